@@ -1,0 +1,16 @@
+# Front door: everything is built into build/ (tools in build/tools, libraries in build/lib).
+BUILD ?= build
+.PHONY: setup build demo test models format
+setup:
+	@build_tools/setup.sh
+build: setup
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
+	@ninja -C $(BUILD)
+demo: build
+	@examples/digits/demo.sh $(BUILD)
+test: build
+	@tests/run.sh $(BUILD)
+models: build
+	@benchmarks/models/check.sh $(BUILD)
+format:
+	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format-22 -i
