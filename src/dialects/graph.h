@@ -1,0 +1,94 @@
+// The graph dialect: opcodes, and builders that keep its shape rules in one place. graph.def documents each op.
+#ifndef IREE_C_DIALECTS_GRAPH_H_
+#define IREE_C_DIALECTS_GRAPH_H_
+
+#include "dialects/scalar.h"
+#include "ir/ir.h"
+
+enum {
+  GRAPH_FIRST_ = IR_CODE(IR_DIALECT_GRAPH, 0) - 1,
+#define SCALAR(name, ...) GRAPH_##name,
+#include "dialects/scalar.def"
+#undef SCALAR
+#define OP(NAME, ...) GRAPH_##NAME,
+#include "dialects/graph.def"
+#undef OP
+  GRAPH_END_
+};
+
+extern const ir_dialect_t graph_dialect;
+void graph_register(ir_context_t* ctx);
+
+// The scalar function of an elementwise graph op, or -1.
+static inline int graph_scalar_fn(const ir_op_t* op) {
+  uint32_t row = op->info->code - IR_CODE(IR_DIALECT_GRAPH, 0);
+  return row < SCALAR_COUNT ? (int)row : -1;
+}
+static inline uint32_t graph_scalar_code(scalar_fn_t fn) { return IR_CODE(IR_DIALECT_GRAPH, 0) + (uint32_t)fn; }
+
+// Builders. They infer the result type (also with '?' dims, for which they build the index operands from graph.dim of
+// the operands) and fold the trivial (a reshape to the same type is its operand). They assert on misuse: callers check
+// what comes from files first.
+ir_value_t* graph_constant(ir_builder_t* b, const ir_attr_t* elements);
+ir_value_t* graph_splat_number(ir_builder_t* b, const ir_type_t* tensor, double value);    // static shapes
+ir_value_t* graph_splat_integer(ir_builder_t* b, const ir_type_t* tensor, int64_t value);  // static shapes
+// A constant of x's element type and (possibly dynamic) shape.
+ir_value_t* graph_splat_like(ir_builder_t* b, ir_value_t* x, double value);
+ir_value_t* graph_scalar_constant(ir_builder_t* b, const ir_type_t* element, double value);  // tensor<T>
+ir_value_t* graph_index_constant(ir_builder_t* b, int64_t value);                             // index
+ir_value_t* graph_dim(ir_builder_t* b, ir_value_t* x, uint32_t i);  // index; a constant for static dims
+ir_value_t* graph_unary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x);
+ir_value_t* graph_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);
+ir_value_t* graph_select(ir_builder_t* b, ir_value_t* condition, ir_value_t* x, ir_value_t* y);
+ir_value_t* graph_cast(ir_builder_t* b, ir_value_t* x, const ir_type_t* element, bool is_unsigned);
+ir_value_t* graph_bitcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* element);
+// `dims` may contain IR_DYNAMIC; then `dynamic` has one index value for each, in order.
+ir_value_t* graph_reshape(ir_builder_t* b, ir_value_t* x, int32_t rank, const int64_t* dims,
+                          ir_value_t* const* dynamic);
+ir_value_t* graph_transpose(ir_builder_t* b, ir_value_t* x, const int64_t* perm);
+ir_value_t* graph_broadcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, const int64_t* dims,
+                            ir_value_t* const* dynamic);
+// NumPy rules: both operands to their common shape (sizes equal or 1). False after a diagnostic at b->loc.
+bool graph_broadcast_together(ir_builder_t* b, ir_value_t** x, ir_value_t** y);
+// x to the shape of `like` by NumPy rules (aligned at the last dimension).
+ir_value_t* graph_broadcast_like(ir_builder_t* b, ir_value_t* x, ir_value_t* like);
+ir_value_t* graph_slice(ir_builder_t* b, ir_value_t* x, const int64_t* offsets, const int64_t* sizes,
+                        const int64_t* strides);
+ir_value_t* graph_pad(ir_builder_t* b, ir_value_t* x, ir_value_t* value, const int64_t* low, const int64_t* high,
+                      const int64_t* interior, const char* mode);
+ir_value_t* graph_concat(ir_builder_t* b, ir_value_t* const* xs, uint32_t count, int64_t axis);
+ir_value_t* graph_reverse(ir_builder_t* b, ir_value_t* x, const int64_t* dims, uint32_t count);
+ir_value_t* graph_iota(ir_builder_t* b, const ir_type_t* type, int64_t axis, ir_value_t* const* dynamic);
+ir_value_t* graph_reduce(ir_builder_t* b, ir_value_t* x, const int64_t* dims, uint32_t count, const char* kind);
+typedef struct graph_contract_t {
+  const int64_t *lhs_batch, *rhs_batch, *lhs_contract, *rhs_contract;
+  uint32_t batch_count, contract_count;
+  bool unsigned_lhs, unsigned_rhs;
+} graph_contract_t;
+ir_value_t* graph_contract(ir_builder_t* b, ir_value_t* lhs, ir_value_t* rhs, const graph_contract_t* dims,
+                           const ir_type_t* accumulator);
+enum { GRAPH_MAX_SPATIAL = 6, GRAPH_MAX_RANK = 16 };
+typedef struct graph_conv_t {
+  const char *x_layout, *w_layout, *y_layout;
+  int64_t strides[GRAPH_MAX_SPATIAL], pad_low[GRAPH_MAX_SPATIAL], pad_high[GRAPH_MAX_SPATIAL];
+  int64_t x_dilation[GRAPH_MAX_SPATIAL], w_dilation[GRAPH_MAX_SPATIAL];
+  int64_t groups, batch_groups;
+} graph_conv_t;
+ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const graph_conv_t* conv,
+                       const ir_type_t* accumulator);
+// Reads the attributes of a conv op back.
+bool graph_conv_read(const ir_op_t* op, graph_conv_t* out);
+typedef struct graph_window_t {
+  const char* kind;
+  int64_t sizes[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK], dilations[GRAPH_MAX_RANK], base_dilations[GRAPH_MAX_RANK];
+  int64_t pad_low[GRAPH_MAX_RANK], pad_high[GRAPH_MAX_RANK];
+} graph_window_t;
+ir_value_t* graph_window(ir_builder_t* b, ir_value_t* x, const graph_window_t* window);
+bool graph_window_read(const ir_op_t* op, graph_window_t* out);
+// np.take along `axis`: result dims = x dims with `axis` replaced by the dims of indices.
+ir_value_t* graph_take(ir_builder_t* b, ir_value_t* x, ir_value_t* indices, int64_t axis, bool wrap);
+// Everything else: operands, one result type, attributes.
+ir_value_t* graph_build(ir_builder_t* b, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
+                        const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count);
+
+#endif  // IREE_C_DIALECTS_GRAPH_H_
