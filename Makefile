@@ -1,11 +1,13 @@
 # Front door: everything is built into build/ (tools in build/tools, libraries in build/lib).
 BUILD ?= build
-.PHONY: setup build demo test models format
+.PHONY: setup build demo test models format clean
+build: setup $(BUILD)/build.ninja
+	@ninja -C $(BUILD) $$([ -t 1 ] || echo --quiet)
+$(BUILD)/build.ninja:
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
+$(BUILD)/build.ninja: | setup
 setup:
 	@build_tools/setup.sh
-build: setup
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
-	@ninja -C $(BUILD)
 demo: build
 	@examples/digits/demo.sh $(BUILD)
 test: build
@@ -14,3 +16,5 @@ models: build
 	@benchmarks/models/check.sh $(BUILD)
 format:
 	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format-22 -i
+clean:
+	@rm -rf $(BUILD) build-*/

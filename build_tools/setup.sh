@@ -1,0 +1,84 @@
+#!/bin/bash
+# Installs what building and testing need: Debian packages, and Python packages into .venv. Quiet, and once it has
+# succeeded it does nothing until this file or the list of Python packages changes.
+#
+#   build_tools/setup.sh           everything
+#   build_tools/setup.sh build     only what building the tools needs (no .venv)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+what=${1:-all}
+requirements=build_tools/requirements-test.txt
+mark=.venv/setup-$(cat build_tools/setup.sh $requirements | sha256sum | cut -c1-16)
+log=build/setup.log
+
+build_packages=(
+  build-essential ccache cmake git ninja-build
+  libcjson-dev libprotobuf-c-dev protobuf-c-compiler
+  liblld-22-dev llvm-22-dev
+)
+test_packages=(
+  clang-22 clang-format-22 libclang-rt-22-dev libcmocka-dev lld-22 llvm-22
+  python3-venv unzip valgrind
+)
+
+fail() {
+  echo "setup: $*" >&2
+  if [ -s $log ]; then
+    echo "setup: the last lines of $log:" >&2
+    tail -n 15 $log >&2
+  fi
+  exit 1
+}
+
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || echo "$package"
+  done
+}
+
+install_packages() {
+  local missing
+  command -v dpkg-query >/dev/null || fail "this is not Debian; install the equivalents of: $*"
+  missing=$(missing_packages "$@" | tr '\n' ' ')
+  if [ -z "$missing" ]; then
+    return
+  fi
+  [ "$(id -u)" = 0 ] || fail "packages are missing; as root: apt-get install $missing"
+  echo "setup: installing Debian packages: $missing"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get -q update >>$log 2>&1 || fail "apt-get update failed"
+  # shellcheck disable=SC2086  # one word per package
+  apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends $missing >>$log 2>&1 ||
+    fail "apt-get could not install: $missing"
+}
+
+# The mark may have come here with the folder, from a machine that has the packages to one that has not.
+have_tools() {
+  local tool
+  for tool in cmake ninja clang-22 llvm-config-22 protoc-c valgrind .venv/bin/python; do
+    command -v $tool >/dev/null || return 1
+  done
+}
+
+install_python() {
+  echo "setup: installing Python packages into .venv"
+  [ -x .venv/bin/pip ] || python3 -m venv .venv >>$log 2>&1 || fail "python3 -m venv failed"
+  .venv/bin/pip install -q -r $requirements >>$log 2>&1 || fail "pip could not install $requirements"
+}
+
+case $what in
+  all) if [ -e "$mark" ] && have_tools; then exit 0; fi ;;
+  build) ;;
+  *) fail "unknown argument '$what'; none or 'build' is accepted" ;;
+esac
+mkdir -p build
+: >$log
+if [ "$what" = build ]; then
+  install_packages "${build_packages[@]}"
+  exit 0
+fi
+install_packages "${build_packages[@]}" "${test_packages[@]}"
+install_python
+touch "$mark"
