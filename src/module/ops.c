@@ -1,0 +1,68 @@
+// Tables over ops.def that the verifier, the writer, the disassembler and the interpreter share.
+
+#include "module/ops.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const vm_op_info_t op_infos[VM_OP_COUNT] = {
+#define OP(name, signature) [VM_OP_##name] = {#name, signature},
+#define UNARY(name, R, A, expr) [VM_OP_##name] = {#name, #R "=" #A},
+#define BINARY(name, R, A, B, expr) [VM_OP_##name] = {#name, #R "=" #A #B},
+#define TERNARY(name, R, A, B, C, expr) [VM_OP_##name] = {#name, #R "=" #A #B #C},
+#define DIVIDE(name, R, U, expr) [VM_OP_##name] = {#name, #R "=" #R #R},
+#define LOAD(name, R, ctype) [VM_OP_##name] = {#name, #R "=rI"},
+#define STORE(name, A, ctype) [VM_OP_##name] = {#name, "rI" #A},
+#define HAL_LOAD(name, R, ctype) [VM_OP_##name] = {#name, #R "=rrI"},
+#include "module/ops.def"
+#include "module/ops_undef.h"
+};
+
+typedef struct type_info_t {
+  char letter;
+  const char* name;
+  uint32_t packed_size;
+} type_info_t;
+
+static const type_info_t type_infos[VM_TYPE_COUNT] = {
+#define VM_TYPE(NAME, letter, name, size) [VM_TYPE_##NAME] = {letter, name, size},
+    VM_TYPES(VM_TYPE)
+#undef VM_TYPE
+};
+
+const vm_op_info_t* vm_op_info(uint32_t op) { return op < VM_OP_COUNT ? &op_infos[op] : NULL; }
+
+vm_type_t vm_type_of_letter(char letter) {
+  for (uint32_t i = 0; i < VM_TYPE_COUNT; ++i) {
+    if (type_infos[i].letter == letter) return (vm_type_t)i;
+  }
+  return VM_TYPE_NONE;
+}
+
+const char* vm_type_name(vm_type_t type) { return type < VM_TYPE_COUNT ? type_infos[type].name : "none"; }
+char vm_type_letter(vm_type_t type) { return type < VM_TYPE_COUNT ? type_infos[type].letter : '?'; }
+uint32_t vm_type_packed_size(vm_type_t type) { return type < VM_TYPE_COUNT ? type_infos[type].packed_size : 0; }
+
+bool vm_signature_has_results(const char* signature) { return strchr(signature, '=') != NULL; }
+
+bool vm_signature_next(const char** cursor, bool* in_results, vm_operand_kind_t* out_kind) {
+  const char* at = *cursor;
+  if (*at == '=') {
+    *in_results = false;
+    ++at;
+  }
+  if (!*at) return false;
+  out_kind->letter = *at++;
+  out_kind->is_result = *in_results;
+  out_kind->is_list = *at == '*';
+  *cursor = at + out_kind->is_list;
+  return true;
+}
+
+uint32_t vm_operand_words(char letter) {
+  static const char one[] = "iIfFrva";
+  static const char two[] = "13LSNMGDTHCB";
+  static const char four[] = "24";
+  if (!letter) return 0;
+  return strchr(one, letter) ? 1 : strchr(two, letter) ? 2 : strchr(four, letter) ? 4 : 0;
+}
