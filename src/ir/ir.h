@@ -35,10 +35,10 @@ typedef const char* ir_name_t;
 typedef enum { IR_LOC_UNKNOWN, IR_LOC_FILE, IR_LOC_NAME, IR_LOC_FUSED, IR_LOC_CALLSITE } ir_loc_kind_t;
 struct ir_loc_t {
   ir_loc_kind_t kind;
-  uint32_t line, column;          // FILE: 1-based
-  ir_name_t name;                 // FILE: path; NAME: the name
-  const ir_loc_t* child;          // NAME: inner; FUSED: first; CALLSITE: callee
-  const ir_loc_t* next;           // FUSED: list; CALLSITE: caller
+  uint32_t line, column;  // FILE: 1-based
+  ir_name_t name;         // FILE: path; NAME: the name
+  const ir_loc_t* child;  // NAME: inner; FUSED: first; CALLSITE: callee
+  const ir_loc_t* next;   // FUSED: list; CALLSITE: caller
 };
 
 typedef enum { IR_ERROR, IR_WARNING, IR_REMARK, IR_NOTE } ir_severity_t;
@@ -57,30 +57,31 @@ typedef enum {
   IR_TYPE_INTEGER,
   IR_TYPE_INDEX,
   IR_TYPE_FLOAT,
-  IR_TYPE_COMPLEX,           // element
-  IR_TYPE_VECTOR,            // element, dims
-  IR_TYPE_TENSOR,            // element, dims, encoding
-  IR_TYPE_UNRANKED_TENSOR,   // element
-  IR_TYPE_VTENSOR,           // !torch.vtensor<[1,4],f32>: element, dims; rank -1: unranked; element NULL: unknown
-  IR_TYPE_MEMREF,            // element, dims, encoding (layout), space
+  IR_TYPE_COMPLEX,          // element
+  IR_TYPE_VECTOR,           // element, dims
+  IR_TYPE_TENSOR,           // element, dims, encoding
+  IR_TYPE_UNRANKED_TENSOR,  // element
+  IR_TYPE_VTENSOR,          // !torch.vtensor<[1,4],f32>: element, dims; rank -1: unranked; element NULL: unknown
+  IR_TYPE_MEMREF,           // element, dims, encoding (layout), space
   IR_TYPE_FUNCTION,
-  IR_TYPE_TUPLE,             // inputs
-  IR_TYPE_OPAQUE,            // !name or !name<body>; name includes the dialect ("stablehlo.token")
+  IR_TYPE_TUPLE,   // inputs
+  IR_TYPE_OPAQUE,  // !name or !name<body>; name includes the dialect ("stablehlo.token")
 } ir_type_kind_t;
 
 typedef enum { IR_SIGNLESS, IR_SIGNED, IR_UNSIGNED } ir_sign_t;
 
 // FLOAT(enum, text, bits)
-#define IR_FLOAT_KINDS(FLOAT)                                                                                       \
-  FLOAT(F16, "f16", 16) FLOAT(BF16, "bf16", 16) FLOAT(F32, "f32", 32) FLOAT(F64, "f64", 64) FLOAT(TF32, "tf32", 19) \
-  FLOAT(F8E4M3, "f8E4M3", 8) FLOAT(F8E4M3FN, "f8E4M3FN", 8) FLOAT(F8E5M2, "f8E5M2", 8)                              \
-  FLOAT(F8E4M3FNUZ, "f8E4M3FNUZ", 8) FLOAT(F8E5M2FNUZ, "f8E5M2FNUZ", 8) FLOAT(F8E8M0FNU, "f8E8M0FNU", 8)            \
-  FLOAT(F4E2M1FN, "f4E2M1FN", 4)
+#define IR_FLOAT_KINDS(FLOAT)                                                                                    \
+  FLOAT(F16, "f16", 16)                                                                                          \
+  FLOAT(BF16, "bf16", 16) FLOAT(F32, "f32", 32) FLOAT(F64, "f64", 64) FLOAT(TF32, "tf32", 19)                    \
+      FLOAT(F8E4M3, "f8E4M3", 8) FLOAT(F8E4M3FN, "f8E4M3FN", 8) FLOAT(F8E5M2, "f8E5M2", 8)                       \
+          FLOAT(F8E4M3FNUZ, "f8E4M3FNUZ", 8) FLOAT(F8E5M2FNUZ, "f8E5M2FNUZ", 8) FLOAT(F8E8M0FNU, "f8E8M0FNU", 8) \
+              FLOAT(F4E2M1FN, "f4E2M1FN", 4)
 typedef enum {
 #define FLOAT(name, text, bits) IR_##name,
   IR_FLOAT_KINDS(FLOAT)
 #undef FLOAT
-  IR_FLOAT_COUNT
+      IR_FLOAT_COUNT
 } ir_float_kind_t;
 
 // Memory of the kernel level; the value is also the memref's memory space.
@@ -88,20 +89,20 @@ typedef enum { IR_SPACE_GLOBAL = 0, IR_SPACE_CONSTANT = 1, IR_SPACE_WORKGROUP = 
 
 struct ir_type_t {
   ir_type_kind_t kind;
-  uint32_t id;               // dense number within the context
-  uint32_t width;            // INTEGER: bits
-  ir_sign_t sign;            // INTEGER
+  uint32_t id;     // dense number within the context
+  uint32_t width;  // INTEGER: bits
+  ir_sign_t sign;  // INTEGER
   ir_float_kind_t float_kind;
   const ir_type_t* element;
-  int32_t rank;              // shaped types
-  const int64_t* dims;       // rank entries, IR_DYNAMIC for '?'
-  const ir_attr_t* encoding; // tensor encoding or memref layout, or NULL
+  int32_t rank;               // shaped types
+  const int64_t* dims;        // rank entries, IR_DYNAMIC for '?'
+  const ir_attr_t* encoding;  // tensor encoding or memref layout, or NULL
   ir_space_t space;
-  uint32_t input_count, result_count;   // FUNCTION; TUPLE uses inputs
+  uint32_t input_count, result_count;  // FUNCTION; TUPLE uses inputs
   const ir_type_t* const* inputs;
   const ir_type_t* const* results;
-  ir_name_t name;            // OPAQUE
-  ir_name_t body;            // OPAQUE: text between < and >, or NULL
+  ir_name_t name;  // OPAQUE
+  ir_name_t body;  // OPAQUE: text between < and >, or NULL
 };
 
 const ir_type_t* ir_type_none(ir_context_t* ctx);
@@ -165,7 +166,13 @@ typedef struct ir_named_attr_t {
 
 // Affine expressions over dims d0.. and symbols s0..
 typedef enum {
-  IR_AFFINE_DIM, IR_AFFINE_SYMBOL, IR_AFFINE_CONST, IR_AFFINE_ADD, IR_AFFINE_MUL, IR_AFFINE_MOD, IR_AFFINE_FLOORDIV,
+  IR_AFFINE_DIM,
+  IR_AFFINE_SYMBOL,
+  IR_AFFINE_CONST,
+  IR_AFFINE_ADD,
+  IR_AFFINE_MUL,
+  IR_AFFINE_MOD,
+  IR_AFFINE_FLOORDIV,
   IR_AFFINE_CEILDIV,
 } ir_affine_kind_t;
 typedef struct ir_affine_t {
@@ -182,17 +189,17 @@ typedef struct ir_affine_map_t {
 struct ir_attr_t {
   ir_attr_kind_t kind;
   const ir_type_t* type;
-  int64_t integer;       // sign-extended from the type's width
+  int64_t integer;  // sign-extended from the type's width
   double number;
   const char* text;
-  size_t size;           // STRING: characters; ELEMENTS, DENSE_ARRAY: bytes at `data`
-  const char* body;      // OPAQUE
+  size_t size;       // STRING: characters; ELEMENTS, DENSE_ARRAY: bytes at `data`
+  const char* body;  // OPAQUE
   uint32_t count;
   const ir_attr_t* const* items;
   const ir_named_attr_t* entries;
-  bool splat;            // ELEMENTS: `data` holds one element which stands for all
-  const void* data;      // ELEMENTS: row-major, ir_type_bytes() per element, little-endian, not aligned
-  ir_name_t resource;    // ELEMENTS written as dense_resource<name>, else NULL
+  bool splat;          // ELEMENTS: `data` holds one element which stands for all
+  const void* data;    // ELEMENTS: row-major, ir_type_bytes() per element, little-endian, not aligned
+  ir_name_t resource;  // ELEMENTS written as dense_resource<name>, else NULL
   const ir_affine_map_t* map;
   const ir_loc_t* loc;
 };
@@ -246,17 +253,17 @@ struct ir_use_t {
 
 struct ir_value_t {
   const ir_type_t* type;
-  ir_op_t* def;        // defining op, or NULL for a block argument
-  ir_block_t* block;   // block argument's block, or NULL
-  uint32_t index;      // result or argument number
-  ir_name_t name;      // hint for printing, or NULL
+  ir_op_t* def;       // defining op, or NULL for a block argument
+  ir_block_t* block;  // block argument's block, or NULL
+  uint32_t index;     // result or argument number
+  ir_name_t name;     // hint for printing, or NULL
   ir_use_t* uses;
-  void* data;          // scratch for the pass at work
+  void* data;  // scratch for the pass at work
 };
 
 struct ir_op_t {
   const ir_op_info_t* info;
-  ir_name_t name;      // full name ("arith.addf"); equals info->name for registered ops
+  ir_name_t name;  // full name ("arith.addf"); equals info->name for registered ops
   const ir_loc_t* loc;
   ir_block_t* parent;  // NULL when detached
   ir_op_t* prev;
@@ -292,7 +299,7 @@ struct ir_region_t {
 #define IR_FOR_OPS(op, blk) for (ir_op_t* op = (blk)->first; op; op = op->next)
 // Safe when the body erases `op` itself.
 #define IR_FOR_OPS_SAFE(op, blk) \
-  for (ir_op_t *op = (blk)->first, *op##_next; op && (op##_next = op->next, 1); op = op##_next)
+  for (ir_op_t* op = (blk)->first, *op##_next; op && (op##_next = op->next, 1); op = op##_next)
 #define IR_FOR_BLOCKS(block, region) for (ir_block_t* block = (region)->first; block; block = block->next)
 #define IR_FOR_USES(use, value) for (ir_use_t* use = (value)->uses; use; use = use->next)
 
@@ -305,18 +312,18 @@ static inline bool ir_has_one_use(const ir_value_t* v) { return v->uses && !v->u
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef enum {
-  IR_TRAIT_PURE = 1 << 0,          // no side effect: erased when unused
+  IR_TRAIT_PURE = 1 << 0,  // no side effect: erased when unused
   IR_TRAIT_COMMUTATIVE = 1 << 1,
   IR_TRAIT_TERMINATOR = 1 << 2,
-  IR_TRAIT_SAME_TYPE = 1 << 3,     // all operands and results have one type
-  IR_TRAIT_SAME_SHAPE = 1 << 4,    // all operands and results have one shape
-  IR_TRAIT_ISOLATED = 1 << 5,      // regions use nothing from outside (func, module)
-  IR_TRAIT_SYMBOL = 1 << 6,        // has sym_name
+  IR_TRAIT_SAME_TYPE = 1 << 3,   // all operands and results have one type
+  IR_TRAIT_SAME_SHAPE = 1 << 4,  // all operands and results have one shape
+  IR_TRAIT_ISOLATED = 1 << 5,    // regions use nothing from outside (func, module)
+  IR_TRAIT_SYMBOL = 1 << 6,      // has sym_name
   IR_TRAIT_ELEMENTWISE = 1 << 7,
-  IR_TRAIT_CONSTANT = 1 << 8,      // attribute `value` is the result
-  IR_TRAIT_NO_TERMINATOR = 1 << 9, // its block needs no terminator (module)
-  IR_TRAIT_INDEX_MAP = 1 << 10,    // result elements are operand elements at other places
-  IR_TRAIT_SINGLE_BLOCK = 1 << 11, // each region has exactly one block
+  IR_TRAIT_CONSTANT = 1 << 8,       // attribute `value` is the result
+  IR_TRAIT_NO_TERMINATOR = 1 << 9,  // its block needs no terminator (module)
+  IR_TRAIT_INDEX_MAP = 1 << 10,     // result elements are operand elements at other places
+  IR_TRAIT_SINGLE_BLOCK = 1 << 11,  // each region has exactly one block
 } ir_trait_t;
 
 // Verifiers say what is wrong with ir_error() and return false.
@@ -328,31 +335,32 @@ typedef void (*ir_print_fn_t)(struct ir_printer_t* printer, ir_op_t* op);
 
 #define IR_VARIADIC (-1)
 struct ir_op_info_t {
-  const char* name;     // "arith.addf"
-  uint32_t code;        // unique over all dialects: dialect id * 1024 + row; compare with the dialect's enum
-  int8_t operands;      // exact count, or IR_VARIADIC
+  const char* name;  // "arith.addf"
+  uint32_t code;     // unique over all dialects: dialect id * 1024 + row; compare with the dialect's enum
+  int8_t operands;   // exact count, or IR_VARIADIC
   int8_t results;
   int8_t regions;
   uint32_t traits;
   ir_verify_fn_t verify;  // or NULL
   ir_parse_fn_t parse;    // custom assembly, or NULL: generic form only
   ir_print_fn_t print;
-  const void* extra;      // the dialect's own row data
+  const void* extra;  // the dialect's own row data
 };
 
 // Dialect ids; opcodes are id * 1024 + row.
 // DIALECT(ENUM, text)
 #define IR_DIALECTS(DIALECT)                                                                                      \
-  DIALECT(BUILTIN, "builtin") DIALECT(FUNC, "func") DIALECT(ARITH, "arith") DIALECT(MATH, "math")                 \
-  DIALECT(TENSOR, "tensor") DIALECT(LINALG, "linalg") DIALECT(SCF, "scf") DIALECT(CF, "cf")                       \
-  DIALECT(STABLEHLO, "stablehlo") DIALECT(CHLO, "chlo") DIALECT(TOSA, "tosa") DIALECT(TORCH, "torch")             \
-  DIALECT(UTIL, "util") DIALECT(GRAPH, "graph") DIALECT(KERNEL, "kernel") DIALECT(HOST, "host")                   \
-  DIALECT(COMPLEX, "complex") DIALECT(ML_PROGRAM, "ml_program") DIALECT(HAL, "hal") DIALECT(FLOW, "flow")
+  DIALECT(BUILTIN, "builtin")                                                                                     \
+  DIALECT(FUNC, "func") DIALECT(ARITH, "arith") DIALECT(MATH, "math") DIALECT(TENSOR, "tensor")                   \
+      DIALECT(LINALG, "linalg") DIALECT(SCF, "scf") DIALECT(CF, "cf") DIALECT(STABLEHLO, "stablehlo")             \
+          DIALECT(CHLO, "chlo") DIALECT(TOSA, "tosa") DIALECT(TORCH, "torch") DIALECT(UTIL, "util")               \
+              DIALECT(GRAPH, "graph") DIALECT(KERNEL, "kernel") DIALECT(HOST, "host") DIALECT(COMPLEX, "complex") \
+                  DIALECT(ML_PROGRAM, "ml_program") DIALECT(HAL, "hal") DIALECT(FLOW, "flow")
 typedef enum {
 #define DIALECT(name, text) IR_DIALECT_##name,
   IR_DIALECTS(DIALECT)
 #undef DIALECT
-  IR_DIALECT_COUNT
+      IR_DIALECT_COUNT
 } ir_dialect_id_t;
 #define IR_CODE(dialect_id, row) ((uint32_t)(dialect_id) * 1024u + (uint32_t)(row))
 #define IR_CODE_UNREGISTERED 0xffffffffu
@@ -496,7 +504,12 @@ const ir_op_info_t* ir_context_op(ir_context_t* ctx, uint32_t code);
 // everything kept are copied or point into `text`, which must outlive the context.
 ir_op_t* ir_parse_module(ir_context_t* ctx, const char* path, const char* text, size_t size);
 
-typedef enum { IR_PRINT_GENERIC = 1, IR_PRINT_LOCS = 2, IR_PRINT_ELIDE_LARGE = 4, IR_PRINT_LOCAL_SCOPE = 8 } ir_print_flags_t;
+typedef enum {
+  IR_PRINT_GENERIC = 1,
+  IR_PRINT_LOCS = 2,
+  IR_PRINT_ELIDE_LARGE = 4,
+  IR_PRINT_LOCAL_SCOPE = 8
+} ir_print_flags_t;
 // Elides element data above `elide_above` elements as dense_resource<__elided__> when IR_PRINT_ELIDE_LARGE is set.
 void ir_print_op(ir_context_t* ctx, text_t* out, ir_op_t* op, uint32_t flags, int64_t elide_above);
 void ir_print_type(text_t* out, const ir_type_t* type);
