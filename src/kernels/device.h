@@ -1,0 +1,37 @@
+// What strategies know of the machine they build kernels for: sizes and abilities, never a target's name.
+#ifndef IREE_C_KERNELS_DEVICE_H_
+#define IREE_C_KERNELS_DEVICE_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum { DEVICE_CPU, DEVICE_GPU } device_kind_t;
+
+// One row of mma.def: an m x n x k matrix instruction with its operand element types.
+typedef struct device_mma_t {
+  const char* instruction;
+  int32_t m, n, k;
+  const char* a_type;  // "f16", ...; b is alike
+  const char* c_type;
+  int32_t a_lanes, b_lanes, c_lanes;  // elements of a fragment in one lane
+} device_mma_t;
+
+typedef struct device_info_t {
+  device_kind_t kind;
+  // CPU
+  int32_t vector_bytes;       // widest vector register the kernels should use; 64 for AVX-512
+  int32_t vector_registers;
+  bool has_fma, has_f16_arithmetic, has_bf16_dot, has_int8_dot, has_masks;
+  int64_t l1_bytes, l2_bytes;
+  // GPU
+  int32_t subgroup_size;
+  int32_t max_workgroup_size;
+  int64_t workgroup_memory_bytes;
+  int32_t registers_per_thread;
+  int32_t compute_units;
+  bool has_async_copy;
+  const device_mma_t* mma;
+  int32_t mma_count;
+} device_info_t;
+
+#endif  // IREE_C_KERNELS_DEVICE_H_
