@@ -237,6 +237,18 @@ typedef struct module_binding_row_t {
 
 // A push constant is `value << 1`, or `value << 1 | 1` for the value's high 32 bits.
 
+// Index operands of instructions (ops.def) and the rows they refer to: INDEX_LETTER(letter, section).
+#define MODULE_INDEX_LETTERS(INDEX_LETTER) \
+  INDEX_LETTER('S', STRINGS)               \
+  INDEX_LETTER('N', FUNCTIONS)             \
+  INDEX_LETTER('M', IMPORTS)               \
+  INDEX_LETTER('G', GLOBALS)               \
+  INDEX_LETTER('D', DEVICES)               \
+  INDEX_LETTER('T', TABLES)                \
+  INDEX_LETTER('H', SHAPES)                \
+  INDEX_LETTER('C', CONSTANTS)             \
+  INDEX_LETTER('B', SEGMENTS)
+
 // debug.loc: a module_debug_header_t, `location_count` rows sorted by (kind, index, position), `file_bytes` of
 // zero-terminated file names.
 #define MODULE_DEBUG_MAGIC 0x434f4c49u  // "ILOC"

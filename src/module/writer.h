@@ -93,7 +93,7 @@ iree_status_t module_writer_create(iree_string_view_t name, iree_allocator_t all
 // Frees the writer and everything it made. Accepts NULL.
 void module_writer_destroy(module_writer_t* writer);
 
-// Reflection of the module itself.
+// Reflection of the module itself; before any export.
 void module_writer_attr(module_writer_t* writer, iree_string_view_t key, iree_string_view_t value);
 
 // A module that must (or, `optional`, may) be in the context before this one. "hal" is added by itself.

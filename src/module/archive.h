@@ -1,0 +1,58 @@
+// The outside of a .vmfb: a ZIP archive of stored entries at aligned offsets.
+#ifndef MODULE_ARCHIVE_H_
+#define MODULE_ARCHIVE_H_
+
+#include "iree/base/api.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Writing
+//===----------------------------------------------------------------------------------------------------------------===
+
+// One entry: `part_count` spans one after the other.
+typedef struct archive_entry_t {
+  iree_string_view_t name;
+  uint32_t alignment;  // power of two up to 4096
+  size_t part_count;
+  const iree_const_byte_span_t* parts;
+} archive_entry_t;
+
+// Takes the archive's bytes in order.
+typedef iree_status_t (*archive_sink_fn_t)(void* sink, const void* data, size_t length);
+
+// Writes an archive of `count` entries. Data is read twice (checksum, then output) and never copied here. Archives and
+// entries over 4 GiB use the ZIP64 form.
+iree_status_t module_archive_write(size_t count, const archive_entry_t* entries, archive_sink_fn_t sink_fn, void* sink,
+                                   iree_allocator_t allocator);
+
+// Bytes module_archive_write will write.
+uint64_t module_archive_size(size_t count, const archive_entry_t* entries);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Reading
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct archive_file_t {
+  iree_string_view_t name;      // in the archive's memory
+  iree_const_byte_span_t data;  // in the archive's memory
+  uint64_t offset;              // in the archive
+  uint32_t crc;
+} archive_file_t;
+
+// An archive in memory that outlives this.
+typedef struct archive_t {
+  size_t count;
+  archive_file_t* files;
+} archive_t;
+
+// Reads the directory of an archive. Entries that are compressed, encrypted, overlap nothing but the archive, or are
+// out of bounds are refused; checksums are not looked at.
+iree_status_t module_archive_open(iree_const_byte_span_t contents, iree_allocator_t allocator, archive_t* out_archive);
+void module_archive_close(archive_t* archive, iree_allocator_t allocator);
+
+// The entry called `name`, NULL when there is none.
+const archive_file_t* module_archive_find(const archive_t* archive, iree_string_view_t name);
+
+// DATA_LOSS when the entry's bytes are not those that were written.
+iree_status_t module_archive_file_check(const archive_file_t* file);
+
+#endif  // MODULE_ARCHIVE_H_
