@@ -1,0 +1,63 @@
+// kernel.func -> LLVM IR. One translation for all targets; what differs (thread ids, address spaces, barriers, matrix
+// instructions, how an entry point gets its arguments) is behind emit_target_t. The IR is clean SSA: structured control
+// flow becomes blocks and phis directly, mathematical functions are expanded inline for any vector width (math.h), and
+// nothing is called, so that the result needs code generation only and links without a library.
+#ifndef IREE_C_TARGET_LLVM_EMIT_H_
+#define IREE_C_TARGET_LLVM_EMIT_H_
+
+#include <llvm-c/Core.h>
+
+#include "dialects/kernel.h"
+#include "target/target.h"
+
+typedef struct emit_t emit_t;
+
+// What one target does its own way. Hooks may be NULL when the target has no such thing; the op is then refused.
+typedef struct emit_target_t {
+  unsigned spaces[8];  // LLVM address space by ir_space_t
+  // Creates the function (with arguments and attributes), positions the builder at its start, and sets the values of
+  // the region's arguments through emit_set.
+  LLVMValueRef (*entry)(emit_t* e, ir_op_t* func);
+  LLVMValueRef (*id)(emit_t* e, uint32_t code, unsigned axis);  // KERNEL_WORKGROUP_ID, ... as i64
+  void (*ret)(emit_t* e);
+  void (*barrier)(emit_t* e);
+  LLVMValueRef (*shuffle)(emit_t* e, LLVMValueRef value, LLVMValueRef lane, const char* mode);  // 32-bit value
+  LLVMValueRef (*mma)(emit_t* e, ir_op_t* op, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
+  bool (*async_copy)(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes);  // false: copy synchronously
+  void (*async_commit)(emit_t* e);
+  void (*async_wait)(emit_t* e, unsigned pending);
+  LLVMValueRef (*workgroup_memory)(emit_t* e, uint64_t offset);  // address of a byte of workgroup memory
+  const char* atomic_scope;
+} emit_target_t;
+
+// What the processor does by itself; everything else is expanded into what it has.
+typedef struct emit_features_t {
+  bool f16_convert;     // half <-> float
+  bool f16_arithmetic;
+  bool fma;             // f32 and f64 in one instruction
+  bool rounding;        // floor, ceil, trunc, nearest even
+  bool bf16_convert;    // float -> bfloat
+  bool masked_memory;
+  bool fast_exp2;       // exp2 and log2 of f32 to about 1 ulp
+  bool native_minimum;  // minimum and maximum with IEEE 754-2019 semantics
+} emit_features_t;
+
+struct emit_t {
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  LLVMBuilderRef builder;
+  const target_t* target;
+  const emit_target_t* hooks;
+  emit_features_t features;
+  text_t* error;
+  bool failed;
+  // The function at work
+  ir_op_t* func;
+  LLVMValueRef function;
+  LLVMBasicBlockRef entry_block;
+  LLVMValueRef environment, dispatch, workgroup;  // CPU arguments
+  uint64_t workgroup_memory;                      // bytes handed out so far
+  target_entry_t* info;
+};
+
+#endif  // IREE_C_TARGET_LLVM_EMIT_H_

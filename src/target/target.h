@@ -1,0 +1,103 @@
+// Targets: what a kernel is compiled for and how. A target is resolved once from flag values; target_compile then turns
+// kernel.func ops (dialects/kernel.def) into one executable of the target's format.
+//
+// What every executable has in common: exports are numbered in the order of the functions given. A dispatch passes
+// `binding_count` buffer addresses and `constant_count` 32-bit words; a kernel.func constant of 64 bits (i64, index,
+// f64) takes two words, low half first, every other constant takes one. GPU kernels take the addresses as 64-bit
+// arguments, followed by the words as 32-bit arguments. CPU entry points follow iree/hal/local/executable_library.h.
+#ifndef IREE_C_TARGET_TARGET_H_
+#define IREE_C_TARGET_TARGET_H_
+
+#include "base/text.h"
+#include "ir/ir.h"
+#include "kernels/device.h"
+
+// BACKEND(ENUM, name): names as --iree-hal-target-backends= takes them
+#define TARGET_BACKENDS(BACKEND)                                             \
+  BACKEND(CUDA, "cuda")                                                      \
+  BACKEND(LLVM_CPU, "llvm-cpu") BACKEND(ROCM, "rocm") BACKEND(VMVX, "vmvx")
+typedef enum {
+#define BACKEND(name, text) TARGET_##name,
+  TARGET_BACKENDS(BACKEND)
+#undef BACKEND
+      TARGET_BACKEND_COUNT
+} target_backend_t;
+
+const char* target_backend_name(target_backend_t backend);
+// False when no backend has that name; `error` then lists them.
+bool target_backend_find(const char* name, target_backend_t* out, text_t* error);
+
+typedef enum {
+  TARGET_CONTAINER_HIP,     // rocm: "rocm-hsaco-fb"
+  TARGET_CONTAINER_AMDGPU,  // rocm: the plain architecture, "gfx1100"
+} target_container_t;
+
+// Flag values; zero or NULL means not given.
+typedef struct target_options_t {
+  const char* backend;           // "llvm-cpu", ...
+  const char* triple;            // llvm-cpu: --iree-llvmcpu-target-triple
+  const char* cpu;               // --iree-llvmcpu-target-cpu, --iree-cuda-target, --iree-rocm-target; "host", "generic"
+  const char* features;          // "+sramecc,-xnack"
+  bool system_elf;               // llvm-cpu: --iree-llvmcpu-link-embedded=false
+  target_container_t container;  // rocm
+} target_options_t;
+
+// Plain data: copy freely. `device` points to constant tables only.
+typedef struct target_t {
+  target_backend_t backend;
+  bool system_elf;
+  char triple[64];
+  char cpu[48];         // LLVM's processor name: "znver4", "sm_80", "gfx1100"
+  char name[48];        // as the user wrote it: "mi300x", "host"
+  char features[4096];  // LLVM's feature string
+  char format[48];      // executable format: "embedded-elf-x86_64", "cuda-nvptx-fb", "rocm-hsaco-fb", "vmvx-bytecode-fb"
+  device_info_t device;
+} target_t;
+
+// False after `error` got one message that names the value and its nearest accepted spellings.
+bool target_resolve(const target_options_t* options, target_t* out, text_t* error);
+// Names accepted as `cpu` for a backend, for help texts and tests: NULL past the end.
+const char* target_known_name(target_backend_t backend, uint32_t index);
+
+typedef struct target_entry_t {
+  char* name;
+  uint32_t workgroup_size[3];
+  uint32_t subgroup_size;           // GPU
+  uint32_t constant_count;          // 32-bit words
+  uint32_t binding_count;
+  uint32_t workgroup_memory_bytes;  // CPU: what local_memory must hold
+  uint32_t dynamic_memory_bytes;    // CUDA: shared memory to ask for at launch (part of workgroup_memory_bytes)
+} target_entry_t;
+
+typedef struct target_executable_t {
+  void* data;  // ELF shared object, PTX text (NUL-terminated, not counted), hsaco
+  size_t size;
+  target_entry_t* entries;
+  uint32_t entry_count;
+} target_executable_t;
+
+// Directories of --iree-hal-dump-executable-{sources,intermediates,binaries}-to (NULL: no dump);
+// --iree-hal-dump-executable-files-to sets all of them. Files are named module_<name>_<format>.<kind>, dashes as
+// underscores; kinds: llvm-cpu .codegen.bc .codegen.ll .linked.bc .linked.ll .optimized.bc .optimized.ll .o .s .so;
+// cuda .linked.ll .optimized.ll .ptx; rocm .linked.ll .optimized.ll .rocmasm .hsaco; vmvx .vmfb
+typedef struct target_dump_t {
+  const char* sources;  // module_<name>.mlir: the kernels as text
+  const char* intermediates;
+  const char* binaries;
+} target_dump_t;
+
+typedef struct target_compile_options_t {
+  const char* name;      // executable's name: "main_dispatch_0", or "<module>_linked" for several dispatches
+  uint32_t threads;      // that generate code; 0 or 1: the caller's only. The result does not depend on it.
+  bool debug_symbols;    // line tables and source locations
+  const char* static_library;  // llvm-cpu: path.o; also writes path.h. The executable's data is then empty.
+  target_dump_t dump;
+} target_compile_options_t;
+
+// Compiles kernel.func ops. All messages go to `error`; on failure `out` is empty. Reads the ops only (each op's and
+// value's `data` field is used as scratch), so one context may be compiled for several targets, one after the other.
+bool target_compile(const target_t* target, ir_op_t* const* funcs, uint32_t count,
+                    const target_compile_options_t* options, target_executable_t* out, text_t* error);
+void target_executable_finish(target_executable_t* executable);
+
+#endif  // IREE_C_TARGET_TARGET_H_
