@@ -237,17 +237,17 @@ typedef struct module_binding_row_t {
 
 // A push constant is `value << 1`, or `value << 1 | 1` for the value's high 32 bits.
 
-// Index operands of instructions (ops.def) and the rows they refer to: INDEX_LETTER(letter, section).
+// Index operands of instructions (ops.def) and the rows they refer to: INDEX_LETTER(letter, SECTION, field).
 #define MODULE_INDEX_LETTERS(INDEX_LETTER) \
-  INDEX_LETTER('S', STRINGS)               \
-  INDEX_LETTER('N', FUNCTIONS)             \
-  INDEX_LETTER('M', IMPORTS)               \
-  INDEX_LETTER('G', GLOBALS)               \
-  INDEX_LETTER('D', DEVICES)               \
-  INDEX_LETTER('T', TABLES)                \
-  INDEX_LETTER('H', SHAPES)                \
-  INDEX_LETTER('C', CONSTANTS)             \
-  INDEX_LETTER('B', SEGMENTS)
+  INDEX_LETTER('S', STRINGS, strings)      \
+  INDEX_LETTER('N', FUNCTIONS, functions)  \
+  INDEX_LETTER('M', IMPORTS, imports)      \
+  INDEX_LETTER('G', GLOBALS, globals)      \
+  INDEX_LETTER('D', DEVICES, devices)      \
+  INDEX_LETTER('T', TABLES, tables)        \
+  INDEX_LETTER('H', SHAPES, shapes)        \
+  INDEX_LETTER('C', CONSTANTS, constants)  \
+  INDEX_LETTER('B', SEGMENTS, segments)
 
 // debug.loc: a module_debug_header_t, `location_count` rows sorted by (kind, index, position), `file_bytes` of
 // zero-terminated file names.

@@ -66,3 +66,29 @@ uint32_t vm_operand_words(char letter) {
   if (!letter) return 0;
   return strchr(one, letter) ? 1 : strchr(two, letter) ? 2 : strchr(four, letter) ? 4 : 0;
 }
+
+bool vm_operands_begin(const uint16_t* code, uint32_t code_count, uint32_t position, vm_operands_t* out_operands) {
+  const vm_op_info_t* info = position < code_count ? vm_op_info(code[position]) : NULL;
+  if (!info) return false;
+  *out_operands = (vm_operands_t){
+      code, code_count, position + 1, info->signature, vm_signature_has_results(info->signature), false};
+  return true;
+}
+
+bool vm_operands_next(vm_operands_t* operands, vm_operand_t* out_operand) {
+  if (!vm_signature_next(&operands->cursor, &operands->in_results, &out_operand->kind)) return false;
+  uint32_t available = operands->code_count - operands->position;
+  out_operand->count = 1;
+  if (out_operand->kind.is_list) {
+    operands->truncated = available < 1;
+    if (operands->truncated) return false;
+    out_operand->count = operands->code[operands->position++];
+    --available;
+  }
+  uint32_t words = out_operand->count * vm_operand_words(out_operand->kind.letter);
+  operands->truncated = words > available;
+  if (operands->truncated) return false;
+  out_operand->at = operands->position;
+  operands->position += words;
+  return true;
+}

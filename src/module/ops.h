@@ -76,4 +76,33 @@ bool vm_signature_has_results(const char* signature);
 // 16-bit words that one operand with this letter takes; 0 for letters that are none.
 uint32_t vm_operand_words(char letter);
 
+// One decoded operand: `count` elements (1 unless a list), the first at word `at` of the function's code.
+typedef struct vm_operand_t {
+  vm_operand_kind_t kind;
+  uint32_t count;
+  uint32_t at;
+} vm_operand_t;
+
+// Steps over an instruction's operands. Set code, code_count, position (of the first word after the opcode) and
+// signature, then vm_operands_begin.
+typedef struct vm_operands_t {
+  const uint16_t* code;
+  uint32_t code_count;
+  uint32_t position;
+  const char* cursor;
+  bool in_results;
+  bool truncated;  // the instruction reaches over the end of the code
+} vm_operands_t;
+
+// At the instruction whose opcode is word `position`; false when it is none or out of range.
+bool vm_operands_begin(const uint16_t* code, uint32_t code_count, uint32_t position, vm_operands_t* out_operands);
+
+// Next operand; false at the end (then `position` is the next instruction's) or when truncated.
+bool vm_operands_next(vm_operands_t* operands, vm_operand_t* out_operand);
+
+static inline uint32_t vm_read_u32(const uint16_t* words) { return words[0] | (uint32_t)words[1] << 16; }
+static inline uint64_t vm_read_u64(const uint16_t* words) {
+  return vm_read_u32(words) | (uint64_t)vm_read_u32(words + 2) << 32;
+}
+
 #endif  // MODULE_OPS_H_

@@ -166,8 +166,8 @@ void module_function_location(module_function_t* function, iree_string_view_t fi
 // Rows that an index letter refers to; MODULE_SECTION_COUNT for letters that are no index.
 static module_section_kind_t section_of_letter(char letter) {
   switch (letter) {
-#define INDEX_LETTER(letter, SECTION) \
-  case letter:                        \
+#define INDEX_LETTER(letter, SECTION, field) \
+  case letter:                               \
     return MODULE_SECTION_##SECTION;
     MODULE_INDEX_LETTERS(INDEX_LETTER)
 #undef INDEX_LETTER
