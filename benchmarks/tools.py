@@ -1,11 +1,9 @@
 """Driving the tools: import, compile, run and benchmark as a user would, from a folder of tools."""
 
-import os
 import pathlib
 import re
-import resource
 import subprocess
-import time
+import sys
 
 CPU_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
 
@@ -22,47 +20,24 @@ class Usage:
 
 
 def call(command, timeout=900):
-    """Runs a command; returns its standard output and its Usage, or raises ToolError."""
-    start = time.monotonic()
-    with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as process:
-        try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            raise ToolError(f"{pathlib.Path(command[0]).name}: no end after {timeout} s") from None
-    wall = time.monotonic() - start
-    if process.returncode != 0:
-        raise ToolError(f"{' '.join(map(str, command))}\nexit {process.returncode}: "
-                        f"{err.decode(errors='replace')[-1500:].strip()}")
-    return out.decode(errors="replace"), Usage(wall, 0.0, 0)
+    """Runs a command and returns its standard output, or raises ToolError."""
+    words = [str(word) for word in command]
+    try:
+        result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise ToolError(f"{' '.join(words)}\nno end after {timeout} s") from None
+    except OSError as error:
+        raise ToolError(f"{words[0]}: {error.strerror}") from None
+    if result.returncode != 0:
+        end = result.stderr.decode(errors="replace")[-1500:].strip()
+        raise ToolError(f"{' '.join(words)}\nexit {result.returncode}: {end}")
+    return result.stdout.decode(errors="replace")
 
 
 def measure(command, timeout=900):
-    """As call, but in a child of a child, so that CPU time and peak memory are this command's alone."""
-    read_end, write_end = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            message = measure_in_child(command, timeout)
-        except ToolError as error:
-            message = f"failed {error}"
-        os.write(write_end, message.encode()[:4000])
-        os._exit(0)
-    os.close(write_end)
-    with os.fdopen(read_end, "rb") as pipe:
-        message = pipe.read().decode()
-    os.waitpid(child, 0)
-    if message.startswith("failed "):
-        raise ToolError(message[7:])
-    return Usage(*(float(field) for field in message.split()))
-
-
-def measure_in_child(command, timeout):
-    usage = call(command, timeout)[1]
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return f"{usage.wall} {spent.ru_utime + spent.ru_stime} {spent.ru_maxrss * 1024}"
+    """Runs a command for its Usage only; raises ToolError as call does."""
+    helper = [sys.executable, "-S", "-E", pathlib.Path(__file__).with_name("measure.py")]
+    return Usage(*(float(field) for field in call(helper + command, timeout).split()))
 
 
 class Tools:
@@ -90,17 +65,18 @@ class Tools:
         """Milliseconds of wall time per call, by iree-benchmark-module."""
         command = [self.path("iree-benchmark-module"), f"--module={module}", f"--function={function}",
                    *[f"--input={text}" for text in inputs], *device, f"--benchmark_min_time={seconds}s", "--time_unit=us"]
-        return parse_benchmark(call(command)[0])
+        return parse_samples(call(command))[0]
 
 
 UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 
 
-def parse_benchmark(text):
-    found = re.search(r"^BM_\S+\s+([\d.eE+-]+) (ns|us|ms|s)\s", text, re.MULTILINE)
+def parse_samples(text):
+    """Milliseconds of each repetition in the table that a benchmark printed."""
+    found = re.findall(r"^BM_\S+/real_time\s+([\d.eE+-]+) (ns|us|ms|s)\s", text, re.MULTILINE)
     if not found:
         raise ToolError(f"no benchmark row in:\n{text[-1000:]}")
-    return float(found[1]) * UNITS[found[2]]
+    return [float(number) * UNITS[unit] for number, unit in found]
 
 
 def local_task(threads):
