@@ -1,0 +1,47 @@
+// Threads.
+#ifndef IREE_BASE_THREADING_THREAD_H_
+#define IREE_BASE_THREADING_THREAD_H_
+
+#include <stdbool.h>
+
+#include "iree/base/api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Where a thread may run. All zero: anywhere.
+typedef struct iree_thread_affinity_t {
+  uint32_t specified : 1;  // whether `id` is meant
+  uint32_t smt : 1;        // whether siblings of the same core are meant too
+  uint32_t group : 30;     // NUMA node
+  uint32_t id;             // logical processor
+} iree_thread_affinity_t;
+
+typedef struct iree_thread_create_params_t {
+  iree_string_view_t name;      // shown by debuggers, first 15 bytes
+  iree_host_size_t stack_size;  // bytes; 0 is the system's default
+  iree_thread_affinity_t initial_affinity;
+} iree_thread_create_params_t;
+
+typedef struct iree_thread_t iree_thread_t;
+typedef int (*iree_thread_entry_t)(void* entry_arg);
+
+// Starts a thread. Errors: RESOURCE_EXHAUSTED, UNAVAILABLE. The caller owns a reference; the thread runs on regardless.
+IREE_API_EXPORT iree_status_t iree_thread_create(iree_thread_entry_t entry, void* entry_arg,
+                                                 iree_thread_create_params_t params, iree_allocator_t allocator,
+                                                 iree_thread_t** out_thread);
+IREE_API_EXPORT void iree_thread_retain(iree_thread_t* thread);
+// The last release joins the thread first, unless it is the calling thread.
+IREE_API_EXPORT void iree_thread_release(iree_thread_t* thread);
+// Waits for the thread's end. May be called once only, and not by the thread itself.
+IREE_API_EXPORT void iree_thread_join(iree_thread_t* thread);
+// Asks the system to run the thread there; best effort.
+IREE_API_EXPORT void iree_thread_request_affinity(iree_thread_t* thread, iree_thread_affinity_t affinity);
+IREE_API_EXPORT void iree_thread_yield(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // IREE_BASE_THREADING_THREAD_H_
