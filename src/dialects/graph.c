@@ -1,0 +1,317 @@
+// The graph dialect's table and the builders of constants, elementwise ops and index maps. Each builder knows its op's
+// shape rule, also for dimensions known only at run time.
+#include "dialects/graph.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#define V IR_VARIADIC
+#define CODE(NAME) GRAPH_##NAME
+static const ir_op_info_t graph_ops[] = {
+#define SCALAR(fn, arity, types, result, traits, f, i)                   \
+  {.name = "graph." #fn,                                                 \
+   .code = GRAPH_##fn,                                                   \
+   .operands = arity,                                                    \
+   .results = 1,                                                         \
+   .traits = IR_TRAIT_PURE | IR_TRAIT_ELEMENTWISE | IR_TRAIT_SAME_SHAPE, \
+   .extra = &scalar_info[SCALAR_##fn]},
+#include "dialects/scalar.def"
+#undef SCALAR
+#define OP(NAME, text, operand_count, result_count, region_count, trait_set) \
+  {.name = "graph." #text,                                                   \
+   .code = GRAPH_##NAME,                                                     \
+   .operands = operand_count,                                                \
+   .results = result_count,                                                  \
+   .regions = region_count,                                                  \
+   .traits = trait_set},
+#include "dialects/graph.def"
+#undef OP
+};
+#undef V
+const ir_dialect_t graph_dialect = {IR_DIALECT_GRAPH, "graph", graph_ops, sizeof(graph_ops) / sizeof(graph_ops[0])};
+
+void graph_register(ir_context_t* ctx) { ir_context_register(ctx, &graph_dialect); }
+
+ir_value_t* graph_build(ir_builder_t* b, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
+                        const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count) {
+  ir_op_state_t state = {.info = ir_context_op(b->ctx, code),
+                         .operands = operands,
+                         .operand_count = operand_count,
+                         .result_types = &type,
+                         .result_count = 1,
+                         .attrs = attrs,
+                         .attr_count = attr_count};
+  assert(state.info && "graph dialect not registered");
+  return ir_result(ir_build(b, &state), 0);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Constants and sizes
+//===----------------------------------------------------------------------------------------------------------------===
+
+ir_value_t* graph_constant(ir_builder_t* b, const ir_attr_t* elements) {
+  ir_named_attr_t attr = {"value", elements};
+  return graph_build(b, GRAPH_CONSTANT, NULL, 0, elements->type, &attr, 1);
+}
+
+ir_value_t* graph_splat_number(ir_builder_t* b, const ir_type_t* tensor, double value) {
+  unsigned char data[16] = {0};
+  ir_scalar_store_number(tensor->element, value, data);
+  return graph_constant(b, ir_attr_elements(b->ctx, tensor, data, ir_type_bytes(tensor->element)));
+}
+
+ir_value_t* graph_splat_integer(ir_builder_t* b, const ir_type_t* tensor, int64_t value) {
+  unsigned char data[16] = {0};
+  ir_scalar_store_integer(tensor->element, value, data);
+  return graph_constant(b, ir_attr_elements(b->ctx, tensor, data, ir_type_bytes(tensor->element)));
+}
+
+ir_value_t* graph_scalar_constant(ir_builder_t* b, const ir_type_t* element, double value) {
+  return graph_splat_number(b, ir_type_tensor(b->ctx, element, 0, NULL), value);
+}
+
+ir_value_t* graph_index_constant(ir_builder_t* b, int64_t value) {
+  const ir_type_t* index = ir_type_index(b->ctx);
+  ir_named_attr_t attr = {"value", ir_attr_integer(b->ctx, index, value)};
+  return graph_build(b, GRAPH_CONSTANT, NULL, 0, index, &attr, 1);
+}
+
+static ir_value_t* run_time_dim(ir_builder_t* b, ir_value_t* x, uint32_t i) {
+  ir_named_attr_t attr = {"index", ir_attr_i64(b->ctx, i)};
+  return graph_build(b, GRAPH_DIM, &x, 1, ir_type_index(b->ctx), &attr, 1);
+}
+
+ir_value_t* graph_dim(ir_builder_t* b, ir_value_t* x, uint32_t i) {
+  assert((int32_t)i < x->type->rank);
+  int64_t dim = x->type->dims[i];
+  return dim == IR_DYNAMIC ? run_time_dim(b, x, i) : graph_index_constant(b, dim);
+}
+
+ir_value_t* graph_splat_like(ir_builder_t* b, ir_value_t* x, double value) {
+  if (ir_type_is_static(x->type)) return graph_splat_number(b, x->type, value);
+  ir_value_t* scalar = graph_scalar_constant(b, x->type->element, value);
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (x->type->dims[i] == IR_DYNAMIC) dynamic[count++] = run_time_dim(b, x, (uint32_t)i);
+  }
+  return graph_broadcast(b, scalar, x->type, NULL, dynamic);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Elementwise
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The more static of two types of one shape.
+static const ir_type_t* merged_shape(ir_builder_t* b, const ir_type_t* x, const ir_type_t* y) {
+  if (!ir_type_is_shaped(x) || x == y || ir_type_is_static(x)) return x;
+  int64_t dims[GRAPH_MAX_RANK];
+  assert(x->rank == y->rank);
+  for (int32_t i = 0; i < x->rank; ++i) dims[i] = x->dims[i] == IR_DYNAMIC ? y->dims[i] : x->dims[i];
+  return ir_type_tensor(b->ctx, x->element, x->rank, dims);
+}
+
+static ir_value_t* elementwise(ir_builder_t* b, scalar_fn_t fn, ir_value_t* const* operands, const ir_type_t* type) {
+  const scalar_info_t* info = &scalar_info[fn];
+  for (int i = 0; i + 1 < info->arity; ++i) assert(operands[i]->type->rank == operands[i + 1]->type->rank);
+  if (info->result == SCALAR_RESULT_BOOL) type = ir_type_with_element(b->ctx, type, ir_type_int(b->ctx, 1));
+  return ir_build_value(b, graph_scalar_code(fn), operands, info->arity, type);
+}
+
+ir_value_t* graph_unary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x) { return elementwise(b, fn, &x, x->type); }
+
+ir_value_t* graph_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  assert(ir_type_scalar(x->type) == ir_type_scalar(y->type));
+  return elementwise(b, fn, (ir_value_t*[]){x, y}, merged_shape(b, x->type, y->type));
+}
+
+ir_value_t* graph_select(ir_builder_t* b, ir_value_t* condition, ir_value_t* x, ir_value_t* y) {
+  return elementwise(b, SCALAR_select, (ir_value_t*[]){condition, x, y}, merged_shape(b, x->type, y->type));
+}
+
+ir_value_t* graph_cast(ir_builder_t* b, ir_value_t* x, const ir_type_t* element, bool is_unsigned) {
+  if (ir_type_scalar(x->type) == element) return x;
+  return elementwise(b, is_unsigned ? SCALAR_castu : SCALAR_cast, &x, ir_type_with_element(b->ctx, x->type, element));
+}
+
+ir_value_t* graph_bitcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* element) {
+  if (ir_type_scalar(x->type) == element) return x;
+  return elementwise(b, SCALAR_bitcast, &x, ir_type_with_element(b->ctx, x->type, element));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Index maps
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint32_t dynamic_count(int32_t rank, const int64_t* dims) {
+  uint32_t count = 0;
+  for (int32_t i = 0; i < rank; ++i) count += dims[i] == IR_DYNAMIC;
+  return count;
+}
+
+// Builds `code` over x and the run-time sizes of `type`.
+static ir_value_t* with_dims(ir_builder_t* b, uint32_t code, ir_value_t* x, const ir_type_t* type,
+                             ir_value_t* const* dynamic, const ir_named_attr_t* attr) {
+  ir_value_t* operands[1 + GRAPH_MAX_RANK];
+  uint32_t count = 0, sizes = dynamic_count(type->rank, type->dims);
+  if (x) operands[count++] = x;
+  for (uint32_t i = 0; i < sizes; ++i) operands[count++] = dynamic[i];
+  return graph_build(b, code, operands, count, type, attr, attr != NULL);
+}
+
+ir_value_t* graph_reshape(ir_builder_t* b, ir_value_t* x, int32_t rank, const int64_t* dims,
+                          ir_value_t* const* dynamic) {
+  const ir_type_t* type = ir_type_tensor(b->ctx, x->type->element, rank, dims);
+  if (type == x->type && ir_type_is_static(type)) return x;
+  return with_dims(b, GRAPH_RESHAPE, x, type, dynamic, NULL);
+}
+
+ir_value_t* graph_transpose(ir_builder_t* b, ir_value_t* x, const int64_t* perm) {
+  int64_t dims[GRAPH_MAX_RANK];
+  bool identity = true;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    dims[i] = x->type->dims[perm[i]];
+    identity &= perm[i] == i;
+  }
+  if (identity) return x;
+  ir_named_attr_t attr = {"perm", ir_attr_i64_array(b->ctx, perm, (uint32_t)x->type->rank)};
+  return graph_build(b, GRAPH_TRANSPOSE, &x, 1, ir_type_tensor(b->ctx, x->type->element, x->type->rank, dims), &attr,
+                     1);
+}
+
+ir_value_t* graph_broadcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, const int64_t* dims,
+                            ir_value_t* const* dynamic) {
+  if (x->type == type && ir_type_is_static(type)) return x;
+  type = ir_type_tensor(b->ctx, x->type->element, type->rank, type->dims);
+  ir_named_attr_t attr = {"dims", ir_attr_i64_array(b->ctx, dims, (uint32_t)x->type->rank)};
+  return with_dims(b, GRAPH_BROADCAST, x, type, dynamic, &attr);
+}
+
+// Result size of NumPy broadcasting for one dimension; -1 when the sizes do not fit. `*from_x` says whose it is.
+static int64_t common_dim(int64_t x, int64_t y, bool* from_x) {
+  *from_x = true;
+  if (x == y) return x;
+  if (x == 1) {
+    *from_x = false;
+    return y;
+  }
+  if (y == 1) return x;
+  if (x == IR_DYNAMIC || y == IR_DYNAMIC) {
+    *from_x = x != IR_DYNAMIC;
+    return x == IR_DYNAMIC ? y : x;
+  }
+  return -1;
+}
+
+static ir_value_t* broadcast_to(ir_builder_t* b, ir_value_t* x, int32_t rank, const int64_t* dims,
+                                ir_value_t* const* dynamic) {
+  int64_t map[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) map[i] = rank - x->type->rank + i;
+  const ir_type_t* type = ir_type_tensor(b->ctx, x->type->element, rank, dims);
+  if (x->type == type) return x;
+  return graph_broadcast(b, x, type, map, dynamic);
+}
+
+bool graph_broadcast_together(ir_builder_t* b, ir_value_t** x, ir_value_t** y) {
+  const ir_type_t *xt = (*x)->type, *yt = (*y)->type;
+  int32_t rank = xt->rank > yt->rank ? xt->rank : yt->rank;
+  if (rank > GRAPH_MAX_RANK) return ir_error(b->ctx, b->loc, "rank %d is above %d", rank, GRAPH_MAX_RANK);
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  for (int32_t i = 0; i < rank; ++i) {
+    int32_t xi = i - (rank - xt->rank), yi = i - (rank - yt->rank);
+    bool from_x = true;
+    dims[i] = common_dim(xi < 0 ? 1 : xt->dims[xi], yi < 0 ? 1 : yt->dims[yi], &from_x);
+    if (dims[i] == -1) {
+      return ir_error(b->ctx, b->loc, "shapes %s and %s do not broadcast: sizes %lld and %lld at dimension %d",
+                      ir_type_str(b->ctx, xt), ir_type_str(b->ctx, yt), (long long)xt->dims[xi],
+                      (long long)yt->dims[yi], i);
+    }
+    if (dims[i] == IR_DYNAMIC) {
+      dynamic[count++] = from_x ? graph_dim(b, *x, (uint32_t)xi) : graph_dim(b, *y, (uint32_t)yi);
+    }
+  }
+  *x = broadcast_to(b, *x, rank, dims, dynamic);
+  *y = broadcast_to(b, *y, rank, dims, dynamic);
+  return true;
+}
+
+ir_value_t* graph_broadcast_like(ir_builder_t* b, ir_value_t* x, ir_value_t* like) {
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  for (int32_t i = 0; i < like->type->rank; ++i) {
+    if (like->type->dims[i] == IR_DYNAMIC) dynamic[count++] = graph_dim(b, like, (uint32_t)i);
+  }
+  return broadcast_to(b, x, like->type->rank, like->type->dims, dynamic);
+}
+
+ir_value_t* graph_slice(ir_builder_t* b, ir_value_t* x, const int64_t* offsets, const int64_t* sizes,
+                        const int64_t* strides) {
+  uint32_t rank = (uint32_t)x->type->rank, count = 0;
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (sizes[i] == IR_DYNAMIC) dynamic[count++] = graph_dim(b, x, i);  // a whole dynamic dimension
+  }
+  const ir_type_t* type = ir_type_tensor(b->ctx, x->type->element, (int32_t)rank, sizes);
+  if (type == x->type && count == 0) {
+    bool whole = true;
+    for (uint32_t i = 0; i < rank; ++i) whole &= offsets[i] == 0 && (strides[i] == 1 || sizes[i] == 1);
+    if (whole) return x;
+  }
+  ir_named_attr_t attrs[] = {{"offsets", ir_attr_i64_array(b->ctx, offsets, rank)},
+                             {"strides", ir_attr_i64_array(b->ctx, strides, rank)}};
+  ir_value_t* operands[1 + GRAPH_MAX_RANK] = {x};
+  for (uint32_t i = 0; i < count; ++i) operands[1 + i] = dynamic[i];
+  return graph_build(b, GRAPH_SLICE, operands, 1 + count, type, attrs, 2);
+}
+
+ir_value_t* graph_pad(ir_builder_t* b, ir_value_t* x, ir_value_t* value, const int64_t* low, const int64_t* high,
+                      const int64_t* interior, const char* mode) {
+  static const int64_t zeros[GRAPH_MAX_RANK] = {0};
+  uint32_t rank = (uint32_t)x->type->rank;
+  int64_t dims[GRAPH_MAX_RANK];
+  if (!interior) interior = zeros;
+  bool nothing = true;
+  for (uint32_t i = 0; i < rank; ++i) {
+    int64_t dim = x->type->dims[i];
+    dims[i] = dim == IR_DYNAMIC ? dim : dim + low[i] + high[i] + (dim > 1 ? (dim - 1) * interior[i] : 0);
+    nothing &= low[i] == 0 && high[i] == 0 && interior[i] == 0;
+  }
+  if (nothing) return x;
+  ir_named_attr_t attrs[] = {{"low", ir_attr_i64_array(b->ctx, low, rank)},
+                             {"high", ir_attr_i64_array(b->ctx, high, rank)},
+                             {"interior", ir_attr_i64_array(b->ctx, interior, rank)},
+                             {"mode", ir_attr_cstring(b->ctx, mode ? mode : "constant")}};
+  if (!value) value = graph_scalar_constant(b, x->type->element, 0);
+  const ir_type_t* type = ir_type_tensor(b->ctx, x->type->element, (int32_t)rank, dims);
+  return graph_build(b, GRAPH_PAD, (ir_value_t*[]){x, value}, 2, type, attrs, 4);
+}
+
+ir_value_t* graph_concat(ir_builder_t* b, ir_value_t* const* xs, uint32_t count, int64_t axis) {
+  if (count == 1) return xs[0];
+  int64_t dims[GRAPH_MAX_RANK];
+  int32_t rank = xs[0]->type->rank;
+  memcpy(dims, xs[0]->type->dims, sizeof(int64_t) * (size_t)rank);
+  for (uint32_t i = 1; i < count; ++i) {
+    int64_t add = xs[i]->type->dims[axis];
+    dims[axis] = dims[axis] == IR_DYNAMIC || add == IR_DYNAMIC ? IR_DYNAMIC : dims[axis] + add;
+    for (int32_t d = 0; d < rank; ++d) {
+      if (d != axis && dims[d] == IR_DYNAMIC) dims[d] = xs[i]->type->dims[d];
+    }
+  }
+  ir_named_attr_t attr = {"axis", ir_attr_i64(b->ctx, axis)};
+  return graph_build(b, GRAPH_CONCAT, xs, count, ir_type_tensor(b->ctx, xs[0]->type->element, rank, dims), &attr, 1);
+}
+
+ir_value_t* graph_reverse(ir_builder_t* b, ir_value_t* x, const int64_t* dims, uint32_t count) {
+  if (!count) return x;
+  ir_named_attr_t attr = {"dims", ir_attr_i64_array(b->ctx, dims, count)};
+  return graph_build(b, GRAPH_REVERSE, &x, 1, x->type, &attr, 1);
+}
+
+ir_value_t* graph_iota(ir_builder_t* b, const ir_type_t* type, int64_t axis, ir_value_t* const* dynamic) {
+  ir_named_attr_t attr = {"axis", ir_attr_i64(b->ctx, axis)};
+  return with_dims(b, GRAPH_IOTA, NULL, type, dynamic, &attr);
+}

@@ -1,0 +1,172 @@
+// Builders of the graph ops that compute over several elements: contraction, convolution, reduction, windows, gather.
+#include <assert.h>
+#include <string.h>
+
+#include "dialects/graph.h"
+
+ir_value_t* graph_reduce(ir_builder_t* b, ir_value_t* x, const int64_t* dims, uint32_t count, const char* kind) {
+  if (!count) return x;
+  int64_t kept[GRAPH_MAX_RANK];
+  int32_t rank = 0;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    bool reduced = false;
+    for (uint32_t k = 0; k < count; ++k) reduced |= dims[k] == i;
+    if (!reduced) kept[rank++] = x->type->dims[i];
+  }
+  ir_named_attr_t attrs[] = {{"dims", ir_attr_i64_array(b->ctx, dims, count)}, {"kind", ir_attr_cstring(b->ctx, kind)}};
+  return graph_build(b, GRAPH_REDUCE, &x, 1, ir_type_tensor(b->ctx, x->type->element, rank, kept), attrs, 2);
+}
+
+// Appends the dims of `type` which are in neither list.
+static int32_t append_free(const ir_type_t* type, const int64_t* batch, uint32_t batch_count, const int64_t* contract,
+                           uint32_t contract_count, int64_t* out) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < type->rank; ++i) {
+    bool taken = false;
+    for (uint32_t k = 0; k < batch_count; ++k) taken |= batch[k] == i;
+    for (uint32_t k = 0; k < contract_count; ++k) taken |= contract[k] == i;
+    if (!taken) out[count++] = type->dims[i];
+  }
+  return count;
+}
+
+ir_value_t* graph_contract(ir_builder_t* b, ir_value_t* lhs, ir_value_t* rhs, const graph_contract_t* c,
+                           const ir_type_t* accumulator) {
+  int64_t dims[2 * GRAPH_MAX_RANK];
+  int32_t rank = 0;
+  for (uint32_t i = 0; i < c->batch_count; ++i) {
+    int64_t dim = lhs->type->dims[c->lhs_batch[i]];
+    dims[rank++] = dim == IR_DYNAMIC ? rhs->type->dims[c->rhs_batch[i]] : dim;
+  }
+  rank += append_free(lhs->type, c->lhs_batch, c->batch_count, c->lhs_contract, c->contract_count, dims + rank);
+  rank += append_free(rhs->type, c->rhs_batch, c->batch_count, c->rhs_contract, c->contract_count, dims + rank);
+  ir_named_attr_t attrs[6] = {{"lhs_batch", ir_attr_i64_array(b->ctx, c->lhs_batch, c->batch_count)},
+                              {"rhs_batch", ir_attr_i64_array(b->ctx, c->rhs_batch, c->batch_count)},
+                              {"lhs_contract", ir_attr_i64_array(b->ctx, c->lhs_contract, c->contract_count)},
+                              {"rhs_contract", ir_attr_i64_array(b->ctx, c->rhs_contract, c->contract_count)}};
+  uint32_t count = 4;
+  if (c->unsigned_lhs) attrs[count++] = (ir_named_attr_t){"unsigned_lhs", ir_attr_unit(b->ctx)};
+  if (c->unsigned_rhs) attrs[count++] = (ir_named_attr_t){"unsigned_rhs", ir_attr_unit(b->ctx)};
+  const ir_type_t* type = ir_type_tensor(b->ctx, accumulator, rank, dims);
+  return graph_build(b, GRAPH_CONTRACT, (ir_value_t*[]){lhs, rhs}, 2, type, attrs, count);
+}
+
+// Length of a window's sweep over a padded, dilated dimension.
+static int64_t swept(int64_t size, int64_t base_dilation, int64_t pad, int64_t window, int64_t dilation,
+                     int64_t stride) {
+  if (size == IR_DYNAMIC || window == IR_DYNAMIC) return IR_DYNAMIC;
+  int64_t base = (size > 0 ? (size - 1) * base_dilation + 1 : 0) + pad;
+  int64_t extent = window > 0 ? (window - 1) * dilation + 1 : 0;
+  return base < extent ? 0 : (base - extent) / stride + 1;
+}
+
+static int64_t layout_dim(const char* layout, char name) {
+  const char* at = strchr(layout, name);
+  assert(at && "layout lacks a dimension");
+  return at - layout;
+}
+
+ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const graph_conv_t* c,
+                       const ir_type_t* accumulator) {
+  int32_t rank = x->type->rank;
+  uint32_t spatial = (uint32_t)rank - 2;
+  int64_t dims[GRAPH_MAX_RANK];
+  int64_t batch = x->type->dims[layout_dim(c->x_layout, 'n')];
+  dims[layout_dim(c->y_layout, 'n')] = batch == IR_DYNAMIC ? batch : batch / c->batch_groups;
+  dims[layout_dim(c->y_layout, 'c')] = w->type->dims[layout_dim(c->w_layout, 'o')];
+  for (uint32_t i = 0; i < spatial; ++i) {
+    char digit = (char)('0' + i);
+    dims[layout_dim(c->y_layout, digit)] =
+        swept(x->type->dims[layout_dim(c->x_layout, digit)], c->x_dilation[i], c->pad_low[i] + c->pad_high[i],
+              w->type->dims[layout_dim(c->w_layout, digit)], c->w_dilation[i], c->strides[i]);
+  }
+  ir_context_t* ctx = b->ctx;
+  ir_named_attr_t attrs[] = {{"x_layout", ir_attr_cstring(ctx, c->x_layout)},
+                             {"w_layout", ir_attr_cstring(ctx, c->w_layout)},
+                             {"y_layout", ir_attr_cstring(ctx, c->y_layout)},
+                             {"strides", ir_attr_i64_array(ctx, c->strides, spatial)},
+                             {"pad_low", ir_attr_i64_array(ctx, c->pad_low, spatial)},
+                             {"pad_high", ir_attr_i64_array(ctx, c->pad_high, spatial)},
+                             {"x_dilation", ir_attr_i64_array(ctx, c->x_dilation, spatial)},
+                             {"w_dilation", ir_attr_i64_array(ctx, c->w_dilation, spatial)},
+                             {"groups", ir_attr_i64(ctx, c->groups)},
+                             {"batch_groups", ir_attr_i64(ctx, c->batch_groups)}};
+  const ir_type_t* type = ir_type_tensor(ctx, accumulator, rank, dims);
+  return graph_build(b, GRAPH_CONV, (ir_value_t*[]){x, w}, 2, type, attrs, 10);
+}
+
+bool graph_conv_read(const ir_op_t* op, graph_conv_t* out) {
+  memset(out, 0, sizeof(*out));
+  out->x_layout = ir_op_string(op, "x_layout", NULL);
+  out->w_layout = ir_op_string(op, "w_layout", NULL);
+  out->y_layout = ir_op_string(op, "y_layout", NULL);
+  out->groups = ir_op_int(op, "groups", 1);
+  out->batch_groups = ir_op_int(op, "batch_groups", 1);
+  uint32_t spatial = (uint32_t)ir_operand(op, 0)->type->rank - 2;
+  bool counts = ir_op_ints(op, "strides", out->strides, GRAPH_MAX_SPATIAL) == spatial &&
+                ir_op_ints(op, "pad_low", out->pad_low, GRAPH_MAX_SPATIAL) == spatial &&
+                ir_op_ints(op, "pad_high", out->pad_high, GRAPH_MAX_SPATIAL) == spatial &&
+                ir_op_ints(op, "x_dilation", out->x_dilation, GRAPH_MAX_SPATIAL) == spatial &&
+                ir_op_ints(op, "w_dilation", out->w_dilation, GRAPH_MAX_SPATIAL) == spatial;
+  return counts && out->x_layout && out->w_layout && out->y_layout && spatial <= GRAPH_MAX_SPATIAL;
+}
+
+ir_value_t* graph_window(ir_builder_t* b, ir_value_t* x, const graph_window_t* w) {
+  uint32_t rank = (uint32_t)x->type->rank;
+  int64_t dims[GRAPH_MAX_RANK];
+  for (uint32_t i = 0; i < rank; ++i) {
+    bool whole =
+        w->sizes[i] == 1 && w->strides[i] == 1 && w->base_dilations[i] == 1 && !w->pad_low[i] && !w->pad_high[i];
+    dims[i] = whole ? x->type->dims[i]
+                    : swept(x->type->dims[i], w->base_dilations[i], w->pad_low[i] + w->pad_high[i], w->sizes[i],
+                            w->dilations[i], w->strides[i]);
+  }
+  ir_context_t* ctx = b->ctx;
+  ir_named_attr_t attrs[] = {{"kind", ir_attr_cstring(ctx, w->kind)},
+                             {"sizes", ir_attr_i64_array(ctx, w->sizes, rank)},
+                             {"strides", ir_attr_i64_array(ctx, w->strides, rank)},
+                             {"dilations", ir_attr_i64_array(ctx, w->dilations, rank)},
+                             {"base_dilations", ir_attr_i64_array(ctx, w->base_dilations, rank)},
+                             {"pad_low", ir_attr_i64_array(ctx, w->pad_low, rank)},
+                             {"pad_high", ir_attr_i64_array(ctx, w->pad_high, rank)}};
+  return graph_build(b, GRAPH_WINDOW, &x, 1, ir_type_tensor(ctx, x->type->element, (int32_t)rank, dims), attrs, 7);
+}
+
+bool graph_window_read(const ir_op_t* op, graph_window_t* out) {
+  memset(out, 0, sizeof(*out));
+  uint32_t rank = (uint32_t)ir_operand(op, 0)->type->rank;
+  out->kind = ir_op_string(op, "kind", NULL);
+  return out->kind && rank <= GRAPH_MAX_RANK && ir_op_ints(op, "sizes", out->sizes, GRAPH_MAX_RANK) == rank &&
+         ir_op_ints(op, "strides", out->strides, GRAPH_MAX_RANK) == rank &&
+         ir_op_ints(op, "dilations", out->dilations, GRAPH_MAX_RANK) == rank &&
+         ir_op_ints(op, "base_dilations", out->base_dilations, GRAPH_MAX_RANK) == rank &&
+         ir_op_ints(op, "pad_low", out->pad_low, GRAPH_MAX_RANK) == rank &&
+         ir_op_ints(op, "pad_high", out->pad_high, GRAPH_MAX_RANK) == rank;
+}
+
+ir_value_t* graph_take(ir_builder_t* b, ir_value_t* x, ir_value_t* indices, int64_t axis, bool wrap) {
+  int32_t rank = x->type->rank, index_rank = indices->type->rank;
+  int64_t dims[2 * GRAPH_MAX_RANK], offset_dims[GRAPH_MAX_RANK], slice_sizes[GRAPH_MAX_RANK];
+  int32_t count = 0;
+  uint32_t offsets = 0;
+  for (int32_t i = 0; i < rank; ++i) {
+    slice_sizes[i] = i == axis ? 1 : x->type->dims[i];
+    if (i != axis) {
+      offset_dims[offsets++] = count;
+      dims[count++] = x->type->dims[i];
+      continue;
+    }
+    for (int32_t k = 0; k < index_rank; ++k) dims[count++] = indices->type->dims[k];
+  }
+  ir_context_t* ctx = b->ctx;
+  ir_named_attr_t attrs[8] = {{"offset_dims", ir_attr_i64_array(ctx, offset_dims, offsets)},
+                              {"collapsed_dims", ir_attr_i64_array(ctx, &axis, 1)},
+                              {"operand_batch_dims", ir_attr_i64_array(ctx, NULL, 0)},
+                              {"indices_batch_dims", ir_attr_i64_array(ctx, NULL, 0)},
+                              {"start_index_map", ir_attr_i64_array(ctx, &axis, 1)},
+                              {"index_vector_dim", ir_attr_i64(ctx, index_rank)},
+                              {"slice_sizes", ir_attr_i64_array(ctx, slice_sizes, (uint32_t)rank)},
+                              {"wrap", ir_attr_unit(ctx)}};
+  const ir_type_t* type = ir_type_tensor(ctx, x->type->element, count, dims);
+  return graph_build(b, GRAPH_GATHER, (ir_value_t*[]){x, indices}, 2, type, attrs, wrap ? 8 : 7);
+}

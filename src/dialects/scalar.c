@@ -1,0 +1,149 @@
+// Scalar functions: info rows and the evaluator, all from scalar.def.
+#include "dialects/scalar.h"
+
+#include <math.h>
+
+static int64_t scalar_popcnt(uint64_t a) { return __builtin_popcountll(a); }
+static int64_t scalar_clz(uint64_t a, int w) { return a ? __builtin_clzll(a) - (64 - w) : w; }
+static int64_t scalar_ctz(uint64_t a, int w) { return a ? __builtin_ctzll(a) : w; }
+static int64_t scalar_div(int64_t a, int64_t b) {
+  if (b == 0) return -1;
+  return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+static int64_t scalar_rem(int64_t a, int64_t b) {
+  if (b == 0) return a;
+  return b == -1 ? 0 : a % b;
+}
+static int64_t scalar_pow(int64_t a, int64_t b) {
+  if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+  uint64_t result = 1, base = (uint64_t)a;
+  for (; b; b >>= 1, base *= base) {
+    if (b & 1) result *= base;
+  }
+  return (int64_t)result;
+}
+static double scalar_fmin(double a, double b) {
+  if (isnan(a) || isnan(b)) return NAN;
+  return a < b || (a == b && signbit(a)) ? a : b;
+}
+static double scalar_fmax(double a, double b) {
+  if (isnan(a) || isnan(b)) return NAN;
+  return a > b || (a == b && !signbit(a)) ? a : b;
+}
+
+#define SCALAR(name, arity, types, result, traits, float_eval, int_eval)                                     \
+  static double float_##name(double a, double b, double c) {                                                 \
+    (void)a, (void)b, (void)c;                                                                               \
+    return float_eval;                                                                                       \
+  }                                                                                                          \
+  static int64_t int_##name(int64_t a, int64_t b, int64_t c, uint64_t ua, uint64_t ub, uint64_t uc, int w) { \
+    (void)a, (void)b, (void)c, (void)ua, (void)ub, (void)uc, (void)w;                                        \
+    return int_eval;                                                                                         \
+  }
+#include "dialects/scalar.def"
+#undef SCALAR
+
+enum { COMM = 1 };
+const scalar_info_t scalar_info[SCALAR_COUNT] = {
+#define SCALAR(name, arity, types, result, traits, float_eval, int_eval) \
+  {#name, arity, SCALAR_TYPES_##types, SCALAR_RESULT_##result, (traits) == COMM, float_##name, int_##name},
+#include "dialects/scalar.def"
+#undef SCALAR
+};
+
+static int width_of(const ir_type_t* type) { return type->kind == IR_TYPE_INDEX ? 64 : (int)type->width; }
+
+static uint64_t zero_extend(int64_t value, int width) {
+  return width >= 64 ? (uint64_t)value : (uint64_t)value & ((1ull << width) - 1);
+}
+
+scalar_value_t scalar_load(const ir_type_t* type, const void* data) {
+  scalar_value_t value = {0};
+  if (type->kind == IR_TYPE_FLOAT) {
+    value.f = ir_scalar_load_number(type, data);
+  } else {
+    value.i = ir_scalar_load_integer(type, data);
+  }
+  return value;
+}
+
+void scalar_store(const ir_type_t* type, scalar_value_t value, void* data) {
+  if (type->kind == IR_TYPE_FLOAT) {
+    ir_scalar_store_number(type, value.f, data);
+  } else {
+    ir_scalar_store_integer(type, value.i, data);
+  }
+}
+
+scalar_value_t scalar_fit(const ir_type_t* type, scalar_value_t value) {
+  if (type->kind == IR_TYPE_FLOAT && type->float_kind == IR_F64) return value;
+  unsigned char memory[16];
+  scalar_store(type, value, memory);
+  return scalar_load(type, memory);
+}
+
+static int64_t saturate(double value, int64_t low, int64_t high) {
+  if (isnan(value)) return 0;
+  value = trunc(value);
+  if (value <= (double)low) return low;
+  return value >= (double)high ? high : (int64_t)value;
+}
+
+static int64_t float_to_int(double value, const ir_type_t* type, bool is_unsigned) {
+  int width = width_of(type);
+  if (is_unsigned) {
+    if (width < 64) return saturate(value, 0, (int64_t)((1ull << width) - 1));
+    if (!(value > 0)) return 0;
+    return value >= 0x1p64 ? -1 : (int64_t)(uint64_t)value;
+  }
+  int64_t high = width >= 64 ? INT64_MAX : (int64_t)((1ull << (width - 1)) - 1);
+  return saturate(value, -high - 1, high);
+}
+
+static scalar_value_t eval_cast(scalar_value_t in, const ir_type_t* from, const ir_type_t* to, bool is_unsigned) {
+  bool from_float = from->kind == IR_TYPE_FLOAT, to_float = to->kind == IR_TYPE_FLOAT;
+  scalar_value_t out = {0};
+  uint64_t zero_extended = from_float ? 0 : zero_extend(in.i, width_of(from));
+  if (to->kind == IR_TYPE_INTEGER && to->width == 1) {
+    out.i = from_float ? in.f != 0 : zero_extended != 0;
+  } else if (from_float && to_float) {
+    out.f = in.f;
+  } else if (from_float) {
+    out.i = float_to_int(in.f, to, is_unsigned);
+  } else {
+    bool zero = is_unsigned || width_of(from) == 1;  // a boolean is 0 or 1
+    if (to_float) out.f = zero ? (double)zero_extended : (double)in.i;
+    if (!to_float) out.i = zero ? (int64_t)zero_extended : in.i;
+  }
+  return scalar_fit(to, out);
+}
+
+scalar_value_t scalar_eval(scalar_fn_t fn, const scalar_value_t in[3], const ir_type_t* operand,
+                           const ir_type_t* result) {
+  const scalar_info_t* info = &scalar_info[fn];
+  scalar_value_t out = {0};
+  if (fn == SCALAR_cast || fn == SCALAR_castu) return eval_cast(in[0], operand, result, fn == SCALAR_castu);
+  if (fn == SCALAR_bitcast) {
+    unsigned char memory[16] = {0};
+    scalar_store(operand, in[0], memory);
+    return scalar_load(result, memory);
+  }
+  if (fn == SCALAR_select) return in[0].i || in[0].f != 0 ? in[1] : in[2];
+  if (operand->kind == IR_TYPE_FLOAT) {
+    double value = info->eval_float(in[0].f, in[1].f, in[2].f);
+    if (info->result == SCALAR_RESULT_BOOL) {
+      out.i = value != 0;
+      return out;
+    }
+    out.f = value;
+  } else {
+    int w = width_of(operand);
+    out.i = info->eval_int(in[0].i, in[1].i, in[2].i, zero_extend(in[0].i, w), zero_extend(in[1].i, w),
+                           zero_extend(in[2].i, w), w);
+    if (info->result == SCALAR_RESULT_BOOL) {
+      out.i = out.i != 0;
+      return out;
+    }
+  }
+  return scalar_fit(result, out);
+}
