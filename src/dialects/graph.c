@@ -9,7 +9,7 @@
 #define V IR_VARIADIC
 #define CODE(NAME) GRAPH_##NAME
 static const ir_op_info_t graph_ops[] = {
-#define SCALAR(fn, arity, types, result, traits, f, i)                   \
+#define SCALAR(fn, arity, type_set, result_rule, comm, f, i)             \
   {.name = "graph." #fn,                                                 \
    .code = GRAPH_##fn,                                                   \
    .operands = arity,                                                    \
