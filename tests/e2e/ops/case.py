@@ -1,0 +1,177 @@
+"""What a test case of one ONNX node, or of a small graph, is, and the short names that the tables are written with."""
+
+import zlib
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+CASES = []
+
+
+class Random:
+    """An input that the harness fills with random values from low to high (floats) or low to high - 1 (integers)."""
+
+    def __init__(self, dtype, shape, low, high):
+        self.dtype, self.shape, self.low, self.high = np.dtype(dtype), tuple(shape), low, high
+
+    def array(self, random):
+        if self.dtype == np.bool_:
+            return random.integers(0, 2, self.shape).astype(np.bool_)
+        if self.dtype.kind == "f":
+            return random.uniform(self.low, self.high, self.shape).astype(self.dtype)
+        return random.integers(self.low, self.high, self.shape).astype(self.dtype)
+
+
+class Constant:
+    """An operand that is part of the model: an initializer."""
+
+    def __init__(self, array):
+        self.value = array
+
+
+class Given:
+    """An input of known values."""
+
+    def __init__(self, array):
+        self.value = array
+
+    def array(self, random):
+        return self.value
+
+
+def f32(*shape, low=-2.0, high=2.0):
+    return Random(np.float32, shape, low, high)
+
+
+def f16(*shape, low=-2.0, high=2.0):
+    return Random(np.float16, shape, low, high)
+
+
+def positive(*shape):
+    return f32(*shape, low=0.1, high=4.0)
+
+
+def i32(*shape, low=-50, high=50):
+    return Random(np.int32, shape, low, high)
+
+
+def i64(*shape, low=-50, high=50):
+    return Random(np.int64, shape, low, high)
+
+
+def i8(*shape, low=-128, high=128):
+    return Random(np.int8, shape, low, high)
+
+
+def u8(*shape, low=0, high=256):
+    return Random(np.uint8, shape, low, high)
+
+
+def bools(*shape):
+    return Random(np.bool_, shape, 0, 2)
+
+
+def ints(*values):
+    """A constant vector of i64: axes, shapes, pads."""
+    return Constant(np.array(values, np.int64))
+
+
+def const(values, dtype=np.float32):
+    return Constant(np.array(values, dtype))
+
+
+def given(values, dtype=np.float32):
+    return Given(np.array(values, dtype))
+
+
+def weights(*shape, dtype=np.float32, spread=1.0):
+    """A constant of random values, the same in every run."""
+    random = np.random.default_rng(zlib.crc32(repr(shape).encode()))
+    if np.dtype(dtype).kind == "f":
+        return Constant((spread * random.uniform(-1, 1, shape)).astype(dtype))
+    limits = np.iinfo(dtype)
+    return Constant(random.integers(limits.min, limits.max + 1, shape).astype(dtype))
+
+
+class Case:
+    """A model, its operands, and how close a result must be."""
+
+    def __init__(self, name, build, operands, options):
+        self.name, self.build, self.operands = name, build, operands
+        self.opset = options.pop("opset", 17)
+        self.results = options.pop("results", 1)
+        self.tolerance = options.pop("tolerance", None)
+        self.dynamic = options.pop("dynamic", False)
+        self.attributes = options
+
+    def names(self):
+        return ["" if operand is None else f"x{i}" for i, operand in enumerate(self.operands)]
+
+
+def add(name, build, operands, options):
+    assert all(case.name != name for case in CASES), f"two cases are called {name}"
+    CASES.append(Case(name, build, operands, options))
+
+
+def one_node(op):
+    def build(case):
+        outputs = [f"y{i}" for i in range(case.results)]
+        return [helper.make_node(op, case.names(), outputs, **case.attributes)]
+
+    return build
+
+
+def case(op, label, *operands, **options):
+    """A model of one node. Options: opset (17), results (1), tolerance, dynamic (the result's shape is not in the
+    model); the others are the node's attributes."""
+    add(f"{op}-{label}" if label else op, one_node(op), operands, options)
+
+
+def graph_case(name, build, *operands, **options):
+    """A model of several nodes: build(case) returns them; inputs are x0, x1…, results y0, y1…"""
+    add(name, build, operands, options)
+
+
+def via(dtype, op):
+    """Builds a node that computes in a type that NumPy files lack: f32 in, cast, op, cast, f32 out."""
+
+    def build(case):
+        nodes, names = [], []
+        for name, operand in zip(case.names(), case.operands):
+            if isinstance(operand, Random) and operand.dtype == np.float32:
+                nodes.append(helper.make_node("Cast", [name], [f"{name}_cast"], to=dtype))
+                name = f"{name}_cast"
+            names.append(name)
+        nodes.append(helper.make_node(op, names, ["narrow"], **case.attributes))
+        return nodes + [helper.make_node("Cast", ["narrow"], ["y0"], to=TensorProto.FLOAT)]
+
+    return build
+
+
+def model_of(case, arrays, results=None):
+    """The case as a ModelProto; `results` are arrays whose types and shapes the outputs get."""
+    inputs, initializers = [], []
+    for name, operand in zip(case.names(), case.operands):
+        if isinstance(operand, Constant):
+            initializers.append(numpy_helper.from_array(operand.value, name))
+        elif operand is not None:
+            array = arrays[name]
+            inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
+    outputs = []
+    for i in range(case.results):
+        if results is None:
+            outputs.append(helper.make_empty_tensor_value_info(f"y{i}"))
+            continue
+        shape = [f"d{i}_{axis}" for axis in range(results[i].ndim)] if case.dynamic else results[i].shape
+        kind = helper.np_dtype_to_tensor_dtype(results[i].dtype)
+        outputs.append(helper.make_tensor_value_info(f"y{i}", kind, shape))
+    graph = helper.make_graph(case.build(case), "main_graph", inputs, outputs, initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)],
+                             ir_version=8 if case.opset <= 17 else 10)
+
+
+def arrays_of(case):
+    """The inputs of a case by name, from a generator seeded by the case's name."""
+    random = np.random.default_rng(zlib.crc32(case.name.encode()))
+    return {name: operand.array(random) for name, operand in zip(case.names(), case.operands)
+            if operand is not None and not isinstance(operand, Constant)}

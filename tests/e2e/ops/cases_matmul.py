@@ -1,0 +1,48 @@
+"""Contractions: MatMul, Gemm, Einsum, integer products."""
+
+import numpy as np
+from onnx import TensorProto
+
+from case import case, const, f16, f32, graph_case, i32, i8, u8, via, weights
+
+SHAPES = [("square", (8, 8), (8, 8)), ("odd", (5, 7), (7, 3)), ("row", (1, 64), (64, 10)), ("tall", (65, 3), (3, 33)),
+          ("vector-matrix", (7,), (7, 5)), ("matrix-vector", (5, 7), (7,)), ("dot", (9,), (9,)),
+          ("batch", (3, 4, 5), (3, 5, 6)), ("batch-left", (3, 4, 5), (5, 6)), ("batch-right", (4, 5), (3, 5, 6)),
+          ("batch-broadcast", (2, 1, 4, 5), (1, 3, 5, 6)), ("batch-vector", (3, 4, 5), (5,)),
+          ("vector-batch", (4,), (3, 4, 5)), ("one", (1, 1), (1, 1)), ("outer", (6, 1), (1, 9)),
+          ("blocked", (64, 96), (96, 80)), ("deep", (4, 1000), (1000, 4)), ("wide", (3, 20), (20, 500)),
+          ("attention", (1, 4, 16, 8), (1, 4, 8, 16)), ("gemv", (1, 256), (256, 256))]
+for label, left, right in SHAPES:
+    case("MatMul", label, f32(*left), f32(*right))
+    case("MatMul", f"{label}-weights", f32(*left), weights(*right))
+case("MatMul", "f16", f16(9, 20), f16(20, 7), tolerance=3e-2)
+case("MatMul", "i32", i32(4, 5), i32(5, 6))
+graph_case("MatMul-bf16", via(TensorProto.BFLOAT16, "MatMul"), f32(9, 20), f32(20, 7), tolerance=1e-1)
+case("MatMulInteger", "", u8(4, 6), i8(6, 5))
+case("MatMulInteger", "zero-points", u8(4, 6), i8(6, 5), const(7, np.uint8), const(-3, np.int8))
+case("MatMulInteger", "u8", u8(4, 6), u8(6, 5), const(7, np.uint8), const(100, np.uint8))
+
+for ta in (0, 1):
+    for tb in (0, 1):
+        a, b = ((7, 5) if ta else (5, 7)), ((6, 7) if tb else (7, 6))
+        case("Gemm", f"a{ta}-b{tb}", f32(*a), f32(*b), f32(6), transA=ta, transB=tb)
+        case("Gemm", f"a{ta}-b{tb}-weights", f32(*a), weights(*b), weights(6), transA=ta, transB=tb)
+case("Gemm", "no-bias", f32(5, 7), f32(7, 6))
+case("Gemm", "alpha-beta", f32(5, 7), f32(7, 6), f32(5, 6), alpha=0.5, beta=2.0)
+case("Gemm", "column-bias", f32(5, 7), f32(7, 6), f32(5, 1))
+case("Gemm", "scalar-bias", f32(5, 7), f32(7, 6), f32())
+case("Gemm", "row", f32(1, 784), weights(128, 784, spread=0.1), weights(128), transB=1)
+case("Gemm", "f16", f16(5, 7), f16(7, 6), f16(6), tolerance=2e-2)
+
+EINSUM = [("ij,jk->ik", (3, 4), (4, 5)), ("bij,bjk->bik", (2, 3, 4), (2, 4, 5)), ("ij,kj->ik", (3, 4), (5, 4)),
+          ("bhqd,bhkd->bhqk", (1, 2, 4, 8), (1, 2, 5, 8)), ("i,j->ij", (3,), (4,)), ("ij,ij->", (3, 4), (3, 4)),
+          ("bqhd,bkhd->bhqk", (1, 4, 2, 8), (1, 5, 2, 8)), ("ij,j->i", (3, 4), (4,)), ("ij,ij->ij", (3, 4), (3, 4)),
+          ("...ij,...jk->...ik", (2, 3, 4), (2, 4, 5)), ("bij,jk", (2, 3, 4), (4, 5))]
+for number, (equation, left, right) in enumerate(EINSUM):
+    case("Einsum", f"{number}", f32(*left), f32(*right), equation=equation)
+case("Einsum", "transpose", f32(3, 4), equation="ij->ji")
+case("Einsum", "sum", f32(3, 4), equation="ij->i")
+case("Einsum", "trace", f32(4, 4), equation="ii->")
+case("Einsum", "diagonal", f32(4, 4), equation="ii->i")
+case("Einsum", "three", f32(3, 4), f32(4, 5), f32(5, 2), equation="ij,jk,kl->il")
+case("Det", "", f32(2, 3, 3), tolerance=1e-3)

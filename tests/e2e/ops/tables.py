@@ -1,0 +1,13 @@
+"""All the tables of cases, in the order in which they run."""
+
+import cases_elementwise  # noqa: F401
+import cases_reduce  # noqa: F401
+import cases_matmul  # noqa: F401
+import cases_conv  # noqa: F401
+import cases_norm  # noqa: F401
+import cases_move  # noqa: F401
+import cases_gather  # noqa: F401
+import cases_cast  # noqa: F401
+import cases_quantize  # noqa: F401
+import cases_recurrent  # noqa: F401
+import cases_control  # noqa: F401
