@@ -1,0 +1,142 @@
+"""Programs and models with one thing wrong each, and what the message must say about it."""
+
+import io
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+GOOD = """func.func @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %b : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+def body(text, arguments="%a: tensor<4xf32>, %b: tensor<4xf32>", result="tensor<4xf32>"):
+    return f"func.func @f({arguments}) -> {result} {{\n{text}\n}}\n"
+
+
+RETURN = "  return %0 : tensor<4xf32>"
+# Name: (text, pattern of the message).
+MLIR = {
+    "unknown-op": (body('  %0 = "stablehlo.frobnicate"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n' + RETURN),
+                   r"unknown-op\.mlir:2:.*stablehlo\.frobnicate"),
+    "unknown-dialect": (body('  %0 = "nothing.add"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n' + RETURN),
+                        r"unknown-dialect\.mlir:2:.*nothing\.add"),
+    "undefined-value": (body("  %0 = arith.addf %a, %c : tensor<4xf32>\n" + RETURN), r":2:.*%c"),
+    "operand-type": (body("  %0 = arith.addf %a, %b : tensor<5xf32>\n" + RETURN), r":2:.*(4xf32|5xf32)"),
+    "result-type": (body("  %0 = arith.addf %a, %b : tensor<4xf32>\n  return %0 : tensor<5xf32>"), r":3:.*(4xf32|5xf32)"),
+    "return-type": (body("  return %a : tensor<4xf32>", result="tensor<5xf32>"), r":2:.*(4xf32|5xf32)"),
+    "mixed-types": (body('  %0 = "stablehlo.add"(%a, %b) : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>\n' + RETURN,
+                         "%a: tensor<4xf32>, %b: tensor<4xi32>"), r":2:.*stablehlo\.add"),
+    "integer-op-on-floats": (body("  %0 = arith.addi %a, %b : tensor<4xf32>\n" + RETURN), r":2:.*arith\.addi"),
+    "bad-contraction": (body("  %0 = stablehlo.dot %a, %b : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>\n"
+                             "  return %0 : tensor<4x5xf32>", "%a: tensor<4x5xf32>, %b: tensor<4x5xf32>",
+                             "tensor<4x5xf32>"), r":2:.*dot"),
+    "bad-reshape": (body("  %0 = stablehlo.reshape %a : (tensor<4xf32>) -> tensor<5xf32>\n  return %0 : tensor<5xf32>",
+                         result="tensor<5xf32>"), r":2:.*reshape"),
+    "bad-permutation": (body("  %0 = stablehlo.transpose %a, dims = [0, 0] : (tensor<4x4xf32>) -> tensor<4x4xf32>\n"
+                             "  return %0 : tensor<4x4xf32>", "%a: tensor<4x4xf32>", "tensor<4x4xf32>"),
+                        r":2:.*transpose"),
+    "dense-count": (body("  %0 = arith.constant dense<[1.0, 2.0]> : tensor<4xf32>\n" + RETURN), r":2:"),
+    "dense-hex-length": (body('  %0 = arith.constant dense<"0x00000000"> : tensor<4xf32>\n' + RETURN), r":2:"),
+    "unclosed": ("func.func @f() {\n  return\n", r"unclosed\.mlir:\d+:\d+"),
+    "bad-type": (body("  return %a : tensor<4xf32>", "%a: tensor<4xf33>"), r":1:.*f33"),
+    "bad-token": (body("  %0 = @@ ;\n" + RETURN), r":2:"),
+    "not-text": ("\x01\x02\x03\x04 this is no program\n", r"not-text\.mlir:1:"),
+    "duplicate-function": ("func.func @f() { return }\nfunc.func @f() { return }\n", r":2:.*(@f|'f'|`f`)"),
+    "redefined-value": (body("  %0 = arith.addf %a, %b : tensor<4xf32>\n  %0 = arith.addf %a, %b : tensor<4xf32>\n"
+                             + RETURN), r":3:.*%0"),
+    "deep-nesting": ("func.func @f() {\n" + "  %x = arith.constant dense<" + "[" * 100000 + "1" + "]" * 100000 +
+                     "> : tensor<1xf32>\n  return\n}\n", r"deep-nesting\.mlir:2:"),
+    "huge-splat": ("func.func @f() -> tensor<9223372036854775807x4xf32> {\n  %0 = arith.constant dense<0.0> : "
+                   "tensor<9223372036854775807x4xf32>\n  return %0 : tensor<9223372036854775807x4xf32>\n}\n", r":\d+:"),
+}
+
+
+def value(name, shape=(4,), kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model(nodes, inputs=None, outputs=None, initializers=()):
+    graph = helper.make_graph(nodes, "main_graph", inputs or [value("x")], outputs or [value("y")], list(initializers))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def good_onnx_bytes():
+    weights = numpy_helper.from_array(np.arange(16, dtype=np.float32).reshape(4, 4), "w")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Relu", ["m"], ["y"])]
+    return model(nodes, initializers=[weights]).SerializeToString()
+
+
+def saved(proto):
+    return lambda path: path.write_bytes(proto.SerializeToString())
+
+
+def external(location, offset=0, length=64):
+    """A model whose weights are said to be in another file."""
+    weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[4, 4], data_location=TensorProto.EXTERNAL)
+    for key, text in (("location", location), ("offset", str(offset)), ("length", str(length))):
+        weights.external_data.add(key=key, value=text)
+    return model([helper.make_node("MatMul", ["x", "w"], ["y"])], initializers=[weights])
+
+
+def short_external(path):
+    path.with_name("short.bin").write_bytes(bytes(10))
+    path.write_bytes(external("short.bin").SerializeToString())
+
+
+def bad_weights(**fields):
+    weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[4, 4], raw_data=bytes(64))
+    for key, item in fields.items():
+        if key == "dims":
+            del weights.dims[:]
+            weights.dims.extend(item)
+        else:
+            setattr(weights, key, item)
+    return saved(model([helper.make_node("MatMul", ["x", "w"], ["y"])], initializers=[weights]))
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs, outputs, **attributes)
+
+
+# Name: (function that writes the model, pattern of the message).
+ONNX = {
+    "unknown-op": (saved(model([node("Frobnicate", ["x"], ["y"])])), "Frobnicate"),
+    "unknown-domain": (saved(model([node("Relu", ["x"], ["y"], domain="nowhere")])), "nowhere|Relu"),
+    "empty": (lambda path: path.write_bytes(b""), r"empty\.onnx"),
+    "text": (lambda path: path.write_text("this is no model\n", encoding="utf-8"), r"text\.onnx"),
+    "truncated": (lambda path: path.write_bytes(good_onnx_bytes()[:-20]), r"truncated\.onnx"),
+    "missing-external": (saved(external("nothing.bin")), r"nothing\.bin"),
+    "short-external": (short_external, r"short\.bin"),
+    "escaping-external": (saved(external("../../../../etc/passwd")), r"passwd"),
+    "absolute-external": (saved(external("/etc/passwd")), r"passwd"),
+    "external-offset": (saved(external("nothing.bin", 2**63 - 8, 64)), r"nothing\.bin"),
+    "short-weights": (bad_weights(raw_data=bytes(10)), "w"),
+    "huge-weights": (bad_weights(dims=[2**40, 2**40]), "w"),
+    "negative-weights": (bad_weights(dims=[-4, 4]), "w"),
+    "unknown-weight-type": (bad_weights(data_type=99), "99|w"),
+    "undefined-input": (saved(model([node("Relu", ["nothing"], ["y"])])), "nothing"),
+    "undefined-output": (saved(model([node("Relu", ["x"], ["z"])])), "y"),
+    "duplicate-value": (saved(model([node("Relu", ["x"], ["y"]), node("Neg", ["x"], ["y"])])), "y"),
+    "shape-mismatch": (saved(model([node("MatMul", ["x", "w"], ["y"])], [value("x", (3, 4)), value("w", (5, 6))],
+                                   [value("y", (3, 6))])), "MatMul"),
+    "type-mismatch": (saved(model([node("Add", ["x", "w"], ["y"])], [value("x"), value("w", (4,), TensorProto.INT32)])),
+                      "Add"),
+    "missing-operand": (saved(model([node("Add", ["x"], ["y"])])), "Add"),
+    "missing-attribute": (saved(model([node("Cast", ["x"], ["y"])])), "Cast"),
+    "attribute-type": (saved(model([node("Transpose", ["x"], ["y"], perm=1.5)])), "Transpose|perm"),
+    "bad-permutation": (saved(model([node("Transpose", ["x"], ["y"], perm=[3, 7])])), "Transpose|perm"),
+    "bad-axis": (saved(model([node("Softmax", ["x"], ["y"], axis=9)])), "Softmax|axis"),
+    "kernel-too-large": (saved(model([node("MaxPool", ["x"], ["y"], kernel_shape=[9, 9])], [value("x", (1, 1, 4, 4))],
+                                     [value("y", (1, 1, 1, 1))])), "MaxPool"),
+    "zero-stride": (saved(model([node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2], strides=[0, 0])],
+                                [value("x", (1, 1, 4, 4))], [value("y", (1, 1, 3, 3))])), "MaxPool"),
+}
+
+
+def cut_npy(path):
+    buffer = io.BytesIO()
+    np.save(buffer, np.zeros(4, np.float32))
+    path.write_bytes(buffer.getvalue()[:-8])

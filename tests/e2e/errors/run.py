@@ -1,0 +1,190 @@
+"""Checks how the tools refuse bad input: run.py --tools DIR
+
+Every case must end with exit code 1, exactly one message that says where and what, and no output file. Damaged files
+(cut short, or with a bit turned over) must end so too, or else give the right result; never in a crash or a hang.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import bad_models
+
+# A compiler's message: place, severity. A runtime's: source, status code.
+DIAGNOSTIC = re.compile(r"^(\S+?)(:\d+:\d+)?: error: .+", re.MULTILINE)
+STATUS = re.compile(r"^(?:\S+\.[ch]:\d+: )?[A-Z_]+; .+", re.MULTILINE)
+FILE = re.compile(r"^.*(?:cannot open|error:).+", re.MULTILINE)
+TARGET = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+
+
+class Check:
+    """Runs cases in a folder and counts."""
+
+    def __init__(self, tools, folder):
+        self.tools, self.folder = tools, folder
+        self.passed = self.failed = 0
+
+    def verdict(self, name, problem):
+        if problem:
+            self.failed += 1
+            print(f"FAILED {name}: {problem}", flush=True)
+        else:
+            self.passed += 1
+
+    def call(self, tool, arguments, timeout=60):
+        """Returns exit code (None: no end), standard output, standard error."""
+        try:
+            result = subprocess.run([self.tools / tool, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                    capture_output=True, timeout=timeout, check=False)
+        except subprocess.TimeoutExpired:
+            return None, "", ""
+        return result.returncode, result.stdout.decode(errors="replace"), result.stderr.decode(errors="replace")
+
+    def refuses(self, name, tool, arguments, pattern, **options):
+        """The tool must exit with 1 and one message that matches; options: output (a file that must not be there),
+        located (whether line and column are expected), form (of the message; default: of a compiler)."""
+        output = options.get("output")
+        if output:
+            (self.folder / output).unlink(missing_ok=True)
+        code, _, text = self.call(tool, arguments)
+        form = options.get("form", DIAGNOSTIC)
+        messages = [found.group(0) for found in form.finditer(text)]
+        problem = None
+        if code != 1:
+            problem = f"exit {code}: {text.strip()[-300:]}"
+        elif len(messages) != 1:
+            problem = f"{len(messages)} messages: {text.strip()[-300:]}"
+        elif not re.search(pattern, text):
+            problem = f"says {messages[0]!r}, which lacks {pattern!r}"
+        elif options.get("located") and not DIAGNOSTIC.search(text).group(2):
+            problem = f"no line and column: {messages[0]!r}"
+        elif output and (self.folder / output).exists():
+            problem = f"leaves {output}"
+        self.verdict(name, problem)
+
+
+def check_mlir(check):
+    for name, (source, pattern) in bad_models.MLIR.items():
+        (check.folder / f"{name}.mlir").write_text(source, encoding="utf-8")
+        check.refuses(f"mlir-{name}", "iree-compile", [*TARGET, f"{name}.mlir", "-o", "out.vmfb"], pattern,
+                      output="out.vmfb", located=True)
+
+
+def check_onnx(check):
+    for name, (make, pattern) in bad_models.ONNX.items():
+        make(check.folder / f"{name}.onnx")
+        check.refuses(f"onnx-{name}-import", "iree-import-onnx", [f"{name}.onnx", "-o", "out.mlir"], pattern,
+                      output="out.mlir")
+        check.refuses(f"onnx-{name}-compile", "iree-compile", [*TARGET, f"{name}.onnx", "-o", "out.vmfb"], pattern,
+                      output="out.vmfb")
+
+
+def check_compile_flags(check):
+    (check.folder / "good.mlir").write_text(bad_models.GOOD, encoding="utf-8")
+    compiling = ["good.mlir", "-o", "out.vmfb"]
+    check.refuses("compile-missing-input", "iree-compile", [*TARGET, "nothing.mlir", "-o", "out.vmfb"],
+                  r"nothing\.mlir.*No such file", output="out.vmfb", form=FILE)
+    check.refuses("import-missing-input", "iree-import-onnx", ["nothing.onnx", "-o", "out.mlir"],
+                  r"nothing\.onnx.*No such file", output="out.mlir", form=FILE)
+    check.refuses("compile-unwritable", "iree-compile", [*TARGET, "good.mlir", "-o", "no/folder/out.vmfb"],
+                  r"no/folder/out\.vmfb", form=FILE)
+    unknown = re.compile(r"^.*Unknown command line argument '--iree-nothing'.*", re.MULTILINE)
+    check.refuses("compile-unknown-flag", "iree-compile", [*TARGET, "--iree-nothing", *compiling], "--iree-nothing",
+                  form=unknown, output="out.vmfb")
+    backend = re.compile(r"^.*'nothing'.*", re.MULTILINE)
+    check.refuses("compile-unknown-backend", "iree-compile", ["--iree-hal-target-backends=nothing", *compiling],
+                  "llvm-cpu", form=backend, output="out.vmfb")
+    check.refuses("compile-unknown-cpu", "iree-compile", [*TARGET, "--iree-llvmcpu-target-cpu=nothing", *compiling],
+                  "nothing", form=backend, output="out.vmfb")
+
+
+def check_run(check):
+    """Needs good.vmfb: @add of two 4xf32."""
+    good = ["--device=local-sync", "--module=good.vmfb", "--function=add"]
+    two = ["--input=4xf32=1 2 3 4", "--input=4xf32=1"]
+    table = [
+        ("no-module", [], "no user module specified"),
+        ("missing-module", ["--module=nothing.vmfb"], r"NOT_FOUND.*nothing\.vmfb"),
+        ("not-a-module", ["--device=local-sync", "--module=good.mlir"], "good.mlir|module"),
+        ("missing-function", [*good[:2], "--function=nothing"], r"NOT_FOUND; no function `nothing`"),
+        ("missing-driver", ["--device=nothing", *good[1:], *two], r"NOT_FOUND; no driver 'nothing' registered"),
+        ("missing-device", ["--device=local-task://7", *good[1:], *two], "7|path"),
+        ("too-few-inputs", [*good, two[0]], "expected 2 arguments but passed 1"),
+        ("too-many-inputs", [*good, *two, two[1]], "fewer input values|expected 2"),
+        ("wrong-type", [*good, "--input=4xi32=1", two[1]], "input0 element type mismatch; expected f32"),
+        ("wrong-shape", [*good, "--input=5xf32=1", two[1]], "input0 shape dimension 0 mismatch; expected 4 but have 5"),
+        ("wrong-rank", [*good, "--input=2x2xf32=1", two[1]], "input0 shape rank mismatch; expected 1 but have 2"),
+        ("too-few-values", [*good, "--input=4xf32=1 2 3", two[1]], "OUT_OF_RANGE"),
+        ("too-many-values", [*good, "--input=4xf32=1 2 3 4 5", two[1]], "OUT_OF_RANGE"),
+        ("bad-value", [*good, "--input=4xf32=1 2 x 4", two[1]], "INVALID_ARGUMENT"),
+        ("bad-input-type", [*good, "--input=4xf33=1", two[1]], "f33|type"),
+        ("huge-input", [*good, "--input=99999999999x99999999999xf32=1", two[1]], ";"),
+        ("missing-npy", [*good, "--input=@nothing.npy", two[1]], r"nothing\.npy"),
+        ("cut-npy", [*good, "--input=@cut.npy", two[1]], ";"),
+        ("not-npy", [*good, "--input=@good.mlir", two[1]], r"npy"),
+        ("wrong-output-count", [*good, *two, "--output=-", "--output=-"], "OUT_OF_RANGE"),
+        ("unwritable-output", [*good, *two, "--output=@no/folder/out.npy"], "out.npy"),
+        ("unknown-flag", [*good, *two, "--nothing=1"], "nothing"),
+    ]
+    for name, arguments, pattern in table:
+        check.refuses(f"run-{name}", "iree-run-module", arguments, pattern, form=STATUS)
+    code, out, _ = check.call("iree-run-module", [*good, *two, "--expected_output=4xf32=9"])
+    check.verdict("run-expectation", None if code == 1 and "[FAILED] result[0]" in out else f"exit {code}: {out}")
+
+
+def damaged_module(check, name, data, right):
+    """A damaged module must be refused with one message, or give the right result."""
+    (check.folder / "damaged.vmfb").write_bytes(data)
+    code, out, text = check.call("iree-run-module", ["--device=local-sync", "--module=damaged.vmfb", "--function=add",
+                                                     "--input=4xf32=1 2 3 4", "--input=4xf32=1"], 20)
+    if code == 1 and len(STATUS.findall(text)) == 1:
+        return check.verdict(name, None)
+    return check.verdict(name, None if code == 0 and out == right else f"exit {code}: {text.strip()[-300:]}")
+
+
+def check_damaged(check, arguments):
+    data = (check.folder / "good.vmfb").read_bytes()
+    right = check.call("iree-run-module", ["--device=local-sync", "--module=good.vmfb", "--function=add",
+                                           "--input=4xf32=1 2 3 4", "--input=4xf32=1"])[1]
+    for step in range(arguments.damages):
+        size = len(data) * step // arguments.damages
+        damaged_module(check, f"module cut to {size} bytes", data[:size], right)
+    for step in range(arguments.damages):
+        bit = len(data) * 8 * step // arguments.damages + step * 37 % 64
+        turned = bytearray(data)
+        turned[bit // 8 % len(data)] ^= 1 << bit % 8
+        damaged_module(check, f"module with bit {bit} turned", bytes(turned), right)
+    model = bad_models.good_onnx_bytes()
+    for step in range(arguments.damages // 4):
+        size = len(model) * step * 4 // arguments.damages
+        (check.folder / "cut.onnx").write_bytes(model[:size])
+        check.refuses(f"onnx cut to {size} bytes", "iree-compile", [*TARGET, "cut.onnx", "-o", "out.vmfb"], "cut.onnx",
+                      output="out.vmfb")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tools", required=True, help="folder of the tools")
+    parser.add_argument("--damages", type=int, default=120, help="how many cuts and turned bits to try")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="iree-errors-") as folder:
+        check = Check(pathlib.Path(os.path.abspath(arguments.tools)), pathlib.Path(folder))
+        check_mlir(check)
+        check_onnx(check)
+        check_compile_flags(check)
+        code, _, text = check.call("iree-compile", [*TARGET, "good.mlir", "-o", "good.vmfb"])
+        check.verdict("compile-good", None if code == 0 else text)
+        if code == 0:
+            bad_models.cut_npy(check.folder / "cut.npy")
+            check_run(check)
+            check_damaged(check, arguments)
+    print(f"{check.passed} passed, {check.failed} failed")
+    sys.exit(1 if check.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
