@@ -19,7 +19,7 @@ typedef struct device_mma_t {
 typedef struct device_info_t {
   device_kind_t kind;
   // CPU
-  int32_t vector_bytes;       // widest vector register the kernels should use; 64 for AVX-512
+  int32_t vector_bytes;  // widest vector register the kernels should use; 64 for AVX-512
   int32_t vector_registers;
   bool has_fma, has_f16_arithmetic, has_bf16_dot, has_int8_dot, has_masks;
   int64_t l1_bytes, l2_bytes;

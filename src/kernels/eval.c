@@ -1,0 +1,387 @@
+// Elements of memory, scalar functions and index maps. See eval.h.
+#include "kernels/eval.h"
+
+#include <assert.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Sources
+//===----------------------------------------------------------------------------------------------------------------===
+
+static source_t* new_source(kernel_build_t* k, ir_value_t* tensor, source_kind_t kind) {
+  source_t* source = ARENA_NEW(ir_context_arena(k->ctx), source_t);
+  source->kind = kind;
+  tensor->data = source;
+  return source;
+}
+
+void eval_set_memory(kernel_build_t* k, ir_value_t* tensor, ir_value_t* memory) {
+  new_source(k, tensor, SOURCE_MEMORY)->memory = memory;
+}
+
+void eval_set_bound(kernel_build_t* k, ir_value_t* tensor, ir_value_t* value) {
+  new_source(k, tensor, SOURCE_BOUND)->value = value;
+}
+
+ir_value_t* eval_size(kernel_build_t* k, ir_value_t* tensor, uint32_t dim) {
+  int64_t size = tensor->type->dims[dim];
+  const source_t* source = tensor->data;
+  if (size != IR_DYNAMIC) return kernel_index(&k->b, size);
+  assert(source && source->sizes[dim] && "run-time size not known here");
+  return source->sizes[dim];
+}
+
+linear_t eval_offset(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  linear_t offset = linear_constant(0);
+  for (int32_t i = 0; i < tensor->type->rank; ++i) {
+    if (i) {
+      int64_t size = tensor->type->dims[i];
+      offset = size == IR_DYNAMIC ? linear_scale_value(k, offset, eval_size(k, tensor, (uint32_t)i))
+                                  : linear_scale(k, offset, size);
+    }
+    if (tensor->type->dims[i] != 1) offset = linear_add(k, offset, coords[i]);
+  }
+  return offset;
+}
+
+static ir_value_t* zero_lanes(kernel_build_t* k, const ir_type_t* scalar, int64_t lanes) {
+  const ir_type_t* type = kernel_vector_type(k->ctx, scalar, lanes);
+  return scalar->kind == IR_TYPE_FLOAT ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
+}
+
+static ir_value_t* load_memory(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  const source_t* source = tensor->data;
+  const ir_type_t* element = source->memory->type->element;
+  linear_t offset = eval_offset(k, tensor, coords);
+  if (linear_is_uniform(&offset) || k->lanes == 1) {
+    return kernel_load(&k->b, source->memory, k->lanes == 1 ? linear_lanes(k, &offset) : linear_scalar(k, &offset), 1);
+  }
+  ir_value_t* other = k->mask ? zero_lanes(k, element, k->lanes) : NULL;
+  if (offset.lane == 1 && !offset.vector) {
+    ir_value_t* at = linear_scalar(k, &offset);
+    return k->mask ? kernel_load_masked(&k->b, source->memory, at, k->mask, other)
+                   : kernel_load(&k->b, source->memory, at, k->lanes);
+  }
+  return kernel_gather(&k->b, source->memory, linear_lanes(k, &offset), k->mask, other);
+}
+
+void eval_store(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, ir_value_t* value) {
+  const source_t* source = tensor->data;
+  assert(source && source->kind == SOURCE_MEMORY);
+  linear_t offset = eval_offset(k, tensor, coords);
+  value = eval_convert(k, value, source->memory->type->element);
+  if (k->lanes == 1) {
+    kernel_store(&k->b, value, source->memory, linear_lanes(k, &offset));
+    return;
+  }
+  value = kernel_splat(&k->b, value, k->lanes);
+  if (offset.lane == 1 && !offset.vector) {
+    ir_value_t* at = linear_scalar(k, &offset);
+    if (k->mask) {
+      kernel_store_masked(&k->b, value, source->memory, at, k->mask);
+    } else {
+      kernel_store(&k->b, value, source->memory, at);
+    }
+    return;
+  }
+  ir_value_t* operands[] = {value, source->memory, linear_lanes(k, &offset), k->mask};
+  ir_build_op(&k->b, KERNEL_SCATTER, operands, k->mask ? 4 : 3, NULL);
+}
+
+ir_value_t* eval_convert(kernel_build_t* k, ir_value_t* value, const ir_type_t* scalar) {
+  return ir_type_scalar(value->type) == scalar ? value : kernel_cast(&k->b, SCALAR_cast, value, scalar);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Scalar functions
+//===----------------------------------------------------------------------------------------------------------------===
+
+ir_value_t* eval_apply(kernel_build_t* k, const ir_op_t* op, ir_value_t* const* operands) {
+  scalar_fn_t fn = (scalar_fn_t)graph_scalar_fn(op);
+  const scalar_info_t* info = &scalar_info[fn];
+  ir_value_t* in[3] = {0};
+  int64_t lanes = 1;
+  for (int i = 0; i < info->arity; ++i) {
+    in[i] = operands[i];
+    if (kernel_lanes(in[i]) > lanes) lanes = kernel_lanes(in[i]);
+  }
+  for (int i = 0; i < info->arity; ++i) in[i] = kernel_splat(&k->b, in[i], lanes);
+  if (info->result == SCALAR_RESULT_ANY) {
+    return kernel_cast(&k->b, fn, in[0], ir_type_scalar(op->results[0].type));
+  }
+  if (info->arity == 1) return kernel_unary(&k->b, fn, in[0]);
+  if (info->arity == 2) return kernel_binary(&k->b, fn, in[0], in[1]);
+  return kernel_ternary(&k->b, fn, in[0], in[1], in[2]);
+}
+
+static ir_value_t* eval_elementwise(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  ir_value_t* operands[3];
+  for (uint32_t i = 0; i < op->operand_count; ++i) operands[i] = eval_at(k, ir_operand(op, i), coords);
+  return eval_apply(k, op, operands);
+}
+
+static ir_value_t* eval_constant(kernel_build_t* k, ir_op_t* op) {
+  const ir_attr_t* value = ir_op_attr(op, "value");
+  const ir_type_t* scalar = ir_type_scalar(op->results[0].type);
+  if (value->kind == IR_ATTR_INTEGER) return kernel_integer(&k->b, scalar, value->integer);
+  if (value->kind == IR_ATTR_FLOAT) return kernel_number(&k->b, scalar, value->number);
+  assert(value->splat || ir_type_count(value->type) == 1);
+  return scalar->kind == IR_TYPE_FLOAT ? kernel_number(&k->b, scalar, ir_attr_element_number(value, 0))
+                                       : kernel_integer(&k->b, scalar, ir_attr_element_integer(value, 0));
+}
+
+static ir_value_t* eval_iota(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  const linear_t* at = &coords[ir_op_int(op, "axis", 0)];
+  ir_value_t* position = linear_is_uniform(at) ? linear_scalar(k, at) : linear_lanes(k, at);
+  return eval_convert(k, position, ir_type_scalar(op->results[0].type));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Index maps
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Row-major reshape between two static shapes: groups of dimensions with equal products are mapped apart, so that a
+// split or merge touches only the dimensions it concerns.
+static void map_reshape(kernel_build_t* k, const ir_type_t* from, const ir_type_t* to, const linear_t* in,
+                        linear_t* out) {
+  int32_t i = 0, j = 0;
+  while (i < from->rank || j < to->rank) {
+    int32_t i0 = i, j0 = j;
+    int64_t a = i < from->rank ? from->dims[i++] : 1, b = j < to->rank ? to->dims[j++] : 1;
+    while (a != b) {
+      if (a < b && i < from->rank) {
+        a *= from->dims[i++];
+      } else if (j < to->rank) {
+        b *= to->dims[j++];
+      } else {
+        break;
+      }
+    }
+    if (i - i0 == 1 && j - j0 == 1) {
+      out[j0] = in[i0];
+      continue;
+    }
+    linear_t position = linear_constant(0);
+    for (int32_t d = i0; d < i; ++d) {
+      position = linear_scale(k, position, from->dims[d]);
+      if (from->dims[d] != 1) position = linear_add(k, position, in[d]);
+    }
+    for (int32_t d = j; d-- > j0;) {
+      if (d == j0) {
+        out[d] = to->dims[d] == 1 ? linear_constant(0) : position;
+        break;
+      }
+      linear_t quotient, remainder;
+      if (to->dims[d] == 0) {
+        out[d] = linear_constant(0);
+        continue;
+      }
+      linear_divide(k, position, to->dims[d], &quotient, &remainder);
+      out[d] = remainder;
+      position = quotient;
+    }
+  }
+}
+
+// With run-time sizes: through the row-major position, dimension by dimension.
+static void map_reshape_dynamic(kernel_build_t* k, ir_value_t* from, ir_value_t* to, const linear_t* in,
+                                linear_t* out) {
+  linear_t position = eval_offset(k, from, in);
+  for (int32_t d = to->type->rank; d-- > 0;) {
+    if (d == 0) {
+      out[0] = position;
+    } else if (to->type->dims[d] != IR_DYNAMIC) {
+      linear_t quotient;
+      linear_divide(k, position, to->type->dims[d], &quotient, &out[d]);
+      position = quotient;
+    } else {
+      bool uniform = linear_is_uniform(&position);
+      ir_value_t* x = uniform ? linear_scalar(k, &position) : linear_lanes(k, &position);
+      ir_value_t* size = kernel_splat(&k->b, eval_size(k, to, (uint32_t)d), kernel_lanes(x));
+      ir_value_t *q = kernel_binary(&k->b, SCALAR_divu, x, size), *r = kernel_binary(&k->b, SCALAR_remu, x, size);
+      out[d] = uniform ? linear_value(r) : linear_vector(r);
+      position = uniform ? linear_value(q) : linear_vector(q);
+    }
+  }
+}
+
+// Coordinates in the packed shape for coordinates in the plain one.
+static void map_pack(kernel_build_t* k, const ir_op_t* op, int32_t rank, const linear_t* in, linear_t* out) {
+  int64_t tiles[GRAPH_MAX_RANK], axes[GRAPH_MAX_RANK];
+  uint32_t count = ir_op_ints(op, "tiles", tiles, GRAPH_MAX_RANK);
+  ir_op_ints(op, "axes", axes, GRAPH_MAX_RANK);
+  for (int32_t i = 0; i < rank; ++i) out[i] = in[i];
+  for (uint32_t i = 0; i < count; ++i) linear_divide(k, in[axes[i]], tiles[i], &out[axes[i]], &out[rank + (int32_t)i]);
+}
+
+static void map_unpack(kernel_build_t* k, const ir_op_t* op, int32_t rank, const linear_t* packed, linear_t* plain) {
+  int64_t tiles[GRAPH_MAX_RANK], axes[GRAPH_MAX_RANK];
+  uint32_t count = ir_op_ints(op, "tiles", tiles, GRAPH_MAX_RANK);
+  ir_op_ints(op, "axes", axes, GRAPH_MAX_RANK);
+  for (int32_t i = 0; i < rank; ++i) plain[i] = packed[i];
+  for (uint32_t i = 0; i < count; ++i) {
+    plain[axes[i]] = linear_add(k, linear_scale(k, packed[axes[i]], tiles[i]), packed[rank + (int32_t)i]);
+  }
+}
+
+bool eval_forward(kernel_build_t* k, const ir_op_t* op, const linear_t* in, linear_t* out) {
+  const ir_type_t *from = ir_operand(op, 0)->type, *to = op->results[0].type;
+  if (ir_is(op, GRAPH_TRANSPOSE)) {
+    int64_t perm[GRAPH_MAX_RANK];
+    ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+    for (int32_t i = 0; i < to->rank; ++i) out[i] = in[perm[i]];
+  } else if (ir_is(op, GRAPH_RESHAPE) && ir_type_is_static(from) && ir_type_is_static(to)) {
+    map_reshape(k, from, to, in, out);
+  } else if (ir_is(op, GRAPH_PACK)) {
+    map_pack(k, op, from->rank, in, out);
+  } else if (ir_is(op, GRAPH_UNPACK)) {
+    map_unpack(k, op, to->rank, in, out);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static void map_slice(kernel_build_t* k, const ir_op_t* op, const linear_t* out, linear_t* in) {
+  int64_t offsets[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
+  uint32_t rank = ir_op_ints(op, "offsets", offsets, GRAPH_MAX_RANK);
+  ir_op_ints(op, "strides", strides, GRAPH_MAX_RANK);
+  for (uint32_t i = 0; i < rank; ++i) {
+    in[i] = linear_add(k, linear_scale(k, out[i], strides[i]), linear_constant(offsets[i]));
+  }
+}
+
+static void map_broadcast(const ir_op_t* op, const linear_t* out, linear_t* in) {
+  int64_t dims[GRAPH_MAX_RANK];
+  const ir_type_t *from = ir_operand(op, 0)->type, *to = op->results[0].type;
+  ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK);
+  for (int32_t i = 0; i < from->rank; ++i) {
+    bool repeats = from->dims[i] == 1 && to->dims[dims[i]] != 1;
+    in[i] = repeats ? linear_constant(0) : out[dims[i]];
+  }
+}
+
+static void map_reverse(kernel_build_t* k, ir_op_t* op, const linear_t* out, linear_t* in) {
+  int64_t dims[GRAPH_MAX_RANK];
+  uint32_t count = ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK);
+  for (int32_t i = 0; i < op->results[0].type->rank; ++i) in[i] = out[i];
+  for (uint32_t i = 0; i < count; ++i) {
+    linear_t last = linear_value(eval_size(k, ir_operand(op, 0), (uint32_t)dims[i]));
+    last.constant -= 1;
+    in[dims[i]] = linear_add(k, last, linear_scale(k, out[dims[i]], -1));
+  }
+}
+
+bool eval_backward(kernel_build_t* k, const ir_op_t* op, const linear_t* out, linear_t* in) {
+  ir_value_t *from = ir_operand(op, 0), *to = (ir_value_t*)&op->results[0];
+  switch (ir_code(op)) {
+    case GRAPH_TRANSPOSE: {
+      int64_t perm[GRAPH_MAX_RANK];
+      ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+      for (int32_t i = 0; i < to->type->rank; ++i) in[perm[i]] = out[i];
+      return true;
+    }
+    case GRAPH_RESHAPE:
+      if (ir_type_is_static(from->type) && ir_type_is_static(to->type)) {
+        map_reshape(k, to->type, from->type, out, in);
+      } else {
+        map_reshape_dynamic(k, to, from, out, in);
+      }
+      return true;
+    case GRAPH_BROADCAST:
+      map_broadcast(op, out, in);
+      return true;
+    case GRAPH_SLICE:
+      map_slice(k, op, out, in);
+      return true;
+    case GRAPH_REVERSE:
+      map_reverse(k, (ir_op_t*)op, out, in);
+      return true;
+    case GRAPH_UNPACK:
+      map_pack(k, op, to->type->rank, out, in);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// pack: padding to whole tiles reads as 0.
+static ir_value_t* eval_pack(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  ir_value_t* x = ir_operand(op, 0);
+  linear_t in[GRAPH_MAX_RANK];
+  map_unpack(k, op, x->type->rank, coords, in);
+  guard_t guard = {0};
+  for (int32_t i = 0; i < x->type->rank; ++i) guard_range(k, &guard, &in[i], 0, x->type->dims[i]);
+  const ir_type_t* scalar = x->type->element;
+  ir_value_t* zero = zero_lanes(k, scalar, 1);
+  guard_begin(k, &guard, scalar);
+  return guard_end(k, &guard, eval_at(k, x, in), zero);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Dispatch
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool eval_supports(const ir_op_t* op) {
+  if (graph_scalar_fn(op) >= 0) return true;
+  switch (ir_code(op)) {
+    case GRAPH_CONSTANT:
+    case GRAPH_IOTA:
+    case GRAPH_EMPTY:
+    case GRAPH_TRANSPOSE:
+    case GRAPH_RESHAPE:
+    case GRAPH_BROADCAST:
+    case GRAPH_SLICE:
+    case GRAPH_REVERSE:
+    case GRAPH_PACK:
+    case GRAPH_UNPACK:
+    case GRAPH_PAD:
+    case GRAPH_CONCAT:
+    case GRAPH_DYNAMIC_SLICE:
+    case GRAPH_DYNAMIC_UPDATE:
+    case GRAPH_GATHER:
+    case GRAPH_REDUCE:
+    case GRAPH_ARG_REDUCE:
+    case GRAPH_CONTRACT:
+    case GRAPH_CONV:
+    case GRAPH_WINDOW:
+    case GRAPH_SCAN:
+      return true;
+    default:
+      return false;
+  }
+}
+
+ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  source_t* source = tensor->data;
+  if (source && source->kind == SOURCE_MEMORY && source->memory) return load_memory(k, tensor, coords);
+  if (source && source->kind == SOURCE_BOUND) return source->value;
+  ir_op_t* op = tensor->def;
+  assert(op && "tensor has no source");
+  if (graph_scalar_fn(op) >= 0) return eval_elementwise(k, op, coords);
+  linear_t in[GRAPH_MAX_RANK];
+  switch (ir_code(op)) {
+    case GRAPH_CONSTANT:
+      return eval_constant(k, op);
+    case GRAPH_EMPTY:
+      return zero_lanes(k, tensor->type->element, 1);
+    case GRAPH_IOTA:
+      return eval_iota(k, op, coords);
+    case GRAPH_PACK:
+      return eval_pack(k, op, coords);
+    case GRAPH_REDUCE:
+    case GRAPH_ARG_REDUCE:
+    case GRAPH_CONTRACT:
+    case GRAPH_CONV:
+    case GRAPH_WINDOW:
+    case GRAPH_SCAN:
+      return eval_reduction(k, op, tensor->index, coords);
+    default:
+      if (eval_backward(k, op, coords, in)) return eval_at(k, ir_operand(op, 0), in);
+      return eval_movement(k, op, coords);
+  }
+}
+
+ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  return kernel_splat(&k->b, eval_at(k, tensor, coords), k->lanes);
+}

@@ -1,0 +1,77 @@
+// Tensor values at coordinates: the one place that knows how each graph op computes an element. `eval_at` walks from a
+// value back to memory through index maps (which only change the coordinates) and scalar functions (which become
+// instructions), and makes loops for reductions, so that any chain of graph ops has a kernel; strategies give the hot
+// shapes better loops and use it for everything around them.
+//
+// Coordinates are linear forms; with k->lanes > 1 the result is a vector over the lane number, or a scalar when it is
+// the same in all lanes.
+#ifndef IREE_C_KERNELS_EVAL_H_
+#define IREE_C_KERNELS_EVAL_H_
+
+#include "dialects/graph.h"
+#include "kernels/linear.h"
+
+// Where a tensor's elements come from, kept at the tensor value's `data` while its kernel is built.
+typedef enum { SOURCE_MEMORY, SOURCE_BOUND } source_kind_t;
+typedef struct source_t {
+  source_kind_t kind;
+  ir_value_t* memory;                 // MEMORY: flat, row-major
+  ir_value_t* sizes[GRAPH_MAX_RANK];  // MEMORY: run-time sizes of '?' dimensions, else NULL
+  ir_value_t* value;                  // BOUND: the element at the coordinates being built
+} source_t;
+
+void eval_set_memory(kernel_build_t* k, ir_value_t* tensor, ir_value_t* memory);
+void eval_set_bound(kernel_build_t* k, ir_value_t* tensor, ir_value_t* value);
+
+ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
+// The same as a vector of k->lanes, also when all lanes are equal.
+ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
+// Stores into a row-major tensor's memory; `value` is a scalar or has k->lanes lanes. Respects k->mask.
+void eval_store(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, ir_value_t* value);
+// Row-major position of the coordinates.
+linear_t eval_offset(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
+// Size of a dimension as an index value.
+ir_value_t* eval_size(kernel_build_t* k, ir_value_t* tensor, uint32_t dim);
+
+// Maps coordinates of an op's only operand to those of its result: transpose, reshape, pack (a one-to-one index map).
+// False when the op is none of these.
+bool eval_forward(kernel_build_t* k, const ir_op_t* op, const linear_t* in, linear_t* out);
+// Coordinates of operand 0 for result coordinates, for index maps without conditions (transpose, reshape, broadcast,
+// slice, reverse, unpack). False for others.
+bool eval_backward(kernel_build_t* k, const ir_op_t* op, const linear_t* out, linear_t* in);
+// The elementwise op applied to operand values at hand.
+ir_value_t* eval_apply(kernel_build_t* k, const ir_op_t* op, ir_value_t* const* operands);
+
+// How a kind of reduction combines, starts, and in what type it accumulates (f32 for narrower floats).
+scalar_fn_t eval_combiner(const char* kind);
+const ir_type_t* eval_accumulator(ir_context_t* ctx, const ir_type_t* element);
+ir_value_t* eval_identity(kernel_build_t* k, const char* kind, const ir_type_t* scalar, int64_t lanes);
+ir_value_t* eval_convert(kernel_build_t* k, ir_value_t* value, const ir_type_t* scalar);
+
+// Conditions under which an element is read: `low <= x < high` over coordinates that may be outside.
+typedef struct guard_t {
+  ir_value_t* condition;  // i1, same for all lanes; NULL: always
+  ir_value_t* mask;       // per lane; NULL: all
+  ir_value_t* outer_mask;
+  kernel_branch_t branch;
+  const ir_type_t* type;
+} guard_t;
+void guard_range(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t low, int64_t high);
+void guard_equal(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t value);
+void guard_begin(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar);
+// `value` where the conditions hold, else `other` (scalar or lanes, made outside).
+ir_value_t* guard_end(kernel_build_t* k, guard_t* guard, ir_value_t* value, ir_value_t* other);
+
+// Loops over sizes[0..count) around `body`, which gets the loop coordinates and accumulators and replaces the latter.
+typedef void (*eval_body_fn_t)(kernel_build_t* k, const linear_t* at, ir_value_t** accumulators, void* user);
+void eval_loops(kernel_build_t* k, const int64_t* sizes, uint32_t count, ir_value_t** accumulators,
+                uint32_t accumulator_count, eval_body_fn_t body, void* user);
+
+// Reductions, contraction, convolution, windows (eval_reduce.c).
+ir_value_t* eval_reduction(kernel_build_t* k, ir_op_t* op, uint32_t result, const linear_t* coords);
+// Gather, padding, concatenation, updates (eval_move.c).
+ir_value_t* eval_movement(kernel_build_t* k, ir_op_t* op, const linear_t* coords);
+// True when eval_at has a rule for the op.
+bool eval_supports(const ir_op_t* op);
+
+#endif  // IREE_C_KERNELS_EVAL_H_

@@ -1,0 +1,93 @@
+// Conditions around element reads, and loops with accumulators. See eval.h.
+#include <assert.h>
+
+#include "kernels/eval.h"
+
+static ir_value_t* both(kernel_build_t* k, ir_value_t* x, ir_value_t* y) {
+  if (!x) return y;
+  return y ? kernel_binary(&k->b, SCALAR_and, x, y) : x;
+}
+
+static void add_condition(kernel_build_t* k, guard_t* guard, ir_value_t* condition) {
+  if (kernel_lanes(condition) > 1) {
+    guard->mask = both(k, guard->mask, condition);
+  } else {
+    guard->condition = both(k, guard->condition, condition);
+  }
+}
+
+void guard_range(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t low, int64_t high) {
+  int64_t min, max;
+  linear_range(k, x, &min, &max);
+  if (min >= low && max < high) return;
+  ir_value_t* value = linear_is_uniform(x) ? linear_scalar(k, x) : linear_lanes(k, x);
+  if (low == 0) {  // one unsigned comparison covers both ends
+    add_condition(k, guard, kernel_binary(&k->b, SCALAR_ltu, value, kernel_integer(&k->b, value->type, high)));
+    return;
+  }
+  if (min < low) {
+    add_condition(k, guard, kernel_binary(&k->b, SCALAR_ge, value, kernel_integer(&k->b, value->type, low)));
+  }
+  if (max >= high) {
+    add_condition(k, guard, kernel_binary(&k->b, SCALAR_lt, value, kernel_integer(&k->b, value->type, high)));
+  }
+}
+
+void guard_equal(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t value) {
+  int64_t constant;
+  if (linear_is_constant(x, &constant) && constant == value) return;
+  ir_value_t* v = linear_is_uniform(x) ? linear_scalar(k, x) : linear_lanes(k, x);
+  add_condition(k, guard, kernel_binary(&k->b, SCALAR_eq, v, kernel_integer(&k->b, v->type, value)));
+}
+
+void guard_begin(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar) {
+  guard->outer_mask = k->mask;
+  guard->type = kernel_vector_type(k->ctx, scalar, k->lanes);
+  if (guard->mask) k->mask = both(k, k->mask, guard->mask);
+  if (guard->condition) guard->branch = kernel_if_begin(&k->b, guard->condition, &guard->type, 1);
+}
+
+ir_value_t* guard_end(kernel_build_t* k, guard_t* guard, ir_value_t* value, ir_value_t* other) {
+  if (guard->mask) {
+    value = kernel_ternary(&k->b, SCALAR_select, guard->mask, kernel_splat(&k->b, value, k->lanes),
+                           kernel_splat(&k->b, other, k->lanes));
+  }
+  k->mask = guard->outer_mask;
+  if (!guard->condition) return value;
+  value = kernel_splat(&k->b, value, k->lanes);
+  kernel_if_else(&k->b, &guard->branch, &value, 1);
+  other = kernel_splat(&k->b, other, k->lanes);
+  kernel_if_end(&k->b, &guard->branch, &other, 1);
+  return ir_result(guard->branch.op, 0);
+}
+
+typedef struct nest_t {
+  const int64_t* sizes;
+  uint32_t count;
+  uint32_t accumulator_count;
+  eval_body_fn_t body;
+  void* user;
+  linear_t at[2 * GRAPH_MAX_RANK];
+} nest_t;
+
+static void build_nest(kernel_build_t* k, nest_t* nest, uint32_t depth, ir_value_t** accumulators) {
+  while (depth < nest->count && nest->sizes[depth] == 1) nest->at[depth++] = linear_constant(0);
+  if (depth == nest->count) {
+    nest->body(k, nest->at, accumulators, nest->user);
+    return;
+  }
+  kernel_loop_t loop = kernel_loop_constant(k, 0, nest->sizes[depth], 1, accumulators, nest->accumulator_count);
+  nest->at[depth] = linear_value(loop.index);
+  ir_value_t* inner[8];
+  for (uint32_t i = 0; i < nest->accumulator_count; ++i) inner[i] = loop.iters[i];
+  build_nest(k, nest, depth + 1, inner);
+  kernel_for_end(&k->b, &loop, inner, nest->accumulator_count);
+  for (uint32_t i = 0; i < nest->accumulator_count; ++i) accumulators[i] = kernel_loop_result(&loop, i);
+}
+
+void eval_loops(kernel_build_t* k, const int64_t* sizes, uint32_t count, ir_value_t** accumulators,
+                uint32_t accumulator_count, eval_body_fn_t body, void* user) {
+  assert(accumulator_count <= 8);
+  nest_t nest = {.sizes = sizes, .count = count, .accumulator_count = accumulator_count, .body = body, .user = user};
+  build_nest(k, &nest, 0, accumulators);
+}

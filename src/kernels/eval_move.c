@@ -1,0 +1,259 @@
+// Elements that come from one of several places: padding, concatenation, dynamic slices and updates, gather.
+#include <assert.h>
+#include <string.h>
+
+#include "kernels/eval.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Pad
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct pad_t {
+  int64_t low[GRAPH_MAX_RANK], high[GRAPH_MAX_RANK], interior[GRAPH_MAX_RANK];
+} pad_t;
+
+static linear_t select_form(kernel_build_t* k, scalar_fn_t fn, const linear_t* x, const linear_t* y) {
+  bool uniform = linear_is_uniform(x) && linear_is_uniform(y);
+  ir_value_t* a = uniform ? linear_scalar(k, x) : linear_lanes(k, x);
+  ir_value_t* b = uniform ? linear_scalar(k, y) : linear_lanes(k, y);
+  ir_value_t* v = kernel_binary(&k->b, fn, a, b);
+  return uniform ? linear_value(v) : linear_vector(v);
+}
+
+static void set_range(kernel_build_t* k, linear_t* x, int64_t max) {
+  int64_t constant;
+  ir_value_t* value = x->vector ? x->vector : x->count ? x->terms[0].value : NULL;
+  if (value && !kernel_constant_index(value, &constant)) index_set_facts(k, value, 0, max, 1);
+}
+
+// Coordinate inside [0, size) that a coordinate outside stands for.
+static linear_t wrap_position(kernel_build_t* k, linear_t x, int64_t size, const char* mode) {
+  int64_t min, max;
+  linear_range(k, &x, &min, &max);
+  if (min >= 0 && max < size) return x;
+  linear_t zero = linear_constant(0), last = linear_constant(size - 1);
+  linear_t result;
+  if (strcmp(mode, "edge") == 0) {
+    linear_t at_least_0 = select_form(k, SCALAR_max, &x, &zero);
+    result = select_form(k, SCALAR_min, &at_least_0, &last);
+  } else if (strcmp(mode, "wrap") == 0) {
+    linear_t shifted = linear_add(k, x, linear_constant((-min + size - 1) / size * size)), quotient;
+    linear_divide(k, shifted, size, &quotient, &result);
+    return result;
+  } else {  // reflect: a triangle wave of period 2 (size - 1)
+    int64_t period = size > 1 ? 2 * (size - 1) : 1;
+    linear_t shifted = linear_add(k, x, linear_constant((-min + period - 1) / period * period)), quotient, phase;
+    linear_divide(k, shifted, period, &quotient, &phase);
+    linear_t mirrored = linear_add(k, linear_constant(period), linear_scale(k, phase, -1));
+    result = select_form(k, SCALAR_min, &phase, &mirrored);
+    if (size == 1) result = linear_constant(0);
+  }
+  set_range(k, &result, size - 1);
+  return result;
+}
+
+static ir_value_t* eval_pad(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  pad_t pad;
+  ir_value_t *x = ir_operand(op, 0), *value = ir_operand(op, 1);
+  const char* mode = ir_op_string(op, "mode", "constant");
+  ir_op_ints(op, "low", pad.low, GRAPH_MAX_RANK);
+  ir_op_ints(op, "high", pad.high, GRAPH_MAX_RANK);
+  ir_op_ints(op, "interior", pad.interior, GRAPH_MAX_RANK);
+  linear_t in[GRAPH_MAX_RANK];
+  guard_t guard = {0};
+  bool constant = strcmp(mode, "constant") == 0;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    in[i] = coords[i];
+    in[i].constant -= pad.low[i];
+    int64_t size = x->type->dims[i], spread = pad.interior[i] + 1;
+    if (!constant) {
+      in[i] = wrap_position(k, in[i], size, mode);
+      continue;
+    }
+    if (pad.low[i] || pad.high[i] || pad.interior[i]) {
+      guard_range(k, &guard, &in[i], 0, size > 0 ? (size - 1) * spread + 1 : 0);
+    }
+    if (spread > 1) {
+      linear_t remainder, quotient;
+      linear_divide(k, in[i], spread, &quotient, &remainder);
+      guard_equal(k, &guard, &remainder, 0);
+      in[i] = quotient;
+    }
+  }
+  if (!guard.condition && !guard.mask) return eval_at(k, x, in);
+  ir_value_t* other = eval_at(k, value, NULL);
+  guard_begin(k, &guard, x->type->element);
+  return guard_end(k, &guard, eval_at(k, x, in), other);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Concat: the piece whose range holds the coordinate
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* eval_pieces(kernel_build_t* k, ir_op_t* op, const linear_t* coords, uint32_t piece, int64_t start) {
+  int64_t axis = ir_op_int(op, "axis", 0), min, max;
+  ir_value_t* x = ir_operand(op, piece);
+  int64_t size = x->type->dims[axis];
+  linear_t in[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) in[i] = coords[i];
+  in[axis].constant -= start;
+  linear_range(k, &in[axis], &min, &max);
+  if (piece + 1 == op->operand_count || (min >= 0 && max < size)) return eval_at(k, x, in);
+  if (min >= size) return eval_pieces(k, op, coords, piece + 1, start + size);
+  guard_t guard = {0};
+  linear_t below = in[axis];
+  guard_range(k, &guard, &below, INT64_MIN / 4, size);
+  const ir_type_t* scalar = x->type->element;
+  if (guard.mask) {
+    ir_value_t* outer = k->mask;
+    ir_value_t* no = kernel_integer(&k->b, guard.mask->type, 0);
+    ir_value_t* rest_mask = kernel_binary(&k->b, SCALAR_eq, guard.mask, no);
+    k->mask = outer ? kernel_binary(&k->b, SCALAR_and, outer, rest_mask) : rest_mask;
+    ir_value_t* other = eval_pieces(k, op, coords, piece + 1, start + size);
+    k->mask = outer;
+    guard_begin(k, &guard, scalar);
+    return guard_end(k, &guard, eval_at(k, x, in), other);
+  }
+  const ir_type_t* type = kernel_vector_type(k->ctx, scalar, k->lanes);
+  kernel_branch_t branch = kernel_if_begin(&k->b, guard.condition, &type, 1);
+  ir_value_t* value = eval_lanes(k, x, in);
+  kernel_if_else(&k->b, &branch, &value, 1);
+  value = kernel_splat(&k->b, eval_pieces(k, op, coords, piece + 1, start + size), k->lanes);
+  kernel_if_end(&k->b, &branch, &value, 1);
+  return ir_result(branch.op, 0);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Dynamic slice and update
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Start `i` clamped so that `size` elements fit.
+static linear_t clamped_start(kernel_build_t* k, ir_value_t* start, int64_t whole, int64_t size) {
+  ir_value_t* s = eval_at(k, start, NULL);
+  s = kernel_binary(&k->b, SCALAR_max, s, kernel_index(&k->b, 0));
+  s = kernel_binary(&k->b, SCALAR_min, s, kernel_index(&k->b, whole - size));
+  int64_t constant;
+  if (!kernel_constant_index(s, &constant)) index_set_facts(k, s, 0, whole - size, 1);
+  return linear_value(s);
+}
+
+static ir_value_t* eval_dynamic_slice(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  ir_value_t* x = ir_operand(op, 0);
+  linear_t in[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    linear_t start = clamped_start(k, ir_operand(op, 1 + (uint32_t)i), x->type->dims[i], op->results[0].type->dims[i]);
+    in[i] = linear_add(k, coords[i], start);
+  }
+  return eval_at(k, x, in);
+}
+
+static ir_value_t* eval_dynamic_update(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  ir_value_t *x = ir_operand(op, 0), *update = ir_operand(op, 1);
+  linear_t in[GRAPH_MAX_RANK];
+  guard_t guard = {0};
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    linear_t start = clamped_start(k, ir_operand(op, 2 + (uint32_t)i), x->type->dims[i], update->type->dims[i]);
+    in[i] = linear_add(k, coords[i], linear_scale(k, start, -1));
+    guard_range(k, &guard, &in[i], 0, update->type->dims[i]);
+  }
+  ir_value_t* other = eval_at(k, x, coords);
+  guard_begin(k, &guard, x->type->element);
+  return guard_end(k, &guard, eval_at(k, update, in), other);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Gather
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct gather_t {
+  int64_t offset_dims[GRAPH_MAX_RANK], collapsed[GRAPH_MAX_RANK], operand_batch[GRAPH_MAX_RANK];
+  int64_t indices_batch[GRAPH_MAX_RANK], start_map[GRAPH_MAX_RANK], slice_sizes[GRAPH_MAX_RANK];
+  uint32_t offset_count, collapsed_count, batch_count, start_count;
+  int64_t vector_dim;
+} gather_t;
+
+static void gather_read(const ir_op_t* op, gather_t* g) {
+  g->offset_count = ir_op_ints(op, "offset_dims", g->offset_dims, GRAPH_MAX_RANK);
+  g->collapsed_count = ir_op_ints(op, "collapsed_dims", g->collapsed, GRAPH_MAX_RANK);
+  g->batch_count = ir_op_ints(op, "operand_batch_dims", g->operand_batch, GRAPH_MAX_RANK);
+  ir_op_ints(op, "indices_batch_dims", g->indices_batch, GRAPH_MAX_RANK);
+  g->start_count = ir_op_ints(op, "start_index_map", g->start_map, GRAPH_MAX_RANK);
+  ir_op_ints(op, "slice_sizes", g->slice_sizes, GRAPH_MAX_RANK);
+  g->vector_dim = ir_op_int(op, "index_vector_dim", 0);
+}
+
+static bool contains(const int64_t* list, uint32_t count, int64_t value) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (list[i] == value) return true;
+  }
+  return false;
+}
+
+// The start index along `dim`, loaded, wrapped from the end when asked, and clamped.
+static linear_t gather_start(kernel_build_t* k, ir_op_t* op, const gather_t* g, uint32_t component,
+                             const linear_t* batch) {
+  ir_value_t *x = ir_operand(op, 0), *indices = ir_operand(op, 1);
+  linear_t at[GRAPH_MAX_RANK];
+  for (int32_t i = 0, next = 0; i < indices->type->rank; ++i) {
+    at[i] = i == g->vector_dim ? linear_constant(component) : batch[next++];
+  }
+  int64_t dim = g->start_map[component], size = x->type->dims[dim];
+  ir_value_t* v = eval_at(k, indices, at);
+  const ir_type_t* index = ir_type_index(k->ctx);
+  if (ir_type_scalar(v->type) != index) v = kernel_cast(&k->b, SCALAR_cast, v, index);
+  int64_t lanes = kernel_lanes(v);
+  const ir_type_t* type = kernel_vector_type(k->ctx, index, lanes);
+  ir_value_t* zero = kernel_integer(&k->b, type, 0);
+  if (ir_op_flag(op, "wrap")) {
+    ir_value_t* wrapped = kernel_add(&k->b, v, kernel_integer(&k->b, type, size));
+    v = kernel_ternary(&k->b, SCALAR_select, kernel_binary(&k->b, SCALAR_lt, v, zero), wrapped, v);
+  }
+  int64_t last = size - g->slice_sizes[dim];
+  v = kernel_binary(&k->b, SCALAR_max, v, zero);
+  v = kernel_binary(&k->b, SCALAR_min, v, kernel_integer(&k->b, type, last));
+  int64_t constant;
+  if (lanes > 1 || !kernel_constant_index(v, &constant)) index_set_facts(k, v, 0, last, 1);
+  return lanes > 1 ? linear_vector(v) : linear_value(v);
+}
+
+static ir_value_t* eval_gather(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  gather_t g;
+  gather_read(op, &g);
+  ir_value_t *x = ir_operand(op, 0), *indices = ir_operand(op, 1);
+  linear_t in[GRAPH_MAX_RANK], batch[GRAPH_MAX_RANK];
+  uint32_t batch_count = 0, offset = 0;
+  for (int32_t i = 0; i < op->results[0].type->rank; ++i) {
+    if (!contains(g.offset_dims, g.offset_count, i)) batch[batch_count++] = coords[i];
+  }
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    bool gone = contains(g.collapsed, g.collapsed_count, i) || contains(g.operand_batch, g.batch_count, i);
+    in[i] = gone ? linear_constant(0) : coords[g.offset_dims[offset++]];
+  }
+  for (uint32_t i = 0; i < g.start_count; ++i) {
+    in[g.start_map[i]] = linear_add(k, in[g.start_map[i]], gather_start(k, op, &g, i, batch));
+  }
+  for (uint32_t i = 0; i < g.batch_count; ++i) {
+    int64_t dim = g.indices_batch[i];
+    if (g.vector_dim < indices->type->rank && dim > g.vector_dim) --dim;
+    in[g.operand_batch[i]] = batch[dim];
+  }
+  return eval_at(k, x, in);
+}
+
+ir_value_t* eval_movement(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  switch (ir_code(op)) {
+    case GRAPH_PAD:
+      return eval_pad(k, op, coords);
+    case GRAPH_CONCAT:
+      return eval_pieces(k, op, coords, 0, 0);
+    case GRAPH_DYNAMIC_SLICE:
+      return eval_dynamic_slice(k, op, coords);
+    case GRAPH_DYNAMIC_UPDATE:
+      return eval_dynamic_update(k, op, coords);
+    case GRAPH_GATHER:
+      return eval_gather(k, op, coords);
+    default:
+      assert(!"no rule for the op: see eval_supports");
+      return NULL;
+  }
+}

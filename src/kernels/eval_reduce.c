@@ -1,0 +1,409 @@
+// Elements that are sums (or other combinations) of many: reduction, contraction, convolution, windows, scans. Written
+// as plain loops around eval_at; strategies do better for the shapes that matter.
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/eval.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Kinds
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct kind_row_t {
+  const char* name;
+  scalar_fn_t combine;
+} kind_row_t;
+static const kind_row_t kinds[] = {{"add", SCALAR_add}, {"mul", SCALAR_mul},   {"min", SCALAR_min},
+                                   {"max", SCALAR_max}, {"minu", SCALAR_minu}, {"maxu", SCALAR_maxu},
+                                   {"and", SCALAR_and}, {"or", SCALAR_or},     {"xor", SCALAR_xor}};
+
+scalar_fn_t eval_combiner(const char* kind) {
+  for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
+    if (strcmp(kinds[i].name, kind) == 0) return kinds[i].combine;
+  }
+  assert(!"unknown reduction kind");
+  return SCALAR_add;
+}
+
+const ir_type_t* eval_accumulator(ir_context_t* ctx, const ir_type_t* element) {
+  bool narrow = element->kind == IR_TYPE_FLOAT && element->width < 32;
+  return narrow ? ir_type_float(ctx, IR_F32) : element;
+}
+
+ir_value_t* eval_identity(kernel_build_t* k, const char* kind, const ir_type_t* scalar, int64_t lanes) {
+  const ir_type_t* type = kernel_vector_type(k->ctx, scalar, lanes);
+  scalar_fn_t fn = eval_combiner(kind);
+  if (scalar->kind == IR_TYPE_FLOAT) {
+    double value = fn == SCALAR_mul ? 1 : fn == SCALAR_min ? INFINITY : fn == SCALAR_max ? -INFINITY : 0;
+    return kernel_number(&k->b, type, value);
+  }
+  int width = scalar->kind == IR_TYPE_INDEX ? 64 : (int)scalar->width;
+  int64_t high = width == 1 ? 1 : (int64_t)(~0ull >> (65 - width)), low = width == 1 ? 0 : -high - 1;
+  int64_t value = fn == SCALAR_mul                        ? 1
+                  : fn == SCALAR_min                      ? high
+                  : fn == SCALAR_max                      ? low
+                  : fn == SCALAR_minu || fn == SCALAR_and ? -1
+                                                          : 0;
+  return kernel_integer(&k->b, type, value);
+}
+
+static ir_value_t* combine(kernel_build_t* k, scalar_fn_t fn, ir_value_t* accumulator, ir_value_t* value) {
+  value = eval_convert(k, value, ir_type_scalar(accumulator->type));
+  return kernel_binary(&k->b, fn, accumulator, kernel_splat(&k->b, value, kernel_lanes(accumulator)));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Reduce
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct reduce_t {
+  ir_op_t* op;
+  scalar_fn_t fn;
+  uint32_t dim_count;
+  int64_t dims[GRAPH_MAX_RANK];
+  linear_t at[GRAPH_MAX_RANK];  // kept coordinates in place
+  int64_t vector_dim;           // position in dims of the dimension that runs over lanes, or -1
+} reduce_t;
+
+static void reduce_body(kernel_build_t* k, const linear_t* at, ir_value_t** accumulators, void* user) {
+  reduce_t* r = user;
+  linear_t coords[GRAPH_MAX_RANK];
+  memcpy(coords, r->at, sizeof(coords));
+  for (uint32_t i = 0; i < r->dim_count; ++i) {
+    coords[r->dims[i]] = at[i];
+    if (r->vector_dim == (int64_t)i) {
+      coords[r->dims[i]] = linear_add(k, linear_scale(k, at[i], k->lanes), linear_lane());
+    }
+  }
+  accumulators[0] = combine(k, r->fn, accumulators[0], eval_at(k, ir_operand(r->op, 0), coords));
+}
+
+// Lanes to run over the innermost reduced dimension when the result itself is one scalar on a machine with vectors.
+static int64_t inner_lanes(const kernel_build_t* k, const reduce_t* r) {
+  const ir_type_t* type = ir_operand(r->op, 0)->type;
+  int64_t last = r->dims[r->dim_count - 1];
+  if (k->lanes != 1 || k->device->kind != DEVICE_CPU || last != type->rank - 1) return 1;
+  int64_t lanes = k->device->vector_bytes / (int64_t)ir_type_bytes(eval_accumulator(k->ctx, type->element));
+  while (lanes > 1 && type->dims[last] % lanes) lanes /= 2;
+  return lanes < 4 ? 1 : lanes;
+}
+
+static void sort_dims(int64_t* dims, uint32_t count) {
+  for (uint32_t i = 1; i < count; ++i) {
+    for (uint32_t j = i; j > 0 && dims[j - 1] > dims[j]; --j) {
+      int64_t t = dims[j];
+      dims[j] = dims[j - 1];
+      dims[j - 1] = t;
+    }
+  }
+}
+
+static ir_value_t* eval_reduce(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  const char* kind = ir_op_string(op, "kind", "add");
+  reduce_t r = {.op = op, .fn = eval_combiner(kind), .vector_dim = -1};
+  const ir_type_t* type = ir_operand(op, 0)->type;
+  r.dim_count = ir_op_ints(op, "dims", r.dims, GRAPH_MAX_RANK);
+  sort_dims(r.dims, r.dim_count);
+  int64_t sizes[GRAPH_MAX_RANK];
+  for (int32_t i = 0, kept = 0; i < type->rank; ++i) {
+    bool reduced = false;
+    for (uint32_t d = 0; d < r.dim_count; ++d) {
+      if (r.dims[d] == i) sizes[d] = type->dims[i], reduced = true;
+    }
+    if (!reduced) r.at[i] = coords[kept++];
+  }
+  const ir_type_t* accumulator_type = eval_accumulator(k->ctx, type->element);
+  int64_t outer_lanes = k->lanes, lanes = inner_lanes(k, &r);
+  if (lanes > 1) {
+    r.vector_dim = (int64_t)r.dim_count - 1;
+    sizes[r.vector_dim] /= lanes;
+    k->lanes = lanes;
+  }
+  ir_value_t* accumulator = eval_identity(k, kind, accumulator_type, k->lanes);
+  eval_loops(k, sizes, r.dim_count, &accumulator, 1, reduce_body, &r);
+  k->lanes = outer_lanes;
+  if (lanes > 1) accumulator = kernel_reduce(&k->b, accumulator, kind);
+  return eval_convert(k, accumulator, type->element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Arg-reduce: (value, index) pairs
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct arg_reduce_t {
+  ir_op_t* op;
+  int64_t axis;
+  bool is_max, last;
+  const linear_t* coords;
+} arg_reduce_t;
+
+static void arg_reduce_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  arg_reduce_t* a = user;
+  ir_value_t* x = ir_operand(a->op, 0);
+  linear_t coords[GRAPH_MAX_RANK];
+  for (int32_t i = 0, kept = 0; i < x->type->rank; ++i) coords[i] = i == a->axis ? at[0] : a->coords[kept++];
+  ir_value_t* value = eval_lanes(k, x, coords);
+  scalar_fn_t better = a->is_max ? (a->last ? SCALAR_ge : SCALAR_gt) : (a->last ? SCALAR_le : SCALAR_lt);
+  ir_value_t* take = kernel_binary(&k->b, better, value, acc[0]);
+  if (x->type->element->kind == IR_TYPE_FLOAT) {  // the first NaN wins and stays
+    ir_value_t* nan_here = kernel_unary(&k->b, SCALAR_is_nan, value);
+    ir_value_t* nan_before = kernel_unary(&k->b, SCALAR_is_nan, acc[0]);
+    ir_value_t* no = kernel_integer(&k->b, nan_before->type, 0);
+    ir_value_t* fresh_nan = kernel_binary(&k->b, SCALAR_and, nan_here, kernel_binary(&k->b, SCALAR_eq, nan_before, no));
+    take = kernel_binary(&k->b, SCALAR_or, take, fresh_nan);
+  }
+  ir_value_t* index = eval_convert(k, linear_scalar(k, &at[0]), ir_type_scalar(acc[1]->type));
+  acc[0] = kernel_ternary(&k->b, SCALAR_select, take, value, acc[0]);
+  acc[1] = kernel_ternary(&k->b, SCALAR_select, take, kernel_splat(&k->b, index, k->lanes), acc[1]);
+}
+
+static ir_value_t* eval_arg_reduce(kernel_build_t* k, ir_op_t* op, uint32_t result, const linear_t* coords) {
+  const char* kind = ir_op_string(op, "kind", "max");
+  ir_value_t* x = ir_operand(op, 0);
+  arg_reduce_t a = {.op = op,
+                    .axis = ir_op_int(op, "axis", 0),
+                    .is_max = strcmp(kind, "max") == 0,
+                    .last = ir_op_flag(op, "last"),
+                    .coords = coords};
+  const ir_type_t* index = ir_type_scalar(op->results[1].type);
+  linear_t first[GRAPH_MAX_RANK];
+  for (int32_t i = 0, kept = 0; i < x->type->rank; ++i) first[i] = i == a.axis ? linear_constant(0) : coords[kept++];
+  ir_value_t* acc[2] = {eval_lanes(k, x, first), kernel_integer(&k->b, kernel_vector_type(k->ctx, index, k->lanes), 0)};
+  eval_loops(k, &x->type->dims[a.axis], 1, acc, 2, arg_reduce_body, &a);
+  return acc[result];
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Contraction
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct contract_t {
+  ir_op_t* op;
+  uint32_t contract_count;
+  int64_t lhs_contract[GRAPH_MAX_RANK], rhs_contract[GRAPH_MAX_RANK];
+  linear_t lhs[GRAPH_MAX_RANK], rhs[GRAPH_MAX_RANK];
+} contract_t;
+
+static ir_value_t* widened(kernel_build_t* k, ir_op_t* op, uint32_t operand, const linear_t* coords) {
+  bool is_unsigned = ir_op_flag(op, operand ? "unsigned_rhs" : "unsigned_lhs");
+  const ir_type_t* accumulator = ir_type_scalar(op->results[0].type);
+  const ir_type_t* wide = eval_accumulator(k->ctx, accumulator);
+  ir_value_t* value = eval_lanes(k, ir_operand(op, operand), coords);
+  if (ir_type_scalar(value->type) == wide) return value;
+  return kernel_cast(&k->b, is_unsigned ? SCALAR_castu : SCALAR_cast, value, wide);
+}
+
+static ir_value_t* multiply_add(kernel_build_t* k, ir_value_t* x, ir_value_t* y, ir_value_t* acc) {
+  if (ir_type_scalar(acc->type)->kind == IR_TYPE_FLOAT) return kernel_ternary(&k->b, SCALAR_fma, x, y, acc);
+  return kernel_add(&k->b, acc, kernel_mul(&k->b, x, y));
+}
+
+static void contract_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  contract_t* c = user;
+  for (uint32_t i = 0; i < c->contract_count; ++i) c->lhs[c->lhs_contract[i]] = c->rhs[c->rhs_contract[i]] = at[i];
+  acc[0] = multiply_add(k, widened(k, c->op, 0, c->lhs), widened(k, c->op, 1, c->rhs), acc[0]);
+}
+
+// Spreads result coordinates over the operands' batch and free dimensions.
+static void contract_spread(ir_op_t* op, const linear_t* coords, contract_t* c) {
+  int64_t batch[2][GRAPH_MAX_RANK];
+  uint32_t batch_count = ir_op_ints(op, "lhs_batch", batch[0], GRAPH_MAX_RANK), next = batch_count;
+  ir_op_ints(op, "rhs_batch", batch[1], GRAPH_MAX_RANK);
+  c->contract_count = ir_op_ints(op, "lhs_contract", c->lhs_contract, GRAPH_MAX_RANK);
+  ir_op_ints(op, "rhs_contract", c->rhs_contract, GRAPH_MAX_RANK);
+  for (uint32_t side = 0; side < 2; ++side) {
+    linear_t* out = side ? c->rhs : c->lhs;
+    const int64_t* contracted = side ? c->rhs_contract : c->lhs_contract;
+    for (int32_t d = 0; d < ir_operand(op, side)->type->rank; ++d) {
+      bool taken = false;
+      for (uint32_t i = 0; i < batch_count; ++i) {
+        if (batch[side][i] == d) out[d] = coords[i], taken = true;
+      }
+      for (uint32_t i = 0; i < c->contract_count; ++i) taken |= contracted[i] == d;
+      if (!taken) out[d] = coords[next++];
+    }
+  }
+}
+
+static ir_value_t* eval_contract(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  contract_t c = {.op = op};
+  contract_spread(op, coords, &c);
+  int64_t sizes[GRAPH_MAX_RANK];
+  for (uint32_t i = 0; i < c.contract_count; ++i) sizes[i] = ir_operand(op, 0)->type->dims[c.lhs_contract[i]];
+  const ir_type_t* element = ir_type_scalar(op->results[0].type);
+  ir_value_t* acc = eval_identity(k, "add", eval_accumulator(k->ctx, element), k->lanes);
+  eval_loops(k, sizes, c.contract_count, &acc, 1, contract_body, &c);
+  return eval_convert(k, acc, element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Convolution
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct conv_t {
+  ir_op_t* op;
+  graph_conv_t c;
+  uint32_t spatial;
+  linear_t batch, out_channel, group, first_batch;
+  linear_t out[GRAPH_MAX_SPATIAL];
+} conv_t;
+
+static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
+
+// Input coordinate of output `out` and tap `tap`, guarded against padding and holes of a dilated input.
+static linear_t tap_position(kernel_build_t* k, guard_t* guard, const linear_t* out, const linear_t* tap,
+                             const int64_t geometry[4], int64_t size) {
+  int64_t stride = geometry[0], dilation = geometry[1], pad = geometry[2], base_dilation = geometry[3];
+  linear_t x = linear_add(k, linear_scale(k, *out, stride), linear_scale(k, *tap, dilation));
+  x.constant -= pad;
+  if (size > 0) guard_range(k, guard, &x, 0, (size - 1) * base_dilation + 1);
+  if (base_dilation == 1) return x;
+  linear_t quotient, remainder;
+  linear_divide(k, x, base_dilation, &quotient, &remainder);
+  guard_equal(k, guard, &remainder, 0);
+  return quotient;
+}
+
+// at: input channel within the group, then spatial taps.
+static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  conv_t* v = user;
+  const ir_type_t *xt = ir_operand(v->op, 0)->type, *wt = ir_operand(v->op, 1)->type;
+  linear_t x[GRAPH_MAX_RANK], w[GRAPH_MAX_RANK];
+  guard_t guard = {0};
+  for (uint32_t i = 0; i < v->spatial; ++i) {
+    char digit = (char)('0' + i);
+    int64_t xd = axis_of(v->c.x_layout, digit);
+    int64_t geometry[4] = {v->c.strides[i], v->c.w_dilation[i], v->c.pad_low[i], v->c.x_dilation[i]};
+    x[xd] = tap_position(k, &guard, &v->out[i], &at[1 + i], geometry, xt->dims[xd]);
+    w[axis_of(v->c.w_layout, digit)] = at[1 + i];
+  }
+  int64_t per_group = wt->dims[axis_of(v->c.w_layout, 'i')];
+  x[axis_of(v->c.x_layout, 'n')] = v->batch;
+  x[axis_of(v->c.x_layout, 'c')] = linear_add(k, linear_scale(k, v->group, per_group), at[0]);
+  w[axis_of(v->c.w_layout, 'i')] = at[0];
+  w[axis_of(v->c.w_layout, 'o')] = v->out_channel;
+  const ir_type_t* scalar = ir_type_scalar(acc[0]->type);
+  ir_value_t* before = acc[0];
+  guard_begin(k, &guard, scalar);
+  ir_value_t* sum = multiply_add(k, widened(k, v->op, 0, x), widened(k, v->op, 1, w), before);
+  acc[0] = guard_end(k, &guard, sum, before);
+}
+
+static ir_value_t* eval_conv(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  conv_t v = {.op = op};
+  bool read = graph_conv_read(op, &v.c);
+  assert(read);
+  (void)read;
+  const ir_type_t *xt = ir_operand(op, 0)->type, *wt = ir_operand(op, 1)->type;
+  v.spatial = (uint32_t)xt->rank - 2;
+  v.batch = coords[axis_of(v.c.y_layout, 'n')];
+  v.out_channel = coords[axis_of(v.c.y_layout, 'c')];
+  v.group = linear_constant(0);
+  linear_t within;
+  int64_t out_channels = wt->dims[axis_of(v.c.w_layout, 'o')];
+  if (v.c.groups > 1) linear_divide(k, v.out_channel, out_channels / v.c.groups, &v.group, &within);
+  if (v.c.batch_groups > 1) {
+    linear_t part;
+    linear_divide(k, v.out_channel, out_channels / v.c.batch_groups, &part, &within);
+    int64_t batch = xt->dims[axis_of(v.c.x_layout, 'n')] / v.c.batch_groups;
+    v.batch = linear_add(k, v.batch, linear_scale(k, part, batch));
+  }
+  int64_t sizes[1 + GRAPH_MAX_SPATIAL] = {wt->dims[axis_of(v.c.w_layout, 'i')]};
+  for (uint32_t i = 0; i < v.spatial; ++i) {
+    v.out[i] = coords[axis_of(v.c.y_layout, (char)('0' + i))];
+    sizes[1 + i] = wt->dims[axis_of(v.c.w_layout, (char)('0' + i))];
+  }
+  const ir_type_t* element = ir_type_scalar(op->results[0].type);
+  ir_value_t* acc = eval_identity(k, "add", eval_accumulator(k->ctx, element), k->lanes);
+  eval_loops(k, sizes, 1 + v.spatial, &acc, 1, conv_body, &v);
+  return eval_convert(k, acc, element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Windows and scans
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct window_t {
+  ir_op_t* op;
+  graph_window_t w;
+  const linear_t* coords;
+} window_t;
+
+static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  window_t* v = user;
+  ir_value_t* x = ir_operand(v->op, 0);
+  linear_t in[GRAPH_MAX_RANK];
+  guard_t guard = {0};
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    int64_t geometry[4] = {v->w.strides[i], v->w.dilations[i], v->w.pad_low[i], v->w.base_dilations[i]};
+    in[i] = tap_position(k, &guard, &v->coords[i], &at[i], geometry, x->type->dims[i]);
+  }
+  ir_value_t* before = acc[0];
+  guard_begin(k, &guard, ir_type_scalar(before->type));
+  ir_value_t* after = combine(k, eval_combiner(v->w.kind), before, eval_at(k, x, in));
+  acc[0] = guard_end(k, &guard, after, before);
+}
+
+static ir_value_t* eval_window(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  window_t v = {.op = op, .coords = coords};
+  bool read = graph_window_read(op, &v.w);
+  assert(read);
+  (void)read;
+  const ir_type_t* element = ir_type_scalar(op->results[0].type);
+  ir_value_t* acc = eval_identity(k, v.w.kind, eval_accumulator(k->ctx, element), k->lanes);
+  eval_loops(k, v.w.sizes, (uint32_t)op->results[0].type->rank, &acc, 1, window_body, &v);
+  return eval_convert(k, acc, element);
+}
+
+typedef struct scan_t {
+  ir_op_t* op;
+  int64_t axis;
+  bool exclusive, reverse;
+  const linear_t* coords;
+} scan_t;
+
+static void scan_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  scan_t* s = user;
+  ir_value_t* x = ir_operand(s->op, 0);
+  linear_t in[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) in[i] = i == s->axis ? at[0] : s->coords[i];
+  // Takes part when at <= position (reverse: >=); never equal when exclusive.
+  linear_t ahead = s->reverse ? linear_add(k, at[0], linear_scale(k, s->coords[s->axis], -1))
+                              : linear_add(k, s->coords[s->axis], linear_scale(k, at[0], -1));
+  guard_t guard = {0};
+  guard_range(k, &guard, &ahead, s->exclusive ? 1 : 0, x->type->dims[s->axis]);
+  ir_value_t* before = acc[0];
+  guard_begin(k, &guard, ir_type_scalar(before->type));
+  ir_value_t* after = combine(k, eval_combiner(ir_op_string(s->op, "kind", "add")), before, eval_at(k, x, in));
+  acc[0] = guard_end(k, &guard, after, before);
+}
+
+static ir_value_t* eval_scan(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  scan_t s = {.op = op,
+              .axis = ir_op_int(op, "axis", 0),
+              .exclusive = ir_op_flag(op, "exclusive"),
+              .reverse = ir_op_flag(op, "reverse"),
+              .coords = coords};
+  const ir_type_t* element = ir_type_scalar(op->results[0].type);
+  ir_value_t* acc = eval_identity(k, ir_op_string(op, "kind", "add"), eval_accumulator(k->ctx, element), k->lanes);
+  eval_loops(k, &ir_operand(op, 0)->type->dims[s.axis], 1, &acc, 1, scan_body, &s);
+  return eval_convert(k, acc, element);
+}
+
+ir_value_t* eval_reduction(kernel_build_t* k, ir_op_t* op, uint32_t result, const linear_t* coords) {
+  switch (ir_code(op)) {
+    case GRAPH_REDUCE:
+      return eval_reduce(k, op, coords);
+    case GRAPH_ARG_REDUCE:
+      return eval_arg_reduce(k, op, result, coords);
+    case GRAPH_CONTRACT:
+      return eval_contract(k, op, coords);
+    case GRAPH_CONV:
+      return eval_conv(k, op, coords);
+    case GRAPH_WINDOW:
+      return eval_window(k, op, coords);
+    default:
+      return eval_scan(k, op, coords);
+  }
+}
