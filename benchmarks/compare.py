@@ -115,7 +115,8 @@ def compile_rows(model, results):
     for compiled in results:
         walls = [usage.wall for usage in compiled.compiles]
         first = compiled.imports[0] if compiled.imports else None
-        rows.append([model, compiled.name + compiled.note, f"{first.wall:.2f} / {first.peak / 1e6:.0f}" if first else "",
+        rows.append([model, compiled.name + compiled.note,
+                     f"{first.wall:.2f} / {first.peak / 1e6:.0f}" if first else "",
                      f"{min(walls):.3f} / {statistics.median(walls):.3f}",
                      f"{min(usage.cpu for usage in compiled.compiles):.3f}",
                      f"{max(usage.peak for usage in compiled.compiles) / 1e6:.0f}",
@@ -150,7 +151,8 @@ def module_sampler(compiled, function, inputs, device):
                *[f"--input={text}" for text in inputs], *device, "--time_unit=ns"]
 
     def sample(batch, count):
-        return parse_samples(call(command + [f"--benchmark_min_time={batch}x", f"--benchmark_repetitions={count + 1}"]))[1:]
+        options = [f"--benchmark_min_time={batch}x", f"--benchmark_repetitions={count + 1}"]
+        return parse_samples(call(command + options))[1:]
 
     return sample
 
@@ -158,7 +160,7 @@ def module_sampler(compiled, function, inputs, device):
 def take_turns(samplers, rounds, seconds):
     """Samples each system for about `seconds` in each round, in turn; returns all samples in milliseconds by system.
 
-    A sample is the mean of a batch of calls, long enough to time (a millisecond), and the first of a round is dropped."""
+    A sample is the mean of a batch of calls, long enough to time (a millisecond). The first of a round is dropped."""
     plans, samples = {}, {key: [] for key in samplers}
     for key, sampler in list(samplers.items()):
         try:

@@ -64,7 +64,8 @@ class Tools:
     def benchmark(self, module, function, inputs, device, seconds=1.0):
         """Milliseconds of wall time per call, by iree-benchmark-module."""
         command = [self.path("iree-benchmark-module"), f"--module={module}", f"--function={function}",
-                   *[f"--input={text}" for text in inputs], *device, f"--benchmark_min_time={seconds}s", "--time_unit=us"]
+                   *[f"--input={text}" for text in inputs], *device, f"--benchmark_min_time={seconds}s",
+                   "--time_unit=us"]
         return parse_samples(call(command))[0]
 
 

@@ -35,7 +35,8 @@ a process that loads the compiled model and classifies all the images took $run 
 
 The same with a model of your own:
 
-  $tools/iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu model.onnx -o model.vmfb
+  $tools/iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu \\
+      model.onnx -o model.vmfb
   $tools/iree-run-module --device=local-task --module=model.vmfb --input=@input.npy --output=@output.npy
   $tools/iree-benchmark-module --device=local-task --module=model.vmfb --function=NAME --input=1x3x224x224xf32=0
 

@@ -33,7 +33,7 @@ def picture(pixels):
 
 
 def choose(guesses, labels):
-    """Ten images to show: the first of each digit, but the first mistake instead of that digit's own, if there is one."""
+    """Ten images to show: the first of each digit, but where there is a mistake, the first mistake of all."""
     chosen = {}
     for index, label in enumerate(labels):
         chosen.setdefault(label, index)

@@ -156,7 +156,8 @@ def model_of(case, arrays, results=None):
             initializers.append(numpy_helper.from_array(operand.value, name))
         elif operand is not None:
             array = arrays[name]
-            inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
+            kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+            inputs.append(helper.make_tensor_value_info(name, kind, array.shape))
     outputs = []
     for i in range(case.results):
         if results is None:

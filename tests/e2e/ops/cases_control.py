@@ -30,7 +30,8 @@ def loop(case_):
 
 def loop_while(case_):
     """Doubles until the sum passes x1."""
-    nodes = [helper.make_node("Add", ["v", "v"], ["next"]), helper.make_node("ReduceSum", ["next"], ["sum"], keepdims=0),
+    nodes = [helper.make_node("Add", ["v", "v"], ["next"]),
+             helper.make_node("ReduceSum", ["next"], ["sum"], keepdims=0),
              helper.make_node("Less", ["sum", "x1"], ["keep"])]
     body = helper.make_graph(nodes, "body", [value("i", I, []), value("keep_in", B, []), value("v", F, [3])],
                              [value("keep", B, []), value("next", F, [3])])

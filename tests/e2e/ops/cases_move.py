@@ -154,7 +154,8 @@ def transpose_twice(case_):
 def split_heads(case_):
     return [helper.make_node("Reshape", ["x0", "x1"], ["r"]),
             helper.make_node("Transpose", ["r"], ["t"], perm=[2, 0, 3, 1, 4]),
-            helper.make_node("Gather", ["t", "x2"], ["q"], axis=0), helper.make_node("Gather", ["t", "x3"], ["k"], axis=0),
+            helper.make_node("Gather", ["t", "x2"], ["q"], axis=0),
+            helper.make_node("Gather", ["t", "x3"], ["k"], axis=0),
             helper.make_node("Add", ["q", "k"], ["y0"])]
 
 
