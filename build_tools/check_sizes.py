@@ -79,8 +79,8 @@ def main():
     print("\n".join(failed), end="\n" if failed else "", file=sys.stderr)
     if "--report" in sys.argv and lengths:
         lengths.sort()
-        print(f"{len(names)} files, {len(lengths)} functions; lines of a function: median {lengths[len(lengths) // 2]}, "
-              f"95% at most {lengths[len(lengths) * 95 // 100]}, longest {lengths[-1]}")
+        print(f"{len(names)} files, {len(lengths)} functions; lines of a function: median "
+              f"{lengths[len(lengths) // 2]}, 95% at most {lengths[len(lengths) * 95 // 100]}, longest {lengths[-1]}")
         print("\n".join(soft))
     sys.exit(1 if failed else 0)
 

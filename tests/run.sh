@@ -1,0 +1,134 @@
+#!/bin/bash
+# Runs every test and adds them up: tests/run.sh BUILD [STEP...]
+#
+# Steps, in order: style unit demo samples operators errors valgrind sanitizers fuzz. Each writes BUILD/test-logs/STEP.log;
+# only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+shift
+logs=$build/test-logs
+python=.venv/bin/python
+passed=0
+failed=0
+mkdir -p "$logs"
+
+# Runs a command as the step's test, or tests: the last 'N passed, N failed' or ctest summary in its output counts them,
+# its exit code where there is none.
+step() {
+  local name=$1 log=$logs/$1.log start=$SECONDS good bad
+  shift
+  printf 'test: %-12s' "$name"
+  "$@" >"$log" 2>&1 </dev/null
+  local code=$?
+  read -r good bad < <(count "$log")
+  if [ -z "$good" ]; then
+    good=$((code == 0)) bad=$((code != 0))
+  elif [ $code != 0 ] && [ "$bad" = 0 ]; then
+    bad=1
+  fi
+  printf '%5d passed, %d failed, %d s\n' "$good" "$bad" $((SECONDS - start))
+  if [ "$bad" != 0 ]; then
+    show_failures "$log" | sed 's/^/    /'
+  fi
+  passed=$((passed + good)) failed=$((failed + bad))
+}
+
+count() {
+  sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p
+           s/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/ctest \1 \2/p' "$1" | tail -n 1 |
+    awk '$1 == "ctest" {print $3 - $2, $2; next} {print}'
+}
+
+show_failures() {
+  grep -E 'FAILED|Failed|\(Timeout\)|ERROR:|error:|^check_' "$1" | head -n 40 || true
+  grep -qE 'FAILED|Failed|ERROR:|error:' "$1" || tail -n 20 "$1"
+  echo "the whole output: $1"
+}
+
+style() {
+  local bad=0 total=0 check
+  for check in build_tools/check_format.sh "$python build_tools/check_includes.py" "$python build_tools/check_sizes.py"; do
+    total=$((total + 1))
+    $check || { bad=$((bad + 1)) && echo "FAILED $check"; }
+  done
+  echo "$((total - bad)) passed, $bad failed"
+}
+
+unit() {
+  ctest --test-dir "$build" --output-on-failure -j 2 --timeout 300 --no-tests=error
+}
+
+demo() {
+  examples/digits/demo.sh "$build"
+}
+
+samples() {
+  $python benchmarks/models/check.py --tools "$build/tools" --work "$build/models" --only simple_abs \
+    --only fullyconnected --only mnist_fake_weights --only mlp --only mobilenetv2
+}
+
+operators() {
+  $python tests/e2e/ops/run.py --tools "$build/tools"
+}
+
+errors() {
+  $python tests/e2e/errors/run.py --tools "$build/tools"
+}
+
+# Valgrind knows no AVX-512, so the program is compiled for a processor without.
+valgrind() {
+  local module=$build/test-logs/valgrind.vmfb device bad=0
+  "$build/tools/iree-compile" --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu \
+    --iree-llvmcpu-target-cpu=haswell tests/e2e/stablehlo_models/mnist_fake_weights.mlir -o "$module" || return 1
+  for device in local-sync local-task; do
+    command valgrind -q --error-exitcode=9 --leak-check=full "$build/tools/iree-run-module" --device=$device \
+      --module="$module" --function=predict --input=1x28x28x1xf32 \
+      --expected_output='1x10xf32=0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1' ||
+      { bad=$((bad + 1)) && echo "FAILED valgrind on $device"; }
+  done
+  echo "$((2 - bad)) passed, $bad failed"
+}
+
+# Configures and builds a variant of the project with clang: variant NAME TARGET CMAKE_OPTION...
+variant() {
+  local folder=$build/$1 target=$2
+  shift 2
+  [ -e "$folder/build.ninja" ] || cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 "$@" || return 1
+  ninja -C "$folder" "$target"
+}
+
+sanitizers() {
+  variant asan all -DIREE_ENABLE_ASAN=ON -DIREE_BUILD_COMPILER=OFF -DIREE_BUILD_SOFTGPU=OFF || return 1
+  ctest --test-dir "$build/asan" --output-on-failure -j 2 --timeout 300 --no-tests=error
+}
+
+fuzz_one() {
+  local fuzzer=$1 name corpus
+  name=$(basename "$fuzzer" _fuzz)
+  corpus=$build/fuzz/corpus/$name
+  mkdir -p "$corpus"
+  if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$corpus-" \
+    "$corpus" $(ls -d "tests/fuzz/corpus/$name" 2>/dev/null) >"$logs/fuzz-$name.log" 2>&1; then
+    echo "PASSED $name"
+  else
+    echo "FAILED $name: $logs/fuzz-$name.log"
+  fi
+}
+
+fuzz() {
+  variant fuzz fuzzers -DIREE_ENABLE_FUZZING=ON -DIREE_BUILD_SOFTGPU=OFF || return 1
+  export -f fuzz_one
+  export build logs
+  printf '%s\0' "$build"/fuzz/tests/*_fuzz | xargs -0 -n 1 -P 2 bash -c 'fuzz_one "$1"' fuzz | tee "$logs/fuzz-results"
+  echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
+}
+
+for name in "${@:-style unit demo samples operators errors valgrind sanitizers fuzz}"; do
+  for word in $name; do
+    step "$word" "$word"
+  done
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
