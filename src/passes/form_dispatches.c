@@ -1,0 +1,260 @@
+// Moves each group of graph ops into the region of a graph.dispatch: what is inside becomes one kernel, what crosses
+// its boundary is memory.
+//
+//   %0 = graph.contract %a, %w ...          %1 = graph.dispatch(%a, %w, %bias) ({ ^bb0(%x, %y, %z):
+//   %b = graph.broadcast %bias ...     =>       %0 = graph.contract %x, %y; %b = graph.broadcast %z
+//   %1 = graph.add %0, %b                       %1 = graph.add %0, %b; graph.yield %1 })
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/fusion.h"
+#include "passes/passes.h"
+
+typedef struct forming_t {
+  fusion_t fusion;
+  ir_context_t* ctx;
+  ir_block_t* target;  // ops in their new order
+  uint32_t dispatch_count;
+  const char* func_name;
+} forming_t;
+
+typedef struct list_t {
+  ir_value_t** items;
+  uint32_t count, capacity;
+} list_t;
+
+static void list_add(forming_t* f, list_t* list, ir_value_t* value) {
+  for (uint32_t i = 0; i < list->count; ++i) {
+    if (list->items[i] == value) return;
+  }
+  if (list->count == list->capacity) {
+    uint32_t capacity = list->capacity ? list->capacity * 2 : 8;
+    ir_value_t** items = ARENA_ARRAY(ir_context_arena(f->ctx), ir_value_t*, capacity);
+    if (list->count) memcpy(items, list->items, sizeof(*items) * list->count);
+    list->items = items;
+    list->capacity = capacity;
+  }
+  list->items[list->count++] = value;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// One group
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Values that the members need from outside, through inlined producers.
+static void collect_inputs(forming_t* f, const ir_op_t* op, int32_t group, list_t* inputs) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    ir_value_t* value = ir_operand(op, i);
+    fusion_node_t* producer = fusion_node(value->def);
+    if (producer && producer->group == group) continue;
+    if (producer && producer->is_inline) {
+      collect_inputs(f, producer->op, group, inputs);
+    } else if (!value->def || !fusion_is_splat(value->def)) {
+      list_add(f, inputs, value);
+    }
+  }
+}
+
+static bool used_outside(const forming_t* f, const ir_value_t* value, int32_t group) {
+  IR_FOR_USES(use, value) {
+    fusion_node_t* user = use->owner->parent == f->fusion.block ? fusion_node(use->owner) : NULL;
+    if (!user || (user->group != group && !user->is_inline)) return true;
+    if (user->is_inline) {  // copied elsewhere when any of its users is elsewhere
+      for (uint32_t r = 0; r < user->op->result_count; ++r) {
+        if (used_outside(f, &user->op->results[r], group)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+static int compare_ints(const void* a, const void* b) { return *(const int32_t*)a - *(const int32_t*)b; }
+
+typedef struct cloning_t {
+  forming_t* f;
+  int32_t group;
+  ir_block_t* body;
+  ir_value_map_t* map;
+} cloning_t;
+
+static void clone_into(cloning_t* c, const ir_op_t* op) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    ir_value_t* value = ir_operand(op, i);
+    if (ir_value_map_get(c->map, value)) continue;
+    fusion_node_t* producer = fusion_node(value->def);
+    bool copied = value->def && fusion_is_splat(value->def);
+    copied |= producer && (producer->is_inline || producer->group == c->group);
+    assert(copied && "an input of the group was not collected");
+    if (copied) clone_into(c, value->def);
+  }
+  if (op->result_count && ir_value_map_get(c->map, &op->results[0])) return;
+  ir_op_t* copy = ir_op_clone(c->f->ctx, op, c->map);
+  copy->data = NULL;
+  ir_block_append(c->body, copy);
+}
+
+static ir_op_t* create_dispatch(forming_t* f, const list_t* inputs, const list_t* outputs, const ir_loc_t* loc) {
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(f->ctx), const ir_type_t*, outputs->count + 1);
+  for (uint32_t i = 0; i < outputs->count; ++i) types[i] = outputs->items[i]->type;
+  char* name = arena_printf(ir_context_arena(f->ctx), "%s_dispatch_%u", f->func_name, f->dispatch_count++);
+  ir_named_attr_t attr = {"sym_name", ir_attr_cstring(f->ctx, name)};
+  ir_op_state_t state = {.info = ir_context_op(f->ctx, GRAPH_DISPATCH),
+                         .loc = loc,
+                         .operands = inputs->items,
+                         .operand_count = inputs->count,
+                         .result_types = types,
+                         .result_count = outputs->count,
+                         .attrs = &attr,
+                         .attr_count = 1,
+                         .region_count = 1};
+  ir_op_t* dispatch = ir_op_create(f->ctx, &state);
+  ir_block_t* body = ir_block_create(f->ctx);
+  ir_region_append(&dispatch->regions[0], body);
+  for (uint32_t i = 0; i < inputs->count; ++i) ir_block_add_arg(f->ctx, body, inputs->items[i]->type);
+  ir_block_append(f->target, dispatch);
+  return dispatch;
+}
+
+static void yield_outputs(forming_t* f, ir_block_t* body, ir_value_t* const* values, uint32_t count) {
+  ir_builder_t b = ir_builder_at_end(f->ctx, body);
+  ir_build_op(&b, GRAPH_YIELD, values, count, NULL);
+}
+
+static void emit_node(forming_t* f, fusion_node_t* node);
+
+static void emit_group(forming_t* f, int32_t index) {
+  fusion_group_t* group = &f->fusion.groups[index];
+  if (group->emitted) return;
+  group->emitted = true;
+  list_t inputs = {0}, outputs = {0};
+  qsort(group->members, group->count, sizeof(*group->members), compare_ints);
+  for (uint32_t i = 0; i < group->count; ++i) {
+    ir_op_t* op = f->fusion.nodes[group->members[i]].op;
+    collect_inputs(f, op, index, &inputs);
+    for (uint32_t r = 0; r < op->result_count; ++r) {
+      if (used_outside(f, &op->results[r], index)) list_add(f, &outputs, &op->results[r]);
+    }
+  }
+  for (uint32_t i = 0; i < inputs.count; ++i) {
+    if (fusion_node(inputs.items[i]->def)) emit_node(f, fusion_node(inputs.items[i]->def));
+  }
+  if (!outputs.count) return;  // nobody needs it
+  ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, f->fusion.nodes[group->root].op->loc);
+  cloning_t c = {f, index, dispatch->regions[0].first, ir_value_map_create(f->ctx)};
+  for (uint32_t i = 0; i < inputs.count; ++i) ir_value_map_set(c.map, inputs.items[i], c.body->args[i]);
+  for (uint32_t i = 0; i < group->count; ++i) clone_into(&c, f->fusion.nodes[group->members[i]].op);
+  ir_value_t** yielded = ARENA_ARRAY(ir_context_arena(f->ctx), ir_value_t*, outputs.count);
+  for (uint32_t i = 0; i < outputs.count; ++i) yielded[i] = ir_value_map_get(c.map, outputs.items[i]);
+  yield_outputs(f, c.body, yielded, outputs.count);
+  for (uint32_t i = 0; i < outputs.count; ++i) ir_value_replace(outputs.items[i], &dispatch->results[i]);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The block in its new order
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void emit_operands(forming_t* f, const ir_op_t* op) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    fusion_node_t* producer = fusion_node(ir_operand(op, i)->def);
+    if (producer && producer->op->parent == f->fusion.block) emit_node(f, producer);
+  }
+  for (uint32_t r = 0; r < op->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &op->regions[r]) { IR_FOR_OPS(inner, block) emit_operands(f, inner); }
+  }
+}
+
+static void emit_node(forming_t* f, fusion_node_t* node) {
+  if (node->group != FUSION_NO_GROUP) {
+    emit_group(f, node->group);
+    return;
+  }
+  if (node->is_inline || node->op->parent != f->fusion.block) return;
+  emit_operands(f, node->op);
+  if (node->op->parent != f->fusion.block) return;
+  ir_op_remove(node->op);
+  ir_block_append(f->target, node->op);
+}
+
+// Returned values must be a dispatch's own: arguments, constants and repeated values are copied by a dispatch that does
+// nothing else.
+static void copy_returned(forming_t* f, ir_op_t* terminator) {
+  for (uint32_t i = 0; i < terminator->operand_count; ++i) {
+    ir_value_t* value = ir_operand(terminator, i);
+    if (!ir_type_is_tensor(value->type)) continue;
+    bool repeated = false;
+    for (uint32_t j = 0; j < i; ++j) repeated |= ir_operand(terminator, j) == value;
+    bool own = value->def && value->def->parent == f->target && !ir_is(value->def, GRAPH_CONSTANT) &&
+               !ir_is(value->def, GRAPH_GLOBAL_LOAD);
+    if (own && !repeated) continue;
+    list_t inputs = {0}, outputs = {0};
+    bool splat = value->def && fusion_is_splat(value->def);
+    if (!splat) list_add(f, &inputs, value);
+    list_add(f, &outputs, value);
+    ir_op_remove(terminator);
+    ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, terminator->loc);
+    ir_block_append(f->target, terminator);
+    ir_block_t* body = dispatch->regions[0].first;
+    ir_value_t* inner = splat ? NULL : body->args[0];
+    if (splat) {
+      ir_op_t* constant = ir_op_clone(f->ctx, value->def, NULL);
+      ir_block_append(body, constant);
+      inner = &constant->results[0];
+    }
+    yield_outputs(f, body, &inner, 1);
+    ir_op_set_operand(terminator, i, &dispatch->results[0]);
+  }
+}
+
+static void drop_old_ops(ir_block_t* block) {
+  while (block->last) {
+    ir_op_t* op = block->last;
+    for (uint32_t i = 0; i < op->result_count; ++i) {
+      while (op->results[i].uses)
+        ir_op_set_operand(op->results[i].uses->owner,
+                          (uint32_t)(op->results[i].uses - op->results[i].uses->owner->operands), NULL);
+    }
+    ir_op_erase(op);
+  }
+}
+
+static void form_block(forming_t* f, ir_block_t* block, bool copies) {
+  IR_FOR_OPS(op, block) {  // nested bodies first
+    if (!ir_is(op, GRAPH_IF) && !ir_is(op, GRAPH_WHILE)) continue;
+    for (uint32_t r = 0; r < op->region_count; ++r) form_block(f, op->regions[r].first, true);
+  }
+  fusion_group(&f->fusion, f->ctx, block);
+  f->target = ir_block_create(f->ctx);
+  for (int32_t i = 0; i < f->fusion.node_count; ++i) {
+    fusion_node_t* node = &f->fusion.nodes[i];
+    bool host = node->class == FUSION_HOST && !ir_has_trait(node->op, IR_TRAIT_TERMINATOR);
+    if (host) emit_node(f, node);
+  }
+  ir_op_t* terminator = block->last;
+  emit_node(f, fusion_node(terminator));
+  if (copies) copy_returned(f, terminator);
+  drop_old_ops(block);
+  while (f->target->first) {
+    ir_op_t* op = f->target->first;
+    op->data = NULL;
+    ir_op_remove(op);
+    ir_block_append(block, op);
+  }
+}
+
+static void clear_nodes(ir_op_t* op) {
+  op->data = NULL;
+  for (uint32_t r = 0; r < op->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &op->regions[r]) { IR_FOR_OPS(inner, block) clear_nodes(inner); }
+  }
+}
+
+pass_result_t pass_form_dispatches(ir_op_t* module, ir_context_t* ctx) {
+  IR_FOR_OPS(func, ir_module_body(module)) {
+    if (strcmp(func->name, "func.func") || !func->regions[0].first) continue;
+    forming_t f = {.ctx = ctx, .func_name = ir_op_string(func, "sym_name", "main")};
+    clear_nodes(func);
+    form_block(&f, func->regions[0].first, true);
+  }
+  return PASS_CHANGED;
+}

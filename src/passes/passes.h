@@ -1,0 +1,16 @@
+// The passes, one per file. pipeline.c in src/target is the list in order.
+#ifndef IREE_C_PASSES_PASSES_H_
+#define IREE_C_PASSES_PASSES_H_
+
+#include "ir/pass.h"
+
+// PASS(function, name, summary): what iree-opt --pass=name runs
+#define GRAPH_PASSES(PASS)                                                                              \
+  PASS(pass_form_dispatches, "form-dispatches", "group graph ops into graph.dispatch, one kernel each") \
+  PASS(pass_contract_form, "contract-form", "contractions as batch, rows, reduction by reduction, columns")
+
+#define PASS(function, name, summary) pass_result_t function(ir_op_t* module, ir_context_t* ctx);
+GRAPH_PASSES(PASS)
+#undef PASS
+
+#endif  // IREE_C_PASSES_PASSES_H_
