@@ -1,0 +1,50 @@
+// Device groups: the devices that a program runs on together, in order. Immutable; thread safe.
+#ifndef IREE_HAL_DEVICE_GROUP_H_
+#define IREE_HAL_DEVICE_GROUP_H_
+
+#include "iree/base/api.h"
+#include "iree/hal/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Most devices of a group.
+#define IREE_HAL_DEVICE_GROUP_MAX_DEVICE_COUNT 32
+
+typedef struct iree_hal_device_group_t iree_hal_device_group_t;
+
+// A group of one. `frontier_tracker` is retained; it may be NULL.
+IREE_API_EXPORT iree_status_t iree_hal_device_group_create_from_device(iree_hal_device_t* device,
+                                                                       iree_async_frontier_tracker_t* frontier_tracker,
+                                                                       iree_allocator_t host_allocator,
+                                                                       iree_hal_device_group_t** out_group);
+IREE_API_EXPORT void iree_hal_device_group_retain(iree_hal_device_group_t* group);
+IREE_API_EXPORT void iree_hal_device_group_release(iree_hal_device_group_t* group);
+IREE_API_EXPORT iree_host_size_t iree_hal_device_group_device_count(const iree_hal_device_group_t* group);
+// Not retained; NULL when `index` is out of range.
+IREE_API_EXPORT iree_hal_device_t* iree_hal_device_group_device_at(const iree_hal_device_group_t* group,
+                                                                   iree_host_size_t index);
+
+// Collects devices: initialize, add, then finalize or deinitialize. One thread.
+typedef struct iree_hal_device_group_builder_t {
+  iree_async_frontier_tracker_t* frontier_tracker;
+  iree_host_size_t count;
+  iree_hal_device_t* devices[IREE_HAL_DEVICE_GROUP_MAX_DEVICE_COUNT];
+} iree_hal_device_group_builder_t;
+IREE_API_EXPORT void iree_hal_device_group_builder_initialize(iree_hal_device_group_builder_t* builder,
+                                                              iree_async_frontier_tracker_t* frontier_tracker);
+IREE_API_EXPORT void iree_hal_device_group_builder_deinitialize(iree_hal_device_group_builder_t* builder);
+// Retains the device. Errors: RESOURCE_EXHAUSTED, ALREADY_EXISTS.
+IREE_API_EXPORT iree_status_t iree_hal_device_group_builder_add_device(iree_hal_device_group_builder_t* builder,
+                                                                       iree_hal_device_t* device);
+// Makes the group and empties the builder, whatever the outcome. Errors: INVALID_ARGUMENT when empty.
+IREE_API_EXPORT iree_status_t iree_hal_device_group_builder_finalize(iree_hal_device_group_builder_t* builder,
+                                                                     iree_allocator_t host_allocator,
+                                                                     iree_hal_device_group_t** out_group);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // IREE_HAL_DEVICE_GROUP_H_
