@@ -1,0 +1,132 @@
+// Convolutions.
+#include <string.h>
+
+#include "import/onnx/ops.h"
+#include "import/onnx/sweep.h"
+
+static bool check_weights(onnx_node_t* n, ir_value_t* x, ir_value_t* w, int64_t groups, bool transposed) {
+  const ir_type_t *xt = x->type, *wt = w->type;
+  if (xt->rank != wt->rank) return onnx_error(n, "input and weights must have the same rank");
+  int64_t channels = xt->dims[1], per_group = wt->dims[1], outputs = wt->dims[0];
+  if (groups < 1 || channels == IR_DYNAMIC || per_group == IR_DYNAMIC || outputs == IR_DYNAMIC) {
+    return onnx_error(n, "channels must be static and group positive");
+  }
+  if (per_group > (1ll << 40) / groups) return onnx_error(n, "the weights do not fit the input");
+  bool fits = transposed ? outputs == channels && channels % groups == 0
+                         : per_group * groups == channels && outputs % groups == 0;
+  return fits || onnx_error(n, "%lld input channels in %lld groups do not fit the weights", (long long)channels,
+                            (long long)groups);
+}
+
+// Convolution of x and w (in ONNX's layouts) with the node's attributes, accumulated in that type. NULL after a
+// diagnostic.
+ir_value_t* onnx_conv(onnx_node_t* n, ir_value_t* x, ir_value_t* w, const ir_type_t* accumulator) {
+  graph_conv_t c = {.groups = onnx_int(n, "group", 1), .batch_groups = 1};
+  onnx_sweep_t s;
+  if (x->type->rank < 3 || x->type->rank > 2 + GRAPH_MAX_SPATIAL) {
+    return onnx_error(n, "input must have rank 3 to %d", 2 + GRAPH_MAX_SPATIAL), NULL;
+  }
+  if (!check_weights(n, x, w, c.groups, false) || !onnx_read_sweep(n, x, w->type->dims + 2, &s)) return NULL;
+  c.x_layout = c.y_layout = onnx_layout(n, "nc", s.spatial);
+  c.w_layout = onnx_layout(n, "oi", s.spatial);
+  for (uint32_t i = 0; i < s.spatial; ++i) {
+    c.strides[i] = s.strides[i];
+    c.pad_low[i] = s.pad_low[i];
+    c.pad_high[i] = s.pad_high[i];
+    c.w_dilation[i] = s.dilations[i];
+    c.x_dilation[i] = 1;
+  }
+  return graph_conv(n->b, x, w, &c, accumulator);
+}
+
+static ir_value_t* add_bias(onnx_node_t* n, ir_value_t* y, uint32_t i) {
+  if (!y || !onnx_has(n, i)) return y;
+  ir_value_t* bias = onnx_along(n, n->in[i].v, 1, y);
+  return bias ? graph_binary(n->b, SCALAR_add, y, bias) : NULL;
+}
+
+bool onnx_lower_conv(onnx_node_t* n) {
+  if (!onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2) || !onnx_check_float(n, 0)) return false;
+  ir_value_t* x = n->in[0].v;
+  ir_value_t* y = onnx_conv(n, x, n->in[1].v, x->type->element);
+  return onnx_return(n, add_bias(n, y, 2), n->in[0].element);
+}
+
+bool onnx_lower_conv_integer(onnx_node_t* n) {
+  if (!onnx_is_int(n->in[0]) || !onnx_is_int(n->in[1])) return onnx_error(n, "needs integers");
+  if (onnx_rank(n->in[0]) < 3 || onnx_rank(n->in[1]) < 3) return onnx_error(n, "needs spatial dimensions");
+  ir_value_t* x = onnx_centered(n, 0, 2, 1);
+  ir_value_t* w = onnx_centered(n, 1, 3, 0);
+  ir_value_t* y = x && w ? onnx_conv(n, x, w, ir_type_int(n->ctx, 32)) : NULL;
+  return onnx_return(n, y, ir_type_integer(n->ctx, 32, IR_SIGNED));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Transposed
+//===----------------------------------------------------------------------------------------------------------------===
+
+// [groups * c, m, spatial...] with flipped kernels, as weights [groups * m, c, spatial...] of a plain convolution.
+static ir_value_t* transposed_weights(onnx_node_t* n, ir_value_t* w, int64_t groups) {
+  int32_t rank = w->type->rank;
+  int64_t dims[ONNX_MAX_RANK], perm[ONNX_MAX_RANK], spatial[ONNX_MAX_RANK];
+  const int64_t* old = w->type->dims;
+  for (int32_t i = 2; i < rank; ++i) spatial[i - 2] = i;
+  w = graph_reverse(n->b, w, spatial, (uint32_t)rank - 2);
+  dims[0] = groups, dims[1] = old[0] / groups, dims[2] = old[1];
+  for (int32_t i = 0; i <= rank; ++i) perm[i] = i;
+  for (int32_t i = 2; i < rank; ++i) dims[i + 1] = old[i];
+  perm[1] = 2, perm[2] = 1;
+  w = graph_transpose(n->b, graph_reshape(n->b, w, rank + 1, dims, NULL), perm);
+  dims[0] = groups * old[1], dims[1] = old[0] / groups;
+  for (int32_t i = 2; i < rank; ++i) dims[i] = old[i];
+  return graph_reshape(n->b, w, rank, dims, NULL);
+}
+
+// Paddings (of the result) when output_shape or auto_pad asks for a size.
+static bool transposed_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s, const int64_t* output_padding) {
+  int64_t shape[ONNX_MAX_RANK];
+  uint32_t count;
+  const char* mode = onnx_string(n, "auto_pad", "NOTSET");
+  bool same = strncmp(mode, "SAME", 4) == 0, lower = strcmp(mode, "SAME_LOWER") == 0;
+  if (!onnx_ints(n, "output_shape", shape, ONNX_MAX_RANK, &count)) return false;
+  if (count && count != s->spatial && count != s->spatial + 2) return onnx_error(n, "output_shape has %u entries", count);
+  if (!count && !same) return true;
+  const int64_t* wanted = count > s->spatial ? shape + 2 : shape;
+  for (uint32_t i = 0; i < s->spatial; ++i) {
+    int64_t size = x->type->dims[2 + i];
+    if (size == IR_DYNAMIC) return onnx_unsupported(n, "output_shape and auto_pad need a static input size");
+    int64_t full = s->strides[i] * (size - 1) + output_padding[i] + (s->kernel[i] - 1) * s->dilations[i] + 1;
+    int64_t total = full - (count ? wanted[i] : size * s->strides[i]);
+    if (total < -(1ll << 40) || total > (1ll << 40)) return onnx_error(n, "output_shape is out of reach");
+    s->pad_low[i] = lower ? total - total / 2 : total / 2;
+    if (total < 0) s->pad_low[i] = 0;  // the result is longer than what the input reaches
+    s->pad_high[i] = total - s->pad_low[i];
+  }
+  return true;
+}
+
+bool onnx_lower_conv_transpose(onnx_node_t* n) {
+  ir_value_t *x = n->in[0].v, *w = n->in[1].v;
+  graph_conv_t c = {.groups = onnx_int(n, "group", 1), .batch_groups = 1};
+  onnx_sweep_t s;
+  int64_t output_padding[GRAPH_MAX_SPATIAL] = {0};
+  uint32_t given;
+  if (!onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2) || !onnx_check_float(n, 0)) return false;
+  if (!onnx_check_rank(n, 0, 3, 2 + GRAPH_MAX_SPATIAL) || !check_weights(n, x, w, c.groups, true)) return false;
+  if (!onnx_read_transposed_sweep(n, x, w->type->dims + 2, &s)) return false;
+  if (!onnx_ints(n, "output_padding", output_padding, s.spatial, &given)) return false;
+  if (!transposed_pads(n, x, &s, output_padding)) return false;
+  for (uint32_t i = 0; i < s.spatial; ++i) {
+    int64_t extent = (s.kernel[i] - 1) * s.dilations[i];
+    if (output_padding[i] < 0 || output_padding[i] > (1 << 30)) return onnx_error(n, "output_padding is out of range");
+    c.strides[i] = 1;
+    c.x_dilation[i] = s.strides[i];
+    c.w_dilation[i] = s.dilations[i];
+    c.pad_low[i] = extent - s.pad_low[i];
+    c.pad_high[i] = extent - s.pad_high[i] + output_padding[i];
+  }
+  c.x_layout = c.y_layout = onnx_layout(n, "nc", s.spatial);
+  c.w_layout = onnx_layout(n, "oi", s.spatial);
+  ir_value_t* y = graph_conv(n->b, x, transposed_weights(n, w, c.groups), &c, x->type->element);
+  return onnx_return(n, add_bias(n, y, 2), n->in[0].element);
+}

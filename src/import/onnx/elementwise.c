@@ -1,0 +1,197 @@
+// The table of operators, and the elementwise ones among them.
+#include <string.h>
+
+#include "import/onnx/ops.h"
+#include "import/onnx/importer.h"
+
+static const onnx_row_t rows[] = {
+#define OP(name, min, max, handler) {#name, min, max, handler, SCALAR_COUNT, SCALAR_COUNT},
+#define UNARY(name, fn) {#name, 1, 1, onnx_lower_unary, SCALAR_##fn, SCALAR_##fn},
+#define BINARY(name, fn, unsigned_fn) {#name, 2, 2, onnx_lower_binary, SCALAR_##fn, SCALAR_##unsigned_fn},
+#define COMPARE(name, fn, unsigned_fn) {#name, 2, 2, onnx_lower_compare, SCALAR_##fn, SCALAR_##unsigned_fn},
+#define NARY(name, fn, unsigned_fn) {#name, 1, -1, onnx_lower_nary, SCALAR_##fn, SCALAR_##unsigned_fn},
+#include "import/onnx/ops.def"
+};
+
+const onnx_row_t* onnx_find_row(const char* name) {
+  for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+    if (strcmp(rows[i].name, name) == 0) return &rows[i];
+  }
+  return NULL;
+}
+
+static scalar_fn_t row_fn(const onnx_node_t* n) {
+  return (scalar_fn_t)(onnx_is_unsigned(n->in[0]) ? n->row->unsigned_fn : n->row->fn);
+}
+
+// Whether the scalar function takes such elements.
+static bool check_elements(onnx_node_t* n, uint32_t i, scalar_fn_t fn) {
+  const ir_type_t* element = n->in[i].element;
+  uint8_t wanted = ir_type_is_float(element) ? SCALAR_TYPES_F : ir_type_is_int(element) ? SCALAR_TYPES_I : 0;
+  if (scalar_info[fn].types & wanted) return true;
+  return onnx_error(n, "is not defined for elements of type %s", ir_type_str(n->ctx, element));
+}
+
+bool onnx_lower_unary(onnx_node_t* n) {
+  scalar_fn_t fn = row_fn(n);
+  onnx_value_t x = n->in[0];
+  if (!check_elements(n, 0, fn)) return false;
+  const ir_type_t* element = scalar_info[fn].result == SCALAR_RESULT_BOOL ? onnx_bool(n->ctx) : x.element;
+  bool natural = onnx_is_unsigned(x);
+  if (fn == SCALAR_abs && natural) return onnx_return(n, x.v, element);
+  if (fn == SCALAR_sign && natural) return onnx_return(n, onnx_binary_number(n, SCALAR_minu, x.v, 1), element);
+  return onnx_return(n, onnx_unary(n, fn, x.v), element);
+}
+
+bool onnx_lower_binary(onnx_node_t* n) {
+  scalar_fn_t fn = row_fn(n);
+  if (!onnx_check_same_element(n, 0, 1) || !check_elements(n, 0, fn)) return false;
+  return onnx_return(n, onnx_binary(n, fn, n->in[0].v, n->in[1].v), n->in[0].element);
+}
+
+bool onnx_lower_compare(onnx_node_t* n) {
+  scalar_fn_t fn = row_fn(n);
+  if (!onnx_check_same_element(n, 0, 1) || !check_elements(n, 0, fn)) return false;
+  return onnx_return(n, onnx_binary(n, fn, n->in[0].v, n->in[1].v), onnx_bool(n->ctx));
+}
+
+// All inputs combined by `fn`, or NULL.
+static ir_value_t* combine(onnx_node_t* n, scalar_fn_t fn) {
+  ir_value_t* result = n->in[0].v;
+  for (uint32_t i = 0; i < n->in_count; ++i) {
+    if (!n->in[i].v) return onnx_error(n, "input %u is left out", i), NULL;
+    if (!onnx_check_same_element(n, 0, i) || !check_elements(n, i, fn)) return NULL;
+    if (i) result = onnx_binary(n, fn, result, n->in[i].v);
+    if (!result) return NULL;
+  }
+  return result;
+}
+
+bool onnx_lower_nary(onnx_node_t* n) { return onnx_return(n, combine(n, row_fn(n)), n->in[0].element); }
+
+bool onnx_lower_mean(onnx_node_t* n) {
+  ir_value_t* sum = onnx_check_float(n, 0) ? combine(n, SCALAR_add) : NULL;
+  return sum && onnx_return(n, onnx_binary_number(n, SCALAR_div, sum, n->in_count), n->in[0].element);
+}
+
+bool onnx_lower_bit_shift(onnx_node_t* n) {
+  const char* direction = onnx_string(n, "direction", "");
+  bool left = strcmp(direction, "LEFT") == 0;
+  if (!left && strcmp(direction, "RIGHT") != 0) {
+    return onnx_error(n, "direction '%s' is neither LEFT nor RIGHT", direction);
+  }
+  if (!onnx_check_same_element(n, 0, 1) || !onnx_is_int(n->in[0])) return onnx_error(n, "needs integers");
+  return onnx_return(n, onnx_binary(n, left ? SCALAR_shl : SCALAR_shru, n->in[0].v, n->in[1].v), n->in[0].element);
+}
+
+bool onnx_lower_cast(onnx_node_t* n) {
+  int64_t to = onnx_int(n, "to", 0);
+  const ir_type_t* element = onnx_element_type(n->ctx, to);
+  if (!element || ir_type_is_int(n->in[0].element) + ir_type_is_float(n->in[0].element) == 0) {
+    return onnx_unsupported(n, "casting to %s is not supported", onnx_data_type_name(to));
+  }
+  if (element->kind == IR_TYPE_COMPLEX) return onnx_unsupported(n, "casting to complex numbers is not supported");
+  n->out[0] = onnx_cast(n, n->in[0], element);
+  return true;
+}
+
+bool onnx_lower_cast_like(onnx_node_t* n) {
+  n->out[0] = onnx_cast(n, n->in[0], n->in[1].element);
+  return true;
+}
+
+bool onnx_lower_clip(onnx_node_t* n) {
+  onnx_value_t x = n->in[0];
+  ir_value_t* v = x.v;
+  bool natural = onnx_is_unsigned(x);
+  if (!onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2)) return false;
+  for (uint32_t i = 1; i <= 2; ++i) {
+    if (!onnx_has(n, i)) continue;
+    if (ir_type_count(n->in[i].v->type) != 1) return onnx_error(n, "bounds must be scalars");
+    scalar_fn_t fn = i == 1 ? (natural ? SCALAR_maxu : SCALAR_max) : (natural ? SCALAR_minu : SCALAR_min);
+    v = graph_binary(n->b, fn, v, onnx_scalar_like(n, n->in[i].v, v));
+  }
+  return onnx_return(n, v, x.element);
+}
+
+bool onnx_lower_identity(onnx_node_t* n) { return onnx_return(n, n->in[0].v, n->in[0].element); }
+
+bool onnx_lower_dropout(onnx_node_t* n) {
+  if (onnx_has(n, 2)) {
+    const ir_attr_t* training = onnx_constant(n, n->in[2].v);
+    const ir_attr_t* ratio = onnx_has(n, 1) ? onnx_constant(n, n->in[1].v) : NULL;
+    bool inert = (training && !ir_attr_element_integer(training, 0)) || (ratio && !ir_attr_element_number(ratio, 0));
+    if (!inert) return onnx_unsupported(n, "training mode is not supported");
+  }
+  n->out[0] = n->in[0];
+  if (onnx_wants(n, 1)) {
+    ir_value_t* yes = graph_scalar_constant(n->b, onnx_bool(n->ctx), 1);
+    ir_value_t* mask = onnx_broadcast_as(n, yes, n->in[0].v, NULL);
+    n->out[1] = onnx_value(mask, onnx_bool(n->ctx));
+  }
+  return true;
+}
+
+bool onnx_lower_is_inf(onnx_node_t* n) {
+  if (!onnx_check_float(n, 0)) return false;
+  bool negative = onnx_int(n, "detect_negative", 1), positive = onnx_int(n, "detect_positive", 1);
+  ir_value_t *x = n->in[0].v, *result = onnx_unary(n, SCALAR_is_inf, x);
+  if (!negative) result = graph_binary(n->b, SCALAR_and, result, onnx_binary_number(n, SCALAR_gt, x, 0));
+  if (!positive) result = graph_binary(n->b, SCALAR_and, result, onnx_binary_number(n, SCALAR_lt, x, 0));
+  return onnx_return(n, result, onnx_bool(n->ctx));
+}
+
+// The remainder with the divisor's sign, unless fmod asks for C's.
+bool onnx_lower_mod(onnx_node_t* n) {
+  ir_value_t *x = n->in[0].v, *y = n->in[1].v;
+  if (!onnx_check_same_element(n, 0, 1) || !onnx_broadcast(n, &x, &y)) return false;
+  const ir_type_t* element = n->in[0].element;
+  if (onnx_is_unsigned(n->in[0])) return onnx_return(n, graph_binary(n->b, SCALAR_remu, x, y), element);
+  ir_value_t* rest = graph_binary(n->b, SCALAR_rem, x, y);
+  if (onnx_int(n, "fmod", 0) || onnx_is_float(n->in[0])) return onnx_return(n, rest, element);
+  ir_value_t* signs = onnx_binary_number(n, SCALAR_lt, graph_binary(n->b, SCALAR_xor, rest, y), 0);
+  ir_value_t* wrong = graph_binary(n->b, SCALAR_and, signs, onnx_binary_number(n, SCALAR_ne, rest, 0));
+  return onnx_return(n, graph_select(n->b, wrong, graph_binary(n->b, SCALAR_add, rest, y), rest), element);
+}
+
+// Small constant powers of floats as products and roots, NULL for others.
+static ir_value_t* constant_power(onnx_node_t* n, ir_value_t* x, const ir_attr_t* power) {
+  if (!power || ir_type_count(power->type) != 1 || power->type->rank > x->type->rank) return NULL;
+  double p = ir_attr_element_number(power, 0);
+  ir_value_t* square = p == 2 || p == 3 ? graph_binary(n->b, SCALAR_mul, x, x) : NULL;
+  if (p == 1) return x;
+  if (p == 2) return square;
+  if (p == 3) return graph_binary(n->b, SCALAR_mul, square, x);
+  if (p == 0.5) return onnx_unary(n, SCALAR_sqrt, x);
+  return NULL;
+}
+
+bool onnx_lower_pow(onnx_node_t* n) {
+  onnx_value_t x = n->in[0], y = n->in[1];
+  const ir_type_t* element = x.element;
+  if (onnx_is_float(x)) {
+    ir_value_t* easy = constant_power(n, x.v, onnx_constant(n, y.v));
+    if (easy) return onnx_return(n, easy, element);
+  }
+  if (onnx_is_int(x) && onnx_is_float(y)) {
+    x = onnx_cast(n, x, y.element);
+  } else {
+    y = onnx_cast(n, y, x.element);
+  }
+  ir_value_t* power = onnx_binary(n, SCALAR_pow, x.v, y.v);
+  if (power) n->out[0] = onnx_cast(n, onnx_value(power, x.element), element);
+  return power != NULL;
+}
+
+bool onnx_lower_reciprocal(onnx_node_t* n) {
+  if (!onnx_check_float(n, 0)) return false;
+  ir_value_t* x = n->in[0].v;
+  return onnx_return(n, graph_binary(n->b, SCALAR_div, graph_splat_like(n->b, x, 1), x), n->in[0].element);
+}
+
+bool onnx_lower_where(onnx_node_t* n) {
+  ir_value_t* values[] = {n->in[0].v, n->in[1].v, n->in[2].v};
+  if (!onnx_is_bool(n->in[0])) return onnx_error(n, "the condition must be boolean");
+  if (!onnx_check_same_element(n, 1, 2) || !onnx_broadcast_all(n, values, 3)) return false;
+  return onnx_return(n, graph_select(n->b, values[0], values[1], values[2]), n->in[1].element);
+}

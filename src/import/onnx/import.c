@@ -1,0 +1,637 @@
+// Reads a model into IR that mirrors it: one func.func with a torch.operator "onnx.X" per node, constants for its
+// initializers, and regions for its subgraphs. Model-local functions are expanded in place. E.g. a Relu node:
+//
+//   func.func @graph(%arg0: !torch.vtensor<[1,4],f32>) -> !torch.vtensor<[1,4],f32>
+//       attributes {torch.onnx_meta.opset_version = 17 : si64, ...} {
+//     %none = torch.constant.none
+//     %0 = torch.operator "onnx.Relu"(%arg0) : (!torch.vtensor<[1,4],f32>) -> !torch.vtensor<[1,4],f32>
+//     return %0 : !torch.vtensor<[1,4],f32>
+//   }
+//
+// The types of values come from lowering each op into a scratch function as it is read (lower.h), so that the shape
+// rules of an op are written once.
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/onnx/importer.h"
+
+enum { MAX_FUNCTION_DEPTH = 32, MAX_OPS = 1 << 20 };
+
+// Where nodes find their values: names of the graph and, in a function, the call's attributes.
+typedef struct scope_t {
+  onnx_names_t* values;  // name -> ir_value_t*
+  ir_value_t* none;
+  const onnx_pb_function_t* function;  // being expanded, or NULL
+  const onnx_pb_node_t* call;          // its call
+  const struct scope_t* caller;
+  const onnx_pb_graph_t* graph;        // whose value_info declares types, or NULL
+  onnx_names_t* types;              // name -> onnx_pb_type_t*
+} scope_t;
+
+static bool import_nodes(onnx_importer_t* im, scope_t* scope, const onnx_pb_nodes_t* nodes);
+static bool import_subgraph(onnx_importer_t* im, const scope_t* outer, const onnx_pb_graph_t* graph, ir_region_t* region);
+
+static ir_name_t intern(onnx_importer_t* im, onnx_bytes_t bytes) {
+  return ir_intern(im->ctx, bytes.data ? bytes.data : "", bytes.size);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Types
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const ir_type_t* none_type(onnx_importer_t* im) { return ir_type_opaque(im->ctx, "torch.none", NULL); }
+
+static const ir_type_t* tensor_type(onnx_importer_t* im, const onnx_pb_tensor_type_t* type) {
+  const ir_type_t* element = onnx_element_type(im->ctx, type->elem_type);
+  if (!element) {
+    ir_error(im->ctx, im->loc, "element type %s (%lld) has no counterpart here", onnx_data_type_name(type->elem_type),
+             (long long)type->elem_type);
+    return NULL;
+  }
+  int64_t dims[ONNX_MAX_RANK];
+  if (!type->shape) return ir_type_vtensor(im->ctx, element, -1, NULL);
+  if (type->shape->dims.count > ONNX_MAX_RANK) {
+    ir_error(im->ctx, im->loc, "a shape of rank %zu is beyond the supported %d", type->shape->dims.count, ONNX_MAX_RANK);
+    return NULL;
+  }
+  for (size_t i = 0; i < type->shape->dims.count; ++i) {
+    const onnx_chunks_t* value = &type->shape->dims.data[i].value;
+    dims[i] = value->count ? onnx_bytes_varint(value->data[0], -1) : -1;
+    if (dims[i] < 0) dims[i] = IR_DYNAMIC;
+  }
+  return ir_type_vtensor(im->ctx, element, (int32_t)type->shape->dims.count, dims);
+}
+
+// Sequences and optionals as torch spells them; `!torch.` is dropped inside.
+static const ir_type_t* holder_type(onnx_importer_t* im, const char* name, const onnx_pb_holder_type_t* holder) {
+  const onnx_pb_type_t* inner = holder->elem_type;
+  const ir_type_t* type = NULL;
+  if (inner && inner->tensor_type) type = tensor_type(im, inner->tensor_type);
+  if (inner && inner->sequence_type) type = holder_type(im, "torch.list", inner->sequence_type);
+  if (!type) return NULL;
+  return ir_type_opaque(im->ctx, name, ir_type_str(im->ctx, type) + strlen("!torch."));
+}
+
+// NULL after a diagnostic.
+static const ir_type_t* value_type(onnx_importer_t* im, const onnx_pb_type_t* type, const char* name) {
+  const ir_type_t* result = NULL;
+  if (!type) return none_type(im);
+  if (type->tensor_type) result = tensor_type(im, type->tensor_type);
+  if (type->sequence_type) result = holder_type(im, "torch.list", type->sequence_type);
+  if (type->optional_type) result = holder_type(im, "torch.optional", type->optional_type);
+  if (!result) {
+    const char* kind = type->map_type ? "a map" : type->sparse_tensor_type ? "a sparse tensor" : "an unknown type";
+    if (!type->tensor_type) ir_error(im->ctx, im->loc, "'%s' is %s; only tensors are supported", name, kind);
+  }
+  return result;
+}
+
+static void declare_types(onnx_importer_t* im, scope_t* scope, const onnx_pb_value_infos_t* infos) {
+  for (size_t i = 0; i < infos->count; ++i) {
+    if (infos->data[i].type) onnx_names_set(scope->types, intern(im, infos->data[i].name), infos->data[i].type);
+  }
+}
+
+static const ir_type_t* unknown_type(onnx_importer_t* im) { return ir_type_vtensor(im->ctx, NULL, -1, NULL); }
+
+// What the file says about a value's type, or the unknown tensor.
+static const ir_type_t* declared_type(onnx_importer_t* im, const scope_t* scope, onnx_bytes_t name) {
+  const onnx_pb_type_t* type = scope->types ? onnx_names_get(scope->types, intern(im, name)) : NULL;
+  return type ? value_type(im, type, intern(im, name)) : unknown_type(im);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Ops
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_op_t* build_op(onnx_importer_t* im, ir_op_state_t state) {
+  state.info = ir_context_find_op(im->ctx, state.name);
+  state.loc = im->loc;
+  return ir_build(&im->builder, &state);
+}
+
+// %0 = torch.operator "onnx.Constant"() {torch.onnx.value = ...}
+static ir_value_t* build_constant(onnx_importer_t* im, const ir_attr_t* value) {
+  const ir_type_t* type = ir_type_vtensor(im->ctx, value->type->element, value->type->rank, value->type->dims);
+  const ir_named_attr_t attrs[] = {
+      {ir_intern_cstr(im->ctx, "name"), ir_attr_cstring(im->ctx, "onnx.Constant")},
+      {ir_intern_cstr(im->ctx, "torch.onnx.value"), value},
+  };
+  ir_op_t* op = build_op(im, (ir_op_state_t){.name = "torch.operator",
+                                             .result_types = &type,
+                                             .result_count = 1,
+                                             .attrs = attrs,
+                                             .attr_count = 2});
+  if (im->lowering) onnx_infer_op(im->lowering, op);
+  return ir_result(op, 0);
+}
+
+static ir_value_t* import_initializer(onnx_importer_t* im, const onnx_pb_tensor_t* tensor, ir_name_t name) {
+  im->loc = ir_loc_name(im->ctx, name, NULL);
+  const ir_attr_t* value = onnx_tensor_attr(im, tensor, name);
+  if (!value) return NULL;
+  if (onnx_is_external(im, value->type)) return onnx_externalize(im, name, value->type, value);
+  return build_constant(im, value);
+}
+
+static ir_value_t* build_none(onnx_importer_t* im) {
+  const ir_type_t* type = none_type(im);
+  im->loc = ir_loc_name(im->ctx, "onnx_importer.none", NULL);
+  ir_op_t* op = build_op(im, (ir_op_state_t){.name = "torch.constant.none", .result_types = &type, .result_count = 1});
+  ir_value_t* none = ir_result(op, 0);
+  none->name = ir_intern_cstr(im->ctx, "none");
+  return none;
+}
+
+static bool attr_refused(onnx_importer_t* im, const char* name, const char* what) {
+  return ir_error(im->ctx, im->loc, "attribute '%s' is %s, which is not supported", name, what);
+}
+
+static const ir_attr_t* number_list(onnx_importer_t* im, const onnx_pb_attribute_t* a, bool floats) {
+  size_t count = floats ? a->floats.count : a->ints.count;
+  const ir_type_t* f32 = ir_type_float(im->ctx, IR_F32);
+  const ir_type_t* si64 = ir_type_integer(im->ctx, 64, IR_SIGNED);
+  const ir_attr_t** items = calloc(count + 1, sizeof(*items));
+  for (size_t i = 0; i < count; ++i) {
+    items[i] = floats ? ir_attr_float(im->ctx, f32, (double)a->floats.data[i])
+                      : ir_attr_integer(im->ctx, si64, a->ints.data[i]);
+  }
+  const ir_attr_t* list = ir_attr_array(im->ctx, items, (uint32_t)count);
+  free(items);
+  return list;
+}
+
+static const ir_attr_t* other_list(onnx_importer_t* im, const onnx_pb_attribute_t* a, bool tensors) {
+  size_t count = tensors ? a->tensors.count : a->strings.count;
+  const ir_attr_t** items = calloc(count + 1, sizeof(*items));
+  bool complete = true;
+  for (size_t i = 0; i < count && complete; ++i) {
+    onnx_bytes_t s = tensors ? (onnx_bytes_t){0} : a->strings.data[i];
+    items[i] = tensors ? onnx_tensor_attr(im, &a->tensors.data[i], intern(im, a->tensors.data[i].name))
+                       : ir_attr_string(im->ctx, s.data, s.size);
+    complete = items[i] != NULL;
+  }
+  const ir_attr_t* list = complete ? ir_attr_array(im->ctx, items, (uint32_t)count) : NULL;
+  free(items);
+  return list;
+}
+
+// Files before IR version 2 do not say an attribute's type.
+static int64_t attribute_type(const onnx_pb_attribute_t* a) {
+  if (a->type) return a->type;
+  if (a->ints.count) return ONNX_ATTR_INTS;
+  if (a->floats.count) return ONNX_ATTR_FLOATS;
+  if (a->strings.count) return ONNX_ATTR_STRINGS;
+  if (a->t) return ONNX_ATTR_TENSOR;
+  if (a->g) return ONNX_ATTR_GRAPH;
+  if (a->s.data) return ONNX_ATTR_STRING;
+  return a->f != 0 ? ONNX_ATTR_FLOAT : ONNX_ATTR_INT;
+}
+
+// False after a diagnostic; `*out` NULL for graphs, which become regions.
+static bool import_attribute(onnx_importer_t* im, const onnx_pb_attribute_t* a, const ir_attr_t** out) {
+  ir_context_t* ctx = im->ctx;
+  const char* name = intern(im, a->name);
+  *out = NULL;
+  switch (attribute_type(a)) {
+    case ONNX_ATTR_FLOAT: *out = ir_attr_float(ctx, ir_type_float(ctx, IR_F32), (double)a->f); return true;
+    case ONNX_ATTR_INT: *out = ir_attr_integer(ctx, ir_type_integer(ctx, 64, IR_SIGNED), a->i); return true;
+    case ONNX_ATTR_STRING: *out = ir_attr_string(ctx, a->s.data ? a->s.data : "", a->s.size); return true;
+    case ONNX_ATTR_TENSOR:
+      if (a->t) *out = onnx_tensor_attr(im, a->t, intern(im, a->t->name));
+      return *out || (a->t == NULL && attr_refused(im, name, "a tensor without value"));
+    case ONNX_ATTR_GRAPH: return a->g || attr_refused(im, name, "a graph without value");
+    case ONNX_ATTR_FLOATS: return (*out = number_list(im, a, true)) != NULL;
+    case ONNX_ATTR_INTS: return (*out = number_list(im, a, false)) != NULL;
+    case ONNX_ATTR_STRINGS: return (*out = other_list(im, a, false)) != NULL;
+    case ONNX_ATTR_TENSORS: return (*out = other_list(im, a, true)) != NULL;
+    case ONNX_ATTR_GRAPHS: return attr_refused(im, name, "a list of graphs");
+    case ONNX_ATTR_SPARSE_TENSOR:
+    case ONNX_ATTR_SPARSE_TENSORS: return attr_refused(im, name, "a sparse tensor");
+    case ONNX_ATTR_TYPE_PROTO:
+    case ONNX_ATTR_TYPE_PROTOS: return attr_refused(im, name, "a type");
+    default: return attr_refused(im, name, "of an unknown kind");
+  }
+}
+
+// The attribute that `a` stands for: in a function, references are replaced by the call's attribute or the default.
+// NULL when the call leaves it out.
+static const onnx_pb_attribute_t* resolve_attribute(onnx_importer_t* im, const scope_t* scope, const onnx_pb_attribute_t* a,
+                                                 const scope_t** owner) {
+  *owner = scope;
+  while (a && a->ref_attr_name.size) {
+    const char* wanted = intern(im, a->ref_attr_name);
+    const onnx_pb_attribute_t* found = NULL;
+    if (!scope || !scope->call) return NULL;
+    for (size_t i = 0; i < scope->call->attributes.count; ++i) {
+      const onnx_pb_attribute_t* candidate = &scope->call->attributes.data[i];
+      if (onnx_bytes_equal(candidate->name, wanted)) found = candidate;
+    }
+    const onnx_pb_attributes_t* defaults = &scope->function->attribute_defaults;
+    *owner = scope->caller;
+    for (size_t i = 0; !found && i < defaults->count; ++i) {
+      if (!onnx_bytes_equal(defaults->data[i].name, wanted)) continue;
+      found = &defaults->data[i];
+      *owner = scope;
+      if (found->ref_attr_name.size) return NULL;
+    }
+    a = found;
+    scope = scope->caller;
+  }
+  return a;
+}
+
+typedef struct node_attrs_t {
+  ir_named_attr_t* attrs;
+  uint32_t count;
+  struct {
+    ir_name_t name;
+    const onnx_pb_graph_t* graph;
+    const scope_t* scope;
+  }* graphs;
+  uint32_t graph_count;
+} node_attrs_t;
+
+static int compare_names(const void* a, const void* b) { return strcmp(*(ir_name_t const*)a, *(ir_name_t const*)b); }
+
+static bool collect_attributes(onnx_importer_t* im, const scope_t* scope, const onnx_pb_node_t* node, node_attrs_t* out) {
+  arena_t* arena = ir_context_arena(im->ctx);
+  size_t count = node->attributes.count;
+  out->attrs = ARENA_ARRAY(arena, ir_named_attr_t, count + 1);
+  out->graphs = arena_alloc(arena, sizeof(*out->graphs) * (count + 1));
+  const char* op_name = arena_printf(arena, "onnx.%s", intern(im, node->op_type));
+  out->attrs[out->count++] = (ir_named_attr_t){ir_intern_cstr(im->ctx, "name"), ir_attr_cstring(im->ctx, op_name)};
+  for (size_t i = 0; i < count; ++i) {
+    const onnx_pb_attribute_t* own = &node->attributes.data[i];
+    const scope_t* owner;
+    const onnx_pb_attribute_t* a = resolve_attribute(im, scope, own, &owner);
+    const ir_attr_t* value;
+    if (!a) continue;
+    if (!import_attribute(im, a, &value)) return false;
+    if (value) {
+      const char* name = arena_printf(arena, "torch.onnx.%s", intern(im, own->name));
+      out->attrs[out->count++] = (ir_named_attr_t){ir_intern_cstr(im->ctx, name), value};
+    } else {
+      out->graphs[out->graph_count].name = intern(im, own->name);
+      out->graphs[out->graph_count].scope = owner ? owner : scope;
+      out->graphs[out->graph_count++].graph = a->g;
+    }
+  }
+  qsort(out->attrs, out->count, sizeof(*out->attrs), compare_names);
+  qsort(out->graphs, out->graph_count, sizeof(*out->graphs), compare_names);
+  for (uint32_t i = 1; i < out->count; ++i) {
+    if (out->attrs[i].name == out->attrs[i - 1].name) return attr_refused(im, out->attrs[i].name, "given twice");
+  }
+  return true;
+}
+
+static ir_value_t* find_value(onnx_importer_t* im, const scope_t* scope, onnx_bytes_t name) {
+  if (name.size == 0) return scope->none;
+  ir_value_t* value = onnx_names_get(scope->values, intern(im, name));
+  if (!value) {
+    ir_error(im->ctx, im->loc, "input '%s' is not defined before its use (are the nodes in topological order?)",
+             intern(im, name));
+  }
+  return value;
+}
+
+static bool import_operator(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_t* node) {
+  arena_t* arena = ir_context_arena(im->ctx);
+  node_attrs_t attrs = {0};
+  if (!collect_attributes(im, scope, node, &attrs)) return false;
+  size_t inputs = node->inputs.count, outputs = node->outputs.count;
+  ir_value_t** operands = ARENA_ARRAY(arena, ir_value_t*, inputs + 1);
+  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, outputs + 1);
+  for (size_t i = 0; i < inputs; ++i) {
+    if (!(operands[i] = find_value(im, scope, node->inputs.data[i]))) return false;
+  }
+  for (size_t i = 0; i < outputs; ++i) {
+    if (!(types[i] = declared_type(im, scope, node->outputs.data[i]))) return false;
+  }
+  ir_op_t* op = build_op(im, (ir_op_state_t){.name = "torch.operator",
+                                             .operands = operands,
+                                             .operand_count = (uint32_t)inputs,
+                                             .result_types = types,
+                                             .result_count = (uint32_t)outputs,
+                                             .attrs = attrs.attrs,
+                                             .attr_count = attrs.count,
+                                             .region_count = attrs.graph_count});
+  const ir_loc_t* loc = im->loc;
+  for (uint32_t i = 0; i < attrs.graph_count; ++i) {
+    scope_t inner = *attrs.graphs[i].scope;
+    if (inner.values == scope->values) inner = *scope;
+    if (!import_subgraph(im, &inner, attrs.graphs[i].graph, &op->regions[i])) return false;
+  }
+  im->loc = loc;
+  if (!onnx_finish_op(im, op)) return false;
+  for (size_t i = 0; i < outputs; ++i) {
+    ir_name_t name = intern(im, node->outputs.data[i]);
+    if (*name) onnx_names_set(scope->values, name, ir_result(op, (uint32_t)i));
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Functions
+//===----------------------------------------------------------------------------------------------------------------===
+
+static onnx_bytes_t domain_of(onnx_bytes_t domain) {
+  return onnx_bytes_equal(domain, "ai.onnx") ? (onnx_bytes_t){0} : domain;
+}
+
+// Version of the default domain's ops.
+static int64_t opset_version(const onnx_pb_opsets_t* imports, int64_t absent) {
+  for (size_t i = 0; i < imports->count; ++i) {
+    if (domain_of(imports->data[i].domain).size == 0) return imports->data[i].version;
+  }
+  return absent;
+}
+
+static bool same_bytes(onnx_bytes_t a, onnx_bytes_t b) {
+  return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+static const onnx_pb_function_t* find_function(const onnx_pb_model_t* model, const onnx_pb_node_t* node) {
+  for (size_t i = 0; i < model->functions.count; ++i) {
+    const onnx_pb_function_t* f = &model->functions.data[i];
+    if (same_bytes(f->name, node->op_type) && same_bytes(domain_of(f->domain), domain_of(node->domain)) &&
+        same_bytes(f->overload, node->overload)) {
+      return f;
+    }
+  }
+  return NULL;
+}
+
+static bool expand_function(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_t* node, const onnx_pb_function_t* f) {
+  arena_t* arena = ir_context_arena(im->ctx);
+  const char* name = intern(im, f->name);
+  if (im->function_depth >= MAX_FUNCTION_DEPTH) {
+    return ir_error(im->ctx, im->loc, "function '%s' is nested too deep or calls itself", name);
+  }
+  if (node->inputs.count > f->inputs.count || node->outputs.count > f->outputs.count) {
+    return ir_error(im->ctx, im->loc, "call of function '%s' with %zu inputs and %zu outputs; it has %zu and %zu", name,
+                    node->inputs.count, node->outputs.count, f->inputs.count, f->outputs.count);
+  }
+  scope_t inner = {.values = onnx_names_create(arena, NULL),
+                   .none = scope->none,
+                   .function = f,
+                   .call = node,
+                   .caller = scope};
+  for (size_t i = 0; i < f->inputs.count; ++i) {
+    ir_value_t* value = i < node->inputs.count ? find_value(im, scope, node->inputs.data[i]) : scope->none;
+    if (!value) return false;
+    onnx_names_set(inner.values, intern(im, f->inputs.data[i]), value);
+  }
+  int64_t opset = im->from_opset;
+  im->from_opset = opset_version(&f->opset_imports, im->from_opset);
+  ++im->function_depth;
+  bool done = import_nodes(im, &inner, &f->nodes);
+  --im->function_depth;
+  im->from_opset = opset;
+  for (size_t i = 0; done && i < node->outputs.count; ++i) {
+    ir_value_t* value = find_value(im, &inner, f->outputs.data[i]);
+    if (!value) return false;
+    if (node->outputs.data[i].size) onnx_names_set(scope->values, intern(im, node->outputs.data[i]), value);
+  }
+  return done;
+}
+
+static bool import_node(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_t* node) {
+  im->loc = ir_loc_name(im->ctx, node->name.size ? intern(im, node->name) : intern(im, node->op_type), NULL);
+  if (++im->op_count > MAX_OPS) return ir_error(im->ctx, im->loc, "the model expands to more than %d nodes", MAX_OPS);
+  const onnx_pb_function_t* function = find_function(im->model, node);
+  if (function) return expand_function(im, scope, node, function);
+  if (onnx_bytes_equal(node->op_type, "Constant") && node->outputs.count == 1) {
+    for (size_t i = 0; i < node->attributes.count; ++i) {
+      const onnx_pb_attribute_t* a = &node->attributes.data[i];
+      if (!onnx_bytes_equal(a->name, "value") || a->ref_attr_name.size || !a->t) continue;
+      ir_name_t name = intern(im, node->outputs.data[0]);
+      ir_value_t* value = import_initializer(im, a->t, name);
+      if (value) onnx_names_set(scope->values, name, value);
+      return value != NULL;
+    }
+  }
+  return import_operator(im, scope, node);
+}
+
+static bool import_nodes(onnx_importer_t* im, scope_t* scope, const onnx_pb_nodes_t* nodes) {
+  for (size_t i = 0; i < nodes->count; ++i) {
+    if (!import_node(im, scope, &nodes->data[i])) return false;
+    if (im->options->progress && !im->function_depth && scope->graph == im->model->graph) {
+      im->options->progress(im->options->progress_user, (uint32_t)i + 1, (uint32_t)nodes->count);
+    }
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Graphs
+//===----------------------------------------------------------------------------------------------------------------===
+
+static scope_t graph_scope(onnx_importer_t* im, const scope_t* outer, const onnx_pb_graph_t* graph) {
+  arena_t* arena = ir_context_arena(im->ctx);
+  scope_t scope = outer ? *outer : (scope_t){0};
+  scope.values = onnx_names_create(arena, outer ? outer->values : NULL);
+  scope.types = onnx_names_create(arena, NULL);
+  scope.graph = graph;
+  declare_types(im, &scope, &graph->value_infos);
+  declare_types(im, &scope, &graph->outputs);
+  return scope;
+}
+
+// Initializers, nodes, and the terminator of that name.
+static bool import_body(onnx_importer_t* im, scope_t* scope, const onnx_pb_graph_t* graph, const char* terminator) {
+  if (graph->sparse_initializers.count) {
+    const onnx_pb_sparse_tensor_t* sparse = graph->sparse_initializers.data;
+    return ir_error(im->ctx, im->loc, "sparse initializer '%s' is not supported; store it dense",
+                    sparse->values ? intern(im, sparse->values->name) : "");
+  }
+  for (size_t i = 0; i < graph->initializers.count; ++i) {
+    const onnx_pb_tensor_t* tensor = &graph->initializers.data[i];
+    ir_value_t* value = import_initializer(im, tensor, intern(im, tensor->name));
+    if (!value) return false;
+    onnx_names_set(scope->values, intern(im, tensor->name), value);
+  }
+  scope->none = build_none(im);
+  if (im->lowering) onnx_infer_op(im->lowering, scope->none->def);
+  if (!import_nodes(im, scope, &graph->nodes)) return false;
+  ir_value_t** results = ARENA_ARRAY(ir_context_arena(im->ctx), ir_value_t*, graph->outputs.count + 1);
+  im->loc = ir_loc_name(im->ctx, intern(im, graph->name), NULL);
+  for (size_t i = 0; i < graph->outputs.count; ++i) {
+    if (!(results[i] = find_value(im, scope, graph->outputs.data[i].name))) return false;
+  }
+  build_op(im, (ir_op_state_t){
+                   .name = terminator, .operands = results, .operand_count = (uint32_t)graph->outputs.count});
+  return true;
+}
+
+static bool import_subgraph(onnx_importer_t* im, const scope_t* outer, const onnx_pb_graph_t* graph,
+                            ir_region_t* region) {
+  scope_t scope = graph_scope(im, outer, graph);
+  ir_builder_t saved = im->builder;
+  ir_block_t* block = ir_block_create(im->ctx);
+  ir_region_append(region, block);
+  im->builder = ir_builder_at_end(im->ctx, block);
+  im->builder.loc = saved.loc;
+  for (size_t i = 0; i < graph->inputs.count; ++i) {
+    ir_name_t name = intern(im, graph->inputs.data[i].name);
+    const onnx_pb_type_t* declared = graph->inputs.data[i].type;
+    const ir_type_t* type = declared ? value_type(im, declared, name) : unknown_type(im);
+    if (!type) return false;
+    ir_value_t* arg = ir_block_add_arg(im->ctx, block, type);
+    if (im->lowering) onnx_infer_argument(im->lowering, arg);
+    onnx_names_set(scope.values, name, arg);
+  }
+  bool done = import_body(im, &scope, graph, "torch.operator_terminator");
+  im->builder = saved;
+  return done;
+}
+
+static void set_meta(onnx_importer_t* im, ir_op_t* func, int64_t opset) {
+  ir_context_t* ctx = im->ctx;
+  const onnx_pb_model_t* model = im->model;
+  const ir_type_t* si64 = ir_type_integer(ctx, 64, IR_SIGNED);
+  ir_named_attr_t* others = ARENA_ARRAY(ir_context_arena(ctx), ir_named_attr_t, model->opset_imports.count + 1);
+  uint32_t count = 0;
+  for (size_t i = 0; i < model->opset_imports.count; ++i) {
+    const onnx_pb_opset_t* import = &model->opset_imports.data[i];
+    if (domain_of(import->domain).size == 0) continue;
+    others[count++] = (ir_named_attr_t){intern(im, import->domain), ir_attr_integer(ctx, si64, import->version)};
+  }
+  ir_op_set_attr(ctx, func, "torch.onnx_meta.ir_version", ir_attr_integer(ctx, si64, model->ir_version));
+  if (opset) ir_op_set_attr(ctx, func, "torch.onnx_meta.opset_version", ir_attr_integer(ctx, si64, opset));
+  if (count) ir_op_set_attr(ctx, func, "torch.onnx_meta.opset_versions", ir_attr_dict(ctx, others, count));
+  ir_op_set_attr(ctx, func, "torch.onnx_meta.producer_name", ir_attr_cstring(ctx, intern(im, model->producer_name)));
+  ir_op_set_attr(ctx, func, "torch.onnx_meta.producer_version",
+                 ir_attr_cstring(ctx, intern(im, model->producer_version)));
+}
+
+// Inputs that callers give: those without an initializer, which older models list as inputs, too.
+static uint32_t real_inputs(onnx_importer_t* im, const onnx_pb_graph_t* graph, const onnx_pb_value_info_t** out) {
+  onnx_names_t* initialized = onnx_names_create(ir_context_arena(im->ctx), NULL);
+  for (size_t i = 0; i < graph->initializers.count; ++i) {
+    onnx_names_set(initialized, intern(im, graph->initializers.data[i].name), initialized);
+  }
+  uint32_t count = 0;
+  for (size_t i = 0; i < graph->inputs.count; ++i) {
+    if (!onnx_names_get(initialized, intern(im, graph->inputs.data[i].name))) out[count++] = &graph->inputs.data[i];
+  }
+  return count;
+}
+
+static bool externalize_inputs(onnx_importer_t* im, scope_t* scope, const onnx_pb_value_info_t* const* inputs,
+                               uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    ir_name_t name = intern(im, inputs[i]->name);
+    im->loc = ir_loc_name(im->ctx, name, NULL);
+    const ir_type_t* type = value_type(im, inputs[i]->type, name);
+    if (!type) return false;
+    if (type->kind != IR_TYPE_VTENSOR || type->rank < 0) {
+      return ir_error(im->ctx, im->loc, "input '%s' cannot be a parameter: it has no ranked tensor type", name);
+    }
+    ir_value_t* value = onnx_externalize(im, name, ir_type_tensor(im->ctx, type->element, type->rank, type->dims), NULL);
+    onnx_names_set(scope->values, name, value);
+  }
+  return true;
+}
+
+// The function's results have the types that were found for the returned values.
+static void set_function_type(onnx_importer_t* im, ir_op_t* func, const ir_type_t* const* inputs, uint32_t count) {
+  ir_op_t* terminator = ir_block_terminator(func->regions[0].first);
+  const ir_type_t** results = ARENA_ARRAY(ir_context_arena(im->ctx), const ir_type_t*, terminator->operand_count + 1);
+  for (uint32_t i = 0; i < terminator->operand_count; ++i) results[i] = ir_operand(terminator, i)->type;
+  const ir_type_t* type = ir_type_function(im->ctx, inputs, count, results, terminator->operand_count);
+  ir_op_set_attr(im->ctx, func, "function_type", ir_attr_type(im->ctx, type));
+}
+
+static bool import_main(onnx_importer_t* im, const onnx_pb_graph_t* graph) {
+  ir_context_t* ctx = im->ctx;
+  arena_t* arena = ir_context_arena(ctx);
+  const onnx_pb_value_info_t** inputs = ARENA_ARRAY(arena, const onnx_pb_value_info_t*, graph->inputs.count + 1);
+  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, graph->inputs.count + 1);
+  uint32_t count = real_inputs(im, graph, inputs), all = count;
+  if (im->options->externalize && im->options->externalize_inputs >= 0) {
+    if (im->options->externalize_inputs >= count) {
+      return ir_error(ctx, im->loc, "the model has %u inputs; none is at or after index %lld", count,
+                      (long long)im->options->externalize_inputs);
+    }
+    count = (uint32_t)im->options->externalize_inputs;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    im->loc = ir_loc_name(ctx, intern(im, inputs[i]->name), NULL);
+    if (!(types[i] = value_type(im, inputs[i]->type, im->loc->name))) return false;
+  }
+  im->loc = ir_loc_name(ctx, arena_printf(arena, "graph:%s", intern(im, graph->name)), NULL);
+  const ir_type_t* type = ir_type_function(ctx, types, count, NULL, 0);
+  ir_op_t* func = ir_func_create(ctx, ir_module_body(im->module), im->loc, intern(im, graph->name), type);
+  set_meta(im, func, im->to_opset);
+  ir_block_t* entry = func->regions[0].first;
+  im->builder = ir_builder_at_end(ctx, entry);
+  scope_t scope = graph_scope(im, NULL, graph);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (im->lowering) onnx_infer_argument(im->lowering, entry->args[i]);
+    onnx_names_set(scope.values, intern(im, inputs[i]->name), entry->args[i]);
+  }
+  if (!externalize_inputs(im, &scope, inputs + count, all - count)) return false;
+  if (!import_body(im, &scope, graph, "func.return")) return false;
+  set_function_type(im, func, types, count);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Entry points
+//===----------------------------------------------------------------------------------------------------------------===
+
+static char* directory_of(arena_t* arena, const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash ? arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path)) : arena_strndup(arena, ".", 1);
+}
+
+static bool check_model(onnx_importer_t* im) {
+  const onnx_pb_model_t* model = im->model;
+  int64_t declared = opset_version(&model->opset_imports, 0);
+  if (!model->graph) return ir_error(im->ctx, im->loc, "not an ONNX model: it has no graph");
+  if (declared < 0 || declared > ONNX_NEWEST_OPSET) {
+    return ir_error(im->ctx, im->loc, "the model uses opset %lld; versions 1 to %d are supported", (long long)declared,
+                    ONNX_NEWEST_OPSET);
+  }
+  if (im->options->opset_version < 0 || im->options->opset_version > ONNX_NEWEST_OPSET) {
+    return ir_error(im->ctx, im->loc, "cannot convert to opset %lld; versions 1 to %d are supported",
+                    (long long)im->options->opset_version, ONNX_NEWEST_OPSET);
+  }
+  return true;
+}
+
+ir_op_t* onnx_import_buffer(ir_context_t* ctx, const char* path, const void* data, size_t size,
+                            const onnx_options_t* options, onnx_files_t* files) {
+  arena_t* arena = ir_context_arena(ctx);
+  onnx_importer_t im = {.ctx = ctx, .options = options, .files = files, .path = path};
+  im.loc = ir_loc_file(ctx, path, 1, 1);
+  im.directory = options->data_dir ? options->data_dir : directory_of(arena, path);
+  const char* error = NULL;
+  size_t offset = 0;
+  im.model = onnx_proto_read(arena, data, size, &error, &offset);
+  if (!im.model) {
+    ir_error(ctx, im.loc, "not a well-formed ONNX model: %s at byte %zu of %zu", error, offset, size);
+    return NULL;
+  }
+  if (!check_model(&im)) return NULL;
+  im.resources = onnx_names_create(arena, NULL);
+  im.module = ir_module_create(ctx, im.loc);
+  im.from_opset = opset_version(&im.model->opset_imports, 0);
+  im.to_opset = options->opset_version > im.from_opset ? options->opset_version : im.from_opset;
+  if (options->infer_types) im.lowering = onnx_infer_begin(ctx, im.to_opset);
+  bool done = import_main(&im, im.model->graph);
+  return done ? im.module : NULL;
+}
+
+ir_op_t* onnx_import_file(ir_context_t* ctx, const char* path, const onnx_options_t* options, onnx_files_t* files) {
+  const void* data;
+  size_t size;
+  const char* error = NULL;
+  if (!onnx_files_map(files, path, &data, &size, &error)) {
+    ir_error(ctx, ir_loc_unknown(ctx), "error opening input file: cannot open input file '%s': %s", path, error);
+    return NULL;
+  }
+  return onnx_import_buffer(ctx, path, data, size, options, files);
+}

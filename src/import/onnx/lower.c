@@ -1,0 +1,386 @@
+// The driver of the lowering: walks the ops of a function, keeps what each value became, calls the handler of each
+// torch.operator. Before and after:
+//
+//   %1 = torch.operator "onnx.Relu"(%0) : (!torch.vtensor<[1,4],f32>) -> !torch.vtensor<[1,4],f32>
+//   %1 = graph.max %0, %zero : tensor<1x4xf32>
+#include "import/onnx/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/onnx/onnx.h"
+
+enum { MAX_DEPTH = 64 };  // of regions and calls
+
+static bool is_named(const ir_op_t* op, const char* name) { return strcmp(op->name, name) == 0; }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// What values became: onnx_value_t in ir_value_t.data of the torch values
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void set_lowered(onnx_lowering_t* l, ir_value_t* value, onnx_value_t lowered) {
+  value->data = arena_copy(ir_context_arena(l->ctx), &lowered, sizeof(lowered));
+}
+
+static bool is_none(const ir_value_t* value) {
+  return value->type->kind == IR_TYPE_OPAQUE && strcmp(value->type->name, "torch.none") == 0;
+}
+
+// The lowered value; false when it has none because its op was not supported.
+static bool get_lowered(const ir_value_t* value, onnx_value_t* out) {
+  *out = (onnx_value_t){0};
+  if (value->data) *out = *(const onnx_value_t*)value->data;
+  return value->data || is_none(value);
+}
+
+// Where the lowering only knows '?', the size that the program declares for the value.
+static ir_value_t* refine(onnx_lowering_t* l, ir_value_t* v, const ir_type_t* declared) {
+  const ir_type_t* type = v->type;
+  if (declared->kind != IR_TYPE_VTENSOR || declared->rank != type->rank) return v;
+  int64_t dims[ONNX_MAX_RANK];
+  ir_value_t* dynamic[ONNX_MAX_RANK];
+  uint32_t dynamic_count = 0;
+  bool better = false;
+  for (int32_t i = 0; i < type->rank; ++i) {
+    dims[i] = type->dims[i];
+    if (dims[i] != IR_DYNAMIC) continue;
+    dims[i] = declared->dims[i];
+    better |= dims[i] != IR_DYNAMIC;
+    if (dims[i] == IR_DYNAMIC) dynamic[dynamic_count++] = graph_dim(&l->b, v, (uint32_t)i);
+  }
+  return better ? graph_reshape(&l->b, v, type->rank, dims, dynamic) : v;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// torch.operator
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const char* short_name(const ir_op_t* op) {
+  const char* name = ir_op_string(op, "name", "");
+  return strncmp(name, "onnx.", 5) == 0 ? name + 5 : NULL;
+}
+
+static bool check_inputs(onnx_node_t* n) {
+  const onnx_row_t* row = n->row;
+  uint32_t given = n->in_count;
+  while (given > 0 && !n->in[given - 1].v) --given;
+  if ((int64_t)given < row->min_inputs) return onnx_error(n, "needs at least %d inputs, has %u", row->min_inputs, given);
+  if (row->max_inputs >= 0 && (int64_t)given > row->max_inputs) {
+    return onnx_error(n, "takes at most %d inputs, has %u", row->max_inputs, given);
+  }
+  for (uint32_t i = 0; i < (uint32_t)row->min_inputs; ++i) {
+    if (!n->in[i].v) return onnx_error(n, "input %u is required", i);
+  }
+  return true;
+}
+
+static bool check_outputs(onnx_node_t* n) {
+  for (uint32_t i = 0; i < n->out_count; ++i) {
+    if (n->out[i].v || !n->op->results[i].uses) continue;
+    return onnx_unsupported(n, "result %u is used, but not supported", i);
+  }
+  return true;
+}
+
+// Calls the handler of an op of the newest version.
+static bool lower_newest(onnx_lowering_t* l, ir_op_t* op) {
+  arena_t* arena = ir_context_arena(l->ctx);
+  onnx_node_t n = {.lowering = l, .ctx = l->ctx, .b = &l->b, .op = op, .name = short_name(op)};
+  n.in_count = op->operand_count;
+  n.out_count = op->result_count;
+  if (!n.name) return onnx_unsupported(&n, "only operators named \"onnx.*\" are supported");
+  n.row = onnx_find_row(n.name);
+  if (!n.row) return onnx_unsupported(&n, "this operator is not supported");
+  onnx_value_t* in = ARENA_ARRAY(arena, onnx_value_t, n.in_count + 1);
+  n.in = in;
+  for (uint32_t i = 0; i < n.in_count; ++i) {
+    if (get_lowered(ir_operand(op, i), &in[i])) continue;
+    if (l->inferring) return l->unsupported = true, false;
+    return onnx_unsupported(&n, "operand %u has type %s, which is not supported", i,
+                            ir_type_str(l->ctx, ir_operand(op, i)->type));
+  }
+  n.out = ARENA_ARRAY(arena, onnx_value_t, n.out_count + 1);
+  l->b.loc = op->loc;
+  if (!check_inputs(&n) || !n.row->handler(&n) || !check_outputs(&n)) return false;
+  for (uint32_t i = 0; i < n.out_count; ++i) {
+    if (!n.out[i].v) continue;
+    n.out[i].v = refine(l, n.out[i].v, op->results[i].type);
+    set_lowered(l, ir_result(op, i), n.out[i]);
+  }
+  return true;
+}
+
+// Lowers an upgraded copy, made in a block of its own so that the program stays as it was written.
+static bool lower_upgraded(onnx_lowering_t* l, ir_op_t* op) {
+  ir_block_t* block = ir_block_create(l->ctx);
+  ir_op_t* copy = ir_op_clone(l->ctx, op, NULL);
+  ir_block_append(block, copy);
+  bool lowered = onnx_upgrade_op(l->ctx, copy, l->opset, ONNX_NEWEST_OPSET);
+  for (ir_op_t* step = block->first; lowered && step; step = step->next) lowered = lower_newest(l, step);
+  for (uint32_t i = 0; lowered && i < op->result_count; ++i) op->results[i].data = copy->results[i].data;
+  while (block->last) ir_op_erase(block->last);  // the copy's uses of the program's values go with it
+  return lowered;
+}
+
+static bool lower_operator(onnx_lowering_t* l, ir_op_t* op) {
+  return onnx_needs_upgrade(op, l->opset, ONNX_NEWEST_OPSET) ? lower_upgraded(l, op) : lower_newest(l, op);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Other ops
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool lower_literal(onnx_lowering_t* l, ir_op_t* op) {
+  const ir_attr_t* value = ir_op_attr(op, "value");
+  if (!value || value->kind != IR_ATTR_ELEMENTS) return ir_op_error(l->ctx, op, "needs dense elements as 'value'");
+  const ir_type_t* element = value->type->element;
+  set_lowered(l, ir_result(op, 0), onnx_value(onnx_graph_constant(&l->b, value), element));
+  return true;
+}
+
+// torch_c.from_builtin_tensor and torch_c.to_builtin_tensor: only the sign of integers differs.
+static bool lower_tensor_cast(onnx_lowering_t* l, ir_op_t* op) {
+  onnx_value_t x;
+  if (op->operand_count != 1 || op->result_count != 1 || !get_lowered(ir_operand(op, 0), &x) || !x.v) {
+    return ir_op_error(l->ctx, op, "needs one tensor operand and result");
+  }
+  const ir_type_t* type = op->results[0].type;
+  if (ir_type_is_shaped(type) && type->element) {
+    if (onnx_signless(l->ctx, type->element) != x.v->type->element) {
+      return ir_op_error(l->ctx, op, "changes the element type");
+    }
+    x.element = type->element;
+  }
+  set_lowered(l, ir_result(op, 0), x);
+  return true;
+}
+
+static bool lower_call(onnx_lowering_t* l, ir_op_t* op) {
+  const ir_attr_t* callee = ir_op_attr(op, "callee");
+  ir_op_t* module = op;
+  while (ir_op_parent(module)) module = ir_op_parent(module);
+  ir_op_t* func = callee && callee->kind == IR_ATTR_SYMBOL ? ir_symbol_lookup(module, callee->text) : NULL;
+  ir_block_t* body = func && func->region_count ? func->regions[0].first : NULL;
+  if (!body) return ir_op_error(l->ctx, op, "calls a function that the module does not define");
+  onnx_value_t* args = ARENA_ARRAY(ir_context_arena(l->ctx), onnx_value_t, op->operand_count + 1);
+  for (uint32_t i = 0; i < op->operand_count; ++i) get_lowered(ir_operand(op, i), &args[i]);
+  onnx_value_t* results;
+  uint32_t count;
+  int64_t opset = l->opset;
+  l->opset = ir_op_int(func, "torch.onnx_meta.opset_version", opset);
+  bool lowered = onnx_lower_block(l, body, args, op->operand_count, &results, &count);
+  l->opset = opset;
+  if (!lowered) return false;
+  if (count != op->result_count) return ir_op_error(l->ctx, op, "expects %u results, gets %u", op->result_count, count);
+  for (uint32_t i = 0; i < count; ++i) set_lowered(l, ir_result(op, i), results[i]);
+  return true;
+}
+
+// An op over builtin tensors (util.global.load) stays as it is.
+static bool keep_op(onnx_lowering_t* l, ir_op_t* op) {
+  if (op->operand_count || op->region_count || op->result_count != 1 || !ir_type_is_tensor(op->results[0].type)) {
+    return ir_op_error(l->ctx, op, "is not part of an ONNX program");
+  }
+  ir_op_t* copy = ir_op_clone(l->ctx, op, NULL);
+  ir_block_insert_before(l->b.block, copy, l->b.before);
+  set_lowered(l, ir_result(op, 0), onnx_value(ir_result(copy, 0), op->results[0].type->element));
+  return true;
+}
+
+static bool lower_op(onnx_lowering_t* l, ir_op_t* op) {
+  l->b.loc = op->loc;
+  if (is_named(op, "torch.operator")) return lower_operator(l, op);
+  if (is_named(op, "torch.constant.none")) return true;
+  if (is_named(op, "torch.vtensor.literal")) return lower_literal(l, op);
+  if (is_named(op, "torch_c.from_builtin_tensor") || is_named(op, "torch_c.to_builtin_tensor")) {
+    return lower_tensor_cast(l, op);
+  }
+  if (is_named(op, "func.call")) return lower_call(l, op);
+  return keep_op(l, op);
+}
+
+bool onnx_lower_block(onnx_lowering_t* l, ir_block_t* block, const onnx_value_t* args, uint32_t arg_count,
+                      onnx_value_t** results, uint32_t* result_count) {
+  ir_op_t* terminator = ir_block_terminator(block);
+  const ir_loc_t* loc = l->b.loc;
+  if (!terminator || arg_count != block->arg_count) {
+    return ir_error(l->ctx, loc, "the body takes %u values and is given %u", block->arg_count, arg_count);
+  }
+  if (++l->depth > MAX_DEPTH) return ir_error(l->ctx, loc, "regions and calls nest too deep");
+  for (uint32_t i = 0; i < arg_count; ++i) {
+    block->args[i]->data = NULL;
+    if (args[i].v) set_lowered(l, block->args[i], args[i]);
+  }
+  for (ir_op_t* op = block->first; op != terminator; op = op->next) {
+    if (!lower_op(l, op)) return false;
+  }
+  *result_count = terminator->operand_count;
+  *results = ARENA_ARRAY(ir_context_arena(l->ctx), onnx_value_t, terminator->operand_count + 1);
+  for (uint32_t i = 0; i < terminator->operand_count; ++i) {
+    if (get_lowered(ir_operand(terminator, i), &(*results)[i]) && (*results)[i].v) continue;
+    if (l->inferring) return l->unsupported = true, false;
+    return ir_op_error(l->ctx, terminator, "returns a value of unsupported type %s",
+                       ir_type_str(l->ctx, ir_operand(terminator, i)->type));
+  }
+  --l->depth;
+  l->b.loc = loc;
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Functions
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool is_torch_func(const ir_op_t* func) {
+  if (!is_named(func, "func.func") || !func->regions[0].first) return false;
+  if (ir_op_attr(func, "torch.onnx_meta.opset_version") || ir_op_attr(func, "torch.onnx_meta.ir_version")) return true;
+  IR_FOR_OPS(op, func->regions[0].first) {
+    if (is_named(op, "torch.operator")) return true;
+  }
+  return false;
+}
+
+bool onnx_is_present(ir_op_t* module) {
+  IR_FOR_OPS(op, ir_module_body(module)) {
+    if (is_torch_func(op)) return true;
+  }
+  return false;
+}
+
+// tensor<1x4xi64> of !torch.vtensor<[1,4],si64>; tensors stay; NULL for anything else.
+static const ir_type_t* argument_type(ir_context_t* ctx, const ir_type_t* type) {
+  bool tensor = type->kind == IR_TYPE_VTENSOR || type->kind == IR_TYPE_TENSOR;
+  if (!tensor || !type->element || type->rank < 0 || type->rank > ONNX_MAX_RANK) return NULL;
+  return onnx_tensor_type(ctx, type->element, type->rank, type->dims);
+}
+
+static bool lower_arguments(onnx_lowering_t* l, ir_op_t* func, ir_block_t* body, ir_block_t* entry,
+                            onnx_value_t* args) {
+  for (uint32_t i = 0; i < body->arg_count; ++i) {
+    const ir_type_t* type = argument_type(l->ctx, body->args[i]->type);
+    if (!type) {
+      return ir_op_error(l->ctx, func, "argument %u has type %s; tensors of known rank are supported", i,
+                         ir_type_str(l->ctx, body->args[i]->type));
+    }
+    args[i] = onnx_value(ir_block_add_arg(l->ctx, entry, type), body->args[i]->type->element);
+  }
+  return true;
+}
+
+static void copy_attrs(ir_context_t* ctx, const ir_op_t* from, ir_op_t* to) {
+  for (uint32_t i = 0; i < from->attr_count; ++i) {
+    const char* name = from->attrs[i].name;
+    if (strncmp(name, "torch.", 6) != 0 && strcmp(name, "function_type") != 0) {
+      ir_op_set_attr(ctx, to, name, from->attrs[i].value);
+    }
+  }
+}
+
+// Drops pure ops without uses, last to first: shape computations that became constants.
+static void erase_dead(ir_block_t* block) {
+  for (ir_op_t *op = block->last, *prev; op; op = prev) {
+    prev = op->prev;
+    bool used = !ir_has_trait(op, IR_TRAIT_PURE);
+    for (uint32_t i = 0; i < op->region_count; ++i) {
+      IR_FOR_BLOCKS(inner, &op->regions[i]) erase_dead(inner);
+    }
+    for (uint32_t i = 0; i < op->result_count; ++i) {
+      used |= op->results[i].uses != NULL;
+      op->results[i].data = NULL;
+    }
+    if (!used) ir_op_erase(op);
+  }
+}
+
+static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
+  arena_t* arena = ir_context_arena(ctx);
+  ir_block_t* body = func->regions[0].first;
+  const ir_type_t* type = ir_type_function(ctx, NULL, 0, NULL, 0);
+  ir_op_t* lowered = ir_func_create(ctx, func->parent, func->loc, ir_op_string(func, "sym_name", ""), type);
+  ir_op_move_before(lowered, func);
+  copy_attrs(ctx, func, lowered);
+  ir_block_t* entry = lowered->regions[0].first;
+  onnx_lowering_t l = {.ctx = ctx, .b = ir_builder_at_end(ctx, entry)};
+  l.b.loc = func->loc;
+  l.opset = ir_op_int(func, "torch.onnx_meta.opset_version", ONNX_NEWEST_OPSET);
+  if (l.opset < 1 || l.opset > ONNX_NEWEST_OPSET) {
+    return ir_op_error(ctx, func, "uses opset %lld; versions 1 to %d are supported", (long long)l.opset,
+                       ONNX_NEWEST_OPSET);
+  }
+  onnx_value_t* args = ARENA_ARRAY(arena, onnx_value_t, body->arg_count + 1);
+  onnx_value_t* results = NULL;
+  uint32_t count = 0;
+  if (!lower_arguments(&l, func, body, entry, args)) return false;
+  if (!onnx_lower_block(&l, body, args, body->arg_count, &results, &count)) return false;
+  ir_value_t** values = ARENA_ARRAY(arena, ir_value_t*, count + 1);
+  const ir_type_t** inputs = ARENA_ARRAY(arena, const ir_type_t*, body->arg_count + 1);
+  const ir_type_t** outputs = ARENA_ARRAY(arena, const ir_type_t*, count + 1);
+  for (uint32_t i = 0; i < body->arg_count; ++i) inputs[i] = args[i].v->type;
+  for (uint32_t i = 0; i < count; ++i) {
+    values[i] = results[i].v;
+    outputs[i] = values[i]->type;
+  }
+  l.b.loc = body->last->loc;
+  ir_op_state_t state = {.info = ir_context_find_op(ctx, "func.return"), .name = "func.return"};
+  state.operands = values;
+  state.operand_count = count;
+  ir_build(&l.b, &state);
+  type = ir_type_function(ctx, inputs, body->arg_count, outputs, count);
+  ir_op_set_attr(ctx, lowered, "function_type", ir_attr_type(ctx, type));
+  erase_dead(entry);
+  return true;
+}
+
+bool onnx_lower_module(ir_context_t* ctx, ir_op_t* module) {
+  ir_block_t* body = ir_module_body(module);
+  ir_op_t* last = body->last;
+  bool lowered = true;
+  for (ir_op_t *op = body->first, *next; op; op = next) {
+    next = op == last ? NULL : op->next;
+    const char* visibility = ir_op_string(op, "sym_visibility", "public");
+    if (is_torch_func(op) && strcmp(visibility, "private") != 0) lowered &= lower_func(ctx, op);
+  }
+  if (!lowered) return false;
+  IR_FOR_OPS_SAFE(op, body) {
+    if (is_torch_func(op)) ir_op_erase(op);  // lowered, or private and expanded where it is called
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Types for the importer
+//===----------------------------------------------------------------------------------------------------------------===
+
+onnx_lowering_t* onnx_infer_begin(ir_context_t* ctx, int64_t opset) {
+  onnx_lowering_t* l = ARENA_NEW(ir_context_arena(ctx), onnx_lowering_t);
+  l->ctx = ctx;
+  l->b = ir_builder_at_end(ctx, ir_block_create(ctx));
+  l->opset = opset ? opset : ONNX_NEWEST_OPSET;
+  l->inferring = true;
+  return l;
+}
+
+void onnx_infer_argument(onnx_lowering_t* l, ir_value_t* argument) {
+  const ir_type_t* type = argument_type(l->ctx, argument->type);
+  if (!type) return;
+  ir_value_t* stand_in = ir_block_add_arg(l->ctx, l->b.block, type);
+  set_lowered(l, argument, onnx_value(stand_in, argument->type->element));
+}
+
+bool onnx_infer_op(onnx_lowering_t* l, ir_op_t* op) {
+  l->unsupported = false;
+  l->depth = 0;
+  for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].data = NULL;
+  bool lowered = lower_op(l, op);
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    ir_value_t* result = ir_result(op, i);
+    onnx_value_t value;
+    if (lowered && get_lowered(result, &value) && value.v && result->type->kind == IR_TYPE_VTENSOR) {
+      result->type = ir_type_vtensor(l->ctx, value.element, value.v->type->rank, value.v->type->dims);
+    } else if (result->type->kind == IR_TYPE_VTENSOR) {
+      onnx_infer_argument(l, result);  // go on with what is declared, if that is a ranked tensor
+      if (!result->type->element) result->type = ir_type_opaque(l->ctx, "torch.none", NULL);
+    }
+  }
+  return lowered || l->unsupported;
+}

@@ -1,0 +1,182 @@
+// Lowering of torch.operator "onnx.X" to graph ops: what the handlers of single ops see (ops.def lists them), and the
+// driver's interface to the importer, which runs the same handlers to learn the types of values.
+//
+// A handler reads an onnx_node_t's inputs and attributes, checks them (they come from a file), builds graph ops at
+// node->b and sets the outputs. Ops are always of the newest version: older forms are upgraded first (upgrade.c).
+#ifndef IREE_C_IMPORT_ONNX_LOWER_H_
+#define IREE_C_IMPORT_ONNX_LOWER_H_
+
+#include "dialects/graph.h"
+#include "ir/ir.h"
+
+enum { ONNX_MAX_RANK = GRAPH_MAX_RANK };
+
+// A lowered value: a tensor with signless element type and the element type that the model gave it (si64, ui8, ...).
+// `v` NULL: an input that is left out.
+typedef struct onnx_value_t {
+  ir_value_t* v;
+  const ir_type_t* element;
+} onnx_value_t;
+
+typedef struct onnx_lowering_t onnx_lowering_t;
+typedef struct onnx_row_t onnx_row_t;
+typedef struct onnx_node_t {
+  onnx_lowering_t* lowering;
+  ir_context_t* ctx;
+  ir_builder_t* b;
+  ir_op_t* op;         // torch.operator
+  const char* name;    // "Conv"
+  const onnx_row_t* row;
+  const onnx_value_t* in;
+  uint32_t in_count;
+  onnx_value_t* out;   // to be set; v NULL is allowed for outputs that nothing uses
+  uint32_t out_count;
+} onnx_node_t;
+
+typedef bool (*onnx_handler_t)(onnx_node_t* n);
+struct onnx_row_t {
+  const char* name;
+  int16_t min_inputs, max_inputs;  // max -1: any number
+  onnx_handler_t handler;
+  int fn, unsigned_fn;             // scalar_fn_t for elementwise rows, SCALAR_COUNT for none
+};
+const onnx_row_t* onnx_find_row(const char* name);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Driver
+//===----------------------------------------------------------------------------------------------------------------===
+
+struct onnx_lowering_t {
+  ir_context_t* ctx;
+  ir_builder_t b;
+  int64_t opset;            // of the function at work
+  bool inferring;           // for types only: ops without a lowering are no errors
+  bool unsupported;         // set when a handler said so
+  uint32_t depth;           // of regions
+};
+
+// For the importer: lowers ops one by one into a scratch block and gives their results types.
+onnx_lowering_t* onnx_infer_begin(ir_context_t* ctx, int64_t opset);
+void onnx_infer_argument(onnx_lowering_t* lowering, ir_value_t* argument);
+// False after a diagnostic about an op that can never work. Ops that are not supported keep their declared types.
+bool onnx_infer_op(onnx_lowering_t* lowering, ir_op_t* op);
+
+// Changes an op of version `from` in place to what it is in version `to`, with new ops before it where needed. False
+// after a diagnostic.
+bool onnx_upgrade_op(ir_context_t* ctx, ir_op_t* op, int64_t from, int64_t to);
+// Whether that would change anything.
+bool onnx_needs_upgrade(const ir_op_t* op, int64_t from, int64_t to);
+
+// Lowers the ops of a block at the builder with `args` as values of its arguments; `*results` (in the arena) are the
+// values that its terminator names.
+bool onnx_lower_block(onnx_lowering_t* lowering, ir_block_t* block, const onnx_value_t* args, uint32_t arg_count,
+                      onnx_value_t** results, uint32_t* result_count);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// For handlers (node.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Report and return false.
+bool onnx_error(onnx_node_t* n, const char* format, ...) __attribute__((format(printf, 2, 3)));
+// The same for what is valid ONNX but has no lowering here.
+bool onnx_unsupported(onnx_node_t* n, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+static inline bool onnx_has(const onnx_node_t* n, uint32_t i) { return i < n->in_count && n->in[i].v; }
+static inline bool onnx_wants(const onnx_node_t* n, uint32_t i) { return i < n->out_count; }
+static inline int32_t onnx_rank(onnx_value_t x) { return x.v->type->rank; }
+static inline int64_t onnx_dim_size(onnx_value_t x, int32_t i) { return x.v->type->dims[i]; }
+static inline bool onnx_is_float(onnx_value_t x) { return ir_type_is_float(x.element); }
+static inline bool onnx_is_bool(onnx_value_t x) { return ir_type_is_int(x.element) && x.element->width == 1; }
+static inline bool onnx_is_int(onnx_value_t x) { return ir_type_is_int(x.element) && x.element->width > 1; }
+static inline bool onnx_is_unsigned(onnx_value_t x) {
+  return ir_type_is_int(x.element) && (x.element->sign == IR_UNSIGNED || x.element->width == 1);
+}
+// Sets output 0 to a value with the element type of `like`, or with `element`.
+bool onnx_return(onnx_node_t* n, ir_value_t* v, const ir_type_t* element);
+static inline onnx_value_t onnx_value(ir_value_t* v, const ir_type_t* element) { return (onnx_value_t){v, element}; }
+
+const ir_type_t* onnx_si64(ir_context_t* ctx);
+const ir_type_t* onnx_bool(ir_context_t* ctx);
+const ir_type_t* onnx_f32(ir_context_t* ctx);
+// The element type that graph tensors have for it: si64 and ui64 are i64.
+const ir_type_t* onnx_signless(ir_context_t* ctx, const ir_type_t* element);
+const ir_type_t* onnx_tensor_type(ir_context_t* ctx, const ir_type_t* element, int32_t rank, const int64_t* dims);
+
+const ir_attr_t* onnx_attr(const onnx_node_t* n, const char* name);  // NULL when absent
+int64_t onnx_int(const onnx_node_t* n, const char* name, int64_t absent);
+double onnx_float(const onnx_node_t* n, const char* name, double absent);
+const char* onnx_string(const onnx_node_t* n, const char* name, const char* absent);
+// Integer list; false after a diagnostic when there are more than `capacity`. `*count` 0 when absent.
+bool onnx_ints(onnx_node_t* n, const char* name, int64_t* values, uint32_t capacity, uint32_t* count);
+
+// Checks.
+bool onnx_check_axis(onnx_node_t* n, int64_t* axis, int32_t rank);  // makes it 0..rank-1
+bool onnx_check_same_element(onnx_node_t* n, uint32_t i, uint32_t j);
+bool onnx_check_rank(onnx_node_t* n, uint32_t i, int32_t low, int32_t high);
+bool onnx_check_float(onnx_node_t* n, uint32_t i);
+
+// Building.
+// A constant of a model, with its data, as a tensor with signless elements.
+ir_value_t* onnx_graph_constant(ir_builder_t* b, const ir_attr_t* value);
+onnx_value_t onnx_cast(onnx_node_t* n, onnx_value_t x, const ir_type_t* element);
+ir_value_t* onnx_unary(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x);
+// NumPy broadcasting. NULL after a diagnostic.
+ir_value_t* onnx_binary(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);
+bool onnx_broadcast(onnx_node_t* n, ir_value_t** x, ir_value_t** y);
+bool onnx_broadcast_all(onnx_node_t* n, ir_value_t** values, uint32_t count);
+// fn(x, constant).
+ir_value_t* onnx_binary_number(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, double y);
+// x with dims of size 1 inserted so that result dim `at[i]` is x's dim i.
+ir_value_t* onnx_spread(onnx_node_t* n, ir_value_t* x, int32_t rank, const int64_t* at);
+// x in the shape of `like`, x's dim i along like's dim at[i].
+ir_value_t* onnx_broadcast_as(onnx_node_t* n, ir_value_t* x, ir_value_t* like, const int64_t* at);
+// A vector along dimension `axis` of a tensor in the shape of `like`. NULL after a diagnostic.
+ir_value_t* onnx_along(onnx_node_t* n, ir_value_t* vector, int64_t axis, ir_value_t* like);
+// Reduction that keeps the reduced dims as size 1.
+ir_value_t* onnx_reduce_keep(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count, const char* kind);
+// Reduction, repeated along the reduced dims to the shape of x.
+ir_value_t* onnx_reduce_spread(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count, const char* kind);
+// The mean over those dims, repeated likewise.
+ir_value_t* onnx_mean_spread(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count);
+// Product of those dims of x as a scalar of x's element type in the shape of `like`.
+ir_value_t* onnx_size_like(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count, ir_value_t* like);
+// A scalar tensor<T> in the shape of `like`; constants become splats.
+ir_value_t* onnx_scalar_like(onnx_node_t* n, ir_value_t* scalar, ir_value_t* like);
+// Coordinates along an axis, in the shape and element type of `like`.
+ir_value_t* onnx_iota_like(onnx_node_t* n, ir_value_t* like, int64_t axis);
+// Reshape where sizes of `dims` are static or index values.
+typedef struct onnx_dim_t {
+  int64_t size;       // IR_DYNAMIC: `value` is it
+  ir_value_t* value;  // index
+} onnx_dim_t;
+ir_value_t* onnx_reshape(onnx_node_t* n, ir_value_t* x, int32_t rank, const onnx_dim_t* dims);
+ir_value_t* onnx_broadcast_to(onnx_node_t* n, ir_value_t* x, int32_t rank, const onnx_dim_t* dims);
+onnx_dim_t onnx_dim(onnx_node_t* n, ir_value_t* x, int32_t i);
+onnx_dim_t onnx_dim_of(int64_t size);
+bool onnx_dim_same(onnx_dim_t a, onnx_dim_t b);  // surely equal
+onnx_dim_t onnx_dim_binary(onnx_node_t* n, scalar_fn_t fn, onnx_dim_t a, onnx_dim_t b);
+onnx_dim_t onnx_dim_mul(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+onnx_dim_t onnx_dim_add(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+onnx_dim_t onnx_dim_sub(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+onnx_dim_t onnx_dim_div(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+// Sizes for types and the index values of the dynamic ones, in order; both arrays have ONNX_MAX_RANK entries.
+void onnx_split_dims(int32_t rank, const onnx_dim_t* dims, int64_t* sizes, ir_value_t** dynamic);
+
+// What is known of small tensors at compile time (shapes.c).
+const ir_attr_t* onnx_constant(onnx_node_t* n, ir_value_t* v);  // ELEMENTS, or NULL
+// Input i, a 1-d or scalar integer tensor, as constants. False after a diagnostic when it is not constant.
+bool onnx_const_ints(onnx_node_t* n, uint32_t i, int64_t* values, uint32_t capacity, uint32_t* count);
+bool onnx_const_numbers(onnx_node_t* n, uint32_t i, double* values, uint32_t capacity, uint32_t* count);
+// Input i, a 1-d or scalar integer tensor of static size, as dims: constants where known.
+bool onnx_dims_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t capacity, uint32_t* count);
+
+// Shared between themes.
+ir_value_t* onnx_dim_tensor(onnx_node_t* n, onnx_dim_t dim, int32_t rank);  // tensor<1xi64> or tensor<i64>
+ir_value_t* onnx_matmul(onnx_node_t* n, ir_value_t* a, ir_value_t* b, graph_contract_t signs,
+                        const ir_type_t* accumulator);
+ir_value_t* onnx_centered(onnx_node_t* n, uint32_t x, uint32_t zero, int64_t axis);
+ir_value_t* onnx_softmax(onnx_node_t* n, ir_value_t* x, int64_t axis);
+ir_value_t* onnx_log_softmax(onnx_node_t* n, ir_value_t* x, int64_t axis);
+ir_value_t* onnx_ordered(onnx_node_t* n, onnx_value_t x);
+
+#endif  // IREE_C_IMPORT_ONNX_LOWER_H_

@@ -1,0 +1,419 @@
+// What handlers of ops share: attributes, checks, and building with ONNX's broadcasting and sign rules. See lower.h.
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/onnx/lower.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Messages
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void report(onnx_node_t* n, const char* format, va_list args) {
+  text_t text = {0};
+  text_vprintf(&text, format, args);
+  if (n->name) {
+    ir_error(n->ctx, n->op->loc, "'onnx.%s' op (opset %lld): %s", n->name, (long long)n->lowering->opset, text.data);
+  } else {
+    ir_op_error(n->ctx, n->op, "%s", text.data);
+  }
+  for (uint32_t i = 0; n->in && i < n->in_count; ++i) {
+    if (n->in[i].v) ir_note(n->ctx, n->op->loc, "input %u has type %s", i, ir_type_str(n->ctx, n->in[i].v->type));
+  }
+  text_finish(&text);
+}
+
+bool onnx_error(onnx_node_t* n, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  report(n, format, args);
+  va_end(args);
+  return false;
+}
+
+bool onnx_unsupported(onnx_node_t* n, const char* format, ...) {
+  n->lowering->unsupported = true;
+  if (n->lowering->inferring) return false;
+  va_list args;
+  va_start(args, format);
+  report(n, format, args);
+  va_end(args);
+  return false;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Types and attributes
+//===----------------------------------------------------------------------------------------------------------------===
+
+const ir_type_t* onnx_si64(ir_context_t* ctx) { return ir_type_integer(ctx, 64, IR_SIGNED); }
+const ir_type_t* onnx_bool(ir_context_t* ctx) { return ir_type_int(ctx, 1); }
+const ir_type_t* onnx_f32(ir_context_t* ctx) { return ir_type_float(ctx, IR_F32); }
+
+const ir_type_t* onnx_signless(ir_context_t* ctx, const ir_type_t* element) {
+  return ir_type_is_int(element) ? ir_type_int(ctx, element->width) : element;
+}
+
+const ir_type_t* onnx_tensor_type(ir_context_t* ctx, const ir_type_t* element, int32_t rank, const int64_t* dims) {
+  return ir_type_tensor(ctx, onnx_signless(ctx, element), rank, dims);
+}
+
+ir_value_t* onnx_graph_constant(ir_builder_t* b, const ir_attr_t* value) {
+  const ir_type_t* type = onnx_tensor_type(b->ctx, value->type->element, value->type->rank, value->type->dims);
+  if (type != value->type || value->resource) value = ir_attr_elements_borrow(b->ctx, type, value->data, value->size);
+  return graph_constant(b, value);
+}
+
+bool onnx_return(onnx_node_t* n, ir_value_t* v, const ir_type_t* element) {
+  if (v && n->out_count) n->out[0] = onnx_value(v, element);
+  return v != NULL;
+}
+
+const ir_attr_t* onnx_attr(const onnx_node_t* n, const char* name) {
+  for (uint32_t i = 0; i < n->op->attr_count; ++i) {
+    const char* full = n->op->attrs[i].name;
+    if (strncmp(full, "torch.onnx.", 11) == 0 && strcmp(full + 11, name) == 0) return n->op->attrs[i].value;
+  }
+  return NULL;
+}
+
+int64_t onnx_int(const onnx_node_t* n, const char* name, int64_t absent) {
+  const ir_attr_t* attr = onnx_attr(n, name);
+  return attr && attr->kind == IR_ATTR_INTEGER ? attr->integer : absent;
+}
+
+double onnx_float(const onnx_node_t* n, const char* name, double absent) {
+  const ir_attr_t* attr = onnx_attr(n, name);
+  return attr && attr->kind == IR_ATTR_FLOAT ? attr->number : absent;
+}
+
+const char* onnx_string(const onnx_node_t* n, const char* name, const char* absent) {
+  const ir_attr_t* attr = onnx_attr(n, name);
+  return attr && attr->kind == IR_ATTR_STRING ? attr->text : absent;
+}
+
+bool onnx_ints(onnx_node_t* n, const char* name, int64_t* values, uint32_t capacity, uint32_t* count) {
+  const ir_attr_t* attr = onnx_attr(n, name);
+  *count = 0;
+  if (!attr) return true;
+  bool list = attr->kind == IR_ATTR_ARRAY || attr->kind == IR_ATTR_DENSE_ARRAY;
+  for (uint32_t i = 0; attr->kind == IR_ATTR_ARRAY && i < attr->count; ++i) {
+    list &= attr->items[i]->kind == IR_ATTR_INTEGER;
+  }
+  if (!list) return onnx_error(n, "attribute '%s' must be a list of integers", name);
+  *count = ir_attr_ints(attr, values, capacity);
+  return *count <= capacity || onnx_error(n, "attribute '%s' has %u entries; at most %u make sense", name, *count,
+                                          capacity);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Checks
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool onnx_check_axis(onnx_node_t* n, int64_t* axis, int32_t rank) {
+  if (*axis < -rank || *axis >= rank) {
+    return onnx_error(n, "axis %lld is not within a tensor of rank %d", (long long)*axis, rank);
+  }
+  if (*axis < 0) *axis += rank;
+  return true;
+}
+
+bool onnx_check_same_element(onnx_node_t* n, uint32_t i, uint32_t j) {
+  if (!onnx_has(n, i) || !onnx_has(n, j) || n->in[i].element == n->in[j].element) return true;
+  return onnx_error(n, "inputs %u and %u have different element types %s and %s", i, j,
+                    ir_type_str(n->ctx, n->in[i].element), ir_type_str(n->ctx, n->in[j].element));
+}
+
+bool onnx_check_rank(onnx_node_t* n, uint32_t i, int32_t low, int32_t high) {
+  int32_t rank = onnx_rank(n->in[i]);
+  if (rank >= low && rank <= high) return true;
+  if (low == high) return onnx_error(n, "input %u must have rank %d, has %d", i, low, rank);
+  return onnx_error(n, "input %u must have rank %d to %d, has %d", i, low, high, rank);
+}
+
+bool onnx_check_float(onnx_node_t* n, uint32_t i) {
+  return onnx_is_float(n->in[i]) || onnx_error(n, "input %u must have floating-point elements, has %s", i,
+                                               ir_type_str(n->ctx, n->in[i].element));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Dims
+//===----------------------------------------------------------------------------------------------------------------===
+
+onnx_dim_t onnx_dim_of(int64_t size) { return (onnx_dim_t){.size = size}; }
+
+// The i-th '?' size among the trailing index operands of an op with that many other operands, by dimension.
+static ir_value_t* size_operand(ir_op_t* op, uint32_t others, int32_t dim) {
+  uint32_t at = others;
+  for (int32_t i = 0; i < dim; ++i) at += op->results[0].type->dims[i] == IR_DYNAMIC;
+  return at < op->operand_count ? ir_operand(op, at) : NULL;
+}
+
+// Where the run-time size of a dimension comes from: an index value that is at hand, or dimension *i of *x, as near to
+// the function's arguments as it can be told.
+static ir_value_t* find_size(ir_value_t** x, int32_t* i) {
+  for (ir_op_t* op; (op = (*x)->def) != NULL;) {
+    int64_t perm[GRAPH_MAX_RANK];
+    uint32_t code = ir_code(op), next = 0;
+    if (graph_scalar_fn(op) >= 0) {
+      while (next + 1 < op->operand_count && ir_operand(op, next)->type->dims[*i] != IR_DYNAMIC) ++next;
+    } else if (code == GRAPH_RESHAPE || code == GRAPH_BROADCAST) {
+      return size_operand(op, 1, *i);
+    } else if (code == GRAPH_TRANSPOSE && ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK)) {
+      *i = (int32_t)perm[*i];
+    } else {
+      return NULL;
+    }
+    *x = ir_operand(op, next);
+  }
+  return NULL;
+}
+
+onnx_dim_t onnx_dim(onnx_node_t* n, ir_value_t* x, int32_t i) {
+  onnx_dim_t dim = {.size = x->type->dims[i]};
+  if (dim.size != IR_DYNAMIC) return dim;
+  dim.value = find_size(&x, &i);
+  if (!dim.value) dim.value = graph_dim(n->b, x, (uint32_t)i);
+  return dim;
+}
+
+// The constant that an index value is, if it is one.
+static bool constant_index(const ir_value_t* v, int64_t* out) {
+  if (!ir_is(v->def, GRAPH_CONSTANT)) return false;
+  *out = ir_op_int(v->def, "value", 0);
+  return true;
+}
+
+static bool same_index(const ir_value_t* a, const ir_value_t* b) {
+  int64_t x, y;
+  if (a == b) return true;
+  if (constant_index(a, &x) && constant_index(b, &y)) return x == y;
+  if (!a->def || !b->def || ir_code(a->def) != ir_code(b->def)) return false;
+  if (ir_code(a->def) == GRAPH_DIM) {
+    return ir_operand(a->def, 0) == ir_operand(b->def, 0) &&
+           ir_op_int(a->def, "index", 0) == ir_op_int(b->def, "index", 0);
+  }
+  if (ir_code(a->def) == GRAPH_TO_SCALAR) return ir_operand(a->def, 0) == ir_operand(b->def, 0);
+  if (graph_scalar_fn(a->def) < 0) return false;
+  for (uint32_t i = 0; i < a->def->operand_count; ++i) {
+    if (!same_index(ir_operand(a->def, i), ir_operand(b->def, i))) return false;
+  }
+  return true;
+}
+
+bool onnx_dim_same(onnx_dim_t a, onnx_dim_t b) {
+  if (a.size != b.size) return false;
+  return a.size != IR_DYNAMIC || same_index(a.value, b.value);
+}
+
+static ir_value_t* dim_value(onnx_node_t* n, onnx_dim_t dim) {
+  return dim.size == IR_DYNAMIC ? dim.value : graph_index_constant(n->b, dim.size);
+}
+
+onnx_dim_t onnx_dim_binary(onnx_node_t* n, scalar_fn_t fn, onnx_dim_t a, onnx_dim_t b) {
+  ir_value_t* operands[] = {dim_value(n, a), dim_value(n, b)};
+  ir_value_t* value = ir_build_value(n->b, graph_scalar_code(fn), operands, 2, ir_type_index(n->ctx));
+  return (onnx_dim_t){.size = IR_DYNAMIC, .value = value};
+}
+
+onnx_dim_t onnx_dim_mul(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b) {
+  int64_t product;
+  if (a.size == 1 || b.size == 0) return b;
+  if (b.size == 1 || a.size == 0) return a;
+  bool both = a.size != IR_DYNAMIC && b.size != IR_DYNAMIC;
+  if (both) return onnx_dim_of(__builtin_mul_overflow(a.size, b.size, &product) ? INT64_MAX : product);
+  return onnx_dim_binary(n, SCALAR_mul, a, b);
+}
+
+onnx_dim_t onnx_dim_add(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b) {
+  int64_t sum;
+  if (a.size == 0) return b;
+  if (b.size == 0) return a;
+  bool both = a.size != IR_DYNAMIC && b.size != IR_DYNAMIC;
+  if (both) return onnx_dim_of(__builtin_add_overflow(a.size, b.size, &sum) ? INT64_MAX : sum);
+  return onnx_dim_binary(n, SCALAR_add, a, b);
+}
+
+onnx_dim_t onnx_dim_sub(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b) {
+  int64_t difference;
+  if (b.size == 0) return a;
+  if (onnx_dim_same(a, b)) return onnx_dim_of(0);
+  if (a.size == IR_DYNAMIC && b.size == IR_DYNAMIC && ir_is(a.value->def, GRAPH_add)) {  // (x + c) - x
+    ir_value_t *x = ir_operand(a.value->def, 0), *y = ir_operand(a.value->def, 1);
+    if (same_index(x, b.value) && constant_index(y, &difference)) return onnx_dim_of(difference);
+    if (same_index(y, b.value) && constant_index(x, &difference)) return onnx_dim_of(difference);
+  }
+  bool both = a.size != IR_DYNAMIC && b.size != IR_DYNAMIC;
+  if (both) return onnx_dim_of(__builtin_sub_overflow(a.size, b.size, &difference) ? INT64_MAX : difference);
+  return onnx_dim_binary(n, SCALAR_sub, a, b);
+}
+
+onnx_dim_t onnx_dim_div(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b) {
+  if (b.size == 1) return a;
+  if (a.size == IR_DYNAMIC && onnx_dim_same(a, b)) return onnx_dim_of(1);
+  bool both = a.size != IR_DYNAMIC && b.size != IR_DYNAMIC;
+  if (both) return onnx_dim_of(b.size ? a.size / b.size : 0);
+  return onnx_dim_binary(n, SCALAR_div, a, b);
+}
+
+void onnx_split_dims(int32_t rank, const onnx_dim_t* dims, int64_t* sizes, ir_value_t** dynamic) {
+  for (int32_t i = 0; i < rank; ++i) {
+    sizes[i] = dims[i].size;
+    if (dims[i].size == IR_DYNAMIC) *dynamic++ = dims[i].value;
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Building
+//===----------------------------------------------------------------------------------------------------------------===
+
+onnx_value_t onnx_cast(onnx_node_t* n, onnx_value_t x, const ir_type_t* element) {
+  if (x.element == element) return x;
+  bool from_int = ir_type_is_int(x.element);
+  bool is_unsigned = from_int ? onnx_is_unsigned(x) : ir_type_is_int(element) && element->sign == IR_UNSIGNED;
+  const ir_type_t* signless = onnx_signless(n->ctx, element);
+  ir_value_t* v = x.v->type->element == signless ? x.v : graph_cast(n->b, x.v, signless, is_unsigned);
+  return onnx_value(v, element);
+}
+
+ir_value_t* onnx_unary(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x) { return graph_unary(n->b, fn, x); }
+
+static bool dims_agree(int64_t a, int64_t b) {
+  return a == b || a == 1 || b == 1 || a == IR_DYNAMIC || b == IR_DYNAMIC;
+}
+
+bool onnx_broadcast(onnx_node_t* n, ir_value_t** x, ir_value_t** y) {
+  const ir_type_t *a = (*x)->type, *b = (*y)->type;
+  for (int32_t i = 1; i <= a->rank && i <= b->rank; ++i) {
+    if (!dims_agree(a->dims[a->rank - i], b->dims[b->rank - i])) {
+      return onnx_error(n, "shapes of %s and %s do not broadcast", ir_type_str(n->ctx, a), ir_type_str(n->ctx, b));
+    }
+  }
+  return graph_broadcast_together(n->b, x, y);
+}
+
+bool onnx_broadcast_all(onnx_node_t* n, ir_value_t** values, uint32_t count) {
+  for (uint32_t i = 1; i < count; ++i) {
+    if (!onnx_broadcast(n, &values[0], &values[i])) return false;
+  }
+  for (uint32_t i = 1; i + 1 < count; ++i) {
+    if (!onnx_broadcast(n, &values[0], &values[i])) return false;
+  }
+  return true;
+}
+
+ir_value_t* onnx_binary(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  if (x->type->element != y->type->element) {
+    onnx_error(n, "element types %s and %s differ", ir_type_str(n->ctx, x->type->element),
+               ir_type_str(n->ctx, y->type->element));
+    return NULL;
+  }
+  return onnx_broadcast(n, &x, &y) ? graph_binary(n->b, fn, x, y) : NULL;
+}
+
+ir_value_t* onnx_binary_number(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, double y) {
+  return graph_binary(n->b, fn, x, graph_splat_like(n->b, x, y));
+}
+
+ir_value_t* onnx_reshape(onnx_node_t* n, ir_value_t* x, int32_t rank, const onnx_dim_t* dims) {
+  int64_t sizes[ONNX_MAX_RANK];
+  ir_value_t* dynamic[ONNX_MAX_RANK];
+  onnx_split_dims(rank, dims, sizes, dynamic);
+  return graph_reshape(n->b, x, rank, sizes, dynamic);
+}
+
+ir_value_t* onnx_broadcast_to(onnx_node_t* n, ir_value_t* x, int32_t rank, const onnx_dim_t* dims) {
+  int64_t sizes[ONNX_MAX_RANK], map[ONNX_MAX_RANK];
+  ir_value_t* dynamic[ONNX_MAX_RANK];
+  onnx_split_dims(rank, dims, sizes, dynamic);
+  for (int32_t i = 0; i < x->type->rank; ++i) map[i] = rank - x->type->rank + i;
+  return graph_broadcast(n->b, x, ir_type_tensor(n->ctx, x->type->element, rank, sizes), map, dynamic);
+}
+
+ir_value_t* onnx_spread(onnx_node_t* n, ir_value_t* x, int32_t rank, const int64_t* at) {
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < rank; ++i) dims[i] = onnx_dim_of(1);
+  for (int32_t i = 0; i < x->type->rank; ++i) dims[at[i]] = onnx_dim(n, x, i);
+  return onnx_reshape(n, x, rank, dims);
+}
+
+ir_value_t* onnx_broadcast_as(onnx_node_t* n, ir_value_t* x, ir_value_t* like, const int64_t* at) {
+  ir_value_t* dynamic[ONNX_MAX_RANK];
+  const ir_type_t* type = ir_type_with_element(n->ctx, like->type, x->type->element);
+  for (int32_t i = 0, count = 0; i < type->rank; ++i) {
+    if (type->dims[i] == IR_DYNAMIC) dynamic[count++] = onnx_dim(n, like, i).value;
+  }
+  return graph_broadcast(n->b, x, type, at, dynamic);
+}
+
+ir_value_t* onnx_along(onnx_node_t* n, ir_value_t* vector, int64_t axis, ir_value_t* like) {
+  if (vector->type->rank != 1 || !dims_agree(vector->type->dims[0], like->type->dims[axis])) {
+    onnx_error(n, "needs one value per index of dimension %lld of %s, gets %s", (long long)axis,
+               ir_type_str(n->ctx, like->type), ir_type_str(n->ctx, vector->type));
+    return NULL;
+  }
+  return onnx_broadcast_as(n, vector, like, &axis);
+}
+
+ir_value_t* onnx_scalar_like(onnx_node_t* n, ir_value_t* scalar, ir_value_t* like) {
+  const ir_attr_t* value = onnx_constant(n, scalar);
+  if (value && ir_type_is_float(scalar->type->element)) {
+    return graph_splat_like(n->b, like, ir_attr_element_number(value, 0));
+  }
+  if (scalar->type->rank) scalar = graph_reshape(n->b, scalar, 0, NULL, NULL);
+  return onnx_broadcast_as(n, scalar, like, NULL);
+}
+
+// The dims that are not in the list; returns their number.
+static int32_t other_dims(int32_t rank, const int64_t* dims, uint32_t count, int64_t* others) {
+  int32_t other_count = 0;
+  for (int32_t i = 0; i < rank; ++i) {
+    bool listed = false;
+    for (uint32_t j = 0; j < count; ++j) listed |= dims[j] == i;
+    if (!listed) others[other_count++] = i;
+  }
+  return other_count;
+}
+
+ir_value_t* onnx_reduce_keep(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count, const char* kind) {
+  if (!count) return x;
+  onnx_dim_t kept[ONNX_MAX_RANK];
+  int64_t others[ONNX_MAX_RANK];
+  int32_t other_count = other_dims(x->type->rank, dims, count, others);
+  for (int32_t i = 0; i < x->type->rank; ++i) kept[i] = onnx_dim_of(1);
+  for (int32_t i = 0; i < other_count; ++i) kept[others[i]] = onnx_dim(n, x, (int32_t)others[i]);
+  return onnx_reshape(n, graph_reduce(n->b, x, dims, count, kind), x->type->rank, kept);
+}
+
+ir_value_t* onnx_reduce_spread(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count, const char* kind) {
+  if (!count) return x;
+  int64_t others[ONNX_MAX_RANK];
+  other_dims(x->type->rank, dims, count, others);
+  return onnx_broadcast_as(n, graph_reduce(n->b, x, dims, count, kind), x, others);
+}
+
+ir_value_t* onnx_size_like(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count, ir_value_t* like) {
+  onnx_dim_t size = onnx_dim_of(1);
+  for (uint32_t i = 0; i < count; ++i) size = onnx_dim_mul(n, size, onnx_dim(n, x, (int32_t)dims[i]));
+  if (size.size != IR_DYNAMIC) return graph_splat_like(n->b, like, (double)size.size);
+  const ir_type_t* index = ir_type_tensor(n->ctx, ir_type_index(n->ctx), 0, NULL);
+  ir_value_t* scalar = ir_build_value(n->b, GRAPH_TO_TENSOR, &size.value, 1, index);
+  scalar = graph_cast(n->b, scalar, like->type->element, false);
+  return onnx_broadcast_as(n, scalar, like, NULL);
+}
+
+ir_value_t* onnx_mean_spread(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count) {
+  if (!count) return x;
+  int64_t others[ONNX_MAX_RANK];
+  other_dims(x->type->rank, dims, count, others);
+  ir_value_t* sum = graph_reduce(n->b, x, dims, count, "add");
+  ir_value_t* mean = graph_binary(n->b, SCALAR_div, sum, onnx_size_like(n, x, dims, count, sum));
+  return onnx_broadcast_as(n, mean, x, others);
+}
+
+ir_value_t* onnx_iota_like(onnx_node_t* n, ir_value_t* like, int64_t axis) {
+  ir_value_t* dynamic[ONNX_MAX_RANK];
+  for (int32_t i = 0, count = 0; i < like->type->rank; ++i) {
+    if (like->type->dims[i] == IR_DYNAMIC) dynamic[count++] = graph_dim(n->b, like, (uint32_t)i);
+  }
+  return graph_iota(n->b, like->type, axis, dynamic);
+}

@@ -1,0 +1,42 @@
+// The ONNX frontend: model file -> torch.operator "onnx.X" IR (what iree-import-onnx prints) -> graph.
+#ifndef IREE_C_IMPORT_ONNX_ONNX_H_
+#define IREE_C_IMPORT_ONNX_ONNX_H_
+
+#include "import/onnx/files.h"
+#include "ir/ir.h"
+
+enum { ONNX_NEWEST_OPSET = 24 };
+
+typedef struct onnx_options_t {
+  const char* data_dir;        // of external data; NULL: the model's own directory
+  int64_t opset_version;       // upgrade the default domain's ops to this version; 0 or older than the model: no change
+  bool infer_types;            // give every value a type; otherwise only what the file declares
+  bool externalize;            // initializers become util.global with #stream.parameter.named
+  int64_t externalize_inputs;  // and so do graph inputs from this one on; -1: none
+  int64_t minimum_elements;    // of initializers that are externalised
+  const char* scope;           // of externalised parameters
+  // Called now and then; may be NULL.
+  void (*progress)(void* user, uint32_t done, uint32_t total);
+  void* progress_user;
+} onnx_options_t;
+
+// Reads a model into a new module with one func.func. Weights are borrowed from `files`, which must outlive the
+// context. Returns NULL after diagnostics.
+ir_op_t* onnx_import_file(ir_context_t* ctx, const char* path, const onnx_options_t* options, onnx_files_t* files);
+// The same from memory; `data` must outlive the context, `path` is for messages and external data.
+ir_op_t* onnx_import_buffer(ir_context_t* ctx, const char* path, const void* data, size_t size,
+                            const onnx_options_t* options, onnx_files_t* files);
+
+// Whether the module has torch.operator ops to lower.
+bool onnx_is_present(ir_op_t* module);
+// Replaces each function of torch.operator ops by one of graph ops over tensors (integers signless). False after
+// diagnostics.
+bool onnx_lower_module(ir_context_t* ctx, ir_op_t* module);
+
+// Externalised initializers of an imported module, in order, for writing them to a parameter archive.
+typedef struct onnx_parameter_t {
+  const char* name;
+  const ir_attr_t* value;
+} onnx_parameter_t;
+
+#endif  // IREE_C_IMPORT_ONNX_ONNX_H_

@@ -1,0 +1,113 @@
+// Geometry of convolutions and pools. See sweep.h.
+#include "import/onnx/sweep.h"
+
+#include <string.h>
+
+enum { MAX_STEP = 1 << 30 };  // of strides, dilations, paddings: keeps the arithmetic far from overflow
+
+const char* onnx_layout(onnx_node_t* n, const char* letters, uint32_t spatial) {
+  return arena_printf(ir_context_arena(n->ctx), "%.2s%.*s", letters, (int)spatial, "012345");
+}
+
+// A list of `count` entries within [low, MAX_STEP], or all `absent`.
+static bool read_list(onnx_node_t* n, const char* name, int64_t low, int64_t absent, uint32_t count, int64_t* out) {
+  uint32_t given;
+  if (!onnx_ints(n, name, out, count, &given)) return false;
+  if (given && given != count) return onnx_error(n, "attribute '%s' needs %u entries, has %u", name, count, given);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!given) out[i] = absent;
+    if (out[i] < low || out[i] > MAX_STEP) {
+      return onnx_error(n, "attribute '%s' has the unusable entry %lld", name, (long long)out[i]);
+    }
+  }
+  return true;
+}
+
+static int64_t extent(const onnx_sweep_t* s, uint32_t i) { return (s->kernel[i] - 1) * s->dilations[i] + 1; }
+
+// Paddings that make the result ceil(input / stride) long.
+static bool pad_to_same(onnx_node_t* n, onnx_sweep_t* s, uint32_t i, int64_t size, bool upper) {
+  int64_t total = extent(s, i) - 1;
+  if (size == IR_DYNAMIC && s->strides[i] != 1) {
+    return onnx_unsupported(n, "auto_pad with strides needs a static input size");
+  }
+  if (size != IR_DYNAMIC) {
+    int64_t result = (size + s->strides[i] - 1) / s->strides[i];
+    total = (result - 1) * s->strides[i] + extent(s, i) - size;
+  }
+  if (total < 0) total = 0;
+  s->pad_low[i] = upper ? total / 2 : total - total / 2;
+  s->pad_high[i] = total - s->pad_low[i];
+  return true;
+}
+
+static bool read_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
+  int64_t pads[2 * GRAPH_MAX_SPATIAL];
+  const char* mode = onnx_string(n, "auto_pad", "NOTSET");
+  bool upper = strcmp(mode, "SAME_UPPER") == 0, lower = strcmp(mode, "SAME_LOWER") == 0;
+  if (!upper && !lower && strcmp(mode, "NOTSET") != 0 && strcmp(mode, "VALID") != 0) {
+    return onnx_error(n, "auto_pad = '%s' is not one of NOTSET, SAME_UPPER, SAME_LOWER, VALID", mode);
+  }
+  if (!read_list(n, "pads", 0, 0, 2 * s->spatial, pads)) return false;
+  bool explicit_pads = strcmp(mode, "NOTSET") == 0;
+  for (uint32_t i = 0; i < s->spatial; ++i) {
+    s->pad_low[i] = explicit_pads ? pads[i] : 0;
+    s->pad_high[i] = explicit_pads ? pads[s->spatial + i] : 0;
+    if ((upper || lower) && !pad_to_same(n, s, i, x->type->dims[2 + i], upper)) return false;
+  }
+  return true;
+}
+
+static bool result_sizes(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
+  bool ceil_mode = onnx_int(n, "ceil_mode", 0) != 0;
+  for (uint32_t i = 0; i < s->spatial; ++i) {
+    int64_t size = x->type->dims[2 + i];
+    s->extra[i] = 0;
+    s->out[i] = IR_DYNAMIC;
+    if (size == IR_DYNAMIC) {
+      if (ceil_mode && s->strides[i] != 1) return onnx_unsupported(n, "ceil_mode needs a static input size");
+      continue;
+    }
+    if (size > INT64_MAX / 4) return onnx_error(n, "the input is too large");
+    int64_t room = size + s->pad_low[i] + s->pad_high[i] - extent(s, i);
+    if (room < 0 && !ceil_mode) return onnx_error(n, "the kernel is larger than the padded input");
+    if (room < 0) room = 0;
+    s->out[i] = room / s->strides[i] + 1;
+    bool partial = ceil_mode && room % s->strides[i] != 0 && s->out[i] * s->strides[i] < size + s->pad_low[i];
+    if (!partial) continue;
+    s->extra[i] = s->out[i] * s->strides[i] - room;  // a last window that starts within the input
+    ++s->out[i];
+  }
+  return true;
+}
+
+static bool read_steps(onnx_node_t* n, ir_value_t* x, const int64_t* kernel, onnx_sweep_t* s) {
+  int32_t rank = x->type->rank;
+  memset(s, 0, sizeof(*s));
+  if (rank < 2 || rank > 2 + GRAPH_MAX_SPATIAL) return onnx_error(n, "input must have rank 2 to %d", 2 + GRAPH_MAX_SPATIAL);
+  s->spatial = (uint32_t)rank - 2;
+  bool has_shape = onnx_attr(n, "kernel_shape") != NULL;
+  if (!kernel && !has_shape) return onnx_error(n, "attribute 'kernel_shape' is required");
+  if (has_shape && !read_list(n, "kernel_shape", 1, 0, s->spatial, s->kernel)) return false;
+  for (uint32_t i = 0; kernel && i < s->spatial; ++i) {
+    if (kernel[i] < 1 || kernel[i] > MAX_STEP) return onnx_error(n, "the weights' spatial sizes must be static and positive");
+    if (has_shape && s->kernel[i] != kernel[i]) return onnx_error(n, "kernel_shape differs from the weights' shape");
+    s->kernel[i] = kernel[i];
+  }
+  return read_list(n, "strides", 1, 1, s->spatial, s->strides) &&
+         read_list(n, "dilations", 1, 1, s->spatial, s->dilations);
+}
+
+bool onnx_read_sweep(onnx_node_t* n, ir_value_t* x, const int64_t* kernel, onnx_sweep_t* s) {
+  return read_steps(n, x, kernel, s) && read_pads(n, x, s) && result_sizes(n, x, s);
+}
+
+bool onnx_read_transposed_sweep(onnx_node_t* n, ir_value_t* x, const int64_t* kernel, onnx_sweep_t* s) {
+  int64_t pads[2 * GRAPH_MAX_SPATIAL];
+  if (!read_steps(n, x, kernel, s) || !read_list(n, "pads", 0, 0, 2 * s->spatial, pads)) return false;
+  for (uint32_t i = 0; i < s->spatial; ++i) {
+    s->pad_low[i] = pads[i];
+    s->pad_high[i] = pads[s->spatial + i];
+  }
+  return true;
+}

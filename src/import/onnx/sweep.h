@@ -1,0 +1,23 @@
+// The geometry that convolutions and pools share: kernel, strides, dilations and paddings of the spatial dims.
+#ifndef IREE_C_IMPORT_ONNX_SWEEP_H_
+#define IREE_C_IMPORT_ONNX_SWEEP_H_
+
+#include "import/onnx/lower.h"
+
+typedef struct onnx_sweep_t {
+  uint32_t spatial;
+  int64_t kernel[GRAPH_MAX_SPATIAL], strides[GRAPH_MAX_SPATIAL], dilations[GRAPH_MAX_SPATIAL];
+  int64_t pad_low[GRAPH_MAX_SPATIAL], pad_high[GRAPH_MAX_SPATIAL];
+  int64_t extra[GRAPH_MAX_SPATIAL];  // behind pad_high, so that ceil_mode's last window has a whole extent
+  int64_t out[GRAPH_MAX_SPATIAL];    // result sizes, IR_DYNAMIC where the input's is
+} onnx_sweep_t;
+
+// Reads the attributes of a convolution or pool over x: [n, c, spatial...]. `kernel` gives the kernel's sizes when the
+// weights have them, else it is NULL and the attribute kernel_shape is needed. False after a diagnostic.
+bool onnx_read_sweep(onnx_node_t* n, ir_value_t* x, const int64_t* kernel, onnx_sweep_t* out);
+// The same for a transposed convolution, whose result sizes and SAME paddings are computed otherwise: neither is set.
+bool onnx_read_transposed_sweep(onnx_node_t* n, ir_value_t* x, const int64_t* kernel, onnx_sweep_t* out);
+// "nc01", "oi01" and the like: two letters and one digit per spatial dim.
+const char* onnx_layout(onnx_node_t* n, const char* letters, uint32_t spatial);
+
+#endif  // IREE_C_IMPORT_ONNX_SWEEP_H_
