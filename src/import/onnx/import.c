@@ -537,7 +537,7 @@ static bool externalize_inputs(onnx_importer_t* im, scope_t* scope, const onnx_p
 
 // The function's results have the types that were found for the returned values.
 static void set_function_type(onnx_importer_t* im, ir_op_t* func, const ir_type_t* const* inputs, uint32_t count) {
-  ir_op_t* terminator = ir_block_terminator(func->regions[0].first);
+  ir_op_t* terminator = func->regions[0].first->last;
   const ir_type_t** results = ARENA_ARRAY(ir_context_arena(im->ctx), const ir_type_t*, terminator->operand_count + 1);
   for (uint32_t i = 0; i < terminator->operand_count; ++i) results[i] = ir_operand(terminator, i)->type;
   const ir_type_t* type = ir_type_function(im->ctx, inputs, count, results, terminator->operand_count);

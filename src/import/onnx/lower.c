@@ -201,7 +201,7 @@ static bool lower_op(onnx_lowering_t* l, ir_op_t* op) {
 
 bool onnx_lower_block(onnx_lowering_t* l, ir_block_t* block, const onnx_value_t* args, uint32_t arg_count,
                       onnx_value_t** results, uint32_t* result_count) {
-  ir_op_t* terminator = ir_block_terminator(block);
+  ir_op_t* terminator = block->last;
   const ir_loc_t* loc = l->b.loc;
   if (!terminator || arg_count != block->arg_count) {
     return ir_error(l->ctx, loc, "the body takes %u values and is given %u", block->arg_count, arg_count);
