@@ -77,7 +77,7 @@ def try_compile(compiled, choices, source, module):
         try:
             call(compiled.tools.compile(source, module, flags))
         except ToolError as error:
-            say(f"{compiled.name} fails with {' '.join(flags) or 'no flags'}: {str(error).splitlines()[-1][:160]}")
+            say(f"{compiled.name} fails with {' '.join(flags) or 'no flags'}: {error.brief()}")
             continue
         if flags is not choices[0]:
             compiled.note = f" (only with {' '.join(flags)})"
@@ -98,10 +98,10 @@ def compile_all(systems, model, path, work, rounds):
                 call(tools.import_onnx(path, compiled.source))
             try_compile(compiled, choices, compiled.source, module)
         except ToolError as error:
-            say(f"{name} cannot import {model}: {str(error).splitlines()[-1][:160]}")
+            say(f"{name} cannot import {model}: {error.brief()}")
         if compiled.module:
             results.append(compiled)
-    for _ in range(rounds):
+    for _ in range(max(1, rounds)):
         for compiled in results:
             if path.suffix != ".mlir":
                 compiled.imports.append(measure(compiled.tools.import_onnx(path, compiled.source)))
@@ -166,7 +166,7 @@ def take_turns(samplers, rounds, seconds):
         try:
             once = min(sampler(1, 3))
         except ToolError as error:
-            say(f"{key[0]} fails: {str(error).splitlines()[-1][:160]}")
+            say(f"{key[0]} fails: {error.brief()}")
             del samplers[key]
             continue
         batch = max(1, round(1.0 / once))
@@ -230,7 +230,7 @@ def main():
     parser.add_argument("--tools", default="build/tools", help="folder of our tools")
     parser.add_argument("--work", default="build/compare", help="folder for models and modules")
     parser.add_argument("--rounds", type=int, default=5, help="turns of the latency measurement")
-    parser.add_argument("--compile-rounds", type=int, default=3, help="turns of the compile measurement")
+    parser.add_argument("--compile-rounds", type=int, default=3, help="turns of the compile measurement, at least 1")
     parser.add_argument("--seconds", type=float, default=1.0, help="time for one system in one turn")
     parser.add_argument("--models", default="simple_abs,mlp,mobilenetv2,resnet50,bert,vit", help="comma-separated")
     arguments = parser.parse_args()

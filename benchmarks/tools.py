@@ -11,6 +11,11 @@ CPU_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-b
 class ToolError(Exception):
     """A tool failed; the text is the command and the end of what it wrote to stderr."""
 
+    def brief(self):
+        """The line that tells what is wrong."""
+        lines = str(self).splitlines()
+        return next((line for line in lines if "error:" in line), lines[-1])[:200]
+
 
 class Usage:
     """What a process took: wall seconds, CPU seconds, and peak resident bytes."""
