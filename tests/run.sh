@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit demo samples operators errors valgrind sanitizers fuzz. Each writes BUILD/test-logs/STEP.log;
+# Steps, in order: style unit text demo samples operators errors valgrind sanitizers fuzz. Each writes BUILD/test-logs/STEP.log;
 # only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -57,6 +57,10 @@ style() {
 
 unit() {
   ctest --test-dir "$build" --output-on-failure -j 2 --timeout 300 --no-tests=error
+}
+
+text() {
+  $python tests/text/run.py --tools "$build/tools"
 }
 
 demo() {
@@ -125,7 +129,7 @@ fuzz() {
   echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
 }
 
-for name in "${@:-style unit demo samples operators errors valgrind sanitizers fuzz}"; do
+for name in "${@:-style unit text demo samples operators errors valgrind sanitizers fuzz}"; do
   for word in $name; do
     step "$word" "$word"
   done
