@@ -8,15 +8,26 @@
 #include <assert.h>
 #include <string.h>
 
+#include "dialects/kernel_verify.h"
+
 enum { F = 0, I = 0, FI = 0, COMM = IR_TRAIT_COMMUTATIVE, V = IR_VARIADIC };  // what the tables' columns mean here
 
 static const ir_op_info_t kernel_ops[] = {
 #define SCALAR(name, arity, types, result, traits, ...) \
-  {"kernel." #name, KERNEL_##name, arity, 1, 0, IR_TRAIT_PURE | IR_TRAIT_ELEMENTWISE | (traits), NULL, 0, 0, 0},
+  {"kernel." #name,                                     \
+   KERNEL_##name,                                       \
+   arity,                                               \
+   1,                                                   \
+   0,                                                   \
+   IR_TRAIT_PURE | IR_TRAIT_ELEMENTWISE | (traits),     \
+   kernel_verify_op,                                    \
+   0,                                                   \
+   0,                                                   \
+   0},
 #include "dialects/scalar.def"
 #undef SCALAR
 #define OP(NAME, name, operands, results, regions, traits) \
-  {"kernel." #name, KERNEL_##NAME, operands, results, regions, traits, NULL, 0, 0, 0},
+  {"kernel." #name, KERNEL_##NAME, operands, results, regions, traits, kernel_verify_op, 0, 0, 0},
 #include "dialects/kernel.def"
 #undef OP
 };
