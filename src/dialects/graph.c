@@ -16,7 +16,7 @@ static const ir_op_info_t graph_ops[] = {
    .results = 1,                                                         \
    .traits = IR_TRAIT_PURE | IR_TRAIT_ELEMENTWISE | IR_TRAIT_SAME_SHAPE, \
    .extra = &scalar_info[SCALAR_##fn]},
-#include "dialects/scalar.def"
+#include "base/scalar.def"
 #undef SCALAR
 #define OP(NAME, text, operand_count, result_count, region_count, trait_set) \
   {.name = "graph." #text,                                                   \

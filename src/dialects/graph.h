@@ -8,7 +8,7 @@
 enum {
   GRAPH_FIRST_ = IR_CODE(IR_DIALECT_GRAPH, 0) - 1,
 #define SCALAR(name, ...) GRAPH_##name,
-#include "dialects/scalar.def"
+#include "base/scalar.def"
 #undef SCALAR
 #define OP(NAME, ...) GRAPH_##NAME,
 #include "dialects/graph.def"

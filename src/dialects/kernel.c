@@ -24,7 +24,7 @@ static const ir_op_info_t kernel_ops[] = {
    0,                                                   \
    0,                                                   \
    0},
-#include "dialects/scalar.def"
+#include "base/scalar.def"
 #undef SCALAR
 #define OP(NAME, name, operands, results, regions, traits) \
   {"kernel." #name, KERNEL_##NAME, operands, results, regions, traits, kernel_verify_op, 0, 0, 0},

@@ -8,7 +8,7 @@
 enum {
   KERNEL_FIRST_ = IR_CODE(IR_DIALECT_KERNEL, 0) - 1,
 #define SCALAR(name, ...) KERNEL_##name,
-#include "dialects/scalar.def"
+#include "base/scalar.def"
 #undef SCALAR
 #define OP(NAME, ...) KERNEL_##NAME,
 #include "dialects/kernel.def"

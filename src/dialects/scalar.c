@@ -3,33 +3,7 @@
 
 #include <math.h>
 
-static int64_t scalar_popcnt(uint64_t a) { return __builtin_popcountll(a); }
-static int64_t scalar_clz(uint64_t a, int w) { return a ? __builtin_clzll(a) - (64 - w) : w; }
-static int64_t scalar_ctz(uint64_t a, int w) { return a ? __builtin_ctzll(a) : w; }
-static int64_t scalar_div(int64_t a, int64_t b) {
-  if (b == 0) return -1;
-  return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-}
-static int64_t scalar_rem(int64_t a, int64_t b) {
-  if (b == 0) return a;
-  return b == -1 ? 0 : a % b;
-}
-static int64_t scalar_pow(int64_t a, int64_t b) {
-  if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
-  uint64_t result = 1, base = (uint64_t)a;
-  for (; b; b >>= 1, base *= base) {
-    if (b & 1) result *= base;
-  }
-  return (int64_t)result;
-}
-static double scalar_fmin(double a, double b) {
-  if (isnan(a) || isnan(b)) return NAN;
-  return a < b || (a == b && signbit(a)) ? a : b;
-}
-static double scalar_fmax(double a, double b) {
-  if (isnan(a) || isnan(b)) return NAN;
-  return a > b || (a == b && !signbit(a)) ? a : b;
-}
+#include "base/scalar_math.h"
 
 #define SCALAR(name, arity, types, result, traits, float_eval, int_eval)                                     \
   static double float_##name(double a, double b, double c) {                                                 \
@@ -40,14 +14,14 @@ static double scalar_fmax(double a, double b) {
     (void)a, (void)b, (void)c, (void)ua, (void)ub, (void)uc, (void)w;                                        \
     return int_eval;                                                                                         \
   }
-#include "dialects/scalar.def"
+#include "base/scalar.def"
 #undef SCALAR
 
 enum { COMM = 1 };
 const scalar_info_t scalar_info[SCALAR_COUNT] = {
 #define SCALAR(name, arity, types, result, traits, float_eval, int_eval) \
   {#name, arity, SCALAR_TYPES_##types, SCALAR_RESULT_##result, (traits) == COMM, float_##name, int_##name},
-#include "dialects/scalar.def"
+#include "base/scalar.def"
 #undef SCALAR
 };
 

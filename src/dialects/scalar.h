@@ -6,7 +6,7 @@
 
 typedef enum {
 #define SCALAR(name, ...) SCALAR_##name,
-#include "dialects/scalar.def"
+#include "base/scalar.def"
 #undef SCALAR
   SCALAR_COUNT
 } scalar_fn_t;
