@@ -63,6 +63,7 @@ void guard_begin(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar);
 ir_value_t* guard_end(kernel_build_t* k, guard_t* guard, ir_value_t* value, ir_value_t* other);
 
 // Loops over sizes[0..count) around `body`, which gets the loop coordinates and accumulators and replaces the latter.
+enum { EVAL_ACCUMULATORS = 32 };
 typedef void (*eval_body_fn_t)(kernel_build_t* k, const linear_t* at, ir_value_t** accumulators, void* user);
 void eval_loops(kernel_build_t* k, const int64_t* sizes, uint32_t count, ir_value_t** accumulators,
                 uint32_t accumulator_count, eval_body_fn_t body, void* user);

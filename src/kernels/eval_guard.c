@@ -78,7 +78,7 @@ static void build_nest(kernel_build_t* k, nest_t* nest, uint32_t depth, ir_value
   }
   kernel_loop_t loop = kernel_loop_constant(k, 0, nest->sizes[depth], 1, accumulators, nest->accumulator_count);
   nest->at[depth] = linear_value(loop.index);
-  ir_value_t* inner[8];
+  ir_value_t* inner[EVAL_ACCUMULATORS];
   for (uint32_t i = 0; i < nest->accumulator_count; ++i) inner[i] = loop.iters[i];
   build_nest(k, nest, depth + 1, inner);
   kernel_for_end(&k->b, &loop, inner, nest->accumulator_count);
@@ -87,7 +87,7 @@ static void build_nest(kernel_build_t* k, nest_t* nest, uint32_t depth, ir_value
 
 void eval_loops(kernel_build_t* k, const int64_t* sizes, uint32_t count, ir_value_t** accumulators,
                 uint32_t accumulator_count, eval_body_fn_t body, void* user) {
-  assert(accumulator_count <= 8);
+  assert(accumulator_count <= EVAL_ACCUMULATORS);
   nest_t nest = {.sizes = sizes, .count = count, .accumulator_count = accumulator_count, .body = body, .user = user};
   build_nest(k, &nest, 0, accumulators);
 }

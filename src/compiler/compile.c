@@ -1,0 +1,246 @@
+// The pipeline: source -> graph -> dispatches -> kernels -> executable -> module. See compiler.h.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "compiler/compiler.h"
+#include "compiler/host.h"
+#include "compiler/kernels.h"
+#include "compiler/source.h"
+#include "dialects/register.h"
+#include "import/lower.h"
+#include "kernels/layout.h"
+#include "passes/passes.h"
+
+const char* compiler_phase_name(compiler_phase_t phase) {
+  static const char* const names[] = {
+#define PHASE(name, text) text,
+      COMPILER_PHASES(PHASE)
+#undef PHASE
+  };
+  return names[phase];
+}
+
+typedef struct run_t {
+  const compiler_options_t* options;
+  compiler_output_t* output;
+  ir_context_t* ctx;
+  source_file_t source;
+  ir_op_t* module;
+  uint32_t phase_number;
+  kernel_list_t kernels;
+  target_executable_t executable;
+} run_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Text of stages
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool write_text(run_t* r, const char* path, const text_t* text) {
+  FILE* file = fopen(path, "wb");
+  bool ok = file && fwrite(text->data, 1, text->size, file) == text->size;
+  if (file && fclose(file)) ok = false;
+  if (!ok) return ir_error(r->ctx, NULL, "cannot write '%s': %s", path, strerror(errno));
+  return true;
+}
+
+static void print_module(run_t* r, ir_op_t* op, text_t* text) {
+  ir_print_op(r->ctx, text, op, r->options->print_flags, r->options->elide_above);
+  text_puts(text, "\n");
+}
+
+static bool output_text(run_t* r, text_t* text) {
+  if (r->output->path) {
+    bool ok = write_text(r, r->output->path, text);
+    text_finish(text);
+    return ok;
+  }
+  r->output->data = text->data;
+  r->output->size = text->size;
+  return true;
+}
+
+// Dumps the module when asked to; true in `*stop` when this is where to stop.
+static bool end_phase(run_t* r, compiler_phase_t phase, ir_op_t* op, bool* stop) {
+  const compiler_options_t* o = r->options;
+  *stop = false;
+  if (o->dump_phases_to && phase != COMPILER_PHASE_START && phase != COMPILER_PHASE_END) {
+    mkdir(o->dump_phases_to, 0777);
+    text_t text = {0};
+    print_module(r, op, &text);
+    char* path = arena_printf(ir_context_arena(r->ctx), "%s/%s.%u.%s.mlir", o->dump_phases_to, r->source.stem,
+                              ++r->phase_number, compiler_phase_name(phase));
+    bool ok = write_text(r, path, &text);
+    text_finish(&text);
+    if (!ok) return false;
+  }
+  if (o->stop_after != phase || phase == COMPILER_PHASE_END) return true;
+  *stop = true;
+  text_t text = {0};
+  print_module(r, op, &text);
+  return output_text(r, &text);
+}
+
+static void progress(run_t* r, const char* stage, uint32_t done, uint32_t total) {
+  if (r->options->progress) r->options->progress(r->options->progress_user, stage, done, total);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Stages
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct stage_t {
+  compiler_phase_t first, last;  // phases that are reached when it is done
+  const char* name;
+  bool (*run)(run_t* r);
+} stage_t;
+
+static bool stage_read(run_t* r) {
+  r->module = source_parse(r->ctx, &r->source);
+  return r->module != NULL;
+}
+
+static bool stage_lower(run_t* r) { return lower_module(r->ctx, r->module, r->options->input_type); }
+
+static bool run_passes(run_t* r, const pass_t* const* passes, uint32_t count) {
+  return pass_run(r->ctx, r->module, passes, count, &r->options->passes, NULL);
+}
+
+#define PASS(function, pass_name, text) static const pass_t row_##function = {pass_name, text, function};
+GRAPH_PASSES(PASS)
+#undef PASS
+
+static bool stage_optimize(run_t* r) {
+  static const pass_t* const passes[] = {
+      &row_pass_inline,       &row_pass_canonicalize, &row_pass_cse, &row_pass_contract_form,
+      &row_pass_canonicalize, &row_pass_cse,          &row_pass_dce};
+  return run_passes(r, passes, sizeof(passes) / sizeof(passes[0]));
+}
+
+static bool stage_dispatches(run_t* r) {
+  static const pass_t* const passes[] = {&row_pass_form_dispatches};
+  return run_passes(r, passes, 1);
+}
+
+static bool stage_layout(run_t* r) { return layout_assign(r->ctx, r->module, &r->options->targets[0].device); }
+
+static bool stage_kernels(run_t* r) {
+  return kernels_assign(r->ctx, r->module, &r->options->targets[0].device, &r->kernels) &&
+         ir_verify(r->ctx, r->kernels.module);
+}
+
+static bool stage_target(run_t* r) {
+  text_t error = {0};
+  target_compile_options_t options = r->options->target;
+  options.name = arena_printf(ir_context_arena(r->ctx), r->kernels.count == 1 ? "%s" : "%s_linked",
+                              r->kernels.count == 1 ? ir_op_string(r->kernels.funcs[0], "sym_name", "main") : "module");
+  bool ok = !r->kernels.count || target_compile(&r->options->targets[0], r->kernels.funcs, r->kernels.count, &options,
+                                                &r->executable, &error);
+  if (!ok) ir_error(r->ctx, r->module->loc, "%s", error.data ? error.data : "code generation failed");
+  text_finish(&error);
+  return ok;
+}
+
+static uint32_t add_executable(run_t* r, module_writer_t* writer) {
+  const target_t* t = &r->options->targets[0];
+  char* description = arena_printf(ir_context_arena(r->ctx), "%s, cpu %s", t->triple, t->cpu);
+  uint32_t target = module_writer_target(
+      writer, &(module_target_desc_t){.backend = iree_make_cstring_view(target_backend_name(t->backend)),
+                                      .format = iree_make_cstring_view(t->format),
+                                      .description = iree_make_cstring_view(description)});
+  if (!r->kernels.count) return 0;
+  static const char* const extensions[] = {
+      [TARGET_CUDA] = "ptx", [TARGET_LLVM_CPU] = "so", [TARGET_ROCM] = "hsaco", [TARGET_VMVX] = "vmvx"};
+  const target_executable_t* e = &r->executable;
+  module_point_t* points = ARENA_ARRAY(ir_context_arena(r->ctx), module_point_t, e->entry_count + 1);
+  for (uint32_t i = 0; i < e->entry_count; ++i) {
+    const target_entry_t* entry = &e->entries[i];
+    points[i] = (module_point_t){.name = iree_make_cstring_view(entry->name),
+                                 .binding_count = (uint16_t)entry->binding_count,
+                                 .constant_count = (uint16_t)entry->constant_count,
+                                 .local_memory = entry->workgroup_memory_bytes};
+    memcpy(points[i].workgroup_size, entry->workgroup_size, sizeof(points[i].workgroup_size));
+  }
+  char* name = arena_printf(ir_context_arena(r->ctx), "module_linked_%s", target_backend_name(t->backend));
+  for (char* c = name; *c; ++c) *c = *c == '-' ? '_' : *c;
+  uint32_t executable = module_writer_executable(writer, iree_make_cstring_view(name), e->entry_count);
+  module_writer_variant(writer, executable,
+                        &(module_variant_desc_t){.target = target,
+                                                 .extension = iree_make_cstring_view(extensions[t->backend]),
+                                                 .data = {e->data, e->size},
+                                                 .points = points});
+  return executable;
+}
+
+static bool stage_module(run_t* r) {
+  module_writer_t* writer = NULL;
+  iree_allocator_t allocator = iree_allocator_system();
+  const char* name = ir_op_string(r->module, "sym_name", "module");
+  iree_status_t status = module_writer_create(iree_make_cstring_view(name), allocator, &writer);
+  bool ok = iree_status_is_ok(status);
+  if (ok) {
+    uint32_t device = module_writer_device(writer, IREE_SV("__device_0"), 0);
+    uint32_t executable = add_executable(r, writer);
+    ok = host_emit(r->ctx, r->module, writer, device, executable, r->options->strip_source_map);
+  }
+  if (ok && r->output->path) {
+    status = module_writer_finish_file(writer, r->output->path);
+  } else if (ok) {
+    iree_byte_span_t data = {0};
+    status = module_writer_finish_memory(writer, allocator, &data);
+    r->output->data = data.data;
+    r->output->size = data.data_length;
+  }
+  if (!iree_status_is_ok(status)) {
+    char* text = NULL;
+    iree_host_size_t length = 0;
+    iree_status_to_string(status, &allocator, &text, &length);
+    ok = ir_error(r->ctx, NULL, "writing the module: %.*s", (int)length, text ? text : "");
+    iree_allocator_free(allocator, text);
+    iree_status_ignore(status);
+  }
+  module_writer_destroy(writer);
+  return ok;
+}
+
+static const stage_t stages[] = {
+    {COMPILER_PHASE_START, COMPILER_PHASE_START, "reading", stage_read},
+    {COMPILER_PHASE_INPUT, COMPILER_PHASE_PREPROCESSING, "importing", stage_lower},
+    {COMPILER_PHASE_GLOBAL_OPTIMIZATION, COMPILER_PHASE_GLOBAL_OPTIMIZATION, "optimizing", stage_optimize},
+    {COMPILER_PHASE_DISPATCH_CREATION, COMPILER_PHASE_FLOW, "forming dispatches", stage_dispatches},
+    {COMPILER_PHASE_STREAM, COMPILER_PHASE_STREAM, "assigning layouts", stage_layout},
+    {COMPILER_PHASE_EXECUTABLE_SOURCES, COMPILER_PHASE_EXECUTABLE_CONFIGURATIONS, "building kernels", stage_kernels},
+    {COMPILER_PHASE_EXECUTABLE_TARGETS, COMPILER_PHASE_VM, "generating code", stage_target},
+};
+
+static bool run_stages(run_t* r) {
+  uint32_t count = sizeof(stages) / sizeof(stages[0]);
+  for (uint32_t i = 0; i < count; ++i) {
+    const stage_t* stage = &stages[i];
+    progress(r, stage->name, i, count + 1);
+    if (!stage->run(r)) return false;
+    ir_op_t* shown = r->module;
+    if (stage->run == stage_kernels) shown = r->kernels.module;
+    for (compiler_phase_t phase = stage->first; phase <= stage->last; ++phase) {
+      bool stop;
+      if (!end_phase(r, phase, shown, &stop)) return false;
+      if (stop) return true;
+    }
+  }
+  progress(r, "writing", count, count + 1);
+  return stage_module(r);
+}
+
+bool compiler_run(const compiler_options_t* options, const char* path, const char* text, size_t size,
+                  compiler_output_t* output) {
+  run_t r = {.options = options, .output = output, .ctx = ir_context_create()};
+  ir_context_set_diagnostics(r.ctx, options->diagnostic, options->diagnostic_user);
+  dialects_register_all(r.ctx);
+  bool ok = source_open(r.ctx, path, text, size, &r.source) && run_stages(&r);
+  target_executable_finish(&r.executable);
+  ir_context_destroy(r.ctx);
+  source_close(&r.source);
+  return ok;
+}

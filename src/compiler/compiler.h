@@ -1,0 +1,61 @@
+// The compiler as a library: a program in, a module (or the text of a stage) out. Everything is in memory or in files
+// the caller names; messages go to a callback; nothing exits or prints by itself. Reentrant: each call has its own
+// context, so any number may run at once.
+#ifndef IREE_C_COMPILER_COMPILER_H_
+#define IREE_C_COMPILER_COMPILER_H_
+
+#include "ir/pass.h"
+#include "iree/base/api.h"
+#include "target/target.h"
+
+// PHASE(ENUM, name): where --compile-to may stop, in order. Several of IREE's phases are one step here and share a
+// row's result; the names are all accepted.
+#define COMPILER_PHASES(PHASE)                                                                        \
+  PHASE(START, "start")                                                                               \
+  PHASE(INPUT, "input") PHASE(ABI, "abi") PHASE(PREPROCESSING, "preprocessing")                       \
+      PHASE(GLOBAL_OPTIMIZATION, "global-optimization") PHASE(DISPATCH_CREATION, "dispatch-creation") \
+          PHASE(FLOW, "flow") PHASE(STREAM, "stream") PHASE(EXECUTABLE_SOURCES, "executable-sources") \
+              PHASE(EXECUTABLE_CONFIGURATIONS, "executable-configurations")                           \
+                  PHASE(EXECUTABLE_TARGETS, "executable-targets") PHASE(HAL, "hal") PHASE(VM, "vm") PHASE(END, "end")
+typedef enum {
+#define PHASE(name, text) COMPILER_PHASE_##name,
+  COMPILER_PHASES(PHASE)
+#undef PHASE
+      COMPILER_PHASE_COUNT
+} compiler_phase_t;
+const char* compiler_phase_name(compiler_phase_t phase);
+
+enum { COMPILER_MAX_TARGETS = 16 };
+typedef struct compiler_options_t {
+  const char* input_type;  // --iree-input-type
+  target_t targets[COMPILER_MAX_TARGETS];
+  uint32_t target_count;
+  const char* device_name;          // of the target's devices, for messages: "hip", "local"
+  compiler_phase_t stop_after;      // COMPILER_PHASE_END: make a module
+  const char* dump_phases_to;       // directory, or NULL: <stem>.<n>.<phase>.mlir
+  target_compile_options_t target;  // threads, dumps, debug
+  const char* dump_benchmarks;      // directory, or NULL
+  pass_options_t passes;
+  bool strip_source_map;
+  int64_t elide_above;  // text output: elements of constants to show
+  uint32_t print_flags;
+  ir_diagnostic_fn_t diagnostic;
+  void* diagnostic_user;
+  // Called now and then with a stage's name and how far it is; may be NULL.
+  void (*progress)(void* user, const char* stage, uint32_t done, uint32_t total);
+  void* progress_user;
+} compiler_options_t;
+
+// Where the result goes: a file (complete or not at all), or memory that the caller frees with free().
+typedef struct compiler_output_t {
+  const char* path;  // or NULL
+  void* data;
+  size_t size;
+} compiler_output_t;
+
+// Compiles a file (.mlir, .mlirbc as text, .onnx) or, with `text`, a program in memory called `path` for messages.
+// False after diagnostics; no output then exists.
+bool compiler_run(const compiler_options_t* options, const char* path, const char* text, size_t size,
+                  compiler_output_t* output);
+
+#endif  // IREE_C_COMPILER_COMPILER_H_

@@ -1,0 +1,102 @@
+// See source.h.
+#include "compiler/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool read_stream(ir_context_t* ctx, int fd, source_file_t* out) {
+  size_t capacity = 1 << 16;
+  char* data = malloc(capacity);
+  for (;;) {
+    if (!data) abort();
+    ssize_t got = read(fd, data + out->size, capacity - out->size);
+    if (got < 0) {
+      free(data);
+      return ir_error(ctx, NULL, "cannot read '%s': %s", out->path, strerror(errno));
+    }
+    if (got == 0) break;
+    out->size += (size_t)got;
+    if (out->size == capacity) data = realloc(data, capacity *= 2);
+  }
+  out->data = data;
+  out->allocated = true;
+  return true;
+}
+
+static bool map_file(ir_context_t* ctx, const char* path, source_file_t* out) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  if (fd < 0 || fstat(fd, &info)) {
+    int error = errno;
+    if (fd >= 0) close(fd);
+    return ir_error(ctx, NULL, "opening input file: cannot open input file '%s': %s", path, strerror(error));
+  }
+  if (S_ISDIR(info.st_mode)) {
+    close(fd);
+    return ir_error(ctx, NULL, "opening input file: '%s' is a directory; a .mlir or .onnx file is needed", path);
+  }
+  bool ok = true;
+  if (!S_ISREG(info.st_mode)) {
+    ok = read_stream(ctx, fd, out);
+  } else if (info.st_size > 0) {
+    void* data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    ok = data != MAP_FAILED;
+    if (!ok) ir_error(ctx, NULL, "cannot map '%s': %s", path, strerror(errno));
+    out->data = ok ? data : NULL;
+    out->size = ok ? (size_t)info.st_size : 0;
+    out->mapped = ok;
+  } else {
+    out->data = "";
+  }
+  close(fd);
+  return ok;
+}
+
+static bool has_suffix(const char* path, const char* suffix) {
+  size_t size = strlen(path), end = strlen(suffix);
+  return size >= end && strcmp(path + size - end, suffix) == 0;
+}
+
+bool source_open(ir_context_t* ctx, const char* path, const char* text, size_t size, source_file_t* out) {
+  *out = (source_file_t){.path = strcmp(path, "-") ? path : "<stdin>"};
+  const char* base = strrchr(path, '/');
+  base = base ? base + 1 : path;
+  const char* dot = strrchr(base, '.');
+  size_t stem = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+  if (strcmp(path, "-") == 0) base = "module", stem = 6;
+  if (stem >= sizeof(out->stem)) stem = sizeof(out->stem) - 1;
+  memcpy(out->stem, base, stem);
+  out->is_onnx = has_suffix(path, ".onnx");
+  if (text) {
+    out->data = text;
+    out->size = size;
+    return true;
+  }
+  if (strcmp(path, "-") == 0) return read_stream(ctx, STDIN_FILENO, out);
+  return map_file(ctx, path, out);
+}
+
+void source_close(source_file_t* source) {
+  onnx_files_finish(&source->onnx_files);
+  if (source->mapped) munmap((void*)source->data, source->size);
+  if (source->allocated) free((void*)source->data);
+}
+
+ir_op_t* source_parse(ir_context_t* ctx, source_file_t* source) {
+  if (source->is_onnx) {
+    onnx_options_t options = {.externalize_inputs = -1};
+    return onnx_import_buffer(ctx, source->path, source->data, source->size, &options, &source->onnx_files);
+  }
+  if (source->size >= 4 && memcmp(source->data, "ML\xefR", 4) == 0) {
+    ir_error(ctx, ir_loc_file(ctx, source->path, 1, 1),
+             "MLIR bytecode cannot be read; write the module as text (iree-opt or mlir-opt print it)");
+    return NULL;
+  }
+  ir_context_add_source(ctx, source->path, source->data, source->size);
+  return ir_parse_module(ctx, source->path, source->data, source->size);
+}

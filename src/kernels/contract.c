@@ -1,0 +1,426 @@
+// Contraction on CPUs: register tiles of rows x vectors over all (or a block) of the reduction.
+//
+//   workgroup (columns, rows, batch):  for each block of the reduction
+//                                        for each panel of columns: for each tile of rows:
+//                                          for k: acc[r][v] += a[m+r][k] * b[k][n + v*lanes ..]
+// The right operand is read as packed panels when it is a constant (layout.c), else as rows of vectors. Tiles are as
+// high as the registers allow and as even as the rows allow. When a panel of the whole reduction would not stay in
+// cache the reduction is split; partial sums wait in workgroup memory. The epilogue runs on the accumulators; a long
+// one runs in a loop over a copy of the tile instead, to keep the code small.
+#include <assert.h>
+#include <string.h>
+
+#include "kernels/strategy.h"
+
+enum { MAX_TILE = 32, PANEL_BYTES = 160 * 1024, LONG_EPILOGUE = 10 };
+
+typedef struct contract_plan_t {
+  dispatch_t* d;
+  ir_op_t* op;
+  bool batched;
+  int64_t batch, rows, columns, reduction;
+  int64_t lanes, vectors;  // of a panel
+  int64_t tile_rows;
+  int64_t row_block;             // rows of a workgroup
+  int64_t panels, group_panels;  // of the result, of a workgroup
+  int64_t reduction_block;
+  const ir_type_t* accumulator;
+  ir_value_t* partial;  // [group_panels][row_block][panel] in workgroup memory, or NULL
+  ir_value_t* spill;    // one tile, for long epilogues, or NULL
+  linear_t at_batch;
+} contract_plan_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Sizes
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool strategy_contract_matches(const dispatch_t* d) {
+  if (!d->root || !ir_is(d->root, GRAPH_CONTRACT)) return false;
+  const ir_type_t *lhs = ir_operand(d->root, 0)->type, *rhs = ir_operand(d->root, 1)->type;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) return false;
+  }
+  if (!ir_type_is_static(lhs) || lhs->rank != rhs->rank || lhs->rank < 2 || lhs->rank > 3) return false;
+  int64_t lc = -1, rc = -1, lb = -1;
+  uint32_t batch = ir_op_ints(d->root, "lhs_batch", &lb, 1);
+  if (ir_op_ints(d->root, "lhs_contract", &lc, 1) != 1 || ir_op_ints(d->root, "rhs_contract", &rc, 1) != 1)
+    return false;
+  if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0)) return false;
+  return lc == lhs->rank - 1 && rc == lhs->rank - 2 && ir_type_count(d->root->results[0].type) > 0;
+}
+
+// Width of the packed panels behind the right operand, or 0.
+static int64_t packed_panel(const ir_op_t* op) {
+  const ir_op_t* def = ir_operand(op, 1)->def;
+  int64_t tile = 0;
+  if (def && ir_is(def, GRAPH_UNPACK)) ir_op_ints(def, "tiles", &tile, 1);
+  return tile;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static void plan_tile(contract_plan_t* c) {
+  const device_info_t* device = c->d->device;
+  int64_t panel = packed_panel(c->op);
+  c->lanes = device->vector_bytes / ir_type_bytes(c->accumulator);
+  while (c->lanes > 1 && c->lanes / 2 >= c->columns && !panel) c->lanes /= 2;
+  if (!device->has_masks && !panel) {
+    while (c->lanes > 1 && c->columns % c->lanes) c->lanes /= 2;
+  }
+  if (panel && panel < c->lanes) c->lanes = panel;
+  c->vectors = panel ? panel / c->lanes : c->columns >= 2 * c->lanes ? 2 : 1;
+  c->panels = ceil_div(c->columns, c->lanes * c->vectors);
+  int64_t most = (device->vector_registers - c->vectors - 1) / c->vectors;
+  if (most > 16) most = 16;
+  if (most < 1) most = 1;
+  c->tile_rows = ceil_div(c->rows, ceil_div(c->rows, most));
+}
+
+static void plan_blocks(contract_plan_t* c) {
+  int64_t bytes = ir_type_bytes(c->accumulator), width = c->lanes * c->vectors;
+  c->reduction_block = c->reduction;
+  int64_t most = PANEL_BYTES / (width * bytes);
+  if (c->reduction > most && c->rows > c->tile_rows) {
+    c->reduction_block = ceil_div(c->reduction, ceil_div(c->reduction, most));
+  }
+  // Rows whose left operand stays in the second-level cache.
+  int64_t l2 = c->d->device->l2_bytes > 0 ? c->d->device->l2_bytes : 512 * 1024;
+  int64_t block = l2 / 2 / (c->reduction_block * bytes);
+  block = block / c->tile_rows * c->tile_rows;
+  if (block < c->tile_rows) block = c->tile_rows;
+  int64_t blocks = ceil_div(c->rows, block);
+  c->row_block = ceil_div(ceil_div(c->rows, blocks), c->tile_rows) * c->tile_rows;
+  if (c->row_block > c->rows) c->row_block = c->rows;
+  // Enough workgroups to share out, none below some ten microseconds.
+  double flops = 2.0 * (double)c->batch * (double)c->rows * (double)c->columns * (double)c->reduction;
+  int64_t wanted = (int64_t)(flops / 2e6), others = c->batch * ceil_div(c->rows, c->row_block);
+  if (wanted > 16) wanted = 16;
+  int64_t groups = wanted / others;
+  if (groups < 1) groups = 1;
+  if (groups > c->panels) groups = c->panels;
+  c->group_panels = ceil_div(c->panels, groups);
+  if (c->reduction_block < c->reduction) {  // partial sums of the group must stay in cache
+    int64_t fit = l2 / 4 / (c->row_block * width * bytes);
+    if (fit < 1) fit = 1;
+    if (c->group_panels > fit) c->group_panels = ceil_div(c->panels, ceil_div(c->panels, fit));
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// A tile
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct tile_t {
+  linear_t row, column;  // first of the tile; column counts from the start of the result
+  linear_t panel;        // within the group
+  int64_t rows, vectors;
+  int64_t last_lanes;         // lanes of the last vector that exist
+  ir_value_t *lower, *upper;  // of the reduction
+  bool starts, ends;          // first and last block of the reduction
+} tile_t;
+
+static ir_value_t* element(contract_plan_t* c, uint32_t operand, const linear_t* coords) {
+  kernel_build_t* k = &c->d->k;
+  bool is_unsigned = ir_op_flag(c->op, operand ? "unsigned_rhs" : "unsigned_lhs");
+  ir_value_t* value = eval_lanes(k, ir_operand(c->op, operand), coords);
+  if (ir_type_scalar(value->type) == c->accumulator) return value;
+  return kernel_cast(&k->b, is_unsigned ? SCALAR_castu : SCALAR_cast, value, c->accumulator);
+}
+
+static void set_coords(const contract_plan_t* c, linear_t* coords, linear_t x, linear_t y) {
+  uint32_t at = 0;
+  if (c->batched) coords[at++] = c->at_batch;
+  coords[at++] = x;
+  coords[at] = y;
+}
+
+static linear_t column_of(contract_plan_t* c, const tile_t* t, int64_t vector) {
+  linear_t column = t->column;
+  column.constant += vector * c->lanes;
+  column.lane = c->lanes > 1;
+  return column;
+}
+
+static ir_value_t* tail_mask(contract_plan_t* c, const tile_t* t, int64_t vector) {
+  bool partial = vector == t->vectors - 1 && t->last_lanes < c->lanes;
+  return partial ? lane_mask(&c->d->k, c->lanes, t->last_lanes) : NULL;
+}
+
+static void multiply(contract_plan_t* c, const tile_t* t, linear_t at, ir_value_t** acc) {
+  kernel_build_t* k = &c->d->k;
+  linear_t coords[3];
+  ir_value_t* b[8];
+  bool packed = packed_panel(c->op) != 0;
+  k->lanes = c->lanes;
+  for (int64_t v = 0; v < t->vectors; ++v) {
+    set_coords(c, coords, at, column_of(c, t, v));
+    k->mask = packed ? NULL : tail_mask(c, t, v);
+    b[v] = element(c, 1, coords);
+    k->mask = NULL;
+  }
+  k->lanes = 1;
+  bool is_float = c->accumulator->kind == IR_TYPE_FLOAT;
+  for (int64_t r = 0; r < t->rows; ++r) {
+    linear_t row = t->row;
+    row.constant += r;
+    set_coords(c, coords, row, at);
+    ir_value_t* a = kernel_splat(&k->b, element(c, 0, coords), c->lanes);
+    for (int64_t v = 0; v < t->vectors; ++v) {
+      ir_value_t** slot = &acc[r * t->vectors + v];
+      *slot = is_float ? kernel_ternary(&k->b, SCALAR_fma, a, b[v], *slot)
+                       : kernel_add(&k->b, *slot, kernel_mul(&k->b, a, b[v]));
+    }
+  }
+}
+
+static linear_t partial_offset(contract_plan_t* c, const tile_t* t, linear_t row, int64_t vector) {
+  kernel_build_t* k = &c->d->k;
+  int64_t width = c->lanes * c->vectors;
+  linear_t offset = linear_scale(k, t->panel, c->row_block * width);
+  offset = linear_add(k, offset, linear_scale(k, row, width));
+  offset.constant += vector * c->lanes;
+  return offset;
+}
+
+// `local_row` is the row within the workgroup's block.
+static void load_partial(contract_plan_t* c, const tile_t* t, linear_t local_row, ir_value_t** acc, bool store) {
+  kernel_build_t* k = &c->d->k;
+  for (int64_t r = 0; r < t->rows; ++r) {
+    for (int64_t v = 0; v < t->vectors; ++v) {
+      linear_t row = local_row;
+      row.constant += r;
+      linear_t offset = partial_offset(c, t, row, v);
+      ir_value_t* at = linear_scalar(k, &offset);
+      ir_value_t** slot = &acc[r * t->vectors + v];
+      if (store) {
+        kernel_store(&k->b, *slot, c->partial, at);
+      } else {
+        *slot = kernel_load(&k->b, c->partial, at, c->lanes);
+      }
+    }
+  }
+}
+
+static void finish_vector(contract_plan_t* c, const tile_t* t, linear_t row, int64_t v, ir_value_t* value) {
+  kernel_build_t* k = &c->d->k;
+  linear_t coords[3];
+  ir_value_t* result = ir_result(c->op, 0);
+  k->lanes = c->lanes;
+  k->mask = tail_mask(c, t, v);
+  set_coords(c, coords, row, column_of(c, t, v));
+  eval_set_bound(k, result, eval_convert(k, value, ir_type_scalar(result->type)));
+  epilogue_store(c->d, result, coords);
+  result->data = NULL;
+  k->mask = NULL;
+  k->lanes = 1;
+}
+
+static void finish_tile(contract_plan_t* c, const tile_t* t, ir_value_t** acc) {
+  kernel_build_t* k = &c->d->k;
+  if (!c->spill) {
+    for (int64_t r = 0; r < t->rows; ++r) {
+      linear_t row = t->row;
+      row.constant += r;
+      for (int64_t v = 0; v < t->vectors; ++v) finish_vector(c, t, row, v, acc[r * t->vectors + v]);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < t->rows * t->vectors; ++i) {
+    kernel_store(&k->b, acc[i], c->spill, kernel_index(&k->b, i * c->lanes));
+  }
+  kernel_loop_t loop = kernel_loop_constant(k, 0, t->rows, 1, NULL, 0);
+  linear_t r = linear_value(loop.index), row = linear_add(k, t->row, r);
+  for (int64_t v = 0; v < t->vectors; ++v) {
+    linear_t offset = linear_scale(k, r, t->vectors * c->lanes);
+    offset.constant += v * c->lanes;
+    finish_vector(c, t, row, v, kernel_load(&k->b, c->spill, linear_scalar(k, &offset), c->lanes));
+  }
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
+static void build_tile(contract_plan_t* c, const tile_t* t, linear_t local_row) {
+  kernel_build_t* k = &c->d->k;
+  ir_value_t* acc[MAX_TILE * 2];
+  uint32_t count = (uint32_t)(t->rows * t->vectors);
+  assert(count <= MAX_TILE * 2);
+  const ir_type_t* type = kernel_vector_type(k->ctx, c->accumulator, c->lanes);
+  for (uint32_t i = 0; i < count; ++i) {
+    acc[i] = type->kind == IR_TYPE_FLOAT || ir_type_scalar(type)->kind == IR_TYPE_FLOAT
+                 ? kernel_number(&k->b, type, 0)
+                 : kernel_integer(&k->b, type, 0);
+  }
+  if (!t->starts) load_partial(c, t, local_row, acc, false);
+  kernel_loop_t loop = kernel_loop_begin(k, t->lower, t->upper, 1, acc, count);
+  ir_value_t* inner[MAX_TILE * 2];
+  for (uint32_t i = 0; i < count; ++i) inner[i] = loop.iters[i];
+  multiply(c, t, linear_value(loop.index), inner);
+  kernel_for_end(&k->b, &loop, inner, count);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+  if (t->ends) {
+    finish_tile(c, t, acc);
+  } else {
+    load_partial(c, t, local_row, acc, true);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Loops around it
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Rows `first` .. of the block, `t` says everything else.
+static void build_rows(contract_plan_t* c, tile_t* t, linear_t first_row, int64_t count) {
+  kernel_build_t* k = &c->d->k;
+  int64_t whole = count / c->tile_rows * c->tile_rows;
+  if (whole) {
+    linear_t local = linear_constant(0);
+    kernel_loop_t loop = {0};
+    if (whole > c->tile_rows) {
+      loop = kernel_loop_constant(k, 0, whole, c->tile_rows, NULL, 0);
+      local = linear_value(loop.index);
+    }
+    t->rows = c->tile_rows;
+    t->row = linear_add(k, first_row, local);
+    build_tile(c, t, local);
+    if (whole > c->tile_rows) kernel_for_end(&k->b, &loop, NULL, 0);
+  }
+  if (whole < count) {
+    t->rows = count - whole;
+    t->row = linear_add(k, first_row, linear_constant(whole));
+    build_tile(c, t, linear_constant(whole));
+  }
+}
+
+// All rows of the workgroup's block; the last block may be shorter.
+static void build_row_block(contract_plan_t* c, tile_t* t, ir_value_t* block_id) {
+  kernel_build_t* k = &c->d->k;
+  int64_t blocks = ceil_div(c->rows, c->row_block), rest = c->rows - (blocks - 1) * c->row_block;
+  if (blocks == 1) {
+    build_rows(c, t, linear_constant(0), c->rows);
+    return;
+  }
+  linear_t first = linear_scale(k, linear_value(block_id), c->row_block);
+  if (rest == c->row_block) {
+    build_rows(c, t, first, c->row_block);
+    return;
+  }
+  ir_value_t* is_last = kernel_binary(&k->b, SCALAR_eq, block_id, kernel_index(&k->b, blocks - 1));
+  kernel_branch_t branch = kernel_if_begin(&k->b, is_last, NULL, 0);
+  build_rows(c, t, linear_constant((blocks - 1) * c->row_block), rest);
+  kernel_if_else(&k->b, &branch, NULL, 0);
+  build_rows(c, t, first, c->row_block);
+  kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+typedef struct group_t {
+  ir_value_t *column_id, *row_id;
+} group_t;
+
+static void build_panels(contract_plan_t* c, const group_t* g, tile_t* t) {
+  kernel_build_t* k = &c->d->k;
+  int64_t width = c->lanes * c->vectors, rest = c->columns % width, whole = c->columns / width;
+  int64_t groups = ceil_div(c->panels, c->group_panels);
+  ir_value_t *lower = kernel_index(&k->b, 0), *upper = kernel_index(&k->b, whole);
+  if (groups > 1) {
+    lower = kernel_mul_const(&k->b, g->column_id, c->group_panels);
+    if (c->group_panels > 1) index_set_facts(k, lower, 0, c->panels - 1, c->group_panels);
+    upper = kernel_add_const(&k->b, lower, c->group_panels);
+    upper = kernel_binary(&k->b, SCALAR_min, upper, kernel_index(&k->b, whole));
+    index_set_facts(k, upper, 0, whole, 1);
+  }
+  t->vectors = c->vectors;
+  t->last_lanes = c->lanes;
+  if (whole) {
+    kernel_loop_t loop = kernel_loop_begin(k, lower, upper, 1, NULL, 0);
+    index_set_facts(k, loop.index, 0, whole - 1, 1);
+    t->column = linear_scale(k, linear_value(loop.index), width);
+    t->panel = linear_add(k, linear_value(loop.index), linear_scale(k, linear_value(lower), -1));
+    build_row_block(c, t, g->row_id);
+    kernel_for_end(&k->b, &loop, NULL, 0);
+  }
+  if (!rest) return;
+  kernel_branch_t branch = {0};
+  if (groups > 1) {  // the last group has the partial panel
+    ir_value_t* mine = kernel_binary(&k->b, SCALAR_eq, g->column_id, kernel_index(&k->b, groups - 1));
+    branch = kernel_if_begin(&k->b, mine, NULL, 0);
+  }
+  t->vectors = ceil_div(rest, c->lanes);
+  t->last_lanes = rest - (t->vectors - 1) * c->lanes;
+  t->column = linear_constant(whole * width);
+  t->panel = linear_constant(c->panels - 1 - (groups - 1) * c->group_panels);
+  build_row_block(c, t, g->row_id);
+  if (groups > 1) kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+static void build_reduction(contract_plan_t* c, const group_t* g) {
+  kernel_build_t* k = &c->d->k;
+  tile_t t = {0};
+  int64_t blocks = ceil_div(c->reduction, c->reduction_block), last = (blocks - 1) * c->reduction_block;
+  if (blocks == 1) {
+    t.lower = kernel_index(&k->b, 0);
+    t.upper = kernel_index(&k->b, c->reduction);
+    t.starts = t.ends = true;
+    build_panels(c, g, &t);
+    return;
+  }
+  t.starts = true;
+  t.lower = kernel_index(&k->b, 0);
+  t.upper = kernel_index(&k->b, c->reduction_block);
+  build_panels(c, g, &t);
+  t.starts = false;
+  if (blocks > 2) {
+    kernel_loop_t loop = kernel_loop_constant(k, c->reduction_block, last, c->reduction_block, NULL, 0);
+    t.lower = loop.index;
+    t.upper = kernel_add_const(&k->b, loop.index, c->reduction_block);
+    index_set_facts(k, t.upper, 0, last, 1);
+    build_panels(c, g, &t);
+    kernel_for_end(&k->b, &loop, NULL, 0);
+  }
+  t.ends = true;
+  t.lower = kernel_index(&k->b, last);
+  t.upper = kernel_index(&k->b, c->reduction);
+  build_panels(c, g, &t);
+}
+
+static int64_t epilogue_length(const dispatch_t* d) {
+  int64_t length = 0;
+  for (ir_op_t* op = d->root->next; op && op != d->yield; op = op->next) {
+    int fn = graph_scalar_fn(op);
+    bool function = fn >= SCALAR_exp && fn <= SCALAR_logistic && fn != SCALAR_sqrt;
+    length += fn < 0 ? 0 : function ? 8 : 1;
+  }
+  return length;
+}
+
+static ir_value_t* id_with_facts(kernel_build_t* k, int64_t axis, int64_t count) {
+  if (count == 1) return kernel_index(&k->b, 0);
+  ir_value_t* id = kernel_id(&k->b, KERNEL_WORKGROUP_ID, axis);
+  index_set_facts(k, id, 0, count - 1, 1);
+  return id;
+}
+
+void strategy_contract_build(dispatch_t* d) {
+  kernel_build_t* k = &d->k;
+  const ir_type_t *lhs = ir_operand(d->root, 0)->type, *y = d->root->results[0].type;
+  contract_plan_t c = {.d = d, .op = d->root, .batched = lhs->rank == 3};
+  c.batch = c.batched ? lhs->dims[0] : 1;
+  c.rows = lhs->dims[lhs->rank - 2];
+  c.reduction = lhs->dims[lhs->rank - 1];
+  c.columns = y->dims[y->rank - 1];
+  c.accumulator = eval_accumulator(d->ctx, y->element);
+  plan_tile(&c);
+  plan_blocks(&c);
+  int64_t groups = ceil_div(c.panels, c.group_panels), blocks = ceil_div(c.rows, c.row_block);
+  d->workgroups[0] = groups;
+  d->workgroups[1] = blocks;
+  d->workgroups[2] = c.batch;
+  group_t g = {id_with_facts(k, 0, groups), id_with_facts(k, 1, blocks)};
+  c.at_batch = linear_value(id_with_facts(k, 2, c.batch));
+  if (c.reduction_block < c.reduction) {
+    int64_t size = c.group_panels * c.row_block * c.lanes * c.vectors;
+    c.partial = kernel_alloc(&k->b, c.accumulator, size, IR_SPACE_WORKGROUP);
+  }
+  if (epilogue_length(d) > LONG_EPILOGUE) {
+    c.spill = kernel_alloc(&k->b, c.accumulator, c.tile_rows * c.vectors * c.lanes, IR_SPACE_PRIVATE);
+  }
+  build_reduction(&c, &g);
+}

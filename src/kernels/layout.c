@@ -1,0 +1,212 @@
+// See layout.h.
+//
+//   %1 = dispatch(%x, %w) ({ %y = conv %x, %w; yield %y })        tensor<1x64x56x56xf32>
+//     =>
+//   %1 = dispatch(%x', %w') ({ %x = unpack %x'; %w = unpack %w'; %y = conv %x, %w; %p = pack %y; yield %p })
+//                                                                 tensor<1x4x56x56x16xf32>
+#include "kernels/layout.h"
+
+#include <string.h>
+
+#include "dialects/graph.h"
+#include "kernels/layout_constant.h"
+
+typedef struct layouts_t {
+  ir_context_t* ctx;
+  const device_info_t* device;
+} layouts_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Sizes
+//===----------------------------------------------------------------------------------------------------------------===
+
+static int64_t vector_lanes(const device_info_t* device, const ir_type_t* element) {
+  uint32_t bytes = ir_type_bytes(element);
+  return device->vector_bytes / (bytes < 4 ? 4 : bytes);
+}
+
+int64_t layout_panel(const device_info_t* device, const ir_type_t* element, int64_t columns) {
+  int64_t lanes = vector_lanes(device, element);
+  if (columns <= lanes) return lanes;
+  return 2 * lanes;
+}
+
+int64_t layout_channel_block(const device_info_t* device, const ir_type_t* element, int64_t channels) {
+  int64_t lanes = vector_lanes(device, element);
+  if (channels % lanes == 0) return lanes;
+  if (channels % 8 == 0 && channels <= 4 * lanes && lanes >= 8) return channels;  // pixel-major
+  return 0;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Rewriting one side of a boundary
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const ir_type_t* packed_type(ir_context_t* ctx, const ir_type_t* type, int64_t axis, int64_t tile) {
+  int64_t dims[GRAPH_MAX_RANK + 1];
+  memcpy(dims, type->dims, sizeof(int64_t) * (size_t)type->rank);
+  dims[axis] = (dims[axis] + tile - 1) / tile;
+  dims[type->rank] = tile;
+  return ir_type_tensor(ctx, type->element, type->rank + 1, dims);
+}
+
+static ir_op_t* tile_op(ir_builder_t* b, uint32_t code, ir_value_t* x, const ir_type_t* type, int64_t axis,
+                        int64_t tile) {
+  ir_named_attr_t attrs[] = {{"tiles", ir_attr_i64_array(b->ctx, &tile, 1)},
+                             {"axes", ir_attr_i64_array(b->ctx, &axis, 1)}};
+  return graph_build(b, code, &x, 1, type, attrs, 2)->def;
+}
+
+// The region's argument becomes packed and is unpacked at once.
+static void unpack_argument(layouts_t* l, ir_block_t* body, ir_value_t* arg, int64_t axis, int64_t tile) {
+  ir_builder_t b = ir_builder_before(l->ctx, body->first);
+  const ir_type_t* plain = arg->type;
+  arg->type = packed_type(l->ctx, plain, axis, tile);
+  ir_op_t* unpack = tile_op(&b, GRAPH_UNPACK, arg, plain, axis, tile);
+  ir_value_replace_except(arg, ir_result(unpack, 0), unpack);
+}
+
+static uint32_t operand_number(const ir_use_t* use) { return (uint32_t)(use - use->owner->operands); }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Weights
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The dispatch argument behind `value` and the constant bound to it, when nothing else in the region reads it.
+static ir_value_t* constant_argument(ir_op_t* dispatch, ir_value_t* value, const ir_attr_t** constant) {
+  if (value->def || !ir_has_one_use(value)) return NULL;
+  ir_value_t* outer = ir_operand(dispatch, value->index);
+  if (!outer->def || !ir_is(outer->def, GRAPH_CONSTANT)) return NULL;
+  *constant = ir_op_attr(outer->def, "value");
+  return value;
+}
+
+static void bind_constant(layouts_t* l, ir_op_t* dispatch, uint32_t operand, const ir_attr_t* value) {
+  ir_builder_t b = ir_builder_before(l->ctx, dispatch);
+  ir_value_t* old = ir_operand(dispatch, operand);
+  ir_op_set_operand(dispatch, operand, graph_constant(&b, value));
+  if (!old->uses) ir_op_erase(old->def);
+}
+
+// [K, N] -> panels [N / p, K, p], so that a kernel reads its columns of every k in one line.
+static void pack_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
+  const ir_attr_t* constant;
+  ir_value_t* arg = constant_argument(dispatch, ir_operand(op, 1), &constant);
+  if (!arg || arg->type->rank != 2 || arg->type->element != ir_operand(op, 0)->type->element) return;
+  int64_t reduced;
+  ir_op_ints(op, "rhs_contract", &reduced, 1);
+  if (reduced != 0) return;
+  int64_t panel = layout_panel(l->device, arg->type->element, arg->type->dims[1]);
+  static const int64_t swap[] = {1, 0, 2};
+  const ir_type_t* plain = arg->type;
+  const ir_attr_t* packed = constant_transpose(l->ctx, constant_pack(l->ctx, constant, 1, panel), swap);
+  bind_constant(l, dispatch, arg->index, packed);
+  ir_builder_t b = {.ctx = l->ctx, .block = op->parent, .before = op, .loc = op->loc};
+  arg->type = packed->type;
+  ir_value_t* rows = graph_transpose(&b, arg, swap);
+  ir_op_t* unpack = tile_op(&b, GRAPH_UNPACK, rows, plain, 1, panel);
+  ir_op_set_operand(op, 1, ir_result(unpack, 0));
+}
+
+static bool is_depthwise(const graph_conv_t* c, const ir_type_t* w) {
+  return c->groups > 1 && w->dims[strchr(c->w_layout, 'i') - c->w_layout] == 1 &&
+         w->dims[strchr(c->w_layout, 'o') - c->w_layout] == c->groups;
+}
+
+// [o, i, h, w] -> [o / p, i, h, w, p].
+static void pack_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
+  graph_conv_t c;
+  const ir_attr_t* constant;
+  ir_value_t* arg = constant_argument(dispatch, ir_operand(op, 1), &constant);
+  if (!arg || !graph_conv_read(op, &c) || strncmp(c.w_layout, "oi", 2)) return;
+  const ir_type_t* w = arg->type;
+  int64_t channels = w->dims[0], per_group = channels / c.groups;
+  int64_t block = layout_channel_block(l->device, w->element, is_depthwise(&c, w) ? channels : per_group);
+  if (!block) return;
+  int64_t lanes = vector_lanes(l->device, w->element);
+  if (block == lanes && !is_depthwise(&c, w) && per_group % (2 * lanes) == 0) block = 2 * lanes;
+  bind_constant(l, dispatch, arg->index, constant_pack(l->ctx, constant, 0, block));
+  unpack_argument(l, dispatch->regions[0].first, arg, 0, block);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Activations
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_op_t* find_root(const ir_op_t* dispatch, uint32_t code) {
+  IR_FOR_OPS(op, dispatch->regions[0].first) {
+    if (ir_is(op, code)) return op;
+  }
+  return NULL;
+}
+
+static bool reads_packed(const ir_op_t* dispatch) {
+  IR_FOR_OPS(op, dispatch->regions[0].first) {
+    int64_t axis = -1;
+    if (ir_is(op, GRAPH_UNPACK) && op->results[0].type->rank == 4 && ir_op_ints(op, "axes", &axis, 1) && axis == 1 &&
+        !ir_operand(op, 0)->def) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Channels-first images that only dispatches read.
+static int64_t block_of_result(const layouts_t* l, ir_op_t* dispatch, uint32_t result) {
+  ir_value_t *value = ir_result(dispatch, result), *inner = ir_operand(dispatch->regions[0].first->last, result);
+  const ir_type_t* type = value->type;
+  if (type->rank != 4 || !ir_type_is_static(type) || !inner->def || type->element->kind != IR_TYPE_FLOAT) return 0;
+  ir_op_t* conv = find_root(dispatch, GRAPH_CONV);
+  graph_conv_t c;
+  if (conv && (!graph_conv_read(conv, &c) || strcmp(c.y_layout, "nc01"))) return 0;
+  const ir_type_t* domain = conv ? conv->results[0].type : type;
+  if (domain->rank != 4 || memcmp(domain->dims, type->dims, sizeof(int64_t) * 4)) return 0;
+  if (!conv && !reads_packed(dispatch)) return 0;
+  if (!conv && (find_root(dispatch, GRAPH_CONTRACT) || find_root(dispatch, GRAPH_REDUCE))) return 0;
+  IR_FOR_USES(use, value) {
+    if (!ir_is(use->owner, GRAPH_DISPATCH)) return 0;
+  }
+  return layout_channel_block(l->device, type->element, type->dims[1]);
+}
+
+static void pack_result(layouts_t* l, ir_op_t* dispatch, uint32_t result, int64_t block) {
+  ir_block_t* body = dispatch->regions[0].first;
+  ir_value_t* value = ir_result(dispatch, result);
+  const ir_type_t* packed = packed_type(l->ctx, value->type, 1, block);
+  ir_builder_t b = ir_builder_before(l->ctx, body->last);
+  ir_op_t* pack = tile_op(&b, GRAPH_PACK, ir_operand(body->last, result), packed, 1, block);
+  ir_op_set_operand(body->last, result, ir_result(pack, 0));
+  value->type = packed;
+  IR_FOR_USES(use, value) {
+    ir_block_t* reader = use->owner->regions[0].first;
+    unpack_argument(l, reader, reader->args[operand_number(use)], 1, block);
+  }
+}
+
+static void assign_block(layouts_t* l, ir_block_t* block) {
+  IR_FOR_OPS(op, block) {
+    for (uint32_t r = 0; !ir_is(op, GRAPH_DISPATCH) && r < op->region_count; ++r) {
+      IR_FOR_BLOCKS(inner, &op->regions[r]) assign_block(l, inner);
+    }
+    if (!ir_is(op, GRAPH_DISPATCH)) continue;
+    ir_op_t* contract = find_root(op, GRAPH_CONTRACT);
+    if (contract) pack_contract(l, op, contract);
+    ir_op_t* conv = find_root(op, GRAPH_CONV);
+    if (conv && ir_operand(conv, 0)->type->rank == 4) pack_conv(l, op, conv);
+    for (uint32_t i = 0; i < op->result_count; ++i) {
+      int64_t tile = block_of_result(l, op, i);
+      if (tile) pack_result(l, op, i, tile);
+    }
+  }
+}
+
+bool layout_assign(ir_context_t* ctx, ir_op_t* module, const device_info_t* device) {
+  if (device->kind != DEVICE_CPU) return true;
+  layouts_t l = {ctx, device};
+  IR_FOR_OPS(func, ir_module_body(module)) {
+    for (uint32_t r = 0; r < func->region_count; ++r) {
+      IR_FOR_BLOCKS(block, &func->regions[r]) assign_block(&l, block);
+    }
+  }
+  return true;
+}

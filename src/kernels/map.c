@@ -1,0 +1,135 @@
+// Every output element on its own: elementwise chains, index maps, small windows, and whatever has no better strategy.
+// On CPUs vectors run along the output's last dimension; on GPUs a thread makes an element.
+#include <assert.h>
+#include <string.h>
+
+#include "kernels/strategy.h"
+
+bool strategy_map_matches(const dispatch_t* d) {
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && !eval_supports(op)) return false;
+    if (op->result_count && !ir_type_is_static(op->results[0].type)) return false;
+  }
+  return true;
+}
+
+// All values have one shape (or are single numbers), so that the dimensions do not matter: the kernel sees one.
+static bool flattens(const dispatch_t* d) {
+  const ir_type_t* shape = ir_operand(d->yield, 0)->type;
+  if (shape->rank < 2 || d->yield->operand_count != 1) return false;
+  IR_FOR_OPS(op, d->body) {
+    if (op == d->yield) continue;
+    if (graph_scalar_fn(op) < 0 && !ir_is(op, GRAPH_CONSTANT)) return false;
+    if (op->results[0].type->rank != shape->rank) return false;
+    if (memcmp(op->results[0].type->dims, shape->dims, sizeof(int64_t) * (size_t)shape->rank)) return false;
+  }
+  for (uint32_t i = 0; i < d->body->arg_count; ++i) {
+    const ir_type_t* type = d->body->args[i]->type;
+    if (type->rank != shape->rank || memcmp(type->dims, shape->dims, sizeof(int64_t) * (size_t)shape->rank)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void flatten_value(ir_context_t* ctx, ir_value_t* value) {
+  int64_t count = ir_type_count(value->type);
+  value->type = ir_type_tensor(ctx, value->type->element, 1, &count);
+}
+
+static void flatten(dispatch_t* d) {
+  for (uint32_t i = 0; i < d->body->arg_count; ++i) flatten_value(d->ctx, d->body->args[i]);
+  IR_FOR_OPS(op, d->body) {
+    for (uint32_t i = 0; i < op->result_count; ++i) flatten_value(d->ctx, &op->results[i]);
+  }
+  for (uint32_t i = 0; i < d->op->result_count; ++i) flatten_value(d->ctx, d->outputs[i]);
+}
+
+// Several outputs follow one root: it is computed once and everything else pushed behind it.
+static ir_value_t* domain_of(const dispatch_t* d) {
+  if (d->yield->operand_count == 1 || !d->root) return ir_operand(d->yield, 0);
+  return ir_result(d->root, 0);
+}
+
+static void compute(dispatch_t* d, ir_value_t* domain, const linear_t* coords) {
+  kernel_build_t* k = &d->k;
+  if (d->yield->operand_count == 1) {
+    eval_store(k, d->outputs[0], coords, eval_at(k, domain, coords));
+    return;
+  }
+  for (uint32_t i = 0; i < d->root->result_count; ++i) {
+    ir_value_t* result = ir_result(d->root, i);
+    eval_set_bound(k, result, eval_at(k, result, coords));
+    for (uint32_t j = i + 1; j < d->root->result_count; ++j) ir_result(d->root, j)->data = NULL;
+    if (i + 1 < d->root->result_count) {
+      for (uint32_t y = 0; y < d->yield->operand_count; ++y) {
+        if (ir_operand(d->yield, y) != result) continue;
+        eval_store(k, d->outputs[y], coords, ((source_t*)result->data)->value);
+      }
+      result->data = NULL;
+      continue;
+    }
+    epilogue_store(d, result, coords);
+    result->data = NULL;
+  }
+}
+
+typedef struct strip_t {
+  ir_value_t* domain;
+  linear_t* coords;
+  linear_t offset;
+} strip_t;
+
+static void strip_body(dispatch_t* d, linear_t at, ir_value_t** accumulators, void* user) {
+  (void)accumulators;
+  strip_t* s = user;
+  s->coords[s->domain->type->rank - 1] = linear_add(&d->k, at, s->offset);
+  compute(d, s->domain, s->coords);
+}
+
+static void build_cpu(dispatch_t* d, ir_value_t* domain) {
+  const ir_type_t* type = domain->type;
+  linear_t coords[GRAPH_MAX_RANK];
+  enum { WORK = 60000 };
+  int64_t cost = dispatch_cost(d), last = type->dims[type->rank - 1], outer = last ? ir_type_count(type) / last : 0;
+  int64_t lanes = dispatch_lanes(d, last);
+  strip_t s = {domain, coords, linear_constant(0)};
+  if (outer == 1 && last % lanes == 0 && last / lanes > 1) {  // one long row: share it out by vectors
+    iterations_t it = iterations_begin(d, last / lanes, WORK / (cost * lanes));
+    for (int32_t i = 0; i < type->rank - 1; ++i) coords[i] = linear_constant(0);
+    d->k.lanes = lanes;
+    linear_t at = linear_scale(&d->k, it.index, lanes);
+    at.lane = lanes > 1;
+    coords[type->rank - 1] = at;
+    compute(d, domain, coords);
+    d->k.lanes = 1;
+    iterations_end(d, &it);
+    return;
+  }
+  iterations_t it = iterations_begin(d, outer, WORK / (cost * (last ? last : 1)));
+  iterations_split(&d->k, it.index, type->dims, type->rank - 1, coords);
+  strips(d, last, lanes, NULL, 0, strip_body, &s);
+  iterations_end(d, &it);
+}
+
+void strategy_map_build(dispatch_t* d) {
+  if (flattens(d)) flatten(d);
+  ir_value_t* domain = domain_of(d);
+  int64_t count = ir_type_count(domain->type);
+  if (count == 0) return;
+  if (domain->type->rank == 0) {
+    iterations_t it = iterations_begin(d, 1, 1);
+    compute(d, domain, NULL);
+    iterations_end(d, &it);
+    return;
+  }
+  if (d->device->kind == DEVICE_CPU) {
+    build_cpu(d, domain);
+    return;
+  }
+  linear_t coords[GRAPH_MAX_RANK];
+  iterations_t it = iterations_begin(d, count, 1);
+  iterations_split(&d->k, it.index, domain->type->dims, domain->type->rank, coords);
+  compute(d, domain, coords);
+  iterations_end(d, &it);
+}

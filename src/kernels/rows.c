@@ -1,0 +1,330 @@
+// Rows: reductions over the same dimensions of one shape, with the scalar functions before, between and after them
+// (sums, softmax, norms). A row's reductions run level by level, those that do not need each other in one sweep; then
+// one sweep stores what has the full shape. On CPUs vectors run along the row when its last dimension is reduced, else
+// across neighbouring rows; on GPUs a thread takes a row.
+#include <assert.h>
+#include <string.h>
+
+#include "kernels/strategy.h"
+
+enum { MAX_REDUCES = 8, MAX_UNROLL = 4 };
+
+typedef struct rows_t {
+  dispatch_t* d;
+  const ir_type_t* full;
+  uint32_t reduced_count;
+  int64_t reduced[GRAPH_MAX_RANK];
+  int64_t kept[GRAPH_MAX_RANK];
+  int32_t kept_count;
+  bool along;  // vectors along the row
+  int64_t lanes;
+  linear_t coords[GRAPH_MAX_RANK];  // of the full shape; reduced ones are set inside the sweeps
+  ir_op_t* reduces[MAX_REDUCES];
+  uint32_t levels[MAX_REDUCES];
+  uint32_t reduce_count;
+} rows_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// What there is to do
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool strategy_rows_matches(const dispatch_t* d) {
+  if (!d->root || !ir_is(d->root, GRAPH_REDUCE) || !ir_type_is_static(ir_operand(d->root, 0)->type)) return false;
+  uint32_t count = 0;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && !eval_supports(op)) return false;
+    count += ir_is(op, GRAPH_REDUCE);
+  }
+  return count <= MAX_REDUCES && ir_type_count(ir_operand(d->root, 0)->type) > 0;
+}
+
+static bool is_reduced(const rows_t* r, int64_t dim) {
+  for (uint32_t i = 0; i < r->reduced_count; ++i) {
+    if (r->reduced[i] == dim) return true;
+  }
+  return false;
+}
+
+// Level of a value: how many sweeps must be over before it can be computed.
+static uint32_t level_of(const rows_t* r, const ir_value_t* value) {
+  if (!value->def) return 0;
+  for (uint32_t i = 0; i < r->reduce_count; ++i) {
+    if (r->reduces[i] == value->def) return r->levels[i] + 1;
+  }
+  uint32_t level = 0;
+  for (uint32_t i = 0; i < value->def->operand_count; ++i) {
+    uint32_t below = level_of(r, ir_operand(value->def, i));
+    if (below > level) level = below;
+  }
+  return level;
+}
+
+// Innermost packed dimension read by the rows: vectors go across rows when memory has the kept dimension innermost.
+static bool packed_across(const rows_t* r, const ir_value_t* value, int depth) {
+  if (!value->def || depth > 8) return false;
+  if (ir_is(value->def, GRAPH_UNPACK)) {
+    int64_t axes[GRAPH_MAX_RANK];
+    uint32_t count = ir_op_ints(value->def, "axes", axes, GRAPH_MAX_RANK);
+    return count > 0 && !is_reduced(r, axes[count - 1]);
+  }
+  for (uint32_t i = 0; i < value->def->operand_count; ++i) {
+    if (packed_across(r, ir_operand(value->def, i), depth + 1)) return true;
+  }
+  return false;
+}
+
+static void analyse(rows_t* r, dispatch_t* d) {
+  r->d = d;
+  r->full = ir_operand(d->root, 0)->type;
+  r->reduced_count = ir_op_ints(d->root, "dims", r->reduced, GRAPH_MAX_RANK);
+  for (uint32_t i = 1; i < r->reduced_count; ++i) {
+    for (uint32_t j = i; j > 0 && r->reduced[j - 1] > r->reduced[j]; --j) {
+      int64_t t = r->reduced[j];
+      r->reduced[j] = r->reduced[j - 1];
+      r->reduced[j - 1] = t;
+    }
+  }
+  for (int32_t i = 0; i < r->full->rank; ++i) {
+    if (!is_reduced(r, i)) r->kept[r->kept_count++] = i;
+  }
+  IR_FOR_OPS(op, d->body) {
+    if (!ir_is(op, GRAPH_REDUCE)) continue;
+    r->levels[r->reduce_count] = level_of(r, ir_operand(op, 0));
+    r->reduces[r->reduce_count++] = op;
+  }
+  bool last_reduced = is_reduced(r, r->full->rank - 1);
+  r->along = last_reduced && !(r->kept_count && packed_across(r, ir_operand(d->root, 0), 0));
+  int64_t vector_dim = r->along ? r->full->rank - 1 : r->kept_count ? r->kept[r->kept_count - 1] : -1;
+  r->lanes = vector_dim < 0 ? 1 : dispatch_lanes(d, r->full->dims[vector_dim]);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Sweeps
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Reductions of one level, with `unroll` accumulators each.
+typedef struct sweep_t {
+  rows_t* r;
+  uint32_t level;
+  uint32_t members[MAX_REDUCES];
+  uint32_t count;
+  int64_t unroll, step;
+  bool stores;  // the last sweep: outputs of the full shape
+} sweep_t;
+
+static void set_outer(rows_t* r, linear_t* coords, const linear_t* at, uint32_t count) {
+  memcpy(coords, r->coords, sizeof(linear_t) * GRAPH_MAX_RANK);
+  for (uint32_t i = 0; i < count; ++i) coords[r->reduced[i]] = at[i];
+}
+
+static ir_value_t* masked(kernel_build_t* k, ir_value_t* value, ir_value_t* identity) {
+  if (!k->mask) return value;
+  return kernel_ternary(&k->b, SCALAR_select, k->mask, value, identity);
+}
+
+static void accumulate(sweep_t* s, const linear_t* coords, ir_value_t** acc, int64_t part) {
+  kernel_build_t* k = &s->r->d->k;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    ir_op_t* op = s->r->reduces[s->members[i]];
+    const char* kind = ir_op_string(op, "kind", "add");
+    ir_value_t** slot = &acc[i * (uint32_t)s->unroll + (uint32_t)part];
+    const ir_type_t* scalar = ir_type_scalar((*slot)->type);
+    ir_value_t* value = eval_convert(k, eval_lanes(k, ir_operand(op, 0), coords), scalar);
+    if (s->r->along) value = masked(k, value, eval_identity(k, kind, scalar, k->lanes));
+    *slot = kernel_binary(&k->b, eval_combiner(kind), *slot, value);
+  }
+}
+
+static void store_full(sweep_t* s, const linear_t* coords) {
+  dispatch_t* d = s->r->d;
+  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
+    ir_value_t* value = ir_operand(d->yield, i);
+    linear_t at[GRAPH_MAX_RANK];
+    memcpy(at, coords, sizeof(at));
+    ir_op_t* pack = NULL;
+    if (value->def && ir_is(value->def, GRAPH_PACK)) {
+      pack = value->def;
+      value = ir_operand(pack, 0);
+    }
+    if (ir_type_count(value->type) != ir_type_count(s->r->full) || value->type->rank != s->r->full->rank) continue;
+    ir_value_t* element = eval_at(&d->k, value, coords);
+    if (pack) eval_forward(&d->k, pack, coords, at);
+    eval_store(&d->k, d->outputs[i], at, element);
+  }
+}
+
+typedef struct strip_t {
+  sweep_t* s;
+  linear_t coords[GRAPH_MAX_RANK];
+} strip_t;
+
+static void along_body(dispatch_t* d, linear_t at, ir_value_t** acc, void* user) {
+  strip_t* v = user;
+  int64_t outer_lanes = d->k.lanes;
+  if (v->s->unroll > 1) {  // `at` steps by several vectors
+    d->k.lanes = v->s->r->lanes;
+    for (int64_t u = 0; u < v->s->unroll; ++u) {
+      linear_t position = at;
+      position.lane = 1;
+      position.constant += u * v->s->r->lanes;
+      v->coords[v->s->r->full->rank - 1] = position;
+      accumulate(v->s, v->coords, acc, u);
+    }
+    d->k.lanes = outer_lanes;
+    return;
+  }
+  v->coords[v->s->r->full->rank - 1] = at;
+  if (v->s->stores) {
+    store_full(v->s, v->coords);
+  } else {
+    accumulate(v->s, v->coords, acc, 0);
+  }
+}
+
+// Innermost: `at` has the reduced coordinates (all but the last when vectors run along the row).
+static void sweep_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  sweep_t* s = user;
+  rows_t* r = s->r;
+  strip_t v = {.s = s};
+  if (!r->along) {
+    set_outer(r, v.coords, at, r->reduced_count);
+    if (s->stores) {
+      store_full(s, v.coords);
+    } else {
+      accumulate(s, v.coords, acc, 0);
+    }
+    return;
+  }
+  set_outer(r, v.coords, at, r->reduced_count - 1);
+  int64_t size = r->full->dims[r->full->rank - 1];
+  (void)k;
+  strips(r->d, size, r->lanes * s->unroll, acc, s->count * (uint32_t)s->unroll, along_body, &v);
+}
+
+static void run_sweep(sweep_t* s) {
+  rows_t* r = s->r;
+  kernel_build_t* k = &r->d->k;
+  int64_t sizes[GRAPH_MAX_RANK], size = r->full->dims[r->full->rank - 1];
+  for (uint32_t i = 0; i < r->reduced_count; ++i) sizes[i] = r->full->dims[r->reduced[i]];
+  s->unroll = 1;
+  if (r->along && !s->stores && s->count <= 2) {
+    while (s->unroll < MAX_UNROLL && size % (r->lanes * s->unroll * 2) == 0) s->unroll *= 2;
+  }
+  ir_value_t* acc[MAX_REDUCES * MAX_UNROLL];
+  uint32_t acc_count = 0;
+  int64_t outer_lanes = k->lanes, acc_lanes = r->along ? r->lanes : k->lanes;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    ir_op_t* op = r->reduces[s->members[i]];
+    const ir_type_t* scalar = eval_accumulator(k->ctx, ir_operand(op, 0)->type->element);
+    for (int64_t u = 0; u < s->unroll; ++u) {
+      acc[acc_count++] = eval_identity(k, ir_op_string(op, "kind", "add"), scalar, acc_lanes);
+    }
+  }
+  eval_loops(k, sizes, r->along ? r->reduced_count - 1 : r->reduced_count, acc, acc_count, sweep_body, s);
+  k->lanes = outer_lanes;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    ir_op_t* op = r->reduces[s->members[i]];
+    const char* kind = ir_op_string(op, "kind", "add");
+    ir_value_t* sum = acc[i * (uint32_t)s->unroll];
+    for (int64_t u = 1; u < s->unroll; ++u) {
+      sum = kernel_binary(&k->b, eval_combiner(kind), sum, acc[i * (uint32_t)s->unroll + (uint32_t)u]);
+    }
+    if (r->along && r->lanes > 1) sum = kernel_reduce(&k->b, sum, kind);
+    eval_set_bound(k, ir_result(op, 0), eval_convert(k, sum, ir_type_scalar(op->results[0].type)));
+  }
+}
+
+static bool has_full_output(const rows_t* r) {
+  for (uint32_t i = 0; i < r->d->yield->operand_count; ++i) {
+    const ir_value_t* value = ir_operand(r->d->yield, i);
+    if (value->def && ir_is(value->def, GRAPH_PACK)) value = ir_operand(value->def, 0);
+    if (value->type->rank == r->full->rank && ir_type_count(value->type) == ir_type_count(r->full)) return true;
+  }
+  return false;
+}
+
+// Outputs with one element a row: [kept...] or the same with ones for the reduced dimensions.
+static void store_outer(rows_t* r) {
+  dispatch_t* d = r->d;
+  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
+    ir_value_t* value = ir_operand(d->yield, i);
+    if (ir_type_count(value->type) == ir_type_count(r->full) && value->type->rank == r->full->rank) continue;
+    if (value->def && ir_is(value->def, GRAPH_PACK)) continue;
+    linear_t at[GRAPH_MAX_RANK];
+    bool kept = value->type->rank == r->full->rank && r->kept_count != r->full->rank;
+    for (int32_t j = 0; j < r->kept_count; ++j) at[kept ? r->kept[j] : j] = r->coords[r->kept[j]];
+    for (uint32_t j = 0; kept && j < r->reduced_count; ++j) at[r->reduced[j]] = linear_constant(0);
+    eval_store(&d->k, d->outputs[i], at, eval_at(&d->k, value, at));
+  }
+}
+
+static void row(rows_t* r) {
+  uint32_t levels = 0;
+  for (uint32_t i = 0; i < r->reduce_count; ++i) {
+    if (r->levels[i] + 1 > levels) levels = r->levels[i] + 1;
+  }
+  for (uint32_t level = 0; level < levels; ++level) {
+    sweep_t s = {.r = r, .level = level};
+    for (uint32_t i = 0; i < r->reduce_count; ++i) {
+      if (r->levels[i] == level) s.members[s.count++] = i;
+    }
+    if (s.count) run_sweep(&s);
+  }
+  store_outer(r);
+  if (has_full_output(r)) {
+    sweep_t s = {.r = r, .stores = true};
+    run_sweep(&s);
+  }
+  for (uint32_t i = 0; i < r->reduce_count; ++i) ir_result(r->reduces[i], 0)->data = NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Rows shared out
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct across_t {
+  rows_t* r;
+  linear_t offset;
+} across_t;
+
+static void across_body(dispatch_t* d, linear_t at, ir_value_t** acc, void* user) {
+  (void)acc;
+  across_t* a = user;
+  a->r->coords[a->r->kept[a->r->kept_count - 1]] = linear_add(&d->k, at, a->offset);
+  row(a->r);
+}
+
+void strategy_rows_build(dispatch_t* d) {
+  rows_t r = {0};
+  analyse(&r, d);
+  enum { WORK = 60000 };
+  int64_t sizes[GRAPH_MAX_RANK], length = 1, outer = 1;
+  for (uint32_t i = 0; i < r.reduced_count; ++i) length *= r.full->dims[r.reduced[i]];
+  bool across = !r.along && r.kept_count && r.lanes > 1;
+  int32_t split = r.kept_count - (across ? 1 : 0);
+  for (int32_t i = 0; i < split; ++i) outer *= sizes[i] = r.full->dims[r.kept[i]];
+  int64_t last = across ? r.full->dims[r.kept[r.kept_count - 1]] : 1;
+  int64_t strip_count = across && last % r.lanes == 0 ? last / r.lanes : 1;
+  bool share_strips = across && strip_count > 1;
+  if (share_strips) sizes[split] = strip_count;
+  int64_t iterations = share_strips ? outer * strip_count : outer;
+  int64_t per_iteration = dispatch_cost(d) * (across ? (share_strips ? r.lanes : last) : 1) + length;
+  iterations_t it = iterations_begin(d, iterations, WORK / per_iteration);
+  linear_t coords[GRAPH_MAX_RANK];
+  iterations_split(&d->k, it.index, sizes, split + (share_strips ? 1 : 0), coords);
+  for (int32_t i = 0; i < split; ++i) r.coords[r.kept[i]] = coords[i];
+  across_t a = {.r = &r};
+  if (share_strips) {
+    d->k.lanes = r.lanes;
+    linear_t at = linear_scale(&d->k, coords[split], r.lanes);
+    at.lane = 1;
+    across_body(d, at, NULL, &a);
+    d->k.lanes = 1;
+  } else if (across) {
+    strips(d, last, r.lanes, NULL, 0, across_body, &a);
+  } else {
+    if (!r.along) r.lanes = 1;
+    row(&r);
+  }
+  iterations_end(d, &it);
+}

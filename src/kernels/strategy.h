@@ -1,0 +1,82 @@
+// Strategies: how a dispatch becomes a kernel. Each is one file and one row of the table in build.c; the first that
+// matches builds. The last row of each kind of device takes everything the evaluator knows (eval.h).
+#ifndef IREE_C_KERNELS_STRATEGY_H_
+#define IREE_C_KERNELS_STRATEGY_H_
+
+#include "kernels/eval.h"
+
+// A dispatch whose kernel is being built.
+typedef struct dispatch_t {
+  ir_context_t* ctx;
+  ir_op_t* op;  // graph.dispatch
+  ir_block_t* body;
+  ir_op_t* yield;
+  ir_op_t* root;  // its heavy op or first reduction, or NULL
+  const device_info_t* device;
+  kernel_build_t k;
+  int64_t workgroups[3];  // strategies set this; 1, 1, 1 at first
+  ir_value_t** outputs;   // per yielded value: a tensor whose source is the output's memory
+} dispatch_t;
+
+typedef struct strategy_t {
+  const char* name;
+  device_kind_t kind;
+  bool (*matches)(const dispatch_t* d);
+  // Fills the kernel's body; the builder stands in the entry block.
+  void (*build)(dispatch_t* d);
+} strategy_t;
+
+bool strategy_map_matches(const dispatch_t* d);
+void strategy_map_build(dispatch_t* d);
+bool strategy_rows_matches(const dispatch_t* d);
+void strategy_rows_build(dispatch_t* d);
+bool strategy_contract_matches(const dispatch_t* d);
+void strategy_contract_build(dispatch_t* d);
+bool strategy_conv_matches(const dispatch_t* d);
+void strategy_conv_build(dispatch_t* d);
+
+// The kernel of one dispatch.
+typedef struct kernel_plan_t {
+  ir_op_t* func;  // kernel.func
+  int64_t workgroups[3];
+  const char* strategy;
+} kernel_plan_t;
+enum { GPU_WORKGROUP = 128 };
+// Appends the kernel to `into`. Bindings are the dispatch's operands, then its results. False after a diagnostic.
+bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const device_info_t* device,
+                   kernel_plan_t* out);
+
+// Shared pieces -------------------------------------------------------------------------------------------------------
+
+// Independent iterations 0 .. count-1, shared out among workgroups (CPU: a loop over this workgroup's part; GPU: one
+// per thread). Between begin and end, `index` is the iteration.
+typedef struct iterations_t {
+  kernel_loop_t loop;
+  kernel_branch_t branch;
+  bool has_loop, has_branch;
+  linear_t index;
+} iterations_t;
+// `grain`: least number of iterations worth a workgroup on a CPU.
+iterations_t iterations_begin(dispatch_t* d, int64_t count, int64_t grain);
+void iterations_end(dispatch_t* d, iterations_t* it);
+// Row-major coordinates of a position.
+void iterations_split(kernel_build_t* k, linear_t position, const int64_t* sizes, int32_t rank, linear_t* coords);
+
+// Vector lanes a CPU kernel of this dispatch should use for `size` consecutive elements: registers' width for the
+// widest element type, less when there are fewer elements.
+int64_t dispatch_lanes(const dispatch_t* d, int64_t size);
+// Rough number of scalar operations per element of the dispatch's largest value.
+int64_t dispatch_cost(const dispatch_t* d);
+
+// After the root's result has been bound (eval_set_bound) at `coords`: computes what follows it and stores every
+// output.
+void epilogue_store(dispatch_t* d, ir_value_t* root, const linear_t* coords);
+
+// Calls `body` for vectors of `lanes` over [0, size): whole ones in a loop, then the rest with a mask (or one by one).
+typedef void (*strip_body_fn_t)(dispatch_t* d, linear_t at, ir_value_t** accumulators, void* user);
+void strips(dispatch_t* d, int64_t size, int64_t lanes, ir_value_t** accumulators, uint32_t accumulator_count,
+            strip_body_fn_t body, void* user);
+// vector<lanes x i1>, true for lane < count.
+ir_value_t* lane_mask(kernel_build_t* k, int64_t lanes, int64_t count);
+
+#endif  // IREE_C_KERNELS_STRATEGY_H_
