@@ -1,0 +1,329 @@
+// Status values: storage, text form, annotations.
+//
+// Storage is one aligned allocation per status plus one per annotation. The alignment leaves the low five bits of the
+// pointer free for the code.
+#include "iree/base/status.h"
+
+#include "iree/base/allocator.h"
+
+#define STORAGE_ALIGNMENT (IREE_STATUS_CODE_MASK + 1)
+
+typedef struct annotation_t {
+  struct annotation_t* next;
+  size_t length;
+  char text[];
+} annotation_t;
+
+typedef struct storage_t {
+  const char* file;
+  uint32_t line;
+  annotation_t* annotations;  // oldest first
+  size_t length;              // of the message
+  char text[];                // message, NUL, then the copied file name if any
+} storage_t;
+
+static storage_t* status_storage(iree_status_t status) {
+  return (storage_t*)((uintptr_t)status & ~(uintptr_t)IREE_STATUS_CODE_MASK);
+}
+
+static const struct {
+  const char* name;
+} code_rows[] = {
+#define STATUS_ROW(name, value, suffix) [value] = {#name},
+    IREE_STATUS_CODES(STATUS_ROW)
+#undef STATUS_ROW
+};
+
+const char* iree_status_code_string(iree_status_code_t code) {
+  return (size_t)code < IREE_ARRAYSIZE(code_rows) ? code_rows[code].name : "";
+}
+
+iree_status_code_t iree_status_code_from_errno(int error_number) {
+  static const struct {
+    int error_number;
+    iree_status_code_t code;
+  } rows[] = {
+      {0, IREE_STATUS_OK},
+      {EACCES, IREE_STATUS_PERMISSION_DENIED},
+      {EPERM, IREE_STATUS_PERMISSION_DENIED},
+      {EROFS, IREE_STATUS_PERMISSION_DENIED},
+      {ENOENT, IREE_STATUS_NOT_FOUND},
+      {ENODEV, IREE_STATUS_NOT_FOUND},
+      {ENXIO, IREE_STATUS_NOT_FOUND},
+      {ESRCH, IREE_STATUS_NOT_FOUND},
+      {EEXIST, IREE_STATUS_ALREADY_EXISTS},
+      {EINVAL, IREE_STATUS_INVALID_ARGUMENT},
+      {ENAMETOOLONG, IREE_STATUS_INVALID_ARGUMENT},
+      {E2BIG, IREE_STATUS_INVALID_ARGUMENT},
+      {EFAULT, IREE_STATUS_INVALID_ARGUMENT},
+      {ENOMEM, IREE_STATUS_RESOURCE_EXHAUSTED},
+      {ENOSPC, IREE_STATUS_RESOURCE_EXHAUSTED},
+      {EMFILE, IREE_STATUS_RESOURCE_EXHAUSTED},
+      {ENFILE, IREE_STATUS_RESOURCE_EXHAUSTED},
+      {EDQUOT, IREE_STATUS_RESOURCE_EXHAUSTED},
+      {EBADF, IREE_STATUS_FAILED_PRECONDITION},
+      {EBUSY, IREE_STATUS_FAILED_PRECONDITION},
+      {EISDIR, IREE_STATUS_FAILED_PRECONDITION},
+      {ENOTDIR, IREE_STATUS_FAILED_PRECONDITION},
+      {ENOTEMPTY, IREE_STATUS_FAILED_PRECONDITION},
+      {EPIPE, IREE_STATUS_FAILED_PRECONDITION},
+      {EFBIG, IREE_STATUS_OUT_OF_RANGE},
+      {ERANGE, IREE_STATUS_OUT_OF_RANGE},
+      {EOVERFLOW, IREE_STATUS_OUT_OF_RANGE},
+      {ENOSYS, IREE_STATUS_UNIMPLEMENTED},
+      {EOPNOTSUPP, IREE_STATUS_UNIMPLEMENTED},
+      {EAGAIN, IREE_STATUS_UNAVAILABLE},
+      {EINTR, IREE_STATUS_UNAVAILABLE},
+      {ETIMEDOUT, IREE_STATUS_DEADLINE_EXCEEDED},
+      {ECANCELED, IREE_STATUS_CANCELLED},
+      {EIO, IREE_STATUS_DATA_LOSS},
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(rows); ++i) {
+    if (rows[i].error_number == error_number) return rows[i].code;
+  }
+  return IREE_STATUS_UNKNOWN;
+}
+
+static storage_t* storage_new(size_t extra) {
+  size_t size = iree_host_align(sizeof(storage_t) + extra, STORAGE_ALIGNMENT);
+  storage_t* storage = (storage_t*)aligned_alloc(STORAGE_ALIGNMENT, size);
+  if (storage) memset(storage, 0, sizeof(*storage));
+  return storage;
+}
+
+iree_status_t iree_status_allocate_code(iree_status_code_t code, const char* file, uint32_t line) {
+  return iree_status_allocate(code, file, line, iree_string_view_empty());
+}
+
+static iree_status_t status_new(iree_status_code_t code, iree_string_view_t copied_file, const char* file,
+                                uint32_t line, iree_string_view_t message) {
+  if (code == IREE_STATUS_OK) return iree_ok_status();
+  storage_t* storage = storage_new(message.size + 1 + copied_file.size + 1);
+  if (!storage) return iree_status_from_code(code);
+  storage->file = file;
+  storage->line = line;
+  storage->length = message.size;
+  if (message.size) memcpy(storage->text, message.data, message.size);
+  storage->text[message.size] = 0;
+  if (!file) {
+    char* copy = storage->text + message.size + 1;
+    iree_string_view_to_cstring(copied_file, copy, copied_file.size + 1);
+    storage->file = copy;
+  }
+  return (iree_status_t)((uintptr_t)storage | (uintptr_t)code);
+}
+
+iree_status_t iree_status_allocate(iree_status_code_t code, const char* file, uint32_t line,
+                                   iree_string_view_t message) {
+  return status_new(code, iree_string_view_empty(), file, line, message);
+}
+
+iree_status_t iree_status_allocate_copy(iree_status_code_t code, iree_string_view_t file, uint32_t line,
+                                        iree_string_view_t message) {
+  return status_new(code, file, NULL, line, message);
+}
+
+iree_status_t iree_status_allocate_vf(iree_status_code_t code, const char* file, uint32_t line, const char* format,
+                                      va_list varargs) {
+  if (code == IREE_STATUS_OK) return iree_ok_status();
+  va_list copy;
+  va_copy(copy, varargs);
+  int length = vsnprintf(NULL, 0, format, copy);
+  va_end(copy);
+  storage_t* storage = length < 0 ? NULL : storage_new((size_t)length + 1);
+  if (!storage) return iree_status_from_code(code);
+  storage->file = file;
+  storage->line = line;
+  storage->length = (size_t)length;
+  vsnprintf(storage->text, (size_t)length + 1, format, varargs);
+  return (iree_status_t)((uintptr_t)storage | (uintptr_t)code);
+}
+
+iree_status_t iree_status_allocate_f(iree_status_code_t code, const char* file, uint32_t line, const char* format,
+                                     ...) {
+  va_list varargs;
+  va_start(varargs, format);
+  iree_status_t status = iree_status_allocate_vf(code, file, line, format, varargs);
+  va_end(varargs);
+  return status;
+}
+
+void iree_status_free(iree_status_t status) {
+  storage_t* storage = status_storage(status);
+  if (!storage) return;
+  for (annotation_t *annotation = storage->annotations, *next; annotation; annotation = next) {
+    next = annotation->next;
+    free(annotation);
+  }
+  free(storage);
+}
+
+iree_status_t iree_status_ignore(iree_status_t status) {
+  iree_status_free(status);
+  return iree_ok_status();
+}
+
+iree_status_code_t iree_status_consume_code(iree_status_t status) {
+  iree_status_code_t code = iree_status_code(status);
+  iree_status_free(status);
+  return code;
+}
+
+void iree_status_abort(iree_status_t status) {
+  iree_status_fprint(stderr, status);
+  iree_status_free(status);
+  abort();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Annotations
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Gives a bare code storage to hang annotations on.
+static iree_status_t status_with_storage(iree_status_t status) {
+  if (iree_status_is_ok(status) || status_storage(status)) return status;
+  return iree_status_allocate(iree_status_code(status), "", 0, iree_string_view_empty());
+}
+
+static void append_annotation(iree_status_t status, annotation_t* annotation) {
+  annotation_t** tail = &status_storage(status)->annotations;
+  while (*tail) tail = &(*tail)->next;
+  annotation->next = NULL;
+  *tail = annotation;
+}
+
+iree_status_t iree_status_annotate(iree_status_t base_status, iree_string_view_t message) {
+  base_status = status_with_storage(base_status);
+  if (!status_storage(base_status) || message.size == 0) return base_status;
+  annotation_t* annotation = (annotation_t*)malloc(sizeof(*annotation) + message.size + 1);
+  if (!annotation) return base_status;
+  annotation->length = message.size;
+  iree_string_view_to_cstring(message, annotation->text, message.size + 1);
+  append_annotation(base_status, annotation);
+  return base_status;
+}
+
+iree_status_t iree_status_annotate_f(iree_status_t base_status, const char* format, ...) {
+  base_status = status_with_storage(base_status);
+  if (!status_storage(base_status)) return base_status;
+  va_list varargs;
+  va_start(varargs, format);
+  int length = vsnprintf(NULL, 0, format, varargs);
+  va_end(varargs);
+  annotation_t* annotation = length < 0 ? NULL : (annotation_t*)malloc(sizeof(*annotation) + (size_t)length + 1);
+  if (!annotation) return base_status;
+  annotation->length = (size_t)length;
+  va_start(varargs, format);
+  vsnprintf(annotation->text, (size_t)length + 1, format, varargs);
+  va_end(varargs);
+  append_annotation(base_status, annotation);
+  return base_status;
+}
+
+iree_status_t iree_status_clone(iree_status_t status) {
+  storage_t* storage = status_storage(status);
+  if (!storage) return status;
+  iree_status_t copy = iree_status_allocate_copy(iree_status_code(status), iree_make_cstring_view(storage->file),
+                                                 storage->line, iree_make_string_view(storage->text, storage->length));
+  for (annotation_t* annotation = storage->annotations; annotation; annotation = annotation->next) {
+    copy = iree_status_annotate(copy, iree_make_string_view(annotation->text, annotation->length));
+  }
+  return copy;
+}
+
+iree_status_t iree_status_join(iree_status_t base_status, iree_status_t new_status) {
+  if (iree_status_is_ok(base_status)) return new_status;
+  if (iree_status_is_ok(new_status)) return base_status;
+  char text[512];
+  iree_status_format(new_status, sizeof(text), text, NULL);
+  iree_status_free(new_status);
+  return iree_status_annotate(base_status, iree_make_cstring_view(text));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Reading
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool iree_status_format_to(iree_status_t status, iree_status_output_fn_t output_fn, void* user_data) {
+  storage_t* storage = status_storage(status);
+  if (storage && storage->file && storage->file[0]) {
+    char line[24];
+    snprintf(line, sizeof(line), ":%u: ", storage->line);
+    if (!output_fn(iree_make_cstring_view(storage->file), user_data)) return false;
+    if (!output_fn(iree_make_cstring_view(line), user_data)) return false;
+  }
+  if (!output_fn(iree_make_cstring_view(iree_status_code_string(iree_status_code(status))), user_data)) return false;
+  if (!storage) return true;
+  if (storage->length) {
+    if (!output_fn(IREE_SV("; "), user_data)) return false;
+    if (!output_fn(iree_make_string_view(storage->text, storage->length), user_data)) return false;
+  }
+  for (annotation_t* annotation = storage->annotations; annotation; annotation = annotation->next) {
+    if (!output_fn(IREE_SV("; "), user_data)) return false;
+    if (!output_fn(iree_make_string_view(annotation->text, annotation->length), user_data)) return false;
+  }
+  return true;
+}
+
+typedef struct fixed_output_t {
+  char* buffer;
+  size_t capacity;
+  size_t length;  // that would be needed
+} fixed_output_t;
+
+static bool fixed_output(iree_string_view_t string, void* user_data) {
+  fixed_output_t* output = (fixed_output_t*)user_data;
+  if (output->length + 1 < output->capacity) {
+    memcpy(output->buffer + output->length, string.data, iree_min(string.size, output->capacity - 1 - output->length));
+  }
+  output->length += string.size;
+  return true;
+}
+
+bool iree_status_format(iree_status_t status, iree_host_size_t buffer_capacity, char* buffer,
+                        iree_host_size_t* out_buffer_length) {
+  fixed_output_t output = {buffer, buffer_capacity, 0};
+  iree_status_format_to(status, fixed_output, &output);
+  if (buffer_capacity) buffer[iree_min(output.length, buffer_capacity - 1)] = 0;
+  if (out_buffer_length) *out_buffer_length = output.length;
+  return output.length < buffer_capacity;
+}
+
+bool iree_status_to_string(iree_status_t status, const iree_allocator_t* allocator, char** out_buffer,
+                           iree_host_size_t* out_buffer_length) {
+  *out_buffer = NULL;
+  *out_buffer_length = 0;
+  iree_host_size_t length = 0;
+  iree_status_format(status, 0, NULL, &length);
+  iree_status_t result = iree_allocator_malloc_uninitialized(*allocator, length + 1, (void**)out_buffer);
+  if (!iree_status_is_ok(result)) {
+    iree_status_free(result);
+    return false;
+  }
+  return iree_status_format(status, length + 1, *out_buffer, out_buffer_length);
+}
+
+static bool file_output(iree_string_view_t string, void* user_data) {
+  return fwrite(string.data, 1, string.size, (FILE*)user_data) == string.size;
+}
+
+void iree_status_fprint(FILE* file, iree_status_t status) {
+  iree_status_format_to(status, file_output, file);
+  fputc('\n', file);
+  fflush(file);
+}
+
+iree_status_source_location_t iree_status_source_location(iree_status_t status) {
+  storage_t* storage = status_storage(status);
+  iree_status_source_location_t location = {NULL, 0};
+  if (storage && storage->file && storage->file[0]) {
+    location.file = storage->file;
+    location.line = storage->line;
+  }
+  return location;
+}
+
+iree_string_view_t iree_status_message(iree_status_t status) {
+  storage_t* storage = status_storage(status);
+  return storage ? iree_make_string_view(storage->text, storage->length) : iree_string_view_empty();
+}

@@ -1,0 +1,244 @@
+// Futexes, notifications, mutexes and threads over the system's.
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "iree/base/threading/api.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Futex
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_code_t iree_futex_wait(void* address, uint32_t expected_value, iree_time_t deadline_ns) {
+  struct timespec deadline = {0, 0};
+  struct timespec* deadline_ptr = NULL;
+  if (deadline_ns != IREE_TIME_INFINITE_FUTURE) {
+    iree_time_t clamped = iree_max(deadline_ns, 0);
+    deadline.tv_sec = clamped / 1000000000;
+    deadline.tv_nsec = clamped % 1000000000;
+    deadline_ptr = &deadline;
+  }
+  // The BITSET form takes an absolute time of the monotonic clock.
+  long result = syscall(SYS_futex, address, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected_value, deadline_ptr, NULL,
+                        FUTEX_BITSET_MATCH_ANY);
+  if (result == 0) return IREE_STATUS_OK;
+  if (errno == ETIMEDOUT) return IREE_STATUS_DEADLINE_EXCEEDED;
+  return errno == EAGAIN ? IREE_STATUS_UNAVAILABLE : IREE_STATUS_OK;
+}
+
+void iree_futex_wake(void* address, int32_t count) {
+  syscall(SYS_futex, address, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Notification
+//===----------------------------------------------------------------------------------------------------------------===
+
+void iree_notification_initialize(iree_notification_t* out_notification) {
+  memset(out_notification, 0, sizeof(*out_notification));
+}
+
+void iree_notification_deinitialize(iree_notification_t* notification) {}
+
+// The epoch moves before the waiters are looked at, and waiters count themselves before they take the epoch; with both
+// sequentially consistent one of the two sees the other.
+void iree_notification_post(iree_notification_t* notification, int32_t count) {
+  iree_atomic_fetch_add(&notification->epoch, 1, iree_memory_order_seq_cst);
+  if (iree_atomic_load(&notification->waiters, iree_memory_order_seq_cst)) {
+    iree_futex_wake(&notification->epoch, count);
+  }
+}
+
+iree_wait_token_t iree_notification_prepare_wait(iree_notification_t* notification) {
+  iree_atomic_fetch_add(&notification->waiters, 1, iree_memory_order_seq_cst);
+  return iree_atomic_load(&notification->epoch, iree_memory_order_seq_cst);
+}
+
+void iree_notification_cancel_wait(iree_notification_t* notification) {
+  iree_atomic_fetch_sub(&notification->waiters, 1, iree_memory_order_seq_cst);
+}
+
+bool iree_notification_commit_wait(iree_notification_t* notification, iree_wait_token_t wait_token,
+                                   iree_duration_t spin_ns, iree_time_t deadline_ns) {
+  bool posted = false;
+  if (spin_ns > 0) {
+    iree_time_t spin_end = iree_time_now() + spin_ns;
+    do {
+      for (int i = 0; i < 32 && !posted; ++i) {
+        posted = iree_atomic_load(&notification->epoch, iree_memory_order_acquire) != wait_token;
+        iree_processor_yield();
+      }
+    } while (!posted && iree_time_now() < iree_min(spin_end, deadline_ns));
+  }
+  while (!posted) {
+    posted = iree_atomic_load(&notification->epoch, iree_memory_order_acquire) != wait_token;
+    if (posted) break;
+    if (iree_futex_wait(&notification->epoch, wait_token, deadline_ns) == IREE_STATUS_DEADLINE_EXCEEDED) break;
+  }
+  iree_notification_cancel_wait(notification);
+  return posted;
+}
+
+bool iree_notification_await(iree_notification_t* notification, iree_condition_fn_t condition_fn, void* condition_arg,
+                             iree_timeout_t timeout) {
+  iree_time_t deadline_ns = iree_timeout_as_deadline_ns(timeout);
+  while (!condition_fn(condition_arg)) {
+    iree_wait_token_t token = iree_notification_prepare_wait(notification);
+    if (condition_fn(condition_arg)) {
+      iree_notification_cancel_wait(notification);
+      return true;
+    }
+    if (!iree_notification_commit_wait(notification, token, 0, deadline_ns)) return condition_fn(condition_arg);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Mutexes
+//===----------------------------------------------------------------------------------------------------------------===
+
+void iree_mutex_initialize(iree_mutex_t* out_mutex) { pthread_mutex_init(&out_mutex->value, NULL); }
+void iree_mutex_deinitialize(iree_mutex_t* mutex) { pthread_mutex_destroy(&mutex->value); }
+void iree_mutex_lock(iree_mutex_t* mutex) { pthread_mutex_lock(&mutex->value); }
+bool iree_mutex_try_lock(iree_mutex_t* mutex) { return pthread_mutex_trylock(&mutex->value) == 0; }
+void iree_mutex_unlock(iree_mutex_t* mutex) { pthread_mutex_unlock(&mutex->value); }
+
+void iree_slim_mutex_initialize(iree_slim_mutex_t* out_mutex) { out_mutex->value = 0; }
+void iree_slim_mutex_deinitialize(iree_slim_mutex_t* mutex) {}
+
+bool iree_slim_mutex_try_lock(iree_slim_mutex_t* mutex) {
+  int32_t expected = 0;
+  return iree_atomic_compare_exchange_strong(&mutex->value, &expected, 1, iree_memory_order_acquire,
+                                             iree_memory_order_relaxed);
+}
+
+void iree_slim_mutex_lock(iree_slim_mutex_t* mutex) {
+  if (iree_slim_mutex_try_lock(mutex)) return;
+  for (int i = 0; i < 64; ++i) {
+    iree_processor_yield();
+    if (iree_atomic_load(&mutex->value, iree_memory_order_relaxed) == 0 && iree_slim_mutex_try_lock(mutex)) return;
+  }
+  while (iree_atomic_exchange(&mutex->value, 2, iree_memory_order_acquire) != 0) {
+    iree_futex_wait(&mutex->value, 2, IREE_TIME_INFINITE_FUTURE);
+  }
+}
+
+void iree_slim_mutex_unlock(iree_slim_mutex_t* mutex) {
+  if (iree_atomic_exchange(&mutex->value, 0, iree_memory_order_release) == 2) iree_futex_wake(&mutex->value, 1);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Threads
+//===----------------------------------------------------------------------------------------------------------------===
+
+struct iree_thread_t {
+  iree_atomic_ref_count_t ref_count;
+  iree_atomic_int32_t joined;
+  iree_allocator_t allocator;
+  pthread_t handle;
+  iree_thread_entry_t entry;
+  void* entry_arg;
+  iree_thread_affinity_t affinity;
+  char name[16];
+};
+
+static void* thread_main(void* arg) {
+  iree_thread_t* thread = (iree_thread_t*)arg;
+  if (thread->name[0]) pthread_setname_np(pthread_self(), thread->name);
+  thread->entry(thread->entry_arg);
+  return NULL;
+}
+
+static void set_affinity(pthread_t handle, iree_thread_affinity_t affinity) {
+  if (!affinity.specified || affinity.id >= CPU_SETSIZE) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(affinity.id, &set);
+  pthread_setaffinity_np(handle, sizeof(set), &set);
+}
+
+iree_status_t iree_thread_create(iree_thread_entry_t entry, void* entry_arg, iree_thread_create_params_t params,
+                                 iree_allocator_t allocator, iree_thread_t** out_thread) {
+  *out_thread = NULL;
+  iree_thread_t* thread = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, sizeof(*thread), (void**)&thread));
+  iree_atomic_ref_count_init(&thread->ref_count);
+  thread->allocator = allocator;
+  thread->entry = entry;
+  thread->entry_arg = entry_arg;
+  iree_string_view_to_cstring(params.name, thread->name, sizeof(thread->name));
+
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (params.stack_size) {
+    pthread_attr_setstacksize(&attributes, iree_max(params.stack_size, (iree_host_size_t)PTHREAD_STACK_MIN));
+  }
+  int error = pthread_create(&thread->handle, &attributes, thread_main, thread);
+  pthread_attr_destroy(&attributes);
+  if (error) {
+    iree_allocator_free(allocator, thread);
+    return iree_make_status(iree_status_code_from_errno(error), "starting a thread failed (%d)", error);
+  }
+  set_affinity(thread->handle, params.initial_affinity);
+  *out_thread = thread;
+  return iree_ok_status();
+}
+
+void iree_thread_retain(iree_thread_t* thread) {
+  if (thread) iree_atomic_ref_count_inc(&thread->ref_count);
+}
+
+void iree_thread_join(iree_thread_t* thread) {
+  if (iree_atomic_exchange(&thread->joined, 1, iree_memory_order_acq_rel) == 0) pthread_join(thread->handle, NULL);
+}
+
+void iree_thread_release(iree_thread_t* thread) {
+  if (!thread || iree_atomic_ref_count_dec(&thread->ref_count) != 1) return;
+  if (pthread_equal(thread->handle, pthread_self())) {
+    pthread_detach(thread->handle);
+  } else {
+    iree_thread_join(thread);
+  }
+  iree_allocator_free(thread->allocator, thread);
+}
+
+void iree_thread_request_affinity(iree_thread_t* thread, iree_thread_affinity_t affinity) {
+  set_affinity(thread->handle, affinity);
+}
+
+void iree_thread_yield(void) { sched_yield(); }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// NUMA
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_host_size_t iree_numa_node_count(void) {
+  // A list of ranges: `0`, `0-1`, `0,2-3`.
+  char text[256] = {0};
+  FILE* file = fopen("/sys/devices/system/node/online", "r");
+  if (!file) return 1;
+  size_t length = fread(text, 1, sizeof(text) - 1, file);
+  fclose(file);
+  iree_host_size_t count = 0;
+  for (iree_string_view_t rest = iree_string_view_trim(iree_make_string_view(text, length)), range; rest.size;) {
+    iree_string_view_split(rest, ',', &range, &rest);
+    iree_string_view_t first, last;
+    uint32_t first_id = 0, last_id = 0;
+    bool is_range = iree_string_view_split(range, '-', &first, &last) >= 0;
+    if (!iree_string_view_atoi_uint32(first, &first_id)) break;
+    last_id = first_id;
+    if (is_range && (!iree_string_view_atoi_uint32(last, &last_id) || last_id < first_id)) break;
+    count += last_id - first_id + 1;
+  }
+  return iree_max(count, 1);
+}
+
+iree_numa_node_id_t iree_numa_node_for_current_thread(void) {
+  unsigned cpu = 0, node = 0;
+  return syscall(SYS_getcpu, &cpu, &node, NULL) == 0 ? node : 0;
+}
