@@ -13,8 +13,8 @@
 #include "kernels/device.h"
 
 // BACKEND(ENUM, name): names as --iree-hal-target-backends= takes them
-#define TARGET_BACKENDS(BACKEND)                                             \
-  BACKEND(CUDA, "cuda")                                                      \
+#define TARGET_BACKENDS(BACKEND) \
+  BACKEND(CUDA, "cuda")          \
   BACKEND(LLVM_CPU, "llvm-cpu") BACKEND(ROCM, "rocm") BACKEND(VMVX, "vmvx")
 typedef enum {
 #define BACKEND(name, text) TARGET_##name,
@@ -50,7 +50,7 @@ typedef struct target_t {
   char cpu[48];         // LLVM's processor name: "znver4", "sm_80", "gfx1100"
   char name[48];        // as the user wrote it: "mi300x", "host"
   char features[4096];  // LLVM's feature string
-  char format[48];      // executable format: "embedded-elf-x86_64", "cuda-nvptx-fb", "rocm-hsaco-fb", "vmvx-bytecode-fb"
+  char format[48];  // executable format: "embedded-elf-x86_64", "cuda-nvptx-fb", "rocm-hsaco-fb", "vmvx-bytecode-fb"
   device_info_t device;
 } target_t;
 
@@ -62,8 +62,8 @@ const char* target_known_name(target_backend_t backend, uint32_t index);
 typedef struct target_entry_t {
   char* name;
   uint32_t workgroup_size[3];
-  uint32_t subgroup_size;           // GPU
-  uint32_t constant_count;          // 32-bit words
+  uint32_t subgroup_size;   // GPU
+  uint32_t constant_count;  // 32-bit words
   uint32_t binding_count;
   uint32_t workgroup_memory_bytes;  // CPU: what local_memory must hold
   uint32_t dynamic_memory_bytes;    // CUDA: shared memory to ask for at launch (part of workgroup_memory_bytes)
@@ -87,9 +87,9 @@ typedef struct target_dump_t {
 } target_dump_t;
 
 typedef struct target_compile_options_t {
-  const char* name;      // executable's name: "main_dispatch_0", or "<module>_linked" for several dispatches
-  uint32_t threads;      // that generate code; 0 or 1: the caller's only. The result does not depend on it.
-  bool debug_symbols;    // line tables and source locations
+  const char* name;            // executable's name: "main_dispatch_0", or "<module>_linked" for several dispatches
+  uint32_t threads;            // that generate code; 0 or 1: the caller's only. The result does not depend on it.
+  bool debug_symbols;          // line tables and source locations
   const char* static_library;  // llvm-cpu: path.o; also writes path.h. The executable's data is then empty.
   target_dump_t dump;
 } target_compile_options_t;

@@ -32,13 +32,13 @@ typedef struct emit_target_t {
 
 // What the processor does by itself; everything else is expanded into what it has.
 typedef struct emit_features_t {
-  bool f16_convert;     // half <-> float
+  bool f16_convert;  // half <-> float
   bool f16_arithmetic;
   bool fma;             // f32 and f64 in one instruction
   bool rounding;        // floor, ceil, trunc, nearest even
   bool bf16_convert;    // float -> bfloat
-  bool masked_memory;
-  bool fast_exp2;       // exp2 and log2 of f32 to about 1 ulp
+  bool scalef;          // x * 2^n in one x86 instruction
+  bool ldexp;           // llvm.ldexp without a call
   bool native_minimum;  // minimum and maximum with IEEE 754-2019 semantics
 } emit_features_t;
 
@@ -51,6 +51,7 @@ struct emit_t {
   emit_features_t features;
   text_t* error;
   bool failed;
+  struct debug_t* debug;  // NULL: no line tables
   // The function at work
   ir_op_t* func;
   LLVMValueRef function;
@@ -58,6 +59,34 @@ struct emit_t {
   LLVMValueRef environment, dispatch, workgroup;  // CPU arguments
   uint64_t workgroup_memory;                      // bytes handed out so far
   target_entry_t* info;
+  LLVMValueRef workgroup_global;  // GPU: array that stands for it until its size is known
 };
+
+// Values of the function at work; `data` of the kernel value holds the LLVM value.
+static inline LLVMValueRef emit_get(const ir_value_t* value) { return (LLVMValueRef)value->data; }
+static inline void emit_set(ir_value_t* value, LLVMValueRef to) { value->data = to; }
+static inline LLVMValueRef emit_operand(const ir_op_t* op, uint32_t i) { return emit_get(ir_operand(op, i)); }
+
+// Emits one kernel.func into e->module and fills `info`. False after e->error got a message.
+bool emit_function(emit_t* e, ir_op_t* func, target_entry_t* info);
+// The ops of a block up to its terminator, which is returned.
+ir_op_t* emit_block(emit_t* e, ir_block_t* block);
+// Reports what cannot be translated; the first message stays.
+void emit_fail(emit_t* e, const ir_op_t* op, const char* format, ...) __attribute__((format(printf, 3, 4)));
+
+// One handler per row of kernel.def, spread over emit_*.c; results are set with emit_set.
+#define OP(NAME, name, ...) void emit_op_##name(emit_t* e, ir_op_t* op);
+#include "dialects/kernel.def"
+#undef OP
+
+// 32-bit words that a func's constants take.
+uint32_t emit_constant_words(const ir_type_t* type);
+// A constant of `type` from its words, loaded by `word(e, user, index)` as i32.
+typedef LLVMValueRef (*emit_word_fn_t)(emit_t* e, void* user, uint32_t index);
+LLVMValueRef emit_constant_from_words(emit_t* e, const ir_type_t* type, emit_word_fn_t word, void* user,
+                                      uint32_t first);
+// Whether binding i is only read (attribute `readonly`), and whether bindings may overlap (`may_alias`).
+bool emit_is_readonly(const ir_op_t* func, uint32_t binding);
+uint32_t emit_binding_count(const ir_op_t* func);
 
 #endif  // IREE_C_TARGET_LLVM_EMIT_H_

@@ -1,0 +1,95 @@
+// AMD GPUs by architecture, code name or product (targets.def).
+#include "target/resolve.h"
+
+#include <string.h>
+
+#include "target/matrix.h"
+#include "target/names.h"
+
+typedef struct arch_t {
+  const char* name;
+  int wave, lds_kib, registers, units;
+  matrix_family_t matrix;
+  bool f16, bf16, sramecc, xnack;
+} arch_t;
+
+static const arch_t archs[] = {
+#define ARCH(name, wave, lds, registers, units, matrix, f16, bf16, sramecc, xnack) \
+  {#name, wave, lds, registers, units, MATRIX_##matrix, f16, bf16, sramecc, xnack},
+#include "target/amdgpu/targets.def"
+};
+static const names_alias_t aliases[] = {
+#define CODE_NAME(name, arch) {#name, #arch, 0},
+#define SKU(name, arch, units) {#name, #arch, units},
+#include "target/amdgpu/targets.def"
+};
+enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]), ALIAS_COUNT = sizeof(aliases) / sizeof(aliases[0]) };
+
+const char* resolve_amdgpu_name(uint32_t index) {
+  if (index < ARCH_COUNT) return archs[index].name;
+  return index - ARCH_COUNT < ALIAS_COUNT ? aliases[index - ARCH_COUNT].name : NULL;
+}
+
+// "+sramecc,-xnack": only what the target has, each once.
+static bool check_features(const arch_t* arch, const char* given, text_t* error) {
+  for (const char* at = given; at && *at;) {
+    size_t size = strcspn(at, ",");
+    bool sramecc = size == 8 && strncmp(at + 1, "sramecc", 7) == 0,
+         xnack = size == 6 && strncmp(at + 1, "xnack", 5) == 0;
+    bool wave =
+        (size == 16 && strncmp(at + 1, "wavefrontsize", 13) == 0) || (size == 8 && strncmp(at + 1, "cumode", 6) == 0);
+    if (size < 2 || (*at != '+' && *at != '-')) {
+      text_printf(error, "feature '%.*s' must start with + or -", (int)size, at);
+      return false;
+    }
+    if ((sramecc && !arch->sramecc) || (xnack && !arch->xnack) || (!sramecc && !xnack && !wave)) {
+      text_printf(error, "%s has no feature '%.*s'", arch->name, (int)size - 1, at + 1);
+      return false;
+    }
+    at += size + (at[size] == ',');
+  }
+  return true;
+}
+
+static void describe(target_t* out, const arch_t* arch, int units) {
+  out->device = (device_info_t){
+      .kind = DEVICE_GPU,
+      .vector_bytes = 16,
+      .has_fma = true,
+      .has_f16_arithmetic = arch->f16,
+      .has_bf16_dot = arch->bf16,
+      .subgroup_size = arch->wave,
+      .max_workgroup_size = 1024,
+      .workgroup_memory_bytes = (int64_t)arch->lds_kib << 10,
+      .registers_per_thread = arch->registers,
+      .compute_units = units ? units : arch->units,
+  };
+  matrix_rows(arch->matrix, &out->device.mma, &out->device.mma_count);
+}
+
+bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* error) {
+  const char* name = options->cpu;
+  if (!name || !*name) {
+    text_puts(error, "ROCM target not set; did you forget to pass '--iree-rocm-target'?");
+    return false;
+  }
+  int alias = names_find(aliases, ALIAS_COUNT, sizeof(aliases[0]), name);
+  int row = names_find(archs, ARCH_COUNT, sizeof(archs[0]), alias >= 0 ? aliases[alias].arch : name);
+  if (row < 0) {
+    names_report(error, "ROCM", name, resolve_amdgpu_name);
+    return false;
+  }
+  const arch_t* arch = &archs[row];
+  if (!check_features(arch, options->features, error)) return false;
+  memcpy(out->triple, "amdgcn-amd-amdhsa", 18);
+  const char* format = options->container == TARGET_CONTAINER_AMDGPU ? arch->name : "rocm-hsaco-fb";
+  if (!resolve_copy(out->name, sizeof(out->name), name, "the target's name", error) ||
+      !resolve_copy(out->cpu, sizeof(out->cpu), arch->name, "the target's name", error) ||
+      !resolve_copy(out->format, sizeof(out->format), format, "the format's name", error) ||
+      !resolve_copy(out->features, sizeof(out->features), options->features ? options->features : "", "the features",
+                    error)) {
+    return false;
+  }
+  describe(out, arch, alias >= 0 ? aliases[alias].units : 0);
+  return true;
+}

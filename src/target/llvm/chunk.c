@@ -1,0 +1,165 @@
+// Splitting an executable's kernels over threads, and compiling one share.
+#include "target/llvm/chunk.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/llvm/debug.h"
+#include "target/llvm/emit.h"
+#include "target/llvm/hooks.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Splitting
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint32_t count_ops(const ir_op_t* op) {
+  uint32_t total = 1;
+  for (uint32_t i = 0; i < op->region_count; ++i) {
+    IR_FOR_BLOCKS(block, &op->regions[i]) { IR_FOR_OPS(inner, block) total += count_ops(inner); }
+  }
+  return total;
+}
+
+static bool is_dumping(const target_compile_options_t* options) {
+  return options->dump.intermediates || options->dump.binaries || options->static_library;
+}
+
+void chunk_split(build_job_t* job) {
+  // A context and its target machine cost about as much as a small kernel.
+  enum { LEAST_OPS = 500, MOST_CHUNKS = 32 };
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < job->func_count; ++i) total += count_ops(job->funcs[i]);
+  uint64_t share = total / MOST_CHUNKS < LEAST_OPS ? LEAST_OPS : total / MOST_CHUNKS;
+  if (is_dumping(job->options)) share = UINT64_MAX;  // dumps are one file each
+  job->chunks = calloc(job->func_count + 1, sizeof(chunk_t));
+  uint64_t filled = 0;
+  for (uint32_t i = 0; i < job->func_count; ++i) {
+    if (i == 0 || filled >= share) {
+      job->chunks[job->chunk_count++].first = i;
+      filled = 0;
+    }
+    job->chunks[job->chunk_count - 1].count++;
+    filled += count_ops(job->funcs[i]);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// One chunk
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool emit_chunk(build_job_t* job, chunk_t* chunk, LLVMContextRef context, LLVMModuleRef module) {
+  emit_t e = {.context = context, .module = module, .target = job->target, .error = &chunk->error};
+  e.builder = LLVMCreateBuilderInContext(context);
+  e.hooks = hooks_for(job->target);
+  e.features = hooks_features(job->target);
+  debug_t debug = {0};
+  if (job->options->debug_symbols) debug_begin(&debug, &e);
+  bool ok = true;
+  for (uint32_t i = chunk->first; ok && i < chunk->first + chunk->count; ++i) {
+    ok = emit_function(&e, job->funcs[i], &job->entries[i]);
+  }
+  debug_end(&debug);
+  LLVMDisposeBuilder(e.builder);
+  return ok;
+}
+
+static bool dump_module(build_job_t* job, LLVMModuleRef module, const char* stage, text_t* error) {
+  const char* directory = job->options->dump.intermediates;
+  if (!directory) return true;
+  char suffix[32];
+  codegen_bytes_t text = codegen_print_module(module), bitcode = codegen_bitcode(module);
+  snprintf(suffix, sizeof(suffix), ".%s.ll", stage);
+  bool ok = dump_write(directory, job->target, job->options->name, suffix, text.data, text.size, error);
+  if (ok && job->target->backend == TARGET_LLVM_CPU) {
+    snprintf(suffix, sizeof(suffix), ".%s.bc", stage);
+    ok = dump_write(directory, job->target, job->options->name, suffix, bitcode.data, bitcode.size, error);
+  }
+  free(text.data);
+  free(bitcode.data);
+  return ok;
+}
+
+static bool dump_assembly(build_job_t* job, LLVMTargetMachineRef machine, LLVMModuleRef module, text_t* error) {
+  static const char* const suffixes[TARGET_BACKEND_COUNT] = {[TARGET_LLVM_CPU] = ".s", [TARGET_ROCM] = ".rocmasm"};
+  const char* suffix = suffixes[job->target->backend];
+  if (!job->options->dump.intermediates || !suffix) return true;
+  LLVMModuleRef copy = LLVMCloneModule(module);  // code generation changes the module
+  codegen_bytes_t text = {0};
+  bool ok = codegen_emit(machine, copy, LLVMAssemblyFile, &text, error) &&
+            dump_write(job->options->dump.intermediates, job->target, job->options->name, suffix, text.data, text.size,
+                       error);
+  free(text.data);
+  LLVMDisposeModule(copy);
+  return ok;
+}
+
+static bool dump_stages(build_job_t* job, LLVMTargetMachineRef machine, LLVMModuleRef module, text_t* error) {
+  bool cpu = job->target->backend == TARGET_LLVM_CPU;
+  return (!cpu || dump_module(job, module, "codegen", error)) && dump_module(job, module, "linked", error) &&
+         dump_module(job, module, "optimized", error) && dump_assembly(job, machine, module, error);
+}
+
+static void run_chunk(build_job_t* job, chunk_t* chunk) {
+  LLVMTargetMachineRef machine = codegen_create_machine(job->target, &chunk->error);
+  if (!machine) return;
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = LLVMModuleCreateWithNameInContext(job->options->name, context);
+  LLVMSetTarget(module, job->target->triple);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+  LLVMSetModuleDataLayout(module, layout);
+  LLVMDisposeTargetData(layout);
+  bool text = job->target->backend == TARGET_CUDA;
+  chunk->ok = emit_chunk(job, chunk, context, module) && dump_stages(job, machine, module, &chunk->error) &&
+              codegen_emit(machine, module, text ? LLVMAssemblyFile : LLVMObjectFile, &chunk->code, &chunk->error);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(context);
+  LLVMDisposeTargetMachine(machine);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Threads
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct queue_t {
+  build_job_t* job;
+  atomic_uint next;
+} queue_t;
+
+static void* work(void* argument) {
+  queue_t* queue = argument;
+  for (;;) {
+    uint32_t i = atomic_fetch_add(&queue->next, 1);
+    if (i >= queue->job->chunk_count) return NULL;
+    run_chunk(queue->job, &queue->job->chunks[i]);
+  }
+}
+
+bool chunk_run_all(build_job_t* job, text_t* error) {
+  enum { MOST_THREADS = 64 };
+  pthread_t threads[MOST_THREADS];
+  queue_t queue = {.job = job};
+  uint32_t wanted = job->options->threads > MOST_THREADS ? MOST_THREADS : job->options->threads, started = 0;
+  while (started + 1 < wanted && started + 1 < job->chunk_count &&
+         pthread_create(&threads[started], NULL, work, &queue) == 0) {
+    ++started;
+  }
+  work(&queue);
+  for (uint32_t i = 0; i < started; ++i) pthread_join(threads[i], NULL);
+  for (uint32_t i = 0; i < job->chunk_count; ++i) {
+    if (job->chunks[i].ok) continue;
+    text_puts(error, job->chunks[i].error.data ? job->chunks[i].error.data : "code generation failed");
+    return false;
+  }
+  return true;
+}
+
+void chunk_finish(build_job_t* job) {
+  for (uint32_t i = 0; i < job->chunk_count; ++i) {
+    free(job->chunks[i].code.data);
+    text_finish(&job->chunks[i].error);
+  }
+  free(job->chunks);
+}

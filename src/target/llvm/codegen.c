@@ -1,0 +1,155 @@
+// target_compile for LLVM's targets: chunks in parallel, then one executable from their code.
+#include "target/llvm/codegen.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/llvm/chunk.h"
+#include "target/llvm/hooks.h"
+#include "target/llvm/static_library.h"
+#include "target/target.h"
+#if __has_include("target/vmvx/vmvx.h")
+#include "target/vmvx/vmvx.h"
+#endif
+
+static const char* func_name(const ir_op_t* func) { return ir_op_string(func, "sym_name", "kernel"); }
+
+static bool create_entries(ir_op_t* const* funcs, uint32_t count, target_executable_t* out, text_t* error) {
+  out->entries = calloc(count ? count : 1, sizeof(target_entry_t));
+  out->entry_count = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    out->entries[i].name = strdup(func_name(funcs[i]));
+    for (uint32_t j = 0; j < i; ++j) {
+      if (strcmp(out->entries[i].name, out->entries[j].name) != 0) continue;
+      text_printf(error, "two kernels are called @%s", out->entries[i].name);
+      return false;
+    }
+  }
+  return true;
+}
+
+void target_executable_finish(target_executable_t* executable) {
+  for (uint32_t i = 0; i < executable->entry_count; ++i) free(executable->entries[i].name);
+  free(executable->entries);
+  free(executable->data);
+  *executable = (target_executable_t){0};
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// CPU: objects and tables -> shared object
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool emit_tables(build_job_t* job, const char* query_name, codegen_bytes_t* object, text_t* error) {
+  LLVMTargetMachineRef machine = codegen_create_machine(job->target, error);
+  if (!machine) return false;
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = LLVMModuleCreateWithNameInContext("library", context);
+  LLVMSetTarget(module, job->target->triple);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+  LLVMSetModuleDataLayout(module, layout);
+  LLVMDisposeTargetData(layout);
+  library_info_t info = {.name = job->options->name,
+                         .query_name = query_name,
+                         .funcs = job->funcs,
+                         .entries = job->entries,
+                         .count = job->func_count,
+                         .source_locations = job->options->debug_symbols};
+  bool ok = library_emit(module, &info) && codegen_emit(machine, module, LLVMObjectFile, object, error);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(context);
+  LLVMDisposeTargetMachine(machine);
+  return ok;
+}
+
+static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned count, target_executable_t* out,
+                     text_t* error) {
+  static const char* const args[] = {"-shared",           "-Bsymbolic", "--no-undefined", "--build-id=none",
+                                     "--hash-style=sysv", "-znow",      "-znognustack",   "-zrelro",
+                                     "--gc-sections",     "--icf=all"};
+  static const char* const relocatable[] = {"-r"};
+  const target_dump_t* dump = &job->options->dump;
+  const char* name = job->options->name;
+  codegen_bytes_t linked = {0}, merged = {0};
+  bool ok = true;
+  if (dump->binaries || job->options->static_library) {
+    ok = lld_link(relocatable, 1, objects, count, &merged, error) &&
+         dump_write(dump->binaries, job->target, name, ".o", merged.data, merged.size, error);
+  }
+  if (ok && job->options->static_library) {
+    ok = static_library_write(job->options->static_library, name, merged.data, merged.size, error);
+  } else if (ok) {
+    unsigned arg_count = sizeof(args) / sizeof(args[0]);
+    ok = lld_link(args, arg_count, objects, count, &linked, error) &&
+         dump_write(dump->binaries, job->target, name, ".so", linked.data, linked.size, error);
+  }
+  free(merged.data);
+  out->data = linked.data;
+  out->size = linked.size;
+  return ok;
+}
+
+static bool finish_cpu(build_job_t* job, target_executable_t* out, text_t* error) {
+  char query[256] = "iree_hal_executable_library_query";
+  if (job->options->static_library) static_library_query_name(job->options->name, query, sizeof(query));
+  codegen_bytes_t* objects = calloc(job->chunk_count + 1, sizeof(*objects));
+  for (uint32_t i = 0; i < job->chunk_count; ++i) objects[i] = job->chunks[i].code;
+  bool ok = emit_tables(job, query, &objects[job->chunk_count], error) &&
+            link_cpu(job, objects, job->chunk_count + 1, out, error);
+  free(objects[job->chunk_count].data);
+  free(objects);
+  return ok;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// GPUs
+//===----------------------------------------------------------------------------------------------------------------===
+
+// PTX: the first chunk's text, then the others' without their heads (.version, .target, .address_size).
+static bool finish_cuda(build_job_t* job, target_executable_t* out, text_t* error) {
+  text_t ptx = {0};
+  for (uint32_t i = 0; i < job->chunk_count; ++i) {
+    const char* text = job->chunks[i].code.data;
+    const char* size = i ? strstr(text, ".address_size") : NULL;
+    const char* end = size ? strchr(size, '\n') : NULL;
+    text_puts(&ptx, end ? end + 1 : text);
+  }
+  out->data = ptx.data;
+  out->size = ptx.size;
+  return dump_write(job->options->dump.binaries, job->target, job->options->name, ".ptx", ptx.data, ptx.size, error);
+}
+
+static bool finish_rocm(build_job_t* job, target_executable_t* out, text_t* error) {
+  static const char* const args[] = {"-m", "elf64_amdgpu", "--no-undefined", "-shared", "--build-id=none"};
+  codegen_bytes_t* objects = calloc(job->chunk_count + 1, sizeof(*objects));
+  for (uint32_t i = 0; i < job->chunk_count; ++i) objects[i] = job->chunks[i].code;
+  codegen_bytes_t linked = {0};
+  bool ok = lld_link(args, sizeof(args) / sizeof(args[0]), objects, job->chunk_count, &linked, error);
+  free(objects);
+  out->data = linked.data;
+  out->size = linked.size;
+  return ok && dump_write(job->options->dump.binaries, job->target, job->options->name, ".hsaco", linked.data,
+                          linked.size, error);
+}
+
+bool target_compile(const target_t* target, ir_op_t* const* funcs, uint32_t count,
+                    const target_compile_options_t* options, target_executable_t* out, text_t* error) {
+  typedef bool (*finish_fn_t)(build_job_t* job, target_executable_t* out, text_t* error);
+  static const finish_fn_t finishers[TARGET_BACKEND_COUNT] = {
+      [TARGET_LLVM_CPU] = finish_cpu, [TARGET_CUDA] = finish_cuda, [TARGET_ROCM] = finish_rocm};
+  *out = (target_executable_t){0};
+  build_job_t job = {.target = target, .funcs = funcs, .func_count = count, .options = options};
+  bool ok = create_entries(funcs, count, out, error);
+  job.entries = out->entries;
+  if (ok && !finishers[target->backend]) {
+    text_printf(error, "no code generator for %s", target_backend_name(target->backend));
+    ok = false;
+  } else if (ok) {
+    chunk_split(&job);
+    ok = chunk_run_all(&job, error) && finishers[target->backend](&job, out, error);
+  }
+  chunk_finish(&job);
+  if (!ok) target_executable_finish(out);
+  return ok;
+}

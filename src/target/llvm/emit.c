@@ -1,0 +1,131 @@
+// Functions and blocks: walks a kernel.func and calls the handler of each op's row.
+#include "target/llvm/emit.h"
+
+#include <string.h>
+
+#include "target/llvm/build.h"
+#include "target/llvm/debug.h"
+#include "target/llvm/scalar.h"
+#include "target/llvm/types.h"
+
+typedef void (*emit_op_fn_t)(emit_t* e, ir_op_t* op);
+static const emit_op_fn_t handlers[] = {
+#define OP(NAME, name, ...) [KERNEL_##NAME - KERNEL_FUNC] = emit_op_##name,
+#include "dialects/kernel.def"
+#undef OP
+};
+
+void emit_fail(emit_t* e, const ir_op_t* op, const char* format, ...) {
+  if (e->failed) return;
+  e->failed = true;
+  const char* name = e->func ? ir_op_string(e->func, "sym_name", "?") : "?";
+  text_printf(e->error, "%s: kernel @%s: '%s': ", target_backend_name(e->target->backend), name, op->name);
+  va_list args;
+  va_start(args, format);
+  text_vprintf(e->error, format, args);
+  va_end(args);
+}
+
+static void emit_scalar_op(emit_t* e, ir_op_t* op, scalar_fn_t fn) {
+  LLVMValueRef in[3] = {NULL, NULL, NULL};
+  for (uint32_t i = 0; i < op->operand_count && i < 3; ++i) in[i] = emit_operand(op, i);
+  const ir_type_t* operand = ir_type_scalar(ir_operand(op, fn == SCALAR_select ? 1 : 0)->type);
+  emit_set(ir_result(op, 0), emit_scalar(e, fn, in, operand, ir_type_scalar(ir_result(op, 0)->type)));
+}
+
+static void emit_op(emit_t* e, ir_op_t* op) {
+  int fn = ir_op_dialect(op) == IR_DIALECT_KERNEL ? kernel_scalar_fn(op) : -1;
+  if (fn >= 0) {
+    emit_scalar_op(e, op, (scalar_fn_t)fn);
+  } else if (ir_code(op) >= KERNEL_FUNC && ir_code(op) < KERNEL_END_) {
+    handlers[ir_code(op) - KERNEL_FUNC](e, op);
+  } else {
+    emit_fail(e, op, "is not a kernel op");
+  }
+}
+
+ir_op_t* emit_block(emit_t* e, ir_block_t* block) {
+  IR_FOR_OPS(op, block) {
+    if (ir_has_trait(op, IR_TRAIT_TERMINATOR)) return op;
+    if (e->debug) debug_location(e->debug, op->loc);
+    emit_op(e, op);
+    if (e->failed) return NULL;
+  }
+  return NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Functions
+//===----------------------------------------------------------------------------------------------------------------===
+
+uint32_t emit_binding_count(const ir_op_t* func) { return (uint32_t)ir_op_int(func, "bindings", 0); }
+
+bool emit_is_readonly(const ir_op_t* func, uint32_t binding) {
+  int64_t list[256];
+  uint32_t count = ir_op_ints(func, "readonly", list, 256);
+  for (uint32_t i = 0; i < count && i < 256; ++i) {
+    if (list[i] == (int64_t)binding) return true;
+  }
+  return false;
+}
+
+static uint32_t bits_of(const ir_type_t* type) {
+  return type->kind == IR_TYPE_INTEGER ? type->width : 8 * ir_type_bytes(type);
+}
+
+uint32_t emit_constant_words(const ir_type_t* type) { return bits_of(type) > 32 ? 2 : 1; }
+
+LLVMValueRef emit_constant_from_words(emit_t* e, const ir_type_t* type, emit_word_fn_t word, void* user,
+                                      uint32_t first) {
+  LLVMValueRef value = word(e, user, first);
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context), wanted = emit_type(e, type);
+  if (emit_constant_words(type) == 2) {
+    LLVMValueRef high = build_zext(e, word(e, user, first + 1), i64);
+    value = build_or(e, build_zext(e, value, i64), build_shl(e, high, LLVMConstInt(i64, 32, 0)));
+  }
+  value = build_trunc(e, value, LLVMIntTypeInContext(e->context, bits_of(type)));
+  return build_bitcast(e, value, wanted);
+}
+
+static bool fill_info(emit_t* e, ir_op_t* func, target_entry_t* info) {
+  int64_t size[3] = {1, 1, 1};
+  ir_op_ints(func, "workgroup_size", size, 3);
+  for (int i = 0; i < 3; ++i) {
+    if (size[i] < 1 || size[i] > 1024) {
+      emit_fail(e, func, "workgroup size %lld is not in 1 to 1024", (long long)size[i]);
+      return false;
+    }
+    info->workgroup_size[i] = (uint32_t)size[i];
+  }
+  info->subgroup_size = (uint32_t)ir_op_int(func, "subgroup_size", 0);
+  info->binding_count = emit_binding_count(func);
+  ir_block_t* entry = func->regions[0].first;
+  if (!entry || info->binding_count > entry->arg_count) {
+    emit_fail(e, func, "has %u bindings but fewer arguments", info->binding_count);
+    return false;
+  }
+  info->constant_count = 0;
+  for (uint32_t i = info->binding_count; i < entry->arg_count; ++i) {
+    info->constant_count += emit_constant_words(entry->args[i]->type);
+  }
+  return true;
+}
+
+bool emit_function(emit_t* e, ir_op_t* func, target_entry_t* info) {
+  e->func = func;
+  e->info = info;
+  e->workgroup_memory = 0;
+  e->workgroup_global = NULL;
+  if (!fill_info(e, func, info)) return false;
+  e->function = e->hooks->entry(e, func);
+  if (e->failed) return false;
+  ir_op_t* end = emit_block(e, func->regions[0].first);
+  if (!e->failed && !ir_is(end, KERNEL_RETURN)) emit_fail(e, func, "does not end in kernel.return");
+  if (!e->failed) e->hooks->ret(e);
+  info->workgroup_memory_bytes = (uint32_t)e->workgroup_memory;
+  return !e->failed;
+}
+
+void emit_op_func(emit_t* e, ir_op_t* op) { emit_fail(e, op, "inside a function"); }
+void emit_op_return(emit_t* e, ir_op_t* op) { emit_fail(e, op, "is not at the end of the function"); }
+void emit_op_yield(emit_t* e, ir_op_t* op) { emit_fail(e, op, "is not at the end of a region"); }

@@ -1,0 +1,127 @@
+// Structured control flow, straight into blocks and phis.
+#include "target/llvm/build.h"
+#include "target/llvm/emit.h"
+#include "target/llvm/types.h"
+
+static void add_incoming(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from) {
+  LLVMAddIncoming(phi, &value, &from, 1);
+}
+
+static LLVMValueRef new_phi(emit_t* e, const ir_type_t* type) {
+  return LLVMBuildPhi(e->builder, emit_type(e, type), "");
+}
+
+// for: head tests, body runs, latch adds the step. The head's phis are the loop's results.
+void emit_op_for(emit_t* e, ir_op_t* op) {
+  LLVMValueRef lower = emit_operand(op, 0), upper = emit_operand(op, 1), step = emit_operand(op, 2);
+  uint32_t count = op->operand_count - 3;
+  ir_block_t* body = op->regions[0].first;
+  if (!body || body->arg_count != count + 1 || op->result_count != count) {
+    emit_fail(e, op, "has %u iteration values but its body takes %u", count, body ? body->arg_count : 0);
+    return;
+  }
+  LLVMBasicBlockRef head = build_block(e, "for"), inside = build_block(e, "do");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+  LLVMBuildBr(e->builder, head);
+  LLVMPositionBuilderAtEnd(e->builder, head);
+  LLVMValueRef index = LLVMBuildPhi(e->builder, LLVMTypeOf(lower), "");
+  add_incoming(index, lower, before);
+  emit_set(body->args[0], index);
+  for (uint32_t i = 0; i < count; ++i) {
+    LLVMValueRef phi = new_phi(e, body->args[i + 1]->type);
+    add_incoming(phi, emit_operand(op, 3 + i), before);
+    emit_set(body->args[i + 1], phi);
+    emit_set(ir_result(op, i), phi);
+  }
+  LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->context, e->function, "end");
+  LLVMBuildCondBr(e->builder, build_icmp(e, LLVMIntSLT, index, upper), inside, after);
+  LLVMPositionBuilderAtEnd(e->builder, inside);
+  ir_op_t* yield = emit_block(e, body);
+  if (e->failed) return;
+  if (!ir_is(yield, KERNEL_YIELD) || yield->operand_count != count) {
+    emit_fail(e, op, "must end in a yield of %u values", count);
+    return;
+  }
+  LLVMValueRef next = LLVMBuildNSWAdd(e->builder, index, step, "");
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+  add_incoming(index, next, latch);
+  for (uint32_t i = 0; i < count; ++i) add_incoming(emit_get(body->args[i + 1]), emit_operand(yield, i), latch);
+  LLVMBuildBr(e->builder, head);
+  LLVMMoveBasicBlockAfter(after, latch);
+  LLVMPositionBuilderAtEnd(e->builder, after);
+}
+
+// One side of an if: emits the region and branches to `after`; the values go into the phis once they exist.
+static ir_op_t* emit_side(emit_t* e, ir_op_t* op, uint32_t region, LLVMBasicBlockRef after, LLVMBasicBlockRef* end) {
+  ir_block_t* block = op->regions[region].first;
+  ir_op_t* yield = block ? emit_block(e, block) : NULL;
+  if (e->failed) return NULL;
+  uint32_t given = yield ? yield->operand_count : 0;
+  if (given != op->result_count) emit_fail(e, op, "has %u results but a region yields %u", op->result_count, given);
+  *end = LLVMGetInsertBlock(e->builder);
+  LLVMBuildBr(e->builder, after);
+  return yield;
+}
+
+void emit_op_if(emit_t* e, ir_op_t* op) {
+  LLVMBasicBlockRef then = build_block(e, "then"), other = build_block(e, "else"), after = build_block(e, "end");
+  LLVMBasicBlockRef ends[2];
+  LLVMBuildCondBr(e->builder, emit_operand(op, 0), then, other);
+  LLVMPositionBuilderAtEnd(e->builder, then);
+  ir_op_t* yields[2];
+  yields[0] = emit_side(e, op, 0, after, &ends[0]);
+  if (e->failed) return;
+  LLVMMoveBasicBlockAfter(other, ends[0]);
+  LLVMPositionBuilderAtEnd(e->builder, other);
+  yields[1] = emit_side(e, op, 1, after, &ends[1]);
+  if (e->failed) return;
+  LLVMMoveBasicBlockAfter(after, ends[1]);
+  LLVMPositionBuilderAtEnd(e->builder, after);
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    LLVMValueRef phi = new_phi(e, ir_result(op, i)->type);
+    for (int side = 0; side < 2; ++side) add_incoming(phi, emit_operand(yields[side], i), ends[side]);
+    emit_set(ir_result(op, i), phi);
+  }
+}
+
+void emit_op_while(emit_t* e, ir_op_t* op) {
+  ir_block_t* condition = op->regions[0].first;
+  ir_block_t* body = op->regions[1].first;
+  uint32_t count = op->operand_count;
+  if (!condition || !body || condition->arg_count != count || body->arg_count != op->result_count) {
+    emit_fail(e, op, "has regions whose arguments do not match its operands and results");
+    return;
+  }
+  LLVMBasicBlockRef head = build_block(e, "while"), before = LLVMGetInsertBlock(e->builder);
+  LLVMBuildBr(e->builder, head);
+  LLVMPositionBuilderAtEnd(e->builder, head);
+  for (uint32_t i = 0; i < count; ++i) {
+    LLVMValueRef phi = new_phi(e, condition->args[i]->type);
+    add_incoming(phi, emit_operand(op, i), before);
+    emit_set(condition->args[i], phi);
+  }
+  ir_op_t* test = emit_block(e, condition);
+  if (e->failed) return;
+  if (!ir_is(test, KERNEL_YIELD) || test->operand_count != op->result_count + 1) {
+    emit_fail(e, op, "must yield a condition and %u values from its first region", op->result_count);
+    return;
+  }
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    emit_set(body->args[i], emit_operand(test, i + 1));
+    emit_set(ir_result(op, i), emit_operand(test, i + 1));
+  }
+  LLVMBasicBlockRef inside = build_block(e, "do"), after = build_block(e, "end");
+  LLVMBuildCondBr(e->builder, emit_operand(test, 0), inside, after);
+  LLVMPositionBuilderAtEnd(e->builder, inside);
+  ir_op_t* yield = emit_block(e, body);
+  if (e->failed) return;
+  if (!ir_is(yield, KERNEL_YIELD) || yield->operand_count != count) {
+    emit_fail(e, op, "must yield %u values from its second region", count);
+    return;
+  }
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+  for (uint32_t i = 0; i < count; ++i) add_incoming(emit_get(condition->args[i]), emit_operand(yield, i), latch);
+  LLVMBuildBr(e->builder, head);
+  LLVMMoveBasicBlockAfter(after, latch);
+  LLVMPositionBuilderAtEnd(e->builder, after);
+}

@@ -1,0 +1,134 @@
+// AMD kernels: amdgpu_kernel calling convention, workgroup memory as one array in address space 3.
+#include <stdio.h>
+#include <string.h>
+
+#include "target/llvm/build.h"
+#include "target/llvm/hooks.h"
+#include "target/llvm/types.h"
+
+enum { AMDGPU_KERNEL = 91, WORKGROUP_SPACE = 3, CONSTANT_SPACE = 4 };
+
+static LLVMTypeRef i32_type(emit_t* e) { return LLVMInt32TypeInContext(e->context); }
+static LLVMValueRef i32(emit_t* e, uint64_t value) { return LLVMConstInt(i32_type(e), value, 0); }
+
+static LLVMValueRef amdgpu_entry(emit_t* e, ir_op_t* func) {
+  LLVMValueRef function = hooks_gpu_entry(e, func, AMDGPU_KERNEL);
+  const uint32_t* size = e->info->workgroup_size;
+  uint32_t threads = size[0] * size[1] * size[2];
+  char text[48];
+  snprintf(text, sizeof(text), "%u,%u", threads, threads);
+  hooks_add_string_attribute(e, function, "amdgpu-flat-work-group-size", text);
+  hooks_add_string_attribute(e, function, "uniform-work-group-size", "true");
+  hooks_add_string_attribute(e, function, "amdgpu-no-implicitarg-ptr", "");
+  // The size in metadata too, for who launches.
+  LLVMMetadataRef sizes[3];
+  for (int i = 0; i < 3; ++i) sizes[i] = LLVMValueAsMetadata(i32(e, size[i]));
+  LLVMValueRef node = LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, sizes, 3));
+  LLVMGlobalSetMetadata(function, LLVMGetMDKindIDInContext(e->context, "reqd_work_group_size", 20),
+                        LLVMValueAsMetadata(node));
+  return function;
+}
+
+static LLVMValueRef call0(emit_t* e, const char* name) { return build_intrinsic(e, name, NULL, 0, NULL, 0); }
+
+// Threads of the whole grid along an axis, from the dispatch packet.
+static LLVMValueRef grid_size(emit_t* e, unsigned axis) {
+  enum { GRID_SIZE_X = 12 };
+  LLVMValueRef packet = call0(e, "llvm.amdgcn.dispatch.ptr");
+  LLVMValueRef offset = i32(e, GRID_SIZE_X + 4 * axis);
+  LLVMValueRef address = build_address(e, LLVMInt8TypeInContext(e->context), packet, offset);
+  LLVMValueRef load = LLVMBuildLoad2(e->builder, i32_type(e), address, "");
+  LLVMSetAlignment(load, 4);
+  return load;
+}
+
+static LLVMValueRef lane_number(emit_t* e) {
+  LLVMValueRef all = LLVMConstAllOnes(i32_type(e)), args[2] = {all, i32(e, 0)};
+  LLVMValueRef low = build_intrinsic(e, "llvm.amdgcn.mbcnt.lo", NULL, 0, args, 2);
+  if (e->target->device.subgroup_size == 32) return low;
+  return build_intrinsic(e, "llvm.amdgcn.mbcnt.hi", NULL, 0, (LLVMValueRef[]){all, low}, 2);
+}
+
+static LLVMValueRef amdgpu_id(emit_t* e, uint32_t code, unsigned axis) {
+  static const char* const workgroup[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y",
+                                          "llvm.amdgcn.workgroup.id.z"};
+  static const char* const thread[] = {"llvm.amdgcn.workitem.id.x", "llvm.amdgcn.workitem.id.y",
+                                       "llvm.amdgcn.workitem.id.z"};
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
+  LLVMValueRef id;
+  if (code == KERNEL_WORKGROUP_ID) {
+    id = call0(e, workgroup[axis]);
+  } else if (code == KERNEL_THREAD_ID) {
+    id = call0(e, thread[axis]);
+  } else if (code == KERNEL_SUBGROUP_LANE) {
+    id = lane_number(e);
+  } else {
+    id = build_udiv(e, grid_size(e, axis), i32(e, e->info->workgroup_size[axis]));
+  }
+  return build_zext(e, id, i64);
+}
+
+static void amdgpu_ret(emit_t* e) {
+  // Only now is it known how much workgroup memory the kernel has.
+  if (e->workgroup_global) {
+    LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->context), e->workgroup_memory);
+    LLVMValueRef sized = LLVMAddGlobalInAddressSpace(e->module, type, "", WORKGROUP_SPACE);
+    LLVMSetInitializer(sized, LLVMGetPoison(type));
+    LLVMSetAlignment(sized, 128);
+    LLVMSetLinkage(sized, LLVMInternalLinkage);
+    LLVMReplaceAllUsesWith(e->workgroup_global, sized);
+    LLVMDeleteGlobal(e->workgroup_global);
+    e->workgroup_global = NULL;
+  }
+  LLVMBuildRetVoid(e->builder);
+}
+
+static void fence(emit_t* e, LLVMAtomicOrdering ordering) {
+  unsigned scope = LLVMGetSyncScopeID(e->context, "workgroup", 9);
+  LLVMBuildFenceSyncScope(e->builder, ordering, scope, "");
+}
+
+static void amdgpu_barrier(emit_t* e) {
+  fence(e, LLVMAtomicOrderingRelease);
+  call0(e, "llvm.amdgcn.s.barrier");
+  fence(e, LLVMAtomicOrderingAcquire);
+}
+
+// Lane to read from, then a permute through the LDS hardware, which counts in bytes.
+static LLVMValueRef amdgpu_shuffle(emit_t* e, LLVMValueRef value, LLVMValueRef lane, const char* mode) {
+  LLVMValueRef self = lane_number(e), from = lane;
+  LLVMValueRef last = i32(e, (uint64_t)e->target->device.subgroup_size - 1);
+  if (strcmp(mode, "xor") == 0) {
+    from = build_xor(e, self, lane);
+  } else if (strcmp(mode, "up") == 0) {
+    LLVMValueRef below = build_icmp(e, LLVMIntULT, self, lane);
+    from = build_select(e, below, self, build_sub(e, self, lane));
+  } else if (strcmp(mode, "down") == 0) {
+    LLVMValueRef above = build_add(e, self, lane);
+    from = build_select(e, build_icmp(e, LLVMIntUGT, above, last), self, above);
+  }
+  LLVMValueRef address = build_shl(e, build_and(e, from, last), i32(e, 2));
+  return build_intrinsic(e, "llvm.amdgcn.ds.bpermute", NULL, 0, (LLVMValueRef[]){address, value}, 2);
+}
+
+static LLVMValueRef amdgpu_workgroup_memory(emit_t* e, uint64_t offset) {
+  LLVMTypeRef i8 = LLVMInt8TypeInContext(e->context);
+  if (!e->workgroup_global) {
+    e->workgroup_global = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(i8, 0), "lds", WORKGROUP_SPACE);
+  }
+  return build_address(e, i8, e->workgroup_global, i32(e, offset));
+}
+
+const emit_target_t hooks_amdgpu = {
+    .spaces = {[IR_SPACE_GLOBAL] = 1,
+               [IR_SPACE_CONSTANT] = CONSTANT_SPACE,
+               [IR_SPACE_WORKGROUP] = WORKGROUP_SPACE,
+               [IR_SPACE_PRIVATE] = 5},
+    .entry = amdgpu_entry,
+    .id = amdgpu_id,
+    .ret = amdgpu_ret,
+    .barrier = amdgpu_barrier,
+    .shuffle = amdgpu_shuffle,
+    .workgroup_memory = amdgpu_workgroup_memory,
+    .atomic_scope = "agent",
+};

@@ -1,0 +1,77 @@
+// Exponentials: exp(x) = 2^n exp(r) with n the nearest integer of x / ln 2 and |r| at most ln(2) / 2.
+#include "target/llvm/math.h"
+
+// Leaves NaN as it is.
+static LLVMValueRef clamp(emit_t* e, LLVMValueRef x, double low, double high) {
+  return build_min(e, build_float(x, high), build_max(e, build_float(x, low), x));
+}
+
+// r and n of a clamped x.
+static LLVMValueRef reduce(emit_t* e, LLVMValueRef x, LLVMValueRef* n) {
+  *n = math_nearest(e, build_fmul(e, x, build_float(x, 0x1.71547652b82fep+0)), NULL);
+  LLVMValueRef minus = build_fneg(e, *n);
+  LLVMValueRef r = build_mad(e, minus, math_number(x, MATH_LN2_HIGH_F32, MATH_LN2_HIGH_F64), x);
+  return build_mad(e, minus, math_number(x, MATH_LN2_LOW_F32, MATH_LN2_LOW_F64), r);
+}
+
+// exp(r) - 1
+static LLVMValueRef expm1_small(emit_t* e, LLVMValueRef r) {
+  return build_mad(e, build_fmul(e, r, r), math_poly(e, MATH_EXP, r), r);
+}
+
+LLVMValueRef math_exp_scaled(emit_t* e, LLVMValueRef x, int bias) {
+  LLVMValueRef n, clamped = clamp(e, x, math_pick(x, -105, -746), math_pick(x, 90, 711));
+  LLVMValueRef r = reduce(e, clamped, &n);
+  LLVMValueRef p = build_fadd(e, expm1_small(e, r), build_float(x, 1));
+  if (bias) n = build_fadd(e, n, build_float(x, bias));
+  return math_scale(e, p, n);
+}
+
+LLVMValueRef emit_float_exp(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  return math_exp_scaled(e, a, 0);
+}
+
+LLVMValueRef emit_float_exp2(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMValueRef x = clamp(e, a, math_pick(a, -152, -1077), math_pick(a, 130, 1026)), n = math_nearest(e, x, NULL);
+  LLVMValueRef r = build_fsub(e, x, n);
+  return math_scale(e, build_mad(e, r, math_poly(e, MATH_EXP2, r), build_float(a, 1)), n);
+}
+
+// 2^n (exp(r) - 1) + (2^n - 1), computed at half size so that 2^n does not overflow before the result does.
+LLVMValueRef emit_float_expm1(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMValueRef n, x = clamp(e, a, math_pick(a, -30, -60), math_pick(a, 90, 711)), r = reduce(e, x, &n), whole;
+  math_nearest(e, n, &whole);
+  LLVMValueRef half = math_power_of_two(e, build_sub(e, whole, build_int(whole, 1)), LLVMTypeOf(a));
+  LLVMValueRef sum = build_mad(e, half, expm1_small(e, r), build_fsub(e, half, build_float(a, 0.5)));
+  return build_copysign(e, build_fadd(e, sum, sum), a);
+}
+
+// -t / (t + 2) with t = expm1(-2 |x|): exact where x is small.
+LLVMValueRef emit_float_tanh(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMValueRef y = build_fabs(e, a), twice = build_fmul(e, y, build_float(a, -2));
+  LLVMValueRef t = emit_float_expm1(e, twice, NULL, NULL);
+  LLVMValueRef q = build_fdiv(e, t, build_fadd(e, t, build_float(a, 2)));
+  return build_copysign(e, q, a);
+}
+
+// The numerator is what keeps the left tail: exp(x) / (1 + exp(x)).
+LLVMValueRef emit_float_logistic(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMValueRef t = math_exp_scaled(e, build_fneg(e, build_fabs(e, a)), 0), one = build_float(a, 1);
+  LLVMValueRef negative = build_fcmp(e, LLVMRealOLT, a, build_float(a, 0));
+  return build_fdiv(e, build_select(e, negative, t, one), build_fadd(e, t, one));
+}
+
+// Small: through expm1. Large: exp(x) / 2 less its reciprocal quarter.
+LLVMValueRef emit_float_sinh(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMValueRef y = build_fabs(e, a), one = build_float(a, 1), half = build_float(a, 0.5);
+  LLVMValueRef t = emit_float_expm1(e, build_min(e, one, y), NULL, NULL);
+  LLVMValueRef small = build_fmul(e, half, build_fadd(e, t, build_fdiv(e, t, build_fadd(e, t, one))));
+  LLVMValueRef large = math_exp_scaled(e, y, -1);
+  large = build_fsub(e, large, build_fdiv(e, build_float(a, 0.25), large));
+  return build_copysign(e, build_select(e, build_fcmp(e, LLVMRealOLT, y, one), small, large), a);
+}
+
+LLVMValueRef emit_float_cosh(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMValueRef half = math_exp_scaled(e, build_fabs(e, a), -1);
+  return build_fadd(e, half, build_fdiv(e, build_float(a, 0.25), half));
+}

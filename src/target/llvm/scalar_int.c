@@ -1,0 +1,136 @@
+// Integer functions, with every case defined as scalar.def says: division by zero, INT_MIN / -1, wide shifts.
+#include "target/llvm/build.h"
+#include "target/llvm/scalar.h"
+
+#define INT_ROW(name, result) \
+  LLVMValueRef emit_int_##name(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) { return result; }
+
+static LLVMValueRef zero(LLVMValueRef a) { return build_int(a, 0); }
+static LLVMValueRef count_bits(emit_t* e, const char* name, LLVMValueRef a) {
+  LLVMTypeRef type = LLVMTypeOf(a);
+  LLVMValueRef args[2] = {a, LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, 0)};
+  return build_intrinsic(e, name, &type, 1, args, 2);
+}
+static LLVMValueRef bool_to_int(emit_t* e, LLVMValueRef flag, LLVMValueRef like) {
+  return build_zext(e, flag, LLVMTypeOf(like));
+}
+
+INT_ROW(neg, build_sub(e, zero(a), a))
+INT_ROW(abs, build_select(e, build_icmp(e, LLVMIntSLT, a, zero(a)), build_sub(e, zero(a), a), a))
+INT_ROW(sign, build_or(e, build_ashr(e, a, build_int(a, build_bits(LLVMTypeOf(a)) - 1)),
+                       bool_to_int(e, build_icmp(e, LLVMIntSGT, a, zero(a)), a)))
+INT_ROW(not, build_not(e, a))
+INT_ROW(popcnt, build_intrinsic1(e, "llvm.ctpop", a))
+INT_ROW(clz, count_bits(e, "llvm.ctlz", a))
+INT_ROW(ctz, count_bits(e, "llvm.cttz", a))
+INT_ROW(add, build_add(e, a, b))
+INT_ROW(sub, build_sub(e, a, b))
+INT_ROW(mul, build_mul(e, a, b))
+INT_ROW(and, build_and(e, a, b))
+INT_ROW(or, build_or(e, a, b))
+INT_ROW(xor, build_xor(e, a, b))
+INT_ROW(min, build_intrinsic2(e, "llvm.smin", a, b))
+INT_ROW(max, build_intrinsic2(e, "llvm.smax", a, b))
+INT_ROW(minu, build_intrinsic2(e, "llvm.umin", a, b))
+INT_ROW(maxu, build_intrinsic2(e, "llvm.umax", a, b))
+
+#define INT_COMPARES(ROW)                                                                                   \
+  ROW(eq, EQ)                                                                                               \
+  ROW(ne, NE) ROW(lt, SLT) ROW(le, SLE) ROW(gt, SGT) ROW(ge, SGE) ROW(ltu, ULT) ROW(leu, ULE) ROW(gtu, UGT) \
+      ROW(geu, UGE)
+#define ROW(name, predicate) INT_ROW(name, build_icmp(e, LLVMInt##predicate, a, b))
+INT_COMPARES(ROW)
+#undef ROW
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Division
+//===----------------------------------------------------------------------------------------------------------------===
+
+// True when some lane of a constant is zero or, with `or_minus_one`, -1; true for everything not constant.
+static bool may_be_special(LLVMValueRef b, bool or_minus_one) {
+  unsigned lanes = build_lanes(LLVMTypeOf(b));
+  if (LLVMIsAPoisonValue(b) || LLVMIsUndef(b)) return true;
+  for (unsigned i = 0; i < (lanes ? lanes : 1); ++i) {
+    LLVMValueRef lane = lanes ? (LLVMIsConstant(b) ? LLVMGetAggregateElement(b, i) : NULL) : b;
+    if (!lane || !LLVMIsAConstantInt(lane)) return true;
+    long long value = LLVMConstIntGetSExtValue(lane);
+    if (value == 0 || (or_minus_one && value == -1)) return true;
+  }
+  return false;
+}
+
+// The divisor with 1 in place of what traps, so that the instruction can run in every lane.
+static LLVMValueRef safe_divisor(emit_t* e, LLVMValueRef b, bool is_signed, LLVMValueRef* is_zero,
+                                 LLVMValueRef* is_minus_one) {
+  *is_zero = build_icmp(e, LLVMIntEQ, b, zero(b));
+  LLVMValueRef special = *is_zero;
+  if (is_signed) {
+    *is_minus_one = build_icmp(e, LLVMIntEQ, b, build_int(b, -1));
+    special = build_or(e, special, *is_minus_one);
+  }
+  return build_select(e, special, build_int(b, 1), b);
+}
+
+LLVMValueRef emit_int_div(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  if (!may_be_special(b, true)) return build_sdiv(e, a, b);
+  LLVMValueRef is_zero, is_minus_one, divisor = safe_divisor(e, b, true, &is_zero, &is_minus_one);
+  LLVMValueRef q = build_select(e, is_minus_one, build_sub(e, zero(a), a), build_sdiv(e, a, divisor));
+  return build_select(e, is_zero, build_int(a, -1), q);
+}
+
+LLVMValueRef emit_int_rem(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  if (!may_be_special(b, true)) return build_srem(e, a, b);
+  LLVMValueRef is_zero, is_minus_one, divisor = safe_divisor(e, b, true, &is_zero, &is_minus_one);
+  return build_select(e, is_zero, a, build_srem(e, a, divisor));
+}
+
+LLVMValueRef emit_int_divu(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  if (!may_be_special(b, false)) return build_udiv(e, a, b);
+  LLVMValueRef is_zero, divisor = safe_divisor(e, b, false, &is_zero, NULL);
+  return build_select(e, is_zero, build_int(a, -1), build_udiv(e, a, divisor));
+}
+
+LLVMValueRef emit_int_remu(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  if (!may_be_special(b, false)) return build_urem(e, a, b);
+  LLVMValueRef is_zero, divisor = safe_divisor(e, b, false, &is_zero, NULL);
+  return build_select(e, is_zero, a, build_urem(e, a, divisor));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Shifts and powers
+//===----------------------------------------------------------------------------------------------------------------===
+
+static LLVMValueRef in_range(emit_t* e, LLVMValueRef a, LLVMValueRef b) {
+  return build_icmp(e, LLVMIntULT, b, build_int(b, build_bits(LLVMTypeOf(a))));
+}
+
+static LLVMValueRef shift(emit_t* e, LLVMValueRef a, LLVMValueRef b, bool left) {
+  if (build_bits(LLVMTypeOf(a)) == 1) return build_and(e, a, build_not(e, b));
+  LLVMValueRef fits = in_range(e, a, b), amount = build_select(e, fits, b, zero(b));
+  LLVMValueRef shifted = left ? build_shl(e, a, amount) : build_lshr(e, a, amount);
+  return build_select(e, fits, shifted, zero(a));
+}
+INT_ROW(shl, shift(e, a, b, true))
+INT_ROW(shru, shift(e, a, b, false))
+INT_ROW(shr, build_ashr(e, a, build_select(e, in_range(e, a, b), b, build_int(b, build_bits(LLVMTypeOf(a)) - 1))))
+
+// Square and multiply until no lane has bits left in its exponent.
+LLVMValueRef emit_int_pow(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMValueRef one = build_int(a, 1), init[3] = {one, a, b};
+  build_loop_t loop = build_loop_begin(e, init, 3);
+  LLVMValueRef result = loop.phis[0], base = loop.phis[1], left = loop.phis[2];
+  build_loop_while(e, &loop, build_any(e, build_icmp(e, LLVMIntNE, left, zero(left))));
+  LLVMValueRef odd = build_icmp(e, LLVMIntNE, build_and(e, left, one), zero(left));
+  LLVMValueRef next[3] = {build_mul(e, result, build_select(e, odd, base, one)), build_mul(e, base, base),
+                          build_lshr(e, left, build_bits(LLVMTypeOf(a)) == 1 ? zero(a) : one)};
+  if (build_bits(LLVMTypeOf(a)) == 1) next[2] = zero(a);
+  build_loop_end(e, &loop, next);
+  // Negative exponents: only 1 and -1 have integer powers.
+  LLVMValueRef negative = build_icmp(e, LLVMIntSLT, b, zero(b));
+  LLVMValueRef is_odd = build_icmp(e, LLVMIntNE, build_and(e, b, one), zero(b));
+  LLVMValueRef minus = build_select(e, is_odd, build_int(a, -1), one);
+  LLVMValueRef power = build_select(e, build_icmp(e, LLVMIntEQ, a, build_int(a, -1)), minus, zero(a));
+  power = build_select(e, build_icmp(e, LLVMIntEQ, a, one), one, power);
+  if (build_bits(LLVMTypeOf(a)) == 1) return loop.phis[0];
+  return build_select(e, negative, power, loop.phis[0]);
+}

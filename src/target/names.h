@@ -1,0 +1,26 @@
+// Names of processors: lookup, and near names for messages.
+#ifndef IREE_C_TARGET_NAMES_H_
+#define IREE_C_TARGET_NAMES_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+// A product or code name stands for an architecture.
+typedef struct names_alias_t {
+  const char* name;
+  const char* arch;
+  int units;  // 0: the architecture's
+} names_alias_t;
+
+// Row of `name` (case is ignored) among `count` rows of `stride` bytes that start with a `const char*`; -1 when absent.
+int names_find(const void* rows, uint32_t count, size_t stride, const char* name);
+
+// "Unknown <what> target '<name>'; did you mean 'a', 'b' or 'c'?" from the names that `at` gives until it returns NULL.
+void names_report(text_t* error, const char* what, const char* name, const char* (*at)(uint32_t index));
+// Number of single-character changes between two names, case ignored.
+uint32_t names_distance(const char* a, const char* b);
+
+#endif  // IREE_C_TARGET_NAMES_H_

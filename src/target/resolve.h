@@ -1,0 +1,28 @@
+// One resolver per backend; target.c picks. All return false after a message.
+#ifndef IREE_C_TARGET_RESOLVE_H_
+#define IREE_C_TARGET_RESOLVE_H_
+
+#include "target/target.h"
+
+typedef bool (*resolve_fn_t)(const target_options_t* options, target_t* out, text_t* error);
+typedef const char* (*resolve_name_fn_t)(uint32_t index);
+
+bool resolve_x86(const target_options_t* options, target_t* out, text_t* error);
+bool resolve_nvptx(const target_options_t* options, target_t* out, text_t* error);
+bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* error);
+bool resolve_vmvx(const target_options_t* options, target_t* out, text_t* error);
+const char* resolve_x86_name(uint32_t index);
+const char* resolve_nvptx_name(uint32_t index);
+const char* resolve_amdgpu_name(uint32_t index);
+
+// Copies a flag's value; false after a message when it is too long.
+bool resolve_copy(char* out, size_t capacity, const char* value, const char* what, text_t* error);
+
+// What LLVM knows of the host and of its processors (llvm/processors.cpp). Strings are malloc'd.
+char* processors_host_name(void);
+char* processors_host_features(void);
+// "+a,+b,..." of an x86-64 processor, NULL when there is none of that name.
+char* processors_x86_features(const char* name);
+const char* processors_x86_name(uint32_t index);
+
+#endif  // IREE_C_TARGET_RESOLVE_H_

@@ -1,0 +1,67 @@
+// Backends by name, and resolving flag values to a target.
+#include "target/target.h"
+
+#include <string.h>
+
+#include "target/resolve.h"
+
+static const char* const backend_names[TARGET_BACKEND_COUNT] = {
+#define BACKEND(name, text) [TARGET_##name] = text,
+    TARGET_BACKENDS(BACKEND)
+#undef BACKEND
+};
+
+const char* target_backend_name(target_backend_t backend) { return backend_names[backend]; }
+
+bool target_backend_find(const char* name, target_backend_t* out, text_t* error) {
+  for (int i = 0; i < TARGET_BACKEND_COUNT; ++i) {
+    if (strcmp(backend_names[i], name) != 0) continue;
+    *out = (target_backend_t)i;
+    return true;
+  }
+  text_printf(error, "target backend '%s' not registered; registered backends: [", name);
+  for (int i = 0; i < TARGET_BACKEND_COUNT; ++i) text_printf(error, "%s%s", i ? ", " : "", backend_names[i]);
+  text_puts(error, "]");
+  return false;
+}
+
+bool resolve_copy(char* out, size_t capacity, const char* value, const char* what, text_t* error) {
+  size_t size = strlen(value);
+  if (size >= capacity) {
+    text_printf(error, "%s is longer than %zu characters", what, capacity - 1);
+    return false;
+  }
+  memcpy(out, value, size + 1);
+  return true;
+}
+
+bool target_resolve(const target_options_t* options, target_t* out, text_t* error) {
+  static const resolve_fn_t resolvers[TARGET_BACKEND_COUNT] = {[TARGET_LLVM_CPU] = resolve_x86,
+                                                               [TARGET_CUDA] = resolve_nvptx,
+                                                               [TARGET_ROCM] = resolve_amdgpu,
+                                                               [TARGET_VMVX] = resolve_vmvx};
+  *out = (target_t){0};
+  if (!target_backend_find(options->backend ? options->backend : "", &out->backend, error)) return false;
+  return resolvers[out->backend](options, out, error);
+}
+
+const char* target_known_name(target_backend_t backend, uint32_t index) {
+  static const resolve_name_fn_t names[TARGET_BACKEND_COUNT] = {
+      [TARGET_LLVM_CPU] = resolve_x86_name, [TARGET_CUDA] = resolve_nvptx_name, [TARGET_ROCM] = resolve_amdgpu_name};
+  return names[backend] ? names[backend](index) : NULL;
+}
+
+bool resolve_vmvx(const target_options_t* options, target_t* out, text_t* error) {
+  memcpy(out->format, "vmvx-bytecode-fb", 17);
+  memcpy(out->name, "vmvx", 5);
+  memcpy(out->cpu, "vmvx", 5);
+  // Sizes by which strategies choose tiles: short vectors, whose setup the interpreter pays once per instruction.
+  out->device = (device_info_t){.kind = DEVICE_CPU,
+                                .vector_bytes = 64,
+                                .vector_registers = 64,
+                                .has_fma = true,
+                                .has_masks = true,
+                                .l1_bytes = 32 << 10,
+                                .l2_bytes = 512 << 10};
+  return true;
+}

@@ -1,0 +1,109 @@
+// x86-64 processors: names and features come from LLVM's own tables, the host's from the processor itself.
+#include "target/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/names.h"
+
+const char* resolve_x86_name(uint32_t index) {
+  static const char* const extra[] = {"host", "generic"};
+  return index < 2 ? extra[index] : processors_x86_name(index - 2);
+}
+
+static bool has(const target_t* t, const char* feature) {
+  size_t size = strlen(feature);
+  bool found = false;
+  for (const char* at = t->features; (at = strstr(at, feature)); at += size) {
+    bool whole = at > t->features && (at[-1] == '+' || at[-1] == '-') && (at[size] == 0 || at[size] == ',');
+    if (whole) found = at[-1] == '+';
+  }
+  return found;
+}
+
+static int64_t cache_bytes(int name, int64_t otherwise) {
+  long bytes = sysconf(name);
+  return bytes > 0 ? bytes : otherwise;
+}
+
+static void describe(target_t* t, bool is_host) {
+  bool wide = has(t, "avx512f") && has(t, "avx512bw") && has(t, "avx512dq") && has(t, "avx512vl");
+  t->device = (device_info_t){
+      .kind = DEVICE_CPU,
+      .vector_bytes = wide             ? 64
+                      : has(t, "avx2") ? 32
+                                       : 16,
+      .vector_registers = wide ? 32 : 16,
+      .has_fma = has(t, "fma"),
+      .has_f16_arithmetic = has(t, "avx512fp16"),
+      .has_bf16_dot = has(t, "avx512bf16"),
+      .has_int8_dot = has(t, "avx512vnni") || has(t, "avxvnni"),
+      .has_masks = wide,
+      .l1_bytes = 32 << 10,
+      .l2_bytes = wide ? 1 << 20 : 256 << 10,
+      .max_workgroup_size = 1,
+      .subgroup_size = 1,
+  };
+  if (!is_host) return;
+  t->device.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, t->device.l1_bytes);
+  t->device.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, t->device.l2_bytes);
+}
+
+// The processor's own features, then the user's: later ones win.
+static bool join_features(target_t* out, const char* own, const char* given, text_t* error) {
+  text_t all = {0};
+  text_puts(&all, own);
+  if (given && *given) text_printf(&all, "%s%s", *own ? "," : "", given);
+  bool ok = resolve_copy(out->features, sizeof(out->features), all.data ? all.data : "", "the list of features", error);
+  text_finish(&all);
+  return ok;
+}
+
+static bool check_features(const char* given, text_t* error) {
+  for (const char* at = given; at && *at;) {
+    size_t size = strcspn(at, ",");
+    if (size < 2 || (*at != '+' && *at != '-')) {
+      text_printf(error, "feature '%.*s' must start with + or -", (int)size, at);
+      return false;
+    }
+    at += size + (at[size] == ',');
+  }
+  return true;
+}
+
+static bool resolve_triple(const target_options_t* options, target_t* out, text_t* error) {
+  const char* triple = options->triple && *options->triple ? options->triple : NULL;
+  if (!triple) triple = options->system_elf ? "x86_64-unknown-linux-gnu" : "x86_64-unknown-unknown-eabi-elf";
+  if (strncmp(triple, "x86_64-", 7) != 0 && strcmp(triple, "x86_64") != 0) {
+    text_printf(error, "llvm-cpu compiles for x86_64; triple '%s' is not", triple);
+    return false;
+  }
+  if (strstr(triple, "windows") || strstr(triple, "darwin") || strstr(triple, "macos")) {
+    text_printf(error, "llvm-cpu makes ELF executables; triple '%s' does not have them", triple);
+    return false;
+  }
+  return resolve_copy(out->triple, sizeof(out->triple), triple, "the target triple", error);
+}
+
+bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) {
+  const char* name = options->cpu && *options->cpu ? options->cpu : "host";
+  bool is_host = strcmp(name, "host") == 0;
+  const char* machine = strcmp(name, "generic") == 0 ? "x86-64" : name;
+  out->system_elf = options->system_elf;
+  if (!resolve_triple(options, out, error) || !check_features(options->features, error)) return false;
+  char* own_name = is_host ? processors_host_name() : strdup(machine);
+  char* own_features = is_host ? processors_host_features() : processors_x86_features(machine);
+  bool ok = own_features != NULL;
+  if (!ok) names_report(error, "CPU", name, resolve_x86_name);
+  ok = ok && resolve_copy(out->name, sizeof(out->name), name, "the processor's name", error) &&
+       resolve_copy(out->cpu, sizeof(out->cpu), own_name, "the processor's name", error) &&
+       join_features(out, own_features, options->features, error);
+  free(own_name);
+  free(own_features);
+  if (!ok) return false;
+  const char* format = options->system_elf ? "system-elf-x86_64" : "embedded-elf-x86_64";
+  memcpy(out->format, format, strlen(format) + 1);
+  describe(out, is_host);
+  return true;
+}
