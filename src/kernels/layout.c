@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "dialects/graph.h"
-#include "kernels/layout_constant.h"
+#include "passes/constant_move.h"
 
 typedef struct layouts_t {
   ir_context_t* ctx;

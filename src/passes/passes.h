@@ -6,6 +6,10 @@
 
 // PASS(function, name, summary): what iree-opt --pass=name runs
 #define GRAPH_PASSES(PASS)                                                                              \
+  PASS(pass_inline, "inline", "replace calls by the functions' bodies")                                 \
+  PASS(pass_canonicalize, "canonicalize", "fold constants, drop index maps that do nothing")            \
+  PASS(pass_cse, "cse", "compute equal values once")                                                    \
+  PASS(pass_dce, "dce", "drop pure ops without users")                                                  \
   PASS(pass_form_dispatches, "form-dispatches", "group graph ops into graph.dispatch, one kernel each") \
   PASS(pass_contract_form, "contract-form", "contractions as batch, rows, reduction by reduction, columns")
 

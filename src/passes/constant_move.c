@@ -1,5 +1,5 @@
-// See layout_constant.h. Both are strided copies with runs as long as the layouts have in common.
-#include "kernels/layout_constant.h"
+// See constant_move.h. Transposing and packing are strided copies with runs as long as the layouts have in common.
+#include "passes/constant_move.h"
 
 #include <string.h>
 
@@ -83,4 +83,8 @@ const ir_attr_t* constant_pack(ir_context_t* ctx, const ir_attr_t* value, int64_
     for (int32_t i = type->rank; i-- > 0 && ++at[i] == dims[i];) at[i] = 0;
   }
   return ir_attr_elements_borrow(ctx, to, data, total);
+}
+
+const ir_attr_t* constant_reshape(ir_context_t* ctx, const ir_attr_t* value, const ir_type_t* type) {
+  return ir_attr_elements_borrow(ctx, type, value->data, value->size);
 }

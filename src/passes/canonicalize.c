@@ -1,0 +1,167 @@
+// Simplification to a fixed point: constants are folded (small ones by evaluating the op, weights of any size when the
+// op only moves them), index maps that do nothing vanish and chains of them become one.
+//
+// Each rule is a row: it looks at one op and returns the value that replaces its first result, or NULL.
+#include <string.h>
+
+#include "dialects/evaluate.h"
+#include "dialects/graph.h"
+#include "passes/constant_move.h"
+#include "passes/passes.h"
+
+enum { FOLD_ELEMENTS = 4096, SWEEPS = 8 };
+
+static const ir_attr_t* constant_of(const ir_value_t* value) {
+  if (!value->def || !ir_is(value->def, GRAPH_CONSTANT)) return NULL;
+  const ir_attr_t* attr = ir_op_attr(value->def, "value");
+  return attr && attr->kind == IR_ATTR_ELEMENTS ? attr : NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Rules
+//===----------------------------------------------------------------------------------------------------------------===
+
+// transpose and reshape of a weight: the weight in that order.
+static ir_value_t* fold_moved_constant(ir_builder_t* b, ir_op_t* op) {
+  bool transposes = ir_is(op, GRAPH_TRANSPOSE);
+  if (!transposes && !ir_is(op, GRAPH_RESHAPE)) return NULL;
+  const ir_attr_t* value = constant_of(ir_operand(op, 0));
+  if (!value || !ir_type_is_static(op->results[0].type)) return NULL;
+  int64_t perm[GRAPH_MAX_RANK];
+  if (transposes) ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+  return graph_constant(
+      b, transposes ? constant_transpose(b->ctx, value, perm) : constant_reshape(b->ctx, value, op->results[0].type));
+}
+
+// An op over small constants.
+static ir_value_t* fold_small(ir_builder_t* b, ir_op_t* op) {
+  if (ir_is(op, GRAPH_CONSTANT) || op->region_count || op->result_count != 1 || op->operand_count == 0) return NULL;
+  const ir_type_t* type = op->results[0].type;
+  if (!ir_type_is_tensor(type) || !ir_type_is_static(type) || ir_type_count(type) > FOLD_ELEMENTS) return NULL;
+  const ir_attr_t* inputs[16];
+  if (op->operand_count > 16) return NULL;
+  bool splats = true;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    inputs[i] = constant_of(ir_operand(op, i));
+    if (!inputs[i] || ir_type_count(inputs[i]->type) > FOLD_ELEMENTS) return NULL;
+    splats &= inputs[i]->splat || ir_type_count(inputs[i]->type) == 1;
+  }
+  if (splats && ir_is(op, GRAPH_BROADCAST)) {  // stays one number
+    return graph_constant(b, ir_attr_elements(b->ctx, type, inputs[0]->data, ir_type_bytes(type->element)));
+  }
+  const ir_attr_t* output = NULL;
+  if (!graph_evaluate_op(b->ctx, op, inputs, &output) || !output || output->type != type) return NULL;
+  return graph_constant(b, output);
+}
+
+// broadcast of one number, of any size.
+static ir_value_t* fold_splat_broadcast(ir_builder_t* b, ir_op_t* op) {
+  if (!ir_is(op, GRAPH_BROADCAST) || !ir_type_is_static(op->results[0].type)) return NULL;
+  const ir_attr_t* value = constant_of(ir_operand(op, 0));
+  if (!value || (!value->splat && ir_type_count(value->type) != 1)) return NULL;
+  const ir_type_t* type = op->results[0].type;
+  return graph_constant(b, ir_attr_elements(b->ctx, type, value->data, ir_type_bytes(type->element)));
+}
+
+// An index map whose result is its operand: same type, static, and nothing moved.
+static ir_value_t* drop_identity(ir_builder_t* b, ir_op_t* op) {
+  (void)b;
+  if (!op->operand_count || op->results[0].type != ir_operand(op, 0)->type || !ir_type_is_static(op->results[0].type)) {
+    return NULL;
+  }
+  if (ir_is(op, GRAPH_RESHAPE)) return ir_operand(op, 0);
+  int64_t list[GRAPH_MAX_RANK];
+  if (!ir_is(op, GRAPH_TRANSPOSE) && !ir_is(op, GRAPH_BROADCAST)) return NULL;
+  uint32_t count = ir_op_ints(op, ir_is(op, GRAPH_TRANSPOSE) ? "perm" : "dims", list, GRAPH_MAX_RANK);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (list[i] != i) return NULL;
+  }
+  return ir_operand(op, 0);
+}
+
+// reshape of reshape, transpose of transpose, cast to the type a cast came from when nothing was lost.
+static ir_value_t* merge_chain(ir_builder_t* b, ir_op_t* op) {
+  ir_op_t* inner = op->operand_count ? ir_operand(op, 0)->def : NULL;
+  if (!inner || inner->info != op->info) return NULL;
+  ir_value_t* x = ir_operand(inner, 0);
+  const ir_type_t* type = op->results[0].type;
+  if (ir_is(op, GRAPH_RESHAPE) && ir_type_is_static(type)) return graph_reshape(b, x, type->rank, type->dims, NULL);
+  if (ir_is(op, GRAPH_TRANSPOSE)) {
+    int64_t outer[GRAPH_MAX_RANK], first[GRAPH_MAX_RANK], both[GRAPH_MAX_RANK];
+    ir_op_ints(op, "perm", outer, GRAPH_MAX_RANK);
+    ir_op_ints(inner, "perm", first, GRAPH_MAX_RANK);
+    for (int32_t i = 0; i < type->rank; ++i) both[i] = first[outer[i]];
+    return graph_transpose(b, x, both);
+  }
+  return NULL;
+}
+
+// transpose that moves only dimensions of size 1: a reshape.
+static ir_value_t* transpose_to_reshape(ir_builder_t* b, ir_op_t* op) {
+  if (!ir_is(op, GRAPH_TRANSPOSE) || !ir_type_is_static(op->results[0].type)) return NULL;
+  int64_t perm[GRAPH_MAX_RANK], last = -1;
+  ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+  const ir_type_t *from = ir_operand(op, 0)->type, *to = op->results[0].type;
+  for (int32_t i = 0; i < to->rank; ++i) {
+    if (from->dims[perm[i]] == 1) continue;
+    if (perm[i] < last) return NULL;
+    last = perm[i];
+  }
+  return graph_reshape(b, ir_operand(op, 0), to->rank, to->dims, NULL);
+}
+
+// x + 0, x - 0, x * 1, x / 1 (not x + 0.0: -0.0 + 0.0 is 0.0, but x - 0.0 is x).
+static ir_value_t* drop_neutral(ir_builder_t* b, ir_op_t* op) {
+  (void)b;
+  int fn = graph_scalar_fn(op);
+  bool sums = fn == SCALAR_add || fn == SCALAR_sub, products = fn == SCALAR_mul || fn == SCALAR_div;
+  if (!sums && !products) return NULL;
+  const ir_attr_t* value = constant_of(ir_operand(op, 1));
+  if (!value || (!value->splat && ir_type_count(value->type) != 1)) return NULL;
+  if (ir_operand(op, 0)->type != op->results[0].type) return NULL;
+  bool is_float = ir_type_scalar(value->type)->kind == IR_TYPE_FLOAT;
+  if (is_float && fn == SCALAR_add) return NULL;
+  double number = ir_attr_element_number(value, 0);
+  return number == (sums ? 0 : 1) ? ir_operand(op, 0) : NULL;
+}
+
+typedef ir_value_t* (*rule_fn_t)(ir_builder_t* b, ir_op_t* op);
+static const rule_fn_t rules[] = {drop_identity, fold_moved_constant,  fold_splat_broadcast,
+                                  merge_chain,   transpose_to_reshape, drop_neutral,
+                                  fold_small};
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Sweeping
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool apply_rules(ir_context_t* ctx, ir_op_t* op) {
+  if (ir_op_dialect(op) != IR_DIALECT_GRAPH || op->result_count != 1 || !op->results[0].uses) return false;
+  for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); ++i) {
+    ir_builder_t b = ir_builder_before(ctx, op);
+    ir_value_t* value = rules[i](&b, op);
+    if (!value || value == ir_result(op, 0)) continue;
+    ir_value_replace(ir_result(op, 0), value);
+    if (ir_has_trait(op, IR_TRAIT_PURE)) ir_op_erase(op);
+    return true;
+  }
+  return false;
+}
+
+static bool sweep(ir_context_t* ctx, ir_op_t* parent) {
+  bool changed = false;
+  for (uint32_t r = 0; r < parent->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &parent->regions[r]) {
+      IR_FOR_OPS_SAFE(op, block) {
+        if (op->region_count) changed |= sweep(ctx, op);
+        changed |= apply_rules(ctx, op);
+      }
+    }
+  }
+  return changed;
+}
+
+pass_result_t pass_canonicalize(ir_op_t* module, ir_context_t* ctx) {
+  bool changed = false;
+  for (int i = 0; i < SWEEPS && sweep(ctx, module); ++i) changed = true;
+  return changed ? PASS_CHANGED : PASS_UNCHANGED;
+}
