@@ -1,33 +1,41 @@
 // Custom assembly as data: one format string per op drives both its parser and its printer. Rows of the dialects' .def
 // files carry it; ops whose syntax no format can say have hooks of their own.
 //
-// A format is a list of words separated by single spaces. An op is printed by its format only when the format says all
-// of it (types that the format leaves out follow from those it has); otherwise its generic form is printed.
+// An op is printed by its format only when the format says all of it (types that the text leaves out follow from those
+// it has); otherwise its generic form is printed. A format is a list of words separated by single spaces:
 //
-//   'word'  , : -> ( ) [ ] = < >   literal text
-//   %0 %1        one operand;  %*  the remaining operands, maybe none
+//   , : -> ( ) [ ] < > =   literal punctuation;  'word'  a literal keyword
+//   %0 %1        one operand, in order;   %*  the remaining operands, maybe none
 //   T            the one type of all operands and results
-//   T0 T1        type of operand 0, 1;  O*  types of the operands not yet given, comma separated
-//   R0 R1        type of result 0, 1;   R*  types of all results, comma separated
+//   T0 T1        type of operand 0, 1;    O*  types of the operands of %*, comma separated
+//   R0 R1        type of result 0, 1;     R*  types of all results, comma separated
 //   FT           (operand types) -> result types
 //   SAME         T when all types are equal, else FT
-//   ARROW        optional `-> types`: all results
+//   ARROW        `-> types` of all results; nothing when there are none
+//   SELECT       `T` with an i1 condition, or `condition type, T` (arith.select)
+//   RF           type of result 0, or FT
+//   PRED         `condition type, T`, or FT (stablehlo.select)
 //   $name        attribute: any value, with its type
-//   $name:i      integer (i64)              $name:n    number without its type (the type of result 0)
-//   $name:b      true or false              $name:sym  @symbol
-//   $name:str    "string"                   $name:kw   bare word kept as a string
-//   $name:l      [1, 2] kept as array<i64>  $name:e(dialect.kind)  bare word kept as #dialect<kind WORD>
-//   $name:E(dialect.kind)  the same kept as #dialect.kind<WORD>
-//   $name:type   a type                     $name:unit(word)  optional word, kept as unit
-//   $name:sp     @symbol or, when anything else comes, nothing
-//   {}           attribute dictionary;  {k}  the same behind `attributes`
-//   region       { ... };  region-  the same, without its empty terminator
+//   $name:KIND   attribute in short form; kinds are in attr_kinds (assembly_attr.c):
+//                  i 3   b true   sym @f   str "s"   kw word (a string)   type f32
+//                  l [1, 2] (array<i64>)   lb [true, false] (array<i1>)
+//                  i32 3 (of type i32)   symstr @f (a string)   le(stablehlo.precision) [WORD, ...]
+//                  e(stablehlo.precision) WORD for #stablehlo<precision WORD>
+//                  E(arith.x) WORD for #arith.x<WORD>
+//                  w(eq,ne,...) WORD for its number as i64;  W(...) as i32
+//   $name:unit(word)  the optional word stands for a unit attribute
+//   fm  ov       optional fastmath<...>, overflow<...>
+//   {}           attribute dictionary;    {k}  the same behind `attributes`
+//   region       { ... };  region-  the same, without its trailing empty terminator; region-(scf.yield) names it
 //   ^0           successor
-//   (? ... ?)    optional: written when its first attribute is present, or its operands are not empty; read when its
-//                first word comes
-//   =T0 =T1      the type of all results, when the text does not say, is that of operand 0, 1
-//   =i1          operand 0's type with i1 elements;  =elem  its element type;  =index  index
-//   ~0           operands whose type the text does not say have the type of operand 0 (~R0: of result 0, ~i1, ~index)
+//   M(name)      [%a, 1, ...]: values and numbers mixed; numbers and kDynamic in the array<i64> attribute
+//   SEG          operandSegmentSizes follows from the text: one for each %0, one for each %* and M
+//   (? ... ?)    optional: read when its first word comes, written when its first attribute is present or, without
+//                attributes, when the op has operands left for its %*
+//   =TYPE        type of all results, when the text does not say;  =same  pairwise the operands' types
+//   ~TYPE ~0:TYPE  type of the operands (of operand 0) that the text does not say;  ~tuple  elements of result 0
+// where TYPE is index, bool, T0.. (operand), R0.. (result), alone or with .elem (its element) or .i1 (with i1
+// elements), or ! and the name of a dialect type.
 #ifndef IREE_C_IR_ASSEMBLY_H_
 #define IREE_C_IR_ASSEMBLY_H_
 
@@ -35,8 +43,8 @@
 #include "ir/print.h"
 
 typedef struct ir_assembly_t {
-  const char* format;
-  const char* result_hint;  // what printed names of its results begin with, or NULL
+  const char* format;       // NULL: the op has hooks of its own
+  const char* result_hint;  // what printed names of its results begin with, or NULL; "cst": by the constant's value
   const char* arg_hint;     // the same for arguments of its regions; "in/out": by operandSegmentSizes
 } ir_assembly_t;
 

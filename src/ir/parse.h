@@ -89,6 +89,11 @@ ir_name_t ir_parse_symbol_name(ir_parser_t* p);
 // [1, 2, 3] (`?` allowed when `dynamic`: IR_DYNAMIC); in the arena.
 bool ir_parse_int_list(ir_parser_t* p, int64_t** values, uint32_t* count);
 
+// The text between balanced < and >, interned; NULL after a diagnostic.
+ir_name_t ir_parse_bracketed(ir_parser_t* p);
+// The name of the op being read, as written.
+ir_name_t ir_parse_op_name(ir_parser_t* p);
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Types, attributes, locations
 //===----------------------------------------------------------------------------------------------------------------===
@@ -138,6 +143,7 @@ bool ir_parse_fail_at(ir_parser_t* p, const ir_ref_t* ref, const char* format, .
 
 void ir_draft_init(ir_parser_t* p, ir_draft_t* op, const ir_op_info_t* info, const ir_loc_t* loc);
 bool ir_draft_operand(ir_parser_t* p, ir_draft_t* op, const ir_ref_t* ref, const ir_type_t* type);
+void ir_draft_value(ir_parser_t* p, ir_draft_t* op, ir_value_t* value);
 // One type for each ref, reported when the counts differ.
 bool ir_draft_operands(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t* refs, const ir_type_list_t* types);
 void ir_draft_result(ir_parser_t* p, ir_draft_t* op, const ir_type_t* type);
@@ -151,10 +157,11 @@ ir_region_t* ir_draft_empty_region(ir_parser_t* p, ir_draft_t* op);
 // `^bb1` or `^bb1(%a, %b : t, t)`; its operands are appended to the op's.
 bool ir_draft_successor(ir_parser_t* p, ir_draft_t* op);
 ir_op_t* ir_draft_finish(ir_parser_t* p, ir_draft_t* op);
-// Appends an op with `info` and the block's ending to each block of the region that lacks a terminator.
-void ir_region_ensure_terminator(ir_context_t* ctx, ir_region_t* region, const char* name);
+// Ends each block of the region that has no terminator with an op `name`.
+void ir_region_ensure_terminator(ir_context_t* ctx, ir_region_t* region, const char* name, const ir_loc_t* loc);
 
 void ir_list_add_type(ir_parser_t* p, ir_type_list_t* list, const ir_type_t* type);
+void ir_list_add_named_attr(ir_parser_t* p, ir_attr_list_t* list, const char* name, const ir_attr_t* value);
 void ir_list_add_ref(ir_parser_t* p, ir_ref_list_t* list, const ir_ref_t* ref);
 // Scratch memory that lives until the parse ends.
 void* ir_parse_scratch(ir_parser_t* p, size_t size);

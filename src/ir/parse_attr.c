@@ -168,7 +168,7 @@ bool ir_parse_attr_entries(ir_parser_t* p, ir_attr_list_t* list, char close) {
     if (!name) return false;
     const ir_attr_t* value = ir_parse_try(p, "=") ? parse_item(p) : p->failed ? NULL : ir_attr_unit(p->ctx);
     if (!value) return false;
-    ir_list_add_attr(p, list, modern_name(p, name), value);
+    ir_list_add_named_attr(p, list, modern_name(p, name), value);
   }
   return check_unique(p, list->items, list->count);
 }
@@ -208,7 +208,7 @@ static bool try_entries(ir_parser_t* p, ir_attr_list_t* list) {
     ir_name_t name = ir_parse_try_keyword(p);
     const ir_attr_t* value = name && ir_take(p, '=') ? ir_parse_attr(p, NULL) : NULL;
     if (!(ok = value != NULL)) break;
-    ir_list_add_attr(p, list, name, value);
+    ir_list_add_named_attr(p, list, name, value);
     if (!ir_take(p, ',')) {
       ok = ir_peek(p, 0) == '>';
       break;
@@ -219,6 +219,18 @@ static bool try_entries(ir_parser_t* p, ir_attr_list_t* list) {
   p->failed = false;
   p->cursor = start;
   return ok;
+}
+
+// The same in one spelling, so that equal attributes are one.
+static ir_name_t entries_text(ir_parser_t* p, const ir_attr_list_t* entries) {
+  text_t text = {0};
+  for (uint32_t i = 0; i < entries->count; ++i) {
+    text_printf(&text, i ? ", %s = " : "%s = ", entries->items[i].name);
+    ir_print_attr(&text, entries->items[i].value);
+  }
+  ir_name_t body = ir_intern(p->ctx, text.data, text.size);
+  text_finish(&text);
+  return body;
 }
 
 static bool owns_type(const char* name) {
@@ -249,7 +261,8 @@ static const ir_attr_t* parse_dialect_attr(ir_parser_t* p) {
   ir_name_t body = NULL;
   ir_attr_list_t entries = {0};
   bool parsed = ir_peek(p, 0) == '<' && try_entries(p, &entries);
-  if (ir_peek(p, 0) == '<' && !(body = ir_parse_body(p))) return NULL;
+  if (ir_peek(p, 0) == '<' && !(body = ir_parse_bracketed(p))) return NULL;
+  if (parsed) body = entries_text(p, &entries);
   if (owns_type(name) && ir_parse_try(p, ":")) {
     const ir_type_t* type = ir_parse_type(p);
     return type ? ir_typed_opaque(p, name, body, type) : NULL;
@@ -270,7 +283,7 @@ static const ir_attr_t* parse_loc(ir_parser_t* p) {
 }
 // Kept as text: these only pass through.
 static const ir_attr_t* keep_text(ir_parser_t* p, const char* name, bool typed) {
-  ir_name_t body = ir_parse_body(p);
+  ir_name_t body = ir_parse_bracketed(p);
   if (!body) return NULL;
   if (!typed) return ir_attr_opaque(p->ctx, name, body, NULL, 0);
   const ir_type_t* type = ir_parse_expect(p, ":") ? ir_parse_type(p) : NULL;

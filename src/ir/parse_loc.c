@@ -13,7 +13,7 @@ static const ir_loc_t* parse_callsite(ir_parser_t* p) {
 static const ir_loc_t* parse_fused(ir_parser_t* p) {
   const ir_loc_t *inline_locs[8], **locs = inline_locs;
   uint32_t count = 0, capacity = 8;
-  if (ir_peek(p, 0) == '<' && !ir_parse_body(p)) return NULL;
+  if (ir_peek(p, 0) == '<' && !ir_parse_bracketed(p)) return NULL;
   if (!ir_take_expected(p, '[')) return NULL;
   while (!ir_take(p, ']')) {
     if (count && !ir_take_expected(p, ',')) return NULL;

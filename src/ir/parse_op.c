@@ -15,11 +15,10 @@ void ir_draft_init(ir_parser_t* p, ir_draft_t* op, const ir_op_info_t* info, con
   op->loc = loc;
 }
 
-void ir_list_add_value(ir_parser_t* p, ir_value_list_t* list, ir_value_t* value);
-
+void ir_draft_value(ir_parser_t* p, ir_draft_t* op, ir_value_t* value) { ir_list_add_value(p, &op->operands, value); }
 bool ir_draft_operand(ir_parser_t* p, ir_draft_t* op, const ir_ref_t* ref, const ir_type_t* type) {
   ir_value_t* value = ir_parse_resolve(p, ref, type);
-  if (value) ir_list_add_value(p, &op->operands, value);
+  if (value) ir_draft_value(p, op, value);
   return value != NULL;
 }
 
@@ -39,7 +38,7 @@ void ir_draft_results(ir_parser_t* p, ir_draft_t* op, const ir_type_list_t* type
   for (uint32_t i = 0; i < types->count; ++i) ir_list_add_type(p, &op->results, types->items[i]);
 }
 void ir_draft_attr(ir_parser_t* p, ir_draft_t* op, const char* name, const ir_attr_t* value) {
-  ir_list_add_attr(p, &op->attrs, ir_intern_cstr(p->ctx, name), value);
+  ir_list_add_named_attr(p, &op->attrs, ir_intern_cstr(p->ctx, name), value);
 }
 const ir_attr_t* ir_draft_find_attr(const ir_draft_t* op, const char* name) {
   for (uint32_t i = 0; i < op->attrs.count; ++i) {
@@ -158,12 +157,12 @@ ir_op_t* ir_draft_finish(ir_parser_t* p, ir_draft_t* op) {
   return result;
 }
 
-void ir_region_ensure_terminator(ir_context_t* ctx, ir_region_t* region, const char* name) {
+void ir_region_ensure_terminator(ir_context_t* ctx, ir_region_t* region, const char* name, const ir_loc_t* loc) {
   if (!region->first) ir_region_append(region, ir_block_create(ctx));
   IR_FOR_BLOCKS(block, region) {
     if (block->last && ir_has_trait(block->last, IR_TRAIT_TERMINATOR)) continue;
     if (block->last && block->last->info->code == IR_CODE_UNREGISTERED) continue;
-    ir_op_state_t state = {.name = name, .loc = region->parent ? region->parent->loc : NULL};
+    ir_op_state_t state = {.name = name, .loc = loc};
     ir_block_append(block, ir_op_create(ctx, &state));
   }
 }
@@ -201,7 +200,7 @@ static bool resolve_generic(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t*
   if (op->operands.items == op->operands.inline_items) successors.items = successors.inline_items;
   memset(&op->operands, 0, sizeof(op->operands));
   if (!ir_draft_operands(p, op, refs, types)) return false;
-  for (uint32_t i = 0; i < successors.count; ++i) ir_list_add_value(p, &op->operands, successors.items[i]);
+  for (uint32_t i = 0; i < successors.count; ++i) ir_draft_value(p, op, successors.items[i]);
   return true;
 }
 
@@ -252,6 +251,17 @@ static ir_op_t* parse_generic(ir_parser_t* p, const ir_loc_t* loc) {
 // Custom form
 //===----------------------------------------------------------------------------------------------------------------===
 
+ir_name_t ir_parse_op_name(ir_parser_t* p) { return p->op_name; }
+
+// The row that reads a whole family of ops ("torch.*"), or NULL.
+static const ir_op_info_t* find_family(ir_parser_t* p, const char* name, size_t size) {
+  char buffer[64];
+  const char* dot = memchr(name, '.', size);
+  if (!dot || dot - name > 40) return NULL;
+  snprintf(buffer, sizeof(buffer), "%.*s.*", (int)(dot - name), name);
+  return ir_context_find_op(p->ctx, buffer);
+}
+
 // The op that `name` means here: as it is, or with the dialect of the op around it, or one of the dialects whose
 // prefix older texts leave out.
 static const ir_op_info_t* find_op(ir_parser_t* p, const char* name, size_t size) {
@@ -262,7 +272,8 @@ static const ir_op_info_t* find_op(ir_parser_t* p, const char* name, size_t size
     bool mhlo = size > 5 && memcmp(name, "mhlo.", 5) == 0;
     snprintf(buffer, sizeof(buffer), "%s%.*s", mhlo ? "stablehlo" : "", (int)size - (mhlo ? 4 : 0),
              name + (mhlo ? 4 : 0));
-    return ir_context_find_op(p->ctx, buffer);
+    const ir_op_info_t* info = ir_context_find_op(p->ctx, buffer);
+    return info ? info : find_family(p, name, size);
   }
   const char* dot = p->enclosing_name ? strchr(p->enclosing_name, '.') : NULL;
   if (dot && dot - p->enclosing_name < 40) {
@@ -292,6 +303,7 @@ static ir_op_t* parse_custom(ir_parser_t* p, const ir_loc_t* loc) {
   if (!info->parse) {
     return ir_parse_fail(p, "op '%s' has no custom form: write \"%s\"(...)", info->name, info->name), NULL;
   }
+  p->op_name = ir_intern(p->ctx, name, size);
   ir_advance(p, size);
   ir_op_t* op = info->parse(p, info, loc);
   if (!op && !p->failed) ir_parse_fail(p, "'%s' cannot be read here", info->name);

@@ -102,12 +102,14 @@ bool ir_parse_ref(ir_parser_t* p, ir_ref_t* ref) {
 
 bool ir_parse_refs(ir_parser_t* p, ir_ref_list_t* list) {
   ir_ref_t ref;
-  if (ir_peek(p, 0) != '%') return true;
-  do {
+  while (ir_peek(p, 0) == '%') {
     if (!ir_parse_ref(p, &ref)) return false;
     ir_list_add_ref(p, list, &ref);
-  } while (ir_take(p, ','));
-  return true;
+    ir_cursor_t comma = p->cursor;
+    if (!ir_take(p, ',')) break;
+    if (ir_peek(p, 0) != '%') p->cursor = comma;  // the comma belongs to what follows the list
+  }
+  return !p->failed;
 }
 
 static bool check_type(ir_parser_t* p, const ir_ref_t* ref, const ir_entry_t* entry, const ir_type_t* have,

@@ -92,6 +92,7 @@ struct ir_parser_t {
   ir_entry_t* region_blocks;      // of the region being read
   const ir_op_info_t* enclosing;  // op whose region is being read
   ir_name_t enclosing_name;
+  ir_name_t op_name;  // as written, while a custom form is read
 };
 
 // Characters.
@@ -138,8 +139,6 @@ bool ir_parse_uint(ir_parser_t* p, uint64_t* value);                            
 bool ir_parse_string_raw(ir_parser_t* p, const char** begin, const char** end);  // between the quotes
 // Length of balanced text up to the closing `>` that ends it (not included), or SIZE_MAX.
 size_t ir_balanced_size(const ir_parser_t* p);
-// Balanced text between < and >, both consumed; aliases in it are expanded. Interned.
-ir_name_t ir_parse_body(ir_parser_t* p);
 bool ir_store_float_bits(const ir_type_t* type, uint64_t bits, double* value);
 
 const ir_attr_t* ir_parse_dense(ir_parser_t* p);           // after `dense`
@@ -149,8 +148,8 @@ const ir_attr_t* ir_parse_affine_map(ir_parser_t* p);      // after `affine_map`
 const ir_attr_t* ir_typed_opaque(ir_parser_t* p, const char* name, const char* body, const ir_type_t* type);
 const ir_loc_t* ir_parse_loc_body(ir_parser_t* p);  // after `loc`: (...)
 const ir_loc_t* ir_parse_loc_inner(ir_parser_t* p);
+void ir_list_add_value(ir_parser_t* p, ir_value_list_t* list, ir_value_t* value);
 bool ir_parse_attr_entries(ir_parser_t* p, ir_attr_list_t* list, char close);
-void ir_list_add_attr(ir_parser_t* p, ir_attr_list_t* list, ir_name_t name, const ir_attr_t* value);
 
 const ir_alias_t* ir_alias_use(ir_parser_t* p, const char* name, size_t size);  // NULL: reported
 const ir_alias_t* ir_alias_find(ir_parser_t* p, const char* name, size_t size);

@@ -390,7 +390,7 @@ static bool expand_body(ir_parser_t* p, text_t* out, size_t size) {
   return true;
 }
 
-ir_name_t ir_parse_body(ir_parser_t* p) {
+ir_name_t ir_parse_bracketed(ir_parser_t* p) {
   if (!ir_take_expected(p, '<')) return NULL;
   size_t size = ir_balanced_size(p);
   if (size == SIZE_MAX) {
@@ -429,7 +429,7 @@ void* ir_parse_scratch(ir_parser_t* p, size_t size) { return arena_alloc(&p->scr
 void ir_list_add_type(ir_parser_t* p, ir_type_list_t* list, const ir_type_t* type) { LIST_ADD(p, list, type); }
 void ir_list_add_ref(ir_parser_t* p, ir_ref_list_t* list, const ir_ref_t* ref) { LIST_ADD(p, list, *ref); }
 void ir_list_add_value(ir_parser_t* p, ir_value_list_t* list, ir_value_t* value) { LIST_ADD(p, list, value); }
-void ir_list_add_attr(ir_parser_t* p, ir_attr_list_t* list, ir_name_t name, const ir_attr_t* value) {
+void ir_list_add_named_attr(ir_parser_t* p, ir_attr_list_t* list, const char* name, const ir_attr_t* value) {
   ir_named_attr_t entry = {name, value};
   LIST_ADD(p, list, entry);
 }

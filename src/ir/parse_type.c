@@ -101,7 +101,7 @@ static bool parse_dims(ir_parser_t* p, dims_t* out) {
 }
 
 static const ir_type_t* builtin_opaque(ir_parser_t* p, const char* name) {
-  ir_name_t body = ir_parse_body(p);
+  ir_name_t body = ir_parse_bracketed(p);
   return body ? ir_type_opaque(p->ctx, name, body) : NULL;
 }
 
@@ -323,7 +323,7 @@ static const ir_type_t* parse_dialect_type(ir_parser_t* p) {
                     : arena_strndup(&p->scratch, at + 1, size - 1);
   ir_advance(p, size);
   ir_name_t body = NULL;
-  if (ir_peek(p, 0) == '<' && !(body = ir_parse_body(p))) return NULL;
+  if (ir_peek(p, 0) == '<' && !(body = ir_parse_bracketed(p))) return NULL;
   return ir_type_opaque(p->ctx, name, body);
 }
 

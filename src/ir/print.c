@@ -157,6 +157,7 @@ void ir_emitf(ir_printer_t* pr, const char* format, ...) {
   va_end(args);
 }
 text_t* ir_printer_text(ir_printer_t* pr) { return pr->out; }
+ir_context_t* ir_printer_context(const ir_printer_t* pr) { return pr->ctx; }
 uint32_t ir_printer_flags(const ir_printer_t* pr) { return pr->flags; }
 
 static void put_number(text_t* out, uint32_t number) {
@@ -177,6 +178,17 @@ static void put_named(ir_printer_t* pr, const char* prefix, const void* key) {
   } else {
     put_number(pr->out, name->number);
   }
+}
+
+void ir_emit_op_name(ir_printer_t* pr, const ir_op_t* op) {
+  static const char* const defaults[][2] = {{"func.func", "func."}, {"builtin.module", "builtin."}};
+  const ir_op_t* parent = ir_op_parent(op);
+  const char* name = op->name;
+  for (int i = 0; i < 2 && parent; ++i) {
+    size_t size = strlen(defaults[i][1]);
+    if (strcmp(parent->name, defaults[i][0]) == 0 && strncmp(name, defaults[i][1], size) == 0) name += size;
+  }
+  ir_emit(pr, name);
 }
 
 void ir_emit_value(ir_printer_t* pr, const ir_value_t* value) {

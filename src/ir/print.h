@@ -12,8 +12,11 @@ void ir_emit(ir_printer_t* pr, const char* text);
 void ir_emitf(ir_printer_t* pr, const char* format, ...) __attribute__((format(printf, 2, 3)));
 // The text written so far, to append to directly.
 text_t* ir_printer_text(ir_printer_t* pr);
+ir_context_t* ir_printer_context(const ir_printer_t* pr);
 uint32_t ir_printer_flags(const ir_printer_t* pr);
 
+// The op's name; inside a function or a module the ops of their own dialect go without prefix.
+void ir_emit_op_name(ir_printer_t* pr, const ir_op_t* op);
 void ir_emit_value(ir_printer_t* pr, const ir_value_t* value);
 // Operands [first, first + count), comma separated.
 void ir_emit_operands(ir_printer_t* pr, const ir_op_t* op, uint32_t first, uint32_t count);
