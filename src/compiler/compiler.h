@@ -10,12 +10,13 @@
 
 // PHASE(ENUM, name): where --compile-to may stop, in order. Several of IREE's phases are one step here and share a
 // row's result; the names are all accepted.
-#define COMPILER_PHASES(PHASE)                                                                        \
-  PHASE(START, "start")                                                                               \
-  PHASE(INPUT, "input") PHASE(ABI, "abi") PHASE(PREPROCESSING, "preprocessing")                       \
-      PHASE(GLOBAL_OPTIMIZATION, "global-optimization") PHASE(DISPATCH_CREATION, "dispatch-creation") \
-          PHASE(FLOW, "flow") PHASE(STREAM, "stream") PHASE(EXECUTABLE_SOURCES, "executable-sources") \
-              PHASE(EXECUTABLE_CONFIGURATIONS, "executable-configurations")                           \
+#define COMPILER_PHASES(PHASE)                                                                              \
+  PHASE(START, "start")                                                                                     \
+  PHASE(INPUT, "input")                                                                                     \
+  PHASE(ABI, "abi") PHASE(PREPROCESSING, "preprocessing") PHASE(GLOBAL_OPTIMIZATION, "global-optimization") \
+      PHASE(DISPATCH_CREATION, "dispatch-creation") PHASE(FLOW, "flow") PHASE(STREAM, "stream")             \
+          PHASE(EXECUTABLE_SOURCES, "executable-sources")                                                   \
+              PHASE(EXECUTABLE_CONFIGURATIONS, "executable-configurations")                                 \
                   PHASE(EXECUTABLE_TARGETS, "executable-targets") PHASE(HAL, "hal") PHASE(VM, "vm") PHASE(END, "end")
 typedef enum {
 #define PHASE(name, text) COMPILER_PHASE_##name,
@@ -37,6 +38,8 @@ typedef struct compiler_options_t {
   const char* dump_benchmarks;      // directory, or NULL
   pass_options_t passes;
   bool strip_source_map;
+  bool data_tiling;     // assign layouts
+  bool timing;          // the caller wants to measure stages: progress is called for each
   int64_t elide_above;  // text output: elements of constants to show
   uint32_t print_flags;
   ir_diagnostic_fn_t diagnostic;

@@ -1,0 +1,339 @@
+// See flags.h.
+#include "compiler/flags.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Parsing
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef enum { KIND_STRING, KIND_LIST, KIND_BOOL, KIND_ALIAS } flag_kind_t;
+typedef struct flag_row_t {
+  const char* name;
+  flag_kind_t kind;
+  size_t offset;
+  const char* text;  // help, or the alias's target
+} flag_row_t;
+
+static const flag_row_t rows[] = {
+#define STRING(name, field, help) {name, KIND_STRING, offsetof(compiler_flags_t, field), help},
+#define LIST(name, field, help) {name, KIND_LIST, offsetof(compiler_flags_t, field), help},
+#define BOOL(name, field, help) {name, KIND_BOOL, offsetof(compiler_flags_t, field), help},
+#define ALIAS(name, target) {name, KIND_ALIAS, 0, target},
+#include "compiler/flags.def"
+#undef STRING
+#undef LIST
+#undef BOOL
+#undef ALIAS
+};
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+static const flag_row_t* find_row(const char* name, size_t size) {
+  for (size_t i = 0; i < ROW_COUNT; ++i) {
+    if (strlen(rows[i].name) != size || memcmp(rows[i].name, name, size)) continue;
+    return rows[i].kind == KIND_ALIAS ? find_row(rows[i].text, strlen(rows[i].text)) : &rows[i];
+  }
+  return NULL;
+}
+
+static size_t edit_distance(const char* a, size_t a_size, const char* b) {
+  size_t row[128], b_size = strlen(b);
+  if (b_size > 127) return 1000;
+  for (size_t j = 0; j <= b_size; ++j) row[j] = j;
+  for (size_t i = 1; i <= a_size; ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b_size; ++j) {
+      size_t best = diagonal + (a[i - 1] != b[j - 1]);
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      diagonal = row[j];
+      row[j] = best;
+    }
+  }
+  return row[b_size];
+}
+
+static bool unknown_flag(const char* program, const char* arg, const char* name, size_t size, text_t* error) {
+  text_printf(error, "%s: Unknown command line argument '%s'.  Try: '%s --help'", program, arg, program);
+  size_t best = 1000, at = 0;
+  for (size_t i = 0; i < ROW_COUNT; ++i) {
+    size_t distance = edit_distance(name, size, rows[i].name);
+    if (distance < best) best = distance, at = i;
+  }
+  if (best <= 6) text_printf(error, "\n%s: Did you mean '--%s'?", program, rows[at].name);
+  return false;
+}
+
+static bool add_items(compiler_flags_t* flags, flag_list_t* list, const char* value, text_t* error) {
+  while (*value) {
+    size_t size = strcspn(value, ",");
+    if (list->count == FLAGS_MAX_LIST) {
+      text_printf(error, "more than %d values in a list: '%s'", FLAGS_MAX_LIST, value);
+      return false;
+    }
+    if (size) list->items[list->count++] = arena_strndup(&flags->arena, value, size);
+    value += size + (value[size] == ',');
+  }
+  return true;
+}
+
+static bool set_bool(flag_bool_t* out, const char* arg, const char* value, text_t* error) {
+  bool yes = !value || !strcmp(value, "true") || !strcmp(value, "1") || !strcmp(value, "TRUE");
+  bool no = value && (!strcmp(value, "false") || !strcmp(value, "0") || !strcmp(value, "FALSE"));
+  if (!yes && !no) {
+    text_printf(error, "'%s' is not a boolean; true, false, 1 and 0 are", arg);
+    return false;
+  }
+  *out = yes ? FLAG_TRUE : FLAG_FALSE;
+  return true;
+}
+
+bool compiler_flags_parse(compiler_flags_t* flags, int argc, char** argv, text_t* error) {
+  memset(flags, 0, sizeof(*flags));
+  arena_init(&flags->arena);
+  for (int i = 1; i < argc; ++i) {
+    const char* arg = argv[i];
+    if (arg[0] != '-' || !arg[1]) {
+      if (flags->input) {
+        text_printf(error, "%s: two input files, '%s' and '%s'; one can be compiled at a time", argv[0], flags->input,
+                    arg);
+        return false;
+      }
+      flags->input = arg;
+      continue;
+    }
+    const char* name = arg + (arg[1] == '-' ? 2 : 1);
+    size_t size = strcspn(name, "=");
+    const char* value = name[size] ? name + size + 1 : NULL;
+    const flag_row_t* row = find_row(name, size);
+    if (!row) return unknown_flag(argv[0], arg, name, size, error);
+    if (row->kind != KIND_BOOL && !value) {
+      if (i + 1 == argc) {
+        text_printf(error, "%s: '%s' needs a value", argv[0], arg);
+        return false;
+      }
+      value = argv[++i];
+    }
+    char* field = (char*)flags + row->offset;
+    bool ok = true;
+    if (row->kind == KIND_STRING) *(const char**)field = value;
+    if (row->kind == KIND_LIST) ok = add_items(flags, (flag_list_t*)field, value, error);
+    if (row->kind == KIND_BOOL) ok = set_bool((flag_bool_t*)field, arg, value, error);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+void compiler_flags_finish(compiler_flags_t* flags) { arena_finish(&flags->arena); }
+
+void compiler_flags_help(text_t* out) {
+  text_puts(out,
+            "iree-compile: compiles ONNX, StableHLO and MLIR programs to modules that iree-run-module runs\n\n"
+            "USAGE: iree-compile [options] <input file or '-'>\n\nOPTIONS:\n");
+  for (size_t i = 0; i < ROW_COUNT; ++i) {
+    if (rows[i].kind == KIND_ALIAS) {
+      text_printf(out, "  --%-44s same as --%s\n", rows[i].name, rows[i].text);
+    } else {
+      char name[96];
+      snprintf(name, sizeof(name), "%s%s", rows[i].name, rows[i].kind == KIND_BOOL ? "" : "=<value>");
+      text_printf(out, "  --%-44s %s\n", name, rows[i].text);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Resolving
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct wanted_t {
+  const char* backend;
+  const char* device;
+  target_container_t container;
+} wanted_t;
+
+static bool add_wanted(wanted_t* list, uint32_t* count, wanted_t item, text_t* error) {
+  for (uint32_t i = 0; i < *count; ++i) {
+    if (!strcmp(list[i].backend, item.backend) && list[i].container == item.container) return true;
+  }
+  if (*count == COMPILER_MAX_TARGETS) {
+    text_printf(error, "more than %d targets", COMPILER_MAX_TARGETS);
+    return false;
+  }
+  list[(*count)++] = item;
+  return true;
+}
+
+// --iree-hal-target-device: `name=spec` names the device, `local[0]` gives its ordinal; both only matter to programs
+// with several devices.
+static bool wanted_by_device(const compiler_flags_t* flags, const char* spec, wanted_t* list, uint32_t* count,
+                             text_t* error) {
+  const char* equals = strchr(spec, '=');
+  if (equals) spec = equals + 1;
+  size_t size = strcspn(spec, "[");
+  static const struct {
+    const char *alias, *backend;
+    target_container_t container;
+  } devices[] = {{"cuda", "cuda", 0},
+                 {"hip", "rocm", TARGET_CONTAINER_HIP},
+                 {"rocm", "rocm", TARGET_CONTAINER_HIP},
+                 {"amdgpu", "rocm", TARGET_CONTAINER_AMDGPU},
+                 {"llvm-cpu", "llvm-cpu", 0},
+                 {"vmvx", "vmvx", 0}};
+  for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); ++i) {
+    if (strlen(devices[i].alias) == size && !memcmp(devices[i].alias, spec, size)) {
+      return add_wanted(list, count, (wanted_t){devices[i].backend, devices[i].alias, devices[i].container}, error);
+    }
+  }
+  if (size != 5 || memcmp(spec, "local", 5)) {
+    text_printf(error,
+                "unregistered device alias \"%.*s\"; ensure it is linked into the compiler (available = [ 'amdgpu' "
+                "'cuda' 'hip' 'local' 'rocm' ])",
+                (int)size, spec);
+    return false;
+  }
+  if (!flags->local_backends.count) return add_wanted(list, count, (wanted_t){"llvm-cpu", "local", 0}, error);
+  for (uint32_t i = 0; i < flags->local_backends.count; ++i) {
+    target_backend_t backend;
+    const char* name = flags->local_backends.items[i];
+    if (!target_backend_find(name, &backend, error)) return false;
+    if (!add_wanted(list, count, (wanted_t){target_backend_name(backend), "local", 0}, error)) return false;
+  }
+  return true;
+}
+
+static bool collect_wanted(const compiler_flags_t* flags, wanted_t* list, uint32_t* count, text_t* error) {
+  for (uint32_t i = 0; i < flags->devices.count; ++i) {
+    if (!wanted_by_device(flags, flags->devices.items[i], list, count, error)) return false;
+  }
+  for (uint32_t i = 0; i < flags->backends.count; ++i) {
+    target_backend_t backend;
+    if (!target_backend_find(flags->backends.items[i], &backend, error)) return false;
+    if (!add_wanted(list, count, (wanted_t){target_backend_name(backend), "local", 0}, error)) return false;
+  }
+  if (!flags->devices.count && !flags->backends.count && flags->local_backends.count) {
+    return wanted_by_device(flags, "local", list, count, error);
+  }
+  return true;
+}
+
+static bool resolve_container(const compiler_flags_t* flags, target_container_t* container, text_t* error) {
+  const char* c = flags->container;
+  if (!c || !strcmp(c, "auto")) return true;
+  if (!strcmp(c, "hip")) {
+    *container = TARGET_CONTAINER_HIP;
+  } else if (!strcmp(c, "amdgpu") || !strcmp(c, "hsaco")) {
+    *container = TARGET_CONTAINER_AMDGPU;
+  } else {
+    text_printf(error, "--iree-rocm-container-type=%s: auto, hip, amdgpu and hsaco are known", c);
+    return false;
+  }
+  return true;
+}
+
+static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted, target_t* out, text_t* error) {
+  target_options_t o = {.backend = wanted->backend, .container = wanted->container};
+  if (!strcmp(wanted->backend, "llvm-cpu")) {
+    o.triple = flags->triple;
+    o.cpu = flags->cpu;
+    o.features = flags->cpu_features;
+    o.system_elf = flags->link_embedded == FLAG_FALSE;
+  } else if (!strcmp(wanted->backend, "cuda")) {
+    o.cpu = flags->cuda_target;
+    o.features = flags->cuda_features;
+  } else if (!strcmp(wanted->backend, "rocm")) {
+    o.cpu = flags->rocm_target;
+    o.features = flags->rocm_features;
+    if (!resolve_container(flags, &o.container, error)) return false;
+  }
+  return target_resolve(&o, out, error);
+}
+
+static bool check_values(const compiler_flags_t* flags, text_t* error) {
+  static const char* const levels[] = {"O0", "O1", "O2", "O3"};
+  bool level_known = !flags->opt_level;
+  for (int i = 0; i < 4 && !level_known; ++i) level_known = !strcmp(flags->opt_level, levels[i]);
+  if (!level_known) {
+    text_printf(error, "--iree-opt-level=%s: O0, O1, O2 and O3 are known", flags->opt_level);
+    return false;
+  }
+  if (flags->output_format && strcmp(flags->output_format, "vm-bytecode")) {
+    text_printf(error, "--output-format=%s is not supported; vm-bytecode is", flags->output_format);
+    return false;
+  }
+  if (flags->bytecode_format && strcmp(flags->bytecode_format, "flatbuffer-binary")) {
+    text_printf(error, "--iree-vm-bytecode-module-output-format=%s is not supported; flatbuffer-binary is",
+                flags->bytecode_format);
+    return false;
+  }
+  struct stat info;
+  if (flags->bc_dir && (stat(flags->bc_dir, &info) || !S_ISDIR(info.st_mode))) {
+    text_printf(error, "the bitcode directory '%s' does not exist", flags->bc_dir);
+    return false;
+  }
+  return true;
+}
+
+static bool resolve_phase(const char* name, compiler_phase_t* out, text_t* error) {
+  *out = COMPILER_PHASE_END;
+  if (!name) return true;
+  for (int i = 0; i < COMPILER_PHASE_COUNT; ++i) {
+    *out = (compiler_phase_t)i;
+    if (!strcmp(compiler_phase_name(*out), name)) return true;
+  }
+  text_printf(error, "unknown phase '%s' of --compile-to; known:", name);
+  for (int i = 0; i < COMPILER_PHASE_COUNT; ++i) text_printf(error, " %s", compiler_phase_name((compiler_phase_t)i));
+  return false;
+}
+
+bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
+  memset(out, 0, sizeof(*out));
+  wanted_t wanted[COMPILER_MAX_TARGETS];
+  uint32_t count = 0;
+  if (!check_values(flags, error) || !resolve_phase(flags->compile_to, &out->stop_after, error)) return false;
+  if (!collect_wanted(flags, wanted, &count, error)) return false;
+  bool needs_target = out->stop_after > COMPILER_PHASE_FLOW;
+  if (!count && needs_target) {
+    text_puts(error,
+              "no HAL devices defined in the module; use the module-level hal.device.targets attribute, the "
+              "--iree-hal-target-device= flag, or provide inputs with global !hal.devices defined");
+    return false;
+  }
+  if (count > 1) {
+    text_printf(error, "%u targets in one module are not supported; compile one module for each (%s, %s, ...)", count,
+                wanted[0].backend, wanted[1].backend);
+    return false;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!resolve_target(flags, &wanted[i], &out->targets[i], error)) return false;
+    out->device_name = wanted[i].device;
+  }
+  out->target_count = count;
+  out->input_type = flags->input_type;
+  out->dump_phases_to = flags->dump_phases;
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  out->target.threads = flags->no_threads == FLAG_TRUE || processors < 1 ? 1 : (uint32_t)processors;
+  out->target.debug_symbols = flags->debug_symbols == FLAG_TRUE;
+  out->target.static_library = flags->static_library;
+  out->target.dump.sources = flags->dump_sources ? flags->dump_sources : flags->dump_files;
+  out->target.dump.intermediates = flags->dump_intermediates ? flags->dump_intermediates : flags->dump_files;
+  out->target.dump.binaries = flags->dump_binaries ? flags->dump_binaries : flags->dump_files;
+  out->passes.verify_each = flags->verify_each == FLAG_TRUE;
+  out->passes.print_after_all = flags->print_after_all == FLAG_TRUE;
+  out->passes.print_after_change = flags->print_after_change == FLAG_TRUE;
+  out->data_tiling = flags->data_tiling != FLAG_FALSE;
+  out->timing = flags->timing == FLAG_TRUE;
+  out->strip_source_map = flags->strip_source_map == FLAG_TRUE;
+  if (flags->print_generic == FLAG_TRUE) out->print_flags |= IR_PRINT_GENERIC;
+  if (flags->print_locs == FLAG_TRUE) out->print_flags |= IR_PRINT_LOCS;
+  if (flags->elide) {
+    out->print_flags |= IR_PRINT_ELIDE_LARGE;
+    out->elide_above = atoll(flags->elide);
+  }
+  return true;
+}

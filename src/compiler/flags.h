@@ -1,0 +1,36 @@
+// Flags of iree-compile and the options they make.
+#ifndef IREE_C_COMPILER_FLAGS_H_
+#define IREE_C_COMPILER_FLAGS_H_
+
+#include "compiler/compiler.h"
+
+enum { FLAGS_MAX_LIST = 32 };
+typedef struct flag_list_t {
+  const char* items[FLAGS_MAX_LIST];
+  uint32_t count;
+} flag_list_t;
+typedef enum { FLAG_UNSET, FLAG_FALSE, FLAG_TRUE } flag_bool_t;
+
+// One field per row of flags.def.
+typedef struct compiler_flags_t {
+#define STRING(name, field, help) const char* field;
+#define LIST(name, field, help) flag_list_t field;
+#define BOOL(name, field, help) flag_bool_t field;
+#define ALIAS(name, target)
+#include "compiler/flags.def"
+#undef STRING
+#undef LIST
+#undef BOOL
+#undef ALIAS
+  const char* input;  // positional
+  arena_t arena;      // split list items
+} compiler_flags_t;
+
+// Reads argv[1..]. `--name=value`, `--name value` and one dash are all accepted. False after one message in `error`.
+bool compiler_flags_parse(compiler_flags_t* flags, int argc, char** argv, text_t* error);
+void compiler_flags_finish(compiler_flags_t* flags);
+void compiler_flags_help(text_t* out);
+// Resolves targets and everything else. `flags` must outlive `out`. False after one message in `error`.
+bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* out, text_t* error);
+
+#endif  // IREE_C_COMPILER_FLAGS_H_
