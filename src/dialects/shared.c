@@ -86,11 +86,7 @@ static bool parse_signature(ir_parser_t* p, signature_t* out) {
     if (!parse_argument(p, out)) return false;
   }
   if (!ir_parse_try(p, "->")) return true;
-  if (!ir_parse_try(p, "(")) {
-    const ir_type_t* type = ir_parse_type(p);
-    if (type) ir_list_add_type(p, &out->results, type);
-    return type != NULL;
-  }
+  if (!ir_parse_try(p, "(")) return ir_parse_types(p, &out->results);
   while (!ir_parse_try(p, ")")) {
     if (out->results.count && !ir_parse_expect(p, ",")) return false;
     if (!parse_result(p, out)) return false;

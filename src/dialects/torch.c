@@ -128,6 +128,28 @@ static void prim_if_print(ir_printer_t* pr, ir_op_t* op) {
   ir_emit_attr_dict(pr, op, NULL);
 }
 
+// torch.copy.to_vtensor %a {attrs} : result type; the operand's type is where it is defined
+static ir_op_t* copy_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  ir_ref_t ref;
+  ir_draft_init(p, &op, info, loc);
+  if (!ir_parse_ref(p, &ref) || !ir_parse_attr_dict(p, &op) || !ir_parse_expect(p, ":")) return NULL;
+  const ir_type_t *type = ir_parse_type(p), *from = ir_parse_ref_type(p, &ref);
+  if (!type) return NULL;
+  if (!from) return ir_parse_fail_at(p, &ref, "this operand must be defined before the op"), NULL;
+  ir_draft_result(p, &op, type);
+  return ir_draft_operand(p, &op, &ref, from) ? ir_draft_finish(p, &op) : NULL;
+}
+
+static void copy_print(ir_printer_t* pr, ir_op_t* op) {
+  ir_emit_op_name(pr, op);
+  ir_emit(pr, " ");
+  ir_emit_operands(pr, op, 0, 1);
+  ir_emit_attr_dict(pr, op, NULL);
+  ir_emit(pr, " : ");
+  ir_emit_result_types(pr, op);
+}
+
 // torch.aten.add.Tensor %a, %b, %c {attrs} : t, t, t -> t; written in the generic form, as there is no row.
 static ir_op_t* any_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
   ir_draft_t op;

@@ -115,7 +115,6 @@ static bool read_star(assembly_t* a, word_t word) {
   add_segment(a, a->star_count);
   return true;
 }
-static void write_star(assembly_t* a, word_t word) { ir_emit_operands(a->pr, a->op, a->star, a->star_count); }
 static bool fits_star(assembly_t* a, word_t word) {
   a->star = a->next;
   a->star_count = a->op->operand_count - a->next;
@@ -123,6 +122,15 @@ static bool fits_star(assembly_t* a, word_t word) {
   add_segment(a, a->star_count);
   return true;
 }
+static void write_star(assembly_t* a, word_t word) { ir_emit_operands(a->pr, a->op, a->star, a->star_count); }
+
+// %+: one or more; none may be written `()`, so that a following line is not mistaken for operands.
+static bool read_some(assembly_t* a, word_t word) {
+  if (ir_parse_try(a->p, "(")) return ir_parse_expect(a->p, ")");
+  if (!read_star(a, word)) return false;
+  return a->star_count > 0 || ir_parse_fail(a->p, "expected an SSA operand (%%name) or ()");
+}
+static bool fits_some(assembly_t* a, word_t word) { return fits_star(a, word) && a->star_count > 0; }
 
 static bool read_successor(assembly_t* a, word_t word) { return ir_draft_successor(a->p, &a->draft); }
 static void write_successor(assembly_t* a, word_t word) { ir_emit_successor(a->pr, a->op, word_number(word)); }
@@ -566,6 +574,7 @@ static const directive_t directives[] = {
     {"R#", read_result_types, fits_result_types, write_result_types, 0},
     {"O#", read_star_types, fits_always, write_star_types, 0},
     {"%#", read_star, fits_star, write_star, 0},
+    {"%+", read_some, fits_some, write_star, 0},
     {"%*", read_operand, fits_operand, write_operand, 0},
     {"$*", read_attr, fits_attr, write_attr, 0},
     {"^*", read_successor, fits_successor, write_successor, 0},
@@ -622,7 +631,7 @@ static bool group_present(assembly_t* a, const char* at) {
   }
   next_word(&scan, &word);
   const directive_t* row = directive_of(word);
-  if (row->read == read_star || row->read == read_operand) return ir_parse_next(a->p) == '%';
+  if (row->read == read_star || row->read == read_operand || row->read == read_some) return ir_parse_next(a->p) == '%';
   if (row->read == read_attr) {
     assembly_attr_t spec;
     assembly_attr_split(word, &spec);

@@ -5,7 +5,7 @@
 // it has); otherwise its generic form is printed. A format is a list of words separated by single spaces:
 //
 //   , : -> ( ) [ ] < > =   literal punctuation;  'word'  a literal keyword
-//   %0 %1        one operand, in order;   %*  the remaining operands, maybe none
+//   %0 %1        one operand, in order;   %*  the remaining operands, maybe none;   %+  one or more
 //   T            the one type of all operands and results
 //   T0 T1        type of operand 0, 1;    O*  types of the operands of %*, comma separated
 //   R0 R1        type of result 0, 1;     R*  types of all results, comma separated

@@ -86,7 +86,7 @@ static bool parse_value(ir_parser_t* p, ir_alias_t* alias) {
     ir_parse_try(p, "type");  // an old spelling
     alias->type = ir_parse_type(p);
   } else {
-    alias->attr = ir_parse_attr(p, NULL);
+    alias->attr = ir_parse_item(p);
   }
   alias->busy = false;
   alias->depth = p->depth_seen - depth;

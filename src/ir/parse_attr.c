@@ -100,7 +100,7 @@ const ir_attr_t* ir_typed_opaque(ir_parser_t* p, const char* name, const char* b
 }
 
 // `#dialect.attr<...> : type` where nothing else could own the type.
-static const ir_attr_t* parse_item(ir_parser_t* p) {
+const ir_attr_t* ir_parse_item(ir_parser_t* p) {
   const ir_attr_t* attr = ir_parse_attr(p, NULL);
   if (!attr || attr->kind != IR_ATTR_OPAQUE || !ir_parse_try(p, ":")) return attr;
   const ir_type_t* type = ir_parse_type(p);
@@ -118,7 +118,7 @@ static const ir_attr_t* parse_array(ir_parser_t* p) {
       const ir_attr_t** wider = ir_parse_scratch(p, sizeof(*items) * (capacity *= 2));
       items = memcpy(wider, items, sizeof(*items) * count);
     }
-    if (!(items[count++] = parse_item(p))) return NULL;
+    if (!(items[count++] = ir_parse_item(p))) return NULL;
   }
   return ir_attr_array(p->ctx, items, count);
 }
@@ -166,7 +166,7 @@ bool ir_parse_attr_entries(ir_parser_t* p, ir_attr_list_t* list, char close) {
     if (list->count > first && !ir_take(p, ',')) return ir_parse_fail(p, "expected ',' or '%c'", close);
     ir_name_t name = parse_entry_name(p);
     if (!name) return false;
-    const ir_attr_t* value = ir_parse_try(p, "=") ? parse_item(p) : p->failed ? NULL : ir_attr_unit(p->ctx);
+    const ir_attr_t* value = ir_parse_try(p, "=") ? ir_parse_item(p) : p->failed ? NULL : ir_attr_unit(p->ctx);
     if (!value) return false;
     ir_list_add_named_attr(p, list, modern_name(p, name), value);
   }
@@ -233,6 +233,17 @@ static ir_name_t entries_text(ir_parser_t* p, const ir_attr_list_t* entries) {
   return body;
 }
 
+// #stablehlo.type_extensions<bounds = [3]>, which is now written #stablehlo.bounds<3>. Entries with '?' do not parse as
+// a list, so that the text decides.
+static const ir_attr_t* bounds_attr(ir_parser_t* p, const char* body) {
+  size_t size = body ? strlen(body) : 0;
+  if (size < 11 || strncmp(body, "bounds = [", 10) != 0 || body[size - 1] != ']') {
+    return ir_attr_opaque(p->ctx, "stablehlo.type_extensions", body, NULL, 0);
+  }
+  const char* list = arena_strndup(&p->scratch, body + 10, size - 11);
+  return ir_attr_opaque(p->ctx, "stablehlo.bounds", list, NULL, 0);
+}
+
 static bool owns_type(const char* name) {
   static const char* const typed[] = {"flow.parameter.named", "stream.parameter.named", "util.uninitialized",
                                       "util.byte_pattern", "util.composite"};
@@ -263,6 +274,7 @@ static const ir_attr_t* parse_dialect_attr(ir_parser_t* p) {
   bool parsed = ir_peek(p, 0) == '<' && try_entries(p, &entries);
   if (ir_peek(p, 0) == '<' && !(body = ir_parse_bracketed(p))) return NULL;
   if (parsed) body = entries_text(p, &entries);
+  if (body && strcmp(name, "stablehlo.type_extensions") == 0) return bounds_attr(p, body);
   if (owns_type(name) && ir_parse_try(p, ":")) {
     const ir_type_t* type = ir_parse_type(p);
     return type ? ir_typed_opaque(p, name, body, type) : NULL;

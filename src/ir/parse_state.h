@@ -141,6 +141,8 @@ bool ir_parse_string_raw(ir_parser_t* p, const char** begin, const char** end); 
 size_t ir_balanced_size(const ir_parser_t* p);
 bool ir_store_float_bits(const ir_type_t* type, uint64_t bits, double* value);
 
+// An attribute with an optional `: type` where nothing else could own the type.
+const ir_attr_t* ir_parse_item(ir_parser_t* p);
 const ir_attr_t* ir_parse_dense(ir_parser_t* p);           // after `dense`
 const ir_attr_t* ir_parse_dense_resource(ir_parser_t* p);  // after `dense_resource`
 const ir_attr_t* ir_parse_dense_array(ir_parser_t* p);     // after `array`

@@ -268,6 +268,12 @@ static const ir_type_t* simple_type(ir_parser_t* p, const char* name, size_t siz
   if (size == 5 && memcmp(name, "index", 5) == 0) return ir_type_index(p->ctx);
   if (size == 4 && memcmp(name, "none", 4) == 0) return ir_type_none(p->ctx);
   if (name[0] != 'f' && name[0] != 'b' && name[0] != 't') return NULL;
+  static const char* const others[] = {"f8E4M3B11FNUZ", "f8E3M4", "f6E2M3FN", "f6E3M2FN", "f80", "f128"};
+  for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {  // no arithmetic: they only pass through
+    if (strncmp(others[i], name, size) == 0 && !others[i][size]) {
+      return ir_type_opaque(p->ctx, arena_printf(&p->scratch, "builtin.%s", others[i]), NULL);
+    }
+  }
   for (size_t i = 0; i < IR_FLOAT_COUNT; ++i) {
     if (strncmp(floats[i].text, name, size) == 0 && !floats[i].text[size]) return ir_type_float(p->ctx, floats[i].kind);
   }
@@ -301,6 +307,30 @@ static const ir_type_t* parse_named(ir_parser_t* p) {
   return ir_parse_fail(p, "expected a type"), NULL;
 }
 
+// quant types: numbers and spaces in one spelling, so that equal types are one.
+static ir_name_t canonical_quant(ir_parser_t* p, const char* body) {
+  text_t out = {0};
+  for (const char* at = body; *at;) {
+    size_t digits = strspn(at, "0123456789");
+    bool number = digits && at[digits] == '.' && (at == body || !ir_is_word(at[-1]));
+    if (number) {
+      char* end;
+      const ir_attr_t* value = ir_attr_float(p->ctx, ir_type_float(p->ctx, IR_F64), strtod(at, &end));
+      ir_print_attr(&out, value);
+      out.size -= strlen(" : f64");
+      at = end;
+    } else if (*at == ' ') {
+      ++at;
+    } else {
+      text_append(&out, at, 1);
+      if (*at++ == ',') text_puts(&out, " ");
+    }
+  }
+  ir_name_t name = ir_intern(p->ctx, out.data ? out.data : "", out.size);
+  text_finish(&out);
+  return name;
+}
+
 // !alias, !dialect.name, !dialect.name<...>, !dialect<...>
 static const ir_type_t* parse_dialect_type(ir_parser_t* p) {
   const char* at = p->cursor.at;
@@ -324,6 +354,7 @@ static const ir_type_t* parse_dialect_type(ir_parser_t* p) {
   ir_advance(p, size);
   ir_name_t body = NULL;
   if (ir_peek(p, 0) == '<' && !(body = ir_parse_bracketed(p))) return NULL;
+  if (body && strncmp(name, "quant.", 6) == 0) body = canonical_quant(p, body);
   return ir_type_opaque(p->ctx, name, body);
 }
 
