@@ -5,4 +5,4 @@ execute_process(COMMAND ${LLVM_CONFIG} --libdir OUTPUT_VARIABLE LLVM_LIBDIR OUTP
 add_library(iree_llvm INTERFACE)
 target_include_directories(iree_llvm SYSTEM INTERFACE ${LLVM_INCLUDE})
 target_link_libraries(iree_llvm INTERFACE ${LLVM_LIBDIR}/liblldELF.a ${LLVM_LIBDIR}/liblldCommon.a
-                      ${LLVM_LIBDIR}/libLLVM-22.so)
+                      ${LLVM_LIBDIR}/libLLVM-22.so z zstd)

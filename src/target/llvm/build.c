@@ -154,6 +154,8 @@ static LLVMValueRef product_error(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLV
   LLVMValueRef half[2][2], factors[2] = {a, b};
   for (int i = 0; i < 2; ++i) {
     LLVMValueRef bits = build_bits_of(e, factors[i]);
+    // Rounded, so that the rest has 26 bits and a sign.
+    bits = build_add(e, bits, build_int(bits, 1ll << 26));
     LLVMValueRef high = build_and(e, bits, build_int(bits, ~((1ll << 27) - 1)));
     half[i][0] = build_from_bits(e, high, LLVMTypeOf(a));
     half[i][1] = build_fsub(e, factors[i], half[i][0]);
@@ -174,9 +176,13 @@ LLVMValueRef build_fma(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c
   LLVMValueRef p = build_fmul(e, a, b), s = build_fadd(e, p, c);
   LLVMValueRef tail = add_odd(e, product_error(e, a, b, p), sum_error(e, p, c, s));
   LLVMValueRef exact = build_fadd(e, s, tail);
-  // Infinities and NaNs have no tail.
-  LLVMValueRef finite = build_fcmp(e, LLVMRealOLT, build_fabs(e, s), build_float(s, 0x1p1000));
-  return build_select(e, finite, exact, s);
+  // Infinities and NaNs have no tail; an infinite c wins over a product that only overflows.
+  LLVMValueRef inf = build_float(s, __builtin_inf());
+  LLVMValueRef r = build_select(e, build_fcmp(e, LLVMRealOLT, build_fabs(e, s), inf), exact, s);
+  LLVMValueRef factors = build_and(e, build_fcmp(e, LLVMRealOLT, build_fabs(e, a), inf),
+                                   build_fcmp(e, LLVMRealOLT, build_fabs(e, b), inf));
+  LLVMValueRef c_wins = build_and(e, factors, build_fcmp(e, LLVMRealOEQ, build_fabs(e, c), inf));
+  return build_select(e, c_wins, c, r);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -1,5 +1,5 @@
-// lld in process. It has no C interface and works on files, so objects are handed over as anonymous memory files and the
-// result is read back from a temporary directory. One link at a time: lld keeps its state in globals.
+// lld in process. It has no C interface and works on files, so objects are handed over as anonymous memory files and
+// the result is read back from a temporary directory. One link at a time: lld keeps its state in globals.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ extern "C" {
 
 LLD_HAS_DRIVER(elf)
 
-static int memory_file(const codegen_bytes_t &bytes) {
+static int memory_file(const codegen_bytes_t& bytes) {
   int fd = memfd_create("object", MFD_CLOEXEC);
   size_t done = 0;
   while (fd >= 0 && done < bytes.size) {
@@ -35,14 +35,14 @@ static int memory_file(const codegen_bytes_t &bytes) {
   return fd;
 }
 
-static bool read_file(const std::string &path, codegen_bytes_t *out) {
+static bool read_file(const std::string& path, codegen_bytes_t* out) {
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info;
   if (fd < 0) return false;
   bool ok = fstat(fd, &info) == 0;
   if (ok) {
     out->size = (size_t)info.st_size;
-    out->data = (char *)malloc(out->size + 1);
+    out->data = (char*)malloc(out->size + 1);
     size_t done = 0;
     for (ssize_t n; done < out->size && (n = read(fd, out->data + done, out->size - done)) > 0;) done += (size_t)n;
     ok = done == out->size;
@@ -52,11 +52,11 @@ static bool read_file(const std::string &path, codegen_bytes_t *out) {
   return ok;
 }
 
-extern "C" bool lld_link(const char *const *args, unsigned arg_count, const codegen_bytes_t *objects,
-                         unsigned object_count, codegen_bytes_t *out, text_t *error) {
+extern "C" bool lld_link(const char* const* args, unsigned arg_count, const codegen_bytes_t* objects,
+                         unsigned object_count, codegen_bytes_t* out, text_t* error) {
   static std::mutex one_at_a_time;
   std::lock_guard<std::mutex> lock(one_at_a_time);
-  const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
+  const char* base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
   std::string directory = std::string(base ? base : "/tmp") + "/iree-link-XXXXXX";
   if (!mkdtemp(directory.data())) {
     text_printf(error, "linking: cannot make a directory in %s", base ? base : "/tmp");
@@ -71,8 +71,8 @@ extern "C" bool lld_link(const char *const *args, unsigned arg_count, const code
     names.push_back("/proc/self/fd/" + std::to_string(files.back()));
   }
   names.insert(names.end(), {"--threads=1", "-o", output});
-  std::vector<const char *> argv;
-  for (const std::string &name : names) argv.push_back(name.c_str());
+  std::vector<const char*> argv;
+  for (const std::string& name : names) argv.push_back(name.c_str());
   llvm::raw_string_ostream stream(messages);
   const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
   lld::Result result = lld::lldMain(argv, stream, stream, drivers);

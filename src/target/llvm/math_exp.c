@@ -39,7 +39,7 @@ LLVMValueRef emit_float_exp2(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValu
 
 // 2^n (exp(r) - 1) + (2^n - 1), computed at half size so that 2^n does not overflow before the result does.
 LLVMValueRef emit_float_expm1(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
-  LLVMValueRef n, x = clamp(e, a, math_pick(a, -30, -60), math_pick(a, 90, 711)), r = reduce(e, x, &n), whole;
+  LLVMValueRef n, x = clamp(e, a, math_pick(a, -30, -60), math_pick(a, 88.9, 710)), r = reduce(e, x, &n), whole;
   math_nearest(e, n, &whole);
   LLVMValueRef half = math_power_of_two(e, build_sub(e, whole, build_int(whole, 1)), LLVMTypeOf(a));
   LLVMValueRef sum = build_mad(e, half, expm1_small(e, r), build_fsub(e, half, build_float(a, 0.5)));

@@ -43,6 +43,10 @@ static pair_t log_pair(emit_t* e, LLVMValueRef x) {
 // |x|^y for f64.
 static LLVMValueRef power_f64(emit_t* e, LLVMValueRef x, LLVMValueRef y) {
   pair_t log = log_pair(e, x), exponent = product(e, log, (pair_t){y, build_float(y, 0)});
+  // The low part must be so small that exp(low) is 1 + low.
+  LLVMValueRef whole = build_fadd(e, exponent.high, exponent.low);
+  exponent.low = build_fadd(e, build_fsub(e, exponent.high, whole), exponent.low);
+  exponent.high = whole;
   LLVMValueRef inf = build_float(x, __builtin_inf()), zero = build_float(x, 0);
   // Where the logarithm or the product is not finite, its leading part alone says how it ends.
   LLVMValueRef plain_log = emit_float_log(e, x, NULL, NULL), plain = build_fmul(e, plain_log, y);

@@ -17,7 +17,7 @@ static reduced_t reduce_near(emit_t* e, LLVMValueRef x) {
   LLVMValueRef q = math_nearest(e, build_fmul(e, x, build_float(x, 0x1.45f306dc9c883p-1)), &out.quadrant);
   LLVMValueRef minus = build_fneg(e, q), r = x;
   for (int i = 0; i < 3; ++i) r = build_fma(e, minus, build_float(x, parts[build_is_f64(x)][i]), r);
-  out.r = r;
+  out.r = build_select(e, build_fcmp(e, LLVMRealOEQ, x, build_float(x, 0)), x, r);  // keeps -0
   return out;
 }
 
@@ -133,8 +133,8 @@ static reduced_t reduce(emit_t* e, LLVMValueRef x) {
 
 static LLVMValueRef sin_small(emit_t* e, LLVMValueRef r) {
   LLVMValueRef z = build_fmul(e, r, r);
-  LLVMValueRef s = build_mad(e, build_fmul(e, r, z), math_poly(e, MATH_SIN, z), r);
-  return build_select(e, build_fcmp(e, LLVMRealOEQ, r, build_float(r, 0)), r, s);  // keeps -0
+  return build_select(e, build_fcmp(e, LLVMRealOEQ, r, build_float(r, 0)), r,
+                      build_mad(e, build_fmul(e, r, z), math_poly(e, MATH_SIN, z), r));
 }
 
 static LLVMValueRef cos_small(emit_t* e, LLVMValueRef r) {

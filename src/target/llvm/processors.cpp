@@ -12,19 +12,19 @@ extern "C" {
 #include "target/resolve.h"
 }
 
-extern "C" char *processors_host_name(void) {
+extern "C" char* processors_host_name(void) {
   char *name = LLVMGetHostCPUName(), *copy = strdup(name);
   LLVMDisposeMessage(name);
   return copy;
 }
 
-extern "C" char *processors_host_features(void) {
+extern "C" char* processors_host_features(void) {
   char *features = LLVMGetHostCPUFeatures(), *copy = strdup(features);
   LLVMDisposeMessage(features);
   return copy;
 }
 
-extern "C" char *processors_x86_features(const char *name) {
+extern "C" char* processors_x86_features(const char* name) {
   if (llvm::X86::parseArchX86(name, /*Only64Bit=*/true) == llvm::X86::CK_None) return nullptr;
   llvm::SmallVector<llvm::StringRef, 128> features;
   llvm::X86::getFeaturesForCPU(name, features);
@@ -33,7 +33,7 @@ extern "C" char *processors_x86_features(const char *name) {
   return strdup(text.c_str());
 }
 
-extern "C" const char *processors_x86_name(uint32_t index) {
+extern "C" const char* processors_x86_name(uint32_t index) {
   static const llvm::SmallVector<llvm::StringRef, 128> names = [] {
     llvm::SmallVector<llvm::StringRef, 128> list;
     llvm::X86::fillValidCPUArchList(list, /*Only64Bit=*/true);

@@ -34,10 +34,10 @@ INT_ROW(max, build_intrinsic2(e, "llvm.smax", a, b))
 INT_ROW(minu, build_intrinsic2(e, "llvm.umin", a, b))
 INT_ROW(maxu, build_intrinsic2(e, "llvm.umax", a, b))
 
-#define INT_COMPARES(ROW)                                                                                   \
-  ROW(eq, EQ)                                                                                               \
-  ROW(ne, NE) ROW(lt, SLT) ROW(le, SLE) ROW(gt, SGT) ROW(ge, SGE) ROW(ltu, ULT) ROW(leu, ULE) ROW(gtu, UGT) \
-      ROW(geu, UGE)
+#define INT_COMPARES(ROW) \
+  ROW(eq, EQ)             \
+  ROW(ne, NE)             \
+  ROW(lt, SLT) ROW(le, SLE) ROW(gt, SGT) ROW(ge, SGE) ROW(ltu, ULT) ROW(leu, ULE) ROW(gtu, UGT) ROW(geu, UGE)
 #define ROW(name, predicate) INT_ROW(name, build_icmp(e, LLVMInt##predicate, a, b))
 INT_COMPARES(ROW)
 #undef ROW
