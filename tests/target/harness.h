@@ -3,15 +3,19 @@
 #ifndef IREE_C_TESTS_TARGET_HARNESS_H_
 #define IREE_C_TESTS_TARGET_HARNESS_H_
 
-#include <cmocka.h>
-#include <dlfcn.h>
+// clang-format off: cmocka.h needs these before it
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "dialects/kernel.h"
@@ -66,13 +70,13 @@ static inline void harness_compile(harness_t* h, const target_t* target, const t
 }
 
 static inline void harness_load(harness_t* h) {
-  char path[] = "/tmp/iree-test-XXXXXX";
-  int fd = mkstemp(path);
+  char path[32];
+  int fd = memfd_create("executable", MFD_CLOEXEC);
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
   assert_true(fd >= 0);
   assert_int_equal(write(fd, h->executable.data, h->executable.size), h->executable.size);
-  close(fd);
   h->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  unlink(path);
+  close(fd);
   if (!h->library) fail_msg("%s", dlerror());
   union {
     void* symbol;
