@@ -4,6 +4,7 @@
 #define IREE_C_BASE_SCALAR_MATH_H_
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline int64_t scalar_popcnt(uint64_t a) { return __builtin_popcountll(a); }
@@ -32,6 +33,32 @@ static inline double scalar_fmin(double a, double b) {
 static inline double scalar_fmax(double a, double b) {
   if (isnan(a) || isnan(b)) return NAN;
   return a > b || (a == b && !signbit(a)) ? a : b;
+}
+
+static inline uint64_t scalar_zero_extend(int64_t value, int width) {
+  return width >= 64 ? (uint64_t)value : (uint64_t)value & ((1ull << width) - 1);
+}
+// Of the low `width` bits; a boolean is 0 or 1.
+static inline int64_t scalar_sign_extend(int64_t value, int width) {
+  if (width == 1) return value & 1;
+  return width >= 64 ? value : (int64_t)((uint64_t)value << (64 - width)) >> (64 - width);
+}
+// What cast and castu make of a float: truncated and saturated, NaN is 0.
+static inline int64_t scalar_float_to_int(double value, int width, bool is_unsigned) {
+  if (isnan(value)) return 0;
+  if (is_unsigned && width >= 64) return !(value > 0) ? 0 : value >= 0x1p64 ? -1 : (int64_t)(uint64_t)value;
+  int64_t high = width >= 64 ? INT64_MAX : (int64_t)((1ull << (width - (is_unsigned ? 0 : 1))) - 1);
+  int64_t low = is_unsigned ? 0 : -high - 1;
+  value = trunc(value);
+  if (value <= (double)low) return low;
+  return value >= (double)high ? high : (int64_t)value;
+}
+// And of an integer of `width` bits, read as unsigned for castu and booleans.
+static inline int64_t scalar_widen(int64_t value, int width, bool is_unsigned) {
+  return is_unsigned || width == 1 ? (int64_t)scalar_zero_extend(value, width) : value;
+}
+static inline double scalar_int_to_float(int64_t value, int width, bool is_unsigned) {
+  return is_unsigned || width == 1 ? (double)scalar_zero_extend(value, width) : (double)value;
 }
 
 #endif  // IREE_C_BASE_SCALAR_MATH_H_

@@ -27,10 +27,6 @@ const scalar_info_t scalar_info[SCALAR_COUNT] = {
 
 static int width_of(const ir_type_t* type) { return type->kind == IR_TYPE_INDEX ? 64 : (int)type->width; }
 
-static uint64_t zero_extend(int64_t value, int width) {
-  return width >= 64 ? (uint64_t)value : (uint64_t)value & ((1ull << width) - 1);
-}
-
 scalar_value_t scalar_load(const ir_type_t* type, const void* data) {
   scalar_value_t value = {0};
   if (type->kind == IR_TYPE_FLOAT) {
@@ -56,38 +52,19 @@ scalar_value_t scalar_fit(const ir_type_t* type, scalar_value_t value) {
   return scalar_load(type, memory);
 }
 
-static int64_t saturate(double value, int64_t low, int64_t high) {
-  if (isnan(value)) return 0;
-  value = trunc(value);
-  if (value <= (double)low) return low;
-  return value >= (double)high ? high : (int64_t)value;
-}
-
-static int64_t float_to_int(double value, const ir_type_t* type, bool is_unsigned) {
-  int width = width_of(type);
-  if (is_unsigned) {
-    if (width < 64) return saturate(value, 0, (int64_t)((1ull << width) - 1));
-    if (!(value > 0)) return 0;
-    return value >= 0x1p64 ? -1 : (int64_t)(uint64_t)value;
-  }
-  int64_t high = width >= 64 ? INT64_MAX : (int64_t)((1ull << (width - 1)) - 1);
-  return saturate(value, -high - 1, high);
-}
-
 static scalar_value_t eval_cast(scalar_value_t in, const ir_type_t* from, const ir_type_t* to, bool is_unsigned) {
   bool from_float = from->kind == IR_TYPE_FLOAT, to_float = to->kind == IR_TYPE_FLOAT;
   scalar_value_t out = {0};
-  uint64_t zero_extended = from_float ? 0 : zero_extend(in.i, width_of(from));
   if (to->kind == IR_TYPE_INTEGER && to->width == 1) {
-    out.i = from_float ? in.f != 0 : zero_extended != 0;
+    out.i = from_float ? in.f != 0 : scalar_zero_extend(in.i, width_of(from)) != 0;
   } else if (from_float && to_float) {
     out.f = in.f;
   } else if (from_float) {
-    out.i = float_to_int(in.f, to, is_unsigned);
+    out.i = scalar_float_to_int(in.f, width_of(to), is_unsigned);
+  } else if (to_float) {
+    out.f = scalar_int_to_float(in.i, width_of(from), is_unsigned);
   } else {
-    bool zero = is_unsigned || width_of(from) == 1;  // a boolean is 0 or 1
-    if (to_float) out.f = zero ? (double)zero_extended : (double)in.i;
-    if (!to_float) out.i = zero ? (int64_t)zero_extended : in.i;
+    out.i = scalar_widen(in.i, width_of(from), is_unsigned);
   }
   return scalar_fit(to, out);
 }
@@ -112,8 +89,8 @@ scalar_value_t scalar_eval(scalar_fn_t fn, const scalar_value_t in[3], const ir_
     out.f = value;
   } else {
     int w = width_of(operand);
-    out.i = info->eval_int(in[0].i, in[1].i, in[2].i, zero_extend(in[0].i, w), zero_extend(in[1].i, w),
-                           zero_extend(in[2].i, w), w);
+    out.i = info->eval_int(in[0].i, in[1].i, in[2].i, scalar_zero_extend(in[0].i, w), scalar_zero_extend(in[1].i, w),
+                           scalar_zero_extend(in[2].i, w), w);
     if (info->result == SCALAR_RESULT_BOOL) {
       out.i = out.i != 0;
       return out;
