@@ -222,7 +222,7 @@ ir_value_t* kernel_mul_const(ir_builder_t* b, ir_value_t* x, int64_t y) {
 
 ir_value_t* kernel_splat(ir_builder_t* b, ir_value_t* x, int64_t lanes) {
   if (lanes == 1) return x;
-  assert(x->type->kind != IR_TYPE_VECTOR);
+  if (x->type->kind == IR_TYPE_VECTOR) return x;
   const ir_type_t* type = kernel_vector_type(b->ctx, x->type, lanes);
   scalar_value_t constant;
   if (constant_value(x, &constant)) return constant_from(b, type, constant);

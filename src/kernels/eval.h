@@ -45,7 +45,7 @@ ir_value_t* eval_apply(kernel_build_t* k, const ir_op_t* op, ir_value_t* const* 
 // How a kind of reduction combines, starts, and in what type it accumulates (f32 for narrower floats).
 scalar_fn_t eval_combiner(const char* kind);
 const ir_type_t* eval_accumulator(ir_context_t* ctx, const ir_type_t* element);
-ir_value_t* eval_identity(kernel_build_t* k, const char* kind, const ir_type_t* scalar, int64_t lanes);
+ir_value_t* eval_start_value(kernel_build_t* k, const char* kind, const ir_type_t* scalar, int64_t lanes);
 ir_value_t* eval_convert(kernel_build_t* k, ir_value_t* value, const ir_type_t* scalar);
 
 // Conditions under which an element is read: `low <= x < high` over coordinates that may be outside.

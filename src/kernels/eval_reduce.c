@@ -31,7 +31,7 @@ const ir_type_t* eval_accumulator(ir_context_t* ctx, const ir_type_t* element) {
   return narrow ? ir_type_float(ctx, IR_F32) : element;
 }
 
-ir_value_t* eval_identity(kernel_build_t* k, const char* kind, const ir_type_t* scalar, int64_t lanes) {
+ir_value_t* eval_start_value(kernel_build_t* k, const char* kind, const ir_type_t* scalar, int64_t lanes) {
   const ir_type_t* type = kernel_vector_type(k->ctx, scalar, lanes);
   scalar_fn_t fn = eval_combiner(kind);
   if (scalar->kind == IR_TYPE_FLOAT) {
@@ -120,7 +120,7 @@ static ir_value_t* eval_reduce(kernel_build_t* k, ir_op_t* op, const linear_t* c
     sizes[r.vector_dim] /= lanes;
     k->lanes = lanes;
   }
-  ir_value_t* accumulator = eval_identity(k, kind, accumulator_type, k->lanes);
+  ir_value_t* accumulator = eval_start_value(k, kind, accumulator_type, k->lanes);
   eval_loops(k, sizes, r.dim_count, &accumulator, 1, reduce_body, &r);
   k->lanes = outer_lanes;
   if (lanes > 1) accumulator = kernel_reduce(&k->b, accumulator, kind);
@@ -232,7 +232,7 @@ static ir_value_t* eval_contract(kernel_build_t* k, ir_op_t* op, const linear_t*
   int64_t sizes[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < c.contract_count; ++i) sizes[i] = ir_operand(op, 0)->type->dims[c.lhs_contract[i]];
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
-  ir_value_t* acc = eval_identity(k, "add", eval_accumulator(k->ctx, element), k->lanes);
+  ir_value_t* acc = eval_start_value(k, "add", eval_accumulator(k->ctx, element), k->lanes);
   eval_loops(k, sizes, c.contract_count, &acc, 1, contract_body, &c);
   return eval_convert(k, acc, element);
 }
@@ -315,7 +315,7 @@ static ir_value_t* eval_conv(kernel_build_t* k, ir_op_t* op, const linear_t* coo
     sizes[1 + i] = wt->dims[axis_of(v.c.w_layout, (char)('0' + i))];
   }
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
-  ir_value_t* acc = eval_identity(k, "add", eval_accumulator(k->ctx, element), k->lanes);
+  ir_value_t* acc = eval_start_value(k, "add", eval_accumulator(k->ctx, element), k->lanes);
   eval_loops(k, sizes, 1 + v.spatial, &acc, 1, conv_body, &v);
   return eval_convert(k, acc, element);
 }
@@ -351,7 +351,7 @@ static ir_value_t* eval_window(kernel_build_t* k, ir_op_t* op, const linear_t* c
   assert(read);
   (void)read;
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
-  ir_value_t* acc = eval_identity(k, v.w.kind, eval_accumulator(k->ctx, element), k->lanes);
+  ir_value_t* acc = eval_start_value(k, v.w.kind, eval_accumulator(k->ctx, element), k->lanes);
   eval_loops(k, v.w.sizes, (uint32_t)op->results[0].type->rank, &acc, 1, window_body, &v);
   return eval_convert(k, acc, element);
 }
@@ -386,7 +386,7 @@ static ir_value_t* eval_scan(kernel_build_t* k, ir_op_t* op, const linear_t* coo
               .reverse = ir_op_flag(op, "reverse"),
               .coords = coords};
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
-  ir_value_t* acc = eval_identity(k, ir_op_string(op, "kind", "add"), eval_accumulator(k->ctx, element), k->lanes);
+  ir_value_t* acc = eval_start_value(k, ir_op_string(op, "kind", "add"), eval_accumulator(k->ctx, element), k->lanes);
   eval_loops(k, &ir_operand(op, 0)->type->dims[s.axis], 1, &acc, 1, scan_body, &s);
   return eval_convert(k, acc, element);
 }

@@ -130,7 +130,7 @@ static void accumulate(sweep_t* s, const linear_t* coords, ir_value_t** acc, int
     ir_value_t** slot = &acc[i * (uint32_t)s->unroll + (uint32_t)part];
     const ir_type_t* scalar = ir_type_scalar((*slot)->type);
     ir_value_t* value = eval_convert(k, eval_lanes(k, ir_operand(op, 0), coords), scalar);
-    if (s->r->along) value = masked(k, value, eval_identity(k, kind, scalar, k->lanes));
+    if (s->r->along) value = masked(k, value, eval_start_value(k, kind, scalar, k->lanes));
     *slot = kernel_binary(&k->b, eval_combiner(kind), *slot, value);
   }
 }
@@ -217,7 +217,7 @@ static void run_sweep(sweep_t* s) {
     ir_op_t* op = r->reduces[s->members[i]];
     const ir_type_t* scalar = eval_accumulator(k->ctx, ir_operand(op, 0)->type->element);
     for (int64_t u = 0; u < s->unroll; ++u) {
-      acc[acc_count++] = eval_identity(k, ir_op_string(op, "kind", "add"), scalar, acc_lanes);
+      acc[acc_count++] = eval_start_value(k, ir_op_string(op, "kind", "add"), scalar, acc_lanes);
     }
   }
   eval_loops(k, sizes, r->along ? r->reduced_count - 1 : r->reduced_count, acc, acc_count, sweep_body, s);

@@ -2,7 +2,7 @@
 #include "passes/passes.h"
 
 static bool is_dead(const ir_op_t* op) {
-  if (!ir_has_trait(op, IR_TRAIT_PURE)) return false;
+  if (!ir_has_trait(op, IR_TRAIT_PURE) || op->result_count == 0) return false;
   for (uint32_t i = 0; i < op->result_count; ++i) {
     if (op->results[i].uses) return false;
   }

@@ -223,14 +223,13 @@ static void form_block(forming_t* f, ir_block_t* block, bool copies) {
     if (!ir_is(op, GRAPH_IF) && !ir_is(op, GRAPH_WHILE)) continue;
     for (uint32_t r = 0; r < op->region_count; ++r) form_block(f, op->regions[r].first, true);
   }
+  ir_op_t* terminator = block->last;
   fusion_group(&f->fusion, f->ctx, block);
   f->target = ir_block_create(f->ctx);
   for (int32_t i = 0; i < f->fusion.node_count; ++i) {
     fusion_node_t* node = &f->fusion.nodes[i];
-    bool host = node->class == FUSION_HOST && !ir_has_trait(node->op, IR_TRAIT_TERMINATOR);
-    if (host) emit_node(f, node);
+    if (node->class == FUSION_HOST && node->op != terminator) emit_node(f, node);
   }
-  ir_op_t* terminator = block->last;
   emit_node(f, fusion_node(terminator));
   if (copies) copy_returned(f, terminator);
   drop_old_ops(block);
