@@ -74,7 +74,10 @@ static const ir_type_t* rule_type(const assembly_t* a, const char* text, size_t 
 
 static void literal_text(word_t word, char* out, size_t size) {
   bool quoted = word.text[0] == '\'';
-  snprintf(out, size, "%.*s", (int)word.size - (quoted ? 2 : 0), word.text + quoted);
+  size_t length = word.size - (quoted ? 2 : 0);
+  if (length >= size) length = size - 1;
+  memcpy(out, word.text + quoted, length);
+  out[length] = 0;
 }
 static bool read_literal(assembly_t* a, word_t word) {
   char text[48];
@@ -551,48 +554,50 @@ static bool fits_operand_rule(assembly_t* a, word_t word) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct directive_t {
-  const char* word;  // whole, or with a trailing '*': what it begins with
+  const char* word;  // whole, or with a trailing '*': what it begins with; '#' stands for the character '*'
+  size_t size;
   bool (*read)(assembly_t* a, word_t word);
   bool (*fits)(assembly_t* a, word_t word);
   void (*write)(assembly_t* a, word_t word);
   char spacing;  // 0: a space before it; 'n': none (it makes its own); 'M': attached unless behind another such
 } directive_t;
 
+#define WORD(text) text, sizeof(text) - 1
 static const directive_t directives[] = {
-    {"fm", read_flags, fits_flags, write_flags, 'n'},
-    {"ov", read_flags, fits_flags, write_flags, 'n'},
-    {"{}", read_dict, fits_always, write_dict, 'n'},
-    {"{k}", read_dict, fits_always, write_dict, 'n'},
-    {"T", read_same, fits_same, write_same, 0},
-    {"FT", read_function, fits_always, write_function, 0},
-    {"SAME", read_same_or_function, fits_same_or_function, write_same_or_function, 0},
-    {"ARROW", read_arrow, fits_always, write_arrow, 'n'},
-    {"RF", read_result_or_function, fits_first_result, write_first_result, 0},
-    {"SELECT", read_select, fits_select, write_select, 0},
-    {"PRED", read_predicated, fits_always, write_predicated, 0},
-    {"SEG", read_segments, fits_segments, write_nothing, 'n'},
-    {"R#", read_result_types, fits_result_types, write_result_types, 0},
-    {"O#", read_star_types, fits_always, write_star_types, 0},
-    {"%#", read_star, fits_star, write_star, 0},
-    {"%+", read_some, fits_some, write_star, 0},
-    {"%*", read_operand, fits_operand, write_operand, 0},
-    {"$*", read_attr, fits_attr, write_attr, 0},
-    {"^*", read_successor, fits_successor, write_successor, 0},
-    {"T*", read_operand_type, fits_operand_type, write_operand_type, 0},
-    {"R*", read_result_type, fits_result_type, write_result_type, 0},
-    {"M*", read_mixed, fits_mixed, write_mixed, 'M'},
-    {"region*", read_region, fits_region, write_region, 0},
-    {"~*", read_later, fits_operand_rule, write_nothing, 'n'},
+    {WORD("fm"), read_flags, fits_flags, write_flags, 'n'},
+    {WORD("ov"), read_flags, fits_flags, write_flags, 'n'},
+    {WORD("{}"), read_dict, fits_always, write_dict, 'n'},
+    {WORD("{k}"), read_dict, fits_always, write_dict, 'n'},
+    {WORD("T"), read_same, fits_same, write_same, 0},
+    {WORD("FT"), read_function, fits_always, write_function, 0},
+    {WORD("SAME"), read_same_or_function, fits_same_or_function, write_same_or_function, 0},
+    {WORD("ARROW"), read_arrow, fits_always, write_arrow, 'n'},
+    {WORD("RF"), read_result_or_function, fits_first_result, write_first_result, 0},
+    {WORD("SELECT"), read_select, fits_select, write_select, 0},
+    {WORD("PRED"), read_predicated, fits_always, write_predicated, 0},
+    {WORD("SEG"), read_segments, fits_segments, write_nothing, 'n'},
+    {WORD("R#"), read_result_types, fits_result_types, write_result_types, 0},
+    {WORD("O#"), read_star_types, fits_always, write_star_types, 0},
+    {WORD("%#"), read_star, fits_star, write_star, 0},
+    {WORD("%+"), read_some, fits_some, write_star, 0},
+    {WORD("%*"), read_operand, fits_operand, write_operand, 0},
+    {WORD("$*"), read_attr, fits_attr, write_attr, 0},
+    {WORD("^*"), read_successor, fits_successor, write_successor, 0},
+    {WORD("T*"), read_operand_type, fits_operand_type, write_operand_type, 0},
+    {WORD("R*"), read_result_type, fits_result_type, write_result_type, 0},
+    {WORD("M*"), read_mixed, fits_mixed, write_mixed, 'M'},
+    {WORD("region*"), read_region, fits_region, write_region, 0},
+    {WORD("~*"), read_later, fits_operand_rule, write_nothing, 'n'},
 };
-static const directive_t result_rule = {"=*", read_later, fits_result_rule, write_nothing, 'n'};
-static const directive_t literal = {"", read_literal, fits_always, write_literal, 0};
+static const directive_t result_rule = {WORD("=*"), read_later, fits_result_rule, write_nothing, 'n'};
+static const directive_t literal = {WORD(""), read_literal, fits_always, write_literal, 0};
 
-// In the table '#' stands for the character '*' of the format.
 static bool matches(const directive_t* row, word_t word) {
-  size_t size = strlen(row->word);
+  size_t size = row->size;
+  if (row->word[0] != word.text[0]) return false;
   if (row->word[size - 1] == '*') return word.size >= size - 1 && memcmp(word.text, row->word, size - 1) == 0;
   if (word.size != size) return false;
-  for (size_t i = 0; i < size; ++i) {
+  for (size_t i = 1; i < size; ++i) {
     if (row->word[i] != word.text[i] && !(row->word[i] == '#' && word.text[i] == '*')) return false;
   }
   return true;
@@ -600,6 +605,7 @@ static bool matches(const directive_t* row, word_t word) {
 
 static const directive_t* directive_of(word_t word) {
   if (word.text[0] == '=' && word.size > 1) return &result_rule;
+  if (word.text[0] == ',' || word.text[0] == ':' || word.text[0] == '\'') return &literal;
   for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); ++i) {
     if (matches(&directives[i], word)) return &directives[i];
   }

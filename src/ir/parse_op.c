@@ -1,5 +1,4 @@
 // Operations, generic and custom; blocks and regions; drafts, from which dialect hooks make their ops.
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ir/parse_state.h"
@@ -251,42 +250,40 @@ static ir_op_t* parse_generic(ir_parser_t* p, const ir_loc_t* loc) {
 // Custom form
 //===----------------------------------------------------------------------------------------------------------------===
 
-ir_name_t ir_parse_op_name(ir_parser_t* p) { return p->op_name; }
+ir_name_t ir_parse_op_name(ir_parser_t* p) { return ir_intern(p->ctx, p->op_name, p->op_name_size); }
 
-// The row that reads a whole family of ops ("torch.*"), or NULL.
-static const ir_op_info_t* find_family(ir_parser_t* p, const char* name, size_t size) {
-  char buffer[64];
-  const char* dot = memchr(name, '.', size);
-  if (!dot || dot - name > 40) return NULL;
-  snprintf(buffer, sizeof(buffer), "%.*s.*", (int)(dot - name), name);
+enum { MAX_OP_NAME = 200 };
+
+static const ir_op_info_t* find_joined(ir_parser_t* p, const char* head, size_t head_size, const char* tail,
+                                       size_t tail_size) {
+  char buffer[2 * MAX_OP_NAME];
+  if (head_size + tail_size >= sizeof(buffer)) return NULL;
+  memcpy(buffer, head, head_size);
+  memcpy(buffer + head_size, tail, tail_size);
+  buffer[head_size + tail_size] = 0;
   return ir_context_find_op(p->ctx, buffer);
 }
 
-// The op that `name` means here: as it is, or with the dialect of the op around it, or one of the dialects whose
-// prefix older texts leave out.
+// The op that `name` means here: as it is (mhlo is stablehlo), or the row that reads a whole family ("torch.*");
+// without prefix: of the dialect of the op around it, or of one of those that older texts leave out.
 static const ir_op_info_t* find_op(ir_parser_t* p, const char* name, size_t size) {
-  static const char* const implied[] = {"builtin", "func", "arith", "cf", "math", "tensor", "scf"};
-  char buffer[256];
-  if (size > 200) return NULL;
-  if (memchr(name, '.', size)) {
-    bool mhlo = size > 5 && memcmp(name, "mhlo.", 5) == 0;
-    snprintf(buffer, sizeof(buffer), "%s%.*s", mhlo ? "stablehlo" : "", (int)size - (mhlo ? 4 : 0),
-             name + (mhlo ? 4 : 0));
-    const ir_op_info_t* info = ir_context_find_op(p->ctx, buffer);
-    return info ? info : find_family(p, name, size);
+  static const char* const implied[] = {"builtin.", "func.", "arith.", "cf.", "math.", "tensor.", "scf."};
+  if (size > MAX_OP_NAME) return NULL;
+  const char* dot = memchr(name, '.', size);
+  if (dot) {
+    size_t head = (size_t)(dot - name);
+    bool mhlo = head == 4 && memcmp(name, "mhlo", 4) == 0;
+    const ir_op_info_t* info =
+        mhlo ? find_joined(p, "stablehlo", 9, dot, size - head) : find_joined(p, name, size, "", 0);
+    return info ? info : find_joined(p, name, head, ".*", 2);
   }
-  const char* dot = p->enclosing_name ? strchr(p->enclosing_name, '.') : NULL;
-  if (dot && dot - p->enclosing_name < 40) {
-    snprintf(buffer, sizeof(buffer), "%.*s.%.*s", (int)(dot - p->enclosing_name), p->enclosing_name, (int)size, name);
-    const ir_op_info_t* info = ir_context_find_op(p->ctx, buffer);
-    if (info) return info;
+  dot = p->enclosing_name ? strchr(p->enclosing_name, '.') : NULL;
+  const ir_op_info_t* info = NULL;
+  if (dot) info = find_joined(p, p->enclosing_name, (size_t)(dot + 1 - p->enclosing_name), name, size);
+  for (size_t i = 0; !info && i < sizeof(implied) / sizeof(implied[0]); ++i) {
+    info = find_joined(p, implied[i], strlen(implied[i]), name, size);
   }
-  for (size_t i = 0; i < sizeof(implied) / sizeof(implied[0]); ++i) {
-    snprintf(buffer, sizeof(buffer), "%s.%.*s", implied[i], (int)size, name);
-    const ir_op_info_t* info = ir_context_find_op(p->ctx, buffer);
-    if (info) return info;
-  }
-  return NULL;
+  return info;
 }
 
 static ir_op_t* parse_custom(ir_parser_t* p, const ir_loc_t* loc) {
@@ -303,7 +300,8 @@ static ir_op_t* parse_custom(ir_parser_t* p, const ir_loc_t* loc) {
   if (!info->parse) {
     return ir_parse_fail(p, "op '%s' has no custom form: write \"%s\"(...)", info->name, info->name), NULL;
   }
-  p->op_name = ir_intern(p->ctx, name, size);
+  p->op_name = name;
+  p->op_name_size = size;
   ir_advance(p, size);
   ir_op_t* op = info->parse(p, info, loc);
   if (!op && !p->failed) ir_parse_fail(p, "'%s' cannot be read here", info->name);
@@ -361,12 +359,19 @@ static bool define_results(ir_parser_t* p, const result_names_t* names, ir_op_t*
   return true;
 }
 
+// No other op is at the same place, so there is nothing to look up.
+static const ir_loc_t* op_loc(ir_parser_t* p) {
+  ir_loc_t* loc = ARENA_NEW(&p->ctx->arena, ir_loc_t);
+  *loc = (ir_loc_t){.kind = IR_LOC_FILE, .line = p->cursor.line, .column = ir_column(p), .name = p->path};
+  return loc;
+}
+
 ir_op_t* ir_parse_op(ir_parser_t* p) {
   result_names_t names;
   names.count = names.total = 0;
   if (ir_peek(p, 0) == '%' && !parse_result_names(p, &names)) return NULL;
   if (!ir_enter(p)) return NULL;
-  const ir_loc_t* loc = ir_parse_loc(p);
+  const ir_loc_t* loc = op_loc(p);
   ir_op_t* op = ir_peek(p, 0) == '"' ? parse_generic(p, loc) : parse_custom(p, loc);
   ir_leave(p);
   if (!op || !ir_parse_optional_loc(p, &op->loc) || !define_results(p, &names, op)) return NULL;

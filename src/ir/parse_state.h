@@ -92,7 +92,8 @@ struct ir_parser_t {
   ir_entry_t* region_blocks;      // of the region being read
   const ir_op_info_t* enclosing;  // op whose region is being read
   ir_name_t enclosing_name;
-  ir_name_t op_name;  // as written, while a custom form is read
+  const char* op_name;  // as written, while a custom form is read
+  size_t op_name_size;
 };
 
 // Characters.
