@@ -1,8 +1,8 @@
 // The table of operators, and the elementwise ones among them.
 #include <string.h>
 
-#include "import/onnx/ops.h"
 #include "import/onnx/importer.h"
+#include "import/onnx/ops.h"
 
 static const onnx_row_t rows[] = {
 #define OP(name, min, max, handler) {#name, min, max, handler, SCALAR_COUNT, SCALAR_COUNT},

@@ -1,14 +1,298 @@
 // Gathers and scatters.
+#include <stdlib.h>
 #include <string.h>
 
 #include "import/onnx/ops.h"
 
+//===----------------------------------------------------------------------------------------------------------------===
+// graph.gather and graph.scatter
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Dimension numbers as graph.gather has them; scatter reads `offset` as the update's window dims.
+typedef struct numbers_t {
+  int64_t offset[ONNX_MAX_RANK], collapsed[ONNX_MAX_RANK], batch[ONNX_MAX_RANK], map[ONNX_MAX_RANK];
+  uint32_t offset_count, collapsed_count, batch_count, map_count;
+  int64_t vector_dim;
+} numbers_t;
+
+static ir_value_t* build_gather(onnx_node_t* n, ir_value_t* x, ir_value_t* indices, const numbers_t* d,
+                                const int64_t* slice_sizes, int32_t rank, const int64_t* dims) {
+  ir_context_t* ctx = n->ctx;
+  ir_named_attr_t attrs[] = {{"offset_dims", ir_attr_i64_array(ctx, d->offset, d->offset_count)},
+                             {"collapsed_dims", ir_attr_i64_array(ctx, d->collapsed, d->collapsed_count)},
+                             {"operand_batch_dims", ir_attr_i64_array(ctx, d->batch, d->batch_count)},
+                             {"indices_batch_dims", ir_attr_i64_array(ctx, d->batch, d->batch_count)},
+                             {"start_index_map", ir_attr_i64_array(ctx, d->map, d->map_count)},
+                             {"index_vector_dim", ir_attr_i64(ctx, d->vector_dim)},
+                             {"slice_sizes", ir_attr_i64_array(ctx, slice_sizes, (uint32_t)x->type->rank)},
+                             {"wrap", ir_attr_unit(ctx)}};
+  const ir_type_t* type = ir_type_tensor(ctx, x->type->element, rank, dims);
+  return graph_build(n->b, GRAPH_GATHER, (ir_value_t*[]){x, indices}, 2, type, attrs, 8);
+}
+
+static ir_value_t* build_scatter(onnx_node_t* n, ir_value_t* x, ir_value_t* indices, ir_value_t* updates,
+                                 const numbers_t* d, const char* kind) {
+  ir_context_t* ctx = n->ctx;
+  ir_named_attr_t attrs[] = {{"update_window_dims", ir_attr_i64_array(ctx, d->offset, d->offset_count)},
+                             {"inserted_dims", ir_attr_i64_array(ctx, d->collapsed, d->collapsed_count)},
+                             {"operand_batch_dims", ir_attr_i64_array(ctx, d->batch, d->batch_count)},
+                             {"indices_batch_dims", ir_attr_i64_array(ctx, d->batch, d->batch_count)},
+                             {"scatter_dims_map", ir_attr_i64_array(ctx, d->map, d->map_count)},
+                             {"index_vector_dim", ir_attr_i64(ctx, d->vector_dim)},
+                             {"kind", ir_attr_cstring(ctx, kind)},
+                             {"wrap", ir_attr_unit(ctx)}};
+  return graph_build(n->b, GRAPH_SCATTER, (ir_value_t*[]){x, indices, updates}, 3, x->type, attrs, 8);
+}
+
+static bool check_indices(onnx_node_t* n, uint32_t i) {
+  return onnx_is_int(n->in[i]) || onnx_error(n, "indices must be integers");
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Gathers
+//===----------------------------------------------------------------------------------------------------------------===
+
 bool onnx_lower_gather(onnx_node_t* n) {
   ir_value_t *x = n->in[0].v, *indices = n->in[1].v;
   int64_t axis = onnx_int(n, "axis", 0);
-  if (!onnx_is_int(n->in[1])) return onnx_error(n, "indices must be integers");
-  if (!onnx_check_axis(n, &axis, x->type->rank)) return false;
+  if (!check_indices(n, 1) || !onnx_check_axis(n, &axis, x->type->rank)) return false;
   if (x->type->rank + indices->type->rank - 1 > ONNX_MAX_RANK) return onnx_error(n, "the result's rank is too high");
   if (x->type->dims[axis] == 0 && ir_type_count(indices->type) != 0) return onnx_error(n, "nothing to gather from");
   return onnx_return(n, graph_take(n->b, x, indices, axis, true), n->in[0].element);
+}
+
+// Result element i0.. is x's element with coordinate `axis` from indices: their other dims go together. NULL after a
+// diagnostic.
+ir_value_t* onnx_gather_elements(onnx_node_t* n, ir_value_t* x, ir_value_t* indices, int64_t axis) {
+  int32_t rank = x->type->rank;
+  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], strides[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
+  numbers_t d = {.collapsed = {axis}, .collapsed_count = 1, .map = {axis}, .map_count = 1, .vector_dim = rank};
+  if (indices->type->rank != rank) return onnx_error(n, "indices and input must have the same rank"), NULL;
+  for (int32_t i = 0; i < rank; ++i) {
+    int64_t size = x->type->dims[i], wanted = indices->type->dims[i];
+    bool shorter = i != axis && size != IR_DYNAMIC && wanted != IR_DYNAMIC && wanted < size;
+    if (i != axis && size != IR_DYNAMIC && wanted != IR_DYNAMIC && wanted > size) {
+      return onnx_error(n, "indices are larger than the input in dimension %d", i), NULL;
+    }
+    if (i != axis) d.batch[d.batch_count++] = i;
+    sizes[i] = shorter ? wanted : size;
+    strides[i] = ones[i] = 1;
+  }
+  if (x->type->dims[axis] == 0 && ir_type_count(indices->type) != 0) return onnx_error(n, "nothing to gather from"), NULL;
+  return build_gather(n, graph_slice(n->b, x, offsets, sizes, strides), indices, &d, ones, rank, indices->type->dims);
+}
+
+bool onnx_lower_gather_elements(onnx_node_t* n) {
+  int64_t axis = onnx_int(n, "axis", 0);
+  if (!check_indices(n, 1) || !onnx_check_axis(n, &axis, onnx_rank(n->in[0]))) return false;
+  return onnx_return(n, onnx_gather_elements(n, n->in[0].v, n->in[1].v, axis), n->in[0].element);
+}
+
+// The last dim of indices holds coordinates of the dims behind the batch dims.
+bool onnx_lower_gather_nd(onnx_node_t* n) {
+  ir_value_t *x = n->in[0].v, *indices = n->in[1].v;
+  const ir_type_t *xt = x->type, *it = indices->type;
+  int64_t batch = onnx_int(n, "batch_dims", 0), dims[2 * ONNX_MAX_RANK], sizes[ONNX_MAX_RANK];
+  if (!check_indices(n, 1) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK) || !onnx_check_rank(n, 1, 1, ONNX_MAX_RANK)) return false;
+  int64_t depth = it->dims[it->rank - 1];
+  if (batch < 0 || batch >= it->rank || depth == IR_DYNAMIC || depth < 1 || batch + depth > xt->rank) {
+    return onnx_error(n, "batch_dims and the size of the indices' last dimension do not fit");
+  }
+  numbers_t d = {.vector_dim = it->rank - 1};
+  int32_t rank = it->rank - 1;
+  for (int32_t i = 0; i < rank; ++i) dims[i] = it->dims[i];
+  for (int32_t i = 0; i < xt->rank; ++i) {
+    sizes[i] = i < batch + depth ? 1 : xt->dims[i];
+    if (i < batch) {
+      d.batch[d.batch_count++] = i;
+      if (xt->dims[i] != it->dims[i] && xt->dims[i] != IR_DYNAMIC && it->dims[i] != IR_DYNAMIC) {
+        return onnx_error(n, "batch dimension %d differs in size", i);
+      }
+    } else if (i < batch + depth) {
+      d.collapsed[d.collapsed_count++] = d.map[d.map_count++] = i;
+      if (xt->dims[i] == 0 && ir_type_count(it) != 0) return onnx_error(n, "nothing to gather from");
+    } else {
+      d.offset[d.offset_count++] = rank;
+      dims[rank++] = xt->dims[i];
+    }
+  }
+  if (rank > ONNX_MAX_RANK) return onnx_error(n, "the result's rank is too high");
+  return onnx_return(n, build_gather(n, x, indices, &d, sizes, rank, dims), n->in[0].element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Scatters
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The scatter kind of attribute `reduction`, or NULL after a diagnostic.
+static const char* scatter_kind(onnx_node_t* n) {
+  static const char* const names[][3] = {{"none", "set", "set"},
+                                         {"add", "add", "add"},
+                                         {"mul", "mul", "mul"},
+                                         {"max", "max", "maxu"},
+                                         {"min", "min", "minu"}};
+  const char* reduction = onnx_string(n, "reduction", "none");
+  for (int i = 0; i < 5; ++i) {
+    if (strcmp(reduction, names[i][0]) == 0) return names[i][1 + onnx_is_unsigned(n->in[0])];
+  }
+  onnx_error(n, "reduction '%s' is unknown", reduction);
+  return NULL;
+}
+
+// Indices of one axis as full coordinates: [dims...] -> [dims..., rank].
+static ir_value_t* full_coordinates(onnx_node_t* n, ir_value_t* indices, int64_t axis) {
+  int32_t rank = indices->type->rank;
+  ir_value_t* parts[ONNX_MAX_RANK];
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < rank; ++i) dims[i] = onnx_dim(n, indices, i);
+  dims[rank] = onnx_dim_of(1);
+  for (int32_t i = 0; i < rank; ++i) {
+    parts[i] = onnx_reshape(n, i == axis ? indices : onnx_iota_like(n, indices, i), rank + 1, dims);
+  }
+  return graph_concat(n->b, parts, (uint32_t)rank, rank);
+}
+
+bool onnx_lower_scatter_elements(onnx_node_t* n) {
+  ir_value_t *x = n->in[0].v, *indices = n->in[1].v, *updates = n->in[2].v;
+  int64_t axis = onnx_int(n, "axis", 0);
+  int32_t rank = x->type->rank;
+  const char* kind = scatter_kind(n);
+  bool same = indices->type->rank == rank && updates->type->rank == rank;
+  if (!kind || !check_indices(n, 1) || !onnx_check_axis(n, &axis, rank) || !onnx_check_same_element(n, 0, 2)) return false;
+  if (!same || rank >= ONNX_MAX_RANK) return onnx_error(n, "input, indices and updates must have the same rank");
+  numbers_t d = {.collapsed = {axis}, .collapsed_count = 1, .map = {axis}, .map_count = 1, .vector_dim = rank};
+  for (int32_t i = 0; i < rank; ++i) {
+    int64_t size = x->type->dims[i], given = indices->type->dims[i], update = updates->type->dims[i];
+    if (given != update && given != IR_DYNAMIC && update != IR_DYNAMIC) return onnx_error(n, "indices and updates differ in shape");
+    if (i != axis && size != IR_DYNAMIC && given != IR_DYNAMIC && given > size) return onnx_error(n, "indices are larger than the input");
+    if (i != axis) d.batch[d.batch_count++] = i;
+    same &= i == axis || size == given;
+  }
+  if (!same) {
+    indices = full_coordinates(n, indices, axis);
+    d = (numbers_t){.vector_dim = rank};
+    for (int32_t i = 0; i < rank; ++i) d.collapsed[d.collapsed_count++] = d.map[d.map_count++] = i;
+  }
+  return onnx_return(n, build_scatter(n, x, indices, updates, &d, kind), n->in[0].element);
+}
+
+bool onnx_lower_scatter_nd(onnx_node_t* n) {
+  ir_value_t *x = n->in[0].v, *indices = n->in[1].v, *updates = n->in[2].v;
+  const ir_type_t *xt = x->type, *it = indices->type, *ut = updates->type;
+  const char* kind = scatter_kind(n);
+  if (!kind || !check_indices(n, 1) || !onnx_check_same_element(n, 0, 2)) return false;
+  if (!onnx_check_rank(n, 0, 1, ONNX_MAX_RANK) || !onnx_check_rank(n, 1, 1, ONNX_MAX_RANK)) return false;
+  int64_t depth = it->dims[it->rank - 1];
+  if (depth == IR_DYNAMIC || depth < 1 || depth > xt->rank || ut->rank != it->rank - 1 + xt->rank - depth) {
+    return onnx_error(n, "the shapes of indices and updates do not fit the input");
+  }
+  numbers_t d = {.vector_dim = it->rank - 1};
+  for (int32_t i = 0; i < ut->rank; ++i) {
+    bool window = i >= it->rank - 1;
+    int64_t wanted = window ? xt->dims[i - (it->rank - 1) + depth] : it->dims[i];
+    if (ut->dims[i] != wanted && ut->dims[i] != IR_DYNAMIC && wanted != IR_DYNAMIC) {
+      return onnx_error(n, "updates have the wrong size in dimension %d", i);
+    }
+    if (window) d.offset[d.offset_count++] = i;
+  }
+  for (int64_t i = 0; i < depth; ++i) d.collapsed[d.collapsed_count++] = d.map[d.map_count++] = i;
+  return onnx_return(n, build_scatter(n, x, indices, updates, &d, kind), n->in[0].element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Others
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool onnx_lower_one_hot(onnx_node_t* n) {
+  onnx_value_t indices = n->in[0];
+  int32_t rank = onnx_rank(indices) + 1;
+  int64_t axis = onnx_int(n, "axis", -1), one = 1, at[ONNX_MAX_RANK];
+  double depth;
+  uint32_t count;
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  if (rank > ONNX_MAX_RANK || !onnx_check_axis(n, &axis, rank) || !onnx_const_numbers(n, 1, &depth, 1, &count)) return false;
+  if (count != 1 || depth < 0 || depth > 1e12) return onnx_error(n, "depth is out of range");
+  if (ir_type_count(n->in[2].v->type) != 2 || onnx_rank(n->in[2]) != 1) return onnx_error(n, "values must be two numbers");
+  for (int32_t i = 0, k = 0; i < rank; ++i) {
+    dims[i] = i == axis ? onnx_dim_of((int64_t)depth) : onnx_dim(n, indices.v, k);
+    if (i != axis) at[k++] = i;
+  }
+  ir_value_t* wide = onnx_cast(n, indices, onnx_si64(n->ctx)).v;
+  ir_value_t* wrapped = onnx_binary_number(n, SCALAR_add, wide, depth);
+  wide = graph_select(n->b, onnx_binary_number(n, SCALAR_lt, wide, 0), wrapped, wide);
+  wide = onnx_broadcast_to(n, onnx_spread(n, wide, rank, at), rank, dims);
+  ir_value_t* hot = graph_binary(n->b, SCALAR_eq, wide, onnx_iota_like(n, wide, axis));
+  ir_value_t* values[2];
+  for (int64_t i = 0; i < 2; ++i) {
+    ir_value_t* scalar = graph_reshape(n->b, graph_slice(n->b, n->in[2].v, &i, &one, &one), 0, NULL, NULL);
+    values[i] = onnx_broadcast_as(n, scalar, hot, NULL);
+  }
+  return onnx_return(n, graph_select(n->b, hot, values[1], values[0]), n->in[2].element);
+}
+
+static ir_value_t* constant_indices(onnx_node_t* n, const int64_t* data, int32_t rank, const int64_t* dims) {
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), rank, dims);
+  return graph_constant(n->b, ir_attr_elements(n->ctx, type, data, sizeof(int64_t) * (size_t)ir_type_count(type)));
+}
+
+bool onnx_lower_compress(onnx_node_t* n) {
+  ir_value_t* x = n->in[0].v;
+  const ir_attr_t* condition = onnx_constant(n, n->in[1].v);
+  int64_t axis = onnx_int(n, "axis", 0), count = 0;
+  if (!condition || condition->type->rank != 1) {
+    return onnx_unsupported(n, "the result's size depends on data: the condition must be a constant vector");
+  }
+  if (!onnx_attr(n, "axis")) {
+    onnx_dim_t size = onnx_dim_of(1);
+    for (int32_t i = 0; i < x->type->rank; ++i) size = onnx_dim_mul(n, size, onnx_dim(n, x, i));
+    x = onnx_reshape(n, x, 1, &size);
+  }
+  if (!onnx_check_axis(n, &axis, x->type->rank)) return false;
+  int64_t given = ir_type_count(condition->type), size = x->type->dims[axis];
+  int64_t* taken = ARENA_ARRAY(ir_context_arena(n->ctx), int64_t, given + 1);
+  for (int64_t i = 0; i < given; ++i) {
+    if (ir_attr_element_integer(condition, i)) taken[count++] = i;
+  }
+  if (count && size != IR_DYNAMIC && taken[count - 1] >= size) return onnx_error(n, "the condition is longer than the input");
+  return onnx_return(n, graph_take(n->b, x, constant_indices(n, taken, 1, &count), axis, false), n->in[0].element);
+}
+
+bool onnx_lower_non_zero(onnx_node_t* n) {
+  const ir_attr_t* x = onnx_constant(n, n->in[0].v);
+  if (!x || ir_type_count(x->type) > (1 << 20)) {
+    return onnx_unsupported(n, "the result's size depends on data, which is supported for constants only");
+  }
+  int64_t total = ir_type_count(x->type), rank = x->type->rank, found = 0;
+  int64_t* places = calloc((size_t)(total * (rank ? rank : 1)) + 1, sizeof(int64_t));
+  for (int pass = 0; pass < 2; ++pass) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < total; ++i) {
+      if (ir_attr_element_number(x, i) == 0) continue;
+      for (int64_t d = rank - 1, rest = i; pass && d >= 0; rest /= x->type->dims[d--]) places[d * found + count] = rest % x->type->dims[d];
+      ++count;
+    }
+    found = count;
+  }
+  const int64_t dims[] = {rank, found};
+  ir_value_t* y = constant_indices(n, places, 2, dims);
+  free(places);
+  return onnx_return(n, y, onnx_si64(n->ctx));
+}
+
+// Along the time axis, the first `length` elements of each batch entry are reversed.
+bool onnx_lower_reverse_sequence(onnx_node_t* n) {
+  ir_value_t* x = n->in[0].v;
+  int64_t batch = onnx_int(n, "batch_axis", 1), time = onnx_int(n, "time_axis", 0);
+  if (!onnx_check_axis(n, &batch, x->type->rank) || !onnx_check_axis(n, &time, x->type->rank) || batch == time) {
+    return onnx_error(n, "batch_axis and time_axis are invalid");
+  }
+  const ir_type_t* like = ir_type_with_element(n->ctx, x->type, ir_type_int(n->ctx, 64));
+  if (!ir_type_is_static(like)) return onnx_unsupported(n, "the input needs a static shape");
+  ir_value_t* steps = graph_iota(n->b, like, time, NULL);
+  ir_value_t* lengths = onnx_along(n, onnx_cast(n, n->in[1], onnx_si64(n->ctx)).v, batch, steps);
+  if (!lengths) return false;
+  ir_value_t* last = onnx_binary_number(n, SCALAR_sub, lengths, 1);
+  ir_value_t* inside = graph_binary(n->b, SCALAR_lt, steps, lengths);
+  ir_value_t* places = graph_select(n->b, inside, graph_binary(n->b, SCALAR_sub, last, steps), steps);
+  return onnx_return(n, onnx_gather_elements(n, x, places, time), n->in[0].element);
 }

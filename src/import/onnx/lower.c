@@ -22,9 +22,7 @@ static void set_lowered(onnx_lowering_t* l, ir_value_t* value, onnx_value_t lowe
   value->data = arena_copy(ir_context_arena(l->ctx), &lowered, sizeof(lowered));
 }
 
-static bool is_none(const ir_value_t* value) {
-  return value->type->kind == IR_TYPE_OPAQUE && strcmp(value->type->name, "torch.none") == 0;
-}
+static bool is_none(const ir_value_t* value) { return value->def && is_named(value->def, "torch.constant.none"); }
 
 // The lowered value; false when it has none because its op was not supported.
 static bool get_lowered(const ir_value_t* value, onnx_value_t* out) {
@@ -116,7 +114,9 @@ static bool lower_upgraded(onnx_lowering_t* l, ir_op_t* op) {
   ir_op_t* copy = ir_op_clone(l->ctx, op, NULL);
   ir_block_append(block, copy);
   bool lowered = onnx_upgrade_op(l->ctx, copy, l->opset, ONNX_NEWEST_OPSET);
-  for (ir_op_t* step = block->first; lowered && step; step = step->next) lowered = lower_newest(l, step);
+  for (ir_op_t* step = block->first; lowered && step; step = step->next) {
+    if (is_named(step, "torch.operator")) lowered = lower_newest(l, step);
+  }
   for (uint32_t i = 0; lowered && i < op->result_count; ++i) op->results[i].data = copy->results[i].data;
   while (block->last) ir_op_erase(block->last);  // the copy's uses of the program's values go with it
   return lowered;

@@ -171,10 +171,13 @@ bool onnx_const_numbers(onnx_node_t* n, uint32_t i, double* values, uint32_t cap
 bool onnx_dims_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t capacity, uint32_t* count);
 
 // Shared between themes.
+ir_value_t* onnx_gather_elements(onnx_node_t* n, ir_value_t* x, ir_value_t* indices, int64_t axis);
+const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t data_type);  // of tensor.c; NULL: none
 ir_value_t* onnx_dim_tensor(onnx_node_t* n, onnx_dim_t dim, int32_t rank);  // tensor<1xi64> or tensor<i64>
 ir_value_t* onnx_matmul(onnx_node_t* n, ir_value_t* a, ir_value_t* b, graph_contract_t signs,
                         const ir_type_t* accumulator);
 ir_value_t* onnx_centered(onnx_node_t* n, uint32_t x, uint32_t zero, int64_t axis);
+ir_value_t* onnx_conv(onnx_node_t* n, ir_value_t* x, ir_value_t* w, const ir_type_t* accumulator);
 ir_value_t* onnx_softmax(onnx_node_t* n, ir_value_t* x, int64_t axis);
 ir_value_t* onnx_log_softmax(onnx_node_t* n, ir_value_t* x, int64_t axis);
 ir_value_t* onnx_ordered(onnx_node_t* n, onnx_value_t x);

@@ -5,7 +5,7 @@
 #include "import/onnx/files.h"
 #include "ir/ir.h"
 
-enum { ONNX_NEWEST_OPSET = 24 };
+enum { ONNX_NEWEST_OPSET = 28 };
 
 typedef struct onnx_options_t {
   const char* data_dir;        // of external data; NULL: the model's own directory

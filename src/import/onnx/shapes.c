@@ -22,6 +22,7 @@ typedef struct trace_t {
   int64_t count;            // -1: cannot be traced
   cell_t* cells;
   bool constant;            // all cells are known
+  const ir_block_t* block;  // where index values were built: not visible in other blocks
   const ir_attr_t* attr;    // the tensor as a constant, once asked for
 } trace_t;
 
@@ -242,7 +243,7 @@ static trace_t* trace_op(onnx_node_t* n, ir_op_t* op, uint32_t result, uint32_t 
   }
   if (graph_scalar_fn(op) >= 0) return trace_elementwise(n, op, in);
   if (constant) return trace_constant_op(n, op, result, in);
-  if (code == GRAPH_TO_TENSOR || code == GRAPH_TO_SCALAR) return in[0];
+  if (code == GRAPH_TO_TENSOR || code == GRAPH_TO_SCALAR) return arena_copy(arena, in[0], sizeof(trace_t));
   if (code == GRAPH_REDUCE) return trace_total(n, op, in[0]);
   return moved ? trace_moved(n, op, in, moved < op->operand_count ? moved : op->operand_count) : no_trace(arena);
 }
@@ -256,11 +257,13 @@ static trace_t* trace_opaque(arena_t* arena, ir_value_t* v) {
 
 static trace_t* trace(onnx_node_t* n, ir_value_t* v, uint32_t depth) {
   arena_t* arena = ir_context_arena(n->ctx);
-  if (v->data) return v->data;
-  trace_t* t = no_trace(arena);
+  trace_t* t = v->data;
+  if (t && (t->constant || t->block == n->b->block)) return t;
+  t = no_trace(arena);
   if (v->def && is_small(v->type) && depth < MAX_TRACE_DEPTH) t = trace_op(n, v->def, v->index, depth);
   if (t->count < 0 && v->type->kind == IR_TYPE_INDEX) t = trace_opaque(arena, v);
   finish_trace(t);
+  t->block = n->b->block;
   v->data = t;
   return t;
 }

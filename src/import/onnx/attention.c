@@ -1,0 +1,264 @@
+// Attention and RotaryEmbedding, written out as products and softmax; a later pass recognises the pattern.
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/ops.h"
+
+static ir_value_t* mul(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_mul, x, y); }
+
+// [b, s, heads * d] -> [b, heads, s, d]; rank 4 stays. NULL after a diagnostic.
+static ir_value_t* split_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
+  static const int64_t perm[] = {0, 2, 1, 3};
+  if (x->type->rank == 4) return x;
+  int64_t width = x->type->rank == 3 ? x->type->dims[2] : 0;
+  if (x->type->rank != 3 || heads < 1 || width == IR_DYNAMIC || width % heads) {
+    onnx_error(n, "an input of rank 3 needs a number of heads that divides its static last dimension");
+    return NULL;
+  }
+  const onnx_dim_t dims[] = {onnx_dim(n, x, 0), onnx_dim(n, x, 1), onnx_dim_of(heads), onnx_dim_of(width / heads)};
+  return graph_transpose(n->b, onnx_reshape(n, x, 4, dims), perm);
+}
+
+static ir_value_t* join_heads(onnx_node_t* n, ir_value_t* x) {
+  static const int64_t perm[] = {0, 2, 1, 3};
+  x = graph_transpose(n->b, x, perm);
+  const onnx_dim_t dims[] = {onnx_dim(n, x, 0), onnx_dim(n, x, 1), onnx_dim_mul(n, onnx_dim(n, x, 2), onnx_dim(n, x, 3))};
+  return onnx_reshape(n, x, 3, dims);
+}
+
+// Each of the key's heads serves several of the query's, side by side.
+static ir_value_t* repeat_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
+  static const int64_t at[] = {0, 1, 3, 4};
+  int64_t own = x->type->dims[1];
+  if (own == heads) return x;
+  if (own == IR_DYNAMIC || heads == IR_DYNAMIC || own < 1 || heads % own) {
+    onnx_error(n, "%lld heads cannot serve %lld", (long long)own, (long long)heads);
+    return NULL;
+  }
+  onnx_dim_t b = onnx_dim(n, x, 0), s = onnx_dim(n, x, 2), d = onnx_dim(n, x, 3);
+  const onnx_dim_t wide[] = {b, onnx_dim_of(own), onnx_dim_of(heads / own), s, d}, joined[] = {b, onnx_dim_of(heads), s, d};
+  return onnx_reshape(n, onnx_broadcast_to(n, onnx_spread(n, x, 5, at), 5, wide), 4, joined);
+}
+
+typedef struct attention_t {
+  onnx_node_t* n;
+  ir_value_t *q, *k, *v;  // [b, heads, s, d]
+  onnx_dim_t past;        // length of the past keys
+  const ir_type_t* element;
+} attention_t;
+
+static bool read_attention(onnx_node_t* n, attention_t* a) {
+  int64_t q_heads = onnx_int(n, "q_num_heads", 0), kv_heads = onnx_int(n, "kv_num_heads", 0);
+  a->n = n;
+  a->past = onnx_dim_of(0);
+  a->element = n->in[0].element;
+  for (uint32_t i = 1; i < 3; ++i) {
+    if (!onnx_check_float(n, i) || !onnx_check_same_element(n, 0, i)) return false;
+  }
+  if (onnx_has(n, 4) != onnx_has(n, 5)) return onnx_error(n, "past_key and past_value must be given together");
+  a->q = split_heads(n, n->in[0].v, q_heads);
+  a->k = a->q ? split_heads(n, n->in[1].v, kv_heads) : NULL;
+  a->v = a->k ? split_heads(n, n->in[2].v, kv_heads) : NULL;
+  if (!a->v) return false;
+  for (uint32_t i = 4; onnx_has(n, 4) && i < 6; ++i) {
+    ir_value_t** state = i == 4 ? &a->k : &a->v;
+    if (!onnx_check_same_element(n, 0, i) || !onnx_check_rank(n, i, 4, 4)) return false;
+    for (int32_t d = 0; d < 4; ++d) {
+      int64_t x = n->in[i].v->type->dims[d], y = (*state)->type->dims[d];
+      if (d != 2 && x != y && x != IR_DYNAMIC && y != IR_DYNAMIC) return onnx_error(n, "input %u does not fit", i);
+    }
+    if (i == 4) a->past = onnx_dim(n, n->in[4].v, 2);
+    *state = graph_concat(n->b, (ir_value_t*[]){n->in[i].v, *state}, 2, 2);
+  }
+  if (onnx_wants(n, 1)) n->out[1] = onnx_value(a->k, a->element);
+  if (onnx_wants(n, 2)) n->out[2] = onnx_value(a->v, a->element);
+  int64_t heads = a->q->type->dims[1];
+  a->k = repeat_heads(n, a->k, heads);
+  a->v = a->k ? repeat_heads(n, a->v, heads) : NULL;
+  return a->v != NULL;
+}
+
+// 0 where `kept` is true, the lowest number elsewhere; added to the scores.
+static ir_value_t* as_bias(onnx_node_t* n, ir_value_t* kept, const ir_type_t* element) {
+  const ir_type_t* type = ir_type_with_element(n->ctx, kept->type, element);
+  ir_value_t* zero = graph_scalar_constant(n->b, element, 0);
+  ir_value_t* low = graph_scalar_constant(n->b, element, -INFINITY);
+  (void)type;
+  return graph_select(n->b, kept, onnx_broadcast_as(n, zero, kept, NULL), onnx_broadcast_as(n, low, kept, NULL));
+}
+
+// Row i attends to columns up to i plus the length of the past.
+static ir_value_t* causal_bias(attention_t* a, ir_value_t* scores) {
+  onnx_node_t* n = a->n;
+  static const int64_t at[] = {2, 3};
+  const int64_t dims[] = {scores->type->dims[2], scores->type->dims[3]};
+  ir_value_t* dynamic[2];
+  for (int32_t i = 0, k = 0; i < 2; ++i) {
+    if (dims[i] == IR_DYNAMIC) dynamic[k++] = onnx_dim(n, scores, 2 + i).value;
+  }
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 2, dims);
+  ir_value_t* row = graph_iota(n->b, type, 0, dims[0] == IR_DYNAMIC || dims[1] == IR_DYNAMIC ? dynamic : NULL);
+  ir_value_t* column = graph_iota(n->b, type, 1, dynamic);
+  ir_value_t* past = onnx_broadcast_as(n, onnx_dim_tensor(n, a->past, 0), row, NULL);
+  ir_value_t* kept = graph_binary(n->b, SCALAR_le, column, graph_binary(n->b, SCALAR_add, row, past));
+  return onnx_broadcast_as(n, as_bias(n, kept, scores->type->element), scores, at);
+}
+
+// The mask (input 3), boolean or additive, broadcast to the scores. A shorter last dim is padded with "not allowed".
+static ir_value_t* mask_bias(attention_t* a, ir_value_t* scores) {
+  onnx_node_t* n = a->n;
+  onnx_value_t mask = n->in[3];
+  ir_value_t* bias = onnx_is_bool(mask) ? as_bias(n, mask.v, scores->type->element) : onnx_cast(n, mask, a->element).v;
+  int32_t rank = bias->type->rank;
+  if (rank < 1 || rank > 4 || bias->type->element != scores->type->element) return onnx_error(n, "the mask does not fit"), NULL;
+  int64_t own = bias->type->dims[rank - 1], wanted = scores->type->dims[3];
+  if (own != IR_DYNAMIC && wanted != IR_DYNAMIC && own < wanted && own != 1) {
+    int64_t low[4] = {0}, high[4] = {0};
+    high[rank - 1] = wanted - own;
+    bias = graph_pad(n->b, bias, graph_scalar_constant(n->b, bias->type->element, -INFINITY), low, high, NULL, NULL);
+  }
+  ir_value_t* like = scores;
+  if (!onnx_broadcast(n, &bias, &like)) return NULL;
+  return bias;
+}
+
+// Columns at or beyond each batch entry's number of keys (input 6) are not allowed.
+static ir_value_t* length_bias(attention_t* a, ir_value_t* scores) {
+  onnx_node_t* n = a->n;
+  static const int64_t batch = 0;
+  if (!onnx_check_rank(n, 6, 1, 1) || !onnx_is_int(n->in[6])) return NULL;
+  ir_value_t* lengths = onnx_cast(n, n->in[6], onnx_si64(n->ctx)).v;
+  const ir_type_t* wide = ir_type_with_element(n->ctx, scores->type, ir_type_int(n->ctx, 64));
+  if (!ir_type_is_static(wide)) return onnx_unsupported(n, "nonpad_kv_seqlen needs static shapes"), NULL;
+  ir_value_t* column = graph_iota(n->b, wide, 3, NULL);
+  lengths = onnx_broadcast_as(n, lengths, column, &batch);
+  return as_bias(n, graph_binary(n->b, SCALAR_lt, column, lengths), scores->type->element);
+}
+
+static ir_value_t* contract_heads(onnx_node_t* n, ir_value_t* x, ir_value_t* y, int64_t y_dim) {
+  static const int64_t batch[] = {0, 1};
+  int64_t lhs = 3;
+  graph_contract_t c = {.lhs_batch = batch, .rhs_batch = batch, .batch_count = 2};
+  c.lhs_contract = &lhs;
+  c.rhs_contract = &y_dim;
+  c.contract_count = 1;
+  for (int32_t d = 0; d < 2; ++d) {
+    if (x->type->dims[d] != y->type->dims[d] && x->type->dims[d] != IR_DYNAMIC && y->type->dims[d] != IR_DYNAMIC) {
+      return onnx_error(n, "batch or heads differ between the inputs"), NULL;
+    }
+  }
+  if (x->type->dims[3] != y->type->dims[y_dim] && x->type->dims[3] != IR_DYNAMIC && y->type->dims[y_dim] != IR_DYNAMIC) {
+    return onnx_error(n, "head sizes or lengths differ between the inputs"), NULL;
+  }
+  return graph_contract(n->b, x, y, &c, x->type->element);
+}
+
+static void give_scores(onnx_node_t* n, int64_t mode, int64_t stage, ir_value_t* scores) {
+  if (onnx_wants(n, 3) && mode == stage) n->out[3] = onnx_value(scores, n->in[0].element);
+}
+
+// softmax(softcap(q k' scale) + biases) v
+static ir_value_t* attend(attention_t* a) {
+  onnx_node_t* n = a->n;
+  int64_t mode = onnx_int(n, "qk_matmul_output_mode", 0), depth = a->q->type->dims[3];
+  const ir_attr_t* given = onnx_attr(n, "scale");
+  double scale = given ? onnx_float(n, "scale", 1) : depth > 0 ? 1 / sqrt((double)depth) : 1, cap = onnx_float(n, "softcap", 0);
+  if (!given && depth == IR_DYNAMIC) return onnx_unsupported(n, "the head size must be static"), NULL;
+  ir_value_t* scores = contract_heads(n, onnx_binary_number(n, SCALAR_mul, a->q, sqrt(scale)),
+                                      onnx_binary_number(n, SCALAR_mul, a->k, sqrt(scale)), 3);
+  if (!scores) return NULL;
+  give_scores(n, mode, 0, scores);
+  if (cap > 0) {
+    scores = onnx_unary(n, SCALAR_tanh, onnx_binary_number(n, SCALAR_div, scores, cap));
+    scores = onnx_binary_number(n, SCALAR_mul, scores, cap);
+  }
+  give_scores(n, mode, n->lowering->opset < 24 ? 2 : 1, scores);
+  ir_value_t* biases[] = {onnx_int(n, "is_causal", 0) ? causal_bias(a, scores) : NULL,
+                          onnx_has(n, 3) ? mask_bias(a, scores) : NULL, onnx_has(n, 6) ? length_bias(a, scores) : NULL};
+  if ((onnx_has(n, 3) && !biases[1]) || (onnx_has(n, 6) && !biases[2])) return NULL;
+  for (int i = 0; i < 3; ++i) {
+    if (biases[i]) scores = graph_binary(n->b, SCALAR_add, scores, biases[i]);
+  }
+  give_scores(n, mode, n->lowering->opset < 24 ? 1 : 2, scores);
+  const ir_type_t* precise = onnx_element_type(n->ctx, onnx_int(n, "softmax_precision", 0));
+  onnx_value_t wide = onnx_value(scores, a->element);
+  if (precise && ir_type_is_float(precise)) wide = onnx_cast(n, wide, precise);
+  ir_value_t* weights = onnx_softmax(n, wide.v, 3);
+  weights = onnx_cast(n, onnx_value(weights, wide.element), a->element).v;
+  give_scores(n, mode, 3, weights);
+  return contract_heads(n, weights, a->v, 2);
+}
+
+bool onnx_lower_attention(onnx_node_t* n) {
+  attention_t a;
+  if (!onnx_check_float(n, 0) || !read_attention(n, &a)) return false;
+  ir_value_t* y = attend(&a);
+  if (y && onnx_rank(n->in[0]) == 3) y = join_heads(n, y);
+  return onnx_return(n, y, a.element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// RotaryEmbedding
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* last_slice(onnx_node_t* n, ir_value_t* x, int64_t from, int64_t count, int64_t stride) {
+  int64_t offsets[4] = {0}, sizes[4], strides[4];
+  for (int32_t i = 0; i < 4; ++i) {
+    sizes[i] = x->type->dims[i];
+    strides[i] = 1;
+  }
+  offsets[3] = from;
+  sizes[3] = count;
+  strides[3] = stride;
+  return graph_slice(n->b, x, offsets, sizes, strides);
+}
+
+// cos or sin for every position: [b, s, r / 2], from a cache by position ids, in the shape of `like` [b, heads, s, r / 2].
+static ir_value_t* angles(onnx_node_t* n, uint32_t i, ir_value_t* like) {
+  static const int64_t at[] = {0, 2, 3};
+  ir_value_t* v = n->in[i].v;
+  if (onnx_has(n, 3)) {
+    if (v->type->rank != 2 || onnx_rank(n->in[3]) != 2 || !onnx_is_int(n->in[3])) return onnx_error(n, "the caches do not fit"), NULL;
+    v = graph_take(n->b, v, n->in[3].v, 0, false);
+  }
+  bool fits = v->type->rank == 3;
+  for (int32_t d = 0; fits && d < 3; ++d) {
+    int64_t x = v->type->dims[d], y = like->type->dims[at[d]];
+    fits = x == y || x == IR_DYNAMIC || y == IR_DYNAMIC || (d < 2 && x == 1);
+  }
+  if (!fits) return onnx_error(n, "input %u does not fit", i), NULL;
+  return onnx_broadcast_as(n, v, like, at);
+}
+
+bool onnx_lower_rotary_embedding(onnx_node_t* n) {
+  ir_value_t* x = n->in[0].v;
+  int64_t heads = onnx_int(n, "num_heads", 0), part = onnx_int(n, "rotary_embedding_dim", 0);
+  bool interleaved = onnx_int(n, "interleaved", 0) != 0, flat = x->type->rank == 3;
+  if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2)) return false;
+  x = split_heads(n, x, heads);
+  if (!x) return false;
+  int64_t width = x->type->dims[3];
+  if (part == 0) part = width;
+  if (width == IR_DYNAMIC || part < 2 || part > width || part % 2) return onnx_error(n, "rotary_embedding_dim does not fit");
+  int64_t half = part / 2;
+  ir_value_t* a = last_slice(n, x, 0, half, interleaved ? 2 : 1);
+  ir_value_t* b = last_slice(n, x, interleaved ? 1 : half, half, interleaved ? 2 : 1);
+  ir_value_t* cos = angles(n, 1, a);
+  ir_value_t* sin = cos ? angles(n, 2, a) : NULL;
+  if (!sin) return false;
+  ir_value_t* turned[] = {graph_binary(n->b, SCALAR_sub, mul(n, a, cos), mul(n, b, sin)),
+                          graph_binary(n->b, SCALAR_add, mul(n, a, sin), mul(n, b, cos))};
+  ir_value_t* y;
+  if (interleaved) {
+    onnx_dim_t apart[5], joined[4];
+    for (int32_t i = 0; i < 4; ++i) joined[i] = apart[i] = onnx_dim(n, a, i);
+    apart[4] = onnx_dim_of(1);
+    joined[3] = onnx_dim_of(part);
+    for (int i = 0; i < 2; ++i) turned[i] = onnx_reshape(n, turned[i], 5, apart);
+    y = onnx_reshape(n, graph_concat(n->b, turned, 2, 4), 4, joined);
+  } else {
+    y = graph_concat(n->b, turned, 2, 3);
+  }
+  if (part < width) y = graph_concat(n->b, (ir_value_t*[]){y, last_slice(n, x, part, width - part, 1)}, 2, 3);
+  return onnx_return(n, flat ? join_heads(n, y) : y, n->in[0].element);
+}

@@ -1,0 +1,323 @@
+// If, Loop and Scan.
+#include <string.h>
+
+#include "import/onnx/loops.h"
+#include "import/onnx/ops.h"
+
+// The block of the region that holds attribute number `index` (in order of name).
+static ir_block_t* region_block(onnx_node_t* n, uint32_t index, uint32_t regions) {
+  if (n->op->region_count != regions || !n->op->regions[index].first || !n->op->regions[index].first->last) {
+    onnx_error(n, "needs %u graphs as attributes", regions);
+    return NULL;
+  }
+  return n->op->regions[index].first;
+}
+
+static ir_value_t* as_scalar(onnx_node_t* n, ir_value_t* v) {
+  return v->type->rank ? graph_reshape(n->b, v, 0, NULL, NULL) : v;
+}
+
+static bool check_scalar(onnx_node_t* n, uint32_t i) {
+  return ir_type_count(n->in[i].v->type) == 1 || onnx_error(n, "input %u must be one value", i);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// If
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool lower_branch(onnx_node_t* n, ir_block_t* from, ir_block_t* to, onnx_value_t** results, uint32_t* count) {
+  ir_builder_t outside = *n->b;
+  *n->b = ir_builder_at_end(n->ctx, to);
+  n->b->loc = outside.loc;
+  bool lowered = onnx_lower_block(n->lowering, from, NULL, 0, results, count);
+  *n->b = outside;
+  if (!lowered) {
+    while (to->last) ir_op_erase(to->last);
+  }
+  return lowered;
+}
+
+static void yield_as(onnx_node_t* n, ir_block_t* block, const onnx_value_t* values, const ir_type_t* const* types,
+                     uint32_t count) {
+  ir_builder_t outside = *n->b;
+  *n->b = ir_builder_at_end(n->ctx, block);
+  n->b->loc = outside.loc;
+  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count + 1);
+  for (uint32_t i = 0; i < count; ++i) operands[i] = onnx_coerce(n, values[i].v, types[i]);
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_YIELD), .operands = operands, .operand_count = count};
+  ir_build(n->b, &state);
+  *n->b = outside;
+}
+
+static bool inline_branch(onnx_node_t* n, ir_block_t* block) {
+  onnx_value_t* results;
+  uint32_t count;
+  if (!onnx_lower_block(n->lowering, block, NULL, 0, &results, &count)) return false;
+  if (count != n->out_count) return onnx_error(n, "the branch gives %u results", count);
+  memcpy(n->out, results, sizeof(*results) * count);
+  return true;
+}
+
+bool onnx_lower_if(onnx_node_t* n) {
+  ir_block_t *else_block = region_block(n, 0, 2), *then_block = else_block ? region_block(n, 1, 2) : NULL;
+  if (!then_block || !check_scalar(n, 0) || !onnx_is_bool(n->in[0])) return then_block && onnx_error(n, "the condition must be one boolean");
+  const ir_attr_t* known = onnx_constant(n, n->in[0].v);
+  if (known) return inline_branch(n, ir_attr_element_integer(known, 0) ? then_block : else_block);
+  ir_block_t* blocks[] = {ir_block_create(n->ctx), ir_block_create(n->ctx)};
+  onnx_value_t* results[2];
+  uint32_t counts[2];
+  if (!lower_branch(n, then_block, blocks[0], &results[0], &counts[0])) return false;
+  if (!lower_branch(n, else_block, blocks[1], &results[1], &counts[1])) return false;
+  if (counts[0] != counts[1] || counts[0] != n->out_count) return onnx_error(n, "the branches give different results");
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, n->out_count + 1);
+  for (uint32_t i = 0; i < n->out_count; ++i) {
+    types[i] = onnx_merge_types(n->ctx, results[0][i].v->type, results[1][i].v->type);
+    if (!types[i]) return onnx_unsupported(n, "result %u differs in rank or element type between the branches", i);
+  }
+  ir_value_t* condition = as_scalar(n, n->in[0].v);
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_IF),
+                         .operands = &condition,
+                         .operand_count = 1,
+                         .result_types = types,
+                         .result_count = n->out_count,
+                         .region_count = 2};
+  ir_op_t* op = ir_build(n->b, &state);
+  for (uint32_t k = 0; k < 2; ++k) {
+    ir_region_append(&op->regions[k], blocks[k]);
+    yield_as(n, blocks[k], results[k], types, n->out_count);
+  }
+  for (uint32_t i = 0; i < n->out_count; ++i) n->out[i] = onnx_value(ir_result(op, i), results[0][i].element);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Loop
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct body_t {
+  ir_block_t* block;       // of the program
+  uint32_t carried;        // loop-carried values
+  uint32_t scans;          // results that are collected
+  const ir_type_t** types; // of carried values in the loop
+  onnx_value_t* results;   // what the body gives: condition, carried, scans
+} body_t;
+
+// Lowers the body with the carried types at hand. `*fits` is whether the results have these types; if not, the types
+// are widened and the body is dropped, to be tried again.
+static bool try_body(onnx_node_t* n, body_t* body, onnx_loop_t* loop, bool* fits) {
+  arena_t* arena = ir_context_arena(n->ctx);
+  onnx_value_t* args = ARENA_ARRAY(arena, onnx_value_t, body->carried + 2);
+  uint32_t count;
+  onnx_loop_begin(loop, n, body->types, body->carried + 1);
+  args[0] = onnx_value(loop->body->args[0], onnx_si64(n->ctx));
+  args[1] = onnx_value(loop->body->args[1], onnx_bool(n->ctx));
+  for (uint32_t i = 0; i < body->carried; ++i) args[2 + i] = onnx_value(loop->body->args[2 + i], n->in[2 + i].element);
+  bool lowered = onnx_lower_block(n->lowering, body->block, args, body->carried + 2, &body->results, &count);
+  if (lowered && count != 1 + body->carried + body->scans) lowered = onnx_error(n, "the body gives %u results", count);
+  *fits = lowered;
+  for (uint32_t i = 0; lowered && i < body->carried; ++i) {
+    const ir_type_t* merged = onnx_merge_types(n->ctx, body->types[1 + i], body->results[1 + i].v->type);
+    if (!merged) lowered = onnx_unsupported(n, "carried value %u changes its rank or element type", i);
+    if (merged && merged != body->types[1 + i]) *fits = false;
+    if (merged) body->types[1 + i] = merged;
+  }
+  if (!lowered || !*fits) onnx_loop_drop(loop);
+  return lowered;
+}
+
+static bool is_true(onnx_node_t* n, ir_value_t* v) {
+  const ir_attr_t* known = onnx_constant(n, v);
+  return known && ir_attr_element_integer(known, 0);
+}
+
+// Appends an accumulator to the loop's values for each collected result; `initial` and `next` get their values.
+static bool collect_scans(onnx_node_t* n, body_t* body, onnx_loop_t* loop, onnx_dim_t trips, ir_value_t** initial,
+                          ir_value_t** next) {
+  for (uint32_t i = 0; i < body->scans; ++i) {
+    ir_value_t* element = body->results[1 + body->carried + i].v;
+    if (trips.size == IR_DYNAMIC && !trips.value) return onnx_unsupported(n, "collecting results needs a trip count");
+    if (!ir_type_is_static(element->type) || element->type->rank >= ONNX_MAX_RANK) {
+      return onnx_unsupported(n, "collected results need a static shape");
+    }
+    ir_builder_t inside = *n->b;
+    *n->b = loop->outside;
+    initial[1 + body->carried + i] = onnx_accumulator(n, trips, element->type);
+    *n->b = inside;
+    ir_value_t* sum = ir_block_add_arg(n->ctx, loop->body, initial[1 + body->carried + i]->type);
+    next[1 + body->carried + i] = onnx_put_element(n, sum, element, loop->body->args[0]);
+  }
+  return true;
+}
+
+// The first `trips` elements of a collected result.
+static ir_value_t* shorten(onnx_node_t* n, ir_value_t* v, ir_value_t* trips) {
+  int64_t offsets[ONNX_MAX_RANK] = {0}, strides[ONNX_MAX_RANK], dims[ONNX_MAX_RANK];
+  uint32_t rank = (uint32_t)v->type->rank;
+  for (uint32_t i = 0; i < rank; ++i) {
+    strides[i] = 1;
+    dims[i] = i ? v->type->dims[i] : IR_DYNAMIC;
+  }
+  ir_value_t* index = graph_cast(n->b, trips, ir_type_index(n->ctx), false);
+  ir_value_t* size = ir_build_value(n->b, GRAPH_TO_SCALAR, &index, 1, ir_type_index(n->ctx));
+  ir_named_attr_t attrs[] = {{"offsets", ir_attr_i64_array(n->ctx, offsets, rank)},
+                             {"strides", ir_attr_i64_array(n->ctx, strides, rank)}};
+  const ir_type_t* type = ir_type_tensor(n->ctx, v->type->element, (int32_t)rank, dims);
+  return graph_build(n->b, GRAPH_SLICE, (ir_value_t*[]){v, size}, 2, type, attrs, 2);
+}
+
+static bool finish_loop(onnx_node_t* n, body_t* body, onnx_loop_t* loop, ir_value_t* limit, onnx_dim_t trips) {
+  arena_t* arena = ir_context_arena(n->ctx);
+  uint32_t total = 1 + body->carried + body->scans;
+  ir_value_t **initial = ARENA_ARRAY(arena, ir_value_t*, total), **next = ARENA_ARRAY(arena, ir_value_t*, total);
+  ir_value_t* condition = body->results[0].v;
+  bool flagged = condition != loop->body->args[1] && !is_true(n, condition);
+  bool known = !onnx_has(n, 1) || is_true(n, n->in[1].v);
+  next[0] = as_scalar(n, condition);
+  for (uint32_t i = 0; i < body->carried; ++i) {
+    initial[1 + i] = n->in[2 + i].v;
+    next[1 + i] = body->results[1 + i].v;
+  }
+  if (!collect_scans(n, body, loop, trips, initial, next)) {
+    onnx_loop_drop(loop);
+    return false;
+  }
+  ir_builder_t inside = *n->b;
+  *n->b = loop->outside;
+  initial[0] = onnx_has(n, 1) ? as_scalar(n, n->in[1].v) : graph_scalar_constant(n->b, onnx_bool(n->ctx), 1);
+  *n->b = inside;
+  ir_op_t* op = onnx_loop_end(loop, initial, next, limit, flagged || !known || !limit ? 0 : -1);
+  for (uint32_t i = 0; i < body->carried + body->scans; ++i) {
+    ir_value_t* v = ir_result(op, 2 + i);
+    if (i >= body->carried && (flagged || !known)) v = shorten(n, v, ir_result(op, 0));
+    n->out[i] = onnx_value(v, body->results[1 + i].element);
+  }
+  return true;
+}
+
+bool onnx_lower_loop(onnx_node_t* n) {
+  body_t body = {.block = region_block(n, 0, 1), .carried = n->in_count > 2 ? n->in_count - 2 : 0};
+  onnx_loop_t loop;
+  ir_value_t* limit = NULL;
+  onnx_dim_t trips = {.size = IR_DYNAMIC};
+  uint32_t count;
+  if (!body.block) return false;
+  if (body.carried > n->out_count) return onnx_error(n, "has fewer results than carried values");
+  body.scans = n->out_count - body.carried;
+  if (onnx_has(n, 0)) {
+    if (!check_scalar(n, 0) || !onnx_dims_input(n, 0, &trips, 1, &count)) return false;
+    limit = as_scalar(n, onnx_cast(n, n->in[0], onnx_si64(n->ctx)).v);
+    if (trips.size != IR_DYNAMIC && trips.size < 0) trips.size = 0;
+  }
+  if (onnx_has(n, 1) && !(check_scalar(n, 1) && onnx_is_bool(n->in[1]))) return onnx_error(n, "the condition must be one boolean");
+  body.types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, body.carried + 1);
+  body.types[0] = ir_type_tensor(n->ctx, onnx_bool(n->ctx), 0, NULL);
+  for (uint32_t i = 0; i < body.carried; ++i) {
+    if (!n->in[2 + i].v) return onnx_error(n, "carried value %u has no initial value", i);
+    body.types[1 + i] = n->in[2 + i].v->type;
+  }
+  for (int attempt = 0; attempt < ONNX_MAX_RANK; ++attempt) {
+    bool fits;
+    if (!try_body(n, &body, &loop, &fits)) return false;
+    if (fits) return finish_loop(n, &body, &loop, limit, trips);
+  }
+  return onnx_unsupported(n, "the shapes of carried values do not settle");
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Scan
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct scan_t {
+  uint32_t states, inputs, outputs;
+  int64_t input_axes[64], output_axes[64], input_directions[64], output_directions[64];
+  onnx_dim_t length;
+} scan_t;
+
+static bool read_scan(onnx_node_t* n, scan_t* s) {
+  int64_t inputs = onnx_int(n, "num_scan_inputs", 0);
+  uint32_t counts[4];
+  memset(s, 0, sizeof(*s));
+  if (inputs < 1 || inputs > n->in_count || n->in_count > 64 || n->out_count > 64) return onnx_error(n, "num_scan_inputs is out of range");
+  s->inputs = (uint32_t)inputs;
+  s->states = n->in_count - s->inputs;
+  if (s->states > n->out_count) return onnx_error(n, "has fewer results than state values");
+  s->outputs = n->out_count - s->states;
+  if (!onnx_ints(n, "scan_input_axes", s->input_axes, s->inputs, &counts[0]) ||
+      !onnx_ints(n, "scan_output_axes", s->output_axes, s->outputs, &counts[1]) ||
+      !onnx_ints(n, "scan_input_directions", s->input_directions, s->inputs, &counts[2]) ||
+      !onnx_ints(n, "scan_output_directions", s->output_directions, s->outputs, &counts[3])) {
+    return false;
+  }
+  for (uint32_t i = 0; i < n->in_count; ++i) {
+    if (!n->in[i].v) return onnx_error(n, "input %u is left out", i);
+    if (i < s->states) continue;
+    int64_t* axis = &s->input_axes[i - s->states];
+    if (!onnx_check_axis(n, axis, onnx_rank(n->in[i]))) return false;
+    onnx_dim_t length = onnx_dim(n, n->in[i].v, (int32_t)*axis);
+    if (i > s->states && length.size != s->length.size && length.size != IR_DYNAMIC && s->length.size != IR_DYNAMIC) {
+      return onnx_error(n, "the scanned inputs differ in length");
+    }
+    if (i == s->states || length.size != IR_DYNAMIC) s->length = length;
+  }
+  return true;
+}
+
+// The step number, or its mirror image for a reversed direction.
+static ir_value_t* step_at(onnx_node_t* n, ir_value_t* step, ir_value_t* length, bool reversed) {
+  if (!reversed) return step;
+  return graph_binary(n->b, SCALAR_sub, onnx_binary_number(n, SCALAR_sub, length, 1), step);
+}
+
+static ir_value_t* move_axis(onnx_node_t* n, ir_value_t* v, int64_t to) {
+  int64_t perm[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < v->type->rank; ++i) perm[i] = i < to ? i + 1 : i == to ? 0 : i;
+  return graph_transpose(n->b, v, perm);
+}
+
+bool onnx_lower_scan(onnx_node_t* n) {
+  scan_t s;
+  onnx_loop_t loop;
+  const ir_type_t* types[64];
+  onnx_value_t args[64], *results;
+  ir_value_t *initial[64], *next[64];
+  uint32_t count;
+  ir_block_t* block = region_block(n, 0, 1);
+  if (!block || !read_scan(n, &s)) return false;
+  ir_value_t* length = onnx_dim_tensor(n, s.length, 0);
+  for (uint32_t i = 0; i < s.states; ++i) types[i] = (initial[i] = n->in[i].v)->type;
+  onnx_loop_begin(&loop, n, types, s.states);
+  for (uint32_t i = 0; i < s.states; ++i) args[i] = onnx_value(loop.body->args[1 + i], n->in[i].element);
+  for (uint32_t i = 0; i < s.inputs; ++i) {
+    ir_value_t* at = step_at(n, loop.body->args[0], length, s.input_directions[i]);
+    const onnx_value_t* x = &n->in[s.states + i];
+    args[s.states + i] = onnx_value(onnx_element(n, x->v, s.input_axes[i], at), x->element);
+  }
+  bool fine = onnx_lower_block(n->lowering, block, args, n->in_count, &results, &count);
+  if (fine && count != n->out_count) fine = onnx_error(n, "the body gives %u results", count);
+  for (uint32_t i = 0; fine && i < s.states; ++i) {
+    if (results[i].v->type != types[i]) fine = onnx_unsupported(n, "state %u changes its type", i);
+    next[i] = results[i].v;
+  }
+  for (uint32_t i = 0; fine && i < s.outputs; ++i) {
+    ir_value_t* element = results[s.states + i].v;
+    fine = ir_type_is_static(element->type) && element->type->rank < ONNX_MAX_RANK;
+    if (!fine) onnx_unsupported(n, "collected results need a static shape");
+    fine = fine && onnx_check_axis(n, &s.output_axes[i], element->type->rank + 1);
+    if (!fine) break;
+    ir_builder_t inside = *n->b;
+    *n->b = loop.outside;
+    initial[s.states + i] = onnx_accumulator(n, s.length, element->type);
+    *n->b = inside;
+    ir_value_t* sum = ir_block_add_arg(n->ctx, loop.body, initial[s.states + i]->type);
+    ir_value_t* at = step_at(n, loop.body->args[0], length, s.output_directions[i]);
+    next[s.states + i] = onnx_put_element(n, sum, element, at);
+  }
+  if (!fine) return onnx_loop_drop(&loop), false;
+  ir_op_t* op = onnx_loop_end(&loop, initial, next, length, -1);
+  for (uint32_t i = 0; i < n->out_count; ++i) {
+    ir_value_t* v = ir_result(op, 1 + i);
+    if (i >= s.states) v = move_axis(n, v, s.output_axes[i - s.states]);
+    n->out[i] = onnx_value(v, results[i].element);
+  }
+  return true;
+}

@@ -1,0 +1,107 @@
+// See loops.h.
+#include "import/onnx/loops.h"
+
+#include <string.h>
+
+static ir_block_t* block_with_args(ir_context_t* ctx, const ir_type_t* const* types, uint32_t count) {
+  ir_block_t* block = ir_block_create(ctx);
+  ir_block_add_arg(ctx, block, ir_type_tensor(ctx, ir_type_int(ctx, 64), 0, NULL));
+  for (uint32_t i = 0; i < count; ++i) ir_block_add_arg(ctx, block, types[i]);
+  return block;
+}
+
+static void yield(ir_builder_t* b, ir_value_t* const* values, uint32_t count) {
+  ir_op_state_t state = {.info = ir_context_op(b->ctx, GRAPH_YIELD), .operands = values, .operand_count = count};
+  ir_build(b, &state);
+}
+
+void onnx_loop_begin(onnx_loop_t* loop, onnx_node_t* n, const ir_type_t* const* types, uint32_t count) {
+  *loop = (onnx_loop_t){.n = n, .outside = *n->b, .body = block_with_args(n->ctx, types, count)};
+  *n->b = ir_builder_at_end(n->ctx, loop->body);
+  n->b->loc = loop->outside.loc;
+}
+
+void onnx_loop_drop(onnx_loop_t* loop) {
+  while (loop->body->last) ir_op_erase(loop->body->last);
+  *loop->n->b = loop->outside;
+}
+
+// ^(counter, values...): counter < limit and flag
+static ir_block_t* build_condition(onnx_loop_t* loop, ir_value_t* limit, int32_t flag) {
+  ir_context_t* ctx = loop->n->ctx;
+  ir_block_t* block = ir_block_create(ctx);
+  for (uint32_t i = 0; i < loop->body->arg_count; ++i) ir_block_add_arg(ctx, block, loop->body->args[i]->type);
+  ir_builder_t b = ir_builder_at_end(ctx, block);
+  b.loc = loop->outside.loc;
+  ir_value_t* below = limit ? graph_binary(&b, SCALAR_lt, block->args[0], limit) : NULL;
+  ir_value_t* go = flag >= 0 ? block->args[1 + flag] : below;
+  if (below && flag >= 0) go = graph_binary(&b, SCALAR_and, below, go);
+  if (!go) go = graph_scalar_constant(&b, ir_type_int(ctx, 1), 1);
+  yield(&b, &go, 1);
+  return block;
+}
+
+ir_op_t* onnx_loop_end(onnx_loop_t* loop, ir_value_t* const* initial, ir_value_t* const* next, ir_value_t* limit,
+                       int32_t flag) {
+  onnx_node_t* n = loop->n;
+  uint32_t count = loop->body->arg_count;
+  arena_t* arena = ir_context_arena(n->ctx);
+  ir_value_t** values = ARENA_ARRAY(arena, ir_value_t*, count);
+  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, count);
+  values[0] = onnx_binary_number(n, SCALAR_add, loop->body->args[0], 1);
+  for (uint32_t i = 1; i < count; ++i) values[i] = onnx_coerce(n, next[i - 1], loop->body->args[i]->type);
+  yield(n->b, values, count);
+  *n->b = loop->outside;
+  for (uint32_t i = 0; i < count; ++i) types[i] = loop->body->args[i]->type;
+  values[0] = graph_splat_integer(n->b, types[0], 0);
+  for (uint32_t i = 1; i < count; ++i) values[i] = onnx_coerce(n, initial[i - 1], types[i]);
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_WHILE),
+                         .operands = values,
+                         .operand_count = count,
+                         .result_types = types,
+                         .result_count = count,
+                         .region_count = 2};
+  ir_op_t* op = ir_build(n->b, &state);
+  ir_region_append(&op->regions[0], build_condition(loop, limit, flag));
+  ir_region_append(&op->regions[1], loop->body);
+  return op;
+}
+
+ir_value_t* onnx_element(onnx_node_t* n, ir_value_t* x, int64_t axis, ir_value_t* at) {
+  return graph_take(n->b, x, at, axis, false);
+}
+
+ir_value_t* onnx_put_element(onnx_node_t* n, ir_value_t* x, ir_value_t* element, ir_value_t* at) {
+  onnx_dim_t dims[ONNX_MAX_RANK + 1] = {onnx_dim_of(1)};
+  ir_value_t* operands[2 + ONNX_MAX_RANK] = {x};
+  int32_t rank = x->type->rank;
+  for (int32_t i = 1; i < rank; ++i) dims[i] = onnx_dim(n, element, i - 1);
+  operands[1] = onnx_reshape(n, element, rank, dims);
+  ir_value_t* index = graph_cast(n->b, at, ir_type_index(n->ctx), false);
+  operands[2] = ir_build_value(n->b, GRAPH_TO_SCALAR, &index, 1, ir_type_index(n->ctx));
+  for (int32_t i = 1; i < rank; ++i) operands[2 + i] = graph_index_constant(n->b, 0);
+  return graph_build(n->b, GRAPH_DYNAMIC_UPDATE, operands, 2 + (uint32_t)rank, x->type, NULL, 0);
+}
+
+ir_value_t* onnx_accumulator(onnx_node_t* n, onnx_dim_t count, const ir_type_t* element) {
+  onnx_dim_t dims[ONNX_MAX_RANK + 1] = {count};
+  for (int32_t i = 0; i < element->rank; ++i) dims[1 + i] = onnx_dim_of(element->dims[i]);
+  return onnx_broadcast_to(n, graph_scalar_constant(n->b, element->element, 0), 1 + element->rank, dims);
+}
+
+ir_value_t* onnx_coerce(onnx_node_t* n, ir_value_t* v, const ir_type_t* type) {
+  if (v->type == type) return v;
+  ir_value_t* dynamic[ONNX_MAX_RANK];
+  for (int32_t i = 0, k = 0; i < type->rank; ++i) {
+    if (type->dims[i] == IR_DYNAMIC) dynamic[k++] = graph_dim(n->b, v, (uint32_t)i);
+  }
+  return graph_reshape(n->b, v, type->rank, type->dims, dynamic);
+}
+
+const ir_type_t* onnx_merge_types(ir_context_t* ctx, const ir_type_t* a, const ir_type_t* b) {
+  int64_t dims[ONNX_MAX_RANK];
+  if (a == b) return a;
+  if (a->rank != b->rank || a->element != b->element) return NULL;
+  for (int32_t i = 0; i < a->rank; ++i) dims[i] = a->dims[i] == b->dims[i] ? a->dims[i] : IR_DYNAMIC;
+  return ir_type_tensor(ctx, a->element, a->rank, dims);
+}

@@ -1,0 +1,34 @@
+// graph.while with a counter as its first value, for Loop, Scan and the recurrent operators.
+#ifndef IREE_C_IMPORT_ONNX_LOOPS_H_
+#define IREE_C_IMPORT_ONNX_LOOPS_H_
+
+#include "import/onnx/lower.h"
+
+typedef struct onnx_loop_t {
+  onnx_node_t* n;
+  ir_builder_t outside;
+  ir_block_t* body;  // args: the counter (tensor<i64>, from 0), then the carried values
+} onnx_loop_t;
+
+// Starts a body whose carried values have those types; the builder is in the body until the loop ends or is dropped.
+void onnx_loop_begin(onnx_loop_t* loop, onnx_node_t* n, const ir_type_t* const* types, uint32_t count);
+// Ends the body: `next` are the carried values of the next round, `initial` those of the first. The loop runs while the
+// counter is below `limit` (tensor<i64>, NULL: no limit) and carried value `flag` (tensor<i1>; -1: none) is true.
+// Returns the op; result 0 is the counter.
+ir_op_t* onnx_loop_end(onnx_loop_t* loop, ir_value_t* const* initial, ir_value_t* const* next, ir_value_t* limit,
+                       int32_t flag);
+// Gives up a body.
+void onnx_loop_drop(onnx_loop_t* loop);
+
+// Element `at` (tensor<i64>) of x along an axis, without it.
+ir_value_t* onnx_element(onnx_node_t* n, ir_value_t* x, int64_t axis, ir_value_t* at);
+// x with `element` at that place of dimension 0.
+ir_value_t* onnx_put_element(onnx_node_t* n, ir_value_t* x, ir_value_t* element, ir_value_t* at);
+// A zero tensor [count, shape of element...], for onnx_put_element.
+ir_value_t* onnx_accumulator(onnx_node_t* n, onnx_dim_t count, const ir_type_t* element);
+// v with a type that has '?' where v's type has sizes.
+ir_value_t* onnx_coerce(onnx_node_t* n, ir_value_t* v, const ir_type_t* type);
+// The type of both: '?' where sizes differ. NULL when rank or elements differ.
+const ir_type_t* onnx_merge_types(ir_context_t* ctx, const ir_type_t* a, const ir_type_t* b);
+
+#endif  // IREE_C_IMPORT_ONNX_LOOPS_H_
