@@ -41,11 +41,14 @@ static ir_value_t* fold_small(ir_builder_t* b, ir_op_t* op) {
   const ir_attr_t* inputs[16];
   if (op->operand_count > 16) return NULL;
   bool splats = true;
+  int64_t largest = 0;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     inputs[i] = constant_of(ir_operand(op, i));
     if (!inputs[i] || ir_type_count(inputs[i]->type) > FOLD_ELEMENTS) return NULL;
     splats &= inputs[i]->splat || ir_type_count(inputs[i]->type) == 1;
+    if (ir_type_count(inputs[i]->type) > largest) largest = ir_type_count(inputs[i]->type);
   }
+  if (!splats && ir_type_count(type) > largest) return NULL;  // a repeated bias stays small
   if (splats && ir_is(op, GRAPH_BROADCAST)) {  // stays one number
     return graph_constant(b, ir_attr_elements(b->ctx, type, inputs[0]->data, ir_type_bytes(type->element)));
   }

@@ -127,17 +127,20 @@ static void emit_group(forming_t* f, int32_t index) {
   fusion_group_t* group = &f->fusion.groups[index];
   if (group->emitted) return;
   group->emitted = true;
-  list_t inputs = {0}, outputs = {0};
+  list_t needed = {0}, inputs = {0}, outputs = {0};
   qsort(group->members, group->count, sizeof(*group->members), compare_ints);
   for (uint32_t i = 0; i < group->count; ++i) {
+    collect_inputs(f, f->fusion.nodes[group->members[i]].op, index, &needed);
+  }
+  for (uint32_t i = 0; i < needed.count; ++i) {
+    if (fusion_node(needed.items[i]->def)) emit_node(f, fusion_node(needed.items[i]->def));
+  }
+  for (uint32_t i = 0; i < group->count; ++i) {  // again: what was emitted has replaced its values
     ir_op_t* op = f->fusion.nodes[group->members[i]].op;
     collect_inputs(f, op, index, &inputs);
     for (uint32_t r = 0; r < op->result_count; ++r) {
       if (used_outside(f, &op->results[r], index)) list_add(f, &outputs, &op->results[r]);
     }
-  }
-  for (uint32_t i = 0; i < inputs.count; ++i) {
-    if (fusion_node(inputs.items[i]->def)) emit_node(f, fusion_node(inputs.items[i]->def));
   }
   if (!outputs.count) return;  // nobody needs it
   ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, f->fusion.nodes[group->root].op->loc);
