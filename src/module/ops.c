@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const vm_op_info_t op_infos[VM_OP_COUNT] = {
+#define FLOW(name, signature) [VM_OP_##name] = {#name, signature},
 #define OP(name, signature) [VM_OP_##name] = {#name, signature},
 #define UNARY(name, R, A, expr) [VM_OP_##name] = {#name, #R "=" #A},
 #define BINARY(name, R, A, B, expr) [VM_OP_##name] = {#name, #R "=" #A #B},

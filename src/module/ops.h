@@ -25,6 +25,7 @@ typedef enum {
 
 // In the order of ops.def; a number is part of the file format, so rows are only added at the end of their version.
 typedef enum {
+#define FLOW(name, signature) VM_OP_##name,
 #define OP(name, signature) VM_OP_##name,
 #define UNARY(name, ...) VM_OP_##name,
 #define BINARY(name, ...) VM_OP_##name,

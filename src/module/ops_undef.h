@@ -1,4 +1,5 @@
 // After each inclusion of ops.def: its row macros are forgotten. No include guard on purpose.
+#undef FLOW
 #undef OP
 #undef UNARY
 #undef BINARY

@@ -7,6 +7,9 @@
 
 enum {
   RANK_LIMIT = 32,
+  ORDINAL_LIMIT = 0xFFFF,  // functions, exports
+  BINDING_LIMIT = 1024,
+  PUSH_LIMIT = 1024,
   ARGUMENT_LIMIT = 0xFFFF,  // buffer operands of hal_execute
 };
 
@@ -147,6 +150,8 @@ static iree_status_t verify_variant(const module_image_t* image, place_t at, con
 
 static iree_status_t verify_point(const module_image_t* image, place_t at, const module_point_row_t* row) {
   CHECK_STRING(name);
+  CHECK_INDEX("bindings", row->binding_count, BINDING_LIMIT);
+  CHECK_INDEX("push constants", row->constant_count, PUSH_LIMIT);
   return iree_ok_status();
 }
 
@@ -212,6 +217,8 @@ static iree_status_t verify_dispatch(const module_image_t* image, const module_t
     if (point->constant_count != row->push_count) return bad(at, "constants", row->push_count, point->constant_count);
   }
   for (int i = 0; i < 3; ++i) CHECK_INDEX("workgroup count", row->values[i], value_count);
+  CHECK_INDEX("bindings", row->binding_count, BINDING_LIMIT);
+  CHECK_INDEX("push constants", row->push_count, PUSH_LIMIT);
   CHECK_RANGE("push constants", row->push_first, row->push_count, image->pushes_count);
   for (uint32_t i = 0; i < row->push_count; ++i) {
     CHECK_INDEX("push constant", image->pushes[row->push_first + i] >> 1, value_count);
@@ -268,6 +275,8 @@ static iree_status_t verify_table(const module_image_t* image, place_t at, const
 
 static iree_status_t verify_header(const module_image_t* image) {
   place_t at = {"header", 0};
+  CHECK_INDEX("functions", image->functions_count, ORDINAL_LIMIT);
+  CHECK_INDEX("exports", image->exports_count, ORDINAL_LIMIT);
   CHECK_INDEX("name", image->header->name, image->strings_count);
   CHECK_RANGE("attributes", image->header->attr_first, image->header->attr_count, image->attrs_count);
   uint32_t init = image->header->init_function;

@@ -22,7 +22,7 @@ static const void* take(iree_const_byte_span_t contents, uint64_t* offset, uint6
 
 static iree_status_t cut_sections(iree_const_byte_span_t contents, sections_t* s) {
   uint64_t offset = 0;
-  *s = (sections_t){NULL};
+  *s = (sections_t){0};
   if ((uintptr_t)contents.data % 8)
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "vmvx program is not aligned");
   const vmvx_header_t* h = s->header = take(contents, &offset, 1, sizeof(vmvx_header_t));

@@ -1,0 +1,86 @@
+// A device as one module state uses it: executables loaded for it, command tables recorded on it, and pools of streams
+// and transient memory so that calls allocate nothing but their results.
+#ifndef VM_BYTECODE_DEVICE_H_
+#define VM_BYTECODE_DEVICE_H_
+
+#include "iree/base/threading/mutex.h"
+#include "iree/hal/api.h"
+#include "module/image.h"
+
+typedef struct iree_vm_module_t iree_vm_module_t;
+typedef struct vm_stream_t vm_stream_t;
+
+// A buffer that calls take and give back.
+typedef struct vm_transient_t {
+  iree_hal_buffer_t* buffer;
+  iree_device_size_t size;
+  bool in_use;
+  iree_hal_semaphore_t* semaphore;  // free once it reaches `value`; NULL: free
+  uint64_t value;
+} vm_transient_t;
+
+enum { VM_TRANSIENT_LIMIT = 32 };  // buffers kept
+
+// A command table recorded on the device.
+typedef struct vm_recording_t {
+  iree_hal_command_buffer_t* command_buffer;  // NULL: not yet
+  uint64_t* params;                           // that it was recorded with
+  uint64_t* lengths;                          // bytes that each argument buffer must have
+} vm_recording_t;
+
+// An executable and its entry points by their order in the module.
+typedef struct vm_executable_t {
+  iree_hal_executable_t* handle;  // NULL: not for this device's target
+  const module_variant_t* variant;
+  iree_hal_executable_function_t* functions;
+} vm_executable_t;
+
+// Counted: streams keep it alive.
+typedef struct vm_device_t {
+  iree_atomic_ref_count_t ref_count;
+  iree_allocator_t allocator;
+  const module_image_t* image;
+  iree_hal_device_t* handle;
+  bool unified;     // device memory is host memory: allocation needs no queue
+  uint32_t target;  // row of the module's targets; MODULE_NONE without executables
+  vm_executable_t* executables;
+  vm_recording_t* recordings;
+  vm_transient_t transients[VM_TRANSIENT_LIMIT];
+  iree_slim_mutex_t mutex;  // guards idle_streams
+  vm_stream_t* idle_streams;
+  vm_stream_t* ordered_stream;
+} vm_device_t;
+
+// Chooses the target and loads its executables. `row` is of the image's devices, for messages.
+iree_status_t vm_device_create(const module_image_t* image, uint32_t row, iree_hal_device_t* handle,
+                               iree_allocator_t allocator, vm_device_t** out_device);
+// The same device and executables, with its own pools.
+iree_status_t vm_device_fork(const vm_device_t* parent, iree_allocator_t allocator, vm_device_t** out_device);
+void vm_device_retain(vm_device_t* device);
+void vm_device_release(vm_device_t* device);
+// Drops what belongs to the module state (recordings, pools, executables); streams that are still out keep the rest.
+void vm_device_close(vm_device_t* device);
+// Gives unused memory back.
+void vm_device_trim(vm_device_t* device);
+
+// A device buffer with `data`: in place where the device can use host memory, else a copy. `owner` stays retained while
+// the buffer lives in place.
+iree_status_t vm_device_import(vm_device_t* device, iree_const_byte_span_t data, iree_vm_module_t* owner,
+                               iree_hal_buffer_t** out_buffer);
+
+// A buffer for results, usable by what the stream runs from now on.
+iree_status_t vm_device_allocate(vm_device_t* device, vm_stream_t* stream, iree_device_size_t size,
+                                 iree_hal_buffer_t** out_buffer);
+
+// Takes a buffer of at least `size` bytes from the pool (one reference for the caller), and gives it back: whoever
+// takes it next waits for what the stream has so far.
+iree_status_t vm_transient_acquire(vm_device_t* device, vm_stream_t* stream, iree_device_size_t size,
+                                   iree_hal_buffer_t** out_buffer);
+iree_status_t vm_transient_release(vm_device_t* device, vm_stream_t* stream, iree_hal_buffer_t* buffer);
+
+// Runs a command table on a stream with `buffers` in its argument slots (record.c).
+iree_status_t vm_table_execute(vm_stream_t* stream, uint32_t table, const uint64_t* params, uint32_t buffer_count,
+                               iree_hal_buffer_t* const* buffers, iree_hal_buffer_t* const* constants);
+void vm_recording_clear(vm_recording_t* recording, iree_allocator_t allocator);
+
+#endif  // VM_BYTECODE_DEVICE_H_

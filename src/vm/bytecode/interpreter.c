@@ -1,0 +1,352 @@
+// The interpreter's loop: scalar instructions, control flow and calls. Everything else is a function (ops_*.c).
+//
+// Calls between functions of the module push a frame and stay in the loop; calls of imports go through the callee
+// module's begin_call. Registers have fixed types and start as zero or null, so nothing is ever undefined.
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "vm/bytecode/machine.h"
+#include "vm/bytecode/packing.h"
+
+// What ops.def's expressions use.
+#define VM_SATURATE(a, type, low, high, minimum, maximum) \
+  ((a) != (a) ? (type)0 : (a) <= (low) ? (type)(minimum) : (a) >= (high) ? (type)(maximum) : (type)(a))
+
+static inline int32_t vm_bits_of_f32(float a) {
+  int32_t bits;
+  memcpy(&bits, &a, sizeof(bits));
+  return bits;
+}
+static inline float vm_f32_of_bits(int32_t bits) {
+  float a;
+  memcpy(&a, &bits, sizeof(a));
+  return a;
+}
+static inline int64_t vm_bits_of_f64(double a) {
+  int64_t bits;
+  memcpy(&bits, &a, sizeof(bits));
+  return bits;
+}
+static inline double vm_f64_of_bits(int64_t bits) {
+  double a;
+  memcpy(&a, &bits, sizeof(a));
+  return a;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Frames
+//===----------------------------------------------------------------------------------------------------------------===
+
+static vm_frame_t* frame_of(iree_vm_stack_frame_t* frame) { return iree_vm_stack_frame_storage(frame); }
+
+static void release_frame(iree_vm_stack_frame_t* stack_frame) {
+  vm_frame_t* frame = frame_of(stack_frame);
+  for (uint32_t i = 0; i < frame->row->ref_count; ++i) {
+    if (frame->refs[i].ptr) iree_vm_ref_release(&frame->refs[i]);
+  }
+}
+
+static iree_status_t enter(vm_machine_t* m, bytecode_module_t* module, uint32_t index,
+                           const iree_vm_function_t* function, iree_vm_stack_frame_t** out_frame) {
+  const module_function_row_t* row = &module->image.functions[index];
+  iree_host_size_t refs_offset = iree_host_align(sizeof(vm_frame_t) + row->value_count * sizeof(vm_cell_t), 16);
+  iree_host_size_t size = refs_offset + row->ref_count * sizeof(iree_vm_ref_t);
+  IREE_RETURN_IF_ERROR(
+      iree_vm_stack_function_enter(m->stack, function, IREE_VM_STACK_FRAME_BYTECODE, size, release_frame, out_frame));
+  vm_frame_t* frame = frame_of(*out_frame);
+  memset(frame, 0, size);
+  frame->row = row;
+  frame->code = module->image.code + row->code_first;
+  frame->values = (vm_cell_t*)(frame + 1);
+  frame->refs = (iree_vm_ref_t*)((uint8_t*)frame + refs_offset);
+  m->pc = frame->code;
+  m->values = frame->values;
+  m->refs = frame->refs;
+  return iree_ok_status();
+}
+
+// Packed arguments to the first registers of their banks; refs are taken.
+static void unpack_arguments(vm_machine_t* m, const module_function_row_t* row, iree_byte_span_t packed) {
+  module_convention_t convention;
+  module_convention_parse(module_image_string(m->image, row->convention), &convention);
+  iree_host_size_t offset = 0;
+  vm_cell_t* value = m->values;
+  iree_vm_ref_t* ref = m->refs;
+  for (uint32_t i = 0; i < convention.argument_count; ++i) {
+    vm_type_t type = vm_type_of_letter(convention.arguments[i]);
+    void* at = vm_packed_next(packed, type, &offset);
+    if (type == VM_TYPE_REF) {
+      iree_vm_ref_move(at, ref++);
+    } else {
+      memcpy(value++, at, vm_type_packed_size(type));
+    }
+  }
+}
+
+// A list of registers (count first) to packed values. Refs are taken when the registers end with the call.
+static void pack_registers(const vm_machine_t* m, const module_function_row_t* row, const uint16_t* list, bool take,
+                           iree_byte_span_t packed) {
+  iree_host_size_t offset = 0;
+  for (uint16_t i = 0, count = *list++; i < count; ++i) {
+    vm_type_t type = vm_register_type(m->image, row, list[i]);
+    void* at = vm_packed_next(packed, type, &offset);
+    if (type == VM_TYPE_REF) {
+      iree_vm_ref_retain_or_move(take, &m->refs[list[i] & (VM_REGISTER_REF - 1)], at);
+    } else {
+      memcpy(at, &m->values[list[i]], vm_type_packed_size(type));
+    }
+  }
+}
+
+static void unpack_registers(const vm_machine_t* m, const module_function_row_t* row, const uint16_t* list,
+                             iree_byte_span_t packed) {
+  iree_host_size_t offset = 0;
+  for (uint16_t i = 0, count = *list++; i < count; ++i) {
+    vm_type_t type = vm_register_type(m->image, row, list[i]);
+    void* at = vm_packed_next(packed, type, &offset);
+    if (type == VM_TYPE_REF) {
+      iree_vm_ref_move(at, &m->refs[list[i] & (VM_REGISTER_REF - 1)]);
+    } else {
+      memcpy(&m->values[list[i]], at, vm_type_packed_size(type));
+    }
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Calls
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Operand lists of `call` and `call_import`: results, callee, arguments.
+static const uint16_t* call_arguments(const uint16_t* operands) { return operands + 1 + operands[0] + 2; }
+static uint32_t call_callee(const uint16_t* operands) { return vm_read_u32(operands + 1 + operands[0]); }
+static const uint16_t* call_end(const uint16_t* operands) {
+  const uint16_t* arguments = call_arguments(operands);
+  return arguments + 1 + arguments[0];
+}
+
+// Pushes the callee's frame with its arguments; the caller's frame remembers the instruction.
+static iree_status_t begin_call(vm_machine_t* m, iree_vm_stack_frame_t** frame, bytecode_module_t* module) {
+  vm_frame_t* caller = frame_of(*frame);
+  caller->resume = m->pc;
+  uint32_t callee = call_callee(caller->resume);
+  iree_vm_function_t function = {&module->interface, IREE_VM_FUNCTION_LINKAGE_INTERNAL, (uint16_t)callee};
+  IREE_RETURN_IF_ERROR(enter(m, module, callee, &function, frame));
+  const uint16_t* list = call_arguments(caller->resume);
+  vm_cell_t* value = m->values;
+  iree_vm_ref_t* ref = m->refs;
+  for (uint16_t i = 0, count = *list++; i < count; ++i) {
+    if (list[i] & VM_REGISTER_REF) {
+      iree_vm_ref_retain(&caller->refs[list[i] & (VM_REGISTER_REF - 1)], ref++);
+    } else {
+      *value++ = caller->values[list[i]];
+    }
+  }
+  return iree_ok_status();
+}
+
+// Hands the results over, pops the frame and goes on after the caller's call.
+static iree_status_t end_call(vm_machine_t* m, const uint16_t* returned, iree_vm_stack_frame_t** frame) {
+  iree_vm_stack_frame_t* parent = iree_vm_stack_parent_frame(m->stack);
+  vm_frame_t* caller = frame_of(parent);
+  const uint16_t* results = caller->resume;
+  for (uint16_t i = 1, count = *results; i <= count; ++i) {
+    uint16_t source = returned[i], target = results[i];
+    if (target & VM_REGISTER_REF) {
+      iree_vm_ref_retain(&m->refs[source & (VM_REGISTER_REF - 1)], &caller->refs[target & (VM_REGISTER_REF - 1)]);
+    } else {
+      caller->values[target] = m->values[source];
+    }
+  }
+  *frame = parent;
+  m->pc = call_end(caller->resume);
+  m->values = caller->values;
+  m->refs = caller->refs;
+  return iree_vm_stack_function_leave(m->stack);
+}
+
+static void release_packed(const vm_machine_t* m, const module_function_row_t* row, const uint16_t* list,
+                           iree_byte_span_t packed) {
+  iree_host_size_t offset = 0;
+  for (uint16_t i = 0, count = *list++; i < count; ++i) {
+    vm_type_t type = vm_register_type(m->image, row, list[i]);
+    void* at = vm_packed_next(packed, type, &offset);
+    if (type == VM_TYPE_REF) iree_vm_ref_release(at);
+  }
+}
+
+static iree_status_t call_import(vm_machine_t* m, const module_function_row_t* row) {
+  const uint16_t* operands = m->pc;
+  const vm_import_t* import = &m->state->imports[call_callee(operands)];
+  iree_byte_span_t arguments = {NULL, import->argument_size}, results = {NULL, import->result_size};
+  arguments.data = iree_alloca(import->argument_size + 16);
+  results.data = iree_alloca(import->result_size + 16);
+  arguments.data = (uint8_t*)iree_host_align((uintptr_t)arguments.data, 16);
+  results.data = (uint8_t*)iree_host_align((uintptr_t)results.data, 16);
+  memset(arguments.data, 0, arguments.data_length);
+  memset(results.data, 0, results.data_length);
+  pack_registers(m, row, call_arguments(operands), /*take=*/false, arguments);
+  iree_status_t status = vm_import_call(import, m->stack, arguments, results);
+  if (iree_status_is_ok(status)) unpack_registers(m, row, operands, results);
+  release_packed(m, row, call_arguments(operands), arguments);
+  release_packed(m, row, operands, results);
+  m->pc = call_end(operands);
+  return status;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Failures and tracing
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t fail_with_message(vm_machine_t* m) {
+  uint32_t code = vm_next_u32(m);
+  iree_string_view_t message = module_image_string(m->image, vm_next_u32(m));
+  return iree_make_status_with_location("<vm>", 0, (iree_status_code_t)code, "%.*s", (int)message.size, message.data);
+}
+
+static iree_status_t fail_division(void) {
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "integer division by zero");
+}
+
+static void trace(const vm_machine_t* m, const vm_frame_t* frame) {
+  iree_string_view_t module = module_image_string(m->image, m->image->header->name);
+  iree_string_view_t name = module_image_string(m->image, frame->row->name);
+  fprintf(stderr, "[%.*s.%.*s+%05td]    %s\n", (int)module.size, module.data, (int)name.size, name.data,
+          m->pc - frame->code, vm_op_info(*m->pc)->name);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The loop
+//===----------------------------------------------------------------------------------------------------------------===
+
+#define C_TYPE_i int32_t
+#define C_TYPE_I int64_t
+#define C_TYPE_f float
+#define C_TYPE_F double
+
+#define NEXT()                                             \
+  do {                                                     \
+    at = m->pc;                                            \
+    if (IREE_UNLIKELY(tracing)) trace(m, frame_of(frame)); \
+    goto* targets[*m->pc++];                               \
+  } while (0)
+
+#define CHECK(expr)                                           \
+  do {                                                        \
+    status = (expr);                                          \
+    if (IREE_UNLIKELY(!iree_status_is_ok(status))) goto fail; \
+  } while (0)
+
+// Leaves the frame on the stack when it fails, for the backtrace.
+static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode_module_t* module,
+                         iree_byte_span_t results) {
+  static const void* const targets[VM_OP_COUNT] = {
+#define FLOW(name, ...) [VM_OP_##name] = &&op_##name,
+#define OP(name, ...) [VM_OP_##name] = &&op_##name,
+#define UNARY(name, ...) [VM_OP_##name] = &&op_##name,
+#define BINARY(name, ...) [VM_OP_##name] = &&op_##name,
+#define TERNARY(name, ...) [VM_OP_##name] = &&op_##name,
+#define DIVIDE(name, ...) [VM_OP_##name] = &&op_##name,
+#define LOAD(name, ...) [VM_OP_##name] = &&op_##name,
+#define STORE(name, ...) [VM_OP_##name] = &&op_##name,
+#define HAL_LOAD(name, ...) [VM_OP_##name] = &&op_##name,
+#include "module/ops.def"
+#include "module/ops_undef.h"
+  };
+  const int32_t base_depth = frame->depth;
+  const bool tracing = iree_vm_stack_invocation_flags(m->stack) & IREE_VM_INVOCATION_FLAG_TRACE_EXECUTION;
+  const uint16_t* at = m->pc;  // the current instruction
+  iree_status_t status = iree_ok_status();
+  NEXT();
+
+#define UNARY(name, R, A, expr)                 \
+  op_##name : {                                 \
+    C_TYPE_##A a = m->values[m->pc[1]].A;       \
+    m->values[m->pc[0]].R = (C_TYPE_##R)(expr); \
+    m->pc += 2;                                 \
+    NEXT();                                     \
+  }
+#define BINARY(name, R, A, B, expr)             \
+  op_##name : {                                 \
+    C_TYPE_##A a = m->values[m->pc[1]].A;       \
+    C_TYPE_##B b = m->values[m->pc[2]].B;       \
+    m->values[m->pc[0]].R = (C_TYPE_##R)(expr); \
+    m->pc += 3;                                 \
+    NEXT();                                     \
+  }
+#define TERNARY(name, R, A, B, C, expr)         \
+  op_##name : {                                 \
+    C_TYPE_##A a = m->values[m->pc[1]].A;       \
+    C_TYPE_##B b = m->values[m->pc[2]].B;       \
+    C_TYPE_##C c = m->values[m->pc[3]].C;       \
+    m->values[m->pc[0]].R = (C_TYPE_##R)(expr); \
+    m->pc += 4;                                 \
+    NEXT();                                     \
+  }
+#define DIVIDE(name, R, U, expr)                \
+  op_##name : {                                 \
+    C_TYPE_##R a = m->values[m->pc[1]].R;       \
+    C_TYPE_##R b = m->values[m->pc[2]].R;       \
+    if (b == 0) CHECK(fail_division());         \
+    m->values[m->pc[0]].R = (C_TYPE_##R)(expr); \
+    m->pc += 3;                                 \
+    NEXT();                                     \
+  }
+#define OP(name, ...)                 \
+  op_##name : CHECK(vm_do_##name(m)); \
+  NEXT();
+#define LOAD OP
+#define STORE OP
+#define HAL_LOAD OP
+#define FLOW(name, signature)
+#include "module/ops.def"
+#include "module/ops_undef.h"
+
+op_br:
+  m->pc = frame_of(frame)->code + vm_read_u32(m->pc);
+  NEXT();
+op_br_if:
+  m->pc = frame_of(frame)->code + vm_read_u32(m->pc + (m->values[m->pc[0]].i ? 1 : 3));
+  NEXT();
+op_switch: {
+  uint32_t index = (uint32_t)m->values[m->pc[0]].i, count = m->pc[3];
+  m->pc = frame_of(frame)->code + vm_read_u32(index < count ? m->pc + 4 + 2 * index : m->pc + 1);
+  NEXT();
+}
+op_call:
+  frame->pc = at - frame_of(frame)->code;
+  CHECK(begin_call(m, &frame, module));
+  NEXT();
+op_call_import:
+  frame->pc = at - frame_of(frame)->code;
+  CHECK(call_import(m, frame_of(frame)->row));
+  NEXT();
+op_return:
+  if (frame->depth == base_depth) {
+    pack_registers(m, frame_of(frame)->row, m->pc, /*take=*/false, results);
+    return iree_vm_stack_function_leave(m->stack);
+  }
+  CHECK(end_call(m, m->pc, &frame));
+  NEXT();
+op_fail:
+  CHECK(fail_with_message(m));
+op_fail_if:
+  if (m->values[*m->pc++].i) CHECK(fail_with_message(m));
+  m->pc += 4;
+  NEXT();
+
+fail:
+  // A callee's frame on top has its own position.
+  if (frame == iree_vm_stack_top(m->stack)) frame->pc = at - frame_of(frame)->code;
+  return status;
+}
+
+iree_status_t vm_interpret(iree_vm_stack_t* stack, bytecode_module_t* module, uint32_t function_index,
+                           const iree_vm_function_t* function, iree_byte_span_t arguments, iree_byte_span_t results) {
+  vm_machine_t machine = {.image = &module->image, .stack = stack};
+  iree_vm_stack_frame_t* frame = NULL;
+  IREE_RETURN_IF_ERROR(enter(&machine, module, function_index, function, &frame));
+  machine.state = frame->module_state;
+  unpack_arguments(&machine, &module->image.functions[function_index], arguments);
+  return run(&machine, frame, module, results);
+}

@@ -1,0 +1,59 @@
+// The interpreter's registers while it runs, and the instructions that are functions of their own.
+#ifndef VM_BYTECODE_MACHINE_H_
+#define VM_BYTECODE_MACHINE_H_
+
+#include "vm/bytecode/state.h"
+#include "vm/bytecode/stream.h"
+
+// Storage of a bytecode frame: this, value registers, reference registers.
+typedef struct vm_frame_t {
+  const module_function_row_t* row;
+  const uint16_t* code;
+  vm_cell_t* values;
+  iree_vm_ref_t* refs;
+  const uint16_t* resume;  // while it calls: operands of the call instruction
+} vm_frame_t;
+
+typedef struct vm_machine_t {
+  const uint16_t* pc;  // next word to read; inside an instruction: its next operand
+  vm_cell_t* values;
+  iree_vm_ref_t* refs;
+  iree_vm_module_state_t* state;
+  const module_image_t* image;
+  iree_vm_stack_t* stack;
+} vm_machine_t;
+
+// Operands in order. The verifier has checked them all.
+static inline uint16_t vm_next_word(vm_machine_t* m) { return *m->pc++; }
+static inline vm_cell_t* vm_next_value(vm_machine_t* m) { return &m->values[*m->pc++]; }
+static inline iree_vm_ref_t* vm_next_ref(vm_machine_t* m) { return &m->refs[*m->pc++ & (VM_REGISTER_REF - 1)]; }
+static inline uint32_t vm_next_u32(vm_machine_t* m) {
+  uint32_t value;
+  memcpy(&value, m->pc, sizeof(value));
+  m->pc += 2;
+  return value;
+}
+
+// The object of a reference operand; an error for null or another type.
+#define VM_NEXT_OBJECT(m, prefix, variable) \
+  prefix##_t* variable = NULL;              \
+  IREE_RETURN_IF_ERROR(prefix##_check_deref(*vm_next_ref(m), &variable))
+
+// The rows that are functions.
+#define FLOW(name, signature)
+#define OP(name, signature) iree_status_t vm_do_##name(vm_machine_t* m);
+#define UNARY(name, ...)
+#define BINARY(name, ...)
+#define TERNARY(name, ...)
+#define DIVIDE(name, ...)
+#define LOAD(name, R, ctype) iree_status_t vm_do_##name(vm_machine_t* m);
+#define STORE(name, A, ctype) iree_status_t vm_do_##name(vm_machine_t* m);
+#define HAL_LOAD(name, R, ctype) iree_status_t vm_do_##name(vm_machine_t* m);
+#include "module/ops.def"
+#include "module/ops_undef.h"
+
+// Runs a function of the module with packed arguments and results.
+iree_status_t vm_interpret(iree_vm_stack_t* stack, bytecode_module_t* module, uint32_t function_index,
+                           const iree_vm_function_t* function, iree_byte_span_t arguments, iree_byte_span_t results);
+
+#endif  // VM_BYTECODE_MACHINE_H_

@@ -1,0 +1,82 @@
+// What a .vmfb module is in memory, and its state in one context.
+#ifndef VM_BYTECODE_STATE_H_
+#define VM_BYTECODE_STATE_H_
+
+#include "iree/hal/api.h"
+#include "iree/vm/api.h"
+#include "module/image.h"
+#include "vm/bytecode/device.h"
+
+typedef struct bytecode_module_t {
+  iree_vm_module_t interface;
+  iree_vm_instance_t* instance;
+  iree_allocator_t allocator;
+  iree_allocator_t archive_allocator;
+  iree_const_byte_span_t archive;
+  module_image_t image;
+} bytecode_module_t;
+
+// Imports that every module with devices has besides its own: after those, in this order.
+//   IMPLICIT_IMPORT(NAME, full name, convention, linkage)
+#define VM_IMPLICIT_IMPORTS(IMPLICIT_IMPORT)                         \
+  IMPLICIT_IMPORT(DEVICE_COUNT, "hal.devices.count", "0v_i", IMPORT) \
+  IMPLICIT_IMPORT(DEVICE_GET, "hal.devices.get", "0i_r", IMPORT)     \
+  IMPLICIT_IMPORT(VIEW_TRACE, "hal.buffer_view.trace", "0rCrD_v", IMPORT_OPTIONAL)
+
+typedef enum {
+#define IMPLICIT_IMPORT(NAME, full_name, convention, linkage) VM_IMPLICIT_##NAME,
+  VM_IMPLICIT_IMPORTS(IMPLICIT_IMPORT)
+#undef IMPLICIT_IMPORT
+      VM_IMPLICIT_COUNT,
+} vm_implicit_import_t;
+
+// A linked import with its packed list sizes. Unresolved optional ones have a null function.
+typedef struct vm_import_t {
+  iree_vm_function_t function;
+  iree_host_size_t argument_size, result_size;
+} vm_import_t;
+
+typedef union vm_cell_t {
+  int32_t i;
+  int64_t I;
+  float f;
+  double F;
+  uint64_t bits;
+} vm_cell_t;
+
+struct iree_vm_module_state_t {
+  bytecode_module_t* module;  // outlives the state
+  iree_allocator_t allocator;
+  bool is_ready;                  // devices and constants are there
+  vm_cell_t* global_values;       // one for each global
+  iree_vm_ref_t* global_refs;     // one for each global
+  vm_import_t* imports;           // the module's, then the implicit ones
+  vm_device_t** devices;          // one for each row of devices
+  iree_hal_buffer_t** constants;  // one for each row of constants
+};
+
+static inline bool vm_module_uses_hal(const bytecode_module_t* module) { return module->image.devices_count != 0; }
+
+static inline uint32_t vm_module_import_count(const bytecode_module_t* module) {
+  return module->image.imports_count + (vm_module_uses_hal(module) ? VM_IMPLICIT_COUNT : 0);
+}
+
+iree_status_t vm_state_create(bytecode_module_t* module, iree_allocator_t allocator,
+                              iree_vm_module_state_t** out_state);
+void vm_state_destroy(iree_vm_module_state_t* state);
+
+// A state with copies of the parent's variables, its own pools and the same device objects.
+iree_status_t vm_state_fork(iree_vm_module_state_t* parent, iree_allocator_t allocator,
+                            iree_vm_module_state_t** out_state);
+
+iree_status_t vm_state_resolve_import(iree_vm_module_state_t* state, uint32_t ordinal,
+                                      const iree_vm_function_t* function);
+
+// Finds devices, loads executables and makes constants; the first part of `__init`.
+iree_status_t vm_state_setup(iree_vm_module_state_t* state, iree_vm_stack_t* stack);
+
+// Calls an import with packed lists; refs that the callee left in the arguments are the caller's to release.
+iree_status_t vm_import_call(const vm_import_t* import, iree_vm_stack_t* stack, iree_byte_span_t arguments,
+                             iree_byte_span_t results);
+
+#endif  // VM_BYTECODE_STATE_H_

@@ -1,0 +1,180 @@
+// Streams over queue submissions.
+
+#include "vm/bytecode/stream.h"
+
+IREE_VM_DEFINE_TYPE_ADAPTERS(vm_stream, vm_stream_t);
+
+static void recycle(void* ptr);
+static iree_vm_ref_type_descriptor_t stream_descriptor = {.destroy = recycle,
+                                                          .type_name = iree_string_view_literal("vm.stream")};
+
+iree_status_t vm_stream_register_type(iree_vm_instance_t* instance) {
+  return iree_vm_instance_register_type(instance, &stream_descriptor, &vm_stream_registration);
+}
+
+typedef enum { PROGRESS_BUSY, PROGRESS_DONE, PROGRESS_FAILED } progress_t;
+
+static progress_t progress_of(const vm_stream_t* stream) {
+  uint64_t value = 0;
+  if (iree_status_consume_code(iree_hal_semaphore_query(stream->semaphore, &value)) != IREE_STATUS_OK) {
+    return PROGRESS_FAILED;
+  }
+  return value >= stream->value ? PROGRESS_DONE : PROGRESS_BUSY;
+}
+
+// Semaphore values end far below 2^64; a stream that comes near is replaced while idle.
+static bool is_worn_out(const vm_stream_t* stream) { return stream->value > IREE_HAL_SEMAPHORE_MAX_VALUE / 2; }
+
+static iree_status_t create(vm_device_t* device, vm_stream_t** out_stream) {
+  vm_stream_t* stream = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->allocator, sizeof(*stream), (void**)&stream));
+  stream->device = device;
+  iree_status_t status = iree_hal_semaphore_create(device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, 0,
+                                                   IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &stream->semaphore);
+  if (iree_status_is_ok(status)) {
+    *out_stream = stream;
+  } else {
+    vm_stream_free(stream);
+  }
+  return status;
+}
+
+static void drop_waits(vm_stream_t* stream) {
+  for (uint32_t i = 0; i < stream->wait_count; ++i) iree_hal_semaphore_release(stream->wait_semaphores[i]);
+  stream->wait_count = 0;
+}
+
+void vm_stream_free(vm_stream_t* stream) {
+  drop_waits(stream);
+  iree_hal_semaphore_release(stream->semaphore);
+  iree_allocator_free(stream->device->allocator, stream);
+}
+
+// An idle stream whose work is done: a busy one would make a new call wait for an old one. Broken ones go.
+static vm_stream_t* take_idle(vm_device_t* device) {
+  vm_stream_t* found = NULL;
+  iree_slim_mutex_lock(&device->mutex);
+  for (vm_stream_t** link = &device->idle_streams; *link && !found;) {
+    vm_stream_t* stream = *link;
+    progress_t progress = progress_of(stream);
+    if (progress == PROGRESS_BUSY) {
+      link = &stream->next;
+      continue;
+    }
+    *link = stream->next;
+    if (progress == PROGRESS_DONE && !is_worn_out(stream)) {
+      found = stream;
+    } else {
+      vm_stream_free(stream);
+    }
+  }
+  iree_slim_mutex_unlock(&device->mutex);
+  return found;
+}
+
+static iree_status_t acquire_pooled(vm_device_t* device, vm_stream_t** out_stream) {
+  vm_stream_t* stream = take_idle(device);
+  if (!stream) IREE_RETURN_IF_ERROR(create(device, &stream));
+  iree_atomic_ref_count_init(&stream->ref_object.counter);
+  vm_device_retain(device);
+  *out_stream = stream;
+  return iree_ok_status();
+}
+
+static iree_status_t acquire_ordered(vm_device_t* device, vm_stream_t** out_stream) {
+  vm_stream_t* stream = device->ordered_stream;
+  if (stream) {
+    progress_t progress = progress_of(stream);
+    if (progress == PROGRESS_FAILED || (progress == PROGRESS_DONE && is_worn_out(stream))) {
+      vm_stream_release(stream);
+      stream = device->ordered_stream = NULL;
+    }
+  }
+  if (!stream) {
+    IREE_RETURN_IF_ERROR(acquire_pooled(device, &stream));
+    device->ordered_stream = stream;
+  }
+  iree_atomic_ref_count_inc(&stream->ref_object.counter);
+  *out_stream = stream;
+  return iree_ok_status();
+}
+
+iree_status_t vm_stream_acquire(vm_device_t* device, bool ordered, vm_stream_t** out_stream) {
+  *out_stream = NULL;
+  return ordered ? acquire_ordered(device, out_stream) : acquire_pooled(device, out_stream);
+}
+
+// The last reference is gone: back to the pool, unless its timeline failed.
+static void recycle(void* ptr) {
+  vm_stream_t* stream = ptr;
+  vm_device_t* device = stream->device;
+  drop_waits(stream);
+  if (progress_of(stream) == PROGRESS_FAILED) {
+    vm_stream_free(stream);
+  } else {
+    iree_slim_mutex_lock(&device->mutex);
+    stream->next = device->idle_streams;
+    device->idle_streams = stream;
+    iree_slim_mutex_unlock(&device->mutex);
+  }
+  vm_device_release(device);
+}
+
+void vm_stream_release(vm_stream_t* stream) {
+  if (stream && iree_atomic_ref_count_dec(&stream->ref_object.counter) == 1) recycle(stream);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Submissions
+//===----------------------------------------------------------------------------------------------------------------===
+
+void vm_stream_prepare(vm_stream_t* stream, vm_submission_t* out_submission) {
+  uint32_t count = stream->wait_count;
+  if (stream->value) {
+    stream->wait_semaphores[count] = stream->semaphore;
+    stream->wait_values[count++] = stream->value;
+  }
+  out_submission->wait = (iree_hal_semaphore_list_t){count, stream->wait_semaphores, stream->wait_values};
+  out_submission->signal_value = stream->value + 1;
+  out_submission->signal = (iree_hal_semaphore_list_t){1, &stream->semaphore, &out_submission->signal_value};
+}
+
+iree_status_t vm_stream_submitted(vm_stream_t* stream, const vm_submission_t* submission, iree_status_t status) {
+  if (!iree_status_is_ok(status)) return status;
+  stream->value = submission->signal_value;
+  drop_waits(stream);
+  return status;
+}
+
+static iree_status_t submit_barrier(vm_stream_t* stream) {
+  vm_submission_t submission;
+  vm_stream_prepare(stream, &submission);
+  return vm_stream_submitted(
+      stream, &submission,
+      iree_hal_device_queue_barrier(stream->device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, submission.wait,
+                                    submission.signal, IREE_HAL_EXECUTE_FLAG_NONE));
+}
+
+iree_status_t vm_stream_wait(vm_stream_t* stream, iree_hal_semaphore_list_t points) {
+  for (iree_host_size_t i = 0; i < points.count; ++i) {
+    if (stream->wait_count == VM_STREAM_WAIT_LIMIT) IREE_RETURN_IF_ERROR(submit_barrier(stream));
+    iree_hal_semaphore_retain(points.semaphores[i]);
+    stream->wait_semaphores[stream->wait_count] = points.semaphores[i];
+    stream->wait_values[stream->wait_count++] = points.payload_values[i];
+  }
+  return iree_ok_status();
+}
+
+iree_status_t vm_stream_await(vm_stream_t* stream) {
+  if (stream->wait_count) IREE_RETURN_IF_ERROR(submit_barrier(stream));
+  if (!stream->value) return iree_ok_status();
+  return iree_hal_semaphore_wait(stream->semaphore, stream->value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+}
+
+iree_status_t vm_stream_signal(vm_stream_t* stream, iree_hal_semaphore_list_t points) {
+  vm_submission_t submission;
+  vm_stream_prepare(stream, &submission);
+  // Its own point does not advance: nothing was added that later work must wait for.
+  return iree_hal_device_queue_barrier(stream->device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, submission.wait, points,
+                                       IREE_HAL_EXECUTE_FLAG_NONE);
+}
