@@ -1,0 +1,134 @@
+// See pass.h.
+#include "ir/pass.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void pass_report_finish(pass_report_t* report) {
+  free(report->times);
+  memset(report, 0, sizeof(*report));
+}
+
+static int compare_times(const void* a, const void* b) {
+  double x = ((const pass_time_t*)a)->seconds, y = ((const pass_time_t*)b)->seconds;
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+void pass_report_print(const pass_report_t* report, text_t* out) {
+  double total = 0;
+  pass_time_t* sorted = malloc(sizeof(*sorted) * (report->count + 1));
+  if (!sorted) abort();
+  if (report->count) memcpy(sorted, report->times, sizeof(*sorted) * report->count);
+  qsort(sorted, report->count, sizeof(*sorted), compare_times);
+  for (uint32_t i = 0; i < report->count; ++i) total += sorted[i].seconds;
+  text_printf(out, "Total: %.6f s\n", total);
+  for (uint32_t i = 0; i < report->count; ++i) {
+    double share = total > 0 ? 100 * sorted[i].seconds / total : 0;
+    text_printf(out, "%10.6f s (%5.1f%%)  %s%s\n", sorted[i].seconds, share, sorted[i].name,
+                sorted[i].result == PASS_UNCHANGED ? " (unchanged)" : "");
+  }
+  free(sorted);
+}
+
+static void show(ir_context_t* ctx, ir_op_t* module, const pass_t* pass, const pass_options_t* o) {
+  char banner[160];
+  text_t text = {0};
+  snprintf(banner, sizeof(banner), "// -----// IR Dump After %s //----- //", pass->name);
+  ir_print_op(ctx, &text, module, o->print_flags, o->elide_above);
+  if (o->print) {
+    o->print(o->print_user, banner, text.data, text.size);
+  } else {
+    fprintf(stderr, "%s\n%s\n", banner, text.data);
+  }
+  text_finish(&text);
+}
+
+static bool wants_show(const pass_t* pass, pass_result_t result, const pass_options_t* o) {
+  if (o->print_after_all || (o->print_after_change && result == PASS_CHANGED)) return true;
+  for (uint32_t i = 0; i < o->print_after_count; ++i) {
+    if (strcmp(o->print_after[i], pass->name) == 0) return true;
+  }
+  return false;
+}
+
+// A parsed copy must print the same; differences are shown from the first differing line.
+bool pass_check_round_trip(ir_context_t* ctx, ir_op_t* module, uint32_t print_flags) {
+  text_t first = {0}, second = {0};
+  ir_print_op(ctx, &first, module, print_flags, 0);
+  char* kept = arena_strndup(ir_context_arena(ctx), first.data, first.size);  // the parsed module points into it
+  ir_op_t* again = ir_parse_module(ctx, "<round trip>", kept, first.size);
+  bool ok = again != NULL;
+  if (ok) {
+    ir_print_op(ctx, &second, again, print_flags, 0);
+    ok = first.size == second.size && memcmp(first.data, second.data, first.size) == 0;
+    size_t at = 0, line = 0;
+    while (!ok && at < first.size && at < second.size && first.data[at] == second.data[at]) {
+      if (first.data[at++] == '\n') line = at;
+    }
+    if (!ok) {
+      int a = (int)strcspn(first.data + line, "\n"), b = (int)strcspn(second.data + line, "\n");
+      ir_error(ctx, module->loc, "printed IR does not parse back to the same: '%.*s' became '%.*s'", a,
+               first.data + line, b, second.data + line);
+    }
+  } else {
+    ir_error(ctx, module->loc, "printed IR does not parse");
+  }
+  text_finish(&first);
+  text_finish(&second);
+  return ok;
+}
+
+static bool check(ir_context_t* ctx, ir_op_t* module, const pass_t* pass, const pass_options_t* o) {
+  const char* name = pass ? pass->name : "the input";
+  if (o->verify_each && !ir_verify(ctx, module)) {
+    return ir_error(ctx, module->loc, "IR is not valid after '%s'", name);
+  }
+  if (o->round_trip && !pass_check_round_trip(ctx, module, o->print_flags & IR_PRINT_GENERIC)) {
+    return ir_error(ctx, module->loc, "IR does not round-trip after '%s'", name);
+  }
+  return true;
+}
+
+static void note_time(pass_report_t* report, const pass_t* pass, double seconds, pass_result_t result) {
+  if ((report->count & (report->count - 1)) == 0) {
+    size_t room = report->count ? 2 * report->count : 1;
+    report->times = realloc(report->times, sizeof(*report->times) * room);
+    if (!report->times) abort();
+  }
+  report->times[report->count++] = (pass_time_t){pass->name, seconds, result};
+}
+
+bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, uint32_t count,
+              const pass_options_t* options, pass_report_t* report) {
+  static const pass_options_t none = {0};
+  const pass_options_t* o = options ? options : &none;
+  pass_report_t ignored = {0}, *r = report ? report : &ignored;
+  if (!check(ctx, module, NULL, o)) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const pass_t* pass = passes[i];
+    if (o->bisect_limit > 0 && (int64_t)i >= o->bisect_limit) {
+      r->stopped = true;
+      break;
+    }
+    double start = now();
+    pass_result_t result = pass->run(module, ctx);
+    if (o->timing && report) note_time(report, pass, now() - start, result);
+    if (result == PASS_FAILED) return false;
+    r->changed |= result == PASS_CHANGED;
+    if (wants_show(pass, result, o)) show(ctx, module, pass, o);
+    if (!check(ctx, module, pass, o)) return false;
+    if (o->stop_after && strcmp(o->stop_after, pass->name) == 0) {
+      r->stopped = true;
+      break;
+    }
+  }
+  return true;
+}
