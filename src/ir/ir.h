@@ -508,7 +508,8 @@ typedef enum {
   IR_PRINT_GENERIC = 1,
   IR_PRINT_LOCS = 2,
   IR_PRINT_ELIDE_LARGE = 4,
-  IR_PRINT_LOCAL_SCOPE = 8
+  IR_PRINT_LOCAL_SCOPE = 8,
+  IR_PRINT_NO_RESOURCES = 16  // without the contents of dense_resource<name>, for callers that write them
 } ir_print_flags_t;
 // Elides element data above `elide_above` elements as dense_resource<__elided__> when IR_PRINT_ELIDE_LARGE is set.
 void ir_print_op(ir_context_t* ctx, text_t* out, ir_op_t* op, uint32_t flags, int64_t elide_above);

@@ -239,6 +239,7 @@ void ir_emit_arrow_types(ir_printer_t* pr, const ir_op_t* op) {
 
 // Written with the module's resources at the end, unless another one has the name.
 static bool note_resource(ir_printer_t* pr, const ir_attr_t* attr) {
+  if (pr->flags & IR_PRINT_NO_RESOURCES) return true;
   for (uint32_t i = 0; i < pr->resource_count; ++i) {
     if (pr->resources[i]->resource == attr->resource) return pr->resources[i]->data == attr->data;
   }
