@@ -245,7 +245,7 @@ IREE_API_EXPORT iree_hal_buffer_usage_t iree_hal_buffer_allowed_usage(const iree
 
 IREE_API_EXPORT iree_status_t iree_hal_buffer_map_zero(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
                                                        iree_device_size_t byte_length);
-// Repeats a pattern of 1, 2 or 4 bytes; offset and length must be multiples of its size.
+// Repeats a pattern of 1, 2, 4 or 8 bytes; offset and length must be multiples of its size.
 IREE_API_EXPORT iree_status_t iree_hal_buffer_map_fill(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
                                                        iree_device_size_t byte_length, const void* pattern,
                                                        iree_host_size_t pattern_length);
@@ -286,7 +286,7 @@ IREE_API_EXPORT iree_status_t iree_hal_buffer_mapping_subspan(iree_hal_buffer_ma
 // For drivers
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Wraps host memory; `release_callback` runs when the buffer dies. `data` must be aligned to 16 bytes and cover
+// Wraps host memory; `release_callback` runs when the buffer dies. `data` must be aligned to IREE_HAL_HEAP_BUFFER_ALIGNMENT and cover
 // `allocation_size`.
 IREE_API_EXPORT iree_status_t iree_hal_heap_buffer_wrap(
     iree_hal_buffer_placement_t placement, iree_hal_memory_type_t memory_type, iree_hal_memory_access_t allowed_access,
