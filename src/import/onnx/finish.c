@@ -1,4 +1,4 @@
-// The importer's last step for an op: version and types. Also parameters that stay outside of the module.
+// The importer's last step for an op: version and types.
 #include "import/onnx/importer.h"
 
 bool onnx_finish_op(onnx_importer_t* im, ir_op_t* op) {
@@ -12,8 +12,3 @@ bool onnx_finish_op(onnx_importer_t* im, ir_op_t* op) {
   }
   return true;
 }
-
-bool onnx_is_external(const onnx_importer_t* im, const ir_type_t* type) {
-  return im->options->externalize && ir_type_count(type) >= im->options->minimum_elements;
-}
-ir_value_t* onnx_externalize(onnx_importer_t* im, const char* name, const ir_type_t* type, const ir_attr_t* value) { return NULL; }

@@ -617,10 +617,12 @@ ir_op_t* onnx_import_buffer(ir_context_t* ctx, const char* path, const void* dat
   }
   if (!check_model(&im)) return NULL;
   im.resources = onnx_names_create(arena, NULL);
+  im.globals = onnx_names_create(arena, NULL);
   im.module = ir_module_create(ctx, im.loc);
   im.from_opset = opset_version(&im.model->opset_imports, 0);
   im.to_opset = options->opset_version > im.from_opset ? options->opset_version : im.from_opset;
   if (options->infer_types) im.lowering = onnx_infer_begin(ctx, im.to_opset);
+  if (im.lowering) im.lowering->no_propagation = options->no_data_propagation;
   bool done = import_main(&im, im.model->graph);
   return done ? im.module : NULL;
 }

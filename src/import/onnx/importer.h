@@ -20,6 +20,7 @@ typedef struct onnx_importer_t {
   ir_builder_t builder;
   const ir_loc_t* loc;               // of the node at work
   onnx_names_t* resources;           // resource names in use
+  onnx_names_t* globals;             // names of globals in use
   onnx_lowering_t* lowering;         // derives result types; NULL when types are not wanted
   ir_op_t* module;
   ir_op_t* last_global;              // externalised parameters stand before the function

@@ -51,6 +51,7 @@ struct onnx_lowering_t {
   ir_builder_t b;
   int64_t opset;            // of the function at work
   bool inferring;           // for types only: ops without a lowering are no errors
+  bool no_propagation;      // only constants themselves are known, not what is computed from them
   bool unsupported;         // set when a handler said so
   uint32_t depth;           // of regions
 };

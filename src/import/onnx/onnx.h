@@ -2,19 +2,34 @@
 #ifndef IREE_C_IMPORT_ONNX_ONNX_H_
 #define IREE_C_IMPORT_ONNX_ONNX_H_
 
+#include <stdio.h>
+
 #include "import/onnx/files.h"
 #include "ir/ir.h"
 
 enum { ONNX_NEWEST_OPSET = 28 };
 
+// A weight that stays outside of the module.
+typedef struct onnx_parameter_t {
+  const char* name;
+  const ir_attr_t* value;
+  struct onnx_parameter_t* next;
+} onnx_parameter_t;
+typedef struct onnx_parameters_t {
+  onnx_parameter_t *first, *last;
+  uint64_t count;
+} onnx_parameters_t;
+
 typedef struct onnx_options_t {
   const char* data_dir;        // of external data; NULL: the model's own directory
   int64_t opset_version;       // upgrade the default domain's ops to this version; 0 or older than the model: no change
   bool infer_types;            // give every value a type; otherwise only what the file declares
+  bool no_data_propagation;    // derive types from types alone, not from the values of shape computations
   bool externalize;            // initializers become util.global with #stream.parameter.named
   int64_t externalize_inputs;  // and so do graph inputs from this one on; -1: none
   int64_t minimum_elements;    // of initializers that are externalised
   const char* scope;           // of externalised parameters
+  onnx_parameters_t* parameters;  // gets the externalised initializers, in order; may be NULL
   // Called now and then; may be NULL.
   void (*progress)(void* user, uint32_t done, uint32_t total);
   void* progress_user;
@@ -33,10 +48,11 @@ bool onnx_is_present(ir_op_t* module);
 // diagnostics.
 bool onnx_lower_module(ir_context_t* ctx, ir_op_t* module);
 
-// Externalised initializers of an imported module, in order, for writing them to a parameter archive.
-typedef struct onnx_parameter_t {
-  const char* name;
-  const ir_attr_t* value;
-} onnx_parameter_t;
+// Writes a module as text: like ir_print_op, but weights go to the file as they are read, so that memory stays small.
+// False when the file cannot be written (errno).
+bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file);
+
+// Writes a parameter archive (.irpa) with 64-byte aligned contents. False when it cannot be written (errno).
+bool onnx_write_parameters(const onnx_parameters_t* parameters, FILE* file);
 
 #endif  // IREE_C_IMPORT_ONNX_ONNX_H_

@@ -233,7 +233,7 @@ static trace_t* trace_op(onnx_node_t* n, ir_op_t* op, uint32_t result, uint32_t 
   uint32_t code = ir_code(op), moved = moved_operands(code);
   if (ir_op_dialect(op) != IR_DIALECT_GRAPH || op->region_count || !ir_has_trait(op, IR_TRAIT_PURE)) return no_trace(arena);
   if (code == GRAPH_CONSTANT) return trace_elements(arena, ir_op_attr(op, "value"));
-  if (code == GRAPH_DIM) return no_trace(arena);
+  if (code == GRAPH_DIM || n->lowering->no_propagation) return no_trace(arena);
   trace_t** in = ARENA_ARRAY(arena, trace_t*, op->operand_count + 1);
   bool constant = true;
   for (uint32_t k = 0; k < op->operand_count; ++k) {

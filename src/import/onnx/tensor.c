@@ -245,6 +245,9 @@ const ir_attr_t* onnx_tensor_attr(onnx_importer_t* im, const onnx_pb_tensor_t* t
     return NULL;
   }
   const ir_type_t* tensor = ir_type_tensor(ctx, element, (int32_t)t->dims.count, t->dims.data);
-  if (!data.raw) return ir_attr_elements_borrow(ctx, tensor, count ? data.data : "", data.size);
+  if (!data.raw) {
+    bool equal = count > 1 && memcmp(data.data, (const char*)data.data + data.size / count, data.size - data.size / count) == 0;
+    return ir_attr_elements_borrow(ctx, tensor, count ? data.data : "", equal ? data.size / count : data.size);
+  }
   return ir_attr_resource(ctx, tensor, resource_name(im, t->name), count ? data.data : "", data.size);
 }

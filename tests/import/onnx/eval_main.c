@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "dialects/evaluate.h"
-#include "dialects/graph.h"
+#include "dialects/register.h"
 #include "import/import.h"
 #include "npy.h"
 
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   if (argc < 3) return fprintf(stderr, "usage: onnx-eval [--print] model prefix [input.npy ...]\n"), 2;
   ir_context_t* ctx = ir_context_create();
   onnx_files_t files = {0};
-  dialects_register(ctx);
+  dialects_register_all(ctx);
   ir_op_t* module = load(ctx, argv[1], &files);
   bool done = module && onnx_lower_module(ctx, module) && ir_verify(ctx, module);
   if (done && print) {

@@ -1,0 +1,70 @@
+// Text output of imported models. The op text is small and printed as a whole; the weights that it names as
+// dense_resource follow as hex digits, written in pieces.
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/onnx/onnx.h"
+
+typedef struct resources_t {
+  const ir_attr_t** items;
+  size_t count, capacity;
+} resources_t;
+
+static void collect_attr(resources_t* r, const ir_attr_t* attr) {
+  if (attr->kind == IR_ATTR_ARRAY) {
+    for (uint32_t i = 0; i < attr->count; ++i) collect_attr(r, attr->items[i]);
+  }
+  if (attr->kind != IR_ATTR_ELEMENTS || !attr->resource) return;
+  if (r->count == r->capacity) {
+    r->capacity = r->capacity ? r->capacity * 2 : 64;
+    r->items = realloc(r->items, sizeof(*r->items) * r->capacity);
+    if (!r->items) abort();
+  }
+  r->items[r->count++] = attr;
+}
+
+static void collect_op(resources_t* r, ir_op_t* op) {
+  for (uint32_t i = 0; i < op->attr_count; ++i) collect_attr(r, op->attrs[i].value);
+  for (uint32_t i = 0; i < op->region_count; ++i) {
+    IR_FOR_BLOCKS(block, &op->regions[i]) {
+      IR_FOR_OPS(inner, block) collect_op(r, inner);
+    }
+  }
+}
+
+static bool write_hex(FILE* file, const unsigned char* data, size_t size) {
+  static const char digits[] = "0123456789ABCDEF";
+  char buffer[1 << 14];
+  for (size_t i = 0; i < size;) {
+    size_t n = 0;
+    while (i < size && n + 2 <= sizeof(buffer)) {
+      buffer[n++] = digits[data[i] >> 4];
+      buffer[n++] = digits[data[i++] & 15];
+    }
+    if (fwrite(buffer, 1, n, file) != n) return false;
+  }
+  return true;
+}
+
+// Names are identifiers: onnx_tensor_attr makes them so.
+static bool write_resource(FILE* file, const ir_attr_t* attr, bool last) {
+  static const unsigned char alignment[] = {8, 0, 0, 0};
+  return fprintf(file, "      %s: \"0x", attr->resource) > 0 && write_hex(file, alignment, 4) &&
+         write_hex(file, attr->data, attr->size) && fputs(last ? "\"\n" : "\",\n", file) >= 0;
+}
+
+bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file) {
+  resources_t resources = {0};
+  text_t text = {0};
+  collect_op(&resources, module);
+  ir_print_op(ctx, &text, module, IR_PRINT_NO_RESOURCES, 0);
+  bool done = fwrite(text.data, 1, text.size, file) == text.size;
+  text_finish(&text);
+  if (done && resources.count) done = fputs("\n{-#\n  dialect_resources: {\n    builtin: {\n", file) >= 0;
+  for (size_t i = 0; done && i < resources.count; ++i) {
+    done = write_resource(file, resources.items[i], i + 1 == resources.count);
+  }
+  if (done && resources.count) done = fputs("    }\n  }\n#-}\n", file) >= 0;
+  free(resources.items);
+  return done;
+}

@@ -1,0 +1,248 @@
+// iree-import-onnx: an ONNX model as MLIR text, with the flags and the output of IREE's importer.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dialects/register.h"
+#include "import/import.h"
+
+typedef struct arguments_t {
+  const char *input, *output, *data_dir, *scope, *save_to;
+  bool no_verify, data_prop, large_model, externalize, save;
+  long long opset, inputs_from, minimum_elements;
+  double gigabytes;
+} arguments_t;
+
+typedef enum { KIND_SET, KIND_TOGGLE, KIND_TEXT, KIND_NUMBER, KIND_DECIMAL } kind_t;
+typedef struct flag_t {
+  const char* name;
+  kind_t kind;
+  size_t offset;
+  const char* value;
+  const char* help;
+} flag_t;
+
+#define AT(member) offsetof(arguments_t, member)
+static const flag_t flags[] = {
+    {"-o", KIND_TEXT, AT(output), "OUTPUT_FILE", "where to write the text ('-': standard output, the default)"},
+    {"--no-verify", KIND_SET, AT(no_verify), NULL, "print without checking the result first"},
+    {"--data-prop", KIND_TOGGLE, AT(data_prop), NULL, "follow the values of shape computations (on)"},
+    {"--data-dir", KIND_TEXT, AT(data_dir), "DATA_DIR", "directory of external data (default: the model's)"},
+    {"--opset-version", KIND_NUMBER, AT(opset), "OPSET_VERSION", "bring the ops to this version, when it is newer"},
+    {"--large-model", KIND_TOGGLE, AT(large_model), NULL, "accepted for compatibility: weights are never loaded whole"},
+    {"--externalize-params", KIND_TOGGLE, AT(externalize), NULL, "large weights become references to parameters"},
+    {"--externalize-inputs-threshold", KIND_NUMBER, AT(inputs_from), "N", "inputs from this one on become parameters"},
+    {"--num-elements-threshold", KIND_NUMBER, AT(minimum_elements), "N", "least elements of such a weight (100)"},
+    {"--params-scope", KIND_TEXT, AT(scope), "SCOPE", "scope of the parameters (model)"},
+    {"--save-params", KIND_TOGGLE, AT(save), NULL, "write the parameters to an archive (on)"},
+    {"--param-gb-threshold", KIND_DECIMAL, AT(gigabytes), "GB", "accepted for compatibility: memory use is constant"},
+    {"--save-params-to", KIND_TEXT, AT(save_to), "FILE", "the archive (default: <output>_params.irpa)"},
+};
+enum { FLAG_COUNT = sizeof(flags) / sizeof(*flags) };
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Command line
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void usage(FILE* out) {
+  fputs("usage: iree-import-onnx [-h] [options] input_file\n", out);
+}
+
+static int help(void) {
+  usage(stdout);
+  puts("\nReads an ONNX model and prints it as MLIR, for iree-compile.\n");
+  for (int i = 0; i < FLAG_COUNT; ++i) {
+    char left[64];
+    snprintf(left, sizeof(left), "%s%s%s%s", flags[i].name, flags[i].value ? " " : "",
+             flags[i].value ? flags[i].value : "", flags[i].kind == KIND_TOGGLE ? " (or --no-...)" : "");
+    printf("  %-42s %s\n", left, flags[i].help);
+  }
+  return 0;
+}
+
+static int refuse(const char* what, const char* which) {
+  usage(stderr);
+  fprintf(stderr, "iree-import-onnx: error: %s%s\n", what, which);
+  return 2;
+}
+
+static const flag_t* find_flag(const char* name, size_t length, bool* negated) {
+  const flag_t* prefix = NULL;
+  int matches = 0;
+  for (int i = 0; i < FLAG_COUNT; ++i) {
+    char no[64];
+    snprintf(no, sizeof(no), "--no-%s", flags[i].name + 2);
+    for (int k = 0; k < (flags[i].kind == KIND_TOGGLE ? 2 : 1); ++k) {
+      const char* full = k ? no : flags[i].name;
+      if (strncmp(full, name, length) != 0) continue;
+      if (length < 4 && full[length]) continue;
+      *negated = k == 1;
+      if (!full[length]) return &flags[i];
+      prefix = &flags[i];
+      ++matches;
+    }
+  }
+  return matches == 1 ? prefix : NULL;
+}
+
+static bool set_value(const flag_t* flag, const char* text, arguments_t* args) {
+  char* member = (char*)args + flag->offset;
+  char* end = NULL;
+  errno = 0;
+  switch (flag->kind) {
+    case KIND_TEXT: *(const char**)member = text; return true;
+    case KIND_NUMBER: *(long long*)member = strtoll(text, &end, 10); break;
+    case KIND_DECIMAL: *(double*)member = strtod(text, &end); break;
+    default: return false;
+  }
+  return end != text && !*end && !errno;
+}
+
+// 0 when the program goes on, else an exit code + 1.
+static int parse(int argc, char** argv, arguments_t* args) {
+  for (int i = 1; i < argc; ++i) {
+    char* arg = argv[i];
+    if (strcmp(arg, "-h") == 0 || strcmp(arg, "--help") == 0) return help() + 1;
+    if (arg[0] != '-' || !arg[1]) {
+      if (args->input) return refuse("unrecognized arguments: ", arg) + 1;
+      args->input = arg;
+      continue;
+    }
+    char* equals = strchr(arg, '=');
+    size_t length = equals ? (size_t)(equals - arg) : strlen(arg);
+    if (strncmp(arg, "-o", 2) == 0 && length > 2 && arg[2] != '=') {  // -oFILE
+      args->output = arg + 2;
+      continue;
+    }
+    bool negated = false;
+    const flag_t* flag = find_flag(arg, length, &negated);
+    if (!flag) return refuse("unrecognized arguments: ", arg) + 1;
+    if (flag->kind == KIND_SET || flag->kind == KIND_TOGGLE) {
+      if (equals) return refuse("this argument takes no value: ", arg) + 1;
+      *((bool*)((char*)args + flag->offset)) = !negated;
+      continue;
+    }
+    if (!equals && i + 1 == argc) return refuse("expected one argument: ", arg) + 1;
+    if (!set_value(flag, equals ? equals + 1 : argv[++i], args)) return refuse("invalid value: ", argv[i]) + 1;
+  }
+  if (!args->input) return refuse("the following arguments are required: ", "input_file") + 1;
+  return 0;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Messages
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct console_t {
+  const char* input;
+  struct timespec start;
+  bool terminal, shown;
+} console_t;
+
+static void clear(console_t* c) {
+  if (c->shown) fputs("\r\033[K", stderr);
+  c->shown = false;
+}
+
+static void on_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* loc, const char* text,
+                          const char* rendered) {
+  (void)severity, (void)text;
+  console_t* c = user;
+  clear(c);
+  bool located = loc && ir_loc_find_file(loc);
+  fprintf(stderr, "%s%s%s\n", located ? "" : c->input, located ? "" : ": ", rendered);
+}
+
+static void show(console_t* c, const char* what, uint32_t done, uint32_t total) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!c->terminal || (double)(now.tv_sec - c->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - c->start.tv_nsec) < 1) return;
+  if (total) fprintf(stderr, "\r\033[K%s [%u/%u]", what, done, total);
+  else fprintf(stderr, "\r\033[K%s", what);
+  fflush(stderr);
+  c->shown = true;
+}
+
+static void on_progress(void* user, uint32_t done, uint32_t total) {
+  if (done % 64 == 0) show(user, "importing nodes", done, total);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Output: a file that could not be written completely is removed
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool close_output(FILE* file, const char* path, bool written) {
+  int error = errno;
+  bool standard = file == stdout;
+  if (standard ? fflush(file) != 0 : fclose(file) != 0) {
+    if (written) error = errno;
+    written = false;
+  }
+  if (written) return true;
+  fprintf(stderr, "cannot write '%s': %s\n", path, strerror(error));
+  if (!standard) unlink(path);
+  return false;
+}
+
+static bool write_text(ir_context_t* ctx, ir_op_t* module, const char* path) {
+  bool standard = !path || strcmp(path, "-") == 0;
+  FILE* file = standard ? stdout : fopen(path, "wb");
+  if (!file) return fprintf(stderr, "cannot write '%s': %s\n", path, strerror(errno)), false;
+  return close_output(file, standard ? "standard output" : path, onnx_write_module(ctx, module, file));
+}
+
+static bool write_archive(const arguments_t* args, const onnx_parameters_t* parameters) {
+  char path[4096];
+  const char* output = args->output;
+  const char *slash = strrchr(output ? output : "", '/'), *dot = strrchr(slash ? slash : output ? output : "", '.');
+  int stem = output ? (int)(dot && dot != output && dot[-1] != '/' ? (size_t)(dot - output) : strlen(output)) : 0;
+  if (args->save_to) snprintf(path, sizeof(path), "%s", args->save_to);
+  else snprintf(path, sizeof(path), "%.*s_params.irpa", stem, output);
+  FILE* file = fopen(path, "wb");
+  if (!file) return fprintf(stderr, "cannot write '%s': %s\n", path, strerror(errno)), false;
+  return close_output(file, path, onnx_write_parameters(parameters, file));
+}
+
+static bool run(const arguments_t* args, console_t* console, ir_context_t* ctx, onnx_files_t* files) {
+  onnx_parameters_t parameters = {0};
+  onnx_options_t options = {.data_dir = args->data_dir,
+                            .opset_version = args->opset,
+                            .infer_types = true,
+                            .no_data_propagation = !args->data_prop,
+                            .externalize = args->externalize,
+                            .externalize_inputs = args->inputs_from,
+                            .minimum_elements = args->minimum_elements,
+                            .scope = args->scope,
+                            .parameters = &parameters,
+                            .progress = on_progress,
+                            .progress_user = console};
+  ir_op_t* module = onnx_import_file(ctx, args->input, &options, files);
+  if (!module || (!args->no_verify && !ir_verify(ctx, module))) return false;
+  show(console, "writing", 0, 0);
+  if (args->externalize && args->save && !write_archive(args, &parameters)) return false;
+  return write_text(ctx, module, args->output);
+}
+
+int main(int argc, char** argv) {
+  arguments_t args = {.data_prop = true, .save = true, .inputs_from = -1, .minimum_elements = 100, .scope = "model"};
+  int stop = parse(argc, argv, &args);
+  if (stop) return stop - 1;
+  bool to_stdout = !args.output || strcmp(args.output, "-") == 0;
+  if (args.externalize && args.save && to_stdout && !args.save_to) {
+    return refuse("--externalize-params to standard output needs --save-params-to or --no-save-params", "");
+  }
+  console_t console = {.input = args.input, .terminal = isatty(STDERR_FILENO)};
+  clock_gettime(CLOCK_MONOTONIC, &console.start);
+  ir_context_t* ctx = ir_context_create();
+  onnx_files_t files = {0};
+  dialects_register_all(ctx);
+  ir_context_set_diagnostics(ctx, on_diagnostic, &console);
+  bool done = run(&args, &console, ctx, &files);
+  clear(&console);
+  ir_context_destroy(ctx);
+  onnx_files_finish(&files);
+  return done ? 0 : 1;
+}
