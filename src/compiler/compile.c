@@ -229,6 +229,8 @@ static bool run_stages(run_t* r) {
       if (stop) return true;
     }
   }
+  const compiler_options_t* o = r->options;
+  if (o->observe && !o->observe(o->observe_user, r->ctx, r->module, &r->kernels, &r->executable)) return false;
   progress(r, "writing", count, count + 1);
   return stage_module(r);
 }

@@ -5,6 +5,7 @@
 #define IREE_C_COMPILER_COMPILER_H_
 
 #include "ir/pass.h"
+#include "compiler/kernels.h"
 #include "iree/base/api.h"
 #include "target/target.h"
 
@@ -44,6 +45,11 @@ typedef struct compiler_options_t {
   uint32_t print_flags;
   ir_diagnostic_fn_t diagnostic;
   void* diagnostic_user;
+  // Sees the program when its kernels are there, before the module is written: tests run dispatches one by one with it.
+  // False stops the compilation without a message. May be NULL.
+  bool (*observe)(void* user, ir_context_t* ctx, ir_op_t* module, const kernel_list_t* kernels,
+                  const target_executable_t* executable);
+  void* observe_user;
   // Called now and then with a stage's name and how far it is; may be NULL.
   void (*progress)(void* user, const char* stage, uint32_t done, uint32_t total);
   void* progress_user;

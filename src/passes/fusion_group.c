@@ -233,7 +233,8 @@ static bool reduce_joins(fusion_t* f, fusion_node_t* node) {
 
 static void start_reduce(fusion_t* f, fusion_node_t* node) {
   if (reduce_joins(f, node)) return;
-  fusion_group_t* group = &f->groups[new_group(f, node, FUSION_SPACE_OUTER)];
+  int32_t index = new_group(f, node, FUSION_SPACE_OUTER);
+  fusion_group_t* group = &f->groups[index];
   group->is_rows = true;
   group->reduced_count = ir_op_ints(node->op, "dims", group->reduced, GRAPH_MAX_RANK);
 }
