@@ -1,23 +1,31 @@
-// Families of matrix instructions: which rows of kernels/mma.def a processor has.
+// Families of matrix instructions: which rows of dialects/mma.def a processor has.
 #ifndef IREE_C_TARGET_MATRIX_H_
 #define IREE_C_TARGET_MATRIX_H_
 
 #include "kernels/device.h"
 
+// gfx908, gfx90a, gfx942, gfx950, gfx9-4-generic (gfx942 without 8-bit floats); gfx11, gfx12, gfx1250; sm_70, sm_75,
+// sm_80, sm_89 and above, sm_90a
+#define MATRIX_FAMILIES(FAMILY) \
+  FAMILY(NONE)                  \
+  FAMILY(MFMA1)                 \
+  FAMILY(MFMA2)                 \
+  FAMILY(MFMA3)                 \
+  FAMILY(MFMA4)                 \
+  FAMILY(MFMA_GENERIC)          \
+  FAMILY(WMMA3)                 \
+  FAMILY(WMMA4)                 \
+  FAMILY(WMMA5)                 \
+  FAMILY(VOLTA)                 \
+  FAMILY(TURING)                \
+  FAMILY(AMPERE)                \
+  FAMILY(ADA)                   \
+  FAMILY(HOPPER)
 typedef enum {
-  MATRIX_NONE,
-  MATRIX_MFMA1,   // gfx908
-  MATRIX_MFMA2,   // gfx90a
-  MATRIX_MFMA3,   // gfx942
-  MATRIX_MFMA4,   // gfx950
-  MATRIX_WMMA3,   // gfx11
-  MATRIX_WMMA4,   // gfx12
-  MATRIX_WMMA5,   // gfx1250
-  MATRIX_VOLTA,   // sm_70
-  MATRIX_TURING,  // sm_75
-  MATRIX_AMPERE,  // sm_80
-  MATRIX_ADA,     // sm_89 and above
-  MATRIX_HOPPER,  // sm_90a
+#define FAMILY(name) MATRIX_##name,
+  MATRIX_FAMILIES(FAMILY)
+#undef FAMILY
+      MATRIX_COUNT
 } matrix_family_t;
 
 void matrix_rows(matrix_family_t family, const device_mma_t** rows, int32_t* count);

@@ -102,6 +102,15 @@ static bool dump_stages(build_job_t* job, LLVMTargetMachineRef machine, LLVMModu
          dump_module(job, module, "optimized", error) && dump_assembly(job, machine, module, error);
 }
 
+// Code object version 5, which every runtime loads; generic targets exist from version 6 on.
+static void set_code_object_version(const target_t* target, LLVMContextRef context, LLVMModuleRef module) {
+  if (target->backend != TARGET_ROCM) return;
+  static const char flag[] = "amdhsa_code_object_version";
+  unsigned version = strstr(target->cpu, "generic") ? 600 : 500;
+  LLVMMetadataRef value = LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(context), version, 0));
+  LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorError, flag, sizeof(flag) - 1, value);
+}
+
 static void run_chunk(build_job_t* job, chunk_t* chunk) {
   LLVMTargetMachineRef machine = codegen_create_machine(job->target, &chunk->error);
   if (!machine) return;
@@ -111,6 +120,7 @@ static void run_chunk(build_job_t* job, chunk_t* chunk) {
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
   LLVMSetModuleDataLayout(module, layout);
   LLVMDisposeTargetData(layout);
+  set_code_object_version(job->target, context, module);
   bool text = job->target->backend == TARGET_CUDA;
   chunk->ok = emit_chunk(job, chunk, context, module) && dump_stages(job, machine, module, &chunk->error) &&
               codegen_emit(machine, module, text ? LLVMAssemblyFile : LLVMObjectFile, &chunk->code, &chunk->error);

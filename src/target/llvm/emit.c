@@ -116,6 +116,7 @@ bool emit_function(emit_t* e, ir_op_t* func, target_entry_t* info) {
   e->info = info;
   e->workgroup_memory = 0;
   e->workgroup_global = NULL;
+  e->used_inputs = 0;
   if (!fill_info(e, func, info)) return false;
   e->function = e->hooks->entry(e, func);
   if (e->failed) return false;

@@ -59,6 +59,7 @@ struct emit_t {
   LLVMValueRef environment, dispatch, workgroup;  // CPU arguments
   uint64_t workgroup_memory;                      // bytes handed out so far
   target_entry_t* info;
+  uint32_t used_inputs;           // target's own: hardware inputs that the function reads
   LLVMValueRef workgroup_global;  // GPU: array that stands for it until its size is known
 };
 

@@ -19,4 +19,7 @@ void hooks_add_string_attribute(emit_t* e, LLVMValueRef function, const char* na
 // GPU kernels: bindings as pointers, constants as 32-bit arguments.
 LLVMValueRef hooks_gpu_entry(emit_t* e, ir_op_t* func, unsigned call_convention);
 
+// kernel.mma through the intrinsic that its row names; NULL when the target has no such instruction.
+LLVMValueRef hooks_mma(emit_t* e, ir_op_t* op, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
+
 #endif  // IREE_C_TARGET_LLVM_HOOKS_H_

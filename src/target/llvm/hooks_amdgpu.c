@@ -19,7 +19,6 @@ static LLVMValueRef amdgpu_entry(emit_t* e, ir_op_t* func) {
   snprintf(text, sizeof(text), "%u,%u", threads, threads);
   hooks_add_string_attribute(e, function, "amdgpu-flat-work-group-size", text);
   hooks_add_string_attribute(e, function, "uniform-work-group-size", "true");
-  hooks_add_string_attribute(e, function, "amdgpu-no-implicitarg-ptr", "");
   // The size in metadata too, for who launches.
   LLVMMetadataRef sizes[3];
   for (int i = 0; i < 3; ++i) sizes[i] = LLVMValueAsMetadata(i32(e, size[i]));
@@ -27,6 +26,27 @@ static LLVMValueRef amdgpu_entry(emit_t* e, ir_op_t* func) {
   LLVMGlobalSetMetadata(function, LLVMGetMDKindIDInContext(e->context, "reqd_work_group_size", 20),
                         LLVMValueAsMetadata(node));
   return function;
+}
+
+// What the hardware need not set up: each input of a kernel costs registers, and none is used unless asked for here.
+enum { USES_COUNT = 1 << 6 };  // bits 0-2: workgroup ids; 3-5: thread ids; 6: the dispatch packet
+static void mark_unused_inputs(emit_t* e) {
+  static const char* const never[] = {
+      "amdgpu-no-queue-ptr",         "amdgpu-no-dispatch-id",       "amdgpu-no-implicitarg-ptr",
+      "amdgpu-no-lds-kernel-id",     "amdgpu-no-heap-ptr",          "amdgpu-no-hostcall-ptr",
+      "amdgpu-no-default-queue",     "amdgpu-no-completion-action", "amdgpu-no-multigrid-sync-arg",
+      "amdgpu-no-flat-scratch-init",
+  };
+  static const char* const unless_used[] = {
+      "amdgpu-no-workgroup-id-x", "amdgpu-no-workgroup-id-y", "amdgpu-no-workgroup-id-z", "amdgpu-no-workitem-id-x",
+      "amdgpu-no-workitem-id-y",  "amdgpu-no-workitem-id-z",  "amdgpu-no-dispatch-ptr",
+  };
+  for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); ++i) {
+    hooks_add_string_attribute(e, e->function, never[i], "");
+  }
+  for (size_t i = 0; i < sizeof(unless_used) / sizeof(unless_used[0]); ++i) {
+    if (!(e->used_inputs >> i & 1)) hooks_add_string_attribute(e, e->function, unless_used[i], "");
+  }
 }
 
 static LLVMValueRef call0(emit_t* e, const char* name) { return build_intrinsic(e, name, NULL, 0, NULL, 0); }
@@ -58,17 +78,21 @@ static LLVMValueRef amdgpu_id(emit_t* e, uint32_t code, unsigned axis) {
   LLVMValueRef id;
   if (code == KERNEL_WORKGROUP_ID) {
     id = call0(e, workgroup[axis]);
+    e->used_inputs |= 1u << axis;
   } else if (code == KERNEL_THREAD_ID) {
     id = call0(e, thread[axis]);
+    e->used_inputs |= 8u << axis;
   } else if (code == KERNEL_SUBGROUP_LANE) {
     id = lane_number(e);
   } else {
+    e->used_inputs |= USES_COUNT;
     id = build_udiv(e, grid_size(e, axis), i32(e, e->info->workgroup_size[axis]));
   }
   return build_zext(e, id, i64);
 }
 
 static void amdgpu_ret(emit_t* e) {
+  mark_unused_inputs(e);
   // Only now is it known how much workgroup memory the kernel has.
   if (e->workgroup_global) {
     LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->context), e->workgroup_memory);
@@ -94,6 +118,42 @@ static void amdgpu_barrier(emit_t* e) {
   fence(e, LLVMAtomicOrderingAcquire);
 }
 
+static LLVMValueRef amdgpu_workgroup_memory(emit_t* e, uint64_t offset) {
+  LLVMTypeRef i8 = LLVMInt8TypeInContext(e->context);
+  if (!e->workgroup_global) {
+    e->workgroup_global = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(i8, 0), "lds", WORKGROUP_SPACE);
+  }
+  return build_address(e, i8, e->workgroup_global, i32(e, offset));
+}
+
+// Number of the thread in its workgroup.
+static LLVMValueRef thread_number(emit_t* e) {
+  LLVMValueRef number = i32(e, 0);
+  for (unsigned axis = 3; axis-- > 0;) {
+    LLVMValueRef id = build_trunc(e, amdgpu_id(e, KERNEL_THREAD_ID, axis), i32_type(e));
+    number = build_add(e, build_mul(e, number, i32(e, e->info->workgroup_size[axis])), id);
+  }
+  return number;
+}
+
+// gfx6 and gfx7 have no permute: through memory, which keeps a wave's accesses in order.
+static LLVMValueRef permute_in_memory(emit_t* e, LLVMValueRef value, LLVMValueRef self, LLVMValueRef from) {
+  const uint32_t* size = e->info->workgroup_size;
+  uint64_t offset = (e->workgroup_memory + 3) & ~3ull;
+  e->workgroup_memory = offset + 4ull * size[0] * size[1] * size[2];
+  LLVMValueRef base = amdgpu_workgroup_memory(e, offset), mine = thread_number(e);
+  LLVMValueRef store = LLVMBuildStore(e->builder, value, build_address(e, i32_type(e), base, mine));
+  LLVMValueRef other = build_add(e, build_sub(e, mine, self), from);
+  LLVMValueRef load = LLVMBuildLoad2(e->builder, i32_type(e), build_address(e, i32_type(e), base, other), "");
+  LLVMSetVolatile(store, 1);
+  LLVMSetVolatile(load, 1);
+  return load;
+}
+
+static bool has_permute(const emit_t* e) {
+  return strncmp(e->target->cpu, "gfx6", 4) != 0 && strncmp(e->target->cpu, "gfx7", 4) != 0;
+}
+
 // Lane to read from, then a permute through the LDS hardware, which counts in bytes.
 static LLVMValueRef amdgpu_shuffle(emit_t* e, LLVMValueRef value, LLVMValueRef lane, const char* mode) {
   LLVMValueRef self = lane_number(e), from = lane;
@@ -107,16 +167,10 @@ static LLVMValueRef amdgpu_shuffle(emit_t* e, LLVMValueRef value, LLVMValueRef l
     LLVMValueRef above = build_add(e, self, lane);
     from = build_select(e, build_icmp(e, LLVMIntUGT, above, last), self, above);
   }
-  LLVMValueRef address = build_shl(e, build_and(e, from, last), i32(e, 2));
+  from = build_and(e, from, last);
+  if (!has_permute(e)) return permute_in_memory(e, value, self, from);
+  LLVMValueRef address = build_shl(e, from, i32(e, 2));
   return build_intrinsic(e, "llvm.amdgcn.ds.bpermute", NULL, 0, (LLVMValueRef[]){address, value}, 2);
-}
-
-static LLVMValueRef amdgpu_workgroup_memory(emit_t* e, uint64_t offset) {
-  LLVMTypeRef i8 = LLVMInt8TypeInContext(e->context);
-  if (!e->workgroup_global) {
-    e->workgroup_global = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(i8, 0), "lds", WORKGROUP_SPACE);
-  }
-  return build_address(e, i8, e->workgroup_global, i32(e, offset));
 }
 
 const emit_target_t hooks_amdgpu = {
@@ -129,6 +183,7 @@ const emit_target_t hooks_amdgpu = {
     .ret = amdgpu_ret,
     .barrier = amdgpu_barrier,
     .shuffle = amdgpu_shuffle,
+    .mma = hooks_mma,
     .workgroup_memory = amdgpu_workgroup_memory,
     .atomic_scope = "agent",
 };

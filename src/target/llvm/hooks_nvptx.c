@@ -114,6 +114,7 @@ const emit_target_t hooks_nvptx = {
     .ret = nvptx_ret,
     .barrier = nvptx_barrier,
     .shuffle = nvptx_shuffle,
+    .mma = hooks_mma,
     .async_copy = nvptx_async_copy,
     .async_commit = nvptx_async_commit,
     .async_wait = nvptx_async_wait,

@@ -1,0 +1,317 @@
+// GPU code generation: kernels that use ids, workgroup memory, barriers, lane shuffles, atomics, asynchronous copies and
+// every matrix instruction compile for every architecture of the tables; ptxas and clang, where installed, agree.
+#include <math.h>
+
+#include "harness.h"
+
+static ir_value_t* op_value(ir_builder_t* b, uint32_t code, ir_value_t* const* operands, uint32_t count,
+                            const ir_type_t* type, const char* name, const ir_attr_t* attr) {
+  ir_named_attr_t named = {name ? ir_intern_cstr(b->ctx, name) : NULL, attr};
+  ir_op_state_t state = {.info = ir_context_op(b->ctx, code),
+                         .operands = operands,
+                         .operand_count = count,
+                         .result_types = &type,
+                         .result_count = type ? 1 : 0,
+                         .attrs = &named,
+                         .attr_count = name ? 1 : 0};
+  ir_op_t* op = ir_build(b, &state);
+  return type ? ir_result(op, 0) : NULL;
+}
+
+static void gpu_size(harness_t* h, ir_op_t* func, int64_t threads, int64_t subgroup) {
+  ir_op_set_attr(h->ctx, func, "workgroup_size", ir_attr_i64_array(h->ctx, (int64_t[]){threads, 1, 1}, 3));
+  ir_op_set_attr(h->ctx, func, "subgroup_size", ir_attr_i64(h->ctx, subgroup));
+}
+
+// out[i] = tanh(in[i]) for i = the thread's place in the grid, if below n
+static void add_elementwise(harness_t* h, const target_t* target) {
+  const ir_type_t* f32 = ir_type_float(h->ctx, IR_F32);
+  ir_builder_t b;
+  ir_op_t* func = harness_func(h, (const ir_type_t*[]){f32, f32}, 2, &b);
+  gpu_size(h, func, 128, target->device.subgroup_size);
+  ir_value_t* group = kernel_id(&b, KERNEL_WORKGROUP_ID, 0);
+  ir_value_t* i = kernel_add(&b, kernel_mul_const(&b, group, 128), kernel_id(&b, KERNEL_THREAD_ID, 0));
+  ir_value_t* inside = kernel_binary(&b, SCALAR_lt, i, kernel_func_arg(func, 2));
+  kernel_branch_t branch = kernel_if_begin(&b, inside, NULL, 0);
+  ir_value_t* x = kernel_load(&b, kernel_func_arg(func, 0), i, 1);
+  kernel_store(&b, kernel_unary(&b, SCALAR_tanh, x), kernel_func_arg(func, 1), i);
+  kernel_if_end(&b, &branch, NULL, 0);
+  kernel_func_end(&b);
+}
+
+// Sum over a workgroup, through asynchronous copies, workgroup memory, a barrier, shuffles and an atomic.
+static void add_cooperative(harness_t* h, const target_t* target) {
+  static const char* const modes[] = {"index", "xor", "up", "down"};
+  const ir_type_t *f32 = ir_type_float(h->ctx, IR_F32), *i32 = ir_type_int(h->ctx, 32);
+  ir_builder_t b;
+  ir_op_t* func = harness_func(h, (const ir_type_t*[]){f32, f32}, 2, &b);
+  gpu_size(h, func, 128, target->device.subgroup_size);
+  ir_value_t *thread = kernel_id(&b, KERNEL_THREAD_ID, 0), *lane = kernel_id(&b, KERNEL_SUBGROUP_LANE, 0);
+  ir_value_t* shared = kernel_alloc(&b, f32, 128, IR_SPACE_WORKGROUP);
+  ir_value_t* copy[4] = {kernel_func_arg(func, 0), thread, shared, thread};
+  op_value(&b, KERNEL_ASYNC_COPY, copy, 4, NULL, "bytes", ir_attr_i64(h->ctx, 4));
+  op_value(&b, KERNEL_ASYNC_COMMIT, NULL, 0, NULL, NULL, NULL);
+  op_value(&b, KERNEL_ASYNC_WAIT, NULL, 0, NULL, "pending", ir_attr_i64(h->ctx, 0));
+  op_value(&b, KERNEL_BARRIER, NULL, 0, NULL, NULL, NULL);
+  ir_value_t* x = kernel_load(&b, shared, thread, 1);
+  for (int i = 0; i < 4; ++i) {
+    ir_value_t* in[2] = {x, kernel_integer(&b, i32, 1 << i)};
+    ir_value_t* other = op_value(&b, KERNEL_SUBGROUP_SHUFFLE, in, 2, f32, "mode", ir_attr_cstring(h->ctx, modes[i]));
+    x = kernel_add(&b, x, other);
+  }
+  ir_value_t* first = kernel_binary(&b, SCALAR_eq, lane, kernel_index(&b, 0));
+  kernel_branch_t branch = kernel_if_begin(&b, first, NULL, 0);
+  ir_value_t* in[3] = {x, kernel_func_arg(func, 1), kernel_id(&b, KERNEL_WORKGROUP_COUNT, 1)};
+  op_value(&b, KERNEL_ATOMIC, in, 3, f32, "kind", ir_attr_cstring(h->ctx, "add"));
+  kernel_if_end(&b, &branch, NULL, 0);
+  kernel_func_end(&b);
+}
+
+static const ir_type_t* element_type(ir_context_t* ctx, const char* name) {
+#define FLOAT(kind, text, bits) \
+  if (strcmp(name, text) == 0) return ir_type_float(ctx, IR_##kind == IR_TF32 ? IR_F32 : IR_##kind);
+  IR_FLOAT_KINDS(FLOAT)
+#undef FLOAT
+  return ir_type_int(ctx, (uint32_t)atoi(name + 1));
+}
+
+// One matrix instruction on fragments that each lane loads from its own place.
+static void add_matrix(harness_t* h, const target_t* target, const device_mma_t* row) {
+  const ir_type_t *a_type = element_type(h->ctx, row->a_type), *c_type = element_type(h->ctx, row->c_type);
+  ir_builder_t b;
+  ir_op_t* func = harness_func(h, (const ir_type_t*[]){a_type, a_type, c_type}, 3, &b);
+  gpu_size(h, func, target->device.subgroup_size, target->device.subgroup_size);
+  ir_value_t* lane = kernel_id(&b, KERNEL_SUBGROUP_LANE, 0);
+  int64_t lanes[3] = {row->a_lanes, row->b_lanes, row->c_lanes};
+  ir_value_t* in[3];
+  for (uint32_t i = 0; i < 3; ++i) {
+    in[i] = kernel_load(&b, kernel_func_arg(func, i), kernel_mul_const(&b, lane, lanes[i]), lanes[i]);
+  }
+  ir_value_t* d = op_value(&b, KERNEL_MMA, in, 3, in[2]->type, "instruction", ir_attr_cstring(h->ctx, row->instruction));
+  kernel_store(&b, d, kernel_func_arg(func, 2), kernel_mul_const(&b, lane, row->c_lanes));
+  kernel_func_end(&b);
+}
+
+static void add_all(harness_t* h, const target_t* target) {
+  add_elementwise(h, target);
+  add_cooperative(h, target);
+  for (int i = 0; i < target->device.mma_count; ++i) add_matrix(h, target, &target->device.mma[i]);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// NVIDIA
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool have_program(const char* name) {
+  char command[128];
+  snprintf(command, sizeof(command), "command -v %s >/dev/null 2>&1", name);
+  return system(command) == 0;
+}
+
+static bool has_name(const char* arch, const char* list) {
+  size_t size = strlen(arch);
+  for (const char* at = list; (at = strstr(at, arch)); at += size) {
+    if (at[size] == '\'') return true;
+  }
+  return false;
+}
+
+// What this ptxas takes, out of its help.
+static const char* ptxas_names(void) {
+  static char text[65536];
+  FILE* pipe = have_program("ptxas") ? popen("ptxas --help 2>/dev/null", "r") : NULL;
+  if (!pipe) return "";
+  text[fread(text, 1, sizeof(text) - 1, pipe)] = 0;
+  pclose(pipe);
+  return text;
+}
+
+static void check_ptx(const target_t* target, const target_executable_t* executable) {
+  char path[32], command[160];
+  int fd = memfd_create("ptx", 0);
+  assert_int_equal(write(fd, executable->data, executable->size), executable->size);
+  snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
+  snprintf(command, sizeof(command), "ptxas -arch=%s -o /dev/null %s", target->cpu, path);
+  if (system(command) != 0) fail_msg("ptxas refuses the code for %s", target->cpu);
+  close(fd);
+}
+
+static void test_cuda_all(void** state) {
+  const char* names = ptxas_names();
+  if (!*names) print_message("ptxas not found: its opinion is not asked\n");
+  for (uint32_t i = 0; target_known_name(TARGET_CUDA, i); ++i) {
+    const char* name = target_known_name(TARGET_CUDA, i);
+    target_t target;
+    harness_resolve(&(target_options_t){.backend = "cuda", .cpu = name}, &target);
+    if (strcmp(target.cpu, name) != 0) continue;  // products and code names stand for architectures
+    harness_t* h = calloc(1, sizeof(*h));
+    harness_init(h);
+    add_all(h, &target);
+    harness_compile(h, &target, NULL);
+    char wanted[32];
+    snprintf(wanted, sizeof(wanted), ".target %s\n", name);
+    assert_non_null(strstr(h->executable.data, wanted));
+    assert_int_equal(h->executable.entries[1].workgroup_memory_bytes, 512);
+    assert_int_equal(h->executable.entries[1].workgroup_size[0], 128);
+    if (has_name(name, names)) check_ptx(&target, &h->executable);
+    harness_finish(h);
+    free(h);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// AMD
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint32_t elf_flags(const target_executable_t* executable) {
+  uint32_t flags;
+  const unsigned char* elf = executable->data;
+  assert_true(executable->size > 64 && memcmp(elf, "\177ELF\2\1\1\100", 8) == 0);
+  assert_int_equal(elf[18], 224);  // EM_AMDGPU
+  memcpy(&flags, elf + 48, 4);
+  return flags;
+}
+
+static void test_rocm_all(void** state) {
+  for (uint32_t i = 0; target_known_name(TARGET_ROCM, i); ++i) {
+    const char* name = target_known_name(TARGET_ROCM, i);
+    target_t target;
+    harness_resolve(&(target_options_t){.backend = "rocm", .cpu = name}, &target);
+    if (strcmp(target.cpu, name) != 0) continue;
+    harness_t* h = calloc(1, sizeof(*h));
+    harness_init(h);
+    add_all(h, &target);
+    harness_compile(h, &target, NULL);
+    elf_flags(&h->executable);
+    harness_finish(h);
+    free(h);
+  }
+}
+
+static void test_rocm_flags(void** state) {
+  static const struct {
+    const char *cpu, *features;
+    uint32_t flags;
+  } rows[] = {
+      {"gfx942", "+sramecc,-xnack", 0xe4c}, {"gfx942", "", 0x54c}, {"gfx90a", "+xnack", 0x73f}, {"gfx1100", "", 0x41},
+      {"mi300x", "-sramecc", 0x94c},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+    target_t target;
+    target_options_t options = {.backend = "rocm", .cpu = rows[i].cpu, .features = rows[i].features};
+    harness_resolve(&options, &target);
+    harness_t* h = calloc(1, sizeof(*h));
+    harness_init(h);
+    add_elementwise(h, &target);
+    harness_compile(h, &target, NULL);
+    assert_int_equal(elf_flags(&h->executable), rows[i].flags);
+    assert_int_equal(((const unsigned char*)h->executable.data)[8], 3);  // code object version 5
+    harness_finish(h);
+    free(h);
+  }
+}
+
+static char* read_file(const char* path, size_t* size) {
+  FILE* file = fopen(path, "rb");
+  if (!file) fail_msg("no file %s", path);
+  char* data = malloc(1 << 20);
+  *size = fread(data, 1, 1 << 20, file);
+  fclose(file);
+  return data;
+}
+
+// Bytes of the file that are loaded, the headers left out.
+static size_t loaded_range(const char* elf, size_t* start) {
+  enum { PT_LOAD = 1, HEADER = 64, ENTRY = 56 };
+  uint16_t count;
+  memcpy(&count, elf + 56, 2);
+  size_t end = 0;
+  for (uint16_t i = 0; i < count; ++i) {
+    uint32_t type;
+    uint64_t offset, size;
+    memcpy(&type, elf + HEADER + ENTRY * i, 4);
+    memcpy(&offset, elf + HEADER + ENTRY * i + 8, 8);
+    memcpy(&size, elf + HEADER + ENTRY * i + 32, 8);
+    if (type == PT_LOAD && offset + size > end) end = offset + size;
+  }
+  *start = HEADER + (size_t)ENTRY * count;
+  return end;
+}
+
+// The assembly that the compiler dumps assembles and links to the same code object again.
+static void test_rocm_reassembly(void** state) {
+  if (!have_program("clang-22") || !have_program("ld.lld-22")) skip();
+  char directory[] = "dump-XXXXXX", command[1024], path[128];
+  assert_non_null(mkdtemp(directory));
+  target_t target;
+  harness_resolve(&(target_options_t){.backend = "rocm", .cpu = "gfx942", .features = "+sramecc,-xnack"}, &target);
+  harness_t* h = calloc(1, sizeof(*h));
+  harness_init(h);
+  add_all(h, &target);
+  target_compile_options_t options = {.name = "main_dispatch_0",
+                                      .dump = {.intermediates = directory, .binaries = directory}};
+  harness_compile(h, &target, &options);
+  snprintf(command, sizeof(command),
+           "cd %s && clang-22 -cc1as -filetype obj -triple amdgcn-amd-amdhsa -target-cpu gfx942 "
+           "-target-feature +sramecc -target-feature -xnack -mrelocation-model pic -mllvm -amdgpu-early-inline-all=true "
+           "-mllvm -amdgpu-function-calls=false -o again.o module_main_dispatch_0_rocm_hsaco_fb.rocmasm && "
+           "ld.lld-22 -m elf64_amdgpu --no-undefined -shared -plugin-opt=-amdgpu-internalize-symbols "
+           "-plugin-opt=mcpu=gfx942 --no-whole-archive --build-id=none -o again.hsaco again.o",
+           directory);
+  assert_int_equal(system(command), 0);
+  size_t size, dumped_size;
+  snprintf(path, sizeof(path), "%s/again.hsaco", directory);
+  char* again = read_file(path, &size);
+  snprintf(path, sizeof(path), "%s/module_main_dispatch_0_rocm_hsaco_fb.hsaco", directory);
+  char* dumped = read_file(path, &dumped_size);
+  assert_int_equal(dumped_size, h->executable.size);
+  assert_memory_equal(dumped, h->executable.data, dumped_size);
+  size_t start, end = loaded_range(dumped, &start);
+  assert_true(start < end && end <= size && end <= dumped_size);
+  assert_int_equal(loaded_range(again, &start), end);
+  assert_memory_equal(again + start, dumped + start, end - start);
+  free(again);
+  free(dumped);
+  harness_finish(h);
+  free(h);
+  snprintf(command, sizeof(command), "rm -r %s", directory);
+  assert_int_equal(system(command), 0);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Names
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void refuse(const target_options_t* options, const char* part) {
+  target_t target;
+  text_t error = {0};
+  assert_false(target_resolve(options, &target, &error));
+  if (!strstr(error.data, part)) fail_msg("'%s' does not mention '%s'", error.data, part);
+  text_finish(&error);
+}
+
+static void test_names(void** state) {
+  refuse(&(target_options_t){.backend = "rocm", .cpu = "mi30x"}, "'mi300x'");
+  refuse(&(target_options_t){.backend = "rocm"}, "--iree-rocm-target");
+  refuse(&(target_options_t){.backend = "rocm", .cpu = "gfx1100", .features = "+xnack"}, "gfx1100 has no feature");
+  refuse(&(target_options_t){.backend = "cuda", .cpu = "hoper"}, "'hopper'");
+  refuse(&(target_options_t){.backend = "cuda", .cpu = "sm_80", .features = "+ptx60"}, "older");
+  refuse(&(target_options_t){.backend = "llvm-cpu", .cpu = "znver44"}, "'znver4'");
+  refuse(&(target_options_t){.backend = "llvm-cpu", .triple = "aarch64-linux-gnu"}, "aarch64");
+  refuse(&(target_options_t){.backend = "metal-spirv"}, "registered backends: [cuda, llvm-cpu, rocm, vmvx]");
+  target_t target;
+  harness_resolve(&(target_options_t){.backend = "rocm", .cpu = "MI300X", .container = TARGET_CONTAINER_AMDGPU}, &target);
+  assert_string_equal(target.cpu, "gfx942");
+  assert_string_equal(target.format, "gfx942");
+  assert_int_equal(target.device.compute_units, 304);
+  harness_resolve(&(target_options_t){.backend = "cuda"}, &target);
+  assert_string_equal(target.cpu, "sm_60");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_names),      cmocka_unit_test(test_cuda_all),        cmocka_unit_test(test_rocm_all),
+      cmocka_unit_test(test_rocm_flags), cmocka_unit_test(test_rocm_reassembly),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
