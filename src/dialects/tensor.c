@@ -56,7 +56,7 @@ static bool tensor_verify_reassociation(ir_context_t* ctx, ir_op_t* op) {
       if (values[k] != next++) return ir_op_error(ctx, op, "'reassociation' must name the dimensions in order");
     }
   }
-  if (next != large->rank || (groups->count && (int64_t)groups->count != small->rank)) {
+  if (groups->count ? next != large->rank || (int64_t)groups->count != small->rank : small->rank != 0) {
     return ir_op_error(ctx, op, "'reassociation' does not fit '%s' and '%s'", ir_type_str(ctx, from),
                        ir_type_str(ctx, to));
   }

@@ -1,0 +1,277 @@
+// iree-opt: reads MLIR text, runs passes by name, prints the result. For tests and for looking at single steps.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialects/register.h"
+#include "import/lower.h"
+#include "ir/expect.h"
+#include "passes/passes.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Passes
+//===----------------------------------------------------------------------------------------------------------------===
+
+static pass_result_t pass_lower_input(ir_op_t* module, ir_context_t* ctx) {
+  return lower_module(ctx, module, NULL) ? PASS_CHANGED : PASS_FAILED;
+}
+
+static const pass_t known_passes[] = {{"lower-input", "input dialects to graph", pass_lower_input},
+#define PASS(function, name, summary) {name, summary, function},
+                                      GRAPH_PASSES(PASS)
+#undef PASS
+};
+enum { PASS_COUNT = sizeof(known_passes) / sizeof(known_passes[0]), MAX_PASSES = 256, MAX_PRINT_AFTER = 32 };
+
+typedef struct options_t {
+  const char *input, *output;
+  const pass_t* passes[MAX_PASSES];
+  uint32_t pass_count;
+  const char* print_after[MAX_PRINT_AFTER];
+  pass_options_t run;
+  bool split, verify_diagnostics, verify_roundtrip, no_verify, timing, help, list;
+  uint32_t print_flags;
+  int64_t elide_above;
+} options_t;
+
+static const pass_t* find_pass(const char* name, size_t size) {
+  for (int i = 0; i < PASS_COUNT; ++i) {
+    if (strlen(known_passes[i].name) == size && strncmp(known_passes[i].name, name, size) == 0) return &known_passes[i];
+  }
+  return NULL;
+}
+
+static bool add_pass(options_t* o, const char* name, size_t size) {
+  const pass_t* pass = find_pass(name, size);
+  if (!pass || o->pass_count == MAX_PASSES) {
+    fprintf(stderr, "iree-opt: %s '%.*s' (see --list-passes)\n", pass ? "too many passes:" : "unknown pass", (int)size,
+            name);
+    return false;
+  }
+  o->passes[o->pass_count++] = pass;
+  return true;
+}
+
+// a,b or builtin.module(a,b)
+static bool add_pipeline(options_t* o, const char* text) {
+  static const char root[] = "builtin.module(";
+  size_t size = strlen(text);
+  if (strncmp(text, root, sizeof(root) - 1) == 0) {
+    if (text[size - 1] != ')') return fprintf(stderr, "iree-opt: pipeline lacks ')'\n"), false;
+    text += sizeof(root) - 1;
+    size -= sizeof(root);
+  }
+  while (size) {
+    size_t length = strcspn(text, ",");
+    if (length > size) length = size;
+    if (!add_pass(o, text, length)) return false;
+    if (length == size) break;
+    text += length + 1;
+    size -= length + 1;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Flags
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool set_number(int64_t* out, const char* value) {
+  char* end;
+  errno = 0;
+  *out = strtoll(value, &end, 10);
+  if (!errno && end != value && !*end && *out >= 0) return true;
+  return fprintf(stderr, "iree-opt: expected a number, got '%s'\n", value), false;
+}
+
+// FLAG(name, argument in help, help, action): `value` is what stands behind '=', or NULL.
+#define FLAGS(FLAG)                                                                                             \
+  FLAG("pass", "=NAME", "run a pass; may be repeated", value&& add_pass(o, value, strlen(value)))               \
+  FLAG("pass-pipeline", "=A,B", "run passes in order; builtin.module(A,B) is fine too",                         \
+       value&& add_pipeline(o, value))                                                                          \
+  FLAG("list-passes", "", "print the names of all passes", (o->list = true))                                    \
+  FLAG("help", "", "print this", (o->help = true))                                                              \
+  FLAG("mlir-print-op-generic", "", "print the generic form", (o->print_flags |= IR_PRINT_GENERIC))             \
+  FLAG("mlir-print-debuginfo", "", "print locations", (o->print_flags |= IR_PRINT_LOCS))                        \
+  FLAG("mlir-print-local-scope", "", "print without aliases (always so)", true)                                 \
+  FLAG("mlir-elide-elementsattrs-if-larger", "=N", "leave out element data of more than N elements",            \
+       value&& set_number(&o->elide_above, value) && (o->print_flags |= IR_PRINT_ELIDE_LARGE))                  \
+  FLAG("allow-unregistered-dialect", "", "accept ops of unknown dialects (always so)", true)                    \
+  FLAG("verify-each", "[=BOOL]", "verify after every pass (default true)",                                      \
+       (o->run.verify_each = !value || strcmp(value, "false"), true))                                           \
+  FLAG("no-verify", "", "do not verify the input either", (o->run.verify_each = false, o->no_verify = true))    \
+  FLAG("verify-roundtrip", "", "what is printed must parse to the same", (o->verify_roundtrip = true))          \
+  FLAG("round-trip-each", "", "the same after every pass", (o->run.round_trip = true))                          \
+  FLAG("split-input-file", "", "treat parts between `// -----` lines alone", (o->split = true))                 \
+  FLAG("verify-diagnostics", "", "check `// expected-error {{...}}` comments", (o->verify_diagnostics = true))  \
+  FLAG("mlir-print-ir-after-all", "", "print after every pass", (o->run.print_after_all = true))                \
+  FLAG("mlir-print-ir-after-change", "", "print after passes that changed something",                           \
+       (o->run.print_after_change = true))                                                                      \
+  FLAG("mlir-print-ir-after", "=NAME", "print after this pass; may be repeated", value&& print_after(o, value)) \
+  FLAG("stop-after", "=NAME", "run no pass behind this one", value && (o->run.stop_after = value))              \
+  FLAG("bisect-limit", "=N", "run only the first N passes", value&& set_number(&o->run.bisect_limit, value))    \
+  FLAG("mlir-timing", "", "print the time that each pass took", (o->timing = o->run.timing = true))             \
+  FLAG("o", "=FILE", "write here instead of standard output", value && (o->output = value))
+
+static bool print_after(options_t* o, const char* name) {
+  if (o->run.print_after_count == MAX_PRINT_AFTER) return fprintf(stderr, "iree-opt: too many names\n"), false;
+  o->print_after[o->run.print_after_count++] = name;
+  o->run.print_after = o->print_after;
+  return true;
+}
+
+static bool set_flag(options_t* o, const char* flag) {
+  const char* equals = strchr(flag, '=');
+  const char* value = equals ? equals + 1 : NULL;
+  size_t size = equals ? (size_t)(equals - flag) : strlen(flag);
+#define FLAG(name, argument, help, action)                                                       \
+  if (strlen(name) == size && strncmp(flag, name, size) == 0) {                                  \
+    if (action) return true;                                                                     \
+    if (!value) fprintf(stderr, "iree-opt: --%s needs a value: --%s%s\n", name, name, argument); \
+    return false;                                                                                \
+  }
+  FLAGS(FLAG)
+#undef FLAG
+  if (!value && find_pass(flag, size)) return add_pass(o, flag, size);
+  fprintf(stderr, "iree-opt: Unknown command line argument '--%s'.  Try: 'iree-opt --help'\n", flag);
+  return false;
+}
+
+static bool parse_flags(options_t* o, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const char* arg = argv[i];
+    if (strcmp(arg, "-o") == 0 && i + 1 < argc) {
+      o->output = argv[++i];
+    } else if (arg[0] == '-' && arg[1]) {
+      if (!set_flag(o, arg + (arg[1] == '-' ? 2 : 1))) return false;
+    } else if (o->input) {
+      return fprintf(stderr, "iree-opt: more than one input: '%s' and '%s'\n", o->input, arg), false;
+    } else {
+      o->input = arg;
+    }
+  }
+  return true;
+}
+
+static int show_help(void) {
+  puts("iree-opt [flags] [file.mlir | -]\n\nReads MLIR text, runs passes, prints the result.\n");
+#define FLAG(name, argument, help, action) printf("  --%-40s %s\n", name argument, help);
+  FLAGS(FLAG)
+#undef FLAG
+  puts("  --PASS                                     short for --pass=PASS");
+  return 0;
+}
+
+static int list_passes(void) {
+  for (int i = 0; i < PASS_COUNT; ++i) printf("%-24s %s\n", known_passes[i].name, known_passes[i].summary);
+  return 0;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Work
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool read_file(const char* path, text_t* out) {
+  bool is_stdin = !path || strcmp(path, "-") == 0;
+  FILE* file = is_stdin ? stdin : fopen(path, "rb");
+  char buffer[65536];
+  if (!file) {
+    fprintf(stderr, "error opening input file: cannot open input file '%s': %s\n", path, strerror(errno));
+    return false;
+  }
+  for (size_t size; (size = fread(buffer, 1, sizeof(buffer), file)) > 0;) text_append(out, buffer, size);
+  bool ok = !ferror(file);
+  if (!is_stdin) fclose(file);
+  return ok;
+}
+
+static void show_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* loc, const char* text,
+                            const char* rendered) {
+  fprintf(stderr, "%s\n", rendered);
+}
+
+static bool transform(const options_t* o, ir_context_t* ctx, const char* path, const text_t* text, text_t* out) {
+  pass_report_t report = {0};
+  ir_op_t* module = ir_parse_module(ctx, path, text->data ? text->data : "", text->size);
+  bool ok = module && (o->no_verify || ir_verify(ctx, module));
+  ok = ok && (!o->verify_roundtrip ||
+              (pass_check_round_trip(ctx, module, 0) && pass_check_round_trip(ctx, module, IR_PRINT_GENERIC)));
+  ok = ok && pass_run(ctx, module, o->passes, o->pass_count, &o->run, &report);
+  if (ok) ir_print_op(ctx, out, module, o->print_flags, o->elide_above);
+  if (ok && o->timing) {
+    text_t times = {0};
+    pass_report_print(&report, &times);
+    fputs(times.data, stderr);
+    text_finish(&times);
+  }
+  pass_report_finish(&report);
+  return ok;
+}
+
+// One part of the input. `lines` are those in front of it, for locations.
+static bool run_part(const options_t* o, const char* part, size_t size, uint32_t lines, text_t* out) {
+  const char* path = o->input && strcmp(o->input, "-") ? o->input : "<stdin>";
+  text_t text = {0}, problem = {0};
+  for (uint32_t i = 0; i < lines; ++i) text_puts(&text, "\n");
+  text_append(&text, part, size);
+  ir_context_t* ctx = ir_context_create();
+  dialects_register_all(ctx);
+  bool ok = true;
+  if (o->verify_diagnostics) {
+    expect_t* expect = expect_create(text.data, text.size, &problem);
+    text_t ignored = {0};
+    ir_context_set_diagnostics(ctx, expect_diagnostic, expect);
+    if (expect) transform(o, ctx, path, &text, &ignored);
+    ok = expect && expect_finish(expect, path, &problem);
+    if (problem.size) fputs(problem.data, stderr);
+    text_finish(&ignored);
+    expect_destroy(expect);
+  } else {
+    ir_context_set_diagnostics(ctx, show_diagnostic, NULL);
+    ok = transform(o, ctx, path, &text, out);
+  }
+  ir_context_destroy(ctx);
+  text_finish(&text);
+  text_finish(&problem);
+  return ok;
+}
+
+static bool run_all(const options_t* o, const text_t* input, text_t* out) {
+  const char *at = input->data ? input->data : "", *end = at + input->size;
+  bool ok = true;
+  for (uint32_t lines = 0;;) {
+    const char* stop = o->split ? memmem(at, (size_t)(end - at), "// -----", 8) : NULL;
+    ok = run_part(o, at, (size_t)((stop ? stop : end) - at), lines, out) && ok;
+    if (!stop) return ok;
+    const char* next = memchr(stop, '\n', (size_t)(end - stop));
+    if (!next) return ok;
+    for (const char* c = at; c <= next; ++c) lines += *c == '\n';
+    at = next + 1;
+    if (out->size) text_puts(out, "// -----\n");
+  }
+}
+
+static bool write_output(const options_t* o, const text_t* out) {
+  FILE* file = o->output && strcmp(o->output, "-") ? fopen(o->output, "wb") : stdout;
+  if (!file) return fprintf(stderr, "iree-opt: cannot write '%s': %s\n", o->output, strerror(errno)), false;
+  bool ok = !out->size || fwrite(out->data, 1, out->size, file) == out->size;
+  ok = (file == stdout ? fflush(file) : fclose(file)) == 0 && ok;
+  if (!ok) fprintf(stderr, "iree-opt: cannot write: %s\n", strerror(errno));
+  return ok;
+}
+
+int main(int argc, char** argv) {
+  options_t o = {.run = {.verify_each = true}};
+  text_t input = {0}, out = {0};
+  if (!parse_flags(&o, argc, argv)) return 1;
+  if (o.help) return show_help();
+  if (o.list) return list_passes();
+  o.run.print_flags = o.print_flags;
+  o.run.elide_above = o.elide_above;
+  bool ok = read_file(o.input, &input) && run_all(&o, &input, &out);
+  if (ok) ok = write_output(&o, &out);
+  text_finish(&input);
+  text_finish(&out);
+  return ok ? 0 : 1;
+}
