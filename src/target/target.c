@@ -1,8 +1,11 @@
 // Backends by name, and resolving flag values to a target.
 #include "target/target.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "target/backend.h"
+#include "target/entry.h"
 #include "target/resolve.h"
 
 static const char* const backend_names[TARGET_BACKEND_COUNT] = {
@@ -64,4 +67,43 @@ bool resolve_vmvx(const target_options_t* options, target_t* out, text_t* error)
                                 .l1_bytes = 32 << 10,
                                 .l2_bytes = 512 << 10};
   return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Compiling
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool create_entries(ir_op_t* const* funcs, uint32_t count, target_executable_t* out, text_t* error) {
+  out->entries = calloc(count ? count : 1, sizeof(target_entry_t));
+  out->entry_count = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    out->entries[i].name = strdup(ir_op_string(funcs[i], "sym_name", "kernel"));
+    if (!entry_describe(funcs[i], &out->entries[i], error)) return false;
+    for (uint32_t j = 0; j < i; ++j) {
+      if (strcmp(out->entries[i].name, out->entries[j].name) != 0) continue;
+      text_printf(error, "two kernels are called @%s", out->entries[i].name);
+      return false;
+    }
+  }
+  return true;
+}
+
+void target_executable_finish(target_executable_t* executable) {
+  for (uint32_t i = 0; i < executable->entry_count; ++i) free(executable->entries[i].name);
+  free(executable->entries);
+  free(executable->data);
+  *executable = (target_executable_t){0};
+}
+
+bool target_compile(const target_t* target, ir_op_t* const* funcs, uint32_t count,
+                    const target_compile_options_t* options, target_executable_t* out, text_t* error) {
+  *out = (target_executable_t){0};
+  bool ok = create_entries(funcs, count, out, error);
+  if (ok && target->backend == TARGET_VMVX) {
+    ok = backend_vmvx(target, funcs, count, options, out, error);
+  } else if (ok) {
+    ok = backend_llvm(target, funcs, count, options, out, error);
+  }
+  if (!ok) target_executable_finish(out);
+  return ok;
 }

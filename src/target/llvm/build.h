@@ -10,8 +10,9 @@
   ROW(sub, Sub)                                                                                         \
   ROW(mul, Mul)                                                                                         \
   ROW(sdiv, SDiv)                                                                                       \
-  ROW(udiv, UDiv) ROW(srem, SRem) ROW(urem, URem) ROW(and, And) ROW(or, Or) ROW(xor, Xor) ROW(shl, Shl) \
-      ROW(lshr, LShr) ROW(ashr, AShr) ROW(fadd, FAdd) ROW(fsub, FSub) ROW(fmul, FMul) ROW(fdiv, FDiv)
+  ROW(udiv, UDiv)                                                                                       \
+  ROW(srem, SRem) ROW(urem, URem) ROW(and, And) ROW(or, Or) ROW(xor, Xor) ROW(shl, Shl) ROW(lshr, LShr) \
+      ROW(ashr, AShr) ROW(fadd, FAdd) ROW(fsub, FSub) ROW(fmul, FMul) ROW(fdiv, FDiv)
 #define ROW(name, Name)                                                                \
   static inline LLVMValueRef build_##name(emit_t* e, LLVMValueRef a, LLVMValueRef b) { \
     return LLVMBuild##Name(e->builder, a, b, "");                                      \
@@ -19,13 +20,13 @@
 BUILD_BINARY_ROWS(ROW)
 #undef ROW
 
-#define BUILD_CAST_ROWS(ROW)                                                                            \
-  ROW(trunc, Trunc)                                                                                     \
-  ROW(zext, ZExt)                                                                                       \
-  ROW(sext, SExt)                                                                                       \
-  ROW(fpext, FPExt)                                                                                     \
-  ROW(fptrunc, FPTrunc) ROW(sitofp, SIToFP) ROW(uitofp, UIToFP) ROW(fptosi, FPToSI) ROW(fptoui, FPToUI) \
-      ROW(bitcast, BitCast)
+#define BUILD_CAST_ROWS(ROW) \
+  ROW(trunc, Trunc)          \
+  ROW(zext, ZExt)            \
+  ROW(sext, SExt)            \
+  ROW(fpext, FPExt)          \
+  ROW(fptrunc, FPTrunc)      \
+  ROW(sitofp, SIToFP) ROW(uitofp, UIToFP) ROW(fptosi, FPToSI) ROW(fptoui, FPToUI) ROW(bitcast, BitCast)
 #define ROW(name, Name)                                                               \
   static inline LLVMValueRef build_##name(emit_t* e, LLVMValueRef a, LLVMTypeRef t) { \
     return LLVMTypeOf(a) == t ? a : LLVMBuild##Name(e->builder, a, t, "");            \

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/backend.h"
 #include "target/llvm/debug.h"
 #include "target/llvm/emit.h"
 #include "target/llvm/hooks.h"

@@ -1,4 +1,4 @@
-// target_compile for LLVM's targets: chunks in parallel, then one executable from their code.
+// LLVM's targets: chunks in parallel, then one executable from their code.
 #include "target/llvm/codegen.h"
 
 #include <errno.h>
@@ -6,36 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/backend.h"
 #include "target/llvm/chunk.h"
 #include "target/llvm/hooks.h"
 #include "target/llvm/static_library.h"
-#include "target/target.h"
-#if __has_include("target/vmvx/vmvx.h")
-#include "target/vmvx/vmvx.h"
-#endif
-
-static const char* func_name(const ir_op_t* func) { return ir_op_string(func, "sym_name", "kernel"); }
-
-static bool create_entries(ir_op_t* const* funcs, uint32_t count, target_executable_t* out, text_t* error) {
-  out->entries = calloc(count ? count : 1, sizeof(target_entry_t));
-  out->entry_count = count;
-  for (uint32_t i = 0; i < count; ++i) {
-    out->entries[i].name = strdup(func_name(funcs[i]));
-    for (uint32_t j = 0; j < i; ++j) {
-      if (strcmp(out->entries[i].name, out->entries[j].name) != 0) continue;
-      text_printf(error, "two kernels are called @%s", out->entries[i].name);
-      return false;
-    }
-  }
-  return true;
-}
-
-void target_executable_finish(target_executable_t* executable) {
-  for (uint32_t i = 0; i < executable->entry_count; ++i) free(executable->entries[i].name);
-  free(executable->entries);
-  free(executable->data);
-  *executable = (target_executable_t){0};
-}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // CPU: objects and tables -> shared object
@@ -133,23 +107,15 @@ static bool finish_rocm(build_job_t* job, target_executable_t* out, text_t* erro
                           linked.size, error);
 }
 
-bool target_compile(const target_t* target, ir_op_t* const* funcs, uint32_t count,
-                    const target_compile_options_t* options, target_executable_t* out, text_t* error) {
+bool backend_llvm(const target_t* target, ir_op_t* const* funcs, uint32_t count,
+                  const target_compile_options_t* options, target_executable_t* out, text_t* error) {
   typedef bool (*finish_fn_t)(build_job_t* job, target_executable_t* out, text_t* error);
   static const finish_fn_t finishers[TARGET_BACKEND_COUNT] = {
       [TARGET_LLVM_CPU] = finish_cpu, [TARGET_CUDA] = finish_cuda, [TARGET_ROCM] = finish_rocm};
-  *out = (target_executable_t){0};
-  build_job_t job = {.target = target, .funcs = funcs, .func_count = count, .options = options};
-  bool ok = create_entries(funcs, count, out, error);
-  job.entries = out->entries;
-  if (ok && !finishers[target->backend]) {
-    text_printf(error, "no code generator for %s", target_backend_name(target->backend));
-    ok = false;
-  } else if (ok) {
-    chunk_split(&job);
-    ok = chunk_run_all(&job, error) && finishers[target->backend](&job, out, error);
-  }
+  build_job_t job = {
+      .target = target, .funcs = funcs, .func_count = count, .options = options, .entries = out->entries};
+  chunk_split(&job);
+  bool ok = chunk_run_all(&job, error) && finishers[target->backend](&job, out, error);
   chunk_finish(&job);
-  if (!ok) target_executable_finish(out);
   return ok;
 }

@@ -38,8 +38,4 @@ bool library_emit(LLVMModuleRef module, const library_info_t* info);
 bool lld_link(const char* const* args, unsigned arg_count, const codegen_bytes_t* objects, unsigned object_count,
               codegen_bytes_t* out, text_t* error);
 
-// Writes module_<name>_<format><suffix> into `directory`; NULL directory: nothing to do.
-bool dump_write(const char* directory, const target_t* target, const char* name, const char* suffix, const void* data,
-                size_t size, text_t* error);
-
 #endif  // IREE_C_TARGET_LLVM_CODEGEN_H_

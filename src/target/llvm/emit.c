@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "target/entry.h"
 #include "target/llvm/build.h"
 #include "target/llvm/debug.h"
 #include "target/llvm/scalar.h"
@@ -58,57 +59,20 @@ ir_op_t* emit_block(emit_t* e, ir_block_t* block) {
 // Functions
 //===----------------------------------------------------------------------------------------------------------------===
 
-uint32_t emit_binding_count(const ir_op_t* func) { return (uint32_t)ir_op_int(func, "bindings", 0); }
-
-bool emit_is_readonly(const ir_op_t* func, uint32_t binding) {
-  int64_t list[256];
-  uint32_t count = ir_op_ints(func, "readonly", list, 256);
-  for (uint32_t i = 0; i < count && i < 256; ++i) {
-    if (list[i] == (int64_t)binding) return true;
-  }
-  return false;
-}
-
 static uint32_t bits_of(const ir_type_t* type) {
   return type->kind == IR_TYPE_INTEGER ? type->width : 8 * ir_type_bytes(type);
 }
-
-uint32_t emit_constant_words(const ir_type_t* type) { return bits_of(type) > 32 ? 2 : 1; }
 
 LLVMValueRef emit_constant_from_words(emit_t* e, const ir_type_t* type, emit_word_fn_t word, void* user,
                                       uint32_t first) {
   LLVMValueRef value = word(e, user, first);
   LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context), wanted = emit_type(e, type);
-  if (emit_constant_words(type) == 2) {
+  if (entry_constant_words(type) == 2) {
     LLVMValueRef high = build_zext(e, word(e, user, first + 1), i64);
     value = build_or(e, build_zext(e, value, i64), build_shl(e, high, LLVMConstInt(i64, 32, 0)));
   }
   value = build_trunc(e, value, LLVMIntTypeInContext(e->context, bits_of(type)));
   return build_bitcast(e, value, wanted);
-}
-
-static bool fill_info(emit_t* e, ir_op_t* func, target_entry_t* info) {
-  int64_t size[3] = {1, 1, 1};
-  ir_op_ints(func, "workgroup_size", size, 3);
-  for (int i = 0; i < 3; ++i) {
-    if (size[i] < 1 || size[i] > 1024) {
-      emit_fail(e, func, "workgroup size %lld is not in 1 to 1024", (long long)size[i]);
-      return false;
-    }
-    info->workgroup_size[i] = (uint32_t)size[i];
-  }
-  info->subgroup_size = (uint32_t)ir_op_int(func, "subgroup_size", 0);
-  info->binding_count = emit_binding_count(func);
-  ir_block_t* entry = func->regions[0].first;
-  if (!entry || info->binding_count > entry->arg_count) {
-    emit_fail(e, func, "has %u bindings but fewer arguments", info->binding_count);
-    return false;
-  }
-  info->constant_count = 0;
-  for (uint32_t i = info->binding_count; i < entry->arg_count; ++i) {
-    info->constant_count += emit_constant_words(entry->args[i]->type);
-  }
-  return true;
 }
 
 bool emit_function(emit_t* e, ir_op_t* func, target_entry_t* info) {
@@ -117,7 +81,6 @@ bool emit_function(emit_t* e, ir_op_t* func, target_entry_t* info) {
   e->workgroup_memory = 0;
   e->workgroup_global = NULL;
   e->used_inputs = 0;
-  if (!fill_info(e, func, info)) return false;
   e->function = e->hooks->entry(e, func);
   if (e->failed) return false;
   ir_op_t* end = emit_block(e, func->regions[0].first);

@@ -80,14 +80,8 @@ void emit_fail(emit_t* e, const ir_op_t* op, const char* format, ...) __attribut
 #include "dialects/kernel.def"
 #undef OP
 
-// 32-bit words that a func's constants take.
-uint32_t emit_constant_words(const ir_type_t* type);
 // A constant of `type` from its words, loaded by `word(e, user, index)` as i32.
 typedef LLVMValueRef (*emit_word_fn_t)(emit_t* e, void* user, uint32_t index);
 LLVMValueRef emit_constant_from_words(emit_t* e, const ir_type_t* type, emit_word_fn_t word, void* user,
                                       uint32_t first);
-// Whether binding i is only read (attribute `readonly`), and whether bindings may overlap (`may_alias`).
-bool emit_is_readonly(const ir_op_t* func, uint32_t binding);
-uint32_t emit_binding_count(const ir_op_t* func);
-
 #endif  // IREE_C_TARGET_LLVM_EMIT_H_

@@ -1,6 +1,7 @@
 // Loads, stores, gathers, scatters, atomics, allocations.
 #include <string.h>
 
+#include "target/entry.h"
 #include "target/llvm/build.h"
 #include "target/llvm/emit.h"
 #include "target/llvm/types.h"
@@ -54,7 +55,7 @@ static void set_call_alignment(emit_t* e, LLVMValueRef call, unsigned argument, 
 static void mark_readonly_memory(emit_t* e, const ir_op_t* op, uint32_t memory_operand, LLVMValueRef load) {
   const ir_value_t* memory = ir_operand(op, memory_operand);
   while (memory->def && ir_is(memory->def, KERNEL_VIEW)) memory = ir_operand(memory->def, 0);
-  if (memory->def || memory->block->parent->parent != e->func || !emit_is_readonly(e->func, memory->index)) return;
+  if (memory->def || memory->block->parent->parent != e->func || !entry_is_readonly(e->func, memory->index)) return;
   unsigned kind = LLVMGetMDKindIDInContext(e->context, "invariant.load", 14);
   LLVMMetadataRef empty = LLVMMDNodeInContext2(e->context, NULL, 0);
   LLVMSetMetadata(load, kind, LLVMMetadataAsValue(e->context, empty));

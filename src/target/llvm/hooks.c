@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "target/entry.h"
 #include "target/llvm/build.h"
 #include "target/llvm/debug.h"
 #include "target/llvm/types.h"
@@ -75,7 +76,7 @@ static LLVMValueRef gpu_word(emit_t* e, void* user, uint32_t index) {
 static void gpu_argument_attributes(emit_t* e, ir_op_t* func, uint32_t bindings) {
   bool may_alias = ir_op_flag(func, "may_alias");
   for (uint32_t i = 0; i < bindings; ++i) {
-    bool readonly = emit_is_readonly(func, i);
+    bool readonly = entry_is_readonly(func, i);
     if (readonly) hooks_add_attribute(e, e->function, i + 1, "readonly", 0);
     if (!may_alias) hooks_add_attribute(e, e->function, i + 1, "noalias", 0);
     hooks_add_attribute(e, e->function, i + 1, "align", 16);
@@ -101,7 +102,7 @@ LLVMValueRef hooks_gpu_entry(emit_t* e, ir_op_t* func, unsigned call_convention)
   for (uint32_t i = bindings; i < block->arg_count; ++i) {
     const ir_type_t* constant = block->args[i]->type;
     emit_set(block->args[i], emit_constant_from_words(e, constant, gpu_word, &source, at));
-    at += emit_constant_words(constant);
+    at += entry_constant_words(constant);
   }
   return function;
 }

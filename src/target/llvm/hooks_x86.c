@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "iree/hal/local/executable_library.h"
+#include "target/entry.h"
 #include "target/llvm/build.h"
 #include "target/llvm/hooks.h"
 #include "target/llvm/types.h"
@@ -56,7 +57,7 @@ static LLVMValueRef x86_entry(emit_t* e, ir_op_t* func) {
   uint32_t at = 0;
   for (uint32_t i = e->info->binding_count; i < block->arg_count; ++i) {
     emit_set(block->args[i], emit_constant_from_words(e, block->args[i]->type, x86_word, words, at));
-    at += emit_constant_words(block->args[i]->type);
+    at += entry_constant_words(block->args[i]->type);
   }
   return function;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "target/llvm/codegen.h"
+#include "target/backend.h"
 
 bool dump_write(const char* directory, const target_t* target, const char* name, const char* suffix, const void* data,
                 size_t size, text_t* error) {
