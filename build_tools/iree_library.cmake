@@ -45,7 +45,7 @@ function(iree_tests AREA)
 endfunction()
 
 # iree_fuzzers(DEPS target...): one libFuzzer program from each *_fuzz.c of the current folder, all of them under the
-# target `fuzzers`; only in a build with IREE_ENABLE_FUZZING. Seeds for NAME_fuzz.c are in corpus/NAME/.
+# target `fuzzers`; only in a build with IREE_ENABLE_FUZZING.
 function(iree_fuzzers)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
   if(NOT IREE_ENABLE_FUZZING)

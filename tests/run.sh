@@ -108,13 +108,19 @@ sanitizers() {
   ctest --test-dir "$build/asan" --output-on-failure -j 2 --timeout 300 --no-tests=error
 }
 
+# Runs one fuzzer on what it found in earlier runs and on the project's own files.
 fuzz_one() {
-  local fuzzer=$1 name corpus
+  local fuzzer=$1 name corpus seeds
   name=$(basename "$fuzzer" _fuzz)
   corpus=$build/fuzz/corpus/$name
   mkdir -p "$corpus"
+  case $name in
+    mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
+    vmfb) seeds=$build/demo ;;
+    *) seeds=examples/digits ;;
+  esac
   if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$corpus-" \
-    "$corpus" $(ls -d "tests/fuzz/corpus/$name" 2>/dev/null) >"$logs/fuzz-$name.log" 2>&1; then
+    "$corpus" $seeds >"$logs/fuzz-$name.log" 2>&1; then
     echo "PASSED $name"
   else
     echo "FAILED $name: $logs/fuzz-$name.log"
