@@ -134,6 +134,7 @@ static bool stage_kernels(run_t* r) {
 static bool stage_target(run_t* r) {
   text_t error = {0};
   target_compile_options_t options = r->options->target;
+  options.context = r->ctx;
   options.name = arena_printf(ir_context_arena(r->ctx), r->kernels.count == 1 ? "%s" : "%s_linked",
                               r->kernels.count == 1 ? ir_op_string(r->kernels.funcs[0], "sym_name", "main") : "module");
   bool ok = !r->kernels.count || target_compile(&r->options->targets[0], r->kernels.funcs, r->kernels.count, &options,

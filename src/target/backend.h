@@ -10,7 +10,8 @@ bool backend_llvm(const target_t* target, ir_op_t* const* funcs, uint32_t count,
 bool backend_vmvx(const target_t* target, ir_op_t* const* funcs, uint32_t count,
                   const target_compile_options_t* options, target_executable_t* out, text_t* error);
 
-// Writes module_<name>_<format><suffix> into `directory`; NULL directory: nothing to do.
+// Writes module_<name>_<format><suffix> into `directory` (NULL target: without the format); NULL directory: nothing to
+// do.
 bool dump_write(const char* directory, const target_t* target, const char* name, const char* suffix, const void* data,
                 size_t size, text_t* error);
 

@@ -10,12 +10,15 @@ bool dump_write(const char* directory, const target_t* target, const char* name,
                 size_t size, text_t* error) {
   if (!directory) return true;
   text_t path = {0};
-  text_printf(&path, "%s/module_%s_%s%s", directory, name, target->format, suffix);
-  // Only the format's dashes: the directory and the suffix stay as they are.
-  size_t first = strlen(directory) + 8 + strlen(name) + 1;
-  for (size_t i = first; i < first + strlen(target->format); ++i) {
-    if (path.data[i] == '-') path.data[i] = '_';
+  text_printf(&path, "%s/module_%s", directory, name);
+  if (target) {
+    size_t first = path.size;
+    text_printf(&path, "_%s", target->format);
+    for (size_t i = first; i < path.size; ++i) {
+      if (path.data[i] == '-') path.data[i] = '_';
+    }
   }
+  text_puts(&path, suffix);
   mkdir(directory, 0777);
   FILE* file = fopen(path.data, "wb");
   bool ok = file && fwrite(data, 1, size, file) == size;

@@ -95,10 +95,25 @@ void target_executable_finish(target_executable_t* executable) {
   *executable = (target_executable_t){0};
 }
 
+static bool dump_sources(ir_op_t* const* funcs, uint32_t count, const target_compile_options_t* options,
+                         text_t* error) {
+  if (!options->dump.sources || !options->context) return true;
+  text_t text = {0};
+  text_puts(&text, "module {\n");
+  for (uint32_t i = 0; i < count; ++i) {
+    ir_print_op(options->context, &text, funcs[i], 0, 0);
+    text_puts(&text, "\n");
+  }
+  text_puts(&text, "}\n");
+  bool ok = dump_write(options->dump.sources, NULL, options->name, ".mlir", text.data, text.size, error);
+  text_finish(&text);
+  return ok;
+}
+
 bool target_compile(const target_t* target, ir_op_t* const* funcs, uint32_t count,
                     const target_compile_options_t* options, target_executable_t* out, text_t* error) {
   *out = (target_executable_t){0};
-  bool ok = create_entries(funcs, count, out, error);
+  bool ok = create_entries(funcs, count, out, error) && dump_sources(funcs, count, options, error);
   if (ok && target->backend == TARGET_VMVX) {
     ok = backend_vmvx(target, funcs, count, options, out, error);
   } else if (ok) {

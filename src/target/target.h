@@ -87,6 +87,7 @@ typedef struct target_dump_t {
 } target_dump_t;
 
 typedef struct target_compile_options_t {
+  ir_context_t* context;       // the kernels'; needed for dump.sources only
   const char* name;            // executable's name: "main_dispatch_0", or "<module>_linked" for several dispatches
   uint32_t threads;            // that generate code; 0 or 1: the caller's only. The result does not depend on it.
   bool debug_symbols;          // line tables and source locations
