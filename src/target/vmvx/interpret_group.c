@@ -1,0 +1,260 @@
+// What threads do together: barriers, lane shuffles, matrix instructions, asynchronous copies.
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialects/mma.h"
+#include "target/vmvx/interpret_state.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Matrix instructions
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint16_t* map_fragment(const mma_row_t* row, mma_layout_fn_t layout, int32_t lanes, int32_t columns) {
+  uint16_t* map = malloc(sizeof(uint16_t) * (size_t)(row->subgroup * lanes));
+  for (int32_t l = 0; map && l < row->subgroup; ++l) {
+    for (int32_t i = 0; i < lanes; ++i) {
+      mma_position_t at = layout(l, i);
+      map[l * lanes + i] = (uint16_t)(at.row * columns + at.col);
+    }
+  }
+  return map;
+}
+
+bool group_prepare(kernel_program_t* p) {
+  const vmvx_function_t* f = p->function;
+  size_t widest = 0;
+  bool ok = true;
+  while (mma_at(p->mma_count)) ++p->mma_count;
+  p->mma_maps = calloc(p->mma_count, sizeof(*p->mma_maps));
+  for (uint32_t i = 0; i < f->instr_count && ok && p->mma_maps; ++i) {
+    if (f->instrs[i].op != VMVX_OP_mma) continue;
+    const mma_row_t* row = mma_at(f->instrs[i].x[4]);
+    mma_map_t* map = &p->mma_maps[f->instrs[i].x[4]];
+    size_t most = (size_t)(row->a_lanes > row->c_lanes ? row->a_lanes : row->c_lanes);
+    if (most > widest) widest = most;
+    if (map->a) continue;
+    map->a = map_fragment(row, row->a, row->a_lanes, row->k);
+    map->b = map_fragment(row, row->b, row->b_lanes, row->n);
+    map->c = map_fragment(row, row->c, row->c_lanes, row->n);
+    ok = map->a && map->b && map->c;
+  }
+  if (widest) {
+    p->mma_a = calloc(widest * p->threads, sizeof(double));
+    p->mma_b = calloc(widest * p->threads, sizeof(double));
+    p->mma_c = calloc(widest * p->threads, sizeof(double));
+    ok = ok && p->mma_a && p->mma_b && p->mma_c;
+  }
+  return ok && p->mma_maps;
+}
+
+void group_finish(kernel_program_t* p) {
+  for (uint32_t i = 0; p->mma_maps && i < p->mma_count; ++i) {
+    free(p->mma_maps[i].a);
+    free(p->mma_maps[i].b);
+    free(p->mma_maps[i].c);
+  }
+  free(p->mma_maps);
+  free(p->mma_a);
+  free(p->mma_b);
+  free(p->mma_c);
+}
+
+static void to_numbers(const run_t* r, uint32_t operand, double* out, bool tf32) {
+  const vmvx_register_t* reg = run_reg(r, operand);
+  size_t n = (size_t)reg->lanes * r->threads;
+  if (vmvx_type_is_float(reg->type)) {
+    vmvx_to_doubles(reg->type, run_at(r, operand), out, n);
+  } else {
+    for (size_t i = 0; i < n; ++i) {
+      int64_t value;
+      vmvx_to_integers(reg->type, run_at(r, operand) + i * reg->bytes, &value, 1);
+      out[i] = (double)value;
+    }
+  }
+  for (size_t i = 0; tf32 && i < n; ++i) {
+    float number = (float)out[i];
+    uint32_t bits;
+    memcpy(&bits, &number, 4);
+    bits &= 0xffffe000u;
+    memcpy(&number, &bits, 4);
+    out[i] = number;
+  }
+}
+
+// All lanes of each subgroup, or none. False after a report, for a subgroup that is active in part.
+static bool check_subgroup(run_t* r, uint32_t first, uint32_t count, uint32_t size) {
+  uint32_t active = 0, absent = first;
+  for (uint32_t t = first; t < first + count; ++t) {
+    active += r->mask[t];
+    if (!r->mask[t]) absent = t;
+  }
+  if (active == 0) return false;
+  if (active < size) {
+    run_fault(r, KERNEL_FAULT_DIVERGENT_SUBGROUP, (fault_at_t){.thread = absent}, "%u of %u lanes are here", active,
+              size);
+  }
+  return true;
+}
+
+static void multiply(const mma_row_t* row, const double* a, const double* b, double* c) {
+  for (int32_t i = 0; i < row->m; ++i) {
+    for (int32_t k = 0; k < row->k; ++k) {
+      double x = a[i * row->k + k];
+      for (int32_t j = 0; j < row->n; ++j) c[i * row->n + j] += x * b[k * row->n + j];
+    }
+  }
+}
+
+static void mma_subgroup(run_t* r, const mma_row_t* row, uint32_t first) {
+  enum { MOST = 1024 };
+  double a[MOST], b[MOST], c[MOST];
+  kernel_program_t* p = r->program;
+  const mma_map_t* map = &p->mma_maps[r->instr->x[4]];
+  for (int32_t l = 0; l < row->subgroup; ++l) {
+    for (int32_t i = 0; i < row->a_lanes; ++i) a[map->a[l * row->a_lanes + i]] = p->mma_a[i * r->threads + first + l];
+    for (int32_t i = 0; i < row->b_lanes; ++i) b[map->b[l * row->b_lanes + i]] = p->mma_b[i * r->threads + first + l];
+    for (int32_t i = 0; i < row->c_lanes; ++i) c[map->c[l * row->c_lanes + i]] = p->mma_c[i * r->threads + first + l];
+  }
+  multiply(row, a, b, c);
+  const vmvx_register_t* out = run_reg(r, 0);
+  for (int32_t l = 0; l < row->subgroup; ++l) {
+    if (!r->mask[first + (uint32_t)l]) continue;
+    for (int32_t i = 0; i < row->c_lanes; ++i) {
+      double value = c[map->c[l * row->c_lanes + i]];
+      uint8_t* to = run_at(r, 0) + ((size_t)i * r->threads + first + (uint32_t)l) * out->bytes;
+      if (vmvx_type_is_float(out->type)) {
+        vmvx_from_doubles(out->type, &value, to, 1);
+      } else {
+        int64_t integer = (int64_t)value;
+        vmvx_from_integers(out->type, out->width, &integer, to, 1);
+      }
+    }
+  }
+}
+
+void run_mma(run_t* r) {
+  const mma_row_t* row = mma_at(r->instr->x[4]);
+  uint32_t size = (uint32_t)row->subgroup;
+  bool tf32 = strcmp(row->a_type, "tf32") == 0;
+  to_numbers(r, 1, r->program->mma_a, tf32);
+  to_numbers(r, 2, r->program->mma_b, tf32);
+  to_numbers(r, 3, r->program->mma_c, false);
+  for (uint32_t first = 0; first < r->threads; first += size) {
+    uint32_t count = r->threads - first < size ? r->threads - first : size;
+    if (check_subgroup(r, first, count, size) && count == size) mma_subgroup(r, row, first);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Barriers and shuffles
+//===----------------------------------------------------------------------------------------------------------------===
+
+void run_barrier(run_t* r) {
+  if (r->active != r->threads) {
+    uint32_t absent = 0;
+    while (absent + 1 < r->threads && r->mask[absent]) ++absent;
+    run_fault(r, KERNEL_FAULT_DIVERGENT_BARRIER, (fault_at_t){.thread = absent}, "%u of %u threads are here", r->active,
+              r->threads);
+  }
+  ++r->epoch;
+}
+
+// The lane that `lane` reads from, or -1.
+static int64_t source_lane(uint32_t mode, int64_t lane, int32_t by, uint32_t size) {
+  switch (mode) {
+    case VMVX_SHUFFLE_XOR:
+      lane ^= by;
+      break;
+    case VMVX_SHUFFLE_UP:
+      return lane - by < 0 ? lane : lane - by;
+    case VMVX_SHUFFLE_DOWN:
+      return lane + by >= size ? lane : lane + by;
+    default:
+      lane = by;
+  }
+  return lane >= 0 && lane < size ? lane : -1;
+}
+
+void run_subgroup_shuffle(run_t* r) {
+  uint32_t size = r->function->subgroup_size ? r->function->subgroup_size : 1;
+  const vmvx_register_t* reg = run_reg(r, 1);
+  for (uint32_t first = 0; first < r->threads; first += size) {
+    uint32_t count = r->threads - first < size ? r->threads - first : size;
+    if (!check_subgroup(r, first, count, size)) continue;
+    for (uint32_t t = first; t < first + count; ++t) {
+      if (!r->mask[t]) continue;
+      int32_t by;
+      memcpy(&by, run_at(r, 2) + (size_t)t * 4, 4);
+      int64_t lane = source_lane(r->instr->x[3], t - first, by, size);
+      if (lane < 0 || lane >= count) {
+        run_fault(r, KERNEL_FAULT_LANE, (fault_at_t){.thread = t}, "operand %d of a subgroup of %u", by, size);
+        lane = t - first;
+      }
+      for (uint32_t i = 0; i < reg->lanes; ++i) {
+        size_t row = (size_t)i * r->threads;
+        memcpy(run_at(r, 0) + (row + t) * reg->bytes, run_at(r, 1) + (row + first + (size_t)lane) * reg->bytes,
+               reg->bytes);
+      }
+    }
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Asynchronous copies
+//===----------------------------------------------------------------------------------------------------------------===
+
+static int64_t index_of(const run_t* r, uint32_t operand, uint32_t thread) {
+  int64_t value;
+  memcpy(&value, run_at(r, operand) + (size_t)thread * 8, 8);
+  return value;
+}
+
+static access_at_t async_side(const run_t* r, uint32_t operand, uint32_t thread, access_t access) {
+  uint32_t memory = r->instr->x[operand], bytes = r->instr->x[4];
+  return (access_at_t){.memory = memory,
+                       .thread = thread,
+                       .offset = index_of(r, operand + 1, thread),
+                       .lanes = bytes / vmvx_type_bytes(r->function->memories[memory].type),
+                       .align = bytes,
+                       .access = access};
+}
+
+void run_async_copy(run_t* r) {
+  uint32_t bytes = r->instr->x[4];
+  for (uint32_t t = 0; t < r->threads; ++t) {
+    if (!r->mask[t]) continue;
+    const uint8_t* from = run_access(r, async_side(r, 0, t, ACCESS_READ));
+    uint8_t* to = run_access(r, async_side(r, 2, t, ACCESS_ASYNC));
+    if (!to) continue;
+    if (r->queue_count == r->queue_capacity) {
+      r->queue_capacity = r->queue_capacity ? r->queue_capacity * 2 : 1024;
+      r->queue = realloc(r->queue, sizeof(*r->queue) * r->queue_capacity);
+      if (!r->queue) abort();
+    }
+    const memory_t* m = &r->program->memories[r->instr->x[2]];
+    async_entry_t* entry = &r->queue[r->queue_count++];
+    *entry = (async_entry_t){.thread = t,
+                             .group = r->committed[t],
+                             .memory = r->instr->x[2],
+                             .size = bytes,
+                             .offset = (uint64_t)(to - m->base)};
+    if (from) memcpy(entry->data, from, bytes);
+  }
+}
+
+void run_async_commit(run_t* r) {
+  for (uint32_t t = 0; t < r->threads; ++t) r->committed[t] += r->mask[t];
+}
+
+void run_async_wait(run_t* r) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < r->queue_count; ++i) {
+    const async_entry_t* entry = &r->queue[i];
+    uint32_t committed = r->committed[entry->thread];
+    // Groups are numbered from 0; the last `pending` committed ones, and what is not committed, may be under way.
+    bool done = r->mask[entry->thread] && (uint64_t)entry->group + r->instr->x[0] < committed;
+    if (done) run_deliver(r, entry);
+    if (!done) r->queue[kept++] = *entry;
+  }
+  r->queue_count = kept;
+}
