@@ -1,5 +1,5 @@
-// GPU code generation: kernels that use ids, workgroup memory, barriers, lane shuffles, atomics, asynchronous copies and
-// every matrix instruction compile for every architecture of the tables; ptxas and clang, where installed, agree.
+// GPU code generation: kernels that use ids, workgroup memory, barriers, lane shuffles, atomics, asynchronous copies
+// and every matrix instruction compile for every architecture of the tables; ptxas and clang, where installed, agree.
 #include <math.h>
 
 #include "harness.h"
@@ -87,7 +87,8 @@ static void add_matrix(harness_t* h, const target_t* target, const device_mma_t*
   for (uint32_t i = 0; i < 3; ++i) {
     in[i] = kernel_load(&b, kernel_func_arg(func, i), kernel_mul_const(&b, lane, lanes[i]), lanes[i]);
   }
-  ir_value_t* d = op_value(&b, KERNEL_MMA, in, 3, in[2]->type, "instruction", ir_attr_cstring(h->ctx, row->instruction));
+  ir_value_t* d =
+      op_value(&b, KERNEL_MMA, in, 3, in[2]->type, "instruction", ir_attr_cstring(h->ctx, row->instruction));
   kernel_store(&b, d, kernel_func_arg(func, 2), kernel_mul_const(&b, lane, row->c_lanes));
   kernel_func_end(&b);
 }
@@ -251,13 +252,14 @@ static void test_rocm_reassembly(void** state) {
   target_compile_options_t options = {.name = "main_dispatch_0",
                                       .dump = {.intermediates = directory, .binaries = directory}};
   harness_compile(h, &target, &options);
-  snprintf(command, sizeof(command),
-           "cd %s && clang-22 -cc1as -filetype obj -triple amdgcn-amd-amdhsa -target-cpu gfx942 "
-           "-target-feature +sramecc -target-feature -xnack -mrelocation-model pic -mllvm -amdgpu-early-inline-all=true "
-           "-mllvm -amdgpu-function-calls=false -o again.o module_main_dispatch_0_rocm_hsaco_fb.rocmasm && "
-           "ld.lld-22 -m elf64_amdgpu --no-undefined -shared -plugin-opt=-amdgpu-internalize-symbols "
-           "-plugin-opt=mcpu=gfx942 --no-whole-archive --build-id=none -o again.hsaco again.o",
-           directory);
+  snprintf(
+      command, sizeof(command),
+      "cd %s && clang-22 -cc1as -filetype obj -triple amdgcn-amd-amdhsa -target-cpu gfx942 "
+      "-target-feature +sramecc -target-feature -xnack -mrelocation-model pic -mllvm -amdgpu-early-inline-all=true "
+      "-mllvm -amdgpu-function-calls=false -o again.o module_main_dispatch_0_rocm_hsaco_fb.rocmasm && "
+      "ld.lld-22 -m elf64_amdgpu --no-undefined -shared -plugin-opt=-amdgpu-internalize-symbols "
+      "-plugin-opt=mcpu=gfx942 --no-whole-archive --build-id=none -o again.hsaco again.o",
+      directory);
   assert_int_equal(system(command), 0);
   size_t size, dumped_size;
   snprintf(path, sizeof(path), "%s/again.hsaco", directory);
@@ -300,7 +302,8 @@ static void test_names(void** state) {
   refuse(&(target_options_t){.backend = "llvm-cpu", .triple = "aarch64-linux-gnu"}, "aarch64");
   refuse(&(target_options_t){.backend = "metal-spirv"}, "registered backends: [cuda, llvm-cpu, rocm, vmvx]");
   target_t target;
-  harness_resolve(&(target_options_t){.backend = "rocm", .cpu = "MI300X", .container = TARGET_CONTAINER_AMDGPU}, &target);
+  harness_resolve(&(target_options_t){.backend = "rocm", .cpu = "MI300X", .container = TARGET_CONTAINER_AMDGPU},
+                  &target);
   assert_string_equal(target.cpu, "gfx942");
   assert_string_equal(target.format, "gfx942");
   assert_int_equal(target.device.compute_units, 304);
