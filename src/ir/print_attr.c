@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/context.h"
@@ -39,31 +40,83 @@ void ir_put_hex(text_t* out, const void* data, size_t size) {
   }
 }
 
-// Seven digits when they give the same value back, else as many as the type needs; bits when it is no number.
+// The digits of a positive number, `*exponent` the power of ten of the last one: at most `precision` of them, got as
+// LLVM gets them (the exact number is cut to about that many digits, then rounded). Returns how many.
+static int decimal_digits(double value, int precision, char* digits, int* exponent) {
+  int binary, scale = 0;
+  uint64_t odd = (uint64_t)ldexp(frexp(value, &binary), 53);
+  for (binary -= 53; !(odd & 1); odd >>= 1) ++binary;
+  char text[1200];
+  snprintf(text, sizeof(text), "%.1100e", value);
+  scale = atoi(strchr(text, 'e') + 1);
+  text[1] = text[0];  // over the point
+  // All digits down to the last that is not zero, or to the point.
+  int count = 1100;
+  while (count > 1 && text[count] == '0' && count > (binary < 0 ? 1 : scale + 1)) --count;
+  double bits = floor(log2((double)odd) + (binary < 0 ? -binary * 2.321928094887362348 : binary)) + 1;
+  double required = (precision * 196 + 58) / 59;
+  if (bits > required) count -= (int)(bits - required) * 59 / 196;
+  bool up = count > precision && text[1 + precision] >= '5';
+  if (count > precision) count = precision;
+  memcpy(digits, text + 1, (size_t)count);
+  for (; up && count > 0 && digits[count - 1] == '9'; --count) {
+  }
+  if (up && count > 0) ++digits[count - 1];
+  if (up && count == 0) {
+    digits[count++] = '1';
+    ++scale;
+  }
+  while (count > 1 && digits[count - 1] == '0') --count;
+  *exponent = scale - count + 1;
+  return count;
+}
+
+// 0.699999988 or 9.99999974E-6; false when that would have no point.
+static bool put_shortest(text_t* out, const char* digits, int count, int exponent, int precision) {
+  int first = exponent + count - 1;
+  bool scientific = exponent >= 0 ? exponent > 3 || count + exponent > precision : first < -3;
+  if (scientific) {
+    text_printf(out, "%c.%.*sE%s%d", digits[0], count > 1 ? count - 1 : 1, count > 1 ? digits + 1 : "0",
+                first > 0 ? "+" : "", first);
+  } else if (exponent >= 0) {
+    return false;
+  } else if (first < 0) {
+    text_printf(out, "0.%.*s%.*s", -first - 1, "000", count, digits);
+  } else {
+    text_printf(out, "%.*s.%.*s", first + 1, digits, count - first - 1, digits + first + 1);
+  }
+  return true;
+}
+
+static void put_bits(text_t* out, const ir_type_t* type, const unsigned char* bytes) {
+  text_puts(out, "0x");
+  for (uint32_t i = ir_type_bytes(type); i-- > 0;) ir_put_hex(out, &bytes[i], 1);
+}
+
+// Six digits (and a zero) when they give the same value back, else as many as tell the type's values apart; bits when
+// it is no number, or would look like an integer.
 static void put_float(text_t* out, const ir_type_t* type, double value) {
-  char buffer[64];
-  unsigned char bytes[8] = {0};
+  static const int precisions[IR_FLOAT_COUNT] = {[IR_F16] = 5, [IR_BF16] = 4, [IR_F64] = 17, [IR_F8E4M3] = 3,
+                                                 [IR_F8E4M3FN] = 3, [IR_F8E5M2] = 2};
+  char digits[32], text[64];
+  unsigned char bytes[8] = {0}, again[8] = {0};
+  int exponent = 0;
   ir_scalar_store_number(type, value, bytes);
-  if (!isfinite(value)) {
-    text_puts(out, "0x");
-    for (uint32_t i = ir_type_bytes(type); i-- > 0;) ir_put_hex(out, &bytes[i], 1);
-    return;
-  }
-  snprintf(buffer, sizeof(buffer), "%.6e", value);
-  double back;
-  unsigned char again[8] = {0};
-  sscanf(buffer, "%lf", &back);
-  ir_scalar_store_number(type, back, again);
-  if (memcmp(bytes, again, sizeof(bytes)) != 0) {
-    snprintf(buffer, sizeof(buffer), type->float_kind == IR_F64 ? "%.17g" : "%.9g", value);
-    if (!strchr(buffer, '.')) {  // the grammar wants a point
-      size_t digits = strcspn(buffer, "e");
-      text_append(out, buffer, digits);
-      text_puts(out, ".0");
-      return text_puts(out, buffer + digits);
-    }
-  }
-  text_puts(out, buffer);
+  if (!isfinite(value)) return put_bits(out, type, bytes);
+  if (value == 0) return text_puts(out, signbit(value) ? "-0.000000e+00" : "0.000000e+00");
+  const char* sign = value < 0 ? "-" : "";
+  int count = decimal_digits(fabs(value), 6, digits, &exponent), first = exponent + count - 1;
+  snprintf(text, sizeof(text), "%s%c.%.*s%.*se%c%02d", sign, digits[0], count - 1, digits + 1, 7 - count, "000000",
+           first < 0 ? '-' : '+', abs(first));
+  ir_scalar_store_number(type, strtod(text, NULL), again);
+  if (memcmp(bytes, again, sizeof(bytes)) == 0) return text_puts(out, text);
+  int precision = precisions[type->float_kind] ? precisions[type->float_kind] : 9;
+  count = decimal_digits(fabs(value), precision, digits, &exponent);
+  size_t start = out->size;
+  text_puts(out, sign);
+  if (put_shortest(out, digits, count, exponent, precision)) return;
+  out->size = start;
+  put_bits(out, type, bytes);
 }
 
 void ir_put_string(text_t* out, const char* text, size_t size) {
@@ -287,7 +340,7 @@ static void put_elements(text_t* out, const ir_attr_t* attr) {
       text_puts(out, "\"0x");
       ir_put_hex(out, attr->data, attr->size);
       put_char(out, '"');
-    } else if (attr->splat) {
+    } else if (attr->splat || count == 1) {
       put_scalar(out, scalar, attr->data);
     } else {
       put_level(out, type, 0, attr->data);
