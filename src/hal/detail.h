@@ -3,6 +3,7 @@
 #define IREE_C_HAL_DETAIL_H_
 
 #include "iree/hal/buffer_view.h"
+#include "iree/hal/command_buffer.h"
 #include "iree/hal/resource.h"
 
 // Defines iree_hal_<name>_retain, _release and _destroy for a type that starts with iree_hal_resource_t.
@@ -29,5 +30,14 @@ iree_status_t hal_format_with(hal_append_fn_t append, const void* params, iree_h
 iree_status_t hal_append_buffer_elements(iree_const_byte_span_t data, iree_host_size_t shape_rank,
                                          const iree_hal_dim_t* shape, iree_hal_element_type_t element_type,
                                          iree_host_size_t max_element_count, iree_string_builder_t* builder);
+
+// The parts of a device URI.
+void hal_uri_split(iree_string_view_t uri, iree_string_view_t* out_driver, iree_string_view_t* out_path,
+                   iree_string_view_t* out_params);
+
+// Checks a dispatch's arguments against its function, references aside.
+iree_status_t hal_dispatch_check(iree_hal_executable_t* executable, iree_hal_executable_function_t function,
+                                 const iree_hal_dispatch_config_t* config, iree_const_byte_span_t constants,
+                                 iree_host_size_t binding_count, iree_hal_dispatch_flags_t flags);
 
 #endif  // IREE_C_HAL_DETAIL_H_

@@ -1,0 +1,188 @@
+// Devices: the public calls. Those that only pass on come from device_calls.def; those that are CHECKED there validate
+// their arguments here, so that drivers need not.
+#include "iree/hal/device.h"
+
+#include "hal/detail.h"
+
+HAL_DEFINE_LIFETIME(device)
+
+#define CALL(result, name, parameters, arguments) \
+  result iree_hal_device_##name parameters { return HAL_CALL(device, iree_hal_device, name) arguments; }
+
+#define CHECKED(result, name, parameters, arguments)
+#include "iree/hal/device_calls.def"
+#undef CALL
+#undef CHECKED
+
+iree_status_t iree_hal_semaphore_create(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                        uint64_t initial_value, iree_hal_semaphore_flags_t flags,
+                                        iree_hal_semaphore_t** out_semaphore) {
+  *out_semaphore = NULL;
+  if (initial_value > IREE_HAL_SEMAPHORE_MAX_VALUE) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "initial semaphore value %" PRIu64 " is above the maximum",
+                            initial_value);
+  }
+  return HAL_CALL(device, iree_hal_device, create_semaphore)(device, queue_affinity, initial_value, flags,
+                                                             out_semaphore);
+}
+
+// Resolves WHOLE_BUFFER and checks range, usage and access.
+static iree_status_t check_range(iree_hal_buffer_t* buffer, iree_device_size_t offset, iree_device_size_t* length,
+                                 iree_hal_buffer_usage_t usage, iree_hal_memory_access_t access) {
+  if (!buffer) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no buffer given");
+  iree_device_size_t adjusted = 0;
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_validate_usage(buffer->allowed_usage, usage));
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_validate_access(buffer->allowed_access, access));
+  return iree_hal_buffer_calculate_range(0, buffer->byte_length, offset, *length, &adjusted, length);
+}
+
+iree_status_t iree_hal_device_queue_alloca(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                           const iree_hal_semaphore_list_t wait_semaphore_list,
+                                           const iree_hal_semaphore_list_t signal_semaphore_list, iree_hal_pool_t* pool,
+                                           iree_hal_buffer_params_t params, iree_device_size_t allocation_size,
+                                           iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer) {
+  *out_buffer = NULL;
+  if (pool) return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "explicit memory pools are not supported");
+  iree_hal_buffer_params_canonicalize(&params);
+  return HAL_CALL(device, iree_hal_device, queue_alloca)(device, queue_affinity, wait_semaphore_list,
+                                                         signal_semaphore_list, pool, params, allocation_size, flags,
+                                                         out_buffer);
+}
+
+iree_status_t iree_hal_device_queue_dealloca(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                             const iree_hal_semaphore_list_t wait_semaphore_list,
+                                             const iree_hal_semaphore_list_t signal_semaphore_list,
+                                             iree_hal_buffer_t* buffer, iree_hal_dealloca_flags_t flags) {
+  if (!buffer) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no buffer given");
+  return HAL_CALL(device, iree_hal_device, queue_dealloca)(device, queue_affinity, wait_semaphore_list,
+                                                           signal_semaphore_list, buffer, flags);
+}
+
+iree_status_t iree_hal_device_queue_fill(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                         const iree_hal_semaphore_list_t wait_semaphore_list,
+                                         const iree_hal_semaphore_list_t signal_semaphore_list,
+                                         iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
+                                         iree_device_size_t length, const void* pattern,
+                                         iree_host_size_t pattern_length, iree_hal_fill_flags_t flags) {
+  IREE_RETURN_IF_ERROR(check_range(target_buffer, target_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET,
+                                   IREE_HAL_MEMORY_ACCESS_WRITE));
+  IREE_RETURN_IF_ERROR(hal_pattern_check(pattern_length, target_offset, length));
+  return HAL_CALL(device, iree_hal_device, queue_fill)(device, queue_affinity, wait_semaphore_list,
+                                                       signal_semaphore_list, target_buffer, target_offset, length,
+                                                       pattern, pattern_length, flags);
+}
+
+iree_status_t iree_hal_device_queue_update(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                           const iree_hal_semaphore_list_t wait_semaphore_list,
+                                           const iree_hal_semaphore_list_t signal_semaphore_list,
+                                           const void* source_buffer, iree_host_size_t source_offset,
+                                           iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
+                                           iree_device_size_t length, iree_hal_update_flags_t flags) {
+  if (length == IREE_HAL_WHOLE_BUFFER) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "updates need a length: the source has none of its own");
+  }
+  IREE_RETURN_IF_ERROR(check_range(target_buffer, target_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET,
+                                   IREE_HAL_MEMORY_ACCESS_WRITE));
+  return HAL_CALL(device, iree_hal_device, queue_update)(device, queue_affinity, wait_semaphore_list,
+                                                         signal_semaphore_list, source_buffer, source_offset,
+                                                         target_buffer, target_offset, length, flags);
+}
+
+iree_status_t iree_hal_device_queue_copy(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                         const iree_hal_semaphore_list_t wait_semaphore_list,
+                                         const iree_hal_semaphore_list_t signal_semaphore_list,
+                                         iree_hal_buffer_t* source_buffer, iree_device_size_t source_offset,
+                                         iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
+                                         iree_device_size_t length, iree_hal_copy_flags_t flags) {
+  IREE_RETURN_IF_ERROR(check_range(source_buffer, source_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_SOURCE,
+                                   IREE_HAL_MEMORY_ACCESS_READ));
+  IREE_RETURN_IF_ERROR(check_range(target_buffer, target_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET,
+                                   IREE_HAL_MEMORY_ACCESS_WRITE));
+  if (iree_hal_buffer_test_overlap(source_buffer, source_offset, length, target_buffer, target_offset, length) !=
+      IREE_HAL_BUFFER_OVERLAP_DISJOINT) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "source and target ranges overlap within the same buffer");
+  }
+  return HAL_CALL(device, iree_hal_device, queue_copy)(device, queue_affinity, wait_semaphore_list,
+                                                       signal_semaphore_list, source_buffer, source_offset,
+                                                       target_buffer, target_offset, length, flags);
+}
+
+iree_status_t iree_hal_device_queue_read(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                         const iree_hal_semaphore_list_t wait_semaphore_list,
+                                         const iree_hal_semaphore_list_t signal_semaphore_list,
+                                         iree_hal_file_t* source_file, uint64_t source_offset,
+                                         iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
+                                         iree_device_size_t length, iree_hal_read_flags_t flags) {
+  IREE_RETURN_IF_ERROR(iree_hal_file_validate_access(source_file, IREE_HAL_MEMORY_ACCESS_READ));
+  IREE_RETURN_IF_ERROR(check_range(target_buffer, target_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET,
+                                   IREE_HAL_MEMORY_ACCESS_WRITE));
+  return HAL_CALL(device, iree_hal_device, queue_read)(device, queue_affinity, wait_semaphore_list,
+                                                       signal_semaphore_list, source_file, source_offset, target_buffer,
+                                                       target_offset, length, flags);
+}
+
+iree_status_t iree_hal_device_queue_write(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                          const iree_hal_semaphore_list_t wait_semaphore_list,
+                                          const iree_hal_semaphore_list_t signal_semaphore_list,
+                                          iree_hal_buffer_t* source_buffer, iree_device_size_t source_offset,
+                                          iree_hal_file_t* target_file, uint64_t target_offset,
+                                          iree_device_size_t length, iree_hal_write_flags_t flags) {
+  IREE_RETURN_IF_ERROR(iree_hal_file_validate_access(target_file, IREE_HAL_MEMORY_ACCESS_WRITE));
+  IREE_RETURN_IF_ERROR(check_range(source_buffer, source_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_SOURCE,
+                                   IREE_HAL_MEMORY_ACCESS_READ));
+  return HAL_CALL(device, iree_hal_device, queue_write)(device, queue_affinity, wait_semaphore_list,
+                                                        signal_semaphore_list, source_buffer, source_offset,
+                                                        target_file, target_offset, length, flags);
+}
+
+iree_status_t iree_hal_device_queue_host_call(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                              const iree_hal_semaphore_list_t wait_semaphore_list,
+                                              const iree_hal_semaphore_list_t signal_semaphore_list,
+                                              iree_hal_host_call_t call, const uint64_t args[4],
+                                              iree_hal_host_call_flags_t flags) {
+  static const uint64_t no_args[4] = {0};
+  if (!call.fn) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no function to call");
+  return HAL_CALL(device, iree_hal_device, queue_host_call)(device, queue_affinity, wait_semaphore_list,
+                                                            signal_semaphore_list, call, args ? args : no_args, flags);
+}
+
+iree_status_t iree_hal_device_queue_dispatch(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                             const iree_hal_semaphore_list_t wait_semaphore_list,
+                                             const iree_hal_semaphore_list_t signal_semaphore_list,
+                                             iree_hal_executable_t* executable, iree_hal_executable_function_t function,
+                                             const iree_hal_dispatch_config_t config, iree_const_byte_span_t constants,
+                                             const iree_hal_buffer_ref_list_t bindings,
+                                             iree_hal_dispatch_flags_t flags) {
+  if (!executable) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no executable given");
+  return HAL_CALL(device, iree_hal_device, queue_dispatch)(device, queue_affinity, wait_semaphore_list,
+                                                           signal_semaphore_list, executable, function, config,
+                                                           constants, bindings, flags);
+}
+
+iree_status_t iree_hal_device_queue_execute(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                            const iree_hal_semaphore_list_t wait_semaphore_list,
+                                            const iree_hal_semaphore_list_t signal_semaphore_list,
+                                            iree_hal_command_buffer_t* command_buffer,
+                                            iree_hal_buffer_binding_table_t binding_table,
+                                            iree_hal_execute_flags_t flags) {
+  if (command_buffer) {
+    IREE_RETURN_IF_ERROR(iree_hal_command_buffer_validate_submission(command_buffer, binding_table));
+  }
+  return HAL_CALL(device, iree_hal_device, queue_execute)(device, queue_affinity, wait_semaphore_list,
+                                                          signal_semaphore_list, command_buffer, binding_table, flags);
+}
+
+iree_status_t iree_hal_device_queue_barrier(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                            const iree_hal_semaphore_list_t wait_semaphore_list,
+                                            const iree_hal_semaphore_list_t signal_semaphore_list,
+                                            iree_hal_execute_flags_t flags) {
+  return iree_hal_device_queue_execute(device, queue_affinity, wait_semaphore_list, signal_semaphore_list, NULL,
+                                       iree_hal_buffer_binding_table_empty(), flags);
+}
+
+iree_status_t iree_hal_device_wait_semaphores(iree_hal_device_t* device, iree_async_wait_mode_t wait_mode,
+                                              const iree_hal_semaphore_list_t semaphore_list, iree_timeout_t timeout,
+                                              iree_async_wait_flags_t flags) {
+  return wait_mode == IREE_ASYNC_WAIT_MODE_ANY ? iree_hal_semaphore_list_wait_any(semaphore_list, timeout, flags)
+                                               : iree_hal_semaphore_list_wait(semaphore_list, timeout, flags);
+}
