@@ -80,28 +80,55 @@ static bool read_attention(onnx_node_t* n, attention_t* a) {
 
 // 0 where `kept` is true, the lowest number elsewhere; added to the scores.
 static ir_value_t* as_bias(onnx_node_t* n, ir_value_t* kept, const ir_type_t* element) {
-  const ir_type_t* type = ir_type_with_element(n->ctx, kept->type, element);
   ir_value_t* zero = graph_scalar_constant(n->b, element, 0);
   ir_value_t* low = graph_scalar_constant(n->b, element, -INFINITY);
-  (void)type;
   return graph_select(n->b, kept, onnx_broadcast_as(n, zero, kept, NULL), onnx_broadcast_as(n, low, kept, NULL));
 }
 
-// Row i attends to columns up to i plus the length of the past.
-static ir_value_t* causal_bias(attention_t* a, ir_value_t* scores) {
+// row - column + offset: how far back each key lies. The offset is the length of the past, or, when the number of valid
+// keys is given per batch entry (input 6), that number less the length of the queries.
+static ir_value_t* distances(attention_t* a, ir_value_t* scores) {
   onnx_node_t* n = a->n;
-  static const int64_t at[] = {2, 3};
-  const int64_t dims[] = {scores->type->dims[2], scores->type->dims[3]};
-  ir_value_t* dynamic[2];
+  static const int64_t batch = 0;
+  const ir_type_t* wide = ir_type_with_element(n->ctx, scores->type, ir_type_int(n->ctx, 64));
+  if (onnx_has(n, 6) && !onnx_has(n, 4)) {
+    if (!ir_type_is_static(wide)) return onnx_unsupported(n, "nonpad_kv_seqlen needs static shapes"), NULL;
+    ir_value_t* offset = onnx_cast(n, n->in[6], onnx_si64(n->ctx)).v;
+    offset = onnx_binary_number(n, SCALAR_sub, offset, (double)wide->dims[2]);
+    ir_value_t* row = graph_iota(n->b, wide, 2, NULL);
+    row = graph_binary(n->b, SCALAR_add, row, onnx_broadcast_as(n, offset, row, &batch));
+    return graph_binary(n->b, SCALAR_sub, row, graph_iota(n->b, wide, 3, NULL));
+  }
+  const int64_t dims[] = {wide->dims[2], wide->dims[3]};
+  ir_value_t* dynamic[2] = {0};
   for (int32_t i = 0, k = 0; i < 2; ++i) {
     if (dims[i] == IR_DYNAMIC) dynamic[k++] = onnx_dim(n, scores, 2 + i).value;
   }
-  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 2, dims);
-  ir_value_t* row = graph_iota(n->b, type, 0, dims[0] == IR_DYNAMIC || dims[1] == IR_DYNAMIC ? dynamic : NULL);
-  ir_value_t* column = graph_iota(n->b, type, 1, dynamic);
+  const ir_type_t* type = ir_type_tensor(n->ctx, wide->element, 2, dims);
+  ir_value_t* row = graph_iota(n->b, type, 0, dynamic);
   ir_value_t* past = onnx_broadcast_as(n, onnx_dim_tensor(n, a->past, 0), row, NULL);
-  ir_value_t* kept = graph_binary(n->b, SCALAR_le, column, graph_binary(n->b, SCALAR_add, row, past));
-  return onnx_broadcast_as(n, as_bias(n, kept, scores->type->element), scores, at);
+  return graph_binary(n->b, SCALAR_sub, graph_binary(n->b, SCALAR_add, row, past), graph_iota(n->b, type, 1, dynamic));
+}
+
+// Which keys each query may see by their position: causal, and within a window. NULL when all, or after a diagnostic
+// (`*failed`).
+static ir_value_t* position_bias(attention_t* a, ir_value_t* scores, bool* failed) {
+  onnx_node_t* n = a->n;
+  static const int64_t at[] = {2, 3};
+  int64_t left = onnx_int(n, "left_window_size", -1), right = onnx_int(n, "right_window_size", -1);
+  bool causal = onnx_int(n, "is_causal", 0) != 0;
+  if (causal && (right < 0 || right > 0)) right = 0;
+  if (left < 0 && right < 0) return NULL;
+  ir_value_t *back = distances(a, scores), *kept = NULL;
+  *failed = !back;
+  if (back && left >= 0) kept = onnx_binary_number(n, SCALAR_le, back, (double)left);
+  if (back && right >= 0) {
+    ir_value_t* near = onnx_binary_number(n, SCALAR_ge, back, -(double)right);
+    kept = kept ? graph_binary(n->b, SCALAR_and, kept, near) : near;
+  }
+  if (!kept) return NULL;
+  ir_value_t* bias = as_bias(n, kept, scores->type->element);
+  return bias->type->rank == 4 ? bias : onnx_broadcast_as(n, bias, scores, at);
 }
 
 // The mask (input 3), boolean or additive, broadcast to the scores. A shorter last dim is padded with "not allowed".
@@ -157,6 +184,19 @@ static void give_scores(onnx_node_t* n, int64_t mode, int64_t stage, ir_value_t*
   if (onnx_wants(n, 3) && mode == stage) n->out[3] = onnx_value(scores, n->in[0].element);
 }
 
+// The sum of what is added to the scores, in their shape; NULL: nothing. False after a diagnostic.
+static bool add_biases(attention_t* a, ir_value_t* scores, ir_value_t** bias) {
+  onnx_node_t* n = a->n;
+  bool failed = false;
+  ir_value_t* parts[] = {position_bias(a, scores, &failed), NULL, NULL};
+  if (failed || (onnx_has(n, 3) && !(parts[1] = mask_bias(a, scores)))) return false;
+  if (onnx_has(n, 6) && !(parts[2] = length_bias(a, scores))) return false;
+  for (int i = 0; i < 3; ++i) {
+    if (parts[i]) *bias = *bias ? graph_binary(n->b, SCALAR_add, *bias, parts[i]) : parts[i];
+  }
+  return true;
+}
+
 // softmax(softcap(q k' scale) + biases) v
 static ir_value_t* attend(attention_t* a) {
   onnx_node_t* n = a->n;
@@ -172,19 +212,23 @@ static ir_value_t* attend(attention_t* a) {
     scores = onnx_unary(n, SCALAR_tanh, onnx_binary_number(n, SCALAR_div, scores, cap));
     scores = onnx_binary_number(n, SCALAR_mul, scores, cap);
   }
-  give_scores(n, mode, n->lowering->opset < 24 ? 2 : 1, scores);
-  ir_value_t* biases[] = {onnx_int(n, "is_causal", 0) ? causal_bias(a, scores) : NULL,
-                          onnx_has(n, 3) ? mask_bias(a, scores) : NULL, onnx_has(n, 6) ? length_bias(a, scores) : NULL};
-  if ((onnx_has(n, 3) && !biases[1]) || (onnx_has(n, 6) && !biases[2])) return NULL;
-  for (int i = 0; i < 3; ++i) {
-    if (biases[i]) scores = graph_binary(n->b, SCALAR_add, scores, biases[i]);
-  }
-  give_scores(n, mode, n->lowering->opset < 24 ? 1 : 2, scores);
+  give_scores(n, mode, 1, scores);
+  ir_value_t* bias = NULL;
+  if (!add_biases(a, scores, &bias)) return NULL;
+  if (bias) scores = graph_binary(n->b, SCALAR_add, scores, bias);
+  give_scores(n, mode, 2, scores);
   const ir_type_t* precise = onnx_element_type(n->ctx, onnx_int(n, "softmax_precision", 0));
   onnx_value_t wide = onnx_value(scores, a->element);
   if (precise && ir_type_is_float(precise)) wide = onnx_cast(n, wide, precise);
   ir_value_t* weights = onnx_softmax(n, wide.v, 3);
   weights = onnx_cast(n, onnx_value(weights, wide.element), a->element).v;
+  if (onnx_has(n, 3) || onnx_has(n, 6) || onnx_int(n, "left_window_size", -1) >= 0) {
+    // A query that may see no key at all has weights 0 rather than NaN.
+    int64_t last = 3;
+    ir_value_t* most = onnx_reduce_spread(n, bias, &last, 1, "max");
+    ir_value_t* none = onnx_binary_number(n, SCALAR_eq, most, -INFINITY);
+    weights = graph_select(n->b, none, graph_splat_like(n->b, weights, 0), weights);
+  }
   give_scores(n, mode, 3, weights);
   return contract_heads(n, weights, a->v, 2);
 }

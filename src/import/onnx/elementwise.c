@@ -81,7 +81,8 @@ bool onnx_lower_bit_shift(onnx_node_t* n) {
     return onnx_error(n, "direction '%s' is neither LEFT nor RIGHT", direction);
   }
   if (!onnx_check_same_element(n, 0, 1) || !onnx_is_int(n->in[0])) return onnx_error(n, "needs integers");
-  return onnx_return(n, onnx_binary(n, left ? SCALAR_shl : SCALAR_shru, n->in[0].v, n->in[1].v), n->in[0].element);
+  scalar_fn_t fn = left ? SCALAR_shl : onnx_is_unsigned(n->in[0]) ? SCALAR_shru : SCALAR_shr;
+  return onnx_return(n, onnx_binary(n, fn, n->in[0].v, n->in[1].v), n->in[0].element);
 }
 
 bool onnx_lower_cast(onnx_node_t* n) {
@@ -148,9 +149,10 @@ bool onnx_lower_mod(onnx_node_t* n) {
   const ir_type_t* element = n->in[0].element;
   if (onnx_is_unsigned(n->in[0])) return onnx_return(n, graph_binary(n->b, SCALAR_remu, x, y), element);
   ir_value_t* rest = graph_binary(n->b, SCALAR_rem, x, y);
-  if (onnx_int(n, "fmod", 0) || onnx_is_float(n->in[0])) return onnx_return(n, rest, element);
-  ir_value_t* signs = onnx_binary_number(n, SCALAR_lt, graph_binary(n->b, SCALAR_xor, rest, y), 0);
-  ir_value_t* wrong = graph_binary(n->b, SCALAR_and, signs, onnx_binary_number(n, SCALAR_ne, rest, 0));
+  if (onnx_int(n, "fmod", 0)) return onnx_return(n, rest, element);
+  ir_value_t *below = onnx_binary_number(n, SCALAR_lt, rest, 0), *divisor_below = onnx_binary_number(n, SCALAR_lt, y, 0);
+  ir_value_t* wrong = graph_binary(n->b, SCALAR_xor, below, divisor_below);
+  wrong = graph_binary(n->b, SCALAR_and, wrong, onnx_binary_number(n, SCALAR_ne, rest, 0));
   return onnx_return(n, graph_select(n->b, wrong, graph_binary(n->b, SCALAR_add, rest, y), rest), element);
 }
 

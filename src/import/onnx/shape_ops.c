@@ -166,7 +166,9 @@ bool onnx_lower_depth_to_space(onnx_node_t* n) {
 }
 
 bool onnx_lower_space_to_depth(onnx_node_t* n) {
-  static const int64_t perm[] = {0, 3, 5, 1, 2, 4};
+  static const int64_t dcr[] = {0, 3, 5, 1, 2, 4}, crd[] = {0, 1, 3, 5, 2, 4};
+  const char* mode = onnx_string(n, "mode", "DCR");
+  if (strcmp(mode, "DCR") != 0 && strcmp(mode, "CRD") != 0) return onnx_error(n, "mode '%s' is neither DCR nor CRD", mode);
   int64_t block = onnx_int(n, "blocksize", 0);
   if (!onnx_check_rank(n, 0, 4, 4)) return false;
   onnx_dim_t d[4], size = onnx_dim_of(block);
@@ -178,7 +180,7 @@ bool onnx_lower_space_to_depth(onnx_node_t* n) {
   onnx_dim_t h = onnx_dim_div(n, d[2], size), w = onnx_dim_div(n, d[3], size);
   const onnx_dim_t split[] = {d[0], d[1], h, size, w, size};
   const onnx_dim_t joined[] = {d[0], onnx_dim_mul(n, d[1], onnx_dim_of(block * block)), h, w};
-  return rearrange(n, split, perm, joined);
+  return rearrange(n, split, mode[0] == 'C' ? crd : dcr, joined);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
