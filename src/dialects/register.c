@@ -4,6 +4,7 @@
 #include "dialects/arith.h"
 #include "dialects/builtin.h"
 #include "dialects/cf.h"
+#include "dialects/check.h"
 #include "dialects/chlo.h"
 #include "dialects/complex.h"
 #include "dialects/flow.h"
@@ -26,7 +27,7 @@ void dialects_register_all(ir_context_t* ctx) {
       &builtin_dialect, &func_dialect, &arith_dialect, &math_dialect,       &tensor_dialect,
       &linalg_dialect,  &scf_dialect,  &cf_dialect,    &complex_dialect,    &stablehlo_dialect,
       &chlo_dialect,    &tosa_dialect, &torch_dialect, &ml_program_dialect, &util_dialect,
-      &hal_dialect,     &flow_dialect, &graph_dialect, &kernel_dialect,
+      &hal_dialect,     &flow_dialect, &graph_dialect, &kernel_dialect,     &check_dialect,
   };
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) ir_context_register(ctx, all[i]);
 }

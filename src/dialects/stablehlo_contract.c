@@ -126,6 +126,7 @@ ir_op_t* stablehlo_dot_general_parse(ir_parser_t* p, const ir_op_info_t* info, c
 
 static bool read_dot(const ir_attr_t* attr, dot_dims_t* dims, int64_t buffer[4][64]) {
   if (!attr || attr->kind != IR_ATTR_OPAQUE || strcmp(attr->text, "stablehlo.dot")) return false;
+  if (attr->body && attr->body[0] && !attr->count) return false;  // nothing that was understood
   for (int i = 0; i < 4; ++i) {
     dims->values[i] = buffer[i];
     dims->counts[i] = ir_attr_ints(ir_attr_dict_get(attr, dot_names[i]), buffer[i], 64);
@@ -152,8 +153,7 @@ void stablehlo_dot_general_print(ir_printer_t* pr, ir_op_t* op) {
   const ir_attr_t* algorithm = ir_op_attr(op, held[2]);
   int64_t buffer[4][64];
   dot_dims_t dims = {0};
-  ir_context_t* ctx = ir_printer_context(pr);
-  bool fits = op->operand_count == 2 && read_dot(attr, &dims, buffer) && make_dot(ctx, &dims) == attr &&
+  bool fits = op->operand_count == 2 && read_dot(attr, &dims, buffer) &&
               precision_fits(precision) &&
               (!algorithm || (algorithm->kind == IR_ATTR_OPAQUE && algorithm->body &&
                               strcmp(algorithm->text, "stablehlo.dot_algorithm") == 0));
@@ -286,7 +286,7 @@ static bool window_fits(ir_context_t* ctx, const ir_attr_t* attr, char kind) {
   if (!attr) return true;
   if (kind == 'p') {
     return attr->kind == IR_ATTR_ELEMENTS && attr->type->kind == IR_TYPE_TENSOR && attr->type->rank == 2 &&
-           attr->type->dims[1] == 2 && attr->type->dims[0] > 0 && attr->type->dims[0] <= MAX_SPATIAL &&
+           attr->type->dims[1] == 2 && attr->type->dims[0] <= MAX_SPATIAL &&
            attr->type->element == ir_type_int(ctx, 64) && !attr->splat && !attr->type->encoding && !attr->resource;
   }
   return attr->kind == IR_ATTR_DENSE_ARRAY && attr->count <= MAX_SPATIAL &&

@@ -355,7 +355,8 @@ struct ir_op_info_t {
       DIALECT(LINALG, "linalg") DIALECT(SCF, "scf") DIALECT(CF, "cf") DIALECT(STABLEHLO, "stablehlo")             \
           DIALECT(CHLO, "chlo") DIALECT(TOSA, "tosa") DIALECT(TORCH, "torch") DIALECT(UTIL, "util")               \
               DIALECT(GRAPH, "graph") DIALECT(KERNEL, "kernel") DIALECT(HOST, "host") DIALECT(COMPLEX, "complex") \
-                  DIALECT(ML_PROGRAM, "ml_program") DIALECT(HAL, "hal") DIALECT(FLOW, "flow")
+                  DIALECT(ML_PROGRAM, "ml_program") DIALECT(HAL, "hal") DIALECT(FLOW, "flow") \
+  DIALECT(CHECK, "check")
 typedef enum {
 #define DIALECT(name, text) IR_DIALECT_##name,
   IR_DIALECTS(DIALECT)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "ir/parse_state.h"
+#include "ir/print_attr.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Numbers
@@ -226,7 +227,7 @@ static ir_name_t entries_text(ir_parser_t* p, const ir_attr_list_t* entries) {
   text_t text = {0};
   for (uint32_t i = 0; i < entries->count; ++i) {
     text_printf(&text, i ? ", %s = " : "%s = ", entries->items[i].name);
-    ir_print_attr(&text, entries->items[i].value);
+    ir_put_attr(&text, entries->items[i].value, IR_ATTR_IN_LIST);
   }
   ir_name_t body = ir_intern(p->ctx, text.data, text.size);
   text_finish(&text);

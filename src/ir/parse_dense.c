@@ -40,6 +40,11 @@ static void unpack_bits(const unsigned char* in, int64_t count, unsigned char* o
   for (int64_t i = 0; i < count; ++i) out[i] = in[i / 8] >> (i % 8) & 1;
 }
 
+// Bytes that say it all: those of one element when all are equal.
+static size_t significant_size(const unsigned char* data, size_t size, size_t bytes) {
+  return size > bytes && bytes && memcmp(data, data + bytes, size - bytes) == 0 ? bytes : size;
+}
+
 // Raw bytes as elements of `type`; NULL (reported) when the size is wrong.
 static const ir_attr_t* raw_elements(ir_parser_t* p, const ir_type_t* type, const unsigned char* data, size_t size,
                                      const char* resource) {
@@ -51,7 +56,8 @@ static const ir_attr_t* raw_elements(ir_parser_t* p, const ir_type_t* type, cons
     bool splat = size == 1 && (data[0] == 0 || data[0] == 255);
     unsigned char* bits = arena_alloc(&p->ctx->arena, splat ? 1 : (size_t)count);
     unpack_bits(data, splat ? 1 : count, bits);
-    return ir_attr_elements_borrow(p->ctx, type, bits, splat ? 1 : (size_t)count);
+    size_t given = splat ? 1 : (size_t)count;
+    return ir_attr_elements_borrow(p->ctx, type, bits, significant_size(bits, given, 1));
   }
   if (is_bool && count == 1 && size == 1) {
     unsigned char bit = data[0] & 1;
@@ -63,7 +69,7 @@ static const ir_attr_t* raw_elements(ir_parser_t* p, const ir_type_t* type, cons
     return NULL;
   }
   if (resource) return ir_attr_resource(p->ctx, type, resource, data, size);
-  return ir_attr_elements_borrow(p->ctx, type, data, size);
+  return ir_attr_elements_borrow(p->ctx, type, data, significant_size(data, size, bytes));
 }
 
 static const ir_attr_t* hex_elements(ir_parser_t* p, const ir_type_t* type, const char* hex, size_t digits) {
@@ -177,7 +183,7 @@ static const ir_attr_t* list_elements(ir_parser_t* p, const ir_type_t* type, siz
   }
   d.out = arena_alloc(&p->ctx->arena, (size_t)d.total * d.bytes + 1);
   if (!parse_level(&d, 0)) return NULL;
-  return ir_attr_elements_borrow(p->ctx, type, d.out, (size_t)d.total * d.bytes);
+  return ir_attr_elements_borrow(p->ctx, type, d.out, significant_size(d.out, (size_t)d.total * d.bytes, d.bytes));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

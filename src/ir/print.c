@@ -106,7 +106,7 @@ static const char* unique_name(ir_printer_t* pr, counters_t* counters, const cha
 static void name_value(ir_printer_t* pr, counters_t* counters, const ir_value_t* value) {
   char hint[96];
   bool custom = !(pr->flags & IR_PRINT_GENERIC);
-  if (custom && ir_value_hint(value, hint, sizeof(hint))) {
+  if (custom && !(value->def && value->def->result_count > 1) && ir_value_hint(value, hint, sizeof(hint))) {
     set_name(pr, value, unique_name(pr, counters, hint), 0);
   } else if (value->block && value->block->parent && value->block->parent->first == value->block) {
     snprintf(hint, sizeof(hint), "arg%u", counters->arg++);
@@ -305,21 +305,45 @@ static bool is_elided(const char* const* elided, const char* name) {
   return false;
 }
 
-static void put_dict(ir_printer_t* pr, const ir_op_t* op, const char* const* elided, const char* before) {
-  bool any = false;
-  for (uint32_t i = 0; i < op->attr_count; ++i) {
-    if (is_elided(elided, op->attrs[i].name)) continue;
-    ir_emit(pr, any ? ", " : before);
-    put_entry(pr, &op->attrs[i]);
-    any = true;
-  }
-  if (any) ir_emit(pr, "}");
+static int compare_entries(const void* a, const void* b) {
+  return strcmp(((const ir_named_attr_t*)a)->name, ((const ir_named_attr_t*)b)->name);
 }
+
+// Names without a dialect belong to the op itself; the others were added by someone.
+static bool is_own(const char* name) { return !strchr(name, '.'); }
+
+typedef enum { DICT_ALL, DICT_OWN, DICT_ADDED } dict_part_t;
+
+// The op's attributes in order of name, between `before` and `after`; nothing when none is left.
+static void put_dict(ir_printer_t* pr, const ir_op_t* op, const char* const* elided, dict_part_t part,
+                     const char* const around[2]) {
+  enum { FEW = 16 };
+  if (!op->attr_count) return;
+  ir_named_attr_t few[FEW], *entries = few;
+  if (op->attr_count > FEW) entries = arena_alloc(&pr->scratch, sizeof(*entries) * op->attr_count);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < op->attr_count; ++i) {
+    const char* name = op->attrs[i].name;
+    if (is_elided(elided, name) || (part != DICT_ALL && is_own(name) != (part == DICT_OWN))) continue;
+    entries[count++] = op->attrs[i];
+  }
+  if (!count) return;
+  qsort(entries, count, sizeof(*entries), compare_entries);
+  for (uint32_t i = 0; i < count; ++i) {
+    ir_emit(pr, i ? ", " : around[0]);
+    put_entry(pr, &entries[i]);
+  }
+  ir_emit(pr, around[1]);
+}
+static const char* const braces[] = {" {", "}"};
+static const char* const keyword_braces[] = {" attributes {", "}"};
+static const char* const property_braces[] = {" <{", "}>"};
+
 void ir_emit_attr_dict(ir_printer_t* pr, const ir_op_t* op, const char* const* elided) {
-  put_dict(pr, op, elided, " {");
+  put_dict(pr, op, elided, DICT_ALL, braces);
 }
 void ir_emit_attr_dict_keyword(ir_printer_t* pr, const ir_op_t* op, const char* const* elided) {
-  put_dict(pr, op, elided, " attributes {");
+  put_dict(pr, op, elided, DICT_ALL, keyword_braces);
 }
 
 void ir_emit_loc(ir_printer_t* pr, const ir_loc_t* loc) {
@@ -398,9 +422,7 @@ static uint32_t successor_operands(const ir_op_t* op) {
 static void put_segments(ir_printer_t* pr, const ir_op_t* op) {
   uint32_t total = successor_operands(op), first = op->successor_operand_counts[0];
   if (op->successor_count == 1 && total == op->operand_count) return;
-  if (op->info->code == IR_CODE_UNREGISTERED) return;
-  ir_emit(pr, op->attr_count ? ", " : " {");
-  ir_emitf(pr, "operandSegmentSizes = array<i32: %u, %u, %u>", op->operand_count - total, first, total - first);
+  ir_emitf(pr, " <{operandSegmentSizes = array<i32: %u, %u, %u>", op->operand_count - total, first, total - first);
   if (op->successor_count > 2) {
     ir_emit(pr, ", case_operand_segments = array<i32");
     for (uint32_t i = 1; i < op->successor_count; ++i) {
@@ -408,21 +430,10 @@ static void put_segments(ir_printer_t* pr, const ir_op_t* op) {
     }
     ir_emit(pr, ">");
   }
-  if (!op->attr_count) ir_emit(pr, "}");
+  ir_emit(pr, "}>");
 }
 
-static void put_generic_attrs(ir_printer_t* pr, const ir_op_t* op) {
-  if (op->attr_count) {
-    ir_emit(pr, " {");
-    for (uint32_t i = 0; i < op->attr_count; ++i) {
-      if (i) ir_emit(pr, ", ");
-      put_entry(pr, &op->attrs[i]);
-    }
-  }
-  if (op->successor_count) put_segments(pr, op);
-  if (op->attr_count) ir_emit(pr, "}");
-}
-
+// Attributes of its own stand in front of the regions, those added behind them.
 void ir_emit_generic(ir_printer_t* pr, ir_op_t* op) {
   ir_put_string(pr->out, op->name, strlen(op->name));
   ir_emit(pr, "(");
@@ -433,12 +444,15 @@ void ir_emit_generic(ir_printer_t* pr, ir_op_t* op) {
     put_named(pr, "^bb", op->successors[i]);
   }
   if (op->successor_count) ir_emit(pr, "]");
+  bool known = op->info->code != IR_CODE_UNREGISTERED, segments = known && op->successor_count;
+  if (segments) put_segments(pr, op);
+  if (known && !segments) put_dict(pr, op, NULL, DICT_OWN, property_braces);
   for (uint32_t i = 0; i < op->region_count; ++i) {
     ir_emit(pr, i ? ", " : " (");
     ir_emit_region(pr, &op->regions[i], IR_REGION_ENTRY_ARGS);
   }
   if (op->region_count) ir_emit(pr, ")");
-  put_generic_attrs(pr, op);
+  put_dict(pr, op, NULL, known && !segments ? DICT_ADDED : DICT_ALL, braces);
   ir_emit(pr, " : ");
   ir_emit_function_type(pr, op);
 }
