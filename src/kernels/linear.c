@@ -290,7 +290,8 @@ static ir_value_t* entry_constant(kernel_build_t* k, int64_t value) {
   ir_block_t* entry = k->func->regions[0].first;
   for (ir_op_t* op = entry->first; op && ir_is(op, KERNEL_CONSTANT); op = op->next) {
     int64_t constant;
-    if (kernel_constant_index(ir_result(op, 0), &constant) && constant == value) return ir_result(op, 0);
+    bool is_index = op->results[0].type->kind == IR_TYPE_INDEX;
+    if (is_index && kernel_constant_index(ir_result(op, 0), &constant) && constant == value) return ir_result(op, 0);
   }
   ir_builder_t at = k->b;
   at.block = entry;

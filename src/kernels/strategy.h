@@ -34,6 +34,10 @@ bool strategy_contract_matches(const dispatch_t* d);
 void strategy_contract_build(dispatch_t* d);
 bool strategy_conv_matches(const dispatch_t* d);
 void strategy_conv_build(dispatch_t* d);
+bool strategy_rank_matches(const dispatch_t* d);
+void strategy_rank_build(dispatch_t* d);
+bool strategy_scatter_matches(const dispatch_t* d);
+void strategy_scatter_build(dispatch_t* d);
 
 // The kernel of one dispatch.
 typedef struct kernel_plan_t {

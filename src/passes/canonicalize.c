@@ -49,7 +49,7 @@ static ir_value_t* fold_small(ir_builder_t* b, ir_op_t* op) {
     if (ir_type_count(inputs[i]->type) > largest) largest = ir_type_count(inputs[i]->type);
   }
   if (!splats && ir_type_count(type) > largest) return NULL;  // a repeated bias stays small
-  if (splats && ir_is(op, GRAPH_BROADCAST)) {  // stays one number
+  if (splats && ir_is(op, GRAPH_BROADCAST)) {                 // stays one number
     return graph_constant(b, ir_attr_elements(b->ctx, type, inputs[0]->data, ir_type_bytes(type->element)));
   }
   const ir_attr_t* output = NULL;

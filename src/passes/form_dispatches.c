@@ -94,10 +94,20 @@ static void clone_into(cloning_t* c, const ir_op_t* op) {
   ir_block_append(c->body, copy);
 }
 
+// Symbols that every assembler takes.
+static char* symbol_name(ir_context_t* ctx, const char* func, uint32_t number) {
+  char* name = arena_printf(ir_context_arena(ctx), "%s_dispatch_%u", func, number);
+  for (char* c = name; *c; ++c) {
+    bool fits = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+    if (!fits) *c = '_';
+  }
+  return name;
+}
+
 static ir_op_t* create_dispatch(forming_t* f, const list_t* inputs, const list_t* outputs, const ir_loc_t* loc) {
   const ir_type_t** types = ARENA_ARRAY(ir_context_arena(f->ctx), const ir_type_t*, outputs->count + 1);
   for (uint32_t i = 0; i < outputs->count; ++i) types[i] = outputs->items[i]->type;
-  char* name = arena_printf(ir_context_arena(f->ctx), "%s_dispatch_%u", f->func_name, f->dispatch_count++);
+  char* name = symbol_name(f->ctx, f->func_name, f->dispatch_count++);
   ir_named_attr_t attr = {"sym_name", ir_attr_cstring(f->ctx, name)};
   ir_op_state_t state = {.info = ir_context_op(f->ctx, GRAPH_DISPATCH),
                          .loc = loc,

@@ -40,7 +40,8 @@ static void* buffer_of(ir_value_t* value) {
   char* data = aligned_alloc(64, (bytes + 127) / 64 * 64);
   memset(data, 0, bytes);
   if (attr) {
-    for (size_t at = 0; at + attr->size <= bytes && attr->size; at += attr->size) memcpy(data + at, attr->data, attr->size);
+    for (size_t at = 0; at + attr->size <= bytes && attr->size; at += attr->size)
+      memcpy(data + at, attr->data, attr->size);
   }
   return value->data = data;
 }
@@ -151,7 +152,8 @@ static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel
       if (took < best) best = took;
     }
     total += best;
-    if (r->repeat) printf("%10.1f us  %-10s %s\n", 1e6 * best, ir_op_string(op, "strategy", ""), ir_op_string(op, "sym_name", ""));
+    if (r->repeat)
+      printf("%10.1f us  %-10s %s\n", 1e6 * best, ir_op_string(op, "strategy", ""), ir_op_string(op, "sym_name", ""));
   }
   for (int i = 0; i < r->repeat; ++i) {
     double start = now();

@@ -1,0 +1,112 @@
+// Scatter: the operand is copied, then the updates are applied in order, so that later ones win and sums do not depend
+// on how the work is shared. One workgroup and one thread do it; updates outside the operand are dropped.
+#include <string.h>
+
+#include "kernels/strategy.h"
+
+typedef struct scatter_t {
+  dispatch_t* d;
+  ir_op_t* op;
+  int64_t window[GRAPH_MAX_RANK], inserted[GRAPH_MAX_RANK], operand_batch[GRAPH_MAX_RANK];
+  int64_t indices_batch[GRAPH_MAX_RANK], map[GRAPH_MAX_RANK], vector_dim;
+  uint32_t window_count, inserted_count, batch_count, map_count;
+} scatter_t;
+
+bool strategy_scatter_matches(const dispatch_t* d) {
+  if (!d->root || !ir_is(d->root, GRAPH_SCATTER)) return false;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
+    if (op->result_count && !ir_type_is_static(op->results[0].type)) return false;
+  }
+  return d->yield->operand_count == 1 && ir_operand(d->yield, 0)->def == d->root;
+}
+
+static bool contains(const int64_t* list, uint32_t count, int64_t value) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (list[i] == value) return true;
+  }
+  return false;
+}
+
+static void copy_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  (void)acc;
+  scatter_t* s = user;
+  eval_store(k, s->d->outputs[0], at, eval_at(k, ir_operand(s->op, 0), at));
+}
+
+// Index component for the update at `at`, counted from the end when asked.
+static linear_t start_of(kernel_build_t* k, scatter_t* s, uint32_t component, const linear_t* batch) {
+  ir_value_t *x = ir_operand(s->op, 0), *indices = ir_operand(s->op, 1);
+  linear_t coords[GRAPH_MAX_RANK];
+  for (int32_t i = 0, next = 0; i < indices->type->rank; ++i) {
+    coords[i] = i == s->vector_dim ? linear_constant(component) : batch[next++];
+  }
+  ir_value_t* v = eval_at(k, indices, coords);
+  const ir_type_t* index = ir_type_index(k->ctx);
+  if (v->type != index) v = kernel_cast(&k->b, SCALAR_cast, v, index);
+  if (ir_op_flag(s->op, "wrap")) {
+    ir_value_t* negative = kernel_binary(&k->b, SCALAR_lt, v, kernel_index(&k->b, 0));
+    ir_value_t* wrapped = kernel_add_const(&k->b, v, x->type->dims[s->map[component]]);
+    v = kernel_ternary(&k->b, SCALAR_select, negative, wrapped, v);
+  }
+  return linear_value(v);
+}
+
+static void place_update(kernel_build_t* k, scatter_t* s, const linear_t* at, linear_t* to) {
+  ir_value_t *x = ir_operand(s->op, 0), *updates = ir_operand(s->op, 2);
+  linear_t batch[GRAPH_MAX_RANK];
+  uint32_t batch_count = 0, next = 0;
+  for (int32_t i = 0; i < updates->type->rank; ++i) {
+    if (!contains(s->window, s->window_count, i)) batch[batch_count++] = at[i];
+  }
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    bool gone = contains(s->inserted, s->inserted_count, i) || contains(s->operand_batch, s->batch_count, i);
+    to[i] = gone ? linear_constant(0) : at[s->window[next++]];
+  }
+  for (uint32_t i = 0; i < s->map_count; ++i) {
+    to[s->map[i]] = linear_add(k, to[s->map[i]], start_of(k, s, i, batch));
+  }
+  for (uint32_t i = 0; i < s->batch_count; ++i) {
+    int64_t dim = s->indices_batch[i];
+    if (s->vector_dim < ir_operand(s->op, 1)->type->rank && dim > s->vector_dim) --dim;
+    to[s->operand_batch[i]] = batch[dim];
+  }
+}
+
+static void update_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  (void)acc;
+  scatter_t* s = user;
+  ir_value_t* x = ir_operand(s->op, 0);
+  linear_t to[GRAPH_MAX_RANK];
+  place_update(k, s, at, to);
+  guard_t guard = {0};
+  for (int32_t i = 0; i < x->type->rank; ++i) guard_range(k, &guard, &to[i], 0, x->type->dims[i]);
+  kernel_branch_t branch = {0};
+  if (guard.condition) branch = kernel_if_begin(&k->b, guard.condition, NULL, 0);
+  ir_value_t* value = eval_at(k, ir_operand(s->op, 2), at);
+  const char* kind = ir_op_string(s->op, "kind", "set");
+  if (strcmp(kind, "set")) {
+    ir_value_t* output = s->d->outputs[0];
+    ir_value_t* before = eval_at(k, output, to);
+    const ir_type_t* wide = eval_accumulator(k->ctx, ir_type_scalar(before->type));
+    value = kernel_binary(&k->b, eval_combiner(kind), eval_convert(k, before, wide), eval_convert(k, value, wide));
+  }
+  eval_store(k, s->d->outputs[0], to, value);
+  if (guard.condition) kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+void strategy_scatter_build(dispatch_t* d) {
+  scatter_t s = {.d = d, .op = d->root, .vector_dim = ir_op_int(d->root, "index_vector_dim", 0)};
+  s.window_count = ir_op_ints(d->root, "update_window_dims", s.window, GRAPH_MAX_RANK);
+  s.inserted_count = ir_op_ints(d->root, "inserted_dims", s.inserted, GRAPH_MAX_RANK);
+  s.batch_count = ir_op_ints(d->root, "operand_batch_dims", s.operand_batch, GRAPH_MAX_RANK);
+  ir_op_ints(d->root, "indices_batch_dims", s.indices_batch, GRAPH_MAX_RANK);
+  s.map_count = ir_op_ints(d->root, "scatter_dims_map", s.map, GRAPH_MAX_RANK);
+  const ir_type_t *x = ir_operand(d->root, 0)->type, *updates = ir_operand(d->root, 2)->type;
+  iterations_t it = iterations_begin(d, 1, 1);
+  eval_loops(&d->k, x->dims, (uint32_t)x->rank, NULL, 0, copy_body, &s);
+  if (ir_type_count(updates) > 0) {
+    eval_loops(&d->k, updates->dims, (uint32_t)updates->rank, NULL, 0, update_body, &s);
+  }
+  iterations_end(d, &it);
+}
