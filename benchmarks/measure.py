@@ -11,7 +11,10 @@ import time
 
 def main():
     start = time.monotonic()
-    result = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+    try:
+        result = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+    except OSError as error:
+        sys.exit(f"{sys.argv[1]}: {error.strerror}")
     wall = time.monotonic() - start
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(wall, spent.ru_utime + spent.ru_stime, spent.ru_maxrss * 1024)
