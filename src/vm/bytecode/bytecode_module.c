@@ -246,7 +246,7 @@ static iree_status_t run_init(bytecode_module_t* module, iree_vm_stack_t* stack,
   IREE_RETURN_IF_ERROR(vm_state_setup(state, stack));
   uint32_t init = module->image.header->init_function;
   if (init == MODULE_NONE) return iree_ok_status();
-  return vm_interpret(stack, module, init, &call.function, call.arguments, call.results);
+  return vm_interpret(stack, module, init, &call);
 }
 
 static iree_status_t begin_call(void* self, iree_vm_stack_t* stack, iree_vm_function_call_t call) {
@@ -257,8 +257,7 @@ static iree_status_t begin_call(void* self, iree_vm_stack_t* stack, iree_vm_func
     if (!internal && call.function.ordinal == init_ordinal(module)) return run_init(module, stack, call);
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "module has no function %u", call.function.ordinal);
   }
-  return vm_interpret(stack, module, function_index(module, call.function), &call.function, call.arguments,
-                      call.results);
+  return vm_interpret(stack, module, function_index(module, call.function), &call);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

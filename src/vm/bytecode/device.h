@@ -78,9 +78,17 @@ iree_status_t vm_transient_acquire(vm_device_t* device, vm_stream_t* stream, ire
                                    iree_hal_buffer_t** out_buffer);
 iree_status_t vm_transient_release(vm_device_t* device, vm_stream_t* stream, iree_hal_buffer_t* buffer);
 
-// Runs a command table on a stream with `buffers` in its argument slots (record.c).
-iree_status_t vm_table_execute(vm_stream_t* stream, uint32_t table, const uint64_t* params, uint32_t buffer_count,
-                               iree_hal_buffer_t* const* buffers, iree_hal_buffer_t* const* constants);
+// One execution of a command table.
+typedef struct vm_execution_t {
+  uint32_t table;
+  const uint64_t* params;
+  uint32_t buffer_count;  // of the argument slots
+  iree_hal_buffer_t* const* buffers;
+  iree_hal_buffer_t* const* constants;  // of the module state
+} vm_execution_t;
+
+// Submits it to a stream; the table is recorded first if need be (record.c).
+iree_status_t vm_table_execute(vm_stream_t* stream, const vm_execution_t* execution);
 void vm_recording_clear(vm_recording_t* recording, iree_allocator_t allocator);
 
 #endif  // VM_BYTECODE_DEVICE_H_

@@ -341,12 +341,12 @@ fail:
   return status;
 }
 
-iree_status_t vm_interpret(iree_vm_stack_t* stack, bytecode_module_t* module, uint32_t function_index,
-                           const iree_vm_function_t* function, iree_byte_span_t arguments, iree_byte_span_t results) {
+iree_status_t vm_interpret(iree_vm_stack_t* stack, bytecode_module_t* module, uint32_t index,
+                           const iree_vm_function_call_t* call) {
   vm_machine_t machine = {.image = &module->image, .stack = stack};
   iree_vm_stack_frame_t* frame = NULL;
-  IREE_RETURN_IF_ERROR(enter(&machine, module, function_index, function, &frame));
+  IREE_RETURN_IF_ERROR(enter(&machine, module, index, &call->function, &frame));
   machine.state = frame->module_state;
-  unpack_arguments(&machine, &module->image.functions[function_index], arguments);
-  return run(&machine, frame, module, results);
+  unpack_arguments(&machine, &module->image.functions[index], call->arguments);
+  return run(&machine, frame, module, call->results);
 }

@@ -52,8 +52,8 @@ static inline uint32_t vm_next_u32(vm_machine_t* m) {
 #include "module/ops.def"
 #include "module/ops_undef.h"
 
-// Runs a function of the module with packed arguments and results.
-iree_status_t vm_interpret(iree_vm_stack_t* stack, bytecode_module_t* module, uint32_t function_index,
-                           const iree_vm_function_t* function, iree_byte_span_t arguments, iree_byte_span_t results);
+// Runs function `index` of the module with the call's packed lists.
+iree_status_t vm_interpret(iree_vm_stack_t* stack, bytecode_module_t* module, uint32_t index,
+                           const iree_vm_function_call_t* call);
 
 #endif  // VM_BYTECODE_MACHINE_H_

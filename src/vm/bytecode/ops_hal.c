@@ -206,7 +206,7 @@ iree_status_t vm_do_hal_execute(vm_machine_t* m) {
   for (uint16_t i = 0; i < buffer_count; ++i) {
     IREE_RETURN_IF_ERROR(iree_hal_buffer_check_deref(*vm_next_ref(m), &buffers[i]), "buffer %u", i);
   }
-  return vm_table_execute(stream, table, params, buffer_count, buffers, m->state->constants);
+  return vm_table_execute(stream, &(vm_execution_t){table, params, buffer_count, buffers, m->state->constants});
 }
 
 iree_status_t vm_do_hal_copy(vm_machine_t* m) {

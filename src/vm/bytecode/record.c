@@ -167,17 +167,17 @@ static iree_status_t record_commands(const recorder_t* recorder) {
   return iree_hal_command_buffer_end(recorder->commands);
 }
 
-static iree_status_t record(vm_device_t* device, const module_table_row_t* table, const uint64_t* params,
-                            iree_hal_buffer_t* const* constants, vm_recording_t* recording) {
-  uint32_t argument_count = module_table_argument_count(device->image, table);
+static iree_status_t record(vm_device_t* device, const vm_execution_t* execution, vm_recording_t* recording) {
+  const module_table_row_t* table = &device->image->tables[execution->table];
+  uint32_t argument_count = execution->buffer_count;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(device->allocator, argument_count + 1, sizeof(uint64_t),
                                                    (void**)&recording->lengths));
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(device->allocator, table->param_count + 1, sizeof(uint64_t),
                                                    (void**)&recording->params));
-  if (table->param_count) memcpy(recording->params, params, table->param_count * sizeof(uint64_t));
+  if (table->param_count) memcpy(recording->params, execution->params, table->param_count * sizeof(uint64_t));
   for (uint32_t i = 0; i < table->slot_count; ++i) {
     const module_slot_t* slot = &device->image->slots[table->slot_first + i];
-    if (slot->kind == MODULE_SLOT_ARGUMENT && slot->length != MODULE_WHOLE_BUFFER) {
+    if (slot->kind == MODULE_SLOT_ARGUMENT) {
       recording->lengths[slot->index] = iree_max(recording->lengths[slot->index], slot->length);
     }
   }
@@ -188,9 +188,9 @@ static iree_status_t record(vm_device_t* device, const module_table_row_t* table
       .device = device,
       .image = device->image,
       .table = table,
-      .params = params,
+      .params = execution->params,
       .literals = device->image->literals + table->literal_first,
-      .constants = constants,
+      .constants = execution->constants,
       .lengths = recording->lengths,
       .commands = recording->command_buffer,
   };
@@ -198,40 +198,44 @@ static iree_status_t record(vm_device_t* device, const module_table_row_t* table
 }
 
 // The recording of a table with these parameters.
-static iree_status_t find_recording(vm_device_t* device, const module_table_row_t* table, const uint64_t* params,
-                                    iree_hal_buffer_t* const* constants, vm_recording_t* recording) {
+static iree_status_t find_recording(vm_device_t* device, const vm_execution_t* execution, vm_recording_t** out) {
+  vm_recording_t* recording = *out = &device->recordings[execution->table];
   if (IREE_LIKELY(recording->command_buffer)) {
-    if (!table->param_count || !memcmp(recording->params, params, table->param_count * sizeof(uint64_t))) {
+    uint32_t param_count = device->image->tables[execution->table].param_count;
+    if (!param_count || !memcmp(recording->params, execution->params, param_count * sizeof(uint64_t))) {
       return iree_ok_status();
     }
     vm_recording_clear(recording, device->allocator);
   }
-  iree_status_t status = record(device, table, params, constants, recording);
+  iree_status_t status = record(device, execution, recording);
   if (!iree_status_is_ok(status)) vm_recording_clear(recording, device->allocator);
   return status;
 }
 
-iree_status_t vm_table_execute(vm_stream_t* stream, uint32_t table_index, const uint64_t* params, uint32_t buffer_count,
-                               iree_hal_buffer_t* const* buffers, iree_hal_buffer_t* const* constants) {
+static iree_status_t fail_length(const vm_device_t* device, const vm_execution_t* execution, uint32_t buffer,
+                                 uint64_t needed) {
+  iree_string_view_t name = module_image_string(device->image, device->image->tables[execution->table].name);
+  return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "buffer %u of '%.*s' has %" PRIu64 " bytes; %" PRIu64 " are used",
+                          buffer, (int)name.size, name.data,
+                          (uint64_t)iree_hal_buffer_byte_length(execution->buffers[buffer]), needed);
+}
+
+iree_status_t vm_table_execute(vm_stream_t* stream, const vm_execution_t* execution) {
   vm_device_t* device = stream->device;
-  const module_table_row_t* table = &device->image->tables[table_index];
-  vm_recording_t* recording = &device->recordings[table_index];
-  IREE_RETURN_IF_ERROR(find_recording(device, table, params, constants, recording));
-  iree_hal_buffer_binding_t* bindings = iree_alloca((buffer_count + 1) * sizeof(*bindings));
-  for (uint32_t i = 0; i < buffer_count; ++i) {
-    iree_device_size_t length = iree_hal_buffer_byte_length(buffers[i]);
+  vm_recording_t* recording = NULL;
+  IREE_RETURN_IF_ERROR(find_recording(device, execution, &recording));
+  iree_hal_buffer_binding_t* bindings = iree_alloca((execution->buffer_count + 1) * sizeof(*bindings));
+  for (uint32_t i = 0; i < execution->buffer_count; ++i) {
+    iree_device_size_t length = iree_hal_buffer_byte_length(execution->buffers[i]);
     if (IREE_UNLIKELY(length < recording->lengths[i])) {
-      iree_string_view_t name = module_image_string(device->image, table->name);
-      return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
-                              "buffer %u of '%.*s' has %" PRIu64 " bytes; %" PRIu64 " are used", i, (int)name.size,
-                              name.data, (uint64_t)length, recording->lengths[i]);
+      return fail_length(device, execution, i, recording->lengths[i]);
     }
-    bindings[i] = (iree_hal_buffer_binding_t){buffers[i], 0, length};
+    bindings[i] = (iree_hal_buffer_binding_t){execution->buffers[i], 0, length};
   }
   vm_submission_t submission;
   vm_stream_prepare(stream, &submission);
   iree_status_t status = iree_hal_device_queue_execute(
       device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, submission.wait, submission.signal, recording->command_buffer,
-      (iree_hal_buffer_binding_table_t){buffer_count, bindings}, IREE_HAL_EXECUTE_FLAG_NONE);
+      (iree_hal_buffer_binding_table_t){execution->buffer_count, bindings}, IREE_HAL_EXECUTE_FLAG_NONE);
   return vm_stream_submitted(stream, &submission, status);
 }
