@@ -98,7 +98,7 @@ static bool tensor_from_attr(eval_op_t* o, const ir_attr_t* attr, tensor_t* out)
   if (!attr->splat) {
     *out = (tensor_t){.element = type->element, .rank = type->rank, .count = ir_type_count(type)};
     out->bytes = ir_type_bytes(type->element);
-    memcpy(out->dims, type->dims, sizeof(int64_t) * (size_t)type->rank);
+    for (int32_t i = 0; i < type->rank; ++i) out->dims[i] = type->dims[i];
     out->data = (char*)attr->data;  // only read
     return true;
   }

@@ -7,13 +7,18 @@
 
 #include "import/onnx/ops.h"
 
-enum { MAX_TAPS = 4096 };
+enum { MAX_TAPS = 256, MAX_SIZE = 1 << 18 };  // keep the constants of a dimension below a gigabyte
 typedef enum { MODE_NEAREST, MODE_LINEAR, MODE_CUBIC } resize_mode_t;
+typedef enum {
+  AT_HALF_PIXEL, AT_HALF_PIXEL_SYMMETRIC, AT_PYTORCH_HALF_PIXEL, AT_ALIGN_CORNERS, AT_ASYMMETRIC,
+  AT_TF_HALF_PIXEL_FOR_NN, AT_TF_CROP_AND_RESIZE
+} coordinates_t;
+typedef enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } rounding_t;
 
 typedef struct resize_t {
   resize_mode_t mode;
-  const char* coordinates;
-  const char* nearest;
+  coordinates_t coordinates;
+  rounding_t nearest;
   double cubic_a, extrapolation;
   bool antialias, exclude_outside, crop;
   // Per dim of x.
@@ -26,30 +31,28 @@ typedef struct resize_t {
 // Where a result position lies in the input
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool is(const char* a, const char* b) { return strcmp(a, b) == 0; }
-
 static double source_position(const resize_t* r, int32_t d, int64_t i) {
   double x = (double)i, in = (double)r->in[d], out = (double)r->out[d], scale = r->scale[d];
-  if (is(r->coordinates, "asymmetric")) return x / scale;
-  if (is(r->coordinates, "align_corners")) return out == 1 ? 0 : x * (in - 1) / (out - 1);
-  if (is(r->coordinates, "pytorch_half_pixel")) return out == 1 ? 0 : (x + 0.5) / scale - 0.5;
-  if (is(r->coordinates, "tf_half_pixel_for_nn")) return (x + 0.5) / scale;
-  if (is(r->coordinates, "half_pixel_symmetric")) {
-    double exact = scale * in, adjustment = out / exact;
-    return in / 2 * (1 - adjustment) + (x + 0.5) / scale - 0.5;
+  switch (r->coordinates) {
+    case AT_ASYMMETRIC: return x / scale;
+    case AT_ALIGN_CORNERS: return out == 1 ? 0 : x * (in - 1) / (out - 1);
+    case AT_PYTORCH_HALF_PIXEL: return out == 1 ? 0 : (x + 0.5) / scale - 0.5;
+    case AT_TF_HALF_PIXEL_FOR_NN: return (x + 0.5) / scale;
+    case AT_HALF_PIXEL_SYMMETRIC: return in / 2 * (1 - out / (scale * in)) + (x + 0.5) / scale - 0.5;
+    case AT_TF_CROP_AND_RESIZE:
+      if (out > 1) return r->start[d] * (in - 1) + x * (r->end[d] - r->start[d]) * (in - 1) / (out - 1);
+      return 0.5 * (r->start[d] + r->end[d]) * (in - 1);
+    default: return (x + 0.5) / scale - 0.5;
   }
-  if (is(r->coordinates, "tf_crop_and_resize")) {
-    if (out > 1) return r->start[d] * (in - 1) + x * (r->end[d] - r->start[d]) * (in - 1) / (out - 1);
-    return 0.5 * (r->start[d] + r->end[d]) * (in - 1);
-  }
-  return (x + 0.5) / scale - 0.5;
 }
 
 static int64_t nearest_position(const resize_t* r, double x) {
-  if (is(r->nearest, "floor")) return (int64_t)floor(x);
-  if (is(r->nearest, "ceil")) return (int64_t)ceil(x);
-  if (is(r->nearest, "round_prefer_ceil")) return (int64_t)floor(x + 0.5);
-  return (int64_t)ceil(x - 0.5);
+  switch (r->nearest) {
+    case ROUND_FLOOR: return (int64_t)floor(x);
+    case ROUND_CEIL: return (int64_t)ceil(x);
+    case ROUND_PREFER_CEIL: return (int64_t)floor(x + 0.5);
+    default: return (int64_t)ceil(x - 0.5);
+  }
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -90,15 +93,16 @@ static void position_taps(const resize_t* r, int32_t d, int64_t i, int64_t befor
   for (int64_t k = 0; normalize && total != 0 && k < t->count; ++k) t->weights[k * r->out[d] + i] /= total;
 }
 
-static void make_taps(const resize_t* r, int32_t d, taps_t* t) {
+static bool make_taps(onnx_node_t* n, const resize_t* r, int32_t d, taps_t* t) {
   double stretch = r->antialias && r->scale[d] < 1 ? r->scale[d] : 1;
   double reach = (r->mode == MODE_CUBIC ? 2 : 1) / stretch;
+  if (reach > MAX_TAPS / 2) return onnx_unsupported(n, "antialias with a scale of %g is not supported", r->scale[d]);
   int64_t before = (int64_t)ceil(reach) - 1;
   t->count = 2 * (before + 1);
-  if (t->count > MAX_TAPS) t->count = MAX_TAPS;
   t->indices = calloc((size_t)(t->count * r->out[d]) + 1, sizeof(int64_t));
   t->weights = calloc((size_t)(t->count * r->out[d]) + 1, sizeof(double));
   for (int64_t i = 0; i < r->out[d]; ++i) position_taps(r, d, i, before, stretch, t);
+  return true;
 }
 
 static ir_value_t* index_vector(onnx_node_t* n, const int64_t* data, int64_t count) {
@@ -184,9 +188,9 @@ static ir_value_t* resize_nearest(onnx_node_t* n, ir_value_t* x, int32_t d, cons
 }
 
 static ir_value_t* resize_dim(onnx_node_t* n, ir_value_t* x, int32_t d, const resize_t* r) {
-  if (r->mode == MODE_NEAREST) return resize_nearest(n, x, d, r);
-  taps_t taps;
-  make_taps(r, d, &taps);
+  taps_t taps = {0};
+  if (r->mode == MODE_NEAREST || r->out[d] == 0) return resize_nearest(n, x, d, r);
+  if (!make_taps(n, r, d, &taps)) return NULL;
   ir_value_t* y = sum_taps(n, x, d, &taps, r->out[d]);
   free(taps.indices);
   free(taps.weights);
@@ -213,11 +217,14 @@ static ir_value_t* extrapolate(onnx_node_t* n, ir_value_t* y, const resize_t* r)
 // Attributes and sizes
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool one_of(onnx_node_t* n, const char* name, const char* value, const char* const* values) {
-  for (; *values; ++values) {
-    if (is(value, *values)) return true;
+// Position of an attribute's value in a list, or -1 after a diagnostic.
+static int one_of(onnx_node_t* n, const char* name, const char* absent, const char* const* values) {
+  const char* value = onnx_string(n, name, absent);
+  for (int i = 0; values[i]; ++i) {
+    if (strcmp(value, values[i]) == 0) return i;
   }
-  return onnx_error(n, "%s = '%s' is unknown", name, value);
+  onnx_error(n, "%s = '%s' is unknown", name, value);
+  return -1;
 }
 
 static bool read_modes(onnx_node_t* n, resize_t* r) {
@@ -225,17 +232,19 @@ static bool read_modes(onnx_node_t* n, resize_t* r) {
   static const char* const coordinates[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
                                             "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize", NULL};
   static const char* const nearest[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL};
-  const char* mode = onnx_string(n, "mode", "nearest");
-  r->coordinates = onnx_string(n, "coordinate_transformation_mode", "half_pixel");
-  r->nearest = onnx_string(n, "nearest_mode", "round_prefer_floor");
+  int mode = one_of(n, "mode", "nearest", modes);
+  int at = mode < 0 ? -1 : one_of(n, "coordinate_transformation_mode", "half_pixel", coordinates);
+  int rounding = at < 0 ? -1 : one_of(n, "nearest_mode", "round_prefer_floor", nearest);
+  if (rounding < 0) return false;
+  r->mode = (resize_mode_t)mode;
+  r->coordinates = (coordinates_t)at;
+  r->nearest = (rounding_t)rounding;
   r->cubic_a = onnx_float(n, "cubic_coeff_a", -0.75);
   r->extrapolation = onnx_float(n, "extrapolation_value", 0);
   r->antialias = onnx_int(n, "antialias", 0) != 0;
   r->exclude_outside = onnx_int(n, "exclude_outside", 0) != 0;
-  r->crop = is(r->coordinates, "tf_crop_and_resize");
-  r->mode = is(mode, "cubic") ? MODE_CUBIC : is(mode, "linear") ? MODE_LINEAR : MODE_NEAREST;
-  return one_of(n, "mode", mode, modes) && one_of(n, "coordinate_transformation_mode", r->coordinates, coordinates) &&
-         one_of(n, "nearest_mode", r->nearest, nearest);
+  r->crop = at == AT_TF_CROP_AND_RESIZE;
+  return true;
 }
 
 // Input i when it is there and not empty: one number per axis.
@@ -249,16 +258,18 @@ static bool read_numbers(onnx_node_t* n, uint32_t i, uint32_t wanted, double* va
 
 // One scale for all axes, so that the result is not larger (or not smaller) than asked for.
 static bool keep_aspect(onnx_node_t* n, resize_t* r, const int64_t* axes, uint32_t count, double* sizes) {
-  const char* policy = onnx_string(n, "keep_aspect_ratio_policy", "stretch");
   static const char* const policies[] = {"stretch", "not_larger", "not_smaller", NULL};
-  if (!one_of(n, "keep_aspect_ratio_policy", policy, policies)) return false;
-  bool larger = is(policy, "not_smaller"), stretch = is(policy, "stretch");
+  int policy = one_of(n, "keep_aspect_ratio_policy", "stretch", policies);
+  bool larger = policy == 2, stretch = policy == 0;
+  if (policy < 0) return false;
   double common = 0;
   for (uint32_t k = 0; k < count; ++k) {
+    if (isnan(sizes[k])) continue;
     double scale = sizes[k] / (double)r->in[axes[k]];
-    if (k == 0 || (larger ? scale > common : scale < common)) common = scale;
+    if (common == 0 || (larger ? scale > common : scale < common)) common = scale;
   }
   for (uint32_t k = 0; k < count; ++k) {
+    if (isnan(sizes[k])) continue;
     r->scale[axes[k]] = stretch ? sizes[k] / (double)r->in[axes[k]] : common;
     if (!stretch) sizes[k] = floor(common * (double)r->in[axes[k]] + 0.5);
     r->out[axes[k]] = (int64_t)sizes[k];
@@ -281,15 +292,32 @@ static bool read_axes(onnx_node_t* n, int64_t* axes, uint32_t* count) {
   return true;
 }
 
+// Input 3; a size that is the input's own, though known at run time only, is NAN.
+static bool read_wanted(onnx_node_t* n, const int64_t* axes, uint32_t count, double* sizes, bool* given) {
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  uint32_t found;
+  if (!onnx_has(n, 3) || onnx_constant(n, n->in[3].v)) return read_numbers(n, 3, count, sizes, given);
+  if (!onnx_dims_input(n, 3, dims, ONNX_MAX_RANK, &found)) return false;
+  if (found != count) return onnx_error(n, "sizes has %u entries, needs %u", found, count);
+  for (uint32_t k = 0; k < count; ++k) {
+    bool own = onnx_dim_same(dims[k], onnx_dim(n, n->in[0].v, (int32_t)axes[k]));
+    if (dims[k].size == IR_DYNAMIC && !own) return onnx_unsupported(n, "sizes must be constants");
+    sizes[k] = dims[k].size == IR_DYNAMIC ? NAN : (double)dims[k].size;
+  }
+  return *given = true;
+}
+
 static bool read_sizes(onnx_node_t* n, resize_t* r) {
   double roi[2 * ONNX_MAX_RANK], scales[2 * ONNX_MAX_RANK], sizes[2 * ONNX_MAX_RANK];
   bool has_roi = false, has_scales, has_sizes;
   int64_t axes[ONNX_MAX_RANK];
   uint32_t count;
-  const double limit = 1 << 30;
+  const double limit = MAX_SIZE;
   if (!read_axes(n, axes, &count)) return false;
   if (r->crop && !read_numbers(n, 1, 2 * count, roi, &has_roi)) return false;
-  if (!read_numbers(n, 2, count, scales, &has_scales) || !read_numbers(n, 3, count, sizes, &has_sizes)) return false;
+  if (!read_numbers(n, 2, count, scales, &has_scales) || !read_wanted(n, axes, count, sizes, &has_sizes)) {
+    return false;
+  }
   if (has_scales == has_sizes) return onnx_error(n, "needs either scales or sizes");
   for (int32_t d = 0; d < onnx_rank(n->in[0]); ++d) {
     r->in[d] = r->out[d] = onnx_dim_size(n->in[0], d);
@@ -299,6 +327,7 @@ static bool read_sizes(onnx_node_t* n, resize_t* r) {
   for (uint32_t k = 0; k < count; ++k) {
     int64_t d = axes[k];
     double wanted = has_sizes ? sizes[k] : scales[k];
+    if (isnan(wanted) && r->in[d] == IR_DYNAMIC) continue;
     if (!(wanted >= 0 && wanted <= limit)) return onnx_error(n, "scale or size %g is out of range", wanted);
     if (has_scales && wanted == 1 && !r->crop) continue;
     r->resized[d] = true;
@@ -310,8 +339,9 @@ static bool read_sizes(onnx_node_t* n, resize_t* r) {
     if (r->in[d] < 1 || (double)r->in[d] > limit) return onnx_error(n, "dimension %lld has an unusable size", (long long)d);
     if (has_scales) r->scale[d] = wanted;
     if (has_scales) r->out[d] = (int64_t)floor((double)r->in[d] * wanted);
+    if (has_roi && !(fabs(roi[k]) < 1e4 && fabs(roi[count + k]) < 1e4)) return onnx_error(n, "roi is out of range");
     if (has_roi) r->start[d] = roi[k], r->end[d] = roi[count + k];
-    if (r->out[d] > (1 << 24)) return onnx_error(n, "the result is too large");
+    if (r->out[d] > MAX_SIZE) return onnx_error(n, "the result is too large");
   }
   return has_scales || keep_aspect(n, r, axes, count, sizes);
 }
