@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "import/import.h"
+#include "import/lowering.h"
 
 // INPUT_TYPE(spelling): what --iree-input-type takes, in every spelling the documents used
-#define INPUT_TYPES(INPUT_TYPE)                                                                               \
-  INPUT_TYPE("auto") INPUT_TYPE("none") INPUT_TYPE("stablehlo") INPUT_TYPE("stablehlo_xla") INPUT_TYPE("mhlo") \
-  INPUT_TYPE("mhlo_legacy") INPUT_TYPE("xla") INPUT_TYPE("vhlo") INPUT_TYPE("torch") INPUT_TYPE("onnx")        \
-  INPUT_TYPE("tosa") INPUT_TYPE("tm_tensor")
+#define INPUT_TYPES(INPUT_TYPE)                                                                                       \
+  INPUT_TYPE("auto")                                                                                                  \
+  INPUT_TYPE("none") INPUT_TYPE("stablehlo") INPUT_TYPE("stablehlo_xla") INPUT_TYPE("mhlo") INPUT_TYPE("mhlo_legacy") \
+      INPUT_TYPE("xla") INPUT_TYPE("vhlo") INPUT_TYPE("torch") INPUT_TYPE("onnx") INPUT_TYPE("tosa")                  \
+          INPUT_TYPE("tm_tensor")
 
 static bool check_input_type(ir_context_t* ctx, const char* input_type) {
   static const char* const known[] = {
@@ -32,6 +34,6 @@ static bool check_input_type(ir_context_t* ctx, const char* input_type) {
 
 bool lower_module(ir_context_t* ctx, ir_op_t* module, const char* input_type) {
   if (input_type && !check_input_type(ctx, input_type)) return false;
-  if (onnx_is_present(module)) return onnx_lower_module(ctx, module);
-  return true;
+  if (onnx_is_present(module) && !onnx_lower_module(ctx, module)) return false;
+  return lowering_run(ctx, module);
 }

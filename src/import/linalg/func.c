@@ -1,0 +1,155 @@
+// Calls, globals, assertions and casts between types of one form: func, util, ml_program, cf, builtin.
+#include "dialects/func.h"
+
+#include <string.h>
+
+#include "dialects/builtin.h"
+#include "dialects/cf.h"
+#include "dialects/ml_program.h"
+#include "dialects/util.h"
+#include "import/lowering.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Calls
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool lower_call_symbol(lower_op_t* n, const char* callee) {
+  ir_op_t* func = callee ? ir_symbol_lookup(n->l->module, callee) : NULL;
+  if (!func || !func->region_count || !func->regions[0].first) {
+    return lower_error(n, "calls @%s, which has no body in this module", callee ? callee : "");
+  }
+  lower_list_t operands = {.count = 0};
+  lower_types_t types = {.count = 0};
+  bool fits = true;
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) fits &= lower_flatten(n->values[i], &operands);
+  for (uint32_t i = 0; i < n->op->result_count; ++i) fits &= lower_flat_types(n->ctx, lower_out_type(n, i), &types);
+  if (!fits) return lower_unsupported(n, "tensors of known rank, numbers and tuples of them are");
+  ir_named_attr_t attr = {"callee", ir_attr_symbol(n->ctx, callee)};
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_CALL),
+                         .operands = operands.items,
+                         .operand_count = operands.count,
+                         .result_types = types.items,
+                         .result_count = types.count,
+                         .attrs = &attr,
+                         .attr_count = 1};
+  ir_op_t* call = ir_build(n->b, &state);
+  ir_value_t* results[LOWER_MAX_FLAT];
+  for (uint32_t i = 0; i < types.count; ++i) results[i] = ir_result(call, i);
+  ir_value_t* const* next = results;
+  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = lower_unflatten(n->l, lower_out_type(n, i), &next);
+  return true;
+}
+
+static bool lower_call(lower_op_t* n) { return lower_call_symbol(n, ir_op_string(n->op, "callee", NULL)); }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Globals
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const ir_attr_t* global_name(lower_op_t* n) {
+  const char* name = ir_op_string(n->op, "global", "");
+  if (ir_symbol_lookup(n->l->module, name)) return ir_attr_symbol(n->ctx, name);
+  lower_error(n, "names @%s, which the module does not define", name);
+  return NULL;
+}
+
+static bool lower_load(lower_op_t* n) {
+  ir_named_attr_t attr = {"global", global_name(n)};
+  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
+  if (!type) return lower_unsupported(n, "tensors of known rank and numbers are");
+  return attr.value && lower_return(n, graph_build(n->b, GRAPH_GLOBAL_LOAD, NULL, 0, type, &attr, 1));
+}
+
+static bool lower_store(lower_op_t* n) {
+  ir_named_attr_t attr = {"global", global_name(n)};
+  const ir_type_t* type = lower_type(n->ctx, lower_in_type(n, 0));
+  if (!attr.value || !type) return attr.value ? lower_unsupported(n, NULL) : false;
+  ir_value_t* v = lower_coerce(n->l, n->in[0], type);
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_GLOBAL_STORE),
+                         .operands = &v,
+                         .operand_count = 1,
+                         .attrs = &attr,
+                         .attr_count = 1};
+  return v && ir_build(n->b, &state);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Others
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool lower_assert(lower_op_t* n) {
+  ir_named_attr_t attr = {"message", ir_attr_cstring(n->ctx, ir_op_string(n->op, "msg", "assertion failed"))};
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_ASSERT),
+                         .operands = n->in,
+                         .operand_count = 1,
+                         .attrs = &attr,
+                         .attr_count = 1};
+  return ir_build(n->b, &state) != NULL;
+}
+
+// Values that are not to be fused with what uses them.
+bool lower_barrier(lower_op_t* n) {
+  if (n->op->result_count != n->op->operand_count) return lower_error(n, "needs as many results as operands");
+  lower_list_t list = {.count = 0};
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    if (!lower_flatten(n->values[i], &list)) return lower_unsupported(n, "fewer values are");
+  }
+  if (!list.count) return true;
+  const ir_type_t* types[LOWER_MAX_FLAT];
+  for (uint32_t i = 0; i < list.count; ++i) types[i] = list.items[i]->type;
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_BARRIER),
+                         .operands = list.items,
+                         .operand_count = list.count,
+                         .result_types = types,
+                         .result_count = list.count};
+  ir_op_t* barrier = ir_build(n->b, &state);
+  for (uint32_t i = 0; i < list.count; ++i) list.items[i] = ir_result(barrier, i);
+  ir_value_t* const* next = list.items;
+  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = lower_unflatten(n->l, lower_in_type(n, i), &next);
+  return true;
+}
+
+// A constant that folding must not see through.
+static bool lower_unfoldable(lower_op_t* n) {
+  lower_value_t value = {0};
+  if (!lower_constant(n, ir_op_attr(n->op, "value"), &value) || value.im) return false;
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_BARRIER),
+                         .operands = &value.v,
+                         .operand_count = 1,
+                         .result_types = &value.v->type,
+                         .result_count = 1};
+  return lower_return(n, ir_result(ir_build(n->b, &state), 0));
+}
+
+// Casts between types that are one here (i32 and si32, dynamic and static shapes).
+static bool lower_conversion_cast(lower_op_t* n) {
+  if (n->op->operand_count != 1 || n->op->result_count != 1) return lower_unsupported(n, "one operand and result are");
+  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
+  if (!type || !n->in[0]) return lower_unsupported(n, "tensors of known rank and numbers are");
+  return lower_return(n, lower_coerce(n->l, n->in[0], type));
+}
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+#define AT(DIALECT, ENUM) [DIALECT##_##ENUM - IR_CODE(IR_DIALECT_##DIALECT, 0)]
+static const lower_row_t func_rows[] = {AT(FUNC, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE}};
+static const lower_row_t util_rows[] = {
+    AT(UTIL, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE},
+    AT(UTIL, GLOBAL_LOAD) = {.fn = lower_load},
+    AT(UTIL, GLOBAL_STORE) = {.fn = lower_store},
+    AT(UTIL, OPTIMIZATION_BARRIER) = {.fn = lower_barrier, .flags = LOWER_ANY_VALUE},
+    AT(UTIL, UNFOLDABLE_CONSTANT) = {.fn = lower_unfoldable},
+};
+static const lower_row_t ml_program_rows[] = {
+    AT(ML_PROGRAM, GLOBAL_LOAD) = {.fn = lower_load},
+    AT(ML_PROGRAM, GLOBAL_LOAD_CONST) = {.fn = lower_load},
+    AT(ML_PROGRAM, GLOBAL_STORE) = {.fn = lower_store},
+};
+static const lower_row_t cf_rows[] = {AT(CF, ASSERT) = {.fn = lower_assert}};
+static const lower_row_t builtin_rows[] = {
+    AT(BUILTIN, UNREALIZED_CONVERSION_CAST) = {.fn = lower_conversion_cast},
+};
+const lower_table_t lower_func_table = {IR_DIALECT_FUNC, func_rows, COUNT(func_rows)};
+const lower_table_t lower_util_table = {IR_DIALECT_UTIL, util_rows, COUNT(util_rows)};
+const lower_table_t lower_ml_program_table = {IR_DIALECT_ML_PROGRAM, ml_program_rows, COUNT(ml_program_rows)};
+const lower_table_t lower_cf_table = {IR_DIALECT_CF, cf_rows, COUNT(cf_rows)};
+const lower_table_t lower_builtin_table = {IR_DIALECT_BUILTIN, builtin_rows, COUNT(builtin_rows)};

@@ -1,0 +1,193 @@
+// What the lowerings of single ops see, for every frontend but ONNX's. One driver (lowering.c) walks functions, keeps
+// the lowered form of each value, and calls the handler in the op's row; rows are in tables, one per dialect.
+//
+// A handler checks what it needs (the program comes from a file), builds graph ops at n->b and sets n->out. Integers
+// are signless in graph: a handler reads signs from the op as written. Scalars stay scalars; inside of bodies that run
+// on whole tensors (linalg.generic) the same handlers see tensors instead, so elementwise handlers bring their operands
+// to one shape first.
+#ifndef IREE_C_IMPORT_LOWERING_H_
+#define IREE_C_IMPORT_LOWERING_H_
+
+#include "dialects/graph.h"
+#include "ir/ir.h"
+
+typedef struct lowering_t lowering_t;
+typedef struct lower_op_t lower_op_t;
+
+// A lowered value. Nothing is set for tokens.
+typedef struct lower_value_t {
+  ir_value_t* v;                // tensor or scalar; complex: the real part
+  ir_value_t* im;               // complex: the imaginary part
+  struct lower_value_t* items;  // tuple
+  uint32_t count;
+} lower_value_t;
+
+typedef bool (*lower_fn_t)(lower_op_t* n);
+enum { LOWER_ANY_VALUE = 1 };  // the handler takes complex operands and tuples
+
+typedef struct lower_row_t {
+  lower_fn_t fn;  // NULL: not supported
+  // Elementwise rows: the scalar function for signed (and float), unsigned and i1 elements.
+  int16_t scalar, unsigned_scalar, bool_scalar;
+  uint16_t flags;
+  const char* text;  // of the handler's own
+} lower_row_t;
+
+// Rows by number of the op's row in its dialect.
+typedef struct lower_table_t {
+  ir_dialect_id_t dialect;
+  const lower_row_t* rows;
+  uint32_t count;
+} lower_table_t;
+
+struct lowering_t {
+  ir_context_t* ctx;
+  ir_op_t* module;
+  ir_builder_t b;
+  uint32_t depth;       // of regions
+  uint32_t whole;       // > 0: the body of scalar ops at work runs on whole tensors; declared shapes mean nothing
+  bool refine_results;  // a function may return shapes that are more static than declared
+};
+
+struct lower_op_t {
+  lowering_t* l;
+  ir_context_t* ctx;
+  ir_builder_t* b;
+  ir_op_t* op;
+  const lower_row_t* row;
+  ir_value_t** in;        // operands; the real part of complex ones
+  lower_value_t* values;  // operands in full
+  lower_value_t* out;     // to be set
+};
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Driver (lowering.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Replaces every function of the module that has ops of input dialects. False after diagnostics.
+bool lowering_run(ir_context_t* ctx, ir_op_t* module);
+
+// Lowers a block's ops at l->b with `args` as its arguments; `results` (in the arena) is what its terminator names.
+bool lower_block(lowering_t* l, ir_block_t* block, const lower_value_t* args, lower_value_t** results, uint32_t* count);
+// One op; its results are noted at the values.
+bool lower_one(lowering_t* l, ir_op_t* op);
+// Lowers a block of region `from` into a new block at the end of `to`, whose arguments have the lowered types of the
+// block's own, and ends it with a graph.yield of values of types `types`.
+bool lower_region(lowering_t* l, ir_block_t* block, ir_region_t* to, const ir_type_t* const* types, uint32_t count);
+lower_value_t lower_get(const ir_value_t* value);
+void lower_set(lowering_t* l, ir_value_t* value, lower_value_t lowered);
+
+// Messages at the op; always false. `unsupported` adds the operand types: say what would work instead.
+bool lower_error(const lower_op_t* n, const char* format, ...) __attribute__((format(printf, 2, 3)));
+bool lower_unsupported(const lower_op_t* n, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Values and types (lowering_value.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+static inline bool lower_return(lower_op_t* n, ir_value_t* v) {
+  n->out[0] = (lower_value_t){.v = v};
+  return v != NULL;
+}
+// The element type as graph has it: signless integers.
+const ir_type_t* lower_element(ir_context_t* ctx, const ir_type_t* scalar);
+// Type of one lowered value, or NULL for types that have none (vectors, tokens, complex, unranked tensors, ...).
+const ir_type_t* lower_type(ir_context_t* ctx, const ir_type_t* type);
+// Complex types and tuples as several: appends to `out` (capacity LOWER_MAX_FLAT). False when something has no form.
+enum { LOWER_MAX_FLAT = 256 };
+typedef struct lower_types_t {
+  const ir_type_t* items[LOWER_MAX_FLAT];
+  uint32_t count;
+} lower_types_t;
+bool lower_flat_types(ir_context_t* ctx, const ir_type_t* type, lower_types_t* out);
+// The other way for values: takes as many as `type` has.
+lower_value_t lower_unflatten(lowering_t* l, const ir_type_t* type, ir_value_t* const** next);
+typedef struct lower_list_t {
+  ir_value_t* items[LOWER_MAX_FLAT];
+  uint32_t count;
+} lower_list_t;
+bool lower_flatten(lower_value_t value, lower_list_t* out);
+
+// Types of the program as written.
+static inline const ir_type_t* lower_in_type(const lower_op_t* n, uint32_t i) { return ir_operand(n->op, i)->type; }
+static inline const ir_type_t* lower_out_type(const lower_op_t* n, uint32_t i) { return n->op->results[i].type; }
+bool lower_is_unsigned(const ir_type_t* type);  // of its elements: ui*, i1
+static inline bool lower_is_bool(const ir_type_t* type) {
+  const ir_type_t* scalar = ir_type_scalar(type);
+  return scalar->kind == IR_TYPE_INTEGER && scalar->width == 1;
+}
+static inline bool lower_is_float(const ir_type_t* type) { return ir_type_scalar(type)->kind == IR_TYPE_FLOAT; }
+
+// Same tensor with more or fewer dims known, or a scalar as tensor and back; NULL (after a diagnostic) when the types
+// do not fit.
+ir_value_t* lower_coerce(lowering_t* l, ir_value_t* v, const ir_type_t* type);
+bool lower_fits(const ir_type_t* from, const ir_type_t* to);
+// Scalars as tensor<T>.
+ir_value_t* lower_as_tensor(ir_builder_t* b, ir_value_t* v);
+// Scalars and tensors without dims get the shape of the others. False after a diagnostic when shapes differ.
+bool lower_unify(lower_op_t* n, ir_value_t** values, uint32_t count);
+// x with the (possibly run-time) dims of `like`, by repeating the one element of x.
+ir_value_t* lower_splat(ir_builder_t* b, ir_value_t* x, ir_value_t* like);
+// The one number all elements of a value are, as far as is known.
+bool lower_splat_value(const ir_value_t* v, double* out);
+
+// An index from a scalar integer or element `i` of a small integer tensor, computed on the host where possible.
+ir_value_t* lower_index(ir_builder_t* b, ir_value_t* v);
+ir_value_t* lower_index_element(ir_builder_t* b, ir_value_t* tensor, int64_t i);
+bool lower_constant_index(const ir_value_t* v, int64_t* out);
+ir_value_t* lower_index_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);  // folds
+// Run-time sizes of the '?' dims of `type` taken from `x`, which has the same shape.
+uint32_t lower_dynamic_dims(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, ir_value_t** out);
+// A constant of elements, integers signless, unless its data is missing (then NULL after a diagnostic).
+bool lower_constant(lower_op_t* n, const ir_attr_t* value, lower_value_t* out);
+
+// Attribute lists: exactly `count` entries of each at least `low` and at most `high`.
+bool lower_ints(const lower_op_t* n, const char* name, int64_t* values, uint32_t count);
+// Any number of entries up to GRAPH_MAX_RANK; false after a diagnostic.
+bool lower_list(const lower_op_t* n, const char* name, int64_t* values, uint32_t* count);
+// The same, entries being different dimensions of a tensor of that rank.
+bool lower_dims(const lower_op_t* n, const char* name, int32_t rank, int64_t* values, uint32_t* count);
+// Several at once.
+bool lower_check_rank(const lower_op_t* n, uint32_t operand, int32_t rank);
+bool lower_check_tensors(const lower_op_t* n);
+
+static inline ir_value_t* lower_unary(lower_op_t* n, scalar_fn_t fn, ir_value_t* x) { return graph_unary(n->b, fn, x); }
+// y may be a scalar or have no dims.
+ir_value_t* lower_binary(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);
+// fn(x, number) with the number as a constant of x's type.
+ir_value_t* lower_with_number(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, double number);
+ir_value_t* lower_number_like(lower_op_t* n, ir_value_t* x, double number);
+ir_value_t* lower_build(lower_op_t* n, uint32_t code, ir_value_t* const* operands, uint32_t count,
+                        const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count);
+// The row's scalar function on all operands.
+bool lower_elementwise(lower_op_t* n);
+scalar_fn_t lower_row_fn(const lower_op_t* n, const ir_type_t* type);
+// Conversion between number types as the op's types have them.
+bool lower_convert(lower_op_t* n);
+ir_value_t* lower_cast(lower_op_t* n, ir_value_t* x, const ir_type_t* from, const ir_type_t* to);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Regions by what they answer (lowering_probe.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { LOWER_PROBE_VALUES = 16 };
+typedef struct lower_probe_t {
+  ir_context_t* ctx;
+  ir_op_t* func;
+  uint32_t result_count;
+  bool failed;  // after a diagnostic
+} lower_probe_t;
+// Prepares a block of scalar ops for running. False when it uses values from outside or cannot be lowered (`failed`).
+bool lower_probe_begin(lowering_t* l, ir_block_t* block, lower_probe_t* probe);
+bool lower_probe_run(lower_probe_t* probe, const double* in, double* out);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Tables
+//===----------------------------------------------------------------------------------------------------------------===
+
+extern const lower_table_t lower_stablehlo_table, lower_chlo_table, lower_tosa_table;
+extern const lower_table_t lower_arith_table, lower_math_table, lower_tensor_table, lower_linalg_table;
+extern const lower_table_t lower_scf_table, lower_util_table, lower_ml_program_table, lower_func_table;
+extern const lower_table_t lower_builtin_table, lower_cf_table, lower_complex_table, lower_hal_table, lower_flow_table;
+
+#endif  // IREE_C_IMPORT_LOWERING_H_

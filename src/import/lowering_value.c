@@ -1,0 +1,437 @@
+// What handlers of ops share: types, values, index arithmetic, attribute lists. See lowering.h.
+#include <math.h>
+#include <string.h>
+
+#include "import/lowering.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Types
+//===----------------------------------------------------------------------------------------------------------------===
+
+const ir_type_t* lower_element(ir_context_t* ctx, const ir_type_t* scalar) {
+  return scalar->kind == IR_TYPE_INTEGER && scalar->sign != IR_SIGNLESS ? ir_type_int(ctx, scalar->width) : scalar;
+}
+
+static bool is_number(const ir_type_t* type) {
+  return (type->kind == IR_TYPE_INTEGER && type->width >= 1 && type->width <= 64) || type->kind == IR_TYPE_INDEX ||
+         (type->kind == IR_TYPE_FLOAT && type->float_kind != IR_TF32);
+}
+
+const ir_type_t* lower_type(ir_context_t* ctx, const ir_type_t* type) {
+  if (is_number(type)) return lower_element(ctx, type);
+  bool tensor = (type->kind == IR_TYPE_TENSOR || type->kind == IR_TYPE_VTENSOR) && type->element &&
+                is_number(type->element) && type->rank >= 0 && type->rank <= GRAPH_MAX_RANK;
+  if (!tensor) return NULL;
+  return ir_type_tensor(ctx, lower_element(ctx, type->element), type->rank, type->dims);
+}
+
+bool lower_flat_types(ir_context_t* ctx, const ir_type_t* type, lower_types_t* out) {
+  if (type->kind == IR_TYPE_TUPLE) {
+    for (uint32_t i = 0; i < type->input_count; ++i) {
+      if (!lower_flat_types(ctx, type->inputs[i], out)) return false;
+    }
+    return true;
+  }
+  if (type->kind == IR_TYPE_OPAQUE && strcmp(type->name, "stablehlo.token") == 0) return true;
+  uint32_t parts = 1;
+  const ir_type_t* scalar = ir_type_scalar(type);
+  if (scalar && scalar->kind == IR_TYPE_COMPLEX) {
+    parts = 2;
+    type = ir_type_is_shaped(type) ? ir_type_with_element(ctx, type, scalar->element) : scalar->element;
+  }
+  const ir_type_t* lowered = lower_type(ctx, type);
+  if (!lowered || out->count + parts > LOWER_MAX_FLAT) return false;
+  for (uint32_t i = 0; i < parts; ++i) out->items[out->count++] = lowered;
+  return true;
+}
+
+lower_value_t lower_unflatten(lowering_t* l, const ir_type_t* type, ir_value_t* const** next) {
+  lower_value_t value = {0};
+  const ir_type_t* scalar = ir_type_scalar(type);
+  if (type->kind == IR_TYPE_TUPLE) {
+    value.count = type->input_count;
+    value.items = ARENA_ARRAY(ir_context_arena(l->ctx), lower_value_t, type->input_count + 1);
+    for (uint32_t i = 0; i < type->input_count; ++i) value.items[i] = lower_unflatten(l, type->inputs[i], next);
+  } else if (type->kind != IR_TYPE_OPAQUE) {
+    value.v = *(*next)++;
+    if (scalar && scalar->kind == IR_TYPE_COMPLEX) value.im = *(*next)++;
+  }
+  return value;
+}
+
+bool lower_flatten(lower_value_t value, lower_list_t* out) {
+  if (out->count + 2 > LOWER_MAX_FLAT) return false;
+  if (value.v) out->items[out->count++] = value.v;
+  if (value.im) out->items[out->count++] = value.im;
+  for (uint32_t i = 0; value.items && i < value.count; ++i) {
+    if (!lower_flatten(value.items[i], out)) return false;
+  }
+  return true;
+}
+
+bool lower_is_unsigned(const ir_type_t* type) {
+  const ir_type_t* scalar = ir_type_scalar(type);
+  return scalar->kind == IR_TYPE_INTEGER && (scalar->sign == IR_UNSIGNED || scalar->width == 1);
+}
+
+bool lower_fits(const ir_type_t* from, const ir_type_t* to) {
+  if (from == to) return true;
+  if (!ir_type_is_tensor(from) || !ir_type_is_tensor(to)) return false;
+  if (from->element != to->element || from->rank != to->rank) return false;
+  for (int32_t i = 0; i < from->rank; ++i) {
+    if (from->dims[i] != to->dims[i] && from->dims[i] != IR_DYNAMIC && to->dims[i] != IR_DYNAMIC) return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Shapes
+//===----------------------------------------------------------------------------------------------------------------===
+
+uint32_t lower_dynamic_dims(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, ir_value_t** out) {
+  uint32_t count = 0;
+  for (int32_t i = 0; i < type->rank; ++i) {
+    if (type->dims[i] == IR_DYNAMIC) out[count++] = graph_dim(b, x, (uint32_t)i);
+  }
+  return count;
+}
+
+ir_value_t* lower_as_tensor(ir_builder_t* b, ir_value_t* v) {
+  if (ir_type_is_tensor(v->type)) return v;
+  const ir_attr_t* value = ir_is(v->def, GRAPH_CONSTANT) ? ir_op_attr(v->def, "value") : NULL;
+  const ir_type_t* type = ir_type_tensor(b->ctx, v->type, 0, NULL);
+  if (value && value->kind == IR_ATTR_FLOAT) return graph_splat_number(b, type, value->number);
+  if (value && value->kind == IR_ATTR_INTEGER) return graph_splat_integer(b, type, value->integer);
+  return graph_build(b, GRAPH_TO_TENSOR, &v, 1, type, NULL, 0);
+}
+
+static ir_value_t* to_scalar(ir_builder_t* b, ir_value_t* v) {
+  if (!ir_type_is_tensor(v->type)) return v;
+  if (ir_is(v->def, GRAPH_TO_TENSOR)) return ir_operand(v->def, 0);
+  return graph_build(b, GRAPH_TO_SCALAR, &v, 1, v->type->element, NULL, 0);
+}
+
+ir_value_t* lower_coerce(lowering_t* l, ir_value_t* v, const ir_type_t* type) {
+  if (v->type == type) return v;
+  if (!ir_type_is_tensor(type) && ir_type_is_tensor(v->type) && v->type->rank == 0 && v->type->element == type) {
+    return to_scalar(&l->b, v);
+  }
+  if (ir_type_is_tensor(type) && type->rank == 0 && v->type == type->element) return lower_as_tensor(&l->b, v);
+  if (!lower_fits(v->type, type)) {
+    ir_error(l->ctx, l->b.loc, "a value of type %s stands where %s is expected", ir_type_str(l->ctx, v->type),
+             ir_type_str(l->ctx, type));
+    return NULL;
+  }
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  lower_dynamic_dims(&l->b, v, type, dynamic);
+  return graph_reshape(&l->b, v, type->rank, type->dims, dynamic);
+}
+
+ir_value_t* lower_splat(ir_builder_t* b, ir_value_t* x, ir_value_t* like) {
+  x = lower_as_tensor(b, x);
+  if (!ir_type_is_tensor(like->type) || like->type->rank == 0) return x;
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  lower_dynamic_dims(b, like, like->type, dynamic);
+  return graph_broadcast(b, x, like->type, NULL, dynamic);
+}
+
+static bool same_dims(const ir_type_t* x, const ir_type_t* y) {
+  if (x->rank != y->rank) return false;
+  for (int32_t i = 0; i < x->rank; ++i) {
+    if (x->dims[i] != y->dims[i] && x->dims[i] != IR_DYNAMIC && y->dims[i] != IR_DYNAMIC) return false;
+  }
+  return true;
+}
+
+bool lower_unify(lower_op_t* n, ir_value_t** values, uint32_t count) {
+  ir_value_t* like = NULL;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ir_type_t* type = values[i]->type;
+    if (ir_type_is_tensor(type) && (!like || type->rank > like->type->rank)) like = values[i];
+  }
+  if (!like) return true;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ir_type_t* type = values[i]->type;
+    if (!ir_type_is_tensor(type) || (type->rank == 0 && like->type->rank)) {
+      values[i] = lower_splat(n->b, values[i], like);
+    } else if (!same_dims(type, like->type)) {
+      return lower_error(n, "has operands of different shapes, %s and %s", ir_type_str(n->ctx, type),
+                         ir_type_str(n->ctx, like->type));
+    }
+  }
+  return true;
+}
+
+bool lower_splat_value(const ir_value_t* v, double* out) {
+  while (v->def && (ir_is(v->def, GRAPH_BROADCAST) || ir_is(v->def, GRAPH_RESHAPE) || ir_is(v->def, GRAPH_TO_TENSOR))) {
+    v = ir_operand(v->def, 0);
+  }
+  const ir_attr_t* value = ir_is(v->def, GRAPH_CONSTANT) ? ir_op_attr(v->def, "value") : NULL;
+  if (!value) return false;
+  if (value->kind == IR_ATTR_INTEGER) *out = (double)value->integer;
+  if (value->kind == IR_ATTR_FLOAT) *out = value->number;
+  if (value->kind == IR_ATTR_INTEGER || value->kind == IR_ATTR_FLOAT) return true;
+  if (value->kind != IR_ATTR_ELEMENTS || (!value->splat && ir_type_count(value->type) != 1)) return false;
+  *out = ir_attr_element_number(value, 0);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Index arithmetic
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool lower_constant_index(const ir_value_t* v, int64_t* out) {
+  const ir_attr_t* value = ir_is(v->def, GRAPH_CONSTANT) ? ir_op_attr(v->def, "value") : NULL;
+  if (!value) return false;
+  if (value->kind == IR_ATTR_ELEMENTS && (value->splat || ir_type_count(value->type) == 1)) {
+    *out = ir_attr_element_integer(value, 0);
+    return true;
+  }
+  *out = value->integer;
+  return value->kind == IR_ATTR_INTEGER;
+}
+
+ir_value_t* lower_index_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  int64_t xi, yi;
+  if (lower_constant_index(x, &xi) && lower_constant_index(y, &yi)) {
+    const ir_type_t* index = ir_type_index(b->ctx);
+    scalar_value_t in[3] = {{.i = xi}, {.i = yi}};
+    return graph_index_constant(b, scalar_eval(fn, in, index, index).i);
+  }
+  return graph_binary(b, fn, x, y);
+}
+
+ir_value_t* lower_index(ir_builder_t* b, ir_value_t* v) {
+  int64_t constant;
+  if (lower_constant_index(v, &constant)) return graph_index_constant(b, constant);
+  if (ir_type_is_tensor(v->type)) return lower_index_element(b, v, 0);
+  const ir_type_t* index = ir_type_index(b->ctx);
+  if (v->type == index) return v;
+  if (v->def && graph_scalar_fn(v->def) == SCALAR_cast && ir_operand(v->def, 0)->type == index) {
+    return ir_operand(v->def, 0);
+  }
+  return graph_cast(b, v, index, false);
+}
+
+static ir_value_t* index_through(ir_builder_t* b, ir_value_t* tensor, int64_t i);
+
+// Integer arithmetic that is the same on indices, as long as nothing overflows.
+static bool is_index_fn(int fn) {
+  return fn == SCALAR_add || fn == SCALAR_sub || fn == SCALAR_mul || fn == SCALAR_min || fn == SCALAR_max ||
+         fn == SCALAR_div || fn == SCALAR_rem;
+}
+
+static ir_value_t* index_of_function(ir_builder_t* b, ir_op_t* op, int64_t i) {
+  int fn = graph_scalar_fn(op);
+  bool casts = fn == SCALAR_cast && !lower_is_float(ir_operand(op, 0)->type) && !lower_is_bool(ir_operand(op, 0)->type);
+  if (casts) return index_through(b, ir_operand(op, 0), i);
+  if (!is_index_fn(fn)) return NULL;
+  ir_value_t* x = index_through(b, ir_operand(op, 0), i);
+  ir_value_t* y = x ? index_through(b, ir_operand(op, 1), i) : NULL;
+  return y ? lower_index_binary(b, (scalar_fn_t)fn, x, y) : NULL;
+}
+
+static ir_value_t* index_of_concat(ir_builder_t* b, ir_op_t* op, int64_t i) {
+  for (uint32_t k = 0; k < op->operand_count; ++k) {
+    int64_t size = ir_type_count(ir_operand(op, k)->type);
+    if (size == IR_DYNAMIC) return NULL;
+    if (i < size) return index_through(b, ir_operand(op, k), i);
+    i -= size;
+  }
+  return NULL;
+}
+
+// Element i of an integer tensor of at most one dimension, followed to host scalars; NULL when that ends at data.
+static ir_value_t* index_through(ir_builder_t* b, ir_value_t* tensor, int64_t i) {
+  ir_op_t* op = tensor->def;
+  int64_t offset, stride;
+  if (!op || tensor->type->rank > 1) return NULL;
+  if (graph_scalar_fn(op) >= 0) return index_of_function(b, op, i);
+  switch (ir_code(op)) {
+    case GRAPH_CONSTANT: {
+      const ir_attr_t* value = ir_op_attr(op, "value");
+      return value->kind == IR_ATTR_ELEMENTS ? graph_index_constant(b, ir_attr_element_integer(value, i)) : NULL;
+    }
+    case GRAPH_TO_TENSOR:
+      return lower_index(b, ir_operand(op, 0));
+    case GRAPH_CONCAT:
+      return index_of_concat(b, op, i);
+    case GRAPH_RESHAPE:
+      return index_through(b, ir_operand(op, 0), i);
+    case GRAPH_BROADCAST:
+      if (ir_type_count(ir_operand(op, 0)->type) != 1) return NULL;
+      return index_through(b, ir_operand(op, 0), 0);
+    case GRAPH_SLICE:
+      if (ir_op_ints(op, "offsets", &offset, 1) != 1 || ir_op_ints(op, "strides", &stride, 1) != 1) return NULL;
+      return index_through(b, ir_operand(op, 0), offset + i * stride);
+    default:
+      return NULL;
+  }
+}
+
+ir_value_t* lower_index_element(ir_builder_t* b, ir_value_t* tensor, int64_t i) {
+  ir_value_t* index = index_through(b, tensor, i);
+  if (index) return index;
+  int64_t one = 1;
+  if (tensor->type->rank == 1) tensor = graph_slice(b, tensor, &i, &one, &one);
+  tensor = graph_reshape(b, tensor, 0, NULL, NULL);
+  return graph_cast(b, to_scalar(b, tensor), ir_type_index(b->ctx), false);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Constants and attributes
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* elements_constant(lower_op_t* n, const ir_type_t* type, const void* data, size_t size) {
+  return graph_constant(n->b, ir_attr_elements_borrow(n->ctx, type, data, size));
+}
+
+// (re, im), (re, im), ... as two constants.
+static bool complex_constant(lower_op_t* n, const ir_attr_t* value, lower_value_t* out) {
+  const ir_type_t* part = ir_type_with_element(n->ctx, value->type, value->type->element->element);
+  uint32_t bytes = ir_type_bytes(part->element);
+  size_t count = value->size / (2 * bytes);
+  char* parts[2];
+  for (int k = 0; k < 2; ++k) {
+    parts[k] = arena_alloc(ir_context_arena(n->ctx), count * bytes + 1);
+    for (size_t i = 0; i < count; ++i) {
+      memcpy(parts[k] + i * bytes, (const char*)value->data + (2 * i + (size_t)k) * bytes, bytes);
+    }
+  }
+  out->v = elements_constant(n, part, parts[0], count * bytes);
+  out->im = elements_constant(n, part, parts[1], count * bytes);
+  return true;
+}
+
+bool lower_constant(lower_op_t* n, const ir_attr_t* value, lower_value_t* out) {
+  if (value && (value->kind == IR_ATTR_INTEGER || value->kind == IR_ATTR_FLOAT)) {
+    const ir_type_t* type = value->type ? lower_type(n->ctx, value->type) : NULL;
+    if (!type) return lower_error(n, "has a value of a type without form here");
+    if (type != value->type) value = ir_attr_integer(n->ctx, type, value->integer);
+    ir_named_attr_t attr = {"value", value};
+    out->v = graph_build(n->b, GRAPH_CONSTANT, NULL, 0, type, &attr, 1);
+    return true;
+  }
+  if (!value || value->kind != IR_ATTR_ELEMENTS || value->type->kind != IR_TYPE_TENSOR) {
+    return lower_error(n, "has no value of numbers");
+  }
+  if (!value->data && ir_type_count(value->type) > 0) {
+    return lower_error(n, "has no data%s%s: the resource is missing in the file", value->resource ? " for " : "",
+                       value->resource ? value->resource : "");
+  }
+  if (value->type->rank > GRAPH_MAX_RANK) return lower_unsupported(n, "ranks up to %d are", GRAPH_MAX_RANK);
+  if (value->type->element->kind == IR_TYPE_COMPLEX) return complex_constant(n, value, out);
+  const ir_type_t* type = lower_type(n->ctx, value->type);
+  if (!type) return lower_error(n, "has elements of type %s", ir_type_str(n->ctx, value->type->element));
+  if (type != value->type || value->resource) {
+    value = ir_attr_elements_borrow(n->ctx, type, value->data, value->size);
+  }
+  out->v = graph_constant(n->b, value);
+  return true;
+}
+
+bool lower_ints(const lower_op_t* n, const char* name, int64_t* values, uint32_t count) {
+  uint32_t got = ir_op_ints(n->op, name, values, count);
+  return got == count || lower_error(n, "needs %u entries in attribute '%s', has %u", count, name, got);
+}
+
+bool lower_list(const lower_op_t* n, const char* name, int64_t* values, uint32_t* count) {
+  *count = ir_op_ints(n->op, name, values, GRAPH_MAX_RANK);
+  return *count <= GRAPH_MAX_RANK || lower_error(n, "has too many entries in attribute '%s'", name);
+}
+
+bool lower_dims(const lower_op_t* n, const char* name, int32_t rank, int64_t* values, uint32_t* count) {
+  if (!lower_list(n, name, values, count)) return false;
+  uint32_t seen = 0;
+  for (uint32_t i = 0; i < *count; ++i) {
+    if (values[i] < 0 || values[i] >= rank || (seen & (1u << values[i]))) {
+      return lower_error(n, "names dimension %lld in '%s', which is out of range for rank %d or there twice",
+                         (long long)values[i], name, rank);
+    }
+    seen |= 1u << values[i];
+  }
+  return true;
+}
+
+bool lower_check_rank(const lower_op_t* n, uint32_t operand, int32_t rank) {
+  const ir_type_t* type = n->in[operand]->type;
+  if (ir_type_is_tensor(type) && type->rank == rank) return true;
+  return lower_error(n, "needs a tensor of rank %d as operand %u, has %s", rank, operand, ir_type_str(n->ctx, type));
+}
+
+bool lower_check_tensors(const lower_op_t* n) {
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    if (!ir_type_is_tensor(n->in[i]->type)) return lower_unsupported(n, "tensors are");
+  }
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    if (n->op->results[i].type->kind != IR_TYPE_TENSOR) return lower_unsupported(n, "tensor results are");
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Elementwise
+//===----------------------------------------------------------------------------------------------------------------===
+
+ir_value_t* lower_number_like(lower_op_t* n, ir_value_t* x, double number) {
+  if (ir_type_is_tensor(x->type)) return graph_splat_like(n->b, x, number);
+  const ir_attr_t* value = ir_type_is_float(x->type) ? ir_attr_float(n->ctx, x->type, number)
+                                                     : ir_attr_integer(n->ctx, x->type, (int64_t)number);
+  ir_named_attr_t attr = {"value", value};
+  return graph_build(n->b, GRAPH_CONSTANT, NULL, 0, x->type, &attr, 1);
+}
+
+ir_value_t* lower_binary(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  if (ir_type_is_tensor(x->type) && (!ir_type_is_tensor(y->type) || y->type->rank == 0)) y = lower_splat(n->b, y, x);
+  return graph_binary(n->b, fn, x, y);
+}
+
+ir_value_t* lower_with_number(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, double number) {
+  return graph_binary(n->b, fn, x, lower_number_like(n, x, number));
+}
+
+ir_value_t* lower_build(lower_op_t* n, uint32_t code, ir_value_t* const* operands, uint32_t count,
+                        const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count) {
+  return graph_build(n->b, code, operands, count, type, attrs, attr_count);
+}
+
+scalar_fn_t lower_row_fn(const lower_op_t* n, const ir_type_t* type) {
+  if (lower_is_bool(type)) return (scalar_fn_t)n->row->bool_scalar;
+  return (scalar_fn_t)(lower_is_unsigned(type) ? n->row->unsigned_scalar : n->row->scalar);
+}
+
+// Whether a scalar function takes elements of a type.
+static bool takes(scalar_fn_t fn, const ir_type_t* element) {
+  return (scalar_info[fn].types & (ir_type_is_float(element) ? SCALAR_TYPES_F : SCALAR_TYPES_I)) != 0;
+}
+
+bool lower_elementwise(lower_op_t* n) {
+  uint32_t count = n->op->operand_count;
+  ir_value_t* values[3];
+  scalar_fn_t fn = lower_row_fn(n, lower_in_type(n, count - 1));
+  if (count != scalar_info[fn].arity) return lower_error(n, "needs %u operands", scalar_info[fn].arity);
+  memcpy(values, n->in, sizeof(values[0]) * count);
+  if (!lower_unify(n, values, count)) return false;
+  const ir_type_t* element = ir_type_scalar(values[count - 1]->type);
+  if (!takes(fn, element)) return lower_unsupported(n, NULL);
+  for (uint32_t i = fn == SCALAR_select; i + 1 < count; ++i) {
+    if (ir_type_scalar(values[i]->type) != element) return lower_error(n, "has operands of different element types");
+  }
+  if (fn == SCALAR_select) {
+    if (!lower_is_bool(values[0]->type)) return lower_error(n, "needs an i1 condition");
+    return lower_return(n, graph_select(n->b, values[0], values[1], values[2]));
+  }
+  if (count == 1) return lower_return(n, graph_unary(n->b, fn, values[0]));
+  if (count == 2) return lower_return(n, graph_binary(n->b, fn, values[0], values[1]));
+  return lower_return(n, ir_build_value(n->b, graph_scalar_code(fn), values, 3, values[0]->type));
+}
+
+ir_value_t* lower_cast(lower_op_t* n, ir_value_t* x, const ir_type_t* from, const ir_type_t* to) {
+  const ir_type_t *source = ir_type_scalar(from), *target = ir_type_scalar(to);
+  bool is_unsigned = lower_is_unsigned(source->kind == IR_TYPE_FLOAT ? target : source);
+  return graph_cast(n->b, x, lower_element(n->ctx, target), is_unsigned && !lower_is_bool(target));
+}
+
+bool lower_convert(lower_op_t* n) {
+  return lower_return(n, lower_cast(n, n->in[0], lower_in_type(n, 0), lower_out_type(n, 0)));
+}

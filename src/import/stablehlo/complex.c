@@ -1,0 +1,234 @@
+// Complex tensors are two real ones. Elementwise functions by their definitions over both parts.
+#include "dialects/stablehlo.h"
+#include "import/stablehlo/ops.h"
+
+typedef struct pair_t {
+  ir_value_t *re, *im;
+} pair_t;
+
+static ir_value_t* add(lower_op_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_add, x, y); }
+static ir_value_t* sub(lower_op_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_sub, x, y); }
+static ir_value_t* mul(lower_op_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_mul, x, y); }
+static ir_value_t* quotient(lower_op_t* n, ir_value_t* x, ir_value_t* y) {
+  return graph_binary(n->b, SCALAR_div, x, y);
+}
+static ir_value_t* call(lower_op_t* n, scalar_fn_t fn, ir_value_t* x) { return graph_unary(n->b, fn, x); }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Arithmetic
+//===----------------------------------------------------------------------------------------------------------------===
+
+static pair_t complex_mul(lower_op_t* n, pair_t x, pair_t y) {
+  return (pair_t){sub(n, mul(n, x.re, y.re), mul(n, x.im, y.im)), add(n, mul(n, x.re, y.im), mul(n, x.im, y.re))};
+}
+
+// Divided by the larger part first, so that squares do not overflow.
+static pair_t complex_div(lower_op_t* n, pair_t x, pair_t y) {
+  ir_value_t* wide = graph_binary(n->b, SCALAR_ge, call(n, SCALAR_abs, y.re), call(n, SCALAR_abs, y.im));
+  ir_value_t* large = graph_select(n->b, wide, y.re, y.im);
+  ir_value_t* small = graph_select(n->b, wide, y.im, y.re);
+  ir_value_t* ratio = quotient(n, small, large);
+  ir_value_t* scale = add(n, large, mul(n, small, ratio));
+  ir_value_t *re_wide = add(n, x.re, mul(n, x.im, ratio)), *re_tall = add(n, mul(n, x.re, ratio), x.im);
+  ir_value_t *im_wide = sub(n, x.im, mul(n, x.re, ratio)), *im_tall = sub(n, mul(n, x.im, ratio), x.re);
+  return (pair_t){quotient(n, graph_select(n->b, wide, re_wide, re_tall), scale),
+                  quotient(n, graph_select(n->b, wide, im_wide, im_tall), scale)};
+}
+
+// sqrt(re^2 + im^2) as large * sqrt(1 + (small / large)^2).
+static ir_value_t* magnitude(lower_op_t* n, pair_t x) {
+  ir_value_t *a = call(n, SCALAR_abs, x.re), *b = call(n, SCALAR_abs, x.im);
+  ir_value_t *large = graph_binary(n->b, SCALAR_max, a, b), *small = graph_binary(n->b, SCALAR_min, a, b);
+  ir_value_t* zero = lower_number_like(n, large, 0);
+  ir_value_t* ratio = quotient(n, small, large);
+  ir_value_t* root = call(n, SCALAR_sqrt, lower_with_number(n, SCALAR_add, mul(n, ratio, ratio), 1));
+  ir_value_t* is_zero = graph_binary(n->b, SCALAR_eq, large, zero);
+  ir_value_t* infinite = call(n, SCALAR_is_inf, large);
+  return graph_select(n->b, graph_binary(n->b, SCALAR_or, is_zero, infinite), large, mul(n, large, root));
+}
+
+static pair_t complex_exp(lower_op_t* n, pair_t x) {
+  ir_value_t* scale = call(n, SCALAR_exp, x.re);
+  return (pair_t){mul(n, scale, call(n, SCALAR_cos, x.im)), mul(n, scale, call(n, SCALAR_sin, x.im))};
+}
+
+static pair_t complex_log(lower_op_t* n, pair_t x) {
+  return (pair_t){call(n, SCALAR_log, magnitude(n, x)), graph_binary(n->b, SCALAR_atan2, x.im, x.re)};
+}
+
+// sqrt((|z| + re) / 2) and im / (2 sqrt(...)), parts swapped for negative re.
+static pair_t complex_sqrt(lower_op_t* n, pair_t x) {
+  ir_value_t* size = magnitude(n, x);
+  ir_value_t* sum = add(n, size, call(n, SCALAR_abs, x.re));
+  ir_value_t* root = call(n, SCALAR_sqrt, lower_with_number(n, SCALAR_mul, sum, 0.5));
+  ir_value_t* zero = lower_number_like(n, root, 0);
+  ir_value_t* other = quotient(n, call(n, SCALAR_abs, x.im), lower_with_number(n, SCALAR_mul, root, 2));
+  other = graph_select(n->b, graph_binary(n->b, SCALAR_eq, root, zero), zero, other);
+  ir_value_t* right = graph_binary(n->b, SCALAR_ge, x.re, zero);
+  return (pair_t){graph_select(n->b, right, root, other),
+                  graph_binary(n->b, SCALAR_copysign, graph_select(n->b, right, other, root), x.im)};
+}
+
+// sin(a + bi) = sin a cosh b + i cos a sinh b, cos(a + bi) = cos a cosh b - i sin a sinh b
+static pair_t complex_sin(lower_op_t* n, pair_t x) {
+  return (pair_t){mul(n, call(n, SCALAR_sin, x.re), call(n, SCALAR_cosh, x.im)),
+                  mul(n, call(n, SCALAR_cos, x.re), call(n, SCALAR_sinh, x.im))};
+}
+static pair_t complex_cos(lower_op_t* n, pair_t x) {
+  return (pair_t){mul(n, call(n, SCALAR_cos, x.re), call(n, SCALAR_cosh, x.im)),
+                  call(n, SCALAR_neg, mul(n, call(n, SCALAR_sin, x.re), call(n, SCALAR_sinh, x.im)))};
+}
+
+// (tanh a + i tan b) / (1 + i tanh a tan b)
+static pair_t complex_tanh(lower_op_t* n, pair_t x) {
+  ir_value_t *a = call(n, SCALAR_tanh, x.re), *b = call(n, SCALAR_tan, x.im);
+  return complex_div(n, (pair_t){a, b}, (pair_t){lower_number_like(n, a, 1), mul(n, a, b)});
+}
+
+static pair_t one(lower_op_t* n, pair_t like) {
+  return (pair_t){lower_number_like(n, like.re, 1), lower_number_like(n, like.re, 0)};
+}
+
+static pair_t plus_one(lower_op_t* n, pair_t x) { return (pair_t){lower_with_number(n, SCALAR_add, x.re, 1), x.im}; }
+static pair_t complex_neg(lower_op_t* n, pair_t x) {
+  return (pair_t){call(n, SCALAR_neg, x.re), call(n, SCALAR_neg, x.im)};
+}
+
+static pair_t complex_sign(lower_op_t* n, pair_t x) {
+  ir_value_t* size = magnitude(n, x);
+  ir_value_t *zero = lower_number_like(n, size, 0), *is_zero = graph_binary(n->b, SCALAR_eq, size, zero);
+  return (pair_t){graph_select(n->b, is_zero, zero, quotient(n, x.re, size)),
+                  graph_select(n->b, is_zero, zero, quotient(n, x.im, size))};
+}
+
+// x^y = exp(y log x), and 0 to any power but 0 is 0.
+static pair_t complex_pow(lower_op_t* n, pair_t x, pair_t y) {
+  pair_t result = complex_exp(n, complex_mul(n, y, complex_log(n, x)));
+  ir_value_t* zero = lower_number_like(n, x.re, 0);
+  ir_value_t* x_zero = graph_binary(n->b, SCALAR_eq, magnitude(n, x), zero);
+  ir_value_t* y_zero = graph_binary(n->b, SCALAR_eq, magnitude(n, y), zero);
+  ir_value_t* at_zero = graph_select(n->b, y_zero, lower_number_like(n, x.re, 1), zero);
+  return (pair_t){graph_select(n->b, x_zero, at_zero, result.re), graph_select(n->b, x_zero, zero, result.im)};
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Ops
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool unary(lower_op_t* n, pair_t x, pair_t* out) {
+  switch (ir_code(n->op)) {
+    case STABLEHLO_NEGATE:
+      *out = complex_neg(n, x);
+      return true;
+    case STABLEHLO_EXPONENTIAL:
+      *out = complex_exp(n, x);
+      return true;
+    case STABLEHLO_EXPONENTIAL_MINUS_ONE:
+      *out = complex_exp(n, x);
+      out->re = lower_with_number(n, SCALAR_sub, out->re, 1);
+      return true;
+    case STABLEHLO_LOG:
+      *out = complex_log(n, x);
+      return true;
+    case STABLEHLO_LOG_PLUS_ONE:
+      *out = complex_log(n, plus_one(n, x));
+      return true;
+    case STABLEHLO_LOGISTIC:
+      *out = complex_div(n, one(n, x), plus_one(n, complex_exp(n, complex_neg(n, x))));
+      return true;
+    case STABLEHLO_SQRT:
+      *out = complex_sqrt(n, x);
+      return true;
+    case STABLEHLO_RSQRT:
+      *out = complex_div(n, one(n, x), complex_sqrt(n, x));
+      return true;
+    case STABLEHLO_SINE:
+      *out = complex_sin(n, x);
+      return true;
+    case STABLEHLO_COSINE:
+      *out = complex_cos(n, x);
+      return true;
+    case STABLEHLO_TANH:
+      *out = complex_tanh(n, x);
+      return true;
+    case STABLEHLO_SIGN:
+      *out = complex_sign(n, x);
+      return true;
+    default:
+      return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
+  }
+}
+
+static bool binary(lower_op_t* n, pair_t x, pair_t y, pair_t* out) {
+  switch (ir_code(n->op)) {
+    case STABLEHLO_ADD:
+      *out = (pair_t){add(n, x.re, y.re), add(n, x.im, y.im)};
+      return true;
+    case STABLEHLO_SUBTRACT:
+      *out = (pair_t){sub(n, x.re, y.re), sub(n, x.im, y.im)};
+      return true;
+    case STABLEHLO_MULTIPLY:
+      *out = complex_mul(n, x, y);
+      return true;
+    case STABLEHLO_DIVIDE:
+      *out = complex_div(n, x, y);
+      return true;
+    case STABLEHLO_POWER:
+      *out = complex_pow(n, x, y);
+      return true;
+    default:
+      return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
+  }
+}
+
+bool stablehlo_lower_complex_elementwise(lower_op_t* n) {
+  lower_value_t x = n->values[0], y = n->op->operand_count > 1 ? n->values[1] : x;
+  if (!x.im || !y.im) return lower_unsupported(n, "operands of one type are");
+  ir_value_t* values[4] = {x.v, y.v, x.im, y.im};
+  if (!lower_unify(n, values, 4)) return false;
+  if (ir_type_scalar(values[0]->type) != ir_type_scalar(values[1]->type))
+    return lower_error(n, "has operands of different types");
+  pair_t a = {values[0], values[2]}, b = {values[1], values[3]}, result;
+  if (ir_is(n->op, STABLEHLO_ABS)) return lower_return(n, magnitude(n, a));
+  if (ir_is(n->op, STABLEHLO_IS_FINITE)) {
+    ir_value_t *re = call(n, SCALAR_is_finite, a.re), *im = call(n, SCALAR_is_finite, a.im);
+    return lower_return(n, graph_binary(n->b, SCALAR_and, re, im));
+  }
+  bool ok = n->op->operand_count == 1 ? unary(n, a, &result) : binary(n, a, b, &result);
+  if (ok) n->out[0] = (lower_value_t){.v = result.re, .im = result.im};
+  return ok;
+}
+
+bool stablehlo_lower_complex(lower_op_t* n) {
+  if (!n->in[0] || !n->in[1] || n->values[0].im || n->values[1].im || !lower_is_float(n->in[0]->type)) {
+    return lower_unsupported(n, "two tensors of floats are");
+  }
+  ir_value_t* parts[2] = {n->in[0], n->in[1]};
+  if (!lower_unify(n, parts, 2)) return false;
+  n->out[0] = (lower_value_t){.v = parts[0], .im = parts[1]};
+  return true;
+}
+
+bool stablehlo_lower_real(lower_op_t* n) {
+  return n->in[0] ? lower_return(n, n->in[0]) : lower_unsupported(n, "tensors are");
+}
+
+bool stablehlo_lower_imag(lower_op_t* n) {
+  if (!n->in[0]) return lower_unsupported(n, "tensors are");
+  return lower_return(n, n->values[0].im ? n->values[0].im : lower_number_like(n, n->in[0], 0));
+}
+
+bool stablehlo_map_parts(lower_op_t* n, stablehlo_map_fn_t map) {
+  uint32_t count = n->op->operand_count;
+  ir_value_t** parts = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count + 1);
+  bool complex = count && n->values[0].im;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!n->in[i] || !ir_type_is_tensor(n->in[i]->type)) return lower_unsupported(n, "tensors are");
+    parts[i] = n->in[i];
+  }
+  n->out[0].v = map(n, parts);
+  if (!n->out[0].v || !complex) return n->out[0].v != NULL;
+  for (uint32_t i = 0; i < count; ++i) parts[i] = n->values[i].im ? n->values[i].im : n->in[i];
+  n->out[0].im = map(n, parts);
+  return n->out[0].im != NULL;
+}

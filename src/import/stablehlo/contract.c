@@ -1,0 +1,376 @@
+// dot, dot_general, einsum and convolution.
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialects/stablehlo.h"
+#include "import/stablehlo/ops.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// dot
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct dims_t {
+  int64_t lhs_batch[GRAPH_MAX_RANK], rhs_batch[GRAPH_MAX_RANK];
+  int64_t lhs_contract[GRAPH_MAX_RANK], rhs_contract[GRAPH_MAX_RANK];
+  uint32_t batch_count, contract_count;
+} dims_t;
+
+// What sums are made in: narrow floats in f32, booleans as counts.
+static const ir_type_t* accumulator_of(lower_op_t* n, const ir_type_t* element) {
+  if (ir_type_is_float(element) && ir_type_bytes(element) < 4) return ir_type_float(n->ctx, IR_F32);
+  if (element->kind == IR_TYPE_INTEGER && element->width == 1) return ir_type_int(n->ctx, 32);
+  return element;
+}
+
+static ir_value_t* contract_parts(lower_op_t* n, ir_value_t* lhs, ir_value_t* rhs, const dims_t* d,
+                                  const ir_type_t* element) {
+  graph_contract_t c = {.lhs_batch = d->lhs_batch,
+                        .rhs_batch = d->rhs_batch,
+                        .lhs_contract = d->lhs_contract,
+                        .rhs_contract = d->rhs_contract,
+                        .batch_count = d->batch_count,
+                        .contract_count = d->contract_count,
+                        .unsigned_lhs = lower_is_unsigned(lower_in_type(n, 0)),
+                        .unsigned_rhs = lower_is_unsigned(lower_in_type(n, 1))};
+  return graph_cast(n->b, graph_contract(n->b, lhs, rhs, &c, accumulator_of(n, element)), element, false);
+}
+
+static bool check_pairs(lower_op_t* n, const char* what, const int64_t* l, const int64_t* r, uint32_t count,
+                        uint32_t* seen) {
+  const ir_type_t *lt = n->in[0]->type, *rt = n->in[1]->type;
+  for (uint32_t i = 0; i < count; ++i) {
+    bool in_range = l[i] >= 0 && l[i] < lt->rank && r[i] >= 0 && r[i] < rt->rank;
+    if (!in_range || (seen[0] & (1u << l[i])) || (seen[1] & (1u << r[i]))) {
+      return lower_error(n, "has %s dimensions that are out of range or there twice", what);
+    }
+    seen[0] |= 1u << l[i];
+    seen[1] |= 1u << r[i];
+    int64_t x = lt->dims[l[i]], y = rt->dims[r[i]];
+    if (x != y && x != IR_DYNAMIC && y != IR_DYNAMIC) {
+      return lower_error(n, "has %s dimensions of sizes %lld and %lld", what, (long long)x, (long long)y);
+    }
+  }
+  return true;
+}
+
+static bool build_dot(lower_op_t* n, const dims_t* d) {
+  lower_value_t x = n->values[0], y = n->values[1];
+  uint32_t seen[2] = {0};
+  if (!check_pairs(n, "batch", d->lhs_batch, d->rhs_batch, d->batch_count, seen) ||
+      !check_pairs(n, "contracting", d->lhs_contract, d->rhs_contract, d->contract_count, seen)) {
+    return false;
+  }
+  if (x.v->type->rank + y.v->type->rank > 2 * GRAPH_MAX_RANK) return lower_unsupported(n, "the ranks are too high");
+  const ir_type_t* element = ir_type_scalar(lower_out_type(n, 0));
+  if (element->kind == IR_TYPE_COMPLEX) element = element->element;
+  element = lower_element(n->ctx, element);
+  if (!x.im && !y.im) return lower_return(n, contract_parts(n, x.v, y.v, d, element));
+  if (!x.im || !y.im) return lower_unsupported(n, "operands of one type are");
+  ir_value_t* re = contract_parts(n, x.v, y.v, d, element);
+  ir_value_t* im = contract_parts(n, x.v, y.im, d, element);
+  n->out[0].v = graph_binary(n->b, SCALAR_sub, re, contract_parts(n, x.im, y.im, d, element));
+  n->out[0].im = graph_binary(n->b, SCALAR_add, im, contract_parts(n, x.im, y.v, d, element));
+  return true;
+}
+
+static bool check_operands(lower_op_t* n) {
+  for (int i = 0; i < 2; ++i) {
+    if (!n->in[i] || !ir_type_is_tensor(n->in[i]->type)) return lower_unsupported(n, "tensors are");
+  }
+  return true;
+}
+
+bool stablehlo_lower_dot(lower_op_t* n) {
+  if (!check_operands(n)) return false;
+  int32_t l = n->in[0]->type->rank, r = n->in[1]->type->rank;
+  if (l < 1 || r < 1 || l > 2 || r > 2) return lower_unsupported(n, "vectors and matrices are; dot_general takes more");
+  dims_t d = {.contract_count = 1};
+  d.lhs_contract[0] = l - 1;
+  return build_dot(n, &d);
+}
+
+bool stablehlo_lower_dot_general(lower_op_t* n) {
+  const ir_attr_t* attr = ir_op_attr(n->op, "dot_dimension_numbers");
+  if (!check_operands(n)) return false;
+  if (!attr) return lower_error(n, "needs attribute 'dot_dimension_numbers'");
+  dims_t d;
+  uint32_t counts[4];
+  counts[0] = ir_attr_ints(ir_attr_dict_get(attr, "lhs_batching_dimensions"), d.lhs_batch, GRAPH_MAX_RANK);
+  counts[1] = ir_attr_ints(ir_attr_dict_get(attr, "rhs_batching_dimensions"), d.rhs_batch, GRAPH_MAX_RANK);
+  counts[2] = ir_attr_ints(ir_attr_dict_get(attr, "lhs_contracting_dimensions"), d.lhs_contract, GRAPH_MAX_RANK);
+  counts[3] = ir_attr_ints(ir_attr_dict_get(attr, "rhs_contracting_dimensions"), d.rhs_contract, GRAPH_MAX_RANK);
+  if (counts[0] != counts[1] || counts[2] != counts[3] || counts[0] > GRAPH_MAX_RANK || counts[2] > GRAPH_MAX_RANK) {
+    return lower_error(n, "needs as many dimensions for the left side as for the right");
+  }
+  d.batch_count = counts[0];
+  d.contract_count = counts[2];
+  return build_dot(n, &d);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// einsum: "ij,jk->ik"
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct terms_t {
+  char text[3][GRAPH_MAX_RANK + 1];  // labels of left, right and result
+} terms_t;
+
+static bool read_terms(lower_op_t* n, uint32_t operands, terms_t* t) {
+  const char* at = ir_op_string(n->op, "einsum_config", "");
+  memset(t, 0, sizeof(*t));
+  for (uint32_t term = 0, size = 0; *at; ++at) {
+    if (*at == ' ') continue;
+    bool next = *at == ',' || (at[0] == '-' && at[1] == '>');
+    if (next) {
+      at += *at == '-';
+      term = *at == '>' ? 2 : term + 1;
+      size = 0;
+      if (term > 2) return lower_error(n, "has too many terms in 'einsum_config'");
+      continue;
+    }
+    bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
+    if (!letter || size == GRAPH_MAX_RANK) return lower_unsupported(n, "letters in 'einsum_config' are");
+    t->text[term][size++] = *at;
+  }
+  for (uint32_t i = 0; i < operands; ++i) {
+    if ((int32_t)strlen(t->text[i]) != n->in[i]->type->rank) return lower_error(n, "has terms of other ranks");
+    for (const char* c = t->text[i]; *c; ++c) {
+      if (strchr(c + 1, *c)) return lower_unsupported(n, "a label twice in one term is not");
+    }
+  }
+  return true;
+}
+
+// Sums over labels that neither the other operand nor the result has.
+static ir_value_t* sum_unused(lower_op_t* n, ir_value_t* x, char* labels, const char* other, const char* result) {
+  int64_t dims[GRAPH_MAX_RANK];
+  uint32_t count = 0, kept = 0;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (!strchr(other, labels[i]) && !strchr(result, labels[i])) {
+      dims[count++] = i;
+    } else {
+      labels[kept++] = labels[i];
+    }
+  }
+  labels[kept] = 0;
+  return graph_reduce(n->b, x, dims, count, "add");
+}
+
+static bool permute_to(lower_op_t* n, ir_value_t* x, const char* labels, const char* result) {
+  int64_t perm[GRAPH_MAX_RANK];
+  if (strlen(labels) != strlen(result)) return lower_error(n, "has result labels that no operand has");
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    const char* at = strchr(labels, result[i]);
+    if (!at) return lower_error(n, "has result labels that no operand has");
+    perm[i] = at - labels;
+  }
+  return lower_return(n, graph_transpose(n->b, x, perm));
+}
+
+bool stablehlo_lower_einsum(lower_op_t* n) {
+  terms_t t;
+  dims_t d = {0};
+  char labels[3 * GRAPH_MAX_RANK] = {0};
+  uint32_t size = 0, seen[2] = {0};
+  if (!lower_check_tensors(n) || !read_terms(n, 2, &t)) return false;
+  ir_value_t* x = sum_unused(n, n->in[0], t.text[0], t.text[1], t.text[2]);
+  ir_value_t* y = sum_unused(n, n->in[1], t.text[1], t.text[0], t.text[2]);
+  for (const char* c = t.text[0]; *c; ++c) {
+    const char* other = strchr(t.text[1], *c);
+    if (!other) continue;
+    if (strchr(t.text[2], *c)) {
+      d.lhs_batch[d.batch_count] = c - t.text[0];
+      d.rhs_batch[d.batch_count++] = other - t.text[1];
+      labels[size++] = *c;
+    } else {
+      d.lhs_contract[d.contract_count] = c - t.text[0];
+      d.rhs_contract[d.contract_count++] = other - t.text[1];
+    }
+  }
+  n->in[0] = x, n->in[1] = y;
+  if (!check_pairs(n, "batch", d.lhs_batch, d.rhs_batch, d.batch_count, seen) ||
+      !check_pairs(n, "contracting", d.lhs_contract, d.rhs_contract, d.contract_count, seen)) {
+    return false;
+  }
+  for (int k = 0; k < 2; ++k) {
+    for (const char* c = t.text[k]; *c; ++c) {
+      if (!strchr(t.text[1 - k], *c)) labels[size++] = *c;
+    }
+  }
+  if (size > GRAPH_MAX_RANK) return lower_unsupported(n, "the result's rank is too high");
+  ir_value_t* product = contract_parts(n, x, y, &d, lower_element(n->ctx, ir_type_scalar(lower_out_type(n, 0))));
+  return permute_to(n, product, labels, t.text[2]);
+}
+
+bool stablehlo_lower_unary_einsum(lower_op_t* n) {
+  terms_t t;
+  if (!lower_check_tensors(n) || !read_terms(n, 1, &t)) return false;
+  ir_value_t* x = sum_unused(n, n->in[0], t.text[0], "", t.text[2]);
+  return permute_to(n, x, t.text[0], t.text[2]);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// convolution
+//===----------------------------------------------------------------------------------------------------------------===
+
+// One bracketed list of "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]" as a layout of graph.conv, with the letters' own.
+static const char* read_layout(const char* at, const char* from, const char* to, char* out) {
+  uint32_t count = 0;
+  at = strchr(at, '[');
+  for (; at && *at && *at != ']'; ++at) {
+    if (*at == '[' || *at == ',' || *at == ' ') continue;
+    const char* letter = strchr(from, *at);
+    bool digit = *at >= '0' && *at < '0' + GRAPH_MAX_SPATIAL;
+    if ((!letter && !digit) || count == GRAPH_MAX_SPATIAL + 2) return NULL;
+    out[count++] = digit ? *at : to[letter - from];
+  }
+  out[count] = 0;
+  return at;
+}
+
+static bool is_layout(const char* text, int32_t rank, const char* letters) {
+  if ((int32_t)strlen(text) != rank || rank < 2) return false;
+  for (int32_t i = 0; i < rank; ++i) {
+    char name = i < 2 ? letters[i] : (char)('0' + i - 2);
+    const char* at = strchr(text, name);
+    if (!at || strchr(at + 1, name)) return false;
+  }
+  return true;
+}
+
+typedef struct conv_t {
+  graph_conv_t c;
+  char x[GRAPH_MAX_SPATIAL + 3], w[GRAPH_MAX_SPATIAL + 3], y[GRAPH_MAX_SPATIAL + 3];
+  bool reversed[GRAPH_MAX_SPATIAL];
+  uint32_t spatial;
+} conv_t;
+
+static bool read_layouts(lower_op_t* n, conv_t* v) {
+  const ir_attr_t* attr = ir_op_attr(n->op, "dimension_numbers");
+  const char* at = attr && attr->kind == IR_ATTR_OPAQUE && attr->body ? attr->body : NULL;
+  int32_t rank = n->in[0]->type->rank;
+  if (at) at = read_layout(at, "bf", "nc", v->x);
+  if (at) at = read_layout(at, "io", "io", v->w);
+  if (at) at = read_layout(at, "bf", "nc", v->y);
+  if (!at) return lower_unsupported(n, "dimension_numbers like [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f] are");
+  if (n->in[1]->type->rank != rank || !is_layout(v->x, rank, "nc") || !is_layout(v->w, rank, "oi") ||
+      !is_layout(v->y, rank, "nc")) {
+    return lower_error(n, "has dimension_numbers that do not fit its operands");
+  }
+  v->c.x_layout = v->x, v->c.w_layout = v->w, v->c.y_layout = v->y;
+  v->spatial = (uint32_t)rank - 2;
+  return true;
+}
+
+static bool read_spatial(lower_op_t* n, const char* name, uint32_t count, int64_t absent, int64_t* out) {
+  for (uint32_t i = 0; i < count; ++i) out[i] = absent;
+  if (!ir_op_attr(n->op, name) || !count) return true;
+  if (!lower_ints(n, name, out, count)) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (out[i] < 1) return lower_error(n, "needs positive numbers in '%s'", name);
+  }
+  return true;
+}
+
+static bool read_window(lower_op_t* n, conv_t* v, const ir_attr_t* padding) {
+  if (!read_spatial(n, "window_strides", v->spatial, 1, v->c.strides) ||
+      !read_spatial(n, "lhs_dilation", v->spatial, 1, v->c.x_dilation) ||
+      !read_spatial(n, "rhs_dilation", v->spatial, 1, v->c.w_dilation)) {
+    return false;
+  }
+  int64_t values[2 * GRAPH_MAX_SPATIAL] = {0};
+  if (padding && v->spatial && ir_attr_ints(padding, values, 2 * GRAPH_MAX_SPATIAL) != 2 * v->spatial) {
+    return lower_error(n, "needs two numbers for each spatial dimension in 'padding'");
+  }
+  const ir_attr_t* reversal = ir_op_attr(n->op, "window_reversal");
+  int64_t flags[GRAPH_MAX_SPATIAL] = {0};
+  if (reversal && v->spatial && ir_attr_ints(reversal, flags, GRAPH_MAX_SPATIAL) != v->spatial) {
+    return lower_error(n, "needs one flag for each spatial dimension in 'window_reversal'");
+  }
+  for (uint32_t i = 0; i < v->spatial; ++i) {
+    v->c.pad_low[i] = values[2 * i];
+    v->c.pad_high[i] = values[2 * i + 1];
+    v->reversed[i] = flags[i] != 0;
+    if (llabs(values[2 * i]) > INT32_MAX || llabs(values[2 * i + 1]) > INT32_MAX) return lower_error(n, "pads too far");
+  }
+  v->c.groups = ir_op_int(n->op, "feature_group_count", 1);
+  v->c.batch_groups = ir_op_int(n->op, "batch_group_count", 1);
+  return true;
+}
+
+static int64_t size_of(const ir_type_t* type, const char* layout, char name) {
+  return type->dims[strchr(layout, name) - layout];
+}
+
+static bool check_channels(lower_op_t* n, const conv_t* v) {
+  int64_t groups = v->c.groups, batch_groups = v->c.batch_groups;
+  int64_t in = size_of(n->in[0]->type, v->x, 'c'), per_group = size_of(n->in[1]->type, v->w, 'i');
+  int64_t out = size_of(n->in[1]->type, v->w, 'o'), batch = size_of(n->in[0]->type, v->x, 'n');
+  if (in == IR_DYNAMIC || per_group == IR_DYNAMIC || out == IR_DYNAMIC) {
+    return lower_unsupported(n, "channels need a static size");
+  }
+  if (groups < 1 || batch_groups < 1 || (groups > 1 && batch_groups > 1) || per_group > INT32_MAX ||
+      groups > INT32_MAX || per_group * groups != in || out % groups || out % batch_groups ||
+      (batch != IR_DYNAMIC && batch % batch_groups)) {
+    return lower_error(n,
+                       "has %lld input and %lld output channels, %lld per filter, in %lld groups and %lld of the batch",
+                       (long long)in, (long long)out, (long long)per_group, (long long)groups, (long long)batch_groups);
+  }
+  return true;
+}
+
+// Negative padding crops: done before, together with the dilation of the operand.
+static ir_value_t* crop(lower_op_t* n, conv_t* v) {
+  ir_value_t* x = n->in[0];
+  bool negative = false;
+  int64_t low[GRAPH_MAX_RANK] = {0}, high[GRAPH_MAX_RANK] = {0}, interior[GRAPH_MAX_RANK] = {0};
+  for (uint32_t i = 0; i < v->spatial; ++i) {
+    int64_t d = strchr(v->x, '0' + (int)i) - v->x;
+    negative |= v->c.pad_low[i] < 0 || v->c.pad_high[i] < 0;
+    low[d] = v->c.pad_low[i];
+    high[d] = v->c.pad_high[i];
+    interior[d] = v->c.x_dilation[i] - 1;
+  }
+  if (!negative) return x;
+  for (uint32_t i = 0; i < v->spatial; ++i) {
+    v->c.pad_low[i] = v->c.pad_high[i] = 0;
+    v->c.x_dilation[i] = 1;
+  }
+  for (int32_t d = 0; d < x->type->rank; ++d) {
+    int64_t dim = x->type->dims[d];
+    bool empty = dim != IR_DYNAMIC && dim + (dim > 1 ? (dim - 1) * interior[d] : 0) + low[d] + high[d] < 0;
+    if (empty) return lower_error(n, "crops more than there is"), NULL;
+  }
+  return graph_pad(n->b, x, NULL, low, high, interior, "constant");
+}
+
+static bool build_conv(lower_op_t* n, const ir_attr_t* padding) {
+  conv_t v = {0};
+  if (!lower_check_tensors(n)) return false;
+  if (n->in[0]->type->rank < 2 || n->in[0]->type->rank > GRAPH_MAX_SPATIAL + 2) {
+    return lower_unsupported(n, "up to %d spatial dimensions are", GRAPH_MAX_SPATIAL);
+  }
+  if (!read_layouts(n, &v) || !read_window(n, &v, padding) || !check_channels(n, &v)) return false;
+  int64_t dims[GRAPH_MAX_SPATIAL];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < v.spatial; ++i) {
+    if (v.reversed[i]) dims[count++] = strchr(v.w, '0' + (int)i) - v.w;
+  }
+  const ir_type_t* element = lower_element(n->ctx, ir_type_scalar(lower_out_type(n, 0)));
+  const ir_type_t* accumulator = accumulator_of(n, element);
+  ir_value_t *x = crop(n, &v), *w = graph_reverse(n->b, n->in[1], dims, count);
+  if (!x) return false;
+  for (uint32_t i = 0; i < 2; ++i) {  // graph.conv reads integers as signed
+    ir_value_t** side = i ? &w : &x;
+    if (lower_is_unsigned(lower_in_type(n, i))) *side = graph_cast(n->b, *side, accumulator, true);
+  }
+  return lower_return(n, graph_cast(n->b, graph_conv(n->b, x, w, &v.c, accumulator), element, false));
+}
+
+bool stablehlo_lower_convolution(lower_op_t* n) { return build_conv(n, ir_op_attr(n->op, "padding")); }
+
+bool stablehlo_lower_dynamic_conv(lower_op_t* n) {
+  ir_value_t* padding = n->in[2];
+  const ir_attr_t* value = ir_is(padding->def, GRAPH_CONSTANT) ? ir_op_attr(padding->def, "value") : NULL;
+  return value ? build_conv(n, value) : lower_unsupported(n, "a constant padding is");
+}

@@ -1,0 +1,41 @@
+// Handlers of StableHLO and CHLO ops (ops.def, chlo.def), and what their files share.
+#ifndef IREE_C_IMPORT_STABLEHLO_OPS_H_
+#define IREE_C_IMPORT_STABLEHLO_OPS_H_
+
+#include "import/lowering.h"
+
+#define UNARY(ENUM, fn)
+#define BINARY(ENUM, fn, unsigned_fn, bool_fn)
+#define BROADCAST(ENUM, fn, unsigned_fn, bool_fn)
+#define OP(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
+#define ANY(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
+#include "import/stablehlo/ops.def"
+#undef UNARY
+#undef BINARY
+#undef BROADCAST
+#undef OP
+#undef ANY
+
+// Rows of scalar.def, also on complex elements (complex.c).
+bool stablehlo_lower_elementwise(lower_op_t* n);
+bool stablehlo_lower_complex_elementwise(lower_op_t* n);
+// Pieces that CHLO ops share with StableHLO's.
+bool stablehlo_compare_values(lower_op_t* n, ir_value_t* x, ir_value_t* y, ir_value_t** out);
+// Applies an index map to both parts of complex values.
+typedef ir_value_t* (*stablehlo_map_fn_t)(lower_op_t* n, ir_value_t** parts);
+bool stablehlo_map_parts(lower_op_t* n, stablehlo_map_fn_t map);
+
+// Reductions (reduce.c). The kind by which a region combines arguments `index` and `count + index`: "add", ... or NULL.
+const char* stablehlo_region_kind(const ir_region_t* region, uint32_t index, uint32_t count);
+scalar_fn_t stablehlo_kind_fn(const char* kind);
+bool stablehlo_is_identity(const char* kind, const ir_value_t* start);
+// x combined with a start value that has no dims; x itself when that changes nothing.
+ir_value_t* stablehlo_with_start(lower_op_t* n, const char* kind, ir_value_t* x, ir_value_t* start);
+// n operands, n start values without dims, a region of 2n scalars.
+bool stablehlo_check_reduce(lower_op_t* n);
+const ir_type_t* stablehlo_reduced_type(lower_op_t* n, const ir_type_t* type, const int64_t* dims, uint32_t count);
+// The graph op `code` with the op's own region on scalars; sets all results.
+bool stablehlo_with_region(lower_op_t* n, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
+                           const ir_type_t* const* types, const ir_named_attr_t* attrs, uint32_t attr_count);
+
+#endif  // IREE_C_IMPORT_STABLEHLO_OPS_H_

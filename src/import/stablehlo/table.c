@@ -1,0 +1,20 @@
+// The rows of ops.def and chlo.def as tables for the driver.
+#include "dialects/stablehlo.h"
+#include "import/stablehlo/ops.h"
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+#define ELEMENTWISE(fn, unsigned_fn, bool_fn) \
+  {stablehlo_lower_elementwise, SCALAR_##fn, SCALAR_##unsigned_fn, SCALAR_##bool_fn, LOWER_ANY_VALUE, NULL}
+
+#define AT(ENUM) [STABLEHLO_##ENUM - IR_CODE(IR_DIALECT_STABLEHLO, 0)]
+#define UNARY(ENUM, fn) AT(ENUM) = ELEMENTWISE(fn, fn, fn),
+#define BINARY(ENUM, fn, unsigned_fn, bool_fn) AT(ENUM) = ELEMENTWISE(fn, unsigned_fn, bool_fn),
+#define OP(ENUM, handler) AT(ENUM) = {.fn = stablehlo_lower_##handler},
+#define ANY(ENUM, handler) AT(ENUM) = {.fn = stablehlo_lower_##handler, .flags = LOWER_ANY_VALUE},
+static const lower_row_t stablehlo_rows[] = {
+#include "import/stablehlo/ops.def"
+};
+#undef AT
+#undef OP
+#undef ANY
+const lower_table_t lower_stablehlo_table = {IR_DIALECT_STABLEHLO, stablehlo_rows, COUNT(stablehlo_rows)};
