@@ -87,7 +87,7 @@ static bool transposed_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s, cons
   int64_t shape[ONNX_MAX_RANK];
   uint32_t count;
   const char* mode = onnx_string(n, "auto_pad", "NOTSET");
-  bool same = strncmp(mode, "SAME", 4) == 0, lower = strcmp(mode, "SAME_LOWER") == 0;
+  bool same = strncmp(mode, "SAME", 4) == 0, upper = strcmp(mode, "SAME_UPPER") == 0;
   if (!onnx_ints(n, "output_shape", shape, ONNX_MAX_RANK, &count)) return false;
   if (count && count != s->spatial && count != s->spatial + 2) return onnx_error(n, "output_shape has %u entries", count);
   if (!count && !same) return true;
@@ -98,7 +98,7 @@ static bool transposed_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s, cons
     int64_t full = s->strides[i] * (size - 1) + output_padding[i] + (s->kernel[i] - 1) * s->dilations[i] + 1;
     int64_t total = full - (count ? wanted[i] : size * s->strides[i]);
     if (total < -(1ll << 40) || total > (1ll << 40)) return onnx_error(n, "output_shape is out of reach");
-    s->pad_low[i] = lower ? total - total / 2 : total / 2;
+    s->pad_low[i] = upper ? total / 2 : total - total / 2;
     if (total < 0) s->pad_low[i] = 0;  // the result is longer than what the input reaches
     s->pad_high[i] = total - s->pad_low[i];
   }
