@@ -40,23 +40,46 @@ static void clear_sources(ir_block_t* body) {
   }
 }
 
+// Operands that are numbers come as kernel constants, behind the bindings.
+static void bind_operands(dispatch_t* d, uint32_t binding_count) {
+  uint32_t binding = 0, constant = binding_count;
+  for (uint32_t i = 0; i < d->op->operand_count; ++i) {
+    ir_value_t* arg = d->body->args[i];
+    if (ir_type_is_tensor(arg->type)) {
+      eval_set_memory(&d->k, arg, kernel_func_arg(d->k.func, binding++));
+    } else {
+      eval_set_bound(&d->k, arg, kernel_func_arg(d->k.func, constant++));
+    }
+  }
+}
+
 static void begin_func(dispatch_t* d, ir_block_t* into) {
   arena_t* arena = ir_context_arena(d->ctx);
-  uint32_t in = d->op->operand_count, out = d->op->result_count;
-  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, in + out + 1);
-  for (uint32_t i = 0; i < in; ++i) types[i] = ir_type_scalar(ir_operand(d->op, i)->type);
+  uint32_t operands = d->op->operand_count, out = d->op->result_count, in = 0, constants = 0;
+  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, operands + out + 1);
+  const ir_type_t** numbers = ARENA_ARRAY(arena, const ir_type_t*, operands + 1);
+  for (uint32_t i = 0; i < operands; ++i) {
+    const ir_type_t* type = ir_operand(d->op, i)->type;
+    if (ir_type_is_tensor(type)) {
+      types[in++] = type->element;
+    } else {
+      numbers[constants++] = type;
+    }
+  }
   for (uint32_t i = 0; i < out; ++i) types[in + i] = ir_type_scalar(d->op->results[i].type);
   bool gpu = d->device->kind == DEVICE_GPU;
   kernel_signature_t sig = {.name = ir_op_string(d->op, "sym_name", "dispatch"),
                             .bindings = types,
                             .binding_count = in + out,
+                            .constants = numbers,
+                            .constant_count = constants,
                             .workgroup_size = {gpu ? GPU_WORKGROUP : 1, 1, 1},
                             .subgroup_size = gpu ? d->device->subgroup_size : 0};
   d->k.func = kernel_func_begin(d->ctx, into, d->op->loc, &sig, &d->k.b);
   int64_t* readonly = ARENA_ARRAY(arena, int64_t, in + 1);
   for (uint32_t i = 0; i < in; ++i) readonly[i] = i;
   ir_op_set_attr(d->ctx, d->k.func, "readonly", ir_attr_i64_array(d->ctx, readonly, in));
-  for (uint32_t i = 0; i < in; ++i) eval_set_memory(&d->k, d->body->args[i], kernel_func_arg(d->k.func, i));
+  bind_operands(d, in + out);
   d->outputs = ARENA_ARRAY(arena, ir_value_t*, out + 1);
   for (uint32_t i = 0; i < out; ++i) {
     ir_value_t* tensor = ARENA_NEW(arena, ir_value_t);
