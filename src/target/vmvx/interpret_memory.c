@@ -182,20 +182,21 @@ static void race(run_t* r, fault_at_t at, uint32_t epoch, uint16_t other, const 
             (uint32_t)(low / n[0] % n[1]), (uint32_t)(low / n[0] / n[1]), other & CELL_THREAD, what);
 }
 
-static void cell_read(run_t* r, cell_t* cell, fault_at_t at) {
-  bool local = at.memory->kind == VMVX_MEMORY_WORKGROUP;
-  uint32_t thread = at.thread;
-  if (cell->writer_epoch >= r->first_epoch) {
-    if (cell->writer & CELL_PENDING) {
-      run_fault(r, KERNEL_FAULT_ASYNC, at, "thread %u has not waited for it", cell->writer & CELL_THREAD);
-    } else if (cell->writer_epoch == r->epoch && cell->writer != thread) {
-      race(r, at, cell->writer_epoch, cell->writer, "wrote");
-    }
-  } else if (local) {
+static void report_read(run_t* r, const cell_t* cell, fault_at_t at) {
+  if (cell->writer_epoch < r->first_epoch && at.memory->kind == VMVX_MEMORY_WORKGROUP) {
     run_fault(r, KERNEL_FAULT_UNINITIALISED, at, "no thread of the workgroup wrote it");
-  } else if (cell->writer_epoch) {
+  } else if (cell->writer_epoch >= r->first_epoch && (cell->writer & CELL_PENDING)) {
+    run_fault(r, KERNEL_FAULT_ASYNC, at, "thread %u has not waited for it", cell->writer & CELL_THREAD);
+  } else {
     race(r, at, cell->writer_epoch, cell->writer, "wrote");
   }
+}
+
+static inline void cell_read(run_t* r, cell_t* cell, const fault_at_t* at, bool local) {
+  uint32_t thread = at->thread, written = cell->writer_epoch;
+  bool mine =
+      written >= r->first_epoch && !(cell->writer & CELL_PENDING) && (written != r->epoch || cell->writer == thread);
+  if (!mine && (local || written)) report_read(r, cell, *at);
   if (cell->reader_epoch == r->epoch) {
     if ((cell->reader & CELL_THREAD) != thread) cell->reader |= CELL_MANY;
     return;
@@ -257,12 +258,7 @@ static void touch(run_t* r, const memory_t* m, fault_at_t at, access_t access, b
   for (uint64_t i = first; i <= last; ++i) {
     cell_t* cell = &m->cells[i];
     if (access == ACCESS_READ) {
-      // The common cases in one test: read-only so far, or read again by the same thread.
-      if (cell->reader_epoch == r->epoch && cell->reader == at.thread && !cell->writer_epoch &&
-          m->kind != VMVX_MEMORY_WORKGROUP) {
-        continue;
-      }
-      cell_read(r, cell, at);
+      cell_read(r, cell, &at, m->kind == VMVX_MEMORY_WORKGROUP);
     } else {
       cell_write(r, cell, at, access, equal);
     }
@@ -407,8 +403,13 @@ void run_load(run_t* r) {
     }
     access_at_t at = {r->instr->x[1], t, lane_offset(r, 2, 0, t), reg->lanes, align, ACCESS_READ};
     const uint8_t* data = run_access(r, at);
-    if (data) load_lanes(r, data, t);
-    if (!data) zero_lanes(r, t);
+    if (data && reg->lanes == 1) {
+      copy_element(run_at(r, 0) + (size_t)t * reg->bytes, data, reg->bytes);
+    } else if (data) {
+      load_lanes(r, data, t);
+    } else {
+      zero_lanes(r, t);
+    }
   }
   vmvx_normalize(reg->type, reg->width, run_at(r, 0), (size_t)reg->lanes * r->threads);
 }
