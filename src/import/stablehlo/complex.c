@@ -188,7 +188,7 @@ bool stablehlo_lower_complex_elementwise(lower_op_t* n) {
   if (!lower_unify(n, values, 4)) return false;
   if (ir_type_scalar(values[0]->type) != ir_type_scalar(values[1]->type))
     return lower_error(n, "has operands of different types");
-  pair_t a = {values[0], values[2]}, b = {values[1], values[3]}, result;
+  pair_t a = {values[0], values[2]}, b = {values[1], values[3]}, result = {0};
   if (ir_is(n->op, STABLEHLO_ABS)) return lower_return(n, magnitude(n, a));
   if (ir_is(n->op, STABLEHLO_IS_FINITE)) {
     ir_value_t *re = call(n, SCALAR_is_finite, a.re), *im = call(n, SCALAR_is_finite, a.im);
