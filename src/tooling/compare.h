@@ -1,0 +1,24 @@
+// Compares results with what was expected.
+#ifndef TOOLING_COMPARE_H_
+#define TOOLING_COMPARE_H_
+
+#include "tooling/function_io.h"
+
+// |actual - expected| <= absolute(type) + relative * |expected|; NaN equals NaN.
+typedef struct tooling_tolerance_t {
+  bool exact;  // bits must be the same
+  double f16, bf16, f32, f64;
+  double relative;
+} tooling_tolerance_t;
+
+// Compares lists of the same kinds; differences go to `file`, `[FAILED] …` each. *out_match is the verdict; the status
+// is about reading the data.
+typedef struct tooling_comparison_t {
+  tooling_device_t device;
+  tooling_tolerance_t tolerance;
+  FILE* file;
+} tooling_comparison_t;
+iree_status_t tooling_lists_compare(const tooling_comparison_t* comparison, const iree_vm_list_t* expected,
+                                    const iree_vm_list_t* actual, bool* out_match);
+
+#endif  // TOOLING_COMPARE_H_

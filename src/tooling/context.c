@@ -1,0 +1,299 @@
+// Contexts from command line flags.
+
+#include "tooling/context.h"
+
+#include "iree/base/tooling/flags.h"
+#include "iree/io/file_contents.h"
+#include "iree/modules/hal/module.h"
+#include "iree/vm/bytecode/module.h"
+#include "iree/vm/dynamic/module.h"
+#include "tooling/devices.h"
+
+enum { MODULE_LIMIT = 64, PARAM_LIMIT = 32 };
+
+static iree_flag_string_list_storage_t module_flags;
+IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &module_flags, module,
+                   "Module to load: a .vmfb file, `-` for standard input, or a shared library with a module\n"
+                   "(`lib.so`, `lib.so@create_function?key=value&key=value`). Repeated: later ones may import from\n"
+                   "earlier ones, and the last one has the function.")
+IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &module_flags, module_file,
+                   "Older spelling of --module.")
+
+IREE_FLAG(string, module_mode, "preload",
+          "How files are loaded:\n  'preload': read into memory.\n  'mmap': mapped, so that pages come when needed.")
+
+IREE_FLAG(string, function, "",
+          "Function to call, an export of the last module. May be left out when there is only one.")
+IREE_FLAG(string, entry_function, "", "Older spelling of --function.")
+
+IREE_FLAG(bool, trace_execution, false, "Prints each instruction of the host program as it runs, to stderr.")
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Modules
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t read_contents(iree_string_view_t path, iree_allocator_t allocator,
+                                   iree_io_file_contents_t** out_contents) {
+  iree_string_view_t mode = iree_make_cstring_view(FLAG_module_mode);
+  if (iree_string_view_equal(path, IREE_SV("-"))) return iree_io_file_contents_read_stdin(allocator, out_contents);
+  if (iree_string_view_equal(mode, IREE_SV("preload"))) {
+    return iree_io_file_contents_read(path, allocator, out_contents);
+  }
+  if (iree_string_view_equal(mode, IREE_SV("mmap"))) {
+    return iree_io_file_contents_map(path, IREE_IO_FILE_ACCESS_READ, allocator, out_contents);
+  }
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unrecognized --module_mode= value '%s'", FLAG_module_mode);
+}
+
+static iree_status_t load_bytecode(iree_vm_instance_t* instance, iree_string_view_t path, iree_allocator_t allocator,
+                                   iree_vm_module_t** out_module) {
+  iree_io_file_contents_t* contents = NULL;
+  iree_status_t status = read_contents(path, allocator, &contents);
+  if (iree_status_is_ok(status)) {
+    status = iree_vm_bytecode_module_create(instance, IREE_VM_BYTECODE_MODULE_FLAG_NONE, contents->const_buffer,
+                                            iree_io_file_contents_deallocator(contents), allocator, out_module);
+    if (!iree_status_is_ok(status)) iree_io_file_contents_free(contents);
+  }
+  if (iree_status_is_ok(status)) return status;
+  return iree_status_annotate_f(status, "loading bytecode module at '%.*s'", (int)path.size, path.data);
+}
+
+// `lib.so@create_function?key=value&key=value`
+static iree_status_t load_library(iree_vm_instance_t* instance, iree_string_view_t spec, iree_allocator_t allocator,
+                                  iree_vm_module_t** out_module) {
+  iree_string_view_t path, export_name, param_text;
+  iree_string_view_split(spec, '?', &path, &param_text);
+  iree_string_view_split(path, '@', &path, &export_name);
+  iree_string_pair_t params[PARAM_LIMIT];
+  iree_host_size_t count = 0;
+  while (param_text.size) {
+    iree_string_view_t param;
+    iree_string_view_split(param_text, '&', &param, &param_text);
+    if (count == PARAM_LIMIT) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "too many module parameters");
+    iree_string_view_split(param, '=', &params[count].key, &params[count].value);
+    ++count;
+  }
+  return iree_vm_dynamic_module_load_from_file(instance, path, export_name, count, params, allocator, out_module);
+}
+
+static bool is_library(iree_string_view_t spec) {
+  iree_string_view_t path;
+  iree_string_view_split(spec, '?', &path, NULL);
+  iree_string_view_split(path, '@', &path, NULL);
+  return iree_string_view_ends_with(path, IREE_SV(".so")) || iree_string_view_ends_with(path, IREE_SV(".dylib")) ||
+         iree_string_view_ends_with(path, IREE_SV(".dll"));
+}
+
+static iree_status_t load_module(iree_vm_instance_t* instance, iree_string_view_t spec, iree_allocator_t allocator,
+                                 iree_vm_module_t** out_module) {
+  return is_library(spec) ? load_library(instance, spec, allocator, out_module)
+                          : load_bytecode(instance, spec, allocator, out_module);
+}
+
+static iree_status_t find_hal(void* user_data, const iree_vm_module_dependency_t* dependency) {
+  if (iree_string_view_equal(dependency->name, IREE_SV("hal"))) *(bool*)user_data = true;
+  return iree_ok_status();
+}
+
+// Creates the devices and the hal module the first time that a module needs them.
+static iree_status_t resolve_dependencies(tooling_context_t* context, iree_vm_module_t* module,
+                                          iree_vm_module_t** inout_hal) {
+  bool needs_hal = false;
+  IREE_RETURN_IF_ERROR(iree_vm_module_enumerate_dependencies(module, find_hal, &needs_hal));
+  if (!needs_hal || *inout_hal) return iree_ok_status();
+  iree_status_t status = tooling_devices_create(context->allocator, &context->group);
+  if (iree_status_is_ok(status)) {
+    status = iree_hal_module_create(context->instance, iree_hal_module_device_policy_default(), context->group,
+                                    IREE_HAL_MODULE_FLAG_NONE, iree_hal_module_debug_sink_stdio(stderr),
+                                    context->allocator, inout_hal);
+  }
+  if (iree_status_is_ok(status)) {
+    context->device.device = iree_hal_device_group_device_at(context->group, 0);
+    context->device.allocator = iree_hal_device_allocator(context->device.device);
+    return status;
+  }
+  iree_string_view_t name = iree_vm_module_name(module);
+  return iree_status_annotate_f(status, "resolving dependencies for '%.*s'", (int)name.size, name.data);
+}
+
+static iree_status_t create_vm_context(tooling_context_t* context, iree_host_size_t count, iree_vm_module_t** modules) {
+  iree_vm_module_t* all[MODULE_LIMIT + 1] = {NULL};  // hal first
+  iree_status_t status = iree_ok_status();
+  for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
+    status = resolve_dependencies(context, modules[i], &all[0]);
+    all[i + 1] = modules[i];
+  }
+  if (iree_status_is_ok(status)) {
+    iree_vm_context_flags_t flags =
+        FLAG_trace_execution ? IREE_VM_CONTEXT_FLAG_TRACE_EXECUTION : IREE_VM_CONTEXT_FLAG_NONE;
+    status = iree_vm_context_create_with_modules(context->instance, flags, count + 1, all, context->allocator,
+                                                 &context->context);
+  }
+  iree_vm_module_release(all[0]);
+  return iree_status_is_ok(status) ? status : iree_status_annotate_f(status, "creating VM context");
+}
+
+static iree_status_t load_modules(tooling_context_t* context) {
+  if (!module_flags.count || module_flags.count > MODULE_LIMIT) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "no user module specified; use --module=file.vmfb to load from a file or --module=- to "
+                            "load from stdin");
+  }
+  iree_vm_module_t* modules[MODULE_LIMIT] = {NULL};
+  iree_status_t status = iree_ok_status();
+  for (iree_host_size_t i = 0; i < module_flags.count && iree_status_is_ok(status); ++i) {
+    status = load_module(context->instance, module_flags.values[i], context->allocator, &modules[i]);
+  }
+  if (!iree_status_is_ok(status)) status = iree_status_annotate_f(status, "loading modules and dependencies");
+  if (iree_status_is_ok(status)) status = create_vm_context(context, module_flags.count, modules);
+  context->main = modules[module_flags.count - 1];
+  iree_vm_module_retain(context->main);
+  for (iree_host_size_t i = 0; i < module_flags.count; ++i) iree_vm_module_release(modules[i]);
+  return status;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Context
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t tooling_context_create(iree_allocator_t allocator, tooling_context_t* out_context) {
+  memset(out_context, 0, sizeof(*out_context));
+  out_context->allocator = allocator;
+  IREE_RETURN_IF_ERROR(iree_vm_instance_create(IREE_VM_TYPE_CAPACITY_DEFAULT, allocator, &out_context->instance));
+  IREE_RETURN_IF_ERROR(iree_hal_module_register_all_types(out_context->instance));
+  IREE_RETURN_IF_ERROR(
+      iree_hal_allocator_create_heap(IREE_SV("host"), allocator, allocator, &out_context->host_memory));
+  out_context->device.allocator = out_context->host_memory;
+  return load_modules(out_context);
+}
+
+void tooling_context_destroy(tooling_context_t* context) {
+  iree_vm_context_release(context->context);
+  iree_vm_module_release(context->main);
+  iree_hal_allocator_release(context->host_memory);
+  if (context->group) iree_hal_device_group_release(context->group);
+  iree_vm_instance_release(context->instance);
+  memset(context, 0, sizeof(*context));
+}
+
+static iree_string_view_t function_flag(void) {
+  return iree_make_cstring_view(FLAG_function[0] ? FLAG_function : FLAG_entry_function);
+}
+
+bool tooling_function_is_named(void) { return function_flag().size != 0; }
+
+static bool is_internal(iree_string_view_t name) { return iree_string_view_starts_with(name, IREE_SV("__")); }
+
+// The only export; a function and its `$async` form count as one.
+static iree_status_t find_only_function(const iree_vm_module_t* module, iree_vm_function_t* out_function) {
+  iree_host_size_t count = iree_vm_module_signature(module).export_function_count, found = 0;
+  for (iree_host_size_t i = 0; i < count; ++i) {
+    iree_vm_function_t function;
+    IREE_RETURN_IF_ERROR(
+        iree_vm_module_lookup_function_by_ordinal(module, IREE_VM_FUNCTION_LINKAGE_EXPORT, i, &function));
+    iree_string_view_t name = iree_vm_function_name(&function);
+    if (is_internal(name) || iree_string_view_ends_with(name, IREE_SV("$async"))) continue;
+    *out_function = function;
+    ++found;
+  }
+  if (found == 1) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                          "%s exported function present; --function= must be specified explicitly",
+                          found ? "more than one" : "no");
+}
+
+iree_status_t tooling_context_find_function(const tooling_context_t* context, iree_vm_function_t* out_function) {
+  iree_string_view_t name = function_flag();
+  if (!name.size) return find_only_function(context->main, out_function);
+  // Names may come with the module's.
+  iree_string_view_t module_name = iree_vm_module_name(context->main);
+  if (iree_string_view_starts_with(name, module_name) && name.size > module_name.size &&
+      name.data[module_name.size] == '.') {
+    iree_string_view_t local = iree_string_view_remove_prefix(name, module_name.size + 1);
+    iree_status_t status =
+        iree_vm_module_lookup_function_by_name(context->main, IREE_VM_FUNCTION_LINKAGE_EXPORT, local, out_function);
+    if (iree_status_is_ok(status)) return status;
+    iree_status_ignore(status);
+  }
+  return iree_status_annotate_f(
+      iree_vm_module_lookup_function_by_name(context->main, IREE_VM_FUNCTION_LINKAGE_EXPORT, name, out_function),
+      "looking up function '%.*s'", (int)name.size, name.data);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Calls
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t tooling_call_prepare(const tooling_context_t* context, iree_vm_function_t function,
+                                   iree_string_view_list_t input_specs, tooling_call_t* out_call) {
+  memset(out_call, 0, sizeof(*out_call));
+  out_call->function = function;
+  iree_vm_function_signature_t signature = iree_vm_function_signature(&function);
+  IREE_RETURN_IF_ERROR(
+      iree_vm_function_call_get_cconv_fragments(&signature, &out_call->argument_letters, &out_call->result_letters));
+  iree_string_view_t model = iree_vm_function_lookup_attr_by_name(&function, IREE_SV("iree.abi.model"));
+  out_call->is_async = iree_string_view_equal(model, IREE_SV("coarse-fences"));
+  if (out_call->is_async) {
+    if (!iree_string_view_ends_with(out_call->argument_letters, IREE_SV("rr")) || !context->device.device) {
+      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "function with fences has no fence arguments or no device");
+    }
+    out_call->argument_letters = iree_string_view_remove_suffix(out_call->argument_letters, 2);
+  }
+  return iree_status_annotate_f(
+      tooling_inputs_parse(out_call->argument_letters, input_specs, context->device, &out_call->inputs),
+      "parsing function inputs");
+}
+
+void tooling_call_finish(tooling_call_t* call) {
+  iree_vm_list_release(call->inputs);
+  call->inputs = NULL;
+}
+
+static iree_status_t invoke(const tooling_context_t* context, const tooling_call_t* call, iree_vm_list_t* inputs,
+                            iree_vm_list_t* outputs) {
+  return iree_vm_invoke(context->context, call->function, IREE_VM_INVOCATION_FLAG_NONE, /*policy=*/NULL, inputs,
+                        outputs, context->allocator);
+}
+
+// Pushes a fence on a new semaphore; the caller's reference is in *out_fence.
+static iree_status_t push_signal_fence(const tooling_context_t* context, iree_vm_list_t* inputs,
+                                       iree_hal_fence_t** out_fence) {
+  iree_hal_semaphore_t* semaphore = NULL;
+  IREE_RETURN_IF_ERROR(iree_hal_semaphore_create(context->device.device, IREE_HAL_QUEUE_AFFINITY_ANY, 0,
+                                                 IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
+  iree_status_t status = iree_hal_fence_create_at(semaphore, 1, context->allocator, out_fence);
+  iree_hal_semaphore_release(semaphore);
+  IREE_RETURN_IF_ERROR(status);
+  iree_vm_ref_t ref = iree_hal_fence_retain_ref(*out_fence);
+  status = iree_vm_list_push_ref_move(inputs, &ref);
+  iree_vm_ref_release(&ref);
+  return status;
+}
+
+static iree_status_t invoke_async(const tooling_context_t* context, const tooling_call_t* call,
+                                  iree_vm_list_t* outputs) {
+  iree_vm_list_t* inputs = NULL;
+  iree_hal_fence_t* fence = NULL;
+  iree_vm_ref_t null = iree_vm_ref_null();
+  IREE_RETURN_IF_ERROR(iree_vm_list_clone(call->inputs, context->allocator, &inputs));
+  iree_status_t status = iree_vm_list_push_ref_move(inputs, &null);
+  if (iree_status_is_ok(status)) status = push_signal_fence(context, inputs, &fence);
+  if (iree_status_is_ok(status)) status = invoke(context, call, inputs, outputs);
+  if (iree_status_is_ok(status)) {
+    status = iree_hal_fence_wait(fence, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+  }
+  iree_hal_fence_release(fence);
+  iree_vm_list_release(inputs);
+  return status;
+}
+
+iree_status_t tooling_call_invoke(const tooling_context_t* context, const tooling_call_t* call,
+                                  iree_vm_list_t* outputs) {
+  return call->is_async ? invoke_async(context, call, outputs) : invoke(context, call, call->inputs, outputs);
+}
+
+iree_status_t tooling_status_annotate(iree_vm_function_t function, iree_status_t status) {
+  iree_string_view_t declaration = iree_vm_function_lookup_attr_by_name(&function, IREE_SV("iree.abi.declaration"));
+  if (iree_status_is_ok(status) || !declaration.size) return status;
+  return iree_status_annotate_f(status, "`%.*s`", (int)declaration.size, declaration.data);
+}

@@ -1,0 +1,48 @@
+// A context with the modules of the --module flags, and the function of --function.
+#ifndef TOOLING_CONTEXT_H_
+#define TOOLING_CONTEXT_H_
+
+#include "iree/vm/api.h"
+#include "tooling/function_io.h"
+
+typedef struct tooling_context_t {
+  iree_allocator_t allocator;
+  iree_vm_instance_t* instance;
+  iree_hal_device_group_t* group;  // NULL when no module needs devices
+  iree_vm_context_t* context;
+  iree_vm_module_t* main;   // the last --module
+  tooling_device_t device;  // the first of the group; the host's memory without one
+  iree_hal_allocator_t* host_memory;
+} tooling_context_t;
+
+// Loads modules, then creates devices if a module needs them, then links and initializes.
+iree_status_t tooling_context_create(iree_allocator_t allocator, tooling_context_t* out_context);
+// Accepts a context whose creation failed.
+void tooling_context_destroy(tooling_context_t* context);
+
+// The export named by --function; without the flag the only one there is.
+iree_status_t tooling_context_find_function(const tooling_context_t* context, iree_vm_function_t* out_function);
+
+// Whether --function was given.
+bool tooling_function_is_named(void);
+
+// One call of a function with parsed inputs. Functions with fences (iree.abi.model = coarse-fences) get a null one to
+// wait for and one to signal.
+typedef struct tooling_call_t {
+  iree_vm_function_t function;
+  iree_string_view_t argument_letters, result_letters;  // without the fences
+  iree_vm_list_t* inputs;
+  bool is_async;
+} tooling_call_t;
+iree_status_t tooling_call_prepare(const tooling_context_t* context, iree_vm_function_t function,
+                                   iree_string_view_list_t input_specs, tooling_call_t* out_call);
+void tooling_call_finish(tooling_call_t* call);
+
+// Runs the call and waits for its results, which are appended to `outputs`.
+iree_status_t tooling_call_invoke(const tooling_context_t* context, const tooling_call_t* call,
+                                  iree_vm_list_t* outputs);
+
+// Adds the function's declaration (iree.abi.declaration) to a failure.
+iree_status_t tooling_status_annotate(iree_vm_function_t function, iree_status_t status);
+
+#endif  // TOOLING_CONTEXT_H_

@@ -1,0 +1,300 @@
+// Parses function inputs and expected outputs.
+
+#include "iree/io/file_contents.h"
+#include "iree/modules/hal/types.h"
+#include "tooling/function_io.h"
+#include "tooling/npy.h"
+
+enum { STREAM_LIMIT = 64, TEXT_LIMIT = 16 };  // open files; files with lists of inputs
+
+// A file that inputs are read from in turn.
+typedef struct stream_t {
+  iree_string_view_t path;
+  FILE* file;
+} stream_t;
+
+typedef struct parser_t {
+  iree_string_view_t letters;  // of what is still to come
+  iree_vm_list_t* list;
+  tooling_device_t device;
+  bool expected;  // values are for comparing: (ignored) stays
+  stream_t streams[STREAM_LIMIT];
+  size_t stream_count;
+  iree_io_file_contents_t* texts[TEXT_LIMIT];  // specs and paths lie in them
+  size_t text_count;
+} parser_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Files
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t open_file(iree_string_view_t path, FILE** out_file) {
+  char text[IREE_MAX_PATH + 1];
+  if (path.size > IREE_MAX_PATH) return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "path too long");
+  iree_string_view_to_cstring(path, text, sizeof(text));
+  *out_file = fopen(text, "rb");
+  if (*out_file) return iree_ok_status();
+  return iree_make_status(iree_status_code_from_errno(errno), "unable to open file `%s`: %s", text, strerror(errno));
+}
+
+// The file at `path`; from its start, or (`resume`) where the last read ended.
+static iree_status_t find_stream(parser_t* parser, iree_string_view_t path, bool resume, FILE** out_file) {
+  for (size_t i = 0; i < parser->stream_count; ++i) {
+    stream_t* stream = &parser->streams[i];
+    if (!iree_string_view_equal(stream->path, path)) continue;
+    if (!resume) rewind(stream->file);
+    *out_file = stream->file;
+    return iree_ok_status();
+  }
+  if (parser->stream_count == STREAM_LIMIT) {
+    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "more than %d input files", STREAM_LIMIT);
+  }
+  stream_t* stream = &parser->streams[parser->stream_count];
+  IREE_RETURN_IF_ERROR(open_file(path, &stream->file));
+  stream->path = path;
+  ++parser->stream_count;
+  *out_file = stream->file;
+  return iree_ok_status();
+}
+
+static void close_files(parser_t* parser) {
+  for (size_t i = 0; i < parser->stream_count; ++i) fclose(parser->streams[i].file);
+  for (size_t i = 0; i < parser->text_count; ++i) iree_io_file_contents_free(parser->texts[i]);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Values
+//===----------------------------------------------------------------------------------------------------------------===
+
+static char current_letter(const parser_t* parser) { return parser->letters.size ? parser->letters.data[0] : 0; }
+
+static iree_status_t push_variant(parser_t* parser, iree_vm_variant_t variant) {
+  if (!parser->letters.size) {
+    iree_vm_variant_reset(&variant);
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "function expected fewer input values");
+  }
+  parser->letters = iree_string_view_remove_prefix(parser->letters, 1);
+  iree_status_t status = iree_vm_list_push_variant_move(parser->list, &variant);
+  iree_vm_variant_reset(&variant);
+  return status;
+}
+
+static iree_status_t push_view(parser_t* parser, iree_hal_buffer_view_t* view) {
+  return push_variant(parser, iree_vm_make_variant_ref_assign(iree_hal_buffer_view_move_ref(view)));
+}
+
+static iree_status_t bad_value(iree_string_view_t spec, const char* type) {
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "parsing value `%.*s` as %s", (int)spec.size, spec.data, type);
+}
+
+// Integers may have a fraction, which is dropped.
+static bool parse_integer(iree_string_view_t spec, int64_t* out_value) {
+  double real = 0;
+  uint64_t bits = 0;
+  if (iree_string_view_atoi_int64(spec, out_value)) return true;
+  if (iree_string_view_atoi_uint64(spec, &bits)) {
+    *out_value = (int64_t)bits;
+    return true;
+  }
+  if (!iree_string_view_atod(spec, &real) || !(real > -9.2e18 && real < 9.2e18)) return false;
+  *out_value = (int64_t)real;
+  return true;
+}
+
+static iree_status_t parse_scalar(parser_t* parser, iree_string_view_t spec) {
+  int64_t integer = 0;
+  double real = 0;
+  iree_vm_value_t value = iree_vm_value_make_none();
+  switch (current_letter(parser)) {
+    case IREE_VM_CCONV_TYPE_I32:
+      if (!parse_integer(spec, &integer) || integer < INT32_MIN || integer > UINT32_MAX) return bad_value(spec, "i32");
+      value = iree_vm_value_make_i32((int32_t)integer);
+      break;
+    case IREE_VM_CCONV_TYPE_I64:
+      if (!parse_integer(spec, &integer)) return bad_value(spec, "i64");
+      value = iree_vm_value_make_i64(integer);
+      break;
+    case IREE_VM_CCONV_TYPE_F32:
+      if (!iree_string_view_atod(spec, &real)) return bad_value(spec, "f32");
+      value = iree_vm_value_make_f32((float)real);
+      break;
+    default:
+      if (!iree_string_view_atod(spec, &real)) return bad_value(spec, "f64");
+      value = iree_vm_value_make_f64(real);
+      break;
+  }
+  return push_variant(parser, iree_vm_make_variant_value(value));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Tensors
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct raw_source_t {
+  FILE* file;
+  iree_string_view_t path;
+} raw_source_t;
+
+static iree_status_t read_raw(iree_hal_buffer_mapping_t* mapping, void* user_data) {
+  raw_source_t* source = user_data;
+  iree_host_size_t length = mapping->contents.data_length;
+  iree_host_size_t read = fread(mapping->contents.data, 1, length, source->file);
+  if (read == length) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "file `%.*s` has %zu bytes left of %zu needed",
+                          (int)source->path.size, source->path.data, read, length);
+}
+
+// `4xf32` and a file.
+static iree_status_t parse_raw(parser_t* parser, iree_string_view_t type, iree_string_view_t source,
+                               iree_hal_buffer_view_t** out_view) {
+  iree_hal_dim_t shape[NPY_RANK_LIMIT];
+  iree_host_size_t rank = 0;
+  iree_hal_element_type_t element_type = IREE_HAL_ELEMENT_TYPE_NONE;
+  IREE_RETURN_IF_ERROR(iree_hal_parse_shape_and_element_type(type, IREE_ARRAYSIZE(shape), &rank, shape, &element_type));
+  raw_source_t raw = {.path = iree_string_view_remove_prefix(source, 1)};
+  IREE_RETURN_IF_ERROR(find_stream(parser, raw.path, source.data[0] == '+', &raw.file));
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+  return iree_hal_buffer_view_generate_buffer(parser->device.device, parser->device.allocator, rank, shape,
+                                              element_type, IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_raw,
+                                              &raw, out_view);
+}
+
+static iree_status_t parse_view(parser_t* parser, iree_string_view_t spec, iree_hal_buffer_view_t** out_view) {
+  iree_string_view_t type, values;
+  bool has_values = iree_string_view_split(spec, '=', &type, &values) >= 0;
+  if (!has_values && iree_string_view_find_char(spec, 'x', 0) == IREE_STRING_VIEW_NPOS) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "invalid tensor specification, requires at least a shape/type (`4x2xf32=...`)");
+  }
+  values = iree_string_view_trim(values);
+  if (has_values && values.size && (values.data[0] == '@' || values.data[0] == '+')) {
+    // A plus may also be the sign of a number.
+    bool number = values.size > 1 && values.data[0] == '+' && strchr("0123456789.in", values.data[1]) &&
+                  iree_string_view_find_char(values, '/', 0) == IREE_STRING_VIEW_NPOS &&
+                  iree_string_view_find_first_of(values, IREE_SV(" ,]"), 0) != IREE_STRING_VIEW_NPOS;
+    if (!number) return parse_raw(parser, iree_string_view_trim(type), values, out_view);
+  }
+  return iree_hal_buffer_view_parse(spec, parser->device.device, parser->device.allocator, out_view);
+}
+
+// Storage without shape or type.
+static iree_status_t parse_storage(parser_t* parser, iree_string_view_t spec) {
+  iree_hal_buffer_view_t* view = NULL;
+  IREE_RETURN_IF_ERROR(parse_view(parser, spec, &view));
+  iree_vm_ref_t ref = iree_hal_buffer_retain_ref(iree_hal_buffer_view_buffer(view));
+  iree_hal_buffer_view_release(view);
+  return push_variant(parser, iree_vm_make_variant_ref_assign(ref));
+}
+
+static bool has_more(FILE* file) {
+  int c = fgetc(file);
+  if (c == EOF) return false;
+  ungetc(c, file);
+  return true;
+}
+
+static iree_status_t parse_npy(parser_t* parser, char mode, iree_string_view_t path) {
+  FILE* file = NULL;
+  IREE_RETURN_IF_ERROR(find_stream(parser, path, mode != '@', &file));
+  do {
+    iree_hal_buffer_view_t* view = NULL;
+    IREE_RETURN_IF_ERROR(npy_view_read(file, parser->device.device, parser->device.allocator, &view));
+    IREE_RETURN_IF_ERROR(push_view(parser, view));
+  } while (mode == '*' && has_more(file));
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Specs
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t parse_spec(parser_t* parser, iree_string_view_t spec);
+
+// One spec a line; empty lines and `#` comments are skipped.
+static iree_status_t parse_lines(parser_t* parser, iree_string_view_t path) {
+  if (parser->text_count == TEXT_LIMIT) {
+    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "more than %d files with lists of inputs", TEXT_LIMIT);
+  }
+  iree_io_file_contents_t* contents = NULL;
+  IREE_RETURN_IF_ERROR(iree_io_file_contents_read(path, iree_allocator_system(), &contents));
+  parser->texts[parser->text_count++] = contents;
+  iree_string_view_t text =
+      iree_make_string_view((const char*)contents->const_buffer.data, contents->const_buffer.data_length);
+  while (text.size) {
+    iree_string_view_t line;
+    iree_string_view_split(text, '\n', &line, &text);
+    line = iree_string_view_trim(line);
+    if (line.size && line.data[0] != '#') IREE_RETURN_IF_ERROR(parse_spec(parser, line));
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t parse_file(parser_t* parser, iree_string_view_t spec) {
+  iree_string_view_t path = iree_string_view_remove_prefix(spec, 1);
+  if (iree_string_view_ends_with(path, IREE_SV(".npy"))) return parse_npy(parser, spec.data[0], path);
+  if (spec.data[0] == '@' && iree_string_view_ends_with(path, IREE_SV(".txt"))) return parse_lines(parser, path);
+  return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                          "only numpy (.npy) files are supported for metadata-less variant I/O");
+}
+
+static bool is_scalar(char letter) {
+  return letter == IREE_VM_CCONV_TYPE_I32 || letter == IREE_VM_CCONV_TYPE_I64 || letter == IREE_VM_CCONV_TYPE_F32 ||
+         letter == IREE_VM_CCONV_TYPE_F64;
+}
+
+static iree_status_t parse_nothing(parser_t* parser, bool ignored) {
+  if (ignored && parser->expected) return push_variant(parser, tooling_ignored_variant());
+  if (is_scalar(current_letter(parser))) return parse_scalar(parser, IREE_SV("0"));
+  return push_variant(parser, iree_vm_variant_empty());
+}
+
+static iree_status_t parse_one(parser_t* parser, iree_string_view_t spec) {
+  if (!spec.size) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no value specified for input");
+  if (!parser->letters.size) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "function expected fewer input values");
+  }
+  bool ignored = iree_string_view_equal(spec, IREE_SV("(ignored)"));
+  if (ignored || iree_string_view_equal(spec, IREE_SV("(null)"))) return parse_nothing(parser, ignored);
+  if (spec.data[0] == '@' || spec.data[0] == '*') return parse_file(parser, spec);
+  if (spec.data[0] == '+' && iree_string_view_ends_with(spec, IREE_SV(".npy"))) return parse_file(parser, spec);
+  if (is_scalar(current_letter(parser))) return parse_scalar(parser, spec);
+  if (spec.data[0] == '&') return parse_storage(parser, iree_string_view_remove_prefix(spec, 1));
+  iree_hal_buffer_view_t* view = NULL;
+  IREE_RETURN_IF_ERROR(parse_view(parser, spec, &view));
+  return push_view(parser, view);
+}
+
+static iree_status_t parse_spec(parser_t* parser, iree_string_view_t spec) {
+  iree_status_t status = parse_one(parser, iree_string_view_trim(spec));
+  if (iree_status_is_ok(status)) return status;
+  return iree_status_annotate_f(status, "parsing input `%.*s`", (int)spec.size, spec.data);
+}
+
+static iree_status_t parse_all(parser_t* parser, iree_string_view_list_t specs, iree_vm_list_t** out_list) {
+  *out_list = NULL;
+  IREE_RETURN_IF_ERROR(iree_vm_list_create(iree_vm_make_undefined_type_def(), parser->letters.size,
+                                           iree_allocator_system(), &parser->list));
+  iree_status_t status = iree_ok_status();
+  for (iree_host_size_t i = 0; i < specs.count && iree_status_is_ok(status); ++i) {
+    status = parse_spec(parser, specs.values[i]);
+  }
+  close_files(parser);
+  if (iree_status_is_ok(status)) {
+    *out_list = parser->list;
+  } else {
+    iree_vm_list_release(parser->list);
+  }
+  return status;
+}
+
+iree_status_t tooling_inputs_parse(iree_string_view_t letters, iree_string_view_list_t specs, tooling_device_t device,
+                                   iree_vm_list_t** out_list) {
+  parser_t parser = {.letters = letters, .device = device};
+  return parse_all(&parser, specs, out_list);
+}
+
+iree_status_t tooling_expected_parse(iree_string_view_t letters, iree_string_view_list_t specs, tooling_device_t device,
+                                     iree_vm_list_t** out_list) {
+  parser_t parser = {.letters = letters, .device = device, .expected = true};
+  return parse_all(&parser, specs, out_list);
+}

@@ -1,0 +1,37 @@
+// NumPy's .npy files: one array after the other. Format: numpy.org/neps/nep-0001-npy-format.html.
+#ifndef TOOLING_NPY_H_
+#define TOOLING_NPY_H_
+
+#include <stdio.h>
+
+#include "iree/hal/api.h"
+
+enum { NPY_RANK_LIMIT = 32 };
+
+// What an array's header says.
+typedef struct npy_header_t {
+  iree_hal_element_type_t element_type;
+  bool big_endian;
+  bool fortran_order;
+  iree_host_size_t rank;
+  iree_hal_dim_t dims[NPY_RANK_LIMIT];
+  iree_host_size_t data_length;  // bytes that follow
+} npy_header_t;
+
+// Reads a header from memory; *out_size is what it takes. Errors: INVALID_ARGUMENT for what is no .npy, UNIMPLEMENTED
+// for element types that tensors do not have.
+iree_status_t npy_header_parse(iree_const_byte_span_t contents, npy_header_t* out_header, iree_host_size_t* out_size);
+
+// Puts an array's bytes into row-major order and the host's byte order. `target` has the same length and does not
+// overlap.
+void npy_data_normalize(const npy_header_t* header, const uint8_t* source, uint8_t* target);
+
+// The next array of a file as a device buffer. Errors: OUT_OF_RANGE at the end of the file, and as above.
+iree_status_t npy_view_read(FILE* file, iree_hal_device_t* device, iree_hal_allocator_t* allocator,
+                            iree_hal_buffer_view_t** out_view);
+
+// Appends an array with the view's shape and type. Types that NumPy lacks are written as unsigned integers of their
+// width.
+iree_status_t npy_array_write(FILE* file, const iree_hal_buffer_view_t* view, iree_const_byte_span_t data);
+
+#endif  // TOOLING_NPY_H_
