@@ -1,6 +1,8 @@
-// Compiles a program and runs its first function dispatch by dispatch, without the runtime: CPU kernels natively.
+// Compiles a program and runs its first function dispatch by dispatch, without the runtime: CPU kernels natively, and
+// with --interpret any target's kernels in the checking interpreter.
 //
 //   run_dispatches [iree-compile flags] model.onnx -- [--repeat=N] [--inputs=a.bin,b.bin] [--outputs=PREFIX]
+//   [--interpret]
 //
 // Inputs are raw little-endian element data (zeros when not given); output i is written to PREFIXi.bin. With --repeat a
 // line per dispatch gives its least time, its strategy and its name.
@@ -14,6 +16,7 @@
 #include "compiler/flags.h"
 #include "dialects/graph.h"
 #include "iree/hal/local/executable_library.h"
+#include "target/vmvx/interpret.h"
 
 typedef struct runner_t {
   int repeat;
@@ -21,6 +24,8 @@ typedef struct runner_t {
   const char* outputs;
   const iree_hal_executable_library_v0_t* library;
   void* local_memory;
+  bool interpret, faulty, ran;
+  const kernel_list_t* kernels;
 } runner_t;
 
 static double now(void) {
@@ -61,7 +66,37 @@ static bool load(runner_t* r, const target_executable_t* executable) {
   return r->library != NULL;
 }
 
+static void on_fault(void* user, const kernel_report_t* report) {
+  ((runner_t*)user)->faulty = true;
+  fprintf(stderr, "%s\n", report->text);
+}
+
+static void interpret_dispatch(runner_t* r, ir_op_t* op) {
+  int64_t count[3];
+  ir_op_ints(op, "workgroups", count, 3);
+  kernel_binding_t bindings[64];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < op->operand_count; ++i, ++n) {
+    bindings[n] = (kernel_binding_t){buffer_of(ir_operand(op, i)), bytes_of(ir_operand(op, i)), false};
+  }
+  for (uint32_t i = 0; i < op->result_count; ++i, ++n) {
+    bindings[n] = (kernel_binding_t){buffer_of(&op->results[i]), bytes_of(&op->results[i]), true};
+  }
+  kernel_launch_t launch = {bindings, n, NULL, 0, {(uint32_t)count[0], (uint32_t)count[1], (uint32_t)count[2]}};
+  kernel_check_t check = {.report = on_fault, .user = r};
+  text_t error = {0};
+  if (!kernel_interpret(r->kernels->funcs[ir_op_int(op, "entry", 0)], &launch, &check, &error)) {
+    r->faulty = true;
+    if (error.data) fprintf(stderr, "%s\n", error.data);
+  }
+  text_finish(&error);
+}
+
 static void run_dispatch(runner_t* r, ir_op_t* op) {
+  if (r->interpret) {
+    interpret_dispatch(r, op);
+    return;
+  }
   int64_t count[3];
   ir_op_ints(op, "workgroups", count, 3);
   void* bindings[64];
@@ -129,11 +164,13 @@ static void write_outputs(runner_t* r, ir_op_t* terminator) {
 
 static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel_list_t* kernels,
                     const target_executable_t* executable) {
-  (void)ctx, (void)kernels;
+  (void)ctx;
   runner_t* r = user;
+  r->kernels = kernels;
   ir_op_t* func = ir_module_body(module)->first;
   ir_block_t* body = func->regions[0].first;
-  if (!load(r, executable)) return false;
+  if (!r->interpret && !load(r, executable)) return false;
+  r->ran = true;
   r->local_memory = aligned_alloc(4096, 4 << 20);
   for (uint32_t i = 0; i < body->arg_count; ++i) body->args[i]->data = NULL;
   IR_FOR_OPS(op, body) {
@@ -180,6 +217,7 @@ int main(int argc, char** argv) {
     if (!strcmp(argv[i], "--")) split = i;
     if (i <= split) continue;
     if (!strncmp(argv[i], "--repeat=", 9)) runner.repeat = atoi(argv[i] + 9);
+    if (!strcmp(argv[i], "--interpret")) runner.interpret = true;
     if (!strncmp(argv[i], "--inputs=", 9)) runner.inputs = argv[i] + 9;
     if (!strncmp(argv[i], "--outputs=", 10)) runner.outputs = argv[i] + 10;
   }
@@ -197,5 +235,5 @@ int main(int argc, char** argv) {
   compiler_output_t output = {0};
   compiler_run(&options, flags.input, NULL, 0, &output);
   compiler_flags_finish(&flags);
-  return runner.library ? 0 : 1;
+  return runner.ran && !runner.faulty ? 0 : 1;
 }
