@@ -1,6 +1,8 @@
 // The cf dialect: branches. Values handed to a successor are the op's trailing operands.
 #include "dialects/cf.h"
 
+#include <string.h>
+
 #include "dialects/table.h"
 
 // cf.cond_br %c [weights([1, 2])], ^a(%x : t), ^b {attrs}
@@ -72,7 +74,9 @@ static ir_op_t* switch_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_
   if (!ir_parse_expect(p, "]") || !ir_parse_attr_dict(p, &op)) return NULL;
   if (count) {
     const ir_type_t* list = ir_type_tensor(ctx, type, 1, &count);
-    ir_draft_attr(p, &op, "case_values", ir_attr_elements(ctx, list, values, (size_t)count * bytes));
+    bool equal = true;
+    for (int64_t i = 1; i < count; ++i) equal &= memcmp(values, values + (size_t)i * bytes, bytes) == 0;
+    ir_draft_attr(p, &op, "case_values", ir_attr_elements(ctx, list, values, equal ? bytes : (size_t)count * bytes));
   }
   return ir_draft_finish(p, &op);
 }

@@ -124,12 +124,11 @@ void linalg_generic_print(ir_printer_t* pr, ir_op_t* op) {
 
 // Attributes in front: indexing_maps = [...], kind = #..., <kind>
 static bool parse_leading(ir_parser_t* p, ir_draft_t* op) {
-  ir_context_t* ctx = ir_parse_context(p);
   if (ir_parse_next(p) == '<') {
     if (op->info->code != LINALG_ELEMENTWISE) return ir_parse_properties(p, op);
-    ir_name_t kind = ir_parse_bracketed(p);
+    const ir_attr_t* kind = ir_parse_dialect_attr(p, "linalg.elementwise_kind");
     if (!kind) return false;
-    ir_draft_attr(p, op, "kind", ir_attr_opaque(ctx, "linalg.elementwise_kind", kind, NULL, 0));
+    ir_draft_attr(p, op, "kind", kind);
   }
   static const char* const names[] = {"kind", "indexing_maps"};
   for (int i = 0; i < 2;) {

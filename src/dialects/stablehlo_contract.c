@@ -110,9 +110,9 @@ ir_op_t* stablehlo_dot_general_parse(ir_parser_t* p, const ir_op_info_t* info, c
     } else if (ir_parse_try(p, "precision")) {
       if (!parse_precision(p, &op)) return NULL;
     } else if (ir_parse_try(p, "algorithm")) {
-      ir_name_t body = ir_parse_expect(p, "=") ? ir_parse_bracketed(p) : NULL;
-      if (!body) return NULL;
-      ir_draft_attr(p, &op, "algorithm", ir_attr_opaque(ctx, "stablehlo.dot_algorithm", body, NULL, 0));
+      const ir_attr_t* algorithm = ir_parse_expect(p, "=") ? ir_parse_dialect_attr(p, "stablehlo.dot_algorithm") : NULL;
+      if (!algorithm) return NULL;
+      ir_draft_attr(p, &op, "algorithm", algorithm);
     } else {
       return ir_parse_fail(p, "expected batching_dims, contracting_dims, precision or algorithm"), NULL;
     }
@@ -153,8 +153,7 @@ void stablehlo_dot_general_print(ir_printer_t* pr, ir_op_t* op) {
   const ir_attr_t* algorithm = ir_op_attr(op, held[2]);
   int64_t buffer[4][64];
   dot_dims_t dims = {0};
-  bool fits = op->operand_count == 2 && read_dot(attr, &dims, buffer) &&
-              precision_fits(precision) &&
+  bool fits = op->operand_count == 2 && read_dot(attr, &dims, buffer) && precision_fits(precision) &&
               (!algorithm || (algorithm->kind == IR_ATTR_OPAQUE && algorithm->body &&
                               strcmp(algorithm->text, "stablehlo.dot_algorithm") == 0));
   if (!fits) return ir_emit_generic(pr, op);
@@ -228,7 +227,9 @@ enum { WINDOW_COUNT = sizeof(windows) / sizeof(windows[0]), MAX_SPATIAL = 64 };
 static const ir_attr_t* pair_elements(ir_context_t* ctx, const int64_t* values, int64_t count) {
   int64_t dims[2] = {count, 2};
   const ir_type_t* type = ir_type_tensor(ctx, ir_type_int(ctx, 64), 2, dims);
-  return ir_attr_elements(ctx, type, values, (size_t)count * 16);
+  bool equal = count > 0;
+  for (int64_t i = 1; i < 2 * count; ++i) equal &= values[i] == values[0];
+  return ir_attr_elements(ctx, type, values, equal ? sizeof(values[0]) : (size_t)count * 16);
 }
 
 static bool parse_window_value(ir_parser_t* p, ir_draft_t* op, int row) {
@@ -287,7 +288,7 @@ static bool window_fits(ir_context_t* ctx, const ir_attr_t* attr, char kind) {
   if (kind == 'p') {
     return attr->kind == IR_ATTR_ELEMENTS && attr->type->kind == IR_TYPE_TENSOR && attr->type->rank == 2 &&
            attr->type->dims[1] == 2 && attr->type->dims[0] <= MAX_SPATIAL &&
-           attr->type->element == ir_type_int(ctx, 64) && !attr->splat && !attr->type->encoding && !attr->resource;
+           attr->type->element == ir_type_int(ctx, 64) && !attr->type->encoding && !attr->resource;
   }
   return attr->kind == IR_ATTR_DENSE_ARRAY && attr->count <= MAX_SPATIAL &&
          attr->type == ir_type_int(ctx, kind == 'l' ? 64 : 1);

@@ -401,9 +401,9 @@ static flags_form_t flags_form(word_t word) {
 static bool read_flags(assembly_t* a, word_t word) {
   flags_form_t form = flags_form(word);
   if (!ir_parse_try(a->p, form.keyword)) return true;
-  ir_name_t body = ir_parse_bracketed(a->p);
-  if (body) ir_draft_attr(a->p, &a->draft, form.attr, ir_attr_opaque(a->ctx, form.kind, body, NULL, 0));
-  return body != NULL;
+  const ir_attr_t* attr = ir_parse_dialect_attr(a->p, form.kind);
+  if (attr) ir_draft_attr(a->p, &a->draft, form.attr, attr);
+  return attr != NULL;
 }
 static bool fits_flags(assembly_t* a, word_t word) {
   flags_form_t form = flags_form(word);

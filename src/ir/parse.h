@@ -111,6 +111,8 @@ bool ir_parse_result_types(ir_parser_t* p, ir_type_list_t* list);
 const ir_attr_t* ir_parse_attr(ir_parser_t* p, const ir_type_t* type);
 // The type an attribute carries, or NULL.
 const ir_type_t* ir_attr_own_type(const ir_attr_t* attr);
+// #name<...> whose `#name` the text leaves out: at the `<`.
+const ir_attr_t* ir_parse_dialect_attr(ir_parser_t* p, const char* name);
 const ir_attr_t* ir_parse_symbol(ir_parser_t* p);
 // Optional `{name = value, ...}` and `attributes {...}`; entries are appended to the op's.
 bool ir_parse_attr_dict(ir_parser_t* p, ir_draft_t* op);

@@ -254,6 +254,21 @@ static bool owns_type(const char* name) {
   return false;
 }
 
+// Behind the name: an optional <...>, and the type of those attributes that have one.
+const ir_attr_t* ir_parse_dialect_attr(ir_parser_t* p, const char* name) {
+  ir_name_t body = NULL;
+  ir_attr_list_t entries = {0};
+  bool parsed = ir_peek(p, 0) == '<' && try_entries(p, &entries);
+  if (ir_peek(p, 0) == '<' && !(body = ir_parse_bracketed(p))) return NULL;
+  if (parsed) body = entries_text(p, &entries);
+  if (body && strcmp(name, "stablehlo.type_extensions") == 0) return bounds_attr(p, body);
+  if (owns_type(name) && ir_parse_try(p, ":")) {
+    const ir_type_t* type = ir_parse_type(p);
+    return type ? ir_typed_opaque(p, name, body, type) : NULL;
+  }
+  return ir_attr_opaque(p->ctx, name, body, entries.items, parsed ? entries.count : 0);
+}
+
 // #alias, #dialect.name, #dialect.name<...>, #dialect<...>
 static const ir_attr_t* parse_dialect_attr(ir_parser_t* p) {
   const char* at = p->cursor.at;
@@ -270,17 +285,7 @@ static const ir_attr_t* parse_dialect_attr(ir_parser_t* p) {
   char* name = mhlo ? arena_printf(&p->scratch, "stablehlo%.*s", (int)size - 5, at + 5)
                     : arena_strndup(&p->scratch, at + 1, size - 1);
   ir_advance(p, size);
-  ir_name_t body = NULL;
-  ir_attr_list_t entries = {0};
-  bool parsed = ir_peek(p, 0) == '<' && try_entries(p, &entries);
-  if (ir_peek(p, 0) == '<' && !(body = ir_parse_bracketed(p))) return NULL;
-  if (parsed) body = entries_text(p, &entries);
-  if (body && strcmp(name, "stablehlo.type_extensions") == 0) return bounds_attr(p, body);
-  if (owns_type(name) && ir_parse_try(p, ":")) {
-    const ir_type_t* type = ir_parse_type(p);
-    return type ? ir_typed_opaque(p, name, body, type) : NULL;
-  }
-  return ir_attr_opaque(p->ctx, name, body, entries.items, parsed ? entries.count : 0);
+  return ir_parse_dialect_attr(p, name);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -346,7 +351,7 @@ static const struct {
 static const ir_attr_t* parse_word_attr(ir_parser_t* p) {
   size_t size = ir_word_size(p);
   const char* at = p->cursor.at;
-  for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); ++i) {
+  for (size_t i = 0; size && i < sizeof(keywords) / sizeof(keywords[0]); ++i) {
     if (keywords[i].name[0] == at[0] && strncmp(keywords[i].name, at, size) == 0 && !keywords[i].name[size]) {
       ir_advance(p, size);
       return keywords[i].parse(p);

@@ -357,7 +357,7 @@ size_t ir_balanced_size(const ir_parser_t* p) {
   return SIZE_MAX;
 }
 
-// Copies the text without its line breaks; a lone #name or !name that is an alias becomes what it stands for.
+// Copies the text with single spaces; a lone #name or !name that is an alias becomes what it stands for.
 static bool expand_body(ir_parser_t* p, text_t* out, size_t size) {
   const char *at = p->cursor.at, *end = at + size;
   while (at < end) {
@@ -382,8 +382,8 @@ static bool expand_body(ir_parser_t* p, text_t* out, size_t size) {
       }
       if (out->size > (1u << 20) + 2 * size) return ir_parse_fail(p, "aliases in a dialect's text expand to too much");
     } else {
-      bool space = c == '\n' || c == '\r' || c == '\t';
-      text_append(out, space ? " " : at, 1);
+      bool space = c == ' ' || c == '\n' || c == '\r' || c == '\t';
+      if (!space || (out->size && out->data[out->size - 1] != ' ')) text_append(out, space ? " " : at, 1);
       ++at;
     }
   }
