@@ -1,0 +1,309 @@
+// Block programs: recording.
+#include "hal/local/program_internal.h"
+
+#define TRANSFER_CHUNK ((iree_device_size_t)128 * 1024)  // bytes
+#define CHUNKS_PER_WORKER 32
+#define MAX_REGION_COMMANDS 512  // so that a region's chunks can be counted in 24 bits
+
+iree_status_t local_program_create(const local_program_params_t* params, local_program_t** out_program) {
+  *out_program = NULL;
+  local_program_t* program = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(params->host_allocator, sizeof(*program), (void**)&program));
+  program->params = *params;
+  *out_program = program;
+  return iree_ok_status();
+}
+
+void local_program_free(local_program_t* program) {
+  if (!program) return;
+  iree_allocator_t allocator = program->params.host_allocator;
+  iree_allocator_free(allocator, program->free_state);
+  for (size_t i = 0; i < program->resources.count; ++i) iree_hal_resource_release(program->resources.data[i]);
+  for (program_block_t *block = program->blocks, *next; block; block = next) {
+    next = block->next;
+    iree_allocator_free(allocator, block);
+  }
+  iree_allocator_free(allocator, program->commands.data);
+  iree_allocator_free(allocator, program->regions.data);
+  iree_allocator_free(allocator, program->pointers.data);
+  iree_allocator_free(allocator, program->patches.data);
+  iree_allocator_free(allocator, program->resources.data);
+  iree_allocator_free(allocator, program);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Storage
+//===----------------------------------------------------------------------------------------------------------------===
+
+#define VECTOR_PUSH(program, vector, out_item)                                                                  \
+  vector_push((program), &(vector).count, &(vector).capacity, sizeof((vector).data[0]), (void**)&(vector).data, \
+              (void**)(out_item))
+
+// Appends a zeroed item.
+static iree_status_t vector_push(local_program_t* program, size_t* count, size_t* capacity, size_t item_size,
+                                 void** data, void** out_item) {
+  if (*count == *capacity) {
+    IREE_RETURN_IF_ERROR(
+        iree_allocator_grow_array(program->params.host_allocator, iree_max(*count + 1, 8), item_size, capacity, data));
+  }
+  *out_item = (uint8_t*)*data + (*count)++ * item_size;
+  memset(*out_item, 0, item_size);
+  return iree_ok_status();
+}
+
+// A copy of `size` bytes that lives as long as the program.
+static iree_status_t program_copy(local_program_t* program, const void* data, size_t size, void** out_copy) {
+  program_block_t* block = program->blocks;
+  if (!block || size > block->capacity - block->length) {
+    size_t capacity = iree_max(program->params.block_size, size);
+    IREE_RETURN_IF_ERROR(
+        iree_allocator_malloc_uninitialized(program->params.host_allocator, sizeof(*block) + capacity, (void**)&block));
+    block->next = program->blocks;
+    block->length = 0;
+    block->capacity = capacity;
+    program->blocks = block;
+  }
+  *out_copy = block->data + block->length;
+  if (size) memcpy(*out_copy, data, size);
+  block->length = iree_min(block->capacity, iree_host_align(block->length + size, 16));
+  return iree_ok_status();
+}
+
+static iree_status_t program_retain(local_program_t* program, void* resource) {
+  if (!program->params.retain) return iree_ok_status();
+  // Neighbouring commands mostly name the same objects.
+  size_t count = program->resources.count;
+  for (size_t i = 0; i < iree_min(count, 8); ++i) {
+    if (program->resources.data[count - 1 - i] == resource) return iree_ok_status();
+  }
+  void** slot = NULL;
+  IREE_RETURN_IF_ERROR(VECTOR_PUSH(program, program->resources, &slot));
+  *slot = resource;
+  iree_hal_resource_retain(resource);
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// References
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t local_buffer_pointer(iree_hal_buffer_t* buffer, uint8_t** out_pointer) {
+  *out_pointer = NULL;
+  if (!(buffer->memory_type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE)) {
+    return iree_hal_buffer_validate_memory_type(buffer->memory_type, IREE_HAL_MEMORY_TYPE_HOST_VISIBLE);
+  }
+  iree_hal_buffer_mapping_t mapping = {0};
+  mapping.impl.is_persistent = 1;
+  IREE_RETURN_IF_ERROR(IREE_HAL_VTABLE(buffer, iree_hal_buffer)
+                           ->map_range(buffer, IREE_HAL_MAPPING_MODE_PERSISTENT, IREE_HAL_MEMORY_ACCESS_ANY,
+                                       buffer->byte_offset, buffer->byte_length, &mapping));
+  *out_pointer = mapping.contents.data;
+  return iree_ok_status();
+}
+
+static bool is_late(iree_hal_buffer_t* buffer) {
+  return iree_hal_buffer_allocation_placement(buffer).flags & IREE_HAL_BUFFER_PLACEMENT_FLAG_ASYNCHRONOUS;
+}
+
+// Adds a pointer: resolved now for direct references, patched at execution for others.
+static iree_status_t add_pointer(local_program_t* program, iree_hal_buffer_ref_t ref) {
+  program_pointer_t* pointer = NULL;
+  IREE_RETURN_IF_ERROR(VECTOR_PUSH(program, program->pointers, &pointer));
+  pointer->length = ref.length;
+  if (ref.buffer) IREE_RETURN_IF_ERROR(program_retain(program, ref.buffer));
+  if (ref.buffer && !is_late(ref.buffer)) {
+    uint8_t* base = NULL;
+    IREE_RETURN_IF_ERROR(local_buffer_pointer(ref.buffer, &base));
+    pointer->data = base + ref.offset;
+    return iree_ok_status();
+  }
+  program_patch_t* patch = NULL;
+  IREE_RETURN_IF_ERROR(VECTOR_PUSH(program, program->patches, &patch));
+  patch->pointer = (uint32_t)(program->pointers.count - 1);
+  patch->slot = ref.buffer_slot;
+  patch->buffer = ref.buffer;
+  patch->offset = ref.offset;
+  patch->length = ref.length;
+  if (!ref.buffer) program->slot_count = iree_max(program->slot_count, ref.buffer_slot + 1u);
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Commands
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t open_region(local_program_t* program) {
+  program_region_t* region = NULL;
+  IREE_RETURN_IF_ERROR(VECTOR_PUSH(program, program->regions, &region));
+  region->first = (uint32_t)program->commands.count;
+  program->region_is_open = true;
+  return iree_ok_status();
+}
+
+iree_status_t local_program_barrier(local_program_t* program) {
+  program->region_is_open = false;
+  return iree_ok_status();
+}
+
+static iree_status_t add_command(local_program_t* program, program_command_kind_t kind,
+                                 program_command_t** out_command) {
+  program_region_t* region = program->regions.count ? &program->regions.data[program->regions.count - 1] : NULL;
+  if (!program->region_is_open || region->count == MAX_REGION_COMMANDS) {
+    IREE_RETURN_IF_ERROR(open_region(program));
+    region = &program->regions.data[program->regions.count - 1];
+  }
+  IREE_RETURN_IF_ERROR(VECTOR_PUSH(program, program->commands, out_command));
+  ++region->count;
+  (*out_command)->kind = kind;
+  (*out_command)->pointer = (uint32_t)program->pointers.count;
+  return iree_ok_status();
+}
+
+program_chunks_t program_cut_transfer(const local_program_t* program, iree_device_size_t length) {
+  iree_device_size_t size = TRANSFER_CHUNK;
+  if (length == 0) return (program_chunks_t){0, 0};
+  if (program->params.worker_count == 1 || length < program->params.inline_threshold) size = length;
+  // Few enough to count, and whole patterns.
+  size = iree_device_align(iree_max(size, length / ((iree_device_size_t)1 << 14)), 64);
+  return (program_chunks_t){(uint32_t)iree_device_size_ceil_div(length, size), size};
+}
+
+program_chunks_t program_cut_dispatch(const local_program_t* program, bool is_sequential, uint64_t workgroup_count) {
+  if (workgroup_count == 0) return (program_chunks_t){0, 0};
+  uint64_t pieces = (uint64_t)program->params.worker_count * CHUNKS_PER_WORKER;
+  uint64_t size = iree_max(workgroup_count / pieces, 1);
+  if (is_sequential || program->params.worker_count == 1) size = workgroup_count;
+  return (program_chunks_t){(uint32_t)iree_device_size_ceil_div(workgroup_count, size), size};
+}
+
+static void cut_known_transfer(local_program_t* program, program_command_t* command, iree_device_size_t length) {
+  if (length == IREE_HAL_WHOLE_BUFFER) {
+    command->is_open = true;  // cut when the buffer is known
+    program->regions.data[program->regions.count - 1].is_open = true;
+  } else {
+    command->chunks = program_cut_transfer(program, length);
+  }
+}
+
+iree_status_t local_program_add_fill(local_program_t* program, iree_hal_buffer_ref_t target, const void* pattern,
+                                     size_t pattern_length) {
+  program_command_t* command = NULL;
+  IREE_RETURN_IF_ERROR(add_command(program, PROGRAM_FILL, &command));
+  memcpy(command->fill.pattern, pattern, pattern_length);
+  command->fill.pattern_length = (uint8_t)pattern_length;
+  cut_known_transfer(program, command, target.length);
+  return add_pointer(program, target);
+}
+
+iree_status_t local_program_add_copy(local_program_t* program, iree_hal_buffer_ref_t source,
+                                     iree_hal_buffer_ref_t target) {
+  program_command_t* command = NULL;
+  IREE_RETURN_IF_ERROR(add_command(program, PROGRAM_COPY, &command));
+  cut_known_transfer(program, command, target.length);
+  IREE_RETURN_IF_ERROR(add_pointer(program, target));
+  return add_pointer(program, source);
+}
+
+iree_status_t local_program_add_update(local_program_t* program, const void* source, iree_hal_buffer_ref_t target) {
+  program_command_t* command = NULL;
+  void* data = NULL;
+  IREE_RETURN_IF_ERROR(program_copy(program, source, target.length, &data));
+  IREE_RETURN_IF_ERROR(add_command(program, PROGRAM_UPDATE, &command));
+  command->update.data = (const uint8_t*)data;
+  command->chunks = (program_chunks_t){target.length ? 1 : 0, target.length};
+  return add_pointer(program, target);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Dispatches
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t program_set_workgroup_count(iree_hal_executable_dispatch_state_v0_t* state, const uint32_t count[3],
+                                          uint64_t* out_total) {
+  *out_total = 0;
+  uint64_t total = (uint64_t)count[0] * count[1];
+  if (count[2] > UINT16_MAX || __builtin_mul_overflow(total, count[2], &total)) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "workgroup count %ux%ux%u is too large", count[0], count[1],
+                            count[2]);
+  }
+  state->workgroup_count_x = count[0];
+  state->workgroup_count_y = count[1];
+  state->workgroup_count_z = (uint16_t)count[2];
+  *out_total = total;
+  return iree_ok_status();
+}
+
+static iree_status_t set_workgroup_size(iree_hal_executable_dispatch_state_v0_t* state,
+                                        const iree_hal_executable_dispatch_attrs_v0_t* attrs,
+                                        const uint32_t config_size[3]) {
+  uint32_t size[3] = {attrs->workgroup_size_x, attrs->workgroup_size_y, attrs->workgroup_size_z};
+  for (int i = 0; i < 3; ++i) size[i] = iree_max(config_size[i] ? config_size[i] : size[i], 1);
+  if (size[2] > UINT16_MAX) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "workgroup size %ux%ux%u is too large", size[0], size[1],
+                            size[2]);
+  }
+  state->workgroup_size_x = size[0];
+  state->workgroup_size_y = size[1];
+  state->workgroup_size_z = (uint16_t)size[2];
+  return iree_ok_status();
+}
+
+static iree_status_t set_dispatch(local_program_t* program, program_command_t* command,
+                                  const local_dispatch_t* dispatch, const local_function_t* function) {
+  iree_hal_executable_dispatch_state_v0_t* state = &command->dispatch.state;
+  void* constants = NULL;
+  IREE_RETURN_IF_ERROR(set_workgroup_size(state, &function->attrs, dispatch->config->workgroup_size));
+  IREE_RETURN_IF_ERROR(program_copy(program, dispatch->constants.data, dispatch->constants.data_length, &constants));
+  state->constants = (const uint32_t*)constants;
+  state->constant_count = (uint16_t)(dispatch->constants.data_length / sizeof(uint32_t));
+  state->binding_count = (uint8_t)dispatch->bindings.count;
+  state->max_concurrency = (uint8_t)iree_min(program->params.worker_count, UINT8_MAX);
+  command->dispatch.run = function->run;
+  command->dispatch.environment = function->environment;
+  command->dispatch.local_memory_size =
+      (uint32_t)function->attrs.local_memory_pages * IREE_HAL_EXECUTABLE_WORKGROUP_LOCAL_MEMORY_PAGE_SIZE;
+  if (__builtin_add_overflow(command->dispatch.local_memory_size, dispatch->config->dynamic_workgroup_local_memory,
+                             &command->dispatch.local_memory_size)) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "workgroup local memory is too large");
+  }
+  command->is_sequential = function->attrs.flags & IREE_HAL_EXECUTABLE_DISPATCH_FLAG_V0_SEQUENTIAL;
+  return iree_ok_status();
+}
+
+iree_status_t local_program_add_dispatch(local_program_t* program, const local_dispatch_t* dispatch) {
+  if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "custom dispatch arguments are not supported on local devices");
+  }
+  const local_function_t* function = local_executable_function(dispatch->executable, dispatch->function);
+  if (!function) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the executable was not loaded by a local device");
+  }
+  program_command_t* command = NULL;
+  IREE_RETURN_IF_ERROR(add_command(program, PROGRAM_DISPATCH, &command));
+  IREE_RETURN_IF_ERROR(program_retain(program, dispatch->executable));
+  IREE_RETURN_IF_ERROR(set_dispatch(program, command, dispatch, function));
+  if (iree_hal_dispatch_uses_indirect_parameters(dispatch->flags)) {
+    command->is_open = true;
+    program->regions.data[program->regions.count - 1].is_open = true;
+  } else {
+    uint64_t total = 0;
+    IREE_RETURN_IF_ERROR(
+        program_set_workgroup_count(&command->dispatch.state, dispatch->config->workgroup_count, &total));
+    command->chunks = program_cut_dispatch(program, command->is_sequential, total);
+  }
+  bool is_open = command->is_open;  // pointers do not move commands, but be plain about it
+  for (iree_host_size_t i = 0; i < dispatch->bindings.count; ++i) {
+    IREE_RETURN_IF_ERROR(add_pointer(program, dispatch->bindings.values[i]));
+  }
+  return is_open ? add_pointer(program, dispatch->config->workgroup_count_ref) : iree_ok_status();
+}
+
+iree_status_t local_program_end(local_program_t* program) {
+  for (size_t i = 0; i < program->regions.count; ++i) {
+    program_region_t* region = &program->regions.data[i];
+    for (uint32_t j = 0; j < region->count; ++j) {
+      region->chunk_count += program->commands.data[region->first + j].chunks.count;
+    }
+  }
+  return iree_ok_status();
+}

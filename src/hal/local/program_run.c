@@ -1,0 +1,290 @@
+// Block programs: execution.
+#include "hal/detail.h"
+#include "hal/local/program_internal.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Workers
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t local_worker_reserve(local_worker_t* worker, size_t size) {
+  if (size <= worker->local_memory_size) return iree_ok_status();
+  local_worker_finish(worker);
+  size = iree_host_align(size, IREE_HAL_EXECUTABLE_WORKGROUP_LOCAL_MEMORY_PAGE_SIZE);
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_aligned(iree_allocator_system(), size,
+                                                     IREE_HAL_EXECUTABLE_WORKGROUP_LOCAL_MEMORY_PAGE_SIZE, 0,
+                                                     (void**)&worker->local_memory));
+  worker->local_memory_size = size;
+  return iree_ok_status();
+}
+
+void local_worker_finish(local_worker_t* worker) {
+  iree_allocator_free_aligned(iree_allocator_system(), worker->local_memory);
+  worker->local_memory = NULL;
+  worker->local_memory_size = 0;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// States
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t state_create(local_program_t* program, local_state_t** out_state) {
+  size_t pointer_count = program->pointers.count, command_count = program->commands.count;
+  size_t live_offset = iree_host_align(sizeof(local_state_t), 64);
+  size_t pointers_offset = live_offset + command_count * sizeof(program_live_t);
+  size_t lengths_offset = pointers_offset + pointer_count * sizeof(void*);
+  local_state_t* state = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(program->params.host_allocator,
+                                             lengths_offset + pointer_count * sizeof(size_t), (void**)&state));
+  state->program = program;
+  state->live = (program_live_t*)((uint8_t*)state + live_offset);
+  state->pointers = (void**)((uint8_t*)state + pointers_offset);
+  state->lengths = (size_t*)((uint8_t*)state + lengths_offset);
+  for (size_t i = 0; i < pointer_count; ++i) {
+    state->pointers[i] = program->pointers.data[i].data;
+    state->lengths[i] = program->pointers.data[i].length;
+  }
+  for (size_t i = 0; i < command_count; ++i) {
+    const program_command_t* command = &program->commands.data[i];
+    state->live[i].chunks = command->chunks;
+    if (command->kind != PROGRAM_DISPATCH) continue;
+    state->live[i].dispatch = command->dispatch.state;
+    state->live[i].dispatch.binding_ptrs = state->pointers + command->pointer;
+    state->live[i].dispatch.binding_lengths = state->lengths + command->pointer;
+  }
+  *out_state = state;
+  return iree_ok_status();
+}
+
+iree_status_t local_state_acquire(local_program_t* program, local_state_t** out_state) {
+  *out_state = __atomic_exchange_n(&program->free_state, NULL, __ATOMIC_ACQUIRE);
+  if (!*out_state) IREE_RETURN_IF_ERROR(state_create(program, out_state));
+  (*out_state)->next_region = 0;
+  return iree_ok_status();
+}
+
+void local_state_release(local_state_t* state) {
+  local_program_t* program = state->program;
+  local_state_t* expected = NULL;
+  bool kept =
+      __atomic_compare_exchange_n(&program->free_state, &expected, state, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  if (!kept) iree_allocator_free(program->params.host_allocator, state);
+}
+
+static void state_fail(local_state_t* state, iree_status_t status) {
+  intptr_t expected = 0;
+  if (!iree_atomic_compare_exchange_strong(&state->failure, &expected, (intptr_t)status, iree_memory_order_acq_rel,
+                                           iree_memory_order_relaxed)) {
+    iree_status_free(status);
+  }
+}
+
+static bool has_failed(local_state_t* state) {
+  return iree_atomic_load(&state->failure, iree_memory_order_relaxed) != 0;
+}
+
+iree_status_t local_state_take_failure(local_state_t* state) {
+  return (iree_status_t)iree_atomic_exchange(&state->failure, 0, iree_memory_order_acq_rel);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Binding
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct bound_slot_t {
+  uint8_t* data;
+  iree_device_size_t length;
+} bound_slot_t;
+
+static iree_status_t bind_slots(const local_program_t* program, iree_hal_buffer_binding_table_t table,
+                                bound_slot_t* slots) {
+  if (program->slot_count > table.count) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "binding table with %" PRIhsz " entries; %u are needed",
+                            table.count, program->slot_count);
+  }
+  for (uint32_t i = 0; i < program->slot_count; ++i) {
+    const iree_hal_buffer_binding_t* binding = &table.bindings[i];
+    slots[i] = (bound_slot_t){NULL, 0};
+    if (!binding->buffer) continue;
+    IREE_RETURN_IF_ERROR(local_buffer_pointer(binding->buffer, &slots[i].data), "binding table slot %u", i);
+    iree_device_size_t offset = 0;
+    IREE_RETURN_IF_ERROR(iree_hal_buffer_calculate_range(0, iree_hal_buffer_byte_length(binding->buffer),
+                                                         binding->offset, binding->length, &offset, &slots[i].length));
+    slots[i].data += offset;
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t fail_patch(const program_patch_t* patch, const bound_slot_t* slot) {
+  if (!slot->data) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "binding slot %u has no buffer", patch->slot);
+  return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
+                          "binding slot %u has %" PRIdsz " bytes; range at %" PRIdsz " of %" PRIdsz " is outside",
+                          patch->slot, slot->length, patch->offset, patch->length);
+}
+
+static iree_status_t bind_patches(local_state_t* state, const bound_slot_t* slots) {
+  const local_program_t* program = state->program;
+  for (size_t i = 0; i < program->patches.count; ++i) {
+    const program_patch_t* patch = &program->patches.data[i];
+    bound_slot_t late;
+    const bound_slot_t* slot = &slots[patch->slot];
+    if (patch->buffer) {
+      IREE_RETURN_IF_ERROR(local_buffer_pointer(patch->buffer, &late.data));
+      late.length = iree_hal_buffer_byte_length(patch->buffer);
+      slot = &late;
+    }
+    if (IREE_UNLIKELY(!slot->data || patch->offset > slot->length)) return fail_patch(patch, slot);
+    iree_device_size_t left = slot->length - patch->offset;
+    iree_device_size_t length = patch->length == IREE_HAL_WHOLE_BUFFER ? left : patch->length;
+    if (IREE_UNLIKELY(length > left)) return fail_patch(patch, slot);
+    state->pointers[patch->pointer] = slot->data + patch->offset;
+    state->lengths[patch->pointer] = length;
+  }
+  return iree_ok_status();
+}
+
+iree_status_t local_state_bind(local_state_t* state, iree_hal_buffer_binding_table_t binding_table) {
+  enum { INLINE_SLOTS = 64 };
+  const local_program_t* program = state->program;
+  if (program->patches.count == 0) return iree_ok_status();
+  bound_slot_t inline_slots[INLINE_SLOTS];
+  bound_slot_t* slots = inline_slots;
+  if (program->slot_count > INLINE_SLOTS) {
+    IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(program->params.host_allocator, program->slot_count,
+                                                     sizeof(*slots), (void**)&slots));
+  }
+  iree_status_t status = bind_slots(program, binding_table, slots);
+  if (iree_status_is_ok(status)) status = bind_patches(state, slots);
+  if (slots != inline_slots) iree_allocator_free(program->params.host_allocator, slots);
+  return status;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Regions
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Cuts the commands whose size was not known before now. Returns the region's chunks.
+static iree_status_t open_commands(local_state_t* state, const program_region_t* region, uint32_t* out_chunk_count) {
+  const local_program_t* program = state->program;
+  *out_chunk_count = region->chunk_count;
+  for (uint32_t i = region->first; i < region->first + region->count; ++i) {
+    const program_command_t* command = &program->commands.data[i];
+    if (!command->is_open) continue;
+    program_live_t* live = &state->live[i];
+    if (command->kind == PROGRAM_DISPATCH) {
+      uint32_t count[3];
+      uint64_t total = 0;
+      memcpy(count, state->pointers[command->pointer + command->dispatch.state.binding_count], sizeof(count));
+      IREE_RETURN_IF_ERROR(program_set_workgroup_count(&live->dispatch, count, &total));
+      live->chunks = program_cut_dispatch(program, command->is_sequential, total);
+    } else {
+      size_t length = state->lengths[command->pointer];
+      if (command->kind == PROGRAM_COPY) length = iree_min(length, state->lengths[command->pointer + 1]);
+      if (command->kind == PROGRAM_FILL) {
+        IREE_RETURN_IF_ERROR(hal_pattern_check(command->fill.pattern_length, 0, length));
+      }
+      state->lengths[command->pointer] = length;
+      live->chunks = program_cut_transfer(program, length);
+    }
+    *out_chunk_count += live->chunks.count;
+  }
+  return iree_ok_status();
+}
+
+uint32_t local_state_next_region(local_state_t* state) {
+  const local_program_t* program = state->program;
+  while (state->next_region < program->regions.count && !has_failed(state)) {
+    const program_region_t* region = &program->regions.data[state->next_region++];
+    uint32_t chunk_count = region->chunk_count;
+    if (region->is_open) {
+      iree_status_t status = open_commands(state, region, &chunk_count);
+      if (!iree_status_is_ok(status)) {
+        state_fail(state, status);
+        return 0;
+      }
+    }
+    state->region = region;
+    if (chunk_count) return chunk_count;
+  }
+  return 0;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Chunks
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t run_workgroups(const program_command_t* command, const program_live_t* live, uint64_t begin,
+                                    uint64_t end, local_worker_t* worker) {
+  const iree_hal_executable_dispatch_state_v0_t* dispatch = &live->dispatch;
+  if (command->dispatch.local_memory_size > worker->local_memory_size) {
+    IREE_RETURN_IF_ERROR(local_worker_reserve(worker, command->dispatch.local_memory_size));
+  }
+  uint64_t row = begin / dispatch->workgroup_count_x;
+  iree_hal_executable_workgroup_state_v0_t group = {
+      .workgroup_id_x = (uint32_t)(begin % dispatch->workgroup_count_x),
+      .workgroup_id_y = (uint32_t)(row % dispatch->workgroup_count_y),
+      .workgroup_id_z = (uint16_t)(row / dispatch->workgroup_count_y),
+      .processor_id = worker->processor_id,
+      .local_memory = worker->local_memory,
+      .local_memory_size = (uint32_t)iree_min(worker->local_memory_size, UINT32_MAX),
+  };
+  for (uint64_t i = begin; i < end; ++i) {
+    int result = command->dispatch.run(command->dispatch.environment, dispatch, &group);
+    if (IREE_UNLIKELY(result != 0)) {
+      return iree_make_status(IREE_STATUS_INTERNAL, "executable entry point returned catastrophic failure %d", result);
+    }
+    if (++group.workgroup_id_x < dispatch->workgroup_count_x) continue;
+    group.workgroup_id_x = 0;
+    if (++group.workgroup_id_y < dispatch->workgroup_count_y) continue;
+    group.workgroup_id_y = 0;
+    ++group.workgroup_id_z;
+  }
+  return iree_ok_status();
+}
+
+static uint64_t total_workgroups(const iree_hal_executable_dispatch_state_v0_t* dispatch) {
+  return (uint64_t)dispatch->workgroup_count_x * dispatch->workgroup_count_y * dispatch->workgroup_count_z;
+}
+
+static void run_command_chunk(local_state_t* state, uint32_t index, uint32_t chunk, local_worker_t* worker) {
+  const program_command_t* command = &state->program->commands.data[index];
+  const program_live_t* live = &state->live[index];
+  uint64_t begin = chunk * live->chunks.size;
+  uint64_t total = command->kind == PROGRAM_DISPATCH ? total_workgroups(&live->dispatch)
+                                                     : (uint64_t)state->lengths[command->pointer];
+  uint64_t end = iree_min(begin + live->chunks.size, total);
+  uint8_t* target = (uint8_t*)state->pointers[command->pointer];
+  switch (command->kind) {
+    case PROGRAM_DISPATCH: {
+      iree_status_t status = run_workgroups(command, live, begin, end, worker);
+      if (IREE_UNLIKELY(!iree_status_is_ok(status))) state_fail(state, status);
+      break;
+    }
+    case PROGRAM_FILL:
+      hal_pattern_fill(target + begin, end - begin, command->fill.pattern, command->fill.pattern_length);
+      break;
+    case PROGRAM_COPY:
+      memmove(target + begin, (uint8_t*)state->pointers[command->pointer + 1] + begin, end - begin);
+      break;
+    case PROGRAM_UPDATE:
+      memcpy(target, command->update.data, total);
+      break;
+  }
+}
+
+void local_state_run_chunk(local_state_t* state, uint32_t chunk, local_worker_t* worker) {
+  if (IREE_UNLIKELY(has_failed(state))) return;
+  uint32_t index = state->region->first;
+  while (chunk >= state->live[index].chunks.count) chunk -= state->live[index++].chunks.count;
+  run_command_chunk(state, index, chunk, worker);
+}
+
+void local_state_run(local_state_t* state, local_worker_t* worker) {
+  while (local_state_next_region(state)) {
+    const program_region_t* region = state->region;
+    for (uint32_t i = region->first; i < region->first + region->count; ++i) {
+      for (uint32_t chunk = 0; chunk < state->live[i].chunks.count && !has_failed(state); ++chunk) {
+        run_command_chunk(state, i, chunk, worker);
+      }
+    }
+  }
+}

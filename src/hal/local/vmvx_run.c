@@ -1,0 +1,249 @@
+// The interpreter of vmvx functions: one workgroup, one thread. The verifier has made sure of everything but bounds.
+#include "hal/local/vmvx.h"
+
+// A row of the function's memories, with its place.
+typedef struct memory_t {
+  uint8_t* data;
+  uint64_t count;  // elements
+  uint32_t bytes;  // of one
+} memory_t;
+
+typedef struct worker_t {
+  const vmvx_function_t* function;
+  const iree_hal_executable_dispatch_state_v0_t* dispatch;
+  const iree_hal_executable_workgroup_state_v0_t* workgroup;
+  uint8_t* frame;
+  memory_t memories[VMVX_MAX_MEMORIES];
+} worker_t;
+
+static inline const vmvx_register_t* reg(const worker_t* w, uint32_t number) { return &w->function->registers[number]; }
+static inline uint8_t* at(const worker_t* w, uint32_t number) { return w->frame + reg(w, number)->offset; }
+static inline int64_t get_index(const worker_t* w, uint32_t number) {
+  int64_t value;
+  memcpy(&value, at(w, number), 8);
+  return value;
+}
+static inline void set_index(const worker_t* w, uint32_t number, int64_t value) { memcpy(at(w, number), &value, 8); }
+
+static size_t align_up(size_t size) { return (size + 63) & ~(size_t)63; }
+
+size_t local_vmvx_memory_size(const vmvx_function_t* f) {
+  return align_up(f->frame_bytes) + align_up(f->workgroup_bytes) + align_up(f->private_bytes);
+}
+
+static bool set_up(worker_t* w) {
+  const vmvx_function_t* f = w->function;
+  if (w->dispatch->binding_count < f->binding_count || w->dispatch->constant_count < f->constant_count ||
+      w->workgroup->local_memory_size < local_vmvx_memory_size(f)) {
+    return false;
+  }
+  w->frame = w->workgroup->local_memory;
+  uint8_t* workgroup = w->frame + align_up(f->frame_bytes);
+  uint8_t* local[VMVX_MEMORY_KIND_COUNT] = {NULL, workgroup, workgroup + align_up(f->workgroup_bytes)};
+  for (uint32_t i = 0; i < f->memory_count; ++i) {
+    const vmvx_memory_row_t* row = &f->memories[i];
+    uint32_t bytes = vmvx_type_bytes(row->type);
+    if (row->kind == VMVX_MEMORY_BINDING) {
+      w->memories[i] =
+          (memory_t){w->dispatch->binding_ptrs[row->index], w->dispatch->binding_lengths[row->index], bytes};
+    } else {
+      w->memories[i] = (memory_t){local[row->kind] + row->index, row->length, bytes};
+    }
+    w->memories[i].count /= bytes;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+// `lanes` elements from `offset` on, or NULL when they are not all there.
+static inline uint8_t* locate(const worker_t* w, uint32_t memory, int64_t offset, uint32_t lanes) {
+  const memory_t* m = &w->memories[memory];
+  if (lanes > m->count || offset < 0 || (uint64_t)offset > m->count - lanes) return NULL;
+  return m->data + (uint64_t)offset * m->bytes;
+}
+
+static bool load(const worker_t* w, const uint32_t* x) {
+  const vmvx_register_t* r = reg(w, x[0]);
+  const uint8_t* from = locate(w, x[1], get_index(w, x[2]), r->lanes);
+  if (!from) return false;
+  memcpy(at(w, x[0]), from, (size_t)r->lanes * r->bytes);
+  vmvx_normalize(r->type, r->width, at(w, x[0]), r->lanes);
+  return true;
+}
+
+static bool store(const worker_t* w, const uint32_t* x) {
+  const vmvx_register_t* r = reg(w, x[0]);
+  uint8_t* to = locate(w, x[1], get_index(w, x[2]), r->lanes);
+  if (to) memcpy(to, at(w, x[0]), (size_t)r->lanes * r->bytes);
+  return to != NULL;
+}
+
+static int64_t lane_offset(const worker_t* w, uint32_t number, uint32_t lane) {
+  const vmvx_register_t* r = reg(w, number);
+  int64_t value;
+  vmvx_to_integers(r->type, at(w, number) + (size_t)lane * r->bytes, &value, 1);
+  return value;
+}
+
+// Lane by lane: gathers, scatters, and everything with a mask. `offsets`: operand 2 has an offset for each lane.
+static bool access_lanes(const worker_t* w, const vmvx_instr_t* instr, bool stores, bool offsets, bool masked) {
+  const uint32_t* x = instr->x;
+  const vmvx_register_t* r = reg(w, x[0]);
+  for (uint32_t lane = 0; lane < r->lanes; ++lane) {
+    uint8_t* value = at(w, x[0]) + (size_t)lane * r->bytes;
+    if (masked && !at(w, x[3])[lane]) {
+      if (!stores) memcpy(value, at(w, x[4]) + (size_t)lane * r->bytes, r->bytes);
+      continue;
+    }
+    int64_t offset = offsets ? lane_offset(w, x[2], lane) : 0;
+    if (!offsets && __builtin_add_overflow(get_index(w, x[2]), (int64_t)lane, &offset)) return false;
+    uint8_t* data = locate(w, x[1], offset, 1);
+    if (!data) return false;
+    if (stores) memcpy(data, value, r->bytes);
+    if (!stores) memcpy(value, data, r->bytes);
+  }
+  if (!stores) vmvx_normalize(r->type, r->width, at(w, x[0]), r->lanes);
+  return true;
+}
+
+// Workgroups may run at the same time: the element changes by compare and exchange, or under none when it lies across
+// its natural alignment, which no processor can do at once.
+static bool atomic(const worker_t* w, const uint32_t* x) {
+  const vmvx_memory_row_t* row = &w->function->memories[x[2]];
+  const vmvx_register_t* r = reg(w, x[0]);
+  uint8_t* data = locate(w, x[2], get_index(w, x[3]), 1);
+  if (!data || (uintptr_t)data % r->bytes) return false;
+  uint64_t old = 0, next = 0;
+  switch (r->bytes) {
+#define SIZE(size, ctype)                                                                                  \
+  case size: {                                                                                             \
+    ctype expected = __atomic_load_n((ctype*)(void*)data, __ATOMIC_RELAXED), desired;                      \
+    do {                                                                                                   \
+      memcpy(&old, &expected, size);                                                                       \
+      vmvx_eval_element(x[4], row, &old, at(w, x[1]), &next);                                              \
+      memcpy(&desired, &next, size);                                                                       \
+    } while (!__atomic_compare_exchange_n((ctype*)(void*)data, &expected, desired, true, __ATOMIC_RELAXED, \
+                                          __ATOMIC_RELAXED));                                              \
+    break;                                                                                                 \
+  }
+    SIZE(1, uint8_t)
+    SIZE(2, uint16_t)
+    SIZE(4, uint32_t)
+    SIZE(8, uint64_t)
+#undef SIZE
+  }
+  memcpy(at(w, x[0]), &old, r->bytes);
+  vmvx_normalize(r->type, r->width, at(w, x[0]), 1);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Instructions
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void param(const worker_t* w, const uint32_t* x) {
+  const vmvx_register_t* r = reg(w, x[0]);
+  memcpy(at(w, x[0]), &w->dispatch->constants[x[1]], r->bytes);
+  vmvx_normalize(r->type, r->width, at(w, x[0]), 1);
+}
+
+static void id(const worker_t* w, const uint32_t* x) {
+  const iree_hal_executable_dispatch_state_v0_t* d = w->dispatch;
+  const iree_hal_executable_workgroup_state_v0_t* g = w->workgroup;
+  const uint32_t values[VMVX_ID_END] = {g->workgroup_id_x,    g->workgroup_id_y,    g->workgroup_id_z,
+                                        d->workgroup_count_x, d->workgroup_count_y, d->workgroup_count_z};
+  set_index(w, x[0], values[x[1]]);
+}
+
+static bool for_goes_on(const worker_t* w, uint32_t index, uint32_t upper) {
+  return get_index(w, index) < get_index(w, upper);
+}
+
+static bool advance(const worker_t* w, const uint32_t* x) {
+  int64_t index = get_index(w, x[0]);
+  if (__builtin_add_overflow(index, get_index(w, x[2]), &index)) return false;
+  set_index(w, x[0], index);
+  return for_goes_on(w, x[0], x[1]);
+}
+
+static iree_status_code_t run(const worker_t* w) {
+  const vmvx_instr_t* instrs = w->function->instrs;
+  for (const vmvx_instr_t* instr = instrs;;) {
+    const uint32_t* x = instr->x;
+    bool ok = true;
+    switch (instr->op) {
+      case VMVX_OP_param:
+        param(w, x);
+        break;
+      case VMVX_OP_id:
+        id(w, x);
+        break;
+      case VMVX_OP_load:
+        ok = load(w, x);
+        break;
+      case VMVX_OP_store:
+        ok = store(w, x);
+        break;
+      case VMVX_OP_load_masked:
+        ok = access_lanes(w, instr, false, false, true);
+        break;
+      case VMVX_OP_store_masked:
+        ok = access_lanes(w, instr, true, false, true);
+        break;
+      case VMVX_OP_gather:
+      case VMVX_OP_gather_masked:
+        ok = access_lanes(w, instr, false, true, instr->op == VMVX_OP_gather_masked);
+        break;
+      case VMVX_OP_scatter:
+      case VMVX_OP_scatter_masked:
+        ok = access_lanes(w, instr, true, true, instr->op == VMVX_OP_scatter_masked);
+        break;
+      case VMVX_OP_atomic:
+        ok = atomic(w, x);
+        break;
+      case VMVX_OP_for:
+        set_index(w, x[0], get_index(w, x[1]));
+        instr = for_goes_on(w, x[0], x[2]) ? instr + 1 : &instrs[x[4]];
+        continue;
+      case VMVX_OP_next:
+        instr = advance(w, x) ? &instrs[x[3]] : instr + 1;
+        continue;
+      case VMVX_OP_if:
+        instr = *at(w, x[0]) ? instr + 1 : &instrs[x[1]] + 1;  // behind `else`
+        continue;
+      case VMVX_OP_else:
+      case VMVX_OP_while_next:
+        instr = &instrs[x[0]];
+        continue;
+      case VMVX_OP_while_if:
+        instr = *at(w, x[0]) ? instr + 1 : &instrs[x[1]];
+        continue;
+      case VMVX_OP_return:
+        return IREE_STATUS_OK;
+      case VMVX_OP_while:
+      case VMVX_OP_end_if:
+      case VMVX_OP_barrier:
+      case VMVX_OP_async_commit:
+      case VMVX_OP_async_wait:
+        break;
+      default:
+        vmvx_eval(w->function, instr, w->frame, 1);
+    }
+    if (!ok) return IREE_STATUS_OUT_OF_RANGE;
+    ++instr;
+  }
+}
+
+int local_vmvx_run(const iree_hal_executable_environment_v0_t* environment,
+                   const iree_hal_executable_dispatch_state_v0_t* dispatch_state,
+                   const iree_hal_executable_workgroup_state_v0_t* workgroup_state) {
+  worker_t worker;
+  worker.function = ((const local_vmvx_environment_t*)environment)->function;
+  worker.dispatch = dispatch_state;
+  worker.workgroup = workgroup_state;
+  if (!set_up(&worker)) return IREE_STATUS_INVALID_ARGUMENT;
+  return run(&worker);
+}
