@@ -24,15 +24,17 @@
 #define VMVX_FORMAT "vmvx-bytecode-fb"
 
 // Element types. TYPE(NAME, bytes)
-#define VMVX_TYPES(TYPE)                                                                                        \
-  TYPE(BOOL, 1)                                                                                                 \
-  TYPE(I8, 1)                                                                                                   \
-  TYPE(I16, 2)                                                                                                  \
-  TYPE(I32, 4)                                                                                                  \
-  TYPE(I64, 8)                                                                                                  \
-  TYPE(F32, 4)                                                                                                  \
-  TYPE(F64, 8) TYPE(F16, 2) TYPE(BF16, 2) TYPE(F8E4M3, 1) TYPE(F8E4M3FN, 1) TYPE(F8E5M2, 1) TYPE(F8E4M3FNUZ, 1) \
-      TYPE(F8E5M2FNUZ, 1) TYPE(F4E2M1FN, 1) TYPE(F8E8M0FNU, 1)
+#define VMVX_TYPES(TYPE)                                                                                  \
+  TYPE(BOOL, 1)                                                                                           \
+  TYPE(I8, 1)                                                                                             \
+  TYPE(I16, 2)                                                                                            \
+  TYPE(I32, 4)                                                                                            \
+  TYPE(I64, 8)                                                                                            \
+  TYPE(F32, 4)                                                                                            \
+  TYPE(F64, 8)                                                                                            \
+  TYPE(F16, 2)                                                                                            \
+  TYPE(BF16, 2) TYPE(F8E4M3, 1) TYPE(F8E4M3FN, 1) TYPE(F8E5M2, 1) TYPE(F8E4M3FNUZ, 1) TYPE(F8E5M2FNUZ, 1) \
+      TYPE(F4E2M1FN, 1) TYPE(F8E8M0FNU, 1)
 typedef enum {
 #define TYPE(NAME, bytes) VMVX_##NAME,
   VMVX_TYPES(TYPE)
@@ -63,7 +65,13 @@ typedef enum {
 } vmvx_shuffle_t;
 #define VMVX_EXCHANGE 0xffffu
 
-enum { VMVX_MAX_OPERANDS = 6, VMVX_MAX_LANES = 4096, VMVX_MAX_DEPTH = 64, VMVX_MAX_LOCAL = 16 << 20 };
+enum {
+  VMVX_MAX_OPERANDS = 6,
+  VMVX_MAX_LANES = 4096,
+  VMVX_MAX_DEPTH = 64,
+  VMVX_MAX_MEMORIES = 256,
+  VMVX_MAX_LOCAL = 16 << 20
+};
 
 typedef struct vmvx_header_t {
   uint32_t magic, version;
@@ -146,6 +154,8 @@ typedef struct vmvx_program_t {
 iree_status_t vmvx_program_open(iree_const_byte_span_t contents, bool threads, iree_allocator_t allocator,
                                 vmvx_program_t* out_program);
 void vmvx_program_close(vmvx_program_t* program);
+// Bytes of the file that starts with `header`.
+uint64_t vmvx_file_size(const vmvx_header_t* header);
 
 const char* vmvx_op_name(uint32_t op);
 const char* vmvx_op_operands(uint32_t op);

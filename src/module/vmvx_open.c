@@ -40,6 +40,18 @@ static iree_status_t cut_sections(iree_const_byte_span_t contents, sections_t* s
   return whole ? iree_ok_status() : iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "vmvx program is truncated");
 }
 
+uint64_t vmvx_file_size(const vmvx_header_t* h) {
+  const uint64_t sizes[] = {(uint64_t)h->function_count * sizeof(vmvx_function_row_t),
+                            (uint64_t)h->register_count * sizeof(vmvx_register_row_t),
+                            (uint64_t)h->memory_count * sizeof(vmvx_memory_row_t),
+                            (uint64_t)h->code_count * 4,
+                            h->data_size,
+                            h->name_size};
+  uint64_t offset = sizeof(*h);
+  for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) offset = ((offset + 7) & ~7ull) + sizes[i];
+  return offset;
+}
+
 static bool in_range(uint32_t first, uint32_t count, uint32_t limit) {
   return first <= limit && count <= limit - first;
 }
@@ -52,17 +64,19 @@ static bool is_element(uint8_t type, uint8_t width) {
   return type == VMVX_F4E2M1FN ? width == 4 : width == bits;
 }
 
-static iree_status_t check_function_row(const sections_t* s, const vmvx_function_row_t* row) {
+static iree_status_t check_function_row(const sections_t* s, const vmvx_function_row_t* row, bool may_thread) {
   const vmvx_header_t* h = s->header;
   uint64_t threads = (uint64_t)row->workgroup_size[0] * row->workgroup_size[1];
   bool fits = row->workgroup_size[0] <= 1024 && row->workgroup_size[1] <= 1024 && row->workgroup_size[2] <= 1024 &&
               threads * row->workgroup_size[2] >= 1 && threads * row->workgroup_size[2] <= 1024 &&
-              row->subgroup_size <= 64 && !(row->subgroup_size & (row->subgroup_size - 1));
+              (may_thread || threads * row->workgroup_size[2] == 1) && row->subgroup_size <= 64 &&
+              !(row->subgroup_size & (row->subgroup_size - 1));
   if (!in_range(row->name_first, row->name_size, h->name_size) ||
       !in_range(row->register_first, row->register_count, h->register_count) ||
       !in_range(row->memory_first, row->memory_count, h->memory_count) ||
       !in_range(row->code_first, row->code_count, h->code_count) || row->workgroup_bytes > VMVX_MAX_LOCAL ||
-      row->private_bytes > VMVX_MAX_LOCAL || row->binding_count > 0xffff || row->constant_count > 0xffff || !fits) {
+      row->private_bytes > VMVX_MAX_LOCAL || row->memory_count > VMVX_MAX_MEMORIES || row->binding_count > 0xffff ||
+      row->constant_count > 0xffff || !fits) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "vmvx function row is out of range");
   }
   return iree_ok_status();
@@ -186,7 +200,7 @@ static iree_status_t open_code(const sections_t* s, const vmvx_function_row_t* r
 
 static iree_status_t open_function(const sections_t* s, const vmvx_function_row_t* row, bool threads,
                                    vmvx_function_t* f, iree_allocator_t allocator) {
-  IREE_RETURN_IF_ERROR(check_function_row(s, row));
+  IREE_RETURN_IF_ERROR(check_function_row(s, row, threads));
   *f = (vmvx_function_t){
       .name = iree_make_string_view(s->names + row->name_first, row->name_size),
       .binding_count = row->binding_count,

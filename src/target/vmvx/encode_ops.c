@@ -35,7 +35,13 @@ static void encode_memory_row(encode_t* e, ir_value_t* value, vmvx_memory_row_t 
   vmvx_register_row_t element = live_register_row(value->type);
   row.type = element.type;
   row.width = element.width;
-  value->data = (void*)(uintptr_t)(++e->memory_count);
+  uint32_t number = 0;
+  const char* rows = e->memories.data + e->memory_first * sizeof(row);
+  while (number < e->memory_count && memcmp(rows + number * sizeof(row), &row, sizeof(row))) ++number;
+  value->data = (void*)(uintptr_t)(number + 1);
+  if (number < e->memory_count) return;
+  if (number == VMVX_MAX_MEMORIES) encode_fail(e, "has more than %d bindings, allocs and views", VMVX_MAX_MEMORIES);
+  ++e->memory_count;
   text_append(&e->memories, (const char*)&row, sizeof(row));
 }
 
