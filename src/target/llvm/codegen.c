@@ -40,7 +40,7 @@ static bool emit_tables(build_job_t* job, const char* query_name, codegen_bytes_
 static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned count, target_executable_t* out,
                      text_t* error) {
   static const char* const args[] = {"-shared",           "-Bsymbolic", "--no-undefined", "--build-id=none",
-                                     "--hash-style=sysv", "-znow",      "-znognustack",   "-zrelro",
+                                     "--hash-style=both", "-znow",      "-znognustack",   "-zrelro",
                                      "--gc-sections",     "--icf=all"};
   static const char* const relocatable[] = {"-r"};
   const target_dump_t* dump = &job->options->dump;

@@ -64,8 +64,9 @@ LLVMValueRef emit_float_logistic(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVM
 // Small: through expm1. Large: exp(x) / 2 less its reciprocal quarter.
 LLVMValueRef emit_float_sinh(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
   LLVMValueRef y = build_fabs(e, a), one = build_float(a, 1), half = build_float(a, 0.5);
-  LLVMValueRef t = emit_float_expm1(e, build_min(e, one, y), NULL, NULL);
-  LLVMValueRef small = build_fmul(e, half, build_fadd(e, t, build_fdiv(e, t, build_fadd(e, t, one))));
+  LLVMValueRef t = emit_float_expm1(e, y, NULL, NULL);
+  LLVMValueRef halved = build_fmul(e, half, t);
+  LLVMValueRef small = build_fadd(e, halved, build_fdiv(e, halved, build_fadd(e, t, one)));
   LLVMValueRef large = math_exp_scaled(e, y, -1);
   large = build_fsub(e, large, build_fdiv(e, build_float(a, 0.25), large));
   return build_copysign(e, build_select(e, build_fcmp(e, LLVMRealOLT, y, one), small, large), a);
