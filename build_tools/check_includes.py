@@ -21,11 +21,14 @@ ALLOWED = {
     "hal": ["base", "module"],
     "vm": ["base", "module"],
     "runtime": ["base", "module", "hal", "vm"],
+    "tooling": ["base", "module"],
     "isa": ["base"],
     "softgpu": ["base", "isa"],
 }
 # Folders that may include the public headers of the runtime, iree/….
-RUNTIME = ["base", "module", "hal", "vm", "runtime"]
+RUNTIME = ["base", "module", "hal", "vm", "runtime", "tooling"]
+# Headers that are contracts between compiler and runtime, for both.
+SHARED = ("compiler/", "base/", "hal/buffer_view.h", "hal/local/executable_library.h")
 # Folders that may include LLVM's and lld's headers.
 LLVM = ["src/target/llvm/", "src/softgpu/"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
@@ -42,7 +45,7 @@ def problem(path, included):
         return None
     owner = path.split("/")[1]
     if folder == "iree" and owner not in RUNTIME:
-        public = rest.startswith(("compiler/", "base/"))
+        public = rest.startswith(SHARED)
         return None if public else f"src/{owner} is no part of the runtime"
     if folder in ALLOWED and rest and folder != owner and folder not in ALLOWED.get(owner, []):
         return f"src/{owner} may include {', '.join(ALLOWED.get(owner, [])) or 'nothing else'}"
