@@ -47,9 +47,7 @@ enum { FLAG_COUNT = sizeof(flags) / sizeof(*flags) };
 // Command line
 //===----------------------------------------------------------------------------------------------------------------===
 
-static void usage(FILE* out) {
-  fputs("usage: iree-import-onnx [-h] [options] input_file\n", out);
-}
+static void usage(FILE* out) { fputs("usage: iree-import-onnx [-h] [options] input_file\n", out); }
 
 static int help(void) {
   usage(stdout);
@@ -93,10 +91,17 @@ static bool set_value(const flag_t* flag, const char* text, arguments_t* args) {
   char* end = NULL;
   errno = 0;
   switch (flag->kind) {
-    case KIND_TEXT: *(const char**)member = text; return true;
-    case KIND_NUMBER: *(long long*)member = strtoll(text, &end, 10); break;
-    case KIND_DECIMAL: *(double*)member = strtod(text, &end); break;
-    default: return false;
+    case KIND_TEXT:
+      *(const char**)member = text;
+      return true;
+    case KIND_NUMBER:
+      *(long long*)member = strtoll(text, &end, 10);
+      break;
+    case KIND_DECIMAL:
+      *(double*)member = strtod(text, &end);
+      break;
+    default:
+      return false;
   }
   return end != text && !*end && !errno;
 }
@@ -159,9 +164,12 @@ static void on_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* lo
 static void show(console_t* c, const char* what, uint32_t done, uint32_t total) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  if (!c->terminal || (double)(now.tv_sec - c->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - c->start.tv_nsec) < 1) return;
-  if (total) fprintf(stderr, "\r\033[K%s [%u/%u]", what, done, total);
-  else fprintf(stderr, "\r\033[K%s", what);
+  if (!c->terminal || (double)(now.tv_sec - c->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - c->start.tv_nsec) < 1)
+    return;
+  if (total)
+    fprintf(stderr, "\r\033[K%s [%u/%u]", what, done, total);
+  else
+    fprintf(stderr, "\r\033[K%s", what);
   fflush(stderr);
   c->shown = true;
 }
@@ -199,8 +207,10 @@ static bool write_archive(const arguments_t* args, const onnx_parameters_t* para
   const char* output = args->output;
   const char *slash = strrchr(output ? output : "", '/'), *dot = strrchr(slash ? slash : output ? output : "", '.');
   int stem = output ? (int)(dot && dot != output && dot[-1] != '/' ? (size_t)(dot - output) : strlen(output)) : 0;
-  if (args->save_to) snprintf(path, sizeof(path), "%s", args->save_to);
-  else snprintf(path, sizeof(path), "%.*s_params.irpa", stem, output);
+  if (args->save_to)
+    snprintf(path, sizeof(path), "%s", args->save_to);
+  else
+    snprintf(path, sizeof(path), "%.*s_params.irpa", stem, output);
   FILE* file = fopen(path, "wb");
   if (!file) return fprintf(stderr, "cannot write '%s': %s\n", path, strerror(errno)), false;
   return close_output(file, path, onnx_write_parameters(parameters, file));

@@ -90,7 +90,8 @@ void source_close(source_file_t* source) {
 ir_op_t* source_parse(ir_context_t* ctx, source_file_t* source) {
   if (source->is_onnx) {
     onnx_options_t options = {.externalize_inputs = -1};
-    return onnx_import_buffer(ctx, source->path, source->data, source->size, &options, &source->onnx_files);
+    onnx_source_t model = {source->path, source->data, source->size};
+    return onnx_import_buffer(ctx, &model, &options, &source->onnx_files);
   }
   if (source->size >= 4 && memcmp(source->data, "ML\xefR", 4) == 0) {
     ir_error(ctx, ir_loc_file(ctx, source->path, 1, 1),

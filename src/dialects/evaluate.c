@@ -60,8 +60,9 @@ double* tensor_numbers(eval_op_t* o, const tensor_t* t, bool is_unsigned) {
   uint64_t mask = floats || t->element->width >= 64 ? ~0ull : (1ull << t->element->width) - 1;
   for (int64_t i = 0; i < t->count; ++i) {
     int64_t integer = floats ? 0 : tensor_integer(t, i);
-    numbers[i] = floats ? ir_scalar_load_number(t->element, tensor_at(t, i))
-                        : is_unsigned ? (double)((uint64_t)integer & mask) : (double)integer;
+    numbers[i] = floats        ? ir_scalar_load_number(t->element, tensor_at(t, i))
+                 : is_unsigned ? (double)((uint64_t)integer & mask)
+                               : (double)integer;
   }
   return numbers;
 }
@@ -128,7 +129,7 @@ int32_t eval_list(eval_op_t* o, const char* name, int64_t* out) {
 }
 
 bool eval_kind(eval_op_t* o, const char* name, scalar_fn_t* out) {
-  static const scalar_fn_t kinds[] = {SCALAR_add,  SCALAR_mul,  SCALAR_min, SCALAR_max, SCALAR_minu,
+  static const scalar_fn_t kinds[] = {SCALAR_add,  SCALAR_mul, SCALAR_min, SCALAR_max, SCALAR_minu,
                                       SCALAR_maxu, SCALAR_and, SCALAR_or,  SCALAR_xor};
   const char* kind = ir_op_string(o->op, name, "");
   for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
@@ -142,7 +143,9 @@ scalar_value_t eval_identity(scalar_fn_t fn, const ir_type_t* element) {
   int64_t highest = element->width >= 64 || element->width == 0 ? INT64_MAX : (1ll << (element->width - 1)) - 1;
   scalar_value_t v = {0};
   switch (fn) {
-    case SCALAR_mul: v.f = v.i = 1; break;
+    case SCALAR_mul:
+      v.f = v.i = 1;
+      break;
     case SCALAR_min:
       v.f = __builtin_inf();
       v.i = highest;
@@ -152,8 +155,11 @@ scalar_value_t eval_identity(scalar_fn_t fn, const ir_type_t* element) {
       v.i = -highest - 1;
       break;
     case SCALAR_minu:
-    case SCALAR_and: v.i = -1; break;
-    default: break;
+    case SCALAR_and:
+      v.i = -1;
+      break;
+    default:
+      break;
   }
   return floats ? v : scalar_fit(element, v);
 }
@@ -195,33 +201,32 @@ static bool eval_op(evaluator_t* e, ir_op_t* op) {
   return true;
 }
 
-bool eval_block(evaluator_t* e, ir_block_t* block, const tensor_t* args, uint32_t arg_count, tensor_t* results,
-                uint32_t result_count) {
+bool eval_block(evaluator_t* e, ir_block_t* block, tensors_t args, tensors_t results) {
   eval_op_t o = {.e = e, .op = block->parent->parent};
-  if (arg_count != block->arg_count) return eval_error(&o, "its block has %u arguments", block->arg_count);
+  if (args.count != block->arg_count) return eval_error(&o, "its block has %u arguments", block->arg_count);
   if (++e->depth > MAX_DEPTH) return eval_error(&o, "it nests too deep");
-  for (uint32_t i = 0; i < arg_count; ++i) block->args[i]->data = arena_copy(e->arena, &args[i], sizeof(*args));
+  for (uint32_t i = 0; i < args.count; ++i)
+    block->args[i]->data = arena_copy(e->arena, &args.items[i], sizeof(tensor_t));
   IR_FOR_OPS(op, block) {
     if (!ir_has_trait(op, IR_TRAIT_TERMINATOR) && op != block->last) {
       if (!eval_op(e, op)) return false;
       continue;
     }
-    if (op->operand_count != result_count) return eval_error(&o, "it yields %u values", op->operand_count);
-    for (uint32_t i = 0; i < result_count; ++i) {
+    if (op->operand_count != results.count) return eval_error(&o, "it yields %u values", op->operand_count);
+    for (uint32_t i = 0; i < results.count; ++i) {
       const tensor_t* value = ir_operand(op, i)->data;
       if (!value) return eval_error(&o, "a yielded value is missing");
-      results[i] = *value;
+      results.items[i] = *value;
     }
   }
   --e->depth;
   return true;
 }
 
-static bool eval_region(eval_op_t* o, uint32_t region, const tensor_t* args, uint32_t arg_count, tensor_t* results,
-                        uint32_t result_count) {
+static bool eval_region(eval_op_t* o, uint32_t region, tensors_t args, tensors_t results) {
   ir_block_t* block = region < o->op->region_count ? o->op->regions[region].first : NULL;
   if (!block || !block->last) return eval_error(o, "a region is empty");
-  return eval_block(o->e, block, args, arg_count, results, result_count);
+  return eval_block(o->e, block, args, results);
 }
 
 bool graph_evaluate(ir_context_t* ctx, ir_op_t* func, const ir_attr_t* const* inputs, const ir_attr_t** outputs) {
@@ -235,7 +240,7 @@ bool graph_evaluate(ir_context_t* ctx, ir_op_t* func, const ir_attr_t* const* in
   tensor_t* args = ARENA_ARRAY(&arena, tensor_t, count + 1);
   tensor_t* results = ARENA_ARRAY(&arena, tensor_t, result_count + 1);
   for (uint32_t i = 0; done && i < count; ++i) done = tensor_from_attr(&o, inputs[i], &args[i]);
-  done = done && eval_block(&e, body, args, count, results, result_count);
+  done = done && eval_block(&e, body, (tensors_t){args, count}, (tensors_t){results, result_count});
   for (uint32_t i = 0; done && i < result_count; ++i) outputs[i] = tensor_to_attr(ctx, &results[i]);
   arena_finish(&arena);
   return done;
@@ -269,7 +274,7 @@ bool eval_constant(eval_op_t* o) {
 
 bool eval_if(eval_op_t* o) {
   uint32_t region = tensor_integer(&o->in[0], 0) ? 0 : 1;
-  return eval_region(o, region, NULL, 0, o->out, o->op->result_count);
+  return eval_region(o, region, (tensors_t){0}, (tensors_t){o->out, o->op->result_count});
 }
 
 bool eval_while(eval_op_t* o) {
@@ -279,9 +284,9 @@ bool eval_while(eval_op_t* o) {
   memcpy(values, o->in, sizeof(*values) * count);
   for (;;) {
     tensor_t go;
-    if (!eval_region(o, 0, values, count, &go, 1)) return false;
+    if (!eval_region(o, 0, (tensors_t){values, count}, (tensors_t){&go, 1})) return false;
     if (!tensor_integer(&go, 0)) break;
-    if (!eval_region(o, 1, values, count, o->out, count)) return false;
+    if (!eval_region(o, 1, (tensors_t){values, count}, (tensors_t){o->out, count})) return false;
     memcpy(values, o->out, sizeof(*values) * count);
   }
   memcpy(o->out, values, sizeof(*values) * count);
@@ -293,7 +298,7 @@ bool eval_call(eval_op_t* o) {
   ir_op_t* func = callee && callee->text && o->e->module ? ir_symbol_lookup(o->e->module, callee->text) : NULL;
   ir_block_t* body = func && func->region_count ? func->regions[0].first : NULL;
   if (!body) return eval_error(o, "the callee is not defined here");
-  return eval_block(o->e, body, o->in, o->op->operand_count, o->out, o->op->result_count);
+  return eval_block(o->e, body, (tensors_t){o->in, o->op->operand_count}, (tensors_t){o->out, o->op->result_count});
 }
 
 bool eval_global_load(eval_op_t* o) {
@@ -304,7 +309,7 @@ bool eval_global_load(eval_op_t* o) {
 }
 
 bool eval_dispatch(eval_op_t* o) {
-  return eval_region(o, 0, o->in, o->op->operand_count, o->out, o->op->result_count);
+  return eval_region(o, 0, (tensors_t){o->in, o->op->operand_count}, (tensors_t){o->out, o->op->result_count});
 }
 
 bool eval_assert(eval_op_t* o) {

@@ -9,9 +9,9 @@
 // one per result. False after a diagnostic.
 bool graph_evaluate(ir_context_t* ctx, ir_op_t* func, const ir_attr_t* const* inputs, const ir_attr_t** outputs);
 
-// One op without regions. `inputs` has one ELEMENTS attribute per operand, `outputs` room for one per result. Index maps
-// and gathers take operands of any element type and keep it, whatever the op's types say, so that a caller can follow
-// where elements go. False, without a diagnostic, when the op cannot be evaluated.
+// One op without regions. `inputs` has one ELEMENTS attribute per operand, `outputs` room for one per result. Index
+// maps and gathers take operands of any element type and keep it, whatever the op's types say, so that a caller can
+// follow where elements go. False, without a diagnostic, when the op cannot be evaluated.
 bool graph_evaluate_op(ir_context_t* ctx, ir_op_t* op, const ir_attr_t* const* inputs, const ir_attr_t** outputs);
 
 #endif  // IREE_C_DIALECTS_EVALUATE_H_

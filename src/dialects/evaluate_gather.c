@@ -41,8 +41,10 @@ static void split_index(const lists_t* l, const tensor_t* x, int32_t rank, const
   int32_t b = 0, w = 0;
   int64_t offsets[2 * GRAPH_MAX_RANK];
   for (int32_t i = 0; i < rank; ++i) {
-    if (has(l->window, l->window_count, i)) offsets[w++] = index[i];
-    else batch[b++] = index[i];
+    if (has(l->window, l->window_count, i))
+      offsets[w++] = index[i];
+    else
+      batch[b++] = index[i];
   }
   w = 0;
   for (int32_t d = 0; d < x->rank; ++d) {
@@ -52,7 +54,8 @@ static void split_index(const lists_t* l, const tensor_t* x, int32_t rank, const
 }
 
 // The start that the index vector at `batch` gives for each operand dim (0 for those it does not name).
-static void read_start(const lists_t* l, const tensor_t* x, const tensor_t* indices, const int64_t* batch, int64_t* start) {
+static void read_start(const lists_t* l, const tensor_t* x, const tensor_t* indices, const int64_t* batch,
+                       int64_t* start) {
   int64_t strides[2 * GRAPH_MAX_RANK], base = 0, at[2 * GRAPH_MAX_RANK];
   tensor_strides(indices, strides);
   for (int32_t i = 0, k = 0; i < indices->rank; ++i) {
@@ -70,7 +73,8 @@ static void read_start(const lists_t* l, const tensor_t* x, const tensor_t* indi
 
 static bool lists_fit(eval_op_t* o, const lists_t* l, const tensor_t* x, int32_t result_rank, const tensor_t* indices) {
   int32_t batch = indices->rank - (l->vector_dim < indices->rank);
-  bool fits = l->window_count + l->collapsed_count + l->batch_count == x->rank && l->window_count + batch == result_rank;
+  bool fits =
+      l->window_count + l->collapsed_count + l->batch_count == x->rank && l->window_count + batch == result_rank;
   for (int32_t k = 0; fits && k < l->map_count; ++k) fits = l->map[k] >= 0 && l->map[k] < x->rank;
   for (int32_t k = 0; fits && k < l->batch_count; ++k) {
     fits = l->batch[k] >= 0 && l->batch[k] < x->rank && l->indices_batch[k] >= 0 && l->indices_batch[k] < indices->rank;
@@ -191,7 +195,7 @@ static bool apply_body(eval_op_t* o, int64_t to, int64_t from) {
     args[count + k] = scalar_of(&o->in[count + 1 + k], from);
   }
   if (!block || !block->last) return eval_error(o, "it has no body");
-  if (!eval_block(o->e, block, args, 2 * count, args + 2 * count, count)) return false;
+  if (!eval_block(o->e, block, (tensors_t){args, 2 * count}, (tensors_t){args + 2 * count, count})) return false;
   for (uint32_t k = 0; k < count; ++k) memcpy(tensor_at(&o->out[k], to), args[2 * count + k].data, o->out[k].bytes);
   return true;
 }

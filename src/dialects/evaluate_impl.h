@@ -2,15 +2,15 @@
 #ifndef IREE_C_DIALECTS_EVALUATE_IMPL_H_
 #define IREE_C_DIALECTS_EVALUATE_IMPL_H_
 
-#include "dialects/graph.h"
 #include "dialects/evaluate.h"
+#include "dialects/graph.h"
 
 typedef struct tensor_t {
   const ir_type_t* element;  // scalar type
   int32_t rank;
   int64_t dims[2 * GRAPH_MAX_RANK];
-  int64_t count;             // elements
-  uint32_t bytes;            // per element
+  int64_t count;   // elements
+  uint32_t bytes;  // per element
   char* data;
 } tensor_t;
 
@@ -19,7 +19,7 @@ typedef struct evaluator_t {
   arena_t* arena;  // of the evaluation
   bool quiet;      // no diagnostics
   uint32_t depth;
-  ir_op_t* module; // for calls and globals
+  ir_op_t* module;  // for calls and globals
 } evaluator_t;
 
 // In an op's function: operands and results (results are to be filled by tensor_make or a copy of a struct).
@@ -39,7 +39,9 @@ bool tensor_make(eval_op_t* o, tensor_t* out, const ir_type_t* element, int32_t 
 // The shape of result i: static sizes of its type, '?' from the trailing index operands starting at `first`.
 bool tensor_result(eval_op_t* o, uint32_t i, uint32_t first, const ir_type_t* element);
 static inline char* tensor_at(const tensor_t* t, int64_t i) { return t->data + i * t->bytes; }
-static inline scalar_value_t tensor_load(const tensor_t* t, int64_t i) { return scalar_load(t->element, tensor_at(t, i)); }
+static inline scalar_value_t tensor_load(const tensor_t* t, int64_t i) {
+  return scalar_load(t->element, tensor_at(t, i));
+}
 static inline void tensor_store(const tensor_t* t, int64_t i, scalar_value_t v) {
   scalar_store(t->element, v, tensor_at(t, i));
 }
@@ -63,20 +65,26 @@ scalar_value_t eval_identity(scalar_fn_t fn, const ir_type_t* element);
 scalar_value_t eval_combine(scalar_fn_t fn, const ir_type_t* element, scalar_value_t a, scalar_value_t b);
 
 // Runs a region's block on arguments; `results` gets what its terminator yields.
-bool eval_block(evaluator_t* e, ir_block_t* block, const tensor_t* args, uint32_t arg_count, tensor_t* results,
-                uint32_t result_count);
+typedef struct tensors_t {
+  tensor_t* items;
+  uint32_t count;
+} tensors_t;
+bool eval_block(evaluator_t* e, ir_block_t* block, tensors_t args, tensors_t results);
 
-#define EVAL_OPS(X)                                                                                                  \
-  X(CONSTANT, constant) X(DIM, dim) X(EMPTY, empty) X(TO_TENSOR, same) X(TO_SCALAR, same) X(RESHAPE, reshape)       \
-  X(TRANSPOSE, transpose) X(BROADCAST, broadcast) X(SLICE, slice) X(PAD, pad) X(CONCAT, concat) X(REVERSE, reverse) \
-  X(IOTA, iota) X(DYNAMIC_SLICE, dynamic_slice) X(DYNAMIC_UPDATE, dynamic_update) X(GATHER, gather)                 \
-  X(SCATTER, scatter) X(CONTRACT, contract) X(CONV, conv) X(REDUCE, reduce) X(ARG_REDUCE, arg_reduce)               \
-  X(WINDOW, window) X(SCAN, scan) X(SORT, sort) X(TOP_K, top_k) X(REDUCE_GENERIC, reduce_generic)                   \
-  X(SORT_GENERIC, sort_generic) X(SCATTER_GENERIC, scatter_generic) X(WINDOW_GENERIC, window_generic)               \
-  X(GENERIC, generic) X(FFT, fft) X(CHOLESKY, cholesky) X(TRIANGULAR_SOLVE, triangular_solve)                       \
-  X(ATTENTION, attention) X(RANDOM_BITS, random_bits) X(IF, if) X(WHILE, while) X(CALL, call)                       \
-  X(GLOBAL_LOAD, global_load) X(ASSERT, assert) X(BARRIER, all_same) X(DISPATCH, dispatch) X(PACK, pack)            \
-  X(UNPACK, unpack)
+#define EVAL_OPS(X)                                                                                               \
+  X(CONSTANT, constant)                                                                                           \
+  X(DIM, dim)                                                                                                     \
+  X(EMPTY, empty) X(TO_TENSOR, same) X(TO_SCALAR, same) X(RESHAPE, reshape) X(TRANSPOSE, transpose)               \
+      X(BROADCAST, broadcast) X(SLICE, slice) X(PAD, pad) X(CONCAT, concat) X(REVERSE, reverse) X(IOTA, iota)     \
+          X(DYNAMIC_SLICE, dynamic_slice) X(DYNAMIC_UPDATE, dynamic_update) X(GATHER, gather) X(SCATTER, scatter) \
+              X(CONTRACT, contract) X(CONV, conv) X(REDUCE, reduce) X(ARG_REDUCE, arg_reduce) X(WINDOW, window)   \
+                  X(SCAN, scan) X(SORT, sort) X(TOP_K, top_k) X(REDUCE_GENERIC, reduce_generic)                   \
+                      X(SORT_GENERIC, sort_generic) X(SCATTER_GENERIC, scatter_generic)                           \
+                          X(WINDOW_GENERIC, window_generic) X(GENERIC, generic) X(FFT, fft) X(CHOLESKY, cholesky) \
+                              X(TRIANGULAR_SOLVE, triangular_solve) X(ATTENTION, attention)                       \
+                                  X(RANDOM_BITS, random_bits) X(IF, if) X(WHILE, while) X(CALL, call)             \
+                                      X(GLOBAL_LOAD, global_load) X(ASSERT, assert) X(BARRIER, all_same)          \
+                                          X(DISPATCH, dispatch) X(PACK, pack) X(UNPACK, unpack)
 #define X(NAME, fn) bool eval_##fn(eval_op_t* o);
 EVAL_OPS(X)
 #undef X

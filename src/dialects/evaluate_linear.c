@@ -35,7 +35,8 @@ static bool read_side(eval_op_t* o, const tensor_t* x, const char* batch, const 
   for (int32_t d = 0; d < x->rank; ++d) {
     if (!taken[d]) s->free[s->free_count++] = d;
   }
-  int64_t own[2 * GRAPH_MAX_RANK], sizes[2 * GRAPH_MAX_RANK], strides[2 * GRAPH_MAX_RANK], index[2 * GRAPH_MAX_RANK] = {0};
+  int64_t own[2 * GRAPH_MAX_RANK], sizes[2 * GRAPH_MAX_RANK], strides[2 * GRAPH_MAX_RANK],
+      index[2 * GRAPH_MAX_RANK] = {0};
   tensor_strides(x, own);
   s->batch_size = s->free_size = s->contract_size = 1;
   for (int32_t i = 0; i < x->rank; ++i) {
@@ -94,10 +95,14 @@ static bool read_layout(eval_op_t* o, const char* text, const char* letters, int
   if ((int32_t)strlen(text) != rank) return eval_error(o, "layout '%s' does not fit rank %d", text, rank);
   for (int32_t i = 0; i < rank; ++i) {
     int32_t digit = text[i] - '0';
-    if (text[i] == letters[0]) out->first = i;
-    else if (text[i] == letters[1]) out->second = i;
-    else if (digit >= 0 && digit < rank - 2) out->spatial[digit] = i;
-    else return eval_error(o, "layout '%s' is invalid", text);
+    if (text[i] == letters[0])
+      out->first = i;
+    else if (text[i] == letters[1])
+      out->second = i;
+    else if (digit >= 0 && digit < rank - 2)
+      out->spatial[digit] = i;
+    else
+      return eval_error(o, "layout '%s' is invalid", text);
   }
   return (out->first >= 0 && out->second >= 0) || eval_error(o, "layout '%s' is invalid", text);
 }
@@ -188,7 +193,8 @@ typedef struct attention_t {
   bool causal;
 } attention_t;
 
-static void attend_row(const attention_t* a, int64_t batch, int64_t row, const double* mask, double* weights, double* out) {
+static void attend_row(const attention_t* a, int64_t batch, int64_t row, const double* mask, double* weights,
+                       double* out) {
   const double* q = a->q + (batch * a->m + row) * a->d;
   double most = -INFINITY, sum = 0;
   for (int64_t j = 0; j < a->n; ++j) {
@@ -252,7 +258,7 @@ bool eval_cholesky(eval_op_t* o) {
   if (n < 0 || a->dims[a->rank - 2] != n) return eval_error(o, "the matrices are not square");
   if (!tensor_make(o, &o->out[0], a->element, a->rank, a->dims)) return false;
   const double* x = tensor_numbers(o, a, false);
-  double* l = ARENA_ARRAY(o->e->arena, double, n * n + 1);
+  double* l = ARENA_ARRAY(o->e->arena, double, n* n + 1);
   for (int64_t b = 0; n && b < a->count / (n * n); ++b) {
     memset(l, 0, sizeof(double) * (size_t)(n * n));
     for (int64_t i = 0; i < n; ++i) {

@@ -91,7 +91,8 @@ bool eval_arg_reduce(eval_op_t* o) {
     scalar_value_t value = tensor_load(x, start);
     for (int64_t i = 1; i < rows.length; ++i) {
       scalar_value_t next = tensor_load(x, start + i * rows.inner);
-      bool nan = ir_type_is_float(x->element) && isnan(next.f), had_nan = ir_type_is_float(x->element) && isnan(value.f);
+      bool nan = ir_type_is_float(x->element) && isnan(next.f),
+           had_nan = ir_type_is_float(x->element) && isnan(value.f);
       int order = least ? compare_scalars(x->element, value, next) : compare_scalars(x->element, next, value);
       bool better = nan || had_nan ? nan && (!had_nan || last) : order > 0 || (order == 0 && last);
       if (!better) continue;
@@ -191,10 +192,10 @@ static tensor_t scalar_of(const tensor_t* t, int64_t i) {
   return (tensor_t){.element = t->element, .count = 1, .bytes = t->bytes, .data = tensor_at(t, i)};
 }
 
-static bool run_scalars(eval_op_t* o, const tensor_t* args, uint32_t count, tensor_t* results, uint32_t result_count) {
+static bool run_scalars(eval_op_t* o, tensor_t* args, uint32_t count, tensor_t* results, uint32_t result_count) {
   ir_block_t* block = o->op->region_count ? o->op->regions[0].first : NULL;
   if (!block || !block->last) return eval_error(o, "it has no body");
-  return eval_block(o->e, block, args, count, results, result_count);
+  return eval_block(o->e, block, (tensors_t){args, count}, (tensors_t){results, result_count});
 }
 
 // Operands are n tensors and n start values; the body takes n accumulators and n elements.
@@ -258,11 +259,16 @@ static int64_t affine_value(const ir_affine_t* e, const int64_t* dims) {
   int64_t a = affine_value(e->lhs, dims), b = affine_value(e->rhs, dims);
   int64_t floor = b > 0 ? (a >= 0 ? a / b : -((-a + b - 1) / b)) : 0;
   switch (e->kind) {
-    case IR_AFFINE_ADD: return a + b;
-    case IR_AFFINE_MUL: return a * b;
-    case IR_AFFINE_MOD: return a - floor * b;
-    case IR_AFFINE_FLOORDIV: return floor;
-    default: return b > 0 ? (a > 0 ? (a - 1) / b + 1 : -(-a / b)) : 0;
+    case IR_AFFINE_ADD:
+      return a + b;
+    case IR_AFFINE_MUL:
+      return a * b;
+    case IR_AFFINE_MOD:
+      return a - floor * b;
+    case IR_AFFINE_FLOORDIV:
+      return floor;
+    default:
+      return b > 0 ? (a > 0 ? (a - 1) / b + 1 : -(-a / b)) : 0;
   }
 }
 
@@ -279,8 +285,8 @@ static int64_t mapped_element(const tensor_t* t, const ir_affine_map_t* map, con
 }
 
 // Sizes of the iteration space: of the operand dims that are indexed by a plain dimension.
-static bool iteration_sizes(eval_op_t* o, const ir_attr_t* maps, const tensor_t* tensors, uint32_t count, int64_t* sizes,
-                            int32_t* rank) {
+static bool iteration_sizes(eval_op_t* o, const ir_attr_t* maps, const tensor_t* tensors, uint32_t count,
+                            int64_t* sizes, int32_t* rank) {
   *rank = maps->count ? (int32_t)maps->items[0]->map->dim_count : 0;
   if (*rank > GRAPH_MAX_RANK || maps->count != count) return eval_error(o, "the maps do not fit");
   for (int32_t i = 0; i < *rank; ++i) sizes[i] = -1;

@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   dialects_register_all(ctx);
   onnx_options_t options = {.data_dir = "/nonexistent", .infer_types = (size & 1) != 0, .externalize_inputs = -1};
   onnx_files_t files = {0};
-  ir_op_t* module = onnx_import_buffer(ctx, "fuzz.onnx", data, size, &options, &files);
+  onnx_source_t source = {"fuzz.onnx", data, size};
+  ir_op_t* module = onnx_import_buffer(ctx, &source, &options, &files);
   if (module) {
     if (!ir_verify(ctx, module)) abort();
     if (onnx_lower_module(ctx, module) && !ir_verify(ctx, module)) abort();

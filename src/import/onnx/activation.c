@@ -22,7 +22,8 @@ bool onnx_lower_relu(onnx_node_t* n) {
 bool onnx_lower_leaky_relu(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
   if (!onnx_check_float(n, 0)) return false;
-  return give(n, graph_select(n->b, onnx_binary_number(n, SCALAR_lt, x, 0), scale(n, x, onnx_float(n, "alpha", 0.01f)), x));
+  return give(
+      n, graph_select(n->b, onnx_binary_number(n, SCALAR_lt, x, 0), scale(n, x, onnx_float(n, "alpha", 0.01f)), x));
 }
 
 bool onnx_lower_thresholded_relu(onnx_node_t* n) {
@@ -55,7 +56,8 @@ bool onnx_lower_elu(onnx_node_t* n) {
 bool onnx_lower_selu(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
   if (!onnx_check_float(n, 0)) return false;
-  double alpha = onnx_float(n, "alpha", 1.67326319217681884765625), gamma = onnx_float(n, "gamma", 1.05070102214813232421875);
+  double alpha = onnx_float(n, "alpha", 1.67326319217681884765625),
+         gamma = onnx_float(n, "gamma", 1.05070102214813232421875);
   return give(n, scale(n, graph_select(n->b, positive(n, x), x, exponential(n, x, alpha)), gamma));
 }
 
@@ -144,7 +146,8 @@ bool onnx_lower_shrink(onnx_node_t* n) {
   ir_value_t* x = in.v;
   double bias = onnx_float(n, "bias", 0), lambd = onnx_float(n, "lambd", 0.5);
   ir_value_t* zero = splat(n, x, 0);
-  ir_value_t* high = graph_select(n->b, onnx_binary_number(n, SCALAR_gt, x, lambd), onnx_binary_number(n, SCALAR_sub, x, bias), zero);
+  ir_value_t* high =
+      graph_select(n->b, onnx_binary_number(n, SCALAR_gt, x, lambd), onnx_binary_number(n, SCALAR_sub, x, bias), zero);
   ir_value_t* low = onnx_binary_number(n, SCALAR_add, x, bias);
   ir_value_t* result = graph_select(n->b, onnx_binary_number(n, SCALAR_lt, x, -lambd), low, high);
   n->out[0] = onnx_cast(n, onnx_value(result, in.element), n->in[0].element);

@@ -22,7 +22,8 @@ static ir_value_t* split_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
 static ir_value_t* join_heads(onnx_node_t* n, ir_value_t* x) {
   static const int64_t perm[] = {0, 2, 1, 3};
   x = graph_transpose(n->b, x, perm);
-  const onnx_dim_t dims[] = {onnx_dim(n, x, 0), onnx_dim(n, x, 1), onnx_dim_mul(n, onnx_dim(n, x, 2), onnx_dim(n, x, 3))};
+  const onnx_dim_t dims[] = {onnx_dim(n, x, 0), onnx_dim(n, x, 1),
+                             onnx_dim_mul(n, onnx_dim(n, x, 2), onnx_dim(n, x, 3))};
   return onnx_reshape(n, x, 3, dims);
 }
 
@@ -36,7 +37,8 @@ static ir_value_t* repeat_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
     return NULL;
   }
   onnx_dim_t b = onnx_dim(n, x, 0), s = onnx_dim(n, x, 2), d = onnx_dim(n, x, 3);
-  const onnx_dim_t wide[] = {b, onnx_dim_of(own), onnx_dim_of(heads / own), s, d}, joined[] = {b, onnx_dim_of(heads), s, d};
+  const onnx_dim_t wide[] = {b, onnx_dim_of(own), onnx_dim_of(heads / own), s, d},
+                   joined[] = {b, onnx_dim_of(heads), s, d};
   return onnx_reshape(n, onnx_broadcast_to(n, onnx_spread(n, x, 5, at), 5, wide), 4, joined);
 }
 
@@ -137,7 +139,8 @@ static ir_value_t* mask_bias(attention_t* a, ir_value_t* scores) {
   onnx_value_t mask = n->in[3];
   ir_value_t* bias = onnx_is_bool(mask) ? as_bias(n, mask.v, scores->type->element) : onnx_cast(n, mask, a->element).v;
   int32_t rank = bias->type->rank;
-  if (rank < 1 || rank > 4 || bias->type->element != scores->type->element) return onnx_error(n, "the mask does not fit"), NULL;
+  if (rank < 1 || rank > 4 || bias->type->element != scores->type->element)
+    return onnx_error(n, "the mask does not fit"), NULL;
   int64_t own = bias->type->dims[rank - 1], wanted = scores->type->dims[3];
   if (own != IR_DYNAMIC && wanted != IR_DYNAMIC && own < wanted && own != 1) {
     int64_t low[4] = {0}, high[4] = {0};
@@ -174,7 +177,8 @@ static ir_value_t* contract_heads(onnx_node_t* n, ir_value_t* x, ir_value_t* y, 
       return onnx_error(n, "batch or heads differ between the inputs"), NULL;
     }
   }
-  if (x->type->dims[3] != y->type->dims[y_dim] && x->type->dims[3] != IR_DYNAMIC && y->type->dims[y_dim] != IR_DYNAMIC) {
+  if (x->type->dims[3] != y->type->dims[y_dim] && x->type->dims[3] != IR_DYNAMIC &&
+      y->type->dims[y_dim] != IR_DYNAMIC) {
     return onnx_error(n, "head sizes or lengths differ between the inputs"), NULL;
   }
   return graph_contract(n->b, x, y, &c, x->type->element);
@@ -202,7 +206,10 @@ static ir_value_t* attend(attention_t* a) {
   onnx_node_t* n = a->n;
   int64_t mode = onnx_int(n, "qk_matmul_output_mode", 0), depth = a->q->type->dims[3];
   const ir_attr_t* given = onnx_attr(n, "scale");
-  double scale = given ? onnx_float(n, "scale", 1) : depth > 0 ? 1 / sqrt((double)depth) : 1, cap = onnx_float(n, "softcap", 0);
+  double scale = given       ? onnx_float(n, "scale", 1)
+                 : depth > 0 ? 1 / sqrt((double)depth)
+                             : 1,
+         cap = onnx_float(n, "softcap", 0);
   if (!given && depth == IR_DYNAMIC) return onnx_unsupported(n, "the head size must be static"), NULL;
   ir_value_t* scores = contract_heads(n, onnx_binary_number(n, SCALAR_mul, a->q, sqrt(scale)),
                                       onnx_binary_number(n, SCALAR_mul, a->k, sqrt(scale)), 3);
@@ -257,12 +264,14 @@ static ir_value_t* last_slice(onnx_node_t* n, ir_value_t* x, int64_t from, int64
   return graph_slice(n->b, x, offsets, sizes, strides);
 }
 
-// cos or sin for every position: [b, s, r / 2], from a cache by position ids, in the shape of `like` [b, heads, s, r / 2].
+// cos or sin for every position: [b, s, r / 2], from a cache by position ids, in the shape of `like` [b, heads, s, r /
+// 2].
 static ir_value_t* angles(onnx_node_t* n, uint32_t i, ir_value_t* like) {
   static const int64_t at[] = {0, 2, 3};
   ir_value_t* v = n->in[i].v;
   if (onnx_has(n, 3)) {
-    if (v->type->rank != 2 || onnx_rank(n->in[3]) != 2 || !onnx_is_int(n->in[3])) return onnx_error(n, "the caches do not fit"), NULL;
+    if (v->type->rank != 2 || onnx_rank(n->in[3]) != 2 || !onnx_is_int(n->in[3]))
+      return onnx_error(n, "the caches do not fit"), NULL;
     v = graph_take(n->b, v, n->in[3].v, 0, false);
   }
   bool fits = v->type->rank == 3;
@@ -283,7 +292,8 @@ bool onnx_lower_rotary_embedding(onnx_node_t* n) {
   if (!x) return false;
   int64_t width = x->type->dims[3];
   if (part == 0) part = width;
-  if (width == IR_DYNAMIC || part < 2 || part > width || part % 2) return onnx_error(n, "rotary_embedding_dim does not fit");
+  if (width == IR_DYNAMIC || part < 2 || part > width || part % 2)
+    return onnx_error(n, "rotary_embedding_dim does not fit");
   int64_t half = part / 2;
   ir_value_t* a = last_slice(n, x, 0, half, interleaved ? 2 : 1);
   ir_value_t* b = last_slice(n, x, interleaved ? 1 : half, half, interleaved ? 2 : 1);

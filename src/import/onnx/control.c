@@ -25,11 +25,11 @@ static bool check_scalar(onnx_node_t* n, uint32_t i) {
 // If
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool lower_branch(onnx_node_t* n, ir_block_t* from, ir_block_t* to, onnx_value_t** results, uint32_t* count) {
+static bool lower_branch(onnx_node_t* n, ir_block_t* from, ir_block_t* to, onnx_values_t* results) {
   ir_builder_t outside = *n->b;
   *n->b = ir_builder_at_end(n->ctx, to);
   n->b->loc = outside.loc;
-  bool lowered = onnx_lower_block(n->lowering, from, NULL, 0, results, count);
+  bool lowered = onnx_lower_block(n->lowering, from, (onnx_values_t){0}, results);
   *n->b = outside;
   if (!lowered) {
     while (to->last) ir_op_erase(to->last);
@@ -37,41 +37,42 @@ static bool lower_branch(onnx_node_t* n, ir_block_t* from, ir_block_t* to, onnx_
   return lowered;
 }
 
-static void yield_as(onnx_node_t* n, ir_block_t* block, const onnx_value_t* values, const ir_type_t* const* types,
-                     uint32_t count) {
+static void yield_as(onnx_node_t* n, ir_block_t* block, onnx_values_t values, const ir_type_t* const* types) {
+  uint32_t count = values.count;
   ir_builder_t outside = *n->b;
   *n->b = ir_builder_at_end(n->ctx, block);
   n->b->loc = outside.loc;
   ir_value_t** operands = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count + 1);
-  for (uint32_t i = 0; i < count; ++i) operands[i] = onnx_coerce(n, values[i].v, types[i]);
+  for (uint32_t i = 0; i < count; ++i) operands[i] = onnx_coerce(n, values.items[i].v, types[i]);
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_YIELD), .operands = operands, .operand_count = count};
   ir_build(n->b, &state);
   *n->b = outside;
 }
 
 static bool inline_branch(onnx_node_t* n, ir_block_t* block) {
-  onnx_value_t* results;
-  uint32_t count;
-  if (!onnx_lower_block(n->lowering, block, NULL, 0, &results, &count)) return false;
-  if (count != n->out_count) return onnx_error(n, "the branch gives %u results", count);
-  memcpy(n->out, results, sizeof(*results) * count);
+  onnx_values_t results;
+  if (!onnx_lower_block(n->lowering, block, (onnx_values_t){0}, &results)) return false;
+  if (results.count != n->out_count) return onnx_error(n, "the branch gives %u results", results.count);
+  for (uint32_t i = 0; i < results.count; ++i) n->out[i] = results.items[i];
   return true;
 }
 
 bool onnx_lower_if(onnx_node_t* n) {
   ir_block_t *else_block = region_block(n, 0, 2), *then_block = else_block ? region_block(n, 1, 2) : NULL;
-  if (!then_block || !check_scalar(n, 0) || !onnx_is_bool(n->in[0])) return then_block && onnx_error(n, "the condition must be one boolean");
+  if (!then_block || !check_scalar(n, 0) || !onnx_is_bool(n->in[0]))
+    return then_block && onnx_error(n, "the condition must be one boolean");
   const ir_attr_t* known = onnx_constant(n, n->in[0].v);
   if (known) return inline_branch(n, ir_attr_element_integer(known, 0) ? then_block : else_block);
   ir_block_t* blocks[] = {ir_block_create(n->ctx), ir_block_create(n->ctx)};
-  onnx_value_t* results[2];
-  uint32_t counts[2];
-  if (!lower_branch(n, then_block, blocks[0], &results[0], &counts[0])) return false;
-  if (!lower_branch(n, else_block, blocks[1], &results[1], &counts[1])) return false;
-  if (counts[0] != counts[1] || counts[0] != n->out_count) return onnx_error(n, "the branches give different results");
+  onnx_values_t results[2];
+  if (!lower_branch(n, then_block, blocks[0], &results[0])) return false;
+  if (!lower_branch(n, else_block, blocks[1], &results[1])) return false;
+  if (results[0].count != n->out_count || results[1].count != n->out_count) {
+    return onnx_error(n, "the branches give %u and %u results", results[0].count, results[1].count);
+  }
   const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, n->out_count + 1);
   for (uint32_t i = 0; i < n->out_count; ++i) {
-    types[i] = onnx_merge_types(n->ctx, results[0][i].v->type, results[1][i].v->type);
+    types[i] = onnx_merge_types(n->ctx, results[0].items[i].v->type, results[1].items[i].v->type);
     if (!types[i]) return onnx_unsupported(n, "result %u differs in rank or element type between the branches", i);
   }
   ir_value_t* condition = as_scalar(n, n->in[0].v);
@@ -84,9 +85,9 @@ bool onnx_lower_if(onnx_node_t* n) {
   ir_op_t* op = ir_build(n->b, &state);
   for (uint32_t k = 0; k < 2; ++k) {
     ir_region_append(&op->regions[k], blocks[k]);
-    yield_as(n, blocks[k], results[k], types, n->out_count);
+    yield_as(n, blocks[k], results[k], types);
   }
-  for (uint32_t i = 0; i < n->out_count; ++i) n->out[i] = onnx_value(ir_result(op, i), results[0][i].element);
+  for (uint32_t i = 0; i < n->out_count; ++i) n->out[i] = onnx_value(ir_result(op, i), results[0].items[i].element);
   return true;
 }
 
@@ -95,11 +96,11 @@ bool onnx_lower_if(onnx_node_t* n) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct body_t {
-  ir_block_t* block;       // of the program
-  uint32_t carried;        // loop-carried values
-  uint32_t scans;          // results that are collected
-  const ir_type_t** types; // of carried values in the loop
-  onnx_value_t* results;   // what the body gives: condition, carried, scans
+  ir_block_t* block;        // of the program
+  uint32_t carried;         // loop-carried values
+  uint32_t scans;           // results that are collected
+  const ir_type_t** types;  // of carried values in the loop
+  onnx_value_t* results;    // what the body gives: condition, carried, scans
 } body_t;
 
 // Lowers the body with the carried types at hand. `*fits` is whether the results have these types; if not, the types
@@ -107,13 +108,16 @@ typedef struct body_t {
 static bool try_body(onnx_node_t* n, body_t* body, onnx_loop_t* loop, bool* fits) {
   arena_t* arena = ir_context_arena(n->ctx);
   onnx_value_t* args = ARENA_ARRAY(arena, onnx_value_t, body->carried + 2);
-  uint32_t count;
+  onnx_values_t results;
   onnx_loop_begin(loop, n, body->types, body->carried + 1);
   args[0] = onnx_value(loop->body->args[0], onnx_si64(n->ctx));
   args[1] = onnx_value(loop->body->args[1], onnx_bool(n->ctx));
   for (uint32_t i = 0; i < body->carried; ++i) args[2 + i] = onnx_value(loop->body->args[2 + i], n->in[2 + i].element);
-  bool lowered = onnx_lower_block(n->lowering, body->block, args, body->carried + 2, &body->results, &count);
-  if (lowered && count != 1 + body->carried + body->scans) lowered = onnx_error(n, "the body gives %u results", count);
+  bool lowered = onnx_lower_block(n->lowering, body->block, (onnx_values_t){args, body->carried + 2}, &results);
+  if (lowered && results.count != 1 + body->carried + body->scans) {
+    lowered = onnx_error(n, "the body gives %u results", results.count);
+  }
+  if (lowered) body->results = results.items;
   *fits = lowered;
   for (uint32_t i = 0; lowered && i < body->carried; ++i) {
     const ir_type_t* merged = onnx_merge_types(n->ctx, body->types[1 + i], body->results[1 + i].v->type);
@@ -208,7 +212,8 @@ bool onnx_lower_loop(onnx_node_t* n) {
     limit = as_scalar(n, onnx_cast(n, n->in[0], onnx_si64(n->ctx)).v);
     if (trips.size != IR_DYNAMIC && trips.size < 0) trips.size = 0;
   }
-  if (onnx_has(n, 1) && !(check_scalar(n, 1) && onnx_is_bool(n->in[1]))) return onnx_error(n, "the condition must be one boolean");
+  if (onnx_has(n, 1) && !(check_scalar(n, 1) && onnx_is_bool(n->in[1])))
+    return onnx_error(n, "the condition must be one boolean");
   body.types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, body.carried + 1);
   body.types[0] = ir_type_tensor(n->ctx, onnx_bool(n->ctx), 0, NULL);
   for (uint32_t i = 0; i < body.carried; ++i) {
@@ -237,7 +242,8 @@ static bool read_scan(onnx_node_t* n, scan_t* s) {
   int64_t inputs = onnx_int(n, "num_scan_inputs", 0);
   uint32_t counts[4];
   memset(s, 0, sizeof(*s));
-  if (inputs < 1 || inputs > n->in_count || n->in_count > 64 || n->out_count > 64) return onnx_error(n, "num_scan_inputs is out of range");
+  if (inputs < 1 || inputs > n->in_count || n->in_count > 64 || n->out_count > 64)
+    return onnx_error(n, "num_scan_inputs is out of range");
   s->inputs = (uint32_t)inputs;
   s->states = n->in_count - s->inputs;
   if (s->states > n->out_count) return onnx_error(n, "has fewer results than state values");
@@ -278,9 +284,9 @@ bool onnx_lower_scan(onnx_node_t* n) {
   scan_t s;
   onnx_loop_t loop;
   const ir_type_t* types[64];
-  onnx_value_t args[64], *results;
+  onnx_value_t args[64];
+  onnx_values_t results;
   ir_value_t *initial[64], *next[64];
-  uint32_t count;
   ir_block_t* block = region_block(n, 0, 1);
   if (!block || !read_scan(n, &s)) return false;
   ir_value_t* length = onnx_dim_tensor(n, s.length, 0);
@@ -292,14 +298,14 @@ bool onnx_lower_scan(onnx_node_t* n) {
     const onnx_value_t* x = &n->in[s.states + i];
     args[s.states + i] = onnx_value(onnx_element(n, x->v, s.input_axes[i], at), x->element);
   }
-  bool fine = onnx_lower_block(n->lowering, block, args, n->in_count, &results, &count);
-  if (fine && count != n->out_count) fine = onnx_error(n, "the body gives %u results", count);
+  bool fine = onnx_lower_block(n->lowering, block, (onnx_values_t){args, n->in_count}, &results);
+  if (fine && results.count != n->out_count) fine = onnx_error(n, "the body gives %u results", results.count);
   for (uint32_t i = 0; fine && i < s.states; ++i) {
-    if (results[i].v->type != types[i]) fine = onnx_unsupported(n, "state %u changes its type", i);
-    next[i] = results[i].v;
+    if (results.items[i].v->type != types[i]) fine = onnx_unsupported(n, "state %u changes its type", i);
+    next[i] = results.items[i].v;
   }
   for (uint32_t i = 0; fine && i < s.outputs; ++i) {
-    ir_value_t* element = results[s.states + i].v;
+    ir_value_t* element = results.items[s.states + i].v;
     fine = ir_type_is_static(element->type) && element->type->rank < ONNX_MAX_RANK;
     if (!fine) onnx_unsupported(n, "collected results need a static shape");
     fine = fine && onnx_check_axis(n, &s.output_axes[i], element->type->rank + 1);
@@ -317,7 +323,7 @@ bool onnx_lower_scan(onnx_node_t* n) {
   for (uint32_t i = 0; i < n->out_count; ++i) {
     ir_value_t* v = ir_result(op, 1 + i);
     if (i >= s.states) v = move_axis(n, v, s.output_axes[i - s.states]);
-    n->out[i] = onnx_value(v, results[i].element);
+    n->out[i] = onnx_value(v, results.items[i].element);
   }
   return true;
 }

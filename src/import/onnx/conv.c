@@ -89,7 +89,8 @@ static bool transposed_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s, cons
   const char* mode = onnx_string(n, "auto_pad", "NOTSET");
   bool same = strncmp(mode, "SAME", 4) == 0, upper = strcmp(mode, "SAME_UPPER") == 0;
   if (!onnx_ints(n, "output_shape", shape, ONNX_MAX_RANK, &count)) return false;
-  if (count && count != s->spatial && count != s->spatial + 2) return onnx_error(n, "output_shape has %u entries", count);
+  if (count && count != s->spatial && count != s->spatial + 2)
+    return onnx_error(n, "output_shape has %u entries", count);
   if (!count && !same) return true;
   const int64_t* wanted = count > s->spatial ? shape + 2 : shape;
   for (uint32_t i = 0; i < s->spatial; ++i) {

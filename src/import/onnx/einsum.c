@@ -95,7 +95,8 @@ static bool match_sizes(onnx_node_t* n, term_t* a, term_t* b) {
     if (j < 0) continue;
     int64_t x = a->v->type->dims[i], y = b->v->type->dims[j];
     if (x == y || x == IR_DYNAMIC || y == IR_DYNAMIC) continue;
-    if (x != 1 && y != 1) return onnx_error(n, "label '%c' has sizes %lld and %lld", a->labels[i], (long long)x, (long long)y);
+    if (x != 1 && y != 1)
+      return onnx_error(n, "label '%c' has sizes %lld and %lld", a->labels[i], (long long)x, (long long)y);
     sum_label(n, x == 1 ? a : b, x == 1 ? i : j);
   }
   return true;
@@ -167,7 +168,8 @@ static bool read_equation(onnx_node_t* n, term_t* terms, term_t* result) {
     bool found = false;
     for (uint32_t k = 0; k < n->in_count; ++k) found |= find_label(&terms[k], result->labels[i]) >= 0;
     for (int32_t j = 0; j < i; ++j) found &= result->labels[i] != result->labels[j];
-    if (!found) return onnx_error(n, "the equation's result has the label '%c' twice or from nowhere", result->labels[i]);
+    if (!found)
+      return onnx_error(n, "the equation's result has the label '%c' twice or from nowhere", result->labels[i]);
   }
   return true;
 }

@@ -150,7 +150,8 @@ bool onnx_lower_mod(onnx_node_t* n) {
   if (onnx_is_unsigned(n->in[0])) return onnx_return(n, graph_binary(n->b, SCALAR_remu, x, y), element);
   ir_value_t* rest = graph_binary(n->b, SCALAR_rem, x, y);
   if (onnx_int(n, "fmod", 0)) return onnx_return(n, rest, element);
-  ir_value_t *below = onnx_binary_number(n, SCALAR_lt, rest, 0), *divisor_below = onnx_binary_number(n, SCALAR_lt, y, 0);
+  ir_value_t *below = onnx_binary_number(n, SCALAR_lt, rest, 0),
+             *divisor_below = onnx_binary_number(n, SCALAR_lt, y, 0);
   ir_value_t* wrong = graph_binary(n->b, SCALAR_xor, below, divisor_below);
   wrong = graph_binary(n->b, SCALAR_and, wrong, onnx_binary_number(n, SCALAR_ne, rest, 0));
   return onnx_return(n, graph_select(n->b, wrong, graph_binary(n->b, SCALAR_add, rest, y), rest), element);

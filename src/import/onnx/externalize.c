@@ -38,8 +38,10 @@ static void record(onnx_importer_t* im, const char* name, const ir_attr_t* value
   if (!list || !value) return;
   onnx_parameter_t* p = ARENA_NEW(ir_context_arena(im->ctx), onnx_parameter_t);
   *p = (onnx_parameter_t){.name = name, .value = value};
-  if (list->last) list->last->next = p;
-  else list->first = p;
+  if (list->last)
+    list->last->next = p;
+  else
+    list->first = p;
   list->last = p;
   ++list->count;
 }

@@ -78,7 +78,8 @@ ir_value_t* onnx_gather_elements(onnx_node_t* n, ir_value_t* x, ir_value_t* indi
     sizes[i] = shorter ? wanted : size;
     strides[i] = ones[i] = 1;
   }
-  if (x->type->dims[axis] == 0 && ir_type_count(indices->type) != 0) return onnx_error(n, "nothing to gather from"), NULL;
+  if (x->type->dims[axis] == 0 && ir_type_count(indices->type) != 0)
+    return onnx_error(n, "nothing to gather from"), NULL;
   return build_gather(n, graph_slice(n->b, x, offsets, sizes, strides), indices, &d, ones, rank, indices->type->dims);
 }
 
@@ -93,7 +94,8 @@ bool onnx_lower_gather_nd(onnx_node_t* n) {
   ir_value_t *x = n->in[0].v, *indices = n->in[1].v;
   const ir_type_t *xt = x->type, *it = indices->type;
   int64_t batch = onnx_int(n, "batch_dims", 0), dims[2 * ONNX_MAX_RANK], sizes[ONNX_MAX_RANK];
-  if (!check_indices(n, 1) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK) || !onnx_check_rank(n, 1, 1, ONNX_MAX_RANK)) return false;
+  if (!check_indices(n, 1) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK) || !onnx_check_rank(n, 1, 1, ONNX_MAX_RANK))
+    return false;
   int64_t depth = it->dims[it->rank - 1];
   if (batch < 0 || batch >= it->rank || depth == IR_DYNAMIC || depth < 1 || batch + depth > xt->rank) {
     return onnx_error(n, "batch_dims and the size of the indices' last dimension do not fit");
@@ -158,13 +160,16 @@ bool onnx_lower_scatter_elements(onnx_node_t* n) {
   int32_t rank = x->type->rank;
   const char* kind = scatter_kind(n);
   bool same = indices->type->rank == rank && updates->type->rank == rank;
-  if (!kind || !check_indices(n, 1) || !onnx_check_axis(n, &axis, rank) || !onnx_check_same_element(n, 0, 2)) return false;
+  if (!kind || !check_indices(n, 1) || !onnx_check_axis(n, &axis, rank) || !onnx_check_same_element(n, 0, 2))
+    return false;
   if (!same || rank >= ONNX_MAX_RANK) return onnx_error(n, "input, indices and updates must have the same rank");
   numbers_t d = {.collapsed = {axis}, .collapsed_count = 1, .map = {axis}, .map_count = 1, .vector_dim = rank};
   for (int32_t i = 0; i < rank; ++i) {
     int64_t size = x->type->dims[i], given = indices->type->dims[i], update = updates->type->dims[i];
-    if (given != update && given != IR_DYNAMIC && update != IR_DYNAMIC) return onnx_error(n, "indices and updates differ in shape");
-    if (i != axis && size != IR_DYNAMIC && given != IR_DYNAMIC && given > size) return onnx_error(n, "indices are larger than the input");
+    if (given != update && given != IR_DYNAMIC && update != IR_DYNAMIC)
+      return onnx_error(n, "indices and updates differ in shape");
+    if (i != axis && size != IR_DYNAMIC && given != IR_DYNAMIC && given > size)
+      return onnx_error(n, "indices are larger than the input");
     if (i != axis) d.batch[d.batch_count++] = i;
     same &= i == axis || size == given;
   }
@@ -210,9 +215,11 @@ bool onnx_lower_one_hot(onnx_node_t* n) {
   double depth;
   uint32_t count;
   onnx_dim_t dims[ONNX_MAX_RANK];
-  if (rank > ONNX_MAX_RANK || !onnx_check_axis(n, &axis, rank) || !onnx_const_numbers(n, 1, &depth, 1, &count)) return false;
+  if (rank > ONNX_MAX_RANK || !onnx_check_axis(n, &axis, rank) || !onnx_const_numbers(n, 1, &depth, 1, &count))
+    return false;
   if (count != 1 || depth < 0 || depth > 1e12) return onnx_error(n, "depth is out of range");
-  if (ir_type_count(n->in[2].v->type) != 2 || onnx_rank(n->in[2]) != 1) return onnx_error(n, "values must be two numbers");
+  if (ir_type_count(n->in[2].v->type) != 2 || onnx_rank(n->in[2]) != 1)
+    return onnx_error(n, "values must be two numbers");
   for (int32_t i = 0, k = 0; i < rank; ++i) {
     dims[i] = i == axis ? onnx_dim_of((int64_t)depth) : onnx_dim(n, indices.v, k);
     if (i != axis) at[k++] = i;
@@ -253,7 +260,8 @@ bool onnx_lower_compress(onnx_node_t* n) {
   for (int64_t i = 0; i < given; ++i) {
     if (ir_attr_element_integer(condition, i)) taken[count++] = i;
   }
-  if (count && size != IR_DYNAMIC && taken[count - 1] >= size) return onnx_error(n, "the condition is longer than the input");
+  if (count && size != IR_DYNAMIC && taken[count - 1] >= size)
+    return onnx_error(n, "the condition is longer than the input");
   return onnx_return(n, graph_take(n->b, x, constant_indices(n, taken, 1, &count), axis, false), n->in[0].element);
 }
 
@@ -268,7 +276,8 @@ bool onnx_lower_non_zero(onnx_node_t* n) {
     int64_t count = 0;
     for (int64_t i = 0; i < total; ++i) {
       if (ir_attr_element_number(x, i) == 0) continue;
-      for (int64_t d = rank - 1, rest = i; pass && d >= 0; rest /= x->type->dims[d--]) places[d * found + count] = rest % x->type->dims[d];
+      for (int64_t d = rank - 1, rest = i; pass && d >= 0; rest /= x->type->dims[d--])
+        places[d * found + count] = rest % x->type->dims[d];
       ++count;
     }
     found = count;

@@ -10,7 +10,7 @@ enum { MAX_SPATIAL = 3 };
 
 typedef struct sampler_t {
   onnx_node_t* n;
-  ir_value_t* flat;   // x as [n, c, product of spatial sizes]
+  ir_value_t* flat;  // x as [n, c, product of spatial sizes]
   int32_t spatial;
   int64_t size[MAX_SPATIAL];
   padding_t padding;
@@ -97,7 +97,8 @@ static void neighbour_weights(sampler_t* s, bool cubic, ir_value_t* fraction, ir
     return;
   }
   const double a = -0.75;
-  ir_value_t* distances[] = {add(s, fraction, one), fraction, sub(s, one, fraction), sub(s, number(s, SCALAR_add, one, 1), fraction)};
+  ir_value_t* distances[] = {add(s, fraction, one), fraction, sub(s, one, fraction),
+                             sub(s, number(s, SCALAR_add, one, 1), fraction)};
   for (int k = 0; k < 4; ++k) {
     ir_value_t *t = distances[k], *w;
     if (k == 1 || k == 2) {  // ((a + 2) t - (a + 3)) t t + 1
@@ -150,18 +151,24 @@ static bool read_sampler(onnx_node_t* n, sampler_t* s) {
   const char* padding = onnx_string(n, "padding_mode", "zeros");
   *s = (sampler_t){.n = n, .spatial = x->rank - 2, .align_corners = onnx_int(n, "align_corners", 0) != 0};
   if (x->rank < 3 || s->spatial > MAX_SPATIAL || grid->rank != x->rank || grid->dims[grid->rank - 1] != s->spatial) {
-    return onnx_error(n, "the input must have 1 to %d spatial dimensions and the grid as many coordinates", MAX_SPATIAL);
+    return onnx_error(n, "the input must have 1 to %d spatial dimensions and the grid as many coordinates",
+                      MAX_SPATIAL);
   }
-  if (strcmp(padding, "border") == 0) s->padding = PAD_BORDER;
-  else if (strcmp(padding, "reflection") == 0) s->padding = PAD_REFLECTION;
-  else if (strcmp(padding, "zeros") != 0) return onnx_error(n, "padding_mode '%s' is unknown", padding);
+  if (strcmp(padding, "border") == 0)
+    s->padding = PAD_BORDER;
+  else if (strcmp(padding, "reflection") == 0)
+    s->padding = PAD_REFLECTION;
+  else if (strcmp(padding, "zeros") != 0)
+    return onnx_error(n, "padding_mode '%s' is unknown", padding);
   if (!onnx_check_float(n, 0) || !onnx_check_float(n, 1)) return false;
-  if (x->dims[0] != grid->dims[0] && x->dims[0] != IR_DYNAMIC && grid->dims[0] != IR_DYNAMIC) return onnx_error(n, "the batch sizes differ");
+  if (x->dims[0] != grid->dims[0] && x->dims[0] != IR_DYNAMIC && grid->dims[0] != IR_DYNAMIC)
+    return onnx_error(n, "the batch sizes differ");
   int64_t total = 1;
   for (int32_t d = 0; d < s->spatial; ++d) {
     s->size[d] = x->dims[2 + d];
     if (s->size[d] == IR_DYNAMIC) return onnx_unsupported(n, "the input needs static spatial sizes");
-    if (s->size[d] < 1 || __builtin_mul_overflow(total, s->size[d], &total)) return onnx_error(n, "the input has no elements");
+    if (s->size[d] < 1 || __builtin_mul_overflow(total, s->size[d], &total))
+      return onnx_error(n, "the input has no elements");
   }
   s->channels = onnx_dim(n, n->in[0].v, 1);
   if (s->channels.size == IR_DYNAMIC) return onnx_unsupported(n, "the number of channels must be static");

@@ -24,12 +24,13 @@ typedef struct scope_t {
   const onnx_pb_function_t* function;  // being expanded, or NULL
   const onnx_pb_node_t* call;          // its call
   const struct scope_t* caller;
-  const onnx_pb_graph_t* graph;        // whose value_info declares types, or NULL
-  onnx_names_t* types;              // name -> onnx_pb_type_t*
+  const onnx_pb_graph_t* graph;  // whose value_info declares types, or NULL
+  onnx_names_t* types;           // name -> onnx_pb_type_t*
 } scope_t;
 
 static bool import_nodes(onnx_importer_t* im, scope_t* scope, const onnx_pb_nodes_t* nodes);
-static bool import_subgraph(onnx_importer_t* im, const scope_t* outer, const onnx_pb_graph_t* graph, ir_region_t* region);
+static bool import_subgraph(onnx_importer_t* im, const scope_t* outer, const onnx_pb_graph_t* graph,
+                            ir_region_t* region);
 
 static ir_name_t intern(onnx_importer_t* im, onnx_bytes_t bytes) {
   return ir_intern(im->ctx, bytes.data ? bytes.data : "", bytes.size);
@@ -40,51 +41,6 @@ static ir_name_t intern(onnx_importer_t* im, onnx_bytes_t bytes) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static const ir_type_t* none_type(onnx_importer_t* im) { return ir_type_opaque(im->ctx, "torch.none", NULL); }
-
-static const ir_type_t* tensor_type(onnx_importer_t* im, const onnx_pb_tensor_type_t* type) {
-  const ir_type_t* element = onnx_element_type(im->ctx, type->elem_type);
-  if (!element) {
-    ir_error(im->ctx, im->loc, "element type %s (%lld) has no counterpart here", onnx_data_type_name(type->elem_type),
-             (long long)type->elem_type);
-    return NULL;
-  }
-  int64_t dims[ONNX_MAX_RANK];
-  if (!type->shape) return ir_type_vtensor(im->ctx, element, -1, NULL);
-  if (type->shape->dims.count > ONNX_MAX_RANK) {
-    ir_error(im->ctx, im->loc, "a shape of rank %zu is beyond the supported %d", type->shape->dims.count, ONNX_MAX_RANK);
-    return NULL;
-  }
-  for (size_t i = 0; i < type->shape->dims.count; ++i) {
-    const onnx_chunks_t* value = &type->shape->dims.data[i].value;
-    dims[i] = value->count ? onnx_bytes_varint(value->data[0], -1) : -1;
-    if (dims[i] < 0) dims[i] = IR_DYNAMIC;
-  }
-  return ir_type_vtensor(im->ctx, element, (int32_t)type->shape->dims.count, dims);
-}
-
-// Sequences and optionals as torch spells them; `!torch.` is dropped inside.
-static const ir_type_t* holder_type(onnx_importer_t* im, const char* name, const onnx_pb_holder_type_t* holder) {
-  const onnx_pb_type_t* inner = holder->elem_type;
-  const ir_type_t* type = NULL;
-  if (inner && inner->tensor_type) type = tensor_type(im, inner->tensor_type);
-  if (inner && inner->sequence_type) type = holder_type(im, "torch.list", inner->sequence_type);
-  if (!type) return NULL;
-  return ir_type_opaque(im->ctx, name, ir_type_str(im->ctx, type) + strlen("!torch."));
-}
-
-// NULL after a diagnostic.
-static const ir_type_t* value_type(onnx_importer_t* im, const onnx_pb_type_t* type, const char* name) {
-  const ir_type_t* result = NULL;
-  if (!type) return none_type(im);
-  if (type->tensor_type) result = tensor_type(im, type->tensor_type);
-  if (type->sequence_type) result = holder_type(im, "torch.list", type->sequence_type);
-  if (type->optional_type) result = holder_type(im, "torch.optional", type->optional_type);
-  if (!result) {
-    const char* kind = type->map_type ? "a map" : type->sparse_tensor_type ? "a sparse tensor" : "an unknown type";
-    if (!type->tensor_type) ir_error(im->ctx, im->loc, "'%s' is %s; only tensors are supported", name, kind);
-  }
-  return result;
-}
 
 static void declare_types(onnx_importer_t* im, scope_t* scope, const onnx_pb_value_infos_t* infos) {
   for (size_t i = 0; i < infos->count; ++i) {
@@ -97,7 +53,7 @@ static const ir_type_t* unknown_type(onnx_importer_t* im) { return ir_type_vtens
 // What the file says about a value's type, or the unknown tensor.
 static const ir_type_t* declared_type(onnx_importer_t* im, const scope_t* scope, onnx_bytes_t name) {
   const onnx_pb_type_t* type = scope->types ? onnx_names_get(scope->types, intern(im, name)) : NULL;
-  return type ? value_type(im, type, intern(im, name)) : unknown_type(im);
+  return type ? onnx_import_type(im, type, intern(im, name)) : unknown_type(im);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -117,11 +73,9 @@ static ir_value_t* build_constant(onnx_importer_t* im, const ir_attr_t* value) {
       {ir_intern_cstr(im->ctx, "name"), ir_attr_cstring(im->ctx, "onnx.Constant")},
       {ir_intern_cstr(im->ctx, "torch.onnx.value"), value},
   };
-  ir_op_t* op = build_op(im, (ir_op_state_t){.name = "torch.operator",
-                                             .result_types = &type,
-                                             .result_count = 1,
-                                             .attrs = attrs,
-                                             .attr_count = 2});
+  ir_op_t* op = build_op(
+      im, (ir_op_state_t){
+              .name = "torch.operator", .result_types = &type, .result_count = 1, .attrs = attrs, .attr_count = 2});
   if (im->lowering) onnx_infer_op(im->lowering, op);
   return ir_result(op, 0);
 }
@@ -143,81 +97,10 @@ static ir_value_t* build_none(onnx_importer_t* im) {
   return none;
 }
 
-static bool attr_refused(onnx_importer_t* im, const char* name, const char* what) {
-  return ir_error(im->ctx, im->loc, "attribute '%s' is %s, which is not supported", name, what);
-}
-
-static const ir_attr_t* number_list(onnx_importer_t* im, const onnx_pb_attribute_t* a, bool floats) {
-  size_t count = floats ? a->floats.count : a->ints.count;
-  const ir_type_t* f32 = ir_type_float(im->ctx, IR_F32);
-  const ir_type_t* si64 = ir_type_integer(im->ctx, 64, IR_SIGNED);
-  const ir_attr_t** items = calloc(count + 1, sizeof(*items));
-  for (size_t i = 0; i < count; ++i) {
-    items[i] = floats ? ir_attr_float(im->ctx, f32, (double)a->floats.data[i])
-                      : ir_attr_integer(im->ctx, si64, a->ints.data[i]);
-  }
-  const ir_attr_t* list = ir_attr_array(im->ctx, items, (uint32_t)count);
-  free(items);
-  return list;
-}
-
-static const ir_attr_t* other_list(onnx_importer_t* im, const onnx_pb_attribute_t* a, bool tensors) {
-  size_t count = tensors ? a->tensors.count : a->strings.count;
-  const ir_attr_t** items = calloc(count + 1, sizeof(*items));
-  bool complete = true;
-  for (size_t i = 0; i < count && complete; ++i) {
-    onnx_bytes_t s = tensors ? (onnx_bytes_t){0} : a->strings.data[i];
-    items[i] = tensors ? onnx_tensor_attr(im, &a->tensors.data[i], intern(im, a->tensors.data[i].name))
-                       : ir_attr_string(im->ctx, s.data, s.size);
-    complete = items[i] != NULL;
-  }
-  const ir_attr_t* list = complete ? ir_attr_array(im->ctx, items, (uint32_t)count) : NULL;
-  free(items);
-  return list;
-}
-
-// Files before IR version 2 do not say an attribute's type.
-static int64_t attribute_type(const onnx_pb_attribute_t* a) {
-  if (a->type) return a->type;
-  if (a->ints.count) return ONNX_ATTR_INTS;
-  if (a->floats.count) return ONNX_ATTR_FLOATS;
-  if (a->strings.count) return ONNX_ATTR_STRINGS;
-  if (a->t) return ONNX_ATTR_TENSOR;
-  if (a->g) return ONNX_ATTR_GRAPH;
-  if (a->s.data) return ONNX_ATTR_STRING;
-  return a->f != 0 ? ONNX_ATTR_FLOAT : ONNX_ATTR_INT;
-}
-
-// False after a diagnostic; `*out` NULL for graphs, which become regions.
-static bool import_attribute(onnx_importer_t* im, const onnx_pb_attribute_t* a, const ir_attr_t** out) {
-  ir_context_t* ctx = im->ctx;
-  const char* name = intern(im, a->name);
-  *out = NULL;
-  switch (attribute_type(a)) {
-    case ONNX_ATTR_FLOAT: *out = ir_attr_float(ctx, ir_type_float(ctx, IR_F32), (double)a->f); return true;
-    case ONNX_ATTR_INT: *out = ir_attr_integer(ctx, ir_type_integer(ctx, 64, IR_SIGNED), a->i); return true;
-    case ONNX_ATTR_STRING: *out = ir_attr_string(ctx, a->s.data ? a->s.data : "", a->s.size); return true;
-    case ONNX_ATTR_TENSOR:
-      if (a->t) *out = onnx_tensor_attr(im, a->t, intern(im, a->t->name));
-      return *out || (a->t == NULL && attr_refused(im, name, "a tensor without value"));
-    case ONNX_ATTR_GRAPH: return a->g || attr_refused(im, name, "a graph without value");
-    case ONNX_ATTR_FLOATS: return (*out = number_list(im, a, true)) != NULL;
-    case ONNX_ATTR_INTS: return (*out = number_list(im, a, false)) != NULL;
-    case ONNX_ATTR_STRINGS: return (*out = other_list(im, a, false)) != NULL;
-    case ONNX_ATTR_TENSORS: return (*out = other_list(im, a, true)) != NULL;
-    case ONNX_ATTR_GRAPHS: return attr_refused(im, name, "a list of graphs");
-    case ONNX_ATTR_SPARSE_TENSOR:
-    case ONNX_ATTR_SPARSE_TENSORS: return attr_refused(im, name, "a sparse tensor");
-    case ONNX_ATTR_TYPE_PROTO:
-    case ONNX_ATTR_TYPE_PROTOS: return attr_refused(im, name, "a type");
-    default: return attr_refused(im, name, "of an unknown kind");
-  }
-}
-
 // The attribute that `a` stands for: in a function, references are replaced by the call's attribute or the default.
 // NULL when the call leaves it out.
-static const onnx_pb_attribute_t* resolve_attribute(onnx_importer_t* im, const scope_t* scope, const onnx_pb_attribute_t* a,
-                                                 const scope_t** owner) {
+static const onnx_pb_attribute_t* resolve_attribute(onnx_importer_t* im, const scope_t* scope,
+                                                    const onnx_pb_attribute_t* a, const scope_t** owner) {
   *owner = scope;
   while (a && a->ref_attr_name.size) {
     const char* wanted = intern(im, a->ref_attr_name);
@@ -254,7 +137,8 @@ typedef struct node_attrs_t {
 
 static int compare_names(const void* a, const void* b) { return strcmp(*(ir_name_t const*)a, *(ir_name_t const*)b); }
 
-static bool collect_attributes(onnx_importer_t* im, const scope_t* scope, const onnx_pb_node_t* node, node_attrs_t* out) {
+static bool collect_attributes(onnx_importer_t* im, const scope_t* scope, const onnx_pb_node_t* node,
+                               node_attrs_t* out) {
   arena_t* arena = ir_context_arena(im->ctx);
   size_t count = node->attributes.count;
   out->attrs = ARENA_ARRAY(arena, ir_named_attr_t, count + 1);
@@ -267,7 +151,7 @@ static bool collect_attributes(onnx_importer_t* im, const scope_t* scope, const 
     const onnx_pb_attribute_t* a = resolve_attribute(im, scope, own, &owner);
     const ir_attr_t* value;
     if (!a) continue;
-    if (!import_attribute(im, a, &value)) return false;
+    if (!onnx_import_attr(im, a, &value)) return false;
     if (value) {
       const char* name = arena_printf(arena, "torch.onnx.%s", intern(im, own->name));
       out->attrs[out->count++] = (ir_named_attr_t){ir_intern_cstr(im->ctx, name), value};
@@ -280,7 +164,8 @@ static bool collect_attributes(onnx_importer_t* im, const scope_t* scope, const 
   qsort(out->attrs, out->count, sizeof(*out->attrs), compare_names);
   qsort(out->graphs, out->graph_count, sizeof(*out->graphs), compare_names);
   for (uint32_t i = 1; i < out->count; ++i) {
-    if (out->attrs[i].name == out->attrs[i - 1].name) return attr_refused(im, out->attrs[i].name, "given twice");
+    if (out->attrs[i].name == out->attrs[i - 1].name)
+      return ir_error(im->ctx, im->loc, "attribute '%s' is given twice", out->attrs[i].name);
   }
   return true;
 }
@@ -362,7 +247,8 @@ static const onnx_pb_function_t* find_function(const onnx_pb_model_t* model, con
   return NULL;
 }
 
-static bool expand_function(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_t* node, const onnx_pb_function_t* f) {
+static bool expand_function(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_t* node,
+                            const onnx_pb_function_t* f) {
   arena_t* arena = ir_context_arena(im->ctx);
   const char* name = intern(im, f->name);
   if (im->function_depth >= MAX_FUNCTION_DEPTH) {
@@ -372,11 +258,8 @@ static bool expand_function(onnx_importer_t* im, scope_t* scope, const onnx_pb_n
     return ir_error(im->ctx, im->loc, "call of function '%s' with %zu inputs and %zu outputs; it has %zu and %zu", name,
                     node->inputs.count, node->outputs.count, f->inputs.count, f->outputs.count);
   }
-  scope_t inner = {.values = onnx_names_create(arena, NULL),
-                   .none = scope->none,
-                   .function = f,
-                   .call = node,
-                   .caller = scope};
+  scope_t inner = {
+      .values = onnx_names_create(arena, NULL), .none = scope->none, .function = f, .call = node, .caller = scope};
   for (size_t i = 0; i < f->inputs.count; ++i) {
     ir_value_t* value = i < node->inputs.count ? find_value(im, scope, node->inputs.data[i]) : scope->none;
     if (!value) return false;
@@ -460,8 +343,8 @@ static bool import_body(onnx_importer_t* im, scope_t* scope, const onnx_pb_graph
   for (size_t i = 0; i < graph->outputs.count; ++i) {
     if (!(results[i] = find_value(im, scope, graph->outputs.data[i].name))) return false;
   }
-  build_op(im, (ir_op_state_t){
-                   .name = terminator, .operands = results, .operand_count = (uint32_t)graph->outputs.count});
+  build_op(im,
+           (ir_op_state_t){.name = terminator, .operands = results, .operand_count = (uint32_t)graph->outputs.count});
   return true;
 }
 
@@ -476,7 +359,7 @@ static bool import_subgraph(onnx_importer_t* im, const scope_t* outer, const onn
   for (size_t i = 0; i < graph->inputs.count; ++i) {
     ir_name_t name = intern(im, graph->inputs.data[i].name);
     const onnx_pb_type_t* declared = graph->inputs.data[i].type;
-    const ir_type_t* type = declared ? value_type(im, declared, name) : unknown_type(im);
+    const ir_type_t* type = declared ? onnx_import_type(im, declared, name) : unknown_type(im);
     if (!type) return false;
     ir_value_t* arg = ir_block_add_arg(im->ctx, block, type);
     if (im->lowering) onnx_infer_argument(im->lowering, arg);
@@ -524,12 +407,13 @@ static bool externalize_inputs(onnx_importer_t* im, scope_t* scope, const onnx_p
   for (uint32_t i = 0; i < count; ++i) {
     ir_name_t name = intern(im, inputs[i]->name);
     im->loc = ir_loc_name(im->ctx, name, NULL);
-    const ir_type_t* type = value_type(im, inputs[i]->type, name);
+    const ir_type_t* type = onnx_import_type(im, inputs[i]->type, name);
     if (!type) return false;
     if (type->kind != IR_TYPE_VTENSOR || type->rank < 0) {
       return ir_error(im->ctx, im->loc, "input '%s' cannot be a parameter: it has no ranked tensor type", name);
     }
-    ir_value_t* value = onnx_externalize(im, name, ir_type_tensor(im->ctx, type->element, type->rank, type->dims), NULL);
+    ir_value_t* value =
+        onnx_externalize(im, name, ir_type_tensor(im->ctx, type->element, type->rank, type->dims), NULL);
     onnx_names_set(scope->values, name, value);
   }
   return true;
@@ -559,7 +443,7 @@ static bool import_main(onnx_importer_t* im, const onnx_pb_graph_t* graph) {
   }
   for (uint32_t i = 0; i < count; ++i) {
     im->loc = ir_loc_name(ctx, intern(im, inputs[i]->name), NULL);
-    if (!(types[i] = value_type(im, inputs[i]->type, im->loc->name))) return false;
+    if (!(types[i] = onnx_import_type(im, inputs[i]->type, im->loc->name))) return false;
   }
   im->loc = ir_loc_name(ctx, arena_printf(arena, "graph:%s", intern(im, graph->name)), NULL);
   const ir_type_t* type = ir_type_function(ctx, types, count, NULL, 0);
@@ -602,17 +486,17 @@ static bool check_model(onnx_importer_t* im) {
   return true;
 }
 
-ir_op_t* onnx_import_buffer(ir_context_t* ctx, const char* path, const void* data, size_t size,
-                            const onnx_options_t* options, onnx_files_t* files) {
+ir_op_t* onnx_import_buffer(ir_context_t* ctx, const onnx_source_t* source, const onnx_options_t* options,
+                            onnx_files_t* files) {
   arena_t* arena = ir_context_arena(ctx);
-  onnx_importer_t im = {.ctx = ctx, .options = options, .files = files, .path = path};
-  im.loc = ir_loc_file(ctx, path, 1, 1);
-  im.directory = options->data_dir ? options->data_dir : directory_of(arena, path);
+  onnx_importer_t im = {.ctx = ctx, .options = options, .files = files, .path = source->path};
+  im.loc = ir_loc_file(ctx, source->path, 1, 1);
+  im.directory = options->data_dir ? options->data_dir : directory_of(arena, source->path);
   const char* error = NULL;
   size_t offset = 0;
-  im.model = onnx_proto_read(arena, data, size, &error, &offset);
+  im.model = onnx_proto_read(arena, source->data, source->size, &error, &offset);
   if (!im.model) {
-    ir_error(ctx, im.loc, "not a well-formed ONNX model: %s at byte %zu of %zu", error, offset, size);
+    ir_error(ctx, im.loc, "not a well-formed ONNX model: %s at byte %zu of %zu", error, offset, source->size);
     return NULL;
   }
   if (!check_model(&im)) return NULL;
@@ -628,12 +512,11 @@ ir_op_t* onnx_import_buffer(ir_context_t* ctx, const char* path, const void* dat
 }
 
 ir_op_t* onnx_import_file(ir_context_t* ctx, const char* path, const onnx_options_t* options, onnx_files_t* files) {
-  const void* data;
-  size_t size;
+  onnx_source_t source = {.path = path};
   const char* error = NULL;
-  if (!onnx_files_map(files, path, &data, &size, &error)) {
+  if (!onnx_files_map(files, path, &source.data, &source.size, &error)) {
     ir_error(ctx, ir_loc_unknown(ctx), "error opening input file: cannot open input file '%s': %s", path, error);
     return NULL;
   }
-  return onnx_import_buffer(ctx, path, data, size, options, files);
+  return onnx_import_buffer(ctx, &source, options, files);
 }

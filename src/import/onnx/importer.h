@@ -18,13 +18,13 @@ typedef struct onnx_importer_t {
   const char* directory;  // of external data
   const onnx_pb_model_t* model;
   ir_builder_t builder;
-  const ir_loc_t* loc;               // of the node at work
-  onnx_names_t* resources;           // resource names in use
-  onnx_names_t* globals;             // names of globals in use
-  onnx_lowering_t* lowering;         // derives result types; NULL when types are not wanted
+  const ir_loc_t* loc;        // of the node at work
+  onnx_names_t* resources;    // resource names in use
+  onnx_names_t* globals;      // names of globals in use
+  onnx_lowering_t* lowering;  // derives result types; NULL when types are not wanted
   ir_op_t* module;
-  ir_op_t* last_global;              // externalised parameters stand before the function
-  int64_t from_opset, to_opset;      // of the default domain: as read, as written
+  ir_op_t* last_global;          // externalised parameters stand before the function
+  int64_t from_opset, to_opset;  // of the default domain: as read, as written
   uint32_t function_depth;
   uint32_t op_count;
 } onnx_importer_t;
@@ -35,6 +35,11 @@ const char* onnx_data_type_name(int64_t data_type);
 // The tensor's data as an attribute of type tensor<...xsi64>: raw data by reference, as a dense_resource; typed fields
 // decoded. NULL after a diagnostic.
 const ir_attr_t* onnx_tensor_attr(onnx_importer_t* importer, const onnx_pb_tensor_t* tensor, const char* name);
+
+// The type of a value; !torch.none when the model gives none. NULL after a diagnostic.
+const ir_type_t* onnx_import_type(onnx_importer_t* importer, const onnx_pb_type_t* type, const char* name);
+// False after a diagnostic; `*out` NULL for graphs, which become regions.
+bool onnx_import_attr(onnx_importer_t* importer, const onnx_pb_attribute_t* attribute, const ir_attr_t** out);
 
 // Upgrades a new op to the opset that is written and derives the types of its results. False after a diagnostic.
 bool onnx_finish_op(onnx_importer_t* importer, ir_op_t* op);

@@ -10,7 +10,7 @@
 
 #include "import/onnx/onnx.h"
 
-enum { MAX_DEPTH = 64 };  // of regions and calls
+enum { MAX_DEPTH = 64, MAX_OPS = 1 << 21 };  // of regions and calls; of ops with calls expanded
 
 static bool is_named(const ir_op_t* op, const char* name) { return strcmp(op->name, name) == 0; }
 
@@ -62,7 +62,8 @@ static bool check_inputs(onnx_node_t* n) {
   const onnx_row_t* row = n->row;
   uint32_t given = n->in_count;
   while (given > 0 && !n->in[given - 1].v) --given;
-  if ((int64_t)given < row->min_inputs) return onnx_error(n, "needs at least %d inputs, has %u", row->min_inputs, given);
+  if ((int64_t)given < row->min_inputs)
+    return onnx_error(n, "needs at least %d inputs, has %u", row->min_inputs, given);
   if (row->max_inputs >= 0 && (int64_t)given > row->max_inputs) {
     return onnx_error(n, "takes at most %d inputs, has %u", row->max_inputs, given);
   }
@@ -164,15 +165,16 @@ static bool lower_call(onnx_lowering_t* l, ir_op_t* op) {
   if (!body) return ir_op_error(l->ctx, op, "calls a function that the module does not define");
   onnx_value_t* args = ARENA_ARRAY(ir_context_arena(l->ctx), onnx_value_t, op->operand_count + 1);
   for (uint32_t i = 0; i < op->operand_count; ++i) get_lowered(ir_operand(op, i), &args[i]);
-  onnx_value_t* results;
-  uint32_t count;
+  onnx_values_t results;
   int64_t opset = l->opset;
   l->opset = ir_op_int(func, "torch.onnx_meta.opset_version", opset);
-  bool lowered = onnx_lower_block(l, body, args, op->operand_count, &results, &count);
+  bool lowered = onnx_lower_block(l, body, (onnx_values_t){args, op->operand_count}, &results);
   l->opset = opset;
   if (!lowered) return false;
-  if (count != op->result_count) return ir_op_error(l->ctx, op, "expects %u results, gets %u", op->result_count, count);
-  for (uint32_t i = 0; i < count; ++i) set_lowered(l, ir_result(op, i), results[i]);
+  if (results.count != op->result_count) {
+    return ir_op_error(l->ctx, op, "expects %u results, gets %u", op->result_count, results.count);
+  }
+  for (uint32_t i = 0; i < results.count; ++i) set_lowered(l, ir_result(op, i), results.items[i]);
   return true;
 }
 
@@ -189,6 +191,7 @@ static bool keep_op(onnx_lowering_t* l, ir_op_t* op) {
 
 static bool lower_op(onnx_lowering_t* l, ir_op_t* op) {
   l->b.loc = op->loc;
+  if (++l->op_count > MAX_OPS) return ir_error(l->ctx, op->loc, "the program expands to more than %d ops", MAX_OPS);
   if (is_named(op, "torch.operator")) return lower_operator(l, op);
   if (is_named(op, "torch.constant.none")) return true;
   if (is_named(op, "torch.vtensor.literal")) return lower_literal(l, op);
@@ -199,25 +202,24 @@ static bool lower_op(onnx_lowering_t* l, ir_op_t* op) {
   return keep_op(l, op);
 }
 
-bool onnx_lower_block(onnx_lowering_t* l, ir_block_t* block, const onnx_value_t* args, uint32_t arg_count,
-                      onnx_value_t** results, uint32_t* result_count) {
+bool onnx_lower_block(onnx_lowering_t* l, ir_block_t* block, onnx_values_t args, onnx_values_t* results) {
   ir_op_t* terminator = block->last;
   const ir_loc_t* loc = l->b.loc;
-  if (!terminator || arg_count != block->arg_count) {
-    return ir_error(l->ctx, loc, "the body takes %u values and is given %u", block->arg_count, arg_count);
+  if (!terminator || args.count != block->arg_count) {
+    return ir_error(l->ctx, loc, "the body takes %u values and is given %u", block->arg_count, args.count);
   }
   if (++l->depth > MAX_DEPTH) return ir_error(l->ctx, loc, "regions and calls nest too deep");
-  for (uint32_t i = 0; i < arg_count; ++i) {
+  for (uint32_t i = 0; i < args.count; ++i) {
     block->args[i]->data = NULL;
-    if (args[i].v) set_lowered(l, block->args[i], args[i]);
+    if (args.items[i].v) set_lowered(l, block->args[i], args.items[i]);
   }
   for (ir_op_t* op = block->first; op != terminator; op = op->next) {
     if (!lower_op(l, op)) return false;
   }
-  *result_count = terminator->operand_count;
-  *results = ARENA_ARRAY(ir_context_arena(l->ctx), onnx_value_t, terminator->operand_count + 1);
-  for (uint32_t i = 0; i < terminator->operand_count; ++i) {
-    if (get_lowered(ir_operand(terminator, i), &(*results)[i]) && (*results)[i].v) continue;
+  results->count = terminator->operand_count;
+  results->items = ARENA_ARRAY(ir_context_arena(l->ctx), onnx_value_t, results->count + 1);
+  for (uint32_t i = 0; i < results->count; ++i) {
+    if (get_lowered(ir_operand(terminator, i), &results->items[i]) && results->items[i].v) continue;
     if (l->inferring) return l->unsupported = true, false;
     return ir_op_error(l->ctx, terminator, "returns a value of unsupported type %s",
                        ir_type_str(l->ctx, ir_operand(terminator, i)->type));
@@ -308,16 +310,16 @@ static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
                        ONNX_NEWEST_OPSET);
   }
   onnx_value_t* args = ARENA_ARRAY(arena, onnx_value_t, body->arg_count + 1);
-  onnx_value_t* results = NULL;
-  uint32_t count = 0;
+  onnx_values_t results = {0};
   if (!lower_arguments(&l, func, body, entry, args)) return false;
-  if (!onnx_lower_block(&l, body, args, body->arg_count, &results, &count)) return false;
+  if (!onnx_lower_block(&l, body, (onnx_values_t){args, body->arg_count}, &results)) return false;
+  uint32_t count = results.count;
   ir_value_t** values = ARENA_ARRAY(arena, ir_value_t*, count + 1);
   const ir_type_t** inputs = ARENA_ARRAY(arena, const ir_type_t*, body->arg_count + 1);
   const ir_type_t** outputs = ARENA_ARRAY(arena, const ir_type_t*, count + 1);
   for (uint32_t i = 0; i < body->arg_count; ++i) inputs[i] = args[i].v->type;
   for (uint32_t i = 0; i < count; ++i) {
-    values[i] = results[i].v;
+    values[i] = results.items[i].v;
     outputs[i] = values[i]->type;
   }
   l.b.loc = body->last->loc;

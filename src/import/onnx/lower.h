@@ -24,12 +24,12 @@ typedef struct onnx_node_t {
   onnx_lowering_t* lowering;
   ir_context_t* ctx;
   ir_builder_t* b;
-  ir_op_t* op;         // torch.operator
-  const char* name;    // "Conv"
+  ir_op_t* op;       // torch.operator
+  const char* name;  // "Conv"
   const onnx_row_t* row;
   const onnx_value_t* in;
   uint32_t in_count;
-  onnx_value_t* out;   // to be set; v NULL is allowed for outputs that nothing uses
+  onnx_value_t* out;  // to be set; v NULL is allowed for outputs that nothing uses
   uint32_t out_count;
 } onnx_node_t;
 
@@ -38,7 +38,7 @@ struct onnx_row_t {
   const char* name;
   int16_t min_inputs, max_inputs;  // max -1: any number
   onnx_handler_t handler;
-  int fn, unsigned_fn;             // scalar_fn_t for elementwise rows, SCALAR_COUNT for none
+  int fn, unsigned_fn;  // scalar_fn_t for elementwise rows, SCALAR_COUNT for none
 };
 const onnx_row_t* onnx_find_row(const char* name);
 
@@ -49,11 +49,12 @@ const onnx_row_t* onnx_find_row(const char* name);
 struct onnx_lowering_t {
   ir_context_t* ctx;
   ir_builder_t b;
-  int64_t opset;            // of the function at work
-  bool inferring;           // for types only: ops without a lowering are no errors
-  bool no_propagation;      // only constants themselves are known, not what is computed from them
-  bool unsupported;         // set when a handler said so
-  uint32_t depth;           // of regions
+  int64_t opset;        // of the function at work
+  bool inferring;       // for types only: ops without a lowering are no errors
+  bool no_propagation;  // only constants themselves are known, not what is computed from them
+  bool unsupported;     // set when a handler said so
+  uint32_t depth;       // of regions
+  uint32_t op_count;    // lowered so far
 };
 
 // For the importer: lowers ops one by one into a scratch block and gives their results types.
@@ -68,10 +69,13 @@ bool onnx_upgrade_op(ir_context_t* ctx, ir_op_t* op, int64_t from, int64_t to);
 // Whether that would change anything.
 bool onnx_needs_upgrade(const ir_op_t* op, int64_t from, int64_t to);
 
+typedef struct onnx_values_t {
+  onnx_value_t* items;
+  uint32_t count;
+} onnx_values_t;
 // Lowers the ops of a block at the builder with `args` as values of its arguments; `*results` (in the arena) are the
 // values that its terminator names.
-bool onnx_lower_block(onnx_lowering_t* lowering, ir_block_t* block, const onnx_value_t* args, uint32_t arg_count,
-                      onnx_value_t** results, uint32_t* result_count);
+bool onnx_lower_block(onnx_lowering_t* lowering, ir_block_t* block, onnx_values_t args, onnx_values_t* results);
 
 //===----------------------------------------------------------------------------------------------------------------===
 // For handlers (node.c)
@@ -173,7 +177,7 @@ bool onnx_dims_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t capa
 
 // Shared between themes.
 ir_value_t* onnx_gather_elements(onnx_node_t* n, ir_value_t* x, ir_value_t* indices, int64_t axis);
-const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t data_type);  // of tensor.c; NULL: none
+const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t data_type);   // of tensor.c; NULL: none
 ir_value_t* onnx_dim_tensor(onnx_node_t* n, onnx_dim_t dim, int32_t rank);  // tensor<1xi64> or tensor<i64>
 ir_value_t* onnx_matmul(onnx_node_t* n, ir_value_t* a, ir_value_t* b, graph_contract_t signs,
                         const ir_type_t* accumulator);

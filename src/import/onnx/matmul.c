@@ -137,7 +137,8 @@ bool onnx_lower_gemm(onnx_node_t* n) {
   ir_value_t* y = scaled(n, graph_contract(n->b, a, b, &c, a->type->element), onnx_float(n, "alpha", 1));
   if (onnx_has(n, 2)) {
     ir_value_t* bias = scaled(n, n->in[2].v, onnx_float(n, "beta", 1));
-    if (bias->type->rank > 2 || !onnx_broadcast(n, &y, &bias)) return onnx_error(n, "C does not broadcast to the result");
+    if (bias->type->rank > 2 || !onnx_broadcast(n, &y, &bias))
+      return onnx_error(n, "C does not broadcast to the result");
     y = graph_binary(n->b, SCALAR_add, y, bias);
   }
   return onnx_return(n, y, n->in[0].element);

@@ -46,7 +46,8 @@ void* onnx_names_get(const onnx_names_t* names, ir_name_t name) {
 ir_name_t onnx_names_unique(onnx_names_t* names, ir_context_t* ctx, const char* name) {
   ir_name_t base = ir_intern_cstr(ctx, name), unique = base;
   uintptr_t number = (uintptr_t)onnx_names_get(names, base);
-  while (onnx_names_get(names, unique)) unique = ir_intern_cstr(ctx, arena_printf(names->arena, "%s_%zu", name, number++));
+  while (onnx_names_get(names, unique))
+    unique = ir_intern_cstr(ctx, arena_printf(names->arena, "%s_%zu", name, number++));
   onnx_names_set(names, base, (void*)(number ? number : 1));
   if (unique != base) onnx_names_set(names, unique, (void*)1);
   return unique;

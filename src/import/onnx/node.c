@@ -101,8 +101,8 @@ bool onnx_ints(onnx_node_t* n, const char* name, int64_t* values, uint32_t capac
   }
   if (!list) return onnx_error(n, "attribute '%s' must be a list of integers", name);
   *count = ir_attr_ints(attr, values, capacity);
-  return *count <= capacity || onnx_error(n, "attribute '%s' has %u entries; at most %u make sense", name, *count,
-                                          capacity);
+  return *count <= capacity ||
+         onnx_error(n, "attribute '%s' has %u entries; at most %u make sense", name, *count, capacity);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -131,8 +131,8 @@ bool onnx_check_rank(onnx_node_t* n, uint32_t i, int32_t low, int32_t high) {
 }
 
 bool onnx_check_float(onnx_node_t* n, uint32_t i) {
-  return onnx_is_float(n->in[i]) || onnx_error(n, "input %u must have floating-point elements, has %s", i,
-                                               ir_type_str(n->ctx, n->in[i].element));
+  return onnx_is_float(n->in[i]) ||
+         onnx_error(n, "input %u must have floating-point elements, has %s", i, ir_type_str(n->ctx, n->in[i].element));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

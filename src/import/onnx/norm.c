@@ -183,7 +183,8 @@ bool onnx_lower_lrn(onnx_node_t* n) {
   w.pad_low[1] = (size - 1) / 2;
   w.pad_high[1] = size - 1 - w.pad_low[1];
   ir_value_t* sum = graph_window(n->b, mul(n, x, x), &w);
-  ir_value_t* base = onnx_binary_number(n, SCALAR_add, onnx_binary_number(n, SCALAR_mul, sum, alpha / (double)size), bias);
+  ir_value_t* base =
+      onnx_binary_number(n, SCALAR_add, onnx_binary_number(n, SCALAR_mul, sum, alpha / (double)size), bias);
   return onnx_return(n, mul(n, x, onnx_binary_number(n, SCALAR_pow, base, -beta)), n->in[0].element);
 }
 

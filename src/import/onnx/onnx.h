@@ -38,9 +38,14 @@ typedef struct onnx_options_t {
 // Reads a model into a new module with one func.func. Weights are borrowed from `files`, which must outlive the
 // context. Returns NULL after diagnostics.
 ir_op_t* onnx_import_file(ir_context_t* ctx, const char* path, const onnx_options_t* options, onnx_files_t* files);
-// The same from memory; `data` must outlive the context, `path` is for messages and external data.
-ir_op_t* onnx_import_buffer(ir_context_t* ctx, const char* path, const void* data, size_t size,
-                            const onnx_options_t* options, onnx_files_t* files);
+// A model in memory, which must outlive the context. The path is for messages and external data.
+typedef struct onnx_source_t {
+  const char* path;
+  const void* data;
+  size_t size;
+} onnx_source_t;
+ir_op_t* onnx_import_buffer(ir_context_t* ctx, const onnx_source_t* source, const onnx_options_t* options,
+                            onnx_files_t* files);
 
 // Whether the module has torch.operator ops to lower.
 bool onnx_is_present(ir_op_t* module);

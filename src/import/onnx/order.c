@@ -34,9 +34,8 @@ bool onnx_lower_top_k(onnx_node_t* n) {
   dims[axis] = k;
   const ir_type_t* types[] = {ir_type_tensor(n->ctx, x->type->element, x->type->rank, dims),
                               ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), x->type->rank, dims)};
-  ir_named_attr_t attrs[] = {{"axis", ir_attr_i64(n->ctx, axis)},
-                             {"k", ir_attr_i64(n->ctx, k)},
-                             {"smallest", ir_attr_unit(n->ctx)}};
+  ir_named_attr_t attrs[] = {
+      {"axis", ir_attr_i64(n->ctx, axis)}, {"k", ir_attr_i64(n->ctx, k)}, {"smallest", ir_attr_unit(n->ctx)}};
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_TOP_K),
                          .operands = &x,
                          .operand_count = 1,
@@ -81,7 +80,8 @@ bool onnx_lower_eye_like(onnx_node_t* n) {
   const ir_type_t* element = n->in[0].element;
   int64_t dtype = onnx_int(n, "dtype", 0);
   if (dtype) element = onnx_element_type(n->ctx, dtype);
-  if (!element || element->kind == IR_TYPE_COMPLEX) return onnx_unsupported(n, "dtype %lld is not supported", (long long)dtype);
+  if (!element || element->kind == IR_TYPE_COMPLEX)
+    return onnx_unsupported(n, "dtype %lld is not supported", (long long)dtype);
   if (!onnx_check_rank(n, 0, 2, 2)) return false;
   ir_value_t* numbers = diagonal_numbers(n, n->in[0].v);
   ir_value_t* on = onnx_binary_number(n, SCALAR_eq, numbers, (double)onnx_int(n, "k", 0));
@@ -97,8 +97,11 @@ static bool range_size(onnx_node_t* n, const ir_attr_t* const* bounds, onnx_dim_
     size = ceil((limit - start) / ir_attr_element_number(bounds[2], 0));
   } else {
     int64_t delta = ir_attr_element_integer(bounds[2], 0), distance, start = ir_attr_element_integer(bounds[0], 0);
-    if (!delta || __builtin_sub_overflow(ir_attr_element_integer(bounds[1], 0), start, &distance)) size = INFINITY;
-    else size = delta == -1 ? -(double)distance : (double)(distance / delta + ((distance % delta) && ((distance < 0) == (delta < 0))));
+    if (!delta || __builtin_sub_overflow(ir_attr_element_integer(bounds[1], 0), start, &distance))
+      size = INFINITY;
+    else
+      size = delta == -1 ? -(double)distance
+                         : (double)(distance / delta + ((distance % delta) && ((distance < 0) == (delta < 0))));
   }
   if (!(size < 1e15)) return onnx_error(n, "the range is endless");
   *out = onnx_dim_of(size > 0 ? (int64_t)size : 0);
@@ -119,7 +122,8 @@ bool onnx_lower_range(onnx_node_t* n) {
   if (constant) {
     if (!range_size(n, bounds, &size)) return false;
   } else {
-    if (!bounds[2] || onnx_is_float(n->in[0])) return onnx_unsupported(n, "needs integers with a constant delta, or constants");
+    if (!bounds[2] || onnx_is_float(n->in[0]))
+      return onnx_unsupported(n, "needs integers with a constant delta, or constants");
     for (uint32_t i = 0; i < 3; ++i) {
       if (!onnx_dims_input(n, i, &parts[i], 1, &count)) return false;
     }

@@ -11,7 +11,7 @@ typedef struct message_t message_t;
 typedef struct field_t {
   uint32_t number;
   kind_t kind;
-  size_t offset;                     // of the member in the struct
+  size_t offset;                      // of the member in the struct
   const message_t* (*message)(void);  // SUB, SUBS
 } field_t;
 struct message_t {
@@ -31,9 +31,9 @@ struct message_t {
 #define MESSAGE(name) static const message_t* name##_message(void);
 #include "import/onnx/proto.def"
 
-#define MESSAGE(name)                              \
-  static const message_t* name##_message(void) {   \
-    typedef onnx_pb_##name##_t self_t;                \
+#define MESSAGE(name)                            \
+  static const message_t* name##_message(void) { \
+    typedef onnx_pb_##name##_t self_t;           \
     static const field_t fields[] = {
 #define INT(number, member) {number, KIND_INT, offsetof(self_t, member), NULL},
 #define FLOAT(number, member) {number, KIND_FLOAT, offsetof(self_t, member), NULL},
@@ -43,12 +43,12 @@ struct message_t {
 #define FLOATS(number, member) {number, KIND_FLOATS, offsetof(self_t, member), NULL},
 #define CHUNKS(number, member) {number, KIND_CHUNKS, offsetof(self_t, member), NULL},
 #define SUBS(number, member, message) {number, KIND_SUBS, offsetof(self_t, member), message##_message},
-#define END(name)                                                \
+#define END(name)                                            \
     {0}                                                          \
-    }                                                            \
-    ;                                                            \
-    static const message_t message = {sizeof(self_t), fields};   \
-    return &message;                                             \
+    }                                                        \
+  ;                                                          \
+  static const message_t message = {sizeof(self_t), fields}; \
+  return &message;                                           \
   }
 #include "import/onnx/proto.def"
 
@@ -114,14 +114,19 @@ static bool next_field(reader_t* r, const uint8_t** at, const uint8_t* end, wire
       if (!onnx_varint_next(at, end, &out->varint)) return fail(r, start, "broken varint");
       out->size = (size_t)(*at - out->data);
       return true;
-    case WIRE_FIXED64: length = 8; break;
-    case WIRE_FIXED32: length = 4; break;
+    case WIRE_FIXED64:
+      length = 8;
+      break;
+    case WIRE_FIXED32:
+      length = 4;
+      break;
     case WIRE_BYTES:
       if (!onnx_varint_next(at, end, &length)) return fail(r, start, "broken length");
       out->data = *at;
       left = (size_t)(end - *at);
       break;
-    default: return fail(r, start, "unknown wire type");
+    default:
+      return fail(r, start, "unknown wire type");
   }
   if (length > left) return fail(r, start, "field runs past the end (truncated file?)");
   out->size = (size_t)length;
@@ -139,12 +144,18 @@ static const field_t* find_field(const message_t* message, const wire_t* wire) {
 // Whether the wire type suits the field.
 static bool type_fits(kind_t kind, uint32_t type) {
   switch (kind) {
-    case KIND_INT: return type == WIRE_VARINT;
-    case KIND_FLOAT: return type == WIRE_FIXED32;
-    case KIND_INTS: return type == WIRE_VARINT || type == WIRE_BYTES;
-    case KIND_FLOATS: return type == WIRE_FIXED32 || type == WIRE_BYTES;
-    case KIND_CHUNKS: return true;
-    default: return type == WIRE_BYTES;
+    case KIND_INT:
+      return type == WIRE_VARINT;
+    case KIND_FLOAT:
+      return type == WIRE_FIXED32;
+    case KIND_INTS:
+      return type == WIRE_VARINT || type == WIRE_BYTES;
+    case KIND_FLOATS:
+      return type == WIRE_FIXED32 || type == WIRE_BYTES;
+    case KIND_CHUNKS:
+      return true;
+    default:
+      return type == WIRE_BYTES;
   }
 }
 
@@ -163,11 +174,16 @@ static size_t element_count(const field_t* field, const wire_t* wire) {
 
 static size_t element_size(const field_t* field) {
   switch (field->kind) {
-    case KIND_INTS: return sizeof(int64_t);
-    case KIND_FLOATS: return sizeof(float);
-    case KIND_CHUNKS: return sizeof(onnx_bytes_t);
-    case KIND_SUBS: return field->message()->size;
-    default: return 0;
+    case KIND_INTS:
+      return sizeof(int64_t);
+    case KIND_FLOATS:
+      return sizeof(float);
+    case KIND_CHUNKS:
+      return sizeof(onnx_bytes_t);
+    case KIND_SUBS:
+      return field->message()->size;
+    default:
+      return 0;
   }
 }
 
@@ -195,11 +211,20 @@ static bool fill_field(reader_t* r, const field_t* field, const wire_t* wire, vo
   array_t* array = member;
   onnx_bytes_t bytes = {(const char*)wire->data, wire->size};
   switch (field->kind) {
-    case KIND_INT: *(int64_t*)member = (int64_t)wire->varint; return true;
-    case KIND_FLOAT: memcpy(member, wire->data, 4); return true;
-    case KIND_BYTES: *(onnx_bytes_t*)member = bytes; return true;
-    case KIND_INTS: return fill_ints(r, wire, array);
-    case KIND_CHUNKS: ((onnx_bytes_t*)array->data)[array->count++] = bytes; return true;
+    case KIND_INT:
+      *(int64_t*)member = (int64_t)wire->varint;
+      return true;
+    case KIND_FLOAT:
+      memcpy(member, wire->data, 4);
+      return true;
+    case KIND_BYTES:
+      *(onnx_bytes_t*)member = bytes;
+      return true;
+    case KIND_INTS:
+      return fill_ints(r, wire, array);
+    case KIND_CHUNKS:
+      ((onnx_bytes_t*)array->data)[array->count++] = bytes;
+      return true;
     case KIND_FLOATS: {
       if (wire->size % 4) return fail(r, wire->data, "broken packed floats");
       memcpy((float*)array->data + array->count, wire->data, wire->size);
@@ -256,7 +281,7 @@ static bool read_message(reader_t* r, const message_t* message, const uint8_t* a
 }
 
 onnx_pb_model_t* onnx_proto_read(arena_t* arena, const void* data, size_t size, const char** error,
-                              size_t* error_offset) {
+                                 size_t* error_offset) {
   reader_t reader = {.arena = arena, .start = data};
   onnx_pb_model_t* model = ARENA_NEW(arena, onnx_pb_model_t);
   const uint8_t* start = data;

@@ -29,11 +29,11 @@ typedef struct onnx_chunks_t {
   size_t count;
 } onnx_chunks_t;
 
-#define MESSAGE(name)                  \
+#define MESSAGE(name)                                   \
   typedef struct onnx_pb_##name##_t onnx_pb_##name##_t; \
-  typedef struct onnx_pb_##name##s_t {    \
-    onnx_pb_##name##_t* data;             \
-    size_t count;                      \
+  typedef struct onnx_pb_##name##s_t {                  \
+    onnx_pb_##name##_t* data;                           \
+    size_t count;                                       \
   } onnx_pb_##name##s_t;
 #define INT(number, member)
 #define FLOAT(number, member)
@@ -62,22 +62,58 @@ typedef struct onnx_chunks_t {
 
 // Values of tensor.data_type and tensor_type.elem_type.
 typedef enum {
-  ONNX_UNDEFINED, ONNX_FLOAT, ONNX_UINT8, ONNX_INT8, ONNX_UINT16, ONNX_INT16, ONNX_INT32, ONNX_INT64, ONNX_STRING,
-  ONNX_BOOL, ONNX_FLOAT16, ONNX_DOUBLE, ONNX_UINT32, ONNX_UINT64, ONNX_COMPLEX64, ONNX_COMPLEX128, ONNX_BFLOAT16,
-  ONNX_FLOAT8E4M3FN, ONNX_FLOAT8E4M3FNUZ, ONNX_FLOAT8E5M2, ONNX_FLOAT8E5M2FNUZ, ONNX_UINT4, ONNX_INT4,
-  ONNX_FLOAT4E2M1, ONNX_FLOAT8E8M0, ONNX_UINT2, ONNX_INT2,
+  ONNX_UNDEFINED,
+  ONNX_FLOAT,
+  ONNX_UINT8,
+  ONNX_INT8,
+  ONNX_UINT16,
+  ONNX_INT16,
+  ONNX_INT32,
+  ONNX_INT64,
+  ONNX_STRING,
+  ONNX_BOOL,
+  ONNX_FLOAT16,
+  ONNX_DOUBLE,
+  ONNX_UINT32,
+  ONNX_UINT64,
+  ONNX_COMPLEX64,
+  ONNX_COMPLEX128,
+  ONNX_BFLOAT16,
+  ONNX_FLOAT8E4M3FN,
+  ONNX_FLOAT8E4M3FNUZ,
+  ONNX_FLOAT8E5M2,
+  ONNX_FLOAT8E5M2FNUZ,
+  ONNX_UINT4,
+  ONNX_INT4,
+  ONNX_FLOAT4E2M1,
+  ONNX_FLOAT8E8M0,
+  ONNX_UINT2,
+  ONNX_INT2,
 } onnx_data_type_t;
 
 // Values of attribute.type.
 typedef enum {
-  ONNX_ATTR_UNDEFINED, ONNX_ATTR_FLOAT, ONNX_ATTR_INT, ONNX_ATTR_STRING, ONNX_ATTR_TENSOR, ONNX_ATTR_GRAPH,
-  ONNX_ATTR_FLOATS, ONNX_ATTR_INTS, ONNX_ATTR_STRINGS, ONNX_ATTR_TENSORS, ONNX_ATTR_GRAPHS, ONNX_ATTR_SPARSE_TENSOR,
-  ONNX_ATTR_SPARSE_TENSORS, ONNX_ATTR_TYPE_PROTO, ONNX_ATTR_TYPE_PROTOS,
+  ONNX_ATTR_UNDEFINED,
+  ONNX_ATTR_FLOAT,
+  ONNX_ATTR_INT,
+  ONNX_ATTR_STRING,
+  ONNX_ATTR_TENSOR,
+  ONNX_ATTR_GRAPH,
+  ONNX_ATTR_FLOATS,
+  ONNX_ATTR_INTS,
+  ONNX_ATTR_STRINGS,
+  ONNX_ATTR_TENSORS,
+  ONNX_ATTR_GRAPHS,
+  ONNX_ATTR_SPARSE_TENSOR,
+  ONNX_ATTR_SPARSE_TENSORS,
+  ONNX_ATTR_TYPE_PROTO,
+  ONNX_ATTR_TYPE_PROTOS,
 } onnx_attribute_type_t;
 
 // Reads a model. Returns NULL and a message when the bytes are no well-formed protobuf; `*error_offset` is where.
 // The result lives in `arena` and points into `data`.
-onnx_pb_model_t* onnx_proto_read(arena_t* arena, const void* data, size_t size, const char** error, size_t* error_offset);
+onnx_pb_model_t* onnx_proto_read(arena_t* arena, const void* data, size_t size, const char** error,
+                                 size_t* error_offset);
 
 bool onnx_bytes_equal(onnx_bytes_t bytes, const char* text);
 // The one varint in `bytes`, or `absent` when there is none.

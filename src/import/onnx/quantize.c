@@ -12,7 +12,8 @@ static ir_value_t* spread_parameter(onnx_node_t* n, ir_value_t* v, ir_value_t* x
   if (ir_type_count(v->type) == 1 && v->type->rank <= 1) return onnx_scalar_like(n, v, x);
   if (!onnx_check_axis(n, &axis, rank)) return NULL;
   if (v->type->rank == 1) return onnx_along(n, v, axis, x);
-  bool fits = v->type->rank == rank && block > 0 && ir_type_is_static(x->type) && ir_type_is_static(v->type) && rank < ONNX_MAX_RANK;
+  bool fits = v->type->rank == rank && block > 0 && ir_type_is_static(x->type) && ir_type_is_static(v->type) &&
+              rank < ONNX_MAX_RANK;
   for (int32_t d = 0; fits && d < rank; ++d) {
     int64_t wanted = d == axis ? (x->type->dims[d] + block - 1) / block : x->type->dims[d];
     fits = v->type->dims[d] == wanted;
@@ -75,7 +76,8 @@ bool onnx_lower_quantize(onnx_node_t* n) {
   int64_t output = onnx_int(n, "output_dtype", 0);
   const ir_type_t* element = onnx_has(n, 2) ? n->in[2].element : ir_type_integer(n->ctx, 8, IR_UNSIGNED);
   if (output && !onnx_has(n, 2)) element = onnx_element_type(n->ctx, output);
-  if (!element || (!ir_type_is_int(element) && !ir_type_is_float(element))) return onnx_error(n, "output_dtype is unusable");
+  if (!element || (!ir_type_is_int(element) && !ir_type_is_float(element)))
+    return onnx_error(n, "output_dtype is unusable");
   ir_value_t* scale = spread_parameter(n, onnx_cast(n, n->in[1], x.element).v, x.v);
   if (!scale) return false;
   ir_value_t* zero = NULL;
@@ -92,7 +94,8 @@ bool onnx_lower_dequantize(onnx_node_t* n) {
   int64_t output = onnx_int(n, "output_dtype", 0);
   onnx_value_t x = n->in[0];
   if (output) result = onnx_element_type(n->ctx, output);
-  if (!result || !ir_type_is_float(result) || !onnx_check_float(n, 1)) return onnx_error(n, "the result must be floating-point");
+  if (!result || !ir_type_is_float(result) || !onnx_check_float(n, 1))
+    return onnx_error(n, "the result must be floating-point");
   const ir_type_t* compute = result->width < 32 ? onnx_f32(n->ctx) : result;
   if (ir_type_is_int(x.element)) {
     if (x.element->width < 32) x = onnx_cast(n, x, si32);
@@ -121,7 +124,8 @@ bool onnx_lower_dynamic_quantize(onnx_node_t* n) {
   ir_value_t* high = onnx_binary_number(n, SCALAR_max, rank ? graph_reduce(n->b, x, dims, rank, "max") : x, 0);
   ir_value_t* low = onnx_binary_number(n, SCALAR_min, rank ? graph_reduce(n->b, x, dims, rank, "min") : x, 0);
   ir_value_t* scale = onnx_binary_number(n, SCALAR_div, graph_binary(n->b, SCALAR_sub, high, low), 255);
-  ir_value_t* safe = graph_select(n->b, onnx_binary_number(n, SCALAR_eq, scale, 0), graph_splat_like(n->b, scale, 1), scale);
+  ir_value_t* safe =
+      graph_select(n->b, onnx_binary_number(n, SCALAR_eq, scale, 0), graph_splat_like(n->b, scale, 1), scale);
   ir_value_t* zero = onnx_unary(n, SCALAR_neg, graph_binary(n->b, SCALAR_div, low, safe));
   onnx_value_t point = saturate(n, onnx_value(zero, f32), NULL, ui8);
   ir_value_t* ratio = graph_binary(n->b, SCALAR_div, x, onnx_broadcast_as(n, safe, x, NULL));
@@ -150,7 +154,8 @@ static bool requantize(onnx_node_t* n, ir_value_t* sum, const uint32_t* scales, 
   ir_value_t* a = y ? scale_like(n, scales[0], y, y->type->rank > 1 ? y->type->rank - 2 : 0) : NULL;
   ir_value_t* b = a ? scale_like(n, scales[1], y, axis) : NULL;
   ir_value_t* c = b ? scale_like(n, scales[2], y, axis) : NULL;
-  if (!c || ir_type_count(n->in[zero].v->type) != 1) return c ? onnx_error(n, "the result's zero point must be a scalar") : false;
+  if (!c || ir_type_count(n->in[zero].v->type) != 1)
+    return c ? onnx_error(n, "the result's zero point must be a scalar") : false;
   ir_value_t* factor = graph_binary(n->b, SCALAR_div, graph_binary(n->b, SCALAR_mul, a, b), c);
   y = graph_binary(n->b, SCALAR_mul, y, factor);
   ir_value_t* point = onnx_scalar_like(n, onnx_cast(n, n->in[zero], f32).v, y);

@@ -14,15 +14,15 @@ typedef struct cell_fn_t {
 
 typedef struct recurrence_t {
   onnx_node_t* n;
-  uint32_t gates;            // per cell: 1, 3 or 4
+  uint32_t gates;  // per cell: 1, 3 or 4
   bool has_cell, coupled, linear_before_reset, batch_first;
   int64_t hidden, directions;
   double clip;
   cell_fn_t fns[2 * MAX_ACTIVATIONS];
-  uint32_t fn_count;         // per direction
-  ir_value_t* x;             // [steps, batch, input]
+  uint32_t fn_count;  // per direction
+  ir_value_t* x;      // [steps, batch, input]
   onnx_dim_t steps, batch;
-  ir_value_t *lengths;       // [batch] as i64, or NULL
+  ir_value_t* lengths;  // [batch] as i64, or NULL
 } recurrence_t;
 
 static ir_value_t* add(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_add, x, y); }
@@ -70,13 +70,18 @@ static bool read_functions(recurrence_t* r, const char* const* defaults) {
   static const struct {
     const char* name;
     double alpha, beta;
-  } known[] = {{"sigmoid", 0, 0}, {"tanh", 0, 0}, {"relu", 0, 0}, {"affine", 1, 0}, {"leakyrelu", 0.01, 0},
-               {"thresholdedrelu", 1, 0}, {"scaledtanh", 1, 1}, {"hardsigmoid", 0.2, 0.5}, {"elu", 1, 0},
-               {"softsign", 0, 0}, {"softplus", 0, 0}};
+  } known[] = {{"sigmoid", 0, 0},      {"tanh", 0, 0},
+               {"relu", 0, 0},         {"affine", 1, 0},
+               {"leakyrelu", 0.01, 0}, {"thresholdedrelu", 1, 0},
+               {"scaledtanh", 1, 1},   {"hardsigmoid", 0.2, 0.5},
+               {"elu", 1, 0},          {"softsign", 0, 0},
+               {"softplus", 0, 0}};
   onnx_node_t* n = r->n;
-  const ir_attr_t *names = onnx_attr(n, "activations"), *alphas = onnx_attr(n, "activation_alpha"), *betas = onnx_attr(n, "activation_beta");
+  const ir_attr_t *names = onnx_attr(n, "activations"), *alphas = onnx_attr(n, "activation_alpha"),
+                  *betas = onnx_attr(n, "activation_beta");
   uint32_t total = r->fn_count * (uint32_t)r->directions, alpha = 0, beta = 0;
-  if (names && (names->kind != IR_ATTR_ARRAY || names->count != total)) return onnx_error(n, "needs %u activations", total);
+  if (names && (names->kind != IR_ATTR_ARRAY || names->count != total))
+    return onnx_error(n, "needs %u activations", total);
   for (uint32_t i = 0; i < total; ++i) {
     const ir_attr_t* item = names ? names->items[i] : NULL;
     if (item && item->kind != IR_ATTR_STRING) return onnx_error(n, "activations must be names");
@@ -89,8 +94,10 @@ static bool read_functions(recurrence_t* r, const char* const* defaults) {
     fn->beta = known[row].beta;
     // Values are given for the functions that take them, in order.
     bool takes_alpha = known[row].alpha != 0, takes_beta = known[row].beta != 0 || row == 3;
-    if (alphas && alphas->kind == IR_ATTR_ARRAY && takes_alpha && alpha < alphas->count) fn->alpha = alphas->items[alpha++]->number;
-    if (betas && betas->kind == IR_ATTR_ARRAY && takes_beta && beta < betas->count) fn->beta = betas->items[beta++]->number;
+    if (alphas && alphas->kind == IR_ATTR_ARRAY && takes_alpha && alpha < alphas->count)
+      fn->alpha = alphas->items[alpha++]->number;
+    if (betas && betas->kind == IR_ATTR_ARRAY && takes_beta && beta < betas->count)
+      fn->beta = betas->items[beta++]->number;
   }
   return true;
 }
@@ -127,11 +134,13 @@ static bool read_recurrence(recurrence_t* r, const char* const* defaults) {
   if (!onnx_check_rank(n, 1, 3, 3) || !onnx_check_rank(n, 2, 3, 3)) return false;
   r->hidden = onnx_dim_size(n->in[2], 2);
   int64_t input = r->x->type->dims[2], rows = r->hidden * r->gates;
-  if (r->hidden < 1 || r->hidden > (1 << 24) || input == IR_DYNAMIC) return onnx_error(n, "sizes of input and hidden state must be static");
+  if (r->hidden < 1 || r->hidden > (1 << 24) || input == IR_DYNAMIC)
+    return onnx_error(n, "sizes of input and hidden state must be static");
   int64_t first = r->batch_first ? -1 : r->directions, second = r->batch_first ? r->directions : -1;
   if (!has_shape(n, 1, r->directions, rows, input) || !has_shape(n, 2, r->directions, rows, r->hidden)) return false;
   if (!has_shape(n, 3, r->directions, 2 * rows, -2) || !has_shape(n, 5, first, second, r->hidden)) return false;
-  if (r->has_cell && (!has_shape(n, 6, first, second, r->hidden) || !has_shape(n, 7, r->directions, 3 * r->hidden, -2))) return false;
+  if (r->has_cell && (!has_shape(n, 6, first, second, r->hidden) || !has_shape(n, 7, r->directions, 3 * r->hidden, -2)))
+    return false;
   for (uint32_t i = 1; i < n->in_count; ++i) {
     if (i != 4 && !onnx_check_same_element(n, 0, i)) return false;
   }
@@ -210,7 +219,8 @@ static ir_value_t* gru_cell(recurrence_t* r, uint32_t d, const weights_t* w, ir_
     candidate = mul(n, reset, gate(r, hr, 2));
   } else {
     candidate = product(n, mul(n, reset, h), graph_slice(n->b, w->r, offsets, sizes, ones));
-    if (w->recurrent_bias) candidate = add_vector(n, candidate, columns(n, w->recurrent_bias, 2 * r->hidden, r->hidden));
+    if (w->recurrent_bias)
+      candidate = add_vector(n, candidate, columns(n, w->recurrent_bias, 2 * r->hidden, r->hidden));
   }
   candidate = activate(r, d, 1, add(n, gate(r, xw, 2), candidate));
   ir_value_t* keep = mul(n, z, h);
@@ -224,7 +234,8 @@ static ir_value_t* peep(recurrence_t* r, const weights_t* w, uint32_t which, ir_
 }
 
 // Gates are input, output, forget, cell.
-static ir_value_t* lstm_cell(recurrence_t* r, uint32_t d, const weights_t* w, ir_value_t* xw, ir_value_t* h, ir_value_t** c) {
+static ir_value_t* lstm_cell(recurrence_t* r, uint32_t d, const weights_t* w, ir_value_t* xw, ir_value_t* h,
+                             ir_value_t** c) {
   onnx_node_t* n = r->n;
   ir_value_t* all = add(n, xw, product(n, h, w->r));
   ir_value_t* input = activate(r, d, 0, peep(r, w, 0, gate(r, all, 0), *c));
@@ -289,7 +300,9 @@ static outcome_t run_direction(recurrence_t* r, uint32_t d, bool backwards) {
   ir_value_t *at = loop.body->args[0], *h = loop.body->args[1], *c = r->has_cell ? loop.body->args[2] : NULL;
   if (backwards) at = sub(n, onnx_binary_number(n, SCALAR_sub, steps, 1), at);
   ir_value_t *old_h = h, *old_c = c, *step = onnx_element(n, xw, 0, at);
-  h = r->gates == 1 ? rnn_cell(r, d, &w, step, h) : r->gates == 3 ? gru_cell(r, d, &w, step, h) : lstm_cell(r, d, &w, step, h, &c);
+  h = r->gates == 1   ? rnn_cell(r, d, &w, step, h)
+      : r->gates == 3 ? gru_cell(r, d, &w, step, h)
+                      : lstm_cell(r, d, &w, step, h, &c);
   ir_value_t* y = h;
   if (r->lengths) {
     ir_value_t* inside = graph_binary(n->b, SCALAR_lt, onnx_broadcast_as(n, at, r->lengths, NULL), r->lengths);

@@ -165,9 +165,8 @@ static ir_value_t* arg_reduce(onnx_node_t* n, ir_value_t* x, int64_t axis, const
   }
   const ir_type_t* types[] = {ir_type_tensor(n->ctx, x->type->element, count, dims),
                               ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), count, dims)};
-  ir_named_attr_t attrs[] = {{"axis", ir_attr_i64(n->ctx, axis)},
-                             {"kind", ir_attr_cstring(n->ctx, kind)},
-                             {"last", ir_attr_unit(n->ctx)}};
+  ir_named_attr_t attrs[] = {
+      {"axis", ir_attr_i64(n->ctx, axis)}, {"kind", ir_attr_cstring(n->ctx, kind)}, {"last", ir_attr_unit(n->ctx)}};
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_ARG_REDUCE),
                          .operands = &x,
                          .operand_count = 1,

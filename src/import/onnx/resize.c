@@ -10,8 +10,13 @@
 enum { MAX_TAPS = 256, MAX_SIZE = 1 << 18 };  // keep the constants of a dimension below a gigabyte
 typedef enum { MODE_NEAREST, MODE_LINEAR, MODE_CUBIC } resize_mode_t;
 typedef enum {
-  AT_HALF_PIXEL, AT_HALF_PIXEL_SYMMETRIC, AT_PYTORCH_HALF_PIXEL, AT_ALIGN_CORNERS, AT_ASYMMETRIC,
-  AT_TF_HALF_PIXEL_FOR_NN, AT_TF_CROP_AND_RESIZE
+  AT_HALF_PIXEL,
+  AT_HALF_PIXEL_SYMMETRIC,
+  AT_PYTORCH_HALF_PIXEL,
+  AT_ALIGN_CORNERS,
+  AT_ASYMMETRIC,
+  AT_TF_HALF_PIXEL_FOR_NN,
+  AT_TF_CROP_AND_RESIZE
 } coordinates_t;
 typedef enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } rounding_t;
 
@@ -34,24 +39,34 @@ typedef struct resize_t {
 static double source_position(const resize_t* r, int32_t d, int64_t i) {
   double x = (double)i, in = (double)r->in[d], out = (double)r->out[d], scale = r->scale[d];
   switch (r->coordinates) {
-    case AT_ASYMMETRIC: return x / scale;
-    case AT_ALIGN_CORNERS: return out == 1 ? 0 : x * (in - 1) / (out - 1);
-    case AT_PYTORCH_HALF_PIXEL: return out == 1 ? 0 : (x + 0.5) / scale - 0.5;
-    case AT_TF_HALF_PIXEL_FOR_NN: return (x + 0.5) / scale;
-    case AT_HALF_PIXEL_SYMMETRIC: return in / 2 * (1 - out / (scale * in)) + (x + 0.5) / scale - 0.5;
+    case AT_ASYMMETRIC:
+      return x / scale;
+    case AT_ALIGN_CORNERS:
+      return out == 1 ? 0 : x * (in - 1) / (out - 1);
+    case AT_PYTORCH_HALF_PIXEL:
+      return out == 1 ? 0 : (x + 0.5) / scale - 0.5;
+    case AT_TF_HALF_PIXEL_FOR_NN:
+      return (x + 0.5) / scale;
+    case AT_HALF_PIXEL_SYMMETRIC:
+      return in / 2 * (1 - out / (scale * in)) + (x + 0.5) / scale - 0.5;
     case AT_TF_CROP_AND_RESIZE:
       if (out > 1) return r->start[d] * (in - 1) + x * (r->end[d] - r->start[d]) * (in - 1) / (out - 1);
       return 0.5 * (r->start[d] + r->end[d]) * (in - 1);
-    default: return (x + 0.5) / scale - 0.5;
+    default:
+      return (x + 0.5) / scale - 0.5;
   }
 }
 
 static int64_t nearest_position(const resize_t* r, double x) {
   switch (r->nearest) {
-    case ROUND_FLOOR: return (int64_t)floor(x);
-    case ROUND_CEIL: return (int64_t)ceil(x);
-    case ROUND_PREFER_CEIL: return (int64_t)floor(x + 0.5);
-    default: return (int64_t)ceil(x - 0.5);
+    case ROUND_FLOOR:
+      return (int64_t)floor(x);
+    case ROUND_CEIL:
+      return (int64_t)ceil(x);
+    case ROUND_PREFER_CEIL:
+      return (int64_t)floor(x + 0.5);
+    default:
+      return (int64_t)ceil(x - 0.5);
   }
 }
 
@@ -140,7 +155,8 @@ static ir_value_t* sum_taps(onnx_node_t* n, ir_value_t* x, int32_t d, const taps
     }
     sum = sum ? graph_binary(n->b, SCALAR_add, sum, part) : part;
   }
-  return sum ? sum : onnx_binary_number(n, SCALAR_mul, graph_take(n->b, x, index_vector(n, t->indices, out), d, false), 0);
+  return sum ? sum
+             : onnx_binary_number(n, SCALAR_mul, graph_take(n->b, x, index_vector(n, t->indices, out), d, false), 0);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -336,7 +352,8 @@ static bool read_sizes(onnx_node_t* n, resize_t* r) {
       continue;
     }
     if (r->in[d] == IR_DYNAMIC) return onnx_unsupported(n, "resized dimensions need static sizes");
-    if (r->in[d] < 1 || (double)r->in[d] > limit) return onnx_error(n, "dimension %lld has an unusable size", (long long)d);
+    if (r->in[d] < 1 || (double)r->in[d] > limit)
+      return onnx_error(n, "dimension %lld has an unusable size", (long long)d);
     if (has_scales) r->scale[d] = wanted;
     if (has_scales) r->out[d] = (int64_t)floor((double)r->in[d] * wanted);
     if (has_roi && !(fabs(roi[k]) < 1e4 && fabs(roi[count + k]) < 1e4)) return onnx_error(n, "roi is out of range");

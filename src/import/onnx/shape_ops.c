@@ -32,7 +32,8 @@ static bool infer_dim(onnx_node_t* n, ir_value_t* x, const onnx_dim_t* dims, uin
   bool known = have.size != IR_DYNAMIC && want.size != IR_DYNAMIC;
   if (known && (want.size == 0 || have.size % want.size)) {
     if (want.size == 0 && have.size == 0) return *out = onnx_dim_of(0), true;
-    return onnx_error(n, "%lld elements cannot be divided into rows of %lld", (long long)have.size, (long long)want.size);
+    return onnx_error(n, "%lld elements cannot be divided into rows of %lld", (long long)have.size,
+                      (long long)want.size);
   }
   *out = onnx_dim_div(n, have, want);
   return true;
@@ -100,7 +101,8 @@ bool onnx_lower_squeeze(onnx_node_t* n) {
     if (!onnx_has(n, 1) && size == IR_DYNAMIC) {
       return onnx_unsupported(n, "without axes, the input needs a static shape");
     }
-    if (drop[i] && size != 1 && size != IR_DYNAMIC) return onnx_error(n, "dimension %d has size %lld, not 1", i, (long long)size);
+    if (drop[i] && size != 1 && size != IR_DYNAMIC)
+      return onnx_error(n, "dimension %d has size %lld, not 1", i, (long long)size);
     if (!drop[i]) dims[count++] = onnx_dim(n, x, i);
   }
   return give(n, onnx_reshape(n, x, count, dims));
@@ -168,7 +170,8 @@ bool onnx_lower_depth_to_space(onnx_node_t* n) {
 bool onnx_lower_space_to_depth(onnx_node_t* n) {
   static const int64_t dcr[] = {0, 3, 5, 1, 2, 4}, crd[] = {0, 1, 3, 5, 2, 4};
   const char* mode = onnx_string(n, "mode", "DCR");
-  if (strcmp(mode, "DCR") != 0 && strcmp(mode, "CRD") != 0) return onnx_error(n, "mode '%s' is neither DCR nor CRD", mode);
+  if (strcmp(mode, "DCR") != 0 && strcmp(mode, "CRD") != 0)
+    return onnx_error(n, "mode '%s' is neither DCR nor CRD", mode);
   int64_t block = onnx_int(n, "blocksize", 0);
   if (!onnx_check_rank(n, 0, 4, 4)) return false;
   onnx_dim_t d[4], size = onnx_dim_of(block);
@@ -277,7 +280,8 @@ static bool number_constant(onnx_node_t* n, const ir_attr_t* attr, const ir_type
 bool onnx_lower_constant(onnx_node_t* n) {
   static const char* const numbers[] = {"value_float", "value_floats", "value_int", "value_ints"};
   const ir_attr_t* value = onnx_attr(n, "value");
-  if (value && value->kind == IR_ATTR_ELEMENTS && ir_type_is_static(value->type) && value->type->rank <= ONNX_MAX_RANK) {
+  if (value && value->kind == IR_ATTR_ELEMENTS && ir_type_is_static(value->type) &&
+      value->type->rank <= ONNX_MAX_RANK) {
     return onnx_return(n, onnx_graph_constant(n->b, value), value->type->element);
   }
   for (int i = 0; i < 4; ++i) {
@@ -294,11 +298,13 @@ bool onnx_lower_constant_of_shape(onnx_node_t* n) {
   const ir_type_t* element = onnx_f32(n->ctx);
   if (!onnx_dims_input(n, 0, dims, ONNX_MAX_RANK, &count)) return false;
   for (uint32_t i = 0; i < count; ++i) {
-    if (dims[i].size < 0 && dims[i].size != IR_DYNAMIC) return onnx_error(n, "size %lld is negative", (long long)dims[i].size);
+    if (dims[i].size < 0 && dims[i].size != IR_DYNAMIC)
+      return onnx_error(n, "size %lld is negative", (long long)dims[i].size);
   }
   ir_value_t* scalar;
   if (value) {
-    if (value->kind != IR_ATTR_ELEMENTS || ir_type_count(value->type) != 1) return onnx_error(n, "value must be one number");
+    if (value->kind != IR_ATTR_ELEMENTS || ir_type_count(value->type) != 1)
+      return onnx_error(n, "value must be one number");
     element = value->type->element;
     const ir_type_t* type = onnx_tensor_type(n->ctx, element, 0, NULL);
     scalar = graph_constant(n->b, ir_attr_elements(n->ctx, type, value->data, ir_type_bytes(element)));

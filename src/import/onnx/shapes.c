@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/onnx/lower.h"
 #include "dialects/evaluate.h"
+#include "import/onnx/lower.h"
 
 enum { MAX_CELLS = 4096, MAX_TRACE_DEPTH = 512 };
 
 typedef struct cell_t {
-  bool known;         // `value` is it; otherwise `index`, or nothing is known
+  bool known;  // `value` is it; otherwise `index`, or nothing is known
   scalar_value_t value;
   ir_value_t* index;
 } cell_t;
 
 // Kept in ir_value_t.data of lowered values.
 typedef struct trace_t {
-  int64_t count;            // -1: cannot be traced
+  int64_t count;  // -1: cannot be traced
   cell_t* cells;
   bool constant;            // all cells are known
   const ir_block_t* block;  // where index values were built: not visible in other blocks
@@ -101,8 +101,10 @@ static cell_t symbolic_cell(onnx_node_t* n, scalar_fn_t fn, const cell_t* in, co
       break;
     case SCALAR_rem:
     case SCALAR_min:
-    case SCALAR_max: break;
-    default: return nothing;
+    case SCALAR_max:
+      break;
+    default:
+      return nothing;
   }
   ir_value_t* operands[] = {cell_index(n, &a), cell_index(n, &b)};
   return (cell_t){.index = ir_build_value(n->b, graph_scalar_code(fn), operands, 2, ir_type_index(n->ctx))};
@@ -148,23 +150,28 @@ static const ir_attr_t* numbered(ir_context_t* ctx, const ir_type_t* type, int64
   const ir_type_t* i64 = ir_type_int(ctx, 64);
   int64_t* data = ARENA_ARRAY(ir_context_arena(ctx), int64_t, count + 1);
   for (int64_t i = 0; i < count; ++i) data[i] = first + i;
-  const ir_type_t* tensor = ir_type_is_shaped(type) ? ir_type_with_element(ctx, type, i64) : ir_type_tensor(ctx, i64, 0, NULL);
+  const ir_type_t* tensor =
+      ir_type_is_shaped(type) ? ir_type_with_element(ctx, type, i64) : ir_type_tensor(ctx, i64, 0, NULL);
   return ir_attr_elements(ctx, tensor, data, sizeof(int64_t) * (size_t)count);
 }
 
 // How many leading operands (all: UINT32_MAX) the op moves elements of; the others say where.
 static uint32_t moved_operands(uint32_t code) {
   switch (code) {
-    case GRAPH_CONCAT: return UINT32_MAX;
-    case GRAPH_PAD: return 2;
+    case GRAPH_CONCAT:
+      return UINT32_MAX;
+    case GRAPH_PAD:
+      return 2;
     case GRAPH_RESHAPE:
     case GRAPH_TRANSPOSE:
     case GRAPH_BROADCAST:
     case GRAPH_SLICE:
     case GRAPH_REVERSE:
     case GRAPH_DYNAMIC_SLICE:
-    case GRAPH_GATHER: return 1;
-    default: return 0;
+    case GRAPH_GATHER:
+      return 1;
+    default:
+      return 0;
   }
 }
 
@@ -231,7 +238,8 @@ static bool is_small(const ir_type_t* type) {
 static trace_t* trace_op(onnx_node_t* n, ir_op_t* op, uint32_t result, uint32_t depth) {
   arena_t* arena = ir_context_arena(n->ctx);
   uint32_t code = ir_code(op), moved = moved_operands(code);
-  if (ir_op_dialect(op) != IR_DIALECT_GRAPH || op->region_count || !ir_has_trait(op, IR_TRAIT_PURE)) return no_trace(arena);
+  if (ir_op_dialect(op) != IR_DIALECT_GRAPH || op->region_count || !ir_has_trait(op, IR_TRAIT_PURE))
+    return no_trace(arena);
   if (code == GRAPH_CONSTANT) return trace_elements(arena, ir_op_attr(op, "value"));
   if (code == GRAPH_DIM || n->lowering->no_propagation) return no_trace(arena);
   trace_t** in = ARENA_ARRAY(arena, trace_t*, op->operand_count + 1);
@@ -325,7 +333,8 @@ bool onnx_dims_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t capa
   int64_t total = ir_type_count(v->type);
   if (!onnx_is_int(n->in[i]) || v->type->rank > 1) return onnx_error(n, "input %u must be a vector of integers", i);
   if (total == IR_DYNAMIC) return onnx_unsupported(n, "the length of input %u must be static", i);
-  if (total > capacity) return onnx_error(n, "input %u has %lld elements; at most %u make sense", i, (long long)total, capacity);
+  if (total > capacity)
+    return onnx_error(n, "input %u has %lld elements; at most %u make sense", i, (long long)total, capacity);
   *count = (uint32_t)total;
   trace_t* t = trace(n, v, 0);
   for (uint32_t k = 0; k < *count; ++k) {

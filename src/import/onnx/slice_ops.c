@@ -215,7 +215,8 @@ static bool check_pads(onnx_node_t* n, const char* mode, const int64_t* low, con
     int64_t kept = size + (low[i] < 0 ? low[i] : 0) + (high[i] < 0 ? high[i] : 0);
     if (kept <= 0) return onnx_error(n, "dimension %d has no elements to repeat", i);
     if (strcmp(mode, "reflect") == 0 && most >= kept) {
-      return onnx_error(n, "dimension %d of size %lld cannot be reflected by %lld", i, (long long)kept, (long long)most);
+      return onnx_error(n, "dimension %d of size %lld cannot be reflected by %lld", i, (long long)kept,
+                        (long long)most);
     }
   }
   return true;

@@ -84,13 +84,15 @@ static bool result_sizes(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
 static bool read_steps(onnx_node_t* n, ir_value_t* x, const int64_t* kernel, onnx_sweep_t* s) {
   int32_t rank = x->type->rank;
   memset(s, 0, sizeof(*s));
-  if (rank < 2 || rank > 2 + GRAPH_MAX_SPATIAL) return onnx_error(n, "input must have rank 2 to %d", 2 + GRAPH_MAX_SPATIAL);
+  if (rank < 2 || rank > 2 + GRAPH_MAX_SPATIAL)
+    return onnx_error(n, "input must have rank 2 to %d", 2 + GRAPH_MAX_SPATIAL);
   s->spatial = (uint32_t)rank - 2;
   bool has_shape = onnx_attr(n, "kernel_shape") != NULL;
   if (!kernel && !has_shape) return onnx_error(n, "attribute 'kernel_shape' is required");
   if (has_shape && !read_list(n, "kernel_shape", 1, 0, s->spatial, s->kernel)) return false;
   for (uint32_t i = 0; kernel && i < s->spatial; ++i) {
-    if (kernel[i] < 1 || kernel[i] > MAX_STEP) return onnx_error(n, "the weights' spatial sizes must be static and positive");
+    if (kernel[i] < 1 || kernel[i] > MAX_STEP)
+      return onnx_error(n, "the weights' spatial sizes must be static and positive");
     if (has_shape && s->kernel[i] != kernel[i]) return onnx_error(n, "kernel_shape differs from the weights' shape");
     s->kernel[i] = kernel[i];
   }

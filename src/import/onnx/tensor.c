@@ -56,23 +56,35 @@ const char* onnx_data_type_name(int64_t number) {
 const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t number) {
   const data_type_t* type = find_data_type(number);
   switch (type ? type->kind : 0) {
-    case 's': return ir_type_integer(ctx, type->bits, IR_SIGNED);
-    case 'u': return ir_type_integer(ctx, type->bits, IR_UNSIGNED);
-    case 'b': return ir_type_int(ctx, 1);
-    case 'f': return ir_type_float(ctx, type->float_kind);
-    case 'c': return ir_type_complex(ctx, ir_type_float(ctx, type->float_kind));
-    default: return NULL;
+    case 's':
+      return ir_type_integer(ctx, type->bits, IR_SIGNED);
+    case 'u':
+      return ir_type_integer(ctx, type->bits, IR_UNSIGNED);
+    case 'b':
+      return ir_type_int(ctx, 1);
+    case 'f':
+      return ir_type_float(ctx, type->float_kind);
+    case 'c':
+      return ir_type_complex(ctx, ir_type_float(ctx, type->float_kind));
+    default:
+      return NULL;
   }
 }
 
 static const onnx_chunks_t* typed_field(const onnx_pb_tensor_t* t, const data_type_t* type) {
   switch (type->field) {
-    case FIELD_FLOAT: return &t->float_data;
-    case FIELD_INT32: return &t->int32_data;
-    case FIELD_INT64: return &t->int64_data;
-    case FIELD_DOUBLE: return &t->double_data;
-    case FIELD_UINT64: return &t->uint64_data;
-    default: return NULL;
+    case FIELD_FLOAT:
+      return &t->float_data;
+    case FIELD_INT32:
+      return &t->int32_data;
+    case FIELD_INT64:
+      return &t->int64_data;
+    case FIELD_DOUBLE:
+      return &t->double_data;
+    case FIELD_UINT64:
+      return &t->uint64_data;
+    default:
+      return NULL;
   }
 }
 
@@ -246,7 +258,8 @@ const ir_attr_t* onnx_tensor_attr(onnx_importer_t* im, const onnx_pb_tensor_t* t
   }
   const ir_type_t* tensor = ir_type_tensor(ctx, element, (int32_t)t->dims.count, t->dims.data);
   if (!data.raw) {
-    bool equal = count > 1 && memcmp(data.data, (const char*)data.data + data.size / count, data.size - data.size / count) == 0;
+    bool equal =
+        count > 1 && memcmp(data.data, (const char*)data.data + data.size / count, data.size - data.size / count) == 0;
     return ir_attr_elements_borrow(ctx, tensor, count ? data.data : "", equal ? data.size / count : data.size);
   }
   return ir_attr_resource(ctx, tensor, resource_name(im, t->name), count ? data.data : "", data.size);

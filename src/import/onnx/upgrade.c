@@ -4,8 +4,8 @@
 //
 //   %1 = torch.operator "onnx.Squeeze"(%0) {torch.onnx.axes = [0 : si64]} : ...
 //
-//   %1 = torch.operator "onnx.Constant"() {torch.onnx.value = dense<0> : tensor<1xsi64>} : () -> !torch.vtensor<[1],si64>
-//   %2 = torch.operator "onnx.Squeeze"(%0, %1) : ...
+//   %1 = torch.operator "onnx.Constant"() {torch.onnx.value = dense<0> : tensor<1xsi64>} : () ->
+//   !torch.vtensor<[1],si64> %2 = torch.operator "onnx.Squeeze"(%0, %1) : ...
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,8 @@ static ir_value_t* insert(upgrade_t* u, const char* name, ir_value_t* const* ope
   return ir_result(ir_build(&u->b, &state), 0);
 }
 
-static ir_value_t* insert_constant(upgrade_t* u, const ir_type_t* element, int32_t rank, int64_t count, const void* data) {
+static ir_value_t* insert_constant(upgrade_t* u, const ir_type_t* element, int32_t rank, int64_t count,
+                                   const void* data) {
   const ir_type_t* tensor = ir_type_tensor(u->ctx, element, rank, &count);
   size_t size = (size_t)(rank ? count : 1) * ir_type_bytes(element);
   ir_named_attr_t value = {"value", ir_attr_elements(u->ctx, tensor, data, size)};
@@ -126,8 +127,10 @@ static bool attr_to_input(upgrade_t* u, const char* name, uint32_t position, kin
   const ir_type_t* element = kind == KIND_FLOATS || kind == KIND_LIKE0 ? onnx_f32(u->ctx) : onnx_si64(u->ctx);
   if (kind == KIND_LIKE0 && u->op->operand_count) {
     const ir_value_t* x = ir_operand(u->op, 0);
-    if (lowered(x)) element = lowered(x)->element;
-    else if (ir_type_is_shaped(x->type) && x->type->element) element = x->type->element;
+    if (lowered(x))
+      element = lowered(x)->element;
+    else if (ir_type_is_shaped(x->type) && x->type->element)
+      element = x->type->element;
   }
   if (list != (kind == KIND_INTS || kind == KIND_FLOATS)) return fail(u, "an attribute has the wrong type");
   char* data = arena_alloc(ir_context_arena(u->ctx), (size_t)count * 16 + 16);
@@ -135,8 +138,11 @@ static bool attr_to_input(upgrade_t* u, const char* name, uint32_t position, kin
     const ir_attr_t* item = list ? attr->items[i] : attr;
     if (item->kind != IR_ATTR_INTEGER && item->kind != IR_ATTR_FLOAT) return fail(u, "an attribute has the wrong type");
     bool integer = item->kind == IR_ATTR_INTEGER;
-    if (integer && ir_type_is_int(element)) ir_scalar_store_integer(element, item->integer, data + i * ir_type_bytes(element));
-    else ir_scalar_store_number(element, integer ? (double)item->integer : item->number, data + i * ir_type_bytes(element));
+    if (integer && ir_type_is_int(element))
+      ir_scalar_store_integer(element, item->integer, data + i * ir_type_bytes(element));
+    else
+      ir_scalar_store_number(element, integer ? (double)item->integer : item->number,
+                             data + i * ir_type_bytes(element));
   }
   bool scalar = kind == KIND_INT0 || kind == KIND_LIKE0;
   set_input(u, position, insert_constant(u, element, !scalar, count, data));
@@ -154,8 +160,8 @@ static bool upgrade_concat_axis(upgrade_t* u) {
 }
 
 static bool upgrade_cast_name(upgrade_t* u) {
-  static const char* const names[] = {"FLOAT", "UINT8", "INT8", "UINT16", "INT16",  "INT32", "INT64",
-                                      "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
+  static const char* const names[] = {"FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32", "INT64",
+                                      "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
   const ir_attr_t* to = get_attr(u, "to");
   if (!to || to->kind != IR_ATTR_STRING) return true;
   for (int i = 0; i < 13; ++i) {
@@ -226,7 +232,8 @@ static bool upgrade_resize(upgrade_t* u) {
   set_input(u, 1, insert_none(u));
   const ir_attr_t* mode = get_attr(u, "mode");
   set_string(u, "coordinate_transformation_mode", "asymmetric");
-  if (!mode || mode->kind != IR_ATTR_STRING || strcmp(mode->text, "nearest") == 0) set_string(u, "nearest_mode", "floor");
+  if (!mode || mode->kind != IR_ATTR_STRING || strcmp(mode->text, "nearest") == 0)
+    set_string(u, "nearest_mode", "floor");
   if (mode && mode->kind == IR_ATTR_STRING && strcmp(mode->text, "bilinear") == 0) set_string(u, "mode", "linear");
   return true;
 }
@@ -244,7 +251,8 @@ static bool upgrade_softmax(upgrade_t* u) {
   char name[32];
   snprintf(name, sizeof(name), "%s", op_name(u->op));
   const ir_type_t* si64 = onnx_si64(u->ctx);
-  ir_named_attr_t at = {"axis", ir_attr_integer(u->ctx, si64, axis)}, last = {"axis", ir_attr_integer(u->ctx, si64, -1)};
+  ir_named_attr_t at = {"axis", ir_attr_integer(u->ctx, si64, axis)},
+                  last = {"axis", ir_attr_integer(u->ctx, si64, -1)};
   ir_value_t* shape = insert(u, "Shape", &x, 1, unknown_type(u), NULL);
   ir_value_t* flat = insert(u, "Flatten", &x, 1, unknown_type(u), &at);
   ir_value_t* y = insert(u, name, &flat, 1, unknown_type(u), &last);
@@ -283,7 +291,8 @@ static bool upgrade_group_norm(upgrade_t* u) {
   int64_t channels = onnx_dim_size(*x, 1);
   if (groups < 1 || channels == IR_DYNAMIC || channels % groups) return fail(u, "num_groups must divide the channels");
   const int64_t column[] = {groups, 1}, wide[] = {groups, channels / groups}, flat[] = {channels};
-  ir_value_t *column_shape = insert_ints(u, column, 2), *wide_shape = insert_ints(u, wide, 2), *flat_shape = insert_ints(u, flat, 1);
+  ir_value_t *column_shape = insert_ints(u, column, 2), *wide_shape = insert_ints(u, wide, 2),
+             *flat_shape = insert_ints(u, flat, 1);
   for (uint32_t i = 1; i < 3; ++i) {
     const onnx_value_t* v = lowered(ir_operand(u->op, i));
     if (!v || !v->v || onnx_rank(*v) != 1 || onnx_dim_size(*v, 0) != groups) continue;

@@ -26,9 +26,7 @@ static void collect_attr(resources_t* r, const ir_attr_t* attr) {
 static void collect_op(resources_t* r, ir_op_t* op) {
   for (uint32_t i = 0; i < op->attr_count; ++i) collect_attr(r, op->attrs[i].value);
   for (uint32_t i = 0; i < op->region_count; ++i) {
-    IR_FOR_BLOCKS(block, &op->regions[i]) {
-      IR_FOR_OPS(inner, block) collect_op(r, inner);
-    }
+    IR_FOR_BLOCKS(block, &op->regions[i]) { IR_FOR_OPS(inner, block) collect_op(r, inner); }
   }
 }
 
