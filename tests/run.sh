@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit text demo samples operators errors valgrind sanitizers fuzz. Each writes BUILD/test-logs/STEP.log;
+# Steps, in order: style unit text demo samples operators gpu errors valgrind sanitizers fuzz. Each writes BUILD/test-logs/STEP.log;
 # only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -76,6 +76,12 @@ operators() {
   $python tests/e2e/ops/run.py --tools "$build/tools"
 }
 
+# GPU kernels in the checking interpreter.
+gpu() {
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 || return 1
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8
+}
+
 errors() {
   $python tests/e2e/errors/run.py --tools "$build/tools"
 }
@@ -135,7 +141,7 @@ fuzz() {
   echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
 }
 
-for name in "${@:-style unit text demo samples operators errors valgrind sanitizers fuzz}"; do
+for name in "${@:-style unit text demo samples operators gpu errors valgrind sanitizers fuzz}"; do
   for word in $name; do
     step "$word" "$word"
   done
