@@ -149,18 +149,33 @@ static inline void fill(suite_t* s, const ir_type_t* type, void* data, uint32_t 
 }
 
 // LONG_MATH(function, reference, ulps f32, ulps f64)
-#define LONG_MATH(ROW)                                                                                             \
-  ROW(exp, expl(a), 4, 4)                                                                                          \
-  ROW(exp2, exp2l(a), 4, 4)                                                                                        \
-  ROW(expm1, expm1l(a), 4, 4)                                                                                      \
-  ROW(log, logl(a), 4, 4)                                                                                          \
-  ROW(log2, log2l(a), 4, 4) ROW(log10, log10l(a), 4, 4) ROW(log1p, log1pl(a), 4, 4) ROW(rsqrt, 1 / sqrtl(a), 2, 2) \
-      ROW(cbrt, cbrtl(a), 4, 4) ROW(sin, sinl(a), 4, 4) ROW(cos, cosl(a), 4, 4) ROW(tan, tanl(a), 4, 5)            \
-          ROW(asin, asinl(a), 4, 4) ROW(acos, acosl(a), 4, 4) ROW(atan, atanl(a), 4, 4) ROW(sinh, sinhl(a), 4, 4)  \
-              ROW(cosh, coshl(a), 4, 4) ROW(tanh, tanhl(a), 4, 4) ROW(asinh, asinhl(a), 4, 4)                      \
-                  ROW(acosh, acoshl(a), 4, 4) ROW(atanh, atanhl(a), 4, 5) ROW(erf, erfl(a), 4.5, 4)                \
-                      ROW(erfc, erfcl(a), 4, 8) ROW(logistic, 1 / (1 + expl(-a)), 4, 4) ROW(pow, powl(a, b), 4, 4) \
-                          ROW(atan2, atan2l(a, b), 4, 4)
+#define LONG_MATH(ROW)                    \
+  ROW(exp, expl(a), 4, 4)                 \
+  ROW(exp2, exp2l(a), 4, 4)               \
+  ROW(expm1, expm1l(a), 4, 4)             \
+  ROW(log, logl(a), 4, 4)                 \
+  ROW(log2, log2l(a), 4, 4)               \
+  ROW(log10, log10l(a), 4, 4)             \
+  ROW(log1p, log1pl(a), 4, 4)             \
+  ROW(rsqrt, 1 / sqrtl(a), 2, 2)          \
+  ROW(cbrt, cbrtl(a), 4, 4)               \
+  ROW(sin, sinl(a), 4, 4)                 \
+  ROW(cos, cosl(a), 4, 4)                 \
+  ROW(tan, tanl(a), 4, 5)                 \
+  ROW(asin, asinl(a), 4, 4)               \
+  ROW(acos, acosl(a), 4, 4)               \
+  ROW(atan, atanl(a), 4, 4)               \
+  ROW(sinh, sinhl(a), 4, 4)               \
+  ROW(cosh, coshl(a), 4, 4)               \
+  ROW(tanh, tanhl(a), 4, 4)               \
+  ROW(asinh, asinhl(a), 4, 4)             \
+  ROW(acosh, acoshl(a), 4, 4)             \
+  ROW(atanh, atanhl(a), 4, 5)             \
+  ROW(erf, erfl(a), 4.5, 4)               \
+  ROW(erfc, erfcl(a), 4, 8)               \
+  ROW(logistic, 1 / (1 + expl(-a)), 4, 4) \
+  ROW(pow, powl(a, b), 4, 4)              \
+  ROW(atan2, atan2l(a, b), 4, 4)
 
 static inline bool reference(scalar_fn_t fn, long double a, long double b, bool f64, long double* out, double* ulps) {
   switch (fn) {

@@ -5,14 +5,15 @@
 
 #include "target/llvm/emit.h"
 
-#define BUILD_BINARY_ROWS(ROW)                                                                          \
-  ROW(add, Add)                                                                                         \
-  ROW(sub, Sub)                                                                                         \
-  ROW(mul, Mul)                                                                                         \
-  ROW(sdiv, SDiv)                                                                                       \
-  ROW(udiv, UDiv)                                                                                       \
-  ROW(srem, SRem) ROW(urem, URem) ROW(and, And) ROW(or, Or) ROW(xor, Xor) ROW(shl, Shl) ROW(lshr, LShr) \
-      ROW(ashr, AShr) ROW(fadd, FAdd) ROW(fsub, FSub) ROW(fmul, FMul) ROW(fdiv, FDiv)
+// clang-format off
+#define BUILD_BINARY_ROWS(ROW)                                                                                  \
+  ROW(add, Add) ROW(sub, Sub) ROW(mul, Mul) ROW(sdiv, SDiv) ROW(udiv, UDiv) ROW(srem, SRem) ROW(urem, URem)     \
+  ROW(and, And) ROW(or, Or) ROW(xor, Xor) ROW(shl, Shl) ROW(lshr, LShr) ROW(ashr, AShr)                         \
+  ROW(fadd, FAdd) ROW(fsub, FSub) ROW(fmul, FMul) ROW(fdiv, FDiv)
+#define BUILD_CAST_ROWS(ROW)                                                                                    \
+  ROW(trunc, Trunc) ROW(zext, ZExt) ROW(sext, SExt) ROW(fpext, FPExt) ROW(fptrunc, FPTrunc)                     \
+  ROW(sitofp, SIToFP) ROW(uitofp, UIToFP) ROW(fptosi, FPToSI) ROW(fptoui, FPToUI) ROW(bitcast, BitCast)
+// clang-format on
 #define ROW(name, Name)                                                                \
   static inline LLVMValueRef build_##name(emit_t* e, LLVMValueRef a, LLVMValueRef b) { \
     return LLVMBuild##Name(e->builder, a, b, "");                                      \
@@ -20,13 +21,6 @@
 BUILD_BINARY_ROWS(ROW)
 #undef ROW
 
-#define BUILD_CAST_ROWS(ROW) \
-  ROW(trunc, Trunc)          \
-  ROW(zext, ZExt)            \
-  ROW(sext, SExt)            \
-  ROW(fpext, FPExt)          \
-  ROW(fptrunc, FPTrunc)      \
-  ROW(sitofp, SIToFP) ROW(uitofp, UIToFP) ROW(fptosi, FPToSI) ROW(fptoui, FPToUI) ROW(bitcast, BitCast)
 #define ROW(name, Name)                                                               \
   static inline LLVMValueRef build_##name(emit_t* e, LLVMValueRef a, LLVMTypeRef t) { \
     return LLVMTypeOf(a) == t ? a : LLVMBuild##Name(e->builder, a, t, "");            \
