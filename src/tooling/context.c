@@ -270,26 +270,39 @@ static iree_status_t push_signal_fence(const tooling_context_t* context, iree_vm
   return status;
 }
 
-static iree_status_t invoke_async(const tooling_context_t* context, const tooling_call_t* call,
-                                  iree_vm_list_t* outputs) {
+// Starts a call; the fence that it signals is in *out_fence (also when the call fails, or NULL).
+static iree_status_t start_async(const tooling_context_t* context, const tooling_call_t* call, iree_vm_list_t* outputs,
+                                 iree_hal_fence_t** out_fence) {
   iree_vm_list_t* inputs = NULL;
-  iree_hal_fence_t* fence = NULL;
   iree_vm_ref_t null = iree_vm_ref_null();
   IREE_RETURN_IF_ERROR(iree_vm_list_clone(call->inputs, context->allocator, &inputs));
   iree_status_t status = iree_vm_list_push_ref_move(inputs, &null);
-  if (iree_status_is_ok(status)) status = push_signal_fence(context, inputs, &fence);
+  if (iree_status_is_ok(status)) status = push_signal_fence(context, inputs, out_fence);
   if (iree_status_is_ok(status)) status = invoke(context, call, inputs, outputs);
-  if (iree_status_is_ok(status)) {
-    status = iree_hal_fence_wait(fence, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
-  }
-  iree_hal_fence_release(fence);
   iree_vm_list_release(inputs);
+  return status;
+}
+
+iree_status_t tooling_call_invoke_many(const tooling_context_t* context, const tooling_call_t* call, uint32_t count,
+                                       iree_vm_list_t* outputs) {
+  iree_hal_fence_t** fences = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(context->allocator, count + 1, sizeof(*fences), (void**)&fences));
+  iree_status_t status = iree_ok_status();
+  for (uint32_t i = 0; i < count && iree_status_is_ok(status); ++i) {
+    status = start_async(context, call, outputs, &fences[i]);
+  }
+  for (uint32_t i = 0; i < count && iree_status_is_ok(status); ++i) {
+    status = iree_hal_fence_wait(fences[i], iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+  }
+  for (uint32_t i = 0; i < count; ++i) iree_hal_fence_release(fences[i]);
+  iree_allocator_free(context->allocator, fences);
   return status;
 }
 
 iree_status_t tooling_call_invoke(const tooling_context_t* context, const tooling_call_t* call,
                                   iree_vm_list_t* outputs) {
-  return call->is_async ? invoke_async(context, call, outputs) : invoke(context, call, call->inputs, outputs);
+  if (call->is_async) return tooling_call_invoke_many(context, call, 1, outputs);
+  return invoke(context, call, call->inputs, outputs);
 }
 
 iree_status_t tooling_status_annotate(iree_vm_function_t function, iree_status_t status) {

@@ -42,6 +42,10 @@ void tooling_call_finish(tooling_call_t* call);
 iree_status_t tooling_call_invoke(const tooling_context_t* context, const tooling_call_t* call,
                                   iree_vm_list_t* outputs);
 
+// The same `count` times at once, for functions with fences: all are started, then all are waited for.
+iree_status_t tooling_call_invoke_many(const tooling_context_t* context, const tooling_call_t* call, uint32_t count,
+                                       iree_vm_list_t* outputs);
+
 // Adds the function's declaration (iree.abi.declaration) to a failure.
 iree_status_t tooling_status_annotate(iree_vm_function_t function, iree_status_t status);
 

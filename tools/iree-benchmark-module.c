@@ -1,0 +1,156 @@
+// Measures functions of a module.
+
+#include "iree/base/tooling/flags.h"
+#include "tooling/benchmark.h"
+#include "tooling/context.h"
+#include "tooling/devices.h"
+
+static iree_flag_string_list_storage_t input_flags;
+IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &input_flags, input,
+                   "An argument of the function, in order; as of iree-run-module.")
+IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &input_flags, function_input,
+                   "Older spelling of --input.")
+IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &input_flags, function_inputs,
+                   "Older spelling of --input.")
+IREE_FLAG(int32_t, batch_size, 1, "Calls of an asynchronous function in one iteration.")
+IREE_FLAG(int32_t, batch_concurrency, 1, "Calls of a batch that may be in flight at once.")
+IREE_FLAG(bool, print_statistics, false, "Prints what the devices allocated, to stderr, at the end.")
+
+static const char usage[] =
+    "Measures functions of a compiled module.\n"
+    "\n"
+    "Without --function every exported function that takes no arguments is measured.\n"
+    "\n"
+    "Example:\n"
+    "  iree-benchmark-module --device=local-task --module=model.vmfb --function=abs --input=f32=-2\n";
+
+// A function with its inputs; outputs are reused.
+typedef struct target_t {
+  const tooling_context_t* context;
+  tooling_call_t call;
+  iree_vm_list_t* outputs;
+} target_t;
+
+static iree_status_t run_sync(void* user_data, uint64_t iterations) {
+  target_t* target = user_data;
+  for (uint64_t i = 0; i < iterations; ++i) {
+    IREE_RETURN_IF_ERROR(tooling_call_invoke(target->context, &target->call, target->outputs));
+    iree_vm_list_clear(target->outputs);
+  }
+  return iree_ok_status();
+}
+
+// Calls of a batch start one after the other; at most `batch_concurrency` are in flight.
+static iree_status_t run_async(void* user_data, uint64_t iterations) {
+  target_t* target = user_data;
+  int32_t concurrency = FLAG_batch_concurrency < 1 ? 1 : FLAG_batch_concurrency;
+  int32_t batch = FLAG_batch_size < 1 ? 1 : FLAG_batch_size;
+  for (uint64_t i = 0; i < iterations; ++i) {
+    for (int32_t done = 0; done < batch; done += concurrency) {
+      uint32_t count = (uint32_t)iree_min(concurrency, batch - done);
+      IREE_RETURN_IF_ERROR(tooling_call_invoke_many(target->context, &target->call, count, target->outputs));
+      iree_vm_list_clear(target->outputs);
+    }
+  }
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Which functions
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct suite_t {
+  tooling_context_t context;
+  uint32_t count, capacity;
+  benchmark_t* benchmarks;
+  target_t* targets;
+} suite_t;
+
+static iree_status_t add_function(suite_t* suite, iree_vm_function_t function) {
+  target_t* target = &suite->targets[suite->count];
+  benchmark_t* benchmark = &suite->benchmarks[suite->count++];
+  target->context = &suite->context;
+  iree_string_view_list_t inputs = {input_flags.count, input_flags.values};
+  IREE_RETURN_IF_ERROR(tooling_call_prepare(&suite->context, function, inputs, &target->call));
+  IREE_RETURN_IF_ERROR(
+      iree_vm_list_create(iree_vm_make_undefined_type_def(), 8, suite->context.allocator, &target->outputs));
+  iree_string_view_t name = iree_vm_function_name(&function);
+  size_t size = name.size + 64;
+  benchmark->name = malloc(size);
+  if (!benchmark->name) return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED);
+  snprintf(benchmark->name, size, "BM_%.*s/process_time/real_time", (int)name.size, name.data);
+  benchmark->fn = target->call.is_async ? run_async : run_sync;
+  benchmark->user_data = target;
+  benchmark->items_per_iteration = target->call.is_async && FLAG_batch_size > 1 ? (uint64_t)FLAG_batch_size : 1;
+  return iree_ok_status();
+}
+
+static bool takes_nothing(iree_vm_function_t function) {
+  iree_vm_function_signature_t signature = iree_vm_function_signature(&function);
+  iree_string_view_t arguments, results;
+  if (iree_status_consume_code(iree_vm_function_call_get_cconv_fragments(&signature, &arguments, &results))) {
+    return false;
+  }
+  iree_string_view_t model = iree_vm_function_lookup_attr_by_name(&function, IREE_SV("iree.abi.model"));
+  bool is_async = iree_string_view_equal(model, IREE_SV("coarse-fences"));
+  return arguments.size == (is_async ? 2u : 0u);
+}
+
+// Every export without arguments.
+static iree_status_t add_all_functions(suite_t* suite) {
+  iree_host_size_t count = iree_vm_module_signature(suite->context.main).export_function_count;
+  for (iree_host_size_t i = 0; i < count; ++i) {
+    iree_vm_function_t function;
+    IREE_RETURN_IF_ERROR(
+        iree_vm_module_lookup_function_by_ordinal(suite->context.main, IREE_VM_FUNCTION_LINKAGE_EXPORT, i, &function));
+    iree_string_view_t name = iree_vm_function_name(&function);
+    if (iree_string_view_starts_with(name, IREE_SV("__")) || !takes_nothing(function)) continue;
+    IREE_RETURN_IF_ERROR(add_function(suite, function));
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t add_functions(suite_t* suite) {
+  suite->capacity = (uint32_t)iree_vm_module_signature(suite->context.main).export_function_count + 1;
+  suite->benchmarks = calloc(suite->capacity, sizeof(*suite->benchmarks));
+  suite->targets = calloc(suite->capacity, sizeof(*suite->targets));
+  if (!suite->benchmarks || !suite->targets) return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED);
+  // Inputs are for one function.
+  if (!tooling_function_is_named() && !input_flags.count) return add_all_functions(suite);
+  iree_vm_function_t function;
+  IREE_RETURN_IF_ERROR(tooling_context_find_function(&suite->context, &function));
+  return tooling_status_annotate(function, add_function(suite, function));
+}
+
+static void finish(suite_t* suite) {
+  for (uint32_t i = 0; i < suite->count; ++i) {
+    free(suite->benchmarks[i].name);
+    tooling_call_finish(&suite->targets[i].call);
+    iree_vm_list_release(suite->targets[i].outputs);
+  }
+  free(suite->benchmarks);
+  free(suite->targets);
+  tooling_context_destroy(&suite->context);
+}
+
+static iree_status_t run(void) {
+  suite_t suite = {.count = 0};
+  iree_status_t status = tooling_context_create(iree_allocator_system(), &suite.context);
+  if (iree_status_is_ok(status)) status = add_functions(&suite);
+  if (iree_status_is_ok(status)) status = benchmark_run_all(suite.count, suite.benchmarks);
+  if (iree_status_is_ok(status) && FLAG_print_statistics && suite.context.group) {
+    status = tooling_devices_print_statistics(suite.context.group, stderr);
+  }
+  finish(&suite);
+  return status;
+}
+
+int main(int argc, char** argv) {
+  iree_flags_set_usage("iree-benchmark-module", usage);
+  iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
+  iree_status_t status = run();
+  if (iree_status_is_ok(status)) return EXIT_SUCCESS;
+  iree_status_fprint(stderr, status);
+  iree_status_free(status);
+  return EXIT_FAILURE;
+}
