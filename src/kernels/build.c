@@ -108,6 +108,13 @@ bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const
     return true;
   }
   IR_FOR_OPS(op, d.body) {
+    for (uint32_t i = 0; i < op->result_count; ++i) {
+      const ir_type_t* type = op->results[i].type;
+      if (!ir_type_is_static(type)) {
+        return ir_op_error(ctx, op, "has a result of type %s; kernels need static shapes: give the inputs fixed sizes",
+                           ir_type_str(ctx, type));
+      }
+    }
     if (!eval_supports(op) && op != d.yield) {
       return ir_op_error(ctx, op, "has no kernel yet for operand type %s and result type %s on this device",
                          op->operand_count ? ir_type_str(ctx, ir_operand(op, 0)->type) : "none",

@@ -9,7 +9,7 @@
 #include "passes/constant_move.h"
 #include "passes/passes.h"
 
-enum { FOLD_ELEMENTS = 4096, SWEEPS = 8 };
+enum { FOLD_ELEMENTS = 1 << 18, SWEEPS = 8 };
 
 static const ir_attr_t* constant_of(const ir_value_t* value) {
   if (!value->def || !ir_is(value->def, GRAPH_CONSTANT)) return NULL;
