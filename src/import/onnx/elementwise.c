@@ -96,6 +96,16 @@ bool onnx_lower_cast(onnx_node_t* n) {
   return true;
 }
 
+bool onnx_lower_bit_cast(onnx_node_t* n) {
+  const ir_type_t *from = n->in[0].element, *element = onnx_element_type(n->ctx, onnx_int(n, "to", 0));
+  bool numbers = element && (ir_type_is_int(element) || ir_type_is_float(element)) && from->kind != IR_TYPE_COMPLEX;
+  if (!numbers || element->width != from->width) {
+    return onnx_error(n, "cannot read the bits of %s as %s", ir_type_str(n->ctx, from),
+                      onnx_data_type_name(onnx_int(n, "to", 0)));
+  }
+  return onnx_return(n, graph_bitcast(n->b, n->in[0].v, onnx_signless(n->ctx, element)), element);
+}
+
 bool onnx_lower_cast_like(onnx_node_t* n) {
   n->out[0] = onnx_cast(n, n->in[0], n->in[1].element);
   return true;

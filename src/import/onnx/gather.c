@@ -242,50 +242,110 @@ static ir_value_t* constant_indices(onnx_node_t* n, const int64_t* data, int32_t
   return graph_constant(n->b, ir_attr_elements(n->ctx, type, data, sizeof(int64_t) * (size_t)ir_type_count(type)));
 }
 
-bool onnx_lower_compress(onnx_node_t* n) {
-  ir_value_t* x = n->in[0].v;
-  const ir_attr_t* condition = onnx_constant(n, n->in[1].v);
-  int64_t axis = onnx_int(n, "axis", 0), count = 0;
-  if (!condition || condition->type->rank != 1) {
-    return onnx_unsupported(n, "the result's size depends on data: the condition must be a constant vector");
+// The numbers of the true elements of a boolean vector, in order: a vector whose length is known at run time, or, when
+// the mask is constant, now. The true ones are sorted to the front and the rest is cut off.
+static ir_value_t* true_places(onnx_node_t* n, ir_value_t* mask) {
+  const ir_attr_t* known = onnx_constant(n, mask);
+  const ir_type_t* i64 = ir_type_int(n->ctx, 64);
+  static const int64_t zero = 0, one = 1;
+  if (known) {
+    int64_t total = ir_type_count(known->type), count = 0;
+    int64_t* places = ARENA_ARRAY(ir_context_arena(n->ctx), int64_t, total + 1);
+    for (int64_t i = 0; i < total; ++i) {
+      if (ir_attr_element_integer(known, i)) places[count++] = i;
+    }
+    return constant_indices(n, places, 1, &count);
   }
-  if (!onnx_attr(n, "axis")) {
-    onnx_dim_t size = onnx_dim_of(1);
-    for (int32_t i = 0; i < x->type->rank; ++i) size = onnx_dim_mul(n, size, onnx_dim(n, x, i));
-    x = onnx_reshape(n, x, 1, &size);
-  }
-  if (!onnx_check_axis(n, &axis, x->type->rank)) return false;
-  int64_t given = ir_type_count(condition->type), size = x->type->dims[axis];
-  int64_t* taken = ARENA_ARRAY(ir_context_arena(n->ctx), int64_t, given + 1);
-  for (int64_t i = 0; i < given; ++i) {
-    if (ir_attr_element_integer(condition, i)) taken[count++] = i;
-  }
-  if (count && size != IR_DYNAMIC && taken[count - 1] >= size)
-    return onnx_error(n, "the condition is longer than the input");
-  return onnx_return(n, graph_take(n->b, x, constant_indices(n, taken, 1, &count), axis, false), n->in[0].element);
+  ir_value_t* flags = graph_cast(n->b, onnx_unary(n, SCALAR_not, mask), ir_type_int(n->ctx, 8), true);
+  ir_value_t* numbers = graph_cast(n->b, mask, i64, true);
+  ir_value_t* operands[] = {flags, onnx_iota_like(n, numbers, 0)};
+  const ir_type_t* types[] = {flags->type, numbers->type};
+  ir_named_attr_t attrs[] = {
+      {"axis", ir_attr_i64(n->ctx, 0)}, {"stable", ir_attr_unit(n->ctx)}, {"keys", ir_attr_i64(n->ctx, 1)}};
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_SORT),
+                         .operands = operands,
+                         .operand_count = 2,
+                         .result_types = types,
+                         .result_count = 2,
+                         .attrs = attrs,
+                         .attr_count = 3};
+  ir_value_t* sorted = ir_result(ir_build(n->b, &state), 1);
+  ir_value_t* count = graph_cast(n->b, graph_reduce(n->b, numbers, &zero, 1, "add"), ir_type_index(n->ctx), false);
+  count = ir_build_value(n->b, GRAPH_TO_SCALAR, &count, 1, ir_type_index(n->ctx));
+  const int64_t size = IR_DYNAMIC;
+  ir_named_attr_t slice[] = {{"offsets", ir_attr_i64_array(n->ctx, &zero, 1)},
+                             {"strides", ir_attr_i64_array(n->ctx, &one, 1)}};
+  return graph_build(n->b, GRAPH_SLICE, (ir_value_t*[]){sorted, count}, 2, ir_type_tensor(n->ctx, i64, 1, &size), slice,
+                     2);
 }
 
+static ir_value_t* flatten(onnx_node_t* n, ir_value_t* x) {
+  onnx_dim_t size = onnx_dim_of(1);
+  for (int32_t i = 0; i < x->type->rank; ++i) size = onnx_dim_mul(n, size, onnx_dim(n, x, i));
+  return onnx_reshape(n, x, 1, &size);
+}
+
+bool onnx_lower_compress(onnx_node_t* n) {
+  ir_value_t* x = onnx_attr(n, "axis") ? n->in[0].v : flatten(n, n->in[0].v);
+  int64_t axis = onnx_int(n, "axis", 0);
+  if (!onnx_is_bool(n->in[1]) || !onnx_check_rank(n, 1, 1, 1))
+    return onnx_error(n, "the condition must be a boolean vector");
+  if (!onnx_check_axis(n, &axis, x->type->rank)) return false;
+  int64_t given = onnx_dim_size(n->in[1], 0), size = x->type->dims[axis];
+  if (given != IR_DYNAMIC && size != IR_DYNAMIC && given > size)
+    return onnx_error(n, "the condition is longer than the input");
+  return onnx_return(n, graph_take(n->b, x, true_places(n, n->in[1].v), axis, false), n->in[0].element);
+}
+
+// Row d of the result has the coordinates along dimension d.
 bool onnx_lower_non_zero(onnx_node_t* n) {
-  const ir_attr_t* x = onnx_constant(n, n->in[0].v);
-  if (!x || ir_type_count(x->type) > (1 << 20)) {
-    return onnx_unsupported(n, "the result's size depends on data, which is supported for constants only");
+  onnx_value_t x = n->in[0];
+  ir_value_t *rows[ONNX_MAX_RANK], *flat = flatten(n, x.v);
+  int32_t rank = x.v->type->rank;
+  if (rank == 0) return onnx_unsupported(n, "a scalar has no coordinates");
+  ir_value_t* places = true_places(n, onnx_is_bool(x) ? flat : onnx_binary_number(n, SCALAR_ne, flat, 0));
+  onnx_dim_t stride = onnx_dim_of(1);
+  const onnx_dim_t dims[] = {onnx_dim_of(1), onnx_dim(n, places, 0)};
+  for (int32_t d = rank; d-- > 0;) {
+    onnx_dim_t size = onnx_dim(n, x.v, d);
+    ir_value_t* by = onnx_broadcast_as(n, onnx_dim_tensor(n, stride, 0), places, NULL);
+    ir_value_t* row = graph_binary(n->b, SCALAR_div, places, by);
+    row = graph_binary(n->b, SCALAR_rem, row, onnx_broadcast_as(n, onnx_dim_tensor(n, size, 0), places, NULL));
+    rows[d] = onnx_reshape(n, row, 2, dims);
+    stride = onnx_dim_mul(n, stride, size);
   }
-  int64_t total = ir_type_count(x->type), rank = x->type->rank, found = 0;
-  int64_t* places = calloc((size_t)(total * (rank ? rank : 1)) + 1, sizeof(int64_t));
-  for (int pass = 0; pass < 2; ++pass) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < total; ++i) {
-      if (ir_attr_element_number(x, i) == 0) continue;
-      for (int64_t d = rank - 1, rest = i; pass && d >= 0; rest /= x->type->dims[d--])
-        places[d * found + count] = rest % x->type->dims[d];
-      ++count;
-    }
-    found = count;
+  return onnx_return(n, graph_concat(n->b, rows, (uint32_t)rank, 0), onnx_si64(n->ctx));
+}
+
+// Writes each batch entry's update into a cache along `axis`, from that entry's index on; circular: modulo its size.
+bool onnx_lower_tensor_scatter(onnx_node_t* n) {
+  ir_value_t *x = n->in[0].v, *update = n->in[1].v;
+  int64_t axis = onnx_int(n, "axis", -2), rank = x->type->rank, batch = 0, dims[3];
+  const char* mode = onnx_string(n, "mode", "linear");
+  if (strcmp(mode, "linear") != 0 && strcmp(mode, "circular") != 0) return onnx_error(n, "mode '%s' is unknown", mode);
+  if (!onnx_check_same_element(n, 0, 1) || !onnx_check_axis(n, &axis, (int32_t)rank)) return false;
+  if (update->type->rank != rank || axis == 0 || !ir_type_is_static(update->type) || !ir_type_is_static(x->type)) {
+    return onnx_unsupported(n, "needs static shapes of equal rank and an axis behind the batch");
   }
-  const int64_t dims[] = {rank, found};
-  ir_value_t* y = constant_indices(n, places, 2, dims);
-  free(places);
-  return onnx_return(n, y, onnx_si64(n->ctx));
+  numbers_t d = {
+      .collapsed = {axis}, .collapsed_count = 1, .batch = {0}, .batch_count = 1, .map = {axis}, .map_count = 1};
+  for (int64_t i = 1; i < rank; ++i) {
+    if (i != axis && x->type->dims[i] != update->type->dims[i]) return onnx_error(n, "the update does not fit");
+    if (i != axis) d.offset[d.offset_count++] = i;
+  }
+  if (x->type->dims[0] != update->type->dims[0]) return onnx_error(n, "the batch sizes differ");
+  dims[0] = x->type->dims[0], dims[1] = update->type->dims[axis], dims[2] = 1;
+  d.vector_dim = 2;
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 3, dims);
+  ir_value_t* places = graph_iota(n->b, type, 1, NULL);
+  if (onnx_has(n, 2)) {
+    if (!onnx_check_rank(n, 2, 1, 1) || onnx_dim_size(n->in[2], 0) != dims[0])
+      return onnx_error(n, "write_indices do not fit");
+    ir_value_t* first = onnx_cast(n, n->in[2], onnx_si64(n->ctx)).v;
+    places = graph_binary(n->b, SCALAR_add, places, onnx_broadcast_as(n, first, places, &batch));
+  }
+  if (mode[0] == 'c') places = onnx_binary_number(n, SCALAR_rem, places, (double)x->type->dims[axis]);
+  return onnx_return(n, build_scatter(n, x, places, update, &d, "set"), n->in[0].element);
 }
 
 // Along the time axis, the first `length` elements of each batch entry are reversed.

@@ -1,9 +1,10 @@
-// GridSample and AffineGrid: reading an image at computed positions. Each neighbour of a position is one gather with
-// batch dimension, weighted and summed.
+// GridSample, AffineGrid, DeformConv and RoiAlign: reading an image at computed positions. Each neighbour of a position
+// is one gather with batch dimension, weighted and summed.
 #include <math.h>
 #include <string.h>
 
 #include "import/onnx/ops.h"
+#include "import/onnx/sweep.h"
 
 typedef enum { PAD_ZEROS, PAD_BORDER, PAD_REFLECTION } padding_t;
 enum { MAX_SPATIAL = 3 };
@@ -241,4 +242,189 @@ bool onnx_lower_affine_grid(onnx_node_t* n) {
   for (int32_t d = 0; d < spatial; ++d) perm[1 + d] = 2 + at[d];
   perm[1 + spatial] = 1;
   return onnx_return(n, graph_transpose(n->b, y, perm), n->in[0].element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// DeformConv: the columns of a convolution are sampled at shifted positions
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct deform_t {
+  onnx_node_t* n;
+  onnx_sweep_t sweep;
+  int64_t groups, offset_groups, taps, points;
+} deform_t;
+
+static bool read_deform(onnx_node_t* n, deform_t* d) {
+  const ir_type_t *x = n->in[0].v->type, *w = n->in[1].v->type, *offset = n->in[2].v->type;
+  *d = (deform_t){.n = n, .groups = onnx_int(n, "group", 1), .offset_groups = onnx_int(n, "offset_group", 1)};
+  if (x->rank != 4 || w->rank != 4 || offset->rank != 4)
+    return onnx_unsupported(n, "only two spatial dimensions are supported");
+  for (uint32_t i = 0; i < n->in_count; ++i) {
+    if (!onnx_check_same_element(n, 0, i)) return false;
+    if (n->in[i].v && !ir_type_is_static(n->in[i].v->type)) return onnx_unsupported(n, "needs static shapes");
+  }
+  if (!onnx_check_float(n, 0) || !onnx_read_sweep(n, n->in[0].v, w->dims + 2, &d->sweep)) return false;
+  d->taps = w->dims[2] * w->dims[3];
+  d->points = d->sweep.out[0] * d->sweep.out[1];
+  if (d->groups < 1 || d->offset_groups < 1 || d->taps > 4096)
+    return onnx_error(n, "groups or kernel are out of range");
+  bool fits = w->dims[1] * d->groups == x->dims[1] && w->dims[0] % d->groups == 0 &&
+              x->dims[1] % d->offset_groups == 0 && offset->dims[0] == x->dims[0] &&
+              offset->dims[1] == 2 * d->offset_groups * d->taps && offset->dims[2] == d->sweep.out[0] &&
+              offset->dims[3] == d->sweep.out[1];
+  const ir_type_t* mask = onnx_has(n, 4) ? n->in[4].v->type : NULL;
+  if (mask) fits &= mask->rank == 4 && ir_type_count(mask) * 2 == ir_type_count(offset);
+  return fits || onnx_error(n, "weights, offsets and input do not fit each other");
+}
+
+// Unshifted position along spatial dim `dim` of every tap and point: [taps, h, w], in the shape [1, taps, h, w].
+static ir_value_t* tap_positions(deform_t* d, int32_t dim, const ir_type_t* element) {
+  onnx_node_t* n = d->n;
+  const onnx_sweep_t* s = &d->sweep;
+  const int64_t dims[] = {1, s->kernel[0], s->kernel[1], s->out[0], s->out[1]};
+  const ir_type_t* type = ir_type_tensor(n->ctx, element, 5, dims);
+  ir_value_t* tap = onnx_binary_number(n, SCALAR_mul, graph_iota(n->b, type, 1 + dim, NULL), (double)s->dilations[dim]);
+  ir_value_t* point = onnx_binary_number(n, SCALAR_mul, graph_iota(n->b, type, 3 + dim, NULL), (double)s->strides[dim]);
+  ir_value_t* at = graph_binary(n->b, SCALAR_add, tap, point);
+  const int64_t flat[] = {1, d->taps * d->points};
+  return graph_reshape(n->b, onnx_binary_number(n, SCALAR_sub, at, (double)s->pad_low[dim]), 2, flat, NULL);
+}
+
+// Offsets of one spatial dim: [n, groups * taps * 2, h, w] -> [n * groups, taps * h * w].
+static ir_value_t* tap_offsets(deform_t* d, int64_t dim) {
+  onnx_node_t* n = d->n;
+  int64_t rows = n->in[0].v->type->dims[0] * d->offset_groups;
+  const int64_t apart[] = {rows, d->taps, 2, d->points}, offsets[] = {0, 0, dim, 0}, ones[] = {1, 1, 1, 1};
+  const int64_t sizes[] = {rows, d->taps, 1, d->points}, flat[] = {rows, d->taps * d->points};
+  ir_value_t* x = graph_slice(n->b, graph_reshape(n->b, n->in[2].v, 4, apart, NULL), offsets, sizes, ones);
+  return graph_reshape(n->b, x, 2, flat, NULL);
+}
+
+// The sampled columns [n, c * taps, points] times the weights.
+static ir_value_t* multiply_columns(deform_t* d, ir_value_t* columns) {
+  onnx_node_t* n = d->n;
+  const ir_type_t* w = n->in[1].v->type;
+  int64_t batch = n->in[0].v->type->dims[0], depth = w->dims[1] * d->taps, rows = w->dims[0] / d->groups;
+  const int64_t grouped[] = {batch, d->groups, depth, d->points}, weights[] = {d->groups, rows, depth};
+  static const int64_t lhs_batch = 0, rhs_batch = 1, lhs = 2, rhs = 2, perm[] = {2, 0, 1, 3};
+  graph_contract_t c = {&lhs_batch, &rhs_batch, &lhs, &rhs, 1, 1, false, false};
+  ir_value_t* y =
+      graph_contract(n->b, graph_reshape(n->b, n->in[1].v, 3, weights, NULL),
+                     graph_reshape(n->b, columns, 4, grouped, NULL), &c, w->element);  // [g, rows, n, points]
+  const int64_t dims[] = {batch, w->dims[0], d->sweep.out[0], d->sweep.out[1]};
+  return graph_reshape(n->b, graph_transpose(n->b, y, perm), 4, dims, NULL);
+}
+
+bool onnx_lower_deform_conv(onnx_node_t* n) {
+  deform_t d;
+  if (!read_deform(n, &d)) return false;
+  const ir_type_t* x = n->in[0].v->type;
+  int64_t rows = x->dims[0] * d.offset_groups, columns = d.taps * d.points;
+  const int64_t flat[] = {rows, x->dims[1] / d.offset_groups, x->dims[2] * x->dims[3]}, bias_axis = 1;
+  sampler_t s = {.n = n, .spatial = 2, .size = {x->dims[2], x->dims[3]}, .channels = onnx_dim_of(flat[1])};
+  if (x->dims[2] < 1 || x->dims[3] < 1) return onnx_error(n, "the input is empty");
+  s.flat = graph_reshape(n->b, n->in[0].v, 3, flat, NULL);
+  for (int32_t dim = 0; dim < 2; ++dim) {
+    ir_value_t *base = tap_positions(&d, dim, x->element), *offset = tap_offsets(&d, dim);
+    if (!onnx_broadcast(n, &base, &offset)) return false;
+    s.at[dim] = add(&s, base, offset);
+  }
+  ir_value_t* sampled = interpolate(&s, false);  // [rows, c / groups, taps * points]
+  if (onnx_has(n, 4)) {
+    const int64_t mask[] = {rows, columns};
+    sampled = weighted(&s, sampled, graph_reshape(n->b, n->in[4].v, 2, mask, NULL));
+  }
+  ir_value_t* y = multiply_columns(&d, sampled);
+  if (onnx_has(n, 3)) {
+    ir_value_t* bias = onnx_along(n, n->in[3].v, bias_axis, y);
+    y = bias ? graph_binary(n->b, SCALAR_add, y, bias) : NULL;
+  }
+  return onnx_return(n, y, n->in[0].element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// RoiAlign: boxes of an image, each sampled on a regular grid and averaged
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct roi_t {
+  sampler_t s;
+  int64_t boxes, out[2], samples;
+  double scale;
+  bool half_pixel;
+} roi_t;
+
+// Column `i` of the boxes, [boxes].
+static ir_value_t* box_edge(roi_t* r, int64_t i) {
+  const int64_t offsets[] = {0, i}, sizes[] = {r->boxes, 1}, ones[] = {1, 1};
+  ir_value_t* x = graph_slice(r->s.n->b, r->s.n->in[1].v, offsets, sizes, ones);
+  x = graph_reshape(r->s.n->b, x, 1, &r->boxes, NULL);
+  x = number(&r->s, SCALAR_mul, x, r->scale);
+  return r->half_pixel ? number(&r->s, SCALAR_sub, x, 0.5) : x;
+}
+
+// Positions along spatial dim `dim`: [boxes, out0 * samples * out1 * samples].
+static ir_value_t* box_positions(roi_t* r, int32_t dim) {
+  onnx_node_t* n = r->s.n;
+  static const int64_t first = 0;
+  ir_value_t *low = box_edge(r, 1 - dim), *size = sub(&r->s, box_edge(r, 3 - dim), low);
+  if (!r->half_pixel) size = number(&r->s, SCALAR_max, size, 1);
+  const int64_t dims[] = {r->boxes, r->out[0] * r->samples, r->out[1] * r->samples},
+                flat[] = {dims[0], dims[1] * dims[2]};
+  ir_value_t* step = graph_iota(n->b, ir_type_tensor(n->ctx, low->type->element, 3, dims), 1 + dim, NULL);
+  step = number(&r->s, SCALAR_div, number(&r->s, SCALAR_add, step, 0.5), (double)dims[1 + dim]);
+  ir_value_t* at = mul(&r->s, step, onnx_broadcast_as(n, size, step, &first));
+  at = add(&r->s, at, onnx_broadcast_as(n, low, at, &first));
+  return graph_reshape(n->b, at, 2, flat, NULL);
+}
+
+static bool read_roi(onnx_node_t* n, roi_t* r) {
+  const ir_type_t *x = n->in[0].v->type, *boxes = n->in[1].v->type;
+  const char* coordinates = onnx_string(n, "coordinate_transformation_mode", "half_pixel");
+  *r = (roi_t){.s = {.n = n, .spatial = 2, .padding = PAD_BORDER}, .scale = onnx_float(n, "spatial_scale", 1)};
+  r->half_pixel = strcmp(coordinates, "half_pixel") == 0;
+  r->out[0] = onnx_int(n, "output_height", 1), r->out[1] = onnx_int(n, "output_width", 1);
+  r->samples = onnx_int(n, "sampling_ratio", 0);
+  if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1) || !onnx_is_int(n->in[2]))
+    return onnx_error(n, "has the wrong element types");
+  if (x->rank != 4 || boxes->rank != 2 || boxes->dims[1] != 4 || onnx_rank(n->in[2]) != 1 || !ir_type_is_static(x) ||
+      !ir_type_is_static(boxes) || onnx_dim_size(n->in[2], 0) != boxes->dims[0]) {
+    return onnx_error(n, "needs static shapes: an image of rank 4, boxes [n, 4] and n batch indices");
+  }
+  if (r->samples < 1 || r->samples > 64)
+    return onnx_unsupported(n, "sampling_ratio must be 1 to 64; 0 makes it depend on data");
+  if (r->out[0] < 1 || r->out[1] < 1 || r->out[0] > 4096 || r->out[1] > 4096)
+    return onnx_error(n, "the output size is out of range");
+  if (x->dims[2] < 1 || x->dims[3] < 1 || x->dims[0] < 1) return onnx_error(n, "the input is empty");
+  r->boxes = boxes->dims[0];
+  r->s.size[0] = x->dims[2], r->s.size[1] = x->dims[3];
+  r->s.channels = onnx_dim_of(x->dims[1]);
+  return true;
+}
+
+bool onnx_lower_roi_align(onnx_node_t* n) {
+  roi_t r;
+  const char* mode = onnx_string(n, "mode", "avg");
+  bool most = strcmp(mode, "max") == 0;
+  if (!most && strcmp(mode, "avg") != 0) return onnx_error(n, "mode '%s' is unknown", mode);
+  if (!read_roi(n, &r)) return false;
+  const ir_type_t* x = n->in[0].v->type;
+  const int64_t flat[] = {r.boxes, x->dims[1], x->dims[2] * x->dims[3]};
+  r.s.flat = graph_reshape(n->b, graph_take(n->b, n->in[0].v, n->in[2].v, 0, false), 3, flat, NULL);
+  ir_value_t* inside = NULL;
+  for (int32_t d = 0; d < 2; ++d) {
+    double size = (double)r.s.size[d];
+    ir_value_t* at = box_positions(&r, d);
+    ir_value_t* here =
+        graph_binary(n->b, SCALAR_and, number(&r.s, SCALAR_ge, at, -1), number(&r.s, SCALAR_le, at, size));
+    inside = inside ? graph_binary(n->b, SCALAR_and, inside, here) : here;
+    r.s.at[d] = clamp(&r.s, at, 0, size - 1);
+  }
+  static const int64_t spread[] = {0, 2}, samples[] = {3, 5};
+  ir_value_t* y;
+  if (most) return onnx_unsupported(n, "mode 'max' is not supported");
+  y = interpolate(&r.s, false);
+  y = graph_select(n->b, onnx_broadcast_as(n, inside, y, spread), y, graph_splat_like(n->b, y, 0));
+  const int64_t dims[] = {r.boxes, x->dims[1], r.out[0], r.samples, r.out[1], r.samples};
+  y = graph_reduce(n->b, graph_reshape(n->b, y, 6, dims, NULL), samples, 2, "add");
+  return onnx_return(n, number(&r.s, SCALAR_mul, y, 1.0 / (double)(r.samples * r.samples)), n->in[0].element);
 }

@@ -175,3 +175,42 @@ bool onnx_lower_matmul_integer(onnx_node_t* n) {
   ir_value_t* y = a && b ? onnx_matmul(n, a, b, c, i32) : NULL;
   return onnx_return(n, y, ir_type_integer(n->ctx, 32, IR_SIGNED));
 }
+
+// Entry (row, column) of every matrix, [batch...].
+static ir_value_t* matrix_entry(onnx_node_t* n, ir_value_t* x, int64_t row, int64_t column) {
+  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  int32_t rank = x->type->rank;
+  for (int32_t i = 0; i < rank; ++i) {
+    sizes[i] = i < rank - 2 ? x->type->dims[i] : 1;
+    ones[i] = 1;
+    if (i < rank - 2) dims[i] = onnx_dim(n, x, i);
+  }
+  offsets[rank - 2] = row;
+  offsets[rank - 1] = column;
+  return onnx_reshape(n, graph_slice(n->b, x, offsets, sizes, ones), rank - 2, dims);
+}
+
+// Determinant of the rows from `row` on and the columns in `columns`, by the first row.
+static ir_value_t* minor_det(onnx_node_t* n, ir_value_t* x, int64_t row, const int64_t* columns, int64_t count) {
+  ir_value_t* sum = NULL;
+  int64_t rest[8];
+  if (count == 1) return matrix_entry(n, x, row, columns[0]);
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t k = 0; k < count - 1; ++k) rest[k] = columns[k < i ? k : k + 1];
+    ir_value_t* part = minor_det(n, x, row + 1, rest, count - 1);
+    part = graph_binary(n->b, SCALAR_mul, matrix_entry(n, x, row, columns[i]), part);
+    sum = sum ? graph_binary(n->b, i % 2 ? SCALAR_sub : SCALAR_add, sum, part) : part;
+  }
+  return sum;
+}
+
+bool onnx_lower_det(onnx_node_t* n) {
+  static const int64_t columns[] = {0, 1, 2, 3, 4};
+  int32_t rank = onnx_rank(n->in[0]);
+  if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, ONNX_MAX_RANK)) return false;
+  int64_t size = onnx_dim_size(n->in[0], rank - 1);
+  if (size != onnx_dim_size(n->in[0], rank - 2)) return onnx_error(n, "the matrices are not square");
+  if (size < 1 || size > 5) return onnx_unsupported(n, "only matrices of static size 1 to 5 are supported");
+  return onnx_return(n, minor_det(n, n->in[0].v, 0, columns, size), n->in[0].element);
+}

@@ -26,10 +26,32 @@ static ir_value_t* affine(onnx_node_t* n, ir_value_t* x, ir_value_t* scale, ir_v
   return bias ? add(n, mul(n, x, scale), bias) : NULL;
 }
 
+// In training mode, mean and variance are those of the input; the running ones are outputs.
+static bool batch_statistics(onnx_node_t* n, ir_value_t** v) {
+  ir_value_t* x = n->in[0].v;
+  double momentum = onnx_float(n, "momentum", 0.9f);
+  int64_t dims[ONNX_MAX_RANK];
+  uint32_t count = 0;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (i != 1) dims[count++] = i;
+  }
+  ir_value_t* low = sub(n, x, onnx_mean_spread(n, x, dims, count));
+  ir_value_t* sums[] = {graph_reduce(n->b, x, dims, count, "add"),
+                        graph_reduce(n->b, mul(n, low, low), dims, count, "add")};
+  for (uint32_t i = 0; i < 2; ++i) {
+    ir_value_t* current = graph_binary(n->b, SCALAR_div, sums[i], onnx_size_like(n, x, dims, count, sums[i]));
+    ir_value_t* old = onnx_binary_number(n, SCALAR_mul, v[3 + i], momentum);
+    if (old->type->dims[0] != current->type->dims[0]) return onnx_error(n, "mean and variance do not fit the input");
+    ir_value_t* running = add(n, old, onnx_binary_number(n, SCALAR_mul, current, 1 - momentum));
+    if (onnx_wants(n, 1 + i)) n->out[1 + i] = onnx_value(running, n->in[3 + i].element);
+    v[3 + i] = current;
+  }
+  return true;
+}
+
 // Scale and bias become one multiplication and one addition, so that only vectors are left to compute.
 bool onnx_lower_batch_norm(onnx_node_t* n) {
   onnx_value_t x = n->in[0];
-  if (onnx_int(n, "training_mode", 0)) return onnx_unsupported(n, "training mode is not supported");
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, ONNX_MAX_RANK)) return false;
   ir_value_t* v[5];
   for (uint32_t i = 1; i < 5; ++i) {
@@ -37,6 +59,7 @@ bool onnx_lower_batch_norm(onnx_node_t* n) {
     v[i] = onnx_cast(n, n->in[i], x.element).v;
     if (v[i]->type != v[1]->type) return onnx_error(n, "scale, bias, mean and variance differ in shape");
   }
+  if (onnx_int(n, "training_mode", 0) && !batch_statistics(n, v)) return false;
   ir_value_t* scale = mul(n, v[1], inverse_root(n, v[4], onnx_float(n, "epsilon", 1e-5f)));
   ir_value_t* bias = sub(n, v[2], mul(n, v[3], scale));
   return onnx_return(n, affine(n, x.v, scale, bias, 1), x.element);

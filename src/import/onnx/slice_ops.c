@@ -254,3 +254,24 @@ bool onnx_lower_pad(onnx_node_t* n) {
   if (strcmp(mode, "constant") != 0) x = crop(n, x, low, high);
   return x && onnx_return(n, graph_pad(n->b, x, value, low, high, NULL, mode), n->in[0].element);
 }
+
+// Each axis is cut or padded to the wanted size, evenly on both sides.
+bool onnx_lower_center_crop_pad(onnx_node_t* n) {
+  int64_t wanted[ONNX_MAX_RANK], axes[ONNX_MAX_RANK], low[ONNX_MAX_RANK] = {0}, high[ONNX_MAX_RANK] = {0};
+  uint32_t count, axis_count;
+  int32_t rank = onnx_rank(n->in[0]);
+  if (!onnx_const_ints(n, 1, wanted, ONNX_MAX_RANK, &count)) return false;
+  if (!onnx_ints(n, "axes", axes, ONNX_MAX_RANK, &axis_count)) return false;
+  for (int32_t i = 0; !onnx_attr(n, "axes") && i < rank; ++i) axes[axis_count++] = i;
+  if (axis_count != count) return onnx_error(n, "%u sizes for %u axes", count, axis_count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!onnx_check_axis(n, &axes[i], rank)) return false;
+    int64_t size = onnx_dim_size(n->in[0], (int32_t)axes[i]);
+    if (size == IR_DYNAMIC) return onnx_unsupported(n, "the axes need static sizes");
+    if (wanted[i] < 0 || wanted[i] > (1ll << 40) || size > (1ll << 40)) return onnx_error(n, "a size is out of range");
+    int64_t more = wanted[i] - size;
+    low[axes[i]] = more >= 0 ? more / 2 : -(-more / 2);
+    high[axes[i]] = more - low[axes[i]];
+  }
+  return onnx_return(n, graph_pad(n->b, n->in[0].v, NULL, low, high, NULL, NULL), n->in[0].element);
+}
