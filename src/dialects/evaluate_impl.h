@@ -71,20 +71,19 @@ typedef struct tensors_t {
 } tensors_t;
 bool eval_block(evaluator_t* e, ir_block_t* block, tensors_t args, tensors_t results);
 
-#define EVAL_OPS(X)                                                                                               \
-  X(CONSTANT, constant)                                                                                           \
-  X(DIM, dim)                                                                                                     \
-  X(EMPTY, empty) X(TO_TENSOR, same) X(TO_SCALAR, same) X(RESHAPE, reshape) X(TRANSPOSE, transpose)               \
-      X(BROADCAST, broadcast) X(SLICE, slice) X(PAD, pad) X(CONCAT, concat) X(REVERSE, reverse) X(IOTA, iota)     \
-          X(DYNAMIC_SLICE, dynamic_slice) X(DYNAMIC_UPDATE, dynamic_update) X(GATHER, gather) X(SCATTER, scatter) \
-              X(CONTRACT, contract) X(CONV, conv) X(REDUCE, reduce) X(ARG_REDUCE, arg_reduce) X(WINDOW, window)   \
-                  X(SCAN, scan) X(SORT, sort) X(TOP_K, top_k) X(REDUCE_GENERIC, reduce_generic)                   \
-                      X(SORT_GENERIC, sort_generic) X(SCATTER_GENERIC, scatter_generic)                           \
-                          X(WINDOW_GENERIC, window_generic) X(GENERIC, generic) X(FFT, fft) X(CHOLESKY, cholesky) \
-                              X(TRIANGULAR_SOLVE, triangular_solve) X(ATTENTION, attention)                       \
-                                  X(RANDOM_BITS, random_bits) X(IF, if) X(WHILE, while) X(CALL, call)             \
-                                      X(GLOBAL_LOAD, global_load) X(ASSERT, assert) X(BARRIER, all_same)          \
-                                          X(DISPATCH, dispatch) X(PACK, pack) X(UNPACK, unpack)
+// clang-format off
+#define EVAL_OPS(X) \
+  X(CONSTANT, constant) X(DIM, dim) X(EMPTY, empty) X(TO_TENSOR, same) X(TO_SCALAR, same) X(RESHAPE, reshape) \
+  X(TRANSPOSE, transpose) X(BROADCAST, broadcast) X(SLICE, slice) X(PAD, pad) X(CONCAT, concat) \
+  X(REVERSE, reverse) X(IOTA, iota) X(DYNAMIC_SLICE, dynamic_slice) X(DYNAMIC_UPDATE, dynamic_update) \
+  X(GATHER, gather) X(SCATTER, scatter) X(CONTRACT, contract) X(CONV, conv) X(REDUCE, reduce) \
+  X(ARG_REDUCE, arg_reduce) X(WINDOW, window) X(SCAN, scan) X(SORT, sort) X(TOP_K, top_k) \
+  X(REDUCE_GENERIC, reduce_generic) X(SORT_GENERIC, sort_generic) X(SCATTER_GENERIC, scatter_generic) \
+  X(WINDOW_GENERIC, window_generic) X(GENERIC, generic) X(FFT, fft) X(CHOLESKY, cholesky) \
+  X(TRIANGULAR_SOLVE, triangular_solve) X(ATTENTION, attention) X(RANDOM_BITS, random_bits) X(IF, if) \
+  X(WHILE, while) X(CALL, call) X(GLOBAL_LOAD, global_load) X(ASSERT, assert) X(BARRIER, all_same) \
+  X(DISPATCH, dispatch) X(PACK, pack) X(UNPACK, unpack)
+// clang-format on
 #define X(NAME, fn) bool eval_##fn(eval_op_t* o);
 EVAL_OPS(X)
 #undef X
