@@ -7,7 +7,7 @@
 #include "dialects/cf.h"
 #include "dialects/ml_program.h"
 #include "dialects/util.h"
-#include "import/lowering.h"
+#include "import/control.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Calls

@@ -10,6 +10,11 @@
 #define OP(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
 #define ANY(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
 #include "import/stablehlo/ops.def"
+#undef OP
+#undef ANY
+#define OP(ENUM, handler) bool chlo_lower_##handler(lower_op_t* n);
+#define ANY(ENUM, handler) bool chlo_lower_##handler(lower_op_t* n);
+#include "import/stablehlo/chlo.def"
 #undef UNARY
 #undef BINARY
 #undef BROADCAST
@@ -19,6 +24,9 @@
 // Rows of scalar.def, also on complex elements (complex.c).
 bool stablehlo_lower_elementwise(lower_op_t* n);
 bool stablehlo_lower_complex_elementwise(lower_op_t* n);
+bool chlo_lower_broadcast_binary(lower_op_t* n);
+// The two operands brought to their common shape.
+bool chlo_broadcast_operands(lower_op_t* n, ir_value_t** x, ir_value_t** y);
 // Pieces that CHLO ops share with StableHLO's.
 bool stablehlo_compare_values(lower_op_t* n, ir_value_t* x, ir_value_t* y, ir_value_t** out);
 // Applies an index map to both parts of complex values.

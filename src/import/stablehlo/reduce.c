@@ -85,7 +85,7 @@ ir_value_t* stablehlo_with_start(lower_op_t* n, const char* kind, ir_value_t* x,
 
 // What the region does for values x, y at places i, j.
 static bool chooses(lower_probe_t* probe, double sign, bool last) {
-  static const double samples[][2] = {{1, 2}, {2, 1}, {-3, 5}, {5, -3}, {4, 4}, {0, 7}, {7, 0}, {0, 0}};
+  static const double samples[][2] = {{1, 2}, {2, 1}, {-3, 5}, {5, -3}, {4, 4}, {-7, -2}, {0, 7}, {7, 0}, {0, 0}};
   for (size_t s = 0; s < sizeof(samples) / sizeof(samples[0]); ++s) {
     for (int swap = 0; swap < 2; ++swap) {
       double i = swap ? 9 : 3, j = swap ? 3 : 9;

@@ -28,8 +28,10 @@ static char* read_file(const char* path, size_t* size) {
 }
 
 static double number_at(const ir_attr_t* attr, int64_t i) {
-  return ir_type_is_float(attr->type->element) ? ir_attr_element_number(attr, i)
-                                               : (double)ir_attr_element_integer(attr, i);
+  const ir_type_t* element = attr->type->element;
+  if (ir_type_is_float(element)) return ir_attr_element_number(attr, i);
+  int64_t value = ir_attr_element_integer(attr, i);  // without its sign: that is only how it is read
+  return (double)(element->width < 64 ? value & (int64_t)((1ull << element->width) - 1) : value);
 }
 
 static bool same_shape(const ir_type_t* a, const ir_type_t* b) {

@@ -1,0 +1,23 @@
+// Pieces of structured control flow that several dialects have.
+#ifndef IREE_C_IMPORT_CONTROL_H_
+#define IREE_C_IMPORT_CONTROL_H_
+
+#include "import/lowering.h"
+
+// One side of an if: a block, or a function that lowers it at n->b and sets n->out.
+typedef struct lower_branch_t {
+  ir_block_t* block;  // without arguments; NULL: `build`
+  bool (*build)(lower_op_t* n, uint32_t number);
+  uint32_t number;
+} lower_branch_t;
+// graph.if; sets n->out. `condition` is i1 or tensor<i1>.
+bool lower_build_if(lower_op_t* n, ir_value_t* condition, const lower_branch_t* then, const lower_branch_t* other);
+
+// graph.call of a function of the module; sets n->out.
+bool lower_call_symbol(lower_op_t* n, const char* callee);
+// graph.barrier over all operands; sets n->out.
+bool lower_barrier(lower_op_t* n);
+// graph.top_k along the last dimension: values and i32 (or the second result's) indices.
+bool lower_top_k(lower_op_t* n, ir_value_t* x, int64_t k, bool smallest);
+
+#endif  // IREE_C_IMPORT_CONTROL_H_

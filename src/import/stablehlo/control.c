@@ -1,0 +1,190 @@
+// Control flow, tuples, calls by name, and what several devices would do.
+#include "import/control.h"
+
+#include <string.h>
+
+#include "dialects/stablehlo.h"
+#include "import/stablehlo/ops.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// if, case, while
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_block_t* only_block(const ir_region_t* region, uint32_t args) {
+  ir_block_t* block = region->first;
+  return block && !block->next && block->last && block->arg_count == args ? block : NULL;
+}
+
+bool stablehlo_lower_if(lower_op_t* n) {
+  ir_block_t* blocks[2] = {only_block(&n->op->regions[0], 0), only_block(&n->op->regions[1], 0)};
+  bool flag =
+      n->in[0] && lower_is_bool(n->in[0]->type) && (!ir_type_is_tensor(n->in[0]->type) || n->in[0]->type->rank == 0);
+  if (!flag) return lower_error(n, "needs a predicate of type tensor<i1>");
+  if (!blocks[0] || !blocks[1]) return lower_error(n, "needs two regions of one block without arguments");
+  lower_branch_t then = {blocks[0], NULL}, other = {blocks[1], NULL};
+  return lower_build_if(n, n->in[0], &then, &other);
+}
+
+// case: a chain of ifs, the last branch taken for every other index.
+static bool build_case(lower_op_t* n, uint32_t branch) {
+  ir_block_t* block = only_block(&n->op->regions[branch], 0);
+  if (!block) return lower_error(n, "needs regions of one block without arguments");
+  if (branch + 1 == n->op->region_count) {
+    lower_value_t* results;
+    uint32_t count;
+    if (!lower_block(n->l, block, NULL, &results, &count)) return false;
+    if (count != n->op->result_count) return lower_error(n, "has a branch with another number of results");
+    memcpy(n->out, results, sizeof(*results) * count);
+    return true;
+  }
+  ir_value_t* index = n->in[0];
+  ir_value_t* taken = lower_with_number(n, SCALAR_eq, index, branch);
+  lower_branch_t then = {block, NULL}, other = {NULL, NULL};
+  other.build = build_case;
+  other.number = branch + 1;
+  return lower_build_if(n, taken, &then, &other);
+}
+
+bool stablehlo_lower_case(lower_op_t* n) {
+  bool index =
+      n->in[0] && ir_type_is_tensor(n->in[0]->type) && n->in[0]->type->rank == 0 && !lower_is_float(n->in[0]->type);
+  if (!index || !n->op->region_count) return lower_error(n, "needs an index of type tensor<i32> and branches");
+  return build_case(n, 0);
+}
+
+bool stablehlo_lower_while(lower_op_t* n) {
+  ir_block_t* condition = only_block(&n->op->regions[0], n->op->operand_count);
+  ir_block_t* body = only_block(&n->op->regions[1], n->op->operand_count);
+  if (!condition || !body || n->op->result_count != n->op->operand_count) {
+    return lower_error(n, "needs two regions of one block with an argument for each operand");
+  }
+  lower_types_t types = {.count = 0};
+  lower_list_t inits = {.count = 0};
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    uint32_t first = inits.count, before = types.count;
+    if (!lower_flat_types(n->ctx, condition->args[i]->type, &types) || !lower_flatten(n->values[i], &inits) ||
+        types.count - before != inits.count - first) {
+      return lower_unsupported(n, "tensors of known rank and tuples of them are");
+    }
+  }
+  for (uint32_t i = 0; i < inits.count; ++i) {
+    if (!(inits.items[i] = lower_coerce(n->l, inits.items[i], types.items[i]))) return false;
+  }
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_WHILE),
+                         .operands = inits.items,
+                         .operand_count = inits.count,
+                         .result_types = types.items,
+                         .result_count = types.count,
+                         .region_count = 2};
+  ir_op_t* loop = ir_build(n->b, &state);
+  const ir_type_t* flag = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 1), 0, NULL);
+  if (!lower_region(n->l, condition, &loop->regions[0], &flag, 1) ||
+      !lower_region(n->l, body, &loop->regions[1], types.items, types.count)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < types.count; ++i) inits.items[i] = ir_result(loop, i);
+  ir_value_t* const* next = inits.items;
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    n->out[i] = lower_unflatten(n->l, condition->args[i]->type, &next);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Tuples and barriers
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool stablehlo_lower_tuple(lower_op_t* n) {
+  n->out[0] = (lower_value_t){.items = n->values, .count = n->op->operand_count};
+  return true;
+}
+
+bool stablehlo_lower_get_tuple_element(lower_op_t* n) {
+  int64_t index = ir_op_int(n->op, "index", -1);
+  if (!n->values[0].items || index < 0 || index >= n->values[0].count) return lower_error(n, "index is out of range");
+  n->out[0] = n->values[0].items[index];
+  return true;
+}
+
+bool stablehlo_lower_optimization_barrier(lower_op_t* n) { return lower_barrier(n); }
+
+bool stablehlo_lower_token(lower_op_t* n) {
+  (void)n;
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Calls by name
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool same_values(lower_op_t* n) {
+  if (n->op->result_count != n->op->operand_count) return lower_error(n, "needs as many results as operands");
+  memcpy(n->out, n->values, sizeof(*n->out) * n->op->result_count);
+  return true;
+}
+
+static bool elementwise_call(lower_op_t* n, scalar_fn_t fn) {
+  if (n->op->operand_count != 1 || !n->in[0] || n->values[0].im || !lower_is_float(n->in[0]->type)) {
+    return lower_unsupported(n, "one tensor of floats is");
+  }
+  return lower_return(n, graph_unary(n->b, fn, n->in[0]));
+}
+
+// mhlo.topk: {k, largest} of "mhlo.attributes".
+static bool top_k_call(lower_op_t* n) {
+  const ir_attr_t* attrs = ir_op_attr(n->op, "mhlo.attributes");
+  const ir_attr_t* k = attrs ? ir_attr_dict_get(attrs, "k") : NULL;
+  const ir_attr_t* largest = attrs ? ir_attr_dict_get(attrs, "largest") : NULL;
+  if (n->op->operand_count != 1 || n->op->result_count != 2 || !n->in[0] || n->values[0].im || !k) {
+    return lower_unsupported(n, "one operand, two results and mhlo.attributes = {k = ..} are");
+  }
+  return lower_top_k(n, n->in[0], k->integer, largest && !largest->integer);
+}
+
+bool stablehlo_lower_custom_call(lower_op_t* n) {
+  static const struct {
+    const char* target;
+    scalar_fn_t fn;
+  } functions[] = {{"mhlo.erf", SCALAR_erf},     {"mhlo.asin", SCALAR_asin},   {"mhlo.acos", SCALAR_acos},
+                   {"mhlo.atan", SCALAR_atan},   {"mhlo.sinh", SCALAR_sinh},   {"mhlo.cosh", SCALAR_cosh},
+                   {"mhlo.asinh", SCALAR_asinh}, {"mhlo.acosh", SCALAR_acosh}, {"mhlo.atanh", SCALAR_atanh},
+                   {"mhlo.tan", SCALAR_tan}};
+  static const char* const same[] = {
+      "Sharding",   "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
+      "MoveToHost", "MoveToDevice",         "LayoutConstraint"};
+  const char* target = ir_op_string(n->op, "call_target_name", "");
+  for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); ++i) {
+    if (strcmp(same[i], target) == 0) return same_values(n);
+  }
+  for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i) {
+    if (strcmp(functions[i].target, target) == 0) return elementwise_call(n, functions[i].fn);
+  }
+  if (strcmp(target, "mhlo.topk") == 0) return top_k_call(n);
+  return lower_unsupported(n,
+                           "call target @%s is unknown; @Sharding, @mhlo.topk, @mhlo.erf and other functions of "
+                           "one operand are known",
+                           target);
+}
+
+// A composite is a call of the function that it could be decomposed to.
+bool stablehlo_lower_composite(lower_op_t* n) {
+  return lower_call_symbol(n, ir_op_string(n->op, "decomposition", NULL));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// One device: its number is 0, and collectives over it alone give what they get
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool stablehlo_lower_device_id(lower_op_t* n) {
+  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
+  if (!type || !ir_type_is_tensor(type) || type->rank) return lower_unsupported(n, "a result of type tensor<ui32> is");
+  return lower_return(n, graph_splat_integer(n->b, type, 0));
+}
+
+bool stablehlo_lower_one_device(lower_op_t* n) {
+  bool same = n->op->result_count == n->op->operand_count;
+  for (uint32_t i = 0; same && i < n->op->result_count; ++i) same = lower_in_type(n, i) == lower_out_type(n, i);
+  const ir_attr_t* groups = ir_op_attr(n->op, "replica_groups");
+  bool alone = !groups || groups->kind != IR_ATTR_ELEMENTS || ir_type_count(groups->type) <= 1;
+  return same && alone ? same_values(n) : lower_unsupported(n, "programs for one device are");
+}

@@ -1,0 +1,234 @@
+// gather, scatter and torch_index_select.
+#include <string.h>
+
+#include "dialects/stablehlo.h"
+#include "import/stablehlo/ops.h"
+
+typedef struct numbers_t {
+  int64_t window[GRAPH_MAX_RANK], collapsed[GRAPH_MAX_RANK], batch[GRAPH_MAX_RANK], indices_batch[GRAPH_MAX_RANK];
+  int64_t map[GRAPH_MAX_RANK];
+  uint32_t window_count, collapsed_count, batch_count, indices_batch_count, map_count;
+  int64_t vector_dim;
+} numbers_t;
+
+static bool read_entry(lower_op_t* n, const ir_attr_t* attr, const char* name, int32_t rank, int64_t* out,
+                       uint32_t* count) {
+  *count = ir_attr_ints(ir_attr_dict_get(attr, name), out, GRAPH_MAX_RANK);
+  if (*count > GRAPH_MAX_RANK) return lower_error(n, "has too many entries in '%s'", name);
+  uint64_t seen = 0;
+  for (uint32_t i = 0; i < *count; ++i) {
+    if (out[i] < 0 || out[i] >= rank || (seen & (1ull << out[i]))) {
+      return lower_error(n, "names dimension %lld in '%s', which is out of range or there twice", (long long)out[i],
+                         name);
+    }
+    seen |= 1ull << out[i];
+  }
+  return true;
+}
+
+// `windowed` is the rank of the tensor that has the window's dims: a gather's result, a scatter's updates.
+static bool read_numbers(lower_op_t* n, bool scatter, const ir_type_t* x, const ir_type_t* indices, int32_t windowed,
+                         numbers_t* d) {
+  const ir_attr_t* attr = ir_op_attr(n->op, scatter ? "scatter_dimension_numbers" : "dimension_numbers");
+  if (!attr) return lower_error(n, "needs its dimension numbers");
+  if (!read_entry(n, attr, scatter ? "update_window_dims" : "offset_dims", windowed, d->window, &d->window_count) ||
+      !read_entry(n, attr, scatter ? "inserted_window_dims" : "collapsed_slice_dims", x->rank, d->collapsed,
+                  &d->collapsed_count) ||
+      !read_entry(n, attr, scatter ? "input_batching_dims" : "operand_batching_dims", x->rank, d->batch,
+                  &d->batch_count) ||
+      !read_entry(n, attr, scatter ? "scatter_indices_batching_dims" : "start_indices_batching_dims", indices->rank,
+                  d->indices_batch, &d->indices_batch_count) ||
+      !read_entry(n, attr, scatter ? "scatter_dims_to_operand_dims" : "start_index_map", x->rank, d->map,
+                  &d->map_count)) {
+    return false;
+  }
+  const ir_attr_t* vector = ir_attr_dict_get(attr, "index_vector_dim");
+  d->vector_dim = vector ? vector->integer : 0;
+  if (d->vector_dim < 0 || d->vector_dim > indices->rank) return lower_error(n, "index_vector_dim is out of range");
+  int64_t depth = d->vector_dim < indices->rank ? indices->dims[d->vector_dim] : 1;
+  int32_t batch = indices->rank - (d->vector_dim < indices->rank);
+  if (depth != d->map_count || d->batch_count != d->indices_batch_count ||
+      d->window_count + d->collapsed_count + d->batch_count != (uint32_t)x->rank ||
+      (int32_t)d->window_count + batch != windowed) {
+    return lower_error(n, "has dimension numbers that do not fit its operands");
+  }
+  return true;
+}
+
+static uint32_t number_attrs(lower_op_t* n, bool scatter, const numbers_t* d, ir_named_attr_t* attrs) {
+  ir_context_t* ctx = n->ctx;
+  attrs[0] = (ir_named_attr_t){scatter ? "update_window_dims" : "offset_dims",
+                               ir_attr_i64_array(ctx, d->window, d->window_count)};
+  attrs[1] = (ir_named_attr_t){scatter ? "inserted_dims" : "collapsed_dims",
+                               ir_attr_i64_array(ctx, d->collapsed, d->collapsed_count)};
+  attrs[2] = (ir_named_attr_t){"operand_batch_dims", ir_attr_i64_array(ctx, d->batch, d->batch_count)};
+  attrs[3] = (ir_named_attr_t){"indices_batch_dims", ir_attr_i64_array(ctx, d->indices_batch, d->indices_batch_count)};
+  attrs[4] =
+      (ir_named_attr_t){scatter ? "scatter_dims_map" : "start_index_map", ir_attr_i64_array(ctx, d->map, d->map_count)};
+  attrs[5] = (ir_named_attr_t){"index_vector_dim", ir_attr_i64(ctx, d->vector_dim)};
+  return 6;
+}
+
+static bool has(const int64_t* list, uint32_t count, int64_t value) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (list[i] == value) return true;
+  }
+  return false;
+}
+
+// Unsigned indices as wider signed ones.
+static ir_value_t* signed_indices(lower_op_t* n, uint32_t operand) {
+  bool is_unsigned = lower_is_unsigned(lower_in_type(n, operand));
+  return is_unsigned ? graph_cast(n->b, n->in[operand], ir_type_int(n->ctx, 64), true) : n->in[operand];
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// gather
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const ir_type_t* gather_type(lower_op_t* n, const numbers_t* d, const int64_t* sizes) {
+  const ir_type_t *x = n->in[0]->type, *indices = n->in[1]->type;
+  int64_t dims[2 * GRAPH_MAX_RANK], window[GRAPH_MAX_RANK], batch[GRAPH_MAX_RANK];
+  uint32_t window_count = 0, batch_count = 0, w = 0, b = 0;
+  for (int32_t i = 0; i < x->rank; ++i) {
+    bool gone = has(d->collapsed, d->collapsed_count, i) || has(d->batch, d->batch_count, i);
+    bool fits = sizes[i] >= 0 && (x->dims[i] == IR_DYNAMIC || sizes[i] <= x->dims[i]) && (!gone || sizes[i] <= 1);
+    if (!fits) return lower_error(n, "has slice size %lld in dimension %d", (long long)sizes[i], i), NULL;
+    if (!gone) window[window_count++] = sizes[i];
+  }
+  for (int32_t i = 0; i < indices->rank; ++i) {
+    if (i != d->vector_dim) batch[batch_count++] = indices->dims[i];
+  }
+  for (uint32_t i = 0; i < window_count + batch_count; ++i) {
+    dims[i] = has(d->window, d->window_count, i) ? window[w++] : batch[b++];
+  }
+  return ir_type_tensor(n->ctx, x->element, (int32_t)(window_count + batch_count), dims);
+}
+
+static bool build_gather(lower_op_t* n, const int64_t* sizes) {
+  const ir_type_t *x = n->in[0]->type, *indices = n->in[1]->type, *result = lower_out_type(n, 0);
+  numbers_t d;
+  ir_named_attr_t attrs[8];
+  if (!ir_type_is_tensor(result) || lower_is_float(indices)) return lower_unsupported(n, "integer indices are");
+  if (!read_numbers(n, false, x, indices, result->rank, &d)) return false;
+  const ir_type_t* type = gather_type(n, &d, sizes);
+  if (!type) return false;
+  uint32_t count = number_attrs(n, false, &d, attrs);
+  attrs[count++] = (ir_named_attr_t){"slice_sizes", ir_attr_i64_array(n->ctx, sizes, (uint32_t)x->rank)};
+  ir_value_t* indices_value = signed_indices(n, 1);
+  for (int part = 0; part < (n->values[0].im ? 2 : 1); ++part) {
+    ir_value_t* operands[2] = {part ? n->values[0].im : n->in[0], indices_value};
+    ir_value_t* y = lower_build(n, GRAPH_GATHER, operands, 2, type, attrs, count);
+    *(part ? &n->out[0].im : &n->out[0].v) = y;
+  }
+  return true;
+}
+
+bool stablehlo_lower_gather(lower_op_t* n) {
+  int64_t sizes[GRAPH_MAX_RANK];
+  for (int i = 0; i < 2; ++i) {
+    if (!n->in[i] || !ir_type_is_tensor(n->in[i]->type)) return lower_unsupported(n, "tensors are");
+  }
+  return lower_ints(n, "slice_sizes", sizes, (uint32_t)n->in[0]->type->rank) && build_gather(n, sizes);
+}
+
+bool stablehlo_lower_dynamic_gather(lower_op_t* n) {
+  if (!lower_check_tensors(n)) return false;
+  const ir_value_t* list = n->in[2];
+  const ir_attr_t* value = ir_is(list->def, GRAPH_CONSTANT) ? ir_op_attr(list->def, "value") : NULL;
+  int64_t sizes[GRAPH_MAX_RANK];
+  int32_t rank = n->in[0]->type->rank;
+  if (!value || value->kind != IR_ATTR_ELEMENTS || ir_type_count(value->type) != rank) {
+    return lower_unsupported(n, "constant slice sizes are");
+  }
+  for (int32_t i = 0; i < rank; ++i) sizes[i] = ir_attr_element_integer(value, i);
+  return build_gather(n, sizes);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// scatter
+//===----------------------------------------------------------------------------------------------------------------===
+
+// "set" when the region just gives the update, else how it combines.
+static const char* scatter_kind(lower_op_t* n, uint32_t i, uint32_t count) {
+  const ir_region_t* region = &n->op->regions[0];
+  const ir_block_t* block = region->first;
+  if (block && !block->next && block->last && i < block->last->operand_count && block->arg_count == 2 * count &&
+      ir_operand(block->last, i) == block->args[count + i]) {
+    return "set";
+  }
+  const char* kind = stablehlo_region_kind(region, i, count);
+  return kind && strcmp(kind, "xor") != 0 ? kind : NULL;
+}
+
+bool stablehlo_lower_scatter(lower_op_t* n) {
+  uint32_t count = n->op->result_count;
+  if (!lower_check_tensors(n)) return false;
+  if (!count || n->op->operand_count != 2 * count + 1) return lower_error(n, "needs as many updates as operands");
+  const ir_type_t *x = n->in[0]->type, *indices = n->in[count]->type, *updates = n->in[count + 1]->type;
+  numbers_t d;
+  ir_named_attr_t attrs[8];
+  if (lower_is_float(indices)) return lower_unsupported(n, "integer indices are");
+  if (!read_numbers(n, true, x, indices, updates->rank, &d)) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ir_type_t *a = n->in[i]->type, *b = n->in[count + 1 + i]->type;
+    if (a->rank != x->rank || b->rank != updates->rank || a->element != b->element) {
+      return lower_error(n, "has updates that do not fit operand %u", i);
+    }
+  }
+  uint32_t attr_count = number_attrs(n, true, &d, attrs);
+  bool kinds = true;
+  for (uint32_t i = 0; i < count; ++i) kinds &= scatter_kind(n, i, count) != NULL;
+  ir_value_t* indices_value = signed_indices(n, count);
+  for (uint32_t i = 0; kinds && i < count; ++i) {
+    attrs[attr_count] = (ir_named_attr_t){"kind", ir_attr_cstring(n->ctx, scatter_kind(n, i, count))};
+    ir_value_t* operands[3] = {n->in[i], indices_value, n->in[count + 1 + i]};
+    n->out[i].v = lower_build(n, GRAPH_SCATTER, operands, 3, n->in[i]->type, attrs, attr_count + 1);
+  }
+  if (kinds) return true;
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
+  for (uint32_t i = 0; i < count; ++i) types[i] = n->in[i]->type;
+  n->in[count] = indices_value;
+  return stablehlo_with_region(n, GRAPH_SCATTER_GENERIC, n->in, 2 * count + 1, types, attrs, attr_count);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// torch_index_select: slices of x along `dim`, batched over the first dims
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool stablehlo_lower_torch_index_select(lower_op_t* n) {
+  if (!lower_check_tensors(n)) return false;
+  int64_t dim = ir_op_int(n->op, "dim", -1), batch = ir_op_int(n->op, "batch_dims", 0);
+  const ir_type_t *x = n->in[0]->type, *indices = n->in[1]->type;
+  if (dim < 0 || dim >= x->rank || batch < 0 || batch > dim || batch > indices->rank || lower_is_float(indices)) {
+    return lower_error(n, "has dim %lld and batch_dims %lld", (long long)dim, (long long)batch);
+  }
+  ir_value_t* index = signed_indices(n, 1);
+  if (!batch) return lower_return(n, graph_take(n->b, n->in[0], index, dim, false));
+  numbers_t d = {.batch_count = (uint32_t)batch, .indices_batch_count = (uint32_t)batch, .collapsed_count = 1};
+  int64_t sizes[GRAPH_MAX_RANK], dims[2 * GRAPH_MAX_RANK];
+  int32_t rank = 0;
+  d.collapsed[0] = d.map[0] = dim;
+  d.map_count = 1;
+  d.vector_dim = indices->rank;
+  for (int32_t i = 0; i < x->rank; ++i) {
+    sizes[i] = i < batch || i == dim ? 1 : x->dims[i];
+    if (i < batch) d.batch[i] = d.indices_batch[i] = i;
+  }
+  for (int32_t i = 0; i < dim; ++i) {
+    if (i >= batch) d.window[d.window_count++] = rank;
+    dims[rank++] = x->dims[i];
+  }
+  for (int32_t i = (int32_t)batch; i < indices->rank; ++i) dims[rank++] = indices->dims[i];
+  for (int32_t i = (int32_t)dim + 1; i < x->rank; ++i) {
+    d.window[d.window_count++] = rank;
+    dims[rank++] = x->dims[i];
+  }
+  if (rank > GRAPH_MAX_RANK) return lower_unsupported(n, "the result's rank is too high");
+  ir_named_attr_t attrs[8];
+  uint32_t count = number_attrs(n, false, &d, attrs);
+  attrs[count++] = (ir_named_attr_t){"slice_sizes", ir_attr_i64_array(n->ctx, sizes, (uint32_t)x->rank)};
+  ir_value_t* operands[2] = {n->in[0], index};
+  return lower_return(
+      n, lower_build(n, GRAPH_GATHER, operands, 2, ir_type_tensor(n->ctx, x->element, rank, dims), attrs, count));
+}

@@ -1,0 +1,224 @@
+// Random numbers as elementwise arithmetic over counters: Threefry 2x32-20 and Philox 4x32-10. Element i of the result
+// depends on the key and the counter plus i only.
+#include <string.h>
+
+#include "dialects/stablehlo.h"
+#include "import/stablehlo/ops.h"
+
+// 32-bit arithmetic on flat tensors.
+static ir_value_t* op2(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  return graph_binary(n->b, fn, x, y);
+}
+
+static ir_value_t* integer_like(lower_op_t* n, ir_value_t* x, int64_t value) {
+  const ir_type_t* scalar = ir_type_tensor(n->ctx, x->type->element, 0, NULL);
+  return lower_splat(n->b, graph_splat_integer(n->b, scalar, value), x);
+}
+
+static ir_value_t* with(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, int64_t value) {
+  return op2(n, fn, x, integer_like(n, x, value));
+}
+
+// Low or high half of 64-bit numbers.
+static ir_value_t* half(lower_op_t* n, ir_value_t* x, bool high) {
+  if (high) x = with(n, SCALAR_shru, x, 32);
+  return graph_cast(n->b, x, ir_type_int(n->ctx, 32), true);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Generators: `blocks` counters in, `WORDS` words of 32 bits each out
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct generator_t {
+  lower_op_t* n;
+  ir_value_t *key, *counter;  // tensor<i64>: one number each
+  int64_t blocks;
+} generator_t;
+
+// counter + 0, counter + 1, ... as 64-bit numbers.
+static ir_value_t* counters(generator_t* g) {
+  const ir_type_t* type = ir_type_tensor(g->n->ctx, ir_type_int(g->n->ctx, 64), 1, &g->blocks);
+  ir_value_t* index = graph_iota(g->n->b, type, 0, NULL);
+  return op2(g->n, SCALAR_add, index, lower_splat(g->n->b, g->counter, index));
+}
+
+static ir_value_t* rotate(lower_op_t* n, ir_value_t* x, int64_t by) {
+  return op2(n, SCALAR_or, with(n, SCALAR_shl, x, by), with(n, SCALAR_shru, x, 32 - by));
+}
+
+enum { THREEFRY_WORDS = 2, PHILOX_WORDS = 4 };
+
+static void threefry(generator_t* g, ir_value_t** words) {
+  static const int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  lower_op_t* n = g->n;
+  ir_value_t *count = counters(g), *x[2], *keys[3];
+  for (int i = 0; i < 2; ++i) {
+    x[i] = half(n, count, i == 1);
+    keys[i] = lower_splat(n->b, half(n, g->key, i == 1), x[i]);
+  }
+  keys[2] = with(n, SCALAR_xor, op2(n, SCALAR_xor, keys[0], keys[1]), 0x1BD11BDA);
+  for (int i = 0; i < 2; ++i) x[i] = op2(n, SCALAR_add, x[i], keys[i]);
+  for (int round = 0; round < 20; ++round) {
+    x[0] = op2(n, SCALAR_add, x[0], x[1]);
+    x[1] = op2(n, SCALAR_xor, rotate(n, x[1], rotations[round / 4 % 2][round % 4]), x[0]);
+    if (round % 4 != 3) continue;
+    int step = round / 4 + 1;
+    x[0] = op2(n, SCALAR_add, x[0], keys[step % 3]);
+    x[1] = with(n, SCALAR_add, op2(n, SCALAR_add, x[1], keys[(step + 1) % 3]), step);
+  }
+  memcpy(words, x, sizeof(x));
+}
+
+// Both halves of the 64-bit product with a constant.
+static void multiply_wide(lower_op_t* n, ir_value_t* x, int64_t factor, ir_value_t** high, ir_value_t** low) {
+  ir_value_t* product = with(n, SCALAR_mul, graph_cast(n->b, x, ir_type_int(n->ctx, 64), true), factor);
+  *high = half(n, product, true);
+  *low = half(n, product, false);
+}
+
+static void philox(generator_t* g, ir_value_t** words) {
+  lower_op_t* n = g->n;
+  ir_value_t *count = counters(g), *x[4], *keys[2];
+  for (int i = 0; i < 2; ++i) {
+    x[i] = half(n, count, i == 1);
+    x[2 + i] = integer_like(n, x[i], 0);
+    keys[i] = lower_splat(n->b, half(n, g->key, i == 1), x[i]);
+  }
+  for (int round = 0; round < 10; ++round) {
+    ir_value_t *high0, *low0, *high1, *low1;
+    multiply_wide(n, x[0], 0xD2511F53, &high0, &low0);
+    multiply_wide(n, x[2], 0xCD9E8D57, &high1, &low1);
+    x[0] = op2(n, SCALAR_xor, op2(n, SCALAR_xor, high1, x[1]), keys[0]);
+    x[2] = op2(n, SCALAR_xor, op2(n, SCALAR_xor, high0, x[3]), keys[1]);
+    x[1] = low1;
+    x[3] = low0;
+    keys[0] = with(n, SCALAR_add, keys[0], 0x9E3779B9);
+    keys[1] = with(n, SCALAR_add, keys[1], 0xBB67AE85);
+  }
+  memcpy(words, x, sizeof(x));
+}
+
+static ir_value_t* first_of(lower_op_t* n, ir_value_t* x, int64_t from, int64_t count) {
+  int64_t one = 1;
+  return graph_slice(n->b, x, &from, &count, &one);
+}
+
+// `count` integers of `width` bits; *blocks gets how many counters they took.
+static ir_value_t* random_bits(lower_op_t* n, ir_value_t* key, ir_value_t* counter, bool is_philox, int64_t count,
+                               uint32_t width, int64_t* blocks) {
+  int64_t per_block = is_philox ? PHILOX_WORDS : THREEFRY_WORDS, total = width == 64 ? 2 * count : count;
+  generator_t g = {n, key, counter, (total + per_block - 1) / per_block};
+  ir_value_t* words[PHILOX_WORDS];
+  if (is_philox) {
+    philox(&g, words);
+  } else {
+    threefry(&g, words);
+  }
+  *blocks = g.blocks;
+  ir_value_t* all = graph_concat(n->b, words, (uint32_t)per_block, 0);
+  const ir_type_t* type = ir_type_int(n->ctx, width);
+  if (width < 64) return graph_cast(n->b, first_of(n, all, 0, count), type, true);
+  ir_value_t* low = graph_cast(n->b, first_of(n, all, 0, count), type, true);
+  ir_value_t* high = graph_cast(n->b, first_of(n, all, count, count), type, true);
+  return op2(n, SCALAR_or, low, with(n, SCALAR_shl, high, 32));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// rng_bit_generator
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* state_word(lower_op_t* n, ir_value_t* state, int64_t i) {
+  return graph_reshape(n->b, first_of(n, state, i, 1), 0, NULL, NULL);
+}
+
+bool stablehlo_lower_rng_bit_generator(lower_op_t* n) {
+  const char* algorithm = stablehlo_enum(ir_op_attr(n->op, "rng_algorithm"));
+  const ir_type_t *state = n->in[0]->type, *type = lower_type(n->ctx, lower_out_type(n, 1));
+  bool is_state = ir_type_is_tensor(state) && state->rank == 1 && state->element == ir_type_int(n->ctx, 64) &&
+                  (state->dims[0] == 2 || state->dims[0] == 3);
+  if (!is_state || !algorithm) return lower_unsupported(n, "a state of two or three ui64 is");
+  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || lower_is_bool(type)) {
+    return lower_unsupported(n, "results of static shape are");
+  }
+  bool is_philox = strcmp(algorithm, "PHILOX") == 0 || (strcmp(algorithm, "DEFAULT") == 0 && state->dims[0] == 3);
+  ir_value_t *key = state_word(n, n->in[0], 0), *counter = state_word(n, n->in[0], 1);
+  int64_t count = ir_type_count(type), blocks;
+  uint32_t width = 8 * ir_type_bytes(type->element);
+  ir_value_t* bits = random_bits(n, key, counter, is_philox, count, width, &blocks);
+  if (ir_type_is_float(type->element)) bits = graph_bitcast(n->b, bits, type->element);
+  bits = graph_cast(n->b, bits, type->element, true);
+  n->out[1].v = graph_reshape(n->b, bits, type->rank, type->dims, NULL);
+  int64_t one = 1;
+  ir_value_t* next = graph_reshape(n->b, with(n, SCALAR_add, counter, blocks), 1, &one, NULL);
+  ir_value_t* parts[3] = {first_of(n, n->in[0], 0, 1), next, NULL};
+  if (state->dims[0] == 3) parts[2] = first_of(n, n->in[0], 2, 1);
+  n->out[0].v = graph_concat(n->b, parts, (uint32_t)state->dims[0], 0);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// rng: no state is given; each op of a program has a key of its own
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint64_t key_of(const ir_op_t* op) {
+  uint64_t place = 0;
+  for (const ir_op_t* at = op; at; at = at->prev ? at->prev : ir_op_parent(at)) ++place;
+  return place * 0x9E3779B97F4A7C15ull + 1;
+}
+
+// Floats from 0 (not 1) in steps of 2^-24.
+static ir_value_t* uniform(lower_op_t* n, ir_value_t* bits, const ir_type_t* element) {
+  const ir_type_t* f32 = ir_type_float(n->ctx, IR_F32);
+  ir_value_t* top = graph_cast(n->b, with(n, SCALAR_shru, bits, 8), f32, true);
+  return graph_cast(n->b, lower_with_number(n, SCALAR_mul, top, 0x1p-24), element, false);
+}
+
+static ir_value_t* between(lower_op_t* n, ir_value_t* bits, const ir_type_t* element) {
+  ir_value_t *low = n->in[0], *high = n->in[1];
+  if (ir_type_is_float(element)) {
+    ir_value_t* width = op2(n, SCALAR_sub, high, low);
+    return lower_binary(n, SCALAR_add, lower_binary(n, SCALAR_mul, uniform(n, bits, element), width), low);
+  }
+  ir_value_t* width = op2(n, SCALAR_sub, high, low);
+  ir_value_t* rest = lower_binary(n, SCALAR_remu, graph_cast(n->b, bits, element, true), width);
+  return lower_binary(n, SCALAR_add, rest, low);
+}
+
+// Box and Muller: two uniform numbers for one of the normal distribution.
+static ir_value_t* normal(lower_op_t* n, ir_value_t* bits, ir_value_t* more, const ir_type_t* element) {
+  ir_value_t* u = lower_with_number(n, SCALAR_add, uniform(n, bits, element), 0x1p-25);
+  ir_value_t* radius = lower_with_number(n, SCALAR_mul, graph_unary(n->b, SCALAR_log, u), -2);
+  radius = graph_unary(n->b, SCALAR_sqrt, radius);
+  ir_value_t* angle = lower_with_number(n, SCALAR_mul, uniform(n, more, element), 6.283185307179586);
+  ir_value_t* z = op2(n, SCALAR_mul, radius, graph_unary(n->b, SCALAR_cos, angle));
+  return lower_binary(n, SCALAR_add, lower_binary(n, SCALAR_mul, z, n->in[1]), n->in[0]);
+}
+
+bool stablehlo_lower_rng(lower_op_t* n) {
+  const char* distribution = stablehlo_enum(ir_op_attr(n->op, "rng_distribution"));
+  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
+  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || !distribution) {
+    return lower_unsupported(n, "results of static shape are");
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (ir_type_is_tensor(n->in[i]->type) && n->in[i]->type->rank == 0 && n->in[i]->type->element == type->element) {
+      continue;
+    }
+    return lower_error(n, "needs two numbers of the result's type as operands 0 and 1");
+  }
+  const ir_type_t *word = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 0, NULL), *element = type->element;
+  ir_value_t* key = graph_splat_integer(n->b, word, (int64_t)key_of(n->op));
+  int64_t count = ir_type_count(type), blocks;
+  uint32_t width = ir_type_is_float(element) || ir_type_bytes(element) < 8 ? 32 : 64;
+  bool is_normal = strcmp(distribution, "NORMAL") == 0;
+  if (is_normal && !ir_type_is_float(element)) return lower_unsupported(n, "floats are for NORMAL");
+  ir_value_t* bits = random_bits(n, key, graph_splat_integer(n->b, word, 0), false, count, width, &blocks);
+  ir_value_t* y;
+  if (is_normal) {
+    ir_value_t* more = random_bits(n, key, graph_splat_integer(n->b, word, blocks), false, count, 32, &blocks);
+    y = normal(n, bits, more, element);
+  } else {
+    y = between(n, bits, element);
+  }
+  return lower_return(n, graph_reshape(n->b, y, type->rank, type->dims, NULL));
+}

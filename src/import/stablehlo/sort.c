@@ -1,0 +1,107 @@
+// sort: by how many leading operands its comparator orders, and which way; else with the comparator as it is.
+#include <math.h>
+
+#include "dialects/stablehlo.h"
+#include "import/stablehlo/ops.h"
+
+enum { MAX_KEYS = 4 };
+
+// A sample as operand k has it: no sign for unsigned integers, no fraction for integers.
+static double sample(const lower_op_t* n, uint32_t k, double value) {
+  const ir_type_t* type = lower_in_type(n, k);
+  if (lower_is_float(type)) return value;
+  if (lower_is_bool(type)) return value > 0;
+  return trunc(lower_is_unsigned(type) ? fabs(value) : value);
+}
+
+// Whether `a before b`, asked for the first `keys` operands, is lexicographic order.
+static bool orders(const lower_op_t* n, lower_probe_t* probe, uint32_t keys, bool descending) {
+  static const double samples[][2] = {{1, 2}, {2, 1},   {0, 5},          {7, -3},     {4, 4},    {0, 0},
+                                      {3, 4}, {-9, -2}, {-90.5, 100.25}, {1.25, 1.5}, {-6, 5.75}};
+  enum { COUNT = sizeof(samples) / sizeof(samples[0]) };
+  uint32_t operands = n->op->operand_count;
+  for (uint32_t s = 0; s < COUNT; ++s) {
+    for (uint32_t equal = 0; equal <= keys; ++equal) {  // operands before `equal` are equal
+      double in[LOWER_PROBE_VALUES] = {0}, out[LOWER_PROBE_VALUES];
+      int expected = 0;
+      for (uint32_t k = 0; k < operands; ++k) {
+        const double* pair = samples[(s + k) % COUNT];
+        double x = in[2 * k] = sample(n, k, pair[0]);
+        double y = in[2 * k + 1] = k < equal ? x : sample(n, k, pair[1]);
+        if (!expected && k < keys) expected = (x > y) - (x < y);
+      }
+      if (!lower_probe_run(probe, in, out)) return false;
+      if ((out[0] != 0) != (descending ? expected > 0 : expected < 0)) return false;
+    }
+  }
+  return true;
+}
+
+// Unsigned keys order as signed ones with the highest bit turned.
+static ir_value_t* signed_key(lower_op_t* n, ir_value_t* x) {
+  const ir_type_t* element = x->type->element;
+  int64_t top = (int64_t)((uint64_t)1 << (element->width - 1));
+  ir_value_t* bit = graph_splat_integer(n->b, ir_type_tensor(n->ctx, element, 0, NULL), top);
+  return lower_binary(n, SCALAR_xor, x, bit);
+}
+
+static bool build_sort(lower_op_t* n, int64_t axis, uint32_t keys, bool descending) {
+  uint32_t count = n->op->operand_count, attr_count = 2;
+  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count);
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    bool turned = i < keys && lower_is_unsigned(lower_in_type(n, i));
+    operands[i] = turned ? signed_key(n, n->in[i]) : n->in[i];
+    types[i] = operands[i]->type;
+  }
+  ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(n->ctx, axis)}, {"keys", ir_attr_i64(n->ctx, keys)}};
+  if (descending) attrs[attr_count++] = (ir_named_attr_t){"descending", ir_attr_unit(n->ctx)};
+  if (ir_op_flag(n->op, "is_stable")) attrs[attr_count++] = (ir_named_attr_t){"stable", ir_attr_unit(n->ctx)};
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_SORT),
+                         .operands = operands,
+                         .operand_count = count,
+                         .result_types = types,
+                         .result_count = count,
+                         .attrs = attrs,
+                         .attr_count = attr_count};
+  ir_op_t* op = ir_build(n->b, &state);
+  for (uint32_t i = 0; i < count; ++i) {
+    n->out[i].v = ir_result(op, i);
+    if (operands[i] != n->in[i]) n->out[i].v = signed_key(n, n->out[i].v);
+  }
+  return true;
+}
+
+static bool check_sort(lower_op_t* n, int64_t* axis) {
+  uint32_t count = n->op->operand_count;
+  if (!count || n->op->result_count != count || !lower_check_tensors(n)) return lower_error(n, "needs operands");
+  int32_t rank = n->in[0]->type->rank;
+  *axis = ir_op_int(n->op, "dimension", -1);
+  if (*axis < 0) *axis += rank;
+  if (*axis < 0 || *axis >= rank) return lower_error(n, "dimension %lld is out of range", (long long)*axis);
+  for (uint32_t i = 1; i < count; ++i) {
+    if (n->in[i]->type->rank != rank) return lower_error(n, "has operands of different shapes");
+  }
+  ir_block_t* block = n->op->regions[0].first;
+  if (block && !block->next && block->arg_count == 2 * count) return true;
+  return lower_error(n, "needs a comparator with %u arguments", 2 * count);
+}
+
+bool stablehlo_lower_sort(lower_op_t* n) {
+  int64_t axis;
+  uint32_t count = n->op->operand_count;
+  if (!check_sort(n, &axis)) return false;
+  lower_probe_t probe = {0};
+  bool closed = 2 * count <= LOWER_PROBE_VALUES && lower_probe_begin(n->l, n->op->regions[0].first, &probe);
+  if (probe.failed) return false;
+  for (uint32_t keys = 1; closed && keys <= count && keys <= MAX_KEYS; ++keys) {
+    for (int descending = 0; descending < 2; ++descending) {
+      if (orders(n, &probe, keys, descending)) return build_sort(n, axis, keys, descending);
+    }
+  }
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
+  for (uint32_t i = 0; i < count; ++i) types[i] = n->in[i]->type;
+  ir_named_attr_t attrs[2] = {{"axis", ir_attr_i64(n->ctx, axis)}, {"stable", ir_attr_unit(n->ctx)}};
+  return stablehlo_with_region(n, GRAPH_SORT_GENERIC, n->in, count, types, attrs,
+                               ir_op_flag(n->op, "is_stable") ? 2 : 1);
+}

@@ -1,0 +1,248 @@
+// reduce_window and select_and_scatter.
+#include <math.h>
+#include <string.h>
+
+#include "dialects/stablehlo.h"
+#include "import/stablehlo/ops.h"
+
+static bool read_steps(lower_op_t* n, const char* name, uint32_t rank, int64_t* out) {
+  for (uint32_t i = 0; i < rank; ++i) out[i] = 1;
+  if (!ir_op_attr(n->op, name) || !rank) return true;
+  if (!lower_ints(n, name, out, rank)) return false;
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (out[i] < 1 || out[i] > INT32_MAX) return lower_error(n, "needs positive numbers in '%s'", name);
+  }
+  return true;
+}
+
+static bool read_window(lower_op_t* n, uint32_t rank, graph_window_t* w) {
+  int64_t padding[2 * GRAPH_MAX_RANK] = {0};
+  if (!read_steps(n, "window_dimensions", rank, w->sizes) || !read_steps(n, "window_strides", rank, w->strides) ||
+      !read_steps(n, "window_dilations", rank, w->dilations) ||
+      !read_steps(n, "base_dilations", rank, w->base_dilations)) {
+    return false;
+  }
+  const ir_attr_t* attr = ir_op_attr(n->op, "padding");
+  if (attr && rank && ir_attr_ints(attr, padding, 2 * GRAPH_MAX_RANK) != 2 * rank) {
+    return lower_error(n, "needs two numbers for each dimension in 'padding'");
+  }
+  for (uint32_t i = 0; i < rank; ++i) {
+    w->pad_low[i] = padding[2 * i];
+    w->pad_high[i] = padding[2 * i + 1];
+    if (fabs((double)padding[2 * i]) > INT32_MAX || fabs((double)padding[2 * i + 1]) > INT32_MAX) {
+      return lower_error(n, "pads too far");
+    }
+  }
+  return true;
+}
+
+// Negative padding crops the operand before the sweep.
+static bool crop(lower_op_t* n, uint32_t rank, graph_window_t* w, ir_value_t** x) {
+  int64_t low[GRAPH_MAX_RANK] = {0}, high[GRAPH_MAX_RANK] = {0};
+  bool any = false;
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (w->pad_low[i] >= 0 && w->pad_high[i] >= 0) continue;
+    if (w->base_dilations[i] != 1) return lower_unsupported(n, "negative padding of dilated operands is not");
+    low[i] = w->pad_low[i] < 0 ? w->pad_low[i] : 0;
+    high[i] = w->pad_high[i] < 0 ? w->pad_high[i] : 0;
+    w->pad_low[i] -= low[i];
+    w->pad_high[i] -= high[i];
+    int64_t dim = (*x)->type->dims[i];
+    if (dim != IR_DYNAMIC && dim + low[i] + high[i] < 0) return lower_error(n, "crops more than there is");
+    any = true;
+  }
+  if (any) *x = graph_pad(n->b, *x, NULL, low, high, NULL, "constant");
+  return true;
+}
+
+static bool is_padded(uint32_t rank, const graph_window_t* w) {
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (w->pad_low[i] || w->pad_high[i] || w->base_dilations[i] != 1) return true;
+  }
+  return false;
+}
+
+// The type that graph_window gives, for ops that are built by hand.
+static const ir_type_t* window_type(lower_op_t* n, const ir_type_t* x, const graph_window_t* w) {
+  int64_t dims[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < x->rank; ++i) {
+    int64_t size = x->dims[i], extent = (w->sizes[i] - 1) * w->dilations[i] + 1;
+    int64_t base = (size > 0 ? (size - 1) * w->base_dilations[i] + 1 : 0) + w->pad_low[i] + w->pad_high[i];
+    dims[i] = size == IR_DYNAMIC ? size : base < extent ? 0 : (base - extent) / w->strides[i] + 1;
+  }
+  return ir_type_tensor(n->ctx, x->element, x->rank, dims);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Running sums: a window as long as the dimension that looks back (or ahead) only
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* as_scan(lower_op_t* n, ir_value_t* x, const graph_window_t* w) {
+  int32_t axis = -1;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (w->strides[i] != 1 || w->base_dilations[i] != 1 || w->dilations[i] != 1) return NULL;
+    if (w->sizes[i] == 1 && !w->pad_low[i] && !w->pad_high[i]) continue;
+    if (axis >= 0) return NULL;
+    axis = i;
+  }
+  if (axis < 0 || w->sizes[axis] != x->type->dims[axis]) return NULL;
+  int64_t back = w->pad_low[axis], ahead = w->pad_high[axis], whole = w->sizes[axis] - 1;
+  bool forward = back == whole && ahead == 0, reverse = ahead == whole && back == 0;
+  if (!forward && !reverse) return NULL;
+  ir_named_attr_t attrs[3] = {{"axis", ir_attr_i64(n->ctx, axis)},
+                              {"kind", ir_attr_cstring(n->ctx, w->kind)},
+                              {"reverse", ir_attr_unit(n->ctx)}};
+  return lower_build(n, GRAPH_SCAN, &x, 1, x->type, attrs, forward ? 2 : 3);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// reduce_window
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* by_kind(lower_op_t* n, graph_window_t* w, ir_value_t* x, ir_value_t* start) {
+  ir_value_t* y = as_scan(n, x, w);
+  if (!y) y = graph_window(n->b, x, w);
+  return stablehlo_with_start(n, w->kind, y, start);
+}
+
+// A start value that is not the kind's identity stands in the padding too: fine for kinds where twice is once.
+static bool padding_fits(const char* kind, const ir_value_t* start, bool padded) {
+  return !padded || stablehlo_is_identity(kind, start) ||
+         (strcmp(kind, "add") != 0 && strcmp(kind, "mul") != 0 && strcmp(kind, "xor") != 0);
+}
+
+static uint32_t window_attrs(lower_op_t* n, uint32_t rank, const graph_window_t* w, ir_named_attr_t* attrs) {
+  attrs[0] = (ir_named_attr_t){"sizes", ir_attr_i64_array(n->ctx, w->sizes, rank)};
+  attrs[1] = (ir_named_attr_t){"strides", ir_attr_i64_array(n->ctx, w->strides, rank)};
+  attrs[2] = (ir_named_attr_t){"dilations", ir_attr_i64_array(n->ctx, w->dilations, rank)};
+  attrs[3] = (ir_named_attr_t){"base_dilations", ir_attr_i64_array(n->ctx, w->base_dilations, rank)};
+  attrs[4] = (ir_named_attr_t){"pad_low", ir_attr_i64_array(n->ctx, w->pad_low, rank)};
+  attrs[5] = (ir_named_attr_t){"pad_high", ir_attr_i64_array(n->ctx, w->pad_high, rank)};
+  return 6;
+}
+
+bool stablehlo_lower_reduce_window(lower_op_t* n) {
+  uint32_t count = n->op->result_count;
+  if (!stablehlo_check_reduce(n)) return false;
+  uint32_t rank = (uint32_t)n->in[0]->type->rank;
+  graph_window_t w, cropped;
+  if (!read_window(n, rank, &w)) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    cropped = w;
+    if (!crop(n, rank, &cropped, &n->in[i])) return false;
+  }
+  bool kinds = true;
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* kind = stablehlo_region_kind(&n->op->regions[0], i, count);
+    kinds &= kind && padding_fits(kind, n->in[count + i], is_padded(rank, &cropped));
+  }
+  for (uint32_t i = 0; kinds && i < count; ++i) {
+    cropped.kind = stablehlo_region_kind(&n->op->regions[0], i, count);
+    n->out[i].v = by_kind(n, &cropped, n->in[i], n->in[count + i]);
+  }
+  if (kinds) return true;
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
+  for (uint32_t i = 0; i < count; ++i) types[i] = window_type(n, n->in[i]->type, &cropped);
+  ir_named_attr_t attrs[6];
+  uint32_t attr_count = window_attrs(n, rank, &cropped, attrs);
+  return stablehlo_with_region(n, GRAPH_WINDOW_GENERIC, n->in, 2 * count, types, attrs, attr_count);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// select_and_scatter: the place that each window selects, then one scatter of the source to these places
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The place of each element in row-major order.
+static ir_value_t* places(lower_op_t* n, const ir_type_t* type) {
+  int64_t count = ir_type_count(type);
+  const ir_type_t* flat = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &count);
+  return graph_reshape(n->b, graph_iota(n->b, flat, 0, NULL), type->rank, type->dims, NULL);
+}
+
+// (value, place), (next, its place) -> the selected pair.
+static bool build_selector(lower_op_t* n, ir_region_t* region, const ir_type_t* element) {
+  ir_builder_t saved = *n->b;
+  ir_block_t* block = ir_block_create(n->ctx);
+  const ir_type_t* types[2] = {ir_type_tensor(n->ctx, element, 0, NULL),
+                               ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 0, NULL)};
+  ir_region_append(region, block);
+  n->b->block = block;
+  n->b->before = NULL;
+  for (int i = 0; i < 4; ++i) ir_block_add_arg(n->ctx, block, types[i % 2]);
+  lower_value_t args[2] = {{.v = block->args[0]}, {.v = block->args[2]}}, *results;
+  uint32_t count;
+  bool ok = lower_block(n->l, n->op->regions[0].first, args, &results, &count);
+  if (ok && (count != 1 || !results[0].v)) ok = lower_error(n, "needs a select region that gives one boolean");
+  if (ok) {
+    ir_value_t* nothing = graph_splat_integer(n->b, types[1], -1);
+    ir_value_t* chosen = graph_binary(n->b, SCALAR_ne, block->args[1], nothing);
+    chosen = graph_binary(n->b, SCALAR_and, chosen, results[0].v);
+    ir_value_t* next_is_padding = graph_binary(n->b, SCALAR_eq, block->args[3], nothing);
+    chosen = graph_binary(n->b, SCALAR_or, chosen, next_is_padding);
+    ir_value_t* yields[2] = {graph_select(n->b, chosen, block->args[0], block->args[2]),
+                             graph_select(n->b, chosen, block->args[1], block->args[3])};
+    ir_build_op(n->b, GRAPH_YIELD, yields, 2, NULL);
+  }
+  *n->b = saved;
+  return ok;
+}
+
+static ir_value_t* selected_places(lower_op_t* n, const graph_window_t* w) {
+  ir_value_t* x = n->in[0];
+  const ir_type_t* index = ir_type_int(n->ctx, 64);
+  ir_value_t* operands[4] = {x, places(n, x->type), graph_scalar_constant(n->b, x->type->element, 0),
+                             graph_scalar_constant(n->b, index, -1)};
+  const ir_type_t* types[2] = {window_type(n, x->type, w), NULL};
+  types[1] = ir_type_with_element(n->ctx, types[0], index);
+  ir_named_attr_t attrs[6];
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_WINDOW_GENERIC),
+                         .operands = operands,
+                         .operand_count = 4,
+                         .result_types = types,
+                         .result_count = 2,
+                         .attrs = attrs,
+                         .attr_count = window_attrs(n, (uint32_t)x->type->rank, w, attrs),
+                         .region_count = 1};
+  ir_op_t* op = ir_build(n->b, &state);
+  return build_selector(n, &op->regions[0], x->type->element) ? ir_result(op, 1) : NULL;
+}
+
+static bool check_select(lower_op_t* n, const graph_window_t* w) {
+  const ir_type_t *x = n->in[0]->type, *source = n->in[1]->type;
+  ir_block_t* select = n->op->regions[0].first;
+  if (n->op->region_count != 2 || !select || select->arg_count != 2 || !n->op->regions[1].first) {
+    return lower_error(n, "needs a select and a scatter region");
+  }
+  if (!ir_type_is_static(x) || !ir_type_is_static(source)) return lower_unsupported(n, "static shapes are");
+  if (source->element != x->element || window_type(n, x, w) != source || n->in[2]->type->rank != 0) {
+    return lower_error(n, "has a source of type %s where its windows give %s", ir_type_str(n->ctx, source),
+                       ir_type_str(n->ctx, window_type(n, x, w)));
+  }
+  return true;
+}
+
+bool stablehlo_lower_select_and_scatter(lower_op_t* n) {
+  graph_window_t w;
+  if (!lower_check_tensors(n) || !read_window(n, (uint32_t)n->in[0]->type->rank, &w) || !check_select(n, &w)) {
+    return false;
+  }
+  const char* kind = stablehlo_region_kind(&n->op->regions[1], 0, 1);
+  if (!kind) return lower_unsupported(n, "a scatter region of one add, multiply, minimum, maximum, and or or is");
+  const ir_type_t* x = n->in[0]->type;
+  ir_value_t* indices = selected_places(n, &w);
+  if (!indices) return false;
+  int64_t count = ir_type_count(x), windows = ir_type_count(n->in[1]->type), zero = 0;
+  indices = graph_reshape(n->b, indices, 1, &windows, NULL);
+  ir_value_t* updates = graph_reshape(n->b, n->in[1], 1, &windows, NULL);
+  const ir_type_t* flat = ir_type_tensor(n->ctx, x->element, 1, &count);
+  ir_value_t* operands[3] = {graph_broadcast(n->b, n->in[2], flat, NULL, NULL), indices, updates};
+  ir_named_attr_t attrs[] = {{"update_window_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
+                             {"inserted_dims", ir_attr_i64_array(n->ctx, &zero, 1)},
+                             {"operand_batch_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
+                             {"indices_batch_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
+                             {"scatter_dims_map", ir_attr_i64_array(n->ctx, &zero, 1)},
+                             {"index_vector_dim", ir_attr_i64(n->ctx, 1)},
+                             {"kind", ir_attr_cstring(n->ctx, kind)}};
+  ir_value_t* y = lower_build(n, GRAPH_SCATTER, operands, 3, flat, attrs, 7);
+  return lower_return(n, graph_reshape(n->b, y, x->rank, x->dims, NULL));
+}

@@ -1,0 +1,648 @@
+"""StableHLO and CHLO programs. Run as a script to write stablehlo/*.mlir anew."""
+
+import math
+
+import numpy as np
+
+from case import NAMES, Suite, type_of
+
+erf = np.vectorize(math.erf)
+
+
+def one(op, *arrays, result=None):
+    """A body that is one op over all arguments in pretty form."""
+    types = ", ".join(type_of(x) for x in arrays)
+    names = ", ".join("%" + "abc"[i] for i in range(len(arrays)))
+    return f"%0 = \"{op}\"({names}) : ({types}) -> {result}\nreturn %0 : {result}"
+
+
+def elementwise():
+    s = Suite("elementwise", "Elementwise ops on floats, signed and unsigned integers, and booleans.")
+    x = s.floats(3, 4)
+    positive = s.floats(3, 4, low=0.1, high=3)
+    unit = s.floats(3, 4, low=-0.9, high=0.9)
+    unary = {"abs": (x, np.abs), "cbrt": (x, np.cbrt), "ceil": (x, np.ceil), "cosine": (x, np.cos),
+             "exponential": (x, np.exp), "exponential_minus_one": (x, np.expm1), "floor": (x, np.floor),
+             "log": (positive, np.log), "log_plus_one": (positive, np.log1p),
+             "logistic": (x, lambda v: 1 / (1 + np.exp(-v))), "negate": (x, np.negative),
+             "round_nearest_even": (x * 4, np.rint), "rsqrt": (positive, lambda v: 1 / np.sqrt(v)), "sign": (x, np.sign),
+             "sine": (x, np.sin), "sqrt": (positive, np.sqrt), "tan": (unit, np.tan), "tanh": (x, np.tanh)}
+    for name, (data, fn) in unary.items():
+        s.add(name, one(f"stablehlo.{name}", data, result=type_of(data)), [data], [fn(data).astype(np.float32)])
+    half = np.array([0.5, -0.5, 1.5, 2.5, -2.5], np.float32)
+    s.add("round_nearest_afz", one("stablehlo.round_nearest_afz", half, result=type_of(half)), [half],
+          [np.array([1, -1, 2, 3, -3], np.float32)])
+    special = np.array([1, np.inf, -np.inf, np.nan], np.float32)
+    s.add("is_finite", one("stablehlo.is_finite", special, result="tensor<4xi1>"), [special],
+          [np.array([True, False, False, False])])
+    y = s.floats(3, 4)
+    for name, fn in {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide,
+                     "maximum": np.maximum, "minimum": np.minimum, "atan2": np.arctan2, "remainder": np.fmod}.items():
+        s.add(name, one(f"stablehlo.{name}", x, y, result=type_of(x)), [x, y], [fn(x, y)])
+    s.add("power", one("stablehlo.power", positive, y, result=type_of(x)), [positive, y], [np.power(positive, y)])
+    i, j = s.ints(8, low=-100, high=100), s.ints(8, low=1, high=7)
+    u, v = np.array([1, 2**31, 2**32 - 1, 7], np.uint32), np.array([2, 3, 2**31, 9], np.uint32)
+    truncated = np.trunc(i / j).astype(np.int32)
+    for name, expected in {"divide": truncated, "remainder": i - truncated * j, "maximum": np.maximum(i, j),
+                           "and": i & j, "or": i | j, "xor": i ^ j, "shift_left": i << j,
+                           "shift_right_arithmetic": i >> j,
+                           "shift_right_logical": (i.view(np.uint32) >> j.astype(np.uint32)).view(np.int32)}.items():
+        s.add(f"{name}_si", one(f"stablehlo.{name}", i, j, result=type_of(i)), [i, j], [expected])
+    for name, expected in {"divide": u // v, "remainder": u % v, "maximum": np.maximum(u, v), "minimum": np.minimum(u, v),
+                           "add": u + v, "multiply": u * v}.items():
+        s.add(f"{name}_ui", one(f"stablehlo.{name}", u, v, result=type_of(u)), [u, v], [expected])
+    p, q = np.array([True, True, False, False]), np.array([True, False, True, False])
+    for name, expected in {"add": p | q, "multiply": p & q, "maximum": p | q, "minimum": p & q, "and": p & q,
+                           "or": p | q, "xor": p ^ q}.items():
+        s.add(f"{name}_i1", one(f"stablehlo.{name}", p, q, result=type_of(p)), [p, q], [expected])
+    s.add("not_i1", one("stablehlo.not", p, result=type_of(p)), [p], [~p])
+    bits = np.array([0, 1, 255, 2**31 - 1, -1], np.int32)
+    s.add("popcnt", one("stablehlo.popcnt", bits, result=type_of(bits)), [bits],
+          [np.array([0, 1, 8, 31, 32], np.int32)])
+    s.add("clz", one("stablehlo.count_leading_zeros", bits, result=type_of(bits)), [bits],
+          [np.array([32, 31, 24, 1, 0], np.int32)])
+    lo, hi = np.float32(-0.5), np.float32(0.75)
+    s.add("clamp", one("stablehlo.clamp", lo, x, hi, result=type_of(x)).replace("%a, %b, %c", "%a, %b, %c"),
+          [lo, x, hi], [np.clip(x, lo, hi)])
+    choice = np.array(True)
+    s.add("select_scalar", "%0 = stablehlo.select %a, %b, %c : tensor<i1>, tensor<3x4xf32>\nreturn %0 : tensor<3x4xf32>",
+          [choice, x, y], [x])
+    s.add("select", "%0 = stablehlo.select %a, %b, %c : tensor<3x4xi1>, tensor<3x4xf32>\nreturn %0 : tensor<3x4xf32>",
+          [x > 0, x, y], [np.where(x > 0, x, y)])
+    mapped = """%0 = "stablehlo.map"(%a, %b) ({
+^bb0(%x: tensor<f32>, %y: tensor<f32>):
+  %c = stablehlo.constant dense<2.0> : tensor<f32>
+  %1 = stablehlo.multiply %x, %c : tensor<f32>
+  %2 = stablehlo.add %1, %y : tensor<f32>
+  stablehlo.return %2 : tensor<f32>
+}) {dimensions = array<i64: 0, 1>} : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+return %0 : tensor<3x4xf32>"""
+    s.add("map", mapped, [x, y], [2 * x + y])
+    rounded = np.array([1.0, 1.0009765625, 3.14159274, 70000.0, 1e-8, -2.71828175], np.float32)
+    s.add("reduce_precision", "%0 = stablehlo.reduce_precision %a, format = e5m10 : tensor<6xf32>\n"
+          "return %0 : tensor<6xf32>", [rounded], [np.array([1, 1.0009765625, 3.140625, np.inf, 0, -2.71875], np.float32)])
+    s.write("stablehlo")
+
+
+def compare():
+    s = Suite("compare", "Comparisons in every direction and type, and conversions.")
+    x, y = np.array([1, 2, 3, np.nan, 0], np.float32), np.array([1, 3, 2, 1, -0.0], np.float32)
+    fns = {"EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater,
+           "GE": np.greater_equal}
+    for name, fn in fns.items():
+        s.add(f"{name.lower()}_f32", f"%0 = stablehlo.compare {name}, %a, %b, FLOAT : (tensor<5xf32>, tensor<5xf32>) -> "
+              "tensor<5xi1>\nreturn %0 : tensor<5xi1>", [x, y], [fn(x, y)])
+    u, v = np.array([1, 2**32 - 1, 5], np.uint32), np.array([2, 1, 5], np.uint32)
+    i, j = np.array([1, -1, 5], np.int32), np.array([2, 1, 5], np.int32)
+    for name, fn in fns.items():
+        s.add(f"{name.lower()}_ui32", f"%0 = stablehlo.compare {name}, %a, %b, UNSIGNED : (tensor<3xui32>, tensor<3xui32>)"
+              " -> tensor<3xi1>\nreturn %0 : tensor<3xi1>", [u, v], [fn(u, v)])
+        s.add(f"{name.lower()}_i32", f"%0 = stablehlo.compare {name}, %a, %b : (tensor<3xi32>, tensor<3xi32>)"
+              " -> tensor<3xi1>\nreturn %0 : tensor<3xi1>", [i, j], [fn(i, j)])
+    a = np.array([-0.0, 0.0, np.nan, 1, -np.inf], np.float32)
+    b = np.array([0.0, -0.0, 1, np.nan, -1], np.float32)
+    s.add("total_order", "%0 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xi1>\n"
+          "return %0 : tensor<5xi1>", [a, b], [np.array([True, False, False, True, True])])
+    data = np.array([0, 1.7, -3.2, 100], np.float32)
+    for dtype in [np.int8, np.int32, np.int64, np.float16, np.float64]:
+        out = data.astype(dtype)
+        s.add(f"convert_{NAMES[out.dtype.name]}", one("stablehlo.convert", data, result=type_of(out)), [data], [out])
+    s.add("convert_i1", one("stablehlo.convert", data, result="tensor<4xi1>"), [data], [data != 0])
+    wide = np.array([0, 127, 128, 255], np.uint8)
+    s.add("convert_ui8_i32", one("stablehlo.convert", wide, result="tensor<4xi32>"), [wide], [wide.astype(np.int32)])
+    s.add("convert_ui8_f32", one("stablehlo.convert", wide, result="tensor<4xf32>"), [wide], [wide.astype(np.float32)])
+    s.add("convert_si8_ui32", one("stablehlo.convert", wide.view(np.int8), result="tensor<4xui32>"),
+          [wide.view(np.int8)], [wide.view(np.int8).astype(np.int32).view(np.uint32)])
+    flags = np.array([True, False])
+    s.add("convert_i1_f32", one("stablehlo.convert", flags, result="tensor<2xf32>"), [flags],
+          [flags.astype(np.float32)])
+    words = s.ints(3, low=-2**31, high=2**31 - 1)
+    s.add("bitcast_same", one("stablehlo.bitcast_convert", data, result="tensor<4xi32>"), [data], [data.view(np.int32)])
+    s.add("bitcast_narrow", one("stablehlo.bitcast_convert", words, result="tensor<3x4xi8>"), [words],
+          [words.view(np.int8).reshape(3, 4)])
+    halves = words.view(np.int16).reshape(3, 2)
+    s.add("bitcast_wide", one("stablehlo.bitcast_convert", halves, result="tensor<3xi32>"), [halves], [words])
+    s.write("stablehlo")
+
+
+def shapes():
+    s = Suite("shapes", "Index maps, slices, padding, and shapes that are computed.")
+    x = s.floats(2, 3, 4)
+    s.add("reshape", one("stablehlo.reshape", x, result="tensor<4x6xf32>"), [x], [x.reshape(4, 6)])
+    s.add("transpose", "%0 = stablehlo.transpose %a, dims = [2, 0, 1] : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>\n"
+          "return %0 : tensor<4x2x3xf32>", [x], [x.transpose(2, 0, 1)])
+    s.add("reverse", "%0 = stablehlo.reverse %a, dims = [0, 2] : tensor<2x3x4xf32>\nreturn %0 : tensor<2x3x4xf32>",
+          [x], [x[::-1, :, ::-1]])
+    row = s.floats(1, 3)
+    s.add("broadcast_in_dim", "%0 = stablehlo.broadcast_in_dim %a, dims = [2, 1] : (tensor<1x3xf32>) -> "
+          "tensor<2x3x4xf32>\nreturn %0 : tensor<2x3x4xf32>", [row],
+          [np.broadcast_to(row.reshape(1, 3, 1), (2, 3, 4))])
+    s.add("broadcast", "%0 = stablehlo.broadcast %a, sizes = [2] : (tensor<1x3xf32>) -> tensor<2x1x3xf32>\n"
+          "return %0 : tensor<2x1x3xf32>", [row], [np.broadcast_to(row, (2, 1, 3))])
+    y = s.floats(2, 1, 4)
+    s.add("concatenate", "%0 = stablehlo.concatenate %a, %b, dim = 1 : (tensor<2x3x4xf32>, tensor<2x1x4xf32>) -> "
+          "tensor<2x4x4xf32>\nreturn %0 : tensor<2x4x4xf32>", [x, y], [np.concatenate([x, y], 1)])
+    s.add("slice", "%0 = stablehlo.slice %a [0:2, 1:3, 0:4:3] : (tensor<2x3x4xf32>) -> tensor<2x2x2xf32>\n"
+          "return %0 : tensor<2x2x2xf32>", [x], [x[:, 1:3, ::3]])
+    m, value = s.floats(2, 3), np.float32(9)
+    padded = np.full((5, 5), value)
+    padded[1:4:2, 0:5:2] = m
+    s.add("pad", "%0 = stablehlo.pad %a, %b, low = [1, 0], high = [1, 0], interior = [1, 1] : "
+          "(tensor<2x3xf32>, tensor<f32>) -> tensor<5x5xf32>\nreturn %0 : tensor<5x5xf32>", [m, value], [padded])
+    s.add("pad_negative", "%0 = stablehlo.pad %a, %b, low = [-1, 1], high = [0, -2], interior = [0, 0] : "
+          "(tensor<2x3xf32>, tensor<f32>) -> tensor<1x2xf32>\nreturn %0 : tensor<1x2xf32>", [m, value],
+          [np.array([[9, m[1, 0]]], np.float32)])
+    s.add("iota", "%0 = stablehlo.iota dim = 1 : tensor<2x3xi32>\n%1 = stablehlo.iota dim = 0 : tensor<2x3xf32>\n"
+          "return %0, %1 : tensor<2x3xi32>, tensor<2x3xf32>", [],
+          [np.array([[0, 1, 2]] * 2, np.int32), np.array([[0] * 3, [1] * 3], np.float32)])
+    for start in [(0, 1, 1), (1, 5, -3)]:
+        at = [max(0, min(v, d - w)) for v, d, w in zip(start, (2, 3, 4), (1, 2, 3))]
+        name = "_clamped" if start[1] == 5 else ""
+        indices = [np.array(v, np.int32) for v in start]
+        sliced = x[at[0]:at[0] + 1, at[1]:at[1] + 2, at[2]:at[2] + 3]
+        s.add(f"dynamic_slice{name}", "%0 = stablehlo.dynamic_slice %a, %b, %c, %d, sizes = [1, 2, 3] : "
+              "(tensor<2x3x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x2x3xf32>\n"
+              "return %0 : tensor<1x2x3xf32>", [x, *indices], [sliced])
+        update, updated = s.floats(1, 2, 3), x.copy()
+        updated[at[0]:at[0] + 1, at[1]:at[1] + 2, at[2]:at[2] + 3] = update
+        s.add(f"dynamic_update_slice{name}", "%0 = stablehlo.dynamic_update_slice %a, %b, %c, %d, %e : "
+              "(tensor<2x3x4xf32>, tensor<1x2x3xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x3x4xf32>\n"
+              "return %0 : tensor<2x3x4xf32>", [x, update, *indices], [updated])
+    s.add("dynamic_reshape", "%0 = stablehlo.dynamic_reshape %a, %b : (tensor<2x3x4xf32>, tensor<2xi32>) -> "
+          "tensor<?x?xf32>\nreturn %0 : tensor<?x?xf32>", [x, np.array([8, 3], np.int32)], [x.reshape(8, 3)],
+          results=["tensor<?x?xf32>"])
+    s.add("dynamic_shapes", """%0 = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+%1 = stablehlo.constant dense<2> : tensor<i32>
+%2 = stablehlo.multiply %0, %1 : tensor<i32>
+%3 = stablehlo.reshape %2 : (tensor<i32>) -> tensor<1xi32>
+%4 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>
+%5 = stablehlo.constant dense<3> : tensor<1xi32>
+%6 = stablehlo.concatenate %4, %5, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+%7 = stablehlo.dynamic_iota %6, dim = 0 : (tensor<2xi32>) -> tensor<?x3xf32>
+%8 = stablehlo.add %a, %7 : tensor<?x3xf32>
+%9 = stablehlo.concatenate %8, %8, dim = 0 : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+%10 = stablehlo.concatenate %3, %5, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+%11 = stablehlo.constant dense<1.0> : tensor<f32>
+%12 = stablehlo.dynamic_broadcast_in_dim %11, %10, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x3xf32>
+%13 = stablehlo.add %9, %12 : tensor<?x3xf32>
+return %13 : tensor<?x3xf32>""", [m], [np.concatenate([m + np.array([[0], [1]], np.float32)] * 2) + 1],
+          types=["tensor<?x3xf32>"], results=["tensor<?x3xf32>"])
+    s.add("dynamic_pad", """%0 = stablehlo.dynamic_pad %a, %b, %c, %d, %e : (tensor<2x3xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>
+return %0 : tensor<?x?xf32>""".replace("%e", "%z").replace("%0 =", "%z = stablehlo.constant dense<0> : tensor<2xi32>\n%0 ="),
+          [m, value, np.array([1, 0], np.int32), np.array([0, 2], np.int32)],
+          [np.pad(m, ((1, 0), (0, 2)), constant_values=9)], results=["tensor<?x?xf32>"])
+    s.add("real_dynamic_slice", """%z = stablehlo.constant dense<1> : tensor<2xi32>
+%0 = stablehlo.real_dynamic_slice %a, %b, %c, %z : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>
+return %0 : tensor<?x?xf32>""", [m, np.array([0, 1], np.int32), np.array([2, 3], np.int32)], [m[0:2, 1:3]],
+          results=["tensor<?x?xf32>"])
+    s.write("stablehlo")
+
+
+def contractions():
+    s = Suite("contractions", "dot, dot_general, einsum and convolution.")
+    a, b = s.floats(3, 4), s.floats(4, 5)
+    s.add("dot", one("stablehlo.dot", a, b, result="tensor<3x5xf32>"), [a, b], [a @ b])
+    s.add("dot_vectors", one("stablehlo.dot", a[0], a[1], result="tensor<f32>"), [a[0], a[1]], [a[0] @ a[1]])
+    x, y = s.floats(2, 3, 4), s.floats(4, 2, 5)
+    s.add("dot_general", "%0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [1], contracting_dims = [2] x [0] : "
+          "(tensor<2x3x4xf32>, tensor<4x2x5xf32>) -> tensor<2x3x5xf32>\nreturn %0 : tensor<2x3x5xf32>", [x, y],
+          [np.einsum("bij,jbk->bik", x, y)])
+    i, j = s.ints(3, 4, low=-128, high=127, dtype=np.int8), s.ints(4, 5, low=-128, high=127, dtype=np.int8)
+    s.add("dot_i8", one("stablehlo.dot", i, j, result="tensor<3x5xi32>"), [i, j],
+          [i.astype(np.int32) @ j.astype(np.int32)])
+    u = s.ints(3, 4, low=0, high=255, dtype=np.uint8)
+    s.add("dot_ui8_si8", one("stablehlo.dot", u, j, result="tensor<3x5xi32>"), [u, j],
+          [u.astype(np.int32) @ j.astype(np.int32)])
+    s.add("einsum", '%0 = stablehlo.einsum %a, %b, config = "bij,jbk->ikb" : (tensor<2x3x4xf32>, tensor<4x2x5xf32>) -> '
+          "tensor<3x5x2xf32>\nreturn %0 : tensor<3x5x2xf32>", [x, y], [np.einsum("bij,jbk->ikb", x, y)])
+    s.add("unary_einsum", '%0 = stablehlo.unary_einsum %a, config = "ijk->ki" : (tensor<2x3x4xf32>) -> tensor<4x2xf32>\n'
+          "return %0 : tensor<4x2xf32>", [x], [np.einsum("ijk->ki", x)])
+    for case in CONVOLUTIONS:
+        image, kernel = s.floats(*case["x"]), s.floats(*case["w"])
+        out = convolve(image, kernel, case)
+        attributes = case["attributes"]
+        s.add(case["name"], f"%0 = stablehlo.convolution(%a, %b) dim_numbers = {case['dims']}, window = "
+              f"{{{attributes}}} {{batch_group_count = {case.get('batch_groups', 1)} : i64, feature_group_count = "
+              f"{case.get('groups', 1)} : i64}} : ({type_of(image)}, {type_of(kernel)}) -> {type_of(out)}\n"
+              f"return %0 : {type_of(out)}", [image, kernel], [out], tolerance=1e-5)
+    s.write("stablehlo")
+
+
+CONVOLUTIONS = [
+    {"name": "conv_nhwc", "x": (1, 5, 6, 3), "w": (3, 2, 3, 4), "dims": "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+     "attributes": "stride = [1, 2], pad = [[1, 1], [0, 1]]", "stride": (1, 2), "pad": ((1, 1), (0, 1)),
+     "layouts": ("n01c", "01io", "n01c")},
+    {"name": "conv_nchw_groups", "x": (2, 4, 5, 5), "w": (6, 2, 3, 3), "dims": "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]",
+     "attributes": "rhs_dilate = [2, 1]", "w_dilation": (2, 1), "groups": 2, "layouts": ("nc01", "oi01", "nc01")},
+    {"name": "conv_transposed", "x": (1, 3, 4, 2), "w": (3, 3, 2, 3), "dims": "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+     "attributes": "pad = [[2, 1], [1, 2]], lhs_dilate = [2, 2], reverse = [true, true]", "pad": ((2, 1), (1, 2)),
+     "x_dilation": (2, 2), "reverse": True, "layouts": ("n01c", "01io", "n01c")},
+    {"name": "conv_batch_groups", "x": (4, 5, 3), "w": (2, 3, 6), "dims": "[b, 0, f]x[0, i, o]->[b, 0, f]",
+     "attributes": "stride = [1]", "batch_groups": 2, "layouts": ("n0c", "0io", "n0c")},
+    {"name": "conv_negative_pad", "x": (1, 6, 2), "w": (2, 2, 3), "dims": "[b, 0, f]x[0, i, o]->[f, 0, b]",
+     "attributes": "pad = [[-1, -2]]", "pad": ((-1, -2),), "layouts": ("n0c", "0io", "c0n")},
+]
+
+
+def convolve(x, w, case):
+    """By the definition, in layouts n c spatial and o i spatial."""
+    from_x = [case["layouts"][0].index(c) for c in "nc012"[:x.ndim]]
+    from_w = [case["layouts"][1].index(c) for c in "oi012"[:x.ndim]]
+    x, w = x.transpose(from_x).astype(np.float64), w.transpose(from_w).astype(np.float64)
+    spatial = x.ndim - 2
+    ones = (1,) * spatial
+    if case.get("reverse"):
+        w = w[(slice(None),) * 2 + (slice(None, None, -1),) * spatial]
+    dilation, dilated = case.get("x_dilation", ones), x
+    if dilation != ones:
+        shape = x.shape[:2] + tuple((d - 1) * k + 1 for d, k in zip(x.shape[2:], dilation))
+        dilated = np.zeros(shape)
+        dilated[(slice(None),) * 2 + tuple(slice(None, None, k) for k in dilation)] = x
+    for axis, (low, high) in enumerate(case.get("pad", ((0, 0),) * spatial)):
+        widths = [(0, 0)] * dilated.ndim
+        widths[2 + axis] = (max(low, 0), max(high, 0))
+        dilated = np.pad(dilated, widths)
+        end = dilated.shape[2 + axis] + min(high, 0)
+        dilated = np.take(dilated, np.arange(-min(low, 0), end), 2 + axis)
+    stride, steps = case.get("stride", ones), case.get("w_dilation", ones)
+    groups, batch_groups = case.get("groups", 1), case.get("batch_groups", 1)
+    size = [(dilated.shape[2 + i] - (w.shape[2 + i] - 1) * steps[i] - 1) // stride[i] + 1 for i in range(spatial)]
+    batch = x.shape[0] // batch_groups
+    out = np.zeros((batch, w.shape[0], *size))
+    for index in np.ndindex(*out.shape):
+        n, o = index[:2]
+        n += o // (w.shape[0] // batch_groups) * batch
+        first = o // (w.shape[0] // groups) * w.shape[1]
+        for k in np.ndindex(*w.shape[2:]):
+            at = tuple(index[2 + i] * stride[i] + k[i] * steps[i] for i in range(spatial))
+            out[index] += dilated[(n, slice(first, first + w.shape[1]), *at)] @ w[(o, slice(None), *k)]
+    return out.transpose([("nc012"[:out.ndim]).index(c) for c in case["layouts"][2]]).astype(np.float32)
+
+
+def reductions():
+    s = Suite("reductions", "reduce, reduce_window, select_and_scatter, sort and batch normalisation.")
+    x = s.floats(3, 4, 5)
+    zero = "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+    lowest = "%z = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"
+    s.add("sum", zero + "%0 = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [0, 2] : "
+          "(tensor<3x4x5xf32>, tensor<f32>) -> tensor<4xf32>\nreturn %0 : tensor<4xf32>", [x], [x.sum((0, 2))])
+    s.add("max_with_start", "%0 = stablehlo.reduce(%a init: %b) applies stablehlo.maximum across dimensions = [1] : "
+          "(tensor<3x4x5xf32>, tensor<f32>) -> tensor<3x5xf32>\nreturn %0 : tensor<3x5xf32>", [x, np.float32(1)],
+          [np.maximum(x.max(1), 1)])
+    u = s.ints(6, low=0, high=255, dtype=np.uint8)
+    s.add("max_ui8", "%z = stablehlo.constant dense<0> : tensor<ui8>\n%0 = stablehlo.reduce(%a init: %z) applies "
+          "stablehlo.maximum across dimensions = [0] : (tensor<6xui8>, tensor<ui8>) -> tensor<ui8>\n"
+          "return %0 : tensor<ui8>", [u], [u.max()])
+    flags = x > 1
+    s.add("any", "%z = stablehlo.constant dense<false> : tensor<i1>\n%0 = stablehlo.reduce(%a init: %z) applies "
+          "stablehlo.or across dimensions = [2] : (tensor<3x4x5xi1>, tensor<i1>) -> tensor<3x4xi1>\n"
+          "return %0 : tensor<3x4xi1>", [flags], [flags.any(2)])
+    s.add("two_at_once", zero + lowest.replace("%z", "%y") + """%0:2 = stablehlo.reduce(%a init: %z), (%b init: %y) across dimensions = [1] : (tensor<3x4x5xf32>, tensor<3x4x5xf32>, tensor<f32>, tensor<f32>) -> (tensor<3x5xf32>, tensor<3x5xf32>)
+ reducer(%c: tensor<f32>, %d: tensor<f32>) (%e: tensor<f32>, %f: tensor<f32>) {
+  %1 = stablehlo.add %c, %d : tensor<f32>
+  %2 = stablehlo.maximum %f, %e : tensor<f32>
+  stablehlo.return %1, %2 : tensor<f32>, tensor<f32>
+}
+return %0#0, %0#1 : tensor<3x5xf32>, tensor<3x5xf32>""", [x, -x], [x.sum(1), (-x).max(1)])
+    ties = s.ints(4, 6, low=0, high=3).astype(np.float32)
+    for name, (direction, start) in {"argmax": ("GT", "0xFF800000"), "argmin": ("LT", "0x7F800000")}.items():
+        fn = np.argmax if name == "argmax" else np.argmin
+        s.add(name, f"""%i = stablehlo.iota dim = 1 : tensor<4x6xi32>
+%z = stablehlo.constant dense<{start}> : tensor<f32>
+%y = stablehlo.constant dense<0> : tensor<i32>
+%0:2 = stablehlo.reduce(%a init: %z), (%i init: %y) across dimensions = [1] : (tensor<4x6xf32>, tensor<4x6xi32>, tensor<f32>, tensor<i32>) -> (tensor<4xf32>, tensor<4xi32>)
+ reducer(%b: tensor<f32>, %c: tensor<f32>) (%d: tensor<i32>, %e: tensor<i32>) {{
+  %1 = stablehlo.compare {direction}, %b, %c, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %2 = stablehlo.compare NE, %b, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %3 = stablehlo.or %1, %2 : tensor<i1>
+  %4 = stablehlo.compare EQ, %b, %c, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %5 = stablehlo.compare LT, %d, %e, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %6 = stablehlo.and %4, %5 : tensor<i1>
+  %7 = stablehlo.or %3, %6 : tensor<i1>
+  %8 = stablehlo.select %3, %b, %c : tensor<i1>, tensor<f32>
+  %9 = stablehlo.select %7, %d, %e : tensor<i1>, tensor<i32>
+  stablehlo.return %8, %9 : tensor<f32>, tensor<i32>
+}}
+return %0#0, %0#1 : tensor<4xf32>, tensor<4xi32>""", [ties],
+              [ties.max(1) if name == "argmax" else ties.min(1), fn(ties, 1).astype(np.int32)])
+    s.add("any_reducer", zero + """%0 = "stablehlo.reduce"(%a, %z) ({
+^bb0(%b: tensor<f32>, %c: tensor<f32>):
+  %1 = stablehlo.abs %c : tensor<f32>
+  %2 = stablehlo.add %b, %1 : tensor<f32>
+  stablehlo.return %2 : tensor<f32>
+}) {dimensions = dense<[2]> : tensor<1xi64>} : (tensor<3x4x5xf32>, tensor<f32>) -> tensor<3x4xf32>
+return %0 : tensor<3x4xf32>""", [x], [np.abs(x).sum(2)])
+    image = s.floats(1, 6, 6, 2)
+    windows = np.lib.stride_tricks.sliding_window_view(image, (2, 3), (1, 2))[:, ::2, ::1]
+    s.add("max_pool", lowest + """%0 = "stablehlo.reduce_window"(%a, %z) ({
+^bb0(%b: tensor<f32>, %c: tensor<f32>):
+  %1 = stablehlo.maximum %b, %c : tensor<f32>
+  stablehlo.return %1 : tensor<f32>
+}) {window_dimensions = array<i64: 1, 2, 3, 1>, window_strides = array<i64: 1, 2, 1, 1>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x3x4x2xf32>
+return %0 : tensor<1x3x4x2xf32>""", [image], [windows.max((-1, -2))])
+    line = s.floats(7)
+    s.add("cumulative_sum", zero + """%0 = "stablehlo.reduce_window"(%a, %z) ({
+^bb0(%b: tensor<f32>, %c: tensor<f32>):
+  %1 = stablehlo.add %b, %c : tensor<f32>
+  stablehlo.return %1 : tensor<f32>
+}) {window_dimensions = array<i64: 7>, padding = dense<[[6, 0]]> : tensor<1x2xi64>} : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+return %0 : tensor<7xf32>""", [line], [np.cumsum(line)])
+    ones = "%z = stablehlo.constant dense<1.0> : tensor<f32>\n"
+    padded = np.pad(line, (1, 1), constant_values=1)
+    s.add("window_sum_with_start", ones + """%0 = "stablehlo.reduce_window"(%a, %z) ({
+^bb0(%b: tensor<f32>, %c: tensor<f32>):
+  %1 = stablehlo.add %b, %c : tensor<f32>
+  stablehlo.return %1 : tensor<f32>
+}) {window_dimensions = array<i64: 3>, padding = dense<[[1, 1]]> : tensor<1x2xi64>} : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+return %0 : tensor<7xf32>""", [line], [padded[:-2] + padded[1:-1] + padded[2:] + 1])
+    board, source = s.floats(4, 4), s.floats(2, 2)
+    gradient = np.zeros((4, 4), np.float32)
+    for r, c in np.ndindex(2, 2):
+        part = board[2 * r:2 * r + 2, 2 * c:2 * c + 2]
+        k = np.unravel_index(np.argmax(part), (2, 2))
+        gradient[2 * r + k[0], 2 * c + k[1]] += source[r, c]
+    s.add("select_and_scatter", zero + """%0 = "stablehlo.select_and_scatter"(%a, %b, %z) ({
+^bb0(%c: tensor<f32>, %d: tensor<f32>):
+  %1 = stablehlo.compare GE, %c, %d : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %1 : tensor<i1>
+}, {
+^bb0(%c: tensor<f32>, %d: tensor<f32>):
+  %1 = stablehlo.add %c, %d : tensor<f32>
+  stablehlo.return %1 : tensor<f32>
+}) {window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>} : (tensor<4x4xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x4xf32>
+return %0 : tensor<4x4xf32>""", [board, source], [gradient])
+    keys, values = s.ints(3, 6, low=0, high=4), np.arange(18, dtype=np.int32).reshape(3, 6)
+    order = np.argsort(-keys, 1, kind="stable")
+    s.add("sort_descending", """%0:2 = "stablehlo.sort"(%a, %b) ({
+^bb0(%c: tensor<i32>, %d: tensor<i32>, %e: tensor<i32>, %f: tensor<i32>):
+  %1 = stablehlo.compare GT, %c, %d : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.return %1 : tensor<i1>
+}) {dimension = 1 : i64, is_stable = true} : (tensor<3x6xi32>, tensor<3x6xi32>) -> (tensor<3x6xi32>, tensor<3x6xi32>)
+return %0#0, %0#1 : tensor<3x6xi32>, tensor<3x6xi32>""", [keys, values],
+          [np.take_along_axis(keys, order, 1), np.take_along_axis(values, order, 1)])
+    s.add("sort_by_absolute", """%0 = "stablehlo.sort"(%a) ({
+^bb0(%c: tensor<f32>, %d: tensor<f32>):
+  %1 = stablehlo.abs %c : tensor<f32>
+  %2 = stablehlo.abs %d : tensor<f32>
+  %3 = stablehlo.compare LT, %1, %2 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %3 : tensor<i1>
+}) {dimension = 0 : i64, is_stable = true} : (tensor<7xf32>) -> tensor<7xf32>
+return %0 : tensor<7xf32>""", [line], [line[np.argsort(np.abs(line))]])
+    unsigned = np.array([3, 2**32 - 1, 0, 2**31], np.uint32)
+    s.add("sort_unsigned", """%0 = "stablehlo.sort"(%a) ({
+^bb0(%c: tensor<ui32>, %d: tensor<ui32>):
+  %1 = stablehlo.compare LT, %c, %d : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+  stablehlo.return %1 : tensor<i1>
+}) {dimension = 0 : i64} : (tensor<4xui32>) -> tensor<4xui32>
+return %0 : tensor<4xui32>""", [unsigned], [np.sort(unsigned)])
+    norms(s)
+    s.write("stablehlo")
+
+
+def norms(s):
+    x, scale, offset = s.floats(2, 3, 4), s.floats(3), s.floats(3)
+    mean, variance = x.mean((0, 2)), x.var((0, 2))
+    spread = lambda v: v.reshape(1, 3, 1)
+    normal = (x - spread(mean)) / np.sqrt(spread(variance) + 0.001)
+    s.add("batch_norm_inference", """%0 = "stablehlo.batch_norm_inference"(%a, %b, %c, %d, %e) {epsilon = 0.001 : f32, feature_index = 1 : i64} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+return %0 : tensor<2x3x4xf32>""", [x, scale, offset, mean, variance], [normal * spread(scale) + spread(offset)])
+    s.add("batch_norm_training", """%0:3 = "stablehlo.batch_norm_training"(%a, %b, %c) {epsilon = 0.001 : f32, feature_index = 1 : i64} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>)
+return %0#0, %0#1, %0#2 : tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>""", [x, scale, offset],
+          [normal * spread(scale) + spread(offset), mean, variance])
+    gradient = s.floats(2, 3, 4)
+    deviation = np.sqrt(variance + 0.001)
+    products = (gradient * (x - spread(mean))).sum((0, 2))
+    total = gradient.sum((0, 2))
+    inner = 8 * gradient - spread(total) - (x - spread(mean)) * spread(products / (variance + 0.001))
+    s.add("batch_norm_grad", """%0:3 = "stablehlo.batch_norm_grad"(%a, %b, %c, %d, %e) {epsilon = 0.001 : f32, feature_index = 1 : i64} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>)
+return %0#0, %0#1, %0#2 : tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>""", [x, scale, mean, variance, gradient],
+          [spread(scale / deviation / 8) * inner, products / deviation, total])
+
+
+def indexing():
+    s = Suite("indexing", "gather, scatter and relatives.")
+    x, rows = s.floats(5, 3), np.array([[4], [0], [9], [2]], np.int32)
+    s.add("gather_rows", """%0 = "stablehlo.gather"(%a, %b) {dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 3>} : (tensor<5x3xf32>, tensor<4x1xi32>) -> tensor<4x3xf32>
+return %0 : tensor<4x3xf32>""", [x, rows], [x[np.clip(rows[:, 0], 0, 4)]])
+    points = np.array([[0, 1], [4, 2]], np.int64)
+    s.add("gather_windows", """%0 = "stablehlo.gather"(%a, %b) {dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 2, 2>} : (tensor<5x3xf32>, tensor<2x2xi64>) -> tensor<2x2x2xf32>
+return %0 : tensor<2x2x2xf32>""", [x, points], [np.stack([x[0:2, 1:3], x[3:5, 1:3]])])
+    update = s.floats(4, 3)
+    for name, op, fn in [("set", None, None), ("add", "add", np.add), ("max", "maximum", np.maximum)]:
+        body = "stablehlo.return %d : tensor<f32>" if op is None else \
+            f"%1 = stablehlo.{op} %c, %d : tensor<f32>\n  stablehlo.return %1 : tensor<f32>"
+        expected = x.copy()
+        for i, r in enumerate(rows[:, 0]):
+            if r < 5:
+                expected[r] = update[i] if fn is None else fn(expected[r], update[i])
+        s.add(f"scatter_{name}", f"""%0 = "stablehlo.scatter"(%a, %b, %c) ({{
+^bb0(%x: tensor<f32>, %d: tensor<f32>):
+  {body.replace("%c,", "%x,")}
+}}) {{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}} : (tensor<5x3xf32>, tensor<4x1xi32>, tensor<4x3xf32>) -> tensor<5x3xf32>
+return %0 : tensor<5x3xf32>""", [x, rows, update], [expected])
+    s.add("scatter_any", """%0 = "stablehlo.scatter"(%a, %b, %c) ({
+^bb0(%x: tensor<f32>, %y: tensor<f32>):
+  %1 = stablehlo.abs %y : tensor<f32>
+  %2 = stablehlo.add %x, %1 : tensor<f32>
+  stablehlo.return %2 : tensor<f32>
+}) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : (tensor<5x3xf32>, tensor<2x1xi32>, tensor<2x3xf32>) -> tensor<5x3xf32>
+return %0 : tensor<5x3xf32>""", [x, np.array([[1], [1]], np.int32), update[:2]],
+          [x + np.outer([0, 1, 0, 0, 0], np.abs(update[:2]).sum(0)).astype(np.float32)])
+    batch, index = s.floats(2, 4, 3), np.array([[3, 0], [1, 1]], np.int32)
+    s.add("torch_index_select", """%0 = "stablehlo.torch_index_select"(%a, %b) {dim = 1 : i64, batch_dims = 1 : i64} : (tensor<2x4x3xf32>, tensor<2x2xi32>) -> tensor<2x2x3xf32>
+return %0 : tensor<2x2x3xf32>""", [batch, index], [np.stack([batch[i][index[i]] for i in range(2)])])
+    s.add("top_k", """%values, %indices = chlo.top_k(%a, k = 2) : tensor<5x3xf32> -> (tensor<5x2xf32>, tensor<5x2xi32>)
+return %values, %indices : tensor<5x2xf32>, tensor<5x2xi32>""", [x],
+          [-np.sort(-x, 1)[:, :2], np.argsort(-x, 1, kind="stable")[:, :2].astype(np.int32)])
+    s.write("stablehlo")
+
+
+def linear():
+    s = Suite("linear", "Linear algebra, transforms, complex numbers.")
+    a = s.floats(3, 3)
+    spd = (a @ a.T + 3 * np.eye(3)).astype(np.float32)
+    s.add("cholesky", "%0 = stablehlo.cholesky %a, lower = true : tensor<3x3xf32>\nreturn %0 : tensor<3x3xf32>", [spd],
+          [np.linalg.cholesky(spd)])
+    lower, b = (np.tril(a) + 3 * np.eye(3)).astype(np.float32), s.floats(3, 2)
+    for name, kind, matrix in [("plain", "NO_TRANSPOSE", lower), ("transposed", "TRANSPOSE", lower.T)]:
+        s.add(f"triangular_solve_{name}", f"""%0 = "stablehlo.triangular_solve"(%a, %b) {{left_side = true, lower = true, transpose_a = #stablehlo<transpose {kind}>, unit_diagonal = false}} : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+return %0 : tensor<3x2xf32>""", [lower, b], [np.linalg.solve(matrix, b)])
+    re, im = s.floats(2, 6), s.floats(2, 6)
+    z = re + 1j * im
+    parts = "%re = stablehlo.real %0 : (tensor<{0}xcomplex<f32>>) -> tensor<{0}xf32>\n" \
+            "%im = stablehlo.imag %0 : (tensor<{0}xcomplex<f32>>) -> tensor<{0}xf32>\n" \
+            "return %re, %im : tensor<{0}xf32>, tensor<{0}xf32>"
+    make = "%z = stablehlo.complex %a, %b : tensor<2x6xcomplex<f32>>\n"
+    split = lambda v: [v.real.astype(np.float32), v.imag.astype(np.float32)]
+    for name, kind, fn in [("fft", "FFT", np.fft.fft), ("ifft", "IFFT", np.fft.ifft)]:
+        s.add(name, make + f"%0 = stablehlo.fft %z, type = {kind}, length = [6] : (tensor<2x6xcomplex<f32>>) -> "
+              "tensor<2x6xcomplex<f32>>\n" + parts.format("2x6"), [re, im], split(fn(z)))
+    s.add("rfft", "%0 = stablehlo.fft %a, type = RFFT, length = [2, 6] : (tensor<2x6xf32>) -> tensor<2x4xcomplex<f32>>\n" +
+          parts.format("2x4"), [re], split(np.fft.rfft2(re)))
+    spectrum = np.fft.rfft2(s.floats(3, 7))
+    s.add("irfft", "%z = stablehlo.complex %a, %b : tensor<3x4xcomplex<f32>>\n%0 = stablehlo.fft %z, type = IRFFT, length "
+          "= [3, 7] : (tensor<3x4xcomplex<f32>>) -> tensor<3x7xf32>\nreturn %0 : tensor<3x7xf32>", split(spectrum),
+          [np.fft.irfft2(spectrum, (3, 7)).astype(np.float32)])
+    w = s.floats(2, 6) + 1j * s.floats(2, 6)
+    more = make + "%w = stablehlo.complex %c, %d : tensor<2x6xcomplex<f32>>\n"
+    for name, value in {"add": z + w, "subtract": z - w, "multiply": z * w, "divide": z / w, "power": z**w}.items():
+        s.add(f"complex_{name}", more + f"%0 = stablehlo.{name} %z, %w : tensor<2x6xcomplex<f32>>\n" + parts.format("2x6"),
+              [re, im, *split(w)], split(value))
+    for name, value in {"exponential": np.exp(z), "log": np.log(z), "sqrt": np.sqrt(z), "sine": np.sin(z),
+                        "cosine": np.cos(z), "tanh": np.tanh(z), "negate": -z, "rsqrt": 1 / np.sqrt(z),
+                        "logistic": 1 / (1 + np.exp(-z)), "sign": z / np.abs(z)}.items():
+        s.add(f"complex_{name}", make + f"%0 = stablehlo.{name} %z : tensor<2x6xcomplex<f32>>\n" + parts.format("2x6"),
+              [re, im], split(value))
+    s.add("complex_abs", make + "%0 = stablehlo.abs %z : (tensor<2x6xcomplex<f32>>) -> tensor<2x6xf32>\n"
+          "return %0 : tensor<2x6xf32>", [re, im], [np.abs(z).astype(np.float32)])
+    s.add("complex_dot", more + "%t = stablehlo.transpose %w, dims = [1, 0] : (tensor<2x6xcomplex<f32>>) -> "
+          "tensor<6x2xcomplex<f32>>\n%0 = stablehlo.dot %z, %t : (tensor<2x6xcomplex<f32>>, tensor<6x2xcomplex<f32>>) -> "
+          "tensor<2x2xcomplex<f32>>\n" + parts.format("2x2"), [re, im, *split(w)], split(z @ w.T))
+    s.write("stablehlo")
+
+
+def special():
+    from scipy import special as sp
+    s = Suite("special", "CHLO: special functions and implicit broadcasting.")
+    x, positive, unit = s.floats(12, low=-3, high=3), s.floats(12, low=0.2, high=9), s.floats(12, low=-0.99, high=0.99)
+    for name, data, fn in [("acos", unit, np.arccos), ("acosh", positive + 1, np.arccosh), ("asin", unit, np.arcsin),
+                           ("asinh", x, np.arcsinh), ("atan", x, np.arctan), ("atanh", unit, np.arctanh),
+                           ("cosh", x, np.cosh), ("sinh", x, np.sinh), ("tan", unit, np.tan), ("erf", x, sp.erf),
+                           ("erfc", x, sp.erfc), ("erf_inv", unit, sp.erfinv), ("lgamma", x, sp.gammaln),
+                           ("lgamma_positive", positive, sp.gammaln), ("digamma", x, sp.digamma),
+                           ("digamma_positive", positive, sp.digamma), ("bessel_i1e", x * 5, sp.i1e), ("square", x, np.square)]:
+        op = name.replace("_positive", "")
+        s.add(name, f"%0 = chlo.{op} %a : tensor<12xf32> -> tensor<12xf32>\nreturn %0 : tensor<12xf32>", [data],
+              [fn(data).astype(np.float32)], tolerance=2e-5)
+        if op in ("lgamma", "digamma", "erf_inv", "bessel_i1e"):
+            wide = data.astype(np.float64)
+            s.add(f"{name}_f64", f"%0 = chlo.{op} %a : tensor<12xf64> -> tensor<12xf64>\nreturn %0 : tensor<12xf64>",
+                  [wide], [fn(wide)], tolerance=1e-6)
+    order, place = np.array([2, 3.5, 1.5, 5] * 3, np.float32), positive
+    s.add("zeta", "%0 = chlo.zeta %a, %b : tensor<12xf32>, tensor<12xf32> -> tensor<12xf32>\nreturn %0 : tensor<12xf32>",
+          [order, place], [sp.zeta(order, place).astype(np.float32)])
+    degree = np.array([0, 1, 2, 3] * 3, np.float32)
+    s.add("polygamma", "%0 = chlo.polygamma %a, %b : tensor<12xf32>, tensor<12xf32> -> tensor<12xf32>\n"
+          "return %0 : tensor<12xf32>", [degree, place],
+          [np.array([sp.polygamma(int(d), p) for d, p in zip(degree, place)], np.float32)])
+    toward = s.floats(12)
+    s.add("next_after", "%0 = chlo.next_after %a, %b : tensor<12xf32>, tensor<12xf32> -> tensor<12xf32>\n"
+          "return %0 : tensor<12xf32>", [x, toward], [np.nextafter(x, toward)], tolerance=0)
+    m, row = s.floats(3, 4), s.floats(4)
+    s.add("broadcast_add", "%0 = chlo.broadcast_add %a, %b : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>\n"
+          "return %0 : tensor<3x4xf32>", [m, row], [m + row])
+    column = s.floats(3)
+    s.add("broadcast_dimensions", "%0 = chlo.broadcast_subtract %a, %b {broadcast_dimensions = array<i64: 0>} : "
+          "(tensor<3x4xf32>, tensor<3xf32>) -> tensor<3x4xf32>\nreturn %0 : tensor<3x4xf32>", [m, column],
+          [m - column[:, None]])
+    s.add("broadcast_compare", "%0 = chlo.broadcast_compare %a, %b {comparison_direction = #chlo<comparison_direction LT>} "
+          ": (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xi1>\nreturn %0 : tensor<3x4xi1>", [m, row], [m < row])
+    s.write("stablehlo")
+
+
+def control():
+    s = Suite("control", "Control flow, calls, tuples, random numbers.")
+    x, flag = s.floats(4), np.array(True)
+    s.add("if", """%0 = "stablehlo.if"(%b) ({
+  %1 = stablehlo.add %a, %a : tensor<4xf32>
+  stablehlo.return %1 : tensor<4xf32>
+}, {
+  stablehlo.return %a : tensor<4xf32>
+}) : (tensor<i1>) -> tensor<4xf32>
+return %0 : tensor<4xf32>""", [x, flag], [2 * x])
+    for i in (0, 1, 7):
+        s.add(f"case_{i}", """%0 = "stablehlo.case"(%b) ({
+  stablehlo.return %a : tensor<4xf32>
+}, {
+  %1 = stablehlo.negate %a : tensor<4xf32>
+  stablehlo.return %1 : tensor<4xf32>
+}, {
+  %1 = stablehlo.add %a, %a : tensor<4xf32>
+  stablehlo.return %1 : tensor<4xf32>
+}) : (tensor<i32>) -> tensor<4xf32>
+return %0 : tensor<4xf32>""", [x, np.array(i, np.int32)], [[x, -x, 2 * x][min(i, 2)]])
+    s.add("while", """%n = stablehlo.constant dense<5> : tensor<i32>
+%one = stablehlo.constant dense<1> : tensor<i32>
+%zero = stablehlo.constant dense<0> : tensor<i32>
+%0:2 = stablehlo.while(%i = %zero, %v = %a) : tensor<i32>, tensor<4xf32>
+cond {
+  %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.return %1 : tensor<i1>
+} do {
+  %1 = stablehlo.add %i, %one : tensor<i32>
+  %2 = stablehlo.add %v, %a : tensor<4xf32>
+  stablehlo.return %1, %2 : tensor<i32>, tensor<4xf32>
+}
+return %0#0, %0#1 : tensor<i32>, tensor<4xf32>""", [x], [np.array(5, np.int32), 6 * x])
+    s.add("call", "%0 = func.call @twice(%a) : (tensor<4xf32>) -> tensor<4xf32>\n%1 = stablehlo.composite \"x.twice\" %0 "
+          "{decomposition = @twice} : (tensor<4xf32>) -> tensor<4xf32>\nreturn %1 : tensor<4xf32>", [x], [4 * x],
+          extra="func.func private @twice(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.add %a, %a : "
+                "tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n")
+    s.add("tuple", "%0 = stablehlo.tuple %a, %b : tuple<tensor<4xf32>, tensor<i1>>\n%1 = stablehlo.get_tuple_element "
+          "%0[0] : (tuple<tensor<4xf32>, tensor<i1>>) -> tensor<4xf32>\n%2 = stablehlo.optimization_barrier %1 : "
+          "tensor<4xf32>\nreturn %2 : tensor<4xf32>", [x, flag], [x])
+    s.add("custom_calls", "%0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = \"{replicated}\"} : "
+          "(tensor<4xf32>) -> tensor<4xf32>\n%1 = stablehlo.custom_call @mhlo.erf(%0) : (tensor<4xf32>) -> tensor<4xf32>\n"
+          "return %1 : tensor<4xf32>", [x], [erf(x).astype(np.float32)])
+    state = np.array([0x123456789ABCDEF0, 5], np.uint64)
+    for name, algorithm, words in [("threefry", "THREE_FRY", threefry(state, 4)), ("philox", "PHILOX", philox(state, 2))]:
+        s.add(name, f"%0, %1 = stablehlo.rng_bit_generator %a, algorithm = {algorithm} : (tensor<2xui64>) -> "
+              "(tensor<2xui64>, tensor<7xui32>)\nreturn %0, %1 : tensor<2xui64>, tensor<7xui32>", [state],
+              [state + np.array([0, len(words[0])], np.uint64), np.concatenate(words)[:7]])
+    s.write("stablehlo")
+
+
+def threefry(state, blocks):
+    m = 0xFFFFFFFF
+    keys = [int(state[0]) & m, int(state[0]) >> 32]
+    keys.append(keys[0] ^ keys[1] ^ 0x1BD11BDA)
+    out = [[], []]
+    for i in range(blocks):
+        count = int(state[1]) + i
+        x = [(count & m) + keys[0] & m, (count >> 32) + keys[1] & m]
+        for r in range(20):
+            by = [[13, 15, 26, 6], [17, 29, 16, 24]][r // 4 % 2][r % 4]
+            x[0] = x[0] + x[1] & m
+            x[1] = ((x[1] << by | x[1] >> (32 - by)) & m) ^ x[0]
+            if r % 4 == 3:
+                k = r // 4 + 1
+                x = [x[0] + keys[k % 3] & m, x[1] + keys[(k + 1) % 3] + k & m]
+        for w in range(2):
+            out[w].append(x[w])
+    return [np.array(w, np.uint32) for w in out]
+
+
+def philox(state, blocks):
+    m = 0xFFFFFFFF
+    out = [[], [], [], []]
+    for i in range(blocks):
+        count, k = int(state[1]) + i, [int(state[0]) & m, int(state[0]) >> 32]
+        x = [count & m, count >> 32, 0, 0]
+        for _ in range(10):
+            a, b = x[0] * 0xD2511F53, x[2] * 0xCD9E8D57
+            x = [b >> 32 ^ x[1] ^ k[0], b & m, a >> 32 ^ x[3] ^ k[1], a & m]
+            k = [k[0] + 0x9E3779B9 & m, k[1] + 0xBB67AE85 & m]
+        for w in range(4):
+            out[w].append(x[w])
+    return [np.array(w, np.uint32) for w in out]
+
+
+def mhlo():
+    s = Suite("mhlo", "The older dialect name and the older spelling of attributes.")
+    x, y = s.floats(2, 3), s.floats(3, 4)
+    s.add("legacy", """%0 = "mhlo.dot"(%a, %b) {precision_config = [#mhlo<precision DEFAULT>, #mhlo<precision DEFAULT>]} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+%1 = mhlo.constant dense<0.000000e+00> : tensor<f32>
+%2 = "mhlo.broadcast_in_dim"(%1) {broadcast_dimensions = dense<> : tensor<0xi64>} : (tensor<f32>) -> tensor<2x4xf32>
+%3 = mhlo.maximum %0, %2 : tensor<2x4xf32>
+%4 = mhlo.reduce(%3 init: %1) across dimensions = [1] : (tensor<2x4xf32>, tensor<f32>) -> tensor<2xf32>
+ reducer(%c: tensor<f32>, %d: tensor<f32>) {
+  %5 = mhlo.add %c, %d : tensor<f32>
+  "mhlo.return"(%5) : (tensor<f32>) -> ()
+}
+return %4 : tensor<2xf32>""", [x, y], [np.maximum(x @ y, 0).sum(1)])
+    s.write("stablehlo")
+
+
+if __name__ == "__main__":
+    for suite in [elementwise, compare, shapes, contractions, reductions, indexing, linear, special, control, mhlo]:
+        suite()
