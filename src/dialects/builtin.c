@@ -12,7 +12,6 @@ static ir_op_t* module_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_
   ir_name_t name = ir_parse_try_symbol_name(p);
   if (name) ir_draft_attr(p, &op, "sym_name", ir_attr_cstring(ir_parse_context(p), name));
   if (!ir_parse_attr_dict_keyword(p, &op) || !ir_draft_region(p, &op, NULL, NULL)) return NULL;
-  if (!op.regions[0]->first) ir_region_append(op.regions[0], ir_block_create(ir_parse_context(p)));
   return ir_draft_finish(p, &op);
 }
 
@@ -28,10 +27,7 @@ static void module_print(ir_printer_t* pr, ir_op_t* op) {
   }
   ir_emit_attr_dict_keyword(pr, op, held);
   ir_emit(pr, " ");
-  if (body->first->first) return ir_emit_region(pr, body, 0);
-  ir_emit(pr, "{");
-  ir_emit_newline(pr);
-  ir_emit(pr, "}");
+  ir_emit_region(pr, body, 0);
 }
 
 // builtin.unrealized_conversion_cast %a, %b : t, t to t, t

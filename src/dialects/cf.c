@@ -95,12 +95,18 @@ static void switch_print(ir_printer_t* pr, ir_op_t* op) {
   ir_emit_operands(pr, op, 0, 1);
   ir_emit(pr, " : ");
   ir_emit_operand_types(pr, op, 0, 1);
-  ir_emit(pr, ", [default: ");
-  ir_emit_successor(pr, op, 0);
-  for (int64_t i = 0; i < cases; ++i) {
-    ir_emitf(pr, ", %lld: ", (long long)ir_attr_element_integer(values, i));
-    ir_emit_successor(pr, op, (uint32_t)i + 1);
+  ir_emit(pr, ", [");
+  for (int64_t i = -1; i < cases; ++i) {
+    ir_emit_newline(pr);
+    if (i < 0) {
+      ir_emit(pr, "  default: ");
+    } else {
+      ir_emitf(pr, "  %lld: ", (long long)ir_attr_element_integer(values, i));
+    }
+    ir_emit_successor(pr, op, (uint32_t)(i + 1));
+    if (i + 1 < cases) ir_emit(pr, ",");
   }
+  ir_emit_newline(pr);
   ir_emit(pr, "]");
   ir_emit_attr_dict(pr, op, held);
 }

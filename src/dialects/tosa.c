@@ -1,7 +1,100 @@
-// The tosa dialect: control flow; the rest is formats.
+// The tosa dialect: one hook for almost all of it, and control flow.
 #include "dialects/tosa.h"
 
 #include "dialects/table.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// tosa.add %a, %b {attrs} : (t, t) -> t; newer texts write attributes as words: axis(3) pad([0, 0]) mode<BILINEAR>
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef enum { WORD_ANY, WORD_I64S, WORD_I32S, WORD_I32, WORD_ENUM } word_kind_t;
+static const struct {
+  const char* name;
+  word_kind_t kind;
+  const char* attr;  // of enums
+} words[] = {{"pad", WORD_I64S, NULL},
+             {"stride", WORD_I64S, NULL},
+             {"dilation", WORD_I64S, NULL},
+             {"kernel", WORD_I64S, NULL},
+             {"out_pad", WORD_I64S, NULL},
+             {"perms", WORD_I32S, NULL},
+             {"axis", WORD_I32, NULL},
+             {"acc_type", WORD_ANY, NULL},
+             {"local_bound", WORD_ANY, NULL},
+             {"min_val", WORD_ANY, NULL},
+             {"max_val", WORD_ANY, NULL},
+             {"inverse", WORD_ANY, NULL},
+             {"scale32", WORD_ANY, NULL},
+             {"per_channel", WORD_ANY, NULL},
+             {"input_unsigned", WORD_ANY, NULL},
+             {"output_unsigned", WORD_ANY, NULL},
+             {"values", WORD_ANY, NULL},
+             {"operator_name", WORD_ANY, NULL},
+             {"domain_name", WORD_ANY, NULL},
+             {"implementation_attrs", WORD_ANY, NULL},
+             {"mode", WORD_ENUM, "tosa.resize_mode"},
+             {"rounding_mode", WORD_ENUM, "tosa.rounding_mode"},
+             {"nan_mode", WORD_ENUM, "tosa.nan_mode"}};
+
+static const ir_attr_t* parse_word_value(ir_parser_t* p, word_kind_t kind) {
+  ir_context_t* ctx = ir_parse_context(p);
+  int64_t* values;
+  uint32_t count;
+  if (kind == WORD_ANY) return ir_parse_attr(p, NULL);
+  if (kind == WORD_I32) return ir_parse_attr(p, ir_type_int(ctx, 32));
+  if (!ir_parse_int_list(p, &values, &count)) return NULL;
+  if (kind == WORD_I64S) return ir_attr_i64_array(ctx, values, count);
+  int32_t* narrow = ir_parse_scratch(p, sizeof(*narrow) * (count + 1));
+  for (uint32_t i = 0; i < count; ++i) narrow[i] = (int32_t)values[i];
+  return ir_attr_dense_array(ctx, ir_type_int(ctx, 32), narrow, count);
+}
+
+static bool parse_word(ir_parser_t* p, ir_draft_t* op) {
+  size_t row = 0;
+  while (row < sizeof(words) / sizeof(words[0]) && !ir_parse_try(p, words[row].name)) ++row;
+  if (row == sizeof(words) / sizeof(words[0])) return ir_parse_fail(p, "expected ':', '{' or the name of an attribute");
+  if (words[row].kind == WORD_ENUM) {
+    const ir_attr_t* value = ir_parse_dialect_attr(p, words[row].attr);
+    if (value) ir_draft_attr(p, op, words[row].name, value);
+    return value != NULL;
+  }
+  if (!ir_parse_expect(p, "(")) return false;
+  const ir_attr_t* value = parse_word_value(p, words[row].kind);
+  if (!value || !ir_parse_expect(p, ")")) return false;
+  ir_draft_attr(p, op, words[row].name, value);
+  return true;
+}
+
+static ir_op_t* plain_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  ir_ref_list_t refs = {0};
+  ir_type_list_t types = {0};
+  ir_draft_init(p, &op, info, loc);
+  if (!ir_parse_refs(p, &refs)) return NULL;
+  while (ir_parse_next(p) != ':' && ir_parse_next(p) != '{') {
+    if (!parse_word(p, &op)) return NULL;
+  }
+  if (!ir_parse_attr_dict(p, &op) || !ir_parse_expect(p, ":") || !ir_parse_types_in_parens(p, &types) ||
+      !ir_parse_expect(p, "->") || !ir_parse_result_types(p, &op.results) ||
+      !ir_draft_operands(p, &op, &refs, &types)) {
+    return NULL;
+  }
+  return ir_draft_finish(p, &op);
+}
+
+static void plain_print(ir_printer_t* pr, ir_op_t* op) {
+  if (!op->operand_count) return ir_emit_generic(pr, op);
+  ir_emit_op_name(pr, op);
+  ir_emit(pr, " ");
+  ir_emit_operands(pr, op, 0, op->operand_count);
+  ir_emit_attr_dict(pr, op, NULL);
+  ir_emit(pr, " : ");
+  ir_emit_function_type(pr, op);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Control flow
+//===----------------------------------------------------------------------------------------------------------------===
 
 static bool fits_region(const ir_region_t* region) {
   return region->first && !region->first->next && region->first->first;

@@ -10,10 +10,11 @@ static ir_op_t* global_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_
   ir_context_t* ctx = ir_parse_context(p);
   ir_draft_t op;
   ir_draft_init(p, &op, info, loc);
-  if (ir_parse_try(p, "private")) {
-    ir_draft_attr(p, &op, "sym_visibility", ir_attr_cstring(ctx, "private"));
-  } else {
-    ir_parse_try(p, "public");
+  static const char* const visibilities[] = {"private", "public"};
+  for (int i = 0; i < 2; ++i) {
+    if (!ir_parse_try(p, visibilities[i])) continue;
+    ir_draft_attr(p, &op, "sym_visibility", ir_attr_cstring(ctx, visibilities[i]));
+    break;
   }
   if (ir_parse_try(p, "mutable")) ir_draft_attr(p, &op, "is_mutable", ir_attr_unit(ctx));
   ir_name_t name = ir_parse_symbol_name(p);
@@ -34,11 +35,12 @@ static void global_print(ir_printer_t* pr, ir_op_t* op) {
   const char *name = ir_op_string(op, "sym_name", NULL), *visibility = ir_op_string(op, "sym_visibility", NULL);
   const ir_attr_t *type = ir_op_attr(op, "type"), *value = ir_op_attr(op, "initial_value");
   const ir_attr_t *mutable = ir_op_attr(op, "is_mutable"), *seen = ir_op_attr(op, "sym_visibility");
-  bool fits = name && type && type->kind == IR_ATTR_TYPE && (!seen || (visibility && !strcmp(visibility, "private"))) &&
+  bool fits = name && type && type->kind == IR_ATTR_TYPE &&
+              (!seen || (visibility && (!strcmp(visibility, "private") || !strcmp(visibility, "public")))) &&
               (!mutable || mutable->kind == IR_ATTR_UNIT);
   if (!fits) return ir_emit_generic(pr, op);
   ir_emit_op_name(pr, op);
-  if (visibility) ir_emit(pr, " private");
+  if (visibility) ir_emitf(pr, " %s", visibility);
   if (mutable) ir_emit(pr, " mutable");
   ir_emit(pr, " ");
   ir_emit_symbol(pr, name);

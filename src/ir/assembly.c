@@ -651,8 +651,9 @@ static bool group_present(assembly_t* a, const char* at) {
 static void put_space(assembly_t* a, const directive_t* row, word_t word) {
   static const char attached[] = ",)]>([<";
   char first = word.text[0];
-  bool none = row->spacing == 'n' || a->last == '(' || (row == &literal && strchr(attached, first)) ||
-              (row->spacing == 'M' && a->last != 'M');
+  bool opened = first == '(' && a->last == '>';
+  bool none = row->spacing == 'n' || a->last == '(' || (row == &literal && strchr(attached, first) && !opened) ||
+              (row->spacing == 'M' && a->last != 'M' && word.text[1] != 'S');
   if (row->write == write_attr && memmem(word.text, word.size, ":unit(", 6)) {
     assembly_attr_t spec;
     assembly_attr_split(word, &spec);
@@ -660,7 +661,8 @@ static void put_space(assembly_t* a, const directive_t* row, word_t word) {
   }
   if (!none) ir_emit(a->pr, " ");
   bool opens = row == &literal && (first == '(' || first == '[' || first == '<');
-  a->last = opens ? '(' : row->spacing == 'M' ? 'M' : row->spacing == 'n' ? a->last : 0;
+  bool arrow = row == &literal && word.size == 2 && word.text[1] == '>';
+  a->last = opens ? '(' : arrow ? '>' : row->spacing == 'M' ? 'M' : row->spacing == 'n' ? a->last : 0;
 }
 
 typedef enum { WALK_READ, WALK_FITS, WALK_WRITE } walk_t;

@@ -29,6 +29,7 @@
 //   region       { ... };  region-  the same, without its trailing empty terminator; region-(scf.yield) names it
 //   ^0           successor
 //   M(name)      [%a, 1, ...]: values and numbers mixed; numbers and kDynamic in the array<i64> attribute
+//   MS(name)     the same behind a space
 //   SEG          operandSegmentSizes follows from the text: one for each %0, one for each %* and M
 //   (? ... ?)    optional: read when its first word comes, written when its first attribute is present or, without
 //                attributes, when the op has operands left for its %*

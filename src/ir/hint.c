@@ -50,10 +50,21 @@ static void torch_hint(const ir_op_t* op, const char* word, char* buffer, size_t
   }
 }
 
+// Part `index` of "sum,overflow"; false when there are not as many names as results.
+static bool nth_hint(const char* word, const ir_value_t* value, char* buffer, size_t size) {
+  uint32_t names = 1;
+  for (const char* c = word; *c; ++c) names += *c == ',';
+  if (names != value->def->result_count) return false;
+  for (uint32_t i = 0; i < value->index; ++i) word = strchr(word, ',') + 1;
+  snprintf(buffer, size, "%.*s", (int)strcspn(word, ","), word);
+  return true;
+}
+
 static bool result_hint(const ir_value_t* value, char* buffer, size_t size) {
   const ir_assembly_t* assembly = assembly_of(value->def);
   const char* word = assembly ? assembly->result_hint : NULL;
   if (!word) return false;
+  if (value->def->result_count > 1) return nth_hint(word, value, buffer, size);
   if (strcmp(word, "cst") == 0) {
     constant_hint(value->def, buffer, size);
   } else if (ir_op_dialect(value->def) == IR_DIALECT_TORCH) {

@@ -106,7 +106,7 @@ static const char* unique_name(ir_printer_t* pr, counters_t* counters, const cha
 static void name_value(ir_printer_t* pr, counters_t* counters, const ir_value_t* value) {
   char hint[96];
   bool custom = !(pr->flags & IR_PRINT_GENERIC);
-  if (custom && !(value->def && value->def->result_count > 1) && ir_value_hint(value, hint, sizeof(hint))) {
+  if (custom && ir_value_hint(value, hint, sizeof(hint))) {
     set_name(pr, value, unique_name(pr, counters, hint), 0);
   } else if (value->block && value->block->parent && value->block->parent->first == value->block) {
     snprintf(hint, sizeof(hint), "arg%u", counters->arg++);
@@ -116,9 +116,14 @@ static void name_value(ir_printer_t* pr, counters_t* counters, const ir_value_t*
   }
 }
 
+// Several results are one name with numbers behind it, unless each has a hint of its own.
 static void name_op_results(ir_printer_t* pr, counters_t* counters, ir_op_t* op) {
+  char hint[96];
   if (!op->result_count) return;
-  name_value(pr, counters, &op->results[0]);  // the others are written %name#number
+  name_value(pr, counters, &op->results[0]);
+  bool alone =
+      !(pr->flags & IR_PRINT_GENERIC) && op->result_count > 1 && ir_value_hint(&op->results[0], hint, sizeof(hint));
+  for (uint32_t i = 1; alone && i < op->result_count; ++i) name_value(pr, counters, &op->results[i]);
 }
 
 static void number_region(ir_printer_t* pr, const ir_region_t* region, counters_t counters) {
@@ -191,10 +196,15 @@ void ir_emit_op_name(ir_printer_t* pr, const ir_op_t* op) {
   ir_emit(pr, name);
 }
 
+// Whether results are one name, %0#1, rather than a name each.
+static bool are_grouped(const ir_printer_t* pr, const ir_op_t* op) {
+  return op->result_count > 1 && !get_name(pr, &op->results[1]);
+}
+
 void ir_emit_value(ir_printer_t* pr, const ir_value_t* value) {
-  bool many = value->def && value->def->result_count > 1;
-  put_named(pr, "%", many ? &value->def->results[0] : value);
-  if (!many) return;
+  bool grouped = value->def && are_grouped(pr, value->def);
+  put_named(pr, "%", grouped ? &value->def->results[0] : value);
+  if (!grouped) return;
   text_puts(pr->out, "#");
   put_number(pr->out, value->index);
 }
@@ -389,7 +399,7 @@ static void put_label(ir_printer_t* pr, const ir_block_t* block) {
 
 static void put_block(ir_printer_t* pr, const ir_block_t* block, uint32_t flags) {
   bool entry = block->parent->first == block;
-  bool empty = !block->first && !block->next && entry;
+  bool empty = !block->first && !block->next && entry && !ir_has_trait(block->parent->parent, IR_TRAIT_NO_TERMINATOR);
   if (!entry || ((flags & IR_REGION_ENTRY_ARGS) && block->arg_count) || empty) put_label(pr, block);
   IR_FOR_OPS(op, block) {
     bool last = op == block->last && (flags & IR_REGION_NO_TERMINATOR);
@@ -459,8 +469,9 @@ void ir_emit_generic(ir_printer_t* pr, ir_op_t* op) {
 
 void ir_emit_op(ir_printer_t* pr, ir_op_t* op) {
   if (op->result_count) {
-    put_named(pr, "%", &op->results[0]);
-    if (op->result_count > 1) ir_emitf(pr, ":%u", op->result_count);
+    bool grouped = are_grouped(pr, op);
+    for (uint32_t i = 0; i < (grouped ? 1 : op->result_count); ++i) put_named(pr, i ? ", %" : "%", &op->results[i]);
+    if (grouped) ir_emitf(pr, ":%u", op->result_count);
     ir_emit(pr, " = ");
   }
   if (op->info->print && !(pr->flags & IR_PRINT_GENERIC)) {

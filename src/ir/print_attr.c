@@ -125,7 +125,7 @@ void ir_put_string(text_t* out, const char* text, size_t size) {
     unsigned char c = (unsigned char)text[i];
     if (c == '\\') {
       text_puts(out, "\\\\");
-    } else if (c == '"' || c < 32 || c == 127) {
+    } else if (c == '"' || c < 32 || c > 126) {
       put_char(out, '\\');
       ir_put_hex(out, &c, 1);
     } else {
