@@ -233,9 +233,17 @@ bool onnx_lower_block(onnx_lowering_t* l, ir_block_t* block, onnx_values_t args,
 // Functions
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Whether a function takes or gives torch's tensors, or uses its operators.
 static bool is_torch_func(const ir_op_t* func) {
   if (!is_named(func, "func.func") || !func->regions[0].first) return false;
-  if (ir_op_attr(func, "torch.onnx_meta.opset_version") || ir_op_attr(func, "torch.onnx_meta.ir_version")) return true;
+  const ir_attr_t* type = ir_op_attr(func, "function_type");
+  const ir_type_t* signature = type && type->kind == IR_ATTR_TYPE ? type->type : NULL;
+  for (uint32_t i = 0; signature && i < signature->input_count; ++i) {
+    if (signature->inputs[i]->kind == IR_TYPE_VTENSOR) return true;
+  }
+  for (uint32_t i = 0; signature && i < signature->result_count; ++i) {
+    if (signature->results[i]->kind == IR_TYPE_VTENSOR) return true;
+  }
   IR_FOR_OPS(op, func->regions[0].first) {
     if (is_named(op, "torch.operator")) return true;
   }
@@ -272,9 +280,7 @@ static bool lower_arguments(onnx_lowering_t* l, ir_op_t* func, ir_block_t* body,
 static void copy_attrs(ir_context_t* ctx, const ir_op_t* from, ir_op_t* to) {
   for (uint32_t i = 0; i < from->attr_count; ++i) {
     const char* name = from->attrs[i].name;
-    if (strncmp(name, "torch.", 6) != 0 && strcmp(name, "function_type") != 0) {
-      ir_op_set_attr(ctx, to, name, from->attrs[i].value);
-    }
+    if (strcmp(name, "function_type") != 0) ir_op_set_attr(ctx, to, name, from->attrs[i].value);
   }
 }
 
