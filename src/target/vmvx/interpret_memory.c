@@ -148,7 +148,12 @@ bool run_memory_begin(run_t* r) {
   if (f->private_bytes) {
     memset(p->private_marks, 0, ((f->private_bytes >> p->private_shift) + 1) * sizeof(uint32_t) * r->threads);
   }
-  return set_up_bindings(r);
+  if (!set_up_bindings(r)) return false;
+  for (uint32_t i = 0; i < f->memory_count; ++i) {
+    p->memories[i].bytes = vmvx_type_bytes(f->memories[i].type);
+    p->memories[i].count = p->memories[i].size / p->memories[i].bytes;
+  }
+  return true;
 }
 
 void run_memory_end(run_t* r) {
@@ -272,12 +277,9 @@ static void touch(run_t* r, const memory_t* m, fault_at_t at, access_t access, b
 // Where the elements are, or NULL after a report.
 static uint8_t* locate(run_t* r, access_at_t at, fault_at_t* out) {
   const memory_t* m = &r->program->memories[at.memory];
-  uint32_t bytes = vmvx_type_bytes(r->function->memories[at.memory].type);
-  uint64_t count = m->size / bytes;
-  int64_t offset = 0;
-  bool overflow = __builtin_mul_overflow(at.offset, (int64_t)bytes, &offset);
-  *out = (fault_at_t){at.thread, m, offset, bytes * at.lanes};
-  if (overflow || at.offset < 0 || at.lanes > count || (uint64_t)at.offset > count - at.lanes) {
+  int64_t offset = (int64_t)((uint64_t)at.offset * m->bytes);
+  *out = (fault_at_t){at.thread, m, offset, m->bytes * at.lanes};
+  if (at.offset < 0 || at.lanes > m->count || (uint64_t)at.offset > m->count - at.lanes) {
     run_fault(r, KERNEL_FAULT_BOUNDS, *out, "the memory has %llu bytes", (unsigned long long)m->size);
     return NULL;
   }
@@ -379,22 +381,52 @@ static void load_masked_thread(run_t* r, uint32_t thread, bool gathers) {
 
 static void check_masked_align(run_t* r, uint32_t thread, uint32_t align) {
   int64_t offset = lane_offset(r, 2, 0, thread);
-  uint32_t bytes = vmvx_type_bytes(r->function->memories[r->instr->x[1]].type);
   const memory_t* m = &r->program->memories[r->instr->x[1]];
-  uint64_t at = (uint64_t)offset * bytes;
+  uint64_t at = (uint64_t)offset * m->bytes;
   uint32_t mask = r->instr->op == VMVX_OP_load_masked || r->instr->op == VMVX_OP_store_masked ? 3 : 0, lanes = 0;
   for (uint32_t i = 0; mask && i < run_reg(r, mask)->lanes; ++i) lanes += *lane_at(r, mask, i, thread);
   if (mask && !lanes) return;
   if (align > 1 && at % align) {
-    run_fault(r, KERNEL_FAULT_MISALIGNED, (fault_at_t){thread, m, (int64_t)at, bytes}, "%u bytes are claimed", align);
+    run_fault(r, KERNEL_FAULT_MISALIGNED, (fault_at_t){thread, m, (int64_t)at, m->bytes}, "%u bytes are claimed",
+              align);
   }
+}
+
+// One element a thread of memory that nothing writes: only bounds can be wrong. False when one is, or when it is
+// another case; nothing has been reported then.
+static bool load_constant(run_t* r) {
+  const memory_t* m = &r->program->memories[r->instr->x[1]];
+  const vmvx_register_t* reg = run_reg(r, 0);
+  if (m->cells || m->marks || reg->lanes != 1 || r->instr->x[3] > reg->bytes) return false;
+  const int64_t* offsets = (const int64_t*)(void*)run_at(r, 2);
+  const uint8_t* mask = r->mask;
+  uint64_t outside = 0;
+  for (uint32_t t = 0; t < r->threads; ++t) outside |= mask[t] & ((uint64_t)offsets[t] >= m->count);
+  if (outside) return false;
+  switch (reg->bytes) {
+#define SIZE(size, ctype)                                                        \
+  case size: {                                                                   \
+    ctype* out = (ctype*)(void*)run_at(r, 0);                                    \
+    for (uint32_t t = 0; t < r->threads; ++t) {                                  \
+      if (mask[t]) memcpy(&out[t], m->base + (uint64_t)offsets[t] * size, size); \
+    }                                                                            \
+    break;                                                                       \
+  }
+    SIZE(1, uint8_t)
+    SIZE(2, uint16_t)
+    SIZE(4, uint32_t)
+    SIZE(8, uint64_t)
+#undef SIZE
+  }
+  return true;
 }
 
 void run_load(run_t* r) {
   const vmvx_register_t* reg = run_reg(r, 0);
   bool masked = r->instr->op == VMVX_OP_load_masked;
   uint32_t align = r->instr->x[masked ? 5 : 3];
-  for (uint32_t t = 0; t < r->threads; ++t) {
+  bool done = !masked && load_constant(r);
+  for (uint32_t t = 0; t < r->threads && !done; ++t) {
     if (!r->mask[t]) continue;
     if (masked) {
       check_masked_align(r, t, align);

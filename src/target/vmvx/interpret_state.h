@@ -26,6 +26,8 @@ enum {
 typedef struct memory_t {
   uint8_t* base;
   uint64_t size;
+  uint64_t count;          // elements
+  uint32_t bytes;          // of an element
   uint64_t thread_stride;  // private: bytes from thread to thread
   cell_t* cells;           // NULL: nothing writes here
   uint32_t* marks;         // private: epoch of the last write
