@@ -139,7 +139,7 @@ iree_status_t iree_task_topology_initialize_from_flags(iree_task_topology_node_i
   }
   static const choice_t modes[] = {{"physical_cores", 0}};
   int mode = 0;
-  preference_t preference;
+  preference_t preference = {0, 0};
   IREE_RETURN_IF_ERROR(choose("task_topology_mode", FLAG_task_topology_mode, modes, IREE_ARRAYSIZE(modes), &mode));
   IREE_RETURN_IF_ERROR(read_preference(&preference));
   return iree_task_topology_initialize_from_physical_cores(
