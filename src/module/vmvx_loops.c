@@ -69,17 +69,23 @@
   INT_LOOP(name, i64, int64_t, 64, UINT64_MAX, result, expression)  \
   ANY_WIDTH_LOOP(name, result, expression)                          \
   BOOL_LOOP(name, expression)
-#define ALL_FLOAT_LOOPS(name, result, expression)  \
-  FLOAT_LOOP(name, f32, float, result, expression) \
-  FLOAT_LOOP(name, f64, double, result, expression)
-
-#define LOOPS_F(name, result, floats, ints) ALL_FLOAT_LOOPS(name, result, floats)
-#define LOOPS_I(name, result, floats, ints) ALL_INT_LOOPS(name, result, ints)
-#define LOOPS_FI(name, result, floats, ints) ALL_FLOAT_LOOPS(name, result, floats) ALL_INT_LOOPS(name, result, ints)
 // `loop_div` and the like: the functions' names are C library names too.
+#define LOOPS_F(name, result, floats, ints) FLOAT_LOOP(name, f64, double, result, floats)
+#define LOOPS_I(name, result, floats, ints) ALL_INT_LOOPS(name, result, ints)
+#define LOOPS_FI(name, result, floats, ints) LOOPS_F(name, result, floats, ints) LOOPS_I(name, result, floats, ints)
 #define SCALAR(name, arity, types, result, traits, floats, ints) LOOPS_##types(loop_##name, result, floats, ints)
 #include "base/scalar.def"
 #undef SCALAR
+
+// The product of two f32 is exact in double, so that adding it rounds once as fma does.
+#define fma(x, y, z) ((x) * (y) + (z))
+#define SINGLE_F(name, result, floats) FLOAT_LOOP(name, f32, float, result, floats)
+#define SINGLE_I(name, result, floats)
+#define SINGLE_FI(name, result, floats) SINGLE_F(name, result, floats)
+#define SCALAR(name, arity, types, result, traits, floats, ints) SINGLE_##types(loop_##name, result, floats)
+#include "base/scalar.def"
+#undef SCALAR
+#undef fma
 
 typedef struct loops_t {
   vmvx_loop_fn_t f32, f64, i8, i16, i32, i64, any, boolean;
