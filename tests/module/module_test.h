@@ -33,7 +33,7 @@ static inline void expect_status(iree_status_t status, iree_status_code_t code, 
   iree_status_code_t actual = iree_status_code(status);
   iree_status_to_string(status, &allocator, &text, &length);
   bool good = actual == code && (!part || (text && strstr(text, part)));
-  if (!good) fprintf(stderr, "expected %s with '%s', got: %s\n", iree_status_code_string(code), part, text);
+  if (!good) fprintf(stderr, "expected %s with '%s', got: %s\n", iree_status_code_string(code), part ? part : "", text);
   iree_allocator_free(allocator, text);
   iree_status_free(status);
   if (!good) _fail(file, line);

@@ -224,10 +224,22 @@ static void trace(const vm_machine_t* m, const vm_frame_t* frame) {
 #define C_TYPE_f float
 #define C_TYPE_F double
 
+// A fuzzer's programs may loop for ever.
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+enum { STEP_LIMIT = 20000 };
+#define STEPS_DECLARE() uint32_t steps = 0
+#define STEPS_COUNT() \
+  if (++steps > STEP_LIMIT) CHECK(iree_make_status(IREE_STATUS_DEADLINE_EXCEEDED, "%u instructions", steps))
+#else
+#define STEPS_DECLARE()
+#define STEPS_COUNT()
+#endif
+
 #define NEXT()                                             \
   do {                                                     \
     at = m->pc;                                            \
     if (IREE_UNLIKELY(tracing)) trace(m, frame_of(frame)); \
+    STEPS_COUNT();                                         \
     goto* targets[*m->pc++];                               \
   } while (0)
 
@@ -256,6 +268,7 @@ static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode
   const int32_t base_depth = frame->depth;
   const bool tracing = iree_vm_stack_invocation_flags(m->stack) & IREE_VM_INVOCATION_FLAG_TRACE_EXECUTION;
   const uint16_t* at = m->pc;  // the current instruction
+  STEPS_DECLARE();
   iree_status_t status = iree_ok_status();
   NEXT();
 
