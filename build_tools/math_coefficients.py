@@ -5,6 +5,7 @@ Writes src/target/llvm/math_coefficients.def. Needs mpmath. Each polynomial mini
 expression it is part of, relative to the function's value (Remez exchange in 60 digits); coefficients are then rounded
 one by one from the lowest to the type, re-solving for the rest, so that the low ones, which matter most, are exact.
 """
+import random
 import struct
 import sys
 
@@ -69,6 +70,43 @@ def remez(goal, weight, low, high, powers):
     return coefficients, max(abs(error(low + (high - low) * i / 500)) for i in range(501))
 
 
+def neighbours(value, changes):
+    bits = struct.unpack("i", struct.pack("f", value))[0]
+    return [struct.unpack("f", struct.pack("i", bits + change))[0] for change in changes]
+
+
+def descend(coefficients, left, powers, weights):
+    """Moves single coefficients, and pairs of neighbours, by units as long as the largest error shrinks."""
+    best, moved = max(abs(w * r) for w, r in zip(weights, left)), True
+    while moved:
+        moved = False
+        for i in range(len(coefficients)):
+            for value in neighbours(coefficients[i], (-3, -2, -1, 1, 2, 3)):
+                step = value - coefficients[i]
+                trial = [r + step * p for r, p in zip(left, powers[i])]
+                size = max(abs(w * r) for w, r in zip(weights, trial))
+                if size < best:
+                    best, left, coefficients[i], moved = size, trial, value, True
+    return best
+
+
+def polish(coefficients, goal, weight, low, high):
+    """Searches near the rounded f32 coefficients for better ones: descents from random starts, seeded."""
+    xs = [low + (high - low) * (1 - cos(pi * i / 200)) / 2 for i in range(201)]
+    weights, goals = [float(weight(x)) for x in xs], [float(goal(x)) for x in xs]
+    powers = [[float(x)**i for x in xs] for i in range(len(coefficients))]
+    generator, found = random.Random(1), None
+    for start in range(12):
+        trial = [float(c) for c in coefficients]
+        if start:
+            trial = [neighbours(c, (generator.randint(-2, 2),))[0] for c in trial]
+        left = [sum(c * p[j] for c, p in zip(trial, powers)) - goals[j] for j in range(len(xs))]
+        size = descend(trial, left, powers, weights)
+        if found is None or size < found[0]:
+            found = (size, trial)
+    return [mpf(c) for c in found[1]]
+
+
 def fit(goal, weight, low, high, degree, bits):
     """Rounds coefficient after coefficient, fitting the rest to what is left."""
     done = []
@@ -78,11 +116,13 @@ def fit(goal, weight, low, high, degree, bits):
         def left(x):
             return goal(x) - sum(c * x**i for i, c in enumerate(done))
 
-        if first <= 3:
+        if first <= (0 if low == -1 else 3):  # around an interior point the rest cannot make up for rounding
             rest, _ = remez(left, weight, low, high, powers)
         else:
             rest = rest[1:]
         done.append(to_type(rest[0], bits))
+    if bits == 32:
+        done = polish(done, goal, weight, low, high)
     worst = max(abs(weight(x) * (sum(c * x**i for i, c in enumerate(done)) - goal(x)))
                 for x in [mpf(low) + (mpf(high) - mpf(low)) * i / 400 for i in range(401)])
     return done, worst
@@ -153,7 +193,7 @@ POLYNOMIALS = [
      0, 12),
     ("ERF", "erf(t) = t P(x), x = 2 (t / 3.875)^2 - 1", erf_part, lambda x: 1 / erf_part(x), -1, 1, 15, 0),
     ("ERFCX", "exp(t^2) erfc(t) (1 + 2 t) = P(x), x = (t - 2) / (t + 2)", erfcx_part, lambda x: 1 / erfcx_part(x), -1,
-     mpf("0.87"), 12, 31),
+     mpf("0.87"), 13, 31),
 ]
 
 
