@@ -5,7 +5,7 @@
 
 #include "ir/context.h"
 
-enum { MAX_VISITS = 32 };
+enum { MAX_VISITS = 32, MAX_GROWTH = 64 };  // looks at one op; rewrites for each op at the start
 
 typedef struct item_t {
   ir_op_t* op;
@@ -85,6 +85,7 @@ bool rewrite_greedily(ir_context_t* ctx, ir_op_t* root, const rewrite_fn_t* rule
   bool changed = false;
   arena_init(&w.arena);
   push_inside(&w, root);
+  uint64_t budget = MAX_GROWTH * ((uint64_t)w.count + 16);
   while (w.count) {
     item_t* item = w.queue[--w.count];
     item->queued = false;
@@ -96,10 +97,11 @@ bool rewrite_greedily(ir_context_t* ctx, ir_op_t* root, const rewrite_fn_t* rule
       continue;
     }
     if (!item->op->result_count || !item->op->results[0].uses) continue;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count && budget; ++i) {
       ir_builder_t b = ir_builder_before(ctx, item->op);
       if (!replace(&w, item->op, rules[i](&b, item->op))) continue;
       changed = true;
+      --budget;
       break;
     }
   }

@@ -8,8 +8,8 @@
 typedef ir_value_t* (*rewrite_fn_t)(ir_builder_t* b, ir_op_t* op);
 
 // Applies the rules, the first that fits, to every op inside `root` until none fits; pure ops that lost their users
-// are erased. True when anything changed. Rules must not erase ops themselves. Each op is looked at a bounded number of
-// times, so that rules which undo each other cannot loop for ever.
+// are erased. True when anything changed. Rules must not erase ops themselves. The number of rewrites is bounded by the
+// number of ops, so that rules which undo each other cannot loop for ever.
 bool rewrite_greedily(ir_context_t* ctx, ir_op_t* root, const rewrite_fn_t* rules, uint32_t count);
 
 #endif  // IREE_C_IR_REWRITE_H_

@@ -6,6 +6,7 @@
 
 #include "dialects/evaluate.h"
 #include "dialects/graph.h"
+#include "dialects/scalar_rules.h"
 #include "passes/constant_move.h"
 #include "passes/passes.h"
 
@@ -113,24 +114,9 @@ static ir_value_t* transpose_to_reshape(ir_builder_t* b, ir_op_t* op) {
   return graph_reshape(b, ir_operand(op, 0), to->rank, to->dims, NULL);
 }
 
-// x + 0, x - 0, x * 1, x / 1 (not x + 0.0: -0.0 + 0.0 is 0.0, but x - 0.0 is x).
-static ir_value_t* drop_neutral(ir_builder_t* b, ir_op_t* op) {
-  (void)b;
-  int fn = graph_scalar_fn(op);
-  bool sums = fn == SCALAR_add || fn == SCALAR_sub, products = fn == SCALAR_mul || fn == SCALAR_div;
-  if (!sums && !products) return NULL;
-  const ir_attr_t* value = constant_of(ir_operand(op, 1));
-  if (!value || (!value->splat && ir_type_count(value->type) != 1)) return NULL;
-  if (ir_operand(op, 0)->type != op->results[0].type) return NULL;
-  bool is_float = ir_type_scalar(value->type)->kind == IR_TYPE_FLOAT;
-  if (is_float && fn == SCALAR_add) return NULL;
-  double number = ir_attr_element_number(value, 0);
-  return number == (sums ? 0 : 1) ? ir_operand(op, 0) : NULL;
-}
-
 typedef ir_value_t* (*rule_fn_t)(ir_builder_t* b, ir_op_t* op);
 static const rule_fn_t rules[] = {drop_identity, fold_moved_constant,  fold_splat_broadcast,
-                                  merge_chain,   transpose_to_reshape, drop_neutral,
+                                  merge_chain,   transpose_to_reshape, scalar_rules_rewrite,
                                   fold_small};
 
 //===----------------------------------------------------------------------------------------------------------------===

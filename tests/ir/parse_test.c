@@ -1,0 +1,160 @@
+// The reader of MLIR text on input that is hostile or large.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+// cmocka.h needs the headers above.
+#include <cmocka.h>
+
+#include "dialects/register.h"
+#include "ir/ir.h"
+
+typedef struct message_t {
+  char text[512];
+  uint32_t line, column;
+  int count;
+} message_t;
+
+static void remember(void* user, ir_severity_t severity, const ir_loc_t* loc, const char* text, const char* rendered) {
+  message_t* message = user;
+  if (severity != IR_ERROR || message->count++) return;
+  strncpy(message->text, text, sizeof(message->text) - 1);
+  const ir_loc_t* file = ir_loc_find_file(loc);
+  message->line = file ? file->line : 0;
+  message->column = file ? file->column : 0;
+}
+
+static ir_context_t* create(message_t* message) {
+  ir_context_t* ctx = ir_context_create();
+  memset(message, 0, sizeof(*message));
+  ir_context_set_diagnostics(ctx, remember, message);
+  dialects_register_all(ctx);
+  return ctx;
+}
+
+// The text must be refused with one message that has `expected` in it.
+static void refuse(const char* text, size_t size, const char* expected) {
+  message_t message;
+  ir_context_t* ctx = create(&message);
+  assert_null(ir_parse_module(ctx, "test.mlir", text, size));
+  assert_int_equal(message.count, 1);
+  if (!strstr(message.text, expected)) fail_msg("'%s' lacks '%s'", message.text, expected);
+  ir_context_destroy(ctx);
+}
+
+// head, then `part` many times, then tail.
+static text_t repeat(const char* head, const char* part, int count, const char* tail) {
+  text_t text = {0};
+  text_puts(&text, head);
+  for (int i = 0; i < count; ++i) text_puts(&text, part);
+  text_puts(&text, tail);
+  return text;
+}
+
+static void test_nesting_is_bounded(void** unused) {
+  static const char* const parts[][2] = {{"\"a\"() : () -> ", "tuple<"},
+                                         {"\"a\"() {a = ", "["},
+                                         {"\"a\"() {a = ", "{b = "},
+                                         {"\"a\"() {a = affine_map<(d0) -> (", "("},
+                                         {"\"a\"() {a = affine_map<(d0) -> (", "-"},
+                                         {"\"a\"() : () -> () loc(", "callsite("},
+                                         {"\"a\"() : ", "() -> ("},
+                                         {"", "\"a\"() ({ "},
+                                         {"", "module { "},
+                                         {"\"a\"() : () -> !a.b<", "["},
+                                         {"\"a\"() {a = #a.b<c = ", "#a.b<c = "}};
+  for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
+    text_t text = repeat(parts[i][0], parts[i][1], 100000, "");
+    refuse(text.data, text.size, i == 9 ? "balanced" : i == 10 ? "" : "nested more than");
+    text_finish(&text);
+  }
+}
+
+// Names for names: each level doubles what it stands for.
+static void test_aliases_do_not_explode(void** unused) {
+  text_t text = {0};
+  text_puts(&text, "!t0 = tensor<1xf32>\n");
+  for (int i = 1; i < 60; ++i) text_printf(&text, "!t%d = tuple<!t%d, !t%d>\n", i, i - 1, i - 1);
+  text_puts(&text, "\"a\"() : () -> !t59\n");
+  refuse(text.data, text.size, "aliases expand to too much");
+  text_finish(&text);
+  text_puts(&text, "#a0 = 1\n");
+  for (int i = 1; i < 1000; ++i) text_printf(&text, "#a%d = [#a%d]\n", i, i - 1);
+  refuse(text.data, text.size, "nested more than");
+  text_finish(&text);
+}
+
+static void test_data_must_fit_its_type(void** unused) {
+  static const char* const texts[][2] = {
+      {"\"a\"() {a = dense<[1, 2]> : tensor<9999999999999xi32>} : () -> ()", "fewer elements"},
+      {"\"a\"() {a = dense<1> : tensor<?xi32>} : () -> ()", "static shape"},
+      {"\"a\"() {a = dense<\"0x0\"> : tensor<1xi8>} : () -> ()", "even number"},
+      {"\"a\"() {a = dense<\"0xGG\"> : tensor<1xi8>} : () -> ()", "hexadecimal"},
+      {"\"a\"() {a = dense<[[1], [2, 3]]> : tensor<2x1xi8>} : () -> ()", "only 1 elements"},
+      {"\"a\"() {a = dense<[300]> : tensor<1xi8>} : () -> ()", "out of range"},
+      {"\"a\"() : () -> tensor<4294967296x4294967296x4294967296xi8>", "too many elements"},
+      {"\"a\"() : () -> i129", "128 bits"},
+  };
+  for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); ++i) refuse(texts[i][0], strlen(texts[i][0]), texts[i][1]);
+}
+
+// Every prefix of a program is refused or read, but never read past its end.
+static void test_cut_text(void** unused) {
+  static const char text[] =
+      "#m = affine_map<(d0)[s0] -> (d0 * 2 + s0)>\nfunc.func @f(%a: tensor<4x?xf32> {x = 1.5 : f32}, %b: i1) -> i1 {\n"
+      "  %0:2 = \"t.op\"(%a) <{a = dense<\"0x00FF\"> : tensor<2xi8>, b = \"x\\22\"}> ({\n ^bb0(%x: i8):\n"
+      "  t.t }) {m = #m} : (tensor<4x?xf32>) -> (i1, !t.t<[1]>) loc(\"f\":1:2)\n"
+      "  %1 = stablehlo.slice %a [0:1, 2:3:4] : (tensor<4x?xf32>) -> tensor<1x1xf32>\n  cf.cond_br %b, ^bb1(%b : i1), "
+      "^bb1(%0#0 : i1)\n^bb1(%y: i1):\n  return %y : i1\n}\n{-# dialect_resources: {builtin: {r: \"0x0400000001\"}} "
+      "#-}\n";
+  for (size_t size = 0; size < sizeof(text); ++size) {
+    message_t message;
+    ir_context_t* ctx = create(&message);
+    char* exact = malloc(size ? size : 1);  // so that a checker sees a read past the end
+    assert_non_null(exact);
+    memcpy(exact, text, size);
+    ir_parse_module(ctx, "cut.mlir", exact, size);
+    ir_context_destroy(ctx);
+    free(exact);
+  }
+}
+
+static void test_places(void** unused) {
+  message_t message;
+  ir_context_t* ctx = create(&message);
+  static const char text[] = "// comment\nfunc.func @f() {\n  // \"{\n    foo.bar\n}\n";
+  assert_null(ir_parse_module(ctx, "place.mlir", text, sizeof(text) - 1));
+  assert_int_equal(message.line, 4);
+  assert_int_equal(message.column, 5);
+  ir_context_destroy(ctx);
+}
+
+static void test_large_data(void** unused) {
+  enum { COUNT = 1 << 20 };
+  message_t message;
+  ir_context_t* ctx = create(&message);
+  text_t text = repeat("func.func @f() {\n  %0 = arith.constant dense<\"0x", "0000803F0000C07F", COUNT / 2,
+                       "\"> : tensor<1048576xf32>\n  return\n}\n");
+  ir_op_t* module = ir_parse_module(ctx, "large.mlir", text.data, text.size);
+  assert_non_null(module);
+  ir_op_t* constant = ir_symbol_lookup(module, "f")->regions[0].first->first;
+  const ir_attr_t* value = ir_op_attr(constant, "value");
+  assert_int_equal(value->size, COUNT * 4);
+  assert_true(ir_attr_element_number(value, COUNT - 2) == 1.0);
+  ir_context_destroy(ctx);
+  text_finish(&text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_nesting_is_bounded),
+      cmocka_unit_test(test_aliases_do_not_explode),
+      cmocka_unit_test(test_data_must_fit_its_type),
+      cmocka_unit_test(test_cut_text),
+      cmocka_unit_test(test_places),
+      cmocka_unit_test(test_large_data),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
