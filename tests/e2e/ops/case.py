@@ -102,6 +102,7 @@ class Case:
         self.results = options.pop("results", 1)
         self.tolerance = options.pop("tolerance", None)
         self.dynamic = options.pop("dynamic", False)
+        self.reference = options.pop("reference", False)
         self.attributes = options
 
     def names(self):
@@ -123,7 +124,7 @@ def one_node(op):
 
 def case(op, label, *operands, **options):
     """A model of one node. Options: opset (17), results (1), tolerance, dynamic (the result's shape is not in the
-    model); the others are the node's attributes."""
+    model), reference (ONNX's reference is right, not ONNX Runtime); the others are the node's attributes."""
     add(f"{op}-{label}" if label else op, one_node(op), operands, options)
 
 
