@@ -25,7 +25,7 @@ static module_table_t* open_table(host_t* h, uint32_t params) {
   if (h->table) return h->table;
   char* name = arena_printf(ir_context_arena(h->ctx), h->table_count ? "%s_%u" : "%s", h->name, h->table_count);
   ++h->table_count;
-  h->access_count = h->param_count = 0;
+  h->access_count = h->param_count = h->table_buffers = 0;
   h->param_room = params;
   h->table = module_writer_table(h->writer, host_view(name), params);
   return h->table;
@@ -38,7 +38,7 @@ void host_flush(host_t* h) {
   while (h->param_count < h->param_room)
     h->params[h->param_count++] = module_function_i64(h->f, 0);  // equal ones shared
   module_emit(h->f, hal_execute, MODULE_REG(h->stream), MODULE_INDEX(module_table_index(h->table)),
-              MODULE_LIST(h->param_count, h->params), MODULE_LIST(h->buffer_count, h->buffers));
+              MODULE_LIST(h->param_count, h->params), MODULE_LIST(h->table_buffers, h->buffers));
   h->table = NULL;
 }
 
@@ -61,6 +61,7 @@ static uint32_t slot_of(host_t* h, storage_t* s) {
       argument = h->first_output + s->index;
       break;
   }
+  if (argument >= h->table_buffers) h->table_buffers = argument + 1;
   return s->slot = module_table_argument_slot(t, argument, (uint64_t)length);
 }
 

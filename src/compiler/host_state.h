@@ -62,6 +62,7 @@ typedef struct host_t {
   uint32_t access_count, access_capacity;
   module_reg_t params[HOST_MAX_PARAMS];
   uint32_t param_count, param_room;
+  uint32_t table_buffers;  // how many of `buffers` it needs
 } host_t;
 
 static inline int64_t host_tensor_bytes(const ir_type_t* type) {
