@@ -25,6 +25,11 @@ static void add_vectors(void** state) {
   kernel_binding_t bindings[] = {{a, sizeof(a), false}, {b, sizeof(b), false}, {c, sizeof(c), true}};
   assert_true(fixture_run(&f, bindings, 3, GROUPS));
   for (int i = 0; i < COUNT * 4; ++i) assert_true(c[i] == 1.5f * (float)i);
+  f.check.expect_all_written = true;
+  assert_true(fixture_run(&f, bindings, 3, GROUPS));
+  assert_false(fixture_run(&f, bindings, 3, GROUPS - 1));
+  assert_int_equal(f.counts[KERNEL_FAULT_UNWRITTEN], 1);
+  assert_non_null(strstr(f.last, "at byte 3072 of binding 2 (4 bytes): 256 of 1024"));
   // The same with one element too few.
   bindings[1].size -= 4;
   assert_false(fixture_run(&f, bindings, 3, GROUPS));

@@ -20,7 +20,7 @@ typedef struct fixture_t {
   ir_builder_t b;
   kernel_check_t check;
   uint32_t counts[KERNEL_FAULT_COUNT];  // reports of the last run by kind
-  char last[256];
+  char last[512];
 } fixture_t;
 
 static inline void fixture_report(void* user, const kernel_report_t* report) {

@@ -429,6 +429,7 @@ bool kernel_program_run(kernel_program_t* program, const kernel_launch_t* launch
   check->report_count = 0;
   bool ok = r.workgroup_epochs && r.committed && run_memory_begin(&r);
   if (ok) run_workgroups(&r);
+  if (ok && check->expect_all_written && !r.stop) run_memory_check(&r);
   run_memory_end(&r);
   free(r.workgroup_epochs);
   free(r.committed);

@@ -8,7 +8,8 @@
 //   * bindings that overlap another one that is written, unless the kernel carries `may_alias`;
 //   * barriers that not all threads of the workgroup reach, subgroup ops that not all lanes reach;
 //   * asynchronous copies that are read or written over before they were waited for;
-//   * lanes and steps out of range, loops that do not end.
+//   * lanes and steps out of range, loops that do not end;
+//   * on request, elements of written bindings that no workgroup writes.
 //
 // After a report it goes on: reads give zeros, writes that are not allowed are left out.
 #ifndef IREE_C_TARGET_VMVX_INTERPRET_H_
@@ -30,7 +31,8 @@
   FAULT(ASYNC, "asynchronous copy is not finished")                 \
   FAULT(LANE, "lane out of range")                                  \
   FAULT(STEP, "loop with a step of zero or less")                   \
-  FAULT(ENDLESS, "does not end")
+  FAULT(ENDLESS, "does not end")                                    \
+  FAULT(UNWRITTEN, "elements that no workgroup writes")
 typedef enum {
 #define FAULT(NAME, text) KERNEL_FAULT_##NAME,
   KERNEL_FAULTS(FAULT)
@@ -52,7 +54,7 @@ typedef struct kernel_report_t {
   char memory[32];
   int64_t offset;
   uint32_t size;
-  char text[256];  // all of it as a sentence
+  char text[512];  // all of it as a sentence
 } kernel_report_t;
 
 typedef struct kernel_binding_t {
@@ -75,6 +77,7 @@ typedef struct kernel_check_t {
   uint32_t max_reports;     // then the run ends; 0: 20
   uint64_t max_steps;       // instructions of one workgroup; 0: 2^32
   bool allow_equal_writes;  // threads may write the same bytes to the same place
+  bool expect_all_written;  // every element of each binding that the kernel writes to is written by the end
   // Out: what was done.
   uint64_t instructions, lane_ops, report_count;
 } kernel_check_t;

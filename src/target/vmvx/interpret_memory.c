@@ -156,6 +156,29 @@ bool run_memory_begin(run_t* r) {
   return true;
 }
 
+// Cells of binding memory `m` that nothing wrote, as one report.
+static void check_written(run_t* r, const memory_t* m) {
+  uint64_t first = m->cell_offset >> m->cell_shift, count = m->size >> m->cell_shift, missing = 0, at = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (m->cells[first + i].writer_epoch) continue;
+    if (!missing++) at = i;
+  }
+  if (!missing) return;
+  fault_at_t fault = {.memory = m, .offset = (int64_t)(at << m->cell_shift), .size = 1u << m->cell_shift};
+  run_fault(r, KERNEL_FAULT_UNWRITTEN, fault, "%llu of %llu", (unsigned long long)missing, (unsigned long long)count);
+}
+
+void run_memory_check(run_t* r) {
+  for (uint32_t b = 0; b < r->function->binding_count; ++b) {
+    const memory_t* found = NULL;
+    for (uint32_t i = 0; i < r->function->memory_count && !found; ++i) {
+      const vmvx_memory_row_t* row = &r->function->memories[i];
+      if (row->kind == VMVX_MEMORY_BINDING && row->index == b) found = &r->program->memories[i];
+    }
+    if (found && found->cells && writes_binding(r->function, b)) check_written(r, found);
+  }
+}
+
 void run_memory_end(run_t* r) {
   for (uint32_t i = 0; i < r->region_count; ++i) free(r->regions[i]);
   free(r->regions);

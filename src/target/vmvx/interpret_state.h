@@ -117,6 +117,7 @@ void run_fault(run_t* r, kernel_fault_t fault, fault_at_t at, const char* format
 
 // interpret_memory.c
 bool run_memory_begin(run_t* r);  // sets up memories; false when out of memory
+void run_memory_check(run_t* r);  // that everything is written, behind the last workgroup
 void run_memory_end(run_t* r);
 void run_load(run_t* r);
 void run_store(run_t* r);
