@@ -193,11 +193,13 @@ static void show_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* 
 
 static bool transform(const options_t* o, ir_context_t* ctx, const char* path, const text_t* text, text_t* out) {
   pass_report_t report = {0};
+  pass_options_t run = o->run;
+  run.report = &report;
   ir_op_t* module = ir_parse_module(ctx, path, text->data ? text->data : "", text->size);
   bool ok = module && (o->no_verify || ir_verify(ctx, module));
   ok = ok && (!o->verify_roundtrip ||
               (pass_check_round_trip(ctx, module, 0) && pass_check_round_trip(ctx, module, IR_PRINT_GENERIC)));
-  ok = ok && pass_run(ctx, module, o->passes, o->pass_count, &o->run, &report);
+  ok = ok && pass_run(ctx, module, o->passes, o->pass_count, &run);
   if (ok) ir_print_op(ctx, out, module, o->print_flags, o->elide_above);
   if (ok && o->timing) {
     text_t times = {0};

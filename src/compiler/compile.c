@@ -105,7 +105,7 @@ static bool stage_read(run_t* r) {
 static bool stage_lower(run_t* r) { return lower_module(r->ctx, r->module, r->options->input_type); }
 
 static bool run_passes(run_t* r, const pass_t* const* passes, uint32_t count) {
-  return pass_run(r->ctx, r->module, passes, count, &r->options->passes, NULL);
+  return pass_run(r->ctx, r->module, passes, count, &r->options->passes);
 }
 
 #define PASS(function, pass_name, text) static const pass_t row_##function = {pass_name, text, function};

@@ -17,10 +17,6 @@ static bool next_word(const char** at, word_t* word) {
   word->size = (size_t)(*at - word->text);
   return word->size > 0;
 }
-static bool word_is(word_t word, const char* text) {
-  return strlen(text) == word.size && memcmp(word.text, text, word.size) == 0;
-}
-static uint32_t word_number(word_t word) { return (uint32_t)(word.text[1] - '0'); }
 // The argument of name(argument).
 static void word_argument(word_t word, char* out, size_t size) {
   const char* open = memchr(word.text, '(', word.size);
@@ -33,15 +29,6 @@ static const char* format_of(const ir_op_info_t* info) { return ((const ir_assem
 //===----------------------------------------------------------------------------------------------------------------===
 // Types that the text leaves out
 //===----------------------------------------------------------------------------------------------------------------===
-
-static const ir_type_t* operand_type(const assembly_t* a, uint32_t i) {
-  if (a->op) return i < a->op->operand_count ? ir_operand(a->op, i)->type : NULL;
-  return i < a->ref_types.count ? a->ref_types.items[i] : NULL;
-}
-static const ir_type_t* result_type(const assembly_t* a, uint32_t i) {
-  if (a->op) return i < a->op->result_count ? a->op->results[i].type : NULL;
-  return i < a->draft.results.count ? a->draft.results.items[i] : NULL;
-}
 
 static bool has_suffix(const char* text, size_t size, const char* suffix) {
   size_t n = strlen(suffix);
@@ -58,7 +45,7 @@ static const ir_type_t* rule_type(const assembly_t* a, const char* text, size_t 
     return ir_type_opaque(a->ctx, name, NULL);
   }
   uint32_t number = (uint32_t)(text[1] - '0');
-  const ir_type_t* base = text[0] == 'T' ? operand_type(a, number) : result_type(a, number);
+  const ir_type_t* base = text[0] == 'T' ? assembly_operand_type(a, number) : assembly_result_type(a, number);
   if (!base) return NULL;
   if (has_suffix(text, size, ".i1")) return ir_type_with_element(a->ctx, base, ir_type_int(a->ctx, 1));
   if (!has_suffix(text, size, ".elem") && !has_suffix(text, size, ".real")) return base;
@@ -103,9 +90,11 @@ static bool read_operand(assembly_t* a, word_t word) {
   add_segment(a, 1);
   return true;
 }
-static void write_operand(assembly_t* a, word_t word) { ir_emit_value(a->pr, ir_operand(a->op, word_number(word))); }
+static void write_operand(assembly_t* a, word_t word) {
+  ir_emit_value(a->pr, ir_operand(a->op, assembly_word_number(word)));
+}
 static bool fits_operand(assembly_t* a, word_t word) {
-  a->next = word_number(word) + 1;
+  a->next = assembly_word_number(word) + 1;
   add_segment(a, 1);
   return a->next <= a->op->operand_count;
 }
@@ -136,9 +125,9 @@ static bool read_some(assembly_t* a, word_t word) {
 static bool fits_some(assembly_t* a, word_t word) { return fits_star(a, word) && a->star_count > 0; }
 
 static bool read_successor(assembly_t* a, word_t word) { return ir_draft_successor(a->p, &a->draft); }
-static void write_successor(assembly_t* a, word_t word) { ir_emit_successor(a->pr, a->op, word_number(word)); }
+static void write_successor(assembly_t* a, word_t word) { ir_emit_successor(a->pr, a->op, assembly_word_number(word)); }
 static bool fits_successor(assembly_t* a, word_t word) {
-  uint32_t i = word_number(word);
+  uint32_t i = assembly_word_number(word);
   if (i >= a->op->successor_count) return false;
   a->next += a->op->successor_operand_counts[i];
   return true;
@@ -229,148 +218,6 @@ static bool fits_segments(assembly_t* a, word_t word) {
 static void write_nothing(assembly_t* a, word_t word) {}
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Types in the text
-//===----------------------------------------------------------------------------------------------------------------===
-
-static bool all_same(const assembly_t* a) {
-  const ir_type_t* type = a->op->result_count ? a->op->results[0].type : operand_type(a, 0);
-  for (uint32_t i = 0; i < a->op->operand_count; ++i) {
-    if (operand_type(a, i) != type) return false;
-  }
-  for (uint32_t i = 0; i < a->op->result_count; ++i) {
-    if (a->op->results[i].type != type) return false;
-  }
-  return type != NULL;
-}
-
-static bool read_same(assembly_t* a, word_t word) { return (a->same = ir_parse_type(a->p)) != NULL; }
-static bool fits_same(assembly_t* a, word_t word) { return all_same(a); }
-static void write_same(assembly_t* a, word_t word) {
-  ir_emit_type(a->pr, a->op->result_count ? a->op->results[0].type : operand_type(a, 0));
-}
-
-static bool read_operand_type(assembly_t* a, word_t word) {
-  uint32_t i = word_number(word);
-  const ir_type_t* type = ir_parse_type(a->p);
-  if (!type) return false;
-  if (i >= a->ref_types.count) return ir_parse_fail(a->p, "operand %u is missing", i);
-  a->ref_types.items[i] = type;
-  return true;
-}
-static void write_operand_type(assembly_t* a, word_t word) { ir_emit_type(a->pr, operand_type(a, word_number(word))); }
-static bool fits_operand_type(assembly_t* a, word_t word) { return word_number(word) < a->op->operand_count; }
-
-static bool read_result_type(assembly_t* a, word_t word) {
-  const ir_type_t* type = ir_parse_type(a->p);
-  if (!type) return false;
-  ir_draft_result(a->p, &a->draft, type);
-  a->results_given = true;
-  return true;
-}
-static void write_result_type(assembly_t* a, word_t word) { ir_emit_type(a->pr, result_type(a, word_number(word))); }
-static bool fits_result_type(assembly_t* a, word_t word) { return word_number(word) < a->op->result_count; }
-
-static bool read_result_types(assembly_t* a, word_t word) {
-  a->results_given = true;
-  return ir_parse_types(a->p, &a->draft.results);
-}
-static void write_result_types(assembly_t* a, word_t word) { ir_emit_result_types(a->pr, a->op); }
-static bool fits_result_types(assembly_t* a, word_t word) { return a->op->result_count > 0; }
-
-static bool set_operand_types(assembly_t* a, const ir_type_list_t* types, uint32_t first, uint32_t count) {
-  if (types->count != count) {
-    return ir_parse_fail(a->p, "number of operands and types do not match: got %u operands and %u types", count,
-                         types->count);
-  }
-  for (uint32_t i = 0; i < count; ++i) a->ref_types.items[first + i] = types->items[i];
-  return true;
-}
-static bool read_star_types(assembly_t* a, word_t word) {
-  ir_type_list_t types = {0};
-  return ir_parse_types(a->p, &types) && set_operand_types(a, &types, a->star, a->star_count);
-}
-static void write_star_types(assembly_t* a, word_t word) {
-  ir_emit_operand_types(a->pr, a->op, a->star, a->star_count);
-}
-
-static bool read_function(assembly_t* a, word_t word) {
-  ir_type_list_t types = {0};
-  a->results_given = true;
-  return ir_parse_types_in_parens(a->p, &types) && ir_parse_expect(a->p, "->") &&
-         ir_parse_result_types(a->p, &a->draft.results) && set_operand_types(a, &types, 0, a->refs.count);
-}
-static void write_function(assembly_t* a, word_t word) { ir_emit_function_type(a->pr, a->op); }
-
-static bool read_result_or_function(assembly_t* a, word_t word) {
-  return ir_parse_next(a->p) == '(' ? read_function(a, word) : read_result_type(a, (word_t){"R0", 2});
-}
-static void write_first_result(assembly_t* a, word_t word) { ir_emit_type(a->pr, result_type(a, 0)); }
-static bool fits_first_result(assembly_t* a, word_t word) { return a->op->result_count == 1; }
-
-static bool read_same_or_function(assembly_t* a, word_t word) {
-  return ir_parse_next(a->p) == '(' ? read_function(a, word) : read_same(a, word);
-}
-static void write_same_or_function(assembly_t* a, word_t word) {
-  if (all_same(a) && result_type(a, 0)->kind != IR_TYPE_FUNCTION) {
-    write_same(a, word);
-  } else {
-    write_function(a, word);
-  }
-}
-static bool fits_same_or_function(assembly_t* a, word_t word) { return a->op->result_count == 1; }
-
-static bool read_arrow(assembly_t* a, word_t word) {
-  a->results_given = true;
-  return !ir_parse_try(a->p, "->") || ir_parse_result_types(a->p, &a->draft.results);
-}
-static void write_arrow(assembly_t* a, word_t word) { ir_emit_arrow_types(a->pr, a->op); }
-
-static void set_select(assembly_t* a, const ir_type_t* condition, const ir_type_t* type) {
-  a->ref_types.items[0] = condition;
-  a->ref_types.items[1] = a->ref_types.items[2] = type;
-  ir_draft_result(a->p, &a->draft, type);
-  a->results_given = true;
-}
-static bool read_select(assembly_t* a, word_t word) {
-  const ir_type_t *condition = ir_parse_type(a->p), *type = condition;
-  if (!condition || a->ref_types.count < 3) return false;
-  if (!ir_parse_try(a->p, ",")) {
-    condition = ir_type_int(a->ctx, 1);
-  } else if (!(type = ir_parse_type(a->p))) {
-    return false;
-  }
-  set_select(a, condition, type);
-  return true;
-}
-static bool fits_select(assembly_t* a, word_t word) {
-  const ir_type_t* type = result_type(a, 0);
-  return a->op->operand_count == 3 && operand_type(a, 1) == type && operand_type(a, 2) == type;
-}
-static void write_select(assembly_t* a, word_t word) {
-  const ir_type_t* condition = operand_type(a, 0);
-  if (condition != ir_type_int(a->ctx, 1)) {
-    ir_emit_type(a->pr, condition);
-    ir_emit(a->pr, ", ");
-  }
-  ir_emit_type(a->pr, result_type(a, 0));
-}
-
-static bool read_predicated(assembly_t* a, word_t word) {
-  if (ir_parse_next(a->p) == '(') return read_function(a, word);
-  const ir_type_t* condition = ir_parse_type(a->p);
-  const ir_type_t* type = condition && ir_parse_expect(a->p, ",") ? ir_parse_type(a->p) : NULL;
-  if (!type || a->ref_types.count < 3) return false;
-  set_select(a, condition, type);
-  return true;
-}
-static void write_predicated(assembly_t* a, word_t word) {
-  if (!fits_select(a, word)) return write_function(a, word);
-  ir_emit_type(a->pr, operand_type(a, 0));
-  ir_emit(a->pr, ", ");
-  ir_emit_type(a->pr, result_type(a, 0));
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
 // Attributes
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -444,9 +291,9 @@ static void find_held(const char* format, held_t* held) {
       char name[64];
       word_argument(word, name, sizeof(name));
       hold(held, name);
-    } else if (word_is(word, "SEG")) {
+    } else if (assembly_word_is(word, "SEG")) {
       hold(held, segments_name);
-    } else if (word_is(word, "fm") || word_is(word, "ov")) {
+    } else if (assembly_word_is(word, "fm") || assembly_word_is(word, "ov")) {
       hold(held, flags_form(word).attr);
     }
   }
@@ -474,7 +321,7 @@ static bool read_later(assembly_t* a, word_t word) { return true; }
 static bool apply_result_rule(assembly_t* a, word_t word) {
   if (a->results_given || a->same) return true;
   a->results_given = true;
-  if (word_is(word, "=same")) {
+  if (assembly_word_is(word, "=same")) {
     ir_draft_results(a->p, &a->draft, &a->ref_types);
     return true;
   }
@@ -485,16 +332,16 @@ static bool apply_result_rule(assembly_t* a, word_t word) {
   return true;
 }
 static bool fits_result_rule(assembly_t* a, word_t word) {
-  if (word_is(word, "=same")) {
+  if (assembly_word_is(word, "=same")) {
     if (a->op->operand_count != a->op->result_count) return false;
     for (uint32_t i = 0; i < a->op->result_count; ++i) {
-      if (operand_type(a, i) != result_type(a, i)) return false;
+      if (assembly_operand_type(a, i) != assembly_result_type(a, i)) return false;
     }
     return true;
   }
   const ir_type_t* type = rule_type(a, word.text + 1, word.size - 1);
   for (uint32_t i = 0; i < a->op->result_count; ++i) {
-    if (result_type(a, i) != type) return false;
+    if (assembly_result_type(a, i) != type) return false;
   }
   return a->op->info->results >= 0 || a->op->result_count == 1;
 }
@@ -502,14 +349,14 @@ static bool fits_result_rule(assembly_t* a, word_t word) {
 // ~TYPE, or ~0:TYPE
 static bool split_operand_rule(word_t word, uint32_t* operand, word_t* rule) {
   bool one = word.size > 2 && word.text[2] == ':';
-  *operand = one ? word_number(word) : 0;
+  *operand = one ? assembly_word_number(word) : 0;
   *rule = (word_t){word.text + (one ? 3 : 1), word.size - (one ? 3 : 1)};
   return one;
 }
 // `tuple`: operand i is element i of the result.
 static const ir_type_t* operand_rule_type(const assembly_t* a, word_t rule, uint32_t i) {
-  if (!word_is(rule, "tuple")) return rule_type(a, rule.text, rule.size);
-  const ir_type_t* tuple = result_type(a, 0);
+  if (!assembly_word_is(rule, "tuple")) return rule_type(a, rule.text, rule.size);
+  const ir_type_t* tuple = assembly_result_type(a, 0);
   return tuple && tuple->kind == IR_TYPE_TUPLE && i < tuple->input_count ? tuple->inputs[i] : NULL;
 }
 static void apply_operand_rule(assembly_t* a, word_t word) {
@@ -526,12 +373,12 @@ static bool gives_operand_type(const char* format, uint32_t i, const assembly_t*
   word_t word, rule;
   uint32_t only;
   while (next_word(&format, &word)) {
-    if (word_is(word, "T") || word_is(word, "FT") || word_is(word, "SAME")) return true;
-    if (word_is(word, "SELECT") || word_is(word, "PRED")) return true;
-    if (word.size == 2 && word.text[0] == 'T' && word_number(word) == i) return true;
-    if (word_is(word, "O*") && i >= a->star && i < a->star + a->star_count) return true;
+    if (assembly_word_is(word, "T") || assembly_word_is(word, "FT") || assembly_word_is(word, "SAME")) return true;
+    if (assembly_word_is(word, "SELECT") || assembly_word_is(word, "PRED")) return true;
+    if (word.size == 2 && word.text[0] == 'T' && assembly_word_number(word) == i) return true;
+    if (assembly_word_is(word, "O*") && i >= a->star && i < a->star + a->star_count) return true;
     if (word.text[0] == '~' && split_operand_rule(word, &only, &rule) && only == i) {
-      return rule_type(a, rule.text, rule.size) == operand_type(a, i);
+      return rule_type(a, rule.text, rule.size) == assembly_operand_type(a, i);
     }
   }
   return false;
@@ -541,10 +388,11 @@ static bool fits_operand_rule(assembly_t* a, word_t word) {
   uint32_t only;
   word_t rule;
   if (split_operand_rule(word, &only, &rule)) {
-    return only >= a->op->operand_count || operand_type(a, only) == rule_type(a, rule.text, rule.size);
+    return only >= a->op->operand_count || assembly_operand_type(a, only) == rule_type(a, rule.text, rule.size);
   }
   for (uint32_t i = 0; i < a->op->operand_count; ++i) {
-    if (operand_type(a, i) != operand_rule_type(a, rule, i) && !gives_operand_type(a->format, i, a)) return false;
+    if (assembly_operand_type(a, i) != operand_rule_type(a, rule, i) && !gives_operand_type(a->format, i, a))
+      return false;
   }
   return true;
 }
@@ -553,46 +401,25 @@ static bool fits_operand_rule(assembly_t* a, word_t word) {
 // The walk
 //===----------------------------------------------------------------------------------------------------------------===
 
-typedef struct directive_t {
-  const char* word;  // whole, or with a trailing '*': what it begins with; '#' stands for the character '*'
-  size_t size;
-  bool (*read)(assembly_t* a, word_t word);
-  bool (*fits)(assembly_t* a, word_t word);
-  void (*write)(assembly_t* a, word_t word);
-  char spacing;  // 0: a space before it; 'n': none (it makes its own); 'M': attached unless behind another such
-} directive_t;
-
-#define WORD(text) text, sizeof(text) - 1
-static const directive_t directives[] = {
-    {WORD("fm"), read_flags, fits_flags, write_flags, 'n'},
-    {WORD("ov"), read_flags, fits_flags, write_flags, 'n'},
-    {WORD("{}"), read_dict, fits_always, write_dict, 'n'},
-    {WORD("{k}"), read_dict, fits_always, write_dict, 'n'},
-    {WORD("T"), read_same, fits_same, write_same, 0},
-    {WORD("FT"), read_function, fits_always, write_function, 0},
-    {WORD("SAME"), read_same_or_function, fits_same_or_function, write_same_or_function, 0},
-    {WORD("ARROW"), read_arrow, fits_always, write_arrow, 'n'},
-    {WORD("RF"), read_result_or_function, fits_first_result, write_first_result, 0},
-    {WORD("SELECT"), read_select, fits_select, write_select, 0},
-    {WORD("PRED"), read_predicated, fits_always, write_predicated, 0},
-    {WORD("SEG"), read_segments, fits_segments, write_nothing, 'n'},
-    {WORD("R#"), read_result_types, fits_result_types, write_result_types, 0},
-    {WORD("O#"), read_star_types, fits_always, write_star_types, 0},
-    {WORD("%#"), read_star, fits_star, write_star, 0},
-    {WORD("%+"), read_some, fits_some, write_star, 0},
-    {WORD("%*"), read_operand, fits_operand, write_operand, 0},
-    {WORD("$*"), read_attr, fits_attr, write_attr, 0},
-    {WORD("^*"), read_successor, fits_successor, write_successor, 0},
-    {WORD("T*"), read_operand_type, fits_operand_type, write_operand_type, 0},
-    {WORD("R*"), read_result_type, fits_result_type, write_result_type, 0},
-    {WORD("M*"), read_mixed, fits_mixed, write_mixed, 'M'},
-    {WORD("region*"), read_region, fits_region, write_region, 0},
-    {WORD("~*"), read_later, fits_operand_rule, write_nothing, 'n'},
+static const assembly_directive_t directives[] = {
+    {ASSEMBLY_WORD("fm"), read_flags, fits_flags, write_flags, 'n'},
+    {ASSEMBLY_WORD("ov"), read_flags, fits_flags, write_flags, 'n'},
+    {ASSEMBLY_WORD("{}"), read_dict, fits_always, write_dict, 'n'},
+    {ASSEMBLY_WORD("{k}"), read_dict, fits_always, write_dict, 'n'},
+    {ASSEMBLY_WORD("SEG"), read_segments, fits_segments, write_nothing, 'n'},
+    {ASSEMBLY_WORD("%#"), read_star, fits_star, write_star, 0},
+    {ASSEMBLY_WORD("%+"), read_some, fits_some, write_star, 0},
+    {ASSEMBLY_WORD("%*"), read_operand, fits_operand, write_operand, 0},
+    {ASSEMBLY_WORD("$*"), read_attr, fits_attr, write_attr, 0},
+    {ASSEMBLY_WORD("^*"), read_successor, fits_successor, write_successor, 0},
+    {ASSEMBLY_WORD("M*"), read_mixed, fits_mixed, write_mixed, 'M'},
+    {ASSEMBLY_WORD("region*"), read_region, fits_region, write_region, 0},
+    {ASSEMBLY_WORD("~*"), read_later, fits_operand_rule, write_nothing, 'n'},
 };
-static const directive_t result_rule = {WORD("=*"), read_later, fits_result_rule, write_nothing, 'n'};
-static const directive_t literal = {WORD(""), read_literal, fits_always, write_literal, 0};
+static const assembly_directive_t result_rule = {ASSEMBLY_WORD("=*"), read_later, fits_result_rule, write_nothing, 'n'};
+static const assembly_directive_t literal = {ASSEMBLY_WORD(""), read_literal, fits_always, write_literal, 0};
 
-static bool matches(const directive_t* row, word_t word) {
+static bool matches(const assembly_directive_t* row, word_t word) {
   size_t size = row->size;
   if (row->word[0] != word.text[0]) return false;
   if (row->word[size - 1] == '*') return word.size >= size - 1 && memcmp(word.text, row->word, size - 1) == 0;
@@ -603,18 +430,21 @@ static bool matches(const directive_t* row, word_t word) {
   return true;
 }
 
-static const directive_t* directive_of(word_t word) {
+static const assembly_directive_t* directive_of(word_t word) {
   if (word.text[0] == '=' && word.size > 1) return &result_rule;
   if (word.text[0] == ',' || word.text[0] == ':' || word.text[0] == '\'') return &literal;
   for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); ++i) {
     if (matches(&directives[i], word)) return &directives[i];
+  }
+  for (size_t i = 0; i < assembly_type_directive_count; ++i) {
+    if (matches(&assembly_type_directives[i], word)) return &assembly_type_directives[i];
   }
   return &literal;
 }
 
 static const char* skip_group(const char* at) {
   word_t word;
-  while (next_word(&at, &word) && !word_is(word, "?)")) {
+  while (next_word(&at, &word) && !assembly_word_is(word, "?)")) {
   }
   return at;
 }
@@ -624,10 +454,10 @@ static bool group_present(assembly_t* a, const char* at) {
   word_t word;
   const char* scan = at;
   if (a->op) {
-    while (next_word(&scan, &word) && !word_is(word, "?)")) {
+    while (next_word(&scan, &word) && !assembly_word_is(word, "?)")) {
       if (word.text[0] == '%') break;
       if (word.text[0] == 'M') return mixed_attr(a, word) != NULL;
-      if (word_is(word, "O*")) return a->star_count > 0;
+      if (assembly_word_is(word, "O*")) return a->star_count > 0;
       assembly_attr_t spec;
       if (word.text[0] != '$') continue;
       assembly_attr_split(word, &spec);
@@ -636,7 +466,7 @@ static bool group_present(assembly_t* a, const char* at) {
     return a->next < a->op->operand_count;
   }
   next_word(&scan, &word);
-  const directive_t* row = directive_of(word);
+  const assembly_directive_t* row = directive_of(word);
   if (row->read == read_star || row->read == read_operand || row->read == read_some) return ir_parse_next(a->p) == '%';
   if (row->read == read_attr) {
     assembly_attr_t spec;
@@ -648,7 +478,7 @@ static bool group_present(assembly_t* a, const char* at) {
   return ir_parse_peek(a->p, text);
 }
 
-static void put_space(assembly_t* a, const directive_t* row, word_t word) {
+static void put_space(assembly_t* a, const assembly_directive_t* row, word_t word) {
   static const char attached[] = ",)]>([<";
   char first = word.text[0];
   bool opened = first == '(' && a->last == '>';
@@ -671,12 +501,12 @@ static bool walk(assembly_t* a, walk_t mode) {
   const char* at = a->format;
   word_t word;
   while (next_word(&at, &word)) {
-    if (word_is(word, "?)")) continue;
-    if (word_is(word, "(?")) {
+    if (assembly_word_is(word, "?)")) continue;
+    if (assembly_word_is(word, "(?")) {
       if (!group_present(a, at)) at = skip_group(at);
       continue;
     }
-    const directive_t* row = directive_of(word);
+    const assembly_directive_t* row = directive_of(word);
     if (mode == WALK_READ) {
       if (!row->read(a, word)) return false;
     } else if (mode == WALK_FITS) {

@@ -2,6 +2,8 @@
 #ifndef IREE_C_IR_ASSEMBLY_STATE_H_
 #define IREE_C_IR_ASSEMBLY_STATE_H_
 
+#include <string.h>
+
 #include "ir/assembly.h"
 
 enum { ASSEMBLY_MAX_SEGMENTS = 8 };
@@ -32,6 +34,34 @@ typedef struct assembly_word_t {
   const char* text;
   size_t size;
 } assembly_word_t;
+
+static inline bool assembly_word_is(assembly_word_t word, const char* text) {
+  return strlen(text) == word.size && memcmp(word.text, text, word.size) == 0;
+}
+static inline uint32_t assembly_word_number(assembly_word_t word) { return (uint32_t)(word.text[1] - '0'); }
+static inline const ir_type_t* assembly_operand_type(const assembly_t* a, uint32_t i) {
+  if (a->op) return i < a->op->operand_count ? ir_operand(a->op, i)->type : NULL;
+  return i < a->ref_types.count ? a->ref_types.items[i] : NULL;
+}
+static inline const ir_type_t* assembly_result_type(const assembly_t* a, uint32_t i) {
+  if (a->op) return i < a->op->result_count ? a->op->results[i].type : NULL;
+  return i < a->draft.results.count ? a->draft.results.items[i] : NULL;
+}
+
+// How one kind of word is read, whether an op can be written with it, how it is written.
+typedef struct assembly_directive_t {
+  const char* word;  // whole, or with a trailing '*': what it begins with; '#' stands for the character '*'
+  size_t size;
+  bool (*read)(assembly_t* a, assembly_word_t word);
+  bool (*fits)(assembly_t* a, assembly_word_t word);
+  void (*write)(assembly_t* a, assembly_word_t word);
+  char spacing;  // 0: a space before it; 'n': none (it makes its own); 'M': attached unless behind another such
+} assembly_directive_t;
+#define ASSEMBLY_WORD(text) text, sizeof(text) - 1
+
+// The words that stand for types (assembly_type.c).
+extern const assembly_directive_t assembly_type_directives[];
+extern const size_t assembly_type_directive_count;
 
 // $name:kind(argument)
 typedef struct assembly_attr_t {

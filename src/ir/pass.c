@@ -107,10 +107,10 @@ static void note_time(pass_report_t* report, const pass_t* pass, double seconds,
 }
 
 bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, uint32_t count,
-              const pass_options_t* options, pass_report_t* report) {
+              const pass_options_t* options) {
   static const pass_options_t none = {0};
   const pass_options_t* o = options ? options : &none;
-  pass_report_t ignored = {0}, *r = report ? report : &ignored;
+  pass_report_t ignored = {0}, *r = o->report ? o->report : &ignored;
   if (!check(ctx, module, NULL, o)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     const pass_t* pass = passes[i];
@@ -120,7 +120,7 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
     }
     double start = now();
     pass_result_t result = pass->run(module, ctx);
-    if (o->timing && report) note_time(report, pass, now() - start, result);
+    if (o->timing && o->report) note_time(o->report, pass, now() - start, result);
     if (result == PASS_FAILED) return false;
     r->changed |= result == PASS_CHANGED;
     if (wants_show(pass, result, o)) show(ctx, module, pass, o);

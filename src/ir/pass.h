@@ -33,6 +33,7 @@ typedef struct pass_options_t {
   int64_t elide_above;
   pass_print_fn_t print;  // NULL: stderr
   void* print_user;
+  struct pass_report_t* report;  // what the run did, or NULL
 } pass_options_t;
 
 typedef struct pass_time_t {
@@ -41,7 +42,7 @@ typedef struct pass_time_t {
   pass_result_t result;
 } pass_time_t;
 
-// What a run did; zero-initialise, pass_report_finish.
+// What runs did, one after the other; zero-initialise, pass_report_finish.
 typedef struct pass_report_t {
   pass_time_t* times;
   uint32_t count;
@@ -52,9 +53,9 @@ void pass_report_finish(pass_report_t* report);
 // A table of times, longest first, as text for people.
 void pass_report_print(const pass_report_t* report, text_t* out);
 
-// Runs the passes in order. False after diagnostics. `options` and `report` may be NULL.
+// Runs the passes in order. False after diagnostics. `options` may be NULL.
 bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, uint32_t count,
-              const pass_options_t* options, pass_report_t* report);
+              const pass_options_t* options);
 
 // Prints, parses and prints again; false after a diagnostic when the texts differ.
 bool pass_check_round_trip(ir_context_t* ctx, ir_op_t* module, uint32_t print_flags);

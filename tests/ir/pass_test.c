@@ -68,8 +68,8 @@ static void test_runs_in_order(void** state) {
   fixture_t* f = *state;
   const pass_t* passes[] = {&nothing, &mark, &mark, &nothing};
   pass_report_t report = {0};
-  pass_options_t options = {.timing = true, .verify_each = true, .round_trip = true};
-  assert_true(pass_run(f->ctx, f->module, passes, 4, &options, &report));
+  pass_options_t options = {.timing = true, .verify_each = true, .round_trip = true, .report = &report};
+  assert_true(pass_run(f->ctx, f->module, passes, 4, &options));
   assert_int_equal(report.count, 4);
   assert_true(report.changed && !report.stopped);
   assert_int_equal(ir_op_int(f->module, "test.marks", 0), 2);
@@ -83,24 +83,24 @@ static void test_runs_in_order(void** state) {
 static void test_stops(void** state) {
   fixture_t* f = *state;
   const pass_t* passes[] = {&mark, &nothing, &mark, &mark};
-  pass_options_t options = {.stop_after = "nothing"};
   pass_report_t report = {0};
-  assert_true(pass_run(f->ctx, f->module, passes, 4, &options, &report));
+  pass_options_t options = {.stop_after = "nothing", .report = &report};
+  assert_true(pass_run(f->ctx, f->module, passes, 4, &options));
   assert_true(report.stopped);
   assert_int_equal(ir_op_int(f->module, "test.marks", 0), 1);
   options = (pass_options_t){.bisect_limit = 3};
-  assert_true(pass_run(f->ctx, f->module, passes, 4, &options, NULL));
+  assert_true(pass_run(f->ctx, f->module, passes, 4, &options));
   assert_int_equal(ir_op_int(f->module, "test.marks", 0), 3);
 }
 
 static void test_failures(void** state) {
   fixture_t* f = *state;
   const pass_t* failing[] = {&fails, &mark};
-  assert_false(pass_run(f->ctx, f->module, failing, 2, NULL, NULL));
+  assert_false(pass_run(f->ctx, f->module, failing, 2, NULL));
   assert_int_equal(ir_op_int(f->module, "test.marks", 0), 0);
   const pass_t* breaking[] = {&breaks};
   pass_options_t options = {.verify_each = true};
-  assert_false(pass_run(f->ctx, f->module, breaking, 1, &options, NULL));
+  assert_false(pass_run(f->ctx, f->module, breaking, 1, &options));
 }
 
 static void count_print(void* user, const char* banner, const char* text, size_t size) { ++*(int*)user; }
@@ -111,10 +111,10 @@ static void test_prints(void** state) {
   const char* names[] = {"nothing"};
   const pass_t* passes[] = {&nothing, &mark};
   pass_options_t options = {.print = count_print, .print_user = &count, .print_after_change = true};
-  assert_true(pass_run(f->ctx, f->module, passes, 2, &options, NULL));
+  assert_true(pass_run(f->ctx, f->module, passes, 2, &options));
   assert_int_equal(count, 1);
   options = (pass_options_t){.print = count_print, .print_user = &count, .print_after = names, .print_after_count = 1};
-  assert_true(pass_run(f->ctx, f->module, passes, 2, &options, NULL));
+  assert_true(pass_run(f->ctx, f->module, passes, 2, &options));
   assert_int_equal(count, 2);
 }
 
