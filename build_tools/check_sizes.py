@@ -31,7 +31,7 @@ def functions(lines):
     """Yields (name, first line, parameters, static, lines) of each definition in clang-format's layout."""
     start, head, body = None, "", False
     for number, line in enumerate(lines, 1):
-        if start is None and line[:1].strip() and not line.startswith(NOT_FUNCTIONS) and "(" in line:
+        if start is None and line[:1].strip() and not line.startswith(NOT_FUNCTIONS) and HEAD.search(line):
             start, head, body = number, "", False
         if start is None:
             continue
@@ -74,7 +74,8 @@ def main():
                 continue
             if length > FUNCTION_LIMIT:
                 failed.append(f"{name}:{number}: {function} has {length} lines")
-            if count > PARAMETER_LIMIT and not static and not function.isupper() and not function.lower().startswith("iree_"):
+            free = static or function.isupper() or function.lower().startswith("iree_")
+            if count > PARAMETER_LIMIT and not free:
                 failed.append(f"{name}:{number}: {function} has {count} parameters")
     print("\n".join(failed), end="\n" if failed else "", file=sys.stderr)
     if "--report" in sys.argv and lengths:
