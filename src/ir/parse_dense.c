@@ -30,7 +30,7 @@ bool ir_decode_hex(const char* hex, size_t digits, unsigned char* out) {
   for (size_t i = 0; i + 1 < digits; i += 2) {
     int high = hex_table[in[i]] - 1, low = hex_table[in[i + 1]] - 1;
     bad |= high | low;  // negative when either is no digit
-    *out++ = (unsigned char)(high << 4 | (low & 15));
+    *out++ = (unsigned char)((unsigned)high << 4 | ((unsigned)low & 15));
   }
   return bad >= 0 && digits % 2 == 0;
 }

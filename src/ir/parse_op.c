@@ -130,8 +130,27 @@ static bool check_count(ir_parser_t* p, const ir_draft_t* op, int want, uint32_t
   return false;
 }
 
+// StableHLO's lists of numbers were element data once: dense<[1, 0]> : tensor<2xi64> is array<i64: 1, 0> now.
+static void modernize_lists(ir_parser_t* p, ir_draft_t* op) {
+  if (strncmp(op->name, "stablehlo.", 10) != 0) return;
+  for (uint32_t i = 0; i < op->attrs.count; ++i) {
+    const ir_attr_t* attr = op->attrs.items[i].value;
+    if (attr->kind != IR_ATTR_ELEMENTS || attr->type->rank != 1 || attr->resource) continue;
+    const char* name = op->attrs.items[i].name;
+    if (strcmp(name, "value") == 0 || strchr(name, '.') || attr->type->dims[0] > IR_PARSE_MAX_RANK) continue;
+    const ir_type_t* element = attr->type->element;
+    if (element != ir_type_int(p->ctx, 64) && element != ir_type_int(p->ctx, 1)) continue;
+    uint32_t count = (uint32_t)attr->type->dims[0], bytes = ir_type_bytes(element);
+    unsigned char data[IR_PARSE_MAX_RANK * 8];
+    for (uint32_t k = 0; k < count; ++k)
+      ir_scalar_store_integer(element, ir_attr_element_integer(attr, k), data + k * bytes);
+    op->attrs.items[i].value = ir_attr_dense_array(p->ctx, element, data, count);
+  }
+}
+
 ir_op_t* ir_draft_finish(ir_parser_t* p, ir_draft_t* op) {
   if (p->failed) return NULL;
+  modernize_lists(p, op);
   const ir_op_info_t* info = op->info;
   if (info && (!check_count(p, op, info->operands, op->operands.count, "operand") ||
                !check_count(p, op, info->results, op->results.count, "result") ||
@@ -205,23 +224,6 @@ static bool resolve_generic(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t*
   return true;
 }
 
-// StableHLO's lists of numbers were element data once: dense<[1, 0]> : tensor<2xi64> is array<i64: 1, 0> now.
-static void modernize_lists(ir_parser_t* p, ir_draft_t* op) {
-  if (strncmp(op->name, "stablehlo.", 10) != 0) return;
-  for (uint32_t i = 0; i < op->attrs.count; ++i) {
-    const ir_attr_t* attr = op->attrs.items[i].value;
-    if (attr->kind != IR_ATTR_ELEMENTS || attr->type->rank != 1 || attr->resource) continue;
-    if (strcmp(op->attrs.items[i].name, "value") == 0 || attr->type->dims[0] > IR_PARSE_MAX_RANK) continue;
-    const ir_type_t* element = attr->type->element;
-    if (element != ir_type_int(p->ctx, 64) && element != ir_type_int(p->ctx, 1)) continue;
-    uint32_t count = (uint32_t)attr->type->dims[0], bytes = ir_type_bytes(element);
-    unsigned char data[IR_PARSE_MAX_RANK * 8];
-    for (uint32_t k = 0; k < count; ++k)
-      ir_scalar_store_integer(element, ir_attr_element_integer(attr, k), data + k * bytes);
-    op->attrs.items[i].value = ir_attr_dense_array(p->ctx, element, data, count);
-  }
-}
-
 // In the generic form the operands handed to successors are told apart by attributes, which the op does not keep.
 static void split_successor_operands(ir_op_t* op) {
   int64_t segments[3] = {0};
@@ -260,7 +262,6 @@ static ir_op_t* parse_generic(ir_parser_t* p, const ir_loc_t* loc) {
   if (!ir_parse_types_in_parens(p, &types) || !ir_parse_expect(p, "->") || !ir_parse_result_types(p, &op.results)) {
     return NULL;
   }
-  modernize_lists(p, &op);
   ir_op_t* result = resolve_generic(p, &op, &refs, &types) ? ir_draft_finish(p, &op) : NULL;
   if (result && result->successor_count) split_successor_operands(result);
   return result;
