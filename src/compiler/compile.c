@@ -99,7 +99,7 @@ typedef struct stage_t {
 
 static bool stage_read(run_t* r) {
   r->module = source_parse(r->ctx, &r->source);
-  return r->module != NULL;
+  return r->module && ir_verify(r->ctx, r->module);
 }
 
 static bool stage_lower(run_t* r) { return lower_module(r->ctx, r->module, r->options->input_type); }
