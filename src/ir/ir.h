@@ -275,7 +275,7 @@ struct ir_op_t {
   ir_region_t* regions;
   ir_block_t** successors;
   uint32_t* successor_operand_counts;  // trailing operands are split among the successors, in order
-  ir_named_attr_t* attrs;              // in order of setting; printed in that order
+  ir_named_attr_t* attrs;              // in order of setting; printed in order of name
   void* data;                          // scratch for the pass at work
 };
 
