@@ -156,13 +156,13 @@ static iree_status_t print_device_details(iree_hal_driver_t* driver, iree_string
   for (iree_host_size_t i = 0; i < count; ++i) {
     printf(
         "# ===----------------------------------------------------------------------===\n# --device=%.*s://%.*s\n"
-        "#   %.*s\n# ===----------------------------------------------------------------------===\n\n",
+        "#   %.*s\n# ===----------------------------------------------------------------------===\n",
         (int)name.size, name.data, (int)infos[i].path.size, infos[i].path.data, (int)infos[i].name.size,
         infos[i].name.data);
     iree_string_builder_t builder;
     iree_string_builder_initialize(iree_allocator_system(), &builder);
     iree_status_t status = iree_hal_driver_dump_device_info(driver, infos[i].device_id, &builder);
-    if (iree_string_builder_size(&builder)) printf("%s\n", iree_string_builder_buffer(&builder));
+    if (iree_string_builder_size(&builder)) printf("%s", iree_string_builder_buffer(&builder));
     iree_string_builder_deinitialize(&builder);
     IREE_RETURN_IF_ERROR(status);
   }

@@ -12,16 +12,18 @@ enum { LIMITED_BYTES = 64 << 20 };
 static inline iree_status_t limited_ctl(void* self, iree_allocator_command_t command, const void* params,
                                         void** inout_ptr) {
   size_t* used = self;
-  if (command != IREE_ALLOCATOR_COMMAND_MALLOC && *inout_ptr) *used -= malloc_usable_size(*inout_ptr);
-  if (command != IREE_ALLOCATOR_COMMAND_FREE) {
+  bool frees = command == IREE_ALLOCATOR_COMMAND_FREE, has_block = frees || command == IREE_ALLOCATOR_COMMAND_REALLOC;
+  size_t old_size = has_block && *inout_ptr ? malloc_usable_size(*inout_ptr) : 0;
+  if (!frees) {
     size_t size = ((const iree_allocator_alloc_params_t*)params)->byte_length;
-    if (size > LIMITED_BYTES || *used > LIMITED_BYTES - size) {
-      if (command == IREE_ALLOCATOR_COMMAND_REALLOC && *inout_ptr) *used += malloc_usable_size(*inout_ptr);
+    if (size > LIMITED_BYTES || *used - old_size > LIMITED_BYTES - size) {
       return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "fuzzing memory limit");
     }
   }
   iree_status_t status = iree_allocator_libc_ctl(NULL, command, params, inout_ptr);
-  if (iree_status_is_ok(status) && *inout_ptr) *used += malloc_usable_size(*inout_ptr);
+  if (!iree_status_is_ok(status)) return status;
+  *used -= old_size;
+  if (!frees && *inout_ptr) *used += malloc_usable_size(*inout_ptr);
   return status;
 }
 
