@@ -8,9 +8,19 @@
 #include <assert.h>
 #include <string.h>
 
+#include "dialects/kernel_assembly.h"
 #include "dialects/kernel_verify.h"
+#include "dialects/table.h"
 
-enum { F = 0, I = 0, FI = 0, COMM = IR_TRAIT_COMMUTATIVE, V = IR_VARIADIC };  // what the tables' columns mean here
+// How scalar functions are written, by result and arity; the ternary ones differ.
+#define FORMAT_1_SAME(name) F("%0 {} : T")
+#define FORMAT_1_BOOL(name) F("%0 {} : T0 =T0.i1")
+#define FORMAT_1_ANY(name) F("%0 {} : T0 'to' R0")
+#define FORMAT_2_SAME(name) F("%0 , %1 {} : T")
+#define FORMAT_2_BOOL(name) F("%0 , %1 {} : T0 ~T0 =T0.i1")
+#define FORMAT_3_SAME(name) FORMAT_##name
+#define FORMAT_select F("%0 , %1 , %2 {} : SELECT")
+#define FORMAT_fma F("%0 , %1 , %2 {} : T")
 
 static const ir_op_info_t kernel_ops[] = {
 #define SCALAR(name, arity, types, result, traits, ...) \
@@ -19,15 +29,13 @@ static const ir_op_info_t kernel_ops[] = {
    arity,                                               \
    1,                                                   \
    0,                                                   \
-   IR_TRAIT_PURE | IR_TRAIT_ELEMENTWISE | (traits),     \
+   PURE | ELEM | (traits),                              \
    kernel_verify_op,                                    \
-   0,                                                   \
-   0,                                                   \
-   0},
+   FORMAT_##arity##_##result(name)},
 #include "base/scalar.def"
 #undef SCALAR
-#define OP(NAME, name, operands, results, regions, traits) \
-  {"kernel." #name, KERNEL_##NAME, operands, results, regions, traits, kernel_verify_op, 0, 0, 0},
+#define OP(NAME, name, operands, results, regions, traits, ...) \
+  {"kernel." #name, KERNEL_##NAME, operands, results, regions, traits, kernel_verify_op, __VA_ARGS__},
 #include "dialects/kernel.def"
 #undef OP
 };

@@ -8,7 +8,7 @@
 // Only rows that the assembly tables made have an ir_assembly_t behind `extra`.
 static const ir_assembly_t* assembly_of(const ir_op_t* op) {
   ir_dialect_id_t dialect = ir_op_dialect(op);
-  bool own_rows = dialect == IR_DIALECT_GRAPH || dialect == IR_DIALECT_KERNEL || dialect == IR_DIALECT_HOST;
+  bool own_rows = dialect == IR_DIALECT_GRAPH || dialect == IR_DIALECT_HOST;
   return op->info->code == IR_CODE_UNREGISTERED || own_rows ? NULL : op->info->extra;
 }
 
