@@ -174,9 +174,9 @@ static iree_status_t heap_allocate_buffer(iree_hal_allocator_t* base, const iree
   iree_hal_buffer_params_t compatible = *params;
   iree_device_size_t byte_length = allocation_size;
   heap_query_buffer_compatibility(base, &compatible, &allocation_size);
-  if (!iree_device_size_is_power_of_two(compatible.min_alignment) || compatible.min_alignment > 1u << 20) {
+  if (!iree_device_size_is_valid_alignment(params->min_alignment) || params->min_alignment > 1u << 20) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "alignment %" PRIdsz " is not supported",
-                            compatible.min_alignment);
+                            params->min_alignment);
   }
   heap_buffer_t* buffer = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator->host_allocator, sizeof(*buffer), (void**)&buffer));

@@ -1,0 +1,79 @@
+// What the tests of the conformance suite share: the device under test and short ways to use it.
+#ifndef TESTS_CTS_CTS_H_
+#define TESTS_CTS_CTS_H_
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka.h needs the four above.
+#include <cmocka.h>
+
+#include "iree/hal/api.h"
+#include "iree/io/file_contents.h"
+#include "kernels.h"
+
+// The value of specialization constant 0 of cts->executable.
+#define CTS_CONSTANT_VALUE 0x5EEDu
+
+typedef struct cts_t {
+  const char* driver_name;
+  iree_allocator_t host_allocator;
+  iree_hal_driver_t* driver;
+  iree_hal_device_t* device;
+  iree_hal_allocator_t* allocator;  // the device's
+  iree_io_file_contents_t* kernels;
+  char format[64];  // of the kernels
+  iree_hal_executable_cache_t* cache;
+  iree_hal_executable_t* executable;
+} cts_t;
+
+extern cts_t cts;
+
+// Fails the test with the status's text.
+#define CHECK_OK(expr) cts_check((expr), IREE_STATUS_OK, __FILE__, __LINE__)
+#define CHECK_CODE(code, expr) cts_check((expr), IREE_STATUS_##code, __FILE__, __LINE__)
+void cts_check(iree_status_t status, iree_status_code_t code, const char* file, int line);
+
+// A buffer that the host can map, of `size` bytes, all `fill`.
+iree_hal_buffer_t* cts_buffer(iree_device_size_t size, uint8_t fill);
+void cts_read(iree_hal_buffer_t* buffer, void* data, iree_device_size_t size);
+uint32_t cts_word(iree_hal_buffer_t* buffer, iree_host_size_t index);
+// Checks that bytes [begin, end) are `value`.
+void cts_expect_bytes(iree_hal_buffer_t* buffer, iree_device_size_t begin, iree_device_size_t end, uint8_t value);
+
+iree_hal_semaphore_t* cts_semaphore(uint64_t initial_value);
+// A list of one; `storage` holds it.
+typedef struct cts_point_t {
+  iree_hal_semaphore_t* semaphore;
+  uint64_t value;
+} cts_point_t;
+#define CTS_POINT(semaphore, value) cts_point_list(&(cts_point_t){(semaphore), (value)})
+iree_hal_semaphore_list_t cts_point_list(cts_point_t* point);
+
+iree_hal_command_buffer_t* cts_begin(iree_hal_command_buffer_mode_t mode, iree_host_size_t binding_capacity);
+void cts_barrier(iree_hal_command_buffer_t* command_buffer);
+// Ends recording.
+void cts_end(iree_hal_command_buffer_t* command_buffer);
+// Executes, waits and returns the outcome.
+iree_status_t cts_execute(iree_hal_command_buffer_t* command_buffer, iree_host_size_t binding_count,
+                          const iree_hal_buffer_binding_t* bindings);
+// Ends, executes, checks and releases.
+void cts_finish(iree_hal_command_buffer_t* command_buffer);
+
+// Records a dispatch of a test function.
+iree_status_t cts_dispatch(iree_hal_command_buffer_t* command_buffer, uint32_t function, uint32_t group_count,
+                           iree_host_size_t constant_count, const uint32_t* constants, iree_host_size_t binding_count,
+                           const iree_hal_buffer_ref_t* bindings);
+
+// Tables of tests, one per file.
+typedef struct cts_suite_t {
+  const char* name;
+  const struct CMUnitTest* tests;
+  size_t count;
+} cts_suite_t;
+#define CTS_SUITE(suite, ...)                                     \
+  static const struct CMUnitTest suite##_tests[] = {__VA_ARGS__}; \
+  const cts_suite_t cts_##suite = {#suite, suite##_tests, IREE_ARRAYSIZE(suite##_tests)}
+
+#endif  // TESTS_CTS_CTS_H_

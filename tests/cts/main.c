@@ -1,0 +1,170 @@
+// Runs the conformance suite on one driver: cts_main DRIVER [--flags]
+#include "cts.h"
+#include "iree/base/tooling/flags.h"
+#include "iree/hal/drivers/init.h"
+
+cts_t cts;
+
+extern const cts_suite_t cts_allocator, cts_buffer_, cts_command_buffer, cts_dispatch_, cts_executable, cts_file,
+    cts_queue, cts_semaphore_;
+static const cts_suite_t* const suites[] = {&cts_allocator,  &cts_buffer_, &cts_command_buffer, &cts_dispatch_,
+                                            &cts_executable, &cts_file,    &cts_queue,          &cts_semaphore_};
+
+void cts_check(iree_status_t status, iree_status_code_t code, const char* file, int line) {
+  if (iree_status_code(status) == code) {
+    iree_status_free(status);
+    return;
+  }
+  char text[1024];
+  iree_status_format(status, sizeof(text), text, NULL);
+  iree_status_free(status);
+  print_error("expected %s, have %s\n", iree_status_code_string(code), text);
+  _fail(file, line);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Helpers
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_hal_buffer_t* cts_buffer(iree_device_size_t size, uint8_t fill) {
+  iree_hal_buffer_params_t params = {
+      .type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_VISIBLE,
+      .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING |
+               IREE_HAL_BUFFER_USAGE_DISPATCH_INDIRECT_PARAMETERS,
+  };
+  iree_hal_buffer_t* buffer = NULL;
+  CHECK_OK(iree_hal_allocator_allocate_buffer(cts.allocator, params, size, &buffer));
+  CHECK_OK(iree_hal_buffer_map_fill(buffer, 0, IREE_HAL_WHOLE_BUFFER, &fill, 1));
+  return buffer;
+}
+
+void cts_read(iree_hal_buffer_t* buffer, void* data, iree_device_size_t size) {
+  CHECK_OK(iree_hal_device_transfer_d2h(cts.device, buffer, 0, data, size, IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT,
+                                        iree_infinite_timeout()));
+}
+
+uint32_t cts_word(iree_hal_buffer_t* buffer, iree_host_size_t index) {
+  uint32_t word = 0;
+  CHECK_OK(iree_hal_buffer_map_read(buffer, index * sizeof(word), &word, sizeof(word)));
+  return word;
+}
+
+void cts_expect_bytes(iree_hal_buffer_t* buffer, iree_device_size_t begin, iree_device_size_t end, uint8_t value) {
+  iree_hal_buffer_mapping_t mapping;
+  CHECK_OK(iree_hal_buffer_map_range(buffer, IREE_HAL_MAPPING_MODE_SCOPED, IREE_HAL_MEMORY_ACCESS_READ, begin,
+                                     end - begin, &mapping));
+  for (iree_device_size_t i = 0; i < end - begin; ++i) {
+    if (mapping.contents.data[i] != value) {
+      print_error("byte %zu is %02X, expected %02X\n", (size_t)(begin + i), mapping.contents.data[i], value);
+      fail();
+    }
+  }
+  CHECK_OK(iree_hal_buffer_unmap_range(&mapping));
+}
+
+iree_hal_semaphore_t* cts_semaphore(uint64_t initial_value) {
+  iree_hal_semaphore_t* semaphore = NULL;
+  CHECK_OK(iree_hal_semaphore_create(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, initial_value,
+                                     IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
+  return semaphore;
+}
+
+iree_hal_semaphore_list_t cts_point_list(cts_point_t* point) {
+  return (iree_hal_semaphore_list_t){1, &point->semaphore, &point->value};
+}
+
+iree_hal_command_buffer_t* cts_begin(iree_hal_command_buffer_mode_t mode, iree_host_size_t binding_capacity) {
+  iree_hal_command_buffer_t* command_buffer = NULL;
+  CHECK_OK(iree_hal_command_buffer_create(cts.device, mode, IREE_HAL_COMMAND_CATEGORY_ANY, IREE_HAL_QUEUE_AFFINITY_ANY,
+                                          binding_capacity, &command_buffer));
+  CHECK_OK(iree_hal_command_buffer_begin(command_buffer));
+  return command_buffer;
+}
+
+void cts_barrier(iree_hal_command_buffer_t* command_buffer) {
+  const iree_hal_execution_stage_t stages = IREE_HAL_EXECUTION_STAGE_DISPATCH | IREE_HAL_EXECUTION_STAGE_TRANSFER;
+  CHECK_OK(iree_hal_command_buffer_execution_barrier(command_buffer, stages, stages,
+                                                     IREE_HAL_EXECUTION_BARRIER_FLAG_NONE, 0, NULL, 0, NULL));
+}
+
+void cts_end(iree_hal_command_buffer_t* command_buffer) { CHECK_OK(iree_hal_command_buffer_end(command_buffer)); }
+
+iree_status_t cts_execute(iree_hal_command_buffer_t* command_buffer, iree_host_size_t binding_count,
+                          const iree_hal_buffer_binding_t* bindings) {
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  iree_status_t status = iree_hal_device_queue_execute(
+      cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, iree_hal_semaphore_list_empty(), CTS_POINT(semaphore, 1), command_buffer,
+      (iree_hal_buffer_binding_table_t){binding_count, bindings}, IREE_HAL_EXECUTE_FLAG_NONE);
+  if (iree_status_is_ok(status)) {
+    status = iree_hal_semaphore_wait(semaphore, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+  }
+  iree_hal_semaphore_release(semaphore);
+  return status;
+}
+
+void cts_finish(iree_hal_command_buffer_t* command_buffer) {
+  cts_end(command_buffer);
+  CHECK_OK(cts_execute(command_buffer, 0, NULL));
+  iree_hal_command_buffer_release(command_buffer);
+}
+
+iree_status_t cts_dispatch(iree_hal_command_buffer_t* command_buffer, uint32_t function, uint32_t group_count,
+                           iree_host_size_t constant_count, const uint32_t* constants, iree_host_size_t binding_count,
+                           const iree_hal_buffer_ref_t* bindings) {
+  return iree_hal_command_buffer_dispatch(
+      command_buffer, cts.executable, iree_hal_executable_function_from_index(function),
+      iree_hal_make_static_dispatch_config(group_count, 1, 1),
+      iree_make_const_byte_span(constants, constant_count * sizeof(uint32_t)),
+      (iree_hal_buffer_ref_list_t){binding_count, bindings}, IREE_HAL_DISPATCH_FLAG_NONE);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Fixture
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void set_up(const char* driver_name) {
+  static const uint32_t constants[] = {CTS_CONSTANT_VALUE};
+  iree_string_view_t name = iree_make_cstring_view(driver_name);
+  cts.driver_name = driver_name;
+  cts.host_allocator = iree_allocator_system();
+  iree_hal_driver_registry_t* registry = iree_hal_driver_registry_default();
+  IREE_CHECK_OK(iree_hal_register_all_available_drivers(registry));
+  IREE_CHECK_OK(iree_hal_driver_registry_try_create(registry, name, cts.host_allocator, &cts.driver));
+  IREE_CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &cts.device));
+  cts.allocator = iree_hal_device_allocator(cts.device);
+  IREE_CHECK_OK(iree_io_file_contents_read(iree_make_cstring_view(CTS_KERNELS_PATH), cts.host_allocator, &cts.kernels));
+  IREE_CHECK_OK(iree_hal_executable_cache_create(cts.device, IREE_SV("cts"), &cts.cache));
+  iree_host_size_t size = 0;
+  IREE_CHECK_OK(iree_hal_executable_cache_infer_format(cts.cache, 0, cts.kernels->const_buffer, sizeof(cts.format),
+                                                       cts.format, &size));
+  iree_hal_executable_params_t params;
+  iree_hal_executable_params_initialize(&params);
+  params.executable_format = iree_make_cstring_view(cts.format);
+  params.executable_data = cts.kernels->const_buffer;
+  params.constant_count = IREE_ARRAYSIZE(constants);
+  params.constants = constants;
+  IREE_CHECK_OK(iree_hal_executable_cache_prepare_executable(cts.cache, &params, &cts.executable));
+}
+
+static void tear_down(void) {
+  iree_hal_executable_release(cts.executable);
+  iree_hal_executable_cache_release(cts.cache);
+  iree_io_file_contents_free(cts.kernels);
+  iree_hal_device_release(cts.device);
+  iree_hal_driver_release(cts.driver);
+}
+
+int main(int argc, char** argv) {
+  iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
+  if (argc != 2) {
+    fprintf(stderr, "usage: cts_main DRIVER [--flags]\n");
+    return 2;
+  }
+  set_up(argv[1]);
+  int failures = 0;
+  for (size_t i = 0; i < IREE_ARRAYSIZE(suites); ++i) {
+    failures += _cmocka_run_group_tests(suites[i]->name, suites[i]->tests, suites[i]->count, NULL, NULL);
+  }
+  tear_down();
+  return failures != 0;
+}

@@ -1,0 +1,372 @@
+// Queues: ordering by semaphores, queue-ordered memory, host calls, failures, devices that end with work pending.
+#include "cts.h"
+
+#define ANY IREE_HAL_QUEUE_AFFINITY_ANY
+#define NOW iree_hal_semaphore_list_empty()
+
+static void wait_for(iree_hal_semaphore_t* semaphore, uint64_t value) {
+  CHECK_OK(iree_hal_semaphore_wait(semaphore, value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+}
+
+static void barrier(void** state) {
+  iree_hal_semaphore_t *a = cts_semaphore(0), *b = cts_semaphore(0);
+  CHECK_OK(iree_hal_device_queue_barrier(cts.device, ANY, NOW, CTS_POINT(a, 1), IREE_HAL_EXECUTE_FLAG_NONE));
+  CHECK_OK(
+      iree_hal_device_queue_barrier(cts.device, ANY, CTS_POINT(a, 2), CTS_POINT(b, 5), IREE_HAL_EXECUTE_FLAG_NONE));
+  wait_for(a, 1);
+  uint64_t value = 99;
+  CHECK_OK(iree_hal_semaphore_query(b, &value));
+  assert_int_equal(value, 0);
+  CHECK_OK(iree_hal_semaphore_signal(a, 2, NULL));
+  wait_for(b, 5);
+  iree_hal_semaphore_release(a);
+  iree_hal_semaphore_release(b);
+}
+
+// Submitted in the opposite order of their semaphores.
+static void out_of_order(void** state) {
+  enum { COUNT = 50 };
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  iree_hal_buffer_t* buffer = cts_buffer(4, 0);
+  for (uint32_t i = COUNT; i > 0; --i) {
+    CHECK_OK(iree_hal_device_queue_update(cts.device, ANY, CTS_POINT(semaphore, i), CTS_POINT(semaphore, i + 1), &i, 0,
+                                          buffer, 0, 4, IREE_HAL_UPDATE_FLAG_NONE));
+  }
+  CHECK_OK(iree_hal_semaphore_signal(semaphore, 1, NULL));
+  wait_for(semaphore, COUNT + 1);
+  assert_int_equal(cts_word(buffer, 0), COUNT);
+  iree_hal_semaphore_release(semaphore);
+  iree_hal_buffer_release(buffer);
+}
+
+// A long chain that one signal sets off: it must not run by recursion.
+static void long_chain(void** state) {
+  enum { COUNT = 20000 };
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  for (uint32_t i = 1; i <= COUNT; ++i) {
+    CHECK_OK(iree_hal_device_queue_barrier(cts.device, ANY, CTS_POINT(semaphore, i), CTS_POINT(semaphore, i + 1),
+                                           IREE_HAL_EXECUTE_FLAG_NONE));
+  }
+  CHECK_OK(iree_hal_semaphore_signal(semaphore, 1, NULL));
+  wait_for(semaphore, COUNT + 1);
+  iree_hal_semaphore_release(semaphore);
+}
+
+static void wait_for_many(void** state) {
+  enum { COUNT = 20 };
+  iree_hal_semaphore_t *waits[COUNT], *signals[COUNT];
+  uint64_t wait_values[COUNT], signal_values[COUNT];
+  for (int i = 0; i < COUNT; ++i) {
+    waits[i] = cts_semaphore(0);
+    signals[i] = cts_semaphore(0);
+    wait_values[i] = signal_values[i] = (uint64_t)i + 1;
+  }
+  CHECK_OK(iree_hal_device_queue_barrier(cts.device, ANY, (iree_hal_semaphore_list_t){COUNT, waits, wait_values},
+                                         (iree_hal_semaphore_list_t){COUNT, signals, signal_values},
+                                         IREE_HAL_EXECUTE_FLAG_NONE));
+  for (int i = COUNT - 1; i >= 0; --i) {
+    uint64_t value = 0;
+    CHECK_OK(iree_hal_semaphore_query(signals[0], &value));
+    assert_int_equal(value, 0);
+    CHECK_OK(iree_hal_semaphore_signal(waits[i], wait_values[i], NULL));
+  }
+  CHECK_OK(iree_hal_device_wait_semaphores(cts.device, IREE_ASYNC_WAIT_MODE_ALL,
+                                           (iree_hal_semaphore_list_t){COUNT, signals, signal_values},
+                                           iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  for (int i = 0; i < COUNT; ++i) {
+    iree_hal_semaphore_release(waits[i]);
+    iree_hal_semaphore_release(signals[i]);
+  }
+}
+
+static void failure_passes_on(void** state) {
+  iree_hal_semaphore_t *a = cts_semaphore(0), *b = cts_semaphore(0), *c = cts_semaphore(0);
+  iree_hal_buffer_t* buffer = cts_buffer(4, 0);
+  const uint8_t pattern = 1;
+  CHECK_OK(iree_hal_device_queue_fill(cts.device, ANY, CTS_POINT(a, 1), CTS_POINT(b, 1), buffer, 0, 4, &pattern, 1,
+                                      IREE_HAL_FILL_FLAG_NONE));
+  CHECK_OK(
+      iree_hal_device_queue_barrier(cts.device, ANY, CTS_POINT(b, 1), CTS_POINT(c, 1), IREE_HAL_EXECUTE_FLAG_NONE));
+  iree_hal_semaphore_fail(a, iree_make_status(IREE_STATUS_DATA_LOSS, "lost"));
+  CHECK_CODE(DATA_LOSS, iree_hal_semaphore_wait(c, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  CHECK_CODE(DATA_LOSS, iree_hal_semaphore_wait(b, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  assert_int_equal(cts_word(buffer, 0), 0);
+  // Later submissions fail too.
+  iree_hal_semaphore_t* d = cts_semaphore(0);
+  CHECK_OK(
+      iree_hal_device_queue_barrier(cts.device, ANY, CTS_POINT(b, 1), CTS_POINT(d, 1), IREE_HAL_EXECUTE_FLAG_NONE));
+  CHECK_CODE(DATA_LOSS, iree_hal_semaphore_wait(d, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  iree_hal_semaphore_release(a);
+  iree_hal_semaphore_release(b);
+  iree_hal_semaphore_release(c);
+  iree_hal_semaphore_release(d);
+  iree_hal_buffer_release(buffer);
+}
+
+static void transfers(void** state) {
+  enum { SIZE = 1 << 20 };
+  iree_hal_buffer_t *a = cts_buffer(SIZE, 0), *b = cts_buffer(SIZE, 0);
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  const uint16_t pattern = 0x0201;
+  uint8_t* data = test_malloc(100000);
+  memset(data, 7, 100000);
+  CHECK_OK(iree_hal_device_queue_fill(cts.device, ANY, NOW, CTS_POINT(semaphore, 1), a, 0, IREE_HAL_WHOLE_BUFFER,
+                                      &pattern, 2, IREE_HAL_FILL_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_copy(cts.device, ANY, CTS_POINT(semaphore, 1), CTS_POINT(semaphore, 2), a, 0, b, 0,
+                                      SIZE, IREE_HAL_COPY_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_update(cts.device, ANY, CTS_POINT(semaphore, 2), CTS_POINT(semaphore, 3), data, 0, b,
+                                        1000, 100000, IREE_HAL_UPDATE_FLAG_NONE));
+  memset(data, 8, 100000);  // was copied
+  wait_for(semaphore, 3);
+  test_free(data);
+  cts_expect_bytes(b, 0, 1, 1);
+  cts_expect_bytes(b, 999, 1000, 2);
+  cts_expect_bytes(b, 1000, 101000, 7);
+  cts_expect_bytes(b, SIZE - 1, SIZE, 2);
+  CHECK_CODE(INVALID_ARGUMENT, iree_hal_device_queue_copy(cts.device, ANY, NOW, CTS_POINT(semaphore, 4), a, 0, a, 8, 64,
+                                                          IREE_HAL_COPY_FLAG_NONE));
+  CHECK_CODE(OUT_OF_RANGE, iree_hal_device_queue_copy(cts.device, ANY, NOW, CTS_POINT(semaphore, 4), a, 8, b, 0, SIZE,
+                                                      IREE_HAL_COPY_FLAG_NONE));
+  iree_hal_semaphore_release(semaphore);
+  iree_hal_buffer_release(a);
+  iree_hal_buffer_release(b);
+}
+
+static void queue_alloca(void** state) {
+  iree_hal_buffer_params_t params = {
+      .type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+      .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING,
+  };
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  for (uint64_t i = 0; i < 5; ++i) {
+    iree_hal_buffer_t* buffer = NULL;
+    const uint8_t pattern = (uint8_t)i;
+    uint64_t base = i * 4;
+    CHECK_OK(iree_hal_device_queue_alloca(cts.device, ANY, CTS_POINT(semaphore, base + 1),
+                                          CTS_POINT(semaphore, base + 2), NULL, params, 5000, IREE_HAL_ALLOCA_FLAG_NONE,
+                                          &buffer));
+    assert_int_equal(iree_hal_buffer_byte_length(buffer), 5000);
+    uint8_t byte = 0;
+    CHECK_CODE(FAILED_PRECONDITION, iree_hal_buffer_map_read(buffer, 0, &byte, 1));
+    CHECK_OK(iree_hal_device_queue_fill(cts.device, ANY, CTS_POINT(semaphore, base + 2), CTS_POINT(semaphore, base + 3),
+                                        buffer, 0, 5000, &pattern, 1, IREE_HAL_FILL_FLAG_NONE));
+    CHECK_OK(iree_hal_semaphore_signal(semaphore, base + 1, NULL));
+    wait_for(semaphore, base + 3);
+    cts_expect_bytes(buffer, 0, 5000, pattern);
+    CHECK_OK(iree_hal_device_queue_dealloca(cts.device, ANY, CTS_POINT(semaphore, base + 3),
+                                            CTS_POINT(semaphore, base + 4), buffer, IREE_HAL_DEALLOCA_FLAG_NONE));
+    wait_for(semaphore, base + 4);
+    CHECK_CODE(FAILED_PRECONDITION, iree_hal_buffer_map_read(buffer, 0, &byte, 1));
+    iree_hal_buffer_release(buffer);
+  }
+  iree_hal_semaphore_release(semaphore);
+}
+
+// Recorded before the memory is there, and executed with it.
+static void alloca_in_command_buffer(void** state) {
+  iree_hal_buffer_params_t params = {
+      .type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+      .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING,
+  };
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  iree_hal_buffer_t *transient = NULL, *out = cts_buffer(64, 0);
+  CHECK_OK(iree_hal_device_queue_alloca(cts.device, ANY, CTS_POINT(semaphore, 1), CTS_POINT(semaphore, 2), NULL, params,
+                                        64, IREE_HAL_ALLOCA_FLAG_NONE, &transient));
+  iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
+  const uint8_t pattern = 6;
+  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, iree_hal_make_buffer_ref(transient, 0, 64), &pattern, 1,
+                                               IREE_HAL_FILL_FLAG_NONE));
+  cts_barrier(commands);
+  CHECK_OK(iree_hal_command_buffer_copy_buffer(commands, iree_hal_make_buffer_ref(transient, 16, 32),
+                                               iree_hal_make_buffer_ref(out, 0, 32), IREE_HAL_COPY_FLAG_NONE));
+  cts_end(commands);
+  CHECK_OK(iree_hal_device_queue_execute(cts.device, ANY, CTS_POINT(semaphore, 2), CTS_POINT(semaphore, 3), commands,
+                                         iree_hal_buffer_binding_table_empty(), IREE_HAL_EXECUTE_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_dealloca(cts.device, ANY, CTS_POINT(semaphore, 3), CTS_POINT(semaphore, 4), transient,
+                                          IREE_HAL_DEALLOCA_FLAG_NONE));
+  CHECK_OK(iree_hal_semaphore_signal(semaphore, 1, NULL));
+  wait_for(semaphore, 4);
+  cts_expect_bytes(out, 0, 32, 6);
+  cts_expect_bytes(out, 32, 64, 0);
+  // There is no memory any more: running it again fails, it does not crash.
+  CHECK_CODE(FAILED_PRECONDITION, cts_execute(commands, 0, NULL));
+  iree_hal_command_buffer_release(commands);
+  iree_hal_buffer_release(transient);
+  iree_hal_buffer_release(out);
+  iree_hal_semaphore_release(semaphore);
+}
+
+static void alloca_errors(void** state) {
+  iree_hal_buffer_params_t params = {0};
+  iree_hal_buffer_t* buffer = cts_buffer(16, 3);
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  iree_hal_buffer_t* none = NULL;
+  CHECK_CODE(UNIMPLEMENTED, iree_hal_device_queue_alloca(cts.device, ANY, NOW, NOW, (iree_hal_pool_t*)buffer, params,
+                                                         16, IREE_HAL_ALLOCA_FLAG_NONE, &none));
+  // Of other buffers nothing is freed.
+  CHECK_OK(iree_hal_device_queue_dealloca(cts.device, ANY, NOW, CTS_POINT(semaphore, 1), buffer,
+                                          IREE_HAL_DEALLOCA_FLAG_NONE));
+  wait_for(semaphore, 1);
+  cts_expect_bytes(buffer, 0, 16, 3);
+  CHECK_CODE(INVALID_ARGUMENT,
+             iree_hal_device_queue_dealloca(cts.device, ANY, NOW, NOW, NULL, IREE_HAL_DEALLOCA_FLAG_NONE));
+  iree_hal_semaphore_release(semaphore);
+  iree_hal_buffer_release(buffer);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Host calls
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct call_record_t {
+  iree_atomic_uint32_t count;
+  uint64_t args[4];
+  iree_status_code_t result;
+  iree_hal_semaphore_list_t signals;  // kept by deferring calls
+} call_record_t;
+
+static iree_status_t record_call(void* user_data, const uint64_t args[4], iree_hal_host_call_context_t* context) {
+  call_record_t* record = (call_record_t*)user_data;
+  memcpy(record->args, args, sizeof(record->args));
+  if (record->result == IREE_STATUS_DEFERRED) {
+    IREE_CHECK_OK(iree_hal_semaphore_list_clone(&context->signal_semaphore_list, cts.host_allocator, &record->signals));
+  }
+  iree_atomic_fetch_add(&record->count, 1, iree_memory_order_seq_cst);
+  return iree_status_from_code(record->result);
+}
+
+static void host_call(void** state) {
+  call_record_t record = {0};
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  const uint64_t args[4] = {1, 2, 3, UINT64_MAX};
+  CHECK_OK(iree_hal_device_queue_host_call(cts.device, ANY, CTS_POINT(semaphore, 1), CTS_POINT(semaphore, 2),
+                                           iree_hal_make_host_call(record_call, &record), args,
+                                           IREE_HAL_HOST_CALL_FLAG_NONE));
+  assert_int_equal(iree_atomic_load(&record.count, iree_memory_order_seq_cst), 0);
+  CHECK_OK(iree_hal_semaphore_signal(semaphore, 1, NULL));
+  wait_for(semaphore, 2);
+  assert_int_equal(record.count, 1);
+  assert_memory_equal(record.args, args, sizeof(args));
+  CHECK_CODE(INVALID_ARGUMENT,
+             iree_hal_device_queue_host_call(cts.device, ANY, NOW, NOW, iree_hal_make_host_call(NULL, NULL), args,
+                                             IREE_HAL_HOST_CALL_FLAG_NONE));
+  iree_hal_semaphore_release(semaphore);
+}
+
+static void host_call_fails(void** state) {
+  call_record_t record = {.result = IREE_STATUS_ABORTED};
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  CHECK_OK(iree_hal_device_queue_host_call(cts.device, ANY, NOW, CTS_POINT(semaphore, 1),
+                                           iree_hal_make_host_call(record_call, &record), NULL,
+                                           IREE_HAL_HOST_CALL_FLAG_NONE));
+  CHECK_CODE(ABORTED, iree_hal_semaphore_wait(semaphore, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  iree_hal_semaphore_release(semaphore);
+}
+
+static void host_call_defers(void** state) {
+  call_record_t record = {.result = IREE_STATUS_DEFERRED};
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  CHECK_OK(iree_hal_device_queue_host_call(cts.device, ANY, NOW, CTS_POINT(semaphore, 3),
+                                           iree_hal_make_host_call(record_call, &record), NULL,
+                                           IREE_HAL_HOST_CALL_FLAG_NONE));
+  while (!iree_atomic_load(&record.count, iree_memory_order_seq_cst)) iree_wait_until(iree_time_now() + 100000);
+  CHECK_CODE(DEADLINE_EXCEEDED,
+             iree_hal_semaphore_wait(semaphore, 3, iree_make_timeout_ms(5), IREE_ASYNC_WAIT_FLAG_NONE));
+  CHECK_OK(iree_hal_semaphore_list_signal(record.signals, NULL));
+  wait_for(semaphore, 3);
+  iree_hal_semaphore_list_free(record.signals, cts.host_allocator);
+  iree_hal_semaphore_release(semaphore);
+}
+
+static void host_call_does_not_block(void** state) {
+  call_record_t record = {.result = IREE_STATUS_ABORTED};
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  CHECK_OK(iree_hal_device_queue_host_call(cts.device, ANY, NOW, CTS_POINT(semaphore, 1),
+                                           iree_hal_make_host_call(record_call, &record), NULL,
+                                           IREE_HAL_HOST_CALL_FLAG_NON_BLOCKING));
+  wait_for(semaphore, 1);
+  while (!iree_atomic_load(&record.count, iree_memory_order_seq_cst)) iree_wait_until(iree_time_now() + 100000);
+  iree_hal_semaphore_release(semaphore);
+}
+
+// A call may submit more work.
+static iree_status_t submit_from_call(void* user_data, const uint64_t args[4], iree_hal_host_call_context_t* context) {
+  iree_hal_semaphore_t* semaphore = (iree_hal_semaphore_t*)user_data;
+  return iree_hal_device_queue_barrier(context->device, ANY, NOW, CTS_POINT(semaphore, 7), IREE_HAL_EXECUTE_FLAG_NONE);
+}
+
+static void host_call_submits(void** state) {
+  iree_hal_semaphore_t *a = cts_semaphore(0), *b = cts_semaphore(0);
+  CHECK_OK(iree_hal_device_queue_host_call(cts.device, ANY, NOW, CTS_POINT(a, 1),
+                                           iree_hal_make_host_call(submit_from_call, b), NULL,
+                                           IREE_HAL_HOST_CALL_FLAG_NONE));
+  wait_for(a, 1);
+  wait_for(b, 7);
+  iree_hal_semaphore_release(a);
+  iree_hal_semaphore_release(b);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Devices
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void device_ends_with_work_pending(void** state) {
+  iree_hal_device_t* device = NULL;
+  CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &device));
+  iree_hal_semaphore_t *a = NULL, *b = NULL, *c = NULL;
+  CHECK_OK(iree_hal_semaphore_create(device, ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &a));
+  CHECK_OK(iree_hal_semaphore_create(device, ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &b));
+  CHECK_OK(iree_hal_semaphore_create(device, ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &c));
+  CHECK_OK(iree_hal_device_queue_barrier(device, ANY, CTS_POINT(a, 1), CTS_POINT(b, 1), IREE_HAL_EXECUTE_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_barrier(device, ANY, CTS_POINT(b, 1), CTS_POINT(c, 1), IREE_HAL_EXECUTE_FLAG_NONE));
+  iree_hal_device_release(device);
+  CHECK_CODE(CANCELLED, iree_hal_semaphore_wait(b, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  CHECK_CODE(CANCELLED, iree_hal_semaphore_wait(c, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  CHECK_OK(iree_hal_semaphore_signal(a, 1, NULL));
+  iree_hal_semaphore_release(a);
+  iree_hal_semaphore_release(b);
+  iree_hal_semaphore_release(c);
+}
+
+static void two_devices(void** state) {
+  iree_hal_device_t* other = NULL;
+  CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &other));
+  iree_hal_semaphore_t *a = cts_semaphore(0), *b = NULL;
+  CHECK_OK(iree_hal_semaphore_create(other, ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &b));
+  assert_true(iree_hal_device_query_semaphore_compatibility(other, a) & IREE_HAL_SEMAPHORE_COMPATIBILITY_DEVICE_WAIT);
+  iree_hal_buffer_t* buffer = cts_buffer(4, 0);
+  const uint8_t pattern = 1;
+  CHECK_OK(iree_hal_device_queue_barrier(other, ANY, CTS_POINT(a, 1), CTS_POINT(b, 1), IREE_HAL_EXECUTE_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_fill(cts.device, ANY, NOW, CTS_POINT(a, 1), buffer, 0, 4, &pattern, 1,
+                                      IREE_HAL_FILL_FLAG_NONE));
+  wait_for(b, 1);
+  assert_int_equal(cts_word(buffer, 0), 0x01010101);
+  iree_hal_device_release(other);
+  iree_hal_semaphore_release(a);
+  iree_hal_semaphore_release(b);
+  iree_hal_buffer_release(buffer);
+}
+
+static void groups(void** state) {
+  iree_hal_device_group_t* group = NULL;
+  CHECK_OK(iree_hal_device_group_create_from_device(cts.device, NULL, cts.host_allocator, &group));
+  assert_int_equal(iree_hal_device_group_device_count(group), 1);
+  assert_ptr_equal(iree_hal_device_group_device_at(group, 0), cts.device);
+  assert_null(iree_hal_device_group_device_at(group, 1));
+  iree_hal_device_group_release(group);
+  iree_hal_device_group_builder_t builder;
+  iree_hal_device_group_builder_initialize(&builder, NULL);
+  CHECK_CODE(INVALID_ARGUMENT, iree_hal_device_group_builder_finalize(&builder, cts.host_allocator, &group));
+  iree_hal_device_group_builder_initialize(&builder, NULL);
+  CHECK_OK(iree_hal_device_group_builder_add_device(&builder, cts.device));
+  CHECK_CODE(ALREADY_EXISTS, iree_hal_device_group_builder_add_device(&builder, cts.device));
+  iree_hal_device_group_builder_deinitialize(&builder);
+  CHECK_OK(iree_hal_device_queue_flush(cts.device, ANY));
+}
+
+CTS_SUITE(queue, cmocka_unit_test(barrier), cmocka_unit_test(out_of_order), cmocka_unit_test(long_chain),
+          cmocka_unit_test(wait_for_many), cmocka_unit_test(failure_passes_on), cmocka_unit_test(transfers),
+          cmocka_unit_test(queue_alloca), cmocka_unit_test(alloca_in_command_buffer), cmocka_unit_test(alloca_errors),
+          cmocka_unit_test(host_call), cmocka_unit_test(host_call_fails), cmocka_unit_test(host_call_defers),
+          cmocka_unit_test(host_call_does_not_block), cmocka_unit_test(host_call_submits),
+          cmocka_unit_test(device_ends_with_work_pending), cmocka_unit_test(two_devices), cmocka_unit_test(groups));
