@@ -50,6 +50,7 @@ ir_op_t* emit_block(emit_t* e, ir_block_t* block) {
     if (ir_has_trait(op, IR_TRAIT_TERMINATOR)) return op;
     if (e->debug) debug_location(e->debug, op->loc);
     emit_op(e, op);
+    ++e->op_count;
     if (e->failed) return NULL;
   }
   return NULL;
@@ -79,6 +80,7 @@ bool emit_function(emit_t* e, ir_op_t* func, target_entry_t* info) {
   e->func = func;
   e->info = info;
   e->workgroup_memory = 0;
+  e->reload.block = NULL;
   e->workgroup_global = NULL;
   e->used_inputs = 0;
   e->function = e->hooks->entry(e, func);

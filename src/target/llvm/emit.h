@@ -42,6 +42,27 @@ typedef struct emit_features_t {
   bool native_minimum;  // minimum and maximum with IEEE 754-2019 semantics
 } emit_features_t;
 
+// Loads of the block at work (reload.h).
+enum { RELOAD_GROUPS = 8, RELOAD_LOADS = 128 };
+typedef struct reload_load_t {
+  int64_t constant;
+  LLVMTypeRef type;
+  uint32_t position;
+} reload_load_t;
+typedef struct reload_group_t {
+  const ir_value_t* memory;
+  const ir_value_t* root;  // varying part of the offset
+  LLVMValueRef base;       // opaque address to use, or NULL
+  int64_t base_constant;   // its offset's constant part
+  uint32_t load_count;
+  reload_load_t loads[RELOAD_LOADS];
+} reload_group_t;
+typedef struct reload_t {
+  LLVMBasicBlockRef block;
+  uint32_t count;
+  reload_group_t groups[RELOAD_GROUPS];
+} reload_t;
+
 struct emit_t {
   LLVMContextRef context;
   LLVMModuleRef module;
@@ -59,6 +80,8 @@ struct emit_t {
   LLVMValueRef environment, dispatch, workgroup;  // CPU arguments
   uint64_t workgroup_memory;                      // bytes handed out so far
   target_entry_t* info;
+  uint32_t op_count;  // ops emitted so far
+  reload_t reload;
   uint32_t used_inputs;           // target's own: hardware inputs that the function reads
   LLVMValueRef workgroup_global;  // GPU: array that stands for it until its size is known
 };

@@ -4,6 +4,7 @@
 #include "target/entry.h"
 #include "target/llvm/build.h"
 #include "target/llvm/emit.h"
+#include "target/llvm/reload.h"
 #include "target/llvm/types.h"
 
 static const ir_type_t* element_of(const ir_op_t* op, uint32_t memory_operand) {
@@ -64,7 +65,7 @@ static void mark_readonly_memory(emit_t* e, const ir_op_t* op, uint32_t memory_o
 void emit_op_load(emit_t* e, ir_op_t* op) {
   const ir_type_t* type = ir_result(op, 0)->type;
   LLVMTypeRef memory = emit_memory_type(e, type);
-  LLVMValueRef address = address_of(e, op, 0);
+  LLVMValueRef address = reload_address(e, op, element_memory_type(e, op, 0), memory);
   unsigned align = alignment_of(op, element_of(op, 0));
   LLVMValueRef loaded;
   if (op->operand_count <= 2) {
