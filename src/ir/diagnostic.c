@@ -49,13 +49,18 @@ static void report(ir_context_t* ctx, ir_severity_t severity, const ir_loc_t* lo
   if (severity == IR_ERROR) ++ctx->error_count;
   text_t out = {0};
   const ir_loc_t* file = loc ? ir_loc_find_file(loc) : NULL;
-  if (file) {
+  bool in_file = file && !file->line;  // a file without lines: the name in it says where
+  if (in_file) {
+    text_printf(&out, "%s: ", file->name);
+  } else if (file) {
     text_printf(&out, "%s:%u:%u: ", file->name, file->line, file->column);
   } else if (loc && loc->kind == IR_LOC_NAME) {
     text_printf(&out, "\"%s\": ", loc->name);
   }
-  text_printf(&out, "%s: %s", names[severity], text);
-  const ir_source_t* source = file ? find_source(ctx, file->name) : NULL;
+  text_printf(&out, "%s: ", names[severity]);
+  if (in_file && loc->kind == IR_LOC_NAME) text_printf(&out, "\"%s\": ", loc->name);
+  text_puts(&out, text);
+  const ir_source_t* source = file && !in_file ? find_source(ctx, file->name) : NULL;
   if (source) show_line(&out, source, file->line, file->column);
   if (ctx->diagnostic) {
     ctx->diagnostic(ctx->diagnostic_user, severity, loc, text, out.data);

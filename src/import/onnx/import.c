@@ -32,6 +32,9 @@ static bool import_nodes(onnx_importer_t* im, scope_t* scope, const onnx_pb_node
 static bool import_subgraph(onnx_importer_t* im, const scope_t* outer, const onnx_pb_graph_t* graph,
                             ir_region_t* region);
 
+// The place of something with a name in the model.
+static const ir_loc_t* name_loc(onnx_importer_t* im, const char* name) { return ir_loc_name(im->ctx, name, im->file); }
+
 static ir_name_t intern(onnx_importer_t* im, onnx_bytes_t bytes) {
   return ir_intern(im->ctx, bytes.data ? bytes.data : "", bytes.size);
 }
@@ -81,7 +84,7 @@ static ir_value_t* build_constant(onnx_importer_t* im, const ir_attr_t* value) {
 }
 
 static ir_value_t* import_initializer(onnx_importer_t* im, const onnx_pb_tensor_t* tensor, ir_name_t name) {
-  im->loc = ir_loc_name(im->ctx, name, NULL);
+  im->loc = name_loc(im, name);
   const ir_attr_t* value = onnx_tensor_attr(im, tensor, name);
   if (!value) return NULL;
   if (onnx_is_external(im, value->type)) return onnx_externalize(im, name, value->type, value);
@@ -90,7 +93,7 @@ static ir_value_t* import_initializer(onnx_importer_t* im, const onnx_pb_tensor_
 
 static ir_value_t* build_none(onnx_importer_t* im) {
   const ir_type_t* type = none_type(im);
-  im->loc = ir_loc_name(im->ctx, "onnx_importer.none", NULL);
+  im->loc = name_loc(im, "onnx_importer.none");
   ir_op_t* op = build_op(im, (ir_op_state_t){.name = "torch.constant.none", .result_types = &type, .result_count = 1});
   ir_value_t* none = ir_result(op, 0);
   none->name = ir_intern_cstr(im->ctx, "none");
@@ -180,6 +183,14 @@ static ir_value_t* find_value(onnx_importer_t* im, const scope_t* scope, onnx_by
   return value;
 }
 
+static bool define_value(onnx_importer_t* im, scope_t* scope, onnx_bytes_t bytes, ir_value_t* value) {
+  ir_name_t name = intern(im, bytes);
+  if (!*name) return true;
+  if (onnx_names_has(scope->values, name)) return ir_error(im->ctx, im->loc, "'%s' is defined twice", name);
+  onnx_names_set(scope->values, name, value);
+  return true;
+}
+
 static bool import_operator(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_t* node) {
   arena_t* arena = ir_context_arena(im->ctx);
   node_attrs_t attrs = {0};
@@ -210,8 +221,7 @@ static bool import_operator(onnx_importer_t* im, scope_t* scope, const onnx_pb_n
   im->loc = loc;
   if (!onnx_finish_op(im, op)) return false;
   for (size_t i = 0; i < outputs; ++i) {
-    ir_name_t name = intern(im, node->outputs.data[i]);
-    if (*name) onnx_names_set(scope->values, name, ir_result(op, (uint32_t)i));
+    if (!define_value(im, scope, node->outputs.data[i], ir_result(op, (uint32_t)i))) return false;
   }
   return true;
 }
@@ -274,24 +284,41 @@ static bool expand_function(onnx_importer_t* im, scope_t* scope, const onnx_pb_n
   for (size_t i = 0; done && i < node->outputs.count; ++i) {
     ir_value_t* value = find_value(im, &inner, f->outputs.data[i]);
     if (!value) return false;
-    if (node->outputs.data[i].size) onnx_names_set(scope->values, intern(im, node->outputs.data[i]), value);
+    if (!define_value(im, scope, node->outputs.data[i], value)) return false;
   }
   return done;
 }
 
+// Operators are told apart by name only from here on, so those of an unknown domain must not look like known ones.
+static bool check_domain(onnx_importer_t* im, const onnx_pb_node_t* node) {
+  static const char* const known[] = {"", "com.microsoft", "ai.onnx.ml", "ai.onnx.training",
+                                      "ai.onnx.preview.training"};
+  onnx_bytes_t domain = domain_of(node->domain);
+  bool imported = domain.size == 0, familiar = false;
+  for (size_t i = 0; i < im->model->opset_imports.count; ++i) {
+    imported |= same_bytes(im->model->opset_imports.data[i].domain, domain);
+  }
+  for (size_t i = 0; i < sizeof(known) / sizeof(*known); ++i) familiar |= onnx_bytes_equal(domain, known[i]);
+  const char *name = intern(im, node->op_type), *from = intern(im, domain);
+  if (!imported)
+    return ir_error(im->ctx, im->loc, "operator '%s' is of domain '%s', which the model does not import", name, from);
+  if (familiar || !onnx_find_row(name)) return true;
+  return ir_error(im->ctx, im->loc, "operator '%s' of domain '%s' is not supported", name, from);
+}
+
 static bool import_node(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_t* node) {
-  im->loc = ir_loc_name(im->ctx, node->name.size ? intern(im, node->name) : intern(im, node->op_type), NULL);
+  im->loc = name_loc(im, node->name.size ? intern(im, node->name) : intern(im, node->op_type));
   if (++im->op_count > MAX_OPS) return ir_error(im->ctx, im->loc, "the model expands to more than %d nodes", MAX_OPS);
   const onnx_pb_function_t* function = find_function(im->model, node);
   if (function) return expand_function(im, scope, node, function);
+  if (!im->function_depth && !check_domain(im, node)) return false;
   if (onnx_bytes_equal(node->op_type, "Constant") && node->outputs.count == 1) {
     for (size_t i = 0; i < node->attributes.count; ++i) {
       const onnx_pb_attribute_t* a = &node->attributes.data[i];
       if (!onnx_bytes_equal(a->name, "value") || a->ref_attr_name.size || !a->t) continue;
       ir_name_t name = intern(im, node->outputs.data[0]);
       ir_value_t* value = import_initializer(im, a->t, name);
-      if (value) onnx_names_set(scope->values, name, value);
-      return value != NULL;
+      return value && define_value(im, scope, node->outputs.data[0], value);
     }
   }
   return import_operator(im, scope, node);
@@ -332,14 +359,13 @@ static bool import_body(onnx_importer_t* im, scope_t* scope, const onnx_pb_graph
   for (size_t i = 0; i < graph->initializers.count; ++i) {
     const onnx_pb_tensor_t* tensor = &graph->initializers.data[i];
     ir_value_t* value = import_initializer(im, tensor, intern(im, tensor->name));
-    if (!value) return false;
-    onnx_names_set(scope->values, intern(im, tensor->name), value);
+    if (!value || !define_value(im, scope, tensor->name, value)) return false;
   }
   scope->none = build_none(im);
   if (im->lowering) onnx_infer_op(im->lowering, scope->none->def);
   if (!import_nodes(im, scope, &graph->nodes)) return false;
   ir_value_t** results = ARENA_ARRAY(ir_context_arena(im->ctx), ir_value_t*, graph->outputs.count + 1);
-  im->loc = ir_loc_name(im->ctx, intern(im, graph->name), NULL);
+  im->loc = name_loc(im, intern(im, graph->name));
   for (size_t i = 0; i < graph->outputs.count; ++i) {
     if (!(results[i] = find_value(im, scope, graph->outputs.data[i].name))) return false;
   }
@@ -406,7 +432,7 @@ static bool externalize_inputs(onnx_importer_t* im, scope_t* scope, const onnx_p
                                uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     ir_name_t name = intern(im, inputs[i]->name);
-    im->loc = ir_loc_name(im->ctx, name, NULL);
+    im->loc = name_loc(im, name);
     const ir_type_t* type = onnx_import_type(im, inputs[i]->type, name);
     if (!type) return false;
     if (type->kind != IR_TYPE_VTENSOR || type->rank < 0) {
@@ -442,10 +468,10 @@ static bool import_main(onnx_importer_t* im, const onnx_pb_graph_t* graph) {
     count = (uint32_t)im->options->externalize_inputs;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    im->loc = ir_loc_name(ctx, intern(im, inputs[i]->name), NULL);
+    im->loc = name_loc(im, intern(im, inputs[i]->name));
     if (!(types[i] = onnx_import_type(im, inputs[i]->type, im->loc->name))) return false;
   }
-  im->loc = ir_loc_name(ctx, arena_printf(arena, "graph:%s", intern(im, graph->name)), NULL);
+  im->loc = name_loc(im, arena_printf(arena, "graph:%s", intern(im, graph->name)));
   const ir_type_t* type = ir_type_function(ctx, types, count, NULL, 0);
   ir_op_t* func = ir_func_create(ctx, ir_module_body(im->module), im->loc, intern(im, graph->name), type);
   set_meta(im, func, im->to_opset);
@@ -490,7 +516,7 @@ ir_op_t* onnx_import_buffer(ir_context_t* ctx, const onnx_source_t* source, cons
                             onnx_files_t* files) {
   arena_t* arena = ir_context_arena(ctx);
   onnx_importer_t im = {.ctx = ctx, .options = options, .files = files, .path = source->path};
-  im.loc = ir_loc_file(ctx, source->path, 1, 1);
+  im.file = im.loc = ir_loc_file(ctx, source->path, 0, 0);
   im.directory = options->data_dir ? options->data_dir : directory_of(arena, source->path);
   const char* error = NULL;
   size_t offset = 0;

@@ -18,6 +18,7 @@ typedef struct onnx_importer_t {
   const char* directory;  // of external data
   const onnx_pb_model_t* model;
   ir_builder_t builder;
+  const ir_loc_t* file;       // the model as a whole
   const ir_loc_t* loc;        // of the node at work
   onnx_names_t* resources;    // resource names in use
   onnx_names_t* globals;      // names of globals in use

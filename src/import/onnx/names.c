@@ -43,6 +43,10 @@ void* onnx_names_get(const onnx_names_t* names, ir_name_t name) {
   return NULL;
 }
 
+bool onnx_names_has(const onnx_names_t* names, ir_name_t name) {
+  return names->capacity && names->slots[find_slot(names, name)].name;
+}
+
 ir_name_t onnx_names_unique(onnx_names_t* names, ir_context_t* ctx, const char* name) {
   ir_name_t base = ir_intern_cstr(ctx, name), unique = base;
   uintptr_t number = (uintptr_t)onnx_names_get(names, base);

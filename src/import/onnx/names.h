@@ -19,6 +19,7 @@ typedef struct onnx_names_t {
 onnx_names_t* onnx_names_create(arena_t* arena, const onnx_names_t* parent);
 void onnx_names_set(onnx_names_t* names, ir_name_t name, void* value);
 void* onnx_names_get(const onnx_names_t* names, ir_name_t name);  // NULL when absent
+bool onnx_names_has(const onnx_names_t* names, ir_name_t name);   // here, not in a parent
 // `name`, or with "_1", "_2", ... appended so that it was never returned before.
 ir_name_t onnx_names_unique(onnx_names_t* names, ir_context_t* ctx, const char* name);
 

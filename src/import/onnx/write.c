@@ -56,6 +56,7 @@ bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file) {
   text_t text = {0};
   collect_op(&resources, module);
   ir_print_op(ctx, &text, module, IR_PRINT_NO_RESOURCES, 0);
+  if (!text.size || text.data[text.size - 1] != '\n') text_puts(&text, "\n");
   bool done = fwrite(text.data, 1, text.size, file) == text.size;
   text_finish(&text);
   if (done && resources.count) done = fputs("\n{-#\n  dialect_resources: {\n    builtin: {\n", file) >= 0;
