@@ -33,6 +33,18 @@ static bool is_class(const ir_type_t* type, const char* classes) {
   return false;
 }
 
+static bool arith_verify_floats(ir_context_t* ctx, ir_op_t* op) {
+  const ir_type_t* type = ir_type_scalar(ir_operand(op, 0)->type);
+  if (type->kind == IR_TYPE_FLOAT) return true;
+  return ir_op_error(ctx, op, "takes floats, not %s; the integer op ends in 'i'", ir_type_str(ctx, type));
+}
+
+static bool arith_verify_integers(ir_context_t* ctx, ir_op_t* op) {
+  const ir_type_t* type = ir_type_scalar(ir_operand(op, 0)->type);
+  if (type->kind == IR_TYPE_INTEGER || type->kind == IR_TYPE_INDEX) return true;
+  return ir_op_error(ctx, op, "takes integers or index, not %s; the float op ends in 'f'", ir_type_str(ctx, type));
+}
+
 static bool arith_verify_cast(ir_context_t* ctx, ir_op_t* op) {
   const ir_type_t *from = ir_type_scalar(ir_operand(op, 0)->type), *to = ir_type_scalar(op->results[0].type);
   for (size_t i = 0; i < sizeof(casts) / sizeof(casts[0]); ++i) {

@@ -286,7 +286,8 @@ IREE_API_EXPORT iree_status_t iree_hal_buffer_mapping_subspan(iree_hal_buffer_ma
 // For drivers
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Wraps host memory; `release_callback` runs when the buffer dies. `data` must be aligned to IREE_HAL_HEAP_BUFFER_ALIGNMENT and cover
+// Wraps host memory; `release_callback` runs when the buffer dies. `data` must be aligned to
+// IREE_HAL_HEAP_BUFFER_ALIGNMENT and cover
 // `allocation_size`.
 IREE_API_EXPORT iree_status_t iree_hal_heap_buffer_wrap(
     iree_hal_buffer_placement_t placement, iree_hal_memory_type_t memory_type, iree_hal_memory_access_t allowed_access,
