@@ -422,6 +422,7 @@ static iree_status_t allocate_op(local_device_t* device, size_t size, local_op_t
 }
 
 static void copy_list(iree_hal_semaphore_list_t* list, uint8_t** storage) {
+  if (list->count == 0) return;
   uint64_t* values = (uint64_t*)*storage;
   iree_hal_semaphore_t** semaphores = (iree_hal_semaphore_t**)(values + list->count);
   memcpy(values, list->payload_values, list->count * sizeof(*values));
