@@ -391,7 +391,9 @@ static bool import_subgraph(onnx_importer_t* im, const scope_t* outer, const onn
     if (im->lowering) onnx_infer_argument(im->lowering, arg);
     onnx_names_set(scope.values, name, arg);
   }
+  if (im->lowering) ++im->lowering->tentative;
   bool done = import_body(im, &scope, graph, "torch.operator_terminator");
+  if (im->lowering) --im->lowering->tentative;
   im->builder = saved;
   return done;
 }

@@ -53,6 +53,7 @@ struct onnx_lowering_t {
   bool inferring;       // for types only: ops without a lowering are no errors
   bool no_propagation;  // only constants themselves are known, not what is computed from them
   bool unsupported;     // set when a handler said so
+  uint32_t tentative;   // inferring in subgraphs: a branch that is never taken may hold what can never work
   uint32_t depth;       // of regions
   uint32_t op_count;    // lowered so far
 };

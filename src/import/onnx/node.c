@@ -24,6 +24,8 @@ static void report(onnx_node_t* n, const char* format, va_list args) {
 }
 
 bool onnx_error(onnx_node_t* n, const char* format, ...) {
+  onnx_lowering_t* l = n->lowering;
+  if (l->inferring && l->tentative) return l->unsupported = true, false;
   va_list args;
   va_start(args, format);
   report(n, format, args);
