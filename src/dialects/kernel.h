@@ -27,8 +27,8 @@ static inline int kernel_scalar_fn(const ir_op_t* op) {
 // Builders. Scalar functions fold constants and the trivial (x + 0, x * 1, x * 0 on integers), so that index arithmetic
 // stays short; `kernel_lanes` is 1 for scalars.
 ir_value_t* kernel_index(ir_builder_t* b, int64_t value);
-ir_value_t* kernel_number(ir_builder_t* b, const ir_type_t* type, double value);     // splat for vectors
-ir_value_t* kernel_integer(ir_builder_t* b, const ir_type_t* type, int64_t value);   // splat for vectors
+ir_value_t* kernel_number(ir_builder_t* b, const ir_type_t* type, double value);    // splat for vectors
+ir_value_t* kernel_integer(ir_builder_t* b, const ir_type_t* type, int64_t value);  // splat for vectors
 bool kernel_constant_index(const ir_value_t* value, int64_t* out);
 ir_value_t* kernel_unary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x);
 ir_value_t* kernel_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);
@@ -57,8 +57,8 @@ ir_value_t* kernel_id(ir_builder_t* b, uint32_t code, int64_t axis);  // KERNEL_
 // Structured control flow: begin moves the builder into the body, end yields and moves it behind.
 typedef struct kernel_loop_t {
   ir_op_t* op;
-  ir_value_t* index;         // induction variable
-  ir_value_t** iters;        // body's iteration arguments
+  ir_value_t* index;   // induction variable
+  ir_value_t** iters;  // body's iteration arguments
   ir_builder_t outside;
 } kernel_loop_t;
 kernel_loop_t kernel_for_begin(ir_builder_t* b, ir_value_t* lower, ir_value_t* upper, ir_value_t* step,
