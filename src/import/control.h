@@ -13,6 +13,17 @@ typedef struct lower_branch_t {
 // graph.if; sets n->out. `condition` is i1 or tensor<i1>.
 bool lower_build_if(lower_op_t* n, ir_value_t* condition, const lower_branch_t* then, const lower_branch_t* other);
 
+// graph.while from two pieces: `before` decides whether to go on and gives values; `after` makes the next start values
+// of them. Both are lowered at l->b, `before` twice: in front of the loop, and at the end of its body.
+typedef struct lower_while_t {
+  bool (*before)(void* user, const lower_value_t* inits, uint32_t count, ir_value_t** go_on, lower_list_t* values);
+  bool (*after)(void* user, ir_value_t* const* values, const lower_value_t** inits, uint32_t* count);
+  void* user;
+} lower_while_t;
+// `types` are those of the values; `results` gets them as they are at the end.
+bool lower_build_while(lowering_t* l, const ir_loc_t* loc, const lower_value_t* inits, uint32_t count,
+                       const lower_types_t* types, const lower_while_t* pieces, lower_list_t* results);
+
 // graph.call of a function of the module; sets n->out.
 bool lower_call_symbol(lower_op_t* n, const char* callee);
 // graph.barrier over all operands; sets n->out.

@@ -44,9 +44,10 @@ struct lowering_t {
   ir_context_t* ctx;
   ir_op_t* module;
   ir_builder_t b;
-  uint32_t depth;       // of regions
-  uint32_t whole;       // > 0: the body of scalar ops at work runs on whole tensors; declared shapes mean nothing
-  bool refine_results;  // a function may return shapes that are more static than declared
+  uint32_t depth;  // of regions
+  uint32_t whole;  // > 0: the body of scalar ops at work runs on whole tensors; declared shapes mean nothing
+  const struct lower_loops_t* loops;  // of that body, when it is a loop nest's
+  bool refine_results;                // a function may return shapes that are more static than declared
 };
 
 struct lower_op_t {
@@ -130,6 +131,13 @@ bool lower_unify(lower_op_t* n, ir_value_t** values, uint32_t count);
 ir_value_t* lower_splat(ir_builder_t* b, ir_value_t* x, ir_value_t* like);
 // The one number all elements of a value are, as far as is known.
 bool lower_splat_value(const ir_value_t* v, double* out);
+bool lower_splat_integer(const ir_value_t* v, int64_t* out);
+
+// Kinds of graph.reduce: "add", "max", ... The scalar function of one; whether a start value changes nothing; x
+// combined with a start value (of x's shape or without dims) unless it changes nothing.
+scalar_fn_t lower_kind_fn(const char* kind);
+bool lower_is_identity(const char* kind, const ir_value_t* start);
+ir_value_t* lower_with_init(lower_op_t* n, const char* kind, ir_value_t* x, ir_value_t* init);
 
 // An index from a scalar integer or element `i` of a small integer tensor, computed on the host where possible.
 ir_value_t* lower_index(ir_builder_t* b, ir_value_t* v);

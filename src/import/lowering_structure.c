@@ -65,6 +65,62 @@ bool lower_build_if(lower_op_t* n, ir_value_t* condition, const lower_branch_t* 
   return true;
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Loops
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The condition as tensor<i1>, then the values as `types` say.
+static bool run_before(lowering_t* l, const lower_value_t* inits, uint32_t count, const lower_types_t* types,
+                       const lower_while_t* pieces, lower_list_t* out) {
+  ir_value_t* go_on = NULL;
+  lower_list_t values = {.count = 0};
+  if (!pieces->before(pieces->user, inits, count, &go_on, &values)) return false;
+  if (values.count != types->count || types->count + 1 > LOWER_MAX_FLAT) {
+    return ir_error(l->ctx, l->b.loc, "a loop gives %u values where %u are expected", values.count, types->count);
+  }
+  out->items[0] = lower_as_tensor(&l->b, go_on);
+  out->count = types->count + 1;
+  for (uint32_t i = 0; i < types->count; ++i) {
+    out->items[i + 1] = lower_coerce(l, values.items[i], types->items[i]);
+    if (!out->items[i + 1]) return false;
+  }
+  return true;
+}
+
+bool lower_build_while(lowering_t* l, const ir_loc_t* loc, const lower_value_t* inits, uint32_t count,
+                       const lower_types_t* types, const lower_while_t* pieces, lower_list_t* results) {
+  lower_list_t carried = {.count = 0};
+  const ir_type_t* all[LOWER_MAX_FLAT];
+  if (!run_before(l, inits, count, types, pieces, &carried)) return false;
+  for (uint32_t i = 0; i < carried.count; ++i) all[i] = carried.items[i]->type;
+  ir_op_state_t state = {.info = ir_context_op(l->ctx, GRAPH_WHILE),
+                         .loc = loc,
+                         .operands = carried.items,
+                         .operand_count = carried.count,
+                         .result_types = all,
+                         .result_count = carried.count,
+                         .region_count = 2};
+  ir_op_t* loop = ir_build(&l->b, &state);
+  ir_builder_t saved = l->b;
+  ir_block_t* blocks[2];
+  for (int r = 0; r < 2; ++r) {
+    blocks[r] = ir_block_create(l->ctx);
+    ir_region_append(&loop->regions[r], blocks[r]);
+    for (uint32_t i = 0; i < carried.count; ++i) ir_block_add_arg(l->ctx, blocks[r], all[i]);
+  }
+  l->b = ir_builder_at_end(l->ctx, blocks[0]);
+  l->b.loc = saved.loc;
+  ir_build_op(&l->b, GRAPH_YIELD, &blocks[0]->args[0], 1, NULL);
+  l->b.block = blocks[1];
+  bool ok = pieces->after(pieces->user, blocks[1]->args + 1, &inits, &count) &&
+            run_before(l, inits, count, types, pieces, &carried);
+  if (ok) ir_build_op(&l->b, GRAPH_YIELD, carried.items, carried.count, NULL);
+  l->b = saved;
+  results->count = types->count;
+  for (uint32_t i = 0; i < types->count; ++i) results->items[i] = ir_result(loop, i + 1);
+  return ok;
+}
+
 bool lower_top_k(lower_op_t* n, ir_value_t* x, int64_t k, bool smallest) {
   const ir_type_t* type = x->type;
   int64_t axis = type->rank - 1, dims[GRAPH_MAX_RANK];

@@ -162,18 +162,76 @@ bool lower_unify(lower_op_t* n, ir_value_t** values, uint32_t count) {
   return true;
 }
 
-bool lower_splat_value(const ir_value_t* v, double* out) {
+// The constant of one number that a value repeats, or NULL.
+static const ir_attr_t* splat_attr(const ir_value_t* v) {
   while (v->def && (ir_is(v->def, GRAPH_BROADCAST) || ir_is(v->def, GRAPH_RESHAPE) || ir_is(v->def, GRAPH_TO_TENSOR))) {
     v = ir_operand(v->def, 0);
   }
   const ir_attr_t* value = ir_is(v->def, GRAPH_CONSTANT) ? ir_op_attr(v->def, "value") : NULL;
+  if (!value || value->kind == IR_ATTR_INTEGER || value->kind == IR_ATTR_FLOAT) return value;
+  bool one = value->kind == IR_ATTR_ELEMENTS && (value->splat || ir_type_count(value->type) == 1);
+  return one ? value : NULL;
+}
+
+bool lower_splat_value(const ir_value_t* v, double* out) {
+  const ir_attr_t* value = splat_attr(v);
   if (!value) return false;
-  if (value->kind == IR_ATTR_INTEGER) *out = (double)value->integer;
-  if (value->kind == IR_ATTR_FLOAT) *out = value->number;
-  if (value->kind == IR_ATTR_INTEGER || value->kind == IR_ATTR_FLOAT) return true;
-  if (value->kind != IR_ATTR_ELEMENTS || (!value->splat && ir_type_count(value->type) != 1)) return false;
-  *out = ir_attr_element_number(value, 0);
+  *out = value->kind == IR_ATTR_INTEGER ? (double)value->integer
+         : value->kind == IR_ATTR_FLOAT ? value->number
+                                        : ir_attr_element_number(value, 0);
   return true;
+}
+
+bool lower_splat_integer(const ir_value_t* v, int64_t* out) {
+  const ir_attr_t* value = splat_attr(v);
+  if (!value || value->kind == IR_ATTR_FLOAT) return false;
+  *out = value->kind == IR_ATTR_INTEGER ? value->integer : ir_attr_element_integer(value, 0);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Kinds of reductions
+//===----------------------------------------------------------------------------------------------------------------===
+
+scalar_fn_t lower_kind_fn(const char* kind) {
+  static const scalar_fn_t kinds[] = {SCALAR_add,  SCALAR_mul, SCALAR_min, SCALAR_max, SCALAR_minu,
+                                      SCALAR_maxu, SCALAR_and, SCALAR_or,  SCALAR_xor};
+  for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
+    if (strcmp(scalar_info[kinds[i]].name, kind) == 0) return kinds[i];
+  }
+  return SCALAR_COUNT;
+}
+
+static bool is_float_identity(scalar_fn_t fn, const ir_value_t* start) {
+  double number;
+  if (!lower_splat_value(start, &number)) return false;
+  if (fn == SCALAR_min || fn == SCALAR_max) return isinf(number) && (number > 0) == (fn == SCALAR_min);
+  return number == (fn == SCALAR_mul);
+}
+
+bool lower_is_identity(const char* kind, const ir_value_t* start) {
+  const ir_type_t* element = ir_type_scalar(start->type);
+  scalar_fn_t fn = lower_kind_fn(kind);
+  int64_t value, most = element->width >= 64 || !element->width ? INT64_MAX : ((int64_t)1 << (element->width - 1)) - 1;
+  if (ir_type_is_float(element)) return is_float_identity(fn, start);
+  if (!lower_splat_integer(start, &value)) return false;
+  switch (fn) {
+    case SCALAR_mul:
+      return value == 1;
+    case SCALAR_min:
+      return value == most;
+    case SCALAR_max:
+      return value == -most - 1;
+    case SCALAR_and:
+    case SCALAR_minu:
+      return value == -1;
+    default:
+      return value == 0;
+  }
+}
+
+ir_value_t* lower_with_init(lower_op_t* n, const char* kind, ir_value_t* x, ir_value_t* init) {
+  return lower_is_identity(kind, init) ? x : lower_binary(n, lower_kind_fn(kind), x, init);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -7,4 +7,113 @@
 // Upper half of a product.
 ir_value_t* arith_high_product(lower_op_t* n, ir_value_t* x, ir_value_t* y, bool is_unsigned);
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Shapes (shape.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+// A list of numbers and index values, as [%a, 1, ...] reads.
+typedef struct mixed_t {
+  int64_t values[GRAPH_MAX_RANK];  // IR_DYNAMIC: in v
+  ir_value_t* v[GRAPH_MAX_RANK];
+  uint32_t count;
+} mixed_t;
+// Takes the dynamic ones from the operands at *operand on.
+bool mixed_read(lower_op_t* n, const char* name, uint32_t* operand, mixed_t* out);
+// The number or the value as an index.
+ir_value_t* mixed_index(lower_op_t* n, const mixed_t* list, uint32_t i);
+// Run-time sizes of `type`'s '?' dims.
+uint32_t mixed_dims(lower_op_t* n, const mixed_t* sizes, const ir_type_t* type, ir_value_t** out);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Loop nests over whole tensors (loops.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+// One result of an indexing map: sum of up to two loops times factors, plus a constant.
+typedef struct loop_term_t {
+  int32_t loop[2];  // -1: none
+  int64_t factor[2];
+  int64_t constant;
+} loop_term_t;
+typedef struct loop_map_t {
+  loop_term_t terms[GRAPH_MAX_RANK];
+  uint32_t count;
+  const ir_affine_map_t* affine;  // as written
+  bool is_linear;                 // every result is such a sum
+  bool is_projected;              // every result is a loop of its own (each at most once) or a constant
+} loop_map_t;
+
+enum { LOOPS_MAX_OPERANDS = 32 };
+// A linalg op as loops: what its indexing maps and iterators say.
+struct lower_loops_t {
+  uint32_t rank, ins, outs;
+  bool reduction[GRAPH_MAX_RANK];
+  loop_map_t maps[LOOPS_MAX_OPERANDS];
+  const ir_type_t* type;  // tensor<sizes x index>
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  ir_value_t* index[GRAPH_MAX_RANK];  // in a body on numbers: the loops' numbers, where they are used
+};
+typedef struct lower_loops_t loops_t;
+
+void loops_map_from_affine(const ir_affine_map_t* map, loop_map_t* out);
+// Result i is loop loops[i], of `rank` loops.
+void loops_map_from_list(ir_context_t* ctx, const int64_t* loops, uint32_t count, uint32_t rank, loop_map_t* out);
+// Maps and iterators of an op that has them as attributes. False after a diagnostic.
+bool loops_read(lower_op_t* n, loops_t* l);
+// Number of ins; outs follow.
+bool linalg_read_segments(lower_op_t* n, uint32_t* ins, uint32_t* outs);
+// Finds the loops' sizes. False after a diagnostic.
+bool loops_find_sizes(lower_op_t* n, loops_t* l);
+// The operand (at its map) with the shape of the loops.
+ir_value_t* loops_spread(lower_op_t* n, const loops_t* l, uint32_t operand);
+// A value over all loops (or fewer: repeated) as result `out` has it.
+ir_value_t* loops_collect(lower_op_t* n, const loops_t* l, uint32_t out, ir_value_t* value);
+// Runs a block of scalar ops on whole tensors. NULL args of the block's unused arguments are allowed.
+bool loops_run(lower_op_t* n, const loops_t* l, ir_block_t* block, lower_value_t* args, lower_value_t** results,
+               uint32_t* count);
+// Everything a linalg op with a region is: elementwise, reduction, or as it is.
+bool loops_lower(lower_op_t* n, loops_t* l, ir_block_t* block);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Contractions, convolutions, pooling by the roles of their dimensions (roles.c). A role is a letter per dimension:
+// operands of a contraction have the same letter where they share a loop; convolutions use n (batch), g (group),
+// c (reduced channel), o (output channel), digits (spatial).
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct contract_roles_t {
+  const char *lhs, *rhs, *result;
+  bool unsigned_lhs, unsigned_rhs;
+} contract_roles_t;
+// init + lhs * rhs; the result's element type is init's.
+ir_value_t* roles_contract(lower_op_t* n, ir_value_t* lhs, ir_value_t* rhs, ir_value_t* init,
+                           const contract_roles_t* roles);
+
+typedef struct conv_roles_t {
+  const char *x, *w, *y;
+  int64_t strides[GRAPH_MAX_SPATIAL], dilations[GRAPH_MAX_SPATIAL];
+} conv_roles_t;
+ir_value_t* roles_conv(lower_op_t* n, ir_value_t* x, ir_value_t* w, ir_value_t* init, const conv_roles_t* roles);
+// init combined with the windows of x; `sizes` and the steps are by digit.
+ir_value_t* roles_pool(lower_op_t* n, ir_value_t* x, ir_value_t* init, const conv_roles_t* roles, const int64_t* sizes,
+                       const char* kind);
+
+// linalg.generic as one of these; *out NULL when it is none. False after a diagnostic.
+bool roles_recognise(lower_op_t* n, const loops_t* l, ir_block_t* block, ir_value_t** out);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Reductions
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The kind of graph.reduce that an op of arith combines by, or NULL.
+const char* arith_reduction_kind(const ir_op_t* op);
+
+#define LINALG_HANDLERS(X)                                                                             \
+  X(generic)                                                                                           \
+  X(map) X(reduce) X(transpose) X(broadcast) X(softmax) X(pack) X(unpack) X(index) X(contract) X(conv) \
+      X(conv_quantized) X(pool) X(matmul) X(matmul_quantized) X(elementwise) X(fill)
+#define X(name) bool linalg_lower_##name(lower_op_t* n);
+LINALG_HANDLERS(X)
+#undef X
+// tensor.extract in a body that runs on whole tensors (gather.c).
+ir_value_t* loops_gather(lower_op_t* n, const loops_t* l, ir_value_t* tensor, ir_value_t* const* indices);
+
 #endif  // IREE_C_IMPORT_LINALG_OPS_H_

@@ -35,10 +35,6 @@ bool stablehlo_map_parts(lower_op_t* n, stablehlo_map_fn_t map);
 
 // Reductions (reduce.c). The kind by which a region combines arguments `index` and `count + index`: "add", ... or NULL.
 const char* stablehlo_region_kind(const ir_region_t* region, uint32_t index, uint32_t count);
-scalar_fn_t stablehlo_kind_fn(const char* kind);
-bool stablehlo_is_identity(const char* kind, const ir_value_t* start);
-// x combined with a start value that has no dims; x itself when that changes nothing.
-ir_value_t* stablehlo_with_start(lower_op_t* n, const char* kind, ir_value_t* x, ir_value_t* start);
 // n operands, n start values without dims, a region of 2n scalars.
 bool stablehlo_check_reduce(lower_op_t* n);
 const ir_type_t* stablehlo_reduced_type(lower_op_t* n, const ir_type_t* type, const int64_t* dims, uint32_t count);

@@ -10,15 +10,6 @@
 // Kinds
 //===----------------------------------------------------------------------------------------------------------------===
 
-scalar_fn_t stablehlo_kind_fn(const char* kind) {
-  static const scalar_fn_t kinds[] = {SCALAR_add,  SCALAR_mul, SCALAR_min, SCALAR_max, SCALAR_minu,
-                                      SCALAR_maxu, SCALAR_and, SCALAR_or,  SCALAR_xor};
-  for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
-    if (strcmp(scalar_info[kinds[i]].name, kind) == 0) return kinds[i];
-  }
-  return SCALAR_COUNT;
-}
-
 static const char* kind_of_op(const ir_op_t* op, const ir_type_t* type) {
   static const struct {
     uint32_t code;
@@ -45,38 +36,6 @@ const char* stablehlo_region_kind(const ir_region_t* region, uint32_t index, uin
   const ir_value_t *a = block->args[index], *b = block->args[count + index];
   if (!((x == a && y == b) || (x == b && y == a))) return NULL;
   return kind_of_op(op, a->type);
-}
-
-// Whether the start value changes nothing.
-static bool is_identity(const char* kind, const ir_value_t* start) {
-  const ir_type_t* element = ir_type_scalar(start->type);
-  double number;
-  if (!lower_splat_value(start, &number)) return false;
-  bool floats = ir_type_is_float(element);
-  int64_t value = 0, most = element->width >= 64 ? INT64_MAX : ((int64_t)1 << (element->width - 1)) - 1;
-  if (!floats && !lower_constant_index(start, &value)) return false;
-  switch (stablehlo_kind_fn(kind)) {
-    case SCALAR_add:
-      return number == 0;
-    case SCALAR_mul:
-      return number == 1;
-    case SCALAR_min:
-      return floats ? isinf(number) && number > 0 : value == most;
-    case SCALAR_max:
-      return floats ? isinf(number) && number < 0 : value == -most - 1;
-    case SCALAR_and:
-    case SCALAR_minu:
-      return value == -1;
-    default:
-      return value == 0;
-  }
-}
-
-bool stablehlo_is_identity(const char* kind, const ir_value_t* start) { return is_identity(kind, start); }
-
-ir_value_t* stablehlo_with_start(lower_op_t* n, const char* kind, ir_value_t* x, ir_value_t* start) {
-  if (is_identity(kind, start)) return x;
-  return lower_binary(n, stablehlo_kind_fn(kind), x, start);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -128,7 +87,7 @@ static bool lower_arg_reduce(lower_op_t* n, const int64_t* dims, uint32_t count,
   if (is_unsigned || !lower_probe_begin(n->l, block, &probe)) return is_unsigned || !probe.failed;
   for (int variant = 0; variant < 4; ++variant) {
     bool least = variant & 1, last = variant & 2;
-    if (!is_identity(least ? "min" : "max", n->in[2]) || !chooses(&probe, least ? -1 : 1, last)) continue;
+    if (!lower_is_identity(least ? "min" : "max", n->in[2]) || !chooses(&probe, least ? -1 : 1, last)) continue;
     ir_named_attr_t attrs[3] = {{"axis", ir_attr_i64(n->ctx, dims[0])},
                                 {"kind", ir_attr_cstring(n->ctx, least ? "min" : "max")},
                                 {"last", ir_attr_unit(n->ctx)}};
@@ -194,7 +153,7 @@ static bool reduce_parts(lower_op_t* n, const int64_t* dims, uint32_t count) {
     ir_value_t* start = part ? n->values[1].im : n->values[1].v;
     if (!start) return lower_error(n, "needs a complex start value");
     ir_value_t* x = graph_reduce(n->b, part ? n->values[0].im : n->values[0].v, dims, count, kind);
-    *(part ? &n->out[0].im : &n->out[0].v) = stablehlo_with_start(n, kind, x, start);
+    *(part ? &n->out[0].im : &n->out[0].v) = lower_with_init(n, kind, x, start);
   }
   return true;
 }
@@ -228,7 +187,7 @@ bool stablehlo_lower_reduce(lower_op_t* n) {
   for (uint32_t i = 0; kinds && i < count; ++i) {
     const char* kind = stablehlo_region_kind(&n->op->regions[0], i, count);
     ir_value_t* x = graph_reduce(n->b, n->in[i], dims, rank_count, kind);
-    n->out[i].v = stablehlo_with_start(n, kind, x, n->in[count + i]);
+    n->out[i].v = lower_with_init(n, kind, x, n->in[count + i]);
   }
   if (kinds) return true;
   if (!lower_arg_reduce(n, dims, rank_count, &done)) return false;

@@ -102,12 +102,12 @@ static ir_value_t* as_scan(lower_op_t* n, ir_value_t* x, const graph_window_t* w
 static ir_value_t* by_kind(lower_op_t* n, graph_window_t* w, ir_value_t* x, ir_value_t* start) {
   ir_value_t* y = as_scan(n, x, w);
   if (!y) y = graph_window(n->b, x, w);
-  return stablehlo_with_start(n, w->kind, y, start);
+  return lower_with_init(n, w->kind, y, start);
 }
 
 // A start value that is not the kind's identity stands in the padding too: fine for kinds where twice is once.
 static bool padding_fits(const char* kind, const ir_value_t* start, bool padded) {
-  return !padded || stablehlo_is_identity(kind, start) ||
+  return !padded || lower_is_identity(kind, start) ||
          (strcmp(kind, "add") != 0 && strcmp(kind, "mul") != 0 && strcmp(kind, "xor") != 0);
 }
 
