@@ -69,7 +69,8 @@ IREE_API_EXPORT void iree_hal_semaphore_destroy(iree_hal_semaphore_t* semaphore)
 // The value now; later queries never see less. Errors: the failure, with *out_value >= FAILURE_VALUE.
 IREE_API_EXPORT iree_status_t iree_hal_semaphore_query(iree_hal_semaphore_t* semaphore, uint64_t* out_value);
 // Raises the value to `new_value`; nothing happens when it is there already. `frontier` (may be NULL) says what has
-// happened before the signal; devices here order by values alone and do not read it. Errors: the failure, when it has failed; OUT_OF_RANGE above MAX_VALUE.
+// happened before the signal; devices here order by values alone and do not read it. Errors: the failure, when it has
+// failed; OUT_OF_RANGE above MAX_VALUE.
 IREE_API_EXPORT iree_status_t iree_hal_semaphore_signal(iree_hal_semaphore_t* semaphore, uint64_t new_value,
                                                         const iree_async_frontier_t* frontier);
 // Fails it. Consumes `status`; the first failure stays.
