@@ -164,10 +164,12 @@ void linalg_named_print(ir_printer_t* pr, ir_op_t* op) {
   int64_t ins = linalg_ins(op);
   const ir_attr_t *maps = ir_op_attr(op, "indexing_maps"), *kind = ir_op_attr(op, "kind");
   bool elementwise = ir_is(op, LINALG_ELEMENTWISE);
-  if (kind && elementwise && (kind->kind != IR_ATTR_OPAQUE || strcmp(kind->text, "linalg.elementwise_kind"))) ins = -1;
+  bool short_kind = kind && kind->kind == IR_ATTR_OPAQUE && !strcmp(kind->text, "linalg.elementwise_kind") &&
+                    kind->body && !ir_attr_own_type(kind);
+  if (kind && !short_kind) ins = -1;
   if (ins < 0 || op->region_count || (kind && !elementwise)) return ir_emit_generic(pr, op);
   ir_emit_op_name(pr, op);
-  if (kind) ir_emitf(pr, " <%s>", kind->body ? kind->body : "");
+  if (kind) ir_emitf(pr, " <%s>", kind->body);
   if (maps) {
     ir_emit(pr, " indexing_maps = ");
     ir_emit_attr(pr, maps);

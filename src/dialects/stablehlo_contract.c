@@ -41,13 +41,21 @@ static bool parse_precision(ir_parser_t* p, ir_draft_t* op) {
   return true;
 }
 
+// Letters, digits and underscores, with a letter first.
+static size_t word_size(const char* text) {
+  bool letter = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || *text == '_';
+  return letter ? strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") : 0;
+}
+
 static bool precision_fits(const ir_attr_t* attr) {
   if (!attr) return true;
   if (attr->kind != IR_ATTR_ARRAY || attr->count > 8) return false;
   for (uint32_t i = 0; i < attr->count; ++i) {
     const ir_attr_t* item = attr->items[i];
     if (item->kind != IR_ATTR_OPAQUE || strcmp(item->text, "stablehlo") || !item->body) return false;
-    if (strncmp(item->body, "precision ", 10) || strchr(item->body + 10, ' ')) return false;
+    if (strncmp(item->body, "precision ", 10)) return false;
+    size_t size = word_size(item->body + 10);
+    if (!size || item->body[10 + size]) return false;
   }
   return true;
 }
@@ -154,7 +162,7 @@ void stablehlo_dot_general_print(ir_printer_t* pr, ir_op_t* op) {
   int64_t buffer[4][64];
   dot_dims_t dims = {0};
   bool fits = op->operand_count == 2 && read_dot(attr, &dims, buffer) && precision_fits(precision) &&
-              (!algorithm || (algorithm->kind == IR_ATTR_OPAQUE && algorithm->body &&
+              (!algorithm || (algorithm->kind == IR_ATTR_OPAQUE && algorithm->body && !ir_attr_own_type(algorithm) &&
                               strcmp(algorithm->text, "stablehlo.dot_algorithm") == 0));
   if (!fits) return ir_emit_generic(pr, op);
   ir_emit_op_name(pr, op);
@@ -283,6 +291,30 @@ ir_op_t* stablehlo_convolution_parse(ir_parser_t* p, const ir_op_info_t* info, c
   return finish_functional(p, &op, &refs);
 }
 
+// [b, 0, f] as parse_layout leaves it; moves behind it.
+static bool skip_layout(const char** at) {
+  if (*(*at)++ != '[') return false;
+  for (bool first = true; **at != ']'; first = false) {
+    if (!first && strncmp(*at, ", ", 2) != 0) return false;
+    if (!first) *at += 2;
+    size_t digits = strspn(*at, "0123456789");
+    size_t size = **at == '?' ? 1 : digits ? digits : word_size(*at);
+    if (!size || size > 18) return false;
+    *at += size;
+  }
+  ++*at;
+  return true;
+}
+
+static bool dim_numbers_fit(const ir_attr_t* dims) {
+  if (!dims || dims->kind != IR_ATTR_OPAQUE || strcmp(dims->text, "stablehlo.conv") || !dims->body) return false;
+  const char* at = dims->body;
+  if (!skip_layout(&at) || *at++ != 'x' || !skip_layout(&at)) return false;
+  if (strncmp(at, "->", 2) != 0) return false;
+  at += 2;
+  return skip_layout(&at) && !*at && !ir_attr_own_type(dims);
+}
+
 static bool window_fits(ir_context_t* ctx, const ir_attr_t* attr, char kind) {
   if (!attr) return true;
   if (kind == 'p') {
@@ -314,8 +346,7 @@ static void print_window_value(ir_printer_t* pr, const ir_attr_t* attr, char kin
 void stablehlo_convolution_print(ir_printer_t* pr, ir_op_t* op) {
   const char* held[WINDOW_COUNT + 2] = {"dimension_numbers"};
   const ir_attr_t* dims = ir_op_attr(op, "dimension_numbers");
-  bool fits = dims && dims->kind == IR_ATTR_OPAQUE && strcmp(dims->text, "stablehlo.conv") == 0 && dims->body &&
-              dims->body[0] == '[' && !strchr(dims->body, '<');
+  bool fits = dim_numbers_fit(dims);
   for (int i = 0; i < WINDOW_COUNT; ++i) {
     held[i + 1] = windows[i].attr;
     fits = fits && window_fits(ir_printer_context(pr), ir_op_attr(op, windows[i].attr), windows[i].kind);

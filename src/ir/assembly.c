@@ -255,7 +255,8 @@ static bool read_flags(assembly_t* a, word_t word) {
 static bool fits_flags(assembly_t* a, word_t word) {
   flags_form_t form = flags_form(word);
   const ir_attr_t* attr = ir_op_attr(a->op, form.attr);
-  return !attr || (attr->kind == IR_ATTR_OPAQUE && strcmp(attr->text, form.kind) == 0 && attr->body);
+  return !attr ||
+         (attr->kind == IR_ATTR_OPAQUE && strcmp(attr->text, form.kind) == 0 && attr->body && !ir_attr_own_type(attr));
 }
 static void write_flags(assembly_t* a, word_t word) {
   flags_form_t form = flags_form(word);
