@@ -299,7 +299,7 @@ static bool skip_layout(const char** at) {
     if (!first) *at += 2;
     size_t digits = strspn(*at, "0123456789");
     size_t size = **at == '?' ? 1 : digits ? digits : word_size(*at);
-    if (!size || size > 18) return false;
+    if (!size || size > 18 || (digits > 1 && **at == '0')) return false;
     *at += size;
   }
   ++*at;
