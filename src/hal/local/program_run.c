@@ -252,7 +252,8 @@ static void run_command_chunk(local_state_t* state, uint32_t index, uint32_t chu
   uint64_t total = command->kind == PROGRAM_DISPATCH ? total_workgroups(&live->dispatch)
                                                      : (uint64_t)state->lengths[command->pointer];
   uint64_t end = iree_min(begin + live->chunks.size, total);
-  uint8_t* target = (uint8_t*)state->pointers[command->pointer];
+  // A dispatch may have no bindings, and then no pointer of its own.
+  uint8_t* target = command->kind == PROGRAM_DISPATCH ? NULL : (uint8_t*)state->pointers[command->pointer];
   switch (command->kind) {
     case PROGRAM_DISPATCH: {
       iree_status_t status = run_workgroups(command, live, begin, end, worker);
