@@ -144,6 +144,7 @@ static int parse(int argc, char** argv, arguments_t* args) {
 typedef struct console_t {
   const char* input;
   struct timespec start;
+  double last;  // when progress was shown, in seconds from the start
   bool terminal, shown;
 } console_t;
 
@@ -161,21 +162,24 @@ static void on_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* lo
   fprintf(stderr, "%s%s%s\n", located ? "" : c->input, located ? "" : ": ", rendered);
 }
 
-static void show(console_t* c, const char* what, uint32_t done, uint32_t total) {
+// After the first second, ten times a second.
+static void show(console_t* c, const char* what, double fraction) {
   struct timespec now;
+  if (!c->terminal) return;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  if (!c->terminal || (double)(now.tv_sec - c->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - c->start.tv_nsec) < 1)
-    return;
-  if (total)
-    fprintf(stderr, "\r\033[K%s [%u/%u]", what, done, total);
-  else
-    fprintf(stderr, "\r\033[K%s", what);
+  double seconds = (double)(now.tv_sec - c->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - c->start.tv_nsec);
+  if (seconds < 1 || seconds - c->last < 0.1) return;
+  c->last = seconds;
+  fprintf(stderr, "\r\033[K%s %.0f%%", what, 100 * fraction);
   fflush(stderr);
   c->shown = true;
 }
 
-static void on_progress(void* user, uint32_t done, uint32_t total) {
-  if (done % 64 == 0) show(user, "importing nodes", done, total);
+static void on_import(void* user, uint32_t done, uint32_t total) {
+  show(user, "importing nodes", (double)done / total);
+}
+static void on_write(void* user, uint64_t done, uint64_t total) {
+  show(user, "writing weights", (double)done / (double)total);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -195,11 +199,12 @@ static bool close_output(FILE* file, const char* path, bool written) {
   return false;
 }
 
-static bool write_text(ir_context_t* ctx, ir_op_t* module, const char* path) {
+static bool write_text(ir_context_t* ctx, ir_op_t* module, const char* path, console_t* console) {
   bool standard = !path || strcmp(path, "-") == 0;
   FILE* file = standard ? stdout : fopen(path, "wb");
   if (!file) return fprintf(stderr, "cannot write '%s': %s\n", path, strerror(errno)), false;
-  return close_output(file, standard ? "standard output" : path, onnx_write_module(ctx, module, file));
+  return close_output(file, standard ? "standard output" : path,
+                      onnx_write_module(ctx, module, file, on_write, console));
 }
 
 static bool write_archive(const arguments_t* args, const onnx_parameters_t* parameters) {
@@ -227,13 +232,12 @@ static bool run(const arguments_t* args, console_t* console, ir_context_t* ctx, 
                             .minimum_elements = args->minimum_elements,
                             .scope = args->scope,
                             .parameters = &parameters,
-                            .progress = on_progress,
+                            .progress = on_import,
                             .progress_user = console};
   ir_op_t* module = onnx_import_file(ctx, args->input, &options, files);
   if (!module || (!args->no_verify && !ir_verify(ctx, module))) return false;
-  show(console, "writing", 0, 0);
   if (args->externalize && args->save && !write_archive(args, &parameters)) return false;
-  return write_text(ctx, module, args->output);
+  return write_text(ctx, module, args->output, console);
 }
 
 int main(int argc, char** argv) {

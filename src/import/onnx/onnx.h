@@ -54,8 +54,10 @@ bool onnx_is_present(ir_op_t* module);
 bool onnx_lower_module(ir_context_t* ctx, ir_op_t* module);
 
 // Writes a module as text: like ir_print_op, but weights go to the file as they are read, so that memory stays small.
-// False when the file cannot be written (errno).
-bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file);
+// `progress` (may be NULL) is called now and then with the bytes of weights done and to do. False when the file cannot
+// be written (errno).
+bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file,
+                       void (*progress)(void* user, uint64_t done, uint64_t total), void* user);
 
 // Writes a parameter archive (.irpa) with 64-byte aligned contents. False when it cannot be written (errno).
 bool onnx_write_parameters(const onnx_parameters_t* parameters, FILE* file);

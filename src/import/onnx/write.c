@@ -30,38 +30,49 @@ static void collect_op(resources_t* r, ir_op_t* op) {
   }
 }
 
-static bool write_hex(FILE* file, const unsigned char* data, size_t size) {
+typedef struct writer_t {
+  FILE* file;
+  uint64_t done, total;
+  void (*progress)(void* user, uint64_t done, uint64_t total);
+  void* user;
+} writer_t;
+
+static bool write_hex(writer_t* w, const unsigned char* data, size_t size) {
   static const char digits[] = "0123456789ABCDEF";
   char buffer[1 << 14];
   for (size_t i = 0; i < size;) {
-    size_t n = 0;
+    size_t n = 0, start = i;
     while (i < size && n + 2 <= sizeof(buffer)) {
       buffer[n++] = digits[data[i] >> 4];
       buffer[n++] = digits[data[i++] & 15];
     }
-    if (fwrite(buffer, 1, n, file) != n) return false;
+    if (fwrite(buffer, 1, n, w->file) != n) return false;
+    w->done += i - start;
+    if (w->progress) w->progress(w->user, w->done, w->total);
   }
   return true;
 }
 
 // Names are identifiers: onnx_tensor_attr makes them so.
-static bool write_resource(FILE* file, const ir_attr_t* attr, bool last) {
-  static const unsigned char alignment[] = {8, 0, 0, 0};
-  return fprintf(file, "      %s: \"0x", attr->resource) > 0 && write_hex(file, alignment, 4) &&
-         write_hex(file, attr->data, attr->size) && fputs(last ? "\"\n" : "\",\n", file) >= 0;
+static bool write_resource(writer_t* w, const ir_attr_t* attr, bool last) {
+  return fprintf(w->file, "      %s: \"0x08000000", attr->resource) > 0 && write_hex(w, attr->data, attr->size) &&
+         fputs(last ? "\"\n" : "\",\n", w->file) >= 0;
 }
 
-bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file) {
+bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file,
+                       void (*progress)(void* user, uint64_t done, uint64_t total), void* user) {
   resources_t resources = {0};
   text_t text = {0};
+  writer_t w = {.file = file, .progress = progress, .user = user};
   collect_op(&resources, module);
+  for (size_t i = 0; i < resources.count; ++i) w.total += resources.items[i]->size;
   ir_print_op(ctx, &text, module, IR_PRINT_NO_RESOURCES, 0);
   if (!text.size || text.data[text.size - 1] != '\n') text_puts(&text, "\n");
   bool done = fwrite(text.data, 1, text.size, file) == text.size;
   text_finish(&text);
   if (done && resources.count) done = fputs("\n{-#\n  dialect_resources: {\n    builtin: {\n", file) >= 0;
   for (size_t i = 0; done && i < resources.count; ++i) {
-    done = write_resource(file, resources.items[i], i + 1 == resources.count);
+    done = write_resource(&w, resources.items[i], i + 1 == resources.count);
   }
   if (done && resources.count) done = fputs("    }\n  }\n#-}\n", file) >= 0;
   free(resources.items);
