@@ -133,13 +133,16 @@ iree_status_t iree_allocator_malloc_aligned(iree_allocator_t allocator, iree_hos
   uintptr_t first = (uintptr_t)block + sizeof(void*);
   uintptr_t aligned = iree_host_align(first + offset % alignment, alignment) - offset % alignment;
   if (aligned < first) aligned += alignment;
-  ((void**)aligned)[-1] = block;
+  memcpy((void*)(aligned - sizeof(void*)), &block, sizeof(block));  // `aligned` need not be, for an offset
   *out_ptr = (void*)aligned;
   return iree_ok_status();
 }
 
 void iree_allocator_free_aligned(iree_allocator_t allocator, void* ptr) {
-  if (ptr) iree_allocator_free(allocator, ((void**)ptr)[-1]);
+  if (!ptr) return;
+  void* block = NULL;
+  memcpy(&block, (uint8_t*)ptr - sizeof(block), sizeof(block));
+  iree_allocator_free(allocator, block);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -287,8 +287,10 @@ static void splat_elements(const element_info_t* info, iree_byte_span_t data, si
   }
 }
 
-static iree_status_t check_count(size_t count, size_t capacity) {
-  if (count < capacity) {
+// The last byte of packed elements need not be full.
+static iree_status_t check_count(const element_info_t* info, size_t count, size_t capacity) {
+  size_t slack = info->bits < 8 ? 8 / info->bits - 1 : 0;
+  if (count + slack < capacity) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
                             "input data string underflow: dst_i=%" PRIhsz " < element_capacity=%" PRIhsz, count,
                             capacity);
@@ -350,5 +352,5 @@ iree_status_t iree_hal_parse_buffer_elements(iree_string_view_t data_str, iree_h
     splat_elements(&info, data_ptr, capacity);
     return iree_ok_status();
   }
-  return check_count(count, capacity);
+  return check_count(&info, count, capacity);
 }
