@@ -49,7 +49,6 @@ static void record(onnx_importer_t* im, const char* name, const ir_attr_t* value
 static ir_value_t* build_value(onnx_importer_t* im, const char* name, const ir_named_attr_t* attr, ir_value_t* operand,
                                const ir_type_t* type) {
   ir_op_state_t state = {.info = ir_context_find_op(im->ctx, name), .name = name, .loc = im->loc};
-  if (!state.info) state.info = ir_context_find_op(im->ctx, "torch_c.*");  // ops of that dialect share a row
   state.operands = &operand;
   state.operand_count = operand != NULL;
   state.result_types = &type;
