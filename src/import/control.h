@@ -6,7 +6,8 @@
 
 // One side of an if: a block, or a function that lowers it at n->b and sets n->out.
 typedef struct lower_branch_t {
-  ir_block_t* block;  // without arguments; NULL: `build`
+  ir_block_t* block;          // NULL: `build`
+  const lower_value_t* args;  // of the block
   bool (*build)(lower_op_t* n, uint32_t number);
   uint32_t number;
 } lower_branch_t;

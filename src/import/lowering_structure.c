@@ -13,7 +13,8 @@ static bool lower_branch(lower_op_t* n, const lower_branch_t* branch, ir_region_
   n->b->before = NULL;
   uint32_t count = n->op->result_count;
   lower_value_t* results = n->out;
-  bool ok = branch->block ? lower_block(n->l, branch->block, NULL, &results, &count) : branch->build(n, branch->number);
+  bool ok = branch->block ? lower_block(n->l, branch->block, branch->args, &results, &count)
+                          : branch->build(n, branch->number);
   if (ok && count != n->op->result_count) {
     ok = lower_error(n, "has a branch that gives %u values for %u results", count, n->op->result_count);
   }

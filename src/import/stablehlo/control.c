@@ -21,7 +21,7 @@ bool stablehlo_lower_if(lower_op_t* n) {
       n->in[0] && lower_is_bool(n->in[0]->type) && (!ir_type_is_tensor(n->in[0]->type) || n->in[0]->type->rank == 0);
   if (!flag) return lower_error(n, "needs a predicate of type tensor<i1>");
   if (!blocks[0] || !blocks[1]) return lower_error(n, "needs two regions of one block without arguments");
-  lower_branch_t then = {blocks[0], NULL}, other = {blocks[1], NULL};
+  lower_branch_t then = {.block = blocks[0]}, other = {.block = blocks[1]};
   return lower_build_if(n, n->in[0], &then, &other);
 }
 
@@ -39,9 +39,7 @@ static bool build_case(lower_op_t* n, uint32_t branch) {
   }
   ir_value_t* index = n->in[0];
   ir_value_t* taken = lower_with_number(n, SCALAR_eq, index, branch);
-  lower_branch_t then = {block, NULL}, other = {NULL, NULL};
-  other.build = build_case;
-  other.number = branch + 1;
+  lower_branch_t then = {.block = block}, other = {.build = build_case, .number = branch + 1};
   return lower_build_if(n, taken, &then, &other);
 }
 
