@@ -24,17 +24,18 @@
 #define VMVX_FORMAT "vmvx-bytecode-fb"
 
 // Element types. TYPE(NAME, bytes)
-#define VMVX_TYPES(TYPE)                                                                                  \
-  TYPE(BOOL, 1)                                                                                           \
-  TYPE(I8, 1)                                                                                             \
-  TYPE(I16, 2)                                                                                            \
-  TYPE(I32, 4)                                                                                            \
-  TYPE(I64, 8)                                                                                            \
-  TYPE(F32, 4)                                                                                            \
-  TYPE(F64, 8)                                                                                            \
-  TYPE(F16, 2)                                                                                            \
-  TYPE(BF16, 2) TYPE(F8E4M3, 1) TYPE(F8E4M3FN, 1) TYPE(F8E5M2, 1) TYPE(F8E4M3FNUZ, 1) TYPE(F8E5M2FNUZ, 1) \
-      TYPE(F4E2M1FN, 1) TYPE(F8E8M0FNU, 1)
+#define VMVX_TYPES(TYPE) \
+  TYPE(BOOL, 1)          \
+  TYPE(I8, 1)            \
+  TYPE(I16, 2)           \
+  TYPE(I32, 4)           \
+  TYPE(I64, 8)           \
+  TYPE(F32, 4)           \
+  TYPE(F64, 8)           \
+  TYPE(F16, 2)           \
+  TYPE(BF16, 2)          \
+  TYPE(F8E4M3, 1)        \
+  TYPE(F8E4M3FN, 1) TYPE(F8E5M2, 1) TYPE(F8E4M3FNUZ, 1) TYPE(F8E5M2FNUZ, 1) TYPE(F4E2M1FN, 1) TYPE(F8E8M0FNU, 1)
 typedef enum {
 #define TYPE(NAME, bytes) VMVX_##NAME,
   VMVX_TYPES(TYPE)
