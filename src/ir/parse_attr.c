@@ -281,6 +281,9 @@ static const ir_attr_t* parse_dialect_attr(ir_parser_t* p) {
     ir_advance(p, size);
     return alias->attr;
   }
+  if (size > 9 && memcmp(at, "#builtin.", 9) == 0) {
+    return ir_parse_fail(p, "attributes of the builtin dialect are written without '#builtin.'"), NULL;
+  }
   bool mhlo = size >= 5 && memcmp(at, "#mhlo", 5) == 0 && (size == 5 || at[5] == '.');
   char* name = mhlo ? arena_printf(&p->scratch, "stablehlo%.*s", (int)size - 5, at + 5)
                     : arena_strndup(&p->scratch, at + 1, size - 1);

@@ -348,6 +348,9 @@ static const ir_type_t* parse_dialect_type(ir_parser_t* p) {
     ir_advance(p, size);
     return parse_vtensor(p);
   }
+  if (size > 9 && memcmp(at, "!builtin.", 9) == 0) {
+    return ir_parse_fail(p, "types of the builtin dialect are written without '!builtin.'"), NULL;
+  }
   bool mhlo = size > 6 && memcmp(at, "!mhlo.", 6) == 0;
   char* name = mhlo ? arena_printf(&p->scratch, "stablehlo.%.*s", (int)size - 6, at + 6)
                     : arena_strndup(&p->scratch, at + 1, size - 1);

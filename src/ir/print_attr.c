@@ -96,8 +96,8 @@ static void put_bits(text_t* out, const ir_type_t* type, const unsigned char* by
 // Six digits (and a zero) when they give the same value back, else as many as tell the type's values apart; bits when
 // it is no number, or would look like an integer.
 static void put_float(text_t* out, const ir_type_t* type, double value) {
-  static const int precisions[IR_FLOAT_COUNT] = {[IR_F16] = 5, [IR_BF16] = 4, [IR_F64] = 17, [IR_F8E4M3] = 3,
-                                                 [IR_F8E4M3FN] = 3, [IR_F8E5M2] = 2};
+  static const int precisions[IR_FLOAT_COUNT] = {[IR_F16] = 5,    [IR_BF16] = 4,     [IR_F64] = 17,
+                                                 [IR_F8E4M3] = 3, [IR_F8E4M3FN] = 3, [IR_F8E5M2] = 2};
   char digits[32], text[64];
   unsigned char bytes[8] = {0}, again[8] = {0};
   int exponent = 0;
