@@ -241,6 +241,37 @@ static void static_libraries(void** state) {
   iree_hal_executable_plugin_manager_release(manager);
 }
 
+// The same plugin through the system's loader and through ours.
+static void plugins(void** state) {
+  static const char *const names[] = {"twice", "?other", "?twice"}, *const missing[] = {"other"};
+  for (int embedded = 0; embedded < 2; ++embedded) {
+    iree_hal_executable_plugin_manager_t* manager = NULL;
+    CHECK_OK(iree_hal_executable_plugin_manager_create(1, iree_allocator_system(), &manager));
+    const iree_string_pair_t params = iree_make_cstring_pair("key", "value");
+    CHECK_OK((embedded
+                  ? iree_hal_executable_plugin_manager_load_embedded
+                  : iree_hal_executable_plugin_manager_load_system)(manager, IREE_SV(HAL_PLUGIN_PATH), 1, &params));
+    void *functions[3] = {NULL}, *contexts[3] = {NULL};
+    iree_hal_executable_import_resolution_t resolution = 0;
+    iree_hal_executable_import_provider_t provider = iree_hal_executable_plugin_manager_provider(manager);
+    CHECK_OK(iree_hal_executable_import_provider_try_resolve(provider, 3, names, functions, contexts, &resolution));
+    assert_int_equal(resolution, IREE_HAL_EXECUTABLE_IMPORT_RESOLUTION_MISSING_OPTIONAL);
+    assert_null(functions[1]);
+    assert_ptr_equal(functions[0], functions[2]);
+    int value = 20;
+    assert_int_equal(((iree_hal_executable_import_v0_t)functions[0])(&value, contexts[0], NULL), 0);
+    assert_int_equal(value, 42);
+    functions[0] = NULL;
+    CHECK_CODE(NOT_FOUND,
+               iree_hal_executable_import_provider_try_resolve(provider, 1, missing, functions, contexts, &resolution));
+    // There is room for one.
+    CHECK_CODE(RESOURCE_EXHAUSTED,
+               (embedded ? iree_hal_executable_plugin_manager_load_embedded
+                         : iree_hal_executable_plugin_manager_load_system)(manager, IREE_SV(HAL_PLUGIN_PATH), 0, NULL));
+    iree_hal_executable_plugin_manager_release(manager);
+  }
+}
+
 static void loaders(void** state) {
   iree_hal_executable_loader_t* loaders[8];
   iree_host_size_t count = 0;
@@ -258,6 +289,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(topologies), cmocka_unit_test(executor),  cmocka_unit_test(executors_from_flags),
       cmocka_unit_test(frontiers),  cmocka_unit_test(proactors), cmocka_unit_test(static_libraries),
-      cmocka_unit_test(loaders)};
+      cmocka_unit_test(plugins),    cmocka_unit_test(loaders)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
