@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit text demo samples operators gpu errors valgrind sanitizers fuzz. Each writes BUILD/test-logs/STEP.log;
-# only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
+# Steps, in order: style unit text demo samples operators gpu errors valgrind sanitizers fuzz. Each writes
+# BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -48,7 +48,8 @@ show_failures() {
 
 style() {
   local bad=0 total=0 check
-  for check in build_tools/check_format.sh "$python build_tools/check_includes.py" "$python build_tools/check_sizes.py"; do
+  for check in build_tools/check_format.sh "$python build_tools/check_includes.py" \
+    "$python build_tools/check_sizes.py"; do
     total=$((total + 1))
     $check || { bad=$((bad + 1)) && echo "FAILED $check"; }
   done

@@ -11,15 +11,15 @@
 
 // PHASE(ENUM, name): where --compile-to may stop, in order. Several of IREE's phases are one step here and share a
 // row's result; the names are all accepted.
-#define COMPILER_PHASES(PHASE)                                                                                        \
-  PHASE(START, "start")                                                                                               \
-  PHASE(INPUT, "input")                                                                                               \
-  PHASE(ABI, "abi")                                                                                                   \
-  PHASE(PREPROCESSING, "preprocessing")                                                                               \
-  PHASE(GLOBAL_OPTIMIZATION, "global-optimization") PHASE(DISPATCH_CREATION, "dispatch-creation") PHASE(FLOW, "flow") \
-      PHASE(STREAM, "stream") PHASE(EXECUTABLE_SOURCES, "executable-sources")                                         \
-          PHASE(EXECUTABLE_CONFIGURATIONS, "executable-configurations")                                               \
-              PHASE(EXECUTABLE_TARGETS, "executable-targets") PHASE(HAL, "hal") PHASE(VM, "vm") PHASE(END, "end")
+#define COMPILER_PHASES(PHASE)                                                                                      \
+  PHASE(START, "start")                                                                                             \
+  PHASE(INPUT, "input")                                                                                             \
+  PHASE(ABI, "abi")                                                                                                 \
+  PHASE(PREPROCESSING, "preprocessing")                                                                             \
+  PHASE(GLOBAL_OPTIMIZATION, "global-optimization")                                                                 \
+  PHASE(DISPATCH_CREATION, "dispatch-creation") PHASE(FLOW, "flow") PHASE(STREAM, "stream")                         \
+      PHASE(EXECUTABLE_SOURCES, "executable-sources") PHASE(EXECUTABLE_CONFIGURATIONS, "executable-configurations") \
+          PHASE(EXECUTABLE_TARGETS, "executable-targets") PHASE(HAL, "hal") PHASE(VM, "vm") PHASE(END, "end")
 typedef enum {
 #define PHASE(name, text) COMPILER_PHASE_##name,
   COMPILER_PHASES(PHASE)

@@ -35,7 +35,7 @@ ir_value_t* graph_splat_integer(ir_builder_t* b, const ir_type_t* tensor, int64_
 // A constant of x's element type and (possibly dynamic) shape.
 ir_value_t* graph_splat_like(ir_builder_t* b, ir_value_t* x, double value);
 ir_value_t* graph_scalar_constant(ir_builder_t* b, const ir_type_t* element, double value);  // tensor<T>
-ir_value_t* graph_index_constant(ir_builder_t* b, int64_t value);                             // index
+ir_value_t* graph_index_constant(ir_builder_t* b, int64_t value);                            // index
 ir_value_t* graph_dim(ir_builder_t* b, ir_value_t* x, uint32_t i);  // index; a constant for static dims
 ir_value_t* graph_unary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x);
 ir_value_t* graph_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);

@@ -12,8 +12,9 @@
   INPUT_TYPE("none")                                                                                    \
   INPUT_TYPE("stablehlo")                                                                               \
   INPUT_TYPE("stablehlo_xla")                                                                           \
-  INPUT_TYPE("mhlo") INPUT_TYPE("mhlo_legacy") INPUT_TYPE("xla") INPUT_TYPE("vhlo") INPUT_TYPE("torch") \
-      INPUT_TYPE("onnx") INPUT_TYPE("tosa") INPUT_TYPE("tm_tensor")
+  INPUT_TYPE("mhlo")                                                                                    \
+  INPUT_TYPE("mhlo_legacy") INPUT_TYPE("xla") INPUT_TYPE("vhlo") INPUT_TYPE("torch") INPUT_TYPE("onnx") \
+      INPUT_TYPE("tosa") INPUT_TYPE("tm_tensor")
 
 static bool check_input_type(ir_context_t* ctx, const char* input_type) {
   static const char* const known[] = {

@@ -25,7 +25,7 @@ static inline iree_status_t program_link(program_t* program, size_t count, iree_
   iree_byte_span_t data;
   EXPECT_OK(module_writer_finish_memory(program->writer, iree_allocator_system(), &data));
   iree_vm_module_t* all[8] = {0};
-  memcpy(all, modules, count * sizeof(*modules));
+  for (size_t i = 0; i < count; ++i) all[i] = modules[i];
   EXPECT_OK(iree_vm_bytecode_module_create(program->instance, IREE_VM_BYTECODE_MODULE_FLAG_NONE,
                                            iree_const_cast_byte_span(data), iree_allocator_system(),
                                            iree_allocator_system(), &all[count]));

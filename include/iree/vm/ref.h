@@ -116,15 +116,19 @@ IREE_API_EXPORT bool iree_vm_ref_equal(const iree_vm_ref_t* lhs, const iree_vm_r
 // For a registered type T: NAME_registration (set by registering or resolving it), NAME_type, NAME_isa, NAME_retain_ref
 // and NAME_move_ref (pointer to ref), NAME_deref (NULL for other types), NAME_check_deref (error for other types),
 // NAME_check_deref_or_null.
-#define IREE_VM_DECLARE_TYPE_ADAPTERS(name, T)                                                                         \
-  IREE_API_EXPORT_VARIABLE iree_vm_ref_type_t name##_registration;                                                     \
-  static inline iree_vm_ref_type_t name##_type(void) { return name##_registration; }                                   \
-  static inline bool name##_isa(const iree_vm_ref_t ref) { return name##_registration == ref.type; }                   \
-  IREE_API_EXPORT iree_vm_ref_t name##_retain_ref(T* value);                                                           \
-  IREE_API_EXPORT iree_vm_ref_t name##_move_ref(T* value);                                                             \
-  static inline T* name##_deref(const iree_vm_ref_t ref) { return IREE_LIKELY(name##_isa(ref)) ? (T*)ref.ptr : NULL; } \
-  IREE_API_EXPORT iree_status_t name##_check_deref(const iree_vm_ref_t ref, T** out_ptr);                              \
-  IREE_API_EXPORT iree_status_t name##_check_deref_or_null(const iree_vm_ref_t ref, T** out_ptr);                      \
+#define IREE_VM_DECLARE_TYPE_ADAPTERS(name, T)                                                             \
+  IREE_API_EXPORT_VARIABLE iree_vm_ref_type_t name##_registration;                                         \
+  IREE_ATTRIBUTE_UNUSED static inline iree_vm_ref_type_t name##_type(void) { return name##_registration; } \
+  IREE_ATTRIBUTE_UNUSED static inline bool name##_isa(const iree_vm_ref_t ref) {                           \
+    return name##_registration == ref.type;                                                                \
+  }                                                                                                        \
+  IREE_API_EXPORT iree_vm_ref_t name##_retain_ref(T* value);                                               \
+  IREE_API_EXPORT iree_vm_ref_t name##_move_ref(T* value);                                                 \
+  IREE_ATTRIBUTE_UNUSED static inline T* name##_deref(const iree_vm_ref_t ref) {                           \
+    return IREE_LIKELY(name##_isa(ref)) ? (T*)ref.ptr : NULL;                                              \
+  }                                                                                                        \
+  IREE_API_EXPORT iree_status_t name##_check_deref(const iree_vm_ref_t ref, T** out_ptr);                  \
+  IREE_API_EXPORT iree_status_t name##_check_deref_or_null(const iree_vm_ref_t ref, T** out_ptr);          \
   IREE_VM_DECLARE_CC_TYPE_LOOKUP(name, T)
 
 #define IREE_VM_DEFINE_TYPE_ADAPTERS(name, T)                                                      \

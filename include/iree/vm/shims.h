@@ -27,16 +27,20 @@ extern "C" {
 // The struct of a convention fragment and the function that finds it in a packed list (NULL for another size).
 #define IREE_VM_ABI_FIXED_STRUCT(types, body)                                                                         \
   typedef struct iree_vm_abi_##types##_t body iree_vm_abi_##types##_t;                                                \
-  static inline iree_vm_abi_##types##_t* iree_vm_abi_##types##_checked_deref(iree_byte_span_t buffer) {               \
+  IREE_ATTRIBUTE_UNUSED static inline iree_vm_abi_##types##_t* iree_vm_abi_##types##_checked_deref(                   \
+      iree_byte_span_t buffer) {                                                                                      \
     return IREE_LIKELY(buffer.data_length == sizeof(iree_vm_abi_##types##_t)) ? (iree_vm_abi_##types##_t*)buffer.data \
                                                                               : NULL;                                 \
   }                                                                                                                   \
-  static inline void iree_vm_abi_##types##_reset(iree_vm_abi_##types##_t* value) { memset(value, 0, sizeof(*value)); }
+  IREE_ATTRIBUTE_UNUSED static inline void iree_vm_abi_##types##_reset(iree_vm_abi_##types##_t* value) {              \
+    memset(value, 0, sizeof(*value));                                                                                 \
+  }
 
 // A struct that ends in `vla_field[]` with `vla_count` elements.
 #define IREE_VM_ABI_VLA_STRUCT(types, vla_count, vla_field, body)                                            \
   typedef struct iree_vm_abi_##types##_t body iree_vm_abi_##types##_t;                                       \
-  static inline iree_vm_abi_##types##_t* iree_vm_abi_##types##_checked_deref(iree_byte_span_t buffer) {      \
+  IREE_ATTRIBUTE_UNUSED static inline iree_vm_abi_##types##_t* iree_vm_abi_##types##_checked_deref(          \
+      iree_byte_span_t buffer) {                                                                             \
     iree_vm_abi_##types##_t* args = (iree_vm_abi_##types##_t*)buffer.data;                                   \
     if (buffer.data_length < sizeof(*args)) return NULL;                                                     \
     return buffer.data_length == sizeof(*args) + args->vla_count * sizeof(args->vla_field[0]) ? args : NULL; \

@@ -503,6 +503,9 @@ static bool check_model(onnx_importer_t* im) {
   const onnx_pb_model_t* model = im->model;
   int64_t declared = opset_version(&model->opset_imports, 0);
   if (!model->graph) return ir_error(im->ctx, im->loc, "not an ONNX model: it has no graph");
+  if (model->ir_version >= 3 && !model->opset_imports.count) {
+    return ir_error(im->ctx, im->loc, "the model names no operator set: it may have been cut short");
+  }
   if (declared < 0 || declared > ONNX_NEWEST_OPSET) {
     return ir_error(im->ctx, im->loc, "the model uses opset %lld; versions 1 to %d are supported", (long long)declared,
                     ONNX_NEWEST_OPSET);
