@@ -172,7 +172,7 @@ static const char thick_rule[] = "# ============================================
 static void print_comment(iree_string_view_t text, FILE* file) {
   for (iree_string_view_t rest = text, line; rest.size;) {
     iree_string_view_split(rest, '\n', &line, &rest);
-    fprintf(file, "# %.*s\n", (int)line.size, line.data);
+    fprintf(file, line.size ? "# %.*s\n" : "#%.*s\n", (int)line.size, line.data);
   }
 }
 

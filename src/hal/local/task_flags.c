@@ -231,3 +231,15 @@ static iree_status_t print_topology(void* user_data, const iree_task_topology_t*
 }
 
 iree_status_t iree_task_flags_dump_topologies(FILE* file) { return for_each_topology(print_topology, file); }
+
+static iree_status_t dump_topologies(iree_string_view_t flag_name, void* storage, iree_string_view_t value) {
+  IREE_RETURN_IF_ERROR(iree_task_flags_dump_topologies(stdout));
+  exit(0);
+}
+
+static void print_dump_flag(iree_string_view_t flag_name, void* storage, FILE* file) {
+  fprintf(file, "# --%.*s\n", (int)flag_name.size, flag_name.data);
+}
+
+IREE_FLAG_CALLBACK(dump_topologies, print_dump_flag, NULL, dump_task_topologies,
+                   "Prints the workers that the --task_topology_* flags before this one ask for, and exits.");
