@@ -321,7 +321,10 @@ iree_status_t hal_dispatch_check(iree_hal_executable_t* executable, iree_hal_exe
   if (!executable) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no executable given");
   iree_hal_executable_function_info_t info;
   IREE_RETURN_IF_ERROR(iree_hal_executable_function_info(executable, function, &info));
-  if (iree_hal_dispatch_uses_custom_arguments(flags)) return iree_ok_status();
+  if (iree_hal_dispatch_uses_custom_arguments(flags)) {
+    if (binding_count <= UINT8_MAX) return iree_ok_status();
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "%" PRIhsz " bindings are too many", binding_count);
+  }
   if (constants.data_length != info.constant_count * sizeof(uint32_t)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                             "function '%.*s' expects %d constants of 4 bytes, got %" PRIhsz " bytes",
