@@ -17,9 +17,10 @@
   PHASE(ABI, "abi")                                                                                                 \
   PHASE(PREPROCESSING, "preprocessing")                                                                             \
   PHASE(GLOBAL_OPTIMIZATION, "global-optimization")                                                                 \
-  PHASE(DISPATCH_CREATION, "dispatch-creation") PHASE(FLOW, "flow") PHASE(STREAM, "stream")                         \
-      PHASE(EXECUTABLE_SOURCES, "executable-sources") PHASE(EXECUTABLE_CONFIGURATIONS, "executable-configurations") \
-          PHASE(EXECUTABLE_TARGETS, "executable-targets") PHASE(HAL, "hal") PHASE(VM, "vm") PHASE(END, "end")
+  PHASE(DISPATCH_CREATION, "dispatch-creation")                                                                     \
+  PHASE(FLOW, "flow") PHASE(STREAM, "stream") PHASE(EXECUTABLE_SOURCES, "executable-sources")                       \
+      PHASE(EXECUTABLE_CONFIGURATIONS, "executable-configurations") PHASE(EXECUTABLE_TARGETS, "executable-targets") \
+          PHASE(HAL, "hal") PHASE(VM, "vm") PHASE(END, "end")
 typedef enum {
 #define PHASE(name, text) COMPILER_PHASE_##name,
   COMPILER_PHASES(PHASE)

@@ -71,13 +71,14 @@ typedef enum {
 typedef enum { IR_SIGNLESS, IR_SIGNED, IR_UNSIGNED } ir_sign_t;
 
 // FLOAT(enum, text, bits)
-#define IR_FLOAT_KINDS(FLOAT)                                                                             \
-  FLOAT(F16, "f16", 16)                                                                                   \
-  FLOAT(BF16, "bf16", 16)                                                                                 \
-  FLOAT(F32, "f32", 32)                                                                                   \
-  FLOAT(F64, "f64", 64) FLOAT(TF32, "tf32", 19) FLOAT(F8E4M3, "f8E4M3", 8) FLOAT(F8E4M3FN, "f8E4M3FN", 8) \
-      FLOAT(F8E5M2, "f8E5M2", 8) FLOAT(F8E4M3FNUZ, "f8E4M3FNUZ", 8) FLOAT(F8E5M2FNUZ, "f8E5M2FNUZ", 8)    \
-          FLOAT(F8E8M0FNU, "f8E8M0FNU", 8) FLOAT(F4E2M1FN, "f4E2M1FN", 4)
+#define IR_FLOAT_KINDS(FLOAT)                                                                                  \
+  FLOAT(F16, "f16", 16)                                                                                        \
+  FLOAT(BF16, "bf16", 16)                                                                                      \
+  FLOAT(F32, "f32", 32)                                                                                        \
+  FLOAT(F64, "f64", 64)                                                                                        \
+  FLOAT(TF32, "tf32", 19) FLOAT(F8E4M3, "f8E4M3", 8) FLOAT(F8E4M3FN, "f8E4M3FN", 8) FLOAT(F8E5M2, "f8E5M2", 8) \
+      FLOAT(F8E4M3FNUZ, "f8E4M3FNUZ", 8) FLOAT(F8E5M2FNUZ, "f8E5M2FNUZ", 8) FLOAT(F8E8M0FNU, "f8E8M0FNU", 8)   \
+          FLOAT(F4E2M1FN, "f4E2M1FN", 4)
 typedef enum {
 #define FLOAT(name, text, bits) IR_##name,
   IR_FLOAT_KINDS(FLOAT)
@@ -354,7 +355,8 @@ struct ir_op_info_t {
   DIALECT(BUILTIN, "builtin")                                                                                         \
   DIALECT(FUNC, "func")                                                                                               \
   DIALECT(ARITH, "arith")                                                                                             \
-  DIALECT(MATH, "math") DIALECT(TENSOR, "tensor") DIALECT(LINALG, "linalg") DIALECT(SCF, "scf") DIALECT(CF, "cf")     \
+  DIALECT(MATH, "math")                                                                                               \
+  DIALECT(TENSOR, "tensor") DIALECT(LINALG, "linalg") DIALECT(SCF, "scf") DIALECT(CF, "cf")                           \
       DIALECT(STABLEHLO, "stablehlo") DIALECT(CHLO, "chlo") DIALECT(TOSA, "tosa") DIALECT(TORCH, "torch")             \
           DIALECT(UTIL, "util") DIALECT(GRAPH, "graph") DIALECT(KERNEL, "kernel") DIALECT(HOST, "host")               \
               DIALECT(COMPLEX, "complex") DIALECT(ML_PROGRAM, "ml_program") DIALECT(HAL, "hal") DIALECT(FLOW, "flow") \

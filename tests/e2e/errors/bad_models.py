@@ -40,7 +40,7 @@ MLIR = {
                              "  return %0 : tensor<4x4xf32>", "%a: tensor<4x4xf32>", "tensor<4x4xf32>"),
                         r":2:.*transpose"),
     "dense-count": (body("  %0 = arith.constant dense<[1.0, 2.0]> : tensor<4xf32>\n" + RETURN), r":2:"),
-    "dense-hex-length": (body('  %0 = arith.constant dense<"0x0000000000000000"> : tensor<4xf32>\n' + RETURN), r":2:"),
+    "dense-hex-length": (body('  %0 = arith.constant dense<"0x0000000000000000"> : tensor<4xf32>\n' + RETURN), r":[23]:"),
     "unclosed": ("func.func @f() {\n  return\n", r"unclosed\.mlir:\d+:\d+"),
     "bad-type": (body("  return %a : tensor<4xf32>", "%a: tensor<4xf33>"), r":1:.*f33"),
     "bad-token": (body("  %0 = @@ ;\n" + RETURN), r":2:"),
