@@ -450,6 +450,19 @@ static void test_dumps(void** state) {
   assert_int_equal(system(command), 0);
 }
 
+static void test_system_elf(void** state) {
+  fixture_t f;
+  begin(&f);
+  add_copies(&f, 1);
+  target_t target;
+  harness_resolve(&(target_options_t){.backend = "llvm-cpu", .system_elf = true}, &target);
+  assert_string_equal(target.format, "system-elf-x86_64");
+  harness_compile(&f.h, &target, &(target_compile_options_t){.name = "system", .debug_symbols = true});
+  harness_load(&f.h);
+  assert_int_equal(f.h.tables->exports.source_locations[0].path_length, 0);  // the kernel has no place in a source
+  harness_finish(&f.h);
+}
+
 static void test_static_library(void** state) {
   char directory[] = "static-XXXXXX", path[64], command[256];
   assert_non_null(mkdtemp(directory));
@@ -476,7 +489,7 @@ int main(void) {
       cmocka_unit_test(test_vectors), cmocka_unit_test(test_reduce),         cmocka_unit_test(test_masked),
       cmocka_unit_test(test_gather),  cmocka_unit_test(test_atomics),        cmocka_unit_test(test_allocations),
       cmocka_unit_test(test_control), cmocka_unit_test(test_constants),      cmocka_unit_test(test_threads),
-      cmocka_unit_test(test_dumps),   cmocka_unit_test(test_static_library),
+      cmocka_unit_test(test_dumps),   cmocka_unit_test(test_static_library), cmocka_unit_test(test_system_elf),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
