@@ -11,6 +11,7 @@
 
 // PHASE(ENUM, name): where --compile-to may stop, in order. Several of IREE's phases are one step here and share a
 // row's result; the names are all accepted.
+// clang-format off
 #define COMPILER_PHASES(PHASE)                                                                                      \
   PHASE(START, "start")                                                                                             \
   PHASE(INPUT, "input")                                                                                             \
@@ -21,6 +22,7 @@
   PHASE(FLOW, "flow") PHASE(STREAM, "stream") PHASE(EXECUTABLE_SOURCES, "executable-sources")                       \
       PHASE(EXECUTABLE_CONFIGURATIONS, "executable-configurations") PHASE(EXECUTABLE_TARGETS, "executable-targets") \
           PHASE(HAL, "hal") PHASE(VM, "vm") PHASE(END, "end")
+// clang-format on
 typedef enum {
 #define PHASE(name, text) COMPILER_PHASE_##name,
   COMPILER_PHASES(PHASE)

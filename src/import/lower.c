@@ -7,6 +7,7 @@
 #include "import/lowering.h"
 
 // INPUT_TYPE(spelling): what --iree-input-type takes, in every spelling the documents used
+// clang-format off
 #define INPUT_TYPES(INPUT_TYPE)                                                                  \
   INPUT_TYPE("auto")                                                                             \
   INPUT_TYPE("none")                                                                             \
@@ -16,6 +17,7 @@
   INPUT_TYPE("mhlo_legacy")                                                                      \
   INPUT_TYPE("xla") INPUT_TYPE("vhlo") INPUT_TYPE("torch") INPUT_TYPE("onnx") INPUT_TYPE("tosa") \
       INPUT_TYPE("tm_tensor")
+// clang-format on
 
 static bool check_input_type(ir_context_t* ctx, const char* input_type) {
   static const char* const known[] = {

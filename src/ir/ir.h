@@ -71,6 +71,7 @@ typedef enum {
 typedef enum { IR_SIGNLESS, IR_SIGNED, IR_UNSIGNED } ir_sign_t;
 
 // FLOAT(enum, text, bits)
+// clang-format off
 #define IR_FLOAT_KINDS(FLOAT)                                                                                  \
   FLOAT(F16, "f16", 16)                                                                                        \
   FLOAT(BF16, "bf16", 16)                                                                                      \
@@ -79,6 +80,7 @@ typedef enum { IR_SIGNLESS, IR_SIGNED, IR_UNSIGNED } ir_sign_t;
   FLOAT(TF32, "tf32", 19) FLOAT(F8E4M3, "f8E4M3", 8) FLOAT(F8E4M3FN, "f8E4M3FN", 8) FLOAT(F8E5M2, "f8E5M2", 8) \
       FLOAT(F8E4M3FNUZ, "f8E4M3FNUZ", 8) FLOAT(F8E5M2FNUZ, "f8E5M2FNUZ", 8) FLOAT(F8E8M0FNU, "f8E8M0FNU", 8)   \
           FLOAT(F4E2M1FN, "f4E2M1FN", 4)
+// clang-format on
 typedef enum {
 #define FLOAT(name, text, bits) IR_##name,
   IR_FLOAT_KINDS(FLOAT)
@@ -351,6 +353,7 @@ struct ir_op_info_t {
 
 // Dialect ids; opcodes are id * 1024 + row.
 // DIALECT(ENUM, text)
+// clang-format off
 #define IR_DIALECTS(DIALECT)                                                                                          \
   DIALECT(BUILTIN, "builtin")                                                                                         \
   DIALECT(FUNC, "func")                                                                                               \
@@ -361,6 +364,7 @@ struct ir_op_info_t {
           DIALECT(UTIL, "util") DIALECT(GRAPH, "graph") DIALECT(KERNEL, "kernel") DIALECT(HOST, "host")               \
               DIALECT(COMPLEX, "complex") DIALECT(ML_PROGRAM, "ml_program") DIALECT(HAL, "hal") DIALECT(FLOW, "flow") \
                   DIALECT(CHECK, "check")
+// clang-format on
 typedef enum {
 #define DIALECT(name, text) IR_DIALECT_##name,
   IR_DIALECTS(DIALECT)

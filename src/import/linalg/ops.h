@@ -106,13 +106,15 @@ bool roles_recognise(lower_op_t* n, const loops_t* l, ir_block_t* block, ir_valu
 // The kind of graph.reduce that an op of arith combines by, or NULL.
 const char* arith_reduction_kind(const ir_op_t* op);
 
-#define LINALG_HANDLERS(X)                                                                                   \
-  X(generic)                                                                                                 \
-  X(map)                                                                                                     \
-  X(reduce)                                                                                                  \
-  X(transpose)                                                                                               \
-  X(broadcast) X(softmax) X(pack) X(unpack) X(index) X(contract) X(conv) X(conv_quantized) X(pool) X(matmul) \
-      X(matmul_quantized) X(elementwise) X(fill)
+#define LINALG_HANDLERS(X) \
+  X(generic)               \
+  X(map)                   \
+  X(reduce)                \
+  X(transpose)             \
+  X(broadcast)             \
+  X(softmax)               \
+  X(pack)                  \
+  X(unpack) X(index) X(contract) X(conv) X(conv_quantized) X(pool) X(matmul) X(matmul_quantized) X(elementwise) X(fill)
 #define X(name) bool linalg_lower_##name(lower_op_t* n);
 LINALG_HANDLERS(X)
 #undef X
