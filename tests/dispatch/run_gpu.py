@@ -26,7 +26,7 @@ CONTROL_FLOW = ("RNN", "GRU", "LSTM", "If", "Loop", "Scan")
 
 def run_case(subject, runner, target, folder):
     arrays = case.arrays_of(subject)
-    expected = run.expected_results(case.model_of(subject, arrays), arrays)
+    expected = run.expected_results(case.model_of(subject, arrays), arrays, subject.reference)
     model = case.model_of(subject, arrays, [np.asarray(result) for result in expected])
     onnx.save(model, folder / "model.onnx")
     paths = []

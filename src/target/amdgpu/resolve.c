@@ -1,4 +1,4 @@
-// AMD GPUs by architecture, code name or product (targets.def).
+// AMD GPUs by architecture, code name or product (isa/amd/targets.def).
 #include "target/resolve.h"
 
 #include <string.h>
@@ -14,14 +14,14 @@ typedef struct arch_t {
 } arch_t;
 
 static const arch_t archs[] = {
-#define ARCH(name, wave, lds, registers, units, matrix, f16, bf16, sramecc, xnack) \
+#define ARCH(name, major, minor, stepping, wave, lds, registers, units, matrix, f16, bf16, sramecc, xnack) \
   {#name, wave, lds, registers, units, MATRIX_##matrix, f16, bf16, sramecc, xnack},
-#include "target/amdgpu/targets.def"
+#include "isa/amd/targets.def"
 };
 static const names_alias_t aliases[] = {
 #define CODE_NAME(name, arch) {#name, #arch, 0},
 #define SKU(name, arch, units) {#name, #arch, units},
-#include "target/amdgpu/targets.def"
+#include "isa/amd/targets.def"
 };
 enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]), ALIAS_COUNT = sizeof(aliases) / sizeof(aliases[0]) };
 

@@ -1,0 +1,31 @@
+// The table of targets.def as isa_target_t.
+#include <stddef.h>
+#include <string.h>
+
+#include "isa/amd/isa.h"
+
+static const isa_target_t targets[] = {
+#define ARCH(arch, high, mid, low, lanes, lds, regs, cus, matrix, f16, bf16, ecc, retry) \
+  {.name = #arch,                                                                        \
+   .major = high,                                                                        \
+   .minor = mid,                                                                         \
+   .stepping = low,                                                                      \
+   .wave = lanes,                                                                        \
+   .lds_kib = lds,                                                                       \
+   .registers = regs,                                                                    \
+   .units = cus,                                                                         \
+   .has_sramecc = ecc,                                                                   \
+   .has_xnack = retry},
+#include "isa/amd/targets.def"
+};
+enum { TARGET_COUNT = sizeof(targets) / sizeof(targets[0]) };
+
+const isa_target_t* isa_target_at(uint32_t index) { return index < TARGET_COUNT ? &targets[index] : NULL; }
+
+const isa_target_t* isa_target_find(const char* name) {
+  size_t size = strcspn(name, ":");
+  for (uint32_t i = 0; i < TARGET_COUNT; ++i) {
+    if (strlen(targets[i].name) == size && strncmp(targets[i].name, name, size) == 0) return &targets[i];
+  }
+  return NULL;
+}

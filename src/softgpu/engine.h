@@ -1,0 +1,126 @@
+// Execution of kernels: what the HSA side (src/softgpu/hsa) asks of the instruction set side.
+//
+// An engine is one GPU: a target and its limits. It decodes a kernel once, keyed by the address of its descriptor, and
+// runs a dispatch's workgroups on the process's worker threads and on the thread that asks. All functions may be
+// called from several threads at once.
+#ifndef IREE_C_SOFTGPU_ENGINE_H_
+#define IREE_C_SOFTGPU_ENGINE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "isa/amd/isa.h"
+#include "softgpu/memory_map.h"
+
+// CHECK(ENUM, name): names as --check= and IREE_SOFTGPU_CHECK take them; "all" is every one
+#define ENGINE_CHECKS(CHECK)                                                                        \
+  CHECK(BOUNDS, "bounds")     /* accesses outside allocations or workgroup memory, misaligned */    \
+  CHECK(WAITS, "waits")       /* registers used before the s_waitcnt of what writes or reads them */ \
+  CHECK(RACES, "races")       /* conflicting accesses of two waves without a barrier */             \
+  CHECK(UNINITIALIZED, "uninitialized") /* reads of registers and workgroup memory never written */  \
+  CHECK(BARRIERS, "barriers") /* barriers that part of a workgroup's waves do not reach */
+enum {
+#define CHECK(name, text) ENGINE_CHECK_INDEX_##name,
+  ENGINE_CHECKS(CHECK)
+#undef CHECK
+#define CHECK(name, text) ENGINE_CHECK_##name = 1 << ENGINE_CHECK_INDEX_##name,
+      ENGINE_CHECKS(CHECK)
+#undef CHECK
+};
+
+typedef struct engine_t engine_t;
+
+typedef struct engine_options_t {
+  const isa_target_t* target;
+  uint32_t units;        // compute units to report and to spread scratch over; 0: the target's
+  uint32_t checks;       // ENGINE_CHECK_*
+  bool counts;           // count instructions, bytes, bank conflicts
+  uint64_t wave_limit;   // instructions after which a wave is stopped as endless; 0: none
+  memory_map_t* memory;  // allocations of the process; outlives the engine
+} engine_options_t;
+
+// NULL after `error` got a message (LLVM's disassembler is missing, ...).
+engine_t* engine_create(const engine_options_t* options, text_t* error);
+void engine_destroy(engine_t* engine);
+
+// Code that a loader placed in memory. Names and lines are for messages and dumps; `elf` is borrowed until
+// engine_remove_code. Kernels outside any code run too, without names.
+typedef struct engine_code_t {
+  const void* base;  // loaded image
+  size_t size;
+  const void* elf;  // the code object's file
+  size_t elf_size;
+  const char* name;  // of the executable; may be NULL
+} engine_code_t;
+void engine_add_code(engine_t* engine, const engine_code_t* code);
+// Forgets the code and every kernel decoded from it. No dispatch of it may be running.
+void engine_remove_code(engine_t* engine, const void* base);
+
+typedef enum {
+  ENGINE_FAULT_NONE,
+  ENGINE_FAULT_ILLEGAL_INSTRUCTION,  // unknown or not of the target
+  ENGINE_FAULT_MEMORY,               // address not mapped, or (with checks) out of bounds
+  ENGINE_FAULT_INVALID_KERNEL,       // descriptor or packet that cannot be launched
+  ENGINE_FAULT_TRAP,                 // s_trap 2: abort of the program
+  ENGINE_FAULT_LIMIT,                // wave_limit
+  ENGINE_FAULT_CHECK,                // what a check found
+} engine_fault_kind_t;
+
+typedef struct engine_fault_t {
+  engine_fault_kind_t kind;
+  uint64_t address;    // of the memory access (MEMORY), else of the instruction
+  char message[1024];  // one line: what, where (kernel, instruction, source line), lane, address
+} engine_fault_t;
+
+// One kernel dispatch. `packet` is the AQL packet, which kernels may read (dispatch pointer): it stays valid until
+// return. `queue` is the amd_queue_t that kernels may read (queue pointer). Returns false after filling `fault`; the
+// workgroups that were running are then abandoned.
+typedef struct engine_dispatch_t {
+  const void* packet;  // hsa_kernel_dispatch_packet_t
+  const void* queue;   // amd_queue_t
+  uint64_t id;         // packet index in its queue
+} engine_dispatch_t;
+bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine_fault_t* fault);
+
+// COUNTER(name, what)
+#define ENGINE_COUNTERS(COUNTER)                                            \
+  COUNTER(dispatches, "dispatches")                                         \
+  COUNTER(workgroups, "workgroups")                                         \
+  COUNTER(waves, "waves")                                                   \
+  COUNTER(salu, "scalar instructions")                                      \
+  COUNTER(smem, "scalar memory instructions")                               \
+  COUNTER(valu, "vector instructions")                                      \
+  COUNTER(valu_lanes, "vector operations, one for each active lane")        \
+  COUNTER(matrix, "matrix instructions")                                    \
+  COUNTER(lds, "workgroup memory instructions")                             \
+  COUNTER(lds_conflicts, "cycles lost to workgroup memory bank conflicts")  \
+  COUNTER(vmem, "vector memory instructions")                               \
+  COUNTER(bytes_read, "bytes read from global memory")                      \
+  COUNTER(bytes_written, "bytes written to global memory")                  \
+  COUNTER(branches, "branches")                                             \
+  COUNTER(barriers, "barriers")
+typedef struct engine_counters_t {
+#define COUNTER(name, what) uint64_t name;
+  ENGINE_COUNTERS(COUNTER)
+#undef COUNTER
+} engine_counters_t;
+// Sums since the engine was made; zero unless options.counts.
+void engine_counters(engine_t* engine, engine_counters_t* out);
+
+// The options' checks as "bounds,waits", "all" or "none". False after `error` named what is unknown.
+bool engine_parse_checks(const char* text, uint32_t* out, text_t* error);
+
+// FIDELITY(ENUM, name): how far an instruction row is to be trusted
+#define ENGINE_FIDELITIES(FIDELITY) \
+  FIDELITY(EXACT, "exact")          \
+  FIDELITY(APPROXIMATE, "approximate") FIDELITY(HINT, "no effect") FIDELITY(MISSING, "missing")
+typedef enum {
+#define FIDELITY(name, text) ENGINE_##name,
+  ENGINE_FIDELITIES(FIDELITY)
+#undef FIDELITY
+} engine_fidelity_t;
+// What an instruction (mnemonic as LLVM prints it, encoding suffix or not) has here.
+engine_fidelity_t engine_fidelity(const char* mnemonic);
+
+#endif  // IREE_C_SOFTGPU_ENGINE_H_
