@@ -14,12 +14,12 @@
 #include "softgpu/memory_map.h"
 
 // CHECK(ENUM, name): names as --check= and IREE_SOFTGPU_CHECK take them; "all" is every one
-#define ENGINE_CHECKS(CHECK)                                                                        \
-  CHECK(BOUNDS, "bounds")     /* accesses outside allocations or workgroup memory, misaligned */    \
-  CHECK(WAITS, "waits")       /* registers used before the s_waitcnt of what writes or reads them */ \
-  CHECK(RACES, "races")       /* conflicting accesses of two waves without a barrier */             \
-  CHECK(UNINITIALIZED, "uninitialized") /* reads of registers and workgroup memory never written */  \
-  CHECK(BARRIERS, "barriers") /* barriers that part of a workgroup's waves do not reach */
+#define ENGINE_CHECKS(CHECK)                                                                                   \
+  CHECK(BOUNDS, "bounds")               /* accesses outside allocations or workgroup memory, misaligned */     \
+  CHECK(WAITS, "waits")                 /* registers used before the s_waitcnt of what writes or reads them */ \
+  CHECK(RACES, "races")                 /* conflicting accesses of two waves without a barrier */              \
+  CHECK(UNINITIALIZED, "uninitialized") /* reads of registers and workgroup memory never written */            \
+  CHECK(BARRIERS, "barriers")           /* barriers that part of a workgroup's waves do not reach */
 enum {
 #define CHECK(name, text) ENGINE_CHECK_INDEX_##name,
   ENGINE_CHECKS(CHECK)
@@ -84,21 +84,21 @@ typedef struct engine_dispatch_t {
 bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine_fault_t* fault);
 
 // COUNTER(name, what)
-#define ENGINE_COUNTERS(COUNTER)                                            \
-  COUNTER(dispatches, "dispatches")                                         \
-  COUNTER(workgroups, "workgroups")                                         \
-  COUNTER(waves, "waves")                                                   \
-  COUNTER(salu, "scalar instructions")                                      \
-  COUNTER(smem, "scalar memory instructions")                               \
-  COUNTER(valu, "vector instructions")                                      \
-  COUNTER(valu_lanes, "vector operations, one for each active lane")        \
-  COUNTER(matrix, "matrix instructions")                                    \
-  COUNTER(lds, "workgroup memory instructions")                             \
-  COUNTER(lds_conflicts, "cycles lost to workgroup memory bank conflicts")  \
-  COUNTER(vmem, "vector memory instructions")                               \
-  COUNTER(bytes_read, "bytes read from global memory")                      \
-  COUNTER(bytes_written, "bytes written to global memory")                  \
-  COUNTER(branches, "branches")                                             \
+#define ENGINE_COUNTERS(COUNTER)                                           \
+  COUNTER(dispatches, "dispatches")                                        \
+  COUNTER(workgroups, "workgroups")                                        \
+  COUNTER(waves, "waves")                                                  \
+  COUNTER(salu, "scalar instructions")                                     \
+  COUNTER(smem, "scalar memory instructions")                              \
+  COUNTER(valu, "vector instructions")                                     \
+  COUNTER(valu_lanes, "vector operations, one for each active lane")       \
+  COUNTER(matrix, "matrix instructions")                                   \
+  COUNTER(lds, "workgroup memory instructions")                            \
+  COUNTER(lds_conflicts, "cycles lost to workgroup memory bank conflicts") \
+  COUNTER(vmem, "vector memory instructions")                              \
+  COUNTER(bytes_read, "bytes read from global memory")                     \
+  COUNTER(bytes_written, "bytes written to global memory")                 \
+  COUNTER(branches, "branches")                                            \
   COUNTER(barriers, "barriers")
 typedef struct engine_counters_t {
 #define COUNTER(name, what) uint64_t name;
