@@ -27,7 +27,8 @@ typedef const inst_t* (*inst_run_t)(wave_t* wave, const inst_t* inst);
 #define INST_TYPES(TYPE)                                                                                             \
   TYPE(NONE, 0)                                                                                                      \
   TYPE(B16, 16)                                                                                                      \
-  TYPE(I16, 16) TYPE(F16, 16) TYPE(BF16, 16) TYPE(B32, 32) TYPE(I32, 32) TYPE(F32, 32)                               \
+  TYPE(I16, 16)                                                                                                      \
+  TYPE(F16, 16) TYPE(BF16, 16) TYPE(B32, 32) TYPE(I32, 32) TYPE(F32, 32)                                             \
       TYPE(P16, 32)  /* two f16 or bf16: a float constant is in the low half */                                      \
       TYPE(PI16, 32) /* two integers of 16 bits */                                                                   \
       TYPE(B64, 64) TYPE(I64, 64) TYPE(F64, 64) TYPE(P32, 64) /* two f32: a constant is in both halves */            \
@@ -160,11 +161,12 @@ typedef struct inst_extra_t {
 } inst_extra_t;
 
 // FLAG(ENUM, text): modifiers without a value
-#define INST_FLAGS(FLAG)                                                                                          \
-  FLAG(CLAMP, "clamp")                                                                                            \
-  FLAG(OFFEN, "offen")                                                                                            \
-  FLAG(IDXEN, "idxen") FLAG(ADDR64, "addr64") FLAG(GLC, "glc") FLAG(SLC, "slc") FLAG(DLC, "dlc") FLAG(SC0, "sc0") \
-      FLAG(SC1, "sc1") FLAG(NT, "nt") FLAG(GDS, "gds") FLAG(LDS, "lds") FLAG(TFE, "tfe") FLAG(NV, "nv")           \
+#define INST_FLAGS(FLAG)                                                                                      \
+  FLAG(CLAMP, "clamp")                                                                                        \
+  FLAG(OFFEN, "offen")                                                                                        \
+  FLAG(IDXEN, "idxen")                                                                                        \
+  FLAG(ADDR64, "addr64") FLAG(GLC, "glc") FLAG(SLC, "slc") FLAG(DLC, "dlc") FLAG(SC0, "sc0") FLAG(SC1, "sc1") \
+      FLAG(NT, "nt") FLAG(GDS, "gds") FLAG(LDS, "lds") FLAG(TFE, "tfe") FLAG(NV, "nv")                        \
           FLAG(SCALE_OFFSET, "scale_offset") FLAG(MUL_X2, "mul:2") FLAG(MUL_X4, "mul:4") FLAG(DIV_X2, "div:2")
 enum {
 #define FLAG(name, text) INST_FLAG_INDEX_##name,
@@ -178,40 +180,43 @@ enum {
   INST_READS_Z = 1 << 30,              // reads vccz or execz
 };
 
-// FIELD(name, text, default, bits of one element): modifiers with a value; [a,b,..] puts element i at bit i * bits
-#define INST_FIELDS(FIELD)                  \
-  FIELD(offset, "offset", 0, 0)             \
-  FIELD(offset0, "offset0", 0, 0)           \
-  FIELD(offset1, "offset1", 0, 0)           \
-  FIELD(op_sel, "op_sel", 0, 1)             \
-  FIELD(op_sel_hi, "op_sel_hi", -1, 1)      \
-  FIELD(neg_lo, "neg_lo", 0, 1)             \
-  FIELD(neg_hi, "neg_hi", 0, 1)             \
-  FIELD(neg, "neg", 0, 1) /* MFMA of f64 */ \
-  FIELD(cbsz, "cbsz", 0, 0)                 \
-  FIELD(abid, "abid", 0, 0)                 \
-  FIELD(blgp, "blgp", 0, 0)                 \
-  FIELD(index_key, "index_key", 0, 0)       \
-  FIELD(bitop3, "bitop3", 0, 0)             \
-  FIELD(byte_sel, "byte_sel", 0, 0)         \
-  FIELD(format, "format", 0, 0)
+// FIELD(type, name, text, default, bits of one element): modifiers with a value; [a,b,..] puts element i at bit i *
+// bits
+#define INST_FIELDS(FIELD)                                                          \
+  FIELD(int32_t, offset, "offset", 0, 0)                                            \
+  FIELD(int16_t, offset0, "offset0", 0, 0)                                          \
+  FIELD(int16_t, offset1, "offset1", 0, 0)                                          \
+  FIELD(int16_t, op_sel, "op_sel", 0, 1) /* not where the operands say .l and .h */ \
+  FIELD(int16_t, op_sel_hi, "op_sel_hi", -1, 1)                                     \
+  FIELD(int16_t, neg_lo, "neg_lo", 0, 1)                                            \
+  FIELD(int16_t, neg_hi, "neg_hi", 0, 1)                                            \
+  FIELD(int16_t, neg, "neg", 0, 1) /* MFMA of f64 */                                \
+  FIELD(int16_t, cbsz, "cbsz", 0, 0)                                                \
+  FIELD(int16_t, abid, "abid", 0, 0)                                                \
+  FIELD(int16_t, blgp, "blgp", 0, 0)                                                \
+  FIELD(int16_t, index_key, "index_key", 0, 0)                                      \
+  FIELD(int16_t, bitop3, "bitop3", 0, 0)                                            \
+  FIELD(int16_t, byte_sel, "byte_sel", 0, 0)                                        \
+  FIELD(int16_t, format, "format", 0, 0)
 
+// Rows of global_atomic_* and flat_atomic_* list no destination: with INST_RETURNS_OLD, dst[0] is the text's first
+// operand all the same. v_cmpx_* has a destination on gfx9 only; its row lists it.
 struct inst_t {
   inst_run_t run;
   const inst_row_t* row;
-  uint32_t address;      // of the instruction's first byte, from the kernel's entry
-  uint32_t flags;        // INST_*
-  uint32_t encoding[2];  // first words: SOPP and SOPK take their 16-bit immediate from here, DS its offsets
-  uint8_t size;          // bytes; 0 for the second half of a dual instruction
+  const inst_t* target;  // branches; NULL where the code ends
+  const inst_extra_t* extra;
+  uint32_t flags;  // INST_*
+  uint8_t size;    // bytes; 0 for the second half of a dual instruction
   uint8_t destination_count, source_count;
   // The first half of a dual instruction: the second follows; both read before either writes.
   bool is_dual;
-#define FIELD(name, text, absent, bits) int32_t name;
+  uint32_t encoding[2];  // first words: SOPP and SOPK take their 16-bit immediate from here, DS its offsets
+  operand_t dst[INST_MAX_DESTINATIONS], src[INST_MAX_SOURCES];
+  uint64_t address;  // of the instruction's first byte in the process
+#define FIELD(type, name, text, absent, bits) type name;
   INST_FIELDS(FIELD)
 #undef FIELD
-  const inst_t* target;  // branches
-  const inst_extra_t* extra;
-  operand_t dst[INST_MAX_DESTINATIONS], src[INST_MAX_SOURCES];
 };
 
 #endif  // IREE_C_SOFTGPU_INST_H_

@@ -42,11 +42,12 @@ typedef struct group_t {
   launch_t* launch;
   uint32_t id[3];
   uint32_t wave_count;
-  uint32_t arrived;   // waves at the barrier
-  uint32_t ended;     // waves past s_endpgm
-  uint32_t lds_size;  // bytes
-  uint8_t* lds;       // 64 bytes past the end may be read and written without harm
-  uint8_t* scratch;   // of all waves
+  uint32_t barrier_phase;  // counts barriers that all waves have reached
+  uint32_t arrived;        // waves at the barrier
+  uint32_t ended;          // waves past s_endpgm
+  uint32_t lds_size;       // bytes
+  uint8_t* lds;            // 64 bytes past the end may be read and written without harm
+  uint8_t* scratch;        // of all waves
   wave_t* waves;
   check_group_t* check;         // NULL without checks
   engine_counters_t* counters;  // of this thread; NULL unless launch->counts
@@ -70,10 +71,10 @@ struct wave_t {
   uint32_t mode;        // hardware register MODE (bits: round 3:0, denormal 7:4, dx10 clamp 8, ieee 9, ...)
   uint32_t csr_single;  // MXCSR for f32 instructions by `mode`; csr_double for f16 and f64
   uint32_t csr_double;
-  uint32_t csr;        // MXCSR now
-  uint32_t slot;       // hardware wave id, for HW_ID
-  uint32_t gpr_index;  // gfx9 s_set_gpr_idx: index in bits 7:0, enabled operands in 15:12; 0 when off
-  uint32_t barrier_phase;
+  uint32_t csr;            // MXCSR now
+  uint32_t slot;           // hardware wave id, for HW_ID
+  uint32_t gpr_index;      // gfx9 s_set_gpr_idx: index in bits 7:0, enabled operands in 15:12; 0 when off
+  uint32_t barrier_phase;  // of the group, when this wave signalled
   // Scratch of the wave: lane l's byte b of dword d is at scratch + (d * lanes + l) * 4 + b.
   uint8_t* scratch;
   uint32_t scratch_size;  // bytes of a lane
@@ -143,9 +144,10 @@ bool check_memory(wave_t* wave, const inst_t* inst, check_space_t space, uint32_
 
 // Tables of rows, for decode.c. The vector ones exist once for each level of vector instructions of the host.
 #define WAVE_SCALAR_TABLES(TABLE) TABLE(salu_table) TABLE(control_table) TABLE(smem_table)
-#define WAVE_VECTOR_TABLES(TABLE)                                                                    \
-  TABLE(valu_integer_table)                                                                          \
-  TABLE(valu_compare_table) TABLE(valu_float_table) TABLE(valu_convert_table) TABLE(valu_lane_table) \
-      TABLE(valu_packed_table) TABLE(matrix_table) TABLE(lds_table) TABLE(memory_table)
+#define WAVE_VECTOR_TABLES(TABLE)                                                                   \
+  TABLE(valu_integer_table)                                                                         \
+  TABLE(valu_compare_table)                                                                         \
+  TABLE(valu_float_table) TABLE(valu_convert_table) TABLE(valu_lane_table) TABLE(valu_packed_table) \
+      TABLE(matrix_table) TABLE(lds_table) TABLE(memory_table)
 
 #endif  // IREE_C_SOFTGPU_WAVE_H_
