@@ -24,8 +24,9 @@ enum {
 #define CHECK(name, text) ENGINE_CHECK_INDEX_##name,
   ENGINE_CHECKS(CHECK)
 #undef CHECK
+      ENGINE_CHECK_COUNT,
 #define CHECK(name, text) ENGINE_CHECK_##name = 1 << ENGINE_CHECK_INDEX_##name,
-      ENGINE_CHECKS(CHECK)
+  ENGINE_CHECKS(CHECK)
 #undef CHECK
 };
 

@@ -1,0 +1,235 @@
+// Workgroups of a launch on threads. The thread that asks takes part; workers of the process join it.
+//
+// A thread runs a workgroup's waves in turn, each until it waits at a barrier, ends, or has used its slice. Waves that
+// spin on what another wave or workgroup will write get there because slices end, and because a thread whose workgroups
+// all spin begins further ones beside them.
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "softgpu/check.h"
+#include "softgpu/kernel.h"
+
+enum {
+  EXECUTE_SLICE = 1 << 16,         // instructions of a wave before the next one has its turn
+  EXECUTE_PASSES = 32,             // turns of a workgroup's waves before another workgroup has its turn
+  EXECUTE_RESIDENT = 256,          // workgroups that one thread has begun
+  EXECUTE_WAVE_PADDING = 17 * 64,  // keeps registers of different waves out of the same cache sets
+  EXECUTE_LDS_PADDING = 64,
+};
+
+// Memory of one resident workgroup.
+typedef struct slot_t {
+  group_t group;
+  void* memory;
+  size_t memory_size;
+  engine_counters_t counters;
+} slot_t;
+
+static size_t align(size_t size) { return (size + 63) & ~(size_t)63; }
+
+static void free_slot(slot_t* slot) {
+  if (!slot) return;
+  check_free_group(&slot->group);
+  if (slot->memory) munmap(slot->memory, slot->memory_size);
+  free(slot);
+}
+
+// Lays a workgroup's waves, registers, workgroup memory and scratch out in one mapping; pages that a kernel never
+// touches cost nothing.
+static slot_t* make_slot(const launch_t* launch) {
+  slot_t* slot = calloc(1, sizeof(*slot));
+  if (!slot) return NULL;
+  uint32_t items = launch->size[0] * launch->size[1] * launch->size[2];
+  uint32_t waves = (items + launch->lanes - 1) / launch->lanes;
+  size_t wave_bytes = align(sizeof(wave_t)) * waves;
+  size_t register_bytes = (size_t)WAVE_REGISTERS * launch->lanes * 4 + EXECUTE_WAVE_PADDING;
+  size_t lds_bytes = align(launch->lds_size + EXECUTE_LDS_PADDING);
+  size_t scratch_bytes = (size_t)launch->scratch_size * launch->lanes * waves;
+  slot->memory_size = wave_bytes + register_bytes * waves + lds_bytes + scratch_bytes + 4096;
+  slot->memory =
+      mmap(NULL, slot->memory_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (slot->memory == MAP_FAILED) return slot->memory = NULL, free_slot(slot), NULL;
+  group_t* group = &slot->group;
+  uint8_t* at = slot->memory;
+  group->waves = (wave_t*)at;
+  group->wave_count = waves;
+  for (uint32_t i = 0; i < waves; ++i) group->waves[i].vgpr = (uint32_t*)(at + wave_bytes + register_bytes * i);
+  group->lds = at + wave_bytes + register_bytes * waves;
+  group->scratch = group->lds + lds_bytes;
+  group->counters = launch->counts ? &slot->counters : NULL;
+  return slot;
+}
+
+static bool is_faulted(const launch_t* launch) { return __atomic_load_n(&launch->is_faulted, __ATOMIC_ACQUIRE); }
+
+static void fail_launch(launch_t* launch, const char* message) {
+  int32_t expected = 0;
+  if (!__atomic_compare_exchange_n(&launch->is_faulted, &expected, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return;
+  launch->fault->kind = ENGINE_FAULT_INVALID_KERNEL;
+  strncpy(launch->fault->message, message, sizeof(launch->fault->message) - 1);
+}
+
+static bool can_run(const wave_t* w) {
+  return w->state == WAVE_RUNNING || (w->state == WAVE_BARRIER && w->group->barrier_phase != w->barrier_phase);
+}
+
+// Runs a workgroup for some turns; true when it has ended.
+static bool run_group(group_t* group) {
+  for (int pass = 0; pass < EXECUTE_PASSES; ++pass) {
+    for (uint32_t i = 0; i < group->wave_count; ++i) {
+      if (!can_run(&group->waves[i])) continue;
+      run_wave(&group->waves[i], EXECUTE_SLICE);
+      if (group->waves[i].state == WAVE_FAULTED) return true;
+    }
+    if (group->ended == group->wave_count) return true;
+    if (is_faulted(group->launch)) return true;
+  }
+  return false;
+}
+
+typedef struct executor_t {
+  launch_t* launch;
+  slot_t* resident[EXECUTE_RESIDENT];
+  uint32_t count;
+  slot_t* spare[EXECUTE_RESIDENT];
+  uint32_t spare_count;
+} executor_t;
+
+// Begins the next workgroup on this thread; false when there is none left.
+static bool begin_group(executor_t* e) {
+  launch_t* launch = e->launch;
+  if (e->count == EXECUTE_RESIDENT || is_faulted(launch)) return false;
+  uint64_t number = __atomic_fetch_add(&launch->next_group, 1, __ATOMIC_RELAXED);
+  if (number >= launch->group_count) return false;
+  slot_t* slot = e->spare_count ? e->spare[--e->spare_count] : make_slot(launch);
+  if (!slot) return fail_launch(launch, "out of memory for a workgroup's registers and scratch"), false;
+  launch_start_group(launch, &slot->group, number);
+  if (launch->counts) {
+    ++slot->counters.workgroups;
+    slot->counters.waves += slot->group.wave_count;
+  }
+  e->resident[e->count++] = slot;
+  if (launch->checks && !check_start_group(&slot->group)) {
+    return fail_launch(launch, "out of memory for checks"), false;
+  }
+  return true;
+}
+
+static void add_counters(engine_t* engine, const engine_counters_t* counters) {
+  pthread_mutex_lock(&engine->counter_lock);
+#define COUNTER(name, what) engine->counters.name += counters->name;
+  ENGINE_COUNTERS(COUNTER)
+#undef COUNTER
+  pthread_mutex_unlock(&engine->counter_lock);
+}
+
+static void finish_executor(executor_t* e) {
+  while (e->count) e->spare[e->spare_count++] = e->resident[--e->count];
+  for (uint32_t i = 0; i < e->spare_count; ++i) {
+    if (e->launch->counts) add_counters(e->launch->engine, &e->spare[i]->counters);
+    free_slot(e->spare[i]);
+  }
+}
+
+static void run_groups(launch_t* launch) {
+  executor_t e = {.launch = launch};
+#if defined(__x86_64__)
+  uint32_t csr = __builtin_ia32_stmxcsr();
+#endif
+  while (!is_faulted(launch) && (e.count || begin_group(&e))) {
+    bool any_ended = false;
+    for (uint32_t i = 0; i < e.count && !is_faulted(launch);) {
+      if (!run_group(&e.resident[i]->group)) {
+        ++i;
+        continue;
+      }
+      any_ended = true;
+      e.spare[e.spare_count++] = e.resident[i];
+      e.resident[i] = e.resident[--e.count];
+    }
+    if (!any_ended) begin_group(&e);
+  }
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr(csr);
+#endif
+  finish_executor(&e);
+}
+
+// Workers of the process.
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER, pool_done = PTHREAD_COND_INITIALIZER;
+static launch_t* pool_launches;
+static uint32_t pool_size;
+static bool pool_is_started;
+
+static launch_t* find_work(void) {
+  for (launch_t* launch = pool_launches; launch; launch = launch->next) {
+    bool has_groups = __atomic_load_n(&launch->next_group, __ATOMIC_RELAXED) < launch->group_count;
+    if (has_groups && !is_faulted(launch)) return launch;
+  }
+  return NULL;
+}
+
+static void* work(void* unused) {
+  pthread_mutex_lock(&pool_lock);
+  for (;;) {
+    launch_t* launch = find_work();
+    if (!launch) {
+      pthread_cond_wait(&pool_work, &pool_lock);
+      continue;
+    }
+    ++launch->helpers;
+    pthread_mutex_unlock(&pool_lock);
+    run_groups(launch);
+    pthread_mutex_lock(&pool_lock);
+    if (--launch->helpers == 0) pthread_cond_broadcast(&pool_done);
+  }
+  return NULL;
+}
+
+// IREE_SOFTGPU_THREADS: threads that execute, that of the queue included; the host's processors when not given.
+static void start_pool(void) {
+  pool_is_started = true;
+  const char* asked = getenv("IREE_SOFTGPU_THREADS");
+  long threads = asked ? atol(asked) : sysconf(_SC_NPROCESSORS_ONLN);
+  if (threads > 256) threads = 256;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  for (long i = 1; i < threads; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, &attributes, work, NULL) == 0) ++pool_size;
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+static void offer(launch_t* launch) {
+  pthread_mutex_lock(&pool_lock);
+  if (!pool_is_started) start_pool();
+  launch->next = pool_launches;
+  pool_launches = launch;
+  pthread_cond_broadcast(&pool_work);
+  pthread_mutex_unlock(&pool_lock);
+}
+
+static void withdraw(launch_t* launch) {
+  pthread_mutex_lock(&pool_lock);
+  launch_t** at = &pool_launches;
+  while (*at != launch) at = &(*at)->next;
+  *at = launch->next;
+  while (launch->helpers) pthread_cond_wait(&pool_done, &pool_lock);
+  pthread_mutex_unlock(&pool_lock);
+}
+
+void execute_launch(launch_t* launch) {
+  launch->group_count = (uint64_t)launch->groups[0] * launch->groups[1] * launch->groups[2];
+  if (launch->instrumented && !check_start_launch(launch)) return fail_launch(launch, "out of memory for checks");
+  bool shared = launch->group_count > 1;
+  if (shared) offer(launch);
+  run_groups(launch);
+  if (shared) withdraw(launch);
+  if (launch->instrumented) check_end_launch(launch);
+}

@@ -1,0 +1,102 @@
+// Code that has been decoded, and kernels by their descriptors: shared by the files of the engine.
+#ifndef IREE_C_SOFTGPU_KERNEL_H_
+#define IREE_C_SOFTGPU_KERNEL_H_
+
+#include <pthread.h>
+
+#include "softgpu/wave.h"
+
+// Kernel descriptor as code objects hold it (LLVM's "User Guide for AMDGPU Backend", Kernel Descriptor).
+typedef struct kernel_descriptor_t {
+  uint32_t group_segment_size, private_segment_size, kernarg_size, reserved0;
+  int64_t entry_offset;  // from the descriptor
+  uint8_t reserved1[20];
+  uint32_t rsrc3, rsrc1, rsrc2;
+  uint16_t properties, kernarg_preload;
+  uint32_t reserved2;
+} kernel_descriptor_t;
+
+// A range of memory that holds instructions.
+typedef struct code_t {
+  uint64_t base;
+  size_t size;  // bytes
+  engine_code_t given;
+  bool is_known;  // added by a loader, not found in an allocation
+  // Decoded instructions by their address / 4 from `base`, for waves of 32 and of 64 lanes; entries are atomic.
+  const inst_t** at[2];
+  struct code_chunk_t* chunks;
+  struct code_t* next;
+} code_t;
+
+struct kernel_t {
+  uint64_t address;  // of the descriptor
+  kernel_descriptor_t descriptor;
+  code_t* code;
+  const inst_t* entry;
+  uint32_t lanes;
+  uint32_t registers;  // vector registers that the kernel asks for
+  kernel_t* next;
+};
+
+struct engine_t {
+  const isa_target_t* target;
+  engine_options_t options;
+  pthread_mutex_t lock;  // decoding and the lists below
+  code_t* codes;
+  kernel_t* kernels;
+  void* disassemblers[2];         // for waves of 32 and 64 lanes
+  struct constant_t** constants;  // interned constants' lanes
+  uint32_t constant_count, constant_capacity;
+  pthread_mutex_t counter_lock;
+  engine_counters_t counters;
+};
+
+// rows.c: NULL when no row has the mnemonic. Takes off encoding suffixes.
+const inst_row_t* rows_find(const char* mnemonic);
+
+// disassemble.c: LLVM's text of the instruction at `bytes` and its size; 0 when there is none. Needs engine->lock.
+uint32_t disassemble(engine_t* engine, uint32_t lanes, const uint8_t* bytes, size_t size, uint64_t address, char* text,
+                     size_t capacity);
+bool disassemble_open(engine_t* engine, text_t* error);
+void disassemble_close(engine_t* engine);
+
+// decode.c: parses one instruction's text (one half of a dual one); false after `error` said what is unknown.
+typedef struct decode_t {
+  engine_t* engine;
+  uint32_t lanes;
+  char* text;  // cut up while parsing
+} decode_t;
+bool decode_inst(decode_t* decode, inst_t* out, text_t* error);
+// Interned: 64 times the low 32 bits, then 64 times the high ones.
+const uint32_t* decode_constant_lanes(engine_t* engine, uint64_t value);
+void decode_free_constants(engine_t* engine);
+void decode_free_extra(inst_t* inst);
+// The `illegal` pseudo instruction stops a wave with the message in its `extra`.
+const inst_t* control_run_illegal(wave_t* wave, const inst_t* inst);
+const inst_t* control_run_jump(wave_t* wave, const inst_t* inst);
+
+// code.c
+// The instruction at `address`, decoded if need be; NULL when no memory of code is there.
+const inst_t* code_find_inst(engine_t* engine, uint32_t lanes, uint64_t address);
+kernel_t* code_find_kernel(engine_t* engine, uint64_t descriptor, engine_fault_t* fault);
+void code_free(code_t* code);
+// "in kernel+0x10: v_add_f32 ..." of an instruction, for messages.
+void code_describe(const launch_t* launch, const inst_t* inst, text_t* out);
+// Name of the function that holds `address` in the code's ELF, or NULL; offset from its start.
+const char* code_symbol(const code_t* code, uint64_t address, uint64_t* offset);
+
+// launch.c
+bool launch_prepare(launch_t* launch, engine_fault_t* fault);
+void launch_start_group(launch_t* launch, group_t* group, uint64_t number);
+
+// execute.c: runs a launch's workgroups on this thread and on others.
+void execute_launch(launch_t* launch);
+
+// run.c: runs a wave until it stops or has executed `budget` instructions.
+void run_wave(wave_t* wave, uint64_t budget);
+// Makes the two halves of a dual instruction read before either writes.
+void run_join_dual(inst_t* first, inst_t* second);
+// Makes an instruction that reads vccz or execz find them.
+void run_refresh_flags(inst_t* inst);
+
+#endif  // IREE_C_SOFTGPU_KERNEL_H_
