@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "softgpu/kernel.h"
+#include "softgpu/lines.h"
 
 enum { CODE_CHUNK = 256, CODE_DEFAULT_RANGE = 1 << 20 };
 
@@ -354,7 +355,11 @@ void code_describe(const launch_t* launch, const inst_t* inst, text_t* out) {
     size_t left = code->base + code->size - inst->address;
     disassemble(engine, launch->lanes, (const uint8_t*)inst->address, left, inst->address, text, sizeof(text));
   }
+  lines_place_t place;
+  bool has_line =
+      code && code->is_known && lines_find(code->given.elf, code->given.elf_size, inst->address - code->base, &place);
   pthread_mutex_unlock(&engine->lock);
+  if (has_line) text_printf(out, "%s:%u, ", place.file, place.line);
   if (name) {
     text_printf(out, "kernel %s+0x%llx", name, (unsigned long long)offset);
   } else {

@@ -16,13 +16,13 @@
 
 enum { MAX_BUFFERS = 16, KERNARG_BYTES = 1024 };
 
-#define CHECK(call)                                                                     \
-  do {                                                                                  \
-    hsa_status_t status_ = (call);                                                      \
-    if (status_ != HSA_STATUS_SUCCESS) {                                                \
-      fprintf(stderr, "launch: " #call " failed with 0x%x\n", (unsigned)status_);       \
-      exit(1);                                                                          \
-    }                                                                                   \
+#define CHECK(call)                                                               \
+  do {                                                                            \
+    hsa_status_t status_ = (call);                                                \
+    if (status_ != HSA_STATUS_SUCCESS) {                                          \
+      fprintf(stderr, "launch: " #call " failed with 0x%x\n", (unsigned)status_); \
+      exit(1);                                                                    \
+    }                                                                             \
   } while (0)
 
 static hsa_agent_t gpu;

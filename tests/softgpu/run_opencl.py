@@ -70,13 +70,14 @@ def call(command):
         sys.exit(f"{' '.join(map(str, command))}\n{result.stderr}")
 
 
-COMMON = ["clang-22", "-x", "cl", "-cl-std=CL2.0", "-w", f"-I{HERE / 'opencl'}"]
+COMMON = ["clang-22", "-x", "cl", "-cl-std=CL2.0", "-cl-fp32-correctly-rounded-divide-sqrt", "-ffp-contract=off", "-w",
+          f"-I{HERE / 'opencl'}"]
 
 
 def compile_host(file, folder):
     out = folder / f"{file.stem}.so"
     call([*COMMON, "-Xclang", "-cl-ext=+all", "-target", "x86_64-unknown-linux-gnu", "-march=x86-64-v3",
-          "-ffp-contract=off", "-O2", "-fPIC", "-shared", str(file), "-o", str(out), f"-L{folder}", "-lhost", "-lm"])
+          "-O2", "-fPIC", "-shared", str(file), "-o", str(out), f"-L{folder}", "-lhost", "-lm"])
     return out
 
 
