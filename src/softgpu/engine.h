@@ -123,5 +123,9 @@ typedef enum {
 } engine_fidelity_t;
 // What an instruction (mnemonic as LLVM prints it, encoding suffix or not) has here.
 engine_fidelity_t engine_fidelity(const char* mnemonic);
+// Calls `visit` once for each instruction that LLVM knows for the target, without encoding suffix, in the order of the
+// alphabet. False after `error` got a message.
+bool engine_each_instruction(const isa_target_t* target, void (*visit)(void* data, const char* mnemonic), void* data,
+                             text_t* error);
 
 #endif  // IREE_C_SOFTGPU_ENGINE_H_
