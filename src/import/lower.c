@@ -8,15 +8,19 @@
 
 // INPUT_TYPE(spelling): what --iree-input-type takes, in every spelling the documents used
 // clang-format off
-#define INPUT_TYPES(INPUT_TYPE)                                                                  \
-  INPUT_TYPE("auto")                                                                             \
-  INPUT_TYPE("none")                                                                             \
-  INPUT_TYPE("stablehlo")                                                                        \
-  INPUT_TYPE("stablehlo_xla")                                                                    \
-  INPUT_TYPE("mhlo")                                                                             \
-  INPUT_TYPE("mhlo_legacy")                                                                      \
-  INPUT_TYPE("xla") INPUT_TYPE("vhlo") INPUT_TYPE("torch") INPUT_TYPE("onnx") INPUT_TYPE("tosa") \
-      INPUT_TYPE("tm_tensor")
+#define INPUT_TYPES(INPUT_TYPE) \
+  INPUT_TYPE("auto")            \
+  INPUT_TYPE("none")            \
+  INPUT_TYPE("stablehlo")       \
+  INPUT_TYPE("stablehlo_xla")   \
+  INPUT_TYPE("mhlo")            \
+  INPUT_TYPE("mhlo_legacy")     \
+  INPUT_TYPE("xla")             \
+  INPUT_TYPE("vhlo")            \
+  INPUT_TYPE("torch")           \
+  INPUT_TYPE("onnx")            \
+  INPUT_TYPE("tosa")            \
+  INPUT_TYPE("tm_tensor")
 // clang-format on
 
 static bool check_input_type(ir_context_t* ctx, const char* input_type) {

@@ -197,6 +197,19 @@ static bool arith_lower_float_cast(lower_op_t* n) {
   return lower_return(n, graph_cast(n->b, n->in[0], ir_type_scalar(lower_out_type(n, 0)), false));
 }
 
+// Elements times (or divided by) powers of two that are f8E8M0FNU.
+static bool arith_lower_scaling(lower_op_t* n) {
+  ir_value_t* values[2] = {n->in[0], n->in[1]};
+  const ir_type_t* to = ir_type_scalar(lower_out_type(n, 0));
+  bool extends = ir_is(n->op, ARITH_SCALING_EXTF);
+  if (!lower_unify(n, values, 2)) return false;
+  const ir_type_t* wide = extends ? to : ir_type_scalar(values[0]->type);
+  if (!ir_type_is_float(wide)) return lower_unsupported(n, "floats are");
+  ir_value_t* scale = graph_cast(n->b, values[1], wide, false);
+  ir_value_t* x = graph_cast(n->b, values[0], wide, false);
+  return lower_return(n, graph_cast(n->b, binary(n, extends ? SCALAR_mul : SCALAR_div, x, scale), to, false));
+}
+
 static bool arith_lower_bitcast(lower_op_t* n) {
   const ir_type_t *from = ir_type_scalar(n->in[0]->type), *to = ir_type_scalar(lower_out_type(n, 0));
   if (ir_type_bytes(from) != ir_type_bytes(to)) return lower_error(n, "needs types of one size");

@@ -5,6 +5,7 @@
 
 #include "dialects/builtin.h"
 #include "dialects/cf.h"
+#include "dialects/flow.h"
 #include "dialects/ml_program.h"
 #include "dialects/util.h"
 #include "import/control.h"
@@ -88,37 +89,38 @@ static bool lower_assert(lower_op_t* n) {
 }
 
 // Values that are not to be fused with what uses them.
+static bool build_barrier(lower_op_t* n, lower_list_t* list) {
+  const ir_type_t* types[LOWER_MAX_FLAT];
+  if (!list->count) return true;
+  for (uint32_t i = 0; i < list->count; ++i) types[i] = list->items[i]->type;
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_BARRIER),
+                         .operands = list->items,
+                         .operand_count = list->count,
+                         .result_types = types,
+                         .result_count = list->count};
+  ir_op_t* barrier = ir_build(n->b, &state);
+  for (uint32_t i = 0; i < list->count; ++i) list->items[i] = ir_result(barrier, i);
+  ir_value_t* const* next = list->items;
+  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = lower_unflatten(n->l, lower_out_type(n, i), &next);
+  return true;
+}
+
 bool lower_barrier(lower_op_t* n) {
   if (n->op->result_count != n->op->operand_count) return lower_error(n, "needs as many results as operands");
   lower_list_t list = {.count = 0};
   for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    if (lower_in_type(n, i) != lower_out_type(n, i)) return lower_error(n, "has results of other types");
     if (!lower_flatten(n->values[i], &list)) return lower_unsupported(n, "fewer values are");
   }
-  if (!list.count) return true;
-  const ir_type_t* types[LOWER_MAX_FLAT];
-  for (uint32_t i = 0; i < list.count; ++i) types[i] = list.items[i]->type;
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_BARRIER),
-                         .operands = list.items,
-                         .operand_count = list.count,
-                         .result_types = types,
-                         .result_count = list.count};
-  ir_op_t* barrier = ir_build(n->b, &state);
-  for (uint32_t i = 0; i < list.count; ++i) list.items[i] = ir_result(barrier, i);
-  ir_value_t* const* next = list.items;
-  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = lower_unflatten(n->l, lower_in_type(n, i), &next);
-  return true;
+  return build_barrier(n, &list);
 }
 
 // A constant that folding must not see through.
 static bool lower_unfoldable(lower_op_t* n) {
   lower_value_t value = {0};
-  if (!lower_constant(n, ir_op_attr(n->op, "value"), &value) || value.im) return false;
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_BARRIER),
-                         .operands = &value.v,
-                         .operand_count = 1,
-                         .result_types = &value.v->type,
-                         .result_count = 1};
-  return lower_return(n, ir_result(ir_build(n->b, &state), 0));
+  lower_list_t list = {.count = 0};
+  return lower_constant(n, ir_op_attr(n->op, "value"), &value) && lower_flatten(value, &list) &&
+         build_barrier(n, &list);
 }
 
 // Casts between types that are one here (i32 and si32, dynamic and static shapes).
@@ -144,6 +146,10 @@ static const lower_row_t ml_program_rows[] = {
     AT(ML_PROGRAM, GLOBAL_LOAD_CONST) = {.fn = lower_load},
     AT(ML_PROGRAM, GLOBAL_STORE) = {.fn = lower_store},
 };
+static const lower_row_t flow_rows[] = {
+    AT(FLOW, TENSOR_CONSTANT) = {.fn = lower_unfoldable},
+    AT(FLOW, TENSOR_DYNAMIC_CONSTANT) = {.fn = lower_unfoldable},
+};
 static const lower_row_t cf_rows[] = {AT(CF, ASSERT) = {.fn = lower_assert}};
 static const lower_row_t builtin_rows[] = {
     AT(BUILTIN, UNREALIZED_CONVERSION_CAST) = {.fn = lower_conversion_cast},
@@ -151,5 +157,6 @@ static const lower_row_t builtin_rows[] = {
 const lower_table_t lower_func_table = {IR_DIALECT_FUNC, func_rows, COUNT(func_rows)};
 const lower_table_t lower_util_table = {IR_DIALECT_UTIL, util_rows, COUNT(util_rows)};
 const lower_table_t lower_ml_program_table = {IR_DIALECT_ML_PROGRAM, ml_program_rows, COUNT(ml_program_rows)};
+const lower_table_t lower_flow_table = {IR_DIALECT_FLOW, flow_rows, COUNT(flow_rows)};
 const lower_table_t lower_cf_table = {IR_DIALECT_CF, cf_rows, COUNT(cf_rows)};
 const lower_table_t lower_builtin_table = {IR_DIALECT_BUILTIN, builtin_rows, COUNT(builtin_rows)};

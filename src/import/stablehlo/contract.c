@@ -1,4 +1,5 @@
 // dot, dot_general, einsum and convolution.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,6 +229,45 @@ static const char* read_layout(const char* at, const char* from, const char* to,
   return at;
 }
 
+// `key = 3` or `key = [1, 2]` in the text of an attribute.
+static uint32_t read_entry(const char* body, const char* key, int64_t* out, uint32_t capacity) {
+  const char* at = strstr(body, key);
+  uint32_t count = 0;
+  while (at && at != body && (at[-1] == '_' || (at[-1] >= 'a' && at[-1] <= 'z'))) at = strstr(at + 1, key);
+  if (!at) return 0;
+  at += strlen(key);
+  while (*at == ' ' || *at == '=') ++at;
+  bool list = *at == '[';
+  at += list;
+  for (char* end; count < capacity; at = end) {
+    while (*at == ' ' || *at == ',') ++at;
+    long long value = strtoll(at, &end, 10);
+    if (end == at) break;
+    out[count++] = value;
+    if (!list) break;
+  }
+  return count;
+}
+
+// #stablehlo.conv<raw input_batch_dimension = 0, ...> names each dimension.
+static bool read_raw_layout(const char* body, const char* tensor, const char* const* names, const char* letters,
+                            int32_t rank, char* out) {
+  int64_t places[GRAPH_MAX_SPATIAL];
+  char key[64];
+  if (rank > GRAPH_MAX_SPATIAL + 2) return false;
+  memset(out, 0, (size_t)rank + 1);
+  for (int k = 0; k < 3; ++k) {
+    snprintf(key, sizeof(key), "%s_%s", tensor, names[k]);
+    uint32_t count = read_entry(body, key, places, GRAPH_MAX_SPATIAL);
+    if (k < 2 && count != 1) return false;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (places[i] < 0 || places[i] >= rank || out[places[i]]) return false;
+      out[places[i]] = k < 2 ? letters[k] : (char)('0' + i);
+    }
+  }
+  return (int32_t)strlen(out) == rank;
+}
+
 static bool is_layout(const char* text, int32_t rank, const char* letters) {
   if ((int32_t)strlen(text) != rank || rank < 2) return false;
   for (int32_t i = 0; i < rank; ++i) {
@@ -249,10 +289,19 @@ static bool read_layouts(lower_op_t* n, conv_t* v) {
   const ir_attr_t* attr = ir_op_attr(n->op, "dimension_numbers");
   const char* at = attr && attr->kind == IR_ATTR_OPAQUE && attr->body ? attr->body : NULL;
   int32_t rank = n->in[0]->type->rank;
-  if (at) at = read_layout(at, "bf", "nc", v->x);
-  if (at) at = read_layout(at, "io", "io", v->w);
-  if (at) at = read_layout(at, "bf", "nc", v->y);
-  if (!at) return lower_unsupported(n, "dimension_numbers like [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f] are");
+  static const char* const data[] = {"batch_dimension", "feature_dimension", "spatial_dimensions"};
+  static const char* const filter[] = {"input_feature_dimension", "output_feature_dimension", "spatial_dimensions"};
+  bool known;
+  if (at && strncmp(at, "raw", 3) == 0) {
+    known = read_raw_layout(at, "input", data, "nc", rank, v->x) &&
+            read_raw_layout(at, "kernel", filter, "io", rank, v->w) &&
+            read_raw_layout(at, "output", data, "nc", rank, v->y);
+  } else {
+    if (at) at = read_layout(at, "bf", "nc", v->x);
+    if (at) at = read_layout(at, "io", "io", v->w);
+    known = at && read_layout(at, "bf", "nc", v->y);
+  }
+  if (!known) return lower_unsupported(n, "dimension_numbers like [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f] are");
   if (n->in[1]->type->rank != rank || !is_layout(v->x, rank, "nc") || !is_layout(v->w, rank, "oi") ||
       !is_layout(v->y, rank, "nc")) {
     return lower_error(n, "has dimension_numbers that do not fit its operands");

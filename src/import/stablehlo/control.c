@@ -139,6 +139,23 @@ static bool top_k_call(lower_op_t* n) {
   return lower_top_k(n, n->in[0], k->integer, largest && !largest->integer);
 }
 
+static bool shape_assertion(lower_op_t* n) {
+  if (n->op->operand_count < 1 || n->op->result_count || !n->in[0] || !lower_is_bool(n->in[0]->type)) {
+    return lower_unsupported(n, "a condition of type i1 is");
+  }
+  ir_value_t* flag = lower_as_tensor(n->b, n->in[0]);
+  int64_t dims[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < flag->type->rank; ++i) dims[i] = i;
+  flag = graph_reduce(n->b, flag, dims, (uint32_t)flag->type->rank, "and");
+  ir_named_attr_t attr = {"message", ir_attr_cstring(n->ctx, ir_op_string(n->op, "error_message", "shape assertion"))};
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_ASSERT),
+                         .operands = &flag,
+                         .operand_count = 1,
+                         .attrs = &attr,
+                         .attr_count = 1};
+  return ir_build(n->b, &state) != NULL;
+}
+
 bool stablehlo_lower_custom_call(lower_op_t* n) {
   static const struct {
     const char* target;
@@ -158,6 +175,7 @@ bool stablehlo_lower_custom_call(lower_op_t* n) {
     if (strcmp(functions[i].target, target) == 0) return elementwise_call(n, functions[i].fn);
   }
   if (strcmp(target, "mhlo.topk") == 0) return top_k_call(n);
+  if (strcmp(target, "shape_assertion") == 0) return shape_assertion(n);
   return lower_unsupported(n,
                            "call target @%s is unknown; @Sharding, @mhlo.topk, @mhlo.erf and other functions of "
                            "one operand are known",

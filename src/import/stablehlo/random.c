@@ -131,28 +131,54 @@ static ir_value_t* state_word(lower_op_t* n, ir_value_t* state, int64_t i) {
   return graph_reshape(n->b, first_of(n, state, i, 1), 0, NULL, NULL);
 }
 
+// The state as 64-bit words: as it is, or pairs of i32, the lower half first.
+static ir_value_t* read_state(lower_op_t* n, ir_value_t* state) {
+  const ir_type_t* type = state->type;
+  bool flat = ir_type_is_tensor(type) && type->rank == 1 && type->element->kind == IR_TYPE_INTEGER;
+  int64_t words = flat && type->element->width == 32 ? type->dims[0] / 2 : flat ? type->dims[0] : 0;
+  bool fits = flat && (words == 2 || words == 3) && words * 64 == type->dims[0] * type->element->width;
+  if (!fits) return lower_unsupported(n, "a state of two or three ui64, or as many pairs of ui32, is"), NULL;
+  if (type->element->width == 64) return state;
+  int64_t offsets[2] = {0, 0}, sizes[2] = {words, 1}, ones[2] = {1, 1}, pairs[2] = {words, 2};
+  const ir_type_t* wide = ir_type_int(n->ctx, 64);
+  ir_value_t* halves[2];
+  for (int i = 0; i < 2; ++i) {
+    offsets[1] = i;
+    ir_value_t* part = graph_slice(n->b, graph_reshape(n->b, state, 2, pairs, NULL), offsets, sizes, ones);
+    halves[i] = graph_cast(n->b, graph_reshape(n->b, part, 1, &words, NULL), wide, true);
+  }
+  return op2(n, SCALAR_or, halves[0], with(n, SCALAR_shl, halves[1], 32));
+}
+
+// 64-bit words in the form that the state had.
+static ir_value_t* write_state(lower_op_t* n, ir_value_t* words, const ir_type_t* type) {
+  if (words->type == type) return words;
+  int64_t column[2] = {words->type->dims[0], 1};
+  ir_value_t* halves[2];
+  for (int i = 0; i < 2; ++i) halves[i] = graph_reshape(n->b, half(n, words, i == 1), 2, column, NULL);
+  return graph_reshape(n->b, graph_concat(n->b, halves, 2, 1), 1, type->dims, NULL);
+}
+
 bool stablehlo_lower_rng_bit_generator(lower_op_t* n) {
   const char* algorithm = stablehlo_enum(ir_op_attr(n->op, "rng_algorithm"));
-  const ir_type_t *state = n->in[0]->type, *type = lower_type(n->ctx, lower_out_type(n, 1));
-  bool is_state = ir_type_is_tensor(state) && state->rank == 1 && state->element == ir_type_int(n->ctx, 64) &&
-                  (state->dims[0] == 2 || state->dims[0] == 3);
-  if (!is_state || !algorithm) return lower_unsupported(n, "a state of two or three ui64 is");
-  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || lower_is_bool(type)) {
-    return lower_unsupported(n, "results of static shape are");
+  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 1));
+  ir_value_t* state = read_state(n, n->in[0]);
+  if (!state) return false;
+  if (!algorithm || !type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || lower_is_bool(type)) {
+    return lower_unsupported(n, "results of static shape, and an algorithm, are");
   }
-  bool is_philox = strcmp(algorithm, "PHILOX") == 0 || (strcmp(algorithm, "DEFAULT") == 0 && state->dims[0] == 3);
-  ir_value_t *key = state_word(n, n->in[0], 0), *counter = state_word(n, n->in[0], 1);
-  int64_t count = ir_type_count(type), blocks;
+  int64_t words = state->type->dims[0], count = ir_type_count(type), blocks, one = 1;
+  bool is_philox = strcmp(algorithm, "PHILOX") == 0 || (strcmp(algorithm, "DEFAULT") == 0 && words == 3);
+  ir_value_t *key = state_word(n, state, 0), *counter = state_word(n, state, 1);
   uint32_t width = 8 * ir_type_bytes(type->element);
   ir_value_t* bits = random_bits(n, key, counter, is_philox, count, width, &blocks);
   if (ir_type_is_float(type->element)) bits = graph_bitcast(n->b, bits, type->element);
   bits = graph_cast(n->b, bits, type->element, true);
   n->out[1].v = graph_reshape(n->b, bits, type->rank, type->dims, NULL);
-  int64_t one = 1;
   ir_value_t* next = graph_reshape(n->b, with(n, SCALAR_add, counter, blocks), 1, &one, NULL);
-  ir_value_t* parts[3] = {first_of(n, n->in[0], 0, 1), next, NULL};
-  if (state->dims[0] == 3) parts[2] = first_of(n, n->in[0], 2, 1);
-  n->out[0].v = graph_concat(n->b, parts, (uint32_t)state->dims[0], 0);
+  ir_value_t* parts[3] = {first_of(n, state, 0, 1), next, NULL};
+  if (words == 3) parts[2] = first_of(n, state, 2, 1);
+  n->out[0].v = write_state(n, graph_concat(n->b, parts, (uint32_t)words, 0), n->in[0]->type);
   return true;
 }
 

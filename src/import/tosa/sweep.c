@@ -149,6 +149,12 @@ bool tosa_lower_max_pool2d(lower_op_t* n) {
   return lower_return(n, graph_window(n->b, x, &w));
 }
 
+// Whether tables with an entry for each window can be made.
+static bool check_windows(lower_op_t* n, const ir_type_t* y) {
+  bool fits = y->dims[1] >= 0 && y->dims[2] >= 0 && y->dims[1] <= 1 << 14 && y->dims[2] <= 1 << 14;
+  return fits || lower_unsupported(n, "heights and widths that are known, and below 16384, are");
+}
+
 // How many elements each window has: padding does not count. [1, h, w, 1]
 static double* window_counts(lower_op_t* n, const graph_window_t* w, const ir_type_t* x, const ir_type_t* y) {
   int64_t height = y->dims[1], width = y->dims[2];
@@ -206,6 +212,7 @@ bool tosa_lower_avg_pool2d(lower_op_t* n) {
   if (ir_type_is_float(element)) {
     const ir_type_t* sums = accumulator_of(n, element);
     ir_value_t* y = graph_window(n->b, graph_cast(n->b, x, sums, false), &w);
+    if (!check_windows(n, y->type)) return false;
     ir_value_t* counts = spread_counts(n, sums, window_counts(n, &w, type, y->type), y);
     return lower_return(n, graph_cast(n->b, graph_binary(n->b, SCALAR_div, y, counts), element, false));
   }
@@ -214,6 +221,7 @@ bool tosa_lower_avg_pool2d(lower_op_t* n) {
   x = graph_cast(n->b, x, i32, is_unsigned);
   if (zero) x = lower_binary(n, SCALAR_sub, x, zero);
   ir_value_t* y = graph_window(n->b, x, &w);
+  if (!check_windows(n, y->type)) return false;
   y = integer_average(n, y, window_counts(n, &w, type, y->type));
   zero = tosa_zero_point(n, 2, "output_zp", ir_type_int(n->ctx, 64));
   if (zero) y = lower_binary(n, SCALAR_add, y, zero);

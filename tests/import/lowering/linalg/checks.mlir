@@ -1,0 +1,43 @@
+// Programs that check themselves (dialect check), and what else has no numbers to compare with.
+func.func @equal() {
+  %a = arith.constant dense<[1, -2, 3]> : tensor<3xi32>
+  %b = arith.constant dense<[1, 2, 3]> : tensor<3xi32>
+  %c = math.absi %a : tensor<3xi32>
+  check.expect_eq(%c, %b) : tensor<3xi32>
+  check.expect_eq_const(%c, dense<[1, 2, 3]> : tensor<3xi32>) : tensor<3xi32>
+  return
+}
+
+func.func @close() {
+  %a = util.unfoldable_constant dense<[1.0, 2.0, 0x7F800000, 0x7FC00000]> : tensor<4xf32>
+  check.expect_almost_eq_const(%a, dense<[1.00001, 1.99999, 0x7F800000, 0x7FC00000]> : tensor<4xf32>) : tensor<4xf32>
+  check.expect_almost_eq_const(%a, dense<[1.5, 2.5, 0x7F800000, 0x7FC00000]> : tensor<4xf32>, atol 0.6) : tensor<4xf32>
+  return
+}
+
+func.func @truth() {
+  %t = util.unfoldable_constant dense<true> : tensor<2x2xi1>
+  check.expect_all_true(%t) : tensor<2x2xi1>
+  %one = arith.constant 1 : i1
+  %zero = arith.constant 0 : i1
+  check.expect_true(%one) : i1
+  check.expect_false(%zero) : i1
+  return
+}
+
+func.func @constants() {
+  %a = flow.tensor.constant dense<[4, 5]> : tensor<2xi32>
+  %b = util.optimization_barrier %a : tensor<2xi32>
+  check.expect_eq_const(%b, dense<[4, 5]> : tensor<2xi32>) : tensor<2xi32>
+  return
+}
+
+func.func @scaling(%a: tensor<4xf16>) -> (tensor<4xf32>, tensor<4xf16>) attributes {
+    test.in = [dense<[1.0, -2.0, 3.0, 0.5]> : tensor<4xf16>],
+    test.out = [dense<[0.25, -1.0, 3.0, 4.0]> : tensor<4xf32>, dense<[4.0, -4.0, 3.0, 0.0625]> : tensor<4xf16>]
+} {
+  %scale = arith.constant dense<[0.25, 0.5, 1.0, 8.0]> : tensor<4xf8E8M0FNU>
+  %x = arith.scaling_extf %a, %scale : tensor<4xf16>, tensor<4xf8E8M0FNU> to tensor<4xf32>
+  %y = arith.scaling_truncf %a, %scale : tensor<4xf16>, tensor<4xf8E8M0FNU> to tensor<4xf16>
+  return %x, %y : tensor<4xf32>, tensor<4xf16>
+}
