@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit text demo samples operators gpu errors valgrind sanitizers fuzz. Each writes
+# Steps, in order: style unit text imports demo samples operators gpu errors valgrind sanitizers fuzz. Each writes
 # BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -64,6 +64,11 @@ text() {
   $python tests/text/run.py --tools "$build/tools"
 }
 
+# Operators' own tests in the reference evaluator; the other frontends' programs are among the unit tests.
+imports() {
+  $python tests/import/onnx/run.py --evaluator "$build/tests/onnx-eval"
+}
+
 demo() {
   examples/digits/demo.sh "$build"
 }
@@ -123,6 +128,7 @@ fuzz_one() {
   mkdir -p "$corpus"
   case $name in
     mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
+    lower) seeds=$(echo tests/import/lowering/*/) ;;
     vmfb) seeds=$build/demo ;;
     *) seeds=examples/digits ;;
   esac
@@ -142,7 +148,7 @@ fuzz() {
   echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
 }
 
-for name in "${@:-style unit text demo samples operators gpu errors valgrind sanitizers fuzz}"; do
+for name in "${@:-style unit text imports demo samples operators gpu errors valgrind sanitizers fuzz}"; do
   for word in $name; do
     step "$word" "$word"
   done

@@ -6,6 +6,9 @@ as initializers next.
 """
 
 import argparse
+import functools
+import multiprocessing
+import os
 import pathlib
 import subprocess
 import sys
@@ -80,7 +83,8 @@ def with_constants(model, inputs):
 
 class Suite:
     def __init__(self, evaluator, folder):
-        self.evaluator, self.folder = evaluator, pathlib.Path(folder)
+        self.evaluator, self.folder = evaluator, pathlib.Path(folder, str(os.getpid()))
+        self.folder.mkdir(exist_ok=True)
 
     def evaluate(self, model, inputs, count):
         """Returns the results, or the evaluator's message."""
@@ -123,23 +127,34 @@ def numbers_only(test):
     return True
 
 
+@functools.cache
+def all_cases():
+    """Processes forked after the first call share what it gave."""
+    warnings.simplefilter("ignore")
+    return [test for test in collect_testcases(None) if numbers_only(test)]
+
+
+def run_case(job):
+    number, evaluator, folder = job
+    test = all_cases()[number]
+    return test.name, Suite(evaluator, folder).problem(test)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--evaluator", type=pathlib.Path, required=True)
     parser.add_argument("--only", action="append", help="cases whose name has this text")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        suite = Suite(arguments.evaluator.resolve(), folder)
-        for test in collect_testcases(None):
-            if not numbers_only(test) or (arguments.only and not any(text in test.name for text in arguments.only)):
-                continue
-            problem = suite.problem(test)
-            passed, failed = passed + (problem is None), failed + (problem is not None)
+    failed = 0
+    wanted = [i for i, test in enumerate(all_cases())
+              if not arguments.only or any(text in test.name for text in arguments.only)]
+    with tempfile.TemporaryDirectory() as folder, multiprocessing.get_context("fork").Pool() as pool:
+        jobs = [(number, arguments.evaluator.resolve(), folder) for number in wanted]
+        for name, problem in pool.imap(run_case, jobs, chunksize=16):
+            failed += problem is not None
             if problem:
-                print(f"FAILED {test.name}: {problem}", flush=True)
-    print(f"{passed} passed, {failed} failed")
+                print(f"FAILED {name}: {problem}", flush=True)
+    print(f"{len(wanted) - failed} passed, {failed} failed")
     return failed != 0
 
 
