@@ -94,6 +94,8 @@ void execute_launch(launch_t* launch);
 
 // run.c: runs a wave until it stops or has executed `budget` instructions.
 void run_wave(wave_t* wave, uint64_t budget);
+// Calls a function; false when it touched memory that it may not, and was left there.
+bool run_guarded(void (*function)(void* data), void* data);
 // Makes the two halves of a dual instruction read before either writes.
 void run_join_dual(inst_t* first, inst_t* second);
 // Makes an instruction that reads vccz or execz find them.

@@ -11,7 +11,9 @@
 // A wave that touches memory that is not mapped comes back to run_wave by this.
 static __thread sigjmp_buf* run_guard;
 static __thread uint64_t run_guard_address;
-static struct sigaction run_old_actions[2];  // SIGSEGV, SIGBUS
+static const int run_signals[] = {SIGSEGV, SIGBUS, SIGILL};
+enum { RUN_SIGNALS = sizeof(run_signals) / sizeof(run_signals[0]) };
+static struct sigaction run_old_actions[RUN_SIGNALS];
 
 static void on_memory_fault(int number, siginfo_t* info, void* context) {
   if (run_guard) {
@@ -19,13 +21,31 @@ static void on_memory_fault(int number, siginfo_t* info, void* context) {
     siglongjmp(*run_guard, 1);
   }
   // Not ours: the former handler gets it when the instruction is tried again.
-  sigaction(number, &run_old_actions[number == SIGBUS], NULL);
+  for (int i = 0; i < RUN_SIGNALS; ++i) {
+    if (run_signals[i] == number) sigaction(number, &run_old_actions[i], NULL);
+  }
 }
 
 static void install_handlers(void) {
   struct sigaction action = {.sa_sigaction = on_memory_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-  sigaction(SIGSEGV, &action, &run_old_actions[0]);
-  sigaction(SIGBUS, &action, &run_old_actions[1]);
+  for (int i = 0; i < RUN_SIGNALS; ++i) sigaction(run_signals[i], &action, &run_old_actions[i]);
+}
+
+static void install_handlers_once(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, install_handlers);
+}
+
+bool run_guarded(void (*function)(void* data), void* data) {
+  install_handlers_once();
+  sigjmp_buf guard, *outer = run_guard;
+  bool done = sigsetjmp(guard, 0) == 0;
+  if (done) {
+    run_guard = &guard;
+    function(data);
+  }
+  run_guard = outer;
+  return done;
 }
 
 static const inst_t* run_checked(wave_t* w, const inst_t* inst) {
@@ -65,8 +85,7 @@ static void run_loop(wave_t* w, uint64_t budget) {
 }
 
 void run_wave(wave_t* w, uint64_t budget) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, install_handlers);
+  install_handlers_once();
   sigjmp_buf guard;
   w->state = WAVE_RUNNING;
   w->csr = UINT32_MAX;  // another wave may have set it since
