@@ -1,0 +1,167 @@
+// The part of HSA and of AMD's extensions to it that this driver uses: types and constants of the published binary
+// interface, declared here so that the runtime builds where ROCm is not installed. Names are HSA's own.
+#ifndef IREE_C_HAL_AMDGPU_HSA_API_H_
+#define IREE_C_HAL_AMDGPU_HSA_API_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int32_t hsa_status_t;
+enum {
+  HSA_STATUS_SUCCESS = 0x0,
+  HSA_STATUS_INFO_BREAK = 0x1,
+  HSA_STATUS_ERROR = 0x1000,
+  HSA_STATUS_ERROR_INVALID_ARGUMENT = 0x1001,
+  HSA_STATUS_ERROR_OUT_OF_RESOURCES = 0x1008,
+  HSA_STATUS_ERROR_EXCEPTION = 0x1016,
+};
+
+typedef struct hsa_agent_t {
+  uint64_t handle;
+} hsa_agent_t;
+typedef struct hsa_signal_t {
+  uint64_t handle;
+} hsa_signal_t;
+typedef struct hsa_isa_t {
+  uint64_t handle;
+} hsa_isa_t;
+typedef struct hsa_executable_t {
+  uint64_t handle;
+} hsa_executable_t;
+typedef struct hsa_executable_symbol_t {
+  uint64_t handle;
+} hsa_executable_symbol_t;
+typedef struct hsa_code_object_reader_t {
+  uint64_t handle;
+} hsa_code_object_reader_t;
+typedef struct hsa_loaded_code_object_t {
+  uint64_t handle;
+} hsa_loaded_code_object_t;
+typedef struct hsa_amd_memory_pool_t {
+  uint64_t handle;
+} hsa_amd_memory_pool_t;
+
+typedef int64_t hsa_signal_value_t;
+typedef int32_t hsa_signal_condition_t;
+enum { HSA_SIGNAL_CONDITION_EQ = 0, HSA_SIGNAL_CONDITION_NE = 1, HSA_SIGNAL_CONDITION_LT = 2 };
+typedef int32_t hsa_wait_state_t;
+enum { HSA_WAIT_STATE_BLOCKED = 0, HSA_WAIT_STATE_ACTIVE = 1 };
+
+typedef int32_t hsa_device_type_t;
+enum { HSA_DEVICE_TYPE_CPU = 0, HSA_DEVICE_TYPE_GPU = 1 };
+
+typedef int32_t hsa_agent_info_t;
+enum {
+  HSA_AGENT_INFO_NAME = 0,         // char[64]
+  HSA_AGENT_INFO_VENDOR_NAME = 1,  // char[64]
+  HSA_AGENT_INFO_WAVEFRONT_SIZE = 6,
+  HSA_AGENT_INFO_WORKGROUP_MAX_SIZE = 8,
+  HSA_AGENT_INFO_QUEUES_MAX = 12,
+  HSA_AGENT_INFO_QUEUE_MIN_SIZE = 13,
+  HSA_AGENT_INFO_QUEUE_MAX_SIZE = 14,
+  HSA_AGENT_INFO_NODE = 16,
+  HSA_AGENT_INFO_DEVICE = 17,
+  HSA_AGENT_INFO_CACHE_SIZE = 18,  // uint32_t[4]
+  HSA_AMD_AGENT_INFO_CHIP_ID = 0xA000,
+  HSA_AMD_AGENT_INFO_CACHELINE_SIZE = 0xA001,
+  HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT = 0xA002,
+  HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY = 0xA003,  // MHz
+  HSA_AMD_AGENT_INFO_BDFID = 0xA006,
+  HSA_AMD_AGENT_INFO_MEMORY_WIDTH = 0xA007,          // bits
+  HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY = 0xA008,  // MHz
+  HSA_AMD_AGENT_INFO_PRODUCT_NAME = 0xA009,          // char[64]
+  HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU = 0xA00A,
+  HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU = 0xA00B,
+  HSA_AMD_AGENT_INFO_DOMAIN = 0xA00F,
+  HSA_AMD_AGENT_INFO_UUID = 0xA011,  // char[21]: "GPU-" and 16 hexadecimal digits
+};
+
+typedef int32_t hsa_isa_info_t;
+enum { HSA_ISA_INFO_NAME_LENGTH = 0, HSA_ISA_INFO_NAME = 1 };
+
+typedef int32_t hsa_amd_memory_pool_info_t;
+enum {
+  HSA_AMD_MEMORY_POOL_INFO_SEGMENT = 0,
+  HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS = 1,
+  HSA_AMD_MEMORY_POOL_INFO_SIZE = 2,
+  HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED = 5,
+};
+enum { HSA_AMD_SEGMENT_GLOBAL = 0 };
+enum {
+  HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT = 1,
+  HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED = 2,
+  HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED = 4,
+};
+typedef int32_t hsa_amd_agent_memory_pool_info_t;
+enum { HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS = 0 };
+enum { HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED = 0 };
+
+typedef int32_t hsa_profile_t;
+enum { HSA_PROFILE_BASE = 0, HSA_PROFILE_FULL = 1 };
+typedef int32_t hsa_default_float_rounding_mode_t;
+enum { HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT = 0 };
+
+typedef int32_t hsa_executable_symbol_info_t;
+enum {
+  HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE = 11,
+  HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE = 13,
+  HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE = 14,
+  HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT = 22,
+};
+
+typedef uint32_t hsa_queue_type32_t;
+enum { HSA_QUEUE_TYPE_MULTI = 0, HSA_QUEUE_TYPE_SINGLE = 1 };
+typedef struct hsa_queue_t {
+  uint32_t type;
+  uint32_t features;
+  void* base_address;
+  hsa_signal_t doorbell_signal;
+  uint32_t size;  // packets, a power of two
+  uint32_t reserved1;
+  uint64_t id;
+} hsa_queue_t;
+
+// Packets of 64 bytes; the header is published last.
+enum {
+  HSA_PACKET_TYPE_INVALID = 1,
+  HSA_PACKET_TYPE_KERNEL_DISPATCH = 2,
+  HSA_PACKET_TYPE_BARRIER_AND = 3,
+};
+enum { HSA_FENCE_SCOPE_NONE = 0, HSA_FENCE_SCOPE_AGENT = 1, HSA_FENCE_SCOPE_SYSTEM = 2 };
+enum {
+  HSA_PACKET_HEADER_TYPE = 0,
+  HSA_PACKET_HEADER_BARRIER = 8,
+  HSA_PACKET_HEADER_ACQUIRE_FENCE_SCOPE = 9,
+  HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE = 11,
+};
+typedef struct hsa_kernel_dispatch_packet_t {
+  uint16_t header;
+  uint16_t setup;  // dimensions
+  uint16_t workgroup_size[3];
+  uint16_t reserved0;
+  uint32_t grid_size[3];  // work-items
+  uint32_t private_segment_size;
+  uint32_t group_segment_size;
+  uint64_t kernel_object;
+  uint64_t kernarg_address;
+  uint64_t reserved2;
+  hsa_signal_t completion_signal;
+} hsa_kernel_dispatch_packet_t;
+typedef struct hsa_barrier_and_packet_t {
+  uint16_t header;
+  uint16_t reserved0;
+  uint32_t reserved1;
+  hsa_signal_t dep_signal[5];
+  uint64_t reserved2;
+  hsa_signal_t completion_signal;
+} hsa_barrier_and_packet_t;
+_Static_assert(sizeof(hsa_kernel_dispatch_packet_t) == 64, "AQL packets have 64 bytes");
+_Static_assert(sizeof(hsa_barrier_and_packet_t) == 64, "AQL packets have 64 bytes");
+
+typedef void (*hsa_queue_error_fn_t)(hsa_status_t status, hsa_queue_t* source, void* data);
+typedef hsa_status_t (*hsa_agent_fn_t)(hsa_agent_t agent, void* data);
+typedef hsa_status_t (*hsa_isa_fn_t)(hsa_isa_t isa, void* data);
+typedef hsa_status_t (*hsa_pool_fn_t)(hsa_amd_memory_pool_t pool, void* data);
+
+#endif  // IREE_C_HAL_AMDGPU_HSA_API_H_

@@ -1,0 +1,157 @@
+// Finding and loading libhsa-runtime64. A path is used as it is when it names a file, and with the library's names
+// added when it names a folder.
+#include "hal/amdgpu/libhsa.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static const char* const library_names[] = {"libhsa-runtime64.so.1", "libhsa-runtime64.so"};
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Statuses
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct status_row_t {
+  hsa_status_t hsa;
+  iree_status_code_t code;
+} status_row_t;
+
+static const status_row_t status_rows[] = {
+    {HSA_STATUS_ERROR_INVALID_ARGUMENT, IREE_STATUS_INVALID_ARGUMENT},
+    {HSA_STATUS_ERROR_OUT_OF_RESOURCES, IREE_STATUS_RESOURCE_EXHAUSTED},
+    {HSA_STATUS_ERROR_EXCEPTION, IREE_STATUS_ABORTED},
+};
+
+iree_status_t libhsa_check(const libhsa_t* hsa, hsa_status_t status, const char* call) {
+  if (status == HSA_STATUS_SUCCESS || status == HSA_STATUS_INFO_BREAK) return iree_ok_status();
+  iree_status_code_t code = IREE_STATUS_INTERNAL;
+  for (size_t i = 0; i < IREE_ARRAYSIZE(status_rows); ++i) {
+    if (status_rows[i].hsa == status) code = status_rows[i].code;
+  }
+  const char* text = NULL;
+  if (hsa->hsa_status_string(status, &text) != HSA_STATUS_SUCCESS || !text) text = "no description";
+  return iree_make_status(code, "%s failed with 0x%X: %s", call, (unsigned)status, text);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Search
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct search_t {
+  libhsa_t* hsa;
+  iree_string_builder_t tried;  // "\n  path: why"
+} search_t;
+
+static iree_status_t note_failure(search_t* search, const char* path, const char* why) {
+  return iree_string_builder_append_format(&search->tried, "\n  %s: %s", path, why);
+}
+
+// Fills the table; NULL, or the first name that is missing.
+static const char* resolve_entries(libhsa_t* hsa) {
+#define ENTRY(result, name, parameters)               \
+  *(void**)(&hsa->name) = dlsym(hsa->library, #name); \
+  if (!hsa->name) return #name;
+#include "hal/amdgpu/libhsa.def"
+  return NULL;
+}
+
+// Tries one file. OK without hsa->library when it is not usable.
+static iree_status_t try_file(search_t* search, const char* path) {
+  void* library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (!library) {
+    const char* why = dlerror();
+    return note_failure(search, path, why ? why : "cannot be loaded");
+  }
+  search->hsa->library = library;
+  const char* missing = resolve_entries(search->hsa);
+  if (!missing) return iree_ok_status();
+  search->hsa->library = NULL;
+  dlclose(library);
+  char why[128];
+  snprintf(why, sizeof(why), "has no entry point %s", missing);
+  return note_failure(search, path, why);
+}
+
+static iree_status_t try_path(search_t* search, iree_string_view_t path) {
+  char file[4096];
+  if (search->hsa->library || path.size == 0) return iree_ok_status();
+  if (path.size >= sizeof(file) - 64) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "search path of libhsa is too long");
+  }
+  iree_string_view_to_cstring(path, file, sizeof(file));
+  struct stat info;
+  if (stat(file, &info) != 0 || !S_ISDIR(info.st_mode)) return try_file(search, file);
+  for (size_t i = 0; i < IREE_ARRAYSIZE(library_names) && !search->hsa->library; ++i) {
+    snprintf(file, sizeof(file), "%.*s/%s", (int)path.size, path.data, library_names[i]);
+    IREE_RETURN_IF_ERROR(try_file(search, file));
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t try_environment(search_t* search) {
+  const char* value = getenv("IREE_HAL_AMDGPU_LIBHSA_PATH");
+  for (const char* at = value; at && *at;) {
+    size_t size = strcspn(at, ":;");
+    IREE_RETURN_IF_ERROR(try_path(search, iree_make_string_view(at, size)));
+    at += size + (at[size] != 0);
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t find_library(search_t* search, iree_host_size_t path_count, const iree_string_view_t* paths) {
+  for (iree_host_size_t i = 0; i < path_count; ++i) IREE_RETURN_IF_ERROR(try_path(search, paths[i]));
+  IREE_RETURN_IF_ERROR(try_environment(search));
+  for (size_t i = 0; i < IREE_ARRAYSIZE(library_names) && !search->hsa->library; ++i) {
+    IREE_RETURN_IF_ERROR(try_file(search, library_names[i]));
+  }
+  if (search->hsa->library) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_UNAVAILABLE,
+                          "libhsa-runtime64 was not found; install ROCm or name the library's folder with "
+                          "--amdgpu_libhsa_search_path= or IREE_HAL_AMDGPU_LIBHSA_PATH; tried:%.*s",
+                          (int)iree_string_builder_size(&search->tried), iree_string_builder_buffer(&search->tried));
+}
+
+static iree_status_t initialize(libhsa_t* hsa) {
+  hsa_status_t result = hsa->hsa_init();
+  if (result == HSA_STATUS_SUCCESS) {
+    hsa->is_initialized = true;
+    return iree_ok_status();
+  }
+  const char* text = NULL;
+  if (hsa->hsa_status_string(result, &text) != HSA_STATUS_SUCCESS || !text) text = "no description";
+  Dl_info info;
+  const char* file = dladdr(*(void**)&hsa->hsa_init, &info) && info.dli_fname ? info.dli_fname : "libhsa-runtime64";
+  return iree_make_status(IREE_STATUS_UNAVAILABLE,
+                          "%s could not be initialized (0x%X: %s); is an AMD GPU with its kernel driver present?", file,
+                          (unsigned)result, text);
+}
+
+iree_status_t libhsa_load(iree_host_size_t path_count, const iree_string_view_t* search_paths,
+                          iree_allocator_t host_allocator, libhsa_t** out_hsa) {
+  *out_hsa = NULL;
+  libhsa_t* hsa = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*hsa), (void**)&hsa));
+  iree_atomic_ref_count_init(&hsa->ref_count);
+  hsa->host_allocator = host_allocator;
+  search_t search = {.hsa = hsa};
+  iree_string_builder_initialize(host_allocator, &search.tried);
+  iree_status_t status = find_library(&search, path_count, search_paths);
+  iree_string_builder_deinitialize(&search.tried);
+  if (iree_status_is_ok(status)) status = initialize(hsa);
+  if (!iree_status_is_ok(status)) {
+    libhsa_release(hsa);
+    return status;
+  }
+  *out_hsa = hsa;
+  return iree_ok_status();
+}
+
+void libhsa_retain(libhsa_t* hsa) { iree_atomic_ref_count_inc(&hsa->ref_count); }
+
+// The library stays loaded: its threads may outlive hsa_shut_down by a moment.
+void libhsa_release(libhsa_t* hsa) {
+  if (!hsa || iree_atomic_ref_count_dec(&hsa->ref_count) != 1) return;
+  if (hsa->is_initialized) hsa->hsa_shut_down();
+  iree_allocator_free(hsa->host_allocator, hsa);
+}
