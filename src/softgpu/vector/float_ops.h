@@ -148,7 +148,7 @@ VALU_INLINE int32_t FLOAT_NAME(frexp_exponent)(FLOAT_T x) {
   int32_t exponent;
   FLOAT_T scaled = FLOAT_NAME(normal)(x, &exponent);
   int is_finite = (FLOAT_NAME(bits)(scaled) & FLOAT_INFINITE) != FLOAT_INFINITE;
-  return (scaled != (0 && is_finite)) ? exponent : 0;
+  return ((scaled != 0) & is_finite) ? exponent : 0;
 }
 
 // The three steps around a division: operands that would leave the format's range are scaled, and the quotient is
@@ -158,26 +158,26 @@ VALU_INLINE int32_t FLOAT_NAME(field)(FLOAT_T x) {
   return (int32_t)(FLOAT_NAME(bits)(x) >> FLOAT_MANTISSA & (2 * FLOAT_BIAS + 1));
 }
 VALU_INLINE FLOAT_T FLOAT_NAME(div_scale)(FLOAT_T a, FLOAT_T b, FLOAT_T c, int* scales) {
-  enum { WIDE = FLOAT_BIAS == 127 ? 96 : 768 };
+  enum { WIDE = FLOAT_BIAS == 127 ? 96 : 768, FEW = FLOAT_BIAS == 127 ? 23 : 53 };
   const FLOAT_T up = FLOAT_TWO_TO(FLOAT_BIAS == 127 ? 64 : 128), down = FLOAT_TWO_TO(FLOAT_BIAS == 127 ? -64 : -128);
   const FLOAT_T least = FLOAT_TWO_TO(1 - FLOAT_BIAS);
-  int32_t distance = FLOAT_NAME(field)(c) - FLOAT_NAME(field)(b);
-  FLOAT_T inverse = FLOAT_NAME(abs)(1 / b), quotient = FLOAT_NAME(abs)(c / b);
-  int is_tiny_inverse =
-      (FLOAT_NAME(field)(b) >= 2 * FLOAT_BIAS - 1 ? inverse < least : 0) & !FLOAT_NAME(is_infinite)(b);
-  int is_tiny_quotient = (quotient < least) & (c != 0) & !FLOAT_NAME(is_infinite)(b);
-  int is_zero = (b == 0) | (c == 0);
-  int is_far = distance >= WIDE, is_denormal = FLOAT_NAME(field)(b) == 0;
-  int is_numerator = FLOAT_NAME(bits)(a) == FLOAT_NAME(bits)(c);
-  int is_denominator = FLOAT_NAME(bits)(a) == FLOAT_NAME(bits)(b);
-  FLOAT_T large = a * up;
-  FLOAT_T result = FLOAT_NAME(field)(c) <= FLOAT_MANTISSA + (FLOAT_BIAS == 1023) ? large : a;
-  result = is_tiny_quotient ? (is_numerator ? large : a) : result;
-  result = is_tiny_inverse ? (is_tiny_quotient ? (is_denominator ? a * down : a) : a * down) : result;
-  result = is_denormal ? large : result;
-  result = is_far ? (is_denominator ? large : a) : result;
-  *scales = is_zero | is_far | (is_denormal ? 0 : is_tiny_quotient);
-  return is_zero ? FLOAT_NAME(nan)() : result;
+  int32_t b_field = FLOAT_NAME(field)(b), c_field = FLOAT_NAME(field)(c);
+  FLOAT_T quotient = FLOAT_NAME(abs)(c / b);
+  int is_finite = b_field <= 2 * FLOAT_BIAS;
+  int is_tiny_inverse = (FLOAT_NAME(abs)(b) > FLOAT_TWO_TO(FLOAT_BIAS - 1)) & is_finite;
+  int is_tiny_quotient = (quotient < least) & is_finite;
+  int is_zero = (b == 0) | (c == 0), is_far = c_field - b_field >= WIDE, is_denormal = b_field == 0;
+  FLOAT_T for_numerator = FLOAT_NAME(bits)(a) == FLOAT_NAME(bits)(c) ? up : 1;
+  FLOAT_T for_denominator = FLOAT_NAME(bits)(a) == FLOAT_NAME(bits)(b) ? up : 1;
+  FLOAT_T for_large = FLOAT_NAME(bits)(a) == FLOAT_NAME(bits)(b) ? down : 1;
+  FLOAT_T factor = c_field <= FEW ? up : 1;
+  factor = is_tiny_quotient ? for_numerator : factor;
+  factor = is_tiny_inverse ? down : factor;
+  factor = (is_tiny_inverse & is_tiny_quotient) ? for_large : factor;
+  factor = is_denormal ? up : factor;
+  factor = is_far ? for_denominator : factor;
+  *scales = is_zero | is_far | (is_tiny_quotient & (b_field != 0));
+  return is_zero ? FLOAT_NAME(nan)() : a * factor;
 }
 VALU_INLINE FLOAT_T FLOAT_NAME(div_fmas)(FLOAT_T a, FLOAT_T b, FLOAT_T c, bool scales) {
   const FLOAT_T up = FLOAT_TWO_TO(FLOAT_BIAS == 127 ? 64 : 128), down = FLOAT_TWO_TO(FLOAT_BIAS == 127 ? -64 : -128);
