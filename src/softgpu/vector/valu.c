@@ -225,9 +225,11 @@ static void prepare_source(wave_t* w, const inst_t* inst, uint32_t shape, uint32
 }
 
 void VECTOR(valu_prepare)(wave_t* w, const inst_t* inst, uint32_t shape, valu_t* v) {
-  static const uint32_t zeros[WAVE_MAX_LANES];
   v->clamps = inst->flags & INST_CLAMP;
-  v->io.old = zeros, v->io.keep = 0;
+  v->io.keep = 0;  // valu_finish joins halves
+  if ((shape & 15) != VALU_KIND_MASK) {
+    v->io.old = w->vgpr + register_offset(w, &inst->dst[0], 3, valu_parts(shape & 15));
+  }
   for (uint32_t k = 0; k < 3; ++k) {
     if (valu_source_kind(shape, k) != VALU_KIND_NONE) prepare_source(w, inst, shape, k, v);
   }
