@@ -129,10 +129,8 @@ VALU_INLINE FLOAT_T FLOAT_NAME(normal)(FLOAT_T x, int32_t* exponent) {
   FLOAT_T magnitude = FLOAT_NAME(abs)(x);
   int is_small = magnitude < FLOAT_TWO_TO(1 - FLOAT_BIAS);
   FLOAT_T scaled = is_small ? x * FLOAT_TWO_TO(64) : x;
-  *exponent =
-      ((int32_t)(FLOAT_NAME(bits)(scaled) >> FLOAT_MANTISSA & (2 * FLOAT_BIAS + 1)) - (FLOAT_BIAS - 1) - (is_small)
-           ? 64
-           : 0);
+  int32_t field = (int32_t)(FLOAT_NAME(bits)(scaled) >> FLOAT_MANTISSA & (2 * FLOAT_BIAS + 1));
+  *exponent = field - (FLOAT_BIAS - 1) - (is_small ? 64 : 0);
   return scaled;
 }
 VALU_INLINE FLOAT_T FLOAT_NAME(frexp_mantissa)(FLOAT_T x) {

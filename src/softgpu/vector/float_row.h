@@ -21,23 +21,24 @@
   }
 
 // `c` is the destination's old value.
-#define FLOAT_LOAD_OLD_F32(x) const float x = valu_as_f32(io.old[i]);
-#define FLOAT_LOAD_OLD_F64(x) const double x = valu_as_f64(io.old[i] | (uint64_t)io.old[io.lanes + i] << 32);
+#define FLOAT_LOAD_OLD_F32(x) const float x = valu_as_f32(old[i]);
+#define FLOAT_LOAD_OLD_F64(x) const double x = valu_as_f64(old[i] | (uint64_t)old[io.lanes + i] << 32);
 #define FLOAT_ADDING(name, D, ...)                                                                        \
   static const inst_t* name(wave_t* w, const inst_t* inst) {                                              \
     valu_t v;                                                                                             \
     valu_begin(w, inst, VALU_SHAPE(D, D, D, NONE), &v);                                                   \
     const valu_io_t io = v.io;                                                                            \
+    const uint32_t* old = w->vgpr + inst->dst[0].offset;                                                  \
     VALU_LANES(VALU_LOAD_##D(a, 0) VALU_LOAD_##D(b, 1) FLOAT_LOAD_OLD_##D(c) VALU_STORE_##D(__VA_ARGS__)) \
     valu_end(w, inst, VALU_SHAPE(D, D, D, NONE), &v);                                                     \
     return inst + 1;                                                                                      \
   }
 
-// The same where the old value must be converted: the destination as third source.
+// The same where the old value must be converted: the destination as third source, whose op_sel is that of the
+// destination.
 VALU_INLINE inst_t float_accumulating(const inst_t* inst) {
   inst_t copy = *inst;
   copy.src[2] = copy.dst[0];
-  copy.op_sel = (int16_t)((copy.op_sel & ~4) | (copy.op_sel >> 1 & 4));
   return copy;
 }
 #define FLOAT_ACCUMULATOR(name, D, A, B, C, ...)             \
