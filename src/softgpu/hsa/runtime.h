@@ -1,0 +1,100 @@
+// State of the process behind the HSA interface: agents, their memory pools, what is configured.
+//
+// Configuration comes from the environment, read by the first hsa_init:
+//   IREE_SOFTGPU_TARGET   processor of the GPUs: "gfx1100" (the default)
+//   IREE_SOFTGPU_GPUS     how many, or their processors: "2", "gfx90a,gfx942"
+//   IREE_SOFTGPU_CHECK    checks of engine.h: "bounds,waits", "all"
+//   IREE_SOFTGPU_STATS    not empty: counters of each GPU are printed when the runtime shuts down
+//   IREE_SOFTGPU_LIMIT    instructions after which a wave is stopped
+//   ROCR_VISIBLE_DEVICES  ordinals or UUIDs of the GPUs that exist for this process
+// Handles are addresses of the objects; those of agents, pools and ISAs are checked against the tables here.
+#ifndef IREE_C_SOFTGPU_HSA_RUNTIME_H_
+#define IREE_C_SOFTGPU_HSA_RUNTIME_H_
+
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <pthread.h>
+
+#include "softgpu/engine.h"
+
+enum { RUNTIME_MAX_GPUS = 32, RUNTIME_MAX_AGENTS = RUNTIME_MAX_GPUS + 1, AGENT_MAX_POOLS = 4, AGENT_MAX_ISAS = 2 };
+
+typedef struct agent_t agent_t;
+
+// A memory pool, and the region of the same memory.
+typedef struct pool_t {
+  agent_t* agent;
+  hsa_amd_segment_t segment;
+  uint32_t flags;      // HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_*
+  uint64_t size;       // bytes
+  uint64_t allocated;  // atomic
+  const char* kind;    // for the memory map
+} pool_t;
+
+typedef struct isa_t {
+  agent_t* agent;
+  char name[64];  // "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
+} isa_t;
+
+struct agent_t {
+  hsa_device_type_t type;
+  uint32_t ordinal;  // among those of its type
+  uint32_t node;     // among all agents
+  const isa_target_t* target;  // GPUs only, as the rest
+  engine_t* engine;
+  char uuid[32];
+  pool_t pools[AGENT_MAX_POOLS];
+  uint32_t pool_count;
+  isa_t isas[AGENT_MAX_ISAS];
+  uint32_t isa_count;
+};
+
+typedef struct runtime_t {
+  pthread_mutex_t lock;
+  uint32_t references;  // hsa_init less hsa_shut_down
+  memory_map_t* memory;
+  agent_t agents[RUNTIME_MAX_AGENTS];  // the CPU first
+  uint32_t agent_count;
+  bool prints_stats;
+} runtime_t;
+extern runtime_t runtime;
+
+// True between hsa_init and the last hsa_shut_down.
+bool runtime_is_open(void);
+// NULL when the handle is none.
+agent_t* runtime_agent(hsa_agent_t handle);
+pool_t* runtime_pool(uint64_t handle);
+isa_t* runtime_isa(hsa_isa_t handle);
+static inline uint32_t agent_bit(const agent_t* agent) { return agent->type == HSA_DEVICE_TYPE_GPU ? agent->ordinal : 63; }
+
+// memory.c: pages of the process that all agents of `agents` may touch. NULL when memory is short.
+void* memory_map_pages(size_t size, size_t alignment, uint64_t agents, const char* kind);
+void memory_unmap_pages(void* address);
+// Frees what the process never gave back.
+void memory_free_all(void);
+
+// signal.c: what completes packets. Safe for the null handle.
+void signal_subtract(hsa_signal_t signal, hsa_signal_value_t value);
+hsa_signal_value_t signal_load(hsa_signal_t signal);
+void signal_set_times(hsa_signal_t signal, uint64_t begin, uint64_t end);
+// Wakes those who wait for any signal; for values that were stored as plain memory.
+void signal_notify(void);
+
+// queue.c
+void queue_close_all(void);
+
+// copy.c: the thread that does asynchronous copies stops.
+void copy_stop(void);
+// async.c likewise for handlers of signals.
+void async_stop(void);
+
+uint64_t runtime_timestamp(void);  // nanoseconds
+
+#define REQUIRE_OPEN() \
+  if (!runtime_is_open()) return HSA_STATUS_ERROR_NOT_INITIALIZED
+#define REQUIRE(condition, status) \
+  if (!(condition)) return status
+
+#endif  // IREE_C_SOFTGPU_HSA_RUNTIME_H_
