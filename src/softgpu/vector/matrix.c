@@ -3,112 +3,111 @@
 // Both families place operands alike: the element of row i (A) or column i (B), block b and depth k is in lane
 // i + size * (b + blocks * (k / each)), as number k % each of the `each` elements that a lane holds; where lanes are
 // left over they hold copies (gfx11). Columns of C and D are lanes, rows are registers and groups of lanes. So operands
-// become small arrays of [k][i], and each row of a result is `N` lanes side by side.
-#include "base/small_float.h"
-#include "softgpu/vector/level.h"
-
-#if VECTOR_LEVEL >= 3
-#include <immintrin.h>
-#endif
+// become arrays of f32, [element][lane], whose row for each depth is contiguous, and each row of a result is N lanes
+// side by side. Sums of 8- and 4-bit integers are exact in f32 as well: at most 128 products of 16 bits.
+//
+// A sparse A holds two of every four elements of a row, and an index register where they belong: it is made dense.
+#include "softgpu/vector/half.h"
+#include "softgpu/vector/matrix_multiply.h"
 
 typedef enum { F64, F32, F16, BF16, XF32, I32, I8, IU8, IU4, FP8, BF8 } matrix_type_t;
 
 typedef struct matrix_shape_t {
   matrix_type_t d, a, b;
   uint32_t m, n, k, blocks;
-  bool is_wmma;
+  bool is_wmma, is_sparse;
 } matrix_shape_t;
 
-enum { MATRIX_MAX_K = 64, MATRIX_MAX_SIZE = 64 };  // lanes that hold one depth: size * blocks
+enum { MATRIX_MAX_EACH = 32, MATRIX_MAX_ROWS = 32 };
 
-// Where the operand's element (lane, number) is, and its value.
-typedef struct matrix_source_t {
-  const uint32_t* registers;  // [register][lane]
-  uint32_t lanes;
-  matrix_type_t type;
-  bool is_signed;
-  uint32_t negate;  // bit 0: even elements, bit 1: odd ones
-  small_float_t small;
-  uint32_t splat[8 * WAVE_MAX_LANES];
-} matrix_source_t;
+// An operand's elements as f32, those of one number side by side.
+typedef struct matrix_values_t {
+  float lane[MATRIX_MAX_EACH][WAVE_MAX_LANES] __attribute__((aligned(64)));
+  const float* depth[MATRIX_MAX_K];  // the lanes that hold depth k
+} matrix_values_t;
 
 static uint32_t bits_of_type(matrix_type_t type) {
   static const uint8_t bits[] = {64, 32, 16, 16, 32, 32, 8, 8, 4, 8, 8};
   return bits[type];
 }
 
-static void open_source(const wave_t* w, const operand_t* o, matrix_type_t type, uint32_t registers,
-                        matrix_source_t* out) {
-  out->lanes = w->lanes;
-  out->type = type;
-  out->is_signed = type == I8;
-  out->negate = 0;
-  bool gfx12 = w->target->major >= 12 || (w->target->major == 9 && w->target->stepping == 0 && w->target->minor == 5);
-  out->small = type == FP8 ? (gfx12 ? SMALL_F8E4M3FN : SMALL_F8E4M3FNUZ) : gfx12 ? SMALL_F8E5M2 : SMALL_F8E5M2FNUZ;
-  if (o->kind == OPERAND_VGPR) {
-    out->registers = w->vgpr + o->offset;
-    return;
-  }
-  uint32_t value = wave_scalar(w, o);
-  for (uint32_t i = 0; i < (registers < 8 ? registers : 8) * w->lanes; ++i) out->splat[i] = value;
-  out->registers = out->splat;
-}
-
-static float half_value(uint16_t bits) {
-#if VECTOR_LEVEL >= 3
-  return _cvtsh_ss(bits);
-#else
-  return (float)small_float_decode(SMALL_F16, bits);
-#endif
-}
-
-static float float_value(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, 4);
-  return value;
-}
-
-// Elements number `e` of `count` lanes from `lane` on, as floats.
-static inline void load_floats(const matrix_source_t* s, uint32_t lane, uint32_t e, uint32_t count, float* out) {
-  uint32_t bits = bits_of_type(s->type), each = 32 / bits;
-  const uint32_t* from = s->registers + e / each * s->lanes + lane;
-  uint32_t shift = e % each * bits;
-  switch (s->type) {
+// Element at `shift` of each lane's register.
+static inline void load_elements(const uint32_t* from, uint32_t lanes, matrix_type_t type, uint32_t shift,
+                                 bool is_signed, bool is_ocp, float* out) {
+  switch (type) {
     case F32:
-      memcpy(out, from, count * 4);
+      memcpy(out, from, lanes * 4);
       break;
     case XF32:
-      for (uint32_t i = 0; i < count; ++i) out[i] = float_value(from[i] & 0xffffe000);
+      for (uint32_t i = 0; i < lanes; ++i) out[i] = float_from_f32(from[i] & 0xffffe000u);
       break;
     case F16: {
-      uint32_t i = 0;
-#if VECTOR_LEVEL >= 4
-      for (; i + 16 <= count; i += 16) {
-        __m512i words = _mm512_srli_epi32(_mm512_loadu_si512(from + i), shift);
-        _mm512_storeu_ps(out + i, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(words)));
-      }
-#endif
-      for (; i < count; ++i) out[i] = half_value((uint16_t)(from[i] >> shift));
+      uint32_t low[WAVE_MAX_LANES];
+      for (uint32_t i = 0; i < lanes; ++i) low[i] = from[i] >> shift & 0xffff;
+      half_to_single(low, (uint32_t*)(void*)out, lanes, false);
       break;
     }
     case BF16:
-      for (uint32_t i = 0; i < count; ++i) out[i] = float_value(from[i] >> shift << 16);
+      for (uint32_t i = 0; i < lanes; ++i) out[i] = float_from_f32(from[i] >> shift << 16);
       break;
-    default:
-      for (uint32_t i = 0; i < count; ++i) out[i] = (float)small_float_decode(s->small, from[i] >> shift & 255);
-  }
-  if (s->negate >> (e & 1) & 1) {
-    for (uint32_t i = 0; i < count; ++i) out[i] = -out[i];
+    case FP8:
+      for (uint32_t i = 0; i < lanes; ++i) out[i] = float_of_byte(float_byte(false, is_ocp), from[i] >> shift & 255);
+      break;
+    case BF8:
+      for (uint32_t i = 0; i < lanes; ++i) out[i] = float_of_byte(float_byte(true, is_ocp), from[i] >> shift & 255);
+      break;
+    default: {
+      uint32_t down = 32 - bits_of_type(type), up = down - shift;
+      if (is_signed) {
+        for (uint32_t i = 0; i < lanes; ++i) out[i] = (float)((int32_t)(from[i] << up) >> down);
+      } else {
+        for (uint32_t i = 0; i < lanes; ++i) out[i] = (float)(int32_t)(from[i] << up >> down);
+      }
+    }
   }
 }
 
-static inline void load_integers(const matrix_source_t* s, uint32_t lane, uint32_t e, uint32_t count, int32_t* out) {
-  uint32_t bits = bits_of_type(s->type), each = 32 / bits;
-  const uint32_t* from = s->registers + e / each * s->lanes + lane;
-  uint32_t up = 32 - bits - e % each * bits, down = 32 - bits;
-  for (uint32_t i = 0; i < count; ++i) {
-    out[i] = s->is_signed ? (int32_t)(from[i] << up) >> down : (int32_t)(from[i] << up >> down);
+// `each` elements of all lanes of source `k`.
+static void load_values(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t k, uint32_t each,
+                        matrix_values_t* out) {
+  const operand_t* o = &inst->src[k];
+  matrix_type_t type = k ? s->b : s->a;
+  uint32_t bits = bits_of_type(type), in_register = 32 / bits;
+  uint32_t lanes = s->is_wmma && w->target->major < 12 ? 16 : w->lanes;
+  bool is_signed = type == I8 || (s->is_wmma && inst->neg_lo >> k & 1);
+  float_mode_t mode = float_mode(w);
+  uint32_t splat[WAVE_MAX_LANES];
+  if (o->kind != OPERAND_VGPR) {
+    for (uint32_t i = 0; i < WAVE_MAX_LANES; ++i) splat[i] = wave_scalar(w, o);
   }
+  for (uint32_t e = 0; e < each; ++e) {
+    const uint32_t* from = o->kind == OPERAND_VGPR ? w->vgpr + o->offset + e / in_register * w->lanes : splat;
+    load_elements(from, lanes, type, e % in_register * bits, is_signed, mode.is_ocp, out->lane[e]);
+    bool is_float = type != IU8 && type != IU4 && type != I8;
+    // WMMA: neg_lo for even elements, neg_hi for odd ones.
+    if (s->is_wmma && is_float && (e & 1 ? inst->neg_hi : inst->neg_lo) >> k & 1) {
+      for (uint32_t i = 0; i < lanes; ++i) out->lane[e][i] = -out->lane[e][i];
+    }
+  }
+}
+
+static void place_depths(matrix_values_t* values, uint32_t depth, uint32_t each, uint32_t width) {
+  for (uint32_t k = 0; k < depth; ++k) values->depth[k] = values->lane[k % each] + k / each * width;
+}
+
+// Spreads the stored elements of a sparse A: two bits for each say which of four it is.
+static void make_dense(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t stored,
+                       matrix_values_t* values) {
+  float dense[MATRIX_MAX_EACH][WAVE_MAX_LANES] = {{0}};
+  // Several sets of indices share a register where they are shorter.
+  uint32_t bits = 2 * stored, sets = 32 / bits;
+  uint32_t set = s->is_wmma ? (uint32_t)inst->index_key : inst->cbsz ? 0 : (uint32_t)inst->abid;
+  const uint32_t* index = w->vgpr + inst->src[2].offset;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint32_t at = index[i] >> set % sets * bits;
+    for (uint32_t e = 0; e < stored; ++e) dense[e / 2 * 4 + (at >> 2 * e & 3)][i] += values->lane[e][i];
+  }
+  memcpy(values->lane, dense, 2 * stored * sizeof(dense[0]));
 }
 
 // Row r of C and D: register and first lane, for a type of 32 bits.
@@ -131,9 +130,9 @@ static inline void place_row(const wave_t* w, const matrix_shape_t* s, uint32_t 
 }
 
 // MFMA: which block of A a block multiplies, and which lane of B another lane stands for.
-static uint32_t block_of_a(const inst_t* inst, uint32_t block) {
+static uint32_t block_of_a(const inst_t* inst, const matrix_shape_t* s, uint32_t block) {
   uint32_t mask = (1u << inst->cbsz) - 1;
-  return inst->cbsz ? (block & ~mask) | ((uint32_t)inst->abid & mask) : block;
+  return inst->cbsz && !s->is_sparse ? (block & ~mask) | ((uint32_t)inst->abid & mask) : block;
 }
 
 static uint32_t lane_of_b(uint32_t pattern, uint32_t lane) {
@@ -157,149 +156,146 @@ static uint32_t lane_of_b(uint32_t pattern, uint32_t lane) {
   }
 }
 
-static void permute_b(const inst_t* inst, matrix_source_t* b, uint32_t registers) {
-  if (!inst->blgp || registers > 8) return;
-  uint32_t moved[8 * WAVE_MAX_LANES];
-  for (uint32_t r = 0; r < registers; ++r) {
-    for (uint32_t i = 0; i < 64; ++i) {
-      moved[r * 64 + i] = b->registers[r * 64 + lane_of_b((uint32_t)inst->blgp, i)];
+static void permute_b(const inst_t* inst, uint32_t each, matrix_values_t* b) {
+  if (!inst->blgp) return;
+  float old[WAVE_MAX_LANES];
+  for (uint32_t e = 0; e < each; ++e) {
+    memcpy(old, b->lane[e], sizeof(old));
+    for (uint32_t i = 0; i < WAVE_MAX_LANES; ++i) b->lane[e][i] = old[lane_of_b((uint32_t)inst->blgp, i)];
+  }
+}
+
+// A row of C and D, or part of one.
+typedef struct matrix_row_t {
+  const uint32_t* from;  // C; NULL where it is `constant`
+  uint32_t constant;
+  uint32_t* to;
+  uint32_t count;
+  uint32_t shift;  // of 16-bit results: in one half of a register (gfx11), or two to a register (gfx12)
+} matrix_row_t;
+
+static matrix_row_t find_row(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t block, uint32_t r) {
+  const operand_t* c = s->is_sparse ? &inst->dst[0] : &inst->src[2];
+  uint32_t reg, lane;
+  matrix_row_t row = {.count = s->n};
+  place_row(w, s, block, r, &reg, &lane);
+  if (s->d == F16 || s->d == BF16) {
+    bool is_packed = w->target->major >= 12;
+    row.shift = is_packed ? reg % 2 * 16 : inst->op_sel & 4 ? 16 : 0;
+    if (is_packed) reg /= 2;
+  }
+  row.to = w->vgpr + inst->dst[0].offset + reg * w->lanes + lane;
+  if (c->kind == OPERAND_VGPR) {
+    row.from = w->vgpr + c->offset + reg * w->lanes + lane;
+  } else {
+    row.constant = wave_scalar(w, c);
+  }
+  return row;
+}
+
+// C as floats; integers are added at the end.
+static void load_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, float* out) {
+  if (s->d == I32) {
+    memset(out, 0, row->count * 4);
+  } else if (!row->from) {
+    // A constant is f16 for bf16 results too.
+    float value = s->d == F32 ? float_from_f32(row->constant) : float_of_half(row->constant & 0xffff);
+    for (uint32_t j = 0; j < row->count; ++j) out[j] = value;
+  } else if (s->d == F32) {
+    memcpy(out, row->from, row->count * 4);
+  } else if (s->d == F16) {
+    for (uint32_t j = 0; j < row->count; ++j) out[j] = float_of_half(row->from[j] >> row->shift & 0xffff);
+  } else {
+    for (uint32_t j = 0; j < row->count; ++j) out[j] = float_of_brain(row->from[j] >> row->shift);
+  }
+  if (!s->is_wmma || s->is_sparse || s->d == I32 || !((inst->neg_lo | inst->neg_hi) & 4)) return;
+  for (uint32_t j = 0; j < row->count; ++j) {
+    if (inst->neg_hi & 4) out[j] = float_abs_f32(out[j]);
+    if (inst->neg_lo & 4) out[j] = -out[j];
+  }
+}
+
+static void store_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, const float* sum) {
+  if (s->d == F32) {
+    memcpy(row->to, sum, row->count * 4);
+  } else if (s->d == I32) {
+    for (uint32_t j = 0; j < row->count; ++j) {
+      int64_t value = (int64_t)(int32_t)sum[j] + (int32_t)(row->from ? row->from[j] : row->constant);
+      if (inst->flags & INST_CLAMP) value = value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : value;
+      row->to[j] = (uint32_t)value;
+    }
+  } else {
+    uint32_t keep = 0xffff0000u >> row->shift;
+    for (uint32_t j = 0; j < row->count; ++j) {
+      uint32_t bits = s->d == F16 ? float_to_half(sum[j], false) : float_to_brain(sum[j]);
+      row->to[j] = (row->to[j] & keep) | bits << row->shift;
     }
   }
-  memcpy(b->splat, moved, registers * 64 * 4);
-  b->registers = b->splat;
 }
 
-static inline void multiply_floats(const float* a, const float* b, uint32_t k_count, uint32_t stride, float* sum,
-                                   uint32_t n) {
-  for (uint32_t k = 0; k < k_count; ++k) {
-    float x = a[k * MATRIX_MAX_SIZE];
-#pragma GCC ivdep
-    for (uint32_t j = 0; j < n; ++j) sum[j] = __builtin_fmaf(x, b[k * stride + j], sum[j]);
-  }
+static void load_operands(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, matrix_values_t* a,
+                          matrix_values_t* b) {
+  uint32_t width = s->m * s->blocks;
+  uint32_t copies = s->is_wmma && w->target->major < 12 ? 1 : w->lanes / width;
+  uint32_t each = s->k / copies;
+  load_values(w, inst, s, 0, s->is_sparse ? each / 2 : each, a);
+  load_values(w, inst, s, 1, each, b);
+  if (s->is_sparse) make_dense(w, inst, s, each / 2, a);
+  if (!s->is_wmma && !s->is_sparse) permute_b(inst, each, b);
+  place_depths(a, s->k, each, width);
+  place_depths(b, s->k, each, width);
 }
 
-// C of a row as floats, for each type of D.
-static inline void load_row(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, const matrix_source_t* c,
-                            uint32_t block, uint32_t r, float* out) {
-  uint32_t reg, lane;
-  place_row(w, s, block, r, &reg, &lane);
-  if (s->d == F32) {
-    memcpy(out, c->registers + reg * w->lanes + lane, s->n * 4);
-  } else {
-    bool gfx12 = w->target->major >= 12;
-    uint32_t shift = gfx12 ? reg % 2 * 16 : (inst->op_sel & 4 ? 16 : 0);
-    const uint32_t* from = c->registers + (gfx12 ? reg / 2 : reg) * w->lanes + lane;
-    for (uint32_t j = 0; j < s->n; ++j) {
-      uint16_t bits = (uint16_t)(from[j] >> shift);
-      out[j] = s->d == F16 ? half_value(bits) : float_value((uint32_t)bits << 16);
-    }
-  }
-  if (inst->neg_hi & 4) {
-    for (uint32_t j = 0; j < s->n; ++j) out[j] = __builtin_fabsf(out[j]);
-  }
-  if (inst->neg_lo & 4) {
-    for (uint32_t j = 0; j < s->n; ++j) out[j] = -out[j];
-  }
-}
-
-static inline void store_row(wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t block, uint32_t r,
-                             const float* row) {
-  uint32_t reg, lane;
-  place_row(w, s, block, r, &reg, &lane);
-  uint32_t* registers = w->vgpr + inst->dst[0].offset;
-  if (s->d == F32) {
-    memcpy(registers + reg * w->lanes + lane, row, s->n * 4);
-    return;
-  }
-  bool gfx12 = w->target->major >= 12;
-  uint32_t shift = gfx12 ? reg % 2 * 16 : (inst->op_sel & 4 ? 16 : 0);
-  uint32_t* to = registers + (gfx12 ? reg / 2 : reg) * w->lanes + lane;
-  small_float_t format = s->d == F16 ? SMALL_F16 : SMALL_BF16;
-  for (uint32_t j = 0; j < s->n; ++j) {
-    to[j] = (to[j] & (0xffff0000u >> shift)) | small_float_encode(format, row[j]) << shift;
-  }
-}
-
-static inline const inst_t* run_floats(wave_t* w, const inst_t* inst, const matrix_shape_t* s) {
-  float a[MATRIX_MAX_K * MATRIX_MAX_SIZE], b[MATRIX_MAX_K * MATRIX_MAX_SIZE];
-  float d[32][32 * 4];
-  matrix_source_t sa, sb, sc;
-  uint32_t copies = s->is_wmma && w->target->major < 12 ? 1 : w->lanes / (s->m * s->blocks);
-  uint32_t each = s->k / copies, groups = s->m * s->blocks;
-  uint32_t registers = (each * bits_of_type(s->a) + 31) / 32;
-  open_source(w, &inst->src[0], s->a, registers, &sa);
-  open_source(w, &inst->src[1], s->b, registers, &sb);
-  open_source(w, &inst->src[2], s->d, 32, &sc);
-  if (s->is_wmma) {
-    sa.negate = (inst->neg_lo & 1) | (inst->neg_hi & 1) << 1;
-    sb.negate = (inst->neg_lo >> 1 & 1) | (inst->neg_hi >> 1 & 1) << 1;
-  } else {
-    permute_b(inst, &sb, registers);
-  }
+static void multiply_block(const inst_t* inst, const matrix_shape_t* s, const matrix_values_t* a,
+                           const matrix_values_t* b, uint32_t block, float* const* rows) {
+  const float *left[MATRIX_MAX_K], *right[MATRIX_MAX_K];
   for (uint32_t k = 0; k < s->k; ++k) {
-    load_floats(&sa, groups * (k / each), k % each, groups, a + k * MATRIX_MAX_SIZE);
-    load_floats(&sb, groups * (k / each), k % each, groups, b + k * MATRIX_MAX_SIZE);
+    left[k] = a->depth[k] + block_of_a(inst, s, block) * s->m;
+    right[k] = b->depth[k] + block * s->n;
   }
-  bool splat_c = inst->src[2].kind != OPERAND_VGPR;
-  for (uint32_t block = 0; block < s->blocks; ++block) {
-    uint32_t from_a = s->is_wmma ? 0 : block_of_a(inst, block);
-    for (uint32_t r = 0; r < s->m; ++r) {
-      float row[32];
-      if (splat_c) {
-        float value = s->d == F32 ? float_value(sc.splat[0]) : half_value((uint16_t)sc.splat[0]);
-        for (uint32_t j = 0; j < s->n; ++j) row[j] = value;
-      } else {
-        load_row(w, inst, s, &sc, block, r, row);
-      }
-      multiply_floats(a + from_a * s->m + r, b + block * s->n, s->k, MATRIX_MAX_SIZE, row, s->n);
-      // Rows wait until all of C has been read: D may be C's registers, or overlap them.
-      memcpy(&d[r][0] + block % 4 * 32, row, s->n * 4);
-      if (s->blocks > 1 && s->m == 4) store_row(w, inst, s, block, r, row);
+  for (uint32_t r = 0; r < s->m; r += MATRIX_ROWS) {
+    if (s->n == 16) {
+      matrix_multiply_rows(left, right, s->k, 16, r, rows);
+    } else {
+      matrix_multiply_rows(left, right, s->k, 32, r, rows);
     }
-    if (s->blocks > 1 && s->m == 4) continue;
-    for (uint32_t r = 0; r < s->m; ++r) store_row(w, inst, s, block, r, &d[r][0] + block % 4 * 32);
+  }
+}
+
+static const inst_t* run_matrix(wave_t* w, const inst_t* inst, const matrix_shape_t* s) {
+  matrix_values_t a, b;
+  float sums[MATRIX_MAX_ROWS][MATRIX_MAX_ROWS], *rows[MATRIX_MAX_ROWS];
+  matrix_row_t places[MATRIX_MAX_ROWS];
+  load_operands(w, inst, s, &a, &b);
+  for (uint32_t block = 0; block < s->blocks; ++block) {
+    for (uint32_t r = 0; r < s->m; ++r) {
+      rows[r] = sums[r];
+      places[r] = find_row(w, inst, s, block, r);
+      load_row(inst, s, &places[r], sums[r]);
+    }
+    multiply_block(inst, s, &a, &b, block, rows);
+    for (uint32_t r = 0; r < s->m; ++r) store_row(inst, s, &places[r], sums[r]);
   }
   return inst + 1;
 }
 
-static inline const inst_t* run_integers(wave_t* w, const inst_t* inst, const matrix_shape_t* s) {
-  int32_t a[MATRIX_MAX_K * MATRIX_MAX_SIZE], b[MATRIX_MAX_K * MATRIX_MAX_SIZE];
-  matrix_source_t sa, sb, sc;
-  uint32_t copies = s->is_wmma && w->target->major < 12 ? 1 : w->lanes / (s->m * s->blocks);
-  uint32_t each = s->k / copies, groups = s->m * s->blocks;
-  uint32_t registers = (each * bits_of_type(s->a) + 31) / 32;
-  open_source(w, &inst->src[0], s->a, registers, &sa);
-  open_source(w, &inst->src[1], s->b, registers, &sb);
-  open_source(w, &inst->src[2], s->d, 32, &sc);
-  if (s->is_wmma) {
-    sa.is_signed = inst->neg_lo & 1;
-    sb.is_signed = inst->neg_lo >> 1 & 1;
-  } else {
-    permute_b(inst, &sb, registers);
-  }
-  for (uint32_t k = 0; k < s->k; ++k) {
-    load_integers(&sa, groups * (k / each), k % each, groups, a + k * MATRIX_MAX_SIZE);
-    load_integers(&sb, groups * (k / each), k % each, groups, b + k * MATRIX_MAX_SIZE);
-  }
-  bool splat_c = inst->src[2].kind != OPERAND_VGPR, clamps = (inst->flags & INST_CLAMP) != 0;
-  for (uint32_t block = 0; block < s->blocks; ++block) {
-    uint32_t from_a = s->is_wmma ? 0 : block_of_a(inst, block);
-    for (uint32_t r = 0; r < s->m; ++r) {
-      uint32_t reg, lane;
-      place_row(w, s, block, r, &reg, &lane);
-      const uint32_t* c = sc.registers + (splat_c ? 0 : reg * w->lanes + lane);
-      int64_t row[32];
-      for (uint32_t j = 0; j < s->n; ++j) row[j] = (int32_t)c[j];
-      for (uint32_t k = 0; k < s->k; ++k) {
-        int64_t x = a[k * MATRIX_MAX_SIZE + from_a * s->m + r];
-        for (uint32_t j = 0; j < s->n; ++j) row[j] += x * b[k * MATRIX_MAX_SIZE + block * s->n + j];
-      }
-      uint32_t* to = w->vgpr + inst->dst[0].offset + reg * w->lanes + lane;
-      for (uint32_t j = 0; j < s->n; ++j) {
-        if (clamps) row[j] = row[j] > INT32_MAX ? INT32_MAX : row[j] < INT32_MIN ? INT32_MIN : row[j];
-        to[j] = (uint32_t)row[j];
-      }
+// Sixteen blocks of 4 x 4: all columns at once, with the element of A that each has.
+static const inst_t* run_small(wave_t* w, const inst_t* inst, const matrix_shape_t* s) {
+  matrix_values_t a, b;
+  float left[4][WAVE_MAX_LANES], sum[WAVE_MAX_LANES];
+  load_operands(w, inst, s, &a, &b);
+  for (uint32_t r = 0; r < 4; ++r) {
+    matrix_row_t row = find_row(w, inst, s, 0, r);
+    row.count = WAVE_MAX_LANES;
+    load_row(inst, s, &row, sum);
+    for (uint32_t k = 0; k < s->k; ++k) {
+      for (uint32_t i = 0; i < WAVE_MAX_LANES; ++i) left[k][i] = a.depth[k][block_of_a(inst, s, i / 4) * 4 + r];
     }
+    for (uint32_t k = 0; k < s->k; ++k) {
+      const float* right = b.depth[k];
+      for (uint32_t i = 0; i < WAVE_MAX_LANES; ++i) sum[i] = __builtin_fmaf(left[k][i], right[i], sum[i]);
+    }
+    store_row(inst, s, &row, sum);
   }
   return inst + 1;
 }
@@ -351,19 +347,18 @@ static const inst_t* run_doubles(wave_t* w, const inst_t* inst, const matrix_sha
 // Sums are rounded to nearest and keep denormals, whatever MODE says.
 enum { MATRIX_CSR = 0x1f80 };
 
-#define RUN_F32 run_floats
-#define RUN_F16 run_floats
-#define RUN_BF16 run_floats
-#define RUN_I32 run_integers
-#define RUN_F64 run_doubles
-#define MATRIX_RUN(name, td, ta, tb, rows_, columns, depth, block_count, wmma)                  \
-  static const inst_t* run_##name(wave_t* w, const inst_t* inst) {                              \
-    static const matrix_shape_t shape = {td, ta, tb, rows_, columns, depth, block_count, wmma}; \
-    wave_use_csr(w, MATRIX_CSR);                                                                \
-    return RUN_##td(w, inst, &shape);                                                           \
+#define MATRIX_RUN(name, function, ...)                            \
+  static const inst_t* run_##name(wave_t* w, const inst_t* inst) { \
+    static const matrix_shape_t shape = {__VA_ARGS__};             \
+    wave_use_csr(w, MATRIX_CSR);                                   \
+    return function(w, inst, &shape);                              \
   }
-#define MFMA(name, d, a, b, m, n, k, blocks) MATRIX_RUN(name, d, a, b, m, n, k, blocks, false)
-#define WMMA(name, d, a, b, m, n, k) MATRIX_RUN(name, d, a, b, m, n, k, 1, true)
+#define MFMA(name, ...) MATRIX_RUN(name, run_matrix, __VA_ARGS__, false, false)
+#define MFMA_SMALL(name, ...) MATRIX_RUN(name, run_small, __VA_ARGS__, false, false)
+#define MFMA_F64(name, ...) MATRIX_RUN(name, run_doubles, __VA_ARGS__, false, false)
+#define SMFMAC(name, ...) MATRIX_RUN(name, run_matrix, __VA_ARGS__, 1, false, true)
+#define WMMA(name, ...) MATRIX_RUN(name, run_matrix, __VA_ARGS__, 1, true, false)
+#define SWMMAC(name, ...) MATRIX_RUN(name, run_matrix, __VA_ARGS__, 1, true, true)
 #include "isa/amd/matrix.def"
 
 #define C_TYPE_F32 INST_F32
@@ -373,7 +368,11 @@ enum { MATRIX_CSR = 0x1f80 };
 #define C_TYPE_F64 INST_F64
 #define MATRIX_ROW(name, d) INST_ROW(name, MATRIX, APPROXIMATE, run_##name, 1, C_TYPE_##d)
 #define MFMA(name, d, ...) MATRIX_ROW(name, d)
+#define MFMA_SMALL(name, d, ...) MATRIX_ROW(name, d)
+#define MFMA_F64(name, d, ...) MATRIX_ROW(name, d)
+#define SMFMAC(name, d, ...) MATRIX_ROW(name, d)
 #define WMMA(name, d, ...) MATRIX_ROW(name, d)
+#define SWMMAC(name, d, ...) MATRIX_ROW(name, d)
 static const inst_row_t rows[] = {
 #include "isa/amd/matrix.def"
 };
