@@ -306,20 +306,39 @@ VALU_INLINE void valu_end(wave_t* w, const inst_t* inst, uint32_t shape, valu_t*
 #define VALU_DEFINE2(name, D, A, B, ...) VALU_FUNCTION(name, D, A, B, NONE, __VA_ARGS__)
 #define VALU_DEFINE3(name, D, A, B, C, ...) VALU_FUNCTION(name, D, A, B, C, __VA_ARGS__)
 
-// With clamp, `wide` (a signed value that cannot overflow) is cut to what D holds.
-#define VALU_CLAMPED(name, D, A, B, C, WIDE, LOW, HIGH, ...)                                                  \
-  static const inst_t* name(wave_t* w, const inst_t* inst) {                                                  \
-    valu_t v;                                                                                                 \
-    valu_begin(w, inst, VALU_SHAPE(D, A, B, C), &v);                                                          \
-    const valu_io_t io = v.io;                                                                                \
-    if (__builtin_expect(v.clamps, 0)) {                                                                      \
-      VALU_LANES(VALU_LOAD_##A(a, 0) VALU_LOAD_##B(b, 1) VALU_LOAD_##C(c, 2) const WIDE wide = (__VA_ARGS__); \
-                 VALU_STORE_##D(wide<(WIDE)LOW ? (WIDE)LOW : wide>(WIDE) HIGH ? (WIDE)HIGH : wide))           \
-    } else {                                                                                                  \
-      VALU_LANES(VALU_LOAD_##A(a, 0) VALU_LOAD_##B(b, 1) VALU_LOAD_##C(c, 2) VALU_STORE_##D(__VA_ARGS__))     \
-    }                                                                                                         \
-    valu_end(w, inst, VALU_SHAPE(D, A, B, C), &v);                                                            \
-    return inst + 1;                                                                                          \
+// With clamp, the value (exact in 64 bits) is cut to what D holds.
+#define VALU_LOW_U16 0
+#define VALU_LOW_I16 INT16_MIN
+#define VALU_LOW_KU16 0
+#define VALU_LOW_KI16 INT16_MIN
+#define VALU_LOW_U32 0
+#define VALU_LOW_I32 INT32_MIN
+#define VALU_LOW_PU16 0
+#define VALU_LOW_PI16 INT16_MIN
+#define VALU_HIGH_U16 UINT16_MAX
+#define VALU_HIGH_I16 INT16_MAX
+#define VALU_HIGH_KU16 UINT16_MAX
+#define VALU_HIGH_KI16 INT16_MAX
+#define VALU_HIGH_U32 UINT32_MAX
+#define VALU_HIGH_I32 INT32_MAX
+#define VALU_HIGH_PU16 UINT16_MAX
+#define VALU_HIGH_PI16 INT16_MAX
+VALU_INLINE int64_t valu_clamp(int64_t value, int64_t low, int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+#define VALU_CLAMPED(name, D, A, B, C, ...)                                                               \
+  static const inst_t* name(wave_t* w, const inst_t* inst) {                                              \
+    valu_t v;                                                                                             \
+    valu_begin(w, inst, VALU_SHAPE(D, A, B, C), &v);                                                      \
+    const valu_io_t io = v.io;                                                                            \
+    if (__builtin_expect(v.clamps, 0)) {                                                                  \
+      VALU_LANES(VALU_LOAD_##A(a, 0) VALU_LOAD_##B(b, 1) VALU_LOAD_##C(c, 2)                              \
+                     VALU_STORE_##D(valu_clamp(__VA_ARGS__, VALU_LOW_##D, VALU_HIGH_##D)))                \
+    } else {                                                                                              \
+      VALU_LANES(VALU_LOAD_##A(a, 0) VALU_LOAD_##B(b, 1) VALU_LOAD_##C(c, 2) VALU_STORE_##D(__VA_ARGS__)) \
+    }                                                                                                     \
+    valu_end(w, inst, VALU_SHAPE(D, A, B, C), &v);                                                        \
+    return inst + 1;                                                                                      \
   }
 
 // Rows with a second destination, a bit for each lane: value and carry are expressions.
