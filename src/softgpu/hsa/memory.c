@@ -1,0 +1,408 @@
+// Memory pools and regions, access of agents, locked host memory, information on pointers.
+//
+// Memory of a GPU is memory of the host: anonymous pages with a gap after each allocation, so that an access past the
+// end is found. Every allocation is in runtime.memory with the agents that may touch it, and here with who made it.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "softgpu/hsa/runtime.h"
+
+enum { MEMORY_PAGE = 4096, MEMORY_GAP = 4096 };
+
+typedef struct allocation_t {
+  char* address;
+  size_t size;          // as asked for
+  size_t mapped;        // bytes, gap included; 0: locked memory of the host
+  pool_t* pool;         // NULL: pages of the runtime's own
+  uint32_t references;  // of locked memory
+  void* user_data;
+  struct allocation_t* next;
+} allocation_t;
+
+static pthread_mutex_t allocations_lock = PTHREAD_MUTEX_INITIALIZER;
+static allocation_t* allocations;
+
+static allocation_t** find(const void* address) {
+  allocation_t** at = &allocations;
+  while (*at && (*at)->address != address) at = &(*at)->next;
+  return at;
+}
+
+static allocation_t* find_inside(const void* address) {
+  allocation_t* at = allocations;
+  while (at && ((const char*)address < at->address || (const char*)address >= at->address + at->size)) at = at->next;
+  return at;
+}
+
+static void* map_pages(size_t size, size_t alignment, size_t* mapped) {
+  size_t bytes = ((size + MEMORY_PAGE - 1) & ~(size_t)(MEMORY_PAGE - 1)) + MEMORY_GAP;
+  size_t slack = alignment > MEMORY_PAGE ? alignment : 0;
+  char* memory = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  if (slack) {
+    char* aligned = (char*)(((uintptr_t)memory + alignment - 1) & ~(uintptr_t)(alignment - 1));
+    if (aligned != memory) munmap(memory, (size_t)(aligned - memory));
+    if (slack != (size_t)(aligned - memory)) munmap(aligned + bytes, slack - (size_t)(aligned - memory));
+    memory = aligned;
+  }
+  mprotect(memory + bytes - MEMORY_GAP, MEMORY_GAP, PROT_NONE);
+  *mapped = bytes;
+  return memory;
+}
+
+static bool add(char* address, size_t size, size_t mapped, pool_t* pool, uint64_t agents, const char* kind) {
+  allocation_t* allocation = malloc(sizeof(*allocation));
+  memory_range_t range = {(uint64_t)address, size, agents, true, kind};
+  if (!allocation || !memory_map_insert(runtime.memory, &range)) return free(allocation), false;
+  pthread_mutex_lock(&allocations_lock);
+  *allocation = (allocation_t){address, size, mapped, pool, 1, NULL, allocations};
+  allocations = allocation;
+  pthread_mutex_unlock(&allocations_lock);
+  return true;
+}
+
+static char* allocate(size_t size, size_t alignment, pool_t* pool, uint64_t agents, const char* kind) {
+  size_t mapped = 0;
+  char* memory = map_pages(size, alignment, &mapped);
+  if (memory && !add(memory, size, mapped, pool, agents, kind)) {
+    munmap(memory, mapped);
+    memory = NULL;
+  }
+  return memory;
+}
+
+void* memory_map_pages(size_t size, size_t alignment, uint64_t agents, const char* kind) {
+  return allocate(size, alignment, NULL, agents, kind);
+}
+
+static void release(allocation_t* allocation) {
+  memory_map_remove(runtime.memory, (uint64_t)allocation->address);
+  if (allocation->pool) __atomic_sub_fetch(&allocation->pool->allocated, allocation->size, __ATOMIC_RELAXED);
+  if (allocation->mapped) munmap(allocation->address, allocation->mapped);
+  free(allocation);
+}
+
+// Takes an allocation off the list; NULL when there is none, or it is of the other sort.
+static allocation_t* take(const void* address, bool is_locked) {
+  pthread_mutex_lock(&allocations_lock);
+  allocation_t **at = find(address), *found = *at;
+  if (found && (found->mapped == 0) != is_locked) found = NULL;
+  if (found && --found->references == 0) *at = found->next;
+  pthread_mutex_unlock(&allocations_lock);
+  return found;
+}
+
+void memory_unmap_pages(void* address) {
+  allocation_t* found = address ? take(address, false) : NULL;
+  if (found) release(found);
+}
+
+void memory_free_all(void) {
+  while (allocations) {
+    allocation_t* first = allocations;
+    allocations = first->next;
+    release(first);
+  }
+}
+
+// Pools
+
+static uint64_t default_agents(const pool_t* pool) {
+  // Host memory with fine grain is open to all; the rest to its own agent until others are let in.
+  bool open = pool->agent->type == HSA_DEVICE_TYPE_CPU;
+  return open ? UINT64_MAX : UINT64_C(1) << agent_bit(pool->agent) | UINT64_C(1) << 63;
+}
+
+static hsa_status_t allocate_from(pool_t* pool, size_t size, void** out) {
+  REQUIRE(size && out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  REQUIRE(pool->segment == HSA_AMD_SEGMENT_GLOBAL, HSA_STATUS_ERROR_INVALID_ALLOCATION);
+  uint64_t used = __atomic_add_fetch(&pool->allocated, size, __ATOMIC_RELAXED);
+  char* memory = used <= pool->size ? allocate(size, MEMORY_PAGE, pool, default_agents(pool), pool->kind) : NULL;
+  if (!memory) {
+    __atomic_sub_fetch(&pool->allocated, size, __ATOMIC_RELAXED);
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
+  *out = memory;
+  return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t free_pointer(void* address) {
+  REQUIRE_OPEN();
+  if (!address) return HSA_STATUS_SUCCESS;
+  allocation_t* found = take(address, false);
+  REQUIRE(found, HSA_STATUS_ERROR_INVALID_ALLOCATION);
+  release(found);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t handle,
+                                                hsa_status_t (*callback)(hsa_amd_memory_pool_t pool, void* data),
+                                                void* data) {
+  REQUIRE_OPEN();
+  agent_t* agent = runtime_agent(handle);
+  REQUIRE(agent, HSA_STATUS_ERROR_INVALID_AGENT);
+  REQUIRE(callback, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  for (uint32_t i = 0; i < agent->pool_count; ++i) {
+    hsa_status_t status = callback((hsa_amd_memory_pool_t){(uint64_t)&agent->pools[i]}, data);
+    if (status != HSA_STATUS_SUCCESS) return status;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t handle, hsa_amd_memory_pool_info_t attribute, void* out) {
+  REQUIRE_OPEN();
+  pool_t* pool = runtime_pool(handle.handle);
+  REQUIRE(pool, (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  bool is_global = pool->segment == HSA_AMD_SEGMENT_GLOBAL;
+  switch ((int)attribute) {
+    case HSA_AMD_MEMORY_POOL_INFO_SEGMENT: *(hsa_amd_segment_t*)out = pool->segment; break;
+    case HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS: *(uint32_t*)out = pool->flags; break;
+    case HSA_AMD_MEMORY_POOL_INFO_SIZE: *(size_t*)out = pool->size; break;
+    case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED: *(bool*)out = is_global; break;
+    case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE:
+    case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT:
+    case 18:  // RUNTIME_ALLOC_REC_GRANULE
+      *(size_t*)out = is_global ? MEMORY_PAGE : 0;
+      break;
+    case HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL: *(bool*)out = pool->agent->type == HSA_DEVICE_TYPE_CPU; break;
+    case HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE: *(size_t*)out = is_global ? pool->size : 0; break;
+    case 17: *(uint32_t*)out = 0; break;  // LOCATION: 0 the CPU, 1 a GPU
+    default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  if (attribute == 17) *(uint32_t*)out = pool->agent->type == HSA_DEVICE_TYPE_GPU;
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t handle, size_t size, uint32_t flags, void** out) {
+  REQUIRE_OPEN();
+  pool_t* pool = runtime_pool(handle.handle);
+  REQUIRE(pool, (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  return allocate_from(pool, size, out);
+}
+
+hsa_status_t hsa_amd_memory_pool_free(void* address) { return free_pointer(address); }
+
+hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t* agents, const uint32_t* flags,
+                                         const void* address) {
+  REQUIRE_OPEN();
+  REQUIRE(count && agents && address && !flags, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  uint64_t bits = UINT64_C(1) << 63;
+  for (uint32_t i = 0; i < count; ++i) {
+    agent_t* agent = runtime_agent(agents[i]);
+    REQUIRE(agent, HSA_STATUS_ERROR_INVALID_AGENT);
+    bits |= UINT64_C(1) << agent_bit(agent);
+  }
+  pthread_mutex_lock(&allocations_lock);
+  allocation_t* found = find_inside(address);
+  // The owner always keeps its access.
+  if (found && found->pool) bits |= default_agents(found->pool);
+  bool done = found && memory_map_update(runtime.memory, (uint64_t)found->address, bits, true);
+  pthread_mutex_unlock(&allocations_lock);
+  return done ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+}
+
+hsa_status_t hsa_amd_memory_pool_can_migrate(hsa_amd_memory_pool_t from, hsa_amd_memory_pool_t to, bool* result) {
+  REQUIRE_OPEN();
+  REQUIRE(runtime_pool(from.handle) && runtime_pool(to.handle), (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  REQUIRE(result, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  *result = false;
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_memory_migrate(const void* address, hsa_amd_memory_pool_t pool, uint32_t flags) {
+  return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+}
+
+hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent_handle, hsa_amd_memory_pool_t handle,
+                                                hsa_amd_agent_memory_pool_info_t attribute, void* out) {
+  REQUIRE_OPEN();
+  agent_t* agent = runtime_agent(agent_handle);
+  pool_t* pool = runtime_pool(handle.handle);
+  REQUIRE(agent, HSA_STATUS_ERROR_INVALID_AGENT);
+  REQUIRE(pool, (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  bool own = pool->agent == agent, host = pool->agent->type == HSA_DEVICE_TYPE_CPU;
+  bool is_global = pool->segment == HSA_AMD_SEGMENT_GLOBAL;
+  uint32_t hops = own ? 0 : 1;
+  switch (attribute) {
+    case HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS:
+      *(hsa_amd_memory_pool_access_t*)out =
+          !is_global && !own ? HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED
+          : own || host      ? HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT
+                             : HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT;
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS: *(uint32_t*)out = hops; return HSA_STATUS_SUCCESS;
+    case HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO:
+      if (hops) {
+        *(hsa_amd_memory_pool_link_info_t*)out = (hsa_amd_memory_pool_link_info_t){
+            .min_latency = 0, .max_latency = 0, .min_bandwidth = 0, .max_bandwidth = 0, .atomic_support_32bit = true,
+            .atomic_support_64bit = true, .coherent_support = true,
+            .link_type = HSA_AMD_LINK_INFO_TYPE_PCIE, .numa_distance = 20};
+      }
+      return HSA_STATUS_SUCCESS;
+    default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+}
+
+// Regions are the pools under another name.
+
+hsa_status_t hsa_agent_iterate_regions(hsa_agent_t handle, hsa_status_t (*callback)(hsa_region_t region, void* data),
+                                       void* data) {
+  REQUIRE_OPEN();
+  agent_t* agent = runtime_agent(handle);
+  REQUIRE(agent, HSA_STATUS_ERROR_INVALID_AGENT);
+  REQUIRE(callback, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  for (uint32_t i = 0; i < agent->pool_count; ++i) {
+    hsa_status_t status = callback((hsa_region_t){(uint64_t)&agent->pools[i]}, data);
+    if (status != HSA_STATUS_SUCCESS) return status;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_region_get_info(hsa_region_t handle, hsa_region_info_t attribute, void* out) {
+  REQUIRE_OPEN();
+  pool_t* pool = runtime_pool(handle.handle);
+  REQUIRE(pool, HSA_STATUS_ERROR_INVALID_REGION);
+  REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  bool is_global = pool->segment == HSA_AMD_SEGMENT_GLOBAL;
+  switch ((int)attribute) {
+    case HSA_REGION_INFO_SEGMENT:
+      *(hsa_region_segment_t*)out = is_global ? HSA_REGION_SEGMENT_GLOBAL : HSA_REGION_SEGMENT_GROUP;
+      break;
+    case HSA_REGION_INFO_GLOBAL_FLAGS: *(uint32_t*)out = pool->flags; break;
+    case HSA_REGION_INFO_SIZE: *(size_t*)out = pool->size; break;
+    case HSA_REGION_INFO_ALLOC_MAX_SIZE: *(size_t*)out = is_global ? pool->size : 0; break;
+    case HSA_REGION_INFO_ALLOC_MAX_PRIVATE_WORKGROUP_SIZE: *(uint32_t*)out = 1 << 20; break;
+    case HSA_REGION_INFO_RUNTIME_ALLOC_ALLOWED: *(bool*)out = is_global; break;
+    case HSA_REGION_INFO_RUNTIME_ALLOC_GRANULE:
+    case HSA_REGION_INFO_RUNTIME_ALLOC_ALIGNMENT: *(size_t*)out = is_global ? MEMORY_PAGE : 0; break;
+    case HSA_AMD_REGION_INFO_HOST_ACCESSIBLE: *(bool*)out = is_global; break;
+    case HSA_AMD_REGION_INFO_BASE: *(void**)out = NULL; break;
+    default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_memory_allocate(hsa_region_t handle, size_t size, void** out) {
+  REQUIRE_OPEN();
+  pool_t* pool = runtime_pool(handle.handle);
+  REQUIRE(pool, HSA_STATUS_ERROR_INVALID_REGION);
+  return allocate_from(pool, size, out);
+}
+hsa_status_t hsa_memory_free(void* address) { return free_pointer(address); }
+hsa_status_t hsa_memory_assign_agent(void* address, hsa_agent_t agent, hsa_access_permission_t access) {
+  REQUIRE_OPEN();
+  REQUIRE(address && access <= HSA_ACCESS_PERMISSION_RW, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  REQUIRE(runtime_agent(agent), HSA_STATUS_ERROR_INVALID_AGENT);
+  return HSA_STATUS_SUCCESS;
+}
+
+// Memory of the host that GPUs may touch.
+
+static hsa_status_t lock_memory(void* address, size_t size, uint64_t agents) {
+  REQUIRE(address && size, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  pthread_mutex_lock(&allocations_lock);
+  allocation_t* found = find_inside(address);
+  bool inside = found && (char*)address + size <= found->address + found->size;
+  if (inside) ++found->references;
+  pthread_mutex_unlock(&allocations_lock);
+  if (inside) return HSA_STATUS_SUCCESS;
+  return add(address, size, 0, NULL, agents, "locked host memory") ? HSA_STATUS_SUCCESS
+                                                                    : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+}
+
+static hsa_status_t unlock_memory(void* address) {
+  pthread_mutex_lock(&allocations_lock);
+  allocation_t** at = &allocations;
+  while (*at && !((char*)address >= (*at)->address && (char*)address < (*at)->address + (*at)->size)) at = &(*at)->next;
+  allocation_t* found = *at;
+  bool last = found && !found->mapped && found->references == 1;
+  if (last) *at = found->next;
+  if (found && !last && found->references > 1) --found->references;
+  pthread_mutex_unlock(&allocations_lock);
+  if (last) release(found);
+  return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+hsa_status_t hsa_amd_memory_lock(void* address, size_t size, hsa_agent_t* agents, int count, void** out) {
+  REQUIRE_OPEN();
+  REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  uint64_t bits = agents && count > 0 ? UINT64_C(1) << 63 : UINT64_MAX;
+  for (int i = 0; agents && i < count; ++i) {
+    agent_t* agent = runtime_agent(agents[i]);
+    REQUIRE(agent, HSA_STATUS_ERROR_INVALID_AGENT);
+    bits |= UINT64_C(1) << agent_bit(agent);
+  }
+  *out = NULL;
+  hsa_status_t status = lock_memory(address, size, bits);
+  if (status == HSA_STATUS_SUCCESS) *out = address;
+  return status;
+}
+hsa_status_t hsa_amd_memory_lock_to_pool(void* address, size_t size, hsa_agent_t* agents, int count,
+                                         hsa_amd_memory_pool_t pool, uint32_t flags, void** out) {
+  REQUIRE(runtime_pool(pool.handle), (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  return hsa_amd_memory_lock(address, size, agents, count, out);
+}
+hsa_status_t hsa_amd_memory_unlock(void* address) {
+  REQUIRE_OPEN();
+  return unlock_memory(address);
+}
+hsa_status_t hsa_memory_register(void* address, size_t size) {
+  REQUIRE_OPEN();
+  return size ? lock_memory(address, size, UINT64_MAX) : HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_memory_deregister(void* address, size_t size) {
+  REQUIRE_OPEN();
+  unlock_memory(address);
+  return HSA_STATUS_SUCCESS;
+}
+
+// Pointers
+
+static void list_agents(const allocation_t* found, void* (*alloc)(size_t), uint32_t* count, hsa_agent_t** out) {
+  memory_range_t range;
+  *count = 0;
+  if (!memory_map_find(runtime.memory, (uint64_t)found->address, &range)) return;
+  *out = alloc(runtime.agent_count * sizeof(hsa_agent_t));
+  for (uint32_t i = 0; *out && i < runtime.agent_count; ++i) {
+    agent_t* agent = &runtime.agents[i];
+    if (range.agents >> agent_bit(agent) & 1) (*out)[(*count)++] = (hsa_agent_t){(uint64_t)agent};
+  }
+}
+
+hsa_status_t hsa_amd_pointer_info(const void* address, hsa_amd_pointer_info_t* info, void* (*alloc)(size_t),
+                                  uint32_t* count, hsa_agent_t** agents) {
+  REQUIRE_OPEN();
+  REQUIRE(address && info && info->size >= 8, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  uint32_t size = info->size < sizeof(*info) ? info->size : (uint32_t)sizeof(*info);
+  hsa_amd_pointer_info_t result = {.size = size, .type = HSA_EXT_POINTER_TYPE_UNKNOWN};
+  pthread_mutex_lock(&allocations_lock);
+  allocation_t* found = find_inside(address);
+  if (found) {
+    agent_t* owner = found->pool ? found->pool->agent : &runtime.agents[0];
+    result.type = found->mapped ? HSA_EXT_POINTER_TYPE_HSA : HSA_EXT_POINTER_TYPE_LOCKED;
+    result.agentBaseAddress = found->address;
+    result.hostBaseAddress = found->address;
+    result.sizeInBytes = found->size;
+    result.userData = found->user_data;
+    result.agentOwner.handle = (uint64_t)owner;
+    result.global_flags = found->pool ? found->pool->flags : HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED;
+    if (alloc && count && agents) list_agents(found, alloc, count, agents);
+  } else if (count) {
+    *count = 0;
+  }
+  pthread_mutex_unlock(&allocations_lock);
+  memcpy(info, &result, size);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_pointer_info_set_userdata(const void* address, void* data) {
+  REQUIRE_OPEN();
+  pthread_mutex_lock(&allocations_lock);
+  allocation_t* found = *find(address);
+  if (found) found->user_data = data;
+  pthread_mutex_unlock(&allocations_lock);
+  return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
