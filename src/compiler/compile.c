@@ -186,6 +186,7 @@ static bool stage_module(run_t* r) {
     uint32_t executable = add_executable(r, writer);
     ok = host_emit(r->ctx, r->module, writer, device, executable, r->options->strip_source_map);
   }
+  if (ok) module_writer_threads(writer, r->options->target.threads);
   if (ok && r->output->path) {
     status = module_writer_finish_file(writer, r->output->path);
   } else if (ok) {

@@ -100,11 +100,12 @@ static bool tensor_from_attr(eval_op_t* o, const ir_attr_t* attr, tensor_t* out)
     *out = (tensor_t){.element = type->element, .rank = type->rank, .count = ir_type_count(type)};
     out->bytes = ir_type_bytes(type->element);
     for (int32_t i = 0; i < type->rank; ++i) out->dims[i] = type->dims[i];
-    out->data = (char*)attr->data;  // only read
+    out->data = (char*)ir_attr_data(attr);  // only read
     return true;
   }
   if (!tensor_make(o, out, type->element, type->rank, type->dims)) return false;
-  for (int64_t i = 0; i < out->count; ++i) memcpy(tensor_at(out, i), attr->data, out->bytes);
+  const void* element = ir_attr_data(attr);
+  for (int64_t i = 0; i < out->count; ++i) memcpy(tensor_at(out, i), element, out->bytes);
   return true;
 }
 

@@ -29,11 +29,11 @@ bool lower_global(lowering_t* l, ir_op_t* op) {
                        type && type->kind == IR_ATTR_TYPE ? ir_type_str(l->ctx, type->type) : "none");
   }
   if (value && value->kind == IR_ATTR_ELEMENTS && value->type != lowered) {
-    if (value->type != type->type || (!value->data && ir_type_count(lowered))) {
+    if (value->type != type->type || (!value->size && ir_type_count(lowered))) {
       return ir_op_error(l->ctx, op, "has a value of type %s where its type is %s", ir_type_str(l->ctx, value->type),
                          ir_type_str(l->ctx, type->type));
     }
-    value = ir_attr_elements_borrow(l->ctx, lowered, value->data, value->size);
+    value = ir_attr_retype(l->ctx, value, lowered);
   }
   ir_builder_t b = ir_builder_before(l->ctx, op);
   const char* name = ir_op_string(op, "sym_name", ir_op_string(op, "name", ""));

@@ -353,7 +353,7 @@ static bool complex_constant(lower_op_t* n, const ir_attr_t* value, lower_value_
   for (int k = 0; k < 2; ++k) {
     parts[k] = arena_alloc(ir_context_arena(n->ctx), count * bytes + 1);
     for (size_t i = 0; i < count; ++i) {
-      memcpy(parts[k] + i * bytes, (const char*)value->data + (2 * i + (size_t)k) * bytes, bytes);
+      memcpy(parts[k] + i * bytes, (const char*)ir_attr_data(value) + (2 * i + (size_t)k) * bytes, bytes);
     }
   }
   out->v = elements_constant(n, part, parts[0], count * bytes);
@@ -373,7 +373,7 @@ bool lower_constant(lower_op_t* n, const ir_attr_t* value, lower_value_t* out) {
   if (!value || value->kind != IR_ATTR_ELEMENTS || value->type->kind != IR_TYPE_TENSOR) {
     return lower_error(n, "has no value of numbers");
   }
-  if (!value->data && ir_type_count(value->type) > 0) {
+  if (!value->size && ir_type_count(value->type) > 0) {
     return lower_error(n, "has no data%s%s: the resource is missing in the file", value->resource ? " for " : "",
                        value->resource ? value->resource : "");
   }
@@ -381,9 +381,7 @@ bool lower_constant(lower_op_t* n, const ir_attr_t* value, lower_value_t* out) {
   if (value->type->element->kind == IR_TYPE_COMPLEX) return complex_constant(n, value, out);
   const ir_type_t* type = lower_type(n->ctx, value->type);
   if (!type) return lower_error(n, "has elements of type %s", ir_type_str(n->ctx, value->type->element));
-  if (type != value->type || value->resource) {
-    value = ir_attr_elements_borrow(n->ctx, type, value->data, value->size);
-  }
+  if (type != value->type || value->resource) value = ir_attr_retype(n->ctx, value, type);
   out->v = graph_constant(n->b, value);
   return true;
 }

@@ -13,7 +13,7 @@ static uint64_t bits_of(double number) {
 }
 
 static bool has_big_data(const ir_attr_t* a) {
-  return a->kind == IR_ATTR_ELEMENTS && (a->size > INLINE_LIMIT || a->resource);
+  return a->kind == IR_ATTR_ELEMENTS && (a->size > INLINE_LIMIT || a->resource || a->lazy);
 }
 
 static uint64_t attr_hash(const void* p) {
@@ -26,8 +26,8 @@ static uint64_t attr_hash(const void* p) {
   for (uint32_t i = 0; a->entries && i < a->count; ++i) {
     hash = ir_hash_mix(ir_hash_mix(hash, (uintptr_t)a->entries[i].name), (uintptr_t)a->entries[i].value);
   }
-  if (a->data && !has_big_data(a)) hash = ir_hash_mix(hash, ir_hash_bytes(a->data, a->size));
-  if (has_big_data(a)) hash = ir_hash_mix(hash, (uintptr_t)a->data);
+  if (a->stored && !has_big_data(a)) hash = ir_hash_mix(hash, ir_hash_bytes(a->stored, a->size));
+  if (has_big_data(a)) hash = ir_hash_mix(hash, a->lazy ? (uintptr_t)a->lazy : (uintptr_t)a->stored);
   return ir_hash_mix(ir_hash_mix(hash, (uintptr_t)a->map), (uintptr_t)a->loc);
 }
 
@@ -45,8 +45,8 @@ static bool attr_equal(const void* p, const void* q) {
   if (!text_equal(x->text, y->text)) return false;
   if (x->items && memcmp(x->items, y->items, sizeof(*x->items) * x->count)) return false;
   if (x->entries && memcmp(x->entries, y->entries, sizeof(*x->entries) * x->count)) return false;
-  if (has_big_data(x)) return x->data == y->data;
-  return !x->data || x->data == y->data || memcmp(x->data, y->data, x->size) == 0;
+  if (has_big_data(x) || x->lazy != y->lazy) return x->lazy == y->lazy && x->stored == y->stored;
+  return !x->stored || x->stored == y->stored || memcmp(x->stored, y->stored, x->size) == 0;
 }
 
 // Copies what `key` points to unless `borrow`.
@@ -63,7 +63,7 @@ static const ir_attr_t* attr_get(ir_context_t* ctx, ir_attr_t key, bool borrow) 
   if (key.body) key.body = arena_strndup(arena, key.body, strlen(key.body));
   if (key.items) key.items = arena_copy(arena, key.items, sizeof(*key.items) * key.count);
   if (key.entries) key.entries = arena_copy(arena, key.entries, sizeof(*key.entries) * key.count);
-  if (key.data && !borrow) key.data = arena_copy(arena, key.data, key.size);
+  if (key.stored && !borrow) key.stored = arena_copy(arena, key.stored, key.size);
   attr = arena_copy(arena, &key, sizeof(key));
   ir_set_insert(&ctx->attrs, borrow ? hash : attr_hash(attr), attr, attr_hash);
   return attr;
@@ -126,7 +126,7 @@ const ir_attr_t* ir_attr_type(ir_context_t* ctx, const ir_type_t* type) {
 
 static ir_attr_t elements_key(const ir_type_t* type, const void* data, size_t size) {
   bool splat = size == ir_type_bytes(ir_type_scalar(type)) && ir_type_count(type) != 1;
-  return (ir_attr_t){.kind = IR_ATTR_ELEMENTS, .type = type, .data = data, .size = size, .splat = splat};
+  return (ir_attr_t){.kind = IR_ATTR_ELEMENTS, .type = type, .stored = data, .size = size, .splat = splat};
 }
 const ir_attr_t* ir_attr_elements(ir_context_t* ctx, const ir_type_t* type, const void* data, size_t size) {
   return attr_get(ctx, elements_key(type, data, size), false);
@@ -140,13 +140,67 @@ const ir_attr_t* ir_attr_resource(ir_context_t* ctx, const ir_type_t* type, cons
   key.resource = ir_intern_cstr(ctx, name);
   return attr_get(ctx, key, true);
 }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Data that is made when it is asked for
+//===----------------------------------------------------------------------------------------------------------------===
+
+const ir_attr_t* ir_attr_lazy(ir_context_t* ctx, const ir_type_t* type, const char* resource, ir_lazy_t* lazy) {
+  if (!lazy->ctx) {
+    lazy->ctx = ctx;
+    lazy->next = ctx->lazies;
+    ctx->lazies = lazy;
+  }
+  ir_attr_t key = elements_key(type, NULL, lazy->size);
+  key.lazy = lazy;
+  if (resource) key.resource = ir_intern_cstr(ctx, resource);
+  return attr_get(ctx, key, true);
+}
+
+const ir_attr_t* ir_attr_retype(ir_context_t* ctx, const ir_attr_t* attr, const ir_type_t* type) {
+  if (attr->lazy) return ir_attr_lazy(ctx, type, NULL, attr->lazy);
+  return ir_attr_elements_borrow(ctx, type, attr->stored, attr->size);
+}
+
+static void* make_whole(ir_lazy_t* lazy) {
+  void* whole = malloc(lazy->size ? lazy->size : 1);
+  if (!whole) abort();
+  lazy->read(lazy, 0, lazy->size, whole);
+  __atomic_store_n(&lazy->whole, whole, __ATOMIC_RELEASE);
+  return whole;
+}
+
+const void* ir_attr_data(const ir_attr_t* attr) {
+  ir_lazy_t* lazy = attr->lazy;
+  if (!lazy) return attr->stored;
+  void* whole = __atomic_load_n(&lazy->whole, __ATOMIC_ACQUIRE);
+  if (whole) return whole;
+  pthread_mutex_lock(&lazy->ctx->lazy_lock);
+  whole = lazy->whole ? lazy->whole : make_whole(lazy);
+  pthread_mutex_unlock(&lazy->ctx->lazy_lock);
+  return whole;
+}
+
+void ir_attr_read(const ir_attr_t* attr, size_t offset, size_t size, void* out) {
+  const unsigned char* data = attr->lazy ? __atomic_load_n(&attr->lazy->whole, __ATOMIC_ACQUIRE) : attr->stored;
+  if (data) {
+    memcpy(out, data + offset, size);
+  } else {
+    attr->lazy->read(attr->lazy, offset, size, out);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Arrays, maps, locations
+//===----------------------------------------------------------------------------------------------------------------===
+
 const ir_attr_t* ir_attr_i64_array(ir_context_t* ctx, const int64_t* values, uint32_t count) {
   return ir_attr_dense_array(ctx, ir_type_int(ctx, 64), values, count);
 }
 const ir_attr_t* ir_attr_dense_array(ir_context_t* ctx, const ir_type_t* element, const void* data, uint32_t count) {
   ir_attr_t key = {.kind = IR_ATTR_DENSE_ARRAY,
                    .type = element,
-                   .data = count ? data : NULL,
+                   .stored = count ? data : NULL,
                    .size = (size_t)count * ir_type_bytes(element),
                    .count = count};
   return attr_get(ctx, key, false);
@@ -171,7 +225,7 @@ const ir_attr_t* ir_attr_opaque(ir_context_t* ctx, const char* name, const char*
 
 static const void* element_at(const ir_attr_t* attr, int64_t i) {
   size_t bytes = ir_type_bytes(ir_type_scalar(attr->type));
-  return (const char*)attr->data + (attr->splat ? 0 : (size_t)i * bytes);
+  return (const char*)ir_attr_data(attr) + (attr->splat ? 0 : (size_t)i * bytes);
 }
 double ir_attr_element_number(const ir_attr_t* attr, int64_t i) {
   const ir_type_t* scalar = ir_type_scalar(attr->type);

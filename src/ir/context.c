@@ -173,12 +173,15 @@ ir_context_t* ir_context_create(void) {
   ir_context_t* ctx = calloc(1, sizeof(*ctx));
   if (!ctx) abort();
   arena_init(&ctx->arena);
+  pthread_mutex_init(&ctx->lazy_lock, NULL);
   ctx->unknown = loc_get(ctx, (ir_loc_t){.kind = IR_LOC_UNKNOWN});
   return ctx;
 }
 
 void ir_context_destroy(ir_context_t* ctx) {
   if (!ctx) return;
+  for (ir_lazy_t* lazy = ctx->lazies; lazy; lazy = lazy->next) free(lazy->whole);
+  pthread_mutex_destroy(&ctx->lazy_lock);
   ir_set_finish(&ctx->names);
   ir_set_finish(&ctx->types);
   ir_set_finish(&ctx->attrs);

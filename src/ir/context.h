@@ -2,6 +2,8 @@
 #ifndef IREE_C_IR_CONTEXT_H_
 #define IREE_C_IR_CONTEXT_H_
 
+#include <pthread.h>
+
 #include "ir/ir.h"
 
 // A set of uniqued objects: open addressing over pointers, hashed and compared by the caller.
@@ -45,6 +47,8 @@ struct ir_context_t {
   ir_diagnostic_fn_t diagnostic;
   void* diagnostic_user;
   ir_source_t* sources;
+  ir_lazy_t* lazies;
+  pthread_mutex_t lazy_lock;  // while one is made whole
   const ir_loc_t* unknown;
 };
 

@@ -190,19 +190,31 @@ typedef struct ir_affine_map_t {
   const ir_affine_t* const* results;
 } ir_affine_map_t;
 
+// Element data that is made when it is asked for (decoded from text, packed from other data): `read` gives `size` bytes
+// from `offset` on, both multiples of `unit` except at the end, in several threads at once. Lives in the context's
+// arena.
+typedef struct ir_lazy_t {
+  void (*read)(const struct ir_lazy_t* lazy, size_t offset, size_t size, unsigned char* out);
+  size_t size, unit;
+  ir_context_t* ctx;  // set by ir_attr_lazy
+  struct ir_lazy_t* next;
+  void* whole;  // all of it, once it was needed; atomic
+} ir_lazy_t;
+
 struct ir_attr_t {
   ir_attr_kind_t kind;
   const ir_type_t* type;
   int64_t integer;  // sign-extended from the type's width
   double number;
   const char* text;
-  size_t size;       // STRING: characters; ELEMENTS, DENSE_ARRAY: bytes at `data`
+  size_t size;       // STRING: characters; ELEMENTS, DENSE_ARRAY: bytes of data
   const char* body;  // OPAQUE
   uint32_t count;
   const ir_attr_t* const* items;
   const ir_named_attr_t* entries;
-  bool splat;          // ELEMENTS: `data` holds one element which stands for all
-  const void* data;    // ELEMENTS: row-major, ir_type_bytes() per element, little-endian, not aligned
+  bool splat;          // ELEMENTS: the data is one element which stands for all
+  ir_lazy_t* lazy;     // ELEMENTS: where the data comes from, or NULL
+  const void* stored;  // the data, see ir_attr_data; NULL when it is lazy
   ir_name_t resource;  // ELEMENTS written as dense_resource<name>, else NULL
   const ir_affine_map_t* map;
   const ir_loc_t* loc;
@@ -227,6 +239,14 @@ const ir_attr_t* ir_attr_elements(ir_context_t* ctx, const ir_type_t* type, cons
 const ir_attr_t* ir_attr_elements_borrow(ir_context_t* ctx, const ir_type_t* type, const void* data, size_t size);
 const ir_attr_t* ir_attr_resource(ir_context_t* ctx, const ir_type_t* type, const char* name, const void* data,
                                   size_t size);
+// With data that is made when it is asked for; `resource` may be NULL.
+const ir_attr_t* ir_attr_lazy(ir_context_t* ctx, const ir_type_t* type, const char* resource, ir_lazy_t* lazy);
+// The same element data with another type of as many elements.
+const ir_attr_t* ir_attr_retype(ir_context_t* ctx, const ir_attr_t* attr, const ir_type_t* type);
+// Data of ELEMENTS and DENSE_ARRAY: row-major, ir_type_bytes() per element, little-endian, not aligned. Thread safe.
+const void* ir_attr_data(const ir_attr_t* attr);
+// Part of it, without keeping what is made on the way. Of lazy data: in multiples of its unit. Thread safe.
+void ir_attr_read(const ir_attr_t* attr, size_t offset, size_t size, void* out);
 const ir_attr_t* ir_attr_i64_array(ir_context_t* ctx, const int64_t* values, uint32_t count);
 const ir_attr_t* ir_attr_dense_array(ir_context_t* ctx, const ir_type_t* element, const void* data, uint32_t count);
 const ir_attr_t* ir_attr_affine_map(ir_context_t* ctx, const ir_affine_map_t* map);

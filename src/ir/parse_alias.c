@@ -162,20 +162,35 @@ static bool parse_resource_name(ir_parser_t* p, const char** text, size_t* size)
   return true;
 }
 
+// A string "0x..." of digits only: read once, however long.
+static bool parse_digits(ir_parser_t* p, const char** begin, const char** end) {
+  if (ir_peek(p, 1) != '0' || ir_peek(p, 2) != 'x') return false;
+  *begin = p->cursor.at + 1;
+  *end = *begin + 2 + ir_hex_span(*begin + 2, (size_t)(p->end - *begin) - 2);
+  if (*end == p->end || **end != '"') return false;
+  ir_advance(p, (size_t)(*end + 1 - p->cursor.at));
+  return true;
+}
+
 // name: "0x...", kept undecoded; other values (external resources) are read over.
 static bool parse_resource(ir_parser_t* p, bool keep) {
   const char *name, *begin, *end;
   size_t size;
   if (!parse_resource_name(p, &name, &size) || !ir_take_expected(p, ':')) return false;
   if (ir_peek(p, 0) != '"') return ir_parse_attr(p, NULL) != NULL;
-  if (!ir_parse_string_raw(p, &begin, &end)) return false;
+  bool digits = parse_digits(p, &begin, &end);
+  if (!digits && !ir_parse_string_raw(p, &begin, &end)) return false;
   name_key_t key = {name, size};
   if (!keep || ir_set_find(&p->resources, ir_hash_bytes(name, size), &key, resource_equal)) return true;
   if (end - begin < 10 || begin[0] != '0' || begin[1] != 'x') {
     return ir_parse_fail(p, "resource data starts with 0x and four bytes of alignment");
   }
   ir_resource_t* resource = ARENA_NEW(&p->scratch, ir_resource_t);
-  *resource = (ir_resource_t){name, (uint32_t)size, begin + 10, (size_t)(end - begin) - 10, NULL, 0};
+  *resource = (ir_resource_t){.name = name,
+                              .size = (uint32_t)size,
+                              .hex = begin + 10,
+                              .hex_size = (size_t)(end - begin) - 10,
+                              .checked = digits && (end - begin) % 2 == 0};
   ir_set_insert(&p->resources, resource_hash(resource), resource, resource_hash);
   return true;
 }
@@ -194,6 +209,11 @@ static bool parse_resource_group(ir_parser_t* p, bool keep) {
 }
 
 bool ir_parse_resources(ir_parser_t* p) {
+  if (p->section.at == p->cursor.at) {  // the scan has been here
+    p->cursor = p->behind_section;
+    return true;
+  }
+  ir_cursor_t start = p->cursor;
   if (!ir_parse_expect(p, "{-#")) return false;
   while (!ir_parse_try(p, "#-}")) {
     ir_name_t section = ir_parse_keyword(p, "'dialect_resources', 'external_resources' or '#-}'");
@@ -205,21 +225,21 @@ bool ir_parse_resources(ir_parser_t* p) {
     }
     ir_take(p, ',');
   }
+  p->section = start;
+  p->behind_section = p->cursor;
   return true;
 }
 
-// Decodes at the first use.
+// NULL without a diagnostic when there is no such resource.
 ir_resource_t* ir_resource_find(ir_parser_t* p, const char* name, size_t size) {
   name_key_t key = {name, size};
   if (!scan(p)) return NULL;
   ir_resource_t* resource = ir_set_find(&p->resources, ir_hash_bytes(name, size), &key, resource_equal);
-  if (!resource || resource->data) return resource;
-  unsigned char* data = arena_alloc(&p->ctx->arena, resource->hex_size / 2 + 1);
-  if (!ir_decode_hex(resource->hex, resource->hex_size, data)) {
+  if (!resource || resource->checked) return resource;
+  if (resource->hex_size % 2 || ir_hex_span(resource->hex, resource->hex_size) != resource->hex_size) {
     ir_parse_fail(p, "data of resource '%.*s' is not hexadecimal", (int)(size < 80 ? size : 80), name);
     return NULL;
   }
-  resource->data = data;
-  resource->data_size = resource->hex_size / 2;
+  resource->checked = true;
   return resource;
 }

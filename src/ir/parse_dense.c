@@ -18,23 +18,6 @@ typedef struct dense_t {
 // Hexadecimal data
 //===----------------------------------------------------------------------------------------------------------------===
 
-static const signed char hex_table[256] = {
-    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
-    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-};
-
-bool ir_decode_hex(const char* hex, size_t digits, unsigned char* out) {
-  const unsigned char* in = (const unsigned char*)hex;
-  int bad = digits % 2;
-  for (size_t i = 0; i + 1 < digits; i += 2) {
-    int high = hex_table[in[i]] - 1, low = hex_table[in[i + 1]] - 1;
-    bad |= high | low;  // negative when either is no digit
-    *out++ = (unsigned char)((unsigned)high << 4 | ((unsigned)low & 15));
-  }
-  return bad >= 0 && digits % 2 == 0;
-}
-
 // Packed bits, as some writers store i1: eight elements a byte, lowest first.
 static void unpack_bits(const unsigned char* in, int64_t count, unsigned char* out) {
   for (int64_t i = 0; i < count; ++i) out[i] = in[i / 8] >> (i % 8) & 1;
@@ -72,12 +55,40 @@ static const ir_attr_t* raw_elements(ir_parser_t* p, const ir_type_t* type, cons
   return ir_attr_elements_borrow(p->ctx, type, data, significant_size(data, size, bytes));
 }
 
+// Data that stays text until it is asked for: weights, and nothing that needs a look at its values.
+static bool is_lazy(const ir_type_t* type, size_t size) {
+  enum { LEAST = 4096 };
+  const ir_type_t* scalar = ir_type_scalar(type);
+  bool is_bool = scalar->kind == IR_TYPE_INTEGER && scalar->width == 1;
+  return size >= LEAST && !is_bool && size == (size_t)ir_type_count(type) * ir_type_bytes(scalar);
+}
+
+static unsigned char* decode(ir_parser_t* p, const char* hex, size_t bytes) {
+  unsigned char* data = arena_alloc(&p->ctx->arena, bytes + 1);
+  ir_hex_decode(hex, bytes, data);
+  return data;
+}
+
 static const ir_attr_t* hex_elements(ir_parser_t* p, const ir_type_t* type, const char* hex, size_t digits) {
-  unsigned char* data = arena_alloc(&p->ctx->arena, digits / 2 + 1);
-  if (!ir_decode_hex(hex, digits, data)) {
+  if (digits % 2 || ir_hex_span(hex, digits) != digits) {
     return ir_parse_fail(p, "expected an even number of hexadecimal digits"), NULL;
   }
-  return raw_elements(p, type, data, digits / 2, NULL);
+  size_t size = digits / 2, bytes = ir_type_bytes(ir_type_scalar(type));
+  if (!is_lazy(type, size)) return raw_elements(p, type, decode(p, hex, size), size, NULL);
+  bool splat = bytes && memcmp(hex, hex + 2 * bytes, digits - 2 * bytes) == 0;
+  if (splat) return ir_attr_elements_borrow(p->ctx, type, decode(p, hex, bytes), bytes);
+  return ir_attr_lazy(p->ctx, type, NULL, ir_hex_lazy(p->ctx, hex, size));
+}
+
+static const ir_attr_t* resource_elements(ir_parser_t* p, const ir_type_t* type, ir_resource_t* resource,
+                                          const char* name) {
+  size_t size = resource->hex_size / 2;
+  if (is_lazy(type, size)) {
+    if (!resource->lazy) resource->lazy = ir_hex_lazy(p->ctx, resource->hex, size);
+    return ir_attr_lazy(p->ctx, type, name, resource->lazy);
+  }
+  if (!resource->data) resource->data = decode(p, resource->hex, size);
+  return raw_elements(p, type, resource->data, size, name);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -211,6 +222,10 @@ static const ir_type_t* parse_elements_type(ir_parser_t* p) {
 // The `>` that ends the literal, or NULL.
 static const char* find_end(ir_parser_t* p) {
   const char* at = p->cursor.at;
+  if (ir_peek(p, 0) == '"' && ir_peek(p, 1) == '0' && ir_peek(p, 2) == 'x') {  // read long data once
+    const char* behind = at + 3 + ir_hex_span(at + 3, ir_left(p) - 3);
+    if (p->end - behind > 1 && behind[0] == '"' && behind[1] == '>') return behind + 1;
+  }
   const char* close = memchr(at, '>', ir_left(p));
   if (!close) return NULL;
   if (!memchr(at, '"', (size_t)(close - at))) return close;
@@ -281,7 +296,7 @@ const ir_attr_t* ir_parse_dense_resource(ir_parser_t* p) {
     return ir_parse_fail(p, "no data for resource '%s': expected it in {-# dialect_resources #-}", text), NULL;
   }
   if (!is_data_type(type)) return elided(p, text, type);
-  return raw_elements(p, type, resource->data, resource->data_size, text);
+  return resource_elements(p, type, resource, text);
 }
 
 // array<i64: 1, 2>

@@ -39,8 +39,9 @@ typedef struct ir_resource_t {
   uint32_t size;
   const char* hex;  // digits after "0x"
   size_t hex_size;
-  const void* data;
-  size_t data_size;
+  bool checked;         // that they are digits
+  ir_lazy_t* lazy;      // of big data, at the first use
+  unsigned char* data;  // of other data
 } ir_resource_t;
 
 typedef struct ir_forward_t {
@@ -86,7 +87,8 @@ struct ir_parser_t {
   bool failed;
   uint32_t quiet;  // > 0: trying, failures are not reported
   ir_set_t aliases, resources;
-  bool scanned;  // line starts were scanned for aliases and resources
+  ir_cursor_t section, behind_section;  // of resources, when it was read
+  bool scanned;                         // line starts were scanned for aliases and resources
   ir_scope_t* scope;
   uint32_t region_depth;
   ir_entry_t* region_blocks;      // of the region being read
@@ -159,7 +161,13 @@ const ir_alias_t* ir_alias_find(ir_parser_t* p, const char* name, size_t size);
 bool ir_parse_alias_definition(ir_parser_t* p);
 bool ir_parse_resources(ir_parser_t* p);  // at `{-#`
 ir_resource_t* ir_resource_find(ir_parser_t* p, const char* name, size_t size);
-bool ir_decode_hex(const char* hex, size_t digits, unsigned char* out);
+
+// How many characters from `text` on are hexadecimal digits.
+size_t ir_hex_span(const char* text, size_t size);
+// Digits that were checked to bytes.
+void ir_hex_decode(const char* digits, size_t bytes, unsigned char* out);
+// The same when it is asked for; the text outlives the context.
+ir_lazy_t* ir_hex_lazy(ir_context_t* ctx, const char* digits, size_t bytes);
 
 void ir_scope_push(ir_parser_t* p);
 bool ir_scope_pop(ir_parser_t* p);

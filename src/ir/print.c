@@ -251,7 +251,9 @@ void ir_emit_arrow_types(ir_printer_t* pr, const ir_op_t* op) {
 static bool note_resource(ir_printer_t* pr, const ir_attr_t* attr) {
   if (pr->flags & IR_PRINT_NO_RESOURCES) return true;
   for (uint32_t i = 0; i < pr->resource_count; ++i) {
-    if (pr->resources[i]->resource == attr->resource) return pr->resources[i]->data == attr->data;
+    if (pr->resources[i]->resource == attr->resource) {
+      return pr->resources[i]->lazy == attr->lazy && pr->resources[i]->stored == attr->stored;
+    }
   }
   if (pr->resource_count == pr->resource_capacity) {
     pr->resource_capacity = pr->resource_capacity ? pr->resource_capacity * 2 : 16;
@@ -493,7 +495,7 @@ static void put_resources(ir_printer_t* pr) {
     ir_put_name(pr->out, attr->resource);
     ir_emit(pr, ": \"0x");
     ir_put_hex(pr->out, alignment, 4);
-    ir_put_hex(pr->out, attr->data, attr->size);
+    ir_put_hex(pr->out, ir_attr_data(attr), attr->size);
     ir_emit(pr, i + 1 < pr->resource_count ? "\",\n" : "\"\n");
   }
   ir_emit(pr, "    }\n  }\n#-}");

@@ -338,12 +338,12 @@ static void put_elements(text_t* out, const ir_attr_t* attr) {
     if (count == 0) {
     } else if (must_be_hex(scalar) || (!attr->splat && count > HEX_ABOVE)) {
       text_puts(out, "\"0x");
-      ir_put_hex(out, attr->data, attr->size);
+      ir_put_hex(out, ir_attr_data(attr), attr->size);
       put_char(out, '"');
     } else if (attr->splat || count == 1) {
-      put_scalar(out, scalar, attr->data);
+      put_scalar(out, scalar, ir_attr_data(attr));
     } else {
-      put_level(out, type, 0, attr->data);
+      put_level(out, type, 0, ir_attr_data(attr));
     }
   }
   text_puts(out, "> : ");
@@ -353,7 +353,7 @@ static void put_elements(text_t* out, const ir_attr_t* attr) {
 static void put_dense_array(text_t* out, const ir_attr_t* attr) {
   text_puts(out, "array<");
   ir_print_type(out, attr->type);
-  const char* data = attr->data;
+  const char* data = ir_attr_data(attr);
   for (uint32_t i = 0; i < attr->count; ++i, data += ir_type_bytes(attr->type)) {
     text_puts(out, i ? ", " : ": ");
     put_scalar(out, attr->type, data);

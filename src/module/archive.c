@@ -3,6 +3,9 @@
 
 #include "module/archive.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "module/crc32.h"
 #include "module/rows.h"
 
@@ -37,17 +40,10 @@ static uint64_t get64(const uint8_t* at) { return get32(at) | (uint64_t)get32(at
 //===----------------------------------------------------------------------------------------------------------------===
 
 static uint64_t entry_length(const archive_entry_t* entry) {
+  if (entry->source) return entry->source->length;
   uint64_t length = 0;
   for (size_t i = 0; i < entry->part_count; ++i) length += entry->parts[i].data_length;
   return length;
-}
-
-static uint32_t entry_crc(const archive_entry_t* entry) {
-  uint32_t crc = 0;
-  for (size_t i = 0; i < entry->part_count; ++i) {
-    crc = module_crc32(crc, entry->parts[i].data, entry->parts[i].data_length);
-  }
-  return crc;
 }
 
 // Bytes of the ZIP64 extra field in a local header: both lengths when they do not fit 32 bits.
@@ -70,9 +66,10 @@ static placement_t place(const archive_entry_t* entry, uint64_t position) {
   return (placement_t){position, fields + extra, (uint32_t)extra};
 }
 
-static iree_status_t write_local(const archive_entry_t* entry, placement_t at, uint32_t crc, archive_sink_fn_t sink_fn,
-                                 void* sink) {
-  uint8_t header[LOCAL_SIZE] = {0};
+enum { MOST_EXTRA = 4096 + 64 };
+
+// What lies before an entry's data, but for its name.
+static void make_local(const archive_entry_t* entry, placement_t at, uint32_t crc, uint8_t* header, uint8_t* extra) {
   uint64_t length = entry_length(entry);
   uint32_t zip64 = local_zip64_size(length), short_length = zip64 ? FIELD32_OVERFLOW : (uint32_t)length;
   put32(header, LOCAL_SIGNATURE);
@@ -83,7 +80,6 @@ static iree_status_t write_local(const archive_entry_t* entry, placement_t at, u
   put32(header + 22, short_length);
   put16(header + 26, (uint32_t)entry->name.size);
   put16(header + 28, at.extra);
-  uint8_t extra[4096 + 64] = {0};
   if (zip64) {
     put16(extra, EXTRA_ZIP64);
     put16(extra + 2, 16);
@@ -94,13 +90,16 @@ static iree_status_t write_local(const archive_entry_t* entry, placement_t at, u
     put16(extra + zip64, EXTRA_PADDING);
     put16(extra + zip64 + 2, at.extra - zip64 - 4);
   }
-  IREE_RETURN_IF_ERROR(sink_fn(sink, header, sizeof(header)));
-  IREE_RETURN_IF_ERROR(sink_fn(sink, entry->name.data, entry->name.size));
-  IREE_RETURN_IF_ERROR(sink_fn(sink, extra, at.extra));
-  for (size_t i = 0; i < entry->part_count; ++i) {
-    IREE_RETURN_IF_ERROR(sink_fn(sink, entry->parts[i].data, entry->parts[i].data_length));
-  }
-  return iree_ok_status();
+}
+
+static iree_status_t write_local(const archive_entry_t* entry, placement_t at, uint32_t crc,
+                                 const archive_target_t* target) {
+  uint8_t header[LOCAL_SIZE] = {0}, extra[MOST_EXTRA] = {0};
+  make_local(entry, at, crc, header, extra);
+  uint64_t name = at.header + LOCAL_SIZE;
+  IREE_RETURN_IF_ERROR(target->write(target->sink, at.header, header, sizeof(header)));
+  IREE_RETURN_IF_ERROR(target->write(target->sink, name, entry->name.data, entry->name.size));
+  return target->write(target->sink, name + entry->name.size, extra, at.extra);
 }
 
 static uint32_t central_zip64_size(uint64_t length, uint64_t header) {
@@ -108,12 +107,24 @@ static uint32_t central_zip64_size(uint64_t length, uint64_t header) {
   return size ? size + 4 : 0;
 }
 
-static iree_status_t write_central(const archive_entry_t* entry, uint64_t header_offset, uint32_t crc,
-                                   archive_sink_fn_t sink_fn, void* sink) {
-  uint8_t header[CENTRAL_SIZE] = {0}, extra[28] = {0};
+// The directory and the end record, written as one block.
+typedef struct tail_t {
+  uint8_t* bytes;
+  uint64_t size;
+} tail_t;
+
+static uint8_t* tail_add(tail_t* tail, const void* data, uint64_t size) {
+  uint8_t* at = tail->bytes + tail->size;
+  if (data) memcpy(at, data, size);
+  tail->size += size;
+  return at;
+}
+
+static void add_central(tail_t* tail, const archive_entry_t* entry, uint64_t header_offset, uint32_t crc) {
   uint64_t length = entry_length(entry);
   uint32_t zip64 = central_zip64_size(length, header_offset);
   uint32_t short_length = length >= FIELD32_OVERFLOW ? FIELD32_OVERFLOW : (uint32_t)length;
+  uint8_t* header = tail_add(tail, NULL, CENTRAL_SIZE);
   put32(header, CENTRAL_SIGNATURE);
   put16(header + 4, VERSION_ZIP64);
   put16(header + 6, zip64 ? VERSION_ZIP64 : VERSION_STORED);
@@ -124,28 +135,26 @@ static iree_status_t write_central(const archive_entry_t* entry, uint64_t header
   put16(header + 28, (uint32_t)entry->name.size);
   put16(header + 30, zip64);
   put32(header + 42, header_offset >= FIELD32_OVERFLOW ? FIELD32_OVERFLOW : (uint32_t)header_offset);
-  if (zip64) {
-    put16(extra, EXTRA_ZIP64);
-    put16(extra + 2, zip64 - 4);
-    uint8_t* field = extra + 4;
-    if (length >= FIELD32_OVERFLOW) {
-      put64(field, length);
-      put64(field + 8, length);
-      field += 16;
-    }
-    if (header_offset >= FIELD32_OVERFLOW) put64(field, header_offset);
+  tail_add(tail, entry->name.data, entry->name.size);
+  if (!zip64) return;
+  uint8_t* field = tail_add(tail, NULL, zip64);
+  put16(field, EXTRA_ZIP64);
+  put16(field + 2, zip64 - 4);
+  field += 4;
+  if (length >= FIELD32_OVERFLOW) {
+    put64(field, length);
+    put64(field + 8, length);
+    field += 16;
   }
-  IREE_RETURN_IF_ERROR(sink_fn(sink, header, sizeof(header)));
-  IREE_RETURN_IF_ERROR(sink_fn(sink, entry->name.data, entry->name.size));
-  return sink_fn(sink, extra, zip64);
+  if (header_offset >= FIELD32_OVERFLOW) put64(field, header_offset);
 }
 
 static bool needs_end64(size_t count, uint64_t directory) { return count >= 0xFFFF || directory >= FIELD32_OVERFLOW; }
 
-static iree_status_t write_end(size_t count, uint64_t directory, uint64_t directory_size, archive_sink_fn_t sink_fn,
-                               void* sink) {
+static void add_end(tail_t* tail, size_t count, uint64_t directory) {
+  uint64_t directory_size = tail->size;
   if (needs_end64(count, directory)) {
-    uint8_t end64[END64_SIZE] = {0}, locator[LOCATOR64_SIZE] = {0};
+    uint8_t* end64 = tail_add(tail, NULL, END64_SIZE);
     put32(end64, END64_SIGNATURE);
     put64(end64 + 4, END64_SIZE - 12);
     put16(end64 + 12, VERSION_ZIP64);
@@ -154,45 +163,125 @@ static iree_status_t write_end(size_t count, uint64_t directory, uint64_t direct
     put64(end64 + 32, count);
     put64(end64 + 40, directory_size);
     put64(end64 + 48, directory);
+    uint8_t* locator = tail_add(tail, NULL, LOCATOR64_SIZE);
     put32(locator, LOCATOR64_SIGNATURE);
     put64(locator + 8, directory + directory_size);
     put32(locator + 16, 1);
-    IREE_RETURN_IF_ERROR(sink_fn(sink, end64, sizeof(end64)));
-    IREE_RETURN_IF_ERROR(sink_fn(sink, locator, sizeof(locator)));
   }
-  uint8_t end[END_SIZE] = {0};
+  uint8_t* end = tail_add(tail, NULL, END_SIZE);
   uint32_t short_count = count >= 0xFFFF ? 0xFFFF : (uint32_t)count;
   put32(end, END_SIGNATURE);
   put16(end + 8, short_count);
   put16(end + 10, short_count);
   put32(end + 12, (uint32_t)directory_size);
   put32(end + 16, directory >= FIELD32_OVERFLOW ? FIELD32_OVERFLOW : (uint32_t)directory);
-  return sink_fn(sink, end, sizeof(end));
 }
 
-typedef struct written_t {
-  uint64_t header;
-  uint32_t crc;
-} written_t;
+// An archive being written: threads take entries in turn.
+typedef struct writing_t {
+  size_t count;
+  const archive_entry_t* entries;
+  const archive_target_t* target;
+  placement_t* places;
+  uint32_t* crcs;
+  size_t piece;  // most bytes that are made from a source at once
+  iree_allocator_t allocator;
+  atomic_size_t next;
+  pthread_mutex_t lock;
+  iree_status_t status;  // first error
+} writing_t;
 
-static iree_status_t write_entries(size_t count, const archive_entry_t* entries, written_t* written,
-                                   archive_sink_fn_t sink_fn, void* sink) {
+enum { PIECE = 1 << 18 };
+
+static size_t source_piece(const archive_source_t* source) {
+  return source->unit < PIECE ? PIECE - PIECE % source->unit : source->unit;
+}
+
+static iree_status_t write_bytes(const archive_target_t* target, uint64_t* at, const uint8_t* data, uint64_t length,
+                                 uint32_t* crc) {
+  for (uint64_t done = 0; done < length;) {
+    size_t size = length - done < PIECE ? (size_t)(length - done) : PIECE;
+    *crc = module_crc32(*crc, data + done, size);
+    IREE_RETURN_IF_ERROR(target->write(target->sink, *at, data + done, size));
+    *at += size;
+    done += size;
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t write_entry(writing_t* w, size_t i, uint8_t* buffer) {
+  const archive_entry_t* entry = &w->entries[i];
+  uint64_t at = w->places[i].data;
+  for (size_t part = 0; part < entry->part_count; ++part) {
+    IREE_RETURN_IF_ERROR(
+        write_bytes(w->target, &at, entry->parts[part].data, entry->parts[part].data_length, &w->crcs[i]));
+  }
+  const archive_source_t* source = entry->source;
+  size_t piece = source ? source_piece(source) : 0;
+  for (uint64_t done = 0; source && done < source->length; done += piece) {
+    size_t size = source->length - done < piece ? (size_t)(source->length - done) : piece;
+    source->read(source->user, done, size, buffer);
+    IREE_RETURN_IF_ERROR(write_bytes(w->target, &at, buffer, size, &w->crcs[i]));
+  }
+  return write_local(entry, w->places[i], w->crcs[i], w->target);
+}
+
+static void* write_entries(void* argument) {
+  writing_t* w = argument;
+  uint8_t* buffer = NULL;
+  iree_status_t status = iree_allocator_malloc_uninitialized(w->allocator, w->piece, (void**)&buffer);
+  while (iree_status_is_ok(status)) {
+    size_t i = atomic_fetch_add(&w->next, 1);
+    if (i >= w->count) break;
+    status = write_entry(w, i, buffer);
+  }
+  iree_allocator_free(w->allocator, buffer);
+  if (iree_status_is_ok(status)) return NULL;
+  atomic_store(&w->next, w->count);
+  pthread_mutex_lock(&w->lock);
+  w->status = iree_status_join(w->status, status);
+  pthread_mutex_unlock(&w->lock);
+  return NULL;
+}
+
+static void run_threads(writing_t* w) {
+  enum { MOST_THREADS = 16 };
+  pthread_t threads[MOST_THREADS];
+  uint32_t started = 0;
+  while (started < MOST_THREADS && started + 1 < w->target->threads && started + 1 < w->count &&
+         pthread_create(&threads[started], NULL, write_entries, w) == 0) {
+    ++started;
+  }
+  write_entries(w);
+  for (uint32_t i = 0; i < started; ++i) pthread_join(threads[i], NULL);
+}
+
+static iree_status_t write_tail(const writing_t* w, uint64_t directory) {
+  tail_t tail = {NULL, 0};
+  uint64_t size = module_archive_size(w->count, w->entries) - directory;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(w->allocator, size, (void**)&tail.bytes));
+  for (size_t i = 0; i < w->count; ++i) add_central(&tail, &w->entries[i], w->places[i].header, w->crcs[i]);
+  add_end(&tail, w->count, directory);
+  iree_status_t status = w->target->write(w->target->sink, directory, tail.bytes, tail.size);
+  iree_allocator_free(w->allocator, tail.bytes);
+  return status;
+}
+
+static iree_status_t write_all(writing_t* w) {
   uint64_t position = 0;
-  for (size_t i = 0; i < count; ++i) {
-    placement_t at = place(&entries[i], position);
-    written[i] = (written_t){at.header, entry_crc(&entries[i])};
-    IREE_RETURN_IF_ERROR(write_local(&entries[i], at, written[i].crc, sink_fn, sink));
-    position = at.data + entry_length(&entries[i]);
+  for (size_t i = 0; i < w->count; ++i) {
+    const archive_source_t* source = w->entries[i].source;
+    if (source && source_piece(source) > w->piece) w->piece = source_piece(source);
+    w->places[i] = place(&w->entries[i], position);
+    position = w->places[i].data + entry_length(&w->entries[i]);
   }
-  uint64_t directory = position;
-  for (size_t i = 0; i < count; ++i) {
-    IREE_RETURN_IF_ERROR(write_central(&entries[i], written[i].header, written[i].crc, sink_fn, sink));
-    position += CENTRAL_SIZE + entries[i].name.size + central_zip64_size(entry_length(&entries[i]), written[i].header);
-  }
-  return write_end(count, directory, position - directory, sink_fn, sink);
+  pthread_mutex_init(&w->lock, NULL);
+  run_threads(w);
+  pthread_mutex_destroy(&w->lock);
+  return iree_status_is_ok(w->status) ? write_tail(w, position) : w->status;
 }
 
-iree_status_t module_archive_write(size_t count, const archive_entry_t* entries, archive_sink_fn_t sink_fn, void* sink,
+iree_status_t module_archive_write(size_t count, const archive_entry_t* entries, const archive_target_t* target,
                                    iree_allocator_t allocator) {
   for (size_t i = 0; i < count; ++i) {
     uint32_t alignment = entries[i].alignment;
@@ -201,10 +290,14 @@ iree_status_t module_archive_write(size_t count, const archive_entry_t* entries,
                               (int)entries[i].name.size, entries[i].name.data, alignment);
     }
   }
-  written_t* written = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(allocator, count ? count : 1, sizeof(*written), (void**)&written));
-  iree_status_t status = write_entries(count, entries, written, sink_fn, sink);
-  iree_allocator_free(allocator, written);
+  writing_t w = {.count = count, .entries = entries, .target = target, .piece = 1, .allocator = allocator};
+  iree_status_t status = iree_allocator_malloc_array(allocator, count + 1, sizeof(*w.places), (void**)&w.places);
+  if (iree_status_is_ok(status)) {
+    status = iree_allocator_malloc_array(allocator, count + 1, sizeof(*w.crcs), (void**)&w.crcs);
+  }
+  if (iree_status_is_ok(status)) status = write_all(&w);
+  iree_allocator_free(allocator, w.places);
+  iree_allocator_free(allocator, w.crcs);
   return status;
 }
 

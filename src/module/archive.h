@@ -8,20 +8,34 @@
 // Writing
 //===----------------------------------------------------------------------------------------------------------------===
 
-// One entry: `part_count` spans one after the other.
+// Bytes that are made as they are written: `size` of them from `offset` on, both multiples of `unit` except at the end.
+// Called from several threads at once.
+typedef struct archive_source_t {
+  void (*read)(const void* user, uint64_t offset, size_t size, void* out);
+  const void* user;
+  uint64_t length;
+  size_t unit;
+} archive_source_t;
+
+// One entry: `part_count` spans one after the other, or a source.
 typedef struct archive_entry_t {
   iree_string_view_t name;
   uint32_t alignment;  // power of two up to 4096
   size_t part_count;
   const iree_const_byte_span_t* parts;
+  const archive_source_t* source;
 } archive_entry_t;
 
-// Takes the archive's bytes in order.
-typedef iree_status_t (*archive_sink_fn_t)(void* sink, const void* data, size_t length);
+// Where an archive goes. `write` puts bytes at an offset; in any order, and from `threads` threads at once.
+typedef struct archive_target_t {
+  iree_status_t (*write)(void* sink, uint64_t offset, const void* data, size_t length);
+  void* sink;
+  uint32_t threads;
+} archive_target_t;
 
-// Writes an archive of `count` entries. Data is read twice (checksum, then output) and never copied here. Archives and
-// entries over 4 GiB use the ZIP64 form.
-iree_status_t module_archive_write(size_t count, const archive_entry_t* entries, archive_sink_fn_t sink_fn, void* sink,
+// Writes an archive of `count` entries. Data is not copied here: a piece at a time is made where it comes from a
+// source, summed up and written while it is in the cache. Archives and entries over 4 GiB use the ZIP64 form.
+iree_status_t module_archive_write(size_t count, const archive_entry_t* entries, const archive_target_t* target,
                                    iree_allocator_t allocator);
 
 // Bytes module_archive_write will write.

@@ -2,10 +2,10 @@
 
 #include "module/writer.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "module/archive.h"
 #include "module/writer_internal.h"
 
 static const size_t section_row_sizes[MODULE_SECTION_COUNT] = {
@@ -298,7 +298,7 @@ void module_writer_variant(module_writer_t* writer, uint32_t executable, const m
 
 uint32_t module_writer_segment(module_writer_t* writer, const module_segment_t* segment) {
   if (!WRITER_OK(writer)) return 0;
-  writer_entry_t entry = {.data = segment->data, .alignment = segment->alignment};
+  writer_entry_t entry = {.data = segment->data, .source = segment->source, .alignment = segment->alignment};
   if (entry.alignment < MODULE_ENTRY_ALIGNMENT) entry.alignment = MODULE_ENTRY_ALIGNMENT;
   for (size_t i = 0; i < writer->entries.count; ++i) {
     if (!iree_string_view_equal(iree_make_cstring_view(ROWS_AT(&writer->entries, writer_entry_t, i)->name),
@@ -314,7 +314,7 @@ uint32_t module_writer_segment(module_writer_t* writer, const module_segment_t* 
   memcpy(entry.name, segment->entry.data, segment->entry.size);
   module_writer_push(writer, &writer->entries, 1, &entry);
   module_segment_row_t row = {module_writer_string(writer, segment->entry), entry.alignment, 0,
-                              segment->data.data_length};
+                              segment->source.read ? segment->source.length : segment->data.data_length};
   return module_writer_append(writer, MODULE_SECTION_SEGMENTS, 1, &row);
 }
 
@@ -416,17 +416,23 @@ static iree_status_t layout_entries(module_writer_t* writer, layout_t* layout) {
                                                    (void**)&layout->data_parts));
   size_t program_parts = layout_program(writer, layout);
   size_t debug_parts = layout_debug(writer, layout);
-  layout->entries[layout->entry_count++] =
-      (archive_entry_t){IREE_SV(MODULE_ENTRY_PROGRAM), MODULE_ENTRY_ALIGNMENT, program_parts, layout->program_parts};
+  layout->entries[layout->entry_count++] = (archive_entry_t){IREE_SV(MODULE_ENTRY_PROGRAM), MODULE_ENTRY_ALIGNMENT,
+                                                             program_parts, layout->program_parts, NULL};
   if (debug_parts) {
     layout->entries[layout->entry_count++] =
-        (archive_entry_t){IREE_SV(MODULE_ENTRY_DEBUG), MODULE_ENTRY_ALIGNMENT, debug_parts, layout->debug_parts};
+        (archive_entry_t){IREE_SV(MODULE_ENTRY_DEBUG), MODULE_ENTRY_ALIGNMENT, debug_parts, layout->debug_parts, NULL};
   }
   for (size_t i = 0; i < count; ++i) {
     const writer_entry_t* entry = ROWS_AT(&writer->entries, writer_entry_t, i);
     layout->data_parts[i] = entry->data;
-    layout->entries[layout->entry_count++] =
-        (archive_entry_t){iree_make_cstring_view(entry->name), entry->alignment, 1, &layout->data_parts[i]};
+    archive_entry_t* out = &layout->entries[layout->entry_count++];
+    *out = (archive_entry_t){.name = iree_make_cstring_view(entry->name), .alignment = entry->alignment};
+    if (entry->source.read) {
+      out->source = &entry->source;
+    } else {
+      out->part_count = 1;
+      out->parts = &layout->data_parts[i];
+    }
   }
   return iree_ok_status();
 }
@@ -450,24 +456,27 @@ static iree_status_t with_layout(module_writer_t* writer,
   return status;
 }
 
-static iree_status_t sink_to_stream(void* sink, const void* data, size_t length) {
-  if (!length || fwrite(data, 1, length, sink) == length) return iree_ok_status();
-  return iree_make_status(iree_status_code_from_errno(errno), "cannot write %zu bytes of the module: %s", length,
-                          strerror(errno));
-}
+void module_writer_threads(module_writer_t* writer, uint32_t threads) { writer->threads = threads; }
 
-static iree_status_t write_stream(module_writer_t* writer, const layout_t* layout, void* context) {
-  FILE* stream = context;
-  IREE_RETURN_IF_ERROR(
-      module_archive_write(layout->entry_count, layout->entries, sink_to_stream, stream, writer->allocator));
-  if (fflush(stream) != 0) {
-    return iree_make_status(iree_status_code_from_errno(errno), "cannot write the module: %s", strerror(errno));
+static iree_status_t write_to_file(void* sink, uint64_t offset, const void* data, size_t length) {
+  const uint8_t* at = data;
+  for (int fd = *(const int*)sink; length;) {
+    ssize_t written = pwrite(fd, at, length, (off_t)offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      return iree_make_status(iree_status_code_from_errno(errno), "cannot write %zu bytes of the module: %s", length,
+                              strerror(errno));
+    }
+    at += written;
+    offset += (uint64_t)written;
+    length -= (size_t)written;
   }
   return iree_ok_status();
 }
 
-iree_status_t module_writer_finish_stream(module_writer_t* writer, FILE* stream) {
-  return with_layout(writer, write_stream, stream);
+static iree_status_t write_file(module_writer_t* writer, const layout_t* layout, void* fd) {
+  archive_target_t target = {write_to_file, fd, writer->threads};
+  return module_archive_write(layout->entry_count, layout->entries, &target, writer->allocator);
 }
 
 iree_status_t module_writer_finish_file(module_writer_t* writer, const char* path) {
@@ -476,12 +485,12 @@ iree_status_t module_writer_finish_file(module_writer_t* writer, const char* pat
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(writer->allocator, size, (void**)&temporary));
   snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
   iree_status_t status = iree_ok_status();
-  FILE* stream = fopen(temporary, "wb");
-  if (!stream) {
+  int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) {
     status = iree_make_status(iree_status_code_from_errno(errno), "cannot create '%s': %s", temporary, strerror(errno));
   } else {
-    status = module_writer_finish_stream(writer, stream);
-    if (fclose(stream) != 0 && iree_status_is_ok(status)) {
+    status = with_layout(writer, write_file, &fd);
+    if (close(fd) != 0 && iree_status_is_ok(status)) {
       status = iree_make_status(iree_status_code_from_errno(errno), "cannot write '%s': %s", path, strerror(errno));
     }
     if (iree_status_is_ok(status) && rename(temporary, path) != 0) {
@@ -493,10 +502,8 @@ iree_status_t module_writer_finish_file(module_writer_t* writer, const char* pat
   return status;
 }
 
-static iree_status_t sink_to_memory(void* sink, const void* data, size_t length) {
-  iree_byte_span_t* span = sink;
-  if (length) memcpy(span->data + span->data_length, data, length);
-  span->data_length += length;
+static iree_status_t write_to_memory(void* sink, uint64_t offset, const void* data, size_t length) {
+  if (length) memcpy(((iree_byte_span_t*)sink)->data + offset, data, length);
   return iree_ok_status();
 }
 
@@ -506,14 +513,15 @@ typedef struct memory_target_t {
 } memory_target_t;
 
 static iree_status_t write_memory(module_writer_t* writer, const layout_t* layout, void* context) {
-  memory_target_t* target = context;
+  const memory_target_t* memory = context;
+  archive_target_t target = {write_to_memory, memory->out_data, writer->threads};
   uint64_t size = module_archive_size(layout->entry_count, layout->entries);
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(target->allocator, size, (void**)&target->out_data->data));
-  iree_status_t status =
-      module_archive_write(layout->entry_count, layout->entries, sink_to_memory, target->out_data, writer->allocator);
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(memory->allocator, size, (void**)&memory->out_data->data));
+  memory->out_data->data_length = size;
+  iree_status_t status = module_archive_write(layout->entry_count, layout->entries, &target, writer->allocator);
   if (!iree_status_is_ok(status)) {
-    iree_allocator_free(target->allocator, target->out_data->data);
-    *target->out_data = iree_byte_span_empty();
+    iree_allocator_free(memory->allocator, memory->out_data->data);
+    *memory->out_data = iree_byte_span_empty();
   }
   return status;
 }

@@ -69,9 +69,8 @@
 #ifndef MODULE_WRITER_H_
 #define MODULE_WRITER_H_
 
-#include <stdio.h>
-
 #include "iree/base/api.h"
+#include "module/archive.h"
 #include "module/format.h"
 #include "module/ops.h"
 
@@ -112,8 +111,8 @@ uint32_t module_writer_global(module_writer_t* writer, iree_string_view_t name, 
 // Writes everything. The file appears under `path` complete or not at all (a temporary file beside it is renamed).
 iree_status_t module_writer_finish_file(module_writer_t* writer, const char* path);
 
-// Writes everything, in order, to an open stream (a pipe will do).
-iree_status_t module_writer_finish_stream(module_writer_t* writer, FILE* stream);
+// How many threads make and write data; one when nobody says.
+void module_writer_threads(module_writer_t* writer, uint32_t threads);
 
 // Writes everything into memory; free it with `allocator`.
 iree_status_t module_writer_finish_memory(module_writer_t* writer, iree_allocator_t allocator,
@@ -155,6 +154,7 @@ void module_writer_variant(module_writer_t* writer, uint32_t executable, const m
 typedef struct module_segment_t {
   iree_string_view_t entry;     // name in the archive; unique
   iree_const_byte_span_t data;  // borrowed until finished
+  archive_source_t source;      // instead of data where it has a `read`
   uint32_t alignment;           // in the file; power of two from 64 to 4096
 } module_segment_t;
 

@@ -9,12 +9,14 @@
 typedef struct writer_entry_t {
   char* name;
   iree_const_byte_span_t data;
+  archive_source_t source;  // instead of data where it has a `read`
   uint32_t alignment;
 } writer_entry_t;
 
 struct module_writer_t {
   iree_allocator_t allocator;
   iree_status_t status;  // first error
+  uint32_t threads;
   module_header_t header;
   rows_t sections[MODULE_SECTION_COUNT];
   rows_t entries;          // writer_entry_t

@@ -51,7 +51,7 @@ static ir_value_t* fold_small(ir_builder_t* b, ir_op_t* op) {
   }
   if (!splats && ir_type_count(type) > largest) return NULL;  // a repeated bias stays small
   if (splats && ir_is(op, GRAPH_BROADCAST)) {                 // stays one number
-    return graph_constant(b, ir_attr_elements(b->ctx, type, inputs[0]->data, ir_type_bytes(type->element)));
+    return graph_constant(b, ir_attr_elements(b->ctx, type, ir_attr_data(inputs[0]), ir_type_bytes(type->element)));
   }
   const ir_attr_t* output = NULL;
   if (!graph_evaluate_op(b->ctx, op, inputs, &output) || !output || output->type != type) return NULL;
@@ -64,7 +64,7 @@ static ir_value_t* fold_splat_broadcast(ir_builder_t* b, ir_op_t* op) {
   const ir_attr_t* value = constant_of(ir_operand(op, 0));
   if (!value || (!value->splat && ir_type_count(value->type) != 1)) return NULL;
   const ir_type_t* type = op->results[0].type;
-  return graph_constant(b, ir_attr_elements(b->ctx, type, value->data, ir_type_bytes(type->element)));
+  return graph_constant(b, ir_attr_elements(b->ctx, type, ir_attr_data(value), ir_type_bytes(type->element)));
 }
 
 // An index map whose result is its operand: same type, static, and nothing moved.

@@ -46,7 +46,7 @@ static void* buffer_of(ir_value_t* value) {
   memset(data, 0, bytes);
   if (attr) {
     for (size_t at = 0; at + attr->size <= bytes && attr->size; at += attr->size)
-      memcpy(data + at, attr->data, attr->size);
+      memcpy(data + at, ir_attr_data(attr), attr->size);
   }
   return value->data = data;
 }

@@ -147,6 +147,39 @@ static void test_large_data(void** unused) {
   text_finish(&text);
 }
 
+// Data in hexadecimal, small and large, in both cases, as a literal and as a resource: the same bytes. A digit that is
+// none is found wherever it stands.
+static void test_hexadecimal(void** unused) {
+  for (size_t size = 1; size <= 6000; size += size < 300 ? 1 : 1777) {
+    text_t digits = {0}, text = {0};
+    for (size_t i = 0; i < size; ++i) text_printf(&digits, i % 3 ? "%02x" : "%02X", (unsigned)(i * 37 + 11) & 255);
+    text_printf(&text,
+                "\"a\"() {x = dense<\"0x%s\"> : tensor<%zuxi8>, y = dense_resource<r> : tensor<%zuxi8>} : () -> ()\n",
+                digits.data, size, size);
+    text_printf(&text, "{-# dialect_resources: { builtin: { r: \"0x01000000%s\" } } #-}\n", digits.data);
+    message_t message;
+    ir_context_t* ctx = create(&message);
+    ir_op_t* module = ir_parse_module(ctx, "test.mlir", text.data, text.size);
+    assert_non_null(module);
+    const ir_op_t* op = ir_module_body(module)->first;
+    const ir_attr_t* attrs[] = {ir_op_attr(op, "x"), ir_op_attr(op, "y")};
+    for (int k = 0; k < 2; ++k) {
+      unsigned char part[7] = {0};
+      size_t from = size / 2, count = size - from < sizeof(part) ? size - from : sizeof(part);
+      ir_attr_read(attrs[k], from, count, part);
+      const unsigned char* data = ir_attr_data(attrs[k]);
+      for (size_t i = 0; i < size; ++i) assert_int_equal(data[i], (i * 37 + 11) & 255);
+      assert_memory_equal(part, data + from, count);
+    }
+    ir_context_destroy(ctx);
+    char* place = strstr(text.data, "0x") + 2 + size;
+    *place = 'g';
+    refuse(text.data, text.size, "hexadecimal digits");
+    text_finish(&digits);
+    text_finish(&text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nesting_is_bounded),
@@ -155,6 +188,7 @@ int main(void) {
       cmocka_unit_test(test_cut_text),
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_large_data),
+      cmocka_unit_test(test_hexadecimal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,19 @@
 #include "module/crc32.h"
 #include "module_test.h"
 
-static iree_status_t sink_to_memory(void* sink, const void* data, size_t length) {
+static iree_status_t write_to_memory(void* sink, uint64_t offset, const void* data, size_t length) {
   iree_byte_span_t* span = sink;
-  if (length) memcpy(span->data + span->data_length, data, length);
-  span->data_length += length;
+  assert_true(offset <= span->data_length && length <= span->data_length - offset);
+  if (length) memcpy(span->data + offset, data, length);
   return iree_ok_status();
 }
+
+// Numbered bytes, in pieces of 24.
+static void read_numbers(const void* user, uint64_t offset, size_t size, void* out) {
+  assert_int_equal(offset % 24, 0);
+  for (size_t i = 0; i < size; ++i) ((uint8_t*)out)[i] = (uint8_t)(offset + i);
+}
+static const archive_source_t numbers = {read_numbers, NULL, 1000003, 24};
 
 static const iree_const_byte_span_t hello = {(const uint8_t*)"hello, ", 7};
 static const iree_const_byte_span_t world = {(const uint8_t*)"world", 5};
@@ -22,14 +29,14 @@ static iree_byte_span_t make_archive(void) {
   iree_const_byte_span_t parts[] = {hello, world};
   iree_const_byte_span_t page = {large, sizeof(large)};
   archive_entry_t entries[] = {
-      {IREE_SV("program.vm"), 64, 2, parts},
-      {IREE_SV("empty"), 64, 0, NULL},
-      {IREE_SV("constants/weights.bin"), 4096, 1, &page},
+      {IREE_SV("program.vm"), 64, 2, parts, NULL},
+      {IREE_SV("empty"), 64, 0, NULL, NULL},
+      {IREE_SV("constants/weights.bin"), 4096, 1, &page, NULL},
   };
   uint64_t size = module_archive_size(3, entries);
-  iree_byte_span_t archive = {malloc(size), 0};
-  EXPECT_OK(module_archive_write(3, entries, sink_to_memory, &archive, iree_allocator_system()));
-  assert_int_equal(archive.data_length, size);
+  iree_byte_span_t archive = {malloc(size), size};
+  archive_target_t target = {write_to_memory, &archive, 1};
+  EXPECT_OK(module_archive_write(3, entries, &target, iree_allocator_system()));
   return archive;
 }
 
@@ -48,6 +55,30 @@ static void test_round_trip(void** state) {
   EXPECT_OK(module_archive_file_check(weights));
   assert_int_equal(module_archive_find(&archive, IREE_SV("empty"))->data.data_length, 0);
   assert_null(module_archive_find(&archive, IREE_SV("nothing")));
+  module_archive_close(&archive, iree_allocator_system());
+  free(data.data);
+}
+
+// Data made while it is written, by several threads.
+static void test_source(void** state) {
+  archive_entry_t entries[8];
+  char names[8][2];
+  for (int i = 0; i < 8; ++i) {
+    names[i][0] = (char)('a' + i), names[i][1] = 0;
+    entries[i] = (archive_entry_t){iree_make_cstring_view(names[i]), 64, 0, NULL, &numbers};
+  }
+  uint64_t size = module_archive_size(8, entries);
+  iree_byte_span_t data = {malloc(size), size};
+  archive_target_t target = {write_to_memory, &data, 4};
+  EXPECT_OK(module_archive_write(8, entries, &target, iree_allocator_system()));
+  archive_t archive;
+  EXPECT_OK(module_archive_open(iree_const_cast_byte_span(data), iree_allocator_system(), &archive));
+  assert_int_equal(archive.count, 8);
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_OK(module_archive_file_check(&archive.files[i]));
+    assert_int_equal(archive.files[i].data.data_length, numbers.length);
+    for (size_t j = 0; j < numbers.length; ++j) assert_int_equal(archive.files[i].data.data[j], (uint8_t)j);
+  }
   module_archive_close(&archive, iree_allocator_system());
   free(data.data);
 }
@@ -98,11 +129,9 @@ static void test_flipped(void** state) {
 }
 
 static void test_bad_entries(void** state) {
-  iree_byte_span_t sink = {malloc(4096), 0};
-  archive_entry_t entry = {IREE_SV("x"), 48, 0, NULL};
-  EXPECT_STATUS(module_archive_write(1, &entry, sink_to_memory, &sink, iree_allocator_system()), INVALID_ARGUMENT,
-                "alignment 48");
-  free(sink.data);
+  archive_target_t target = {write_to_memory, NULL, 1};
+  archive_entry_t entry = {IREE_SV("x"), 48, 0, NULL, NULL};
+  EXPECT_STATUS(module_archive_write(1, &entry, &target, iree_allocator_system()), INVALID_ARGUMENT, "alignment 48");
 }
 
 // The folding form agrees with the byte-wise one on every length around its block size.
@@ -119,8 +148,9 @@ static void test_crc32(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_truncated),   cmocka_unit_test(test_damaged),
-      cmocka_unit_test(test_flipped),    cmocka_unit_test(test_bad_entries), cmocka_unit_test(test_crc32),
+      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_source),  cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_damaged),    cmocka_unit_test(test_flipped), cmocka_unit_test(test_bad_entries),
+      cmocka_unit_test(test_crc32),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

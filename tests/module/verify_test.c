@@ -4,10 +4,8 @@
 #include "module/dump.h"
 #include "module_test.h"
 
-static iree_status_t sink_to_memory(void* sink, const void* data, size_t length) {
-  iree_byte_span_t* span = sink;
-  if (length) memcpy(span->data + span->data_length, data, length);
-  span->data_length += length;
+static iree_status_t write_to_memory(void* sink, uint64_t offset, const void* data, size_t length) {
+  if (length) memcpy(((iree_byte_span_t*)sink)->data + offset, data, length);
   return iree_ok_status();
 }
 
@@ -55,9 +53,11 @@ static iree_byte_span_t make_program(void) {
 
 // The program entry in an archive with right checksums.
 static iree_byte_span_t wrap(iree_const_byte_span_t program) {
-  archive_entry_t entry = {IREE_SV(MODULE_ENTRY_PROGRAM), 64, 1, &program};
-  iree_byte_span_t data = {malloc(module_archive_size(1, &entry)), 0};
-  EXPECT_OK(module_archive_write(1, &entry, sink_to_memory, &data, iree_allocator_system()));
+  archive_entry_t entry = {IREE_SV(MODULE_ENTRY_PROGRAM), 64, 1, &program, NULL};
+  uint64_t size = module_archive_size(1, &entry);
+  iree_byte_span_t data = {malloc(size), size};
+  archive_target_t target = {write_to_memory, &data, 1};
+  EXPECT_OK(module_archive_write(1, &entry, &target, iree_allocator_system()));
   return data;
 }
 

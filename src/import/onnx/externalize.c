@@ -114,9 +114,9 @@ static bool put_row(FILE* file, const onnx_parameter_t* p, uint64_t name, uint64
 static bool put_content(FILE* file, const onnx_parameter_t* p, uint64_t* at) {
   const ir_attr_t* value = p->value;
   uint64_t size = content_size(p);
-  if (!value->splat) return put(file, value->data, (size_t)size, at);
+  if (!value->splat) return put(file, ir_attr_data(value), (size_t)size, at);
   for (uint64_t end = *at + size; *at < end;) {
-    if (!put(file, value->data, value->size, at)) return false;
+    if (!put(file, ir_attr_data(value), value->size, at)) return false;
   }
   return true;
 }

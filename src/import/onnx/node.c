@@ -61,7 +61,7 @@ const ir_type_t* onnx_tensor_type(ir_context_t* ctx, const ir_type_t* element, i
 
 ir_value_t* onnx_graph_constant(ir_builder_t* b, const ir_attr_t* value) {
   const ir_type_t* type = onnx_tensor_type(b->ctx, value->type->element, value->type->rank, value->type->dims);
-  if (type != value->type || value->resource) value = ir_attr_elements_borrow(b->ctx, type, value->data, value->size);
+  if (type != value->type || value->resource) value = ir_attr_retype(b->ctx, value, type);
   return graph_constant(b, value);
 }
 

@@ -307,7 +307,7 @@ bool onnx_lower_constant_of_shape(onnx_node_t* n) {
       return onnx_error(n, "value must be one number");
     element = value->type->element;
     const ir_type_t* type = onnx_tensor_type(n->ctx, element, 0, NULL);
-    scalar = graph_constant(n->b, ir_attr_elements(n->ctx, type, value->data, ir_type_bytes(element)));
+    scalar = graph_constant(n->b, ir_attr_elements(n->ctx, type, ir_attr_data(value), ir_type_bytes(element)));
   } else {
     scalar = graph_scalar_constant(n->b, element, 0);
   }

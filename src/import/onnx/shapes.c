@@ -57,7 +57,7 @@ static trace_t* trace_elements(arena_t* arena, const ir_attr_t* attr) {
   int64_t count = ir_type_count(attr->type);
   trace_t* t = new_trace(arena, count);
   for (int64_t i = 0; i < count; ++i) {
-    const char* data = (const char*)attr->data + (attr->splat ? 0 : (size_t)i * ir_type_bytes(element));
+    const char* data = (const char*)ir_attr_data(attr) + (attr->splat ? 0 : (size_t)i * ir_type_bytes(element));
     t->cells[i] = (cell_t){.known = true, .value = scalar_load(element, data)};
   }
   return t;

@@ -17,12 +17,12 @@ void encode_constant(encode_t* e, const live_constant_t* constant) {
   if (attr->kind == IR_ATTR_ELEMENTS && !attr->splat) {
     encode_op(e, NULL, VMVX_OP_constant);
     encode_word(e, reg);
-    encode_word(e, encode_data(e, attr->data, attr->size, bytes));
+    encode_word(e, encode_data(e, ir_attr_data(attr), attr->size, bytes));
     return;
   }
   uint64_t element = 0;
   if (attr->kind == IR_ATTR_ELEMENTS) {
-    memcpy(&element, attr->data, bytes);
+    memcpy(&element, ir_attr_data(attr), bytes);
   } else {
     store_attr_number(scalar, attr, &element);
   }

@@ -127,11 +127,11 @@ static void test_raw_data_is_borrowed(void** state) {
   static const char* const lines[] = {"torch.onnx.value = dense_resource<_w_0> : tensor<256xf32>", NULL};
   expect_lines(f, module, lines);
   ir_op_t* constant = ir_module_body(module)->first->regions[0].first->first;
-  const char* data = ir_op_attr(constant, "torch.onnx.value")->data;
+  const char* data = ir_attr_data(ir_op_attr(constant, "torch.onnx.value"));
   assert_true(data > model.data && data < model.data + model.size);
   assert_true(onnx_lower_module(f->ctx, module));
   constant = ir_module_body(module)->first->regions[0].first->first;
-  assert_ptr_equal(ir_op_attr(constant, "value")->data, data);
+  assert_ptr_equal(ir_attr_data(ir_op_attr(constant, "value")), data);
   text_finish(&model);
 }
 

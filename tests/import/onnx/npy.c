@@ -69,6 +69,6 @@ bool npy_write(const char* path, const ir_attr_t* attr) {
   int64_t count = ir_type_count(attr->type);
   size_t bytes = ir_type_bytes(attr->type->element);
   for (int64_t i = 0; i < count; ++i)
-    fwrite((const char*)attr->data + (attr->splat ? 0 : (size_t)i * bytes), 1, bytes, file);
+    fwrite((const char*)ir_attr_data(attr) + (attr->splat ? 0 : (size_t)i * bytes), 1, bytes, file);
   return fclose(file) == 0;
 }
