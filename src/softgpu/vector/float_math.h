@@ -63,9 +63,9 @@ VALU_INLINE float float_ldexp_f32(float x, int32_t n) {
 }
 VALU_INLINE double float_ldexp_f64(double x, int32_t n) {
   n = float_bound(n, -2200, 2200);
-  // Steps that stay above the denormals until the last one.
+  // Steps that stay above the denormals until the last one, unless nothing is left of the number anyway.
   for (int i = 0; i < 2; ++i) {
-    int32_t step = n > 1023 ? 1023 : n < -969 ? -969 : 0;
+    int32_t step = n > 1023 ? 1023 : n < -1022 ? -969 : 0;
     x *= float_power_f64(step);
     n -= step;
   }
@@ -118,15 +118,16 @@ VALU_INLINE float float_log2(float x) {
   uint32_t bits = float_bits_f32(x), above = bits - 0x3f3504f3u;
   float e = (float)((int32_t)above >> 23);
   float t = float_from_f32((above & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
-  float p = -1.1221479381e-01f;
-  p = __builtin_fmaf(p, t, 1.8433838184e-01f);
-  p = __builtin_fmaf(p, t, -1.8919524967e-01f);
-  p = __builtin_fmaf(p, t, 2.0480702958e-01f);
-  p = __builtin_fmaf(p, t, -2.3987827698e-01f);
-  p = __builtin_fmaf(p, t, 2.8856261643e-01f);
-  p = __builtin_fmaf(p, t, -3.6068499389e-01f);
-  p = __builtin_fmaf(p, t, 4.8089823187e-01f);
-  p = __builtin_fmaf(p, t, -7.2134748646e-01f);
+  float p = 9.9024509381e-02f;
+  p = __builtin_fmaf(p, t, -1.6753498624e-01f);
+  p = __builtin_fmaf(p, t, 1.7023613442e-01f);
+  p = __builtin_fmaf(p, t, -1.7904984033e-01f);
+  p = __builtin_fmaf(p, t, 2.0533336725e-01f);
+  p = __builtin_fmaf(p, t, -2.4047005396e-01f);
+  p = __builtin_fmaf(p, t, 2.8855997519e-01f);
+  p = __builtin_fmaf(p, t, -3.6067376190e-01f);
+  p = __builtin_fmaf(p, t, 4.8089819283e-01f);
+  p = __builtin_fmaf(p, t, -7.2134752009e-01f);
   // log2(m) = t * log2(e) + t^2 * p, log2(e) in two parts
   const float high = 0x1.715476p+0f, low = 1.9259629911266175e-08f;
   float first = t * high;

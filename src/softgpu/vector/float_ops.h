@@ -69,7 +69,14 @@ VALU_INLINE FLOAT_T FLOAT_NAME(mad_legacy)(FLOAT_T a, FLOAT_T b, FLOAT_T c) {
 }
 VALU_INLINE FLOAT_T FLOAT_NAME(sqrt)(FLOAT_T a) { return FLOAT_NAME(made)(FLOAT_SQRT(a), a != a); }
 VALU_INLINE FLOAT_T FLOAT_NAME(rcp)(FLOAT_T a) { return 1 / a; }
-VALU_INLINE FLOAT_T FLOAT_NAME(rsq)(FLOAT_T a) { return FLOAT_NAME(made)(1 / FLOAT_SQRT(a), a != a); }
+// The root's rounding error is taken out again.
+VALU_INLINE FLOAT_T FLOAT_NAME(rsq)(FLOAT_T a) {
+  FLOAT_T root = FLOAT_SQRT(a), first = 1 / root;
+  FLOAT_T rest = FLOAT_FMA(-root, root, a) * (FLOAT_T)-0.5;
+  FLOAT_T better = FLOAT_FMA(rest * first * first, first, first);
+  FLOAT_T result = ((a > 0) & (first > 0)) ? better : first;
+  return FLOAT_NAME(made)(result, a != a);
+}
 
 // Flushes a denormal where the mode says so, by a product that compilers do not see through.
 VALU_INLINE FLOAT_T FLOAT_NAME(flush)(const float_mode_t* m, FLOAT_T x) { return x * (FLOAT_T)m->one; }
@@ -187,7 +194,10 @@ VALU_INLINE FLOAT_T FLOAT_NAME(div_fixup)(FLOAT_T a, FLOAT_T b, FLOAT_T c) {
   int b_infinite = FLOAT_NAME(is_infinite)(b), c_infinite = FLOAT_NAME(is_infinite)(c);
   enum { FAR = FLOAT_BIAS == 127 ? -150 : -1075 };
   FLOAT_T result = FLOAT_NAME(abs)(a);
-  result = FLOAT_NAME(field)(c) - FLOAT_NAME(field)(b) < FAR ? 0 : result;
+  // Out of the format's range, whatever the steps before made of it.
+  int32_t distance = FLOAT_NAME(field)(c) - FLOAT_NAME(field)(b);
+  result = distance < FAR ? 0 : result;
+  result = distance > FLOAT_BIAS + 1 ? FLOAT_NAME(infinity)(false) : result;
   result = (b_infinite | (c == 0)) ? 0 : result;
   result = ((b == 0) | c_infinite) ? FLOAT_NAME(infinity)(false) : result;
   result = FLOAT_NAME(with_sign)(result, sign);

@@ -23,11 +23,12 @@ static uint32_t selected_byte(const inst_t* inst, uint32_t op_sel_bit) {
 #define CONVERT3(name, D, A, B, C, ...) FLOAT_FUNCTION(name, D, A, B, C, , __VA_ARGS__)
 #define CONVERT_EVEN1(name, D, A, ...) FLOAT_FUNCTION(name, D, A, NONE, NONE, FLOAT_USE_NEAREST(w);, __VA_ARGS__)
 #define CONVERT_EVEN2(name, D, A, B, ...) FLOAT_FUNCTION(name, D, A, B, NONE, FLOAT_USE_NEAREST(w);, __VA_ARGS__)
-#define CONVERT_AT                            \
-  const uint32_t at = selected_byte(inst, 2); \
+#define CONVERT_OLD                             \
+  const uint32_t byte = selected_byte(inst, 2); \
+  (void)byte;                                   \
   const uint32_t* old = w->vgpr + inst->dst[0].offset;
-#define CONVERT_BYTE(name, ...) \
-  FLOAT_FUNCTION(name, U32, F32, U32, NONE, CONVERT_AT, float_put_byte(old[i], at, __VA_ARGS__))
+#define CONVERT_BYTE(name, which, ...) \
+  FLOAT_FUNCTION(name, U32, F32, U32, NONE, CONVERT_OLD, float_put_byte(old[i], which, __VA_ARGS__))
 #define CONVERT_PAIR(name, low, high)                                                                    \
   static const inst_t* name(wave_t* w, const inst_t* inst) {                                             \
     valu_t v;                                                                                            \
@@ -46,7 +47,7 @@ static const inst_row_t rows[] = {
 #define CONVERT3(name, D, A, B, C, ...) FLOAT_ROW3(name, EXACT, D, A, B, C)
 #define CONVERT_EVEN1(name, D, A, ...) FLOAT_ROW1(name, EXACT, D, A)
 #define CONVERT_EVEN2(name, D, A, B, ...) FLOAT_ROW2(name, EXACT, D, A, B)
-#define CONVERT_BYTE(name, ...) FLOAT_ROW2(name, EXACT, U32, F32, U32)
+#define CONVERT_BYTE(name, which, ...) FLOAT_ROW2(name, EXACT, U32, F32, U32)
 #define CONVERT_PAIR(name, low, high) FLOAT_ROW1(name, EXACT, PF32, U16)
 #include "isa/amd/valu_convert.def"
 };

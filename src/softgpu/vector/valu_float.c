@@ -18,6 +18,17 @@ VALU_INLINE float float_div_fixup_f16(float a, float b, float c) {
   return is_plain ? signed_a : float_div_fixup_f32(a, b, c);
 }
 
+// Face of a cube that a direction meets, coordinates there, and the largest component.
+typedef struct float_cube_t {
+  float face, s, t, major;
+} float_cube_t;
+VALU_INLINE float_cube_t float_cube(float x, float y, float z) {
+  float ax = float_abs_f32(x), ay = float_abs_f32(y), az = float_abs_f32(z);
+  if (az >= ax && az >= ay) return (float_cube_t){z < 0 ? 5 : 4, z < 0 ? -x : x, -y, z};
+  if (ay >= ax) return (float_cube_t){y < 0 ? 3 : 2, x, y < 0 ? -z : z, y};
+  return (float_cube_t){x < 0 ? 1 : 0, x < 0 ? z : -z, -y, x};
+}
+
 #define FLOAT1(name, D, A, ...) FLOAT_FUNCTION(name, D, A, NONE, NONE, , __VA_ARGS__)
 #define FLOAT2(name, D, A, B, ...) FLOAT_FUNCTION(name, D, A, B, NONE, , __VA_ARGS__)
 #define FLOAT3(name, D, A, B, C, ...) FLOAT_FUNCTION(name, D, A, B, C, , __VA_ARGS__)
