@@ -175,6 +175,9 @@ static uint32_t add_executable(run_t* r, module_writer_t* writer) {
   return executable;
 }
 
+// Weights come from the source when they are written, twice as long there.
+static void note_written(void* ctx, uint64_t length) { ir_context_note_read(ctx, 2 * length); }
+
 static bool stage_module(run_t* r) {
   module_writer_t* writer = NULL;
   iree_allocator_t allocator = iree_allocator_system();
@@ -186,7 +189,10 @@ static bool stage_module(run_t* r) {
     uint32_t executable = add_executable(r, writer);
     ok = host_emit(r->ctx, r->module, writer, device, executable, r->options->strip_source_map);
   }
-  if (ok) module_writer_threads(writer, r->options->target.threads);
+  if (ok) {
+    module_writer_threads(writer, r->options->target.threads);
+    module_writer_observe(writer, note_written, r->ctx);
+  }
   if (ok && r->output->path) {
     status = module_writer_finish_file(writer, r->output->path);
   } else if (ok) {

@@ -50,6 +50,7 @@ static bool map_file(ir_context_t* ctx, const char* path, source_file_t* out) {
     out->data = ok ? data : NULL;
     out->size = ok ? (size_t)info.st_size : 0;
     out->mapped = ok;
+    if (ok) ir_context_mapped_source(ctx, data, out->size);
   } else {
     out->data = "";
   }

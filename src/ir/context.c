@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 uint64_t ir_hash_bytes(const void* data, size_t size) {
   const unsigned char* p = data;
@@ -189,6 +190,19 @@ void ir_context_destroy(ir_context_t* ctx) {
   ir_set_finish(&ctx->ops);
   arena_finish(&ctx->arena);
   free(ctx);
+}
+
+void ir_context_mapped_source(ir_context_t* ctx, const void* text, size_t size) {
+  ctx->mapped = text;
+  ctx->mapped_size = size;
+}
+
+void ir_context_note_read(ir_context_t* ctx, size_t bytes) {
+  enum { MOST_RESIDENT = 64 << 20 };
+  if (!ctx->mapped) return;
+  size_t before = __atomic_fetch_add(&ctx->read_bytes, bytes, __ATOMIC_RELAXED);
+  if (before / MOST_RESIDENT == (before + bytes) / MOST_RESIDENT) return;
+  madvise((void*)ctx->mapped, ctx->mapped_size, MADV_DONTNEED);
 }
 
 arena_t* ir_context_arena(ir_context_t* ctx) { return &ctx->arena; }

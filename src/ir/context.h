@@ -47,6 +47,9 @@ struct ir_context_t {
   ir_diagnostic_fn_t diagnostic;
   void* diagnostic_user;
   ir_source_t* sources;
+  const void* mapped;  // a source that is a mapped file
+  size_t mapped_size;
+  size_t read_bytes;  // of it; atomic
   ir_lazy_t* lazies;
   pthread_mutex_t lazy_lock;  // while one is made whole
   const ir_loc_t* unknown;

@@ -419,6 +419,10 @@ void ir_context_register(ir_context_t* ctx, const ir_dialect_t* dialect);
 const ir_op_info_t* ir_context_find_op(ir_context_t* ctx, const char* name);
 // Keeps a source text (borrowed) so that diagnostics at `path` can show the line.
 void ir_context_add_source(ir_context_t* ctx, const char* path, const char* text, size_t size);
+// Says that a source is a file mapped into memory: what was read of it may leave memory and come back when needed.
+void ir_context_mapped_source(ir_context_t* ctx, const void* text, size_t size);
+// Notes that so many bytes of the mapped source were read. Thread safe.
+void ir_context_note_read(ir_context_t* ctx, size_t bytes);
 uint32_t ir_context_error_count(const ir_context_t* ctx);
 
 ir_name_t ir_intern(ir_context_t* ctx, const char* text, size_t size);

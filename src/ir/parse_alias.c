@@ -168,6 +168,7 @@ static bool parse_digits(ir_parser_t* p, const char** begin, const char** end) {
   *begin = p->cursor.at + 1;
   *end = *begin + 2 + ir_hex_span(*begin + 2, (size_t)(p->end - *begin) - 2);
   if (*end == p->end || **end != '"') return false;
+  ir_context_note_read(p->ctx, (size_t)(*end - *begin));
   ir_advance(p, (size_t)(*end + 1 - p->cursor.at));
   return true;
 }

@@ -75,6 +75,7 @@ static const ir_attr_t* hex_elements(ir_parser_t* p, const ir_type_t* type, cons
   }
   size_t size = digits / 2, bytes = ir_type_bytes(ir_type_scalar(type));
   if (!is_lazy(type, size)) return raw_elements(p, type, decode(p, hex, size), size, NULL);
+  ir_context_note_read(p->ctx, digits);
   bool splat = bytes && memcmp(hex, hex + 2 * bytes, digits - 2 * bytes) == 0;
   if (splat) return ir_attr_elements_borrow(p->ctx, type, decode(p, hex, bytes), bytes);
   return ir_attr_lazy(p->ctx, type, NULL, ir_hex_lazy(p->ctx, hex, size));

@@ -223,6 +223,7 @@ static iree_status_t write_entry(writing_t* w, size_t i, uint8_t* buffer) {
     source->read(source->user, done, size, buffer);
     IREE_RETURN_IF_ERROR(write_bytes(w->target, &at, buffer, size, &w->crcs[i]));
   }
+  if (w->target->written) w->target->written(w->target->user, entry_length(entry));
   return write_local(entry, w->places[i], w->crcs[i], w->target);
 }
 

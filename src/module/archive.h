@@ -31,6 +31,8 @@ typedef struct archive_target_t {
   iree_status_t (*write)(void* sink, uint64_t offset, const void* data, size_t length);
   void* sink;
   uint32_t threads;
+  void (*written)(void* user, uint64_t length);  // after each entry, in the thread that wrote it; may be NULL
+  void* user;
 } archive_target_t;
 
 // Writes an archive of `count` entries. Data is not copied here: a piece at a time is made where it comes from a

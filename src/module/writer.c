@@ -458,6 +458,17 @@ static iree_status_t with_layout(module_writer_t* writer,
 
 void module_writer_threads(module_writer_t* writer, uint32_t threads) { writer->threads = threads; }
 
+void module_writer_observe(module_writer_t* writer, void (*written)(void* user, uint64_t length), void* user) {
+  writer->written = written;
+  writer->user = user;
+}
+
+static archive_target_t target_of(const module_writer_t* writer,
+                                  iree_status_t (*write)(void* sink, uint64_t offset, const void* data, size_t length),
+                                  void* sink) {
+  return (archive_target_t){write, sink, writer->threads, writer->written, writer->user};
+}
+
 static iree_status_t write_to_file(void* sink, uint64_t offset, const void* data, size_t length) {
   const uint8_t* at = data;
   for (int fd = *(const int*)sink; length;) {
@@ -475,7 +486,7 @@ static iree_status_t write_to_file(void* sink, uint64_t offset, const void* data
 }
 
 static iree_status_t write_file(module_writer_t* writer, const layout_t* layout, void* fd) {
-  archive_target_t target = {write_to_file, fd, writer->threads};
+  archive_target_t target = target_of(writer, write_to_file, fd);
   return module_archive_write(layout->entry_count, layout->entries, &target, writer->allocator);
 }
 
@@ -514,7 +525,7 @@ typedef struct memory_target_t {
 
 static iree_status_t write_memory(module_writer_t* writer, const layout_t* layout, void* context) {
   const memory_target_t* memory = context;
-  archive_target_t target = {write_to_memory, memory->out_data, writer->threads};
+  archive_target_t target = target_of(writer, write_to_memory, memory->out_data);
   uint64_t size = module_archive_size(layout->entry_count, layout->entries);
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(memory->allocator, size, (void**)&memory->out_data->data));
   memory->out_data->data_length = size;

@@ -114,6 +114,9 @@ iree_status_t module_writer_finish_file(module_writer_t* writer, const char* pat
 // How many threads make and write data; one when nobody says.
 void module_writer_threads(module_writer_t* writer, uint32_t threads);
 
+// Is told the length of every archive entry when it is written, in the thread that wrote it.
+void module_writer_observe(module_writer_t* writer, void (*written)(void* user, uint64_t length), void* user);
+
 // Writes everything into memory; free it with `allocator`.
 iree_status_t module_writer_finish_memory(module_writer_t* writer, iree_allocator_t allocator,
                                           iree_byte_span_t* out_data);

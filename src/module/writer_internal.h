@@ -17,6 +17,8 @@ struct module_writer_t {
   iree_allocator_t allocator;
   iree_status_t status;  // first error
   uint32_t threads;
+  void (*written)(void* user, uint64_t length);
+  void* user;
   module_header_t header;
   rows_t sections[MODULE_SECTION_COUNT];
   rows_t entries;          // writer_entry_t

@@ -35,7 +35,7 @@ static iree_byte_span_t make_archive(void) {
   };
   uint64_t size = module_archive_size(3, entries);
   iree_byte_span_t archive = {malloc(size), size};
-  archive_target_t target = {write_to_memory, &archive, 1};
+  archive_target_t target = {.write = write_to_memory, .sink = &archive, .threads = 1};
   EXPECT_OK(module_archive_write(3, entries, &target, iree_allocator_system()));
   return archive;
 }
@@ -69,7 +69,7 @@ static void test_source(void** state) {
   }
   uint64_t size = module_archive_size(8, entries);
   iree_byte_span_t data = {malloc(size), size};
-  archive_target_t target = {write_to_memory, &data, 4};
+  archive_target_t target = {.write = write_to_memory, .sink = &data, .threads = 4};
   EXPECT_OK(module_archive_write(8, entries, &target, iree_allocator_system()));
   archive_t archive;
   EXPECT_OK(module_archive_open(iree_const_cast_byte_span(data), iree_allocator_system(), &archive));
@@ -129,7 +129,7 @@ static void test_flipped(void** state) {
 }
 
 static void test_bad_entries(void** state) {
-  archive_target_t target = {write_to_memory, NULL, 1};
+  archive_target_t target = {.write = write_to_memory, .sink = NULL, .threads = 1};
   archive_entry_t entry = {IREE_SV("x"), 48, 0, NULL, NULL};
   EXPECT_STATUS(module_archive_write(1, &entry, &target, iree_allocator_system()), INVALID_ARGUMENT, "alignment 48");
 }

@@ -56,7 +56,7 @@ static iree_byte_span_t wrap(iree_const_byte_span_t program) {
   archive_entry_t entry = {IREE_SV(MODULE_ENTRY_PROGRAM), 64, 1, &program, NULL};
   uint64_t size = module_archive_size(1, &entry);
   iree_byte_span_t data = {malloc(size), size};
-  archive_target_t target = {write_to_memory, &data, 1};
+  archive_target_t target = {.write = write_to_memory, .sink = &data, .threads = 1};
   EXPECT_OK(module_archive_write(1, &entry, &target, iree_allocator_system()));
   return data;
 }
