@@ -1,5 +1,6 @@
 // Rows of isa/amd/valu_packed_float.def.
 #include "softgpu/vector/float_row.h"
+#include "softgpu/vector/half.h"
 
 // Sums of products, rounded after each: products of f16, bf16 and smaller floats are exact in f32.
 VALU_INLINE float float_dot2(float a0, float b0, float a1, float b1, float c) {
@@ -25,34 +26,95 @@ VALU_INLINE float float_dot4(const float_mode_t* m, bool a_is_wide, bool b_is_wi
     valu_end(w, inst, VALU_SHAPE(D, A, B, C), &v);                                                                \
     return inst + 1;                                                                                              \
   }
-#define PACKED_FLOAT2(name, D, ...) PACKED_FUNCTION(name, D, D, D, NONE, __VA_ARGS__)
-#define PACKED_FLOAT3(name, D, ...) PACKED_FUNCTION(name, D, D, D, D, __VA_ARGS__)
-#define PACKED_ACCUMULATE(name, D, ...)                      \
-  PACKED_FUNCTION(name##_sum, D, D, D, D, __VA_ARGS__)       \
-  static const inst_t* name(wave_t* w, const inst_t* inst) { \
-    inst_t copy = *inst;                                     \
-    copy.src[2] = copy.dst[0];                               \
-    name##_sum(w, &copy);                                    \
-    return inst + 1;                                         \
+// Pairs of f16 that need nothing special: a register's halves one after the other, as they lie in memory.
+enum { PACKED_HALVES = 2 * WAVE_MAX_LANES };
+#if defined(__F16C__)
+static bool packed_is_direct(const wave_t* w, const inst_t* inst, uint32_t shape) {
+  return (w->mode & 0xc0) == 0xc0 && valu_is_plain(w, inst, shape);
+}
+static void packed_widen(const wave_t* w, const operand_t* o, float* out) {
+  uint32_t splat[WAVE_MAX_LANES];
+  const uint32_t* from = o->kind == OPERAND_VGPR ? w->vgpr + o->offset : o->lanes;
+  if (o->kind == OPERAND_SGPR) {
+    uint32_t value = wave_scalar(w, o);
+    for (uint32_t i = 0; i < WAVE_MAX_LANES; ++i) splat[i] = value;
+    from = splat;
+  }
+  for (uint32_t i = 0; i < w->lanes; i += 4) {
+    __m128i halves;
+    memcpy(&halves, from + i, sizeof(halves));
+    _mm256_storeu_ps(out + 2 * i, _mm256_cvtph_ps(halves));
+  }
+}
+static void packed_narrow(wave_t* w, const inst_t* inst, const float* values) {
+  uint32_t mask[WAVE_MAX_LANES], *to = w->vgpr + inst->dst[0].offset;
+  uint64_t active = wave_exec(w);
+  if (active != w->all) VECTOR(valu_spread)(active, w->lanes, mask);
+  for (uint32_t i = 0; i < w->lanes; i += 4) {
+    __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(values + 2 * i), _MM_FROUND_CUR_DIRECTION);
+    if (active != w->all) {
+      __m128i old, written;
+      memcpy(&old, to + i, sizeof(old));
+      memcpy(&written, mask + i, sizeof(written));
+      halves = _mm_blendv_epi8(old, halves, written);
+    }
+    memcpy(to + i, &halves, sizeof(halves));
+  }
+}
+#else
+static bool packed_is_direct(const wave_t* w, const inst_t* inst, uint32_t shape) { return false; }
+static void packed_widen(const wave_t* w, const operand_t* o, float* out) {}
+static void packed_narrow(wave_t* w, const inst_t* inst, const float* values) {}
+#endif
+
+#define PACKED_VALUE(D, A, B, C, ...)                                       \
+  const float a = x[0][i], b = x[1][i], c = x[VALU_KIND_OF_##C ? 2 : 0][i]; \
+  (void)c;                                                                  \
+  y[i] = __VA_ARGS__;
+#define PACKED_HALF_FUNCTION(name, D, A, B, C, ...)                                                 \
+  PACKED_FUNCTION(name##_other, D, A, B, C, __VA_ARGS__)                                            \
+  static const inst_t* name(wave_t* w, const inst_t* inst) {                                        \
+    if (!packed_is_direct(w, inst, VALU_SHAPE(D, A, B, C))) return name##_other(w, inst);           \
+    float x[3][PACKED_HALVES] __attribute__((aligned(64))), y[PACKED_HALVES];                       \
+    wave_use_csr(w, w->csr_double);                                                                 \
+    const float_mode_t m = float_mode(w);                                                           \
+    (void)m;                                                                                        \
+    for (uint32_t k = 0; k < (VALU_KIND_OF_##C ? 3 : 2); ++k) packed_widen(w, &inst->src[k], x[k]); \
+    const size_t count = (size_t)(w->lanes / 32u) * 64u;                                            \
+    VALU_INDEPENDENT                                                                                \
+    for (size_t i = 0; i < count; ++i) {                                                            \
+      PACKED_VALUE(D, A, B, C, __VA_ARGS__)                                                         \
+    }                                                                                               \
+    packed_narrow(w, inst, y);                                                                      \
+    return inst + 1;                                                                                \
+  }
+#define PACKED_FUNCTION_PF16 PACKED_HALF_FUNCTION
+#define PACKED_FUNCTION_PF32 PACKED_FUNCTION
+#define PACKED_FLOAT2(name, D, ...) PACKED_FUNCTION_##D(name, D, D, D, NONE, __VA_ARGS__)
+#define PACKED_FLOAT3(name, D, ...) PACKED_FUNCTION_##D(name, D, D, D, D, __VA_ARGS__)
+#define PACKED_ACCUMULATE(name, D, ...)                                                                               \
+  PACKED_FUNCTION_##D(name##_sum, D, D, D, D, __VA_ARGS__) static const inst_t* name(wave_t* w, const inst_t* inst) { \
+    inst_t copy = *inst;                                                                                              \
+    copy.src[2] = copy.dst[0];                                                                                        \
+    name##_sum(w, &copy);                                                                                             \
+    return inst + 1;                                                                                                  \
   }
 
 // Each source of a mix is f32, or half a register of f16, as op_sel_hi and op_sel say.
-static void widen_mix(const inst_t* inst, uint32_t k, const valu_io_t* io, uint32_t* out) {
+static void widen_mix(const wave_t* w, const inst_t* inst, uint32_t k, const valu_io_t* io, uint32_t* out) {
   const operand_t* o = &inst->src[k];
   const uint32_t* from = io->s[k];
   uint32_t keep = o->modifiers & OPERAND_ABS ? 0x7fffffffu : UINT32_MAX;
   uint32_t flip = o->modifiers & OPERAND_NEG ? 0x80000000u : 0;
-  bool is_half = inst->op_sel_hi >= 0 && inst->op_sel_hi >> k & 1 && o->kind != OPERAND_CONSTANT;
-  uint32_t shift = inst->op_sel >> k & 1 ? 16 : 0;
-  if (is_half) {
-    VALU_INDEPENDENT
-    for (uint32_t i = 0; i < io->lanes; ++i) {
-      out[i] = (float_bits_f32(float_of_half(from[i] >> shift & 0xffff)) & keep) ^ flip;
-    }
-  } else {
-    VALU_INDEPENDENT
-    for (uint32_t i = 0; i < io->lanes; ++i) out[i] = (from[i] & keep) ^ flip;
+  const size_t count = (size_t)(io->lanes / 16u) * 16u;
+  if (inst->op_sel_hi >= 0 && inst->op_sel_hi >> k & 1 && o->kind != OPERAND_CONSTANT) {
+    uint32_t halves[WAVE_MAX_LANES], shift = inst->op_sel >> k & 1 ? 16 : 0;
+    for (size_t i = 0; i < count; ++i) halves[i] = from[i] >> shift & 0xffff;
+    half_to_single(halves, out, io->lanes, !(w->mode & 0x40));
+    from = out;
   }
+  VALU_INDEPENDENT
+  for (size_t i = 0; i < count; ++i) out[i] = (from[i] & keep) ^ flip;
 }
 
 // Without what valu.h would apply itself.
@@ -73,11 +135,11 @@ enum { MIX_HALF_NONE = 0, MIX_HALF_LOW = OPERAND_LOW, MIX_HALF_HIGH = OPERAND_HI
 #define MIX_FUNCTION(name, half, D, function)                                                                       \
   static const inst_t* name(wave_t* w, const inst_t* inst) {                                                        \
     const inst_t copy = plain_mix(inst, MIX_HALF_##half);                                                           \
-    uint32_t wide[3][WAVE_MAX_LANES];                                                                               \
+    uint32_t wide[3][WAVE_MAX_LANES] __attribute__((aligned(64)));                                                  \
     valu_t v;                                                                                                       \
     valu_begin(w, &copy, VALU_SHAPE(D, U32, U32, U32), &v);                                                         \
     wave_use_csr(w, w->csr_single);                                                                                 \
-    for (uint32_t k = 0; k < 3; ++k) widen_mix(inst, k, &v.io, wide[k]);                                            \
+    for (uint32_t k = 0; k < 3; ++k) widen_mix(w, inst, k, &v.io, wide[k]);                                         \
     const valu_io_t io = v.io;                                                                                      \
     VALU_LANES(VALU_STORE_##D(function(valu_as_f32(wide[0][i]), valu_as_f32(wide[1][i]), valu_as_f32(wide[2][i])))) \
     valu_begin_float(w, VALU_SHAPE(D, U32, U32, U32));                                                              \
