@@ -204,7 +204,9 @@ static void load_row(const inst_t* inst, const matrix_shape_t* s, const matrix_r
   } else if (s->d == F32) {
     memcpy(out, row->from, row->count * 4);
   } else if (s->d == F16) {
-    for (uint32_t j = 0; j < row->count; ++j) out[j] = float_of_half(row->from[j] >> row->shift & 0xffff);
+    uint32_t halves[16];
+    for (uint32_t j = 0; j < 16; ++j) halves[j] = row->from[j] >> row->shift & 0xffff;
+    half_to_single(halves, (uint32_t*)(void*)out, 16, false);
   } else {
     for (uint32_t j = 0; j < row->count; ++j) out[j] = float_of_brain(row->from[j] >> row->shift);
   }
@@ -225,11 +227,13 @@ static void store_row(const inst_t* inst, const matrix_shape_t* s, const matrix_
       row->to[j] = (uint32_t)value;
     }
   } else {
-    uint32_t keep = 0xffff0000u >> row->shift;
-    for (uint32_t j = 0; j < row->count; ++j) {
-      uint32_t bits = s->d == F16 ? float_to_half(sum[j], false) : float_to_brain(sum[j]);
-      row->to[j] = (row->to[j] & keep) | bits << row->shift;
+    uint32_t keep = 0xffff0000u >> row->shift, bits[16];
+    if (s->d == F16) {
+      half_from_single((const uint32_t*)(const void*)sum, bits, 16, false);
+    } else {
+      for (uint32_t j = 0; j < 16; ++j) bits[j] = float_to_brain(sum[j]);
     }
+    for (uint32_t j = 0; j < 16; ++j) row->to[j] = (row->to[j] & keep) | bits[j] << row->shift;
   }
 }
 
