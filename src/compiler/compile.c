@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "compiler/compiler.h"
+#include "compiler/dispatch_files.h"
 #include "compiler/host.h"
 #include "compiler/kernels.h"
 #include "compiler/source.h"
@@ -131,14 +132,21 @@ static bool stage_kernels(run_t* r) {
          ir_verify(r->ctx, r->kernels.module);
 }
 
+// Of one kernel alone its own, else the module's or the source's.
+static const char* executable_name(run_t* r) {
+  if (r->kernels.count == 1) return ir_op_string(r->kernels.funcs[0], "sym_name", "main");
+  return arena_printf(ir_context_arena(r->ctx), "%s_linked", ir_op_string(r->module, "sym_name", r->source.stem));
+}
+
 static bool stage_target(run_t* r) {
+  if (!r->kernels.count) return true;
   text_t error = {0};
+  const target_t* target = &r->options->targets[0];
   target_compile_options_t options = r->options->target;
   options.context = r->ctx;
-  options.name = arena_printf(ir_context_arena(r->ctx), r->kernels.count == 1 ? "%s" : "%s_linked",
-                              r->kernels.count == 1 ? ir_op_string(r->kernels.funcs[0], "sym_name", "main") : "module");
-  bool ok = !r->kernels.count || target_compile(&r->options->targets[0], r->kernels.funcs, r->kernels.count, &options,
-                                                &r->executable, &error);
+  options.name = executable_name(r);
+  bool ok = dispatch_files_write(r->module, &r->kernels, target, &options, &error) &&
+            target_compile(target, r->kernels.funcs, r->kernels.count, &options, &r->executable, &error);
   if (!ok) ir_error(r->ctx, r->module->loc, "%s", error.data ? error.data : "code generation failed");
   text_finish(&error);
   return ok;

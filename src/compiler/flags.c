@@ -323,6 +323,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->target.dump.sources = flags->dump_sources ? flags->dump_sources : flags->dump_files;
   out->target.dump.intermediates = flags->dump_intermediates ? flags->dump_intermediates : flags->dump_files;
   out->target.dump.binaries = flags->dump_binaries ? flags->dump_binaries : flags->dump_files;
+  out->target.dump.benchmarks = flags->dump_benchmarks ? flags->dump_benchmarks : flags->dump_files;
   out->passes.verify_each = flags->verify_each == FLAG_TRUE;
   out->passes.print_after_all = flags->print_after_all == FLAG_TRUE;
   out->passes.print_after_change = flags->print_after_change == FLAG_TRUE;

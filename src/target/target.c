@@ -98,15 +98,16 @@ void target_executable_finish(target_executable_t* executable) {
 static bool dump_sources(ir_op_t* const* funcs, uint32_t count, const target_compile_options_t* options,
                          text_t* error) {
   if (!options->dump.sources || !options->context) return true;
-  text_t text = {0};
-  text_puts(&text, "module {\n");
-  for (uint32_t i = 0; i < count; ++i) {
+  bool ok = true;
+  for (uint32_t i = 0; ok && i < count; ++i) {
+    text_t text = {0};
+    text_puts(&text, "module {\n");
     ir_print_op(options->context, &text, funcs[i], 0, 0);
-    text_puts(&text, "\n");
+    text_puts(&text, "\n}\n");
+    const char* name = ir_op_string(funcs[i], "sym_name", "kernel");
+    ok = dump_write(options->dump.sources, NULL, name, ".mlir", text.data, text.size, error);
+    text_finish(&text);
   }
-  text_puts(&text, "}\n");
-  bool ok = dump_write(options->dump.sources, NULL, options->name, ".mlir", text.data, text.size, error);
-  text_finish(&text);
   return ok;
 }
 

@@ -443,7 +443,10 @@ static void test_dumps(void** state) {
     snprintf(name, sizeof(name), "module_main_dispatch_0_embedded_elf_x86_64.%s", kinds[i]);
     expect_file(directory, name);
   }
-  expect_file(directory, "module_main_dispatch_0.mlir");
+  for (uint32_t i = 0; i < f.h.count; ++i) {  // sources are named after their kernels
+    snprintf(name, sizeof(name), "module_%s.mlir", ir_op_string(f.h.funcs[i], "sym_name", ""));
+    expect_file(directory, name);
+  }
   harness_load(&f.h);
   harness_finish(&f.h);
   snprintf(command, sizeof(command), "rm -r %s", directory);
