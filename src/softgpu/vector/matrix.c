@@ -92,7 +92,10 @@ static void load_values(const wave_t* w, const inst_t* inst, const matrix_shape_
 }
 
 static void place_depths(matrix_values_t* values, uint32_t depth, uint32_t each, uint32_t width) {
-  for (uint32_t k = 0; k < depth; ++k) values->depth[k] = values->lane[k % each] + k / each * width;
+  const float** at = values->depth;
+  for (uint32_t first = 0; first < depth; first += each) {
+    for (uint32_t e = 0; e < each; ++e) *at++ = values->lane[e] + first / each * width;
+  }
 }
 
 // Spreads the stored elements of a sparse A: two bits for each say which of four it is.
@@ -113,20 +116,23 @@ static void make_dense(const wave_t* w, const inst_t* inst, const matrix_shape_t
 // Row r of C and D: register and first lane, for a type of 32 bits.
 static inline void place_row(const wave_t* w, const matrix_shape_t* s, uint32_t block, uint32_t r, uint32_t* reg,
                              uint32_t* lane) {
+  // Groups of lanes that hold different rows, as a power of two.
   if (s->is_wmma) {
-    uint32_t groups = w->lanes / 16;
-    bool gfx12 = w->target->major >= 12;
-    *reg = gfx12 ? r % (16 / groups) : r / groups;
-    *lane = 16 * (gfx12 ? r / (16 / groups) : r % groups);
+    uint32_t groups = w->lanes == 64 ? 2 : 1;
+    if (w->target->major >= 12) {
+      *reg = r & ((16 >> groups) - 1), *lane = r >> (4 - groups) << 4;
+    } else {
+      *reg = r >> groups, *lane = (r & ((1u << groups) - 1)) << 4;
+    }
     return;
   }
   if (s->m == 4) {
     *reg = r, *lane = 4 * block;
     return;
   }
-  uint32_t groups = 64 / s->n, per_block = s->m / groups;
-  *reg = per_block * block + r / (4 * groups) * 4 + r % 4;
-  *lane = s->n * (r / 4 % groups);
+  uint32_t groups = s->n == 32 ? 1 : 2, per_block = s->m >> groups;
+  *reg = per_block * block + (r >> (2 + groups) << 2) + (r & 3);
+  *lane = s->n * (r >> 2 & ((1u << groups) - 1));
 }
 
 // MFMA: which block of A a block multiplies, and which lane of B another lane stands for.
