@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/small_float.h"
-#include "tests/isa/rows.h"
+#include "rows.h"
 
 static float half_value(uint32_t bits) { return (float)small_float_decode(SMALL_F16, bits & 0xffff); }
 static bool is_half_nan(uint32_t bits) { return (bits & 0x7fff) > 0x7c00; }

@@ -1,7 +1,7 @@
 // Float rows against plain scalar code: special values, MODE, inactive lanes, accuracy.
 #include <math.h>
 
-#include "tests/isa/rows.h"
+#include "rows.h"
 
 static const uint32_t specials[] = {
     0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x3f800000, 0xbf800000,

@@ -1,7 +1,7 @@
 // Matrix rows: matrices are put into registers and taken out again by the layouts that AMD's manuals give for each
 // shape, written here per element, and compared with a plain product.
 #include "base/small_float.h"
-#include "tests/isa/rows.h"
+#include "rows.h"
 
 enum { A_REGISTER = 16, B_REGISTER = 48, C_REGISTER = 80, D_REGISTER = 128, INDEX_REGISTER = 200 };
 
