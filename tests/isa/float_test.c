@@ -372,6 +372,50 @@ static void test_division_single(void** state) {
   }
 }
 
+// Values that hardware is known to give.
+static void test_division_steps(void** state) {
+  static const struct {
+    uint32_t scale_in, denominator, numerator, scaled, vcc;
+  } scales[] = {
+      {0x3f800000, 0, 0x3f800000, 0x7fc00000, 1},           // by zero
+      {0, 0x3f800000, 0, 0x7fc00000, 1},                    // of zero
+      {0x3f800000, 0x3f800000, 0x7f7fffff, 0x5f800000, 1},  // large quotient
+      {0x00800000, 0x3f800000, 0x00800000, 0x20800000, 1},  // small one
+      {0x3f800000, 0x7f000000, 0x3f800000, 0x3f800000, 1},  // and of a large denominator
+      {0x40000000, 0x3f800000, 0x40000000, 0x40000000, 0},
+  };
+  for (int level = 2; level <= rows_levels(); ++level) {
+    rows_t r;
+    rows_open(&r, 32, 11, 0, 0);
+    for (size_t t = 0; t < sizeof(scales) / sizeof(scales[0]); ++t) {
+      for (uint32_t i = 0; i < 32; ++i) {
+        rows_lanes(&r, 1)[i] = scales[t].scale_in, rows_lanes(&r, 4)[i] = scales[t].denominator;
+        rows_lanes(&r, 2)[i] = scales[t].numerator;
+      }
+      step(&r, "v_div_scale_f32", level, 10, 1, 4, 2, 0);
+      assert_int_equal(rows_lanes(&r, 10)[9], scales[t].scaled);
+      assert_int_equal(wave_mask(&r.wave, SREG_VCC) >> 9 & 1, scales[t].vcc);
+    }
+    static const struct {
+      uint32_t estimate, denominator, numerator, out;
+    } fixups[] = {{0x7fc00000, 0x3f800000, 0x3f800000, 0x7f800000},
+                  {0x7fc00000, 0xbf800000, 0x3f800000, 0xff800000},
+                  {0x3f800000, 0, 0, 0xffc00000},
+                  {0x3f800000, 0x80000000, 0x3f800000, 0xff800000},
+                  {0x3f800000, 0xff800000, 0x3f800000, 0x80000000},
+                  {0x40000000, 0x3f800000, 0xc0000000, 0xc0000000}};
+    for (size_t t = 0; t < sizeof(fixups) / sizeof(fixups[0]); ++t) {
+      for (uint32_t i = 0; i < 32; ++i) {
+        rows_lanes(&r, 1)[i] = fixups[t].estimate, rows_lanes(&r, 4)[i] = fixups[t].denominator;
+        rows_lanes(&r, 2)[i] = fixups[t].numerator;
+      }
+      step(&r, "v_div_fixup_f32", level, 10, 1, 4, 2, 0);
+      assert_int_equal(rows_lanes(&r, 10)[3], fixups[t].out);
+    }
+    rows_close(&r);
+  }
+}
+
 static double read_double(rows_t* r, uint32_t reg, uint32_t lane) {
   uint64_t bits = rows_lanes(r, reg)[lane] | (uint64_t)rows_lanes(r, reg + 1)[lane] << 32;
   double value;
@@ -440,10 +484,15 @@ static void test_trig_preop(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_arithmetic),      cmocka_unit_test(test_minima),
-      cmocka_unit_test(test_three),           cmocka_unit_test(test_accuracy),
-      cmocka_unit_test(test_division_single), cmocka_unit_test(test_transcendental_specials),
-      cmocka_unit_test(test_double),          cmocka_unit_test(test_trig_preop),
+      cmocka_unit_test(test_arithmetic),
+      cmocka_unit_test(test_minima),
+      cmocka_unit_test(test_three),
+      cmocka_unit_test(test_accuracy),
+      cmocka_unit_test(test_division_single),
+      cmocka_unit_test(test_division_steps),
+      cmocka_unit_test(test_transcendental_specials),
+      cmocka_unit_test(test_double),
+      cmocka_unit_test(test_trig_preop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

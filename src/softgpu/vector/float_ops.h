@@ -170,7 +170,7 @@ VALU_INLINE FLOAT_T FLOAT_NAME(div_scale)(FLOAT_T a, FLOAT_T b, FLOAT_T c, int* 
   FLOAT_T quotient = FLOAT_NAME(abs)(c / b);
   int is_finite = b_field <= 2 * FLOAT_BIAS;
   int is_tiny_inverse = (FLOAT_NAME(abs)(b) > FLOAT_TWO_TO(FLOAT_BIAS - 1)) & is_finite;
-  int is_tiny_quotient = (quotient < least) & is_finite;
+  int is_tiny_quotient = ((quotient < least) | (c_field - b_field <= 1 - FLOAT_BIAS)) & is_finite;
   int is_zero = (b == 0) | (c == 0), is_far = c_field - b_field >= WIDE, is_denormal = b_field == 0;
   FLOAT_T for_numerator = FLOAT_NAME(bits)(a) == FLOAT_NAME(bits)(c) ? up : 1;
   FLOAT_T for_denominator = FLOAT_NAME(bits)(a) == FLOAT_NAME(bits)(b) ? up : 1;
@@ -194,15 +194,15 @@ VALU_INLINE FLOAT_T FLOAT_NAME(div_fixup)(FLOAT_T a, FLOAT_T b, FLOAT_T c) {
   int b_infinite = FLOAT_NAME(is_infinite)(b), c_infinite = FLOAT_NAME(is_infinite)(c);
   enum { FAR = FLOAT_BIAS == 127 ? -150 : -1075 };
   FLOAT_T result = FLOAT_NAME(abs)(a);
-  // Out of the format's range, whatever the steps before made of it.
-  int32_t distance = FLOAT_NAME(field)(c) - FLOAT_NAME(field)(b);
-  result = distance < FAR ? 0 : result;
-  result = distance > FLOAT_BIAS + 1 ? FLOAT_NAME(infinity)(false) : result;
+  result = FLOAT_NAME(field)(c) - FLOAT_NAME(field)(b) < FAR ? 0 : result;
+  // The steps before make a NaN of a quotient that is too large.
+  result = a != a ? FLOAT_NAME(infinity)(false) : result;
   result = (b_infinite | (c == 0)) ? 0 : result;
   result = ((b == 0) | c_infinite) ? FLOAT_NAME(infinity)(false) : result;
   result = FLOAT_NAME(with_sign)(result, sign);
   int is_invalid = ((b == 0) & (c == 0)) | (b_infinite & c_infinite);
-  result = is_invalid ? FLOAT_NAME(nan)() : result;
+  // The one NaN whose sign is set.
+  result = is_invalid ? FLOAT_NAME(with_sign)(FLOAT_NAME(nan)(), true) : result;
   result = b != b ? FLOAT_NAME(quiet)(b) : result;
   return c != c ? FLOAT_NAME(quiet)(c) : result;
 }

@@ -1,11 +1,11 @@
 // Rows of isa/amd/valu_float.def.
 #include "softgpu/vector/float_row.h"
 
-// gfx10.3: a product that is zero where an operand is, or where the clamp of lighting forbids it.
+// A product, unless the exponent of a light (b) or its guard (c) forbids it.
 VALU_INLINE float float_mullit(float a, float b, float c) {
   float least = -3.402823466e+38f;
   bool is_hidden = b == least || b == -INFINITY || b != b || !(c > 0);
-  return is_hidden ? least : float_mul_legacy_f32(a, b);
+  return is_hidden ? least : float_mul_f32(a, b);
 }
 VALU_INLINE float float_fract_f16(float x) {
   float result = float_sub_f32(x, __builtin_floorf(x));
@@ -14,7 +14,7 @@ VALU_INLINE float float_fract_f16(float x) {
 // Like float_div_fixup_f32, without its underflow.
 VALU_INLINE float float_div_fixup_f16(float a, float b, float c) {
   bool is_plain = b != 0 && c != 0 && float_abs_f32(b) < INFINITY && float_abs_f32(c) < INFINITY;
-  float signed_a = float_with_sign_f32(a, float_is_negative_f32(b) != float_is_negative_f32(c));
+  float signed_a = float_with_sign_f32(a != a ? INFINITY : a, float_is_negative_f32(b) != float_is_negative_f32(c));
   return is_plain ? signed_a : float_div_fixup_f32(a, b, c);
 }
 
