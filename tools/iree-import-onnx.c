@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "dialects/register.h"
-#include "import/import.h"
+#include "import/onnx/onnx.h"
 
 typedef struct arguments_t {
   const char *input, *output, *data_dir, *scope, *save_to;

@@ -87,6 +87,20 @@ ir_value_t* graph_window(ir_builder_t* b, ir_value_t* x, const graph_window_t* w
 bool graph_window_read(const ir_op_t* op, graph_window_t* out);
 // np.take along `axis`: result dims = x dims with `axis` replaced by the dims of indices.
 ir_value_t* graph_take(ir_builder_t* b, ir_value_t* x, ir_value_t* indices, int64_t axis, bool wrap);
+// Extremes along an axis: the largest, or the least; of equal ones the first, or the last; places are `index` elements.
+typedef struct graph_extreme_t {
+  int64_t axis, k;  // k: how many, for graph_top_k
+  bool least, last;
+  const ir_type_t* index;
+} graph_extreme_t;
+// Values without the axis, and their places.
+ir_op_t* graph_arg_reduce(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme);
+// The first k in order, and their places.
+ir_op_t* graph_top_k(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme);
+// Real and imaginary parts, transformed over the last `dims` dims: kind "fft" or "ifft".
+void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t dims);
+// Stops the program with `message` unless all of `flags` (tensor of i1) are set.
+void graph_assert(ir_builder_t* b, ir_value_t* flags, const char* message);
 // Everything else: operands, one result type, attributes.
 ir_value_t* graph_build(ir_builder_t* b, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
                         const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count);

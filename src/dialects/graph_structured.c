@@ -170,3 +170,67 @@ ir_value_t* graph_take(ir_builder_t* b, ir_value_t* x, ir_value_t* indices, int6
   const ir_type_t* type = ir_type_tensor(ctx, x->type->element, count, dims);
   return graph_build(b, GRAPH_GATHER, (ir_value_t*[]){x, indices}, 2, type, attrs, wrap ? 8 : 7);
 }
+
+ir_op_t* graph_arg_reduce(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme) {
+  int64_t dims[GRAPH_MAX_RANK];
+  int32_t rank = 0;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (i != extreme->axis) dims[rank++] = x->type->dims[i];
+  }
+  const ir_type_t* types[] = {ir_type_tensor(b->ctx, x->type->element, rank, dims),
+                              ir_type_tensor(b->ctx, extreme->index, rank, dims)};
+  ir_named_attr_t attrs[] = {{"axis", ir_attr_i64(b->ctx, extreme->axis)},
+                             {"kind", ir_attr_cstring(b->ctx, extreme->least ? "min" : "max")},
+                             {"last", ir_attr_unit(b->ctx)}};
+  return ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, GRAPH_ARG_REDUCE),
+                                      .operands = &x,
+                                      .operand_count = 1,
+                                      .result_types = types,
+                                      .result_count = 2,
+                                      .attrs = attrs,
+                                      .attr_count = extreme->last ? 3 : 2});
+}
+
+ir_op_t* graph_top_k(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme) {
+  int64_t dims[GRAPH_MAX_RANK];
+  int32_t rank = x->type->rank;
+  memcpy(dims, x->type->dims, sizeof(*dims) * (size_t)rank);
+  dims[extreme->axis] = extreme->k;
+  const ir_type_t* types[] = {ir_type_tensor(b->ctx, x->type->element, rank, dims),
+                              ir_type_tensor(b->ctx, extreme->index, rank, dims)};
+  ir_named_attr_t attrs[] = {{"axis", ir_attr_i64(b->ctx, extreme->axis)},
+                             {"k", ir_attr_i64(b->ctx, extreme->k)},
+                             {"smallest", ir_attr_unit(b->ctx)}};
+  return ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, GRAPH_TOP_K),
+                                      .operands = &x,
+                                      .operand_count = 1,
+                                      .result_types = types,
+                                      .result_count = 2,
+                                      .attrs = attrs,
+                                      .attr_count = extreme->least ? 3 : 2});
+}
+
+void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t dims) {
+  const ir_type_t* types[] = {parts[0]->type, parts[0]->type};
+  ir_named_attr_t attrs[] = {{"kind", ir_attr_cstring(b->ctx, kind)}, {"dims", ir_attr_i64(b->ctx, dims)}};
+  ir_op_t* op = ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, GRAPH_FFT),
+                                             .operands = parts,
+                                             .operand_count = 2,
+                                             .result_types = types,
+                                             .result_count = 2,
+                                             .attrs = attrs,
+                                             .attr_count = 2});
+  for (uint32_t i = 0; i < 2; ++i) parts[i] = ir_result(op, i);
+}
+
+void graph_assert(ir_builder_t* b, ir_value_t* flags, const char* message) {
+  int64_t dims[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < flags->type->rank; ++i) dims[i] = i;
+  flags = graph_reduce(b, flags, dims, (uint32_t)flags->type->rank, "and");
+  ir_named_attr_t attr = {"message", ir_attr_cstring(b->ctx, message)};
+  ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, GRAPH_ASSERT),
+                               .operands = &flags,
+                               .operand_count = 1,
+                               .attrs = &attr,
+                               .attr_count = 1});
+}

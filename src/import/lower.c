@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "import/import.h"
 #include "import/lowering.h"
+#include "import/onnx/onnx.h"
 
 // INPUT_TYPE(spelling): what --iree-input-type takes, in every spelling the documents used
 // clang-format off

@@ -7,6 +7,7 @@
 #include "dialects/builtin.h"
 #include "dialects/func.h"
 #include "dialects/util.h"
+#include "import/import.h"
 #include "import/lowering_control.h"
 
 enum { MAX_DEPTH = 128 };
@@ -384,27 +385,6 @@ static void set_signature(lowering_t* l, ir_op_t* lowered, const ir_type_t* writ
   }
 }
 
-static void copy_attrs(ir_context_t* ctx, const ir_op_t* from, ir_op_t* to) {
-  for (uint32_t i = 0; i < from->attr_count; ++i) {
-    if (strcmp(from->attrs[i].name, "function_type") != 0) {
-      ir_op_set_attr(ctx, to, from->attrs[i].name, from->attrs[i].value);
-    }
-  }
-}
-
-// Drops pure ops without uses, last to first.
-static void erase_dead(ir_block_t* block) {
-  for (ir_op_t *op = block->last, *prev; op; op = prev) {
-    prev = op->prev;
-    bool used = !ir_has_trait(op, IR_TRAIT_PURE);
-    for (uint32_t i = 0; i < op->region_count; ++i) {
-      IR_FOR_BLOCKS(inner, &op->regions[i]) erase_dead(inner);
-    }
-    for (uint32_t i = 0; i < op->result_count; ++i) used |= op->results[i].uses != NULL;
-    if (!used) ir_op_erase(op);
-  }
-}
-
 static bool lower_func(lowering_t* l, ir_op_t* func) {
   ir_block_t* body = func->regions[0].first;
   const ir_type_t* type = function_type(func);
@@ -412,7 +392,7 @@ static bool lower_func(lowering_t* l, ir_op_t* func) {
   const ir_type_t* nothing = ir_type_function(l->ctx, NULL, 0, NULL, 0);
   ir_op_t* lowered = ir_func_create(l->ctx, func->parent, func->loc, ir_op_string(func, "sym_name", ""), nothing);
   ir_op_move_before(lowered, func);
-  copy_attrs(l->ctx, func, lowered);
+  import_copy_attrs(l->ctx, func, lowered);
   clear_data(func);
   ir_block_t* entry = lowered->regions[0].first;
   l->b = ir_builder_at_end(l->ctx, entry);
@@ -428,7 +408,7 @@ static bool lower_func(lowering_t* l, ir_op_t* func) {
   l->b.loc = body->last->loc;
   if (!build_return(l, func, type, results, count, &list)) return false;
   set_signature(l, lowered, type, &list);
-  erase_dead(entry);
+  import_erase_dead(entry);
   func->data = lowered;
   return true;
 }

@@ -124,26 +124,13 @@ bool lower_build_while(lowering_t* l, const ir_loc_t* loc, const lower_value_t* 
 
 bool lower_top_k(lower_op_t* n, ir_value_t* x, int64_t k, bool smallest) {
   const ir_type_t* type = x->type;
-  int64_t axis = type->rank - 1, dims[GRAPH_MAX_RANK];
+  int64_t axis = type->rank - 1;
   if (!ir_type_is_tensor(type) || axis < 0) return lower_unsupported(n, "tensors with a dimension are");
   if (k < 0 || (type->dims[axis] != IR_DYNAMIC && k > type->dims[axis])) {
     return lower_error(n, "takes %lld of %lld elements", (long long)k, (long long)type->dims[axis]);
   }
-  memcpy(dims, type->dims, sizeof(*dims) * (size_t)type->rank);
-  dims[axis] = k;
   const ir_type_t* index = lower_element(n->ctx, ir_type_scalar(lower_out_type(n, 1)));
-  const ir_type_t* types[2] = {ir_type_tensor(n->ctx, type->element, type->rank, dims),
-                               ir_type_tensor(n->ctx, index, type->rank, dims)};
-  ir_named_attr_t attrs[3] = {
-      {"axis", ir_attr_i64(n->ctx, axis)}, {"k", ir_attr_i64(n->ctx, k)}, {"smallest", ir_attr_unit(n->ctx)}};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_TOP_K),
-                         .operands = &x,
-                         .operand_count = 1,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = smallest ? 3 : 2};
-  ir_op_t* op = ir_build(n->b, &state);
+  ir_op_t* op = graph_top_k(n->b, x, &(graph_extreme_t){.axis = axis, .k = k, .least = smallest, .index = index});
   for (uint32_t i = 0; i < 2; ++i) n->out[i].v = ir_result(op, i);
   return true;
 }

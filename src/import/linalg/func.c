@@ -79,13 +79,8 @@ static bool lower_store(lower_op_t* n) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool lower_assert(lower_op_t* n) {
-  ir_named_attr_t attr = {"message", ir_attr_cstring(n->ctx, ir_op_string(n->op, "msg", "assertion failed"))};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_ASSERT),
-                         .operands = n->in,
-                         .operand_count = 1,
-                         .attrs = &attr,
-                         .attr_count = 1};
-  return ir_build(n->b, &state) != NULL;
+  graph_assert(n->b, n->in[0], ir_op_string(n->op, "msg", "assertion failed"));
+  return true;
 }
 
 // Values that are not to be fused with what uses them.

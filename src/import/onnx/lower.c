@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/import.h"
 #include "import/onnx/onnx.h"
 
 enum { MAX_DEPTH = 64, MAX_OPS = 1 << 21 };  // of regions and calls; of ops with calls expanded
@@ -277,36 +278,13 @@ static bool lower_arguments(onnx_lowering_t* l, ir_op_t* func, ir_block_t* body,
   return true;
 }
 
-static void copy_attrs(ir_context_t* ctx, const ir_op_t* from, ir_op_t* to) {
-  for (uint32_t i = 0; i < from->attr_count; ++i) {
-    const char* name = from->attrs[i].name;
-    if (strcmp(name, "function_type") != 0) ir_op_set_attr(ctx, to, name, from->attrs[i].value);
-  }
-}
-
-// Drops pure ops without uses, last to first: shape computations that became constants.
-static void erase_dead(ir_block_t* block) {
-  for (ir_op_t *op = block->last, *prev; op; op = prev) {
-    prev = op->prev;
-    bool used = !ir_has_trait(op, IR_TRAIT_PURE);
-    for (uint32_t i = 0; i < op->region_count; ++i) {
-      IR_FOR_BLOCKS(inner, &op->regions[i]) erase_dead(inner);
-    }
-    for (uint32_t i = 0; i < op->result_count; ++i) {
-      used |= op->results[i].uses != NULL;
-      op->results[i].data = NULL;
-    }
-    if (!used) ir_op_erase(op);
-  }
-}
-
 static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   arena_t* arena = ir_context_arena(ctx);
   ir_block_t* body = func->regions[0].first;
   const ir_type_t* type = ir_type_function(ctx, NULL, 0, NULL, 0);
   ir_op_t* lowered = ir_func_create(ctx, func->parent, func->loc, ir_op_string(func, "sym_name", ""), type);
   ir_op_move_before(lowered, func);
-  copy_attrs(ctx, func, lowered);
+  import_copy_attrs(ctx, func, lowered);
   ir_block_t* entry = lowered->regions[0].first;
   onnx_lowering_t l = {.ctx = ctx, .b = ir_builder_at_end(ctx, entry)};
   l.b.loc = func->loc;
@@ -335,7 +313,7 @@ static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   ir_build(&l.b, &state);
   type = ir_type_function(ctx, inputs, body->arg_count, outputs, count);
   ir_op_set_attr(ctx, lowered, "function_type", ir_attr_type(ctx, type));
-  erase_dead(entry);
+  import_erase_dead(entry);
   return true;
 }
 

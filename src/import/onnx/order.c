@@ -23,27 +23,16 @@ bool onnx_lower_cum_prod(onnx_node_t* n) { return running(n, "mul"); }
 // Unsigned integers are sorted as signed ones with the top bit flipped, and flipped back.
 bool onnx_lower_top_k(onnx_node_t* n) {
   onnx_value_t in = n->in[0];
-  int64_t axis = onnx_int(n, "axis", -1), k, dims[ONNX_MAX_RANK];
+  int64_t axis = onnx_int(n, "axis", -1), k;
   uint32_t count;
   if (!onnx_check_axis(n, &axis, onnx_rank(in)) || !onnx_const_ints(n, 1, &k, 1, &count)) return false;
   int64_t size = onnx_dim_size(in, (int32_t)axis);
   if (count != 1 || k < 0 || (size != IR_DYNAMIC && k > size)) return onnx_error(n, "k does not fit the input");
   if (onnx_is_bool(in)) return onnx_error(n, "booleans have no order");
   ir_value_t* x = onnx_ordered(n, in);
-  memcpy(dims, x->type->dims, sizeof(int64_t) * (size_t)x->type->rank);
-  dims[axis] = k;
-  const ir_type_t* types[] = {ir_type_tensor(n->ctx, x->type->element, x->type->rank, dims),
-                              ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), x->type->rank, dims)};
-  ir_named_attr_t attrs[] = {
-      {"axis", ir_attr_i64(n->ctx, axis)}, {"k", ir_attr_i64(n->ctx, k)}, {"smallest", ir_attr_unit(n->ctx)}};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_TOP_K),
-                         .operands = &x,
-                         .operand_count = 1,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = onnx_int(n, "largest", 1) ? 2 : 3};
-  ir_op_t* op = ir_build(n->b, &state);
+  graph_extreme_t extreme = {
+      .axis = axis, .k = k, .least = !onnx_int(n, "largest", 1), .index = ir_type_int(n->ctx, 64)};
+  ir_op_t* op = graph_top_k(n->b, x, &extreme);
   n->out[0] = onnx_value(onnx_ordered(n, onnx_value(ir_result(op, 0), in.element)), in.element);
   if (onnx_wants(n, 1)) n->out[1] = onnx_value(ir_result(op, 1), onnx_si64(n->ctx));
   return true;

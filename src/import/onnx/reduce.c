@@ -157,47 +157,32 @@ ir_value_t* onnx_ordered(onnx_node_t* n, onnx_value_t x) {
 }
 
 // The index (i64) of the extreme along an axis, which disappears.
-static ir_value_t* arg_reduce(onnx_node_t* n, ir_value_t* x, int64_t axis, const char* kind, bool last) {
-  int64_t dims[ONNX_MAX_RANK];
-  int32_t count = 0;
-  for (int32_t i = 0; i < x->type->rank; ++i) {
-    if (i != axis) dims[count++] = x->type->dims[i];
-  }
-  const ir_type_t* types[] = {ir_type_tensor(n->ctx, x->type->element, count, dims),
-                              ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), count, dims)};
-  ir_named_attr_t attrs[] = {
-      {"axis", ir_attr_i64(n->ctx, axis)}, {"kind", ir_attr_cstring(n->ctx, kind)}, {"last", ir_attr_unit(n->ctx)}};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_ARG_REDUCE),
-                         .operands = &x,
-                         .operand_count = 1,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = last ? 3 : 2};
-  return ir_result(ir_build(n->b, &state), 1);
+static ir_value_t* arg_reduce(onnx_node_t* n, ir_value_t* x, int64_t axis, bool least, bool last) {
+  graph_extreme_t extreme = {.axis = axis, .least = least, .last = last, .index = ir_type_int(n->ctx, 64)};
+  return ir_result(graph_arg_reduce(n->b, x, &extreme), 1);
 }
 
-static bool arg_extreme(onnx_node_t* n, const char* kind) {
+static bool arg_extreme(onnx_node_t* n, bool least) {
   int64_t axis = onnx_int(n, "axis", 0);
   onnx_dim_t dims[ONNX_MAX_RANK];
   if (!onnx_check_axis(n, &axis, onnx_rank(n->in[0]))) return false;
   ir_value_t* x = onnx_ordered(n, n->in[0]);
-  ir_value_t* y = arg_reduce(n, x, axis, kind, onnx_int(n, "select_last_index", 0) != 0);
+  ir_value_t* y = arg_reduce(n, x, axis, least, onnx_int(n, "select_last_index", 0) != 0);
   if (onnx_int(n, "keepdims", 1)) {
     for (int32_t i = 0; i < x->type->rank; ++i) dims[i] = i == axis ? onnx_dim_of(1) : onnx_dim(n, x, i);
     y = onnx_reshape(n, y, x->type->rank, dims);
   }
   return onnx_return(n, y, onnx_si64(n->ctx));
 }
-bool onnx_lower_arg_max(onnx_node_t* n) { return arg_extreme(n, "max"); }
-bool onnx_lower_arg_min(onnx_node_t* n) { return arg_extreme(n, "min"); }
+bool onnx_lower_arg_max(onnx_node_t* n) { return arg_extreme(n, false); }
+bool onnx_lower_arg_min(onnx_node_t* n) { return arg_extreme(n, true); }
 
 // 1 at the first maximum along the axis, 0 elsewhere.
 bool onnx_lower_hardmax(onnx_node_t* n) {
   int64_t axis, others[ONNX_MAX_RANK];
   if (!softmax_axis(n, &axis)) return false;
   ir_value_t* x = n->in[0].v;
-  ir_value_t* first = arg_reduce(n, x, axis, "max", false);
+  ir_value_t* first = arg_reduce(n, x, axis, false, false);
   for (int32_t i = 0, count = 0; i < x->type->rank; ++i) {
     if (i != axis) others[count++] = i;
   }

@@ -37,19 +37,9 @@ static ir_value_t* fit_length(onnx_node_t* n, ir_value_t* x, int64_t length) {
 }
 
 static spectrum_t transform(onnx_node_t* n, spectrum_t s, bool inverse) {
-  const ir_type_t* types[] = {s.re->type, s.re->type};
-  ir_value_t* operands[] = {s.re, s.im};
-  ir_named_attr_t attrs[] = {{"kind", ir_attr_cstring(n->ctx, inverse ? "ifft" : "fft")},
-                             {"dims", ir_attr_i64(n->ctx, 1)}};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_FFT),
-                         .operands = operands,
-                         .operand_count = 2,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = 2};
-  ir_op_t* op = ir_build(n->b, &state);
-  return (spectrum_t){ir_result(op, 0), ir_result(op, 1)};
+  ir_value_t* parts[] = {s.re, s.im};
+  graph_fft(n->b, parts, inverse ? "ifft" : "fft", 1);
+  return (spectrum_t){parts[0], parts[1]};
 }
 
 // The whole spectrum of a real signal from its first half: the rest is its mirror image, conjugated.

@@ -55,8 +55,8 @@ static bool write_hex(writer_t* w, const unsigned char* data, size_t size) {
 
 // Names are identifiers: onnx_tensor_attr makes them so.
 static bool write_resource(writer_t* w, const ir_attr_t* attr, bool last) {
-  return fprintf(w->file, "      %s: \"0x08000000", attr->resource) > 0 && write_hex(w, ir_attr_data(attr), attr->size) &&
-         fputs(last ? "\"\n" : "\",\n", w->file) >= 0;
+  return fprintf(w->file, "      %s: \"0x08000000", attr->resource) > 0 &&
+         write_hex(w, ir_attr_data(attr), attr->size) && fputs(last ? "\"\n" : "\",\n", w->file) >= 0;
 }
 
 bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file,

@@ -143,17 +143,8 @@ static bool shape_assertion(lower_op_t* n) {
   if (n->op->operand_count < 1 || n->op->result_count || !n->in[0] || !lower_is_bool(n->in[0]->type)) {
     return lower_unsupported(n, "a condition of type i1 is");
   }
-  ir_value_t* flag = lower_as_tensor(n->b, n->in[0]);
-  int64_t dims[GRAPH_MAX_RANK];
-  for (int32_t i = 0; i < flag->type->rank; ++i) dims[i] = i;
-  flag = graph_reduce(n->b, flag, dims, (uint32_t)flag->type->rank, "and");
-  ir_named_attr_t attr = {"message", ir_attr_cstring(n->ctx, ir_op_string(n->op, "error_message", "shape assertion"))};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_ASSERT),
-                         .operands = &flag,
-                         .operand_count = 1,
-                         .attrs = &attr,
-                         .attr_count = 1};
-  return ir_build(n->b, &state) != NULL;
+  graph_assert(n->b, lower_as_tensor(n->b, n->in[0]), ir_op_string(n->op, "error_message", "shape assertion"));
+  return true;
 }
 
 bool stablehlo_lower_custom_call(lower_op_t* n) {

@@ -44,18 +44,9 @@ typedef struct spectrum_t {
 } spectrum_t;
 
 static spectrum_t transform(lower_op_t* n, spectrum_t x, const char* kind, uint32_t dims) {
-  ir_named_attr_t attrs[2] = {{"kind", ir_attr_cstring(n->ctx, kind)}, {"dims", ir_attr_i64(n->ctx, dims)}};
-  const ir_type_t* types[2] = {x.re->type, x.re->type};
-  ir_value_t* operands[2] = {x.re, x.im};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_FFT),
-                         .operands = operands,
-                         .operand_count = 2,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = 2};
-  ir_op_t* op = ir_build(n->b, &state);
-  return (spectrum_t){ir_result(op, 0), ir_result(op, 1)};
+  ir_value_t* parts[] = {x.re, x.im};
+  graph_fft(n->b, parts, kind, dims);
+  return (spectrum_t){parts[0], parts[1]};
 }
 
 // x[.., first : first + size] along `dim`.

@@ -88,19 +88,9 @@ static bool lower_arg_reduce(lower_op_t* n, const int64_t* dims, uint32_t count,
   for (int variant = 0; variant < 4; ++variant) {
     bool least = variant & 1, last = variant & 2;
     if (!lower_is_identity(least ? "min" : "max", n->in[2]) || !chooses(&probe, least ? -1 : 1, last)) continue;
-    ir_named_attr_t attrs[3] = {{"axis", ir_attr_i64(n->ctx, dims[0])},
-                                {"kind", ir_attr_cstring(n->ctx, least ? "min" : "max")},
-                                {"last", ir_attr_unit(n->ctx)}};
-    const ir_type_t* types[2];
-    for (uint32_t i = 0; i < 2; ++i) types[i] = lower_type(n->ctx, lower_out_type(n, i));
-    ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_ARG_REDUCE),
-                           .operands = n->in,
-                           .operand_count = 1,
-                           .result_types = types,
-                           .result_count = 2,
-                           .attrs = attrs,
-                           .attr_count = last ? 3 : 2};
-    ir_op_t* op = ir_build(n->b, &state);
+    const ir_type_t* index = ir_type_scalar(lower_type(n->ctx, lower_out_type(n, 1)));
+    graph_extreme_t extreme = {.axis = dims[0], .least = least, .last = last, .index = index};
+    ir_op_t* op = graph_arg_reduce(n->b, n->in[0], &extreme);
     for (uint32_t i = 0; i < 2; ++i) n->out[i].v = ir_result(op, i);
     return *done = true;
   }

@@ -273,43 +273,15 @@ bool tosa_lower_fully_connected(lower_op_t* n) {
 
 bool tosa_lower_argmax(lower_op_t* n) {
   ir_value_t* x = n->in[0];
-  int64_t axis = ir_op_int(n->op, "axis", -1), dims[GRAPH_MAX_RANK];
-  int32_t rank = 0;
+  int64_t axis = ir_op_int(n->op, "axis", -1);
   if (n->op->operand_count != 1 || !ir_type_is_tensor(x->type) || axis < 0 || axis >= x->type->rank) {
     return lower_error(n, "axis %lld is out of range", (long long)axis);
-  }
-  for (int32_t i = 0; i < x->type->rank; ++i) {
-    if (i != axis) dims[rank++] = x->type->dims[i];
   }
   if (lower_is_float(x->type) && strcmp(tosa_word(n, "nan_mode"), "IGNORE") == 0) {
     x = graph_select(n->b, graph_unary(n->b, SCALAR_is_nan, x), lower_number_like(n, x, -INFINITY), x);
   }
-  ir_named_attr_t attrs[2] = {{"axis", ir_attr_i64(n->ctx, axis)}, {"kind", ir_attr_cstring(n->ctx, "max")}};
-  const ir_type_t* types[2] = {ir_type_tensor(n->ctx, x->type->element, rank, dims),
-                               ir_type_tensor(n->ctx, result_element(n), rank, dims)};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_ARG_REDUCE),
-                         .operands = &x,
-                         .operand_count = 1,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = 2};
-  return lower_return(n, ir_result(ir_build(n->b, &state), 1));
-}
-
-static ir_op_t* transform(lower_op_t* n, ir_value_t* re, ir_value_t* im, bool inverse) {
-  ir_named_attr_t attrs[2] = {{"kind", ir_attr_cstring(n->ctx, inverse ? "ifft" : "fft")},
-                              {"dims", ir_attr_i64(n->ctx, 2)}};
-  const ir_type_t* types[2] = {re->type, re->type};
-  ir_value_t* operands[2] = {re, im};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_FFT),
-                         .operands = operands,
-                         .operand_count = 2,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = 2};
-  return ir_build(n->b, &state);
+  graph_extreme_t extreme = {.axis = axis, .index = result_element(n)};
+  return lower_return(n, ir_result(graph_arg_reduce(n->b, x, &extreme), 1));
 }
 
 static bool check_signal(lower_op_t* n) {
@@ -323,11 +295,11 @@ bool tosa_lower_fft2d(lower_op_t* n) {
   bool inverse = ir_op_flag(n->op, "inverse");
   if (!check_signal(n)) return false;
   if (n->in[1]->type != n->in[0]->type) return lower_error(n, "needs two operands of one type");
-  ir_op_t* op = transform(n, n->in[0], n->in[1], inverse);
+  ir_value_t* parts[2] = {n->in[0], n->in[1]};
+  graph_fft(n->b, parts, inverse ? "ifft" : "fft", 2);
   double count = (double)(n->in[0]->type->dims[1] * n->in[0]->type->dims[2]);
   for (uint32_t i = 0; i < 2; ++i) {
-    ir_value_t* part = ir_result(op, i);
-    n->out[i].v = inverse ? lower_with_number(n, SCALAR_mul, part, count) : part;
+    n->out[i].v = inverse ? lower_with_number(n, SCALAR_mul, parts[i], count) : parts[i];
   }
   return true;
 }
@@ -336,7 +308,8 @@ bool tosa_lower_rfft2d(lower_op_t* n) {
   if (!check_signal(n)) return false;
   const int64_t *dims = n->in[0]->type->dims, zeros[3] = {0}, ones[3] = {1, 1, 1};
   int64_t sizes[3] = {dims[0], dims[1], dims[2] / 2 + 1};
-  ir_op_t* op = transform(n, n->in[0], lower_number_like(n, n->in[0], 0), false);
-  for (uint32_t i = 0; i < 2; ++i) n->out[i].v = graph_slice(n->b, ir_result(op, i), zeros, sizes, ones);
+  ir_value_t* parts[2] = {n->in[0], lower_number_like(n, n->in[0], 0)};
+  graph_fft(n->b, parts, "fft", 2);
+  for (uint32_t i = 0; i < 2; ++i) n->out[i].v = graph_slice(n->b, parts[i], zeros, sizes, ones);
   return true;
 }

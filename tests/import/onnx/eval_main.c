@@ -9,7 +9,7 @@
 
 #include "dialects/evaluate.h"
 #include "dialects/register.h"
-#include "import/import.h"
+#include "import/onnx/onnx.h"
 #include "npy.h"
 
 static ir_op_t* load(ir_context_t* ctx, const char* path, onnx_files_t* files) {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 // clang-format on
-#include "import/import.h"
+#include "import/onnx/onnx.h"
 
 #include <stdio.h>
 #include <stdlib.h>

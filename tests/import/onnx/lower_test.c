@@ -11,7 +11,7 @@
 
 #include "dialects/evaluate.h"
 #include "dialects/register.h"
-#include "import/import.h"
+#include "import/onnx/onnx.h"
 
 typedef struct fixture_t {
   ir_context_t* ctx;
