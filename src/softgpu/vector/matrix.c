@@ -180,7 +180,8 @@ typedef struct matrix_row_t {
   uint32_t shift;  // of 16-bit results: in one half of a register (gfx11), or two to a register (gfx12)
 } matrix_row_t;
 
-static matrix_row_t find_row(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t block, uint32_t r) {
+static inline matrix_row_t find_row(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t block,
+                                    uint32_t r) {
   const operand_t* c = s->is_sparse ? &inst->dst[0] : &inst->src[2];
   uint32_t reg, lane;
   matrix_row_t row = {.count = s->n};
@@ -199,8 +200,13 @@ static matrix_row_t find_row(const wave_t* w, const inst_t* inst, const matrix_s
   return row;
 }
 
+// Sixteen lanes at a time: no call of memcpy.
+static inline void copy_row(void* to, const void* from, uint32_t lanes) {
+  for (uint32_t i = 0; i < lanes; i += 16) memcpy((uint32_t*)to + i, (const uint32_t*)from + i, 64);
+}
+
 // C as floats; integers are added at the end.
-static void load_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, float* out) {
+static inline void load_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, float* out) {
   if (s->d == I32) {
     memset(out, 0, row->count * 4);
   } else if (!row->from) {
@@ -208,7 +214,7 @@ static void load_row(const inst_t* inst, const matrix_shape_t* s, const matrix_r
     float value = s->d == F32 ? float_from_f32(row->constant) : float_of_half(row->constant & 0xffff);
     for (uint32_t j = 0; j < row->count; ++j) out[j] = value;
   } else if (s->d == F32) {
-    memcpy(out, row->from, row->count * 4);
+    copy_row(out, row->from, row->count);
   } else if (s->d == F16) {
     uint32_t halves[16];
     for (uint32_t j = 0; j < 16; ++j) halves[j] = row->from[j] >> row->shift & 0xffff;
@@ -223,9 +229,9 @@ static void load_row(const inst_t* inst, const matrix_shape_t* s, const matrix_r
   }
 }
 
-static void store_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, const float* sum) {
+static inline void store_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, const float* sum) {
   if (s->d == F32) {
-    memcpy(row->to, sum, row->count * 4);
+    copy_row(row->to, sum, row->count);
   } else if (s->d == I32) {
     for (uint32_t j = 0; j < row->count; ++j) {
       int64_t value = (int64_t)(int32_t)sum[j] + (int32_t)(row->from ? row->from[j] : row->constant);
