@@ -246,6 +246,70 @@ static void test_half_arithmetic(void** state) {
   }
 }
 
+// Some lanes, with denormals and flushed: the two ways that packed rows go.
+static void test_packed_lanes(void** state) {
+  for (int level = 2; level <= rows_levels(); ++level) {
+    rows_t r;
+    rows_open(&r, 64, 9, 4, 2);
+    for (uint32_t flushes = 0; flushes < 2; ++flushes) {
+      rows_set_mode(&r, flushes ? 0x230 : 0x2f0);
+      wave_set_mask(&r.wave, SREG_EXEC, 0xf0f0123456789abcu);
+      for (uint32_t i = 0; i < 64; ++i) {
+        rows_lanes(&r, 16)[i] = 0x00013c00 + (i << 16), rows_lanes(&r, 32)[i] = 0x80004000;
+        rows_lanes(&r, 48)[i] = 0x00003c00, rows_lanes(&r, 0)[i] = rows_lanes(&r, 1)[i] = 0x12345678;
+      }
+      rows_make(&r, "v_pk_add_f16", level, 0, 2);
+      rows_run(&r);
+      rows_make(&r, "v_pk_fma_f16", level, 1, 3);
+      r.inst.src[1] = (operand_t){.kind = OPERAND_SGPR, .index = 7, .dwords = 1};
+      r.wave.sgpr[7] = 0x3c004000;
+      rows_run(&r);
+      for (uint32_t i = 0; i < 64; ++i) {
+        bool active = wave_exec(&r.wave) >> i & 1;
+        uint32_t small = flushes ? 0 : 1 + i;
+        check_bits(&r, i, rows_lanes(&r, 0)[i], active ? small << 16 | 0x4200 : 0x12345678);
+        check_bits(&r, i, rows_lanes(&r, 1)[i], active ? small << 16 | 0x4200 : 0x12345678);
+      }
+    }
+    rows_close(&r);
+  }
+}
+
+typedef struct half_case_t {
+  const char* name;
+  long double (*exact)(long double);
+} half_case_t;
+static long double exact_rcp(long double x) { return 1 / x; }
+static long double exact_rsq(long double x) { return 1 / sqrtl(x); }
+
+// All numbers of f16: nearest, or next to it.
+static void test_half_functions(void** state) {
+  static const half_case_t cases[] = {{"v_exp_f16", exp2l},     {"v_log_f16", log2l},    {"v_rcp_f16", exact_rcp},
+                                      {"v_rsq_f16", exact_rsq}, {"v_sqrt_f16", sqrtl},   {"v_floor_f16", floorl},
+                                      {"v_ceil_f16", ceill},    {"v_trunc_f16", truncl}, {"v_rndne_f16", rintl}};
+  for (int level = 2; level <= rows_levels(); ++level) {
+    rows_t r;
+    rows_open(&r, 32, 11, 0, 0);
+    for (size_t t = 0; t < sizeof(cases) / sizeof(cases[0]); ++t) {
+      rows_make(&r, cases[t].name, level, 0, 1);
+      for (uint32_t base = 0; base < 65536; base += 32) {
+        for (uint32_t i = 0; i < 32; ++i) rows_lanes(&r, 16)[i] = base + i, rows_lanes(&r, 0)[i] = 0;
+        rows_run(&r);
+        for (uint32_t i = 0; i < 32; ++i) {
+          uint32_t got = rows_lanes(&r, 0)[i];
+          long double want = cases[t].exact(half_value(base + i));
+          uint32_t nearest = small_float_encode(SMALL_F16, (double)want);
+          bool is_near = t < 5 ? got - nearest + 1 <= 2 : got == nearest;
+          if (isnan(want) ? !is_half_nan(got) : !is_near) {
+            fail_msg("%s level %d of %04x gives %04x, not %04x", cases[t].name, level, base + i, got, nearest);
+          }
+        }
+      }
+    }
+    rows_close(&r);
+  }
+}
+
 static void test_mix_and_dot(void** state) {
   for (int level = 2; level <= rows_levels(); ++level) {
     rows_t r;
@@ -294,8 +358,10 @@ static void test_mix_and_dot(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_halves), cmocka_unit_test(test_packs),       cmocka_unit_test(test_integers),
-      cmocka_unit_test(test_bytes),  cmocka_unit_test(test_mix_and_dot), cmocka_unit_test(test_half_arithmetic),
+      cmocka_unit_test(test_halves),       cmocka_unit_test(test_packs),
+      cmocka_unit_test(test_integers),     cmocka_unit_test(test_bytes),
+      cmocka_unit_test(test_mix_and_dot),  cmocka_unit_test(test_half_arithmetic),
+      cmocka_unit_test(test_packed_lanes), cmocka_unit_test(test_half_functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
