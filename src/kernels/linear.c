@@ -233,13 +233,40 @@ void linear_divide(kernel_build_t* k, linear_t x, int64_t d, linear_t* quotient,
 // Materialising
 //===----------------------------------------------------------------------------------------------------------------===
 
-enum { MEMO_SLOTS = 1024 };
+typedef struct memo_slot_t {
+  uint32_t code;
+  ir_value_t *x, *y, *result;  // no result: free
+} memo_slot_t;
+
+// Open addressing. Addresses decide where a key is, never whether it is found: kernels do not depend on them.
 struct kernel_memo_t {
-  struct {
-    uint32_t code;
-    ir_value_t *x, *y, *result;
-  } slots[MEMO_SLOTS];
+  memo_slot_t* slots;
+  uint32_t capacity, count;  // capacity: a power of two
 };
+
+static memo_slot_t* memo_slot(const kernel_memo_t* memo, uint32_t code, const ir_value_t* x, const ir_value_t* y) {
+  uint64_t hash =
+      ((uintptr_t)x * 0x9e3779b97f4a7c15ull) ^ ((uintptr_t)y * 0xff51afd7ed558ccdull) ^ (uint64_t)code << 40;
+  for (uint32_t at = (uint32_t)(hash >> 20);; ++at) {
+    memo_slot_t* slot = &memo->slots[at & (memo->capacity - 1)];
+    if (!slot->result || (slot->code == code && slot->x == x && slot->y == y)) return slot;
+  }
+}
+
+// The slot of a key, free or not, in a memo with room for one more.
+static memo_slot_t* memo_find(kernel_build_t* k, uint32_t code, const ir_value_t* x, const ir_value_t* y) {
+  if (!k->memo) k->memo = ARENA_NEW(ir_context_arena(k->ctx), kernel_memo_t);
+  kernel_memo_t old = *k->memo;
+  if (2 * (old.count + 1) > old.capacity) {
+    k->memo->capacity = old.capacity ? 2 * old.capacity : 256;
+    k->memo->slots = ARENA_ARRAY(ir_context_arena(k->ctx), memo_slot_t, k->memo->capacity);
+    for (uint32_t i = 0; i < old.capacity; ++i) {
+      const memo_slot_t* slot = &old.slots[i];
+      if (slot->result) *memo_slot(k->memo, slot->code, slot->x, slot->y) = *slot;
+    }
+  }
+  return memo_slot(k->memo, code, x, y);
+}
 
 static ir_block_t* block_of(const ir_value_t* value) { return value->def ? value->def->parent : value->block; }
 
@@ -267,22 +294,15 @@ static ir_builder_t builder_at_depth(const kernel_build_t* k, int depth) {
 
 // Pure op over index values, once per place: found again when made before in an enclosing block.
 static ir_value_t* memo_binary(kernel_build_t* k, ir_builder_t* at, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
-  if (!k->memo) k->memo = ARENA_NEW(ir_context_arena(k->ctx), kernel_memo_t);
-  uint64_t hash = ((uintptr_t)x * 0x9e3779b97f4a7c15ull) ^ ((uintptr_t)y * 0xff51afd7ed558ccdull) ^ (uint64_t)fn << 40;
-  uint32_t slot = (uint32_t)(hash >> 20) % MEMO_SLOTS;
-  if (k->memo->slots[slot].result && k->memo->slots[slot].code == (uint32_t)fn && k->memo->slots[slot].x == x &&
-      k->memo->slots[slot].y == y && encloses(block_of(k->memo->slots[slot].result), at->block)) {
-    ir_value_t* found = k->memo->slots[slot].result;
-    if (block_of(found) != at->block || !at->before || !found->def || ir_op_is_before(found->def, at->before)) {
-      return found;
-    }
+  memo_slot_t* slot = memo_find(k, (uint32_t)fn, x, y);
+  ir_value_t* found = slot->result;
+  if (found && encloses(block_of(found), at->block) &&
+      (block_of(found) != at->block || !at->before || !found->def || ir_op_is_before(found->def, at->before))) {
+    return found;
   }
-  ir_value_t* result = kernel_binary(at, fn, x, y);
-  k->memo->slots[slot].code = (uint32_t)fn;
-  k->memo->slots[slot].x = x;
-  k->memo->slots[slot].y = y;
-  k->memo->slots[slot].result = result;
-  return result;
+  k->memo->count += !found;
+  *slot = (memo_slot_t){(uint32_t)fn, x, y, kernel_binary(at, fn, x, y)};
+  return slot->result;
 }
 
 // Constants are values too; one per kernel, at its start.
