@@ -56,10 +56,8 @@ static const inst_t* run_checked(wave_t* w, const inst_t* inst) {
   }
   bool checks = w->launch->checks != 0;
   if (checks && (!check_before(w, inst) || (second && !check_before(w, second)))) return NULL;
-  uint32_t phase = w->group->barrier_phase;
   const inst_t* next = inst->run(w, inst);
   if (!checks) return next;
-  if (w->group->barrier_phase != phase) check_barrier(w->group);
   if (w->state == WAVE_FAULTED) return NULL;
   check_after(w, inst);
   if (second) check_after(w, second);

@@ -39,7 +39,6 @@ typedef struct launch_t {
   uint64_t next_group;    // atomic: groups below it have been begun
   uint32_t helpers;       // worker threads at it (execute.c's lock)
   struct launch_t* next;  // launches that workers may join
-  struct check_launch_t* check;
 } launch_t;
 
 typedef struct group_t {
@@ -148,11 +147,11 @@ bool check_memory(wave_t* wave, const inst_t* inst, check_space_t space, uint32_
 
 // Tables of rows, for decode.c. The vector ones exist once for each level of vector instructions of the host.
 #define WAVE_SCALAR_TABLES(TABLE) TABLE(salu_table) TABLE(control_table) TABLE(smem_table)
-#define WAVE_VECTOR_TABLES(TABLE)                                                                                \
-  TABLE(valu_integer_table)                                                                                      \
-  TABLE(valu_compare_table)                                                                                      \
-  TABLE(valu_float_table)                                                                                        \
-  TABLE(valu_convert_table) TABLE(valu_lane_table) TABLE(valu_packed_table) TABLE(matrix_table) TABLE(lds_table) \
-      TABLE(memory_table)
+#define WAVE_VECTOR_TABLES(TABLE) \
+  TABLE(valu_integer_table)       \
+  TABLE(valu_compare_table)       \
+  TABLE(valu_float_table)         \
+  TABLE(valu_convert_table) TABLE(valu_packed_float_table)       \
+  TABLE(valu_lane_table) TABLE(valu_packed_table) TABLE(matrix_table) TABLE(lds_table) TABLE(memory_table)
 
 #endif  // IREE_C_SOFTGPU_WAVE_H_

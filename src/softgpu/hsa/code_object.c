@@ -199,7 +199,7 @@ static bool relocate(const code_object_t* o, const Elf64_Rela* r, uint8_t* image
   uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info), size = 8;
   uint64_t index = ELF64_R_SYM(r->r_info), symbol = 0;
   if (type != RELOC_ABS64 && type != RELOC_REL64 && type != RELOC_RELATIVE64) size = 4;
-  if (r->r_offset > o->image_size - size || index >= o->symbol_count) {
+  if (o->image_size < size || r->r_offset > o->image_size - size || index >= o->symbol_count) {
     return refuse(message, "a relocation is outside the image");
   }
   if (index) {

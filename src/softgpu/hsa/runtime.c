@@ -173,7 +173,6 @@ static void print_stats(const agent_t* agent) {
 
 static void close_runtime(void) {
   async_stop();
-  copy_stop();
   queue_close_all();
   for (uint32_t i = 0; i < runtime.agent_count; ++i) {
     agent_t* agent = &runtime.agents[i];

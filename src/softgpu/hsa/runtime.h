@@ -85,9 +85,7 @@ void signal_notify(void);
 // queue.c
 void queue_close_all(void);
 
-// copy.c: the thread that does asynchronous copies stops.
-void copy_stop(void);
-// async.c likewise for handlers of signals.
+// async.c: the thread of asynchronous copies and handlers stops.
 void async_stop(void);
 
 uint64_t runtime_timestamp(void);  // nanoseconds

@@ -28,7 +28,7 @@
     valu_t v;                                                                                             \
     valu_begin(w, inst, VALU_SHAPE(D, D, D, NONE), &v);                                                   \
     const valu_io_t io = v.io;                                                                            \
-    const uint32_t* old = w->vgpr + inst->dst[0].offset;                                                  \
+    const uint32_t* old = io.old;                                                                         \
     VALU_LANES(VALU_LOAD_##D(a, 0) VALU_LOAD_##D(b, 1) FLOAT_LOAD_OLD_##D(c) VALU_STORE_##D(__VA_ARGS__)) \
     valu_end(w, inst, VALU_SHAPE(D, D, D, NONE), &v);                                                     \
     return inst + 1;                                                                                      \

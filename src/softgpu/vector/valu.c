@@ -255,6 +255,9 @@ static double modified_double(const wave_t* w, uint32_t flags, double x) {
 
 static void modify_output(const wave_t* w, uint32_t flags, uint32_t kind, uint32_t* d) {
   uint32_t* high = d + WAVE_MAX_LANES;
+  // The hardware ignores a multiplication in IEEE mode, and where results may be denormal.
+  bool is_single = kind == VALU_KIND_SINGLE || kind == VALU_KIND_PAIR_SINGLE;
+  if (w->mode >> 9 & 1 || w->mode >> (is_single ? 5 : 7) & 1) flags &= INST_CLAMP;
   for (uint32_t i = 0; i < w->lanes; ++i) {
     if (kind == VALU_KIND_DOUBLE) {
       uint64_t bits = valu_of_f64(modified_double(w, flags, valu_as_f64(d[i] | (uint64_t)high[i] << 32)));

@@ -26,7 +26,7 @@ static uint32_t selected_byte(const inst_t* inst, uint32_t op_sel_bit) {
 #define CONVERT_OLD                             \
   const uint32_t byte = selected_byte(inst, 2); \
   (void)byte;                                   \
-  const uint32_t* old = w->vgpr + inst->dst[0].offset;
+  const uint32_t* old = v.io.old;
 #define CONVERT_BYTE(name, which, ...) \
   FLOAT_FUNCTION(name, U32, F32, U32, NONE, CONVERT_OLD, float_put_byte(old[i], which, __VA_ARGS__))
 #define CONVERT_PAIR(name, low, high)                                                                    \

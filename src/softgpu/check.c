@@ -1,0 +1,31 @@
+// Which checks run when.
+#include "softgpu/check.h"
+
+#include "softgpu/check_group.h"
+
+enum {
+  CHECK_OF_GROUP = ENGINE_CHECK_RACES | ENGINE_CHECK_UNINITIALIZED,
+  CHECK_OF_REGISTERS = ENGINE_CHECK_WAITS | ENGINE_CHECK_UNINITIALIZED,
+};
+
+bool check_start_group(group_t* group) {
+  uint32_t checks = group->launch->checks;
+  if (checks & CHECK_OF_GROUP && !check_group_start(group)) return false;
+  for (uint32_t i = 0; checks & CHECK_OF_REGISTERS && i < group->wave_count; ++i) {
+    if (!check_waits_start(&group->waves[i])) return false;
+  }
+  return true;
+}
+
+void check_free_group(group_t* group) {
+  check_group_free(group);
+  for (uint32_t i = 0; i < group->wave_count; ++i) check_waits_free(&group->waves[i]);
+}
+
+bool check_before(wave_t* wave, const inst_t* inst) {
+  return !(wave->launch->checks & CHECK_OF_REGISTERS) || check_waits_before(wave, inst);
+}
+
+void check_after(wave_t* wave, const inst_t* inst) {
+  if (wave->launch->checks & CHECK_OF_REGISTERS) check_waits_after(wave, inst);
+}

@@ -1,0 +1,19 @@
+// Parts of the checks, for check.c.
+#ifndef IREE_C_SOFTGPU_CHECK_GROUP_H_
+#define IREE_C_SOFTGPU_CHECK_GROUP_H_
+
+#include "softgpu/wave.h"
+
+// check_group.c: workgroup memory. False when memory is short, or after wave_fault.
+bool check_group_start(group_t* group);
+void check_group_free(group_t* group);
+bool check_group_access(wave_t* wave, const inst_t* inst, uint32_t access, uint32_t lane, uint64_t address,
+                        uint32_t bytes);
+
+// check_waits.c: registers that an instruction still owes. False when memory is short, or after wave_fault.
+bool check_waits_start(wave_t* wave);
+void check_waits_free(wave_t* wave);
+bool check_waits_before(wave_t* wave, const inst_t* inst);
+void check_waits_after(wave_t* wave, const inst_t* inst);
+
+#endif  // IREE_C_SOFTGPU_CHECK_GROUP_H_

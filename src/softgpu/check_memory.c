@@ -1,0 +1,114 @@
+// Checks of memory accesses: bounds and alignment.
+#include "softgpu/check.h"
+#include "softgpu/check_group.h"
+#include "softgpu/kernel.h"
+
+static const char* access_name(uint32_t access) {
+  return access & CHECK_ATOMIC ? "updates" : access & CHECK_WRITE ? "writes" : "reads";
+}
+
+// Whether the bytes are in one allocation that the GPU may touch so.
+static bool is_inside(wave_t* w, uint64_t address, uint32_t bytes, uint32_t access, memory_range_t* range) {
+  memory_map_t* map = w->launch->engine->options.memory;
+  if (!map) return true;
+  // Scratch reached through a buffer descriptor is the workgroup's own.
+  uint64_t scratch = (uint64_t)w->scratch, size = (uint64_t)w->scratch_size * w->lanes;
+  if (address - scratch < size && bytes <= size - (address - scratch)) return true;
+  return memory_map_find(map, address, range) && bytes <= range->size - (address - range->base) &&
+         (range->writable || !(access & CHECK_WRITE));
+}
+
+static bool report_bounds(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t address, uint32_t bytes, uint32_t access,
+                          const memory_range_t* range) {
+  unsigned long long at = address, past = range->size ? address - range->base - range->size : 0;
+  if (range->size && address >= range->base && past < (1 << 20)) {
+    wave_fault(w, inst, ENGINE_FAULT_CHECK, address,
+               "out of bounds: lane %u %s %u bytes at 0x%llx, %llu bytes past the end of %llu bytes of %s", lane,
+               access_name(access), bytes, at, past, (unsigned long long)range->size, range->kind);
+  } else {
+    wave_fault(w, inst, ENGINE_FAULT_CHECK, address, "out of bounds: lane %u %s %u bytes at 0x%llx, where nothing is",
+               lane, access_name(access), bytes, at);
+  }
+  return false;
+}
+
+static bool check_one(wave_t* w, const inst_t* inst, check_space_t space, uint32_t access, uint32_t lane,
+                      uint64_t address, uint32_t bytes) {
+  uint32_t alignment = bytes == 1 || bytes == 2 ? bytes : 4;
+  if (address % alignment) {
+    wave_fault(w, inst, ENGINE_FAULT_CHECK, address, "misaligned: lane %u %s %u bytes at 0x%llx", lane,
+               access_name(access), bytes, (unsigned long long)address);
+    return false;
+  }
+  memory_range_t range = {0};
+  uint64_t size = space == CHECK_LDS ? w->group->lds_size : w->scratch_size;
+  switch (space) {
+    case CHECK_LDS:
+    case CHECK_SCRATCH:
+      if (address + bytes <= size) return true;
+      wave_fault(w, inst, ENGINE_FAULT_CHECK, address, "out of bounds: lane %u %s %u bytes at byte %llu of %llu of %s",
+                 lane, access_name(access), bytes, (unsigned long long)address, (unsigned long long)size,
+                 space == CHECK_LDS ? "workgroup memory" : "scratch");
+      return false;
+    default:
+      return is_inside(w, address, bytes, access, &range) ||
+             report_bounds(w, inst, lane, address, bytes, access, &range);
+  }
+}
+
+static void count_bytes(wave_t* w, check_space_t space, uint32_t access, uint64_t mask, uint32_t bytes) {
+  engine_counters_t* counters = w->group->counters;
+  if (!counters || space == CHECK_LDS || space == CHECK_SCRATCH) return;
+  uint64_t all = (uint64_t)__builtin_popcountll(mask) * bytes;
+  if (access & CHECK_READ) counters->bytes_read += all;
+  if (access & CHECK_WRITE) counters->bytes_written += all;
+}
+
+// Cycles beyond one that 32 banks of 4 bytes need for a wave's accesses: the most different dwords in one bank.
+static void count_conflicts(wave_t* w, const uint64_t* address, uint64_t mask) {
+  uint64_t seen[32][WAVE_MAX_LANES];
+  uint32_t counts[32] = {0}, most = 0;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (!(mask >> i & 1)) continue;
+    uint64_t dword = address[i] / 4;
+    uint32_t bank = dword % 32, k = 0;
+    while (k < counts[bank] && seen[bank][k] != dword) ++k;
+    if (k == counts[bank]) seen[bank][counts[bank]++] = dword;
+    if (counts[bank] > most) most = counts[bank];
+  }
+  if (most > 1) w->group->counters->lds_conflicts += most - 1;
+}
+
+bool check_memory(wave_t* w, const inst_t* inst, check_space_t space, uint32_t access, const uint64_t* address,
+                  uint64_t mask, uint32_t bytes) {
+  count_bytes(w, space, access, mask, bytes);
+  if (w->group->counters && space == CHECK_LDS) count_conflicts(w, address, mask);
+  uint32_t checks = w->launch->checks;
+  bool of_group = space == CHECK_LDS && checks & (ENGINE_CHECK_RACES | ENGINE_CHECK_UNINITIALIZED);
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (!(mask >> i & 1)) continue;
+    if (checks & ENGINE_CHECK_BOUNDS && !check_one(w, inst, space, access, i, address[i], bytes)) return false;
+    if (of_group && !check_group_access(w, inst, access, i, address[i], bytes)) return false;
+  }
+  return true;
+}
+
+void check_count(wave_t* w, const inst_t* inst) {
+  engine_counters_t* c = w->group->counters;
+  switch (inst->row->klass) {
+    case INST_CLASS_SALU: ++c->salu; break;
+    case INST_CLASS_BRANCH: ++c->branches; break;
+    case INST_CLASS_SMEM: ++c->smem; break;
+    case INST_CLASS_VALU:
+      ++c->valu;
+      c->valu_lanes += (uint64_t)__builtin_popcountll(wave_exec(w));
+      break;
+    case INST_CLASS_MATRIX: ++c->matrix; break;
+    case INST_CLASS_LDS: ++c->lds; break;
+    case INST_CLASS_LOAD:
+    case INST_CLASS_STORE:
+    case INST_CLASS_FLAT: ++c->vmem; break;
+    case INST_CLASS_BARRIER: ++c->barriers; break;
+    default: break;
+  }
+}

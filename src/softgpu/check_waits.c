@@ -1,0 +1,199 @@
+// Checks of registers: results that have not arrived for certain, and registers that nobody wrote.
+//
+// Memory answers at once here, and on a GPU some time later: an instruction owes its result until a counter that it
+// raised is waited for. Each owed register remembers which counter and when (its number among those that raised it).
+// A wait for `n` settles all but the last n; a full counter stalls the next operation, so what is older than the
+// counter holds is settled as well. Scalar loads answer in any order: only a wait for 0 settles them, and whatever else
+// shares their counter meanwhile. Flat instructions raise two counters and are settled when both are.
+#include <stdlib.h>
+
+#include "softgpu/check.h"
+#include "softgpu/check_group.h"
+
+typedef enum { COUNTER_NONE, COUNTER_LOAD, COUNTER_STORE, COUNTER_LDS, COUNTER_SCALAR, COUNTER_COUNT } counter_t;
+
+// What a register is owed.
+typedef struct debt_t {
+  uint8_t counter, second;  // counter_t; `second` of flat instructions
+  bool is_written;          // someone wrote it (registers of the launch count)
+  bool any_order;           // settled by a wait for 0 only
+  uint32_t number, second_number;
+} debt_t;
+
+struct check_wave_t {
+  uint32_t issued[COUNTER_COUNT];    // instructions that raised each counter
+  uint32_t settled[COUNTER_COUNT];   // those up to this number are done, in order
+  uint32_t emptied[COUNTER_COUNT];   // those up to this number were waited for with 0
+  uint32_t last_scalar;              // number of the last operation that answers in any order, of the shared counter
+  debt_t vector[WAVE_REGISTERS], scalar[SREG_COUNT];
+};
+
+// gfx12 counts scalar loads apart; before, they share a counter with LDS.
+static counter_t lds_counter(const wave_t* w) { return COUNTER_LDS; }
+static counter_t scalar_counter(const wave_t* w) { return w->target->major >= 12 ? COUNTER_SCALAR : COUNTER_LDS; }
+// Stores count with loads before gfx10.
+static counter_t store_counter(const wave_t* w) { return w->target->major >= 10 ? COUNTER_STORE : COUNTER_LOAD; }
+
+static uint32_t capacity(const wave_t* w, counter_t counter) {
+  if (counter == COUNTER_LDS || counter == COUNTER_SCALAR) return w->target->major == 9 ? 15 : 63;
+  return 63;
+}
+
+bool check_waits_start(wave_t* w) {
+  if (!w->check) w->check = malloc(sizeof(*w->check));
+  if (!w->check) return false;
+  memset(w->check, 0, sizeof(*w->check));
+  // What the launch set up: work-item ids and every scalar register (user data are in the first ones).
+  for (uint32_t i = 0; i < 3; ++i) w->check->vector[i].is_written = true;
+  for (uint32_t i = 0; i < SREG_COUNT; ++i) w->check->scalar[i].is_written = true;
+  return true;
+}
+
+void check_waits_free(wave_t* w) {
+  free(w->check);
+  w->check = NULL;
+}
+
+static bool is_settled(const check_wave_t* c, const debt_t* debt) {
+  if (!debt->counter) return true;
+  uint32_t first = debt->any_order ? c->emptied[debt->counter] : c->settled[debt->counter];
+  uint32_t second = c->emptied[debt->second];
+  return debt->number <= first && (!debt->second || debt->second_number <= second);
+}
+
+static void settle(wave_t* w, counter_t counter, uint32_t value) {
+  check_wave_t* c = w->check;
+  if (value == 0) c->emptied[counter] = c->settled[counter] = c->issued[counter];
+  // While answers come in any order, a count above zero says nothing.
+  if (counter == scalar_counter(w) && c->last_scalar > c->emptied[counter]) return;
+  if (c->issued[counter] >= value && c->issued[counter] - value > c->settled[counter]) {
+    c->settled[counter] = c->issued[counter] - value;
+  }
+}
+
+// Values of s_waitcnt's fields; manuals: "S_WAITCNT".
+static void settle_packed(wave_t* w, uint32_t bits) {
+  if (w->target->major >= 11) {
+    settle(w, COUNTER_LOAD, bits >> 10 & 63);
+    settle(w, COUNTER_LDS, bits >> 4 & 63);
+    return;
+  }
+  settle(w, COUNTER_LOAD, (bits & 15) | (bits >> 14 & 3) << 4);
+  settle(w, COUNTER_LDS, bits >> 8 & (w->target->major == 9 ? 15 : 63));
+}
+
+static void settle_wait(wave_t* w, const inst_t* inst) {
+  const char* name = inst->row->name;
+  uint32_t bits = inst->encoding[0] & 0xffff;
+  static const struct {
+    const char* name;
+    counter_t counter;
+  } single[] = {{"s_wait_loadcnt", COUNTER_LOAD},   {"s_wait_storecnt", COUNTER_STORE}, {"s_wait_dscnt", COUNTER_LDS},
+                {"s_wait_kmcnt", COUNTER_SCALAR},   {"s_waitcnt_vscnt", COUNTER_STORE}, {"s_waitcnt_vmcnt", COUNTER_LOAD},
+                {"s_waitcnt_lgkmcnt", COUNTER_LDS}};
+  if (strcmp(name, "s_waitcnt") == 0) return settle_packed(w, bits);
+  for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); ++i) {
+    if (strcmp(name, single[i].name) == 0) return settle(w, single[i].counter, bits & 63);
+  }
+  if (strcmp(name, "s_wait_loadcnt_dscnt") == 0) settle(w, COUNTER_LOAD, bits >> 8 & 63), settle(w, COUNTER_LDS, bits & 63);
+  if (strcmp(name, "s_wait_storecnt_dscnt") == 0) settle(w, COUNTER_STORE, bits >> 8 & 63), settle(w, COUNTER_LDS, bits & 63);
+  if (strcmp(name, "s_wait_idle") == 0) {
+    for (counter_t i = COUNTER_LOAD; i < COUNTER_COUNT; ++i) settle(w, i, 0);
+  }
+}
+
+static debt_t* debt_of(wave_t* w, const operand_t* o, uint32_t k) {
+  if (o->kind == OPERAND_VGPR) return &w->check->vector[o->index + k];
+  return o->kind == OPERAND_SGPR ? &w->check->scalar[o->index + k] : NULL;
+}
+
+static bool report(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t k, const char* what, bool writes) {
+  bool vector = o->kind == OPERAND_VGPR;
+  uint32_t index = o->index + k;
+  const char* file = !vector ? "s" : index >= WAVE_ACCUMULATION ? "a" : "v";
+  wave_fault(w, inst, ENGINE_FAULT_CHECK, inst->address, "%s: register %s%u is %s %s", what, file,
+             vector ? index % WAVE_ACCUMULATION : index, writes ? "overwritten" : "read",
+             what[0] == 'w' ? "before a wait for the instruction that loads it" : "and was never written");
+  return false;
+}
+
+static bool check_operand(wave_t* w, const inst_t* inst, const operand_t* o, bool writes) {
+  uint32_t checks = w->launch->checks;
+  for (uint32_t k = 0; k < o->dwords; ++k) {
+    const debt_t* debt = debt_of(w, o, k);
+    if (!debt) return true;
+    if (checks & ENGINE_CHECK_WAITS && !is_settled(w->check, debt)) return report(w, inst, o, k, "wait", writes);
+    if (checks & ENGINE_CHECK_UNINITIALIZED && !writes && !debt->is_written) {
+      return report(w, inst, o, k, "uninitialized", false);
+    }
+  }
+  return true;
+}
+
+// Moves of whole registers (spills, saves) may touch what nobody wrote; so may what replaces a part of a register.
+static bool may_read_unwritten(const inst_t* inst) {
+  const char* name = inst->row->name;
+  return strncmp(name, "v_mov", 5) == 0 || strncmp(name, "v_cndmask", 9) == 0 || strncmp(name, "v_accvgpr", 9) == 0 ||
+         strncmp(name, "v_writelane", 11) == 0 || strncmp(name, "v_readlane", 10) == 0 || strncmp(name, "scratch_store", 13) == 0 ||
+         strncmp(name, "buffer_store", 12) == 0 || inst->extra;
+}
+
+bool check_waits_before(wave_t* w, const inst_t* inst) {
+  if (inst->row->klass == INST_CLASS_WAIT) return settle_wait(w, inst), true;
+  uint32_t checks = w->launch->checks;
+  if (may_read_unwritten(inst)) w->launch->checks &= ~(uint32_t)ENGINE_CHECK_UNINITIALIZED;
+  bool fine = true;
+  for (uint32_t i = 0; fine && i < inst->source_count; ++i) fine = check_operand(w, inst, &inst->src[i], false);
+  for (uint32_t i = 0; fine && i < inst->destination_count; ++i) fine = check_operand(w, inst, &inst->dst[i], true);
+  w->launch->checks = checks;
+  return fine;
+}
+
+static uint32_t issue(wave_t* w, counter_t counter) {
+  uint32_t number = ++w->check->issued[counter], most = capacity(w, counter);
+  bool in_order = counter != scalar_counter(w) || w->check->last_scalar <= w->check->emptied[counter];
+  // A full counter stalls the instruction until the oldest is done.
+  if (number > most && in_order && number - most > w->check->settled[counter]) w->check->settled[counter] = number - most;
+  return number;
+}
+
+// What the instruction's destinations are owed from now on.
+static debt_t new_debt(wave_t* w, const inst_t* inst) {
+  debt_t debt = {.is_written = true};
+  switch (inst->row->klass) {
+    case INST_CLASS_LOAD: debt.counter = COUNTER_LOAD; break;
+    case INST_CLASS_STORE: debt.counter = inst->flags & INST_RETURNS_OLD ? COUNTER_LOAD : store_counter(w); break;
+    case INST_CLASS_LDS: debt.counter = (uint8_t)lds_counter(w); break;
+    case INST_CLASS_SMEM:
+      debt.counter = (uint8_t)scalar_counter(w);
+      debt.any_order = true;
+      break;
+    case INST_CLASS_FLAT:
+      debt.counter = inst->destination_count ? COUNTER_LOAD : (uint8_t)store_counter(w);
+      debt.second = COUNTER_LDS;
+      break;
+    default: return debt;
+  }
+  debt.number = issue(w, (counter_t)debt.counter);
+  if (debt.second) debt.second_number = issue(w, (counter_t)debt.second), debt.any_order = true;
+  if (debt.any_order && debt.counter == scalar_counter(w)) w->check->last_scalar = debt.number;
+  if (debt.second && debt.second == scalar_counter(w)) w->check->last_scalar = debt.second_number;
+  return debt;
+}
+
+void check_waits_after(wave_t* w, const inst_t* inst) {
+  debt_t debt = new_debt(w, inst);
+  for (uint32_t i = 0; i < inst->destination_count; ++i) {
+    for (uint32_t k = 0; k < inst->dst[i].dwords; ++k) {
+      debt_t* to = debt_of(w, &inst->dst[i], k);
+      if (to && !(inst->dst[i].kind == OPERAND_SGPR && inst->dst[i].index >= SREG_TRASH)) *to = debt;
+    }
+  }
+  // Atomic operations of buffers return into the register that held their data.
+  if (inst->flags & INST_RETURNS_OLD && !inst->destination_count && inst->source_count) {
+    for (uint32_t k = 0; k < inst->src[0].dwords; ++k) {
+      debt_t* to = debt_of(w, &inst->src[0], k);
+      if (to) *to = debt;
+    }
+  }
+}

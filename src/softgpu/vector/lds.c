@@ -1,0 +1,229 @@
+// Rows of ds_ instructions (isa/amd/memory.def).
+#include "softgpu/vector/memory.h"
+
+static inline void resolve(const wave_t* w, const operand_t* address, uint32_t offset, memory_access_t* m) {
+  const uint32_t* v = w->vgpr + address->offset;
+  m->space = CHECK_LDS;
+  m->mask = wave_exec(w);
+  for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = (uint64_t)v[i] + offset;
+}
+
+static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_t part) {
+  memory_access_t m;
+  resolve(w, &inst->src[0], (uint32_t)inst->offset & 0xffff, &m);
+  return memory_load(w, inst, &m, part, &inst->dst[0]) ? inst + 1 : NULL;
+}
+
+static inline const inst_t* run_store(wave_t* w, const inst_t* inst, memory_part_t part) {
+  memory_access_t m;
+  resolve(w, &inst->src[0], (uint32_t)inst->offset & 0xffff, &m);
+  return memory_store(w, inst, &m, part, &inst->src[1]) ? inst + 1 : NULL;
+}
+
+// Two elements at offset0 and offset1, in units of `unit` bytes. Both addresses are known before either is loaded.
+static inline const inst_t* run_load_pair(wave_t* w, const inst_t* inst, memory_part_t part, uint32_t unit) {
+  memory_access_t m[2];
+  resolve(w, &inst->src[0], (uint32_t)inst->offset0 * unit, &m[0]);
+  resolve(w, &inst->src[0], (uint32_t)inst->offset1 * unit, &m[1]);
+  operand_t second = inst->dst[0];
+  second.offset += (size_t)memory_forms[part].bytes / 4 * w->lanes;
+  if (!memory_load(w, inst, &m[0], part, &inst->dst[0])) return NULL;
+  return memory_load(w, inst, &m[1], part, &second) ? inst + 1 : NULL;
+}
+
+static inline const inst_t* run_store_pair(wave_t* w, const inst_t* inst, memory_part_t part, uint32_t unit) {
+  memory_access_t m;
+  for (int k = 0; k < 2; ++k) {
+    resolve(w, &inst->src[0], (uint32_t)(k ? inst->offset1 : inst->offset0) * unit, &m);
+    if (!memory_store(w, inst, &m, part, &inst->src[1 + k])) return NULL;
+  }
+  return inst + 1;
+}
+
+// Exchanges two elements.
+static uint64_t exchange(uint64_t a, uint64_t b, uint64_t c) { return b; }
+static inline const inst_t* run_exchange_pair(wave_t* w, const inst_t* inst, uint32_t bytes, uint32_t unit) {
+  memory_access_t m[2];
+  resolve(w, &inst->src[0], (uint32_t)inst->offset0 * unit, &m[0]);
+  resolve(w, &inst->src[0], (uint32_t)inst->offset1 * unit, &m[1]);
+  operand_t second = inst->dst[0];
+  second.offset += (size_t)bytes / 4 * w->lanes;
+  if (!memory_atomic(w, inst, &m[0], bytes, exchange, &inst->src[1], NULL, 0, &inst->dst[0])) return NULL;
+  return memory_atomic(w, inst, &m[1], bytes, exchange, &inst->src[2], NULL, 0, &second) ? inst + 1 : NULL;
+}
+
+// At M0 + offset + 4 * lane.
+static void resolve_lanes(const wave_t* w, const inst_t* inst, memory_access_t* m) {
+  m->space = CHECK_LDS;
+  m->mask = wave_exec(w);
+  uint32_t base = (w->sgpr[SREG_M0] & 0xffff) + ((uint32_t)inst->offset & 0xffff);
+  for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base + 4 * i;
+}
+static const inst_t* run_load_addtid(wave_t* w, const inst_t* inst) {
+  memory_access_t m;
+  resolve_lanes(w, inst, &m);
+  return memory_load(w, inst, &m, MEMORY_B32, &inst->dst[0]) ? inst + 1 : NULL;
+}
+static const inst_t* run_store_addtid(wave_t* w, const inst_t* inst) {
+  memory_access_t m;
+  resolve_lanes(w, inst, &m);
+  return memory_store(w, inst, &m, MEMORY_B32, &inst->src[0]) ? inst + 1 : NULL;
+}
+
+static inline const inst_t* run_atomic(wave_t* w, const inst_t* inst, uint32_t bytes, bool has_second,
+                                       memory_update_t update) {
+  memory_access_t m;
+  resolve(w, &inst->src[0], (uint32_t)inst->offset & 0xffff, &m);
+  const operand_t* to = inst->destination_count ? &inst->dst[0] : NULL;
+  const operand_t* second = has_second ? &inst->src[2] : NULL;
+  return memory_atomic(w, inst, &m, bytes, update, &inst->src[1], second, 0, to) ? inst + 1 : NULL;
+}
+
+// Counters in memory that all lanes of the wave add to at once: M0 + offset.
+static const inst_t* run_append(wave_t* w, const inst_t* inst, bool consumes) {
+  memory_access_t m = {.space = CHECK_LDS, .mask = 1};
+  m.address[0] = (w->sgpr[SREG_M0] & 0xffff) + ((uint32_t)inst->offset & 0xffff);
+  if (!memory_begin(w, inst, &m, CHECK_READ | CHECK_WRITE | CHECK_ATOMIC, 4)) return NULL;
+  uint64_t exec = wave_exec(w);
+  uint32_t old = 0, count = (uint32_t)__builtin_popcountll(exec);
+  if (memory_lds_mask(w, &m, 4)) {
+    memcpy(&old, w->group->lds + m.address[0], 4);
+    uint32_t next = consumes ? old - count : old + count;
+    memcpy(w->group->lds + m.address[0], &next, 4);
+  }
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (exec >> i & 1) w->vgpr[inst->dst[0].offset + i] = old;
+  }
+  return inst + 1;
+}
+static const inst_t* run_ds_append(wave_t* w, const inst_t* inst) { return run_append(w, inst, false); }
+static const inst_t* run_ds_consume(wave_t* w, const inst_t* inst) { return run_append(w, inst, true); }
+
+// Lanes of other lanes. Inactive sources give zero.
+static const inst_t* run_bpermute_mode(wave_t* w, const inst_t* inst, bool inactive_too) {
+  uint32_t result[WAVE_MAX_LANES];
+  uint64_t exec = wave_exec(w), from = inactive_too ? w->all : exec;
+  uint32_t limit = w->lanes == 64 && w->target->major >= 10 ? 32 : w->lanes;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint32_t lane = (w->vgpr[inst->src[0].offset + i] + (uint32_t)inst->offset) / 4 % limit + i / limit * limit;
+    result[i] = from >> lane & 1 ? memory_data(w, &inst->src[1], 0, lane) : 0;
+  }
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (exec >> i & 1) w->vgpr[inst->dst[0].offset + i] = result[i];
+  }
+  return inst + 1;
+}
+static const inst_t* run_bpermute(wave_t* w, const inst_t* inst) { return run_bpermute_mode(w, inst, false); }
+static const inst_t* run_bpermute_fi(wave_t* w, const inst_t* inst) { return run_bpermute_mode(w, inst, true); }
+
+static const inst_t* run_permute(wave_t* w, const inst_t* inst) {
+  uint32_t result[WAVE_MAX_LANES] = {0};
+  uint64_t exec = wave_exec(w);
+  uint32_t limit = w->lanes == 64 && w->target->major >= 10 ? 32 : w->lanes;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (!(exec >> i & 1)) continue;
+    uint32_t lane = (w->vgpr[inst->src[0].offset + i] + (uint32_t)inst->offset) / 4 % limit + i / limit * limit;
+    result[lane] = memory_data(w, &inst->src[1], 0, i);
+  }
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (exec >> i & 1) w->vgpr[inst->dst[0].offset + i] = result[i];
+  }
+  return inst + 1;
+}
+
+// Which lane a lane takes its value from, by the 16-bit pattern. Manuals: DS_SWIZZLE_B32.
+static uint32_t swizzled(uint32_t pattern, uint32_t lane) {
+  if ((pattern & 0x8000) == 0) {
+    uint32_t within = lane & 31;
+    within = ((within & (pattern & 31)) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31);
+    return (lane & ~31u) | within;
+  }
+  if (pattern >= 0xe000) {  // FFT: the bits of 5-bit lanes reversed after a mask
+    uint32_t reversed = 0, mask = pattern & 31, within = lane & 31;
+    for (int i = 0; i < 5; ++i) reversed |= (within >> i & 1) << (4 - i);
+    uint32_t out = (reversed >> __builtin_popcount(mask)) | (within & mask);
+    return (lane & ~31u) | (mask == 31 ? within : out);
+  }
+  if (pattern >= 0xc000) {  // rotation; bit 10 says to the right
+    uint32_t rotate = pattern >> 5 & 31, mask = pattern & 31, within = lane & 31;
+    uint32_t turned = pattern >> 10 & 1 ? within - rotate : within + rotate;
+    return (lane & ~31u) | (within & mask) | (turned & ~mask & 31);
+  }
+  return (lane & ~3u) | (pattern >> (2 * (lane & 3)) & 3);
+}
+
+static const inst_t* run_swizzle(wave_t* w, const inst_t* inst) {
+  uint32_t result[WAVE_MAX_LANES], pattern = inst->encoding[0] & 0xffff;
+  uint64_t exec = wave_exec(w);
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint32_t from = swizzled(pattern, i);
+    result[i] = exec >> from & 1 ? memory_data(w, &inst->src[0], 0, from) : 0;
+  }
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (exec >> i & 1) w->vgpr[inst->dst[0].offset + i] = result[i];
+  }
+  return inst + 1;
+}
+
+static const inst_t* run_none(wave_t* w, const inst_t* inst) { return inst + 1; }
+
+#define RUN(name, call) \
+  static const inst_t* run_##name(wave_t* w, const inst_t* inst) { return call; }
+#define DS_LOAD(name, older, part) RUN(name, run_load(w, inst, MEMORY_##part))
+#define DS_STORE(name, older, part) RUN(name, run_store(w, inst, MEMORY_##part))
+#define TYPE_32 uint32_t
+#define TYPE_64 uint64_t
+#define TYPE_MASK32 uint32_t
+#define TYPE_MASK64 uint64_t
+#define SECOND_32 false
+#define SECOND_64 false
+#define SECOND_MASK32 true
+#define SECOND_MASK64 true
+#define DS_ATOMIC(name, returning, kind, expression)                                        \
+  static uint64_t update_##name(uint64_t old, uint64_t data, uint64_t second) {             \
+    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data, c = (TYPE_##kind)second;       \
+    (void)a, (void)b, (void)c;                                                              \
+    return (TYPE_##kind)(expression);                                                       \
+  }                                                                                         \
+  RUN(name, run_atomic(w, inst, sizeof(TYPE_##kind), SECOND_##kind, update_##name))
+#include "isa/amd/memory.def"
+
+// PAIRS(mnemonic, older, call)
+#define PAIR_LOADS(PAIR)                                                                                            \
+  PAIR(ds_load_2addr_b32, ds_read2_b32, run_load_pair(w, inst, MEMORY_B32, 4))                                      \
+  PAIR(ds_load_2addr_b64, ds_read2_b64, run_load_pair(w, inst, MEMORY_B64, 8))                                      \
+  PAIR(ds_load_2addr_stride64_b32, ds_read2st64_b32, run_load_pair(w, inst, MEMORY_B32, 256))                       \
+  PAIR(ds_load_2addr_stride64_b64, ds_read2st64_b64, run_load_pair(w, inst, MEMORY_B64, 512))                       \
+  PAIR(ds_storexchg_2addr_rtn_b32, ds_wrxchg2_rtn_b32, run_exchange_pair(w, inst, 4, 4))                            \
+  PAIR(ds_storexchg_2addr_rtn_b64, ds_wrxchg2_rtn_b64, run_exchange_pair(w, inst, 8, 8))                            \
+  PAIR(ds_storexchg_2addr_stride64_rtn_b32, ds_wrxchg2st64_rtn_b32, run_exchange_pair(w, inst, 4, 256))             \
+  PAIR(ds_storexchg_2addr_stride64_rtn_b64, ds_wrxchg2st64_rtn_b64, run_exchange_pair(w, inst, 8, 512))
+#define PAIR_STORES(PAIR)                                                                                           \
+  PAIR(ds_store_2addr_b32, ds_write2_b32, run_store_pair(w, inst, MEMORY_B32, 4))                                   \
+  PAIR(ds_store_2addr_b64, ds_write2_b64, run_store_pair(w, inst, MEMORY_B64, 8))                                   \
+  PAIR(ds_store_2addr_stride64_b32, ds_write2st64_b32, run_store_pair(w, inst, MEMORY_B32, 256))                    \
+  PAIR(ds_store_2addr_stride64_b64, ds_write2st64_b64, run_store_pair(w, inst, MEMORY_B64, 512))
+#define PAIR(name, older, call) RUN(name, call)
+PAIR_LOADS(PAIR)
+PAIR_STORES(PAIR)
+#undef PAIR
+
+#define ROW_AS(name, as, destinations) INST_ROW(name, LDS, EXACT, run_##as, destinations, INST_B32)
+#define DS_LOAD(name, older, part) ROW_AS(name, name, 1) ROW_AS(older, name, 1)
+#define DS_STORE(name, older, part) ROW_AS(name, name, 0) ROW_AS(older, name, 0)
+#define DS_ATOMIC(name, returning, kind, expression) ROW_AS(name, name, 0) ROW_AS(returning, name, 1)
+static const inst_row_t rows[] = {
+#include "isa/amd/memory.def"
+#define PAIR(name, older, call) ROW_AS(name, name, 1) ROW_AS(older, name, 1)
+    PAIR_LOADS(PAIR)
+#undef PAIR
+#define PAIR(name, older, call) ROW_AS(name, name, 0) ROW_AS(older, name, 0)
+    PAIR_STORES(PAIR)
+#undef PAIR
+    ROW_AS(ds_load_addtid_b32, load_addtid, 1) ROW_AS(ds_read_addtid_b32, load_addtid, 1)
+    ROW_AS(ds_store_addtid_b32, store_addtid, 0) ROW_AS(ds_write_addtid_b32, store_addtid, 0)
+    ROW_AS(ds_append, ds_append, 1) ROW_AS(ds_consume, ds_consume, 1) ROW_AS(ds_bpermute_b32, bpermute, 1)
+    ROW_AS(ds_bpermute_fi_b32, bpermute_fi, 1) ROW_AS(ds_permute_b32, permute, 1) ROW_AS(ds_swizzle_b32, swizzle, 1)
+    INST_ROW(ds_nop, HINT, HINT, run_none, 0, INST_NONE)
+};
+VECTOR_TABLE(lds_table, rows);

@@ -1,0 +1,291 @@
+// Rows of global_, flat_, scratch_ and buffer_ instructions (isa/amd/memory.def).
+#include "softgpu/vector/memory.h"
+
+// How a family finds its lanes' places; `o` are the operands from the address on.
+typedef bool (*resolve_t)(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t bytes, memory_access_t* m);
+
+static inline uint64_t register_pair(const wave_t* w, const operand_t* o, uint32_t lane) {
+  return w->vgpr[o->offset + lane] | (uint64_t)w->vgpr[o->offset + w->lanes + lane] << 32;
+}
+
+// vaddr (64 bits), off; or vaddr (32 bits), saddr.
+static bool resolve_global(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t bytes, memory_access_t* m) {
+  const operand_t *vector = &o[0], *scalar = &o[1];
+  m->space = CHECK_GLOBAL;
+  m->mask = wave_exec(w);
+  bool has_scalar = scalar->kind == OPERAND_SGPR;
+  uint64_t base = (has_scalar ? wave_pair(w, scalar->index) : 0) + (uint64_t)(int64_t)inst->offset;
+  if (vector->kind != OPERAND_VGPR) {
+    for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base;
+  } else if (has_scalar) {
+    uint64_t scale = inst->flags & INST_SCALE_OFFSET ? bytes : 1;
+    const uint32_t* v = w->vgpr + vector->offset;
+    for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base + v[i] * scale;
+  } else {
+    const uint32_t *low = w->vgpr + vector->offset, *high = low + w->lanes;
+    for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base + (low[i] | (uint64_t)high[i] << 32);
+  }
+  return true;
+}
+
+// vaddr or off, saddr or off: bytes of the lane's scratch.
+static bool resolve_scratch(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t bytes, memory_access_t* m) {
+  m->space = CHECK_SCRATCH;
+  m->mask = wave_exec(w);
+  uint32_t base = (o[1].kind == OPERAND_SGPR ? w->sgpr[o[1].index] : 0) + (uint32_t)inst->offset;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    m->address[i] = (uint32_t)(base + (o[0].kind == OPERAND_VGPR ? w->vgpr[o[0].offset + i] : 0));
+  }
+  return true;
+}
+
+// Buffer descriptors (V#). Manuals: "Buffer Resource Descriptor", "Buffer Addressing".
+typedef struct buffer_t {
+  uint64_t base;
+  uint32_t stride, records, index_stride, element_size, out_of_bounds;
+  bool swizzles, adds_lane;
+} buffer_t;
+
+static buffer_t read_buffer(const wave_t* w, const operand_t* o) {
+  const uint32_t* v = &w->sgpr[o->index];
+  uint32_t major = w->target->major;
+  buffer_t b = {.base = v[0] | (uint64_t)(v[1] & 0xffff) << 32,
+                .stride = v[1] >> 16 & 0x3fff,
+                .records = v[2],
+                .index_stride = 8u << (v[3] >> 21 & 3),
+                .element_size = 4,
+                .adds_lane = v[3] >> 23 & 1,
+                .out_of_bounds = v[3] >> 28 & 3};
+  if (major >= 11) {
+    uint32_t swizzle = v[1] >> 30 & 3;
+    b.swizzles = swizzle != 0;
+    b.element_size = swizzle == 3 ? 16 : swizzle == 2 ? 8 : 4;
+  } else {
+    b.swizzles = v[1] >> 31;
+    if (major <= 9) b.element_size = 2u << (v[3] >> 19 & 3);
+  }
+  if (major <= 9) b.out_of_bounds = b.stride && b.swizzles ? 0 : b.stride ? 1 : 3;
+  return b;
+}
+
+static bool is_outside(const buffer_t* b, uint32_t index, uint32_t offset, uint32_t bytes) {
+  switch (b->out_of_bounds) {
+    case 0: return index >= b->records || (b->stride && offset + bytes > b->stride);
+    case 1: return index >= b->records;
+    case 2: return b->records == 0;
+    default: return (uint64_t)index * b->stride + offset + bytes > b->records;
+  }
+}
+
+// vaddr (index, offset, both or off), srsrc, soffset. Lanes outside the buffer leave the mask: loads give them zero.
+static bool resolve_buffer(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t bytes, memory_access_t* m) {
+  buffer_t b = read_buffer(w, &o[1]);
+  uint32_t scalar = wave_scalar(w, &o[2]);
+  bool has_index = inst->flags & INST_IDXEN, has_offset = inst->flags & INST_OFFEN;
+  const uint32_t* v = o[0].kind == OPERAND_VGPR ? w->vgpr + o[0].offset : NULL;
+  m->space = CHECK_GLOBAL;
+  m->mask = 0;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint32_t index = v && has_index ? v[i] : 0;
+    uint32_t offset = (uint32_t)inst->offset + (v && has_offset ? v[(has_index ? w->lanes : 0) + i] : 0);
+    if (b.adds_lane) index += i;
+    bool outside = is_outside(&b, b.adds_lane ? 0 : index, b.out_of_bounds == 3 ? offset + scalar : offset, bytes);
+    uint64_t within = (uint64_t)index * b.stride + offset;
+    if (b.swizzles) {
+      uint32_t high = index / b.index_stride, low = index % b.index_stride;
+      within = ((uint64_t)high * b.stride + offset / b.element_size * b.element_size) * b.index_stride +
+               (uint64_t)low * b.element_size + offset % b.element_size;
+    }
+    m->address[i] = b.base + scalar + within;
+    if (!outside) m->mask |= UINT64_C(1) << i;
+  }
+  m->mask &= wave_exec(w);
+  return true;
+}
+
+// Flat addresses: splits the lanes by space. `done` is called for each with its lanes.
+typedef struct flat_t {
+  memory_access_t spaces[3];
+} flat_t;
+
+static void resolve_flat(wave_t* w, const inst_t* inst, const operand_t* o, flat_t* f) {
+  uint64_t exec = wave_exec(w);
+  memory_access_t *global = &f->spaces[0], *lds = &f->spaces[1], *scratch = &f->spaces[2];
+  global->space = CHECK_GLOBAL, lds->space = CHECK_LDS, scratch->space = CHECK_SCRATCH;
+  global->mask = lds->mask = scratch->mask = 0;
+  bool has_scalar = o[1].kind == OPERAND_SGPR && o[0].dwords == 1;
+  uint64_t base = has_scalar ? wave_pair(w, o[1].index) : 0;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint64_t at = (has_scalar ? base + w->vgpr[o[0].offset + i] : register_pair(w, &o[0], i)) + (uint64_t)(int64_t)inst->offset;
+    uint64_t bit = UINT64_C(1) << i & exec;
+    global->address[i] = at;
+    lds->address[i] = scratch->address[i] = (uint32_t)at;
+    if (at - WAVE_SHARED_BASE < WAVE_APERTURE_SIZE) {
+      lds->mask |= bit;
+    } else if (at - WAVE_PRIVATE_BASE < WAVE_APERTURE_SIZE) {
+      scratch->mask |= bit;
+    } else {
+      global->mask |= bit;
+    }
+  }
+}
+
+// Lanes of EXEC whose buffer access is outside read zero.
+static void zero_outside(wave_t* w, const memory_access_t* m, memory_part_t part, const operand_t* to) {
+  uint64_t lanes = wave_exec(w) & ~m->mask;
+  memory_form_t form = memory_forms[part];
+  uint32_t keep = form.half == 1 ? 0xffff0000 : form.half == 2 ? 0xffff : 0;
+  for (uint32_t i = 0; lanes && i < w->lanes; ++i) {
+    if (!(lanes >> i & 1)) continue;
+    for (uint32_t k = 0; k < (form.bytes < 4 ? 1u : form.bytes / 4u); ++k) w->vgpr[to->offset + k * w->lanes + i] &= keep;
+  }
+}
+
+// Loads straight into the workgroup's memory (`lds`): lane l's element goes to M0 + offset + l * size.
+static const inst_t* load_to_lds(wave_t* w, const inst_t* inst, memory_access_t* m, memory_part_t part) {
+  uint32_t bytes = memory_forms[part].bytes, step = bytes < 4 ? 4 : bytes;
+  uint32_t base = w->sgpr[SREG_M0] + (uint32_t)inst->offset * (m->space == CHECK_GLOBAL && inst->row->klass == INST_CLASS_LOAD);
+  if (!memory_begin(w, inst, m, CHECK_READ, bytes)) return NULL;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint64_t to = (uint64_t)base + i * step;
+    if (!(m->mask >> i & 1) || to + step > w->group->lds_size) continue;
+    uint32_t value[4] = {0};
+    memcpy(value, (const void*)m->address[i], bytes);
+    memcpy(w->group->lds + to, value, step);
+  }
+  return inst + 1;
+}
+
+static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_t part, resolve_t resolve, bool zeroes) {
+  memory_access_t m;
+  bool has_target = inst->destination_count != 0, to_lds = inst->flags & INST_LDS || !has_target;
+  // `lds` leaves the destination out: the text's first operand is then the address.
+  operand_t moved[4] = {inst->dst[0], inst->src[0], inst->src[1], inst->src[2]};
+  if (!resolve(w, inst, to_lds && has_target ? moved : inst->src, memory_forms[part].bytes, &m)) return NULL;
+  if (to_lds) return load_to_lds(w, inst, &m, part);
+  if (!memory_load(w, inst, &m, part, &inst->dst[0])) return NULL;
+  if (zeroes) zero_outside(w, &m, part, &inst->dst[0]);
+  return inst + 1;
+}
+
+static inline const inst_t* run_load_flat(wave_t* w, const inst_t* inst, memory_part_t part) {
+  flat_t f;
+  resolve_flat(w, inst, inst->src, &f);
+  for (int i = 0; i < 3; ++i) {
+    if (f.spaces[i].mask && !memory_load(w, inst, &f.spaces[i], part, &inst->dst[0])) return NULL;
+  }
+  return inst + 1;
+}
+
+// Stores: address, data, scalar; of buffers: data, address, descriptor, scalar.
+static inline const inst_t* run_store(wave_t* w, const inst_t* inst, memory_part_t part, resolve_t resolve, bool buffer) {
+  memory_access_t m;
+  operand_t at[3] = {inst->src[0], inst->src[2], inst->src[3]};
+  const operand_t* data = &inst->src[buffer ? 0 : 1];
+  if (!resolve(w, inst, buffer ? &inst->src[1] : at, memory_forms[part].bytes, &m)) return NULL;
+  return memory_store(w, inst, &m, part, data) ? inst + 1 : NULL;
+}
+
+static inline const inst_t* run_store_flat(wave_t* w, const inst_t* inst, memory_part_t part) {
+  flat_t f;
+  operand_t at[2] = {inst->src[0], inst->src[2]};
+  resolve_flat(w, inst, at, &f);
+  for (int i = 0; i < 3; ++i) {
+    if (f.spaces[i].mask && !memory_store(w, inst, &f.spaces[i], part, &inst->src[1])) return NULL;
+  }
+  return inst + 1;
+}
+
+// Kinds of atomic data: one value, or a value and the one that is compared.
+enum { DATA_32 = 4, DATA_64 = 8, DATA_CMPSWAP32 = 4 | 256, DATA_CMPSWAP64 = 8 | 256 };
+
+static inline bool update_one(wave_t* w, const inst_t* inst, const memory_access_t* m, uint32_t kind,
+                              memory_update_t update, const operand_t* data, const operand_t* to) {
+  uint32_t bytes = kind & 255;
+  return memory_atomic(w, inst, m, bytes, update, data, kind & 256 ? data : NULL, bytes / 4, to);
+}
+
+static inline const inst_t* run_atomic(wave_t* w, const inst_t* inst, uint32_t kind, memory_update_t update,
+                                       resolve_t resolve, bool buffer) {
+  memory_access_t m;
+  operand_t at[3] = {inst->src[0], inst->src[2], inst->src[3]};
+  const operand_t* data = &inst->src[buffer ? 0 : 1];
+  bool returns = inst->flags & INST_RETURNS_OLD;
+  const operand_t* to = !returns ? NULL : buffer ? data : &inst->dst[0];
+  if (!resolve(w, inst, buffer ? &inst->src[1] : at, kind & 255, &m)) return NULL;
+  return update_one(w, inst, &m, kind, update, data, to) ? inst + 1 : NULL;
+}
+
+static inline const inst_t* run_atomic_flat(wave_t* w, const inst_t* inst, uint32_t kind, memory_update_t update) {
+  flat_t f;
+  operand_t at[2] = {inst->src[0], inst->src[2]};
+  resolve_flat(w, inst, at, &f);
+  const operand_t* to = inst->flags & INST_RETURNS_OLD ? &inst->dst[0] : NULL;
+  for (int i = 0; i < 3; ++i) {
+    if (f.spaces[i].mask && !update_one(w, inst, &f.spaces[i], kind, update, &inst->src[1], to)) return NULL;
+  }
+  return inst + 1;
+}
+
+#define RUN(name, call) \
+  static const inst_t* run_##name(wave_t* w, const inst_t* inst) { return call; }
+#define LOAD(suffix, older, part)                                                              \
+  RUN(global_##suffix, run_load(w, inst, MEMORY_##part, resolve_global, false))                \
+  RUN(scratch_##suffix, run_load(w, inst, MEMORY_##part, resolve_scratch, false))              \
+  RUN(buffer_##suffix, run_load(w, inst, MEMORY_##part, resolve_buffer, true))                 \
+  RUN(flat_##suffix, run_load_flat(w, inst, MEMORY_##part))
+#define STORE(suffix, older, part)                                                             \
+  RUN(global_##suffix, run_store(w, inst, MEMORY_##part, resolve_global, false))               \
+  RUN(scratch_##suffix, run_store(w, inst, MEMORY_##part, resolve_scratch, false))             \
+  RUN(buffer_##suffix, run_store(w, inst, MEMORY_##part, resolve_buffer, true))                \
+  RUN(flat_##suffix, run_store_flat(w, inst, MEMORY_##part))
+#define TYPE_32 uint32_t
+#define TYPE_64 uint64_t
+#define TYPE_CMPSWAP32 uint32_t
+#define TYPE_CMPSWAP64 uint64_t
+#define ATOMIC(suffix, older, kind, expression)                                                       \
+  static uint64_t update_##suffix(uint64_t old, uint64_t data, uint64_t compare) {                    \
+    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data, c = (TYPE_##kind)compare;                \
+    (void)a, (void)b, (void)c;                                                                        \
+    return (TYPE_##kind)(expression);                                                                 \
+  }                                                                                                   \
+  RUN(global_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, resolve_global, false))      \
+  RUN(buffer_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, resolve_buffer, true))       \
+  RUN(flat_##suffix, run_atomic_flat(w, inst, DATA_##kind, update_##suffix))
+#include "isa/amd/memory.def"
+
+// Caches: memory is coherent here, so these only order.
+static const inst_t* run_fence(wave_t* w, const inst_t* inst) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return inst + 1;
+}
+
+#define BOTH(family, suffix, older, klass, destinations)                                        \
+  INST_ROW(family##_##suffix, klass, EXACT, run_##family##_##suffix, destinations, INST_B32)    \
+  INST_ROW(family##_##older, klass, EXACT, run_##family##_##suffix, destinations, INST_B32)
+#define LOAD(suffix, older, part)                                                               \
+  BOTH(global, suffix, older, LOAD, 1)                                                          \
+  BOTH(scratch, suffix, older, LOAD, 1) BOTH(buffer, suffix, older, LOAD, 1) BOTH(flat, suffix, older, FLAT, 1)
+#define STORE(suffix, older, part)                                                              \
+  BOTH(global, suffix, older, STORE, 0)                                                         \
+  BOTH(scratch, suffix, older, STORE, 0) BOTH(buffer, suffix, older, STORE, 0) BOTH(flat, suffix, older, FLAT, 0)
+#define ATOMIC(suffix, older, kind, expression) \
+  BOTH(global, suffix, older, STORE, 0) BOTH(buffer, suffix, older, STORE, 0) BOTH(flat, suffix, older, FLAT, 0)
+#define GFX9(name, as) INST_ROW(name, STORE, EXACT, run_##as, 0, INST_B32)
+#define FENCE(name) INST_ROW(name, HINT, HINT, run_fence, 0, INST_NONE)
+static const inst_row_t rows[] = {
+#include "isa/amd/memory.def"
+    // Names of float atomics before gfx11 and on CDNA.
+    GFX9(global_atomic_add_f64, global_atomic_add_f64) GFX9(flat_atomic_add_f64, flat_atomic_add_f64)
+    GFX9(buffer_atomic_add_f64, buffer_atomic_add_f64) GFX9(global_atomic_min_f64, global_atomic_min_f64)
+    GFX9(global_atomic_max_f64, global_atomic_max_f64) GFX9(flat_atomic_min_f64, flat_atomic_min_f64)
+    GFX9(flat_atomic_max_f64, flat_atomic_max_f64) FENCE(buffer_gl0_inv) FENCE(buffer_gl1_inv) FENCE(buffer_wbinvl1)
+    FENCE(buffer_wbinvl1_vol) FENCE(buffer_wbl2) FENCE(buffer_inv) FENCE(buffer_invl2) FENCE(global_inv)
+    FENCE(global_wb) FENCE(global_wbinv)
+    INST_ROW(global_load_lds_dword, LOAD, EXACT, run_global_load_b32, 0, INST_B32)
+    INST_ROW(global_load_lds_ubyte, LOAD, EXACT, run_global_load_u8, 0, INST_B32)
+    INST_ROW(global_load_lds_ushort, LOAD, EXACT, run_global_load_u16, 0, INST_B32)
+    INST_ROW(global_load_lds_dwordx3, LOAD, EXACT, run_global_load_b96, 0, INST_B32)
+    INST_ROW(global_load_lds_dwordx4, LOAD, EXACT, run_global_load_b128, 0, INST_B32)
+};
+VECTOR_TABLE(memory_table, rows);

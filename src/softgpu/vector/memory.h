@@ -1,0 +1,249 @@
+// What loads, stores and atomic operations of all spaces share.
+//
+// An instruction's lanes are resolved to a place each: memory of the process, bytes of the workgroup's memory, or bytes
+// of the lane's scratch. Flat instructions may have all three; each space's lanes are then done apart.
+#ifndef IREE_C_SOFTGPU_VECTOR_MEMORY_H_
+#define IREE_C_SOFTGPU_VECTOR_MEMORY_H_
+
+#include "base/small_float.h"
+#include "softgpu/vector/level.h"
+
+// What is moved for a lane.
+// PART(ENUM, bytes, is signed, half: 0 the whole register, 1 low, 2 high)
+#define MEMORY_PARTS(PART)                                                                        \
+  PART(B32, 4, 0, 0) PART(B64, 8, 0, 0) PART(B96, 12, 0, 0) PART(B128, 16, 0, 0)                  \
+  PART(U8, 1, 0, 0) PART(I8, 1, 1, 0) PART(U16, 2, 0, 0) PART(I16, 2, 1, 0)                       \
+  PART(U8_D16, 1, 0, 1) PART(U8_D16HI, 1, 0, 2) PART(I8_D16, 1, 1, 1) PART(I8_D16HI, 1, 1, 2)     \
+  PART(U16_D16, 2, 0, 1) PART(U16_D16HI, 2, 0, 2)
+typedef enum {
+#define PART(name, bytes, is_signed, half) MEMORY_##name,
+  MEMORY_PARTS(PART)
+#undef PART
+} memory_part_t;
+typedef struct memory_form_t {
+  uint8_t bytes, is_signed, half;
+} memory_form_t;
+static const memory_form_t memory_forms[] = {
+#define PART(name, bytes, is_signed, half) {bytes, is_signed, half},
+    MEMORY_PARTS(PART)
+#undef PART
+};
+
+typedef struct memory_access_t {
+  uint64_t address[WAVE_MAX_LANES];  // of the space: an address, or an offset in bytes
+  uint64_t mask;                     // lanes that take part
+  check_space_t space;
+} memory_access_t;
+
+// The host's address of a lane's byte `k`. Scratch is swizzled by dwords over the lanes.
+static inline uint8_t* memory_byte(const wave_t* w, const memory_access_t* m, uint32_t lane, uint32_t k) {
+  uint64_t at = m->address[lane] + k;
+  if (m->space == CHECK_GLOBAL) return (uint8_t*)at;
+  if (m->space == CHECK_LDS) return w->group->lds + at;
+  return w->scratch + (at / 4 * w->lanes + lane) * 4 + at % 4;
+}
+
+// Lanes whose bytes are inside the workgroup's memory: the hardware reads zero outside, and drops writes.
+static inline uint64_t memory_lds_mask(const wave_t* w, const memory_access_t* m, uint32_t bytes) {
+  uint64_t mask = 0, size = w->group->lds_size;
+  for (uint32_t i = 0; i < w->lanes; ++i) mask |= (uint64_t)(m->address[i] + bytes <= size) << i;
+  return mask & m->mask;
+}
+
+// Reports the access to the checks, and faults on scratch that the kernel did not ask for. False after wave_fault.
+static inline bool memory_begin(wave_t* w, const inst_t* inst, const memory_access_t* m, uint32_t access,
+                                uint32_t bytes) {
+  if (w->launch->instrumented && !check_memory(w, inst, m->space, access, m->address, m->mask, bytes)) return false;
+  if (m->space != CHECK_SCRATCH) return true;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (!(m->mask >> i & 1) || m->address[i] + bytes <= w->scratch_size) continue;
+    return wave_fault(w, inst, ENGINE_FAULT_MEMORY, m->address[i],
+                      "lane %u touches byte %llu of its scratch, which has %u", i, (unsigned long long)m->address[i],
+                      w->scratch_size),
+           false;
+  }
+  return true;
+}
+
+// Whether each lane's place is `bytes` behind that of the lane before, all lanes taking part.
+static inline bool memory_is_contiguous(const wave_t* w, const memory_access_t* m, uint32_t bytes) {
+  if (m->mask != w->all || m->space == CHECK_SCRATCH) return false;
+  uint64_t first = m->address[0], wrong = 0;
+  for (uint32_t i = 0; i < w->lanes; ++i) wrong |= m->address[i] ^ (first + (uint64_t)i * bytes);
+  return !wrong;
+}
+
+static inline uint8_t* memory_base(const wave_t* w, const memory_access_t* m) {
+  return m->space == CHECK_LDS ? w->group->lds : NULL;
+}
+
+static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_access_t* m, memory_part_t part,
+                               const operand_t* to) {
+  memory_form_t form = memory_forms[part];
+  if (!memory_begin(w, inst, m, CHECK_READ, form.bytes)) return false;
+  uint32_t* d = w->vgpr + to->offset;
+  uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask;
+  if (part == MEMORY_B32 && inside == m->mask && memory_is_contiguous(w, m, 4)) {
+    memcpy(d, memory_base(w, m) + m->address[0], 4 * w->lanes);
+    return true;
+  }
+  bool linear = m->space != CHECK_SCRATCH;
+  uint32_t dwords = form.bytes / 4;
+  const uint8_t* base = memory_base(w, m);
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (!(m->mask >> i & 1)) continue;
+    uint32_t value[8] = {0};
+    if (inside >> i & 1) {
+      if (linear) {
+        __builtin_memcpy(value, base + m->address[i], form.bytes);
+      } else {
+        for (uint32_t k = 0; k < form.bytes; ++k) ((uint8_t*)value)[k] = *memory_byte(w, m, i, k);
+      }
+    }
+    if (dwords) {
+      for (uint32_t k = 0; k < dwords; ++k) d[k * w->lanes + i] = value[k];
+      continue;
+    }
+    uint32_t up = 32 - 8 * form.bytes;
+    uint32_t x = form.is_signed ? (uint32_t)((int32_t)(value[0] << up) >> up) : value[0];
+    d[i] = form.half == 0 ? x : form.half == 1 ? (d[i] & 0xffff0000) | (x & 0xffff) : (d[i] & 0xffff) | x << 16;
+  }
+  return true;
+}
+
+// Data of a store or atomic operation: registers, or a constant.
+static inline uint32_t memory_data(const wave_t* w, const operand_t* o, uint32_t k, uint32_t lane) {
+  if (o->kind == OPERAND_VGPR) return w->vgpr[o->offset + (size_t)k * w->lanes + lane];
+  return wave_scalar(w, o);
+}
+
+static inline bool memory_store(wave_t* w, const inst_t* inst, const memory_access_t* m, memory_part_t part,
+                                const operand_t* from) {
+  memory_form_t form = memory_forms[part];
+  if (!memory_begin(w, inst, m, CHECK_WRITE, form.bytes)) return false;
+  uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask;
+  if (part == MEMORY_B32 && inside == m->mask && from->kind == OPERAND_VGPR && memory_is_contiguous(w, m, 4)) {
+    memcpy(memory_base(w, m) + m->address[0], w->vgpr + from->offset, 4 * w->lanes);
+    return true;
+  }
+  bool linear = m->space != CHECK_SCRATCH;
+  uint32_t dwords = form.bytes < 4 ? 1 : form.bytes / 4;
+  uint8_t* base = memory_base(w, m);
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (!(inside >> i & 1)) continue;
+    uint32_t value[8];
+    for (uint32_t k = 0; k < dwords; ++k) value[k] = memory_data(w, from, k, i);
+    if (form.half == 2) value[0] >>= 16;
+    if (linear) {
+      __builtin_memcpy(base + m->address[i], value, form.bytes);
+    } else {
+      for (uint32_t k = 0; k < form.bytes; ++k) *memory_byte(w, m, i, k) = ((uint8_t*)value)[k];
+    }
+  }
+  return true;
+}
+
+// Float operations of atomics, on bits.
+#define MEMORY_FLOATS(bits, type)                                                                          \
+  static inline type float_of_##bits(uint##bits##_t x) {                                                   \
+    type value;                                                                                            \
+    memcpy(&value, &x, sizeof(value));                                                                     \
+    return value;                                                                                          \
+  }                                                                                                        \
+  static inline uint##bits##_t bits_of_##bits(type value) {                                                \
+    uint##bits##_t x;                                                                                      \
+    memcpy(&x, &value, sizeof(x));                                                                         \
+    return x;                                                                                              \
+  }                                                                                                        \
+  static inline uint##bits##_t add_f##bits(uint##bits##_t a, uint##bits##_t b) {                           \
+    return bits_of_##bits(float_of_##bits(a) + float_of_##bits(b));                                        \
+  }                                                                                                        \
+  static inline uint##bits##_t min_f##bits(uint##bits##_t a, uint##bits##_t b) {                           \
+    type x = float_of_##bits(a), y = float_of_##bits(b);                                                   \
+    return x != x ? b : y != y ? a : x < y || (x == y && a >> (bits - 1)) ? a : b;                         \
+  }                                                                                                        \
+  static inline uint##bits##_t max_f##bits(uint##bits##_t a, uint##bits##_t b) {                           \
+    type x = float_of_##bits(a), y = float_of_##bits(b);                                                   \
+    return x != x ? b : y != y ? a : x > y || (x == y && !(a >> (bits - 1))) ? a : b;                      \
+  }                                                                                                        \
+  static inline bool equal_f##bits(uint##bits##_t a, uint##bits##_t b) {                                   \
+    return float_of_##bits(a) == float_of_##bits(b);                                                       \
+  }
+MEMORY_FLOATS(32, float)
+MEMORY_FLOATS(64, double)
+
+static inline uint32_t add_pair(small_float_t format, uint32_t a, uint32_t b) {
+  uint32_t out = 0;
+  for (int shift = 0; shift < 32; shift += 16) {
+    double sum = small_float_decode(format, a >> shift & 0xffff) + small_float_decode(format, b >> shift & 0xffff);
+    out |= small_float_encode(format, sum) << shift;
+  }
+  return out;
+}
+static inline uint32_t add_pair_f16(uint32_t a, uint32_t b) { return add_pair(SMALL_F16, a, b); }
+static inline uint32_t add_pair_bf16(uint32_t a, uint32_t b) { return add_pair(SMALL_BF16, a, b); }
+
+typedef uint64_t (*memory_update_t)(uint64_t a, uint64_t b, uint64_t c);
+
+// One lane's atomic operation; returns the old value. Memory of the process is shared with other threads.
+static inline uint64_t memory_update(uint8_t* at, bool shared, uint32_t bytes, memory_update_t update, uint64_t b,
+                                     uint64_t c) {
+  if (bytes == 4) {
+    uint32_t old;
+    if (!shared) {
+      memcpy(&old, at, 4);
+      uint32_t next = (uint32_t)update(old, b, c);
+      memcpy(at, &next, 4);
+      return old;
+    }
+    uint32_t* place = (uint32_t*)at;
+    old = __atomic_load_n(place, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(place, &old, (uint32_t)update(old, b, c), true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    }
+    return old;
+  }
+  uint64_t old;
+  if (!shared) {
+    memcpy(&old, at, 8);
+    uint64_t next = update(old, b, c);
+    memcpy(at, &next, 8);
+    return old;
+  }
+  uint64_t* place = (uint64_t*)at;
+  old = __atomic_load_n(place, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(place, &old, update(old, b, c), true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  }
+  return old;
+}
+
+// `to` NULL: the old value is not wanted. `c_from`: further data (compare), NULL when there is none.
+static inline bool memory_atomic(wave_t* w, const inst_t* inst, const memory_access_t* m, uint32_t bytes,
+                                 memory_update_t update, const operand_t* b_from, const operand_t* c_from,
+                                 uint32_t c_first, const operand_t* to) {
+  if (!memory_begin(w, inst, m, CHECK_READ | CHECK_WRITE | CHECK_ATOMIC, bytes)) return false;
+  wave_use_csr(w, w->csr_single | 0x1f80);
+  uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, bytes) : m->mask;
+  uint64_t alignment = m->space == CHECK_GLOBAL ? bytes - 1 : 0;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (!(m->mask >> i & 1)) continue;
+    uint64_t b = memory_data(w, b_from, 0, i), c = c_from ? memory_data(w, c_from, c_first, i) : 0, old = 0;
+    if (bytes == 8) {
+      b |= (uint64_t)memory_data(w, b_from, 1, i) << 32;
+      if (c_from) c |= (uint64_t)memory_data(w, c_from, c_first + 1, i) << 32;
+    }
+    if (m->address[i] & alignment) {
+      wave_fault(w, inst, ENGINE_FAULT_MEMORY, m->address[i], "atomic operation on address 0x%llx, which is not aligned",
+                 (unsigned long long)m->address[i]);
+      return false;
+    }
+    if (inside >> i & 1) {
+      old = memory_update(memory_byte(w, m, i, 0), m->space == CHECK_GLOBAL, bytes, update, b, c);
+    }
+    if (!to) continue;
+    w->vgpr[to->offset + i] = (uint32_t)old;
+    if (bytes == 8) w->vgpr[to->offset + w->lanes + i] = (uint32_t)(old >> 32);
+  }
+  return true;
+}
+
+#endif  // IREE_C_SOFTGPU_VECTOR_MEMORY_H_
