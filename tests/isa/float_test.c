@@ -372,6 +372,37 @@ static void test_division_single(void** state) {
   }
 }
 
+// Output modifiers: multiplications only without IEEE mode and denormal results; clamp always.
+static void test_output_modifiers(void** state) {
+  static const struct {
+    uint32_t mode, flags, in, out;
+  } cases[] = {{0x100, INST_MUL_X2, 0x3f800000, 0x40000000},
+               {0x100, INST_MUL_X4, 0x3f800000, 0x40800000},
+               {0x100, INST_DIV_X2, 0x3f800000, 0x3f000000},
+               {0x300, INST_MUL_X2, 0x3f800000, 0x3f800000},
+               {0x130, INST_MUL_X2, 0x3f800000, 0x3f800000},
+               {0x3f0, INST_CLAMP, 0x40000000, 0x3f800000},
+               {0x100, INST_CLAMP | INST_DIV_X2, 0x3f800000, 0x3f000000},
+               {0x3f0, INST_CLAMP, 0xbf800000, 0},
+               {0x100, INST_CLAMP, 0x7fc00000, 0}};
+  for (int level = 2; level <= rows_levels(); ++level) {
+    rows_t r;
+    rows_open(&r, 32, 10, 3, 0);
+    for (size_t t = 0; t < sizeof(cases) / sizeof(cases[0]); ++t) {
+      rows_set_mode(&r, cases[t].mode);
+      // a * b + 0, by the two rows that accumulate and that do not.
+      for (uint32_t i = 0; i < 32; ++i) {
+        rows_lanes(&r, 16)[i] = cases[t].in, rows_lanes(&r, 32)[i] = 0x3f800000, rows_lanes(&r, 0)[i] = 0;
+      }
+      rows_make(&r, t % 2 ? "v_mul_f32" : "v_fmac_f32", level, 0, 2);
+      r.inst.flags = cases[t].flags;
+      rows_run(&r);
+      assert_int_equal(rows_lanes(&r, 0)[31], cases[t].out);
+    }
+    rows_close(&r);
+  }
+}
+
 // Values that hardware is known to give.
 static void test_division_steps(void** state) {
   static const struct {
@@ -490,6 +521,7 @@ int main(void) {
       cmocka_unit_test(test_accuracy),
       cmocka_unit_test(test_division_single),
       cmocka_unit_test(test_division_steps),
+      cmocka_unit_test(test_output_modifiers),
       cmocka_unit_test(test_transcendental_specials),
       cmocka_unit_test(test_double),
       cmocka_unit_test(test_trig_preop),
