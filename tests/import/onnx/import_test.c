@@ -5,14 +5,13 @@
 #include <stddef.h>
 #include <cmocka.h>
 // clang-format on
-#include "import/onnx/onnx.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "dialects/register.h"
+#include "import/onnx/onnx.h"
 #include "model.h"
 
 typedef struct fixture_t {
