@@ -181,6 +181,14 @@ static void test_bytes(void** state) {
             }
           }
         }
+        // Two of them, over their source.
+        for (uint32_t i = 0; i < 32; ++i) rows_lanes(&r, 16)[i] = (0x30 + i) | (0x51 + i) << 8;
+        rows_make(&r, t ? "v_cvt_pk_f32_bf8" : "v_cvt_pk_f32_fp8", level, 16, 1);
+        rows_run(&r);
+        for (uint32_t i = 0; i < 32; ++i) {
+          assert_true(rows_float(rows_lanes(&r, 16)[i]) == small_float_decode(format, 0x30 + i));
+          assert_true(rows_float(rows_lanes(&r, 17)[i]) == small_float_decode(format, 0x51 + i));
+        }
         for (int round = 0; round < 500; ++round) {
           for (uint32_t i = 0; i < 32; ++i) {
             uint32_t bits = rows_random(&seed);
