@@ -231,6 +231,16 @@ static void drop_old_ops(ir_block_t* block) {
   }
 }
 
+// Barriers kept values apart while groups were formed; from here on they are their operands.
+static void drop_barriers(ir_block_t* block) {
+  for (ir_op_t *op = block->first, *next; op; op = next) {
+    next = op->next;
+    if (!ir_is(op, GRAPH_BARRIER)) continue;
+    for (uint32_t i = 0; i < op->result_count; ++i) ir_value_replace(ir_result(op, i), ir_operand(op, i));
+    ir_op_erase(op);
+  }
+}
+
 static void form_block(forming_t* f, ir_block_t* block, bool copies) {
   IR_FOR_OPS(op, block) {  // nested bodies first
     if (!ir_is(op, GRAPH_IF) && !ir_is(op, GRAPH_WHILE)) continue;
@@ -252,6 +262,7 @@ static void form_block(forming_t* f, ir_block_t* block, bool copies) {
     ir_op_remove(op);
     ir_block_append(block, op);
   }
+  drop_barriers(block);
 }
 
 static void clear_nodes(ir_op_t* op) {
