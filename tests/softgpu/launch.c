@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BUFFERS = 16, KERNARG_BYTES = 1024 };
+enum { MAX_BUFFERS = 16, KERNARG_BYTES = 1024, DYNAMIC_STACK_BYTES = 16384 };
 
 #define CHECK(call)                                                               \
   do {                                                                            \
@@ -142,6 +142,10 @@ static bool launch(const run_t* run) {
   CHECK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object));
   CHECK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE, &group_size));
   CHECK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE, &private_size));
+  // Recursion needs as much as it needs: the host decides.
+  bool is_dynamic = false;
+  CHECK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK, &is_dynamic));
+  if (is_dynamic) private_size += DYNAMIC_STACK_BYTES;
   hsa_signal_t done;
   CHECK(hsa_signal_create(1, 0, NULL, &done));
   uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
@@ -209,10 +213,10 @@ int main(void) {
     if (sscanf(line, "load %1023s", first) == 1) {
       load(first);
     } else if (sscanf(line, "run %127s %u %u %u", run.kernel, &run.grid, &run.group, &run.lds) == 4) {
-    } else if (sscanf(line, "in %1023s", first) == 1) {
-      add_buffer(&run, first, 0, NULL);
     } else if (sscanf(line, "inout %1023s %1023s", first, second) == 2) {
       add_buffer(&run, first, 0, second);
+    } else if (sscanf(line, "in %1023s", first) == 1) {
+      add_buffer(&run, first, 0, NULL);
     } else if (sscanf(line, "out %lu %1023s", &size, second) == 2) {
       add_buffer(&run, NULL, size, second);
     } else if (sscanf(line, "i32 %lu", &size) == 1) {

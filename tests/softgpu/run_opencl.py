@@ -77,7 +77,7 @@ COMMON = ["clang-22", "-x", "cl", "-cl-std=CL2.0", "-cl-fp32-correctly-rounded-d
 def compile_host(file, folder):
     out = folder / f"{file.stem}.so"
     call([*COMMON, "-Xclang", "-cl-ext=+all", "-target", "x86_64-unknown-linux-gnu", "-march=x86-64-v3",
-          "-O2", "-fPIC", "-shared", str(file), "-o", str(out), f"-L{folder}", "-lhost", "-lm"])
+          "-O2", "-fPIC", "-shared", str(file), "-o", str(out), f"-L{folder}", "-lhost", f"-Wl,-rpath,{folder}", "-lm"])
     return out
 
 

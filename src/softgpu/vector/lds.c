@@ -5,7 +5,7 @@ static inline void resolve(const wave_t* w, const operand_t* address, uint32_t o
   const uint32_t* v = w->vgpr + address->offset;
   m->space = CHECK_LDS;
   m->mask = wave_exec(w);
-  for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = (uint64_t)v[i] + offset;
+  for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = v[i] + offset;
 }
 
 static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_t part) {

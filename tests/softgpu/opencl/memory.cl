@@ -94,7 +94,7 @@ KERNEL void atomics_u64(GLOBAL const u64* a, GLOBAL u64* out) {
   ATOMIC(fetch_or, &out[3], x & 0xf0f0);
 }
 
-// RUN atomic_tickets grid=256 group=64 args: inout:u32:1 out:u32:256
+// RUN atomic_tickets grid=256 group=64 args: out:u32:1 out:u32:256
 KERNEL void atomic_tickets(GLOBAL u32* counter, GLOBAL u32* out) {
   u32 ticket = ATOMIC(fetch_add, counter, 1u);
   out[ticket] = ticket * ticket;

@@ -1,0 +1,180 @@
+// iree-softgpu: runs a program with the software AMD GPU in place of a real one, lists its targets, and says how far its
+// instructions are to be trusted.
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "softgpu/engine.h"
+
+// OPTION(name, environment, what it does): options with a value, passed on as environment (runtime.h of softgpu/hsa)
+#define OPTIONS(OPTION)                                                                                                \
+  OPTION("target", "IREE_SOFTGPU_TARGET", "processor of the GPUs; gfx1100 when not given")                             \
+  OPTION("gpus", "IREE_SOFTGPU_GPUS", "how many GPUs, or a list of their processors: gfx90a,gfx942")                   \
+  OPTION("check", "IREE_SOFTGPU_CHECK", "all, or a list of bounds, waits, races, uninitialized, barriers")             \
+  OPTION("limit", "IREE_SOFTGPU_LIMIT", "instructions after which a wave is stopped as endless")
+static const struct {
+  const char *name, *variable, *what;
+} options[] = {
+#define OPTION(name, variable, what) {name, variable, what},
+    OPTIONS(OPTION)
+#undef OPTION
+};
+enum { OPTION_COUNT = sizeof(options) / sizeof(options[0]) };
+
+static void print_help(FILE* file) {
+  fprintf(file,
+          "Runs a program with the software AMD GPU in place of a real one.\n\n"
+          "  iree-softgpu                                    lists the targets\n"
+          "  iree-softgpu [OPTION...] -- PROGRAM [ARGUMENT...]\n"
+          "  iree-softgpu --fidelity [--target=NAME]         says which instructions are exact, approximate or missing\n\n");
+  for (size_t i = 0; i < OPTION_COUNT; ++i) fprintf(file, "  --%s=...\n      %s\n", options[i].name, options[i].what);
+  fprintf(file, "  --stats\n      counters of each GPU are printed when the program ends\n");
+}
+
+// Targets whose instruction sets are executed.
+static bool is_executed(const isa_target_t* t) {
+  return t->major >= 9 && !strstr(t->name, "generic") && !(t->major == 12 && t->minor == 5);
+}
+
+static void list_targets(void) {
+  printf("%-10s %5s %10s %8s\n", "target", "lanes", "LDS (KiB)", "units");
+  const isa_target_t* t;
+  for (uint32_t i = 0; (t = isa_target_at(i)); ++i) {
+    if (is_executed(t)) printf("%-10s %5u %10u %8u\n", t->name, t->wave, t->lds_kib, t->units);
+  }
+}
+
+static bool check_target(const char* name) {
+  const isa_target_t* t = isa_target_find(name);
+  if (t && is_executed(t)) return true;
+  fprintf(stderr, "iree-softgpu: '%s' is no target; near it:", name);
+  for (uint32_t i = 0; (t = isa_target_at(i)); ++i) {
+    if (is_executed(t) && strncmp(t->name, name, strlen(name) < 5 ? strlen(name) : 5) == 0) fprintf(stderr, " %s", t->name);
+  }
+  fprintf(stderr, "; iree-softgpu without arguments lists all\n");
+  return false;
+}
+
+// Graphics: not counted among the instructions of compute.
+static bool is_graphics(const char* name) {
+  static const char* const prefixes[] = {"image_", "exp", "v_interp", "lds_", "ds_gws", "s_ttrace", "export", "ds_bvh",
+                                         "lds_direct", "lds_param"};
+  for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i) {
+    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0 && (strcmp(prefixes[i], "exp") != 0 || strlen(name) == 3)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+typedef struct fidelity_t {
+  uint32_t counts[4];
+  uint32_t graphics;
+} fidelity_t;
+
+static void print_fidelity(void* data, const char* mnemonic) {
+  static const char* const names[] = {
+#define FIDELITY(name, text) text,
+      ENGINE_FIDELITIES(FIDELITY)
+#undef FIDELITY
+  };
+  fidelity_t* totals = data;
+  engine_fidelity_t fidelity = engine_fidelity(mnemonic);
+  bool graphics = is_graphics(mnemonic) && fidelity == ENGINE_MISSING;
+  printf("%-48s %s\n", mnemonic, graphics ? "missing (graphics)" : names[fidelity]);
+  if (graphics) {
+    ++totals->graphics;
+  } else {
+    ++totals->counts[fidelity];
+  }
+}
+
+static int fidelity(const char* target) {
+  fidelity_t totals = {0};
+  text_t error = {0};
+  if (!check_target(target)) return 1;
+  if (!engine_each_instruction(isa_target_find(target), print_fidelity, &totals, &error)) {
+    fprintf(stderr, "iree-softgpu: %s\n", error.data);
+    return 1;
+  }
+  const uint32_t* n = totals.counts;
+  uint32_t all = n[0] + n[1] + n[2] + n[3];
+  printf("%s: of %u compute instructions %u exact, %u approximate, %u without effect, %u missing (%.1f%% there); %u of "
+         "graphics left out\n",
+         target, all, n[ENGINE_EXACT], n[ENGINE_APPROXIMATE], n[ENGINE_HINT], n[ENGINE_MISSING],
+         100.0 * (all - n[ENGINE_MISSING]) / (all ? all : 1), totals.graphics);
+  return 0;
+}
+
+// Folder of the library: ../lib/softgpu from this tool's.
+static bool find_library(char* folder, size_t capacity) {
+  char self[PATH_MAX], library[PATH_MAX + 64];
+  ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+  if (size < 0) return false;
+  self[size] = 0;
+  for (int up = 0; up < 2; ++up) {
+    char* slash = strrchr(self, '/');
+    if (slash) *slash = 0;
+  }
+  snprintf(folder, capacity, "%s/lib/softgpu", self);
+  snprintf(library, sizeof(library), "%s/libhsa-runtime64.so.1", folder);
+  if (access(library, R_OK) == 0) return true;
+  fprintf(stderr, "iree-softgpu: %s is missing; build the target iree_softgpu_hsa\n", library);
+  return false;
+}
+
+static int run(char** program) {
+  char folder[PATH_MAX + 16], path[2 * PATH_MAX + 64];
+  if (!find_library(folder, sizeof(folder))) return 1;
+  const char* old = getenv("LD_LIBRARY_PATH");
+  snprintf(path, sizeof(path), "%s%s%s", folder, old && *old ? ":" : "", old ? old : "");
+  setenv("LD_LIBRARY_PATH", path, 1);
+  setenv("IREE_HAL_AMDGPU_LIBHSA_PATH", folder, 1);
+  execvp(program[0], program);
+  fprintf(stderr, "iree-softgpu: cannot run %s: %s\n", program[0], strerror(errno));
+  return 127;
+}
+
+// One option; false after a message.
+static bool take_option(const char* argument, bool* wants_fidelity) {
+  if (strcmp(argument, "--stats") == 0) return setenv("IREE_SOFTGPU_STATS", "1", 1) == 0;
+  if (strcmp(argument, "--fidelity") == 0) return *wants_fidelity = true;
+  for (size_t i = 0; i < OPTION_COUNT; ++i) {
+    size_t size = strlen(options[i].name);
+    if (strncmp(argument, "--", 2) != 0 || strncmp(argument + 2, options[i].name, size) != 0 || argument[2 + size] != '=') {
+      continue;
+    }
+    const char* value = argument + 3 + size;
+    uint32_t checks;
+    text_t error = {0};
+    if (i == 0 && !check_target(value)) return false;
+    if (strcmp(options[i].name, "check") == 0 && !engine_parse_checks(value, &checks, &error)) {
+      fprintf(stderr, "iree-softgpu: %s\n", error.data);
+      return false;
+    }
+    return setenv(options[i].variable, value, 1) == 0;
+  }
+  fprintf(stderr, "iree-softgpu: unknown option %s; --help lists them\n", argument);
+  return false;
+}
+
+int main(int argc, char** argv) {
+  bool wants_fidelity = false;
+  if (argc == 1) return list_targets(), 0;
+  int i = 1;
+  for (; i < argc && strcmp(argv[i], "--") != 0; ++i) {
+    if (strcmp(argv[i], "--help") == 0) return print_help(stdout), 0;
+    if (argv[i][0] != '-') break;
+    if (!take_option(argv[i], &wants_fidelity)) return 1;
+  }
+  if (wants_fidelity) {
+    const char* target = getenv("IREE_SOFTGPU_TARGET");
+    return fidelity(target ? target : "gfx1100");
+  }
+  if (i < argc && strcmp(argv[i], "--") == 0) ++i;
+  if (i == argc) return fprintf(stderr, "iree-softgpu: no program to run; --help tells how\n"), 1;
+  return run(argv + i);
+}
