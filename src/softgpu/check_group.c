@@ -2,10 +2,11 @@
 //
 // Each byte remembers who wrote and who read it last, and between which barriers. Two waves conflict when both touch a
 // byte between the same two barriers and one writes, unless both do so atomically.
+#include "softgpu/check_group.h"
+
 #include <stdlib.h>
 
 #include "softgpu/check.h"
-#include "softgpu/check_group.h"
 
 typedef struct cell_t {
   uint32_t write_phase, read_phase;  // barriers passed, plus one; 0: never

@@ -18,8 +18,8 @@ static bool is_inside(wave_t* w, uint64_t address, uint32_t bytes, uint32_t acce
          (range->writable || !(access & CHECK_WRITE));
 }
 
-static bool report_bounds(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t address, uint32_t bytes, uint32_t access,
-                          const memory_range_t* range) {
+static bool report_bounds(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t address, uint32_t bytes,
+                          uint32_t access, const memory_range_t* range) {
   unsigned long long at = address, past = range->size ? address - range->base - range->size : 0;
   if (range->size && address >= range->base && past < (1 << 20)) {
     wave_fault(w, inst, ENGINE_FAULT_CHECK, address,
@@ -96,19 +96,34 @@ bool check_memory(wave_t* w, const inst_t* inst, check_space_t space, uint32_t a
 void check_count(wave_t* w, const inst_t* inst) {
   engine_counters_t* c = w->group->counters;
   switch (inst->row->klass) {
-    case INST_CLASS_SALU: ++c->salu; break;
-    case INST_CLASS_BRANCH: ++c->branches; break;
-    case INST_CLASS_SMEM: ++c->smem; break;
+    case INST_CLASS_SALU:
+      ++c->salu;
+      break;
+    case INST_CLASS_BRANCH:
+      ++c->branches;
+      break;
+    case INST_CLASS_SMEM:
+      ++c->smem;
+      break;
     case INST_CLASS_VALU:
       ++c->valu;
       c->valu_lanes += (uint64_t)__builtin_popcountll(wave_exec(w));
       break;
-    case INST_CLASS_MATRIX: ++c->matrix; break;
-    case INST_CLASS_LDS: ++c->lds; break;
+    case INST_CLASS_MATRIX:
+      ++c->matrix;
+      break;
+    case INST_CLASS_LDS:
+      ++c->lds;
+      break;
     case INST_CLASS_LOAD:
     case INST_CLASS_STORE:
-    case INST_CLASS_FLAT: ++c->vmem; break;
-    case INST_CLASS_BARRIER: ++c->barriers; break;
-    default: break;
+    case INST_CLASS_FLAT:
+      ++c->vmem;
+      break;
+    case INST_CLASS_BARRIER:
+      ++c->barriers;
+      break;
+    default:
+      break;
   }
 }

@@ -4,7 +4,8 @@
 // raised is waited for. Each owed register remembers which counter and when (its number among those that raised it).
 // A wait for `n` settles all but the last n; a full counter stalls the next operation, so what is older than the
 // counter holds is settled as well. Scalar loads answer in any order: only a wait for 0 settles them, and whatever else
-// shares their counter meanwhile. Flat instructions raise two counters and are settled when both are.
+// shares their counter meanwhile. Flat instructions raise two counters and are settled when both are: in order since
+// gfx10, by waits for 0 before.
 #include <stdlib.h>
 
 #include "softgpu/check.h"
@@ -21,10 +22,10 @@ typedef struct debt_t {
 } debt_t;
 
 struct check_wave_t {
-  uint32_t issued[COUNTER_COUNT];    // instructions that raised each counter
-  uint32_t settled[COUNTER_COUNT];   // those up to this number are done, in order
-  uint32_t emptied[COUNTER_COUNT];   // those up to this number were waited for with 0
-  uint32_t last_scalar;              // number of the last operation that answers in any order, of the shared counter
+  uint32_t issued[COUNTER_COUNT];   // instructions that raised each counter
+  uint32_t settled[COUNTER_COUNT];  // those up to this number are done, in order
+  uint32_t emptied[COUNTER_COUNT];  // those up to this number were waited for with 0
+  uint32_t last_scalar;             // number of the last operation that answers in any order, of the shared counter
   debt_t vector[WAVE_REGISTERS], scalar[SREG_COUNT];
 };
 
@@ -57,7 +58,7 @@ void check_waits_free(wave_t* w) {
 static bool is_settled(const check_wave_t* c, const debt_t* debt) {
   if (!debt->counter) return true;
   uint32_t first = debt->any_order ? c->emptied[debt->counter] : c->settled[debt->counter];
-  uint32_t second = c->emptied[debt->second];
+  uint32_t second = debt->any_order ? c->emptied[debt->second] : c->settled[debt->second];
   return debt->number <= first && (!debt->second || debt->second_number <= second);
 }
 
@@ -88,15 +89,18 @@ static void settle_wait(wave_t* w, const inst_t* inst) {
   static const struct {
     const char* name;
     counter_t counter;
-  } single[] = {{"s_wait_loadcnt", COUNTER_LOAD},   {"s_wait_storecnt", COUNTER_STORE}, {"s_wait_dscnt", COUNTER_LDS},
-                {"s_wait_kmcnt", COUNTER_SCALAR},   {"s_waitcnt_vscnt", COUNTER_STORE}, {"s_waitcnt_vmcnt", COUNTER_LOAD},
+  } single[] = {{"s_wait_loadcnt", COUNTER_LOAD},   {"s_wait_storecnt", COUNTER_STORE},
+                {"s_wait_dscnt", COUNTER_LDS},      {"s_wait_kmcnt", COUNTER_SCALAR},
+                {"s_waitcnt_vscnt", COUNTER_STORE}, {"s_waitcnt_vmcnt", COUNTER_LOAD},
                 {"s_waitcnt_lgkmcnt", COUNTER_LDS}};
   if (strcmp(name, "s_waitcnt") == 0) return settle_packed(w, bits);
   for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); ++i) {
     if (strcmp(name, single[i].name) == 0) return settle(w, single[i].counter, bits & 63);
   }
-  if (strcmp(name, "s_wait_loadcnt_dscnt") == 0) settle(w, COUNTER_LOAD, bits >> 8 & 63), settle(w, COUNTER_LDS, bits & 63);
-  if (strcmp(name, "s_wait_storecnt_dscnt") == 0) settle(w, COUNTER_STORE, bits >> 8 & 63), settle(w, COUNTER_LDS, bits & 63);
+  if (strcmp(name, "s_wait_loadcnt_dscnt") == 0)
+    settle(w, COUNTER_LOAD, bits >> 8 & 63), settle(w, COUNTER_LDS, bits & 63);
+  if (strcmp(name, "s_wait_storecnt_dscnt") == 0)
+    settle(w, COUNTER_STORE, bits >> 8 & 63), settle(w, COUNTER_LDS, bits & 63);
   if (strcmp(name, "s_wait_idle") == 0) {
     for (counter_t i = COUNTER_LOAD; i < COUNTER_COUNT; ++i) settle(w, i, 0);
   }
@@ -117,16 +121,32 @@ static bool report(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t k
   return false;
 }
 
-static bool check_operand(wave_t* w, const inst_t* inst, const operand_t* o, bool writes) {
-  uint32_t checks = w->launch->checks;
+// Results of one kind arrive in order, so that a later one may replace an earlier one.
+static bool arrives_later(wave_t* w, const inst_t* inst, const debt_t* debt) {
+  if (debt->any_order || debt->second) return false;
+  switch (inst->row->klass) {
+    case INST_CLASS_LOAD:
+      return debt->counter == COUNTER_LOAD;
+    case INST_CLASS_LDS:
+      return debt->counter == COUNTER_LDS;
+    default:
+      return false;
+  }
+}
+
+static bool check_operand(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t checks, bool writes) {
+  bool is_unwritten = o->dwords != 0;
   for (uint32_t k = 0; k < o->dwords; ++k) {
     const debt_t* debt = debt_of(w, o, k);
     if (!debt) return true;
-    if (checks & ENGINE_CHECK_WAITS && !is_settled(w->check, debt)) return report(w, inst, o, k, "wait", writes);
-    if (checks & ENGINE_CHECK_UNINITIALIZED && !writes && !debt->is_written) {
-      return report(w, inst, o, k, "uninitialized", false);
+    if (checks & ENGINE_CHECK_WAITS && !is_settled(w->check, debt) && !(writes && arrives_later(w, inst, debt))) {
+      return report(w, inst, o, k, "wait", writes);
     }
+    is_unwritten = is_unwritten && !debt->is_written;
   }
+  // Of a pair, compilers may leave the half undefined that does not matter.
+  if (checks & ENGINE_CHECK_UNINITIALIZED && !writes && is_unwritten)
+    return report(w, inst, o, 0, "uninitialized", false);
   return true;
 }
 
@@ -134,18 +154,18 @@ static bool check_operand(wave_t* w, const inst_t* inst, const operand_t* o, boo
 static bool may_read_unwritten(const inst_t* inst) {
   const char* name = inst->row->name;
   return strncmp(name, "v_mov", 5) == 0 || strncmp(name, "v_cndmask", 9) == 0 || strncmp(name, "v_accvgpr", 9) == 0 ||
-         strncmp(name, "v_writelane", 11) == 0 || strncmp(name, "v_readlane", 10) == 0 || strncmp(name, "scratch_store", 13) == 0 ||
-         strncmp(name, "buffer_store", 12) == 0 || inst->extra;
+         strncmp(name, "v_writelane", 11) == 0 || strncmp(name, "v_readlane", 10) == 0 ||
+         strncmp(name, "scratch_store", 13) == 0 || strncmp(name, "buffer_store", 12) == 0 || inst->extra;
 }
 
 bool check_waits_before(wave_t* w, const inst_t* inst) {
   if (inst->row->klass == INST_CLASS_WAIT) return settle_wait(w, inst), true;
   uint32_t checks = w->launch->checks;
-  if (may_read_unwritten(inst)) w->launch->checks &= ~(uint32_t)ENGINE_CHECK_UNINITIALIZED;
+  if (may_read_unwritten(inst)) checks &= ~(uint32_t)ENGINE_CHECK_UNINITIALIZED;
   bool fine = true;
-  for (uint32_t i = 0; fine && i < inst->source_count; ++i) fine = check_operand(w, inst, &inst->src[i], false);
-  for (uint32_t i = 0; fine && i < inst->destination_count; ++i) fine = check_operand(w, inst, &inst->dst[i], true);
-  w->launch->checks = checks;
+  for (uint32_t i = 0; fine && i < inst->source_count; ++i) fine = check_operand(w, inst, &inst->src[i], checks, false);
+  for (uint32_t i = 0; fine && i < inst->destination_count; ++i)
+    fine = check_operand(w, inst, &inst->dst[i], checks, true);
   return fine;
 }
 
@@ -153,7 +173,8 @@ static uint32_t issue(wave_t* w, counter_t counter) {
   uint32_t number = ++w->check->issued[counter], most = capacity(w, counter);
   bool in_order = counter != scalar_counter(w) || w->check->last_scalar <= w->check->emptied[counter];
   // A full counter stalls the instruction until the oldest is done.
-  if (number > most && in_order && number - most > w->check->settled[counter]) w->check->settled[counter] = number - most;
+  if (number > most && in_order && number - most > w->check->settled[counter])
+    w->check->settled[counter] = number - most;
   return number;
 }
 
@@ -161,9 +182,15 @@ static uint32_t issue(wave_t* w, counter_t counter) {
 static debt_t new_debt(wave_t* w, const inst_t* inst) {
   debt_t debt = {.is_written = true};
   switch (inst->row->klass) {
-    case INST_CLASS_LOAD: debt.counter = COUNTER_LOAD; break;
-    case INST_CLASS_STORE: debt.counter = inst->flags & INST_RETURNS_OLD ? COUNTER_LOAD : store_counter(w); break;
-    case INST_CLASS_LDS: debt.counter = (uint8_t)lds_counter(w); break;
+    case INST_CLASS_LOAD:
+      debt.counter = COUNTER_LOAD;
+      break;
+    case INST_CLASS_STORE:
+      debt.counter = inst->flags & INST_RETURNS_OLD ? COUNTER_LOAD : store_counter(w);
+      break;
+    case INST_CLASS_LDS:
+      debt.counter = (uint8_t)lds_counter(w);
+      break;
     case INST_CLASS_SMEM:
       debt.counter = (uint8_t)scalar_counter(w);
       debt.any_order = true;
@@ -172,12 +199,13 @@ static debt_t new_debt(wave_t* w, const inst_t* inst) {
       debt.counter = inst->destination_count ? COUNTER_LOAD : (uint8_t)store_counter(w);
       debt.second = COUNTER_LDS;
       break;
-    default: return debt;
+    default:
+      return debt;
   }
   debt.number = issue(w, (counter_t)debt.counter);
-  if (debt.second) debt.second_number = issue(w, (counter_t)debt.second), debt.any_order = true;
+  if (debt.second) debt.second_number = issue(w, (counter_t)debt.second), debt.any_order = w->target->major < 10;
   if (debt.any_order && debt.counter == scalar_counter(w)) w->check->last_scalar = debt.number;
-  if (debt.second && debt.second == scalar_counter(w)) w->check->last_scalar = debt.second_number;
+  if (debt.any_order && debt.second == scalar_counter(w)) w->check->last_scalar = debt.second_number;
   return debt;
 }
 

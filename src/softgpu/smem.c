@@ -50,19 +50,23 @@ static const inst_t* load_small(wave_t* w, const inst_t* inst, uint32_t bytes, b
   return inst + 1;
 }
 
-#define LOADS(LOAD)                                    \
-  LOAD(b32, dword, 1)                                  \
+#define LOADS(LOAD)   \
+  LOAD(b32, dword, 1) \
   LOAD(b64, dwordx2, 2) LOAD(b96, dwordx3, 3) LOAD(b128, dwordx4, 4) LOAD(b256, dwordx8, 8) LOAD(b512, dwordx16, 16)
 #define SMALL(LOAD) LOAD(i8, 1, true) LOAD(u8, 1, false) LOAD(i16, 2, true) LOAD(u16, 2, false)
 
-#define LOAD(size, older, dwords)                                                                                       \
-  static const inst_t* run_load_##size(wave_t* w, const inst_t* inst) { return load(w, inst, dwords); }                 \
+#define LOAD(size, older, dwords)                                                                       \
+  static const inst_t* run_load_##size(wave_t* w, const inst_t* inst) { return load(w, inst, dwords); } \
   static const inst_t* run_buffer_##size(wave_t* w, const inst_t* inst) { return load_buffer(w, inst, dwords); }
 LOADS(LOAD)
 #undef LOAD
-#define LOAD(size, bytes, is_signed)                                                                                        \
-  static const inst_t* run_load_##size(wave_t* w, const inst_t* inst) { return load_small(w, inst, bytes, is_signed, false); } \
-  static const inst_t* run_buffer_##size(wave_t* w, const inst_t* inst) { return load_small(w, inst, bytes, is_signed, true); }
+#define LOAD(size, bytes, is_signed)                                      \
+  static const inst_t* run_load_##size(wave_t* w, const inst_t* inst) {   \
+    return load_small(w, inst, bytes, is_signed, false);                  \
+  }                                                                       \
+  static const inst_t* run_buffer_##size(wave_t* w, const inst_t* inst) { \
+    return load_small(w, inst, bytes, is_signed, true);                   \
+  }
 SMALL(LOAD)
 #undef LOAD
 
@@ -83,22 +87,22 @@ static const inst_t* run_fence(wave_t* w, const inst_t* inst) {
 
 #define FENCE(name) INST_ROW(name, HINT, HINT, run_fence, 0, INST_NONE)
 static const inst_row_t rows[] = {
-#define LOAD(size, older, dwords)                                                    \
-  INST_ROW(s_load_##size, SMEM, EXACT, run_load_##size, 1, INST_B32)                 \
-  INST_ROW(s_load_##older, SMEM, EXACT, run_load_##size, 1, INST_B32)                \
-  INST_ROW(s_buffer_load_##size, SMEM, EXACT, run_buffer_##size, 1, INST_B32)        \
+#define LOAD(size, older, dwords)                                             \
+  INST_ROW(s_load_##size, SMEM, EXACT, run_load_##size, 1, INST_B32)          \
+  INST_ROW(s_load_##older, SMEM, EXACT, run_load_##size, 1, INST_B32)         \
+  INST_ROW(s_buffer_load_##size, SMEM, EXACT, run_buffer_##size, 1, INST_B32) \
   INST_ROW(s_buffer_load_##older, SMEM, EXACT, run_buffer_##size, 1, INST_B32)
     LOADS(LOAD)
 #undef LOAD
-#define LOAD(size, bytes, is_signed)                                          \
-  INST_ROW(s_load_##size, SMEM, EXACT, run_load_##size, 1, INST_B32)          \
+#define LOAD(size, bytes, is_signed)                                 \
+  INST_ROW(s_load_##size, SMEM, EXACT, run_load_##size, 1, INST_B32) \
   INST_ROW(s_buffer_load_##size, SMEM, EXACT, run_buffer_##size, 1, INST_B32)
-    SMALL(LOAD)
+        SMALL(LOAD)
 #undef LOAD
-    INST_ROW(s_memtime, SMEM, APPROXIMATE, run_memtime, 1, INST_B64)
-    INST_ROW(s_memrealtime, SMEM, APPROXIMATE, run_memrealtime, 1, INST_B64)
-    FENCE(s_dcache_inv) FENCE(s_dcache_inv_vol) FENCE(s_dcache_wb) FENCE(s_dcache_wb_vol) FENCE(s_dcache_discard)
-    FENCE(s_dcache_discard_x2) FENCE(s_gl1_inv) FENCE(s_atc_probe) FENCE(s_atc_probe_buffer) FENCE(s_prefetch_inst)
-    FENCE(s_prefetch_inst_pc_rel) FENCE(s_prefetch_data) FENCE(s_prefetch_data_pc_rel) FENCE(s_buffer_prefetch_data)
-};
+            INST_ROW(s_memtime, SMEM, APPROXIMATE, run_memtime, 1, INST_B64)
+                INST_ROW(s_memrealtime, SMEM, APPROXIMATE, run_memrealtime, 1, INST_B64) FENCE(s_dcache_inv)
+                    FENCE(s_dcache_inv_vol) FENCE(s_dcache_wb) FENCE(s_dcache_wb_vol) FENCE(s_dcache_discard)
+                        FENCE(s_dcache_discard_x2) FENCE(s_gl1_inv) FENCE(s_atc_probe) FENCE(s_atc_probe_buffer)
+                            FENCE(s_prefetch_inst) FENCE(s_prefetch_inst_pc_rel) FENCE(s_prefetch_data)
+                                FENCE(s_prefetch_data_pc_rel) FENCE(s_buffer_prefetch_data)};
 const inst_table_t smem_table = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -99,11 +99,16 @@ static const inst_t* run_append(wave_t* w, const inst_t* inst, bool consumes) {
 static const inst_t* run_ds_append(wave_t* w, const inst_t* inst) { return run_append(w, inst, false); }
 static const inst_t* run_ds_consume(wave_t* w, const inst_t* inst) { return run_append(w, inst, true); }
 
+// Halves of a wave of 64 are permuted apart on gfx10 and gfx11.
+static uint32_t permuted_lanes(const wave_t* w) {
+  return w->lanes == 64 && (w->target->major == 10 || w->target->major == 11) ? 32 : w->lanes;
+}
+
 // Lanes of other lanes. Inactive sources give zero.
 static const inst_t* run_bpermute_mode(wave_t* w, const inst_t* inst, bool inactive_too) {
   uint32_t result[WAVE_MAX_LANES];
   uint64_t exec = wave_exec(w), from = inactive_too ? w->all : exec;
-  uint32_t limit = w->lanes == 64 && w->target->major >= 10 ? 32 : w->lanes;
+  uint32_t limit = permuted_lanes(w);
   for (uint32_t i = 0; i < w->lanes; ++i) {
     uint32_t lane = (w->vgpr[inst->src[0].offset + i] + (uint32_t)inst->offset) / 4 % limit + i / limit * limit;
     result[i] = from >> lane & 1 ? memory_data(w, &inst->src[1], 0, lane) : 0;
@@ -119,7 +124,7 @@ static const inst_t* run_bpermute_fi(wave_t* w, const inst_t* inst) { return run
 static const inst_t* run_permute(wave_t* w, const inst_t* inst) {
   uint32_t result[WAVE_MAX_LANES] = {0};
   uint64_t exec = wave_exec(w);
-  uint32_t limit = w->lanes == 64 && w->target->major >= 10 ? 32 : w->lanes;
+  uint32_t limit = permuted_lanes(w);
   for (uint32_t i = 0; i < w->lanes; ++i) {
     if (!(exec >> i & 1)) continue;
     uint32_t lane = (w->vgpr[inst->src[0].offset + i] + (uint32_t)inst->offset) / 4 % limit + i / limit * limit;
@@ -179,29 +184,29 @@ static const inst_t* run_none(wave_t* w, const inst_t* inst) { return inst + 1; 
 #define SECOND_64 false
 #define SECOND_MASK32 true
 #define SECOND_MASK64 true
-#define DS_ATOMIC(name, returning, kind, expression)                                        \
-  static uint64_t update_##name(uint64_t old, uint64_t data, uint64_t second) {             \
-    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data, c = (TYPE_##kind)second;       \
-    (void)a, (void)b, (void)c;                                                              \
-    return (TYPE_##kind)(expression);                                                       \
-  }                                                                                         \
+#define DS_ATOMIC(name, returning, kind, expression)                                  \
+  static uint64_t update_##name(uint64_t old, uint64_t data, uint64_t second) {       \
+    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data, c = (TYPE_##kind)second; \
+    (void)a, (void)b, (void)c;                                                        \
+    return (TYPE_##kind)(expression);                                                 \
+  }                                                                                   \
   RUN(name, run_atomic(w, inst, sizeof(TYPE_##kind), SECOND_##kind, update_##name))
 #include "isa/amd/memory.def"
 
 // PAIRS(mnemonic, older, call)
-#define PAIR_LOADS(PAIR)                                                                                            \
-  PAIR(ds_load_2addr_b32, ds_read2_b32, run_load_pair(w, inst, MEMORY_B32, 4))                                      \
-  PAIR(ds_load_2addr_b64, ds_read2_b64, run_load_pair(w, inst, MEMORY_B64, 8))                                      \
-  PAIR(ds_load_2addr_stride64_b32, ds_read2st64_b32, run_load_pair(w, inst, MEMORY_B32, 256))                       \
-  PAIR(ds_load_2addr_stride64_b64, ds_read2st64_b64, run_load_pair(w, inst, MEMORY_B64, 512))                       \
-  PAIR(ds_storexchg_2addr_rtn_b32, ds_wrxchg2_rtn_b32, run_exchange_pair(w, inst, 4, 4))                            \
-  PAIR(ds_storexchg_2addr_rtn_b64, ds_wrxchg2_rtn_b64, run_exchange_pair(w, inst, 8, 8))                            \
-  PAIR(ds_storexchg_2addr_stride64_rtn_b32, ds_wrxchg2st64_rtn_b32, run_exchange_pair(w, inst, 4, 256))             \
+#define PAIR_LOADS(PAIR)                                                                                \
+  PAIR(ds_load_2addr_b32, ds_read2_b32, run_load_pair(w, inst, MEMORY_B32, 4))                          \
+  PAIR(ds_load_2addr_b64, ds_read2_b64, run_load_pair(w, inst, MEMORY_B64, 8))                          \
+  PAIR(ds_load_2addr_stride64_b32, ds_read2st64_b32, run_load_pair(w, inst, MEMORY_B32, 256))           \
+  PAIR(ds_load_2addr_stride64_b64, ds_read2st64_b64, run_load_pair(w, inst, MEMORY_B64, 512))           \
+  PAIR(ds_storexchg_2addr_rtn_b32, ds_wrxchg2_rtn_b32, run_exchange_pair(w, inst, 4, 4))                \
+  PAIR(ds_storexchg_2addr_rtn_b64, ds_wrxchg2_rtn_b64, run_exchange_pair(w, inst, 8, 8))                \
+  PAIR(ds_storexchg_2addr_stride64_rtn_b32, ds_wrxchg2st64_rtn_b32, run_exchange_pair(w, inst, 4, 256)) \
   PAIR(ds_storexchg_2addr_stride64_rtn_b64, ds_wrxchg2st64_rtn_b64, run_exchange_pair(w, inst, 8, 512))
-#define PAIR_STORES(PAIR)                                                                                           \
-  PAIR(ds_store_2addr_b32, ds_write2_b32, run_store_pair(w, inst, MEMORY_B32, 4))                                   \
-  PAIR(ds_store_2addr_b64, ds_write2_b64, run_store_pair(w, inst, MEMORY_B64, 8))                                   \
-  PAIR(ds_store_2addr_stride64_b32, ds_write2st64_b32, run_store_pair(w, inst, MEMORY_B32, 256))                    \
+#define PAIR_STORES(PAIR)                                                                        \
+  PAIR(ds_store_2addr_b32, ds_write2_b32, run_store_pair(w, inst, MEMORY_B32, 4))                \
+  PAIR(ds_store_2addr_b64, ds_write2_b64, run_store_pair(w, inst, MEMORY_B64, 8))                \
+  PAIR(ds_store_2addr_stride64_b32, ds_write2st64_b32, run_store_pair(w, inst, MEMORY_B32, 256)) \
   PAIR(ds_store_2addr_stride64_b64, ds_write2st64_b64, run_store_pair(w, inst, MEMORY_B64, 512))
 #define PAIR(name, older, call) RUN(name, call)
 PAIR_LOADS(PAIR)
@@ -218,12 +223,11 @@ static const inst_row_t rows[] = {
     PAIR_LOADS(PAIR)
 #undef PAIR
 #define PAIR(name, older, call) ROW_AS(name, name, 0) ROW_AS(older, name, 0)
-    PAIR_STORES(PAIR)
+        PAIR_STORES(PAIR)
 #undef PAIR
-    ROW_AS(ds_load_addtid_b32, load_addtid, 1) ROW_AS(ds_read_addtid_b32, load_addtid, 1)
-    ROW_AS(ds_store_addtid_b32, store_addtid, 0) ROW_AS(ds_write_addtid_b32, store_addtid, 0)
-    ROW_AS(ds_append, ds_append, 1) ROW_AS(ds_consume, ds_consume, 1) ROW_AS(ds_bpermute_b32, bpermute, 1)
-    ROW_AS(ds_bpermute_fi_b32, bpermute_fi, 1) ROW_AS(ds_permute_b32, permute, 1) ROW_AS(ds_swizzle_b32, swizzle, 1)
-    INST_ROW(ds_nop, HINT, HINT, run_none, 0, INST_NONE)
-};
+            ROW_AS(ds_load_addtid_b32, load_addtid, 1) ROW_AS(ds_read_addtid_b32, load_addtid, 1)
+                ROW_AS(ds_store_addtid_b32, store_addtid, 0) ROW_AS(ds_write_addtid_b32, store_addtid, 0) ROW_AS(
+                    ds_append, ds_append, 1) ROW_AS(ds_consume, ds_consume, 1) ROW_AS(ds_bpermute_b32, bpermute, 1)
+                    ROW_AS(ds_bpermute_fi_b32, bpermute_fi, 1) ROW_AS(ds_permute_b32, permute, 1)
+                        ROW_AS(ds_swizzle_b32, swizzle, 1) INST_ROW(ds_nop, HINT, HINT, run_none, 0, INST_NONE)};
 VECTOR_TABLE(lds_table, rows);

@@ -70,11 +70,28 @@ static buffer_t read_buffer(const wave_t* w, const operand_t* o) {
 
 static bool is_outside(const buffer_t* b, uint32_t index, uint32_t offset, uint32_t bytes) {
   switch (b->out_of_bounds) {
-    case 0: return index >= b->records || (b->stride && offset + bytes > b->stride);
-    case 1: return index >= b->records;
-    case 2: return b->records == 0;
-    default: return (uint64_t)index * b->stride + offset + bytes > b->records;
+    case 0:
+      return index >= b->records || (b->stride && offset + bytes > b->stride);
+    case 1:
+      return index >= b->records;
+    case 2:
+      return b->records == 0;
+    default:
+      return (uint64_t)index * b->stride + offset + bytes > b->records;
   }
+}
+
+// The descriptor of scratch has no bound of its own: what leaves the wave's part would be other memory of the process.
+static bool check_private(wave_t* w, const inst_t* inst, const buffer_t* b, const memory_access_t* m, uint32_t bytes) {
+  uint64_t first = (uint64_t)w->scratch, size = (uint64_t)w->scratch_size * w->lanes;
+  if (b->base - first >= size + 1) return true;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (!(m->mask >> i & 1) || (m->address[i] - first < size && bytes <= size - (m->address[i] - first))) continue;
+    wave_fault(w, inst, ENGINE_FAULT_MEMORY, m->address[i], "lane %u leaves its scratch of %u bytes", i,
+               w->scratch_size);
+    return false;
+  }
+  return true;
 }
 
 // vaddr (index, offset, both or off), srsrc, soffset. Lanes outside the buffer leave the mask: loads give them zero.
@@ -100,7 +117,7 @@ static bool resolve_buffer(wave_t* w, const inst_t* inst, const operand_t* o, ui
     if (!outside) m->mask |= UINT64_C(1) << i;
   }
   m->mask &= wave_exec(w);
-  return true;
+  return !b.swizzles || !b.adds_lane || check_private(w, inst, &b, m, bytes);
 }
 
 // Flat addresses: splits the lanes by space. `done` is called for each with its lanes.
@@ -116,7 +133,8 @@ static void resolve_flat(wave_t* w, const inst_t* inst, const operand_t* o, flat
   bool has_scalar = o[1].kind == OPERAND_SGPR && o[0].dwords == 1;
   uint64_t base = has_scalar ? wave_pair(w, o[1].index) : 0;
   for (uint32_t i = 0; i < w->lanes; ++i) {
-    uint64_t at = (has_scalar ? base + w->vgpr[o[0].offset + i] : register_pair(w, &o[0], i)) + (uint64_t)(int64_t)inst->offset;
+    uint64_t at =
+        (has_scalar ? base + w->vgpr[o[0].offset + i] : register_pair(w, &o[0], i)) + (uint64_t)(int64_t)inst->offset;
     uint64_t bit = UINT64_C(1) << i & exec;
     global->address[i] = at;
     lds->address[i] = scratch->address[i] = (uint32_t)at;
@@ -137,14 +155,16 @@ static void zero_outside(wave_t* w, const memory_access_t* m, memory_part_t part
   uint32_t keep = form.half == 1 ? 0xffff0000 : form.half == 2 ? 0xffff : 0;
   for (uint32_t i = 0; lanes && i < w->lanes; ++i) {
     if (!(lanes >> i & 1)) continue;
-    for (uint32_t k = 0; k < (form.bytes < 4 ? 1u : form.bytes / 4u); ++k) w->vgpr[to->offset + k * w->lanes + i] &= keep;
+    for (uint32_t k = 0; k < (form.bytes < 4 ? 1u : form.bytes / 4u); ++k)
+      w->vgpr[to->offset + k * w->lanes + i] &= keep;
   }
 }
 
 // Loads straight into the workgroup's memory (`lds`): lane l's element goes to M0 + offset + l * size.
 static const inst_t* load_to_lds(wave_t* w, const inst_t* inst, memory_access_t* m, memory_part_t part) {
   uint32_t bytes = memory_forms[part].bytes, step = bytes < 4 ? 4 : bytes;
-  uint32_t base = w->sgpr[SREG_M0] + (uint32_t)inst->offset * (m->space == CHECK_GLOBAL && inst->row->klass == INST_CLASS_LOAD);
+  uint32_t base =
+      w->sgpr[SREG_M0] + (uint32_t)inst->offset * (m->space == CHECK_GLOBAL && inst->row->klass == INST_CLASS_LOAD);
   if (!memory_begin(w, inst, m, CHECK_READ, bytes)) return NULL;
   for (uint32_t i = 0; i < w->lanes; ++i) {
     uint64_t to = (uint64_t)base + i * step;
@@ -156,7 +176,8 @@ static const inst_t* load_to_lds(wave_t* w, const inst_t* inst, memory_access_t*
   return inst + 1;
 }
 
-static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_t part, resolve_t resolve, bool zeroes) {
+static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_t part, resolve_t resolve,
+                                     bool zeroes) {
   memory_access_t m;
   bool has_target = inst->destination_count != 0, to_lds = inst->flags & INST_LDS || !has_target;
   // `lds` leaves the destination out: the text's first operand is then the address.
@@ -178,7 +199,8 @@ static inline const inst_t* run_load_flat(wave_t* w, const inst_t* inst, memory_
 }
 
 // Stores: address, data, scalar; of buffers: data, address, descriptor, scalar.
-static inline const inst_t* run_store(wave_t* w, const inst_t* inst, memory_part_t part, resolve_t resolve, bool buffer) {
+static inline const inst_t* run_store(wave_t* w, const inst_t* inst, memory_part_t part, resolve_t resolve,
+                                      bool buffer) {
   memory_access_t m;
   operand_t at[3] = {inst->src[0], inst->src[2], inst->src[3]};
   const operand_t* data = &inst->src[buffer ? 0 : 1];
@@ -229,28 +251,28 @@ static inline const inst_t* run_atomic_flat(wave_t* w, const inst_t* inst, uint3
 
 #define RUN(name, call) \
   static const inst_t* run_##name(wave_t* w, const inst_t* inst) { return call; }
-#define LOAD(suffix, older, part)                                                              \
-  RUN(global_##suffix, run_load(w, inst, MEMORY_##part, resolve_global, false))                \
-  RUN(scratch_##suffix, run_load(w, inst, MEMORY_##part, resolve_scratch, false))              \
-  RUN(buffer_##suffix, run_load(w, inst, MEMORY_##part, resolve_buffer, true))                 \
+#define LOAD(suffix, older, part)                                                 \
+  RUN(global_##suffix, run_load(w, inst, MEMORY_##part, resolve_global, false))   \
+  RUN(scratch_##suffix, run_load(w, inst, MEMORY_##part, resolve_scratch, false)) \
+  RUN(buffer_##suffix, run_load(w, inst, MEMORY_##part, resolve_buffer, true))    \
   RUN(flat_##suffix, run_load_flat(w, inst, MEMORY_##part))
-#define STORE(suffix, older, part)                                                             \
-  RUN(global_##suffix, run_store(w, inst, MEMORY_##part, resolve_global, false))               \
-  RUN(scratch_##suffix, run_store(w, inst, MEMORY_##part, resolve_scratch, false))             \
-  RUN(buffer_##suffix, run_store(w, inst, MEMORY_##part, resolve_buffer, true))                \
+#define STORE(suffix, older, part)                                                 \
+  RUN(global_##suffix, run_store(w, inst, MEMORY_##part, resolve_global, false))   \
+  RUN(scratch_##suffix, run_store(w, inst, MEMORY_##part, resolve_scratch, false)) \
+  RUN(buffer_##suffix, run_store(w, inst, MEMORY_##part, resolve_buffer, true))    \
   RUN(flat_##suffix, run_store_flat(w, inst, MEMORY_##part))
 #define TYPE_32 uint32_t
 #define TYPE_64 uint64_t
 #define TYPE_CMPSWAP32 uint32_t
 #define TYPE_CMPSWAP64 uint64_t
-#define ATOMIC(suffix, older, kind, expression)                                                       \
-  static uint64_t update_##suffix(uint64_t old, uint64_t data, uint64_t compare) {                    \
-    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data, c = (TYPE_##kind)compare;                \
-    (void)a, (void)b, (void)c;                                                                        \
-    return (TYPE_##kind)(expression);                                                                 \
-  }                                                                                                   \
-  RUN(global_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, resolve_global, false))      \
-  RUN(buffer_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, resolve_buffer, true))       \
+#define ATOMIC(suffix, older, kind, expression)                                                  \
+  static uint64_t update_##suffix(uint64_t old, uint64_t data, uint64_t compare) {               \
+    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data, c = (TYPE_##kind)compare;           \
+    (void)a, (void)b, (void)c;                                                                   \
+    return (TYPE_##kind)(expression);                                                            \
+  }                                                                                              \
+  RUN(global_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, resolve_global, false)) \
+  RUN(buffer_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, resolve_buffer, true))  \
   RUN(flat_##suffix, run_atomic_flat(w, inst, DATA_##kind, update_##suffix))
 #include "isa/amd/memory.def"
 
@@ -260,14 +282,14 @@ static const inst_t* run_fence(wave_t* w, const inst_t* inst) {
   return inst + 1;
 }
 
-#define BOTH(family, suffix, older, klass, destinations)                                        \
-  INST_ROW(family##_##suffix, klass, EXACT, run_##family##_##suffix, destinations, INST_B32)    \
+#define BOTH(family, suffix, older, klass, destinations)                                     \
+  INST_ROW(family##_##suffix, klass, EXACT, run_##family##_##suffix, destinations, INST_B32) \
   INST_ROW(family##_##older, klass, EXACT, run_##family##_##suffix, destinations, INST_B32)
-#define LOAD(suffix, older, part)                                                               \
-  BOTH(global, suffix, older, LOAD, 1)                                                          \
+#define LOAD(suffix, older, part)      \
+  BOTH(global, suffix, older, LOAD, 1) \
   BOTH(scratch, suffix, older, LOAD, 1) BOTH(buffer, suffix, older, LOAD, 1) BOTH(flat, suffix, older, FLAT, 1)
-#define STORE(suffix, older, part)                                                              \
-  BOTH(global, suffix, older, STORE, 0)                                                         \
+#define STORE(suffix, older, part)      \
+  BOTH(global, suffix, older, STORE, 0) \
   BOTH(scratch, suffix, older, STORE, 0) BOTH(buffer, suffix, older, STORE, 0) BOTH(flat, suffix, older, FLAT, 0)
 #define ATOMIC(suffix, older, kind, expression) \
   BOTH(global, suffix, older, STORE, 0) BOTH(buffer, suffix, older, STORE, 0) BOTH(flat, suffix, older, FLAT, 0)
@@ -277,15 +299,14 @@ static const inst_row_t rows[] = {
 #include "isa/amd/memory.def"
     // Names of float atomics before gfx11 and on CDNA.
     GFX9(global_atomic_add_f64, global_atomic_add_f64) GFX9(flat_atomic_add_f64, flat_atomic_add_f64)
-    GFX9(buffer_atomic_add_f64, buffer_atomic_add_f64) GFX9(global_atomic_min_f64, global_atomic_min_f64)
-    GFX9(global_atomic_max_f64, global_atomic_max_f64) GFX9(flat_atomic_min_f64, flat_atomic_min_f64)
-    GFX9(flat_atomic_max_f64, flat_atomic_max_f64) FENCE(buffer_gl0_inv) FENCE(buffer_gl1_inv) FENCE(buffer_wbinvl1)
-    FENCE(buffer_wbinvl1_vol) FENCE(buffer_wbl2) FENCE(buffer_inv) FENCE(buffer_invl2) FENCE(global_inv)
-    FENCE(global_wb) FENCE(global_wbinv)
-    INST_ROW(global_load_lds_dword, LOAD, EXACT, run_global_load_b32, 0, INST_B32)
-    INST_ROW(global_load_lds_ubyte, LOAD, EXACT, run_global_load_u8, 0, INST_B32)
-    INST_ROW(global_load_lds_ushort, LOAD, EXACT, run_global_load_u16, 0, INST_B32)
-    INST_ROW(global_load_lds_dwordx3, LOAD, EXACT, run_global_load_b96, 0, INST_B32)
-    INST_ROW(global_load_lds_dwordx4, LOAD, EXACT, run_global_load_b128, 0, INST_B32)
-};
+        GFX9(buffer_atomic_add_f64, buffer_atomic_add_f64) GFX9(global_atomic_min_f64, global_atomic_min_f64)
+            GFX9(global_atomic_max_f64, global_atomic_max_f64) GFX9(flat_atomic_min_f64, flat_atomic_min_f64)
+                GFX9(flat_atomic_max_f64, flat_atomic_max_f64) FENCE(buffer_gl0_inv) FENCE(buffer_gl1_inv)
+                    FENCE(buffer_wbinvl1) FENCE(buffer_wbinvl1_vol) FENCE(buffer_wbl2) FENCE(buffer_inv)
+                        FENCE(buffer_invl2) FENCE(global_inv) FENCE(global_wb) FENCE(global_wbinv) INST_ROW(
+                            global_load_lds_dword, LOAD, EXACT, run_global_load_b32, 0, INST_B32)
+                            INST_ROW(global_load_lds_ubyte, LOAD, EXACT, run_global_load_u8, 0, INST_B32) INST_ROW(
+                                global_load_lds_ushort, LOAD, EXACT, run_global_load_u16, 0, INST_B32)
+                                INST_ROW(global_load_lds_dwordx3, LOAD, EXACT, run_global_load_b96, 0, INST_B32)
+                                    INST_ROW(global_load_lds_dwordx4, LOAD, EXACT, run_global_load_b128, 0, INST_B32)};
 VECTOR_TABLE(memory_table, rows);

@@ -10,11 +10,11 @@
 
 // What is moved for a lane.
 // PART(ENUM, bytes, is signed, half: 0 the whole register, 1 low, 2 high)
-#define MEMORY_PARTS(PART)                                                                        \
-  PART(B32, 4, 0, 0) PART(B64, 8, 0, 0) PART(B96, 12, 0, 0) PART(B128, 16, 0, 0)                  \
-  PART(U8, 1, 0, 0) PART(I8, 1, 1, 0) PART(U16, 2, 0, 0) PART(I16, 2, 1, 0)                       \
-  PART(U8_D16, 1, 0, 1) PART(U8_D16HI, 1, 0, 2) PART(I8_D16, 1, 1, 1) PART(I8_D16HI, 1, 1, 2)     \
-  PART(U16_D16, 2, 0, 1) PART(U16_D16HI, 2, 0, 2)
+#define MEMORY_PARTS(PART)                                                                                           \
+  PART(B32, 4, 0, 0)                                                                                                 \
+  PART(B64, 8, 0, 0) PART(B96, 12, 0, 0) PART(B128, 16, 0, 0) PART(U8, 1, 0, 0) PART(I8, 1, 1, 0) PART(U16, 2, 0, 0) \
+      PART(I16, 2, 1, 0) PART(U8_D16, 1, 0, 1) PART(U8_D16HI, 1, 0, 2) PART(I8_D16, 1, 1, 1) PART(I8_D16HI, 1, 1, 2) \
+          PART(U16_D16, 2, 0, 1) PART(U16_D16HI, 2, 0, 2)
 typedef enum {
 #define PART(name, bytes, is_signed, half) MEMORY_##name,
   MEMORY_PARTS(PART)
@@ -144,30 +144,30 @@ static inline bool memory_store(wave_t* w, const inst_t* inst, const memory_acce
 }
 
 // Float operations of atomics, on bits.
-#define MEMORY_FLOATS(bits, type)                                                                          \
-  static inline type float_of_##bits(uint##bits##_t x) {                                                   \
-    type value;                                                                                            \
-    memcpy(&value, &x, sizeof(value));                                                                     \
-    return value;                                                                                          \
-  }                                                                                                        \
-  static inline uint##bits##_t bits_of_##bits(type value) {                                                \
-    uint##bits##_t x;                                                                                      \
-    memcpy(&x, &value, sizeof(x));                                                                         \
-    return x;                                                                                              \
-  }                                                                                                        \
-  static inline uint##bits##_t add_f##bits(uint##bits##_t a, uint##bits##_t b) {                           \
-    return bits_of_##bits(float_of_##bits(a) + float_of_##bits(b));                                        \
-  }                                                                                                        \
-  static inline uint##bits##_t min_f##bits(uint##bits##_t a, uint##bits##_t b) {                           \
-    type x = float_of_##bits(a), y = float_of_##bits(b);                                                   \
-    return x != x ? b : y != y ? a : x < y || (x == y && a >> (bits - 1)) ? a : b;                         \
-  }                                                                                                        \
-  static inline uint##bits##_t max_f##bits(uint##bits##_t a, uint##bits##_t b) {                           \
-    type x = float_of_##bits(a), y = float_of_##bits(b);                                                   \
-    return x != x ? b : y != y ? a : x > y || (x == y && !(a >> (bits - 1))) ? a : b;                      \
-  }                                                                                                        \
-  static inline bool equal_f##bits(uint##bits##_t a, uint##bits##_t b) {                                   \
-    return float_of_##bits(a) == float_of_##bits(b);                                                       \
+#define MEMORY_FLOATS(bits, type)                                                     \
+  static inline type float_of_##bits(uint##bits##_t x) {                              \
+    type value;                                                                       \
+    memcpy(&value, &x, sizeof(value));                                                \
+    return value;                                                                     \
+  }                                                                                   \
+  static inline uint##bits##_t bits_of_##bits(type value) {                           \
+    uint##bits##_t x;                                                                 \
+    memcpy(&x, &value, sizeof(x));                                                    \
+    return x;                                                                         \
+  }                                                                                   \
+  static inline uint##bits##_t add_f##bits(uint##bits##_t a, uint##bits##_t b) {      \
+    return bits_of_##bits(float_of_##bits(a) + float_of_##bits(b));                   \
+  }                                                                                   \
+  static inline uint##bits##_t min_f##bits(uint##bits##_t a, uint##bits##_t b) {      \
+    type x = float_of_##bits(a), y = float_of_##bits(b);                              \
+    return x != x ? b : y != y ? a : x < y || (x == y && a >> (bits - 1)) ? a : b;    \
+  }                                                                                   \
+  static inline uint##bits##_t max_f##bits(uint##bits##_t a, uint##bits##_t b) {      \
+    type x = float_of_##bits(a), y = float_of_##bits(b);                              \
+    return x != x ? b : y != y ? a : x > y || (x == y && !(a >> (bits - 1))) ? a : b; \
+  }                                                                                   \
+  static inline bool equal_f##bits(uint##bits##_t a, uint##bits##_t b) {              \
+    return float_of_##bits(a) == float_of_##bits(b);                                  \
   }
 MEMORY_FLOATS(32, float)
 MEMORY_FLOATS(64, double)
@@ -198,7 +198,8 @@ static inline uint64_t memory_update(uint8_t* at, bool shared, uint32_t bytes, m
     }
     uint32_t* place = (uint32_t*)at;
     old = __atomic_load_n(place, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(place, &old, (uint32_t)update(old, b, c), true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    while (!__atomic_compare_exchange_n(place, &old, (uint32_t)update(old, b, c), true, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED)) {
     }
     return old;
   }
@@ -232,8 +233,8 @@ static inline bool memory_atomic(wave_t* w, const inst_t* inst, const memory_acc
       if (c_from) c |= (uint64_t)memory_data(w, c_from, c_first + 1, i) << 32;
     }
     if (m->address[i] & alignment) {
-      wave_fault(w, inst, ENGINE_FAULT_MEMORY, m->address[i], "atomic operation on address 0x%llx, which is not aligned",
-                 (unsigned long long)m->address[i]);
+      wave_fault(w, inst, ENGINE_FAULT_MEMORY, m->address[i],
+                 "atomic operation on address 0x%llx, which is not aligned", (unsigned long long)m->address[i]);
       return false;
     }
     if (inside >> i & 1) {
