@@ -1,7 +1,7 @@
 // Runs kernels of code objects through the HSA interface, by a script on the standard input:
 //
 //   load FILE                                          a code object; replaces the one before
-//   run KERNEL GRID GROUP LDS                          then its arguments, one a line, and `go`
+//   run KERNEL GRID GROUP LDS STACK                    bytes to add to either; then its arguments, one a line, and `go`
 //   in FILE | out BYTES FILE | inout FILE FILE | i32 VALUE
 //   go                                                 launches, waits, writes the outputs; prints `ok KERNEL` or
 //                                                      `failed KERNEL: why`
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BUFFERS = 16, KERNARG_BYTES = 1024, DYNAMIC_STACK_BYTES = 16384 };
+enum { MAX_BUFFERS = 16, KERNARG_BYTES = 1024 };
 
 #define CHECK(call)                                                               \
   do {                                                                            \
@@ -33,7 +33,7 @@ static char queue_error[64];
 
 typedef struct run_t {
   char kernel[128];
-  unsigned grid, group, lds;
+  unsigned grid, group, lds, stack;
   void* buffers[MAX_BUFFERS];
   size_t sizes[MAX_BUFFERS];
   char outputs[MAX_BUFFERS][512];
@@ -142,10 +142,6 @@ static bool launch(const run_t* run) {
   CHECK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object));
   CHECK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE, &group_size));
   CHECK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE, &private_size));
-  // Recursion needs as much as it needs: the host decides.
-  bool is_dynamic = false;
-  CHECK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK, &is_dynamic));
-  if (is_dynamic) private_size += DYNAMIC_STACK_BYTES;
   hsa_signal_t done;
   CHECK(hsa_signal_create(1, 0, NULL, &done));
   uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
@@ -154,7 +150,7 @@ static bool launch(const run_t* run) {
   packet->workgroup_size_x = (uint16_t)run->group, packet->workgroup_size_y = packet->workgroup_size_z = 1;
   packet->grid_size_x = run->grid, packet->grid_size_y = packet->grid_size_z = 1;
   packet->group_segment_size = group_size + run->lds;
-  packet->private_segment_size = private_size;
+  packet->private_segment_size = private_size + run->stack;
   packet->kernel_object = object;
   packet->kernarg_address = kernarg;
   packet->completion_signal = done;
@@ -212,7 +208,7 @@ int main(void) {
   while (fgets(line, sizeof(line), stdin)) {
     if (sscanf(line, "load %1023s", first) == 1) {
       load(first);
-    } else if (sscanf(line, "run %127s %u %u %u", run.kernel, &run.grid, &run.group, &run.lds) == 4) {
+    } else if (sscanf(line, "run %127s %u %u %u %u", run.kernel, &run.grid, &run.group, &run.lds, &run.stack) == 5) {
     } else if (sscanf(line, "inout %1023s %1023s", first, second) == 2) {
       add_buffer(&run, first, 0, second);
     } else if (sscanf(line, "in %1023s", first) == 1) {

@@ -34,6 +34,7 @@ class Case:
         self.file, self.kernel = file, match[1]
         self.grid, self.group = int(match[2]), int(match[3])
         options = dict(option.split("=") for option in match[4].split())
+        self.stack = int(options.get("stack", 0))
         self.lds, self.tolerance = int(options.get("lds", 0)), float(options.get("tolerance", 0))
         self.arguments = [tuple(argument.split(":")) for argument in match[5].split()]
 
@@ -100,7 +101,7 @@ def expect(case, library, host, lanes):
 
 def script_of(case, folder):
     """Lines for launch.c; each array's file after the launch is folder/<index>.out."""
-    lines = [f"run {case.kernel} {case.grid} {case.group} {case.lds}"]
+    lines = [f"run {case.kernel} {case.grid} {case.group} {case.lds} {case.stack}"]
     for index, (argument, value) in enumerate(zip(case.arguments, case.inputs())):
         mode = argument[0]
         file, out = folder / f"{index}.in", folder / f"{index}.out"

@@ -5,6 +5,13 @@
 
 #include "softgpu/hsa/queue.h"
 
+_Static_assert(offsetof(hsa_kernel_dispatch_packet_t, completion_signal) ==
+                   offsetof(hsa_barrier_and_packet_t, completion_signal),
+               "completion signals");
+_Static_assert(offsetof(hsa_amd_barrier_value_packet_t, completion_signal) ==
+                   offsetof(hsa_barrier_and_packet_t, completion_signal),
+               "completion signals");
+
 enum { VENDOR_PM4_IB = 1, VENDOR_BARRIER_VALUE = 2 };
 
 // Vendor packet with a PM4 indirect buffer.
@@ -26,72 +33,73 @@ static hsa_status_t status_of(engine_fault_kind_t kind) {
 
 static bool run_kernel(queue_t* queue, const hsa_kernel_dispatch_packet_t* packet, uint64_t index) {
   engine_dispatch_t dispatch = {.packet = packet, .queue = &queue->amd, .id = index};
-  engine_fault_t fault;
-  uint64_t begin = runtime_timestamp();
-  if (!engine_dispatch(queue->agent->engine, &dispatch, &fault)) {
-    queue_fail(queue, status_of(fault.kind), fault.message);
+  engine_fault_t fault = {0};
+  if (engine_dispatch(queue->agent->engine, &dispatch, &fault)) return true;
+  if (fault.kind == ENGINE_FAULT_MEMORY) async_memory_fault(queue->agent, fault.address);
+  queue_fail(queue, status_of(fault.kind), fault.message);
+  return false;
+}
+
+// Signals of packets are anyone's bits: those outside memory are an error of the packet.
+static bool check_signals(queue_t* queue, const hsa_signal_t* signals, uint32_t count, uint64_t index) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!signals[i].handle || signal_exists(signals[i])) continue;
+    char message[96];
+    snprintf(message, sizeof(message), "packet %llu names signal 0x%llx, which does not exist",
+             (unsigned long long)index, (unsigned long long)signals[i].handle);
+    queue_fail(queue, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, message);
     return false;
   }
-  signal_set_times(packet->completion_signal, begin, runtime_timestamp());
-  signal_subtract(packet->completion_signal, 1);
   return true;
 }
 
-static const volatile int64_t* value_of(hsa_signal_t signal) { return &((amd_signal_t*)signal.handle)->value; }
-
-static bool run_barrier_and(queue_t* queue, const hsa_barrier_and_packet_t* packet) {
-  uint64_t begin = runtime_timestamp();
+static bool run_barrier_and(queue_t* queue, const hsa_barrier_and_packet_t* packet, uint64_t index) {
+  if (!check_signals(queue, packet->dep_signal, 5, index)) return false;
   for (int i = 0; i < 5; ++i) {
     if (!packet->dep_signal[i].handle) continue;
-    if (!queue_wait_signal(queue, value_of(packet->dep_signal[i]), -1, HSA_SIGNAL_CONDITION_EQ, 0)) return false;
+    if (!queue_wait_signal(queue, signal_value(packet->dep_signal[i]), -1, HSA_SIGNAL_CONDITION_EQ, 0)) return false;
   }
-  signal_set_times(packet->completion_signal, begin, runtime_timestamp());
-  signal_subtract(packet->completion_signal, 1);
   return true;
 }
 
-static bool run_barrier_or(queue_t* queue, const hsa_barrier_or_packet_t* packet) {
-  for (;;) {
-    hsa_signal_t some = {0};
-    for (int i = 0; i < 5; ++i) {
-      if (!packet->dep_signal[i].handle) continue;
-      some = packet->dep_signal[i];
-      if (__atomic_load_n(value_of(some), __ATOMIC_ACQUIRE) == 0) some.handle = 0, i = 5;
-    }
-    if (!some.handle) break;
-    if (__atomic_load_n(&queue->stops, __ATOMIC_ACQUIRE)) return false;
-    hsa_signal_wait_relaxed(some, HSA_SIGNAL_CONDITION_EQ, 0, 20000, HSA_WAIT_STATE_BLOCKED);
+// Without any signal there is nothing to wait for.
+static bool is_some_zero(const hsa_signal_t* signals) {
+  bool has_any = false;
+  for (int i = 0; i < 5; ++i) {
+    if (!signals[i].handle) continue;
+    if (signal_load(signals[i]) == 0) return true;
+    has_any = true;
   }
-  signal_subtract(packet->completion_signal, 1);
+  return !has_any;
+}
+
+static bool run_barrier_or(queue_t* queue, const hsa_barrier_or_packet_t* packet, uint64_t index) {
+  if (!check_signals(queue, packet->dep_signal, 5, index)) return false;
+  for (uint32_t steps = 0; !is_some_zero(packet->dep_signal);) {
+    if (!queue_wait_step(queue, &steps)) return false;
+  }
   return true;
 }
 
-static bool run_barrier_value(queue_t* queue, const hsa_amd_barrier_value_packet_t* packet) {
-  if (packet->signal.handle && !queue_wait_signal(queue, value_of(packet->signal), packet->mask,
-                                                  (hsa_signal_condition_t)packet->cond, packet->value)) {
-    return false;
-  }
-  signal_subtract(packet->completion_signal, 1);
-  return true;
+static bool run_barrier_value(queue_t* queue, const hsa_amd_barrier_value_packet_t* packet, uint64_t index) {
+  if (!packet->signal.handle) return true;
+  return check_signals(queue, &packet->signal, 1, index) &&
+         queue_wait_signal(queue, signal_value(packet->signal), packet->mask, (hsa_signal_condition_t)packet->cond,
+                           packet->value);
 }
 
 static bool run_pm4(queue_t* queue, const pm4_packet_t* packet) {
   char message[256];
   uint64_t address = (packet->jump[1] & ~3u) | (uint64_t)(packet->jump[2] & 0xffff) << 32;
   uint32_t count = packet->jump[3] & 0xfffff;
-  uint64_t begin = runtime_timestamp();
-  if (!pm4_run(queue, (const uint32_t*)address, count, message, sizeof(message))) {
-    if (message[0]) queue_fail(queue, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, message);
-    return false;
-  }
-  signal_set_times(packet->completion_signal, begin, runtime_timestamp());
-  signal_subtract(packet->completion_signal, 1);
-  return true;
+  if (pm4_run(queue, (const uint32_t*)address, count, message, sizeof(message))) return true;
+  if (message[0]) queue_fail(queue, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, message);
+  return false;
 }
 
-static bool run_vendor(queue_t* queue, const void* packet) {
+static bool run_vendor(queue_t* queue, const void* packet, uint64_t index) {
   const hsa_amd_vendor_packet_header_t* header = packet;
-  if (header->AmdFormat == VENDOR_BARRIER_VALUE) return run_barrier_value(queue, packet);
+  if (header->AmdFormat == VENDOR_BARRIER_VALUE) return run_barrier_value(queue, packet, index);
   if (header->AmdFormat == VENDOR_PM4_IB) return run_pm4(queue, packet);
   char message[96];
   snprintf(message, sizeof(message), "vendor packet of format %u is not supported", header->AmdFormat);
@@ -99,19 +107,27 @@ static bool run_vendor(queue_t* queue, const void* packet) {
   return false;
 }
 
-bool packet_process(queue_t* queue, const void* packet, uint64_t index) {
-  uint32_t type = *(const uint16_t*)packet & 0xff;
+static bool run(queue_t* queue, const void* packet, uint64_t index) {
+  uint32_t type = __atomic_load_n((const uint16_t*)packet, __ATOMIC_RELAXED) & 0xff;
   switch (type) {
     case HSA_PACKET_TYPE_KERNEL_DISPATCH: return run_kernel(queue, packet, index);
-    case HSA_PACKET_TYPE_BARRIER_AND: return run_barrier_and(queue, packet);
-    case HSA_PACKET_TYPE_BARRIER_OR: return run_barrier_or(queue, packet);
-    case HSA_PACKET_TYPE_VENDOR_SPECIFIC: return run_vendor(queue, packet);
-    default: {
-      char message[96];
-      snprintf(message, sizeof(message), "packet %llu has type %u, which a GPU's queue does not take",
-               (unsigned long long)index, type);
-      queue_fail(queue, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, message);
-      return false;
-    }
+    case HSA_PACKET_TYPE_BARRIER_AND: return run_barrier_and(queue, packet, index);
+    case HSA_PACKET_TYPE_BARRIER_OR: return run_barrier_or(queue, packet, index);
+    case HSA_PACKET_TYPE_VENDOR_SPECIFIC: return run_vendor(queue, packet, index);
+    default: break;
   }
+  char message[96];
+  snprintf(message, sizeof(message), "packet %llu has type %u, which a GPU's queue does not take",
+           (unsigned long long)index, type);
+  queue_fail(queue, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, message);
+  return false;
+}
+
+// The completion signal is at the same place in every packet.
+bool packet_process(queue_t* queue, const void* packet, uint64_t index, hsa_signal_t* completion) {
+  *completion = ((const hsa_barrier_and_packet_t*)packet)->completion_signal;
+  uint64_t begin = runtime_ticks();
+  if (!check_signals(queue, completion, 1, index) || !run(queue, packet, index)) return false;
+  signal_set_times(*completion, begin, runtime_ticks());
+  return true;
 }

@@ -10,12 +10,9 @@ typedef bool (*pm4_run_t)(queue_t* queue, const uint32_t* words, uint32_t count,
 
 static uint64_t pair(const uint32_t* words) { return words[0] | (uint64_t)words[1] << 32; }
 
-// Clock of the GPU: ticks of 10 ns.
-static uint64_t clock_counter(void) { return runtime_timestamp() / 10; }
-
 static bool check_range(queue_t* queue, uint64_t address, uint64_t size, char* message, size_t capacity) {
   memory_range_t range;
-  if (memory_map_find(runtime.memory, address, &range) && address + size <= range.base + range.size) return true;
+  if (memory_map_find(runtime.memory, address, &range) && size <= range.base + range.size - address) return true;
   snprintf(message, capacity, "a PM4 packet names address 0x%llx, which is no memory of the GPU",
            (unsigned long long)address);
   return false;
@@ -43,7 +40,7 @@ static bool run_copy_data(queue_t* queue, const uint32_t* words, uint32_t count,
   uint32_t source = words[0] & 15, target = words[0] >> 8 & 15, size = words[0] >> 16 & 1 ? 8 : 4;
   uint64_t from = pair(words + 1), to = pair(words + 3), value = 0;
   if (source == 9) {
-    value = clock_counter();
+    value = runtime_ticks();
   } else if (source == 5) {
     value = from;
   } else if (source == 1 || source == 2) {
@@ -76,13 +73,11 @@ static bool compare(uint32_t function, uint64_t value, uint64_t reference) {
 static bool wait_memory(queue_t* queue, uint32_t function, uint64_t address, uint64_t mask, uint64_t reference,
                         uint32_t size, char* message, size_t capacity) {
   if (!check_range(queue, address, size, message, capacity)) return false;
-  for (;;) {
+  for (uint32_t steps = 0;;) {
     uint64_t value = size == 8 ? __atomic_load_n((uint64_t*)address, __ATOMIC_ACQUIRE)
                                : __atomic_load_n((uint32_t*)address, __ATOMIC_ACQUIRE);
     if (compare(function, value & mask, reference)) return true;
-    if (__atomic_load_n(&queue->stops, __ATOMIC_ACQUIRE)) return message[0] = 0, false;
-    hsa_signal_t doorbell = queue->amd.hsa_queue.doorbell_signal;
-    hsa_signal_wait_relaxed(doorbell, HSA_SIGNAL_CONDITION_EQ, INT64_MIN, 20000, HSA_WAIT_STATE_BLOCKED);
+    if (!queue_wait_step(queue, &steps)) return message[0] = 0, false;
   }
 }
 
@@ -102,7 +97,7 @@ static bool run_wait64(queue_t* queue, const uint32_t* words, uint32_t count, ch
 static bool run_release(queue_t* queue, const uint32_t* words, uint32_t count, char* message, size_t capacity) {
   if (count < 6) return snprintf(message, capacity, "PM4 RELEASE_MEM of %u words", count), false;
   uint32_t select = words[1] >> 29;
-  uint64_t address = pair(words + 2), value = select == 3 ? clock_counter() : pair(words + 4);
+  uint64_t address = pair(words + 2), value = select == 3 ? runtime_ticks() : pair(words + 4);
   uint32_t size = select == 1 ? 4 : 8;
   if (!select) return true;
   if (select > 3) return snprintf(message, capacity, "PM4 RELEASE_MEM of data %u is not supported", select), false;

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "softgpu/wave.h"
 
-enum { QUEUE_SPINS = 4000, QUEUE_MIN_SIZE = 64, QUEUE_MAX_SIZE = 1 << 20, QUEUE_SLEEP_MAX = 100000 };
+enum { QUEUE_SPINS = 1000, QUEUE_MIN_SIZE = 64, QUEUE_MAX_SIZE = 1 << 20, QUEUE_SLEEP_MIN = 10000, QUEUE_SLEEP_MAX = 1000000 };  // nanoseconds
 
 static pthread_mutex_t queues_lock = PTHREAD_MUTEX_INITIALIZER;
 static queue_t* queues;
@@ -25,47 +26,52 @@ static uint16_t header_of(const uint16_t* packet) { return __atomic_load_n(packe
 
 static bool is_valid(uint16_t header) { return (header & 0xff) != HSA_PACKET_TYPE_INVALID; }
 
-// Sleeps up to `nanoseconds`, less when a signal changes. The doorbell may be a plain store, so sleeps are short.
-static void rest(queue_t* queue, uint64_t nanoseconds) {
-  hsa_signal_value_t seen = hsa_signal_load_relaxed(public_queue(queue)->doorbell_signal);
-  hsa_signal_wait_relaxed(public_queue(queue)->doorbell_signal, HSA_SIGNAL_CONDITION_NE, seen, nanoseconds,
-                          HSA_WAIT_STATE_BLOCKED);
+static void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
 }
+
+bool queue_wait_step(queue_t* queue, uint32_t* steps) {
+  if (is_stopping(queue)) return false;
+  uint32_t step = (*steps)++;
+  if (step < QUEUE_SPINS) return relax(), true;
+  // 10 microseconds first, a millisecond after about 100 ms.
+  uint64_t sleep = QUEUE_SLEEP_MIN + (uint64_t)(step - QUEUE_SPINS) * QUEUE_SLEEP_MIN / 8;
+  signal_sleep(signal_change_count(), sleep < QUEUE_SLEEP_MAX ? sleep : QUEUE_SLEEP_MAX);
+  return true;
+}
+
+static void free_queue(queue_t* queue);
 
 static void* drain(void* data) {
   queue_t* queue = data;
   char* ring = public_queue(queue)->base_address;
-  uint64_t mask = public_queue(queue)->size - 1, index = 0, sleep = 1000;
-  for (uint32_t spins = 0; !is_stopping(queue);) {
+  uint64_t mask = public_queue(queue)->size - 1, index = 0;
+  prctl(PR_SET_TIMERSLACK, 1000);
+  for (uint32_t steps = 0; !is_stopping(queue);) {
     uint16_t* packet = (uint16_t*)(ring + (index & mask) * 64);
     if (!is_valid(header_of(packet))) {
-      if (++spins < QUEUE_SPINS) continue;
-      rest(queue, sleep);
-      if (sleep < QUEUE_SLEEP_MAX) sleep *= 2;
+      queue_wait_step(queue, &steps);
       continue;
     }
-    spins = 0, sleep = 1000;
-    // A packet of the user's may not change before the read index passes it.
-    if (!packet_process(queue, packet, index)) break;
+    steps = 0;
+    hsa_signal_t completion = {0};
+    if (!packet_process(queue, packet, index, &completion)) break;
     __atomic_store_n(packet, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
     __atomic_store_n(&queue->amd.read_dispatch_id, ++index, __ATOMIC_RELEASE);
+    signal_subtract(completion, 1);
   }
-  __atomic_store_n(&queue->has_ended, 1, __ATOMIC_RELEASE);
+  if (queue->is_orphan) free_queue(queue);
   return NULL;
 }
 
 bool queue_wait_signal(queue_t* queue, const volatile int64_t* value, int64_t mask, hsa_signal_condition_t condition,
                        int64_t compare) {
-  for (uint32_t spins = 0;; ++spins) {
-    int64_t now = __atomic_load_n(value, __ATOMIC_ACQUIRE) & mask;
-    bool done = condition == HSA_SIGNAL_CONDITION_EQ   ? now == compare
-                : condition == HSA_SIGNAL_CONDITION_NE ? now != compare
-                : condition == HSA_SIGNAL_CONDITION_LT ? now < compare
-                                                       : now >= compare;
-    if (done) return true;
-    if (is_stopping(queue)) return false;
-    if (spins > QUEUE_SPINS) rest(queue, 20000);
+  for (uint32_t steps = 0; !signal_holds(condition, __atomic_load_n(value, __ATOMIC_ACQUIRE) & mask, compare);) {
+    if (!queue_wait_step(queue, &steps)) return false;
   }
+  return true;
 }
 
 void queue_fail(queue_t* queue, hsa_status_t status, const char* message) {
@@ -108,9 +114,17 @@ hsa_status_t hsa_queue_create(hsa_agent_t handle, uint32_t size, hsa_queue_type3
   queue->agent = agent, queue->callback = callback, queue->callback_data = data;
   queue->amd.max_cu_id = agent->target->units - 1u;
   queue->amd.max_wave_id = 31;
-  hsa_signal_t doorbell;
-  hsa_status_t status = hsa_signal_create(-1, 0, NULL, &doorbell);
+  hsa_signal_t doorbell = {0};
+  hsa_status_t status = hsa_signal_create(0, 0, NULL, &doorbell);
   public_queue(queue)->doorbell_signal = doorbell;
+  if (status == HSA_STATUS_SUCCESS) {
+    // Drivers store to what the doorbell points to, without a call.
+    amd_signal_t* signal = (amd_signal_t*)doorbell.handle;
+    queue->doorbell = -1;
+    signal->kind = AMD_SIGNAL_KIND_DOORBELL;
+    signal->hardware_doorbell_ptr = (volatile uint64_t*)&queue->doorbell;
+    signal->queue_ptr = &queue->amd;
+  }
   if (status == HSA_STATUS_SUCCESS && pthread_create(&queue->thread, NULL, drain, queue) != 0) {
     hsa_signal_destroy(doorbell);
     status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -136,19 +150,30 @@ hsa_status_t hsa_soft_queue_create(hsa_region_t region, uint32_t size, hsa_queue
   return HSA_STATUS_SUCCESS;
 }
 
-static void stop_thread(queue_t* queue) {
-  if (!queue->agent) return;
-  __atomic_store_n(&queue->stops, 1, __ATOMIC_RELEASE);
-  signal_notify();
-  if (queue->thread && !pthread_equal(queue->thread, pthread_self())) pthread_join(queue->thread, NULL);
-  queue->thread = 0;
-}
-
 static void free_queue(queue_t* queue) {
-  stop_thread(queue);
   if (queue->agent) hsa_signal_destroy(public_queue(queue)->doorbell_signal);
   memory_unmap_pages(public_queue(queue)->base_address);
   memory_unmap_pages(queue);
+}
+
+// Ends the thread; false when it is the one that asks (in the callback of an error), and then it ends later.
+static bool stop_thread(queue_t* queue) {
+  if (!queue->agent || !queue->thread) return true;
+  __atomic_store_n(&queue->stops, 1, __ATOMIC_RELEASE);
+  if (pthread_equal(queue->thread, pthread_self())) return false;
+  signal_notify();
+  pthread_join(queue->thread, NULL);
+  queue->thread = 0;
+  return true;
+}
+
+static void close_queue(queue_t* queue) {
+  if (stop_thread(queue)) {
+    free_queue(queue);
+  } else {
+    pthread_detach(queue->thread);
+    queue->is_orphan = true;
+  }
 }
 
 hsa_status_t hsa_queue_destroy(hsa_queue_t* handle) {
@@ -160,7 +185,7 @@ hsa_status_t hsa_queue_destroy(hsa_queue_t* handle) {
   if (found) *at = found->next;
   pthread_mutex_unlock(&queues_lock);
   REQUIRE(found, HSA_STATUS_ERROR_INVALID_QUEUE);
-  free_queue(found);
+  close_queue(found);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -168,7 +193,7 @@ void queue_close_all(void) {
   while (queues) {
     queue_t* queue = queues;
     queues = queue->next;
-    free_queue(queue);
+    close_queue(queue);
   }
 }
 
@@ -220,7 +245,9 @@ CHANGES(ORDER)
 hsa_status_t hsa_amd_profiling_set_profiler_enabled(hsa_queue_t* queue, int enable) {
   REQUIRE_OPEN();
   REQUIRE(queue, HSA_STATUS_ERROR_INVALID_QUEUE);
-  return HSA_STATUS_SUCCESS;  // packets are always timed
+  // Packets are always timed; the bit is for those who look at the queue.
+  AMD_HSA_BITS_SET(queue_of(queue)->amd.queue_properties, AMD_QUEUE_PROPERTIES_ENABLE_PROFILING, enable ? 1 : 0);
+  return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_amd_queue_set_priority(hsa_queue_t* queue, hsa_amd_queue_priority_t priority) {
@@ -230,11 +257,14 @@ hsa_status_t hsa_amd_queue_set_priority(hsa_queue_t* queue, hsa_amd_queue_priori
   return HSA_STATUS_SUCCESS;
 }
 
-// Every workgroup may run on every unit: masks are accepted and do not matter.
-hsa_status_t hsa_amd_queue_cu_set_mask(const hsa_queue_t* queue, uint32_t bits, const uint32_t* mask) {
+// Every workgroup may run on every unit: masks are kept and given back, and do not matter.
+hsa_status_t hsa_amd_queue_cu_set_mask(const hsa_queue_t* handle, uint32_t bits, const uint32_t* mask) {
   REQUIRE_OPEN();
-  REQUIRE(queue, HSA_STATUS_ERROR_INVALID_QUEUE);
+  REQUIRE(handle && queue_of(handle)->agent, HSA_STATUS_ERROR_INVALID_QUEUE);
   REQUIRE(bits % 32 == 0 && (!bits || mask), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  queue_t* queue = queue_of(handle);
+  queue->unit_mask_bits = bits < QUEUE_MASK_WORDS * 32 ? bits : QUEUE_MASK_WORDS * 32;
+  for (uint32_t i = 0; i < queue->unit_mask_bits / 32; ++i) queue->unit_mask[i] = mask[i];
   return HSA_STATUS_SUCCESS;
 }
 
@@ -242,8 +272,12 @@ hsa_status_t hsa_amd_queue_cu_get_mask(const hsa_queue_t* handle, uint32_t bits,
   REQUIRE_OPEN();
   REQUIRE(handle && queue_of(handle)->agent, HSA_STATUS_ERROR_INVALID_QUEUE);
   REQUIRE(bits && bits % 32 == 0 && mask, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  for (uint32_t i = 0; i < bits; i += 32) mask[i / 32] = 0;
-  for (uint32_t i = 0; i < bits && i < queue_of(handle)->agent->target->units; ++i) mask[i / 32] |= 1u << i % 32;
+  const queue_t* queue = queue_of(handle);
+  uint32_t units = queue->agent->target->units;
+  for (uint32_t i = 0; i < bits / 32; ++i) {
+    uint32_t all = units >= (i + 1) * 32 ? UINT32_MAX : units > i * 32 ? (1u << units % 32) - 1 : 0;
+    mask[i] = !queue->unit_mask_bits ? all : i < queue->unit_mask_bits / 32 ? queue->unit_mask[i] & all : 0;
+  }
   return HSA_STATUS_SUCCESS;
 }
 

@@ -4,6 +4,8 @@
 
 #include "softgpu/hsa/runtime.h"
 
+enum { QUEUE_MASK_WORDS = 32 };
+
 typedef void (*queue_callback_t)(hsa_status_t status, hsa_queue_t* source, void* data);
 
 typedef struct queue_t {
@@ -12,19 +14,24 @@ typedef struct queue_t {
   queue_callback_t callback;
   void* callback_data;
   pthread_t thread;
-  int32_t stops;      // atomic: the thread is to end
-  int32_t has_ended;  // atomic: it processes no more packets
+  int32_t stops;     // atomic: the thread is to end
+  bool is_orphan;    // destroyed by its own thread, which frees it at its end
+  int64_t doorbell;  // what the doorbell signal points to
+  uint32_t unit_mask[QUEUE_MASK_WORDS];
+  uint32_t unit_mask_bits;
   struct queue_t* next;
 } queue_t;
 
-// packet.c: carries out one packet and completes its signal. False when the queue must stop: the user was told, or the
-// queue is being destroyed.
-bool packet_process(queue_t* queue, const void* packet, uint64_t index);
-// Reports an error to the user's callback, or on standard error, and stops the queue.
+// packet.c: carries out one packet. `completion` is the signal to count down once the packet's slot is free again: who
+// sees it may write the slot at once. False when the queue must stop: the user was told, or it is being destroyed.
+bool packet_process(queue_t* queue, const void* packet, uint64_t index, hsa_signal_t* completion);
+// Reports an error to the user's callback and on standard error, and stops the queue.
 void queue_fail(queue_t* queue, hsa_status_t status, const char* message);
 // Waits until a signal's value, masked, compares; false when the queue is being destroyed.
 bool queue_wait_signal(queue_t* queue, const volatile int64_t* value, int64_t mask, hsa_signal_condition_t condition,
                        int64_t compare);
+// One step of a wait: returns at once the first times, then sleeps a little. False when the queue is being destroyed.
+bool queue_wait_step(queue_t* queue, uint32_t* steps);
 
 // pm4.c: runs the indirect buffer of a vendor packet; false after `message` got what is wrong.
 bool pm4_run(queue_t* queue, const uint32_t* words, uint32_t count, char* message, size_t capacity);

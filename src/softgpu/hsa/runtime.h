@@ -79,8 +79,16 @@ void memory_free_all(void);
 void signal_subtract(hsa_signal_t signal, hsa_signal_value_t value);
 hsa_signal_value_t signal_load(hsa_signal_t signal);
 void signal_set_times(hsa_signal_t signal, uint64_t begin, uint64_t end);
+// Where the value is: in the signal, or where a doorbell points.
+volatile int64_t* signal_value(hsa_signal_t signal);
+// Whether the handle points to memory that a signal can be in.
+bool signal_exists(hsa_signal_t signal);
+bool signal_holds(hsa_signal_condition_t condition, hsa_signal_value_t value, hsa_signal_value_t compare);
 // Wakes those who wait for any signal; for values that were stored as plain memory.
 void signal_notify(void);
+// Sleeps until a signal changes through this interface after `seen` was read, or `nanoseconds` are over.
+uint32_t signal_change_count(void);
+void signal_sleep(uint32_t seen, uint64_t nanoseconds);
 
 // queue.c
 void queue_close_all(void);
@@ -88,7 +96,13 @@ void queue_close_all(void);
 // async.c: the thread of asynchronous copies and handlers stops.
 void async_stop(void);
 
+// Calls the handlers of memory faults.
+void async_memory_fault(agent_t* agent, uint64_t address);
+
 uint64_t runtime_timestamp(void);  // nanoseconds
+// The GPUs' clock, which timestamps of packets and of PM4 are in.
+enum { RUNTIME_TICK = 10 };  // nanoseconds
+static inline uint64_t runtime_ticks(void) { return runtime_timestamp() / RUNTIME_TICK; }
 
 #define REQUIRE_OPEN() \
   if (!runtime_is_open()) return HSA_STATUS_ERROR_NOT_INITIALIZED

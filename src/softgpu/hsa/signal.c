@@ -17,6 +17,17 @@ static uint32_t waiting_count;
 
 static amd_signal_t* signal_of(hsa_signal_t handle) { return (amd_signal_t*)handle.handle; }
 
+volatile int64_t* signal_value(hsa_signal_t handle) {
+  amd_signal_t* signal = signal_of(handle);
+  return signal->kind == AMD_SIGNAL_KIND_DOORBELL ? (volatile int64_t*)signal->hardware_doorbell_ptr : &signal->value;
+}
+
+bool signal_exists(hsa_signal_t handle) {
+  memory_range_t range;
+  return memory_map_find(runtime.memory, handle.handle, &range) &&
+         handle.handle + sizeof(amd_signal_t) <= range.base + range.size;
+}
+
 void signal_notify(void) {
   __atomic_add_fetch(&change_count, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&waiting_count, __ATOMIC_SEQ_CST)) {
@@ -55,7 +66,7 @@ hsa_status_t hsa_signal_destroy(hsa_signal_t handle) {
 hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t handle, volatile hsa_signal_value_t** out) {
   REQUIRE_OPEN();
   REQUIRE(handle.handle && out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  *out = (volatile hsa_signal_value_t*)&signal_of(handle)->value;
+  *out = signal_value(handle);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -69,29 +80,29 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t handle, volatile hsa_sign
 
 #define ORDER(suffix, order)                                                     \
   hsa_signal_value_t hsa_signal_load_##suffix(hsa_signal_t handle) {             \
-    return __atomic_load_n(&signal_of(handle)->value, __ATOMIC_##order);         \
+    return __atomic_load_n(signal_value(handle), __ATOMIC_##order);         \
   }
 LOAD_ORDERS(ORDER)
 #undef ORDER
 
 #define ORDER(suffix, order)                                                                  \
   void hsa_signal_store_##suffix(hsa_signal_t handle, hsa_signal_value_t value) {             \
-    __atomic_store_n(&signal_of(handle)->value, value, __ATOMIC_##order);                     \
+    __atomic_store_n(signal_value(handle), value, __ATOMIC_##order);                     \
     signal_notify();                                                                          \
   }
 STORE_ORDERS(ORDER)
 #undef ORDER
 
 void hsa_signal_silent_store_relaxed(hsa_signal_t handle, hsa_signal_value_t value) {
-  __atomic_store_n(&signal_of(handle)->value, value, __ATOMIC_RELAXED);
+  __atomic_store_n(signal_value(handle), value, __ATOMIC_RELAXED);
 }
 void hsa_signal_silent_store_screlease(hsa_signal_t handle, hsa_signal_value_t value) {
-  __atomic_store_n(&signal_of(handle)->value, value, __ATOMIC_RELEASE);
+  __atomic_store_n(signal_value(handle), value, __ATOMIC_RELEASE);
 }
 
 #define CHANGE(name, builtin, suffix, order)                                                   \
   void hsa_signal_##name##_##suffix(hsa_signal_t handle, hsa_signal_value_t value) {           \
-    builtin(&signal_of(handle)->value, value, __ATOMIC_##order);                               \
+    builtin(signal_value(handle), value, __ATOMIC_##order);                               \
     signal_notify();                                                                           \
   }
 #define ORDER(suffix, order)                                                                                   \
@@ -101,13 +112,13 @@ void hsa_signal_silent_store_screlease(hsa_signal_t handle, hsa_signal_value_t v
   CHANGE(or, __atomic_fetch_or, suffix, order)                                                                 \
   CHANGE(xor, __atomic_fetch_xor, suffix, order)                                                               \
   hsa_signal_value_t hsa_signal_exchange_##suffix(hsa_signal_t handle, hsa_signal_value_t value) {             \
-    hsa_signal_value_t old = __atomic_exchange_n(&signal_of(handle)->value, value, __ATOMIC_##order);          \
+    hsa_signal_value_t old = __atomic_exchange_n(signal_value(handle), value, __ATOMIC_##order);          \
     signal_notify();                                                                                           \
     return old;                                                                                                \
   }                                                                                                            \
   hsa_signal_value_t hsa_signal_cas_##suffix(hsa_signal_t handle, hsa_signal_value_t expected,                 \
                                              hsa_signal_value_t value) {                                       \
-    __atomic_compare_exchange_n(&signal_of(handle)->value, &expected, value, false, __ATOMIC_##order,          \
+    __atomic_compare_exchange_n(signal_value(handle), &expected, value, false, __ATOMIC_##order,          \
                                 __ATOMIC_RELAXED);                                                             \
     signal_notify();                                                                                           \
     return expected;                                                                                           \
@@ -129,7 +140,7 @@ void signal_set_times(hsa_signal_t handle, uint64_t begin, uint64_t end) {
   signal_of(handle)->end_ts = end;
 }
 
-static bool holds(hsa_signal_condition_t condition, hsa_signal_value_t value, hsa_signal_value_t compare) {
+bool signal_holds(hsa_signal_condition_t condition, hsa_signal_value_t value, hsa_signal_value_t compare) {
   switch (condition) {
     case HSA_SIGNAL_CONDITION_EQ: return value == compare;
     case HSA_SIGNAL_CONDITION_NE: return value != compare;
@@ -138,8 +149,9 @@ static bool holds(hsa_signal_condition_t condition, hsa_signal_value_t value, hs
   }
 }
 
-// Sleeps until a signal changes through this interface, or `nanoseconds` are over.
-static void sleep_for_change(uint32_t seen, uint64_t nanoseconds) {
+uint32_t signal_change_count(void) { return __atomic_load_n(&change_count, __ATOMIC_SEQ_CST); }
+
+void signal_sleep(uint32_t seen, uint64_t nanoseconds) {
   struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
   __atomic_add_fetch(&waiting_count, 1, __ATOMIC_SEQ_CST);
   syscall(SYS_futex, &change_count, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
@@ -159,7 +171,7 @@ typedef struct wait_t {
 static uint32_t look(const wait_t* wait) {
   for (uint32_t i = 0; i < wait->count; ++i) {
     hsa_signal_value_t value = signal_load(wait->signals[i]);
-    bool now = holds(wait->conditions[i], value, wait->values[i]);
+    bool now = signal_holds(wait->conditions[i], value, wait->values[i]);
     if (wait->seen && (wait->all || now)) wait->seen[wait->all ? i : 0] = value;
     if (wait->all && !now) return UINT32_MAX;
     if (!wait->all && now) return i;
@@ -169,8 +181,9 @@ static uint32_t look(const wait_t* wait) {
 
 static uint32_t wait_for(const wait_t* wait, uint64_t timeout) {
   uint64_t begin = 0, sleep = SIGNAL_SLEEP_MIN;
+  if (!wait->count) return wait->all ? 0 : UINT32_MAX;
   for (uint32_t spins = 0;; ++spins) {
-    uint32_t seen = __atomic_load_n(&change_count, __ATOMIC_SEQ_CST);
+    uint32_t seen = signal_change_count();
     uint32_t found = look(wait);
     if (found != UINT32_MAX) return found;
     uint64_t now = runtime_timestamp(), left;
@@ -178,7 +191,7 @@ static uint32_t wait_for(const wait_t* wait, uint64_t timeout) {
     if (now - begin >= timeout) return UINT32_MAX;
     if (spins < SIGNAL_SPINS && now - begin < 20000) continue;
     left = timeout - (now - begin);
-    sleep_for_change(seen, left < sleep ? left : sleep);
+    signal_sleep(seen, left < sleep ? left : sleep);
     if (sleep < SIGNAL_SLEEP_MAX) sleep += sleep / 4;
   }
 }

@@ -148,7 +148,8 @@ __attribute__((noinline)) u32 ackermann(u32 m, u32 n) {
   return ackermann(m - 1, ackermann(m, n - 1));
 }
 
-// RUN recursion grid=64 group=64 args: in:u32:64 out:u32:64
+// How deep it goes is not known to the compiler: the host adds to the stack.
+// RUN recursion grid=64 group=64 stack=16384 args: in:u32:64 out:u32:64
 KERNEL void recursion(GLOBAL const u32* a, GLOBAL u32* out) { out[id()] = ackermann(2, a[id()] % 6); }
 
 // RUN generic_pointers grid=128 group=64 args: in:u32:128 out:u32:128
