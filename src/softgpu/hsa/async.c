@@ -1,48 +1,49 @@
-// One thread that waits: asynchronous copies and fills behind signals, and handlers that are called when a signal's
-// condition holds.
+// What happens beside the caller: copies behind signals, on a thread for each agent, and on one more thread the
+// handlers that are called when a signal's condition holds. So a handler may wait for copies.
+//
+// A job waits in its worker's list until its signals are there. Workers sleep while no signal changes; since signals
+// may change by plain stores, they look again by themselves, less and less often.
 #include <stdlib.h>
 #include <string.h>
 
 #include "softgpu/hsa/runtime.h"
 
-enum { ASYNC_MAX_DEPENDENCIES = 64 };
+enum { ASYNC_SLEEP_MIN = 20000, ASYNC_SLEEP_MAX = 1000000, ASYNC_MAX_FAULT_HANDLERS = 16 };  // nanoseconds
 
 typedef struct job_t {
-  // A copy, or a handler.
-  void* to;
-  const void* from;
-  size_t size;
-  hsa_pitched_ptr_t rect_to, rect_from;
-  hsa_dim3_t rect_to_offset, rect_from_offset, rect_range;
-  bool is_rect;
-  hsa_signal_t dependencies[ASYNC_MAX_DEPENDENCIES];
-  uint32_t dependency_count;
-  hsa_signal_t done;
+  // One of: a handler of a signal, a function to call once, a copy.
+  hsa_amd_signal_handler handler;
+  void (*function)(void* data);
+  void* data;
   hsa_signal_t signal;
   hsa_signal_condition_t condition;
   hsa_signal_value_t value;
-  hsa_amd_signal_handler handler;
-  void* data;
+  void* to;
+  const void* from;
+  size_t size;
+  bool is_rect;
+  hsa_pitched_ptr_t rect_to, rect_from;
+  hsa_dim3_t rect_to_offset, rect_from_offset, rect_range;
+  hsa_signal_t done;
   struct job_t* next;
+  uint32_t dependency_count;
+  hsa_signal_t dependencies[];
 } job_t;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static pthread_t thread;
-static bool is_running, stops;
-static job_t* jobs;
+typedef struct worker_t {
+  pthread_mutex_t lock;
+  pthread_t thread;
+  bool is_running, stops;
+  job_t* jobs;
+} worker_t;
 
-static bool holds(const job_t* job, hsa_signal_value_t value) {
-  switch (job->condition) {
-    case HSA_SIGNAL_CONDITION_EQ: return value == job->value;
-    case HSA_SIGNAL_CONDITION_NE: return value != job->value;
-    case HSA_SIGNAL_CONDITION_LT: return value < job->value;
-    default: return value >= job->value;
-  }
-}
+// The first calls handlers; then one for each agent.
+static worker_t workers[1 + RUNTIME_MAX_AGENTS] = {
+    [0 ... RUNTIME_MAX_AGENTS] = {.lock = PTHREAD_MUTEX_INITIALIZER},
+};
 
 static bool is_ready(const job_t* job) {
-  if (job->handler) return holds(job, signal_load(job->signal));
+  if (job->handler) return signal_holds(job->condition, signal_load(job->signal), job->value);
   for (uint32_t i = 0; i < job->dependency_count; ++i) {
     if (signal_load(job->dependencies[i]) != 0) return false;
   }
@@ -53,8 +54,8 @@ static void copy_rect(const job_t* job) {
   const hsa_pitched_ptr_t *to = &job->rect_to, *from = &job->rect_from;
   for (uint32_t z = 0; z < job->rect_range.z; ++z) {
     for (uint32_t y = 0; y < job->rect_range.y; ++y) {
-      char* target = (char*)to->base + (job->rect_to_offset.z + z) * to->slice + (job->rect_to_offset.y + y) * to->pitch +
-                     job->rect_to_offset.x;
+      char* target = (char*)to->base + (job->rect_to_offset.z + z) * to->slice +
+                     (job->rect_to_offset.y + y) * to->pitch + job->rect_to_offset.x;
       const char* source = (const char*)from->base + (job->rect_from_offset.z + z) * from->slice +
                            (job->rect_from_offset.y + y) * from->pitch + job->rect_from_offset.x;
       memmove(target, source, job->rect_range.x);
@@ -65,20 +66,21 @@ static void copy_rect(const job_t* job) {
 // True when the job is over: a handler may ask to be called again.
 static bool run(job_t* job) {
   if (job->handler) return !job->handler(signal_load(job->signal), job->data);
-  uint64_t begin = runtime_timestamp();
+  if (job->function) return job->function(job->data), true;
+  uint64_t begin = runtime_ticks();
   if (job->is_rect) {
     copy_rect(job);
   } else {
     memmove(job->to, job->from, job->size);
   }
-  signal_set_times(job->done, begin, runtime_timestamp());
+  signal_set_times(job->done, begin, runtime_ticks());
   signal_subtract(job->done, 1);
   return true;
 }
 
 // Takes the first job that can run off the list.
-static job_t* take_ready(void) {
-  for (job_t** at = &jobs; *at; at = &(*at)->next) {
+static job_t* take_ready(worker_t* worker) {
+  for (job_t** at = &worker->jobs; *at; at = &(*at)->next) {
     if (!is_ready(*at)) continue;
     job_t* job = *at;
     *at = job->next;
@@ -87,114 +89,166 @@ static job_t* take_ready(void) {
   return NULL;
 }
 
-static void append(job_t* job) {
-  job_t** at = &jobs;
+static void append(worker_t* worker, job_t* job) {
+  job_t** at = &worker->jobs;
   while (*at) at = &(*at)->next;
   job->next = NULL;
   *at = job;
 }
 
-static void* work(void* unused) {
-  pthread_mutex_lock(&lock);
-  while (!stops) {
-    job_t* job = take_ready();
-    if (!job) {
-      if (!jobs) {
-        pthread_cond_wait(&changed, &lock);
-        continue;
-      }
-      hsa_signal_t first = jobs->handler ? jobs->signal : jobs->dependencies[0];
-      hsa_signal_value_t seen = signal_load(first);
-      pthread_mutex_unlock(&lock);
-      // Any signal's change wakes this; the rest is looked at after a short sleep.
-      hsa_signal_wait_relaxed(first, HSA_SIGNAL_CONDITION_NE, seen, 50000, HSA_WAIT_STATE_BLOCKED);
-      pthread_mutex_lock(&lock);
-      continue;
-    }
-    pthread_mutex_unlock(&lock);
-    bool over = run(job);
-    pthread_mutex_lock(&lock);
-    if (over) {
-      free(job);
-    } else {
-      append(job);
-    }
+static void* work(void* data) {
+  worker_t* worker = data;
+  uint64_t sleep = ASYNC_SLEEP_MIN;
+  pthread_mutex_lock(&worker->lock);
+  while (!worker->stops) {
+    uint32_t seen = signal_change_count();
+    job_t* job = take_ready(worker);
+    bool is_idle = !worker->jobs;
+    pthread_mutex_unlock(&worker->lock);
+    bool over = !job || run(job);
+    // New jobs count as changes of signals. With no job at all, only those end the sleep.
+    if (!job) signal_sleep(seen, is_idle ? UINT64_C(1000000000) : sleep);
+    sleep = job ? ASYNC_SLEEP_MIN : sleep < ASYNC_SLEEP_MAX ? sleep + sleep / 8 : sleep;
+    pthread_mutex_lock(&worker->lock);
+    if (job && !over) append(worker, job);
+    if (job && over) free(job);
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&worker->lock);
   return NULL;
 }
 
-static hsa_status_t submit(const job_t* from) {
-  job_t* job = malloc(sizeof(*job));
+static hsa_status_t submit(worker_t* worker, const job_t* from, uint32_t count, const hsa_signal_t* signals) {
+  REQUIRE(!count || signals, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  for (uint32_t i = 0; i < count; ++i) REQUIRE(signals[i].handle, HSA_STATUS_ERROR_INVALID_SIGNAL);
+  job_t* job = malloc(sizeof(*job) + count * sizeof(hsa_signal_t));
   REQUIRE(job, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
   *job = *from;
-  pthread_mutex_lock(&lock);
-  bool started = is_running || pthread_create(&thread, NULL, work, NULL) == 0;
-  is_running = started;
-  if (started) append(job);
-  pthread_cond_signal(&changed);
-  pthread_mutex_unlock(&lock);
+  job->dependency_count = count;
+  for (uint32_t i = 0; i < count; ++i) job->dependencies[i] = signals[i];
+  pthread_mutex_lock(&worker->lock);
+  bool started = worker->is_running || pthread_create(&worker->thread, NULL, work, worker) == 0;
+  worker->is_running = started;
+  if (started) append(worker, job);
+  pthread_mutex_unlock(&worker->lock);
+  signal_notify();
   if (!started) free(job);
   return started ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
-void async_stop(void) {
-  pthread_mutex_lock(&lock);
-  stops = true;
-  pthread_cond_signal(&changed);
-  bool joins = is_running && !pthread_equal(thread, pthread_self());
-  pthread_mutex_unlock(&lock);
-  if (joins) pthread_join(thread, NULL);
-  while (jobs) {
-    job_t* next = jobs->next;
-    free(jobs);
-    jobs = next;
+static void stop(worker_t* worker) {
+  pthread_mutex_lock(&worker->lock);
+  worker->stops = true;
+  bool is_running = worker->is_running, joins = is_running && !pthread_equal(worker->thread, pthread_self());
+  pthread_mutex_unlock(&worker->lock);
+  if (is_running && !joins) return;  // a handler shuts the runtime down: its thread ends after it
+  signal_notify();
+  if (joins) pthread_join(worker->thread, NULL);
+  while (worker->jobs) {
+    job_t* next = worker->jobs->next;
+    free(worker->jobs);
+    worker->jobs = next;
   }
-  is_running = stops = false;
+  worker->is_running = worker->stops = false;
+}
+
+// Handlers of system events.
+static struct {
+  hsa_amd_system_event_callback_t callback;
+  void* data;
+} fault_handlers[ASYNC_MAX_FAULT_HANDLERS];
+static uint32_t fault_handler_count;
+static pthread_mutex_t fault_lock = PTHREAD_MUTEX_INITIALIZER;
+
+hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t callback, void* data) {
+  REQUIRE_OPEN();
+  REQUIRE(callback, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  pthread_mutex_lock(&fault_lock);
+  bool has_room = fault_handler_count < ASYNC_MAX_FAULT_HANDLERS;
+  if (has_room) {
+    fault_handlers[fault_handler_count].callback = callback;
+    fault_handlers[fault_handler_count++].data = data;
+  }
+  pthread_mutex_unlock(&fault_lock);
+  return has_room ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+}
+
+void async_memory_fault(agent_t* agent, uint64_t address) {
+  hsa_amd_event_t event = {.event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT};
+  event.memory_fault.agent.handle = (uint64_t)agent;
+  event.memory_fault.virtual_address = address;
+  event.memory_fault.fault_reason_mask = HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT;
+  pthread_mutex_lock(&fault_lock);
+  uint32_t count = fault_handler_count;
+  pthread_mutex_unlock(&fault_lock);
+  for (uint32_t i = 0; i < count; ++i) fault_handlers[i].callback(&event, fault_handlers[i].data);
+}
+
+void async_stop(void) {
+  for (uint32_t i = 0; i < 1 + RUNTIME_MAX_AGENTS; ++i) stop(&workers[i]);
+  pthread_mutex_lock(&fault_lock);
+  fault_handler_count = 0;
+  pthread_mutex_unlock(&fault_lock);
 }
 
 hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signal_condition_t condition,
                                           hsa_signal_value_t value, hsa_amd_signal_handler handler, void* data) {
   REQUIRE_OPEN();
-  REQUIRE(signal.handle && handler, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  REQUIRE(handler && condition <= HSA_SIGNAL_CONDITION_GTE, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  REQUIRE(signal.handle, HSA_STATUS_ERROR_INVALID_SIGNAL);
   job_t job = {.signal = signal, .condition = condition, .value = value, .handler = handler, .data = data};
-  return submit(&job);
+  return submit(&workers[0], &job, 0, NULL);
 }
 
 hsa_status_t hsa_amd_async_function(void (*callback)(void* data), void* data) {
   REQUIRE_OPEN();
   REQUIRE(callback, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  callback(data);
-  return HSA_STATUS_SUCCESS;
+  job_t job = {.function = callback, .data = data};
+  return submit(&workers[0], &job, 0, NULL);
 }
 
-static hsa_status_t add_dependencies(job_t* job, uint32_t count, const hsa_signal_t* signals) {
-  REQUIRE((!count || signals) && count <= ASYNC_MAX_DEPENDENCIES, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  for (uint32_t i = 0; i < count; ++i) {
-    REQUIRE(signals[i].handle, HSA_STATUS_ERROR_INVALID_SIGNAL);
-    job->dependencies[i] = signals[i];
-  }
-  job->dependency_count = count;
-  return HSA_STATUS_SUCCESS;
-}
+// Copies of one agent are done in the order in which their signals let them.
+static worker_t* worker_of(const agent_t* agent) { return &workers[1 + agent->node]; }
 
 hsa_status_t hsa_amd_memory_async_copy(void* to, hsa_agent_t to_agent, const void* from, hsa_agent_t from_agent,
                                        size_t size, uint32_t count, const hsa_signal_t* signals, hsa_signal_t done) {
   REQUIRE_OPEN();
+  agent_t *target = runtime_agent(to_agent), *source = runtime_agent(from_agent);
   REQUIRE(to && from, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  REQUIRE(runtime_agent(to_agent) && runtime_agent(from_agent), HSA_STATUS_ERROR_INVALID_AGENT);
+  REQUIRE(target && source, HSA_STATUS_ERROR_INVALID_AGENT);
   job_t job = {.to = to, .from = from, .size = size, .done = done};
-  hsa_status_t status = add_dependencies(&job, count, signals);
-  return status == HSA_STATUS_SUCCESS ? submit(&job) : status;
+  return submit(worker_of(target->type == HSA_DEVICE_TYPE_GPU ? target : source), &job, count, signals);
+}
+
+// Engines are all the same thread. These two are newer than Debian's headers.
+hsa_status_t hsa_amd_memory_async_copy_on_engine(void* to, hsa_agent_t to_agent, const void* from,
+                                                 hsa_agent_t from_agent, size_t size, uint32_t count,
+                                                 const hsa_signal_t* signals, hsa_signal_t done, uint32_t engine,
+                                                 bool forces_engine);
+hsa_status_t hsa_amd_memory_async_copy_on_engine(void* to, hsa_agent_t to_agent, const void* from,
+                                                 hsa_agent_t from_agent, size_t size, uint32_t count,
+                                                 const hsa_signal_t* signals, hsa_signal_t done, uint32_t engine,
+                                                 bool forces_engine) {
+  REQUIRE(engine && !(engine & (engine - 1)), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  return hsa_amd_memory_async_copy(to, to_agent, from, from_agent, size, count, signals, done);
+}
+hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t to, hsa_agent_t from, uint32_t* mask);
+hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t to, hsa_agent_t from, uint32_t* mask) {
+  REQUIRE_OPEN();
+  REQUIRE(runtime_agent(to) && runtime_agent(from), HSA_STATUS_ERROR_INVALID_AGENT);
+  REQUIRE(mask, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  *mask = 1;
+  return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* to, const hsa_dim3_t* to_offset,
                                             const hsa_pitched_ptr_t* from, const hsa_dim3_t* from_offset,
-                                            const hsa_dim3_t* range, hsa_agent_t agent, hsa_amd_copy_direction_t direction,
-                                            uint32_t count, const hsa_signal_t* signals, hsa_signal_t done) {
+                                            const hsa_dim3_t* range, hsa_agent_t handle,
+                                            hsa_amd_copy_direction_t direction, uint32_t count,
+                                            const hsa_signal_t* signals, hsa_signal_t done) {
   REQUIRE_OPEN();
+  agent_t* agent = runtime_agent(handle);
   REQUIRE(to && to_offset && from && from_offset && range, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  REQUIRE(runtime_agent(agent), HSA_STATUS_ERROR_INVALID_AGENT);
+  REQUIRE(agent, HSA_STATUS_ERROR_INVALID_AGENT);
   job_t job = {.is_rect = true,
                .rect_to = *to,
                .rect_from = *from,
@@ -202,8 +256,7 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* to, const h
                .rect_from_offset = *from_offset,
                .rect_range = *range,
                .done = done};
-  hsa_status_t status = add_dependencies(&job, count, signals);
-  return status == HSA_STATUS_SUCCESS ? submit(&job) : status;
+  return submit(worker_of(agent), &job, count, signals);
 }
 
 hsa_status_t hsa_memory_copy(void* to, const void* from, size_t size) {
@@ -220,14 +273,14 @@ hsa_status_t hsa_amd_memory_fill(void* address, uint32_t value, size_t count) {
   return HSA_STATUS_SUCCESS;
 }
 
-// Times of packets and copies are in the signals that they completed.
+// Times of packets and copies are in the signals that they completed, in ticks of the GPU's clock.
 
 static hsa_status_t get_times(hsa_signal_t signal, uint64_t* begin, uint64_t* end) {
   REQUIRE_OPEN();
   REQUIRE(signal.handle, HSA_STATUS_ERROR_INVALID_SIGNAL);
   const amd_signal_t* amd = (const amd_signal_t*)signal.handle;
-  *begin = amd->start_ts;
-  *end = amd->end_ts;
+  *begin = amd->start_ts * RUNTIME_TICK;
+  *end = amd->end_ts * RUNTIME_TICK;
   return HSA_STATUS_SUCCESS;
 }
 
@@ -248,6 +301,6 @@ hsa_status_t hsa_amd_profiling_convert_tick_to_system_domain(hsa_agent_t agent, 
   REQUIRE_OPEN();
   REQUIRE(runtime_agent(agent), HSA_STATUS_ERROR_INVALID_AGENT);
   REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  *out = tick;  // one clock
+  *out = tick * RUNTIME_TICK;
   return HSA_STATUS_SUCCESS;
 }

@@ -24,10 +24,14 @@ typedef struct pm4_packet_t {
 
 static hsa_status_t status_of(engine_fault_kind_t kind) {
   switch (kind) {
-    case ENGINE_FAULT_ILLEGAL_INSTRUCTION: return (hsa_status_t)HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION;
-    case ENGINE_FAULT_MEMORY: return (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT;
-    case ENGINE_FAULT_INVALID_KERNEL: return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
-    default: return HSA_STATUS_ERROR_EXCEPTION;
+    case ENGINE_FAULT_ILLEGAL_INSTRUCTION:
+      return (hsa_status_t)HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION;
+    case ENGINE_FAULT_MEMORY:
+      return (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT;
+    case ENGINE_FAULT_INVALID_KERNEL:
+      return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+    default:
+      return HSA_STATUS_ERROR_EXCEPTION;
   }
 }
 
@@ -110,11 +114,16 @@ static bool run_vendor(queue_t* queue, const void* packet, uint64_t index) {
 static bool run(queue_t* queue, const void* packet, uint64_t index) {
   uint32_t type = __atomic_load_n((const uint16_t*)packet, __ATOMIC_RELAXED) & 0xff;
   switch (type) {
-    case HSA_PACKET_TYPE_KERNEL_DISPATCH: return run_kernel(queue, packet, index);
-    case HSA_PACKET_TYPE_BARRIER_AND: return run_barrier_and(queue, packet, index);
-    case HSA_PACKET_TYPE_BARRIER_OR: return run_barrier_or(queue, packet, index);
-    case HSA_PACKET_TYPE_VENDOR_SPECIFIC: return run_vendor(queue, packet, index);
-    default: break;
+    case HSA_PACKET_TYPE_KERNEL_DISPATCH:
+      return run_kernel(queue, packet, index);
+    case HSA_PACKET_TYPE_BARRIER_AND:
+      return run_barrier_and(queue, packet, index);
+    case HSA_PACKET_TYPE_BARRIER_OR:
+      return run_barrier_or(queue, packet, index);
+    case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+      return run_vendor(queue, packet, index);
+    default:
+      break;
   }
   char message[96];
   snprintf(message, sizeof(message), "packet %llu has type %u, which a GPU's queue does not take",

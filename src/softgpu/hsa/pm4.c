@@ -60,13 +60,20 @@ static bool run_copy_data(queue_t* queue, const uint32_t* words, uint32_t count,
 
 static bool compare(uint32_t function, uint64_t value, uint64_t reference) {
   switch (function) {
-    case 1: return value < reference;
-    case 2: return value <= reference;
-    case 3: return value == reference;
-    case 4: return value != reference;
-    case 5: return value >= reference;
-    case 6: return value > reference;
-    default: return true;
+    case 1:
+      return value < reference;
+    case 2:
+      return value <= reference;
+    case 3:
+      return value == reference;
+    case 4:
+      return value != reference;
+    case 5:
+      return value >= reference;
+    case 6:
+      return value > reference;
+    default:
+      return true;
   }
 }
 
@@ -138,7 +145,8 @@ static bool run_atomic(queue_t* queue, const uint32_t* words, uint32_t count, ch
       if (wide) __atomic_fetch_sub((uint64_t*)address, data, __ATOMIC_ACQ_REL);
       if (!wide) __atomic_fetch_sub((uint32_t*)address, (uint32_t)data, __ATOMIC_ACQ_REL);
       break;
-    default: return snprintf(message, capacity, "PM4 ATOMIC_MEM operation %u is not supported", operation), false;
+    default:
+      return snprintf(message, capacity, "PM4 ATOMIC_MEM operation %u is not supported", operation), false;
   }
   signal_notify();
   return true;
@@ -154,15 +162,15 @@ static const struct {
   uint8_t opcode;
   pm4_run_t run;
 } opcodes[] = {
-    {0x10, run_nothing},     // NOP
-    {0x58, run_nothing},     // ACQUIRE_MEM
-    {0x46, run_nothing},     // EVENT_WRITE
-    {0x42, run_nothing},     // PFP_SYNC_ME
-    {0x28, run_nothing},     // CONTEXT_CONTROL
-    {0x76, run_nothing},     // SET_SH_REG
-    {0x79, run_nothing},     // SET_UCONFIG_REG
-    {0x37, run_write_data},  {0x40, run_copy_data}, {0x3c, run_wait32},  {0x93, run_wait64}, {0x49, run_release},
-    {0x50, run_dma},         {0x1e, run_atomic},    {0x3f, run_indirect},
+    {0x10, run_nothing},  // NOP
+    {0x58, run_nothing},  // ACQUIRE_MEM
+    {0x46, run_nothing},  // EVENT_WRITE
+    {0x42, run_nothing},  // PFP_SYNC_ME
+    {0x28, run_nothing},  // CONTEXT_CONTROL
+    {0x76, run_nothing},  // SET_SH_REG
+    {0x79, run_nothing},  // SET_UCONFIG_REG
+    {0x37, run_write_data}, {0x40, run_copy_data}, {0x3c, run_wait32}, {0x93, run_wait64},
+    {0x49, run_release},    {0x50, run_dma},       {0x1e, run_atomic}, {0x3f, run_indirect},
 };
 
 bool pm4_run(queue_t* queue, const uint32_t* words, uint32_t count, char* message, size_t capacity) {

@@ -1,7 +1,8 @@
 // Queues: rings of packets in memory, each drained by a thread of its own.
 //
 // A packet is taken when its header turns valid: doorbells may be plain stores, and headers are published in any order.
-// The thread looks at the ring in turns that grow longer while nothing happens; doorbells rung by this interface wake it.
+// The thread looks at the ring in turns that grow longer while nothing happens; doorbells rung by this interface wake
+// it.
 #include "softgpu/hsa/queue.h"
 
 #include <stdio.h>
@@ -11,7 +12,13 @@
 
 #include "softgpu/wave.h"
 
-enum { QUEUE_SPINS = 1000, QUEUE_MIN_SIZE = 64, QUEUE_MAX_SIZE = 1 << 20, QUEUE_SLEEP_MIN = 10000, QUEUE_SLEEP_MAX = 1000000 };  // nanoseconds
+enum {
+  QUEUE_SPINS = 1000,
+  QUEUE_MIN_SIZE = 64,
+  QUEUE_MAX_SIZE = 1 << 20,
+  QUEUE_SLEEP_MIN = 10000,
+  QUEUE_SLEEP_MAX = 1000000
+};  // nanoseconds
 
 static pthread_mutex_t queues_lock = PTHREAD_MUTEX_INITIALIZER;
 static queue_t* queues;
@@ -207,37 +214,38 @@ hsa_status_t hsa_queue_inactivate(hsa_queue_t* queue) {
 // ORDER(suffix, memory order)
 #define LOADS(ORDER) ORDER(relaxed, RELAXED) ORDER(scacquire, ACQUIRE) ORDER(acquire, ACQUIRE)
 #define STORES(ORDER) ORDER(relaxed, RELAXED) ORDER(screlease, RELEASE) ORDER(release, RELEASE)
-#define CHANGES(ORDER)                                                                                      \
-  ORDER(relaxed, RELAXED)                                                                                   \
-  ORDER(scacquire, ACQUIRE) ORDER(screlease, RELEASE) ORDER(scacq_screl, ACQ_REL) ORDER(acquire, ACQUIRE)   \
-  ORDER(release, RELEASE) ORDER(acq_rel, ACQ_REL)
-#define ORDER(suffix, order)                                                                 \
-  uint64_t hsa_queue_load_read_index_##suffix(const hsa_queue_t* queue) {                    \
-    return __atomic_load_n(&queue_of(queue)->amd.read_dispatch_id, __ATOMIC_##order);        \
-  }                                                                                          \
-  uint64_t hsa_queue_load_write_index_##suffix(const hsa_queue_t* queue) {                   \
-    return __atomic_load_n(&queue_of(queue)->amd.write_dispatch_id, __ATOMIC_##order);       \
+#define CHANGES(ORDER)                                                                                  \
+  ORDER(relaxed, RELAXED)                                                                               \
+  ORDER(scacquire, ACQUIRE)                                                                             \
+  ORDER(screlease, RELEASE) ORDER(scacq_screl, ACQ_REL) ORDER(acquire, ACQUIRE) ORDER(release, RELEASE) \
+      ORDER(acq_rel, ACQ_REL)
+#define ORDER(suffix, order)                                                           \
+  uint64_t hsa_queue_load_read_index_##suffix(const hsa_queue_t* queue) {              \
+    return __atomic_load_n(&queue_of(queue)->amd.read_dispatch_id, __ATOMIC_##order);  \
+  }                                                                                    \
+  uint64_t hsa_queue_load_write_index_##suffix(const hsa_queue_t* queue) {             \
+    return __atomic_load_n(&queue_of(queue)->amd.write_dispatch_id, __ATOMIC_##order); \
   }
 LOADS(ORDER)
 #undef ORDER
-#define ORDER(suffix, order)                                                                       \
-  void hsa_queue_store_read_index_##suffix(const hsa_queue_t* queue, uint64_t value) {             \
-    __atomic_store_n(&queue_of(queue)->amd.read_dispatch_id, value, __ATOMIC_##order);             \
-  }                                                                                                \
-  void hsa_queue_store_write_index_##suffix(const hsa_queue_t* queue, uint64_t value) {            \
-    __atomic_store_n(&queue_of(queue)->amd.write_dispatch_id, value, __ATOMIC_##order);            \
+#define ORDER(suffix, order)                                                            \
+  void hsa_queue_store_read_index_##suffix(const hsa_queue_t* queue, uint64_t value) {  \
+    __atomic_store_n(&queue_of(queue)->amd.read_dispatch_id, value, __ATOMIC_##order);  \
+  }                                                                                     \
+  void hsa_queue_store_write_index_##suffix(const hsa_queue_t* queue, uint64_t value) { \
+    __atomic_store_n(&queue_of(queue)->amd.write_dispatch_id, value, __ATOMIC_##order); \
   }
 STORES(ORDER)
 #undef ORDER
-#define ORDER(suffix, order)                                                                                        \
-  uint64_t hsa_queue_add_write_index_##suffix(const hsa_queue_t* queue, uint64_t value) {                           \
-    return __atomic_fetch_add(&queue_of(queue)->amd.write_dispatch_id, value, __ATOMIC_##order);                    \
-  }                                                                                                                 \
-  uint64_t hsa_queue_cas_write_index_##suffix(const hsa_queue_t* queue, uint64_t expected, uint64_t value) {        \
-    uint64_t seen = expected;                                                                                       \
-    __atomic_compare_exchange_n((uint64_t*)&queue_of(queue)->amd.write_dispatch_id, &seen, value, false,            \
-                                __ATOMIC_##order, __ATOMIC_RELAXED);                                                \
-    return seen;                                                                                                    \
+#define ORDER(suffix, order)                                                                                 \
+  uint64_t hsa_queue_add_write_index_##suffix(const hsa_queue_t* queue, uint64_t value) {                    \
+    return __atomic_fetch_add(&queue_of(queue)->amd.write_dispatch_id, value, __ATOMIC_##order);             \
+  }                                                                                                          \
+  uint64_t hsa_queue_cas_write_index_##suffix(const hsa_queue_t* queue, uint64_t expected, uint64_t value) { \
+    uint64_t seen = expected;                                                                                \
+    __atomic_compare_exchange_n((uint64_t*)&queue_of(queue)->amd.write_dispatch_id, &seen, value, false,     \
+                                __ATOMIC_##order, __ATOMIC_RELAXED);                                         \
+    return seen;                                                                                             \
   }
 CHANGES(ORDER)
 #undef ORDER

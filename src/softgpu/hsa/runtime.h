@@ -40,8 +40,8 @@ typedef struct isa_t {
 
 struct agent_t {
   hsa_device_type_t type;
-  uint32_t ordinal;  // among those of its type
-  uint32_t node;     // among all agents
+  uint32_t ordinal;            // among those of its type
+  uint32_t node;               // among all agents
   const isa_target_t* target;  // GPUs only, as the rest
   engine_t* engine;
   char uuid[32];
@@ -67,7 +67,9 @@ bool runtime_is_open(void);
 agent_t* runtime_agent(hsa_agent_t handle);
 pool_t* runtime_pool(uint64_t handle);
 isa_t* runtime_isa(hsa_isa_t handle);
-static inline uint32_t agent_bit(const agent_t* agent) { return agent->type == HSA_DEVICE_TYPE_GPU ? agent->ordinal : 63; }
+static inline uint32_t agent_bit(const agent_t* agent) {
+  return agent->type == HSA_DEVICE_TYPE_GPU ? agent->ordinal : 63;
+}
 
 // memory.c: pages of the process that all agents of `agents` may touch. NULL when memory is short.
 void* memory_map_pages(size_t size, size_t alignment, uint64_t agents, const char* kind);

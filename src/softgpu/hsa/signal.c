@@ -73,22 +73,23 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t handle, volatile hsa_sign
 // ORDER(suffix, memory order)
 #define LOAD_ORDERS(ORDER) ORDER(relaxed, RELAXED) ORDER(scacquire, ACQUIRE) ORDER(acquire, ACQUIRE)
 #define STORE_ORDERS(ORDER) ORDER(relaxed, RELAXED) ORDER(screlease, RELEASE) ORDER(release, RELEASE)
-#define CHANGE_ORDERS(ORDER)                                                                          \
-  ORDER(relaxed, RELAXED)                                                                             \
-  ORDER(scacquire, ACQUIRE) ORDER(screlease, RELEASE) ORDER(scacq_screl, ACQ_REL)                     \
-  ORDER(acquire, ACQUIRE) ORDER(release, RELEASE) ORDER(acq_rel, ACQ_REL)
+#define CHANGE_ORDERS(ORDER)                                                                            \
+  ORDER(relaxed, RELAXED)                                                                               \
+  ORDER(scacquire, ACQUIRE)                                                                             \
+  ORDER(screlease, RELEASE) ORDER(scacq_screl, ACQ_REL) ORDER(acquire, ACQUIRE) ORDER(release, RELEASE) \
+      ORDER(acq_rel, ACQ_REL)
 
-#define ORDER(suffix, order)                                                     \
-  hsa_signal_value_t hsa_signal_load_##suffix(hsa_signal_t handle) {             \
-    return __atomic_load_n(signal_value(handle), __ATOMIC_##order);         \
+#define ORDER(suffix, order)                                         \
+  hsa_signal_value_t hsa_signal_load_##suffix(hsa_signal_t handle) { \
+    return __atomic_load_n(signal_value(handle), __ATOMIC_##order);  \
   }
 LOAD_ORDERS(ORDER)
 #undef ORDER
 
-#define ORDER(suffix, order)                                                                  \
-  void hsa_signal_store_##suffix(hsa_signal_t handle, hsa_signal_value_t value) {             \
-    __atomic_store_n(signal_value(handle), value, __ATOMIC_##order);                     \
-    signal_notify();                                                                          \
+#define ORDER(suffix, order)                                                      \
+  void hsa_signal_store_##suffix(hsa_signal_t handle, hsa_signal_value_t value) { \
+    __atomic_store_n(signal_value(handle), value, __ATOMIC_##order);              \
+    signal_notify();                                                              \
   }
 STORE_ORDERS(ORDER)
 #undef ORDER
@@ -100,28 +101,27 @@ void hsa_signal_silent_store_screlease(hsa_signal_t handle, hsa_signal_value_t v
   __atomic_store_n(signal_value(handle), value, __ATOMIC_RELEASE);
 }
 
-#define CHANGE(name, builtin, suffix, order)                                                   \
-  void hsa_signal_##name##_##suffix(hsa_signal_t handle, hsa_signal_value_t value) {           \
-    builtin(signal_value(handle), value, __ATOMIC_##order);                               \
-    signal_notify();                                                                           \
+#define CHANGE(name, builtin, suffix, order)                                         \
+  void hsa_signal_##name##_##suffix(hsa_signal_t handle, hsa_signal_value_t value) { \
+    builtin(signal_value(handle), value, __ATOMIC_##order);                          \
+    signal_notify();                                                                 \
   }
-#define ORDER(suffix, order)                                                                                   \
-  CHANGE(add, __atomic_fetch_add, suffix, order)                                                               \
-  CHANGE(subtract, __atomic_fetch_sub, suffix, order)                                                          \
-  CHANGE(and, __atomic_fetch_and, suffix, order)                                                               \
-  CHANGE(or, __atomic_fetch_or, suffix, order)                                                                 \
-  CHANGE(xor, __atomic_fetch_xor, suffix, order)                                                               \
-  hsa_signal_value_t hsa_signal_exchange_##suffix(hsa_signal_t handle, hsa_signal_value_t value) {             \
-    hsa_signal_value_t old = __atomic_exchange_n(signal_value(handle), value, __ATOMIC_##order);          \
-    signal_notify();                                                                                           \
-    return old;                                                                                                \
-  }                                                                                                            \
-  hsa_signal_value_t hsa_signal_cas_##suffix(hsa_signal_t handle, hsa_signal_value_t expected,                 \
-                                             hsa_signal_value_t value) {                                       \
-    __atomic_compare_exchange_n(signal_value(handle), &expected, value, false, __ATOMIC_##order,          \
-                                __ATOMIC_RELAXED);                                                             \
-    signal_notify();                                                                                           \
-    return expected;                                                                                           \
+#define ORDER(suffix, order)                                                                                        \
+  CHANGE(add, __atomic_fetch_add, suffix, order)                                                                    \
+  CHANGE(subtract, __atomic_fetch_sub, suffix, order)                                                               \
+  CHANGE(and, __atomic_fetch_and, suffix, order)                                                                    \
+  CHANGE(or, __atomic_fetch_or, suffix, order)                                                                      \
+  CHANGE(xor, __atomic_fetch_xor, suffix, order)                                                                    \
+  hsa_signal_value_t hsa_signal_exchange_##suffix(hsa_signal_t handle, hsa_signal_value_t value) {                  \
+    hsa_signal_value_t old = __atomic_exchange_n(signal_value(handle), value, __ATOMIC_##order);                    \
+    signal_notify();                                                                                                \
+    return old;                                                                                                     \
+  }                                                                                                                 \
+  hsa_signal_value_t hsa_signal_cas_##suffix(hsa_signal_t handle, hsa_signal_value_t expected,                      \
+                                             hsa_signal_value_t value) {                                            \
+    __atomic_compare_exchange_n(signal_value(handle), &expected, value, false, __ATOMIC_##order, __ATOMIC_RELAXED); \
+    signal_notify();                                                                                                \
+    return expected;                                                                                                \
   }
 CHANGE_ORDERS(ORDER)
 #undef ORDER
@@ -130,9 +130,7 @@ void signal_subtract(hsa_signal_t handle, hsa_signal_value_t value) {
   if (handle.handle) hsa_signal_subtract_screlease(handle, value);
 }
 
-hsa_signal_value_t signal_load(hsa_signal_t handle) {
-  return handle.handle ? hsa_signal_load_scacquire(handle) : 0;
-}
+hsa_signal_value_t signal_load(hsa_signal_t handle) { return handle.handle ? hsa_signal_load_scacquire(handle) : 0; }
 
 void signal_set_times(hsa_signal_t handle, uint64_t begin, uint64_t end) {
   if (!handle.handle) return;
@@ -142,10 +140,14 @@ void signal_set_times(hsa_signal_t handle, uint64_t begin, uint64_t end) {
 
 bool signal_holds(hsa_signal_condition_t condition, hsa_signal_value_t value, hsa_signal_value_t compare) {
   switch (condition) {
-    case HSA_SIGNAL_CONDITION_EQ: return value == compare;
-    case HSA_SIGNAL_CONDITION_NE: return value != compare;
-    case HSA_SIGNAL_CONDITION_LT: return value < compare;
-    default: return value >= compare;
+    case HSA_SIGNAL_CONDITION_EQ:
+      return value == compare;
+    case HSA_SIGNAL_CONDITION_NE:
+      return value != compare;
+    case HSA_SIGNAL_CONDITION_LT:
+      return value < compare;
+    default:
+      return value >= compare;
   }
 }
 
@@ -196,13 +198,12 @@ static uint32_t wait_for(const wait_t* wait, uint64_t timeout) {
   }
 }
 
-#define ORDER(suffix, order)                                                                                    \
-  hsa_signal_value_t hsa_signal_wait_##suffix(hsa_signal_t handle, hsa_signal_condition_t condition,            \
-                                              hsa_signal_value_t compare, uint64_t timeout,                     \
-                                              hsa_wait_state_t hint) {                                          \
-    hsa_signal_value_t seen = 0;                                                                                \
-    wait_t wait = {1, &handle, &condition, &compare, false, &seen};                                             \
-    return wait_for(&wait, timeout) == 0 ? seen : signal_load(handle);                                          \
+#define ORDER(suffix, order)                                                                                         \
+  hsa_signal_value_t hsa_signal_wait_##suffix(hsa_signal_t handle, hsa_signal_condition_t condition,                 \
+                                              hsa_signal_value_t compare, uint64_t timeout, hsa_wait_state_t hint) { \
+    hsa_signal_value_t seen = 0;                                                                                     \
+    wait_t wait = {1, &handle, &condition, &compare, false, &seen};                                                  \
+    return wait_for(&wait, timeout) == 0 ? seen : signal_load(handle);                                               \
   }
 LOAD_ORDERS(ORDER)
 #undef ORDER
