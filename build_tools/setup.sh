@@ -14,7 +14,7 @@ log=build/setup.log
 
 build_packages=(
   build-essential ccache cmake git ninja-build
-  libcjson-dev libprotobuf-c-dev protobuf-c-compiler
+  libcjson-dev libhsa-runtime-dev libprotobuf-c-dev protobuf-c-compiler
   liblld-22-dev llvm-22-dev
 )
 test_packages=(

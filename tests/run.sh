@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit text imports demo samples operators gpu errors valgrind sanitizers fuzz. Each writes
+# Steps, in order: style unit text imports demo samples operators gpu softgpu errors valgrind sanitizers fuzz. Each writes
 # BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -88,6 +88,20 @@ gpu() {
   $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8
 }
 
+# The software AMD GPU: clang's code for each target against clang's code for this CPU, with and without checks.
+softgpu() {
+  local bad=0 parts=$logs/softgpu-parts
+  {
+    $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 || bad=1
+    $python tests/softgpu/run_opencl.py --build "$build" --level 1 --check all || bad=1
+    $python tests/softgpu/random_kernels.py --build "$build" --count 200 || bad=1
+  } >"$parts" 2>&1
+  cat "$parts"
+  awk '/^[0-9]+ passed, [0-9]+ failed$/ {good += $1; wrong += $3}
+       END {print good + 0 " passed, " wrong + 0 " failed"}' "$parts"
+  return $bad
+}
+
 errors() {
   $python tests/e2e/errors/run.py --tools "$build/tools"
 }
@@ -148,7 +162,7 @@ fuzz() {
   echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
 }
 
-for name in "${@:-style unit text imports demo samples operators gpu errors valgrind sanitizers fuzz}"; do
+for name in "${@:-style unit text imports demo samples operators gpu softgpu errors valgrind sanitizers fuzz}"; do
   for word in $name; do
     step "$word" "$word"
   done
