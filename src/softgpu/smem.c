@@ -6,7 +6,10 @@
 // Bytes that the operand list adds to the base: a register or a constant, and the offset.
 static uint64_t offset_of(const wave_t* w, const inst_t* inst) {
   uint64_t offset = (uint64_t)(int64_t)inst->offset;
-  if (inst->source_count > 1) offset += wave_scalar(w, &inst->src[1]);
+  if (inst->source_count > 1) {
+    const operand_t* o = &inst->src[1];
+    offset += o->kind == OPERAND_CONSTANT ? (uint64_t)(int64_t)(int32_t)o->value : wave_scalar(w, o);
+  }
   return offset;
 }
 
@@ -43,8 +46,14 @@ static const inst_t* load_buffer(wave_t* w, const inst_t* inst, uint32_t dwords)
 static const inst_t* load_small(wave_t* w, const inst_t* inst, uint32_t bytes, bool is_signed, bool buffer) {
   uint32_t value = 0;
   uint64_t base = wave_pair(w, inst->src[0].index);
-  if (buffer) base &= (UINT64_C(1) << 48) - 1;
-  if (!read(w, inst, base + offset_of(w, inst), bytes, &value)) return NULL;
+  uint64_t offset = offset_of(w, inst);
+  bool inside = true;
+  if (buffer) {
+    uint64_t stride = base >> 48 & 0x3fff, records = w->sgpr[inst->src[0].index + 2];
+    inside = offset + bytes <= (stride ? stride * records : records);
+    base &= (UINT64_C(1) << 48) - 1;
+  }
+  if (inside && !read(w, inst, base + offset, bytes, &value)) return NULL;
   uint32_t up = 32 - 8 * bytes;
   w->sgpr[inst->dst[0].index] = is_signed ? (uint32_t)((int32_t)(value << up) >> up) : value;
   return inst + 1;

@@ -170,6 +170,12 @@ static const inst_t* run_swizzle(wave_t* w, const inst_t* inst) {
   return inst + 1;
 }
 
+// Each dword whose bit 31 of data is set is replaced by the other bits.
+static uint64_t exchange_marked(uint64_t a, uint64_t b) {
+  uint64_t low = b >> 31 & 1 ? b & 0x7fffffff : (uint32_t)a, high = b >> 63 ? b >> 32 & 0x7fffffff : a >> 32;
+  return low | high << 32;
+}
+
 static const inst_t* run_none(wave_t* w, const inst_t* inst) { return inst + 1; }
 
 #define RUN(name, call) \

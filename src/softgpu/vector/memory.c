@@ -160,20 +160,72 @@ static void zero_outside(wave_t* w, const memory_access_t* m, memory_part_t part
   }
 }
 
-// Loads straight into the workgroup's memory (`lds`): lane l's element goes to M0 + offset + l * size.
+static void memory_copy(const wave_t* w, const memory_access_t* m, uint32_t lane, uint32_t bytes, uint32_t* out) {
+  for (uint32_t k = 0; k < bytes; ++k) out[k / 4] |= (uint32_t)*memory_byte(w, m, lane, k) << (8 * (k % 4));
+}
+
+// Loads straight into the workgroup's memory (`lds`): lane l's element, extended to a dword, goes to M0 + offset + l *
+// size. Lanes outside a buffer write zero.
 static const inst_t* load_to_lds(wave_t* w, const inst_t* inst, memory_access_t* m, memory_part_t part) {
-  uint32_t bytes = memory_forms[part].bytes, step = bytes < 4 ? 4 : bytes;
-  uint32_t base =
-      w->sgpr[SREG_M0] + (uint32_t)inst->offset * (m->space == CHECK_GLOBAL && inst->row->klass == INST_CLASS_LOAD);
-  if (!memory_begin(w, inst, m, CHECK_READ, bytes)) return NULL;
+  memory_form_t form = memory_forms[part];
+  uint32_t step = form.bytes < 4 ? 4 : form.bytes;
+  uint32_t base = (w->sgpr[SREG_M0] & 0xffff) + (m->space == CHECK_GLOBAL ? (uint32_t)inst->offset : 0);
+  memory_access_t to = {.space = CHECK_LDS, .mask = wave_exec(w)};
+  for (uint32_t i = 0; i < w->lanes; ++i) to.address[i] = base + i * step;
+  if (!memory_begin(w, inst, m, CHECK_READ, form.bytes)) return NULL;
+  if (!memory_begin(w, inst, &to, CHECK_WRITE, step)) return NULL;
+  uint64_t inside = memory_lds_mask(w, &to, step);
   for (uint32_t i = 0; i < w->lanes; ++i) {
-    uint64_t to = (uint64_t)base + i * step;
-    if (!(m->mask >> i & 1) || to + step > w->group->lds_size) continue;
-    uint32_t value[4] = {0};
-    memcpy(value, (const void*)m->address[i], bytes);
-    memcpy(w->group->lds + to, value, step);
+    if (!(inside >> i & 1)) continue;
+    uint32_t value[4] = {0}, up = 32 - 8 * (form.bytes & 3);
+    if (m->mask >> i & 1) memory_copy(w, m, i, form.bytes, value);
+    if (form.is_signed) value[0] = (uint32_t)((int32_t)(value[0] << up) >> up);
+    memcpy(w->group->lds + to.address[i], value, step);
   }
   return inst + 1;
+}
+
+// A matrix of 16 x 16, each lane's address that of half a row; lane l gets half l / 16 of column l % 16.
+static inline const inst_t* run_load_transposed(wave_t* w, const inst_t* inst, uint32_t element) {
+  memory_access_t m;
+  if (w->lanes != 32) {
+    return wave_fault(w, inst, ENGINE_FAULT_ILLEGAL_INSTRUCTION, inst->address, "%s needs a wave of 32 lanes",
+                      inst->row->name);
+  }
+  resolve_global(w, inst, inst->src, 8 * element, &m);
+  if (!memory_begin(w, inst, &m, CHECK_READ, 8 * element)) return NULL;
+  uint8_t from[32][16], to[16];
+  for (uint32_t i = 0; i < 32; ++i) memcpy(from[i], (const void*)m.address[i], 8 * element);
+  for (uint32_t i = 0; i < 32; ++i) {
+    if (!(m.mask >> i & 1)) continue;
+    uint32_t column = i % 16;
+    for (uint32_t k = 0; k < 8; ++k) {
+      memcpy(to + k * element, from[8 * (i / 16) + k + 16 * (column / 8)] + column % 8 * element, element);
+    }
+    for (uint32_t k = 0; k < 2 * element; ++k) memcpy(&w->vgpr[inst->dst[0].offset + k * 32 + i], to + 4 * k, 4);
+  }
+  return inst + 1;
+}
+static const inst_t* run_load_transposed_16(wave_t* w, const inst_t* inst) { return run_load_transposed(w, inst, 2); }
+static const inst_t* run_load_transposed_8(wave_t* w, const inst_t* inst) { return run_load_transposed(w, inst, 1); }
+
+// saddr + offset + 4 * lane
+static bool resolve_lanes(wave_t* w, const inst_t* inst, const operand_t* o, memory_access_t* m) {
+  m->space = CHECK_GLOBAL;
+  m->mask = wave_exec(w);
+  uint64_t base = (o->kind == OPERAND_SGPR ? wave_pair(w, o->index) : 0) + (uint64_t)(int64_t)inst->offset;
+  for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base + 4 * i;
+  return true;
+}
+static const inst_t* run_load_addtid(wave_t* w, const inst_t* inst) {
+  memory_access_t m;
+  resolve_lanes(w, inst, &inst->src[0], &m);
+  return memory_load(w, inst, &m, MEMORY_B32, &inst->dst[0]) ? inst + 1 : NULL;
+}
+static const inst_t* run_store_addtid(wave_t* w, const inst_t* inst) {
+  memory_access_t m;
+  resolve_lanes(w, inst, &inst->src[1], &m);
+  return memory_store(w, inst, &m, MEMORY_B32, &inst->src[0]) ? inst + 1 : NULL;
 }
 
 static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_t part, resolve_t resolve,
@@ -293,20 +345,19 @@ static const inst_t* run_fence(wave_t* w, const inst_t* inst) {
   BOTH(scratch, suffix, older, STORE, 0) BOTH(buffer, suffix, older, STORE, 0) BOTH(flat, suffix, older, FLAT, 0)
 #define ATOMIC(suffix, older, kind, expression) \
   BOTH(global, suffix, older, STORE, 0) BOTH(buffer, suffix, older, STORE, 0) BOTH(flat, suffix, older, FLAT, 0)
-#define GFX9(name, as) INST_ROW(name, STORE, EXACT, run_##as, 0, INST_B32)
 #define FENCE(name) INST_ROW(name, HINT, HINT, run_fence, 0, INST_NONE)
+#define TO_LDS(suffix, as)                                                           \
+  INST_ROW(global_load_lds_##suffix, LOAD, EXACT, run_global_load_##as, 0, INST_B32) \
+  INST_ROW(scratch_load_lds_##suffix, LOAD, EXACT, run_scratch_load_##as, 0, INST_B32)
 static const inst_row_t rows[] = {
 #include "isa/amd/memory.def"
-    // Names of float atomics before gfx11 and on CDNA.
-    GFX9(global_atomic_add_f64, global_atomic_add_f64) GFX9(flat_atomic_add_f64, flat_atomic_add_f64)
-        GFX9(buffer_atomic_add_f64, buffer_atomic_add_f64) GFX9(global_atomic_min_f64, global_atomic_min_f64)
-            GFX9(global_atomic_max_f64, global_atomic_max_f64) GFX9(flat_atomic_min_f64, flat_atomic_min_f64)
-                GFX9(flat_atomic_max_f64, flat_atomic_max_f64) FENCE(buffer_gl0_inv) FENCE(buffer_gl1_inv)
-                    FENCE(buffer_wbinvl1) FENCE(buffer_wbinvl1_vol) FENCE(buffer_wbl2) FENCE(buffer_inv)
-                        FENCE(buffer_invl2) FENCE(global_inv) FENCE(global_wb) FENCE(global_wbinv) INST_ROW(
-                            global_load_lds_dword, LOAD, EXACT, run_global_load_b32, 0, INST_B32)
-                            INST_ROW(global_load_lds_ubyte, LOAD, EXACT, run_global_load_u8, 0, INST_B32) INST_ROW(
-                                global_load_lds_ushort, LOAD, EXACT, run_global_load_u16, 0, INST_B32)
-                                INST_ROW(global_load_lds_dwordx3, LOAD, EXACT, run_global_load_b96, 0, INST_B32)
-                                    INST_ROW(global_load_lds_dwordx4, LOAD, EXACT, run_global_load_b128, 0, INST_B32)};
+    FENCE(buffer_gl0_inv) FENCE(buffer_gl1_inv) FENCE(buffer_wbinvl1) FENCE(buffer_wbinvl1_vol) FENCE(buffer_wbl2)
+        FENCE(buffer_inv) FENCE(buffer_invl2) FENCE(global_inv) FENCE(global_wb) FENCE(global_wbinv) TO_LDS(dword, b32)
+            TO_LDS(dwordx3, b96) TO_LDS(dwordx4, b128) TO_LDS(ubyte, u8) TO_LDS(sbyte, i8) TO_LDS(ushort, u16)
+                TO_LDS(sshort, i16) INST_ROW(global_load_addtid_b32, LOAD, EXACT, run_load_addtid, 1, INST_B32)
+                    INST_ROW(global_load_dword_addtid, LOAD, EXACT, run_load_addtid, 1, INST_B32)
+                        INST_ROW(global_store_addtid_b32, STORE, EXACT, run_store_addtid, 0, INST_B32)
+                            INST_ROW(global_store_dword_addtid, STORE, EXACT, run_store_addtid, 0, INST_B32) INST_ROW(
+                                global_load_tr_b128, LOAD, APPROXIMATE, run_load_transposed_16, 1, INST_B32)
+                                INST_ROW(global_load_tr_b64, LOAD, APPROXIMATE, run_load_transposed_8, 1, INST_B32)};
 VECTOR_TABLE(memory_table, rows);

@@ -12,8 +12,9 @@
 // PART(ENUM, bytes, is signed, half: 0 the whole register, 1 low, 2 high)
 #define MEMORY_PARTS(PART)                                                                                           \
   PART(B32, 4, 0, 0)                                                                                                 \
-  PART(B64, 8, 0, 0) PART(B96, 12, 0, 0) PART(B128, 16, 0, 0) PART(U8, 1, 0, 0) PART(I8, 1, 1, 0) PART(U16, 2, 0, 0) \
-      PART(I16, 2, 1, 0) PART(U8_D16, 1, 0, 1) PART(U8_D16HI, 1, 0, 2) PART(I8_D16, 1, 1, 1) PART(I8_D16HI, 1, 1, 2) \
+  PART(B64, 8, 0, 0)                                                                                                 \
+  PART(B96, 12, 0, 0) PART(B128, 16, 0, 0) PART(U8, 1, 0, 0) PART(I8, 1, 1, 0) PART(U16, 2, 0, 0) PART(I16, 2, 1, 0) \
+      PART(U8_D16, 1, 0, 1) PART(U8_D16HI, 1, 0, 2) PART(I8_D16, 1, 1, 1) PART(I8_D16HI, 1, 1, 2)                    \
           PART(U16_D16, 2, 0, 1) PART(U16_D16HI, 2, 0, 2)
 typedef enum {
 #define PART(name, bytes, is_signed, half) MEMORY_##name,
@@ -77,19 +78,55 @@ static inline uint8_t* memory_base(const wave_t* w, const memory_access_t* m) {
   return m->space == CHECK_LDS ? w->group->lds : NULL;
 }
 
+// Dwords of all lanes.
+static inline void memory_load_all(const wave_t* w, const memory_access_t* m, uint32_t dwords, uint32_t* d) {
+  const uint8_t* base = memory_base(w, m);
+  if (memory_is_contiguous(w, m, 4 * dwords)) {
+    const uint8_t* from = base + m->address[0];
+    if (dwords == 1) {
+      memcpy(d, from, 4 * w->lanes);
+      return;
+    }
+    for (uint32_t k = 0; k < dwords; ++k) {
+      for (uint32_t i = 0; i < w->lanes; ++i) memcpy(&d[k * w->lanes + i], from + 4 * (i * dwords + k), 4);
+    }
+    return;
+  }
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    const uint8_t* from = base + m->address[i];
+    uint32_t value[4];
+    memcpy(value, from, 4 * dwords);
+    for (uint32_t k = 0; k < dwords; ++k) d[k * w->lanes + i] = value[k];
+  }
+}
+
+// Dwords of all lanes.
+static inline void memory_store_all(const wave_t* w, const memory_access_t* m, uint32_t dwords, const uint32_t* s) {
+  uint8_t* base = memory_base(w, m);
+  if (dwords == 1 && memory_is_contiguous(w, m, 4)) {
+    memcpy(base + m->address[0], s, 4 * w->lanes);
+    return;
+  }
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint32_t value[4];
+    for (uint32_t k = 0; k < dwords; ++k) value[k] = s[k * w->lanes + i];
+    memcpy(base + m->address[i], value, 4 * dwords);
+  }
+}
+
 static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_access_t* m, memory_part_t part,
                                const operand_t* to) {
   memory_form_t form = memory_forms[part];
   if (!memory_begin(w, inst, m, CHECK_READ, form.bytes)) return false;
   uint32_t* d = w->vgpr + to->offset;
   uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask;
-  if (part == MEMORY_B32 && inside == m->mask && memory_is_contiguous(w, m, 4)) {
-    memcpy(d, memory_base(w, m) + m->address[0], 4 * w->lanes);
-    return true;
-  }
   bool linear = m->space != CHECK_SCRATCH;
   uint32_t dwords = form.bytes / 4;
   const uint8_t* base = memory_base(w, m);
+  if (dwords && linear && inside == w->all) {
+    memory_load_all(w, m, dwords, d);
+    return true;
+  }
   for (uint32_t i = 0; i < w->lanes; ++i) {
     if (!(m->mask >> i & 1)) continue;
     uint32_t value[8] = {0};
@@ -122,11 +159,11 @@ static inline bool memory_store(wave_t* w, const inst_t* inst, const memory_acce
   memory_form_t form = memory_forms[part];
   if (!memory_begin(w, inst, m, CHECK_WRITE, form.bytes)) return false;
   uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask;
-  if (part == MEMORY_B32 && inside == m->mask && from->kind == OPERAND_VGPR && memory_is_contiguous(w, m, 4)) {
-    memcpy(memory_base(w, m) + m->address[0], w->vgpr + from->offset, 4 * w->lanes);
+  bool linear = m->space != CHECK_SCRATCH;
+  if (form.bytes >= 4 && linear && inside == w->all && from->kind == OPERAND_VGPR) {
+    memory_store_all(w, m, form.bytes / 4, w->vgpr + from->offset);
     return true;
   }
-  bool linear = m->space != CHECK_SCRATCH;
   uint32_t dwords = form.bytes < 4 ? 1 : form.bytes / 4;
   uint8_t* base = memory_base(w, m);
   for (uint32_t i = 0; i < w->lanes; ++i) {
@@ -237,7 +274,13 @@ static inline bool memory_atomic(wave_t* w, const inst_t* inst, const memory_acc
                  "atomic operation on address 0x%llx, which is not aligned", (unsigned long long)m->address[i]);
       return false;
     }
-    if (inside >> i & 1) {
+    if (inside >> i & 1 && bytes == 8 && m->space == CHECK_SCRATCH) {
+      // The two halves lie apart.
+      uint8_t halves[8];
+      for (uint32_t k = 0; k < 8; ++k) halves[k] = *memory_byte(w, m, i, k);
+      old = memory_update(halves, false, 8, update, b, c);
+      for (uint32_t k = 0; k < 8; ++k) *memory_byte(w, m, i, k) = halves[k];
+    } else if (inside >> i & 1) {
       old = memory_update(memory_byte(w, m, i, 0), m->space == CHECK_GLOBAL, bytes, update, b, c);
     }
     if (!to) continue;
