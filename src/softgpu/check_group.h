@@ -15,5 +15,9 @@ bool check_waits_start(wave_t* wave);
 void check_waits_free(wave_t* wave);
 bool check_waits_before(wave_t* wave, const inst_t* inst);
 void check_waits_after(wave_t* wave, const inst_t* inst);
+// Number that the next operation on workgroup memory will have, and that of the last one known to be done when the
+// wave last came to a barrier.
+uint32_t check_waits_next(const wave_t* wave);
+uint32_t check_waits_at_barrier(const wave_t* wave);
 
 #endif  // IREE_C_SOFTGPU_CHECK_GROUP_H_

@@ -22,6 +22,7 @@ typedef struct debt_t {
 } debt_t;
 
 struct check_wave_t {
+  uint32_t at_barrier;              // settled[COUNTER_LDS] when the wave came to a barrier
   uint32_t issued[COUNTER_COUNT];   // instructions that raised each counter
   uint32_t settled[COUNTER_COUNT];  // those up to this number are done, in order
   uint32_t emptied[COUNTER_COUNT];  // those up to this number were waited for with 0
@@ -158,7 +159,11 @@ static bool may_read_unwritten(const inst_t* inst) {
          strncmp(name, "scratch_store", 13) == 0 || strncmp(name, "buffer_store", 12) == 0 || inst->extra;
 }
 
+uint32_t check_waits_next(const wave_t* w) { return w->check->issued[COUNTER_LDS] + 1; }
+uint32_t check_waits_at_barrier(const wave_t* w) { return w->check->at_barrier; }
+
 bool check_waits_before(wave_t* w, const inst_t* inst) {
+  if (inst->row->klass == INST_CLASS_BARRIER) w->check->at_barrier = w->check->settled[COUNTER_LDS];
   if (inst->row->klass == INST_CLASS_WAIT) return settle_wait(w, inst), true;
   uint32_t checks = w->launch->checks;
   if (may_read_unwritten(inst)) checks &= ~(uint32_t)ENGINE_CHECK_UNINITIALIZED;
