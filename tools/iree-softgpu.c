@@ -1,5 +1,5 @@
-// iree-softgpu: runs a program with the software AMD GPU in place of a real one, lists its targets, and says how far its
-// instructions are to be trusted.
+// iree-softgpu: runs a program with the software AMD GPU in place of a real one, lists its targets, and says how far
+// its instructions are to be trusted.
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "softgpu/engine.h"
 
 // OPTION(name, environment, what it does): options with a value, passed on as environment (runtime.h of softgpu/hsa)
-#define OPTIONS(OPTION)                                                                                                \
-  OPTION("target", "IREE_SOFTGPU_TARGET", "processor of the GPUs; gfx1100 when not given")                             \
-  OPTION("gpus", "IREE_SOFTGPU_GPUS", "how many GPUs, or a list of their processors: gfx90a,gfx942")                   \
-  OPTION("check", "IREE_SOFTGPU_CHECK", "all, or a list of bounds, waits, races, uninitialized, barriers")             \
+#define OPTIONS(OPTION)                                                                                    \
+  OPTION("target", "IREE_SOFTGPU_TARGET", "processor of the GPUs; gfx1100 when not given")                 \
+  OPTION("gpus", "IREE_SOFTGPU_GPUS", "how many GPUs, or a list of their processors: gfx90a,gfx942")       \
+  OPTION("check", "IREE_SOFTGPU_CHECK", "all, or a list of bounds, waits, races, uninitialized, barriers") \
   OPTION("limit", "IREE_SOFTGPU_LIMIT", "instructions after which a wave is stopped as endless")
 static const struct {
   const char *name, *variable, *what;
@@ -29,7 +29,8 @@ static void print_help(FILE* file) {
           "Runs a program with the software AMD GPU in place of a real one.\n\n"
           "  iree-softgpu                                    lists the targets\n"
           "  iree-softgpu [OPTION...] -- PROGRAM [ARGUMENT...]\n"
-          "  iree-softgpu --fidelity [--target=NAME]         says which instructions are exact, approximate or missing\n\n");
+          "  iree-softgpu --fidelity [--target=NAME]         says which instructions are exact, approximate or "
+          "missing\n\n");
   for (size_t i = 0; i < OPTION_COUNT; ++i) fprintf(file, "  --%s=...\n      %s\n", options[i].name, options[i].what);
   fprintf(file, "  --stats\n      counters of each GPU are printed when the program ends\n");
 }
@@ -52,7 +53,8 @@ static bool check_target(const char* name) {
   if (t && is_executed(t)) return true;
   fprintf(stderr, "iree-softgpu: '%s' is no target; near it:", name);
   for (uint32_t i = 0; (t = isa_target_at(i)); ++i) {
-    if (is_executed(t) && strncmp(t->name, name, strlen(name) < 5 ? strlen(name) : 5) == 0) fprintf(stderr, " %s", t->name);
+    if (is_executed(t) && strncmp(t->name, name, strlen(name) < 5 ? strlen(name) : 5) == 0)
+      fprintf(stderr, " %s", t->name);
   }
   fprintf(stderr, "; iree-softgpu without arguments lists all\n");
   return false;
@@ -60,10 +62,11 @@ static bool check_target(const char* name) {
 
 // Graphics: not counted among the instructions of compute.
 static bool is_graphics(const char* name) {
-  static const char* const prefixes[] = {"image_", "exp", "v_interp", "lds_", "ds_gws", "s_ttrace", "export", "ds_bvh",
-                                         "lds_direct", "lds_param"};
+  static const char* const prefixes[] = {"image_",   "exp",    "v_interp", "lds_",       "ds_gws",
+                                         "s_ttrace", "export", "ds_bvh",   "lds_direct", "lds_param"};
   for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i) {
-    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0 && (strcmp(prefixes[i], "exp") != 0 || strlen(name) == 3)) {
+    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0 &&
+        (strcmp(prefixes[i], "exp") != 0 || strlen(name) == 3)) {
       return true;
     }
   }
@@ -102,10 +105,11 @@ static int fidelity(const char* target) {
   }
   const uint32_t* n = totals.counts;
   uint32_t all = n[0] + n[1] + n[2] + n[3];
-  printf("%s: of %u compute instructions %u exact, %u approximate, %u without effect, %u missing (%.1f%% there); %u of "
-         "graphics left out\n",
-         target, all, n[ENGINE_EXACT], n[ENGINE_APPROXIMATE], n[ENGINE_HINT], n[ENGINE_MISSING],
-         100.0 * (all - n[ENGINE_MISSING]) / (all ? all : 1), totals.graphics);
+  printf(
+      "%s: of %u compute instructions %u exact, %u approximate, %u without effect, %u missing (%.1f%% there); %u of "
+      "graphics left out\n",
+      target, all, n[ENGINE_EXACT], n[ENGINE_APPROXIMATE], n[ENGINE_HINT], n[ENGINE_MISSING],
+      100.0 * (all - n[ENGINE_MISSING]) / (all ? all : 1), totals.graphics);
   return 0;
 }
 
@@ -132,6 +136,10 @@ static int run(char** program) {
   const char* old = getenv("LD_LIBRARY_PATH");
   snprintf(path, sizeof(path), "%s%s%s", folder, old && *old ? ":" : "", old ? old : "");
   setenv("LD_LIBRARY_PATH", path, 1);
+  const char* preloads = getenv("LD_PRELOAD");
+  snprintf(path, sizeof(path), "%s/libiree-softgpu-kfd.so%s%s", folder, preloads && *preloads ? ":" : "",
+           preloads ? preloads : "");
+  setenv("LD_PRELOAD", path, 1);
   setenv("IREE_HAL_AMDGPU_LIBHSA_PATH", folder, 1);
   execvp(program[0], program);
   fprintf(stderr, "iree-softgpu: cannot run %s: %s\n", program[0], strerror(errno));
@@ -144,7 +152,8 @@ static bool take_option(const char* argument, bool* wants_fidelity) {
   if (strcmp(argument, "--fidelity") == 0) return *wants_fidelity = true;
   for (size_t i = 0; i < OPTION_COUNT; ++i) {
     size_t size = strlen(options[i].name);
-    if (strncmp(argument, "--", 2) != 0 || strncmp(argument + 2, options[i].name, size) != 0 || argument[2 + size] != '=') {
+    if (strncmp(argument, "--", 2) != 0 || strncmp(argument + 2, options[i].name, size) != 0 ||
+        argument[2 + size] != '=') {
       continue;
     }
     const char* value = argument + 3 + size;
