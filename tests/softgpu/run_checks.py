@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""What the software GPU's checks find: a right kernel, and the same with one line taken out or made wrong.
+
+    tests/softgpu/run_checks.py --build build [--target gfx1100]
+
+The kernel below is written once and spelled for each target. As it stands no check may say anything; each line marked
+`!` is then taken out, and each edit of EDITS made: the message must begin with what stands there.
+"""
+
+import argparse
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+TARGETS = ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"]
+ITEMS, GROUP = 256, 128
+
+# Adds two loads, passes the sum to another wave through workgroup memory, counts with an atomic operation.
+KERNEL = """
+  LOAD_ARGUMENTS s[4:7], s[0:1], 0x0
+  v_and_b32 v0, 0x3ff, v0
+  v_lshlrev_b32 v1, 2, v0
+  s_lshl_b32 s8, GROUP_ID, 9
+  ADD v2, s8, v1
+! wait: WAIT_SCALAR
+  LOAD v3, v2, s[4:5]
+  LOAD v4, v1, s[4:5]
+! wait: WAIT_LOAD_1
+  ADD v5, 1, v3
+! wait: WAIT_LOAD_0
+  ADD v5, v5, v4
+! uninitialized: LDS_STORE v1, v5
+! race: WAIT_LDS
+! race|uninitialized: BARRIER
+  v_xor_b32 v6, 0x100, v1
+  LDS_LOAD v7, v6
+! wait: WAIT_LDS
+  v_mov_b32 v8, 1
+  v_mov_b32 v9, 0
+  COUNT v10, v9, v8, s[6:7] offset:1024 RETURN
+  STORE v2, v7, s[6:7]
+! wait: WAIT_LOAD_0
+  ADD v11, v10, v8
+  v_mov_b32 v10, v11
+  s_endpgm
+"""
+
+# (what is replaced, by what, what the message begins with)
+EDITS = [
+    ("s_lshl_b32 s8, GROUP_ID, 9", "s_lshl_b32 s8, GROUP_ID, 28", "out of bounds"),
+    ("LOAD v3, v2, s[4:5]", "LOAD v3, v2, s[4:5] offset:2", "misaligned"),
+    ("LDS_STORE v1, v5", "LDS_STORE v1, v5 offset:4096", "out of bounds"),
+    ("ADD v5, v5, v4", "ADD v5, v5, v40", "uninitialized"),
+    ("v_mov_b32 v8, 1", "v_mov_b32 v7, 1", "wait|uninitialized"),
+]
+
+GFX9 = {"LOAD_ARGUMENTS": "s_load_dwordx4", "LOAD": "global_load_dword", "STORE": "global_store_dword",
+        "LDS_STORE": "ds_write_b32", "LDS_LOAD": "ds_read_b32", "COUNT": "global_atomic_add", "RETURN": "glc",
+        "ADD": "v_add_u32", "GROUP_ID": "s2", "WAIT_SCALAR": "s_waitcnt lgkmcnt(0)", "WAIT_LDS": "s_waitcnt lgkmcnt(0)",
+        "WAIT_LOAD_1": "s_waitcnt vmcnt(1)", "WAIT_LOAD_0": "s_waitcnt vmcnt(0)", "BARRIER": "s_barrier"}
+GFX10 = {**GFX9, "ADD": "v_add_nc_u32"}
+GFX11 = {**GFX10, "LOAD_ARGUMENTS": "s_load_b128", "LOAD": "global_load_b32", "STORE": "global_store_b32",
+         "LDS_STORE": "ds_store_b32", "LDS_LOAD": "ds_load_b32", "COUNT": "global_atomic_add_u32"}
+GFX12 = {**GFX11, "GROUP_ID": "ttmp9", "WAIT_SCALAR": "s_wait_kmcnt 0x0", "WAIT_LDS": "s_wait_dscnt 0x0",
+         "WAIT_LOAD_1": "s_wait_loadcnt 0x1", "WAIT_LOAD_0": "s_wait_loadcnt 0x0", "RETURN": "th:TH_ATOMIC_RETURN",
+         "BARRIER": "s_barrier_signal -1\n s_barrier_wait -1"}
+SPELLINGS = {"gfx90a": GFX9, "gfx942": {**GFX9, "RETURN": "sc0"}, "gfx1030": GFX10, "gfx1100": GFX11, "gfx1201": GFX12}
+
+FRAME = """
+.amdgcn_target "amdgcn-amd-amdhsa--{target}"
+.text
+.globl checked
+.p2align 8
+.type checked,@function
+checked:
+{code}
+.rodata
+.p2align 6
+.amdhsa_kernel checked
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_next_free_vgpr 48
+  .amdhsa_next_free_sgpr 16
+  .amdhsa_group_segment_fixed_size 512
+  .amdhsa_kernarg_size 16
+{options}
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: checked
+    .symbol: checked.kd
+    .kernarg_segment_size: 16
+    .group_segment_fixed_size: 512
+    .private_segment_fixed_size: 0
+    .kernarg_segment_align: 8
+    .wavefront_size: {lanes}
+    .sgpr_count: 16
+    .vgpr_count: 48
+    .max_flat_workgroup_size: 128
+...
+.end_amdgpu_metadata
+"""
+
+
+def variants():
+    """(name, kernel, pattern that the message begins with, or None where there must be none)"""
+    lines = KERNEL.strip("\n").splitlines()
+
+    def plain(chosen):
+        return "\n".join(re.sub(r"^! [\w|]+: ", "  ", line) for line in chosen)
+
+    yield "the kernel as it is", plain(lines), None
+    for index, line in enumerate(lines):
+        if marked := re.match(r"! ([\w|]+): (.*)", line):
+            yield f"without '{marked[2]}' (line {index + 1})", plain(lines[:index] + lines[index + 1:]), marked[1]
+    for old, new, expected in EDITS:
+        assert old in KERNEL, old
+        yield f"'{new}'", plain(KERNEL.strip("\n").replace(old, new).splitlines()), expected
+
+
+def assemble(code, target, path):
+    spelling = SPELLINGS[target]
+    code = re.sub(r"\b[A-Z][A-Z_0-9]+\b", lambda word: spelling.get(word[0], word[0]), code)
+    lanes = 64 if target.startswith("gfx9") else 32
+    options = [] if lanes == 64 else ["  .amdhsa_wavefront_size32 1"]
+    options += ["  .amdhsa_accum_offset 48"] if lanes == 64 else []
+    source = path.with_suffix(".s")
+    source.write_text(FRAME.format(target=target, code=code, options="\n".join(options), lanes=lanes))
+    command = ["clang-22", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", source, "-o", path]
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if result.returncode:
+        sys.exit(f"{source}: {result.stderr}")
+
+
+def check_one(options, target, folder, number, variant):
+    """What is wrong with one variant, or None."""
+    name, code, expected = variant
+    path = folder / f"{target}-{number}.hsaco"
+    assemble(code, target, path)
+    values, out = folder / "in", folder / f"{target}-{number}.out"
+    values.write_bytes(struct.pack(f"<{ITEMS}I", *range(100, 100 + ITEMS)))
+    script = [f"load {path}", f"run checked {ITEMS} {GROUP} 0", f"in {values}", f"out {4 * ITEMS + 4} {out}", "go", ""]
+    command = [str(options.build / "tools" / "iree-softgpu"), f"--target={target}", "--check=all", "--",
+               str(options.build / "tests" / "softgpu_launch")]
+    result = subprocess.run(command, input="\n".join(script), capture_output=True, text=True, check=False)
+    said = result.stderr.strip()
+    if expected:
+        found = re.search(rf"GPU 0: ({expected}):", said)
+        return None if found else f"{target}: {name}: not found; the checks said '{said[:300]}'"
+    if said or not result.stdout.startswith("ok"):
+        return f"{target}: {name}: {said[:300] or result.stdout}"
+    inputs = range(100, 100 + ITEMS)
+    right = [inputs[i ^ 64] + 1 + inputs[i % GROUP ^ 64] for i in range(ITEMS)] + [ITEMS]
+    got = list(struct.unpack(f"<{ITEMS + 1}I", out.read_bytes()))
+    return None if got == right else f"{target}: {name}: wrong results"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--target", action="append", default=[])
+    options = parser.parse_args()
+    count, failures = 0, []
+    with tempfile.TemporaryDirectory(prefix="iree-checks-") as name:
+        for target in options.target or TARGETS:
+            for number, variant in enumerate(variants()):
+                count += 1
+                if wrong := check_one(options, target, pathlib.Path(name), number, variant):
+                    failures.append(wrong)
+    for failure in failures:
+        print(f"FAILED {failure}")
+    print(f"{count - len(failures)} passed, {len(failures)} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
