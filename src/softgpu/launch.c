@@ -136,19 +136,33 @@ static void put_system_registers(wave_t* w, uint32_t at) {
   if ((rsrc2 & 1) && !isa_has_architected_scratch(w->target)) w->sgpr[at++] = 0;
 }
 
+// The next work-item of a workgroup, x first.
+static inline void next_item(const uint32_t* size, uint32_t* id) {
+  if (++id[0] < size[0]) return;
+  id[0] = 0;
+  if (++id[1] < size[1]) return;
+  id[1] = 0;
+  ++id[2];
+}
+
 // Work-item ids and the lanes that have one.
 static void put_lanes(wave_t* w) {
   const launch_t* launch = w->launch;
   const uint32_t* size = launch->size;
   bool packed = isa_packs_ids(w->target);
-  uint32_t ids = launch->kernel->descriptor.rsrc2 >> 11 & 3, items = size[0] * size[1] * size[2];
+  uint32_t ids = launch->kernel->descriptor.rsrc2 >> 11 & 3, first = w->index * w->lanes;
+  uint32_t count = size[0] * size[1] * size[2] - first;
+  uint32_t id[3] = {first % size[0], first / size[0] % size[1], first / size[0] / size[1]};
+  // Of the last workgroups, part may lie outside the grid.
+  uint32_t inside[3];
+  for (int i = 0; i < 3; ++i) {
+    uint64_t left = launch->grid[i] - (uint64_t)w->group->id[i] * size[i];
+    inside[i] = left < size[i] ? (uint32_t)left : size[i];
+  }
   uint64_t mask = 0;
-  for (uint32_t lane = 0; lane < w->lanes; ++lane) {
-    uint32_t item = w->index * w->lanes + lane;
-    uint32_t id[3] = {item % size[0], item / size[0] % size[1], item / size[0] / size[1]};
-    bool inside = item < items;
-    for (int i = 0; i < 3; ++i) inside &= (uint64_t)w->group->id[i] * size[i] + id[i] < launch->grid[i];
-    if (inside) mask |= UINT64_C(1) << lane;
+  for (uint32_t lane = 0; lane < w->lanes; ++lane, next_item(size, id)) {
+    bool is_there = lane < count && id[0] < inside[0] && id[1] < inside[1] && id[2] < inside[2];
+    mask |= (uint64_t)is_there << lane;
     if (packed) {
       w->vgpr[lane] = (id[0] & 1023) | (id[1] & 1023) << 10 | (id[2] & 1023) << 20;
     } else {
