@@ -78,9 +78,15 @@ static bool run(job_t* job) {
   return true;
 }
 
-// Takes the first job that can run off the list.
+// Takes the first job that can run off the list. A handler goes with its signal.
 static job_t* take_ready(worker_t* worker) {
   for (job_t** at = &worker->jobs; *at; at = &(*at)->next) {
+    while (*at && (*at)->handler && !signal_exists((*at)->signal)) {
+      job_t* next = (*at)->next;
+      free(*at);
+      *at = next;
+    }
+    if (!*at) break;
     if (!is_ready(*at)) continue;
     job_t* job = *at;
     *at = job->next;

@@ -28,7 +28,6 @@ static bool run_write_data(queue_t* queue, const uint32_t* words, uint32_t count
   uint64_t address = pair(words + 1) & ~UINT64_C(3);
   if (!check_range(queue, address, (count - 3) * 4, message, capacity)) return false;
   memcpy((void*)address, words + 3, (count - 3) * 4);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   signal_notify();
   return true;
 }
@@ -158,20 +157,42 @@ static bool run_indirect(queue_t* queue, const uint32_t* words, uint32_t count, 
   return pm4_run(queue, (const uint32_t*)address, words[2] & 0xfffff, message, capacity);
 }
 
+// OPCODE(number, name, function); a function of refuse means that the packet is known and not supported. Registers are
+// kept by nobody: they set up dispatches by PM4 and performance counters, which are refused where they would be used.
+#define PM4_OPCODES(OPCODE)                   \
+  OPCODE(0x10, NOP, run_nothing)              \
+  OPCODE(0x12, CLEAR_STATE, run_nothing)      \
+  OPCODE(0x15, DISPATCH_DIRECT, refuse)       \
+  OPCODE(0x16, DISPATCH_INDIRECT, refuse)     \
+  OPCODE(0x1e, ATOMIC_MEM, run_atomic)        \
+  OPCODE(0x28, CONTEXT_CONTROL, run_nothing)  \
+  OPCODE(0x37, WRITE_DATA, run_write_data)    \
+  OPCODE(0x3c, WAIT_REG_MEM, run_wait32)      \
+  OPCODE(0x3f, INDIRECT_BUFFER, run_indirect) \
+  OPCODE(0x40, COPY_DATA, run_copy_data)      \
+  OPCODE(0x42, PFP_SYNC_ME, run_nothing)      \
+  OPCODE(0x46, EVENT_WRITE, run_nothing)      \
+  OPCODE(0x49, RELEASE_MEM, run_release)      \
+  OPCODE(0x50, DMA_DATA, run_dma)             \
+  OPCODE(0x58, ACQUIRE_MEM, run_nothing)      \
+  OPCODE(0x76, SET_SH_REG, run_nothing)       \
+  OPCODE(0x79, SET_UCONFIG_REG, run_nothing)  \
+  OPCODE(0x93, WAIT_REG_MEM64, run_wait64)
+
+static bool refuse(queue_t* queue, const uint32_t* words, uint32_t count, char* message, size_t capacity) {
+  return false;
+}
+
 static const struct {
-  uint8_t opcode;
+  uint8_t number;
+  const char* name;
   pm4_run_t run;
 } opcodes[] = {
-    {0x10, run_nothing},  // NOP
-    {0x58, run_nothing},  // ACQUIRE_MEM
-    {0x46, run_nothing},  // EVENT_WRITE
-    {0x42, run_nothing},  // PFP_SYNC_ME
-    {0x28, run_nothing},  // CONTEXT_CONTROL
-    {0x76, run_nothing},  // SET_SH_REG
-    {0x79, run_nothing},  // SET_UCONFIG_REG
-    {0x37, run_write_data}, {0x40, run_copy_data}, {0x3c, run_wait32}, {0x93, run_wait64},
-    {0x49, run_release},    {0x50, run_dma},       {0x1e, run_atomic}, {0x3f, run_indirect},
+#define OPCODE(number, name, run) {number, #name, run},
+    PM4_OPCODES(OPCODE)
+#undef OPCODE
 };
+enum { OPCODE_COUNT = sizeof(opcodes) / sizeof(opcodes[0]) };
 
 bool pm4_run(queue_t* queue, const uint32_t* words, uint32_t count, char* message, size_t capacity) {
   static __thread int depth;
@@ -189,9 +210,11 @@ bool pm4_run(queue_t* queue, const uint32_t* words, uint32_t count, char* messag
       continue;
     }
     size_t known = 0;
-    while (known < sizeof(opcodes) / sizeof(opcodes[0]) && opcodes[known].opcode != opcode) ++known;
-    if (header >> 30 != 3 || known == sizeof(opcodes) / sizeof(opcodes[0])) {
-      return snprintf(message, capacity, "PM4 packet 0x%08x (opcode 0x%02x) is not supported", header, opcode), false;
+    while (known < OPCODE_COUNT && opcodes[known].number != opcode) ++known;
+    if (header >> 30 != 3 || known == OPCODE_COUNT || opcodes[known].run == refuse) {
+      snprintf(message, capacity, "PM4 packet 0x%08x (%s, opcode 0x%02x) is not supported", header,
+               known < OPCODE_COUNT ? opcodes[known].name : "unknown", opcode);
+      return false;
     }
     if (size > count - at - 1) return snprintf(message, capacity, "PM4 packet 0x%08x is cut off", header), false;
     ++depth;
