@@ -285,8 +285,8 @@ static hsa_status_t get_times(hsa_signal_t signal, uint64_t* begin, uint64_t* en
   REQUIRE_OPEN();
   REQUIRE(signal.handle, HSA_STATUS_ERROR_INVALID_SIGNAL);
   const amd_signal_t* amd = (const amd_signal_t*)signal.handle;
-  *begin = amd->start_ts * RUNTIME_TICK;
-  *end = amd->end_ts * RUNTIME_TICK;
+  *begin = __atomic_load_n(&amd->start_ts, __ATOMIC_RELAXED) * RUNTIME_TICK;
+  *end = __atomic_load_n(&amd->end_ts, __ATOMIC_RELAXED) * RUNTIME_TICK;
   return HSA_STATUS_SUCCESS;
 }
 

@@ -73,11 +73,11 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t handle, volatile hsa_sign
 // ORDER(suffix, memory order)
 #define LOAD_ORDERS(ORDER) ORDER(relaxed, RELAXED) ORDER(scacquire, ACQUIRE) ORDER(acquire, ACQUIRE)
 #define STORE_ORDERS(ORDER) ORDER(relaxed, RELAXED) ORDER(screlease, RELEASE) ORDER(release, RELEASE)
-#define CHANGE_ORDERS(ORDER)                                                                            \
-  ORDER(relaxed, RELAXED)                                                                               \
-  ORDER(scacquire, ACQUIRE)                                                                             \
-  ORDER(screlease, RELEASE) ORDER(scacq_screl, ACQ_REL) ORDER(acquire, ACQUIRE) ORDER(release, RELEASE) \
-      ORDER(acq_rel, ACQ_REL)
+#define CHANGE_ORDERS(ORDER) \
+  ORDER(relaxed, RELAXED)    \
+  ORDER(scacquire, ACQUIRE)  \
+  ORDER(screlease, RELEASE)  \
+  ORDER(scacq_screl, ACQ_REL) ORDER(acquire, ACQUIRE) ORDER(release, RELEASE) ORDER(acq_rel, ACQ_REL)
 
 #define ORDER(suffix, order)                                         \
   hsa_signal_value_t hsa_signal_load_##suffix(hsa_signal_t handle) { \
@@ -134,8 +134,9 @@ hsa_signal_value_t signal_load(hsa_signal_t handle) { return handle.handle ? hsa
 
 void signal_set_times(hsa_signal_t handle, uint64_t begin, uint64_t end) {
   if (!handle.handle) return;
-  signal_of(handle)->start_ts = begin;
-  signal_of(handle)->end_ts = end;
+  // Several queues may complete one signal at once.
+  __atomic_store_n(&signal_of(handle)->start_ts, begin, __ATOMIC_RELAXED);
+  __atomic_store_n(&signal_of(handle)->end_ts, end, __ATOMIC_RELAXED);
 }
 
 bool signal_holds(hsa_signal_condition_t condition, hsa_signal_value_t value, hsa_signal_value_t compare) {
