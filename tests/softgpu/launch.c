@@ -3,7 +3,7 @@
 //   load FILE                                          a code object; replaces the one before
 //   run KERNEL GRID GROUP LDS STACK                    bytes to add to either; then its arguments, one a line, and `go`
 //   in FILE | out BYTES FILE | inout FILE FILE | i32 VALUE
-//   go                                                 launches, waits, writes the outputs; prints `ok KERNEL` or
+//   go [TIMES]                                         launches, waits, writes the outputs; prints `ok KERNEL` or
 //                                                      `failed KERNEL: why`
 //
 // libhsa-runtime64.so.1 is found as any program finds it.
@@ -171,9 +171,10 @@ static void make_queue(void) {
   CHECK(hsa_queue_create(gpu, 1024, HSA_QUEUE_TYPE_MULTI, on_queue_error, NULL, UINT32_MAX, UINT32_MAX, &queue));
 }
 
-static void finish(run_t* run) {
+static void finish(run_t* run, unsigned times) {
   put_implicit(run);
-  bool worked = launch(run);
+  bool worked = true;
+  for (unsigned i = 0; i < times && worked; ++i) worked = launch(run);
   for (int i = 0; i < run->count; ++i) {
     if (worked && run->outputs[i][0]) {
       FILE* file = fopen(run->outputs[i], "wb");
@@ -220,7 +221,9 @@ int main(void) {
       memcpy(kernarg + run.used, &value, 4);
       run.used += 4;
     } else if (strncmp(line, "go", 2) == 0) {
-      finish(&run);
+      unsigned times = 1;
+      sscanf(line, "go %u", &times);
+      finish(&run, times);
     } else {
       return fprintf(stderr, "launch: what is '%s'?\n", line), 1;
     }
