@@ -22,7 +22,14 @@ void check_free_group(group_t* group) {
   for (uint32_t i = 0; i < group->wave_count; ++i) check_waits_free(&group->waves[i]);
 }
 
+// Cache operations are what fences leave in the code.
+static bool is_fence(const inst_t* inst) {
+  const char* name = inst->row->name;
+  return inst->row->klass == INST_CLASS_HINT && (strncmp(name, "buffer_", 7) == 0 || strncmp(name, "global_", 7) == 0);
+}
+
 bool check_before(wave_t* wave, const inst_t* inst) {
+  if (wave->launch->check && is_fence(inst)) check_global_order(wave);
   return !(wave->launch->checks & CHECK_OF_REGISTERS) || check_waits_before(wave, inst);
 }
 

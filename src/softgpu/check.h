@@ -4,6 +4,10 @@
 
 #include "softgpu/wave.h"
 
+// Around a launch: what its workgroups share. False when memory is short.
+bool check_start_launch(launch_t* launch);
+void check_end_launch(launch_t* launch);
+
 // A workgroup begins on this thread, its waves' registers are set: makes or resets group->check and each wave's check.
 // The memory stays with the group for the next one, until check_free_group.
 bool check_start_group(group_t* group);

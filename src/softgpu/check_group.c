@@ -18,6 +18,7 @@ typedef struct cell_t {
 
 struct check_group_t {
   uint32_t size;
+  uint64_t ordered;
   cell_t cells[];
 };
 
@@ -28,9 +29,12 @@ bool check_group_start(group_t* group) {
     if (!group->check) return false;
     group->check->size = group->lds_size;
   }
+  group->check->ordered = 0;
   memset(group->check->cells, 0, (size_t)group->lds_size * sizeof(cell_t));
   return true;
 }
+
+uint64_t* check_group_ordered(group_t* group) { return &group->check->ordered; }
 
 void check_group_free(group_t* group) {
   free(group->check);

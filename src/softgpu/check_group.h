@@ -10,6 +10,15 @@ void check_group_free(group_t* group);
 bool check_group_access(wave_t* wave, const inst_t* inst, uint32_t access, uint32_t lane, uint64_t address,
                         uint32_t bytes);
 
+// The check_launch_t's time when the workgroup last did what may order it behind others.
+uint64_t* check_group_ordered(group_t* group);
+
+// check_global.c: memory of the process. False after wave_fault.
+bool check_global_access(wave_t* wave, const inst_t* inst, uint32_t access, uint32_t lane, uint64_t address,
+                         uint32_t bytes);
+// The wave executes an atomic operation or a fence.
+void check_global_order(wave_t* wave);
+
 // check_waits.c: registers that an instruction still owes. False when memory is short, or after wave_fault.
 bool check_waits_start(wave_t* wave);
 void check_waits_free(wave_t* wave);

@@ -84,10 +84,13 @@ bool check_memory(wave_t* w, const inst_t* inst, check_space_t space, uint32_t a
   count_bytes(w, space, access, mask, bytes);
   if (w->group->counters && space == CHECK_LDS) count_conflicts(w, address, mask);
   uint32_t checks = w->launch->checks;
+  bool of_launch = (space == CHECK_GLOBAL || space == CHECK_SCALAR) && checks & ENGINE_CHECK_RACES;
+  if (access & CHECK_ATOMIC) check_global_order(w);
   bool of_group = space == CHECK_LDS && checks & (ENGINE_CHECK_RACES | ENGINE_CHECK_UNINITIALIZED);
   for (uint32_t i = 0; i < w->lanes; ++i) {
     if (!(mask >> i & 1)) continue;
     if (checks & ENGINE_CHECK_BOUNDS && !check_one(w, inst, space, access, i, address[i], bytes)) return false;
+    if (of_launch && !check_global_access(w, inst, access, i, address[i], bytes)) return false;
     if (of_group && !check_group_access(w, inst, access, i, address[i], bytes)) return false;
   }
   return true;

@@ -226,8 +226,10 @@ static void withdraw(launch_t* launch) {
 
 void execute_launch(launch_t* launch) {
   launch->group_count = (uint64_t)launch->groups[0] * launch->groups[1] * launch->groups[2];
+  if (!check_start_launch(launch)) return fail_launch(launch, "out of memory for checks");
   bool shared = launch->group_count > 1;
   if (shared) offer(launch);
   run_groups(launch);
   if (shared) withdraw(launch);
+  check_end_launch(launch);
 }

@@ -17,6 +17,7 @@ enum { WAVE_MAX_LANES = 64, WAVE_REGISTERS = 512, WAVE_ACCUMULATION = 256 };
 typedef struct kernel_t kernel_t;  // kernel.h
 typedef struct check_wave_t check_wave_t;
 typedef struct check_group_t check_group_t;
+typedef struct check_launch_t check_launch_t;
 
 // One dispatch.
 typedef struct launch_t {
@@ -38,6 +39,7 @@ typedef struct launch_t {
   uint64_t group_count;
   uint64_t next_group;    // atomic: groups below it have been begun
   uint32_t helpers;       // worker threads at it (execute.c's lock)
+  check_launch_t* check;  // NULL without a check of races
   struct launch_t* next;  // launches that workers may join
 } launch_t;
 

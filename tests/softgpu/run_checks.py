@@ -54,6 +54,7 @@ EDITS = [
     ("LOAD v3, v2, s[4:5]", "LOAD v3, v2, s[4:5] offset:2", "misaligned"),
     ("LDS_STORE v1, v5", "LDS_STORE v1, v5 offset:4096", "out of bounds"),
     ("ADD v5, v5, v4", "ADD v5, v5, v40", "uninitialized"),
+    ("ADD v5, v5, v4", "STORE v1, v2, s[4:5]", "race"),
     ("v_mov_b32 v8, 1", "v_mov_b32 v7, 1", "wait|uninitialized"),
 ]
 
@@ -147,7 +148,7 @@ def check_one(options, target, folder, number, variant):
     command = [str(options.build / "tools" / "iree-softgpu"), f"--target={target}", "--check=all", "--",
                str(options.build / "tests" / "softgpu_launch")]
     result = subprocess.run(command, input="\n".join(script), capture_output=True, text=True, check=False)
-    said = result.stderr.strip()
+    said = " ".join(line for line in result.stderr.splitlines() if line.startswith("softgpu:"))
     if expected:
         found = re.search(rf"GPU 0: ({expected}):", said)
         return None if found else f"{target}: {name}: not found; the checks said '{said[:300]}'"

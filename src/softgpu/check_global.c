@@ -1,0 +1,131 @@
+// Races on global memory: two waves touch the same bytes, one of them writes, and nothing orders them.
+//
+// Waves of a workgroup are ordered by barriers; workgroups of a dispatch only by atomic operations and fences, which
+// are not followed in detail: once a workgroup has done one after an access, the two count as ordered. Atomic,
+// volatile and coherent accesses are never accused, nor is a store of what memory holds already. A launch remembers
+// the last access of as many dwords as fit into a table; what falls out of it is forgotten.
+#include <stdlib.h>
+
+#include "softgpu/check.h"
+#include "softgpu/check_group.h"
+
+enum { GLOBAL_ENTRIES = 1 << 17, GLOBAL_LOCKS = 64 };
+
+// Last access of one kind to a dword.
+typedef struct touch_t {
+  uint64_t group;  // number in the launch, plus one; 0: never
+  uint64_t time;
+  uint32_t phase;  // barriers that the workgroup had passed
+  uint16_t wave;
+  uint8_t bytes;  // a bit for each byte
+} touch_t;
+
+typedef struct entry_t {
+  uint64_t dword;  // address / 4
+  touch_t write, read;
+} entry_t;
+
+struct check_launch_t {
+  uint64_t clock;  // atomic: counts what orders workgroups
+  uint8_t locks[GLOBAL_LOCKS];
+  entry_t entries[GLOBAL_ENTRIES];
+};
+
+bool check_start_launch(launch_t* launch) {
+  if (!(launch->checks & ENGINE_CHECK_RACES)) return true;
+  launch->check = calloc(1, sizeof(*launch->check));
+  return launch->check != NULL;
+}
+
+void check_end_launch(launch_t* launch) {
+  free(launch->check);
+  launch->check = NULL;
+}
+
+void check_global_order(wave_t* w) {
+  check_launch_t* c = w->launch->check;
+  if (c) *check_group_ordered(w->group) = __atomic_add_fetch(&c->clock, 1, __ATOMIC_RELAXED);
+}
+
+static bool is_coherent(const wave_t* w, const inst_t* inst) {
+  if (w->target->major >= 12) return inst->row->klass != INST_CLASS_SMEM && (inst->encoding[1] >> 18 & 3);
+  return inst->flags & (INST_GLC | INST_SC0 | INST_SC1);
+}
+
+static bool is_scratch(const group_t* group, uint64_t address) {
+  const launch_t* launch = group->launch;
+  return address - (uint64_t)group->scratch < (uint64_t)launch->scratch_size * launch->lanes * group->wave_count;
+}
+
+// Whether a store of whole dwords leaves dword `k` of the lane's data as it is.
+static bool stores_same(const wave_t* w, const inst_t* inst, uint32_t lane, uint64_t address, uint32_t k) {
+  for (uint32_t i = 0; i < 2 && i < inst->source_count; ++i) {
+    bool is_buffer = strncmp(inst->row->name, "buffer_", 7) == 0;
+    const operand_t* o = &inst->src[i];
+    if (i != (is_buffer ? 0 : 1) || o->kind != OPERAND_VGPR || k >= o->dwords) continue;
+    uint32_t there;
+    memcpy(&there, (const void*)address, 4);
+    return there == w->vgpr[o->offset + (size_t)k * w->lanes + lane];
+  }
+  return false;
+}
+
+// Whether nothing orders an earlier access before the wave's one now.
+static bool conflicts(wave_t* w, const touch_t* touch, uint64_t group, uint32_t bytes) {
+  if (!touch->group || !(touch->bytes & bytes) || *check_group_ordered(w->group) > touch->time) return false;
+  if (touch->group != group) return true;
+  return touch->wave != w->index && touch->phase == w->group->barrier_phase;
+}
+
+static bool report(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t address, bool writes, const touch_t* other,
+                   const char* did, uint64_t group) {
+  unsigned long long at = address;
+  if (other->group == group) {
+    wave_fault(w, inst, ENGINE_FAULT_CHECK, address,
+               "race: lane %u %s 0x%llx, which wave %u of the workgroup %s since the last barrier", lane,
+               writes ? "writes" : "reads", at, other->wave, did);
+  } else {
+    wave_fault(w, inst, ENGINE_FAULT_CHECK, address,
+               "race: lane %u %s 0x%llx, which workgroup number %llu %s in the same dispatch", lane,
+               writes ? "writes" : "reads", at, (unsigned long long)(other->group - 1), did);
+  }
+  return false;
+}
+
+static bool check_dword(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t dword, uint32_t bytes, bool writes,
+                        bool same) {
+  check_launch_t* c = w->launch->check;
+  const uint32_t *id = w->group->id, *groups = w->launch->groups;
+  uint64_t group = id[0] + (uint64_t)groups[0] * (id[1] + (uint64_t)groups[1] * id[2]) + 1;
+  uint64_t hash = dword * UINT64_C(0x9e3779b97f4a7c15) >> 47;
+  entry_t* e = &c->entries[hash % GLOBAL_ENTRIES];
+  uint8_t* lock = &c->locks[hash % GLOBAL_LOCKS];
+  while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE)) {
+  }
+  if (e->dword != dword) memset(e, 0, sizeof(*e)), e->dword = dword;
+  touch_t write = e->write, read = e->read;
+  touch_t now = {group, __atomic_load_n(&c->clock, __ATOMIC_RELAXED), w->group->barrier_phase, (uint16_t)w->index,
+                 (uint8_t)bytes};
+  *(writes ? &e->write : &e->read) = now;
+  __atomic_clear(lock, __ATOMIC_RELEASE);
+  if (same) return true;
+  if (conflicts(w, &write, group, bytes)) return report(w, inst, lane, dword * 4, writes, &write, "wrote", group);
+  if (writes && conflicts(w, &read, group, bytes)) {
+    return report(w, inst, lane, dword * 4, writes, &read, "read", group);
+  }
+  return true;
+}
+
+bool check_global_access(wave_t* w, const inst_t* inst, uint32_t access, uint32_t lane, uint64_t address,
+                         uint32_t bytes) {
+  if (!w->launch->check || access & CHECK_ATOMIC || is_coherent(w, inst) || is_scratch(w->group, address)) return true;
+  bool writes = access & CHECK_WRITE;
+  for (uint64_t at = address & ~UINT64_C(3); at < address + bytes; at += 4) {
+    uint64_t low = at < address ? address - at : 0, high = address + bytes - at < 4 ? address + bytes - at : 4;
+    uint32_t mask = (1u << high) - (1u << low);
+    bool same =
+        writes && address % 4 == 0 && mask == 15 && stores_same(w, inst, lane, at, (uint32_t)(at - address) / 4);
+    if (!check_dword(w, inst, lane, at / 4, mask, writes, same)) return false;
+  }
+  return true;
+}
