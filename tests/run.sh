@@ -40,6 +40,13 @@ count() {
     awk '$1 == "ctest" {print $3 - $2, $2; next} {print}'
 }
 
+# Shows the output of several programs, and the sum of their counts as the last line.
+add_up() {
+  cat "$1"
+  awk '/^[0-9]+ passed, [0-9]+ failed$/ {good += $1; wrong += $3}
+       END {print good + 0 " passed, " wrong + 0 " failed"}' "$1"
+}
+
 show_failures() {
   grep -E 'FAILED|Failed|\(Timeout\)|ERROR:|error:|^check_' "$1" | head -n 40 || true
   grep -qE 'FAILED|Failed|ERROR:|error:' "$1" || tail -n 20 "$1"
@@ -84,8 +91,13 @@ operators() {
 
 # GPU kernels in the checking interpreter.
 gpu() {
-  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 || return 1
-  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8
+  local bad=0 parts=$logs/gpu-parts
+  {
+    $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 || bad=1
+    $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8 || bad=1
+  } >"$parts" 2>&1
+  add_up "$parts"
+  return $bad
 }
 
 # The software AMD GPU: clang's code for each target against clang's code for this CPU, with and without checks.
@@ -95,10 +107,9 @@ softgpu() {
     $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 || bad=1
     $python tests/softgpu/run_opencl.py --build "$build" --level 1 --check all || bad=1
     $python tests/softgpu/random_kernels.py --build "$build" --count 200 || bad=1
+    $python tests/softgpu/run_outside.py --build "$build" || bad=1
   } >"$parts" 2>&1
-  cat "$parts"
-  awk '/^[0-9]+ passed, [0-9]+ failed$/ {good += $1; wrong += $3}
-       END {print good + 0 " passed, " wrong + 0 " failed"}' "$parts"
+  add_up "$parts"
   return $bad
 }
 

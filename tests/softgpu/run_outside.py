@@ -1,0 +1,58 @@
+"""Other people's host programs on the software GPU: Debian's rocminfo, and a HIP program over Debian's libamdhip64.
+
+    tests/softgpu/run_outside.py --build build
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import run_opencl
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run(build, target, program, *options):
+    command = [str(build / "tools" / "iree-softgpu"), f"--target={target}", *options, "--", *map(str, program)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return result.returncode, result.stdout, result.stderr
+
+
+def rocminfo(build):
+    code, out, error = run(build, "gfx90a", ["rocminfo"], "--gpus=2")
+    names = re.findall(r"^ {2}Name: +(gfx\w+)", out, re.MULTILINE)
+    uuids = set(re.findall(r"^ {2}Uuid: +(GPU-\w+)", out, re.MULTILINE))
+    if code or names != ["gfx90a", "gfx90a"] or len(uuids) != 2:
+        return f"exit {code}, GPUs {names}, {len(uuids)} UUIDs: {error.strip()[-300:]}"
+    return None
+
+
+def hip(build):
+    with tempfile.TemporaryDirectory(prefix="iree-hip-") as name:
+        code_object = pathlib.Path(name) / "integer.hsaco"
+        # HIP 5.2 knows version 4 of the code object ABI.
+        run_opencl.call([*run_opencl.COMMON, "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-mcode-object-version=4",
+                         "-nogpulib", "-O2", str(HERE / "opencl" / "integer.cl"), "-o", str(code_object)])
+        code, out, error = run(build, "gfx90a", [build / "tests" / "softgpu_hip", code_object, "add_u32"])
+    return None if code == 0 and "0 of 300 sums wrong" in out else f"exit {code}: {out} {error.strip()[-300:]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    failed = 0
+    programs = {"rocminfo": rocminfo, "hip": hip}
+    for name, program in programs.items():
+        if reason := program(options.build):
+            failed += 1
+            print(f"FAILED {name}: {reason}")
+    print(f"{len(programs) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
