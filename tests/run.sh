@@ -106,6 +106,7 @@ softgpu() {
   {
     $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 || bad=1
     $python tests/softgpu/run_opencl.py --build "$build" --level 1 --check all || bad=1
+    $python tests/softgpu/run_checks.py --build "$build" || bad=1
     $python tests/softgpu/random_kernels.py --build "$build" --count 200 || bad=1
     $python tests/softgpu/run_outside.py --build "$build" || bad=1
   } >"$parts" 2>&1
@@ -142,7 +143,9 @@ variant() {
 
 sanitizers() {
   variant asan all -DIREE_ENABLE_ASAN=ON -DIREE_BUILD_COMPILER=OFF -DIREE_BUILD_SOFTGPU=OFF || return 1
-  ctest --test-dir "$build/asan" --output-on-failure -j 2 --timeout 300 --no-tests=error
+  ctest --test-dir "$build/asan" --output-on-failure -j 2 --timeout 300 --no-tests=error || return 1
+  variant tsan hsa_tests -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
+  ctest --test-dir "$build/tsan" --output-on-failure --timeout 300 --no-tests=error -R '^hsa_'
 }
 
 # Runs one fuzzer on what it found in earlier runs and on the project's own files.
