@@ -68,7 +68,7 @@ static buffer_t read_buffer(const wave_t* w, const operand_t* o) {
   return b;
 }
 
-static bool is_outside(const buffer_t* b, uint32_t index, uint32_t offset, uint32_t bytes) {
+static bool is_outside(const buffer_t* b, uint32_t index, uint64_t offset, uint32_t bytes) {
   switch (b->out_of_bounds) {
     case 0:
       return index >= b->records || (b->stride && offset + bytes > b->stride);
@@ -106,7 +106,8 @@ static bool resolve_buffer(wave_t* w, const inst_t* inst, const operand_t* o, ui
     uint32_t index = v && has_index ? v[i] : 0;
     uint32_t offset = (uint32_t)inst->offset + (v && has_offset ? v[(has_index ? w->lanes : 0) + i] : 0);
     if (b.adds_lane) index += i;
-    bool outside = is_outside(&b, b.adds_lane ? 0 : index, b.out_of_bounds == 3 ? offset + scalar : offset, bytes);
+    bool outside =
+        is_outside(&b, b.adds_lane ? 0 : index, b.out_of_bounds == 3 ? (uint64_t)offset + scalar : offset, bytes);
     uint64_t within = (uint64_t)index * b.stride + offset;
     if (b.swizzles) {
       uint32_t high = index / b.index_stride, low = index % b.index_stride;
