@@ -60,7 +60,8 @@ static bool open_sections(code_object_t* o, const Elf64_Ehdr* header, text_t* me
   for (uint32_t i = 0; i < header->e_shnum; ++i) {
     const Elf64_Shdr* s = &sections[i];
     if (s->sh_type == SHT_DYNSYM) {
-      if (s->sh_link >= header->e_shnum || !inside(o, s->sh_offset, s->sh_size / sizeof(Elf64_Sym), sizeof(Elf64_Sym))) {
+      if (s->sh_link >= header->e_shnum ||
+          !inside(o, s->sh_offset, s->sh_size / sizeof(Elf64_Sym), sizeof(Elf64_Sym))) {
         return refuse(message, "the symbols are not inside the file");
       }
       const Elf64_Shdr* strings = &sections[s->sh_link];
@@ -119,17 +120,20 @@ bool code_object_open(const void* data, size_t size, code_object_t* out, text_t*
 }
 
 // MACHINE(number, processor), bits 7:0 of the ELF flags
-#define MACHINES(MACHINE)                                                                                              \
-  MACHINE(0x2c, "gfx900") MACHINE(0x2d, "gfx902") MACHINE(0x2e, "gfx904") MACHINE(0x2f, "gfx906")                      \
-  MACHINE(0x30, "gfx908") MACHINE(0x31, "gfx909") MACHINE(0x32, "gfx90c") MACHINE(0x3f, "gfx90a")                      \
-  MACHINE(0x4c, "gfx942") MACHINE(0x4f, "gfx950") MACHINE(0x33, "gfx1010") MACHINE(0x34, "gfx1011")                    \
-  MACHINE(0x35, "gfx1012") MACHINE(0x42, "gfx1013") MACHINE(0x36, "gfx1030") MACHINE(0x37, "gfx1031")                  \
-  MACHINE(0x38, "gfx1032") MACHINE(0x39, "gfx1033") MACHINE(0x3e, "gfx1034") MACHINE(0x3d, "gfx1035")                  \
-  MACHINE(0x45, "gfx1036") MACHINE(0x41, "gfx1100") MACHINE(0x46, "gfx1101") MACHINE(0x47, "gfx1102")                  \
-  MACHINE(0x44, "gfx1103") MACHINE(0x43, "gfx1150") MACHINE(0x4a, "gfx1151") MACHINE(0x55, "gfx1152")                  \
-  MACHINE(0x58, "gfx1153") MACHINE(0x48, "gfx1200") MACHINE(0x4e, "gfx1201") MACHINE(0x51, "gfx9-generic")             \
-  MACHINE(0x52, "gfx10-1-generic") MACHINE(0x53, "gfx10-3-generic") MACHINE(0x54, "gfx11-generic")                     \
-  MACHINE(0x59, "gfx12-generic") MACHINE(0x5f, "gfx9-4-generic")
+#define MACHINES(MACHINE)                                                                                             \
+  MACHINE(0x2c, "gfx900")                                                                                             \
+  MACHINE(0x2d, "gfx902") MACHINE(0x2e, "gfx904") MACHINE(0x2f, "gfx906") MACHINE(0x30, "gfx908")                     \
+      MACHINE(0x31, "gfx909") MACHINE(0x32, "gfx90c") MACHINE(0x3f, "gfx90a") MACHINE(0x4c, "gfx942")                 \
+          MACHINE(0x4f, "gfx950") MACHINE(0x33, "gfx1010") MACHINE(0x34, "gfx1011") MACHINE(0x35, "gfx1012")          \
+              MACHINE(0x42, "gfx1013") MACHINE(0x36, "gfx1030") MACHINE(0x37, "gfx1031") MACHINE(0x38, "gfx1032")     \
+                  MACHINE(0x39, "gfx1033") MACHINE(0x3e, "gfx1034") MACHINE(0x3d, "gfx1035") MACHINE(0x45, "gfx1036") \
+                      MACHINE(0x41, "gfx1100") MACHINE(0x46, "gfx1101") MACHINE(0x47, "gfx1102")                      \
+                          MACHINE(0x44, "gfx1103") MACHINE(0x43, "gfx1150") MACHINE(0x4a, "gfx1151")                  \
+                              MACHINE(0x55, "gfx1152") MACHINE(0x58, "gfx1153") MACHINE(0x48, "gfx1200")              \
+                                  MACHINE(0x4e, "gfx1201") MACHINE(0x51, "gfx9-generic")                              \
+                                      MACHINE(0x52, "gfx10-1-generic") MACHINE(0x53, "gfx10-3-generic")               \
+                                          MACHINE(0x54, "gfx11-generic") MACHINE(0x59, "gfx12-generic")               \
+                                              MACHINE(0x5f, "gfx9-4-generic")
 static const char* machine_name(uint32_t number) {
   static const struct {
     uint32_t number;
@@ -214,16 +218,27 @@ static bool relocate(const code_object_t* o, const Elf64_Rela* r, uint8_t* image
   }
   uint64_t place = (uint64_t)image + r->r_offset, value = symbol + (uint64_t)r->r_addend;
   switch (type) {
-    case RELOC_RELATIVE64: value = (uint64_t)image + (uint64_t)r->r_addend; break;
+    case RELOC_RELATIVE64:
+      value = (uint64_t)image + (uint64_t)r->r_addend;
+      break;
     case RELOC_ABS64:
     case RELOC_ABS32:
-    case RELOC_ABS32_LO: break;
-    case RELOC_ABS32_HI: value >>= 32; break;
+    case RELOC_ABS32_LO:
+      break;
+    case RELOC_ABS32_HI:
+      value >>= 32;
+      break;
     case RELOC_REL32:
     case RELOC_REL32_LO:
-    case RELOC_REL64: value -= place; break;
-    case RELOC_REL32_HI: value = (value - place) >> 32; break;
-    default: text_printf(message, "code object: relocation of type %u is not known", type); return false;
+    case RELOC_REL64:
+      value -= place;
+      break;
+    case RELOC_REL32_HI:
+      value = (value - place) >> 32;
+      break;
+    default:
+      text_printf(message, "code object: relocation of type %u is not known", type);
+      return false;
   }
   memcpy(image + r->r_offset, &value, size);
   return true;

@@ -127,8 +127,7 @@ hsa_status_t hsa_executable_create_alt(hsa_profile_t profile, hsa_default_float_
 
 hsa_status_t hsa_executable_create(hsa_profile_t profile, hsa_executable_state_t state, const char* options,
                                    hsa_executable_t* out) {
-  hsa_status_t status =
-      hsa_executable_create_alt(profile, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, options, out);
+  hsa_status_t status = hsa_executable_create_alt(profile, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, options, out);
   if (status == HSA_STATUS_SUCCESS && state == HSA_EXECUTABLE_STATE_FROZEN) executable_of(*out)->is_frozen = true;
   return status;
 }
@@ -230,10 +229,8 @@ static hsa_status_t load(executable_t* executable, agent_t* agent, const reader_
   if (!code_object_load(&loaded->object, loaded->image, find_definition, &define, &message)) {
     return refuse(HSA_STATUS_ERROR_INVALID_CODE_OBJECT, &message);
   }
-  engine_code_t code = {.base = loaded->image,
-                        .size = loaded->object.image_size,
-                        .elf = loaded->file,
-                        .elf_size = reader->size};
+  engine_code_t code = {
+      .base = loaded->image, .size = loaded->object.image_size, .elf = loaded->file, .elf_size = reader->size};
   engine_add_code(agent->engine, &code);
   return add_symbols(executable, loaded) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
@@ -289,7 +286,9 @@ hsa_status_t hsa_executable_get_info(hsa_executable_t handle, hsa_executable_inf
   REQUIRE(executable, HSA_STATUS_ERROR_INVALID_EXECUTABLE);
   REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
   switch (attribute) {
-    case HSA_EXECUTABLE_INFO_PROFILE: *(hsa_profile_t*)out = HSA_PROFILE_BASE; return HSA_STATUS_SUCCESS;
+    case HSA_EXECUTABLE_INFO_PROFILE:
+      *(hsa_profile_t*)out = HSA_PROFILE_BASE;
+      return HSA_STATUS_SUCCESS;
     case HSA_EXECUTABLE_INFO_STATE:
       *(hsa_executable_state_t*)out =
           executable->is_frozen ? HSA_EXECUTABLE_STATE_FROZEN : HSA_EXECUTABLE_STATE_UNFROZEN;
@@ -297,7 +296,8 @@ hsa_status_t hsa_executable_get_info(hsa_executable_t handle, hsa_executable_inf
     case HSA_EXECUTABLE_INFO_DEFAULT_FLOAT_ROUNDING_MODE:
       *(hsa_default_float_rounding_mode_t*)out = HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR;
       return HSA_STATUS_SUCCESS;
-    default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
 }
 
@@ -356,34 +356,76 @@ hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t handle, hsa_
   REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
   bool kernel = symbol->of.is_kernel;
   switch ((int)attribute) {
-    case HSA_EXECUTABLE_SYMBOL_INFO_TYPE: *(hsa_symbol_kind_t*)out = kernel ? HSA_SYMBOL_KIND_KERNEL : HSA_SYMBOL_KIND_VARIABLE; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH: *(uint32_t*)out = (uint32_t)strlen(symbol->name); break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_NAME: memcpy(out, symbol->name, strlen(symbol->name)); break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH: *(uint32_t*)out = 0; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME: break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_AGENT: *(hsa_agent_t*)out = (hsa_agent_t){(uint64_t)symbol->agent}; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE: *(hsa_symbol_linkage_t*)out = HSA_SYMBOL_LINKAGE_PROGRAM; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION: *(bool*)out = symbol->loaded != NULL; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS: *(uint64_t*)out = symbol->address; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION: *(hsa_variable_allocation_t*)out = HSA_VARIABLE_ALLOCATION_AGENT; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SEGMENT: *(hsa_variable_segment_t*)out = HSA_VARIABLE_SEGMENT_GLOBAL; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALIGNMENT: *(uint32_t*)out = 16; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE: *(uint32_t*)out = (uint32_t)symbol->of.size; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST: *(bool*)out = false; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT: *(uint64_t*)out = symbol->address; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE: *(uint32_t*)out = symbol->kernel.kernarg_size; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT: *(uint32_t*)out = symbol->kernel.kernarg_alignment; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE: *(uint32_t*)out = symbol->kernel.group_size; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE: *(uint32_t*)out = symbol->kernel.private_size; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK: *(bool*)out = symbol->kernel.has_dynamic_stack; break;
-    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_CALL_CONVENTION: *(uint32_t*)out = 0; break;
-    default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    case HSA_EXECUTABLE_SYMBOL_INFO_TYPE:
+      *(hsa_symbol_kind_t*)out = kernel ? HSA_SYMBOL_KIND_KERNEL : HSA_SYMBOL_KIND_VARIABLE;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH:
+      *(uint32_t*)out = (uint32_t)strlen(symbol->name);
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_NAME:
+      memcpy(out, symbol->name, strlen(symbol->name));
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH:
+      *(uint32_t*)out = 0;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME:
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_AGENT:
+      *(hsa_agent_t*)out = (hsa_agent_t){(uint64_t)symbol->agent};
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE:
+      *(hsa_symbol_linkage_t*)out = HSA_SYMBOL_LINKAGE_PROGRAM;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION:
+      *(bool*)out = symbol->loaded != NULL;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS:
+      *(uint64_t*)out = symbol->address;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION:
+      *(hsa_variable_allocation_t*)out = HSA_VARIABLE_ALLOCATION_AGENT;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SEGMENT:
+      *(hsa_variable_segment_t*)out = HSA_VARIABLE_SEGMENT_GLOBAL;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALIGNMENT:
+      *(uint32_t*)out = 16;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE:
+      *(uint32_t*)out = (uint32_t)symbol->of.size;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST:
+      *(bool*)out = false;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT:
+      *(uint64_t*)out = symbol->address;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE:
+      *(uint32_t*)out = symbol->kernel.kernarg_size;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT:
+      *(uint32_t*)out = symbol->kernel.kernarg_alignment;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE:
+      *(uint32_t*)out = symbol->kernel.group_size;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE:
+      *(uint32_t*)out = symbol->kernel.private_size;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK:
+      *(bool*)out = symbol->kernel.has_dynamic_stack;
+      break;
+    case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_CALL_CONVENTION:
+      *(uint32_t*)out = 0;
+      break;
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
   return HSA_STATUS_SUCCESS;
 }
 
-typedef hsa_status_t (*symbol_callback_t)(hsa_executable_t executable, hsa_agent_t agent, hsa_executable_symbol_t symbol,
-                                          void* data);
+typedef hsa_status_t (*symbol_callback_t)(hsa_executable_t executable, hsa_agent_t agent,
+                                          hsa_executable_symbol_t symbol, void* data);
 
 hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t handle, hsa_agent_t agent_handle,
                                                   symbol_callback_t callback, void* data) {
@@ -401,10 +443,9 @@ hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t handle, hsa_a
   return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_executable_iterate_program_symbols(hsa_executable_t handle,
-                                                    hsa_status_t (*callback)(hsa_executable_t executable,
-                                                                             hsa_executable_symbol_t symbol, void* data),
-                                                    void* data) {
+hsa_status_t hsa_executable_iterate_program_symbols(
+    hsa_executable_t handle,
+    hsa_status_t (*callback)(hsa_executable_t executable, hsa_executable_symbol_t symbol, void* data), void* data) {
   REQUIRE_OPEN();
   executable_t* executable = executable_of(handle);
   REQUIRE(executable, HSA_STATUS_ERROR_INVALID_EXECUTABLE);
@@ -508,18 +549,41 @@ static hsa_status_t loaded_info(hsa_loaded_code_object_t handle, hsa_ven_amd_loa
   int length = snprintf(uri, sizeof(uri), "memory://%d#offset=0x%llx&size=%zu", (int)getpid(),
                         (unsigned long long)(uint64_t)loaded->file, loaded->object.size);
   switch ((int)attribute) {
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_EXECUTABLE: *(hsa_executable_t*)out = (hsa_executable_t){(uint64_t)loaded->executable}; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_KIND: *(uint32_t*)out = HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_KIND_AGENT; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_AGENT: *(hsa_agent_t*)out = (hsa_agent_t){(uint64_t)loaded->agent}; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_TYPE: *(uint32_t*)out = HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_BASE: *(uint64_t*)out = (uint64_t)loaded->file; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_SIZE: *(uint64_t*)out = loaded->object.size; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_DELTA: *(int64_t*)out = (int64_t)(uint64_t)loaded->image; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_BASE: *(uint64_t*)out = (uint64_t)loaded->image; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_SIZE: *(uint64_t*)out = loaded->object.image_size; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH: *(uint32_t*)out = (uint32_t)length; break;
-    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI: memcpy(out, uri, (size_t)length); break;
-    default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_EXECUTABLE:
+      *(hsa_executable_t*)out = (hsa_executable_t){(uint64_t)loaded->executable};
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_KIND:
+      *(uint32_t*)out = HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_KIND_AGENT;
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_AGENT:
+      *(hsa_agent_t*)out = (hsa_agent_t){(uint64_t)loaded->agent};
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_TYPE:
+      *(uint32_t*)out = HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY;
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_BASE:
+      *(uint64_t*)out = (uint64_t)loaded->file;
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_SIZE:
+      *(uint64_t*)out = loaded->object.size;
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_DELTA:
+      *(int64_t*)out = (int64_t)(uint64_t)loaded->image;
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_BASE:
+      *(uint64_t*)out = (uint64_t)loaded->image;
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_SIZE:
+      *(uint64_t*)out = loaded->object.image_size;
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH:
+      *(uint32_t*)out = (uint32_t)length;
+      break;
+    case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI:
+      memcpy(out, uri, (size_t)length);
+      break;
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
   return HSA_STATUS_SUCCESS;
 }

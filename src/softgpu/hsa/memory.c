@@ -150,26 +150,42 @@ hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t handle,
   return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t handle, hsa_amd_memory_pool_info_t attribute, void* out) {
+hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t handle, hsa_amd_memory_pool_info_t attribute,
+                                          void* out) {
   REQUIRE_OPEN();
   pool_t* pool = runtime_pool(handle.handle);
   REQUIRE(pool, (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
   REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
   bool is_global = pool->segment == HSA_AMD_SEGMENT_GLOBAL;
   switch ((int)attribute) {
-    case HSA_AMD_MEMORY_POOL_INFO_SEGMENT: *(hsa_amd_segment_t*)out = pool->segment; break;
-    case HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS: *(uint32_t*)out = pool->flags; break;
-    case HSA_AMD_MEMORY_POOL_INFO_SIZE: *(size_t*)out = pool->size; break;
-    case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED: *(bool*)out = is_global; break;
+    case HSA_AMD_MEMORY_POOL_INFO_SEGMENT:
+      *(hsa_amd_segment_t*)out = pool->segment;
+      break;
+    case HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS:
+      *(uint32_t*)out = pool->flags;
+      break;
+    case HSA_AMD_MEMORY_POOL_INFO_SIZE:
+      *(size_t*)out = pool->size;
+      break;
+    case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED:
+      *(bool*)out = is_global;
+      break;
     case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE:
     case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT:
     case 18:  // RUNTIME_ALLOC_REC_GRANULE
       *(size_t*)out = is_global ? MEMORY_PAGE : 0;
       break;
-    case HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL: *(bool*)out = pool->agent->type == HSA_DEVICE_TYPE_CPU; break;
-    case HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE: *(size_t*)out = is_global ? pool->size : 0; break;
-    case 17: *(uint32_t*)out = 0; break;  // LOCATION: 0 the CPU, 1 a GPU
-    default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    case HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL:
+      *(bool*)out = pool->agent->type == HSA_DEVICE_TYPE_CPU;
+      break;
+    case HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE:
+      *(size_t*)out = is_global ? pool->size : 0;
+      break;
+    case 17:
+      *(uint32_t*)out = 0;
+      break;  // LOCATION: 0 the CPU, 1 a GPU
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
   if (attribute == 17) *(uint32_t*)out = pool->agent->type == HSA_DEVICE_TYPE_GPU;
   return HSA_STATUS_SUCCESS;
@@ -228,21 +244,29 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent_handle, hsa_am
   uint32_t hops = own ? 0 : 1;
   switch (attribute) {
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS:
-      *(hsa_amd_memory_pool_access_t*)out =
-          !is_global && !own ? HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED
-          : own || host      ? HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT
-                             : HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT;
+      *(hsa_amd_memory_pool_access_t*)out = !is_global && !own ? HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED
+                                            : own || host      ? HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT
+                                                               : HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT;
       return HSA_STATUS_SUCCESS;
-    case HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS: *(uint32_t*)out = hops; return HSA_STATUS_SUCCESS;
+    case HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS:
+      *(uint32_t*)out = hops;
+      return HSA_STATUS_SUCCESS;
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO:
       if (hops) {
-        *(hsa_amd_memory_pool_link_info_t*)out = (hsa_amd_memory_pool_link_info_t){
-            .min_latency = 0, .max_latency = 0, .min_bandwidth = 0, .max_bandwidth = 0, .atomic_support_32bit = true,
-            .atomic_support_64bit = true, .coherent_support = true,
-            .link_type = HSA_AMD_LINK_INFO_TYPE_PCIE, .numa_distance = 20};
+        *(hsa_amd_memory_pool_link_info_t*)out =
+            (hsa_amd_memory_pool_link_info_t){.min_latency = 0,
+                                              .max_latency = 0,
+                                              .min_bandwidth = 0,
+                                              .max_bandwidth = 0,
+                                              .atomic_support_32bit = true,
+                                              .atomic_support_64bit = true,
+                                              .coherent_support = true,
+                                              .link_type = HSA_AMD_LINK_INFO_TYPE_PCIE,
+                                              .numa_distance = 20};
       }
       return HSA_STATUS_SUCCESS;
-    default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
 }
 
@@ -271,16 +295,33 @@ hsa_status_t hsa_region_get_info(hsa_region_t handle, hsa_region_info_t attribut
     case HSA_REGION_INFO_SEGMENT:
       *(hsa_region_segment_t*)out = is_global ? HSA_REGION_SEGMENT_GLOBAL : HSA_REGION_SEGMENT_GROUP;
       break;
-    case HSA_REGION_INFO_GLOBAL_FLAGS: *(uint32_t*)out = pool->flags; break;
-    case HSA_REGION_INFO_SIZE: *(size_t*)out = pool->size; break;
-    case HSA_REGION_INFO_ALLOC_MAX_SIZE: *(size_t*)out = is_global ? pool->size : 0; break;
-    case HSA_REGION_INFO_ALLOC_MAX_PRIVATE_WORKGROUP_SIZE: *(uint32_t*)out = 1 << 20; break;
-    case HSA_REGION_INFO_RUNTIME_ALLOC_ALLOWED: *(bool*)out = is_global; break;
+    case HSA_REGION_INFO_GLOBAL_FLAGS:
+      *(uint32_t*)out = pool->flags;
+      break;
+    case HSA_REGION_INFO_SIZE:
+      *(size_t*)out = pool->size;
+      break;
+    case HSA_REGION_INFO_ALLOC_MAX_SIZE:
+      *(size_t*)out = is_global ? pool->size : 0;
+      break;
+    case HSA_REGION_INFO_ALLOC_MAX_PRIVATE_WORKGROUP_SIZE:
+      *(uint32_t*)out = 1 << 20;
+      break;
+    case HSA_REGION_INFO_RUNTIME_ALLOC_ALLOWED:
+      *(bool*)out = is_global;
+      break;
     case HSA_REGION_INFO_RUNTIME_ALLOC_GRANULE:
-    case HSA_REGION_INFO_RUNTIME_ALLOC_ALIGNMENT: *(size_t*)out = is_global ? MEMORY_PAGE : 0; break;
-    case HSA_AMD_REGION_INFO_HOST_ACCESSIBLE: *(bool*)out = is_global; break;
-    case HSA_AMD_REGION_INFO_BASE: *(void**)out = NULL; break;
-    default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    case HSA_REGION_INFO_RUNTIME_ALLOC_ALIGNMENT:
+      *(size_t*)out = is_global ? MEMORY_PAGE : 0;
+      break;
+    case HSA_AMD_REGION_INFO_HOST_ACCESSIBLE:
+      *(bool*)out = is_global;
+      break;
+    case HSA_AMD_REGION_INFO_BASE:
+      *(void**)out = NULL;
+      break;
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
   return HSA_STATUS_SUCCESS;
 }
@@ -310,7 +351,7 @@ static hsa_status_t lock_memory(void* address, size_t size, uint64_t agents) {
   pthread_mutex_unlock(&allocations_lock);
   if (inside) return HSA_STATUS_SUCCESS;
   return add(address, size, 0, NULL, agents, "locked host memory") ? HSA_STATUS_SUCCESS
-                                                                    : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+                                                                   : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
 static hsa_status_t unlock_memory(void* address) {

@@ -34,29 +34,42 @@ msgpack_value_t msgpack_read(msgpack_t* r) {
   if (tag < 0xc0) return take_bytes(r, MSGPACK_STRING, tag & 31);
   switch (tag) {
     case 0xc2:
-    case 0xc3: return (msgpack_value_t){.type = MSGPACK_BOOL, .integer = tag == 0xc3};
+    case 0xc3:
+      return (msgpack_value_t){.type = MSGPACK_BOOL, .integer = tag == 0xc3};
     case 0xc4:
     case 0xc5:
-    case 0xc6: return take_bytes(r, MSGPACK_BINARY, read_big_endian(r, 1u << (tag - 0xc4)));
+    case 0xc6:
+      return take_bytes(r, MSGPACK_BINARY, read_big_endian(r, 1u << (tag - 0xc4)));
     case 0xca:
-    case 0xcb: return read_big_endian(r, tag == 0xca ? 4 : 8), (msgpack_value_t){.type = MSGPACK_FLOAT};
+    case 0xcb:
+      return read_big_endian(r, tag == 0xca ? 4 : 8), (msgpack_value_t){.type = MSGPACK_FLOAT};
     case 0xcc:
     case 0xcd:
     case 0xce:
-    case 0xcf: return integer((int64_t)read_big_endian(r, 1u << (tag - 0xcc)));
-    case 0xd0: return integer((int8_t)read_big_endian(r, 1));
-    case 0xd1: return integer((int16_t)read_big_endian(r, 2));
-    case 0xd2: return integer((int32_t)read_big_endian(r, 4));
-    case 0xd3: return integer((int64_t)read_big_endian(r, 8));
+    case 0xcf:
+      return integer((int64_t)read_big_endian(r, 1u << (tag - 0xcc)));
+    case 0xd0:
+      return integer((int8_t)read_big_endian(r, 1));
+    case 0xd1:
+      return integer((int16_t)read_big_endian(r, 2));
+    case 0xd2:
+      return integer((int32_t)read_big_endian(r, 4));
+    case 0xd3:
+      return integer((int64_t)read_big_endian(r, 8));
     case 0xd9:
     case 0xda:
-    case 0xdb: return take_bytes(r, MSGPACK_STRING, read_big_endian(r, 1u << (tag - 0xd9)));
+    case 0xdb:
+      return take_bytes(r, MSGPACK_STRING, read_big_endian(r, 1u << (tag - 0xd9)));
     case 0xdc:
-    case 0xdd: return open_container(r, MSGPACK_ARRAY, read_big_endian(r, tag == 0xdc ? 2 : 4));
+    case 0xdd:
+      return open_container(r, MSGPACK_ARRAY, read_big_endian(r, tag == 0xdc ? 2 : 4));
     case 0xde:
-    case 0xdf: return open_container(r, MSGPACK_MAP, read_big_endian(r, tag == 0xde ? 2 : 4));
-    case 0xc0: return (msgpack_value_t){0};
-    default: return r->bad = true, (msgpack_value_t){0};
+    case 0xdf:
+      return open_container(r, MSGPACK_MAP, read_big_endian(r, tag == 0xde ? 2 : 4));
+    case 0xc0:
+      return (msgpack_value_t){0};
+    default:
+      return r->bad = true, (msgpack_value_t){0};
   }
 }
 

@@ -7,7 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { MSGPACK_NIL, MSGPACK_BOOL, MSGPACK_INTEGER, MSGPACK_FLOAT, MSGPACK_STRING, MSGPACK_BINARY, MSGPACK_ARRAY, MSGPACK_MAP } msgpack_type_t;
+typedef enum {
+  MSGPACK_NIL,
+  MSGPACK_BOOL,
+  MSGPACK_INTEGER,
+  MSGPACK_FLOAT,
+  MSGPACK_STRING,
+  MSGPACK_BINARY,
+  MSGPACK_ARRAY,
+  MSGPACK_MAP
+} msgpack_type_t;
 
 typedef struct msgpack_t {
   const uint8_t *at, *end;

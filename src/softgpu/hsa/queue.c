@@ -214,11 +214,11 @@ hsa_status_t hsa_queue_inactivate(hsa_queue_t* queue) {
 // ORDER(suffix, memory order)
 #define LOADS(ORDER) ORDER(relaxed, RELAXED) ORDER(scacquire, ACQUIRE) ORDER(acquire, ACQUIRE)
 #define STORES(ORDER) ORDER(relaxed, RELAXED) ORDER(screlease, RELEASE) ORDER(release, RELEASE)
-#define CHANGES(ORDER)                                                                                  \
-  ORDER(relaxed, RELAXED)                                                                               \
-  ORDER(scacquire, ACQUIRE)                                                                             \
-  ORDER(screlease, RELEASE) ORDER(scacq_screl, ACQ_REL) ORDER(acquire, ACQUIRE) ORDER(release, RELEASE) \
-      ORDER(acq_rel, ACQ_REL)
+#define CHANGES(ORDER)      \
+  ORDER(relaxed, RELAXED)   \
+  ORDER(scacquire, ACQUIRE) \
+  ORDER(screlease, RELEASE) \
+  ORDER(scacq_screl, ACQ_REL) ORDER(acquire, ACQUIRE) ORDER(release, RELEASE) ORDER(acq_rel, ACQ_REL)
 #define ORDER(suffix, order)                                                           \
   uint64_t hsa_queue_load_read_index_##suffix(const hsa_queue_t* queue) {              \
     return __atomic_load_n(&queue_of(queue)->amd.read_dispatch_id, __ATOMIC_##order);  \
