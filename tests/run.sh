@@ -169,7 +169,7 @@ fuzz_one() {
 }
 
 fuzz() {
-  variant fuzz fuzzers -DIREE_ENABLE_FUZZING=ON -DIREE_BUILD_SOFTGPU=OFF || return 1
+  variant fuzz fuzzers -DIREE_ENABLE_FUZZING=ON || return 1
   export -f fuzz_one
   export build logs
   printf '%s\0' "$build"/fuzz/tests/*_fuzz | xargs -0 -n 1 -P 2 bash -c 'fuzz_one "$1"' fuzz | tee "$logs/fuzz-results"
