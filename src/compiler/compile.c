@@ -122,6 +122,7 @@ static bool stage_optimize(run_t* r) {
 
 static bool stage_dispatches(run_t* r) {
   static const pass_t* const passes[] = {&row_pass_form_dispatches};
+  host_scalar_prepare(r->ctx, r->module);
   return run_passes(r, passes, 1);
 }
 

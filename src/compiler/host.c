@@ -58,17 +58,25 @@ static uint32_t add_shape(host_t* h, const char* prefix, uint32_t number, const 
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool check_type(host_t* h, const ir_op_t* op, const char* what, uint32_t i, const ir_type_t* type) {
-  if (ir_type_is_tensor(type) && ir_type_is_static(type)) return true;
-  return ir_op_error(h->ctx, op, "has %s %u of type %s; tensors of static shape can be compiled", what, i,
+  vm_type_t vm;
+  if (ir_type_is_tensor(type) || host_scalar_type(type, &vm)) return true;
+  return ir_op_error(h->ctx, op, "has %s %u of type %s; tensors, integers, f32 and f64 can be compiled", what, i,
                      ir_type_str(h->ctx, type));
 }
 
-// Tensors inside must have known sizes too.
+// Numbers inside must fit registers, and tensors have sizes that the host can compute.
 static bool check_block(host_t* h, ir_block_t* block) {
   IR_FOR_OPS(op, block) {
+    int64_t sizes[GRAPH_MAX_RANK];
     for (uint32_t i = 0; i < op->result_count; ++i) {
       const ir_type_t* type = op->results[i].type;
-      if (ir_type_is_tensor(type) && !check_type(h, op, "result", i, type)) return false;
+      if (!check_type(h, op, "result", i, type)) return false;
+      bool sized = !ir_type_is_tensor(type) || ir_type_is_static(type) || ir_is(op, GRAPH_WHILE) ||
+                   host_result_sizes(ir_result(op, i), sizes);
+      if (!sized) {
+        return ir_op_error(h->ctx, op, "has a result of type %s, whose run-time sizes are not known",
+                           ir_type_str(h->ctx, type));
+      }
     }
     for (uint32_t r = 0; !ir_is(op, GRAPH_DISPATCH) && r < op->region_count; ++r) {
       if (!check_block(h, op->regions[r].first)) return false;
@@ -100,53 +108,87 @@ static const char* declaration(host_t* h, const char* name, const ir_type_t* typ
   return result;
 }
 
+static uint32_t dynamic_count(const ir_type_t* type) {
+  uint32_t count = 0;
+  for (int32_t i = 0; i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
+  return count;
+}
+
+static void unwrap_argument(host_t* h, uint32_t i, const ir_type_t* abi) {
+  ir_value_t* arg = h->body->args[i];
+  storage_t* s = arg->data;
+  uint32_t shape = add_shape(h, "input", i, abi->inputs[i]), count = dynamic_count(arg->type);
+  module_reg_t dims[GRAPH_MAX_RANK];
+  for (uint32_t d = 0; d < count; ++d) dims[d] = module_function_register(h->f, VM_TYPE_I64);
+  module_emit(h->f, hal_view_unwrap, MODULE_REG(h->buffers[s->index]), MODULE_LIST(count, dims),
+              MODULE_REG(module_function_argument(h->f, i)), MODULE_INDEX(shape));
+  if (count) host_set_dims(h, s, arg->type, dims);
+}
+
 static void begin_body(host_t* h, bool async, const ir_type_t* abi) {
   uint32_t inputs = h->body->arg_count, outputs = h->body->last->operand_count;
-  module_reg_t null = module_function_null(h->f);
-  h->buffers = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, inputs + outputs + 1);
-  h->buffer_count = 0;
-  if (h->arena_size) h->buffers[h->buffer_count++] = module_function_ref(h->f);
-  h->first_input = h->buffer_count;
   for (uint32_t i = 0; i < inputs; ++i) {
-    module_reg_t buffer = h->buffers[h->buffer_count++] = module_function_ref(h->f);
-    uint32_t shape = add_shape(h, "input", i, abi->inputs[i]);
-    module_emit(h->f, hal_view_unwrap, MODULE_REG(buffer), MODULE_LIST(0, NULL),
-                MODULE_REG(module_function_argument(h->f, i)), MODULE_INDEX(shape));
+    if (ir_type_is_tensor(h->body->args[i]->type)) unwrap_argument(h, i, abi);
   }
-  module_reg_t wait = async ? module_function_argument(h->f, inputs) : null;
+  module_reg_t wait = async ? module_function_argument(h->f, inputs) : module_function_null(h->f);
   h->stream = module_function_ref(h->f);
-  module_emit(h->f, hal_stream_begin, MODULE_REG(h->stream), MODULE_INDEX(h->device), MODULE_REG(wait), MODULE_IMM(0));
+  module_emit(h->f, hal_stream_begin, MODULE_REG(h->stream), MODULE_INDEX(h->device), MODULE_REG(wait),
+              MODULE_IMM(h->has_state));
+  host_load_globals(h);
   if (h->arena_size) {
     module_reg_t size = module_function_i64(h->f, h->arena_size);
-    module_emit(h->f, hal_transient_acquire, MODULE_REG(h->buffers[0]), MODULE_REG(h->stream), MODULE_REG(size));
+    module_emit(h->f, hal_transient_acquire, MODULE_REG(h->buffers[h->arena_buffer]), MODULE_REG(h->stream),
+                MODULE_REG(size));
   }
-  h->first_output = h->buffer_count;
   for (uint32_t i = 0; i < outputs; ++i) {
-    module_reg_t buffer = h->buffers[h->buffer_count++] = module_function_ref(h->f);
-    module_reg_t size = module_function_i64(h->f, host_tensor_bytes(ir_operand(h->body->last, i)->type));
-    module_emit(h->f, hal_alloca, MODULE_REG(buffer), MODULE_REG(h->stream), MODULE_REG(size));
+    const ir_type_t* type = ir_operand(h->body->last, i)->type;
+    if (!ir_type_is_tensor(type) || !ir_type_is_static(type)) continue;
+    module_reg_t size = module_function_i64(h->f, host_tensor_bytes(type));
+    module_emit(h->f, hal_alloca, MODULE_REG(h->buffers[h->outputs[i]->index]), MODULE_REG(h->stream),
+                MODULE_REG(size));
   }
+}
+
+// Results that are not a dispatch's own are copied.
+static void copy_output(host_t* h, uint32_t i) {
+  ir_value_t* value = ir_operand(h->body->last, i);
+  storage_t *s = value->data, *output = h->outputs[i];
+  if (s == output) return;
+  if (!ir_type_is_static(value->type)) {
+    host_flush(h);
+    host_set_dims(h, output, value->type, s->dims);
+    module_emit(h->f, hal_alloca, MODULE_REG(h->buffers[output->index]), MODULE_REG(h->stream),
+                MODULE_REG(output->reg));
+  }
+  host_copy(h, s, output);
+}
+
+static module_reg_t wrap_output(host_t* h, uint32_t i, const ir_type_t* abi) {
+  const ir_type_t* type = ir_operand(h->body->last, i)->type;
+  const storage_t* s = h->outputs[i];
+  uint32_t shape = add_shape(h, "output", i, abi->results[i]);
+  module_reg_t view = module_function_ref(h->f);
+  module_emit(h->f, hal_view_create, MODULE_REG(view), MODULE_REG(h->buffers[s->index]), MODULE_INDEX(shape),
+              MODULE_LIST(dynamic_count(type), s->dims));
+  return view;
 }
 
 static void end_body(host_t* h, bool async, const ir_type_t* abi) {
   uint32_t inputs = h->body->arg_count, outputs = h->body->last->operand_count;
-  for (uint32_t i = 0; i < outputs; ++i) {  // results that are not a dispatch's own
-    ir_value_t* value = ir_operand(h->body->last, i);
-    storage_t* s = value->data;
-    storage_t* output = ARENA_NEW(ir_context_arena(h->ctx), storage_t);
-    *output = (storage_t){.kind = STORAGE_OUTPUT, .index = i, .size = s->size};
-    if (s->kind != STORAGE_OUTPUT || s->index != i) host_copy(h, s, output);
+  for (uint32_t i = 0; i < outputs; ++i) {
+    if (h->outputs[i]) copy_output(h, i);
   }
   host_flush(h);
-  if (h->arena_size) module_emit(h->f, hal_transient_release, MODULE_REG(h->stream), MODULE_REG(h->buffers[0]));
+  host_release_slots(h, h->body);
+  if (h->arena_size) {
+    module_emit(h->f, hal_transient_release, MODULE_REG(h->stream), MODULE_REG(h->buffers[h->arena_buffer]));
+  }
   module_reg_t signal = async ? module_function_argument(h->f, inputs + 1) : module_function_null(h->f);
   module_emit(h->f, hal_stream_end, MODULE_REG(h->stream), MODULE_REG(signal));
   module_reg_t* results = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, outputs + 1);
   for (uint32_t i = 0; i < outputs; ++i) {
-    results[i] = module_function_ref(h->f);
-    uint32_t shape = add_shape(h, "output", i, abi->results[i]);
-    module_emit(h->f, hal_view_create, MODULE_REG(results[i]), MODULE_REG(h->buffers[h->first_output + i]),
-                MODULE_INDEX(shape), MODULE_LIST(0, NULL));
+    ir_value_t* value = ir_operand(h->body->last, i);
+    results[i] = h->outputs[i] ? wrap_output(h, i, abi) : host_scalar_reg(h, value);
   }
   module_emit(h->f, return, MODULE_LIST(outputs, results));
 }
@@ -159,14 +201,27 @@ static bool is_async(const ir_op_t* func) {
   return false;
 }
 
-static const char* calling_convention(host_t* h, const ir_type_t* type, bool async) {
+static char convention_letter(const ir_type_t* type) {
+  static const char letters[] = {
+#define VM_TYPE(NAME, letter, name, size) letter,
+      VM_TYPES(VM_TYPE)
+#undef VM_TYPE
+  };
+  vm_type_t vm = VM_TYPE_REF;
+  if (!ir_type_is_tensor(type)) host_scalar_type(type, &vm);
+  return letters[vm];
+}
+
+static const char* calling_convention(host_t* h, bool async) {
   text_t text = {0};
+  uint32_t arguments = h->body->arg_count, results = h->body->last->operand_count;
   text_puts(&text, "0");
-  uint32_t arguments = type->input_count + (async ? 2 : 0);
-  for (uint32_t i = 0; i < arguments; ++i) text_puts(&text, "r");
-  text_puts(&text, arguments ? "_" : "v_");
-  for (uint32_t i = 0; i < type->result_count; ++i) text_puts(&text, "r");
-  if (!type->result_count) text_puts(&text, "v");
+  for (uint32_t i = 0; i < arguments; ++i) text_printf(&text, "%c", convention_letter(h->body->args[i]->type));
+  if (async) text_puts(&text, "rr");
+  text_puts(&text, arguments || async ? "_" : "v_");
+  for (uint32_t i = 0; i < results; ++i)
+    text_printf(&text, "%c", convention_letter(ir_operand(h->body->last, i)->type));
+  if (!results) text_puts(&text, "v");
   char* result = arena_strndup(ir_context_arena(h->ctx), text.data, text.size);
   text_finish(&text);
   return result;
@@ -178,9 +233,9 @@ static void emit_function(host_t* h) {
   const ir_type_t* abi = abi_attr ? abi_attr->type : type;
   bool async = is_async(h->func);
   h->table_count = 0;
-  host_assign_storage(h);
   const char* inner = async ? arena_printf(ir_context_arena(h->ctx), "%s$async", h->name) : h->name;
-  h->f = module_writer_function(h->writer, host_view(inner), host_view(calling_convention(h, type, async)));
+  h->f = module_writer_function(h->writer, host_view(inner), host_view(calling_convention(h, async)));
+  host_assign_storage(h);
   begin_body(h, async, abi);
   host_emit_block(h, h->body);
   end_body(h, async, abi);
@@ -200,6 +255,7 @@ bool host_emit(ir_context_t* ctx, ir_op_t* module, module_writer_t* writer, uint
               .device = device,
               .executable = executable,
               .strip_source_map = strip_source_map};
+  host_emit_globals(&h);
   IR_FOR_OPS(func, ir_module_body(module)) {
     if (strcmp(func->name, "func.func") || !func->regions[0].first) continue;
     if (strcmp(ir_op_string(func, "sym_visibility", "public"), "private") == 0) continue;

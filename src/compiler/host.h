@@ -11,4 +11,8 @@
 bool host_emit(ir_context_t* ctx, ir_op_t* module, module_writer_t* writer, uint32_t device, uint32_t executable,
                bool strip_source_map);
 
+// Scalar functions that the host program has no instruction for become ops on tensors; conditions that are numbers stay
+// numbers. Before dispatches are formed.
+void host_scalar_prepare(ir_context_t* ctx, ir_op_t* module);
+
 #endif  // IREE_C_COMPILER_HOST_H_

@@ -15,8 +15,10 @@ static uint32_t params_ahead(const ir_op_t* op) {
   for (; op && (ir_is(op, GRAPH_DISPATCH) || ir_is(op, GRAPH_CONSTANT)); op = op->next) {
     for (uint32_t i = 0; i < op->operand_count; ++i) {
       const ir_value_t* value = ir_operand(op, i);
-      count += !ir_type_is_tensor(value->type) && !(value->def && ir_is(value->def, GRAPH_CONSTANT));
+      bool literal = value->def && ir_is(value->def, GRAPH_CONSTANT) && value->type->kind != IR_TYPE_FLOAT;
+      count += !ir_type_is_tensor(value->type) && !literal;
     }
+    count += ir_op_attr(op, "workgroup_rule") != NULL;
   }
   return count < HOST_MAX_PARAMS ? count : HOST_MAX_PARAMS;
 }
@@ -25,7 +27,7 @@ static module_table_t* open_table(host_t* h, uint32_t params) {
   if (h->table) return h->table;
   char* name = arena_printf(ir_context_arena(h->ctx), h->table_count ? "%s_%u" : "%s", h->name, h->table_count);
   ++h->table_count;
-  h->access_count = h->param_count = h->table_buffers = 0;
+  h->access_count = h->param_count = h->table_buffer_count = 0;
   h->param_room = params;
   h->table = module_writer_table(h->writer, host_view(name), params);
   return h->table;
@@ -37,33 +39,32 @@ void host_flush(host_t* h) {
   if (!h->table) return;
   while (h->param_count < h->param_room)
     h->params[h->param_count++] = module_function_i64(h->f, 0);  // equal ones shared
+  module_reg_t buffers[HOST_MAX_BUFFERS];
+  for (uint32_t i = 0; i < h->table_buffer_count; ++i) buffers[i] = h->buffers[h->table_buffers[i]];
   module_emit(h->f, hal_execute, MODULE_REG(h->stream), MODULE_INDEX(module_table_index(h->table)),
-              MODULE_LIST(h->param_count, h->params), MODULE_LIST(h->table_buffers, h->buffers));
+              MODULE_LIST(h->param_count, h->params), MODULE_LIST(h->table_buffer_count, buffers));
   h->table = NULL;
+}
+
+// The storage's place in h->buffers.
+static uint32_t buffer_of(const host_t* h, const storage_t* s) {
+  if (s->kind == STORAGE_ARENA) return h->arena_buffer;
+  return s->kind == STORAGE_BUFFER ? h->slots[s->index].buffer : s->index;
 }
 
 static uint32_t slot_of(host_t* h, storage_t* s) {
   module_table_t* t = table(h);
   if (s->table == t) return s->slot;
   s->table = t;
-  uint32_t argument = 0;
-  int64_t length = s->size;
-  switch (s->kind) {
-    case STORAGE_CONSTANT:
-      return s->slot = module_table_constant_slot(t, s->index);
-    case STORAGE_ARENA:
-      length = h->arena_size;
-      break;
-    case STORAGE_ARGUMENT:
-      argument = h->first_input + s->index;
-      break;
-    default:
-      argument = h->first_output + s->index;
-      break;
-  }
-  if (argument >= h->table_buffers) h->table_buffers = argument + 1;
+  if (s->kind == STORAGE_CONSTANT) return s->slot = module_table_constant_slot(t, s->index);
+  uint32_t buffer = buffer_of(h, s), argument = 0;
+  while (argument < h->table_buffer_count && h->table_buffers[argument] != buffer) ++argument;
+  if (argument == h->table_buffer_count) h->table_buffers[h->table_buffer_count++] = buffer;
+  int64_t length = s->kind == STORAGE_ARENA ? h->arena_size : s->size == HOST_DYNAMIC ? 0 : s->size;
   return s->slot = module_table_argument_slot(t, argument, (uint64_t)length);
 }
+
+static int64_t end_of(const storage_t* s) { return s->size == HOST_DYNAMIC ? INT64_MAX : s->offset + s->size; }
 
 static void note_access(host_t* h, storage_t* s, bool writes) {
   if (h->access_count == h->access_capacity) {
@@ -71,14 +72,14 @@ static void note_access(host_t* h, storage_t* s, bool writes) {
     h->accesses = realloc(h->accesses, sizeof(*h->accesses) * h->access_capacity);
     if (!h->accesses) abort();
   }
-  h->accesses[h->access_count++] = (access_t){slot_of(h, s), s->offset, s->offset + s->size, writes};
+  h->accesses[h->access_count++] = (access_t){slot_of(h, s), s->offset, end_of(s), writes};
 }
 
 static bool conflicts(host_t* h, storage_t* s, bool writes) {
   uint32_t slot = slot_of(h, s);
   for (uint32_t i = 0; i < h->access_count; ++i) {
     const access_t* a = &h->accesses[i];
-    if (a->slot == slot && (a->writes || writes) && a->first < s->offset + s->size && s->offset < a->end) return true;
+    if (a->slot == slot && (a->writes || writes) && a->first < end_of(s) && s->offset < a->end) return true;
   }
   return false;
 }
@@ -100,88 +101,147 @@ static void order(host_t* h, const touched_t* touched, uint32_t count) {
 }
 
 static module_binding_t binding_of(host_t* h, storage_t* s) {
-  return (module_binding_t){slot_of(h, s), MODULE_LIT(s->offset), MODULE_LIT(s->size)};
+  uint64_t length = s->size == HOST_DYNAMIC ? MODULE_WHOLE_BUFFER : (uint64_t)s->size;
+  return (module_binding_t){slot_of(h, s), MODULE_LIT(s->offset), MODULE_LIT(length)};
+}
+
+static void make_room(host_t* h, uint32_t buffers) {
+  if (h->table && h->table_buffer_count + buffers > HOST_MAX_BUFFERS) host_flush(h);
 }
 
 void host_copy(host_t* h, storage_t* from, storage_t* to) {
   if (from == to || to->size == 0) return;
+  if (to->size == HOST_DYNAMIC) {  // by an instruction: tables want literal lengths
+    host_flush(h);
+    module_operand_t zero = MODULE_REG(module_function_i64(h->f, 0));
+    module_emit(h->f, hal_copy, MODULE_REG(h->stream), MODULE_REG(h->buffers[buffer_of(h, from)]), zero,
+                MODULE_REG(h->buffers[buffer_of(h, to)]), zero, MODULE_REG(to->reg));
+    return;
+  }
+  make_room(h, 2);
   table(h);
   order(h, (touched_t[]){{from, false}, {to, true}}, 2);
   module_table_copy(table(h), binding_of(h, from), binding_of(h, to));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Run-time sizes
+//===----------------------------------------------------------------------------------------------------------------===
+
+void host_set_dims(host_t* h, storage_t* s, const ir_type_t* type, const module_reg_t* dims) {
+  int64_t bytes = ir_type_bytes(type->element);
+  uint32_t count = 0;
+  s->dims = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, GRAPH_MAX_RANK);
+  for (int32_t i = 0; i < type->rank; ++i) {
+    if (type->dims[i] != IR_DYNAMIC) bytes *= type->dims[i];
+  }
+  s->reg = module_function_i64(h->f, bytes);
+  for (int32_t i = 0; i < type->rank; ++i) {
+    if (type->dims[i] != IR_DYNAMIC) continue;
+    s->dims[count] = dims[count];
+    s->reg = module_emit_value(h->f, i64_mul, MODULE_REG(s->reg), MODULE_REG(dims[count]));
+    ++count;
+  }
+}
+
+bool host_result_sizes(const ir_value_t* result, int64_t* out) {
+  const ir_op_t* op = result->def;
+  const ir_attr_t* attr = ir_op_attr(op, "sizes");
+  int64_t all[HOST_MAX_SIZES];
+  if (!attr) return false;
+  uint32_t count = ir_attr_ints(attr, all, HOST_MAX_SIZES), at = 0;
+  for (uint32_t i = 0; ir_is(op, GRAPH_DISPATCH) && i < op->operand_count; ++i) {
+    const ir_type_t* type = ir_operand(op, i)->type;
+    for (int32_t d = 0; ir_type_is_tensor(type) && d < type->rank; ++d) at += type->dims[d] == IR_DYNAMIC;
+  }
+  for (uint32_t i = 0; i <= result->index; ++i) {
+    const ir_type_t* type = op->results[i].type;
+    for (int32_t d = 0, next = 0; ir_type_is_tensor(type) && d < type->rank; ++d) {
+      if (type->dims[d] != IR_DYNAMIC) continue;
+      if (at >= count || at >= HOST_MAX_SIZES || all[at] < 0 || all[at] >= op->operand_count) return false;
+      out[next++] = all[at++];
+    }
+  }
+  return true;
+}
+
+// Sizes, and memory where it has none yet, of a result whose sizes are operands.
+static void bring_result(host_t* h, ir_value_t* value) {
+  storage_t* s = value->data;
+  int64_t numbers[GRAPH_MAX_RANK];
+  if (!ir_type_is_tensor(value->type) || ir_type_is_static(value->type)) return;
+  if (ir_is(value->def, GRAPH_WHILE)) {
+    const storage_t* init = ir_operand(value->def, value->index)->data;
+    host_set_dims(h, s, value->type, init->dims);
+  } else if (host_result_sizes(value, numbers)) {
+    module_reg_t dims[GRAPH_MAX_RANK];
+    for (int32_t i = 0, next = 0; i < value->type->rank; ++i) {
+      if (value->type->dims[i] != IR_DYNAMIC) continue;
+      dims[next] = host_scalar_reg(h, ir_operand(value->def, (uint32_t)numbers[next]));
+      ++next;
+    }
+    host_set_dims(h, s, value->type, dims);
+  }
+  host_slot_t* slot = s->kind == STORAGE_BUFFER ? &h->slots[s->index] : NULL;
+  if (slot && slot->acquired) return;
+  if (slot) slot->acquired = true;
+  module_operand_t buffer = MODULE_REG(h->buffers[buffer_of(h, s)]), bytes = MODULE_REG(s->reg);
+  if (slot) {
+    module_emit(h->f, hal_transient_acquire, buffer, MODULE_REG(h->stream), bytes);
+  } else if (s->kind == STORAGE_OUTPUT) {
+    module_emit(h->f, hal_alloca, buffer, MODULE_REG(h->stream), bytes);
+  }
+}
+
+void host_release_slots(host_t* h, const ir_block_t* block) {
+  for (uint32_t i = 0; i < h->slot_count; ++i) {
+    host_slot_t* slot = &h->slots[i];
+    if (slot->block != block || !slot->acquired) continue;
+    module_emit(h->f, hal_transient_release, MODULE_REG(h->stream), MODULE_REG(h->buffers[slot->buffer]));
+    slot->acquired = false;
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Numbers
 //===----------------------------------------------------------------------------------------------------------------===
 
-// The register of an index value. Registers are written where the value is computed; constants when asked for.
-static module_reg_t scalar_reg(host_t* h, ir_value_t* value) {
-  if (value->def && ir_is(value->def, GRAPH_CONSTANT)) {
-    return module_function_i64(h->f, ir_op_attr(value->def, "value")->integer);
-  }
-  storage_t* s = value->data;
-  return s->reg;
-}
-
-static void set_scalar(ir_value_t* value, module_reg_t reg) {
-  storage_t* s = value->data;
-  s->reg = reg;
-  s->has_reg = true;
-}
-
+// The one element of a tensor, in a register of its type.
 static module_reg_t load_number(host_t* h, ir_value_t* tensor) {
   host_flush(h);
   storage_t* s = tensor->data;
   const ir_type_t* type = tensor->type->element;
-  module_reg_t buffer = h->buffers[0];
+  vm_type_t vm = VM_TYPE_I64;
+  module_reg_t buffer;
   if (s->kind == STORAGE_CONSTANT) {
     buffer = module_function_ref(h->f);
     module_emit(h->f, hal_constant, MODULE_REG(buffer), MODULE_INDEX(s->index));
-  } else if (s->kind != STORAGE_ARENA) {
-    buffer = h->buffers[(s->kind == STORAGE_ARGUMENT ? h->first_input : h->first_output) + s->index];
+  } else {
+    buffer = h->buffers[buffer_of(h, s)];
   }
-  module_operand_t stream = MODULE_REG(h->stream), from = MODULE_REG(buffer);
-  module_operand_t at = MODULE_REG(module_function_i64(h->f, s->offset));
-  module_reg_t narrow;
-  switch (ir_type_bytes(type)) {
-    case 8:
-      return module_emit_value(h->f, hal_load_i64, stream, from, at);
-    case 4:
-      narrow = module_emit_value(h->f, hal_load_i32, stream, from, at);
-      break;
-    case 2:
-      narrow = module_emit_value(h->f, hal_load_i16, stream, from, at);
-      break;
-    default:
-      narrow = type->width == 1 ? module_emit_value(h->f, hal_load_u8, stream, from, at)
-                                : module_emit_value(h->f, hal_load_i8, stream, from, at);
-      break;
+  module_operand_t operands[] = {MODULE_REG(h->stream), MODULE_REG(buffer),
+                                 MODULE_REG(module_function_i64(h->f, s->offset))};
+  host_scalar_type(type, &vm);
+  vm_op_t code = vm == VM_TYPE_F32 ? VM_OP_hal_load_f32 : VM_OP_hal_load_f64;
+  if (vm == VM_TYPE_I64) code = VM_OP_hal_load_i64;
+  if (vm == VM_TYPE_I32) {
+    code = type->width == 32   ? VM_OP_hal_load_i32
+           : type->width == 16 ? VM_OP_hal_load_i16
+           : type->width == 8  ? VM_OP_hal_load_i8
+                               : VM_OP_hal_load_u8;
   }
-  return module_emit_value(h->f, ext_i32_i64_s, MODULE_REG(narrow));
+  return module_function_emit_value(h->f, code, operands, 3);
 }
 
-static bool emit_index_op(host_t* h, ir_op_t* op) {
-  int fn = graph_scalar_fn(op);
-  static const struct {
-    int fn;
-    vm_op_t op;
-  } rows[] = {{SCALAR_add, VM_OP_i64_add},    {SCALAR_sub, VM_OP_i64_sub},    {SCALAR_mul, VM_OP_i64_mul},
-              {SCALAR_div, VM_OP_i64_div_s},  {SCALAR_divu, VM_OP_i64_div_u}, {SCALAR_rem, VM_OP_i64_rem_s},
-              {SCALAR_remu, VM_OP_i64_rem_u}, {SCALAR_min, VM_OP_i64_min_s},  {SCALAR_max, VM_OP_i64_max_s}};
-  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
-    if (rows[i].fn != fn) continue;
-    module_operand_t operands[] = {MODULE_REG(scalar_reg(h, ir_operand(op, 0))),
-                                   MODULE_REG(scalar_reg(h, ir_operand(op, 1)))};
-    set_scalar(ir_result(op, 0), module_function_emit_value(h->f, rows[i].op, operands, 2));
-    return true;
-  }
-  return false;
+// A condition: a number, or a tensor of one.
+static module_reg_t condition_reg(host_t* h, ir_value_t* value) {
+  if (ir_type_is_tensor(value->type)) return load_number(h, value);
+  host_flush(h);
+  return host_scalar_reg(h, value);
 }
 
 // A table's parameter that holds the register.
-static module_value_t param_of(host_t* h, ir_value_t* value) {
-  if (value->def && ir_is(value->def, GRAPH_CONSTANT)) return MODULE_LIT(ir_op_attr(value->def, "value")->integer);
-  module_reg_t reg = scalar_reg(h, value);
+static module_value_t param_of_reg(host_t* h, module_reg_t reg) {
   for (uint32_t i = 0; i < h->param_count; ++i) {
     if (h->params[i] == reg) return MODULE_PARAM(i);
   }
@@ -189,9 +249,50 @@ static module_value_t param_of(host_t* h, ir_value_t* value) {
   return MODULE_PARAM(h->param_count++);
 }
 
+static module_value_t param_of(host_t* h, ir_value_t* value) {
+  if (value->def && ir_is(value->def, GRAPH_CONSTANT) && value->type->kind != IR_TYPE_FLOAT) {
+    return MODULE_LIT(ir_op_attr(value->def, "value")->integer);
+  }
+  module_reg_t reg = host_scalar_reg(h, value);
+  vm_type_t vm = VM_TYPE_I64;
+  host_scalar_type(value->type, &vm);
+  if (vm == VM_TYPE_F64) reg = module_emit_value(h->f, bits_f64_i64, MODULE_REG(reg));
+  if (vm == VM_TYPE_F32) reg = module_emit_value(h->f, bits_f32_i32, MODULE_REG(reg));
+  if (vm == VM_TYPE_F32 || vm == VM_TYPE_I32) reg = module_emit_value(h->f, ext_i32_i64_u, MODULE_REG(reg));
+  return param_of_reg(h, reg);
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Dispatches
 //===----------------------------------------------------------------------------------------------------------------===
+
+// Workgroups along x of a kernel whose iterations are known at run time: kernels.h, `workgroup_rule`.
+static module_value_t workgroups_of(host_t* h, ir_op_t* op, int64_t fixed) {
+  int64_t rule[3 + 4 * GRAPH_MAX_RANK];
+  uint32_t count = ir_op_ints(op, "workgroup_rule", rule, 3 + 4 * GRAPH_MAX_RANK);
+  if (!count) return MODULE_LIT(fixed);
+  module_reg_t groups = module_function_i64(h->f, rule[0]);
+  for (uint32_t i = 3; i < count; ++i) {
+    module_reg_t size = host_scalar_reg(h, ir_operand(op, (uint32_t)rule[i]));
+    groups = module_emit_value(h->f, i64_mul, MODULE_REG(groups), MODULE_REG(size));
+  }
+  if (rule[1] > 1) {
+    groups = module_emit_value(h->f, i64_ceildiv_u, MODULE_REG(groups), MODULE_REG(module_function_i64(h->f, rule[1])));
+  }
+  if (rule[2]) {
+    groups = module_emit_value(h->f, i64_min_s, MODULE_REG(groups), MODULE_REG(module_function_i64(h->f, rule[2])));
+  }
+  return param_of_reg(h, groups);
+}
+
+static uint32_t push_words(host_t* h, ir_value_t* value, module_push_t* words) {
+  module_value_t number = param_of(h, value);
+  vm_type_t vm = VM_TYPE_I64;
+  host_scalar_type(value->type, &vm);
+  words[0] = (module_push_t){number, false};
+  words[1] = (module_push_t){number, true};
+  return vm == VM_TYPE_I64 || vm == VM_TYPE_F64 ? 2 : 1;
+}
 
 static void emit_dispatch(host_t* h, ir_op_t* op) {
   int64_t workgroups[3] = {1, 1, 1};
@@ -199,7 +300,9 @@ static void emit_dispatch(host_t* h, ir_op_t* op) {
   arena_t* arena = ir_context_arena(h->ctx);
   uint32_t most = op->operand_count + op->result_count, count = 0, pushes = 0;
   uint32_t ahead = params_ahead(op);
-  if (h->table && ahead && h->param_count + op->operand_count > h->param_room) host_flush(h);
+  for (uint32_t i = 0; i < op->result_count; ++i) bring_result(h, ir_result(op, i));
+  if (h->table && ahead && h->param_count + op->operand_count + 1 > h->param_room) host_flush(h);
+  make_room(h, most);
   module_binding_t* bindings = ARENA_ARRAY(arena, module_binding_t, most + 1);
   module_push_t* words = ARENA_ARRAY(arena, module_push_t, 2 * most + 1);
   touched_t* touched = ARENA_ARRAY(arena, touched_t, most + 1);
@@ -208,11 +311,9 @@ static void emit_dispatch(host_t* h, ir_op_t* op) {
     ir_value_t* value = ir_operand(op, i);
     if (ir_type_is_tensor(value->type)) {
       touched[count++] = (touched_t){value->data, false};
-      continue;
+    } else {
+      pushes += push_words(h, value, words + pushes);
     }
-    module_value_t number = param_of(h, value);
-    words[pushes++] = (module_push_t){number, false};
-    words[pushes++] = (module_push_t){number, true};
   }
   for (uint32_t i = 0; i < op->result_count; ++i) touched[count++] = (touched_t){op->results[i].data, true};
   order(h, touched, count);
@@ -220,24 +321,44 @@ static void emit_dispatch(host_t* h, ir_op_t* op) {
   const ir_loc_t* loc = ir_loc_find_file(op->loc);
   if (loc && !h->strip_source_map) module_table_location(table(h), host_view(loc->name), loc->line, loc->column);
   module_table_dispatch(
-      table(h), &(module_dispatch_t){
-                    .executable = h->executable,
-                    .entry = (uint32_t)ir_op_int(op, "entry", 0),
-                    .workgroups = {MODULE_LIT(workgroups[0]), MODULE_LIT(workgroups[1]), MODULE_LIT(workgroups[2])},
-                    .push_count = pushes,
-                    .pushes = words,
-                    .binding_count = count,
-                    .bindings = bindings});
+      table(h), &(module_dispatch_t){.executable = h->executable,
+                                     .entry = (uint32_t)ir_op_int(op, "entry", 0),
+                                     .workgroups = {workgroups_of(h, op, workgroups[0]), MODULE_LIT(workgroups[1]),
+                                                    MODULE_LIT(workgroups[2])},
+                                     .push_count = pushes,
+                                     .pushes = words,
+                                     .binding_count = count,
+                                     .bindings = bindings});
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Control flow
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Copies a region's yielded values to where they belong; through a detour when one of them is also a target.
+// Numbers go through fresh registers first, so that they may change places.
+static void move_numbers(host_t* h, ir_op_t* yield, uint32_t first, const module_reg_t* targets, uint32_t count) {
+  module_reg_t* values = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, count + 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    ir_value_t* value = ir_operand(yield, first + i);
+    if (ir_type_is_tensor(value->type)) continue;
+    values[i] = host_scalar_new(h, value->type);
+    module_emit(h->f, mov, MODULE_REG(values[i]), MODULE_REG(host_scalar_reg(h, value)));
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (ir_type_is_tensor(ir_operand(yield, first + i)->type)) continue;
+    module_emit(h->f, mov, MODULE_REG(targets[i]), MODULE_REG(values[i]));
+  }
+}
+
+// Copies a region's yielded values to where they belong.
 static void copy_yielded(host_t* h, ir_op_t* yield, uint32_t first, ir_value_t* const* targets, uint32_t count) {
+  module_reg_t* registers = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, count + 1);
   for (uint32_t i = 0; i < count; ++i) {
     storage_t *from = ir_operand(yield, first + i)->data, *to = targets[i]->data;
+    if (!ir_type_is_tensor(targets[i]->type)) {
+      registers[i] = to->reg;
+      continue;
+    }
     bool is_read_later = false;
     for (uint32_t j = i + 1; j < count; ++j) is_read_later |= ir_operand(yield, first + j)->data == to;
     if (!is_read_later || from == to) {
@@ -247,11 +368,21 @@ static void copy_yielded(host_t* h, ir_op_t* yield, uint32_t first, ir_value_t* 
     h->failed = true;
     ir_op_error(h->ctx, yield, "permutes loop-carried values; pass them through an operation");
   }
+  move_numbers(h, yield, first, registers, count);
+}
+
+// Registers for results of control flow that are numbers; memory for those of run-time size.
+static void bring_results(host_t* h, ir_op_t* op) {
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    ir_value_t* result = ir_result(op, i);
+    bring_result(h, result);
+    if (!ir_type_is_tensor(result->type)) host_scalar_set(result, host_scalar_new(h, result->type));
+  }
 }
 
 static void emit_if(host_t* h, ir_op_t* op) {
-  module_reg_t wide = load_number(h, ir_operand(op, 0));
-  module_reg_t condition = module_emit_value(h->f, trunc_i64_i32, MODULE_REG(wide));
+  bring_results(h, op);
+  module_reg_t condition = condition_reg(h, ir_operand(op, 0));
   module_label_t labels[3];
   for (int i = 0; i < 3; ++i) labels[i] = module_function_label(h->f);
   module_emit(h->f, br_if, MODULE_REG(condition), MODULE_LABEL(labels[0]), MODULE_LABEL(labels[1]));
@@ -263,6 +394,7 @@ static void emit_if(host_t* h, ir_op_t* op) {
     host_emit_block(h, body);
     copy_yielded(h, body->last, 0, results, op->result_count);
     host_flush(h);
+    host_release_slots(h, body);
     module_emit(h->f, br, MODULE_LABEL(labels[2]));
   }
   module_function_bind(h->f, labels[2]);
@@ -270,20 +402,29 @@ static void emit_if(host_t* h, ir_op_t* op) {
 
 static void emit_while(host_t* h, ir_op_t* op) {
   ir_block_t *test = op->regions[0].first, *body = op->regions[1].first;
-  for (uint32_t i = 0; i < op->operand_count; ++i) host_copy(h, ir_operand(op, i)->data, op->results[i].data);
+  bring_results(h, op);
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    storage_t* to = op->results[i].data;
+    if (ir_type_is_tensor(op->results[i].type)) {
+      host_copy(h, ir_operand(op, i)->data, to);
+    } else {
+      module_emit(h->f, mov, MODULE_REG(to->reg), MODULE_REG(host_scalar_reg(h, ir_operand(op, i))));
+    }
+  }
   host_flush(h);
   module_label_t again = module_function_label(h->f), inside = module_function_label(h->f);
   module_label_t after = module_function_label(h->f);
   module_emit(h->f, br, MODULE_LABEL(again));
   module_function_bind(h->f, again);
   host_emit_block(h, test);
-  module_reg_t wide = load_number(h, ir_operand(test->last, 0));
-  module_reg_t condition = module_emit_value(h->f, trunc_i64_i32, MODULE_REG(wide));
+  module_reg_t condition = condition_reg(h, ir_operand(test->last, 0));
+  host_release_slots(h, test);
   module_emit(h->f, br_if, MODULE_REG(condition), MODULE_LABEL(inside), MODULE_LABEL(after));
   module_function_bind(h->f, inside);
   host_emit_block(h, body);
   copy_yielded(h, body->last, 0, body->args, body->arg_count);
   host_flush(h);
+  host_release_slots(h, body);
   module_emit(h->f, br, MODULE_LABEL(again));
   module_function_bind(h->f, after);
 }
@@ -293,28 +434,85 @@ static void refuse(host_t* h, ir_op_t* op) {
   ir_op_error(h->ctx, op, "cannot be run by the host program; it must be part of a kernel");
 }
 
+static void emit_dim(host_t* h, ir_op_t* op) {
+  ir_value_t* x = ir_operand(op, 0);
+  const storage_t* s = x->data;
+  int64_t index = ir_op_int(op, "index", 0), before = 0;
+  for (int64_t i = 0; i < index; ++i) before += x->type->dims[i] == IR_DYNAMIC;
+  bool known = x->type->dims[index] != IR_DYNAMIC;
+  host_scalar_set(ir_result(op, 0), known ? module_function_i64(h->f, x->type->dims[index]) : s->dims[before]);
+}
+
+static void emit_load(host_t* h, ir_op_t* op) {
+  ir_value_t* value = ir_result(op, 0);
+  const host_global_t* global = host_find_global(h, op);
+  if (!ir_type_is_tensor(value->type)) {
+    module_reg_t reg = host_scalar_new(h, value->type);
+    module_emit(h->f, global_load, MODULE_REG(reg), MODULE_INDEX(global->number));
+    host_scalar_set(value, reg);
+    return;
+  }
+  storage_t* to = value->data;
+  if (to->kind == STORAGE_GLOBAL) return;
+  storage_t* source = ARENA_NEW(ir_context_arena(h->ctx), storage_t);
+  *source = (storage_t){.kind = STORAGE_GLOBAL, .index = global->buffer, .size = to->size};
+  host_copy(h, source, to);
+}
+
+static void emit_store(host_t* h, ir_op_t* op) {
+  ir_value_t* value = ir_operand(op, 0);
+  const host_global_t* global = host_find_global(h, op);
+  if (!ir_type_is_tensor(value->type)) {
+    module_emit(h->f, global_store, MODULE_INDEX(global->number), MODULE_REG(host_scalar_reg(h, value)));
+    return;
+  }
+  storage_t *from = value->data, *target = ARENA_NEW(ir_context_arena(h->ctx), storage_t);
+  *target = (storage_t){.kind = STORAGE_GLOBAL, .index = global->buffer, .size = host_tensor_bytes(value->type)};
+  if (from->kind != STORAGE_GLOBAL || from->index != target->index) host_copy(h, from, target);
+}
+
+static void emit_assert(host_t* h, ir_op_t* op) {
+  const char* message = ir_op_string(op, "message", "assertion failed");
+  module_reg_t zero = module_function_i32(h->f, 0);
+  module_reg_t wrong =
+      module_emit_value(h->f, i32_eq, MODULE_REG(condition_reg(h, ir_operand(op, 0))), MODULE_REG(zero));
+  module_emit(h->f, fail_if, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_INVALID_ARGUMENT),
+              MODULE_INDEX(module_writer_string(h->writer, host_view(message))));
+}
+
+static void emit_host_op(host_t* h, ir_op_t* op) {
+  bool is_global = ir_is(op, GRAPH_GLOBAL_LOAD) || ir_is(op, GRAPH_GLOBAL_STORE);
+  if (is_global && !host_find_global(h, op)) {
+    refuse(h, op);
+  } else if (ir_is(op, GRAPH_GLOBAL_LOAD)) {
+    emit_load(h, op);
+  } else if (ir_is(op, GRAPH_GLOBAL_STORE)) {
+    emit_store(h, op);
+  } else if (ir_is(op, GRAPH_ASSERT)) {
+    emit_assert(h, op);
+  } else if (ir_is(op, GRAPH_DIM)) {
+    emit_dim(h, op);
+  } else if (op->result_count != 1 || ir_type_is_tensor(op->results[0].type)) {
+    refuse(h, op);
+  } else if (ir_result(op, 0)->uses && !host_scalar_emit(h, op)) {
+    refuse(h, op);
+  }
+}
+
 void host_emit_block(host_t* h, ir_block_t* block) {
   IR_FOR_OPS(op, block) {
     if (op == block->last && ir_has_trait(op, IR_TRAIT_TERMINATOR)) return;
-    switch (ir_code(op)) {
-      case GRAPH_DISPATCH:
-        emit_dispatch(h, op);
-        break;
-      case GRAPH_CONSTANT:
-        break;
-      case GRAPH_IF:
-        host_flush(h);
-        emit_if(h, op);
-        break;
-      case GRAPH_WHILE:
-        emit_while(h, op);
-        break;
-      case GRAPH_TO_SCALAR:
-        set_scalar(ir_result(op, 0), load_number(h, ir_operand(op, 0)));
-        break;
-      default:
-        if (op->result_count != 1 || ir_type_is_tensor(op->results[0].type) || !emit_index_op(h, op)) refuse(h, op);
-        break;
+    if (ir_is(op, GRAPH_DISPATCH)) {
+      emit_dispatch(h, op);
+    } else if (ir_is(op, GRAPH_IF)) {
+      host_flush(h);
+      emit_if(h, op);
+    } else if (ir_is(op, GRAPH_WHILE)) {
+      emit_while(h, op);
+    } else if (ir_is(op, GRAPH_TO_SCALAR)) {
+      host_scalar_set(ir_result(op, 0), load_number(h, ir_operand(op, 0)));
+    } else if (!ir_is(op, GRAPH_CONSTANT)) {
+      emit_host_op(h, op);
     }
   }
 }

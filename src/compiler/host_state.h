@@ -11,16 +11,38 @@ typedef enum {
   STORAGE_CONSTANT,  // read-only data of the module
   STORAGE_ARENA,     // part of the function's arena
   STORAGE_OUTPUT,    // a result's buffer
-  STORAGE_SCALAR,    // index: a register of the host program
+  STORAGE_GLOBAL,    // a global's buffer
+  STORAGE_BUFFER,    // a buffer of its own: sizes known at run time only
+  STORAGE_SCALAR,    // a number: a register of the host program
 } storage_kind_t;
+
+// A buffer for values of run-time size that do not live at the same time and are equally large. Made where the first of
+// them is, given back at the end of its block.
+typedef struct host_slot_t {
+  const ir_block_t* block;
+  uint32_t last;    // moment at which it is free again
+  uint32_t buffer;  // in host_t.buffers
+  int64_t bytes;    // constant factor of the size
+  uint32_t dim_count;
+  ir_value_t* const* dims;
+  bool acquired;
+} host_slot_t;
+
+typedef struct host_global_t {
+  ir_op_t* op;
+  uint32_t number;  // in the module
+  bool is_used, is_stored;
+  uint32_t buffer;  // tensors, of the function at work: in host_t.buffers
+} host_global_t;
 
 // Where a value is; at ir_value_t.data. Values that stand for the same memory (loop-carried ones) share one.
 typedef struct storage_t {
   storage_kind_t kind;
-  uint32_t index;        // argument, constant row, plan entry or result number
-  int64_t offset, size;  // bytes
-  module_reg_t reg;      // SCALAR
+  uint32_t index;        // constant row, plan entry or slot; ARGUMENT, OUTPUT, GLOBAL: in host_t.buffers
+  int64_t offset, size;  // bytes; a size of HOST_DYNAMIC is known at run time
+  module_reg_t reg;      // SCALAR; of dynamic sizes: the number of bytes
   bool has_reg;
+  module_reg_t* dims;     // run-time sizes, one for each '?' of the type
   module_table_t* table;  // for which `slot` is valid
   uint32_t slot;
 } storage_t;
@@ -36,7 +58,7 @@ typedef struct access_t {
   bool writes;
 } access_t;
 
-enum { HOST_MAX_PARAMS = 64 };
+enum { HOST_MAX_PARAMS = 128, HOST_MAX_BUFFERS = 1024, HOST_DYNAMIC = -1, HOST_MAX_SIZES = 256 };
 typedef struct host_t {
   ir_context_t* ctx;
   ir_op_t* module;
@@ -54,18 +76,26 @@ typedef struct host_t {
   plan_value_t* plan;
   uint32_t plan_count, plan_capacity;
   int64_t arena_size;
-  module_reg_t* buffers;  // arguments of every hal_execute: arena (if any), inputs, outputs
-  uint32_t buffer_count, first_input, first_output;
+  module_reg_t* buffers;  // arguments of every hal_execute: arena (if any), inputs, outputs, globals, slots
+  uint32_t buffer_count, buffer_capacity, arena_buffer;
+  storage_t** outputs;  // of tensors that are results
+  bool has_state;       // mutable globals
+  host_global_t* globals;
+  uint32_t global_count;
+  host_slot_t* slots;
+  uint32_t slot_count, slot_capacity;
   // The command table being filled, or NULL
   module_table_t* table;
   access_t* accesses;  // since the last barrier
   uint32_t access_count, access_capacity;
   module_reg_t params[HOST_MAX_PARAMS];
   uint32_t param_count, param_room;
-  uint32_t table_buffers;  // how many of `buffers` it needs
+  uint32_t table_buffers[HOST_MAX_BUFFERS];  // its arguments, as indices into `buffers`
+  uint32_t table_buffer_count;
 } host_t;
 
 static inline int64_t host_tensor_bytes(const ir_type_t* type) {
+  if (!ir_type_is_static(type)) return HOST_DYNAMIC;
   return ir_type_count(type) * ir_type_bytes(type->element);
 }
 static inline iree_string_view_t host_view(const char* text) { return iree_make_cstring_view(text); }
@@ -74,9 +104,34 @@ static inline iree_string_view_t host_view(const char* text) { return iree_make_
 void host_assign_storage(host_t* h);
 void host_clear_data(ir_block_t* block);
 
+uint32_t host_add_buffer(host_t* h);
+// Numbers of the operands of a dispatch or `if` that are the run-time sizes of the result: its attribute `sizes` lists
+// them for each '?' of the operands (dispatches only) and then of the results, in order. False without the attribute.
+bool host_result_sizes(const ir_value_t* result, int64_t* out);
+// Sizes and number of bytes of a value whose type has '?', from registers with the former.
+void host_set_dims(host_t* h, storage_t* s, const ir_type_t* type, const module_reg_t* dims);
+
+// Globals: rows of the module and their first contents (host_global.c).
+void host_emit_globals(host_t* h);
+host_global_t* host_find_global(host_t* h, const ir_op_t* access);
+// Finds out which globals the function uses and gives tensors their place among its buffers. True when one of them is
+// mutable. host_load_globals then fills the places.
+bool host_find_globals(host_t* h);
+void host_load_globals(host_t* h);
+
+// Numbers (host_scalar.c). The register type of a number, or false.
+bool host_scalar_type(const ir_type_t* type, vm_type_t* out);
+module_reg_t host_scalar_reg(host_t* h, ir_value_t* value);
+void host_scalar_set(ir_value_t* value, module_reg_t reg);
+module_reg_t host_scalar_new(host_t* h, const ir_type_t* type);
+// The scalar function as instructions; false when the VM has none.
+bool host_scalar_emit(host_t* h, ir_op_t* op);
+
 // Emits the ops of a block up to its terminator (host_block.c). Work still in the table is submitted by host_flush.
 void host_emit_block(host_t* h, ir_block_t* block);
 void host_flush(host_t* h);
+// Gives back the buffers that the block's values had.
+void host_release_slots(host_t* h, const ir_block_t* block);
 // Copies one value's bytes to another's storage, in the current table.
 void host_copy(host_t* h, storage_t* from, storage_t* to);
 

@@ -1,5 +1,6 @@
 // Storage of every value in a function: inputs, outputs and constants have their own buffers, everything else shares
-// one arena by the time it lives. A loop's carried values live in one place each from before the loop to the last use
+// one arena by the time it lives; what has its size at run time only has a buffer of its own (a slot), which values of
+// the same sizes share. A loop's carried values live in one place each from before the loop to the last use
 // of its results; what is used inside a loop lives until the loop is over.
 #include <string.h>
 
@@ -34,6 +35,66 @@ static storage_t* storage_new(host_t* h, const ir_value_t* value, storage_kind_t
   return s;
 }
 
+uint32_t host_add_buffer(host_t* h) {
+  if (h->buffer_count == h->buffer_capacity) {
+    uint32_t capacity = h->buffer_capacity ? h->buffer_capacity * 2 : 16;
+    module_reg_t* buffers = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, capacity);
+    if (h->buffer_count) memcpy(buffers, h->buffers, sizeof(*buffers) * h->buffer_count);
+    h->buffers = buffers;
+    h->buffer_capacity = capacity;
+  }
+  h->buffers[h->buffer_count] = module_function_ref(h->f);
+  return h->buffer_count++;
+}
+
+// Run-time sizes of a dispatch's result as values of the host program, or NULL.
+static ir_value_t** known_dims(host_t* h, const ir_value_t* value, uint32_t* count) {
+  int64_t numbers[GRAPH_MAX_RANK];
+  *count = 0;
+  if (!value->def || !host_result_sizes(value, numbers)) return NULL;
+  ir_value_t** dims = ARENA_ARRAY(ir_context_arena(h->ctx), ir_value_t*, GRAPH_MAX_RANK);
+  for (int32_t i = 0; i < value->type->rank; ++i) {
+    if (value->type->dims[i] == IR_DYNAMIC) dims[*count] = ir_operand(value->def, (uint32_t)numbers[*count]), ++*count;
+  }
+  return dims;
+}
+
+static int64_t constant_bytes(const ir_type_t* type) {
+  int64_t bytes = ir_type_bytes(type->element);
+  for (int32_t i = 0; i < type->rank; ++i) bytes *= type->dims[i] == IR_DYNAMIC ? 1 : type->dims[i];
+  return bytes;
+}
+
+static bool slot_fits(const host_slot_t* slot, const host_slot_t* wanted, uint32_t first) {
+  if (slot->block != wanted->block || slot->last >= first || slot->bytes != wanted->bytes || !wanted->dims)
+    return false;
+  if (!slot->dims || slot->dim_count != wanted->dim_count) return false;
+  return memcmp(slot->dims, wanted->dims, sizeof(*slot->dims) * slot->dim_count) == 0;
+}
+
+static storage_t* slot_new(host_t* h, const ir_value_t* value, const ir_block_t* block, uint32_t first, uint32_t last) {
+  storage_t* s = storage_new(h, value, STORAGE_BUFFER);
+  host_slot_t wanted = {.block = block, .last = last, .bytes = constant_bytes(value->type)};
+  wanted.dims = known_dims(h, value, &wanted.dim_count);
+  for (uint32_t i = 0; i < h->slot_count; ++i) {
+    if (!slot_fits(&h->slots[i], &wanted, first)) continue;
+    h->slots[i].last = last;
+    s->index = i;
+    return s;
+  }
+  if (h->slot_count == h->slot_capacity) {
+    uint32_t capacity = h->slot_capacity ? h->slot_capacity * 2 : 16;
+    host_slot_t* slots = ARENA_ARRAY(ir_context_arena(h->ctx), host_slot_t, capacity);
+    if (h->slot_count) memcpy(slots, h->slots, sizeof(*slots) * h->slot_count);
+    h->slots = slots;
+    h->slot_capacity = capacity;
+  }
+  wanted.buffer = host_add_buffer(h);
+  s->index = h->slot_count;
+  h->slots[h->slot_count++] = wanted;
+  return s;
+}
+
 static storage_t* arena_new(host_t* h, const ir_value_t* value, uint32_t first, uint32_t last) {
   storage_t* s = storage_new(h, value, STORAGE_ARENA);
   if (h->plan_count == h->plan_capacity) {
@@ -48,7 +109,37 @@ static storage_t* arena_new(host_t* h, const ir_value_t* value, uint32_t first, 
   return s;
 }
 
+// No store of the global comes between a load and a use of what it loaded.
+static bool load_is_stable(const ir_op_t* load, const host_global_t* global, ir_block_t* block) {
+  IR_FOR_OPS(op, block) {
+    for (uint32_t r = 0; !ir_is(op, GRAPH_DISPATCH) && r < op->region_count; ++r) {
+      if (!load_is_stable(load, global, op->regions[r].first)) return false;
+    }
+    if (!ir_is(op, GRAPH_GLOBAL_STORE)) continue;
+    if (strcmp(ir_op_string(op, "global", ""), ir_op_string(global->op, "sym_name", ""))) continue;
+    const ir_op_t* store = op;
+    while (store && store->parent != load->parent) store = ir_op_parent(store);
+    if (!store) continue;
+    if (span_of(store)->first > span_of(load)->first &&
+        last_use(&load->results[0], load->parent, 0) > span_of(store)->last) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void assign_load(host_t* h, ir_op_t* op) {
+  ir_value_t* value = ir_result(op, 0);
+  const host_global_t* global = host_find_global(h, op);
+  if (!global || !ir_type_is_tensor(value->type)) return;
+  if (global->is_stored && !load_is_stable(op, global, h->body)) return;
+  storage_t* s = storage_new(h, value, STORAGE_GLOBAL);
+  s->index = global->buffer;
+  value->data = s;
+}
+
 static void assign_results(host_t* h, ir_op_t* op) {
+  if (ir_is(op, GRAPH_GLOBAL_LOAD)) assign_load(h, op);
   for (uint32_t i = 0; i < op->result_count; ++i) {
     ir_value_t* value = ir_result(op, i);
     if (value->data) continue;  // an output
@@ -56,7 +147,9 @@ static void assign_results(host_t* h, ir_op_t* op) {
       value->data = storage_new(h, value, STORAGE_SCALAR);
       continue;
     }
-    value->data = arena_new(h, value, span_of(op)->first, last_use(value, op->parent, span_of(op)->last));
+    uint32_t first = span_of(op)->first, last = last_use(value, op->parent, span_of(op)->last);
+    value->data =
+        ir_type_is_static(value->type) ? arena_new(h, value, first, last) : slot_new(h, value, op->parent, first, last);
   }
 }
 
@@ -141,27 +234,45 @@ static void place_arena(host_t* h, ir_block_t* block) {
   }
 }
 
+static void assign_arguments(host_t* h) {
+  for (uint32_t i = 0; i < h->body->arg_count; ++i) {
+    ir_value_t* arg = h->body->args[i];
+    bool tensor = ir_type_is_tensor(arg->type);
+    storage_t* s = storage_new(h, arg, tensor ? STORAGE_ARGUMENT : STORAGE_SCALAR);
+    arg->data = s;
+    if (tensor) {
+      s->index = host_add_buffer(h);
+    } else {
+      host_scalar_set(arg, module_function_argument(h->f, i));
+    }
+  }
+}
+
+// Results that a dispatch of the function's own block makes are made in their buffers.
+static void assign_outputs(host_t* h) {
+  const ir_op_t* terminator = h->body->last;
+  h->outputs = ARENA_ARRAY(ir_context_arena(h->ctx), storage_t*, terminator->operand_count + 1);
+  for (uint32_t i = 0; i < terminator->operand_count; ++i) {
+    ir_value_t* value = ir_operand(terminator, i);
+    if (!ir_type_is_tensor(value->type)) continue;
+    storage_t* s = h->outputs[i] = storage_new(h, value, STORAGE_OUTPUT);
+    s->index = host_add_buffer(h);
+    bool direct = value->def && ir_is(value->def, GRAPH_DISPATCH) && !value->data;
+    if (direct) value->data = s;  // else copied at the end
+  }
+}
+
 void host_assign_storage(host_t* h) {
   host_clear_data(h->body);
   uint32_t next = 0;
-  h->plan_count = 0;
+  h->plan_count = h->slot_count = h->buffer_count = h->buffer_capacity = 0;
   number_ops(h, h->body, &next);
   store_constants(h, h->body);
-  for (uint32_t i = 0; i < h->body->arg_count; ++i) {
-    storage_t* s = storage_new(h, h->body->args[i], STORAGE_ARGUMENT);
-    s->index = i;
-    h->body->args[i]->data = s;
-  }
-  ir_op_t* terminator = h->body->last;
-  for (uint32_t i = 0; i < terminator->operand_count; ++i) {
-    ir_value_t* value = ir_operand(terminator, i);
-    bool direct = value->def && ir_is(value->def, GRAPH_DISPATCH) && !value->data;
-    if (!direct) continue;  // copied to its output at the end
-    storage_t* s = storage_new(h, value, STORAGE_OUTPUT);
-    s->index = i;
-    value->data = s;
-  }
+  assign_arguments(h);
+  assign_outputs(h);
+  h->has_state = host_find_globals(h);
   assign_block(h, h->body);
   h->arena_size = plan_memory(h->plan, h->plan_count);
+  if (h->arena_size) h->arena_buffer = host_add_buffer(h);
   place_arena(h, h->body);
 }

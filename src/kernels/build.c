@@ -40,6 +40,11 @@ static void clear_sources(ir_block_t* body) {
   }
 }
 
+// Numbers below 32 bits are passed as i32.
+static const ir_type_t* constant_type(ir_context_t* ctx, const ir_type_t* type) {
+  return type->kind == IR_TYPE_INTEGER && type->width < 32 ? ir_type_int(ctx, 32) : type;
+}
+
 // Operands that are numbers come as kernel constants, behind the bindings.
 static void bind_operands(dispatch_t* d, uint32_t binding_count) {
   uint32_t binding = 0, constant = binding_count;
@@ -48,7 +53,8 @@ static void bind_operands(dispatch_t* d, uint32_t binding_count) {
     if (ir_type_is_tensor(arg->type)) {
       eval_set_memory(&d->k, arg, kernel_func_arg(d->k.func, binding++));
     } else {
-      eval_set_bound(&d->k, arg, kernel_func_arg(d->k.func, constant++));
+      ir_value_t* number = kernel_func_arg(d->k.func, constant++);
+      eval_set_bound(&d->k, arg, eval_convert(&d->k, number, arg->type));
     }
   }
 }
@@ -63,7 +69,7 @@ static void begin_func(dispatch_t* d, ir_block_t* into) {
     if (ir_type_is_tensor(type)) {
       types[in++] = type->element;
     } else {
-      numbers[constants++] = type;
+      numbers[constants++] = constant_type(d->ctx, type);
     }
   }
   for (uint32_t i = 0; i < out; ++i) types[in + i] = ir_type_scalar(d->op->results[i].type);

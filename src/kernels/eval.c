@@ -326,6 +326,7 @@ bool eval_supports(const ir_op_t* op) {
   if (graph_scalar_fn(op) >= 0) return true;
   switch (ir_code(op)) {
     case GRAPH_CONSTANT:
+    case GRAPH_TO_TENSOR:
     case GRAPH_IOTA:
     case GRAPH_EMPTY:
     case GRAPH_TRANSPOSE:
@@ -363,6 +364,8 @@ ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coord
   switch (ir_code(op)) {
     case GRAPH_CONSTANT:
       return eval_constant(k, op);
+    case GRAPH_TO_TENSOR:
+      return eval_at(k, ir_operand(op, 0), NULL);
     case GRAPH_EMPTY:
       return zero_lanes(k, tensor->type->element, 1);
     case GRAPH_IOTA:

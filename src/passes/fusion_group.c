@@ -39,8 +39,8 @@ fusion_class_t fusion_class(const ir_op_t* op) {
     case GRAPH_GLOBAL_LOAD:
     case GRAPH_BARRIER:
     case GRAPH_DISPATCH:
-    case GRAPH_TO_TENSOR:
       return FUSION_HOST;
+    case GRAPH_TO_TENSOR:
     case GRAPH_GATHER:
     case GRAPH_DYNAMIC_UPDATE:
     case GRAPH_EMPTY:
@@ -62,6 +62,11 @@ static bool operands_depend_on(fusion_t* f, const ir_op_t* op, int32_t target) {
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     fusion_node_t* producer = fusion_node(ir_operand(op, i)->def);
     if (producer && depends_on(f, producer, target)) return true;
+  }
+  for (int32_t i = 0; ir_is(op, GRAPH_GLOBAL_LOAD) && op->data && i < fusion_node(op)->index; ++i) {  // state so far
+    fusion_node_t* before = &f->nodes[i];
+    bool may_store = ir_is(before->op, GRAPH_GLOBAL_STORE) || before->op->region_count;
+    if (may_store && depends_on(f, before, target)) return true;
   }
   for (uint32_t r = 0; r < op->region_count; ++r) {  // what regions capture
     IR_FOR_BLOCKS(block, &op->regions[r]) {

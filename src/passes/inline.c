@@ -5,7 +5,7 @@
 #include "dialects/graph.h"
 #include "passes/passes.h"
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_DEPTH = 4096 };
 
 static bool is_call(const ir_op_t* op) { return ir_is(op, GRAPH_CALL) || strcmp(op->name, "func.call") == 0; }
 static bool is_private(const ir_op_t* func) {

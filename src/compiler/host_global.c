@@ -1,0 +1,140 @@
+// State of the program between calls: numbers are variables of the VM, tensors device buffers that live as long as the
+// context. An initializer makes the buffers and copies their first contents.
+//
+// A load of a tensor that the function also stores is a copy when it is still needed after the store; else it is the
+// global's buffer itself (host_storage.c decides).
+#include <string.h>
+
+#include "compiler/host_state.h"
+
+static bool is_mutable(const ir_op_t* global) { return ir_op_flag(global, "mutable"); }
+
+static const ir_type_t* type_of(const ir_op_t* global) { return ir_op_attr(global, "type")->type; }
+
+host_global_t* host_find_global(host_t* h, const ir_op_t* access) {
+  const char* name = ir_op_string(access, "global", "");
+  for (uint32_t i = 0; i < h->global_count; ++i) {
+    if (strcmp(ir_op_string(h->globals[i].op, "sym_name", ""), name) == 0) return &h->globals[i];
+  }
+  return NULL;
+}
+
+// The first value of a number, as it is in a register.
+static uint64_t initial_bits(const ir_op_t* global, vm_type_t type) {
+  const ir_attr_t* value = ir_op_attr(global, "value");
+  if (!value) return 0;
+  double number = value->kind == IR_ATTR_FLOAT ? value->number : (double)value->integer;
+  float narrow = (float)number;
+  uint64_t bits = 0;
+  if (type == VM_TYPE_F64) {
+    memcpy(&bits, &number, sizeof(number));
+  } else if (type == VM_TYPE_F32) {
+    memcpy(&bits, &narrow, sizeof(narrow));
+  } else {
+    bits = type == VM_TYPE_I32 ? (uint32_t)value->integer : (uint64_t)value->integer;
+  }
+  return bits;
+}
+
+static bool add_global(host_t* h, ir_op_t* op) {
+  const ir_type_t* type = type_of(op);
+  vm_type_t vm = VM_TYPE_REF;
+  if (ir_type_is_tensor(type) ? !ir_type_is_static(type) : !host_scalar_type(type, &vm)) {
+    return ir_op_error(h->ctx, op,
+                       "has type %s; numbers of 32 and 64 bits, integers and tensors of static shape can be "
+                       "state",
+                       ir_type_str(h->ctx, type));
+  }
+  const char* name = ir_op_string(op, "sym_name", "");
+  uint64_t bits = vm == VM_TYPE_REF ? 0 : initial_bits(op, vm);
+  h->globals[h->global_count++] =
+      (host_global_t){.op = op, .number = module_writer_global(h->writer, host_view(name), vm, bits)};
+  return true;
+}
+
+// The tensor's first contents as a constant of the module: zeros when it has none.
+static uint32_t initial_constant(host_t* h, const ir_op_t* global, size_t size) {
+  const ir_attr_t* value = ir_op_attr(global, "value");
+  const void* data = value ? ir_attr_data(value) : NULL;
+  if (!value || value->splat) {
+    unsigned char* filled = arena_alloc(ir_context_arena(h->ctx), size ? size : 1);
+    memset(filled, 0, size ? size : 1);
+    for (size_t i = 0; value && value->size && i + value->size <= size; i += value->size) {
+      memcpy(filled + i, ir_attr_data(value), value->size);
+    }
+    data = filled;
+  }
+  const char* name = arena_printf(ir_context_arena(h->ctx), "globals/%s.bin", ir_op_string(global, "sym_name", ""));
+  uint32_t segment = module_writer_segment(
+      h->writer, &(module_segment_t){.entry = host_view(name), .data = {data, size}, .alignment = 64});
+  return module_writer_constant(h->writer, h->device, segment, 0, size);
+}
+
+static void emit_initializer(host_t* h) {
+  module_function_t* f = module_writer_function(h->writer, host_view("__init"), host_view("0v_v"));
+  module_reg_t stream = module_function_ref(f), null = module_function_null(f);
+  module_emit(f, hal_stream_begin, MODULE_REG(stream), MODULE_INDEX(h->device), MODULE_REG(null), MODULE_IMM(0));
+  for (uint32_t i = 0; i < h->global_count; ++i) {
+    const ir_type_t* type = type_of(h->globals[i].op);
+    if (!ir_type_is_tensor(type)) continue;
+    int64_t size = host_tensor_bytes(type);
+    module_reg_t buffer = module_function_ref(f), from = module_function_ref(f);
+    module_reg_t length = module_function_i64(f, size), zero = module_function_i64(f, 0);
+    module_emit(f, hal_alloca, MODULE_REG(buffer), MODULE_REG(stream), MODULE_REG(length));
+    if (size > 0) {
+      uint32_t constant = initial_constant(h, h->globals[i].op, (size_t)size);
+      module_emit(f, hal_constant, MODULE_REG(from), MODULE_INDEX(constant));
+      module_emit(f, hal_copy, MODULE_REG(stream), MODULE_REG(from), MODULE_REG(zero), MODULE_REG(buffer),
+                  MODULE_REG(zero), MODULE_REG(length));
+    }
+    module_emit(f, global_store_ref, MODULE_INDEX(h->globals[i].number), MODULE_REG(buffer));
+  }
+  module_emit(f, hal_stream_end, MODULE_REG(stream), MODULE_REG(null));
+  module_emit(f, return, MODULE_LIST(0, NULL));
+  module_writer_initializer(h->writer, f);
+}
+
+void host_emit_globals(host_t* h) {
+  uint32_t count = 0;
+  bool tensors = false;
+  IR_FOR_OPS(op, ir_module_body(h->module)) count += ir_is(op, GRAPH_GLOBAL);
+  h->globals = ARENA_ARRAY(ir_context_arena(h->ctx), host_global_t, count + 1);
+  IR_FOR_OPS(op, ir_module_body(h->module)) {
+    if (!ir_is(op, GRAPH_GLOBAL)) continue;
+    if (!add_global(h, op)) h->failed = true;
+    tensors |= ir_type_is_tensor(type_of(op));
+  }
+  if (tensors && !h->failed) emit_initializer(h);
+}
+
+static void note_uses(host_t* h, ir_block_t* block) {
+  IR_FOR_OPS(op, block) {
+    if (ir_is(op, GRAPH_GLOBAL_LOAD) || ir_is(op, GRAPH_GLOBAL_STORE)) {
+      host_global_t* global = host_find_global(h, op);
+      if (global) global->is_used = true;
+      if (global) global->is_stored |= ir_is(op, GRAPH_GLOBAL_STORE);
+    }
+    for (uint32_t r = 0; !ir_is(op, GRAPH_DISPATCH) && r < op->region_count; ++r) note_uses(h, op->regions[r].first);
+  }
+}
+
+bool host_find_globals(host_t* h) {
+  bool any = false;
+  for (uint32_t i = 0; i < h->global_count; ++i) h->globals[i].is_used = h->globals[i].is_stored = false;
+  note_uses(h, h->body);
+  for (uint32_t i = 0; i < h->global_count; ++i) {
+    host_global_t* global = &h->globals[i];
+    if (!global->is_used) continue;
+    any |= is_mutable(global->op);
+    if (ir_type_is_tensor(type_of(global->op))) global->buffer = host_add_buffer(h);
+  }
+  return any;
+}
+
+void host_load_globals(host_t* h) {
+  for (uint32_t i = 0; i < h->global_count; ++i) {
+    const host_global_t* global = &h->globals[i];
+    if (!global->is_used || !ir_type_is_tensor(type_of(global->op))) continue;
+    module_emit(h->f, global_load_ref, MODULE_REG(h->buffers[global->buffer]), MODULE_INDEX(global->number));
+  }
+}
