@@ -101,6 +101,14 @@ bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const
   d.body = dispatch->regions[0].first;
   d.yield = d.body->last;
   d.root = find_root(&d);
+  for (uint32_t i = 0; i < dispatch->operand_count; ++i) {
+    const ir_type_t* type = ir_operand(dispatch, i)->type;
+    if (ir_type_is_tensor(type) && !ir_type_is_static(type) && d.yield == d.body->first) {
+      return ir_op_error(ctx, dispatch,
+                         "copies a value of type %s; kernels need static shapes: give the inputs fixed sizes",
+                         ir_type_str(ctx, type));
+    }
+  }
   for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); ++i) {
     const strategy_t* strategy = &strategies[i];
     if (strategy->kind != device->kind || !strategy->matches(&d)) continue;
