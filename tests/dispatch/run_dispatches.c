@@ -2,7 +2,9 @@
 // with --interpret any target's kernels in the checking interpreter.
 //
 //   run_dispatches [iree-compile flags] model.onnx -- [--repeat=N] [--inputs=a.bin,b.bin] [--outputs=PREFIX]
-//   [--interpret]
+//   [--interpret] [--execute=gfx1100]
+//
+// --execute runs AMD kernels on the software GPU: the machine code itself.
 //
 // Inputs are raw little-endian element data (zeros when not given); output i is written to PREFIXi.bin. With --repeat a
 // line per dispatch gives its least time, its strategy and its name.
@@ -15,6 +17,7 @@
 
 #include "compiler/flags.h"
 #include "dialects/graph.h"
+#include "gpu_execute.h"
 #include "iree/hal/local/executable_library.h"
 #include "target/vmvx/interpret.h"
 
@@ -25,6 +28,8 @@ typedef struct runner_t {
   const iree_hal_executable_library_v0_t* library;
   void* local_memory;
   bool interpret, faulty, ran;
+  const char* execute;  // processor
+  gpu_execute_t* gpu;
   const kernel_list_t* kernels;
 } runner_t;
 
@@ -92,11 +97,27 @@ static void interpret_dispatch(runner_t* r, ir_op_t* op) {
   text_finish(&error);
 }
 
-static void run_dispatch(runner_t* r, ir_op_t* op) {
-  if (r->interpret) {
-    interpret_dispatch(r, op);
-    return;
+static void execute_dispatch(runner_t* r, ir_op_t* op) {
+  int64_t count[3];
+  ir_op_ints(op, "workgroups", count, 3);
+  gpu_buffer_t buffers[64];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < op->operand_count; ++i, ++n) {
+    buffers[n] = (gpu_buffer_t){buffer_of(ir_operand(op, i)), bytes_of(ir_operand(op, i)), false};
   }
+  for (uint32_t i = 0; i < op->result_count; ++i, ++n) {
+    buffers[n] = (gpu_buffer_t){buffer_of(&op->results[i]), bytes_of(&op->results[i]), true};
+  }
+  uint32_t workgroups[3] = {(uint32_t)count[0], (uint32_t)count[1], (uint32_t)count[2]};
+  if (workgroups[0] && workgroups[1] && workgroups[2] &&
+      !gpu_execute_run(r->gpu, (uint32_t)ir_op_int(op, "entry", 0), workgroups, buffers, n)) {
+    r->faulty = true;
+  }
+}
+
+static void run_dispatch(runner_t* r, ir_op_t* op) {
+  if (r->interpret) return interpret_dispatch(r, op);
+  if (r->gpu) return execute_dispatch(r, op);
   int64_t count[3];
   ir_op_ints(op, "workgroups", count, 3);
   void* bindings[64];
@@ -169,7 +190,12 @@ static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel
   r->kernels = kernels;
   ir_op_t* func = ir_module_body(module)->first;
   ir_block_t* body = func->regions[0].first;
-  if (!r->interpret && !load(r, executable)) return false;
+  if (r->execute) {
+    r->gpu = gpu_execute_open(r->execute, executable);
+    if (!r->gpu) return false;
+  } else if (!r->interpret && !load(r, executable)) {
+    return false;
+  }
   r->ran = true;
   r->local_memory = aligned_alloc(4096, 4 << 20);
   for (uint32_t i = 0; i < body->arg_count; ++i) body->args[i]->data = NULL;
@@ -201,6 +227,7 @@ static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel
   }
   if (r->repeat) printf("%10.3f ms in all, each at its best; %.3f ms in a row\n", 1e3 * total, 1e3 * best_run);
   write_outputs(r, body->last);
+  gpu_execute_close(r->gpu);
   return false;
 }
 
@@ -218,6 +245,7 @@ int main(int argc, char** argv) {
     if (i <= split) continue;
     if (!strncmp(argv[i], "--repeat=", 9)) runner.repeat = atoi(argv[i] + 9);
     if (!strcmp(argv[i], "--interpret")) runner.interpret = true;
+    if (!strncmp(argv[i], "--execute=", 10)) runner.execute = argv[i] + 10;
     if (!strncmp(argv[i], "--inputs=", 9)) runner.inputs = argv[i] + 9;
     if (!strncmp(argv[i], "--outputs=", 10)) runner.outputs = argv[i] + 10;
   }

@@ -1,6 +1,8 @@
 """Runs the operator cases' GPU kernels in the checking interpreter and compares them with ONNX Runtime.
 
-    tests/dispatch/run_gpu.py --runner build/tests/run_dispatches [--target gfx1100] [--every 4] [--only NAME]
+    tests/dispatch/run_gpu.py --runner build/tests/run_dispatches [--target gfx1100] [--execute] [--every 4] [--only NAME]
+
+With --execute it is the machine code that runs, on the software AMD GPU with all checks.
 
 Cases that the compiler refuses, or that need control flow on the host, are left out: tests/e2e/ops covers them.
 """
@@ -24,7 +26,7 @@ TARGETS = {"gfx": ["--iree-hal-target-device=hip", "--iree-hip-target="],
 CONTROL_FLOW = ("RNN", "GRU", "LSTM", "If", "Loop", "Scan")
 
 
-def run_case(subject, runner, target, folder):
+def run_case(subject, runner, target, execute, folder):
     arrays = case.arrays_of(subject)
     expected = run.expected_results(case.model_of(subject, arrays), arrays, subject.reference)
     model = case.model_of(subject, arrays, [np.asarray(result) for result in expected])
@@ -34,7 +36,8 @@ def run_case(subject, runner, target, folder):
         np.ascontiguousarray(array).tofile(folder / f"{name}.bin")
         paths.append(str(folder / f"{name}.bin"))
     device, flag = TARGETS[target[:3]]
-    result = run.call([runner, device, flag + target, str(folder / "model.onnx"), "--", "--interpret",
+    result = run.call([runner, device, flag + target, str(folder / "model.onnx"), "--",
+                       f"--execute={target}" if execute else "--interpret",
                        f"--inputs={','.join(paths)}", f"--outputs={folder / 'out'}"])
     if result.returncode != 0:
         raise run.Failure(run.message(result))
@@ -47,11 +50,11 @@ def run_case(subject, runner, target, folder):
 
 
 def work(job):
-    number, runner, target = job
+    number, runner, target, execute = job
     subject = case.CASES[number]
     folder = pathlib.Path(tempfile.mkdtemp(prefix="iree-gpu-"))
     try:
-        run_case(subject, runner, target, folder)
+        run_case(subject, runner, target, execute, folder)
         return subject.name, None
     except run.Failure as failure:
         return subject.name, str(failure)
@@ -63,6 +66,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runner", required=True, help="the program run_dispatches")
     parser.add_argument("--target", default="gfx1100")
+    parser.add_argument("--execute", action="store_true", help="machine code on the software GPU")
     parser.add_argument("--every", type=int, default=1, help="only every so many-th case")
     parser.add_argument("--only", action="append", default=[], help="only cases whose name begins so; repeatable")
     options = parser.parse_args()
@@ -72,7 +76,7 @@ def main():
                and (not options.only or subject.name.startswith(tuple(options.only)))][::options.every]
     failed = 0
     with multiprocessing.Pool(2) as pool:
-        jobs = [(number, options.runner, options.target) for number in numbers]
+        jobs = [(number, options.runner, options.target, options.execute) for number in numbers]
         for name, reason in pool.imap(work, jobs, chunksize=4):
             if reason:
                 failed += 1
