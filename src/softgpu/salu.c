@@ -82,14 +82,17 @@ static uint64_t whole_quads(uint64_t value) {
 }
 
 // minNum and maxNum: a number wins over NaN, -0 is below 0.
-static float scalar_min(float a, float b) {
+static double scalar_min(double a, double b) {
   if (a != a || b != b) return a != a ? b : a;
   return a < b || (a == b && signbit(a)) ? a : b;
 }
-static float scalar_max(float a, float b) {
+static double scalar_max(double a, double b) {
   if (a != a || b != b) return a != a ? b : a;
   return a > b || (a == b && !signbit(a)) ? a : b;
 }
+// minimum and maximum: NaN wins.
+static double scalar_minimum(double a, double b) { return a != a ? a : b != b ? b : scalar_min(a, b); }
+static double scalar_maximum(double a, double b) { return a != a ? a : b != b ? b : scalar_max(a, b); }
 
 static int32_t to_i32(float x) { return x != x ? 0 : x >= 0x1p31f ? INT32_MAX : x < -0x1p31f ? INT32_MIN : (int32_t)x; }
 static uint32_t to_u32(float x) { return !(x > 0) ? 0 : x >= 0x1p32f ? UINT32_MAX : (uint32_t)x; }
@@ -171,6 +174,24 @@ static void write64(wave_t* w, const operand_t* o, u64_t value) { wave_set_pair(
     volatile float a = float_of(read32(w, &inst->src[0])), b = float_of(read32(w, &inst->src[1])); \
     w->sgpr[SREG_SCC] = (expression);                                                              \
     return inst + 1;                                                                               \
+  }
+static double read_half(const wave_t* w, const operand_t* o) {
+  return small_float_decode(SMALL_F16, wave_scalar(w, o) & 0xffff);
+}
+
+#define SALU_HALF(name, sources, expression)                                                   \
+  static const inst_t* run_##name(wave_t* w, const inst_t* inst) {                             \
+    double a = read_half(w, &inst->src[0]), b = sources > 1 ? read_half(w, &inst->src[1]) : 0; \
+    double d = small_float_decode(SMALL_F16, w->sgpr[inst->dst[0].index] & 0xffff);            \
+    (void)b, (void)d;                                                                          \
+    w->sgpr[inst->dst[0].index] = small_float_encode(SMALL_F16, expression);                   \
+    return inst + 1;                                                                           \
+  }
+#define SALU_COMPARE_HALF(name, expression)                                  \
+  static const inst_t* run_##name(wave_t* w, const inst_t* inst) {           \
+    double a = read_half(w, &inst->src[0]), b = read_half(w, &inst->src[1]); \
+    w->sgpr[SREG_SCC] = (expression);                                        \
+    return inst + 1;                                                         \
   }
 #include "isa/amd/salu.def"
 
@@ -286,6 +307,8 @@ static const inst_row_t rows[] = {
   INST_ROW(s_##stem##_wrexec_b64, SALU, EXACT, run_s_##stem##_wrexec_b64, 1, T64)
 #define SALU_FLOAT(name, sources, expression) INST_ROW(name, SALU, EXACT, run_##name, 1, INST_F32)
 #define SALU_COMPARE_FLOAT(name, expression) INST_ROW(name, SALU, EXACT, run_##name, 0, INST_F32)
+#define SALU_HALF(name, sources, expression) INST_ROW(name, SALU, EXACT, run_##name, 1, INST_F16)
+#define SALU_COMPARE_HALF(name, expression) INST_ROW(name, SALU, EXACT, run_##name, 0, INST_F16)
 #define ALIAS(name, of, to, from) INST_ROW(name, SALU, EXACT, run_##of, 1, T##to, T##from)
 #include "isa/amd/salu.def"
     INST_ROW(s_getreg_b32, SALU, EXACT, run_getreg, 1, T32) INST_ROW(s_setreg_b32, SALU, EXACT, run_setreg, 0, T32)
