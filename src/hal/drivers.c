@@ -1,9 +1,13 @@
 // The table of drivers of this build.
+#include "iree/hal/drivers/amdgpu/registration/driver_module.h"
 #include "iree/hal/drivers/init.h"
 #include "iree/hal/drivers/local_sync/registration/driver_module.h"
 #include "iree/hal/drivers/local_task/registration/driver_module.h"
 
 static iree_status_t (*const driver_rows[])(iree_hal_driver_registry_t* registry) = {
+#if defined(IREE_HAVE_HAL_AMDGPU_DRIVER_MODULE)
+    iree_hal_amdgpu_driver_module_register,
+#endif
     iree_hal_local_sync_driver_module_register,
     iree_hal_local_task_driver_module_register,
 };

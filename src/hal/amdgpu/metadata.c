@@ -190,11 +190,11 @@ static void take_arguments(reader_t* r, metadata_kernel_t* kernel) {
 }
 
 // FIELD(key, field): keys with a number
-#define KERNEL_FIELDS(FIELD)                           \
-  FIELD(".kernarg_segment_size", kernarg_size)         \
-  FIELD(".kernarg_segment_align", kernarg_alignment)   \
-  FIELD(".group_segment_fixed_size", group_size)       \
-  FIELD(".private_segment_fixed_size", private_size)   \
+#define KERNEL_FIELDS(FIELD)                            \
+  FIELD(".kernarg_segment_size", kernarg_size)          \
+  FIELD(".kernarg_segment_align", kernarg_alignment)    \
+  FIELD(".group_segment_fixed_size", group_size)        \
+  FIELD(".private_segment_fixed_size", private_size)    \
   FIELD(".max_flat_workgroup_size", max_workgroup_size) \
   FIELD(".wavefront_size", wave_size)
 
@@ -246,8 +246,8 @@ static iree_status_t take_kernels(reader_t* r, iree_allocator_t host_allocator, 
   if (r->failed || metadata->kernels || count > MAX_KERNELS || count > (uint64_t)(r->end - r->at)) {
     return bad_metadata();
   }
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(host_allocator, count + 1, sizeof(*metadata->kernels),
-                                                   (void**)&metadata->kernels));
+  IREE_RETURN_IF_ERROR(
+      iree_allocator_malloc_array(host_allocator, count + 1, sizeof(*metadata->kernels), (void**)&metadata->kernels));
   metadata->kernel_count = count;
   for (uint64_t i = 0; i < count && !r->failed; ++i) take_kernel(r, &metadata->kernels[i]);
   return iree_ok_status();

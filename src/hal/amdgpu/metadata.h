@@ -5,14 +5,14 @@
 #include "iree/base/api.h"
 
 // HIDDEN(ENUM, value_kind): arguments that the launching side fills in; kinds not listed are left zero
-#define METADATA_HIDDEN_KINDS(HIDDEN)             \
-  HIDDEN(BLOCK_COUNT_X, "hidden_block_count_x")   \
-  HIDDEN(BLOCK_COUNT_Y, "hidden_block_count_y")   \
-  HIDDEN(BLOCK_COUNT_Z, "hidden_block_count_z")   \
-  HIDDEN(GROUP_SIZE_X, "hidden_group_size_x")     \
-  HIDDEN(GROUP_SIZE_Y, "hidden_group_size_y")     \
-  HIDDEN(GROUP_SIZE_Z, "hidden_group_size_z")     \
-  HIDDEN(GRID_DIMS, "hidden_grid_dims")           \
+#define METADATA_HIDDEN_KINDS(HIDDEN)           \
+  HIDDEN(BLOCK_COUNT_X, "hidden_block_count_x") \
+  HIDDEN(BLOCK_COUNT_Y, "hidden_block_count_y") \
+  HIDDEN(BLOCK_COUNT_Z, "hidden_block_count_z") \
+  HIDDEN(GROUP_SIZE_X, "hidden_group_size_x")   \
+  HIDDEN(GROUP_SIZE_Y, "hidden_group_size_y")   \
+  HIDDEN(GROUP_SIZE_Z, "hidden_group_size_z")   \
+  HIDDEN(GRID_DIMS, "hidden_grid_dims")         \
   HIDDEN(DYNAMIC_LDS, "hidden_dynamic_lds_size")
 typedef enum {
 #define HIDDEN(name, text) METADATA_HIDDEN_##name,
@@ -24,12 +24,12 @@ typedef enum {
 #define METADATA_MAX_HIDDEN 16
 
 typedef struct metadata_kernel_t {
-  iree_string_view_t name;  // into the code object
+  iree_string_view_t name;    // into the code object
   iree_string_view_t symbol;  // of the descriptor: "name.kd"
   uint32_t kernarg_size;      // bytes
   uint32_t kernarg_alignment;
-  uint32_t group_size;    // bytes of workgroup memory
-  uint32_t private_size;  // bytes of scratch of a work-item
+  uint32_t group_size;         // bytes of workgroup memory
+  uint32_t private_size;       // bytes of scratch of a work-item
   uint32_t workgroup_size[3];  // that it was compiled for; 0: any
   uint32_t max_workgroup_size;
   uint32_t wave_size;

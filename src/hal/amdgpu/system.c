@@ -1,8 +1,6 @@
 // Enumeration of agents, their instruction sets and memory pools.
 #include "hal/amdgpu/system.h"
 
-#include <stdio.h>
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Memory pools
 //===----------------------------------------------------------------------------------------------------------------===
@@ -91,7 +89,12 @@ static iree_status_t read_gpu(const libhsa_t* hsa, system_gpu_t* gpu) {
 #undef FACT
   pool_visit_t visit = {.hsa = hsa, .gpu = gpu};
   hsa->hsa_agent_iterate_isas(gpu->agent, visit_isa, &visit);
-  if (!gpu->isa[0]) snprintf(gpu->isa, sizeof(gpu->isa), "amdgcn-amd-amdhsa--%.60s", gpu->name);
+  static const char prefix[] = "amdgcn-amd-amdhsa--";
+  _Static_assert(sizeof(prefix) + sizeof(gpu->name) <= sizeof(gpu->isa), "an instruction set's name");
+  if (!gpu->isa[0]) {
+    memcpy(gpu->isa, prefix, sizeof(prefix) - 1);
+    memcpy(gpu->isa + sizeof(prefix) - 1, gpu->name, sizeof(gpu->name));
+  }
   IREE_RETURN_IF_ERROR(target_id_parse(iree_make_cstring_view(gpu->isa), &gpu->target));
   return LIBHSA_CALL(hsa, hsa_amd_agent_iterate_memory_pools, gpu->agent, visit_gpu_pool, &visit);
 }

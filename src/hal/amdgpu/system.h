@@ -20,29 +20,29 @@ typedef struct system_cpu_t {
 } system_cpu_t;
 
 // FACT(field, type, attribute): facts of a GPU that an agent attribute gives
-#define SYSTEM_GPU_FACTS(FACT)                                             \
-  FACT(wave_size, uint32_t, HSA_AGENT_INFO_WAVEFRONT_SIZE)                 \
-  FACT(max_workgroup_size, uint32_t, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE)    \
-  FACT(max_queues, uint32_t, HSA_AGENT_INFO_QUEUES_MAX)                    \
-  FACT(max_queue_size, uint32_t, HSA_AGENT_INFO_QUEUE_MAX_SIZE)            \
-  FACT(node, uint32_t, HSA_AGENT_INFO_NODE)                                \
-  FACT(chip_id, uint32_t, HSA_AMD_AGENT_INFO_CHIP_ID)                      \
-  FACT(cache_line, uint32_t, HSA_AMD_AGENT_INFO_CACHELINE_SIZE)            \
-  FACT(compute_units, uint32_t, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT)     \
-  FACT(clock_mhz, uint32_t, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY)        \
-  FACT(bdf, uint32_t, HSA_AMD_AGENT_INFO_BDFID)                            \
-  FACT(pci_domain, uint32_t, HSA_AMD_AGENT_INFO_DOMAIN)                    \
-  FACT(memory_width, uint32_t, HSA_AMD_AGENT_INFO_MEMORY_WIDTH)            \
+#define SYSTEM_GPU_FACTS(FACT)                                              \
+  FACT(wave_size, uint32_t, HSA_AGENT_INFO_WAVEFRONT_SIZE)                  \
+  FACT(max_workgroup_size, uint32_t, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE)     \
+  FACT(max_queues, uint32_t, HSA_AGENT_INFO_QUEUES_MAX)                     \
+  FACT(max_queue_size, uint32_t, HSA_AGENT_INFO_QUEUE_MAX_SIZE)             \
+  FACT(node, uint32_t, HSA_AGENT_INFO_NODE)                                 \
+  FACT(chip_id, uint32_t, HSA_AMD_AGENT_INFO_CHIP_ID)                       \
+  FACT(cache_line, uint32_t, HSA_AMD_AGENT_INFO_CACHELINE_SIZE)             \
+  FACT(compute_units, uint32_t, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT)      \
+  FACT(clock_mhz, uint32_t, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY)         \
+  FACT(bdf, uint32_t, HSA_AMD_AGENT_INFO_BDFID)                             \
+  FACT(pci_domain, uint32_t, HSA_AMD_AGENT_INFO_DOMAIN)                     \
+  FACT(memory_width, uint32_t, HSA_AMD_AGENT_INFO_MEMORY_WIDTH)             \
   FACT(memory_clock_mhz, uint32_t, HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY) \
-  FACT(waves_per_unit, uint32_t, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU)      \
+  FACT(waves_per_unit, uint32_t, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU)       \
   FACT(simds_per_unit, uint32_t, HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU)
 
 typedef struct system_gpu_t {
   hsa_agent_t agent;
-  char uuid[24];      // "GPU-0e12865a3bf5b7ab"
-  char name[64];      // "gfx1100"
-  char product[64];   // "AMD Radeon RX 7900 XTX"
-  char isa[96];       // "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
+  char uuid[24];       // "GPU-0e12865a3bf5b7ab"
+  char name[64];       // "gfx1100"
+  char product[64];    // "AMD Radeon RX 7900 XTX"
+  char isa[96];        // "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
   target_id_t target;  // the same
 #define FACT(field, type, attribute) type field;
   SYSTEM_GPU_FACTS(FACT)

@@ -1,5 +1,5 @@
-// Names of AMD instruction sets: `gfx1100`, `gfx90a:sramecc+:xnack-`, `gfx11-generic`, `amdgcn-amd-amdhsa--gfx1100`, and
-// the processor field of a code object's ELF header.
+// Names of AMD instruction sets: `gfx1100`, `gfx90a:sramecc+:xnack-`, `gfx11-generic`, `amdgcn-amd-amdhsa--gfx1100`,
+// and the processor field of a code object's ELF header.
 #ifndef IREE_C_HAL_AMDGPU_TARGET_ID_H_
 #define IREE_C_HAL_AMDGPU_TARGET_ID_H_
 

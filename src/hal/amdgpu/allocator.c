@@ -1,0 +1,296 @@
+// The allocator of a logical device: three heaps.
+//
+//   GPU memory                   DEVICE_LOCAL
+//   GPU memory the host can map  DEVICE_LOCAL|HOST_VISIBLE, where the whole of it is mapped (large BAR, APU)
+//   host memory                  HOST_LOCAL|DEVICE_VISIBLE, fine-grained
+#include "hal/amdgpu/allocator.h"
+
+enum { MIN_ALIGNMENT = 256, POOL_ALIGNMENT = 4096 };
+
+#define VISIBLE_TYPE (IREE_HAL_MEMORY_TYPE_HOST_VISIBLE | IREE_HAL_MEMORY_TYPE_HOST_COHERENT)
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Statistics
+//===----------------------------------------------------------------------------------------------------------------===
+
+void amdgpu_allocator_record(amdgpu_allocator_t* allocator, iree_hal_memory_type_t type, iree_device_size_t size,
+                             bool is_free) {
+  allocator_statistics_t* s = &allocator->statistics;
+  int place = iree_all_bits_set(type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL) ? 1 : 0;
+  if (is_free) {
+    iree_atomic_fetch_add(&s->freed[place], size, iree_memory_order_relaxed);
+    return;
+  }
+  uint64_t allocated = iree_atomic_fetch_add(&s->allocated[place], size, iree_memory_order_relaxed) + size;
+  uint64_t live = allocated - iree_atomic_load(&s->freed[place], iree_memory_order_relaxed);
+  uint64_t peak = iree_atomic_load(&s->peak[place], iree_memory_order_relaxed);
+  while (live > peak && !iree_atomic_compare_exchange_weak(&s->peak[place], &peak, live, iree_memory_order_relaxed,
+                                                           iree_memory_order_relaxed)) {
+  }
+}
+
+static void allocator_query_statistics(iree_hal_allocator_t* base, iree_hal_allocator_statistics_t* out) {
+  allocator_statistics_t* s = &((amdgpu_allocator_t*)base)->statistics;
+  out->host_bytes_peak = iree_atomic_load(&s->peak[0], iree_memory_order_relaxed);
+  out->host_bytes_allocated = iree_atomic_load(&s->allocated[0], iree_memory_order_relaxed);
+  out->host_bytes_freed = iree_atomic_load(&s->freed[0], iree_memory_order_relaxed);
+  out->device_bytes_peak = iree_atomic_load(&s->peak[1], iree_memory_order_relaxed);
+  out->device_bytes_allocated = iree_atomic_load(&s->allocated[1], iree_memory_order_relaxed);
+  out->device_bytes_freed = iree_atomic_load(&s->freed[1], iree_memory_order_relaxed);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Heaps
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool is_host_visible(const amdgpu_allocator_t* allocator) {
+  bool visible = true;
+  for (uint32_t i = 0; i < allocator->gpu_count; ++i) visible = visible && allocator->gpus[i]->is_host_visible;
+  return visible;
+}
+
+static iree_status_t allocator_query_memory_heaps(iree_hal_allocator_t* base, iree_host_size_t capacity,
+                                                  iree_hal_allocator_memory_heap_t* heaps,
+                                                  iree_host_size_t* out_count) {
+  const amdgpu_allocator_t* allocator = (const amdgpu_allocator_t*)base;
+  const iree_hal_buffer_usage_t usage = IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_DISPATCH;
+  const iree_hal_buffer_usage_t mapping = IREE_HAL_BUFFER_USAGE_MAPPING | IREE_HAL_BUFFER_USAGE_MAPPING_PERSISTENT;
+  iree_device_size_t size = allocator->gpus[0]->memory_size;
+  bool visible = is_host_visible(allocator);
+  iree_host_size_t count = visible ? 3 : 2;
+  if (out_count) *out_count = count;
+  if (capacity < count) return iree_status_from_code(IREE_STATUS_OUT_OF_RANGE);
+  *heaps++ = (iree_hal_allocator_memory_heap_t){IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, usage, size, MIN_ALIGNMENT};
+  if (visible) {
+    *heaps++ = (iree_hal_allocator_memory_heap_t){IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | VISIBLE_TYPE, usage | mapping,
+                                                  size, MIN_ALIGNMENT};
+  }
+  *heaps = (iree_hal_allocator_memory_heap_t){
+      IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_CACHED | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
+      usage | mapping, IREE_DEVICE_SIZE_MAX, MIN_ALIGNMENT};
+  return iree_ok_status();
+}
+
+// The heap for some parameters, by its type; NONE when there is none.
+static iree_hal_memory_type_t choose_type(const amdgpu_allocator_t* allocator, const iree_hal_buffer_params_t* params) {
+  const iree_hal_memory_type_t host =
+      IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_CACHED | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE;
+  iree_hal_memory_type_t type = params->type & ~(iree_hal_memory_type_t)IREE_HAL_MEMORY_TYPE_OPTIMAL;
+  bool maps = iree_any_bit_set(params->usage,
+                               IREE_HAL_BUFFER_USAGE_MAPPING_SCOPED | IREE_HAL_BUFFER_USAGE_MAPPING_PERSISTENT) &&
+              !iree_any_bit_set(params->usage, IREE_HAL_BUFFER_USAGE_MAPPING_OPTIONAL);
+  bool needs_host = maps || iree_any_bit_set(type, IREE_HAL_MEMORY_TYPE_HOST_VISIBLE);
+  bool is_local = iree_all_bits_set(type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL);
+  bool is_host_local = iree_all_bits_set(type, IREE_HAL_MEMORY_TYPE_HOST_LOCAL);
+  if (is_local && is_host_local) return IREE_HAL_MEMORY_TYPE_NONE;
+  if (is_host_local) return host;
+  if (!needs_host) return IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL;
+  if (is_host_visible(allocator) && !iree_any_bit_set(type, IREE_HAL_MEMORY_TYPE_HOST_CACHED)) {
+    return IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | VISIBLE_TYPE;
+  }
+  // Memory that both reach, but that need not be the GPU's.
+  return is_local ? IREE_HAL_MEMORY_TYPE_NONE : host;
+}
+
+static iree_hal_buffer_compatibility_t allocator_query_buffer_compatibility(iree_hal_allocator_t* base,
+                                                                            iree_hal_buffer_params_t* params,
+                                                                            iree_device_size_t* allocation_size) {
+  const amdgpu_allocator_t* allocator = (const amdgpu_allocator_t*)base;
+  iree_hal_memory_type_t type = choose_type(allocator, params);
+  if (type == IREE_HAL_MEMORY_TYPE_NONE) return IREE_HAL_BUFFER_COMPATIBILITY_NONE;
+  params->type = type;
+  params->usage |= IREE_HAL_BUFFER_USAGE_TRANSFER;
+  if (type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE) {
+    params->usage |= IREE_HAL_BUFFER_USAGE_MAPPING | IREE_HAL_BUFFER_USAGE_MAPPING_PERSISTENT;
+  } else {
+    params->usage &=
+        ~(iree_hal_buffer_usage_t)(IREE_HAL_BUFFER_USAGE_MAPPING | IREE_HAL_BUFFER_USAGE_MAPPING_PERSISTENT |
+                                   IREE_HAL_BUFFER_USAGE_MAPPING_OPTIONAL);
+  }
+  params->min_alignment = iree_max(params->min_alignment, MIN_ALIGNMENT);
+  if (*allocation_size == 0) *allocation_size = 4;
+  iree_hal_buffer_compatibility_t result = IREE_HAL_BUFFER_COMPATIBILITY_ALLOCATABLE |
+                                           IREE_HAL_BUFFER_COMPATIBILITY_EXPORTABLE |
+                                           IREE_HAL_BUFFER_COMPATIBILITY_QUEUE_TRANSFER;
+  if (type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE) result |= IREE_HAL_BUFFER_COMPATIBILITY_IMPORTABLE;
+  if (params->usage & IREE_HAL_BUFFER_USAGE_DISPATCH) result |= IREE_HAL_BUFFER_COMPATIBILITY_QUEUE_DISPATCH;
+  return result;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Allocation
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const system_gpu_t* gpu_for(const amdgpu_allocator_t* allocator, iree_hal_queue_affinity_t affinity) {
+  for (uint32_t i = 0; i < allocator->gpu_count; ++i) {
+    if (affinity >> i & 1) return allocator->gpus[i];
+  }
+  return allocator->gpus[0];
+}
+
+// Lets every GPU of the device use the memory, and the host where it is to.
+static iree_status_t allow_access(const amdgpu_allocator_t* allocator, void* ptr, bool for_host) {
+  hsa_agent_t agents[SYSTEM_MAX_AGENTS + 1];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < allocator->gpu_count; ++i) agents[count++] = allocator->gpus[i]->agent;
+  if (for_host) agents[count++] = allocator->system->cpus[allocator->gpus[0]->cpu].agent;
+  return LIBHSA_CALL(allocator->system->hsa, hsa_amd_agents_allow_access, count, agents, NULL, ptr);
+}
+
+static iree_status_t allocate_pool(const amdgpu_allocator_t* allocator, const iree_hal_buffer_params_t* params,
+                                   iree_device_size_t size, void** out_ptr) {
+  const libhsa_t* hsa = allocator->system->hsa;
+  const system_gpu_t* gpu = gpu_for(allocator, params->queue_affinity);
+  bool is_local = iree_all_bits_set(params->type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL);
+  bool is_visible = params->type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
+  hsa_amd_memory_pool_t pool = is_local ? gpu->coarse.handle : allocator->system->cpus[gpu->cpu].fine.handle;
+  if (is_local && is_visible && gpu->fine.is_present) pool = gpu->fine.handle;
+  IREE_RETURN_IF_ERROR(LIBHSA_CALL(hsa, hsa_amd_memory_pool_allocate, pool, size, 0, out_ptr));
+  iree_status_t status = allow_access(allocator, *out_ptr, is_local && is_visible);
+  if (!iree_status_is_ok(status)) hsa->hsa_amd_memory_pool_free(*out_ptr);
+  return status;
+}
+
+static iree_status_t fail_params(const iree_hal_buffer_params_t* params) {
+  iree_bitfield_string_temp_t type, usage;
+  iree_hal_memory_type_format(params->type, &type);
+  iree_hal_buffer_usage_format(params->usage, &usage);
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no memory of the GPU or the host is %s for %s", type.buffer,
+                          usage.buffer);
+}
+
+static iree_status_t allocator_allocate_buffer(iree_hal_allocator_t* base, const iree_hal_buffer_params_t* params,
+                                               iree_device_size_t allocation_size, iree_hal_buffer_t** out_buffer) {
+  amdgpu_allocator_t* allocator = (amdgpu_allocator_t*)base;
+  iree_hal_buffer_params_t compatible = *params;
+  buffer_memory_t memory = {.source = BUFFER_POOL, .size = allocation_size, .length = allocation_size};
+  if (!iree_device_size_is_valid_alignment(params->min_alignment) || params->min_alignment > POOL_ALIGNMENT) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "alignment %" PRIdsz " is not supported",
+                            params->min_alignment);
+  }
+  if (!allocator_query_buffer_compatibility(base, &compatible, &memory.size)) return fail_params(params);
+  if (memory.size > IREE_DEVICE_SIZE_MAX - POOL_ALIGNMENT) {
+    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "cannot allocate %" PRIdsz " bytes", memory.size);
+  }
+  memory.size = (memory.size + 63) & ~(iree_device_size_t)63;
+  void* ptr = NULL;
+  IREE_RETURN_IF_ERROR(allocate_pool(allocator, &compatible, memory.size, &ptr));
+  memory.address = (uint64_t)(uintptr_t)ptr;
+  if (compatible.type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE) memory.host = (uint8_t*)ptr;
+  amdgpu_allocator_record(allocator, compatible.type, memory.size, /*is_free=*/false);
+  return amdgpu_buffer_create(allocator, &compatible, &memory, out_buffer);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Other people's memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t lock_host(const amdgpu_allocator_t* allocator, buffer_memory_t* memory) {
+  hsa_agent_t agents[SYSTEM_MAX_AGENTS];
+  for (uint32_t i = 0; i < allocator->gpu_count; ++i) agents[i] = allocator->gpus[i]->agent;
+  void* address = NULL;
+  iree_status_t status = LIBHSA_CALL(allocator->system->hsa, hsa_amd_memory_lock, memory->host, memory->size, agents,
+                                     (int)allocator->gpu_count, &address);
+  memory->address = (uint64_t)(uintptr_t)address;
+  return status;
+}
+
+static iree_status_t allocator_import_buffer(iree_hal_allocator_t* base, const iree_hal_buffer_params_t* params,
+                                             iree_hal_external_buffer_t* external_buffer,
+                                             iree_hal_buffer_release_callback_t release_callback,
+                                             iree_hal_buffer_t** out_buffer) {
+  amdgpu_allocator_t* allocator = (amdgpu_allocator_t*)base;
+  iree_hal_buffer_params_t compatible = *params;
+  buffer_memory_t memory = {.size = external_buffer->size, .length = external_buffer->size};
+  if (!iree_device_size_is_valid_alignment(params->min_alignment)) return fail_params(params);
+  if (external_buffer->type == IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION) {
+    // Host memory stays where it is: it is never the GPU's own.
+    if (iree_all_bits_set(params->type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL)) {
+      return iree_make_status(IREE_STATUS_UNAVAILABLE, "host memory cannot be imported as memory of the GPU");
+    }
+    compatible.type =
+        IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_CACHED | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE;
+    compatible.usage |= IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_MAPPING;
+    memory.source = BUFFER_LOCKED;
+    memory.host = (uint8_t*)external_buffer->handle.host_allocation.ptr;
+    if (!iree_host_ptr_has_alignment(memory.host, iree_max(params->min_alignment, (iree_device_size_t)16))) {
+      return iree_make_status(IREE_STATUS_UNAVAILABLE, "memory must be aligned to %" PRIdsz " bytes to be imported",
+                              iree_max(params->min_alignment, (iree_device_size_t)16));
+    }
+    IREE_RETURN_IF_ERROR(lock_host(allocator, &memory));
+  } else if (external_buffer->type == IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION) {
+    if (!allocator_query_buffer_compatibility(base, &compatible, &memory.size)) return fail_params(params);
+    memory.source = BUFFER_BORROWED;
+    memory.address = external_buffer->handle.device_allocation.ptr;
+    bool is_visible = compatible.type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
+    if (is_visible) memory.host = (uint8_t*)(uintptr_t)memory.address;
+  } else {
+    return iree_make_status(IREE_STATUS_UNAVAILABLE, "external buffer type %d cannot be imported",
+                            (int)external_buffer->type);
+  }
+  memory.release = release_callback;
+  return amdgpu_buffer_create(allocator, &compatible, &memory, out_buffer);
+}
+
+static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_hal_buffer_t* buffer,
+                                             iree_hal_external_buffer_type_t requested_type,
+                                             iree_hal_external_buffer_flags_t requested_flags,
+                                             iree_hal_external_buffer_t* out_external_buffer) {
+  const buffer_memory_t* memory = amdgpu_buffer_memory(buffer);
+  if (!memory) return iree_make_status(IREE_STATUS_UNAVAILABLE, "the buffer is not in memory of this device");
+  if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION && memory->host) {
+    out_external_buffer->handle.host_allocation.ptr = memory->host + buffer->byte_offset;
+  } else if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION) {
+    out_external_buffer->handle.device_allocation.ptr = memory->address + buffer->byte_offset;
+  } else {
+    return iree_make_status(IREE_STATUS_UNAVAILABLE, "the buffer cannot be exported as type %d", (int)requested_type);
+  }
+  out_external_buffer->size = buffer->byte_length;
+  out_external_buffer->type = requested_type;
+  out_external_buffer->flags = requested_flags;
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The object
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void allocator_destroy(iree_hal_allocator_t* base) {
+  amdgpu_allocator_t* allocator = (amdgpu_allocator_t*)base;
+  system_release(allocator->system);
+  iree_allocator_free(allocator->host_allocator, allocator);
+}
+
+static iree_allocator_t allocator_host_allocator(const iree_hal_allocator_t* base) {
+  return ((const amdgpu_allocator_t*)base)->host_allocator;
+}
+
+static iree_status_t allocator_trim(iree_hal_allocator_t* base) { return iree_ok_status(); }
+
+static const iree_hal_allocator_vtable_t allocator_vtable = {
+    .destroy = allocator_destroy,
+    .host_allocator = allocator_host_allocator,
+    .trim = allocator_trim,
+    .query_statistics = allocator_query_statistics,
+    .query_memory_heaps = allocator_query_memory_heaps,
+    .query_buffer_compatibility = allocator_query_buffer_compatibility,
+    .allocate_buffer = allocator_allocate_buffer,
+    .import_buffer = allocator_import_buffer,
+    .export_buffer = allocator_export_buffer,
+};
+
+iree_status_t amdgpu_allocator_create(system_t* system, uint32_t gpu_count, const system_gpu_t* const* gpus,
+                                      iree_allocator_t host_allocator, iree_hal_allocator_t** out_allocator) {
+  *out_allocator = NULL;
+  amdgpu_allocator_t* allocator = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(host_allocator, sizeof(*allocator), gpu_count,
+                                                          sizeof(allocator->gpus[0]), (void**)&allocator));
+  iree_hal_resource_initialize(&allocator_vtable, &allocator->resource);
+  allocator->host_allocator = host_allocator;
+  allocator->system = system;
+  system_retain(system);
+  allocator->gpu_count = gpu_count;
+  for (uint32_t i = 0; i < gpu_count; ++i) allocator->gpus[i] = gpus[i];
+  *out_allocator = (iree_hal_allocator_t*)allocator;
+  return iree_ok_status();
+}

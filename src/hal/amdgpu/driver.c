@@ -1,0 +1,171 @@
+// The driver: finds HSA, lists GPUs and makes logical devices. A device's id is the bit mask of its GPUs.
+#include "hal/amdgpu/device.h"
+#include "hal/amdgpu/topology.h"
+#include "iree/base/tooling/flags.h"
+#include "iree/hal/drivers/amdgpu/registration/driver_module.h"
+
+IREE_FLAG_LIST(string, amdgpu_libhsa_search_path,
+               "File or folder of libhsa-runtime64.so, tried before IREE_HAL_AMDGPU_LIBHSA_PATH and the system's\n"
+               "libraries. May be repeated.");
+IREE_FLAG(bool, amdgpu_force_wait_barrier_defer, false,
+          "Waits on the host for every semaphore, also where the queue's order would do.");
+
+typedef struct amdgpu_driver_t {
+  iree_hal_resource_t resource;
+  iree_allocator_t host_allocator;
+  system_t* system;
+} amdgpu_driver_t;
+
+static void driver_destroy(iree_hal_driver_t* base) {
+  amdgpu_driver_t* driver = (amdgpu_driver_t*)base;
+  system_release(driver->system);
+  iree_allocator_free(driver->host_allocator, driver);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Listing
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const char* display_name(const system_gpu_t* gpu) { return gpu->product[0] ? gpu->product : gpu->name; }
+
+// One device over all GPUs, then each of them.
+static iree_status_t driver_query_available_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
+                                                    iree_host_size_t* out_device_info_count,
+                                                    iree_hal_device_info_t** out_device_infos) {
+  const system_t* system = ((amdgpu_driver_t*)base)->system;
+  iree_hal_device_info_t* infos = NULL;
+  iree_host_size_t count = system->gpu_count + 1;
+  const iree_host_size_t text_size = sizeof(system->gpus[0].uuid) + sizeof(system->gpus[0].product);
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, count * (sizeof(*infos) + text_size), (void**)&infos));
+  char* text = (char*)(infos + count);
+  infos[0].device_id = IREE_HAL_DEVICE_ID_DEFAULT;
+  infos[0].name = IREE_SV("All compatible AMD GPUs");
+  for (uint32_t i = 0; i < system->gpu_count; ++i) {
+    const system_gpu_t* gpu = &system->gpus[i];
+    infos[i + 1].device_id = (iree_hal_device_id_t)1 << i;
+    text += iree_string_view_append_to_buffer(iree_make_cstring_view(gpu->uuid), &infos[i + 1].path, text);
+    text += iree_string_view_append_to_buffer(iree_make_cstring_view(display_name(gpu)), &infos[i + 1].name, text);
+  }
+  *out_device_info_count = count;
+  *out_device_infos = infos;
+  return iree_ok_status();
+}
+
+static iree_status_t dump_gpu(const system_gpu_t* gpu, iree_string_builder_t* out) {
+  const char* generic = target_id_generic(gpu->target.processor);
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(
+      out, "\n- amdgpu-device-uuid: %s\n- gpu-arch-name: %s\n- gpu-isa: %s\n- gpu-generic-isa: %s\n", gpu->uuid,
+      gpu->target.processor, gpu->isa, generic ? generic : "none"));
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(out, "\n- pci-bus-id: %04x:%02x:%02x.%x\n- chip-id: 0x%04X\n",
+                                                         gpu->pci_domain, gpu->bdf >> 8 & 0xFF, gpu->bdf >> 3 & 0x1F,
+                                                         gpu->bdf & 7, gpu->chip_id));
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(
+      out,
+      "\n- gpu-compute-unit-count: %u\n- gpu-simds-per-compute-unit: %u\n- gpu-max-waves-per-compute-unit: %u\n"
+      "- gpu-wave-size: %u\n- gpu-max-workgroup-size: %u\n- gpu-compute-max-clock-rate: %u mHz\n",
+      gpu->compute_units, gpu->simds_per_unit, gpu->waves_per_unit, gpu->wave_size, gpu->max_workgroup_size,
+      gpu->clock_mhz));
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(
+      out,
+      "\n- memory-total-global-memory-size: %" PRIu64
+      " MB\n- memory-l2-cache-size: %u bytes\n- memory-cache-line-size: %u bytes\n- memory-bus-width: %u bits\n"
+      "- memory-max-clock-rate: %u mHz\n- memory-is-host-visible: %s\n",
+      gpu->memory_size >> 20, gpu->cache_size[1], gpu->cache_line, gpu->memory_width, gpu->memory_clock_mhz,
+      gpu->is_host_visible ? "yes" : "no"));
+  return iree_string_builder_append_format(out, "\n- queue-count: 1\n- queue-max-size: %u packets\n",
+                                           gpu->max_queue_size);
+}
+
+static iree_status_t driver_dump_device_info(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                             iree_string_builder_t* builder) {
+  const system_t* system = ((amdgpu_driver_t*)base)->system;
+  uint64_t mask = device_id ? (uint64_t)device_id : topology_default(system);
+  for (uint32_t i = 0; i < system->gpu_count; ++i) {
+    if (mask >> i & 1) IREE_RETURN_IF_ERROR(dump_gpu(&system->gpus[i], builder));
+  }
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Devices
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t driver_create_device_by_id(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                                iree_host_size_t param_count, const iree_string_pair_t* params,
+                                                const iree_hal_device_create_params_t* create_params,
+                                                iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  system_t* system = ((amdgpu_driver_t*)base)->system;
+  if (param_count) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "'amdgpu' has no device parameter '%.*s'",
+                            (int)params[0].key.size, params[0].key.data);
+  }
+  uint64_t mask = device_id ? (uint64_t)device_id : topology_default(system);
+  IREE_RETURN_IF_ERROR(topology_verify(system, mask));
+  amdgpu_device_options_t options = {.force_defer = FLAG_amdgpu_force_wait_barrier_defer};
+  return amdgpu_device_create(system, mask, &options, create_params, host_allocator, out_device);
+}
+
+static iree_status_t driver_create_device_by_path(iree_hal_driver_t* base, iree_string_view_t driver_name,
+                                                  iree_string_view_t device_path, iree_host_size_t param_count,
+                                                  const iree_string_pair_t* params,
+                                                  const iree_hal_device_create_params_t* create_params,
+                                                  iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  uint64_t mask = 0;
+  IREE_RETURN_IF_ERROR(topology_parse(((amdgpu_driver_t*)base)->system, device_path, &mask));
+  return driver_create_device_by_id(base, (iree_hal_device_id_t)mask, param_count, params, create_params,
+                                    host_allocator, out_device);
+}
+
+static const iree_hal_driver_vtable_t driver_vtable = {
+    .destroy = driver_destroy,
+    .query_available_devices = driver_query_available_devices,
+    .dump_device_info = driver_dump_device_info,
+    .create_device_by_id = driver_create_device_by_id,
+    .create_device_by_path = driver_create_device_by_path,
+};
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Registration
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const iree_hal_driver_info_t driver_info = {IREE_SVL("amdgpu"), IREE_SVL("AMD GPU Driver (HSA/ROCR)")};
+
+static iree_status_t factory_enumerate(void* self, iree_host_size_t* out_driver_info_count,
+                                       const iree_hal_driver_info_t** out_driver_infos) {
+  *out_driver_info_count = 1;
+  *out_driver_infos = &driver_info;
+  return iree_ok_status();
+}
+
+static iree_status_t create_system(iree_allocator_t host_allocator, system_t** out_system) {
+  const iree_flag_string_list_t paths = FLAG_amdgpu_libhsa_search_path_list();
+  libhsa_t* hsa = NULL;
+  IREE_RETURN_IF_ERROR(libhsa_load(paths.count, paths.values, host_allocator, &hsa));
+  iree_status_t status = system_create(hsa, host_allocator, out_system);
+  libhsa_release(hsa);
+  return status;
+}
+
+static iree_status_t factory_try_create(void* self, iree_string_view_t driver_name, iree_allocator_t host_allocator,
+                                        iree_hal_driver_t** out_driver) {
+  *out_driver = NULL;
+  system_t* system = NULL;
+  IREE_RETURN_IF_ERROR(create_system(host_allocator, &system));
+  amdgpu_driver_t* driver = NULL;
+  iree_status_t status = iree_allocator_malloc(host_allocator, sizeof(*driver), (void**)&driver);
+  if (!iree_status_is_ok(status)) {
+    system_release(system);
+    return status;
+  }
+  iree_hal_resource_initialize(&driver_vtable, &driver->resource);
+  driver->host_allocator = host_allocator;
+  driver->system = system;
+  *out_driver = (iree_hal_driver_t*)driver;
+  return iree_ok_status();
+}
+
+static const iree_hal_driver_factory_t driver_factory = {NULL, factory_enumerate, factory_try_create};
+
+iree_status_t iree_hal_amdgpu_driver_module_register(iree_hal_driver_registry_t* registry) {
+  return iree_hal_driver_registry_register_factory(registry, &driver_factory);
+}

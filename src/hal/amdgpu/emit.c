@@ -1,0 +1,250 @@
+// Packets. Bodies go into the hardware queue's slots at once; the first word of each, which makes it valid, is kept
+// aside until the submission is published.
+#include "hal/amdgpu/host_queue.h"
+
+enum { MAX_BLIT_GROUPS = 1024 };
+
+void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emitter) {
+  *out_emitter = (emitter_t){
+      .queue = queue,
+      .operation = operation,
+      .packet = queue->packet_head,
+      .packet_limit = queue->packet_tail + queue->aql->size,
+      .kernarg = queue->kernargs.head,
+      .waits = true,
+      .next_command = operation->kind == OPERATION_COMMANDS ? operation->commands.next : 0,
+  };
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Packets
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint16_t make_header(uint16_t type, bool waits, uint16_t acquire, uint16_t release) {
+  return (uint16_t)(type << HSA_PACKET_HEADER_TYPE | (waits ? 1 : 0) << HSA_PACKET_HEADER_BARRIER |
+                    acquire << HSA_PACKET_HEADER_ACQUIRE_FENCE_SCOPE |
+                    release << HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE);
+}
+
+static void* slot_of(const emitter_t* e, uint64_t packet) {
+  return (uint8_t*)e->queue->aql->base_address + (packet & (e->queue->aql->size - 1)) * 64;
+}
+
+static uint32_t* header_of(const emitter_t* e, uint64_t packet) {
+  return &e->queue->headers[packet & (e->queue->aql->size - 1)];
+}
+
+// Whether a packet, the submission's end and `kernarg_size` bytes of arguments fit. `out_kernargs` may be NULL.
+static bool reserve(emitter_t* e, uint64_t kernarg_size, uint8_t** out_kernargs) {
+  uint64_t cursor = e->kernarg;
+  uint8_t* kernargs =
+      kernarg_size ? ring_allocate(&e->queue->kernargs, &cursor, kernarg_size) : e->queue->kernargs.base;
+  if (e->packet + 2 > e->packet_limit || !kernargs) {
+    e->is_full = true;
+    return false;
+  }
+  e->kernarg = cursor;
+  *out_kernargs = kernargs;
+  return true;
+}
+
+// The submission's first packet sees what host and other devices have written.
+static uint16_t acquire_scope(const emitter_t* e) {
+  return e->packet == e->queue->packet_head ? HSA_FENCE_SCOPE_SYSTEM : HSA_FENCE_SCOPE_AGENT;
+}
+
+typedef struct launch_t {
+  const kernel_object_t* kernel;
+  uint16_t workgroup_size[3];
+  uint32_t workgroup_count[3];
+  uint32_t dynamic_memory;
+} launch_t;
+
+static void emit_launch(emitter_t* e, const launch_t* launch, const void* kernargs) {
+  hsa_kernel_dispatch_packet_t packet = {
+      .workgroup_size = {launch->workgroup_size[0], launch->workgroup_size[1], launch->workgroup_size[2]},
+      .private_segment_size = launch->kernel->private_size,
+      .group_segment_size = launch->kernel->group_size + launch->dynamic_memory,
+      .kernel_object = launch->kernel->handle,
+      .kernarg_address = (uint64_t)(uintptr_t)kernargs,
+  };
+  for (int i = 0; i < 3; ++i) packet.grid_size[i] = launch->workgroup_count[i] * launch->workgroup_size[i];
+  uint16_t header = make_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, e->waits, acquire_scope(e), HSA_FENCE_SCOPE_AGENT);
+  memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)&packet + 4, sizeof(packet) - 4);
+  *header_of(e, e->packet) = header | 3u << 16;  // three dimensions
+  e->region_packets = e->waits ? 1 : e->region_packets + 1;
+  e->waits = false;
+  ++e->packet;
+}
+
+void emit_end(emitter_t* e) {
+  const uint32_t scope_mask = 3u << HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE;
+  const uint32_t system_scope = HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE;
+  bool is_empty = e->packet == e->queue->packet_head;
+  if (!is_empty && e->region_packets == 1) {
+    // One packet after a barrier: it is the last to end.
+    hsa_kernel_dispatch_packet_t* last = (hsa_kernel_dispatch_packet_t*)slot_of(e, e->packet - 1);
+    last->completion_signal = e->queue->epoch_signal;
+    uint32_t* header = header_of(e, e->packet - 1);
+    *header = (*header & ~scope_mask) | system_scope;
+    return;
+  }
+  hsa_barrier_and_packet_t packet = {.completion_signal = e->queue->epoch_signal};
+  memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)&packet + 4, sizeof(packet) - 4);
+  *header_of(e, e->packet) = make_header(HSA_PACKET_TYPE_BARRIER_AND, true, acquire_scope(e), HSA_FENCE_SCOPE_SYSTEM);
+  ++e->packet;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Transfers
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Runs the widest form of a builtin that the addresses allow; forms follow each other, widest last.
+static void emit_blit(emitter_t* e, library_builtin_t narrowest, uint8_t* kernargs, const uint64_t words[3],
+                      uint64_t alignment) {
+  static const uint8_t sizes[] = {
+#define BUILTIN(name, element_size) element_size,
+      LIBRARY_BUILTINS(BUILTIN)
+#undef BUILTIN
+  };
+  int builtin = (int)narrowest;
+  for (int i = 1; i < 3; ++i) {
+    if (alignment % sizes[narrowest + i] == 0) builtin = (int)narrowest + i;
+  }
+  uint64_t length = words[2], elements = length / sizes[builtin];
+  uint64_t groups = (elements + LIBRARY_GROUP_SIZE - 1) / LIBRARY_GROUP_SIZE;
+  groups = iree_max(iree_min(groups, MAX_BLIT_GROUPS), 1);
+  uint64_t arguments[4] = {words[0], words[1], length, groups * LIBRARY_GROUP_SIZE};
+  _Static_assert(sizeof(arguments) == LIBRARY_ARGUMENT_SIZE, "the kernels' arguments");
+  memcpy(kernargs, arguments, sizeof(arguments));
+  launch_t launch = {
+      .kernel = &e->queue->physical->library.kernels[builtin],
+      .workgroup_size = {LIBRARY_GROUP_SIZE, 1, 1},
+      .workgroup_count = {(uint32_t)groups, 1, 1},
+  };
+  emit_launch(e, &launch, kernargs);
+}
+
+static iree_status_t resolve(const emitter_t* e, iree_hal_buffer_ref_t ref, uint64_t* out_address,
+                             uint64_t* out_length) {
+  iree_hal_buffer_ref_t resolved;
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_binding_table_resolve_ref(e->operation->commands.bindings, ref, &resolved));
+  IREE_RETURN_IF_ERROR(amdgpu_buffer_address(resolved.buffer, out_address));
+  *out_address += resolved.offset;
+  *out_length = resolved.length;
+  return iree_ok_status();
+}
+
+static iree_status_t emit_fill(emitter_t* e, const command_t* command) {
+  uint64_t target = 0, length = 0;
+  uint8_t* kernargs = NULL;
+  IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
+  if (length == 0 || !reserve(e, command->kernarg_size, &kernargs)) return iree_ok_status();
+  emit_blit(e, LIBRARY_fill_x1, kernargs, (uint64_t[]){target, command->pattern, length}, target);
+  return iree_ok_status();
+}
+
+static iree_status_t emit_copy(emitter_t* e, const command_t* command) {
+  uint64_t target = 0, source = 0, length = 0, source_length = 0;
+  uint8_t* kernargs = NULL;
+  IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
+  IREE_RETURN_IF_ERROR(resolve(e, command->source, &source, &source_length));
+  length = iree_min(length, source_length);
+  if (length == 0 || !reserve(e, command->kernarg_size, &kernargs)) return iree_ok_status();
+  emit_blit(e, LIBRARY_copy_x1, kernargs, (uint64_t[]){target, source, length}, target | source);
+  return iree_ok_status();
+}
+
+static iree_status_t emit_update(emitter_t* e, const command_t* command) {
+  uint64_t target = 0, length = 0;
+  uint8_t* kernargs = NULL;
+  IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
+  length = iree_min(length, command->kernarg_size - LIBRARY_ARGUMENT_SIZE);
+  if (length == 0 || !reserve(e, command->kernarg_size, &kernargs)) return iree_ok_status();
+  uint8_t* data = kernargs + LIBRARY_ARGUMENT_SIZE;
+  memcpy(data, command->data, length);
+  uint64_t source = (uint64_t)(uintptr_t)data;
+  emit_blit(e, LIBRARY_copy_x1, kernargs, (uint64_t[]){target, source, length}, target | source);
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Dispatches
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Copies workgroup counts to where the host sees them; the submission ends there, and its end brings the dispatch.
+static iree_status_t emit_read_counts(emitter_t* e, const command_t* command) {
+  uint64_t source = 0, length = 0;
+  uint8_t* kernargs = NULL;
+  IREE_RETURN_IF_ERROR(resolve(e, command->target, &source, &length));
+  if (!reserve(e, LIBRARY_ARGUMENT_SIZE + 4 * sizeof(uint32_t), &kernargs)) return iree_ok_status();
+  uint8_t* counts = kernargs + LIBRARY_ARGUMENT_SIZE;
+  uint64_t target = (uint64_t)(uintptr_t)counts;
+  e->waits = true;
+  emit_blit(e, LIBRARY_copy_x1, kernargs, (uint64_t[]){target, source, 3 * sizeof(uint32_t)}, target | source);
+  e->counts = (const uint32_t*)counts;
+  return iree_ok_status();
+}
+
+static iree_status_t check_counts(const command_t* command) {
+  for (int i = 0; i < 3; ++i) {
+    uint64_t items = (uint64_t)command->dispatch.workgroup_count[i] * command->dispatch.workgroup_size[i];
+    if (items <= UINT32_MAX) continue;
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "a grid of %u workgroups of %u is too large",
+                            command->dispatch.workgroup_count[i], command->dispatch.workgroup_size[i]);
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t emit_grid(emitter_t* e, const command_t* command) {
+  const uint32_t* count = command->dispatch.workgroup_count;
+  if (!count[0] || !count[1] || !count[2]) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(check_counts(command));
+  uint8_t* kernargs = NULL;
+  if (!reserve(e, command->kernarg_size, &kernargs)) return iree_ok_status();
+  memcpy(kernargs, command->dispatch.arguments, command->kernarg_size);
+  if (command->dispatch.is_indirect) command_set_hidden(command, kernargs);
+  for (uint32_t i = 0; i < command->dispatch.patch_count; ++i) {
+    const command_patch_t* patch = &command->dispatch.patches[i];
+    uint64_t address = 0, length = 0;
+    IREE_RETURN_IF_ERROR(resolve(e, patch->ref, &address, &length));
+    memcpy(kernargs + patch->offset, &address, sizeof(address));
+  }
+  launch_t launch = {
+      .kernel = &command->dispatch.function->objects[e->queue->physical->ordinal],
+      .dynamic_memory = command->dispatch.dynamic_memory,
+  };
+  memcpy(launch.workgroup_size, command->dispatch.workgroup_size, sizeof(launch.workgroup_size));
+  memcpy(launch.workgroup_count, command->dispatch.workgroup_count, sizeof(launch.workgroup_count));
+  emit_launch(e, &launch, kernargs);
+  return iree_ok_status();
+}
+
+static iree_status_t emit_dispatch(emitter_t* e, const command_t* command) {
+  if (!command->dispatch.is_indirect) return emit_grid(e, command);
+  bool has_counts = e->operation->commands.has_counts && e->next_command == e->operation->commands.next;
+  if (!has_counts) return emit_read_counts(e, command);
+  command_t sized = *command;
+  memcpy(sized.dispatch.workgroup_count, e->operation->commands.counts, sizeof(sized.dispatch.workgroup_count));
+  return emit_grid(e, &sized);
+}
+
+iree_status_t emit_operation(emitter_t* e) {
+  static iree_status_t (*const emitters[])(emitter_t* e, const command_t* command) = {
+      [COMMAND_FILL] = emit_fill,
+      [COMMAND_COPY] = emit_copy,
+      [COMMAND_UPDATE] = emit_update,
+      [COMMAND_DISPATCH] = emit_dispatch,
+  };
+  if (e->packet + 1 > e->packet_limit) e->is_full = true;
+  const operation_t* op = e->operation;
+  uint32_t count = op->kind == OPERATION_COMMANDS ? op->commands.count : 0;
+  while (e->next_command < count && !e->is_full) {
+    const command_t* command = &op->commands.commands[e->next_command];
+    e->waits = e->waits || command->waits;
+    IREE_RETURN_IF_ERROR(emitters[command->kind](e, command));
+    if (e->counts) return iree_ok_status();
+    if (!e->is_full) ++e->next_command;
+  }
+  return iree_ok_status();
+}

@@ -1,0 +1,312 @@
+// Host queues: submission, completion, errors.
+#include "hal/amdgpu/host_queue.h"
+
+enum { DEFAULT_EPOCH_COUNT = 1024, MAX_QUEUE_SIZE = 64 * 1024, DEFAULT_KERNARG_SIZE = 16 << 20 };
+
+// The epoch signal starts at INITIAL and loses one with each submission's end. Below WAKE it is no count any more: it
+// was set to wake the completion thread.
+#define EPOCH_INITIAL (INT64_MAX / 2)
+#define EPOCH_WAKE_VALUE (INT64_MIN / 2)
+#define EPOCH_IS_WAKE(value) ((value) < INT64_MIN / 4)
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Submission
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void push_blocked(host_queue_t* queue, operation_t* op, bool to_front) {
+  if (to_front || !queue->blocked_head) {
+    op->next = to_front ? queue->blocked_head : NULL;
+    queue->blocked_head = op;
+    if (!op->next) queue->blocked_tail = op;
+    return;
+  }
+  op->next = NULL;
+  queue->blocked_tail->next = op;
+  queue->blocked_tail = op;
+}
+
+static operation_t* pop_blocked(host_queue_t* queue) {
+  operation_t* op = queue->blocked_head;
+  if (op) queue->blocked_head = op->next;
+  if (!queue->blocked_head) queue->blocked_tail = NULL;
+  return op;
+}
+
+static void publish(host_queue_t* queue, const emitter_t* e) {
+  uint64_t mask = queue->aql->size - 1;
+  uint32_t* slots = (uint32_t*)queue->aql->base_address;
+  uint64_t first = queue->packet_head;
+  queue->packet_head = e->packet;
+  ring_commit(&queue->kernargs, e->kernarg);
+  queue->hsa->hsa_queue_store_write_index_relaxed(queue->aql, e->packet);
+  for (uint64_t i = first; i < e->packet; ++i) {
+    __atomic_store_n(&slots[(i & mask) * 16], queue->headers[i & mask], __ATOMIC_RELEASE);
+  }
+  queue->hsa->hsa_signal_store_screlease(queue->aql->doorbell_signal, (hsa_signal_value_t)(e->packet - 1));
+}
+
+static void set_producers(const host_queue_t* queue, const operation_t* op) {
+  for (iree_host_size_t i = 0; i < op->signals.count; ++i) {
+    amdgpu_semaphore_set_producer(op->signals.semaphores[i], queue->base.id, op->signals.payload_values[i]);
+  }
+}
+
+typedef enum { ISSUE_DONE, ISSUE_PART, ISSUE_FULL } issue_t;
+
+// Whether everything of the operation is in the emitter.
+static bool is_complete(const emitter_t* e) {
+  const operation_t* op = e->operation;
+  return !e->counts && (op->kind != OPERATION_COMMANDS || e->next_command == op->commands.count);
+}
+
+static void push_entry(host_queue_t* queue, const emitter_t* e, bool is_final) {
+  host_queue_entry_t* entry = &queue->entries[queue->epoch_head++ & queue->entry_mask];
+  operation_t* op = e->operation;
+  *entry = (host_queue_entry_t){
+      .operation = is_final || e->counts ? op : NULL,
+      .is_final = is_final,
+      .packet_end = e->packet,
+      .kernarg_end = e->kernarg,
+  };
+  if (op->kind != OPERATION_COMMANDS) return;
+  op->commands.next = e->next_command;
+  op->commands.has_counts = false;
+  op->commands.pending_counts = e->counts;
+}
+
+// Writes and publishes what fits of an operation. An error leaves nothing behind of this attempt.
+static iree_status_t issue(host_queue_t* queue, operation_t* op, issue_t* out_result) {
+  *out_result = ISSUE_FULL;
+  bool is_idle = queue->epoch_head == queue->epoch_tail;
+  if (is_idle) ring_reset(&queue->kernargs);
+  if (queue->epoch_head - queue->epoch_tail > queue->entry_mask) return iree_ok_status();
+  emitter_t e;
+  emit_begin(queue, op, &e);
+  IREE_RETURN_IF_ERROR(emit_operation(&e));
+  bool is_final = is_complete(&e);
+  bool has_progress = e.packet != queue->packet_head || is_final || e.counts;
+  if (!has_progress || e.packet + 1 > e.packet_limit) {
+    if (!is_idle) return iree_ok_status();
+    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "a command needs more kernel arguments than the queue has");
+  }
+  emit_end(&e);
+  // Nobody may rely on the queue for an operation that is going to fail.
+  if (is_final && !iree_atomic_load(&op->failure, iree_memory_order_relaxed)) set_producers(queue, op);
+  push_entry(queue, &e, is_final);
+  publish(queue, &e);
+  *out_result = is_final || e.counts ? ISSUE_DONE : ISSUE_PART;
+  return iree_ok_status();
+}
+
+// An operation that fails when parts of it run already ends when they have.
+static bool fail_late(operation_t* op, iree_status_t status) {
+  bool has_parts = op->kind == OPERATION_COMMANDS && (op->commands.next > 0 || op->commands.has_counts);
+  if (!has_parts || iree_atomic_load(&op->failure, iree_memory_order_relaxed)) return false;
+  iree_atomic_store(&op->failure, (intptr_t)status, iree_memory_order_relaxed);
+  op->commands.next = op->commands.count;
+  return true;
+}
+
+// Issues an operation until it is all in, or nothing more fits. The status is its failure.
+static iree_status_t issue_all(host_queue_t* queue, operation_t* op, bool* out_is_full) {
+  issue_t result = ISSUE_PART;
+  while (result == ISSUE_PART) {
+    iree_status_t status = issue(queue, op, &result);
+    if (iree_status_is_ok(status)) continue;
+    if (!fail_late(op, status)) return status;
+    result = ISSUE_PART;
+  }
+  *out_is_full = result == ISSUE_FULL;
+  return iree_ok_status();
+}
+
+static iree_status_t clone_error(host_queue_t* queue) {
+  return iree_status_clone((iree_status_t)iree_atomic_load(&queue->error, iree_memory_order_acquire));
+}
+
+static void host_queue_submit(virtual_queue_t* base, operation_t* op) {
+  host_queue_t* queue = (host_queue_t*)base;
+  iree_status_t status = iree_ok_status();
+  iree_slim_mutex_lock(&queue->mutex);
+  bool is_full = queue->blocked_head != NULL;
+  if (queue->has_failed) {
+    status = clone_error(queue);
+  } else if (!is_full) {
+    status = issue_all(queue, op, &is_full);
+  }
+  if (iree_status_is_ok(status) && is_full) push_blocked(queue, op, /*to_front=*/false);
+  iree_slim_mutex_unlock(&queue->mutex);
+  if (!iree_status_is_ok(status)) operation_finish(op, status);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Completion
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The end of one submission. Only the completion thread comes here, so entries are popped in order.
+static void retire(host_queue_t* queue) {
+  iree_slim_mutex_lock(&queue->mutex);
+  host_queue_entry_t entry = queue->entries[queue->epoch_tail & queue->entry_mask];
+  operation_t* op = entry.operation;
+  if (op && !entry.is_final) {
+    memcpy(op->commands.counts, op->commands.pending_counts, sizeof(op->commands.counts));
+    op->commands.has_counts = true;
+    push_blocked(queue, op, /*to_front=*/true);
+  }
+  queue->packet_tail = entry.packet_end;
+  ring_reclaim(&queue->kernargs, entry.kernarg_end);
+  ++queue->epoch_tail;
+  iree_slim_mutex_unlock(&queue->mutex);
+  if (!op || !entry.is_final) return;
+  operation_finish(op, (iree_status_t)iree_atomic_exchange(&op->failure, 0, iree_memory_order_relaxed));
+}
+
+static void drain(host_queue_t* queue, int64_t value) {
+  uint64_t done = (uint64_t)(EPOCH_INITIAL - value);
+  while (queue->epoch_tail < done) retire(queue);  // only this thread changes it
+}
+
+static void issue_blocked(host_queue_t* queue) {
+  for (bool is_full = false; !is_full;) {
+    iree_slim_mutex_lock(&queue->mutex);
+    operation_t* op = pop_blocked(queue);
+    iree_status_t status = op ? issue_all(queue, op, &is_full) : iree_ok_status();
+    if (iree_status_is_ok(status) && is_full) push_blocked(queue, op, /*to_front=*/true);
+    iree_slim_mutex_unlock(&queue->mutex);
+    if (!op) return;
+    if (!iree_status_is_ok(status)) operation_finish(op, status);
+  }
+}
+
+// After an error: what ended before it is done, everything else fails.
+static void fail_all(host_queue_t* queue) {
+  while (!iree_atomic_load(&queue->has_final, iree_memory_order_acquire)) iree_thread_yield();
+  drain(queue, iree_atomic_load(&queue->final_value, iree_memory_order_relaxed));
+  iree_slim_mutex_lock(&queue->mutex);
+  queue->has_failed = true;
+  operation_t* failed = queue->blocked_head;
+  queue->blocked_head = queue->blocked_tail = NULL;
+  while (queue->epoch_tail != queue->epoch_head) {
+    operation_t* op = queue->entries[queue->epoch_tail++ & queue->entry_mask].operation;
+    if (!op) continue;
+    op->next = failed;
+    failed = op;
+  }
+  iree_slim_mutex_unlock(&queue->mutex);
+  while (failed) {
+    operation_t* op = failed;
+    failed = op->next;
+    iree_status_free((iree_status_t)iree_atomic_exchange(&op->failure, 0, iree_memory_order_relaxed));
+    operation_finish(op, clone_error(queue));
+  }
+}
+
+static int completion_main(void* arg) {
+  host_queue_t* queue = (host_queue_t*)arg;
+  int64_t last = EPOCH_INITIAL;
+  for (;;) {
+    int64_t value = queue->hsa->hsa_signal_wait_scacquire(queue->epoch_signal, HSA_SIGNAL_CONDITION_LT, last,
+                                                          UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+    if (EPOCH_IS_WAKE(value)) break;
+    if (value >= last) continue;
+    last = value;
+    drain(queue, value);
+    issue_blocked(queue);
+  }
+  if (iree_atomic_load(&queue->error, iree_memory_order_acquire)) fail_all(queue);
+  return 0;
+}
+
+// Called by HSA, on a thread of its own. Everything that is in the queue now is lost.
+static void queue_error(hsa_status_t code, hsa_queue_t* source, void* data) {
+  host_queue_t* queue = (host_queue_t*)data;
+  iree_status_t status = libhsa_check(queue->hsa, code, "the GPU's queue");
+  if (iree_status_is_ok(status)) return;
+  intptr_t expected = 0;
+  if (!iree_atomic_compare_exchange_strong(&queue->error, &expected, (intptr_t)status, iree_memory_order_acq_rel,
+                                           iree_memory_order_relaxed)) {
+    iree_status_free(status);
+    return;
+  }
+  int64_t value = queue->hsa->hsa_signal_exchange_scacq_screl(queue->epoch_signal, EPOCH_WAKE_VALUE);
+  iree_atomic_store(&queue->final_value, value, iree_memory_order_relaxed);
+  iree_atomic_store(&queue->has_final, 1u, iree_memory_order_release);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Creation
+//===----------------------------------------------------------------------------------------------------------------===
+
+// All operations have ended.
+static void host_queue_destroy(virtual_queue_t* base) {
+  host_queue_t* queue = (host_queue_t*)base;
+  const libhsa_t* hsa = queue->hsa;
+  if (queue->thread) {
+    if (!iree_atomic_load(&queue->error, iree_memory_order_acquire)) {
+      hsa->hsa_signal_store_screlease(queue->epoch_signal, EPOCH_WAKE_VALUE);
+    }
+    iree_thread_release(queue->thread);
+  }
+  if (queue->aql) hsa->hsa_queue_destroy(queue->aql);
+  if (queue->epoch_signal.handle) hsa->hsa_signal_destroy(queue->epoch_signal);
+  if (queue->kernargs.base) hsa->hsa_amd_memory_pool_free(queue->kernargs.base);
+  iree_status_free((iree_status_t)queue->error);
+  iree_slim_mutex_deinitialize(&queue->mutex);
+  iree_allocator_free(queue->host_allocator, queue->headers);
+  iree_allocator_free(queue->host_allocator, queue->entries);
+  iree_allocator_free(queue->host_allocator, queue);
+}
+
+static const virtual_queue_vtable_t host_queue_vtable = {
+    .destroy = host_queue_destroy,
+    .submit = host_queue_submit,
+};
+
+static iree_status_t create_kernargs(host_queue_t* queue, const amdgpu_device_t* device, uint64_t size) {
+  const system_gpu_t* gpu = queue->physical->gpu;
+  hsa_amd_memory_pool_t pool = device->system->cpus[gpu->cpu].kernarg.handle;
+  void* base = NULL;
+  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_amd_memory_pool_allocate, pool, size, 0, &base));
+  queue->kernargs = (ring_t){.base = (uint8_t*)base, .size = size};
+  return LIBHSA_CALL(queue->hsa, hsa_amd_agents_allow_access, 1, &gpu->agent, NULL, base);
+}
+
+static iree_status_t initialize(host_queue_t* queue, const amdgpu_device_t* device) {
+  const amdgpu_device_options_t* options = &device->options;
+  const system_gpu_t* gpu = queue->physical->gpu;
+  uint32_t size = options->queue_size ? options->queue_size : MAX_QUEUE_SIZE;
+  if (gpu->max_queue_size) size = iree_min(size, gpu->max_queue_size);
+  uint32_t epochs = options->epoch_count ? options->epoch_count : DEFAULT_EPOCH_COUNT;
+  queue->entry_mask = epochs - 1;
+  IREE_RETURN_IF_ERROR(
+      iree_allocator_malloc_array(queue->host_allocator, epochs, sizeof(*queue->entries), (void**)&queue->entries));
+  IREE_RETURN_IF_ERROR(
+      create_kernargs(queue, device, options->kernarg_size ? options->kernarg_size : DEFAULT_KERNARG_SIZE));
+  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_signal_create, EPOCH_INITIAL, 0, NULL, &queue->epoch_signal));
+  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_queue_create, gpu->agent, size, HSA_QUEUE_TYPE_SINGLE, queue_error,
+                                   queue, UINT32_MAX, UINT32_MAX, &queue->aql));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(queue->host_allocator, queue->aql->size, sizeof(*queue->headers),
+                                                   (void**)&queue->headers));
+  iree_thread_create_params_t thread = {.name = IREE_SV("amdgpu-queue")};
+  return iree_thread_create(completion_main, queue, thread, queue->host_allocator, &queue->thread);
+}
+
+iree_status_t host_queue_create(amdgpu_device_t* device, physical_device_t* physical, virtual_queue_t** out_queue) {
+  static iree_atomic_uint64_t next_id;
+  *out_queue = NULL;
+  host_queue_t* queue = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->host_allocator, sizeof(*queue), (void**)&queue));
+  queue->base.vtable = &host_queue_vtable;
+  queue->base.id = iree_atomic_fetch_add(&next_id, 1, iree_memory_order_relaxed) + 1;
+  queue->host_allocator = device->host_allocator;
+  queue->hsa = device->system->hsa;
+  queue->physical = physical;
+  iree_slim_mutex_initialize(&queue->mutex);
+  iree_status_t status = initialize(queue, device);
+  if (!iree_status_is_ok(status)) {
+    host_queue_destroy(&queue->base);
+    return status;
+  }
+  *out_queue = &queue->base;
+  return iree_ok_status();
+}

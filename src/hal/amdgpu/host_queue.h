@@ -1,0 +1,78 @@
+// Host queues: one hardware queue of a GPU whose packets the host writes.
+//
+// A submission is a run of packets of which the last one decrements the queue's epoch signal, so that the signal's
+// value says how many submissions are over. All packets of a submission come after all of the one before. Three
+// parties:
+//
+//   * submitters, one at a time under `mutex`: write packets and arguments behind what is published, then publish;
+//   * the completion thread: waits for the epoch signal, gives rings back, ends operations, issues what was blocked;
+//   * HSA's error callback: the first error stays and ends everything.
+//
+// Nothing is changed before it is known that everything fits; what does not fit is kept and issued when something ends.
+#ifndef IREE_C_HAL_AMDGPU_HOST_QUEUE_H_
+#define IREE_C_HAL_AMDGPU_HOST_QUEUE_H_
+
+#include "hal/amdgpu/operation.h"
+#include "hal/amdgpu/ring.h"
+
+typedef struct host_queue_entry_t {
+  operation_t* operation;  // to end, or to go on; NULL when a part of an operation only gives its rings back
+  bool is_final;
+  uint64_t packet_end;
+  uint64_t kernarg_end;
+} host_queue_entry_t;
+
+typedef struct host_queue_t {
+  virtual_queue_t base;
+  iree_allocator_t host_allocator;
+  const libhsa_t* hsa;
+  physical_device_t* physical;
+
+  hsa_queue_t* aql;
+  hsa_signal_t epoch_signal;
+  iree_thread_t* thread;
+  iree_atomic_intptr_t error;       // iree_status_t: the first error of the hardware queue
+  iree_atomic_int64_t final_value;  // of the epoch signal when the error came
+  iree_atomic_uint32_t has_final;
+
+  iree_slim_mutex_t mutex;  // guards what follows
+  ring_t kernargs;
+  uint32_t* headers;     // first words of packets that are not published, by slot
+  uint64_t packet_head;  // index of the next packet
+  uint64_t packet_tail;  // packets before are over
+  uint64_t epoch_head;   // submissions so far
+  uint64_t epoch_tail;   // of which this many are over
+  uint32_t entry_mask;
+  host_queue_entry_t* entries;  // by epoch
+  operation_t* blocked_head;    // waiting for room, in order
+  operation_t* blocked_tail;
+  bool has_failed;
+} host_queue_t;
+
+iree_status_t host_queue_create(amdgpu_device_t* device, physical_device_t* physical, virtual_queue_t** out_queue);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// emit.c: packets for an operation
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Packets and arguments that are written but not published.
+typedef struct emitter_t {
+  host_queue_t* queue;
+  operation_t* operation;
+  uint64_t packet;        // index of the next
+  uint64_t packet_limit;  // the one before it is for the submission's end
+  uint64_t kernarg;
+  uint32_t region_packets;  // since the last packet that waits for all before it
+  bool waits;               // the next packet waits for all before it
+  uint32_t next_command;
+  const uint32_t* counts;  // set: the submission ends here, the device writes workgroup counts there
+  bool is_full;            // something did not fit
+} emitter_t;
+
+void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emitter);
+// Writes as many of the operation's commands as fit.
+iree_status_t emit_operation(emitter_t* emitter);
+// Makes the last packet signal the end.
+void emit_end(emitter_t* emitter);
+
+#endif  // IREE_C_HAL_AMDGPU_HOST_QUEUE_H_

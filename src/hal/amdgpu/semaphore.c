@@ -1,0 +1,52 @@
+// Semaphores: the timeline on the host, and which queue's work will move it last. Waits of that same queue need no
+// timepoint.
+#include "hal/amdgpu/device.h"
+
+typedef struct amdgpu_semaphore_t {
+  iree_hal_semaphore_t base;
+  iree_allocator_t host_allocator;
+  // Guarded by base.mutex: work that was issued to this queue signals this value.
+  uint64_t producer_queue;
+  uint64_t producer_value;
+} amdgpu_semaphore_t;
+
+static void semaphore_destroy(iree_hal_semaphore_t* base) {
+  iree_hal_semaphore_deinitialize(base);
+  iree_allocator_free(((amdgpu_semaphore_t*)base)->host_allocator, base);
+}
+
+static const iree_hal_semaphore_vtable_t semaphore_vtable = {
+    .destroy = semaphore_destroy,
+    .wait = iree_hal_semaphore_wait_default,
+};
+
+iree_status_t amdgpu_semaphore_create(uint64_t initial_value, iree_allocator_t host_allocator,
+                                      iree_hal_semaphore_t** out_semaphore) {
+  *out_semaphore = NULL;
+  amdgpu_semaphore_t* semaphore = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*semaphore), (void**)&semaphore));
+  iree_hal_semaphore_initialize(&semaphore_vtable, initial_value, &semaphore->base);
+  semaphore->host_allocator = host_allocator;
+  *out_semaphore = &semaphore->base;
+  return iree_ok_status();
+}
+
+// Values of one queue only grow in its order; those of another queue replace them.
+void amdgpu_semaphore_set_producer(iree_hal_semaphore_t* base, uint64_t queue_id, uint64_t value) {
+  if (!iree_hal_resource_is(base, &semaphore_vtable)) return;
+  amdgpu_semaphore_t* semaphore = (amdgpu_semaphore_t*)base;
+  iree_slim_mutex_lock(&base->mutex);
+  semaphore->producer_queue = queue_id;
+  semaphore->producer_value = value;
+  iree_slim_mutex_unlock(&base->mutex);
+}
+
+bool amdgpu_semaphore_is_produced(iree_hal_semaphore_t* base, uint64_t queue_id, uint64_t value) {
+  if (!iree_hal_resource_is(base, &semaphore_vtable)) return false;
+  amdgpu_semaphore_t* semaphore = (amdgpu_semaphore_t*)base;
+  iree_slim_mutex_lock(&base->mutex);
+  bool is_produced =
+      semaphore->producer_queue == queue_id && semaphore->producer_value >= value && iree_status_is_ok(base->failure);
+  iree_slim_mutex_unlock(&base->mutex);
+  return is_produced;
+}

@@ -1,0 +1,179 @@
+// Queue-ordered buffers. The handle is there at once; so is the memory where it is to be had, since the GPU's work that
+// uses it is ordered after its allocation anyway. The host may map it once the allocation has run. Freed memory is kept
+// by the device for the next allocation of about the same size.
+#include "hal/amdgpu/device.h"
+
+enum { BLOCK_ALIGNMENT = 4096 };
+
+typedef struct transient_buffer_t {
+  iree_hal_buffer_t base;
+  amdgpu_device_t* device;  // not owned: buffers with memory do not outlive their device's queues
+  iree_hal_allocator_t* allocator;
+  iree_allocator_t host_allocator;
+  iree_hal_buffer_params_t params;
+  iree_hal_buffer_t* block;  // atomic; NULL while there is no memory
+  bool is_committed;         // atomic: the host may see it
+} transient_buffer_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Freed blocks
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool block_fits(const iree_hal_buffer_t* block, const transient_buffer_t* buffer) {
+  iree_device_size_t size = buffer->base.byte_length;
+  return block->allocation_size >= size && block->allocation_size <= size + size / 4 + 4096 &&
+         block->memory_type == buffer->base.memory_type &&
+         iree_all_bits_set(block->allowed_usage, buffer->base.allowed_usage) &&
+         buffer->params.min_alignment <= BLOCK_ALIGNMENT;
+}
+
+static iree_hal_buffer_t* take_block(transient_buffer_t* buffer) {
+  amdgpu_device_t* device = buffer->device;
+  iree_hal_buffer_t* block = NULL;
+  iree_slim_mutex_lock(&device->mutex);
+  for (int i = 0; i < AMDGPU_CACHED_BLOCKS && !block; ++i) {
+    if (!device->cached_blocks[i] || !block_fits(device->cached_blocks[i], buffer)) continue;
+    block = device->cached_blocks[i];
+    device->cached_blocks[i] = NULL;
+  }
+  iree_slim_mutex_unlock(&device->mutex);
+  return block;
+}
+
+// Keeps the block; when all places are taken the oldest goes.
+static void keep_block(amdgpu_device_t* device, iree_hal_buffer_t* block) {
+  iree_hal_buffer_t** blocks = device->cached_blocks;
+  iree_slim_mutex_lock(&device->mutex);
+  int place = 0;
+  while (place < AMDGPU_CACHED_BLOCKS && blocks[place]) ++place;
+  iree_hal_buffer_t* evicted = NULL;
+  if (place == AMDGPU_CACHED_BLOCKS) {
+    evicted = blocks[0];
+    memmove(blocks, blocks + 1, (AMDGPU_CACHED_BLOCKS - 1) * sizeof(*blocks));
+    --place;
+  }
+  blocks[place] = block;
+  iree_slim_mutex_unlock(&device->mutex);
+  iree_hal_buffer_release(evicted);
+}
+
+void amdgpu_cache_trim(amdgpu_device_t* device) {
+  for (int i = 0; i < AMDGPU_CACHED_BLOCKS; ++i) {
+    iree_slim_mutex_lock(&device->mutex);
+    iree_hal_buffer_t* block = device->cached_blocks[i];
+    device->cached_blocks[i] = NULL;
+    iree_slim_mutex_unlock(&device->mutex);
+    iree_hal_buffer_release(block);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The buffer
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_hal_buffer_t* load_block(const transient_buffer_t* buffer) {
+  return __atomic_load_n(&buffer->block, __ATOMIC_ACQUIRE);
+}
+
+// A buffer that was never deallocated gives its memory back to the system: its device may be gone.
+static void transient_destroy(iree_hal_buffer_t* base) {
+  transient_buffer_t* buffer = (transient_buffer_t*)base;
+  iree_hal_buffer_release(buffer->block);
+  iree_hal_allocator_release(buffer->allocator);
+  iree_hal_buffer_deinitialize(base);
+  iree_allocator_free(buffer->host_allocator, buffer);
+}
+
+static iree_status_t transient_map_range(iree_hal_buffer_t* base, iree_hal_mapping_mode_t mapping_mode,
+                                         iree_hal_memory_access_t memory_access, iree_device_size_t local_byte_offset,
+                                         iree_device_size_t local_byte_length, iree_hal_buffer_mapping_t* mapping) {
+  transient_buffer_t* buffer = (transient_buffer_t*)base;
+  iree_hal_buffer_t* block = load_block(buffer);
+  if (!block || !__atomic_load_n(&buffer->is_committed, __ATOMIC_ACQUIRE)) {
+    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION,
+                            "queue-ordered buffer has no memory: its allocation has not run yet, or it was "
+                            "deallocated");
+  }
+  return IREE_HAL_VTABLE(block, iree_hal_buffer)
+      ->map_range(block, mapping_mode, memory_access, local_byte_offset, local_byte_length, mapping);
+}
+
+static iree_status_t transient_unmap_range(iree_hal_buffer_t* base, iree_device_size_t local_byte_offset,
+                                           iree_device_size_t local_byte_length, iree_hal_buffer_mapping_t* mapping) {
+  return iree_ok_status();
+}
+
+static iree_status_t transient_sync_range(iree_hal_buffer_t* base, iree_device_size_t local_byte_offset,
+                                          iree_device_size_t local_byte_length) {
+  iree_hal_buffer_t* block = load_block((transient_buffer_t*)base);
+  if (!block) return iree_ok_status();
+  return IREE_HAL_VTABLE(block, iree_hal_buffer)->flush_range(block, local_byte_offset, local_byte_length);
+}
+
+static const iree_hal_buffer_vtable_t transient_vtable = {
+    .destroy = transient_destroy,
+    .map_range = transient_map_range,
+    .unmap_range = transient_unmap_range,
+    .invalidate_range = transient_sync_range,
+    .flush_range = transient_sync_range,
+};
+
+bool amdgpu_transient_is(iree_hal_buffer_t* buffer) { return iree_hal_resource_is(buffer, &transient_vtable); }
+
+iree_hal_buffer_t* amdgpu_transient_block(iree_hal_buffer_t* buffer) {
+  return amdgpu_transient_is(buffer) ? load_block((transient_buffer_t*)buffer) : buffer;
+}
+
+iree_status_t amdgpu_transient_create(amdgpu_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                      const iree_hal_buffer_params_t* params, iree_device_size_t size,
+                                      iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer) {
+  *out_buffer = NULL;
+  iree_hal_buffer_params_t compatible;
+  iree_device_size_t allocation_size = 0;
+  iree_hal_buffer_compatibility_t compatibility =
+      iree_hal_allocator_query_buffer_compatibility(device->allocator, *params, size, &compatible, &allocation_size);
+  if (!(compatibility & IREE_HAL_BUFFER_COMPATIBILITY_ALLOCATABLE)) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no memory has the requested properties");
+  }
+  transient_buffer_t* buffer = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->host_allocator, sizeof(*buffer), (void**)&buffer));
+  iree_hal_buffer_placement_t placement = {
+      .device = (iree_hal_device_t*)device,
+      .queue_affinity = queue_affinity,
+      .flags = IREE_HAL_BUFFER_PLACEMENT_FLAG_ASYNCHRONOUS,
+  };
+  if (flags & IREE_HAL_ALLOCA_FLAG_INDETERMINATE_LIFETIME) {
+    placement.flags |= IREE_HAL_BUFFER_PLACEMENT_FLAG_INDETERMINATE_LIFETIME;
+  }
+  iree_hal_buffer_initialize(placement, &buffer->base, allocation_size, 0, size, compatible.type, compatible.access,
+                             compatible.usage, &transient_vtable, &buffer->base);
+  buffer->device = device;
+  buffer->host_allocator = device->host_allocator;
+  buffer->allocator = device->allocator;
+  iree_hal_allocator_retain(buffer->allocator);
+  buffer->params = *params;
+  *out_buffer = &buffer->base;
+  return iree_ok_status();
+}
+
+iree_status_t amdgpu_transient_stage(iree_hal_buffer_t* base) {
+  transient_buffer_t* buffer = (transient_buffer_t*)base;
+  iree_hal_buffer_t* block = take_block(buffer);
+  if (!block) {
+    IREE_RETURN_IF_ERROR(
+        iree_hal_allocator_allocate_buffer(buffer->allocator, buffer->params, base->byte_length, &block));
+  }
+  __atomic_store_n(&buffer->block, block, __ATOMIC_RELEASE);
+  return iree_ok_status();
+}
+
+void amdgpu_transient_commit(iree_hal_buffer_t* base) {
+  __atomic_store_n(&((transient_buffer_t*)base)->is_committed, true, __ATOMIC_RELEASE);
+}
+
+void amdgpu_transient_decommit(iree_hal_buffer_t* base) {
+  transient_buffer_t* buffer = (transient_buffer_t*)base;
+  __atomic_store_n(&buffer->is_committed, false, __ATOMIC_RELEASE);
+  iree_hal_buffer_t* block = __atomic_exchange_n(&buffer->block, NULL, __ATOMIC_ACQ_REL);
+  if (block) keep_block(buffer->device, block);
+}

@@ -1,0 +1,23 @@
+// Queues as the logical device sees them. There is one kind: the host queue, whose packets the host writes.
+#ifndef IREE_C_HAL_AMDGPU_VIRTUAL_QUEUE_H_
+#define IREE_C_HAL_AMDGPU_VIRTUAL_QUEUE_H_
+
+#include <stdint.h>
+
+typedef struct operation_t operation_t;
+typedef struct virtual_queue_t virtual_queue_t;
+
+typedef struct virtual_queue_vtable_t {
+  // Waits for what is in flight to end.
+  void (*destroy)(virtual_queue_t* queue);
+  // Takes an operation whose waits are reached, or are by the queue's order. Never blocks. Its end is
+  // operation_finish.
+  void (*submit)(virtual_queue_t* queue, operation_t* operation);
+} virtual_queue_vtable_t;
+
+struct virtual_queue_t {
+  const virtual_queue_vtable_t* vtable;
+  uint64_t id;  // unique in the process
+};
+
+#endif  // IREE_C_HAL_AMDGPU_VIRTUAL_QUEUE_H_
