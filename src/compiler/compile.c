@@ -167,10 +167,12 @@ static uint32_t add_executable(run_t* r, module_writer_t* writer) {
   module_point_t* points = ARENA_ARRAY(ir_context_arena(r->ctx), module_point_t, e->entry_count + 1);
   for (uint32_t i = 0; i < e->entry_count; ++i) {
     const target_entry_t* entry = &e->entries[i];
+    // GPU kernels bring their own workgroup memory, but for what must be asked for at launch.
+    bool is_gpu = t->backend == TARGET_CUDA || t->backend == TARGET_ROCM;
     points[i] = (module_point_t){.name = iree_make_cstring_view(entry->name),
                                  .binding_count = (uint16_t)entry->binding_count,
                                  .constant_count = (uint16_t)entry->constant_count,
-                                 .local_memory = entry->workgroup_memory_bytes};
+                                 .local_memory = is_gpu ? entry->dynamic_memory_bytes : entry->workgroup_memory_bytes};
     memcpy(points[i].workgroup_size, entry->workgroup_size, sizeof(points[i].workgroup_size));
   }
   char* name = arena_printf(ir_context_arena(r->ctx), "module_linked_%s", target_backend_name(t->backend));
