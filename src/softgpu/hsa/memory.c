@@ -83,12 +83,13 @@ static void release(allocation_t* allocation) {
   free(allocation);
 }
 
-// Takes an allocation off the list; NULL when there is none, or it is of the other sort.
-static allocation_t* take(const void* address, bool is_locked) {
+// Takes an allocation off the list, locked or not; NULL when there is none, or it is not of the sort: of a pool, or
+// pages of the runtime's own.
+static allocation_t* take(const void* address, bool is_of_pool) {
   pthread_mutex_lock(&allocations_lock);
   allocation_t **at = find(address), *found = *at;
-  if (found && (found->mapped == 0) != is_locked) found = NULL;
-  if (found && --found->references == 0) *at = found->next;
+  if (found && (!found->mapped || (found->pool != NULL) != is_of_pool)) found = NULL;
+  if (found) *at = found->next;
   pthread_mutex_unlock(&allocations_lock);
   return found;
 }
@@ -117,6 +118,7 @@ static uint64_t default_agents(const pool_t* pool) {
 static hsa_status_t allocate_from(pool_t* pool, size_t size, void** out) {
   REQUIRE(size && out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
   REQUIRE(pool->segment == HSA_AMD_SEGMENT_GLOBAL, HSA_STATUS_ERROR_INVALID_ALLOCATION);
+  REQUIRE(size <= pool->size, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
   uint64_t used = __atomic_add_fetch(&pool->allocated, size, __ATOMIC_RELAXED);
   char* memory = used <= pool->size ? allocate(size, MEMORY_PAGE, pool, default_agents(pool), pool->kind) : NULL;
   if (!memory) {
@@ -130,7 +132,7 @@ static hsa_status_t allocate_from(pool_t* pool, size_t size, void** out) {
 static hsa_status_t free_pointer(void* address) {
   REQUIRE_OPEN();
   if (!address) return HSA_STATUS_SUCCESS;
-  allocation_t* found = take(address, false);
+  allocation_t* found = take(address, true);
   REQUIRE(found, HSA_STATUS_ERROR_INVALID_ALLOCATION);
   release(found);
   return HSA_STATUS_SUCCESS;
@@ -181,13 +183,12 @@ hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t handle, hsa_amd_
     case HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE:
       *(size_t*)out = is_global ? pool->size : 0;
       break;
-    case 17:
-      *(uint32_t*)out = 0;
-      break;  // LOCATION: 0 the CPU, 1 a GPU
+    case 17:  // LOCATION: 0 the CPU, 1 a GPU
+      *(uint32_t*)out = pool->agent->type == HSA_DEVICE_TYPE_GPU;
+      break;
     default:
       return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  if (attribute == 17) *(uint32_t*)out = pool->agent->type == HSA_DEVICE_TYPE_GPU;
   return HSA_STATUS_SUCCESS;
 }
 
@@ -347,7 +348,11 @@ static hsa_status_t lock_memory(void* address, size_t size, uint64_t agents) {
   pthread_mutex_lock(&allocations_lock);
   allocation_t* found = find_inside(address);
   bool inside = found && (char*)address + size <= found->address + found->size;
-  if (inside) ++found->references;
+  memory_range_t range;
+  if (inside && memory_map_find(runtime.memory, (uint64_t)address, &range)) {
+    ++found->references;
+    memory_map_update(runtime.memory, range.base, range.agents | agents, range.writable);
+  }
   pthread_mutex_unlock(&allocations_lock);
   if (inside) return HSA_STATUS_SUCCESS;
   return add(address, size, 0, NULL, agents, "locked host memory") ? HSA_STATUS_SUCCESS

@@ -65,7 +65,7 @@ static void add_cpu(void) {
 
 // The generic ISA whose code the target runs too, or NULL.
 static const char* generic_isa(const isa_target_t* t) {
-  if (t->major == 9 && t->minor == 4) return "gfx9-4-generic";
+  if (t->major == 9 && t->minor >= 4) return "gfx9-4-generic";
   if (t->major == 9 && t->minor == 0 && t->stepping != 0xa && t->stepping != 8) return "gfx9-generic";
   if (t->major == 10) return t->minor == 1 ? "gfx10-1-generic" : "gfx10-3-generic";
   if (t->major == 11) return "gfx11-generic";
@@ -180,6 +180,7 @@ static void close_runtime(void) {
     if (agent->engine && runtime.prints_stats) print_stats(agent);
     engine_destroy(agent->engine);
   }
+  virtual_memory_free_all();
   memory_free_all();
   memory_map_destroy(runtime.memory);
   runtime.memory = NULL;

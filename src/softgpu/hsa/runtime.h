@@ -76,6 +76,7 @@ void* memory_map_pages(size_t size, size_t alignment, uint64_t agents, const cha
 void memory_unmap_pages(void* address);
 // Frees what the process never gave back.
 void memory_free_all(void);
+void virtual_memory_free_all(void);
 
 // signal.c: what completes packets. Safe for the null handle.
 void signal_subtract(hsa_signal_t signal, hsa_signal_value_t value);

@@ -16,14 +16,22 @@ typedef struct hsa_amd_memory_access_desc_s {
 } hsa_amd_memory_access_desc_t;
 
 enum { VIRTUAL_PAGE = 4096 };
+#define VIRTUAL_LIMIT (UINT64_C(1) << 46)  // of one reservation or alignment
 
 typedef struct memory_t {
   int file;
   size_t size;
   pool_t* pool;
   uint32_t type;
-  uint32_t references;  // handles and mappings
+  uint32_t handles, mappings;  // it lives as long as there is one of either
+  struct memory_t* next;
 } memory_t;
+
+typedef struct reservation_t {
+  uint64_t address;
+  size_t size;
+  struct reservation_t* next;
+} reservation_t;
 
 typedef struct mapping_t {
   uint64_t address;
@@ -33,7 +41,13 @@ typedef struct mapping_t {
 } mapping_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static memory_t* memories;
 static mapping_t* mappings;
+static reservation_t* reservations;
+
+static bool is_inside(uint64_t address, size_t size, uint64_t base, size_t limit) {
+  return address >= base && size <= limit && address - base <= limit - size;
+}
 
 hsa_status_t hsa_amd_vmem_address_reserve_align(void** out, size_t size, uint64_t address, uint64_t alignment,
                                                 uint64_t flags);
@@ -57,17 +71,26 @@ hsa_status_t hsa_amd_vmem_import_shareable_handle(int file, hsa_amd_vmem_alloc_h
 hsa_status_t hsa_amd_vmem_address_reserve_align(void** out, size_t size, uint64_t address, uint64_t alignment,
                                                 uint64_t flags) {
   REQUIRE_OPEN();
-  REQUIRE(out && size && size % VIRTUAL_PAGE == 0 && !flags && !(alignment & (alignment - 1)),
+  REQUIRE(out && size && size % VIRTUAL_PAGE == 0 && !flags && !(alignment & (alignment - 1)) &&
+              address % VIRTUAL_PAGE == 0 && size <= VIRTUAL_LIMIT && alignment <= VIRTUAL_LIMIT,
           HSA_STATUS_ERROR_INVALID_ARGUMENT);
   size_t slack = alignment > VIRTUAL_PAGE ? alignment : 0;
   char* memory = mmap((void*)address, size + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  REQUIRE(memory != MAP_FAILED, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+  reservation_t* reservation = memory == MAP_FAILED ? NULL : malloc(sizeof(*reservation));
+  if (!reservation) {
+    if (memory != MAP_FAILED) munmap(memory, size + slack);
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
   if (slack) {
     char* aligned = (char*)(((uintptr_t)memory + alignment - 1) & ~(uintptr_t)(alignment - 1));
     if (aligned != memory) munmap(memory, (size_t)(aligned - memory));
     if (slack != (size_t)(aligned - memory)) munmap(aligned + size, slack - (size_t)(aligned - memory));
     memory = aligned;
   }
+  pthread_mutex_lock(&lock);
+  *reservation = (reservation_t){(uint64_t)memory, size, reservations};
+  reservations = reservation;
+  pthread_mutex_unlock(&lock);
   *out = memory;
   return HSA_STATUS_SUCCESS;
 }
@@ -79,66 +102,133 @@ hsa_status_t hsa_amd_vmem_address_reserve(void** out, size_t size, uint64_t addr
 hsa_status_t hsa_amd_vmem_address_free(void* address, size_t size) {
   REQUIRE_OPEN();
   REQUIRE(address && size && size % VIRTUAL_PAGE == 0, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  return munmap(address, size) == 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  hsa_status_t status = HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  pthread_mutex_lock(&lock);
+  reservation_t** at = &reservations;
+  while (*at && ((*at)->address != (uint64_t)address || (*at)->size != size)) at = &(*at)->next;
+  reservation_t* found = *at;
+  const mapping_t* used = mappings;
+  while (used && !is_inside(used->address, used->size, (uint64_t)address, size)) used = used->next;
+  if (found && used) {
+    status = HSA_STATUS_ERROR_RESOURCE_FREE;
+  } else if (found) {
+    *at = found->next;
+    munmap(address, size);
+    free(found);
+    status = HSA_STATUS_SUCCESS;
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+// What the process was given as a handle, or NULL. Needs the lock.
+static memory_t* find_memory(hsa_amd_vmem_alloc_handle_t handle) {
+  memory_t* at = memories;
+  while (at && (at != (memory_t*)handle.handle || !at->handles)) at = at->next;
+  return at;
+}
+
+// Frees memory that has neither handle nor mapping. Needs the lock.
+static void drop(memory_t* memory) {
+  if (memory->handles || memory->mappings) return;
+  memory_t** at = &memories;
+  while (*at != memory) at = &(*at)->next;
+  *at = memory->next;
+  __atomic_sub_fetch(&memory->pool->allocated, memory->size, __ATOMIC_RELAXED);
+  close(memory->file);
+  free(memory);
+}
+
+static memory_t* create(pool_t* pool, size_t size, uint32_t type) {
+  memory_t* memory = calloc(1, sizeof(*memory));
+  int file = memory ? memfd_create("softgpu", MFD_CLOEXEC) : -1;
+  if (file < 0 || ftruncate(file, (off_t)size) != 0) {
+    if (file >= 0) close(file);
+    free(memory);
+    return NULL;
+  }
+  *memory = (memory_t){.file = file, .size = size, .pool = pool, .type = type, .handles = 1};
+  return memory;
 }
 
 hsa_status_t hsa_amd_vmem_handle_create(hsa_amd_memory_pool_t pool_handle, size_t size, uint32_t type, uint64_t flags,
                                         hsa_amd_vmem_alloc_handle_t* out) {
   REQUIRE_OPEN();
   pool_t* pool = runtime_pool(pool_handle.handle);
-  REQUIRE(pool, (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  REQUIRE(pool && pool->segment == HSA_AMD_SEGMENT_GLOBAL, (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
   REQUIRE(out && size && size % VIRTUAL_PAGE == 0, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  memory_t* memory = calloc(1, sizeof(*memory));
-  int file = memory ? memfd_create("softgpu", MFD_CLOEXEC) : -1;
-  if (file < 0 || ftruncate(file, (off_t)size) != 0) {
-    if (file >= 0) close(file);
-    free(memory);
+  REQUIRE(size <= pool->size, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+  uint64_t used = __atomic_add_fetch(&pool->allocated, size, __ATOMIC_RELAXED);
+  memory_t* memory = used <= pool->size ? create(pool, size, type) : NULL;
+  if (!memory) {
+    __atomic_sub_fetch(&pool->allocated, size, __ATOMIC_RELAXED);
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
-  *memory = (memory_t){.file = file, .size = size, .pool = pool, .type = type, .references = 1};
+  pthread_mutex_lock(&lock);
+  memory->next = memories;
+  memories = memory;
+  pthread_mutex_unlock(&lock);
   out->handle = (uint64_t)memory;
   return HSA_STATUS_SUCCESS;
 }
 
-// Needs the lock.
-static void drop(memory_t* memory) {
-  if (--memory->references) return;
-  close(memory->file);
-  free(memory);
-}
-
 hsa_status_t hsa_amd_vmem_handle_release(hsa_amd_vmem_alloc_handle_t handle) {
   REQUIRE_OPEN();
-  REQUIRE(handle.handle, HSA_STATUS_ERROR_INVALID_ALLOCATION);
   pthread_mutex_lock(&lock);
-  drop((memory_t*)handle.handle);
+  memory_t* memory = find_memory(handle);
+  if (memory) {
+    --memory->handles;
+    drop(memory);
+  }
   pthread_mutex_unlock(&lock);
+  return memory ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+}
+
+// Nobody may touch it until access is set; the host's threads may, as a process's own memory. Needs the lock.
+static hsa_status_t map(char* address, size_t size, size_t offset, memory_t* memory) {
+  const reservation_t* within = reservations;
+  while (within && !is_inside((uint64_t)address, size, within->address, within->size)) within = within->next;
+  REQUIRE(within && offset <= memory->size && size <= memory->size - offset, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  mapping_t* mapping = malloc(sizeof(*mapping));
+  memory_range_t range = {(uint64_t)address, size, 0, true, "virtual memory"};
+  if (!mapping || !memory_map_insert(runtime.memory, &range)) {
+    free(mapping);
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
+  if (mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory->file, (off_t)offset) == MAP_FAILED) {
+    memory_map_remove(runtime.memory, range.base);
+    free(mapping);
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
+  ++memory->mappings;
+  *mapping = (mapping_t){range.base, size, memory, mappings};
+  mappings = mapping;
   return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_amd_vmem_map(void* address, size_t size, size_t offset, hsa_amd_vmem_alloc_handle_t handle,
                               uint64_t flags) {
   REQUIRE_OPEN();
-  memory_t* memory = (memory_t*)handle.handle;
-  REQUIRE(memory, HSA_STATUS_ERROR_INVALID_ALLOCATION);
-  REQUIRE(address && size && size % VIRTUAL_PAGE == 0 && offset % VIRTUAL_PAGE == 0 && offset <= memory->size &&
-              size <= memory->size - offset,
+  REQUIRE(address && (uint64_t)address % VIRTUAL_PAGE == 0 && size && size % VIRTUAL_PAGE == 0 &&
+              offset % VIRTUAL_PAGE == 0 && !flags,
           HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  mapping_t* mapping = malloc(sizeof(*mapping));
-  REQUIRE(mapping, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
-  // Nobody may touch it until access is set; the host's threads may, as a process's own memory.
-  void* mapped = mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory->file, (off_t)offset);
-  memory_range_t range = {(uint64_t)address, size, 0, true, "virtual memory"};
-  if (mapped == MAP_FAILED || !memory_map_insert(runtime.memory, &range)) {
-    free(mapping);
-    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  }
   pthread_mutex_lock(&lock);
-  ++memory->references;
-  *mapping = (mapping_t){(uint64_t)address, size, memory, mappings};
-  mappings = mapping;
+  memory_t* memory = find_memory(handle);
+  hsa_status_t status = memory ? map(address, size, offset, memory) : HSA_STATUS_ERROR_INVALID_ALLOCATION;
   pthread_mutex_unlock(&lock);
-  return HSA_STATUS_SUCCESS;
+  return status;
+}
+
+// Takes the mapping at `at` off the list; its addresses stay reserved. Needs the lock.
+static void unmap(mapping_t** at) {
+  mapping_t* mapping = *at;
+  *at = mapping->next;
+  memory_map_remove(runtime.memory, mapping->address);
+  mmap((void*)mapping->address, mapping->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+       0);
+  --mapping->memory->mappings;
+  drop(mapping->memory);
+  free(mapping);
 }
 
 hsa_status_t hsa_amd_vmem_unmap(void* address, size_t size) {
@@ -146,16 +236,26 @@ hsa_status_t hsa_amd_vmem_unmap(void* address, size_t size) {
   pthread_mutex_lock(&lock);
   mapping_t** at = &mappings;
   while (*at && ((*at)->address != (uint64_t)address || (*at)->size != size)) at = &(*at)->next;
-  mapping_t* found = *at;
-  if (found) {
-    *at = found->next;
-    drop(found->memory);
-    memory_map_remove(runtime.memory, found->address);
-    mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    free(found);
-  }
+  bool found = *at != NULL;
+  if (found) unmap(at);
   pthread_mutex_unlock(&lock);
   return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+}
+
+void virtual_memory_free_all(void) {
+  pthread_mutex_lock(&lock);
+  while (mappings) unmap(&mappings);
+  while (memories) {
+    memories->handles = 0;
+    drop(memories);
+  }
+  while (reservations) {
+    reservation_t* first = reservations;
+    reservations = first->next;
+    munmap((void*)first->address, first->size);
+    free(first);
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 hsa_status_t hsa_amd_vmem_set_access(void* address, size_t size, const hsa_amd_memory_access_desc_t* access,
@@ -172,8 +272,8 @@ hsa_status_t hsa_amd_vmem_set_access(void* address, size_t size, const hsa_amd_m
   }
   pthread_mutex_lock(&lock);
   for (mapping_t* at = mappings; at; at = at->next) {
-    bool inside = at->address >= (uint64_t)address && at->address + at->size <= (uint64_t)address + size;
-    if (inside) found |= memory_map_update(runtime.memory, at->address, agents, writable);
+    if (is_inside(at->address, at->size, (uint64_t)address, size))
+      found |= memory_map_update(runtime.memory, at->address, agents, writable);
   }
   pthread_mutex_unlock(&lock);
   return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
@@ -197,7 +297,7 @@ hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_t* out, 
   pthread_mutex_lock(&lock);
   mapping_t* at = mappings;
   while (at && (uint64_t)address - at->address >= at->size) at = at->next;
-  if (at) ++at->memory->references, out->handle = (uint64_t)at->memory;
+  if (at) ++at->memory->handles, out->handle = (uint64_t)at->memory;
   pthread_mutex_unlock(&lock);
   return at ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
@@ -205,18 +305,22 @@ hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_t* out, 
 hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(hsa_amd_vmem_alloc_handle_t handle,
                                                            hsa_amd_memory_pool_t* pool, uint32_t* type) {
   REQUIRE_OPEN();
-  const memory_t* memory = (const memory_t*)handle.handle;
-  REQUIRE(memory, HSA_STATUS_ERROR_INVALID_ALLOCATION);
   REQUIRE(pool && type, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  pool->handle = (uint64_t)memory->pool;
-  *type = memory->type;
-  return HSA_STATUS_SUCCESS;
+  pthread_mutex_lock(&lock);
+  const memory_t* memory = find_memory(handle);
+  if (memory) pool->handle = (uint64_t)memory->pool, *type = memory->type;
+  pthread_mutex_unlock(&lock);
+  return memory ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 
 hsa_status_t hsa_amd_vmem_export_shareable_handle(int* file, hsa_amd_vmem_alloc_handle_t handle, uint64_t flags) {
   REQUIRE_OPEN();
-  REQUIRE(file && handle.handle, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  *file = dup(((memory_t*)handle.handle)->file);
+  REQUIRE(file, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  pthread_mutex_lock(&lock);
+  const memory_t* memory = find_memory(handle);
+  *file = memory ? dup(memory->file) : -1;
+  pthread_mutex_unlock(&lock);
+  REQUIRE(memory, HSA_STATUS_ERROR_INVALID_ALLOCATION);
   return *file >= 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
