@@ -242,14 +242,15 @@ static iree_status_t bad_metadata(void) {
 }
 
 static iree_status_t take_kernels(reader_t* r, iree_allocator_t host_allocator, metadata_t* metadata) {
-  uint64_t count = take_array(r);
-  if (r->failed || metadata->kernels || count > MAX_KERNELS || count > (uint64_t)(r->end - r->at)) {
-    return bad_metadata();
-  }
+  uint64_t count = take_array(r), total = metadata->kernel_count + count;
+  if (r->failed || total > MAX_KERNELS || count > (uint64_t)(r->end - r->at)) return bad_metadata();
   IREE_RETURN_IF_ERROR(
-      iree_allocator_malloc_array(host_allocator, count + 1, sizeof(*metadata->kernels), (void**)&metadata->kernels));
-  metadata->kernel_count = count;
-  for (uint64_t i = 0; i < count && !r->failed; ++i) take_kernel(r, &metadata->kernels[i]);
+      iree_allocator_realloc_array(host_allocator, total + 1, sizeof(*metadata->kernels), (void**)&metadata->kernels));
+  for (uint64_t i = 0; i < count && !r->failed; ++i) {
+    metadata_kernel_t* kernel = &metadata->kernels[metadata->kernel_count++];
+    memset(kernel, 0, sizeof(*kernel));
+    take_kernel(r, kernel);
+  }
   return iree_ok_status();
 }
 
@@ -274,27 +275,27 @@ static bool in_file(iree_const_byte_span_t elf, uint64_t offset, uint64_t size) 
   return offset <= elf.data_length && size <= elf.data_length - offset;
 }
 
-// The metadata among the notes at [at, end).
-static bool find_note(const uint8_t* at, const uint8_t* end, reader_t* out) {
+// Reads every metadata note at [at, end): a code object linked from several has one of each.
+static iree_status_t read_notes(const uint8_t* at, const uint8_t* end, iree_allocator_t host_allocator,
+                                metadata_t* metadata) {
   Elf64_Nhdr note;
   while ((size_t)(end - at) >= sizeof(note)) {
     memcpy(&note, at, sizeof(note));
     at += sizeof(note);
     uint64_t name_size = ((uint64_t)note.n_namesz + 3) & ~3ull, size = ((uint64_t)note.n_descsz + 3) & ~3ull;
-    if (name_size > (uint64_t)(end - at) || note.n_descsz > (uint64_t)(end - at) - name_size) return false;
+    if (name_size > (uint64_t)(end - at) || note.n_descsz > (uint64_t)(end - at) - name_size) return bad_metadata();
     bool is_ours = note.n_type == NOTE_AMDGPU_METADATA && note.n_namesz == 7 && memcmp(at, "AMDGPU", 7) == 0;
     at += name_size;
     if (is_ours) {
-      *out = (reader_t){at, at + note.n_descsz, false};
-      return true;
+      reader_t reader = {at, at + note.n_descsz, false};
+      IREE_RETURN_IF_ERROR(read_document(&reader, host_allocator, metadata));
     }
     at += iree_min(size, (uint64_t)(end - at));
   }
-  return false;
+  return iree_ok_status();
 }
 
-iree_status_t metadata_read(iree_const_byte_span_t elf, iree_allocator_t host_allocator, metadata_t* out_metadata) {
-  *out_metadata = (metadata_t){0};
+static iree_status_t read_segments(iree_const_byte_span_t elf, iree_allocator_t host_allocator, metadata_t* metadata) {
   Elf64_Ehdr header;
   if (elf.data_length < sizeof(header)) return bad_metadata();
   memcpy(&header, elf.data, sizeof(header));
@@ -306,14 +307,18 @@ iree_status_t metadata_read(iree_const_byte_span_t elf, iree_allocator_t host_al
     Elf64_Phdr segment;
     memcpy(&segment, elf.data + header.e_phoff + i * sizeof(segment), sizeof(segment));
     if (segment.p_type != PT_NOTE || !in_file(elf, segment.p_offset, segment.p_filesz)) continue;
-    reader_t reader;
     const uint8_t* notes = elf.data + segment.p_offset;
-    if (!find_note(notes, notes + segment.p_filesz, &reader)) continue;
-    iree_status_t status = read_document(&reader, host_allocator, out_metadata);
-    if (!iree_status_is_ok(status)) metadata_free(out_metadata, host_allocator);
-    return status;
+    IREE_RETURN_IF_ERROR(read_notes(notes, notes + segment.p_filesz, host_allocator, metadata));
   }
+  if (metadata->kernels) return iree_ok_status();
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the code object has no kernel metadata");
+}
+
+iree_status_t metadata_read(iree_const_byte_span_t elf, iree_allocator_t host_allocator, metadata_t* out_metadata) {
+  *out_metadata = (metadata_t){0};
+  iree_status_t status = read_segments(elf, host_allocator, out_metadata);
+  if (!iree_status_is_ok(status)) metadata_free(out_metadata, host_allocator);
+  return status;
 }
 
 void metadata_free(metadata_t* metadata, iree_allocator_t host_allocator) {
