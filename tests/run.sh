@@ -104,6 +104,21 @@ gpu() {
   return $bad
 }
 
+# A model through the amdgpu driver, on two instruction sets.
+amdgpu_device() {
+  local target module=$build/test-logs/amdgpu.vmfb bad=0
+  for target in gfx1100 gfx942; do
+    "$build/tools/iree-compile" --iree-input-type=stablehlo --iree-hal-target-device=amdgpu --iree-rocm-target=$target \
+      tests/e2e/stablehlo_models/mnist_fake_weights.mlir -o "$module" &&
+      "$build/tools/iree-softgpu" --target=$target --check=all -- "$build/tools/iree-run-module" --device=amdgpu \
+        --module="$module" --function=predict --input=1x28x28x1xf32 \
+        --expected_output='1x10xf32=0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1' ||
+      { bad=$((bad + 1)) && echo "FAILED mnist on $target"; }
+  done
+  echo "$((2 - bad)) passed, $bad failed"
+  return $bad
+}
+
 # The software AMD GPU: clang's code for each target against clang's code for this CPU, with and without checks.
 softgpu() {
   local bad=0 parts=$logs/softgpu-parts
@@ -113,6 +128,7 @@ softgpu() {
     $python tests/softgpu/run_checks.py --build "$build" || bad=1
     $python tests/softgpu/random_kernels.py --build "$build" --count 200 || bad=1
     $python tests/softgpu/run_outside.py --build "$build" || bad=1
+    amdgpu_device || bad=1
   } >"$parts" 2>&1
   add_up "$parts"
   return $bad
