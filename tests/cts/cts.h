@@ -24,11 +24,16 @@ typedef struct cts_t {
   iree_hal_allocator_t* allocator;  // the device's
   iree_io_file_contents_t* kernels;
   char format[64];  // of the kernels
+  bool is_gpu;      // functions cannot fail, run in order, or take specialization constants
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
 } cts_t;
 
 extern cts_t cts;
+
+// For tests of what GPUs do not have.
+#define SKIP_ON_GPU() \
+  if (cts.is_gpu) skip()
 
 // Fails the test with the status's text.
 #define CHECK_OK(expr) cts_check((expr), IREE_STATUS_OK, __FILE__, __LINE__)

@@ -122,6 +122,25 @@ iree_status_t cts_dispatch(iree_hal_command_buffer_t* command_buffer, uint32_t f
 // Fixture
 //===----------------------------------------------------------------------------------------------------------------===
 
+// The first file of test functions that the device takes.
+static void load_kernels(void) {
+  static const char* const paths[] = {CTS_KERNELS_PATHS};
+  for (size_t i = 0; i < IREE_ARRAYSIZE(paths); ++i) {
+    iree_host_size_t size = 0;
+    IREE_CHECK_OK(iree_io_file_contents_read(iree_make_cstring_view(paths[i]), cts.host_allocator, &cts.kernels));
+    iree_status_t status = iree_hal_executable_cache_infer_format(cts.cache, 0, cts.kernels->const_buffer,
+                                                                  sizeof(cts.format), cts.format, &size);
+    if (iree_status_consume_code(status) == IREE_STATUS_OK &&
+        iree_hal_executable_cache_can_prepare_format(cts.cache, 0, iree_make_cstring_view(cts.format))) {
+      return;
+    }
+    iree_io_file_contents_free(cts.kernels);
+    cts.kernels = NULL;
+  }
+  fprintf(stderr, "the device takes none of the test functions' formats\n");
+  exit(EXIT_FAILURE);
+}
+
 static void set_up(const char* driver_name) {
   static const uint32_t constants[] = {CTS_CONSTANT_VALUE};
   iree_string_view_t name = iree_make_cstring_view(driver_name);
@@ -132,16 +151,14 @@ static void set_up(const char* driver_name) {
   IREE_CHECK_OK(iree_hal_driver_registry_try_create(registry, name, cts.host_allocator, &cts.driver));
   IREE_CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &cts.device));
   cts.allocator = iree_hal_device_allocator(cts.device);
-  IREE_CHECK_OK(iree_io_file_contents_read(iree_make_cstring_view(CTS_KERNELS_PATH), cts.host_allocator, &cts.kernels));
   IREE_CHECK_OK(iree_hal_executable_cache_create(cts.device, IREE_SV("cts"), &cts.cache));
-  iree_host_size_t size = 0;
-  IREE_CHECK_OK(iree_hal_executable_cache_infer_format(cts.cache, 0, cts.kernels->const_buffer, sizeof(cts.format),
-                                                       cts.format, &size));
+  cts.is_gpu = strcmp(driver_name, "amdgpu") == 0;
+  load_kernels();
   iree_hal_executable_params_t params;
   iree_hal_executable_params_initialize(&params);
   params.executable_format = iree_make_cstring_view(cts.format);
   params.executable_data = cts.kernels->const_buffer;
-  params.constant_count = IREE_ARRAYSIZE(constants);
+  params.constant_count = cts.is_gpu ? 0 : IREE_ARRAYSIZE(constants);
   params.constants = constants;
   IREE_CHECK_OK(iree_hal_executable_cache_prepare_executable(cts.cache, &params, &cts.executable));
 }
