@@ -84,23 +84,29 @@ static bool open_sections(code_object_t* o, const Elf64_Ehdr* header, text_t* me
   return o->symbols ? true : refuse(message, "it has no dynamic symbols");
 }
 
-static void find_metadata(code_object_t* o) {
-  for (uint32_t i = 0; i < o->segment_count; ++i) {
-    const Elf64_Phdr* s = &o->segments[i];
-    if (s->p_type != PT_NOTE) continue;
-    for (uint64_t at = 0; s->p_filesz - at >= 12 && at < s->p_filesz;) {
+// Where notes are being read.
+typedef struct notes_t {
+  uint32_t segment;
+  uint64_t at;
+} notes_t;
+
+// The next metadata note: a file that was linked of several has one of each. False when there is none left.
+static bool next_metadata(const code_object_t* o, notes_t* notes, msgpack_t* out) {
+  for (; notes->segment < o->segment_count; ++notes->segment, notes->at = 0) {
+    const Elf64_Phdr* s = &o->segments[notes->segment];
+    while (s->p_type == PT_NOTE && notes->at < s->p_filesz && s->p_filesz - notes->at >= 12) {
       uint32_t sizes[3];
-      memcpy(sizes, o->data + s->p_offset + at, 12);
-      uint64_t name = at + 12, body = name + ((sizes[0] + UINT64_C(3)) & ~UINT64_C(3));
-      uint64_t next = body + ((sizes[1] + UINT64_C(3)) & ~UINT64_C(3));
+      const uint8_t* first = o->data + s->p_offset;
+      memcpy(sizes, first + notes->at, 12);
+      uint64_t name = notes->at + 12, body = name + ((sizes[0] + UINT64_C(3)) & ~UINT64_C(3));
       if (body > s->p_filesz || sizes[1] > s->p_filesz - body) break;
-      if (sizes[2] == NOTE_METADATA && sizes[0] == 7 && memcmp(o->data + s->p_offset + name, "AMDGPU", 7) == 0) {
-        o->metadata = o->data + s->p_offset + body;
-        o->metadata_size = sizes[1];
-      }
-      at = next;
+      notes->at = body + ((sizes[1] + UINT64_C(3)) & ~UINT64_C(3));
+      if (sizes[2] != NOTE_METADATA || sizes[0] != 7 || memcmp(first + name, "AMDGPU", 7) != 0) continue;
+      *out = (msgpack_t){first + body, first + body + sizes[1], false};
+      return true;
     }
   }
+  return false;
 }
 
 bool code_object_open(const void* data, size_t size, code_object_t* out, text_t* message) {
@@ -115,7 +121,6 @@ bool code_object_open(const void* data, size_t size, code_object_t* out, text_t*
   }
   if (header->e_ident[EI_ABIVERSION] < 1) return refuse(message, "its version is too old; 3 to 6 are known");
   if (!open_segments(out, header, message) || !open_sections(out, header, message)) return false;
-  find_metadata(out);
   return true;
 }
 
@@ -276,21 +281,28 @@ static bool read_kernel(msgpack_t* r, const char* symbol, code_object_kernel_t* 
   return is_it;
 }
 
-bool code_object_kernel(const code_object_t* o, const char* symbol, code_object_kernel_t* out) {
-  msgpack_t r = {o->metadata, o->metadata + o->metadata_size, false};
-  if (!o->metadata) return false;
-  msgpack_value_t root = msgpack_read(&r);
-  for (uint32_t i = 0; i < root.count && root.type == MSGPACK_MAP && !r.bad; ++i) {
-    msgpack_value_t key = msgpack_read(&r);
+// Looks for the kernel in one note.
+static bool find_kernel(msgpack_t* r, const char* symbol, code_object_kernel_t* out) {
+  msgpack_value_t root = msgpack_read(r);
+  for (uint32_t i = 0; i < root.count && root.type == MSGPACK_MAP && !r->bad; ++i) {
+    msgpack_value_t key = msgpack_read(r);
     if (!msgpack_is(&key, "amdhsa.kernels")) {
-      msgpack_skip(&r);
+      msgpack_skip(r);
       continue;
     }
-    msgpack_value_t kernels = msgpack_read(&r);
-    for (uint32_t k = 0; k < kernels.count && kernels.type == MSGPACK_ARRAY && !r.bad; ++k) {
+    msgpack_value_t kernels = msgpack_read(r);
+    for (uint32_t k = 0; k < kernels.count && kernels.type == MSGPACK_ARRAY && !r->bad; ++k) {
       *out = (code_object_kernel_t){0};
-      if (read_kernel(&r, symbol, out)) return true;
+      if (read_kernel(r, symbol, out)) return true;
     }
+  }
+  return false;
+}
+
+bool code_object_kernel(const code_object_t* o, const char* symbol, code_object_kernel_t* out) {
+  notes_t notes = {0};
+  for (msgpack_t r; next_metadata(o, &notes, &r);) {
+    if (find_kernel(&r, symbol, out)) return true;
   }
   return false;
 }

@@ -31,8 +31,6 @@ typedef struct code_object_t {
   uint64_t string_size;
   const Elf64_Rela* relocations;
   uint64_t relocation_count;
-  const uint8_t* metadata;
-  uint64_t metadata_size;
 } code_object_t;
 
 // False after `message` says what is wrong. All tables lie inside the file afterwards.

@@ -659,6 +659,13 @@ hsa_status_t hsa_agent_extension_supported(uint16_t extension, hsa_agent_t agent
   return HSA_STATUS_SUCCESS;
 }
 
+hsa_status_t hsa_agent_major_extension_supported(uint16_t extension, hsa_agent_t agent, uint16_t major, uint16_t* minor,
+                                                 bool* result) {
+  REQUIRE(minor, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  *minor = 0;
+  return hsa_agent_extension_supported(extension, agent, major, 0, result);
+}
+
 hsa_status_t hsa_extension_get_name(uint16_t extension, const char** name) {
   REQUIRE(name && extension == HSA_EXTENSION_AMD_LOADER, HSA_STATUS_ERROR_INVALID_ARGUMENT);
   *name = "HSA_EXTENSION_AMD_LOADER";

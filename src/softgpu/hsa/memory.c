@@ -10,6 +10,14 @@
 
 enum { MEMORY_PAGE = 4096, MEMORY_GAP = 4096 };
 
+// Who wants to know when memory goes.
+typedef struct notifier_t {
+  void* address;
+  hsa_amd_deallocation_callback_t callback;
+  void* data;
+  struct notifier_t* next;
+} notifier_t;
+
 typedef struct allocation_t {
   char* address;
   size_t size;          // as asked for
@@ -17,6 +25,7 @@ typedef struct allocation_t {
   pool_t* pool;         // NULL: pages of the runtime's own
   uint32_t references;  // of locked memory
   void* user_data;
+  notifier_t* notifiers;
   struct allocation_t* next;
 } allocation_t;
 
@@ -56,7 +65,7 @@ static bool add(char* address, size_t size, size_t mapped, pool_t* pool, uint64_
   memory_range_t range = {(uint64_t)address, size, agents, true, kind};
   if (!allocation || !memory_map_insert(runtime.memory, &range)) return free(allocation), false;
   pthread_mutex_lock(&allocations_lock);
-  *allocation = (allocation_t){address, size, mapped, pool, 1, NULL, allocations};
+  *allocation = (allocation_t){address, size, mapped, pool, 1, NULL, NULL, allocations};
   allocations = allocation;
   pthread_mutex_unlock(&allocations_lock);
   return true;
@@ -76,7 +85,13 @@ void* memory_map_pages(size_t size, size_t alignment, uint64_t agents, const cha
   return allocate(size, alignment, NULL, agents, kind);
 }
 
+// Off the list already.
 static void release(allocation_t* allocation) {
+  for (notifier_t *at = allocation->notifiers, *next; at; at = next) {
+    next = at->next;
+    at->callback(at->address, at->data);
+    free(at);
+  }
   memory_map_remove(runtime.memory, (uint64_t)allocation->address);
   if (allocation->pool) __atomic_sub_fetch(&allocation->pool->allocated, allocation->size, __ATOMIC_RELAXED);
   if (allocation->mapped) munmap(allocation->address, allocation->mapped);
@@ -451,4 +466,37 @@ hsa_status_t hsa_amd_pointer_info_set_userdata(const void* address, void* data) 
   if (found) found->user_data = data;
   pthread_mutex_unlock(&allocations_lock);
   return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+hsa_status_t hsa_amd_register_deallocation_callback(void* address, hsa_amd_deallocation_callback_t callback,
+                                                    void* data) {
+  REQUIRE_OPEN();
+  REQUIRE(address && callback, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  notifier_t* notifier = malloc(sizeof(*notifier));
+  REQUIRE(notifier, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+  pthread_mutex_lock(&allocations_lock);
+  allocation_t* found = find_inside(address);
+  if (found) {
+    *notifier = (notifier_t){address, callback, data, found->notifiers};
+    found->notifiers = notifier;
+  }
+  pthread_mutex_unlock(&allocations_lock);
+  if (!found) free(notifier);
+  return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+}
+
+hsa_status_t hsa_amd_deregister_deallocation_callback(void* address, hsa_amd_deallocation_callback_t callback) {
+  REQUIRE_OPEN();
+  REQUIRE(address && callback, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  notifier_t* gone = NULL;
+  pthread_mutex_lock(&allocations_lock);
+  allocation_t* found = find_inside(address);
+  notifier_t** at = found ? &found->notifiers : &gone;
+  while (*at && ((*at)->address != address || (*at)->callback != callback)) at = &(*at)->next;
+  gone = *at;
+  if (gone) *at = gone->next;
+  pthread_mutex_unlock(&allocations_lock);
+  REQUIRE(gone, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  free(gone);
+  return HSA_STATUS_SUCCESS;
 }
