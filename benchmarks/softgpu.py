@@ -28,8 +28,8 @@ LAUNCHES = 20
 
 def launch(options, target, lines, stats=False):
     environment = {**os.environ, **({"IREE_SOFTGPU_THREADS": str(options.threads)} if options.threads else {})}
-    command = [str(options.build / "tools" / "iree-softgpu"), f"--target={target}", *(["--stats"] if stats else []), "--",
-               str(options.build / "tests" / "softgpu_launch")]
+    command = [str(options.build / "tools" / "iree-softgpu"), f"--target={target}", *(["--stats"] if stats else []),
+               "--", str(options.build / "tests" / "softgpu_launch")]
     begin = time.perf_counter()
     result = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False,
                             env=environment)
@@ -92,7 +92,8 @@ def main():
                 if case.kernel == "matmul_f16":
                     check_product(case, folder)
                     rate, flops = "", f"{2 * 512 ** 3 / least / 1e9:.1f}"
-                print(f"| {case.kernel} | {target} | {least * 1e3:.2f} / {median * 1e3:.2f} | {rate} | {flops} |", flush=True)
+                times = f"{least * 1e3:.2f} / {median * 1e3:.2f}"
+                print(f"| {case.kernel} | {target} | {times} | {rate} | {flops} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit text imports demo samples operators gpu softgpu errors valgrind sanitizers fuzz. Each writes
-# BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
+# Steps, in order: style unit text imports demo samples operators gpu softgpu errors valgrind sanitizers fuzz. Each
+# writes BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -97,7 +97,8 @@ gpu() {
     $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8 || bad=1
     local target
     for target in gfx1100 gfx942 gfx90a gfx1030 gfx1201; do
-      $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target $target --execute --every 4 || bad=1
+      $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target $target --execute --every 4 ||
+        bad=1
     done
   } >"$parts" 2>&1
   add_up "$parts"

@@ -134,23 +134,30 @@ static const inst_t* run_sendmsg_rtn(wave_t* w, const inst_t* inst) {
 }
 
 // Waits, and hints that have no effect. NAME(mnemonic)
-#define WAITS(NAME)                                                                                           \
-  NAME(s_waitcnt)                                                                                             \
-  NAME(s_waitcnt_vscnt)                                                                                       \
-  NAME(s_waitcnt_vmcnt)                                                                                       \
-  NAME(s_waitcnt_expcnt)                                                                                      \
-  NAME(s_waitcnt_lgkmcnt) NAME(s_waitcnt_depctr) NAME(s_wait_idle) NAME(s_wait_event) NAME(s_wait_loadcnt)    \
-      NAME(s_wait_storecnt) NAME(s_wait_samplecnt) NAME(s_wait_bvhcnt) NAME(s_wait_expcnt) NAME(s_wait_dscnt) \
-          NAME(s_wait_kmcnt) NAME(s_wait_loadcnt_dscnt) NAME(s_wait_storecnt_dscnt) NAME(s_wait_alu) NAME(s_wait_xcnt)
-#define HINTS(NAME)                                                                                             \
-  NAME(s_nop)                                                                                                   \
-  NAME(s_delay_alu)                                                                                             \
-  NAME(s_clause)                                                                                                \
-  NAME(s_sleep)                                                                                                 \
-  NAME(s_sleep_var) NAME(s_setprio) NAME(s_inst_prefetch) NAME(s_set_inst_prefetch_distance) NAME(s_icache_inv) \
-      NAME(s_ttracedata) NAME(s_ttracedata_imm) NAME(s_incperflevel) NAME(s_decperflevel) NAME(s_version)       \
-          NAME(s_wakeup) NAME(s_setkill) NAME(s_singleuse_vdst) NAME(v_nop) NAME(v_pipeflush) NAME(s_code_end)  \
-              NAME(s_barrier_leave)
+// clang-format off
+#define WAITS(NAME)                                                                                                    \
+  NAME(s_waitcnt)                                                                                                      \
+  NAME(s_waitcnt_vscnt)                                                                                                \
+  NAME(s_waitcnt_vmcnt)                                                                                                \
+  NAME(s_waitcnt_expcnt)                                                                                               \
+  NAME(s_waitcnt_lgkmcnt)                                                                                              \
+  NAME(s_waitcnt_depctr)                                                                                               \
+  NAME(s_wait_idle)                                                                                                    \
+  NAME(s_wait_event) NAME(s_wait_loadcnt) NAME(s_wait_storecnt) NAME(s_wait_samplecnt) NAME(s_wait_bvhcnt)             \
+      NAME(s_wait_expcnt) NAME(s_wait_dscnt) NAME(s_wait_kmcnt) NAME(s_wait_loadcnt_dscnt) NAME(s_wait_storecnt_dscnt) \
+          NAME(s_wait_alu) NAME(s_wait_xcnt)
+#define HINTS(NAME)                                                                                                    \
+  NAME(s_nop)                                                                                                          \
+  NAME(s_delay_alu)                                                                                                    \
+  NAME(s_clause)                                                                                                       \
+  NAME(s_sleep)                                                                                                        \
+  NAME(s_sleep_var)                                                                                                    \
+  NAME(s_setprio)                                                                                                      \
+  NAME(s_inst_prefetch)                                                                                                \
+  NAME(s_set_inst_prefetch_distance) NAME(s_icache_inv) NAME(s_ttracedata) NAME(s_ttracedata_imm) NAME(s_incperflevel) \
+      NAME(s_decperflevel) NAME(s_version) NAME(s_wakeup) NAME(s_setkill) NAME(s_singleuse_vdst) NAME(v_nop)           \
+          NAME(v_pipeflush) NAME(s_code_end) NAME(s_barrier_leave)
+// clang-format on
 
 static const inst_row_t rows[] = {
 #define BRANCH(name, condition) INST_ROW(name, BRANCH, EXACT, run_##name, 0, INST_I32)

@@ -24,19 +24,25 @@ typedef const inst_t* (*inst_run_t)(wave_t* wave, const inst_t* inst);
 
 // How a constant in the text becomes bits, and how wide an operand is.
 // TYPE(ENUM, bits)
-#define INST_TYPES(TYPE)                                                                                             \
-  TYPE(NONE, 0)                                                                                                      \
-  TYPE(B16, 16)                                                                                                      \
-  TYPE(I16, 16)                                                                                                      \
-  TYPE(F16, 16)                                                                                                      \
-  TYPE(BF16, 16)                                                                                                     \
-  TYPE(B32, 32)                                                                                                      \
-  TYPE(I32, 32)                                                                                                      \
-  TYPE(F32, 32) TYPE(P16, 32) /* two f16 or bf16: a float constant is in the low half */                             \
-      TYPE(PI16, 32)          /* two integers of 16 bits */                                                          \
-      TYPE(B64, 64) TYPE(I64, 64) TYPE(F64, 64) TYPE(P32, 64) /* two f32: a constant is in both halves */            \
-      TYPE(MASK, 0)                                           /* a bit for each lane: 32 or 64 bits with the wave */ \
-      TYPE(B96, 96) TYPE(B128, 128) TYPE(B256, 256) TYPE(B512, 512) TYPE(B1024, 1024)
+// clang-format off
+#define INST_TYPES(TYPE)                                                    \
+  TYPE(NONE, 0)                                                             \
+  TYPE(B16, 16)                                                             \
+  TYPE(I16, 16)                                                             \
+  TYPE(F16, 16)                                                             \
+  TYPE(BF16, 16)                                                            \
+  TYPE(B32, 32)                                                             \
+  TYPE(I32, 32)                                                             \
+  TYPE(F32, 32)                                                             \
+  TYPE(P16, 32)  /* two f16 or bf16: a float constant is in the low half */ \
+  TYPE(PI16, 32) /* two integers of 16 bits */                              \
+  TYPE(B64, 64)                                                             \
+  TYPE(I64, 64)                                                             \
+  TYPE(F64, 64)                                                             \
+  TYPE(P32, 64) /* two f32: a constant is in both halves */                 \
+  TYPE(MASK, 0) /* a bit for each lane: 32 or 64 bits with the wave */      \
+  TYPE(B96, 96) TYPE(B128, 128) TYPE(B256, 256) TYPE(B512, 512) TYPE(B1024, 1024)
+// clang-format on
 typedef enum {
 #define TYPE(name, bits) INST_##name,
   INST_TYPES(TYPE)
@@ -164,16 +170,14 @@ typedef struct inst_extra_t {
 } inst_extra_t;
 
 // FLAG(ENUM, text): modifiers without a value
-#define INST_FLAGS(FLAG)                                                                                             \
-  FLAG(CLAMP, "clamp")                                                                                               \
-  FLAG(OFFEN, "offen")                                                                                               \
-  FLAG(IDXEN, "idxen")                                                                                               \
-  FLAG(ADDR64, "addr64")                                                                                             \
-  FLAG(GLC, "glc")                                                                                                   \
-  FLAG(SLC, "slc")                                                                                                   \
-  FLAG(DLC, "dlc")                                                                                                   \
-  FLAG(SC0, "sc0") FLAG(SC1, "sc1") FLAG(NT, "nt") FLAG(GDS, "gds") FLAG(LDS, "lds") FLAG(TFE, "tfe") FLAG(NV, "nv") \
-      FLAG(SCALE_OFFSET, "scale_offset") FLAG(MUL_X2, "mul:2") FLAG(MUL_X4, "mul:4") FLAG(DIV_X2, "div:2")
+// clang-format off
+#define INST_FLAGS(FLAG)                                                                                    \
+  FLAG(CLAMP, "clamp")                                                                                      \
+  FLAG(OFFEN, "offen") FLAG(IDXEN, "idxen") FLAG(ADDR64, "addr64")                                          \
+  FLAG(GLC, "glc") FLAG(SLC, "slc") FLAG(DLC, "dlc") FLAG(SC0, "sc0") FLAG(SC1, "sc1") FLAG(NT, "nt")       \
+  FLAG(GDS, "gds") FLAG(LDS, "lds") FLAG(TFE, "tfe") FLAG(NV, "nv") FLAG(SCALE_OFFSET, "scale_offset")      \
+  FLAG(MUL_X2, "mul:2") FLAG(MUL_X4, "mul:4") FLAG(DIV_X2, "div:2")
+// clang-format on
 enum {
 #define FLAG(name, text) INST_FLAG_INDEX_##name,
   INST_FLAGS(FLAG)

@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 typedef struct isa_target_t {
-  const char* name;          // LLVM's processor: "gfx90a"
-  uint8_t major, minor;      // 9, 0
-  uint8_t stepping;          // 0xa
-  uint8_t wave;              // lanes of a wave unless a kernel says otherwise
-  uint16_t lds_kib;          // workgroup memory of one workgroup
-  uint16_t registers;        // vector registers a lane can address, accumulation registers included
-  uint16_t units;            // compute units of a usual product
+  const char* name;      // LLVM's processor: "gfx90a"
+  uint8_t major, minor;  // 9, 0
+  uint8_t stepping;      // 0xa
+  uint8_t wave;          // lanes of a wave unless a kernel says otherwise
+  uint16_t lds_kib;      // workgroup memory of one workgroup
+  uint16_t registers;    // vector registers a lane can address, accumulation registers included
+  uint16_t units;        // compute units of a usual product
   bool has_sramecc, has_xnack;
 } isa_target_t;
 

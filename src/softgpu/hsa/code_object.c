@@ -125,20 +125,24 @@ bool code_object_open(const void* data, size_t size, code_object_t* out, text_t*
 }
 
 // MACHINE(number, processor), bits 7:0 of the ELF flags
+// clang-format off
 #define MACHINES(MACHINE)                                                                                             \
   MACHINE(0x2c, "gfx900")                                                                                             \
   MACHINE(0x2d, "gfx902")                                                                                             \
-  MACHINE(0x2e, "gfx904") MACHINE(0x2f, "gfx906") MACHINE(0x30, "gfx908") MACHINE(0x31, "gfx909")                     \
-      MACHINE(0x32, "gfx90c") MACHINE(0x3f, "gfx90a") MACHINE(0x4c, "gfx942") MACHINE(0x4f, "gfx950")                 \
-          MACHINE(0x33, "gfx1010") MACHINE(0x34, "gfx1011") MACHINE(0x35, "gfx1012") MACHINE(0x42, "gfx1013")         \
-              MACHINE(0x36, "gfx1030") MACHINE(0x37, "gfx1031") MACHINE(0x38, "gfx1032") MACHINE(0x39, "gfx1033")     \
-                  MACHINE(0x3e, "gfx1034") MACHINE(0x3d, "gfx1035") MACHINE(0x45, "gfx1036") MACHINE(0x41, "gfx1100") \
-                      MACHINE(0x46, "gfx1101") MACHINE(0x47, "gfx1102") MACHINE(0x44, "gfx1103")                      \
-                          MACHINE(0x43, "gfx1150") MACHINE(0x4a, "gfx1151") MACHINE(0x55, "gfx1152")                  \
-                              MACHINE(0x58, "gfx1153") MACHINE(0x48, "gfx1200") MACHINE(0x4e, "gfx1201")              \
-                                  MACHINE(0x51, "gfx9-generic") MACHINE(0x52, "gfx10-1-generic")                      \
-                                      MACHINE(0x53, "gfx10-3-generic") MACHINE(0x54, "gfx11-generic")                 \
-                                          MACHINE(0x59, "gfx12-generic") MACHINE(0x5f, "gfx9-4-generic")
+  MACHINE(0x2e, "gfx904")                                                                                             \
+  MACHINE(0x2f, "gfx906")                                                                                             \
+  MACHINE(0x30, "gfx908")                                                                                             \
+  MACHINE(0x31, "gfx909") MACHINE(0x32, "gfx90c") MACHINE(0x3f, "gfx90a") MACHINE(0x4c, "gfx942")                     \
+      MACHINE(0x4f, "gfx950") MACHINE(0x33, "gfx1010") MACHINE(0x34, "gfx1011") MACHINE(0x35, "gfx1012")              \
+          MACHINE(0x42, "gfx1013") MACHINE(0x36, "gfx1030") MACHINE(0x37, "gfx1031") MACHINE(0x38, "gfx1032")         \
+              MACHINE(0x39, "gfx1033") MACHINE(0x3e, "gfx1034") MACHINE(0x3d, "gfx1035") MACHINE(0x45, "gfx1036")     \
+                  MACHINE(0x41, "gfx1100") MACHINE(0x46, "gfx1101") MACHINE(0x47, "gfx1102") MACHINE(0x44, "gfx1103") \
+                      MACHINE(0x43, "gfx1150") MACHINE(0x4a, "gfx1151") MACHINE(0x55, "gfx1152")                      \
+                          MACHINE(0x58, "gfx1153") MACHINE(0x48, "gfx1200") MACHINE(0x4e, "gfx1201")                  \
+                              MACHINE(0x51, "gfx9-generic") MACHINE(0x52, "gfx10-1-generic")                          \
+                                  MACHINE(0x53, "gfx10-3-generic") MACHINE(0x54, "gfx11-generic")                     \
+                                      MACHINE(0x59, "gfx12-generic") MACHINE(0x5f, "gfx9-4-generic")
+// clang-format on
 static const char* machine_name(uint32_t number) {
   static const struct {
     uint32_t number;

@@ -10,12 +10,16 @@
 
 // What is moved for a lane.
 // PART(ENUM, bytes, is signed, half: 0 the whole register, 1 low, 2 high)
-#define MEMORY_PARTS(PART)                                                                                           \
-  PART(B32, 4, 0, 0)                                                                                                 \
-  PART(B64, 8, 0, 0)                                                                                                 \
-  PART(B96, 12, 0, 0) PART(B128, 16, 0, 0) PART(U8, 1, 0, 0) PART(I8, 1, 1, 0) PART(U16, 2, 0, 0) PART(I16, 2, 1, 0) \
-      PART(U8_D16, 1, 0, 1) PART(U8_D16HI, 1, 0, 2) PART(I8_D16, 1, 1, 1) PART(I8_D16HI, 1, 1, 2)                    \
-          PART(U16_D16, 2, 0, 1) PART(U16_D16HI, 2, 0, 2)
+// clang-format off
+#define MEMORY_PARTS(PART)                                                                              \
+  PART(B32, 4, 0, 0)                                                                                    \
+  PART(B64, 8, 0, 0)                                                                                    \
+  PART(B96, 12, 0, 0)                                                                                   \
+  PART(B128, 16, 0, 0)                                                                                  \
+  PART(U8, 1, 0, 0)                                                                                     \
+  PART(I8, 1, 1, 0) PART(U16, 2, 0, 0) PART(I16, 2, 1, 0) PART(U8_D16, 1, 0, 1) PART(U8_D16HI, 1, 0, 2) \
+      PART(I8_D16, 1, 1, 1) PART(I8_D16HI, 1, 1, 2) PART(U16_D16, 2, 0, 1) PART(U16_D16HI, 2, 0, 2)
+// clang-format on
 typedef enum {
 #define PART(name, bytes, is_signed, half) MEMORY_##name,
   MEMORY_PARTS(PART)

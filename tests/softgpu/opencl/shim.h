@@ -1,7 +1,7 @@
 // What the kernels of this folder use, for AMD GPUs and for x86-64, where host.c runs the work-items as fibers.
 //
 // Each kernel is preceded by how to run it:
-//   // RUN kernel grid=256 group=64 [lds=BYTES] [stack=BYTES] [tolerance=1e-6] args: in:f32:256 inout:u32:16 out:f64:256 i32:7
+//   // RUN kernel grid=256 group=64 [lds=BYTES] [stack=BYTES] [tolerance=1e-6] args: in:f32:256 inout:u32:16 out:f64:9
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL FP_CONTRACT OFF
