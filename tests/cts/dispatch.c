@@ -193,6 +193,45 @@ static void failure(void** state) {
   iree_hal_buffer_release(out);
 }
 
+static void submit_fail(iree_hal_device_t* device, iree_hal_executable_t* executable, iree_hal_semaphore_t* semaphore,
+                        uint64_t wait, uint64_t signal) {
+  const uint32_t group = 17;
+  CHECK_OK(iree_hal_device_queue_dispatch(
+      device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, wait), CTS_POINT(semaphore, signal), executable,
+      iree_hal_executable_function_from_index(CTS_FAIL), iree_hal_make_static_dispatch_config(100, 1, 1),
+      iree_make_const_byte_span(&group, sizeof(group)), iree_hal_buffer_ref_list_empty(), IREE_HAL_DISPATCH_FLAG_NONE));
+}
+
+// A fault is the end of a GPU's queue: what is in it, and what comes to it, fails. Other devices go on.
+static void fault(void** state) {
+  if (!cts.is_gpu) skip();
+  iree_hal_device_t* device = NULL;
+  iree_hal_executable_cache_t* cache = NULL;
+  iree_hal_executable_t* executable = NULL;
+  iree_hal_semaphore_t* semaphore = NULL;
+  CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &device));
+  CHECK_OK(iree_hal_executable_cache_create(device, IREE_SV("fault"), &cache));
+  iree_hal_executable_params_t params;
+  iree_hal_executable_params_initialize(&params);
+  params.executable_format = iree_make_cstring_view(cts.format);
+  params.executable_data = cts.kernels->const_buffer;
+  CHECK_OK(iree_hal_executable_cache_prepare_executable(cache, &params, &executable));
+  CHECK_OK(
+      iree_hal_semaphore_create(device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
+  for (uint64_t i = 0; i < 5; ++i) submit_fail(device, executable, semaphore, i, i + 1);
+  CHECK_CODE(ABORTED, iree_hal_semaphore_wait(semaphore, 5, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  iree_hal_semaphore_release(semaphore);
+  CHECK_OK(
+      iree_hal_semaphore_create(device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
+  submit_fail(device, executable, semaphore, 0, 1);
+  CHECK_CODE(ABORTED, iree_hal_semaphore_wait(semaphore, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  iree_hal_semaphore_release(semaphore);
+  iree_hal_executable_release(executable);
+  iree_hal_executable_cache_release(cache);
+  iree_hal_device_release(device);
+  scale(state);
+}
+
 static void argument_errors(void** state) {
   iree_hal_buffer_t* buffer = cts_buffer(64, 0);
   const uint32_t constants[] = {1, 2, 3};
@@ -248,4 +287,4 @@ CTS_SUITE(dispatch_, cmocka_unit_test(scale), cmocka_unit_test(grid), cmocka_uni
           cmocka_unit_test(no_groups), cmocka_unit_test(barriers), cmocka_unit_test(wide_region),
           cmocka_unit_test(scratch), cmocka_unit_test(sequential), cmocka_unit_test(specialization_constant),
           cmocka_unit_test(indirect_bindings), cmocka_unit_test(indirect_count), cmocka_unit_test(failure),
-          cmocka_unit_test(argument_errors), cmocka_unit_test(queue_dispatch));
+          cmocka_unit_test(fault), cmocka_unit_test(argument_errors), cmocka_unit_test(queue_dispatch));

@@ -1,5 +1,5 @@
 // The test functions for AMD GPUs, in the order of kernels.h, one work-item to a workgroup. Those that a GPU cannot
-// express (failing, running in order, specialization constants) do nothing; their tests are skipped.
+// express (running in order, specialization constants) do nothing; their tests are skipped. Failing is a trap.
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 
@@ -42,7 +42,10 @@ KERNEL scratch(GLOBAL uint32_t* out) {
   if (!bad) out[group] = group;
 }
 
-KERNEL fail(uint32_t group) {}
+KERNEL fail(uint32_t group) {
+  if (linear_group() == group) __builtin_trap();
+}
+
 KERNEL sequential(GLOBAL uint32_t* out) {}
 KERNEL constant(GLOBAL uint32_t* out) {}
 
