@@ -26,9 +26,16 @@ static iree_string_view_t missing_feature(iree_hal_device_t* device, iree_string
 
 // Formats to name when a device fits none of a module's targets.
 static iree_status_t append_device_formats(iree_hal_executable_cache_t* cache, iree_string_builder_t* builder) {
-  static const char* const known[] = {"embedded-elf-x86_64", "system-elf-x86_64", "embedded-elf-arm_64",
-                                      "vmvx-bytecode-fb",    "cuda-nvptx-fb",     "rocm-hsaco-fb",
-                                      "amdgpu-hsaco-fb",     "vulkan-spirv-fb",   "static"};
+  static const char* const known[] = {
+      // clang-format off
+      "embedded-elf-x86_64", "system-elf-x86_64", "embedded-elf-arm_64", "vmvx-bytecode-fb", "cuda-nvptx-fb",
+      "rocm-hsaco-fb", "amdgpu-hsaco-fb", "vulkan-spirv-fb", "static", "gfx900", "gfx906", "gfx908", "gfx90a",
+      "gfx90c", "gfx942", "gfx950", "gfx1010", "gfx1011", "gfx1012", "gfx1030", "gfx1031", "gfx1032", "gfx1034",
+      "gfx1035", "gfx1036", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153",
+      "gfx1200", "gfx1201", "gfx9-generic", "gfx9-4-generic", "gfx10-1-generic", "gfx10-3-generic", "gfx11-generic",
+      "gfx12-generic",
+      // clang-format on
+  };
   const char* separator = "";
   for (size_t i = 0; i < IREE_ARRAYSIZE(known); ++i) {
     if (!iree_hal_executable_cache_can_prepare_format(cache, 0, iree_make_cstring_view(known[i]))) continue;
