@@ -203,6 +203,30 @@ static void test_extension(void** state) {
   assert_int_equal(loader.hsa_ven_amd_loader_query_executable(object, &found), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
+// HSA 1.0's way.
+static void test_code_object(void** state) {
+  file_t file = read_file("gfx1100");
+  hsa_code_object_t object;
+  hsa_code_symbol_t kernel;
+  hsa_isa_t isa, expected;
+  uint32_t size = 0;
+  assert_int_equal(hsa_code_object_deserialize(file.data, 100, NULL, &object), HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
+  assert_ok(hsa_code_object_deserialize(file.data, file.size, NULL, &object));
+  free(file.data);
+  assert_ok(hsa_code_object_get_symbol(object, "gather.kd", &kernel));
+  assert_ok(hsa_code_symbol_get_info(kernel, HSA_CODE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE, &size));
+  assert_int_equal(size, 20);
+  assert_ok(hsa_code_object_get_info(object, HSA_CODE_OBJECT_INFO_ISA, &isa));
+  assert_ok(hsa_agent_get_info(test_gpus[0], HSA_AGENT_INFO_ISA, &expected));
+  assert_int_equal(isa.handle, expected.handle);
+  hsa_executable_t executable = make_executable();
+  assert_ok(hsa_executable_load_code_object(executable, test_gpus[0], object, NULL));
+  assert_ok(hsa_code_object_destroy(object));
+  assert_int_equal(hsa_code_object_destroy(object), HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
+  run(executable, 0);
+  assert_ok(hsa_executable_destroy(executable));
+}
+
 // Files cut off anywhere are refused; with a damaged byte they get some status.
 static void test_hostile(void** state) {
   file_t file = read_file("gfx1100");
@@ -229,7 +253,8 @@ static void test_hostile(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_symbols), cmocka_unit_test(test_runs),      cmocka_unit_test(test_wrong_target),
-      cmocka_unit_test(test_states),  cmocka_unit_test(test_extension), cmocka_unit_test(test_hostile),
+      cmocka_unit_test(test_states),  cmocka_unit_test(test_extension), cmocka_unit_test(test_code_object),
+      cmocka_unit_test(test_hostile),
   };
   return cmocka_run_group_tests(tests, test_open, test_close);
 }
