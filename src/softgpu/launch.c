@@ -169,7 +169,6 @@ static void put_lanes(wave_t* w) {
       for (uint32_t i = 0; i <= ids && i < 3; ++i) w->vgpr[i * w->lanes + lane] = id[i];
     }
   }
-  w->launched = mask;
   wave_set_mask(w, SREG_EXEC, mask);
 }
 

@@ -134,8 +134,6 @@ const inst_t* wave_jump(wave_t* w, const inst_t* from, uint64_t address) {
                     (unsigned long long)address);
 }
 
-uint64_t wave_address(const wave_t* w, const inst_t* inst) { return inst->address; }
-
 #if defined(__x86_64__)
 // MXCSR: exceptions masked; rounding in 14:13; flush to zero 15; denormals are zero 6.
 static uint32_t csr_of(uint32_t round, uint32_t denormal) {

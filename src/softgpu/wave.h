@@ -60,15 +60,13 @@ typedef struct group_t {
 
 typedef enum { WAVE_RUNNING, WAVE_BARRIER, WAVE_ENDED, WAVE_FAULTED } wave_state_t;
 
-// A row that has no unit of its own to talk to (S_SENDMSG_RTN, barriers of gfx12) keeps what it needs in `barrier_*`.
 struct wave_t {
   uint32_t sgpr[SREG_COUNT];
-  uint32_t* vgpr;     // [WAVE_REGISTERS][lanes], aligned to 64 bytes
-  uint32_t lanes;     // 32 or 64
-  uint32_t index;     // in its workgroup
-  uint64_t all;       // a bit for each lane of `lanes`
-  uint64_t launched;  // lanes that have a work-item
-  const inst_t* pc;   // where to go on, when it is not running
+  uint32_t* vgpr;    // [WAVE_REGISTERS][lanes], aligned to 64 bytes
+  uint32_t lanes;    // 32 or 64
+  uint32_t index;    // in its workgroup
+  uint64_t all;      // a bit for each lane of `lanes`
+  const inst_t* pc;  // where to go on, when it is not running
   wave_state_t state;
   group_t* group;
   launch_t* launch;
@@ -136,9 +134,8 @@ const inst_t* wave_fault(wave_t* wave, const inst_t* inst, engine_fault_kind_t k
                          const char* format, ...) __attribute__((format(printf, 5, 6)));
 
 // The instruction at an address of the process (s_setpc, s_swappc, s_call); decodes it on first use. NULL after a
-// fault. `wave_address` is its inverse.
+// fault.
 const inst_t* wave_jump(wave_t* wave, const inst_t* from, uint64_t address);
-uint64_t wave_address(const wave_t* wave, const inst_t* inst);
 
 // Memory accesses are reported when launch->instrumented, before they happen: `address` holds what each lane of
 // `mask` touches (offsets for CHECK_LDS and CHECK_SCRATCH), `bytes` from there on. False after wave_fault.
