@@ -139,15 +139,8 @@ static void unload(loaded_t* loaded) {
   free(loaded);
 }
 
-hsa_status_t hsa_executable_destroy(hsa_executable_t handle) {
-  REQUIRE_OPEN();
-  pthread_mutex_lock(&executables_lock);
-  executable_t** at = &executables;
-  while (*at && *at != (executable_t*)handle.handle) at = &(*at)->next;
-  executable_t* executable = *at;
-  if (executable) *at = executable->next;
-  pthread_mutex_unlock(&executables_lock);
-  REQUIRE(executable, HSA_STATUS_ERROR_INVALID_EXECUTABLE);
+// Off the list already.
+static void destroy(executable_t* executable) {
   for (symbol_t *symbol = executable->symbols, *next; symbol; symbol = next) {
     next = symbol->next;
     free(symbol->name);
@@ -158,7 +151,29 @@ hsa_status_t hsa_executable_destroy(hsa_executable_t handle) {
     unload(loaded);
   }
   free(executable);
+}
+
+hsa_status_t hsa_executable_destroy(hsa_executable_t handle) {
+  REQUIRE_OPEN();
+  pthread_mutex_lock(&executables_lock);
+  executable_t** at = &executables;
+  while (*at && *at != (executable_t*)handle.handle) at = &(*at)->next;
+  executable_t* executable = *at;
+  if (executable) *at = executable->next;
+  pthread_mutex_unlock(&executables_lock);
+  REQUIRE(executable, HSA_STATUS_ERROR_INVALID_EXECUTABLE);
+  destroy(executable);
   return HSA_STATUS_SUCCESS;
+}
+
+void executable_destroy_all(void) {
+  pthread_mutex_lock(&executables_lock);
+  while (executables) {
+    executable_t* first = executables;
+    executables = first->next;
+    destroy(first);
+  }
+  pthread_mutex_unlock(&executables_lock);
 }
 
 static symbol_t* find_symbol(const executable_t* executable, const char* name, const agent_t* agent) {

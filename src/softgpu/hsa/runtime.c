@@ -175,6 +175,7 @@ static void print_stats(const agent_t* agent) {
 static void close_runtime(void) {
   async_stop();
   queue_close_all();
+  executable_destroy_all();
   for (uint32_t i = 0; i < runtime.agent_count; ++i) {
     agent_t* agent = &runtime.agents[i];
     if (agent->engine && runtime.prints_stats) print_stats(agent);

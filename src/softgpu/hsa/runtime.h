@@ -93,6 +93,9 @@ void signal_notify(void);
 uint32_t signal_change_count(void);
 void signal_sleep(uint32_t seen, uint64_t nanoseconds);
 
+// executable.c
+void executable_destroy_all(void);
+
 // queue.c
 void queue_close_all(void);
 

@@ -203,6 +203,15 @@ static void test_extension(void** state) {
   assert_int_equal(loader.hsa_ven_amd_loader_query_executable(object, &found), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
+// What is not destroyed goes when the runtime is shut down.
+static void test_left_over(void** state) {
+  hsa_executable_t executable = load_file("gfx1100", 0);
+  assert_ok(hsa_executable_freeze(executable, NULL));
+  assert_int_equal(test_close(state), 0);
+  assert_int_equal(test_open(state), 0);
+  assert_int_equal(hsa_executable_destroy(executable), HSA_STATUS_ERROR_INVALID_EXECUTABLE);
+}
+
 // HSA 1.0's way.
 static void test_code_object(void** state) {
   file_t file = read_file("gfx1100");
@@ -252,9 +261,9 @@ static void test_hostile(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_symbols), cmocka_unit_test(test_runs),      cmocka_unit_test(test_wrong_target),
-      cmocka_unit_test(test_states),  cmocka_unit_test(test_extension), cmocka_unit_test(test_code_object),
-      cmocka_unit_test(test_hostile),
+      cmocka_unit_test(test_symbols),   cmocka_unit_test(test_runs),      cmocka_unit_test(test_wrong_target),
+      cmocka_unit_test(test_states),    cmocka_unit_test(test_extension), cmocka_unit_test(test_code_object),
+      cmocka_unit_test(test_left_over), cmocka_unit_test(test_hostile),
   };
   return cmocka_run_group_tests(tests, test_open, test_close);
 }
