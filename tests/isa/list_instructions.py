@@ -68,15 +68,18 @@ def workgroup_memory(generation):
     base = 0xD8000000
     for op in range(256):
         for shift in (17, 18):
-            yield words(base | op << shift, 2 | 4 << 8 | 8 << 16 | 16 << 24)
+            for data in (0, 4 << 8, 4 << 8 | 8 << 16):
+                for result in (0, 16 << 24):
+                    yield words(base | op << shift, 2 | data | result)
 
 
 def vector_memory(generation):
     for op in range(256):
         for segment in range(4):
             for saddr in (0x7F, 0x7D, 0x7C, 4, 0):
-                yield words(0xDC000000 | op << 18 | segment << 14, 2 | 4 << 8 | saddr << 16 | 16 << 24)
-                yield words(0xDC000000 | op << 18 | segment << 16, 2 | 4 << 8 | saddr << 16 | 16 << 24)
+                for data in (0, 4 << 8, 16 << 24, 4 << 8 | 16 << 24):
+                    yield words(0xDC000000 | op << 18 | segment << 14, 2 | saddr << 16 | data)
+                    yield words(0xDC000000 | op << 18 | segment << 16, 2 | saddr << 16 | data)
                 if generation == 12:
                     yield words(0xEC000000 | segment << 24 | op << 14 | saddr, 16 | 4 << 23, 2)
         yield words(0xE0000000 | op << 18, 2 | 16 << 8 | 1 << 16 | 0x80 << 24)
