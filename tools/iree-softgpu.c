@@ -33,6 +33,7 @@ static void print_help(FILE* file) {
           "missing\n\n");
   for (size_t i = 0; i < OPTION_COUNT; ++i) fprintf(file, "  --%s=...\n      %s\n", options[i].name, options[i].what);
   fprintf(file, "  --stats\n      counters of each GPU are printed when the program ends\n");
+  fprintf(file, "  --help\n  --version\n");
 }
 
 // Targets whose instruction sets are executed.
@@ -176,6 +177,7 @@ int main(int argc, char** argv) {
   int i = 1;
   for (; i < argc && strcmp(argv[i], "--") != 0; ++i) {
     if (strcmp(argv[i], "--help") == 0) return print_help(stdout), 0;
+    if (strcmp(argv[i], "--version") == 0) return puts("iree-c software AMD GPU, version 0.1.0"), 0;
     if (argv[i][0] != '-') break;
     if (!take_option(argv[i], &wants_fidelity)) return 1;
   }
