@@ -15,10 +15,12 @@
 
 #include "softgpu/wave.h"
 
-#define ROWS_TABLES(TABLE)                                                                          \
-  TABLE(valu_integer_table)                                                                         \
-  TABLE(valu_compare_table) TABLE(valu_lane_table) TABLE(valu_packed_table) TABLE(valu_float_table) \
-      TABLE(valu_convert_table) TABLE(valu_packed_float_table) TABLE(matrix_table)
+// clang-format off
+#define ROWS_TABLES(TABLE)                                                                   \
+  TABLE(valu_integer_table) TABLE(valu_compare_table) TABLE(valu_lane_table)                 \
+  TABLE(valu_packed_table) TABLE(valu_float_table) TABLE(valu_convert_table)                 \
+  TABLE(valu_packed_float_table) TABLE(matrix_table)
+// clang-format on
 #define TABLE(name) extern const inst_table_t name##_v2, name##_v3, name##_v4;
 ROWS_TABLES(TABLE)
 #undef TABLE

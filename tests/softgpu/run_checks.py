@@ -144,7 +144,7 @@ def check_one(options, target, folder, number, variant):
     assemble(code, target, path)
     values, out = folder / "in", folder / f"{target}-{number}.out"
     values.write_bytes(struct.pack(f"<{ITEMS}I", *range(100, 100 + ITEMS)))
-    script = [f"load {path}", f"run checked {ITEMS} {GROUP} 0", f"in {values}", f"out {4 * ITEMS + 4} {out}", "go", ""]
+    script = [f"load {path}", f"run checked {ITEMS} {GROUP} 0 0", f"in {values}", f"out {4 * ITEMS + 4} {out}", "go", ""]
     command = [str(options.build / "tools" / "iree-softgpu"), f"--target={target}", "--check=all", "--",
                str(options.build / "tests" / "softgpu_launch")]
     result = subprocess.run(command, input="\n".join(script), capture_output=True, text=True, check=False)
