@@ -13,6 +13,7 @@ static const strategy_t strategies[] = {
     {"map", DEVICE_CPU, strategy_map_matches, strategy_map_build},
     {"rank", DEVICE_CPU, strategy_rank_matches, strategy_rank_build},
     {"scatter", DEVICE_CPU, strategy_scatter_matches, strategy_scatter_build},
+    {"tile", DEVICE_GPU, strategy_tile_matches, strategy_tile_build},
     {"rows", DEVICE_GPU, strategy_rows_matches, strategy_rows_build},
     {"map", DEVICE_GPU, strategy_map_matches, strategy_map_build},
     {"rank", DEVICE_GPU, strategy_rank_matches, strategy_rank_build},

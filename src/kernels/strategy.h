@@ -34,6 +34,8 @@ bool strategy_contract_matches(const dispatch_t* d);
 void strategy_contract_build(dispatch_t* d);
 bool strategy_conv_matches(const dispatch_t* d);
 void strategy_conv_build(dispatch_t* d);
+bool strategy_tile_matches(const dispatch_t* d);
+void strategy_tile_build(dispatch_t* d);
 bool strategy_rank_matches(const dispatch_t* d);
 void strategy_rank_build(dispatch_t* d);
 bool strategy_scatter_matches(const dispatch_t* d);

@@ -11,7 +11,14 @@ static LLVMValueRef new_phi(emit_t* e, const ir_type_t* type) {
   return LLVMBuildPhi(e->builder, emit_type(e, type), "");
 }
 
-// for: head tests, body runs, latch adds the step. The head's phis are the loop's results.
+// GPU loops that run at least once test at their end, which saves the copies of what they carry.
+static bool tests_at_end(const emit_t* e, LLVMValueRef lower, LLVMValueRef upper) {
+  return e->target->device.kind == DEVICE_GPU && LLVMIsAConstantInt(lower) && LLVMIsAConstantInt(upper) &&
+         LLVMConstIntGetSExtValue(lower) < LLVMConstIntGetSExtValue(upper);
+}
+
+// for: head tests, body runs, latch adds the step. The head's phis are the loop's results; where the latch tests, they
+// are what it carries on.
 void emit_op_for(emit_t* e, ir_op_t* op) {
   LLVMValueRef lower = emit_operand(op, 0), upper = emit_operand(op, 1), step = emit_operand(op, 2);
   uint32_t count = op->operand_count - 3;
@@ -20,7 +27,8 @@ void emit_op_for(emit_t* e, ir_op_t* op) {
     emit_fail(e, op, "has %u iteration values but its body takes %u", count, body ? body->arg_count : 0);
     return;
   }
-  LLVMBasicBlockRef head = build_block(e, "for"), inside = build_block(e, "do");
+  bool at_end = tests_at_end(e, lower, upper);
+  LLVMBasicBlockRef head = build_block(e, "for"), inside = at_end ? head : build_block(e, "do");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
   LLVMBuildBr(e->builder, head);
   LLVMPositionBuilderAtEnd(e->builder, head);
@@ -34,7 +42,7 @@ void emit_op_for(emit_t* e, ir_op_t* op) {
     emit_set(ir_result(op, i), phi);
   }
   LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->context, e->function, "end");
-  LLVMBuildCondBr(e->builder, build_icmp(e, LLVMIntSLT, index, upper), inside, after);
+  if (!at_end) LLVMBuildCondBr(e->builder, build_icmp(e, LLVMIntSLT, index, upper), inside, after);
   LLVMPositionBuilderAtEnd(e->builder, inside);
   ir_op_t* yield = emit_block(e, body);
   if (e->failed) return;
@@ -45,8 +53,15 @@ void emit_op_for(emit_t* e, ir_op_t* op) {
   LLVMValueRef next = LLVMBuildNSWAdd(e->builder, index, step, "");
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
   add_incoming(index, next, latch);
-  for (uint32_t i = 0; i < count; ++i) add_incoming(emit_get(body->args[i + 1]), emit_operand(yield, i), latch);
-  LLVMBuildBr(e->builder, head);
+  for (uint32_t i = 0; i < count; ++i) {
+    add_incoming(emit_get(body->args[i + 1]), emit_operand(yield, i), latch);
+    if (at_end) emit_set(ir_result(op, i), emit_operand(yield, i));
+  }
+  if (at_end) {
+    LLVMBuildCondBr(e->builder, build_icmp(e, LLVMIntSLT, next, upper), head, after);
+  } else {
+    LLVMBuildBr(e->builder, head);
+  }
   LLVMMoveBasicBlockAfter(after, latch);
   LLVMPositionBuilderAtEnd(e->builder, after);
 }

@@ -1,0 +1,234 @@
+// See product.h.
+#include "kernels/product.h"
+
+#include <string.h>
+
+static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
+
+static ir_value_t* side_value(const product_t* p, product_side_t side) {
+  bool second = p->is_conv ? side == PRODUCT_LEFT : (side == PRODUCT_RIGHT) != p->turned;
+  return ir_operand(p->op, second ? 1 : 0);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Reading
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { FEW_COLUMNS = 16 };
+
+static bool read_contract(product_t* p) {
+  const ir_type_t *lhs = ir_operand(p->op, 0)->type, *rhs = ir_operand(p->op, 1)->type;
+  if (lhs->rank != rhs->rank || lhs->rank < 2 || lhs->rank > 3) return false;
+  int64_t lc = -1, rc = -1, lb = -1;
+  uint32_t batch = ir_op_ints(p->op, "lhs_batch", &lb, 1);
+  if (ir_op_ints(p->op, "lhs_contract", &lc, 1) != 1 || ir_op_ints(p->op, "rhs_contract", &rc, 1) != 1) return false;
+  if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0) || lc != lhs->rank - 1 || rc != lhs->rank - 2)
+    return false;
+  p->batch = batch ? lhs->dims[0] : 1;
+  p->rows = lhs->dims[lhs->rank - 2];
+  p->depth = lhs->dims[lhs->rank - 1];
+  p->columns = rhs->dims[rhs->rank - 1];
+  p->taps = 1;
+  p->turned = p->columns < FEW_COLUMNS && p->rows > p->columns;
+  if (p->turned) {
+    int64_t rows = p->rows;
+    p->rows = p->columns;
+    p->columns = rows;
+  }
+  return true;
+}
+
+static bool read_conv(product_t* p) {
+  const ir_type_t *w = ir_operand(p->op, 1)->type, *y = p->op->results[0].type;
+  p->is_conv = true;
+  if (!graph_conv_read(p->op, &p->conv) || p->conv.batch_groups != 1) return false;
+  p->spatial = (uint32_t)w->rank - 2;
+  p->taps = 1;
+  p->columns = y->dims[axis_of(p->conv.y_layout, 'n')];
+  for (uint32_t i = 0; i < p->spatial; ++i) {
+    if (p->conv.x_dilation[i] != 1) return false;
+    p->window[i] = w->dims[axis_of(p->conv.w_layout, (char)('0' + i))];
+    p->taps *= p->window[i];
+    p->columns *= y->dims[axis_of(p->conv.y_layout, (char)('0' + i))];
+  }
+  p->batch = p->conv.groups;
+  p->rows = y->dims[axis_of(p->conv.y_layout, 'c')] / p->conv.groups;
+  p->depth = w->dims[axis_of(p->conv.w_layout, 'i')];
+  return true;
+}
+
+bool product_read(product_t* p, dispatch_t* d) {
+  memset(p, 0, sizeof(*p));
+  if (!d->root || (!ir_is(d->root, GRAPH_CONTRACT) && !ir_is(d->root, GRAPH_CONV))) return false;
+  p->d = d;
+  p->op = d->root;
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (!ir_type_is_static(ir_operand(p->op, i)->type)) return false;
+  }
+  const ir_type_t* y = p->op->results[0].type;
+  if (!ir_type_is_static(y) || ir_type_count(y) == 0) return false;
+  p->accumulator = eval_accumulator(d->ctx, y->element);
+  if (p->accumulator->kind != IR_TYPE_FLOAT && p->accumulator->kind != IR_TYPE_INTEGER) return false;
+  return (ir_is(p->op, GRAPH_CONV) ? read_conv(p) : read_contract(p)) && p->taps > 0 && p->depth > 0;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Coordinates
+//===----------------------------------------------------------------------------------------------------------------===
+
+product_column_t product_column(product_t* p, linear_t column) {
+  product_column_t out = {.column = column};
+  if (!p->is_conv) return out;
+  const ir_type_t* y = p->op->results[0].type;
+  int64_t sizes[1 + GRAPH_MAX_SPATIAL] = {y->dims[axis_of(p->conv.y_layout, 'n')]};
+  linear_t coords[1 + GRAPH_MAX_SPATIAL];
+  for (uint32_t i = 0; i < p->spatial; ++i) sizes[1 + i] = y->dims[axis_of(p->conv.y_layout, (char)('0' + i))];
+  iterations_split(&p->d->k, column, sizes, 1 + (int32_t)p->spatial, coords);
+  out.image = coords[0];
+  memcpy(out.position, &coords[1], sizeof(linear_t) * p->spatial);
+  return out;
+}
+
+product_tap_t product_tap(product_t* p, linear_t tap) {
+  product_tap_t out = {0};
+  if (p->is_conv) iterations_split(&p->d->k, tap, p->window, (int32_t)p->spatial, out.at);
+  return out;
+}
+
+static ir_value_t* and_also(kernel_build_t* k, ir_value_t* x, ir_value_t* y) {
+  return x ? kernel_binary(&k->b, SCALAR_and, x, y) : y;
+}
+
+product_point_t product_point(product_t* p, const product_column_t* column, const product_tap_t* tap) {
+  kernel_build_t* k = &p->d->k;
+  product_point_t out = {.image = column->image};
+  const ir_type_t* x = side_value(p, PRODUCT_RIGHT)->type;
+  ir_value_t* values[GRAPH_MAX_SPATIAL] = {0};
+  int64_t sizes[GRAPH_MAX_SPATIAL];
+  for (uint32_t i = 0; p->is_conv && i < p->spatial; ++i) {
+    sizes[i] = x->dims[axis_of(p->conv.x_layout, (char)('0' + i))];
+    linear_t at = linear_add(k, linear_scale(k, column->position[i], p->conv.strides[i]),
+                             linear_scale(k, tap->at[i], p->conv.w_dilation[i]));
+    at.constant -= p->conv.pad_low[i];
+    out.at[i] = at;
+    int64_t min, max;
+    linear_range(k, &at, &min, &max);
+    if (min >= 0 && max < sizes[i]) continue;
+    values[i] = linear_scalar(k, &at);
+    out.inside = and_also(k, out.inside, kernel_binary(&k->b, SCALAR_ltu, values[i], kernel_index(&k->b, sizes[i])));
+  }
+  for (uint32_t i = 0; i < p->spatial; ++i) {
+    if (!values[i]) continue;
+    ir_value_t* safe = kernel_ternary(&k->b, SCALAR_select, out.inside, values[i], kernel_index(&k->b, 0));
+    index_set_facts(k, safe, 0, sizes[i] - 1, 1);
+    out.at[i] = linear_value(safe);
+  }
+  return out;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Elements
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* contract_element(product_t* p, product_side_t side, linear_t free, linear_t depth) {
+  ir_value_t* value = side_value(p, side);
+  linear_t coords[3];
+  uint32_t n = 0;
+  if (value->type->rank == 3) coords[n++] = p->at_batch;
+  bool first = (side == PRODUCT_LEFT) != p->turned;
+  coords[n] = first ? free : depth;
+  coords[n + 1] = first ? depth : free;
+  return eval_at(&p->d->k, value, coords);
+}
+
+// The channel over all groups.
+static linear_t channel_of(product_t* p, linear_t within, int64_t per_group) {
+  kernel_build_t* k = &p->d->k;
+  return linear_add(k, linear_scale(k, p->at_batch, per_group), within);
+}
+
+ir_value_t* product_left(product_t* p, linear_t row, const product_tap_t* tap, linear_t depth) {
+  if (!p->is_conv) return contract_element(p, PRODUCT_LEFT, row, depth);
+  linear_t coords[GRAPH_MAX_RANK];
+  coords[axis_of(p->conv.w_layout, 'o')] = channel_of(p, row, p->rows);
+  coords[axis_of(p->conv.w_layout, 'i')] = depth;
+  for (uint32_t i = 0; i < p->spatial; ++i) coords[axis_of(p->conv.w_layout, (char)('0' + i))] = tap->at[i];
+  return eval_at(&p->d->k, side_value(p, PRODUCT_LEFT), coords);
+}
+
+ir_value_t* product_right(product_t* p, const product_column_t* column, const product_point_t* point, linear_t depth) {
+  kernel_build_t* k = &p->d->k;
+  if (!p->is_conv) return contract_element(p, PRODUCT_RIGHT, column->column, depth);
+  linear_t coords[GRAPH_MAX_RANK];
+  coords[axis_of(p->conv.x_layout, 'n')] = point->image;
+  coords[axis_of(p->conv.x_layout, 'c')] = channel_of(p, depth, p->depth);
+  for (uint32_t i = 0; i < p->spatial; ++i) coords[axis_of(p->conv.x_layout, (char)('0' + i))] = point->at[i];
+  ir_value_t* value = eval_lanes(k, side_value(p, PRODUCT_RIGHT), coords);
+  if (!point->inside) return value;
+  const ir_type_t* type = value->type;
+  bool is_float = ir_type_scalar(type)->kind == IR_TYPE_FLOAT;
+  ir_value_t* zero = is_float ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
+  return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, point->inside, k->lanes), value, zero);
+}
+
+ir_value_t* product_widen(product_t* p, product_side_t side, ir_value_t* value) {
+  if (ir_type_scalar(value->type) == p->accumulator) return value;
+  bool second = side_value(p, side) == ir_operand(p->op, 1);
+  bool is_unsigned = ir_op_flag(p->op, second ? "unsigned_rhs" : "unsigned_lhs");
+  return kernel_cast(&p->d->k.b, is_unsigned ? SCALAR_castu : SCALAR_cast, value, p->accumulator);
+}
+
+void product_store(product_t* p, linear_t row, const product_column_t* column, ir_value_t* value) {
+  kernel_build_t* k = &p->d->k;
+  ir_value_t* result = ir_result(p->op, 0);
+  linear_t coords[GRAPH_MAX_RANK];
+  if (p->is_conv) {
+    coords[axis_of(p->conv.y_layout, 'n')] = column->image;
+    coords[axis_of(p->conv.y_layout, 'c')] = channel_of(p, row, p->rows);
+    for (uint32_t i = 0; i < p->spatial; ++i) coords[axis_of(p->conv.y_layout, (char)('0' + i))] = column->position[i];
+  } else {
+    uint32_t n = 0;
+    if (result->type->rank == 3) coords[n++] = p->at_batch;
+    coords[n] = p->turned ? column->column : row;
+    coords[n + 1] = p->turned ? row : column->column;
+  }
+  eval_set_bound(k, result, eval_convert(k, value, ir_type_scalar(result->type)));
+  epilogue_store(p->d, result, coords);
+  result->data = NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Memory order
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The dimension along which a value's elements lie one after the other, or -1.
+static int32_t inner_dim(const ir_value_t* value) {
+  const ir_op_t* op = value->def;
+  int32_t last = value->type->rank - 1;
+  while (last > 0 && value->type->dims[last] == 1) --last;
+  if (!op) return last;
+  if (graph_scalar_fn(op) >= 0) return inner_dim(ir_operand(op, 0));
+  if (ir_is(op, GRAPH_TRANSPOSE)) {
+    int64_t perm[GRAPH_MAX_RANK];
+    ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+    int32_t inner = inner_dim(ir_operand(op, 0));
+    for (int32_t i = 0; i < value->type->rank; ++i) {
+      if (perm[i] == inner) return i;
+    }
+    return -1;
+  }
+  if (!ir_is(op, GRAPH_RESHAPE)) return -1;
+  const ir_type_t* from = ir_operand(op, 0)->type;
+  int32_t from_last = from->rank - 1;
+  while (from_last > 0 && from->dims[from_last] == 1) --from_last;
+  return inner_dim(ir_operand(op, 0)) == from_last ? last : -1;
+}
+
+product_along_t product_left_along(const product_t* p) {
+  const ir_value_t* value = side_value(p, PRODUCT_LEFT);
+  if (ir_type_bytes(value->type->element) < 4) return PRODUCT_ALONG_NOTHING;  // vectors would be badly aligned
+  int32_t inner = inner_dim(value), rank = value->type->rank;
+  int64_t rows = p->is_conv ? axis_of(p->conv.w_layout, 'o') : p->turned ? rank - 1 : rank - 2;
+  int64_t depth = p->is_conv ? axis_of(p->conv.w_layout, 'i') : p->turned ? rank - 2 : rank - 1;
+  return inner == rows ? PRODUCT_ALONG_ROWS : inner == depth ? PRODUCT_ALONG_DEPTH : PRODUCT_ALONG_NOTHING;
+}

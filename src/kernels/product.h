@@ -1,0 +1,64 @@
+// A dispatch's heavy op as a matrix product, for the GPU strategies that build tiles of it. A convolution is one too,
+// without a copy of its image (implicit GEMM):
+//
+//   result[batch, row, column] = sum over taps and depth of left[batch, row, tap, depth] * right[batch, column, tap,
+//   depth]
+//
+//               batch   row                    column               tap                  depth
+//   contract    batch   rows of the left       columns of the right -                    the reduction
+//   conv        group   channel of the group   image and position   place in the window  input channel of the group
+//
+// Columns are what neighbouring threads take; a contraction with few columns is turned around.
+#ifndef IREE_C_KERNELS_PRODUCT_H_
+#define IREE_C_KERNELS_PRODUCT_H_
+
+#include "kernels/strategy.h"
+
+typedef enum { PRODUCT_LEFT, PRODUCT_RIGHT } product_side_t;
+
+typedef struct product_t {
+  dispatch_t* d;
+  ir_op_t* op;
+  bool is_conv, turned;
+  int64_t batch, rows, columns, taps, depth;
+  graph_conv_t conv;
+  uint32_t spatial;
+  int64_t window[GRAPH_MAX_SPATIAL];
+  const ir_type_t* accumulator;
+  linear_t at_batch;  // of the workgroup; the strategy sets it
+} product_t;
+
+// What does not depend on the reduction.
+typedef struct product_column_t {
+  linear_t column;
+  linear_t image, position[GRAPH_MAX_SPATIAL];  // conv: of the result
+} product_column_t;
+
+// A place in the window, and for each column where that is in the image.
+typedef struct product_tap_t {
+  linear_t at[GRAPH_MAX_SPATIAL];
+} product_tap_t;
+typedef struct product_point_t {
+  linear_t image, at[GRAPH_MAX_SPATIAL];  // always inside
+  ir_value_t* inside;                     // i1: the element is not padding; NULL: it never is
+} product_point_t;
+
+// False when the dispatch's root is no such op, or sizes are not known.
+bool product_read(product_t* p, dispatch_t* d);
+// Coordinates of a column, which must be in range.
+product_column_t product_column(product_t* p, linear_t column);
+product_tap_t product_tap(product_t* p, linear_t tap);
+product_point_t product_point(product_t* p, const product_column_t* column, const product_tap_t* tap);
+// Elements in their own type, k->lanes of them where a coordinate has a lane. Padding is 0.
+ir_value_t* product_left(product_t* p, linear_t row, const product_tap_t* tap, linear_t depth);
+ir_value_t* product_right(product_t* p, const product_column_t* column, const product_point_t* point, linear_t depth);
+// As the accumulator's type.
+ir_value_t* product_widen(product_t* p, product_side_t side, ir_value_t* value);
+// Runs the epilogue on one element of the result.
+void product_store(product_t* p, linear_t row, const product_column_t* column, ir_value_t* value);
+
+// What lies one after the other in memory behind an operand.
+typedef enum { PRODUCT_ALONG_NOTHING, PRODUCT_ALONG_ROWS, PRODUCT_ALONG_DEPTH } product_along_t;
+product_along_t product_left_along(const product_t* p);
+
+#endif  // IREE_C_KERNELS_PRODUCT_H_
