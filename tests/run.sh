@@ -120,15 +120,18 @@ amdgpu_device() {
   return $bad
 }
 
-# The software AMD GPU: clang's code for each target against clang's code for this CPU, with and without checks.
+# The software AMD GPU: clang's code for each target against clang's code for this CPU, with and without checks; other
+# compilers' code against numpy.
 softgpu() {
   local bad=0 parts=$logs/softgpu-parts
   {
+    $python -m pip install -q --disable-pip-version-check -r build_tools/requirements-outside.txt || bad=1
     $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 || bad=1
     $python tests/softgpu/run_opencl.py --build "$build" --level 1 --check all || bad=1
     $python tests/softgpu/run_checks.py --build "$build" || bad=1
     $python tests/softgpu/random_kernels.py --build "$build" --count 200 || bad=1
     $python tests/softgpu/run_outside.py --build "$build" || bad=1
+    $python tests/softgpu/run_iree.py --build "$build" || bad=1
     amdgpu_device || bad=1
   } >"$parts" 2>&1
   add_up "$parts"

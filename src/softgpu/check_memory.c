@@ -32,10 +32,16 @@ static bool report_bounds(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t
   return false;
 }
 
+// What the hardware asks for: ROCm sets it up so that vector memory takes any address, and compilers rely on that where
+// elements are smaller than the access; atomics need their own size, and scalar memory whole dwords.
+static uint32_t alignment_of(check_space_t space, uint32_t access, uint32_t bytes) {
+  if (access & CHECK_ATOMIC) return bytes;
+  return space != CHECK_SCALAR ? 1 : bytes < 4 ? bytes : 4;
+}
+
 static bool check_one(wave_t* w, const inst_t* inst, check_space_t space, uint32_t access, uint32_t lane,
                       uint64_t address, uint32_t bytes) {
-  uint32_t alignment = bytes == 1 || bytes == 2 ? bytes : 4;
-  if (address % alignment) {
+  if (address % alignment_of(space, access, bytes)) {
     wave_fault(w, inst, ENGINE_FAULT_CHECK, address, "misaligned: lane %u %s %u bytes at 0x%llx", lane,
                access_name(access), bytes, (unsigned long long)address);
     return false;

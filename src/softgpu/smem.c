@@ -13,18 +13,19 @@ static uint64_t offset_of(const wave_t* w, const inst_t* inst) {
   return offset;
 }
 
+// Dwords are read from an address whose last two bits the hardware takes as 0.
 static bool read(wave_t* w, const inst_t* inst, uint64_t address, uint32_t bytes, void* out) {
   if (w->launch->instrumented) {
     uint64_t addresses[WAVE_MAX_LANES] = {address};
     if (!check_memory(w, inst, CHECK_SCALAR, CHECK_READ, addresses, 1, bytes)) return false;
   }
-  memcpy(out, (const void*)address, bytes);
+  memcpy(out, (const void*)(bytes < 4 ? address : address & ~UINT64_C(3)), bytes);
   return true;
 }
 
 static const inst_t* load(wave_t* w, const inst_t* inst, uint32_t dwords) {
   uint32_t values[16];
-  uint64_t address = (wave_pair(w, inst->src[0].index) + offset_of(w, inst)) & ~UINT64_C(3);
+  uint64_t address = wave_pair(w, inst->src[0].index) + offset_of(w, inst);
   if (!read(w, inst, address, 4 * dwords, values)) return NULL;
   memcpy(&w->sgpr[inst->dst[0].index], values, 4 * dwords);
   return inst + 1;

@@ -51,7 +51,7 @@ KERNEL = """
 # (what is replaced, by what, what the message begins with)
 EDITS = [
     ("s_lshl_b32 s8, GROUP_ID, 9", "s_lshl_b32 s8, GROUP_ID, 28", "out of bounds"),
-    ("LOAD v3, v2, s[4:5]", "LOAD v3, v2, s[4:5] offset:2", "misaligned"),
+    ("COUNT v10, v9, v8, s[6:7] offset:1024 RETURN", "COUNT v10, v9, v8, s[6:7] offset:1026 RETURN", "misaligned"),
     ("LDS_STORE v1, v5", "LDS_STORE v1, v5 offset:4096", "out of bounds"),
     ("ADD v5, v5, v4", "ADD v5, v5, v40", "uninitialized"),
     ("ADD v5, v5, v4", "STORE v1, v2, s[4:5]", "race"),
