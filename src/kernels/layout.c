@@ -129,6 +129,27 @@ static void pack_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   unpack_argument(l, dispatch->regions[0].first, arg, 0, block);
 }
 
+// GPUs: output channels innermost, [h, w, i, o], so that a tile's rows are one load.
+static void turn_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
+  graph_conv_t c;
+  const ir_attr_t* constant;
+  ir_value_t* arg = constant_argument(dispatch, ir_operand(op, 1), &constant);
+  if (!arg || !graph_conv_read(op, &c)) return;
+  const ir_type_t* w = arg->type;
+  int64_t perm[GRAPH_MAX_RANK], back[GRAPH_MAX_RANK], n = w->rank - 2;
+  int64_t out = strchr(c.w_layout, 'o') - c.w_layout, in = strchr(c.w_layout, 'i') - c.w_layout;
+  if (out == w->rank - 1 || w->dims[out] <= c.groups) return;
+  for (int64_t i = 0; i < n; ++i) perm[i] = strchr(c.w_layout, (char)('0' + i)) - c.w_layout;
+  perm[n] = in;
+  perm[n + 1] = out;
+  for (int32_t i = 0; i < w->rank; ++i) back[perm[i]] = i;
+  const ir_attr_t* turned = constant_transpose(l->ctx, constant, perm);
+  bind_constant(l, dispatch, arg->index, turned);
+  ir_builder_t b = ir_builder_before(l->ctx, op);
+  arg->type = turned->type;
+  ir_op_set_operand(op, 1, graph_transpose(&b, arg, back));
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Activations
 //===----------------------------------------------------------------------------------------------------------------===
@@ -189,9 +210,12 @@ static void assign_block(layouts_t* l, ir_block_t* block) {
       IR_FOR_BLOCKS(inner, &op->regions[r]) assign_block(l, inner);
     }
     if (!ir_is(op, GRAPH_DISPATCH)) continue;
-    ir_op_t* contract = find_root(op, GRAPH_CONTRACT);
+    ir_op_t *contract = find_root(op, GRAPH_CONTRACT), *conv = find_root(op, GRAPH_CONV);
+    if (l->device->kind == DEVICE_GPU) {
+      if (conv) turn_conv(l, op, conv);
+      continue;
+    }
     if (contract) pack_contract(l, op, contract);
-    ir_op_t* conv = find_root(op, GRAPH_CONV);
     if (conv && ir_operand(conv, 0)->type->rank == 4) pack_conv(l, op, conv);
     for (uint32_t i = 0; i < op->result_count; ++i) {
       int64_t tile = block_of_result(l, op, i);
@@ -201,7 +225,6 @@ static void assign_block(layouts_t* l, ir_block_t* block) {
 }
 
 bool layout_assign(ir_context_t* ctx, ir_op_t* module, const device_info_t* device) {
-  if (device->kind != DEVICE_CPU) return true;
   layouts_t l = {ctx, device};
   IR_FOR_OPS(func, ir_module_body(module)) {
     for (uint32_t r = 0; r < func->region_count; ++r) {

@@ -14,13 +14,16 @@
 #include "kernels/product.h"
 
 enum { MAX_ROWS = 16, MAX_COLUMNS = 4, MAX_ACCUMULATORS = 64, MAX_UNROLL = 4, MAX_GRID = 65535 };
-enum { UNROLL_STEPS = 36 };  // windows with at most so many taps times depth need no loops
+enum {
+  STEPS_AT_ONCE = 64
+};  // reductions with at most so many left elements need no loops; more would not fit registers
 
 typedef struct tile_t {
   product_t product;
   int64_t threads, rows, columns;  // of a workgroup; per thread
   product_along_t along;
   int64_t unroll;  // of the depth
+  bool at_once;    // no loops at all
   linear_t row;    // first of the workgroup
   bool partial_rows;
   product_column_t at[MAX_COLUMNS];
@@ -41,10 +44,10 @@ static double plan_cost(const tile_t* t, const device_info_t* device) {
       (double)p->batch * (double)ceil_div(p->rows, t->rows) * (double)ceil_div(p->columns, t->columns * t->threads);
   double products = (double)(t->rows * t->columns), loads = (double)t->columns * (p->taps > 1 ? 6 : 4);
   bool vector = t->along != PRODUCT_ALONG_NOTHING && (t->along == PRODUCT_ALONG_DEPTH || p->rows % t->rows == 0);
-  double left = (double)t->rows * (vector ? 0.3 : 1.2);
+  double left = (double)t->rows * (!vector ? 1.5 : t->along == PRODUCT_ALONG_ROWS ? 0.1 : 0.5);
   double steps = (double)(p->taps * p->depth);
   double per_wave = steps * (products + loads + left + 1) + (double)(p->taps * t->columns) * 12 + products * 8 + 80;
-  return per_wave * (groups * (double)(t->threads / wave) + (double)device->compute_units / 2);
+  return per_wave * (groups * (double)(t->threads / wave) + (double)device->compute_units / 8);
 }
 
 static void plan(tile_t* t) {
@@ -69,6 +72,7 @@ static void plan(tile_t* t) {
   t->partial_rows = t->product.rows % t->rows != 0;
   if (t->along == PRODUCT_ALONG_ROWS && t->partial_rows) t->along = PRODUCT_ALONG_NOTHING;
   t->unroll = t->product.depth < MAX_UNROLL ? t->product.depth : MAX_UNROLL;
+  t->at_once = t->product.taps * t->product.depth * t->rows <= STEPS_AT_ONCE;
 }
 
 bool strategy_tile_matches(const dispatch_t* d) {
@@ -154,7 +158,7 @@ static void reduce_tap(tile_t* t, linear_t tap_number, ir_value_t** acc) {
   product_point_t points[MAX_COLUMNS];
   for (int64_t c = 0; c < t->columns; ++c) points[c] = product_point(p, &t->at[c], &tap);
   int64_t whole = p->depth / t->unroll * t->unroll, at = 0;
-  if (whole > t->unroll && p->taps * p->depth > UNROLL_STEPS) {
+  if (whole > t->unroll && !t->at_once) {
     kernel_loop_t loop = kernel_loop_constant(k, 0, whole, t->unroll, acc, count);
     ir_value_t* inner[MAX_ACCUMULATORS];
     memcpy(inner, loop.iters, sizeof(ir_value_t*) * count);
@@ -178,7 +182,7 @@ static void reduce(tile_t* t, ir_value_t** acc) {
   for (uint32_t i = 0; i < count; ++i) {
     acc[i] = is_float ? kernel_number(&k->b, p->accumulator, 0) : kernel_integer(&k->b, p->accumulator, 0);
   }
-  if (p->taps * p->depth <= UNROLL_STEPS || p->taps == 1) {
+  if (t->at_once || p->taps == 1) {
     for (int64_t tap = 0; tap < p->taps; ++tap) reduce_tap(t, linear_constant(tap), acc);
     return;
   }
