@@ -26,7 +26,7 @@ typedef struct matrix_values_t {
   const float* depth[MATRIX_MAX_K];  // the lanes that hold depth k
 } matrix_values_t;
 
-static uint32_t bits_of_type(matrix_type_t type) {
+VALU_INLINE uint32_t bits_of_type(matrix_type_t type) {
   static const uint8_t bits[] = {64, 32, 16, 16, 32, 32, 8, 8, 4, 8, 8};
   return bits[type];
 }
@@ -67,9 +67,31 @@ static inline void load_elements(const uint32_t* from, uint32_t lanes, matrix_ty
   }
 }
 
+// Both halves of each lane's register as f32.
+VALU_INLINE void load_halves(const uint32_t* from, uint32_t lanes, bool is_brain, float* low, float* high) {
+  if (is_brain) {
+    for (uint32_t i = 0; i < lanes; ++i) {
+      low[i] = float_from_f32(from[i] << 16), high[i] = float_from_f32(from[i] & 0xffff0000u);
+    }
+    return;
+  }
+#if defined(__AVX512F__)
+  for (uint32_t i = 0; i < lanes; i += 16) {
+    __m512i both = _mm512_loadu_si512(from + i);
+    _mm512_storeu_ps(low + i, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(both)));
+    _mm512_storeu_ps(high + i, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(both, 16))));
+  }
+#else
+  uint32_t halves[2][WAVE_MAX_LANES];
+  for (uint32_t i = 0; i < lanes; ++i) halves[0][i] = from[i] & 0xffff, halves[1][i] = from[i] >> 16;
+  half_to_single(halves[0], (uint32_t*)(void*)low, lanes, false);
+  half_to_single(halves[1], (uint32_t*)(void*)high, lanes, false);
+#endif
+}
+
 // `each` elements of all lanes of source `k`.
-static void load_values(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t k, uint32_t each,
-                        matrix_values_t* out) {
+VALU_INLINE void load_values(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t k, uint32_t each,
+                             matrix_values_t* out) {
   const operand_t* o = &inst->src[k];
   matrix_type_t type = k ? s->b : s->a;
   uint32_t bits = bits_of_type(type), in_register = 32 / bits;
@@ -82,7 +104,11 @@ static void load_values(const wave_t* w, const inst_t* inst, const matrix_shape_
   }
   for (uint32_t e = 0; e < each; ++e) {
     const uint32_t* from = o->kind == OPERAND_VGPR ? w->vgpr + o->offset + e / in_register * w->lanes : splat;
-    load_elements(from, lanes, type, e % in_register * bits, is_signed, mode.is_ocp, out->lane[e]);
+    if ((type == F16 || type == BF16) && !(each & 1)) {
+      if (!(e & 1)) load_halves(from, lanes, type == BF16, out->lane[e], out->lane[e + 1]);
+    } else {
+      load_elements(from, lanes, type, e % in_register * bits, is_signed, mode.is_ocp, out->lane[e]);
+    }
     bool is_float = type != IU8 && type != IU4 && type != I8;
     // WMMA: neg_lo for even elements, neg_hi for odd ones.
     if (s->is_wmma && is_float && (e & 1 ? inst->neg_hi : inst->neg_lo) >> k & 1) {
@@ -91,7 +117,7 @@ static void load_values(const wave_t* w, const inst_t* inst, const matrix_shape_
   }
 }
 
-static void place_depths(matrix_values_t* values, uint32_t depth, uint32_t each, uint32_t width) {
+VALU_INLINE void place_depths(matrix_values_t* values, uint32_t depth, uint32_t each, uint32_t width) {
   const float** at = values->depth;
   for (uint32_t first = 0; first < depth; first += each) {
     for (uint32_t e = 0; e < each; ++e) *at++ = values->lane[e] + first / each * width;
@@ -114,8 +140,8 @@ static void make_dense(const wave_t* w, const inst_t* inst, const matrix_shape_t
 }
 
 // Row r of C and D: register and first lane, for a type of 32 bits.
-static inline void place_row(const wave_t* w, const matrix_shape_t* s, uint32_t block, uint32_t r, uint32_t* reg,
-                             uint32_t* lane) {
+VALU_INLINE void place_row(const wave_t* w, const matrix_shape_t* s, uint32_t block, uint32_t r, uint32_t* reg,
+                           uint32_t* lane) {
   // Groups of lanes that hold different rows, as a power of two.
   if (s->is_wmma) {
     uint32_t groups = w->lanes == 64 ? 2 : 1;
@@ -180,8 +206,8 @@ typedef struct matrix_row_t {
   uint32_t shift;  // of 16-bit results: in one half of a register (gfx11), or two to a register (gfx12)
 } matrix_row_t;
 
-static inline matrix_row_t find_row(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t block,
-                                    uint32_t r) {
+VALU_INLINE matrix_row_t find_row(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, uint32_t block,
+                                  uint32_t r) {
   const operand_t* c = s->is_sparse ? &inst->dst[0] : &inst->src[2];
   uint32_t reg, lane;
   matrix_row_t row = {.count = s->n};
@@ -201,12 +227,12 @@ static inline matrix_row_t find_row(const wave_t* w, const inst_t* inst, const m
 }
 
 // Sixteen lanes at a time: no call of memcpy.
-static inline void copy_row(void* to, const void* from, uint32_t lanes) {
+VALU_INLINE void copy_row(void* to, const void* from, uint32_t lanes) {
   for (uint32_t i = 0; i < lanes; i += 16) memcpy((uint32_t*)to + i, (const uint32_t*)from + i, 64);
 }
 
 // C as floats; integers are added at the end.
-static inline void load_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, float* out) {
+VALU_INLINE void load_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, float* out) {
   if (s->d == I32) {
     memset(out, 0, row->count * 4);
   } else if (!row->from) {
@@ -229,7 +255,7 @@ static inline void load_row(const inst_t* inst, const matrix_shape_t* s, const m
   }
 }
 
-static inline void store_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, const float* sum) {
+VALU_INLINE void store_row(const inst_t* inst, const matrix_shape_t* s, const matrix_row_t* row, const float* sum) {
   if (s->d == F32) {
     copy_row(row->to, sum, row->count);
   } else if (s->d == I32) {
@@ -249,8 +275,8 @@ static inline void store_row(const inst_t* inst, const matrix_shape_t* s, const 
   }
 }
 
-static void load_operands(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, matrix_values_t* a,
-                          matrix_values_t* b) {
+VALU_INLINE void load_operands(const wave_t* w, const inst_t* inst, const matrix_shape_t* s, matrix_values_t* a,
+                               matrix_values_t* b) {
   uint32_t width = s->m * s->blocks;
   uint32_t copies = s->is_wmma && w->target->major < 12 ? 1 : w->lanes / width;
   uint32_t each = s->k / copies;
@@ -262,8 +288,8 @@ static void load_operands(const wave_t* w, const inst_t* inst, const matrix_shap
   place_depths(b, s->k, each, width);
 }
 
-static void multiply_block(const inst_t* inst, const matrix_shape_t* s, const matrix_values_t* a,
-                           const matrix_values_t* b, uint32_t block, float* const* rows) {
+VALU_INLINE void multiply_block(const inst_t* inst, const matrix_shape_t* s, const matrix_values_t* a,
+                                const matrix_values_t* b, uint32_t block, const float* const* in, float* const* out) {
   const float *left[MATRIX_MAX_K], *right[MATRIX_MAX_K];
   for (uint32_t k = 0; k < s->k; ++k) {
     left[k] = a->depth[k] + block_of_a(inst, s, block) * s->m;
@@ -271,28 +297,54 @@ static void multiply_block(const inst_t* inst, const matrix_shape_t* s, const ma
   }
   for (uint32_t r = 0; r < s->m; r += MATRIX_ROWS) {
     if (s->n == 16) {
-      matrix_multiply_rows(left, right, s->k, 16, r, rows);
+      matrix_multiply_rows(left, right, s->k, 16, in + r, out + r);
     } else {
-      matrix_multiply_rows(left, right, s->k, 32, r, rows);
+      matrix_multiply_rows(left, right, s->k, 32, in + r, out + r);
     }
+    for (uint32_t k = 0; k < s->k; ++k) left[k] += MATRIX_ROWS;
   }
 }
 
-static const inst_t* run_matrix(wave_t* w, const inst_t* inst, const matrix_shape_t* s) {
+// Whether rows of C are used where they are, and those of D made there.
+VALU_INLINE bool is_in_place(const wave_t* w, const inst_t* inst, const matrix_shape_t* s) {
+  const operand_t *c = s->is_sparse ? &inst->dst[0] : &inst->src[2], *d = &inst->dst[0];
+  if (s->d != F32 || c->kind != OPERAND_VGPR) return false;
+  if (s->is_wmma && !s->is_sparse && (inst->neg_lo | inst->neg_hi) & 4) return false;
+  uint32_t size = s->m * s->n * s->blocks;
+  return c->offset == d->offset || c->offset + size <= d->offset || d->offset + size <= c->offset;
+}
+
+VALU_INLINE const inst_t* multiply(wave_t* w, const inst_t* inst, const matrix_shape_t* s) {
   matrix_values_t a, b;
-  float sums[MATRIX_MAX_ROWS][MATRIX_MAX_ROWS], *rows[MATRIX_MAX_ROWS];
+  float sums[MATRIX_MAX_ROWS][MATRIX_MAX_ROWS], *out[MATRIX_MAX_ROWS];
+  const float* in[MATRIX_MAX_ROWS];
   matrix_row_t places[MATRIX_MAX_ROWS];
+  bool in_place = is_in_place(w, inst, s);
   load_operands(w, inst, s, &a, &b);
   for (uint32_t block = 0; block < s->blocks; ++block) {
     for (uint32_t r = 0; r < s->m; ++r) {
-      rows[r] = sums[r];
       places[r] = find_row(w, inst, s, block, r);
-      load_row(inst, s, &places[r], sums[r]);
+      if (in_place) {
+        in[r] = (const float*)(const void*)places[r].from, out[r] = (float*)(void*)places[r].to;
+      } else {
+        in[r] = out[r] = sums[r];
+        load_row(inst, s, &places[r], sums[r]);
+      }
     }
-    multiply_block(inst, s, &a, &b, block, rows);
-    for (uint32_t r = 0; r < s->m; ++r) store_row(inst, s, &places[r], sums[r]);
+    multiply_block(inst, s, &a, &b, block, in, out);
+    for (uint32_t r = 0; r < s->m && !in_place; ++r) store_row(inst, s, &places[r], sums[r]);
   }
   return inst + 1;
+}
+
+static const inst_t* multiply_any(wave_t* w, const inst_t* inst, const matrix_shape_t* s) {
+  return multiply(w, inst, s);
+}
+
+// The shapes that programs spend their time in have code of their own.
+VALU_INLINE const inst_t* run_matrix(wave_t* w, const inst_t* inst, const matrix_shape_t* s) {
+  bool is_usual = s->d == F32 && bits_of_type(s->a) == 16 && s->m * s->n * s->k >= 4096 && !s->is_sparse;
+  return is_usual ? multiply(w, inst, s) : multiply_any(w, inst, s);
 }
 
 // Sixteen blocks of 4 x 4: all columns at once, with the element of A that each has.

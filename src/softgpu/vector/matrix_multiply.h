@@ -41,20 +41,26 @@ VALU_INLINE matrix_lanes_t matrix_add(float a, matrix_lanes_t b, matrix_lanes_t 
 }
 #endif
 
-enum { MATRIX_MAX_K = 128, MATRIX_ROWS = 8 };
+// Rows whose sums stay in registers at a time.
+#if defined(__AVX512F__)
+enum { MATRIX_ROWS = 16 };
+#else
+enum { MATRIX_ROWS = 8 };
+#endif
+enum { MATRIX_MAX_K = 128 };
 
-// d[r][j] = c[r][j] + the sum over k of a[k][r] * b[k][j], for MATRIX_ROWS rows and `columns` columns.
-VALU_INLINE void matrix_multiply_rows(const float* const* a, const float* const* b, uint32_t depth, uint32_t columns,
-                                      uint32_t first, float* const* rows) {
-  for (uint32_t j = 0; j < columns; j += MATRIX_LANES) {
+// out[r][j] = in[r][j] + the sum over k of a[k][r] * b[k][j], for MATRIX_ROWS rows and `columns` columns.
+VALU_INLINE void matrix_multiply_rows(const float* const* a, const float* const* b, uint32_t depth, size_t columns,
+                                      const float* const* in, float* const* out) {
+  for (size_t j = 0; j < columns; j += MATRIX_LANES) {
     matrix_lanes_t sum[MATRIX_ROWS];
-    for (uint32_t r = 0; r < MATRIX_ROWS; ++r) sum[r] = matrix_load(rows[first + r] + j);
+    for (size_t r = 0; r < MATRIX_ROWS; ++r) sum[r] = matrix_load(in[r] + j);
     for (uint32_t k = 0; k < depth; ++k) {
-      const float* left = a[k] + first;
+      const float* left = a[k];
       matrix_lanes_t right = matrix_load(b[k] + j);
-      for (uint32_t r = 0; r < MATRIX_ROWS; ++r) sum[r] = matrix_add(left[r], right, sum[r]);
+      for (size_t r = 0; r < MATRIX_ROWS; ++r) sum[r] = matrix_add(left[r], right, sum[r]);
     }
-    for (uint32_t r = 0; r < MATRIX_ROWS; ++r) matrix_store(rows[first + r] + j, sum[r]);
+    for (size_t r = 0; r < MATRIX_ROWS; ++r) matrix_store(out[r] + j, sum[r]);
   }
 }
 

@@ -6,7 +6,7 @@
 #define IREE_C_SOFTGPU_VECTOR_MEMORY_H_
 
 #include "base/small_float.h"
-#include "softgpu/vector/level.h"
+#include "softgpu/vector/valu.h"
 
 // What is moved for a lane.
 // PART(ENUM, bytes, is signed, half: 0 the whole register, 1 low, 2 high)
@@ -82,39 +82,81 @@ static inline uint8_t* memory_base(const wave_t* w, const memory_access_t* m) {
   return m->space == CHECK_LDS ? w->group->lds : NULL;
 }
 
+// Four lanes' worth of up to four dwords each, turned over: from a row for each lane to one for each dword, or back.
+typedef uint32_t memory_lanes_t __attribute__((vector_size(16)));
+VALU_INLINE void memory_transpose(memory_lanes_t x[4]) {
+  memory_lanes_t low01 = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5);
+  memory_lanes_t low23 = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
+  memory_lanes_t high01 = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7);
+  memory_lanes_t high23 = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+  x[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
+  x[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
+  x[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
+  x[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
+}
+
+// `dwords` is a constant where this is used, so that each copy is an instruction.
+VALU_INLINE void memory_load_wide(const uint8_t* base, const memory_access_t* m, uint32_t lanes, uint32_t dwords,
+                                  uint32_t* d) {
+  for (uint32_t i = 0; i < lanes; i += 4) {
+    memory_lanes_t x[4] = {0};
+    for (uint32_t k = 0; k < 4; ++k) memcpy(&x[k], base + m->address[i + k], 4 * dwords);
+    memory_transpose(x);
+    for (uint32_t k = 0; k < dwords; ++k) memcpy(&d[k * lanes + i], &x[k], 16);
+  }
+}
+
+VALU_INLINE void memory_store_wide(uint8_t* base, const memory_access_t* m, uint32_t lanes, uint32_t dwords,
+                                   const uint32_t* s) {
+  for (uint32_t i = 0; i < lanes; i += 4) {
+    memory_lanes_t x[4] = {0};
+    for (uint32_t k = 0; k < dwords; ++k) memcpy(&x[k], &s[k * lanes + i], 16);
+    memory_transpose(x);
+    for (uint32_t k = 0; k < 4; ++k) memcpy(base + m->address[i + k], &x[k], 4 * dwords);
+  }
+}
+
 // Dwords of all lanes.
 static inline void memory_load_all(const wave_t* w, const memory_access_t* m, uint32_t dwords, uint32_t* d) {
   const uint8_t* base = memory_base(w, m);
-  if (memory_is_contiguous(w, m, 4 * dwords)) {
-    const uint8_t* from = base + m->address[0];
-    if (dwords == 1) {
-      memcpy(d, from, 4 * w->lanes);
-      return;
-    }
-    for (uint32_t k = 0; k < dwords; ++k) {
-      for (uint32_t i = 0; i < w->lanes; ++i) memcpy(&d[k * w->lanes + i], from + 4 * (i * dwords + k), 4);
-    }
-    return;
-  }
-  for (uint32_t i = 0; i < w->lanes; ++i) {
-    const uint8_t* from = base + m->address[i];
-    uint32_t value[4];
-    memcpy(value, from, 4 * dwords);
-    for (uint32_t k = 0; k < dwords; ++k) d[k * w->lanes + i] = value[k];
+  switch (dwords) {
+    case 4:
+      memory_load_wide(base, m, w->lanes, 4, d);
+      break;
+    case 3:
+      memory_load_wide(base, m, w->lanes, 3, d);
+      break;
+    case 2:
+      memory_load_wide(base, m, w->lanes, 2, d);
+      break;
+    default:
+      if (memory_is_contiguous(w, m, 4)) {
+        memcpy(d, base + m->address[0], 4 * w->lanes);
+      } else {
+        for (uint32_t i = 0; i < w->lanes; ++i) memcpy(&d[i], base + m->address[i], 4);
+      }
   }
 }
 
 // Dwords of all lanes.
 static inline void memory_store_all(const wave_t* w, const memory_access_t* m, uint32_t dwords, const uint32_t* s) {
   uint8_t* base = memory_base(w, m);
-  if (dwords == 1 && memory_is_contiguous(w, m, 4)) {
-    memcpy(base + m->address[0], s, 4 * w->lanes);
-    return;
-  }
-  for (uint32_t i = 0; i < w->lanes; ++i) {
-    uint32_t value[4];
-    for (uint32_t k = 0; k < dwords; ++k) value[k] = s[k * w->lanes + i];
-    memcpy(base + m->address[i], value, 4 * dwords);
+  switch (dwords) {
+    case 4:
+      memory_store_wide(base, m, w->lanes, 4, s);
+      break;
+    case 3:
+      memory_store_wide(base, m, w->lanes, 3, s);
+      break;
+    case 2:
+      memory_store_wide(base, m, w->lanes, 2, s);
+      break;
+    default:
+      if (memory_is_contiguous(w, m, 4)) {
+        memcpy(base + m->address[0], s, 4 * w->lanes);
+      } else {
+        for (uint32_t i = 0; i < w->lanes; ++i) memcpy(base + m->address[i], &s[i], 4);
+      }
   }
 }
 
