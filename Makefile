@@ -1,6 +1,6 @@
 # Front door: everything is built into build/ (tools in build/tools, libraries in build/lib).
 BUILD ?= build
-.PHONY: setup build demo test models format clean
+.PHONY: setup build demo test models models-amdgpu format clean
 build: setup $(BUILD)/build.ninja
 	@ninja -C $(BUILD) $$([ -t 1 ] || echo --quiet)
 $(BUILD)/build.ninja:
@@ -14,6 +14,9 @@ test: build
 	@tests/run.sh $(BUILD)
 models: build
 	@benchmarks/models/check.sh $(BUILD)
+models-amdgpu: build
+	@.venv/bin/python tests/softgpu/run_models.py --build $(BUILD)
+	@.venv/bin/python tests/softgpu/run_models.py --build $(BUILD) --check all --target gfx1100 --target gfx942
 format:
 	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format-22 -i
 clean:

@@ -105,18 +105,13 @@ gpu() {
   return $bad
 }
 
-# A model through the amdgpu driver, on two instruction sets.
-amdgpu_device() {
-  local target module=$build/test-logs/amdgpu.vmfb bad=0
-  for target in gfx1100 gfx942; do
-    "$build/tools/iree-compile" --iree-input-type=stablehlo --iree-hal-target-device=amdgpu --iree-rocm-target=$target \
-      tests/e2e/stablehlo_models/mnist_fake_weights.mlir -o "$module" &&
-      "$build/tools/iree-softgpu" --target=$target --check=all -- "$build/tools/iree-run-module" --device=amdgpu \
-        --module="$module" --function=predict --input=1x28x28x1xf32 \
-        --expected_output='1x10xf32=0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1' ||
-      { bad=$((bad + 1)) && echo "FAILED mnist on $target"; }
-  done
-  echo "$((2 - bad)) passed, $bad failed"
+# Models through the amdgpu driver: quickly on every target, then with all checks.
+amdgpu_models() {
+  local models="$python tests/softgpu/run_models.py --build $build" bad=0
+  $models --model mnist --model digits --model digits_batch || bad=1
+  $models --model mobilenetv2 --target gfx1100 --target gfx942 || bad=1
+  $models --check all --model mnist --model digits --model digits_batch || bad=1
+  $models --check all --model mobilenetv2 --target gfx1100 || bad=1
   return $bad
 }
 
@@ -132,7 +127,7 @@ softgpu() {
     $python tests/softgpu/random_kernels.py --build "$build" --count 200 || bad=1
     $python tests/softgpu/run_outside.py --build "$build" || bad=1
     $python tests/softgpu/run_iree.py --build "$build" || bad=1
-    amdgpu_device || bad=1
+    amdgpu_models || bad=1
   } >"$parts" 2>&1
   add_up "$parts"
   return $bad
