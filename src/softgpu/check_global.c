@@ -8,6 +8,7 @@
 
 #include "softgpu/check.h"
 #include "softgpu/check_group.h"
+#include "softgpu/shared.h"
 
 enum { GLOBAL_ENTRIES = 1 << 17, GLOBAL_LOCKS = 64 };
 
@@ -55,19 +56,6 @@ static bool is_coherent(const wave_t* w, const inst_t* inst) {
 static bool is_scratch(const group_t* group, uint64_t address) {
   const launch_t* launch = group->launch;
   return address - (uint64_t)group->scratch < (uint64_t)launch->scratch_size * launch->lanes * group->wave_count;
-}
-
-// Whether a store of whole dwords leaves dword `k` of the lane's data as it is.
-static bool stores_same(const wave_t* w, const inst_t* inst, uint32_t lane, uint64_t address, uint32_t k) {
-  for (uint32_t i = 0; i < 2 && i < inst->source_count; ++i) {
-    bool is_buffer = strncmp(inst->row->name, "buffer_", 7) == 0;
-    const operand_t* o = &inst->src[i];
-    if (i != (is_buffer ? 0 : 1) || o->kind != OPERAND_VGPR || k >= o->dwords) continue;
-    uint32_t there;
-    memcpy(&there, (const void*)address, 4);
-    return there == w->vgpr[o->offset + (size_t)k * w->lanes + lane];
-  }
-  return false;
 }
 
 // Whether nothing orders an earlier access before the wave's one now.
@@ -123,8 +111,8 @@ bool check_global_access(wave_t* w, const inst_t* inst, uint32_t access, uint32_
   for (uint64_t at = address & ~UINT64_C(3); at < address + bytes; at += 4) {
     uint64_t low = at < address ? address - at : 0, high = address + bytes - at < 4 ? address + bytes - at : 4;
     uint32_t mask = (1u << high) - (1u << low);
-    bool same =
-        writes && address % 4 == 0 && mask == 15 && stores_same(w, inst, lane, at, (uint32_t)(at - address) / 4);
+    bool same = writes && check_stores_same(w, lane, (uint32_t)(at + low - address), (const void*)(at + low),
+                                            (uint32_t)(high - low));
     if (!check_dword(w, inst, lane, at / 4, mask, writes, same)) return false;
   }
   return true;

@@ -1,8 +1,8 @@
 // Checks of workgroup memory: races between waves, and bytes that are read before anyone wrote them.
 //
 // Each byte remembers who wrote and who read it last, and between which barriers. Two waves conflict when both touch a
-// byte between the same two barriers and one writes, unless both do so atomically; or when the writer came to the
-// barrier without a wait for its write.
+// byte between the same two barriers and one writes, unless both do so atomically or what is written is there already;
+// or when the writer came to the barrier without a wait for its write.
 #include "softgpu/check_group.h"
 
 #include <stdlib.h>
@@ -82,8 +82,10 @@ bool check_group_access(wave_t* w, const inst_t* inst, uint32_t access, uint32_t
                  (unsigned long long)(address + k));
       return false;
     }
-    const char* did =
-        w->launch->checks & ENGINE_CHECK_RACES ? conflict(w->group, cell, w->index, phase, access, &other) : NULL;
+    bool same = access == CHECK_WRITE && check_stores_same(w, lane, k, w->group->lds + address + k, 1);
+    const char* did = w->launch->checks & ENGINE_CHECK_RACES && !same
+                          ? conflict(w->group, cell, w->index, phase, access, &other)
+                          : NULL;
     if (did) {
       wave_fault(w, inst, ENGINE_FAULT_CHECK, address + k,
                  "race: lane %u %s byte %llu of workgroup memory, which wave %u %s", lane,

@@ -10,6 +10,12 @@ void check_group_free(group_t* group);
 bool check_group_access(wave_t* wave, const inst_t* inst, uint32_t access, uint32_t lane, uint64_t address,
                         uint32_t bytes);
 
+// Whether the store at hand leaves `size` bytes as they are `there`, which it covers from its byte `from` on.
+static inline bool check_stores_same(const wave_t* wave, uint32_t lane, uint32_t from, const void* there,
+                                     uint32_t size) {
+  return wave->stored && memcmp(wave->stored[lane] + from, there, size) == 0;
+}
+
 // The check_launch_t's time when the workgroup last did what may order it behind others.
 uint64_t* check_group_ordered(group_t* group);
 

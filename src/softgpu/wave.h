@@ -12,7 +12,7 @@
 #define WAVE_PRIVATE_BASE (UINT64_C(2) << 48)
 #define WAVE_APERTURE_SIZE (UINT64_C(1) << 32)
 
-enum { WAVE_MAX_LANES = 64, WAVE_REGISTERS = 512, WAVE_ACCUMULATION = 256 };
+enum { WAVE_MAX_LANES = 64, WAVE_REGISTERS = 512, WAVE_ACCUMULATION = 256, WAVE_MAX_STORE = 32 };
 
 typedef struct kernel_t kernel_t;  // kernel.h
 typedef struct check_wave_t check_wave_t;
@@ -83,6 +83,8 @@ struct wave_t {
   uint32_t scratch_size;  // bytes of a lane
   uint64_t executed;      // instructions
   check_wave_t* check;    // NULL without checks
+  // What each lane is about to store, while check_memory looks at a store; NULL otherwise.
+  const uint8_t (*stored)[WAVE_MAX_STORE];
 };
 
 static inline uint64_t wave_pair(const wave_t* w, uint32_t sreg) {

@@ -6,6 +6,7 @@
 #define IREE_C_SOFTGPU_VECTOR_MEMORY_H_
 
 #include "base/small_float.h"
+#include "softgpu/shared.h"
 #include "softgpu/vector/valu.h"
 
 // What is moved for a lane.
@@ -160,6 +161,11 @@ static inline void memory_store_all(const wave_t* w, const memory_access_t* m, u
   }
 }
 
+// Whether all lanes may be moved as vectors: the thread sanitizer is shown each.
+static inline bool memory_moves_all(const wave_t* w, const memory_access_t* m, uint64_t inside) {
+  return inside == w->all && m->space != CHECK_SCRATCH && !(SHARED_IS_WATCHED && m->space == CHECK_GLOBAL);
+}
+
 static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_access_t* m, memory_part_t part,
                                const operand_t* to) {
   memory_form_t form = memory_forms[part];
@@ -169,7 +175,7 @@ static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_acces
   bool linear = m->space != CHECK_SCRATCH;
   uint32_t dwords = form.bytes / 4;
   const uint8_t* base = memory_base(w, m);
-  if (dwords && linear && inside == w->all) {
+  if (dwords && memory_moves_all(w, m, inside)) {
     memory_load_all(w, m, dwords, d);
     return true;
   }
@@ -178,7 +184,7 @@ static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_acces
     uint32_t value[8] = {0};
     if (inside >> i & 1) {
       if (linear) {
-        __builtin_memcpy(value, base + m->address[i], form.bytes);
+        shared_read(value, base + m->address[i], form.bytes);
       } else {
         for (uint32_t k = 0; k < form.bytes; ++k) ((uint8_t*)value)[k] = *memory_byte(w, m, i, k);
       }
@@ -200,13 +206,32 @@ static inline uint32_t memory_data(const wave_t* w, const operand_t* o, uint32_t
   return wave_scalar(w, o);
 }
 
+// memory_begin with what is stored, for the checks: a store of what is there already harms nobody.
+static inline bool memory_begin_store(wave_t* w, const inst_t* inst, const memory_access_t* m, memory_form_t form,
+                                      const operand_t* from) {
+  uint8_t stored[WAVE_MAX_LANES][WAVE_MAX_STORE] = {0};
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    for (uint32_t k = 0; 4 * k < form.bytes; ++k) {
+      uint32_t value = memory_data(w, from, k, i) >> (form.half == 2 ? 16 : 0);
+      memcpy(&stored[i][4 * k], &value, 4);
+    }
+  }
+  w->stored = stored;
+  bool is_right = memory_begin(w, inst, m, CHECK_WRITE, form.bytes);
+  w->stored = NULL;
+  return is_right;
+}
+
 static inline bool memory_store(wave_t* w, const inst_t* inst, const memory_access_t* m, memory_part_t part,
                                 const operand_t* from) {
   memory_form_t form = memory_forms[part];
-  if (!memory_begin(w, inst, m, CHECK_WRITE, form.bytes)) return false;
+  if (!(w->launch->instrumented ? memory_begin_store(w, inst, m, form, from)
+                                : memory_begin(w, inst, m, CHECK_WRITE, form.bytes))) {
+    return false;
+  }
   uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask;
   bool linear = m->space != CHECK_SCRATCH;
-  if (form.bytes >= 4 && linear && inside == w->all && from->kind == OPERAND_VGPR) {
+  if (form.bytes >= 4 && memory_moves_all(w, m, inside) && from->kind == OPERAND_VGPR) {
     memory_store_all(w, m, form.bytes / 4, w->vgpr + from->offset);
     return true;
   }
@@ -218,7 +243,7 @@ static inline bool memory_store(wave_t* w, const inst_t* inst, const memory_acce
     for (uint32_t k = 0; k < dwords; ++k) value[k] = memory_data(w, from, k, i);
     if (form.half == 2) value[0] >>= 16;
     if (linear) {
-      __builtin_memcpy(base + m->address[i], value, form.bytes);
+      shared_write(base + m->address[i], value, form.bytes);
     } else {
       for (uint32_t k = 0; k < form.bytes; ++k) *memory_byte(w, m, i, k) = ((uint8_t*)value)[k];
     }
