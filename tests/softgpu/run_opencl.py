@@ -82,10 +82,10 @@ def compile_host(file, folder):
     return out
 
 
-def compile_gpu(file, target, level, folder):
+def compile_gpu(file, target, level, folder, flags=()):
     out = folder / f"{file.stem}-{target}-{level}.hsaco"
-    call([*COMMON, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib", f"-O{level}", str(file), "-o",
-          str(out)])
+    call([*COMMON, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib", f"-O{level}", *flags, str(file),
+          "-o", str(out)])
     return out
 
 
@@ -150,7 +150,7 @@ def run_target(options, cases, objects, expected, target, folder):
                             capture_output=True, text=True, check=False)
     said = result.stdout.splitlines()
     failures = []
-    lanes = 64 if target.startswith(WAVE64) else 32
+    lanes = 64 if target.startswith(WAVE64) or "-mwavefrontsize64" in options.flag else 32
     messages = result.stderr.strip().splitlines()
     for number, (case, level, place) in enumerate(jobs):
         name = f"{case.kernel} -O{level} {target}"
@@ -171,6 +171,7 @@ def main():
     parser.add_argument("--level", action="append", type=int, default=[])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--check", help="checks of iree-softgpu to run under")
+    parser.add_argument("--flag", action="append", default=[], help="of clang for the GPU, such as -mwavefrontsize64")
     options = parser.parse_args()
     options.target, options.level = options.target or TARGETS, options.level or [0, 1, 2, 3]
     cases = cases_of(options.folder, options.only)
@@ -183,7 +184,7 @@ def main():
             libraries = {file: ctypes.CDLL(str(path)) for file, path in
                          zip(files, pool.map(lambda file: compile_host(file, folder), files))}
             keys = [(file, target, level) for file in files for target in options.target for level in options.level]
-            objects = dict(zip(keys, pool.map(lambda key: compile_gpu(*key, folder), keys)))
+            objects = dict(zip(keys, pool.map(lambda key: compile_gpu(*key, folder, options.flag), keys)))
             expected = {(case.kernel, lanes): expect(case, libraries[case.file], host, lanes)
                         for case in cases for lanes in (32, 64)}
             results = list(pool.map(

@@ -35,8 +35,16 @@ static inline void barrier_local(void) {
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 static inline u32 lane(void) { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)); }
+#if defined(WAVE64) && !defined(__GFX12__)  // ds_bpermute stays within halves of a wave of 64
+static inline i32 shuffle(i32 value, u32 from) {
+  i32 found = 0;
+  for (u32 k = 0; k < 64; ++k) found = (from & 63) == k ? __builtin_amdgcn_readlane(value, k) : found;
+  return found;
+}
+#else
 static inline i32 shuffle(i32 value, u32 from) { return __builtin_amdgcn_ds_bpermute((i32)(from << 2), value); }
-#if defined(__gfx9__) || __gfx90a__ || __gfx942__
+#endif
+#if defined(__gfx9__) || __gfx90a__ || __gfx942__ || defined(WAVE64)
 static inline u64 ballot(bool value) { return __builtin_amdgcn_ballot_w64(value); }
 #else
 static inline u64 ballot(bool value) { return __builtin_amdgcn_ballot_w32(value); }
