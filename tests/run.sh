@@ -131,6 +131,7 @@ softgpu() {
     $python tests/softgpu/random_kernels.py --build "$build" --count 200 || bad=1
     $python tests/softgpu/run_outside.py --build "$build" || bad=1
     $python tests/softgpu/run_iree.py --build "$build" || bad=1
+    $python tests/softgpu/run_triton.py --build "$build" || bad=1
     amdgpu_models || bad=1
   } >"$parts" 2>&1
   add_up "$parts"

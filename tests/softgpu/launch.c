@@ -2,7 +2,7 @@
 //
 //   load FILE                                          a code object; replaces the one before
 //   run KERNEL GRID GROUP LDS STACK                    bytes to add to either; then its arguments, one a line, and `go`
-//   in FILE | out BYTES FILE | inout FILE FILE | i32 VALUE | at NAME OFFSET
+//   in FILE | out BYTES FILE | inout FILE FILE | i32 VALUE | i64 VALUE | at NAME OFFSET
 //   size X Y Z x y z                                   grid and workgroup of three dimensions, in place of `run`'s
 //   go [TIMES]                                         launches, waits, writes the outputs; prints `ok KERNEL` or
 //                                                      `failed KERNEL: why`
@@ -264,6 +264,8 @@ static bool describe(run_t* run, const char* line) {
     add_argument(run, &pointer, sizeof(pointer));
   } else if (sscanf(line, "i32 %lu", &size) == 1) {
     add_argument(run, &(int32_t){(int32_t)size}, 4);
+  } else if (sscanf(line, "i64 %lu", &size) == 1) {
+    add_argument(run, &size, 8);
   } else {
     return false;
   }
