@@ -1,6 +1,7 @@
 // Scalar memory: loads into scalar registers, clocks, cache operations. Manuals: "Scalar Memory Operations".
 #include <time.h>
 
+#include "softgpu/shared.h"
 #include "softgpu/wave.h"
 
 // Bytes that the operand list adds to the base: a register or a constant, and the offset.
@@ -19,7 +20,7 @@ static bool read(wave_t* w, const inst_t* inst, uint64_t address, uint32_t bytes
     uint64_t addresses[WAVE_MAX_LANES] = {address};
     if (!check_memory(w, inst, CHECK_SCALAR, CHECK_READ, addresses, 1, bytes)) return false;
   }
-  memcpy(out, (const void*)(bytes < 4 ? address : address & ~UINT64_C(3)), bytes);
+  shared_read(out, (const void*)(bytes < 4 ? address : address & ~UINT64_C(3)), bytes);
   return true;
 }
 

@@ -1,6 +1,8 @@
 // Rows of global_, flat_, scratch_ and buffer_ instructions (isa/amd/memory.def).
 #include "softgpu/vector/memory.h"
 
+#include "softgpu/vector/buffer.h"
+
 // How a family finds its lanes' places; `o` are the operands from the address on.
 typedef bool (*resolve_t)(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t bytes, memory_access_t* m);
 
@@ -39,88 +41,6 @@ static bool resolve_scratch(wave_t* w, const inst_t* inst, const operand_t* o, u
   return true;
 }
 
-// Buffer descriptors (V#). Manuals: "Buffer Resource Descriptor", "Buffer Addressing".
-typedef struct buffer_t {
-  uint64_t base;
-  uint32_t stride, records, index_stride, element_size, out_of_bounds;
-  bool swizzles, adds_lane;
-} buffer_t;
-
-static buffer_t read_buffer(const wave_t* w, const operand_t* o) {
-  const uint32_t* v = &w->sgpr[o->index];
-  uint32_t major = w->target->major;
-  buffer_t b = {.base = v[0] | (uint64_t)(v[1] & 0xffff) << 32,
-                .stride = v[1] >> 16 & 0x3fff,
-                .records = v[2],
-                .index_stride = 8u << (v[3] >> 21 & 3),
-                .element_size = 4,
-                .adds_lane = v[3] >> 23 & 1,
-                .out_of_bounds = v[3] >> 28 & 3};
-  if (major >= 11) {
-    uint32_t swizzle = v[1] >> 30 & 3;
-    b.swizzles = swizzle != 0;
-    b.element_size = swizzle == 3 ? 16 : swizzle == 2 ? 8 : 4;
-  } else {
-    b.swizzles = v[1] >> 31;
-    if (major <= 9) b.element_size = 2u << (v[3] >> 19 & 3);
-  }
-  if (major <= 9) b.out_of_bounds = b.stride && b.swizzles ? 0 : b.stride ? 1 : 3;
-  return b;
-}
-
-static bool is_outside(const buffer_t* b, uint32_t index, uint64_t offset, uint32_t bytes) {
-  switch (b->out_of_bounds) {
-    case 0:
-      return index >= b->records || (b->stride && offset + bytes > b->stride);
-    case 1:
-      return index >= b->records;
-    case 2:
-      return b->records == 0;
-    default:
-      return (uint64_t)index * b->stride + offset + bytes > b->records;
-  }
-}
-
-// The descriptor of scratch has no bound of its own: what leaves the wave's part would be other memory of the process.
-static bool check_private(wave_t* w, const inst_t* inst, const buffer_t* b, const memory_access_t* m, uint32_t bytes) {
-  uint64_t first = (uint64_t)w->scratch, size = (uint64_t)w->scratch_size * w->lanes;
-  if (b->base - first >= size + 1) return true;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
-    if (!(m->mask >> i & 1) || (m->address[i] - first < size && bytes <= size - (m->address[i] - first))) continue;
-    wave_fault(w, inst, ENGINE_FAULT_MEMORY, m->address[i], "lane %u leaves its scratch of %u bytes", i,
-               w->scratch_size);
-    return false;
-  }
-  return true;
-}
-
-// vaddr (index, offset, both or off), srsrc, soffset. Lanes outside the buffer leave the mask: loads give them zero.
-static bool resolve_buffer(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t bytes, memory_access_t* m) {
-  buffer_t b = read_buffer(w, &o[1]);
-  uint32_t scalar = wave_scalar(w, &o[2]);
-  bool has_index = inst->flags & INST_IDXEN, has_offset = inst->flags & INST_OFFEN;
-  const uint32_t* v = o[0].kind == OPERAND_VGPR ? w->vgpr + o[0].offset : NULL;
-  m->space = CHECK_GLOBAL;
-  m->mask = 0;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
-    uint32_t index = v && has_index ? v[i] : 0;
-    uint32_t offset = (uint32_t)inst->offset + (v && has_offset ? v[(has_index ? w->lanes : 0) + i] : 0);
-    if (b.adds_lane) index += i;
-    bool outside =
-        is_outside(&b, b.adds_lane ? 0 : index, b.out_of_bounds == 3 ? (uint64_t)offset + scalar : offset, bytes);
-    uint64_t within = (uint64_t)index * b.stride + offset;
-    if (b.swizzles) {
-      uint32_t high = index / b.index_stride, low = index % b.index_stride;
-      within = ((uint64_t)high * b.stride + offset / b.element_size * b.element_size) * b.index_stride +
-               (uint64_t)low * b.element_size + offset % b.element_size;
-    }
-    m->address[i] = b.base + scalar + within;
-    if (!outside) m->mask |= UINT64_C(1) << i;
-  }
-  m->mask &= wave_exec(w);
-  return !b.swizzles || !b.adds_lane || check_private(w, inst, &b, m, bytes);
-}
-
 // Flat addresses: splits the lanes by space. `done` is called for each with its lanes.
 typedef struct flat_t {
   memory_access_t spaces[3];
@@ -149,19 +69,8 @@ static void resolve_flat(wave_t* w, const inst_t* inst, const operand_t* o, flat
   }
 }
 
-// Lanes of EXEC whose buffer access is outside read zero.
-static void zero_outside(wave_t* w, const memory_access_t* m, memory_part_t part, const operand_t* to) {
-  uint64_t lanes = wave_exec(w) & ~m->mask;
-  memory_form_t form = memory_forms[part];
-  uint32_t keep = form.half == 1 ? 0xffff0000 : form.half == 2 ? 0xffff : 0;
-  for (uint32_t i = 0; lanes && i < w->lanes; ++i) {
-    if (!(lanes >> i & 1)) continue;
-    for (uint32_t k = 0; k < (form.bytes < 4 ? 1u : form.bytes / 4u); ++k)
-      w->vgpr[to->offset + k * w->lanes + i] &= keep;
-  }
-}
-
 static void memory_copy(const wave_t* w, const memory_access_t* m, uint32_t lane, uint32_t bytes, uint32_t* out) {
+  if (m->space == CHECK_GLOBAL) return shared_read(out, memory_byte(w, m, lane, 0), bytes);
   for (uint32_t k = 0; k < bytes; ++k) out[k / 4] |= (uint32_t)*memory_byte(w, m, lane, k) << (8 * (k % 4));
 }
 
@@ -196,7 +105,7 @@ static inline const inst_t* run_load_transposed(wave_t* w, const inst_t* inst, u
   resolve_global(w, inst, inst->src, 8 * element, &m);
   if (!memory_begin(w, inst, &m, CHECK_READ, 8 * element)) return NULL;
   uint8_t from[32][16], to[16];
-  for (uint32_t i = 0; i < 32; ++i) memcpy(from[i], (const void*)m.address[i], 8 * element);
+  for (uint32_t i = 0; i < 32; ++i) shared_read(from[i], (const void*)m.address[i], 8 * element);
   for (uint32_t i = 0; i < 32; ++i) {
     if (!(m.mask >> i & 1)) continue;
     uint32_t column = i % 16;
@@ -238,7 +147,23 @@ static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_
   if (!resolve(w, inst, to_lds && has_target ? moved : inst->src, memory_forms[part].bytes, &m)) return NULL;
   if (to_lds) return load_to_lds(w, inst, &m, part);
   if (!memory_load(w, inst, &m, part, &inst->dst[0])) return NULL;
-  if (zeroes) zero_outside(w, &m, part, &inst->dst[0]);
+  if (zeroes) buffer_zero_outside(w, &m, part, &inst->dst[0]);
+  return inst + 1;
+}
+
+// A load of a buffer. Wide ones are bounded dword by dword, and in a swizzled buffer their dwords lie apart.
+static inline const inst_t* run_load_buffer(wave_t* w, const inst_t* inst, memory_part_t part) {
+  uint32_t bytes = memory_forms[part].bytes;
+  if (bytes <= 4 || inst->flags & INST_LDS) return run_load(w, inst, part, buffer_resolve, true);
+  memory_access_t m, parts[4];
+  if (!buffer_resolve(w, inst, inst->src, bytes, &m)) return NULL;
+  operand_t to = inst->dst[0];
+  if (buffer_is_whole(w, inst->src, &m)) return memory_load(w, inst, &m, part, &to) ? inst + 1 : NULL;
+  if (!buffer_resolve_parts(w, inst, inst->src, bytes, parts)) return NULL;
+  for (uint32_t k = 0; k < bytes / 4; ++k, to.offset += w->lanes) {
+    if (!memory_load(w, inst, &parts[k], MEMORY_B32, &to)) return NULL;
+    buffer_zero_outside(w, &parts[k], MEMORY_B32, &to);
+  }
   return inst + 1;
 }
 
@@ -259,6 +184,20 @@ static inline const inst_t* run_store(wave_t* w, const inst_t* inst, memory_part
   const operand_t* data = &inst->src[buffer ? 0 : 1];
   if (!resolve(w, inst, buffer ? &inst->src[1] : at, memory_forms[part].bytes, &m)) return NULL;
   return memory_store(w, inst, &m, part, data) ? inst + 1 : NULL;
+}
+
+static inline const inst_t* run_store_buffer(wave_t* w, const inst_t* inst, memory_part_t part) {
+  uint32_t bytes = memory_forms[part].bytes;
+  if (bytes <= 4) return run_store(w, inst, part, buffer_resolve, true);
+  memory_access_t m, parts[4];
+  if (!buffer_resolve(w, inst, &inst->src[1], bytes, &m)) return NULL;
+  operand_t from = inst->src[0];
+  if (buffer_is_whole(w, &inst->src[1], &m)) return memory_store(w, inst, &m, part, &from) ? inst + 1 : NULL;
+  if (!buffer_resolve_parts(w, inst, &inst->src[1], bytes, parts)) return NULL;
+  for (uint32_t k = 0; k < bytes / 4; ++k, from.offset += w->lanes) {
+    if (!memory_store(w, inst, &parts[k], MEMORY_B32, &from)) return NULL;
+  }
+  return inst + 1;
 }
 
 static inline const inst_t* run_store_flat(wave_t* w, const inst_t* inst, memory_part_t part) {
@@ -307,12 +246,12 @@ static inline const inst_t* run_atomic_flat(wave_t* w, const inst_t* inst, uint3
 #define LOAD(suffix, older, part)                                                 \
   RUN(global_##suffix, run_load(w, inst, MEMORY_##part, resolve_global, false))   \
   RUN(scratch_##suffix, run_load(w, inst, MEMORY_##part, resolve_scratch, false)) \
-  RUN(buffer_##suffix, run_load(w, inst, MEMORY_##part, resolve_buffer, true))    \
+  RUN(buffer_##suffix, run_load_buffer(w, inst, MEMORY_##part))                   \
   RUN(flat_##suffix, run_load_flat(w, inst, MEMORY_##part))
 #define STORE(suffix, older, part)                                                 \
   RUN(global_##suffix, run_store(w, inst, MEMORY_##part, resolve_global, false))   \
   RUN(scratch_##suffix, run_store(w, inst, MEMORY_##part, resolve_scratch, false)) \
-  RUN(buffer_##suffix, run_store(w, inst, MEMORY_##part, resolve_buffer, true))    \
+  RUN(buffer_##suffix, run_store_buffer(w, inst, MEMORY_##part))                   \
   RUN(flat_##suffix, run_store_flat(w, inst, MEMORY_##part))
 #define TYPE_32 uint32_t
 #define TYPE_64 uint64_t
@@ -325,7 +264,7 @@ static inline const inst_t* run_atomic_flat(wave_t* w, const inst_t* inst, uint3
     return (TYPE_##kind)(expression);                                                            \
   }                                                                                              \
   RUN(global_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, resolve_global, false)) \
-  RUN(buffer_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, resolve_buffer, true))  \
+  RUN(buffer_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, buffer_resolve, true))  \
   RUN(flat_##suffix, run_atomic_flat(w, inst, DATA_##kind, update_##suffix))
 #include "isa/amd/memory.def"
 
