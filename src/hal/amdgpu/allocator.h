@@ -2,7 +2,7 @@
 #ifndef IREE_C_HAL_AMDGPU_ALLOCATOR_H_
 #define IREE_C_HAL_AMDGPU_ALLOCATOR_H_
 
-#include "hal/amdgpu/device.h"
+#include "hal/amdgpu/logical_device.h"
 
 // Counters by place: 0 of the host, 1 of GPUs.
 typedef struct allocator_statistics_t {
@@ -16,6 +16,7 @@ typedef struct amdgpu_allocator_t {
   iree_allocator_t host_allocator;
   system_t* system;  // retained
   allocator_statistics_t statistics;
+  queue_affinity_domain_t domain;
   uint32_t gpu_count;
   const system_gpu_t* gpus[];
 } amdgpu_allocator_t;

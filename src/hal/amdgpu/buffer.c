@@ -79,7 +79,7 @@ iree_status_t amdgpu_buffer_create(amdgpu_allocator_t* allocator, const iree_hal
 }
 
 const buffer_memory_t* amdgpu_buffer_memory(iree_hal_buffer_t* base) {
-  iree_hal_buffer_t* block = amdgpu_transient_block(base->allocated_buffer);
+  iree_hal_buffer_t* block = hal_transient_block(base->allocated_buffer);
   return iree_hal_resource_is(block, &buffer_vtable) ? &((amdgpu_buffer_t*)block)->memory : NULL;
 }
 
@@ -93,10 +93,6 @@ iree_status_t amdgpu_buffer_address(iree_hal_buffer_t* base, uint64_t* out_addre
     *out_address = memory->address + base->byte_offset;
     return iree_ok_status();
   }
-  if (amdgpu_transient_is(base->allocated_buffer)) {
-    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION,
-                            "queue-ordered buffer has no memory: its allocation has not run yet, or it was "
-                            "deallocated");
-  }
+  if (hal_transient_is(base->allocated_buffer)) return hal_transient_fail();
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the buffer is not in memory that the GPU reaches");
 }

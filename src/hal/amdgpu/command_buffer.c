@@ -195,18 +195,19 @@ bool amdgpu_command_buffer_commands(iree_hal_command_buffer_t* base, const comma
   return true;
 }
 
-iree_status_t amdgpu_command_buffer_create(amdgpu_device_t* device, iree_hal_command_buffer_mode_t mode,
+iree_status_t amdgpu_command_buffer_create(logical_device_t* device, iree_hal_command_buffer_mode_t mode,
                                            iree_hal_command_category_t categories,
                                            iree_hal_queue_affinity_t queue_affinity, iree_host_size_t binding_capacity,
                                            iree_hal_command_buffer_t** out_command_buffer) {
   *out_command_buffer = NULL;
   bool validates = !(mode & IREE_HAL_COMMAND_BUFFER_MODE_UNVALIDATED);
   amdgpu_command_buffer_t* self = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(
-      device->host_allocator, sizeof(*self), validates ? binding_capacity : 0, sizeof(self->slots[0]), (void**)&self));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(device->base.host_allocator, sizeof(*self),
+                                                          validates ? binding_capacity : 0, sizeof(self->slots[0]),
+                                                          (void**)&self));
   iree_hal_command_buffer_initialize(mode, categories, queue_affinity, binding_capacity, validates ? self->slots : NULL,
                                      &command_buffer_vtable, &self->base);
-  self->host_allocator = device->host_allocator;
+  self->host_allocator = device->base.host_allocator;
   *out_command_buffer = &self->base;
   return iree_ok_status();
 }

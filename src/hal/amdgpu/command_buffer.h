@@ -4,7 +4,7 @@
 
 #include "hal/amdgpu/command.h"
 
-iree_status_t amdgpu_command_buffer_create(amdgpu_device_t* device, iree_hal_command_buffer_mode_t mode,
+iree_status_t amdgpu_command_buffer_create(logical_device_t* device, iree_hal_command_buffer_mode_t mode,
                                            iree_hal_command_category_t categories,
                                            iree_hal_queue_affinity_t queue_affinity, iree_host_size_t binding_capacity,
                                            iree_hal_command_buffer_t** out_command_buffer);

@@ -1,5 +1,5 @@
 // The driver: finds HSA, lists GPUs and makes logical devices. A device's id is the bit mask of its GPUs.
-#include "hal/amdgpu/device.h"
+#include "hal/amdgpu/logical_device.h"
 #include "hal/amdgpu/topology.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/drivers/amdgpu/registration/driver_module.h"
@@ -101,8 +101,8 @@ static iree_status_t driver_create_device_by_id(iree_hal_driver_t* base, iree_ha
   }
   uint64_t mask = device_id ? (uint64_t)device_id : topology_default(system);
   IREE_RETURN_IF_ERROR(topology_verify(system, mask));
-  amdgpu_device_options_t options = {.force_defer = FLAG_amdgpu_force_wait_barrier_defer};
-  return amdgpu_device_create(system, mask, &options, create_params, host_allocator, out_device);
+  logical_device_options_t options = {.force_defer = FLAG_amdgpu_force_wait_barrier_defer};
+  return logical_device_create(system, mask, &options, create_params, host_allocator, out_device);
 }
 
 static iree_status_t driver_create_device_by_path(iree_hal_driver_t* base, iree_string_view_t driver_name,

@@ -12,7 +12,7 @@ void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emit
       .packet_limit = queue->packet_tail + queue->aql->size,
       .kernarg = queue->kernargs.head,
       .waits = true,
-      .next_command = operation->kind == OPERATION_COMMANDS ? operation->commands.next : 0,
+      .next_command = operation->commands.next,
   };
 }
 
@@ -238,7 +238,7 @@ iree_status_t emit_operation(emitter_t* e) {
   };
   if (e->packet + 1 > e->packet_limit) e->is_full = true;
   const operation_t* op = e->operation;
-  uint32_t count = op->kind == OPERATION_COMMANDS ? op->commands.count : 0;
+  uint32_t count = op->commands.count;
   while (e->next_command < count && !e->is_full) {
     const command_t* command = &op->commands.commands[e->next_command];
     e->waits = e->waits || command->waits;

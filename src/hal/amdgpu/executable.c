@@ -113,13 +113,13 @@ static iree_status_t fail_target(const target_id_t* code, const system_gpu_t* gp
   return status;
 }
 
-static iree_status_t check_target(const amdgpu_device_t* device, iree_const_byte_span_t code) {
+static iree_status_t check_target(const logical_device_t* device, iree_const_byte_span_t code) {
   target_id_t target;
   IREE_RETURN_IF_ERROR(target_id_from_elf(code, &target));
-  for (uint32_t i = 0; i < device->physical_count; ++i) {
+  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
     const system_gpu_t* gpu = device->physical[i].gpu;
     if (target_id_match(&target, &gpu->target) == TARGET_MATCH_NONE) {
-      return fail_target(&target, gpu, device->host_allocator);
+      return fail_target(&target, gpu, device->base.host_allocator);
     }
   }
   return iree_ok_status();
@@ -152,12 +152,13 @@ static iree_status_t allocate_tables(amdgpu_executable_t* executable) {
   return iree_ok_status();
 }
 
-static iree_status_t load(amdgpu_executable_t* executable, const amdgpu_device_t* device, iree_const_byte_span_t code) {
+static iree_status_t load(amdgpu_executable_t* executable, const logical_device_t* device,
+                          iree_const_byte_span_t code) {
   IREE_RETURN_IF_ERROR(iree_allocator_clone(executable->host_allocator, code, (void**)&executable->code));
   iree_const_byte_span_t copy = iree_make_const_byte_span(executable->code, code.data_length);
   IREE_RETURN_IF_ERROR(metadata_read(copy, executable->host_allocator, &executable->metadata));
   IREE_RETURN_IF_ERROR(allocate_tables(executable));
-  for (uint32_t i = 0; i < device->physical_count; ++i) {
+  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
     const physical_device_t* physical = &device->physical[i];
     IREE_RETURN_IF_ERROR(library_load_code(executable->hsa, physical->gpu->agent, copy, &executable->loaded[i]));
     for (uint32_t j = 0; j < executable->metadata.kernel_count; ++j) {
@@ -167,7 +168,7 @@ static iree_status_t load(amdgpu_executable_t* executable, const amdgpu_device_t
   return iree_ok_status();
 }
 
-iree_status_t amdgpu_executable_create(amdgpu_device_t* device, const iree_hal_executable_params_t* params,
+iree_status_t amdgpu_executable_create(logical_device_t* device, const iree_hal_executable_params_t* params,
                                        iree_hal_executable_t** out_executable) {
   *out_executable = NULL;
   if (params->constant_count) {
@@ -175,12 +176,12 @@ iree_status_t amdgpu_executable_create(amdgpu_device_t* device, const iree_hal_e
   }
   IREE_RETURN_IF_ERROR(check_target(device, params->executable_data));
   amdgpu_executable_t* executable = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->host_allocator, sizeof(*executable), (void**)&executable));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->base.host_allocator, sizeof(*executable), (void**)&executable));
   iree_hal_resource_initialize(&executable_vtable, &executable->resource);
-  executable->host_allocator = device->host_allocator;
+  executable->host_allocator = device->base.host_allocator;
   executable->hsa = device->system->hsa;
   libhsa_retain(executable->hsa);
-  executable->physical_count = device->physical_count;
+  executable->physical_count = device->domain.physical_count;
   iree_status_t status = load(executable, device, params->executable_data);
   if (!iree_status_is_ok(status)) {
     executable_destroy((iree_hal_executable_t*)executable);

@@ -6,7 +6,7 @@
 typedef struct amdgpu_cache_t {
   iree_hal_resource_t resource;
   iree_allocator_t host_allocator;
-  amdgpu_device_t* device;  // not owned: caches do not outlive their device
+  logical_device_t* device;  // not owned: caches do not outlive their device
 } amdgpu_cache_t;
 
 static void cache_destroy(iree_hal_executable_cache_t* base) {
@@ -43,7 +43,7 @@ static bool cache_can_prepare_format(iree_hal_executable_cache_t* base, iree_hal
 static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,
                                               const iree_hal_executable_params_t* executable_params,
                                               iree_hal_executable_t** out_executable) {
-  amdgpu_device_t* device = ((amdgpu_cache_t*)base)->device;
+  logical_device_t* device = ((amdgpu_cache_t*)base)->device;
   iree_string_view_t format = executable_params->executable_format;
   if (!cache_can_prepare_format(base, executable_params->caching_mode, format)) {
     return iree_make_status(IREE_STATUS_NOT_FOUND, "executables of format '%.*s' do not run on the device, a %s",
@@ -59,12 +59,12 @@ static const iree_hal_executable_cache_vtable_t cache_vtable = {
     .prepare_executable = cache_prepare_executable,
 };
 
-iree_status_t amdgpu_executable_cache_create(amdgpu_device_t* device, iree_hal_executable_cache_t** out_cache) {
+iree_status_t amdgpu_executable_cache_create(logical_device_t* device, iree_hal_executable_cache_t** out_cache) {
   *out_cache = NULL;
   amdgpu_cache_t* cache = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->host_allocator, sizeof(*cache), (void**)&cache));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->base.host_allocator, sizeof(*cache), (void**)&cache));
   iree_hal_resource_initialize(&cache_vtable, &cache->resource);
-  cache->host_allocator = device->host_allocator;
+  cache->host_allocator = device->base.host_allocator;
   cache->device = device;
   *out_cache = (iree_hal_executable_cache_t*)cache;
   return iree_ok_status();

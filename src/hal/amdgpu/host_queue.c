@@ -15,19 +15,19 @@ enum { DEFAULT_EPOCH_COUNT = 1024, MAX_QUEUE_SIZE = 64 * 1024, DEFAULT_KERNARG_S
 
 static void push_blocked(host_queue_t* queue, operation_t* op, bool to_front) {
   if (to_front || !queue->blocked_head) {
-    op->next = to_front ? queue->blocked_head : NULL;
+    op->base.next = to_front && queue->blocked_head ? &queue->blocked_head->base : NULL;
     queue->blocked_head = op;
-    if (!op->next) queue->blocked_tail = op;
+    if (!op->base.next) queue->blocked_tail = op;
     return;
   }
-  op->next = NULL;
-  queue->blocked_tail->next = op;
+  op->base.next = NULL;
+  queue->blocked_tail->base.next = &op->base;
   queue->blocked_tail = op;
 }
 
 static operation_t* pop_blocked(host_queue_t* queue) {
   operation_t* op = queue->blocked_head;
-  if (op) queue->blocked_head = op->next;
+  if (op) queue->blocked_head = (operation_t*)op->base.next;
   if (!queue->blocked_head) queue->blocked_tail = NULL;
   return op;
 }
@@ -46,8 +46,8 @@ static void publish(host_queue_t* queue, const emitter_t* e) {
 }
 
 static void set_producers(const host_queue_t* queue, const operation_t* op) {
-  for (iree_host_size_t i = 0; i < op->signals.count; ++i) {
-    amdgpu_semaphore_set_producer(op->signals.semaphores[i], queue->base.id, op->signals.payload_values[i]);
+  for (iree_host_size_t i = 0; i < op->base.signals.count; ++i) {
+    amdgpu_semaphore_set_producer(op->base.signals.semaphores[i], queue->base.id, op->base.signals.payload_values[i]);
   }
 }
 
@@ -56,7 +56,7 @@ typedef enum { ISSUE_DONE, ISSUE_PART, ISSUE_FULL } issue_t;
 // Whether everything of the operation is in the emitter.
 static bool is_complete(const emitter_t* e) {
   const operation_t* op = e->operation;
-  return !e->counts && (op->kind != OPERATION_COMMANDS || e->next_command == op->commands.count);
+  return !e->counts && e->next_command == op->commands.count;
 }
 
 static void push_entry(host_queue_t* queue, const emitter_t* e, bool is_final) {
@@ -68,7 +68,6 @@ static void push_entry(host_queue_t* queue, const emitter_t* e, bool is_final) {
       .packet_end = e->packet,
       .kernarg_end = e->kernarg,
   };
-  if (op->kind != OPERATION_COMMANDS) return;
   op->commands.next = e->next_command;
   op->commands.has_counts = false;
   op->commands.pending_counts = e->counts;
@@ -91,7 +90,7 @@ static iree_status_t issue(host_queue_t* queue, operation_t* op, issue_t* out_re
   }
   emit_end(&e);
   // Nobody may rely on the queue for an operation that is going to fail.
-  if (is_final && !iree_atomic_load(&op->failure, iree_memory_order_relaxed)) set_producers(queue, op);
+  if (is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) set_producers(queue, op);
   push_entry(queue, &e, is_final);
   publish(queue, &e);
   *out_result = is_final || e.counts ? ISSUE_DONE : ISSUE_PART;
@@ -100,9 +99,9 @@ static iree_status_t issue(host_queue_t* queue, operation_t* op, issue_t* out_re
 
 // An operation that fails when parts of it run already ends when they have.
 static bool fail_late(operation_t* op, iree_status_t status) {
-  bool has_parts = op->kind == OPERATION_COMMANDS && (op->commands.next > 0 || op->commands.has_counts);
-  if (!has_parts || iree_atomic_load(&op->failure, iree_memory_order_relaxed)) return false;
-  iree_atomic_store(&op->failure, (intptr_t)status, iree_memory_order_relaxed);
+  bool has_parts = op->commands.next > 0 || op->commands.has_counts;
+  if (!has_parts || iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) return false;
+  iree_atomic_store(&op->base.failure, (intptr_t)status, iree_memory_order_relaxed);
   op->commands.next = op->commands.count;
   return true;
 }
@@ -158,7 +157,7 @@ static void retire(host_queue_t* queue) {
   ++queue->epoch_tail;
   iree_slim_mutex_unlock(&queue->mutex);
   if (!op || !entry.is_final) return;
-  operation_finish(op, (iree_status_t)iree_atomic_exchange(&op->failure, 0, iree_memory_order_relaxed));
+  operation_finish(op, (iree_status_t)iree_atomic_exchange(&op->base.failure, 0, iree_memory_order_relaxed));
 }
 
 static void drain(host_queue_t* queue, int64_t value) {
@@ -189,14 +188,14 @@ static void fail_all(host_queue_t* queue) {
   while (queue->epoch_tail != queue->epoch_head) {
     operation_t* op = queue->entries[queue->epoch_tail++ & queue->entry_mask].operation;
     if (!op) continue;
-    op->next = failed;
+    op->base.next = failed ? &failed->base : NULL;
     failed = op;
   }
   iree_slim_mutex_unlock(&queue->mutex);
   while (failed) {
     operation_t* op = failed;
-    failed = op->next;
-    iree_status_free((iree_status_t)iree_atomic_exchange(&op->failure, 0, iree_memory_order_relaxed));
+    failed = (operation_t*)op->base.next;
+    iree_status_free((iree_status_t)iree_atomic_exchange(&op->base.failure, 0, iree_memory_order_relaxed));
     operation_finish(op, clone_error(queue));
   }
 }
@@ -262,7 +261,7 @@ static const virtual_queue_vtable_t host_queue_vtable = {
     .submit = host_queue_submit,
 };
 
-static iree_status_t create_kernargs(host_queue_t* queue, const amdgpu_device_t* device, uint64_t size) {
+static iree_status_t create_kernargs(host_queue_t* queue, const logical_device_t* device, uint64_t size) {
   const system_gpu_t* gpu = queue->physical->gpu;
   hsa_amd_memory_pool_t pool = device->system->cpus[gpu->cpu].kernarg.handle;
   void* base = NULL;
@@ -271,8 +270,8 @@ static iree_status_t create_kernargs(host_queue_t* queue, const amdgpu_device_t*
   return LIBHSA_CALL(queue->hsa, hsa_amd_agents_allow_access, 1, &gpu->agent, NULL, base);
 }
 
-static iree_status_t initialize(host_queue_t* queue, const amdgpu_device_t* device) {
-  const amdgpu_device_options_t* options = &device->options;
+static iree_status_t initialize(host_queue_t* queue, const logical_device_t* device) {
+  const logical_device_options_t* options = &device->options;
   const system_gpu_t* gpu = queue->physical->gpu;
   uint32_t size = options->queue_size ? options->queue_size : MAX_QUEUE_SIZE;
   if (gpu->max_queue_size) size = iree_min(size, gpu->max_queue_size);
@@ -291,14 +290,14 @@ static iree_status_t initialize(host_queue_t* queue, const amdgpu_device_t* devi
   return iree_thread_create(completion_main, queue, thread, queue->host_allocator, &queue->thread);
 }
 
-iree_status_t host_queue_create(amdgpu_device_t* device, physical_device_t* physical, virtual_queue_t** out_queue) {
+iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, virtual_queue_t** out_queue) {
   static iree_atomic_uint64_t next_id;
   *out_queue = NULL;
   host_queue_t* queue = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->host_allocator, sizeof(*queue), (void**)&queue));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->base.host_allocator, sizeof(*queue), (void**)&queue));
   queue->base.vtable = &host_queue_vtable;
   queue->base.id = iree_atomic_fetch_add(&next_id, 1, iree_memory_order_relaxed) + 1;
-  queue->host_allocator = device->host_allocator;
+  queue->host_allocator = device->base.host_allocator;
   queue->hsa = device->system->hsa;
   queue->physical = physical;
   iree_slim_mutex_initialize(&queue->mutex);

@@ -49,7 +49,7 @@ typedef struct host_queue_t {
   bool has_failed;
 } host_queue_t;
 
-iree_status_t host_queue_create(amdgpu_device_t* device, physical_device_t* physical, virtual_queue_t** out_queue);
+iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, virtual_queue_t** out_queue);
 
 //===----------------------------------------------------------------------------------------------------------------===
 // emit.c: packets for an operation

@@ -3,60 +3,10 @@
 #include "hal/amdgpu/operation.h"
 #include "hal/detail.h"
 
-static operation_t make(operation_kind_t kind, iree_hal_device_t* base, iree_hal_queue_affinity_t queue_affinity,
-                        iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals) {
-  operation_t op;
-  memset(&op, 0, sizeof(op));
-  op.kind = kind;
-  op.device = (amdgpu_device_t*)base;
-  op.physical = amdgpu_device_physical(op.device, queue_affinity);
-  op.queue_affinity = queue_affinity;
-  op.waits = waits;
-  op.signals = signals;
-  return op;
-}
-
 // The operation has one command, its own.
 static void use_own_command(operation_t* op) {
   op->commands.commands = &op->command;
   op->commands.count = 1;
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// Memory
-//===----------------------------------------------------------------------------------------------------------------===
-
-iree_status_t amdgpu_queue_alloca(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                                  const iree_hal_semaphore_list_t wait_semaphore_list,
-                                  const iree_hal_semaphore_list_t signal_semaphore_list, iree_hal_pool_t* pool,
-                                  iree_hal_buffer_params_t params, iree_device_size_t allocation_size,
-                                  iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer) {
-  operation_t op = make(OPERATION_ALLOCA, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
-  params.queue_affinity = queue_affinity;
-  IREE_RETURN_IF_ERROR(amdgpu_transient_create((amdgpu_device_t*)device, queue_affinity, &params, allocation_size,
-                                               flags, &op.memory.buffer));
-  op.resources[0] = op.memory.buffer;
-  // When there is no memory now there may be when the waits are over.
-  iree_status_t status = amdgpu_transient_stage(op.memory.buffer);
-  op.memory.is_staged = iree_status_is_ok(status);
-  if (iree_status_is_resource_exhausted(status)) status = iree_status_ignore(status);
-  if (iree_status_is_ok(status)) status = operation_submit(&op);
-  if (!iree_status_is_ok(status)) {
-    iree_hal_buffer_release(op.memory.buffer);
-    return status;
-  }
-  *out_buffer = op.memory.buffer;
-  return iree_ok_status();
-}
-
-iree_status_t amdgpu_queue_dealloca(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                                    const iree_hal_semaphore_list_t wait_semaphore_list,
-                                    const iree_hal_semaphore_list_t signal_semaphore_list, iree_hal_buffer_t* buffer,
-                                    iree_hal_dealloca_flags_t flags) {
-  operation_t op = make(OPERATION_DEALLOCA, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
-  op.memory.buffer = iree_hal_buffer_allocated_buffer(buffer);
-  op.resources[0] = op.memory.buffer;
-  return operation_submit(&op);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -68,7 +18,7 @@ iree_status_t amdgpu_queue_fill(iree_hal_device_t* device, iree_hal_queue_affini
                                 const iree_hal_semaphore_list_t signal_semaphore_list, iree_hal_buffer_t* target_buffer,
                                 iree_device_size_t target_offset, iree_device_size_t length, const void* pattern,
                                 iree_host_size_t pattern_length, iree_hal_fill_flags_t flags) {
-  operation_t op = make(OPERATION_COMMANDS, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
+  operation_t op = operation_make(device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   command_fill(&op.command, iree_hal_make_buffer_ref(target_buffer, target_offset, length), pattern, pattern_length);
   op.resources[0] = target_buffer;
   use_own_command(&op);
@@ -97,7 +47,7 @@ iree_status_t amdgpu_queue_update(iree_hal_device_t* device, iree_hal_queue_affi
     iree_hal_command_buffer_release(command_buffer);
     return status;
   }
-  operation_t op = make(OPERATION_COMMANDS, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
+  operation_t op = operation_make(device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   const uint8_t* data = (const uint8_t*)source_buffer + source_offset;
   command_update(&op.command, data, iree_hal_make_buffer_ref(target_buffer, target_offset, length));
   op.data = iree_make_const_byte_span(data, length);
@@ -112,7 +62,7 @@ iree_status_t amdgpu_queue_copy(iree_hal_device_t* device, iree_hal_queue_affini
                                 iree_device_size_t source_offset, iree_hal_buffer_t* target_buffer,
                                 iree_device_size_t target_offset, iree_device_size_t length,
                                 iree_hal_copy_flags_t flags) {
-  operation_t op = make(OPERATION_COMMANDS, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
+  operation_t op = operation_make(device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   command_copy(&op.command, iree_hal_make_buffer_ref(source_buffer, source_offset, length),
                iree_hal_make_buffer_ref(target_buffer, target_offset, length));
   op.resources[0] = target_buffer;
@@ -121,53 +71,9 @@ iree_status_t amdgpu_queue_copy(iree_hal_device_t* device, iree_hal_queue_affini
   return operation_submit(&op);
 }
 
-static iree_status_t submit_file(operation_t* op, iree_hal_file_t* file, uint64_t file_offset,
-                                 iree_hal_buffer_t* buffer, iree_device_size_t buffer_offset) {
-  op->file.file = file;
-  op->file.file_offset = file_offset;
-  op->file.buffer = buffer;
-  op->file.buffer_offset = buffer_offset;
-  op->resources[0] = file;
-  op->resources[1] = buffer;
-  return operation_submit(op);
-}
-
-iree_status_t amdgpu_queue_read(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                                const iree_hal_semaphore_list_t wait_semaphore_list,
-                                const iree_hal_semaphore_list_t signal_semaphore_list, iree_hal_file_t* source_file,
-                                uint64_t source_offset, iree_hal_buffer_t* target_buffer,
-                                iree_device_size_t target_offset, iree_device_size_t length,
-                                iree_hal_read_flags_t flags) {
-  operation_t op = make(OPERATION_READ, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
-  op.file.length = length;
-  return submit_file(&op, source_file, source_offset, target_buffer, target_offset);
-}
-
-iree_status_t amdgpu_queue_write(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                                 const iree_hal_semaphore_list_t wait_semaphore_list,
-                                 const iree_hal_semaphore_list_t signal_semaphore_list,
-                                 iree_hal_buffer_t* source_buffer, iree_device_size_t source_offset,
-                                 iree_hal_file_t* target_file, uint64_t target_offset, iree_device_size_t length,
-                                 iree_hal_write_flags_t flags) {
-  operation_t op = make(OPERATION_WRITE, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
-  op.file.length = length;
-  return submit_file(&op, target_file, target_offset, source_buffer, source_offset);
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Work
 //===----------------------------------------------------------------------------------------------------------------===
-
-iree_status_t amdgpu_queue_host_call(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                                     const iree_hal_semaphore_list_t wait_semaphore_list,
-                                     const iree_hal_semaphore_list_t signal_semaphore_list, iree_hal_host_call_t call,
-                                     const uint64_t args[4], iree_hal_host_call_flags_t flags) {
-  operation_t op = make(OPERATION_HOST_CALL, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
-  op.host_call.call = call;
-  op.host_call.flags = flags;
-  memcpy(op.host_call.args, args, sizeof(op.host_call.args));
-  return operation_submit(&op);
-}
 
 // Checks a reference of a single dispatch as recording would.
 static iree_status_t check_direct(iree_hal_buffer_ref_t* ref, iree_hal_buffer_usage_t usage) {
@@ -186,7 +92,7 @@ iree_status_t amdgpu_queue_dispatch(iree_hal_device_t* device, iree_hal_queue_af
                                     iree_hal_executable_t* executable, iree_hal_executable_function_t function,
                                     const iree_hal_dispatch_config_t config, iree_const_byte_span_t constants,
                                     const iree_hal_buffer_ref_list_t bindings, iree_hal_dispatch_flags_t flags) {
-  operation_t op = make(OPERATION_COMMANDS, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
+  operation_t op = operation_make(device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   IREE_RETURN_IF_ERROR(hal_dispatch_check(executable, function, &config, constants, bindings.count, flags));
   iree_hal_dispatch_config_t resolved_config = config;
   if (iree_hal_dispatch_uses_indirect_parameters(flags)) {
@@ -207,7 +113,7 @@ iree_status_t amdgpu_queue_dispatch(iree_hal_device_t* device, iree_hal_queue_af
   size_t storage_size = 0;
   IREE_RETURN_IF_ERROR(command_dispatch_check(&dispatch, &storage_size));
   uint8_t* storage = NULL;
-  iree_allocator_t host_allocator = ((amdgpu_device_t*)device)->host_allocator;
+  iree_allocator_t host_allocator = ((logical_device_t*)device)->base.host_allocator;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(host_allocator, storage_size + 8, (void**)&storage));
   command_dispatch(&op.command, &dispatch, storage);
   op.data = iree_make_const_byte_span(storage, storage_size);
@@ -225,8 +131,7 @@ iree_status_t amdgpu_queue_execute(iree_hal_device_t* device, iree_hal_queue_aff
                                    const iree_hal_semaphore_list_t signal_semaphore_list,
                                    iree_hal_command_buffer_t* command_buffer,
                                    iree_hal_buffer_binding_table_t binding_table, iree_hal_execute_flags_t flags) {
-  operation_kind_t kind = command_buffer ? OPERATION_COMMANDS : OPERATION_BARRIER;
-  operation_t op = make(kind, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
+  operation_t op = operation_make(device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   if (!command_buffer) return operation_submit(&op);
   if (!amdgpu_command_buffer_commands(command_buffer, &op.commands.commands, &op.commands.count)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the command buffer was not made by an amdgpu device");
@@ -235,8 +140,4 @@ iree_status_t amdgpu_queue_execute(iree_hal_device_t* device, iree_hal_queue_aff
   op.commands.bindings = binding_table;
   op.commands.borrows_bindings = flags & IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME;
   return operation_submit(&op);
-}
-
-iree_status_t amdgpu_queue_flush(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity) {
-  return iree_ok_status();  // nothing is held back
 }

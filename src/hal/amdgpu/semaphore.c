@@ -1,6 +1,6 @@
 // Semaphores: the timeline on the host, and which queue's work will move it last. Waits of that same queue need no
 // timepoint.
-#include "hal/amdgpu/device.h"
+#include "hal/amdgpu/logical_device.h"
 
 typedef struct amdgpu_semaphore_t {
   iree_hal_semaphore_t base;

@@ -67,10 +67,10 @@ static const iree_hal_executable_cache_vtable_t cache_vtable = {
 iree_status_t local_executable_cache_create(local_device_t* device, iree_hal_executable_cache_t** out_cache) {
   *out_cache = NULL;
   local_cache_t* cache = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(device->host_allocator, sizeof(*cache), device->loader_count,
-                                                          sizeof(cache->loaders[0]), (void**)&cache));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(
+      device->base.host_allocator, sizeof(*cache), device->loader_count, sizeof(cache->loaders[0]), (void**)&cache));
   iree_hal_resource_initialize(&cache_vtable, &cache->resource);
-  cache->host_allocator = device->host_allocator;
+  cache->host_allocator = device->base.host_allocator;
   cache->worker_capacity = 1;
   for (iree_host_size_t i = 0; i < device->queue_count && device->executors[i]; ++i) {
     iree_host_size_t workers = iree_task_executor_worker_count(device->executors[i]);

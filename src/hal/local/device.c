@@ -2,7 +2,6 @@
 #include "hal/local/device.h"
 
 #include "hal/local/command_buffer.h"
-#include "iree/async/util/proactor_pool.h"
 #include "iree/base/internal/cpu.h"
 #include "iree/hal/drivers/local_sync/sync_device.h"
 #include "iree/hal/drivers/local_task/task_device.h"
@@ -24,46 +23,22 @@ local_program_params_t local_device_program_params(local_device_t* device, iree_
       .retain = true,
       .block_size = device->block_size,
       .inline_threshold = device->inline_threshold,
-      .host_allocator = device->host_allocator,
+      .host_allocator = device->base.host_allocator,
   };
 }
 
 static void local_destroy(iree_hal_device_t* base) {
   local_device_t* device = (local_device_t*)base;
-  iree_allocator_t host_allocator = device->host_allocator;
-  local_queue_close(device);
-  local_cache_trim(device);
+  iree_allocator_t host_allocator = device->base.host_allocator;
+  hal_queued_close(&device->base);
   for (iree_host_size_t i = 0; i < device->queue_count; ++i) iree_task_executor_release(device->executors[i]);
   for (iree_host_size_t i = 0; i < device->loader_count; ++i) iree_hal_executable_loader_release(device->loaders[i]);
   if (device->idle_worker) local_worker_finish(device->idle_worker);
   iree_allocator_free(host_allocator, device->idle_worker);
   iree_allocator_free(host_allocator, device->loaders);
-  iree_allocator_free(host_allocator, (void*)device->identifier.data);
-  iree_hal_allocator_release(device->allocator);
-  iree_async_proactor_pool_release(device->proactor_pool);
+  iree_allocator_free(host_allocator, (void*)device->base.identifier.data);
+  hal_queued_deinitialize(&device->base);
   iree_allocator_free(host_allocator, device);
-}
-
-static iree_string_view_t local_id(iree_hal_device_t* base) { return ((local_device_t*)base)->identifier; }
-
-static iree_allocator_t local_host_allocator(iree_hal_device_t* base) {
-  return ((local_device_t*)base)->host_allocator;
-}
-
-static iree_hal_allocator_t* local_allocator(iree_hal_device_t* base) { return ((local_device_t*)base)->allocator; }
-
-static void local_replace_allocator(iree_hal_device_t* base, iree_hal_allocator_t* new_allocator) {
-  local_device_t* device = (local_device_t*)base;
-  local_cache_trim(device);
-  iree_hal_allocator_retain(new_allocator);
-  iree_hal_allocator_release(device->allocator);
-  device->allocator = new_allocator;
-}
-
-static iree_status_t local_trim(iree_hal_device_t* base) {
-  local_device_t* device = (local_device_t*)base;
-  local_cache_trim(device);
-  return iree_hal_allocator_trim(device->allocator);
 }
 
 static iree_host_size_t worker_count(local_device_t* device) {
@@ -74,31 +49,18 @@ static iree_host_size_t worker_count(local_device_t* device) {
   return count;
 }
 
+static bool takes_format(hal_queued_device_t* base, iree_string_view_t format) {
+  local_device_t* device = (local_device_t*)base;
+  return iree_hal_query_any_executable_loader_support(device->loader_count, device->loaders, 0, format);
+}
+
 static iree_status_t local_query_i64(iree_hal_device_t* base, iree_string_view_t category, iree_string_view_t key,
                                      int64_t* out_value) {
   local_device_t* device = (local_device_t*)base;
   *out_value = 0;
-  if (iree_string_view_equal(category, IREE_SV("hal.device.id"))) {
-    *out_value = iree_string_view_match_pattern(device->identifier, key);
-    return iree_ok_status();
-  }
-  if (iree_string_view_equal(category, IREE_SV("hal.executable.format"))) {
-    *out_value = iree_hal_query_any_executable_loader_support(device->loader_count, device->loaders, 0, key);
-    return iree_ok_status();
-  }
   if (iree_string_view_equal(category, IREE_SV("hal.cpu"))) return iree_cpu_lookup_data_by_key(key, out_value);
-  if (iree_string_view_equal(key, IREE_SV("concurrency"))) {
-    if (iree_string_view_equal(category, IREE_SV("hal.device"))) *out_value = (int64_t)device->queue_count;
-    if (iree_string_view_equal(category, IREE_SV("hal.dispatch"))) *out_value = (int64_t)worker_count(device);
-    if (*out_value) return iree_ok_status();
-  }
-  return iree_make_status(IREE_STATUS_NOT_FOUND, "unknown device configuration key value '%.*s :: %.*s'",
-                          (int)category.size, category.data, (int)key.size, key.data);
-}
-
-static iree_hal_semaphore_compatibility_t local_query_semaphore_compatibility(iree_hal_device_t* base,
-                                                                              iree_hal_semaphore_t* semaphore) {
-  return IREE_HAL_SEMAPHORE_COMPATIBILITY_ALL;  // all are timelines on the host
+  hal_device_facts_t facts = {(int64_t)device->queue_count, (int64_t)worker_count(device), takes_format};
+  return hal_device_query_facts(&device->base, category, key, &facts, out_value);
 }
 
 iree_status_t local_create_command_buffer(iree_hal_device_t* base, iree_hal_command_buffer_mode_t mode,
@@ -114,25 +76,26 @@ iree_status_t local_create_executable_cache(iree_hal_device_t* base, iree_string
   return local_executable_cache_create((local_device_t*)base, out_executable_cache);
 }
 
-iree_status_t local_import_file(iree_hal_device_t* base, iree_hal_queue_affinity_t queue_affinity,
-                                iree_hal_memory_access_t access, iree_io_file_handle_t* handle,
-                                iree_hal_external_file_flags_t flags, iree_hal_file_t** out_file) {
-  return iree_hal_file_from_handle(access, handle, ((local_device_t*)base)->host_allocator, out_file);
-}
-
 iree_status_t local_create_semaphore(iree_hal_device_t* base, iree_hal_queue_affinity_t queue_affinity,
                                      uint64_t initial_value, iree_hal_semaphore_flags_t flags,
                                      iree_hal_semaphore_t** out_semaphore) {
   local_device_t* device = (local_device_t*)base;
-  return local_semaphore_create(local_device_executor(device, queue_affinity), initial_value, device->host_allocator,
-                                out_semaphore);
+  return local_semaphore_create(local_device_executor(device, queue_affinity), initial_value,
+                                device->base.host_allocator, out_semaphore);
 }
 
 static const iree_hal_device_vtable_t local_vtable = {
+    HAL_QUEUED_DEVICE_CALLS,
     .destroy = local_destroy,
-#define CALL(result, name, parameters, arguments) .name = local_##name,
-#include "iree/hal/device_calls.def"
-#undef CALL
+    .query_i64 = local_query_i64,
+    .create_command_buffer = local_create_command_buffer,
+    .create_executable_cache = local_create_executable_cache,
+    .create_semaphore = local_create_semaphore,
+    .queue_fill = local_queue_fill,
+    .queue_update = local_queue_update,
+    .queue_copy = local_queue_copy,
+    .queue_dispatch = local_queue_dispatch,
+    .queue_execute = local_queue_execute,
 };
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -141,11 +104,11 @@ static const iree_hal_device_vtable_t local_vtable = {
 
 static iree_status_t device_initialize(local_device_t* device, const local_device_params_t* params) {
   void* identifier = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->host_allocator, params->identifier.size + 1, &identifier));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->base.host_allocator, params->identifier.size + 1, &identifier));
   iree_string_view_to_cstring(params->identifier, (char*)identifier, params->identifier.size + 1);
-  device->identifier = iree_make_string_view((const char*)identifier, params->identifier.size);
+  device->base.identifier = iree_make_string_view((const char*)identifier, params->identifier.size);
   if (params->loader_count == 0) return iree_ok_status();
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(device->host_allocator, params->loader_count,
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(device->base.host_allocator, params->loader_count,
                                                    sizeof(device->loaders[0]), (void**)&device->loaders));
   device->loader_count = params->loader_count;
   for (iree_host_size_t i = 0; i < params->loader_count; ++i) {
@@ -161,16 +124,16 @@ iree_status_t local_device_create(const local_device_params_t* params, iree_allo
   local_device_t* device = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(host_allocator, sizeof(*device), params->queue_count,
                                                           sizeof(device->executors[0]), (void**)&device));
-  iree_hal_resource_initialize(&local_vtable, &device->resource);
-  device->host_allocator = host_allocator;
+  iree_hal_resource_initialize(&local_vtable, &device->base.resource);
+  device->base.host_allocator = host_allocator;
+  device->base.interface = &local_operation_interface;
+  device->base.block_alignment = IREE_HAL_HEAP_BUFFER_ALIGNMENT;
   device->block_size = params->block_size ? params->block_size : DEFAULT_BLOCK_SIZE;
   device->inline_threshold = params->inline_threshold;
-  device->aborts_on_failure = params->aborts_on_failure;
-  device->allocator = params->allocator;
-  iree_hal_allocator_retain(device->allocator);
-  device->proactor_pool = params->proactor_pool;
-  iree_async_proactor_pool_retain(device->proactor_pool);
-  iree_slim_mutex_initialize(&device->mutex);
+  device->base.aborts_on_failure = params->aborts_on_failure;
+  device->base.allocator = params->allocator;
+  device->base.proactor_pool = params->proactor_pool;
+  hal_queued_initialize(&device->base);
   device->queue_count = params->queue_count;
   for (iree_host_size_t i = 0; i < params->queue_count && params->executors; ++i) {
     device->executors[i] = params->executors[i];

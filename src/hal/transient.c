@@ -1,14 +1,17 @@
-// Queue-ordered buffers: a handle at once, memory when the queue gets there. Freed memory is kept by the device for the
-// next allocation of about the same size.
-#include "hal/local/device.h"
+// Queue-ordered buffers. The handle is there at once; the memory when the driver stages it: as soon as it is to be had
+// where a device's work that uses it is ordered after its allocation anyway, else when the allocation runs. The host
+// may map it once the allocation has run. Freed memory is kept by the device for the next allocation of about the same
+// size.
+#include "hal/queued_device.h"
 
 typedef struct transient_buffer_t {
   iree_hal_buffer_t base;
-  local_device_t* device;  // not owned: buffers with memory do not outlive their device's queues
+  hal_queued_device_t* device;  // not owned: buffers with memory do not outlive their device's queues
   iree_hal_allocator_t* allocator;
   iree_allocator_t host_allocator;
   iree_hal_buffer_params_t params;
   iree_hal_buffer_t* block;  // atomic; NULL while there is no memory
+  bool is_committed;         // atomic: the host may see it
 } transient_buffer_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -18,16 +21,16 @@ typedef struct transient_buffer_t {
 static bool block_fits(const iree_hal_buffer_t* block, const transient_buffer_t* buffer) {
   iree_device_size_t size = buffer->base.byte_length;
   return block->allocation_size >= size && block->allocation_size <= size + size / 4 + 4096 &&
-         iree_all_bits_set(block->memory_type, buffer->params.type & ~(uint32_t)IREE_HAL_MEMORY_TYPE_OPTIMAL) &&
-         iree_all_bits_set(block->allowed_usage, buffer->params.usage) &&
-         buffer->params.min_alignment <= IREE_HAL_HEAP_BUFFER_ALIGNMENT;
+         block->memory_type == buffer->base.memory_type &&
+         iree_all_bits_set(block->allowed_usage, buffer->base.allowed_usage) &&
+         buffer->params.min_alignment <= buffer->device->block_alignment;
 }
 
 static iree_hal_buffer_t* take_block(transient_buffer_t* buffer) {
-  local_device_t* device = buffer->device;
+  hal_queued_device_t* device = buffer->device;
   iree_hal_buffer_t* block = NULL;
   iree_slim_mutex_lock(&device->mutex);
-  for (int i = 0; i < LOCAL_CACHED_BLOCKS && !block; ++i) {
+  for (int i = 0; i < HAL_CACHED_BLOCKS && !block; ++i) {
     if (!device->cached_blocks[i] || !block_fits(device->cached_blocks[i], buffer)) continue;
     block = device->cached_blocks[i];
     device->cached_blocks[i] = NULL;
@@ -37,15 +40,15 @@ static iree_hal_buffer_t* take_block(transient_buffer_t* buffer) {
 }
 
 // Keeps the block; when all places are taken the oldest goes.
-static void keep_block(local_device_t* device, iree_hal_buffer_t* block) {
+static void keep_block(hal_queued_device_t* device, iree_hal_buffer_t* block) {
   iree_hal_buffer_t** blocks = device->cached_blocks;
   iree_slim_mutex_lock(&device->mutex);
   int place = 0;
-  while (place < LOCAL_CACHED_BLOCKS && blocks[place]) ++place;
+  while (place < HAL_CACHED_BLOCKS && blocks[place]) ++place;
   iree_hal_buffer_t* evicted = NULL;
-  if (place == LOCAL_CACHED_BLOCKS) {
+  if (place == HAL_CACHED_BLOCKS) {
     evicted = blocks[0];
-    memmove(blocks, blocks + 1, (LOCAL_CACHED_BLOCKS - 1) * sizeof(*blocks));
+    memmove(blocks, blocks + 1, (HAL_CACHED_BLOCKS - 1) * sizeof(*blocks));
     --place;
   }
   blocks[place] = block;
@@ -53,8 +56,8 @@ static void keep_block(local_device_t* device, iree_hal_buffer_t* block) {
   iree_hal_buffer_release(evicted);
 }
 
-void local_cache_trim(local_device_t* device) {
-  for (int i = 0; i < LOCAL_CACHED_BLOCKS; ++i) {
+void hal_transient_trim(hal_queued_device_t* device) {
+  for (int i = 0; i < HAL_CACHED_BLOCKS; ++i) {
     iree_slim_mutex_lock(&device->mutex);
     iree_hal_buffer_t* block = device->cached_blocks[i];
     device->cached_blocks[i] = NULL;
@@ -67,7 +70,12 @@ void local_cache_trim(local_device_t* device) {
 // The buffer
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_hal_buffer_t* load_block(transient_buffer_t* buffer) {
+iree_status_t hal_transient_fail(void) {
+  return iree_make_status(IREE_STATUS_FAILED_PRECONDITION,
+                          "queue-ordered buffer has no memory: its allocation has not run yet, or it was deallocated");
+}
+
+static iree_hal_buffer_t* load_block(const transient_buffer_t* buffer) {
   return __atomic_load_n(&buffer->block, __ATOMIC_ACQUIRE);
 }
 
@@ -83,12 +91,9 @@ static void transient_destroy(iree_hal_buffer_t* base) {
 static iree_status_t transient_map_range(iree_hal_buffer_t* base, iree_hal_mapping_mode_t mapping_mode,
                                          iree_hal_memory_access_t memory_access, iree_device_size_t local_byte_offset,
                                          iree_device_size_t local_byte_length, iree_hal_buffer_mapping_t* mapping) {
-  iree_hal_buffer_t* block = load_block((transient_buffer_t*)base);
-  if (!block) {
-    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION,
-                            "queue-ordered buffer has no memory: its allocation has not run yet, or it was "
-                            "deallocated");
-  }
+  transient_buffer_t* buffer = (transient_buffer_t*)base;
+  iree_hal_buffer_t* block = load_block(buffer);
+  if (!block || !__atomic_load_n(&buffer->is_committed, __ATOMIC_ACQUIRE)) return hal_transient_fail();
   return IREE_HAL_VTABLE(block, iree_hal_buffer)
       ->map_range(block, mapping_mode, memory_access, local_byte_offset, local_byte_length, mapping);
 }
@@ -122,11 +127,15 @@ static const iree_hal_buffer_vtable_t transient_vtable = {
     .flush_range = transient_flush_range,
 };
 
-bool local_transient_is(iree_hal_buffer_t* buffer) { return iree_hal_resource_is(buffer, &transient_vtable); }
+bool hal_transient_is(iree_hal_buffer_t* buffer) { return iree_hal_resource_is(buffer, &transient_vtable); }
 
-iree_status_t local_transient_create(local_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                                     const iree_hal_buffer_params_t* params, iree_device_size_t size,
-                                     iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer) {
+iree_hal_buffer_t* hal_transient_block(iree_hal_buffer_t* buffer) {
+  return hal_transient_is(buffer) ? load_block((transient_buffer_t*)buffer) : buffer;
+}
+
+iree_status_t hal_transient_create(hal_queued_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                   const iree_hal_buffer_params_t* params, iree_device_size_t size,
+                                   iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer) {
   *out_buffer = NULL;
   iree_hal_buffer_params_t compatible;
   iree_device_size_t allocation_size = 0;
@@ -156,7 +165,7 @@ iree_status_t local_transient_create(local_device_t* device, iree_hal_queue_affi
   return iree_ok_status();
 }
 
-iree_status_t local_transient_commit(iree_hal_buffer_t* base) {
+iree_status_t hal_transient_stage(iree_hal_buffer_t* base) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
   iree_hal_buffer_t* block = take_block(buffer);
   if (!block) {
@@ -167,8 +176,13 @@ iree_status_t local_transient_commit(iree_hal_buffer_t* base) {
   return iree_ok_status();
 }
 
-void local_transient_decommit(iree_hal_buffer_t* base) {
+void hal_transient_commit(iree_hal_buffer_t* base) {
+  __atomic_store_n(&((transient_buffer_t*)base)->is_committed, true, __ATOMIC_RELEASE);
+}
+
+void hal_transient_decommit(iree_hal_buffer_t* base) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
+  __atomic_store_n(&buffer->is_committed, false, __ATOMIC_RELEASE);
   iree_hal_buffer_t* block = __atomic_exchange_n(&buffer->block, NULL, __ATOMIC_ACQ_REL);
   if (block) keep_block(buffer->device, block);
 }

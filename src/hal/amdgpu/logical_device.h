@@ -1,0 +1,69 @@
+// Logical devices: one HAL device over one or several GPUs of the same kind.
+#ifndef IREE_C_HAL_AMDGPU_LOGICAL_DEVICE_H_
+#define IREE_C_HAL_AMDGPU_LOGICAL_DEVICE_H_
+
+#include "hal/amdgpu/physical_device.h"
+#include "hal/amdgpu/queue_affinity.h"
+#include "hal/amdgpu/system.h"
+#include "hal/queued_device.h"
+#include "iree/base/threading/api.h"
+
+typedef struct operation_t operation_t;
+
+typedef struct logical_device_options_t {
+  uint32_t queue_count;   // of each GPU; 0: 2
+  uint32_t queue_size;    // packets; 0: as many as the GPU allows, at most 64 Ki
+  uint32_t epoch_count;   // submissions in flight, a power of two; 0: 1024
+  uint64_t kernarg_size;  // bytes of the ring of kernel arguments; 0: 16 MiB
+  bool force_defer;       // every wait is deferred on the host, also those that the queue's order gives
+} logical_device_options_t;
+
+struct logical_device_t {
+  hal_queued_device_t base;
+  system_t* system;
+  logical_device_options_t options;
+  queue_affinity_domain_t domain;
+
+  operation_t* host_head;  // ready ones for the service thread; guarded by base.mutex
+  operation_t* host_tail;
+  bool is_closing;
+  iree_notification_t host_ready;
+  iree_thread_t* service;
+
+  physical_device_t physical[];  // domain.physical_count
+};
+
+// A device over the GPUs of `system` whose bits are set in `mask`. They must be of one kind (checked by the driver).
+// Errors: INVALID_ARGUMENT when they have more than 64 queues together.
+iree_status_t logical_device_create(system_t* system, uint64_t mask, const logical_device_options_t* options,
+                                    const iree_hal_device_create_params_t* create_params,
+                                    iree_allocator_t host_allocator, iree_hal_device_t** out_device);
+
+// queue_calls.c: the queue calls of the vtable.
+#define CALL(result, name, parameters, arguments)
+#define CHECKED(result, name, parameters, arguments) result amdgpu_##name parameters;
+#include "iree/hal/device_calls.def"
+#undef CALL
+#undef CHECKED
+
+// semaphore.c
+iree_status_t amdgpu_semaphore_create(uint64_t initial_value, iree_allocator_t host_allocator,
+                                      iree_hal_semaphore_t** out_semaphore);
+// Work in the queue with this id will signal `value`. For semaphores of other drivers nothing happens.
+void amdgpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, uint64_t queue_id, uint64_t value);
+// Whether work in that queue reaches `value`, or has.
+bool amdgpu_semaphore_is_produced(iree_hal_semaphore_t* semaphore, uint64_t queue_id, uint64_t value);
+
+// allocator.c
+iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator);
+
+// buffer.c: the address of a buffer's first byte for the GPU. Errors: INVALID_ARGUMENT for buffers of other devices,
+// FAILED_PRECONDITION when a queue-ordered buffer has no memory.
+iree_status_t amdgpu_buffer_address(iree_hal_buffer_t* buffer, uint64_t* out_address);
+// Whether that address never changes.
+bool amdgpu_buffer_is_fixed(iree_hal_buffer_t* buffer);
+
+// executable_cache.c
+iree_status_t amdgpu_executable_cache_create(logical_device_t* device, iree_hal_executable_cache_t** out_cache);
+
+#endif  // IREE_C_HAL_AMDGPU_LOGICAL_DEVICE_H_

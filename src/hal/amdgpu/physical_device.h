@@ -1,0 +1,26 @@
+// Physical devices: one GPU of a logical device, with the kernels of the device library loaded for it and its queues.
+#ifndef IREE_C_HAL_AMDGPU_PHYSICAL_DEVICE_H_
+#define IREE_C_HAL_AMDGPU_PHYSICAL_DEVICE_H_
+
+#include "hal/amdgpu/library.h"
+#include "hal/amdgpu/virtual_queue.h"
+
+#define PHYSICAL_DEVICE_MAX_QUEUES 8
+
+typedef struct logical_device_t logical_device_t;
+
+typedef struct physical_device_t {
+  const system_gpu_t* gpu;
+  uint32_t ordinal;  // within the logical device
+  library_t library;
+  uint32_t queue_count;
+  virtual_queue_t* queues[PHYSICAL_DEVICE_MAX_QUEUES];
+} physical_device_t;
+
+// Fills in a zeroed `physical`, of which `gpu` and `ordinal` are set. What was made before an error is for
+// physical_device_deinitialize.
+iree_status_t physical_device_initialize(logical_device_t* device, uint32_t queue_count, physical_device_t* physical);
+// Nothing may be in flight.
+void physical_device_deinitialize(const libhsa_t* hsa, physical_device_t* physical);
+
+#endif  // IREE_C_HAL_AMDGPU_PHYSICAL_DEVICE_H_

@@ -1,0 +1,271 @@
+// Operations: copies on the heap, waits, and their end.
+//
+// Waits are timepoints of semaphores; the thread that reaches the last one starts the operation. Chains of operations
+// started this way are run from a list of the thread's, not by recursion.
+#include "hal/queued_device.h"
+
+enum { POOLED_SIZE = 1024 };
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The end
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void visit_resources(const hal_operation_t* op, hal_visit_resource_fn_t visit) {
+  switch (op->kind) {
+    case HAL_OPERATION_WORK:
+      op->device->interface->visit_work(op, visit);
+      break;
+    case HAL_OPERATION_ALLOCA:
+    case HAL_OPERATION_DEALLOCA:
+      visit(op->buffer);
+      break;
+    case HAL_OPERATION_READ:
+    case HAL_OPERATION_WRITE:
+      visit(op->file.file);
+      visit(op->file.buffer);
+      break;
+    case HAL_OPERATION_HOST_CALL:
+      break;
+  }
+}
+
+static void release(hal_operation_t* op) {
+  hal_queued_device_t* device = op->device;
+  visit_resources(op, iree_hal_resource_release);
+  iree_hal_semaphore_list_release(op->waits);
+  iree_hal_semaphore_list_release(op->signals);
+  if (op->is_pooled) {
+    iree_slim_mutex_lock(&device->mutex);
+    op->next = device->free_operations;
+    device->free_operations = op;
+    iree_slim_mutex_unlock(&device->mutex);
+  } else {
+    iree_allocator_free(device->host_allocator, op);
+  }
+  // The device may go from here on.
+  iree_atomic_fetch_sub(&device->outstanding, 1, iree_memory_order_release);
+}
+
+static void signal_list(const hal_queued_device_t* device, iree_hal_semaphore_list_t signals, iree_status_t status) {
+  if (iree_status_is_ok(status)) {
+    iree_status_free(iree_hal_semaphore_list_signal(signals, NULL));
+    return;
+  }
+  if (device->aborts_on_failure) iree_status_abort(status);
+  iree_hal_semaphore_list_fail(signals, status);
+}
+
+void hal_operation_signal(const hal_operation_t* op, iree_status_t status) {
+  if (op->kind == HAL_OPERATION_HOST_CALL && iree_status_is_deferred(status)) {
+    iree_status_free(status);  // the callee signals
+    return;
+  }
+  signal_list(op->device, op->signals, status);
+}
+
+void hal_operation_finish(hal_operation_t* op, iree_status_t status) {
+  hal_operation_signal(op, status);
+  release(op);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Waiting
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Operations that became ready on this thread while it was starting another one.
+static _Thread_local struct {
+  bool is_starting;
+  hal_operation_t* head;
+  hal_operation_t* tail;
+} ready;
+
+void hal_operation_start_in_turn(hal_operation_t* op) {
+  op->next = NULL;
+  if (ready.head) {
+    ready.tail->next = op;
+  } else {
+    ready.head = op;
+  }
+  ready.tail = op;
+  if (ready.is_starting) return;
+  ready.is_starting = true;
+  while (ready.head) {
+    hal_operation_t* next = ready.head;
+    ready.head = next->next;
+    next->device->interface->start(next);
+  }
+  ready.is_starting = false;
+}
+
+static void deferred_link(hal_operation_t* op) {
+  hal_queued_device_t* device = op->device;
+  iree_slim_mutex_lock(&device->mutex);
+  op->prev = NULL;
+  op->next = device->deferred;
+  if (op->next) op->next->prev = op;
+  device->deferred = op;
+  iree_slim_mutex_unlock(&device->mutex);
+}
+
+static void deferred_unlink(hal_operation_t* op) {
+  hal_queued_device_t* device = op->device;
+  iree_slim_mutex_lock(&device->mutex);
+  if (op->prev) {
+    op->prev->next = op->next;
+  } else {
+    device->deferred = op->next;
+  }
+  if (op->next) op->next->prev = op->prev;
+  iree_slim_mutex_unlock(&device->mutex);
+}
+
+// One wait, or hold, is over.
+static void drop_pending(hal_operation_t* op) {
+  if (iree_atomic_fetch_sub(&op->pending, 1, iree_memory_order_acq_rel) != 1) return;
+  deferred_unlink(op);
+  hal_operation_start_in_turn(op);
+}
+
+static void fail_wait(hal_operation_t* op, iree_status_t status) {
+  intptr_t expected = 0;
+  if (!iree_atomic_compare_exchange_strong(&op->failure, &expected, (intptr_t)status, iree_memory_order_acq_rel,
+                                           iree_memory_order_relaxed)) {
+    iree_status_free(status);
+  }
+}
+
+iree_status_t hal_operation_take_failure(hal_operation_t* op) {
+  return (iree_status_t)iree_atomic_exchange(&op->failure, 0, iree_memory_order_acquire);
+}
+
+static void wait_reached(void* user_data, iree_async_semaphore_timepoint_t* timepoint, iree_status_t status) {
+  hal_operation_t* op = (hal_operation_t*)user_data;
+  if (!iree_status_is_ok(status)) fail_wait(op, status);
+  drop_pending(op);
+}
+
+void hal_operation_defer(hal_operation_t* op) {
+  iree_host_size_t count = op->waits.count;
+  iree_atomic_store(&op->pending, (uint32_t)count + 1, iree_memory_order_relaxed);
+  deferred_link(op);
+  for (iree_host_size_t i = 0; i < count; ++i) {
+    op->timepoints[i].callback = wait_reached;
+    op->timepoints[i].user_data = op;
+    // The hold keeps the operation here until all are asked for.
+    IREE_IGNORE_ERROR(iree_async_semaphore_acquire_timepoint(op->waits.semaphores[i], op->waits.payload_values[i],
+                                                             &op->timepoints[i]));
+  }
+  drop_pending(op);
+}
+
+static void cancel(hal_operation_t* op) {
+  for (iree_host_size_t i = 0; i < op->waits.count; ++i) {
+    if (!iree_async_semaphore_cancel_timepoint(op->waits.semaphores[i], &op->timepoints[i])) continue;
+    fail_wait(op, iree_make_status(IREE_STATUS_CANCELLED, "the device was released while work waited"));
+    iree_atomic_fetch_sub(&op->pending, 1, iree_memory_order_acq_rel);  // never the last: the caller holds one
+  }
+  drop_pending(op);
+}
+
+void hal_queued_close(hal_queued_device_t* device) {
+  for (;;) {
+    iree_slim_mutex_lock(&device->mutex);
+    hal_operation_t* op = device->deferred;
+    // Held, so that it stays; one whose last wait is just over is on its way already.
+    uint32_t pending = op ? iree_atomic_load(&op->pending, iree_memory_order_relaxed) : 0;
+    while (pending && !iree_atomic_compare_exchange_weak(&op->pending, &pending, pending + 1, iree_memory_order_acq_rel,
+                                                         iree_memory_order_relaxed)) {
+    }
+    iree_slim_mutex_unlock(&device->mutex);
+    if (pending) cancel(op);
+    if (!op && iree_atomic_load(&device->outstanding, iree_memory_order_acquire) == 0) break;
+    if (!pending) iree_wait_until(iree_time_now() + 20000);
+  }
+  while (device->free_operations) {
+    hal_operation_t* op = device->free_operations;
+    device->free_operations = op->next;
+    iree_allocator_free(device->host_allocator, op);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// To the heap
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t allocate(hal_queued_device_t* device, size_t size, hal_operation_t** out_op) {
+  bool is_pooled = size <= POOLED_SIZE;
+  hal_operation_t* op = NULL;
+  if (is_pooled) {
+    iree_slim_mutex_lock(&device->mutex);
+    op = device->free_operations;
+    if (op) device->free_operations = op->next;
+    iree_slim_mutex_unlock(&device->mutex);
+  }
+  if (!op) {
+    IREE_RETURN_IF_ERROR(
+        iree_allocator_malloc_uninitialized(device->host_allocator, iree_max(size, POOLED_SIZE), (void**)&op));
+  }
+  *out_op = op;
+  op->is_pooled = is_pooled;
+  return iree_ok_status();
+}
+
+static void copy_list(iree_hal_semaphore_list_t* list, uint8_t** storage) {
+  if (list->count == 0) return;
+  uint64_t* values = (uint64_t*)*storage;
+  iree_hal_semaphore_t** semaphores = (iree_hal_semaphore_t**)(values + list->count);
+  memcpy(values, list->payload_values, list->count * sizeof(*values));
+  memcpy(semaphores, list->semaphores, list->count * sizeof(*semaphores));
+  *storage = (uint8_t*)(semaphores + list->count);
+  list->payload_values = values;
+  list->semaphores = semaphores;
+  iree_hal_semaphore_list_retain(*list);
+}
+
+iree_status_t hal_operation_move(const hal_operation_move_t* move, hal_operation_t** out_op, uint8_t** out_extra) {
+  const size_t list_entry = sizeof(uint64_t) + sizeof(iree_hal_semaphore_t*);
+  const hal_operation_t* source = move->source;
+  iree_host_size_t wait_count = source->waits.count;
+  size_t begin = iree_host_align(move->size, 8);
+  size_t size = begin + wait_count * (list_entry + sizeof(iree_async_semaphore_timepoint_t)) +
+                source->signals.count * list_entry + move->extra_size;
+  hal_operation_t* op = NULL;
+  IREE_RETURN_IF_ERROR(allocate(source->device, size, &op));
+  bool is_pooled = op->is_pooled;
+  memcpy(op, source, move->size);
+  op->is_pooled = is_pooled;
+  uint8_t* storage = (uint8_t*)op + begin;
+  op->timepoints = (iree_async_semaphore_timepoint_t*)storage;
+  storage = (uint8_t*)(op->timepoints + wait_count);
+  copy_list(&op->waits, &storage);
+  copy_list(&op->signals, &storage);
+  visit_resources(op, iree_hal_resource_retain);
+  iree_atomic_fetch_add(&op->device->outstanding, 1, iree_memory_order_relaxed);
+  *out_op = op;
+  if (out_extra) *out_extra = storage;
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Work of the host
+//===----------------------------------------------------------------------------------------------------------------===
+
+// DEFERRED when the signals are not the caller's business any more.
+iree_status_t hal_operation_call_host(const hal_operation_t* op) {
+  iree_hal_host_call_context_t context = {(iree_hal_device_t*)op->device, op->queue_affinity, op->signals};
+  bool signals_first = op->host_call.flags & IREE_HAL_HOST_CALL_FLAG_NON_BLOCKING;
+  if (signals_first) {
+    signal_list(op->device, op->signals, iree_ok_status());
+    context.signal_semaphore_list = iree_hal_semaphore_list_empty();
+  }
+  iree_status_t status = op->host_call.call.fn(op->host_call.call.user_data, op->host_call.args, &context);
+  if (!signals_first) return status;
+  iree_status_free(status);
+  return iree_status_from_code(IREE_STATUS_DEFERRED);
+}
+
+iree_status_t hal_operation_transfer_file(const hal_operation_t* op) {
+  const hal_file_transfer_t* t = &op->file;
+  return (op->kind == HAL_OPERATION_READ ? iree_hal_file_read : iree_hal_file_write)(t->file, t->file_offset, t->buffer,
+                                                                                     t->buffer_offset, t->length);
+}

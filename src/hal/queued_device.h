@@ -1,0 +1,183 @@
+// What devices share whose queue calls become operations (local, amdgpu): the operations themselves, buffers whose
+// memory comes and goes in queue order, transfers of files and host calls.
+//
+//   queue call -> operation on the caller's stack -> the driver's `submit`, which may run it there, or move it to the
+//   heap -> waits (hal_operation_defer) -> the driver's `start` -> hal_operation_finish: signals, or fails, its
+//   semaphores
+//
+// A driver's device begins with a hal_queued_device_t, its operations with a hal_operation_t.
+#ifndef IREE_C_HAL_QUEUED_DEVICE_H_
+#define IREE_C_HAL_QUEUED_DEVICE_H_
+
+#include "iree/async/util/proactor_pool.h"
+#include "iree/base/internal/atomics.h"
+#include "iree/base/threading/mutex.h"
+#include "iree/hal/api.h"
+
+#define HAL_CACHED_BLOCKS 16
+
+typedef struct hal_operation_t hal_operation_t;
+typedef struct hal_queued_device_t hal_queued_device_t;
+typedef void (*hal_visit_resource_fn_t)(const void* resource);
+
+typedef enum {
+  HAL_OPERATION_WORK,  // the driver's own: command buffers, dispatches, transfers
+  HAL_OPERATION_ALLOCA,
+  HAL_OPERATION_DEALLOCA,
+  HAL_OPERATION_HOST_CALL,  // from here on: work for a thread of the host
+  HAL_OPERATION_READ,
+  HAL_OPERATION_WRITE,
+} hal_operation_kind_t;
+
+typedef struct hal_host_call_t {
+  iree_hal_host_call_t call;
+  uint64_t args[4];
+  iree_hal_host_call_flags_t flags;
+} hal_host_call_t;
+
+typedef struct hal_file_transfer_t {
+  iree_hal_file_t* file;
+  uint64_t file_offset;
+  iree_hal_buffer_t* buffer;
+  iree_device_size_t buffer_offset;
+  iree_device_size_t length;
+} hal_file_transfer_t;
+
+struct hal_operation_t {
+  hal_operation_kind_t kind;
+  hal_queued_device_t* device;
+  iree_hal_queue_affinity_t queue_affinity;
+  iree_hal_semaphore_list_t waits;
+  iree_hal_semaphore_list_t signals;
+  union {
+    iree_hal_buffer_t* buffer;  // ALLOCA, DEALLOCA
+    hal_host_call_t host_call;
+    hal_file_transfer_t file;  // READ, WRITE
+  };
+  // On the heap.
+  bool is_pooled;
+  iree_atomic_uint32_t pending;                  // waits that are not reached, plus holds
+  iree_atomic_intptr_t failure;                  // iree_status_t of a wait
+  iree_async_semaphore_timepoint_t* timepoints;  // one per wait
+  hal_operation_t* next;                         // in the list that it is in
+  hal_operation_t* prev;
+};
+
+// What a driver does with its device's operations.
+typedef struct hal_operation_interface_t {
+  // Takes an operation of a kind that is not WORK, on the caller's stack with the caller's lists. On errors nothing
+  // has happened.
+  iree_status_t (*submit)(const hal_operation_t* operation);
+  // Starts an operation on the heap whose waits are over: reached, or failed (hal_operation_take_failure).
+  void (*start)(hal_operation_t* operation);
+  // Visits what an operation of kind WORK keeps alive.
+  void (*visit_work)(const hal_operation_t* operation, hal_visit_resource_fn_t visit);
+} hal_operation_interface_t;
+
+struct hal_queued_device_t {
+  iree_hal_resource_t resource;
+  iree_allocator_t host_allocator;
+  iree_string_view_t identifier;
+  iree_hal_allocator_t* allocator;            // retained
+  iree_async_proactor_pool_t* proactor_pool;  // retained; may be NULL
+  const hal_operation_interface_t* interface;
+  iree_device_size_t block_alignment;  // bytes, of what the allocator gives
+  bool aborts_on_failure;
+
+  iree_slim_mutex_t mutex;  // guards what follows
+  hal_operation_t* deferred;
+  hal_operation_t* free_operations;
+  iree_hal_buffer_t* cached_blocks[HAL_CACHED_BLOCKS];  // freed queue-ordered memory
+  iree_atomic_uint32_t outstanding;                     // operations on the heap
+};
+
+// Fields before `mutex` are the caller's to set.
+void hal_queued_initialize(hal_queued_device_t* device);
+// Fails operations that still wait, and waits for those that run. To be called first when a device is destroyed.
+void hal_queued_close(hal_queued_device_t* device);
+// Releases everything else; not the memory of the device.
+void hal_queued_deinitialize(hal_queued_device_t* device);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Calls of the vtable that are the same for all
+//===----------------------------------------------------------------------------------------------------------------===
+
+#define CALL(result, name, parameters, arguments) result hal_device_##name parameters;
+#include "iree/hal/device_calls.def"
+#undef CALL
+// What query_i64 finds when the key is a device's own business no more. Errors: NOT_FOUND.
+typedef struct hal_device_facts_t {
+  int64_t queue_count;
+  int64_t dispatch_concurrency;
+  bool (*takes_format)(hal_queued_device_t* device, iree_string_view_t format);
+} hal_device_facts_t;
+iree_status_t hal_device_query_facts(hal_queued_device_t* device, iree_string_view_t category, iree_string_view_t key,
+                                     const hal_device_facts_t* facts, int64_t* out_value);
+
+#define HAL_QUEUED_DEVICE_CALLS                                                                                     \
+  .id = hal_device_id, .host_allocator = hal_device_host_allocator, .allocator = hal_device_allocator,              \
+  .replace_allocator = hal_device_replace_allocator, .trim = hal_device_trim,                                       \
+  .query_semaphore_compatibility = hal_device_query_semaphore_compatibility, .import_file = hal_device_import_file, \
+  .queue_alloca = hal_device_queue_alloca, .queue_dealloca = hal_device_queue_dealloca,                             \
+  .queue_read = hal_device_queue_read, .queue_write = hal_device_queue_write,                                       \
+  .queue_host_call = hal_device_queue_host_call, .queue_flush = hal_device_queue_flush
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Operations (operation.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+// An operation of the driver's to be moved to the heap.
+typedef struct hal_operation_move_t {
+  const hal_operation_t* source;
+  size_t size;        // of the driver's struct
+  size_t extra_size;  // bytes that the driver wants behind it, aligned to 8
+} hal_operation_move_t;
+// Copies an operation with its lists and keeps alive what it uses. Pointers of the driver's part are still the
+// source's.
+iree_status_t hal_operation_move(const hal_operation_move_t* move, hal_operation_t** out_operation,
+                                 uint8_t** out_extra);
+// Starts the operation when its waits are over. It may be gone when this returns.
+void hal_operation_defer(hal_operation_t* operation);
+// Starts an operation on the heap, after those that this thread is starting already.
+void hal_operation_start_in_turn(hal_operation_t* operation);
+// The failure of a wait, which is the caller's from then on.
+iree_status_t hal_operation_take_failure(hal_operation_t* operation);
+// Ends an operation on the heap: signals its semaphores when `status` is OK, else fails them, unless a host call does
+// that by itself. Consumes `status`.
+void hal_operation_finish(hal_operation_t* operation, iree_status_t status);
+// The same for one that is not on the heap.
+void hal_operation_signal(const hal_operation_t* operation, iree_status_t status);
+static inline bool hal_operation_is_for_host(const hal_operation_t* operation) {
+  return operation->kind >= HAL_OPERATION_HOST_CALL;
+}
+
+// Work of the host: the status is for hal_operation_finish or _signal.
+iree_status_t hal_operation_call_host(const hal_operation_t* operation);
+iree_status_t hal_operation_transfer_file(const hal_operation_t* operation);
+// The same through staging buffers and copies in the device's queue, for buffers that the host cannot map. Waits for
+// the copies.
+iree_status_t hal_operation_stage_file(const hal_operation_t* operation);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Queue-ordered buffers (transient.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+// A buffer without memory.
+iree_status_t hal_transient_create(hal_queued_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                   const iree_hal_buffer_params_t* params, iree_device_size_t size,
+                                   iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer);
+bool hal_transient_is(iree_hal_buffer_t* buffer);
+// Gets memory, which the device may use.
+iree_status_t hal_transient_stage(iree_hal_buffer_t* buffer);
+// Lets the host see it.
+void hal_transient_commit(iree_hal_buffer_t* buffer);
+// Gives the memory back to the device.
+void hal_transient_decommit(iree_hal_buffer_t* buffer);
+// The memory of a transient buffer, NULL when it has none; other buffers are their own memory.
+iree_hal_buffer_t* hal_transient_block(iree_hal_buffer_t* buffer);
+// Drops freed memory that is kept for later.
+void hal_transient_trim(hal_queued_device_t* device);
+// The failure of using a buffer without memory.
+iree_status_t hal_transient_fail(void);
+
+#endif  // IREE_C_HAL_QUEUED_DEVICE_H_
