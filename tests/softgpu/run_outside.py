@@ -4,6 +4,7 @@
 """
 
 import argparse
+import functools
 import pathlib
 import re
 import subprocess
@@ -30,13 +31,13 @@ def rocminfo(build):
     return None
 
 
-def hip(build):
+def hip(build, target):
     with tempfile.TemporaryDirectory(prefix="iree-hip-") as name:
         code_object = pathlib.Path(name) / "integer.hsaco"
         # HIP 5.2 knows version 4 of the code object ABI.
-        run_opencl.call([*run_opencl.COMMON, "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-mcode-object-version=4",
+        run_opencl.call([*run_opencl.COMMON, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-mcode-object-version=4",
                          "-nogpulib", "-O2", str(HERE / "opencl" / "integer.cl"), "-o", str(code_object)])
-        code, out, error = run(build, "gfx90a", [build / "tests" / "softgpu_hip", code_object, "add_u32"])
+        code, out, error = run(build, target, [build / "tests" / "softgpu_hip", code_object, "add_u32"])
     return None if code == 0 and "0 of 300 sums wrong" in out else f"exit {code}: {out} {error.strip()[-300:]}"
 
 
@@ -45,7 +46,8 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     options = parser.parse_args()
     failed = 0
-    programs = {"rocminfo": rocminfo, "hip": hip}
+    programs = {"rocminfo": rocminfo, **{f"hip {target}": functools.partial(hip, target=target)
+                                         for target in ("gfx90a", "gfx1030")}}
     for name, program in programs.items():
         if reason := program(options.build):
             failed += 1

@@ -1,4 +1,5 @@
 // What agents, instruction sets, caches and the system say of themselves.
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -379,6 +380,14 @@ hsa_status_t hsa_cache_get_info(hsa_cache_t handle, hsa_cache_info_t attribute, 
 
 // Instruction sets
 
+// How many to name: HIP before version 6 knows no generic ones and gives up a device that has more than its own.
+static uint32_t count_isas(const agent_t* agent) {
+  void* old_hip = dlopen("libamdhip64.so.5", RTLD_LAZY | RTLD_NOLOAD);
+  if (!old_hip) return agent->isa_count;
+  dlclose(old_hip);
+  return 1;
+}
+
 hsa_status_t hsa_agent_iterate_isas(hsa_agent_t handle, hsa_status_t (*callback)(hsa_isa_t isa, void* data),
                                     void* data) {
   REQUIRE_OPEN();
@@ -386,7 +395,7 @@ hsa_status_t hsa_agent_iterate_isas(hsa_agent_t handle, hsa_status_t (*callback)
   REQUIRE(agent, HSA_STATUS_ERROR_INVALID_AGENT);
   REQUIRE(callback, HSA_STATUS_ERROR_INVALID_ARGUMENT);
   REQUIRE(agent->isa_count, HSA_STATUS_ERROR_INVALID_AGENT);
-  for (uint32_t i = 0; i < agent->isa_count; ++i) {
+  for (uint32_t i = 0, count = count_isas(agent); i < count; ++i) {
     hsa_status_t status = callback((hsa_isa_t){(uint64_t)&agent->isas[i]}, data);
     if (status != HSA_STATUS_SUCCESS) return status;
   }
