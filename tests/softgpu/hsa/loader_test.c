@@ -2,84 +2,28 @@
 // refuse them, and that damaged ones get a status.
 #include <fcntl.h>
 #include <hsa/hsa_ven_amd_loader.h>
-#include <stdio.h>
 
-#include "hsa_test.h"
-
-typedef struct file_t {
-  uint8_t* data;
-  size_t size;
-} file_t;
-
-// Skips the test where clang was not there to make the file.
-static file_t read_file(const char* name) {
-  char path[4096];
-  file_t file = {0};
-  snprintf(path, sizeof(path), "%s/%s.hsaco", LOADER_TEST_FOLDER, name);
-  FILE* stream = fopen(path, "rb");
-  if (!stream) skip();
-  fseek(stream, 0, SEEK_END);
-  file.size = (size_t)ftell(stream);
-  file.data = malloc(file.size);
-  rewind(stream);
-  assert_int_equal(fread(file.data, 1, file.size, stream), file.size);
-  fclose(stream);
-  return file;
-}
-
-static hsa_executable_t make_executable(void) {
-  hsa_executable_t executable;
-  assert_ok(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL, &executable));
-  return executable;
-}
-
-static hsa_status_t load(hsa_executable_t executable, uint32_t gpu, const uint8_t* data, size_t size) {
-  hsa_code_object_reader_t reader;
-  hsa_status_t status = hsa_code_object_reader_create_from_memory(data, size, &reader);
-  if (status != HSA_STATUS_SUCCESS) return status;
-  status = hsa_executable_load_agent_code_object(executable, test_gpus[gpu], reader, NULL, NULL);
-  assert_ok(hsa_code_object_reader_destroy(reader));
-  return status;
-}
-
-static hsa_executable_t load_file(const char* name, uint32_t gpu) {
-  file_t file = read_file(name);
-  hsa_executable_t executable = make_executable();
-  assert_ok(load(executable, gpu, file.data, file.size));
-  free(file.data);
-  return executable;
-}
-
-static hsa_executable_symbol_t find_symbol(hsa_executable_t executable, const char* name, uint32_t gpu) {
-  hsa_executable_symbol_t symbol = {0};
-  assert_ok(hsa_executable_get_symbol_by_name(executable, name, &test_gpus[gpu], &symbol));
-  return symbol;
-}
-
-static uint64_t symbol_info(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t attribute) {
-  uint64_t value = 0;
-  assert_ok(hsa_executable_symbol_get_info(symbol, attribute, &value));
-  return value;
-}
+#include "hsa_code.h"
+#include "softgpu/shared.h"
 
 static void test_symbols(void** state) {
-  hsa_executable_t executable = load_file("gfx1100", 0);
-  hsa_executable_symbol_t kernel = find_symbol(executable, "gather.kd", 0);
+  hsa_executable_t executable = test_load_file("gfx1100", 0);
+  hsa_executable_symbol_t kernel = test_symbol(executable, "gather.kd", 0);
   char name[64] = "";
-  assert_int_equal(symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_TYPE), HSA_SYMBOL_KIND_KERNEL);
-  assert_int_equal(symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH), 9);
+  assert_int_equal(test_symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_TYPE), HSA_SYMBOL_KIND_KERNEL);
+  assert_int_equal(test_symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH), 9);
   assert_ok(hsa_executable_symbol_get_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name));
   assert_string_equal(name, "gather.kd");
-  assert_int_equal(symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE), 20);
-  assert_int_equal(symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE), 256);
-  assert_true(symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE) >= 32);
-  hsa_executable_symbol_t counter = find_symbol(executable, "counter", 0);
-  hsa_executable_symbol_t pointer = find_symbol(executable, "pointer", 0);
-  assert_int_equal(symbol_info(counter, HSA_EXECUTABLE_SYMBOL_INFO_TYPE), HSA_SYMBOL_KIND_VARIABLE);
-  assert_int_equal(symbol_info(counter, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE), 4);
-  uint64_t at = symbol_info(counter, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS);
+  assert_int_equal(test_symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE), 20);
+  assert_int_equal(test_symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE), 256);
+  assert_true(test_symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE) >= 32);
+  hsa_executable_symbol_t counter = test_symbol(executable, "counter", 0);
+  hsa_executable_symbol_t pointer = test_symbol(executable, "pointer", 0);
+  assert_int_equal(test_symbol_info(counter, HSA_EXECUTABLE_SYMBOL_INFO_TYPE), HSA_SYMBOL_KIND_VARIABLE);
+  assert_int_equal(test_symbol_info(counter, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE), 4);
+  uint64_t at = test_symbol_info(counter, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS);
   assert_int_equal(*(int*)at, 41);
-  assert_int_equal(*(uint64_t*)symbol_info(pointer, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS), at);
+  assert_int_equal(*(uint64_t*)test_symbol_info(pointer, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS), at);
   hsa_executable_symbol_t none;
   assert_int_equal(hsa_executable_get_symbol_by_name(executable, "gather", &test_gpus[0], &none),
                    HSA_STATUS_ERROR_INVALID_SYMBOL_NAME);
@@ -102,20 +46,11 @@ static void run(hsa_executable_t executable, uint32_t gpu) {
   assert_ok(hsa_amd_memory_lock(out, sizeof(out), NULL, 0, &at));
   assert_ok(hsa_amd_memory_lock(in, sizeof(in), NULL, 0, &at));
   assert_ok(hsa_amd_memory_lock(&arguments, sizeof(arguments), NULL, 0, &at));
-  hsa_executable_symbol_t kernel = find_symbol(executable, "gather.kd", gpu);
+  hsa_executable_symbol_t kernel = test_symbol(executable, "gather.kd", gpu);
   hsa_signal_t done = test_signal(1);
-  hsa_kernel_dispatch_packet_t packet = {
-      .workgroup_size_x = 64,
-      .workgroup_size_y = 1,
-      .workgroup_size_z = 1,
-      .grid_size_x = 64,
-      .grid_size_y = 1,
-      .grid_size_z = 1,
-      .private_segment_size = (uint32_t)symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE),
-      .group_segment_size = (uint32_t)symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE),
-      .kernel_object = symbol_info(kernel, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT),
-      .kernarg_address = &arguments,
-      .completion_signal = done};
+  hsa_kernel_dispatch_packet_t packet = test_dispatch(kernel, 1, 64);
+  packet.kernarg_address = &arguments;
+  packet.completion_signal = done;
   hsa_queue_t* queue = test_queue(gpu, 64, NULL, NULL);
   test_submit(queue, &packet, HSA_PACKET_TYPE_KERNEL_DISPATCH, 1);
   test_wait_zero(done);
@@ -133,7 +68,7 @@ static void test_runs(void** state) {
     uint32_t gpu;
   } files[] = {{"gfx1100", 0}, {"gfx11-generic", 0}, {"gfx1100-v4", 0}, {"gfx942", 1}, {"gfx9-4-generic", 1}};
   for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
-    hsa_executable_t executable = load_file(files[i].name, files[i].gpu);
+    hsa_executable_t executable = test_load_file(files[i].name, files[i].gpu);
     assert_ok(hsa_executable_freeze(executable, NULL));
     run(executable, files[i].gpu);
     assert_ok(hsa_executable_destroy(executable));
@@ -146,17 +81,18 @@ static void test_wrong_target(void** state) {
     uint32_t gpu;
   } files[] = {{"gfx1100", 1}, {"gfx942", 0}, {"gfx90a", 1}, {"gfx11-generic", 1}};
   for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
-    file_t file = read_file(files[i].name);
-    hsa_executable_t executable = make_executable();
-    assert_int_equal(load(executable, files[i].gpu, file.data, file.size), HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS);
+    test_file_t file = test_read_file(files[i].name);
+    hsa_executable_t executable = test_executable();
+    assert_int_equal(test_load(executable, files[i].gpu, file.data, file.size),
+                     HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS);
     assert_ok(hsa_executable_destroy(executable));
     free(file.data);
   }
 }
 
 static void test_states(void** state) {
-  hsa_executable_t executable = load_file("gfx1100", 0);
-  file_t file = read_file("gfx1100");
+  hsa_executable_t executable = test_load_file("gfx1100", 0);
+  test_file_t file = test_read_file("gfx1100");
   int outside = 0;
   assert_ok(hsa_executable_global_variable_define(executable, "outside", &outside));
   assert_int_equal(hsa_executable_global_variable_define(executable, "outside", &outside),
@@ -165,8 +101,8 @@ static void test_states(void** state) {
                    HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED);
   assert_ok(hsa_executable_freeze(executable, NULL));
   assert_int_equal(hsa_executable_freeze(executable, NULL), HSA_STATUS_ERROR_FROZEN_EXECUTABLE);
-  assert_int_equal(load(executable, 0, file.data, file.size), HSA_STATUS_ERROR_FROZEN_EXECUTABLE);
-  assert_int_equal(load((hsa_executable_t){42}, 0, file.data, file.size), HSA_STATUS_ERROR_INVALID_EXECUTABLE);
+  assert_int_equal(test_load(executable, 0, file.data, file.size), HSA_STATUS_ERROR_FROZEN_EXECUTABLE);
+  assert_int_equal(test_load((hsa_executable_t){42}, 0, file.data, file.size), HSA_STATUS_ERROR_INVALID_EXECUTABLE);
   uint32_t result = 1;
   assert_ok(hsa_executable_validate(executable, &result));
   assert_int_equal(result, 0);
@@ -182,9 +118,9 @@ static hsa_status_t count_loaded(hsa_executable_t executable, hsa_loaded_code_ob
 static void test_extension(void** state) {
   hsa_ven_amd_loader_1_03_pfn_t loader;
   assert_ok(hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader), &loader));
-  hsa_executable_t executable = load_file("gfx1100", 0), found = {0};
+  hsa_executable_t executable = test_load_file("gfx1100", 0), found = {0};
   const void* object =
-      (const void*)symbol_info(find_symbol(executable, "gather.kd", 0), HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT);
+      (const void*)test_symbol_info(test_symbol(executable, "gather.kd", 0), HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT);
   assert_ok(loader.hsa_ven_amd_loader_query_executable(object, &found));
   assert_int_equal(found.handle, executable.handle);
   const void* host = NULL;
@@ -205,7 +141,7 @@ static void test_extension(void** state) {
 
 // What is not destroyed goes when the runtime is shut down.
 static void test_left_over(void** state) {
-  hsa_executable_t executable = load_file("gfx1100", 0);
+  hsa_executable_t executable = test_load_file("gfx1100", 0);
   assert_ok(hsa_executable_freeze(executable, NULL));
   assert_int_equal(test_close(state), 0);
   assert_int_equal(test_open(state), 0);
@@ -214,7 +150,7 @@ static void test_left_over(void** state) {
 
 // HSA 1.0's way.
 static void test_code_object(void** state) {
-  file_t file = read_file("gfx1100");
+  test_file_t file = test_read_file("gfx1100");
   hsa_code_object_t object;
   hsa_code_symbol_t kernel;
   hsa_isa_t isa, expected;
@@ -228,7 +164,7 @@ static void test_code_object(void** state) {
   assert_ok(hsa_code_object_get_info(object, HSA_CODE_OBJECT_INFO_ISA, &isa));
   assert_ok(hsa_agent_get_info(test_gpus[0], HSA_AGENT_INFO_ISA, &expected));
   assert_int_equal(isa.handle, expected.handle);
-  hsa_executable_t executable = make_executable();
+  hsa_executable_t executable = test_executable();
   assert_ok(hsa_executable_load_code_object(executable, test_gpus[0], object, NULL));
   assert_ok(hsa_code_object_destroy(object));
   assert_int_equal(hsa_code_object_destroy(object), HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
@@ -238,17 +174,18 @@ static void test_code_object(void** state) {
 
 // Files cut off anywhere are refused; with a damaged byte they get some status.
 static void test_hostile(void** state) {
-  file_t file = read_file("gfx1100");
+  test_file_t file = test_read_file("gfx1100");
   int errors = dup(2), nowhere = open("/dev/null", O_WRONLY);
   dup2(nowhere, 2);
-  hsa_executable_t executable = make_executable();
+  hsa_executable_t executable = test_executable();
   uint32_t accepted = 0;
-  for (size_t size = 0; size < file.size; size += 61) accepted += load(executable, 0, file.data, size) == 0;
+  for (size_t size = 0; size < file.size; size += 61) accepted += test_load(executable, 0, file.data, size) == 0;
   assert_ok(hsa_executable_destroy(executable));
-  for (size_t at = 0; at < file.size; at += 3) {
+  // Mapping memory is slow under the thread sanitizer.
+  for (size_t at = 0; at < file.size; at += SHARED_IS_WATCHED ? 61 : 3) {
     file.data[at] ^= 0xff;
-    executable = make_executable();
-    load(executable, 0, file.data, file.size);
+    executable = test_executable();
+    test_load(executable, 0, file.data, file.size);
     assert_ok(hsa_executable_destroy(executable));
     file.data[at] ^= 0xff;
   }
