@@ -1,0 +1,360 @@
+"""Cases of run_assembly.py: code, targets, and what it must give."""
+
+import random
+import re
+import struct
+
+import numpy as np
+
+# Last word of a buffer's descriptor: raw, 32 bits.
+RAW = {"gfx90a": 0x00027000, "gfx942": 0x00027000, "gfx1030": 0x30016000, "gfx1100": 0x30016000, "gfx1201": 0x30016000}
+IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9
+SINGLES = 2048  # from here on the input holds f32 from -3 to 3
+ANY = None      # a word of the results that may be anything
+
+KINDS = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT"]
+ALL, NO_FLOAT, WIDE = KINDS, KINDS[:6], KINDS[4:]
+# Formats and their kinds; what gfx11 and gfx12 have left of them, where that is less.
+FORMATS = [("8", NO_FLOAT, None), ("16", ALL, None), ("8_8", NO_FLOAT, None), ("32", WIDE, None), ("16_16", ALL, None),
+           ("10_11_11", ALL, ["FLOAT"]), ("11_11_10", ALL, ["FLOAT"]),
+           ("10_10_10_2", NO_FLOAT, ["UNORM", "SNORM", "UINT", "SINT"]), ("2_10_10_10", NO_FLOAT, None),
+           ("8_8_8_8", NO_FLOAT, None), ("32_32", WIDE, None), ("16_16_16_16", ALL, None), ("32_32_32", WIDE, None),
+           ("32_32_32_32", WIDE, None)]
+
+
+def input_values(size):
+    source = random.Random(7)
+    singles = np.array([source.uniform(-3, 3) for _ in range((size - SINGLES) // 4)], np.float32)
+    singles[5::16] *= np.float32(1e-5)
+    return source.randbytes(SINGLES) + singles.tobytes()
+
+
+def word_at(values, at):
+    return struct.unpack_from("<I", values, at)[0] if 0 <= at <= len(values) - 4 else 0
+
+
+class Case:
+    """`code` and `expect` may be functions: of the target; of target, lanes, input and output."""
+
+    def __init__(self, name, targets, code, expect):
+        self.name, self.targets, self.text, self.result = name, targets, code, expect
+
+    def is_for(self, target):
+        return re.fullmatch(self.targets, target) is not None
+
+    def code(self, target):
+        return self.text(target) if callable(self.text) else self.text
+
+    def expect(self, target, lanes, values, out):
+        return self.result(target, lanes, values, out)
+
+
+def is_newer(target):
+    return target.startswith(("gfx11", "gfx12"))
+
+
+def bits_of(format_name):
+    """Bits of x, y, z, w."""
+    return [int(bits) for bits in format_name.split("_")][::-1]
+
+
+def bytes_of(format_name):
+    return sum(bits_of(format_name)) // 8
+
+
+def single(value):
+    with np.errstate(over="ignore"):
+        return int(np.float32(value).view(np.uint32))
+
+
+def half(value):
+    with np.errstate(over="ignore"):
+        return int(np.float16(value).view(np.uint16))
+
+
+def float_of(bits, count):
+    if count == 32:
+        return float(np.uint32(bits).view(np.float32))
+    return float(np.uint16(bits if count == 16 else bits << (15 - count)).view(np.float16))
+
+
+def signed(bits, count):
+    return bits - (1 << count) if bits >> (count - 1) & 1 else bits
+
+
+def component(bits, count, kind, to_half):
+    """A component as it is loaded into a register."""
+    if kind in ("UINT", "SINT"):
+        value = signed(bits, count) if kind == "SINT" else bits
+        return value & (0xffff if to_half else 0xffffffff)
+    if kind == "FLOAT":
+        value = float_of(bits, count)
+        if count == 32 and not to_half:
+            return bits
+        if value != value:
+            return ANY
+    elif kind in ("UNORM", "USCALED"):
+        value = bits / ((1 << count) - 1) if kind == "UNORM" else bits
+    else:
+        value = signed(bits, count)
+        value = max(value / ((1 << (count - 1)) - 1), -1.0) if kind == "SNORM" else value
+    return half(value) if to_half else single(value)
+
+
+def stored(word, count, kind, of_half):
+    """Bits of a component that is stored from a register."""
+    if kind in ("UINT", "SINT"):
+        if of_half and kind == "SINT":
+            word = signed(word & 0xffff, 16)
+        return word & ((1 << count) - 1)
+    value = float(np.uint16(word & 0xffff).view(np.float16)) if of_half else float(np.uint32(word).view(np.float32))
+    if kind == "FLOAT":
+        if count == 32:
+            return single(value)
+        if count == 16:
+            return half(value)
+        # Without a sign; rounded to a number of 5 bits of exponent and count - 5 of mantissa.
+        if value <= 0:
+            return 0
+        scaled = [(abs(float_of(bits, count) - value), bits & 1, bits) for bits in range(31 << (count - 5))]
+        return min(scaled)[2]
+    sign = kind in ("SNORM", "SSCALED")
+    most = (1 << (count - sign)) - 1
+    least = (-most - (kind == "SSCALED")) if sign else 0
+    value = value * most if kind.endswith("NORM") else value
+    return int(np.rint(min(max(value, least), most))) & ((1 << count) - 1)
+
+
+def unpack(data, format_name, kind, to_half=False, select=(4, 5, 6, 7)):
+    """The four components of an element, or of what is outside of a buffer where `data` is None."""
+    one = {True: 1, False: half(1) if to_half else single(1)}[kind in ("UINT", "SINT")]
+    element, values = int.from_bytes(data or b"", "little"), []
+    for bits in bits_of(format_name):
+        values.append(component(element & ((1 << bits) - 1), bits, kind, to_half))
+        element >>= bits
+    values += [0, 0, 0, one][len(values):]
+    if data is None:
+        values = [0, 0, 0, 0]
+    return [{0: 0, 1: one}[which] if which < 2 else values[which - 4] for which in select]
+
+
+def spelled(target, format_name, kind):
+    if target.startswith("gfx9"):
+        return f"format:[BUF_DATA_FORMAT_{format_name},BUF_NUM_FORMAT_{kind}]"
+    return f"format:[BUF_FMT_{format_name}_{kind}]"
+
+
+def targets_of(kind, newer):
+    return "gfx.*" if newer is None or kind in newer else "gfx9.*|gfx10.*"
+
+
+def typed_load(format_name, kind, newer):
+    size = bytes_of(format_name)
+
+    def code(target):
+        return f"""v_mul_u32_u24 v1, {size}, v0
+  tbuffer_load_format_xyzw v[10:13], v1, s[8:11], 0 {spelled(target, format_name, kind)} offen offset:16"""
+
+    def expect(target, lanes, values, out):
+        return [unpack(values[16 + size * lane:16 + size * lane + size], format_name, kind) for lane in range(lanes)]
+
+    return Case(f"typed_load_{format_name}_{kind.lower()}", targets_of(kind, newer), code, expect)
+
+
+def typed_load_half(format_name, kind, newer):
+    size = bytes_of(format_name)
+
+    def code(target):
+        name = "tbuffer_load_d16_format_xyzw" if is_newer(target) else "tbuffer_load_format_d16_xyzw"
+        return f"""v_mul_u32_u24 v1, {size}, v0
+  {name} v[10:11], v1, s[8:11], 0 {spelled(target, format_name, kind)} offen offset:{SINGLES}"""
+
+    def expect(target, lanes, values, out):
+        results = []
+        for lane in range(lanes):
+            at = SINGLES + size * lane
+            x, y, z, w = unpack(values[at:at + size], format_name, kind, True)
+            results.append([ANY if ANY in (x, y) else x | y << 16, ANY if ANY in (z, w) else z | w << 16, 0, 0])
+        return results
+
+    return Case(f"typed_load_d16_{format_name}_{kind.lower()}", targets_of(kind, newer), code, expect)
+
+
+def typed_store(format_name, kind, newer, of_half=False):
+    size = bytes_of(format_name)
+
+    def code(target):
+        name = "tbuffer_store_format_xyzw v[20:23]"
+        if of_half:
+            name = f"tbuffer_store_{'d16_format' if is_newer(target) else 'format_d16'}_xyzw v[20:21]"
+        return f"""v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[20:23], v1, s[8:11], 0 offen offset:{SINGLES}
+  WAIT_LOAD
+  {HALVES if of_half else ''}
+  v_lshlrev_b32 v1, 4, v0
+  {name}, v1, s[12:15], 0 {spelled(target, format_name, kind)} offen offset:1024"""
+
+    def expect(target, lanes, values, out):
+        for lane in range(lanes):
+            element, at = 0, 0
+            for k, bits in enumerate(bits_of(format_name)):
+                word = word_at(values, SINGLES + 16 * lane + 4 * k)
+                if of_half:
+                    word = half(np.uint32(word).view(np.float32))
+                element |= stored(word, bits, kind, of_half) << at
+                at += bits
+            out[1024 + 16 * lane:1024 + 16 * lane + size] = element.to_bytes(size, "little")
+        return [[0, 0, 0, 0]] * lanes
+
+    name = f"typed_store_{'d16_' if of_half else ''}{format_name}_{kind.lower()}"
+    return Case(name, targets_of(kind, newer), code, expect)
+
+
+# v[20:23] to halves in v[20:21].
+HALVES = """v_cvt_f16_f32 v24, v20
+  v_cvt_f16_f32 v25, v21
+  v_cvt_f16_f32 v26, v22
+  v_cvt_f16_f32 v27, v23
+  v_and_b32 v24, 0xffff, v24
+  v_and_b32 v26, 0xffff, v26
+  v_lshl_or_b32 v20, v25, 16, v24
+  v_lshl_or_b32 v21, v27, 16, v26"""
+
+
+def described(target, format_name, kind, select):
+    """Last word of a descriptor with a format."""
+    low = sum(which << 3 * k for k, which in enumerate(select))
+    if target.startswith("gfx9"):
+        row = 1 + [name for name, *_ in FORMATS].index(format_name)
+        return low | row << 15 | (KINDS.index(kind) + (kind == "FLOAT")) << 12
+    number = 1
+    for name, kinds, newer in FORMATS:
+        for each in newer if newer and is_newer(target) else kinds:
+            if (name, each) == (format_name, kind):
+                return low | number << 12 | 3 << 28
+            number += 1
+    raise KeyError(format_name)
+
+
+def untyped_load(format_name, kind, select, records):
+    """The format and the selection are the descriptor's; lanes past its end give zero, or what is selected."""
+    size = bytes_of(format_name)
+
+    def code(target):
+        return f"""v_mul_u32_u24 v1, {size}, v0
+  s_mov_b32 s10, {records}
+  s_mov_b32 s11, {described(target, format_name, kind, select)}
+  buffer_load_format_xyzw v[10:13], v1, s[8:11], 0 offen"""
+
+    def expect(target, lanes, values, out):
+        return [unpack(values[size * lane:size * lane + size] if size * lane + size <= records else None, format_name,
+                       kind, False, select) for lane in range(lanes)]
+
+    return Case(f"untyped_load_{format_name}_{kind.lower()}_{''.join(map(str, select))}", "gfx.*", code, expect)
+
+
+def wide_load_bounded():
+    """Each dword of a wide load is inside or not."""
+
+    def expect(target, lanes, values, out):
+        return [[word_at(values, 16 * lane + 4 * k) if 16 * lane + 4 * k + 4 <= 200 else 0 for k in range(4)]
+                for lane in range(lanes)]
+
+    return Case("wide_load_bounded", "gfx.*", lambda target: f"""v_lshlrev_b32 v1, 4, v0
+  s_mov_b32 s10, 200
+  buffer_load_dwordx4 v[10:13], v1, s[8:11], 0 offen""", expect)
+
+
+def wide_store_bounded():
+    def expect(target, lanes, values, out):
+        for at in range(0, 2024, 4):
+            if 1024 <= at < 1024 + 16 * lanes:
+                struct.pack_into("<I", out, at, at % 16)
+        return [[0, 0, 0, 0]] * lanes
+
+    return Case("wide_store_bounded", "gfx.*", """v_lshlrev_b32 v1, 4, v0
+  v_mov_b32 v20, 0
+  v_mov_b32 v21, 4
+  v_mov_b32 v22, 8
+  v_mov_b32 v23, 12
+  s_mov_b32 s14, 2024
+  buffer_store_dwordx4 v[20:23], v1, s[12:15], 0 offen offset:1024""", expect)
+
+
+def swizzled(target, index, offset, stride, index_stride, element):
+    return ((index // index_stride * stride + offset // element * element) * index_stride +
+            index % index_stride * element + offset % element)
+
+
+def swizzle_words(target, stride):
+    """Second and last word of a descriptor that interleaves elements of 4 bytes of 16 indices."""
+    raw = RAW[target] & 0x0fffffff
+    if target.startswith("gfx9"):
+        return f"s_or_b32 s{{}}, s{{}}, {stride << 16 | 1 << 31:#x}", raw | 1 << 21 | 1 << 19
+    return f"s_or_b32 s{{}}, s{{}}, {stride << 16 | (1 << 30 if is_newer(target) else 1 << 31):#x}", raw | 1 << 21
+
+
+def swizzled_load(name, size):
+    """A load of `size` bytes of a swizzled buffer with 32 bytes of each index: the parts lie apart."""
+
+    def code(target):
+        second, last = swizzle_words(target, 32)
+        return f"""{second.format(9, 9)}
+  s_mov_b32 s10, 60
+  s_mov_b32 s11, {last}
+  {name.format('d16_format' if is_newer(target) else 'format_d16')}, v0, s[8:11], 0 idxen offset:8"""
+
+    def expect(target, lanes, values, out):
+        results = []
+        for lane in range(lanes):
+            words = [word_at(values, swizzled(target, lane, 8 + 4 * k, 32, 16, 4)) if lane < 60 and 4 * k < size else 0
+                     for k in range(4)]
+            results.append(words)
+        return results
+
+    return Case(f"swizzled_{name.split()[0]}", "gfx.*", code, expect)
+
+
+def swizzled_store():
+    def code(target):
+        second, last = swizzle_words(target, 32)
+        return f"""v_lshlrev_b32 v1, 4, v0
+  LOAD4 v[20:23], v1, s[4:5]
+  WAIT_LOAD
+  {second.format(13, 13)}
+  s_mov_b32 s14, 60
+  s_mov_b32 s15, {last}
+  s_movk_i32 s16, 0x400
+  buffer_store_dwordx4 v[20:23], v0, s[12:15], s16 idxen offset:12"""
+
+    def expect(target, lanes, values, out):
+        for lane in range(min(lanes, 60)):
+            for k in range(4):
+                at = 1024 + swizzled(target, lane, 12 + 4 * k, 32, 16, 4)
+                struct.pack_into("<I", out, at, word_at(values, 16 * lane + 4 * k))
+        return [[0, 0, 0, 0]] * lanes
+
+    return Case("swizzled_store", "gfx.*", code, expect)
+
+
+def format_cases():
+    for format_name, kinds, newer in FORMATS:
+        for kind in kinds:
+            yield typed_load(format_name, kind, newer)
+            yield typed_store(format_name, kind, newer)
+            if kind not in ("UINT", "SINT") and max(bits_of(format_name)) >= 10:
+                yield typed_load_half(format_name, kind, newer)
+                yield typed_store(format_name, kind, newer, True)
+    yield untyped_load("8_8_8_8", "UNORM", (6, 5, 4, 7), 100)
+    yield untyped_load("16_16", "SINT", (4, 5, 0, 1), 50)
+    yield untyped_load("32", "FLOAT", (4, 1, 0, 7), 60)
+    yield untyped_load("32_32_32", "FLOAT", (4, 5, 6, 1), 200)
+    yield untyped_load("2_10_10_10", "SNORM", (7, 6, 5, 4), 32)
+    yield wide_load_bounded()
+    yield wide_store_bounded()
+    yield swizzled_load("buffer_load_dwordx4 v[10:13]", 16)
+    yield swizzled_load("buffer_load_dwordx3 v[10:12]", 12)
+    yield swizzled_store()
+
+
+CASES = [*format_cases()]
