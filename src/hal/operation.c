@@ -4,7 +4,7 @@
 // started this way are run from a list of the thread's, not by recursion.
 #include "hal/queued_device.h"
 
-enum { POOLED_SIZE = 1024 };
+enum { DEFAULT_POOLED_SIZE = 1024 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // The end
@@ -193,7 +193,8 @@ void hal_queued_close(hal_queued_device_t* device) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static iree_status_t allocate(hal_queued_device_t* device, size_t size, hal_operation_t** out_op) {
-  bool is_pooled = size <= POOLED_SIZE;
+  size_t pooled_size = device->pooled_operation_size ? device->pooled_operation_size : DEFAULT_POOLED_SIZE;
+  bool is_pooled = size <= pooled_size;
   hal_operation_t* op = NULL;
   if (is_pooled) {
     iree_slim_mutex_lock(&device->mutex);
@@ -203,7 +204,7 @@ static iree_status_t allocate(hal_queued_device_t* device, size_t size, hal_oper
   }
   if (!op) {
     IREE_RETURN_IF_ERROR(
-        iree_allocator_malloc_uninitialized(device->host_allocator, iree_max(size, POOLED_SIZE), (void**)&op));
+        iree_allocator_malloc_uninitialized(device->host_allocator, iree_max(size, pooled_size), (void**)&op));
   }
   *out_op = op;
   op->is_pooled = is_pooled;

@@ -82,6 +82,7 @@ struct hal_queued_device_t {
   iree_async_proactor_pool_t* proactor_pool;  // retained; may be NULL
   const hal_operation_interface_t* interface;
   iree_device_size_t block_alignment;  // bytes, of what the allocator gives
+  size_t pooled_operation_size;        // bytes of operations that are kept for the next; 0: 1024
   bool aborts_on_failure;
 
   iree_slim_mutex_t mutex;  // guards what follows

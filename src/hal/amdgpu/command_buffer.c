@@ -1,7 +1,7 @@
 // Recording of command buffers.
 #include "hal/amdgpu/command_buffer.h"
 
-enum { BLOCK_SIZE = 32 * 1024 };
+enum { DEFAULT_BLOCK_SIZE = 32 * 1024 };
 
 typedef struct block_t {
   struct block_t* next;
@@ -17,7 +17,8 @@ typedef struct amdgpu_command_buffer_t {
   iree_host_size_t resource_count, resource_capacity;
   const void** resources;  // retained
   block_t* blocks;
-  bool waits;  // a barrier came after the last command
+  size_t block_size;  // bytes
+  bool waits;         // a barrier came after the last command
   iree_hal_command_buffer_slot_t slots[];
 } amdgpu_command_buffer_t;
 
@@ -44,7 +45,7 @@ static iree_status_t allocate(amdgpu_command_buffer_t* self, size_t size, uint8_
   size = iree_host_align(size, 16);
   block_t* block = self->blocks;
   if (!block || block->capacity - block->used < size) {
-    size_t capacity = iree_max(size, (size_t)BLOCK_SIZE);
+    size_t capacity = iree_max(size, self->block_size);
     IREE_RETURN_IF_ERROR(
         iree_allocator_malloc_uninitialized(self->host_allocator, sizeof(*block) + capacity, (void**)&block));
     *block = (block_t){.next = self->blocks, .capacity = capacity};
@@ -208,6 +209,8 @@ iree_status_t amdgpu_command_buffer_create(logical_device_t* device, iree_hal_co
   iree_hal_command_buffer_initialize(mode, categories, queue_affinity, binding_capacity, validates ? self->slots : NULL,
                                      &command_buffer_vtable, &self->base);
   self->host_allocator = device->base.host_allocator;
+  uint64_t block_size = device->options.user.host_block_pool_command_buffer_size;
+  self->block_size = block_size ? block_size : DEFAULT_BLOCK_SIZE;
   *out_command_buffer = &self->base;
   return iree_ok_status();
 }

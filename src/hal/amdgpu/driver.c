@@ -4,16 +4,16 @@
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/drivers/amdgpu/registration/driver_module.h"
 
-IREE_FLAG_LIST(string, amdgpu_libhsa_search_path,
-               "File or folder of libhsa-runtime64.so, tried before IREE_HAL_AMDGPU_LIBHSA_PATH and the system's\n"
-               "libraries. May be repeated.");
-IREE_FLAG(bool, amdgpu_force_wait_barrier_defer, false,
-          "Waits on the host for every semaphore, also where the queue's order would do.");
+IREE_FLAG_LIST(
+    string, amdgpu_libhsa_search_path,
+    "File or folder of libhsa-runtime64.so, tried before IREE_HAL_AMDGPU_LIBHSA_PATH, PATH and the system's\n"
+    "libraries. May be repeated.");
 
 typedef struct amdgpu_driver_t {
   iree_hal_resource_t resource;
   iree_allocator_t host_allocator;
   system_t* system;
+  amdgpu_options_t options;
 } amdgpu_driver_t;
 
 static void driver_destroy(iree_hal_driver_t* base) {
@@ -72,8 +72,8 @@ static iree_status_t dump_gpu(const system_gpu_t* gpu, iree_string_builder_t* ou
       "- memory-max-clock-rate: %u mHz\n- memory-is-host-visible: %s\n",
       gpu->memory_size >> 20, gpu->cache_size[1], gpu->cache_line, gpu->memory_width, gpu->memory_clock_mhz,
       gpu->is_host_visible ? "yes" : "no"));
-  return iree_string_builder_append_format(out, "\n- queue-count: 1\n- queue-max-size: %u packets\n",
-                                           gpu->max_queue_size);
+  return iree_string_builder_append_format(out, "\n- queue-count: %u\n- queue-max-size: %u packets\n",
+                                           LOGICAL_DEVICE_DEFAULT_QUEUES, gpu->max_queue_size);
 }
 
 static iree_status_t driver_dump_device_info(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
@@ -101,7 +101,7 @@ static iree_status_t driver_create_device_by_id(iree_hal_driver_t* base, iree_ha
   }
   uint64_t mask = device_id ? (uint64_t)device_id : topology_default(system);
   IREE_RETURN_IF_ERROR(topology_verify(system, mask));
-  logical_device_options_t options = {.force_defer = FLAG_amdgpu_force_wait_barrier_defer};
+  logical_device_options_t options = {.user = ((amdgpu_driver_t*)base)->options};
   return logical_device_create(system, mask, &options, create_params, host_allocator, out_device);
 }
 
@@ -150,6 +150,8 @@ static iree_status_t factory_try_create(void* self, iree_string_view_t driver_na
                                         iree_hal_driver_t** out_driver) {
   *out_driver = NULL;
   system_t* system = NULL;
+  amdgpu_options_t options;
+  IREE_RETURN_IF_ERROR(amdgpu_options_from_flags(&options));
   IREE_RETURN_IF_ERROR(create_system(host_allocator, &system));
   amdgpu_driver_t* driver = NULL;
   iree_status_t status = iree_allocator_malloc(host_allocator, sizeof(*driver), (void**)&driver);
@@ -160,6 +162,7 @@ static iree_status_t factory_try_create(void* self, iree_string_view_t driver_na
   iree_hal_resource_initialize(&driver_vtable, &driver->resource);
   driver->host_allocator = host_allocator;
   driver->system = system;
+  driver->options = options;
   *out_driver = (iree_hal_driver_t*)driver;
   return iree_ok_status();
 }

@@ -1,10 +1,11 @@
 // Finding and loading libhsa-runtime64. A path is used as it is when it names a file, and with the library's names
-// added when it names a folder.
+// added when it names a folder. Folders of PATH count when they have a file of one of these names.
 #include "hal/amdgpu/libhsa.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char* const library_names[] = {"libhsa-runtime64.so.1", "libhsa-runtime64.so"};
 
@@ -41,6 +42,7 @@ iree_status_t libhsa_check(const libhsa_t* hsa, hsa_status_t status, const char*
 typedef struct search_t {
   libhsa_t* hsa;
   iree_string_builder_t tried;  // "\n  path: why"
+  bool found_old;               // a library that lacks entry points
 } search_t;
 
 static iree_status_t note_failure(search_t* search, const char* path, const char* why) {
@@ -69,8 +71,22 @@ static iree_status_t try_file(search_t* search, const char* path) {
   search->hsa->library = NULL;
   dlclose(library);
   char why[128];
-  snprintf(why, sizeof(why), "has no entry point %s", missing);
+  snprintf(why, sizeof(why), "too old: it has no entry point %s", missing);
+  search->found_old = true;
   return note_failure(search, path, why);
+}
+
+typedef iree_status_t (*try_path_fn_t)(search_t* search, iree_string_view_t path);
+
+// A folder of PATH: most have no such file.
+static iree_status_t try_existing(search_t* search, iree_string_view_t path) {
+  char file[4096];
+  for (size_t i = 0; i < IREE_ARRAYSIZE(library_names) && !search->hsa->library; ++i) {
+    int length = snprintf(file, sizeof(file), "%.*s/%s", (int)path.size, path.data, library_names[i]);
+    if (length >= (int)sizeof(file) || path.size == 0 || access(file, F_OK) != 0) continue;
+    IREE_RETURN_IF_ERROR(try_file(search, file));
+  }
+  return iree_ok_status();
 }
 
 static iree_status_t try_path(search_t* search, iree_string_view_t path) {
@@ -89,11 +105,12 @@ static iree_status_t try_path(search_t* search, iree_string_view_t path) {
   return iree_ok_status();
 }
 
-static iree_status_t try_environment(search_t* search) {
-  const char* value = getenv("IREE_HAL_AMDGPU_LIBHSA_PATH");
+// Those of a variable, separated by `:` or `;`.
+static iree_status_t try_variable(search_t* search, const char* name, try_path_fn_t try_one) {
+  const char* value = getenv(name);
   for (const char* at = value; at && *at;) {
     size_t size = strcspn(at, ":;");
-    IREE_RETURN_IF_ERROR(try_path(search, iree_make_string_view(at, size)));
+    IREE_RETURN_IF_ERROR(try_one(search, iree_make_string_view(at, size)));
     at += size + (at[size] != 0);
   }
   return iree_ok_status();
@@ -101,14 +118,16 @@ static iree_status_t try_environment(search_t* search) {
 
 static iree_status_t find_library(search_t* search, iree_host_size_t path_count, const iree_string_view_t* paths) {
   for (iree_host_size_t i = 0; i < path_count; ++i) IREE_RETURN_IF_ERROR(try_path(search, paths[i]));
-  IREE_RETURN_IF_ERROR(try_environment(search));
+  IREE_RETURN_IF_ERROR(try_variable(search, "IREE_HAL_AMDGPU_LIBHSA_PATH", try_path));
+  IREE_RETURN_IF_ERROR(try_variable(search, "PATH", try_existing));
   for (size_t i = 0; i < IREE_ARRAYSIZE(library_names) && !search->hsa->library; ++i) {
     IREE_RETURN_IF_ERROR(try_file(search, library_names[i]));
   }
   if (search->hsa->library) return iree_ok_status();
   return iree_make_status(IREE_STATUS_UNAVAILABLE,
-                          "libhsa-runtime64 was not found; install ROCm or name the library's folder with "
-                          "--amdgpu_libhsa_search_path= or IREE_HAL_AMDGPU_LIBHSA_PATH; tried:%.*s",
+                          "libhsa-runtime64 %s; install %sROCm or name the library's folder with "
+                          "--amdgpu_libhsa_search_path=, IREE_HAL_AMDGPU_LIBHSA_PATH or PATH; tried:%.*s",
+                          search->found_old ? "is too old" : "was not found", search->found_old ? "a newer " : "",
                           (int)iree_string_builder_size(&search->tried), iree_string_builder_buffer(&search->tried));
 }
 

@@ -17,8 +17,8 @@ typedef struct libhsa_t {
 } libhsa_t;
 
 // Loads the library and initializes HSA. Tries each of `search_paths` (files or folders), then those of the
-// environment's IREE_HAL_AMDGPU_LIBHSA_PATH (separated by `:` or `;`), then the system's names. Errors: UNAVAILABLE,
-// with all that was tried and why it failed.
+// environment's IREE_HAL_AMDGPU_LIBHSA_PATH (separated by `:` or `;`), then folders of PATH that have it, then the
+// system's names. Errors: UNAVAILABLE, with all that was tried and why it failed.
 iree_status_t libhsa_load(iree_host_size_t path_count, const iree_string_view_t* search_paths,
                           iree_allocator_t host_allocator, libhsa_t** out_hsa);
 void libhsa_retain(libhsa_t* hsa);

@@ -4,7 +4,7 @@
 #include "hal/amdgpu/command_buffer.h"
 #include "hal/amdgpu/operation.h"
 
-enum { DEFAULT_QUEUE_COUNT = 2, MAX_QUEUES = 64, BLOCK_ALIGNMENT = 4096 };
+enum { MAX_QUEUES = 64, BLOCK_ALIGNMENT = 4096 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // The service thread
@@ -138,7 +138,7 @@ static iree_status_t choose_domain(uint64_t mask, const logical_device_options_t
                                    queue_affinity_domain_t* out_domain) {
   *out_domain = (queue_affinity_domain_t){
       .physical_count = (uint32_t)__builtin_popcountll(mask),
-      .queue_count = options->queue_count ? options->queue_count : DEFAULT_QUEUE_COUNT,
+      .queue_count = options->queue_count ? options->queue_count : LOGICAL_DEVICE_DEFAULT_QUEUES,
   };
   if (out_domain->queue_count > PHYSICAL_DEVICE_MAX_QUEUES ||
       out_domain->physical_count * out_domain->queue_count > MAX_QUEUES) {
@@ -164,6 +164,7 @@ iree_status_t logical_device_create(system_t* system, uint64_t mask, const logic
   device->base.proactor_pool = create_params ? create_params->proactor_pool : NULL;
   device->base.interface = &operation_interface;
   device->base.block_alignment = BLOCK_ALIGNMENT;
+  device->base.pooled_operation_size = options->user.host_block_pool_small_size;
   hal_queued_initialize(&device->base);
   device->system = system;
   system_retain(system);

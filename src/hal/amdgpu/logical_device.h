@@ -2,20 +2,23 @@
 #ifndef IREE_C_HAL_AMDGPU_LOGICAL_DEVICE_H_
 #define IREE_C_HAL_AMDGPU_LOGICAL_DEVICE_H_
 
+#include "hal/amdgpu/options.h"
 #include "hal/amdgpu/physical_device.h"
 #include "hal/amdgpu/queue_affinity.h"
 #include "hal/amdgpu/system.h"
 #include "hal/queued_device.h"
 #include "iree/base/threading/api.h"
 
+#define LOGICAL_DEVICE_DEFAULT_QUEUES 2u  // of each GPU
+
 typedef struct operation_t operation_t;
 
 typedef struct logical_device_options_t {
-  uint32_t queue_count;   // of each GPU; 0: 2
+  uint32_t queue_count;   // of each GPU; 0: the default
   uint32_t queue_size;    // packets; 0: as many as the GPU allows, at most 64 Ki
   uint32_t epoch_count;   // submissions in flight, a power of two; 0: 1024
   uint64_t kernarg_size;  // bytes of the ring of kernel arguments; 0: 16 MiB
-  bool force_defer;       // every wait is deferred on the host, also those that the queue's order gives
+  amdgpu_options_t user;
 } logical_device_options_t;
 
 struct logical_device_t {

@@ -91,7 +91,7 @@ static bool is_reached(iree_hal_semaphore_t* semaphore, uint64_t value) {
 // Drops waits that need no timepoint. `kept` has room for all.
 static iree_hal_semaphore_list_t remaining_waits(const operation_t* op, iree_hal_semaphore_list_t kept,
                                                  bool* out_elided) {
-  bool may_elide = !hal_operation_is_for_host(&op->base) && !device_of(op)->options.force_defer;
+  bool may_elide = !hal_operation_is_for_host(&op->base) && !device_of(op)->options.user.force_wait_barrier_defer;
   kept.count = 0;
   *out_elided = false;
   for (iree_host_size_t i = 0; i < op->base.waits.count; ++i) {
