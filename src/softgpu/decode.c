@@ -200,7 +200,8 @@ static uint32_t destinations_of(const decode_t* d, const inst_t* inst) {
 // Whether an atomic operation returns must be known before its operands are counted.
 static void find_return(const decode_t* d, inst_t* inst, const char* text) {
   if (strstr(text, "TH_ATOMIC") && strstr(text, "RETURN")) inst->flags |= INST_RETURNS_OLD;
-  const char* flag = isa_is_gfx940(d->engine->target) ? " sc0" : " glc";
+  bool is_scalar = strncmp(inst->row->name, "s_", 2) == 0;
+  const char* flag = isa_is_gfx940(d->engine->target) && !is_scalar ? " sc0" : " glc";
   if (d->engine->target->major < 12 && strstr(text, flag)) inst->flags |= INST_RETURNS_OLD;
 }
 

@@ -357,4 +357,92 @@ def format_cases():
     yield swizzled_store()
 
 
-CASES = [*format_cases()]
+def scalar_stores():
+    def expect(target, lanes, values, out):
+        for at, word in ((1024, 0x1234), (1028, 0x5678), (1040, 0x1234), (1088 + 8, 0x5678), (1152, 0x1234),
+                         (8184, 0x1234), (8188, 0x5678)):
+            struct.pack_into("<I", out, at, word)
+        return [[0x1234, 0x5678, 0x5678, 0]] * lanes
+
+    return Case("scalar_stores", "gfx9.*", """s_movk_i32 s20, 0x1234
+  s_movk_i32 s21, 0x5678
+  s_movk_i32 s22, 0x410
+  s_movk_i32 s23, 17
+  s_store_dwordx2 s[20:21], s[6:7], 0x400
+  s_buffer_store_dword s20, s[12:15], s22
+  s_buffer_store_dwordx4 s[20:23], s[12:15], 0x1ff8
+  s_scratch_store_dword s21, s[6:7], s23 offset:0x8
+  s_scratch_store_dword s20, s[6:7], 0x480
+  WAIT_SCALAR
+  s_dcache_wb
+  s_load_dwordx2 s[24:25], s[6:7], 0x400
+  s_scratch_load_dword s26, s[6:7], s23 offset:0x8
+  WAIT_SCALAR
+  v_mov_b32 v10, s24
+  v_mov_b32 v11, s25
+  v_mov_b32 v12, s26""", expect)
+
+
+SCALAR_ATOMICS = {
+    "swap": lambda old, data, compare, bits: data,
+    "cmpswap": lambda old, data, compare, bits: data if old == compare else old,
+    "add": lambda old, data, compare, bits: old + data,
+    "sub": lambda old, data, compare, bits: old - data,
+    "smin": lambda old, data, compare, bits: min(signed(old, bits), signed(data, bits)),
+    "umin": lambda old, data, compare, bits: min(old, data),
+    "smax": lambda old, data, compare, bits: max(signed(old, bits), signed(data, bits)),
+    "umax": lambda old, data, compare, bits: max(old, data),
+    "and": lambda old, data, compare, bits: old & data,
+    "or": lambda old, data, compare, bits: old | data,
+    "xor": lambda old, data, compare, bits: old ^ data,
+    "inc": lambda old, data, compare, bits: 0 if old >= data else old + 1,
+    "dec": lambda old, data, compare, bits: data if old == 0 or old > data else old - 1,
+}
+
+
+def scalar_atomic(name, bits, buffer):
+    """Three operations with and without the old value, on values that have the sign set or not."""
+    values_of = [(0xfffffffb00000007, 0x9, 0xfffffffb00000007), (0x5, 0x8000000000000001, 0x5), (0, 0x7fffffff, 1)]
+    size, mask = bits // 8, (1 << bits) - 1
+    last = 20 + bits // 16 - 1 if name == "cmpswap" else 20 + bits // 32 - 1
+    data = f"s[20:{last}]" if last > 20 else "s20"
+    place = "s[12:15]" if buffer else "s[6:7]"
+    store = "s_store_dword" + ("x2 s[28:29]" if bits == 64 else " s28") + ", s[6:7], {at}"
+
+    def code(target):
+        lines = []
+        for number, (old, new, compare) in enumerate(values_of):
+            words = [new & mask, compare & mask] if name == "cmpswap" else [new & mask]
+            registers = [word >> 32 * k & 0xffffffff for word in words for k in range(bits // 32)]
+            for keeps in (" glc", ""):
+                at = 1024 + 16 * number + (8 if keeps else 0)
+                lines += [f"s_mov_b32 s{28 + k}, {old >> 32 * k & 0xffffffff}" for k in range(2)]
+                lines += [store.format(at=at), "WAIT_SCALAR"]
+                lines += [f"s_mov_b32 s{20 + k}, {word}" for k, word in enumerate(registers)]
+                lines += [f"s_{'buffer_' if buffer else ''}atomic_{name}{'_x2' if bits == 64 else ''} {data}, {place}, {at}{keeps}",
+                          "WAIT_SCALAR"]
+                if keeps:
+                    lines.append(f"v_mov_b32 v{10 + number}, s{20 + bits // 32 - 1}")
+        return "\n  ".join(lines)
+
+    def expect(target, lanes, values, out):
+        olds = []
+        for number, (old, new, compare) in enumerate(values_of):
+            result = SCALAR_ATOMICS[name](old & mask, new & mask, compare & mask, bits) & mask
+            olds.append((old & mask) >> (bits - 32))
+            for at in (1024 + 16 * number, 1024 + 16 * number + 8):
+                out[at:at + size] = result.to_bytes(size, "little")
+        return [[*olds, 0]] * lanes
+
+    return Case(f"scalar_atomic_{name}_{bits}{'_buffer' if buffer else ''}", "gfx9.*", code, expect)
+
+
+def scalar_cases():
+    yield scalar_stores()
+    for name in SCALAR_ATOMICS:
+        for bits in (32, 64):
+            for buffer in (False, True):
+                yield scalar_atomic(name, bits, buffer)
+
+
+CASES = [*format_cases(), *scalar_cases()]
