@@ -121,9 +121,10 @@ static bool stage_optimize(run_t* r) {
 }
 
 static bool stage_dispatches(run_t* r) {
-  static const pass_t* const passes[] = {&row_pass_form_dispatches};
+  static const pass_t* const passes[] = {&row_pass_sizes, &row_pass_dce, &row_pass_form_dispatches};
+  if (!run_passes(r, passes, 2)) return false;
   host_scalar_prepare(r->ctx, r->module);
-  return run_passes(r, passes, 1);
+  return run_passes(r, passes + 2, 1);
 }
 
 static bool stage_layout(run_t* r) { return layout_assign(r->ctx, r->module, &r->options->targets[0].device); }

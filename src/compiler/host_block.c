@@ -282,6 +282,7 @@ static module_value_t workgroups_of(host_t* h, ir_op_t* op, int64_t fixed) {
   if (rule[2]) {
     groups = module_emit_value(h->f, i64_min_s, MODULE_REG(groups), MODULE_REG(module_function_i64(h->f, rule[2])));
   }
+  groups = module_emit_value(h->f, i64_max_s, MODULE_REG(groups), MODULE_REG(module_function_i64(h->f, 1)));
   return param_of_reg(h, groups);
 }
 

@@ -1,5 +1,5 @@
 // See kernels.h. Two dispatches are equal when their regions are: same ops, attributes, types and wiring; names,
-// locations and what is bound to the arguments do not count.
+// locations and what is bound to the arguments do not count, which of them are run-time sizes does.
 #include "compiler/kernels.h"
 
 #include <stdlib.h>
@@ -30,7 +30,9 @@ static void number(uint32_t* next, ir_value_t* value) { value->data = (void*)(ui
 // The region as text with values numbered in order.
 static void serialise(text_t* out, const ir_op_t* dispatch) {
   ir_block_t* body = dispatch->regions[0].first;
+  const ir_attr_t* sizes = ir_op_attr(dispatch, "sizes");
   uint32_t next = 0;
+  if (sizes) ir_print_attr(out, sizes);
   for (uint32_t i = 0; i < body->arg_count; ++i) {
     number(&next, body->args[i]);
     ir_print_type(out, body->args[i]->type);
@@ -90,6 +92,10 @@ static void assign_dispatch(assign_t* a, ir_op_t* dispatch) {
   }
   ir_op_set_attr(a->ctx, dispatch, "entry", ir_attr_i64(a->ctx, s->entry));
   ir_op_set_attr(a->ctx, dispatch, "workgroups", ir_attr_i64_array(a->ctx, s->plan.workgroups, 3));
+  if (s->plan.rule_count) {
+    const ir_attr_t* rule = ir_attr_i64_array(a->ctx, s->plan.rule, s->plan.rule_count);
+    ir_op_set_attr(a->ctx, dispatch, "workgroup_rule", rule);
+  }
   ir_op_set_attr(a->ctx, dispatch, "strategy", ir_attr_cstring(a->ctx, s->plan.strategy));
 }
 

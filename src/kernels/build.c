@@ -13,6 +13,7 @@ static const strategy_t strategies[] = {
     {"map", DEVICE_CPU, strategy_map_matches, strategy_map_build},
     {"rank", DEVICE_CPU, strategy_rank_matches, strategy_rank_build},
     {"scatter", DEVICE_CPU, strategy_scatter_matches, strategy_scatter_build},
+    {"matrix", DEVICE_GPU, strategy_matrix_matches, strategy_matrix_build},
     {"tile", DEVICE_GPU, strategy_tile_matches, strategy_tile_build},
     {"rows", DEVICE_GPU, strategy_rows_matches, strategy_rows_build},
     {"map", DEVICE_GPU, strategy_map_matches, strategy_map_build},
@@ -46,17 +47,46 @@ static const ir_type_t* constant_type(ir_context_t* ctx, const ir_type_t* type) 
   return type->kind == IR_TYPE_INTEGER && type->width < 32 ? ir_type_int(ctx, 32) : type;
 }
 
+static uint32_t dynamic_count(const ir_type_t* type) {
+  uint32_t count = 0;
+  for (int32_t i = 0; ir_type_is_tensor(type) && i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
+  return count;
+}
+
+// Where in the dispatch's `sizes` those of its results start.
+static const int64_t* read_sizes(dispatch_t* d) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < d->op->operand_count; ++i) count += dynamic_count(ir_operand(d->op, i)->type);
+  uint32_t all = count;
+  for (uint32_t i = 0; i < d->op->result_count; ++i) all += dynamic_count(d->op->results[i].type);
+  int64_t* sizes = ARENA_ARRAY(ir_context_arena(d->ctx), int64_t, all + 1);
+  ir_op_ints(d->op, "sizes", sizes, all);
+  d->sizes = sizes;
+  return sizes + count;
+}
+
 // Operands that are numbers come as kernel constants, behind the bindings.
 static void bind_operands(dispatch_t* d, uint32_t binding_count) {
   uint32_t binding = 0, constant = binding_count;
+  const int64_t* sizes = d->sizes;
+  d->k.sizes = ARENA_ARRAY(ir_context_arena(d->ctx), ir_value_t*, d->op->operand_count + 1);
   for (uint32_t i = 0; i < d->op->operand_count; ++i) {
     ir_value_t* arg = d->body->args[i];
     if (ir_type_is_tensor(arg->type)) {
-      eval_set_memory(&d->k, arg, kernel_func_arg(d->k.func, binding++));
+      eval_set_memory(&d->k, arg, kernel_func_arg(d->k.func, binding++), sizes);
+      sizes += dynamic_count(arg->type);
     } else {
       ir_value_t* number = kernel_func_arg(d->k.func, constant++);
       eval_set_bound(&d->k, arg, eval_convert(&d->k, number, arg->type));
+      d->k.sizes[i] = number;
     }
+  }
+}
+
+// Sizes are not negative, and below a tebibyte.
+static void note_sizes(dispatch_t* d, const int64_t* end) {
+  for (const int64_t* number = d->sizes; number < end; ++number) {
+    index_set_facts(&d->k, d->k.sizes[*number], 0, (int64_t)1 << 40, 1);
   }
 }
 
@@ -86,14 +116,17 @@ static void begin_func(dispatch_t* d, ir_block_t* into) {
   int64_t* readonly = ARENA_ARRAY(arena, int64_t, in + 1);
   for (uint32_t i = 0; i < in; ++i) readonly[i] = i;
   ir_op_set_attr(d->ctx, d->k.func, "readonly", ir_attr_i64_array(d->ctx, readonly, in));
+  const int64_t* sizes = read_sizes(d);
   bind_operands(d, in + out);
   d->outputs = ARENA_ARRAY(arena, ir_value_t*, out + 1);
   for (uint32_t i = 0; i < out; ++i) {
     ir_value_t* tensor = ARENA_NEW(arena, ir_value_t);
     tensor->type = ir_operand(d->yield, i)->type;
-    eval_set_memory(&d->k, tensor, kernel_func_arg(d->k.func, in + i));
+    eval_set_memory(&d->k, tensor, kernel_func_arg(d->k.func, in + i), sizes);
+    sizes += dynamic_count(tensor->type);
     d->outputs[i] = tensor;
   }
+  note_sizes(d, sizes);
 }
 
 bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const device_info_t* device,
@@ -102,14 +135,6 @@ bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const
   d.body = dispatch->regions[0].first;
   d.yield = d.body->last;
   d.root = find_root(&d);
-  for (uint32_t i = 0; i < dispatch->operand_count; ++i) {
-    const ir_type_t* type = ir_operand(dispatch, i)->type;
-    if (ir_type_is_tensor(type) && !ir_type_is_static(type) && d.yield == d.body->first) {
-      return ir_op_error(ctx, dispatch,
-                         "copies a value of type %s; kernels need static shapes: give the inputs fixed sizes",
-                         ir_type_str(ctx, type));
-    }
-  }
   for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); ++i) {
     const strategy_t* strategy = &strategies[i];
     if (strategy->kind != device->kind || !strategy->matches(&d)) continue;
@@ -120,16 +145,11 @@ bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const
     clear_sources(d.body);
     *out = (kernel_plan_t){.func = d.k.func, .strategy = strategy->name};
     memcpy(out->workgroups, d.workgroups, sizeof(out->workgroups));
+    memcpy(out->rule, d.rule, sizeof(out->rule));
+    out->rule_count = d.rule_count;
     return true;
   }
   IR_FOR_OPS(op, d.body) {
-    for (uint32_t i = 0; i < op->result_count; ++i) {
-      const ir_type_t* type = op->results[i].type;
-      if (!ir_type_is_static(type)) {
-        return ir_op_error(ctx, op, "has a result of type %s; kernels need static shapes: give the inputs fixed sizes",
-                           ir_type_str(ctx, type));
-      }
-    }
     if (!eval_supports(op) && op != d.yield) {
       return ir_op_error(ctx, op, "has no kernel yet for operand type %s and result type %s on this device",
                          op->operand_count ? ir_type_str(ctx, ir_operand(op, 0)->type) : "none",
@@ -142,6 +162,14 @@ bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const
 //===----------------------------------------------------------------------------------------------------------------===
 // Sharing out iterations
 //===----------------------------------------------------------------------------------------------------------------===
+
+static void set_rule(dispatch_t* d, const extent_t* count, int64_t factor, int64_t divisor, int64_t most) {
+  d->rule[0] = factor;
+  d->rule[1] = divisor;
+  d->rule[2] = most;
+  for (uint32_t i = 0; i < count->count; ++i) d->rule[3 + i] = count->numbers[i];
+  d->rule_count = 3 + count->count;
+}
 
 static iterations_t gpu_iterations(dispatch_t* d, int64_t count) {
   kernel_build_t* k = &d->k;
@@ -193,6 +221,55 @@ iterations_t iterations_begin(dispatch_t* d, int64_t count, int64_t grain) {
   return it;
 }
 
+// Each thread takes every so-manieth: as many as there are in the largest launch, so that most take one.
+static iterations_t gpu_dynamic(dispatch_t* d, const extent_t* count) {
+  enum { MAX_GROUPS = 65535 };
+  kernel_build_t* k = &d->k;
+  set_rule(d, count, count->factor, GPU_WORKGROUP, MAX_GROUPS);
+  ir_value_t* group = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0);
+  ir_value_t* thread = kernel_id(&k->b, KERNEL_THREAD_ID, 0);
+  ir_value_t* index = kernel_add(&k->b, kernel_mul_const(&k->b, group, GPU_WORKGROUP), thread);
+  index_set_facts(k, index, 0, (int64_t)MAX_GROUPS * GPU_WORKGROUP, 1);
+  iterations_t it = {.has_loop = true};
+  it.loop = kernel_loop_begin(k, index, extent_value(k, count), (int64_t)MAX_GROUPS * GPU_WORKGROUP, NULL, 0);
+  it.index = linear_value(it.loop.index);
+  return it;
+}
+
+share_t iterations_share(dispatch_t* d, const extent_t* count, int64_t cost, int64_t block) {
+  enum { MAX_GROUPS = 32, WORK = 60000 };
+  kernel_build_t* k = &d->k;
+  set_rule(d, count, __builtin_mul_overflow(count->factor, cost, &cost) ? INT64_MAX / 4 : cost, WORK, MAX_GROUPS);
+  ir_value_t *id = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0), *groups = kernel_id(&k->b, KERNEL_WORKGROUP_COUNT, 0);
+  index_set_facts(k, id, 0, MAX_GROUPS - 1, 1);
+  index_set_facts(k, groups, 1, MAX_GROUPS, 1);
+  ir_value_t *size = extent_value(k, count), *chunk = index_binary(k, SCALAR_add, size, groups);
+  chunk = index_binary(k, SCALAR_add, chunk, index_constant(k, -1));
+  chunk = index_binary(k, SCALAR_divu, chunk, groups);
+  if (block > 1) {
+    chunk = index_binary(k, SCALAR_add, chunk, index_constant(k, block - 1));
+    chunk = index_binary(k, SCALAR_divu, chunk, index_constant(k, block));
+    chunk = index_binary(k, SCALAR_mul, chunk, index_constant(k, block));
+  }
+  share_t share;
+  ir_value_t* lower = index_binary(k, SCALAR_mul, id, chunk);
+  share.upper = index_binary(k, SCALAR_min, index_binary(k, SCALAR_add, lower, chunk), size);
+  share.lower = index_binary(k, SCALAR_min, lower, size);
+  return share;
+}
+
+iterations_t iterations_dynamic(dispatch_t* d, const extent_t* count, int64_t cost) {
+  enum { WORK = 60000 };
+  if (cost < 1) cost = 1;
+  if (extent_is_fixed(count)) return iterations_begin(d, count->factor, WORK / cost);
+  if (d->device->kind == DEVICE_GPU) return gpu_dynamic(d, count);
+  share_t share = iterations_share(d, count, cost, 1);
+  iterations_t it = {.has_loop = true};
+  it.loop = kernel_loop_begin(&d->k, share.lower, share.upper, 1, NULL, 0);
+  it.index = linear_value(it.loop.index);
+  return it;
+}
+
 void iterations_end(dispatch_t* d, iterations_t* it) {
   if (it->has_loop) kernel_for_end(&d->k.b, &it->loop, NULL, 0);
   if (it->has_branch) kernel_if_end(&d->k.b, &it->branch, NULL, 0);
@@ -219,6 +296,25 @@ void iterations_split(kernel_build_t* k, linear_t position, const int64_t* sizes
   }
 }
 
+void iterations_split_extents(kernel_build_t* k, linear_t position, const extent_t* sizes, int32_t rank,
+                              linear_t* coords) {
+  int64_t fixed[GRAPH_MAX_RANK];
+  int32_t first = 0;
+  while (first < rank && extent_is_fixed(&sizes[first])) fixed[first] = sizes[first].factor, ++first;
+  if (first == rank) {
+    iterations_split(k, position, fixed, rank, coords);
+    return;
+  }
+  first = 0;
+  while (first + 1 < rank && extent_is(&sizes[first], 1)) coords[first++] = linear_constant(0);
+  for (int32_t i = rank; i-- > first + 1;) {
+    linear_t quotient;
+    linear_divide_extent(k, position, &sizes[i], &quotient, &coords[i]);
+    position = quotient;
+  }
+  coords[first] = position;
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Vectors
 //===----------------------------------------------------------------------------------------------------------------===
@@ -241,17 +337,31 @@ int64_t dispatch_lanes(const dispatch_t* d, int64_t size) {
   return lanes < 1 ? 1 : lanes;
 }
 
+int64_t dispatch_extent_lanes(const dispatch_t* d, const extent_t* size) {
+  enum { LARGE = 1 << 20 };
+  if (extent_is_fixed(size)) return dispatch_lanes(d, size->factor);
+  return dispatch_lanes(d, LARGE);
+}
+
+static int64_t typical_count(const ir_value_t* value) {
+  extent_t count = eval_count(value);
+  return extent_guess(&count);
+}
+
 static int64_t op_cost(const ir_op_t* op) {
   int64_t cost = graph_scalar_fn(op) >= 0 ? 1 : 0;
   if (ir_is(op, GRAPH_CONTRACT)) {
     int64_t dims[GRAPH_MAX_RANK];
     uint32_t count = ir_op_ints(op, "lhs_contract", dims, GRAPH_MAX_RANK);
     cost = 1;
-    for (uint32_t i = 0; i < count; ++i) cost *= ir_operand(op, 0)->type->dims[dims[i]];
+    for (uint32_t i = 0; i < count; ++i) {
+      extent_t size = eval_extent(ir_operand(op, 0), (int32_t)dims[i]);
+      cost *= extent_guess(&size);
+    }
   } else if (ir_is(op, GRAPH_CONV)) {
-    int64_t out = ir_type_count(op->results[0].type);
+    int64_t out = typical_count(&op->results[0]);
     graph_conv_t c;
-    cost = graph_conv_read(op, &c) && out > 0 ? ir_type_count(ir_operand(op, 1)->type) : 1;
+    cost = graph_conv_read(op, &c) && out > 0 ? typical_count(ir_operand(op, 1)) : 1;
     const char* o = strchr(c.w_layout, 'o');
     if (o)
       cost /= ir_operand(op, 1)->type->dims[o - c.w_layout] > 0 ? ir_operand(op, 1)->type->dims[o - c.w_layout] : 1;
@@ -262,8 +372,8 @@ static int64_t op_cost(const ir_op_t* op) {
       for (int32_t i = 0; i < op->results[0].type->rank; ++i) cost *= w.sizes[i];
     }
   } else if (ir_is(op, GRAPH_REDUCE) || ir_is(op, GRAPH_ARG_REDUCE) || ir_is(op, GRAPH_SCAN)) {
-    int64_t out = ir_type_count(op->results[0].type);
-    cost = out > 0 ? ir_type_count(ir_operand(op, 0)->type) / out : 1;
+    int64_t out = typical_count(&op->results[0]);
+    cost = out > 0 ? typical_count(ir_operand(op, 0)) / out : 1;
   }
   return cost;
 }
@@ -315,6 +425,62 @@ void strips(dispatch_t* d, int64_t size, int64_t lanes, ir_value_t** accumulator
     k->mask = outer_mask;
   }
   k->lanes = outer_lanes;
+}
+
+// vector<lanes x i1>, true for lane < count, which is an index value.
+static ir_value_t* run_time_mask(kernel_build_t* k, int64_t lanes, ir_value_t* count) {
+  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_index(k->ctx), lanes);
+  ir_value_t* lane = ir_build_value(&k->b, KERNEL_IOTA, NULL, 0, type);
+  return kernel_binary(&k->b, SCALAR_lt, lane, kernel_splat(&k->b, count, lanes));
+}
+
+// One loop of the strips from `part.lower` on: whole vectors, or what is left after them, with a mask.
+static void strip_loop(dispatch_t* d, share_t part, bool masked, ir_value_t** accumulators, uint32_t count,
+                       const strip_call_t* call) {
+  kernel_build_t* k = &d->k;
+  ir_value_t *inner[EVAL_ACCUMULATORS], *outer_mask = k->mask;
+  kernel_loop_t loop = kernel_loop_begin(k, part.lower, part.upper, k->lanes, accumulators, count);
+  for (uint32_t i = 0; i < count; ++i) inner[i] = loop.iters[i];
+  linear_t at = linear_value(loop.index);
+  if (k->lanes > 1) at.lane = 1;
+  if (masked) {
+    ir_value_t* left = kernel_binary(&k->b, SCALAR_sub, part.upper, loop.index);
+    k->mask = run_time_mask(k, k->lanes, left);
+  }
+  call->body(d, at, inner, call->user);
+  k->mask = outer_mask;
+  kernel_for_end(&k->b, &loop, inner, count);
+  for (uint32_t i = 0; i < count; ++i) accumulators[i] = kernel_loop_result(&loop, i);
+}
+
+void strips_between(dispatch_t* d, share_t part, int64_t lanes, ir_value_t** accumulators, uint32_t count,
+                    const strip_call_t* call) {
+  kernel_build_t* k = &d->k;
+  int64_t outer_lanes = k->lanes;
+  assert(count <= EVAL_ACCUMULATORS && (!count || lanes == 1 || d->device->has_masks));
+  k->lanes = lanes;
+  if (lanes == 1) {
+    strip_loop(d, part, false, accumulators, count, call);
+  } else {
+    ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, part.upper, part.lower);
+    ir_value_t* rest = kernel_binary(&k->b, SCALAR_remu, length, kernel_index(&k->b, lanes));
+    ir_value_t* middle = kernel_binary(&k->b, SCALAR_sub, part.upper, rest);
+    index_set_facts(k, middle, 0, index_facts(part.upper).max, 1);
+    strip_loop(d, (share_t){part.lower, middle}, false, accumulators, count, call);
+    if (!d->device->has_masks) k->lanes = 1;
+    strip_loop(d, (share_t){middle, part.upper}, d->device->has_masks, accumulators, count, call);
+  }
+  k->lanes = outer_lanes;
+}
+
+void strips_extent(dispatch_t* d, const extent_t* size, int64_t lanes, ir_value_t** accumulators, uint32_t count,
+                   const strip_call_t* call) {
+  if (extent_is_fixed(size)) {
+    strips(d, size->factor, lanes, accumulators, count, call->body, call->user);
+    return;
+  }
+  share_t all = {index_constant(&d->k, 0), extent_value(&d->k, size)};
+  strips_between(d, all, lanes, accumulators, count, call);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

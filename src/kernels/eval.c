@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "kernels/eval_memo.h"
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Sources
 //===----------------------------------------------------------------------------------------------------------------===
@@ -15,29 +17,51 @@ static source_t* new_source(kernel_build_t* k, ir_value_t* tensor, source_kind_t
   return source;
 }
 
-void eval_set_memory(kernel_build_t* k, ir_value_t* tensor, ir_value_t* memory) {
-  new_source(k, tensor, SOURCE_MEMORY)->memory = memory;
+void eval_set_memory(kernel_build_t* k, ir_value_t* tensor, ir_value_t* memory, const int64_t* numbers) {
+  source_t* source = new_source(k, tensor, SOURCE_MEMORY);
+  source->memory = memory;
+  source->numbers = numbers;
 }
 
 void eval_set_bound(kernel_build_t* k, ir_value_t* tensor, ir_value_t* value) {
   new_source(k, tensor, SOURCE_BOUND)->value = value;
 }
 
-ir_value_t* eval_size(kernel_build_t* k, ir_value_t* tensor, uint32_t dim) {
-  int64_t size = tensor->type->dims[dim];
+extent_t eval_extent(const ir_value_t* tensor, int32_t dim) {
   const source_t* source = tensor->data;
-  if (size != IR_DYNAMIC) return kernel_index(&k->b, size);
-  assert(source && source->sizes[dim] && "run-time size not known here");
-  return source->sizes[dim];
+  return extent_of_dim(tensor, dim, tensor->def || !source ? NULL : source->numbers);
+}
+
+ir_value_t* eval_size(kernel_build_t* k, const ir_value_t* tensor, int32_t dim) {
+  extent_t size = eval_extent(tensor, dim);
+  return extent_value(k, &size);
+}
+
+void eval_extents(const ir_value_t* tensor, extent_t* out) {
+  for (int32_t i = 0; i < tensor->type->rank; ++i) out[i] = eval_extent(tensor, i);
+}
+
+extent_t eval_count(const ir_value_t* tensor) {
+  extent_t count = extent_fixed(1);
+  for (int32_t i = 0; i < tensor->type->rank; ++i) count = extent_product(count, eval_extent(tensor, i));
+  return count;
+}
+
+bool eval_same_shape(const ir_value_t* x, const ir_value_t* y) {
+  if (x->type->rank != y->type->rank) return false;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    extent_t a = eval_extent(x, i), b = eval_extent(y, i);
+    if (!extent_equal(&a, &b)) return false;
+  }
+  return true;
 }
 
 linear_t eval_offset(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   linear_t offset = linear_constant(0);
   for (int32_t i = 0; i < tensor->type->rank; ++i) {
     if (i) {
-      int64_t size = tensor->type->dims[i];
-      offset = size == IR_DYNAMIC ? linear_scale_value(k, offset, eval_size(k, tensor, (uint32_t)i))
-                                  : linear_scale(k, offset, size);
+      extent_t size = eval_extent(tensor, i);
+      offset = linear_scale_extent(k, offset, &size);
     }
     if (tensor->type->dims[i] != 1) offset = linear_add(k, offset, coords[i]);
   }
@@ -183,24 +207,33 @@ static void map_reshape(kernel_build_t* k, const ir_type_t* from, const ir_type_
   }
 }
 
-// With run-time sizes: through the row-major position, dimension by dimension.
-static void map_reshape_dynamic(kernel_build_t* k, ir_value_t* from, ir_value_t* to, const linear_t* in,
+// With run-time sizes: leading and trailing dimensions that stay are left alone, the others go through a row-major
+// position.
+static void map_reshape_dynamic(kernel_build_t* k, const ir_value_t* from, const ir_value_t* to, const linear_t* in,
                                 linear_t* out) {
-  linear_t position = eval_offset(k, from, in);
-  for (int32_t d = to->type->rank; d-- > 0;) {
-    if (d == 0) {
-      out[0] = position;
-    } else if (to->type->dims[d] != IR_DYNAMIC) {
-      linear_t quotient;
-      linear_divide(k, position, to->type->dims[d], &quotient, &out[d]);
-      position = quotient;
+  extent_t a[GRAPH_MAX_RANK], b[GRAPH_MAX_RANK];
+  int32_t first = 0, a_end = from->type->rank, b_end = to->type->rank;
+  eval_extents(from, a);
+  eval_extents(to, b);
+  for (; first < a_end && first < b_end && extent_equal(&a[first], &b[first]); ++first) out[first] = in[first];
+  for (; a_end > first && b_end > first && extent_equal(&a[a_end - 1], &b[b_end - 1]); --a_end, --b_end) {
+    out[b_end - 1] = in[a_end - 1];
+  }
+  linear_t position = linear_constant(0);
+  for (int32_t d = first; d < a_end; ++d) {
+    position = linear_scale_extent(k, position, &a[d]);
+    if (!extent_is(&a[d], 1)) position = linear_add(k, position, in[d]);
+  }
+  while (b_end > first && extent_is(&b[first], 1)) out[first++] = linear_constant(0);
+  for (int32_t d = b_end; d-- > first;) {
+    if (d == first) {
+      out[d] = position;
+    } else if (extent_is(&b[d], 0)) {
+      out[d] = linear_constant(0);
     } else {
-      bool uniform = linear_is_uniform(&position);
-      ir_value_t* x = uniform ? linear_scalar(k, &position) : linear_lanes(k, &position);
-      ir_value_t* size = kernel_splat(&k->b, eval_size(k, to, (uint32_t)d), kernel_lanes(x));
-      ir_value_t *q = kernel_binary(&k->b, SCALAR_divu, x, size), *r = kernel_binary(&k->b, SCALAR_remu, x, size);
-      out[d] = uniform ? linear_value(r) : linear_vector(r);
-      position = uniform ? linear_value(q) : linear_vector(q);
+      linear_t quotient;
+      linear_divide_extent(k, position, &b[d], &quotient, &out[d]);
+      position = quotient;
     }
   }
 }
@@ -251,13 +284,21 @@ static void map_slice(kernel_build_t* k, const ir_op_t* op, const linear_t* out,
   }
 }
 
-static void map_broadcast(const ir_op_t* op, const linear_t* out, linear_t* in) {
+// A size that may turn out as 1 is multiplied with min(size - 1, 1).
+static void map_broadcast(kernel_build_t* k, const ir_op_t* op, const linear_t* out, linear_t* in) {
   int64_t dims[GRAPH_MAX_RANK];
-  const ir_type_t *from = ir_operand(op, 0)->type, *to = op->results[0].type;
+  const ir_value_t *x = ir_operand(op, 0), *y = &op->results[0];
   ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK);
-  for (int32_t i = 0; i < from->rank; ++i) {
-    bool repeats = from->dims[i] == 1 && to->dims[dims[i]] != 1;
-    in[i] = repeats ? linear_constant(0) : out[dims[i]];
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    extent_t from = eval_extent(x, i), to = eval_extent(y, (int32_t)dims[i]);
+    if (extent_is(&from, 1)) {
+      in[i] = extent_is(&to, 1) ? out[dims[i]] : linear_constant(0);
+    } else if (extent_is_fixed(&from) || extent_equal(&from, &to)) {
+      in[i] = out[dims[i]];
+    } else {
+      ir_value_t* last = index_binary(k, SCALAR_add, extent_value(k, &from), index_constant(k, -1));
+      in[i] = linear_scale_value(k, out[dims[i]], index_binary(k, SCALAR_min, last, index_constant(k, 1)));
+    }
   }
 }
 
@@ -266,7 +307,7 @@ static void map_reverse(kernel_build_t* k, ir_op_t* op, const linear_t* out, lin
   uint32_t count = ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK);
   for (int32_t i = 0; i < op->results[0].type->rank; ++i) in[i] = out[i];
   for (uint32_t i = 0; i < count; ++i) {
-    linear_t last = linear_value(eval_size(k, ir_operand(op, 0), (uint32_t)dims[i]));
+    linear_t last = linear_value(eval_size(k, ir_operand(op, 0), (int32_t)dims[i]));
     last.constant -= 1;
     in[dims[i]] = linear_add(k, last, linear_scale(k, out[dims[i]], -1));
   }
@@ -289,7 +330,7 @@ bool eval_backward(kernel_build_t* k, const ir_op_t* op, const linear_t* out, li
       }
       return true;
     case GRAPH_BROADCAST:
-      map_broadcast(op, out, in);
+      map_broadcast(k, op, out, in);
       return true;
     case GRAPH_SLICE:
       map_slice(k, op, out, in);
@@ -311,7 +352,9 @@ static ir_value_t* eval_pack(kernel_build_t* k, ir_op_t* op, const linear_t* coo
   linear_t in[GRAPH_MAX_RANK];
   map_unpack(k, op, x->type->rank, coords, in);
   guard_t guard = {0};
-  for (int32_t i = 0; i < x->type->rank; ++i) guard_range(k, &guard, &in[i], 0, x->type->dims[i]);
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (x->type->dims[i] != IR_DYNAMIC) guard_range(k, &guard, &in[i], 0, x->type->dims[i]);  // else never tiled
+  }
   const ir_type_t* scalar = x->type->element;
   ir_value_t* zero = zero_lanes(k, scalar, 1);
   guard_begin(k, &guard, scalar);
@@ -353,12 +396,8 @@ bool eval_supports(const ir_op_t* op) {
   }
 }
 
-ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
-  source_t* source = tensor->data;
-  if (source && source->kind == SOURCE_MEMORY && source->memory) return load_memory(k, tensor, coords);
-  if (source && source->kind == SOURCE_BOUND) return source->value;
+static ir_value_t* eval_op(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   ir_op_t* op = tensor->def;
-  assert(op && "tensor has no source");
   if (graph_scalar_fn(op) >= 0) return eval_elementwise(k, op, coords);
   linear_t in[GRAPH_MAX_RANK];
   switch (ir_code(op)) {
@@ -383,6 +422,20 @@ ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coord
       if (eval_backward(k, op, coords, in)) return eval_at(k, ir_operand(op, 0), in);
       return eval_movement(k, op, coords);
   }
+}
+
+ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  source_t* source = tensor->data;
+  if (source && source->kind == SOURCE_MEMORY && source->memory) return load_memory(k, tensor, coords);
+  if (source && source->kind == SOURCE_BOUND) return source->value;
+  assert(tensor->def && "tensor has no source");
+  ir_value_t* value = eval_memo_find(k, tensor, coords);
+  if (value) return value;
+  eval_memo_enter(k);
+  value = eval_op(k, tensor, coords);
+  eval_memo_add(k, tensor, coords, value);
+  eval_memo_leave(k);
+  return value;
 }
 
 ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {

@@ -9,18 +9,18 @@
 #define IREE_C_KERNELS_EVAL_H_
 
 #include "dialects/graph.h"
-#include "kernels/linear.h"
+#include "kernels/extent.h"
 
 // Where a tensor's elements come from, kept at the tensor value's `data` while its kernel is built.
 typedef enum { SOURCE_MEMORY, SOURCE_BOUND } source_kind_t;
 typedef struct source_t {
   source_kind_t kind;
-  ir_value_t* memory;                 // MEMORY: flat, row-major
-  ir_value_t* sizes[GRAPH_MAX_RANK];  // MEMORY: run-time sizes of '?' dimensions, else NULL
-  ir_value_t* value;                  // BOUND: the element at the coordinates being built
+  ir_value_t* memory;      // MEMORY: flat, row-major
+  const int64_t* numbers;  // MEMORY: of the run-time sizes, one for each '?' (extent.h)
+  ir_value_t* value;       // BOUND: the element at the coordinates being built
 } source_t;
 
-void eval_set_memory(kernel_build_t* k, ir_value_t* tensor, ir_value_t* memory);
+void eval_set_memory(kernel_build_t* k, ir_value_t* tensor, ir_value_t* memory, const int64_t* numbers);
 void eval_set_bound(kernel_build_t* k, ir_value_t* tensor, ir_value_t* value);
 
 ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
@@ -30,8 +30,13 @@ ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* co
 void eval_store(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, ir_value_t* value);
 // Row-major position of the coordinates.
 linear_t eval_offset(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
-// Size of a dimension as an index value.
-ir_value_t* eval_size(kernel_build_t* k, ir_value_t* tensor, uint32_t dim);
+// Size of a dimension; as an index value.
+extent_t eval_extent(const ir_value_t* tensor, int32_t dim);
+ir_value_t* eval_size(kernel_build_t* k, const ir_value_t* tensor, int32_t dim);
+// Sizes of all dimensions; their product.
+void eval_extents(const ir_value_t* tensor, extent_t* out);
+extent_t eval_count(const ir_value_t* tensor);
+bool eval_same_shape(const ir_value_t* x, const ir_value_t* y);
 
 // Maps coordinates of an op's only operand to those of its result: transpose, reshape, pack (a one-to-one index map).
 // False when the op is none of these.
@@ -57,16 +62,21 @@ typedef struct guard_t {
   const ir_type_t* type;
 } guard_t;
 void guard_range(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t low, int64_t high);
+void guard_extent(kernel_build_t* k, guard_t* guard, const linear_t* x, const extent_t* high);
+void guard_below(kernel_build_t* k, guard_t* guard, const linear_t* x, ir_value_t* high);
 void guard_equal(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t value);
 void guard_begin(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar);
 // `value` where the conditions hold, else `other` (scalar or lanes, made outside).
 ir_value_t* guard_end(kernel_build_t* k, guard_t* guard, ir_value_t* value, ir_value_t* other);
 
 // Loops over sizes[0..count) around `body`, which gets the loop coordinates and accumulators and replaces the latter.
+// eval_fixed_loops: the same for sizes that are numbers.
 enum { EVAL_ACCUMULATORS = 32 };
 typedef void (*eval_body_fn_t)(kernel_build_t* k, const linear_t* at, ir_value_t** accumulators, void* user);
-void eval_loops(kernel_build_t* k, const int64_t* sizes, uint32_t count, ir_value_t** accumulators,
+void eval_loops(kernel_build_t* k, const extent_t* sizes, uint32_t count, ir_value_t** accumulators,
                 uint32_t accumulator_count, eval_body_fn_t body, void* user);
+void eval_fixed_loops(kernel_build_t* k, const int64_t* sizes, uint32_t count, ir_value_t** accumulators,
+                      uint32_t accumulator_count, eval_body_fn_t body, void* user);
 
 // Reductions, contraction, convolution, windows (eval_reduce.c).
 ir_value_t* eval_reduction(kernel_build_t* k, ir_op_t* op, uint32_t result, const linear_t* coords);

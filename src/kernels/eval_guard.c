@@ -33,6 +33,21 @@ void guard_range(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t l
   }
 }
 
+void guard_below(kernel_build_t* k, guard_t* guard, const linear_t* x, ir_value_t* high) {
+  ir_value_t* value = linear_is_uniform(x) ? linear_scalar(k, x) : linear_lanes(k, x);
+  add_condition(k, guard, kernel_binary(&k->b, SCALAR_lt, value, kernel_splat(&k->b, high, kernel_lanes(value))));
+}
+
+void guard_extent(kernel_build_t* k, guard_t* guard, const linear_t* x, const extent_t* high) {
+  if (extent_is_fixed(high)) {
+    guard_range(k, guard, x, 0, high->factor);
+    return;
+  }
+  ir_value_t* value = linear_is_uniform(x) ? linear_scalar(k, x) : linear_lanes(k, x);
+  ir_value_t* size = kernel_splat(&k->b, extent_value(k, high), kernel_lanes(value));
+  add_condition(k, guard, kernel_binary(&k->b, SCALAR_ltu, value, size));
+}
+
 void guard_equal(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t value) {
   int64_t constant;
   if (linear_is_constant(x, &constant) && constant == value) return;
@@ -62,7 +77,7 @@ ir_value_t* guard_end(kernel_build_t* k, guard_t* guard, ir_value_t* value, ir_v
 }
 
 typedef struct nest_t {
-  const int64_t* sizes;
+  const extent_t* sizes;
   uint32_t count;
   uint32_t accumulator_count;
   eval_body_fn_t body;
@@ -71,12 +86,16 @@ typedef struct nest_t {
 } nest_t;
 
 static void build_nest(kernel_build_t* k, nest_t* nest, uint32_t depth, ir_value_t** accumulators) {
-  while (depth < nest->count && nest->sizes[depth] == 1) nest->at[depth++] = linear_constant(0);
+  while (depth < nest->count && extent_is(&nest->sizes[depth], 1)) nest->at[depth++] = linear_constant(0);
   if (depth == nest->count) {
     nest->body(k, nest->at, accumulators, nest->user);
     return;
   }
-  kernel_loop_t loop = kernel_loop_constant(k, 0, nest->sizes[depth], 1, accumulators, nest->accumulator_count);
+  const extent_t* size = &nest->sizes[depth];
+  kernel_loop_t loop =
+      extent_is_fixed(size)
+          ? kernel_loop_constant(k, 0, size->factor, 1, accumulators, nest->accumulator_count)
+          : kernel_loop_begin(k, index_constant(k, 0), extent_value(k, size), 1, accumulators, nest->accumulator_count);
   nest->at[depth] = linear_value(loop.index);
   ir_value_t* inner[EVAL_ACCUMULATORS];
   for (uint32_t i = 0; i < nest->accumulator_count; ++i) inner[i] = loop.iters[i];
@@ -85,9 +104,17 @@ static void build_nest(kernel_build_t* k, nest_t* nest, uint32_t depth, ir_value
   for (uint32_t i = 0; i < nest->accumulator_count; ++i) accumulators[i] = kernel_loop_result(&loop, i);
 }
 
-void eval_loops(kernel_build_t* k, const int64_t* sizes, uint32_t count, ir_value_t** accumulators,
+void eval_loops(kernel_build_t* k, const extent_t* sizes, uint32_t count, ir_value_t** accumulators,
                 uint32_t accumulator_count, eval_body_fn_t body, void* user) {
   assert(accumulator_count <= EVAL_ACCUMULATORS);
   nest_t nest = {.sizes = sizes, .count = count, .accumulator_count = accumulator_count, .body = body, .user = user};
   build_nest(k, &nest, 0, accumulators);
+}
+
+void eval_fixed_loops(kernel_build_t* k, const int64_t* sizes, uint32_t count, ir_value_t** accumulators,
+                      uint32_t accumulator_count, eval_body_fn_t body, void* user) {
+  extent_t extents[2 * GRAPH_MAX_RANK];
+  assert(count <= 2 * GRAPH_MAX_RANK);
+  for (uint32_t i = 0; i < count; ++i) extents[i] = extent_fixed(sizes[i]);
+  eval_loops(k, extents, count, accumulators, accumulator_count, body, user);
 }

@@ -26,9 +26,46 @@ static void set_range(kernel_build_t* k, linear_t* x, int64_t max) {
   if (value && !kernel_constant_index(value, &constant)) index_set_facts(k, value, 0, max, 1);
 }
 
+// x fn y with y the same in all lanes.
+static linear_t apply_form(kernel_build_t* k, scalar_fn_t fn, const linear_t* x, ir_value_t* y) {
+  bool uniform = linear_is_uniform(x);
+  ir_value_t* v = uniform ? linear_scalar(k, x) : linear_lanes(k, x);
+  v = kernel_binary(&k->b, fn, v, kernel_splat(&k->b, y, kernel_lanes(v)));
+  return uniform ? linear_value(v) : linear_vector(v);
+}
+
+// x modulo a positive number, for negative x too.
+static linear_t wrap_form(kernel_build_t* k, const linear_t* x, ir_value_t* period) {
+  linear_t rest = apply_form(k, SCALAR_rem, x, period);
+  rest = apply_form(k, SCALAR_add, &rest, period);
+  return apply_form(k, SCALAR_rem, &rest, period);
+}
+
+// wrap_position for a size known at run time.
+static linear_t wrap_dynamic(kernel_build_t* k, linear_t x, const extent_t* size, const char* mode) {
+  ir_value_t *count = extent_value(k, size), *last = index_binary(k, SCALAR_add, count, index_constant(k, -1));
+  linear_t result;
+  if (strcmp(mode, "edge") == 0) {
+    result = apply_form(k, SCALAR_max, &x, index_constant(k, 0));
+    result = apply_form(k, SCALAR_min, &result, last);
+  } else if (strcmp(mode, "wrap") == 0) {
+    result = wrap_form(k, &x, count);
+  } else {
+    ir_value_t* period = index_binary(k, SCALAR_mul, last, index_constant(k, 2));
+    period = index_binary(k, SCALAR_max, period, index_constant(k, 1));
+    linear_t phase = wrap_form(k, &x, period);
+    linear_t mirrored = linear_add(k, linear_value(period), linear_scale(k, phase, -1));
+    result = select_form(k, SCALAR_min, &phase, &mirrored);
+    result = apply_form(k, SCALAR_min, &result, last);
+  }
+  set_range(k, &result, index_facts(count).max - 1);
+  return result;
+}
+
 // Coordinate inside [0, size) that a coordinate outside stands for.
-static linear_t wrap_position(kernel_build_t* k, linear_t x, int64_t size, const char* mode) {
-  int64_t min, max;
+static linear_t wrap_position(kernel_build_t* k, linear_t x, const extent_t* extent, const char* mode) {
+  int64_t min, max, size = extent->factor;
+  if (!extent_is_fixed(extent)) return wrap_dynamic(k, x, extent, mode);
   linear_range(k, &x, &min, &max);
   if (min >= 0 && max < size) return x;
   linear_t zero = linear_constant(0), last = linear_constant(size - 1);
@@ -52,6 +89,19 @@ static linear_t wrap_position(kernel_build_t* k, linear_t x, int64_t size, const
   return result;
 }
 
+// 0 <= x <= (size - 1) * spread.
+static void guard_spread(kernel_build_t* k, guard_t* guard, const linear_t* x, const extent_t* size, int64_t spread) {
+  if (spread == 1) {
+    guard_extent(k, guard, x, size);
+  } else if (extent_is_fixed(size)) {
+    guard_range(k, guard, x, 0, size->factor > 0 ? (size->factor - 1) * spread + 1 : 0);
+  } else {
+    guard_range(k, guard, x, 0, INT64_MAX / 4);
+    ir_value_t* end = index_binary(k, SCALAR_mul, extent_value(k, size), index_constant(k, spread));
+    guard_below(k, guard, x, index_binary(k, SCALAR_add, end, index_constant(k, 1 - spread)));
+  }
+}
+
 static ir_value_t* eval_pad(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
   pad_t pad;
   ir_value_t *x = ir_operand(op, 0), *value = ir_operand(op, 1);
@@ -65,14 +115,14 @@ static ir_value_t* eval_pad(kernel_build_t* k, ir_op_t* op, const linear_t* coor
   for (int32_t i = 0; i < x->type->rank; ++i) {
     in[i] = coords[i];
     in[i].constant -= pad.low[i];
-    int64_t size = x->type->dims[i], spread = pad.interior[i] + 1;
+    int64_t spread = pad.interior[i] + 1;
+    bool changes = pad.low[i] || pad.high[i] || pad.interior[i];
+    extent_t size = eval_extent(x, i);
     if (!constant) {
-      in[i] = wrap_position(k, in[i], size, mode);
+      if (changes || extent_is_fixed(&size)) in[i] = wrap_position(k, in[i], &size, mode);
       continue;
     }
-    if (pad.low[i] || pad.high[i] || pad.interior[i]) {
-      guard_range(k, &guard, &in[i], 0, size > 0 ? (size - 1) * spread + 1 : 0);
-    }
+    if (changes) guard_spread(k, &guard, &in[i], &size, spread);
     if (spread > 1) {
       linear_t remainder, quotient;
       linear_divide(k, in[i], spread, &quotient, &remainder);
@@ -90,35 +140,37 @@ static ir_value_t* eval_pad(kernel_build_t* k, ir_op_t* op, const linear_t* coor
 // Concat: the piece whose range holds the coordinate
 //===----------------------------------------------------------------------------------------------------------------===
 
-static ir_value_t* eval_pieces(kernel_build_t* k, ir_op_t* op, const linear_t* coords, uint32_t piece, int64_t start) {
+// `coords` count from the start of the piece.
+static ir_value_t* eval_pieces(kernel_build_t* k, ir_op_t* op, const linear_t* coords, uint32_t piece) {
   int64_t axis = ir_op_int(op, "axis", 0), min, max;
   ir_value_t* x = ir_operand(op, piece);
-  int64_t size = x->type->dims[axis];
-  linear_t in[GRAPH_MAX_RANK];
-  for (int32_t i = 0; i < x->type->rank; ++i) in[i] = coords[i];
-  in[axis].constant -= start;
-  linear_range(k, &in[axis], &min, &max);
-  if (piece + 1 == op->operand_count || (min >= 0 && max < size)) return eval_at(k, x, in);
-  if (min >= size) return eval_pieces(k, op, coords, piece + 1, start + size);
+  extent_t size = eval_extent(x, (int32_t)axis);
+  bool fixed = extent_is_fixed(&size);
+  linear_t rest[GRAPH_MAX_RANK];
+  memcpy(rest, coords, sizeof(linear_t) * (size_t)x->type->rank);
+  linear_range(k, &coords[axis], &min, &max);
+  if (piece + 1 == op->operand_count || (fixed && min >= 0 && max < size.factor)) return eval_at(k, x, coords);
+  linear_t start = fixed ? linear_constant(size.factor) : linear_value(extent_value(k, &size));
+  rest[axis] = linear_add(k, rest[axis], linear_scale(k, start, -1));
+  if (fixed && min >= size.factor) return eval_pieces(k, op, rest, piece + 1);
   guard_t guard = {0};
-  linear_t below = in[axis];
-  guard_range(k, &guard, &below, INT64_MIN / 4, size);
+  guard_below(k, &guard, &coords[axis], extent_value(k, &size));
   const ir_type_t* scalar = x->type->element;
   if (guard.mask) {
     ir_value_t* outer = k->mask;
     ir_value_t* no = kernel_integer(&k->b, guard.mask->type, 0);
     ir_value_t* rest_mask = kernel_binary(&k->b, SCALAR_eq, guard.mask, no);
     k->mask = outer ? kernel_binary(&k->b, SCALAR_and, outer, rest_mask) : rest_mask;
-    ir_value_t* other = eval_pieces(k, op, coords, piece + 1, start + size);
+    ir_value_t* other = eval_pieces(k, op, rest, piece + 1);
     k->mask = outer;
     guard_begin(k, &guard, scalar);
-    return guard_end(k, &guard, eval_at(k, x, in), other);
+    return guard_end(k, &guard, eval_at(k, x, coords), other);
   }
   const ir_type_t* type = kernel_vector_type(k->ctx, scalar, k->lanes);
   kernel_branch_t branch = kernel_if_begin(&k->b, guard.condition, &type, 1);
-  ir_value_t* value = eval_lanes(k, x, in);
+  ir_value_t* value = eval_lanes(k, x, coords);
   kernel_if_else(&k->b, &branch, &value, 1);
-  value = kernel_splat(&k->b, eval_pieces(k, op, coords, piece + 1, start + size), k->lanes);
+  value = kernel_splat(&k->b, eval_pieces(k, op, rest, piece + 1), k->lanes);
   kernel_if_end(&k->b, &branch, &value, 1);
   return ir_result(branch.op, 0);
 }
@@ -127,13 +179,25 @@ static ir_value_t* eval_pieces(kernel_build_t* k, ir_op_t* op, const linear_t* c
 // Dynamic slice and update
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Start `i` clamped so that `size` elements fit.
-static linear_t clamped_start(kernel_build_t* k, ir_value_t* start, int64_t whole, int64_t size) {
-  ir_value_t* s = eval_at(k, start, NULL);
+// The last start at which `size` elements fit into `whole`.
+static ir_value_t* last_start(kernel_build_t* k, const extent_t* whole, const extent_t* size) {
+  if (extent_equal(whole, size)) return index_constant(k, 0);
+  ir_value_t *x = extent_value(k, whole), *y = extent_value(k, size);
+  int64_t max = index_facts(x).max - index_facts(y).min, constant;
+  ir_value_t* last = index_binary(k, SCALAR_sub, x, y);
+  if (!kernel_constant_index(last, &constant)) index_set_facts(k, last, 0, max, 1);
+  return last;
+}
+
+// Dimension `i` of x's start, clamped so that as many elements as `part` has fit.
+static linear_t clamped_start(kernel_build_t* k, ir_value_t* start, const ir_value_t* x, const ir_value_t* part,
+                              int32_t i) {
+  extent_t whole = eval_extent(x, i), size = eval_extent(part, i);
+  ir_value_t *s = eval_at(k, start, NULL), *last = last_start(k, &whole, &size);
   s = kernel_binary(&k->b, SCALAR_max, s, kernel_index(&k->b, 0));
-  s = kernel_binary(&k->b, SCALAR_min, s, kernel_index(&k->b, whole - size));
+  s = kernel_binary(&k->b, SCALAR_min, s, last);
   int64_t constant;
-  if (!kernel_constant_index(s, &constant)) index_set_facts(k, s, 0, whole - size, 1);
+  if (!kernel_constant_index(s, &constant) && s != last) index_set_facts(k, s, 0, index_facts(last).max, 1);
   return linear_value(s);
 }
 
@@ -141,7 +205,7 @@ static ir_value_t* eval_dynamic_slice(kernel_build_t* k, ir_op_t* op, const line
   ir_value_t* x = ir_operand(op, 0);
   linear_t in[GRAPH_MAX_RANK];
   for (int32_t i = 0; i < x->type->rank; ++i) {
-    linear_t start = clamped_start(k, ir_operand(op, 1 + (uint32_t)i), x->type->dims[i], op->results[0].type->dims[i]);
+    linear_t start = clamped_start(k, ir_operand(op, 1 + (uint32_t)i), x, &op->results[0], i);
     in[i] = linear_add(k, coords[i], start);
   }
   return eval_at(k, x, in);
@@ -152,9 +216,10 @@ static ir_value_t* eval_dynamic_update(kernel_build_t* k, ir_op_t* op, const lin
   linear_t in[GRAPH_MAX_RANK];
   guard_t guard = {0};
   for (int32_t i = 0; i < x->type->rank; ++i) {
-    linear_t start = clamped_start(k, ir_operand(op, 2 + (uint32_t)i), x->type->dims[i], update->type->dims[i]);
+    linear_t start = clamped_start(k, ir_operand(op, 2 + (uint32_t)i), x, update, i);
     in[i] = linear_add(k, coords[i], linear_scale(k, start, -1));
-    guard_range(k, &guard, &in[i], 0, update->type->dims[i]);
+    extent_t size = eval_extent(update, i);
+    guard_extent(k, &guard, &in[i], &size);
   }
   ir_value_t* other = eval_at(k, x, coords);
   guard_begin(k, &guard, x->type->element);
@@ -197,7 +262,9 @@ static linear_t gather_start(kernel_build_t* k, ir_op_t* op, const gather_t* g, 
   for (int32_t i = 0, next = 0; i < indices->type->rank; ++i) {
     at[i] = i == g->vector_dim ? linear_constant(component) : batch[next++];
   }
-  int64_t dim = g->start_map[component], size = x->type->dims[dim];
+  int64_t dim = g->start_map[component];
+  extent_t size = eval_extent(x, (int32_t)dim), part = extent_fixed(g->slice_sizes[dim]);
+  if (g->slice_sizes[dim] == IR_DYNAMIC) part = size;
   ir_value_t* v = eval_at(k, indices, at);
   const ir_type_t* index = ir_type_index(k->ctx);
   if (ir_type_scalar(v->type) != index) v = kernel_cast(&k->b, SCALAR_cast, v, index);
@@ -205,14 +272,14 @@ static linear_t gather_start(kernel_build_t* k, ir_op_t* op, const gather_t* g, 
   const ir_type_t* type = kernel_vector_type(k->ctx, index, lanes);
   ir_value_t* zero = kernel_integer(&k->b, type, 0);
   if (ir_op_flag(op, "wrap")) {
-    ir_value_t* wrapped = kernel_add(&k->b, v, kernel_integer(&k->b, type, size));
+    ir_value_t* wrapped = kernel_add(&k->b, v, kernel_splat(&k->b, extent_value(k, &size), lanes));
     v = kernel_ternary(&k->b, SCALAR_select, kernel_binary(&k->b, SCALAR_lt, v, zero), wrapped, v);
   }
-  int64_t last = size - g->slice_sizes[dim];
+  ir_value_t* last = last_start(k, &size, &part);
   v = kernel_binary(&k->b, SCALAR_max, v, zero);
-  v = kernel_binary(&k->b, SCALAR_min, v, kernel_integer(&k->b, type, last));
+  v = kernel_binary(&k->b, SCALAR_min, v, kernel_splat(&k->b, last, lanes));
   int64_t constant;
-  if (lanes > 1 || !kernel_constant_index(v, &constant)) index_set_facts(k, v, 0, last, 1);
+  if (lanes > 1 || !kernel_constant_index(v, &constant)) index_set_facts(k, v, 0, index_facts(last).max, 1);
   return lanes > 1 ? linear_vector(v) : linear_value(v);
 }
 
@@ -245,7 +312,7 @@ ir_value_t* eval_movement(kernel_build_t* k, ir_op_t* op, const linear_t* coords
     case GRAPH_PAD:
       return eval_pad(k, op, coords);
     case GRAPH_CONCAT:
-      return eval_pieces(k, op, coords, 0, 0);
+      return eval_pieces(k, op, coords, 0);
     case GRAPH_DYNAMIC_SLICE:
       return eval_dynamic_slice(k, op, coords);
     case GRAPH_DYNAMIC_UPDATE:

@@ -85,6 +85,7 @@ static int64_t inner_lanes(const kernel_build_t* k, const reduce_t* r) {
   int64_t last = r->dims[r->dim_count - 1];
   if (k->lanes != 1 || k->device->kind != DEVICE_CPU || last != type->rank - 1) return 1;
   int64_t lanes = k->device->vector_bytes / (int64_t)ir_type_bytes(eval_accumulator(k->ctx, type->element));
+  if (type->dims[last] == IR_DYNAMIC) return 1;
   while (lanes > 1 && type->dims[last] % lanes) lanes /= 2;
   return lanes < 4 ? 1 : lanes;
 }
@@ -105,11 +106,11 @@ static ir_value_t* eval_reduce(kernel_build_t* k, ir_op_t* op, const linear_t* c
   const ir_type_t* type = ir_operand(op, 0)->type;
   r.dim_count = ir_op_ints(op, "dims", r.dims, GRAPH_MAX_RANK);
   sort_dims(r.dims, r.dim_count);
-  int64_t sizes[GRAPH_MAX_RANK];
+  extent_t sizes[GRAPH_MAX_RANK];
   for (int32_t i = 0, kept = 0; i < type->rank; ++i) {
     bool reduced = false;
     for (uint32_t d = 0; d < r.dim_count; ++d) {
-      if (r.dims[d] == i) sizes[d] = type->dims[i], reduced = true;
+      if (r.dims[d] == i) sizes[d] = eval_extent(ir_operand(op, 0), i), reduced = true;
     }
     if (!reduced) r.at[i] = coords[kept++];
   }
@@ -117,7 +118,7 @@ static ir_value_t* eval_reduce(kernel_build_t* k, ir_op_t* op, const linear_t* c
   int64_t outer_lanes = k->lanes, lanes = inner_lanes(k, &r);
   if (lanes > 1) {
     r.vector_dim = (int64_t)r.dim_count - 1;
-    sizes[r.vector_dim] /= lanes;
+    sizes[r.vector_dim].factor /= lanes;
     k->lanes = lanes;
   }
   ir_value_t* accumulator = eval_start_value(k, kind, accumulator_type, k->lanes);
@@ -170,7 +171,8 @@ static ir_value_t* eval_arg_reduce(kernel_build_t* k, ir_op_t* op, uint32_t resu
   linear_t first[GRAPH_MAX_RANK];
   for (int32_t i = 0, kept = 0; i < x->type->rank; ++i) first[i] = i == a.axis ? linear_constant(0) : coords[kept++];
   ir_value_t* acc[2] = {eval_lanes(k, x, first), kernel_integer(&k->b, kernel_vector_type(k->ctx, index, k->lanes), 0)};
-  eval_loops(k, &x->type->dims[a.axis], 1, acc, 2, arg_reduce_body, &a);
+  extent_t size = eval_extent(x, (int32_t)a.axis);
+  eval_loops(k, &size, 1, acc, 2, arg_reduce_body, &a);
   return acc[result];
 }
 
@@ -229,8 +231,13 @@ static void contract_spread(ir_op_t* op, const linear_t* coords, contract_t* c) 
 static ir_value_t* eval_contract(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
   contract_t c = {.op = op};
   contract_spread(op, coords, &c);
-  int64_t sizes[GRAPH_MAX_RANK];
-  for (uint32_t i = 0; i < c.contract_count; ++i) sizes[i] = ir_operand(op, 0)->type->dims[c.lhs_contract[i]];
+  extent_t sizes[GRAPH_MAX_RANK];
+  for (uint32_t i = 0; i < c.contract_count; ++i) {
+    sizes[i] = eval_extent(ir_operand(op, 0), (int32_t)c.lhs_contract[i]);
+    if (extent_is_fixed(&sizes[i])) continue;  // the other side may say a number
+    extent_t other = eval_extent(ir_operand(op, 1), (int32_t)c.rhs_contract[i]);
+    if (extent_is_fixed(&other)) sizes[i] = other;
+  }
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, "add", eval_accumulator(k->ctx, element), k->lanes);
   eval_loops(k, sizes, c.contract_count, &acc, 1, contract_body, &c);
@@ -253,11 +260,19 @@ static int64_t axis_of(const char* layout, char name) { return strchr(layout, na
 
 // Input coordinate of output `out` and tap `tap`, guarded against padding and holes of a dilated input.
 static linear_t tap_position(kernel_build_t* k, guard_t* guard, const linear_t* out, const linear_t* tap,
-                             const int64_t geometry[4], int64_t size) {
+                             const int64_t geometry[4], const extent_t* size) {
   int64_t stride = geometry[0], dilation = geometry[1], pad = geometry[2], base_dilation = geometry[3];
   linear_t x = linear_add(k, linear_scale(k, *out, stride), linear_scale(k, *tap, dilation));
   x.constant -= pad;
-  if (size > 0) guard_range(k, guard, &x, 0, (size - 1) * base_dilation + 1);
+  if (extent_is_fixed(size)) {
+    if (size->factor > 0) guard_range(k, guard, &x, 0, (size->factor - 1) * base_dilation + 1);
+  } else if (base_dilation == 1) {
+    guard_extent(k, guard, &x, size);
+  } else {
+    ir_value_t* end = index_binary(k, SCALAR_mul, extent_value(k, size), index_constant(k, base_dilation));
+    guard_range(k, guard, &x, 0, INT64_MAX / 4);
+    guard_below(k, guard, &x, index_binary(k, SCALAR_add, end, index_constant(k, 1 - base_dilation)));
+  }
   if (base_dilation == 1) return x;
   linear_t quotient, remainder;
   linear_divide(k, x, base_dilation, &quotient, &remainder);
@@ -268,19 +283,19 @@ static linear_t tap_position(kernel_build_t* k, guard_t* guard, const linear_t* 
 // at: input channel within the group, then spatial taps.
 static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   conv_t* v = user;
-  const ir_type_t *xt = ir_operand(v->op, 0)->type, *wt = ir_operand(v->op, 1)->type;
   linear_t x[GRAPH_MAX_RANK], w[GRAPH_MAX_RANK];
   guard_t guard = {0};
   for (uint32_t i = 0; i < v->spatial; ++i) {
     char digit = (char)('0' + i);
     int64_t xd = axis_of(v->c.x_layout, digit);
     int64_t geometry[4] = {v->c.strides[i], v->c.w_dilation[i], v->c.pad_low[i], v->c.x_dilation[i]};
-    x[xd] = tap_position(k, &guard, &v->out[i], &at[1 + i], geometry, xt->dims[xd]);
+    extent_t size = eval_extent(ir_operand(v->op, 0), (int32_t)xd);
+    x[xd] = tap_position(k, &guard, &v->out[i], &at[1 + i], geometry, &size);
     w[axis_of(v->c.w_layout, digit)] = at[1 + i];
   }
-  int64_t per_group = wt->dims[axis_of(v->c.w_layout, 'i')];
+  extent_t per_group = eval_extent(ir_operand(v->op, 1), (int32_t)axis_of(v->c.w_layout, 'i'));
   x[axis_of(v->c.x_layout, 'n')] = v->batch;
-  x[axis_of(v->c.x_layout, 'c')] = linear_add(k, linear_scale(k, v->group, per_group), at[0]);
+  x[axis_of(v->c.x_layout, 'c')] = linear_add(k, linear_scale_extent(k, v->group, &per_group), at[0]);
   w[axis_of(v->c.w_layout, 'i')] = at[0];
   w[axis_of(v->c.w_layout, 'o')] = v->out_channel;
   const ir_type_t* scalar = ir_type_scalar(acc[0]->type);
@@ -309,10 +324,11 @@ static ir_value_t* eval_conv(kernel_build_t* k, ir_op_t* op, const linear_t* coo
     int64_t batch = xt->dims[axis_of(v.c.x_layout, 'n')] / v.c.batch_groups;
     v.batch = linear_add(k, v.batch, linear_scale(k, part, batch));
   }
-  int64_t sizes[1 + GRAPH_MAX_SPATIAL] = {wt->dims[axis_of(v.c.w_layout, 'i')]};
+  const ir_value_t* w = ir_operand(op, 1);
+  extent_t sizes[1 + GRAPH_MAX_SPATIAL] = {eval_extent(w, (int32_t)axis_of(v.c.w_layout, 'i'))};
   for (uint32_t i = 0; i < v.spatial; ++i) {
     v.out[i] = coords[axis_of(v.c.y_layout, (char)('0' + i))];
-    sizes[1 + i] = wt->dims[axis_of(v.c.w_layout, (char)('0' + i))];
+    sizes[1 + i] = eval_extent(w, (int32_t)axis_of(v.c.w_layout, (char)('0' + i)));
   }
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, "add", eval_accumulator(k->ctx, element), k->lanes);
@@ -337,7 +353,8 @@ static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   guard_t guard = {0};
   for (int32_t i = 0; i < x->type->rank; ++i) {
     int64_t geometry[4] = {v->w.strides[i], v->w.dilations[i], v->w.pad_low[i], v->w.base_dilations[i]};
-    in[i] = tap_position(k, &guard, &v->coords[i], &at[i], geometry, x->type->dims[i]);
+    extent_t size = eval_extent(x, i);
+    in[i] = tap_position(k, &guard, &v->coords[i], &at[i], geometry, &size);
   }
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, ir_type_scalar(before->type));
@@ -352,7 +369,7 @@ static ir_value_t* eval_window(kernel_build_t* k, ir_op_t* op, const linear_t* c
   (void)read;
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, v.w.kind, eval_accumulator(k->ctx, element), k->lanes);
-  eval_loops(k, v.w.sizes, (uint32_t)op->results[0].type->rank, &acc, 1, window_body, &v);
+  eval_fixed_loops(k, v.w.sizes, (uint32_t)op->results[0].type->rank, &acc, 1, window_body, &v);
   return eval_convert(k, acc, element);
 }
 
@@ -372,7 +389,8 @@ static void scan_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   linear_t ahead = s->reverse ? linear_add(k, at[0], linear_scale(k, s->coords[s->axis], -1))
                               : linear_add(k, s->coords[s->axis], linear_scale(k, at[0], -1));
   guard_t guard = {0};
-  guard_range(k, &guard, &ahead, s->exclusive ? 1 : 0, x->type->dims[s->axis]);
+  extent_t size = eval_extent(x, (int32_t)s->axis);
+  guard_range(k, &guard, &ahead, s->exclusive ? 1 : 0, extent_is_fixed(&size) ? size.factor : INT64_MAX / 4);
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, ir_type_scalar(before->type));
   ir_value_t* after = combine(k, eval_combiner(ir_op_string(s->op, "kind", "add")), before, eval_at(k, x, in));
@@ -387,7 +405,8 @@ static ir_value_t* eval_scan(kernel_build_t* k, ir_op_t* op, const linear_t* coo
               .coords = coords};
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, ir_op_string(op, "kind", "add"), eval_accumulator(k->ctx, element), k->lanes);
-  eval_loops(k, &ir_operand(op, 0)->type->dims[s.axis], 1, &acc, 1, scan_body, &s);
+  extent_t size = eval_extent(ir_operand(op, 0), (int32_t)s.axis);
+  eval_loops(k, &size, 1, &acc, 1, scan_body, &s);
   return eval_convert(k, acc, element);
 }
 

@@ -147,7 +147,7 @@ linear_t linear_scale_value(kernel_build_t* k, linear_t x, ir_value_t* factor) {
   int64_t constant;
   if (kernel_constant_index(factor, &constant)) return linear_scale(k, x, constant);
   if (linear_is_constant(&x, &constant)) return linear_scale(k, linear_value(factor), constant);
-  if (linear_is_uniform(&x)) return linear_value(kernel_mul(&k->b, linear_scalar(k, &x), factor));
+  if (linear_is_uniform(&x)) return linear_value(index_binary(k, SCALAR_mul, linear_scalar(k, &x), factor));
   ir_value_t* lanes = linear_lanes(k, &x);
   return linear_vector(kernel_mul(&k->b, lanes, kernel_splat(&k->b, factor, k->lanes)));
 }
@@ -318,6 +318,46 @@ static ir_value_t* entry_constant(kernel_build_t* k, int64_t value) {
   at.before = entry->first;
   ir_value_t* result = kernel_index(&at, value);
   if (k->b.block == entry && !k->b.before && entry->first == entry->last) k->b.before = NULL;
+  return result;
+}
+
+ir_value_t* index_constant(kernel_build_t* k, int64_t value) { return entry_constant(k, value); }
+
+// What is known of x fn y from what is known of them; nothing when it may overflow.
+static index_facts_t derived_facts(scalar_fn_t fn, index_facts_t x, index_facts_t y) {
+  index_facts_t none = {INT64_MIN / 4, INT64_MAX / 4, 1};
+  switch (fn) {
+    case SCALAR_add:
+      return (index_facts_t){clamp_add(x.min, y.min), clamp_add(x.max, y.max), 1};
+    case SCALAR_mul:
+      if (x.min < 0 || y.min < 0) return none;
+      return (index_facts_t){clamp_mul(x.min, y.min), clamp_mul(x.max, y.max), y.min == y.max ? y.min : 1};
+    case SCALAR_divu:
+      if (x.min < 0 || y.min < 0) return none;
+      return (index_facts_t){x.min / (y.max > 0 ? y.max : 1), x.max / (y.min > 0 ? y.min : 1), 1};
+    case SCALAR_remu:
+      if (x.min < 0 || y.min < 0) return none;
+      return (index_facts_t){0, x.max < y.max - 1 ? x.max : y.max - 1, 1};
+    case SCALAR_min:
+      return (index_facts_t){x.min < y.min ? x.min : y.min, x.max < y.max ? x.max : y.max, 1};
+    case SCALAR_max:
+      return (index_facts_t){x.min > y.min ? x.min : y.min, x.max > y.max ? x.max : y.max, 1};
+    default:
+      return none;
+  }
+}
+
+ir_value_t* index_binary(kernel_build_t* k, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  int64_t constant;
+  if (kernel_constant_index(x, &constant)) x = entry_constant(k, constant);
+  if (kernel_constant_index(y, &constant)) y = entry_constant(k, constant);
+  index_facts_t facts = derived_facts(fn, index_facts(x), index_facts(y));
+  int depth = depth_of(block_of(x)), other = depth_of(block_of(y));
+  ir_builder_t at = builder_at_depth(k, depth > other ? depth : other);
+  ir_value_t* result = memo_binary(k, &at, fn, x, y);
+  if (!kernel_constant_index(result, &constant) && !result->data) {
+    index_set_facts(k, result, facts.min, facts.max, facts.multiple);
+  }
   return result;
 }
 

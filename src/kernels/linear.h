@@ -35,9 +35,12 @@ typedef struct kernel_build_t {
   ir_builder_t b;
   const device_info_t* device;
   ir_op_t* func;
-  int64_t lanes;        // of the vectors being built; 1 for scalars
-  ir_value_t* mask;     // vector<lanes x i1> of lanes that may touch memory, or NULL for all
-  kernel_memo_t* memo;  // equal index computations
+  int64_t lanes;                    // of the vectors being built; 1 for scalars
+  ir_value_t* mask;                 // vector<lanes x i1> of lanes that may touch memory, or NULL for all
+  kernel_memo_t* memo;              // equal index computations
+  struct eval_memo_t* eval_values;  // equal elements, see eval_memo.h
+  uint32_t eval_depth;
+  ir_value_t** sizes;  // of the dispatch's operands: those that are numbers, else NULL
 } kernel_build_t;
 
 linear_t linear_constant(int64_t value);
@@ -62,6 +65,9 @@ ir_value_t* linear_scalar(kernel_build_t* k, const linear_t* x);
 // The whole form as vector<lanes x index>; a scalar when lanes is 1.
 ir_value_t* linear_lanes(kernel_build_t* k, const linear_t* x);
 
+// Index arithmetic where it is as far outside of loops as its operands allow, made once, with what is known of it.
+ir_value_t* index_binary(kernel_build_t* k, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);
+ir_value_t* index_constant(kernel_build_t* k, int64_t value);
 void index_set_facts(kernel_build_t* k, ir_value_t* value, int64_t min, int64_t max, int64_t multiple);
 // Facts of any index value: recorded ones, constants, or none.
 index_facts_t index_facts(const ir_value_t* value);

@@ -8,7 +8,6 @@
 bool strategy_map_matches(const dispatch_t* d) {
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && !eval_supports(op)) return false;
-    if (op->result_count && !ir_type_is_static(op->results[0].type)) return false;
   }
   return true;
 }
@@ -16,7 +15,7 @@ bool strategy_map_matches(const dispatch_t* d) {
 // All values have one shape (or are single numbers), so that the dimensions do not matter: the kernel sees one.
 static bool flattens(const dispatch_t* d) {
   const ir_type_t* shape = ir_operand(d->yield, 0)->type;
-  if (shape->rank < 2 || d->yield->operand_count != 1) return false;
+  if (shape->rank < 2 || d->yield->operand_count != 1 || !ir_type_is_static(shape)) return false;
   IR_FOR_OPS(op, d->body) {
     if (op == d->yield) continue;
     if (graph_scalar_fn(op) < 0 && !ir_is(op, GRAPH_CONSTANT)) return false;
@@ -74,6 +73,23 @@ static void compute(dispatch_t* d, ir_value_t* domain, const linear_t* coords) {
   }
 }
 
+// The same with run-time sizes: then the last coordinate alone can be the position.
+static bool is_one_shape(const dispatch_t* d, const ir_value_t* domain) {
+  if (d->yield->operand_count != 1) return false;
+  IR_FOR_OPS(op, d->body) {
+    if (op == d->yield) continue;
+    bool splat = (ir_is(op, GRAPH_BROADCAST) && ir_operand(op, 0)->type->rank == 0) || ir_is(op, GRAPH_CONSTANT);
+    if (op->results[0].type->rank == 0 && splat) continue;
+    if (graph_scalar_fn(op) < 0 && !splat) return false;
+    if (!eval_same_shape(&op->results[0], domain)) return false;
+  }
+  for (uint32_t i = 0; i < d->body->arg_count; ++i) {
+    const ir_value_t* arg = d->body->args[i];
+    if (ir_type_is_tensor(arg->type) && arg->type->rank && !eval_same_shape(arg, domain)) return false;
+  }
+  return true;
+}
+
 typedef struct strip_t {
   ir_value_t* domain;
   linear_t* coords;
@@ -112,9 +128,57 @@ static void build_cpu(dispatch_t* d, ir_value_t* domain) {
   iterations_end(d, &it);
 }
 
+// One long line, of which each workgroup takes a part (CPUs) or each thread an element.
+static void build_line(dispatch_t* d, ir_value_t* domain) {
+  linear_t coords[GRAPH_MAX_RANK];
+  extent_t count = eval_count(domain);
+  for (int32_t i = 0; i < domain->type->rank; ++i) coords[i] = linear_constant(0);
+  if (d->device->kind == DEVICE_GPU) {
+    iterations_t it = iterations_dynamic(d, &count, 1);
+    coords[domain->type->rank - 1] = it.index;
+    compute(d, domain, coords);
+    iterations_end(d, &it);
+    return;
+  }
+  strip_t s = {domain, coords, linear_constant(0)};
+  int64_t lanes = dispatch_extent_lanes(d, &count);
+  share_t part = iterations_share(d, &count, dispatch_cost(d), lanes);
+  strips_between(d, part, lanes, NULL, 0, &(strip_call_t){strip_body, &s});
+}
+
+// Some sizes are known at run time only.
+static void build_dynamic(dispatch_t* d, ir_value_t* domain) {
+  int32_t rank = domain->type->rank;
+  if (rank == 1 || is_one_shape(d, domain)) {
+    build_line(d, domain);
+    return;
+  }
+  extent_t sizes[GRAPH_MAX_RANK], outer = extent_fixed(1);
+  linear_t coords[GRAPH_MAX_RANK];
+  bool gpu = d->device->kind == DEVICE_GPU;
+  eval_extents(domain, sizes);
+  int32_t split = gpu ? rank : rank - 1;
+  for (int32_t i = 0; i < split; ++i) outer = extent_product(outer, sizes[i]);
+  int64_t cost = dispatch_cost(d);
+  iterations_t it = iterations_dynamic(d, &outer, gpu ? cost : cost * extent_guess(&sizes[rank - 1]));
+  iterations_split_extents(&d->k, it.index, sizes, split, coords);
+  strip_t s = {domain, coords, linear_constant(0)};
+  if (gpu) {
+    compute(d, domain, coords);
+  } else {
+    int64_t lanes = dispatch_extent_lanes(d, &sizes[rank - 1]);
+    strips_extent(d, &sizes[rank - 1], lanes, NULL, 0, &(strip_call_t){strip_body, &s});
+  }
+  iterations_end(d, &it);
+}
+
 void strategy_map_build(dispatch_t* d) {
   if (flattens(d)) flatten(d);
   ir_value_t* domain = domain_of(d);
+  if (!ir_type_is_static(domain->type)) {
+    build_dynamic(d, domain);
+    return;
+  }
   int64_t count = ir_type_count(domain->type);
   if (count == 0) return;
   if (domain->type->rank == 0) {

@@ -8,7 +8,8 @@
 typedef struct rank_t {
   dispatch_t* d;
   ir_op_t* op;
-  int64_t axis, size, places;  // places: of the line, of the result
+  int64_t axis;
+  extent_t size, places;  // of the line, of the result
   uint32_t keys;
   bool descending;
   linear_t coords[GRAPH_MAX_RANK];
@@ -19,7 +20,6 @@ bool strategy_rank_matches(const dispatch_t* d) {
   if (!d->root || (!ir_is(d->root, GRAPH_SORT) && !ir_is(d->root, GRAPH_TOP_K))) return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-    if (op->result_count && !ir_type_is_static(op->results[0].type)) return false;
   }
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
     if (ir_operand(d->yield, i)->def != d->root) return false;
@@ -81,19 +81,21 @@ void strategy_rank_build(dispatch_t* d) {
   bool top_k = ir_is(d->root, GRAPH_TOP_K);
   r.keys = top_k ? 1 : (uint32_t)ir_op_int(d->root, "keys", 1);
   r.descending = top_k ? !ir_op_flag(d->root, "smallest") : ir_op_flag(d->root, "descending");
-  r.size = type->rank ? type->dims[r.axis] : 1;
-  r.places = top_k ? d->root->results[0].type->dims[r.axis] : r.size;
-  int64_t count = ir_type_count(type);
-  if (count == 0 || r.places == 0) return;
-  iterations_t it = iterations_begin(d, count, 20000 / (r.size + 1));
-  iterations_split(k, it.index, type->dims, type->rank, r.coords);
+  const ir_value_t* line = ir_operand(d->root, 0);
+  r.size = type->rank ? eval_extent(line, (int32_t)r.axis) : extent_fixed(1);
+  r.places = top_k ? eval_extent(ir_result(d->root, 0), (int32_t)r.axis) : r.size;
+  extent_t count = eval_count(line), sizes[GRAPH_MAX_RANK];
+  if (extent_is(&count, 0) || extent_is(&r.places, 0)) return;
+  eval_extents(line, sizes);
+  iterations_t it = iterations_dynamic(d, &count, 3 * (extent_guess(&r.size) + 1));
+  iterations_split_extents(k, it.index, sizes, type->rank, r.coords);
   for (uint32_t i = 0; i < r.keys; ++i) r.own[i] = eval_at(k, ir_operand(r.op, i), r.coords);
   ir_value_t* rank = kernel_index(&k->b, 0);
   eval_loops(k, &r.size, 1, &rank, 1, count_body, &r);
-  int64_t constant;
-  if (!kernel_constant_index(rank, &constant)) index_set_facts(k, rank, 0, r.size - 1, 1);
-  if (r.places < r.size) {
-    ir_value_t* fits = kernel_binary(&k->b, SCALAR_lt, rank, kernel_index(&k->b, r.places));
+  int64_t constant, most = index_facts(extent_value(k, &r.size)).max - 1;
+  if (!kernel_constant_index(rank, &constant)) index_set_facts(k, rank, 0, most, 1);
+  if (!extent_equal(&r.places, &r.size)) {
+    ir_value_t* fits = kernel_binary(&k->b, SCALAR_lt, rank, extent_value(k, &r.places));
     kernel_branch_t branch = kernel_if_begin(&k->b, fits, NULL, 0);
     store_results(&r, linear_value(rank));
     kernel_if_end(&k->b, &branch, NULL, 0);

@@ -11,7 +11,9 @@ enum { MAX_REDUCES = 8, MAX_UNROLL = 4 };
 
 typedef struct rows_t {
   dispatch_t* d;
+  const ir_value_t* value;  // of the full shape
   const ir_type_t* full;
+  extent_t sizes[GRAPH_MAX_RANK];  // of the full shape
   uint32_t reduced_count;
   int64_t reduced[GRAPH_MAX_RANK];
   int64_t kept[GRAPH_MAX_RANK];
@@ -29,13 +31,13 @@ typedef struct rows_t {
 //===----------------------------------------------------------------------------------------------------------------===
 
 bool strategy_rows_matches(const dispatch_t* d) {
-  if (!d->root || !ir_is(d->root, GRAPH_REDUCE) || !ir_type_is_static(ir_operand(d->root, 0)->type)) return false;
+  if (!d->root || !ir_is(d->root, GRAPH_REDUCE)) return false;
   uint32_t count = 0;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && !eval_supports(op)) return false;
     count += ir_is(op, GRAPH_REDUCE);
   }
-  return count <= MAX_REDUCES && ir_type_count(ir_operand(d->root, 0)->type) > 0;
+  return count <= MAX_REDUCES && ir_type_count(ir_operand(d->root, 0)->type) != 0;
 }
 
 static bool is_reduced(const rows_t* r, int64_t dim) {
@@ -75,7 +77,9 @@ static bool packed_across(const rows_t* r, const ir_value_t* value, int depth) {
 
 static void analyse(rows_t* r, dispatch_t* d) {
   r->d = d;
-  r->full = ir_operand(d->root, 0)->type;
+  r->value = ir_operand(d->root, 0);
+  r->full = r->value->type;
+  eval_extents(r->value, r->sizes);
   r->reduced_count = ir_op_ints(d->root, "dims", r->reduced, GRAPH_MAX_RANK);
   for (uint32_t i = 1; i < r->reduced_count; ++i) {
     for (uint32_t j = i; j > 0 && r->reduced[j - 1] > r->reduced[j]; --j) {
@@ -95,7 +99,8 @@ static void analyse(rows_t* r, dispatch_t* d) {
   bool last_reduced = is_reduced(r, r->full->rank - 1);
   r->along = last_reduced && !(r->kept_count && packed_across(r, ir_operand(d->root, 0), 0));
   int64_t vector_dim = r->along ? r->full->rank - 1 : r->kept_count ? r->kept[r->kept_count - 1] : -1;
-  r->lanes = vector_dim < 0 ? 1 : dispatch_lanes(d, r->full->dims[vector_dim]);
+  r->lanes = vector_dim < 0 ? 1 : dispatch_extent_lanes(d, &r->sizes[vector_dim]);
+  if (r->along && !d->device->has_masks && !extent_is_fixed(&r->sizes[vector_dim])) r->lanes = 1;  // sums want masks
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -135,6 +140,13 @@ static void accumulate(sweep_t* s, const linear_t* coords, ir_value_t** acc, int
   }
 }
 
+static bool is_full(const rows_t* r, const ir_value_t* value) {
+  if (ir_type_is_static(value->type) && ir_type_is_static(r->full)) {
+    return ir_type_count(value->type) == ir_type_count(r->full) && value->type->rank == r->full->rank;
+  }
+  return eval_same_shape(value, r->value);
+}
+
 static void store_full(sweep_t* s, const linear_t* coords) {
   dispatch_t* d = s->r->d;
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
@@ -146,7 +158,7 @@ static void store_full(sweep_t* s, const linear_t* coords) {
       pack = value->def;
       value = ir_operand(pack, 0);
     }
-    if (ir_type_count(value->type) != ir_type_count(s->r->full) || value->type->rank != s->r->full->rank) continue;
+    if (!is_full(s->r, value)) continue;
     ir_value_t* element = eval_at(&d->k, value, coords);
     if (pack) eval_forward(&d->k, pack, coords, at);
     eval_store(&d->k, d->outputs[i], at, element);
@@ -196,19 +208,20 @@ static void sweep_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, 
     return;
   }
   set_outer(r, v.coords, at, r->reduced_count - 1);
-  int64_t size = r->full->dims[r->full->rank - 1];
   (void)k;
-  strips(r->d, size, r->lanes * s->unroll, acc, s->count * (uint32_t)s->unroll, along_body, &v);
+  strips_extent(r->d, &r->sizes[r->full->rank - 1], r->lanes * s->unroll, acc, s->count * (uint32_t)s->unroll,
+                &(strip_call_t){along_body, &v});
 }
 
 static void run_sweep(sweep_t* s) {
   rows_t* r = s->r;
   kernel_build_t* k = &r->d->k;
-  int64_t sizes[GRAPH_MAX_RANK], size = r->full->dims[r->full->rank - 1];
-  for (uint32_t i = 0; i < r->reduced_count; ++i) sizes[i] = r->full->dims[r->reduced[i]];
+  const extent_t* size = &r->sizes[r->full->rank - 1];
+  extent_t sizes[GRAPH_MAX_RANK];
+  for (uint32_t i = 0; i < r->reduced_count; ++i) sizes[i] = r->sizes[r->reduced[i]];
   s->unroll = 1;
-  if (r->along && !s->stores && s->count <= 2) {
-    while (s->unroll < MAX_UNROLL && size % (r->lanes * s->unroll * 2) == 0) s->unroll *= 2;
+  if (r->along && !s->stores && s->count <= 2 && extent_is_fixed(size)) {
+    while (s->unroll < MAX_UNROLL && size->factor % (r->lanes * s->unroll * 2) == 0) s->unroll *= 2;
   }
   ir_value_t* acc[MAX_REDUCES * MAX_UNROLL];
   uint32_t acc_count = 0;
@@ -238,7 +251,7 @@ static bool has_full_output(const rows_t* r) {
   for (uint32_t i = 0; i < r->d->yield->operand_count; ++i) {
     const ir_value_t* value = ir_operand(r->d->yield, i);
     if (value->def && ir_is(value->def, GRAPH_PACK)) value = ir_operand(value->def, 0);
-    if (value->type->rank == r->full->rank && ir_type_count(value->type) == ir_type_count(r->full)) return true;
+    if (is_full(r, value)) return true;
   }
   return false;
 }
@@ -248,7 +261,7 @@ static void store_outer(rows_t* r) {
   dispatch_t* d = r->d;
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
     ir_value_t* value = ir_operand(d->yield, i);
-    if (ir_type_count(value->type) == ir_type_count(r->full) && value->type->rank == r->full->rank) continue;
+    if (is_full(r, value)) continue;
     if (value->def && ir_is(value->def, GRAPH_PACK)) continue;
     linear_t at[GRAPH_MAX_RANK];
     bool kept = value->type->rank == r->full->rank && r->kept_count != r->full->rank;
@@ -294,12 +307,47 @@ static void across_body(dispatch_t* d, linear_t at, ir_value_t** acc, void* user
   row(a->r);
 }
 
+// Rows whose number is known at run time only.
+static void build_dynamic(rows_t* r) {
+  dispatch_t* d = r->d;
+  extent_t sizes[GRAPH_MAX_RANK], length = extent_fixed(1), outer = extent_fixed(1);
+  bool across = !r->along && r->kept_count && r->lanes > 1;
+  int32_t split = r->kept_count - (across ? 1 : 0);
+  for (uint32_t i = 0; i < r->reduced_count; ++i) length = extent_product(length, r->sizes[r->reduced[i]]);
+  for (int32_t i = 0; i < split; ++i) outer = extent_product(outer, sizes[i] = r->sizes[r->kept[i]]);
+  int64_t cost = dispatch_cost(d) + extent_guess(&length);
+  linear_t coords[GRAPH_MAX_RANK];
+  across_t a = {.r = r};
+  strip_call_t call = {across_body, &a};
+  if (across && !split) {  // neighbouring rows only: each workgroup takes some
+    const extent_t* rows = &r->sizes[r->kept[0]];
+    strips_between(d, iterations_share(d, rows, cost, r->lanes), r->lanes, NULL, 0, &call);
+    return;
+  }
+  if (across) cost *= extent_guess(&r->sizes[r->kept[split]]);
+  iterations_t it = iterations_dynamic(d, &outer, cost);
+  iterations_split_extents(&d->k, it.index, sizes, split, coords);
+  for (int32_t i = 0; i < split; ++i) r->coords[r->kept[i]] = coords[i];
+  if (across) {
+    strips_extent(d, &r->sizes[r->kept[split]], r->lanes, NULL, 0, &call);
+  } else {
+    if (!r->along) r->lanes = 1;
+    row(r);
+  }
+  iterations_end(d, &it);
+}
+
 void strategy_rows_build(dispatch_t* d) {
   rows_t r = {0};
   analyse(&r, d);
+  for (int32_t i = 0; i < r.kept_count; ++i) {
+    if (extent_is_fixed(&r.sizes[r.kept[i]])) continue;
+    build_dynamic(&r);
+    return;
+  }
   enum { WORK = 60000 };
   int64_t sizes[GRAPH_MAX_RANK], length = 1, outer = 1;
-  for (uint32_t i = 0; i < r.reduced_count; ++i) length *= r.full->dims[r.reduced[i]];
+  for (uint32_t i = 0; i < r.reduced_count; ++i) length *= extent_guess(&r.sizes[r.reduced[i]]);
   bool across = !r.along && r.kept_count && r.lanes > 1;
   int32_t split = r.kept_count - (across ? 1 : 0);
   for (int32_t i = 0; i < split; ++i) outer *= sizes[i] = r.full->dims[r.kept[i]];

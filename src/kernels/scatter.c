@@ -16,7 +16,6 @@ bool strategy_scatter_matches(const dispatch_t* d) {
   if (!d->root || !ir_is(d->root, GRAPH_SCATTER)) return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-    if (op->result_count && !ir_type_is_static(op->results[0].type)) return false;
   }
   return d->yield->operand_count == 1 && ir_operand(d->yield, 0)->def == d->root;
 }
@@ -46,7 +45,7 @@ static linear_t start_of(kernel_build_t* k, scatter_t* s, uint32_t component, co
   if (v->type != index) v = kernel_cast(&k->b, SCALAR_cast, v, index);
   if (ir_op_flag(s->op, "wrap")) {
     ir_value_t* negative = kernel_binary(&k->b, SCALAR_lt, v, kernel_index(&k->b, 0));
-    ir_value_t* wrapped = kernel_add_const(&k->b, v, x->type->dims[s->map[component]]);
+    ir_value_t* wrapped = kernel_add(&k->b, v, eval_size(k, x, (int32_t)s->map[component]));
     v = kernel_ternary(&k->b, SCALAR_select, negative, wrapped, v);
   }
   return linear_value(v);
@@ -80,7 +79,10 @@ static void update_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   linear_t to[GRAPH_MAX_RANK];
   place_update(k, s, at, to);
   guard_t guard = {0};
-  for (int32_t i = 0; i < x->type->rank; ++i) guard_range(k, &guard, &to[i], 0, x->type->dims[i]);
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    extent_t size = eval_extent(x, i);
+    guard_extent(k, &guard, &to[i], &size);
+  }
   kernel_branch_t branch = {0};
   if (guard.condition) branch = kernel_if_begin(&k->b, guard.condition, NULL, 0);
   ir_value_t* value = eval_at(k, ir_operand(s->op, 2), at);
@@ -102,11 +104,14 @@ void strategy_scatter_build(dispatch_t* d) {
   s.batch_count = ir_op_ints(d->root, "operand_batch_dims", s.operand_batch, GRAPH_MAX_RANK);
   ir_op_ints(d->root, "indices_batch_dims", s.indices_batch, GRAPH_MAX_RANK);
   s.map_count = ir_op_ints(d->root, "scatter_dims_map", s.map, GRAPH_MAX_RANK);
-  const ir_type_t *x = ir_operand(d->root, 0)->type, *updates = ir_operand(d->root, 2)->type;
+  const ir_value_t *x = ir_operand(d->root, 0), *updates = ir_operand(d->root, 2);
+  extent_t sizes[GRAPH_MAX_RANK];
   iterations_t it = iterations_begin(d, 1, 1);
-  eval_loops(&d->k, x->dims, (uint32_t)x->rank, NULL, 0, copy_body, &s);
-  if (ir_type_count(updates) > 0) {
-    eval_loops(&d->k, updates->dims, (uint32_t)updates->rank, NULL, 0, update_body, &s);
+  eval_extents(x, sizes);
+  eval_loops(&d->k, sizes, (uint32_t)x->type->rank, NULL, 0, copy_body, &s);
+  eval_extents(updates, sizes);
+  if (ir_type_count(updates->type) != 0) {
+    eval_loops(&d->k, sizes, (uint32_t)updates->type->rank, NULL, 0, update_body, &s);
   }
   iterations_end(d, &it);
 }

@@ -5,6 +5,8 @@
 
 #include "kernels/eval.h"
 
+enum { KERNEL_MAX_RULE = 3 + GRAPH_MAX_RANK };
+
 // A dispatch whose kernel is being built.
 typedef struct dispatch_t {
   ir_context_t* ctx;
@@ -14,8 +16,13 @@ typedef struct dispatch_t {
   ir_op_t* root;  // its heavy op or first reduction, or NULL
   const device_info_t* device;
   kernel_build_t k;
+  const int64_t* sizes;   // numbers of the operands that are run-time sizes: of each '?' of operands, then results
   int64_t workgroups[3];  // strategies set this; 1, 1, 1 at first
-  ir_value_t** outputs;   // per yielded value: a tensor whose source is the output's memory
+  // Workgroups along x when they depend on run-time sizes, or none: {factor, divisor, most, numbers of sizes ...}
+  // stands for min(ceil(factor * sizes / divisor), most), at least 1.
+  int64_t rule[KERNEL_MAX_RULE];
+  uint32_t rule_count;
+  ir_value_t** outputs;  // per yielded value: a tensor whose source is the output's memory
 } dispatch_t;
 
 typedef struct strategy_t {
@@ -34,6 +41,8 @@ bool strategy_contract_matches(const dispatch_t* d);
 void strategy_contract_build(dispatch_t* d);
 bool strategy_conv_matches(const dispatch_t* d);
 void strategy_conv_build(dispatch_t* d);
+bool strategy_matrix_matches(const dispatch_t* d);
+void strategy_matrix_build(dispatch_t* d);
 bool strategy_tile_matches(const dispatch_t* d);
 void strategy_tile_build(dispatch_t* d);
 bool strategy_rank_matches(const dispatch_t* d);
@@ -45,6 +54,8 @@ void strategy_scatter_build(dispatch_t* d);
 typedef struct kernel_plan_t {
   ir_op_t* func;  // kernel.func
   int64_t workgroups[3];
+  int64_t rule[KERNEL_MAX_RULE];  // see dispatch_t
+  uint32_t rule_count;
   const char* strategy;
 } kernel_plan_t;
 enum { GPU_WORKGROUP = 128 };
@@ -64,13 +75,23 @@ typedef struct iterations_t {
 } iterations_t;
 // `grain`: least number of iterations worth a workgroup on a CPU.
 iterations_t iterations_begin(dispatch_t* d, int64_t count, int64_t grain);
+// The same for a count that may be known at run time only; `cost`: a guess at an iteration's scalar operations.
+iterations_t iterations_dynamic(dispatch_t* d, const extent_t* count, int64_t cost);
+// The part [lower, upper) of a run-time count that is this workgroup's (CPUs): lower a multiple of `block`.
+typedef struct share_t {
+  ir_value_t *lower, *upper;
+} share_t;
+share_t iterations_share(dispatch_t* d, const extent_t* count, int64_t cost, int64_t block);
 void iterations_end(dispatch_t* d, iterations_t* it);
 // Row-major coordinates of a position.
 void iterations_split(kernel_build_t* k, linear_t position, const int64_t* sizes, int32_t rank, linear_t* coords);
+void iterations_split_extents(kernel_build_t* k, linear_t position, const extent_t* sizes, int32_t rank,
+                              linear_t* coords);
 
 // Vector lanes a CPU kernel of this dispatch should use for `size` consecutive elements: registers' width for the
 // widest element type, less when there are fewer elements.
 int64_t dispatch_lanes(const dispatch_t* d, int64_t size);
+int64_t dispatch_extent_lanes(const dispatch_t* d, const extent_t* size);
 // Rough number of scalar operations per element of the dispatch's largest value.
 int64_t dispatch_cost(const dispatch_t* d);
 
@@ -82,6 +103,15 @@ void epilogue_store(dispatch_t* d, ir_value_t* root, const linear_t* coords);
 typedef void (*strip_body_fn_t)(dispatch_t* d, linear_t at, ir_value_t** accumulators, void* user);
 void strips(dispatch_t* d, int64_t size, int64_t lanes, ir_value_t** accumulators, uint32_t accumulator_count,
             strip_body_fn_t body, void* user);
+// The same over a range known at run time. With accumulators the device needs masks, or lanes must be 1.
+typedef struct strip_call_t {
+  strip_body_fn_t body;
+  void* user;
+} strip_call_t;
+void strips_between(dispatch_t* d, share_t part, int64_t lanes, ir_value_t** accumulators, uint32_t accumulator_count,
+                    const strip_call_t* call);
+void strips_extent(dispatch_t* d, const extent_t* size, int64_t lanes, ir_value_t** accumulators,
+                   uint32_t accumulator_count, const strip_call_t* call);
 // vector<lanes x i1>, true for lane < count.
 ir_value_t* lane_mask(kernel_build_t* k, int64_t lanes, int64_t count);
 

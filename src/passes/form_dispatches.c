@@ -4,12 +4,16 @@
 //   %0 = graph.contract %a, %w ...          %1 = graph.dispatch(%a, %w, %bias) ({ ^bb0(%x, %y, %z):
 //   %b = graph.broadcast %bias ...     =>       %0 = graph.contract %x, %y; %b = graph.broadcast %z
 //   %1 = graph.add %0, %b                       %1 = graph.add %0, %b; graph.yield %1 })
+//
+// Run-time sizes are operands too: the dispatch's `sizes` has their numbers, one for each '?' of its operands and then
+// of its results; `extents` of an op inside has those of its results.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "passes/fusion.h"
 #include "passes/passes.h"
+#include "passes/sizes.h"
 
 typedef struct forming_t {
   fusion_t fusion;
@@ -42,6 +46,36 @@ static void list_add(forming_t* f, list_t* list, ir_value_t* value) {
 // One group
 //===----------------------------------------------------------------------------------------------------------------===
 
+// The values that are the sizes of each '?'.
+static void add_sizes(forming_t* f, list_t* list, const ir_value_t* value) {
+  const ir_type_t* type = value->type;
+  for (int32_t i = 0; ir_type_is_tensor(type) && i < type->rank; ++i) {
+    if (type->dims[i] == IR_DYNAMIC) list_add(f, list, sizes_of(value, i));
+  }
+}
+
+static uint32_t add_numbers(const list_t* inputs, const ir_value_t* value, int64_t* numbers) {
+  const ir_type_t* type = value->type;
+  uint32_t count = 0;
+  for (int32_t i = 0; ir_type_is_tensor(type) && i < type->rank; ++i) {
+    if (type->dims[i] != IR_DYNAMIC) continue;
+    uint32_t number = 0;
+    while (number < inputs->count && inputs->items[number] != sizes_of(value, i)) ++number;
+    assert(number < inputs->count && "a size was not collected");
+    numbers[count++] = number;
+  }
+  return count;
+}
+
+static void set_numbers(forming_t* f, ir_op_t* op, const char* name, const int64_t* numbers, uint32_t count) {
+  if (count) ir_op_set_attr(f->ctx, op, name, ir_attr_i64_array(f->ctx, numbers, count));
+}
+
+// Sizes of the inputs, so that addresses can be computed; those of outputs and members are collected with them.
+static void add_input_sizes(forming_t* f, list_t* inputs) {
+  for (uint32_t i = 0, count = inputs->count; i < count; ++i) add_sizes(f, inputs, inputs->items[i]);
+}
+
 // Values that the members need from outside, through inlined producers.
 static void collect_inputs(forming_t* f, const ir_op_t* op, int32_t group, list_t* inputs) {
   for (uint32_t i = 0; i < op->operand_count; ++i) {
@@ -54,6 +88,7 @@ static void collect_inputs(forming_t* f, const ir_op_t* op, int32_t group, list_
       list_add(f, inputs, value);
     }
   }
+  for (uint32_t i = 0; i < op->result_count; ++i) add_sizes(f, inputs, &op->results[i]);
 }
 
 static bool used_outside(const forming_t* f, const ir_value_t* value, int32_t group) {
@@ -73,6 +108,7 @@ static int compare_ints(const void* a, const void* b) { return *(const int32_t*)
 
 typedef struct cloning_t {
   forming_t* f;
+  const list_t* inputs;
   int32_t group;
   ir_block_t* body;
   ir_value_map_t* map;
@@ -91,6 +127,12 @@ static void clone_into(cloning_t* c, const ir_op_t* op) {
   if (op->result_count && ir_value_map_get(c->map, &op->results[0])) return;
   ir_op_t* copy = ir_op_clone(c->f->ctx, op, c->map);
   copy->data = NULL;
+  int64_t numbers[8 * GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < op->result_count && i < 8; ++i) {
+    count += add_numbers(c->inputs, &op->results[i], numbers + count);
+  }
+  set_numbers(c->f, copy, "extents", numbers, count);
   ir_block_append(c->body, copy);
 }
 
@@ -123,6 +165,14 @@ static ir_op_t* create_dispatch(forming_t* f, const list_t* inputs, const list_t
   ir_region_append(&dispatch->regions[0], body);
   for (uint32_t i = 0; i < inputs->count; ++i) ir_block_add_arg(f->ctx, body, inputs->items[i]->type);
   ir_block_append(f->target, dispatch);
+  int64_t* numbers = ARENA_ARRAY(ir_context_arena(f->ctx), int64_t, (inputs->count + outputs->count) * GRAPH_MAX_RANK);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < inputs->count; ++i) count += add_numbers(inputs, inputs->items[i], numbers + count);
+  for (uint32_t i = 0; i < outputs->count; ++i) {
+    count += add_numbers(inputs, outputs->items[i], numbers + count);
+    sizes_move(outputs->items[i], ir_result(dispatch, i));
+  }
+  set_numbers(f, dispatch, "sizes", numbers, count);
   return dispatch;
 }
 
@@ -142,6 +192,7 @@ static void emit_group(forming_t* f, int32_t index) {
   for (uint32_t i = 0; i < group->count; ++i) {
     collect_inputs(f, f->fusion.nodes[group->members[i]].op, index, &needed);
   }
+  add_input_sizes(f, &needed);
   for (uint32_t i = 0; i < needed.count; ++i) {
     if (fusion_node(needed.items[i]->def)) emit_node(f, fusion_node(needed.items[i]->def));
   }
@@ -153,8 +204,9 @@ static void emit_group(forming_t* f, int32_t index) {
     }
   }
   if (!outputs.count) return;  // nobody needs it
+  add_input_sizes(f, &inputs);
   ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, f->fusion.nodes[group->root].op->loc);
-  cloning_t c = {f, index, dispatch->regions[0].first, ir_value_map_create(f->ctx)};
+  cloning_t c = {f, &inputs, index, dispatch->regions[0].first, ir_value_map_create(f->ctx)};
   for (uint32_t i = 0; i < inputs.count; ++i) ir_value_map_set(c.map, inputs.items[i], c.body->args[i]);
   for (uint32_t i = 0; i < group->count; ++i) clone_into(&c, f->fusion.nodes[group->members[i]].op);
   ir_value_t** yielded = ARENA_ARRAY(ir_context_arena(f->ctx), ir_value_t*, outputs.count);
@@ -204,6 +256,7 @@ static void copy_returned(forming_t* f, ir_op_t* terminator) {
     bool splat = value->def && fusion_is_splat(value->def);
     if (!splat) list_add(f, &inputs, value);
     list_add(f, &outputs, value);
+    add_sizes(f, &inputs, value);
     ir_op_remove(terminator);
     ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, terminator->loc);
     ir_block_append(f->target, terminator);
@@ -277,7 +330,9 @@ pass_result_t pass_form_dispatches(ir_op_t* module, ir_context_t* ctx) {
     if (strcmp(func->name, "func.func") || !func->regions[0].first) continue;
     forming_t f = {.ctx = ctx, .func_name = ir_op_string(func, "sym_name", "main")};
     clear_nodes(func);
+    if (!sizes_resolve(ctx, func)) return PASS_FAILED;
     form_block(&f, func->regions[0].first, true);
+    sizes_clear(func);
   }
   return PASS_CHANGED;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "passes/fusion.h"
+#include "passes/sizes.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Classes
@@ -140,17 +141,17 @@ static int32_t new_group(fusion_t* f, fusion_node_t* root, fusion_space_t space)
   return index;
 }
 
-static bool same_shape(const ir_type_t* x, const ir_type_t* y) {
-  if (x->rank != y->rank) return false;
-  return x->rank == 0 || memcmp(x->dims, y->dims, sizeof(int64_t) * (size_t)x->rank) == 0;
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Rows: reductions over the same dimensions of one shape, and what surrounds them
 //===----------------------------------------------------------------------------------------------------------------===
 
-static const ir_type_t* row_type(const fusion_t* f, const fusion_group_t* group) {
-  return ir_operand(f->nodes[group->root].op, 0)->type;
+static const ir_value_t* row_value(const fusion_t* f, const fusion_group_t* group) {
+  return ir_operand(f->nodes[group->root].op, 0);
+}
+
+static bool same_size(const ir_value_t* x, int32_t i, const ir_value_t* y, int32_t j) {
+  if (x->type->dims[i] != y->type->dims[j]) return false;
+  return x->type->dims[i] != IR_DYNAMIC || (sizes_of(x, i) && sizes_of(x, i) == sizes_of(y, j));
 }
 
 static bool is_reduced(const fusion_group_t* group, int64_t dim) {
@@ -161,28 +162,28 @@ static bool is_reduced(const fusion_group_t* group, int64_t dim) {
 }
 
 // OUTER, KEPT or FULL by shape; NONE when it is none of them.
-static fusion_space_t row_space_of(const fusion_t* f, const fusion_group_t* group, const ir_type_t* type) {
-  const ir_type_t* full = row_type(f, group);
-  if (same_shape(full, type)) return FUSION_SPACE_FULL;
-  bool kept = type->rank == full->rank, outer = true;
-  int32_t next = 0;
-  for (int32_t i = 0; i < full->rank; ++i) {
+static fusion_space_t row_space_of(const fusion_t* f, const fusion_group_t* group, const ir_value_t* value) {
+  const ir_value_t* full = row_value(f, group);
+  if (sizes_same_shape(full, value)) return FUSION_SPACE_FULL;
+  int32_t rank = value->type->rank, next = 0;
+  bool kept = rank == full->type->rank, outer = true;
+  for (int32_t i = 0; i < full->type->rank; ++i) {
     bool reduced = is_reduced(group, i);
-    if (kept && type->dims[i] != (reduced ? 1 : full->dims[i])) kept = false;
+    if (kept && !(reduced ? value->type->dims[i] == 1 : same_size(value, i, full, i))) kept = false;
     if (reduced) continue;
-    if (outer && (next >= type->rank || type->dims[next] != full->dims[i])) outer = false;
+    if (outer && (next >= rank || !same_size(value, next, full, i))) outer = false;
     ++next;
   }
-  if (outer && next == type->rank) return FUSION_SPACE_OUTER;
+  if (outer && next == rank) return FUSION_SPACE_OUTER;
   return kept ? FUSION_SPACE_KEPT : FUSION_SPACE_NONE;
 }
 
 // A broadcast that repeats a row's number over its row.
 static bool row_broadcast_fits(const fusion_t* f, const fusion_group_t* group, const ir_op_t* op, fusion_space_t from) {
-  if (!same_shape(op->results[0].type, row_type(f, group))) return false;
+  if (!sizes_same_shape(&op->results[0], row_value(f, group))) return false;
   int64_t dims[GRAPH_MAX_RANK];
   uint32_t count = ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK), next = 0;
-  for (int32_t i = 0; i < row_type(f, group)->rank; ++i) {
+  for (int32_t i = 0; i < row_value(f, group)->type->rank; ++i) {
     if (from == FUSION_SPACE_OUTER && is_reduced(group, i)) continue;
     if (next >= count || dims[next++] != i) return false;
   }
@@ -202,7 +203,7 @@ static fusion_space_t row_join_space(const fusion_t* f, const fusion_group_t* gr
   if (from == FUSION_SPACE_NONE) return from;
   if (node->class == FUSION_ELEMENTWISE) return from;
   if (ir_is(op, GRAPH_RESHAPE) && from != FUSION_SPACE_FULL) {
-    fusion_space_t to = row_space_of(f, group, op->results[0].type);
+    fusion_space_t to = row_space_of(f, group, &op->results[0]);
     return to == FUSION_SPACE_FULL ? FUSION_SPACE_NONE : to;
   }
   if (ir_is(op, GRAPH_BROADCAST) && from != FUSION_SPACE_FULL && row_broadcast_fits(f, group, op, from)) {
@@ -226,7 +227,7 @@ static bool reduce_joins(fusion_t* f, fusion_node_t* node) {
   fusion_group_t* group = &f->groups[best];
   int64_t dims[GRAPH_MAX_RANK];
   uint32_t count = ir_op_ints(node->op, "dims", dims, GRAPH_MAX_RANK);
-  if (count != group->reduced_count || !same_shape(row_type(f, group), ir_operand(node->op, 0)->type)) return false;
+  if (count != group->reduced_count || !sizes_same_shape(row_value(f, group), ir_operand(node->op, 0))) return false;
   for (uint32_t i = 0; i < count; ++i) {
     if (!is_reduced(group, dims[i])) return false;
   }

@@ -10,6 +10,7 @@
   PASS(pass_canonicalize, "canonicalize", "fold constants, drop index maps that do nothing")            \
   PASS(pass_cse, "cse", "compute equal values once")                                                    \
   PASS(pass_dce, "dce", "drop pure ops without users")                                                  \
+  PASS(pass_sizes, "sizes", "run-time sizes as index arithmetic, asserts where they must agree")        \
   PASS(pass_form_dispatches, "form-dispatches", "group graph ops into graph.dispatch, one kernel each") \
   PASS(pass_contract_form, "contract-form", "contractions as batch, rows, reduction by reduction, columns")
 

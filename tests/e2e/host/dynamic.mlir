@@ -1,12 +1,65 @@
-// Sizes that are known at run time only are refused by name.
-// RUN: not iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu %s -o %t.vmfb 2>&1 | FileCheck %s
+// Sizes that are known at run time only: one module for all of them, and one clear error when they do not fit.
+// RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu %s -o %t.vmfb
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=identity --input=3xf32=1,2,3 --expected_output=3xf32=1,2,3
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=identity --input=0xf32 --expected_output=0xf32
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=double --input=2xf32=1,2 --expected_output=2xf32=2,4
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=double --input=20xf32=3 --expected_output=20xf32=6
+// RUN: iree-run-module --device=local-task --module=%t.vmfb --function=double --input=100001xf32=3 --expected_output=100001xf32=6
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=add --input=2x3xf32=1 --input=2x3xf32=2 --expected_output=2x3xf32=3
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=add --input=2x3xf32=1 --input=4x3xf32=2 2>&1 | FileCheck %s
+// CHECK: INVALID_ARGUMENT; sizes do not fit in 'graph.add' at {{.*}}dynamic.mlir:[[#@LINE+21]]:8: the operands must be of one shape
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=add --input=2x4xf32=1 --input=2x4xf32=2 2>&1 | FileCheck --check-prefix=STATIC %s
+// STATIC: input0
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=matmul --input=2x3xf32=1,2,3,4,5,6 --input=3x1xf32=1,1,2 --expected_output=2x1xf32=9,21
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=loop --input=3xf32=1,2,3 --input=4xi32 --expected_output=3xf32=16,32,48
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=loop --input=1xf32=1 --input=3xi32 --expected_output=1xf32=8
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=branch --input=i1=1 --input=2xf32=1,2 --expected_output=2xf32=2,4
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=branch --input=i1=0 --input=3xf32=1,2,3 --expected_output=3xf32=-1,-2,-3
+// RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx %s -o %t.vmvx.vmfb
+// RUN: iree-run-module --device=local-sync --module=%t.vmvx.vmfb --function=double --input=20xf32=3 --expected_output=20xf32=6
 
-// CHECK: dynamic.mlir:{{[0-9]+}}:{{[0-9]+}}: error: {{.*}}copies a value of type tensor<?xf32>; kernels need static shapes
 func.func @identity(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %x : tensor<?xf32>
 }
-// CHECK: error: 'graph.add' op has a result of type tensor<?xf32>; kernels need static shapes
 func.func @double(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = arith.addf %x, %x : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+func.func @add(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %0 = stablehlo.negate %x : tensor<?x3xf32>
+  %1 = stablehlo.negate %0 : tensor<?x3xf32>
+  %2 = arith.addf %1, %y : tensor<?x3xf32>
+  return %2 : tensor<?x3xf32>
+}
+func.func @matmul(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %y, %c1 : tensor<?x?xf32>
+  %0 = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %2 = linalg.matmul ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%1 : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+}
+func.func @loop(%x: tensor<?xf32>, %n: tensor<?xi32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %end = tensor.dim %n, %c0 : tensor<?xi32>
+  %0 = scf.for %i = %c0 to %end step %c1 iter_args(%a = %x) -> (tensor<?xf32>) {
+    %1 = arith.addf %a, %a : tensor<?xf32>
+    scf.yield %1 : tensor<?xf32>
+  }
+  return %0 : tensor<?xf32>
+}
+func.func @branch(%c: tensor<i1>, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %flag = tensor.extract %c[] : tensor<i1>
+  %0 = scf.if %flag -> (tensor<?xf32>) {
+    %1 = arith.addf %x, %x : tensor<?xf32>
+    scf.yield %1 : tensor<?xf32>
+  } else {
+    %2 = arith.negf %x : tensor<?xf32>
+    scf.yield %2 : tensor<?xf32>
+  }
   return %0 : tensor<?xf32>
 }

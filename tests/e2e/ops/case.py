@@ -9,17 +9,21 @@ CASES = []
 
 
 class Random:
-    """An input that the harness fills with random values from low to high (floats) or low to high - 1 (integers)."""
+    """An input that the harness fills with random values from low to high (floats) or low to high - 1 (integers).
+
+    A dimension may be a name, which stands for a size that the model does not know: see Case.sizes.
+    """
 
     def __init__(self, dtype, shape, low, high):
         self.dtype, self.shape, self.low, self.high = np.dtype(dtype), tuple(shape), low, high
 
-    def array(self, random):
+    def array(self, random, sizes):
+        shape = tuple(sizes.get(size, size) for size in self.shape)
         if self.dtype == np.bool_:
-            return random.integers(0, 2, self.shape).astype(np.bool_)
+            return random.integers(0, 2, shape).astype(np.bool_)
         if self.dtype.kind == "f":
-            return random.uniform(self.low, self.high, self.shape).astype(self.dtype)
-        return random.integers(self.low, self.high, self.shape).astype(self.dtype)
+            return random.uniform(self.low, self.high, shape).astype(self.dtype)
+        return random.integers(self.low, self.high, shape).astype(self.dtype)
 
 
 class Constant:
@@ -35,7 +39,7 @@ class Given:
     def __init__(self, array):
         self.value = array
 
-    def array(self, random):
+    def array(self, random, sizes):
         return self.value
 
 
@@ -101,7 +105,8 @@ class Case:
         self.opset = options.pop("opset", 17)
         self.results = options.pop("results", 1)
         self.tolerance = options.pop("tolerance", None)
-        self.dynamic = options.pop("dynamic", False)
+        self.sizes = options.pop("sizes", [{}])
+        self.dynamic = options.pop("dynamic", False) or self.sizes != [{}]
         self.reference = options.pop("reference", False)
         self.attributes = options
 
@@ -124,7 +129,8 @@ def one_node(op):
 
 def case(op, label, *operands, **options):
     """A model of one node. Options: opset (17), results (1), tolerance, dynamic (the result's shape is not in the
-    model), reference (ONNX's reference is right, not ONNX Runtime); the others are the node's attributes."""
+    model), sizes (a list of what named dimensions are: one module must do for all), reference (ONNX's reference is right,
+    not ONNX Runtime); the others are the node's attributes."""
     add(f"{op}-{label}" if label else op, one_node(op), operands, options)
 
 
@@ -158,7 +164,8 @@ def model_of(case, arrays, results=None):
         elif operand is not None:
             array = arrays[name]
             kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-            inputs.append(helper.make_tensor_value_info(name, kind, array.shape))
+            shape = operand.shape if isinstance(operand, Random) else array.shape
+            inputs.append(helper.make_tensor_value_info(name, kind, shape))
     outputs = []
     for i in range(case.results):
         if results is None:
@@ -172,8 +179,9 @@ def model_of(case, arrays, results=None):
                              ir_version=8 if case.opset <= 17 else 10)
 
 
-def arrays_of(case):
-    """The inputs of a case by name, from a generator seeded by the case's name."""
+def arrays_of(case, sizes=None):
+    """The inputs of a case by name, from a generator seeded by the case's name; `sizes`: the first of the case's."""
+    sizes = case.sizes[0] if sizes is None else sizes
     random = np.random.default_rng(zlib.crc32(case.name.encode()))
-    return {name: operand.array(random) for name, operand in zip(case.names(), case.operands)
+    return {name: operand.array(random, sizes) for name, operand in zip(case.names(), case.operands)
             if operand is not None and not isinstance(operand, Constant)}

@@ -1,0 +1,530 @@
+// Finds the run-time size of every '?'. See sizes.h.
+//
+//   %0 = graph.conv %x, %w                      %n = graph.dim %x {0};  %h = graph.dim %x {2}
+//   %d = graph.dim %0 {2}                 =>    %0 = graph.conv %x, %w                     (sizes of %0: %n, %h - 2)
+//   %1 = graph.broadcast %b, .., %d             %d = %h - 2;  %1 = graph.broadcast %b, .., %d
+//
+// Sizes are kept at ir_value_t.data: of a tensor its list, of an index value the earlier one it was found equal to.
+#include "passes/sizes.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "passes/passes.h"
+
+typedef struct row_t {
+  uint32_t code;
+  ir_value_t* operands[2];
+  int64_t number;  // of a constant; graph.dim: the dimension
+  ir_value_t* value;
+} row_t;
+
+struct sizes_t {
+  ir_context_t* ctx;
+  ir_builder_t b;
+  ir_op_t* op;  // at work
+  ir_block_t* entry;
+  row_t* rows;  // index values at hand; those of a region are forgotten at its end
+  uint32_t count, capacity;
+  bool failed;
+};
+
+enum { MAX_DEPTH = 12 };
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Index values, numbered
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* represent(ir_value_t* x) {
+  while (x->type->kind == IR_TYPE_INDEX && x->data) x = x->data;
+  return x;
+}
+
+static ir_value_t* find_row(const sizes_t* s, const row_t* key) {
+  for (uint32_t i = 0; i < s->count; ++i) {
+    const row_t* row = &s->rows[i];
+    if (row->code == key->code && row->number == key->number && row->operands[0] == key->operands[0] &&
+        row->operands[1] == key->operands[1]) {
+      return represent(row->value);
+    }
+  }
+  return NULL;
+}
+
+static ir_value_t* add_row(sizes_t* s, row_t row, ir_value_t* value) {
+  if (s->count == s->capacity) {
+    s->capacity = s->capacity ? s->capacity * 2 : 64;
+    row_t* rows = ARENA_ARRAY(ir_context_arena(s->ctx), row_t, s->capacity);
+    if (s->count) memcpy(rows, s->rows, sizeof(*rows) * s->count);
+    s->rows = rows;
+  }
+  row.value = value;
+  s->rows[s->count++] = row;
+  return value;
+}
+
+bool sizes_is_constant(const ir_value_t* x, int64_t* out) {
+  if (!x->def || !ir_is(x->def, GRAPH_CONSTANT) || x->type->kind != IR_TYPE_INDEX) return false;
+  *out = ir_op_int(x->def, "value", 0);
+  return true;
+}
+
+ir_value_t* sizes_constant(sizes_t* s, int64_t value) {
+  row_t key = {.code = GRAPH_CONSTANT, .number = value};
+  ir_value_t* found = find_row(s, &key);
+  return found ? found : add_row(s, key, graph_index_constant(&s->b, value));
+}
+
+static ir_value_t* numbered_dim(sizes_t* s, ir_value_t* x, int64_t dim) {
+  row_t key = {.code = GRAPH_DIM, .operands = {x}, .number = dim};
+  ir_value_t* found = find_row(s, &key);
+  return found ? found : add_row(s, key, graph_dim(&s->b, x, (uint32_t)dim));
+}
+
+static bool fold_constants(scalar_fn_t fn, int64_t x, int64_t y, int64_t* out) {
+  switch (fn) {
+    case SCALAR_add:
+      return !__builtin_add_overflow(x, y, out);
+    case SCALAR_sub:
+      return !__builtin_sub_overflow(x, y, out);
+    case SCALAR_mul:
+      return !__builtin_mul_overflow(x, y, out);
+    case SCALAR_div:
+      return y > 0 && (*out = x / y, true);
+    case SCALAR_rem:
+      return y > 0 && (*out = x % y, true);
+    case SCALAR_min:
+      return *out = x < y ? x : y, true;
+    case SCALAR_max:
+      return *out = x > y ? x : y, true;
+    default:
+      return false;
+  }
+}
+
+static bool is_negative_never(const ir_value_t* x, int depth) {
+  int64_t number;
+  if (sizes_is_constant(x, &number)) return number >= 0;
+  if (!x->def || depth > MAX_DEPTH) return false;
+  if (ir_is(x->def, GRAPH_DIM)) return true;
+  bool first = x->def->operand_count > 0 && is_negative_never(ir_operand(x->def, 0), depth + 1);
+  bool second = x->def->operand_count > 1 && is_negative_never(ir_operand(x->def, 1), depth + 1);
+  switch (graph_scalar_fn(x->def)) {
+    case SCALAR_add:
+    case SCALAR_mul:
+    case SCALAR_div:
+    case SCALAR_min:
+      return first && second;
+    case SCALAR_max:
+      return first || second;
+    case SCALAR_rem:
+      return first;
+    default:
+      return false;
+  }
+}
+
+// x fn y without an instruction, or NULL.
+static ir_value_t* simplify(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  int64_t a, b, inner;
+  bool x_known = sizes_is_constant(x, &a), y_known = sizes_is_constant(y, &b);
+  if (x_known && y_known && fold_constants(fn, a, b, &inner)) return sizes_constant(s, inner);
+  if (x == y && (fn == SCALAR_min || fn == SCALAR_max)) return x;
+  if (x == y && fn == SCALAR_sub) return sizes_constant(s, 0);
+  if (!y_known) return NULL;
+  if (b == 0 && (fn == SCALAR_add || fn == SCALAR_sub)) return x;
+  if (b == 1 && (fn == SCALAR_mul || fn == SCALAR_div)) return x;
+  if (b == 0 && fn == SCALAR_mul) return y;
+  if (b <= 0 && fn == SCALAR_max && is_negative_never(x, 0)) return b < 0 || b == 0 ? x : NULL;
+  if (fn == SCALAR_sub && b != INT64_MIN) return sizes_add(s, x, -b);
+  bool nested = x->def && x->def->operand_count == 2 && sizes_is_constant(ir_operand(x->def, 1), &inner);
+  if (nested && fn == SCALAR_add && graph_scalar_fn(x->def) == SCALAR_add &&
+      !__builtin_add_overflow(inner, b, &inner)) {
+    return sizes_add(s, ir_operand(x->def, 0), inner);
+  }
+  if (nested && fn == SCALAR_mul && graph_scalar_fn(x->def) == SCALAR_mul &&
+      !__builtin_mul_overflow(inner, b, &inner)) {
+    return sizes_mul(s, ir_operand(x->def, 0), inner);
+  }
+  if (nested && fn == SCALAR_div && graph_scalar_fn(x->def) == SCALAR_mul && b > 0 && inner % b == 0) {
+    return sizes_mul(s, ir_operand(x->def, 0), inner / b);
+  }
+  return NULL;
+}
+
+ir_value_t* sizes_binary(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  int64_t number;
+  x = represent(x);
+  y = represent(y);
+  if (scalar_info[fn].commutative && sizes_is_constant(x, &number)) {
+    ir_value_t* t = x;
+    x = y;
+    y = t;
+  }
+  ir_value_t* simple = simplify(s, fn, x, y);
+  if (simple) return simple;
+  row_t key = {.code = graph_scalar_code(fn), .operands = {x, y}};
+  ir_value_t* found = find_row(s, &key);
+  if (!found && scalar_info[fn].commutative) {
+    found = find_row(s, &(row_t){.code = key.code, .operands = {y, x}});
+  }
+  if (found) return found;
+  return add_row(s, key, graph_binary(&s->b, fn, x, y));
+}
+
+ir_value_t* sizes_add(sizes_t* s, ir_value_t* x, int64_t y) {
+  return sizes_binary(s, SCALAR_add, x, sizes_constant(s, y));
+}
+
+ir_value_t* sizes_mul(sizes_t* s, ir_value_t* x, int64_t y) {
+  return sizes_binary(s, SCALAR_mul, x, sizes_constant(s, y));
+}
+
+ir_value_t* sizes_not_negative(sizes_t* s, ir_value_t* x) {
+  return sizes_binary(s, SCALAR_max, x, sizes_constant(s, 0));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// What must hold
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Computed from the function's arguments alone, so that it is known before any kernel runs.
+static bool is_early(const sizes_t* s, const ir_value_t* x, int depth) {
+  if (!x->def) return x->block == s->entry;
+  if (ir_is(x->def, GRAPH_CONSTANT)) return true;
+  if (depth > MAX_DEPTH || (graph_scalar_fn(x->def) < 0 && !ir_is(x->def, GRAPH_DIM))) return false;
+  for (uint32_t i = 0; i < x->def->operand_count; ++i) {
+    if (!is_early(s, ir_operand(x->def, i), depth + 1)) return false;
+  }
+  return true;
+}
+
+static const char* message_for(sizes_t* s, const char* rule) {
+  const ir_loc_t* loc = ir_loc_find_file(s->op->loc);
+  arena_t* arena = ir_context_arena(s->ctx);
+  if (!loc) return arena_printf(arena, "sizes do not fit in '%s': %s", s->op->name, rule);
+  return arena_printf(arena, "sizes do not fit in '%s' at %s:%u:%u: %s", s->op->name, loc->name, loc->line, loc->column,
+                      rule);
+}
+
+static void refuse(sizes_t* s, const char* rule) {
+  if (!s->failed) ir_op_error(s->ctx, s->op, "has operands whose sizes never fit: %s", rule);
+  s->failed = true;
+}
+
+void sizes_require(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y, const char* rule) {
+  int64_t a, b;
+  x = represent(x);
+  y = represent(y);
+  if (x == y && (fn == SCALAR_eq || fn == SCALAR_le || fn == SCALAR_ge)) return;
+  if (sizes_is_constant(x, &a) && sizes_is_constant(y, &b)) {
+    bool holds = fn == SCALAR_eq ? a == b : fn == SCALAR_le ? a <= b : a >= b;
+    if (!holds) refuse(s, rule);
+    return;
+  }
+  if (fn == SCALAR_ge && sizes_is_constant(y, &b) && b <= 0 && is_negative_never(x, 0)) return;
+  row_t key = {.code = GRAPH_ASSERT, .operands = {x, y}, .number = fn};
+  if (find_row(s, &key)) return;  // asked before
+  ir_value_t* holds = add_row(s, key, graph_binary(&s->b, fn, x, y));
+  ir_named_attr_t attr = {"message", ir_attr_cstring(s->ctx, message_for(s, rule))};
+  ir_build(&s->b, &(ir_op_state_t){.info = ir_context_op(s->ctx, GRAPH_ASSERT),
+                                   .operands = &holds,
+                                   .operand_count = 1,
+                                   .attrs = &attr,
+                                   .attr_count = 1});
+}
+
+static bool is_older(const sizes_t* s, const ir_value_t* x, const ir_value_t* y) {
+  for (uint32_t i = 0; i < s->count; ++i) {
+    if (s->rows[i].value == x) return true;
+    if (s->rows[i].value == y) return false;
+  }
+  return !x->def;
+}
+
+// Equal by an assert: the one to go on with, for the other too when that is known before any kernel runs.
+static ir_value_t* unite(sizes_t* s, ir_value_t* x, ir_value_t* y) {
+  int64_t number;
+  if (sizes_is_constant(y, &number)) return y;
+  if (sizes_is_constant(x, &number)) return x;
+  bool outermost = s->b.block == s->entry;
+  if (!outermost || !is_early(s, x, 0) || !is_early(s, y, 0)) return x;
+  if (is_older(s, y, x)) {
+    ir_value_t* t = x;
+    x = y;
+    y = t;
+  }
+  y->data = x;  // from here on one size
+  return x;
+}
+
+ir_value_t* sizes_agree(sizes_t* s, ir_value_t* x, ir_value_t* y, const char* rule) {
+  x = represent(x);
+  y = represent(y);
+  if (x == y) return x;
+  sizes_require(s, SCALAR_eq, x, y, rule);
+  return unite(s, x, y);
+}
+
+// An assert of the program about sizes.
+static void visit_assert(sizes_t* s, const ir_op_t* op) {
+  const ir_op_t* test = ir_operand(op, 0)->def;
+  int fn = test ? graph_scalar_fn(test) : -1;
+  if ((fn != SCALAR_eq && fn != SCALAR_le && fn != SCALAR_ge) || ir_operand(test, 0)->type->kind != IR_TYPE_INDEX)
+    return;
+  ir_value_t *x = represent(ir_operand(test, 0)), *y = represent(ir_operand(test, 1));
+  add_row(s, (row_t){.code = GRAPH_ASSERT, .operands = {x, y}, .number = fn}, ir_operand(op, 0));
+  if (fn == SCALAR_eq && x != y) unite(s, x, y);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Sizes of values
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint32_t dynamic_before(const ir_type_t* type, int64_t dim) {
+  uint32_t count = 0;
+  for (int64_t i = 0; i < dim; ++i) count += type->dims[i] == IR_DYNAMIC;
+  return count;
+}
+
+static bool has_sizes(const ir_value_t* x) { return ir_type_is_tensor(x->type) && !ir_type_is_static(x->type); }
+
+ir_value_t* sizes_of(const ir_value_t* value, int32_t dim) {
+  ir_value_t** list = value->data;
+  assert(value->type->dims[dim] == IR_DYNAMIC);
+  return list ? represent(list[dynamic_before(value->type, dim)]) : NULL;
+}
+
+void sizes_move(const ir_value_t* from, ir_value_t* to) {
+  if (has_sizes(from)) to->data = from->data;
+}
+
+bool sizes_same_shape(const ir_value_t* x, const ir_value_t* y) {
+  const ir_type_t *a = x->type, *b = y->type;
+  if (a->rank != b->rank) return false;
+  for (int32_t i = 0; i < a->rank; ++i) {
+    if (a->dims[i] != b->dims[i]) return false;
+    if (a->dims[i] == IR_DYNAMIC && (!sizes_of(x, i) || sizes_of(x, i) != sizes_of(y, i))) return false;
+  }
+  return true;
+}
+
+ir_value_t* sizes_dim(sizes_t* s, const ir_value_t* x, int64_t dim) {
+  int64_t size = x->type->dims[dim];
+  if (size != IR_DYNAMIC) return sizes_constant(s, size);
+  ir_value_t* known = sizes_of(x, (int32_t)dim);
+  assert(known && "sizes are found in the order of the program");
+  return known;
+}
+
+static ir_value_t** new_list(sizes_t* s, ir_value_t* x) {
+  ir_value_t** list = ARENA_ARRAY(ir_context_arena(s->ctx), ir_value_t*, GRAPH_MAX_RANK);
+  x->data = list;
+  return list;
+}
+
+static void size_arguments(sizes_t* s, ir_block_t* block) {
+  for (uint32_t i = 0; i < block->arg_count; ++i) {
+    ir_value_t* arg = block->args[i];
+    if (!has_sizes(arg)) continue;
+    ir_value_t** list = new_list(s, arg);
+    for (int32_t d = 0; d < arg->type->rank; ++d) {
+      if (arg->type->dims[d] == IR_DYNAMIC) *list++ = numbered_dim(s, arg, d);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The walk
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void visit_block(sizes_t* s, ir_block_t* block);
+
+static void visit_region(sizes_t* s, ir_op_t* op, uint32_t r) {
+  uint32_t mark = s->count;
+  ir_builder_t outer = s->b;
+  visit_block(s, op->regions[r].first);
+  s->count = mark;
+  s->b = outer;
+  s->op = op;
+}
+
+// Carried values keep the sizes that they begin with.
+static void visit_while(sizes_t* s, ir_op_t* op) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    ir_value_t* init = ir_operand(op, i);
+    if (!has_sizes(ir_result(op, i))) continue;
+    ir_value_t** list = new_list(s, ir_result(op, i));
+    for (int32_t d = 0; d < init->type->rank; ++d) {
+      if (op->results[i].type->dims[d] == IR_DYNAMIC) *list++ = sizes_dim(s, init, d);
+    }
+    for (uint32_t r = 0; r < 2; ++r) op->regions[r].first->args[i]->data = op->results[i].data;
+  }
+  visit_region(s, op, 0);
+  visit_region(s, op, 1);
+}
+
+static bool is_inside(const ir_value_t* x, const ir_op_t* op) { return x->def && ir_op_is_inside(x->def, op); }
+
+// Sizes of a branch's results come from outside: the same in both, or by the condition.
+static void visit_if(sizes_t* s, ir_op_t* op) {
+  ir_value_t* operands[1 + 8 * GRAPH_MAX_RANK] = {ir_operand(op, 0)};
+  int64_t numbers[8 * GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  visit_region(s, op, 0);
+  visit_region(s, op, 1);
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    ir_value_t *result = ir_result(op, i), *yielded[2];
+    if (!has_sizes(result)) continue;
+    ir_value_t** list = new_list(s, result);
+    for (uint32_t r = 0; r < 2; ++r) yielded[r] = ir_operand(op->regions[r].first->last, i);
+    for (int32_t d = 0; d < result->type->rank; ++d) {
+      if (result->type->dims[d] != IR_DYNAMIC) continue;
+      ir_value_t *x = sizes_dim(s, yielded[0], d), *y = sizes_dim(s, yielded[1], d);
+      int64_t number;
+      if (sizes_is_constant(x, &number)) x = sizes_constant(s, number);
+      if (sizes_is_constant(y, &number)) y = sizes_constant(s, number);
+      if (is_inside(x, op) || is_inside(y, op) || count == 8 * GRAPH_MAX_RANK) {
+        ir_op_error(s->ctx, op, "has result %u of type %s, whose sizes are not known before the branch runs", i,
+                    ir_type_str(s->ctx, result->type));
+        s->failed = true;
+        return;
+      }
+      if (x != y) {
+        ir_value_t* condition = operands[0];
+        if (ir_type_is_tensor(condition->type)) {
+          condition = graph_build(&s->b, GRAPH_TO_SCALAR, &condition, 1, ir_type_int(s->ctx, 1), NULL, 0);
+        }
+        x = graph_build(&s->b, GRAPH_select, (ir_value_t*[]){condition, x, y}, 3, ir_type_index(s->ctx), NULL, 0);
+      }
+      *list++ = x;
+      numbers[count] = 1 + count;
+      operands[++count] = x;
+    }
+  }
+  if (!count) return;
+  ir_op_set_operands(s->ctx, op, operands, 1 + count);
+  ir_op_set_attr(s->ctx, op, "sizes", ir_attr_i64_array(s->ctx, numbers, count));
+}
+
+// The end of a loop's body: carried values are as large as before.
+static void visit_yield(sizes_t* s, ir_op_t* op) {
+  ir_op_t* parent = ir_op_parent(op);
+  if (!ir_is(parent, GRAPH_WHILE) || op->parent != parent->regions[1].first) return;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    ir_value_t *value = ir_operand(op, i), *carried = ir_result(parent, i);
+    for (int32_t d = 0; has_sizes(carried) && d < carried->type->rank; ++d) {
+      if (carried->type->dims[d] != IR_DYNAMIC) continue;
+      sizes_require(s, SCALAR_eq, sizes_dim(s, value, d), sizes_dim(s, carried, d),
+                    "carried values must keep their sizes at the end");
+    }
+  }
+}
+
+// Index arithmetic of the program, numbered with the sizes'. True when the op is gone.
+static bool visit_index(sizes_t* s, ir_op_t* op) {
+  if (op->result_count != 1 || op->results[0].type->kind != IR_TYPE_INDEX) return false;
+  ir_value_t* value = NULL;
+  int fn = graph_scalar_fn(op);
+  if (ir_is(op, GRAPH_CONSTANT)) {
+    value = sizes_constant(s, ir_op_int(op, "value", 0));
+  } else if (ir_is(op, GRAPH_DIM)) {
+    value = sizes_dim(s, ir_operand(op, 0), ir_op_int(op, "index", 0));
+  } else if (fn >= 0 && op->operand_count == 2 && ir_operand(op, 0)->type->kind == IR_TYPE_INDEX) {
+    value = sizes_binary(s, (scalar_fn_t)fn, ir_operand(op, 0), ir_operand(op, 1));
+  }
+  if (!value || value == ir_result(op, 0)) return false;
+  ir_value_replace(ir_result(op, 0), value);
+  ir_op_erase(op);
+  return true;
+}
+
+static void visit_results(sizes_t* s, ir_op_t* op) {
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    ir_value_t *result = ir_result(op, i), *list[GRAPH_MAX_RANK];
+    bool involved = has_sizes(result);
+    for (uint32_t j = 0; j < op->operand_count; ++j) involved |= has_sizes(ir_operand(op, j));
+    if (!involved) continue;
+    bool known = size_rule(s, op, i, list);
+    if (!has_sizes(result)) continue;
+    if (!known && !s->failed) {
+      ir_op_error(s->ctx, op, "has a result of type %s, whose run-time sizes are not known",
+                  ir_type_str(s->ctx, result->type));
+    }
+    s->failed |= !known;
+    uint32_t count = dynamic_before(result->type, result->type->rank);
+    ir_value_t** sizes = new_list(s, result);
+    for (uint32_t k = 0; k < count; ++k) sizes[k] = known ? represent(list[k]) : NULL;
+  }
+}
+
+static void visit_block(sizes_t* s, ir_block_t* block) {
+  IR_FOR_OPS_SAFE(op, block) {
+    if (s->failed) return;
+    s->op = op;
+    s->b = ir_builder_before(s->ctx, op);
+    for (uint32_t i = 0; i < op->operand_count; ++i) {
+      ir_value_t* operand = ir_operand(op, i);
+      if (operand && represent(operand) != operand) ir_op_set_operand(op, i, represent(operand));
+    }
+    if (visit_index(s, op)) continue;
+    if (ir_is(op, GRAPH_WHILE)) {
+      visit_while(s, op);
+    } else if (ir_is(op, GRAPH_IF)) {
+      visit_if(s, op);
+    } else if (ir_is(op, GRAPH_ASSERT)) {
+      visit_assert(s, op);
+    } else if (ir_is(op, GRAPH_YIELD)) {
+      visit_yield(s, op);
+    } else {
+      visit_results(s, op);
+    }
+  }
+}
+
+static bool block_has_sizes(const ir_block_t* block) {
+  for (uint32_t i = 0; i < block->arg_count; ++i) {
+    if (has_sizes(block->args[i])) return true;
+  }
+  IR_FOR_OPS(op, block) {
+    for (uint32_t i = 0; i < op->result_count; ++i) {
+      if (has_sizes(&op->results[i])) return true;
+    }
+    for (uint32_t r = 0; r < op->region_count; ++r) {
+      if (op->regions[r].first && block_has_sizes(op->regions[r].first)) return true;
+    }
+  }
+  return false;
+}
+
+static void clear_block(ir_block_t* block) {
+  for (uint32_t i = 0; i < block->arg_count; ++i) block->args[i]->data = NULL;
+  IR_FOR_OPS(op, block) {
+    for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].data = NULL;
+    for (uint32_t r = 0; r < op->region_count; ++r) {
+      if (op->regions[r].first) clear_block(op->regions[r].first);
+    }
+  }
+}
+
+void sizes_clear(ir_op_t* func) { clear_block(func->regions[0].first); }
+
+bool sizes_resolve(ir_context_t* ctx, ir_op_t* func) {
+  ir_block_t* entry = func->regions[0].first;
+  clear_block(entry);
+  if (!block_has_sizes(entry)) return true;
+  sizes_t s = {.ctx = ctx, .entry = entry, .op = func, .b = ir_builder_before(ctx, entry->first)};
+  size_arguments(&s, entry);
+  visit_block(&s, entry);
+  return !s.failed;
+}
+
+pass_result_t pass_sizes(ir_op_t* module, ir_context_t* ctx) {
+  IR_FOR_OPS(func, ir_module_body(module)) {
+    if (strcmp(func->name, "func.func") || !func->regions[0].first) continue;
+    bool ok = sizes_resolve(ctx, func);
+    sizes_clear(func);
+    if (!ok) return PASS_FAILED;
+  }
+  return PASS_CHANGED;
+}

@@ -1,0 +1,69 @@
+// Each '?' gets an index value: dimensions of arguments, and arithmetic on them that is folded and made once. Where sizes
+// must agree and may not, there is an assert; what was resolved stays as it is when the pass runs again.
+// RUN: iree-opt --pass=sizes --pass=dce %s | FileCheck %s
+// RUN: iree-opt --pass=sizes --pass=dce --pass=sizes --pass=dce %s | FileCheck %s
+
+// CHECK-LABEL: @agree
+// CHECK: %[[N:.+]] = "graph.dim"(%arg0) <{index = 0 : i64}>
+// CHECK: %[[M:.+]] = "graph.dim"(%arg1) <{index = 0 : i64}>
+// CHECK: %[[SAME:.+]] = "graph.eq"(%[[N]], %[[M]])
+// CHECK: "graph.assert"(%[[SAME]]) <{message = "sizes do not fit in 'graph.add' at {{.*}}: the operands must be of one shape"}>
+// CHECK-NOT: graph.assert
+// CHECK: "graph.broadcast"({{.*}}, %[[N]])
+func.func @agree(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %z: tensor<4xf32>) -> tensor<?x4xf32> {
+  %0 = "graph.add"(%x, %y) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = "graph.mul"(%y, %0) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %n = "graph.dim"(%1) <{index = 0 : i64}> : (tensor<?x4xf32>) -> index
+  %2 = "graph.broadcast"(%z, %n) <{dims = array<i64: 1>}> : (tensor<4xf32>, index) -> tensor<?x4xf32>
+  %3 = "graph.sub"(%1, %2) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %3 : tensor<?x4xf32>
+}
+
+// A convolution that keeps the size needs no arithmetic; halving it needs one division.
+// CHECK-LABEL: @window
+// CHECK: %[[H:.+]] = "graph.dim"(%arg0) <{index = 2 : i64}>
+// CHECK-NOT: graph.add
+// CHECK-DAG: %[[HALF:.+]] = "graph.div"(%[[H]], %{{.+}})
+// CHECK: "graph.to_tensor"(%[[HALF]])
+func.func @window(%x: tensor<1x3x?x?xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<index> {
+  %0 = "graph.conv"(%x, %w) <{batch_groups = 1 : i64, groups = 1 : i64, pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 1, 1>, w_dilation = array<i64: 1, 1>, w_layout = "oi01", x_dilation = array<i64: 1, 1>, x_layout = "nc01", y_layout = "nc01"}> : (tensor<1x3x?x?xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x?x?xf32>
+  %1 = "graph.window"(%0) <{base_dilations = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1, 1, 1>, kind = "max", pad_high = array<i64: 0, 0, 0, 0>, pad_low = array<i64: 0, 0, 0, 0>, sizes = array<i64: 1, 1, 2, 2>, strides = array<i64: 1, 1, 2, 2>}> : (tensor<1x4x?x?xf32>) -> tensor<1x4x?x?xf32>
+  %h = "graph.dim"(%1) <{index = 2 : i64}> : (tensor<1x4x?x?xf32>) -> index
+  %2 = "graph.to_tensor"(%h) : (index) -> tensor<index>
+  return %2 : tensor<index>
+}
+
+// CHECK-LABEL: @reshape
+// CHECK-NOT: graph.assert
+// CHECK: "graph.reshape"(%arg0, %{{.+}}) : (tensor<?x4x6xf32>, index) -> tensor<?x3xf32>
+// CHECK: "graph.assert"({{.*}}a reshape must keep the number of elements
+func.func @reshape(%x: tensor<?x4x6xf32>, %n: index) -> (tensor<?x3xf32>, tensor<?xf32>) {
+  %0 = "graph.dim"(%x) <{index = 0 : i64}> : (tensor<?x4x6xf32>) -> index
+  %c24 = "graph.constant"() <{value = 24 : index}> : () -> index
+  %c3 = "graph.constant"() <{value = 3 : index}> : () -> index
+  %1 = "graph.mul"(%0, %c24) : (index, index) -> index
+  %2 = "graph.div"(%1, %c3) : (index, index) -> index
+  %3 = "graph.reshape"(%x, %2) : (tensor<?x4x6xf32>, index) -> tensor<?x3xf32>
+  %4 = "graph.reshape"(%x, %n) : (tensor<?x4x6xf32>, index) -> tensor<?xf32>
+  return %3, %4 : tensor<?x3xf32>, tensor<?xf32>
+}
+
+// Of a loop's carried values: those they begin with.
+// CHECK-LABEL: @loop
+// CHECK: %[[N:.+]] = "graph.dim"(%arg0)
+// CHECK: "graph.while"
+// CHECK-NOT: graph.assert
+// CHECK: "graph.to_tensor"(%[[N]])
+func.func @loop(%x: tensor<?xf32>, %go: tensor<i1>) -> tensor<index> {
+  %0 = "graph.while"(%x) ({
+  ^bb0(%a: tensor<?xf32>):
+    "graph.yield"(%go) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<?xf32>):
+    %1 = "graph.neg"(%a) : (tensor<?xf32>) -> tensor<?xf32>
+    "graph.yield"(%1) : (tensor<?xf32>) -> ()
+  }) : (tensor<?xf32>) -> tensor<?xf32>
+  %n = "graph.dim"(%0) <{index = 0 : i64}> : (tensor<?xf32>) -> index
+  %2 = "graph.to_tensor"(%n) : (index) -> tensor<index>
+  return %2 : tensor<index>
+}
