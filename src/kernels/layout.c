@@ -129,7 +129,35 @@ static void pack_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   unpack_argument(l, dispatch->regions[0].first, arg, 0, block);
 }
 
-// GPUs: output channels innermost, [h, w, i, o], so that a tile's rows are one load.
+// Matrix instructions hold several narrow elements along the depth in each lane.
+static bool depth_is_held(const layouts_t* l, const ir_type_t* element) {
+  const char* name = ir_type_str(l->ctx, element);
+  for (int32_t i = 0; i < l->device->mma_count; ++i) {
+    const device_mma_t* row = &l->device->mma[i];
+    if (row->a_lanes > 1 && ir_type_bytes(element) < 4 && strcmp(row->a_type, name) == 0) return true;
+  }
+  return false;
+}
+
+// GPUs: [K, N] -> [N, K] where lanes hold elements along K.
+static void turn_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
+  enum { FEW_ROWS = 8 };
+  static const int64_t swap[] = {1, 0};
+  const ir_attr_t* constant;
+  ir_value_t* arg = constant_argument(dispatch, ir_operand(op, 1), &constant);
+  const ir_type_t* lhs = ir_operand(op, 0)->type;
+  if (!arg || arg->type->rank != 2 || lhs->rank != 2 || !depth_is_held(l, arg->type->element)) return;
+  if (lhs->dims[0] != IR_DYNAMIC && lhs->dims[0] < FEW_ROWS) return;
+  int64_t reduced;
+  if (ir_op_ints(op, "rhs_contract", &reduced, 1) != 1 || reduced != 0) return;
+  const ir_attr_t* turned = constant_transpose(l->ctx, constant, swap);
+  bind_constant(l, dispatch, arg->index, turned);
+  ir_builder_t b = ir_builder_before(l->ctx, op);
+  arg->type = turned->type;
+  ir_op_set_operand(op, 1, graph_transpose(&b, arg, swap));
+}
+
+// GPUs: output channels innermost, [h, w, i, o], so that a tile's rows are one load; or input channels.
 static void turn_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   graph_conv_t c;
   const ir_attr_t* constant;
@@ -138,10 +166,11 @@ static void turn_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   const ir_type_t* w = arg->type;
   int64_t perm[GRAPH_MAX_RANK], back[GRAPH_MAX_RANK], n = w->rank - 2;
   int64_t out = strchr(c.w_layout, 'o') - c.w_layout, in = strchr(c.w_layout, 'i') - c.w_layout;
-  if (out == w->rank - 1 || w->dims[out] <= c.groups) return;
+  if (w->dims[out] <= c.groups) return;
   for (int64_t i = 0; i < n; ++i) perm[i] = strchr(c.w_layout, (char)('0' + i)) - c.w_layout;
-  perm[n] = in;
-  perm[n + 1] = out;
+  bool deep = depth_is_held(l, w->element) && w->dims[in] > 1;
+  perm[n] = deep ? out : in;
+  perm[n + 1] = deep ? in : out;
   for (int32_t i = 0; i < w->rank; ++i) back[perm[i]] = i;
   const ir_attr_t* turned = constant_transpose(l->ctx, constant, perm);
   bind_constant(l, dispatch, arg->index, turned);
@@ -212,6 +241,7 @@ static void assign_block(layouts_t* l, ir_block_t* block) {
     if (!ir_is(op, GRAPH_DISPATCH)) continue;
     ir_op_t *contract = find_root(op, GRAPH_CONTRACT), *conv = find_root(op, GRAPH_CONV);
     if (l->device->kind == DEVICE_GPU) {
+      if (contract) turn_contract(l, op, contract);
       if (conv) turn_conv(l, op, conv);
       continue;
     }

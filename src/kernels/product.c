@@ -224,11 +224,19 @@ static int32_t inner_dim(const ir_value_t* value) {
   return inner_dim(ir_operand(op, 0)) == from_last ? last : -1;
 }
 
-product_along_t product_left_along(const product_t* p) {
-  const ir_value_t* value = side_value(p, PRODUCT_LEFT);
-  if (ir_type_bytes(value->type->element) < 4) return PRODUCT_ALONG_NOTHING;  // vectors would be badly aligned
-  int32_t inner = inner_dim(value), rank = value->type->rank;
-  int64_t rows = p->is_conv ? axis_of(p->conv.w_layout, 'o') : p->turned ? rank - 1 : rank - 2;
-  int64_t depth = p->is_conv ? axis_of(p->conv.w_layout, 'i') : p->turned ? rank - 2 : rank - 1;
-  return inner == rows ? PRODUCT_ALONG_ROWS : inner == depth ? PRODUCT_ALONG_DEPTH : PRODUCT_ALONG_NOTHING;
+product_along_t product_along(const product_t* p, product_side_t side) {
+  const ir_value_t* value = side_value(p, side);
+  bool left = side == PRODUCT_LEFT;
+  int64_t inner = inner_dim(value), rank = value->type->rank, free, depth;
+  if (p->is_conv) {
+    depth = left ? axis_of(p->conv.w_layout, 'i') : axis_of(p->conv.x_layout, 'c');
+    free = left ? axis_of(p->conv.w_layout, 'o') : -1;
+  } else {
+    depth = left != p->turned ? rank - 1 : rank - 2;
+    free = left != p->turned ? rank - 2 : rank - 1;
+  }
+  return inner < 0        ? PRODUCT_ALONG_NOTHING
+         : inner == depth ? PRODUCT_ALONG_DEPTH
+         : inner == free  ? PRODUCT_ALONG_ROWS
+                          : PRODUCT_ALONG_NOTHING;
 }

@@ -57,8 +57,8 @@ ir_value_t* product_widen(product_t* p, product_side_t side, ir_value_t* value);
 // Runs the epilogue on one element of the result.
 void product_store(product_t* p, linear_t row, const product_column_t* column, ir_value_t* value);
 
-// What lies one after the other in memory behind an operand.
+// What lies one after the other in memory behind an operand; rows stand for the columns of the right.
 typedef enum { PRODUCT_ALONG_NOTHING, PRODUCT_ALONG_ROWS, PRODUCT_ALONG_DEPTH } product_along_t;
-product_along_t product_left_along(const product_t* p);
+product_along_t product_along(const product_t* p, product_side_t side);
 
 #endif  // IREE_C_KERNELS_PRODUCT_H_

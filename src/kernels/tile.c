@@ -260,7 +260,8 @@ void strategy_tile_build(dispatch_t* d) {
   assert(read);
   (void)read;
   product_t* p = &t.product;
-  t.along = product_left_along(p);
+  bool words = ir_type_bytes(ir_operand(p->op, p->is_conv != p->turned ? 1 : 0)->type->element) >= 4;
+  if (words) t.along = product_along(p, PRODUCT_LEFT);  // vectors of less would be badly aligned
   plan(&t);
   int64_t size[3] = {t.threads, 1, 1};
   ir_op_set_attr(d->ctx, k->func, "workgroup_size", ir_attr_i64_array(d->ctx, size, 3));

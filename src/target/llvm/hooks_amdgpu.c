@@ -19,6 +19,8 @@ static LLVMValueRef amdgpu_entry(emit_t* e, ir_op_t* func) {
   snprintf(text, sizeof(text), "%u,%u", threads, threads);
   hooks_add_string_attribute(e, function, "amdgpu-flat-work-group-size", text);
   hooks_add_string_attribute(e, function, "uniform-work-group-size", "true");
+  // Matrix instructions work in plain registers, of which kernels ask for few: sums kept apart would be copied about.
+  hooks_add_string_attribute(e, function, "amdgpu-agpr-alloc", "0");
   // The size in metadata too, for who launches.
   LLVMMetadataRef sizes[3];
   for (int i = 0; i < 3; ++i) sizes[i] = LLVMValueAsMetadata(i32(e, size[i]));

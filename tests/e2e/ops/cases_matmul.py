@@ -18,6 +18,13 @@ for label, left, right in SHAPES:
 case("MatMul", "f16", f16(9, 20), f16(20, 7), tolerance=3e-2)
 case("MatMul", "i32", i32(4, 5), i32(5, 6))
 graph_case("MatMul-bf16", via(TensorProto.BFLOAT16, "MatMul"), f32(9, 20), f32(20, 7), tolerance=1e-1)
+for label, left, right in [("tiles", (33, 48), (48, 35)), ("odd-tiles", (47, 37), (37, 61)),
+                           ("batch-tiles", (3, 40, 32), (3, 32, 29)), ("tall-tiles", (130, 40), (40, 20))]:
+    case("MatMul", f"f16-{label}", f16(*left), f16(*right), tolerance=3e-2)
+    case("MatMul", f"f16-{label}-weights", f16(*left), weights(*right, dtype=np.float16), tolerance=3e-2)
+    graph_case(f"MatMul-bf16-{label}", via(TensorProto.BFLOAT16, "MatMul"), f32(*left), f32(*right), tolerance=2e-1)
+    case("MatMul", f"f32-{label}", f32(*left), f32(*right))
+    case("MatMulInteger", label, i8(*left), i8(*right))
 case("MatMulInteger", "", u8(4, 6), i8(6, 5))
 case("MatMulInteger", "zero-points", u8(4, 6), i8(6, 5), const(7, np.uint8), const(-3, np.int8))
 case("MatMulInteger", "u8", u8(4, 6), u8(6, 5), const(7, np.uint8), const(100, np.uint8))
