@@ -131,7 +131,8 @@ static iree_status_t find_library(search_t* search, iree_host_size_t path_count,
                           (int)iree_string_builder_size(&search->tried), iree_string_builder_buffer(&search->tried));
 }
 
-static iree_status_t initialize(libhsa_t* hsa) {
+static iree_status_t initialize(const search_t* search) {
+  libhsa_t* hsa = search->hsa;
   hsa_status_t result = hsa->hsa_init();
   if (result == HSA_STATUS_SUCCESS) {
     hsa->is_initialized = true;
@@ -140,10 +141,12 @@ static iree_status_t initialize(libhsa_t* hsa) {
   const char* text = NULL;
   if (hsa->hsa_status_string(result, &text) != HSA_STATUS_SUCCESS || !text) text = "no description";
   Dl_info info;
+  iree_string_view_t before = iree_string_builder_view(&search->tried);
   const char* file = dladdr(*(void**)&hsa->hsa_init, &info) && info.dli_fname ? info.dli_fname : "libhsa-runtime64";
   return iree_make_status(IREE_STATUS_UNAVAILABLE,
-                          "%s could not be initialized (0x%X: %s); is an AMD GPU with its kernel driver present?", file,
-                          (unsigned)result, text);
+                          "%s could not be initialized (0x%X: %s); is an AMD GPU with its kernel driver present?%s%.*s",
+                          file, (unsigned)result, text, before.size ? " Tried before:" : "", (int)before.size,
+                          before.data);
 }
 
 iree_status_t libhsa_load(iree_host_size_t path_count, const iree_string_view_t* search_paths,
@@ -156,8 +159,8 @@ iree_status_t libhsa_load(iree_host_size_t path_count, const iree_string_view_t*
   search_t search = {.hsa = hsa};
   iree_string_builder_initialize(host_allocator, &search.tried);
   iree_status_t status = find_library(&search, path_count, search_paths);
+  if (iree_status_is_ok(status)) status = initialize(&search);
   iree_string_builder_deinitialize(&search.tried);
-  if (iree_status_is_ok(status)) status = initialize(hsa);
   if (!iree_status_is_ok(status)) {
     libhsa_release(hsa);
     return status;

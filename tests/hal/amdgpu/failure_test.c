@@ -1,0 +1,297 @@
+// The amdgpu driver when HSA fails: a library that is too old, agents that are missing, every entry point failing at
+// each of its calls, no memory on host or GPU, a kernel that stops its queue. Each gives one clear message, and
+// everything is given back.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka.h needs the four above.
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "fake_hsa.h"
+#include "iree/hal/api.h"
+#include "iree/hal/drivers/amdgpu/registration/driver_module.h"
+
+#define FAKE_PATH HSA_FOLDERS "/fake_hsa/libhsa-runtime64.so"
+#define OLD_PATH HSA_FOLDERS "/old_hsa"
+
+static fake_hsa_t* fake;
+
+static void reset(void) {
+  *fake = (fake_hsa_t){.cpu_count = 1, .gpu_count = 1, .has_memory = true, .code = HSA_STATUS_ERROR_OUT_OF_RESOURCES};
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Host memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct memory_t {
+  iree_atomic_int64_t live;   // blocks
+  iree_atomic_int64_t calls;  // allocations
+  int64_t limit;              // of calls; below 0: none
+} memory_t;
+
+static iree_status_t memory_ctl(void* self, iree_allocator_command_t command, const void* params, void** inout_ptr) {
+  memory_t* memory = (memory_t*)self;
+  bool frees = command == IREE_ALLOCATOR_COMMAND_FREE;
+  bool had_block = (frees || command == IREE_ALLOCATOR_COMMAND_REALLOC) && *inout_ptr;
+  if (!frees) {
+    int64_t call = iree_atomic_fetch_add(&memory->calls, 1, iree_memory_order_relaxed);
+    if (memory->limit >= 0 && call >= memory->limit) {
+      return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "no host memory");
+    }
+  }
+  IREE_RETURN_IF_ERROR(iree_allocator_libc_ctl(NULL, command, params, inout_ptr));
+  iree_atomic_fetch_add(&memory->live, (frees ? 0 : 1) - (had_block ? 1 : 0), iree_memory_order_relaxed);
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// A program
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct program_t {
+  iree_hal_device_t* device;
+  iree_hal_semaphore_t* semaphore;
+  iree_hal_buffer_t* buffer;
+  iree_hal_buffer_t* transient;
+  uint64_t value;
+} program_t;
+
+static iree_status_t wait(program_t* p) {
+  return iree_hal_semaphore_wait(p->semaphore, p->value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+}
+
+static iree_status_t use_host_memory(program_t* p) {
+  static _Alignas(64) uint8_t memory[256];
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  iree_hal_external_buffer_t external = {.type = IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION,
+                                         .size = sizeof(memory),
+                                         .handle.host_allocation = {memory}};
+  iree_hal_buffer_t* buffer = NULL;
+  IREE_RETURN_IF_ERROR(iree_hal_allocator_import_buffer(iree_hal_device_allocator(p->device), params, &external,
+                                                        iree_hal_buffer_release_callback_null(), &buffer));
+  iree_hal_buffer_release(buffer);
+  return iree_ok_status();
+}
+
+static iree_status_t use_queue(program_t* p) {
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  IREE_RETURN_IF_ERROR(
+      iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(p->device), params, 4096, &p->buffer));
+  uint32_t pattern = 7;
+  uint64_t before = 0;
+  iree_hal_semaphore_list_t wait_list = {1, &p->semaphore, &before}, signal_list = {1, &p->semaphore, &p->value};
+  p->value = 1;
+  IREE_RETURN_IF_ERROR(iree_hal_device_queue_alloca(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, wait_list, signal_list,
+                                                    NULL, params, 1 << 20, IREE_HAL_ALLOCA_FLAG_NONE, &p->transient));
+  before = p->value++;
+  IREE_RETURN_IF_ERROR(iree_hal_device_queue_fill(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, wait_list, signal_list,
+                                                  p->buffer, 0, 4096, &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
+  before = p->value++;
+  IREE_RETURN_IF_ERROR(iree_hal_device_queue_copy(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, wait_list, signal_list,
+                                                  p->buffer, 0, p->transient, 0, 4096, IREE_HAL_COPY_FLAG_NONE));
+  before = p->value++;
+  IREE_RETURN_IF_ERROR(iree_hal_device_queue_dealloca(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, wait_list, signal_list,
+                                                      p->transient, IREE_HAL_DEALLOCA_FLAG_NONE));
+  return wait(p);
+}
+
+static iree_status_t run_device(program_t* p, iree_allocator_t allocator) {
+  iree_hal_driver_registry_t* registry = NULL;
+  IREE_RETURN_IF_ERROR(iree_hal_driver_registry_allocate(iree_allocator_system(), &registry));
+  iree_status_t status = iree_hal_amdgpu_driver_module_register(registry);
+  if (iree_status_is_ok(status)) {
+    iree_hal_device_create_params_t params = iree_hal_device_create_params_default();
+    status = iree_hal_create_device(registry, IREE_SV("amdgpu"), &params, allocator, &p->device);
+  }
+  if (iree_status_is_ok(status)) {
+    status = iree_hal_semaphore_create(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE,
+                                       &p->semaphore);
+  }
+  if (iree_status_is_ok(status)) status = use_host_memory(p);
+  if (iree_status_is_ok(status)) status = use_queue(p);
+  iree_hal_buffer_release(p->transient);
+  iree_hal_buffer_release(p->buffer);
+  iree_hal_semaphore_release(p->semaphore);
+  iree_hal_device_release(p->device);
+  iree_hal_driver_registry_free(registry);
+  return status;
+}
+
+// Runs the program with at most `limit` allocations of host memory. What it leaves behind is checked; its message is
+// in `text`.
+static iree_status_code_t run(int64_t limit, size_t capacity, char* text) {
+  memory_t memory = {.limit = limit};
+  program_t program = {0};
+  iree_status_t status = run_device(&program, (iree_allocator_t){&memory, memory_ctl});
+  iree_status_code_t code = iree_status_code(status);
+  text[0] = 0;
+  if (!iree_status_is_ok(status)) iree_status_format(status, capacity, text, NULL);
+  iree_status_free(status);
+  assert_int_equal(iree_atomic_load(&memory.live, iree_memory_order_relaxed), 0);
+  assert_int_equal(fake->live_count, 0);
+  assert_int_equal(fake->memory_size, 0);
+  return code;
+}
+
+static void expect(iree_status_code_t code, const char* text) {
+  char message[4096];
+  iree_status_code_t found = run(-1, sizeof(message), message);
+  if (found != code || !strstr(message, text)) print_message("got: %s\nexpected: %s\n", message, text);
+  assert_int_equal(found, code);
+  assert_non_null(strstr(message, text));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Tests
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void nothing_fails(void** state) {
+  reset();
+  expect(IREE_STATUS_OK, "");
+}
+
+static void old_library(void** state) {
+  reset();
+  setenv("IREE_HAL_AMDGPU_LIBHSA_PATH", OLD_PATH, 1);
+  char text[4096];
+  iree_status_code_t code = run(-1, sizeof(text), text);
+  setenv("IREE_HAL_AMDGPU_LIBHSA_PATH", FAKE_PATH, 1);
+  if (code == IREE_STATUS_OK) skip();  // the system has one that works
+  assert_int_equal(code, IREE_STATUS_UNAVAILABLE);
+  bool is_only = strstr(text, "libhsa-runtime64 is too old; install a newer ROCm");
+  assert_true(is_only || strstr(text, "could not be initialized"));
+  assert_non_null(strstr(text, OLD_PATH "/libhsa-runtime64.so: too old: it has no entry point hsa_amd_memory_lock"));
+}
+
+// Folders of PATH come after the variable's, whose failures do not end the search.
+static void library_in_path(void** state) {
+  reset();
+  char* before = strdup(getenv("PATH"));
+  setenv("IREE_HAL_AMDGPU_LIBHSA_PATH", OLD_PATH ":/no/such", 1);
+  setenv("PATH", "/no/such/folder:" HSA_FOLDERS "/fake_hsa", 1);
+  fake->failing = "hsa_init";
+  expect(IREE_STATUS_UNAVAILABLE, FAKE_PATH " could not be initialized (0x1008: as told)");
+  setenv("PATH", before, 1);
+  setenv("IREE_HAL_AMDGPU_LIBHSA_PATH", FAKE_PATH, 1);
+  free(before);
+}
+
+static void missing_agents(void** state) {
+  reset();
+  fake->gpu_count = 0;
+  expect(IREE_STATUS_UNAVAILABLE, "HSA has no GPU agent (ROCR_VISIBLE_DEVICES may hide them)");
+  fake->gpu_count = 1;
+  fake->cpu_count = 0;
+  expect(IREE_STATUS_UNAVAILABLE, "HSA has no CPU agent with fine-grained memory");
+  fake->gpu_count = 0;
+  expect(IREE_STATUS_UNAVAILABLE, "HSA has no CPU agent with fine-grained memory");
+  reset();
+  fake->has_memory = false;
+  expect(IREE_STATUS_UNAVAILABLE, "HSA has no CPU agent with fine-grained memory");
+}
+
+static void several_devices(void** state) {
+  reset();
+  fake->gpu_count = 33;  // with two queues each
+  expect(IREE_STATUS_INVALID_ARGUMENT, "33 GPUs with 2 queues each are more than the 64 queues");
+  fake->gpu_count = 32;
+  expect(IREE_STATUS_OK, "");
+}
+
+// Entry points whose failure is nobody's: what they tell may be missing from older libraries.
+static bool is_optional(const char* name) {
+  static const char* const names[] = {
+      "hsa_status_string",      "hsa_agent_get_info",           "hsa_isa_get_info_alt",
+      "hsa_agent_iterate_isas", "hsa_amd_memory_pool_get_info", "hsa_amd_agent_memory_pool_get_info"};
+  for (size_t i = 0; i < IREE_ARRAYSIZE(names); ++i) {
+    if (!strcmp(names[i], name)) return true;
+  }
+  return false;
+}
+
+// Fails the entry point at its first call, its second and so on. Where it is not optional the message names it, or
+// what needed it.
+static void fail_entry(const char* name) {
+  for (int call = 0;; ++call) {
+    char text[4096];
+    reset();
+    fake->failing = name;
+    fake->failing_call = call;
+    iree_status_code_t code = run(-1, sizeof(text), text);
+    if (fake->call_count <= call) {
+      assert_int_equal(code, IREE_STATUS_OK);
+      return;
+    }
+    if (is_optional(name)) continue;
+    assert_int_not_equal(code, IREE_STATUS_OK);
+    bool is_named =
+        strstr(text, name) || strstr(text, "could not be initialized") || strstr(text, "the code object has no kernel");
+    if (!is_named) print_message("%s, call %d: %s\n", name, call, text);
+    assert_true(is_named);
+  }
+}
+
+static void failing_entry_points(void** state) {
+#define ENTRY(result, name, parameters)                                                                   \
+  if (sizeof(#result) == sizeof("hsa_status_t") && !strstr(#name, "destroy") && !strstr(#name, "free")) { \
+    fail_entry(#name);                                                                                    \
+  }
+#include "hal/amdgpu/libhsa.def"
+}
+
+static void stopped_queue(void** state) {
+  reset();
+  fake->fault_code = HSA_STATUS_ERROR_EXCEPTION;
+  expect(IREE_STATUS_ABORTED, "the GPU's queue failed with 0x1016: as told");
+}
+
+// Whatever host memory there is: the device works or says what it lacks.
+static void little_host_memory(void** state) {
+  reset();
+  char text[4096];
+  int64_t limit = 0;
+  while (run(limit, sizeof(text), text) != IREE_STATUS_OK) {
+    assert_non_null(strstr(text, "no host memory"));
+    ++limit;
+    assert_true(limit < 1000);
+  }
+  assert_true(limit > 5);
+}
+
+static void little_device_memory(void** state) {
+  char text[4096];
+  bool worked = false, failed = false;
+  for (size_t limit = 1 << 20; limit < 256u << 20; limit *= 2) {
+    reset();
+    fake->memory_limit = limit;
+    iree_status_code_t code = run(-1, sizeof(text), text);
+    worked = worked || code == IREE_STATUS_OK;
+    failed = failed || code != IREE_STATUS_OK;
+    if (code == IREE_STATUS_OK) continue;
+    assert_int_equal(code, IREE_STATUS_RESOURCE_EXHAUSTED);
+    assert_non_null(strstr(text, "hsa_amd_memory_pool_allocate failed with 0x1008: as told"));
+  }
+  assert_true(worked && failed);
+}
+
+int main(void) {
+  setenv("IREE_HAL_AMDGPU_LIBHSA_PATH", FAKE_PATH, 1);
+  void* library = dlopen(FAKE_PATH, RTLD_LAZY | RTLD_LOCAL);
+  fake = library ? (fake_hsa_t*)dlsym(library, "fake_hsa") : NULL;
+  if (!fake) {
+    fprintf(stderr, "%s\n", dlerror());
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_fails),  cmocka_unit_test(old_library),        cmocka_unit_test(library_in_path),
+      cmocka_unit_test(missing_agents), cmocka_unit_test(several_devices),    cmocka_unit_test(failing_entry_points),
+      cmocka_unit_test(stopped_queue),  cmocka_unit_test(little_host_memory), cmocka_unit_test(little_device_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+// Entry points of the fake library. FAKE_HSA_IS_OLD leaves one out.
+#include "fake_hsa.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT fake_hsa_t fake_hsa = {.cpu_count = 1, .gpu_count = 1, .has_memory = true};
+
+// One lock for everything: nothing here need be fast.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+// Whether this call is one that fails.
+static bool fails(const char* name) {
+  if (!fake_hsa.failing || strcmp(fake_hsa.failing, name) != 0) return false;
+  return fake_hsa.call_count++ >= fake_hsa.failing_call;
+}
+#define FAIL_IF_TOLD() \
+  if (fails(__func__)) return fake_hsa.code
+
+static void count_live(int change) { __atomic_fetch_add(&fake_hsa.live_count, change, __ATOMIC_RELAXED); }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Agents
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { CPU_HANDLE = 100, GPU_HANDLE = 200, POOL_OFFSET = 1000 };
+
+EXPORT hsa_status_t hsa_init(void) {
+  FAIL_IF_TOLD();
+  count_live(1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_shut_down(void) {
+  count_live(-1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_status_string(hsa_status_t status, const char** out_string) {
+  FAIL_IF_TOLD();
+  *out_string = "as told";
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_iterate_agents(hsa_agent_fn_t callback, void* data) {
+  FAIL_IF_TOLD();
+  hsa_status_t status = HSA_STATUS_SUCCESS;
+  for (int i = 0; i < fake_hsa.cpu_count && status == HSA_STATUS_SUCCESS; ++i) {
+    status = callback((hsa_agent_t){(uint64_t)(CPU_HANDLE + i)}, data);
+  }
+  for (int i = 0; i < fake_hsa.gpu_count && status == HSA_STATUS_SUCCESS; ++i) {
+    status = callback((hsa_agent_t){(uint64_t)(GPU_HANDLE + i)}, data);
+  }
+  return status;
+}
+
+EXPORT hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attribute, void* out_value) {
+  FAIL_IF_TOLD();
+  bool is_gpu = agent.handle >= GPU_HANDLE;
+  switch ((int)attribute) {
+    case HSA_AGENT_INFO_NAME:
+      strcpy((char*)out_value, is_gpu ? "gfx1100" : "cpu");
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_AGENT_INFO_PRODUCT_NAME:
+      strcpy((char*)out_value, "Fake");
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_AGENT_INFO_UUID:
+      snprintf((char*)out_value, 21, "GPU-%016X", (unsigned)agent.handle);
+      return HSA_STATUS_SUCCESS;
+    case HSA_AGENT_INFO_DEVICE:
+      *(hsa_device_type_t*)out_value = is_gpu ? HSA_DEVICE_TYPE_GPU : HSA_DEVICE_TYPE_CPU;
+      return HSA_STATUS_SUCCESS;
+    case HSA_AGENT_INFO_WAVEFRONT_SIZE:
+      *(uint32_t*)out_value = 32;
+      return HSA_STATUS_SUCCESS;
+    case HSA_AGENT_INFO_QUEUE_MAX_SIZE:
+      *(uint32_t*)out_value = 256;
+      return HSA_STATUS_SUCCESS;
+  }
+  return HSA_STATUS_ERROR_INVALID_ARGUMENT;  // as libraries do that do not know an attribute
+}
+
+EXPORT hsa_status_t hsa_agent_iterate_isas(hsa_agent_t agent, hsa_isa_fn_t callback, void* data) {
+  FAIL_IF_TOLD();
+  return callback((hsa_isa_t){1}, data);
+}
+
+EXPORT hsa_status_t hsa_isa_get_info_alt(hsa_isa_t isa, hsa_isa_info_t attribute, void* out_value) {
+  FAIL_IF_TOLD();
+  static const char name[] = "amdgcn-amd-amdhsa--gfx1100";
+  if (attribute == HSA_ISA_INFO_NAME) {
+    memcpy(out_value, name, sizeof(name));
+  } else {
+    *(uint32_t*)out_value = sizeof(name);
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+EXPORT hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t agent, hsa_pool_fn_t callback, void* data) {
+  FAIL_IF_TOLD();
+  return fake_hsa.has_memory ? callback((hsa_amd_memory_pool_t){agent.handle + POOL_OFFSET}, data) : HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t pool, hsa_amd_memory_pool_info_t attribute,
+                                                 void* out_value) {
+  FAIL_IF_TOLD();
+  bool is_gpu = pool.handle >= GPU_HANDLE + POOL_OFFSET;
+  switch ((int)attribute) {
+    case HSA_AMD_MEMORY_POOL_INFO_SEGMENT:
+      *(uint32_t*)out_value = HSA_AMD_SEGMENT_GLOBAL;
+      break;
+    case HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS:
+      *(uint32_t*)out_value =
+          is_gpu ? HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED
+                 : HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED | HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT;
+      break;
+    case HSA_AMD_MEMORY_POOL_INFO_SIZE:
+      *(size_t*)out_value = (size_t)1 << 30;
+      break;
+    case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED:
+      *(bool*)out_value = true;
+      break;
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memory_pool_t pool,
+                                                       hsa_amd_agent_memory_pool_info_t attribute, void* out_value) {
+  FAIL_IF_TOLD();
+  *(int32_t*)out_value = 1;  // allowed by default
+  return HSA_STATUS_SUCCESS;
+}
+
+typedef struct block_t {
+  _Alignas(4096) size_t size;
+} block_t;
+
+EXPORT hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flags,
+                                                 void** out_ptr) {
+  FAIL_IF_TOLD();
+  pthread_mutex_lock(&mutex);
+  bool fits = !fake_hsa.memory_limit || fake_hsa.memory_size + size <= fake_hsa.memory_limit;
+  if (fits) fake_hsa.memory_size += size;
+  pthread_mutex_unlock(&mutex);
+  block_t* block = fits ? (block_t*)aligned_alloc(4096, sizeof(*block) + ((size + 4095) & ~(size_t)4095)) : NULL;
+  if (!block) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  block->size = size;
+  *out_ptr = block + 1;
+  count_live(1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_amd_memory_pool_free(void* ptr) {
+  block_t* block = (block_t*)ptr - 1;
+  pthread_mutex_lock(&mutex);
+  fake_hsa.memory_size -= block->size;
+  pthread_mutex_unlock(&mutex);
+  free(block);
+  count_live(-1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_amd_agents_allow_access(uint32_t agent_count, const hsa_agent_t* agents, const uint32_t* flags,
+                                                const void* ptr) {
+  FAIL_IF_TOLD();
+  return HSA_STATUS_SUCCESS;
+}
+
+#ifndef FAKE_HSA_IS_OLD
+EXPORT hsa_status_t hsa_amd_memory_lock(void* host_ptr, size_t size, hsa_agent_t* agents, int agent_count,
+                                        void** out_agent_ptr) {
+  FAIL_IF_TOLD();
+  *out_agent_ptr = host_ptr;
+  count_live(1);
+  return HSA_STATUS_SUCCESS;
+}
+#endif
+
+EXPORT hsa_status_t hsa_amd_memory_unlock(void* host_ptr) {
+  count_live(-1);
+  return HSA_STATUS_SUCCESS;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Signals
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct signal_t {
+  hsa_signal_value_t value;
+} signal_t;
+
+static signal_t* signal_of(hsa_signal_t signal) { return (signal_t*)(uintptr_t)signal.handle; }
+
+static hsa_signal_t make_signal(hsa_signal_value_t value) {
+  signal_t* signal = (signal_t*)malloc(sizeof(*signal));
+  if (signal) signal->value = value;
+  return (hsa_signal_t){(uint64_t)(uintptr_t)signal};
+}
+
+EXPORT hsa_status_t hsa_signal_create(hsa_signal_value_t initial_value, uint32_t consumer_count,
+                                      const hsa_agent_t* consumers, hsa_signal_t* out_signal) {
+  FAIL_IF_TOLD();
+  *out_signal = make_signal(initial_value);
+  count_live(1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
+  free(signal_of(signal));
+  count_live(-1);
+  return HSA_STATUS_SUCCESS;
+}
+
+static hsa_signal_value_t exchange(hsa_signal_t signal, hsa_signal_value_t value) {
+  pthread_mutex_lock(&mutex);
+  hsa_signal_value_t before = signal_of(signal)->value;
+  signal_of(signal)->value = value;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&mutex);
+  return before;
+}
+
+EXPORT hsa_signal_value_t hsa_signal_load_scacquire(hsa_signal_t signal) {
+  pthread_mutex_lock(&mutex);
+  hsa_signal_value_t value = signal_of(signal)->value;
+  pthread_mutex_unlock(&mutex);
+  return value;
+}
+
+EXPORT void hsa_signal_store_screlease(hsa_signal_t signal, hsa_signal_value_t value) { exchange(signal, value); }
+
+EXPORT hsa_signal_value_t hsa_signal_exchange_scacq_screl(hsa_signal_t signal, hsa_signal_value_t value) {
+  return exchange(signal, value);
+}
+
+EXPORT hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t signal, hsa_signal_condition_t condition,
+                                                    hsa_signal_value_t compare_value, uint64_t timeout_hint,
+                                                    hsa_wait_state_t wait_state_hint) {
+  const signal_t* waited = signal_of(signal);
+  pthread_mutex_lock(&mutex);
+  while (condition == HSA_SIGNAL_CONDITION_LT   ? waited->value >= compare_value
+         : condition == HSA_SIGNAL_CONDITION_EQ ? waited->value != compare_value
+                                                : waited->value == compare_value) {
+    pthread_cond_wait(&changed, &mutex);
+  }
+  hsa_signal_value_t value = waited->value;
+  pthread_mutex_unlock(&mutex);
+  return value;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Queues
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct queue_t {
+  hsa_queue_t base;
+  hsa_queue_error_fn_t callback;
+  void* data;
+  uint64_t read_index;
+  bool is_closing;
+  pthread_t thread;
+} queue_t;
+
+// Ends a packet; false when it stops the queue. `mutex` is held.
+static bool end_packet(queue_t* queue, hsa_kernel_dispatch_packet_t* packet) {
+  if ((packet->header & 0xFF) == HSA_PACKET_TYPE_KERNEL_DISPATCH && fake_hsa.fault_code) return false;
+  packet->header = HSA_PACKET_TYPE_INVALID;
+  if (packet->completion_signal.handle) --signal_of(packet->completion_signal)->value;
+  pthread_cond_broadcast(&changed);
+  return true;
+}
+
+static void* queue_main(void* arg) {
+  queue_t* queue = (queue_t*)arg;
+  const signal_t* doorbell = signal_of(queue->base.doorbell_signal);
+  hsa_kernel_dispatch_packet_t* packets = (hsa_kernel_dispatch_packet_t*)queue->base.base_address;
+  pthread_mutex_lock(&mutex);
+  while (!queue->is_closing) {
+    if (doorbell->value < (hsa_signal_value_t)queue->read_index) {
+      pthread_cond_wait(&changed, &mutex);
+    } else if (end_packet(queue, &packets[queue->read_index & (queue->base.size - 1)])) {
+      ++queue->read_index;
+    } else {
+      pthread_mutex_unlock(&mutex);
+      queue->callback(fake_hsa.fault_code, &queue->base, queue->data);
+      return NULL;
+    }
+  }
+  pthread_mutex_unlock(&mutex);
+  return NULL;
+}
+
+EXPORT hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                                     hsa_queue_error_fn_t callback, void* data, uint32_t private_segment_size,
+                                     uint32_t group_segment_size, hsa_queue_t** out_queue) {
+  FAIL_IF_TOLD();
+  queue_t* queue = (queue_t*)calloc(1, sizeof(*queue));
+  queue->base.type = type;
+  queue->base.size = size;
+  queue->base.base_address = aligned_alloc(64, size * 64);
+  queue->base.doorbell_signal = make_signal(-1);
+  queue->callback = callback;
+  queue->data = data;
+  pthread_create(&queue->thread, NULL, queue_main, queue);
+  *out_queue = &queue->base;
+  count_live(1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_queue_destroy(hsa_queue_t* base) {
+  queue_t* queue = (queue_t*)base;
+  pthread_mutex_lock(&mutex);
+  queue->is_closing = true;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&mutex);
+  pthread_join(queue->thread, NULL);
+  free(signal_of(base->doorbell_signal));
+  free(base->base_address);
+  free(queue);
+  count_live(-1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT void hsa_queue_store_write_index_relaxed(const hsa_queue_t* queue, uint64_t value) {}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Code
+//===----------------------------------------------------------------------------------------------------------------===
+
+EXPORT hsa_status_t hsa_code_object_reader_create_from_memory(const void* code_object, size_t size,
+                                                              hsa_code_object_reader_t* out_reader) {
+  FAIL_IF_TOLD();
+  out_reader->handle = 1;
+  count_live(1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_code_object_reader_destroy(hsa_code_object_reader_t reader) {
+  count_live(-1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_executable_create_alt(hsa_profile_t profile, hsa_default_float_rounding_mode_t mode,
+                                              const char* options, hsa_executable_t* out_executable) {
+  FAIL_IF_TOLD();
+  out_executable->handle = 1;
+  count_live(1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_executable_destroy(hsa_executable_t executable) {
+  count_live(-1);
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t executable, hsa_agent_t agent,
+                                                          hsa_code_object_reader_t reader, const char* options,
+                                                          hsa_loaded_code_object_t* out_loaded) {
+  FAIL_IF_TOLD();
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_executable_freeze(hsa_executable_t executable, const char* options) {
+  FAIL_IF_TOLD();
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t executable, const char* name,
+                                                      const hsa_agent_t* agent, hsa_executable_symbol_t* out_symbol) {
+  FAIL_IF_TOLD();
+  out_symbol->handle = 1;
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t symbol,
+                                                   hsa_executable_symbol_info_t attribute, void* out_value) {
+  FAIL_IF_TOLD();
+  if (attribute == HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT) {
+    *(uint64_t*)out_value = 1;
+  } else {
+    *(uint32_t*)out_value = 0;
+  }
+  return HSA_STATUS_SUCCESS;
+}

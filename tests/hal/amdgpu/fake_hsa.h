@@ -1,0 +1,25 @@
+// A libhsa-runtime64 of the tests' own: agents without hardware, whose queues end every packet at once without running
+// it, and which fails where it is told to.
+#ifndef IREE_C_TESTS_HAL_AMDGPU_FAKE_HSA_H_
+#define IREE_C_TESTS_HAL_AMDGPU_FAKE_HSA_H_
+
+#include "hal/amdgpu/hsa_api.h"
+
+typedef struct fake_hsa_t {
+  int cpu_count;
+  int gpu_count;
+  bool has_memory;          // agents have memory pools
+  size_t memory_limit;      // bytes of all pools together; 0: none
+  const char* failing;      // name of the entry point that fails; NULL: none
+  int failing_call;         // counted from 0; later ones fail too
+  hsa_status_t code;        // what it returns
+  hsa_status_t fault_code;  // set: the first kernel stops its queue with this error
+
+  int call_count;      // of the failing entry point
+  int live_count;      // objects and allocations that were not given back
+  size_t memory_size;  // bytes of allocations
+} fake_hsa_t;
+
+// Exported by the library as `fake_hsa`.
+
+#endif  // IREE_C_TESTS_HAL_AMDGPU_FAKE_HSA_H_
