@@ -10,6 +10,7 @@
 
 #include "softgpu/check.h"
 #include "softgpu/check_group.h"
+#include "softgpu/check_hazards.h"
 
 typedef enum { COUNTER_NONE, COUNTER_LOAD, COUNTER_STORE, COUNTER_LDS, COUNTER_SCALAR, COUNTER_COUNT } counter_t;
 
@@ -28,6 +29,7 @@ struct check_wave_t {
   uint32_t emptied[COUNTER_COUNT];  // those up to this number were waited for with 0
   uint32_t last_scalar;             // number of the last operation that answers in any order, of the shared counter
   debt_t vector[WAVE_REGISTERS], scalar[SREG_COUNT];
+  check_hazards_t hazards;
 };
 
 // gfx12 counts scalar loads apart; before, they share a counter with LDS.
@@ -45,6 +47,7 @@ bool check_waits_start(wave_t* w) {
   if (!w->check) w->check = malloc(sizeof(*w->check));
   if (!w->check) return false;
   memset(w->check, 0, sizeof(*w->check));
+  w->check->hazards.now = 64;
   // What the launch set up: work-item ids and every scalar register (user data are in the first ones).
   for (uint32_t i = 0; i < 3; ++i) w->check->vector[i].is_written = true;
   for (uint32_t i = 0; i < SREG_COUNT; ++i) w->check->scalar[i].is_written = true;
@@ -171,7 +174,7 @@ bool check_waits_before(wave_t* w, const inst_t* inst) {
   for (uint32_t i = 0; fine && i < inst->source_count; ++i) fine = check_operand(w, inst, &inst->src[i], checks, false);
   for (uint32_t i = 0; fine && i < inst->destination_count; ++i)
     fine = check_operand(w, inst, &inst->dst[i], checks, true);
-  return fine;
+  return fine && (!(checks & ENGINE_CHECK_WAITS) || check_hazards_before(w, inst, &w->check->hazards));
 }
 
 static uint32_t issue(wave_t* w, counter_t counter) {
@@ -215,6 +218,7 @@ static debt_t new_debt(wave_t* w, const inst_t* inst) {
 }
 
 void check_waits_after(wave_t* w, const inst_t* inst) {
+  check_hazards_after(w, inst, &w->check->hazards);
   debt_t debt = new_debt(w, inst);
   for (uint32_t i = 0; i < inst->destination_count; ++i) {
     for (uint32_t k = 0; k < inst->dst[i].dwords; ++k) {
