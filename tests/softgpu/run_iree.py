@@ -5,7 +5,8 @@
 iree-compile (the iree-base-compiler package) makes one code object of iree/kernels.mlir for each target. What the host would
 do is read from the program as it is after its phase `executable-targets`: memory, and which kernel runs on what with which
 sizes. launch.c does it, once without checks and once under all. A kernel's arguments are its bindings' pointers, then its
-constants as 32-bit words.
+constants as 32-bit words. On gfx90a, which Debian's libamdhip64 knows, IREE's own runtime runs the module too, on its HIP
+driver over hip_newer.c.
 """
 
 import argparse
@@ -138,6 +139,10 @@ class Host:
         self.values, self.buffers, self.script, self.outputs = {}, {}, [], []
         self.dispatch = None
 
+    def results(self):
+        return [np.fromfile(file, array.type, math.prod(array.shape), offset=offset).reshape(array.shape)
+                for (file, offset), array in zip(self.outputs, self.program.outputs)]
+
     def add_buffer(self, value, size, file):
         """Memory for a value of the program; buffers are names of launch.c and offsets."""
         self.buffers[value] = value[1:], 0
@@ -203,7 +208,7 @@ def random_array(array, random):
 def compile_kernels(target, compiler, folder):
     """The code object and the program after its last phase on the way."""
     command = [compiler, "--iree-hal-target-backends=rocm", f"--iree-rocm-target={target}",
-               "--iree-input-demote-f64-to-f32=false", str(HERE / "iree" / "kernels.mlir"), "-o", os.devnull,
+               "--iree-input-demote-f64-to-f32=false", str(HERE / "iree" / "kernels.mlir"), "-o", str(folder / "kernels.vmfb"),
                f"--iree-hal-dump-executable-binaries-to={folder}", f"--dump-compilation-phases-to={folder}"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     objects = list(folder.glob("*.hsaco"))
@@ -212,16 +217,15 @@ def compile_kernels(target, compiler, folder):
     return objects[0], next(folder.glob("*.executable-targets.mlir")).read_text()
 
 
-def difference(host, inputs):
+def difference(program, inputs, results):
     """What is wrong with a function's results, or None."""
-    reference, tolerance = iree_references.REFERENCES[host.program.name]
+    reference, tolerance = iree_references.REFERENCES[program.name]
     expected = reference(*inputs)
-    for number, ((file, offset), array) in enumerate(zip(host.outputs, host.program.outputs)):
+    for number, ours in enumerate(results):
         theirs = np.asarray(expected[number] if isinstance(expected, tuple) else expected)
-        ours = np.fromfile(file, array.type, math.prod(array.shape), offset=offset).reshape(array.shape)
         if theirs.shape != ours.shape:
             return f"result {number}: numpy's is {theirs.shape}, the program's {ours.shape}"
-        if array.type.kind == "i":
+        if ours.dtype.kind == "i":
             wrong = ours != theirs
         else:
             ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
@@ -256,10 +260,12 @@ def run_target(options, target, folder):
         lines += [*host.script, "release"]
         hosts.append((host, inputs, sum(line == "go" for line in host.script)))
     (folder / "script").write_text("\n".join(lines) + "\n")
-    failures, messages = [], []
+    failures, messages, count = [], [], 2 * len(hosts)
     for check in ([], ["--check=all"]):
         launch(options, [f"--target={target}", *check], folder / "script", hosts, failures, messages)
-    return 2 * len(hosts), failures, messages
+    if target == "gfx90a":
+        count += run_runtime(options, folder, hosts, failures, messages)
+    return count, failures, messages
 
 
 def launch(options, how, script, hosts, failures, messages):
@@ -272,10 +278,35 @@ def launch(options, how, script, hosts, failures, messages):
     for host, inputs, launches in hosts:
         states = [next(said, f"not run (exit {result.returncode})") for _ in range(launches)]
         bad = [state for state in states if not state.startswith("ok")]
-        if reason := bad[0] if bad else difference(host, inputs):
+        if reason := bad[0] if bad else difference(host.program, inputs, host.results()):
             failures.append(f"{host.program.name} {' '.join(how)}: {reason}")
         for file, _ in host.outputs:
             file.unlink(missing_ok=True)
+
+
+def run_runtime(options, folder, hosts, failures, messages):
+    """Runs the functions with IREE's runtime and adds what was wrong; how many ran."""
+    library = folder / "libamdhip64.so"
+    subprocess.run(["cc", "-O2", "-fPIC", "-shared", str(HERE / "hip_newer.c"), "-o", str(library),
+                    "-l:libamdhip64.so.5"], check=True)
+    # Files of numpy's know no bfloat16.
+    hosts = [entry for entry in hosts if all(value.dtype.kind in "if" for value in entry[1])]
+    for host, inputs, _ in hosts:
+        for number, value in enumerate(inputs):
+            np.save(host.folder / f"input{number}.npy", value)
+    command = [options.build / "tools" / "iree-softgpu", "--target=gfx90a", "--", sys.executable, HERE / "iree_runtime.py",
+               library, folder / "kernels.vmfb", *(f"{host.program.name}:{host.folder}" for host, _, _ in hosts)]
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    messages += result.stderr.strip().splitlines()
+    done = result.stdout.splitlines()
+    for host, inputs, _ in hosts:
+        reason = f"not run (exit {result.returncode})"
+        if f"ok {host.program.name}" in done:
+            results = [np.load(file) for file in sorted(host.folder.glob("result*.npy"))]
+            reason = difference(host.program, inputs, results)
+        if reason:
+            failures.append(f"{host.program.name} gfx90a in IREE's runtime: {reason}")
+    return len(hosts)
 
 
 def main():
