@@ -23,6 +23,7 @@ from tools import ToolError, Tools, call, measure  # noqa: E402
 DIGITS = {"digits": "digits.onnx", "digits_batch": "digits_batch.onnx"}
 MODELS = ["mnist", *DIGITS, *make.NAMES]
 TARGETS = ["gfx1100", "gfx942", "gfx90a", "gfx1030", "gfx1201"]
+HOUR = 3600
 LIMITS = {("mobilenetv2", "gfx1100"): 3.0}  # seconds of CPU time
 MNIST = ROOT / "tests" / "e2e" / "stablehlo_models" / "mnist_fake_weights.mlir"
 
@@ -66,7 +67,7 @@ def run(tools, model, target, checks):
                *tools.run(module, model.function, model.inputs, ["--device=amdgpu", *flags])]
     if not files:
         call(command)  # for what it says when the output is another
-    usage = measure(command)
+    usage = measure(command, HOUR)
     error = check.largest_error([np.load(file) for file in files], model.expected) if files else 0.0
     return usage.cpu, error
 
