@@ -15,11 +15,14 @@
 
 #include "softgpu/wave.h"
 
+// A test may name fewer or others before it includes this.
 // clang-format off
+#ifndef ROWS_TABLES
 #define ROWS_TABLES(TABLE)                                                                   \
   TABLE(valu_integer_table) TABLE(valu_compare_table) TABLE(valu_lane_table)                 \
   TABLE(valu_packed_table) TABLE(valu_float_table) TABLE(valu_convert_table)                 \
   TABLE(valu_packed_float_table) TABLE(matrix_table)
+#endif
 // clang-format on
 #define TABLE(name) extern const inst_table_t name##_v2, name##_v3, name##_v4;
 ROWS_TABLES(TABLE)
@@ -35,20 +38,41 @@ static inline int rows_levels(void) {
 #endif
 }
 
-static inline const inst_row_t* rows_get(const char* name, int level) {
-  static const inst_table_t* const tables[][3] = {
+static const inst_table_t* const rows_tables[][3] = {
 #define TABLE(name) {&name##_v2, &name##_v3, &name##_v4},
-      ROWS_TABLES(TABLE)
+    ROWS_TABLES(TABLE)
 #undef TABLE
-  };
-  for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); ++t) {
-    const inst_table_t* table = tables[t][level - 2];
+};
+enum { ROWS_TABLE_COUNT = sizeof(rows_tables) / sizeof(rows_tables[0]), ROWS_MOST = 1024 };
+static bool rows_seen[ROWS_TABLE_COUNT][ROWS_MOST];
+
+static inline const inst_row_t* rows_get(const char* name, int level) {
+  for (size_t t = 0; t < ROWS_TABLE_COUNT; ++t) {
+    const inst_table_t* table = rows_tables[t][level - 2];
     for (uint32_t i = 0; i < table->count; ++i) {
-      if (strcmp(table->rows[i].name, name) == 0) return &table->rows[i];
+      if (strcmp(table->rows[i].name, name) != 0) continue;
+      rows_seen[t][i] = true;
+      return &table->rows[i];
     }
   }
   fail_msg("no row %s", name);
   return NULL;
+}
+
+// Fails when a row was not asked for: the last test of a program, so that no row is without one. `is_expected` (or
+// NULL) says which rows are this program's.
+static inline void rows_expect_all(bool (*is_expected)(const inst_row_t* row)) {
+  uint32_t missing = 0;
+  for (size_t t = 0; t < ROWS_TABLE_COUNT; ++t) {
+    const inst_table_t* table = rows_tables[t][0];
+    assert_true(table->count <= ROWS_MOST);
+    for (uint32_t i = 0; i < table->count; ++i) {
+      if (rows_seen[t][i] || (is_expected && !is_expected(&table->rows[i]))) continue;
+      print_message("no test has %s\n", table->rows[i].name);
+      ++missing;
+    }
+  }
+  if (missing) fail_msg("%u rows without a test", missing);
 }
 
 typedef struct rows_t {
@@ -56,6 +80,28 @@ typedef struct rows_t {
   isa_target_t target;
   inst_t inst;
 } rows_t;
+
+// A wrong value: told for each row once, so that one run shows every row that is wrong. rows_finish fails for them.
+static uint32_t rows_wrong;
+__attribute__((format(printf, 2, 3))) static inline void rows_tell(const rows_t* r, const char* format, ...) {
+  static const inst_row_t* told[ROWS_MOST];
+  for (uint32_t i = 0; i < rows_wrong; ++i) {
+    if (told[i] == r->inst.row) return;
+  }
+  if (rows_wrong < ROWS_MOST) told[rows_wrong++] = r->inst.row;
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof(text), format, args);
+  va_end(args);
+  print_message("%s: gfx%u, waves of %u, mode %x: %s\n", r->inst.row->name, r->target.major, r->wave.lanes,
+                r->wave.mode, text);
+}
+static inline void rows_finish(void) {
+  uint32_t wrong = rows_wrong;
+  rows_wrong = 0;
+  if (wrong) fail_msg("%u rows are wrong", wrong);
+}
 
 static inline void rows_set_mode(rows_t* r, uint32_t mode) {
   // As wave_set_mode does: rounding in MXCSR 14:13, flush to zero 15, denormals are zero 6.

@@ -32,7 +32,7 @@ VALU_INLINE float_cube_t float_cube(float x, float y, float z) {
 #define FLOAT1(name, D, A, ...) FLOAT_FUNCTION(name, D, A, NONE, NONE, , __VA_ARGS__)
 #define FLOAT2(name, D, A, B, ...) FLOAT_FUNCTION(name, D, A, B, NONE, , __VA_ARGS__)
 #define FLOAT3(name, D, A, B, C, ...) FLOAT_FUNCTION(name, D, A, B, C, , __VA_ARGS__)
-#define ACCUMULATE_F16(name, D, ...) FLOAT_ACCUMULATOR(name, D, D, D, D, __VA_ARGS__)
+#define ACCUMULATE_KF16(name, D, ...) FLOAT_ACCUMULATOR(name, D, F16, F16, F16, __VA_ARGS__)
 #define ACCUMULATE_F32(name, D, ...) FLOAT_ADDING(name, D, __VA_ARGS__)
 #define ACCUMULATE_F64(name, D, ...) FLOAT_ADDING(name, D, __VA_ARGS__)
 #define FLOAT_ACCUMULATE(name, D, ...) ACCUMULATE_##D(name, D, __VA_ARGS__)
