@@ -7,6 +7,9 @@
 // high as the registers allow and as even as the rows allow. When a panel of the whole reduction would not stay in
 // cache the reduction is split; partial sums wait in workgroup memory. The epilogue runs on the accumulators; a long
 // one runs in a loop over a copy of the tile instead, to keep the code small.
+//
+// Where batch, rows or reduction are known at run time only, workgroups share out rows (or batches) by their number,
+// and rows that do not fill a tile are done by lower ones.
 #include <assert.h>
 #include <string.h>
 
@@ -24,6 +27,9 @@ typedef struct contract_plan_t {
   int64_t row_block;             // rows of a workgroup
   int64_t panels, group_panels;  // of the result, of a workgroup
   int64_t reduction_block;
+  extent_t batch_size, row_size, depth;  // batch, rows and reduction when `dynamic`
+  bool dynamic;
+  share_t share;  // dynamic: rows at work
   const ir_type_t* accumulator;
   ir_value_t* partial;  // [group_panels][row_block][panel] in workgroup memory, or NULL
   ir_value_t* spill;    // one tile, for long epilogues, or NULL
@@ -38,15 +44,16 @@ bool strategy_contract_matches(const dispatch_t* d) {
   if (!d->root || !ir_is(d->root, GRAPH_CONTRACT)) return false;
   const ir_type_t *lhs = ir_operand(d->root, 0)->type, *rhs = ir_operand(d->root, 1)->type;
   IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) return false;
+    if (op != d->yield && !eval_supports(op)) return false;
   }
-  if (!ir_type_is_static(lhs) || lhs->rank != rhs->rank || lhs->rank < 2 || lhs->rank > 3) return false;
+  if (lhs->rank != rhs->rank || lhs->rank < 2 || lhs->rank > 3) return false;
   int64_t lc = -1, rc = -1, lb = -1;
   uint32_t batch = ir_op_ints(d->root, "lhs_batch", &lb, 1);
   if (ir_op_ints(d->root, "lhs_contract", &lc, 1) != 1 || ir_op_ints(d->root, "rhs_contract", &rc, 1) != 1)
     return false;
   if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0)) return false;
-  return lc == lhs->rank - 1 && rc == lhs->rank - 2 && ir_type_count(d->root->results[0].type) > 0;
+  if (rhs->dims[rhs->rank - 1] == IR_DYNAMIC) return false;  // columns are vectors
+  return lc == lhs->rank - 1 && rc == lhs->rank - 2 && ir_type_count(d->root->results[0].type) != 0;
 }
 
 // Width of the packed panels behind the right operand, or 0.
@@ -290,9 +297,37 @@ static void build_rows(contract_plan_t* c, tile_t* t, linear_t first_row, int64_
   }
 }
 
+// Rows of the share: as many tiles as fit, and lower ones for what is left.
+static void build_row_share(contract_plan_t* c, tile_t* t) {
+  enum { LOW_TILE = 4 };
+  kernel_build_t* k = &c->d->k;
+  int64_t heights[] = {c->tile_rows, LOW_TILE, 1};
+  ir_value_t *lower = c->share.lower, *upper = c->share.upper;
+  for (int i = 0; i < 3; ++i) {
+    if (i && heights[i] >= heights[i - 1]) continue;
+    ir_value_t* end = upper;
+    if (heights[i] > 1) {
+      ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, upper, lower);
+      ir_value_t* rest = kernel_binary(&k->b, SCALAR_remu, length, kernel_index(&k->b, heights[i]));
+      end = kernel_binary(&k->b, SCALAR_sub, upper, rest);
+      index_set_facts(k, end, 0, index_facts(upper).max, 1);
+    }
+    kernel_loop_t loop = kernel_loop_begin(k, lower, end, heights[i], NULL, 0);
+    t->rows = heights[i];
+    t->row = linear_value(loop.index);
+    build_tile(c, t, linear_constant(0));
+    kernel_for_end(&k->b, &loop, NULL, 0);
+    lower = end;
+  }
+}
+
 // All rows of the workgroup's block; the last block may be shorter.
 static void build_row_block(contract_plan_t* c, tile_t* t, ir_value_t* block_id) {
   kernel_build_t* k = &c->d->k;
+  if (c->dynamic && !extent_is_fixed(&c->row_size)) {
+    build_row_share(c, t);
+    return;
+  }
   int64_t blocks = ceil_div(c->rows, c->row_block), rest = c->rows - (blocks - 1) * c->row_block;
   if (blocks == 1) {
     build_rows(c, t, linear_constant(0), c->rows);
@@ -357,7 +392,7 @@ static void build_reduction(contract_plan_t* c, const group_t* g) {
   int64_t blocks = ceil_div(c->reduction, c->reduction_block), last = (blocks - 1) * c->reduction_block;
   if (blocks == 1) {
     t.lower = kernel_index(&k->b, 0);
-    t.upper = kernel_index(&k->b, c->reduction);
+    t.upper = c->dynamic ? extent_value(k, &c->depth) : kernel_index(&k->b, c->reduction);
     t.starts = t.ends = true;
     build_panels(c, g, &t);
     return;
@@ -398,15 +433,60 @@ static ir_value_t* id_with_facts(kernel_build_t* k, int64_t axis, int64_t count)
   return id;
 }
 
+static void make_spill(contract_plan_t* c) {
+  if (epilogue_length(c->d) <= LONG_EPILOGUE) return;
+  c->spill = kernel_alloc(&c->d->k.b, c->accumulator, c->tile_rows * c->vectors * c->lanes, IR_SPACE_PRIVATE);
+}
+
+// Workgroups: x shares out rows or batches of run-time number, y columns, z batches of known number.
+static void build_dynamic(contract_plan_t* c) {
+  enum { MANY_ROWS = 1 << 20, ROW_COST = 16, GROUP_WORK = 1000000 };
+  dispatch_t* d = c->d;
+  kernel_build_t* k = &d->k;
+  bool shares_rows = extent_is_fixed(&c->batch_size);
+  c->rows = extent_is_fixed(&c->row_size) ? c->row_size.factor : MANY_ROWS;
+  c->reduction = c->reduction_block = extent_guess(&c->depth);
+  plan_tile(c);
+  c->row_block = c->rows;
+  int64_t width = c->lanes * c->vectors, groups = c->columns * c->reduction / GROUP_WORK;
+  groups = groups < 1 ? 1 : groups > 16 ? 16 : groups;
+  c->group_panels = ceil_div(c->panels, groups < c->panels ? groups : c->panels);
+  d->workgroups[1] = groups = ceil_div(c->panels, c->group_panels);
+  group_t g = {id_with_facts(k, 1, groups), kernel_index(&k->b, 0)};
+  int64_t cost = 1 + c->group_panels * width * c->reduction / ROW_COST;
+  make_spill(c);
+  if (shares_rows) {
+    d->workgroups[2] = c->batch_size.factor;
+    c->at_batch = linear_value(id_with_facts(k, 2, c->batch_size.factor));
+    if (!extent_is_fixed(&c->row_size)) c->share = iterations_share(d, &c->row_size, cost, c->tile_rows);
+    build_reduction(c, &g);
+    return;
+  }
+  iterations_t it = iterations_dynamic(d, &c->batch_size, cost * extent_guess(&c->row_size));
+  c->at_batch = it.index;
+  c->share = (share_t){index_constant(k, 0), extent_value(k, &c->row_size)};
+  build_reduction(c, &g);
+  iterations_end(d, &it);
+}
+
 void strategy_contract_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
-  const ir_type_t *lhs = ir_operand(d->root, 0)->type, *y = d->root->results[0].type;
+  const ir_value_t* x = ir_operand(d->root, 0);
+  const ir_type_t *lhs = x->type, *y = d->root->results[0].type;
   contract_plan_t c = {.d = d, .op = d->root, .batched = lhs->rank == 3};
+  c.columns = y->dims[y->rank - 1];
+  c.accumulator = eval_accumulator(d->ctx, y->element);
+  c.dynamic = !ir_type_is_static(lhs) || !ir_type_is_static(ir_operand(d->root, 1)->type);
+  if (c.dynamic) {
+    c.batch_size = c.batched ? eval_extent(x, 0) : extent_fixed(1);
+    c.row_size = eval_extent(x, lhs->rank - 2);
+    c.depth = eval_extent(x, lhs->rank - 1);
+    build_dynamic(&c);
+    return;
+  }
   c.batch = c.batched ? lhs->dims[0] : 1;
   c.rows = lhs->dims[lhs->rank - 2];
   c.reduction = lhs->dims[lhs->rank - 1];
-  c.columns = y->dims[y->rank - 1];
-  c.accumulator = eval_accumulator(d->ctx, y->element);
   plan_tile(&c);
   plan_blocks(&c);
   int64_t groups = ceil_div(c.panels, c.group_panels), blocks = ceil_div(c.rows, c.row_block);
@@ -419,8 +499,6 @@ void strategy_contract_build(dispatch_t* d) {
     int64_t size = c.group_panels * c.row_block * c.lanes * c.vectors;
     c.partial = kernel_alloc(&k->b, c.accumulator, size, IR_SPACE_WORKGROUP);
   }
-  if (epilogue_length(d) > LONG_EPILOGUE) {
-    c.spill = kernel_alloc(&k->b, c.accumulator, c.tile_rows * c.vectors * c.lanes, IR_SPACE_PRIVATE);
-  }
+  make_spill(&c);
   build_reduction(&c, &g);
 }

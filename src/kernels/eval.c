@@ -265,6 +265,8 @@ bool eval_forward(kernel_build_t* k, const ir_op_t* op, const linear_t* in, line
     for (int32_t i = 0; i < to->rank; ++i) out[i] = in[perm[i]];
   } else if (ir_is(op, GRAPH_RESHAPE) && ir_type_is_static(from) && ir_type_is_static(to)) {
     map_reshape(k, from, to, in, out);
+  } else if (ir_is(op, GRAPH_RESHAPE)) {
+    map_reshape_dynamic(k, ir_operand(op, 0), &op->results[0], in, out);
   } else if (ir_is(op, GRAPH_PACK)) {
     map_pack(k, op, from->rank, in, out);
   } else if (ir_is(op, GRAPH_UNPACK)) {

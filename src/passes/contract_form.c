@@ -10,9 +10,7 @@
 
 typedef struct side_t {
   int64_t perm[GRAPH_MAX_RANK];  // batch, then (left: rows, reduction; right: reduction, columns)
-  int64_t sizes[3];              // products of the three groups in that order
-  int32_t free_rank;
-  int64_t free_dims[GRAPH_MAX_RANK];
+  int32_t counts[3];             // dims of the three groups in that order
 } side_t;
 
 static bool contains(const int64_t* list, uint32_t count, int64_t value) {
@@ -25,32 +23,76 @@ static bool contains(const int64_t* list, uint32_t count, int64_t value) {
 static void arrange(const ir_type_t* type, const int64_t* batch, uint32_t batch_count, const int64_t* reduced,
                     uint32_t reduced_count, bool reduced_first, side_t* side) {
   memset(side, 0, sizeof(*side));
-  side->sizes[0] = side->sizes[1] = side->sizes[2] = 1;
   int32_t n = 0;
-  for (uint32_t i = 0; i < batch_count; ++i) {
-    side->perm[n++] = batch[i];
-    side->sizes[0] *= type->dims[batch[i]];
-  }
+  for (uint32_t i = 0; i < batch_count; ++i) side->perm[n++] = batch[i];
+  side->counts[0] = n;
   for (int pass = 0; pass < 2; ++pass) {
+    int32_t first = n;
     if ((pass == 0) == reduced_first) {
-      for (uint32_t i = 0; i < reduced_count; ++i) {
-        side->perm[n++] = reduced[i];
-        side->sizes[1 + pass] *= type->dims[reduced[i]];
+      for (uint32_t i = 0; i < reduced_count; ++i) side->perm[n++] = reduced[i];
+    } else {
+      for (int32_t d = 0; d < type->rank; ++d) {
+        if (!contains(batch, batch_count, d) && !contains(reduced, reduced_count, d)) side->perm[n++] = d;
       }
-      continue;
     }
-    for (int32_t d = 0; d < type->rank; ++d) {
-      if (contains(batch, batch_count, d) || contains(reduced, reduced_count, d)) continue;
-      side->perm[n++] = d;
-      side->sizes[1 + pass] *= type->dims[d];
-      side->free_dims[side->free_rank++] = type->dims[d];
-    }
+    side->counts[1 + pass] = n - first;
   }
 }
 
+// Product of `count` of x's sizes; as an index value where one of them is known at run time only.
+static int64_t product(ir_builder_t* b, ir_value_t* x, int32_t first, int32_t count, ir_value_t** dynamic) {
+  int64_t size = 1;
+  ir_value_t* value = NULL;
+  for (int32_t i = first; i < first + count; ++i) {
+    if (x->type->dims[i] != IR_DYNAMIC) {
+      size *= x->type->dims[i];
+    } else {
+      ir_value_t* dim = graph_dim(b, x, (uint32_t)i);
+      value = value ? graph_binary(b, SCALAR_mul, value, dim) : dim;
+    }
+  }
+  if (!value) return size;
+  *dynamic = size == 1 ? value : graph_binary(b, SCALAR_mul, value, graph_index_constant(b, size));
+  return IR_DYNAMIC;
+}
+
+// Transposed, and each group of dims as one; without the batch when there is none.
 static ir_value_t* rearranged(ir_builder_t* b, ir_value_t* x, const side_t* side, bool batched) {
   x = graph_transpose(b, x, side->perm);
-  return graph_reshape(b, x, batched ? 3 : 2, batched ? side->sizes : side->sizes + 1, NULL);
+  int64_t sizes[3];
+  ir_value_t* dynamic[3];
+  int32_t rank = 0, at = batched ? 0 : side->counts[0];
+  uint32_t count = 0;
+  bool same = true;
+  for (int group = batched ? 0 : 1; group < 3; ++group) {
+    sizes[rank] = product(b, x, at, side->counts[group], &dynamic[count]);
+    count += sizes[rank++] == IR_DYNAMIC;
+    at += side->counts[group];
+    same &= side->counts[group] == 1;
+  }
+  return same && rank == x->type->rank ? x : graph_reshape(b, x, rank, sizes, dynamic);
+}
+
+// The result's dims again: batch and rows of the left operand, columns of the right.
+static ir_value_t* spread(ir_builder_t* b, const ir_op_t* op, ir_value_t* y, const side_t* lhs, const side_t* rhs) {
+  const ir_type_t* type = op->results[0].type;
+  ir_value_t* dynamic[2 * GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  int32_t left = lhs->counts[0] + lhs->counts[1];
+  for (int32_t i = 0; i < type->rank; ++i) {
+    if (type->dims[i] != IR_DYNAMIC) continue;
+    int64_t dim = i < left ? lhs->perm[i] : rhs->perm[rhs->counts[0] + rhs->counts[1] + i - left];
+    dynamic[count++] = graph_dim(b, ir_operand(op, i < left ? 0 : 1), (uint32_t)dim);
+  }
+  if (count && y->type == type) return y;
+  return graph_reshape(b, y, type->rank, type->dims, dynamic);
+}
+
+static bool has_batch(const ir_type_t* type, const side_t* side) {
+  for (int32_t i = 0; i < side->counts[0]; ++i) {
+    if (type->dims[side->perm[i]] != 1) return true;
+  }
+  return false;
 }
 
 static bool is_in_form(const ir_op_t* op, const side_t* lhs, const side_t* rhs, bool batched) {
@@ -64,7 +106,6 @@ static bool is_in_form(const ir_op_t* op, const side_t* lhs, const side_t* rhs, 
 
 static bool bring_into_form(ir_context_t* ctx, ir_op_t* op) {
   const ir_type_t *lt = ir_operand(op, 0)->type, *rt = ir_operand(op, 1)->type, *yt = op->results[0].type;
-  if (!ir_type_is_static(lt) || !ir_type_is_static(rt)) return false;
   int64_t lb[GRAPH_MAX_RANK], rb[GRAPH_MAX_RANK], lc[GRAPH_MAX_RANK], rc[GRAPH_MAX_RANK];
   uint32_t batch = ir_op_ints(op, "lhs_batch", lb, GRAPH_MAX_RANK), reduced = ir_op_ints(op, "lhs_contract", lc, 16);
   ir_op_ints(op, "rhs_batch", rb, GRAPH_MAX_RANK);
@@ -72,7 +113,7 @@ static bool bring_into_form(ir_context_t* ctx, ir_op_t* op) {
   side_t lhs, rhs;
   arrange(lt, lb, batch, lc, reduced, false, &lhs);
   arrange(rt, rb, batch, rc, reduced, true, &rhs);
-  bool batched = lhs.sizes[0] != 1;
+  bool batched = has_batch(lt, &lhs) || has_batch(rt, &rhs);
   if (is_in_form(op, &lhs, &rhs, batched)) return false;
   ir_builder_t b = ir_builder_before(ctx, op);
   ir_value_t* x = rearranged(&b, ir_operand(op, 0), &lhs, batched);
@@ -87,7 +128,7 @@ static bool bring_into_form(ir_context_t* ctx, ir_op_t* op) {
                            .unsigned_lhs = ir_op_flag(op, "unsigned_lhs"),
                            .unsigned_rhs = ir_op_flag(op, "unsigned_rhs")};
   ir_value_t* y = graph_contract(&b, x, w, &dims, yt->element);
-  y = graph_reshape(&b, y, yt->rank, yt->dims, NULL);
+  y = spread(&b, op, y, &lhs, &rhs);
   ir_value_replace(ir_result(op, 0), y);
   ir_op_erase(op);
   return true;

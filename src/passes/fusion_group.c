@@ -277,8 +277,7 @@ static fusion_space_t heavy_join_space(fusion_t* f, const fusion_group_t* group,
   }
   node->map = map;
   if (from == FUSION_SPACE_NONE || node->class == FUSION_ELEMENTWISE) return from;
-  bool one_to_one = ir_is(op, GRAPH_TRANSPOSE) || (ir_is(op, GRAPH_RESHAPE) && ir_type_is_static(op->results[0].type) &&
-                                                   ir_type_is_static(ir_operand(op, 0)->type));
+  bool one_to_one = ir_is(op, GRAPH_TRANSPOSE) || ir_is(op, GRAPH_RESHAPE);
   if (!one_to_one || !ir_has_one_use(ir_operand(op, 0))) return FUSION_SPACE_NONE;
   node->map = ++f->map_count;
   return FUSION_SPACE_MAPPED;
