@@ -9,6 +9,7 @@
 #ifndef IREE_C_HAL_QUEUED_DEVICE_H_
 #define IREE_C_HAL_QUEUED_DEVICE_H_
 
+#include "hal/pool.h"
 #include "iree/async/util/proactor_pool.h"
 #include "iree/base/internal/atomics.h"
 #include "iree/base/threading/mutex.h"
@@ -72,6 +73,9 @@ typedef struct hal_operation_interface_t {
   void (*start)(hal_operation_t* operation);
   // Visits what an operation of kind WORK keeps alive.
   void (*visit_work)(const hal_operation_t* operation, hal_visit_resource_fn_t visit);
+  // The pool for queue-ordered memory of that queue; and frees what pools do not need. NULL where there are none.
+  hal_pool_t* (*pool)(hal_queued_device_t* device, iree_hal_queue_affinity_t queue_affinity);
+  void (*trim)(hal_queued_device_t* device);
 } hal_operation_interface_t;
 
 struct hal_queued_device_t {
@@ -174,8 +178,9 @@ iree_status_t hal_transient_stage(iree_hal_buffer_t* buffer);
 void hal_transient_commit(iree_hal_buffer_t* buffer);
 // Gives the memory back to the device.
 void hal_transient_decommit(iree_hal_buffer_t* buffer);
-// The memory of a transient buffer, NULL when it has none; other buffers are their own memory.
-iree_hal_buffer_t* hal_transient_block(iree_hal_buffer_t* buffer);
+// The memory of a transient buffer, which begins at an offset, or NULL when it has none; other buffers are their own
+// memory.
+iree_hal_buffer_t* hal_transient_block(iree_hal_buffer_t* buffer, iree_device_size_t* out_offset);
 // Drops freed memory that is kept for later.
 void hal_transient_trim(hal_queued_device_t* device);
 // The failure of using a buffer without memory.

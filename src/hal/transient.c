@@ -1,7 +1,7 @@
 // Queue-ordered buffers. The handle is there at once; the memory when the driver stages it: as soon as it is to be had
 // where a device's work that uses it is ordered after its allocation anyway, else when the allocation runs. The host
-// may map it once the allocation has run. Freed memory is kept by the device for the next allocation of about the same
-// size.
+// may map it once the allocation has run. Memory is a slice of the driver's pool where it has one that fits; else a
+// block of its own, which the device keeps when it is freed, for the next allocation of about the same size.
 #include "hal/queued_device.h"
 
 typedef struct transient_buffer_t {
@@ -10,8 +10,12 @@ typedef struct transient_buffer_t {
   iree_hal_allocator_t* allocator;
   iree_allocator_t host_allocator;
   iree_hal_buffer_params_t params;
-  iree_hal_buffer_t* block;  // atomic; NULL while there is no memory
-  bool is_committed;         // atomic: the host may see it
+  iree_hal_buffer_params_t compatible;  // what the allocator makes of them
+  iree_hal_buffer_t* block;             // atomic; NULL while there is no memory
+  iree_device_size_t offset;            // of the memory within the block
+  hal_pool_t* pool;                     // set: the block is its range, `slice` the part
+  hal_pool_slice_t slice;
+  bool is_committed;  // atomic: the host may see it
 } transient_buffer_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -57,6 +61,7 @@ static void keep_block(hal_queued_device_t* device, iree_hal_buffer_t* block) {
 }
 
 void hal_transient_trim(hal_queued_device_t* device) {
+  if (device->interface->trim) device->interface->trim(device);
   for (int i = 0; i < HAL_CACHED_BLOCKS; ++i) {
     iree_slim_mutex_lock(&device->mutex);
     iree_hal_buffer_t* block = device->cached_blocks[i];
@@ -79,10 +84,20 @@ static iree_hal_buffer_t* load_block(const transient_buffer_t* buffer) {
   return __atomic_load_n(&buffer->block, __ATOMIC_ACQUIRE);
 }
 
-// A buffer that was never deallocated gives its memory back to the system: its device may be gone.
+static void give_slice(transient_buffer_t* buffer) {
+  hal_pool_give(buffer->pool, buffer->slice);
+  hal_pool_release(buffer->pool);
+  buffer->pool = NULL;
+}
+
+// A buffer that was never deallocated gives its memory back to the pool or the system: its device may be gone.
 static void transient_destroy(iree_hal_buffer_t* base) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
-  iree_hal_buffer_release(buffer->block);
+  if (buffer->pool) {
+    give_slice(buffer);
+  } else {
+    iree_hal_buffer_release(buffer->block);
+  }
   iree_hal_allocator_release(buffer->allocator);
   iree_hal_buffer_deinitialize(base);
   iree_allocator_free(buffer->host_allocator, buffer);
@@ -95,28 +110,34 @@ static iree_status_t transient_map_range(iree_hal_buffer_t* base, iree_hal_mappi
   iree_hal_buffer_t* block = load_block(buffer);
   if (!block || !__atomic_load_n(&buffer->is_committed, __ATOMIC_ACQUIRE)) return hal_transient_fail();
   return IREE_HAL_VTABLE(block, iree_hal_buffer)
-      ->map_range(block, mapping_mode, memory_access, local_byte_offset, local_byte_length, mapping);
+      ->map_range(block, mapping_mode, memory_access, buffer->offset + local_byte_offset, local_byte_length, mapping);
 }
 
 static iree_status_t transient_unmap_range(iree_hal_buffer_t* base, iree_device_size_t local_byte_offset,
                                            iree_device_size_t local_byte_length, iree_hal_buffer_mapping_t* mapping) {
-  iree_hal_buffer_t* block = load_block((transient_buffer_t*)base);
+  transient_buffer_t* buffer = (transient_buffer_t*)base;
+  iree_hal_buffer_t* block = load_block(buffer);
   if (!block) return iree_ok_status();
-  return IREE_HAL_VTABLE(block, iree_hal_buffer)->unmap_range(block, local_byte_offset, local_byte_length, mapping);
+  return IREE_HAL_VTABLE(block, iree_hal_buffer)
+      ->unmap_range(block, buffer->offset + local_byte_offset, local_byte_length, mapping);
 }
 
 static iree_status_t transient_invalidate_range(iree_hal_buffer_t* base, iree_device_size_t local_byte_offset,
                                                 iree_device_size_t local_byte_length) {
-  iree_hal_buffer_t* block = load_block((transient_buffer_t*)base);
+  transient_buffer_t* buffer = (transient_buffer_t*)base;
+  iree_hal_buffer_t* block = load_block(buffer);
   if (!block) return iree_ok_status();
-  return IREE_HAL_VTABLE(block, iree_hal_buffer)->invalidate_range(block, local_byte_offset, local_byte_length);
+  return IREE_HAL_VTABLE(block, iree_hal_buffer)
+      ->invalidate_range(block, buffer->offset + local_byte_offset, local_byte_length);
 }
 
 static iree_status_t transient_flush_range(iree_hal_buffer_t* base, iree_device_size_t local_byte_offset,
                                            iree_device_size_t local_byte_length) {
-  iree_hal_buffer_t* block = load_block((transient_buffer_t*)base);
+  transient_buffer_t* buffer = (transient_buffer_t*)base;
+  iree_hal_buffer_t* block = load_block(buffer);
   if (!block) return iree_ok_status();
-  return IREE_HAL_VTABLE(block, iree_hal_buffer)->flush_range(block, local_byte_offset, local_byte_length);
+  return IREE_HAL_VTABLE(block, iree_hal_buffer)
+      ->flush_range(block, buffer->offset + local_byte_offset, local_byte_length);
 }
 
 static const iree_hal_buffer_vtable_t transient_vtable = {
@@ -129,8 +150,12 @@ static const iree_hal_buffer_vtable_t transient_vtable = {
 
 bool hal_transient_is(iree_hal_buffer_t* buffer) { return iree_hal_resource_is(buffer, &transient_vtable); }
 
-iree_hal_buffer_t* hal_transient_block(iree_hal_buffer_t* buffer) {
-  return hal_transient_is(buffer) ? load_block((transient_buffer_t*)buffer) : buffer;
+iree_hal_buffer_t* hal_transient_block(iree_hal_buffer_t* base, iree_device_size_t* out_offset) {
+  *out_offset = 0;
+  if (!hal_transient_is(base)) return base;
+  iree_hal_buffer_t* block = load_block((transient_buffer_t*)base);
+  if (block) *out_offset = ((transient_buffer_t*)base)->offset;
+  return block;
 }
 
 iree_status_t hal_transient_create(hal_queued_device_t* device, iree_hal_queue_affinity_t queue_affinity,
@@ -161,13 +186,32 @@ iree_status_t hal_transient_create(hal_queued_device_t* device, iree_hal_queue_a
   buffer->allocator = device->allocator;
   iree_hal_allocator_retain(buffer->allocator);
   buffer->params = *params;
+  buffer->compatible = compatible;
   *out_buffer = &buffer->base;
   return iree_ok_status();
 }
 
+static hal_pool_t* choose_pool(const transient_buffer_t* buffer) {
+  const hal_operation_interface_t* interface = buffer->device->interface;
+  hal_pool_t* pool = interface->pool ? interface->pool(buffer->device, buffer->params.queue_affinity) : NULL;
+  bool fits = pool && hal_pool_allocator(pool) == buffer->allocator &&
+              hal_pool_fits(pool, &buffer->compatible, buffer->base.byte_length);
+  return fits ? pool : NULL;
+}
+
 iree_status_t hal_transient_stage(iree_hal_buffer_t* base) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
-  iree_hal_buffer_t* block = take_block(buffer);
+  hal_pool_t* pool = choose_pool(buffer);
+  iree_hal_buffer_t* block = NULL;
+  if (pool) {
+    IREE_RETURN_IF_ERROR(hal_pool_take(pool, base->byte_length, &buffer->slice));
+    hal_pool_retain(pool);
+    buffer->pool = pool;
+    buffer->offset = buffer->slice.offset;
+    block = buffer->slice.range;
+  } else {
+    block = take_block(buffer);
+  }
   if (!block) {
     IREE_RETURN_IF_ERROR(
         iree_hal_allocator_allocate_buffer(buffer->allocator, buffer->params, base->byte_length, &block));
@@ -184,5 +228,10 @@ void hal_transient_decommit(iree_hal_buffer_t* base) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
   __atomic_store_n(&buffer->is_committed, false, __ATOMIC_RELEASE);
   iree_hal_buffer_t* block = __atomic_exchange_n(&buffer->block, NULL, __ATOMIC_ACQ_REL);
-  if (block) keep_block(buffer->device, block);
+  if (!block) return;
+  if (buffer->pool) {
+    give_slice(buffer);
+  } else {
+    keep_block(buffer->device, block);
+  }
 }

@@ -5,7 +5,7 @@
 //   host memory                  HOST_LOCAL|DEVICE_VISIBLE, fine-grained
 #include "hal/amdgpu/allocator.h"
 
-enum { MIN_ALIGNMENT = 256, POOL_ALIGNMENT = 4096 };
+enum { MIN_ALIGNMENT = 256 };
 
 #define VISIBLE_TYPE (IREE_HAL_MEMORY_TYPE_HOST_VISIBLE | IREE_HAL_MEMORY_TYPE_HOST_COHERENT)
 
@@ -162,12 +162,12 @@ static iree_status_t allocator_allocate_buffer(iree_hal_allocator_t* base, const
   amdgpu_allocator_t* allocator = (amdgpu_allocator_t*)base;
   iree_hal_buffer_params_t compatible = *params;
   buffer_memory_t memory = {.source = BUFFER_POOL, .size = allocation_size, .length = allocation_size};
-  if (!iree_device_size_is_valid_alignment(params->min_alignment) || params->min_alignment > POOL_ALIGNMENT) {
+  if (!iree_device_size_is_valid_alignment(params->min_alignment) || params->min_alignment > AMDGPU_MAX_ALIGNMENT) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "alignment %" PRIdsz " is not supported",
                             params->min_alignment);
   }
   if (!allocator_query_buffer_compatibility(base, &compatible, &memory.size)) return fail_params(params);
-  if (memory.size > IREE_DEVICE_SIZE_MAX - POOL_ALIGNMENT) {
+  if (memory.size > IREE_DEVICE_SIZE_MAX - AMDGPU_MAX_ALIGNMENT) {
     return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "cannot allocate %" PRIdsz " bytes", memory.size);
   }
   memory.size = (memory.size + 63) & ~(iree_device_size_t)63;
@@ -234,12 +234,13 @@ static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_ha
                                              iree_hal_external_buffer_type_t requested_type,
                                              iree_hal_external_buffer_flags_t requested_flags,
                                              iree_hal_external_buffer_t* out_external_buffer) {
-  const buffer_memory_t* memory = amdgpu_buffer_memory(buffer);
+  iree_device_size_t offset = 0;
+  const buffer_memory_t* memory = amdgpu_buffer_memory(buffer, &offset);
   if (!memory) return iree_make_status(IREE_STATUS_UNAVAILABLE, "the buffer is not in memory of this device");
   if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION && memory->host) {
-    out_external_buffer->handle.host_allocation.ptr = memory->host + buffer->byte_offset;
+    out_external_buffer->handle.host_allocation.ptr = memory->host + offset;
   } else if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION) {
-    out_external_buffer->handle.device_allocation.ptr = memory->address + buffer->byte_offset;
+    out_external_buffer->handle.device_allocation.ptr = memory->address + offset;
   } else {
     return iree_make_status(IREE_STATUS_UNAVAILABLE, "the buffer cannot be exported as type %d", (int)requested_type);
   }

@@ -34,8 +34,8 @@ typedef struct buffer_memory_t {
 // Takes over `memory`, also when it fails. `allocator` is retained.
 iree_status_t amdgpu_buffer_create(amdgpu_allocator_t* allocator, const iree_hal_buffer_params_t* params,
                                    const buffer_memory_t* memory, iree_hal_buffer_t** out_buffer);
-// The memory behind a buffer; NULL when it is not of such an allocator.
-const buffer_memory_t* amdgpu_buffer_memory(iree_hal_buffer_t* buffer);
+// The memory behind a buffer, which begins at an offset; NULL when it is not of such an allocator.
+const buffer_memory_t* amdgpu_buffer_memory(iree_hal_buffer_t* buffer, iree_device_size_t* out_offset);
 void amdgpu_allocator_record(amdgpu_allocator_t* allocator, iree_hal_memory_type_t type, iree_device_size_t size,
                              bool is_free);
 

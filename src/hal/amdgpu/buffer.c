@@ -78,8 +78,9 @@ iree_status_t amdgpu_buffer_create(amdgpu_allocator_t* allocator, const iree_hal
   return iree_ok_status();
 }
 
-const buffer_memory_t* amdgpu_buffer_memory(iree_hal_buffer_t* base) {
-  iree_hal_buffer_t* block = hal_transient_block(base->allocated_buffer);
+const buffer_memory_t* amdgpu_buffer_memory(iree_hal_buffer_t* base, iree_device_size_t* out_offset) {
+  iree_hal_buffer_t* block = hal_transient_block(base->allocated_buffer, out_offset);
+  *out_offset += base->byte_offset;
   return iree_hal_resource_is(block, &buffer_vtable) ? &((amdgpu_buffer_t*)block)->memory : NULL;
 }
 
@@ -88,9 +89,10 @@ bool amdgpu_buffer_is_fixed(iree_hal_buffer_t* base) {
 }
 
 iree_status_t amdgpu_buffer_address(iree_hal_buffer_t* base, uint64_t* out_address) {
-  const buffer_memory_t* memory = amdgpu_buffer_memory(base);
+  iree_device_size_t offset = 0;
+  const buffer_memory_t* memory = amdgpu_buffer_memory(base, &offset);
   if (memory) {
-    *out_address = memory->address + base->byte_offset;
+    *out_address = memory->address + offset;
     return iree_ok_status();
   }
   if (hal_transient_is(base->allocated_buffer)) return hal_transient_fail();

@@ -4,7 +4,7 @@
 #include "hal/amdgpu/command_buffer.h"
 #include "hal/amdgpu/operation.h"
 
-enum { MAX_QUEUES = 64, BLOCK_ALIGNMENT = 4096 };
+enum { MAX_QUEUES = 64 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // The service thread
@@ -163,7 +163,7 @@ iree_status_t logical_device_create(system_t* system, uint64_t mask, const logic
   device->base.identifier = IREE_SV("amdgpu");
   device->base.proactor_pool = create_params ? create_params->proactor_pool : NULL;
   device->base.interface = &operation_interface;
-  device->base.block_alignment = BLOCK_ALIGNMENT;
+  device->base.block_alignment = AMDGPU_MAX_ALIGNMENT;
   device->base.pooled_operation_size = options->user.host_block_pool_small_size;
   hal_queued_initialize(&device->base);
   device->system = system;

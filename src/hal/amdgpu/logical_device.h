@@ -10,6 +10,7 @@
 #include "iree/base/threading/api.h"
 
 #define LOGICAL_DEVICE_DEFAULT_QUEUES 2u  // of each GPU
+#define AMDGPU_MAX_ALIGNMENT 4096         // bytes, of memory from HSA
 
 typedef struct operation_t operation_t;
 

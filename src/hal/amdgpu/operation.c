@@ -197,7 +197,22 @@ static iree_status_t submit_shared(const hal_operation_t* base) {
   return operation_submit(&op);
 }
 
+static hal_pool_t* pool_of(hal_queued_device_t* base, iree_hal_queue_affinity_t queue_affinity) {
+  logical_device_t* device = (logical_device_t*)base;
+  uint32_t bit = queue_affinity_first(device->domain, queue_affinity);
+  return device->physical[queue_affinity_physical(device->domain, bit)].pool;
+}
+
+static void trim_pools(hal_queued_device_t* base) {
+  logical_device_t* device = (logical_device_t*)base;
+  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
+    if (device->physical[i].pool) hal_pool_trim(device->physical[i].pool);
+  }
+}
+
 const hal_operation_interface_t operation_interface = {
+    .pool = pool_of,
+    .trim = trim_pools,
     .submit = submit_shared,
     .start = start,
     .visit_work = visit_work,

@@ -3,8 +3,35 @@
 
 #include "hal/amdgpu/host_queue.h"
 
+enum { DEFAULT_RANGE_LENGTH = 64 << 20 };
+
+static iree_status_t create_pool(const logical_device_t* device, physical_device_t* physical) {
+  const amdgpu_options_t* options = &device->options.user;
+  uint32_t bit = physical->ordinal * device->domain.queue_count;
+  iree_hal_buffer_params_t params = {
+      .type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+      .usage = IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_DISPATCH,
+      .queue_affinity = 1ull << bit,
+      .min_alignment = options->default_pool_alignment,
+  };
+  hal_pool_params_t pool = {.range_length = DEFAULT_RANGE_LENGTH};
+  if (options->default_pool_range_length) pool.range_length = options->default_pool_range_length;
+  if (options->default_pool_alignment > AMDGPU_MAX_ALIGNMENT) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "--amdgpu_default_pool_alignment=%" PRIu64 " is more than the %d that memory of GPUs has",
+                            options->default_pool_alignment, AMDGPU_MAX_ALIGNMENT);
+  }
+  iree_device_size_t size = pool.range_length;
+  iree_hal_allocator_query_buffer_compatibility(device->base.allocator, params, size, &pool.buffer, &size);
+  IREE_RETURN_IF_ERROR(hal_pool_create(&pool, device->base.allocator, device->base.host_allocator, &physical->pool));
+  if (!options->preallocate_pools) return iree_ok_status();
+  return iree_status_annotate(hal_pool_preallocate(physical->pool),
+                              IREE_SV("preallocating memory (--amdgpu_preallocate_pools=false does without)"));
+}
+
 iree_status_t physical_device_initialize(logical_device_t* device, uint32_t queue_count, physical_device_t* physical) {
   IREE_RETURN_IF_ERROR(library_create(device->system->hsa, physical->gpu, &physical->library));
+  IREE_RETURN_IF_ERROR(create_pool(device, physical));
   for (uint32_t i = 0; i < queue_count; ++i) {
     IREE_RETURN_IF_ERROR(host_queue_create(device, physical, &physical->queues[i]));
     physical->queue_count = i + 1;
@@ -15,5 +42,7 @@ iree_status_t physical_device_initialize(logical_device_t* device, uint32_t queu
 void physical_device_deinitialize(const libhsa_t* hsa, physical_device_t* physical) {
   for (uint32_t i = 0; i < physical->queue_count; ++i) physical->queues[i]->vtable->destroy(physical->queues[i]);
   physical->queue_count = 0;
+  hal_pool_release(physical->pool);
+  physical->pool = NULL;
   library_destroy(hsa, &physical->library);
 }

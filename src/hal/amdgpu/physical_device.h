@@ -1,9 +1,11 @@
-// Physical devices: one GPU of a logical device, with the kernels of the device library loaded for it and its queues.
+// Physical devices: one GPU of a logical device, with the kernels of the device library loaded for it, its
+// memory pool and its queues.
 #ifndef IREE_C_HAL_AMDGPU_PHYSICAL_DEVICE_H_
 #define IREE_C_HAL_AMDGPU_PHYSICAL_DEVICE_H_
 
 #include "hal/amdgpu/library.h"
 #include "hal/amdgpu/virtual_queue.h"
+#include "hal/pool.h"
 
 #define PHYSICAL_DEVICE_MAX_QUEUES 8
 
@@ -13,6 +15,7 @@ typedef struct physical_device_t {
   const system_gpu_t* gpu;
   uint32_t ordinal;  // within the logical device
   library_t library;
+  hal_pool_t* pool;  // of its own memory, for queue-ordered allocations
   uint32_t queue_count;
   virtual_queue_t* queues[PHYSICAL_DEVICE_MAX_QUEUES];
 } physical_device_t;

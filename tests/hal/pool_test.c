@@ -1,0 +1,92 @@
+// Pools: slices never overlap, are aligned, and all memory comes back in one piece.
+#include "hal/pool.h"
+
+#include "hal_test.h"
+
+enum { RANGE = 1 << 20, ALIGNMENT = 256 };
+
+static hal_pool_t* make_pool(iree_hal_allocator_t** out_allocator) {
+  hal_pool_t* pool = NULL;
+  CHECK_OK(
+      iree_hal_allocator_create_heap(IREE_SV("test"), iree_allocator_system(), iree_allocator_system(), out_allocator));
+  hal_pool_params_t params = {.range_length = RANGE};
+  params.buffer.type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL;
+  params.buffer.usage = IREE_HAL_BUFFER_USAGE_TRANSFER;
+  iree_hal_buffer_params_canonicalize(&params.buffer);
+  params.buffer.min_alignment = ALIGNMENT;
+  CHECK_OK(hal_pool_create(&params, *out_allocator, iree_allocator_system(), &pool));
+  return pool;
+}
+
+static void fill_and_empty(void** state) {
+  iree_hal_allocator_t* allocator = NULL;
+  hal_pool_t* pool = make_pool(&allocator);
+  hal_pool_slice_t slices[RANGE / 4096];
+  for (size_t i = 0; i < IREE_ARRAYSIZE(slices); ++i) {
+    CHECK_OK(hal_pool_take(pool, 4000, &slices[i]));  // 4096 with the alignment
+    assert_ptr_equal(slices[i].range, slices[0].range);
+    assert_int_equal(slices[i].offset, i * 4096);
+  }
+  hal_pool_slice_t other;
+  CHECK_OK(hal_pool_take(pool, 1, &other));
+  assert_ptr_not_equal(other.range, slices[0].range);
+  // Every second one, then the others: neighbours become one again.
+  for (size_t i = 0; i < IREE_ARRAYSIZE(slices); i += 2) hal_pool_give(pool, slices[i]);
+  for (size_t i = 1; i < IREE_ARRAYSIZE(slices); i += 2) hal_pool_give(pool, slices[i]);
+  hal_pool_slice_t whole;
+  CHECK_OK(hal_pool_take(pool, RANGE, &whole));
+  assert_int_equal(whole.offset, 0);
+  hal_pool_give(pool, whole);
+  hal_pool_give(pool, other);
+  hal_pool_trim(pool);
+  hal_pool_release(pool);
+  iree_hal_allocator_release(allocator);
+}
+
+// Random sizes and orders against a map of what is taken.
+static void random_use(void** state) {
+  enum { COUNT = 200, ROUNDS = 20000, UNITS = RANGE / ALIGNMENT };
+  static uint8_t taken[8][UNITS];
+  static struct {
+    hal_pool_slice_t slice;
+    size_t units;
+    int range;
+  } live[COUNT];
+  iree_hal_buffer_t* ranges[8] = {0};
+  iree_hal_allocator_t* allocator = NULL;
+  hal_pool_t* pool = make_pool(&allocator);
+  uint32_t random = 1;
+  for (int round = 0; round < ROUNDS; ++round) {
+    random = random * 1664525 + 1013904223;
+    size_t i = (random >> 8) % COUNT;
+    if (live[i].units) {
+      memset(&taken[live[i].range][live[i].slice.offset / ALIGNMENT], 0, live[i].units);
+      hal_pool_give(pool, live[i].slice);
+      live[i].units = 0;
+      continue;
+    }
+    size_t length = 1 + ((random >> 16) % 97) * ((random >> 24) % 53) * 3;
+    CHECK_OK(hal_pool_take(pool, length, &live[i].slice));
+    live[i].units = (length + ALIGNMENT - 1) / ALIGNMENT;
+    assert_int_equal(live[i].slice.offset % ALIGNMENT, 0);
+    int range = 0;
+    while (ranges[range] && ranges[range] != live[i].slice.range) ++range;
+    assert_true(range < 7);
+    ranges[range] = live[i].slice.range;
+    live[i].range = range;
+    size_t first = live[i].slice.offset / ALIGNMENT;
+    assert_true(first + live[i].units <= UNITS);
+    for (size_t k = 0; k < live[i].units; ++k) assert_int_equal(taken[range][first + k]++, 0);
+  }
+  assert_true(ranges[2] == NULL);  // 200 slices of 7 KiB on average need not more
+  for (size_t i = 0; i < COUNT; ++i) {
+    if (live[i].units) hal_pool_give(pool, live[i].slice);
+  }
+  hal_pool_release(pool);
+  iree_hal_allocator_release(allocator);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fill_and_empty), cmocka_unit_test(random_use)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
