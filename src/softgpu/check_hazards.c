@@ -190,7 +190,8 @@ static bool ends_scalar_reads(const inst_t* inst) {
 static bool ends_memory_reads(const inst_t* inst) {
   uint32_t bits = inst->encoding[0] & 0xffff;
   if (strcmp(inst->row->name, "s_waitcnt") == 0) return !bits;
-  return is_vector(inst) || (strcmp(inst->row->name, "s_waitcnt_depctr") == 0 && !(bits >> 2 & 7));
+  return is_vector(inst) || starts(inst, "v_nop") ||
+         (strcmp(inst->row->name, "s_waitcnt_depctr") == 0 && !(bits >> 2 & 7));
 }
 
 static bool writes_scalar(const inst_t* inst) {

@@ -159,7 +159,8 @@ static bool may_read_unwritten(const inst_t* inst) {
   const char* name = inst->row->name;
   return strncmp(name, "v_mov", 5) == 0 || strncmp(name, "v_cndmask", 9) == 0 || strncmp(name, "v_accvgpr", 9) == 0 ||
          strncmp(name, "v_writelane", 11) == 0 || strncmp(name, "v_readlane", 10) == 0 ||
-         strncmp(name, "scratch_store", 13) == 0 || strncmp(name, "buffer_store", 12) == 0 || inst->extra;
+         strncmp(name, "scratch_store", 13) == 0 || strcmp(name, "global_store_block") == 0 ||
+         strncmp(name, "buffer_store", 12) == 0 || inst->extra;
 }
 
 uint32_t check_waits_next(const wave_t* w) { return w->check->issued[COUNTER_LDS] + 1; }

@@ -63,7 +63,7 @@ static bool run_add_illegal(run_t* run, uint64_t address, text_t* message) {
 
 static bool ends_run(const inst_t* inst) {
   static const char* const names[] = {"s_endpgm",   "s_branch",       "s_setpc_b64", "s_swappc_b64",
-                                      "s_call_b64", "s_endpgm_saved", "s_rfe_b64"};
+                                      "s_call_b64", "s_endpgm_saved", "s_rfe_b64",   "s_rfe_restore_b64"};
   if (inst->row->klass != INST_CLASS_BRANCH) return false;
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     if (strcmp(inst->row->name, names[i]) == 0) return true;
@@ -73,6 +73,7 @@ static bool ends_run(const inst_t* inst) {
 
 static bool has_target(const inst_t* inst) {
   const char* name = inst->row->name;
+  if (strcmp(name, "s_cbranch_g_fork") == 0 || strcmp(name, "s_cbranch_join") == 0) return false;
   return inst->row->klass == INST_CLASS_BRANCH &&
          (strncmp(name, "s_cbranch_", 10) == 0 || strcmp(name, "s_branch") == 0 || strcmp(name, "s_call_b64") == 0 ||
           strncmp(name, "s_subvector_loop", 16) == 0);

@@ -51,6 +51,65 @@ static const inst_t* run_call(wave_t* w, const inst_t* inst) {
   return taken(w, inst);
 }
 
+// Both halves of a wave of 64 lanes in turn. The destination keeps EXEC's other half. Manuals:
+// "S_SUBVECTOR_LOOP_BEGIN".
+static const inst_t* run_subvector_begin(wave_t* w, const inst_t* inst) {
+  uint32_t *low = &w->sgpr[SREG_EXEC], *high = low + 1, *kept = &w->sgpr[inst->dst[0].index];
+  if (w->lanes == 32) *high = 0;
+  if (!*low && !*high) return taken(w, inst);
+  if (!*low) {
+    *kept = 0;
+  } else {
+    *kept = *high;
+    *high = 0;
+  }
+  return inst + 1;
+}
+static const inst_t* run_subvector_end(wave_t* w, const inst_t* inst) {
+  uint32_t *low = &w->sgpr[SREG_EXEC], *high = low + 1, *kept = &w->sgpr[inst->dst[0].index];
+  if (*high) {
+    *low = *kept;
+    return inst + 1;
+  }
+  if (!*kept) return inst + 1;
+  *high = *kept;
+  *kept = *low;
+  *low = 0;
+  return taken(w, inst);
+}
+
+// gfx9's stack of forks: where its next entry is, in four registers, stands in MODE[31:29]. Of lanes that pass and fail
+// the fewer go on; the others' place and mask are kept until the join.
+static uint32_t fork_depth(const wave_t* w) { return w->mode >> 29; }
+static void set_fork_depth(wave_t* w, uint32_t depth) { w->mode = (w->mode & 0x1fffffff) | depth << 29; }
+
+static const inst_t* fork_lanes(wave_t* w, const inst_t* inst, uint64_t target) {
+  uint64_t exec = wave_exec(w), pass = wave_scalar_pair(w, &inst->src[0]) & exec, fail = exec & ~pass;
+  uint64_t next = inst->address + inst->size;
+  if (pass == exec) return wave_jump(w, inst, target);
+  if (fail == exec) return inst + 1;
+  bool takes_fail = __builtin_popcountll(fail) < __builtin_popcountll(pass);
+  uint32_t at = 4 * fork_depth(w);
+  wave_set_pair(w, at, takes_fail ? pass : fail);
+  wave_set_pair(w, at + 2, takes_fail ? target : next);
+  set_fork_depth(w, (fork_depth(w) + 1) & 7);
+  wave_set_mask(w, SREG_EXEC, takes_fail ? fail : pass);
+  return takes_fail ? inst + 1 : wave_jump(w, inst, target);
+}
+static const inst_t* run_g_fork(wave_t* w, const inst_t* inst) {
+  return fork_lanes(w, inst, wave_scalar_pair(w, &inst->src[1]));
+}
+static const inst_t* run_i_fork(wave_t* w, const inst_t* inst) {
+  return fork_lanes(w, inst, inst->address + 4 + (uint64_t)((int64_t)(int16_t)inst->encoding[0] * 4));
+}
+static const inst_t* run_join(wave_t* w, const inst_t* inst) {
+  if (fork_depth(w) == (wave_scalar(w, &inst->src[0]) & 7)) return inst + 1;
+  set_fork_depth(w, (fork_depth(w) - 1) & 7);
+  uint32_t at = 4 * fork_depth(w);
+  wave_set_mask(w, SREG_EXEC, wave_pair(w, at));
+  return wave_jump(w, inst, wave_pair(w, at + 2));
+}
+
 static const inst_t* run_trap(wave_t* w, const inst_t* inst) {
   uint32_t id = inst->encoding[0] & 255;
   // 2 is llvm.trap, 3 llvm.debugtrap, which goes on without a debugger.
@@ -156,7 +215,7 @@ static const inst_t* run_sendmsg_rtn(wave_t* w, const inst_t* inst) {
   NAME(s_inst_prefetch)                                                                                                \
   NAME(s_set_inst_prefetch_distance) NAME(s_icache_inv) NAME(s_ttracedata) NAME(s_ttracedata_imm) NAME(s_incperflevel) \
       NAME(s_decperflevel) NAME(s_version) NAME(s_wakeup) NAME(s_setkill) NAME(s_singleuse_vdst) NAME(v_nop)           \
-          NAME(v_pipeflush) NAME(s_code_end) NAME(s_barrier_leave)
+          NAME(v_pipeflush) NAME(v_clrexcp) NAME(s_code_end) NAME(s_barrier_leave)
 // clang-format on
 
 static const inst_row_t rows[] = {
@@ -169,21 +228,31 @@ static const inst_row_t rows[] = {
 #define NAME(name) INST_ROW(name, HINT, HINT, run_none, 0, INST_NONE)
             HINTS(NAME)
 #undef NAME
-                INST_ROW(s_setpc_b64, BRANCH, EXACT, run_setpc, 0, INST_B64) INST_ROW(s_swappc_b64, BRANCH, EXACT,
-                                                                                      run_swappc, 1, INST_B64)
-                    INST_ROW(s_getpc_b64, SALU, EXACT, run_getpc, 1, INST_B64) INST_ROW(
-                        s_call_b64, BRANCH, EXACT, run_call, 1, INST_B64) INST_ROW(s_endpgm, BRANCH, EXACT, run_endpgm,
-                                                                                   0, INST_NONE)
-                        INST_ROW(s_endpgm_saved, BRANCH, EXACT, run_endpgm, 0, INST_NONE) INST_ROW(
-                            s_trap, MESSAGE, EXACT, run_trap, 0, INST_NONE) INST_ROW(s_sethalt, MESSAGE, EXACT,
-                                                                                     run_sethalt, 0, INST_NONE)
-                            INST_ROW(s_sendmsg, MESSAGE, HINT, run_none, 0, INST_NONE)
-                                INST_ROW(s_sendmsghalt, MESSAGE, HINT, run_none, 0, INST_NONE)
-                                    INST_ROW(s_sendmsg_rtn_b32, SALU, APPROXIMATE, run_sendmsg_rtn, 1, INST_B32)
-                                        INST_ROW(s_sendmsg_rtn_b64, SALU, APPROXIMATE, run_sendmsg_rtn, 1, INST_B64)
-                                            INST_ROW(s_barrier, BARRIER, EXACT, run_barrier, 0, INST_NONE) INST_ROW(
-                                                s_barrier_signal, BARRIER, EXACT, run_barrier_signal, 0, INST_NONE)
-                                                INST_ROW(s_barrier_signal_isfirst, BARRIER, EXACT, run_barrier_signal,
-                                                         0, INST_NONE) INST_ROW(s_barrier_wait, BARRIER, EXACT,
-                                                                                run_barrier_wait, 0, INST_NONE)};
+                INST_ROW(s_rfe_b64, BRANCH, EXACT, run_setpc, 0, INST_B64) INST_ROW(
+                    s_rfe_restore_b64, BRANCH, EXACT, run_setpc, 0,
+                    INST_B64) INST_ROW(s_subvector_loop_begin, BRANCH, EXACT, run_subvector_begin, 1, INST_B32)
+                    INST_ROW(s_subvector_loop_end, BRANCH, EXACT, run_subvector_end, 1, INST_B32) INST_ROW(
+                        s_cbranch_g_fork, BRANCH, EXACT, run_g_fork, 0,
+                        INST_B64) INST_ROW(s_cbranch_i_fork, BRANCH, EXACT, run_i_fork, 0, INST_B64)
+                        INST_ROW(s_cbranch_join, BRANCH, EXACT, run_join, 0, INST_B32) INST_ROW(
+                            s_setpc_b64, BRANCH, EXACT, run_setpc, 0,
+                            INST_B64) INST_ROW(s_swappc_b64, BRANCH, EXACT, run_swappc, 1, INST_B64)
+                            INST_ROW(s_getpc_b64, SALU, EXACT, run_getpc, 1, INST_B64)
+                                INST_ROW(s_call_b64, BRANCH, EXACT, run_call, 1, INST_B64)
+                                    INST_ROW(s_endpgm, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
+                                        INST_ROW(s_endpgm_saved, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
+                                            INST_ROW(s_trap, MESSAGE, EXACT, run_trap, 0, INST_NONE) INST_ROW(
+                                                s_sethalt, MESSAGE, EXACT, run_sethalt, 0, INST_NONE)
+                                                INST_ROW(s_sendmsg, MESSAGE, HINT, run_none, 0, INST_NONE) INST_ROW(
+                                                    s_sendmsghalt, MESSAGE, HINT, run_none, 0, INST_NONE)
+                                                    INST_ROW(s_sendmsg_rtn_b32, SALU, APPROXIMATE, run_sendmsg_rtn, 1,
+                                                             INST_B32) INST_ROW(s_sendmsg_rtn_b64, SALU, APPROXIMATE,
+                                                                                run_sendmsg_rtn, 1, INST_B64)
+                                                        INST_ROW(s_barrier, BARRIER, EXACT, run_barrier, 0, INST_NONE)
+                                                            INST_ROW(s_barrier_signal, BARRIER, EXACT,
+                                                                     run_barrier_signal, 0, INST_NONE)
+                                                                INST_ROW(s_barrier_signal_isfirst, BARRIER, EXACT,
+                                                                         run_barrier_signal, 0, INST_NONE)
+                                                                    INST_ROW(s_barrier_wait, BARRIER, EXACT,
+                                                                             run_barrier_wait, 0, INST_NONE)};
 const inst_table_t control_table = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -272,6 +272,35 @@ static const inst_t* run_movrels_b64(wave_t* w, const inst_t* inst) { return run
 static const inst_t* run_movreld_b32(wave_t* w, const inst_t* inst) { return run_movrel(w, inst, 1, false); }
 static const inst_t* run_movreld_b64(wave_t* w, const inst_t* inst) { return run_movrel(w, inst, 2, false); }
 
+// Source by M0[9:0], destination by M0[25:16].
+static const inst_t* run_movrelsd_2(wave_t* w, const inst_t* inst) {
+  uint32_t m0 = w->sgpr[SREG_M0];
+  uint32_t from = inst->src[0].index + (m0 & 1023), to = inst->dst[0].index + (m0 >> 16 & 1023);
+  if (from >= SREG_VCC) from = inst->src[0].index;
+  if (to >= SREG_VCC) to = inst->dst[0].index;
+  w->sgpr[to] = inst->src[0].kind == OPERAND_CONSTANT ? (uint32_t)inst->src[0].value : w->sgpr[from];
+  return inst + 1;
+}
+
+// f32 to f16 toward zero.
+static uint32_t half_toward_zero(uint32_t bits) {
+  double value = (double)float_of(bits);
+  uint32_t half = small_float_encode(SMALL_F16, value);
+  return fabs(small_float_decode(SMALL_F16, half)) > fabs(value) ? half - 1 : half;
+}
+static const inst_t* run_pack_toward_zero(wave_t* w, const inst_t* inst) {
+  wave_use_csr(w, 0x1f80);
+  uint32_t low = half_toward_zero(read32(w, &inst->src[0])), high = half_toward_zero(read32(w, &inst->src[1]));
+  w->sgpr[inst->dst[0].index] = low | high << 16;
+  return inst + 1;
+}
+
+// Registers of a wave that asks for more or fewer: all of them are there always.
+static const inst_t* run_alloc_vgpr(wave_t* w, const inst_t* inst) {
+  w->sgpr[SREG_SCC] = wave_scalar(w, &inst->src[0]) <= w->target->registers;
+  return inst + 1;
+}
+
 // gfx9: vector operands indexed by M0[7:0]; which ones in M0[15:12].
 static const inst_t* run_gpr_idx_on(wave_t* w, const inst_t* inst) {
   w->sgpr[SREG_M0] =
@@ -315,12 +344,15 @@ static const inst_row_t rows[] = {
         INST_ROW(s_setreg_imm32_b32, SALU, EXACT, run_setreg, 0, T32)
             INST_ROW(s_round_mode, SALU, EXACT, run_round_mode, 0, T32)
                 INST_ROW(s_denorm_mode, SALU, EXACT, run_denorm_mode, 0, T32)
-                    INST_ROW(s_movrels_b32, SALU, EXACT, run_movrels_b32, 1, T32)
-                        INST_ROW(s_movrels_b64, SALU, EXACT, run_movrels_b64, 1, T64)
-                            INST_ROW(s_movreld_b32, SALU, EXACT, run_movreld_b32, 1, T32)
-                                INST_ROW(s_movreld_b64, SALU, EXACT, run_movreld_b64, 1, T64)
-                                    INST_ROW(s_set_gpr_idx_on, SALU, EXACT, run_gpr_idx_on, 0, T32)
-                                        INST_ROW(s_set_gpr_idx_off, SALU, EXACT, run_gpr_idx_off, 0, T32)
-                                            INST_ROW(s_set_gpr_idx_idx, SALU, EXACT, run_gpr_idx_idx, 0, T32)
+                    INST_ROW(s_movrelsd_2_b32, SALU, EXACT, run_movrelsd_2, 1, T32)
+                        INST_ROW(s_cvt_pk_rtz_f16_f32, SALU, EXACT, run_pack_toward_zero, 1, INST_F32)
+                            INST_ROW(s_alloc_vgpr, SALU, APPROXIMATE, run_alloc_vgpr, 0, T32)
+                                INST_ROW(s_movrels_b32, SALU, EXACT, run_movrels_b32, 1, T32)
+                                    INST_ROW(s_movrels_b64, SALU, EXACT, run_movrels_b64, 1, T64) INST_ROW(
+                                        s_movreld_b32, SALU, EXACT, run_movreld_b32, 1, T32)
+                                        INST_ROW(s_movreld_b64, SALU, EXACT, run_movreld_b64, 1, T64) INST_ROW(
+                                            s_set_gpr_idx_on, SALU, EXACT, run_gpr_idx_on, 0, T32)
+                                            INST_ROW(s_set_gpr_idx_off, SALU, EXACT, run_gpr_idx_off, 0, T32) INST_ROW(
+                                                s_set_gpr_idx_idx, SALU, EXACT, run_gpr_idx_idx, 0, T32)
                                                 INST_ROW(s_set_gpr_idx_mode, SALU, EXACT, run_gpr_idx_mode, 0, T32)};
 const inst_table_t salu_table = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -445,4 +445,136 @@ def scalar_cases():
                 yield scalar_atomic(name, bits, buffer)
 
 
-CASES = [*format_cases(), *scalar_cases()]
+def same(*words):
+    """Every lane gives these."""
+    return lambda target, lanes, values, out: [[*words, 0, 0, 0][:4]] * lanes
+
+
+def forks():
+    """Lanes below 40 and the others take both ways, one after the other; join brings them together."""
+
+    def expect(target, lanes, values, out):
+        return [[5 if lane < 40 else 7, 1, lanes, 0] for lane in range(lanes)]
+
+    return Case("forks", "gfx9.*", """v_cmp_gt_u32 s[20:21], 40, v0
+  s_mov_b32 s30, 0
+  s_cbranch_i_fork s[20:21], forks_below
+  v_mov_b32 v10, 7
+  s_bcnt1_i32_b64 s31, exec
+  s_add_u32 s30, s30, s31
+  s_branch forks_together
+forks_below:
+  v_mov_b32 v10, 5
+  s_bcnt1_i32_b64 s31, exec
+  s_add_u32 s30, s30, s31
+forks_together:
+  s_mov_b32 s28, 0
+  s_cbranch_join s28
+  s_mov_b64 exec, -1
+  v_mov_b32 v11, 1
+  v_mov_b32 v12, s30""", expect)
+
+
+def blocks(space):
+    """Registers by the bits of M0; the others keep what they hold."""
+    chosen = 0b1011
+
+    def expect(target, lanes, values, out):
+        results = []
+        for lane in range(lanes):
+            words = [word_at(values, 64 * lane + 4 * k) if chosen >> k & 1 else 9 for k in range(4)]
+            results.append(words)
+            for k in range(4):
+                if space == "global" and chosen >> k & 1:
+                    struct.pack_into("<I", out, 1024 + 64 * lane + 4 * k, words[k])
+        return results
+
+    keep = "\n  ".join(f"v_mov_b32 v{k}, 9" for k in range(10, 14))
+    if space == "global":
+        code = f"""v_lshlrev_b32 v1, 6, v0
+  {keep}
+  s_mov_b32 m0, {chosen}
+  global_load_block v[10:41], v1, s[4:5]
+  WAIT_LOAD
+  global_store_block v1, v[10:41], s[6:7] offset:1024"""
+    else:
+        code = f"""v_lshlrev_b32 v1, 6, v0
+  {keep}
+  global_load_b128 v[10:13], v1, s[4:5]
+  WAIT_LOAD
+  s_mov_b32 m0, {chosen}
+  scratch_store_block off, v[10:41], off
+  {keep}
+  s_wait_storecnt 0x0
+  scratch_load_block v[10:41], off, off
+  WAIT_LOAD"""
+    return Case(f"block_{space}", "gfx12.*", code, expect)
+
+
+def other_cases():
+    yield Case("movrelsd_2", "gfx1[012].*", """s_mov_b32 s20, 11
+  s_mov_b32 s23, 33
+  s_mov_b32 s26, 44
+  s_mov_b32 m0, 0x60003
+  s_movrelsd_2_b32 s20, s20
+  v_mov_b32 v10, s20
+  v_mov_b32 v11, s26""", same(11, 33))
+    yield Case("cvt_pk_rtz", "gfx12.*", """s_mov_b32 s20, 0x3f801fff
+  s_mov_b32 s21, 0xbf803fff
+  s_mov_b32 s22, 0x7f7fffff
+  s_mov_b32 s23, 0x7f800000
+  s_mov_b32 s24, 0x33ffffff
+  s_cvt_pk_rtz_f16_f32 s25, s20, s21
+  s_cvt_pk_rtz_f16_f32 s26, s22, s23
+  s_cvt_pk_rtz_f16_f32 s27, s24, 0
+  v_mov_b32 v10, s25
+  v_mov_b32 v11, s26
+  v_mov_b32 v12, s27""", same(0xbc013c00, 0x7c007bff, 0x00000001))
+    yield Case("subvector_loop", "gfx10.*|gfx11.*", """s_mov_b32 s21, 0
+  s_subvector_loop_begin s20, subvector_out
+subvector_in:
+  s_add_u32 s21, s21, 1
+  v_mov_b32 v10, s21
+  s_subvector_loop_end s20, subvector_in
+subvector_out:
+  v_mov_b32 v11, s20""", same(1, 0))
+    yield Case("alloc_vgpr", "gfx12.*", """s_mov_b32 s20, 64
+  s_cmp_eq_u32 s20, 1
+  s_alloc_vgpr s20
+  s_cselect_b32 s21, 1, 0
+  s_mov_b32 s20, 0xffff
+  s_alloc_vgpr s20
+  s_cselect_b32 s22, 1, 2
+  v_mov_b32 v10, s21
+  v_mov_b32 v11, s22""", same(1, 2))
+    yield Case("rfe", "gfx9.*|gfx10.*|gfx11.*", """s_getpc_b64 s[20:21]
+rfe_from:
+  s_add_u32 s20, s20, rfe_there-rfe_from
+  s_addc_u32 s21, s21, 0
+  v_mov_b32 v10, 1
+  s_rfe_b64 s[20:21]
+  v_mov_b32 v10, 2
+rfe_there:
+  v_mov_b32 v11, 3""", same(1, 3))
+    yield Case("store_lds", "gfx90a", """v_lshlrev_b32 v1, 2, v0
+  v_add_u32 v2, 100, v0
+  ds_write_b32 v1, v2 offset:528
+  WAIT_LDS
+  s_mov_b32 m0, 16
+  s_mov_b64 exec, 4
+  s_movk_i32 s20, 0x400
+  s_nop 4
+  buffer_store_lds_dword s[12:15], s20 offset:512 lds
+  s_mov_b64 exec, -1""", store_lds_expected)
+    yield forks()
+    yield blocks("global")
+    yield blocks("scratch")
+
+
+def store_lds_expected(target, lanes, values, out):
+    """Lane 2 alone is on."""
+    struct.pack_into("<I", out, 1024 + 512, 102)
+    return [[0, 0, 0, 0]] * lanes
+
+
+CASES = [*format_cases(), *scalar_cases(), *other_cases()]

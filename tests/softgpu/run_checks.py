@@ -70,6 +70,44 @@ GFX12 = {**GFX11, "GROUP_ID": "ttmp9", "WAIT_SCALAR": "s_wait_kmcnt 0x0", "WAIT_
          "BARRIER": "s_barrier_signal -1\n s_barrier_wait -1"}
 SPELLINGS = {"gfx90a": GFX9, "gfx942": {**GFX9, "RETURN": "sc0"}, "gfx1030": GFX10, "gfx1100": GFX11, "gfx1201": GFX12}
 
+GFX9_TARGETS = ["gfx90a", "gfx942"]
+# (targets, two instructions, what keeps them apart well enough, what the message begins with). Registers v4 to v15 are 0,
+# v2 is the lane's byte of memory, s[6:7] the output.
+HAZARDS = [
+    (GFX9_TARGETS, "global_store_dwordx4 v2, v[4:7], s[6:7]", "v_mov_b32 v6, 1", "s_nop 1"),
+    (["gfx90a"], "buffer_store_dwordx4 v[4:7], off, s[8:11], 0", "v_mov_b32 v6, 1", "s_nop 1"),
+    (GFX9_TARGETS, "MATRIX v[12:15], v[4:5], v[6:7], v[8:11]", "v_mov_b32 v9, 1", "s_nop 6"),
+    (GFX9_TARGETS, "MATRIX v[12:15], v[4:5], v[6:7], v[8:11]", "v_mov_b32 v20, v13", "s_nop 10"),
+    (GFX9_TARGETS, "MATRIX v[12:15], v[4:5], v[6:7], v[8:11]", "global_store_dword v2, v13, s[6:7]", "s_nop 10"),
+    (GFX9_TARGETS, "MATRIX v[12:15], v[4:5], v[6:7], v[8:11]", "v_mov_b32 v13, 1", "s_nop 10"),
+    (["gfx90a"], "v_readfirstlane_b32 s6, v1", "global_load_dword v20, v2, s[6:7]", "s_nop 4"),
+    (["gfx90a"], "v_readfirstlane_b32 s16, v4", "v_readlane_b32 s17, v4, s16", "s_nop 3"),
+    (["gfx90a"], "v_cmp_eq_f32 vcc, v4, v5", "v_div_fmas_f32 v6, v4, v4, v5", "s_nop 3"),
+    (["gfx90a"], "v_mov_b32 v5, 1", "v_mov_b32_dpp v6, v5 row_shl:1 row_mask:0xf bank_mask:0xf", "s_nop 1"),
+    (["gfx1010"], "s_load_dword s16, s[4:5], 0x0", "v_readfirstlane_b32 s4, v1", "s_waitcnt lgkmcnt(0)"),
+    (["gfx1010"], "s_load_dword s16, s[4:5], 0x0", "v_readfirstlane_b32 s4, v1", "s_mov_b32 s17, 0"),
+    (["gfx1010"], "global_load_dword v20, v2, s[6:7]", "s_mov_b32 s6, 0", "s_waitcnt_depctr 0xffe3"),
+    (["gfx1010"], "global_load_dword v20, v2, s[6:7]", "s_mov_b32 s6, 0", "v_nop"),
+    (["gfx1010"], "global_load_dword v20, v2, s[6:7]", "v_cmpx_eq_u32 v4, v5", "s_waitcnt_depctr 0xfffe"),
+]
+HAZARD_KERNEL = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32 v0, 0x3ff, v0
+  v_lshlrev_b32 v2, 2, v0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v1, s6
+""" + "".join(f"  v_mov_b32 v{k}, 0\n" for k in range(4, 16)) + """  s_mov_b32 s8, s6
+  s_mov_b32 s9, s7
+  s_mov_b32 s10, 1024
+  s_mov_b32 s11, 0x27000
+  s_nop 15
+  {first}
+  {between}
+  {second}
+  s_endpgm
+"""
+MATRICES = {"gfx90a": "v_mfma_f32_16x16x16f16", "gfx942": "v_mfma_f32_16x16x16_f16"}
+
 FRAME = """
 .amdgcn_target "amdgcn-amd-amdhsa--{target}"
 .text
@@ -123,8 +161,18 @@ def variants():
         yield f"'{new}'", plain(KERNEL.strip("\n").replace(old, new).splitlines()), expected
 
 
+def hazards(target):
+    """(name, kernel, pattern): hazards, and the same with what must be between."""
+    for targets, first, second, between in HAZARDS:
+        if target in targets:
+            first = first.replace("MATRIX", MATRICES.get(target, ""))
+            for gap in ("", between):
+                name = f"'{first}', '{gap}', '{second}'" if gap else f"'{first}', '{second}'"
+                yield name, HAZARD_KERNEL.format(first=first, between=gap, second=second), None if gap else "wait"
+
+
 def assemble(code, target, path):
-    spelling = SPELLINGS[target]
+    spelling = SPELLINGS.get(target, {})
     code = re.sub(r"\b[A-Z][A-Z_0-9]+\b", lambda word: spelling.get(word[0], word[0]), code)
     lanes = 64 if target.startswith("gfx9") else 32
     options = [] if lanes == 64 else ["  .amdhsa_wavefront_size32 1"]
@@ -137,7 +185,7 @@ def assemble(code, target, path):
         sys.exit(f"{source}: {result.stderr}")
 
 
-def check_one(options, target, folder, number, variant):
+def check_one(options, target, folder, number, variant, has_results=True):
     """What is wrong with one variant, or None."""
     name, code, expected = variant
     path = folder / f"{target}-{number}.hsaco"
@@ -154,6 +202,8 @@ def check_one(options, target, folder, number, variant):
         return None if found else f"{target}: {name}: not found; the checks said '{said[:300]}'"
     if said or not result.stdout.startswith("ok"):
         return f"{target}: {name}: {said[:300] or result.stdout}"
+    if not has_results:
+        return None
     inputs = range(100, 100 + ITEMS)
     right = [inputs[i ^ 64] + 1 + inputs[i % GROUP ^ 64] for i in range(ITEMS)] + [ITEMS]
     got = list(struct.unpack(f"<{ITEMS + 1}I", out.read_bytes()))
@@ -171,6 +221,11 @@ def main():
             for number, variant in enumerate(variants()):
                 count += 1
                 if wrong := check_one(options, target, pathlib.Path(name), number, variant):
+                    failures.append(wrong)
+        for target in options.target or [*GFX9_TARGETS, "gfx1010"]:
+            for number, variant in enumerate(hazards(target)):
+                count += 1
+                if wrong := check_one(options, target, pathlib.Path(name), number, variant, False):
                     failures.append(wrong)
     for failure in failures:
         print(f"FAILED {failure}")

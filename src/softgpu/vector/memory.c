@@ -119,6 +119,54 @@ static inline const inst_t* run_load_transposed(wave_t* w, const inst_t* inst, u
 static const inst_t* run_load_transposed_16(wave_t* w, const inst_t* inst) { return run_load_transposed(w, inst, 2); }
 static const inst_t* run_load_transposed_8(wave_t* w, const inst_t* inst) { return run_load_transposed(w, inst, 1); }
 
+// The same the other way: dwords of the workgroup's memory go to a buffer.
+static const inst_t* run_store_lds(wave_t* w, const inst_t* inst) {
+  memory_access_t m, from = {.space = CHECK_LDS, .mask = wave_exec(w)};
+  operand_t o[3] = {{.kind = OPERAND_OFF}, inst->src[0], inst->src[1]};
+  if (!buffer_resolve(w, inst, o, 4, &m)) return NULL;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    from.address[i] = (w->sgpr[SREG_M0] & 0xffff) + (uint32_t)inst->offset + 4 * i;
+  }
+  if (!memory_begin(w, inst, &from, CHECK_READ, 4) || !memory_begin(w, inst, &m, CHECK_WRITE, 4)) return NULL;
+  uint64_t inside = memory_lds_mask(w, &from, 4);
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint32_t value = 0;
+    if (inside >> i & 1) memory_copy(w, &from, i, 4, &value);
+    if (m.mask >> i & 1) shared_write((void*)m.address[i], &value, 4);
+  }
+  return inst + 1;
+}
+
+// Blocks of up to 32 registers: those whose bits of M0 are set are moved, register k to and from dword k.
+static inline const inst_t* run_block(wave_t* w, const inst_t* inst, resolve_t resolve, bool loads) {
+  memory_access_t m;
+  operand_t at[2] = {inst->src[0], inst->src[loads ? 1 : 2]};
+  if (!resolve(w, inst, at, 4, &m)) return NULL;
+  uint32_t chosen = w->sgpr[SREG_M0];
+  for (uint32_t k = 0; k < 32; ++k) {
+    memory_access_t of = m;
+    operand_t o = loads ? inst->dst[0] : inst->src[1];
+    if (!(chosen >> k & 1) || k >= o.dwords) continue;
+    for (uint32_t i = 0; i < w->lanes; ++i) of.address[i] += 4 * k;
+    o.offset += (size_t)k * w->lanes;
+    bool is_right = loads ? memory_load(w, inst, &of, MEMORY_B32, &o) : memory_store(w, inst, &of, MEMORY_B32, &o);
+    if (!is_right) return NULL;
+  }
+  return inst + 1;
+}
+static const inst_t* run_global_load_block(wave_t* w, const inst_t* inst) {
+  return run_block(w, inst, resolve_global, true);
+}
+static const inst_t* run_global_store_block(wave_t* w, const inst_t* inst) {
+  return run_block(w, inst, resolve_global, false);
+}
+static const inst_t* run_scratch_load_block(wave_t* w, const inst_t* inst) {
+  return run_block(w, inst, resolve_scratch, true);
+}
+static const inst_t* run_scratch_store_block(wave_t* w, const inst_t* inst) {
+  return run_block(w, inst, resolve_scratch, false);
+}
+
 // saddr + offset + 4 * lane
 static bool resolve_lanes(wave_t* w, const inst_t* inst, const operand_t* o, memory_access_t* m) {
   m->space = CHECK_GLOBAL;
@@ -294,10 +342,16 @@ static const inst_row_t rows[] = {
     FENCE(buffer_gl0_inv) FENCE(buffer_gl1_inv) FENCE(buffer_wbinvl1) FENCE(buffer_wbinvl1_vol) FENCE(buffer_wbl2)
         FENCE(buffer_inv) FENCE(buffer_invl2) FENCE(global_inv) FENCE(global_wb) FENCE(global_wbinv) TO_LDS(dword, b32)
             TO_LDS(dwordx3, b96) TO_LDS(dwordx4, b128) TO_LDS(ubyte, u8) TO_LDS(sbyte, i8) TO_LDS(ushort, u16)
-                TO_LDS(sshort, i16) INST_ROW(global_load_addtid_b32, LOAD, EXACT, run_load_addtid, 1, INST_B32)
-                    INST_ROW(global_load_dword_addtid, LOAD, EXACT, run_load_addtid, 1, INST_B32)
-                        INST_ROW(global_store_addtid_b32, STORE, EXACT, run_store_addtid, 0, INST_B32)
-                            INST_ROW(global_store_dword_addtid, STORE, EXACT, run_store_addtid, 0, INST_B32) INST_ROW(
-                                global_load_tr_b128, LOAD, APPROXIMATE, run_load_transposed_16, 1, INST_B32)
-                                INST_ROW(global_load_tr_b64, LOAD, APPROXIMATE, run_load_transposed_8, 1, INST_B32)};
+                TO_LDS(sshort, i16) INST_ROW(buffer_store_lds_dword, STORE, APPROXIMATE, run_store_lds, 0, INST_B32)
+                    INST_ROW(global_load_block, LOAD, EXACT, run_global_load_block, 1, INST_B32)
+                        INST_ROW(global_store_block, STORE, EXACT, run_global_store_block, 0, INST_B32)
+                            INST_ROW(scratch_load_block, LOAD, EXACT, run_scratch_load_block, 1, INST_B32) INST_ROW(
+                                scratch_store_block, STORE, EXACT, run_scratch_store_block, 0, INST_B32)
+                                INST_ROW(global_load_addtid_b32, LOAD, EXACT, run_load_addtid, 1, INST_B32) INST_ROW(
+                                    global_load_dword_addtid, LOAD, EXACT, run_load_addtid, 1, INST_B32)
+                                    INST_ROW(global_store_addtid_b32, STORE, EXACT, run_store_addtid, 0, INST_B32)
+                                        INST_ROW(global_store_dword_addtid, STORE, EXACT, run_store_addtid, 0, INST_B32)
+                                            INST_ROW(global_load_tr_b128, LOAD, APPROXIMATE, run_load_transposed_16, 1,
+                                                     INST_B32) INST_ROW(global_load_tr_b64, LOAD, APPROXIMATE,
+                                                                        run_load_transposed_8, 1, INST_B32)};
 VECTOR_TABLE(memory_table, rows);
