@@ -49,11 +49,12 @@ class Out:
 
 
 class Case:
-    """A kernel with its arguments, its constants, how many programs run and with how many waves each."""
+    """A kernel with its arguments, its constants, how many programs run, and options of the compiler."""
 
-    def __init__(self, name, grid, arguments, constants=None, waves=4, targets=tuple(TARGETS), kernel=None):
+    def __init__(self, name, grid, arguments, constants=None, targets=tuple(TARGETS), kernel=None, **options):
         self.name, self.kernel, self.grid = name, kernel or name, (*grid, 1, 1)[:3]
-        self.arguments, self.constants, self.waves, self.targets = arguments, constants or {}, waves, targets
+        self.arguments, self.constants, self.targets = arguments, constants or {}, targets
+        self.options = {"num_warps": 4, **options}
 
 
 def normal(*shape, kind=np.float32):
@@ -205,7 +206,11 @@ def cases():
         matmul("matmul_f16", normal(128, 96, kind=half), normal(96, 128, kind=half), np.float32, 1e-6),
         matmul("matmul_uneven", normal(100, 77, kind=half), normal(77, 53, kind=half), np.float32, 1e-6),
         matmul("matmul_waves8", normal(128, 64, kind=half), normal(64, 128, kind=half), np.float32, 1e-6,
-               tile={"BLOCK_M": 128, "BLOCK_N": 128}, waves=8),
+               tile={"BLOCK_M": 128, "BLOCK_N": 128}, num_warps=8),
+        matmul("matmul_one_wave", normal(64, 64, kind=half), normal(64, 64, kind=half), np.float32, 1e-6, num_warps=1),
+        matmul("matmul_stages", normal(64, 256, kind=half), normal(256, 64, kind=half), np.float32, 1e-6, num_stages=4),
+        matmul("matmul_tile32", normal(64, 64, kind=half), normal(64, 128, kind=half), np.float32, 1e-6,
+               targets=("gfx942", "gfx90a"), matrix_instr_nonkdim=32),
         matmul("matmul_bf16", normal(64, 64, kind=brain), normal(64, 128, kind=brain), np.float32, 1e-6),
         matmul("matmul_f32", normal(64, 64), normal(64, 64), np.float32, 1e-6),
         matmul("matmul_i8", whole(-128, 128, 64, 128, kind=np.int8), whole(-128, 128, 128, 64, kind=np.int8), np.int32, 0),
@@ -241,7 +246,7 @@ def compile_case(case, target, folder):
     constants = {name: getattr(tl, value) if isinstance(value, str) else value for name, value in case.constants.items()}
     signature |= {name: "constexpr" for name in constants}
     compiled = triton.compile(ASTSource(fn=function, signature=signature, constexprs=constants, attrs=aligned),
-                              target=GPUTarget("hip", target, TARGETS[target]), options={"num_warps": case.waves})
+                              target=GPUTarget("hip", target, TARGETS[target]), options=case.options)
     file = folder / f"{case.name}.hsaco"
     file.write_bytes(compiled.asm["hsaco"])
     return file, compiled.metadata.name, compiled.metadata.shared
@@ -250,7 +255,7 @@ def compile_case(case, target, folder):
 def script_of(case, target, folder):
     """Lines for launch.c, and each result's file."""
     file, name, shared = compile_case(case, target, folder)
-    group = case.waves * TARGETS[target]
+    group = case.options["num_warps"] * TARGETS[target]
     lines = [f"load {file}", f"run {name} 1 1 {shared} 0",
              f"size {case.grid[0] * group} {case.grid[1]} {case.grid[2]} {group} 1 1"]
     results = []
