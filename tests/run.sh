@@ -85,8 +85,15 @@ samples() {
     --only fullyconnected --only mnist_fake_weights --only mlp --only mobilenetv2
 }
 
+# ONNX's operators, and the programs of the other frontends.
 operators() {
-  $python tests/e2e/ops/run.py --tools "$build/tools"
+  local bad=0 parts=$logs/operators-parts
+  {
+    $python tests/e2e/ops/run.py --tools "$build/tools" || bad=1
+    $python tests/e2e/lowering/run.py --tools "$build/tools" || bad=1
+  } >"$parts" 2>&1
+  add_up "$parts"
+  return $bad
 }
 
 # GPU kernels in the checking interpreter, and AMD machine code on the software GPU.

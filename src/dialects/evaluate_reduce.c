@@ -392,6 +392,7 @@ static bool sort_rows(eval_op_t* o, sorter_t* s) {
   if (!read_rows(o, &o->in[0], &s->rows)) return false;
   s->order = ARENA_ARRAY(o->e->arena, int64_t, 2 * s->rows.length + 1);
   s->spare = s->order + s->rows.length;
+  int64_t sorted = ir_op_int(o->op, "sorted", 0);  // only neighbouring runs of these are brought into order
   for (uint32_t k = 0; k < o->op->operand_count; ++k) {
     if (o->in[k].count != o->in[0].count) return eval_error(o, "operand %u differs in shape", k);
     if (!tensor_make(o, &o->out[k], o->in[k].element, o->in[k].rank, o->in[k].dims)) return false;
@@ -399,7 +400,10 @@ static bool sort_rows(eval_op_t* o, sorter_t* s) {
   for (int64_t r = 0; r < s->rows.outer * s->rows.inner; ++r) {
     s->start = row_start(&s->rows, r);
     for (int64_t i = 0; i < s->rows.length; ++i) s->order[i] = i;
-    merge_sort(s, 0, s->rows.length);
+    int64_t run = sorted > 0 && sorted < s->rows.length ? 2 * sorted : s->rows.length + 1;
+    for (int64_t low = 0; low < s->rows.length; low += run) {
+      merge_sort(s, low, s->rows.length - low < run ? s->rows.length : low + run);
+    }
     if (s->failed) return false;
     for (uint32_t k = 0; k < o->op->operand_count; ++k) {
       for (int64_t i = 0; i < s->rows.length; ++i) {

@@ -136,7 +136,8 @@ bool graph_window_read(const ir_op_t* op, graph_window_t* out) {
   memset(out, 0, sizeof(*out));
   uint32_t rank = (uint32_t)ir_operand(op, 0)->type->rank;
   out->kind = ir_op_string(op, "kind", NULL);
-  return out->kind && rank <= GRAPH_MAX_RANK && ir_op_ints(op, "sizes", out->sizes, GRAPH_MAX_RANK) == rank &&
+  return (out->kind || ir_is(op, GRAPH_WINDOW_GENERIC)) && rank <= GRAPH_MAX_RANK &&
+         ir_op_ints(op, "sizes", out->sizes, GRAPH_MAX_RANK) == rank &&
          ir_op_ints(op, "strides", out->strides, GRAPH_MAX_RANK) == rank &&
          ir_op_ints(op, "dilations", out->dilations, GRAPH_MAX_RANK) == rank &&
          ir_op_ints(op, "base_dilations", out->base_dilations, GRAPH_MAX_RANK) == rank &&

@@ -11,14 +11,20 @@ static const strategy_t strategies[] = {
     {"conv", DEVICE_CPU, strategy_conv_matches, strategy_conv_build},
     {"rows", DEVICE_CPU, strategy_rows_matches, strategy_rows_build},
     {"map", DEVICE_CPU, strategy_map_matches, strategy_map_build},
+    {"merge", DEVICE_CPU, strategy_merge_matches, strategy_merge_build},
     {"rank", DEVICE_CPU, strategy_rank_matches, strategy_rank_build},
     {"scatter", DEVICE_CPU, strategy_scatter_matches, strategy_scatter_build},
+    {"solve", DEVICE_CPU, strategy_solve_matches, strategy_solve_build},
+    {"region", DEVICE_CPU, strategy_region_matches, strategy_region_build},
     {"matrix", DEVICE_GPU, strategy_matrix_matches, strategy_matrix_build},
     {"tile", DEVICE_GPU, strategy_tile_matches, strategy_tile_build},
     {"rows", DEVICE_GPU, strategy_rows_matches, strategy_rows_build},
     {"map", DEVICE_GPU, strategy_map_matches, strategy_map_build},
+    {"merge", DEVICE_GPU, strategy_merge_matches, strategy_merge_build},
     {"rank", DEVICE_GPU, strategy_rank_matches, strategy_rank_build},
     {"scatter", DEVICE_GPU, strategy_scatter_matches, strategy_scatter_build},
+    {"solve", DEVICE_GPU, strategy_solve_matches, strategy_solve_build},
+    {"region", DEVICE_GPU, strategy_region_matches, strategy_region_build},
 };
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -3,6 +3,7 @@
 // length. top_k is the same with the places from k on left out.
 #include <string.h>
 
+#include "kernels/order.h"
 #include "kernels/strategy.h"
 
 typedef struct rank_t {
@@ -11,52 +12,38 @@ typedef struct rank_t {
   int64_t axis;
   extent_t size, places;  // of the line, of the result
   uint32_t keys;
-  bool descending;
   linear_t coords[GRAPH_MAX_RANK];
-  ir_value_t* own[8];  // keys of the element at work
+  ir_value_t* own[REGION_VALUES];  // keys of the element at work
 } rank_t;
 
 bool strategy_rank_matches(const dispatch_t* d) {
-  if (!d->root || (!ir_is(d->root, GRAPH_SORT) && !ir_is(d->root, GRAPH_TOP_K))) return false;
+  if (!d->root || !order_supports(d->root)) return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && op != d->root && !eval_supports(op)) return false;
   }
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
     if (ir_operand(d->yield, i)->def != d->root) return false;
   }
-  return ir_op_int(d->root, "keys", 1) <= 8;
+  return true;
 }
 
-// i1: a comes before b; with NaN behind every number when ascending and before every number when descending.
-static ir_value_t* comes_before(const rank_t* r, ir_value_t* a, ir_value_t* b) {
-  ir_builder_t* builder = &r->d->k.b;
-  bool is_unsigned = ir_op_flag(r->op, "unsigned");
-  if (r->descending) {
-    ir_value_t* t = a;
-    a = b;
-    b = t;
-  }
-  ir_value_t* less = kernel_binary(builder, is_unsigned ? SCALAR_ltu : SCALAR_lt, a, b);
-  if (ir_type_scalar(a->type)->kind != IR_TYPE_FLOAT) return less;
-  ir_value_t* b_nan = kernel_unary(builder, SCALAR_is_nan, b);
-  ir_value_t* a_number = kernel_binary(builder, SCALAR_eq, a, a);
-  return kernel_binary(builder, SCALAR_or, less, kernel_binary(builder, SCALAR_and, b_nan, a_number));
-}
-
+// One more when the element at `at` goes before the one at work; of equals, the earlier one.
 static void count_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   rank_t* r = user;
+  ir_value_t *first[REGION_VALUES], *second[REGION_VALUES];
   linear_t coords[GRAPH_MAX_RANK];
   memcpy(coords, r->coords, sizeof(coords));
   coords[r->axis] = at[0];
-  ir_value_t* mine = linear_scalar(k, &r->coords[r->axis]);
-  ir_value_t* before = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &at[0]), mine);  // equal: the earlier one
-  for (uint32_t i = r->keys; i-- > 0;) {
+  ir_value_t *place = linear_scalar(k, &at[0]), *mine = linear_scalar(k, &r->coords[r->axis]);
+  ir_value_t* earlier = kernel_binary(&k->b, SCALAR_lt, place, mine);
+  for (uint32_t i = 0; i < r->keys; ++i) {
     ir_value_t* other = eval_at(k, ir_operand(r->op, i), coords);
-    ir_value_t *less = comes_before(r, other, r->own[i]), *more = comes_before(r, r->own[i], other);
-    ir_value_t* no = kernel_integer(&k->b, more->type, 0);
-    ir_value_t* not_more = kernel_binary(&k->b, SCALAR_eq, more, no);
-    before = kernel_binary(&k->b, SCALAR_or, less, kernel_binary(&k->b, SCALAR_and, not_more, before));
+    first[i] = kernel_ternary(&k->b, SCALAR_select, earlier, r->own[i], other);
+    second[i] = kernel_ternary(&k->b, SCALAR_select, earlier, other, r->own[i]);
   }
+  // Earlier ones go before unless this one goes before them.
+  ir_value_t* before = kernel_binary(&k->b, SCALAR_xor, order_before(k, r->op, first, second), earlier);
+  before = kernel_binary(&k->b, SCALAR_and, before, kernel_binary(&k->b, SCALAR_ne, place, mine));
   acc[0] = kernel_add(&k->b, acc[0], kernel_cast(&k->b, SCALAR_castu, before, ir_type_index(k->ctx)));
 }
 
@@ -79,8 +66,7 @@ void strategy_rank_build(dispatch_t* d) {
   const ir_type_t* type = ir_operand(d->root, 0)->type;
   rank_t r = {.d = d, .op = d->root, .axis = ir_op_int(d->root, "axis", 0)};
   bool top_k = ir_is(d->root, GRAPH_TOP_K);
-  r.keys = top_k ? 1 : (uint32_t)ir_op_int(d->root, "keys", 1);
-  r.descending = top_k ? !ir_op_flag(d->root, "smallest") : ir_op_flag(d->root, "descending");
+  r.keys = order_keys(d->root);
   const ir_value_t* line = ir_operand(d->root, 0);
   r.size = type->rank ? eval_extent(line, (int32_t)r.axis) : extent_fixed(1);
   r.places = top_k ? eval_extent(ir_result(d->root, 0), (int32_t)r.axis) : r.size;

@@ -2,22 +2,33 @@
 // on how the work is shared. One workgroup and one thread do it; updates outside the operand are dropped.
 #include <string.h>
 
+#include "kernels/region.h"
 #include "kernels/strategy.h"
 
 typedef struct scatter_t {
   dispatch_t* d;
   ir_op_t* op;
+  uint32_t count;  // operands: the indices come after them, then as many updates
   int64_t window[GRAPH_MAX_RANK], inserted[GRAPH_MAX_RANK], operand_batch[GRAPH_MAX_RANK];
   int64_t indices_batch[GRAPH_MAX_RANK], map[GRAPH_MAX_RANK], vector_dim;
   uint32_t window_count, inserted_count, batch_count, map_count;
 } scatter_t;
 
+static bool is_supported(const ir_op_t* op) {
+  if (ir_is(op, GRAPH_SCATTER)) return true;
+  return ir_is(op, GRAPH_SCATTER_GENERIC) && op->result_count <= REGION_VALUES && region_supports(op);
+}
+
 bool strategy_scatter_matches(const dispatch_t* d) {
-  if (!d->root || !ir_is(d->root, GRAPH_SCATTER)) return false;
+  if (!d->root || !is_supported(d->root)) return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && op != d->root && !eval_supports(op)) return false;
   }
-  return d->yield->operand_count == 1 && ir_operand(d->yield, 0)->def == d->root;
+  if (d->yield->operand_count != d->root->result_count) return false;
+  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
+    if (ir_operand(d->yield, i) != ir_result(d->root, i)) return false;
+  }
+  return true;
 }
 
 static bool contains(const int64_t* list, uint32_t count, int64_t value) {
@@ -30,12 +41,14 @@ static bool contains(const int64_t* list, uint32_t count, int64_t value) {
 static void copy_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   (void)acc;
   scatter_t* s = user;
-  eval_store(k, s->d->outputs[0], at, eval_at(k, ir_operand(s->op, 0), at));
+  for (uint32_t i = 0; i < s->count; ++i) {
+    eval_store(k, s->d->outputs[i], at, eval_at(k, ir_operand(s->op, i), at));
+  }
 }
 
 // Index component for the update at `at`, counted from the end when asked.
 static linear_t start_of(kernel_build_t* k, scatter_t* s, uint32_t component, const linear_t* batch) {
-  ir_value_t *x = ir_operand(s->op, 0), *indices = ir_operand(s->op, 1);
+  ir_value_t *x = ir_operand(s->op, 0), *indices = ir_operand(s->op, s->count);
   linear_t coords[GRAPH_MAX_RANK];
   for (int32_t i = 0, next = 0; i < indices->type->rank; ++i) {
     coords[i] = i == s->vector_dim ? linear_constant(component) : batch[next++];
@@ -52,7 +65,7 @@ static linear_t start_of(kernel_build_t* k, scatter_t* s, uint32_t component, co
 }
 
 static void place_update(kernel_build_t* k, scatter_t* s, const linear_t* at, linear_t* to) {
-  ir_value_t *x = ir_operand(s->op, 0), *updates = ir_operand(s->op, 2);
+  ir_value_t *x = ir_operand(s->op, 0), *updates = ir_operand(s->op, s->count + 1);
   linear_t batch[GRAPH_MAX_RANK];
   uint32_t batch_count = 0, next = 0;
   for (int32_t i = 0; i < updates->type->rank; ++i) {
@@ -67,9 +80,29 @@ static void place_update(kernel_build_t* k, scatter_t* s, const linear_t* at, li
   }
   for (uint32_t i = 0; i < s->batch_count; ++i) {
     int64_t dim = s->indices_batch[i];
-    if (s->vector_dim < ir_operand(s->op, 1)->type->rank && dim > s->vector_dim) --dim;
+    if (s->vector_dim < ir_operand(s->op, s->count)->type->rank && dim > s->vector_dim) --dim;
     to[s->operand_batch[i]] = batch[dim];
   }
+}
+
+static void combine_update(kernel_build_t* k, scatter_t* s, const linear_t* at, const linear_t* to) {
+  ir_value_t* args[2 * REGION_VALUES];
+  const char* kind = ir_op_string(s->op, "kind", "set");
+  bool generic = ir_is(s->op, GRAPH_SCATTER_GENERIC);
+  for (uint32_t i = 0; i < s->count; ++i) {
+    args[s->count + i] = eval_at(k, ir_operand(s->op, s->count + 1 + i), at);
+    if (generic || strcmp(kind, "set") != 0) args[i] = eval_at(k, s->d->outputs[i], to);
+  }
+  ir_value_t* value = args[1];
+  if (generic) {
+    region_apply(k, s->op->regions[0].first, args, args);
+  } else if (strcmp(kind, "set") == 0) {
+    args[0] = value;
+  } else {
+    const ir_type_t* wide = eval_accumulator(k->ctx, ir_type_scalar(args[0]->type));
+    args[0] = kernel_binary(&k->b, eval_combiner(kind), eval_convert(k, args[0], wide), eval_convert(k, value, wide));
+  }
+  for (uint32_t i = 0; i < s->count; ++i) eval_store(k, s->d->outputs[i], to, args[i]);
 }
 
 static void update_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
@@ -85,26 +118,19 @@ static void update_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   }
   kernel_branch_t branch = {0};
   if (guard.condition) branch = kernel_if_begin(&k->b, guard.condition, NULL, 0);
-  ir_value_t* value = eval_at(k, ir_operand(s->op, 2), at);
-  const char* kind = ir_op_string(s->op, "kind", "set");
-  if (strcmp(kind, "set")) {
-    ir_value_t* output = s->d->outputs[0];
-    ir_value_t* before = eval_at(k, output, to);
-    const ir_type_t* wide = eval_accumulator(k->ctx, ir_type_scalar(before->type));
-    value = kernel_binary(&k->b, eval_combiner(kind), eval_convert(k, before, wide), eval_convert(k, value, wide));
-  }
-  eval_store(k, s->d->outputs[0], to, value);
+  combine_update(k, s, at, to);
   if (guard.condition) kernel_if_end(&k->b, &branch, NULL, 0);
 }
 
 void strategy_scatter_build(dispatch_t* d) {
-  scatter_t s = {.d = d, .op = d->root, .vector_dim = ir_op_int(d->root, "index_vector_dim", 0)};
+  scatter_t s = {
+      .d = d, .op = d->root, .count = d->root->result_count, .vector_dim = ir_op_int(d->root, "index_vector_dim", 0)};
   s.window_count = ir_op_ints(d->root, "update_window_dims", s.window, GRAPH_MAX_RANK);
   s.inserted_count = ir_op_ints(d->root, "inserted_dims", s.inserted, GRAPH_MAX_RANK);
   s.batch_count = ir_op_ints(d->root, "operand_batch_dims", s.operand_batch, GRAPH_MAX_RANK);
   ir_op_ints(d->root, "indices_batch_dims", s.indices_batch, GRAPH_MAX_RANK);
   s.map_count = ir_op_ints(d->root, "scatter_dims_map", s.map, GRAPH_MAX_RANK);
-  const ir_value_t *x = ir_operand(d->root, 0), *updates = ir_operand(d->root, 2);
+  const ir_value_t *x = ir_operand(d->root, 0), *updates = ir_operand(d->root, s.count + 1);
   extent_t sizes[GRAPH_MAX_RANK];
   iterations_t it = iterations_begin(d, 1, 1);
   eval_extents(x, sizes);

@@ -49,6 +49,12 @@ bool strategy_rank_matches(const dispatch_t* d);
 void strategy_rank_build(dispatch_t* d);
 bool strategy_scatter_matches(const dispatch_t* d);
 void strategy_scatter_build(dispatch_t* d);
+bool strategy_merge_matches(const dispatch_t* d);
+void strategy_merge_build(dispatch_t* d);
+bool strategy_solve_matches(const dispatch_t* d);
+void strategy_solve_build(dispatch_t* d);
+bool strategy_region_matches(const dispatch_t* d);
+void strategy_region_build(dispatch_t* d);
 
 // The kernel of one dispatch.
 typedef struct kernel_plan_t {

@@ -200,7 +200,9 @@ static void emit_group(forming_t* f, int32_t index) {
     ir_op_t* op = f->fusion.nodes[group->members[i]].op;
     collect_inputs(f, op, index, &inputs);
     for (uint32_t r = 0; r < op->result_count; ++r) {
-      if (used_outside(f, &op->results[r], index)) list_add(f, &outputs, &op->results[r]);
+      // A scatter reads back what it has written, of all its results.
+      if (ir_is(op, GRAPH_SCATTER_GENERIC) || used_outside(f, &op->results[r], index))
+        list_add(f, &outputs, &op->results[r]);
     }
   }
   if (!outputs.count) return;  // nobody needs it

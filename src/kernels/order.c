@@ -1,0 +1,53 @@
+// See order.h. Two elements, in either order of asking, give one answer: with the position as what decides between
+// equals, every element has its own place, even when a program's comparator contradicts itself.
+#include "kernels/order.h"
+
+static bool is_descending(const ir_op_t* op) {
+  return ir_is(op, GRAPH_TOP_K) ? !ir_op_flag(op, "smallest") : ir_op_flag(op, "descending");
+}
+
+uint32_t order_keys(const ir_op_t* op) {
+  if (ir_is(op, GRAPH_SORT_GENERIC)) return op->operand_count;
+  return ir_is(op, GRAPH_TOP_K) ? 1 : (uint32_t)ir_op_int(op, "keys", 1);
+}
+
+bool order_supports(const ir_op_t* op) {
+  if (ir_is(op, GRAPH_SORT_GENERIC)) return op->operand_count <= REGION_VALUES && region_supports(op);
+  return (ir_is(op, GRAPH_SORT) || ir_is(op, GRAPH_TOP_K)) && order_keys(op) <= REGION_VALUES;
+}
+
+// NaN is behind every number when ascending and before every number when descending.
+static ir_value_t* key_before(kernel_build_t* k, const ir_op_t* op, ir_value_t* a, ir_value_t* b) {
+  ir_builder_t* builder = &k->b;
+  if (is_descending(op)) {
+    ir_value_t* t = a;
+    a = b;
+    b = t;
+  }
+  ir_value_t* less = kernel_binary(builder, ir_op_flag(op, "unsigned") ? SCALAR_ltu : SCALAR_lt, a, b);
+  if (ir_type_scalar(a->type)->kind != IR_TYPE_FLOAT) return less;
+  ir_value_t* b_nan = kernel_unary(builder, SCALAR_is_nan, b);
+  ir_value_t* a_number = kernel_binary(builder, SCALAR_eq, a, a);
+  return kernel_binary(builder, SCALAR_or, less, kernel_binary(builder, SCALAR_and, b_nan, a_number));
+}
+
+ir_value_t* order_before(kernel_build_t* k, const ir_op_t* op, ir_value_t* const* a, ir_value_t* const* b) {
+  uint32_t count = order_keys(op);
+  ir_value_t* before = NULL;
+  if (ir_is(op, GRAPH_SORT_GENERIC)) {
+    ir_value_t* args[2 * REGION_VALUES];
+    for (uint32_t i = 0; i < count; ++i) args[2 * i] = a[i], args[2 * i + 1] = b[i];
+    region_apply(k, op->regions[0].first, args, &before);
+    return before;
+  }
+  for (uint32_t i = count; i-- > 0;) {
+    ir_value_t* less = key_before(k, op, a[i], b[i]);
+    if (before) {
+      ir_value_t* more = key_before(k, op, b[i], a[i]);
+      ir_value_t* not_more = kernel_binary(&k->b, SCALAR_eq, more, kernel_integer(&k->b, more->type, 0));
+      less = kernel_binary(&k->b, SCALAR_or, less, kernel_binary(&k->b, SCALAR_and, not_more, before));
+    }
+    before = less;
+  }
+  return before;
+}

@@ -1,0 +1,136 @@
+// Cholesky factors and triangular systems: rows after one another, each from those before it, which are read back from
+// the result. What is independent (matrices; columns of a system) is shared out.
+#include "kernels/strategy.h"
+
+typedef struct solve_t {
+  dispatch_t* d;
+  ir_op_t* op;
+  int64_t size;                    // of the square matrices
+  linear_t batch[GRAPH_MAX_RANK];  // coordinates of the matrix, then of the element at work
+  linear_t column;                 // of a system
+  bool swap, left, forward;        // see below
+} solve_t;
+
+bool strategy_solve_matches(const dispatch_t* d) {
+  if (!d->root || (!ir_is(d->root, GRAPH_CHOLESKY) && !ir_is(d->root, GRAPH_TRIANGULAR_SOLVE))) return false;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
+    if (op->result_count && !ir_type_is_static(op->results[0].type)) return false;
+  }
+  return d->yield->operand_count == 1 && ir_operand(d->yield, 0)->def == d->root;
+}
+
+// Coordinates of a matrix's element (i, j), or (j, i) when swapped.
+static void element(solve_t* s, const linear_t* i, const linear_t* j, bool swap) {
+  int32_t rank = ir_operand(s->op, 0)->type->rank;
+  s->batch[rank - 2] = swap ? *j : *i;
+  s->batch[rank - 1] = swap ? *i : *j;
+}
+
+static ir_value_t* widened(kernel_build_t* k, ir_value_t* value) {
+  return eval_convert(k, value, eval_accumulator(k->ctx, ir_type_scalar(value->type)));
+}
+
+static ir_value_t* factor_at(solve_t* s, const linear_t* i, const linear_t* j) {
+  element(s, i, j, s->swap);
+  return widened(&s->d->k, eval_at(&s->d->k, s->d->outputs[0], s->batch));
+}
+
+// Element (i, j) of the matrix less the products of the factor's rows i and j before column j.
+static ir_value_t* reduced_element(solve_t* s, const linear_t* i, const linear_t* j) {
+  kernel_build_t* k = &s->d->k;
+  element(s, i, j, s->swap);
+  ir_value_t* sum = widened(k, eval_at(k, ir_operand(s->op, 0), s->batch));
+  kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), linear_scalar(k, j), 1, &sum, 1);
+  linear_t at = linear_value(loop.index);
+  ir_value_t* product = kernel_mul(&k->b, factor_at(s, i, &at), factor_at(s, j, &at));
+  ir_value_t* next = kernel_binary(&k->b, SCALAR_sub, loop.iters[0], product);
+  kernel_for_end(&k->b, &loop, &next, 1);
+  return kernel_loop_result(&loop, 0);
+}
+
+static void store_factor(solve_t* s, const linear_t* i, const linear_t* j, ir_value_t* value) {
+  element(s, i, j, s->swap);
+  eval_store(&s->d->k, s->d->outputs[0], s->batch, value);
+}
+
+// One matrix: the lower factor, or its transpose; zeros in the other half.
+static void build_cholesky(solve_t* s) {
+  kernel_build_t* k = &s->d->k;
+  kernel_loop_t rows = kernel_loop_constant(k, 0, s->size, 1, NULL, 0);
+  linear_t i = linear_value(rows.index);
+  kernel_loop_t columns = kernel_loop_begin(k, kernel_index(&k->b, 0), rows.index, 1, NULL, 0);
+  linear_t j = linear_value(columns.index);
+  ir_value_t* sum = reduced_element(s, &i, &j);
+  store_factor(s, &i, &j, kernel_binary(&k->b, SCALAR_div, sum, factor_at(s, &j, &j)));
+  kernel_for_end(&k->b, &columns, NULL, 0);
+  store_factor(s, &i, &i, kernel_unary(&k->b, SCALAR_sqrt, reduced_element(s, &i, &i)));
+  ir_value_t* after = kernel_add_const(&k->b, rows.index, 1);
+  kernel_loop_t rest = kernel_loop_begin(k, after, kernel_index(&k->b, s->size), 1, NULL, 0);
+  j = linear_value(rest.index);
+  store_factor(s, &i, &j, kernel_number(&k->b, ir_type_scalar(ir_operand(s->op, 0)->type), 0));
+  kernel_for_end(&k->b, &rest, NULL, 0);
+  kernel_for_end(&k->b, &rows, NULL, 0);
+}
+
+// The row that is solved at a step.
+static linear_t row_at(solve_t* s, ir_value_t* step) {
+  linear_t row = linear_value(step);
+  if (s->forward) return row;
+  return linear_add(&s->d->k, linear_constant(s->size - 1), linear_scale(&s->d->k, row, -1));
+}
+
+static ir_value_t* coefficient(solve_t* s, const linear_t* i, const linear_t* j) {
+  element(s, i, j, s->swap);
+  return widened(&s->d->k, eval_at(&s->d->k, ir_operand(s->op, 0), s->batch));
+}
+
+// One column of a system.
+static void build_system(solve_t* s) {
+  kernel_build_t* k = &s->d->k;
+  kernel_loop_t steps = kernel_loop_constant(k, 0, s->size, 1, NULL, 0);
+  linear_t i = row_at(s, steps.index);
+  element(s, &i, &s->column, !s->left);
+  ir_value_t* sum = widened(k, eval_at(k, ir_operand(s->op, 1), s->batch));
+  kernel_loop_t done = kernel_loop_begin(k, kernel_index(&k->b, 0), steps.index, 1, &sum, 1);
+  linear_t j = row_at(s, done.index);
+  ir_value_t* factor = coefficient(s, &i, &j);
+  element(s, &j, &s->column, !s->left);
+  ir_value_t* known = widened(k, eval_at(k, s->d->outputs[0], s->batch));
+  ir_value_t* next = kernel_binary(&k->b, SCALAR_sub, done.iters[0], kernel_mul(&k->b, factor, known));
+  kernel_for_end(&k->b, &done, &next, 1);
+  ir_value_t* value = kernel_loop_result(&done, 0);
+  if (!ir_op_flag(s->op, "unit_diagonal")) value = kernel_binary(&k->b, SCALAR_div, value, coefficient(s, &i, &i));
+  element(s, &i, &s->column, !s->left);
+  eval_store(k, s->d->outputs[0], s->batch, value);
+  kernel_for_end(&k->b, &steps, NULL, 0);
+}
+
+void strategy_solve_build(dispatch_t* d) {
+  solve_t s = {.d = d, .op = d->root};
+  const ir_type_t *a = ir_operand(d->root, 0)->type, *y = d->root->results[0].type;
+  bool lower = ir_op_flag(d->root, "lower"), system = ir_is(d->root, GRAPH_TRIANGULAR_SOLVE);
+  int64_t sizes[GRAPH_MAX_RANK], count = 1;
+  int32_t rank = a->rank - 2;
+  for (int32_t i = 0; i < rank; ++i) sizes[i] = a->dims[i];
+  s.size = a->dims[a->rank - 1];
+  s.swap = !lower;
+  if (system) {
+    bool transpose = ir_op_flag(d->root, "transpose");
+    s.left = ir_op_flag(d->root, "left");
+    s.swap = transpose == s.left;
+    s.forward = (lower != transpose) == s.left;
+    sizes[rank++] = y->dims[y->rank - (s.left ? 1 : 2)];
+  }
+  for (int32_t i = 0; i < rank; ++i) count *= sizes[i];
+  if (!count || !s.size) return;
+  iterations_t it = iterations_begin(d, count, 1 + 20000 / (s.size * s.size));
+  iterations_split(&d->k, it.index, sizes, rank, s.batch);
+  if (system) {
+    s.column = s.batch[rank - 1];
+    build_system(&s);
+  } else {
+    build_cholesky(&s);
+  }
+  iterations_end(d, &it);
+}

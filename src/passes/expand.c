@@ -1,0 +1,315 @@
+// Ops that have no kernel of their own, or none that is quick for what is long, in terms of others.
+//
+//   graph.fft of length n      products with the matrix of roots of unity where n is short; else n = a * b, which is
+//                              transforms of length a, factors, transforms of length b; long primes by a convolution
+//   graph.sort of a long line  rounds that merge sorted neighbours (src/kernels/merge.c); graph.top_k: a sort and a
+//   slice
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialects/graph.h"
+#include "passes/passes.h"
+
+typedef struct complex_t {
+  ir_value_t *re, *im;
+} complex_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Building blocks
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* numbers(ir_builder_t* b, const ir_type_t* element, int32_t rank, const int64_t* dims,
+                           const double* data) {
+  const ir_type_t* type = ir_type_tensor(b->ctx, ir_type_float(b->ctx, IR_F64), rank, dims);
+  if (ir_type_bytes(element) == 4 && element->width == 32) {
+    type = ir_type_tensor(b->ctx, element, rank, dims);
+    float* rounded = ARENA_ARRAY(ir_context_arena(b->ctx), float, ir_type_count(type));
+    for (int64_t i = 0; i < ir_type_count(type); ++i) rounded[i] = (float)data[i];
+    return graph_constant(b, ir_attr_elements(b->ctx, type, rounded, sizeof(float) * (size_t)ir_type_count(type)));
+  }
+  ir_value_t* x = graph_constant(b, ir_attr_elements(b->ctx, type, data, sizeof(double) * (size_t)ir_type_count(type)));
+  return graph_cast(b, x, element, false);
+}
+
+static complex_t reshaped(ir_builder_t* b, complex_t x, int32_t rank, const int64_t* dims) {
+  return (complex_t){graph_reshape(b, x.re, rank, dims, NULL), graph_reshape(b, x.im, rank, dims, NULL)};
+}
+
+static complex_t transposed(ir_builder_t* b, complex_t x, const int64_t* perm) {
+  return (complex_t){graph_transpose(b, x.re, perm), graph_transpose(b, x.im, perm)};
+}
+
+static complex_t multiply(ir_builder_t* b, complex_t x, complex_t y) {
+  ir_value_t* re =
+      graph_binary(b, SCALAR_sub, graph_binary(b, SCALAR_mul, x.re, y.re), graph_binary(b, SCALAR_mul, x.im, y.im));
+  ir_value_t* im =
+      graph_binary(b, SCALAR_add, graph_binary(b, SCALAR_mul, x.re, y.im), graph_binary(b, SCALAR_mul, x.im, y.re));
+  return (complex_t){re, im};
+}
+
+// e^(sign * 2 pi i * places[k] / n) along `axis` of x's shape, times `scale`.
+static complex_t roots_along(ir_builder_t* b, const ir_type_t* like, int64_t axis, int32_t rank, const double* re,
+                             const double* im) {
+  int64_t dims[3];
+  for (int32_t i = 0; i < rank; ++i) dims[i] = axis + i;
+  complex_t roots = {numbers(b, like->element, rank, like->dims + axis, re),
+                     numbers(b, like->element, rank, like->dims + axis, im)};
+  return (complex_t){graph_broadcast(b, roots.re, like, dims, NULL), graph_broadcast(b, roots.im, like, dims, NULL)};
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Fourier transforms of dim 1 of [outer, n, inner]; sign -1 forward, +1 backward
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { FFT_MATRIX = 64, FFT_PRIME = 160 };
+
+static complex_t transform(ir_builder_t* b, complex_t x, int sign);
+
+static double angle_of(int64_t product, int64_t n, int sign) {
+  return sign * 2 * M_PI * (double)(product % n) / (double)n;
+}
+
+// One product: the real and imaginary parts side by side times [[cos, sin], [-sin, cos]].
+static complex_t by_matrix(ir_builder_t* b, complex_t x, int sign) {
+  const ir_type_t* type = x.re->type;
+  int64_t n = type->dims[1], order[3] = {0, 2, 1}, dims[2] = {2 * n, 2 * n};
+  double* matrix = malloc(sizeof(double) * (size_t)(4 * n * n));
+  if (!matrix) abort();
+  for (int64_t j = 0; j < n; ++j) {
+    for (int64_t k = 0; k < n; ++k) {
+      double angle = angle_of(j * k, n, sign), c = cos(angle), s = sin(angle);
+      matrix[j * 2 * n + k] = matrix[(n + j) * 2 * n + n + k] = c;
+      matrix[j * 2 * n + n + k] = s;
+      matrix[(n + j) * 2 * n + k] = -s;
+    }
+  }
+  ir_value_t* w = numbers(b, type->element, 2, dims, matrix);
+  free(matrix);
+  complex_t rows = transposed(b, x, order);  // [outer, inner, n]
+  ir_value_t* both = graph_concat(b, (ir_value_t*[]){rows.re, rows.im}, 2, 2);
+  int64_t lines[2] = {type->dims[0] * type->dims[2], 2 * n}, zero = 0, one = 1;
+  both = graph_reshape(b, both, 2, lines, NULL);
+  graph_contract_t contract = {.lhs_contract = &one, .rhs_contract = &zero, .contract_count = 1};
+  ir_value_t* y = graph_contract(b, both, w, &contract, type->element);
+  int64_t parts[4] = {type->dims[0], type->dims[2], 2, n}, sizes[4] = {parts[0], parts[1], 1, n};
+  int64_t offsets[4] = {0}, ones[4] = {1, 1, 1, 1}, plain[3] = {parts[0], parts[1], n};
+  y = graph_reshape(b, y, 4, parts, NULL);
+  complex_t out = {graph_slice(b, y, offsets, sizes, ones), NULL};
+  offsets[2] = 1;
+  out.im = graph_slice(b, y, offsets, sizes, ones);
+  return transposed(b, reshaped(b, out, 3, plain), order);
+}
+
+// n = a * c: element j = c * j1 + j2 goes to k = k1 + a * k2.
+static complex_t by_factors(ir_builder_t* b, complex_t x, int64_t a, int sign) {
+  const ir_type_t* type = x.re->type;
+  int64_t outer = type->dims[0], n = type->dims[1], inner = type->dims[2], c = n / a;
+  x = transform(b, reshaped(b, x, 3, (int64_t[]){outer, a, c * inner}), sign);
+  x = reshaped(b, x, 4, (int64_t[]){outer, a, c, inner});
+  double *re = malloc(sizeof(double) * (size_t)(2 * n)), *im = re + n;
+  if (!re) abort();
+  for (int64_t k = 0; k < a; ++k) {
+    for (int64_t j = 0; j < c; ++j) {
+      double angle = angle_of(k * j, n, sign);
+      re[k * c + j] = cos(angle);
+      im[k * c + j] = sin(angle);
+    }
+  }
+  x = multiply(b, x, roots_along(b, x.re->type, 1, 2, re, im));
+  free(re);
+  x = transform(b, reshaped(b, x, 3, (int64_t[]){outer * a, c, inner}), sign);
+  x = reshaped(b, x, 4, (int64_t[]){outer, a, c, inner});
+  x = transposed(b, x, (int64_t[]){0, 2, 1, 3});
+  return reshaped(b, x, 3, (int64_t[]){outer, n, inner});
+}
+
+// The chirp e^(sign * pi i * k^2 / n): j * k = (j^2 + k^2 - (k - j)^2) / 2 makes the transform a convolution with it.
+static void fill_chirp(int64_t n, int sign, double* re, double* im) {
+  int64_t square = 0;  // k^2 modulo 2 n
+  for (int64_t k = 0; k < n; ++k) {
+    double angle = sign * M_PI * (double)square / (double)n;
+    re[k] = cos(angle);
+    im[k] = sin(angle);
+    square = (square + 2 * k + 1) % (2 * n);
+  }
+}
+
+// The transform of the chirp's conjugate, around 0 of a line of m, by definition of what a power of two's is.
+static void transform_chirp(int64_t n, int64_t m, const double* re, const double* im, double* out_re, double* out_im) {
+  memset(out_re, 0, sizeof(double) * (size_t)m);
+  memset(out_im, 0, sizeof(double) * (size_t)m);
+  for (int64_t k = 0; k < n; ++k) {
+    out_re[k] = out_re[(m - k) % m] = re[k];
+    out_im[k] = out_im[(m - k) % m] = -im[k];
+  }
+  for (int64_t i = 1, j = 0; i < m; ++i) {  // bits reversed, then butterflies
+    int64_t bit = m >> 1;
+    for (; j & bit; bit >>= 1) j ^= bit;
+    j ^= bit;
+    if (i >= j) continue;
+    double t = out_re[i];
+    out_re[i] = out_re[j], out_re[j] = t;
+    t = out_im[i];
+    out_im[i] = out_im[j], out_im[j] = t;
+  }
+  for (int64_t size = 2; size <= m; size *= 2) {
+    for (int64_t start = 0; start < m; start += size) {
+      for (int64_t k = 0; k < size / 2; ++k) {
+        double angle = -2 * M_PI * (double)k / (double)size, c = cos(angle), s = sin(angle);
+        int64_t lo = start + k, hi = lo + size / 2;
+        double x = out_re[hi] * c - out_im[hi] * s, y = out_re[hi] * s + out_im[hi] * c;
+        out_re[hi] = out_re[lo] - x, out_im[hi] = out_im[lo] - y;
+        out_re[lo] += x, out_im[lo] += y;
+      }
+    }
+  }
+}
+
+static complex_t resized(ir_builder_t* b, complex_t x, int64_t n) {
+  int64_t zeros[3] = {0}, high[3] = {0, n - x.re->type->dims[1], 0};
+  ir_value_t* zero = graph_scalar_constant(b, x.re->type->element, 0);
+  return (complex_t){graph_pad(b, x.re, zero, zeros, high, zeros, "constant"),
+                     graph_pad(b, x.im, zero, zeros, high, zeros, "constant")};
+}
+
+static complex_t by_convolution(ir_builder_t* b, complex_t x, int sign) {
+  int64_t n = x.re->type->dims[1], m = 1;
+  while (m < 2 * n - 1) m *= 2;
+  double *chirp = malloc(sizeof(double) * (size_t)(2 * n + 2 * m)), *kernel = chirp + 2 * n;
+  if (!chirp) abort();
+  fill_chirp(n, sign, chirp, chirp + n);
+  transform_chirp(n, m, chirp, chirp + n, kernel, kernel + m);
+  for (int64_t i = 0; i < 2 * m; ++i) kernel[i] /= (double)m;
+  complex_t factors = roots_along(b, x.re->type, 1, 1, chirp, chirp + n);
+  complex_t y = transform(b, resized(b, multiply(b, x, factors), m), -1);
+  y = multiply(b, y, roots_along(b, y.re->type, 1, 1, kernel, kernel + m));
+  y = resized(b, transform(b, y, 1), n);
+  free(chirp);
+  return multiply(b, y, factors);
+}
+
+// The divisor up to FFT_MATRIX that leaves the most even halves, or 1.
+static int64_t best_divisor(int64_t n) {
+  int64_t best = 1;
+  for (int64_t a = 2; a <= FFT_MATRIX && a < n; ++a) {
+    if (n % a == 0 && (best == 1 || (a + n / a < best + n / best))) best = a;
+  }
+  return best;
+}
+
+static complex_t transform(ir_builder_t* b, complex_t x, int sign) {
+  int64_t n = x.re->type->dims[1], divisor = best_divisor(n);
+  if (n <= 1) return x;
+  if (n <= FFT_MATRIX || (divisor == 1 && n <= FFT_PRIME)) return by_matrix(b, x, sign);
+  return divisor > 1 ? by_factors(b, x, divisor, sign) : by_convolution(b, x, sign);
+}
+
+static bool expand_fft(ir_context_t* ctx, ir_op_t* op) {
+  const ir_type_t* type = op->results[0].type;
+  bool inverse = strcmp(ir_op_string(op, "kind", "fft"), "ifft") == 0;
+  int64_t dims = ir_op_int(op, "dims", 1);
+  if (!ir_type_is_static(type) || dims < 1 || dims > type->rank) return false;
+  ir_builder_t b = ir_builder_before(ctx, op);
+  complex_t x = {ir_operand(op, 0), ir_operand(op, 1)};
+  double scale = 1;
+  for (int64_t d = type->rank - dims; d < type->rank && ir_type_count(type); ++d) {
+    int64_t sizes[3] = {1, type->dims[d], 1};
+    for (int64_t i = 0; i < type->rank; ++i) sizes[i < d ? 0 : 2] *= i == d ? 1 : type->dims[i];
+    x = transform(&b, reshaped(&b, x, 3, sizes), inverse ? 1 : -1);
+    scale /= (double)type->dims[d];
+  }
+  x = reshaped(&b, x, type->rank, type->dims);
+  if (inverse && ir_type_count(type)) {
+    ir_value_t* factor = graph_splat_like(&b, x.re, scale);
+    x = (complex_t){graph_binary(&b, SCALAR_mul, x.re, factor), graph_binary(&b, SCALAR_mul, x.im, factor)};
+  }
+  ir_value_replace(ir_result(op, 0), x.re);
+  ir_value_replace(ir_result(op, 1), x.im);
+  ir_op_erase(op);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Long sorts
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { SORT_WHOLE = 256, SORT_BLOCK = 64 };
+
+static ir_op_t* copy_sort(ir_builder_t* b, ir_op_t* op, ir_value_t** values, int64_t sorted) {
+  ir_value_map_t* map = ir_value_map_create(b->ctx);
+  for (uint32_t i = 0; i < op->operand_count; ++i) ir_value_map_set(map, ir_operand(op, i), values[i]);
+  ir_op_t* copy = ir_op_clone(b->ctx, op, map);
+  for (uint32_t i = 0; i < op->operand_count; ++i) ir_op_set_operand(copy, i, values[i]);
+  if (sorted) ir_op_set_attr(b->ctx, copy, "sorted", ir_attr_i64(b->ctx, sorted));
+  ir_block_insert_before(op->parent, copy, op);
+  for (uint32_t i = 0; i < op->operand_count; ++i) values[i] = ir_result(copy, i);
+  return copy;
+}
+
+static bool expand_sort(ir_context_t* ctx, ir_op_t* op) {
+  const ir_type_t* type = ir_operand(op, 0)->type;
+  int64_t axis = ir_op_int(op, "axis", 0);
+  if (!ir_type_is_static(type) || axis < 0 || axis >= type->rank || ir_op_attr(op, "sorted")) return false;
+  int64_t size = type->dims[axis];
+  if (size <= SORT_WHOLE || op->operand_count > 16) return false;
+  ir_builder_t b = ir_builder_before(ctx, op);
+  ir_value_t* values[16];
+  for (uint32_t i = 0; i < op->operand_count; ++i) values[i] = ir_operand(op, i);
+  for (int64_t sorted = 1; sorted < size; sorted *= 2) copy_sort(&b, op, values, sorted);
+  for (uint32_t i = 0; i < op->result_count; ++i) ir_value_replace(ir_result(op, i), values[i]);
+  ir_op_erase(op);
+  return true;
+}
+
+static bool expand_top_k(ir_context_t* ctx, ir_op_t* op) {
+  ir_value_t* x = ir_operand(op, 0);
+  int64_t axis = ir_op_int(op, "axis", 0);
+  const ir_type_t* indices = op->results[1].type;
+  if (!ir_type_is_static(x->type) || !ir_type_is_static(indices) || axis < 0 || axis >= x->type->rank) return false;
+  if (x->type->dims[axis] <= SORT_WHOLE) return false;
+  ir_builder_t b = ir_builder_before(ctx, op);
+  const ir_type_t* places = ir_type_with_element(ctx, x->type, indices->element);
+  ir_value_t* operands[2] = {x, graph_iota(&b, places, axis, NULL)};
+  const ir_type_t* types[2] = {x->type, places};
+  ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(ctx, axis)},
+                              {"keys", ir_attr_i64(ctx, 1)},
+                              {"stable", ir_attr_unit(ctx)},
+                              {"descending", ir_attr_unit(ctx)}};
+  ir_op_t* sort = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(ctx, GRAPH_SORT),
+                                                .operands = operands,
+                                                .operand_count = 2,
+                                                .result_types = types,
+                                                .result_count = 2,
+                                                .attrs = attrs,
+                                                .attr_count = ir_op_flag(op, "smallest") ? 3 : 4});
+  int64_t zeros[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
+  for (int i = 0; i < GRAPH_MAX_RANK; ++i) ones[i] = 1;
+  for (uint32_t i = 0; i < 2; ++i) {
+    ir_value_replace(ir_result(op, i), graph_slice(&b, ir_result(sort, i), zeros, indices->dims, ones));
+  }
+  ir_op_erase(op);
+  return expand_sort(ctx, sort);
+}
+
+static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
+  pass_result_t result = PASS_UNCHANGED;
+  for (uint32_t r = 0; r < parent->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &parent->regions[r]) {
+      IR_FOR_OPS_SAFE(op, block) {
+        bool changed = op->region_count && visit(ctx, op) == PASS_CHANGED;
+        if (ir_is(op, GRAPH_FFT)) {
+          changed |= expand_fft(ctx, op);
+        } else if (ir_is(op, GRAPH_SORT) || ir_is(op, GRAPH_SORT_GENERIC)) {
+          changed |= expand_sort(ctx, op);
+        } else if (ir_is(op, GRAPH_TOP_K)) {
+          changed |= expand_top_k(ctx, op);
+        }
+        if (changed) result = PASS_CHANGED;
+      }
+    }
+  }
+  return result;
+}
+
+pass_result_t pass_expand(ir_op_t* module, ir_context_t* ctx) { return visit(ctx, module); }
