@@ -81,9 +81,9 @@ static bool try_all(engine_t* engine, uint32_t lanes, names_t* names) {
     }
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); ++i) {
       for (uint32_t op = 0; op < 1u << fields[i].bits; ++op) {
-        for (uint32_t low = 0; low < 2; ++low) {
-          uint32_t words[4] = {fields[i].prefix | op << fields[i].shift | (low ? 0x100 : 0x2), second_words[k], 0x102,
-                               0};
+        static const uint32_t low_bits[] = {0x2, 0x100, 0x7c, 0};
+        for (uint32_t low = 0; low < 4; ++low) {
+          uint32_t words[4] = {fields[i].prefix | op << fields[i].shift | low_bits[low], second_words[k], 0x102, 0};
           if (!try_words(engine, lanes, words, names)) return false;
         }
       }
