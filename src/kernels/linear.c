@@ -168,6 +168,18 @@ static bool starts_block(const kernel_build_t* k, const linear_t* rest) {
   return true;
 }
 
+// x / d or x % d. GPUs divide numbers of 64 bits by many instructions; few need so many.
+static ir_value_t* divide(kernel_build_t* k, scalar_fn_t fn, ir_value_t* x, int64_t d, int64_t max) {
+  ir_value_t* divisor = kernel_integer(&k->b, x->type, d);
+  if (k->device->kind != DEVICE_GPU || max < 0 || max > UINT32_MAX || d > INT32_MAX) {
+    return kernel_binary(&k->b, fn, x, divisor);
+  }
+  const ir_type_t* i32 = ir_type_int(k->ctx, 32);
+  ir_value_t* narrow = kernel_cast(&k->b, SCALAR_castu, x, i32);
+  ir_value_t* result = kernel_binary(&k->b, fn, narrow, kernel_cast(&k->b, SCALAR_castu, divisor, i32));
+  return kernel_cast(&k->b, SCALAR_castu, result, ir_type_index(k->ctx));
+}
+
 static void divide_by_instruction(kernel_build_t* k, linear_t rest, int64_t d, linear_t* quotient,
                                   linear_t* remainder) {
   int64_t min, max, lane = 0;
@@ -179,9 +191,7 @@ static void divide_by_instruction(kernel_build_t* k, linear_t rest, int64_t d, l
   }
   bool uniform = linear_is_uniform(&rest);
   ir_value_t* x = uniform ? linear_scalar(k, &rest) : linear_lanes(k, &rest);
-  ir_value_t* divisor = uniform ? kernel_index(&k->b, d) : kernel_integer(&k->b, x->type, d);
-  ir_value_t* q = kernel_binary(&k->b, SCALAR_divu, x, divisor);
-  ir_value_t* r = kernel_binary(&k->b, SCALAR_remu, x, divisor);
+  ir_value_t *q = divide(k, SCALAR_divu, x, d, max), *r = divide(k, SCALAR_remu, x, d, max);
   int64_t constant;
   if (!kernel_constant_index(q, &constant)) index_set_facts(k, q, 0, max < 0 ? INT64_MAX / 4 : max / d, 1);
   if (!kernel_constant_index(r, &constant)) {
