@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/amdgpu/metadata_note.h"
 #include "target/backend.h"
 #include "target/llvm/chunk.h"
 #include "target/llvm/hooks.h"
@@ -103,8 +104,9 @@ static bool finish_rocm(build_job_t* job, target_executable_t* out, text_t* erro
   free(objects);
   out->data = linked.data;
   out->size = linked.size;
-  return ok && dump_write(job->options->dump.binaries, job->target, job->options->name, ".hsaco", linked.data,
-                          linked.size, error);
+  return ok && metadata_note_merge(linked.data, linked.size, error) &&
+         dump_write(job->options->dump.binaries, job->target, job->options->name, ".hsaco", linked.data, linked.size,
+                    error);
 }
 
 bool backend_llvm(const target_t* target, ir_op_t* const* funcs, uint32_t count,
