@@ -2,6 +2,7 @@
 #ifndef IREE_C_SOFTGPU_CHECK_GROUP_H_
 #define IREE_C_SOFTGPU_CHECK_GROUP_H_
 
+#include "softgpu/shared.h"
 #include "softgpu/wave.h"
 
 // check_group.c: workgroup memory. False when memory is short, or after wave_fault.
@@ -13,7 +14,10 @@ bool check_group_access(wave_t* wave, const inst_t* inst, uint32_t access, uint3
 // Whether the store at hand leaves `size` bytes as they are `there`, which it covers from its byte `from` on.
 static inline bool check_stores_same(const wave_t* wave, uint32_t lane, uint32_t from, const void* there,
                                      uint32_t size) {
-  return wave->stored && memcmp(wave->stored[lane] + from, there, size) == 0;
+  uint8_t now[WAVE_MAX_STORE];
+  if (!wave->stored) return false;
+  shared_read(now, there, size);
+  return memcmp(wave->stored[lane] + from, now, size) == 0;
 }
 
 // The check_launch_t's time when the workgroup last did what may order it behind others.
