@@ -28,7 +28,28 @@ static bool is_fence(const inst_t* inst) {
   return inst->row->klass == INST_CLASS_HINT && (strncmp(name, "buffer_", 7) == 0 || strncmp(name, "global_", 7) == 0);
 }
 
+static bool touches_memory(const inst_t* inst) {
+  inst_class_t klass = inst->row->klass;
+  return klass == INST_CLASS_LDS || klass == INST_CLASS_FLAT ||
+         ((klass == INST_CLASS_LOAD || klass == INST_CLASS_STORE) && strncmp(inst->row->name, "scratch_", 8) != 0);
+}
+
+// A barrier in a branch that part of a wave took: the other lanes go on after it. Lanes that have returned do not, and
+// a wave whose lanes all stay away steps over its barriers with none.
+static bool check_barrier(wave_t* w, const inst_t* inst) {
+  uint64_t exec = wave_exec(w), late = w->missed & exec;
+  if (late && touches_memory(inst)) {
+    wave_fault(w, w->barrier, ENGINE_FAULT_CHECK, w->barrier->address,
+               "barrier: lane %d goes on after it and was not there, as lanes 0x%llx of the wave",
+               __builtin_ctzll(late), (unsigned long long)(w->begun & ~w->missed));
+    return false;
+  }
+  if (inst->row->klass == INST_CLASS_BARRIER) w->missed = exec ? w->begun & ~exec : 0, w->barrier = inst;
+  return true;
+}
+
 bool check_before(wave_t* wave, const inst_t* inst) {
+  if (wave->launch->checks & ENGINE_CHECK_BARRIERS && !check_barrier(wave, inst)) return false;
   if (wave->launch->check && is_fence(inst)) check_global_order(wave);
   return !(wave->launch->checks & CHECK_OF_REGISTERS) || check_waits_before(wave, inst);
 }

@@ -63,32 +63,43 @@ static bool check_one(wave_t* w, const inst_t* inst, check_space_t space, uint32
 }
 
 static void count_bytes(wave_t* w, check_space_t space, uint32_t access, uint64_t mask, uint32_t bytes) {
-  engine_counters_t* counters = w->group->counters;
-  if (!counters || space == CHECK_LDS || space == CHECK_SCRATCH) return;
+  engine_counters_t* c = w->group->counters;
+  if (!c) return;
+  bool lds = space == CHECK_LDS, scratch = space == CHECK_SCRATCH;
   uint64_t all = (uint64_t)__builtin_popcountll(mask) * bytes;
-  if (access & CHECK_READ) counters->bytes_read += all;
-  if (access & CHECK_WRITE) counters->bytes_written += all;
+  if (access & CHECK_READ) *(lds ? &c->lds_read : scratch ? &c->scratch_read : &c->bytes_read) += all;
+  if (access & CHECK_WRITE) *(lds ? &c->lds_written : scratch ? &c->scratch_written : &c->bytes_written) += all;
 }
 
-// Cycles beyond one that 32 banks of 4 bytes need for a wave's accesses: the most different dwords in one bank.
-static void count_conflicts(wave_t* w, const uint64_t* address, uint64_t mask) {
-  uint64_t seen[32][WAVE_MAX_LANES];
-  uint32_t counts[32] = {0}, most = 0;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
-    if (!(mask >> i & 1)) continue;
-    uint64_t dword = address[i] / 4;
-    uint32_t bank = dword % 32, k = 0;
-    while (k < counts[bank] && seen[bank][k] != dword) ++k;
-    if (k == counts[bank]) seen[bank][counts[bank]++] = dword;
+// Cycles that one turn of the 32 banks of 4 bytes needs beyond the first: the most different dwords in one bank.
+static uint32_t conflicts_of(const uint64_t* dwords, uint32_t count) {
+  uint64_t seen[32][32];
+  uint32_t counts[32] = {0}, most = 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t bank = dwords[i] % 32, k = 0;
+    while (k < counts[bank] && seen[bank][k] != dwords[i]) ++k;
+    if (k == counts[bank]) seen[bank][counts[bank]++] = dwords[i];
     if (counts[bank] > most) most = counts[bank];
   }
-  if (most > 1) w->group->counters->lds_conflicts += most - 1;
+  return most - 1;
+}
+
+// A turn takes 32 lanes' dwords, or as many fewer lanes as they have more dwords.
+static void count_conflicts(wave_t* w, const uint64_t* address, uint64_t mask, uint32_t bytes) {
+  uint64_t dwords[32];
+  uint32_t each = bytes < 4 ? 1 : bytes / 4, lanes = 32 / each, count = 0;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    for (uint32_t k = 0; mask >> i & 1 && k < each; ++k) dwords[count++] = address[i] / 4 + k;
+    if ((i + 1) % lanes && i + 1 < w->lanes) continue;
+    w->group->counters->lds_conflicts += conflicts_of(dwords, count);
+    count = 0;
+  }
 }
 
 bool check_memory(wave_t* w, const inst_t* inst, check_space_t space, uint32_t access, const uint64_t* address,
                   uint64_t mask, uint32_t bytes) {
   count_bytes(w, space, access, mask, bytes);
-  if (w->group->counters && space == CHECK_LDS) count_conflicts(w, address, mask);
+  if (w->group->counters && space == CHECK_LDS) count_conflicts(w, address, mask, bytes);
   uint32_t checks = w->launch->checks;
   bool of_launch = (space == CHECK_GLOBAL || space == CHECK_SCALAR) && checks & ENGINE_CHECK_RACES;
   if (access & CHECK_ATOMIC) check_global_order(w);
@@ -132,7 +143,11 @@ void check_count(wave_t* w, const inst_t* inst) {
     case INST_CLASS_BARRIER:
       ++c->barriers;
       break;
+    case INST_CLASS_WAIT:
+      ++c->waits;
+      break;
     default:
+      ++c->others;
       break;
   }
 }

@@ -247,7 +247,13 @@ static void forget_unknown(engine_t* engine) {
 
 static kernel_t* make_kernel(engine_t* engine, uint64_t address, const kernel_descriptor_t* descriptor,
                              engine_fault_t* fault) {
-  bool wave32 = isa_has_wave32(engine->target) && (descriptor->properties >> 10 & 1);
+  bool wave32 = descriptor->properties >> 10 & 1;
+  if (wave32 && !isa_has_wave32(engine->target)) {
+    *fault = (engine_fault_t){.kind = ENGINE_FAULT_INVALID_KERNEL, .address = address};
+    snprintf(fault->message, sizeof(fault->message), "kernel descriptor at 0x%llx: waves of 32 lanes, which %s has not",
+             (unsigned long long)address, engine->target->name);
+    return NULL;
+  }
   uint64_t entry = address + (uint64_t)descriptor->entry_offset;
   // Firmware that preloads arguments skips the prologue that loads them (kernarg_preload, bits 6:0).
   if (descriptor->kernarg_preload & 127) entry += 256;
@@ -285,10 +291,11 @@ kernel_t* code_find_kernel(engine_t* engine, uint64_t address, engine_fault_t* f
   return kernel;
 }
 
-void engine_add_code(engine_t* engine, const engine_code_t* code) {
+bool engine_add_code(engine_t* engine, const engine_code_t* code) {
   pthread_mutex_lock(&engine->lock);
-  make_code(engine, code, true);
+  bool added = make_code(engine, code, true) != NULL;
   pthread_mutex_unlock(&engine->lock);
+  return added;
 }
 
 void engine_remove_code(engine_t* engine, const void* base) {

@@ -168,7 +168,7 @@ static const inst_t* run_endpgm(wave_t* w, const inst_t* inst) {
   group_t* group = w->group;
   if (group->arrived && (w->launch->checks & ENGINE_CHECK_BARRIERS)) {
     return wave_fault(w, inst, ENGINE_FAULT_CHECK, inst->address,
-                      "wave %u of the workgroup ends while %u of its %u waves wait at a barrier", w->index,
+                      "barrier: wave %u of the workgroup ends while %u of its %u waves wait at one", w->index,
                       group->arrived, group->wave_count);
   }
   w->state = WAVE_ENDED;

@@ -40,6 +40,7 @@ bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine
   if (launch.counts) {
     pthread_mutex_lock(&engine->counter_lock);
     ++engine->counters.dispatches;
+    occupancy_count(&launch, &engine->counters);
     pthread_mutex_unlock(&engine->counter_lock);
   }
   execute_launch(&launch);

@@ -54,7 +54,8 @@ typedef struct engine_code_t {
   size_t elf_size;
   const char* name;  // of the executable; may be NULL
 } engine_code_t;
-void engine_add_code(engine_t* engine, const engine_code_t* code);
+// False when memory is short.
+bool engine_add_code(engine_t* engine, const engine_code_t* code);
 // Forgets the code and every kernel decoded from it. No dispatch of it may be running.
 void engine_remove_code(engine_t* engine, const void* base);
 
@@ -84,7 +85,7 @@ typedef struct engine_dispatch_t {
 } engine_dispatch_t;
 bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine_fault_t* fault);
 
-// COUNTER(name, what)
+// COUNTER(name, what). Both halves of a dual instruction count.
 #define ENGINE_COUNTERS(COUNTER)                                           \
   COUNTER(dispatches, "dispatches")                                        \
   COUNTER(workgroups, "workgroups")                                        \
@@ -99,12 +100,21 @@ bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine
   COUNTER(vmem, "vector memory instructions")                              \
   COUNTER(bytes_read, "bytes read from global memory")                     \
   COUNTER(bytes_written, "bytes written to global memory")                 \
+  COUNTER(lds_read, "bytes read from workgroup memory")                    \
+  COUNTER(lds_written, "bytes written to workgroup memory")                \
+  COUNTER(scratch_read, "bytes read from scratch")                         \
+  COUNTER(scratch_written, "bytes written to scratch")                     \
   COUNTER(branches, "branches")                                            \
-  COUNTER(barriers, "barriers")
+  COUNTER(barriers, "barriers")                                            \
+  COUNTER(waits, "waits for counters")                                     \
+  COUNTER(others, "messages, hints and cache operations")
 typedef struct engine_counters_t {
 #define COUNTER(name, what) uint64_t name;
   ENGINE_COUNTERS(COUNTER)
 #undef COUNTER
+  // Summed over the waves: how many of its kind a SIMD holds at once, by registers and workgroup memory, and how many
+  // it holds of any. The one divided by the other is the occupancy.
+  uint64_t held, held_most;
 } engine_counters_t;
 // Sums since the engine was made; zero unless options.counts.
 void engine_counters(engine_t* engine, engine_counters_t* out);

@@ -76,16 +76,36 @@ static bool can_run(const wave_t* w) {
   return w->state == WAVE_RUNNING || (w->state == WAVE_BARRIER && w->group->barrier_phase != w->barrier_phase);
 }
 
+// No wave can go on: each has ended or waits at a barrier that no other will come to.
+static bool fail_stuck(group_t* group) {
+  wave_t* w = group->waves;
+  while (w->state != WAVE_BARRIER) ++w;
+  const inst_t* barrier = w->pc - 1;
+  wave_fault(w, barrier, ENGINE_FAULT_CHECK, barrier->address,
+             "barrier: %u of %u waves of the workgroup have ended, and the others wait for ever", group->ended,
+             group->wave_count);
+  return true;
+}
+
+// Instructions of the wave's next turn: the limit of a wave that may not run on is met exactly.
+static uint64_t budget_of(const wave_t* w) {
+  uint64_t limit = w->launch->engine->options.wave_limit;
+  return limit && limit - w->executed < EXECUTE_SLICE ? limit - w->executed : EXECUTE_SLICE;
+}
+
 // Runs a workgroup for some turns; true when it has ended.
 static bool run_group(group_t* group) {
   for (int pass = 0; pass < EXECUTE_PASSES; ++pass) {
+    bool is_stuck = true;
     for (uint32_t i = 0; i < group->wave_count; ++i) {
       if (!can_run(&group->waves[i])) continue;
-      run_wave(&group->waves[i], EXECUTE_SLICE);
+      is_stuck = false;
+      run_wave(&group->waves[i], budget_of(&group->waves[i]));
       if (group->waves[i].state == WAVE_FAULTED) return true;
     }
     if (group->ended == group->wave_count) return true;
     if (is_faulted(group->launch)) return true;
+    if (is_stuck) return fail_stuck(group);
   }
   return false;
 }

@@ -89,6 +89,9 @@ const char* code_symbol(const code_t* code, uint64_t address, uint64_t* offset);
 bool launch_prepare(launch_t* launch, engine_fault_t* fault);
 void launch_start_group(launch_t* launch, group_t* group, uint64_t number);
 
+// occupancy.c: adds the launch's waves to `held` and `held_most`.
+void occupancy_count(const launch_t* launch, engine_counters_t* counters);
+
 // execute.c: runs a launch's workgroups on this thread and on others.
 void execute_launch(launch_t* launch);
 

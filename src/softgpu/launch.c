@@ -37,11 +37,39 @@ static bool check_packet(const launch_t* launch, const launch_packet_t* packet, 
     return refuse(fault, packet->kernel, "%llu bytes of workgroup memory; the target has %llu", launch->lds_size,
                   launch->target->lds_kib * 1024u);
   }
+  uint32_t registers = launch->kernel->registers;
+  if (registers > launch->target->registers) {
+    return refuse(fault, packet->kernel, "kernel descriptor: %llu vector registers; the target has %llu", registers,
+                  launch->target->registers);
+  }
   if (launch->scratch_size > 1 << 20) {
     return refuse(fault, packet->kernel, "%llu bytes of scratch for each work-item; at most %llu are given",
                   launch->scratch_size, 1 << 20);
   }
   return true;
+}
+
+// Arguments are anyone's address: copied where a bad one does not end the process.
+typedef struct preload_t {
+  uint32_t* to;
+  uint64_t from;
+  uint32_t dwords;
+} preload_t;
+
+static void copy_preloaded(void* data) {
+  const preload_t* preload = data;
+  memcpy(preload->to, (const void*)preload->from, 4 * preload->dwords);
+}
+
+static bool preload(launch_t* launch, const launch_packet_t* packet, engine_fault_t* fault) {
+  uint32_t bits = launch->kernel->descriptor.kernarg_preload, most = sizeof(launch->preloaded) / 4;
+  preload_t from = {launch->preloaded, packet->kernarg + 4 * (bits >> 7), bits & 127};
+  if (from.dwords > most) {
+    return refuse(fault, packet->kernel, "kernel descriptor: %llu preloaded registers; at most %llu are there",
+                  from.dwords, most);
+  }
+  return !from.dwords || run_guarded(copy_preloaded, &from) ||
+         refuse(fault, packet->kernel, "arguments to preload at 0x%llx, where nothing is%.0llu", from.from, 0);
 }
 
 bool launch_prepare(launch_t* launch, engine_fault_t* fault) {
@@ -71,11 +99,12 @@ bool launch_prepare(launch_t* launch, engine_fault_t* fault) {
       packet->private_size > descriptor->private_segment_size ? packet->private_size : descriptor->private_segment_size;
   // A dynamic stack (bit 11) may need more than is known here.
   if (descriptor->properties >> 11 & 1 && launch->scratch_size < 16384) launch->scratch_size = 16384;
-  launch->scratch_size = (launch->scratch_size + 15) & ~15u;
   launch->checks = launch->engine->options.checks;
   launch->counts = launch->engine->options.counts;
   launch->instrumented = launch->checks || launch->counts;
-  return check_packet(launch, packet, fault);
+  if (!check_packet(launch, packet, fault)) return false;
+  launch->scratch_size = (launch->scratch_size + 15) & ~15u;
+  return preload(launch, packet, fault);
 }
 
 static uint32_t put_pair(wave_t* w, uint32_t at, uint64_t value) {
@@ -111,10 +140,7 @@ static uint32_t put_user_registers(wave_t* w) {
   if (wants & 16) at = put_pair(w, at, launch->dispatch->id);
   if (wants & 32) at = put_pair(w, at, (uint64_t)w->scratch);
   if (wants & 64) w->sgpr[at++] = launch->scratch_size;
-  uint32_t preload = descriptor->kernarg_preload & 127, offset = descriptor->kernarg_preload >> 7;
-  for (uint32_t i = 0; i < preload && at < 32; ++i) {
-    memcpy(&w->sgpr[at++], (const char*)packet->kernarg + 4 * (offset + i), 4);
-  }
+  for (uint32_t i = 0; i < (descriptor->kernarg_preload & 127u) && at < 32; ++i) w->sgpr[at++] = launch->preloaded[i];
   uint32_t count = descriptor->rsrc2 >> 1 & 31;
   return count > at ? count : at;
 }
@@ -169,6 +195,7 @@ static void put_lanes(wave_t* w) {
       for (uint32_t i = 0; i <= ids && i < 3; ++i) w->vgpr[i * w->lanes + lane] = id[i];
     }
   }
+  w->begun = mask;
   wave_set_mask(w, SREG_EXEC, mask);
 }
 

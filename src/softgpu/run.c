@@ -117,8 +117,8 @@ const inst_t* wave_fault(wave_t* w, const inst_t* inst, engine_fault_kind_t kind
   va_start(args, format);
   text_vprintf(&text, format, args);
   va_end(args);
-  text_printf(&text, "; workgroup [%u, %u, %u], wave %u, ", w->group->id[0], w->group->id[1], w->group->id[2],
-              w->index);
+  text_printf(&text, "; workgroup [%u, %u, %u], wave %u, lanes 0x%llx, ", w->group->id[0], w->group->id[1],
+              w->group->id[2], w->index, (unsigned long long)wave_exec(w));
   code_describe(launch, inst, &text);
   launch->fault->kind = kind;
   launch->fault->address = address;

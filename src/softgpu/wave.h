@@ -25,13 +25,14 @@ typedef struct launch_t {
   kernel_t* kernel;
   const isa_target_t* target;
   const engine_dispatch_t* dispatch;
-  uint32_t lanes;         // of a wave
-  uint32_t size[3];       // work-items of a workgroup
-  uint32_t grid[3];       // work-items
-  uint32_t groups[3];     // workgroups, the last ones perhaps partial
-  uint32_t lds_size;      // bytes of a workgroup, dynamic part included
-  uint32_t scratch_size;  // bytes of a lane
-  uint32_t checks;        // ENGINE_CHECK_*
+  uint32_t lanes;          // of a wave
+  uint32_t size[3];        // work-items of a workgroup
+  uint32_t grid[3];        // work-items
+  uint32_t groups[3];      // workgroups, the last ones perhaps partial
+  uint32_t lds_size;       // bytes of a workgroup, dynamic part included
+  uint32_t scratch_size;   // bytes of a lane
+  uint32_t preloaded[32];  // first dwords of the kernel's arguments, where the descriptor asks for them
+  uint32_t checks;         // ENGINE_CHECK_*
   bool counts;
   bool instrumented;      // checks or counts
   engine_fault_t* fault;  // first one; set by the thread that turned is_faulted
@@ -83,6 +84,9 @@ struct wave_t {
   uint32_t scratch_size;  // bytes of a lane
   uint64_t executed;      // instructions
   check_wave_t* check;    // NULL without checks
+  uint64_t begun;         // lanes that have a work-item
+  uint64_t missed;        // lanes that were not at the last barrier (checks)
+  const inst_t* barrier;  // that one
   // What each lane is about to store, while check_memory looks at a store; NULL otherwise.
   const uint8_t (*stored)[WAVE_MAX_STORE];
 };

@@ -17,6 +17,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 INTEGERS = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"]
 FLOATS = ["f16", "f32", "f64"]
+# LLVM 22 makes v_dot4_u32_u8 of (x * x ^ x) + x * x, as if ^ were +.
+FLAGS = ["-Xclang", "-target-feature", "-Xclang", "-dot7-insts"]
 BITS = {name: int(name[1:]) for name in INTEGERS + FLOATS}
 ITEMS = 64
 
@@ -131,6 +133,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--level", default="2")
+    parser.add_argument("--vector", action="append", default=[], help="level of the host's vectors; several run all")
     parser.add_argument("--keep", type=pathlib.Path, help="write the sources here and keep them")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="iree-random-") as name:
@@ -139,8 +142,9 @@ def main():
         write_files(folder, options.count, options.seed)
         command = [sys.executable, str(HERE / "run_opencl.py"), "--build", options.build, "--folder", str(folder),
                    "--level", options.level]
-        for target in options.target:
-            command += ["--target", target]
+        command += [f"--flag={flag}" for flag in FLAGS]
+        command += [f"--target={target}" for target in options.target]
+        command += [f"--vector={vector}" for vector in options.vector]
         sys.exit(subprocess.run(command, check=False).returncode)
 
 

@@ -133,27 +133,28 @@ def difference(case, expected, folder):
     return None
 
 
-def run_target(options, cases, objects, expected, target, folder):
+def run_target(options, cases, objects, expected, target, vector, folder):
     """Runs all cases of one target at every level in one process; returns failures as text."""
     lines, jobs = [], []
     for level in options.level:
         for file in sorted({case.file for case in cases}):
             lines.append(f"load {objects[file, target, level]}")
             for case in (case for case in cases if case.file == file):
-                place = folder / f"{target}-{level}-{case.kernel}"
+                place = folder / f"{target}-{level}-{vector}-{case.kernel}"
                 place.mkdir()
                 lines += script_of(case, place)
                 jobs.append((case, level, place))
     tool = [str(options.build / "tools" / "iree-softgpu"), f"--target={target}"]
     tool += [f"--check={options.check}"] if options.check else []
+    environment = {"IREE_SOFTGPU_VECTOR": vector} if vector else {}
     result = subprocess.run([*tool, "--", str(options.build / "tests" / "softgpu_launch")], input="\n".join(lines) + "\n",
-                            capture_output=True, text=True, check=False)
+                            capture_output=True, text=True, check=False, env={**os.environ, **environment})
     said = result.stdout.splitlines()
     failures = []
     lanes = 64 if target.startswith(WAVE64) or "-mwavefrontsize64" in options.flag else 32
     messages = result.stderr.strip().splitlines()
     for number, (case, level, place) in enumerate(jobs):
-        name = f"{case.kernel} -O{level} {target}"
+        name = f"{case.kernel} -O{level} {target}" + (f" vectors of level {vector}" if vector else "")
         if number >= len(said):
             failures.append(f"{name}: not run (exit {result.returncode}): {messages[-1] if messages else ''}")
         elif not said[number].startswith("ok"):
@@ -171,6 +172,7 @@ def main():
     parser.add_argument("--level", action="append", type=int, default=[])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--check", help="checks of iree-softgpu to run under")
+    parser.add_argument("--vector", action="append", default=[], help="level of the host's vectors, 2 to 4; several run all")
     parser.add_argument("--flag", action="append", default=[], help="of clang for the GPU, such as -mwavefrontsize64")
     options = parser.parse_args()
     options.target, options.level = options.target or TARGETS, options.level or [0, 1, 2, 3]
@@ -187,8 +189,8 @@ def main():
             objects = dict(zip(keys, pool.map(lambda key: compile_gpu(*key, folder, options.flag), keys)))
             expected = {(case.kernel, lanes): expect(case, libraries[case.file], host, lanes)
                         for case in cases for lanes in (32, 64)}
-            results = list(pool.map(
-                lambda target: run_target(options, cases, objects, expected, target, folder), options.target))
+            runs = [(target, vector) for target in options.target for vector in options.vector or [""]]
+            results = list(pool.map(lambda one: run_target(options, cases, objects, expected, *one, folder), runs))
     failed = 0
     for _, failures, messages in results:
         failed += len(failures)

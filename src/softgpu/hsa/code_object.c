@@ -109,6 +109,27 @@ static bool next_metadata(const code_object_t* o, notes_t* notes, msgpack_t* out
   return false;
 }
 
+// Notes fill their segments, and the metadata among them are one whole map each.
+static bool check_notes(const code_object_t* o, text_t* message) {
+  for (uint32_t i = 0; i < o->segment_count; ++i) {
+    const Elf64_Phdr* s = &o->segments[i];
+    for (uint64_t at = 0; s->p_type == PT_NOTE && at < s->p_filesz && s->p_filesz - at >= 12;) {
+      uint32_t sizes[2];
+      memcpy(sizes, o->data + s->p_offset + at, sizeof(sizes));
+      uint64_t name = (sizes[0] + UINT64_C(3)) & ~UINT64_C(3), body = (sizes[1] + UINT64_C(3)) & ~UINT64_C(3);
+      if (name + sizes[1] > s->p_filesz - at - 12) return refuse(message, "a note is not inside its segment");
+      at += 12 + name + body;
+    }
+  }
+  notes_t notes = {0};
+  for (msgpack_t r; next_metadata(o, &notes, &r);) {
+    msgpack_t root = r;
+    msgpack_skip(&r);
+    if (msgpack_read(&root).type != MSGPACK_MAP || r.bad) return refuse(message, "its metadata cannot be read");
+  }
+  return true;
+}
+
 bool code_object_open(const void* data, size_t size, code_object_t* out, text_t* message) {
   *out = (code_object_t){.data = data, .size = size};
   const Elf64_Ehdr* header = data;
@@ -120,8 +141,7 @@ bool code_object_open(const void* data, size_t size, code_object_t* out, text_t*
     return refuse(message, "it is no ELF file for AMD GPUs under HSA");
   }
   if (header->e_ident[EI_ABIVERSION] < 1) return refuse(message, "its version is too old; 3 to 6 are known");
-  if (!open_segments(out, header, message) || !open_sections(out, header, message)) return false;
-  return true;
+  return open_segments(out, header, message) && open_sections(out, header, message) && check_notes(out, message);
 }
 
 // MACHINE(number, processor), bits 7:0 of the ELF flags

@@ -239,15 +239,20 @@ static hsa_status_t load(executable_t* executable, agent_t* agent, const reader_
   }
   uint64_t agents = UINT64_C(1) << agent_bit(agent) | UINT64_C(1) << 63;
   loaded->image = memory_map_pages(loaded->object.image_size, 4096, agents, "code");
-  REQUIRE(loaded->image, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+  if (!loaded->image) {
+    text_printf(&message, "code object: no memory for its %llu bytes", (unsigned long long)loaded->object.image_size);
+    return refuse(HSA_STATUS_ERROR_OUT_OF_RESOURCES, &message);
+  }
   define_t define = {executable, agent};
   if (!code_object_load(&loaded->object, loaded->image, find_definition, &define, &message)) {
     return refuse(HSA_STATUS_ERROR_INVALID_CODE_OBJECT, &message);
   }
   engine_code_t code = {
       .base = loaded->image, .size = loaded->object.image_size, .elf = loaded->file, .elf_size = reader->size};
-  engine_add_code(agent->engine, &code);
-  return add_symbols(executable, loaded) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  if (engine_add_code(agent->engine, &code) && add_symbols(executable, loaded)) return HSA_STATUS_SUCCESS;
+  text_printf(&message, "code object: no memory to decode its %llu bytes",
+              (unsigned long long)loaded->object.image_size);
+  return refuse(HSA_STATUS_ERROR_OUT_OF_RESOURCES, &message);
 }
 
 hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t handle, hsa_agent_t agent_handle,

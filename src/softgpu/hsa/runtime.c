@@ -170,6 +170,8 @@ static void print_stats(const agent_t* agent) {
 #define COUNTER(name, what) fprintf(stderr, "  %18llu %s\n", (unsigned long long)counters.name, what);
   ENGINE_COUNTERS(COUNTER)
 #undef COUNTER
+  fprintf(stderr, "  %17.1f%% occupancy: waves that a SIMD holds of these kernels, of those that it could\n",
+          counters.held_most ? 100.0 * (double)counters.held / (double)counters.held_most : 0.0);
 }
 
 static void close_runtime(void) {
