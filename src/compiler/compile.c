@@ -24,6 +24,13 @@ const char* compiler_phase_name(compiler_phase_t phase) {
   return names[phase];
 }
 
+// What becomes of the module for one target, from its dispatches on.
+typedef struct program_t {
+  ir_op_t* module;
+  kernel_list_t kernels;
+  target_executable_t executable;
+} program_t;
+
 typedef struct run_t {
   const compiler_options_t* options;
   compiler_output_t* output;
@@ -31,8 +38,8 @@ typedef struct run_t {
   source_file_t source;
   ir_op_t* module;
   uint32_t phase_number;
-  kernel_list_t kernels;
-  target_executable_t executable;
+  program_t programs[COMPILER_MAX_TARGETS];
+  uint32_t program_count;
 } run_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -127,44 +134,79 @@ static bool stage_dispatches(run_t* r) {
   return run_passes(r, passes + 2, 1);
 }
 
-static bool stage_layout(run_t* r) { return layout_assign(r->ctx, r->module, &r->options->targets[0].device); }
+// The dispatches are the same for all targets; what follows is each one's own.
+static bool stage_layout(run_t* r) {
+  r->programs[0].module = r->module;
+  r->program_count = r->options->target_count ? r->options->target_count : 1;
+  for (uint32_t i = 1; i < r->program_count; ++i) r->programs[i].module = ir_op_clone(r->ctx, r->module, NULL);
+  for (uint32_t i = 0; i < r->program_count; ++i) {
+    if (!layout_assign(r->ctx, r->programs[i].module, &r->options->targets[i].device)) return false;
+  }
+  return true;
+}
 
 static bool stage_kernels(run_t* r) {
-  return kernels_assign(r->ctx, r->module, &r->options->targets[0].device, &r->kernels) &&
-         ir_verify(r->ctx, r->kernels.module);
+  for (uint32_t i = 0; i < r->program_count; ++i) {
+    program_t* p = &r->programs[i];
+    if (!kernels_assign(r->ctx, p->module, &r->options->targets[i].device, &p->kernels)) return false;
+    if (!ir_verify(r->ctx, p->kernels.module)) return false;
+  }
+  return true;
 }
 
 // Of one kernel alone its own, else the module's or the source's.
-static const char* executable_name(run_t* r) {
-  if (r->kernels.count == 1) return ir_op_string(r->kernels.funcs[0], "sym_name", "main");
+static const char* executable_name(run_t* r, const program_t* p) {
+  if (p->kernels.count == 1) return ir_op_string(p->kernels.funcs[0], "sym_name", "main");
   return arena_printf(ir_context_arena(r->ctx), "%s_linked", ir_op_string(r->module, "sym_name", r->source.stem));
 }
 
-static bool stage_target(run_t* r) {
-  if (!r->kernels.count) return true;
+// Whether another target's executables have the same format, so that the processor's name has to tell them apart.
+static bool shares_format(const run_t* r, uint32_t index) {
+  const target_t* targets = r->options->targets;
+  for (uint32_t i = 0; i < r->program_count; ++i) {
+    if (i != index && strcmp(targets[i].format, targets[index].format) == 0) return true;
+  }
+  return false;
+}
+
+static bool compile_program(run_t* r, uint32_t index) {
+  program_t* p = &r->programs[index];
+  if (!p->kernels.count) return true;
   text_t error = {0};
-  const target_t* target = &r->options->targets[0];
+  target_t target = r->options->targets[index];
   target_compile_options_t options = r->options->target;
   options.context = r->ctx;
-  options.name = executable_name(r);
-  bool ok = dispatch_files_write(r->module, &r->kernels, target, &options, &error) &&
-            target_compile(target, r->kernels.funcs, r->kernels.count, &options, &r->executable, &error);
-  if (!ok) ir_error(r->ctx, r->module->loc, "%s", error.data ? error.data : "code generation failed");
+  options.name = executable_name(r, p);
+  if (shares_format(r, index)) {  // in the names of files
+    snprintf(target.format, sizeof(target.format), "%.24s_%.20s", r->options->targets[index].format, target.cpu);
+  }
+  bool ok = dispatch_files_write(p->module, &p->kernels, &target, &options, &error) &&
+            target_compile(&target, p->kernels.funcs, p->kernels.count, &options, &p->executable, &error);
+  if (!ok) ir_error(r->ctx, p->module->loc, "%s", error.data ? error.data : "code generation failed");
   text_finish(&error);
   return ok;
 }
 
-static uint32_t add_executable(run_t* r, module_writer_t* writer) {
-  const target_t* t = &r->options->targets[0];
+static bool stage_target(run_t* r) {
+  for (uint32_t i = 0; i < r->program_count; ++i) {
+    if (!compile_program(r, i)) return false;
+  }
+  return true;
+}
+
+static uint32_t add_executable(run_t* r, module_writer_t* writer, uint32_t index) {
+  const target_t* t = &r->options->targets[index];
+  const program_t* p = &r->programs[index];
   char* description = arena_printf(ir_context_arena(r->ctx), "%s, cpu %s", t->triple, t->cpu);
   uint32_t target = module_writer_target(
       writer, &(module_target_desc_t){.backend = iree_make_cstring_view(target_backend_name(t->backend)),
                                       .format = iree_make_cstring_view(t->format),
-                                      .description = iree_make_cstring_view(description)});
-  if (!r->kernels.count) return 0;
+                                      .description = iree_make_cstring_view(description),
+                                      .features = iree_make_cstring_view(shares_format(r, index) ? t->cpu : "")});
+  if (!p->kernels.count) return 0;
   static const char* const extensions[] = {
       [TARGET_CUDA] = "ptx", [TARGET_LLVM_CPU] = "so", [TARGET_ROCM] = "hsaco", [TARGET_VMVX] = "vmvx"};
-  const target_executable_t* e = &r->executable;
+  const target_executable_t* e = &p->executable;
   module_point_t* points = ARENA_ARRAY(ir_context_arena(r->ctx), module_point_t, e->entry_count + 1);
   for (uint32_t i = 0; i < e->entry_count; ++i) {
     const target_entry_t* entry = &e->entries[i];
@@ -177,6 +219,7 @@ static uint32_t add_executable(run_t* r, module_writer_t* writer) {
     memcpy(points[i].workgroup_size, entry->workgroup_size, sizeof(points[i].workgroup_size));
   }
   char* name = arena_printf(ir_context_arena(r->ctx), "module_linked_%s", target_backend_name(t->backend));
+  if (shares_format(r, index)) name = arena_printf(ir_context_arena(r->ctx), "%s_%s", name, t->cpu);
   for (char* c = name; *c; ++c) *c = *c == '-' ? '_' : *c;
   uint32_t executable = module_writer_executable(writer, iree_make_cstring_view(name), e->entry_count);
   module_writer_variant(writer, executable,
@@ -197,9 +240,11 @@ static bool stage_module(run_t* r) {
   iree_status_t status = module_writer_create(iree_make_cstring_view(name), allocator, &writer);
   bool ok = iree_status_is_ok(status);
   if (ok) {
-    uint32_t device = module_writer_device(writer, IREE_SV("__device_0"), 0);
-    uint32_t executable = add_executable(r, writer);
-    ok = host_emit(r->ctx, r->module, writer, device, executable, r->options->strip_source_map);
+    host_program_t programs[COMPILER_MAX_TARGETS];
+    for (uint32_t i = 0; i < r->program_count; ++i) {
+      programs[i] = (host_program_t){r->programs[i].module, add_executable(r, writer, i)};
+    }
+    ok = host_emit(r->ctx, programs, r->program_count, writer, r->options->strip_source_map);
   }
   if (ok) {
     module_writer_threads(writer, r->options->target.threads);
@@ -242,7 +287,7 @@ static bool run_stages(run_t* r) {
     progress(r, stage->name, i, count + 1);
     if (!stage->run(r)) return false;
     ir_op_t* shown = r->module;
-    if (stage->run == stage_kernels) shown = r->kernels.module;
+    if (stage->run == stage_kernels) shown = r->programs[0].kernels.module;
     for (compiler_phase_t phase = stage->first; phase <= stage->last; ++phase) {
       bool stop;
       if (!end_phase(r, phase, shown, &stop)) return false;
@@ -250,7 +295,8 @@ static bool run_stages(run_t* r) {
     }
   }
   const compiler_options_t* o = r->options;
-  if (o->observe && !o->observe(o->observe_user, r->ctx, r->module, &r->kernels, &r->executable)) return false;
+  const program_t* first = &r->programs[0];
+  if (o->observe && !o->observe(o->observe_user, r->ctx, r->module, &first->kernels, &first->executable)) return false;
   progress(r, "writing", count, count + 1);
   return stage_module(r);
 }
@@ -261,7 +307,7 @@ bool compiler_run(const compiler_options_t* options, const char* path, const cha
   ir_context_set_diagnostics(r.ctx, options->diagnostic, options->diagnostic_user);
   dialects_register_all(r.ctx);
   bool ok = source_open(r.ctx, path, text, size, &r.source) && run_stages(&r);
-  target_executable_finish(&r.executable);
+  for (uint32_t i = 0; i < r.program_count; ++i) target_executable_finish(&r.programs[i].executable);
   ir_context_destroy(r.ctx);
   source_close(&r.source);
   return ok;

@@ -236,7 +236,8 @@ static bool resolve_container(const compiler_flags_t* flags, target_container_t*
   return true;
 }
 
-static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted, target_t* out, text_t* error) {
+static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted, const char* chip, target_t* out,
+                           text_t* error) {
   target_options_t o = {.backend = wanted->backend, .container = wanted->container};
   if (!strcmp(wanted->backend, "llvm-cpu")) {
     o.triple = flags->triple;
@@ -244,14 +245,54 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
     o.features = flags->cpu_features;
     o.system_elf = flags->link_embedded == FLAG_FALSE;
   } else if (!strcmp(wanted->backend, "cuda")) {
-    o.cpu = flags->cuda_target;
+    o.cpu = chip;
     o.features = flags->cuda_features;
   } else if (!strcmp(wanted->backend, "rocm")) {
-    o.cpu = flags->rocm_target;
+    o.cpu = chip;
     o.features = flags->rocm_features;
     if (!resolve_container(flags, &o.container, error)) return false;
   }
   return target_resolve(&o, out, error);
+}
+
+// Which of two targets that both run on a device comes first: exact chips before generic ones, newer NVIDIA ones first.
+static bool goes_before(const target_t* x, const target_t* y) {
+  if (x->backend != y->backend) return false;
+  if (x->backend == TARGET_CUDA) return strtol(x->cpu + 3, NULL, 10) > strtol(y->cpu + 3, NULL, 10);
+  return x->backend == TARGET_ROCM && !strstr(x->cpu, "generic") && strstr(y->cpu, "generic");
+}
+
+static bool add_target(compiler_options_t* out, const target_t* target, text_t* error) {
+  uint32_t at = out->target_count;
+  for (uint32_t i = 0; i < at; ++i) {
+    const target_t* other = &out->targets[i];
+    bool same = !strcmp(other->format, target->format) && !strcmp(other->cpu, target->cpu);
+    if (same && other->backend == target->backend) return true;
+  }
+  if (at == COMPILER_MAX_TARGETS) {
+    text_printf(error, "more than %d targets", COMPILER_MAX_TARGETS);
+    return false;
+  }
+  for (; at && goes_before(target, &out->targets[at - 1]); --at) out->targets[at] = out->targets[at - 1];
+  out->targets[at] = *target;
+  ++out->target_count;
+  return true;
+}
+
+// GPU backends have a target for each chip that is named.
+static bool resolve_chips(const compiler_flags_t* flags, const wanted_t* wanted, compiler_options_t* out,
+                          text_t* error) {
+  const flag_list_t* chips = !strcmp(wanted->backend, "cuda")   ? &flags->cuda_targets
+                             : !strcmp(wanted->backend, "rocm") ? &flags->rocm_targets
+                                                                : NULL;
+  uint32_t count = chips && chips->count ? chips->count : 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    target_t target;
+    if (!resolve_target(flags, wanted, chips && chips->count ? chips->items[i] : NULL, &target, error)) return false;
+    if (!add_target(out, &target, error)) return false;
+  }
+  out->device_name = wanted->device;
+  return true;
 }
 
 static bool check_values(const compiler_flags_t* flags, text_t* error) {
@@ -304,16 +345,9 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
               "--iree-hal-target-device= flag, or provide inputs with global !hal.devices defined");
     return false;
   }
-  if (count > 1) {
-    text_printf(error, "%u targets in one module are not supported; compile one module for each (%s, %s, ...)", count,
-                wanted[0].backend, wanted[1].backend);
-    return false;
-  }
   for (uint32_t i = 0; i < count; ++i) {
-    if (!resolve_target(flags, &wanted[i], &out->targets[i], error)) return false;
-    out->device_name = wanted[i].device;
+    if (!resolve_chips(flags, &wanted[i], out, error)) return false;
   }
-  out->target_count = count;
   out->input_type = flags->input_type;
   out->dump_phases_to = flags->dump_phases;
   long processors = sysconf(_SC_NPROCESSORS_ONLN);

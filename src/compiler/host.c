@@ -167,9 +167,17 @@ static module_reg_t wrap_output(host_t* h, uint32_t i, const ir_type_t* abi) {
   const ir_type_t* type = ir_operand(h->body->last, i)->type;
   const storage_t* s = h->outputs[i];
   uint32_t shape = add_shape(h, "output", i, abi->results[i]);
-  module_reg_t view = module_function_ref(h->f);
+  module_reg_t view = module_function_ref(h->f), dims[GRAPH_MAX_RANK];
+  uint32_t open = 0, next = 0;  // the signature may leave sizes open that are known here
+  for (int32_t d = 0; d < type->rank; ++d) {
+    bool known = type->dims[d] != IR_DYNAMIC;
+    if (abi->results[i]->dims[d] == IR_DYNAMIC) {
+      dims[open++] = known ? module_function_i64(h->f, type->dims[d]) : s->dims[next];
+    }
+    next += !known;
+  }
   module_emit(h->f, hal_view_create, MODULE_REG(view), MODULE_REG(h->buffers[s->index]), MODULE_INDEX(shape),
-              MODULE_LIST(dynamic_count(type), s->dims));
+              MODULE_LIST(open, dims));
   return view;
 }
 
@@ -227,36 +235,88 @@ static const char* calling_convention(host_t* h, bool async) {
   return result;
 }
 
-static void emit_function(host_t* h) {
-  const ir_attr_t* abi_attr = ir_op_attr(h->func, "iree.abi.type");
-  const ir_type_t* type = ir_op_attr(h->func, "function_type")->type;
-  const ir_type_t* abi = abi_attr ? abi_attr->type : type;
-  bool async = is_async(h->func);
+// The function's body as a function of the module.
+static void emit_body(host_t* h, const char* name, bool async, const ir_type_t* abi) {
   h->table_count = 0;
-  const char* inner = async ? arena_printf(ir_context_arena(h->ctx), "%s$async", h->name) : h->name;
-  h->f = module_writer_function(h->writer, host_view(inner), host_view(calling_convention(h, async)));
+  h->f = module_writer_function(h->writer, host_view(name), host_view(calling_convention(h, async)));
   host_assign_storage(h);
   begin_body(h, async, abi);
   host_emit_block(h, h->body);
   end_body(h, async, abi);
+}
+
+// Calls the body for the target that the device uses.
+static void emit_choice(host_t* h, const char* name, bool async, module_function_t* const* bodies, uint32_t count) {
+  uint32_t arguments = h->body->arg_count + (async ? 2 : 0), results = h->body->last->operand_count;
+  module_function_t* f = module_writer_function(h->writer, host_view(name), host_view(calling_convention(h, async)));
+  arena_t* arena = ir_context_arena(h->ctx);
+  module_reg_t *in = ARENA_ARRAY(arena, module_reg_t, arguments + 1),
+               *out = ARENA_ARRAY(arena, module_reg_t, results + 1);
+  module_label_t* labels = ARENA_ARRAY(arena, module_label_t, count);
+  for (uint32_t i = 0; i < arguments; ++i) in[i] = module_function_argument(f, i);
+  for (uint32_t i = 0; i < results; ++i) {
+    const ir_type_t* type = ir_operand(h->body->last, i)->type;
+    vm_type_t vm = VM_TYPE_REF;
+    if (!ir_type_is_tensor(type)) host_scalar_type(type, &vm);
+    out[i] = module_function_register(f, vm);
+  }
+  for (uint32_t i = 0; i < count; ++i) labels[i] = module_function_label(f);
+  module_reg_t target = module_emit_value(f, hal_target, MODULE_INDEX(h->device));
+  module_emit(f, switch, MODULE_REG(target), MODULE_LABEL(labels[0]), MODULE_LABELS(count, labels));
+  for (uint32_t i = 0; i < count; ++i) {
+    module_function_bind(f, labels[i]);
+    module_emit(f, call, MODULE_LIST(results, out), MODULE_INDEX(module_function_index(bodies[i])),
+                MODULE_LIST(arguments, in));
+    module_emit(f, return, MODULE_LIST(results, out));
+  }
+  h->f = f;
+}
+
+// `index`: which of the module's functions; the same in every program.
+static void begin_function(host_t* h, const host_program_t* program, uint32_t index) {
+  h->executable = program->executable;
+  IR_FOR_OPS(func, ir_module_body(program->module)) {
+    if (index-- == 0) h->func = func;
+  }
+  h->body = h->func->regions[0].first;
+}
+
+static void emit_function(host_t* h, const host_program_t* programs, uint32_t count, uint32_t index) {
+  arena_t* arena = ir_context_arena(h->ctx);
+  const ir_attr_t* abi_attr = ir_op_attr(h->func, "iree.abi.type");
+  const ir_type_t* type = ir_op_attr(h->func, "function_type")->type;
+  const ir_type_t* abi = abi_attr ? abi_attr->type : type;
+  const char* exported = h->name;
+  bool async = is_async(h->func);
+  const char* inner = async ? arena_printf(arena, "%s$async", h->name) : h->name;
+  module_function_t** bodies = ARENA_ARRAY(arena, module_function_t*, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    begin_function(h, &programs[i], index);
+    const char* name = count > 1 ? arena_printf(arena, "%s$target%u", exported, i) : inner;
+    if (count > 1) h->name = name;
+    emit_body(h, name, async, abi);
+    bodies[i] = h->f;
+    if (i + 1 < count) host_clear_data(h->body);
+  }
+  h->name = exported;
+  if (count > 1) emit_choice(h, inner, async, bodies, count);
   module_pair_t attr = {host_view("iree.abi.declaration"), host_view(declaration(h, h->name, abi))};
   if (async) {
     module_writer_export_pair(h->writer, host_view(h->name), h->f, 1, &attr);
   } else {
     module_writer_export(h->writer, host_view(h->name), h->f, 1, &attr);
   }
+  host_clear_data(h->body);
 }
 
-bool host_emit(ir_context_t* ctx, ir_op_t* module, module_writer_t* writer, uint32_t device, uint32_t executable,
+bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t program_count, module_writer_t* writer,
                bool strip_source_map) {
-  host_t h = {.ctx = ctx,
-              .module = module,
-              .writer = writer,
-              .device = device,
-              .executable = executable,
-              .strip_source_map = strip_source_map};
+  host_t h = {.ctx = ctx, .module = programs[0].module, .writer = writer, .strip_source_map = strip_source_map};
+  h.device = module_writer_device(writer, IREE_SV("__device_0"), 0);
   host_emit_globals(&h);
-  IR_FOR_OPS(func, ir_module_body(module)) {
+  uint32_t index = 0;
+  IR_FOR_OPS(func, ir_module_body(h.module)) {
+    uint32_t number = index++;
     if (strcmp(func->name, "func.func") || !func->regions[0].first) continue;
     if (strcmp(ir_op_string(func, "sym_visibility", "public"), "private") == 0) continue;
     h.func = func;
@@ -266,9 +326,9 @@ bool host_emit(ir_context_t* ctx, ir_op_t* module, module_writer_t* writer, uint
       h.failed = true;
       continue;
     }
-    emit_function(&h);
-    host_clear_data(h.body);
+    emit_function(&h, programs, program_count, number);
   }
   free(h.accesses);
+  free(h.constants);
   return !h.failed;
 }

@@ -6,9 +6,16 @@
 #include "ir/ir.h"
 #include "module/writer.h"
 
-// Attributes that each graph.dispatch must have by now: `entry` (number in the executable) and `workgroups` (three).
-// Adds functions, tables, constants and exports to `writer`; `executable` holds all kernels. False after diagnostics.
-bool host_emit(ir_context_t* ctx, ir_op_t* module, module_writer_t* writer, uint32_t device, uint32_t executable,
+// A program for one target: the same functions in every one. Attributes that each graph.dispatch must have by now:
+// `entry` (number in the executable) and `workgroups` (three).
+typedef struct host_program_t {
+  ir_op_t* module;
+  uint32_t executable;  // holds all its kernels
+} host_program_t;
+
+// Adds functions, tables, constants and exports to `writer`, for device 0. Of several programs, that one runs whose
+// number is the number of the target the device uses. False after diagnostics.
+bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t program_count, module_writer_t* writer,
                bool strip_source_map);
 
 // Scalar functions that the host program has no instruction for become ops on tensors; conditions that are numbers stay

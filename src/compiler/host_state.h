@@ -66,6 +66,10 @@ typedef struct host_t {
   uint32_t device, executable;
   bool strip_source_map;
   uint32_t constant_count, table_count;
+  struct {
+    const ir_attr_t* value;
+    uint32_t index;
+  }* constants;  // those of the module, each once
   bool failed;
   // The function at work
   ir_op_t* func;

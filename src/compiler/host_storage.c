@@ -194,8 +194,13 @@ static void store_constant(host_t* h, ir_op_t* op) {
   storage_t* s = storage_new(h, ir_result(op, 0), STORAGE_CONSTANT);
   op->results[0].data = s;
   const ir_attr_t* value = ir_op_attr(op, "value");
+  for (uint32_t i = 0; i < h->constant_count; ++i) {
+    if (h->constants[i].value != value) continue;
+    s->index = h->constants[i].index;
+    return;
+  }
   size_t size = value->splat ? (size_t)s->size : value->size;
-  char* name = arena_printf(ir_context_arena(h->ctx), "constants/%u.bin", h->constant_count++);
+  char* name = arena_printf(ir_context_arena(h->ctx), "constants/%u.bin", h->constant_count);
   module_segment_t segment = {.entry = host_view(name), .alignment = size >= 65536 ? 4096 : 64};
   if (value->splat || value->lazy) {
     size_t unit = value->lazy ? value->lazy->unit : value->size;
@@ -204,6 +209,12 @@ static void store_constant(host_t* h, ir_op_t* op) {
     segment.data = iree_make_const_byte_span(ir_attr_data(value), size);
   }
   s->index = module_writer_constant(h->writer, h->device, module_writer_segment(h->writer, &segment), 0, size);
+  if (h->constant_count % 64 == 0) {
+    h->constants = realloc(h->constants, sizeof(*h->constants) * (h->constant_count + 64));
+    if (!h->constants) abort();
+  }
+  h->constants[h->constant_count].value = value;
+  h->constants[h->constant_count++].index = s->index;
 }
 
 static void store_constants(host_t* h, ir_block_t* block) {

@@ -14,12 +14,18 @@ static bool query_is_true(iree_hal_device_t* device, const char* category, iree_
   return iree_status_consume_code(status) == IREE_STATUS_OK && value;
 }
 
+// GPUs are asked by name whether they run a GPU's code: where the format alone does not tell.
+static bool is_processor(iree_string_view_t feature) {
+  return iree_string_view_starts_with(feature, IREE_SV("gfx")) || iree_string_view_starts_with(feature, IREE_SV("sm_"));
+}
+
 // The first feature of a comma-separated list that the device lacks; empty when it has all.
 static iree_string_view_t missing_feature(iree_hal_device_t* device, iree_string_view_t features) {
   while (features.size) {
     iree_string_view_t feature;
     iree_string_view_split(features, ',', &feature, &features);
-    if (feature.size && !query_is_true(device, "hal.cpu", feature)) return feature;
+    const char* category = is_processor(feature) ? "hal.executable.format" : "hal.cpu";
+    if (feature.size && !query_is_true(device, category, feature)) return feature;
   }
   return iree_string_view_empty();
 }
@@ -59,7 +65,8 @@ static iree_status_t append_module_targets(const module_image_t* image, iree_hal
           iree_string_builder_append_format(builder, " (%.*s)", (int)description.size, description.data));
     }
     if (missing.size) {
-      IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, ", which needs the processor feature %.*s",
+      IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, ", which needs %s%.*s",
+                                                             is_processor(missing) ? "" : "the processor feature ",
                                                              (int)missing.size, missing.data));
     }
   }
