@@ -118,5 +118,35 @@ static void errors(void** state) {
   iree_hal_file_release(file);
 }
 
-CTS_SUITE(file, cmocka_unit_test(read_memory), cmocka_unit_test(write_memory), cmocka_unit_test(descriptor),
-          cmocka_unit_test(errors));
+// Several pieces, into memory of the device's own and back.
+static void large(void** state) {
+  enum { SIZE = (13 << 20) + 12 };
+  uint32_t* source = NULL;
+  uint32_t* target = NULL;
+  CHECK_OK(iree_allocator_malloc(cts.host_allocator, SIZE, (void**)&source));
+  CHECK_OK(iree_allocator_malloc(cts.host_allocator, SIZE, (void**)&target));
+  for (uint32_t i = 0; i < SIZE / 4; ++i) source[i] = i * 2654435761u;
+  iree_hal_file_t* from = import_memory(source, SIZE, IREE_IO_FILE_ACCESS_READ);
+  iree_hal_file_t* to = import_memory(target, SIZE, IREE_IO_FILE_ACCESS_READ | IREE_IO_FILE_ACCESS_WRITE);
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  iree_hal_buffer_t* buffer = NULL;
+  CHECK_OK(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(cts.device), params, SIZE, &buffer));
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  CHECK_OK(iree_hal_device_queue_read(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, iree_hal_semaphore_list_empty(),
+                                      CTS_POINT(semaphore, 1), from, 4, buffer, 4, SIZE - 4, IREE_HAL_READ_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_write(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, 1),
+                                       CTS_POINT(semaphore, 2), buffer, 4, to, 4, SIZE - 4, IREE_HAL_WRITE_FLAG_NONE));
+  wait_for(semaphore, 2);
+  assert_int_equal(target[0], 0);
+  assert_int_equal(memcmp(source + 1, target + 1, SIZE - 4), 0);
+  iree_hal_semaphore_release(semaphore);
+  iree_hal_buffer_release(buffer);
+  iree_hal_file_release(from);
+  iree_hal_file_release(to);
+  iree_allocator_free(cts.host_allocator, source);
+  iree_allocator_free(cts.host_allocator, target);
+}
+
+CTS_SUITE(file, cmocka_unit_test(large), cmocka_unit_test(read_memory), cmocka_unit_test(write_memory),
+          cmocka_unit_test(descriptor), cmocka_unit_test(errors));

@@ -52,6 +52,56 @@ static void long_chain(void** state) {
   iree_hal_semaphore_release(semaphore);
 }
 
+// A chain that goes back and forth between two queues, where there are two, submitted at once.
+static void across_queues(void** state) {
+  enum { COUNT = 200 };
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  iree_hal_buffer_t* buffer = cts_buffer((COUNT + 1) * 4, 0);
+  const uint32_t first = 0x12345678;
+  CHECK_OK(iree_hal_device_queue_fill(cts.device, 1, NOW, CTS_POINT(semaphore, 1), buffer, 0, 4, &first, 4,
+                                      IREE_HAL_FILL_FLAG_NONE));
+  for (uint32_t i = 0; i < COUNT; ++i) {
+    CHECK_OK(iree_hal_device_queue_copy(cts.device, 1 + i % 2, CTS_POINT(semaphore, i + 1), CTS_POINT(semaphore, i + 2),
+                                        buffer, i * 4, buffer, (i + 1) * 4, 4, IREE_HAL_COPY_FLAG_NONE));
+  }
+  wait_for(semaphore, COUNT + 1);
+  assert_int_equal(cts_word(buffer, COUNT), first);
+  iree_hal_semaphore_release(semaphore);
+  iree_hal_buffer_release(buffer);
+}
+
+// Memory that one queue allocates is there for another, and for the host when that one is done.
+static void alloca_across_queues(void** state) {
+  iree_hal_buffer_params_t params = {
+      .type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
+      .usage = IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_MAPPING,
+  };
+  for (int round = 0; round < 50; ++round) {
+    iree_hal_semaphore_t *a = cts_semaphore(0), *b = cts_semaphore(0), *c = cts_semaphore(0);
+    iree_hal_buffer_t *input = cts_buffer(64, 3), *buffer = NULL;
+    const uint8_t pattern = 7;
+    CHECK_OK(iree_hal_device_queue_fill(cts.device, 1, NOW, CTS_POINT(a, 1), input, 0, 64, &pattern, 1,
+                                        IREE_HAL_FILL_FLAG_NONE));
+    CHECK_OK(iree_hal_device_queue_alloca(cts.device, 1, CTS_POINT(a, 1), CTS_POINT(b, 1), NULL, params, 64,
+                                          IREE_HAL_ALLOCA_FLAG_NONE, &buffer));
+    CHECK_OK(iree_hal_device_queue_copy(cts.device, 2, CTS_POINT(b, 1), CTS_POINT(c, 1), input, 0, buffer, 0, 64,
+                                        IREE_HAL_COPY_FLAG_NONE));
+    wait_for(c, 1);
+    cts_expect_bytes(buffer, 0, 64, 7);
+    uint64_t value = 0;
+    CHECK_OK(iree_hal_semaphore_query(b, &value));
+    assert_int_equal(value, 1);
+    CHECK_OK(iree_hal_device_queue_dealloca(cts.device, 1, CTS_POINT(c, 1), CTS_POINT(a, 2), buffer,
+                                            IREE_HAL_DEALLOCA_FLAG_NONE));
+    wait_for(a, 2);
+    iree_hal_buffer_release(buffer);
+    iree_hal_buffer_release(input);
+    iree_hal_semaphore_release(a);
+    iree_hal_semaphore_release(b);
+    iree_hal_semaphore_release(c);
+  }
+}
+
 static void wait_for_many(void** state) {
   enum { COUNT = 20 };
   iree_hal_semaphore_t *waits[COUNT], *signals[COUNT];
@@ -365,8 +415,9 @@ static void groups(void** state) {
 }
 
 CTS_SUITE(queue, cmocka_unit_test(barrier), cmocka_unit_test(out_of_order), cmocka_unit_test(long_chain),
-          cmocka_unit_test(wait_for_many), cmocka_unit_test(failure_passes_on), cmocka_unit_test(transfers),
-          cmocka_unit_test(queue_alloca), cmocka_unit_test(alloca_in_command_buffer), cmocka_unit_test(alloca_errors),
-          cmocka_unit_test(host_call), cmocka_unit_test(host_call_fails), cmocka_unit_test(host_call_defers),
+          cmocka_unit_test(across_queues), cmocka_unit_test(alloca_across_queues), cmocka_unit_test(wait_for_many),
+          cmocka_unit_test(failure_passes_on), cmocka_unit_test(transfers), cmocka_unit_test(queue_alloca),
+          cmocka_unit_test(alloca_in_command_buffer), cmocka_unit_test(alloca_errors), cmocka_unit_test(host_call),
+          cmocka_unit_test(host_call_fails), cmocka_unit_test(host_call_defers),
           cmocka_unit_test(host_call_does_not_block), cmocka_unit_test(host_call_submits),
           cmocka_unit_test(device_ends_with_work_pending), cmocka_unit_test(two_devices), cmocka_unit_test(groups));

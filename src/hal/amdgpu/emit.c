@@ -12,6 +12,7 @@ void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emit
       .packet_limit = queue->packet_tail + queue->aql->size,
       .kernarg = queue->kernargs.head,
       .waits = true,
+      .acquires_system = true,
       .next_command = operation->commands.next,
   };
 }
@@ -48,9 +49,10 @@ static bool reserve(emitter_t* e, uint64_t kernarg_size, uint8_t** out_kernargs)
   return true;
 }
 
-// The submission's first packet sees what host and other devices have written.
-static uint16_t acquire_scope(const emitter_t* e) {
-  return e->packet == e->queue->packet_head ? HSA_FENCE_SCOPE_SYSTEM : HSA_FENCE_SCOPE_AGENT;
+static uint16_t acquire_scope(emitter_t* e) {
+  uint16_t scope = e->acquires_system ? HSA_FENCE_SCOPE_SYSTEM : HSA_FENCE_SCOPE_AGENT;
+  e->acquires_system = false;
+  return scope;
 }
 
 typedef struct launch_t {
@@ -74,6 +76,24 @@ static void emit_launch(emitter_t* e, const launch_t* launch, const void* kernar
   *header_of(e, e->packet) = header | 3u << 16;  // three dimensions
   e->region_packets = e->waits ? 1 : e->region_packets + 1;
   e->waits = false;
+  ++e->packet;
+}
+
+// Waits for a submission of another queue. The packet's first word has the kind in its upper half.
+static void emit_barrier(emitter_t* e, const operation_barrier_t* barrier) {
+  uint8_t* unused = NULL;
+  if (!reserve(e, 0, &unused)) return;
+  hsa_amd_barrier_value_packet_t packet = {
+      .signal = ((const host_queue_t*)barrier->queue)->epoch_signal,
+      .value = HOST_QUEUE_EPOCH_INITIAL - (int64_t)barrier->epoch + 1,
+      .mask = -1,
+      .condition = HSA_SIGNAL_CONDITION_LT,
+  };
+  uint16_t header = make_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, true, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_NONE);
+  memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)&packet + 4, sizeof(packet) - 4);
+  *header_of(e, e->packet) = header | (uint32_t)HSA_AMD_PACKET_TYPE_BARRIER_VALUE << 16;
+  e->region_packets = 1;
+  e->waits = true;
   ++e->packet;
 }
 
@@ -238,6 +258,7 @@ iree_status_t emit_operation(emitter_t* e) {
   };
   if (e->packet + 1 > e->packet_limit) e->is_full = true;
   const operation_t* op = e->operation;
+  for (uint32_t i = 0; i < op->barrier_count && !e->is_full; ++i) emit_barrier(e, &op->barriers[i]);
   uint32_t count = op->commands.count;
   while (e->next_command < count && !e->is_full) {
     const command_t* command = &op->commands.commands[e->next_command];

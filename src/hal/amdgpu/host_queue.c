@@ -3,12 +3,6 @@
 
 enum { DEFAULT_EPOCH_COUNT = 1024, MAX_QUEUE_SIZE = 64 * 1024, DEFAULT_KERNARG_SIZE = 16 << 20 };
 
-// The epoch signal starts at INITIAL and loses one with each submission's end. Below WAKE it is no count any more: it
-// was set to wake the completion thread.
-#define EPOCH_INITIAL (INT64_MAX / 2)
-#define EPOCH_WAKE_VALUE (INT64_MIN / 2)
-#define EPOCH_IS_WAKE(value) ((value) < INT64_MIN / 4)
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Submission
 //===----------------------------------------------------------------------------------------------------------------===
@@ -46,8 +40,9 @@ static void publish(host_queue_t* queue, const emitter_t* e) {
 }
 
 static void set_producers(const host_queue_t* queue, const operation_t* op) {
+  semaphore_producer_t producer = {queue->base.id, queue->epoch_head + 1};
   for (iree_host_size_t i = 0; i < op->base.signals.count; ++i) {
-    amdgpu_semaphore_set_producer(op->base.signals.semaphores[i], queue->base.id, op->base.signals.payload_values[i]);
+    amdgpu_semaphore_set_producer(op->base.signals.semaphores[i], producer, op->base.signals.payload_values[i]);
   }
 }
 
@@ -123,6 +118,23 @@ static iree_status_t clone_error(host_queue_t* queue) {
   return iree_status_clone((iree_status_t)iree_atomic_load(&queue->error, iree_memory_order_acquire));
 }
 
+// Whether everything up to a submission has ended, or there was an error after it.
+static bool was_reached(host_queue_t* queue, uint64_t epoch) {
+  while (!iree_atomic_load(&queue->has_final, iree_memory_order_acquire)) iree_thread_yield();
+  int64_t value = iree_atomic_load(&queue->final_value, iree_memory_order_relaxed);
+  return (uint64_t)(HOST_QUEUE_EPOCH_INITIAL - value) >= epoch;
+}
+
+static iree_status_t host_queue_await_end(virtual_queue_t* base, uint64_t epoch) {
+  host_queue_t* queue = (host_queue_t*)base;
+  while (iree_atomic_load(&queue->ended_epochs, iree_memory_order_acquire) < epoch) {
+    bool has_error = iree_atomic_load(&queue->error, iree_memory_order_acquire) != 0;
+    if (has_error && !was_reached(queue, epoch)) return clone_error(queue);
+    iree_thread_yield();
+  }
+  return iree_ok_status();
+}
+
 static void host_queue_submit(virtual_queue_t* base, operation_t* op) {
   host_queue_t* queue = (host_queue_t*)base;
   iree_status_t status = iree_ok_status();
@@ -142,6 +154,16 @@ static void host_queue_submit(virtual_queue_t* base, operation_t* op) {
 // Completion
 //===----------------------------------------------------------------------------------------------------------------===
 
+// After what the operation's packets waited for has ended for everybody, so that ends are seen in order. What was lost
+// there is lost here.
+static iree_status_t await_barriers(const operation_t* op) {
+  for (uint32_t i = 0; i < op->barrier_count; ++i) {
+    const operation_barrier_t* barrier = &op->barriers[i];
+    IREE_RETURN_IF_ERROR(barrier->queue->vtable->await_end(barrier->queue, barrier->epoch));
+  }
+  return iree_ok_status();
+}
+
 // The end of one submission. Only the completion thread comes here, so entries are popped in order.
 static void retire(host_queue_t* queue) {
   iree_slim_mutex_lock(&queue->mutex);
@@ -156,12 +178,15 @@ static void retire(host_queue_t* queue) {
   ring_reclaim(&queue->kernargs, entry.kernarg_end);
   ++queue->epoch_tail;
   iree_slim_mutex_unlock(&queue->mutex);
-  if (!op || !entry.is_final) return;
-  operation_finish(op, (iree_status_t)iree_atomic_exchange(&op->base.failure, 0, iree_memory_order_relaxed));
+  if (op && entry.is_final) {
+    iree_status_t status = hal_operation_take_failure(&op->base);
+    operation_finish(op, iree_status_is_ok(status) ? await_barriers(op) : status);
+  }
+  iree_atomic_store(&queue->ended_epochs, queue->epoch_tail, iree_memory_order_release);
 }
 
 static void drain(host_queue_t* queue, int64_t value) {
-  uint64_t done = (uint64_t)(EPOCH_INITIAL - value);
+  uint64_t done = (uint64_t)(HOST_QUEUE_EPOCH_INITIAL - value);
   while (queue->epoch_tail < done) retire(queue);  // only this thread changes it
 }
 
@@ -202,11 +227,11 @@ static void fail_all(host_queue_t* queue) {
 
 static int completion_main(void* arg) {
   host_queue_t* queue = (host_queue_t*)arg;
-  int64_t last = EPOCH_INITIAL;
+  int64_t last = HOST_QUEUE_EPOCH_INITIAL;
   for (;;) {
     int64_t value = queue->hsa->hsa_signal_wait_scacquire(queue->epoch_signal, HSA_SIGNAL_CONDITION_LT, last,
                                                           UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
-    if (EPOCH_IS_WAKE(value)) break;
+    if (HOST_QUEUE_EPOCH_IS_WAKE(value)) break;
     if (value >= last) continue;
     last = value;
     drain(queue, value);
@@ -227,7 +252,7 @@ static void queue_error(hsa_status_t code, hsa_queue_t* source, void* data) {
     iree_status_free(status);
     return;
   }
-  int64_t value = queue->hsa->hsa_signal_exchange_scacq_screl(queue->epoch_signal, EPOCH_WAKE_VALUE);
+  int64_t value = queue->hsa->hsa_signal_exchange_scacq_screl(queue->epoch_signal, HOST_QUEUE_EPOCH_WAKE);
   iree_atomic_store(&queue->final_value, value, iree_memory_order_relaxed);
   iree_atomic_store(&queue->has_final, 1u, iree_memory_order_release);
 }
@@ -242,7 +267,7 @@ static void host_queue_destroy(virtual_queue_t* base) {
   const libhsa_t* hsa = queue->hsa;
   if (queue->thread) {
     if (!iree_atomic_load(&queue->error, iree_memory_order_acquire)) {
-      hsa->hsa_signal_store_screlease(queue->epoch_signal, EPOCH_WAKE_VALUE);
+      hsa->hsa_signal_store_screlease(queue->epoch_signal, HOST_QUEUE_EPOCH_WAKE);
     }
     iree_thread_release(queue->thread);
   }
@@ -259,6 +284,7 @@ static void host_queue_destroy(virtual_queue_t* base) {
 static const virtual_queue_vtable_t host_queue_vtable = {
     .destroy = host_queue_destroy,
     .submit = host_queue_submit,
+    .await_end = host_queue_await_end,
 };
 
 static iree_status_t create_kernargs(host_queue_t* queue, const logical_device_t* device, uint64_t size) {
@@ -281,7 +307,8 @@ static iree_status_t initialize(host_queue_t* queue, const logical_device_t* dev
       iree_allocator_malloc_array(queue->host_allocator, epochs, sizeof(*queue->entries), (void**)&queue->entries));
   IREE_RETURN_IF_ERROR(
       create_kernargs(queue, device, options->kernarg_size ? options->kernarg_size : DEFAULT_KERNARG_SIZE));
-  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_signal_create, EPOCH_INITIAL, 0, NULL, &queue->epoch_signal));
+  IREE_RETURN_IF_ERROR(
+      LIBHSA_CALL(queue->hsa, hsa_signal_create, HOST_QUEUE_EPOCH_INITIAL, 0, NULL, &queue->epoch_signal));
   IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_queue_create, gpu->agent, size, HSA_QUEUE_TYPE_SINGLE, queue_error,
                                    queue, UINT32_MAX, UINT32_MAX, &queue->aql));
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(queue->host_allocator, queue->aql->size, sizeof(*queue->headers),

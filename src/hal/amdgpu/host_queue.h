@@ -34,6 +34,7 @@ typedef struct host_queue_t {
   iree_atomic_intptr_t error;       // iree_status_t: the first error of the hardware queue
   iree_atomic_int64_t final_value;  // of the epoch signal when the error came
   iree_atomic_uint32_t has_final;
+  iree_atomic_uint64_t ended_epochs;  // submissions whose operations have ended
 
   iree_slim_mutex_t mutex;  // guards what follows
   ring_t kernargs;
@@ -51,6 +52,12 @@ typedef struct host_queue_t {
 
 iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, virtual_queue_t** out_queue);
 
+// The epoch signal starts at INITIAL and loses one with each submission's end. Below WAKE it is no count any more: it
+// was set to wake the completion thread.
+#define HOST_QUEUE_EPOCH_INITIAL (INT64_MAX / 2)
+#define HOST_QUEUE_EPOCH_WAKE (INT64_MIN / 2)
+#define HOST_QUEUE_EPOCH_IS_WAKE(value) ((value) < INT64_MIN / 4)
+
 //===----------------------------------------------------------------------------------------------------------------===
 // emit.c: packets for an operation
 //===----------------------------------------------------------------------------------------------------------------===
@@ -64,6 +71,7 @@ typedef struct emitter_t {
   uint64_t kernarg;
   uint32_t region_packets;  // since the last packet that waits for all before it
   bool waits;               // the next packet waits for all before it
+  bool acquires_system;     // the next kernel sees what host and other devices have written
   uint32_t next_command;
   const uint32_t* counts;  // set: the submission ends here, the device writes workgroup counts there
   bool is_full;            // something did not fit

@@ -124,6 +124,7 @@ typedef struct hsa_queue_t {
 
 // Packets of 64 bytes; the header is published last.
 enum {
+  HSA_PACKET_TYPE_VENDOR_SPECIFIC = 0,
   HSA_PACKET_TYPE_INVALID = 1,
   HSA_PACKET_TYPE_KERNEL_DISPATCH = 2,
   HSA_PACKET_TYPE_BARRIER_AND = 3,
@@ -156,6 +157,22 @@ typedef struct hsa_barrier_and_packet_t {
   uint64_t reserved2;
   hsa_signal_t completion_signal;
 } hsa_barrier_and_packet_t;
+enum { HSA_AMD_PACKET_TYPE_BARRIER_VALUE = 2 };
+typedef struct hsa_amd_barrier_value_packet_t {
+  uint16_t header;
+  uint8_t amd_format;
+  uint8_t reserved;
+  uint32_t reserved0;
+  hsa_signal_t signal;
+  hsa_signal_value_t value;
+  hsa_signal_value_t mask;
+  hsa_signal_condition_t condition;
+  uint32_t reserved1;
+  uint64_t reserved2;
+  uint64_t reserved3;
+  hsa_signal_t completion_signal;
+} hsa_amd_barrier_value_packet_t;
+_Static_assert(sizeof(hsa_amd_barrier_value_packet_t) == 64, "AQL packets have 64 bytes");
 _Static_assert(sizeof(hsa_kernel_dispatch_packet_t) == 64, "AQL packets have 64 bytes");
 _Static_assert(sizeof(hsa_barrier_and_packet_t) == 64, "AQL packets have 64 bytes");
 

@@ -53,10 +53,16 @@ iree_status_t logical_device_create(system_t* system, uint64_t mask, const logic
 // semaphore.c
 iree_status_t amdgpu_semaphore_create(uint64_t initial_value, iree_allocator_t host_allocator,
                                       iree_hal_semaphore_t** out_semaphore);
-// Work in the queue with this id will signal `value`. For semaphores of other drivers nothing happens.
-void amdgpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, uint64_t queue_id, uint64_t value);
-// Whether work in that queue reaches `value`, or has.
-bool amdgpu_semaphore_is_produced(iree_hal_semaphore_t* semaphore, uint64_t queue_id, uint64_t value);
+// Work in a queue: up to a submission, by the queue's count of them.
+typedef struct semaphore_producer_t {
+  uint64_t queue_id;
+  uint64_t epoch;
+} semaphore_producer_t;
+// That work will signal `value`. For semaphores of other drivers nothing happens.
+void amdgpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, semaphore_producer_t producer, uint64_t value);
+// The work that reaches `value`, or has. False when none is known.
+bool amdgpu_semaphore_find_producer(iree_hal_semaphore_t* semaphore, uint64_t value,
+                                    semaphore_producer_t* out_producer);
 
 // allocator.c
 iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator);

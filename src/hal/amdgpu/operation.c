@@ -1,7 +1,8 @@
 // Operations: which waits they need, and where they go.
 //
 // A wait is dropped when it is reached, or when the operation goes to the very queue whose work reaches it: all work of
-// a queue is one chain.
+// a queue is one chain. Where the work is in another queue of the device, a packet of the operation's waits for it.
+// What was issued depends only on what was issued before, so that queues never wait in a circle.
 #include "hal/amdgpu/operation.h"
 
 static logical_device_t* device_of(const operation_t* op) { return (logical_device_t*)op->base.device; }
@@ -88,17 +89,47 @@ static bool is_reached(iree_hal_semaphore_t* semaphore, uint64_t value) {
   return iree_status_consume_code(iree_hal_semaphore_query(semaphore, &now)) == IREE_STATUS_OK && now >= value;
 }
 
+static virtual_queue_t* find_queue(const logical_device_t* device, uint64_t queue_id) {
+  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
+    for (uint32_t j = 0; j < device->physical[i].queue_count; ++j) {
+      if (device->physical[i].queues[j]->id == queue_id) return device->physical[i].queues[j];
+    }
+  }
+  return NULL;
+}
+
+// Lets a packet wait for a submission of another queue. False when that is not possible.
+static bool add_barrier(operation_t* op, const semaphore_producer_t* producer) {
+  virtual_queue_t* queue = op->physical->has_barrier_value ? find_queue(device_of(op), producer->queue_id) : NULL;
+  if (!queue) return false;
+  for (uint32_t i = 0; i < op->barrier_count; ++i) {
+    operation_barrier_t* barrier = &op->barriers[i];
+    if (barrier->queue != queue) continue;
+    barrier->epoch = iree_max(barrier->epoch, producer->epoch);
+    return true;
+  }
+  if (op->barrier_count == OPERATION_MAX_BARRIERS) return false;
+  op->barriers[op->barrier_count++] = (operation_barrier_t){queue, producer->epoch};
+  return true;
+}
+
+// Whether the order of queues, or a packet, takes care of a wait.
+static bool leave_to_queue(operation_t* op, iree_hal_semaphore_t* semaphore, uint64_t value) {
+  if (hal_operation_is_for_host(&op->base) || device_of(op)->options.user.force_wait_barrier_defer) return false;
+  semaphore_producer_t producer;
+  if (!amdgpu_semaphore_find_producer(semaphore, value, &producer)) return false;
+  return producer.queue_id == op->queue->id || add_barrier(op, &producer);
+}
+
 // Drops waits that need no timepoint. `kept` has room for all.
-static iree_hal_semaphore_list_t remaining_waits(const operation_t* op, iree_hal_semaphore_list_t kept,
-                                                 bool* out_elided) {
-  bool may_elide = !hal_operation_is_for_host(&op->base) && !device_of(op)->options.user.force_wait_barrier_defer;
+static iree_hal_semaphore_list_t remaining_waits(operation_t* op, iree_hal_semaphore_list_t kept, bool* out_elided) {
   kept.count = 0;
   *out_elided = false;
   for (iree_host_size_t i = 0; i < op->base.waits.count; ++i) {
     iree_hal_semaphore_t* semaphore = op->base.waits.semaphores[i];
     uint64_t value = op->base.waits.payload_values[i];
     if (is_reached(semaphore, value)) continue;
-    if (may_elide && amdgpu_semaphore_is_produced(semaphore, op->queue->id, value)) {
+    if (leave_to_queue(op, semaphore, value)) {
       *out_elided = true;
       continue;
     }

@@ -5,13 +5,21 @@
 #include "hal/amdgpu/command.h"
 #include "hal/amdgpu/logical_device.h"
 
-enum { OPERATION_MAX_RESOURCES = 2 };
+enum { OPERATION_MAX_RESOURCES = 2, OPERATION_MAX_BARRIERS = 4 };
+
+// Work of another queue that the GPU waits for by a packet.
+typedef struct operation_barrier_t {
+  virtual_queue_t* queue;
+  uint64_t epoch;
+} operation_barrier_t;
 
 struct operation_t {
   hal_operation_t base;
   physical_device_t* physical;
   virtual_queue_t* queue;
   bool is_staged;  // ALLOCA: the memory is there already
+  uint32_t barrier_count;
+  operation_barrier_t barriers[OPERATION_MAX_BARRIERS];
   // Of WORK; others are empty. No commands: nothing but semaphores.
   const void* resources[OPERATION_MAX_RESOURCES];  // kept alive on the heap; NULL for none
   struct {

@@ -29,9 +29,19 @@ static iree_status_t create_pool(const logical_device_t* device, physical_device
                               IREE_SV("preallocating memory (--amdgpu_preallocate_pools=false does without)"));
 }
 
+// Processors whose packet processors know barrier-value packets.
+static bool knows_barrier_value(const target_id_t* target) {
+  static const char* const names[] = {"gfx90a", "gfx940", "gfx941", "gfx942", "gfx950"};
+  for (size_t i = 0; i < IREE_ARRAYSIZE(names); ++i) {
+    if (!strcmp(target->processor, names[i])) return true;
+  }
+  return false;
+}
+
 iree_status_t physical_device_initialize(logical_device_t* device, uint32_t queue_count, physical_device_t* physical) {
   IREE_RETURN_IF_ERROR(library_create(device->system->hsa, physical->gpu, &physical->library));
   IREE_RETURN_IF_ERROR(create_pool(device, physical));
+  physical->has_barrier_value = knows_barrier_value(&physical->gpu->target);
   for (uint32_t i = 0; i < queue_count; ++i) {
     IREE_RETURN_IF_ERROR(host_queue_create(device, physical, &physical->queues[i]));
     physical->queue_count = i + 1;

@@ -13,7 +13,8 @@ typedef struct logical_device_t logical_device_t;
 
 typedef struct physical_device_t {
   const system_gpu_t* gpu;
-  uint32_t ordinal;  // within the logical device
+  uint32_t ordinal;        // within the logical device
+  bool has_barrier_value;  // its queues take packets that wait for a signal's value
   library_t library;
   hal_pool_t* pool;  // of its own memory, for queue-ordered allocations
   uint32_t queue_count;

@@ -1,12 +1,12 @@
 // Semaphores: the timeline on the host, and which queue's work will move it last. Waits of that same queue need no
-// timepoint.
+// timepoint, those of other queues of the device may need none.
 #include "hal/amdgpu/logical_device.h"
 
 typedef struct amdgpu_semaphore_t {
   iree_hal_semaphore_t base;
   iree_allocator_t host_allocator;
-  // Guarded by base.mutex: work that was issued to this queue signals this value.
-  uint64_t producer_queue;
+  // Guarded by base.mutex: work that was issued to a queue signals this value.
+  semaphore_producer_t producer;
   uint64_t producer_value;
 } amdgpu_semaphore_t;
 
@@ -32,21 +32,22 @@ iree_status_t amdgpu_semaphore_create(uint64_t initial_value, iree_allocator_t h
 }
 
 // Values of one queue only grow in its order; those of another queue replace them.
-void amdgpu_semaphore_set_producer(iree_hal_semaphore_t* base, uint64_t queue_id, uint64_t value) {
+void amdgpu_semaphore_set_producer(iree_hal_semaphore_t* base, semaphore_producer_t producer, uint64_t value) {
   if (!iree_hal_resource_is(base, &semaphore_vtable)) return;
   amdgpu_semaphore_t* semaphore = (amdgpu_semaphore_t*)base;
   iree_slim_mutex_lock(&base->mutex);
-  semaphore->producer_queue = queue_id;
+  semaphore->producer = producer;
   semaphore->producer_value = value;
   iree_slim_mutex_unlock(&base->mutex);
 }
 
-bool amdgpu_semaphore_is_produced(iree_hal_semaphore_t* base, uint64_t queue_id, uint64_t value) {
+bool amdgpu_semaphore_find_producer(iree_hal_semaphore_t* base, uint64_t value, semaphore_producer_t* out_producer) {
+  *out_producer = (semaphore_producer_t){0};
   if (!iree_hal_resource_is(base, &semaphore_vtable)) return false;
   amdgpu_semaphore_t* semaphore = (amdgpu_semaphore_t*)base;
   iree_slim_mutex_lock(&base->mutex);
-  bool is_produced =
-      semaphore->producer_queue == queue_id && semaphore->producer_value >= value && iree_status_is_ok(base->failure);
+  bool is_produced = semaphore->producer_value >= value && iree_status_is_ok(base->failure);
+  if (is_produced) *out_producer = semaphore->producer;
   iree_slim_mutex_unlock(&base->mutex);
   return is_produced;
 }

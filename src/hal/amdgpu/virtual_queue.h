@@ -13,6 +13,9 @@ typedef struct virtual_queue_vtable_t {
   // Takes an operation whose waits are reached, or are by the queue's order. Never blocks. Its end is
   // operation_finish.
   void (*submit)(virtual_queue_t* queue, operation_t* operation);
+  // Waits, shortly, until the operations of that submission, whose work is over, have ended. Errors: those of the
+  // queue, when the submission was lost.
+  iree_status_t (*await_end)(virtual_queue_t* queue, uint64_t epoch);
 } virtual_queue_vtable_t;
 
 struct virtual_queue_t {

@@ -101,25 +101,29 @@ static iree_status_t use_queue(program_t* p) {
   return wait(p);
 }
 
-static iree_status_t run_device(program_t* p, iree_allocator_t allocator) {
-  iree_hal_driver_registry_t* registry = NULL;
-  IREE_RETURN_IF_ERROR(iree_hal_driver_registry_allocate(iree_allocator_system(), &registry));
-  iree_status_t status = iree_hal_amdgpu_driver_module_register(registry);
-  if (iree_status_is_ok(status)) {
-    iree_hal_device_create_params_t params = iree_hal_device_create_params_default();
-    status = iree_hal_create_device(registry, IREE_SV("amdgpu"), &params, allocator, &p->device);
-  }
-  if (iree_status_is_ok(status)) {
-    status = iree_hal_semaphore_create(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE,
-                                       &p->semaphore);
-  }
-  if (iree_status_is_ok(status)) status = use_host_memory(p);
-  if (iree_status_is_ok(status)) status = use_queue(p);
+static iree_status_t open_device(program_t* p, iree_allocator_t allocator, iree_hal_driver_registry_t** out_registry) {
+  IREE_RETURN_IF_ERROR(iree_hal_driver_registry_allocate(iree_allocator_system(), out_registry));
+  IREE_RETURN_IF_ERROR(iree_hal_amdgpu_driver_module_register(*out_registry));
+  iree_hal_device_create_params_t params = iree_hal_device_create_params_default();
+  IREE_RETURN_IF_ERROR(iree_hal_create_device(*out_registry, IREE_SV("amdgpu"), &params, allocator, &p->device));
+  return iree_hal_semaphore_create(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE,
+                                   &p->semaphore);
+}
+
+static void close_device(program_t* p, iree_hal_driver_registry_t* registry) {
   iree_hal_buffer_release(p->transient);
   iree_hal_buffer_release(p->buffer);
   iree_hal_semaphore_release(p->semaphore);
   iree_hal_device_release(p->device);
   iree_hal_driver_registry_free(registry);
+}
+
+static iree_status_t run_device(program_t* p, iree_allocator_t allocator) {
+  iree_hal_driver_registry_t* registry = NULL;
+  iree_status_t status = open_device(p, allocator, &registry);
+  if (iree_status_is_ok(status)) status = use_host_memory(p);
+  if (iree_status_is_ok(status)) status = use_queue(p);
+  close_device(p, registry);
   return status;
 }
 
@@ -251,6 +255,37 @@ static void stopped_queue(void** state) {
   expect(IREE_STATUS_ABORTED, "the GPU's queue failed with 0x1016: as told");
 }
 
+static iree_status_t fill(program_t* p, iree_hal_queue_affinity_t affinity) {
+  uint32_t pattern = 7;
+  uint64_t before = p->value++;
+  iree_hal_semaphore_list_t wait_list = {1, &p->semaphore, &before}, signal_list = {1, &p->semaphore, &p->value};
+  return iree_hal_device_queue_fill(p->device, affinity, wait_list, signal_list, p->buffer, 0, 4096, &pattern, 4,
+                                    IREE_HAL_FILL_FLAG_NONE);
+}
+
+// Work of two queues, the second waiting for the first by a packet. The first may be lost: then so is the second.
+static void barriers(void** state) {
+  for (int is_lost = 0; is_lost < 2; ++is_lost) {
+    reset();
+    fake->processor = "gfx942";
+    fake->is_held = 1;
+    if (is_lost) fake->fault_code = HSA_STATUS_ERROR_EXCEPTION;
+    program_t p = {0};
+    iree_hal_driver_registry_t* registry = NULL;
+    assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+    iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                       .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+    iree_hal_allocator_t* allocator = iree_hal_device_allocator(p.device);
+    assert_true(iree_status_is_ok(iree_hal_allocator_allocate_buffer(allocator, params, 4096, &p.buffer)));
+    for (int i = 0; i < 4; ++i) assert_true(iree_status_is_ok(fill(&p, 1ull << (i % 2))));
+    __atomic_store_n(&fake->is_held, 0, __ATOMIC_SEQ_CST);
+    assert_int_equal(iree_status_consume_code(wait(&p)), is_lost ? IREE_STATUS_ABORTED : IREE_STATUS_OK);
+    close_device(&p, registry);
+    if (!is_lost) assert_int_equal(fake->barrier_count, 3);
+    assert_int_equal(fake->live_count, 0);
+  }
+}
+
 // Whatever host memory there is: the device works or says what it lacks.
 static void little_host_memory(void** state) {
   reset();
@@ -289,9 +324,10 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),  cmocka_unit_test(old_library),        cmocka_unit_test(library_in_path),
-      cmocka_unit_test(missing_agents), cmocka_unit_test(several_devices),    cmocka_unit_test(failing_entry_points),
-      cmocka_unit_test(stopped_queue),  cmocka_unit_test(little_host_memory), cmocka_unit_test(little_device_memory),
+      cmocka_unit_test(nothing_fails),        cmocka_unit_test(old_library),     cmocka_unit_test(library_in_path),
+      cmocka_unit_test(missing_agents),       cmocka_unit_test(several_devices), cmocka_unit_test(failing_entry_points),
+      cmocka_unit_test(stopped_queue),        cmocka_unit_test(barriers),        cmocka_unit_test(little_host_memory),
+      cmocka_unit_test(little_device_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -29,6 +30,8 @@ static void count_live(int change) { __atomic_fetch_add(&fake_hsa.live_count, ch
 //===----------------------------------------------------------------------------------------------------------------===
 
 enum { CPU_HANDLE = 100, GPU_HANDLE = 200, POOL_OFFSET = 1000 };
+
+static const char* processor(void) { return fake_hsa.processor ? fake_hsa.processor : "gfx1100"; }
 
 EXPORT hsa_status_t hsa_init(void) {
   FAIL_IF_TOLD();
@@ -64,7 +67,7 @@ EXPORT hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attri
   bool is_gpu = agent.handle >= GPU_HANDLE;
   switch ((int)attribute) {
     case HSA_AGENT_INFO_NAME:
-      strcpy((char*)out_value, is_gpu ? "gfx1100" : "cpu");
+      strcpy((char*)out_value, is_gpu ? processor() : "cpu");
       return HSA_STATUS_SUCCESS;
     case HSA_AMD_AGENT_INFO_PRODUCT_NAME:
       strcpy((char*)out_value, "Fake");
@@ -92,11 +95,12 @@ EXPORT hsa_status_t hsa_agent_iterate_isas(hsa_agent_t agent, hsa_isa_fn_t callb
 
 EXPORT hsa_status_t hsa_isa_get_info_alt(hsa_isa_t isa, hsa_isa_info_t attribute, void* out_value) {
   FAIL_IF_TOLD();
-  static const char name[] = "amdgcn-amd-amdhsa--gfx1100";
+  char name[64];
+  int length = snprintf(name, sizeof(name), "amdgcn-amd-amdhsa--%s", processor());
   if (attribute == HSA_ISA_INFO_NAME) {
-    memcpy(out_value, name, sizeof(name));
+    memcpy(out_value, name, (size_t)length + 1);
   } else {
-    *(uint32_t*)out_value = sizeof(name);
+    *(uint32_t*)out_value = (uint32_t)length + 1;
   }
   return HSA_STATUS_SUCCESS;
 }
@@ -272,13 +276,36 @@ typedef struct queue_t {
   pthread_t thread;
 } queue_t;
 
-// Ends a packet; false when it stops the queue. `mutex` is held.
-static bool end_packet(queue_t* queue, hsa_kernel_dispatch_packet_t* packet) {
-  if ((packet->header & 0xFF) == HSA_PACKET_TYPE_KERNEL_DISPATCH && fake_hsa.fault_code) return false;
+typedef enum { PACKET_ENDED, PACKET_WAITS, PACKET_FAULT } packet_t;
+
+// `mutex` is held.
+static packet_t end_packet(hsa_kernel_dispatch_packet_t* packet) {
+  int type = packet->header & 0xFF;
+  if (fake_hsa.is_held) return PACKET_WAITS;
+  if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC) {
+    const hsa_amd_barrier_value_packet_t* barrier = (const hsa_amd_barrier_value_packet_t*)packet;
+    bool is_known = barrier->amd_format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE &&
+                    barrier->condition == HSA_SIGNAL_CONDITION_LT && barrier->mask == -1;
+    if (!is_known) return PACKET_FAULT;
+    if (signal_of(barrier->signal)->value >= barrier->value) return PACKET_WAITS;
+    ++fake_hsa.barrier_count;
+  } else if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH && fake_hsa.fault_code) {
+    return PACKET_FAULT;
+  }
   packet->header = HSA_PACKET_TYPE_INVALID;
   if (packet->completion_signal.handle) --signal_of(packet->completion_signal)->value;
   pthread_cond_broadcast(&changed);
-  return true;
+  return PACKET_ENDED;
+}
+
+// Sleeps until something changes, or for a moment: the tests change fake_hsa without telling.
+static void sleep_shortly(void) {
+  struct timespec deadline;
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_nsec += 1000000;
+  deadline.tv_sec += deadline.tv_nsec / 1000000000;
+  deadline.tv_nsec %= 1000000000;
+  pthread_cond_timedwait(&changed, &mutex, &deadline);
 }
 
 static void* queue_main(void* arg) {
@@ -289,13 +316,17 @@ static void* queue_main(void* arg) {
   while (!queue->is_closing) {
     if (doorbell->value < (hsa_signal_value_t)queue->read_index) {
       pthread_cond_wait(&changed, &mutex);
-    } else if (end_packet(queue, &packets[queue->read_index & (queue->base.size - 1)])) {
-      ++queue->read_index;
-    } else {
-      pthread_mutex_unlock(&mutex);
-      queue->callback(fake_hsa.fault_code, &queue->base, queue->data);
-      return NULL;
+      continue;
     }
+    packet_t result = end_packet(&packets[queue->read_index & (queue->base.size - 1)]);
+    if (result == PACKET_ENDED) ++queue->read_index;
+    if (result == PACKET_WAITS) sleep_shortly();
+    if (result != PACKET_FAULT) continue;
+    hsa_status_t code = fake_hsa.fault_code ? fake_hsa.fault_code : HSA_STATUS_ERROR;
+    fake_hsa.fault_code = HSA_STATUS_SUCCESS;
+    pthread_mutex_unlock(&mutex);
+    queue->callback(code, &queue->base, queue->data);
+    return NULL;
   }
   pthread_mutex_unlock(&mutex);
   return NULL;

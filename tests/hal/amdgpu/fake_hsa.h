@@ -13,7 +13,11 @@ typedef struct fake_hsa_t {
   const char* failing;      // name of the entry point that fails; NULL: none
   int failing_call;         // counted from 0; later ones fail too
   hsa_status_t code;        // what it returns
-  hsa_status_t fault_code;  // set: the first kernel stops its queue with this error
+  hsa_status_t fault_code;  // set: the next kernel stops its queue with this error
+  const char* processor;    // of GPUs; NULL: gfx1100
+  int is_held;              // atomic: queues leave their packets alone
+
+  int barrier_count;  // barrier-value packets so far
 
   int call_count;      // of the failing entry point
   int live_count;      // objects and allocations that were not given back
