@@ -159,6 +159,7 @@ bool check_memory(wave_t* wave, const inst_t* inst, check_space_t space, uint32_
   TABLE(valu_convert_table)       \
   TABLE(valu_packed_float_table)  \
   TABLE(valu_lane_table)          \
-  TABLE(valu_packed_table) TABLE(matrix_table) TABLE(lds_table) TABLE(memory_table) TABLE(format_table)
+  TABLE(valu_packed_table)        \
+  TABLE(matrix_table) TABLE(lds_table) TABLE(memory_table) TABLE(format_table) TABLE(scaled_table)
 
 #endif  // IREE_C_SOFTGPU_WAVE_H_

@@ -7,7 +7,8 @@ import struct
 import numpy as np
 
 # Last word of a buffer's descriptor: raw, 32 bits.
-RAW = {"gfx90a": 0x00027000, "gfx942": 0x00027000, "gfx1030": 0x30016000, "gfx1100": 0x30016000, "gfx1201": 0x30016000}
+RAW = {"gfx90a": 0x00027000, "gfx942": 0x00027000, "gfx950": 0x00027000,
+       "gfx1030": 0x30016000, "gfx1100": 0x30016000, "gfx1201": 0x30016000}
 IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9
 SINGLES = 2048  # from here on the input holds f32 from -3 to 3
 ANY = None      # a word of the results that may be anything
@@ -577,4 +578,121 @@ def store_lds_expected(target, lanes, values, out):
     return [[0, 0, 0, 0]] * lanes
 
 
-CASES = [*format_cases(), *scalar_cases(), *other_cases()]
+# Bits of exponent and mantissa, bias, largest magnitude.
+NARROW = {"fp4": (2, 1, 1, 0x7), "fp6": (2, 3, 1, 0x1f), "bf6": (3, 2, 3, 0x1f), "fp8": (4, 3, 7, 0x7e),
+          "bf8": (5, 2, 15, 0x7b)}
+
+
+def narrow_value(name, code):
+    exponent_bits, mantissa_bits, bias, most = NARROW[name]
+    magnitude = code & ((1 << (exponent_bits + mantissa_bits)) - 1)
+    if magnitude > most:
+        return float("inf") if name == "bf8" and magnitude == 0x7c else float("nan")
+    exponent, fraction = magnitude >> mantissa_bits, magnitude & ((1 << mantissa_bits) - 1)
+    value = (fraction + (1 << mantissa_bits if exponent else 0)) * 2.0 ** (max(exponent, 1) - bias - mantissa_bits)
+    return -value if code != magnitude else value
+
+
+def narrowed(name, value, downward=False):
+    """Code of the nearest number, of even ones in the middle; or of the nearest below."""
+    exponent_bits, mantissa_bits, _, most = NARROW[name]
+    codes = [code for code in range(most + 1) if not downward or narrow_value(name, code) <= abs(value)]
+    code = min(codes, key=lambda code: (abs(narrow_value(name, code) - abs(value)), code & 1))
+    return code | (1 << (exponent_bits + mantissa_bits) if value < 0 else 0)
+
+
+def lane_singles(values, lane):
+    return [float(x) for x in np.frombuffer(values, np.float32, 4, SINGLES + 16 * lane)]
+
+
+def scaled_narrow(target, lanes, values, out):
+    results = []
+    for lane in range(lanes):
+        x = [value * 4 for value in lane_singles(values, lane)]
+        halves = [float(np.float16(value / 4)) * 4 for value in x]
+        results.append([
+            sum(narrowed("fp8", x[k]) << 8 * k for k in range(4)),
+            sum(narrowed("bf8", value) << 8 * k for k, value in enumerate((halves[1], halves[3], x[0], x[1]))),
+            sum(narrowed("fp4", value) << 4 * k for k, value in
+                enumerate((x[0], x[1], x[2], x[3], halves[1], halves[3], x[3], x[0]))),
+            sum(narrowed("fp8", x[k], True) << 8 * k for k in range(4))])
+    return results
+
+
+def scaled_widen(target, lanes, values, out):
+    results = []
+    for lane in range(lanes):
+        data = values[16 * lane:16 * lane + 16]
+        eight, four = (narrow_value("bf8", data[k]) / 4 for k in (2, 3)), (data[6] & 15, data[6] >> 4)
+        results.append([*(ANY if x != x else single(x) for x in eight),
+                        *(single(narrow_value("fp4", code) / 4) for code in four)])
+    return results
+
+
+def scaled_both_ways(name):
+    """32 numbers of 6 bits to f16 and back, and f32 in between."""
+
+    def expect(target, lanes, values, out):
+        results = []
+        for lane in range(lanes):
+            data = int.from_bytes(values[32 * lane:32 * lane + 24], "little")
+            codes = [data >> 6 * k & 63 for k in range(32)]
+            numbers = [half(narrow_value(name, code) / 4) for code in codes]
+            results.append([numbers[0] | numbers[1] << 16, numbers[30] | numbers[31] << 16, data & 0xffffffff,
+                            data >> 160])
+        return results
+
+    return Case(f"scaled_{name}", "gfx950", f"""v_lshlrev_b32 v1, 5, v0
+  global_load_dwordx4 v[32:35], v1, s[4:5]
+  global_load_dwordx2 v[36:37], v1, s[4:5] offset:16
+  v_mov_b32 v50, 0x3ea00000
+  WAIT_LOAD
+  v_cvt_scalef32_pk32_f16_{name} v[14:29], v[32:37], v50
+  s_nop 1
+  v_cvt_scalef32_pk32_{name}_f16 v[40:45], v[14:29], v50
+  s_nop 1
+  v_mov_b32 v10, v14
+  v_mov_b32 v11, v29
+  v_mov_b32 v12, v40
+  v_mov_b32 v13, v45""", expect)
+
+
+def gfx950_cases():
+    load = f"""v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[20:23], v1, s[8:11], 0 offen offset:{{}}
+  v_mov_b32 v24, 0x3ea00000
+  v_mov_b32 v25, 0
+  WAIT_LOAD
+"""
+    yield Case("scaled_narrow", "gfx950", load.format(SINGLES) + """  v_cvt_f16_f32 v26, v21
+  v_cvt_f16_f32 v27, v23
+  v_lshl_or_b32 v26, v27, 16, v26
+  v_cvt_scalef32_pk_fp8_f32 v10, v20, v21, v24
+  v_cvt_scalef32_pk_fp8_f32 v10, v22, v23, v24 op_sel:[0,0,0,1]
+  v_cvt_scalef32_pk_bf8_f16 v11, v26, v24
+  v_cvt_scalef32_pk_bf8_f32 v11, v20, v21, v24 op_sel:[0,0,0,1]
+  v_cvt_scalef32_pk_fp4_f32 v12, v20, v21, v24
+  v_cvt_scalef32_pk_fp4_f32 v12, v22, v23, v24 op_sel:[0,0,1,0]
+  v_cvt_scalef32_pk_fp4_f16 v12, v26, v24 op_sel:[0,0,0,1]
+  v_cvt_scalef32_pk_fp4_f32 v12, v23, v20, v24 op_sel:[0,0,1,1]
+  v_cvt_scalef32_sr_fp8_f32 v13, v20, v25, v24
+  v_cvt_scalef32_sr_fp8_f32 v13, v21, v25, v24 op_sel:[0,0,1,0]
+  v_cvt_scalef32_sr_fp8_f32 v13, v22, v25, v24 op_sel:[0,0,0,1]
+  v_cvt_scalef32_sr_fp8_f32 v13, v23, v25, v24 op_sel:[0,0,1,1]
+  s_nop 1""", scaled_narrow)
+    yield Case("scaled_widen", "gfx950", load.format(0) + """  v_cvt_scalef32_pk_f32_bf8 v[10:11], v20, v24 op_sel:[1,0,0]
+  v_cvt_scalef32_pk_f32_fp4 v[12:13], v21, v24 op_sel:[0,1,0]
+  s_nop 1""", scaled_widen)
+    yield scaled_both_ways("fp6")
+    yield scaled_both_ways("bf6")
+    yield Case("shift_bytes", "gfx950", """v_mov_b32 v20, 0x12345
+  v_mov_b32 v21, 0xffff8000
+  v_mov_b32 v10, -1
+  v_mov_b32 v11, -1
+  v_ashr_pk_i8_i32 v10, v20, v21, 10
+  v_ashr_pk_u8_i32 v10, v20, v21, 9 op_sel:[0,0,0,1]
+  v_ashr_pk_i8_i32 v11, v20, v21, 8
+  s_nop 1""", same(0x91 << 16 | (0xe0 << 8 | 0x48), 0xffff0000 | 0x80 << 8 | 0x7f))
+
+
+CASES = [*format_cases(), *scalar_cases(), *other_cases(), *gfx950_cases()]

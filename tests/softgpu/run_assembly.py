@@ -18,7 +18,7 @@ import tempfile
 
 import assembly_cases
 
-TARGETS = ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"]
+TARGETS = ["gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201"]
 INPUT, OUTPUT = 4096, 8192
 
 GFX9 = {"LOAD_ARGUMENTS": "s_load_dwordx4", "STORE4": "global_store_dwordx4", "LOAD4": "global_load_dwordx4", "WAIT_SCALAR": "s_waitcnt lgkmcnt(0)",

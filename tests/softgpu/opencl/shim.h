@@ -44,7 +44,7 @@ static inline i32 shuffle(i32 value, u32 from) {
 #else
 static inline i32 shuffle(i32 value, u32 from) { return __builtin_amdgcn_ds_bpermute((i32)(from << 2), value); }
 #endif
-#if defined(__gfx9__) || __gfx90a__ || __gfx942__ || defined(WAVE64)
+#if defined(__GFX9__) || defined(WAVE64)
 static inline u64 ballot(bool value) { return __builtin_amdgcn_ballot_w64(value); }
 #else
 static inline u64 ballot(bool value) { return __builtin_amdgcn_ballot_w32(value); }
