@@ -175,17 +175,47 @@ static void write64(wave_t* w, const operand_t* o, u64_t value) { wave_set_pair(
     w->sgpr[SREG_SCC] = (expression);                                                              \
     return inst + 1;                                                                               \
   }
-static double read_half(const wave_t* w, const operand_t* o) {
-  return small_float_decode(SMALL_F16, wave_scalar(w, o) & 0xffff);
+// f16 by MODE: denormals, and the direction of rounding where the nearest number lies on the other side.
+static double decode_half(const wave_t* w, uint32_t bits) {
+  bool is_denormal = !(bits & 0x7c00);
+  return small_float_decode(SMALL_F16, is_denormal && !(w->mode & 0x40) ? bits & 0x8000 : bits & 0xffff);
+}
+static uint32_t encode_half(const wave_t* w, double value) {
+  uint32_t bits = small_float_encode(SMALL_F16, value), round = w->mode >> 2 & 3;
+  double nearest = small_float_decode(SMALL_F16, bits);
+  bool is_above = nearest > value, is_below = nearest < value, is_negative = bits >> 15;
+  if (round && (is_above || is_below)) {
+    bool is_larger = is_negative ? is_below : is_above;
+    bool is_wrong = round == 1 ? is_below : round == 2 ? is_above : is_larger;
+    if (is_wrong) bits += is_larger ? -1u : 1u;
+  }
+  bool is_denormal = !(bits & 0x7c00);
+  return is_denormal && !(w->mode & 0x80) ? bits & 0x8000 : bits;
+}
+static double read_half(const wave_t* w, const operand_t* o) { return decode_half(w, wave_scalar(w, o)); }
+// Functions that the host makes of sums are right with nearest rounding only.
+static void use_nearest(wave_t* w) { wave_use_csr(w, w->csr & ~0x6000u); }
+// The host rounds f64 as MODE says f16 is, without flushing.
+static void use_half_csr(wave_t* w) { wave_use_csr(w, w->csr_double & ~0x8040u); }
+static float read_single(const wave_t* w, uint32_t bits) {
+  bool is_denormal = !(bits & 0x7f800000);
+  return float_of(is_denormal && !(w->mode & 0x10) ? bits & 0x80000000 : bits);
+}
+// Whole numbers to f32 are rounded by MODE, too.
+static uint32_t single_of(wave_t* w, double value) {
+  wave_use_csr(w, w->csr_single);
+  volatile double exact = value;
+  return bits_of((float)exact);
 }
 
-#define SALU_HALF(name, sources, expression)                                                   \
-  static const inst_t* run_##name(wave_t* w, const inst_t* inst) {                             \
-    double a = read_half(w, &inst->src[0]), b = sources > 1 ? read_half(w, &inst->src[1]) : 0; \
-    double d = small_float_decode(SMALL_F16, w->sgpr[inst->dst[0].index] & 0xffff);            \
-    (void)b, (void)d;                                                                          \
-    w->sgpr[inst->dst[0].index] = small_float_encode(SMALL_F16, expression);                   \
-    return inst + 1;                                                                           \
+#define SALU_HALF(name, sources, expression)                                                            \
+  static const inst_t* run_##name(wave_t* w, const inst_t* inst) {                                      \
+    use_half_csr(w);                                                                                    \
+    volatile double a = read_half(w, &inst->src[0]), b = sources > 1 ? read_half(w, &inst->src[1]) : 0; \
+    double d = decode_half(w, w->sgpr[inst->dst[0].index]);                                             \
+    (void)b, (void)d;                                                                                   \
+    w->sgpr[inst->dst[0].index] = encode_half(w, expression);                                           \
+    return inst + 1;                                                                                    \
   }
 #define SALU_COMPARE_HALF(name, expression)                                  \
   static const inst_t* run_##name(wave_t* w, const inst_t* inst) {           \

@@ -15,7 +15,7 @@
 
 #include "softgpu/wave.h"
 
-// A test may name fewer or others before it includes this.
+// A test may name fewer or others before it includes this, and ROWS_SCALAR_TABLES, which have no levels.
 // clang-format off
 #ifndef ROWS_TABLES
 #define ROWS_TABLES(TABLE)                                                                   \
@@ -24,8 +24,14 @@
   TABLE(valu_packed_float_table) TABLE(matrix_table)
 #endif
 // clang-format on
+#ifndef ROWS_SCALAR_TABLES
+#define ROWS_SCALAR_TABLES(TABLE)
+#endif
 #define TABLE(name) extern const inst_table_t name##_v2, name##_v3, name##_v4;
 ROWS_TABLES(TABLE)
+#undef TABLE
+#define TABLE(name) extern const inst_table_t name;
+ROWS_SCALAR_TABLES(TABLE)
 #undef TABLE
 
 static inline int rows_levels(void) {
@@ -41,6 +47,9 @@ static inline int rows_levels(void) {
 static const inst_table_t* const rows_tables[][3] = {
 #define TABLE(name) {&name##_v2, &name##_v3, &name##_v4},
     ROWS_TABLES(TABLE)
+#undef TABLE
+#define TABLE(name) {&name, &name, &name},
+        ROWS_SCALAR_TABLES(TABLE)
 #undef TABLE
 };
 enum { ROWS_TABLE_COUNT = sizeof(rows_tables) / sizeof(rows_tables[0]), ROWS_MOST = 1024 };
