@@ -88,19 +88,21 @@ static void insert_buffers(gpu_execute_t* gpu, const gpu_buffer_t* buffers, uint
   }
 }
 
-bool gpu_execute_run(gpu_execute_t* gpu, uint32_t entry, const uint32_t workgroups[3], const gpu_buffer_t* buffers,
-                     uint32_t buffer_count) {
-  const target_entry_t* of = &gpu->executable->entries[entry];
-  static uint64_t arguments[128] __attribute__((aligned(64)));
+bool gpu_execute_run(gpu_execute_t* gpu, const gpu_launch_t* launch) {
+  const target_entry_t* of = &gpu->executable->entries[launch->entry];
+  const gpu_buffer_t* buffers = launch->buffers;
+  uint32_t buffer_count = launch->buffer_count;
+  static uint64_t arguments[256] __attribute__((aligned(64)));
   hsa_kernel_dispatch_packet_t packet __attribute__((aligned(64))) = {.setup = 3};
   packet.kernel_object = find_kernel(gpu, of->name);
   packet.kernarg_address = arguments;
   for (uint32_t i = 0; i < buffer_count; ++i) arguments[i] = (uint64_t)buffers[i].data;
+  memcpy(&arguments[buffer_count], launch->constants, sizeof(*launch->constants) * launch->constant_count);
   uint16_t* sizes[3] = {&packet.workgroup_size_x, &packet.workgroup_size_y, &packet.workgroup_size_z};
   uint32_t* grids[3] = {&packet.grid_size_x, &packet.grid_size_y, &packet.grid_size_z};
   for (int i = 0; i < 3; ++i) {
     *sizes[i] = (uint16_t)of->workgroup_size[i];
-    *grids[i] = workgroups[i] * of->workgroup_size[i];
+    *grids[i] = launch->workgroups[i] * of->workgroup_size[i];
   }
   memory_range_t range = {(uint64_t)arguments, sizeof(arguments), UINT64_MAX, false, "kernel arguments"};
   memory_map_insert(gpu->memory, &range);

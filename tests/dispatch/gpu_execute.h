@@ -12,11 +12,17 @@ typedef struct gpu_buffer_t {
   bool is_written;
 } gpu_buffer_t;
 
+typedef struct gpu_launch_t {
+  uint32_t entry, workgroups[3];
+  const gpu_buffer_t* buffers;
+  const uint32_t* constants;  // 32-bit words behind the buffers' addresses, laid out as the kernel has them
+  uint32_t buffer_count, constant_count;
+} gpu_launch_t;
+
 // `arch` is LLVM's processor. NULL after a message on standard error.
 gpu_execute_t* gpu_execute_open(const char* arch, const target_executable_t* executable);
 void gpu_execute_close(gpu_execute_t* gpu);
 // False after a message on standard error: what a check found, or a fault.
-bool gpu_execute_run(gpu_execute_t* gpu, uint32_t entry, const uint32_t workgroups[3], const gpu_buffer_t* buffers,
-                     uint32_t buffer_count);
+bool gpu_execute_run(gpu_execute_t* gpu, const gpu_launch_t* launch);
 
 #endif  // IREE_C_TESTS_DISPATCH_GPU_EXECUTE_H_

@@ -38,7 +38,8 @@ def run_case(subject, runner, target, execute, folder):
     device, flag = TARGETS[target[:3]]
     result = run.call([runner, device, flag + target, str(folder / "model.onnx"), "--",
                        f"--execute={target}" if execute else "--interpret",
-                       f"--inputs={','.join(paths)}", f"--outputs={folder / 'out'}"])
+                       f"--inputs={','.join(paths)}", f"--outputs={folder / 'out'}",
+                       f"--shapes={','.join('x'.join(map(str, array.shape)) for array in arrays.values())}"])
     if result.returncode != 0:
         raise run.Failure(run.message(result))
     for index, theirs in enumerate(expected):

@@ -11,3 +11,4 @@ import cases_cast  # noqa: F401
 import cases_quantize  # noqa: F401
 import cases_recurrent  # noqa: F401
 import cases_control  # noqa: F401
+import cases_dynamic  # noqa: F401

@@ -1,0 +1,78 @@
+"""Sizes that the model does not know: named dimensions. One module must do for every list of sizes."""
+
+from onnx import helper
+
+from case import case, const, f32, graph_case, i64, ints, weights
+
+BATCH = [{"n": 1}, {"n": 5}, {"n": 37}]
+PLANE = [{"n": 1, "m": 3}, {"n": 6, "m": 1}, {"n": 19, "m": 70}]
+
+
+def dynamic(op, label, *operands, sizes=BATCH, **options):
+    case(op, f"dynamic-{label}" if label else "dynamic", *operands, sizes=sizes, **options)
+
+
+dynamic("Relu", "line", f32("n"), sizes=[{"n": 0}, {"n": 1}, {"n": 100003}])
+dynamic("Add", "", f32("n", 4), f32("n", 4))
+dynamic("Add", "bias", f32("n", 10), weights(10))
+dynamic("Mul", "column", f32("n", "m"), f32("n", 1), sizes=PLANE)
+dynamic("Where", "", const([[True], [False]], bool), f32(2, "n"), f32(2, "n"))
+dynamic("Softmax", "last", f32("n", 37), axis=-1)
+dynamic("Softmax", "plane", f32("n", "m"), axis=-1, sizes=PLANE)
+dynamic("Softmax", "first", f32("n", "m"), axis=0, sizes=PLANE)
+dynamic("ReduceSum", "rows", f32("n", "m"), ints(0), keepdims=0, sizes=PLANE)
+dynamic("ReduceMean", "all", f32("n", "m"), sizes=PLANE)
+dynamic("ReduceMax", "middle", f32(3, "n", 5), axes=[1], keepdims=1)
+dynamic("LayerNormalization", "", f32("n", "m", 32), weights(32), weights(32), axis=-1, sizes=PLANE)
+dynamic("ArgMax", "", f32("n", 9), axis=1, keepdims=0)
+dynamic("CumSum", "", f32("n", 5), const(0, "int64"))
+dynamic("TopK", "", f32("n", 9), ints(3), axis=1, results=2)
+dynamic("MatMul", "rows", f32("n", 64), weights(64, 33))
+dynamic("MatMul", "wide", f32("n", 300), weights(300, 128))
+dynamic("MatMul", "sequence", f32("n", "m", 48), weights(48, 20), sizes=PLANE)
+dynamic("MatMul", "batch", f32("n", 7, 16), f32("n", 16, 9))
+dynamic("MatMul", "all", f32("n", "m", "k"), f32("n", "k", "l"),
+        sizes=[{"n": 1, "m": 3, "k": 5, "l": 2}, {"n": 2, "m": 17, "k": 33, "l": 40}])
+dynamic("Gemm", "", f32("n", 64), weights(33, 64), weights(33), transB=1)
+dynamic("Conv", "batch", f32("n", 3, 8, 8), weights(4, 3, 3, 3), weights(4), pads=[1, 1, 1, 1])
+dynamic("Conv", "wide", f32("n", 16, 9, 9), weights(32, 16, 3, 3), weights(32), strides=[2, 2])
+dynamic("Conv", "depthwise", f32("n", 16, 9, 9), weights(16, 1, 3, 3), weights(16), group=16, pads=[1, 1, 1, 1])
+dynamic("Conv", "image", f32("n", 3, "h", "w"), weights(4, 3, 3, 3), weights(4), pads=[0, 1, 1, 1], strides=[2, 1],
+        sizes=[{"n": 1, "h": 5, "w": 5}, {"n": 2, "h": 20, "w": 33}])
+dynamic("MaxPool", "", f32("n", 3, "h", "w"), kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 0],
+        sizes=[{"n": 1, "h": 5, "w": 5}, {"n": 2, "h": 20, "w": 33}])
+dynamic("GlobalAveragePool", "", f32("n", 3, "h", "w"),
+        sizes=[{"n": 1, "h": 5, "w": 5}, {"n": 2, "h": 20, "w": 33}])
+dynamic("Concat", "", f32("n", 4), f32("m", 4), axis=0, sizes=PLANE)
+dynamic("Transpose", "", f32("n", "m"), perm=[1, 0], sizes=PLANE)
+dynamic("Pad", "", f32("n", 5), ints(1, 1, 2, 1))
+dynamic("Pad", "edge", f32("n", 5), ints(1, 1, 2, 1), mode="edge")
+dynamic("Pad", "reflect", f32("n", 5), ints(2, 1, 2, 1), mode="reflect", sizes=[{"n": 3}, {"n": 37}])
+dynamic("Slice", "", f32("n", 5), ints(1), ints(-1), ints(0), sizes=[{"n": 3}, {"n": 37}])
+dynamic("Gather", "", f32("n", 5), i64("m", low=0, high=1), axis=0, sizes=PLANE)
+dynamic("Reshape", "", f32("n", 4, 6), ints(-1, 3))
+dynamic("Reshape", "heads", f32("n", "m", 24), ints(0, 0, 4, 6), sizes=PLANE)
+dynamic("Flatten", "", f32("n", 4, 6), axis=1)
+dynamic("ScatterElements", "", f32("n", 3), i64(1, 3, low=0, high=1), f32(1, 3), axis=0)
+
+
+def nodes(*rows):
+    """Builds nodes from (op, inputs, output, attributes)."""
+    return lambda subject: [helper.make_node(op, inputs.split(), [output], **attributes)
+                            for op, inputs, output, attributes in rows]
+
+
+graph_case("mlp-dynamic", nodes(("Gemm", "x0 x1 x2", "a", {"transB": 1}), ("Relu", "a", "b", {}),
+                                ("MatMul", "b x3", "c", {}), ("Add", "c x4", "d", {}),
+                                ("Softmax", "d", "y0", {"axis": 1})),
+           f32("n", 100), weights(64, 100, spread=0.1), weights(64), weights(64, 10), weights(10), sizes=BATCH)
+graph_case("cnn-dynamic", nodes(("Conv", "x0 x1 x2", "a", {"pads": [1, 1, 1, 1]}), ("Relu", "a", "b", {}),
+                                ("MaxPool", "b", "c", {"kernel_shape": [2, 2], "strides": [2, 2]}),
+                                ("Conv", "c x3", "d", {}), ("Flatten", "d", "e", {"axis": 1}),
+                                ("Gemm", "e x4 x5", "y0", {})),
+           f32("n", 1, 8, 8), weights(16, 1, 3, 3), weights(16), weights(32, 16, 3, 3), weights(128, 10), weights(10),
+           sizes=BATCH)
+graph_case("attention-dynamic", nodes(("Transpose", "x1", "k", {"perm": [0, 2, 1]}), ("MatMul", "x0 k", "s", {}),
+                                      ("Softmax", "s", "p", {"axis": -1}), ("MatMul", "p x2", "y0", {})),
+           f32("n", "m", 16), f32("n", "l", 16), f32("n", "l", 16),
+           sizes=[{"n": 1, "m": 1, "l": 4}, {"n": 2, "m": 5, "l": 19}])
