@@ -63,8 +63,10 @@ def run(tools, model, target, checks):
     call([tools.path("iree-compile"), "--iree-hal-target-device=amdgpu", f"--iree-rocm-target={target}", *tools.flags,
           *kind, model.source, "-o", module])
     flags, files = model.wanted()
+    # With checks every allocation is one of its own, so that its bounds are known.
+    device = ["--device=amdgpu", *(["--amdgpu_default_pool_range_length=1"] if checks else [])]
     command = [tools.path("iree-softgpu"), f"--target={target}", *([f"--check={checks}"] if checks else []), "--",
-               *tools.run(module, model.function, model.inputs, ["--device=amdgpu", *flags])]
+               *tools.run(module, model.function, model.inputs, [*device, *flags])]
     if not files:
         call(command)  # for what it says when the output is another
     usage = measure(command, HOUR)
