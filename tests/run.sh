@@ -135,6 +135,7 @@ softgpu() {
     $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx90a --target gfx942 \
       --flag=-mcode-object-version=4 --flag=-mllvm --flag=-amdgpu-kernarg-preload-count=8 || bad=1
     $python tests/softgpu/run_checks.py --build "$build" || bad=1
+    $python tests/softgpu/run_assembly.py --build "$build" || bad=1
     $python tests/softgpu/run_reports.py --build "$build" || bad=1
     $python tests/softgpu/run_hostile.py --build "$build" || bad=1
     $python tests/softgpu/random_kernels.py --build "$build" --count 200 --vector 2 --vector 3 --vector 4 || bad=1
