@@ -129,9 +129,10 @@ live_t* live_compute(arena_t* arena, const ir_op_t* func) {
   while (live->table_size < 2 * live->constant_capacity) live->table_size *= 2;
   live->table = ARENA_ARRAY(arena, uint32_t, live->table_size);
   live->dying = ARENA_ARRAY(arena, live_value_t*, live->position_count + 1);
-  for (uint32_t i = 0; i < entry->arg_count; ++i) {
+  for (uint32_t i = 0; i < entry->arg_count; ++i) {  // like constants: set once, for all workgroups
     const ir_type_t* type = entry->args[i]->type;
     entry->args[i]->data = type->kind == IR_TYPE_MEMREF ? NULL : new_value(live, type);
+    if (entry->args[i]->data) live_of(entry->args[i])->end = LIVE_NONE;
   }
   make_values(live, entry);
   use_block(entry);
