@@ -81,8 +81,8 @@ def main():
     options = parser.parse_args()
     source = ROOT / "benchmarks" / "softgpu.cl"
     lines = source.read_text().splitlines()
-    print("| kernel | target | least / median ms | ms of CPU | 10⁹ lane instructions a second a core | GFLOP/s | a core |\n"
-          "|---|---|---|---|---|---|---|")
+    print("| kernel | target | least / median ms | ms of CPU | 10⁹ lane instructions a second a core | GFLOP/s "
+          "| a core |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="iree-softgpu-") as name:
         folder = pathlib.Path(name)
         for target in options.target or TARGETS:
