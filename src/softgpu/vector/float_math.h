@@ -17,11 +17,15 @@ typedef struct float_mode_t {
   int quiets;      // IEEE mode: signaling NaNs win in min and max
   bool saturates;  // FP16_OVFL: what is too large becomes the largest number
   bool is_ocp;     // 8-bit floats of the OCP standard (gfx12, gfx950), not those without negative zero (gfx942)
+  bool flushes_halves;
+  bool halves_go_down;  // f16 is rounded down: opposite numbers add to -0
 } float_mode_t;
 VALU_INLINE float_mode_t float_mode(const wave_t* w) {
   float one = 1;
   __asm__("" : "+x"(one));
-  return (float_mode_t){one, w->mode >> 9 & 1, w->mode >> 23 & 1, w->target->major >= 12 || w->target->minor >= 5};
+  bool is_ocp = w->target->major >= 12 || w->target->minor >= 5;
+  bool flushes_halves = (w->mode & 0xc0) != 0xc0, halves_go_down = (w->mode & 12) == 8;
+  return (float_mode_t){one, w->mode >> 9 & 1, w->mode >> 23 & 1, is_ocp, flushes_halves, halves_go_down};
 }
 
 #define FLOAT_T float
@@ -62,10 +66,11 @@ VALU_INLINE float float_ldexp_f32(float x, int32_t n) {
   return (float)((double)x * float_power_f64(float_bound(n, -400, 400)));
 }
 VALU_INLINE double float_ldexp_f64(double x, int32_t n) {
-  n = float_bound(n, -2200, 2200);
-  // Steps that stay above the denormals until the last one, unless nothing is left of the number anyway.
+  // Far below the least number, all results round alike.
+  n = float_bound(n, -1080 - (float_field_f64(x) - 1023), 2200);
+  // Steps that stay above the denormals until the last one.
   for (int i = 0; i < 2; ++i) {
-    int32_t step = n > 1023 ? 1023 : n < -1022 ? -969 : 0;
+    int32_t step = n > 1023 ? 1023 : n < -1022 ? float_bound(n + 1022, -969, 0) : 0;
     x *= float_power_f64(step);
     n -= step;
   }
@@ -74,8 +79,8 @@ VALU_INLINE double float_ldexp_f64(double x, int32_t n) {
 // For f16, whose numbers and their products with these powers f32 holds exactly.
 VALU_INLINE float float_ldexp_f16(float x, int32_t n) { return x * float_power(float_bound(n, -60, 60)); }
 
-// a * b + c, of values that f16 has: exact product, sum rounded to odd.
-VALU_INLINE float float_fma_f16(float a, float b, float c) {
+// a * b + c, of values that f16 has: exact product, sum rounded to odd. Needs rounding to nearest (FLOAT_USE_NEAREST).
+VALU_INLINE float float_fma_f16(const float_mode_t* m, float a, float b, float c) {
   float product = a * b, sum = product + c;
   float other = sum - product;
   float lost = (product - (sum - other)) + (c - other);
@@ -83,12 +88,27 @@ VALU_INLINE float float_fma_f16(float a, float b, float c) {
   int is_finite = (bits & 0x7f800000u) != 0x7f800000u;
   uint32_t toward_zero = (lost < 0) != (sum < 0) ? bits - 1 : bits;
   uint32_t odd = lost != 0 && is_finite ? toward_zero | 1 : bits;
+  int are_opposite = (float_bits_f32(product) ^ float_bits_f32(c)) >> 31;
+  odd = (sum == 0 && are_opposite && m->halves_go_down) ? 0x80000000u : odd;
   return float_made_f32(float_from_f32(odd), (a != a) | (b != b) | (c != c));
 }
 // Product rounded to f16 first: v_mad_f16.
-VALU_INLINE float float_round_f16(float x);
-VALU_INLINE float float_mad_f16(float a, float b, float c) {
-  return float_add_f32(float_round_f16(float_mul_f32(a, b)), c);
+VALU_INLINE float float_round_f16(const float_mode_t* m, float x) {
+  uint32_t bits = float_bits_f32(x), sign = bits & 0x80000000u;
+  int32_t exponent = float_bound((int32_t)(bits >> 23 & 255), 113, 143);
+  float big = float_from_f32((uint32_t)(exponent + 13) << 23 | 0x400000u | sign);
+  float rounded = (x + big) - big;
+  uint32_t magnitude = float_bits_f32(rounded) & 0x7fffffff;
+  // Too large: infinity, or the largest number, as the direction says.
+  float edge = float_from_f32(0x7f7fffffu | sign);
+  uint32_t over = (float_bits_f32(edge + edge) & 0x7fffffff) == 0x7f800000u ? 0x7f800000u : 0x477fe000u;
+  magnitude = magnitude >= 0x47800000u ? over : magnitude;
+  magnitude = (magnitude < 0x38800000u && m->flushes_halves) ? 0 : magnitude;
+  int is_special = (bits & 0x7f800000u) == 0x7f800000u;
+  return float_from_f32(is_special ? bits : sign | magnitude);
+}
+VALU_INLINE float float_mad_f16(const float_mode_t* m, float a, float b, float c) {
+  return float_add_f32(float_round_f16(m, float_mul_f32(a, b)), c);
 }
 
 // Transcendentals of f32. Denormals are zero here and in the hardware, whatever MODE says (FLOAT_FLUSH_CSR).
@@ -240,7 +260,6 @@ VALU_INLINE float float_of_half(uint32_t half) {
                                        : special | (magnitude > 0x7c00 ? 0x400000u : 0);
   return float_from_f32(bits | (half & 0x8000) << 16);
 }
-VALU_INLINE float float_round_f16(float x) { return float_of_half(float_to_half(x, false)); }
 // To bf16, nearest even.
 VALU_INLINE uint32_t float_to_brain(float x) {
   uint32_t bits = float_bits_f32(x);

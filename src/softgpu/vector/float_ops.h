@@ -105,9 +105,9 @@ VALU_INLINE FLOAT_T FLOAT_NAME(max3)(const float_mode_t* m, FLOAT_T a, FLOAT_T b
 }
 VALU_INLINE FLOAT_T FLOAT_NAME(med3)(const float_mode_t* m, FLOAT_T a, FLOAT_T b, FLOAT_T c) {
   FLOAT_T most = FLOAT_NAME(max3)(m, a, b, c);
-  FLOAT_T number = most == a   ? FLOAT_NAME(max)(m, b, c)
-                   : most == b ? FLOAT_NAME(max)(m, a, c)
-                               : FLOAT_NAME(max)(m, a, b);
+  FLOAT_T number = most == FLOAT_NAME(flush)(m, a)   ? FLOAT_NAME(max)(m, b, c)
+                   : most == FLOAT_NAME(flush)(m, b) ? FLOAT_NAME(max)(m, a, c)
+                                                     : FLOAT_NAME(max)(m, a, b);
   return ((a != a) | (b != b) | (c != c)) ? FLOAT_NAME(min3)(m, a, b, c) : number;
 }
 // A NaN wins; a signaling one first.

@@ -242,7 +242,8 @@ static float modified_single(const wave_t* w, uint32_t flags, float x) {
   if (flags & INST_DIV_X2) x *= 0.5f;
   if (!(flags & INST_CLAMP)) return x;
   if (x != x) return w->mode & 0x100 || w->target->major >= 12 ? 0 : x;
-  return x > 1 ? 1 : x > 0 ? x : 0;
+  // By bits: a denormal result stays even where sources are not to be denormal.
+  return x > 1 ? 1 : valu_of_f32(x) >> 31 ? 0 : x;
 }
 static double modified_double(const wave_t* w, uint32_t flags, double x) {
   if (flags & INST_MUL_X2) x *= 2;
@@ -250,7 +251,7 @@ static double modified_double(const wave_t* w, uint32_t flags, double x) {
   if (flags & INST_DIV_X2) x *= 0.5;
   if (!(flags & INST_CLAMP)) return x;
   if (x != x) return w->mode & 0x100 || w->target->major >= 12 ? 0 : x;
-  return x > 1 ? 1 : x > 0 ? x : 0;
+  return x > 1 ? 1 : valu_of_f64(x) >> 63 ? 0 : x;
 }
 
 static void modify_output(const wave_t* w, uint32_t flags, uint32_t kind, uint32_t* d) {
@@ -322,6 +323,7 @@ void VECTOR(valu_finish)(wave_t* w, const inst_t* inst, uint32_t shape, valu_t* 
     modify_output(w, inst->flags, kind, d);
   }
   if (kind == VALU_KIND_HALF || kind == VALU_KIND_PAIR_HALF) {
+    wave_use_csr(w, w->csr_double);
     VECTOR(valu_single_to_halves)(w, d, d);
     if (kind == VALU_KIND_PAIR_HALF) {
       VECTOR(valu_single_to_halves)(w, high, high);

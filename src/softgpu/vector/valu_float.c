@@ -39,6 +39,15 @@ VALU_INLINE float_cube_t float_cube(float x, float y, float z) {
 #define TRANS1(name, D, A, ...) FLOAT1(name, D, A, __VA_ARGS__)
 #define FLUSHED1(name, D, A, ...) FLOAT_FUNCTION(name, D, A, NONE, NONE, wave_use_csr(w, FLOAT_FLUSH_CSR);, __VA_ARGS__)
 #define FLOAT_EVEN1(name, D, A, ...) FLOAT_FUNCTION(name, D, A, NONE, NONE, FLOAT_USE_NEAREST(w);, __VA_ARGS__)
+#define FUSED_HALF(name, D) FLOAT_FUNCTION(name, D, F16, F16, F16, FLOAT_USE_NEAREST(w);, float_fma_f16(&m, a, b, c))
+#define FLOAT_FUSED_HALF(name, D) FUSED_HALF(name, D)
+#define FLOAT_FUSED_HALF_ACCUMULATE(name)                    \
+  FUSED_HALF(name##_sum, KF16)                               \
+  static const inst_t* name(wave_t* w, const inst_t* inst) { \
+    inst_t copy = float_accumulating(inst);                  \
+    name##_sum(w, &copy);                                    \
+    return inst + 1;                                         \
+  }
 #define FLOAT_DIV_SCALE(name, D, function)                                                      \
   static const inst_t* name(wave_t* w, const inst_t* inst) {                                    \
     valu_t v;                                                                                   \
@@ -92,6 +101,8 @@ static const inst_row_t rows[] = {
 #define FLOAT2(name, D, A, B, ...) FLOAT_ROW2(name, EXACT, D, A, B)
 #define FLOAT3(name, D, A, B, C, ...) FLOAT_ROW3(name, EXACT, D, A, B, C)
 #define FLOAT_ACCUMULATE(name, D, ...) FLOAT_ROW2(name, EXACT, D, D, D)
+#define FLOAT_FUSED_HALF(name, D) FLOAT_ROW3(name, EXACT, D, F16, F16, F16)
+#define FLOAT_FUSED_HALF_ACCUMULATE(name) FLOAT_ROW2(name, EXACT, KF16, F16, F16)
 #define FLOAT_EVEN1(name, D, A, ...) FLOAT_ROW1(name, EXACT, D, A)
 #define TRANS1(name, D, A, ...) FLOAT_ROW1(name, APPROXIMATE, D, A)
 #define FLUSHED1(name, D, A, ...) FLOAT_ROW1(name, APPROXIMATE, D, A)

@@ -14,13 +14,13 @@ VALU_INLINE float float_dot4(const float_mode_t* m, bool a_is_wide, bool b_is_wi
   return c;
 }
 
-#define PACKED_FUNCTION(name, D, A, B, C, ...)                                                                    \
+#define PACKED_FUNCTION(name, before, D, A, B, C, ...)                                                            \
   static const inst_t* name(wave_t* w, const inst_t* inst) {                                                      \
     valu_t v;                                                                                                     \
     valu_begin(w, inst, VALU_SHAPE(D, A, B, C), &v);                                                              \
     const float_mode_t m = float_mode(w);                                                                         \
     (void)m;                                                                                                      \
-    const valu_io_t io = v.io;                                                                                    \
+    before const valu_io_t io = v.io;                                                                             \
     VALU_LANES(uint32_t pairs[2];                                                                                 \
                VALU_ELEMENT(D, A, B, C, 0, __VA_ARGS__) VALU_ELEMENT(D, A, B, C, 1, __VA_ARGS__) VALU_PAIR_APART) \
     valu_end(w, inst, VALU_SHAPE(D, A, B, C), &v);                                                                \
@@ -32,14 +32,27 @@ enum { PACKED_HALVES = 2 * WAVE_MAX_LANES };
 static bool packed_is_direct(const wave_t* w, const inst_t* inst, uint32_t shape) {
   return (w->mode & 0xc0) == 0xc0 && valu_is_plain(w, inst, shape);
 }
+static const uint32_t* packed_lanes(const wave_t* w, const operand_t* o, uint32_t* splat) {
+  if (o->kind != OPERAND_SGPR) return o->kind == OPERAND_VGPR ? w->vgpr + o->offset : o->lanes;
+  uint32_t value = wave_scalar(w, o);
+  for (uint32_t i = 0; i < WAVE_MAX_LANES; ++i) splat[i] = value;
+  return splat;
+}
+// The direct conversion makes NaNs quiet: where that matters, it is for numbers and quiet ones only.
+static bool packed_has_signaling(const wave_t* w, const inst_t* inst) {
+  uint32_t splat[WAVE_MAX_LANES], found = 0;
+  for (uint32_t k = 0; k < 2; ++k) {
+    const uint32_t* from = packed_lanes(w, &inst->src[k], splat);
+    for (uint32_t i = 0; i < w->lanes; ++i) {
+      uint32_t low = from[i] & 0x7fff, high = from[i] >> 16 & 0x7fff;
+      found |= (low - 0x7c01 < 0x1ff) | (high - 0x7c01 < 0x1ff);
+    }
+  }
+  return found;
+}
 static void packed_widen(const wave_t* w, const operand_t* o, float* out) {
   uint32_t splat[WAVE_MAX_LANES];
-  const uint32_t* from = o->kind == OPERAND_VGPR ? w->vgpr + o->offset : o->lanes;
-  if (o->kind == OPERAND_SGPR) {
-    uint32_t value = wave_scalar(w, o);
-    for (uint32_t i = 0; i < WAVE_MAX_LANES; ++i) splat[i] = value;
-    from = splat;
-  }
+  const uint32_t* from = packed_lanes(w, o, splat);
   for (uint32_t i = 0; i < w->lanes; i += 4) {
     __m128i halves;
     memcpy(&halves, from + i, sizeof(halves));
@@ -63,6 +76,7 @@ static void packed_narrow(wave_t* w, const inst_t* inst, const float* values) {
 }
 #else
 static bool packed_is_direct(const wave_t* w, const inst_t* inst, uint32_t shape) { return false; }
+static bool packed_has_signaling(const wave_t* w, const inst_t* inst) { return true; }
 static void packed_widen(const wave_t* w, const operand_t* o, float* out) {}
 static void packed_narrow(wave_t* w, const inst_t* inst, const float* values) {}
 #endif
@@ -71,10 +85,11 @@ static void packed_narrow(wave_t* w, const inst_t* inst, const float* values) {}
   const float a = x[0][i], b = x[1][i], c = x[VALU_KIND_OF_##C ? 2 : 0][i]; \
   (void)c;                                                                  \
   y[i] = __VA_ARGS__;
-#define PACKED_HALF_FUNCTION(name, D, A, B, C, ...)                                                 \
-  PACKED_FUNCTION(name##_other, D, A, B, C, __VA_ARGS__)                                            \
+#define PACKED_HALF_FUNCTION(name, allowed, before, D, A, B, C, ...)                                \
+  PACKED_FUNCTION(name##_other, before, D, A, B, C, __VA_ARGS__)                                    \
   static const inst_t* name(wave_t* w, const inst_t* inst) {                                        \
-    if (!packed_is_direct(w, inst, VALU_SHAPE(D, A, B, C))) return name##_other(w, inst);           \
+    bool is_direct = packed_is_direct(w, inst, VALU_SHAPE(D, A, B, C)) && (allowed);                \
+    if (!is_direct) return name##_other(w, inst);                                                   \
     float x[3][PACKED_HALVES] __attribute__((aligned(64))), y[PACKED_HALVES];                       \
     wave_use_csr(w, w->csr_double);                                                                 \
     const float_mode_t m = float_mode(w);                                                           \
@@ -88,16 +103,23 @@ static void packed_narrow(wave_t* w, const inst_t* inst, const float* values) {}
     packed_narrow(w, inst, y);                                                                      \
     return inst + 1;                                                                                \
   }
-#define PACKED_FUNCTION_PF16 PACKED_HALF_FUNCTION
-#define PACKED_FUNCTION_PF32 PACKED_FUNCTION
-#define PACKED_FLOAT2(name, D, ...) PACKED_FUNCTION_##D(name, D, D, D, NONE, __VA_ARGS__)
-#define PACKED_FLOAT3(name, D, ...) PACKED_FUNCTION_##D(name, D, D, D, D, __VA_ARGS__)
-#define PACKED_ACCUMULATE(name, D, ...)                                                                               \
-  PACKED_FUNCTION_##D(name##_sum, D, D, D, D, __VA_ARGS__) static const inst_t* name(wave_t* w, const inst_t* inst) { \
-    inst_t copy = *inst;                                                                                              \
-    copy.src[2] = copy.dst[0];                                                                                        \
-    name##_sum(w, &copy);                                                                                             \
-    return inst + 1;                                                                                                  \
+#define PACKED_PF16(name, D, A, B, C, ...) PACKED_HALF_FUNCTION(name, true, , D, A, B, C, __VA_ARGS__)
+#define PACKED_PF32(name, D, A, B, C, ...) PACKED_FUNCTION(name, , D, A, B, C, __VA_ARGS__)
+#define PACKED_FLOAT2(name, D, ...) PACKED_##D(name, D, D, D, NONE, __VA_ARGS__)
+#define PACKED_FLOAT3(name, D, ...) PACKED_##D(name, D, D, D, D, __VA_ARGS__)
+#define PACKED_NUMBER2(name, ...)                                                                            \
+  PACKED_HALF_FUNCTION(name, !(w->mode & 0x200) || !packed_has_signaling(w, inst), , PF16, PF16, PF16, NONE, \
+                       __VA_ARGS__)
+// Sums are rounded to odd, which needs nearest rounding before.
+#define PACKED_FUSED_HALF(name) \
+  PACKED_HALF_FUNCTION(name, !(w->mode & 12), FLOAT_USE_NEAREST(w);, PF16, PF16, PF16, PF16, float_fma_f16(&m, a, b, c))
+#define PACKED_FUSED_HALF_ACCUMULATE(name)                   \
+  PACKED_FUSED_HALF(name##_sum)                              \
+  static const inst_t* name(wave_t* w, const inst_t* inst) { \
+    inst_t copy = *inst;                                     \
+    copy.src[2] = copy.dst[0];                               \
+    name##_sum(w, &copy);                                    \
+    return inst + 1;                                         \
   }
 
 // Each source of a mix is f32, or half a register of f16, as op_sel_hi and op_sel say.
@@ -184,7 +206,9 @@ enum { MIX_HALF_NONE = 0, MIX_HALF_LOW = OPERAND_LOW, MIX_HALF_HIGH = OPERAND_HI
 static const inst_row_t rows[] = {
 #define PACKED_FLOAT2(name, D, ...) FLOAT_ROW2(name, EXACT, D, D, D)
 #define PACKED_FLOAT3(name, D, ...) FLOAT_ROW3(name, EXACT, D, D, D, D)
-#define PACKED_ACCUMULATE(name, D, ...) FLOAT_ROW2(name, EXACT, D, D, D)
+#define PACKED_NUMBER2(name, ...) FLOAT_ROW2(name, EXACT, PF16, PF16, PF16)
+#define PACKED_FUSED_HALF(name) FLOAT_ROW3(name, EXACT, PF16, PF16, PF16, PF16)
+#define PACKED_FUSED_HALF_ACCUMULATE(name) FLOAT_ROW2(name, EXACT, PF16, PF16, PF16)
 #define MIX(name, half, function) INST_ROW(name, VALU, EXACT, name, 1, INST_B32, INST_F32)
 #define DOT_ROW(name, D, S, C) FLOAT_ROW3(name, APPROXIMATE, D, S, S, C)
 #define DOT(name, D, sources, C, ...) DOT_ROW(name, D, DOT_TAG_##sources, C)
