@@ -281,7 +281,7 @@ typedef enum { PACKET_ENDED, PACKET_WAITS, PACKET_FAULT } packet_t;
 // `mutex` is held.
 static packet_t end_packet(hsa_kernel_dispatch_packet_t* packet) {
   int type = packet->header & 0xFF;
-  if (fake_hsa.is_held) return PACKET_WAITS;
+  if (__atomic_load_n(&fake_hsa.is_held, __ATOMIC_SEQ_CST)) return PACKET_WAITS;
   if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC) {
     const hsa_amd_barrier_value_packet_t* barrier = (const hsa_amd_barrier_value_packet_t*)packet;
     bool is_known = barrier->amd_format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE &&
