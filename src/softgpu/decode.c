@@ -205,9 +205,15 @@ static void find_return(const decode_t* d, inst_t* inst, const char* text) {
   if (d->engine->target->major < 12 && strstr(text, flag)) inst->flags |= INST_RETURNS_OLD;
 }
 
+// `lds`: a load goes to the workgroup's memory and leaves its destination out.
+static bool loads_to_lds(const inst_t* inst, const char* text) {
+  const char* word = strstr(text, " lds");
+  return inst->row->klass == INST_CLASS_LOAD && word && !isalnum((unsigned char)word[4]) && word[4] != '_';
+}
+
 static bool parse_operands(decode_t* d, inst_t* inst, inst_extra_t* extra, char* text, text_t* error) {
   if (strstr(inst->row->name, "_atomic_") || strstr(inst->row->name, "_cond_sub")) find_return(d, inst, text);
-  uint32_t destinations = destinations_of(d, inst);
+  uint32_t destinations = loads_to_lds(inst, text) ? 0 : destinations_of(d, inst);
   uint32_t first_type = inst->row->destinations > destinations ? inst->row->destinations : 0;
   if (inst->row->destinations < destinations) first_type = 0;
   words_t words = {text};

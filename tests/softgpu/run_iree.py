@@ -26,7 +26,7 @@ import numpy as np
 import iree_references
 
 HERE = pathlib.Path(__file__).resolve().parent
-TARGETS = ["gfx1100", "gfx942", "gfx90a", "gfx1201"]
+TARGETS = ["gfx1100", "gfx942", "gfx90a", "gfx1201", "gfx950"]
 TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "i8": np.int8,
          "i32": np.int32, "i64": np.int64}
 DYNAMIC = [91, 37]  # what the dimensions written as ? are, by their place from the end of the shape

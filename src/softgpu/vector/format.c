@@ -209,12 +209,9 @@ static bool put_lds(wave_t* w, const inst_t* inst, const uint32_t* values) {
 
 static const inst_t* run_load(wave_t* w, const inst_t* inst, uint32_t form) {
   bool to_lds = inst->flags & INST_LDS, half = form & FORM_HALF;
-  // `lds` leaves the destination out: the text's first operand is then the address.
-  operand_t moved[3] = {inst->dst[0], inst->src[0], inst->src[1]};
-  const operand_t* o = to_lds ? moved : inst->src;
-  format_t f = format_of(w, inst, &o[1], form & FORM_TYPED);
+  format_t f = format_of(w, inst, &inst->src[1], form & FORM_TYPED);
   memory_access_t m[4];
-  uint32_t pieces = resolve(w, inst, o, f.bytes ? f.bytes : 1, m), values[WAVE_MAX_LANES] = {0};
+  uint32_t pieces = resolve(w, inst, inst->src, f.bytes ? f.bytes : 1, m), values[WAVE_MAX_LANES] = {0};
   if (!pieces) return NULL;
   wave_use_csr(w, FORMAT_CSR);
   for (uint32_t k = 0; f.bytes && k < pieces; ++k) {

@@ -14,6 +14,31 @@ static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_
   return memory_load(w, inst, &m, part, &inst->dst[0]) ? inst + 1 : NULL;
 }
 
+// gfx950's transposing reads: what 16 lanes read is rows of 16 elements, and each of them gets a column.
+static const inst_t* run_read_transposed(wave_t* w, const inst_t* inst, uint32_t bits, uint32_t dwords) {
+  memory_access_t m;
+  resolve(w, &inst->src[0], (uint32_t)inst->offset & 0xffff, &m);
+  if (!memory_begin(w, inst, &m, CHECK_READ, 4 * dwords)) return NULL;
+  uint64_t inside = memory_lds_mask(w, &m, 4 * dwords);
+  uint32_t from[WAVE_MAX_LANES][3] = {0}, each = 32 * dwords / bits;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    if (inside >> i & 1) memcpy(from[i], w->group->lds + m.address[i], 4 * dwords);
+  }
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint32_t to[3] = {0};
+    for (uint32_t k = 0; k < each; ++k) {
+      uint32_t element = 16 * k + i % 16;
+      const uint32_t* data = from[(i & ~15u) + element / each];
+      for (uint32_t b = 0, at = element % each * bits; b < bits; ++b, ++at) {
+        to[(k * bits + b) / 32] |= (data[at / 32] >> at % 32 & 1) << (k * bits + b) % 32;
+      }
+    }
+    if (!(m.mask >> i & 1)) continue;
+    for (uint32_t k = 0; k < dwords; ++k) w->vgpr[inst->dst[0].offset + k * w->lanes + i] = to[k];
+  }
+  return inst + 1;
+}
+
 static inline const inst_t* run_store(wave_t* w, const inst_t* inst, memory_part_t part) {
   memory_access_t m;
   resolve(w, &inst->src[0], (uint32_t)inst->offset & 0xffff, &m);
@@ -214,6 +239,14 @@ static const inst_t* run_none(wave_t* w, const inst_t* inst) { return inst + 1; 
   PAIR(ds_store_2addr_b64, ds_write2_b64, run_store_pair(w, inst, MEMORY_B64, 8))                \
   PAIR(ds_store_2addr_stride64_b32, ds_write2st64_b32, run_store_pair(w, inst, MEMORY_B32, 256)) \
   PAIR(ds_store_2addr_stride64_b64, ds_write2st64_b64, run_store_pair(w, inst, MEMORY_B64, 512))
+// TRANSPOSED(mnemonic, bits of an element, dwords of a lane)
+#define TRANSPOSED_READS(TRANSPOSED)  \
+  TRANSPOSED(ds_read_b64_tr_b4, 4, 2) \
+  TRANSPOSED(ds_read_b64_tr_b8, 8, 2) TRANSPOSED(ds_read_b96_tr_b6, 6, 3) TRANSPOSED(ds_read_b64_tr_b16, 16, 2)
+#define TRANSPOSED(name, bits, dwords) RUN(name, run_read_transposed(w, inst, bits, dwords))
+TRANSPOSED_READS(TRANSPOSED)
+#undef TRANSPOSED
+
 #define PAIR(name, older, call) RUN(name, call)
 PAIR_LOADS(PAIR)
 PAIR_STORES(PAIR)
@@ -225,15 +258,18 @@ PAIR_STORES(PAIR)
 #define DS_ATOMIC(name, returning, kind, expression) ROW_AS(name, name, 0) ROW_AS(returning, name, 1)
 static const inst_row_t rows[] = {
 #include "isa/amd/memory.def"
+#define TRANSPOSED(name, bits, dwords) ROW_AS(name, name, 1)
+    TRANSPOSED_READS(TRANSPOSED)
+#undef TRANSPOSED
 #define PAIR(name, older, call) ROW_AS(name, name, 1) ROW_AS(older, name, 1)
-    PAIR_LOADS(PAIR)
+        PAIR_LOADS(PAIR)
 #undef PAIR
 #define PAIR(name, older, call) ROW_AS(name, name, 0) ROW_AS(older, name, 0)
-        PAIR_STORES(PAIR)
+            PAIR_STORES(PAIR)
 #undef PAIR
-            ROW_AS(ds_load_addtid_b32, load_addtid, 1) ROW_AS(ds_read_addtid_b32, load_addtid, 1)
-                ROW_AS(ds_store_addtid_b32, store_addtid, 0) ROW_AS(ds_write_addtid_b32, store_addtid, 0) ROW_AS(
-                    ds_append, ds_append, 1) ROW_AS(ds_consume, ds_consume, 1) ROW_AS(ds_bpermute_b32, bpermute, 1)
-                    ROW_AS(ds_bpermute_fi_b32, bpermute_fi, 1) ROW_AS(ds_permute_b32, permute, 1)
-                        ROW_AS(ds_swizzle_b32, swizzle, 1) INST_ROW(ds_nop, HINT, HINT, run_none, 0, INST_NONE)};
+                ROW_AS(ds_load_addtid_b32, load_addtid, 1) ROW_AS(ds_read_addtid_b32, load_addtid, 1)
+                    ROW_AS(ds_store_addtid_b32, store_addtid, 0) ROW_AS(ds_write_addtid_b32, store_addtid, 0) ROW_AS(
+                        ds_append, ds_append, 1) ROW_AS(ds_consume, ds_consume, 1) ROW_AS(ds_bpermute_b32, bpermute, 1)
+                        ROW_AS(ds_bpermute_fi_b32, bpermute_fi, 1) ROW_AS(ds_permute_b32, permute, 1)
+                            ROW_AS(ds_swizzle_b32, swizzle, 1) INST_ROW(ds_nop, HINT, HINT, run_none, 0, INST_NONE)};
 VECTOR_TABLE(lds_table, rows);

@@ -189,11 +189,8 @@ static const inst_t* run_store_addtid(wave_t* w, const inst_t* inst) {
 static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_t part, resolve_t resolve,
                                      bool zeroes) {
   memory_access_t m;
-  bool has_target = inst->destination_count != 0, to_lds = inst->flags & INST_LDS || !has_target;
-  // `lds` leaves the destination out: the text's first operand is then the address.
-  operand_t moved[4] = {inst->dst[0], inst->src[0], inst->src[1], inst->src[2]};
-  if (!resolve(w, inst, to_lds && has_target ? moved : inst->src, memory_forms[part].bytes, &m)) return NULL;
-  if (to_lds) return load_to_lds(w, inst, &m, part);
+  if (!resolve(w, inst, inst->src, memory_forms[part].bytes, &m)) return NULL;
+  if (!inst->destination_count) return load_to_lds(w, inst, &m, part);
   if (!memory_load(w, inst, &m, part, &inst->dst[0])) return NULL;
   if (zeroes) buffer_zero_outside(w, &m, part, &inst->dst[0]);
   return inst + 1;
