@@ -76,10 +76,28 @@ static void add_input_sizes(forming_t* f, list_t* inputs) {
   for (uint32_t i = 0, count = inputs->count; i < count; ++i) add_sizes(f, inputs, inputs->items[i]);
 }
 
+static bool is_inside(const ir_value_t* value, const ir_op_t* op) {
+  const ir_block_t* block = value->def ? value->def->parent : value->block;
+  while (block && block->parent && block->parent->parent != op) block = block->parent->parent->parent;
+  return block && block->parent;
+}
+
+// What `root` uses, through `op`, which is itself or in its regions: operands, and values that its regions capture.
+static void used_values(forming_t* f, const ir_op_t* root, const ir_op_t* op, list_t* out) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    if (op == root || !is_inside(ir_operand(op, i), root)) list_add(f, out, ir_operand(op, i));
+  }
+  for (uint32_t r = 0; r < op->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &op->regions[r]) { IR_FOR_OPS(inner, block) used_values(f, root, inner, out); }
+  }
+}
+
 // Values that the members need from outside, through inlined producers.
 static void collect_inputs(forming_t* f, const ir_op_t* op, int32_t group, list_t* inputs) {
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    ir_value_t* value = ir_operand(op, i);
+  list_t used = {0};
+  used_values(f, op, op, &used);
+  for (uint32_t i = 0; i < used.count; ++i) {
+    ir_value_t* value = used.items[i];
     fusion_node_t* producer = fusion_node(value->def);
     if (producer && producer->group == group) continue;
     if (producer && producer->is_inline) {
@@ -115,8 +133,10 @@ typedef struct cloning_t {
 } cloning_t;
 
 static void clone_into(cloning_t* c, const ir_op_t* op) {
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    ir_value_t* value = ir_operand(op, i);
+  list_t used = {0};
+  used_values(c->f, op, op, &used);
+  for (uint32_t i = 0; i < used.count; ++i) {
+    ir_value_t* value = used.items[i];
     if (ir_value_map_get(c->map, value)) continue;
     fusion_node_t* producer = fusion_node(value->def);
     bool copied = value->def && fusion_is_splat(value->def);

@@ -221,13 +221,34 @@ static bool check_select(lower_op_t* n, const graph_window_t* w) {
   return true;
 }
 
+// The source at its places, by the op's scatter region.
+static ir_value_t* scatter_places(lower_op_t* n, ir_value_t* const* operands, const ir_named_attr_t* attrs,
+                                  uint32_t attr_count) {
+  const ir_type_t* type = operands[0]->type;
+  const char* kind = stablehlo_region_kind(&n->op->regions[1], 0, 1);
+  ir_named_attr_t all[8];
+  memcpy(all, attrs, sizeof(*attrs) * attr_count);
+  if (kind && strcmp(kind, "xor") != 0) {
+    all[attr_count++] = (ir_named_attr_t){"kind", ir_attr_cstring(n->ctx, kind)};
+    return lower_build(n, GRAPH_SCATTER, operands, 3, type, all, attr_count);
+  }
+  ir_op_t* op = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, GRAPH_SCATTER_GENERIC),
+                                                .operands = operands,
+                                                .operand_count = 3,
+                                                .result_types = &type,
+                                                .result_count = 1,
+                                                .attrs = all,
+                                                .attr_count = attr_count,
+                                                .region_count = 1});
+  const ir_type_t* scalar = ir_type_tensor(n->ctx, type->element, 0, NULL);
+  return lower_region(n->l, n->op->regions[1].first, &op->regions[0], &scalar, 1) ? ir_result(op, 0) : NULL;
+}
+
 bool stablehlo_lower_select_and_scatter(lower_op_t* n) {
   graph_window_t w;
   if (!lower_check_tensors(n) || !read_window(n, (uint32_t)n->in[0]->type->rank, &w) || !check_select(n, &w)) {
     return false;
   }
-  const char* kind = stablehlo_region_kind(&n->op->regions[1], 0, 1);
-  if (!kind) return lower_unsupported(n, "a scatter region of one add, multiply, minimum, maximum, and or or is");
   const ir_type_t* x = n->in[0]->type;
   ir_value_t* indices = selected_places(n, &w);
   if (!indices) return false;
@@ -241,8 +262,8 @@ bool stablehlo_lower_select_and_scatter(lower_op_t* n) {
                              {"operand_batch_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
                              {"indices_batch_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
                              {"scatter_dims_map", ir_attr_i64_array(n->ctx, &zero, 1)},
-                             {"index_vector_dim", ir_attr_i64(n->ctx, 1)},
-                             {"kind", ir_attr_cstring(n->ctx, kind)}};
-  ir_value_t* y = lower_build(n, GRAPH_SCATTER, operands, 3, flat, attrs, 7);
+                             {"index_vector_dim", ir_attr_i64(n->ctx, 1)}};
+  ir_value_t* y = scatter_places(n, operands, attrs, sizeof(attrs) / sizeof(attrs[0]));
+  if (!y) return false;
   return lower_return(n, graph_reshape(n->b, y, x->rank, x->dims, NULL));
 }
