@@ -182,13 +182,16 @@ iree_status_t iree_hal_command_buffer_validate_submission(iree_hal_command_buffe
 //===----------------------------------------------------------------------------------------------------------------===
 
 #define RECORD(command_buffer, method) HAL_CALL(command_buffer, iree_hal_command_buffer, method)
+// For methods that a driver may leave out.
+#define RECORD_IF(command_buffer, method, ...) \
+  (RECORD(command_buffer, method) ? RECORD(command_buffer, method)(__VA_ARGS__) : iree_ok_status())
 
 iree_status_t iree_hal_command_buffer_begin(iree_hal_command_buffer_t* command_buffer) {
   if (command_buffer->recording != IREE_HAL_RECORDING_NEW) {
     return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "command buffer has been recorded already");
   }
   command_buffer->recording = IREE_HAL_RECORDING_OPEN;
-  return RECORD(command_buffer, begin)(command_buffer);
+  return RECORD_IF(command_buffer, begin, command_buffer);
 }
 
 iree_status_t iree_hal_command_buffer_end(iree_hal_command_buffer_t* command_buffer) {
@@ -207,7 +210,7 @@ iree_status_t iree_hal_command_buffer_begin_debug_group(iree_hal_command_buffer_
                                                         const iree_hal_label_location_t* location) {
   IREE_RETURN_IF_ERROR(check_recording(command_buffer, 0));
   ++command_buffer->debug_group_depth;
-  return RECORD(command_buffer, begin_debug_group)(command_buffer, label, label_color, location);
+  return RECORD_IF(command_buffer, begin_debug_group, command_buffer, label, label_color, location);
 }
 
 iree_status_t iree_hal_command_buffer_end_debug_group(iree_hal_command_buffer_t* command_buffer) {
@@ -216,7 +219,7 @@ iree_status_t iree_hal_command_buffer_end_debug_group(iree_hal_command_buffer_t*
     return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "no debug group is open");
   }
   --command_buffer->debug_group_depth;
-  return RECORD(command_buffer, end_debug_group)(command_buffer);
+  return RECORD_IF(command_buffer, end_debug_group, command_buffer);
 }
 
 iree_status_t iree_hal_command_buffer_execution_barrier(
@@ -260,7 +263,7 @@ iree_status_t iree_hal_command_buffer_advise_buffer(iree_hal_command_buffer_t* c
                                                     iree_hal_memory_advise_flags_t flags, uint64_t arg0,
                                                     uint64_t arg1) {
   IREE_RETURN_IF_ERROR(check_recording(command_buffer, 0));
-  return RECORD(command_buffer, advise_buffer)(command_buffer, buffer_ref, flags, arg0, arg1);
+  return RECORD_IF(command_buffer, advise_buffer, command_buffer, buffer_ref, flags, arg0, arg1);
 }
 
 iree_status_t iree_hal_command_buffer_fill_buffer(iree_hal_command_buffer_t* command_buffer,

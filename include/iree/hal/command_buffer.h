@@ -342,7 +342,7 @@ IREE_API_EXPORT iree_status_t iree_hal_create_transfer_command_buffer(
 
 //===----------------------------------------------------------------------------------------------------------------===
 // For drivers. The public functions above validate and then call these; references arrive with absolute lengths only
-// when they are direct.
+// when they are direct. begin, the debug groups and advise_buffer may be NULL: then there is nothing to do.
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct iree_hal_command_buffer_vtable_t {

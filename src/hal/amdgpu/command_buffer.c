@@ -86,28 +86,13 @@ static void finish_command(amdgpu_command_buffer_t* self, command_t* command) {
 // Recording
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t command_buffer_begin(iree_hal_command_buffer_t* base) { return iree_ok_status(); }
-
 static iree_status_t command_buffer_end(iree_hal_command_buffer_t* base) { return iree_ok_status(); }
-
-static iree_status_t command_buffer_begin_debug_group(iree_hal_command_buffer_t* base, iree_string_view_t label,
-                                                      iree_hal_label_color_t label_color,
-                                                      const iree_hal_label_location_t* location) {
-  return iree_ok_status();
-}
-
-static iree_status_t command_buffer_end_debug_group(iree_hal_command_buffer_t* base) { return iree_ok_status(); }
 
 static iree_status_t command_buffer_barrier(iree_hal_command_buffer_t* base,
                                             iree_hal_execution_stage_t source_stage_mask,
                                             iree_hal_execution_stage_t target_stage_mask) {
   cast(base)->waits = true;
   return iree_ok_status();
-}
-
-static iree_status_t command_buffer_advise_buffer(iree_hal_command_buffer_t* base, iree_hal_buffer_ref_t buffer_ref,
-                                                  iree_hal_memory_advise_flags_t flags, uint64_t arg0, uint64_t arg1) {
-  return iree_ok_status();  // a hint
 }
 
 static iree_status_t command_buffer_fill_buffer(iree_hal_command_buffer_t* base, iree_hal_buffer_ref_t target_ref,
@@ -176,12 +161,8 @@ static iree_status_t command_buffer_dispatch(iree_hal_command_buffer_t* base, ir
 
 static const iree_hal_command_buffer_vtable_t command_buffer_vtable = {
     .destroy = command_buffer_destroy,
-    .begin = command_buffer_begin,
     .end = command_buffer_end,
-    .begin_debug_group = command_buffer_begin_debug_group,
-    .end_debug_group = command_buffer_end_debug_group,
     .barrier = command_buffer_barrier,
-    .advise_buffer = command_buffer_advise_buffer,
     .fill_buffer = command_buffer_fill_buffer,
     .update_buffer = command_buffer_update_buffer,
     .copy_buffer = command_buffer_copy_buffer,
