@@ -1,7 +1,8 @@
 // Rows: reductions over the same dimensions of one shape, with the scalar functions before, between and after them
 // (sums, softmax, norms). A row's reductions run level by level, those that do not need each other in one sweep; then
 // one sweep stores what has the full shape. On CPUs vectors run along the row when its last dimension is reduced, else
-// across neighbouring rows; on GPUs a thread takes a row.
+// across neighbouring rows; on GPUs a thread takes a short row, and a subgroup a long one: each lane every so-manieth
+// element, and what the lanes have goes through shuffles.
 #include <assert.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ typedef struct rows_t {
   int32_t kept_count;
   bool along;  // vectors along the row
   int64_t lanes;
+  int64_t team;                     // threads that share a row
+  linear_t lane;                    // number of this one
   linear_t coords[GRAPH_MAX_RANK];  // of the full shape; reduced ones are set inside the sweeps
   ir_op_t* reduces[MAX_REDUCES];
   uint32_t levels[MAX_REDUCES];
@@ -193,6 +196,56 @@ static void along_body(dispatch_t* d, linear_t at, ir_value_t** acc, void* user)
   }
 }
 
+static void team_body(sweep_t* s, linear_t* coords, linear_t position, ir_value_t** acc) {
+  coords[s->r->full->rank - 1] = linear_add(&s->r->d->k, position, s->r->lane);
+  if (s->stores) {
+    store_full(s, coords);
+  } else {
+    accumulate(s, coords, acc, 0);
+  }
+}
+
+// The row's last dimension by all threads of a team.
+static void team_strip(sweep_t* s, linear_t* coords, ir_value_t** acc) {
+  rows_t* r = s->r;
+  kernel_build_t* k = &r->d->k;
+  int64_t size = r->full->dims[r->full->rank - 1], whole = size / r->team * r->team;
+  ir_value_t* inner[MAX_REDUCES];
+  kernel_loop_t loop = kernel_loop_constant(k, 0, whole, r->team, acc, s->count);
+  memcpy(inner, loop.iters, sizeof(inner[0]) * s->count);
+  team_body(s, coords, linear_value(loop.index), inner);
+  kernel_for_end(&k->b, &loop, inner, s->count);
+  for (uint32_t i = 0; i < s->count; ++i) acc[i] = kernel_loop_result(&loop, i);
+  if (whole == size) return;
+  const ir_type_t* types[MAX_REDUCES];
+  for (uint32_t i = 0; i < s->count; ++i) types[i] = acc[i]->type;
+  ir_value_t* mine = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &r->lane), kernel_index(&k->b, size - whole));
+  kernel_branch_t branch = kernel_if_begin(&k->b, mine, types, s->count);
+  memcpy(inner, acc, sizeof(inner[0]) * s->count);
+  team_body(s, coords, linear_constant(whole), inner);
+  if (s->count) kernel_if_else(&k->b, &branch, inner, s->count);
+  kernel_if_end(&k->b, &branch, acc, s->count);
+  for (uint32_t i = 0; i < s->count; ++i) acc[i] = ir_result(branch.op, i);
+}
+
+// What all threads of the team have, combined; the same in each.
+static ir_value_t* team_combine(rows_t* r, ir_value_t* value, const char* kind) {
+  kernel_build_t* k = &r->d->k;
+  ir_named_attr_t attr = {"mode", ir_attr_cstring(k->ctx, "xor")};
+  for (int64_t distance = r->team / 2; distance > 0; distance /= 2) {
+    ir_value_t* operands[] = {value, kernel_integer(&k->b, ir_type_int(k->ctx, 32), distance)};
+    ir_op_state_t state = {.info = ir_context_op(k->ctx, KERNEL_SUBGROUP_SHUFFLE),
+                           .operands = operands,
+                           .operand_count = 2,
+                           .result_types = &value->type,
+                           .result_count = 1,
+                           .attrs = &attr,
+                           .attr_count = 1};
+    value = kernel_binary(&k->b, eval_combiner(kind), value, ir_result(ir_build(&k->b, &state), 0));
+  }
+  return value;
+}
+
 // Innermost: `at` has the reduced coordinates (all but the last when vectors run along the row).
 static void sweep_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   sweep_t* s = user;
@@ -209,6 +262,10 @@ static void sweep_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, 
   }
   set_outer(r, v.coords, at, r->reduced_count - 1);
   (void)k;
+  if (r->team > 1) {
+    team_strip(s, v.coords, acc);
+    return;
+  }
   strips_extent(r->d, &r->sizes[r->full->rank - 1], r->lanes * s->unroll, acc, s->count * (uint32_t)s->unroll,
                 &(strip_call_t){along_body, &v});
 }
@@ -220,7 +277,7 @@ static void run_sweep(sweep_t* s) {
   extent_t sizes[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < r->reduced_count; ++i) sizes[i] = r->sizes[r->reduced[i]];
   s->unroll = 1;
-  if (r->along && !s->stores && s->count <= 2 && extent_is_fixed(size)) {
+  if (r->along && r->team == 1 && !s->stores && s->count <= 2 && extent_is_fixed(size)) {
     while (s->unroll < MAX_UNROLL && size->factor % (r->lanes * s->unroll * 2) == 0) s->unroll *= 2;
   }
   ir_value_t* acc[MAX_REDUCES * MAX_UNROLL];
@@ -243,6 +300,7 @@ static void run_sweep(sweep_t* s) {
       sum = kernel_binary(&k->b, eval_combiner(kind), sum, acc[i * (uint32_t)s->unroll + (uint32_t)u]);
     }
     if (r->along && r->lanes > 1) sum = kernel_reduce(&k->b, sum, kind);
+    if (r->team > 1) sum = team_combine(r, sum, kind);
     eval_set_bound(k, ir_result(op, 0), eval_convert(k, sum, ir_type_scalar(op->results[0].type)));
   }
 }
@@ -271,6 +329,19 @@ static void store_outer(rows_t* r) {
   }
 }
 
+// One thread of a team stores what there is once a row.
+static void store_outer_once(rows_t* r) {
+  kernel_build_t* k = &r->d->k;
+  if (r->team == 1) {
+    store_outer(r);
+    return;
+  }
+  ir_value_t* first = kernel_binary(&k->b, SCALAR_eq, linear_scalar(k, &r->lane), kernel_index(&k->b, 0));
+  kernel_branch_t branch = kernel_if_begin(&k->b, first, NULL, 0);
+  store_outer(r);
+  kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
 static void row(rows_t* r) {
   uint32_t levels = 0;
   for (uint32_t i = 0; i < r->reduce_count; ++i) {
@@ -283,7 +354,7 @@ static void row(rows_t* r) {
     }
     if (s.count) run_sweep(&s);
   }
-  store_outer(r);
+  store_outer_once(r);
   if (has_full_output(r)) {
     sweep_t s = {.r = r, .stores = true};
     run_sweep(&s);
@@ -337,8 +408,15 @@ static void build_dynamic(rows_t* r) {
   iterations_end(d, &it);
 }
 
+// Long rows of known size: a subgroup each.
+static int64_t team_of(const rows_t* r) {
+  const device_info_t* device = r->d->device;
+  if (device->kind != DEVICE_GPU || !r->along || !ir_type_is_static(r->full)) return 1;
+  return r->full->dims[r->full->rank - 1] >= 2 * device->subgroup_size ? device->subgroup_size : 1;
+}
+
 void strategy_rows_build(dispatch_t* d) {
-  rows_t r = {0};
+  rows_t r = {.team = 1};
   analyse(&r, d);
   for (int32_t i = 0; i < r.kept_count; ++i) {
     if (extent_is_fixed(&r.sizes[r.kept[i]])) continue;
@@ -357,9 +435,11 @@ void strategy_rows_build(dispatch_t* d) {
   if (share_strips) sizes[split] = strip_count;
   int64_t iterations = share_strips ? outer * strip_count : outer;
   int64_t per_iteration = dispatch_cost(d) * (across ? (share_strips ? r.lanes : last) : 1) + length;
-  iterations_t it = iterations_begin(d, iterations, WORK / per_iteration);
-  linear_t coords[GRAPH_MAX_RANK];
-  iterations_split(&d->k, it.index, sizes, split + (share_strips ? 1 : 0), coords);
+  r.team = team_of(&r);
+  iterations_t it = iterations_begin(d, iterations * r.team, WORK / per_iteration);
+  linear_t coords[GRAPH_MAX_RANK], number = it.index;
+  if (r.team > 1) linear_divide(&d->k, it.index, r.team, &number, &r.lane);
+  iterations_split(&d->k, number, sizes, split + (share_strips ? 1 : 0), coords);
   for (int32_t i = 0; i < split; ++i) r.coords[r.kept[i]] = coords[i];
   across_t a = {.r = &r};
   if (share_strips) {

@@ -10,6 +10,8 @@ for axis, size in ((-1, (32,)), (1, (6, 32)), (2, (32,)), (0, (3, 6, 32))):
 case("LayerNormalization", "no-bias", f32(3, 6, 32), weights(32))
 case("LayerNormalization", "epsilon", f32(3, 32), weights(32), weights(32), epsilon=1e-12)
 case("LayerNormalization", "long", f32(4, 768), weights(768), weights(768))
+case("LayerNormalization", "long-odd", f32(3, 201), weights(201), weights(201))
+case("LayerNormalization", "long-mean-out", f32(5, 131), weights(131), weights(131), results=3)
 case("LayerNormalization", "mean-out", f32(3, 32), weights(32), weights(32), results=2)
 case("LayerNormalization", "f16", f16(4, 64), weights(64, dtype=np.float16), weights(64, dtype=np.float16),
      tolerance=2e-2)

@@ -77,3 +77,7 @@ for op in ("Softmax", "LogSoftmax"):
     case(op, "masked", given([[0.0, -np.inf, 1.0], [-3.4e38, -3.4e38, 0.0]]))
     case(op, "attention", f32(1, 4, 16, 16))
 case("ReduceL2", "constant-axes", positive(6, 6), axes=[0], keepdims=0)
+for op in ("ReduceSum", "ReduceMax", "ReduceLogSumExp"):  # rows that the lanes of a GPU share
+    case(op, "long-keep", f32(3, 2, 150), ints(0, 2), keepdims=1, opset=18)
+case("ReduceMin", "long-i32", i32(6, 150), ints(1), keepdims=0, opset=18)
+case("ReduceSum", "long-f16", f16(3, 140), ints(1), keepdims=0, tolerance=3e-2)
