@@ -134,6 +134,16 @@ def reports(build, target, folder):
         yield None if fine else f"report of {kernel} on {target}: {said or result.stdout + result.stderr}, not '{pattern}'"
 
 
+def stuck(build, folder):
+    """Waves that wait without having signalled end without any check asked for."""
+    path, values = folder / "stuck.hsaco", folder / "in"
+    run_checks.assemble("s_barrier_wait -1\n s_endpgm", "gfx1201", path)
+    values.write_bytes(bytes(4))
+    result = launch(build, "gfx1201", [], [f"load {path}", "run checked 64 64 0 0", f"in {values}", f"in {values}", "go"])
+    fine = "GPU 0: barrier: 0 of 2 waves of the workgroup have ended, and the others wait for ever" in result.stderr
+    return None if fine else f"waves that wait for ever: {result.stderr[-300:]}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -141,6 +151,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="iree-reports-") as name:
         folder = pathlib.Path(name)
         results = [counters(options.build, target, folder) for target in run_checks.TARGETS]
+        results.append(stuck(options.build, folder))
         for target in ("gfx1100", "gfx942"):
             results += reports(options.build, target, folder)
     failures = [failure for failure in results if failure]
