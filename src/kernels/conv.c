@@ -45,7 +45,10 @@ static bool plan_read(conv_plan_t* p, const dispatch_t* d) {
   ir_op_t* op = d->root;
   if (!op || !ir_is(op, GRAPH_CONV) || !graph_conv_read(op, &p->c)) return false;
   const ir_type_t *x = ir_operand(op, 0)->type, *w = ir_operand(op, 1)->type, *y = op->results[0].type;
-  if (x->rank != 4 || !ir_type_is_static(x) || !ir_type_is_static(y) || ir_type_count(y) == 0) return false;
+  if (x->rank != 4 || ir_type_count(y) == 0) return false;
+  for (int32_t i = 1; i < 4; ++i) {  // the number of images may be known at run time only
+    if (x->dims[i] == IR_DYNAMIC || y->dims[i] == IR_DYNAMIC) return false;
+  }
   if (strcmp(p->c.x_layout, "nc01") || strcmp(p->c.w_layout, "oi01") || strcmp(p->c.y_layout, "nc01")) return false;
   if (p->c.batch_groups != 1 || p->c.x_dilation[0] != 1 || p->c.x_dilation[1] != 1) return false;
   if (y->element->kind != IR_TYPE_FLOAT || ir_type_count(w) == 0) return false;
@@ -72,7 +75,7 @@ bool strategy_conv_matches(const dispatch_t* d) {
   conv_plan_t p;
   if (!plan_read(&p, d)) return false;
   IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) return false;
+    if (op != d->yield && !eval_supports(op)) return false;
   }
   return true;
 }
@@ -88,7 +91,8 @@ static bool has_image(const conv_plan_t* p, const ir_type_t* type) {
 // Rows and columns matter to no op of the region: 1x1 without stride or padding, and nothing varies along only one.
 static bool image_is_row(const conv_plan_t* p) {
   const graph_conv_t* c = &p->c;
-  if (p->kernel_h != 1 || p->kernel_w != 1 || c->strides[0] != 1 || c->strides[1] != 1) return false;
+  if (p->images == IR_DYNAMIC || p->kernel_h != 1 || p->kernel_w != 1 || c->strides[0] != 1 || c->strides[1] != 1)
+    return false;
   if (c->pad_low[0] || c->pad_low[1] || c->pad_high[0] || c->pad_high[1] || p->out_h == 1) return false;
   IR_FOR_OPS(op, p->d->body) {
     int64_t axis, dims[GRAPH_MAX_RANK];
@@ -387,6 +391,22 @@ static kernel_loop_t part_loop(kernel_build_t* k, ir_value_t* id, int64_t parts,
   return kernel_loop_begin(k, lower, upper, 1, NULL, 0);
 }
 
+// Images of run-time number: a workgroup along x takes one, or several when there are very many.
+static kernel_loop_t image_loop(dispatch_t* d, conv_plan_t* p) {
+  enum { MOST = 65535 };
+  kernel_build_t* k = &d->k;
+  extent_t images = eval_extent(ir_result(p->op, 0), 0);
+  d->rule[0] = d->rule[1] = 1;
+  d->rule[2] = MOST;
+  d->rule[3] = images.numbers[0];
+  d->rule_count = 4;
+  ir_value_t* id = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0);
+  index_set_facts(k, id, 0, MOST - 1, 1);
+  kernel_loop_t loop = kernel_loop_begin(k, id, extent_value(k, &images), MOST, NULL, 0);
+  p->image = linear_value(loop.index);
+  return loop;
+}
+
 void strategy_conv_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
   conv_plan_t p;
@@ -398,7 +418,8 @@ void strategy_conv_build(dispatch_t* d) {
   plan_tile(&p);
   int64_t blocks = p.out_channels / p.block, tiles = p.out_w / p.pixels;
   bool share_row = p.out_h == 1;
-  double flops = 2.0 * (double)p.images * (double)p.out_channels * (double)p.out_h * (double)p.out_w *
+  bool dynamic = p.images == IR_DYNAMIC;
+  double flops = 2.0 * (double)(dynamic ? 1 : p.images) * (double)p.out_channels * (double)p.out_h * (double)p.out_w *
                  (double)p.per_group_in * (double)p.kernel_h * (double)p.kernel_w;
   int64_t wanted = (int64_t)(flops / 1e6) + 1;
   if (wanted > WANTED_GROUPS) wanted = WANTED_GROUPS;
@@ -408,13 +429,18 @@ void strategy_conv_build(dispatch_t* d) {
   if (row_parts > row_count) row_parts = row_count;
   if (row_parts < 1) row_parts = 1;
   if (!share_row) row_parts = ceil_div(row_count, ceil_div(row_count, row_parts));
-  d->workgroups[0] = block_parts;
+  d->workgroups[dynamic ? 2 : 0] = block_parts;
   d->workgroups[1] = row_parts;
-  d->workgroups[2] = p.images;
+  if (!dynamic) d->workgroups[2] = p.images;
   ir_value_t *block_id = NULL, *row_id = NULL, *image_id = NULL;
-  id_or_zero(k, 0, block_parts, &block_id);
+  kernel_loop_t over_images = {0};
+  id_or_zero(k, dynamic ? 2 : 0, block_parts, &block_id);
   id_or_zero(k, 1, row_parts, &row_id);
-  p.image = id_or_zero(k, 2, p.images, &image_id);
+  if (dynamic) {
+    over_images = image_loop(d, &p);
+  } else {
+    p.image = id_or_zero(k, 2, p.images, &image_id);
+  }
   kernel_loop_t over_blocks = part_loop(k, block_id, block_parts, blocks);
   p.channel = linear_scale(k, linear_value(over_blocks.index), p.block);
   p.group = linear_constant(0);
@@ -432,4 +458,5 @@ void strategy_conv_build(dispatch_t* d) {
     kernel_for_end(&k->b, &over_rows, NULL, 0);
   }
   kernel_for_end(&k->b, &over_blocks, NULL, 0);
+  if (dynamic) kernel_for_end(&k->b, &over_images, NULL, 0);
 }

@@ -57,12 +57,29 @@ static ir_op_t* tile_op(ir_builder_t* b, uint32_t code, ir_value_t* x, const ir_
   return graph_build(b, code, &x, 1, type, attrs, 2)->def;
 }
 
+// Numbers of an argument's run-time sizes, for an op that has the same: form_dispatches.c.
+static void set_extents(layouts_t* l, ir_op_t* op, const ir_value_t* arg) {
+  const ir_op_t* dispatch = arg->block->parent->parent;
+  int64_t numbers[64 + GRAPH_MAX_RANK];
+  uint32_t first = 0, count = 0, all = ir_op_ints(dispatch, "sizes", numbers, 64);
+  for (uint32_t i = 0; i <= arg->index; ++i) {
+    const ir_type_t* type = ir_operand(dispatch, i)->type;
+    first += count;
+    count = 0;
+    for (int32_t d = 0; ir_type_is_tensor(type) && d < type->rank; ++d) count += type->dims[d] == IR_DYNAMIC;
+  }
+  if (count && first + count <= all) {
+    ir_op_set_attr(l->ctx, op, "extents", ir_attr_i64_array(l->ctx, numbers + first, count));
+  }
+}
+
 // The region's argument becomes packed and is unpacked at once.
 static void unpack_argument(layouts_t* l, ir_block_t* body, ir_value_t* arg, int64_t axis, int64_t tile) {
   ir_builder_t b = ir_builder_before(l->ctx, body->first);
   const ir_type_t* plain = arg->type;
   arg->type = packed_type(l->ctx, plain, axis, tile);
   ir_op_t* unpack = tile_op(&b, GRAPH_UNPACK, arg, plain, axis, tile);
+  set_extents(l, unpack, arg);
   ir_value_replace_except(arg, ir_result(unpack, 0), unpack);
 }
 
@@ -205,7 +222,10 @@ static bool reads_packed(const ir_op_t* dispatch) {
 static int64_t block_of_result(const layouts_t* l, ir_op_t* dispatch, uint32_t result) {
   ir_value_t *value = ir_result(dispatch, result), *inner = ir_operand(dispatch->regions[0].first->last, result);
   const ir_type_t* type = value->type;
-  if (type->rank != 4 || !ir_type_is_static(type) || !inner->def || type->element->kind != IR_TYPE_FLOAT) return 0;
+  if (type->rank != 4 || !inner->def || type->element->kind != IR_TYPE_FLOAT) return 0;
+  for (int32_t i = 1; i < 4; ++i) {  // the number of images may be known at run time only
+    if (type->dims[i] == IR_DYNAMIC) return 0;
+  }
   ir_op_t* conv = find_root(dispatch, GRAPH_CONV);
   graph_conv_t c;
   if (conv && (!graph_conv_read(conv, &c) || strcmp(c.y_layout, "nc01"))) return 0;
@@ -224,7 +244,10 @@ static void pack_result(layouts_t* l, ir_op_t* dispatch, uint32_t result, int64_
   ir_value_t* value = ir_result(dispatch, result);
   const ir_type_t* packed = packed_type(l->ctx, value->type, 1, block);
   ir_builder_t b = ir_builder_before(l->ctx, body->last);
+  const ir_op_t* inner = ir_operand(body->last, result)->def;
   ir_op_t* pack = tile_op(&b, GRAPH_PACK, ir_operand(body->last, result), packed, 1, block);
+  const ir_attr_t* extents = ir_op_attr(inner, "extents");
+  if (extents) ir_op_set_attr(l->ctx, pack, "extents", extents);
   ir_op_set_operand(body->last, result, ir_result(pack, 0));
   value->type = packed;
   IR_FOR_USES(use, value) {
