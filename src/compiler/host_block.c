@@ -128,6 +128,19 @@ void host_copy(host_t* h, storage_t* from, storage_t* to) {
 // Run-time sizes
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Stops when `size` times as many bytes as there are in `bytes` would be too many to address.
+static void check_size(host_t* h, const ir_type_t* type, module_reg_t bytes, module_reg_t size) {
+  const int64_t most = (int64_t)1 << 47;
+  module_reg_t one = module_function_i64(h->f, 1), limit = module_function_i64(h->f, most);
+  module_reg_t some = module_emit_value(h->f, i64_max_s, MODULE_REG(bytes), MODULE_REG(one));
+  limit = module_emit_value(h->f, i64_div_u, MODULE_REG(limit), MODULE_REG(some));
+  module_reg_t wrong = module_emit_value(h->f, i64_lt_u, MODULE_REG(limit), MODULE_REG(size));
+  const char* text =
+      arena_printf(ir_context_arena(h->ctx), "a value of type %s would be too large", ir_type_str(h->ctx, type));
+  module_emit(h->f, fail_if, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_RESOURCE_EXHAUSTED),
+              MODULE_INDEX(module_writer_string(h->writer, host_view(text))));
+}
+
 void host_set_dims(host_t* h, storage_t* s, const ir_type_t* type, const module_reg_t* dims) {
   int64_t bytes = ir_type_bytes(type->element);
   uint32_t count = 0;
@@ -139,6 +152,7 @@ void host_set_dims(host_t* h, storage_t* s, const ir_type_t* type, const module_
   for (int32_t i = 0; i < type->rank; ++i) {
     if (type->dims[i] != IR_DYNAMIC) continue;
     s->dims[count] = dims[count];
+    check_size(h, type, s->reg, dims[count]);
     s->reg = module_emit_value(h->f, i64_mul, MODULE_REG(s->reg), MODULE_REG(dims[count]));
     ++count;
   }

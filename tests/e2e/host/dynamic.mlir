@@ -7,7 +7,7 @@
 // RUN: iree-run-module --device=local-task --module=%t.vmfb --function=double --input=100001xf32=3 --expected_output=100001xf32=6
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=add --input=2x3xf32=1 --input=2x3xf32=2 --expected_output=2x3xf32=3
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=add --input=2x3xf32=1 --input=4x3xf32=2 2>&1 | FileCheck %s
-// CHECK: INVALID_ARGUMENT; sizes do not fit in 'graph.add' at {{.*}}dynamic.mlir:[[#@LINE+21]]:8: the operands must be of one shape
+// CHECK: INVALID_ARGUMENT; sizes do not fit in 'graph.add' at {{.*}}dynamic.mlir:[[#@LINE+25]]:8: the operands must be of one shape
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=add --input=2x4xf32=1 --input=2x4xf32=2 2>&1 | FileCheck --check-prefix=STATIC %s
 // STATIC: input0
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=matmul --input=2x3xf32=1,2,3,4,5,6 --input=3x1xf32=1,1,2 --expected_output=2x1xf32=9,21
@@ -15,6 +15,10 @@
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=loop --input=1xf32=1 --input=3xi32 --expected_output=1xf32=8
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=branch --input=i1=1 --input=2xf32=1,2 --expected_output=2xf32=2,4
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=branch --input=i1=0 --input=3xf32=1,2,3 --expected_output=3xf32=-1,-2,-3
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=filled --input=2 --expected_output=2x2xf32=1
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=filled --input=4294967296 2>&1 | FileCheck --check-prefix=LARGE %s
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=filled --input=16000000 2>&1 | FileCheck --check-prefix=LARGE %s
+// LARGE: RESOURCE_EXHAUSTED; a value of type tensor<?x?xf32> would be too large
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx %s -o %t.vmvx.vmfb
 // RUN: iree-run-module --device=local-sync --module=%t.vmvx.vmfb --function=double --input=20xf32=3 --expected_output=20xf32=6
 
@@ -62,4 +66,11 @@ func.func @branch(%c: tensor<i1>, %x: tensor<?xf32>) -> tensor<?xf32> {
     scf.yield %2 : tensor<?xf32>
   }
   return %0 : tensor<?xf32>
+}
+func.func @filled(%n: i64) -> tensor<?x?xf32> {
+  %size = arith.index_cast %n : i64 to index
+  %one = arith.constant 1.0 : f32
+  %0 = tensor.empty(%size, %size) : tensor<?x?xf32>
+  %1 = linalg.fill ins(%one : f32) outs(%0 : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
 }
