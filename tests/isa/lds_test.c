@@ -111,11 +111,14 @@ typedef struct atomic_t {
 } atomic_t;
 // clang-format off
 #define BOTH(stem, rule, second)                                                                      \
-  {"ds_" stem "_u32", "ds_" stem "_rtn_u32", 4, second, rule}, {"ds_" stem "_u64", "ds_" stem "_rtn_u64", 8, second, rule},
+  {"ds_" stem "_u32", "ds_" stem "_rtn_u32", 4, second, rule},     \
+  {"ds_" stem "_u64", "ds_" stem "_rtn_u64", 8, second, rule},
 #define BOTH_BITS(stem, rule, second)                                                                 \
-  {"ds_" stem "_b32", "ds_" stem "_rtn_b32", 4, second, rule}, {"ds_" stem "_b64", "ds_" stem "_rtn_b64", 8, second, rule},
+  {"ds_" stem "_b32", "ds_" stem "_rtn_b32", 4, second, rule},     \
+  {"ds_" stem "_b64", "ds_" stem "_rtn_b64", 8, second, rule},
 #define BOTH_FLOATS(stem, rule, second)                                                               \
-  {"ds_" stem "_f32", "ds_" stem "_rtn_f32", 4, second, rule}, {"ds_" stem "_f64", "ds_" stem "_rtn_f64", 8, second, rule},
+  {"ds_" stem "_f32", "ds_" stem "_rtn_f32", 4, second, rule},     \
+  {"ds_" stem "_f64", "ds_" stem "_rtn_f64", 8, second, rule},
 static const atomic_t ds_atomics[] = {
   BOTH("add", "add", false) BOTH("sub", "sub", false) BOTH("rsub", "rsub", false) BOTH("inc", "inc", false)
   BOTH("dec", "dec", false) BOTH("min", "umin", false) BOTH("max", "umax", false)
@@ -128,7 +131,8 @@ static const atomic_t ds_atomics[] = {
   BOTH_FLOATS("add", "fadd", false) BOTH_FLOATS("min", "fmin", false) BOTH_FLOATS("max", "fmax", false)
   BOTH_FLOATS("min_num", "fmin", false) BOTH_FLOATS("max_num", "fmax", false)
   BOTH_FLOATS("cmpst", "fcmpst", true) BOTH_FLOATS("cmpstore", "fcmpswap", true)
-  {"ds_pk_add_f16", "ds_pk_add_rtn_f16", 4, false, "pkf16"}, {"ds_pk_add_bf16", "ds_pk_add_rtn_bf16", 4, false, "pkbf16"},
+  {"ds_pk_add_f16", "ds_pk_add_rtn_f16", 4, false, "pkf16"},
+  {"ds_pk_add_bf16", "ds_pk_add_rtn_bf16", 4, false, "pkbf16"},
   {"ds_sub_clamp_u32", "ds_sub_clamp_rtn_u32", 4, false, "clamp"},
   {"ds_cond_sub_u32", "ds_cond_sub_rtn_u32", 4, false, "cond"},
   {"ds_wrap_b32", "ds_wrap_rtn_b32", 4, true, "wrap"},
@@ -153,7 +157,8 @@ static const atomic_t atomics[] = {
   {"max_i64", "smax_x2", 8, false, "smax"}, {"max_u64", "umax_x2", 8, false, "umax"},
   {"and_b64", "and_x2", 8, false, "and"}, {"or_b64", "or_x2", 8, false, "or"}, {"xor_b64", "xor_x2", 8, false, "xor"},
   {"inc_u64", "inc_x2", 8, false, "inc"}, {"dec_u64", "dec_x2", 8, false, "dec"},
-  {"add_f64", "fadd_x2", 8, false, "fadd"}, {"min_f64", "fmin_x2", 8, false, "fmin"}, {"max_f64", "fmax_x2", 8, false, "fmax"},
+  {"add_f64", "fadd_x2", 8, false, "fadd"}, {"min_f64", "fmin_x2", 8, false, "fmin"},
+  {"max_f64", "fmax_x2", 8, false, "fmax"},
 };
 // clang-format on
 

@@ -1,5 +1,6 @@
 // Matrix rows: matrices are put into registers and taken out again by the layouts that AMD's manuals give for each
 // shape, written here per element, and compared with a plain product.
+#define ROWS_TABLES(TABLE) TABLE(matrix_table)
 #include "base/small_float.h"
 #include "rows.h"
 
@@ -15,6 +16,7 @@ typedef struct layout_t {
   uint32_t result_bits;  // 16, 32; 33 for integers
   bool is_brain, is_signed, is_float8;
   bool is_sparse;
+  bool is_wide[2];  // of 8-bit floats: A, B have 5 bits of exponent
 } layout_t;
 
 static void put(rows_t* r, uint32_t base, uint32_t lane, uint32_t number, uint32_t bits, uint32_t value) {
@@ -23,7 +25,10 @@ static void put(rows_t* r, uint32_t base, uint32_t lane, uint32_t number, uint32
   *word = (*word & ~(mask << shift)) | (value & mask) << shift;
 }
 
-static uint32_t encode(const layout_t* t, int value) {
+static uint32_t encode(const layout_t* t, uint32_t base, int value) {
+  if (t->is_float8 && t->is_wide[base == B_REGISTER]) {
+    return small_float_encode(t->major >= 12 ? SMALL_F8E5M2 : SMALL_F8E5M2FNUZ, value);
+  }
   if (t->is_float8) return small_float_encode(t->major >= 12 ? SMALL_F8E4M3FN : SMALL_F8E4M3FNUZ, value);
   if (t->bits <= 8) return (uint32_t)value;
   if (t->bits == 16) return small_float_encode(t->is_brain ? SMALL_BF16 : SMALL_F16, value);
@@ -40,11 +45,11 @@ static void put_operand(rows_t* r, const layout_t* t, uint32_t base, uint32_t i,
                         int value) {
   uint32_t each = each_of(t), lane = i + t->m * block;
   if (t->major == 11) {
-    for (; lane < t->lanes; lane += 16) put(r, base, lane, k, t->bits, encode(t, value));
+    for (; lane < t->lanes; lane += 16) put(r, base, lane, k, t->bits, encode(t, base, value));
     return;
   }
   lane += t->m * t->blocks * (k / each);
-  put(r, base, lane, k % each, t->bits, encode(t, value));
+  put(r, base, lane, k % each, t->bits, encode(t, base, value));
 }
 
 // Register and lane of D's element (row, column) of a block, were its elements 32 bits.
@@ -120,7 +125,7 @@ static void fill_sparse(rows_t* r, const layout_t* t, uint64_t* seed, uint32_t s
       uint32_t at = e % 2 ? 2 + rows_random(seed) % 2 : rows_random(seed) % 2;
       int value = (int)(rows_random(seed) % 7) - (t->is_signed || t->bits == 16 || t->is_float8 ? 3 : 0);
       index |= at << 2 * e;
-      put(r, A_REGISTER, lane, e, t->bits, encode(t, value));
+      put(r, A_REGISTER, lane, e, t->bits, encode(t, A_REGISTER, value));
       matrix_a[0][row][first + e / 2 * 4 + at] = value;
     }
     rows_lanes(r, INDEX_REGISTER)[lane] = bits == 32 ? index : index << set * bits;
@@ -204,21 +209,62 @@ static void make(rows_t* r, const layout_t* t, int level) {
   if (t->major >= 11 && t->is_signed) r->inst.neg_lo = 3;
 }
 
+static void check_product(const layout_t* t, int level, uint64_t* seed) {
+  rows_t r;
+  rows_open(&r, t->lanes, t->major, t->minor, t->stepping);
+  fill(&r, t, seed);
+  uint32_t sets = t->is_sparse ? 32 / each_of(t) : 1;
+  if (t->is_sparse) fill_sparse(&r, t, seed, sets - 1);
+  make(&r, t, level);
+  r.inst.index_key = r.inst.abid = (int16_t)(sets - 1);
+  if (t->major >= 11) r.inst.abid = 0;
+  rows_run(&r);
+  compare(&r, t, level, 0, 0);
+  rows_close(&r);
+}
+
 static void test_products(void** state) {
   for (int level = 2; level <= rows_levels(); ++level) {
     uint64_t seed = 17;
-    for (size_t t = 0; t < sizeof(layouts) / sizeof(layouts[0]); ++t) {
-      rows_t r;
-      rows_open(&r, layouts[t].lanes, layouts[t].major, layouts[t].minor, layouts[t].stepping);
-      fill(&r, &layouts[t], &seed);
-      uint32_t sets = layouts[t].is_sparse ? 32 / each_of(&layouts[t]) : 1;
-      if (layouts[t].is_sparse) fill_sparse(&r, &layouts[t], &seed, sets - 1);
-      make(&r, &layouts[t], level);
-      r.inst.index_key = r.inst.abid = (int16_t)(sets - 1);
-      if (layouts[t].major >= 11) r.inst.abid = 0;
-      rows_run(&r);
-      compare(&r, &layouts[t], level, 0, 0);
-      rows_close(&r);
+    for (size_t t = 0; t < sizeof(layouts) / sizeof(layouts[0]); ++t) check_product(&layouts[t], level, &seed);
+  }
+}
+
+// What a mnemonic says of its layout: v_mfma_f32_32x32x4_2b_bf16. Names without an underscore before the type leave
+// out the blocks: a lane holds as many elements as its registers do.
+static bool read_name(const char* name, layout_t* t) {
+  unsigned m, n, k, blocks = 1;
+  char result[8];
+  const char* at = strchr(name + 2, '_') + 1;
+  if (sscanf(at, "%4[a-z0-9]_%ux%ux%u", result, &m, &n, &k) != 4 || strcmp(result, "f64") == 0) return false;
+  at = strchr(strchr(at, 'x') + 1, 'x') + 1;
+  at += strspn(at, "0123456789");
+  bool is_old = *at != '_', is_long = strstr(name, "_1k");
+  if (!is_old && sscanf(at, "_%ub_", &blocks) == 1 && strstr(at, "b_")) at = strstr(at, "b_") + 1;
+  *t = (layout_t){.name = name, .m = m, .k = k, .lanes = 32, .major = 12, .stepping = 1};
+  t->is_sparse = strstr(name, "smfmac") || strstr(name, "swmmac");
+  if (strstr(name, "mfma")) t->lanes = 64, t->major = 9, t->minor = is_old ? 0 : 4, t->stepping = is_old ? 10 : 2;
+  t->is_brain = strstr(at, "bf16") != NULL, t->is_signed = strchr(at, 'i') != NULL;
+  t->is_float8 = strstr(at, "fp8") || strstr(at, "bf8");
+  if (t->is_float8) t->is_wide[0] = strncmp(at, "_bf8", 4) == 0, t->is_wide[1] = strncmp(at + 4, "_bf8", 4) == 0;
+  t->bits = strstr(at, "32") ? 32 : strstr(at, "16") ? 16 : strchr(at, '4') ? 4 : 8;
+  if (is_old) blocks = 64 * (t->bits == 32 ? 1 : t->is_brain && !is_long ? 2 : 4) / (m * k);
+  t->blocks = blocks;
+  t->result_bits = result[0] == 'i' ? 33 : strcmp(result, "f32") == 0 ? 32 : 16;
+  return true;
+}
+
+static void test_every_row(void** state) {
+  for (int level = 2; level <= rows_levels(); ++level) {
+    uint64_t seed = 29;
+    const inst_table_t* table = rows_tables[0][level - 2];
+    for (uint32_t i = 0; i < table->count; ++i) {
+      layout_t layout;
+      if (!read_name(table->rows[i].name, &layout)) continue;
+      check_product(&layout, level, &seed);
+      if (layout.major != 12) continue;
+      layout.lanes = 64;
+      check_product(&layout, level, &seed);
     }
   }
 }
@@ -282,10 +328,12 @@ static double get_double(rows_t* r, uint32_t reg, uint32_t lane) {
 }
 
 static void test_doubles(void** state) {
-  for (int level = 2; level <= rows_levels(); ++level) {
+  for (int k = 4; k < 2 * rows_levels() + 2; ++k) {
+    const int level = k / 2;
+    const bool is_newer = k % 2;
     rows_t r;
     uint64_t seed = 23;
-    rows_open(&r, 64, 9, 0, 10);
+    rows_open(&r, 64, 9, is_newer ? 4 : 0, is_newer ? 2 : 10);
     double a[64], b[64];
     for (uint32_t i = 0; i < 64; ++i) {
       a[i] = (double)(rows_random(&seed) % 100) / 8, b[i] = (double)(rows_random(&seed) % 100) / 4 - 10;
@@ -293,7 +341,7 @@ static void test_doubles(void** state) {
       put_double(&r, B_REGISTER, i, b[i]);
       for (uint32_t reg = 0; reg < 8; reg += 2) put_double(&r, C_REGISTER + reg, i, (double)(i + reg));
     }
-    rows_make(&r, "v_mfma_f64_16x16x4f64", level, D_REGISTER, 3);
+    rows_make(&r, is_newer ? "v_mfma_f64_16x16x4_f64" : "v_mfma_f64_16x16x4f64", level, D_REGISTER, 3);
     r.inst.src[0] = rows_register(&r, A_REGISTER);
     r.inst.src[1] = rows_register(&r, B_REGISTER);
     r.inst.src[2] = rows_register(&r, C_REGISTER);
@@ -307,7 +355,7 @@ static void test_doubles(void** state) {
       }
     }
     // Four blocks of 4 x 4, A negated.
-    rows_make(&r, "v_mfma_f64_4x4x4f64", level, D_REGISTER, 3);
+    rows_make(&r, is_newer ? "v_mfma_f64_4x4x4_4b_f64" : "v_mfma_f64_4x4x4f64", level, D_REGISTER, 3);
     r.inst.src[0] = rows_register(&r, A_REGISTER);
     r.inst.src[1] = rows_register(&r, B_REGISTER);
     r.inst.src[2] = rows_register(&r, C_REGISTER);
@@ -323,12 +371,12 @@ static void test_doubles(void** state) {
   }
 }
 
+static void test_all_rows_seen(void** state) { rows_expect_all(NULL); }
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_products),
-      cmocka_unit_test(test_broadcast),
-      cmocka_unit_test(test_lanes_of_b),
-      cmocka_unit_test(test_doubles),
+      cmocka_unit_test(test_products),   cmocka_unit_test(test_every_row), cmocka_unit_test(test_broadcast),
+      cmocka_unit_test(test_lanes_of_b), cmocka_unit_test(test_doubles),   cmocka_unit_test(test_all_rows_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

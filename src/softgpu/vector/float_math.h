@@ -187,7 +187,7 @@ VALU_INLINE float float_turn(float x, uint32_t quarters) {
   result = float_is_infinite_f32(x) ? float_nan_f32() : result;
   return x != x ? float_quiet_f32(x) : result;
 }
-VALU_INLINE float float_sin(float x) { return x == 0 ? x : float_turn(x, 0); }
+VALU_INLINE float float_sin(float x) { return x == 0 ? x * 0 : float_turn(x, 0); }
 VALU_INLINE float float_cos(float x) { return float_turn(x, 1); }
 
 // Conversions. Too large or small saturates; a NaN is 0.

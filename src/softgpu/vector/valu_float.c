@@ -82,7 +82,11 @@ VALU_INLINE float_cube_t float_cube(float x, float y, float z) {
 static float scalar_source(const wave_t* w, const inst_t* inst, bool is_half) {
   const operand_t* o = &inst->src[0];
   uint32_t bits = wave_scalar(w, o);
-  if (is_half) bits = float_bits_f32(float_of_half(bits >> (inst->op_sel & 1 || o->modifiers & OPERAND_HIGH ? 16 : 0)));
+  if (is_half) {
+    bits = bits >> (inst->op_sel & 1 || o->modifiers & OPERAND_HIGH ? 16 : 0) & 0xffff;
+    bool is_flushed = !(bits & 0x7c00) && !(w->mode & 0x40);
+    bits = float_bits_f32(float_of_half(is_flushed ? bits & 0x8000 : bits));
+  }
   if (o->modifiers & OPERAND_ABS) bits &= 0x7fffffffu;
   if (o->modifiers & OPERAND_NEG) bits ^= 0x80000000u;
   return float_from_f32(bits);
@@ -91,7 +95,9 @@ static float scalar_source(const wave_t* w, const inst_t* inst, bool is_half) {
 static void put_scalar(wave_t* w, const inst_t* inst, bool is_half, float value) {
   value *= inst->flags & INST_MUL_X2 ? 2 : inst->flags & INST_MUL_X4 ? 4 : inst->flags & INST_DIV_X2 ? 0.5f : 1;
   if (inst->flags & INST_CLAMP) value = value > 0 ? (value < 1 ? value : 1) : 0;
-  w->sgpr[inst->dst[0].index] = is_half ? float_to_half(value, false) : float_bits_f32(value);
+  uint32_t half = float_to_half(value, false);
+  if (!(half & 0x7c00) && !(w->mode & 0x80)) half &= 0x8000;
+  w->sgpr[inst->dst[0].index] = is_half ? half : float_bits_f32(value);
 }
 
 #include "isa/amd/valu_float.def"
