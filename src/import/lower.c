@@ -37,7 +37,7 @@ static bool check_input_type(ir_context_t* ctx, const char* input_type) {
     }
     text_printf(&list, "%s%s", i ? ", " : "", known[i]);
   }
-  ir_error(ctx, NULL, "unknown value for --iree-input-type='%s' (available: %s)", input_type, list.data);
+  ir_error(ctx, NULL, "unknown custom value for --iree-input-type='%s' (available: %s)", input_type, list.data);
   text_finish(&list);
   return false;
 }

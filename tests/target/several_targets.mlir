@@ -13,6 +13,8 @@
 // LIST-NEXT: [  2] rocm gfx1100
 // LIST-NEXT: [  3] rocm gfx11-generic
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=main --input=4xf32=1,2,3,4 --expected_output=f32=20
+// RUN: iree-softgpu --target=gfx942 -- iree-run-module --device=amdgpu --module=%t.vmfb --function=main --input=4xf32=1,2,3,4 --expected_output=f32=20
+// RUN: iree-softgpu --target=gfx1101 -- iree-run-module --device=amdgpu --module=%t.vmfb --function=main --input=4xf32=1,2,3,4 --expected_output=f32=20
 
 // Where formats are the same, the processor decides; files are told apart by its name.
 // RUN: rm -rf %t.files && iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx942 --iree-hip-target=gfx1100 --iree-hal-dump-executable-binaries-to=%t.files %s -o %t.hip.vmfb

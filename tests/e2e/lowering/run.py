@@ -93,7 +93,7 @@ def run_module(path, function, job, options):
         plain = array.astype(np.uint8) if array.dtype.kind == "b" else array
         arguments.append(f"--input={plain}" if numbers[number] else f"--input=@{path}/in{number}.npy")
     names = [f"{path}/out{i}.{'bin' if results[i] else 'npy'}" for i in range(len(outputs))]
-    problem = call([*(options.launcher or []), f"{options.tools}/iree-run-module", f"--device={options.device}",
+    problem = call([*options.launcher.split(), f"{options.tools}/iree-run-module", f"--device={options.device}",
                     f"--module={path}/module.vmfb", f"--function={function}", *arguments,
                     *(f"--output=@{name}" for name in names)])
     if problem:
@@ -129,7 +129,7 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="only programs whose name has this text")
     parser.add_argument("--flag", action="append", help="iree-compile's target, instead of the CPU; repeatable")
     parser.add_argument("--device", default="local-sync")
-    parser.add_argument("--launcher", action="append", help="words before iree-run-module; repeatable")
+    parser.add_argument("--launcher", default="", help="command to put before iree-run-module")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args()
     jobs = []
