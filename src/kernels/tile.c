@@ -2,8 +2,7 @@
 //
 //   workgroup (columns, rows, batch):
 //     for tap: where the columns' windows are in the image
-//       for depth, unrolled:  a[r] = left[row + r][depth]          the same in all threads: scalar loads where there
-//       are
+//       for depth, unrolled:  a[r] = left[row + r][depth]          the same in all threads: scalar loads
 //                             b[c] = right[depth][column + c * T]  neighbours in neighbouring threads
 //                             acc[r][c] += a[r] * b[c]
 // Neither barriers nor workgroup memory: it fits every device and every size. The shape of the tile is the cheapest by
@@ -14,9 +13,8 @@
 #include "kernels/product.h"
 
 enum { MAX_ROWS = 16, MAX_COLUMNS = 4, MAX_ACCUMULATORS = 64, MAX_UNROLL = 4, MAX_GRID = 65535 };
-enum {
-  STEPS_AT_ONCE = 64
-};  // reductions with at most so many left elements need no loops; more would not fit registers
+// Reductions with at most so many left elements need no loops; more would not fit registers.
+enum { STEPS_AT_ONCE = 64 };
 
 typedef struct tile_t {
   product_t product;
