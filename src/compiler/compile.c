@@ -198,11 +198,12 @@ static uint32_t add_executable(run_t* r, module_writer_t* writer, uint32_t index
   const target_t* t = &r->options->targets[index];
   const program_t* p = &r->programs[index];
   char* description = arena_printf(ir_context_arena(r->ctx), "%s, cpu %s", t->triple, t->cpu);
+  const char* needs = t->backend != TARGET_LLVM_CPU && shares_format(r, index) ? t->cpu : t->needs;
   uint32_t target = module_writer_target(
       writer, &(module_target_desc_t){.backend = iree_make_cstring_view(target_backend_name(t->backend)),
                                       .format = iree_make_cstring_view(t->format),
                                       .description = iree_make_cstring_view(description),
-                                      .features = iree_make_cstring_view(shares_format(r, index) ? t->cpu : "")});
+                                      .features = iree_make_cstring_view(needs)});
   if (!p->kernels.count) return 0;
   static const char* const extensions[] = {
       [TARGET_CUDA] = "ptx", [TARGET_LLVM_CPU] = "so", [TARGET_ROCM] = "hsaco", [TARGET_VMVX] = "vmvx"};

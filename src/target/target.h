@@ -50,6 +50,7 @@ typedef struct target_t {
   char cpu[48];         // LLVM's processor name: "znver4", "sm_80", "gfx1100"
   char name[48];        // as the user wrote it: "mi300x", "host"
   char features[4096];  // LLVM's feature string
+  char needs[512];      // llvm-cpu: of those, what the runtime can ask a processor for: "avx2,fma"
   char format[48];  // executable format: "embedded-elf-x86_64", "cuda-nvptx-fb", "rocm-hsaco-fb", "vmvx-bytecode-fb"
   device_info_t device;
 } target_t;

@@ -22,6 +22,14 @@
 // RUN: not iree-run-module --device=local-sync --module=%t.hip.vmfb --function=main --input=4xf32 2>&1 | FileCheck --check-prefix=NONE %s
 // NONE: INCOMPATIBLE{{.*}}cpu gfx942), which needs gfx942; {{.*}}cpu gfx1100), which needs gfx1100]
 
+// Code that this processor cannot run is left alone: another target's is taken, or none. bdver2 has instructions that no
+// later processor has.
+// RUN: iree-compile --iree-hal-target-backends=llvm-cpu,vmvx --iree-llvmcpu-target-cpu=bdver2 %s -o %t.old.vmfb
+// RUN: iree-run-module --device=local-sync --module=%t.old.vmfb --function=main --input=4xf32=1,2,3,4 --expected_output=f32=20
+// RUN: iree-compile --iree-hal-target-backends=llvm-cpu --iree-llvmcpu-target-cpu=bdver2 %s -o %t.bdver2.vmfb
+// RUN: not iree-run-module --device=local-sync --module=%t.bdver2.vmfb --function=main --input=4xf32 2>&1 | FileCheck --check-prefix=OLD %s
+// OLD: INCOMPATIBLE{{.*}}cpu bdver2), which needs the processor feature {{fma4|xop}}]
+
 // State is one for all targets.
 ml_program.global private mutable @sum(dense<0.0> : tensor<f32>) : tensor<f32>
 

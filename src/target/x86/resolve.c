@@ -60,6 +60,25 @@ static bool join_features(target_t* out, const char* own, const char* given, tex
   return ok;
 }
 
+// Tile registers take a system call of those who use them, and no kernel does.
+static bool is_generated(const char* feature) { return strncmp(feature, "amx-", 4) != 0; }
+
+static bool list_needs(target_t* t, text_t* error) {
+  static const char* const asked[] = {
+#define FEATURE(data_bit, name, ...) name,
+#include "base/cpu_features.def"
+#undef FEATURE
+  };
+  text_t list = {0};
+  text_puts(&list, "");
+  for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); ++i) {
+    if (is_generated(asked[i]) && has(t, asked[i])) text_printf(&list, "%s%s", list.size ? "," : "", asked[i]);
+  }
+  bool ok = resolve_copy(t->needs, sizeof(t->needs), list.data ? list.data : "", "the list of needed features", error);
+  text_finish(&list);
+  return ok;
+}
+
 static bool check_features(const char* given, text_t* error) {
   for (const char* at = given; at && *at;) {
     size_t size = strcspn(at, ",");
@@ -98,7 +117,7 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
   if (!ok) names_report(error, "CPU", name, resolve_x86_name);
   ok = ok && resolve_copy(out->name, sizeof(out->name), name, "the processor's name", error) &&
        resolve_copy(out->cpu, sizeof(out->cpu), own_name, "the processor's name", error) &&
-       join_features(out, own_features, options->features, error);
+       join_features(out, own_features, options->features, error) && list_needs(out, error);
   free(own_name);
   free(own_features);
   if (!ok) return false;
