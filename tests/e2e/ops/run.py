@@ -1,7 +1,7 @@
-"""Runs every operator test: run.py --tools DIR [--only TEXT]...
+"""Runs every operator test: run.py --tools DIR [--only TEXT]... [--every N] [--flag FLAG]... [--device D --launcher L]
 
 Each case is one small ONNX model. ONNX Runtime (or, where that lacks the operator, ONNX's reference) says what is
-right; iree-compile and iree-run-module on local-sync must agree. A case in expected_failures.txt must be refused by
+right; iree-compile and iree-run-module on local-sync must agree, or the device and the target that flags name. A case in expected_failures.txt must be refused by
 iree-compile with an error message and without an output file; when it works, it must be taken off the list.
 """
 
@@ -66,8 +66,8 @@ def message(result):
     return (lines or ["nothing on stderr"])[-1][-300:]
 
 
-def compile_model(tools, path, module):
-    result = call([f"{tools}/iree-compile", *FLAGS, str(path), "-o", str(module)])
+def compile_model(options, path, module):
+    result = call([f"{options.tools}/iree-compile", *(options.flag or FLAGS), str(path), "-o", str(module)])
     if result.returncode == 0:
         return
     text = message(result)
@@ -78,8 +78,9 @@ def compile_model(tools, path, module):
     raise Failure(f"iree-compile: {text}", refused="error:" in text)
 
 
-def run_module(tools, module, arrays, count, folder):
-    command = [f"{tools}/iree-run-module", "--device=local-sync", f"--module={module}", "--function=main_graph"]
+def run_module(options, module, arrays, count, folder):
+    command = [*options.launcher.split(), f"{options.tools}/iree-run-module", f"--device={options.device}",
+               f"--module={module}", "--function=main_graph"]
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
         command.append(f"--input=@{folder / name}.npy")
@@ -108,35 +109,35 @@ def compare(index, actual, expected, tolerance):
                       f"{(~good).sum()} of {good.size} differ")
 
 
-def run_sizes(subject, tools, folder, sizes):
+def run_sizes(subject, options, folder, sizes):
     arrays = case.arrays_of(subject, sizes)
     expected = expected_results(case.model_of(subject, arrays), arrays, subject.reference)
     path, module = folder / "model.onnx", folder / "model.vmfb"
     if not module.exists():
         onnx.save(case.model_of(subject, arrays, [np.asarray(result) for result in expected]), path)
-        compile_model(tools, path, module)
-    actual = run_module(tools, module, arrays, len(expected), folder)
+        compile_model(options, path, module)
+    actual = run_module(options, module, arrays, len(expected), folder)
     for index, (ours, theirs) in enumerate(zip(actual, expected)):
         compare(index, ours, theirs, subject.tolerance)
 
 
-def run_case(subject, tools, folder):
+def run_case(subject, options, folder):
     (folder / "model.vmfb").unlink(missing_ok=True)
     for sizes in subject.sizes:
         try:
-            run_sizes(subject, tools, folder, sizes)
+            run_sizes(subject, options, folder, sizes)
         except Failure as failure:
             raise Failure(f"{sizes or ''}{failure}", failure.refused) from None
 
 
 def work(job):
     """Runs one case in a folder of its own; returns its name, why it failed (or None), and whether it was refused."""
-    number, tools, keep = job
+    number, options, keep = job
     subject = case.CASES[number]
     folder = pathlib.Path(keep, subject.name) if keep else pathlib.Path(tempfile.mkdtemp(prefix="iree-op-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        run_case(subject, tools, folder)
+        run_case(subject, options, folder)
         return subject.name, None, False
     except Failure as failure:
         return subject.name, str(failure), failure.refused
@@ -163,18 +164,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", required=True, help="folder of iree-compile and iree-run-module")
     parser.add_argument("--only", action="append", default=[], help="only cases whose name begins so; repeatable")
+    parser.add_argument("--every", type=int, default=1, help="only each Nth case")
+    parser.add_argument("--flag", action="append", default=[], help="flag for iree-compile in place of the CPU's")
+    parser.add_argument("--device", default="local-sync")
+    parser.add_argument("--launcher", default="", help="command in front of iree-run-module")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--keep", help="folder to keep models, inputs and results in")
     parser.add_argument("--list", action="store_true", help="print the cases' names only")
     parser.add_argument("--update", action="store_true", help="rewrite expected_failures.txt with what is refused")
     arguments = parser.parse_args()
     numbers = [i for i, c in enumerate(case.CASES)
-               if not arguments.only or any(c.name.startswith(text) for text in arguments.only)]
+               if not arguments.only or any(c.name.startswith(text) for text in arguments.only)][::arguments.every]
+    arguments.tools = os.path.abspath(arguments.tools)
     if arguments.list:
         print("\n".join(case.CASES[i].name for i in numbers))
         return
     listed, failures, refusals = expected_failures(), 0, []
-    jobs = [(number, os.path.abspath(arguments.tools), arguments.keep) for number in numbers]
+    jobs = [(number, arguments, arguments.keep) for number in numbers]
     with multiprocessing.Pool(arguments.jobs) as pool:
         for done, (name, reason, refused) in enumerate(pool.imap(work, jobs, chunksize=2), 1):
             if refused:
