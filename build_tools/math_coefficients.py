@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Minimax polynomials for the mathematical functions that kernels inline (src/target/llvm/math*.c).
 
 Writes src/target/llvm/math_coefficients.def. Needs mpmath. Each polynomial minimises the largest error of the whole

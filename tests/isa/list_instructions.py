@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Prints the compute instructions that LLVM knows for an AMD target, one mnemonic a line, without encoding suffixes.
 
 Every opcode of every encoding is given to LLVM's disassembler with a few fillings of its operands; what it prints is a

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Instructions in assembly on the software GPU, against what the manuals say, computed here.
 
     tests/softgpu/run_assembly.py --build build [--target gfx1100] [--only NAME]
@@ -8,15 +7,13 @@ random input (also the buffer s[8:11]), s[6:7] that of the output (also the buff
 lane are stored; cases may write to the output themselves, behind those.
 """
 
-import argparse
 import pathlib
 import re
 import struct
-import subprocess
-import sys
 import tempfile
 
 import assembly_cases
+import suite
 
 TARGETS = ["gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201"]
 INPUT, OUTPUT = 4096, 8192
@@ -117,10 +114,7 @@ def assemble(cases, target, path):
     metadata = [METADATA.format(name=case.name, lanes=lanes) for case in cases]
     source = path.with_suffix(".s")
     source.write_text(FRAME.format(target=target, kernels="\n".join(kernels), metadata="\n".join(metadata)))
-    command = ["clang-22", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", str(source), "-o", str(path)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode:
-        sys.exit(f"{source}: {result.stderr}")
+    suite.call(["clang-22", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", source, "-o", path])
 
 
 def expected_of(case, target, values):
@@ -158,10 +152,8 @@ def run_target(options, target, folder):
     for number, case in enumerate(cases):
         lines += [f"run {case.name} {lanes_of(target)} {lanes_of(target)} 0 0", f"in {folder / 'in'}",
                   f"out {OUTPUT} {folder / f'{target}-{number}.out'}", "go"]
-    command = [str(options.build / "tools" / "iree-softgpu"), f"--target={target}",
-               *([f"--check={options.check}"] if options.check else []), "--",
-               str(options.build / "tests" / "softgpu_launch")]
-    result = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
+    flags = [f"--target={target}", *([f"--check={options.check}"] if options.check else [])]
+    result = suite.launch(options.build, flags, lines)
     said, failures = result.stdout.splitlines(), []
     for number, case in enumerate(cases):
         if number >= len(said) or not said[number].startswith("ok"):
@@ -173,22 +165,17 @@ def run_target(options, target, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = suite.arguments(__doc__)
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--only", default="")
     parser.add_argument("--check", help="checks of iree-softgpu to run under")
     options = parser.parse_args()
-    count, failed = 0, 0
+    count, failures = 0, []
     with tempfile.TemporaryDirectory(prefix="iree-assembly-") as name:
         for target in options.target or TARGETS:
-            number, failures = run_target(options, target, pathlib.Path(name))
-            count += number
-            failed += len(failures)
-            for failure in failures:
-                print(f"FAILED {failure}")
-    print(f"{count - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+            number, failed = run_target(options, target, pathlib.Path(name))
+            count, failures = count + number, failures + failed
+    suite.finish(count, failures)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What the software GPU's checks find: a right kernel, and the same with one line taken out or made wrong.
 
     tests/softgpu/run_checks.py --build build [--target gfx1100]
@@ -7,15 +6,13 @@ The kernel below is written once and spelled for each target. As it stands no ch
 `!` is then taken out, and each edit of EDITS made: the message must begin with what stands there.
 """
 
-import argparse
 import pathlib
 import re
 import struct
-import subprocess
-import sys
 import tempfile
 
-TARGETS = ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"]
+import suite
+
 ITEMS, GROUP = 256, 128
 
 # Adds two loads, passes the sum to another wave through workgroup memory, counts with an atomic operation.
@@ -179,10 +176,7 @@ def assemble(code, target, path):
     options += ["  .amdhsa_accum_offset 48"] if lanes == 64 else []
     source = path.with_suffix(".s")
     source.write_text(FRAME.format(target=target, code=code, options="\n".join(options), lanes=lanes))
-    command = ["clang-22", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", source, "-o", path]
-    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    if result.returncode:
-        sys.exit(f"{source}: {result.stderr}")
+    suite.call(["clang-22", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", source, "-o", path])
 
 
 def check_one(options, target, folder, number, variant, has_results=True):
@@ -192,10 +186,8 @@ def check_one(options, target, folder, number, variant, has_results=True):
     assemble(code, target, path)
     values, out = folder / "in", folder / f"{target}-{number}.out"
     values.write_bytes(struct.pack(f"<{ITEMS}I", *range(100, 100 + ITEMS)))
-    script = [f"load {path}", f"run checked {ITEMS} {GROUP} 0 0", f"in {values}", f"out {4 * ITEMS + 4} {out}", "go", ""]
-    command = [str(options.build / "tools" / "iree-softgpu"), f"--target={target}", "--check=all", "--",
-               str(options.build / "tests" / "softgpu_launch")]
-    result = subprocess.run(command, input="\n".join(script), capture_output=True, text=True, check=False)
+    script = [f"load {path}", f"run checked {ITEMS} {GROUP} 0 0", f"in {values}", f"out {4 * ITEMS + 4} {out}", "go"]
+    result = suite.launch(options.build, [f"--target={target}", "--check=all"], script)
     said = " ".join(line for line in result.stderr.splitlines() if line.startswith("softgpu:"))
     if expected:
         found = re.search(rf"GPU 0: ({expected}):", said)
@@ -211,13 +203,12 @@ def check_one(options, target, folder, number, variant, has_results=True):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = suite.arguments(__doc__)
     parser.add_argument("--target", action="append", default=[])
     options = parser.parse_args()
     count, failures = 0, []
     with tempfile.TemporaryDirectory(prefix="iree-checks-") as name:
-        for target in options.target or TARGETS:
+        for target in options.target or suite.TARGETS:
             for number, variant in enumerate(variants()):
                 count += 1
                 if wrong := check_one(options, target, pathlib.Path(name), number, variant):
@@ -227,10 +218,7 @@ def main():
                 count += 1
                 if wrong := check_one(options, target, pathlib.Path(name), number, variant, False):
                     failures.append(wrong)
-    for failure in failures:
-        print(f"FAILED {failure}")
-    print(f"{count - len(failures)} passed, {len(failures)} failed")
-    sys.exit(1 if failures else 0)
+    suite.finish(count, failures)
 
 
 if __name__ == "__main__":

@@ -7,18 +7,16 @@ sizes and kernel descriptors that cannot be. Kernels that never end, jump astray
 goes through launch.c, and those that a module can hold through the amdgpu driver too: exit 1, one line that says why.
 """
 
-import argparse
 import concurrent.futures
 import os
 import pathlib
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 import zipfile
 
-import run_opencl
+import suite
 
 KERNEL = r"""
 __attribute__((visibility("default"))) global int counter = 41;
@@ -175,8 +173,8 @@ class Launcher:
         self.program = options.build / "tests" / "softgpu_launch"
         source, self.right = folder / "kernel.cl", folder / "right.hsaco"
         source.write_text(KERNEL)
-        run_opencl.call(["clang-22", "-x", "cl", "-cl-std=CL2.0", "-w", "-target", "amdgcn-amd-amdhsa",
-                         f"-mcpu={options.target}", "-nogpulib", "-O1", str(source), "-o", str(self.right)])
+        suite.call(["clang-22", "-x", "cl", "-cl-std=CL2.0", "-w", "-target", "amdgcn-amd-amdhsa",
+                    f"-mcpu={options.target}", "-nogpulib", "-O1", source, "-o", self.right])
         (folder / "in").write_bytes(bytes(256))
 
     def run(self, number, name, data, wanted, kernel="add"):
@@ -213,8 +211,8 @@ class Driver:
                         "--input=64xf32=2"]
         source, self.right = folder / "module.mlir", folder / "right.vmfb"
         source.write_text(MODULE)
-        run_opencl.call([tools / "iree-compile", "--iree-input-type=stablehlo", "--iree-hal-target-device=amdgpu",
-                         f"--iree-rocm-target={options.target}", source, "-o", self.right])
+        suite.call([tools / "iree-compile", "--iree-input-type=stablehlo", "--iree-hal-target-device=amdgpu",
+                    f"--iree-rocm-target={options.target}", source, "-o", self.right])
         with zipfile.ZipFile(self.right) as archive:
             self.entries = [(entry, archive.read(entry)) for entry in archive.infolist()]
         self.code = next(data for entry, data in self.entries if entry.filename.endswith(".hsaco"))
@@ -243,8 +241,7 @@ class Driver:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = suite.arguments(__doc__)
     parser.add_argument("--target", default="gfx1100")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="iree-hostile-") as name:
@@ -253,11 +250,7 @@ def main():
         jobs += [(driver, case) for case in damaged(driver.code, options.target)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda job: job[1][0].run(job[0], *job[1][1]), enumerate(jobs)))
-    failures = [failure for failure in results if failure]
-    for failure in failures:
-        print(f"FAILED {failure}")
-    print(f"{len(results) - len(failures)} passed, {len(failures)} failed")
-    sys.exit(1 if failures else 0)
+    suite.finish(len(results), [failure for failure in results if failure])
 
 
 if __name__ == "__main__":

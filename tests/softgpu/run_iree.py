@@ -9,7 +9,6 @@ constants as 32-bit words. On gfx90a, which Debian's libamdhip64 knows, IREE's o
 driver over hip_newer.c.
 """
 
-import argparse
 import concurrent.futures
 import functools
 import math
@@ -24,6 +23,7 @@ import ml_dtypes
 import numpy as np
 
 import iree_references
+import suite
 
 HERE = pathlib.Path(__file__).resolve().parent
 TARGETS = ["gfx1100", "gfx942", "gfx90a", "gfx1201", "gfx950"]
@@ -262,7 +262,7 @@ def run_target(options, target, folder):
     (folder / "script").write_text("\n".join(lines) + "\n")
     failures, messages, count = [], [], 2 * len(hosts)
     for check in ([], ["--check=all"]):
-        launch(options, [f"--target={target}", *check], folder / "script", hosts, failures, messages)
+        launch(options, [f"--target={target}", *check], lines, hosts, failures, messages)
     if target == "gfx90a":
         count += run_runtime(options, folder, hosts, failures, messages)
     return count, failures, messages
@@ -270,9 +270,7 @@ def run_target(options, target, folder):
 
 def launch(options, how, script, hosts, failures, messages):
     """Runs the script and adds what was wrong."""
-    command = [options.build / "tools" / "iree-softgpu", *how, "--", options.build / "tests" / "softgpu_launch"]
-    with open(script, encoding="utf-8") as lines:
-        result = subprocess.run(list(map(str, command)), stdin=lines, capture_output=True, text=True, check=False)
+    result = suite.launch(options.build, how, script)
     said = iter(result.stdout.splitlines())
     messages += result.stderr.strip().splitlines()
     for host, inputs, launches in hosts:
@@ -294,9 +292,9 @@ def run_runtime(options, folder, hosts, failures, messages):
     for host, inputs, _ in hosts:
         for number, value in enumerate(inputs):
             np.save(host.folder / f"input{number}.npy", value)
-    command = [options.build / "tools" / "iree-softgpu", "--target=gfx90a", "--", sys.executable, HERE / "iree_runtime.py",
-               library, folder / "kernels.vmfb", *(f"{host.program.name}:{host.folder}" for host, _, _ in hosts)]
-    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    program = [sys.executable, HERE / "iree_runtime.py", library, folder / "kernels.vmfb"]
+    program += [f"{host.program.name}:{host.folder}" for host, _, _ in hosts]
+    result = suite.softgpu(options.build, ["--target=gfx90a"], program)
     messages += result.stderr.strip().splitlines()
     done = result.stdout.splitlines()
     for host, inputs, _ in hosts:
@@ -310,8 +308,7 @@ def run_runtime(options, folder, hosts, failures, messages):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = suite.arguments(__doc__)
     parser.add_argument("--compiler", default=str(pathlib.Path(sys.executable).parent / "iree-compile"))
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--only", action="append", default=[])
@@ -322,15 +319,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             run = functools.partial(run_target, options, folder=folder.resolve())
             results = list(pool.map(run, options.target or TARGETS))
-    failed = 0
-    for _, failures, messages in results:
-        failed += len(failures)
-        for failure in failures:
-            print(f"FAILED {failure}")
-        for message in messages[:10] if failures else []:
-            print(f"    {message}")
-    print(f"{sum(count for count, _, _ in results) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    suite.finish_targets(results)
 
 
 if __name__ == "__main__":

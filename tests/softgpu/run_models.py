@@ -7,7 +7,6 @@ output is further from ONNX Runtime's than 1e-4 of that output's largest element
 which is StableHLO, has its known result.
 """
 
-import argparse
 import pathlib
 import sys
 
@@ -18,11 +17,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "models")]
 import check  # noqa: E402
 import make  # noqa: E402
+import suite  # noqa: E402
 from tools import ToolError, Tools, call, measure  # noqa: E402
 
 DIGITS = {"digits": "digits.onnx", "digits_batch": "digits_batch.onnx"}
 MODELS = ["mnist", *DIGITS, *make.NAMES]
-TARGETS = ["gfx1100", "gfx942", "gfx90a", "gfx1030", "gfx1201"]
 HOUR = 3600
 MNIST = ROOT / "tests" / "e2e" / "stablehlo_models" / "mnist_fake_weights.mlir"
 
@@ -86,8 +85,7 @@ def attempt(tools, model, target, checks):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = suite.arguments(__doc__)
     parser.add_argument("--work", type=pathlib.Path, help="folder for models; BUILD/models when not given")
     parser.add_argument("--model", action="append", choices=MODELS, help="all when not given; repeatable")
     parser.add_argument("--target", action="append", default=[], help="all of five when not given; repeatable")
@@ -95,17 +93,16 @@ def main():
     parser.add_argument("--flag", action="append", default=[], help="one more flag for iree-compile; repeatable")
     options = parser.parse_args()
     tools, work = Tools(options.build / "tools", options.flag), options.work or options.build / "models"
-    passed, failures = 0, []
+    count, failures = 0, []
     for name in options.model or MODELS:
         model = Model(name, work)
-        for target in options.target or TARGETS:
+        for target in options.target or suite.TARGETS:
             text, wrong = attempt(tools, model, target, options.check)
             print(f"{name:13}{target:9}{text}", flush=True)
-            passed += wrong is None
+            count += 1
             if wrong:
-                failures.append(f"FAILED {name} on {target}: {wrong}")
-    print("\n".join([*failures, f"{passed} passed, {len(failures)} failed"]))
-    sys.exit(1 if failures else 0)
+                failures.append(f"{name} on {target}: {wrong}")
+    suite.finish(count, failures)
 
 
 if __name__ == "__main__":

@@ -7,20 +7,18 @@ there by opencl/host.c, and compiled for the GPU and run by launch.c through lib
 unless the line gives a tolerance.
 """
 
-import argparse
 import concurrent.futures
 import ctypes
 import os
 import pathlib
 import re
-import subprocess
-import sys
 import tempfile
 
 import numpy as np
 
+import suite
+
 HERE = pathlib.Path(__file__).resolve().parent
-TARGETS = ["gfx1100", "gfx942", "gfx90a", "gfx1030", "gfx1201"]
 WAVE64 = ("gfx9",)
 TYPES = {"i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16, "i32": np.int32, "u32": np.uint32,
          "i64": np.int64, "u64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64}
@@ -65,27 +63,21 @@ def cases_of(folder, only):
     return [case for case in found if not only or case.kernel in only]
 
 
-def call(command):
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{result.stderr}")
-
-
 COMMON = ["clang-22", "-x", "cl", "-cl-std=CL2.0", "-cl-fp32-correctly-rounded-divide-sqrt", "-ffp-contract=off", "-w",
           f"-I{HERE / 'opencl'}"]
 
 
 def compile_host(file, folder):
     out = folder / f"{file.stem}.so"
-    call([*COMMON, "-Xclang", "-cl-ext=+all", "-target", "x86_64-unknown-linux-gnu", "-march=x86-64-v3",
-          "-O2", "-fPIC", "-shared", str(file), "-o", str(out), f"-L{folder}", "-lhost", f"-Wl,-rpath,{folder}", "-lm"])
+    suite.call([*COMMON, "-Xclang", "-cl-ext=+all", "-target", "x86_64-unknown-linux-gnu", "-march=x86-64-v3", "-O2",
+                "-fPIC", "-shared", file, "-o", out, f"-L{folder}", "-lhost", f"-Wl,-rpath,{folder}", "-lm"])
     return out
 
 
 def compile_gpu(file, target, level, folder, flags=()):
     out = folder / f"{file.stem}-{target}-{level}.hsaco"
-    call([*COMMON, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib", f"-O{level}", *flags, str(file),
-          "-o", str(out)])
+    suite.call([*COMMON, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib", f"-O{level}", *flags, file,
+                "-o", out])
     return out
 
 
@@ -144,11 +136,8 @@ def run_target(options, cases, objects, expected, target, vector, folder):
                 place.mkdir()
                 lines += script_of(case, place)
                 jobs.append((case, level, place))
-    tool = [str(options.build / "tools" / "iree-softgpu"), f"--target={target}"]
-    tool += [f"--check={options.check}"] if options.check else []
-    environment = {"IREE_SOFTGPU_VECTOR": vector} if vector else {}
-    result = subprocess.run([*tool, "--", str(options.build / "tests" / "softgpu_launch")], input="\n".join(lines) + "\n",
-                            capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    flags = [f"--target={target}", *([f"--check={options.check}"] if options.check else [])]
+    result = suite.launch(options.build, flags, lines, {"IREE_SOFTGPU_VECTOR": vector} if vector else {})
     said = result.stdout.splitlines()
     failures = []
     lanes = 64 if target.startswith(WAVE64) or "-mwavefrontsize64" in options.flag else 32
@@ -165,8 +154,7 @@ def run_target(options, cases, objects, expected, target, vector, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = suite.arguments(__doc__)
     parser.add_argument("--folder", type=pathlib.Path, default=HERE / "opencl", help="where the .cl files are")
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--level", action="append", type=int, default=[])
@@ -175,11 +163,11 @@ def main():
     parser.add_argument("--vector", action="append", default=[], help="level of the host's vectors, 2 to 4; several run all")
     parser.add_argument("--flag", action="append", default=[], help="of clang for the GPU, such as -mwavefrontsize64")
     options = parser.parse_args()
-    options.target, options.level = options.target or TARGETS, options.level or [0, 1, 2, 3]
+    options.target, options.level = options.target or suite.TARGETS, options.level or [0, 1, 2, 3]
     cases = cases_of(options.folder, options.only)
     with tempfile.TemporaryDirectory(prefix="iree-opencl-") as name:
         folder = pathlib.Path(name)
-        call(["cc", "-O2", "-fPIC", "-shared", "-o", str(folder / "libhost.so"), str(HERE / "opencl" / "host.c")])
+        suite.call(["cc", "-O2", "-fPIC", "-shared", "-o", folder / "libhost.so", HERE / "opencl" / "host.c"])
         host = ctypes.CDLL(str(folder / "libhost.so"), mode=os.RTLD_GLOBAL)
         files = sorted({case.file for case in cases})
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -191,15 +179,7 @@ def main():
                         for case in cases for lanes in (32, 64)}
             runs = [(target, vector) for target in options.target for vector in options.vector or [""]]
             results = list(pool.map(lambda one: run_target(options, cases, objects, expected, *one, folder), runs))
-    failed = 0
-    for _, failures, messages in results:
-        failed += len(failures)
-        for failure in failures:
-            print(f"FAILED {failure}")
-        for message in messages[:10] if failures else []:
-            print(f"    {message}")
-    print(f"{sum(count for count, _, _ in results) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    suite.finish_targets(results)
 
 
 if __name__ == "__main__":

@@ -3,22 +3,19 @@
     tests/softgpu/run_outside.py --build build
 """
 
-import argparse
 import functools
 import pathlib
 import re
-import subprocess
-import sys
 import tempfile
 
 import run_opencl
+import suite
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 def run(build, target, program, *options):
-    command = [str(build / "tools" / "iree-softgpu"), f"--target={target}", *options, "--", *map(str, program)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    result = suite.softgpu(build, [f"--target={target}", *options], program, timeout=120)
     return result.returncode, result.stdout, result.stderr
 
 
@@ -35,25 +32,19 @@ def hip(build, target):
     with tempfile.TemporaryDirectory(prefix="iree-hip-") as name:
         code_object = pathlib.Path(name) / "integer.hsaco"
         # HIP 5.2 knows version 4 of the code object ABI.
-        run_opencl.call([*run_opencl.COMMON, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-mcode-object-version=4",
-                         "-nogpulib", "-O2", str(HERE / "opencl" / "integer.cl"), "-o", str(code_object)])
+        suite.call([*run_opencl.COMMON, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-mcode-object-version=4",
+                    "-nogpulib", "-O2", HERE / "opencl" / "integer.cl", "-o", code_object])
         code, out, error = run(build, target, [build / "tests" / "softgpu_hip", code_object, "add_u32"])
     return None if code == 0 and "0 of 300 sums wrong" in out else f"exit {code}: {out} {error.strip()[-300:]}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = suite.arguments(__doc__)
     options = parser.parse_args()
-    failed = 0
     programs = {"rocminfo": rocminfo, **{f"hip {target}": functools.partial(hip, target=target)
                                          for target in ("gfx90a", "gfx1030")}}
-    for name, program in programs.items():
-        if reason := program(options.build):
-            failed += 1
-            print(f"FAILED {name}: {reason}")
-    print(f"{len(programs) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    results = {name: program(options.build) for name, program in programs.items()}
+    suite.finish(len(results), [f"{name}: {reason}" for name, reason in results.items() if reason])
 
 
 if __name__ == "__main__":

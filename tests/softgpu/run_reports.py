@@ -3,15 +3,12 @@
     tests/softgpu/run_reports.py --build build
 """
 
-import argparse
 import pathlib
 import re
-import subprocess
-import sys
 import tempfile
 
 import run_checks
-import run_opencl
+import suite
 
 # Of a wave: 4 loops; lanes read workgroup memory 8 bytes apart, so that two meet in each bank.
 KERNEL = """
@@ -48,9 +45,7 @@ ITEMS, GROUP = 256, 128
 
 
 def launch(build, target, options, script):
-    command = [str(build / "tools" / "iree-softgpu"), f"--target={target}", *options, "--",
-               str(build / "tests" / "softgpu_launch")]
-    return subprocess.run(command, input="\n".join([*script, ""]), capture_output=True, text=True, check=False, timeout=120)
+    return suite.launch(build, [f"--target={target}", *options], script, timeout=120)
 
 
 def counters(build, target, folder):
@@ -119,8 +114,8 @@ def reports(build, target, folder):
     source, path, values = folder / "reports.cl", folder / "reports.hsaco", folder / "in"
     source.write_text(REPORTS.replace("\\\\", "\\"))
     values.write_bytes(b"".join(value.to_bytes(4, "little") for value in range(128)))
-    run_opencl.call(["clang-22", "-x", "cl", "-cl-std=CL2.0", "-w", "-g", "-O1", "-target", "amdgcn-amd-amdhsa",
-                     f"-mcpu={target}", "-nogpulib", str(source), "-o", str(path)])
+    suite.call(["clang-22", "-x", "cl", "-cl-std=CL2.0", "-w", "-g", "-O1", "-target", "amdgcn-amd-amdhsa",
+                f"-mcpu={target}", "-nogpulib", source, "-o", path])
     for number, line in enumerate(source.read_text().splitlines(), 1):
         if not (wanted := re.search(r"// (\w+): (.*)", line)):
             continue
@@ -145,20 +140,15 @@ def stuck(build, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = suite.arguments(__doc__)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="iree-reports-") as name:
         folder = pathlib.Path(name)
-        results = [counters(options.build, target, folder) for target in run_checks.TARGETS]
+        results = [counters(options.build, target, folder) for target in suite.TARGETS]
         results.append(stuck(options.build, folder))
         for target in ("gfx1100", "gfx942"):
             results += reports(options.build, target, folder)
-    failures = [failure for failure in results if failure]
-    for failure in failures:
-        print(f"FAILED {failure}")
-    print(f"{len(results) - len(failures)} passed, {len(failures)} failed")
-    sys.exit(1 if failures else 0)
+    suite.finish(len(results), [failure for failure in results if failure])
 
 
 if __name__ == "__main__":

@@ -6,18 +6,18 @@ The triton package compiles without a GPU; launch.c runs the code objects, once 
 arguments are those of its function, then two pointers that only profilers use.
 """
 
-import argparse
 import concurrent.futures
 import functools
 import math
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import ml_dtypes
 import numpy as np
+
+import suite
 
 HERE = pathlib.Path(__file__).resolve().parent
 TARGETS = {"gfx1100": 32, "gfx942": 64, "gfx90a": 64, "gfx1201": 32}
@@ -286,9 +286,7 @@ def run_target(options, target):
     failures, messages = [], []
     for check in ([], ["--check=all"]):
         how = [f"--target={target}", *check]
-        command = [options.build / "tools" / "iree-softgpu", *how, "--", options.build / "tests" / "softgpu_launch"]
-        with open(folder / "script", encoding="utf-8") as script:
-            result = subprocess.run(list(map(str, command)), stdin=script, capture_output=True, text=True, check=False)
+        result = suite.launch(options.build, how, lines)
         messages += result.stderr.strip().splitlines()
         said = iter(result.stdout.splitlines())
         for case, results in jobs:
@@ -300,28 +298,19 @@ def run_target(options, target):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = suite.arguments(__doc__)
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the code objects, inputs and results")
     options = parser.parse_args()
-    failed, count = 0, 0
     with tempfile.TemporaryDirectory(prefix="iree-triton-") as name:
         options.keep = (options.keep or pathlib.Path(name)).resolve()
         os.environ["TRITON_CACHE_DIR"] = f"{name}/cache"
         os.environ["TRITON_DEFAULT_FP_FUSION"] = "1"
         sys.path.insert(0, str(HERE))
         with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-            for number, failures, messages in pool.map(functools.partial(run_target, options),
-                                                       options.target or list(TARGETS)):
-                count, failed = count + number, failed + len(failures)
-                for failure in failures:
-                    print(f"FAILED {failure}")
-                for message in messages[:10] if failures else []:
-                    print(f"    {message}")
-    print(f"{count - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+            results = list(pool.map(functools.partial(run_target, options), options.target or list(TARGETS)))
+    suite.finish_targets(results)
 
 
 if __name__ == "__main__":
