@@ -433,8 +433,7 @@ void strips(dispatch_t* d, int64_t size, int64_t lanes, ir_value_t** accumulator
   k->lanes = outer_lanes;
 }
 
-// vector<lanes x i1>, true for lane < count, which is an index value.
-static ir_value_t* run_time_mask(kernel_build_t* k, int64_t lanes, ir_value_t* count) {
+ir_value_t* lanes_below(kernel_build_t* k, int64_t lanes, ir_value_t* count) {
   const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_index(k->ctx), lanes);
   ir_value_t* lane = ir_build_value(&k->b, KERNEL_IOTA, NULL, 0, type);
   return kernel_binary(&k->b, SCALAR_lt, lane, kernel_splat(&k->b, count, lanes));
@@ -451,7 +450,7 @@ static void strip_loop(dispatch_t* d, share_t part, bool masked, ir_value_t** ac
   if (k->lanes > 1) at.lane = 1;
   if (masked) {
     ir_value_t* left = kernel_binary(&k->b, SCALAR_sub, part.upper, loop.index);
-    k->mask = run_time_mask(k, k->lanes, left);
+    k->mask = lanes_below(k, k->lanes, left);
   }
   call->body(d, at, inner, call->user);
   k->mask = outer_mask;

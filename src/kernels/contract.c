@@ -8,8 +8,8 @@
 // cache the reduction is split; partial sums wait in workgroup memory. The epilogue runs on the accumulators; a long
 // one runs in a loop over a copy of the tile instead, to keep the code small.
 //
-// Where batch, rows or reduction are known at run time only, workgroups share out rows (or batches) by their number,
-// and rows that do not fill a tile are done by lower ones.
+// Where sizes are known at run time only, workgroups share out rows (or batches, or columns) by their number; rows that
+// do not fill a tile are done by lower ones, columns that do not fill a panel by single vectors.
 #include <assert.h>
 #include <string.h>
 
@@ -27,9 +27,10 @@ typedef struct contract_plan_t {
   int64_t row_block;             // rows of a workgroup
   int64_t panels, group_panels;  // of the result, of a workgroup
   int64_t reduction_block;
-  extent_t batch_size, row_size, depth;  // batch, rows and reduction when `dynamic`
+  extent_t batch_size, row_size, depth, column_size;  // when `dynamic`
   bool dynamic;
-  share_t share;  // dynamic: rows at work
+  share_t share;         // dynamic: rows at work
+  share_t column_share;  // columns at work when their number is no constant
   const ir_type_t* accumulator;
   ir_value_t* partial;  // [group_panels][row_block][panel] in workgroup memory, or NULL
   ir_value_t* spill;    // one tile, for long epilogues, or NULL
@@ -52,7 +53,6 @@ bool strategy_contract_matches(const dispatch_t* d) {
   if (ir_op_ints(d->root, "lhs_contract", &lc, 1) != 1 || ir_op_ints(d->root, "rhs_contract", &rc, 1) != 1)
     return false;
   if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0)) return false;
-  if (rhs->dims[rhs->rank - 1] == IR_DYNAMIC) return false;  // columns are vectors
   return lc == lhs->rank - 1 && rc == lhs->rank - 2 && ir_type_count(d->root->results[0].type) != 0;
 }
 
@@ -122,6 +122,7 @@ typedef struct tile_t {
   linear_t panel;        // within the group
   int64_t rows, vectors;
   int64_t last_lanes;         // lanes of the last vector that exist
+  ir_value_t* mask;           // of its lanes when their number is no constant, else NULL
   ir_value_t *lower, *upper;  // of the reduction
   bool starts, ends;          // first and last block of the reduction
 } tile_t;
@@ -149,6 +150,7 @@ static linear_t column_of(contract_plan_t* c, const tile_t* t, int64_t vector) {
 }
 
 static ir_value_t* tail_mask(contract_plan_t* c, const tile_t* t, int64_t vector) {
+  if (t->mask) return t->mask;
   bool partial = vector == t->vectors - 1 && t->last_lanes < c->lanes;
   return partial ? lane_mask(&c->d->k, c->lanes, t->last_lanes) : NULL;
 }
@@ -350,7 +352,49 @@ typedef struct group_t {
   ir_value_t *column_id, *row_id;
 } group_t;
 
+// Columns of the share from `lower` on, `vectors` of `lanes` at a time: those that fill them, or with `masked` the
+// rest.
+static ir_value_t* build_column_loop(contract_plan_t* c, const group_t* g, tile_t* t, ir_value_t* lower, bool masked) {
+  kernel_build_t* k = &c->d->k;
+  int64_t step = c->lanes * t->vectors;
+  ir_value_t* end = c->column_share.upper;
+  if (step > 1 && !masked) {
+    ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, end, lower);
+    ir_value_t* rest = kernel_binary(&k->b, SCALAR_remu, length, kernel_index(&k->b, step));
+    end = kernel_binary(&k->b, SCALAR_sub, end, rest);
+    index_set_facts(k, end, 0, index_facts(c->column_share.upper).max, 1);
+  }
+  kernel_loop_t loop = kernel_loop_begin(k, lower, end, step, NULL, 0);
+  if (masked) t->mask = lanes_below(k, c->lanes, kernel_binary(&k->b, SCALAR_sub, end, loop.index));
+  t->column = linear_value(loop.index);
+  build_row_block(c, t, g->row_id);
+  t->mask = NULL;
+  kernel_for_end(&k->b, &loop, NULL, 0);
+  return end;
+}
+
+// Panels, then vectors, of which the last may be partial; without masks the last columns are done one by one.
+static void build_column_share(contract_plan_t* c, const group_t* g, tile_t* t) {
+  kernel_build_t* k = &c->d->k;
+  bool has_masks = c->d->device->has_masks;
+  int64_t lanes = c->lanes;
+  t->panel = linear_constant(0);
+  t->vectors = c->vectors;
+  t->last_lanes = lanes;
+  ir_value_t* done = build_column_loop(c, g, t, c->column_share.lower, false);
+  t->vectors = 1;
+  done = build_column_loop(c, g, t, done, has_masks && lanes > 1);
+  if (has_masks || lanes == 1) return;
+  c->lanes = t->last_lanes = k->lanes = 1;
+  build_column_loop(c, g, t, done, false);
+  c->lanes = lanes;
+}
+
 static void build_panels(contract_plan_t* c, const group_t* g, tile_t* t) {
+  if (c->dynamic && !extent_is_fixed(&c->column_size)) {
+    build_column_share(c, g, t);
+    return;
+  }
   kernel_build_t* k = &c->d->k;
   int64_t width = c->lanes * c->vectors, rest = c->columns % width, whole = c->columns / width;
   int64_t groups = ceil_div(c->panels, c->group_panels);
@@ -438,35 +482,43 @@ static void make_spill(contract_plan_t* c) {
   c->spill = kernel_alloc(&c->d->k.b, c->accumulator, c->tile_rows * c->vectors * c->lanes, IR_SPACE_PRIVATE);
 }
 
-// Workgroups: x shares out rows or batches of run-time number, y columns, z batches of known number.
+// Workgroups: x shares out rows, batches or columns of run-time number, y columns, z batches of known number.
 static void build_dynamic(contract_plan_t* c) {
-  enum { MANY_ROWS = 1 << 20, ROW_COST = 16, GROUP_WORK = 1000000 };
+  enum { MANY = 1 << 20, ROW_COST = 16, GROUP_WORK = 1000000 };
   dispatch_t* d = c->d;
   kernel_build_t* k = &d->k;
-  bool shares_rows = extent_is_fixed(&c->batch_size);
-  c->rows = extent_is_fixed(&c->row_size) ? c->row_size.factor : MANY_ROWS;
+  bool any_columns = !extent_is_fixed(&c->column_size);
+  c->rows = extent_is_fixed(&c->row_size) ? c->row_size.factor : MANY;
+  c->columns = any_columns ? MANY : c->column_size.factor;
   c->reduction = c->reduction_block = extent_guess(&c->depth);
   plan_tile(c);
   c->row_block = c->rows;
-  int64_t width = c->lanes * c->vectors, groups = c->columns * c->reduction / GROUP_WORK;
+  int64_t width = c->lanes * c->vectors, columns = extent_guess(&c->column_size);
+  int64_t groups = any_columns ? 1 : c->columns * c->reduction / GROUP_WORK;
   groups = groups < 1 ? 1 : groups > 16 ? 16 : groups;
   c->group_panels = ceil_div(c->panels, groups < c->panels ? groups : c->panels);
   d->workgroups[1] = groups = ceil_div(c->panels, c->group_panels);
   group_t g = {id_with_facts(k, 1, groups), kernel_index(&k->b, 0)};
-  int64_t cost = 1 + c->group_panels * width * c->reduction / ROW_COST;
+  if (groups > 1) columns = c->group_panels * width;
+  int64_t cost = 1 + columns * c->reduction / ROW_COST;
   make_spill(c);
-  if (shares_rows) {
-    d->workgroups[2] = c->batch_size.factor;
-    c->at_batch = linear_value(id_with_facts(k, 2, c->batch_size.factor));
-    if (!extent_is_fixed(&c->row_size)) c->share = iterations_share(d, &c->row_size, cost, c->tile_rows);
+  if (any_columns) c->column_share = (share_t){index_constant(k, 0), extent_value(k, &c->column_size)};
+  c->share = (share_t){index_constant(k, 0), extent_value(k, &c->row_size)};
+  if (!extent_is_fixed(&c->batch_size)) {
+    iterations_t it = iterations_dynamic(d, &c->batch_size, cost * extent_guess(&c->row_size));
+    c->at_batch = it.index;
     build_reduction(c, &g);
+    iterations_end(d, &it);
     return;
   }
-  iterations_t it = iterations_dynamic(d, &c->batch_size, cost * extent_guess(&c->row_size));
-  c->at_batch = it.index;
-  c->share = (share_t){index_constant(k, 0), extent_value(k, &c->row_size)};
+  d->workgroups[2] = c->batch_size.factor;
+  c->at_batch = linear_value(id_with_facts(k, 2, c->batch_size.factor));
+  if (!extent_is_fixed(&c->row_size)) {
+    c->share = iterations_share(d, &c->row_size, cost, c->tile_rows);
+  } else if (any_columns) {
+    c->column_share = iterations_share(d, &c->column_size, 1 + c->rows * c->reduction / ROW_COST, width);
+  }
   build_reduction(c, &g);
-  iterations_end(d, &it);
 }
 
 void strategy_contract_build(dispatch_t* d) {
@@ -474,16 +526,17 @@ void strategy_contract_build(dispatch_t* d) {
   const ir_value_t* x = ir_operand(d->root, 0);
   const ir_type_t *lhs = x->type, *y = d->root->results[0].type;
   contract_plan_t c = {.d = d, .op = d->root, .batched = lhs->rank == 3};
-  c.columns = y->dims[y->rank - 1];
   c.accumulator = eval_accumulator(d->ctx, y->element);
   c.dynamic = !ir_type_is_static(lhs) || !ir_type_is_static(ir_operand(d->root, 1)->type);
   if (c.dynamic) {
     c.batch_size = c.batched ? eval_extent(x, 0) : extent_fixed(1);
     c.row_size = eval_extent(x, lhs->rank - 2);
     c.depth = eval_extent(x, lhs->rank - 1);
+    c.column_size = eval_extent(ir_operand(d->root, 1), lhs->rank - 1);
     build_dynamic(&c);
     return;
   }
+  c.columns = y->dims[y->rank - 1];
   c.batch = c.batched ? lhs->dims[0] : 1;
   c.rows = lhs->dims[lhs->rank - 2];
   c.reduction = lhs->dims[lhs->rank - 1];

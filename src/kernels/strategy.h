@@ -120,5 +120,7 @@ void strips_extent(dispatch_t* d, const extent_t* size, int64_t lanes, ir_value_
                    uint32_t accumulator_count, const strip_call_t* call);
 // vector<lanes x i1>, true for lane < count.
 ir_value_t* lane_mask(kernel_build_t* k, int64_t lanes, int64_t count);
+// The same for a count that is an index value.
+ir_value_t* lanes_below(kernel_build_t* k, int64_t lanes, ir_value_t* count);
 
 #endif  // IREE_C_KERNELS_STRATEGY_H_

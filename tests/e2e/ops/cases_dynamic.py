@@ -33,6 +33,7 @@ dynamic("MatMul", "sequence", f32("n", "m", 48), weights(48, 20), sizes=PLANE)
 dynamic("MatMul", "batch", f32("n", 7, 16), f32("n", 16, 9))
 dynamic("MatMul", "all", f32("n", "m", "k"), f32("n", "k", "l"),
         sizes=[{"n": 1, "m": 3, "k": 5, "l": 2}, {"n": 2, "m": 17, "k": 33, "l": 40}])
+dynamic("MatMul", "columns", f32(20, 48), f32(48, "n"), sizes=[{"n": 0}, {"n": 7}, {"n": 16}, {"n": 67}])
 dynamic("Gemm", "", f32("n", 64), weights(33, 64), weights(33), transB=1)
 dynamic("Conv", "batch", f32("n", 3, 8, 8), weights(4, 3, 3, 3), weights(4), pads=[1, 1, 1, 1])
 dynamic("Conv", "wide", f32("n", 16, 9, 9), weights(32, 16, 3, 3), weights(32), strides=[2, 2])
@@ -76,3 +77,6 @@ graph_case("attention-dynamic", nodes(("Transpose", "x1", "k", {"perm": [0, 2, 1
                                       ("Softmax", "s", "p", {"axis": -1}), ("MatMul", "p x2", "y0", {})),
            f32("n", "m", 16), f32("n", "l", 16), f32("n", "l", 16),
            sizes=[{"n": 1, "m": 1, "l": 4}, {"n": 2, "m": 5, "l": 19}])
+graph_case("columns-dynamic", nodes(("MatMul", "x0 x1", "a", {}), ("Mul", "a a", "b", {}), ("Erf", "b", "c", {}),
+                                    ("Mul", "c a", "y0", {})),
+           f32("n", 16), f32(16, "m"), sizes=PLANE)
