@@ -1,4 +1,5 @@
 // The driver: finds HSA, lists GPUs and makes logical devices. A device's id is the bit mask of its GPUs.
+#include "hal/amdgpu/fault.h"
 #include "hal/amdgpu/logical_device.h"
 #include "hal/amdgpu/topology.h"
 #include "iree/base/tooling/flags.h"
@@ -141,6 +142,7 @@ static iree_status_t create_system(iree_allocator_t host_allocator, system_t** o
   const iree_flag_string_list_t paths = FLAG_amdgpu_libhsa_search_path_list();
   libhsa_t* hsa = NULL;
   IREE_RETURN_IF_ERROR(libhsa_load(paths.count, paths.values, host_allocator, &hsa));
+  fault_watch_events(hsa);
   iree_status_t status = system_create(hsa, host_allocator, out_system);
   libhsa_release(hsa);
   return status;

@@ -1,5 +1,5 @@
 // Host queues: submission, completion, errors.
-#include "hal/amdgpu/host_queue.h"
+#include "hal/amdgpu/fault.h"
 
 enum { DEFAULT_EPOCH_COUNT = 1024, MAX_QUEUE_SIZE = 64 * 1024, DEFAULT_KERNARG_SIZE = 16 << 20 };
 
@@ -58,8 +58,9 @@ static void push_entry(host_queue_t* queue, const emitter_t* e, bool is_final) {
   host_queue_entry_t* entry = &queue->entries[queue->epoch_head++ & queue->entry_mask];
   operation_t* op = e->operation;
   *entry = (host_queue_entry_t){
-      .operation = is_final || e->counts ? op : NULL,
+      .operation = op,
       .is_final = is_final,
+      .has_counts = e->counts != NULL,
       .packet_end = e->packet,
       .kernarg_end = e->kernarg,
   };
@@ -164,12 +165,19 @@ static iree_status_t await_barriers(const operation_t* op) {
   return iree_ok_status();
 }
 
+static iree_status_t end_operation(operation_t* op) {
+  IREE_RETURN_IF_ERROR(hal_operation_take_failure(&op->base));
+  IREE_RETURN_IF_ERROR(await_barriers(op));
+  // What it came after in a queue may have been lost.
+  return op->relies_on_order ? logical_device_clone_failure(operation_device(op)) : iree_ok_status();
+}
+
 // The end of one submission. Only the completion thread comes here, so entries are popped in order.
 static void retire(host_queue_t* queue) {
   iree_slim_mutex_lock(&queue->mutex);
   host_queue_entry_t entry = queue->entries[queue->epoch_tail & queue->entry_mask];
   operation_t* op = entry.operation;
-  if (op && !entry.is_final) {
+  if (entry.has_counts) {
     memcpy(op->commands.counts, op->commands.pending_counts, sizeof(op->commands.counts));
     op->commands.has_counts = true;
     push_blocked(queue, op, /*to_front=*/true);
@@ -178,10 +186,7 @@ static void retire(host_queue_t* queue) {
   ring_reclaim(&queue->kernargs, entry.kernarg_end);
   ++queue->epoch_tail;
   iree_slim_mutex_unlock(&queue->mutex);
-  if (op && entry.is_final) {
-    iree_status_t status = hal_operation_take_failure(&op->base);
-    operation_finish(op, iree_status_is_ok(status) ? await_barriers(op) : status);
-  }
+  if (entry.is_final) operation_finish(op, end_operation(op));
   iree_atomic_store(&queue->ended_epochs, queue->epoch_tail, iree_memory_order_release);
 }
 
@@ -205,14 +210,17 @@ static void issue_blocked(host_queue_t* queue) {
 // After an error: what ended before it is done, everything else fails.
 static void fail_all(host_queue_t* queue) {
   while (!iree_atomic_load(&queue->has_final, iree_memory_order_acquire)) iree_thread_yield();
+  queue->hsa->hsa_queue_inactivate(queue->aql);  // nothing may run whose memory goes
   drain(queue, iree_atomic_load(&queue->final_value, iree_memory_order_relaxed));
   iree_slim_mutex_lock(&queue->mutex);
   queue->has_failed = true;
   operation_t* failed = queue->blocked_head;
   queue->blocked_head = queue->blocked_tail = NULL;
   while (queue->epoch_tail != queue->epoch_head) {
-    operation_t* op = queue->entries[queue->epoch_tail++ & queue->entry_mask].operation;
-    if (!op) continue;
+    const host_queue_entry_t* entry = &queue->entries[queue->epoch_tail++ & queue->entry_mask];
+    operation_t* op = entry->operation;
+    // A part: the rest is blocked, or follows.
+    if (!entry->is_final && !entry->has_counts) continue;
     op->base.next = failed ? &failed->base : NULL;
     failed = op;
   }
@@ -241,22 +249,6 @@ static int completion_main(void* arg) {
   return 0;
 }
 
-// Called by HSA, on a thread of its own. Everything that is in the queue now is lost.
-static void queue_error(hsa_status_t code, hsa_queue_t* source, void* data) {
-  host_queue_t* queue = (host_queue_t*)data;
-  iree_status_t status = libhsa_check(queue->hsa, code, "the GPU's queue");
-  if (iree_status_is_ok(status)) return;
-  intptr_t expected = 0;
-  if (!iree_atomic_compare_exchange_strong(&queue->error, &expected, (intptr_t)status, iree_memory_order_acq_rel,
-                                           iree_memory_order_relaxed)) {
-    iree_status_free(status);
-    return;
-  }
-  int64_t value = queue->hsa->hsa_signal_exchange_scacq_screl(queue->epoch_signal, HOST_QUEUE_EPOCH_WAKE);
-  iree_atomic_store(&queue->final_value, value, iree_memory_order_relaxed);
-  iree_atomic_store(&queue->has_final, 1u, iree_memory_order_release);
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
@@ -265,6 +257,7 @@ static void queue_error(hsa_status_t code, hsa_queue_t* source, void* data) {
 static void host_queue_destroy(virtual_queue_t* base) {
   host_queue_t* queue = (host_queue_t*)base;
   const libhsa_t* hsa = queue->hsa;
+  fault_unwatch_queue(queue);
   if (queue->thread) {
     if (!iree_atomic_load(&queue->error, iree_memory_order_acquire)) {
       hsa->hsa_signal_store_screlease(queue->epoch_signal, HOST_QUEUE_EPOCH_WAKE);
@@ -309,15 +302,18 @@ static iree_status_t initialize(host_queue_t* queue, const logical_device_t* dev
       create_kernargs(queue, device, options->kernarg_size ? options->kernarg_size : DEFAULT_KERNARG_SIZE));
   IREE_RETURN_IF_ERROR(
       LIBHSA_CALL(queue->hsa, hsa_signal_create, HOST_QUEUE_EPOCH_INITIAL, 0, NULL, &queue->epoch_signal));
-  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_queue_create, gpu->agent, size, HSA_QUEUE_TYPE_SINGLE, queue_error,
-                                   queue, UINT32_MAX, UINT32_MAX, &queue->aql));
+  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_queue_create, gpu->agent, size, HSA_QUEUE_TYPE_SINGLE,
+                                   fault_queue_error, queue, UINT32_MAX, UINT32_MAX, &queue->aql));
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(queue->host_allocator, queue->aql->size, sizeof(*queue->headers),
                                                    (void**)&queue->headers));
   iree_thread_create_params_t thread = {.name = IREE_SV("amdgpu-queue")};
-  return iree_thread_create(completion_main, queue, thread, queue->host_allocator, &queue->thread);
+  IREE_RETURN_IF_ERROR(iree_thread_create(completion_main, queue, thread, queue->host_allocator, &queue->thread));
+  fault_watch_queue(queue);
+  return iree_ok_status();
 }
 
-iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, virtual_queue_t** out_queue) {
+iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, uint32_t ordinal,
+                                virtual_queue_t** out_queue) {
   static iree_atomic_uint64_t next_id;
   *out_queue = NULL;
   host_queue_t* queue = NULL;
@@ -326,7 +322,9 @@ iree_status_t host_queue_create(logical_device_t* device, physical_device_t* phy
   queue->base.id = iree_atomic_fetch_add(&next_id, 1, iree_memory_order_relaxed) + 1;
   queue->host_allocator = device->base.host_allocator;
   queue->hsa = device->system->hsa;
+  queue->device = device;
   queue->physical = physical;
+  queue->ordinal = ordinal;
   iree_slim_mutex_initialize(&queue->mutex);
   iree_status_t status = initialize(queue, device);
   if (!iree_status_is_ok(status)) {

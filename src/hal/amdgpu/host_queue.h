@@ -15,18 +15,24 @@
 #include "hal/amdgpu/operation.h"
 #include "hal/amdgpu/ring.h"
 
+// A submission.
 typedef struct host_queue_entry_t {
-  operation_t* operation;  // to end, or to go on; NULL when a part of an operation only gives its rings back
-  bool is_final;
+  operation_t* operation;
+  bool is_final;    // the operation ends with it
+  bool has_counts;  // the operation goes on after it
   uint64_t packet_end;
   uint64_t kernarg_end;
 } host_queue_entry_t;
 
-typedef struct host_queue_t {
+typedef struct host_queue_t host_queue_t;
+struct host_queue_t {
   virtual_queue_t base;
   iree_allocator_t host_allocator;
   const libhsa_t* hsa;
+  logical_device_t* device;
   physical_device_t* physical;
+  uint32_t ordinal;            // among the GPU's
+  host_queue_t* next_watched;  // of fault.c
 
   hsa_queue_t* aql;
   hsa_signal_t epoch_signal;
@@ -48,15 +54,19 @@ typedef struct host_queue_t {
   operation_t* blocked_head;    // waiting for room, in order
   operation_t* blocked_tail;
   bool has_failed;
-} host_queue_t;
+};
 
-iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, virtual_queue_t** out_queue);
+iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, uint32_t ordinal,
+                                virtual_queue_t** out_queue);
+// The queue is lost. The first status stays; consumes it. Any thread, without locks of the driver (fault.c).
+void host_queue_fail(host_queue_t* queue, iree_status_t status);
 
-// The epoch signal starts at INITIAL and loses one with each submission's end. Below WAKE it is no count any more: it
-// was set to wake the completion thread.
+// The epoch signal starts at INITIAL and loses one with each submission's end. About WAKE it is no count any more: it
+// was set to wake the completion thread, and whoever waits for a count. It is above zero for those that compare it as
+// an unsigned number, also when packets that were on their way still end.
 #define HOST_QUEUE_EPOCH_INITIAL (INT64_MAX / 2)
-#define HOST_QUEUE_EPOCH_WAKE (INT64_MIN / 2)
-#define HOST_QUEUE_EPOCH_IS_WAKE(value) ((value) < INT64_MIN / 4)
+#define HOST_QUEUE_EPOCH_WAKE (INT64_C(1) << 40)
+#define HOST_QUEUE_EPOCH_IS_WAKE(value) ((value) < HOST_QUEUE_EPOCH_INITIAL / 2)
 
 //===----------------------------------------------------------------------------------------------------------------===
 // emit.c: packets for an operation

@@ -115,3 +115,15 @@ void library_destroy(const libhsa_t* hsa, library_t* library) {
   if (library->executable.handle) hsa->hsa_executable_destroy(library->executable);
   *library = (library_t){0};
 }
+
+const char* library_kernel_name(const library_t* library, uint64_t handle) {
+  static const char* const names[] = {
+#define BUILTIN(name, element_size) #name,
+      LIBRARY_BUILTINS(BUILTIN)
+#undef BUILTIN
+  };
+  for (size_t i = 0; i < LIBRARY_BUILTIN_COUNT; ++i) {
+    if (library->kernels[i].handle == handle) return names[i];
+  }
+  return NULL;
+}

@@ -46,6 +46,8 @@ typedef struct library_t {
 // is.
 iree_status_t library_select(const target_id_t* device, iree_const_byte_span_t* out_code);
 iree_status_t library_create(const libhsa_t* hsa, const system_gpu_t* gpu, library_t* out_library);
+// The name of a builtin; NULL when the handle is of none.
+const char* library_kernel_name(const library_t* library, uint64_t handle);
 void library_destroy(const libhsa_t* hsa, library_t* library);
 
 #endif  // IREE_C_HAL_AMDGPU_LIBRARY_H_

@@ -63,6 +63,7 @@ static void amdgpu_destroy(iree_hal_device_t* base) {
     physical_device_deinitialize(device->system->hsa, &device->physical[i]);
   }
   hal_queued_deinitialize(&device->base);
+  iree_status_free((iree_status_t)device->failure);
   iree_notification_deinitialize(&device->host_ready);
   system_release(device->system);
   iree_allocator_free(device->base.host_allocator, device);
@@ -105,6 +106,18 @@ iree_status_t amdgpu_create_semaphore(iree_hal_device_t* base, iree_hal_queue_af
                                       uint64_t initial_value, iree_hal_semaphore_flags_t flags,
                                       iree_hal_semaphore_t** out_semaphore) {
   return amdgpu_semaphore_create(initial_value, ((logical_device_t*)base)->base.host_allocator, out_semaphore);
+}
+
+void logical_device_fail(logical_device_t* device, iree_status_t status) {
+  intptr_t expected = 0;
+  if (!iree_atomic_compare_exchange_strong(&device->failure, &expected, (intptr_t)status, iree_memory_order_acq_rel,
+                                           iree_memory_order_relaxed)) {
+    iree_status_free(status);
+  }
+}
+
+iree_status_t logical_device_clone_failure(logical_device_t* device) {
+  return iree_status_clone((iree_status_t)iree_atomic_load(&device->failure, iree_memory_order_acquire));
 }
 
 static const iree_hal_device_vtable_t amdgpu_vtable = {

@@ -28,6 +28,8 @@ struct logical_device_t {
   logical_device_options_t options;
   queue_affinity_domain_t domain;
 
+  iree_atomic_intptr_t failure;  // iree_status_t: of the first queue that was lost
+
   operation_t* host_head;  // ready ones for the service thread; guarded by base.mutex
   operation_t* host_tail;
   bool is_closing;
@@ -42,6 +44,11 @@ struct logical_device_t {
 iree_status_t logical_device_create(system_t* system, uint64_t mask, const logical_device_options_t* options,
                                     const iree_hal_device_create_params_t* create_params,
                                     iree_allocator_t host_allocator, iree_hal_device_t** out_device);
+
+// The device is lost, for good: all later work fails with the first such status. Consumes it. Thread safe.
+void logical_device_fail(logical_device_t* device, iree_status_t status);
+// That status; OK while nothing is lost.
+iree_status_t logical_device_clone_failure(logical_device_t* device);
 
 // queue_calls.c: the queue calls of the vtable.
 #define CALL(result, name, parameters, arguments)

@@ -5,8 +5,6 @@
 // What was issued depends only on what was issued before, so that queues never wait in a circle.
 #include "hal/amdgpu/operation.h"
 
-static logical_device_t* device_of(const operation_t* op) { return (logical_device_t*)op->base.device; }
-
 static void visit_work(const hal_operation_t* base, hal_visit_resource_fn_t visit) {
   const operation_t* op = (const operation_t*)base;
   for (int i = 0; i < OPERATION_MAX_RESOURCES; ++i) visit(op->resources[i]);
@@ -32,7 +30,7 @@ void operation_finish(operation_t* op, iree_status_t status) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static void push_host(operation_t* op) {
-  logical_device_t* device = device_of(op);
+  logical_device_t* device = operation_device(op);
   iree_slim_mutex_lock(&device->base.mutex);
   op->base.next = NULL;
   if (device->host_tail) {
@@ -55,6 +53,7 @@ static iree_status_t stage_memory(operation_t* op) {
 static void start(hal_operation_t* base) {
   operation_t* op = (operation_t*)base;
   iree_status_t status = hal_operation_take_failure(base);
+  if (iree_status_is_ok(status)) status = logical_device_clone_failure(operation_device(op));
   if (iree_status_is_ok(status)) status = stage_memory(op);
   if (!iree_status_is_ok(status)) {
     operation_finish(op, status);
@@ -100,7 +99,8 @@ static virtual_queue_t* find_queue(const logical_device_t* device, uint64_t queu
 
 // Lets a packet wait for a submission of another queue. False when that is not possible.
 static bool add_barrier(operation_t* op, const semaphore_producer_t* producer) {
-  virtual_queue_t* queue = op->physical->has_barrier_value ? find_queue(device_of(op), producer->queue_id) : NULL;
+  virtual_queue_t* queue =
+      op->physical->has_barrier_value ? find_queue(operation_device(op), producer->queue_id) : NULL;
   if (!queue) return false;
   for (uint32_t i = 0; i < op->barrier_count; ++i) {
     operation_barrier_t* barrier = &op->barriers[i];
@@ -115,22 +115,21 @@ static bool add_barrier(operation_t* op, const semaphore_producer_t* producer) {
 
 // Whether the order of queues, or a packet, takes care of a wait.
 static bool leave_to_queue(operation_t* op, iree_hal_semaphore_t* semaphore, uint64_t value) {
-  if (hal_operation_is_for_host(&op->base) || device_of(op)->options.user.force_wait_barrier_defer) return false;
+  if (hal_operation_is_for_host(&op->base) || operation_device(op)->options.user.force_wait_barrier_defer) return false;
   semaphore_producer_t producer;
   if (!amdgpu_semaphore_find_producer(semaphore, value, &producer)) return false;
   return producer.queue_id == op->queue->id || add_barrier(op, &producer);
 }
 
 // Drops waits that need no timepoint. `kept` has room for all.
-static iree_hal_semaphore_list_t remaining_waits(operation_t* op, iree_hal_semaphore_list_t kept, bool* out_elided) {
+static iree_hal_semaphore_list_t remaining_waits(operation_t* op, iree_hal_semaphore_list_t kept) {
   kept.count = 0;
-  *out_elided = false;
   for (iree_host_size_t i = 0; i < op->base.waits.count; ++i) {
     iree_hal_semaphore_t* semaphore = op->base.waits.semaphores[i];
     uint64_t value = op->base.waits.payload_values[i];
     if (is_reached(semaphore, value)) continue;
     if (leave_to_queue(op, semaphore, value)) {
-      *out_elided = true;
+      op->relies_on_order = true;
       continue;
     }
     kept.semaphores[kept.count] = semaphore;
@@ -174,9 +173,13 @@ iree_status_t operation_submit(operation_t* op) {
       .semaphores = (iree_hal_semaphore_t**)iree_alloca((op->base.waits.count + 1) * sizeof(iree_hal_semaphore_t*)),
       .payload_values = (uint64_t*)iree_alloca((op->base.waits.count + 1) * sizeof(uint64_t)),
   };
-  bool elided = false;
-  op->base.waits = remaining_waits(op, kept, &elided);
-  if (!op->base.waits.count && !elided && !has_work(op)) {
+  iree_status_t lost = logical_device_clone_failure(operation_device(op));
+  if (!iree_status_is_ok(lost)) {
+    hal_operation_signal(&op->base, lost);
+    return iree_ok_status();
+  }
+  op->base.waits = remaining_waits(op, kept);
+  if (!op->base.waits.count && !op->relies_on_order && !has_work(op)) {
     // Nothing to wait for and nothing to run.
     iree_status_t status = stage_memory(op);
     if (iree_status_is_ok(status)) apply_memory(op);
@@ -197,7 +200,7 @@ static operation_t make(const hal_operation_t* base) {
   operation_t op;
   memset(&op, 0, sizeof(op));
   op.base = *base;
-  logical_device_t* device = device_of(&op);
+  logical_device_t* device = operation_device(&op);
   uint32_t bit = queue_affinity_first(device->domain, base->queue_affinity);
   op.physical = &device->physical[queue_affinity_physical(device->domain, bit)];
   op.queue = op.physical->queues[queue_affinity_queue(device->domain, bit)];

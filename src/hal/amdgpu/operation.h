@@ -17,7 +17,8 @@ struct operation_t {
   hal_operation_t base;
   physical_device_t* physical;
   virtual_queue_t* queue;
-  bool is_staged;  // ALLOCA: the memory is there already
+  bool is_staged;        // ALLOCA: the memory is there already
+  bool relies_on_order;  // some wait is left to queues and packets
   uint32_t barrier_count;
   operation_barrier_t barriers[OPERATION_MAX_BARRIERS];
   // Of WORK; others are empty. No commands: nothing but semaphores.
@@ -37,6 +38,10 @@ struct operation_t {
   command_t command;
   iree_const_byte_span_t data;
 };
+
+static inline logical_device_t* operation_device(const operation_t* operation) {
+  return (logical_device_t*)operation->base.device;
+}
 
 // An operation of kind WORK, on the caller's stack with the caller's lists, without commands.
 operation_t operation_make(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,

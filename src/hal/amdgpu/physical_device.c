@@ -43,7 +43,7 @@ iree_status_t physical_device_initialize(logical_device_t* device, uint32_t queu
   IREE_RETURN_IF_ERROR(create_pool(device, physical));
   physical->has_barrier_value = knows_barrier_value(&physical->gpu->target);
   for (uint32_t i = 0; i < queue_count; ++i) {
-    IREE_RETURN_IF_ERROR(host_queue_create(device, physical, &physical->queues[i]));
+    IREE_RETURN_IF_ERROR(host_queue_create(device, physical, i, &physical->queues[i]));
     physical->queue_count = i + 1;
   }
   return iree_ok_status();

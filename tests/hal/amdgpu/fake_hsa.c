@@ -15,6 +15,8 @@ EXPORT fake_hsa_t fake_hsa = {.cpu_count = 1, .gpu_count = 1, .has_memory = true
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
+static hsa_event_fn_t event_handler;
+
 // Whether this call is one that fails.
 static bool fails(const char* name) {
   if (!fake_hsa.failing || strcmp(fake_hsa.failing, name) != 0) return false;
@@ -47,6 +49,12 @@ EXPORT hsa_status_t hsa_shut_down(void) {
 EXPORT hsa_status_t hsa_status_string(hsa_status_t status, const char** out_string) {
   FAIL_IF_TOLD();
   *out_string = "as told";
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_amd_register_system_event_handler(hsa_event_fn_t callback, void* data) {
+  FAIL_IF_TOLD();
+  event_handler = callback;
   return HSA_STATUS_SUCCESS;
 }
 
@@ -269,10 +277,12 @@ EXPORT hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t signal, hsa_sig
 
 typedef struct queue_t {
   hsa_queue_t base;
+  hsa_agent_t agent;
   hsa_queue_error_fn_t callback;
   void* data;
   uint64_t read_index;
   bool is_closing;
+  bool is_joined;
   pthread_t thread;
 } queue_t;
 
@@ -319,12 +329,19 @@ static void* queue_main(void* arg) {
       continue;
     }
     packet_t result = end_packet(&packets[queue->read_index & (queue->base.size - 1)]);
-    if (result == PACKET_ENDED) ++queue->read_index;
+    if (result == PACKET_ENDED) __atomic_fetch_add(&queue->read_index, 1, __ATOMIC_RELAXED);
     if (result == PACKET_WAITS) sleep_shortly();
     if (result != PACKET_FAULT) continue;
     hsa_status_t code = fake_hsa.fault_code ? fake_hsa.fault_code : HSA_STATUS_ERROR;
     fake_hsa.fault_code = HSA_STATUS_SUCCESS;
+    uint64_t address = fake_hsa.fault_address;
+    fake_hsa.fault_address = 0;
     pthread_mutex_unlock(&mutex);
+    if (address && event_handler) {
+      hsa_amd_event_t event = {HSA_AMD_GPU_MEMORY_FAULT_EVENT,
+                               {{queue->agent, address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT}}};
+      event_handler(&event, NULL);
+    }
     queue->callback(code, &queue->base, queue->data);
     return NULL;
   }
@@ -338,6 +355,7 @@ EXPORT hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue
   FAIL_IF_TOLD();
   queue_t* queue = (queue_t*)calloc(1, sizeof(*queue));
   queue->base.type = type;
+  queue->agent = agent;
   queue->base.size = size;
   queue->base.base_address = aligned_alloc(64, size * 64);
   queue->base.doorbell_signal = make_signal(-1);
@@ -349,18 +367,29 @@ EXPORT hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue
   return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t hsa_queue_destroy(hsa_queue_t* base) {
+EXPORT hsa_status_t hsa_queue_inactivate(hsa_queue_t* base) {
   queue_t* queue = (queue_t*)base;
   pthread_mutex_lock(&mutex);
   queue->is_closing = true;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&mutex);
-  pthread_join(queue->thread, NULL);
+  if (!queue->is_joined) pthread_join(queue->thread, NULL);
+  queue->is_joined = true;
+  return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_queue_destroy(hsa_queue_t* base) {
+  queue_t* queue = (queue_t*)base;
+  hsa_queue_inactivate(base);
   free(signal_of(base->doorbell_signal));
   free(base->base_address);
   free(queue);
   count_live(-1);
   return HSA_STATUS_SUCCESS;
+}
+
+EXPORT uint64_t hsa_queue_load_read_index_relaxed(const hsa_queue_t* queue) {
+  return __atomic_load_n(&((const queue_t*)queue)->read_index, __ATOMIC_RELAXED);
 }
 
 EXPORT void hsa_queue_store_write_index_relaxed(const hsa_queue_t* queue, uint64_t value) {}

@@ -14,6 +14,7 @@ typedef struct fake_hsa_t {
   int failing_call;         // counted from 0; later ones fail too
   hsa_status_t code;        // what it returns
   hsa_status_t fault_code;  // set: the next kernel stops its queue with this error
+  uint64_t fault_address;   // set: with an event of the system before
   const char* processor;    // of GPUs; NULL: gfx1100
   int is_held;              // atomic: queues leave their packets alone
 
