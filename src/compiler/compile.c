@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "compiler/benchmark_funcs.h"
 #include "compiler/compiler.h"
 #include "compiler/dispatch_files.h"
 #include "compiler/host.h"
@@ -151,6 +152,9 @@ static bool stage_kernels(run_t* r) {
     if (!kernels_assign(r->ctx, p->module, &r->options->targets[i].device, &p->kernels)) return false;
     if (!ir_verify(r->ctx, p->kernels.module)) return false;
   }
+  ir_op_t* modules[COMPILER_MAX_TARGETS];
+  for (uint32_t i = 0; i < r->program_count; ++i) modules[i] = r->programs[i].module;
+  if (r->options->benchmark_funcs) benchmark_funcs_add(r->ctx, modules, r->program_count);
   return true;
 }
 

@@ -8,37 +8,10 @@
 
 #include <string.h>
 
+#include "compiler/benchmark_funcs.h"
 #include "dialects/func.h"
 #include "dialects/graph.h"
 #include "target/backend.h"
-
-// The first dispatch below `op` that runs entry `entry`.
-static ir_op_t* find_dispatch(ir_op_t* op, int64_t entry) {
-  if (ir_is(op, GRAPH_DISPATCH)) {
-    const ir_attr_t* attr = ir_op_attr(op, "entry");
-    return attr && attr->integer == entry ? op : NULL;
-  }
-  for (uint32_t r = 0; r < op->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &op->regions[r]) {
-      IR_FOR_OPS(inner, block) {
-        ir_op_t* found = find_dispatch(inner, entry);
-        if (found) return found;
-      }
-    }
-  }
-  return NULL;
-}
-
-static bool is_static(const ir_op_t* dispatch) {
-  for (uint32_t i = 0; i < dispatch->operand_count; ++i) {
-    const ir_type_t* type = ir_operand(dispatch, i)->type;
-    if (ir_type_is_tensor(type) && !ir_type_is_static(type)) return false;
-  }
-  for (uint32_t i = 0; i < dispatch->result_count; ++i) {
-    if (!ir_type_is_static(dispatch->results[i].type)) return false;
-  }
-  return true;
-}
 
 static ir_op_t* make_program(ir_context_t* ctx, const ir_op_t* dispatch, const char* name) {
   ir_op_t* program = ir_module_create(ctx, dispatch->loc);
@@ -79,9 +52,9 @@ static void put_command(text_t* text, const ir_op_t* dispatch, const char* name)
 
 static bool write_benchmark(ir_op_t* module, const ir_op_t* kernel, uint32_t entry, const target_t* target,
                             const target_compile_options_t* options, text_t* error) {
-  const ir_op_t* dispatch = find_dispatch(module, entry);
+  const ir_op_t* dispatch = benchmark_find_dispatch(module, entry);
   const char* name = ir_op_string(kernel, "sym_name", "kernel");
-  if (!dispatch || !is_static(dispatch)) return true;
+  if (!dispatch || !benchmark_is_static(dispatch)) return true;
   text_t text = {0};
   put_command(&text, dispatch, name);
   ir_op_t* program = make_program(options->context, dispatch, name);

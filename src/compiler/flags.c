@@ -361,6 +361,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->passes.verify_each = flags->verify_each == FLAG_TRUE;
   out->passes.print_after_all = flags->print_after_all == FLAG_TRUE;
   out->passes.print_after_change = flags->print_after_change == FLAG_TRUE;
+  out->benchmark_funcs = flags->benchmark_funcs == FLAG_TRUE;
   out->data_tiling = flags->data_tiling != FLAG_FALSE;
   out->timing = flags->timing == FLAG_TRUE;
   out->strip_source_map = flags->strip_source_map == FLAG_TRUE;

@@ -52,14 +52,13 @@ static bool add_global(host_t* h, ir_op_t* op) {
   return true;
 }
 
-// The tensor's first contents as a constant of the module: zeros when it has none.
+// The tensor's first contents as a constant of the module.
 static uint32_t initial_constant(host_t* h, const ir_op_t* global, size_t size) {
   const ir_attr_t* value = ir_op_attr(global, "value");
-  const void* data = value ? ir_attr_data(value) : NULL;
-  if (!value || value->splat) {
+  const void* data = ir_attr_data(value);
+  if (value->splat) {
     unsigned char* filled = arena_alloc(ir_context_arena(h->ctx), size ? size : 1);
-    memset(filled, 0, size ? size : 1);
-    for (size_t i = 0; value && value->size && i + value->size <= size; i += value->size) {
+    for (size_t i = 0; value->size && i + value->size <= size; i += value->size) {
       memcpy(filled + i, ir_attr_data(value), value->size);
     }
     data = filled;
@@ -68,6 +67,20 @@ static uint32_t initial_constant(host_t* h, const ir_op_t* global, size_t size) 
   uint32_t segment = module_writer_segment(
       h->writer, &(module_segment_t){.entry = host_view(name), .data = {data, size}, .alignment = 64});
   return module_writer_constant(h->writer, h->device, segment, 0, size);
+}
+
+// One element everywhere is filled in, nothing stored; zeros when there is no value.
+static bool is_filled(const ir_attr_t* value) {
+  return !value || (value->splat && (value->size == 1 || value->size == 2 || value->size == 4));
+}
+
+static void emit_fill(module_function_t* f, module_reg_t stream, module_reg_t buffer, const ir_attr_t* value,
+                      int64_t size) {
+  uint32_t pattern = 0, length = value ? (uint32_t)value->size : size % 4 ? 1 : 4;
+  if (value) memcpy(&pattern, ir_attr_data(value), value->size);
+  module_emit(f, hal_fill, MODULE_REG(stream), MODULE_REG(buffer), MODULE_REG(module_function_i64(f, 0)),
+              MODULE_REG(module_function_i64(f, size)), MODULE_REG(module_function_i32(f, (int32_t)pattern)),
+              MODULE_IMM(length));
 }
 
 static void emit_initializer(host_t* h) {
@@ -81,7 +94,10 @@ static void emit_initializer(host_t* h) {
     module_reg_t buffer = module_function_ref(f), from = module_function_ref(f);
     module_reg_t length = module_function_i64(f, size), zero = module_function_i64(f, 0);
     module_emit(f, hal_alloca, MODULE_REG(buffer), MODULE_REG(stream), MODULE_REG(length));
-    if (size > 0) {
+    const ir_attr_t* value = ir_op_attr(h->globals[i].op, "value");
+    if (size > 0 && is_filled(value)) {
+      emit_fill(f, stream, buffer, value, size);
+    } else if (size > 0) {
       uint32_t constant = initial_constant(h, h->globals[i].op, (size_t)size);
       module_emit(f, hal_constant, MODULE_REG(from), MODULE_INDEX(constant));
       module_emit(f, hal_copy, MODULE_REG(stream), MODULE_REG(from), MODULE_REG(zero), MODULE_REG(buffer),

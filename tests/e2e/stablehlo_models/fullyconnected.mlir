@@ -1,6 +1,6 @@
 // A small fully connected network over a sequence: five steps of three features each, and one context vector of five
-// that every step sees. Six dense layers and a normalising reduction, one after the other, make seven dispatches, each of
-// which `--iree-flow-export-benchmark-funcs` exports as a function of its own.
+// that every step sees. Six dense layers, then a normalising reduction; `--iree-flow-export-benchmark-funcs` exports
+// each kernel that they need as a function of its own.
 module {
   func.func @main(%context: tensor<1x5xf32>, %sequence: tensor<1x5x3x1xf32>) -> tensor<5x1x5xf32> {
     %weights0 = stablehlo.constant dense<[
