@@ -127,7 +127,3 @@ bool onnx_lower_range(onnx_node_t* n) {
   y = graph_binary(n->b, SCALAR_mul, y, onnx_scalar_like(n, n->in[2].v, y));
   return onnx_return(n, graph_binary(n->b, SCALAR_add, y, onnx_scalar_like(n, n->in[0].v, y)), n->in[0].element);
 }
-
-bool onnx_lower_unique(onnx_node_t* n) {
-  return onnx_unsupported(n, "the result's size depends on data; Sort or TopK with a fixed size would work");
-}

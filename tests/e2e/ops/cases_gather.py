@@ -35,5 +35,11 @@ case("Scatter", "9", f32(4, 5), given([[0, 1, 2, 3, 0]], np.int64), f32(1, 5), o
 case("TensorScatter", "", f32(2, 6, 4), f32(2, 2, 4), given([1, 3], np.int64), opset=24, axis=1)
 case("NonMaxSuppression", "", given([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 10, 1, 11]]]), given([[[0.9, 0.75, 0.6]]]),
      const([3], np.int64), const([0.5]), const([0.0]), dynamic=True)
+case("NonMaxSuppression", "classes", f32(2, 40, 4), f32(2, 3, 40), const([7], np.int64), const([0.3]), dynamic=True)
+case("NonMaxSuppression", "scores", f32(1, 60, 4), f32(1, 2, 60), const(100, np.int64), const(0.2), const(0.4),
+     dynamic=True)
+case("NonMaxSuppression", "center", f32(2, 30, 4, low=0), f32(2, 1, 30), const([30], np.int64), const([0.1]),
+     center_point_box=1, dynamic=True)
+case("NonMaxSuppression", "none", f32(1, 30, 4), f32(1, 1, 30), dynamic=True)
 case("RoiAlign", "", f32(1, 2, 8, 8), given([[0, 0, 4, 4], [1, 1, 6, 7]]), given([0, 0], np.int64), output_height=2,
      output_width=2, sampling_ratio=2)

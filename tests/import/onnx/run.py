@@ -20,12 +20,12 @@ import onnx
 from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-# Operators without a lowering: strings, sequences, random numbers, training, and what gives sizes that depend on data.
+# Operators without a lowering: strings, sequences, random numbers, training.
 UNSUPPORTED = """
     Adagrad Adam ArrayFeatureExtractor Bernoulli Binarizer CausalConvWithState FlexAttention Gradient ImageDecoder
-    LabelEncoder LinearAttention Momentum NonMaxSuppression Optional OptionalGetElement OptionalHasElement RandomNormal
+    LabelEncoder LinearAttention Momentum Optional OptionalGetElement OptionalHasElement RandomNormal
     RandomNormalLike RandomUniform RandomUniformLike RegexFullMatch SequenceMap StringConcat StringNormalizer
-    StringSplit SwiGLU TfIdfVectorizer TreeEnsemble Unique
+    StringSplit SwiGLU TfIdfVectorizer TreeEnsemble
 """.split()
 # Cases that ask for what the operators' lowerings refuse, or where ONNX Runtime and PyTorch differ from the test.
 REFUSED = {"test_basic_scan": "the form of opset 8", "test_scan_sum": "the form of opset 8", "test_onehot": "depth",
