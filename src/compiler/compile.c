@@ -15,6 +15,7 @@
 #include "import/lower.h"
 #include "kernels/layout.h"
 #include "passes/passes.h"
+#include "target/amdgpu/metadata_note.h"
 
 const char* compiler_phase_name(compiler_phase_t phase) {
   static const char* const names[] = {
@@ -173,6 +174,15 @@ static bool shares_format(const run_t* r, uint32_t index) {
   return false;
 }
 
+static void warn_of_spills(run_t* r, const program_t* p) {
+  metadata_spill_t spill;
+  for (size_t at = 0; metadata_note_next_spill(p->executable.data, p->executable.size, &at, &spill);) {
+    const ir_op_t* func = ir_symbol_lookup(p->kernels.module, spill.name);
+    ir_warning(r->ctx, func ? func->loc : NULL, "kernel '%s' spills %u vector and %u scalar registers", spill.name,
+               spill.vector_registers, spill.scalar_registers);
+  }
+}
+
 static bool compile_program(run_t* r, uint32_t index) {
   program_t* p = &r->programs[index];
   if (!p->kernels.count) return true;
@@ -187,6 +197,7 @@ static bool compile_program(run_t* r, uint32_t index) {
   bool ok = dispatch_files_write(p->module, &p->kernels, &target, &options, &error) &&
             target_compile(&target, p->kernels.funcs, p->kernels.count, &options, &p->executable, &error);
   if (!ok) ir_error(r->ctx, p->module->loc, "%s", error.data ? error.data : "code generation failed");
+  if (ok && r->options->spill_warning && target.backend == TARGET_ROCM) warn_of_spills(r, p);
   text_finish(&error);
   return ok;
 }

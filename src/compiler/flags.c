@@ -12,28 +12,38 @@
 // Parsing
 //===----------------------------------------------------------------------------------------------------------------===
 
-typedef enum { KIND_STRING, KIND_LIST, KIND_BOOL, KIND_ALIAS } flag_kind_t;
+typedef enum { KIND_STRING, KIND_LIST, KIND_BOOL, KIND_ALIAS, KIND_CHOICE } flag_kind_t;
 typedef struct flag_row_t {
   const char* name;
   flag_kind_t kind;
   size_t offset;
-  const char* text;  // help, or the alias's target
+  const char* text;  // help, the alias's target, or the values of a choice
+  const char* why;   // others are not
 } flag_row_t;
 
 static const flag_row_t rows[] = {
-#define STRING(name, field, help) {name, KIND_STRING, offsetof(compiler_flags_t, field), help},
-#define LIST(name, field, help) {name, KIND_LIST, offsetof(compiler_flags_t, field), help},
-#define BOOL(name, field, help) {name, KIND_BOOL, offsetof(compiler_flags_t, field), help},
-#define ALIAS(name, target) {name, KIND_ALIAS, 0, target},
+#define STRING(name, field, help) {name, KIND_STRING, offsetof(compiler_flags_t, field), help, NULL},
+#define LIST(name, field, help) {name, KIND_LIST, offsetof(compiler_flags_t, field), help, NULL},
+#define BOOL(name, field, help) {name, KIND_BOOL, offsetof(compiler_flags_t, field), help, NULL},
+#define ALIAS(name, target) {name, KIND_ALIAS, 0, target, NULL},
+#define CHOICE(name, accepted, why) {name, KIND_CHOICE, 0, accepted, why},
 #include "compiler/flags.def"
 #undef STRING
 #undef LIST
 #undef BOOL
 #undef ALIAS
+#undef CHOICE
 };
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
 static const flag_row_t* find_row(const char* name, size_t size) {
+  static const char hip[] = "iree-hip-", rocm[] = "iree-rocm-";
+  char renamed[96];
+  if (size > sizeof(hip) - 1 && size < 64 && !memcmp(name, hip, sizeof(hip) - 1)) {
+    int length = (int)(size - sizeof(hip) + 1);
+    size = (size_t)snprintf(renamed, sizeof(renamed), "%s%.*s", rocm, length, name + sizeof(hip) - 1);
+    name = renamed;
+  }
   for (size_t i = 0; i < ROW_COUNT; ++i) {
     if (strlen(rows[i].name) != size || memcmp(rows[i].name, name, size)) continue;
     return rows[i].kind == KIND_ALIAS ? find_row(rows[i].text, strlen(rows[i].text)) : &rows[i];
@@ -66,7 +76,8 @@ static bool unknown_flag(const char* program, const char* arg, const char* name,
     size_t distance = edit_distance(name, size, rows[i].name);
     if (distance < best) best = distance, at = i;
   }
-  if (best <= 6) text_printf(error, "\n%s: Did you mean '--%s'?", program, rows[at].name);
+  // Short names are near everything.
+  if (best <= 6 && best < size / 2) text_printf(error, "\n%s: Did you mean '--%s'?", program, rows[at].name);
   return false;
 }
 
@@ -74,7 +85,7 @@ static bool add_items(compiler_flags_t* flags, flag_list_t* list, const char* va
   while (*value) {
     size_t size = strcspn(value, ",");
     if (list->count == FLAGS_MAX_LIST) {
-      text_printf(error, "more than %d values in a list: '%s'", FLAGS_MAX_LIST, value);
+      text_printf(error, "error: more than %d values in a list: '%s'", FLAGS_MAX_LIST, value);
       return false;
     }
     if (size) list->items[list->count++] = arena_strndup(&flags->arena, value, size);
@@ -87,10 +98,45 @@ static bool set_bool(flag_bool_t* out, const char* arg, const char* value, text_
   bool yes = !value || !strcmp(value, "true") || !strcmp(value, "1") || !strcmp(value, "TRUE");
   bool no = value && (!strcmp(value, "false") || !strcmp(value, "0") || !strcmp(value, "FALSE"));
   if (!yes && !no) {
-    text_printf(error, "'%s' is not a boolean; true, false, 1 and 0 are", arg);
+    text_printf(error, "error: '%s' is not a boolean; true, false, 1 and 0 are", arg);
     return false;
   }
   *out = yes ? FLAG_TRUE : FLAG_FALSE;
+  return true;
+}
+
+// Whether one of `list`, separated by commas, is `value`.
+static bool is_listed(const char* list, const char* value) {
+  size_t size = strlen(value);
+  for (;;) {
+    size_t item = strcspn(list, ",");
+    if (item == size && !memcmp(list, value, size)) return true;
+    if (!list[item]) return false;
+    list += item + 1;
+  }
+}
+
+// Flags that stand for true when they have no value.
+static bool is_boolean(const flag_row_t* row) {
+  return row->kind == KIND_BOOL || (row->kind == KIND_CHOICE && strstr(row->text, "false")) ||
+         (row->kind == KIND_CHOICE && is_listed(row->text, "true"));
+}
+
+static bool check_choice(const flag_row_t* row, const char* value, text_t* error) {
+  const char* given = value;
+  if (is_boolean(row)) given = !value || !strcmp(value, "1") ? "true" : !strcmp(value, "0") ? "false" : value;
+  if (is_listed(row->text, given)) return true;
+  text_printf(error, "--%s=%s is not supported: %s", row->name, given, row->why);
+  return false;
+}
+
+static bool set_flag(compiler_flags_t* flags, const flag_row_t* row, const char* arg, const char* value,
+                     text_t* error) {
+  char* field = (char*)flags + row->offset;
+  if (row->kind == KIND_LIST) return add_items(flags, (flag_list_t*)field, value, error);
+  if (row->kind == KIND_BOOL) return set_bool((flag_bool_t*)field, arg, value, error);
+  if (row->kind == KIND_CHOICE) return check_choice(row, value, error);
+  *(const char**)field = value;
   return true;
 }
 
@@ -113,19 +159,14 @@ bool compiler_flags_parse(compiler_flags_t* flags, int argc, char** argv, text_t
     const char* value = name[size] ? name + size + 1 : NULL;
     const flag_row_t* row = find_row(name, size);
     if (!row) return unknown_flag(argv[0], arg, name, size, error);
-    if (row->kind != KIND_BOOL && !value) {
+    if (!value && !is_boolean(row)) {
       if (i + 1 == argc) {
         text_printf(error, "%s: '%s' needs a value", argv[0], arg);
         return false;
       }
       value = argv[++i];
     }
-    char* field = (char*)flags + row->offset;
-    bool ok = true;
-    if (row->kind == KIND_STRING) *(const char**)field = value;
-    if (row->kind == KIND_LIST) ok = add_items(flags, (flag_list_t*)field, value, error);
-    if (row->kind == KIND_BOOL) ok = set_bool((flag_bool_t*)field, arg, value, error);
-    if (!ok) return false;
+    if (!set_flag(flags, row, arg, value, error)) return false;
   }
   return true;
 }
@@ -139,12 +180,17 @@ void compiler_flags_help(text_t* out) {
   for (size_t i = 0; i < ROW_COUNT; ++i) {
     if (rows[i].kind == KIND_ALIAS) {
       text_printf(out, "  --%-44s same as --%s\n", rows[i].name, rows[i].text);
+    } else if (rows[i].kind == KIND_CHOICE) {
+      char name[96];
+      snprintf(name, sizeof(name), "%s=<value>", rows[i].name);
+      text_printf(out, "  --%-44s only %s: %s\n", name, *rows[i].text ? rows[i].text : "empty", rows[i].why);
     } else {
       char name[96];
       snprintf(name, sizeof(name), "%s%s", rows[i].name, rows[i].kind == KIND_BOOL ? "" : "=<value>");
       text_printf(out, "  --%-44s %s\n", name, rows[i].text);
     }
   }
+  text_printf(out, "  --%-44s same as --iree-rocm-<name>\n", "iree-hip-<name>");
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -312,12 +358,40 @@ static bool check_values(const compiler_flags_t* flags, text_t* error) {
                 flags->bytecode_format);
     return false;
   }
+  if (flags->elide && (!*flags->elide || flags->elide[strspn(flags->elide, "0123456789")])) {
+    text_printf(error, "--mlir-elide-elementsattrs-if-larger=%s: a number is needed", flags->elide);
+    return false;
+  }
   struct stat info;
   if (flags->bc_dir && (stat(flags->bc_dir, &info) || !S_ISDIR(info.st_mode))) {
     text_printf(error, "the bitcode directory '%s' does not exist", flags->bc_dir);
     return false;
   }
   return true;
+}
+
+static bool resolve_amd(const compiler_flags_t* flags, target_amd_t* out, text_t* error) {
+  enum { MOST_WAVES = 20 };
+  out->slp_vectorize = flags->slp_vectorize == FLAG_TRUE;
+  out->global_isel = flags->global_isel == FLAG_TRUE;
+  const char* waves = flags->waves_per_eu;
+  char* end = NULL;
+  long count = waves ? strtol(waves, &end, 10) : 0;
+  if (waves && (end == waves || *end || count < 0 || count > MOST_WAVES)) {
+    text_printf(error, "--iree-rocm-waves-per-eu=%s: a number from 1 to %d, or 0 for any, is needed", waves,
+                MOST_WAVES);
+    return false;
+  }
+  out->waves_per_eu = (uint32_t)count;
+  static const char* const modes[] = {"ieee", "preserve-sign", "positive-zero"};
+  if (!flags->denormal_f32) return true;
+  for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); ++i) {
+    if (!strcmp(flags->denormal_f32, modes[i])) out->denormal_f32 = modes[i];
+  }
+  if (out->denormal_f32) return true;
+  text_printf(error, "--iree-rocm-denormal-fp-math-f32=%s: ieee, preserve-sign and positive-zero are known",
+              flags->denormal_f32);
+  return false;
 }
 
 static bool resolve_phase(const char* name, compiler_phase_t* out, text_t* error) {
@@ -337,6 +411,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   wanted_t wanted[COMPILER_MAX_TARGETS];
   uint32_t count = 0;
   if (!check_values(flags, error) || !resolve_phase(flags->compile_to, &out->stop_after, error)) return false;
+  if (!resolve_amd(flags, &out->target.amd, error)) return false;
   if (!collect_wanted(flags, wanted, &count, error)) return false;
   bool needs_target = out->stop_after > COMPILER_PHASE_FLOW;
   if (!count && needs_target) {
@@ -352,7 +427,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->dump_phases_to = flags->dump_phases;
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   out->target.threads = flags->no_threads == FLAG_TRUE || processors < 1 ? 1 : (uint32_t)processors;
-  out->target.debug_symbols = flags->debug_symbols == FLAG_TRUE;
+  out->target.debug_symbols = flags->debug_symbols == FLAG_TRUE || flags->rocm_debug == FLAG_TRUE;
   out->target.static_library = flags->static_library;
   out->target.dump.sources = flags->dump_sources ? flags->dump_sources : flags->dump_files;
   out->target.dump.intermediates = flags->dump_intermediates ? flags->dump_intermediates : flags->dump_files;
@@ -361,6 +436,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->passes.verify_each = flags->verify_each == FLAG_TRUE;
   out->passes.print_after_all = flags->print_after_all == FLAG_TRUE;
   out->passes.print_after_change = flags->print_after_change == FLAG_TRUE;
+  out->spill_warning = flags->spill_warning == FLAG_TRUE;
   out->benchmark_funcs = flags->benchmark_funcs == FLAG_TRUE;
   out->data_tiling = flags->data_tiling != FLAG_FALSE;
   out->timing = flags->timing == FLAG_TRUE;

@@ -17,11 +17,13 @@ typedef struct compiler_flags_t {
 #define LIST(name, field, help) flag_list_t field;
 #define BOOL(name, field, help) flag_bool_t field;
 #define ALIAS(name, target)
+#define CHOICE(name, accepted, why)
 #include "compiler/flags.def"
 #undef STRING
 #undef LIST
 #undef BOOL
 #undef ALIAS
+#undef CHOICE
   const char* input;  // positional
   arena_t arena;      // split list items
 } compiler_flags_t;

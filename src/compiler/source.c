@@ -34,11 +34,11 @@ static bool map_file(ir_context_t* ctx, const char* path, source_file_t* out) {
   if (fd < 0 || fstat(fd, &info)) {
     int error = errno;
     if (fd >= 0) close(fd);
-    return ir_error(ctx, NULL, "opening input file: cannot open input file '%s': %s", path, strerror(error));
+    return ir_error(ctx, NULL, "cannot open input file '%s': %s", path, strerror(error));
   }
   if (S_ISDIR(info.st_mode)) {
     close(fd);
-    return ir_error(ctx, NULL, "opening input file: '%s' is a directory; a .mlir or .onnx file is needed", path);
+    return ir_error(ctx, NULL, "cannot open input file '%s': it is a directory; a .mlir or .onnx file is needed", path);
   }
   bool ok = true;
   if (!S_ISREG(info.st_mode)) {

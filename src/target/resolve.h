@@ -18,11 +18,20 @@ const char* resolve_amdgpu_name(uint32_t index);
 // Copies a flag's value; false after a message when it is too long.
 bool resolve_copy(char* out, size_t capacity, const char* value, const char* what, text_t* error);
 
+// Whether a processor, `user`, has a feature; the name does not end in NUL.
+typedef bool (*resolve_feature_fn_t)(const void* user, const char* name, size_t size);
+
+// Checks "+a,-b" (or NULL); false after a message that names the feature which `processor` lacks or that has no sign.
+bool resolve_check_features(const char* given, resolve_feature_fn_t is_known, const void* user, const char* processor,
+                            text_t* error);
+
 // What LLVM knows of the host and of its processors (llvm/processors.cpp). Strings are malloc'd.
 char* processors_host_name(void);
 char* processors_host_features(void);
 // "+a,+b,..." of an x86-64 processor, NULL when there is none of that name.
 char* processors_x86_features(const char* name);
 const char* processors_x86_name(uint32_t index);
+// A resolve_feature_fn_t of any x86-64 processor.
+bool processors_x86_has_feature(const void* unused, const char* name, size_t size);
 
 #endif  // IREE_C_TARGET_RESOLVE_H_

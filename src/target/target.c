@@ -38,6 +38,23 @@ bool resolve_copy(char* out, size_t capacity, const char* value, const char* wha
   return true;
 }
 
+bool resolve_check_features(const char* given, resolve_feature_fn_t is_known, const void* user, const char* processor,
+                            text_t* error) {
+  for (const char* at = given; at && *at;) {
+    size_t size = strcspn(at, ",");
+    if (size < 2 || (*at != '+' && *at != '-')) {
+      text_printf(error, "feature '%.*s' must start with + or -", (int)size, at);
+      return false;
+    }
+    if (!is_known(user, at + 1, size - 1)) {
+      text_printf(error, "%s has no feature '%.*s'", processor, (int)size - 1, at + 1);
+      return false;
+    }
+    at += size + (at[size] == ',');
+  }
+  return true;
+}
+
 bool target_resolve(const target_options_t* options, target_t* out, text_t* error) {
   static const resolve_fn_t resolvers[TARGET_BACKEND_COUNT] = {[TARGET_LLVM_CPU] = resolve_x86,
                                                                [TARGET_CUDA] = resolve_nvptx,

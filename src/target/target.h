@@ -88,12 +88,21 @@ typedef struct target_dump_t {
   const char* benchmarks;  // module_<kernel>_<format>_benchmark.mlir: programs that call one dispatch; the compiler's
 } target_dump_t;
 
+// How code for AMD GPUs is generated; zero or NULL: LLVM's default.
+typedef struct target_amd_t {
+  uint32_t waves_per_eu;     // that registers must leave room for
+  const char* denormal_f32;  // "ieee", "preserve-sign", "positive-zero"
+  bool slp_vectorize;
+  bool global_isel;
+} target_amd_t;
+
 typedef struct target_compile_options_t {
   ir_context_t* context;       // the kernels'; needed for dump.sources only
   const char* name;            // executable's name: "main_dispatch_0", or "<module>_linked" for several dispatches
   uint32_t threads;            // that generate code; 0 or 1: the caller's only. The result does not depend on it.
   bool debug_symbols;          // line tables and source locations
   const char* static_library;  // llvm-cpu: path.o; also writes path.h. The executable's data is then empty.
+  target_amd_t amd;
   target_dump_t dump;
 } target_compile_options_t;
 

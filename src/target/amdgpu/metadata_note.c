@@ -154,3 +154,53 @@ bool metadata_note_merge(void* code, size_t size, text_t* error) {
   if (!ok) text_puts(error, "the code object's metadata notes are not as expected");
   return ok;
 }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Reading
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Whether the key is at `at`; its bytes are the head of a string and the string.
+static bool has_key(const uint8_t* data, size_t size, size_t at, const char* key) {
+  size_t length = strlen(key);
+  return at < size && size - at > length && data[at] == (0xA0 | length) && !memcmp(data + at + 1, key, length);
+}
+
+static uint32_t read_number(const uint8_t* data, size_t size, size_t at) {
+  if (at < size && data[at] < 0x80) return data[at];
+  if (at < size && size - at > 1 && data[at] == 0xCC) return data[at + 1];
+  if (at < size && size - at > 2 && data[at] == 0xCD) return (uint32_t)data[at + 1] << 8 | data[at + 2];
+  return 0;
+}
+
+static void read_name(const uint8_t* data, size_t size, size_t at, char* out, size_t capacity) {
+  size_t length = 0, head = 1;
+  if (at < size && (data[at] & 0xE0) == 0xA0) length = data[at] & 0x1F;
+  if (at + 1 < size && data[at] == 0xD9) length = data[at + 1], head = 2;
+  if (at + 2 < size && data[at] == 0xDA) length = (size_t)data[at + 1] << 8 | data[at + 2], head = 3;
+  if (at + head > size || length > size - at - head) length = 0;
+  if (length >= capacity) length = capacity - 1;
+  if (length) memcpy(out, data + at + head, length);
+  out[length] = 0;
+}
+
+bool metadata_note_next_spill(const void* code, size_t size, size_t* at, metadata_spill_t* out) {
+  static const char name[] = ".name", scalar[] = ".sgpr_spill_count", vector[] = ".vgpr_spill_count";
+  Elf64_Phdr* segment = NULL;
+  Elf64_Shdr* section = NULL;
+  if (!find_notes((uint8_t*)code, size, &segment, &section)) return false;
+  const uint8_t* data = (const uint8_t*)code + segment->p_offset;
+  *out = (metadata_spill_t){0};
+  for (size_t i = *at; i < segment->p_filesz; ++i) {  // a kernel's keys are sorted: the name first, vectors last
+    if (has_key(data, segment->p_filesz, i, name)) {
+      read_name(data, segment->p_filesz, i + sizeof(name), out->name, sizeof(out->name));
+    } else if (has_key(data, segment->p_filesz, i, scalar)) {
+      out->scalar_registers = read_number(data, segment->p_filesz, i + sizeof(scalar));
+    } else if (has_key(data, segment->p_filesz, i, vector)) {
+      out->vector_registers = read_number(data, segment->p_filesz, i + sizeof(vector));
+      if (!out->vector_registers && !out->scalar_registers) continue;
+      *at = i + 1;
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,6 +1,8 @@
 // Splitting an executable's kernels over threads, and compiling one share.
 #include "target/llvm/chunk.h"
 
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -52,7 +54,8 @@ void chunk_split(build_job_t* job) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool emit_chunk(build_job_t* job, chunk_t* chunk, LLVMContextRef context, LLVMModuleRef module) {
-  emit_t e = {.context = context, .module = module, .target = job->target, .error = &chunk->error};
+  emit_t e = {
+      .context = context, .module = module, .target = job->target, .amd = &job->options->amd, .error = &chunk->error};
   e.builder = LLVMCreateBuilderInContext(context);
   e.hooks = hooks_for(job->target);
   e.features = hooks_features(job->target);
@@ -97,10 +100,24 @@ static bool dump_assembly(build_job_t* job, LLVMTargetMachineRef machine, LLVMMo
   return ok;
 }
 
+// Kernels leave us as they should be; only what the caller asks for by name is run.
+static bool optimize(build_job_t* job, LLVMTargetMachineRef machine, LLVMModuleRef module, text_t* error) {
+  if (job->target->backend != TARGET_ROCM || !job->options->amd.slp_vectorize) return true;
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef failure = LLVMRunPasses(module, "function(slp-vectorizer)", machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!failure) return true;
+  char* message = LLVMGetErrorMessage(failure);
+  text_printf(error, "the SLP vectorizer: %s", message);
+  LLVMDisposeErrorMessage(message);
+  return false;
+}
+
 static bool dump_stages(build_job_t* job, LLVMTargetMachineRef machine, LLVMModuleRef module, text_t* error) {
   bool cpu = job->target->backend == TARGET_LLVM_CPU;
   return (!cpu || dump_module(job, module, "codegen", error)) && dump_module(job, module, "linked", error) &&
-         dump_module(job, module, "optimized", error) && dump_assembly(job, machine, module, error);
+         optimize(job, machine, module, error) && dump_module(job, module, "optimized", error) &&
+         dump_assembly(job, machine, module, error);
 }
 
 // Code object version 5, which every runtime loads; generic targets exist from version 6 on.
@@ -115,6 +132,10 @@ static void set_code_object_version(const target_t* target, LLVMContextRef conte
 static void run_chunk(build_job_t* job, chunk_t* chunk) {
   LLVMTargetMachineRef machine = codegen_create_machine(job->target, &chunk->error);
   if (!machine) return;
+  if (job->target->backend == TARGET_ROCM && job->options->amd.global_isel) {
+    LLVMSetTargetMachineGlobalISel(machine, 1);
+    LLVMSetTargetMachineGlobalISelAbort(machine, LLVMGlobalISelAbortDisable);  // what it cannot do goes the usual way
+  }
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef module = LLVMModuleCreateWithNameInContext(job->options->name, context);
   LLVMSetTarget(module, job->target->triple);

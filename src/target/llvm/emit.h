@@ -68,6 +68,7 @@ struct emit_t {
   LLVMModuleRef module;
   LLVMBuilderRef builder;
   const target_t* target;
+  const target_amd_t* amd;
   const emit_target_t* hooks;
   emit_features_t features;
   text_t* error;

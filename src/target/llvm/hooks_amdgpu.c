@@ -19,6 +19,14 @@ static LLVMValueRef amdgpu_entry(emit_t* e, ir_op_t* func) {
   snprintf(text, sizeof(text), "%u,%u", threads, threads);
   hooks_add_string_attribute(e, function, "amdgpu-flat-work-group-size", text);
   hooks_add_string_attribute(e, function, "uniform-work-group-size", "true");
+  if (e->amd->waves_per_eu) {
+    snprintf(text, sizeof(text), "%u", e->amd->waves_per_eu);
+    hooks_add_string_attribute(e, function, "amdgpu-waves-per-eu", text);
+  }
+  if (e->amd->denormal_f32) {
+    snprintf(text, sizeof(text), "%s,%s", e->amd->denormal_f32, e->amd->denormal_f32);
+    hooks_add_string_attribute(e, function, "denormal-fp-math-f32", text);
+  }
   // Matrix instructions work in plain registers, of which kernels ask for few: sums kept apart would be copied about.
   hooks_add_string_attribute(e, function, "amdgpu-agpr-alloc", "0");
   // The size in metadata too, for who launches.

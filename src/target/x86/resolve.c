@@ -79,18 +79,6 @@ static bool list_needs(target_t* t, text_t* error) {
   return ok;
 }
 
-static bool check_features(const char* given, text_t* error) {
-  for (const char* at = given; at && *at;) {
-    size_t size = strcspn(at, ",");
-    if (size < 2 || (*at != '+' && *at != '-')) {
-      text_printf(error, "feature '%.*s' must start with + or -", (int)size, at);
-      return false;
-    }
-    at += size + (at[size] == ',');
-  }
-  return true;
-}
-
 static bool resolve_triple(const target_options_t* options, target_t* out, text_t* error) {
   const char* triple = options->triple && *options->triple ? options->triple : NULL;
   if (!triple) triple = options->system_elf ? "x86_64-unknown-linux-gnu" : "x86_64-unknown-unknown-eabi-elf";
@@ -110,16 +98,21 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
   bool is_host = strcmp(name, "host") == 0;
   const char* machine = strcmp(name, "generic") == 0 ? "x86-64" : name;
   out->system_elf = options->system_elf;
-  if (!resolve_triple(options, out, error) || !check_features(options->features, error)) return false;
+  if (!resolve_triple(options, out, error)) return false;
   char* own_name = is_host ? processors_host_name() : strdup(machine);
   char* own_features = is_host ? processors_host_features() : processors_x86_features(machine);
+  char* given = options->features && strcmp(options->features, "host") == 0 ? processors_host_features()
+                : options->features                                         ? strdup(options->features)
+                                                                            : NULL;
   bool ok = own_features != NULL;
   if (!ok) names_report(error, "CPU", name, resolve_x86_name);
-  ok = ok && resolve_copy(out->name, sizeof(out->name), name, "the processor's name", error) &&
+  ok = ok && resolve_check_features(given, processors_x86_has_feature, NULL, "x86-64", error) &&
+       resolve_copy(out->name, sizeof(out->name), name, "the processor's name", error) &&
        resolve_copy(out->cpu, sizeof(out->cpu), own_name, "the processor's name", error) &&
-       join_features(out, own_features, options->features, error) && list_needs(out, error);
+       join_features(out, own_features, given, error) && list_needs(out, error);
   free(own_name);
   free(own_features);
+  free(given);
   if (!ok) return false;
   const char* format = options->system_elf ? "system-elf-x86_64" : "embedded-elf-x86_64";
   memcpy(out->format, format, strlen(format) + 1);
