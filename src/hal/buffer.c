@@ -305,9 +305,9 @@ iree_status_t iree_hal_buffer_mapping_subspan(iree_hal_buffer_mapping_t* buffer_
 //===----------------------------------------------------------------------------------------------------------------===
 
 iree_status_t hal_pattern_check(size_t pattern_length, uint64_t offset, uint64_t length) {
-  if (pattern_length != 1 && pattern_length != 2 && pattern_length != 4 && pattern_length != 8) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "fill patterns must be 1, 2, 4 or 8 bytes (got %" PRIhsz ")",
-                            pattern_length);
+  if (!iree_host_size_is_power_of_two(pattern_length) || pattern_length > 16) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "fill patterns must be 1, 2, 4, 8 or 16 bytes (got %" PRIhsz ")", pattern_length);
   }
   if (offset % pattern_length || length % pattern_length) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
@@ -326,12 +326,12 @@ void hal_pattern_fill(void* target, size_t length, const void* pattern, size_t p
     memset(target, bytes[0], length);
     return;
   }
-  uint64_t word = 0;
-  for (size_t i = 0; i < 8; i += pattern_length) memcpy((uint8_t*)&word + i, pattern, pattern_length);
+  uint8_t word[16];
+  for (size_t i = 0; i < sizeof(word); i += pattern_length) memcpy(word + i, pattern, pattern_length);
   uint8_t* out = (uint8_t*)target;
   size_t i = 0;
-  for (; i + 8 <= length; i += 8) memcpy(out + i, &word, 8);
-  memcpy(out + i, &word, length - i);
+  for (; i + sizeof(word) <= length; i += sizeof(word)) memcpy(out + i, word, sizeof(word));
+  memcpy(out + i, word, length - i);
 }
 
 iree_status_t iree_hal_buffer_map_fill(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,

@@ -17,7 +17,7 @@
 // Calls `method` of `object`'s vtable: HAL_CALL(buffer, iree_hal_buffer, map_range)(buffer, ...).
 #define HAL_CALL(object, prefix, method) IREE_HAL_VTABLE(object, prefix)->method
 
-// Writes `count` copies of a pattern of 1, 2, 4 or 8 bytes, `length` bytes in all, to `target`.
+// Writes `count` copies of a pattern of 1, 2, 4, 8 or 16 bytes, `length` bytes in all, to `target`.
 void hal_pattern_fill(void* target, size_t length, const void* pattern, size_t pattern_length);
 // Whether a fill's pattern and range fit each other. Errors: INVALID_ARGUMENT.
 iree_status_t hal_pattern_check(size_t pattern_length, uint64_t offset, uint64_t length);

@@ -245,7 +245,7 @@ IREE_API_EXPORT iree_hal_buffer_usage_t iree_hal_buffer_allowed_usage(const iree
 
 IREE_API_EXPORT iree_status_t iree_hal_buffer_map_zero(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
                                                        iree_device_size_t byte_length);
-// Repeats a pattern of 1, 2, 4 or 8 bytes; offset and length must be multiples of its size.
+// Repeats a pattern of 1, 2, 4, 8 or 16 bytes; offset and length must be multiples of its size.
 IREE_API_EXPORT iree_status_t iree_hal_buffer_map_fill(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
                                                        iree_device_size_t byte_length, const void* pattern,
                                                        iree_host_size_t pattern_length);

@@ -272,7 +272,7 @@ IREE_API_EXPORT iree_status_t iree_hal_command_buffer_advise_buffer(iree_hal_com
                                                                     iree_hal_buffer_ref_t buffer_ref,
                                                                     iree_hal_memory_advise_flags_t flags, uint64_t arg0,
                                                                     uint64_t arg1);
-// Repeats a pattern of 1, 2, 4 or 8 bytes, copied now; offset and length are multiples of its size.
+// Repeats a pattern of 1, 2, 4, 8 or 16 bytes, copied now; offset and length are multiples of its size.
 IREE_API_EXPORT iree_status_t iree_hal_command_buffer_fill_buffer(iree_hal_command_buffer_t* command_buffer,
                                                                   iree_hal_buffer_ref_t target_ref, const void* pattern,
                                                                   iree_host_size_t pattern_length,

@@ -139,7 +139,7 @@ IREE_API_EXPORT iree_status_t iree_hal_device_queue_dealloca(iree_hal_device_t* 
                                                              const iree_hal_semaphore_list_t signal_semaphore_list,
                                                              iree_hal_buffer_t* buffer,
                                                              iree_hal_dealloca_flags_t flags);
-// The pattern is 1, 2, 4 or 8 bytes; offset and length are multiples of its size.
+// The pattern is 1, 2, 4, 8 or 16 bytes; offset and length are multiples of its size.
 IREE_API_EXPORT iree_status_t iree_hal_device_queue_fill(
     iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
     const iree_hal_semaphore_list_t wait_semaphore_list, const iree_hal_semaphore_list_t signal_semaphore_list,

@@ -5,7 +5,9 @@
 
 void command_fill(command_t* command, iree_hal_buffer_ref_t target, const void* pattern, size_t pattern_length) {
   *command = (command_t){.kind = COMMAND_FILL, .kernarg_size = LIBRARY_ARGUMENT_SIZE, .target = target};
-  for (size_t i = 0; i < 8; i += pattern_length) memcpy((uint8_t*)&command->pattern + i, pattern, pattern_length);
+  for (size_t i = 0; i < sizeof(command->pattern); i += pattern_length) {
+    memcpy(command->pattern + i, pattern, pattern_length);
+  }
 }
 
 void command_copy(command_t* command, iree_hal_buffer_ref_t source, iree_hal_buffer_ref_t target) {
@@ -97,11 +99,20 @@ static uint64_t hidden_value(const command_t* command, uint8_t kind) {
 }
 
 // Sizes are at most 8 bytes and the host is little-endian.
-void command_set_hidden(const command_t* command, uint8_t* arguments) {
+static void set_hidden(const command_t* command, uint8_t* arguments) {
   const metadata_kernel_t* info = &command->dispatch.function->info;
   for (uint32_t i = 0; i < info->hidden_count; ++i) {
     uint64_t value = hidden_value(command, info->hidden[i].kind);
     memcpy(arguments + info->hidden[i].offset, &value, info->hidden[i].size);
+  }
+}
+
+void command_find_counts(const command_t* command, uint16_t offsets[3]) {
+  const metadata_kernel_t* info = &command->dispatch.function->info;
+  for (int i = 0; i < 3; ++i) offsets[i] = UINT16_MAX;
+  for (uint32_t i = 0; i < info->hidden_count; ++i) {
+    if (info->hidden[i].kind > METADATA_HIDDEN_BLOCK_COUNT_Z || info->hidden[i].size != sizeof(uint32_t)) continue;
+    offsets[info->hidden[i].kind - METADATA_HIDDEN_BLOCK_COUNT_X] = info->hidden[i].offset;
   }
 }
 
@@ -147,5 +158,5 @@ void command_dispatch(command_t* command, const command_dispatch_t* dispatch, ui
     size_t constants_at = function->info.binding_count * sizeof(uint64_t);
     memcpy(storage + constants_at, dispatch->constants.data, dispatch->constants.data_length);
   }
-  command_set_hidden(command, storage);
+  set_hidden(command, storage);
 }

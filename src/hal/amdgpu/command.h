@@ -21,7 +21,7 @@ typedef struct command_t {
   uint32_t kernarg_size;         // bytes, at most
   iree_hal_buffer_ref_t target;  // FILL, COPY, UPDATE; DISPATCH: three workgroup counts when is_indirect
   union {
-    uint64_t pattern;              // FILL: repeated to 8 bytes
+    uint8_t pattern[16];           // FILL: repeated
     iree_hal_buffer_ref_t source;  // COPY
     const uint8_t* data;           // UPDATE
     struct {
@@ -55,7 +55,7 @@ typedef struct command_dispatch_t {
 iree_status_t command_dispatch_check(const command_dispatch_t* dispatch, size_t* out_storage);
 // `storage` is of that size, aligned to 8 bytes, and must stay.
 void command_dispatch(command_t* command, const command_dispatch_t* dispatch, uint8_t* storage);
-// Fills in the arguments that depend on the grid.
-void command_set_hidden(const command_t* command, uint8_t* arguments);
+// Where in the arguments the counts of workgroups are, by axis; 0xFFFF where they are not.
+void command_find_counts(const command_t* command, uint16_t offsets[3]);
 
 #endif  // IREE_C_HAL_AMDGPU_COMMAND_H_

@@ -4,6 +4,7 @@ set(device_targets gfx9-generic gfx908 gfx90a gfx9-4-generic gfx10-1-generic gfx
                    gfx12-generic)
 find_program(IREE_AMDGPU_CLANG NAMES clang-22 clang HINTS /usr/lib/llvm-22/bin)
 find_program(IREE_AMDGPU_LLD NAMES ld.lld-22 ld.lld HINTS /usr/lib/llvm-22/bin)
+set(device_sources blit dispatch)
 set(device_dir ${CMAKE_BINARY_DIR}/amdgpu_device)
 file(MAKE_DIRECTORY ${device_dir})
 set(device_assembly "        .section .rodata\n")
@@ -18,14 +19,23 @@ if(IREE_AMDGPU_CLANG AND IREE_AMDGPU_LLD)
       set(version 6)
     endif()
     set(object ${device_dir}/${target}.so)
+    set(parts)
+    foreach(name ${device_sources})
+      set(part ${device_dir}/${target}-${name}.o)
+      set(source ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/device/${name}.c)
+      add_custom_command(
+        OUTPUT ${part}
+        COMMAND ${IREE_AMDGPU_CLANG} -x c -target amdgcn-amd-amdhsa -mcpu=${target} -mcode-object-version=${version}
+                -nogpulib -std=c17 -ffreestanding -O2 -fno-unroll-loops -Wall -Werror -c ${source} -o ${part}
+        DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/device/device.h
+        COMMENT "Building the device library's ${name} for ${target}"
+        VERBATIM)
+      list(APPEND parts ${part})
+    endforeach()
     add_custom_command(
       OUTPUT ${object}
-      COMMAND ${IREE_AMDGPU_CLANG} -x c -target amdgcn-amd-amdhsa -mcpu=${target} -mcode-object-version=${version}
-              -nogpulib -std=c17 -ffreestanding -O2 -fno-unroll-loops -Wall -Werror
-              -c ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/device/blit.c -o ${device_dir}/${target}.o
-      COMMAND ${IREE_AMDGPU_LLD} -shared --no-undefined -s -o ${object} ${device_dir}/${target}.o
-      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/device/blit.c
-      COMMENT "Building the device library for ${target}"
+      COMMAND ${IREE_AMDGPU_LLD} -shared --no-undefined -s -o ${object} ${parts}
+      DEPENDS ${parts}
       VERBATIM)
     string(REPLACE "-" "_" symbol "amdgpu_device_${target}")
     string(APPEND device_assembly "        .globl ${symbol}, ${symbol}_end\n        .hidden ${symbol}, ${symbol}_end\n"

@@ -2,7 +2,7 @@
 // aside until the submission is published.
 #include "hal/amdgpu/host_queue.h"
 
-enum { MAX_BLIT_GROUPS = 1024 };
+enum { MAX_BLIT_GROUPS = 1024, MAX_BLIT_GROUP_SIZE = 256, MIN_BLIT_ITEMS = 32, WORD_SIZE = 16 };
 
 void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emitter) {
   *out_emitter = (emitter_t){
@@ -13,8 +13,10 @@ void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emit
       .kernarg = queue->kernargs.head,
       .waits = true,
       .acquires_system = true,
+      .verdict = &queue->verdicts[queue->epoch_head & queue->entry_mask],
       .next_command = operation->commands.next,
   };
+  *out_emitter->verdict = 0;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -35,12 +37,12 @@ static uint32_t* header_of(const emitter_t* e, uint64_t packet) {
   return &e->queue->headers[packet & (e->queue->aql->size - 1)];
 }
 
-// Whether a packet, the submission's end and `kernarg_size` bytes of arguments fit. `out_kernargs` may be NULL.
-static bool reserve(emitter_t* e, uint64_t kernarg_size, uint8_t** out_kernargs) {
+// Whether some packets, the submission's end and `kernarg_size` bytes of arguments fit.
+static bool reserve(emitter_t* e, uint64_t packet_count, uint64_t kernarg_size, uint8_t** out_kernargs) {
   uint64_t cursor = e->kernarg;
   uint8_t* kernargs =
       kernarg_size ? ring_allocate(&e->queue->kernargs, &cursor, kernarg_size) : e->queue->kernargs.base;
-  if (e->packet + 2 > e->packet_limit || !kernargs) {
+  if (e->packet + packet_count + 1 > e->packet_limit || !kernargs) {
     e->is_full = true;
     return false;
   }
@@ -62,7 +64,8 @@ typedef struct launch_t {
   uint32_t dynamic_memory;
 } launch_t;
 
-static void emit_launch(emitter_t* e, const launch_t* launch, const void* kernargs) {
+// Writes a packet but for its first word, which is returned.
+static uint32_t write_launch(emitter_t* e, const launch_t* launch, const void* kernargs) {
   hsa_kernel_dispatch_packet_t packet = {
       .workgroup_size = {launch->workgroup_size[0], launch->workgroup_size[1], launch->workgroup_size[2]},
       .private_segment_size = launch->kernel->private_size,
@@ -73,16 +76,20 @@ static void emit_launch(emitter_t* e, const launch_t* launch, const void* kernar
   for (int i = 0; i < 3; ++i) packet.grid_size[i] = launch->workgroup_count[i] * launch->workgroup_size[i];
   uint16_t header = make_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, e->waits, acquire_scope(e), HSA_FENCE_SCOPE_AGENT);
   memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)&packet + 4, sizeof(packet) - 4);
-  *header_of(e, e->packet) = header | 3u << 16;  // three dimensions
   e->region_packets = e->waits ? 1 : e->region_packets + 1;
   e->waits = false;
+  return header | 3u << 16;  // three dimensions
+}
+
+static void emit_launch(emitter_t* e, const launch_t* launch, const void* kernargs) {
+  *header_of(e, e->packet) = write_launch(e, launch, kernargs);
   ++e->packet;
 }
 
 // Waits for a submission of another queue. The packet's first word has the kind in its upper half.
 static void emit_barrier(emitter_t* e, const operation_barrier_t* barrier) {
   uint8_t* unused = NULL;
-  if (!reserve(e, 0, &unused)) return;
+  if (!reserve(e, 1, 0, &unused)) return;
   hsa_amd_barrier_value_packet_t packet = {
       .signal = ((const host_queue_t*)barrier->queue)->epoch_signal,
       .value = HOST_QUEUE_EPOCH_INITIAL - (int64_t)barrier->epoch + 1,
@@ -119,30 +126,29 @@ void emit_end(emitter_t* e) {
 // Transfers
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Runs the widest form of a builtin that the addresses allow; forms follow each other, widest last.
-static void emit_blit(emitter_t* e, library_builtin_t narrowest, uint8_t* kernargs, const uint64_t words[3],
-                      uint64_t alignment) {
-  static const uint8_t sizes[] = {
-#define BUILTIN(name, element_size) element_size,
-      LIBRARY_BUILTINS(BUILTIN)
-#undef BUILTIN
-  };
-  int builtin = (int)narrowest;
-  for (int i = 1; i < 3; ++i) {
-    if (alignment % sizes[narrowest + i] == 0) builtin = (int)narrowest + i;
-  }
-  uint64_t length = words[2], elements = length / sizes[builtin];
-  uint64_t groups = (elements + LIBRARY_GROUP_SIZE - 1) / LIBRARY_GROUP_SIZE;
-  groups = iree_max(iree_min(groups, MAX_BLIT_GROUPS), 1);
-  uint64_t arguments[4] = {words[0], words[1], length, groups * LIBRARY_GROUP_SIZE};
-  _Static_assert(sizeof(arguments) == LIBRARY_ARGUMENT_SIZE, "the kernels' arguments");
-  memcpy(kernargs, arguments, sizeof(arguments));
+// Runs a fill or copy of which target, length and what is written are known.
+static void emit_blit(emitter_t* e, library_builtin_t builtin, uint8_t* kernargs, library_blit_t blit) {
+  uint64_t words = (blit.length - blit.head) / WORD_SIZE;
+  uint64_t items = iree_max((words + MIN_BLIT_ITEMS - 1) & ~(uint64_t)(MIN_BLIT_ITEMS - 1), MIN_BLIT_ITEMS);
+  blit.group_size = (uint32_t)iree_min(items, MAX_BLIT_GROUP_SIZE);
+  uint64_t groups = iree_min((items + blit.group_size - 1) / blit.group_size, MAX_BLIT_GROUPS);
+  blit.item_count = groups * blit.group_size;
+  memcpy(kernargs, &blit, sizeof(blit));
   launch_t launch = {
       .kernel = &e->queue->physical->library.kernels[builtin],
-      .workgroup_size = {LIBRARY_GROUP_SIZE, 1, 1},
+      .workgroup_size = {(uint16_t)blit.group_size, 1, 1},
       .workgroup_count = {(uint32_t)groups, 1, 1},
   };
   emit_launch(e, &launch, kernargs);
+}
+
+static uint32_t head_of(uint64_t target, uint64_t length) {
+  return (uint32_t)iree_min(-target & (WORD_SIZE - 1), length);
+}
+
+static void emit_copy_bytes(emitter_t* e, uint8_t* kernargs, uint64_t target, uint64_t source, uint64_t length) {
+  library_blit_t blit = {.target = target, .length = length, .head = head_of(target, length), .source = source};
+  emit_blit(e, LIBRARY_copy, kernargs, blit);
 }
 
 static iree_status_t resolve(const emitter_t* e, iree_hal_buffer_ref_t ref, uint64_t* out_address,
@@ -159,8 +165,10 @@ static iree_status_t emit_fill(emitter_t* e, const command_t* command) {
   uint64_t target = 0, length = 0;
   uint8_t* kernargs = NULL;
   IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
-  if (length == 0 || !reserve(e, command->kernarg_size, &kernargs)) return iree_ok_status();
-  emit_blit(e, LIBRARY_fill_x1, kernargs, (uint64_t[]){target, command->pattern, length}, target);
+  if (length == 0 || !reserve(e, 1, command->kernarg_size, &kernargs)) return iree_ok_status();
+  library_blit_t blit = {.target = target, .length = length, .head = head_of(target, length)};
+  for (uint32_t i = 0; i < WORD_SIZE; ++i) blit.pattern[i] = command->pattern[(blit.head + i) % WORD_SIZE];
+  emit_blit(e, LIBRARY_fill, kernargs, blit);
   return iree_ok_status();
 }
 
@@ -170,8 +178,8 @@ static iree_status_t emit_copy(emitter_t* e, const command_t* command) {
   IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
   IREE_RETURN_IF_ERROR(resolve(e, command->source, &source, &source_length));
   length = iree_min(length, source_length);
-  if (length == 0 || !reserve(e, command->kernarg_size, &kernargs)) return iree_ok_status();
-  emit_blit(e, LIBRARY_copy_x1, kernargs, (uint64_t[]){target, source, length}, target | source);
+  if (length == 0 || !reserve(e, 1, command->kernarg_size, &kernargs)) return iree_ok_status();
+  emit_copy_bytes(e, kernargs, target, source, length);
   return iree_ok_status();
 }
 
@@ -180,31 +188,16 @@ static iree_status_t emit_update(emitter_t* e, const command_t* command) {
   uint8_t* kernargs = NULL;
   IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
   length = iree_min(length, command->kernarg_size - LIBRARY_ARGUMENT_SIZE);
-  if (length == 0 || !reserve(e, command->kernarg_size, &kernargs)) return iree_ok_status();
+  if (length == 0 || !reserve(e, 1, command->kernarg_size, &kernargs)) return iree_ok_status();
   uint8_t* data = kernargs + LIBRARY_ARGUMENT_SIZE;
   memcpy(data, command->data, length);
-  uint64_t source = (uint64_t)(uintptr_t)data;
-  emit_blit(e, LIBRARY_copy_x1, kernargs, (uint64_t[]){target, source, length}, target | source);
+  emit_copy_bytes(e, kernargs, target, (uint64_t)(uintptr_t)data, length);
   return iree_ok_status();
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Dispatches
 //===----------------------------------------------------------------------------------------------------------------===
-
-// Copies workgroup counts to where the host sees them; the submission ends there, and its end brings the dispatch.
-static iree_status_t emit_read_counts(emitter_t* e, const command_t* command) {
-  uint64_t source = 0, length = 0;
-  uint8_t* kernargs = NULL;
-  IREE_RETURN_IF_ERROR(resolve(e, command->target, &source, &length));
-  if (!reserve(e, LIBRARY_ARGUMENT_SIZE + 4 * sizeof(uint32_t), &kernargs)) return iree_ok_status();
-  uint8_t* counts = kernargs + LIBRARY_ARGUMENT_SIZE;
-  uint64_t target = (uint64_t)(uintptr_t)counts;
-  e->waits = true;
-  emit_blit(e, LIBRARY_copy_x1, kernargs, (uint64_t[]){target, source, 3 * sizeof(uint32_t)}, target | source);
-  e->counts = (const uint32_t*)counts;
-  return iree_ok_status();
-}
 
 static iree_status_t check_counts(const command_t* command) {
   for (int i = 0; i < 3; ++i) {
@@ -216,37 +209,71 @@ static iree_status_t check_counts(const command_t* command) {
   return iree_ok_status();
 }
 
-static iree_status_t emit_grid(emitter_t* e, const command_t* command) {
-  const uint32_t* count = command->dispatch.workgroup_count;
-  if (!count[0] || !count[1] || !count[2]) return iree_ok_status();
-  IREE_RETURN_IF_ERROR(check_counts(command));
-  uint8_t* kernargs = NULL;
-  if (!reserve(e, command->kernarg_size, &kernargs)) return iree_ok_status();
+// The arguments of a dispatch, in the ring.
+static iree_status_t write_arguments(const emitter_t* e, const command_t* command, uint8_t* kernargs) {
   memcpy(kernargs, command->dispatch.arguments, command->kernarg_size);
-  if (command->dispatch.is_indirect) command_set_hidden(command, kernargs);
   for (uint32_t i = 0; i < command->dispatch.patch_count; ++i) {
     const command_patch_t* patch = &command->dispatch.patches[i];
     uint64_t address = 0, length = 0;
     IREE_RETURN_IF_ERROR(resolve(e, patch->ref, &address, &length));
     memcpy(kernargs + patch->offset, &address, sizeof(address));
   }
+  return iree_ok_status();
+}
+
+static launch_t make_launch(const emitter_t* e, const command_t* command) {
   launch_t launch = {
       .kernel = &command->dispatch.function->objects[e->queue->physical->ordinal],
       .dynamic_memory = command->dispatch.dynamic_memory,
   };
   memcpy(launch.workgroup_size, command->dispatch.workgroup_size, sizeof(launch.workgroup_size));
   memcpy(launch.workgroup_count, command->dispatch.workgroup_count, sizeof(launch.workgroup_count));
+  return launch;
+}
+
+static iree_status_t emit_grid(emitter_t* e, const command_t* command) {
+  const uint32_t* count = command->dispatch.workgroup_count;
+  if (!count[0] || !count[1] || !count[2]) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(check_counts(command));
+  uint8_t* kernargs = NULL;
+  if (!reserve(e, 1, command->kernarg_size, &kernargs)) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(write_arguments(e, command, kernargs));
+  launch_t launch = make_launch(e, command);
   emit_launch(e, &launch, kernargs);
   return iree_ok_status();
 }
 
+// A packet that reads the counts, and the dispatch, of which it writes the grid and then the first word: until then the
+// queue stands before it.
+static iree_status_t emit_indirect(emitter_t* e, const command_t* command) {
+  uint64_t counts = 0, length = 0, patch_size = iree_host_align(sizeof(library_patch_t), RING_ALIGNMENT);
+  IREE_RETURN_IF_ERROR(resolve(e, command->target, &counts, &length));
+  uint8_t* kernargs = NULL;
+  if (!reserve(e, 2, patch_size + command->kernarg_size, &kernargs)) return iree_ok_status();
+  uint8_t* arguments = kernargs + patch_size;
+  IREE_RETURN_IF_ERROR(write_arguments(e, command, arguments));
+  launch_t patch_launch = {
+      .kernel = &e->queue->physical->library.kernels[LIBRARY_patch_grid],
+      .workgroup_size = {1, 1, 1},
+      .workgroup_count = {1, 1, 1},
+  };
+  emit_launch(e, &patch_launch, kernargs);
+  launch_t launch = make_launch(e, command);
+  library_patch_t patch = {
+      .packet = (uint64_t)(uintptr_t)slot_of(e, e->packet),
+      .counts = counts,
+      .kernargs = (uint64_t)(uintptr_t)arguments,
+      .verdict = (uint64_t)(uintptr_t)e->verdict,
+      .head = write_launch(e, &launch, arguments),
+  };
+  command_find_counts(command, patch.hidden);
+  memcpy(kernargs, &patch, sizeof(patch));
+  *header_of(e, e->packet++) = HSA_PACKET_TYPE_INVALID;
+  return iree_ok_status();
+}
+
 static iree_status_t emit_dispatch(emitter_t* e, const command_t* command) {
-  if (!command->dispatch.is_indirect) return emit_grid(e, command);
-  bool has_counts = e->operation->commands.has_counts && e->next_command == e->operation->commands.next;
-  if (!has_counts) return emit_read_counts(e, command);
-  command_t sized = *command;
-  memcpy(sized.dispatch.workgroup_count, e->operation->commands.counts, sizeof(sized.dispatch.workgroup_count));
-  return emit_grid(e, &sized);
+  return command->dispatch.is_indirect ? emit_indirect(e, command) : emit_grid(e, command);
 }
 
 iree_status_t emit_operation(emitter_t* e) {
@@ -264,7 +291,6 @@ iree_status_t emit_operation(emitter_t* e) {
     const command_t* command = &op->commands.commands[e->next_command];
     e->waits = e->waits || command->waits;
     IREE_RETURN_IF_ERROR(emitters[command->kind](e, command));
-    if (e->counts) return iree_ok_status();
     if (!e->is_full) ++e->next_command;
   }
   return iree_ok_status();

@@ -29,7 +29,8 @@ static iree_string_view_t find_kernel(const host_queue_t* queue) {
   while (epoch != queue->epoch_head && queue->entries[epoch & queue->entry_mask].packet_end <= at) ++epoch;
   if (epoch == queue->epoch_head) return iree_string_view_empty();
   uint64_t slot = at & (queue->aql->size - 1);
-  if ((queue->headers[slot] & 0xFF) != HSA_PACKET_TYPE_KERNEL_DISPATCH) return iree_string_view_empty();
+  uint32_t type = queue->headers[slot] & 0xFF;  // invalid: of an indirect dispatch
+  if (type != HSA_PACKET_TYPE_KERNEL_DISPATCH && type != HSA_PACKET_TYPE_INVALID) return iree_string_view_empty();
   const hsa_kernel_dispatch_packet_t* packets = (const hsa_kernel_dispatch_packet_t*)queue->aql->base_address;
   return find_function(queue, queue->entries[epoch & queue->entry_mask].operation, packets[slot].kernel_object);
 }

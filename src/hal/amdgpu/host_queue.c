@@ -34,7 +34,10 @@ static void publish(host_queue_t* queue, const emitter_t* e) {
   ring_commit(&queue->kernargs, e->kernarg);
   queue->hsa->hsa_queue_store_write_index_relaxed(queue->aql, e->packet);
   for (uint64_t i = first; i < e->packet; ++i) {
-    __atomic_store_n(&slots[(i & mask) * 16], queue->headers[i & mask], __ATOMIC_RELEASE);
+    uint32_t header = queue->headers[i & mask];
+    // Invalid ones are, and the device makes them valid.
+    if (header == HSA_PACKET_TYPE_INVALID) continue;
+    __atomic_store_n(&slots[(i & mask) * 16], header, __ATOMIC_RELEASE);
   }
   queue->hsa->hsa_signal_store_screlease(queue->aql->doorbell_signal, (hsa_signal_value_t)(e->packet - 1));
 }
@@ -49,10 +52,7 @@ static void set_producers(const host_queue_t* queue, const operation_t* op) {
 typedef enum { ISSUE_DONE, ISSUE_PART, ISSUE_FULL } issue_t;
 
 // Whether everything of the operation is in the emitter.
-static bool is_complete(const emitter_t* e) {
-  const operation_t* op = e->operation;
-  return !e->counts && e->next_command == op->commands.count;
-}
+static bool is_complete(const emitter_t* e) { return e->next_command == e->operation->commands.count; }
 
 static void push_entry(host_queue_t* queue, const emitter_t* e, bool is_final) {
   host_queue_entry_t* entry = &queue->entries[queue->epoch_head++ & queue->entry_mask];
@@ -60,13 +60,10 @@ static void push_entry(host_queue_t* queue, const emitter_t* e, bool is_final) {
   *entry = (host_queue_entry_t){
       .operation = op,
       .is_final = is_final,
-      .has_counts = e->counts != NULL,
       .packet_end = e->packet,
       .kernarg_end = e->kernarg,
   };
   op->commands.next = e->next_command;
-  op->commands.has_counts = false;
-  op->commands.pending_counts = e->counts;
 }
 
 // Writes and publishes what fits of an operation. An error leaves nothing behind of this attempt.
@@ -79,7 +76,7 @@ static iree_status_t issue(host_queue_t* queue, operation_t* op, issue_t* out_re
   emit_begin(queue, op, &e);
   IREE_RETURN_IF_ERROR(emit_operation(&e));
   bool is_final = is_complete(&e);
-  bool has_progress = e.packet != queue->packet_head || is_final || e.counts;
+  bool has_progress = e.packet != queue->packet_head || is_final;
   if (!has_progress || e.packet + 1 > e.packet_limit) {
     if (!is_idle) return iree_ok_status();
     return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "a command needs more kernel arguments than the queue has");
@@ -89,13 +86,13 @@ static iree_status_t issue(host_queue_t* queue, operation_t* op, issue_t* out_re
   if (is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) set_producers(queue, op);
   push_entry(queue, &e, is_final);
   publish(queue, &e);
-  *out_result = is_final || e.counts ? ISSUE_DONE : ISSUE_PART;
+  *out_result = is_final ? ISSUE_DONE : ISSUE_PART;
   return iree_ok_status();
 }
 
 // An operation that fails when parts of it run already ends when they have.
 static bool fail_late(operation_t* op, iree_status_t status) {
-  bool has_parts = op->commands.next > 0 || op->commands.has_counts;
+  bool has_parts = op->commands.next > 0;
   if (!has_parts || iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) return false;
   iree_atomic_store(&op->base.failure, (intptr_t)status, iree_memory_order_relaxed);
   op->commands.next = op->commands.count;
@@ -172,21 +169,25 @@ static iree_status_t end_operation(operation_t* op) {
   return op->relies_on_order ? logical_device_clone_failure(operation_device(op)) : iree_ok_status();
 }
 
+// As with any fault of a kernel, what came after it was wrong.
+static void fail_grid(host_queue_t* queue, operation_t* op) {
+  op->relies_on_order = true;
+  host_queue_fail(queue, iree_make_status(IREE_STATUS_OUT_OF_RANGE,
+                                          "workgroup counts in memory make a grid of more than 2^32 work-items along "
+                                          "an axis"));
+}
+
 // The end of one submission. Only the completion thread comes here, so entries are popped in order.
 static void retire(host_queue_t* queue) {
   iree_slim_mutex_lock(&queue->mutex);
   host_queue_entry_t entry = queue->entries[queue->epoch_tail & queue->entry_mask];
-  operation_t* op = entry.operation;
-  if (entry.has_counts) {
-    memcpy(op->commands.counts, op->commands.pending_counts, sizeof(op->commands.counts));
-    op->commands.has_counts = true;
-    push_blocked(queue, op, /*to_front=*/true);
-  }
+  bool is_bad = __atomic_load_n(&queue->verdicts[queue->epoch_tail & queue->entry_mask], __ATOMIC_RELAXED) != 0;
   queue->packet_tail = entry.packet_end;
   ring_reclaim(&queue->kernargs, entry.kernarg_end);
   ++queue->epoch_tail;
   iree_slim_mutex_unlock(&queue->mutex);
-  if (entry.is_final) operation_finish(op, end_operation(op));
+  if (is_bad) fail_grid(queue, entry.operation);
+  if (entry.is_final) operation_finish(entry.operation, end_operation(entry.operation));
   iree_atomic_store(&queue->ended_epochs, queue->epoch_tail, iree_memory_order_release);
 }
 
@@ -220,7 +221,7 @@ static void fail_all(host_queue_t* queue) {
     const host_queue_entry_t* entry = &queue->entries[queue->epoch_tail++ & queue->entry_mask];
     operation_t* op = entry->operation;
     // A part: the rest is blocked, or follows.
-    if (!entry->is_final && !entry->has_counts) continue;
+    if (!entry->is_final) continue;
     op->base.next = failed ? &failed->base : NULL;
     failed = op;
   }
@@ -284,8 +285,10 @@ static iree_status_t create_kernargs(host_queue_t* queue, const logical_device_t
   const system_gpu_t* gpu = queue->physical->gpu;
   hsa_amd_memory_pool_t pool = device->system->cpus[gpu->cpu].kernarg.handle;
   void* base = NULL;
-  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_amd_memory_pool_allocate, pool, size, 0, &base));
+  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_amd_memory_pool_allocate, pool,
+                                   size + (queue->entry_mask + 1) * sizeof(uint32_t), 0, &base));
   queue->kernargs = (ring_t){.base = (uint8_t*)base, .size = size};
+  queue->verdicts = (uint32_t*)((uint8_t*)base + size);
   return LIBHSA_CALL(queue->hsa, hsa_amd_agents_allow_access, 1, &gpu->agent, NULL, base);
 }
 

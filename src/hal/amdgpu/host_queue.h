@@ -18,8 +18,7 @@
 // A submission.
 typedef struct host_queue_entry_t {
   operation_t* operation;
-  bool is_final;    // the operation ends with it
-  bool has_counts;  // the operation goes on after it
+  bool is_final;  // the operation ends with it
   uint64_t packet_end;
   uint64_t kernarg_end;
 } host_queue_entry_t;
@@ -51,6 +50,7 @@ struct host_queue_t {
   uint64_t epoch_tail;   // of which this many are over
   uint32_t entry_mask;
   host_queue_entry_t* entries;  // by epoch
+  uint32_t* verdicts;           // the same; behind the kernel arguments, written by the GPU
   operation_t* blocked_head;    // waiting for room, in order
   operation_t* blocked_tail;
   bool has_failed;
@@ -83,8 +83,8 @@ typedef struct emitter_t {
   bool waits;               // the next packet waits for all before it
   bool acquires_system;     // the next kernel sees what host and other devices have written
   uint32_t next_command;
-  const uint32_t* counts;  // set: the submission ends here, the device writes workgroup counts there
-  bool is_full;            // something did not fit
+  uint32_t* verdict;  // where the device says that a grid is too large
+  bool is_full;       // something did not fit
 } emitter_t;
 
 void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emitter);

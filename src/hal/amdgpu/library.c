@@ -95,7 +95,7 @@ iree_status_t library_find_kernel(const libhsa_t* hsa, hsa_executable_t executab
 
 iree_status_t library_create(const libhsa_t* hsa, const system_gpu_t* gpu, library_t* out_library) {
   static const char* const names[] = {
-#define BUILTIN(name, element_size) #name ".kd",
+#define BUILTIN(name) #name ".kd",
       LIBRARY_BUILTINS(BUILTIN)
 #undef BUILTIN
   };
@@ -118,7 +118,7 @@ void library_destroy(const libhsa_t* hsa, library_t* library) {
 
 const char* library_kernel_name(const library_t* library, uint64_t handle) {
   static const char* const names[] = {
-#define BUILTIN(name, element_size) #name,
+#define BUILTIN(name) #name,
       LIBRARY_BUILTINS(BUILTIN)
 #undef BUILTIN
   };

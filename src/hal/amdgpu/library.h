@@ -4,23 +4,42 @@
 
 #include "hal/amdgpu/system.h"
 
-// BUILTIN(name, element size): kernels of device/blit.c
-#define LIBRARY_BUILTINS(BUILTIN) \
-  BUILTIN(fill_x1, 1)             \
-  BUILTIN(fill_x4, 4)             \
-  BUILTIN(fill_x16, 16)           \
-  BUILTIN(copy_x1, 1)             \
-  BUILTIN(copy_x4, 4)             \
-  BUILTIN(copy_x16, 16)
+// BUILTIN(name): kernels of device/
+#define LIBRARY_BUILTINS(BUILTIN) BUILTIN(fill) BUILTIN(copy) BUILTIN(patch_grid)
 typedef enum {
-#define BUILTIN(name, element_size) LIBRARY_##name,
+#define BUILTIN(name) LIBRARY_##name,
   LIBRARY_BUILTINS(BUILTIN)
 #undef BUILTIN
       LIBRARY_BUILTIN_COUNT,
 } library_builtin_t;
 
-#define LIBRARY_GROUP_SIZE 256    // work-items of a workgroup
-#define LIBRARY_ARGUMENT_SIZE 32  // bytes: four 64-bit words
+#define LIBRARY_ARGUMENT_SIZE 48  // bytes, at most
+
+// Arguments of fills and copies.
+typedef struct library_blit_t {
+  uint64_t target;
+  uint64_t length;      // bytes
+  uint64_t item_count;  // work-items of the grid
+  uint32_t head;        // bytes before the target's first word of 16
+  uint32_t group_size;  // work-items of a workgroup, 16 to 256
+  union {
+    uint8_t pattern[16];  // from the first word on
+    uint64_t source;
+  };
+} library_blit_t;
+_Static_assert(sizeof(library_blit_t) == LIBRARY_ARGUMENT_SIZE, "as device/blit.c has them");
+
+// Arguments of patch_grid: the packet, whose workgroup size is set, gets its grid and then its first word.
+typedef struct library_patch_t {
+  uint64_t packet;
+  uint64_t counts;     // three 32-bit words
+  uint64_t kernargs;   // of the packet's kernel
+  uint64_t verdict;    // a word that becomes 1 when the grid is too large
+  uint16_t hidden[4];  // offsets of the kernel's arguments that are the counts; 0xFFFF: none
+  uint32_t head;
+  uint32_t unused;
+} library_patch_t;
+_Static_assert(sizeof(library_patch_t) == LIBRARY_ARGUMENT_SIZE, "as device/dispatch.c has them");
 
 // A loaded kernel, as dispatch packets name it.
 typedef struct kernel_object_t {

@@ -29,10 +29,7 @@ struct operation_t {
     iree_hal_buffer_binding_table_t bindings;  // of a single dispatch: what it uses, to keep it alive
     bool borrows_bindings;
     // Progress in the queue.
-    uint32_t next;    // command
-    bool has_counts;  // of the indirect dispatch that is next
-    uint32_t counts[3];
-    const uint32_t* pending_counts;  // where the device writes them
+    uint32_t next;  // command: those before are in the queue
   } commands;
   // What one command of its own is made of: `data` bytes are moved with the operation, behind the command.
   command_t command;

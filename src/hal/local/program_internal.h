@@ -26,7 +26,7 @@ typedef struct program_command_t {
       iree_hal_executable_dispatch_state_v0_t state;  // without binding pointers
     } dispatch;
     struct {
-      uint8_t pattern[8];
+      uint8_t pattern[16];
       uint8_t pattern_length;
     } fill;
     struct {

@@ -1,46 +1,56 @@
-// Fills and copies on the device. Built by clang for each instruction set (device.cmake) and embedded in the runtime;
-// the host's side is blit.c of the folder above.
+// Fills and copies.
 //
-// Every kernel is a loop over elements of one width that strides by the number of work-items, and a tail of bytes. The
-// host chooses the widest element that addresses are aligned to.
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef unsigned int uint32_t;
-typedef unsigned long uint64_t;
-typedef uint32_t uint32x4_t __attribute__((ext_vector_type(4)));
+// A range is bytes up to the first address of the target that is aligned to 16 (`head` of them), words of 16 bytes, and
+// bytes behind the last word. Words are a loop that strides by the number of work-items; of the bytes each of the first
+// work-items does one, so that there must be at least 16 of them.
+#include "device.h"
 
-#define GLOBAL __attribute__((address_space(1)))
-#define KERNEL __attribute__((amdgpu_kernel, visibility("protected"), amdgpu_flat_work_group_size(256, 256)))
+// Where the target's words are, and what this work-item does of them.
+typedef struct part_t {
+  uint64_t word_count;
+  uint64_t id;        // of the work-item
+  uint64_t tail;      // where the bytes behind the words begin
+  uint64_t tail_end;  // the range's end
+} part_t;
 
-static uint64_t item_id(void) {
-  return (uint64_t)__builtin_amdgcn_workgroup_id_x() * 256 + __builtin_amdgcn_workitem_id_x();
+static part_t part_of(uint64_t length, uint32_t head, uint32_t group_size) {
+  uint64_t word_count = (length - head) / 16;
+  return (part_t){
+      .word_count = word_count,
+      .id = (uint64_t)__builtin_amdgcn_workgroup_id_x() * group_size + __builtin_amdgcn_workitem_id_x(),
+      .tail = head + word_count * 16,
+      .tail_end = length,
+  };
 }
 
-// Byte `i` of a pattern that repeats every 8 bytes.
-static uint64_t rotate(uint64_t pattern, uint64_t byte) {
-  uint64_t shift = byte % 8 * 8;
-  return shift ? pattern >> shift | pattern << (64 - shift) : pattern;
+// `low` and `high` are the 16 bytes that repeat from the first word on.
+static uint8_t pattern_byte(uint64_t low, uint64_t high, uint64_t at) {
+  return (uint8_t)((at & 8 ? high : low) >> (at & 7) * 8);
 }
 
-#define FILL(name, type, value)                                                                      \
-  KERNEL void name(GLOBAL uint8_t* target, uint64_t pattern, uint64_t length, uint64_t item_count) { \
-    uint64_t count = length / sizeof(type), id = item_id();                                          \
-    for (uint64_t i = id; i < count; i += item_count) ((GLOBAL type*)target)[i] = (value);           \
-    uint64_t at = count * sizeof(type) + id;                                                         \
-    if (id < length % sizeof(type)) target[at] = (uint8_t)rotate(pattern, at);                       \
-  }
-FILL(fill_x1, uint8_t, (uint8_t)rotate(pattern, i))
-FILL(fill_x4, uint32_t, (uint32_t)rotate(pattern, i * 4))
-FILL(fill_x16, uint32x4_t,
-     ((uint32x4_t){(uint32_t)pattern, (uint32_t)(pattern >> 32), (uint32_t)pattern, (uint32_t)(pattern >> 32)}))
+KERNEL(16, 256)
+fill(GLOBAL uint8_t* target, uint64_t length, uint64_t item_count, uint32_t head, uint32_t group_size, uint64_t low,
+     uint64_t high) {
+  part_t part = part_of(length, head, group_size);
+  GLOBAL uint32x4_t* words = (GLOBAL uint32x4_t*)(target + head);
+  uint32x4_t word = {(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32)};
+  for (uint64_t i = part.id; i < part.word_count; i += item_count) words[i] = word;
+  if (part.id < head) target[part.id] = pattern_byte(low, high, part.id + 16 - head);
+  uint64_t at = part.tail + part.id;
+  if (at < part.tail_end) target[at] = pattern_byte(low, high, at - head);
+}
 
-#define COPY(name, type)                                                                                           \
-  KERNEL void name(GLOBAL uint8_t* target, const GLOBAL uint8_t* source, uint64_t length, uint64_t item_count) {   \
-    uint64_t count = length / sizeof(type), id = item_id();                                                        \
-    for (uint64_t i = id; i < count; i += item_count) ((GLOBAL type*)target)[i] = ((const GLOBAL type*)source)[i]; \
-    uint64_t at = count * sizeof(type) + id;                                                                       \
-    if (id < length % sizeof(type)) target[at] = source[at];                                                       \
-  }
-COPY(copy_x1, uint8_t)
-COPY(copy_x4, uint32_t)
-COPY(copy_x16, uint32x4_t)
+// The source's words may be anywhere; GPUs load them so.
+typedef uint32x4_t unaligned_t __attribute__((aligned(1)));
+
+KERNEL(16, 256)
+copy(GLOBAL uint8_t* target, uint64_t length, uint64_t item_count, uint32_t head, uint32_t group_size,
+     const GLOBAL uint8_t* source) {
+  part_t part = part_of(length, head, group_size);
+  GLOBAL uint32x4_t* words = (GLOBAL uint32x4_t*)(target + head);
+  const GLOBAL unaligned_t* source_words = (const GLOBAL unaligned_t*)(source + head);
+  for (uint64_t i = part.id; i < part.word_count; i += item_count) words[i] = source_words[i];
+  if (part.id < head) target[part.id] = source[part.id];
+  uint64_t at = part.tail + part.id;
+  if (at < part.tail_end) target[at] = source[at];
+}
