@@ -246,6 +246,11 @@ hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t to, hsa_agent_t from,
   return HSA_STATUS_SUCCESS;
 }
 
+hsa_status_t hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t to, hsa_agent_t from, uint32_t* mask);
+hsa_status_t hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t to, hsa_agent_t from, uint32_t* mask) {
+  return hsa_amd_memory_copy_engine_status(to, from, mask);
+}
+
 hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* to, const hsa_dim3_t* to_offset,
                                             const hsa_pitched_ptr_t* from, const hsa_dim3_t* from_offset,
                                             const hsa_dim3_t* range, hsa_agent_t handle,

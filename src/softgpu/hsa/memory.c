@@ -199,6 +199,7 @@ hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t handle, hsa_amd_
       *(size_t*)out = is_global ? pool->size : 0;
       break;
     case 17:  // LOCATION: 0 the CPU, 1 a GPU
+      REQUIRE(is_global, HSA_STATUS_ERROR_INVALID_ARGUMENT);
       *(uint32_t*)out = pool->agent->type == HSA_DEVICE_TYPE_GPU;
       break;
     default:
@@ -257,7 +258,7 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent_handle, hsa_am
   REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
   bool own = pool->agent == agent, host = pool->agent->type == HSA_DEVICE_TYPE_CPU;
   bool is_global = pool->segment == HSA_AMD_SEGMENT_GLOBAL;
-  uint32_t hops = own ? 0 : 1;
+  uint32_t hops = own || !is_global ? 0 : 1;
   switch (attribute) {
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS:
       *(hsa_amd_memory_pool_access_t*)out = !is_global && !own ? HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED
@@ -268,6 +269,7 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent_handle, hsa_am
       *(uint32_t*)out = hops;
       return HSA_STATUS_SUCCESS;
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO:
+      memset(out, 0, sizeof(hsa_amd_memory_pool_link_info_t));
       if (hops) {
         *(hsa_amd_memory_pool_link_info_t*)out =
             (hsa_amd_memory_pool_link_info_t){.min_latency = 0,
@@ -331,10 +333,16 @@ hsa_status_t hsa_region_get_info(hsa_region_t handle, hsa_region_info_t attribut
       *(size_t*)out = is_global ? MEMORY_PAGE : 0;
       break;
     case HSA_AMD_REGION_INFO_HOST_ACCESSIBLE:
-      *(bool*)out = is_global;
+      *(bool*)out = pool->agent->type == HSA_DEVICE_TYPE_CPU;
       break;
     case HSA_AMD_REGION_INFO_BASE:
       *(void**)out = NULL;
+      break;
+    case HSA_AMD_REGION_INFO_BUS_WIDTH:
+      *(uint32_t*)out = agent_memory_width(pool->agent);
+      break;
+    case HSA_AMD_REGION_INFO_MAX_CLOCK_FREQUENCY:
+      *(uint32_t*)out = agent_memory_clock(pool->agent);
       break;
     default:
       return HSA_STATUS_ERROR_INVALID_ARGUMENT;

@@ -105,6 +105,13 @@ void async_stop(void);
 // Calls the handlers of memory faults.
 void async_memory_fault(agent_t* agent, uint64_t address);
 
+// agent_info.c: the agent's name; bytes of its caches by level, 0 where there is none; its memory's bits and MHz.
+enum { AGENT_CACHE_LEVELS = 3 };
+void agent_name(const agent_t* agent, char out[64]);
+void agent_cache_sizes(const agent_t* agent, uint32_t sizes[AGENT_CACHE_LEVELS]);
+uint32_t agent_memory_width(const agent_t* agent);
+uint32_t agent_memory_clock(const agent_t* agent);
+
 uint64_t runtime_timestamp(void);  // nanoseconds
 // The GPUs' clock, which timestamps of packets and of PM4 are in.
 enum { RUNTIME_TICK = 10 };  // nanoseconds
