@@ -183,6 +183,8 @@ ir_value_t* onnx_dim_tensor(onnx_node_t* n, onnx_dim_t dim, int32_t rank);  // t
 ir_value_t* onnx_matmul(onnx_node_t* n, ir_value_t* a, ir_value_t* b, graph_contract_t signs,
                         const ir_type_t* accumulator);
 ir_value_t* onnx_centered(onnx_node_t* n, uint32_t x, uint32_t zero, int64_t axis);
+// saturate(round(x) + zero) as that element type; `zero` (in x's type and shape) may be NULL.
+onnx_value_t onnx_saturate(onnx_node_t* n, onnx_value_t x, ir_value_t* zero, const ir_type_t* element);
 ir_value_t* onnx_conv(onnx_node_t* n, ir_value_t* x, ir_value_t* w, const ir_type_t* accumulator);
 ir_value_t* onnx_softmax(onnx_node_t* n, ir_value_t* x, int64_t axis);
 ir_value_t* onnx_log_softmax(onnx_node_t* n, ir_value_t* x, int64_t axis);

@@ -49,8 +49,7 @@ static double largest_float(const ir_type_t* element) {
   return INFINITY;
 }
 
-// saturate(round(x) + zero) as that element type; `zero` (in x's type and shape) may be NULL.
-static onnx_value_t saturate(onnx_node_t* n, onnx_value_t x, ir_value_t* zero, const ir_type_t* element) {
+onnx_value_t onnx_saturate(onnx_node_t* n, onnx_value_t x, ir_value_t* zero, const ir_type_t* element) {
   double low, high;
   if (ir_type_is_float(element)) {
     high = largest_float(element);
@@ -85,7 +84,7 @@ bool onnx_lower_quantize(onnx_node_t* n) {
     zero = spread_parameter(n, onnx_cast(n, n->in[2], x.element).v, x.v);
     if (!zero) return false;
   }
-  n->out[0] = saturate(n, onnx_value(graph_binary(n->b, SCALAR_div, x.v, scale), x.element), zero, element);
+  n->out[0] = onnx_saturate(n, onnx_value(graph_binary(n->b, SCALAR_div, x.v, scale), x.element), zero, element);
   return true;
 }
 
@@ -127,10 +126,10 @@ bool onnx_lower_dynamic_quantize(onnx_node_t* n) {
   ir_value_t* safe =
       graph_select(n->b, onnx_binary_number(n, SCALAR_eq, scale, 0), graph_splat_like(n->b, scale, 1), scale);
   ir_value_t* zero = onnx_unary(n, SCALAR_neg, graph_binary(n->b, SCALAR_div, low, safe));
-  onnx_value_t point = saturate(n, onnx_value(zero, f32), NULL, ui8);
+  onnx_value_t point = onnx_saturate(n, onnx_value(zero, f32), NULL, ui8);
   ir_value_t* ratio = graph_binary(n->b, SCALAR_div, x, onnx_broadcast_as(n, safe, x, NULL));
   ir_value_t* offset = onnx_broadcast_as(n, onnx_cast(n, point, f32).v, x, NULL);
-  n->out[0] = saturate(n, onnx_value(ratio, f32), offset, ui8);
+  n->out[0] = onnx_saturate(n, onnx_value(ratio, f32), offset, ui8);
   if (onnx_wants(n, 1)) n->out[1] = onnx_value(scale, f32);
   if (onnx_wants(n, 2)) n->out[2] = point;
   return true;
@@ -159,7 +158,7 @@ static bool requantize(onnx_node_t* n, ir_value_t* sum, const uint32_t* scales, 
   ir_value_t* factor = graph_binary(n->b, SCALAR_div, graph_binary(n->b, SCALAR_mul, a, b), c);
   y = graph_binary(n->b, SCALAR_mul, y, factor);
   ir_value_t* point = onnx_scalar_like(n, onnx_cast(n, n->in[zero], f32).v, y);
-  n->out[0] = saturate(n, onnx_value(y, f32), point, n->in[zero].element);
+  n->out[0] = onnx_saturate(n, onnx_value(y, f32), point, n->in[zero].element);
   return true;
 }
 

@@ -174,8 +174,11 @@ def model_of(case, arrays, results=None):
         shape = [f"d{i}_{axis}" for axis in range(results[i].ndim)] if case.dynamic else results[i].shape
         kind = helper.np_dtype_to_tensor_dtype(results[i].dtype)
         outputs.append(helper.make_tensor_value_info(f"y{i}", kind, shape))
-    graph = helper.make_graph(case.build(case), "main_graph", inputs, outputs, initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)],
+    nodes = case.build(case)
+    graph = helper.make_graph(nodes, "main_graph", inputs, outputs, initializers)
+    opsets = [helper.make_opsetid("", case.opset)]
+    opsets += [helper.make_opsetid(domain, 1) for domain in {node.domain for node in nodes} - {""}]
+    return helper.make_model(graph, opset_imports=opsets,
                              ir_version=8 if case.opset <= 17 else 10)
 
 

@@ -9,6 +9,7 @@ import cases_move  # noqa: F401
 import cases_gather  # noqa: F401
 import cases_cast  # noqa: F401
 import cases_quantize  # noqa: F401
+import cases_contrib  # noqa: F401
 import cases_recurrent  # noqa: F401
 import cases_control  # noqa: F401
 import cases_dynamic  # noqa: F401

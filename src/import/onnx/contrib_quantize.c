@@ -1,0 +1,286 @@
+// Quantised operators of ONNX Runtime (domain com.microsoft), as its quantisers write them: operators on floats between
+// a dequantisation and a quantisation, products of integers, and weights of 2 to 8 bits with a scale for each block.
+#include <string.h>
+
+#include "import/onnx/ops.h"
+
+static bool check_single(onnx_node_t* n, uint32_t i) {
+  return !onnx_has(n, i) || ir_type_count(n->in[i].v->type) == 1 || onnx_error(n, "input %u must be one number", i);
+}
+
+// Input i with its scale and zero point behind it, as f32. False after a diagnostic.
+static bool dequantize(onnx_node_t* n, uint32_t i, onnx_value_t* out) {
+  const ir_type_t* f32 = onnx_f32(n->ctx);
+  if (!onnx_has(n, i) || !onnx_has(n, i + 1)) return onnx_error(n, "inputs %u and %u are required", i, i + 1);
+  if (!onnx_is_int(n->in[i])) return onnx_error(n, "input %u must be quantised", i);
+  if (!check_single(n, i + 1) || !check_single(n, i + 2)) return false;
+  ir_value_t* x = onnx_centered(n, i, i + 2, 0);
+  if (!x) return false;
+  x = graph_cast(n->b, x, f32, false);
+  ir_value_t* scale = onnx_scalar_like(n, onnx_cast(n, n->in[i + 1], f32).v, x);
+  *out = onnx_value(graph_binary(n->b, SCALAR_mul, x, scale), f32);
+  return true;
+}
+
+// Output 0 from y (f32) with the scale and zero point of inputs i and i + 1; without a zero point in the type `absent`.
+static bool quantize(onnx_node_t* n, ir_value_t* y, uint32_t i, const ir_type_t* absent) {
+  const ir_type_t* f32 = onnx_f32(n->ctx);
+  if (!onnx_has(n, i)) return onnx_error(n, "input %u is required", i);
+  if (!check_single(n, i) || !check_single(n, i + 1)) return false;
+  y = graph_binary(n->b, SCALAR_div, y, onnx_scalar_like(n, onnx_cast(n, n->in[i], f32).v, y));
+  ir_value_t* zero = onnx_has(n, i + 1) ? onnx_scalar_like(n, onnx_cast(n, n->in[i + 1], f32).v, y) : NULL;
+  n->out[0] = onnx_saturate(n, onnx_value(y, f32), zero, zero ? n->in[i + 1].element : absent);
+  return true;
+}
+
+// The operator of that name on other inputs, with this one's attributes.
+static bool apply(onnx_node_t* n, const char* name, const onnx_value_t* in, uint32_t count, onnx_value_t* out) {
+  onnx_node_t inner = *n;
+  inner.row = onnx_find_row(name);
+  inner.in = in, inner.in_count = count;
+  inner.out = out, inner.out_count = 3;
+  return inner.row->handler(&inner) && (out->v || onnx_error(n, "gives no result"));
+}
+
+// [n, spatial..., c] <-> [n, c, spatial...]
+static ir_value_t* move_channels(onnx_node_t* n, ir_value_t* x, bool to_front) {
+  int64_t perm[ONNX_MAX_RANK], last = x->type->rank - 1;
+  for (int64_t i = 0; i <= last; ++i) perm[i] = i == 0 ? 0 : to_front ? (i == 1 ? last : i - 1) : i == last ? 1 : i + 1;
+  return graph_transpose(n->b, x, perm);
+}
+
+// QLinear + the name of an operator: its inputs, each with scale and zero point, then the result's.
+bool onnx_lower_qlinear(onnx_node_t* n) {
+  const char* name = n->name + strlen("QLinear");
+  uint32_t operands = n->row->min_inputs > 5 ? 2 : 1;
+  onnx_value_t in[2], out[3] = {{0}};
+  bool channels_last = onnx_int(n, "channels_last", 0) != 0;
+  for (uint32_t i = 0; i < operands; ++i) {
+    if (!dequantize(n, 3 * i, &in[i])) return false;
+  }
+  if (channels_last && onnx_rank(in[0]) < 3) return onnx_error(n, "needs spatial dimensions");
+  if (channels_last) in[0].v = move_channels(n, in[0].v, true);
+  if (strcmp(name, "Softmax") == 0 && onnx_int(n, "opset", 13) < 13) {
+    int64_t axis = onnx_int(n, "axis", 1);
+    if (!onnx_check_axis(n, &axis, onnx_rank(in[0]))) return false;
+    if (axis != onnx_rank(in[0]) - 1) return onnx_unsupported(n, "before opset 13 the axis must be the last");
+  }
+  if (!apply(n, name, in, operands, out)) return false;
+  ir_value_t* y = channels_last ? move_channels(n, out[0].v, false) : out[0].v;
+  return quantize(n, y, 3 * operands, n->in[0].element);
+}
+
+// Inputs y_scale, y_zero_point, then each tensor with its own.
+bool onnx_lower_qlinear_concat(onnx_node_t* n) {
+  uint32_t count = (n->in_count - 2) / 3;
+  if (n->in_count != 2 + 3 * count) return onnx_error(n, "every tensor needs a scale and a zero point");
+  onnx_value_t *in = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, count), out[3] = {{0}};
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!dequantize(n, 2 + 3 * i, &in[i])) return false;
+  }
+  return apply(n, "Concat", in, count, out) && quantize(n, out[0].v, 0, n->in[2].element);
+}
+
+bool onnx_lower_qlinear_where(onnx_node_t* n) {
+  onnx_value_t in[3] = {n->in[0]}, out[3] = {{0}};
+  if (!dequantize(n, 1, &in[1]) || !dequantize(n, 4, &in[2])) return false;
+  return apply(n, "Where", in, 3, out) && quantize(n, out[0].v, 7, n->in[1].element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Products of integers
+//===----------------------------------------------------------------------------------------------------------------===
+
+// y times a scale: one number, or one for each column.
+static ir_value_t* scale_columns(onnx_node_t* n, ir_value_t* y, onnx_value_t scale) {
+  ir_value_t* v = onnx_cast(n, scale, onnx_f32(n->ctx)).v;
+  if (ir_type_count(v->type) == 1) {
+    v = onnx_scalar_like(n, v, y);
+  } else {
+    if (v->type->rank != 1) return onnx_error(n, "a scale must be one number or a vector"), NULL;
+    v = onnx_along(n, v, y->type->rank - 1, y);
+  }
+  return v ? graph_binary(n->b, SCALAR_mul, y, v) : NULL;
+}
+
+// float(a b) a_scale b_scale + bias, for integers less their zero points.
+static bool integer_product(onnx_node_t* n, ir_value_t* a, ir_value_t* b, onnx_value_t a_scale, uint32_t b_scale,
+                            uint32_t bias) {
+  const ir_type_t* f32 = onnx_f32(n->ctx);
+  ir_value_t* y = onnx_matmul(n, a, b, (graph_contract_t){0}, ir_type_int(n->ctx, 32));
+  y = y ? scale_columns(n, graph_cast(n->b, y, f32, false), a_scale) : NULL;
+  y = y ? scale_columns(n, y, n->in[b_scale]) : NULL;
+  if (y && onnx_has(n, bias)) {
+    ir_value_t* added = onnx_along(n, onnx_cast(n, n->in[bias], f32).v, y->type->rank - 1, y);
+    y = added ? graph_binary(n->b, SCALAR_add, y, added) : NULL;
+  }
+  return onnx_return(n, y, f32);
+}
+
+static bool check_matrices(onnx_node_t* n) {
+  if (onnx_rank(n->in[0]) < 2 || onnx_rank(n->in[1]) < 2) return onnx_error(n, "needs matrices");
+  return onnx_is_int(n->in[1]) || onnx_error(n, "input 1 must be quantised");
+}
+
+// Inputs a, b, a_scale, b_scale, a_zero_point, b_zero_point, bias.
+bool onnx_lower_matmul_integer_to_float(onnx_node_t* n) {
+  if (!check_matrices(n) || !onnx_is_int(n->in[0])) return onnx_error(n, "needs integers");
+  ir_value_t *a = onnx_centered(n, 0, 4, onnx_rank(n->in[0]) - 2), *b = onnx_centered(n, 1, 5, onnx_rank(n->in[1]) - 1);
+  return a && b && check_single(n, 2) && integer_product(n, a, b, n->in[2], 3, 6);
+}
+
+// Inputs a (floats, quantised as they come), b, b_scale, b_zero_point, bias.
+bool onnx_lower_dynamic_quantize_matmul(onnx_node_t* n) {
+  onnx_value_t in[] = {n->in[0], {0}}, out[3] = {{0}};
+  if (!check_matrices(n) || !onnx_check_float(n, 0) || !apply(n, "DynamicQuantizeLinear", in, 1, out)) return false;
+  onnx_node_t quantized = *n;
+  onnx_value_t pair[] = {out[0], out[2]};
+  quantized.in = pair, quantized.in_count = 2;
+  ir_value_t* a = onnx_centered(&quantized, 0, 1, 0);
+  ir_value_t* b = onnx_centered(n, 1, 3, onnx_rank(n->in[1]) - 1);
+  return a && b && integer_product(n, a, b, out[1], 2, 4);
+}
+
+// Inputs a, b and c (i32, in units of a_scale b_scale), a and b with scale and zero point; then y's, or floats come
+// out.
+bool onnx_lower_qgemm(onnx_node_t* n) {
+  static const int64_t perm[] = {1, 0};
+  const ir_type_t *f32 = onnx_f32(n->ctx), *si32 = ir_type_integer(n->ctx, 32, IR_SIGNED);
+  if (!onnx_check_rank(n, 0, 2, 2) || !onnx_check_rank(n, 3, 2, 2)) return false;
+  if (!onnx_is_int(n->in[0]) || !onnx_is_int(n->in[3])) return onnx_error(n, "needs integers");
+  bool transposed = onnx_int(n, "transB", 0) != 0;
+  ir_value_t *a = onnx_centered(n, 0, 2, 0), *b = onnx_centered(n, 3, 5, transposed ? 0 : 1);
+  if (!a || !b || !check_single(n, 1)) return false;
+  if (onnx_int(n, "transA", 0)) a = graph_transpose(n->b, a, perm);
+  if (transposed) b = graph_transpose(n->b, b, perm);
+  ir_value_t* y = onnx_matmul(n, a, b, (graph_contract_t){0}, ir_type_int(n->ctx, 32));
+  if (y && onnx_has(n, 6)) y = onnx_binary(n, SCALAR_add, y, onnx_cast(n, n->in[6], si32).v);
+  y = y ? scale_columns(n, graph_cast(n->b, y, f32, false), n->in[1]) : NULL;
+  y = y ? scale_columns(n, y, n->in[4]) : NULL;
+  if (!y) return false;
+  y = onnx_binary_number(n, SCALAR_mul, y, onnx_float(n, "alpha", 1));
+  return onnx_has(n, 7) ? quantize(n, y, 7, n->in[0].element) : onnx_return(n, y, f32);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Weights of few bits
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Bytes along the last dimension as 8 / bits numbers each (i32), the low bits first.
+static ir_value_t* unpack(onnx_node_t* n, ir_value_t* x, int64_t bits) {
+  int32_t rank = x->type->rank;
+  int64_t at[ONNX_MAX_RANK];
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  x = graph_cast(n->b, x, ir_type_int(n->ctx, 32), true);
+  if (bits == 8) return x;
+  for (int32_t i = 0; i < rank; ++i) at[i] = i, dims[i] = onnx_dim(n, x, i);
+  dims[rank] = onnx_dim_of(8 / bits);
+  x = onnx_broadcast_to(n, onnx_spread(n, x, rank + 1, at), rank + 1, dims);
+  ir_value_t* shift = onnx_binary_number(n, SCALAR_mul, onnx_iota_like(n, x, rank), (double)bits);
+  x = onnx_binary_number(n, SCALAR_and, graph_binary(n->b, SCALAR_shru, x, shift), (double)((1 << bits) - 1));
+  dims[rank - 1] = onnx_dim_mul(n, dims[rank - 1], onnx_dim_of(8 / bits));
+  return onnx_reshape(n, x, rank, dims);
+}
+
+static ir_value_t* cut_last(onnx_node_t* n, ir_value_t* x, int64_t size) {
+  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
+  int32_t rank = x->type->rank;
+  for (int32_t i = 0; i < rank; ++i) sizes[i] = i == rank - 1 ? size : x->type->dims[i], ones[i] = 1;
+  return graph_slice(n->b, x, offsets, sizes, ones);
+}
+
+// The values along `axis` repeated `block` times each, and cut to `size`.
+static ir_value_t* repeat_blocks(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t block, int64_t size) {
+  int32_t rank = x->type->rank;
+  int64_t at[ONNX_MAX_RANK], offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
+  onnx_dim_t wide[ONNX_MAX_RANK], joined[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < rank; ++i) {
+    at[i] = i <= axis ? i : i + 1;
+    joined[i] = wide[at[i]] = onnx_dim(n, x, i);
+    sizes[i] = i == axis ? size : x->type->dims[i];
+    ones[i] = 1;
+  }
+  wide[axis + 1] = onnx_dim_of(block);
+  joined[axis] = onnx_dim_mul(n, joined[axis], wide[axis + 1]);
+  x = onnx_broadcast_to(n, onnx_spread(n, x, rank + 1, at), rank + 1, wide);
+  return graph_slice(n->b, onnx_reshape(n, x, rank, joined), offsets, sizes, ones);
+}
+
+typedef struct blocks_t {
+  int64_t bits, block, rows, columns;
+} blocks_t;
+
+// Input i as [rows, blocks] floats: given so, or packed into bytes. NULL after a diagnostic.
+static ir_value_t* block_parameter(onnx_node_t* n, const blocks_t* w, uint32_t i, const ir_type_t* element) {
+  int64_t blocks = (w->columns + w->block - 1) / w->block, bytes = (blocks * w->bits + 7) / 8;
+  const onnx_dim_t dims[] = {onnx_dim_of(w->rows), onnx_dim_of(blocks)},
+                   packed[] = {onnx_dim_of(w->rows), onnx_dim_of(bytes)};
+  onnx_value_t x = n->in[i];
+  int64_t count = ir_type_count(x.v->type);
+  if (onnx_is_int(x) && x.element->width == 8 && count == w->rows * bytes) {
+    ir_value_t* y = cut_last(n, unpack(n, onnx_reshape(n, x.v, 2, packed), w->bits), blocks);
+    return graph_cast(n->b, y, element, false);
+  }
+  if (count != w->rows * blocks) return onnx_error(n, "input %u does not fit the blocks", i), NULL;
+  return onnx_cast(n, onnx_value(onnx_reshape(n, x.v, 2, dims), x.element), element).v;
+}
+
+// y = a (w - zero_point) scale + bias, w: [rows, columns] with a scale and zero point for each block of columns.
+bool onnx_lower_matmul_nbits(onnx_node_t* n) {
+  blocks_t w = {onnx_int(n, "bits", 4), onnx_int(n, "block_size", 0), onnx_int(n, "N", 0), onnx_int(n, "K", 0)};
+  const ir_type_t* element = n->in[0].element;
+  bool known = w.bits == 2 || w.bits == 4 || w.bits == 8;
+  if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK)) return false;
+  if (!known) return onnx_unsupported(n, "bits = %lld is none of 2, 4, 8", (long long)w.bits);
+  if (w.block < 8 || w.block > 1 << 20 || w.rows < 1 || w.columns < 1 || w.rows > INT32_MAX || w.columns > INT32_MAX)
+    return onnx_error(n, "block_size, N or K is out of range");
+  if (onnx_has(n, 4)) return onnx_unsupported(n, "an order of the groups (g_idx) is not supported");
+  int64_t blocks = (w.columns + w.block - 1) / w.block, bytes = w.block * w.bits / 8;
+  if (ir_type_count(n->in[1].v->type) != w.rows * blocks * bytes || n->in[1].element->width != 8)
+    return onnx_error(n, "the weights do not fit block_size, N and K");
+  const onnx_dim_t packed[] = {onnx_dim_of(w.rows), onnx_dim_of(blocks * bytes)};
+  ir_value_t* weights = cut_last(n, unpack(n, onnx_reshape(n, n->in[1].v, 2, packed), w.bits), w.columns);
+  ir_value_t* scale = block_parameter(n, &w, 2, element);
+  if (!scale) return false;
+  ir_value_t* zero = graph_splat_like(n->b, scale, (double)(1 << (w.bits - 1)));
+  if (onnx_has(n, 3) && !(zero = block_parameter(n, &w, 3, element))) return false;
+  weights = graph_cast(n->b, weights, element, false);
+  weights = graph_binary(n->b, SCALAR_sub, weights, repeat_blocks(n, zero, 1, w.block, w.columns));
+  weights = graph_binary(n->b, SCALAR_mul, weights, repeat_blocks(n, scale, 1, w.block, w.columns));
+  static const int64_t perm[] = {1, 0};
+  weights = graph_transpose(n->b, weights, perm);
+  ir_value_t* y = onnx_matmul(n, n->in[0].v, weights, (graph_contract_t){0}, n->in[0].v->type->element);
+  if (y && onnx_has(n, 5)) y = onnx_binary(n, SCALAR_add, y, n->in[5].v);
+  return onnx_return(n, y, element);
+}
+
+// Rows of a quantised table: inputs data, indices, scales, zero points; a scale for each block along quantize_axis.
+bool onnx_lower_gather_block_quantized(onnx_node_t* n) {
+  onnx_value_t data = n->in[0], indices = n->in[1];
+  const ir_type_t* element = n->in[2].element;
+  int64_t axis = onnx_int(n, "gather_axis", 0), along = onnx_int(n, "quantize_axis", 1), bits = onnx_int(n, "bits", 4);
+  int64_t block = onnx_int(n, "block_size", 128);
+  int32_t rank = onnx_rank(data);
+  if (!onnx_check_axis(n, &axis, rank) || !onnx_check_axis(n, &along, rank) || !onnx_is_int(indices)) return false;
+  bool is_bytes = data.element->width == 8, fits = rank < ONNX_MAX_RANK && onnx_is_int(data) && block > 0;
+  if (is_bytes && bits != 4 && bits != 8) return onnx_unsupported(n, "bits = %lld is neither 4 nor 8", (long long)bits);
+  ir_value_t* x = is_bytes ? unpack(n, data.v, bits) : onnx_cast(n, data, ir_type_integer(n->ctx, 32, IR_SIGNED)).v;
+  ir_value_t *scale = n->in[2].v, *zero = onnx_has(n, 3) ? n->in[3].v : NULL;
+  if (zero) zero = is_bytes ? unpack(n, zero, bits) : onnx_cast(n, n->in[3], ir_type_integer(n->ctx, 32, IR_SIGNED)).v;
+  fits = fits && ir_type_is_static(x->type) && scale->type->rank == rank && (!zero || zero->type->rank == rank);
+  for (int32_t i = 0; fits && i < rank; ++i) {
+    int64_t wanted = i == along ? (x->type->dims[i] + block - 1) / block : x->type->dims[i];
+    fits = scale->type->dims[i] == wanted && (!zero || zero->type->dims[i] >= wanted);
+  }
+  if (!fits) return onnx_error(n, "data, scales and zero points do not fit each other");
+  int64_t size = x->type->dims[along];
+  x = graph_cast(n->b, x, element, false);
+  if (zero) {
+    zero = graph_cast(n->b, cut_last(n, zero, scale->type->dims[rank - 1]), element, false);
+    x = graph_binary(n->b, SCALAR_sub, x, repeat_blocks(n, zero, along, block, size));
+  } else if (is_bytes) {
+    x = onnx_binary_number(n, SCALAR_sub, x, (double)(1 << (bits - 1)));
+  }
+  x = graph_binary(n->b, SCALAR_mul, x, repeat_blocks(n, scale, along, block, size));
+  return onnx_return(n, graph_take(n->b, x, indices.v, axis, true), element);
+}

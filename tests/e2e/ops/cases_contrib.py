@@ -1,0 +1,57 @@
+"""ONNX Runtime's own operators (domain com.microsoft). Quantised results may be off by one unit."""
+
+import numpy as np
+from onnx import helper
+
+from case import bools, case, const, f32, graph_case, i8, u8, weights
+
+U8, I8 = np.uint8, np.int8
+
+
+def own(op, label, *operands, **options):
+    case(op, f"own-{label}" if label else "own", *operands, domain="com.microsoft", **options)
+
+
+def quantized(op, label, *operands, **options):
+    own(op, label, *operands, tolerance=1, **options)
+
+
+A, B, Y = (const(0.02), const(120, U8)), (const(0.03), const(130, U8)), (const(0.05), const(110, U8))
+SIGNED = (const(0.02), const(-7, I8))
+quantized("QLinearAdd", "", u8(2, 3, 4), *A, u8(2, 3, 4), *B, *Y)
+quantized("QLinearAdd", "broadcast", i8(2, 3, 4), *SIGNED, i8(4), *SIGNED, const(0.05), const(3, I8))
+quantized("QLinearMul", "", u8(2, 3, 4), *A, u8(3, 1), *B, *Y)
+quantized("QLinearSigmoid", "", u8(3, 40), *A, const(1 / 256), const(0, U8))
+quantized("QLinearLeakyRelu", "", i8(3, 40), *SIGNED, const(0.02), const(0, I8), alpha=0.2)
+graph_case("QLinearSoftmax-own", lambda subject: [helper.make_node("QLinearSoftmax", subject.names(), ["y0"], opset=13,
+                                                                   axis=-1, domain="com.microsoft")],
+           u8(3, 40), *A, const(1 / 256), const(0, U8), tolerance=1)
+quantized("QLinearGlobalAveragePool", "", u8(2, 3, 5, 6), *A, *Y)
+quantized("QLinearGlobalAveragePool", "last", u8(2, 5, 6, 3), *A, *Y, channels_last=1)
+quantized("QLinearAveragePool", "", u8(2, 3, 8, 8), *A, *Y, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+quantized("QLinearConcat", "", *Y, u8(2, 3), *A, u8(2, 5), *B, axis=1)
+quantized("QLinearWhere", "", bools(3, 4), u8(3, 4), *A, u8(1, 4), *B, *Y)
+quantized("QGemm", "", u8(4, 6), *A, weights(6, 5, dtype=U8), *B, None, const(0.3), const(110, U8))
+quantized("QGemm", "bias", u8(4, 6), *A, weights(5, 6, dtype=I8), const([0.01, 0.02, 0.03, 0.04, 0.05]),
+          const([0, 0, 0, 0, 0], I8), const([100, -100, 50, 0, 7], np.int32), const(0.3), const(110, U8), transB=1)
+own("QGemm", "float", u8(4, 6), *A, weights(6, 5, dtype=U8), *B, alpha=0.5)
+own("MatMulIntegerToFloat", "", u8(2, 4, 6), weights(6, 5, dtype=I8), const(0.02), const([0.1, 0.2, 0.3, 0.4, 0.5]),
+    const(128, U8), None, weights(5))
+own("DynamicQuantizeMatMul", "", f32(4, 30), weights(30, 7, dtype=I8), const(0.02), const(3, I8), weights(7),
+    tolerance=0.05)
+own("MatMulNBits", "4", f32(3, 70), weights(9, 5, 8, dtype=U8), weights(9, 5), K=70, N=9, bits=4, block_size=16,
+    tolerance=2e-3)
+own("MatMulNBits", "zeros", f32(2, 3, 64), weights(9, 2, 16, dtype=U8), weights(9, 2), weights(9, 1, dtype=U8), None,
+    weights(9), K=64, N=9, bits=4, block_size=32, tolerance=2e-3)
+own("MatMulNBits", "8", f32(3, 64), weights(9, 2, 32, dtype=U8), weights(9, 2), K=64, N=9, bits=8, block_size=32,
+    tolerance=2e-2)
+own("GatherBlockQuantized", "", weights(20, 32, dtype=U8), const([[3, 0, -1]], np.int64), weights(20, 4),
+    block_size=16, bits=4, gather_axis=0, quantize_axis=1)
+own("GatherBlockQuantized", "zeros", weights(20, 32, dtype=U8), const([5, 19], np.int64), weights(20, 2),
+    weights(20, 2, dtype=U8), block_size=16, bits=8, gather_axis=0, quantize_axis=1)
+own("FusedMatMul", "", f32(2, 3, 4), f32(2, 5, 4), alpha=0.5, transB=1)
+own("Gelu", "", f32(4, 9))
+own("BiasGelu", "", f32(4, 9), f32(9))
+own("FastGelu", "", f32(4, 9), f32(9))
+own("QuickGelu", "", f32(4, 9), alpha=1.5)
+own("SkipLayerNormalization", "", f32(2, 4, 9), f32(2, 4, 9), f32(9), f32(9), f32(9))
