@@ -16,16 +16,21 @@ engine_t* engine_create(const engine_options_t* options, text_t* error) {
   return engine;
 }
 
+static void free_codes(code_t* codes) {
+  for (code_t *code = codes, *next; code; code = next) {
+    next = code->next;
+    code_free(code);
+  }
+}
+
 void engine_destroy(engine_t* engine) {
   if (!engine) return;
   for (kernel_t *kernel = engine->kernels, *next; kernel; kernel = next) {
     next = kernel->next;
     free(kernel);
   }
-  for (code_t *code = engine->codes, *next; code; code = next) {
-    next = code->next;
-    code_free(code);
-  }
+  free_codes(engine->codes);
+  free_codes(engine->gone);
   decode_free_constants(engine);
   disassemble_close(engine);
   pthread_mutex_destroy(&engine->lock);
@@ -33,18 +38,26 @@ void engine_destroy(engine_t* engine) {
   free(engine);
 }
 
+static bool run(launch_t* launch) {
+  engine_t* engine = launch->engine;
+  if (!launch_prepare(launch, launch->fault)) return false;
+  if (launch->counts) {
+    pthread_mutex_lock(&engine->counter_lock);
+    ++engine->counters.dispatches;
+    occupancy_count(launch, &engine->counters);
+    pthread_mutex_unlock(&engine->counter_lock);
+  }
+  execute_launch(launch);
+  return !__atomic_load_n(&launch->is_faulted, __ATOMIC_ACQUIRE);
+}
+
 bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine_fault_t* fault) {
   launch_t launch = {.engine = engine, .target = engine->target, .dispatch = dispatch, .fault = fault};
   memset(fault, 0, sizeof(*fault));
-  if (!launch_prepare(&launch, fault)) return false;
-  if (launch.counts) {
-    pthread_mutex_lock(&engine->counter_lock);
-    ++engine->counters.dispatches;
-    occupancy_count(&launch, &engine->counters);
-    pthread_mutex_unlock(&engine->counter_lock);
-  }
-  execute_launch(&launch);
-  return !__atomic_load_n(&launch.is_faulted, __ATOMIC_ACQUIRE);
+  code_enter(engine, &launch);
+  bool done = run(&launch);
+  code_leave(engine, &launch);
+  return done;
 }
 
 void engine_counters(engine_t* engine, engine_counters_t* out) {

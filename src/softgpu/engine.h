@@ -56,17 +56,21 @@ typedef struct engine_code_t {
 } engine_code_t;
 // False when memory is short.
 bool engine_add_code(engine_t* engine, const engine_code_t* code);
-// Forgets the code and every kernel decoded from it. No dispatch of it may be running.
+// Forgets the code and every kernel decoded from it.
 void engine_remove_code(engine_t* engine, const void* base);
+// Forgets what was decoded in a range of memory that no loader told of: called before the range goes. Such code is also
+// compared with what was decoded each time that a dispatch begins, since programs write it as they like.
+void engine_forget_memory(engine_t* engine, uint64_t base, uint64_t size);
 
 typedef enum {
   ENGINE_FAULT_NONE,
   ENGINE_FAULT_ILLEGAL_INSTRUCTION,  // unknown or not of the target
   ENGINE_FAULT_MEMORY,               // address not mapped, or (with checks) out of bounds
-  ENGINE_FAULT_INVALID_KERNEL,       // descriptor or packet that cannot be launched
+  ENGINE_FAULT_INVALID_KERNEL,       // descriptor, packet or registers that cannot be launched
   ENGINE_FAULT_TRAP,                 // s_trap 2: abort of the program
   ENGINE_FAULT_LIMIT,                // wave_limit
   ENGINE_FAULT_CHECK,                // what a check found
+  ENGINE_FAULT_STOPPED,              // engine_dispatch_t.stops
 } engine_fault_kind_t;
 
 typedef struct engine_fault_t {
@@ -75,13 +79,27 @@ typedef struct engine_fault_t {
   char message[1024];  // one line: what, where (kernel, instruction, source line), lane, address
 } engine_fault_t;
 
-// One kernel dispatch. `packet` is the AQL packet, which kernels may read (dispatch pointer): it stays valid until
-// return. `queue` is the amd_queue_t that kernels may read (queue pointer). Returns false after filling `fault`; the
-// workgroups that were running are then abandoned.
+// Registers of a dispatch by PM4, as hardware has them (COMPUTE_*).
+enum { ENGINE_USER_DATA = 16 };
+typedef struct engine_registers_t {
+  uint32_t initiator;             // DISPATCH_INITIATOR
+  uint32_t dim[3], start[3];      // in workgroups, or work-items where the initiator says so
+  uint32_t threads[3];            // NUM_THREAD: of a workgroup in 15:0, of the last one in 31:16
+  uint64_t program;               // PGM_LO and PGM_HI: address / 256
+  uint32_t resource1, resource2;  // PGM_RSRC1 and PGM_RSRC2
+  uint32_t scratch;               // TMPRING_SIZE
+  uint32_t user[ENGINE_USER_DATA];
+} engine_registers_t;
+
+// One kernel dispatch: by an AQL packet, which kernels may read (dispatch pointer) and which stays valid until return,
+// or by registers. `queue` is the amd_queue_t that kernels may read (queue pointer). Returns false after filling
+// `fault`; the workgroups that were running are then abandoned.
 typedef struct engine_dispatch_t {
-  const void* packet;  // hsa_kernel_dispatch_packet_t
-  const void* queue;   // amd_queue_t
-  uint64_t id;         // packet index in its queue
+  const void* packet;  // hsa_kernel_dispatch_packet_t; NULL: registers
+  const engine_registers_t* registers;
+  const void* queue;     // amd_queue_t
+  uint64_t id;           // packet index in its queue
+  const int32_t* stops;  // atomic: once it is not 0, the dispatch is abandoned soon; may be NULL
 } engine_dispatch_t;
 bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine_fault_t* fault);
 

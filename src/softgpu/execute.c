@@ -62,14 +62,25 @@ static slot_t* make_slot(const launch_t* launch) {
   return slot;
 }
 
-static bool is_faulted(const launch_t* launch) { return __atomic_load_n(&launch->is_faulted, __ATOMIC_ACQUIRE); }
-
-static void fail_launch(launch_t* launch, const char* message) {
+static void fail_as(launch_t* launch, engine_fault_kind_t kind, const char* message) {
   int32_t expected = 0;
   if (!__atomic_compare_exchange_n(&launch->is_faulted, &expected, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return;
-  launch->fault->kind = ENGINE_FAULT_INVALID_KERNEL;
+  launch->fault->kind = kind;
   strncpy(launch->fault->message, message, sizeof(launch->fault->message) - 1);
+}
+
+static void fail_launch(launch_t* launch, const char* message) {
+  fail_as(launch, ENGINE_FAULT_INVALID_KERNEL, message);
+}
+
+// Looked at before each slice of a wave.
+static bool is_faulted(launch_t* launch) {
+  const int32_t* stops = launch->dispatch->stops;
+  if (stops && __atomic_load_n(stops, __ATOMIC_ACQUIRE)) {
+    fail_as(launch, ENGINE_FAULT_STOPPED, "the dispatch was stopped");
+  }
+  return __atomic_load_n(&launch->is_faulted, __ATOMIC_ACQUIRE);
 }
 
 static bool can_run(const wave_t* w) {
@@ -100,11 +111,11 @@ static bool run_group(group_t* group) {
     for (uint32_t i = 0; i < group->wave_count; ++i) {
       if (!can_run(&group->waves[i])) continue;
       is_stuck = false;
+      if (is_faulted(group->launch)) return true;
       run_wave(&group->waves[i], budget_of(&group->waves[i]));
       if (group->waves[i].state == WAVE_FAULTED) return true;
     }
     if (group->ended == group->wave_count) return true;
-    if (is_faulted(group->launch)) return true;
     if (is_stuck) return fail_stuck(group);
   }
   return false;
@@ -244,6 +255,7 @@ static void withdraw(launch_t* launch) {
   pthread_mutex_unlock(&pool_lock);
 }
 
+// A dispatch of no workgroup is over at once.
 void execute_launch(launch_t* launch) {
   launch->group_count = (uint64_t)launch->groups[0] * launch->groups[1] * launch->groups[2];
   if (!check_start_launch(launch)) return fail_launch(launch, "out of memory for checks");

@@ -25,18 +25,18 @@ typedef struct code_t {
   // Decoded instructions by their address / 4 from `base`, for waves of 32 and of 64 lanes; entries are atomic.
   const inst_t** at[2];
   struct code_chunk_t* chunks;
+  uint64_t gone;  // forgotten: the launch that had begun last
   struct code_t* next;
 } code_t;
 
-struct kernel_t {
+typedef struct kernel_t {
   uint64_t address;  // of the descriptor
   kernel_descriptor_t descriptor;
   code_t* code;
   const inst_t* entry;
   uint32_t lanes;
-  uint32_t registers;  // vector registers that the kernel asks for
-  kernel_t* next;
-};
+  struct kernel_t* next;
+} kernel_t;
 
 struct engine_t {
   const isa_target_t* target;
@@ -44,6 +44,9 @@ struct engine_t {
   pthread_mutex_t lock;  // decoding and the lists below
   code_t* codes;
   kernel_t* kernels;
+  launch_t* running;
+  uint64_t launches;              // that ever began
+  code_t* gone;                   // forgotten, and perhaps still executed
   void* disassemblers[2];         // for waves of 32 and 64 lanes
   struct constant_t** constants;  // interned constants' lanes
   uint32_t constant_count, constant_capacity;
@@ -76,10 +79,27 @@ const inst_t* control_run_illegal(wave_t* wave, const inst_t* inst);
 const inst_t* control_run_jump(wave_t* wave, const inst_t* inst);
 
 // code.c
+// The instruction at `address`, decoded with all that its branches lead to. Needs engine->lock. NULL when memory is
+// short.
+const inst_t* code_decode(engine_t* engine, code_t* code, uint32_t lanes, uint64_t address);
+bool code_holds(const code_t* code, uint64_t address);
+// Whether memory still holds what was decoded.
+bool code_is_current(const code_t* code);
+void code_free(code_t* code);
+
+// code_list.c
+// The code at an address: what a loader told of, else the allocation. Needs engine->lock. NULL when there is none.
+code_t* code_find(engine_t* engine, uint64_t address);
 // The instruction at `address`, decoded if need be; NULL when no memory of code is there.
 const inst_t* code_find_inst(engine_t* engine, uint32_t lanes, uint64_t address);
-kernel_t* code_find_kernel(engine_t* engine, uint64_t descriptor, engine_fault_t* fault);
-void code_free(code_t* code);
+// False after `fault` was filled.
+bool code_find_kernel(engine_t* engine, uint64_t descriptor, kernel_t* out, engine_fault_t* fault);
+// Before a launch looks for its code: what was decoded and is no longer there is forgotten. What is forgotten while a
+// launch runs stays until that has ended.
+void code_enter(engine_t* engine, launch_t* launch);
+void code_leave(engine_t* engine, launch_t* launch);
+
+// describe.c
 // "in kernel+0x10: v_add_f32 ..." of an instruction, for messages.
 void code_describe(const launch_t* launch, const inst_t* inst, text_t* out);
 // Name of the function that holds `address` in the code's ELF, or NULL; offset from its start.
@@ -88,6 +108,14 @@ const char* code_symbol(const code_t* code, uint64_t address, uint64_t* offset);
 // launch.c
 bool launch_prepare(launch_t* launch, engine_fault_t* fault);
 void launch_start_group(launch_t* launch, group_t* group, uint64_t number);
+// Fills `fault`, and returns false. The format takes both numbers.
+bool launch_refuse(engine_fault_t* fault, uint64_t address, const char* format, unsigned long long a,
+                   unsigned long long b);
+// launch_packet.c and launch_registers.c: fill the launch from an AQL packet and its kernel's descriptor, or from the
+// registers of a PM4 dispatch.
+bool launch_from_packet(launch_t* launch, engine_fault_t* fault);
+bool launch_from_registers(launch_t* launch, engine_fault_t* fault);
+
 
 // occupancy.c: adds the launch's waves to `held` and `held_most`.
 void occupancy_count(const launch_t* launch, engine_counters_t* counters);

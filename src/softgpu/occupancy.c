@@ -21,17 +21,17 @@ static uint32_t by_vector_registers(const launch_t* launch) {
   const isa_target_t* t = launch->target;
   if (t->major == 9) {
     bool unified = isa_has_unified_registers(t);
-    return (unified ? 512u : 256u) / round_up(launch->kernel->registers, unified ? 8 : 4);
+    return (unified ? 512u : 256u) / round_up(launch->registers, unified ? 8 : 4);
   }
   bool more = has_more_registers(t);
   uint32_t granule = more ? 12 : t->major == 10 && t->minor < 3 ? 4 : 8, all = more ? 768 : 512;
   uint32_t factor = launch->lanes == 32 ? 2 : 1;
-  return factor * all / round_up(launch->kernel->registers, factor * granule);
+  return factor * all / round_up(launch->registers, factor * granule);
 }
 
 static uint32_t by_scalar_registers(const launch_t* launch) {
   if (launch->target->major != 9) return UINT32_MAX;
-  uint32_t count = ((launch->kernel->descriptor.rsrc1 >> 6 & 15) + 1) * 8;
+  uint32_t count = ((launch->rsrc1 >> 6 & 15) + 1) * 8;
   return 800 / round_up(count, 16);
 }
 

@@ -14,34 +14,43 @@
 
 enum { WAVE_MAX_LANES = 64, WAVE_REGISTERS = 512, WAVE_ACCUMULATION = 256, WAVE_MAX_STORE = 32 };
 
-typedef struct kernel_t kernel_t;  // kernel.h
 typedef struct check_wave_t check_wave_t;
 typedef struct check_group_t check_group_t;
 typedef struct check_launch_t check_launch_t;
 
-// One dispatch.
+enum { LAUNCH_USER_REGISTERS = 32, LAUNCH_NO_REGISTER = 255 };
+
+// One dispatch, whether a packet or registers asked for it.
 typedef struct launch_t {
   engine_t* engine;
-  kernel_t* kernel;
   const isa_target_t* target;
   const engine_dispatch_t* dispatch;
-  uint32_t lanes;          // of a wave
-  uint32_t size[3];        // work-items of a workgroup
-  uint32_t grid[3];        // work-items
-  uint32_t groups[3];      // workgroups, the last ones perhaps partial
-  uint32_t lds_size;       // bytes of a workgroup, dynamic part included
-  uint32_t scratch_size;   // bytes of a lane
-  uint32_t preloaded[32];  // first dwords of the kernel's arguments, where the descriptor asks for them
-  uint32_t checks;         // ENGINE_CHECK_*
+  const inst_t* entry;    // first instruction
+  uint32_t rsrc1, rsrc2;  // COMPUTE_PGM_RSRC1 and 2
+  uint32_t registers;     // vector registers that the kernel asks for
+  uint32_t lanes;         // of a wave
+  uint32_t size[3];       // work-items of a workgroup
+  uint64_t grid[3];       // work-items, those before `first` included
+  uint32_t first[3];      // workgroup that begins
+  uint32_t groups[3];     // workgroups from there on, the last ones perhaps partial
+  uint32_t lds_size;      // bytes of a workgroup, dynamic part included
+  uint32_t scratch_size;  // bytes of a lane
+  // Scalar registers that every wave begins with, and which of them are each wave's own: the descriptor of its scratch
+  // and its address, or LAUNCH_NO_REGISTER.
+  uint32_t user[LAUNCH_USER_REGISTERS];
+  uint8_t user_count, scratch_descriptor, scratch_address;
+  uint32_t checks;  // ENGINE_CHECK_*
   bool counts;
   bool instrumented;      // checks or counts
   engine_fault_t* fault;  // first one; set by the thread that turned is_faulted
   int32_t is_faulted;     // atomic
   uint64_t group_count;
-  uint64_t next_group;    // atomic: groups below it have been begun
-  uint32_t helpers;       // worker threads at it (execute.c's lock)
-  check_launch_t* check;  // NULL without a check of races
-  struct launch_t* next;  // launches that workers may join
+  uint64_t next_group;     // atomic: groups below it have been begun
+  uint32_t helpers;        // worker threads at it (execute.c's lock)
+  check_launch_t* check;   // NULL without a check of races
+  struct launch_t* next;   // launches that workers may join
+  uint64_t number;         // among the engine's, in the order in which they began
+  struct launch_t* other;  // those that run too (the engine's lock)
 } launch_t;
 
 typedef struct group_t {

@@ -93,6 +93,7 @@ static void release(allocation_t* allocation) {
     free(at);
   }
   memory_map_remove(runtime.memory, (uint64_t)allocation->address);
+  runtime_forget_code((uint64_t)allocation->address, allocation->size);
   if (allocation->pool) __atomic_sub_fetch(&allocation->pool->allocated, allocation->size, __ATOMIC_RELAXED);
   if (allocation->mapped) munmap(allocation->address, allocation->mapped);
   free(allocation);

@@ -35,13 +35,20 @@ static hsa_status_t status_of(engine_fault_kind_t kind) {
   }
 }
 
-static bool run_kernel(queue_t* queue, const hsa_kernel_dispatch_packet_t* packet, uint64_t index) {
-  engine_dispatch_t dispatch = {.packet = packet, .queue = &queue->amd, .id = index};
+bool queue_dispatch(queue_t* queue, engine_dispatch_t* dispatch) {
   engine_fault_t fault = {0};
-  if (engine_dispatch(queue->agent->engine, &dispatch, &fault)) return true;
+  dispatch->queue = &queue->amd, dispatch->stops = &queue->stops;
+  if (engine_dispatch(queue->agent->engine, dispatch, &fault)) return true;
+  if (fault.kind == ENGINE_FAULT_STOPPED) return false;
   if (fault.kind == ENGINE_FAULT_MEMORY) async_memory_fault(queue->agent, fault.address);
-  queue_fail(queue, status_of(fault.kind), fault.message);
+  bool is_packet = !dispatch->packet && fault.kind == ENGINE_FAULT_INVALID_KERNEL;
+  queue_fail(queue, is_packet ? HSA_STATUS_ERROR_INVALID_PACKET_FORMAT : status_of(fault.kind), fault.message);
   return false;
+}
+
+static bool run_kernel(queue_t* queue, const hsa_kernel_dispatch_packet_t* packet, uint64_t index) {
+  engine_dispatch_t dispatch = {.packet = packet, .id = index};
+  return queue_dispatch(queue, &dispatch);
 }
 
 // Signals of packets are anyone's bits: those outside memory are an error of the packet.
@@ -92,19 +99,15 @@ static bool run_barrier_value(queue_t* queue, const hsa_amd_barrier_value_packet
                            packet->value);
 }
 
-static bool run_pm4(queue_t* queue, const pm4_packet_t* packet) {
-  char message[256];
+static bool run_pm4(queue_t* queue, const pm4_packet_t* packet, uint64_t index) {
   uint64_t address = (packet->jump[1] & ~3u) | (uint64_t)(packet->jump[2] & 0xffff) << 32;
-  uint32_t count = packet->jump[3] & 0xfffff;
-  if (pm4_run(queue, (const uint32_t*)address, count, message, sizeof(message))) return true;
-  if (message[0]) queue_fail(queue, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, message);
-  return false;
+  return pm4_run(queue, index, (const uint32_t*)address, packet->jump[3] & 0xfffff);
 }
 
 static bool run_vendor(queue_t* queue, const void* packet, uint64_t index) {
   const hsa_amd_vendor_packet_header_t* header = packet;
   if (header->AmdFormat == VENDOR_BARRIER_VALUE) return run_barrier_value(queue, packet, index);
-  if (header->AmdFormat == VENDOR_PM4_IB) return run_pm4(queue, packet);
+  if (header->AmdFormat == VENDOR_PM4_IB) return run_pm4(queue, packet, index);
   char message[96];
   snprintf(message, sizeof(message), "vendor packet of format %u is not supported", header->AmdFormat);
   queue_fail(queue, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, message);

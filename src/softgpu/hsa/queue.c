@@ -27,7 +27,7 @@ static uint64_t next_queue_id;
 static hsa_queue_t* public_queue(queue_t* queue) { return &queue->amd.hsa_queue; }
 static queue_t* queue_of(const hsa_queue_t* queue) { return (queue_t*)(uintptr_t)queue; }
 
-static bool is_stopping(const queue_t* queue) { return __atomic_load_n(&queue->stops, __ATOMIC_ACQUIRE); }
+bool queue_is_stopping(const queue_t* queue) { return __atomic_load_n(&queue->stops, __ATOMIC_ACQUIRE); }
 
 static uint16_t header_of(const uint16_t* packet) { return __atomic_load_n(packet, __ATOMIC_ACQUIRE); }
 
@@ -40,7 +40,7 @@ static void relax(void) {
 }
 
 bool queue_wait_step(queue_t* queue, uint32_t* steps) {
-  if (is_stopping(queue)) return false;
+  if (queue_is_stopping(queue)) return false;
   uint32_t step = (*steps)++;
   if (step < QUEUE_SPINS) return relax(), true;
   // 10 microseconds first, a millisecond after about 100 ms.
@@ -56,7 +56,7 @@ static void* drain(void* data) {
   char* ring = public_queue(queue)->base_address;
   uint64_t mask = public_queue(queue)->size - 1, index = 0;
   prctl(PR_SET_TIMERSLACK, 1000);
-  for (uint32_t steps = 0; !is_stopping(queue);) {
+  for (uint32_t steps = 0; !queue_is_stopping(queue);) {
     uint16_t* packet = (uint16_t*)(ring + (index & mask) * 64);
     if (!is_valid(header_of(packet))) {
       queue_wait_step(queue, &steps);
@@ -163,7 +163,8 @@ static void free_queue(queue_t* queue) {
   memory_unmap_pages(queue);
 }
 
-// Ends the thread; false when it is the one that asks (in the callback of an error), and then it ends later.
+// Ends the thread, and the waves that run for it; false when it is the one that asks (in the callback of an error), and
+// then it ends later.
 static bool stop_thread(queue_t* queue) {
   if (!queue->agent || !queue->thread) return true;
   __atomic_store_n(&queue->stops, 1, __ATOMIC_RELEASE);

@@ -14,7 +14,7 @@ typedef struct queue_t {
   queue_callback_t callback;
   void* callback_data;
   pthread_t thread;
-  int32_t stops;     // atomic: the thread is to end
+  int32_t stops;     // atomic: the thread is to end, and what runs on it
   bool is_orphan;    // destroyed by its own thread, which frees it at its end
   int64_t doorbell;  // what the doorbell signal points to
   uint32_t unit_mask[QUEUE_MASK_WORDS];
@@ -33,7 +33,12 @@ bool queue_wait_signal(queue_t* queue, const volatile int64_t* value, int64_t ma
 // One step of a wait: returns at once the first times, then sleeps a little. False when the queue is being destroyed.
 bool queue_wait_step(queue_t* queue, uint32_t* steps);
 
-// pm4.c: runs the indirect buffer of a vendor packet; false after `message` got what is wrong.
-bool pm4_run(queue_t* queue, const uint32_t* words, uint32_t count, char* message, size_t capacity);
+bool queue_is_stopping(const queue_t* queue);
+// Runs a kernel to its end. False when it failed, which the user was told, or when the queue is being destroyed.
+bool queue_dispatch(queue_t* queue, engine_dispatch_t* dispatch);
+
+// pm4.c: runs the indirect buffer of the vendor packet `index`. False when the queue must stop: the user was told, or
+// it is being destroyed.
+bool pm4_run(queue_t* queue, uint64_t index, const uint32_t* words, uint32_t count);
 
 #endif  // IREE_C_SOFTGPU_HSA_QUEUE_H_

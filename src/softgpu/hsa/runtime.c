@@ -42,6 +42,12 @@ isa_t* runtime_isa(hsa_isa_t handle) {
   return NULL;
 }
 
+void runtime_forget_code(uint64_t base, uint64_t size) {
+  for (uint32_t i = 0; i < runtime.agent_count; ++i) {
+    if (runtime.agents[i].engine) engine_forget_memory(runtime.agents[i].engine, base, size);
+  }
+}
+
 static void add_pool(agent_t* agent, hsa_amd_segment_t segment, uint32_t flags, uint64_t size, const char* kind) {
   agent->pools[agent->pool_count++] =
       (pool_t){.agent = agent, .segment = segment, .flags = flags, .size = size, .kind = kind};
@@ -182,6 +188,7 @@ static void close_runtime(void) {
     agent_t* agent = &runtime.agents[i];
     if (agent->engine && runtime.prints_stats) print_stats(agent);
     engine_destroy(agent->engine);
+    agent->engine = NULL;
   }
   virtual_memory_free_all();
   memory_free_all();

@@ -71,6 +71,9 @@ static inline uint32_t agent_bit(const agent_t* agent) {
   return agent->type == HSA_DEVICE_TYPE_GPU ? agent->ordinal : 63;
 }
 
+// The GPUs forget what they decoded in memory that is about to go.
+void runtime_forget_code(uint64_t base, uint64_t size);
+
 // memory.c: pages of the process that all agents of `agents` may touch. NULL when memory is short.
 void* memory_map_pages(size_t size, size_t alignment, uint64_t agents, const char* kind);
 void memory_unmap_pages(void* address);

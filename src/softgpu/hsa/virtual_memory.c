@@ -224,6 +224,7 @@ static void unmap(mapping_t** at) {
   mapping_t* mapping = *at;
   *at = mapping->next;
   memory_map_remove(runtime.memory, mapping->address);
+  runtime_forget_code(mapping->address, mapping->size);
   mmap((void*)mapping->address, mapping->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
        0);
   --mapping->memory->mappings;
