@@ -92,6 +92,7 @@ iree_status_t hal_device_queue_alloca(iree_hal_device_t* device, iree_hal_queue_
                                       iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer) {
   hal_operation_t op = make(HAL_OPERATION_ALLOCA, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   params.queue_affinity = queue_affinity;
+  op.alloca_flags = flags;
   IREE_RETURN_IF_ERROR(hal_transient_create(cast(device), queue_affinity, &params, allocation_size, flags, &op.buffer));
   iree_status_t status = submit(&op);
   if (!iree_status_is_ok(status)) {

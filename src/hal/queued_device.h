@@ -51,7 +51,10 @@ struct hal_operation_t {
   iree_hal_semaphore_list_t waits;
   iree_hal_semaphore_list_t signals;
   union {
-    iree_hal_buffer_t* buffer;  // ALLOCA, DEALLOCA
+    struct {
+      iree_hal_buffer_t* buffer;  // ALLOCA, DEALLOCA
+      iree_hal_alloca_flags_t alloca_flags;
+    };
     hal_host_call_t host_call;
     hal_file_transfer_t file;  // READ, WRITE
   };
@@ -172,10 +175,12 @@ iree_status_t hal_transient_create(hal_queued_device_t* device, iree_hal_queue_a
                                    const iree_hal_buffer_params_t* params, iree_device_size_t size,
                                    iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer);
 bool hal_transient_is(iree_hal_buffer_t* buffer);
-// Gets memory, which the device may use.
-iree_status_t hal_transient_stage(iree_hal_buffer_t* buffer);
+// Gets memory, which the device may use after `out_frontier`.
+iree_status_t hal_transient_stage(iree_hal_buffer_t* buffer, hal_pool_taker_t taker, hal_pool_frontier_t* out_frontier);
 // Lets the host see it.
 void hal_transient_commit(iree_hal_buffer_t* buffer);
+// Gives memory of a pool back already, for use after `point`, at which nothing uses it any more.
+void hal_transient_release_after(iree_hal_buffer_t* buffer, hal_pool_point_t point);
 // Gives the memory back to the device.
 void hal_transient_decommit(iree_hal_buffer_t* buffer);
 // The memory of a transient buffer, which begins at an offset, or NULL when it has none; other buffers are their own

@@ -84,8 +84,8 @@ static iree_hal_buffer_t* load_block(const transient_buffer_t* buffer) {
   return __atomic_load_n(&buffer->block, __ATOMIC_ACQUIRE);
 }
 
-static void give_slice(transient_buffer_t* buffer) {
-  hal_pool_give(buffer->pool, buffer->slice);
+static void give_slice(transient_buffer_t* buffer, hal_pool_point_t point) {
+  hal_pool_give(buffer->pool, buffer->slice, point);
   hal_pool_release(buffer->pool);
   buffer->pool = NULL;
 }
@@ -94,7 +94,7 @@ static void give_slice(transient_buffer_t* buffer) {
 static void transient_destroy(iree_hal_buffer_t* base) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
   if (buffer->pool) {
-    give_slice(buffer);
+    give_slice(buffer, (hal_pool_point_t){0});
   } else {
     iree_hal_buffer_release(buffer->block);
   }
@@ -199,12 +199,13 @@ static hal_pool_t* choose_pool(const transient_buffer_t* buffer) {
   return fits ? pool : NULL;
 }
 
-iree_status_t hal_transient_stage(iree_hal_buffer_t* base) {
+iree_status_t hal_transient_stage(iree_hal_buffer_t* base, hal_pool_taker_t taker, hal_pool_frontier_t* out_frontier) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
   hal_pool_t* pool = choose_pool(buffer);
   iree_hal_buffer_t* block = NULL;
+  out_frontier->count = 0;
   if (pool) {
-    IREE_RETURN_IF_ERROR(hal_pool_take(pool, base->byte_length, &buffer->slice));
+    IREE_RETURN_IF_ERROR(hal_pool_take(pool, base->byte_length, taker, &buffer->slice, out_frontier));
     hal_pool_retain(pool);
     buffer->pool = pool;
     buffer->offset = buffer->slice.offset;
@@ -224,13 +225,20 @@ void hal_transient_commit(iree_hal_buffer_t* base) {
   __atomic_store_n(&((transient_buffer_t*)base)->is_committed, true, __ATOMIC_RELEASE);
 }
 
+void hal_transient_release_after(iree_hal_buffer_t* base, hal_pool_point_t point) {
+  transient_buffer_t* buffer = (transient_buffer_t*)base;
+  if (!buffer->pool) return;
+  __atomic_store_n(&buffer->is_committed, false, __ATOMIC_RELEASE);
+  if (__atomic_exchange_n(&buffer->block, NULL, __ATOMIC_ACQ_REL)) give_slice(buffer, point);
+}
+
 void hal_transient_decommit(iree_hal_buffer_t* base) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
   __atomic_store_n(&buffer->is_committed, false, __ATOMIC_RELEASE);
   iree_hal_buffer_t* block = __atomic_exchange_n(&buffer->block, NULL, __ATOMIC_ACQ_REL);
   if (!block) return;
   if (buffer->pool) {
-    give_slice(buffer);
+    give_slice(buffer, (hal_pool_point_t){0});
   } else {
     keep_block(buffer->device, block);
   }

@@ -83,7 +83,10 @@ static iree_status_t issue(host_queue_t* queue, operation_t* op, issue_t* out_re
   }
   emit_end(&e);
   // Nobody may rely on the queue for an operation that is going to fail.
-  if (is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) set_producers(queue, op);
+  if (is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) {
+    set_producers(queue, op);
+    operation_release_memory(op, (hal_pool_point_t){queue->base.id, queue->epoch_head + 1});
+  }
   push_entry(queue, &e, is_final);
   publish(queue, &e);
   *out_result = is_final ? ISSUE_DONE : ISSUE_PART;
@@ -131,6 +134,12 @@ static iree_status_t host_queue_await_end(virtual_queue_t* base, uint64_t epoch)
     iree_thread_yield();
   }
   return iree_ok_status();
+}
+
+static bool host_queue_has_ended(virtual_queue_t* base, uint64_t epoch) {
+  host_queue_t* queue = (host_queue_t*)base;
+  return iree_atomic_load(&queue->ended_epochs, iree_memory_order_acquire) >= epoch ||
+         iree_atomic_load(&queue->error, iree_memory_order_acquire) != 0;
 }
 
 static void host_queue_submit(virtual_queue_t* base, operation_t* op) {
@@ -279,6 +288,7 @@ static const virtual_queue_vtable_t host_queue_vtable = {
     .destroy = host_queue_destroy,
     .submit = host_queue_submit,
     .await_end = host_queue_await_end,
+    .has_ended = host_queue_has_ended,
 };
 
 static iree_status_t create_kernargs(host_queue_t* queue, const logical_device_t* device, uint64_t size) {

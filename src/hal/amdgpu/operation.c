@@ -26,6 +26,67 @@ void operation_finish(operation_t* op, iree_status_t status) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Packets that wait
+//===----------------------------------------------------------------------------------------------------------------===
+
+static virtual_queue_t* find_queue(const logical_device_t* device, uint64_t queue_id) {
+  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
+    for (uint32_t j = 0; j < device->physical[i].queue_count; ++j) {
+      if (device->physical[i].queues[j]->id == queue_id) return device->physical[i].queues[j];
+    }
+  }
+  return NULL;
+}
+
+// Lets a packet wait for a submission of another queue. False when that is not possible.
+static bool add_barrier(operation_t* op, const semaphore_producer_t* producer) {
+  virtual_queue_t* queue =
+      op->physical->has_barrier_value ? find_queue(operation_device(op), producer->queue_id) : NULL;
+  if (!queue) return false;
+  for (uint32_t i = 0; i < op->barrier_count; ++i) {
+    operation_barrier_t* barrier = &op->barriers[i];
+    if (barrier->queue != queue) continue;
+    barrier->epoch = iree_max(barrier->epoch, producer->epoch);
+    return true;
+  }
+  if (op->barrier_count == OPERATION_MAX_BARRIERS) return false;
+  op->barriers[op->barrier_count++] = (operation_barrier_t){queue, producer->epoch};
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+void operation_release_memory(const operation_t* op, hal_pool_point_t point) {
+  if (op->base.kind != HAL_OPERATION_DEALLOCA || !hal_transient_is(op->base.buffer)) return;
+  hal_transient_release_after(op->base.buffer, point);
+}
+
+bool operation_is_over(void* device, hal_pool_point_t point) {
+  virtual_queue_t* queue = find_queue((const logical_device_t*)device, point.queue_id);
+  return !queue || queue->vtable->has_ended(queue, point.epoch);
+}
+
+// Memory for an allocation. Work that still uses it is waited for by the queue's order and, at submission, by packets.
+static iree_status_t stage_memory(operation_t* op, bool can_wait) {
+  if (op->base.kind != HAL_OPERATION_ALLOCA || op->is_staged) return iree_ok_status();
+  hal_pool_taker_t taker = {.queue_id = op->queue->id, .can_wait = can_wait && op->physical->has_barrier_value};
+  hal_pool_frontier_t frontier;
+  IREE_RETURN_IF_ERROR(hal_transient_stage(op->base.buffer, taker, &frontier));
+  op->is_staged = true;
+  op->relies_on_order = op->relies_on_order || frontier.count;
+  for (uint32_t i = 0; i < frontier.count; ++i) {
+    semaphore_producer_t producer = {frontier.points[i].queue_id, frontier.points[i].epoch};
+    if (producer.queue_id == op->queue->id) continue;
+    bool has_room = add_barrier(op, &producer);  // the first ones of the operation
+    IREE_ASSERT(has_room);
+    (void)has_room;
+  }
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Starting
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -43,18 +104,11 @@ static void push_host(operation_t* op) {
   iree_notification_post(&device->host_ready, 1);
 }
 
-// Memory that was not to be had at submission.
-static iree_status_t stage_memory(operation_t* op) {
-  if (op->base.kind != HAL_OPERATION_ALLOCA || op->is_staged) return iree_ok_status();
-  op->is_staged = true;
-  return hal_transient_stage(op->base.buffer);
-}
-
 static void start(hal_operation_t* base) {
   operation_t* op = (operation_t*)base;
   iree_status_t status = hal_operation_take_failure(base);
   if (iree_status_is_ok(status)) status = logical_device_clone_failure(operation_device(op));
-  if (iree_status_is_ok(status)) status = stage_memory(op);
+  if (iree_status_is_ok(status)) status = stage_memory(op, /*can_wait=*/false);
   if (!iree_status_is_ok(status)) {
     operation_finish(op, status);
   } else if (hal_operation_is_for_host(base)) {
@@ -86,31 +140,6 @@ void operation_run_on_host(operation_t* op) {
 static bool is_reached(iree_hal_semaphore_t* semaphore, uint64_t value) {
   uint64_t now = 0;
   return iree_status_consume_code(iree_hal_semaphore_query(semaphore, &now)) == IREE_STATUS_OK && now >= value;
-}
-
-static virtual_queue_t* find_queue(const logical_device_t* device, uint64_t queue_id) {
-  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
-    for (uint32_t j = 0; j < device->physical[i].queue_count; ++j) {
-      if (device->physical[i].queues[j]->id == queue_id) return device->physical[i].queues[j];
-    }
-  }
-  return NULL;
-}
-
-// Lets a packet wait for a submission of another queue. False when that is not possible.
-static bool add_barrier(operation_t* op, const semaphore_producer_t* producer) {
-  virtual_queue_t* queue =
-      op->physical->has_barrier_value ? find_queue(operation_device(op), producer->queue_id) : NULL;
-  if (!queue) return false;
-  for (uint32_t i = 0; i < op->barrier_count; ++i) {
-    operation_barrier_t* barrier = &op->barriers[i];
-    if (barrier->queue != queue) continue;
-    barrier->epoch = iree_max(barrier->epoch, producer->epoch);
-    return true;
-  }
-  if (op->barrier_count == OPERATION_MAX_BARRIERS) return false;
-  op->barriers[op->barrier_count++] = (operation_barrier_t){queue, producer->epoch};
-  return true;
 }
 
 // Whether the order of queues, or a packet, takes care of a wait.
@@ -181,10 +210,12 @@ iree_status_t operation_submit(operation_t* op) {
   op->base.waits = remaining_waits(op, kept);
   if (!op->base.waits.count && !op->relies_on_order && !has_work(op)) {
     // Nothing to wait for and nothing to run.
-    iree_status_t status = stage_memory(op);
-    if (iree_status_is_ok(status)) apply_memory(op);
-    hal_operation_signal(&op->base, status);
-    return iree_ok_status();
+    iree_status_t status = stage_memory(op, /*can_wait=*/false);
+    if (!op->relies_on_order) {
+      if (iree_status_is_ok(status)) apply_memory(op);
+      hal_operation_signal(&op->base, status);
+      return iree_ok_status();
+    }
   }
   operation_t* heap_op = NULL;
   IREE_RETURN_IF_ERROR(move_to_heap(op, &heap_op));
@@ -223,8 +254,7 @@ operation_t operation_make(iree_hal_device_t* device, iree_hal_queue_affinity_t 
 static iree_status_t submit_shared(const hal_operation_t* base) {
   operation_t op = make(base);
   if (base->kind == HAL_OPERATION_ALLOCA) {
-    iree_status_t status = hal_transient_stage(base->buffer);
-    op.is_staged = iree_status_is_ok(status);
+    iree_status_t status = stage_memory(&op, base->alloca_flags & IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER);
     if (iree_status_is_resource_exhausted(status)) status = iree_status_ignore(status);
     IREE_RETURN_IF_ERROR(status);
   }

@@ -5,7 +5,7 @@
 #include "hal/amdgpu/command.h"
 #include "hal/amdgpu/logical_device.h"
 
-enum { OPERATION_MAX_RESOURCES = 2, OPERATION_MAX_BARRIERS = 4 };
+enum { OPERATION_MAX_RESOURCES = 2, OPERATION_MAX_BARRIERS = HAL_POOL_MAX_FRONTIER };
 
 // Work of another queue that the GPU waits for by a packet.
 typedef struct operation_barrier_t {
@@ -47,6 +47,10 @@ operation_t operation_make(iree_hal_device_t* device, iree_hal_queue_affinity_t 
 iree_status_t operation_submit(operation_t* operation);
 // Ends an operation on the heap: as hal_operation_finish, with what happens to memory.
 void operation_finish(operation_t* operation, iree_status_t status);
+// Memory that a DEALLOCA gives back is there for others after `point`, where it is over.
+void operation_release_memory(const operation_t* operation, hal_pool_point_t point);
+// Whether a point of the device's queues was passed; `device` is a logical_device_t.
+bool operation_is_over(void* device, hal_pool_point_t point);
 // Runs an operation of the service thread, to its end.
 void operation_run_on_host(operation_t* operation);
 

@@ -5,7 +5,7 @@
 
 enum { DEFAULT_RANGE_LENGTH = 64 << 20 };
 
-static iree_status_t create_pool(const logical_device_t* device, physical_device_t* physical) {
+static iree_status_t create_pool(logical_device_t* device, physical_device_t* physical) {
   const amdgpu_options_t* options = &device->options.user;
   uint32_t bit = physical->ordinal * device->domain.queue_count;
   iree_hal_buffer_params_t params = {
@@ -14,12 +14,21 @@ static iree_status_t create_pool(const logical_device_t* device, physical_device
       .queue_affinity = 1ull << bit,
       .min_alignment = options->default_pool_alignment,
   };
-  hal_pool_params_t pool = {.range_length = DEFAULT_RANGE_LENGTH};
+  hal_pool_params_t pool = {
+      .range_length = DEFAULT_RANGE_LENGTH,
+      .frontier_capacity = (uint32_t)options->default_pool_frontier_capacity,
+      .is_over = operation_is_over,
+      .user_data = device,
+  };
   if (options->default_pool_range_length) pool.range_length = options->default_pool_range_length;
   if (options->default_pool_alignment > AMDGPU_MAX_ALIGNMENT) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                             "--amdgpu_default_pool_alignment=%" PRIu64 " is more than the %d that memory of GPUs has",
                             options->default_pool_alignment, AMDGPU_MAX_ALIGNMENT);
+  }
+  if (options->default_pool_frontier_capacity > HAL_POOL_MAX_FRONTIER) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--amdgpu_default_pool_frontier_capacity is at most %d",
+                            HAL_POOL_MAX_FRONTIER);
   }
   iree_device_size_t size = pool.range_length;
   iree_hal_allocator_query_buffer_compatibility(device->base.allocator, params, size, &pool.buffer, &size);
@@ -52,6 +61,7 @@ iree_status_t physical_device_initialize(logical_device_t* device, uint32_t queu
 void physical_device_deinitialize(const libhsa_t* hsa, physical_device_t* physical) {
   for (uint32_t i = 0; i < physical->queue_count; ++i) physical->queues[i]->vtable->destroy(physical->queues[i]);
   physical->queue_count = 0;
+  hal_pool_close(physical->pool);
   hal_pool_release(physical->pool);
   physical->pool = NULL;
   library_destroy(hsa, &physical->library);

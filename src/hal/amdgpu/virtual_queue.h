@@ -16,6 +16,8 @@ typedef struct virtual_queue_vtable_t {
   // Waits, shortly, until the operations of that submission, whose work is over, have ended. Errors: those of the
   // queue, when the submission was lost.
   iree_status_t (*await_end)(virtual_queue_t* queue, uint64_t epoch);
+  // Whether the operations of that submission have ended, or never will.
+  bool (*has_ended)(virtual_queue_t* queue, uint64_t epoch);
 } virtual_queue_vtable_t;
 
 struct virtual_queue_t {

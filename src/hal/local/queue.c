@@ -105,7 +105,7 @@ static iree_status_t op_run(local_op_t* op) {
     case HAL_OPERATION_HOST_CALL:
       return hal_operation_call_host(&op->base);
     case HAL_OPERATION_ALLOCA:
-      IREE_RETURN_IF_ERROR(hal_transient_stage(op->base.buffer));
+      IREE_RETURN_IF_ERROR(hal_transient_stage(op->base.buffer, (hal_pool_taker_t){0}, &(hal_pool_frontier_t){0}));
       hal_transient_commit(op->base.buffer);
       return iree_ok_status();
     case HAL_OPERATION_DEALLOCA:

@@ -296,6 +296,48 @@ static void barriers(void** state) {
   }
 }
 
+// Allocates, fills and frees, after what came before.
+static void use_memory(program_t* p, iree_hal_queue_affinity_t affinity, iree_hal_alloca_flags_t flags) {
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  iree_hal_buffer_t* buffer = NULL;
+  uint64_t before = p->value++;
+  iree_hal_semaphore_list_t wait_list = {1, &p->semaphore, &before}, signal_list = {1, &p->semaphore, &p->value};
+  assert_true(iree_status_is_ok(iree_hal_device_queue_alloca(p->device, affinity, wait_list, signal_list, NULL, params,
+                                                             25 << 20, flags, &buffer)));
+  p->buffer = buffer;
+  assert_true(iree_status_is_ok(fill(p, affinity)));
+  before = p->value++;
+  assert_true(iree_status_is_ok(iree_hal_device_queue_dealloca(p->device, affinity, wait_list, signal_list, buffer,
+                                                               IREE_HAL_DEALLOCA_FLAG_NONE)));
+  iree_hal_buffer_release(buffer);
+  p->buffer = NULL;
+}
+
+// Memory is used again by work behind that which frees it, while nothing has run yet; by that of other queues only when
+// they may wait.
+static void memory_in_queue_order(void** state) {
+  reset();
+  fake->processor = "gfx942";
+  fake->is_held = 1;
+  program_t p = {0};
+  iree_hal_driver_registry_t* registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  size_t size = fake->memory_size;
+  for (int i = 0; i < 10; ++i) use_memory(&p, 1, IREE_HAL_ALLOCA_FLAG_NONE);
+  assert_int_equal(fake->memory_size, size);
+  use_memory(&p, 2, IREE_HAL_ALLOCA_FLAG_NONE);  // what is left of the range
+  use_memory(&p, 2, IREE_HAL_ALLOCA_FLAG_NONE);
+  for (int i = 0; i < 4; ++i) use_memory(&p, i % 2 + 1, IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER);
+  assert_int_equal(fake->memory_size, size);
+  __atomic_store_n(&fake->is_held, 0, __ATOMIC_SEQ_CST);
+  assert_int_equal(iree_status_consume_code(wait(&p)), IREE_STATUS_OK);
+  assert_int_equal(iree_status_consume_code(iree_hal_device_trim(p.device)), IREE_STATUS_OK);
+  assert_true(fake->memory_size < size);
+  close_device(&p, registry);
+  assert_int_equal(fake->live_count, 0);
+}
+
 // Whatever host memory there is: the device works or says what it lacks.
 static void little_host_memory(void** state) {
   reset();
@@ -334,9 +376,11 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),        cmocka_unit_test(old_library),     cmocka_unit_test(library_in_path),
-      cmocka_unit_test(missing_agents),       cmocka_unit_test(several_devices), cmocka_unit_test(failing_entry_points),
-      cmocka_unit_test(stopped_queue),        cmocka_unit_test(barriers),        cmocka_unit_test(little_host_memory),
+      cmocka_unit_test(nothing_fails),         cmocka_unit_test(old_library),
+      cmocka_unit_test(library_in_path),       cmocka_unit_test(missing_agents),
+      cmocka_unit_test(several_devices),       cmocka_unit_test(failing_entry_points),
+      cmocka_unit_test(stopped_queue),         cmocka_unit_test(barriers),
+      cmocka_unit_test(memory_in_queue_order), cmocka_unit_test(little_host_memory),
       cmocka_unit_test(little_device_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
