@@ -43,11 +43,9 @@ static iree_status_t run_sync(void* user_data, uint64_t iterations) {
 // Calls of a batch start one after the other; at most `batch_concurrency` are in flight.
 static iree_status_t run_async(void* user_data, uint64_t iterations) {
   target_t* target = user_data;
-  int32_t concurrency = FLAG_batch_concurrency < 1 ? 1 : FLAG_batch_concurrency;
-  int32_t batch = FLAG_batch_size < 1 ? 1 : FLAG_batch_size;
   for (uint64_t i = 0; i < iterations; ++i) {
-    for (int32_t done = 0; done < batch; done += concurrency) {
-      uint32_t count = (uint32_t)iree_min(concurrency, batch - done);
+    for (int64_t done = 0; done < FLAG_batch_size; done += FLAG_batch_concurrency) {
+      uint32_t count = (uint32_t)iree_min(FLAG_batch_concurrency, FLAG_batch_size - done);
       IREE_RETURN_IF_ERROR(tooling_call_invoke_many(target->context, &target->call, count, target->outputs));
       iree_vm_list_clear(target->outputs);
     }
@@ -81,7 +79,7 @@ static iree_status_t add_function(suite_t* suite, iree_vm_function_t function) {
   snprintf(benchmark->name, size, "BM_%.*s/process_time/real_time", (int)name.size, name.data);
   benchmark->fn = target->call.is_async ? run_async : run_sync;
   benchmark->user_data = target;
-  benchmark->items_per_iteration = target->call.is_async && FLAG_batch_size > 1 ? (uint64_t)FLAG_batch_size : 1;
+  benchmark->items_per_iteration = target->call.is_async ? (uint64_t)FLAG_batch_size : 1;
   return iree_ok_status();
 }
 
@@ -134,6 +132,9 @@ static void finish(suite_t* suite) {
 }
 
 static iree_status_t run(void) {
+  if (FLAG_batch_size < 1 || FLAG_batch_concurrency < 1) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--batch_size= and --batch_concurrency= are at least 1");
+  }
   suite_t suite = {.count = 0};
   iree_status_t status = tooling_context_create(iree_allocator_system(), &suite.context);
   if (iree_status_is_ok(status)) status = add_functions(&suite);
@@ -148,7 +149,8 @@ static iree_status_t run(void) {
 int main(int argc, char** argv) {
   iree_flags_set_usage("iree-benchmark-module", usage);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
-  iree_status_t status = run();
+  iree_status_t status = tooling_refuse_arguments(argc, argv);
+  if (iree_status_is_ok(status)) status = run();
   if (iree_status_is_ok(status)) return EXIT_SUCCESS;
   iree_status_fprint(stderr, status);
   iree_status_free(status);

@@ -25,15 +25,25 @@ static const char usage[] =
 static iree_status_t dump(const module_image_t* image, size_t file_size) {
   iree_string_view_t output = iree_make_cstring_view(FLAG_output);
   bool all = iree_string_view_equal(output, IREE_SV("all"));
-  module_dump_options_t options = {FLAG_bytecode_offsets, iree_make_cstring_view(FLAG_function)};
+  bool disassembles = all || iree_string_view_equal(output, IREE_SV("disassembly"));
+  uint32_t function = 0;
+  if (disassembles && FLAG_function[0] &&
+      !module_dump_find_function(image, iree_make_cstring_view(FLAG_function), &function)) {
+    return iree_make_status(IREE_STATUS_NOT_FOUND, "no function `%s` in the module; --output=metadata lists them",
+                            FLAG_function);
+  }
   if (all || iree_string_view_equal(output, IREE_SV("metadata"))) {
     module_dump_metadata(image, file_size, stdout);
     if (!all) return iree_ok_status();
     printf("\n");
   }
-  if (all || iree_string_view_equal(output, IREE_SV("disassembly"))) {
-    if (module_dump_disassembly(image, options, stdout)) return iree_ok_status();
-    return iree_make_status(IREE_STATUS_NOT_FOUND, "no function `%s` in the module", FLAG_function);
+  if (disassembles) {
+    if (FLAG_function[0]) {
+      module_dump_function(image, function, FLAG_bytecode_offsets, stdout);
+    } else {
+      module_dump_disassembly(image, FLAG_bytecode_offsets, stdout);
+    }
+    return iree_ok_status();
   }
   if (iree_string_view_equal(output, IREE_SV("flatbuffer-json"))) {
     module_dump_json(image, FLAG_pretty, stdout);
@@ -43,7 +53,8 @@ static iree_status_t dump(const module_image_t* image, size_t file_size) {
     fwrite(image->header, 1, image->header->length, stdout);
     return iree_ok_status();
   }
-  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unrecognized --output= flag value '%s'", FLAG_output);
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                          "unrecognized --output= flag value '%s'; --help lists what is known", FLAG_output);
 }
 
 static iree_status_t run(const char* path) {
@@ -69,11 +80,15 @@ int main(int argc, char** argv) {
   iree_flags_set_usage("iree-dump-module", usage);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   if (argc != 2) {
-    fprintf(stderr, "Syntax: iree-dump-module [--output=...] module.vmfb\n");
+    fprintf(stderr,
+            "iree-dump-module: one module is needed, got %d\nSyntax: iree-dump-module [--output=...] module.vmfb\n",
+            argc - 1);
     return EXIT_FAILURE;
   }
   iree_status_t status = run(argv[1]);
-  fflush(stdout);
+  if (iree_status_is_ok(status) && (fflush(stdout) != 0 || ferror(stdout))) {
+    status = iree_make_status(IREE_STATUS_DATA_LOSS, "cannot write to standard output");
+  }
   if (iree_status_is_ok(status)) return EXIT_SUCCESS;
   iree_status_fprint(stderr, status);
   iree_status_free(status);

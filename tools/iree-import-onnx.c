@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/whole_file.h"
 #include "dialects/register.h"
 #include "import/onnx/onnx.h"
 
@@ -64,6 +65,13 @@ static int help(void) {
 static int refuse(const char* what, const char* which) {
   usage(stderr);
   fprintf(stderr, "iree-import-onnx: error: %s%s\n", what, which);
+  return 2;
+}
+
+static int refuse_value(const flag_t* flag, const char* value) {
+  usage(stderr);
+  fprintf(stderr, "iree-import-onnx: error: argument %s: '%s' is not %s number\n", flag->name, value,
+          flag->kind == KIND_NUMBER ? "a whole" : "a");
   return 2;
 }
 
@@ -131,7 +139,8 @@ static int parse(int argc, char** argv, arguments_t* args) {
       continue;
     }
     if (!equals && i + 1 == argc) return refuse("expected one argument: ", arg) + 1;
-    if (!set_value(flag, equals ? equals + 1 : argv[++i], args)) return refuse("invalid value: ", argv[i]) + 1;
+    const char* value = equals ? equals + 1 : argv[++i];
+    if (!set_value(flag, value, args)) return refuse_value(flag, value) + 1;
   }
   if (!args->input) return refuse("the following arguments are required: ", "input_file") + 1;
   return 0;
@@ -187,22 +196,15 @@ static void on_write(void* user, uint64_t done, uint64_t total) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool close_output(FILE* file, const char* path, bool written) {
-  int error = errno;
-  bool standard = file == stdout;
-  if (standard ? fflush(file) != 0 : fclose(file) != 0) {
-    if (written) error = errno;
-    written = false;
-  }
-  if (written) return true;
-  fprintf(stderr, "cannot write '%s': %s\n", path, strerror(error));
-  if (!standard) unlink(path);
+  if (file == stdout ? written && fflush(file) == 0 : whole_file_close(file, path, written)) return true;
+  fprintf(stderr, "iree-import-onnx: error: cannot write '%s': %s\n", path, strerror(errno));
   return false;
 }
 
 static bool write_text(ir_context_t* ctx, ir_op_t* module, const char* path, console_t* console) {
   bool standard = !path || strcmp(path, "-") == 0;
   FILE* file = standard ? stdout : fopen(path, "wb");
-  if (!file) return fprintf(stderr, "cannot write '%s': %s\n", path, strerror(errno)), false;
+  if (!file) return fprintf(stderr, "iree-import-onnx: error: cannot write '%s': %s\n", path, strerror(errno)), false;
   return close_output(file, standard ? "standard output" : path,
                       onnx_write_module(ctx, module, file, on_write, console));
 }
@@ -217,7 +219,7 @@ static bool write_archive(const arguments_t* args, const onnx_parameters_t* para
   else
     snprintf(path, sizeof(path), "%.*s_params.irpa", stem, output);
   FILE* file = fopen(path, "wb");
-  if (!file) return fprintf(stderr, "cannot write '%s': %s\n", path, strerror(errno)), false;
+  if (!file) return fprintf(stderr, "iree-import-onnx: error: cannot write '%s': %s\n", path, strerror(errno)), false;
   return close_output(file, path, onnx_write_parameters(parameters, file));
 }
 

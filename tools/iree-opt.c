@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/whole_file.h"
 #include "dialects/register.h"
 #include "import/lower.h"
 #include "ir/expect.h"
@@ -42,6 +43,11 @@ static const pass_t* find_pass(const char* name, size_t size) {
   return NULL;
 }
 
+static bool known_pass(const char* name) {
+  if (find_pass(name, strlen(name))) return true;
+  return fprintf(stderr, "iree-opt: unknown pass '%s' (see --list-passes)\n", name), false;
+}
+
 static bool add_pass(options_t* o, const char* name, size_t size) {
   const pass_t* pass = find_pass(name, size);
   if (!pass || o->pass_count == MAX_PASSES) {
@@ -77,6 +83,12 @@ static bool add_pipeline(options_t* o, const char* text) {
 // Flags
 //===----------------------------------------------------------------------------------------------------------------===
 
+static bool set_bool(bool* out, const char* value) {
+  *out = !value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+  if (*out || strcmp(value, "false") == 0 || strcmp(value, "0") == 0) return true;
+  return fprintf(stderr, "iree-opt: '%s' is not a boolean; true, false, 1 and 0 are\n", value), false;
+}
+
 static bool set_number(int64_t* out, const char* value) {
   char* end;
   errno = 0;
@@ -86,39 +98,43 @@ static bool set_number(int64_t* out, const char* value) {
 }
 
 // FLAG(name, argument in help, help, action): `value` is what stands behind '=', or NULL.
-#define FLAGS(FLAG)                                                                                             \
-  FLAG("pass", "=NAME", "run a pass; may be repeated", value&& add_pass(o, value, strlen(value)))               \
-  FLAG("pass-pipeline", "=A,B", "run passes in order; builtin.module(A,B) is fine too",                         \
-       value&& add_pipeline(o, value))                                                                          \
-  FLAG("list-passes", "", "print the names of all passes", (o->list = true))                                    \
-  FLAG("help", "", "print this", (o->help = true))                                                              \
-  FLAG("mlir-print-op-generic", "", "print the generic form", (o->print_flags |= IR_PRINT_GENERIC))             \
-  FLAG("mlir-print-debuginfo", "", "print locations", (o->print_flags |= IR_PRINT_LOCS))                        \
-  FLAG("mlir-print-local-scope", "", "print without aliases (always so)", true)                                 \
-  FLAG("mlir-elide-elementsattrs-if-larger", "=N", "leave out element data of more than N elements",            \
-       value&& set_number(&o->elide_above, value) && (o->print_flags |= IR_PRINT_ELIDE_LARGE))                  \
-  FLAG("allow-unregistered-dialect", "", "accept ops of unknown dialects (always so)", true)                    \
-  FLAG("verify-each", "[=BOOL]", "verify after every pass (default true)",                                      \
-       (o->run.verify_each = !value || strcmp(value, "false"), true))                                           \
-  FLAG("no-verify", "", "do not verify the input either", (o->run.verify_each = false, o->no_verify = true))    \
-  FLAG("verify-roundtrip", "", "what is printed must parse to the same", (o->verify_roundtrip = true))          \
-  FLAG("round-trip-each", "", "the same after every pass", (o->run.round_trip = true))                          \
-  FLAG("split-input-file", "", "treat parts between `// -----` lines alone", (o->split = true))                 \
-  FLAG("verify-diagnostics", "", "check `// expected-error {{...}}` comments", (o->verify_diagnostics = true))  \
-  FLAG("mlir-print-ir-after-all", "", "print after every pass", (o->run.print_after_all = true))                \
-  FLAG("mlir-print-ir-after-change", "", "print after passes that changed something",                           \
-       (o->run.print_after_change = true))                                                                      \
-  FLAG("mlir-print-ir-after", "=NAME", "print after this pass; may be repeated", value&& print_after(o, value)) \
-  FLAG("stop-after", "=NAME", "run no pass behind this one", value && (o->run.stop_after = value))              \
-  FLAG("bisect-limit", "=N", "run only the first N passes", value&& set_number(&o->run.bisect_limit, value))    \
-  FLAG("mlir-timing", "", "print the time that each pass took", (o->timing = o->run.timing = true))             \
+#define FLAGS(FLAG)                                                                                                    \
+  FLAG("pass", "=NAME", "run a pass; may be repeated", value&& add_pass(o, value, strlen(value)))                      \
+  FLAG("pass-pipeline", "=A,B", "run passes in order; builtin.module(A,B) is fine too",                                \
+       value&& add_pipeline(o, value))                                                                                 \
+  FLAG("list-passes", "", "print the names of all passes", (o->list = true))                                           \
+  FLAG("help", "", "print this", (o->help = true))                                                                     \
+  FLAG("mlir-print-op-generic", "", "print the generic form", (o->print_flags |= IR_PRINT_GENERIC))                    \
+  FLAG("mlir-print-debuginfo", "", "print locations", (o->print_flags |= IR_PRINT_LOCS))                               \
+  FLAG("mlir-print-local-scope", "", "print without aliases (always so)", true)                                        \
+  FLAG("mlir-elide-elementsattrs-if-larger", "=N", "leave out element data of more than N elements",                   \
+       value&& set_number(&o->elide_above, value) && (o->print_flags |= IR_PRINT_ELIDE_LARGE))                         \
+  FLAG("allow-unregistered-dialect", "", "accept ops of unknown dialects (always so)", true)                           \
+  FLAG("verify-each", "[=BOOL]", "verify after every pass (default true)", set_bool(&o->run.verify_each, value))       \
+  FLAG("no-verify", "", "do not verify the input either", (o->run.verify_each = false, o->no_verify = true))           \
+  FLAG("verify-roundtrip", "", "what is printed must parse to the same", (o->verify_roundtrip = true))                 \
+  FLAG("round-trip-each", "", "the same after every pass", (o->run.round_trip = true))                                 \
+  FLAG("split-input-file", "", "treat parts between `// -----` lines alone", (o->split = true))                        \
+  FLAG("verify-diagnostics", "", "check `// expected-error {{...}}` comments", (o->verify_diagnostics = true))         \
+  FLAG("mlir-print-ir-after-all", "", "print after every pass", (o->run.print_after_all = true))                       \
+  FLAG("mlir-print-ir-after-change", "", "print after passes that changed something",                                  \
+       (o->run.print_after_change = true))                                                                             \
+  FLAG("mlir-print-ir-after", "=NAME", "print after this pass; may be repeated", value&& print_after(o, value))        \
+  FLAG("stop-after", "=NAME", "run no pass behind this one", value&& known_pass(value) && (o->run.stop_after = value)) \
+  FLAG("bisect-limit", "=N", "run only the first N passes", value&& set_number(&o->run.bisect_limit, value))           \
+  FLAG("mlir-timing", "", "print the time that each pass took", (o->timing = o->run.timing = true))                    \
   FLAG("o", "=FILE", "write here instead of standard output", value && (o->output = value))
 
 static bool print_after(options_t* o, const char* name) {
+  if (!known_pass(name)) return false;
   if (o->run.print_after_count == MAX_PRINT_AFTER) return fprintf(stderr, "iree-opt: too many names\n"), false;
   o->print_after[o->run.print_after_count++] = name;
   o->run.print_after = o->print_after;
   return true;
+}
+
+static bool refuse_value(const char* flag) {
+  return fprintf(stderr, "iree-opt: '--%s': this flag takes no value\n", flag), false;
 }
 
 static bool set_flag(options_t* o, const char* flag) {
@@ -127,6 +143,7 @@ static bool set_flag(options_t* o, const char* flag) {
   size_t size = equals ? (size_t)(equals - flag) : strlen(flag);
 #define FLAG(name, argument, help, action)                                                       \
   if (strlen(name) == size && strncmp(flag, name, size) == 0) {                                  \
+    if (value && !*argument) return refuse_value(flag);                                          \
     if (action) return true;                                                                     \
     if (!value) fprintf(stderr, "iree-opt: --%s needs a value: --%s%s\n", name, name, argument); \
     return false;                                                                                \
@@ -177,11 +194,11 @@ static bool read_file(const char* path, text_t* out) {
   FILE* file = is_stdin ? stdin : fopen(path, "rb");
   char buffer[65536];
   if (!file) {
-    fprintf(stderr, "error opening input file: cannot open input file '%s': %s\n", path, strerror(errno));
-    return false;
+    return fprintf(stderr, "iree-opt: cannot open input file '%s': %s\n", path, strerror(errno)), false;
   }
   for (size_t size; (size = fread(buffer, 1, sizeof(buffer), file)) > 0;) text_append(out, buffer, size);
   bool ok = !ferror(file);
+  if (!ok) fprintf(stderr, "iree-opt: cannot read '%s': %s\n", is_stdin ? "<stdin>" : path, strerror(errno));
   if (!is_stdin) fclose(file);
   return ok;
 }
@@ -255,11 +272,12 @@ static bool run_all(const options_t* o, const text_t* input, text_t* out) {
 }
 
 static bool write_output(const options_t* o, const text_t* out) {
-  FILE* file = o->output && strcmp(o->output, "-") ? fopen(o->output, "wb") : stdout;
-  if (!file) return fprintf(stderr, "iree-opt: cannot write '%s': %s\n", o->output, strerror(errno)), false;
-  bool ok = !out->size || fwrite(out->data, 1, out->size, file) == out->size;
-  ok = (file == stdout ? fflush(file) : fclose(file)) == 0 && ok;
-  if (!ok) fprintf(stderr, "iree-opt: cannot write: %s\n", strerror(errno));
+  bool is_file = o->output && strcmp(o->output, "-") != 0;
+  bool ok = is_file ? whole_file_write(o->output, out->data, out->size)
+                    : (!out->size || fwrite(out->data, 1, out->size, stdout) == out->size) && fflush(stdout) == 0;
+  if (!ok) {
+    fprintf(stderr, "iree-opt: cannot write '%s': %s\n", is_file ? o->output : "standard output", strerror(errno));
+  }
   return ok;
 }
 

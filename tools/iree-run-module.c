@@ -136,7 +136,11 @@ int main(int argc, char** argv) {
   iree_flags_set_usage("iree-run-module", usage);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   int exit_code = EXIT_SUCCESS;
-  iree_status_t status = run(&exit_code);
+  iree_status_t status = tooling_refuse_arguments(argc, argv);
+  if (iree_status_is_ok(status)) status = run(&exit_code);
+  if ((fflush(stdout) != 0 || ferror(stdout)) && iree_status_is_ok(status)) {
+    status = iree_make_status(IREE_STATUS_DATA_LOSS, "cannot write to standard output");
+  }
   if (!iree_status_is_ok(status)) {
     iree_status_fprint(stderr, status);
     iree_status_free(status);

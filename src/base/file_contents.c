@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
+
+#include "base/whole_file.h"
 
 #define READ_ALIGNMENT 64  // of the first byte: what modules want
 
@@ -48,7 +49,8 @@ static iree_status_t read_stream(FILE* file, iree_host_size_t capacity, iree_io_
     size_t got = fread(contents->buffer.data + contents->buffer.data_length, 1, room, file);
     contents->buffer.data_length += got;
     contents->buffer.data[contents->buffer.data_length] = 0;
-    if (ferror(file)) return iree_make_status(iree_status_code_from_errno(errno), "reading failed");
+    if (ferror(file))
+      return iree_make_status(iree_status_code_from_errno(errno), "reading failed: %s", strerror(errno));
     if (got < room) return iree_ok_status();
     capacity *= 2;
   }
@@ -82,7 +84,7 @@ static iree_status_t open_stream(iree_string_view_t path, const char* mode, FILE
   iree_string_view_to_cstring(path, text, sizeof(text));
   *out_file = fopen(text, mode);
   if (*out_file) return iree_ok_status();
-  return iree_make_status(iree_status_code_from_errno(errno), "failed to open file '%s'", text);
+  return iree_make_status(iree_status_code_from_errno(errno), "failed to open file '%s': %s", text, strerror(errno));
 }
 
 iree_status_t iree_io_file_contents_read(iree_string_view_t path, iree_allocator_t host_allocator,
@@ -133,11 +135,9 @@ iree_status_t iree_io_file_contents_write(iree_string_view_t path, iree_const_by
                                           iree_allocator_t host_allocator) {
   FILE* file = NULL;
   IREE_RETURN_IF_ERROR(open_stream(path, "wbe", &file));
-  bool ok = fwrite(contents.data, 1, contents.data_length, file) == contents.data_length;
-  ok = fclose(file) == 0 && ok;
-  if (ok) return iree_ok_status();
   char text[IREE_MAX_PATH + 1];
   iree_string_view_to_cstring(path, text, sizeof(text));
-  unlink(text);
-  return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "writing file '%s' failed", text);
+  bool written = fwrite(contents.data, 1, contents.data_length, file) == contents.data_length;
+  if (whole_file_close(file, text, written)) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "writing file '%s' failed: %s", text, strerror(errno));
 }

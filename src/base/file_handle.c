@@ -63,7 +63,7 @@ iree_io_file_handle_primitive_t iree_io_file_handle_primitive(const iree_io_file
 
 iree_status_t iree_io_file_handle_flush(iree_io_file_handle_t* handle) {
   if (handle->primitive.type == IREE_IO_FILE_HANDLE_TYPE_FD && fsync(handle->primitive.value.fd) != 0) {
-    return iree_make_status(iree_status_code_from_errno(errno), "flushing a file failed (%d)", errno);
+    return iree_make_status(iree_status_code_from_errno(errno), "flushing a file failed: %s", strerror(errno));
   }
   return iree_ok_status();
 }
@@ -82,7 +82,7 @@ static iree_status_t open_path(iree_string_view_t path, int flags, int* out_fd) 
   iree_string_view_to_cstring(path, text, sizeof(text));
   *out_fd = open(text, flags | O_CLOEXEC, 0666);
   if (*out_fd >= 0) return iree_ok_status();
-  return iree_make_status(iree_status_code_from_errno(errno), "failed to open file '%s'", text);
+  return iree_make_status(iree_status_code_from_errno(errno), "failed to open file '%s': %s", text, strerror(errno));
 }
 
 static int open_flags(iree_io_file_mode_t mode) {
@@ -167,8 +167,8 @@ static iree_status_t map_fd(int fd, iree_io_file_access_t access, uint64_t offse
   void* base = mmap(NULL, mapping->map_size, protection, private_writes ? MAP_PRIVATE : MAP_SHARED, fd,
                     (off_t)(offset - page_offset));
   if (base == MAP_FAILED) {
-    return iree_make_status(iree_status_code_from_errno(errno), "mapping %" PRIhsz " bytes of a file failed (%d)",
-                            mapping->contents.data_length, errno);
+    return iree_make_status(iree_status_code_from_errno(errno), "mapping %" PRIhsz " bytes of a file failed: %s",
+                            mapping->contents.data_length, strerror(errno));
   }
   if (flags & IREE_IO_FILE_MAPPING_FLAG_SEQUENTIAL_ACCESS) madvise(base, mapping->map_size, MADV_SEQUENTIAL);
   mapping->map_base = base;
@@ -181,10 +181,12 @@ static iree_status_t handle_length(iree_io_file_handle_t* handle, uint64_t* out_
   struct stat info;
   if (primitive.type == IREE_IO_FILE_HANDLE_TYPE_HOST_ALLOCATION) {
     *out_length = primitive.value.host_allocation.data_length;
-  } else if (fstat(primitive.value.fd, &info) == 0) {
-    *out_length = (uint64_t)info.st_size;
+  } else if (fstat(primitive.value.fd, &info) != 0) {
+    return iree_make_status(iree_status_code_from_errno(errno), "querying a file's size failed: %s", strerror(errno));
+  } else if (S_ISDIR(info.st_mode)) {
+    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "is a directory");
   } else {
-    return iree_make_status(iree_status_code_from_errno(errno), "querying a file's size failed (%d)", errno);
+    *out_length = (uint64_t)info.st_size;
   }
   return iree_ok_status();
 }

@@ -3,6 +3,8 @@
 // Text that flags point to (copies of values, flagfiles) is kept until the process ends.
 #include "iree/base/tooling/flags.h"
 
+#include <errno.h>
+
 #include "iree/io/file_contents.h"
 
 #define MAX_FLAGS 512
@@ -70,26 +72,57 @@ static iree_string_view_t strip_quotes(iree_string_view_t value) {
   return value;
 }
 
+static bool parse_bool(const char* text, bool* out) {
+  *out = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+  return *out || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+}
+
+static bool parse_integer(const char* text, int64_t least, int64_t most, int64_t* out) {
+  char* end = NULL;
+  errno = 0;
+  *out = strtoll(text, &end, 10);
+  return end != text && !*end && !errno && *out >= least && *out <= most;
+}
+
+static bool parse_number(const char* text, double* out) {
+  char* end = NULL;
+  *out = strtod(text, &end);
+  return end != text && !*end;
+}
+
+static iree_status_t refuse_value(const flag_t* flag, const char* wanted, const char* text) {
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--%.*s= takes %s; got '%s'", (int)flag->name.size,
+                          flag->name.data, wanted, text);
+}
+
 static iree_status_t flag_set(const flag_t* flag, bool has_value, iree_string_view_t value) {
   const char* text = NULL;
   IREE_RETURN_IF_ERROR(keep_text(strip_quotes(value), &text));
+  int64_t integer = 0;
+  double number = 0;
   switch (flag->type) {
     case IREE_FLAG_TYPE_callback:
       return flag->parse_callback(flag->name, flag->storage, iree_make_cstring_view(text));
     case IREE_FLAG_TYPE_bool:
-      *(bool*)flag->storage = !has_value || strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+      if (!parse_bool(has_value ? text : "true", (bool*)flag->storage)) {
+        return refuse_value(flag, "true, false, 1 or 0", text);
+      }
       break;
     case IREE_FLAG_TYPE_int32_t:
-      *(int32_t*)flag->storage = atoi(text);
+      if (!parse_integer(text, INT32_MIN, INT32_MAX, &integer)) return refuse_value(flag, "an integer", text);
+      *(int32_t*)flag->storage = (int32_t)integer;
       break;
     case IREE_FLAG_TYPE_int64_t:
-      *(int64_t*)flag->storage = atoll(text);
+      if (!parse_integer(text, INT64_MIN, INT64_MAX, &integer)) return refuse_value(flag, "an integer", text);
+      *(int64_t*)flag->storage = integer;
       break;
     case IREE_FLAG_TYPE_float:
-      *(float*)flag->storage = (float)atof(text);
+      if (!parse_number(text, &number)) return refuse_value(flag, "a number", text);
+      *(float*)flag->storage = (float)number;
       break;
     case IREE_FLAG_TYPE_double:
-      *(double*)flag->storage = atof(text);
+      if (!parse_number(text, &number)) return refuse_value(flag, "a number", text);
+      *(double*)flag->storage = number;
       break;
     case IREE_FLAG_TYPE_string:
       *(const char**)flag->storage = text;
@@ -235,7 +268,8 @@ static iree_status_t parse_flag(iree_flags_parse_mode_t mode, iree_string_view_t
   if (flag) return flag_set(flag, has_value, value);
   *out_known = false;
   if (mode & IREE_FLAGS_PARSE_MODE_UNDEFINED_OK) return iree_ok_status();
-  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "flag '%.*s' not recognized", (int)name.size, name.data);
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "flag '%.*s' not recognized; --help lists what is",
+                          (int)name.size, name.data);
 }
 
 static iree_status_t parse_lines(iree_flags_parse_mode_t mode, iree_string_view_t path, iree_string_view_t contents,

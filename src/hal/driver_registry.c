@@ -117,6 +117,22 @@ iree_status_t iree_hal_driver_registry_enumerate(iree_hal_driver_registry_t* reg
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
 
+static iree_status_t refuse_driver(iree_hal_driver_registry_t* registry, iree_string_view_t name) {
+  char known[256] = "";
+  size_t size = 0;
+  for (iree_host_size_t i = 0; i < registry->count; ++i) {
+    iree_host_size_t count = 0;
+    const iree_hal_driver_info_t* rows = NULL;
+    IREE_RETURN_IF_ERROR(registry->factories[i]->enumerate(registry->factories[i]->self, &count, &rows));
+    for (iree_host_size_t j = 0; j < count && size < sizeof(known); ++j) {
+      size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%.*s", size ? ", " : "",
+                               (int)rows[j].driver_name.size, rows[j].driver_name.data);
+    }
+  }
+  return iree_make_status(IREE_STATUS_NOT_FOUND, "no driver '%.*s' registered; there is [%s]", (int)name.size,
+                          name.data, known);
+}
+
 // The factory that has the driver; later registrations win.
 static iree_status_t find_factory(iree_hal_driver_registry_t* registry, iree_string_view_t driver_name,
                                   const iree_hal_driver_factory_t** out_factory) {
@@ -130,8 +146,7 @@ static iree_status_t find_factory(iree_hal_driver_registry_t* registry, iree_str
       return iree_ok_status();
     }
   }
-  return iree_make_status(IREE_STATUS_NOT_FOUND, "no driver '%.*s' registered", (int)driver_name.size,
-                          driver_name.data);
+  return refuse_driver(registry, driver_name);
 }
 
 iree_status_t iree_hal_driver_registry_try_create(iree_hal_driver_registry_t* registry, iree_string_view_t driver_name,

@@ -234,28 +234,19 @@ static bool parse_ordinal(iree_string_view_t text, uint32_t limit, uint32_t* out
   return iree_string_view_atoi_uint32(text, out_ordinal) && *out_ordinal < limit;
 }
 
-static bool dump_one_function(const module_image_t* image, module_dump_options_t options, FILE* file) {
-  bool found = false;
-  for (uint32_t i = 0; i < image->exports_count && !found; ++i) {
-    if (!iree_string_view_equal(text_of(image, image->exports[i].name), options.function)) continue;
-    module_dump_function(image, image->exports[i].function, options.offsets, file);
-    found = true;
+bool module_dump_find_function(const module_image_t* image, iree_string_view_t name, uint32_t* out_function) {
+  for (uint32_t i = 0; i < image->exports_count; ++i) {
+    *out_function = image->exports[i].function;
+    if (iree_string_view_equal(text_of(image, image->exports[i].name), name)) return true;
   }
-  for (uint32_t i = 0; i < image->functions_count && !found; ++i) {
-    if (!iree_string_view_equal(text_of(image, image->functions[i].name), options.function)) continue;
-    module_dump_function(image, i, options.offsets, file);
-    found = true;
+  for (uint32_t i = 0; i < image->functions_count; ++i) {
+    *out_function = i;
+    if (iree_string_view_equal(text_of(image, image->functions[i].name), name)) return true;
   }
-  uint32_t ordinal = 0;
-  if (!found && parse_ordinal(options.function, image->functions_count, &ordinal)) {
-    module_dump_function(image, ordinal, options.offsets, file);
-    found = true;
-  }
-  return found;
+  return parse_ordinal(name, image->functions_count, out_function);
 }
 
-bool module_dump_disassembly(const module_image_t* image, module_dump_options_t options, FILE* file) {
-  if (options.function.size) return dump_one_function(image, options, file);
+void module_dump_disassembly(const module_image_t* image, bool offsets, FILE* file) {
   print_declarations(image, file);
   for (uint32_t i = 0; i < image->tables_count; ++i) {
     fputc('\n', file);
@@ -267,7 +258,6 @@ bool module_dump_disassembly(const module_image_t* image, module_dump_options_t 
       if (image->exports[e].function != i) continue;
       fprintf(file, "vm.export @%.*s\n", SV_ARGS(text_of(image, image->exports[e].name)));
     }
-    module_dump_function(image, i, options.offsets, file);
+    module_dump_function(image, i, offsets, file);
   }
-  return true;
 }

@@ -4,8 +4,11 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/whole_file.h"
 #include "module/writer_internal.h"
 
 static const size_t section_row_sizes[MODULE_SECTION_COUNT] = {
@@ -490,7 +493,8 @@ static iree_status_t write_file(module_writer_t* writer, const layout_t* layout,
   return module_archive_write(layout->entry_count, layout->entries, &target, writer->allocator);
 }
 
-iree_status_t module_writer_finish_file(module_writer_t* writer, const char* path) {
+// A file that is complete takes the place of what was there.
+static iree_status_t replace_file(module_writer_t* writer, const char* path) {
   char* temporary = NULL;
   size_t size = strlen(path) + 32;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(writer->allocator, size, (void**)&temporary));
@@ -498,7 +502,7 @@ iree_status_t module_writer_finish_file(module_writer_t* writer, const char* pat
   iree_status_t status = iree_ok_status();
   int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) {
-    status = iree_make_status(iree_status_code_from_errno(errno), "cannot create '%s': %s", temporary, strerror(errno));
+    status = iree_make_status(iree_status_code_from_errno(errno), "cannot create '%s': %s", path, strerror(errno));
   } else {
     status = with_layout(writer, write_file, &fd);
     if (close(fd) != 0 && iree_status_is_ok(status)) {
@@ -510,6 +514,31 @@ iree_status_t module_writer_finish_file(module_writer_t* writer, const char* pat
     if (!iree_status_is_ok(status)) unlink(temporary);
   }
   iree_allocator_free(writer->allocator, temporary);
+  return status;
+}
+
+// Devices and pipes are written in order, and stay what they are.
+static iree_status_t write_stream(module_writer_t* writer, const char* path) {
+  FILE* file = fopen(path, "wbe");
+  if (!file) {
+    return iree_make_status(iree_status_code_from_errno(errno), "cannot write '%s': %s", path, strerror(errno));
+  }
+  iree_byte_span_t data = iree_byte_span_empty();
+  iree_status_t status = module_writer_finish_memory(writer, writer->allocator, &data);
+  bool written = iree_status_is_ok(status) && fwrite(data.data, 1, data.data_length, file) == data.data_length;
+  if (!whole_file_close(file, path, written) && iree_status_is_ok(status)) {
+    status = iree_make_status(iree_status_code_from_errno(errno), "cannot write '%s': %s", path, strerror(errno));
+  }
+  iree_allocator_free(writer->allocator, data.data);
+  return status;
+}
+
+iree_status_t module_writer_finish_file(module_writer_t* writer, const char* path) {
+  struct stat info;
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_stream(writer, path);
+  char* target = realpath(path, NULL);  // what a link leads to
+  iree_status_t status = replace_file(writer, target ? target : path);
+  free(target);
   return status;
 }
 

@@ -108,7 +108,8 @@ uint32_t module_writer_import(module_writer_t* writer, iree_string_view_t name, 
 // A variable with its initial bits (0 for references).
 uint32_t module_writer_global(module_writer_t* writer, iree_string_view_t name, vm_type_t type, uint64_t initial);
 
-// Writes everything. The file appears under `path` complete or not at all (a temporary file beside it is renamed).
+// Writes everything. The file appears under `path` complete or not at all: a temporary file beside it is renamed. A
+// device or a pipe is written to.
 iree_status_t module_writer_finish_file(module_writer_t* writer, const char* path);
 
 // How many threads make and write data; one when nobody says.

@@ -134,7 +134,11 @@ static iree_status_t create_vm_context(tooling_context_t* context, iree_host_siz
 }
 
 static iree_status_t load_modules(tooling_context_t* context) {
-  if (!module_flags.count || module_flags.count > MODULE_LIMIT) {
+  if (module_flags.count > MODULE_LIMIT) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " --module= flags; at most %d are supported",
+                            module_flags.count, MODULE_LIMIT);
+  }
+  if (!module_flags.count) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                             "no user module specified; use --module=file.vmfb to load from a file or --module=- to "
                             "load from stdin");
@@ -155,6 +159,11 @@ static iree_status_t load_modules(tooling_context_t* context) {
 //===----------------------------------------------------------------------------------------------------------------===
 // Context
 //===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t tooling_refuse_arguments(int argc, char** argv) {
+  if (argc < 2) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unexpected argument '%s'; flags are --name=value", argv[1]);
+}
 
 iree_status_t tooling_context_create(iree_allocator_t allocator, tooling_context_t* out_context) {
   memset(out_context, 0, sizeof(*out_context));

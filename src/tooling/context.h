@@ -15,6 +15,9 @@ typedef struct tooling_context_t {
   iree_hal_allocator_t* host_memory;
 } tooling_context_t;
 
+// INVALID_ARGUMENT when parsing flags has left an argument.
+iree_status_t tooling_refuse_arguments(int argc, char** argv);
+
 // Loads modules, then creates devices if a module needs them, then links and initializes.
 iree_status_t tooling_context_create(iree_allocator_t allocator, tooling_context_t* out_context);
 // Accepts a context whose creation failed.

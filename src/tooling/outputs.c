@@ -199,8 +199,9 @@ static iree_status_t write_output(iree_string_view_t spec, iree_vm_variant_t var
   if (!spec.size) return iree_ok_status();
   if (iree_string_view_equal(spec, IREE_SV("-"))) return print_variant(printer, variant);
   if (spec.data[0] == '@' || spec.data[0] == '+') return write_file(spec, variant, printer->device);
-  return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "unsupported output mode specification '%.*s'", (int)spec.size,
-                          spec.data);
+  return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                          "unsupported output mode specification '%.*s'; expected `-`, `@file` or `+file`",
+                          (int)spec.size, spec.data);
 }
 
 iree_status_t tooling_outputs_write(const iree_vm_list_t* list, iree_string_view_list_t specs, tooling_device_t device,

@@ -184,7 +184,7 @@ static void dump(const uint8_t* data, size_t size, iree_allocator_t allocator) {
   iree_status_t status = module_image_open(iree_make_const_byte_span(data, size), allocator, &image);
   if (iree_status_is_ok(status)) {
     FILE* file = fopen("/dev/null", "w");
-    module_dump_disassembly(&image, (module_dump_options_t){.offsets = true}, file);
+    module_dump_disassembly(&image, true, file);
     module_dump_metadata(&image, size, file);
     fclose(file);
     module_image_close(&image, allocator);

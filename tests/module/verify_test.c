@@ -69,7 +69,7 @@ static iree_status_t try_program(iree_const_byte_span_t program) {
     char* text = NULL;
     size_t size = 0;
     FILE* file = open_memstream(&text, &size);  // touches everything
-    module_dump_disassembly(&image, (module_dump_options_t){.offsets = true}, file);
+    module_dump_disassembly(&image, true, file);
     module_dump_json(&image, false, file);
     fclose(file);
     free(text);

@@ -88,8 +88,13 @@ static char* disassemble(const module_image_t* image, const char* function) {
   char* text = NULL;
   size_t size = 0;
   FILE* file = open_memstream(&text, &size);
-  module_dump_options_t options = {.function = iree_make_cstring_view(function)};
-  assert_true(module_dump_disassembly(image, options, file));
+  uint32_t ordinal = 0;
+  if (*function) {
+    assert_true(module_dump_find_function(image, iree_make_cstring_view(function), &ordinal));
+    module_dump_function(image, ordinal, false, file);
+  } else {
+    module_dump_disassembly(image, false, file);
+  }
   fclose(file);
   return text;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/whole_file.h"
+
 void static_library_query_name(const char* name, char* out, size_t capacity) {
   snprintf(out, capacity, "%s%s_library_query", isdigit((unsigned char)name[0]) ? "_" : "", name);
   for (char* c = out; *c; ++c) {
@@ -14,11 +16,9 @@ void static_library_query_name(const char* name, char* out, size_t capacity) {
 }
 
 static bool write_file(const char* path, const void* data, size_t size, text_t* error) {
-  FILE* file = fopen(path, "wb");
-  bool ok = file && fwrite(data, 1, size, file) == size;
-  if (file && fclose(file) != 0) ok = false;
-  if (!ok) text_printf(error, "writing '%s': %s", path, strerror(errno));
-  return ok;
+  if (whole_file_write(path, data, size)) return true;
+  text_printf(error, "writing '%s': %s", path, strerror(errno));
+  return false;
 }
 
 bool static_library_write(const char* path, const char* name, const void* object, size_t size, text_t* error) {

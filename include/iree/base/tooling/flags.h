@@ -6,9 +6,9 @@
 //   IREE_FLAG_LIST(string, input, "One input per flag.");      ... FLAG_input_list() ...
 //
 // Form: `--name=value`; `--name` alone sets a bool to true. White space around name and value is dropped, and a pair of
-// quotes around a string. `--help` prints every flag as a flagfile and exits; `--flagfile=path` reads one. Numbers are
-// read as by atoi; for bool, `true` and `1` are true and all else is false. Not thread safe: parse before starting
-// threads; values are constant afterwards.
+// quotes around a string. `--help` prints every flag as a flagfile and exits; `--flagfile=path` reads one. A bool is
+// `true`, `1`, `false` or `0`; numbers are decimal, and nothing may follow them: another value is INVALID_ARGUMENT. Not
+// thread safe: parse before starting threads; values are constant afterwards.
 #ifndef IREE_BASE_TOOLING_FLAGS_H_
 #define IREE_BASE_TOOLING_FLAGS_H_
 
