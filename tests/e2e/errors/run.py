@@ -18,6 +18,7 @@ import bad_models
 DIAGNOSTIC = re.compile(r'^(\S+?)(:\d+:\d+)?: (?:"[^"]*": )?error: .+', re.MULTILINE)
 STATUS = re.compile(r"^(?:\S+\.[ch]:\d+: )?[A-Z_]+; .+", re.MULTILINE)
 FILE = re.compile(r"^.*(?:cannot open|error:).+", re.MULTILINE)
+FULL = re.compile(r"^.*/dev/full.*", re.MULTILINE)
 TARGET = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
 
 
@@ -46,7 +47,8 @@ class Check:
 
     def refuses(self, name, tool, arguments, pattern, **options):
         """The tool must exit with 1 and one message that matches; options: output (a file that must not be there),
-        located (whether line and column are expected), form (of the message; default: of a compiler)."""
+        located (whether line and column are expected), form (of the message; default: of a compiler), code (the exit
+        code, if another)."""
         output = options.get("output")
         if output:
             (self.folder / output).unlink(missing_ok=True)
@@ -54,7 +56,7 @@ class Check:
         form = options.get("form", DIAGNOSTIC)
         messages = [found.group(0) for found in form.finditer(text)]
         problem = None
-        if code != 1:
+        if code != options.get("code", 1):
             problem = f"exit {code}: {text.strip()[-300:]}"
         elif len(messages) != 1:
             problem = f"{len(messages)} messages: {text.strip()[-300:]}"
@@ -106,6 +108,93 @@ def check_compile_flags(check):
                   "nothing", form=backend, output="out.vmfb")
 
 
+def check_compile_values(check):
+    """Flags of the compiler with values that are none."""
+    table = [
+        ("boolean", ["--iree-opt-data-tiling=maybe"], "'--iree-opt-data-tiling=maybe' is not a boolean; true"),
+        ("number", ["--mlir-elide-elementsattrs-if-larger=x"], "a number is needed"),
+        ("input-type", ["--iree-input-type=nothing"], "available: auto, none, stablehlo"),
+        ("phase", ["--compile-to=nothing"], "unknown phase 'nothing'.*known: start input"),
+        ("level", ["--iree-opt-level=O7"], "O0, O1, O2 and O3"),
+        ("format", ["--output-format=nothing"], "vm-bytecode is"),
+        ("feature", ["--iree-llvmcpu-target-cpu-features=+nothing"], "x86-64 has no feature 'nothing'"),
+        ("feature-sign", ["--iree-llvmcpu-target-cpu-features=avx2"], "must start with \\+ or -"),
+        ("triple", ["--iree-llvmcpu-target-triple=nothing"], "x86_64; triple 'nothing' is not"),
+        ("device", ["--iree-hal-target-device=nothing"], "available = .*'amdgpu'.*'local'"),
+        ("amd-gpu", ["--iree-hal-target-device=hip", "--iree-rocm-target=mi3000"], "nearest names: .*'mi300x'"),
+        ("amd-none", ["--iree-hal-target-device=hip"], "ROCM target not set"),
+        ("nvidia-gpu", ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_999"], "nearest names: .*'sm_"),
+        ("dump", ["--iree-hal-dump-executable-files-to=good.mlir"], "writing 'good.mlir/.*Not a directory"),
+        ("phases", ["--dump-compilation-phases-to=good.mlir"], "cannot write 'good.mlir/.*Not a directory"),
+    ]
+    for name, flags, pattern in table:
+        arguments = [*TARGET, *flags, "good.mlir", "-o", "out.vmfb"]
+        check.refuses(f"compile-value-{name}", "iree-compile", arguments, pattern, output="out.vmfb", form=FILE)
+    words = re.compile(r"^\S*iree-compile: .+", re.MULTILINE)
+    check.refuses("compile-no-input", "iree-compile", TARGET, "give a .mlir or .onnx file", form=words)
+    check.refuses("compile-two-inputs", "iree-compile", [*TARGET, *2 * ["good.mlir"]], "two input files", form=words)
+    check.refuses("compile-no-value", "iree-compile", [*TARGET, "good.mlir", "-o"], "'-o' needs a value", form=words)
+    check.refuses("compile-folder", "iree-compile", [*TARGET, ".", "-o", "out.vmfb"], "'.': it is a directory",
+                  output="out.vmfb", form=FILE)
+    check.refuses("compile-onto-folder", "iree-compile", [*TARGET, "good.mlir", "-o", "."], "'.': Is a directory",
+                  form=FILE)
+
+
+def check_outputs(check):
+    """A device stays one, a link leads on, and a file that cannot be completed is not left."""
+    for tool, arguments in (("iree-compile", [*TARGET, "good.mlir"]), ("iree-opt", ["good.mlir"])):
+        check.refuses(f"{tool}-full", tool, [*arguments, "-o", "/dev/full"], "/dev/full': No space", form=FULL)
+        (check.folder / "link").unlink(missing_ok=True)
+        (check.folder / "led-to").write_text("", encoding="utf-8")
+        (check.folder / "link").symlink_to("led-to")
+        code = check.call(tool, [*arguments, "-o", "link"])[0]
+        kept = (check.folder / "link").is_symlink() and (check.folder / "led-to").stat().st_size > 0
+        check.verdict(f"{tool}-link", None if code == 0 and kept else f"exit {code}, link kept: {kept}")
+    check.verdict("devices", None if pathlib.Path("/dev/full").is_char_device() else "/dev/full was replaced")
+
+
+def check_other_tools(check):
+    """Command lines of the tools that only developers use."""
+    opt, onnx, dump, info = (re.compile(rf"^{tool}: .+", re.MULTILINE) for tool in
+                             ("iree-opt", "iree-import-onnx", "iree-dump-module", "iree-cpuinfo"))
+    table = [
+        ("iree-opt", ["nothing.mlir"], "cannot open input file 'nothing.mlir': No such", opt),
+        ("iree-opt", ["."], "cannot read '.': Is a directory", opt),
+        ("iree-opt", ["good.mlir", "good.mlir"], "more than one input", opt),
+        ("iree-opt", ["good.mlir", "--pass=nothing"], "unknown pass 'nothing'", opt),
+        ("iree-opt", ["good.mlir", "--stop-after=nothing"], "unknown pass 'nothing'", opt),
+        ("iree-opt", ["good.mlir", "--mlir-print-ir-after=nothing"], "unknown pass 'nothing'", opt),
+        ("iree-opt", ["good.mlir", "--pass-pipeline=builtin.module(cse"], "lacks '\\)'", opt),
+        ("iree-opt", ["good.mlir", "--bisect-limit=x"], "expected a number, got 'x'", opt),
+        ("iree-opt", ["good.mlir", "--verify-each=x"], "'x' is not a boolean", opt),
+        ("iree-opt", ["good.mlir", "--split-input-file=x"], "takes no value", opt),
+        ("iree-opt", ["good.mlir", "--nothing"], "'--nothing'", opt),
+        ("iree-opt", ["good.mlir", "-o", "no/folder/out.mlir"], "cannot write 'no/folder/out.mlir'", opt),
+        ("iree-dump-module", ["nothing.vmfb"], "nothing.vmfb': No such file", STATUS),
+        ("iree-dump-module", ["."], "is a directory", STATUS),
+        ("iree-dump-module", ["good.mlir"], "not a module", STATUS),
+        ("iree-dump-module", ["good.vmfb", "--output=x"], "unrecognized --output= flag value 'x'", STATUS),
+        ("iree-dump-module", ["good.vmfb", "--function=x"], "no function `x`", STATUS),
+        ("iree-dump-module", ["good.vmfb", "--pretty=x"], "takes true, false, 1 or 0; got 'x'", STATUS),
+        ("iree-dump-module", ["good.vmfb", "good.vmfb"], "one module is needed, got 2", dump),
+        ("iree-cpuinfo", ["x"], "takes no arguments; got 'x'", info),
+    ]
+    for tool, arguments, pattern, form in table:
+        check.refuses(f"{tool} {' '.join(arguments)}", tool, arguments, pattern, form=form)
+    table = [
+        ([], "required: input_file"),
+        (["--nothing", "x.onnx"], "unrecognized arguments: --nothing"),
+        (["x.onnx", "y.onnx"], "unrecognized arguments: y.onnx"),
+        (["x.onnx", "--opset-version=x"], "--opset-version: 'x' is not a whole number"),
+        (["x.onnx", "--no-verify=1"], "takes no value"),
+        (["x.onnx", "--opset-version"], "expected one argument"),
+        (["x.onnx", "--externalize-params"], "needs --save-params-to"),
+    ]
+    for arguments, pattern in table:
+        name = f"iree-import-onnx {' '.join(arguments)}"
+        check.refuses(name, "iree-import-onnx", arguments, pattern, form=onnx, code=2)
+
+
 def check_run(check):
     """Needs good.vmfb: @add of two 4xf32."""
     good = ["--device=local-sync", "--module=good.vmfb", "--function=add"]
@@ -133,9 +222,32 @@ def check_run(check):
         ("wrong-output-count", [*good, *two, "--output=-", "--output=-"], "OUT_OF_RANGE"),
         ("unwritable-output", [*good, *two, "--output=@no/folder/out.npy"], "out.npy"),
         ("unknown-flag", [*good, *two, "--nothing=1"], "nothing"),
+        ("known-drivers", ["--device=nothing", *good[1:], *two], r"there is \[.*local-sync, local-task"),
+        ("folder", ["--device=local-sync", "--module=."], "is a directory"),
+        ("stray-argument", [*good, *two, "x"], "unexpected argument 'x'"),
+        ("single-dash", [*good, *two, "-print_statistics"], "unexpected argument '-print_statistics'"),
+        ("not-a-bool", [*good, *two, "--print_statistics=x"], "takes true, false, 1 or 0; got 'x'"),
+        ("not-an-integer", [*good, *two, "--output_max_element_count=1x"], "takes an integer; got '1x'"),
+        ("not-a-number", [*good, *two, "--expected_f32_threshold=x"], "takes a number; got 'x'"),
+        ("output-mode", [*good, *two, "--output=x"], "'x'; expected `-`, `@file` or `\\+file`"),
+        ("equality", [*good, *two, "--expected_output=4xf32", "--equality_mode=x"], "or 'exact'; got 'x'"),
+        ("expected-count", [*good, *two, *2 * ["--expected_output=4xf32"]], "expected fewer"),
+        ("flagfile", ["--flagfile=nothing"], "nothing': No such file"),
+        ("topology", ["--device=local-task", "--task_topology_cpu_ids=9999", *good[1:], *two], "'9999' is not a list"),
     ]
     for name, arguments, pattern in table:
         check.refuses(f"run-{name}", "iree-run-module", arguments, pattern, form=STATUS)
+    table = [
+        ("min-time", "--benchmark_min_time=x", "`0.5s` or `20x`; got 'x'"),
+        ("format", "--benchmark_format=x", "console, json or csv; got 'x'"),
+        ("filter", "--benchmark_filter=(", "no regular expression: '\\('"),
+        ("unit", "--benchmark_time_unit=x", "ms, us or ns; got 'x'"),
+        ("batch", "--batch_size=0", "at least 1"),
+        ("stray-argument", "x", "unexpected argument 'x'"),
+        ("out", "--benchmark_out=no/folder/x", "cannot write 'no/folder/x'"),
+    ]
+    for name, argument, pattern in table:
+        check.refuses(f"benchmark-{name}", "iree-benchmark-module", [*good, *two, argument], pattern, form=STATUS)
     code, out, _ = check.call("iree-run-module", [*good, *two, "--expected_output=4xf32=9"])
     check.verdict("run-expectation", None if code == 1 and "[FAILED] result[0]" in out else f"exit {code}: {out}")
 
@@ -183,6 +295,9 @@ def main():
         code, _, text = check.call("iree-compile", [*TARGET, "good.mlir", "-o", "good.vmfb"])
         check.verdict("compile-good", None if code == 0 else text)
         if code == 0:
+            check_compile_values(check)
+            check_outputs(check)
+            check_other_tools(check)
             bad_models.cut_npy(check.folder / "cut.npy")
             check_run(check)
             check_damaged(check, arguments)
