@@ -1,4 +1,4 @@
-// What the tests of the HSA runtime share: two GPUs, a queue, packets.
+// What the tests of the HSA runtime share: GPUs, a queue, packets.
 #ifndef IREE_C_TESTS_SOFTGPU_HSA_HSA_TEST_H_
 #define IREE_C_TESTS_SOFTGPU_HSA_HSA_TEST_H_
 
@@ -20,26 +20,32 @@
 
 #define assert_ok(call) assert_int_equal(call, HSA_STATUS_SUCCESS)
 
-static hsa_agent_t test_gpus[2];
+enum { TEST_MAX_GPUS = 8 };
+static hsa_agent_t test_gpus[TEST_MAX_GPUS];
 static uint32_t test_gpu_count;
 
 static hsa_status_t test_take_agent(hsa_agent_t agent, void* data) {
   hsa_device_type_t type;
   assert_ok(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
-  if (type == HSA_DEVICE_TYPE_GPU && test_gpu_count < 2) test_gpus[test_gpu_count++] = agent;
+  if (type == HSA_DEVICE_TYPE_GPU && test_gpu_count < TEST_MAX_GPUS) test_gpus[test_gpu_count++] = agent;
   return HSA_STATUS_SUCCESS;
 }
 
-static int test_open(void** state) {
-  setenv("IREE_SOFTGPU_GPUS", "gfx1100,gfx942", 1);
+// `names`: processors, with commas between.
+static inline int test_open_gpus(const char* names) {
+  uint32_t count = 1;
+  for (const char* at = names; *at; ++at) count += *at == ',';
+  setenv("IREE_SOFTGPU_GPUS", names, 1);
   test_gpu_count = 0;
   assert_ok(hsa_init());
   assert_ok(hsa_iterate_agents(test_take_agent, NULL));
-  assert_int_equal(test_gpu_count, 2);
+  assert_int_equal(test_gpu_count, count);
   return 0;
 }
 
-static int test_close(void** state) {
+static inline int test_open(void** state) { return test_open_gpus("gfx1100,gfx942"); }
+
+static inline int test_close(void** state) {
   assert_ok(hsa_shut_down());
   return 0;
 }
@@ -54,6 +60,23 @@ static inline hsa_signal_t test_signal(int64_t value) {
 static inline void test_wait_zero(hsa_signal_t signal) {
   assert_int_equal(
       hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 0, UINT64_C(10000000000), HSA_WAIT_STATE_BLOCKED), 0);
+}
+
+static inline hsa_status_t test_take_pool(hsa_amd_memory_pool_t pool, void* data) {
+  hsa_amd_segment_t segment;
+  assert_ok(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
+  if (segment == HSA_AMD_SEGMENT_GLOBAL) *(hsa_amd_memory_pool_t*)data = pool;
+  return segment == HSA_AMD_SEGMENT_GLOBAL ? HSA_STATUS_INFO_BREAK : HSA_STATUS_SUCCESS;
+}
+
+// Memory of a GPU, zeroed.
+static inline void* test_allocate(uint32_t gpu, size_t size) {
+  hsa_amd_memory_pool_t pool = {0};
+  void* memory = NULL;
+  assert_int_equal(hsa_amd_agent_iterate_memory_pools(test_gpus[gpu], test_take_pool, &pool), HSA_STATUS_INFO_BREAK);
+  assert_ok(hsa_amd_memory_pool_allocate(pool, size, 0, &memory));
+  memset(memory, 0, size);
+  return memory;
 }
 
 static inline uint64_t test_now(void) {

@@ -1,40 +1,7 @@
 // PM4 indirect buffers in vendor packets: clocks, copies, waits, atomics, and what is refused.
-#include "hsa_test.h"
+#include "hsa_pm4.h"
 
-enum { VENDOR_PM4_IB = 1 };
-#define PM4(opcode, words) (3u << 30 | (uint32_t)(opcode) << 8 | ((uint32_t)(words) - 2) << 16)
-
-typedef struct vendor_packet_t {
-  uint16_t header, format;
-  uint32_t jump[4], remaining, reserved[8];
-  hsa_signal_t completion_signal;
-} vendor_packet_t;
-
-static hsa_amd_memory_pool_t fine_pool;
-
-static hsa_status_t take_pool(hsa_amd_memory_pool_t pool, void* data) {
-  hsa_amd_segment_t segment;
-  assert_ok(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
-  if (segment == HSA_AMD_SEGMENT_GLOBAL && !fine_pool.handle) fine_pool = pool;
-  return HSA_STATUS_SUCCESS;
-}
-
-static uint32_t* allocate(size_t size) {
-  void* memory = NULL;
-  fine_pool.handle = 0;
-  assert_ok(hsa_amd_agent_iterate_memory_pools(test_gpus[0], take_pool, NULL));
-  assert_ok(hsa_amd_memory_pool_allocate(fine_pool, size, 0, &memory));
-  memset(memory, 0, size);
-  return memory;
-}
-
-#define ADDRESS(pointer) (uint32_t)(uintptr_t)(pointer), (uint32_t)((uintptr_t)(pointer) >> 32)
-
-static void submit(hsa_queue_t* queue, const uint32_t* words, uint32_t count, hsa_signal_t done) {
-  vendor_packet_t packet = {
-      .jump = {PM4(0x3f, 4), ADDRESS(words), count | 1u << 23}, .remaining = 10, .completion_signal = done};
-  test_submit(queue, &packet, HSA_PACKET_TYPE_VENDOR_SPECIFIC, VENDOR_PM4_IB);
-}
+static uint32_t* allocate(size_t size) { return test_allocate(0, size); }
 
 // Runs the words, to the end.
 static void run(const uint32_t* words, uint32_t count) {
@@ -42,7 +9,7 @@ static void run(const uint32_t* words, uint32_t count) {
   memcpy(buffer, words, count * 4);
   hsa_queue_t* queue = test_queue(0, 64, NULL, NULL);
   hsa_signal_t done = test_signal(1);
-  submit(queue, buffer, count, done);
+  test_submit_words(queue, buffer, count, done);
   test_wait_zero(done);
   assert_ok(hsa_queue_destroy(queue));
   assert_ok(hsa_signal_destroy(done));
@@ -157,7 +124,7 @@ static void test_waits(void** state) {
   memcpy(words, buffer, sizeof(buffer));
   hsa_queue_t* queue = test_queue(0, 64, NULL, NULL);
   hsa_signal_t done = test_signal(1);
-  submit(queue, words, sizeof(buffer) / 4, done);
+  test_submit_words(queue, words, sizeof(buffer) / 4, done);
   assert_int_equal(hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_EQ, 0, 5000000, HSA_WAIT_STATE_BLOCKED), 1);
   __atomic_store_n(&data[0], 49, __ATOMIC_RELEASE);
   assert_int_equal(hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_EQ, 0, 5000000, HSA_WAIT_STATE_BLOCKED), 1);
@@ -179,7 +146,7 @@ static void refuse(const uint32_t* words, uint32_t count) {
   memcpy(buffer, words, count * 4);
   hsa_signal_t told = test_signal(1), done = test_signal(1);
   hsa_queue_t* queue = test_queue(0, 64, take_status, (void*)told.handle);
-  submit(queue, buffer, count, done);
+  test_submit_words(queue, buffer, count, done);
   test_wait_zero(told);
   assert_int_equal(hsa_signal_load_scacquire(done), 1);
   assert_ok(hsa_queue_destroy(queue));
@@ -195,7 +162,8 @@ static void refuse(const uint32_t* words, uint32_t count) {
 
 static void test_refused(void** state) {
   REFUSE(PM4(0xee, 2), 0);                       // no such opcode
-  REFUSE(PM4(0x15, 5), 1, 1, 1, 0);              // DISPATCH_DIRECT
+  REFUSE(PM4(0x15, 4), 1, 1, 1);                 // DISPATCH_DIRECT of three words
+  REFUSE(PM4(0x37, 5), 0 << 8, 0, 0, 1);         // WRITE_DATA to a register
   REFUSE(PM4(0x37, 8), 5 << 8);                  // cut off
   REFUSE(PM4(0x37, 5), 5 << 8, 0x1000, 0, 1);    // not memory of the GPU
   REFUSE(PM4(0x40, 6), 3 | 5 << 8, 0, 0, 0, 0);  // a source that is no memory
