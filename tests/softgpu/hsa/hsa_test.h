@@ -70,7 +70,7 @@ static inline hsa_status_t test_take_pool(hsa_amd_memory_pool_t pool, void* data
 }
 
 // Memory of a GPU, zeroed.
-static inline void* test_allocate(uint32_t gpu, size_t size) {
+static inline void* test_gpu_memory(uint32_t gpu, size_t size) {
   hsa_amd_memory_pool_t pool = {0};
   void* memory = NULL;
   assert_int_equal(hsa_amd_agent_iterate_memory_pools(test_gpus[gpu], test_take_pool, &pool), HSA_STATUS_INFO_BREAK);

@@ -42,8 +42,8 @@ static fixture_t open_fixture(uint32_t gpu) {
   fixture_t f = {.gpu = gpu, .executable = test_load_file(names[gpu], gpu)};
   assert_ok(hsa_executable_freeze(f.executable, NULL));
   f.queue = test_queue(gpu, 64, NULL, NULL);
-  f.out = test_allocate(gpu, LONG);
-  f.arguments = test_allocate(gpu, 64);
+  f.out = test_gpu_memory(gpu, LONG);
+  f.arguments = test_gpu_memory(gpu, 64);
   *f.arguments = f.out;
   return f;
 }
@@ -143,7 +143,7 @@ static void test_written_anew(void** state) {
     fixture_t f = open_fixture(gpu);
     image_t one = copy_image(f.executable, "one.kd", gpu), two = copy_image(f.executable, "two.kd", gpu);
     memcpy(two.descriptor, one.descriptor, sizeof(two.descriptor));
-    uint8_t* memory = test_allocate(gpu, 3 * LONG);
+    uint8_t* memory = test_gpu_memory(gpu, 3 * LONG);
     for (int round = 0; round < 3; ++round) {
       put_image(memory, &one);
       expect(&f, memory, 1);
@@ -163,7 +163,7 @@ static void test_freed(void** state) {
   uint32_t same = 0;
   uint8_t* last = NULL;
   for (uint32_t i = 0; i < 20; ++i) {
-    uint8_t* memory = test_allocate(0, 3 * LONG);
+    uint8_t* memory = test_gpu_memory(0, 3 * LONG);
     same += memory == last;
     last = memory;
     put_image(memory, i % 2 ? &two : &one);
@@ -180,7 +180,7 @@ static void test_beside_running(void** state) {
     fixture_t f = open_fixture(0), other = open_fixture(0);
     image_t one = copy_image(f.executable, "one.kd", 0), two = copy_image(f.executable, "two.kd", 0);
     image_t spin = copy_image(f.executable, "spin.kd", 0);
-    uint8_t *memory = test_allocate(0, 3 * LONG), *else_where = test_allocate(0, 3 * LONG);
+    uint8_t *memory = test_gpu_memory(0, 3 * LONG), *else_where = test_gpu_memory(0, 3 * LONG);
     put_image(memory, &spin);
     put_image(else_where, &one);
     hsa_signal_t done = submit(&f, (uint64_t)memory, 8, ITEMS);

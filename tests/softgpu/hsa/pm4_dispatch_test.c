@@ -56,7 +56,7 @@ typedef struct words_t {
   uint32_t count;
 } words_t;
 
-static words_t make_words(uint32_t gpu) { return (words_t){test_allocate(gpu, MOST_WORDS * 4), 0}; }
+static words_t make_words(uint32_t gpu) { return (words_t){test_gpu_memory(gpu, MOST_WORDS * 4), 0}; }
 
 static void put(words_t* words, uint32_t word) {
   assert_true(words->count < MOST_WORDS);
@@ -153,8 +153,8 @@ static setting_t open_setting(uint32_t variant) {
   s.executable = test_load_file(variants[variant].name, s.gpu);
   assert_ok(hsa_executable_freeze(s.executable, NULL));
   s.place = find_kernel(&s, "place.kd"), s.turn = find_kernel(&s, "turn.kd"), s.patch = find_kernel(&s, "patch.kd");
-  s.by_aql = test_allocate(s.gpu, OUT * 4), s.by_pm4 = test_allocate(s.gpu, OUT * 4);
-  s.arguments = test_allocate(s.gpu, 256);
+  s.by_aql = test_gpu_memory(s.gpu, OUT * 4), s.by_pm4 = test_gpu_memory(s.gpu, OUT * 4);
+  s.arguments = test_gpu_memory(s.gpu, 256);
   return s;
 }
 
@@ -234,7 +234,7 @@ static void place_by_partial_groups(setting_t* s) {
 static void place_indirectly(setting_t* s) {
   place_by_aql(s);
   registers_t r = registers_of(s->place, s->gpu, s->arguments, place_size);
-  uint32_t* dims = test_allocate(s->gpu, 64);
+  uint32_t* dims = test_gpu_memory(s->gpu, 64);
   memcpy(dims, place_grid, sizeof(place_grid));
   words_t words = make_words(s->gpu);
   put_setup(&words, &r);
@@ -424,7 +424,7 @@ static void test_hostile_packets(void** state) {
   REFUSE(PM4(0x3f, 4), 0x1000, 0, 8);          // a buffer in no memory
   // A program that is no code: zeros are executed as what they mean, and do not end.
   words_t words = make_words(0);
-  void* zeros = test_allocate(0, 4096);
+  void* zeros = test_gpu_memory(0, 4096);
   static const uint32_t size[3] = {64, 1, 1};
   descriptor_t none = {0};
   registers_t r = registers_of(&none, 0, zeros, size);
@@ -452,7 +452,7 @@ static void test_endless_nesting(void** state) {
   enum { CALLS = 20000 };
   uint32_t* levels[5];
   for (int i = 4; i >= 0; --i) {
-    levels[i] = test_allocate(0, CALLS * 16);
+    levels[i] = test_gpu_memory(0, CALLS * 16);
     for (uint32_t k = 0; k < CALLS; ++k) {
       const uint32_t next[] = {PM4(0x3f, 4), ADDRESS(i < 4 ? levels[i + 1] : words.at), i < 4 ? CALLS * 4 : 0};
       memcpy(levels[i] + k * 4, next, sizeof(next));

@@ -1,7 +1,7 @@
 // PM4 indirect buffers in vendor packets: clocks, copies, waits, atomics, and what is refused.
 #include "hsa_pm4.h"
 
-static uint32_t* allocate(size_t size) { return test_allocate(0, size); }
+static uint32_t* allocate(size_t size) { return test_gpu_memory(0, size); }
 
 // Runs the words, to the end.
 static void run(const uint32_t* words, uint32_t count) {
