@@ -6,6 +6,8 @@
 
 #include "softgpu/kernel.h"
 
+enum { DISASSEMBLE_EXEC = 0x7e };  // the register's number
+
 static void open_targets(void) {
   LLVMInitializeAMDGPUTargetInfo();
   LLVMInitializeAMDGPUTargetMC();
@@ -65,6 +67,19 @@ static bool is_bad_sdwa(const isa_target_t* target, const uint8_t* bytes) {
          (words[1] >> 24 & 7) == 7;
 }
 
+// Whether the bytes may be a v_cmpx in its long form. It writes EXEC whatever its field of the result says: LLVM since
+// version 16 puts EXEC there, and no longer reads what older ones did.
+static bool has_stale_result(const isa_target_t* target, const uint8_t* bytes) {
+  enum { VOP3_OF_COMPARES = 0xd4 };
+  return target->major >= 10 && bytes[3] == VOP3_OF_COMPARES && bytes[0] != DISASSEMBLE_EXEC;
+}
+
+static uint32_t disassemble_stale(call_t* call, size_t size) {
+  call->bytes[0] = DISASSEMBLE_EXEC;
+  bool ends = run_guarded(call_llvm, call) && call->used <= size;
+  return ends && strncmp(call->text + strspn(call->text, "\t "), "v_cmpx", 6) == 0 ? (uint32_t)call->used : 0;
+}
+
 uint32_t disassemble(engine_t* engine, uint32_t lanes, const uint8_t* bytes, size_t size, uint64_t address, char* text,
                      size_t capacity) {
   int i = lanes == 64;
@@ -77,5 +92,6 @@ uint32_t disassemble(engine_t* engine, uint32_t lanes, const uint8_t* bytes, siz
     // What the call left behind is not to be trusted: the old context is abandoned.
     return open_one(engine, i), 0;
   }
+  if (!call.used && has_stale_result(engine->target, call.bytes)) return disassemble_stale(&call, size);
   return call.used <= size ? (uint32_t)call.used : 0;
 }

@@ -227,6 +227,7 @@ static uint32_t single_of(wave_t* w, double value) {
 
 // Hardware registers, by the number in bits 5:0 of the immediate; offset in 10:6, size - 1 in 15:11.
 enum { HWREG_MODE = 1, HWREG_STATUS = 2, HWREG_TRAPSTS = 3, HWREG_HW_ID = 4, HWREG_LDS_ALLOC = 6, HWREG_IB_STS = 7 };
+enum { HWREG_SH_MEM_BASES = 15 };
 enum { HWREG_FLAT_SCRATCH_LO = 20, HWREG_FLAT_SCRATCH_HI = 21, HWREG_HW_ID1 = 23, HWREG_SHADER_CYCLES = 29 };
 
 static uint32_t read_hardware(const wave_t* w, uint32_t number) {
@@ -241,6 +242,8 @@ static uint32_t read_hardware(const wave_t* w, uint32_t number) {
       return w->slot;
     case HWREG_LDS_ALLOC:
       return (w->group->lds_size + 255) / 256 << 12;
+    case HWREG_SH_MEM_BASES:  // where compilers found the apertures before src_shared_base
+      return (uint32_t)(WAVE_PRIVATE_BASE >> 48 | WAVE_SHARED_BASE >> 48 << 16);
     case HWREG_FLAT_SCRATCH_LO:
       return isa_is_gfx940(w->target) ? 0 : (uint32_t)scratch;  // gfx940: XCC_ID
     case HWREG_FLAT_SCRATCH_HI:

@@ -512,7 +512,32 @@ def blocks(space):
     return Case(f"block_{space}", "gfx12.*", code, expect)
 
 
+def apertures():
+    """Where flat addresses are of workgroup memory and of scratch, as older compilers ask for it."""
+    code = "".join(f"""s_getreg_b32 s20, hwreg(HW_REG_SH_MEM_BASES, {offset}, 16)
+  s_lshl_b32 s20, s20, 16
+  s_mov_b64 s[22:23], src_{space}_base
+  s_xor_b32 s20, s20, s23
+  v_mov_b32 v{register}, s20
+  v_mov_b32 v{register + 1}, s22
+  """ for offset, space, register in ((16, "shared", 10), (0, "private", 12)))
+    return Case("apertures", "gfx9.*|gfx10.*|gfx11.*", code, same(0, 0, 0, 0))
+
+
+def stale_compare(target):
+    """v_cmpx_gt_u32 s19, v0 as LLVM before version 16 wrote it: its field of the result is 0, not EXEC."""
+    word = 0xd4cc0000 if is_newer(target) else 0xd4d40000
+    return f"""s_mov_b64 s[20:21], exec
+  s_mov_b32 s19, 5
+  .long {word:#x}, 0x20013
+  v_mov_b32 v10, 1
+  s_mov_b64 exec, s[20:21]"""
+
+
 def other_cases():
+    yield apertures()
+    yield Case("stale_compare", "gfx1.*", stale_compare,
+               lambda target, lanes, values, out: [[int(lane < 5), 0, 0, 0] for lane in range(lanes)])
     yield Case("movrelsd_2", "gfx1[012].*", """s_mov_b32 s20, 11
   s_mov_b32 s23, 33
   s_mov_b32 s26, 44
