@@ -36,25 +36,21 @@ static void print_help(FILE* file) {
   fprintf(file, "  --help\n  --version\n");
 }
 
-// Targets whose instruction sets are executed.
-static bool is_executed(const isa_target_t* t) {
-  return t->major >= 9 && !strstr(t->name, "generic") && !(t->major == 12 && t->minor == 5);
-}
-
 static void list_targets(void) {
   printf("%-10s %5s %10s %8s\n", "target", "lanes", "LDS (KiB)", "units");
   const isa_target_t* t;
   for (uint32_t i = 0; (t = isa_target_at(i)); ++i) {
-    if (is_executed(t)) printf("%-10s %5u %10u %8u\n", t->name, t->wave, t->lds_kib, t->units);
+    if (!isa_target_refusal(t)) printf("%-10s %5u %10u %8u\n", t->name, t->wave, t->lds_kib, t->units);
   }
 }
 
 static bool check_target(const char* name) {
   const isa_target_t* t = isa_target_find(name);
-  if (t && is_executed(t)) return true;
-  fprintf(stderr, "iree-softgpu: '%s' is no target; near it:", name);
+  const char* refusal = t ? isa_target_refusal(t) : "is no target";
+  if (!refusal) return true;
+  fprintf(stderr, "iree-softgpu: '%s' %s; near it:", name, refusal);
   for (uint32_t i = 0; (t = isa_target_at(i)); ++i) {
-    if (is_executed(t) && strncmp(t->name, name, strlen(name) < 5 ? strlen(name) : 5) == 0)
+    if (!isa_target_refusal(t) && strncmp(t->name, name, strlen(name) < 5 ? strlen(name) : 5) == 0)
       fprintf(stderr, " %s", t->name);
   }
   fprintf(stderr, "; iree-softgpu without arguments lists all\n");
@@ -114,8 +110,10 @@ static void print_fidelity(void* data, const char* mnemonic) {
 static int fidelity(const char* target) {
   fidelity_t totals = {0};
   text_t error = {0};
-  if (!check_target(target)) return 1;
-  if (!engine_each_instruction(isa_target_find(target), print_fidelity, &totals, &error)) {
+  const isa_target_t* known = isa_target_find(target);
+  // Of generic targets, which no GPU is, and of those that are not executed the list says what is there all the same.
+  if (!known) return check_target(target), 1;
+  if (!engine_each_instruction(known, print_fidelity, &totals, &error)) {
     fprintf(stderr, "iree-softgpu: %s\n", error.data);
     return 1;
   }
@@ -175,7 +173,6 @@ static bool take_option(const char* argument, bool* wants_fidelity) {
     const char* value = argument + 3 + size;
     uint32_t checks;
     text_t error = {0};
-    if (i == 0 && !check_target(value)) return false;
     if (strcmp(options[i].name, "check") == 0 && !engine_parse_checks(value, &checks, &error)) {
       fprintf(stderr, "iree-softgpu: %s\n", error.data);
       return false;
@@ -202,5 +199,7 @@ int main(int argc, char** argv) {
   }
   if (i < argc && strcmp(argv[i], "--") == 0) ++i;
   if (i == argc) return fprintf(stderr, "iree-softgpu: no program to run; --help tells how\n"), 1;
+  const char* target = getenv("IREE_SOFTGPU_TARGET");
+  if (target && !check_target(target)) return 1;
   return run(argv + i);
 }

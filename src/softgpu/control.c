@@ -1,4 +1,4 @@
-// Branches, ends, barriers, messages, waits and hints.
+// Branches, ends, messages, waits and hints.
 //
 // Memory completes at once here, so waits have nothing to do; check_waits.c watches whether they are there.
 #include <stdio.h>
@@ -121,49 +121,6 @@ static const inst_t* run_sethalt(wave_t* w, const inst_t* inst) {
   return wave_fault(w, inst, ENGINE_FAULT_TRAP, inst->address, "the kernel halted itself (s_sethalt)");
 }
 
-// The barrier opens when all waves that have not ended are there.
-static void open_barrier(group_t* group) {
-  if (group->arrived && group->arrived >= group->wave_count - group->ended) {
-    group->arrived = 0;
-    ++group->barrier_phase;
-  }
-}
-
-static void signal_barrier(wave_t* w) {
-  w->barrier_phase = w->group->barrier_phase;
-  ++w->group->arrived;
-  open_barrier(w->group);
-}
-
-static const inst_t* wait_barrier(wave_t* w, const inst_t* inst) {
-  if (w->group->barrier_phase != w->barrier_phase) return inst + 1;
-  w->state = WAVE_BARRIER;
-  w->pc = inst + 1;
-  return NULL;
-}
-
-static const inst_t* run_barrier(wave_t* w, const inst_t* inst) {
-  signal_barrier(w);
-  return wait_barrier(w, inst);
-}
-
-// gfx12 splits barriers; number -1 is the workgroup's.
-static bool is_workgroup_barrier(uint64_t number) { return (int16_t)number == -1; }
-
-static const inst_t* run_barrier_signal(wave_t* w, const inst_t* inst) {
-  uint32_t number = inst->encoding[0] & 255;  // inline constants: 193 is -1
-  if (number != 193)
-    return wave_fault(w, inst, ENGINE_FAULT_ILLEGAL_INSTRUCTION, inst->address, "named barriers are not supported");
-  bool is_first = !w->group->arrived;
-  signal_barrier(w);
-  if (strcmp(inst->row->name, "s_barrier_signal_isfirst") == 0) w->sgpr[SREG_SCC] = is_first;
-  return inst + 1;
-}
-static const inst_t* run_barrier_wait(wave_t* w, const inst_t* inst) {
-  if (is_workgroup_barrier(inst->encoding[0])) return wait_barrier(w, inst);
-  return wave_fault(w, inst, ENGINE_FAULT_ILLEGAL_INSTRUCTION, inst->address, "named barriers are not supported");
-}
-
 static const inst_t* run_endpgm(wave_t* w, const inst_t* inst) {
   group_t* group = w->group;
   if (group->arrived && (w->launch->checks & ENGINE_CHECK_BARRIERS)) {
@@ -173,8 +130,7 @@ static const inst_t* run_endpgm(wave_t* w, const inst_t* inst) {
   }
   w->state = WAVE_ENDED;
   w->pc = inst;
-  ++group->ended;
-  open_barrier(group);
+  barrier_end_wave(w);
   return NULL;
 }
 
@@ -215,7 +171,7 @@ static const inst_t* run_sendmsg_rtn(wave_t* w, const inst_t* inst) {
   NAME(s_inst_prefetch)                                                                                                \
   NAME(s_set_inst_prefetch_distance) NAME(s_icache_inv) NAME(s_ttracedata) NAME(s_ttracedata_imm) NAME(s_incperflevel) \
       NAME(s_decperflevel) NAME(s_version) NAME(s_wakeup) NAME(s_setkill) NAME(s_singleuse_vdst) NAME(v_nop)           \
-          NAME(v_pipeflush) NAME(v_clrexcp) NAME(s_code_end) NAME(s_barrier_leave)
+          NAME(v_pipeflush) NAME(v_clrexcp) NAME(s_code_end)
 // clang-format on
 
 static const inst_row_t rows[] = {
@@ -228,31 +184,25 @@ static const inst_row_t rows[] = {
 #define NAME(name) INST_ROW(name, HINT, HINT, run_none, 0, INST_NONE)
             HINTS(NAME)
 #undef NAME
-                INST_ROW(s_rfe_b64, BRANCH, EXACT, run_setpc, 0, INST_B64) INST_ROW(
-                    s_rfe_restore_b64, BRANCH, EXACT, run_setpc, 0,
-                    INST_B64) INST_ROW(s_subvector_loop_begin, BRANCH, EXACT, run_subvector_begin, 1, INST_B32)
-                    INST_ROW(s_subvector_loop_end, BRANCH, EXACT, run_subvector_end, 1, INST_B32) INST_ROW(
-                        s_cbranch_g_fork, BRANCH, EXACT, run_g_fork, 0,
-                        INST_B64) INST_ROW(s_cbranch_i_fork, BRANCH, EXACT, run_i_fork, 0, INST_B64)
-                        INST_ROW(s_cbranch_join, BRANCH, EXACT, run_join, 0, INST_B32) INST_ROW(
-                            s_setpc_b64, BRANCH, EXACT, run_setpc, 0,
-                            INST_B64) INST_ROW(s_swappc_b64, BRANCH, EXACT, run_swappc, 1, INST_B64)
-                            INST_ROW(s_getpc_b64, SALU, EXACT, run_getpc, 1, INST_B64)
-                                INST_ROW(s_call_b64, BRANCH, EXACT, run_call, 1, INST_B64)
-                                    INST_ROW(s_endpgm, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
-                                        INST_ROW(s_endpgm_saved, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
-                                            INST_ROW(s_trap, MESSAGE, EXACT, run_trap, 0, INST_NONE) INST_ROW(
-                                                s_sethalt, MESSAGE, EXACT, run_sethalt, 0, INST_NONE)
-                                                INST_ROW(s_sendmsg, MESSAGE, HINT, run_none, 0, INST_NONE) INST_ROW(
-                                                    s_sendmsghalt, MESSAGE, HINT, run_none, 0, INST_NONE)
-                                                    INST_ROW(s_sendmsg_rtn_b32, SALU, APPROXIMATE, run_sendmsg_rtn, 1,
-                                                             INST_B32) INST_ROW(s_sendmsg_rtn_b64, SALU, APPROXIMATE,
-                                                                                run_sendmsg_rtn, 1, INST_B64)
-                                                        INST_ROW(s_barrier, BARRIER, EXACT, run_barrier, 0, INST_NONE)
-                                                            INST_ROW(s_barrier_signal, BARRIER, EXACT,
-                                                                     run_barrier_signal, 0, INST_NONE)
-                                                                INST_ROW(s_barrier_signal_isfirst, BARRIER, EXACT,
-                                                                         run_barrier_signal, 0, INST_NONE)
-                                                                    INST_ROW(s_barrier_wait, BARRIER, EXACT,
-                                                                             run_barrier_wait, 0, INST_NONE)};
+                INST_ROW(s_rfe_b64, BRANCH, EXACT, run_setpc, 0, INST_B64)
+                    INST_ROW(s_rfe_restore_b64, BRANCH, EXACT, run_setpc, 0, INST_B64)
+                        INST_ROW(s_subvector_loop_begin, BRANCH, EXACT, run_subvector_begin, 1, INST_B32) INST_ROW(
+                            s_subvector_loop_end, BRANCH, EXACT, run_subvector_end, 1, INST_B32)
+                            INST_ROW(s_cbranch_g_fork, BRANCH, EXACT, run_g_fork, 0, INST_B64) INST_ROW(
+                                s_cbranch_i_fork, BRANCH, EXACT, run_i_fork, 0, INST_B64)
+                                INST_ROW(s_cbranch_join, BRANCH, EXACT, run_join, 0, INST_B32) INST_ROW(
+                                    s_setpc_b64, BRANCH, EXACT, run_setpc, 0, INST_B64)
+                                    INST_ROW(s_swappc_b64, BRANCH, EXACT, run_swappc, 1, INST_B64) INST_ROW(
+                                        s_getpc_b64, SALU, EXACT, run_getpc, 1, INST_B64)
+                                        INST_ROW(s_call_b64, BRANCH, EXACT, run_call, 1, INST_B64)
+                                            INST_ROW(s_endpgm, BRANCH, EXACT, run_endpgm, 0, INST_NONE) INST_ROW(
+                                                s_endpgm_saved, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
+                                                INST_ROW(s_trap, MESSAGE, EXACT, run_trap, 0, INST_NONE) INST_ROW(
+                                                    s_sethalt, MESSAGE, EXACT, run_sethalt, 0, INST_NONE)
+                                                    INST_ROW(s_sendmsg, MESSAGE, HINT, run_none, 0, INST_NONE)
+                                                        INST_ROW(s_sendmsghalt, MESSAGE, HINT, run_none, 0, INST_NONE)
+                                                            INST_ROW(s_sendmsg_rtn_b32, SALU, APPROXIMATE,
+                                                                     run_sendmsg_rtn, 1, INST_B32)
+                                                                INST_ROW(s_sendmsg_rtn_b64, SALU, APPROXIMATE,
+                                                                         run_sendmsg_rtn, 1, INST_B64)};
 const inst_table_t control_table = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -83,10 +83,6 @@ static bool is_faulted(launch_t* launch) {
   return __atomic_load_n(&launch->is_faulted, __ATOMIC_ACQUIRE);
 }
 
-static bool can_run(const wave_t* w) {
-  return w->state == WAVE_RUNNING || (w->state == WAVE_BARRIER && w->group->barrier_phase != w->barrier_phase);
-}
-
 // No wave can go on: each has ended or waits at a barrier that no other will come to.
 static bool fail_stuck(group_t* group) {
   wave_t* w = group->waves;
@@ -109,7 +105,7 @@ static bool run_group(group_t* group) {
   for (int pass = 0; pass < EXECUTE_PASSES; ++pass) {
     bool is_stuck = true;
     for (uint32_t i = 0; i < group->wave_count; ++i) {
-      if (!can_run(&group->waves[i])) continue;
+      if (group->waves[i].state != WAVE_RUNNING) continue;
       is_stuck = false;
       if (is_faulted(group->launch)) return true;
       run_wave(&group->waves[i], budget_of(&group->waves[i]));
@@ -138,6 +134,7 @@ static bool begin_group(executor_t* e) {
   slot_t* slot = e->spare_count ? e->spare[--e->spare_count] : make_slot(launch);
   if (!slot) return fail_launch(launch, "out of memory for a workgroup's registers and scratch"), false;
   launch_start_group(launch, &slot->group, number);
+  barrier_start_group(&slot->group);
   if (launch->counts) {
     ++slot->counters.workgroups;
     slot->counters.waves += slot->group.wave_count;

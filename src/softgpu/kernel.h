@@ -116,6 +116,9 @@ bool launch_refuse(engine_fault_t* fault, uint64_t address, const char* format, 
 bool launch_from_packet(launch_t* launch, engine_fault_t* fault);
 bool launch_from_registers(launch_t* launch, engine_fault_t* fault);
 
+// barrier.c: before a workgroup's waves run, and when one of them has ended.
+void barrier_start_group(group_t* group);
+void barrier_end_wave(wave_t* wave);
 
 // occupancy.c: adds the launch's waves to `held` and `held_most`.
 void occupancy_count(const launch_t* launch, engine_counters_t* counters);

@@ -64,13 +64,23 @@ static const inst_t* run_checked(wave_t* w, const inst_t* inst) {
   return next;
 }
 
+// What MODE's VSKIP leaves out: as if it were not there, without even its checks.
+static const inst_t* skip_vector(const inst_t* inst) {
+  static const uint32_t skipped = 1 << INST_CLASS_VALU | 1 << INST_CLASS_MATRIX | 1 << INST_CLASS_LDS |
+                                  1 << INST_CLASS_LOAD | 1 << INST_CLASS_STORE | 1 << INST_CLASS_FLAT;
+  while (skipped >> inst->row->klass & 1) ++inst;
+  return inst;
+}
+
 static void run_loop(wave_t* w, uint64_t budget) {
   const inst_t* inst = w->pc;
   uint64_t left = budget;
-  if (w->launch->instrumented) {
+  bool skips = isa_is_gfx9(w->target) && w->mode & WAVE_MODE_VSKIP;
+  if (w->launch->instrumented || skips) {
     for (; inst && left; --left) {
+      if (skips) inst = skip_vector(inst);
       w->pc = inst;
-      inst = run_checked(w, inst);
+      inst = w->launch->instrumented ? run_checked(w, inst) : inst->run(w, inst);
     }
   } else {
     for (; inst && left; --left) {

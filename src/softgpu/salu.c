@@ -267,11 +267,24 @@ static const inst_t* run_getreg(wave_t* w, const inst_t* inst) {
   return inst + 1;
 }
 
+// run_wave's loop looks at VSKIP when it begins: the wave's turn ends where it changes.
+static const inst_t* set_mode(wave_t* w, const inst_t* inst, uint32_t mode) {
+  bool changes_skip = isa_is_gfx9(w->target) && (w->mode ^ mode) & WAVE_MODE_VSKIP;
+  wave_set_mode(w, mode);
+  w->pc = inst + 1;
+  return changes_skip ? NULL : inst + 1;
+}
+
 static const inst_t* run_setreg(wave_t* w, const inst_t* inst) {
   uint32_t immediate = inst->encoding[0] & 0xffff, mask = field_mask(immediate);
   uint32_t value = wave_scalar(w, &inst->src[1]) << (immediate >> 6 & 31);
-  if ((immediate & 63) == HWREG_MODE) wave_set_mode(w, (w->mode & ~mask) | (value & mask));
+  if ((immediate & 63) == HWREG_MODE) return set_mode(w, inst, (w->mode & ~mask) | (value & mask));
   return inst + 1;
+}
+
+static const inst_t* run_setvskip(wave_t* w, const inst_t* inst) {
+  bool skips = wave_scalar(w, &inst->src[0]) >> (wave_scalar(w, &inst->src[1]) & 31) & 1;
+  return set_mode(w, inst, (w->mode & ~(uint32_t)WAVE_MODE_VSKIP) | (skips ? WAVE_MODE_VSKIP : 0));
 }
 
 static const inst_t* run_round_mode(wave_t* w, const inst_t* inst) {
@@ -374,15 +387,15 @@ static const inst_row_t rows[] = {
 #define ALIAS(name, of, to, from) INST_ROW(name, SALU, EXACT, run_##of, 1, T##to, T##from)
 #include "isa/amd/salu.def"
     INST_ROW(s_getreg_b32, SALU, EXACT, run_getreg, 1, T32) INST_ROW(s_setreg_b32, SALU, EXACT, run_setreg, 0, T32)
-        INST_ROW(s_setreg_imm32_b32, SALU, EXACT, run_setreg, 0, T32)
-            INST_ROW(s_round_mode, SALU, EXACT, run_round_mode, 0, T32)
-                INST_ROW(s_denorm_mode, SALU, EXACT, run_denorm_mode, 0, T32)
-                    INST_ROW(s_movrelsd_2_b32, SALU, EXACT, run_movrelsd_2, 1, T32)
-                        INST_ROW(s_cvt_pk_rtz_f16_f32, SALU, EXACT, run_pack_toward_zero, 1, INST_F32)
-                            INST_ROW(s_alloc_vgpr, SALU, APPROXIMATE, run_alloc_vgpr, 0, T32)
-                                INST_ROW(s_movrels_b32, SALU, EXACT, run_movrels_b32, 1, T32)
-                                    INST_ROW(s_movrels_b64, SALU, EXACT, run_movrels_b64, 1, T64) INST_ROW(
-                                        s_movreld_b32, SALU, EXACT, run_movreld_b32, 1, T32)
+        INST_ROW(s_setreg_imm32_b32, SALU, EXACT, run_setreg, 0, T32) INST_ROW(
+            s_setvskip, SALU, EXACT, run_setvskip, 0, T32) INST_ROW(s_round_mode, SALU, EXACT, run_round_mode, 0, T32)
+            INST_ROW(s_denorm_mode, SALU, EXACT, run_denorm_mode, 0, T32)
+                INST_ROW(s_movrelsd_2_b32, SALU, EXACT, run_movrelsd_2, 1, T32)
+                    INST_ROW(s_cvt_pk_rtz_f16_f32, SALU, EXACT, run_pack_toward_zero, 1, INST_F32)
+                        INST_ROW(s_alloc_vgpr, SALU, APPROXIMATE, run_alloc_vgpr, 0, T32)
+                            INST_ROW(s_movrels_b32, SALU, EXACT, run_movrels_b32, 1, T32)
+                                INST_ROW(s_movrels_b64, SALU, EXACT, run_movrels_b64, 1, T64)
+                                    INST_ROW(s_movreld_b32, SALU, EXACT, run_movreld_b32, 1, T32)
                                         INST_ROW(s_movreld_b64, SALU, EXACT, run_movreld_b64, 1, T64) INST_ROW(
                                             s_set_gpr_idx_on, SALU, EXACT, run_gpr_idx_on, 0, T32)
                                             INST_ROW(s_set_gpr_idx_off, SALU, EXACT, run_gpr_idx_off, 0, T32) INST_ROW(

@@ -53,17 +53,24 @@ typedef struct launch_t {
   struct launch_t* other;  // those that run too (the engine's lock)
 } launch_t;
 
+// A named barrier of gfx12.
+typedef struct group_barrier_t {
+  uint8_t members, signals;
+} group_barrier_t;
+enum { GROUP_BARRIERS = 16 };
+
 typedef struct group_t {
   launch_t* launch;
   uint32_t id[3];
   uint32_t wave_count;
-  uint32_t barrier_phase;  // counts barriers that all waves have reached
-  uint32_t arrived;        // waves at the barrier
+  uint32_t barrier_phase;  // counts openings of barriers
+  uint32_t arrived;        // signals that the workgroup's barrier has
   uint32_t ended;          // waves past s_endpgm
   uint32_t lds_size;       // bytes
   uint8_t* lds;            // 64 bytes past the end may be read and written without harm
   uint8_t* scratch;        // of all waves
   wave_t* waves;
+  group_barrier_t named[GROUP_BARRIERS + 1];
   check_group_t* check;         // NULL without checks
   engine_counters_t* counters;  // of this thread; NULL unless launch->counts
 } group_t;
@@ -84,10 +91,12 @@ struct wave_t {
   uint32_t mode;        // hardware register MODE (bits: round 3:0, denormal 7:4, dx10 clamp 8, ieee 9, ...)
   uint32_t csr_single;  // MXCSR for f32 instructions by `mode`; csr_double for f16 and f64
   uint32_t csr_double;
-  uint32_t csr;            // MXCSR now
-  uint32_t slot;           // hardware wave id, for HW_ID
-  uint32_t gpr_index;      // gfx9 s_set_gpr_idx: index in bits 7:0, enabled operands in 15:12; 0 when off
-  uint32_t barrier_phase;  // of the group, when this wave signalled
+  uint32_t csr;        // MXCSR now
+  uint32_t slot;       // hardware wave id, for HW_ID
+  uint32_t gpr_index;  // gfx9 s_set_gpr_idx: index in bits 7:0, enabled operands in 15:12; 0 when off
+  uint8_t opened;      // kinds of barriers (barrier.c) that opened for the wave, which has not waited since
+  uint8_t awaited;     // what it waits for in the state WAVE_BARRIER
+  uint8_t joined;      // the named barrier that it is a member of; 0: none
   // Scratch of the wave: lane l's byte b of dword d is at scratch + (d * lanes + l) * 4 + b.
   uint8_t* scratch;
   uint32_t scratch_size;  // bytes of a lane
@@ -140,6 +149,7 @@ static inline void wave_use_csr(wave_t* w, uint32_t csr) {
 #else
 static inline void wave_use_csr(wave_t* w, uint32_t csr) {}
 #endif
+enum { WAVE_MODE_VSKIP = 1 << 28 };  // gfx9: vector instructions are left out
 // Recomputes csr_single and csr_double after `mode` changed.
 void wave_set_mode(wave_t* wave, uint32_t mode);
 
@@ -160,7 +170,8 @@ bool check_memory(wave_t* wave, const inst_t* inst, check_space_t space, uint32_
                   uint64_t mask, uint32_t bytes);
 
 // Tables of rows, for decode.c. The vector ones exist once for each level of vector instructions of the host.
-#define WAVE_SCALAR_TABLES(TABLE) TABLE(salu_table) TABLE(control_table) TABLE(smem_table) TABLE(smem_write_table)
+#define WAVE_SCALAR_TABLES(TABLE) \
+  TABLE(salu_table) TABLE(control_table) TABLE(barrier_table) TABLE(smem_table) TABLE(smem_write_table)
 #define WAVE_VECTOR_TABLES(TABLE) \
   TABLE(valu_integer_table)       \
   TABLE(valu_compare_table)       \

@@ -220,6 +220,7 @@ static wide_t with_carry_64(wide_t exact, bool is_signed) {
 
 #define PRODUCTS(CASE, UNSIGNED, SIGNED)                                               \
   CASE(v_mul_lo_u32, 32, 32, 32, 0, A * B)                                             \
+  CASE(v_mul_lo_i32, 32, 32, 32, 0, A * B)                                             \
   CASE(v_mul_hi_u32, 32, 32, 32, 0, A * B >> 32)                                       \
   CASE(v_mul_hi_i32, 32, 32, 32, 0, S32(a) * S32(b) >> 32)                             \
   CASE(v_mul_u32_u24, 32, 32, 32, 0, (A & 0xffffff) * (B & 0xffffff))                  \

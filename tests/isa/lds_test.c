@@ -494,6 +494,69 @@ static void test_others(void** unused) {
   }
 }
 
+// What a name after ds_ does, as rule_of knows it.
+static const char* rule_of_name(const char* stem, const char* type) {
+  static const char* const rules[][2] = {{"add_", "add"}, {"sub_", "sub"}, {"rsub_", "rsub"},
+                                         {"inc_", "inc"}, {"dec_", "dec"}, {"and_", "and"},
+                                         {"or_", "or"},   {"xor_", "xor"}, {"write_", "swap"}};
+  static const char* const extremes[] = {"smin", "smax", "umin", "umax", "fmin", "fmax"};
+  if (stem[0] == 'm') return extremes[(type[0] == 'i' ? 0 : type[0] == 'u' ? 2 : 4) + (stem[1] == 'a')];
+  if (type[0] == 'f') return "fadd";
+  size_t k = 0;
+  while (strncmp(stem, rules[k][0], strlen(rules[k][0])) != 0) ++k;
+  return rules[k][1];
+}
+
+// Both sources in memory: the second where the offset says, or the upper bits of the address.
+static void check_source2(int level, const inst_row_t* row, uint32_t round, uint64_t* state) {
+  static memory_t m;
+  static uint8_t want[LDS_BYTES];
+  const char *type = strrchr(row->name, '_') + 1, *rule = rule_of_name(row->name + 3, type);
+  uint32_t bytes = strstr(type, "64") ? 8 : 4;
+  open_memory(&m, round & 1 ? 64 : 32, 9, state);
+  make(&m, row->name, level, 0, 1);
+  // Distances in dwords, forward and back, in each of the two ways.
+  int32_t dwords = round & 2 ? 700 : -600;
+  m.r.inst.offset = round & 4 ? 0x8000 : dwords & 0x7fff;
+  uint64_t exec = round & 8 ? 0x0ff0f5a5c3c31234 : UINT64_MAX;
+  wave_set_mask(&m.r.wave, SREG_EXEC, exec & m.r.wave.all);
+  for (uint32_t i = 0; i < m.r.wave.lanes; ++i) {
+    uint32_t at = 3000 + 8 * (i ^ 3), edge = (i & 3) << 30;
+    rows_lanes(&m.r, 16)[i] = at | (round & 4 ? (uint32_t)dwords << 17 : 0);
+    if (i & 4) memcpy(m.lds + at + 4 * dwords, m.lds + at, bytes);
+    if (i & 8) memcpy(m.lds + at + bytes - 4, &edge, 4);
+    uint64_t a = 0, b = 0;
+    memcpy(&a, m.lds + at, bytes), memcpy(&b, m.lds + at + 4 * dwords, bytes);
+    if (rule[0] != 'f' || (!isnan(as_double(a, bytes)) && !isnan(as_double(b, bytes)))) continue;
+    memset(m.lds + at, 0, bytes), memset(m.lds + at + 4 * dwords, 0, bytes);
+  }
+  memcpy(want, m.lds, LDS_BYTES);
+  for (uint32_t i = 0; i < m.r.wave.lanes; ++i) {
+    uint32_t at = 3000 + 8 * (i ^ 3);
+    uint64_t a = 0, b = 0;
+    if (!(exec >> i & 1)) continue;
+    memcpy(&a, m.lds + at, bytes), memcpy(&b, m.lds + at + 4 * dwords, bytes);
+    a = rule_of(rule, a, b, 0, bytes);
+    memcpy(want + at, &a, bytes);
+  }
+  rows_run(&m.r);
+  if (memcmp(want, m.lds, LDS_BYTES) != 0) rows_tell(&m.r, "memory differs (rule %s)", rule);
+  rows_close(&m.r);
+}
+
+static void test_source2(void** unused) {
+  uint64_t state = 89;
+  for (int level = 2; level <= rows_levels(); ++level) {
+    const inst_table_t* table = rows_tables[0][level - 2];
+    for (uint32_t i = 0; i < table->count; ++i) {
+      for (uint32_t round = 0; round < 16 && strstr(table->rows[i].name, "_src2_"); ++round) {
+        check_source2(level, &table->rows[i], round, &state);
+      }
+    }
+  }
+  rows_finish();
+}
+
 // Loads and stores of other memory, and those that transpose, are memory_test.c's and the assembly tests'.
 static bool is_expected(const inst_row_t* row) {
   bool is_atomic = strncmp(row->name, "global_atomic_", 14) == 0 || strncmp(row->name, "flat_atomic_", 12) == 0 ||
@@ -510,6 +573,7 @@ int main(void) {
       cmocka_unit_test(test_parts),
       cmocka_unit_test(test_two),
       cmocka_unit_test(test_others),
+      cmocka_unit_test(test_source2),
       cmocka_unit_test(test_all_rows_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

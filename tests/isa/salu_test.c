@@ -310,6 +310,27 @@ static void test_hardware_registers(void** unused) {
   rows_close(&r);
 }
 
+// The bit of the first source that the second names; the wave's turn ends where it changes something.
+static void test_skip(void** unused) {
+  rows_t r;
+  rows_open(&r, 64, 9, 0, 10);
+  wave_set_mode(&r.wave, 0x3f0);
+  for (uint32_t bit = 0; bit < 40; ++bit) {
+    for (uint32_t value = 0; value < 2; ++value) {
+      uint32_t before = r.wave.mode, want = value ? WAVE_MODE_VSKIP : 0;
+      make(&r, "s_setvskip", 2);
+      r.inst.destination_count = 0;
+      r.wave.sgpr[A_REGISTER] = value ? 1u << (bit & 31) : ~(1u << (bit & 31));
+      r.inst.src[1] = (operand_t){.kind = OPERAND_CONSTANT, .value = bit};
+      const inst_t* next = r.inst.run(&r.wave, &r.inst);
+      assert_int_equal(r.wave.mode, 0x3f0 | want);
+      assert_ptr_equal(next, r.wave.mode == before ? &r.inst + 1 : NULL);
+      assert_ptr_equal(r.wave.pc, &r.inst + 1);
+    }
+  }
+  rows_close(&r);
+}
+
 // Registers named by M0, and gfx9's modes of indices.
 static void test_indices(void** unused) {
   rows_t r;
@@ -357,9 +378,10 @@ static void test_all_rows_seen(void** unused) { rows_expect_all(NULL); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_integers),      cmocka_unit_test(test_masks),   cmocka_unit_test(test_floats),
-      cmocka_unit_test(test_conversions),   cmocka_unit_test(test_indices), cmocka_unit_test(test_hardware_registers),
-      cmocka_unit_test(test_all_rows_seen),
+      cmocka_unit_test(test_integers), cmocka_unit_test(test_masks),
+      cmocka_unit_test(test_floats),   cmocka_unit_test(test_conversions),
+      cmocka_unit_test(test_indices),  cmocka_unit_test(test_hardware_registers),
+      cmocka_unit_test(test_skip),     cmocka_unit_test(test_all_rows_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

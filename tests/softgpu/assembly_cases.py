@@ -37,8 +37,8 @@ def word_at(values, at):
 class Case:
     """`code` and `expect` may be functions: of the target; of target, lanes, input and output."""
 
-    def __init__(self, name, targets, code, expect):
-        self.name, self.targets, self.text, self.result = name, targets, code, expect
+    def __init__(self, name, targets, code, expect, waves=1):
+        self.name, self.targets, self.text, self.result, self.waves = name, targets, code, expect, waves
 
     def is_for(self, target):
         return re.fullmatch(self.targets, target) is not None
@@ -476,6 +476,145 @@ forks_together:
   v_mov_b32 v12, s30""", expect)
 
 
+def skips():
+    """MODE's VSKIP: nothing of the vector unit happens, and what is scalar goes on, over a barrier and a branch."""
+    return Case("skips", "gfx9.*", """v_mov_b32 v10, 1
+  v_lshlrev_b32 v20, 2, v0
+  v_mov_b32 v11, 2
+  ds_write_b32 v20, v11
+  s_mov_b32 s20, 3
+  s_mov_b64 s[24:25], 0
+  s_setvskip -1, 0
+  s_nop 4
+  v_mov_b32 v10, 5
+  v_cmp_eq_u32 s[24:25], 0, v20
+  ds_write_b32 v20, v10
+  s_mov_b32 s20, 7
+  s_barrier
+  s_branch skips_over
+  s_mov_b32 s20, 9
+skips_over:
+  global_load_dword v10, v20, s[4:5]
+  v_readfirstlane_b32 s20, v20
+  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 28, 1), 0
+  s_nop 4
+  ds_read_b32 v11, v20
+  WAIT_LDS
+  v_mov_b32 v12, s20
+  v_mov_b32 v13, s24""", lambda target, lanes, values, out: [[1, 2, 7, 0]] * lanes)
+
+
+def named_barriers():
+    """Two waves: barrier 3 with two members, one signal after the other, then with the one that is left."""
+
+    def expect(target, lanes, values, out):
+        first, second = lanes // 2, lanes - lanes // 2
+        return [[0x21, 1, 0x10021, 0x11]] * first + [[0x21, 0, 0x10021, 1]] * second
+
+    return Case("named_barriers", "gfx12.*", """v_readfirstlane_b32 s20, v0
+  s_mov_b32 m0, 0x20003
+  s_cmp_lg_u32 s20, 0
+  s_cbranch_scc1 named_barriers_made
+  s_barrier_init m0
+named_barriers_made:
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_barrier_wait 1
+  s_barrier_join m0
+  s_get_barrier_state s21, 3
+  WAIT_SCALAR
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_cmp_lg_u32 s20, 0
+  s_cbranch_scc1 named_barriers_second
+  s_barrier_signal_isfirst 3
+  WAIT_SCALAR
+  s_cselect_b32 s22, 1, 0
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_get_barrier_state s23, m0
+  WAIT_SCALAR
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_barrier_wait 1
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_barrier_signal 3
+  s_barrier_wait 1
+  s_get_barrier_state s24, 3
+  WAIT_SCALAR
+  s_branch named_barriers_end
+named_barriers_second:
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_get_barrier_state s23, 3
+  WAIT_SCALAR
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_barrier_signal_isfirst 3
+  WAIT_SCALAR
+  s_cselect_b32 s22, 1, 0
+  s_barrier_wait 1
+  s_barrier_leave
+  WAIT_SCALAR
+  s_cselect_b32 s24, 1, 0
+  s_barrier_wait 1
+  s_barrier_signal -1
+  s_barrier_wait -1
+named_barriers_end:
+  v_mov_b32 v10, s21
+  v_mov_b32 v11, s22
+  v_mov_b32 v12, s23
+  v_mov_b32 v13, s24""", expect, waves=2)
+
+
+def producer_and_consumer():
+    """One wave signals and does not wait, the other waits and has not signalled, again and again."""
+
+    def expect(target, lanes, values, out):
+        return [[0, 0, 0, 0]] * (lanes // 2) + [[36, 0, 0, 0]] * (lanes // 2)
+
+    return Case("producer_and_consumer", "gfx12.*", """v_readfirstlane_b32 s20, v0
+  s_mov_b32 m0, 0x10005
+  s_barrier_init m0
+  s_mov_b32 m0, 0x10010
+  s_barrier_init m0
+  s_mov_b32 s21, 8
+  v_mov_b32 v20, 0
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_cmp_lg_u32 s20, 0
+  s_cbranch_scc1 consumer
+  s_barrier_join m0
+  s_barrier_signal -1
+  s_barrier_wait -1
+producer:
+  v_mov_b32 v21, s21
+  ds_store_b32 v20, v21
+  WAIT_LDS
+  s_barrier_signal 5
+  s_barrier_wait 1
+  s_sub_co_i32 s21, s21, 1
+  s_cmp_lg_u32 s21, 0
+  s_cbranch_scc1 producer
+  s_branch producer_and_consumer_end
+consumer:
+  s_barrier_join 5
+  s_barrier_signal -1
+  s_barrier_wait -1
+consumer_next:
+  s_barrier_wait 1
+  ds_load_b32 v21, v20
+  WAIT_LDS
+  v_add_nc_u32 v10, v10, v21
+  s_barrier_signal 16
+  s_sub_co_i32 s21, s21, 1
+  s_cmp_lg_u32 s21, 0
+  s_cbranch_scc1 consumer_next
+producer_and_consumer_end:
+""", expect, waves=2)
+
+
 def blocks(space):
     """Registers by the bits of M0; the others keep what they hold."""
     chosen = 0b1011
@@ -538,6 +677,9 @@ def other_cases():
     yield apertures()
     yield Case("stale_compare", "gfx1.*", stale_compare,
                lambda target, lanes, values, out: [[int(lane < 5), 0, 0, 0] for lane in range(lanes)])
+    yield skips()
+    yield named_barriers()
+    yield producer_and_consumer()
     yield Case("movrelsd_2", "gfx1[012].*", """s_mov_b32 s20, 11
   s_mov_b32 s23, 33
   s_mov_b32 s26, 44

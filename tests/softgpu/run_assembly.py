@@ -2,9 +2,9 @@
 
     tests/softgpu/run_assembly.py --build build [--target gfx1100] [--only NAME]
 
-Each case of assembly_cases.py is a piece of code for some targets. One wave runs it: v0 is the lane, s[4:5] the address of
-random input (also the buffer s[8:11]), s[6:7] that of the output (also the buffer s[12:15]). At the end v[10:13] of each
-lane are stored; cases may write to the output themselves, behind those.
+Each case of assembly_cases.py is a piece of code for some targets. One wave runs it, or as many as it asks for: v0 is the
+work-item, s[4:5] the address of random input (also the buffer s[8:11]), s[6:7] that of the output (also the buffer
+s[12:15]). At the end v[10:13] of each lane are stored; cases may write to the output themselves, behind those.
 """
 
 import pathlib
@@ -119,7 +119,7 @@ def assemble(cases, target, path):
 
 def expected_of(case, target, values):
     """The output's bytes: results of the lanes, then what the case writes itself; and which words may be anything."""
-    lanes = lanes_of(target)
+    lanes = lanes_of(target) * case.waves
     out, anything = bytearray(OUTPUT), set()
     results = case.expect(target, lanes, values, out)
     for lane in range(lanes):
@@ -137,7 +137,7 @@ def difference(case, target, values, got):
         if at in anything or got[at:at + 4] == expected[at:at + 4]:
             continue
         ours, theirs = (struct.unpack_from("<I", data, at)[0] for data in (got, expected))
-        where = f"lane {at // 16}, register {at // 4 % 4}" if at < 16 * lanes_of(target) else f"byte {at} of the output"
+        where = f"lane {at // 16}, register {at // 4 % 4}" if at < 16 * lanes_of(target) * case.waves else f"byte {at} of the output"
         return f"{where} is 0x{ours:08x}, not 0x{theirs:08x}"
     return None
 
@@ -150,7 +150,8 @@ def run_target(options, target, folder):
     (folder / "in").write_bytes(values)
     lines = [f"load {path}"]
     for number, case in enumerate(cases):
-        lines += [f"run {case.name} {lanes_of(target)} {lanes_of(target)} 0 0", f"in {folder / 'in'}",
+        items = lanes_of(target) * case.waves
+        lines += [f"run {case.name} {items} {items} 0 0", f"in {folder / 'in'}",
                   f"out {OUTPUT} {folder / f'{target}-{number}.out'}", "go"]
     flags = [f"--target={target}", *([f"--check={options.check}"] if options.check else [])]
     result = suite.launch(options.build, flags, lines)

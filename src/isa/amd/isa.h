@@ -22,6 +22,9 @@ const isa_target_t* isa_target_find(const char* name);
 // NULL past the end.
 const isa_target_t* isa_target_at(uint32_t index);
 
+// Why the software GPU does not run the target, as the end of a sentence that begins with its name; NULL when it does.
+const char* isa_target_refusal(const isa_target_t* target);
+
 // Encoding families: what an instruction's text and meaning depend on.
 static inline bool isa_is_gfx9(const isa_target_t* t) { return t->major == 9; }
 static inline bool isa_is_gfx940(const isa_target_t* t) { return t->major == 9 && t->minor >= 4; }

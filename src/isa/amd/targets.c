@@ -29,3 +29,10 @@ const isa_target_t* isa_target_find(const char* name) {
   }
   return NULL;
 }
+
+const char* isa_target_refusal(const isa_target_t* t) {
+  if (strstr(t->name, "generic")) return "is no GPU: it is code that several run";
+  if (t->major < 9) return "is older than gfx9, and not executed";
+  if (t->major == 12 && t->minor == 5) return "has 1024 registers and instructions of its own, and is not executed";
+  return NULL;
+}

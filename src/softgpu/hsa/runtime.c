@@ -137,8 +137,9 @@ static bool is_visible(uint32_t ordinal, const char* uuid) {
 static bool add_visible_gpu(const char* name, uint32_t* all) {
   const isa_target_t* target = isa_target_find(name);
   char uuid[32];
-  if (!target || strstr(target->name, "generic") || target->major < 9) {
-    fprintf(stderr, "softgpu: '%s' is no GPU; gfx90a, gfx942, gfx1030, gfx1100 and gfx1201 are\n", name);
+  const char* refusal = target ? isa_target_refusal(target) : "is no GPU";
+  if (refusal) {
+    fprintf(stderr, "softgpu: '%s' %s; iree-softgpu without arguments lists what is there\n", name, refusal);
     return false;
   }
   uint32_t number = (*all)++;

@@ -104,6 +104,36 @@ static inline const inst_t* run_atomic(wave_t* w, const inst_t* inst, uint32_t b
   return memory_atomic(w, inst, &m, bytes, update, &inst->src[1], second, 0, to) ? inst + 1 : NULL;
 }
 
+// Where the second source is, in dwords from the first: the offset, or with its bit 15 the address's upper bits.
+static void resolve_apart(const wave_t* w, const inst_t* inst, memory_access_t* first, memory_access_t* second) {
+  uint32_t offset = (uint32_t)inst->offset & 0xffff;
+  resolve(w, &inst->src[0], 0, first);
+  *second = *first;
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint32_t address = (uint32_t)first->address[i];
+    int32_t dwords = offset & 0x8000 ? (int32_t)address >> 17 : (int32_t)(offset << 17) >> 17;
+    if (offset & 0x8000) address &= 0x1ffff;
+    first->address[i] = address, second->address[i] = address + 4 * (uint32_t)dwords;
+  }
+}
+
+static inline const inst_t* run_source2(wave_t* w, const inst_t* inst, uint32_t bytes, memory_update_t update) {
+  memory_access_t to, from;
+  resolve_apart(w, inst, &to, &from);
+  if (!memory_begin(w, inst, &from, CHECK_READ, bytes)) return NULL;
+  if (!memory_begin(w, inst, &to, CHECK_READ | CHECK_WRITE | CHECK_ATOMIC, bytes)) return NULL;
+  uint64_t readable = memory_lds_mask(w, &from, bytes), writable = memory_lds_mask(w, &to, bytes);
+  for (uint32_t i = 0; i < w->lanes; ++i) {
+    uint64_t old = 0, data = 0;
+    if (!(writable >> i & 1)) continue;
+    memcpy(&old, w->group->lds + to.address[i], bytes);
+    if (readable >> i & 1) memcpy(&data, w->group->lds + from.address[i], bytes);
+    old = update(old, data, 0);
+    memcpy(w->group->lds + to.address[i], &old, bytes);
+  }
+  return inst + 1;
+}
+
 // Counters in memory that all lanes of the wave add to at once: M0 + offset.
 static const inst_t* run_append(wave_t* w, const inst_t* inst, bool consumes) {
   memory_access_t m = {.space = CHECK_LDS, .mask = 1};
@@ -222,6 +252,13 @@ static const inst_t* run_none(wave_t* w, const inst_t* inst) { return inst + 1; 
     return (TYPE_##kind)(expression);                                                 \
   }                                                                                   \
   RUN(name, run_atomic(w, inst, sizeof(TYPE_##kind), SECOND_##kind, update_##name))
+#define DS_SOURCE2(name, kind, expression)                                      \
+  static uint64_t update_##name(uint64_t old, uint64_t data, uint64_t second) { \
+    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data;                    \
+    (void)a, (void)second;                                                      \
+    return (TYPE_##kind)(expression);                                           \
+  }                                                                             \
+  RUN(name, run_source2(w, inst, sizeof(TYPE_##kind), update_##name))
 #include "isa/amd/memory.def"
 
 // PAIRS(mnemonic, older, call)
@@ -256,6 +293,7 @@ PAIR_STORES(PAIR)
 #define DS_LOAD(name, older, part) ROW_AS(name, name, 1) ROW_AS(older, name, 1)
 #define DS_STORE(name, older, part) ROW_AS(name, name, 0) ROW_AS(older, name, 0)
 #define DS_ATOMIC(name, returning, kind, expression) ROW_AS(name, name, 0) ROW_AS(returning, name, 1)
+#define DS_SOURCE2(name, kind, expression) ROW_AS(name, name, 0)
 static const inst_row_t rows[] = {
 #include "isa/amd/memory.def"
 #define TRANSPOSED(name, bits, dwords) ROW_AS(name, name, 1)
