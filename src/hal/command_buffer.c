@@ -276,15 +276,20 @@ iree_status_t iree_hal_command_buffer_fill_buffer(iree_hal_command_buffer_t* com
   return RECORD(command_buffer, fill_buffer)(command_buffer, target_ref, pattern, pattern_length, flags);
 }
 
+static iree_status_t check_update_length(iree_device_size_t length) {
+  if (length <= IREE_HAL_COMMAND_BUFFER_MAX_UPDATE_SIZE) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "update of %" PRIdsz " bytes is above the maximum of %" PRIdsz,
+                          length, IREE_HAL_COMMAND_BUFFER_MAX_UPDATE_SIZE);
+}
+
 iree_status_t iree_hal_command_buffer_update_buffer(iree_hal_command_buffer_t* command_buffer,
                                                     const void* source_buffer, iree_host_size_t source_offset,
                                                     iree_hal_buffer_ref_t target_ref, iree_hal_update_flags_t flags) {
   IREE_RETURN_IF_ERROR(check_recording(command_buffer, IREE_HAL_COMMAND_CATEGORY_TRANSFER));
+  // Before the reference, which the slot of a table would remember.
+  if (target_ref.length != IREE_HAL_WHOLE_BUFFER) IREE_RETURN_IF_ERROR(check_update_length(target_ref.length));
   IREE_RETURN_IF_ERROR(check_ref(command_buffer, &target_ref, use_transfer_target));
-  if (target_ref.length > IREE_HAL_COMMAND_BUFFER_MAX_UPDATE_SIZE) {
-    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "update of %" PRIdsz " bytes is above the maximum of %" PRIdsz,
-                            target_ref.length, IREE_HAL_COMMAND_BUFFER_MAX_UPDATE_SIZE);
-  }
+  IREE_RETURN_IF_ERROR(check_update_length(target_ref.length));
   return RECORD(command_buffer, update_buffer)(command_buffer, source_buffer, source_offset, target_ref, flags);
 }
 

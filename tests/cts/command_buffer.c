@@ -11,13 +11,14 @@ static void fills(void** state) {
   for (iree_host_size_t width = 1; width <= 8; width *= 2) {
     iree_hal_buffer_t* buffer = cts_buffer(64, 0xFF);
     iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
-    CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, iree_hal_make_buffer_ref(buffer, 8, 40), &pattern, width,
+    CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, cts_ref(buffer, 8, 40), &pattern, width,
                                                  IREE_HAL_FILL_FLAG_NONE));
     cts_finish(commands);
     uint8_t data[64];
     cts_read(buffer, data, sizeof(data));
     for (int i = 0; i < 64; ++i) assert_int_equal(data[i], i < 8 || i >= 48 ? 0xFF : 1 + (i - 8) % width);
     iree_hal_buffer_release(buffer);
+    cts.binding_count = 0;
   }
 }
 
@@ -26,8 +27,8 @@ static void fill_whole_subspan(void** state) {
   CHECK_OK(iree_hal_buffer_subspan(buffer, 16, 16, cts.host_allocator, &part));
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   const uint8_t pattern = 5;
-  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, iree_hal_make_buffer_ref(part, 0, IREE_HAL_WHOLE_BUFFER),
-                                               &pattern, 1, IREE_HAL_FILL_FLAG_NONE));
+  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, cts_ref(part, 0, IREE_HAL_WHOLE_BUFFER), &pattern, 1,
+                                               IREE_HAL_FILL_FLAG_NONE));
   cts_finish(commands);
   cts_expect_bytes(buffer, 0, 16, 0);
   cts_expect_bytes(buffer, 16, 32, 5);
@@ -37,6 +38,7 @@ static void fill_whole_subspan(void** state) {
 }
 
 static void bad_fills(void** state) {
+  SKIP_INDIRECT();
   iree_hal_buffer_t* buffer = cts_buffer(64, 0);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   const uint32_t pattern = 0;
@@ -55,10 +57,10 @@ static void bad_fills(void** state) {
 static void copies(void** state) {
   iree_hal_buffer_t *a = cts_buffer(64, 1), *b = cts_buffer(64, 2);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
-  CHECK_OK(iree_hal_command_buffer_copy_buffer(commands, iree_hal_make_buffer_ref(a, 0, 16),
-                                               iree_hal_make_buffer_ref(b, 32, 16), IREE_HAL_COPY_FLAG_NONE));
-  CHECK_OK(iree_hal_command_buffer_copy_buffer(commands, iree_hal_make_buffer_ref(a, 48, IREE_HAL_WHOLE_BUFFER),
-                                               iree_hal_make_buffer_ref(b, 0, 16), IREE_HAL_COPY_FLAG_NONE));
+  CHECK_OK(
+      iree_hal_command_buffer_copy_buffer(commands, cts_ref(a, 0, 16), cts_ref(b, 32, 16), IREE_HAL_COPY_FLAG_NONE));
+  CHECK_OK(iree_hal_command_buffer_copy_buffer(commands, cts_ref(a, 48, IREE_HAL_WHOLE_BUFFER), cts_ref(b, 0, 16),
+                                               IREE_HAL_COPY_FLAG_NONE));
   cts_finish(commands);
   cts_expect_bytes(b, 0, 16, 1);
   cts_expect_bytes(b, 16, 32, 2);
@@ -69,6 +71,7 @@ static void copies(void** state) {
 }
 
 static void bad_copies(void** state) {
+  SKIP_INDIRECT();
   iree_hal_buffer_t *a = cts_buffer(64, 1), *b = cts_buffer(32, 2);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   CHECK_CODE(INVALID_ARGUMENT,
@@ -90,11 +93,10 @@ static void large_transfers(void** state) {
   iree_hal_buffer_t *a = cts_buffer(size, 1), *b = cts_buffer(size, 2);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   const uint32_t pattern = 0x03020100;
-  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, iree_hal_make_buffer_ref(a, 0, size), &pattern, 4,
-                                               IREE_HAL_FILL_FLAG_NONE));
+  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, cts_ref(a, 0, size), &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
   cts_barrier(commands);
-  CHECK_OK(iree_hal_command_buffer_copy_buffer(commands, iree_hal_make_buffer_ref(a, 4, size - 8),
-                                               iree_hal_make_buffer_ref(b, 0, size - 8), IREE_HAL_COPY_FLAG_NONE));
+  CHECK_OK(iree_hal_command_buffer_copy_buffer(commands, cts_ref(a, 4, size - 8), cts_ref(b, 0, size - 8),
+                                               IREE_HAL_COPY_FLAG_NONE));
   cts_finish(commands);
   assert_int_equal(cts_word(b, 0), pattern);
   assert_int_equal(cts_word(b, size / 8), pattern);
@@ -109,13 +111,12 @@ static void updates(void** state) {
   uint8_t data[16];
   memset(data, 7, sizeof(data));
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
-  CHECK_OK(iree_hal_command_buffer_update_buffer(commands, data, 4, iree_hal_make_buffer_ref(buffer, 20, 12),
-                                                 IREE_HAL_UPDATE_FLAG_NONE));
+  CHECK_OK(
+      iree_hal_command_buffer_update_buffer(commands, data, 4, cts_ref(buffer, 20, 12), IREE_HAL_UPDATE_FLAG_NONE));
   memset(data, 9, sizeof(data));  // was copied
-  CHECK_CODE(OUT_OF_RANGE,
-             iree_hal_command_buffer_update_buffer(
-                 commands, data, 0, iree_hal_make_buffer_ref(buffer, 0, IREE_HAL_COMMAND_BUFFER_MAX_UPDATE_SIZE + 1),
-                 IREE_HAL_UPDATE_FLAG_NONE));
+  CHECK_CODE(OUT_OF_RANGE, iree_hal_command_buffer_update_buffer(
+                               commands, data, 0, cts_ref(buffer, 0, IREE_HAL_COMMAND_BUFFER_MAX_UPDATE_SIZE + 1),
+                               IREE_HAL_UPDATE_FLAG_NONE));
   cts_finish(commands);
   cts_expect_bytes(buffer, 0, 20, 0);
   cts_expect_bytes(buffer, 20, 32, 7);
@@ -124,6 +125,7 @@ static void updates(void** state) {
 }
 
 static void transfer_command_buffer(void** state) {
+  SKIP_INDIRECT();
   iree_hal_buffer_t *a = cts_buffer(200000, 1), *b = cts_buffer(200000, 2);
   uint8_t* data = test_malloc(150000);
   memset(data, 3, 150000);
@@ -152,7 +154,7 @@ static void transfer_command_buffer(void** state) {
 
 static void reuse(void** state) {
   iree_hal_buffer_t* buffer = cts_buffer(4, 0);
-  const iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(buffer, 0, 4);
+  const iree_hal_buffer_ref_t ref = cts_ref(buffer, 0, 4);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 0);
   CHECK_OK(cts_dispatch(commands, CTS_ACCUMULATE, 10, 0, NULL, 1, &ref));
   cts_end(commands);
@@ -166,6 +168,7 @@ static void reuse(void** state) {
 
 // Several executions of one command buffer in flight at once.
 static void reuse_concurrently(void** state) {
+  SKIP_INDIRECT();
   enum { EXECUTIONS = 8 };
   iree_hal_buffer_t* buffers[EXECUTIONS];
   iree_hal_semaphore_t *start = cts_semaphore(0), *done = cts_semaphore(0), *each[EXECUTIONS];
@@ -194,6 +197,7 @@ static void reuse_concurrently(void** state) {
 }
 
 static void indirect_transfers(void** state) {
+  SKIP_INDIRECT();
   iree_hal_buffer_t *a = cts_buffer(64, 1), *b = cts_buffer(64, 2);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 2);
   const uint8_t pattern = 9;
@@ -214,6 +218,7 @@ static void indirect_transfers(void** state) {
 }
 
 static void bad_binding_tables(void** state) {
+  SKIP_INDIRECT();
   iree_hal_buffer_t* buffer = cts_buffer(64, 0);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 2);
   const uint8_t pattern = 9;
@@ -237,6 +242,7 @@ static void bad_binding_tables(void** state) {
 }
 
 static void recording_state(void** state) {
+  SKIP_INDIRECT();
   iree_hal_buffer_t* buffer = cts_buffer(64, 0);
   iree_hal_command_buffer_t* commands = NULL;
   const uint8_t pattern = 9;
@@ -269,14 +275,13 @@ static void events(void** state) {
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   const uint8_t pattern = 9;
   const iree_hal_event_t* events[] = {event};
-  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, iree_hal_make_buffer_ref(a, 0, 64), &pattern, 1,
-                                               IREE_HAL_FILL_FLAG_NONE));
+  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, cts_ref(a, 0, 64), &pattern, 1, IREE_HAL_FILL_FLAG_NONE));
   CHECK_OK(iree_hal_command_buffer_signal_event(commands, event, IREE_HAL_EXECUTION_STAGE_TRANSFER));
   CHECK_OK(iree_hal_command_buffer_wait_events(commands, 1, events, IREE_HAL_EXECUTION_STAGE_TRANSFER,
                                                IREE_HAL_EXECUTION_STAGE_TRANSFER, 0, NULL, 0, NULL));
   CHECK_OK(iree_hal_command_buffer_reset_event(commands, event, IREE_HAL_EXECUTION_STAGE_TRANSFER));
-  CHECK_OK(iree_hal_command_buffer_copy_buffer(commands, iree_hal_make_buffer_ref(a, 0, 64),
-                                               iree_hal_make_buffer_ref(b, 0, 64), IREE_HAL_COPY_FLAG_NONE));
+  CHECK_OK(
+      iree_hal_command_buffer_copy_buffer(commands, cts_ref(a, 0, 64), cts_ref(b, 0, 64), IREE_HAL_COPY_FLAG_NONE));
   cts_finish(commands);
   cts_expect_bytes(b, 0, 64, 9);
   iree_hal_event_release(event);
@@ -285,6 +290,7 @@ static void events(void** state) {
 }
 
 static void unvalidated_and_unretained(void** state) {
+  SKIP_INDIRECT();
   iree_hal_buffer_t* buffer = cts_buffer(64, 0);
   iree_hal_command_buffer_t* commands =
       cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_UNVALIDATED | IREE_HAL_COMMAND_BUFFER_MODE_UNRETAINED, 1);
@@ -301,6 +307,7 @@ static void unvalidated_and_unretained(void** state) {
 }
 
 static void create_errors(void** state) {
+  SKIP_INDIRECT();
   iree_hal_command_buffer_t* commands = NULL;
   CHECK_CODE(INVALID_ARGUMENT,
              iree_hal_command_buffer_create(cts.device, IREE_HAL_COMMAND_BUFFER_MODE_ALLOW_INLINE_EXECUTION,
@@ -310,9 +317,10 @@ static void create_errors(void** state) {
                                                           1u << 24, &commands));
 }
 
-CTS_SUITE(command_buffer, cmocka_unit_test(empty), cmocka_unit_test(fills), cmocka_unit_test(fill_whole_subspan),
-          cmocka_unit_test(bad_fills), cmocka_unit_test(copies), cmocka_unit_test(bad_copies),
-          cmocka_unit_test(large_transfers), cmocka_unit_test(updates), cmocka_unit_test(transfer_command_buffer),
-          cmocka_unit_test(reuse), cmocka_unit_test(reuse_concurrently), cmocka_unit_test(indirect_transfers),
-          cmocka_unit_test(bad_binding_tables), cmocka_unit_test(recording_state), cmocka_unit_test(events),
-          cmocka_unit_test(unvalidated_and_unretained), cmocka_unit_test(create_errors));
+CTS_RECORDING_SUITE(command_buffer, cmocka_unit_test(empty), cmocka_unit_test(fills),
+                    cmocka_unit_test(fill_whole_subspan), cmocka_unit_test(bad_fills), cmocka_unit_test(copies),
+                    cmocka_unit_test(bad_copies), cmocka_unit_test(large_transfers), cmocka_unit_test(updates),
+                    cmocka_unit_test(transfer_command_buffer), cmocka_unit_test(reuse),
+                    cmocka_unit_test(reuse_concurrently), cmocka_unit_test(indirect_transfers),
+                    cmocka_unit_test(bad_binding_tables), cmocka_unit_test(recording_state), cmocka_unit_test(events),
+                    cmocka_unit_test(unvalidated_and_unretained), cmocka_unit_test(create_errors));

@@ -27,6 +27,9 @@ typedef struct cts_t {
   bool is_gpu;      // functions cannot fail, run in order, or take specialization constants
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
+  bool is_indirect;  // cts_ref names buffers by slots of a table
+  iree_host_size_t binding_count;
+  iree_hal_buffer_binding_t bindings[64];  // that table
 } cts_t;
 
 extern cts_t cts;
@@ -34,6 +37,10 @@ extern cts_t cts;
 // For tests of what GPUs do not have.
 #define SKIP_ON_GPU() \
   if (cts.is_gpu) skip()
+
+// For tests that need buffers themselves, or have tables of their own.
+#define SKIP_INDIRECT() \
+  if (cts.is_indirect) skip()
 
 // Fails the test with the status's text.
 #define CHECK_OK(expr) cts_check((expr), IREE_STATUS_OK, __FILE__, __LINE__)
@@ -56,6 +63,9 @@ typedef struct cts_point_t {
 #define CTS_POINT(semaphore, value) cts_point_list(&(cts_point_t){(semaphore), (value)})
 iree_hal_semaphore_list_t cts_point_list(cts_point_t* point);
 
+// A range of a buffer for recording: the buffer itself, or a slot of the table that cts_execute uses when it is given
+// none. Every suite that records runs with both.
+iree_hal_buffer_ref_t cts_ref(iree_hal_buffer_t* buffer, iree_device_size_t offset, iree_device_size_t length);
 iree_hal_command_buffer_t* cts_begin(iree_hal_command_buffer_mode_t mode, iree_host_size_t binding_capacity);
 void cts_barrier(iree_hal_command_buffer_t* command_buffer);
 // Ends recording.
@@ -76,9 +86,13 @@ typedef struct cts_suite_t {
   const char* name;
   const struct CMUnitTest* tests;
   size_t count;
+  bool records;  // run twice, also with is_indirect
 } cts_suite_t;
 #define CTS_SUITE(suite, ...)                                     \
   static const struct CMUnitTest suite##_tests[] = {__VA_ARGS__}; \
-  const cts_suite_t cts_##suite = {#suite, suite##_tests, IREE_ARRAYSIZE(suite##_tests)}
+  const cts_suite_t cts_##suite = {#suite, suite##_tests, IREE_ARRAYSIZE(suite##_tests), false}
+#define CTS_RECORDING_SUITE(suite, ...)                           \
+  static const struct CMUnitTest suite##_tests[] = {__VA_ARGS__}; \
+  const cts_suite_t cts_##suite = {#suite, suite##_tests, IREE_ARRAYSIZE(suite##_tests), true}
 
 #endif  // TESTS_CTS_CTS_H_

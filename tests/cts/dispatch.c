@@ -5,8 +5,7 @@ static void scale(void** state) {
   enum { COUNT = 1000 };
   iree_hal_buffer_t *in = cts_buffer(COUNT * 4, 1), *out = cts_buffer(COUNT * 4, 0);
   const uint32_t constants[] = {3, 5};
-  const iree_hal_buffer_ref_t refs[] = {iree_hal_make_buffer_ref(in, 0, IREE_HAL_WHOLE_BUFFER),
-                                        iree_hal_make_buffer_ref(out, 0, IREE_HAL_WHOLE_BUFFER)};
+  const iree_hal_buffer_ref_t refs[] = {cts_ref(in, 0, IREE_HAL_WHOLE_BUFFER), cts_ref(out, 0, IREE_HAL_WHOLE_BUFFER)};
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   CHECK_OK(cts_dispatch(commands, CTS_SCALE, COUNT, 2, constants, 2, refs));
   cts_finish(commands);
@@ -17,7 +16,7 @@ static void scale(void** state) {
 
 static void grid(void** state) {
   iree_hal_buffer_t* out = cts_buffer(3 * 4 * 5 * 4, 0);
-  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(out, 0, IREE_HAL_WHOLE_BUFFER);
+  iree_hal_buffer_ref_t ref = cts_ref(out, 0, IREE_HAL_WHOLE_BUFFER);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   CHECK_OK(iree_hal_command_buffer_dispatch(commands, cts.executable, iree_hal_executable_function_from_index(CTS_IDS),
                                             iree_hal_make_static_dispatch_config(3, 4, 5), iree_const_byte_span_empty(),
@@ -35,7 +34,7 @@ static void grid(void** state) {
 
 static void every_group_runs_once(void** state) {
   iree_hal_buffer_t* out = cts_buffer(4, 0);
-  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(out, 0, 4);
+  iree_hal_buffer_ref_t ref = cts_ref(out, 0, 4);
   uint32_t expected = 0;
   for (uint32_t count = 1; count < 3000; count = count * 3 + 1) {
     iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
@@ -49,7 +48,7 @@ static void every_group_runs_once(void** state) {
 
 static void no_groups(void** state) {
   iree_hal_buffer_t* out = cts_buffer(4, 0);
-  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(out, 0, 4);
+  iree_hal_buffer_ref_t ref = cts_ref(out, 0, 4);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   CHECK_OK(cts_dispatch(commands, CTS_ACCUMULATE, 0, 0, NULL, 1, &ref));
   cts_barrier(commands);
@@ -66,8 +65,8 @@ static void barriers(void** state) {
   const uint32_t constants[] = {1, 1};
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 0);
   for (int step = 0; step < STEPS; ++step) {
-    const iree_hal_buffer_ref_t refs[] = {iree_hal_make_buffer_ref(buffers[step % 2], 0, COUNT * 4),
-                                          iree_hal_make_buffer_ref(buffers[1 - step % 2], 0, COUNT * 4)};
+    const iree_hal_buffer_ref_t refs[] = {cts_ref(buffers[step % 2], 0, COUNT * 4),
+                                          cts_ref(buffers[1 - step % 2], 0, COUNT * 4)};
     CHECK_OK(cts_dispatch(commands, CTS_SCALE, COUNT, 2, constants, 2, refs));
     cts_barrier(commands);
   }
@@ -85,7 +84,7 @@ static void barriers(void** state) {
 static void wide_region(void** state) {
   enum { COMMANDS = 1500 };
   iree_hal_buffer_t* out = cts_buffer(4, 0);
-  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(out, 0, 4);
+  iree_hal_buffer_ref_t ref = cts_ref(out, 0, 4);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   for (int i = 0; i < COMMANDS; ++i) CHECK_OK(cts_dispatch(commands, CTS_ACCUMULATE, 3, 0, NULL, 1, &ref));
   cts_finish(commands);
@@ -96,7 +95,7 @@ static void wide_region(void** state) {
 static void scratch(void** state) {
   enum { COUNT = 300 };
   iree_hal_buffer_t* out = cts_buffer(COUNT * 4, 0xFF);
-  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(out, 0, IREE_HAL_WHOLE_BUFFER);
+  iree_hal_buffer_ref_t ref = cts_ref(out, 0, IREE_HAL_WHOLE_BUFFER);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   CHECK_OK(cts_dispatch(commands, CTS_SCRATCH, COUNT, 0, NULL, 1, &ref));
   cts_finish(commands);
@@ -108,7 +107,7 @@ static void sequential(void** state) {
   SKIP_ON_GPU();
   enum { COUNT = 200 };
   iree_hal_buffer_t* out = cts_buffer(4, 0);
-  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(out, 0, 4);
+  iree_hal_buffer_ref_t ref = cts_ref(out, 0, 4);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   CHECK_OK(cts_dispatch(commands, CTS_SEQUENTIAL, COUNT, 0, NULL, 1, &ref));
   cts_finish(commands);
@@ -121,7 +120,7 @@ static void sequential(void** state) {
 static void specialization_constant(void** state) {
   SKIP_ON_GPU();
   iree_hal_buffer_t* out = cts_buffer(4, 0);
-  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(out, 0, 4);
+  iree_hal_buffer_ref_t ref = cts_ref(out, 0, 4);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
   CHECK_OK(cts_dispatch(commands, CTS_CONSTANT, 1, 0, NULL, 1, &ref));
   cts_finish(commands);
@@ -130,6 +129,7 @@ static void specialization_constant(void** state) {
 }
 
 static void indirect_bindings(void** state) {
+  SKIP_INDIRECT();
   enum { COUNT = 16 };
   iree_hal_buffer_t *in = cts_buffer(COUNT * 4, 2), *out = cts_buffer(COUNT * 8, 0);
   const uint32_t constants[] = {1, 1};
@@ -151,8 +151,8 @@ static void indirect_bindings(void** state) {
 static void indirect_count(void** state) {
   iree_hal_buffer_t *count = cts_buffer(16, 0), *out = cts_buffer(4, 0);
   const uint32_t constants[] = {7, 5, 3};
-  const iree_hal_buffer_ref_t count_ref = iree_hal_make_buffer_ref(count, 4, 12);
-  const iree_hal_buffer_ref_t out_ref = iree_hal_make_buffer_ref(out, 0, 4);
+  const iree_hal_buffer_ref_t count_ref = cts_ref(count, 4, 12);
+  const iree_hal_buffer_ref_t out_ref = cts_ref(out, 0, 4);
   iree_hal_dispatch_config_t config = {.workgroup_count_ref = count_ref};
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 0);
   CHECK_OK(cts_dispatch(commands, CTS_STORE_COUNT, 1, 3, constants, 1, &count_ref));
@@ -181,7 +181,7 @@ static void failure(void** state) {
   SKIP_ON_GPU();
   const uint32_t group = 17;
   iree_hal_buffer_t* out = cts_buffer(4, 0);
-  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(out, 0, 4);
+  iree_hal_buffer_ref_t ref = cts_ref(out, 0, 4);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 0);
   CHECK_OK(cts_dispatch(commands, CTS_FAIL, 100, 1, &group, 0, NULL));
   cts_barrier(commands);
@@ -193,46 +193,8 @@ static void failure(void** state) {
   iree_hal_buffer_release(out);
 }
 
-static void submit_fail(iree_hal_device_t* device, iree_hal_executable_t* executable, iree_hal_semaphore_t* semaphore,
-                        uint64_t wait, uint64_t signal) {
-  const uint32_t group = 17;
-  CHECK_OK(iree_hal_device_queue_dispatch(
-      device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, wait), CTS_POINT(semaphore, signal), executable,
-      iree_hal_executable_function_from_index(CTS_FAIL), iree_hal_make_static_dispatch_config(100, 1, 1),
-      iree_make_const_byte_span(&group, sizeof(group)), iree_hal_buffer_ref_list_empty(), IREE_HAL_DISPATCH_FLAG_NONE));
-}
-
-// A fault is the end of a GPU's queue: what is in it, and what comes to it, fails. Other devices go on.
-static void fault(void** state) {
-  if (!cts.is_gpu) skip();
-  iree_hal_device_t* device = NULL;
-  iree_hal_executable_cache_t* cache = NULL;
-  iree_hal_executable_t* executable = NULL;
-  iree_hal_semaphore_t* semaphore = NULL;
-  CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &device));
-  CHECK_OK(iree_hal_executable_cache_create(device, IREE_SV("fault"), &cache));
-  iree_hal_executable_params_t params;
-  iree_hal_executable_params_initialize(&params);
-  params.executable_format = iree_make_cstring_view(cts.format);
-  params.executable_data = cts.kernels->const_buffer;
-  CHECK_OK(iree_hal_executable_cache_prepare_executable(cache, &params, &executable));
-  CHECK_OK(
-      iree_hal_semaphore_create(device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
-  for (uint64_t i = 0; i < 5; ++i) submit_fail(device, executable, semaphore, i, i + 1);
-  CHECK_CODE(ABORTED, iree_hal_semaphore_wait(semaphore, 5, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
-  iree_hal_semaphore_release(semaphore);
-  CHECK_OK(
-      iree_hal_semaphore_create(device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
-  submit_fail(device, executable, semaphore, 0, 1);
-  CHECK_CODE(ABORTED, iree_hal_semaphore_wait(semaphore, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
-  iree_hal_semaphore_release(semaphore);
-  iree_hal_executable_release(executable);
-  iree_hal_executable_cache_release(cache);
-  iree_hal_device_release(device);
-  scale(state);
-}
-
 static void argument_errors(void** state) {
+  SKIP_INDIRECT();
   iree_hal_buffer_t* buffer = cts_buffer(64, 0);
   const uint32_t constants[] = {1, 2, 3};
   const iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(buffer, 0, 64);
@@ -253,6 +215,7 @@ static void argument_errors(void** state) {
 }
 
 static void queue_dispatch(void** state) {
+  SKIP_INDIRECT();
   enum { COUNT = 100 };
   iree_hal_buffer_t *in = cts_buffer(COUNT * 4, 1), *out = cts_buffer(COUNT * 4, 0);
   iree_hal_semaphore_t *start = cts_semaphore(0), *done = cts_semaphore(0);
@@ -283,8 +246,8 @@ static void queue_dispatch(void** state) {
   iree_hal_buffer_release(out);
 }
 
-CTS_SUITE(dispatch_, cmocka_unit_test(scale), cmocka_unit_test(grid), cmocka_unit_test(every_group_runs_once),
-          cmocka_unit_test(no_groups), cmocka_unit_test(barriers), cmocka_unit_test(wide_region),
-          cmocka_unit_test(scratch), cmocka_unit_test(sequential), cmocka_unit_test(specialization_constant),
-          cmocka_unit_test(indirect_bindings), cmocka_unit_test(indirect_count), cmocka_unit_test(failure),
-          cmocka_unit_test(fault), cmocka_unit_test(argument_errors), cmocka_unit_test(queue_dispatch));
+CTS_RECORDING_SUITE(dispatch_, cmocka_unit_test(scale), cmocka_unit_test(grid), cmocka_unit_test(every_group_runs_once),
+                    cmocka_unit_test(no_groups), cmocka_unit_test(barriers), cmocka_unit_test(wide_region),
+                    cmocka_unit_test(scratch), cmocka_unit_test(sequential), cmocka_unit_test(specialization_constant),
+                    cmocka_unit_test(indirect_bindings), cmocka_unit_test(indirect_count), cmocka_unit_test(failure),
+                    cmocka_unit_test(argument_errors), cmocka_unit_test(queue_dispatch));

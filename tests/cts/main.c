@@ -1,14 +1,27 @@
 // Runs the conformance suite on one driver: cts_main DRIVER [--flags]
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "cts.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/drivers/init.h"
 
 cts_t cts;
 
-extern const cts_suite_t cts_allocator, cts_buffer_, cts_command_buffer, cts_dispatch_, cts_executable, cts_file,
-    cts_queue, cts_semaphore_;
-static const cts_suite_t* const suites[] = {&cts_allocator,  &cts_buffer_, &cts_command_buffer, &cts_dispatch_,
-                                            &cts_executable, &cts_file,    &cts_queue,          &cts_semaphore_};
+#define SUITES(SUITE)                                                                                      \
+  SUITE(allocator)                                                                                         \
+  SUITE(buffer_)                                                                                           \
+  SUITE(command_buffer)                                                                                    \
+  SUITE(dispatch_) SUITE(executable) SUITE(fault) SUITE(file) SUITE(memory) SUITE(queue) SUITE(semaphore_) \
+      SUITE(submission) SUITE(transfer)
+#define SUITE(name) extern const cts_suite_t cts_##name;
+SUITES(SUITE)
+#undef SUITE
+static const cts_suite_t* const suites[] = {
+#define SUITE(name) &cts_##name,
+    SUITES(SUITE)
+#undef SUITE
+};
 
 void cts_check(iree_status_t status, iree_status_code_t code, const char* file, int line) {
   if (iree_status_code(status) == code) {
@@ -73,8 +86,19 @@ iree_hal_semaphore_list_t cts_point_list(cts_point_t* point) {
   return (iree_hal_semaphore_list_t){1, &point->semaphore, &point->value};
 }
 
+iree_hal_buffer_ref_t cts_ref(iree_hal_buffer_t* buffer, iree_device_size_t offset, iree_device_size_t length) {
+  if (!cts.is_indirect) return iree_hal_make_buffer_ref(buffer, offset, length);
+  uint32_t slot = 0;
+  while (slot < cts.binding_count && cts.bindings[slot].buffer != buffer) ++slot;
+  assert_true(slot < IREE_ARRAYSIZE(cts.bindings));
+  cts.bindings[slot] = (iree_hal_buffer_binding_t){buffer, 0, IREE_HAL_WHOLE_BUFFER};
+  cts.binding_count = iree_max(cts.binding_count, slot + 1);
+  return iree_hal_make_indirect_buffer_ref(slot, offset, length);
+}
+
 iree_hal_command_buffer_t* cts_begin(iree_hal_command_buffer_mode_t mode, iree_host_size_t binding_capacity) {
   iree_hal_command_buffer_t* command_buffer = NULL;
+  if (cts.is_indirect && !binding_capacity) binding_capacity = IREE_ARRAYSIZE(cts.bindings);
   CHECK_OK(iree_hal_command_buffer_create(cts.device, mode, IREE_HAL_COMMAND_CATEGORY_ANY, IREE_HAL_QUEUE_AFFINITY_ANY,
                                           binding_capacity, &command_buffer));
   CHECK_OK(iree_hal_command_buffer_begin(command_buffer));
@@ -92,6 +116,10 @@ void cts_end(iree_hal_command_buffer_t* command_buffer) { CHECK_OK(iree_hal_comm
 iree_status_t cts_execute(iree_hal_command_buffer_t* command_buffer, iree_host_size_t binding_count,
                           const iree_hal_buffer_binding_t* bindings) {
   iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  if (!binding_count) {
+    binding_count = cts.binding_count;
+    bindings = cts.bindings;
+  }
   iree_status_t status = iree_hal_device_queue_execute(
       cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, iree_hal_semaphore_list_empty(), CTS_POINT(semaphore, 1), command_buffer,
       (iree_hal_buffer_binding_table_t){binding_count, bindings}, IREE_HAL_EXECUTE_FLAG_NONE);
@@ -171,6 +199,24 @@ static void tear_down(void) {
   iree_hal_driver_release(cts.driver);
 }
 
+// The table of bindings is each test's own.
+static int reset_bindings(void** state) {
+  cts.binding_count = 0;
+  return 0;
+}
+
+static int run_suite(const cts_suite_t* suite, bool is_indirect) {
+  struct CMUnitTest* tests = (struct CMUnitTest*)calloc(suite->count, sizeof(*tests));
+  char name[64];
+  cts.is_indirect = is_indirect;
+  memcpy(tests, suite->tests, suite->count * sizeof(*tests));
+  for (size_t i = 0; i < suite->count; ++i) tests[i].setup_func = reset_bindings;
+  snprintf(name, sizeof(name), "%s%s", suite->name, is_indirect ? ", indirect" : "");
+  int failures = _cmocka_run_group_tests(name, tests, suite->count, NULL, NULL);
+  free(tests);
+  return failures;
+}
+
 int main(int argc, char** argv) {
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   if (argc != 2) {
@@ -180,7 +226,8 @@ int main(int argc, char** argv) {
   set_up(argv[1]);
   int failures = 0;
   for (size_t i = 0; i < IREE_ARRAYSIZE(suites); ++i) {
-    failures += _cmocka_run_group_tests(suites[i]->name, suites[i]->tests, suites[i]->count, NULL, NULL);
+    failures += run_suite(suites[i], /*is_indirect=*/false);
+    if (suites[i]->records) failures += run_suite(suites[i], /*is_indirect=*/true);
   }
   tear_down();
   return failures != 0;
