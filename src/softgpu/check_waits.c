@@ -47,7 +47,7 @@ bool check_waits_start(wave_t* w) {
   if (!w->check) w->check = malloc(sizeof(*w->check));
   if (!w->check) return false;
   memset(w->check, 0, sizeof(*w->check));
-  w->check->hazards.now = 64;
+  check_hazards_start(w, &w->check->hazards);
   // What the launch set up: work-item ids and every scalar register (user data are in the first ones).
   for (uint32_t i = 0; i < 3; ++i) w->check->vector[i].is_written = true;
   for (uint32_t i = 0; i < SREG_COUNT; ++i) w->check->scalar[i].is_written = true;

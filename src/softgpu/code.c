@@ -1,7 +1,9 @@
 // Decoded code: instructions are decoded in runs, from an address that something jumps to up to where control cannot
 // fall through or code that is decoded already begins. Targets of branches are decoded with them, those of s_setpc and
-// its like when they are first taken. Decoded instructions stay where they are until their code is removed.
-#include <elf.h>
+// its like when they are first taken. Decoded instructions stay where they are until their code is freed.
+//
+// IREE_SOFTGPU_LEAVE_OUT=KERNEL+0xOFFSET names one instruction that is decoded as nothing at all, not even a wait
+// state: whether the checks miss it tells whether it is needed.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -85,6 +87,23 @@ static uint64_t target_of(const inst_t* inst) {
   return inst->address + 4 + (uint64_t)((int64_t)(int16_t)inst->encoding[0] * 4);
 }
 
+static bool is_left_out(const code_t* code, uint64_t address) {
+  const char* wanted = getenv("IREE_SOFTGPU_LEAVE_OUT");
+  const char* plus = wanted ? strrchr(wanted, '+') : NULL;
+  if (!plus || !code->is_known) return false;
+  uint64_t offset = 0, wanted_offset = strtoull(plus + 1, NULL, 0);
+  const char* name = code_symbol(code, address, &offset);
+  size_t size = (size_t)(plus - wanted);
+  return name && offset == wanted_offset && strlen(name) == size && memcmp(name, wanted, size) == 0;
+}
+
+static void leave_out(inst_t* inst) {
+  decode_free_extra(inst);
+  *inst =
+      (inst_t){.run = control_run_nothing, .row = &control_nothing_row, .address = inst->address, .size = inst->size};
+  inst->extra = calloc(1, sizeof(*inst->extra));
+}
+
 // One instruction of the text; false when memory is short. An unknown one becomes `illegal`, and `stops` the run.
 static bool add_inst(decode_t* d, run_t* run, uint64_t address, const uint8_t* bytes, uint32_t size, bool is_dual,
                      bool* stops) {
@@ -136,6 +155,7 @@ static uint64_t decode_run(engine_t* engine, code_t* code, uint32_t lanes, uint6
     inst_t* last = &run->insts[run->count - 1];
     if (second && !stops) last->size = 0, last[-1].size = (uint8_t)size;
     if (last->flags & INST_READS_Z) run_refresh_flags(last);
+    if (!second && is_left_out(code, address)) leave_out(last);
     if (stops || ends_run(&run->insts[run->count - 1])) return address + size;
     address += size;
   }

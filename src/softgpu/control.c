@@ -136,6 +136,15 @@ static const inst_t* run_endpgm(wave_t* w, const inst_t* inst) {
 
 static const inst_t* run_none(wave_t* w, const inst_t* inst) { return inst + 1; }
 
+const inst_row_t control_nothing_row = {.name = "(left out)", .klass = INST_CLASS_NOTHING, .fidelity = ENGINE_HINT};
+const inst_t* control_run_nothing(wave_t* w, const inst_t* inst) {
+  inst_extra_t* extra = (inst_extra_t*)inst->extra;
+  if (extra && !__atomic_exchange_n(&extra->is_reached, true, __ATOMIC_RELAXED)) {
+    fprintf(stderr, "softgpu: left out: the instruction is reached\n");
+  }
+  return inst + 1;
+}
+
 // Answers to messages with a result, by number (0x80 and up).
 static const inst_t* run_sendmsg_rtn(wave_t* w, const inst_t* inst) {
   struct timespec now;

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "softgpu/check_hazards.h"
 #include "softgpu/decode_text.h"
 #include "softgpu/kernel.h"
 
@@ -252,6 +253,8 @@ bool decode_inst(decode_t* d, inst_t* out, text_t* error) {
     return false;
   }
   out->run = out->row->run;
+  out->traits = check_hazards_traits(out->row->name);
+  out->passes = check_hazards_passes(d->engine->target, out->row->name);
 #define FIELD(type, name, key, absent, bits) out->name = absent;
   INST_FIELDS(FIELD)
 #undef FIELD

@@ -50,17 +50,18 @@ typedef enum {
 } inst_type_t;
 
 // CLASS(ENUM): which unit executes it; counters and the check of waits go by it
-#define INST_CLASSES(CLASS)                                                                \
-  CLASS(SALU)                                                                              \
-  CLASS(BRANCH)                                                                            \
-  CLASS(SMEM) /* scalar loads and cache operations: lgkmcnt / kmcnt, out of order */       \
-  CLASS(VALU)                                                                              \
-  CLASS(MATRIX)                                                                            \
-  CLASS(LDS)   /* lgkmcnt / dscnt */                                                       \
-  CLASS(LOAD)  /* vector memory with a result, atomics that return too: vmcnt / loadcnt */ \
-  CLASS(STORE) /* without one: vmcnt before gfx10, vscnt / storecnt after */               \
-  CLASS(FLAT)  /* either of the above and LDS as well */                                   \
-  CLASS(WAIT) CLASS(BARRIER) CLASS(MESSAGE) CLASS(HINT)
+#define INST_CLASSES(CLASS)                                                                                          \
+  CLASS(SALU)                                                                                                        \
+  CLASS(BRANCH)                                                                                                      \
+  CLASS(SMEM) /* scalar loads and cache operations: lgkmcnt / kmcnt, out of order */                                 \
+  CLASS(VALU)                                                                                                        \
+  CLASS(MATRIX)                                                                                                      \
+  CLASS(LDS)   /* lgkmcnt / dscnt */                                                                                 \
+  CLASS(LOAD)  /* vector memory with a result, atomics that return too: vmcnt / loadcnt */                           \
+  CLASS(STORE) /* without one: vmcnt before gfx10, vscnt / storecnt after */                                         \
+  CLASS(FLAT)  /* either of the above and LDS as well */                                                             \
+  CLASS(WAIT) CLASS(BARRIER) CLASS(MESSAGE) CLASS(HINT) CLASS(NOTHING) /* left out on request: not even a wait state \
+                                                                        */
 typedef enum {
 #define CLASS(name) INST_CLASS_##name,
   INST_CLASSES(CLASS)
@@ -167,6 +168,7 @@ typedef struct inst_extra_t {
   uint32_t dpp_argument;
   bool is_sdwa;
   uint8_t destination_part, destination_unused, source_part[2];
+  bool is_reached;  // atomic; of an instruction that is left out
 } inst_extra_t;
 
 // FLAG(ENUM, text): modifiers without a value
@@ -216,8 +218,10 @@ struct inst_t {
   const inst_row_t* row;
   const inst_t* target;  // branches; NULL where the code ends
   const inst_extra_t* extra;
-  uint32_t flags;  // INST_*
-  uint8_t size;    // bytes; 0 for the second half of a dual instruction
+  uint32_t flags;   // INST_*
+  uint32_t traits;  // HAZARD_* of check_hazards.h
+  uint8_t passes;   // of four cycles, of a matrix instruction of gfx9
+  uint8_t size;     // bytes; 0 for the second half of a dual instruction
   uint8_t destination_count, source_count;
   // The first half of a dual instruction: the second follows; both read before either writes.
   bool is_dual;

@@ -77,6 +77,9 @@ void decode_free_extra(inst_t* inst);
 // The `illegal` pseudo instruction stops a wave with the message in its `extra`.
 const inst_t* control_run_illegal(wave_t* wave, const inst_t* inst);
 const inst_t* control_run_jump(wave_t* wave, const inst_t* inst);
+// In place of an instruction that is left out (code.c).
+const inst_t* control_run_nothing(wave_t* wave, const inst_t* inst);
+extern const inst_row_t control_nothing_row;
 
 // code.c
 // The instruction at `address`, decoded with all that its branches lead to. Needs engine->lock. NULL when memory is

@@ -1,6 +1,7 @@
 // Runs kernels of code objects through the HSA interface, by a script on the standard input:
 //
 //   load FILE                                          a code object; replaces the one before
+//   without KERNEL+OFFSET                              an instruction that is left out of what is loaded next
 //   run KERNEL GRID GROUP LDS STACK                    bytes to add to either; then its arguments, one a line, and `go`
 //   in FILE | out BYTES FILE | inout FILE FILE | i32 VALUE | i64 VALUE | at NAME OFFSET
 //   size X Y Z x y z                                   grid and workgroup of three dimensions, in place of `run`'s
@@ -283,6 +284,8 @@ int main(void) {
   unsigned long size;
   while (fgets(line, sizeof(line), stdin)) {
     if (describe(&run, line)) {
+    } else if (sscanf(line, "without %1023s", first) == 1) {
+      setenv("IREE_SOFTGPU_LEAVE_OUT", first, 1);
     } else if (sscanf(line, "load %1023s", first) == 1) {
       load(first);
     } else if (sscanf(line, "buffer %63s %lu %1023s", name, &size, second) == 3) {
