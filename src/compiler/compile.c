@@ -31,6 +31,7 @@ typedef struct program_t {
   ir_op_t* module;
   kernel_list_t kernels;
   target_executable_t executable;
+  substitute_objects_t objects;  // in the place of some kernels
 } program_t;
 
 typedef struct run_t {
@@ -153,6 +154,8 @@ static bool stage_kernels(run_t* r) {
     if (!kernels_assign(r->ctx, p->module, &r->options->targets[i].device, &p->kernels)) return false;
     if (!ir_verify(r->ctx, p->kernels.module)) return false;
   }
+  substitute_check_names(r->ctx, &r->options->substitute, &r->programs[0].kernels);
+  if (!substitute_kernels(r->ctx, &r->options->substitute, &r->programs[0].kernels)) return false;
   ir_op_t* modules[COMPILER_MAX_TARGETS];
   for (uint32_t i = 0; i < r->program_count; ++i) modules[i] = r->programs[i].module;
   if (r->options->benchmark_funcs) benchmark_funcs_add(r->ctx, modules, r->program_count);
@@ -187,6 +190,7 @@ static bool compile_program(run_t* r, uint32_t index) {
   program_t* p = &r->programs[index];
   if (!p->kernels.count) return true;
   text_t error = {0};
+  const target_t* plain = &r->options->targets[index];
   target_t target = r->options->targets[index];
   target_compile_options_t options = r->options->target;
   options.context = r->ctx;
@@ -194,8 +198,14 @@ static bool compile_program(run_t* r, uint32_t index) {
   if (shares_format(r, index)) {  // in the names of files
     snprintf(target.format, sizeof(target.format), "%.24s_%.20s", r->options->targets[index].format, target.cpu);
   }
-  bool ok = dispatch_files_write(p->module, &p->kernels, &target, &options, &error) &&
-            target_compile(&target, p->kernels.funcs, p->kernels.count, &options, &p->executable, &error);
+  bool ok = dispatch_files_write(p->module, &p->kernels, &target, &options, &error);
+  if (ok && !substitute_take_objects(r->ctx, &r->options->substitute, plain, p->module, &p->kernels, &p->objects)) {
+    text_finish(&error);
+    return false;
+  }
+  if (ok && p->kernels.count) {
+    ok = target_compile(&target, p->kernels.funcs, p->kernels.count, &options, &p->executable, &error);
+  }
   if (!ok) ir_error(r->ctx, p->module->loc, "%s", error.data ? error.data : "code generation failed");
   if (ok && r->options->spill_warning && target.backend == TARGET_ROCM) warn_of_spills(r, p);
   text_finish(&error);
@@ -209,41 +219,63 @@ static bool stage_target(run_t* r) {
   return true;
 }
 
-static uint32_t add_executable(run_t* r, module_writer_t* writer, uint32_t index) {
-  const target_t* t = &r->options->targets[index];
-  const program_t* p = &r->programs[index];
-  char* description = arena_printf(ir_context_arena(r->ctx), "%s, cpu %s", t->triple, t->cpu);
-  const char* needs = t->backend != TARGET_LLVM_CPU && shares_format(r, index) ? t->cpu : t->needs;
-  uint32_t target = module_writer_target(
-      writer, &(module_target_desc_t){.backend = iree_make_cstring_view(target_backend_name(t->backend)),
-                                      .format = iree_make_cstring_view(t->format),
-                                      .description = iree_make_cstring_view(description),
-                                      .features = iree_make_cstring_view(needs)});
-  if (!p->kernels.count) return 0;
+typedef struct module_place_t {
+  module_writer_t* writer;
+  const target_t* target;
+  uint32_t number;  // of the target
+} module_place_t;
+
+static uint32_t write_executable(run_t* r, const module_place_t* place, const char* name,
+                                 const target_executable_t* e) {
   static const char* const extensions[] = {
       [TARGET_CUDA] = "ptx", [TARGET_LLVM_CPU] = "so", [TARGET_ROCM] = "hsaco", [TARGET_VMVX] = "vmvx"};
-  const target_executable_t* e = &p->executable;
+  target_backend_t backend = place->target->backend;
   module_point_t* points = ARENA_ARRAY(ir_context_arena(r->ctx), module_point_t, e->entry_count + 1);
   for (uint32_t i = 0; i < e->entry_count; ++i) {
     const target_entry_t* entry = &e->entries[i];
     // GPU kernels bring their own workgroup memory, but for what must be asked for at launch.
-    bool is_gpu = t->backend == TARGET_CUDA || t->backend == TARGET_ROCM;
+    bool is_gpu = backend == TARGET_CUDA || backend == TARGET_ROCM;
     points[i] = (module_point_t){.name = iree_make_cstring_view(entry->name),
                                  .binding_count = (uint16_t)entry->binding_count,
                                  .constant_count = (uint16_t)entry->constant_count,
                                  .local_memory = is_gpu ? entry->dynamic_memory_bytes : entry->workgroup_memory_bytes};
     memcpy(points[i].workgroup_size, entry->workgroup_size, sizeof(points[i].workgroup_size));
   }
-  char* name = arena_printf(ir_context_arena(r->ctx), "module_linked_%s", target_backend_name(t->backend));
-  if (shares_format(r, index)) name = arena_printf(ir_context_arena(r->ctx), "%s_%s", name, t->cpu);
-  for (char* c = name; *c; ++c) *c = *c == '-' ? '_' : *c;
-  uint32_t executable = module_writer_executable(writer, iree_make_cstring_view(name), e->entry_count);
-  module_writer_variant(writer, executable,
-                        &(module_variant_desc_t){.target = target,
-                                                 .extension = iree_make_cstring_view(extensions[t->backend]),
+  uint32_t executable = module_writer_executable(place->writer, iree_make_cstring_view(name), e->entry_count);
+  module_writer_variant(place->writer, executable,
+                        &(module_variant_desc_t){.target = place->number,
+                                                 .extension = iree_make_cstring_view(extensions[backend]),
                                                  .data = {e->data, e->size},
                                                  .points = points});
   return executable;
+}
+
+static host_program_t add_executables(run_t* r, module_writer_t* writer, uint32_t index) {
+  const target_t* t = &r->options->targets[index];
+  const program_t* p = &r->programs[index];
+  arena_t* arena = ir_context_arena(r->ctx);
+  char* description = arena_printf(arena, "%s, cpu %s", t->triple, t->cpu);
+  const char* needs = t->backend != TARGET_LLVM_CPU && shares_format(r, index) ? t->cpu : t->needs;
+  module_place_t place = {writer, t, 0};
+  place.number = module_writer_target(
+      writer, &(module_target_desc_t){.backend = iree_make_cstring_view(target_backend_name(t->backend)),
+                                      .format = iree_make_cstring_view(t->format),
+                                      .description = iree_make_cstring_view(description),
+                                      .features = iree_make_cstring_view(needs)});
+  host_program_t program = {.module = p->module};
+  if (p->kernels.count) {
+    char* name = arena_printf(arena, "module_linked_%s", target_backend_name(t->backend));
+    if (shares_format(r, index)) name = arena_printf(arena, "%s_%s", name, t->cpu);
+    for (char* c = name; *c; ++c) *c = *c == '-' ? '_' : *c;
+    program.executable = write_executable(r, &place, name, &p->executable);
+  }
+  uint32_t* objects = ARENA_ARRAY(arena, uint32_t, p->objects.count + 1);
+  for (uint32_t i = 0; i < p->objects.count; ++i) {
+    const target_executable_t* e = &p->objects.items[i].executable;
+    objects[i] = write_executable(r, &place, arena_printf(arena, "module_%s", e->entries[0].name), e);
+  }
+  program.objects = objects;
+  return program;
 }
 
 // Weights come from the source when they are written, twice as long there.
@@ -258,7 +290,7 @@ static bool stage_module(run_t* r) {
   if (ok) {
     host_program_t programs[COMPILER_MAX_TARGETS];
     for (uint32_t i = 0; i < r->program_count; ++i) {
-      programs[i] = (host_program_t){r->programs[i].module, add_executable(r, writer, i)};
+      programs[i] = add_executables(r, writer, i);
     }
     ok = host_emit(r->ctx, programs, r->program_count, writer, r->options->strip_source_map);
   }
@@ -323,7 +355,10 @@ bool compiler_run(const compiler_options_t* options, const char* path, const cha
   ir_context_set_diagnostics(r.ctx, options->diagnostic, options->diagnostic_user);
   dialects_register_all(r.ctx);
   bool ok = source_open(r.ctx, path, text, size, &r.source) && run_stages(&r);
-  for (uint32_t i = 0; i < r.program_count; ++i) target_executable_finish(&r.programs[i].executable);
+  for (uint32_t i = 0; i < r.program_count; ++i) {
+    target_executable_finish(&r.programs[i].executable);
+    substitute_objects_finish(&r.programs[i].objects);
+  }
   ir_context_destroy(r.ctx);
   source_close(&r.source);
   return ok;

@@ -5,6 +5,7 @@
 #define IREE_C_COMPILER_COMPILER_H_
 
 #include "compiler/kernels.h"
+#include "compiler/substitute.h"
 #include "ir/pass.h"
 #include "iree/base/api.h"
 #include "target/target.h"
@@ -42,6 +43,7 @@ typedef struct compiler_options_t {
   target_compile_options_t target;  // threads, dumps, debug
   bool spill_warning;               // warn of AMD kernels that spill registers
   bool benchmark_funcs;             // export them (benchmark_funcs.h)
+  substitute_options_t substitute;
   pass_options_t passes;
   bool strip_source_map;
   bool data_tiling;     // assign layouts

@@ -80,7 +80,8 @@ bool dispatch_files_write(ir_op_t* module, const kernel_list_t* kernels, const t
   for (uint32_t i = 0; ok && dump->benchmarks && i < kernels->count; ++i) {
     ok = write_benchmark(module, kernels->funcs[i], i, target, options, error);
   }
-  bool alone = target->device.kind == DEVICE_GPU && (dump->sources || dump->intermediates || dump->binaries);
+  bool alone = target->device.kind == DEVICE_GPU &&
+               (dump->sources || dump->configurations || dump->intermediates || dump->binaries);
   for (uint32_t i = 0; ok && alone && i < kernels->count; ++i) {
     ok = write_alone(kernels->funcs[i], target, *options, error);
   }

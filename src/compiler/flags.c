@@ -394,6 +394,42 @@ static bool resolve_amd(const compiler_flags_t* flags, target_amd_t* out, text_t
   return false;
 }
 
+// Items are NAME=FILE, folders exist; code cannot stand for that of several targets.
+static bool resolve_substitutes(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
+  const struct {
+    const char* what;
+    const flag_list_t* items;
+    const char* folder;
+    substitute_list_t* out;
+  } kinds[] = {
+      {"source", &flags->substitute_sources, flags->substitute_sources_from, &out->substitute.sources},
+      {"configuration", &flags->substitute_configurations, flags->substitute_configurations_from,
+       &out->substitute.configurations},
+      {"object", &flags->substitute_objects, flags->substitute_objects_from, &out->substitute.objects},
+  };
+  for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); ++k) {
+    *kinds[k].out = (substitute_list_t){kinds[k].items->items, kinds[k].items->count, kinds[k].folder};
+    for (uint32_t i = 0; i < kinds[k].items->count; ++i) {
+      const char *item = kinds[k].items->items[i], *equals = strchr(item, '=');
+      if (equals && equals != item && equals[1]) continue;
+      text_printf(error, "--iree-hal-substitute-executable-%s=%s: NAME=FILE is needed", kinds[k].what, item);
+      return false;
+    }
+    struct stat info;
+    if (kinds[k].folder && (stat(kinds[k].folder, &info) || !S_ISDIR(info.st_mode))) {
+      text_printf(error, "--iree-hal-substitute-executable-%ss-from: there is no directory '%s'", kinds[k].what,
+                  kinds[k].folder);
+      return false;
+    }
+    if ((kinds[k].items->count || kinds[k].folder) && out->target_count > 1) {
+      text_printf(error, "--iree-hal-substitute-executable-%s: compile for one target only; there are %u",
+                  kinds[k].what, out->target_count);
+      return false;
+    }
+  }
+  return true;
+}
+
 static bool resolve_phase(const char* name, compiler_phase_t* out, text_t* error) {
   *out = COMPILER_PHASE_END;
   if (!name) return true;
@@ -423,6 +459,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   for (uint32_t i = 0; i < count; ++i) {
     if (!resolve_chips(flags, &wanted[i], out, error)) return false;
   }
+  if (!resolve_substitutes(flags, out, error)) return false;
   out->input_type = flags->input_type;
   out->dump_phases_to = flags->dump_phases;
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -430,6 +467,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->target.debug_symbols = flags->debug_symbols == FLAG_TRUE || flags->rocm_debug == FLAG_TRUE;
   out->target.static_library = flags->static_library;
   out->target.dump.sources = flags->dump_sources ? flags->dump_sources : flags->dump_files;
+  out->target.dump.configurations = flags->dump_configurations;
   out->target.dump.intermediates = flags->dump_intermediates ? flags->dump_intermediates : flags->dump_files;
   out->target.dump.binaries = flags->dump_binaries ? flags->dump_binaries : flags->dump_files;
   out->target.dump.benchmarks = flags->dump_benchmarks ? flags->dump_benchmarks : flags->dump_files;

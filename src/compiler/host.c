@@ -275,6 +275,7 @@ static void emit_choice(host_t* h, const char* name, bool async, module_function
 // `index`: which of the module's functions; the same in every program.
 static void begin_function(host_t* h, const host_program_t* program, uint32_t index) {
   h->executable = program->executable;
+  h->objects = program->objects;
   IR_FOR_OPS(func, ir_module_body(program->module)) {
     if (index-- == 0) h->func = func;
   }

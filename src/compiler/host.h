@@ -10,7 +10,8 @@
 // `entry` (number in the executable) and `workgroups` (three).
 typedef struct host_program_t {
   ir_op_t* module;
-  uint32_t executable;  // holds all its kernels
+  uint32_t executable;      // holds its kernels
+  const uint32_t* objects;  // executables of the dispatches that have an attribute `object`, by its value
 } host_program_t;
 
 // Adds functions, tables, constants and exports to `writer`, for device 0. Of several programs, that one runs whose

@@ -335,8 +335,9 @@ static void emit_dispatch(host_t* h, ir_op_t* op) {
   for (uint32_t i = 0; i < count; ++i) bindings[i] = binding_of(h, touched[i].storage);
   const ir_loc_t* loc = ir_loc_find_file(op->loc);
   if (loc && !h->strip_source_map) module_table_location(table(h), host_view(loc->name), loc->line, loc->column);
+  int64_t object = ir_op_int(op, "object", -1);
   module_table_dispatch(
-      table(h), &(module_dispatch_t){.executable = h->executable,
+      table(h), &(module_dispatch_t){.executable = object < 0 ? h->executable : h->objects[object],
                                      .entry = (uint32_t)ir_op_int(op, "entry", 0),
                                      .workgroups = {workgroups_of(h, op, workgroups[0]), MODULE_LIT(workgroups[1]),
                                                     MODULE_LIT(workgroups[2])},

@@ -64,6 +64,7 @@ typedef struct host_t {
   ir_op_t* module;
   module_writer_t* writer;
   uint32_t device, executable;
+  const uint32_t* objects;
   bool strip_source_map;
   uint32_t constant_count, table_count;
   struct {

@@ -14,5 +14,7 @@ bool backend_vmvx(const target_t* target, ir_op_t* const* funcs, uint32_t count,
 // do.
 bool dump_write(const char* directory, const target_t* target, const char* name, const char* suffix, const void* data,
                 size_t size, text_t* error);
+// The same with the file's whole name; the directory must be given.
+bool dump_write_file(const char* directory, const char* name, const void* data, size_t size, text_t* error);
 
 #endif  // IREE_C_TARGET_BACKEND_H_

@@ -6,24 +6,43 @@
 
 #include "target/backend.h"
 
-bool dump_write(const char* directory, const target_t* target, const char* name, const char* suffix, const void* data,
-                size_t size, text_t* error) {
-  if (!directory) return true;
-  text_t path = {0};
-  text_printf(&path, "%s/module_%s", directory, name);
-  if (target) {
-    size_t first = path.size;
-    text_printf(&path, "_%s", target->format);
-    for (size_t i = first; i < path.size; ++i) {
-      if (path.data[i] == '-') path.data[i] = '_';
-    }
+// With the directories above it; those that exist stay as they are.
+static void make_directory(const char* path) {
+  text_t part = {0};
+  for (const char* at = path; *at; ++at) {
+    if (*at == '/' && part.size) mkdir(part.data, 0777);
+    text_printf(&part, "%c", *at);
   }
-  text_puts(&path, suffix);
-  mkdir(directory, 0777);
+  mkdir(path, 0777);
+  text_finish(&part);
+}
+
+bool dump_write_file(const char* directory, const char* name, const void* data, size_t size, text_t* error) {
+  text_t path = {0};
+  text_printf(&path, "%s/%s", directory, name);
+  make_directory(directory);
   FILE* file = fopen(path.data, "wb");
   bool ok = file && fwrite(data, 1, size, file) == size;
   if (file && fclose(file) != 0) ok = false;
   if (!ok) text_printf(error, "writing '%s': %s", path.data, strerror(errno));
   text_finish(&path);
+  return ok;
+}
+
+bool dump_write(const char* directory, const target_t* target, const char* name, const char* suffix, const void* data,
+                size_t size, text_t* error) {
+  if (!directory) return true;
+  text_t file = {0};
+  text_printf(&file, "module_%s", name);
+  if (target) {
+    size_t first = file.size;
+    text_printf(&file, "_%s", target->format);
+    for (size_t i = first; i < file.size; ++i) {
+      if (file.data[i] == '-') file.data[i] = '_';
+    }
+  }
+  text_puts(&file, suffix);
+  bool ok = dump_write_file(directory, file.data, data, size, error);
+  text_finish(&file);
   return ok;
 }

@@ -112,18 +112,19 @@ void target_executable_finish(target_executable_t* executable) {
   *executable = (target_executable_t){0};
 }
 
-static bool dump_sources(ir_op_t* const* funcs, uint32_t count, const target_compile_options_t* options,
-                         text_t* error) {
-  if (!options->dump.sources || !options->context) return true;
+// One file for each kernel: <prefix><kernel>.mlir.
+static bool dump_kernels(ir_op_t* const* funcs, uint32_t count, ir_context_t* context, const char* folder,
+                         const char* prefix, text_t* error) {
   bool ok = true;
-  for (uint32_t i = 0; ok && i < count; ++i) {
-    text_t text = {0};
+  for (uint32_t i = 0; folder && context && ok && i < count; ++i) {
+    text_t text = {0}, name = {0};
     text_puts(&text, "module {\n");
-    ir_print_op(options->context, &text, funcs[i], 0, 0);
+    ir_print_op(context, &text, funcs[i], 0, 0);
     text_puts(&text, "\n}\n");
-    const char* name = ir_op_string(funcs[i], "sym_name", "kernel");
-    ok = dump_write(options->dump.sources, NULL, name, ".mlir", text.data, text.size, error);
+    text_printf(&name, "%s%s.mlir", prefix, ir_op_string(funcs[i], "sym_name", "kernel"));
+    ok = dump_write_file(folder, name.data, text.data, text.size, error);
     text_finish(&text);
+    text_finish(&name);
   }
   return ok;
 }
@@ -131,7 +132,10 @@ static bool dump_sources(ir_op_t* const* funcs, uint32_t count, const target_com
 bool target_compile(const target_t* target, ir_op_t* const* funcs, uint32_t count,
                     const target_compile_options_t* options, target_executable_t* out, text_t* error) {
   *out = (target_executable_t){0};
-  bool ok = create_entries(funcs, count, out, error) && dump_sources(funcs, count, options, error);
+  const target_dump_t* dump = &options->dump;
+  bool ok = create_entries(funcs, count, out, error) &&
+            dump_kernels(funcs, count, options->context, dump->sources, "module_", error) &&
+            dump_kernels(funcs, count, options->context, dump->configurations, "configured_module_", error);
   if (ok && target->backend == TARGET_VMVX) {
     ok = backend_vmvx(target, funcs, count, options, out, error);
   } else if (ok) {

@@ -82,7 +82,8 @@ typedef struct target_executable_t {
 // underscores; kinds: llvm-cpu .codegen.bc .codegen.ll .linked.bc .linked.ll .optimized.bc .optimized.ll .o .s .so;
 // cuda .linked.ll .optimized.ll .ptx; rocm .linked.ll .optimized.ll .rocmasm .hsaco; vmvx .vmfb
 typedef struct target_dump_t {
-  const char* sources;  // module_<kernel>.mlir: each kernel as text
+  const char* sources;         // module_<kernel>.mlir: each kernel as text
+  const char* configurations;  // configured_module_<kernel>.mlir: the same kernels
   const char* intermediates;
   const char* binaries;
   const char* benchmarks;  // module_<kernel>_<format>_benchmark.mlir: programs that call one dispatch; the compiler's

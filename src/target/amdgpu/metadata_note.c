@@ -204,3 +204,18 @@ bool metadata_note_next_spill(const void* code, size_t size, size_t* at, metadat
   }
   return false;
 }
+
+bool metadata_note_has_kernel(const void* code, size_t size, const char* name) {
+  static const char key[] = ".name";
+  Elf64_Phdr* segment = NULL;
+  Elf64_Shdr* section = NULL;
+  if (!find_notes((uint8_t*)code, size, &segment, &section)) return false;
+  const uint8_t* data = (const uint8_t*)code + segment->p_offset;
+  for (size_t i = 0; i < segment->p_filesz; ++i) {
+    char found[4096];
+    if (!has_key(data, segment->p_filesz, i, key)) continue;
+    read_name(data, segment->p_filesz, i + sizeof(key), found, sizeof(found));
+    if (strcmp(found, name) == 0) return true;
+  }
+  return false;
+}

@@ -21,4 +21,6 @@ typedef struct metadata_spill_t {
 // Finds the next kernel that spills, from `*at` on (0 at first), which moves behind it. False when no more does.
 bool metadata_note_next_spill(const void* code, size_t size, size_t* at, metadata_spill_t* out);
 
+bool metadata_note_has_kernel(const void* code, size_t size, const char* name);
+
 #endif  // IREE_C_TARGET_AMDGPU_METADATA_NOTE_H_
