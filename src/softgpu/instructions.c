@@ -92,13 +92,24 @@ static bool try_all(engine_t* engine, uint32_t lanes, names_t* names) {
   return true;
 }
 
+// Instructions of 128 bits: gfx950's scales before the product that they are for.
+static bool try_pairs(engine_t* engine, uint32_t lanes, names_t* names) {
+  static const uint32_t pairs[][4] = {{0xd3ac0800, 0x10022b14, 0xd3ad0800, 0x04020904},
+                                      {0xd3ac0800, 0x10022b14, 0xd3ae0800, 0x04020904}};
+  for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); ++i) {
+    if (!try_words(engine, lanes, pairs[i], names)) return false;
+  }
+  return true;
+}
+
 bool engine_each_instruction(const isa_target_t* target, void (*visit)(void* data, const char* mnemonic), void* data,
                              text_t* error) {
   engine_options_t options = {.target = target};
   engine_t* engine = engine_create(&options, error);
   if (!engine) return false;
   names_t names = {0};
-  bool done = try_all(engine, isa_has_wave32(target) ? 32 : 64, &names);
+  uint32_t lanes = isa_has_wave32(target) ? 32 : 64;
+  bool done = try_all(engine, lanes, &names) && try_pairs(engine, lanes, &names);
   if (done) {
     sort_names(&names);
     for (uint32_t i = 0; i < names.count; ++i) visit(data, names.names[i]);

@@ -824,7 +824,86 @@ def scaled_both_ways(name):
   v_mov_b32 v13, v45""", expect)
 
 
+MIXED = [("fp8", 8, 4, 3), ("bf8", 8, 5, 2), ("fp6", 6, 2, 3), ("bf6", 6, 3, 2), ("fp4", 4, 2, 1)]
+
+
+def mixed_value(bits, exponent, mantissa, code):
+    """A narrow float without infinities."""
+    bias, fraction, power = (1 << (exponent - 1)) - 1, code & ((1 << mantissa) - 1), code >> mantissa & ((1 << exponent) - 1)
+    value = (fraction + (1 << mantissa) * (power != 0)) * 2.0 ** (max(power, 1) - bias - mantissa)
+    return -value if code >> (bits - 1) else value
+
+
+def mixed_operand(values, at, rows, depth, form):
+    """Rows by depths, as 64 lanes hold them from byte `at` on, 32 bytes each; 8 bits never with all exponent bits."""
+    _, bits, exponent, mantissa = MIXED[form]
+    groups, out = 64 // rows, np.zeros((rows, depth))
+    for lane in range(64):
+        data = int.from_bytes(values[at + 32 * lane:at + 32 * lane + 32], "little")
+        data &= int.from_bytes(b"\xf7" * 32, "little") if bits == 8 else -1
+        for e in range(32):
+            k = (e // 16 * groups + lane // rows) * 16 + e % 16 if bits == 8 else 32 * (lane // rows) + e
+            out[lane % rows, k] = mixed_value(bits, exponent, mantissa, data >> bits * e & ((1 << bits) - 1))
+    return out
+
+
+def mixed_product(rows, first, second, bytes_of_scales=None):
+    """Formats of A and B; the bytes of the scales' registers that count, or None without scales."""
+    depth, name = 2048 // rows, f"mixed_{rows}_{MIXED[first][0]}_{MIXED[second][0]}{'_scaled' if bytes_of_scales else ''}"
+    registers = rows * rows // 64
+
+    def code(target):
+        load = "v_lshlrev_b32 v1, 5, v0\n"
+        for base, at in ((20, 0), (30, SINGLES)):
+            load += f"  global_load_dwordx4 v[{base}:{base + 3}], v1, s[4:5] offset:{at}\n"
+            load += f"  global_load_dwordx4 v[{base + 4}:{base + 7}], v1, s[4:5] offset:{at + 16}\n"
+        load += "  v_lshlrev_b32 v2, 2, v0\n  global_load_dword v3, v2, s[4:5] offset:256\n  WAIT_LOAD\n"
+        for base, form in ((20, first), (30, second)):
+            if MIXED[form][1] == 8:
+                load += "".join(f"  v_and_b32 v{base + k}, 0xf7f7f7f7, v{base + k}\n" for k in range(8))
+        load += "".join(f"  v_cvt_f32_u32 v{40 + k}, v{k % 2}\n" for k in range(registers))
+        load += "  v_and_b32 v3, 0x0f0f0f0f, v3\n  v_add_u32 v3, 0x78787878, v3\n  s_nop 4\n"
+        sizes = [MIXED[form][1] for form in (first, second)]
+        operands = [f"v[{base}:{base + bits - 1}]" for base, bits in zip((20, 30), sizes)]
+        out = f"v[40:{39 + registers}]"
+        line = f"{out}, {operands[0]}, {operands[1]}, {out}"
+        if bytes_of_scales:
+            a, b = bytes_of_scales
+            load += f"""  v_mfma_scale_f32_{rows}x{rows}x{depth}_f8f6f4 {line}, v3, v3 op_sel:[{a & 1},{b & 1},0] """
+            load += f"op_sel_hi:[{a >> 1},{b >> 1},0] cbsz:{first} blgp:{second}\n"
+        else:
+            load += f"  v_mfma_f32_{rows}x{rows}x{depth}_f8f6f4 {line} cbsz:{first} blgp:{second}\n"
+        load += "  s_nop 15\n  s_nop 15\n  v_lshlrev_b32 v2, 6, v0\n"
+        for k in range(0, registers, 4):
+            load += f"  global_store_dwordx4 v2, v[{40 + k}:{43 + k}], s[6:7] offset:{4 * k + 1024}\n"
+        return load
+
+    def expect(target, lanes, values, out):
+        a, b = (mixed_operand(values, at, rows, depth, form) for at, form in ((0, first), (SINGLES, second)))
+        for i in range(rows):
+            for j in range(rows):
+                groups = 64 // rows
+                reg, lane = i // (4 * groups) * 4 + i % 4, i // 4 % groups * rows + j
+                total = float([lane, 32 * lane][reg % 2])
+                for block in range(depth // 32):
+                    part = float(np.dot(a[i, 32 * block:32 * block + 32], b[j, 32 * block:32 * block + 32]))
+                    if bytes_of_scales:
+                        for row, byte in ((i, bytes_of_scales[0]), (j, bytes_of_scales[1])):
+                            part *= 2.0 ** ((values[256 + 4 * (row + rows * block) + byte] & 15) + 120 - 127)
+                    total += part
+                struct.pack_into("<I", out, 1024 + 64 * lane + 4 * reg, single(total))
+        return [[0, 0, 0, 0]] * lanes
+
+    return Case(name, "gfx950", code, expect)
+
+
 def gfx950_cases():
+    for form in range(5):
+        yield mixed_product(16, form, (form + 1) % 5, (form % 4, (form + 1) % 4))
+        yield mixed_product(32, form, (form + 3) % 5, (3 - form % 4, form % 4))
+        yield mixed_product(32, form, form)
+    yield mixed_product(16, 4, 4)
+    yield Case("scales_alone", "gfx950", "v_mfma_ld_scale_b32 v0, v0\n  s_nop 4", same(0))
     load = f"""v_lshlrev_b32 v1, 4, v0
   buffer_load_dwordx4 v[20:23], v1, s[8:11], 0 offen offset:{{}}
   v_mov_b32 v24, 0x3ea00000

@@ -1,5 +1,5 @@
-// Rows of scaled conversions (isa/amd/scaled.def), and gfx950's other conversions that round by random bits or put
-// their result into a part of a register.
+// Rows of scaled conversions and products (isa/amd/scaled.def), and gfx950's other conversions that round by random
+// bits or put their result into a part of a register.
 //
 // The manuals leave the rounding functions open. Here the quotient is rounded once, to nearest even, or by 32 random
 // bits below the last one that is kept; 4 and 6 bits saturate, 8 bits do where MODE says FP16_OVFL.
@@ -186,6 +186,69 @@ static const inst_t* run_shift_bytes(wave_t* w, const inst_t* inst, int32_t leas
 static const inst_t* run_shift_i8(wave_t* w, const inst_t* inst) { return run_shift_bytes(w, inst, -128, 127); }
 static const inst_t* run_shift_u8(wave_t* w, const inst_t* inst) { return run_shift_bytes(w, inst, 0, 255); }
 
+enum { MIXED_LANES = 64, MIXED_EACH = 32, MIXED_MOST_ROWS = 32, MIXED_MOST_DEPTH = 128, MIXED_MOST_BLOCKS = 4 };
+
+// A, or B transposed: numbers by row and depth, and for each row and 32 depths the exponent that they share.
+typedef struct mixed_t {
+  double value[MIXED_MOST_ROWS][MIXED_MOST_DEPTH];
+  double scale[MIXED_MOST_ROWS][MIXED_MOST_BLOCKS];
+} mixed_t;
+
+// Lane i holds row i % rows. Of 4 and 6 bits its numbers are 32 depths in a row; of 8 bits they are two runs of 16,
+// each among those of the other lanes of the row. The exponent of block b is in lane row + rows * b.
+static bool load_mixed(wave_t* w, const inst_t* inst, uint32_t k, uint32_t rows, mixed_t* out) {
+  static const layout_t* const formats[] = {&layout_FP8, &layout_BF8, &layout_FP6, &layout_BF6, &layout_FP4};
+  uint32_t format = (uint32_t)(k ? inst->blgp : inst->cbsz), groups = MIXED_LANES / rows;
+  uint32_t select = (inst->op_sel >> k & 1) | (inst->op_sel_hi >> k & 1) << 1;
+  if (format >= sizeof(formats) / sizeof(formats[0])) {
+    wave_fault(w, inst, ENGINE_FAULT_ILLEGAL_INSTRUCTION, inst->address, "%s has no format %u", inst->row->name,
+               format);
+    return false;
+  }
+  const layout_t* f = formats[format];
+  for (uint32_t lane = 0; lane < MIXED_LANES; ++lane) {
+    uint32_t row = lane % rows, group = lane / rows;
+    for (uint32_t e = 0; e < MIXED_EACH; ++e) {
+      uint32_t depth = f->bits == 8 ? (e / 16 * groups + group) * 16 + e % 16 : MIXED_EACH * group + e;
+      out->value[row][depth] = layout_decode(f, unpack(w, &inst->src[k], lane, 0, f, e));
+    }
+    uint32_t exponent = inst->source_count > 3 ? source(w, &inst->src[3 + k], 0, lane) >> 8 * select & 255 : 127;
+    out->scale[row][group] = exponent == 255 ? (double)NAN : ldexp(1, (int)exponent - 127);
+  }
+  return true;
+}
+
+// One rounding at the end; products of 32 depths are exact.
+static const inst_t* run_mixed(wave_t* w, const inst_t* inst, uint32_t rows, uint32_t depth) {
+  mixed_t a, b;
+  float result[MIXED_MOST_ROWS][MIXED_MOST_ROWS];
+  const operand_t* c = &inst->src[2];
+  wave_use_csr(w, 0x1f80);
+  if (!load_mixed(w, inst, 0, rows, &a) || !load_mixed(w, inst, 1, rows, &b)) return NULL;
+  // Four rows are in registers, the next four in the next group of lanes.
+  uint32_t groups = MIXED_LANES / rows;
+  for (uint32_t i = 0; i < rows; ++i) {
+    for (uint32_t j = 0; j < rows; ++j) {
+      uint32_t reg = i / (4 * groups) * 4 + i % 4, lane = i / 4 % groups * rows + j;
+      double sum = layout_decode(&layout_F32, source(w, c, c->kind == OPERAND_VGPR ? reg : 0, lane));
+      for (uint32_t k = 0; k < depth; k += MIXED_EACH) {
+        double part = 0;
+        for (uint32_t e = k; e < k + MIXED_EACH; ++e) part += a.value[i][e] * b.value[j][e];
+        sum += part * a.scale[i][k / MIXED_EACH] * b.scale[j][k / MIXED_EACH];
+      }
+      result[i][j] = (float)sum;
+    }
+  }
+  for (uint32_t i = 0; i < rows; ++i) {
+    uint32_t reg = i / (4 * groups) * 4 + i % 4, lane = i / 4 % groups * rows;
+    memcpy(&w->vgpr[inst->dst[0].offset + (size_t)reg * w->lanes + lane], result[i], rows * 4);
+  }
+  return inst + 1;
+}
+
+// Scales for the product that follows: LLVM reads both as one instruction, and alone it does nothing.
+static const inst_t* run_scales_alone(wave_t* w, const inst_t* inst) { return inst + 1; }
+
 #define NARROW(name, wide, narrow, count, noise)                                        \
   static const inst_t* run_##name(wave_t* w, const inst_t* inst) {                      \
     return run_narrow(w, inst, &layout_##wide, &layout_##narrow, count | (noise) << 6); \
@@ -194,14 +257,19 @@ static const inst_t* run_shift_u8(wave_t* w, const inst_t* inst) { return run_sh
   static const inst_t* run_##name(wave_t* w, const inst_t* inst) {      \
     return run_widen(w, inst, &layout_##narrow, &layout_##wide, count); \
   }
+#define MIXED(name, rows, depth) \
+  static const inst_t* run_##name(wave_t* w, const inst_t* inst) { return run_mixed(w, inst, rows, depth); }
 #include "isa/amd/scaled.def"
 
+#define MIXED(name, rows, depth) \
+  INST_ROW(name, MATRIX, APPROXIMATE, run_##name, 1, INST_F32, INST_B32, INST_B32, INST_F32, INST_B32)
 #define NARROW(name, wide, narrow, count, noise) INST_ROW(name, VALU, APPROXIMATE, run_##name, 1, INST_F32)
 #define WIDEN(name, narrow, wide, count) INST_ROW(name, VALU, APPROXIMATE, run_##name, 1, INST_F32)
 static const inst_row_t rows[] = {
 #include "isa/amd/scaled.def"
-    INST_ROW(v_cvt_sr_f16_f32, VALU, APPROXIMATE, run_random_f16, 1, INST_F32)
-        INST_ROW(v_cvt_sr_bf16_f32, VALU, APPROXIMATE, run_random_bf16, 1, INST_F32)
-            INST_ROW(v_ashr_pk_i8_i32, VALU, EXACT, run_shift_i8, 1, INST_B32)
-                INST_ROW(v_ashr_pk_u8_i32, VALU, EXACT, run_shift_u8, 1, INST_B32)};
+    INST_ROW(v_mfma_ld_scale_b32, HINT, HINT, run_scales_alone, 0, INST_NONE)
+        INST_ROW(v_cvt_sr_f16_f32, VALU, APPROXIMATE, run_random_f16, 1, INST_F32)
+            INST_ROW(v_cvt_sr_bf16_f32, VALU, APPROXIMATE, run_random_bf16, 1, INST_F32)
+                INST_ROW(v_ashr_pk_i8_i32, VALU, EXACT, run_shift_i8, 1, INST_B32)
+                    INST_ROW(v_ashr_pk_u8_i32, VALU, EXACT, run_shift_u8, 1, INST_B32)};
 VECTOR_TABLE(scaled_table, rows);
