@@ -153,3 +153,47 @@ bool onnx_lower_shrink(onnx_node_t* n) {
   n->out[0] = onnx_cast(n, onnx_value(result, in.element), n->in[0].element);
   return true;
 }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// By name
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool onnx_find_activation(onnx_node_t* n, const char* name, onnx_activation_t* out) {
+  static const onnx_activation_t known[] = {{"sigmoid", 0, 0, 0},      {"tanh", 0, 0, 0},
+                                            {"relu", 0, 0, 0},         {"affine", 2, 1, 0},
+                                            {"leakyrelu", 1, 0.01, 0}, {"thresholdedrelu", 1, 1, 0},
+                                            {"scaledtanh", 2, 1, 1},   {"hardsigmoid", 2, 0.2, 0.5},
+                                            {"elu", 1, 1, 0},          {"softsign", 0, 0, 0},
+                                            {"softplus", 0, 0, 0}};
+  for (size_t i = 0; i < sizeof(known) / sizeof(*known); ++i) {
+    if (strcasecmp(known[i].name, name) != 0) continue;
+    *out = known[i];
+    return true;
+  }
+  return onnx_error(n, "activation '%s' is unknown", name);
+}
+
+static ir_value_t* line(onnx_node_t* n, ir_value_t* x, double a, double b) {
+  return onnx_binary_number(n, SCALAR_add, onnx_binary_number(n, SCALAR_mul, x, a), b);
+}
+
+ir_value_t* onnx_activate(onnx_node_t* n, const onnx_activation_t* fn, ir_value_t* x) {
+  ir_value_t* zero = splat(n, x, 0);
+  if (strcmp(fn->name, "sigmoid") == 0) return onnx_unary(n, SCALAR_logistic, x);
+  if (strcmp(fn->name, "tanh") == 0) return onnx_unary(n, SCALAR_tanh, x);
+  if (strcmp(fn->name, "relu") == 0) return graph_binary(n->b, SCALAR_max, x, zero);
+  if (strcmp(fn->name, "affine") == 0) return line(n, x, fn->alpha, fn->beta);
+  if (strcmp(fn->name, "leakyrelu") == 0) return graph_select(n->b, positive(n, x), x, scale(n, x, fn->alpha));
+  if (strcmp(fn->name, "thresholdedrelu") == 0) {
+    return graph_select(n->b, onnx_binary_number(n, SCALAR_ge, x, fn->alpha), x, zero);
+  }
+  if (strcmp(fn->name, "scaledtanh") == 0) {
+    return scale(n, onnx_unary(n, SCALAR_tanh, scale(n, x, fn->beta)), fn->alpha);
+  }
+  if (strcmp(fn->name, "hardsigmoid") == 0) return hard_sigmoid(n, x, fn->alpha, fn->beta);
+  if (strcmp(fn->name, "elu") == 0) return graph_select(n->b, positive(n, x), x, exponential(n, x, fn->alpha));
+  if (strcmp(fn->name, "softsign") == 0) {
+    return graph_binary(n->b, SCALAR_div, x, line(n, onnx_unary(n, SCALAR_abs, x), 1, 1));
+  }
+  return softplus(n, x);
+}

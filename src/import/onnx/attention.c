@@ -1,4 +1,6 @@
 // Attention and RotaryEmbedding, written out as products and softmax; a later pass recognises the pattern.
+#include "import/onnx/attention.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -6,8 +8,7 @@
 
 static ir_value_t* mul(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_mul, x, y); }
 
-// [b, s, heads * d] -> [b, heads, s, d]; rank 4 stays. NULL after a diagnostic.
-static ir_value_t* split_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
+ir_value_t* onnx_split_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
   static const int64_t perm[] = {0, 2, 1, 3};
   if (x->type->rank == 4) return x;
   int64_t width = x->type->rank == 3 ? x->type->dims[2] : 0;
@@ -19,7 +20,7 @@ static ir_value_t* split_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
   return graph_transpose(n->b, onnx_reshape(n, x, 4, dims), perm);
 }
 
-static ir_value_t* join_heads(onnx_node_t* n, ir_value_t* x) {
+ir_value_t* onnx_join_heads(onnx_node_t* n, ir_value_t* x) {
   static const int64_t perm[] = {0, 2, 1, 3};
   x = graph_transpose(n->b, x, perm);
   const onnx_dim_t dims[] = {onnx_dim(n, x, 0), onnx_dim(n, x, 1),
@@ -27,8 +28,7 @@ static ir_value_t* join_heads(onnx_node_t* n, ir_value_t* x) {
   return onnx_reshape(n, x, 3, dims);
 }
 
-// Each of the key's heads serves several of the query's, side by side.
-static ir_value_t* repeat_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
+ir_value_t* onnx_repeat_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
   static const int64_t at[] = {0, 1, 3, 4};
   int64_t own = x->type->dims[1];
   if (own == heads) return x;
@@ -54,13 +54,14 @@ static bool read_attention(onnx_node_t* n, attention_t* a) {
   a->n = n;
   a->past = onnx_dim_of(0);
   a->element = n->in[0].element;
+  if (!onnx_has(n, 2)) return onnx_error(n, "input 2 is required");
   for (uint32_t i = 1; i < 3; ++i) {
     if (!onnx_check_float(n, i) || !onnx_check_same_element(n, 0, i)) return false;
   }
   if (onnx_has(n, 4) != onnx_has(n, 5)) return onnx_error(n, "past_key and past_value must be given together");
-  a->q = split_heads(n, n->in[0].v, q_heads);
-  a->k = a->q ? split_heads(n, n->in[1].v, kv_heads) : NULL;
-  a->v = a->k ? split_heads(n, n->in[2].v, kv_heads) : NULL;
+  a->q = onnx_split_heads(n, n->in[0].v, q_heads);
+  a->k = a->q ? onnx_split_heads(n, n->in[1].v, kv_heads) : NULL;
+  a->v = a->k ? onnx_split_heads(n, n->in[2].v, kv_heads) : NULL;
   if (!a->v) return false;
   for (uint32_t i = 4; onnx_has(n, 4) && i < 6; ++i) {
     ir_value_t** state = i == 4 ? &a->k : &a->v;
@@ -75,13 +76,12 @@ static bool read_attention(onnx_node_t* n, attention_t* a) {
   if (onnx_wants(n, 1)) n->out[1] = onnx_value(a->k, a->element);
   if (onnx_wants(n, 2)) n->out[2] = onnx_value(a->v, a->element);
   int64_t heads = a->q->type->dims[1];
-  a->k = repeat_heads(n, a->k, heads);
-  a->v = a->k ? repeat_heads(n, a->v, heads) : NULL;
+  a->k = onnx_repeat_heads(n, a->k, heads);
+  a->v = a->k ? onnx_repeat_heads(n, a->v, heads) : NULL;
   return a->v != NULL;
 }
 
-// 0 where `kept` is true, the lowest number elsewhere; added to the scores.
-static ir_value_t* as_bias(onnx_node_t* n, ir_value_t* kept, const ir_type_t* element) {
+ir_value_t* onnx_as_bias(onnx_node_t* n, ir_value_t* kept, const ir_type_t* element) {
   ir_value_t* zero = graph_scalar_constant(n->b, element, 0);
   ir_value_t* low = graph_scalar_constant(n->b, element, -INFINITY);
   return graph_select(n->b, kept, onnx_broadcast_as(n, zero, kept, NULL), onnx_broadcast_as(n, low, kept, NULL));
@@ -129,7 +129,7 @@ static ir_value_t* position_bias(attention_t* a, ir_value_t* scores, bool* faile
     kept = kept ? graph_binary(n->b, SCALAR_and, kept, near) : near;
   }
   if (!kept) return NULL;
-  ir_value_t* bias = as_bias(n, kept, scores->type->element);
+  ir_value_t* bias = onnx_as_bias(n, kept, scores->type->element);
   return bias->type->rank == 4 ? bias : onnx_broadcast_as(n, bias, scores, at);
 }
 
@@ -137,7 +137,8 @@ static ir_value_t* position_bias(attention_t* a, ir_value_t* scores, bool* faile
 static ir_value_t* mask_bias(attention_t* a, ir_value_t* scores) {
   onnx_node_t* n = a->n;
   onnx_value_t mask = n->in[3];
-  ir_value_t* bias = onnx_is_bool(mask) ? as_bias(n, mask.v, scores->type->element) : onnx_cast(n, mask, a->element).v;
+  ir_value_t* bias =
+      onnx_is_bool(mask) ? onnx_as_bias(n, mask.v, scores->type->element) : onnx_cast(n, mask, a->element).v;
   int32_t rank = bias->type->rank;
   if (rank < 1 || rank > 4 || bias->type->element != scores->type->element)
     return onnx_error(n, "the mask does not fit"), NULL;
@@ -162,10 +163,10 @@ static ir_value_t* length_bias(attention_t* a, ir_value_t* scores) {
   if (!ir_type_is_static(wide)) return onnx_unsupported(n, "nonpad_kv_seqlen needs static shapes"), NULL;
   ir_value_t* column = graph_iota(n->b, wide, 3, NULL);
   lengths = onnx_broadcast_as(n, lengths, column, &batch);
-  return as_bias(n, graph_binary(n->b, SCALAR_lt, column, lengths), scores->type->element);
+  return onnx_as_bias(n, graph_binary(n->b, SCALAR_lt, column, lengths), scores->type->element);
 }
 
-static ir_value_t* contract_heads(onnx_node_t* n, ir_value_t* x, ir_value_t* y, int64_t y_dim) {
+ir_value_t* onnx_contract_heads(onnx_node_t* n, ir_value_t* x, ir_value_t* y, int64_t y_dim) {
   static const int64_t batch[] = {0, 1};
   int64_t lhs = 3;
   graph_contract_t c = {.lhs_batch = batch, .rhs_batch = batch, .batch_count = 2};
@@ -211,8 +212,8 @@ static ir_value_t* attend(attention_t* a) {
                              : 1,
          cap = onnx_float(n, "softcap", 0);
   if (!given && depth == IR_DYNAMIC) return onnx_unsupported(n, "the head size must be static"), NULL;
-  ir_value_t* scores = contract_heads(n, onnx_binary_number(n, SCALAR_mul, a->q, sqrt(scale)),
-                                      onnx_binary_number(n, SCALAR_mul, a->k, sqrt(scale)), 3);
+  ir_value_t* scores = onnx_contract_heads(n, onnx_binary_number(n, SCALAR_mul, a->q, sqrt(scale)),
+                                           onnx_binary_number(n, SCALAR_mul, a->k, sqrt(scale)), 3);
   if (!scores) return NULL;
   give_scores(n, mode, 0, scores);
   if (cap > 0) {
@@ -237,14 +238,16 @@ static ir_value_t* attend(attention_t* a) {
     weights = graph_select(n->b, none, graph_splat_like(n->b, weights, 0), weights);
   }
   give_scores(n, mode, 3, weights);
-  return contract_heads(n, weights, a->v, 2);
+  return onnx_contract_heads(n, weights, a->v, 2);
 }
 
+// ONNX Runtime's own operator of the name has weights and a number of heads.
 bool onnx_lower_attention(onnx_node_t* n) {
+  if (onnx_attr(n, "num_heads")) return onnx_lower_own_attention(n);
   attention_t a;
   if (!onnx_check_float(n, 0) || !read_attention(n, &a)) return false;
   ir_value_t* y = attend(&a);
-  if (y && onnx_rank(n->in[0]) == 3) y = join_heads(n, y);
+  if (y && onnx_rank(n->in[0]) == 3) y = onnx_join_heads(n, y);
   return onnx_return(n, y, a.element);
 }
 
@@ -264,46 +267,31 @@ static ir_value_t* last_slice(onnx_node_t* n, ir_value_t* x, int64_t from, int64
   return graph_slice(n->b, x, offsets, sizes, strides);
 }
 
-// cos or sin for every position: [b, s, r / 2], from a cache by position ids, in the shape of `like` [b, heads, s, r /
-// 2].
-static ir_value_t* angles(onnx_node_t* n, uint32_t i, ir_value_t* like) {
+// cos or sin in the shape of `like`. NULL after a diagnostic.
+static ir_value_t* spread_angles(onnx_node_t* n, ir_value_t* v, ir_value_t* like) {
   static const int64_t at[] = {0, 2, 3};
-  ir_value_t* v = n->in[i].v;
-  if (onnx_has(n, 3)) {
-    if (v->type->rank != 2 || onnx_rank(n->in[3]) != 2 || !onnx_is_int(n->in[3]))
-      return onnx_error(n, "the caches do not fit"), NULL;
-    v = graph_take(n->b, v, n->in[3].v, 0, false);
-  }
   bool fits = v->type->rank == 3;
   for (int32_t d = 0; fits && d < 3; ++d) {
     int64_t x = v->type->dims[d], y = like->type->dims[at[d]];
     fits = x == y || x == IR_DYNAMIC || y == IR_DYNAMIC || (d < 2 && x == 1);
   }
-  if (!fits) return onnx_error(n, "input %u does not fit", i), NULL;
+  if (!fits) return onnx_error(n, "the caches do not fit"), NULL;
   return onnx_broadcast_as(n, v, like, at);
 }
 
-bool onnx_lower_rotary_embedding(onnx_node_t* n) {
-  ir_value_t* x = n->in[0].v;
-  int64_t heads = onnx_int(n, "num_heads", 0), part = onnx_int(n, "rotary_embedding_dim", 0);
-  bool interleaved = onnx_int(n, "interleaved", 0) != 0, flat = x->type->rank == 3;
-  if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2)) return false;
-  x = split_heads(n, x, heads);
-  if (!x) return false;
-  int64_t width = x->type->dims[3];
-  if (part == 0) part = width;
+ir_value_t* onnx_rotate(onnx_node_t* n, ir_value_t* x, const onnx_rotation_t* r) {
+  int64_t width = x->type->dims[3], part = r->part ? r->part : width, half = part / 2;
   if (width == IR_DYNAMIC || part < 2 || part > width || part % 2)
-    return onnx_error(n, "rotary_embedding_dim does not fit");
-  int64_t half = part / 2;
-  ir_value_t* a = last_slice(n, x, 0, half, interleaved ? 2 : 1);
-  ir_value_t* b = last_slice(n, x, interleaved ? 1 : half, half, interleaved ? 2 : 1);
-  ir_value_t* cos = angles(n, 1, a);
-  ir_value_t* sin = cos ? angles(n, 2, a) : NULL;
-  if (!sin) return false;
+    return onnx_error(n, "rotary_embedding_dim does not fit"), NULL;
+  ir_value_t* a = last_slice(n, x, 0, half, r->interleaved ? 2 : 1);
+  ir_value_t* b = last_slice(n, x, r->interleaved ? 1 : half, half, r->interleaved ? 2 : 1);
+  ir_value_t* cos = spread_angles(n, r->cos, a);
+  ir_value_t* sin = cos ? spread_angles(n, r->sin, a) : NULL;
+  if (!sin) return NULL;
   ir_value_t* turned[] = {graph_binary(n->b, SCALAR_sub, mul(n, a, cos), mul(n, b, sin)),
                           graph_binary(n->b, SCALAR_add, mul(n, a, sin), mul(n, b, cos))};
   ir_value_t* y;
-  if (interleaved) {
+  if (r->interleaved) {
     onnx_dim_t apart[5], joined[4];
     for (int32_t i = 0; i < 4; ++i) joined[i] = apart[i] = onnx_dim(n, a, i);
     apart[4] = onnx_dim_of(1);
@@ -314,5 +302,26 @@ bool onnx_lower_rotary_embedding(onnx_node_t* n) {
     y = graph_concat(n->b, turned, 2, 3);
   }
   if (part < width) y = graph_concat(n->b, (ir_value_t*[]){y, last_slice(n, x, part, width - part, 1)}, 2, 3);
-  return onnx_return(n, flat ? join_heads(n, y) : y, n->in[0].element);
+  return y;
+}
+
+// Inputs x, cos cache, sin cache, position ids; ONNX Runtime's own has the position ids second.
+bool onnx_lower_rotary_embedding(onnx_node_t* n) {
+  if (onnx_is_int(n->in[1])) return onnx_lower_own_rotary_embedding(n);
+  ir_value_t *x = n->in[0].v, *caches[2];
+  if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2)) return false;
+  bool flat = x->type->rank == 3;
+  x = onnx_split_heads(n, x, onnx_int(n, "num_heads", 0));
+  if (!x) return false;
+  for (uint32_t i = 0; i < 2; ++i) {
+    caches[i] = n->in[1 + i].v;
+    if (!onnx_has(n, 3)) continue;
+    if (caches[i]->type->rank != 2 || onnx_rank(n->in[3]) != 2 || !onnx_is_int(n->in[3]))
+      return onnx_error(n, "the caches do not fit");
+    caches[i] = graph_take(n->b, caches[i], n->in[3].v, 0, false);
+  }
+  onnx_rotation_t r = {caches[0], caches[1], onnx_int(n, "rotary_embedding_dim", 0),
+                       onnx_int(n, "interleaved", 0) != 0};
+  ir_value_t* y = onnx_rotate(n, x, &r);
+  return onnx_return(n, y && flat ? onnx_join_heads(n, y) : y, n->in[0].element);
 }

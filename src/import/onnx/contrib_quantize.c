@@ -33,15 +33,6 @@ static bool quantize(onnx_node_t* n, ir_value_t* y, uint32_t i, const ir_type_t*
   return true;
 }
 
-// The operator of that name on other inputs, with this one's attributes.
-static bool apply(onnx_node_t* n, const char* name, const onnx_value_t* in, uint32_t count, onnx_value_t* out) {
-  onnx_node_t inner = *n;
-  inner.row = onnx_find_row(name);
-  inner.in = in, inner.in_count = count;
-  inner.out = out, inner.out_count = 3;
-  return inner.row->handler(&inner) && (out->v || onnx_error(n, "gives no result"));
-}
-
 // [n, spatial..., c] <-> [n, c, spatial...]
 static ir_value_t* move_channels(onnx_node_t* n, ir_value_t* x, bool to_front) {
   int64_t perm[ONNX_MAX_RANK], last = x->type->rank - 1;
@@ -52,7 +43,7 @@ static ir_value_t* move_channels(onnx_node_t* n, ir_value_t* x, bool to_front) {
 // QLinear + the name of an operator: its inputs, each with scale and zero point, then the result's.
 bool onnx_lower_qlinear(onnx_node_t* n) {
   const char* name = n->name + strlen("QLinear");
-  uint32_t operands = n->row->min_inputs > 5 ? 2 : 1;
+  uint32_t operands = n->row->max_inputs > 5 ? 2 : 1;
   onnx_value_t in[2], out[3] = {{0}};
   bool channels_last = onnx_int(n, "channels_last", 0) != 0;
   for (uint32_t i = 0; i < operands; ++i) {
@@ -65,7 +56,7 @@ bool onnx_lower_qlinear(onnx_node_t* n) {
     if (!onnx_check_axis(n, &axis, onnx_rank(in[0]))) return false;
     if (axis != onnx_rank(in[0]) - 1) return onnx_unsupported(n, "before opset 13 the axis must be the last");
   }
-  if (!apply(n, name, in, operands, out)) return false;
+  if (!onnx_apply(n, name, in, operands, out)) return false;
   ir_value_t* y = channels_last ? move_channels(n, out[0].v, false) : out[0].v;
   return quantize(n, y, 3 * operands, n->in[0].element);
 }
@@ -73,18 +64,18 @@ bool onnx_lower_qlinear(onnx_node_t* n) {
 // Inputs y_scale, y_zero_point, then each tensor with its own.
 bool onnx_lower_qlinear_concat(onnx_node_t* n) {
   uint32_t count = (n->in_count - 2) / 3;
-  if (n->in_count != 2 + 3 * count) return onnx_error(n, "every tensor needs a scale and a zero point");
+  if (!count || n->in_count != 2 + 3 * count) return onnx_error(n, "every tensor needs a scale and a zero point");
   onnx_value_t *in = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, count), out[3] = {{0}};
   for (uint32_t i = 0; i < count; ++i) {
     if (!dequantize(n, 2 + 3 * i, &in[i])) return false;
   }
-  return apply(n, "Concat", in, count, out) && quantize(n, out[0].v, 0, n->in[2].element);
+  return onnx_apply(n, "Concat", in, count, out) && quantize(n, out[0].v, 0, n->in[2].element);
 }
 
 bool onnx_lower_qlinear_where(onnx_node_t* n) {
   onnx_value_t in[3] = {n->in[0]}, out[3] = {{0}};
   if (!dequantize(n, 1, &in[1]) || !dequantize(n, 4, &in[2])) return false;
-  return apply(n, "Where", in, 3, out) && quantize(n, out[0].v, 7, n->in[1].element);
+  return onnx_apply(n, "Where", in, 3, out) && quantize(n, out[0].v, 7, n->in[1].element);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -132,7 +123,8 @@ bool onnx_lower_matmul_integer_to_float(onnx_node_t* n) {
 // Inputs a (floats, quantised as they come), b, b_scale, b_zero_point, bias.
 bool onnx_lower_dynamic_quantize_matmul(onnx_node_t* n) {
   onnx_value_t in[] = {n->in[0], {0}}, out[3] = {{0}};
-  if (!check_matrices(n) || !onnx_check_float(n, 0) || !apply(n, "DynamicQuantizeLinear", in, 1, out)) return false;
+  if (!check_matrices(n) || !onnx_check_float(n, 0) || !onnx_apply(n, "DynamicQuantizeLinear", in, 1, out))
+    return false;
   onnx_node_t quantized = *n;
   onnx_value_t pair[] = {out[0], out[2]};
   quantized.in = pair, quantized.in_count = 2;
@@ -230,7 +222,8 @@ bool onnx_lower_matmul_nbits(onnx_node_t* n) {
   blocks_t w = {onnx_int(n, "bits", 4), onnx_int(n, "block_size", 0), onnx_int(n, "N", 0), onnx_int(n, "K", 0)};
   const ir_type_t* element = n->in[0].element;
   bool known = w.bits == 2 || w.bits == 4 || w.bits == 8;
-  if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK)) return false;
+  if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 5) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK))
+    return false;
   if (!known) return onnx_unsupported(n, "bits = %lld is none of 2, 4, 8", (long long)w.bits);
   if (w.block < 8 || w.block > 1 << 20 || w.rows < 1 || w.columns < 1 || w.rows > INT32_MAX || w.columns > INT32_MAX)
     return onnx_error(n, "block_size, N or K is out of range");
@@ -261,7 +254,9 @@ bool onnx_lower_gather_block_quantized(onnx_node_t* n) {
   int64_t axis = onnx_int(n, "gather_axis", 0), along = onnx_int(n, "quantize_axis", 1), bits = onnx_int(n, "bits", 4);
   int64_t block = onnx_int(n, "block_size", 128);
   int32_t rank = onnx_rank(data);
-  if (!onnx_check_axis(n, &axis, rank) || !onnx_check_axis(n, &along, rank) || !onnx_is_int(indices)) return false;
+  if (!onnx_check_axis(n, &axis, rank) || !onnx_check_axis(n, &along, rank)) return false;
+  if (!onnx_is_int(indices)) return onnx_error(n, "indices must be integers");
+  if (!onnx_check_float(n, 2)) return false;
   bool is_bytes = data.element->width == 8, fits = rank < ONNX_MAX_RANK && onnx_is_int(data) && block > 0;
   if (is_bytes && bits != 4 && bits != 8) return onnx_unsupported(n, "bits = %lld is neither 4 nor 8", (long long)bits);
   ir_value_t* x = is_bytes ? unpack(n, data.v, bits) : onnx_cast(n, data, ir_type_integer(n->ctx, 32, IR_SIGNED)).v;

@@ -1,4 +1,5 @@
 // Convolutions.
+#include <math.h>
 #include <string.h>
 
 #include "import/onnx/ops.h"
@@ -50,6 +51,38 @@ bool onnx_lower_conv(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
   ir_value_t* y = onnx_conv(n, x, n->in[1].v, x->type->element);
   return onnx_return(n, add_bias(n, y, 2), n->in[0].element);
+}
+
+// The activation that attributes name, on y: parameters in activation_params, or in activation_alpha and _beta.
+static ir_value_t* fused_activation(onnx_node_t* n, ir_value_t* y) {
+  const char* name = onnx_string(n, "activation", "");
+  const ir_attr_t* list = onnx_attr(n, "activation_params");
+  onnx_activation_t fn = {.name = "clip", .alpha = -INFINITY, .beta = INFINITY};
+  if (!y || !*name) return y;
+  bool clips = strcasecmp(name, "clip") == 0;
+  if (!clips && !onnx_find_activation(n, name, &fn)) return NULL;
+  if (list && list->kind == IR_ATTR_ARRAY) {
+    if (list->count > 0 && (clips || fn.parameters > 0)) fn.alpha = list->items[0]->number;
+    if (list->count > 1 && (clips || fn.parameters > 1)) fn.beta = list->items[1]->number;
+  }
+  fn.alpha = onnx_float(n, "activation_alpha", fn.alpha), fn.beta = onnx_float(n, "activation_beta", fn.beta);
+  if (!clips) return onnx_activate(n, &fn, y);
+  return onnx_binary_number(n, SCALAR_min, onnx_binary_number(n, SCALAR_max, y, fn.alpha), fn.beta);
+}
+
+// ONNX Runtime's: activation(conv(x, w) + bias + sum)
+bool onnx_lower_fused_conv(onnx_node_t* n) {
+  onnx_value_t out[3] = {{0}};
+  if (!onnx_apply(n, "Conv", n->in, n->in_count < 3 ? n->in_count : 3, out)) return false;
+  ir_value_t* y = out->v;
+  if (onnx_has(n, 3)) y = onnx_check_same_element(n, 0, 3) ? onnx_binary(n, SCALAR_add, y, n->in[3].v) : NULL;
+  return onnx_return(n, fused_activation(n, y), out->element);
+}
+
+bool onnx_lower_fused_gemm(onnx_node_t* n) {
+  onnx_value_t out[3] = {{0}};
+  if (!onnx_apply(n, "Gemm", n->in, n->in_count, out)) return false;
+  return onnx_return(n, fused_activation(n, out->v), out->element);
 }
 
 bool onnx_lower_conv_integer(onnx_node_t* n) {

@@ -546,7 +546,7 @@ ir_op_t* onnx_import_file(ir_context_t* ctx, const char* path, const onnx_option
   onnx_source_t source = {.path = path};
   const char* error = NULL;
   if (!onnx_files_map(files, path, &source.data, &source.size, &error)) {
-    ir_error(ctx, ir_loc_unknown(ctx), "error opening input file: cannot open input file '%s': %s", path, error);
+    ir_error(ctx, ir_loc_unknown(ctx), "cannot open input file '%s': %s", path, error);
     return NULL;
   }
   return onnx_import_buffer(ctx, &source, options, files);

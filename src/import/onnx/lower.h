@@ -177,6 +177,16 @@ bool onnx_const_numbers(onnx_node_t* n, uint32_t i, double* values, uint32_t cap
 bool onnx_dims_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t capacity, uint32_t* count);
 
 // Shared between themes.
+// Activations by name, as recurrent and fused operators have them, with the parameters that are customary.
+typedef struct onnx_activation_t {
+  const char* name;
+  uint32_t parameters;  // 0: none; 1: alpha; 2: alpha and beta
+  double alpha, beta;
+} onnx_activation_t;
+bool onnx_find_activation(onnx_node_t* n, const char* name, onnx_activation_t* out);
+ir_value_t* onnx_activate(onnx_node_t* n, const onnx_activation_t* fn, ir_value_t* x);
+// The handler of another operator, on these inputs and with this operator's attributes; `out` has three values.
+bool onnx_apply(onnx_node_t* n, const char* name, const onnx_value_t* in, uint32_t count, onnx_value_t* out);
 ir_value_t* onnx_gather_elements(onnx_node_t* n, ir_value_t* x, ir_value_t* indices, int64_t axis);
 const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t data_type);   // of tensor.c; NULL: none
 ir_value_t* onnx_dim_tensor(onnx_node_t* n, onnx_dim_t dim, int32_t rank);  // tensor<1xi64> or tensor<i64>

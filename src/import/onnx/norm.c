@@ -157,22 +157,63 @@ bool onnx_lower_rms_norm(onnx_node_t* n) {
   return onnx_return(n, apply_input(n, SCALAR_mul, y, 1), n->in[1].element);
 }
 
-// LayerNormalization of input + skip (+ bias), which is the fourth result.
-bool onnx_lower_skip_layer_norm(onnx_node_t* n) {
+// ONNX Runtime's: the sum of inputs, which is the fourth result, normalised over the last dimension, times gamma.
+static bool skip_norm(onnx_node_t* n, bool simplified) {
   onnx_value_t in = n->in[0];
   int64_t last = onnx_rank(in) - 1;
+  uint32_t bias = simplified ? 3 : 4;
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK)) return false;
   for (uint32_t i = 1; i < 5; ++i) {
     if (!onnx_check_same_element(n, 0, i)) return false;
   }
   ir_value_t* sum = apply_input(n, SCALAR_add, in.v, 1);
-  if (sum && onnx_has(n, 4)) sum = apply_input(n, SCALAR_add, sum, 4);
+  if (sum && onnx_has(n, bias)) sum = apply_input(n, SCALAR_add, sum, bias);
   if (!sum) return false;
-  ir_value_t* y = standardized(n, sum, &last, 1, onnx_float(n, "epsilon", 1e-12f));
+  double epsilon = onnx_float(n, "epsilon", 1e-12f);
+  ir_value_t* y = simplified ? mul(n, sum, inverse_root(n, onnx_mean_spread(n, mul(n, sum, sum), &last, 1), epsilon))
+                             : standardized(n, sum, &last, 1, epsilon);
   y = apply_input(n, SCALAR_mul, y, 2);
-  if (y && onnx_has(n, 3)) y = apply_input(n, SCALAR_add, y, 3);
+  if (y && !simplified && onnx_has(n, 3)) y = apply_input(n, SCALAR_add, y, 3);
   if (onnx_wants(n, 3)) n->out[3] = onnx_value(sum, in.element);
   return onnx_return(n, y, in.element);
+}
+bool onnx_lower_skip_layer_norm(onnx_node_t* n) { return skip_norm(n, false); }
+bool onnx_lower_skip_rms_norm(onnx_node_t* n) { return skip_norm(n, true); }
+
+// ONNX Runtime's: inputs word ids, segment ids, word, position and segment tables, gamma, beta, mask, position ids.
+// Results: the normalised sum of the tables' rows, how many of the mask's entries count, the sum.
+bool onnx_lower_embed_layer_norm(onnx_node_t* n) {
+  static const int64_t last = 2, one = 1;
+  const ir_type_t* si32 = ir_type_integer(n->ctx, 32, IR_SIGNED);
+  if (!onnx_has(n, 2) || !onnx_has(n, 3) || !onnx_has(n, 5) || !onnx_has(n, 6))
+    return onnx_error(n, "inputs 2, 3, 5 and 6 are required");
+  const ir_type_t* element = n->in[2].element;
+  if (!onnx_is_int(n->in[0]) || !onnx_check_rank(n, 0, 2, 2) || !onnx_check_float(n, 2))
+    return onnx_error(n, "word ids or tables do not fit");
+  for (uint32_t i = 2; i < 5; ++i) {
+    if (onnx_has(n, i) && (!onnx_check_rank(n, i, 2, 2) || !onnx_check_same_element(n, 2, i))) return false;
+  }
+  if (!onnx_check_same_element(n, 2, 5) || !onnx_check_same_element(n, 2, 6)) return false;
+  ir_value_t* sum = graph_take(n->b, n->in[2].v, n->in[0].v, 0, false);
+  ir_value_t* places = NULL;
+  if (onnx_has(n, 8)) places = graph_take(n->b, n->in[3].v, n->in[8].v, 0, false);
+  if (!places) {  // the first rows
+    ir_value_t* numbers = onnx_iota_like(n, onnx_cast(n, n->in[0], onnx_si64(n->ctx)).v, 1);
+    places = graph_take(n->b, n->in[3].v, numbers, 0, false);
+  }
+  sum = onnx_binary(n, SCALAR_add, sum, places);
+  if (sum && onnx_has(n, 1) && onnx_has(n, 4))
+    sum = onnx_binary(n, SCALAR_add, sum, graph_take(n->b, n->in[4].v, n->in[1].v, 0, false));
+  if (!sum) return false;
+  ir_value_t* y = standardized(n, sum, &last, 1, onnx_float(n, "epsilon", 1e-12f));
+  y = affine(n, y, n->in[5].v, n->in[6].v, 2);
+  if (onnx_wants(n, 1)) {
+    ir_value_t* mask = onnx_has(n, 7) ? onnx_cast(n, n->in[7], si32).v : onnx_cast(n, n->in[0], si32).v;
+    if (!onnx_has(n, 7)) mask = graph_splat_like(n->b, mask, 0);
+    n->out[1] = onnx_value(graph_reduce(n->b, mask, &one, 1, "add"), si32);
+  }
+  if (onnx_wants(n, 2)) n->out[2] = onnx_value(sum, element);
+  return onnx_return(n, y, element);
 }
 
 bool onnx_lower_mean_variance_norm(onnx_node_t* n) {

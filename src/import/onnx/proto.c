@@ -227,7 +227,7 @@ static bool fill_field(reader_t* r, const field_t* field, const wire_t* wire, vo
       return true;
     case KIND_FLOATS: {
       if (wire->size % 4) return fail(r, wire->data, "broken packed floats");
-      memcpy((float*)array->data + array->count, wire->data, wire->size);
+      if (wire->size) memcpy((float*)array->data + array->count, wire->data, wire->size);
       array->count += wire->size / 4;
       return true;
     }

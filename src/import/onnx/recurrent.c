@@ -7,18 +7,13 @@
 
 enum { MAX_ACTIVATIONS = 6 };
 
-typedef struct cell_fn_t {
-  const char* name;
-  double alpha, beta;
-} cell_fn_t;
-
 typedef struct recurrence_t {
   onnx_node_t* n;
   uint32_t gates;  // per cell: 1, 3 or 4
   bool has_cell, coupled, linear_before_reset, batch_first;
   int64_t hidden, directions;
   double clip;
-  cell_fn_t fns[2 * MAX_ACTIVATIONS];
+  onnx_activation_t fns[2 * MAX_ACTIVATIONS];
   uint32_t fn_count;  // per direction
   ir_value_t* x;      // [steps, batch, input]
   onnx_dim_t steps, batch;
@@ -33,49 +28,13 @@ static ir_value_t* mul(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return gr
 // Activations
 //===----------------------------------------------------------------------------------------------------------------===
 
-static ir_value_t* line(onnx_node_t* n, ir_value_t* x, double a, double b) {
-  return onnx_binary_number(n, SCALAR_add, onnx_binary_number(n, SCALAR_mul, x, a), b);
-}
-
 static ir_value_t* activate(recurrence_t* r, uint32_t direction, uint32_t which, ir_value_t* x) {
   onnx_node_t* n = r->n;
-  const cell_fn_t* fn = &r->fns[direction * r->fn_count + which];
   if (r->clip > 0) x = onnx_binary_number(n, SCALAR_min, onnx_binary_number(n, SCALAR_max, x, -r->clip), r->clip);
-  ir_value_t *zero = graph_splat_like(n->b, x, 0), *above = graph_binary(n->b, SCALAR_gt, x, zero);
-  if (strcasecmp(fn->name, "sigmoid") == 0) return onnx_unary(n, SCALAR_logistic, x);
-  if (strcasecmp(fn->name, "tanh") == 0) return onnx_unary(n, SCALAR_tanh, x);
-  if (strcasecmp(fn->name, "relu") == 0) return graph_binary(n->b, SCALAR_max, x, zero);
-  if (strcasecmp(fn->name, "affine") == 0) return line(n, x, fn->alpha, fn->beta);
-  if (strcasecmp(fn->name, "leakyrelu") == 0) return graph_select(n->b, above, x, line(n, x, fn->alpha, 0));
-  if (strcasecmp(fn->name, "thresholdedrelu") == 0) {
-    return graph_select(n->b, onnx_binary_number(n, SCALAR_ge, x, fn->alpha), x, zero);
-  }
-  if (strcasecmp(fn->name, "scaledtanh") == 0) {
-    return line(n, onnx_unary(n, SCALAR_tanh, line(n, x, fn->beta, 0)), fn->alpha, 0);
-  }
-  if (strcasecmp(fn->name, "hardsigmoid") == 0) {
-    return onnx_binary_number(n, SCALAR_min, onnx_binary_number(n, SCALAR_max, line(n, x, fn->alpha, fn->beta), 0), 1);
-  }
-  if (strcasecmp(fn->name, "elu") == 0) {
-    return graph_select(n->b, above, x, line(n, onnx_unary(n, SCALAR_expm1, x), fn->alpha, 0));
-  }
-  if (strcasecmp(fn->name, "softsign") == 0) {
-    return graph_binary(n->b, SCALAR_div, x, line(n, onnx_unary(n, SCALAR_abs, x), 1, 1));
-  }
-  ir_value_t* small = onnx_unary(n, SCALAR_exp, onnx_unary(n, SCALAR_neg, onnx_unary(n, SCALAR_abs, x)));
-  return add(n, graph_binary(n->b, SCALAR_max, x, zero), onnx_unary(n, SCALAR_log1p, small));  // softplus
+  return onnx_activate(n, &r->fns[direction * r->fn_count + which], x);
 }
 
 static bool read_functions(recurrence_t* r, const char* const* defaults) {
-  static const struct {
-    const char* name;
-    double alpha, beta;
-  } known[] = {{"sigmoid", 0, 0},      {"tanh", 0, 0},
-               {"relu", 0, 0},         {"affine", 1, 0},
-               {"leakyrelu", 0.01, 0}, {"thresholdedrelu", 1, 0},
-               {"scaledtanh", 1, 1},   {"hardsigmoid", 0.2, 0.5},
-               {"elu", 1, 0},          {"softsign", 0, 0},
-               {"softplus", 0, 0}};
   onnx_node_t* n = r->n;
   const ir_attr_t *names = onnx_attr(n, "activations"), *alphas = onnx_attr(n, "activation_alpha"),
                   *betas = onnx_attr(n, "activation_beta");
@@ -85,18 +44,12 @@ static bool read_functions(recurrence_t* r, const char* const* defaults) {
   for (uint32_t i = 0; i < total; ++i) {
     const ir_attr_t* item = names ? names->items[i] : NULL;
     if (item && item->kind != IR_ATTR_STRING) return onnx_error(n, "activations must be names");
-    cell_fn_t* fn = &r->fns[i];
-    fn->name = item ? item->text : defaults[i % r->fn_count];
-    size_t row = 0, rows = sizeof(known) / sizeof(*known);
-    while (row < rows && strcasecmp(known[row].name, fn->name) != 0) ++row;
-    if (row == rows) return onnx_error(n, "activation '%s' is unknown", fn->name);
-    fn->alpha = known[row].alpha;
-    fn->beta = known[row].beta;
+    onnx_activation_t* fn = &r->fns[i];
+    if (!onnx_find_activation(n, item ? item->text : defaults[i % r->fn_count], fn)) return false;
     // Values are given for the functions that take them, in order.
-    bool takes_alpha = known[row].alpha != 0, takes_beta = known[row].beta != 0 || row == 3;
-    if (alphas && alphas->kind == IR_ATTR_ARRAY && takes_alpha && alpha < alphas->count)
+    if (alphas && alphas->kind == IR_ATTR_ARRAY && fn->parameters > 0 && alpha < alphas->count)
       fn->alpha = alphas->items[alpha++]->number;
-    if (betas && betas->kind == IR_ATTR_ARRAY && takes_beta && beta < betas->count)
+    if (betas && betas->kind == IR_ATTR_ARRAY && fn->parameters > 1 && beta < betas->count)
       fn->beta = betas->items[beta++]->number;
   }
   return true;

@@ -55,3 +55,47 @@ own("BiasGelu", "", f32(4, 9), f32(9))
 own("FastGelu", "", f32(4, 9), f32(9))
 own("QuickGelu", "", f32(4, 9), alpha=1.5)
 own("SkipLayerNormalization", "", f32(2, 4, 9), f32(2, 4, 9), f32(9), f32(9), f32(9))
+
+# Attention: 2 batches, 4 heads of 8.
+own("Attention", "", f32(2, 5, 12), weights(12, 96), weights(96), num_heads=4)
+own("Attention", "causal-past", f32(2, 5, 12), weights(12, 96), weights(96), None, f32(2, 2, 4, 3, 8), num_heads=4,
+    unidirectional=1, results=2)
+own("Attention", "lengths", f32(2, 5, 12), weights(12, 96), weights(96), const([3, 5], np.int32), num_heads=4)
+own("Attention", "flags", f32(2, 5, 12), weights(12, 96), weights(96), const([[1, 1, 0, 1, 1], [1, 0, 0, 0, 1]], np.int32),
+    None, f32(1, 4, 5, 5), num_heads=4, scale=0.3)
+own("Attention", "sizes", f32(2, 5, 12), weights(12, 80), weights(80), num_heads=4, qkv_hidden_sizes=[32, 32, 16])
+own("MultiHeadAttention", "", f32(2, 5, 32), f32(2, 7, 32), f32(2, 7, 32), weights(96), num_heads=4)
+own("MultiHeadAttention", "mask", f32(2, 5, 32), f32(2, 7, 32), f32(2, 7, 32), None,
+    const([[1, 1, 0, 1, 1, 1, 1], [1, 0, 0, 0, 1, 1, 0]], np.int32), f32(2, 4, 5, 7), num_heads=4)
+own("MultiHeadAttention", "past", f32(2, 5, 32), f32(2, 5, 32), f32(2, 5, 32), None, None, None, f32(2, 4, 3, 8),
+    f32(2, 4, 3, 8), num_heads=4, unidirectional=1, results=3)
+own("MultiHeadAttention", "heads", f32(2, 5, 32), f32(2, 4, 7, 8), f32(2, 4, 7, 8), num_heads=4)
+COS, SIN = weights(20, 4), weights(20, 4)
+own("RotaryEmbedding", "", f32(2, 5, 32), const([3], np.int64), COS, SIN)
+own("RotaryEmbedding", "interleaved", f32(2, 4, 5, 8), const([[0, 1, 2, 3, 4], [3, 4, 5, 6, 7]], np.int64), COS, SIN,
+    interleaved=1)
+own("GroupQueryAttention", "prompt", f32(2, 5, 32), f32(2, 5, 16), f32(2, 5, 16), None, None, const([4, 4], np.int32),
+    const(5, np.int32), num_heads=4, kv_num_heads=2, results=3)
+WIDE_COS, WIDE_SIN = weights(20, 8), weights(20, 8)
+own("GroupQueryAttention", "step", f32(2, 1, 64), f32(2, 1, 32), f32(2, 1, 32), f32(2, 2, 9, 16), f32(2, 2, 9, 16),
+    const([9, 9], np.int32), const(10, np.int32), WIDE_COS, WIDE_SIN, num_heads=4, kv_num_heads=2, do_rotary=1, results=3)
+own("GroupQueryAttention", "lengths", f32(2, 1, 64), f32(2, 1, 32), f32(2, 1, 32), f32(2, 2, 12, 16),
+    f32(2, 2, 12, 16), const([5, 11], np.int32), const(12, np.int32), WIDE_COS, WIDE_SIN, num_heads=4, kv_num_heads=2,
+    do_rotary=1, results=3)
+own("GroupQueryAttention", "window", f32(1, 6, 64), f32(1, 6, 32), f32(1, 6, 32), None, None, const([5], np.int32),
+    const(6, np.int32), WIDE_COS, WIDE_SIN, num_heads=4, kv_num_heads=2, do_rotary=1, rotary_interleaved=1,
+    local_window_size=3, softcap=5.0, results=3)
+own("GroupQueryAttention", "packed", f32(1, 6, 64), None, None, None, None, const([5], np.int32), const(6, np.int32),
+    num_heads=4, kv_num_heads=2, smooth_softmax=1, results=3)
+
+IDS = [[3, 0, 7, 1], [2, 2, 5, 6]]
+own("EmbedLayerNormalization", "", const(IDS, np.int32), const([[0, 1, 1, 0], [1, 1, 0, 0]], np.int32), weights(9, 16),
+    weights(6, 16), weights(2, 16), weights(16), weights(16), const([[1, 1, 1, 0], [1, 1, 0, 0]], np.int32), results=2)
+own("EmbedLayerNormalization", "words", const(IDS, np.int32), None, weights(9, 16), weights(6, 16), None, weights(16),
+    weights(16), epsilon=1e-3, results=2)
+own("SkipSimplifiedLayerNormalization", "", f32(2, 4, 9), f32(2, 4, 9), f32(9), f32(9), epsilon=1e-5)
+own("FusedConv", "relu", f32(1, 3, 6, 6), weights(4, 3, 3, 3), weights(4), f32(1, 4, 4, 4), activation="Relu")
+own("FusedConv", "clip", f32(1, 3, 6, 6), weights(4, 3, 3, 3), activation="Clip", activation_params=[-0.5, 0.7])
+own("FusedConv", "leaky", f32(1, 3, 6, 6), weights(4, 3, 3, 3), weights(4), activation="LeakyRelu",
+    activation_params=[0.3], pads=[1, 1, 1, 1])
+own("FusedGemm", "", f32(4, 6), weights(5, 6), weights(5), activation="Tanh", transB=1, alpha=0.5)

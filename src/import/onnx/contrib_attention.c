@@ -1,0 +1,442 @@
+// Attention as ONNX Runtime's optimiser and exporters write it (domain com.microsoft): Attention with its projections,
+// MultiHeadAttention, GroupQueryAttention with its cache, RotaryEmbedding.
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/attention.h"
+#include "import/onnx/ops.h"
+
+typedef struct own_t {
+  onnx_node_t* n;
+  ir_value_t *q, *k, *v;  // heads
+  onnx_dim_t past;        // keys before the first query's
+  const ir_type_t* element;
+  ir_value_t* scores;
+} own_t;
+
+static ir_value_t* add(own_t* a, ir_value_t* x, ir_value_t* y) { return graph_binary(a->n->b, SCALAR_add, x, y); }
+
+// Inputs `first` to `last` have the query's element type, as far as they are there.
+static bool check_elements(onnx_node_t* n, uint32_t first, uint32_t last) {
+  for (uint32_t i = first; i <= last; ++i) {
+    if (!onnx_check_same_element(n, 0, i)) return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Scores
+//===----------------------------------------------------------------------------------------------------------------===
+
+// q k' scale, softly capped
+static bool score(own_t* a) {
+  onnx_node_t* n = a->n;
+  int64_t size = a->q->type->dims[3];
+  double scale = onnx_float(n, "scale", 0), cap = onnx_float(n, "softcap", 0);
+  if (scale == 0 && size < 1) return onnx_unsupported(n, "the size of a head must be static");
+  if (scale == 0) scale = 1 / sqrt((double)size);
+  a->scores = onnx_contract_heads(n, onnx_binary_number(n, SCALAR_mul, a->q, scale), a->k, 3);
+  if (a->scores && cap > 0) {
+    a->scores = onnx_unary(n, SCALAR_tanh, onnx_binary_number(n, SCALAR_div, a->scores, cap));
+    a->scores = onnx_binary_number(n, SCALAR_mul, a->scores, cap);
+  }
+  return a->scores != NULL;
+}
+
+// Coordinates of the scores as i64: 2 the query, 3 the key.
+static ir_value_t* coordinate(own_t* a, int64_t axis) {
+  onnx_node_t* n = a->n;
+  return onnx_iota_like(n, graph_cast(n->b, a->scores, ir_type_int(n->ctx, 64), false), axis);
+}
+
+static void keep(own_t* a, ir_value_t* kept) {
+  a->scores = add(a, a->scores, onnx_as_bias(a->n, kept, a->scores->type->element));
+}
+
+// Queries see keys up to their own position.
+static void keep_causal(own_t* a) {
+  onnx_node_t* n = a->n;
+  ir_value_t* own = coordinate(a, 2);
+  own = add(a, own, onnx_broadcast_as(n, onnx_dim_tensor(n, a->past, 0), own, NULL));
+  keep(a, graph_binary(n->b, SCALAR_le, coordinate(a, 3), own));
+}
+
+// What is masked is not forbidden but made improbable.
+static void discourage(own_t* a, ir_value_t* kept) {
+  onnx_node_t* n = a->n;
+  ir_value_t* filter = graph_splat_like(n->b, a->scores, onnx_float(n, "mask_filter_value", -10000));
+  a->scores = graph_select(n->b, kept, a->scores, add(a, a->scores, filter));
+}
+
+// Lengths [batch], ends and starts [2 batch], or flags [batch, keys] or [batch, queries, keys] of what counts.
+static bool apply_mask(own_t* a, uint32_t i) {
+  static const int64_t batch = 0, plane[] = {0, 3}, cube[] = {0, 2, 3};
+  onnx_node_t* n = a->n;
+  if (!onnx_has(n, i)) return true;
+  if (!onnx_is_int(n->in[i])) return onnx_error(n, "the mask must hold integers");
+  ir_value_t* mask = onnx_cast(n, n->in[i], onnx_si64(n->ctx)).v;
+  int32_t rank = mask->type->rank;
+  int64_t batches = a->scores->type->dims[0], count = rank == 1 ? mask->type->dims[0] : 0;
+  if (rank == 1 && (count == batches || count == IR_DYNAMIC || batches == IR_DYNAMIC)) {
+    ir_value_t* key = coordinate(a, 3);
+    discourage(a, graph_binary(n->b, SCALAR_lt, key, onnx_broadcast_as(n, mask, key, &batch)));
+    return true;
+  }
+  if (rank == 1 && count == 2 * batches) {
+    static const int64_t zero = 0, one = 1;
+    ir_value_t* end = graph_slice(n->b, mask, &zero, &batches, &one);
+    ir_value_t* start = graph_slice(n->b, mask, &batches, &batches, &one);
+    ir_value_t* key = coordinate(a, 3);
+    ir_value_t* kept = graph_binary(n->b, SCALAR_lt, key, onnx_broadcast_as(n, end, key, &batch));
+    ir_value_t* begun = graph_binary(n->b, SCALAR_ge, key, onnx_broadcast_as(n, start, key, &batch));
+    discourage(a, graph_binary(n->b, SCALAR_and, kept, begun));
+    return true;
+  }
+  if (rank != 2 && rank != 3) return onnx_unsupported(n, "this form of mask is not supported");
+  const int64_t* at = rank == 2 ? plane : cube;
+  for (int32_t d = 0; d < rank; ++d) {
+    int64_t x = mask->type->dims[d], y = a->scores->type->dims[at[d]];
+    if (x != y && x != IR_DYNAMIC && y != IR_DYNAMIC) return onnx_error(n, "the mask does not fit");
+  }
+  mask = onnx_binary_number(n, SCALAR_gt, mask, 0);
+  discourage(a, onnx_broadcast_as(n, mask, a->scores, at));
+  return true;
+}
+
+// Input i, which broadcasts to the scores, added to them.
+static bool add_bias(own_t* a, uint32_t i) {
+  onnx_node_t* n = a->n;
+  if (!onnx_has(n, i)) return true;
+  if (onnx_rank(n->in[i]) > 4 || !onnx_check_same_element(n, 0, i)) return onnx_error(n, "input %u does not fit", i);
+  ir_value_t* sum = onnx_binary(n, SCALAR_add, a->scores, n->in[i].v);
+  if (sum && sum->type != a->scores->type) return onnx_error(n, "input %u does not fit the scores", i);
+  return (a->scores = sum) != NULL;
+}
+
+// softmax(scores) v as [batch, queries, heads * size]. `sink`: one more score for each head [heads], or NULL.
+static bool finish(own_t* a, ir_value_t* sink) {
+  static const int64_t at = 1;
+  onnx_node_t* n = a->n;
+  ir_value_t* weights = a->scores;
+  int64_t last = 3;
+  if (sink) {
+    ir_value_t* column = onnx_reduce_keep(n, weights, &last, 1, "max");  // for its shape
+    column = onnx_broadcast_as(n, sink, column, &at);
+    weights = onnx_softmax(n, graph_concat(n->b, (ir_value_t*[]){weights, column}, 2, 3), 3);
+    static const int64_t offsets[4] = {0}, ones[4] = {1, 1, 1, 1};
+    int64_t sizes[4];
+    for (int i = 0; i < 4; ++i) sizes[i] = a->scores->type->dims[i];
+    weights = graph_slice(n->b, weights, offsets, sizes, ones);
+  } else {
+    weights = onnx_softmax(n, weights, 3);
+  }
+  ir_value_t* y = onnx_contract_heads(n, weights, a->v, 2);
+  return onnx_return(n, y ? onnx_join_heads(n, y) : NULL, a->element);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Attention and MultiHeadAttention
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* part_of(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t from, int64_t count) {
+  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) sizes[i] = x->type->dims[i], ones[i] = 1;
+  offsets[axis] = from, sizes[axis] = count;
+  return graph_slice(n->b, x, offsets, sizes, ones);
+}
+
+// The past (heads) in front of keys or values.
+static bool prepend(own_t* a, ir_value_t* past, ir_value_t** state) {
+  bool fits = past->type->rank == 4 && past->type->element == (*state)->type->element;
+  for (int32_t d = 0; fits && d < 4; ++d) {
+    int64_t x = past->type->dims[d], y = (*state)->type->dims[d];
+    fits = d == 2 || x == y || x == IR_DYNAMIC || y == IR_DYNAMIC;
+  }
+  if (!fits) return onnx_error(a->n, "the past does not fit");
+  a->past = onnx_dim(a->n, past, 2);
+  *state = graph_concat(a->n->b, (ir_value_t*[]){past, *state}, 2, 2);
+  return true;
+}
+
+// Parts of x along its last dimension as heads: q, k, v.
+static bool split_projections(own_t* a, ir_value_t* x, const int64_t* sizes, int64_t heads) {
+  ir_value_t** parts[] = {&a->q, &a->k, &a->v};
+  int64_t from = 0;
+  for (int i = 0; i < 3; from += sizes[i++]) {
+    *parts[i] = onnx_split_heads(a->n, part_of(a->n, x, 2, from, sizes[i]), heads);
+    if (!*parts[i]) return false;
+  }
+  return true;
+}
+
+// present: [2, batch, heads, keys, size]
+static void give_present(own_t* a) {
+  onnx_node_t* n = a->n;
+  if (!onnx_wants(n, 1)) return;
+  onnx_dim_t dims[5] = {onnx_dim_of(1)};
+  ir_value_t* parts[] = {a->k, a->v};
+  for (int32_t i = 0; i < 4; ++i) dims[1 + i] = onnx_dim(n, a->k, i);
+  for (int i = 0; i < 2; ++i) parts[i] = onnx_reshape(n, parts[i], 5, dims);
+  n->out[1] = onnx_value(graph_concat(n->b, parts, 2, 0), a->element);
+}
+
+static bool read_past(own_t* a, uint32_t i) {
+  onnx_node_t* n = a->n;
+  if (!onnx_has(n, i)) return true;
+  if (!onnx_check_rank(n, i, 5, 5) || onnx_dim_size(n->in[i], 0) != 2) return onnx_error(n, "the past does not fit");
+  ir_value_t** states[] = {&a->k, &a->v};
+  for (int64_t k = 0; k < 2; ++k) {
+    ir_value_t* number = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), (double)k);
+    if (!prepend(a, graph_take(n->b, n->in[i].v, number, 0, false), states[k])) return false;
+  }
+  return true;
+}
+
+// Inputs x, weights [size, q + k + v], bias, mask, past, bias of the scores.
+bool onnx_lower_own_attention(onnx_node_t* n) {
+  own_t a = {.n = n, .past = onnx_dim_of(0), .element = n->in[0].element};
+  int64_t heads = onnx_int(n, "num_heads", 0), sizes[3];
+  uint32_t count;
+  if (!onnx_check_float(n, 0) || !check_elements(n, 1, 2) || !onnx_check_rank(n, 0, 3, 3)) return false;
+  if (!onnx_check_rank(n, 1, 2, 2) || !onnx_ints(n, "qkv_hidden_sizes", sizes, 3, &count)) return false;
+  if (onnx_int(n, "do_rotary", 0)) return onnx_unsupported(n, "do_rotary is not supported");
+  int64_t width = onnx_dim_size(n->in[1], 1);
+  for (int i = 0; !count && i < 3; ++i) sizes[i] = width / 3;
+  if (width < 3 || sizes[0] < 1 || sizes[1] < 1 || sizes[2] < 1 || sizes[0] + sizes[1] + sizes[2] != width)
+    return onnx_error(n, "the weights do not fit queries, keys and values");
+  ir_value_t* x = onnx_matmul(n, n->in[0].v, n->in[1].v, (graph_contract_t){0}, n->in[0].v->type->element);
+  if (x && onnx_has(n, 2)) x = onnx_binary(n, SCALAR_add, x, n->in[2].v);
+  if (!x || !split_projections(&a, x, sizes, heads) || !read_past(&a, 4)) return false;
+  give_present(&a);
+  if (!score(&a)) return false;
+  if (onnx_int(n, "unidirectional", 0)) keep_causal(&a);
+  return apply_mask(&a, 3) && add_bias(&a, 5) && finish(&a, NULL);
+}
+
+// x: [batch, length, heads, parts, size]; part i of it as heads.
+static ir_value_t* unpack_part(onnx_node_t* n, ir_value_t* x, int64_t i) {
+  static const int64_t perm[] = {0, 2, 1, 3};
+  ir_value_t* number = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), (double)i);
+  return graph_transpose(n->b, graph_take(n->b, x, number, 3, false), perm);
+}
+
+// Query, key or value `i` as heads, with its part of the bias.
+static ir_value_t* read_heads(onnx_node_t* n, uint32_t i, int64_t heads, int64_t* bias_at) {
+  ir_value_t* x = n->in[i].v;
+  int64_t width = x->type->dims[x->type->rank - 1];
+  if (x->type->rank != 3) return onnx_split_heads(n, x, heads);
+  if (onnx_has(n, 3)) {
+    if (onnx_rank(n->in[3]) != 1 || width == IR_DYNAMIC || *bias_at + width > onnx_dim_size(n->in[3], 0))
+      return onnx_error(n, "the bias does not fit"), NULL;
+    ir_value_t* bias = onnx_along(n, part_of(n, n->in[3].v, 0, *bias_at, width), 2, x);
+    *bias_at += width;
+    x = graph_binary(n->b, SCALAR_add, x, bias);
+  }
+  return onnx_split_heads(n, x, heads);
+}
+
+// Query, key and value apart, or packed into the query [batch, length, heads, 3, size], or key and value into the key.
+static bool read_inputs(own_t* a, int64_t heads) {
+  onnx_node_t* n = a->n;
+  int64_t bias_at = 0;
+  bool packed = !onnx_has(n, 1), pair = !packed && onnx_rank(n->in[1]) == 5;
+  if ((packed && (onnx_rank(n->in[0]) != 5 || onnx_dim_size(n->in[0], 3) != 3)) ||
+      (pair && onnx_dim_size(n->in[1], 3) != 2) || (!packed && !pair && !onnx_has(n, 2)))
+    return onnx_error(n, "queries, keys and values do not fit");
+  if ((packed || pair) && onnx_has(n, 3)) return onnx_unsupported(n, "a bias of packed inputs is not supported");
+  a->q = packed ? unpack_part(n, n->in[0].v, 0) : read_heads(n, 0, heads, &bias_at);
+  if (packed || pair) {
+    a->k = unpack_part(n, n->in[pair].v, packed), a->v = unpack_part(n, n->in[pair].v, packed + 1);
+  } else {
+    a->k = a->q ? read_heads(n, 1, heads, &bias_at) : NULL;
+    a->v = a->k ? read_heads(n, 2, heads, &bias_at) : NULL;
+  }
+  return a->v != NULL && a->q != NULL;
+}
+
+// Inputs query, key, value, bias, mask of keys, bias of the scores, past keys, past values.
+bool onnx_lower_multi_head_attention(onnx_node_t* n) {
+  own_t a = {.n = n, .past = onnx_dim_of(0), .element = n->in[0].element};
+  if (!onnx_check_float(n, 0) || !check_elements(n, 1, 3) || !check_elements(n, 6, 7)) return false;
+  if (!read_inputs(&a, onnx_int(n, "num_heads", 0))) return false;
+  if (onnx_has(n, 6) != onnx_has(n, 7)) return onnx_error(n, "past_key and past_value must be given together");
+  if (onnx_has(n, 6) && !(prepend(&a, n->in[6].v, &a.k) && prepend(&a, n->in[7].v, &a.v))) return false;
+  if (onnx_wants(n, 1)) n->out[1] = onnx_value(a.k, a.element);
+  if (onnx_wants(n, 2)) n->out[2] = onnx_value(a.v, a.element);
+  if (!score(&a)) return false;
+  if (onnx_int(n, "unidirectional", 0)) keep_causal(&a);
+  return apply_mask(&a, 4) && add_bias(&a, 5) && finish(&a, NULL);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// RotaryEmbedding and GroupQueryAttention
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Rows of both caches at positions [batch, length].
+static bool read_caches(onnx_node_t* n, uint32_t i, ir_value_t* positions, onnx_rotation_t* out) {
+  if (!onnx_has(n, i) || !onnx_has(n, i + 1)) return onnx_error(n, "inputs %u and %u are required", i, i + 1);
+  if (!onnx_check_rank(n, i, 2, 2) || !onnx_check_rank(n, i + 1, 2, 2)) return false;
+  out->cos = graph_take(n->b, n->in[i].v, positions, 0, false);
+  out->sin = graph_take(n->b, n->in[i + 1].v, positions, 0, false);
+  if (onnx_dim_size(n->in[i], 1) == IR_DYNAMIC) return onnx_unsupported(n, "the caches' width must be static");
+  out->part = 2 * onnx_dim_size(n->in[i], 1);
+  return true;
+}
+
+// 0, 1, ... for every query of `heads`, after `first` ([batch] or one number): [batch, length]
+static ir_value_t* positions_from(onnx_node_t* n, ir_value_t* first, ir_value_t* heads) {
+  static const int64_t at[] = {0};
+  const onnx_dim_t dims[] = {onnx_dim(n, heads, 0), onnx_dim(n, heads, 2)};
+  ir_value_t* zero = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), 0);
+  ir_value_t* number = onnx_iota_like(n, onnx_broadcast_to(n, onnx_spread(n, zero, 2, NULL), 2, dims), 1);
+  bool single = ir_type_count(first->type) == 1;
+  first = single ? onnx_scalar_like(n, first, number) : onnx_broadcast_as(n, first, number, at);
+  return graph_binary(n->b, SCALAR_add, number, first);
+}
+
+// Inputs x, position ids [1] or [batch, length], cos cache, sin cache.
+bool onnx_lower_own_rotary_embedding(onnx_node_t* n) {
+  onnx_rotation_t r = {.interleaved = onnx_int(n, "interleaved", 0) != 0};
+  ir_value_t *x = n->in[0].v, *positions = onnx_cast(n, n->in[1], onnx_si64(n->ctx)).v;
+  bool flat = x->type->rank == 3;
+  int64_t heads = onnx_int(n, "num_heads", 0);
+  if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 2) || !onnx_check_same_element(n, 0, 3)) return false;
+  if (onnx_int(n, "is_packed_batching", 0)) return onnx_unsupported(n, "packed batches are not supported");
+  if (onnx_float(n, "scale", 1) != 1) return onnx_unsupported(n, "a scale is not supported");
+  int64_t width = onnx_rank(n->in[2]) == 2 ? 2 * onnx_dim_size(n->in[2], 1) : 0;
+  if (flat && !heads && width > 0 && x->type->dims[2] != IR_DYNAMIC) heads = x->type->dims[2] / width;
+  x = onnx_split_heads(n, x, heads);
+  if (!x) return false;
+  if (positions->type->rank == 1) positions = positions_from(n, positions, x);
+  if (positions->type->rank != 2) return onnx_error(n, "the position ids do not fit");
+  if (!read_caches(n, 2, positions, &r)) return false;
+  ir_value_t* y = onnx_rotate(n, x, &r);
+  return onnx_return(n, y && flat ? onnx_join_heads(n, y) : y, n->in[0].element);
+}
+
+typedef struct cache_t {
+  ir_value_t* first;  // [batch]: number of keys before these
+  onnx_dim_t length;  // of the cache as it comes out
+} cache_t;
+
+// How many keys each batch entry has already: seqlens_k + 1 less the queries; none when these are all keys.
+static bool read_cache(own_t* a, cache_t* out) {
+  onnx_node_t* n = a->n;
+  onnx_dim_t total, queries = onnx_dim(n, a->q, 2), past = onnx_dim_of(0);
+  uint32_t count;
+  if (!onnx_has(n, 5) || !onnx_has(n, 6)) return onnx_error(n, "inputs 5 and 6 are required");
+  if (!onnx_is_int(n->in[5]) || !onnx_is_int(n->in[6])) return onnx_error(n, "inputs 5 and 6 must be integers");
+  if (!onnx_dims_input(n, 6, &total, 1, &count)) return false;
+  if (count != 1) return onnx_error(n, "the total length must be one number");
+  ir_value_t* lengths = onnx_cast(n, n->in[5], onnx_si64(n->ctx)).v;
+  onnx_dim_t batch = onnx_dim(n, a->q, 0);
+  int64_t given = ir_type_count(lengths->type);
+  if (given != batch.size && given != IR_DYNAMIC && batch.size != IR_DYNAMIC)
+    return onnx_error(n, "input 5 must hold a length for each batch entry");
+  lengths = onnx_reshape(n, lengths, 1, &batch);
+  if (onnx_has(n, 3)) past = onnx_dim(n, n->in[3].v, 2);
+  ir_value_t* own = onnx_broadcast_as(n, onnx_dim_tensor(n, queries, 0), lengths, NULL);
+  ir_value_t* all = onnx_broadcast_as(n, onnx_dim_tensor(n, total, 0), lengths, NULL);
+  ir_value_t* first = graph_binary(n->b, SCALAR_sub, onnx_binary_number(n, SCALAR_add, lengths, 1), own);
+  ir_value_t* is_start = graph_binary(n->b, SCALAR_eq, own, all);
+  out->first = graph_select(n->b, is_start, graph_splat_like(n->b, first, 0), first);
+  out->length = onnx_dim_same(past, onnx_dim_of(0)) ? total : onnx_dim_binary(n, SCALAR_max, past, total);
+  return true;
+}
+
+// The cache with these keys or values behind the first ones, and zeros behind them: place t is the past's, or the new
+// one t - first.
+static ir_value_t* update_cache(own_t* a, const cache_t* cache, ir_value_t* past, ir_value_t* own) {
+  static const int64_t batch = 0;
+  onnx_node_t* n = a->n;
+  onnx_dim_t dims[4], before = onnx_dim_of(0);
+  ir_value_t* all = own;
+  if (past) {
+    before = onnx_dim(n, past, 2);
+    all = graph_concat(n->b, (ir_value_t*[]){past, own}, 2, 2);
+  }
+  for (int32_t i = 0; i < 4; ++i) dims[i] = i == 2 ? cache->length : onnx_dim(n, own, i);
+  ir_value_t* zero = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), 0);
+  ir_value_t* place = onnx_iota_like(n, onnx_broadcast_to(n, onnx_spread(n, zero, 4, NULL), 4, dims), 2);
+  ir_value_t* fresh = graph_binary(n->b, SCALAR_sub, place, onnx_broadcast_as(n, cache->first, place, &batch));
+  ir_value_t* count = onnx_broadcast_as(n, onnx_dim_tensor(n, onnx_dim(n, own, 2), 0), place, NULL);
+  ir_value_t* moved =
+      graph_binary(n->b, SCALAR_add, fresh, onnx_broadcast_as(n, onnx_dim_tensor(n, before, 0), place, NULL));
+  ir_value_t* from = graph_select(n->b, onnx_binary_number(n, SCALAR_ge, fresh, 0), moved, place);
+  ir_value_t* y = onnx_gather_elements(n, all, from, 2);
+  return y ? graph_select(n->b, graph_binary(n->b, SCALAR_lt, fresh, count), y, graph_splat_like(n->b, y, 0)) : NULL;
+}
+
+static bool read_group_heads(own_t* a) {
+  onnx_node_t* n = a->n;
+  int64_t heads = onnx_int(n, "num_heads", 0), own = onnx_int(n, "kv_num_heads", 0);
+  if (heads < 1 || own < 1 || heads % own) return onnx_error(n, "num_heads and kv_num_heads do not fit");
+  if (onnx_has(n, 1)) {
+    if (!onnx_has(n, 2)) return onnx_error(n, "input 2 is required");
+    a->q = onnx_split_heads(n, n->in[0].v, heads);
+    a->k = a->q ? onnx_split_heads(n, n->in[1].v, own) : NULL;
+    a->v = a->k ? onnx_split_heads(n, n->in[2].v, own) : NULL;
+    return a->v != NULL;
+  }
+  int64_t width = onnx_rank(n->in[0]) == 3 ? onnx_dim_size(n->in[0], 2) : 0, size = width / (heads + 2 * own);
+  if (size < 1 || width % (heads + 2 * own)) return onnx_error(n, "the packed input does not fit the heads");
+  const int64_t sizes[] = {heads * size, own * size, own * size};
+  a->q = onnx_split_heads(n, part_of(n, n->in[0].v, 2, 0, sizes[0]), heads);
+  a->k = onnx_split_heads(n, part_of(n, n->in[0].v, 2, sizes[0], sizes[1]), own);
+  a->v = onnx_split_heads(n, part_of(n, n->in[0].v, 2, sizes[0] + sizes[1], sizes[2]), own);
+  return a->q && a->k && a->v;
+}
+
+// Queries see keys up to their own position, and no further back than the window.
+static void keep_window(own_t* a, const cache_t* cache) {
+  static const int64_t batch = 0;
+  onnx_node_t* n = a->n;
+  int64_t window = onnx_int(n, "local_window_size", -1);
+  ir_value_t *own = coordinate(a, 2), *key = coordinate(a, 3);
+  own = add(a, own, onnx_broadcast_as(n, cache->first, own, &batch));
+  ir_value_t* kept = graph_binary(n->b, SCALAR_le, key, own);
+  if (window > 0) {
+    ir_value_t* from = onnx_binary_number(n, SCALAR_sub, own, (double)window);
+    kept = graph_binary(n->b, SCALAR_and, kept, graph_binary(n->b, SCALAR_gt, key, from));
+  }
+  keep(a, kept);
+}
+
+// Inputs query, key, value, past key, past value, seqlens_k, total length, cos cache, sin cache, position ids, bias of
+// the scores, sink.
+bool onnx_lower_group_query_attention(onnx_node_t* n) {
+  own_t a = {.n = n, .element = n->in[0].element};
+  cache_t cache;
+  onnx_rotation_t r = {.interleaved = onnx_int(n, "rotary_interleaved", 0) != 0};
+  if (!onnx_check_float(n, 0) || !check_elements(n, 1, 4) || !check_elements(n, 7, 8)) return false;
+  if (!read_group_heads(&a) || !read_cache(&a, &cache)) return false;
+  if (onnx_has(n, 3) != onnx_has(n, 4)) return onnx_error(n, "past_key and past_value must be given together");
+  if (onnx_int(n, "do_rotary", 0)) {
+    ir_value_t* positions = positions_from(n, cache.first, a.q);
+    if (onnx_has(n, 9)) {
+      if (!onnx_check_rank(n, 9, 2, 2) || !onnx_is_int(n->in[9])) return onnx_error(n, "the position ids do not fit");
+      positions = onnx_cast(n, n->in[9], onnx_si64(n->ctx)).v;
+    }
+    if (!read_caches(n, 7, positions, &r)) return false;
+    a.q = onnx_rotate(n, a.q, &r);
+    a.k = a.q ? onnx_rotate(n, a.k, &r) : NULL;
+    if (!a.k) return false;
+  }
+  a.k = update_cache(&a, &cache, onnx_has(n, 3) ? n->in[3].v : NULL, a.k);
+  a.v = a.k ? update_cache(&a, &cache, onnx_has(n, 4) ? n->in[4].v : NULL, a.v) : NULL;
+  if (!a.v) return false;
+  if (onnx_wants(n, 1)) n->out[1] = onnx_value(a.k, a.element);
+  if (onnx_wants(n, 2)) n->out[2] = onnx_value(a.v, a.element);
+  int64_t heads = a.q->type->dims[1];
+  a.k = onnx_repeat_heads(n, a.k, heads);
+  a.v = a.k ? onnx_repeat_heads(n, a.v, heads) : NULL;
+  if (!a.v || !score(&a)) return false;
+  keep_window(&a, &cache);
+  ir_value_t* sink = onnx_has(n, 11) ? onnx_cast(n, n->in[11], a.element).v : NULL;
+  if (!sink && onnx_int(n, "smooth_softmax", 0) > 0) {
+    const ir_type_t* type = ir_type_tensor(n->ctx, a.q->type->element, 1, &heads);
+    sink = graph_splat_number(n->b, type, 0);
+  }
+  if (sink && (sink->type->rank != 1 || sink->type->dims[0] != heads)) return onnx_error(n, "the sink does not fit");
+  return add_bias(&a, 10) && finish(&a, sink);
+}
