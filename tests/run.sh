@@ -105,6 +105,12 @@ gpu() {
     $python tests/e2e/lowering/run.py --tools "$build/tools" --only regions/ --flag=--iree-hal-target-device=amdgpu \
       --flag=--iree-rocm-target=gfx1100 --device amdgpu \
       --launcher "$build/tools/iree-softgpu --target=gfx1100 --check=all --" || bad=1
+    $python tests/e2e/ops/run.py --tools "$build/tools" --only MatMul-dynamic --only Conv-dynamic --only Gemm-dynamic \
+      --only attention-dynamic --flag=--iree-hal-target-device=amdgpu --flag=--iree-rocm-target=gfx942 \
+      --device amdgpu --launcher "$build/tools/iree-softgpu --target=gfx942 --check=all --" || bad=1
+    $python tests/e2e/ops/run.py --tools "$build/tools" --every 12 --flag=--iree-hal-target-device=amdgpu \
+      --flag=--iree-rocm-target=gfx1100 --device amdgpu \
+      --launcher "$build/tools/iree-softgpu --target=gfx1100 --" || bad=1
     local target
     for target in gfx1100 gfx942 gfx90a gfx1030 gfx1201; do
       $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target $target --execute --every 4 ||

@@ -177,6 +177,10 @@ static void set_rule(dispatch_t* d, const extent_t* count, int64_t factor, int64
   d->rule_count = 3 + count->count;
 }
 
+void dispatch_set_rule(dispatch_t* d, const extent_t* count, int64_t divisor, int64_t most) {
+  set_rule(d, count, count->factor, divisor, most);
+}
+
 static iterations_t gpu_iterations(dispatch_t* d, int64_t count) {
   kernel_build_t* k = &d->k;
   iterations_t it = {.has_branch = true};

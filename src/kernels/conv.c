@@ -7,7 +7,8 @@
 // Weights are packed by blocks of output channels (layout.c). Where a tile sits at the left or right edge its taps
 // outside the image are left out when the kernel is built, so nothing is padded and nothing is tested while it runs. A
 // 1x1 convolution without stride is one long row. Depthwise convolution is the same with vectors of x instead of
-// numbers.
+// numbers. Where an image's width is known at run time only, the columns at its edges are done one by one, with a test
+// for each tap.
 #include <assert.h>
 #include <string.h>
 
@@ -21,7 +22,9 @@ typedef struct conv_plan_t {
   graph_conv_t c;
   bool depthwise;
   int64_t images, in_channels, out_channels, per_group_in;  // channels of one group of the input
-  int64_t in_h, in_w, out_h, out_w, kernel_h, kernel_w;
+  int64_t in_h, in_w, out_h, out_w;                         // IR_DYNAMIC: the extents
+  int64_t kernel_h, kernel_w;
+  extent_t in_rows, in_columns, out_rows, out_columns;
   int64_t block, lanes, vectors;  // output channels
   int64_t x_block;                // input channels blocked in memory, or 1
   int64_t pixels;                 // of a tile
@@ -46,9 +49,7 @@ static bool plan_read(conv_plan_t* p, const dispatch_t* d) {
   if (!op || !ir_is(op, GRAPH_CONV) || !graph_conv_read(op, &p->c)) return false;
   const ir_type_t *x = ir_operand(op, 0)->type, *w = ir_operand(op, 1)->type, *y = op->results[0].type;
   if (x->rank != 4 || ir_type_count(y) == 0) return false;
-  for (int32_t i = 1; i < 4; ++i) {  // the number of images may be known at run time only
-    if (x->dims[i] == IR_DYNAMIC || y->dims[i] == IR_DYNAMIC) return false;
-  }
+  if (x->dims[1] == IR_DYNAMIC || y->dims[1] == IR_DYNAMIC || !ir_type_is_static(w)) return false;
   if (strcmp(p->c.x_layout, "nc01") || strcmp(p->c.w_layout, "oi01") || strcmp(p->c.y_layout, "nc01")) return false;
   if (p->c.batch_groups != 1 || p->c.x_dilation[0] != 1 || p->c.x_dilation[1] != 1) return false;
   if (y->element->kind != IR_TYPE_FLOAT || ir_type_count(w) == 0) return false;
@@ -91,8 +92,8 @@ static bool has_image(const conv_plan_t* p, const ir_type_t* type) {
 // Rows and columns matter to no op of the region: 1x1 without stride or padding, and nothing varies along only one.
 static bool image_is_row(const conv_plan_t* p) {
   const graph_conv_t* c = &p->c;
-  if (p->images == IR_DYNAMIC || p->kernel_h != 1 || p->kernel_w != 1 || c->strides[0] != 1 || c->strides[1] != 1)
-    return false;
+  if (p->images == IR_DYNAMIC || p->out_h == IR_DYNAMIC || p->out_w == IR_DYNAMIC) return false;
+  if (p->kernel_h != 1 || p->kernel_w != 1 || c->strides[0] != 1 || c->strides[1] != 1) return false;
   if (c->pad_low[0] || c->pad_low[1] || c->pad_high[0] || c->pad_high[1] || p->out_h == 1) return false;
   IR_FOR_OPS(op, p->d->body) {
     int64_t axis, dims[GRAPH_MAX_RANK];
@@ -134,6 +135,8 @@ static void merge_images(conv_plan_t* p) {
   for (uint32_t i = 0; i < d->op->result_count; ++i) merge_image(p, d->outputs[i]);
   p->in_w = p->out_w = p->out_h * p->out_w;
   p->in_h = p->out_h = 1;
+  p->in_columns = p->out_columns = extent_fixed(p->out_w);
+  p->in_rows = p->out_rows = extent_fixed(1);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -143,7 +146,8 @@ static void merge_images(conv_plan_t* p) {
 typedef struct conv_tile_t {
   linear_t column;  // first output column
   int64_t pixels;
-  int64_t fixed;  // the column when it is known (edges), or -1: no tap is outside
+  int64_t fixed;  // the column when it is known (edges), or -1: no tap is outside, but where `tested`
+  bool tested;    // taps may be outside
 } conv_tile_t;
 
 static bool tap_inside(const conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int64_t tap) {
@@ -189,7 +193,17 @@ static ir_value_t* load_input(taps_t* v, int64_t pixel, int64_t tap, int64_t vec
   at[2].constant -= p->c.pad_low[0];
   at[3] = linear_scale(k, v->t->column, p->c.strides[1]);
   at[3].constant += pixel * p->c.strides[1] + tap * p->c.w_dilation[1] - p->c.pad_low[1];
-  ir_value_t* value = eval_convert(k, eval_at(k, ir_operand(p->op, 0), at), p->accumulator);
+  ir_value_t *x = ir_operand(p->op, 0), *value;
+  if (v->t->tested) {
+    guard_t guard = {0};
+    ir_value_t* outside = kernel_number(&k->b, x->type->element, 0);
+    guard_extent(k, &guard, &at[3], &p->in_columns);
+    guard_begin(k, &guard, x->type->element);
+    value = guard_end(k, &guard, eval_at(k, x, at), outside);
+  } else {
+    value = eval_at(k, x, at);
+  }
+  value = eval_convert(k, value, p->accumulator);
   k->lanes = 1;
   return kernel_splat(&k->b, value, p->lanes);
 }
@@ -231,9 +245,11 @@ static void kernel_rows(conv_plan_t* p, ir_value_t** lower, ir_value_t** upper) 
     int64_t constant;
     if (!kernel_constant_index(*lower, &constant)) index_set_facts(k, *lower, 0, p->kernel_h, 1);
   }
-  if (max * stride - pad + (p->kernel_h - 1) * dilation >= p->in_h) {
+  bool any_rows = !extent_is_fixed(&p->in_rows);
+  if (any_rows || max * stride - pad + (p->kernel_h - 1) * dilation >= p->in_h) {
     linear_t below = above;  // in_h + pad - row * stride
-    below.constant += p->in_h + dilation - 1;
+    if (any_rows) below = linear_add(k, below, linear_value(extent_value(k, &p->in_rows)));
+    below.constant += (any_rows ? 0 : p->in_h) + dilation - 1;
     ir_value_t* v = kernel_binary(&k->b, SCALAR_max, linear_scalar(k, &below), kernel_index(&k->b, 0));
     if (dilation > 1) v = kernel_binary(&k->b, SCALAR_divu, v, kernel_index(&k->b, dilation));
     *upper = kernel_binary(&k->b, SCALAR_min, v, kernel_index(&k->b, p->kernel_h));
@@ -324,6 +340,46 @@ static void fixed_tile(conv_plan_t* p, int64_t column) {
   build_tile(p, &t);
 }
 
+// Tiles of `pixels` columns from `lower` on, as many as end at `limit`. Gives the column behind them.
+static ir_value_t* build_columns(conv_plan_t* p, int64_t pixels, ir_value_t* lower, ir_value_t* limit, bool tested) {
+  kernel_build_t* k = &p->d->k;
+  ir_value_t* end = kernel_binary(&k->b, SCALAR_max, lower, limit);
+  if (pixels > 1) {
+    ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, end, lower);
+    ir_value_t* rest = kernel_binary(&k->b, SCALAR_remu, length, kernel_index(&k->b, pixels));
+    end = kernel_binary(&k->b, SCALAR_sub, end, rest);
+  }
+  index_set_facts(k, end, 0, INT32_MAX, 1);
+  kernel_loop_t loop = kernel_loop_begin(k, lower, end, pixels, NULL, 0);
+  conv_tile_t t = {linear_value(loop.index), pixels, -1, tested};
+  build_tile(p, &t);
+  kernel_for_end(&k->b, &loop, NULL, 0);
+  return end;
+}
+
+// One output row of run-time width: the columns whose taps may be outside on the left, tiles, and those on the right.
+static void build_any_row(conv_plan_t* p) {
+  enum { LOW_TILE = 4 };
+  kernel_build_t* k = &p->d->k;
+  const graph_conv_t* c = &p->c;
+  int64_t first = ceil_div(c->pad_low[1], c->strides[1]), stride = c->strides[1];
+  // Column x is inside on the right when x * stride - pad + (kernel - 1) * dilation < in_w.
+  int64_t reach = c->pad_low[1] - (p->kernel_w - 1) * c->w_dilation[1] - 1 + stride;
+  ir_value_t *width = extent_value(k, &p->out_columns), *zero = kernel_index(&k->b, 0);
+  ir_value_t* inside = kernel_add_const(&k->b, extent_value(k, &p->in_columns), reach);
+  inside = kernel_binary(&k->b, SCALAR_max, inside, zero);
+  if (stride > 1) inside = kernel_binary(&k->b, SCALAR_divu, inside, kernel_index(&k->b, stride));
+  inside = kernel_binary(&k->b, SCALAR_min, inside, width);
+  ir_value_t* at = zero;
+  if (first > 0) {
+    ir_value_t* left = kernel_binary(&k->b, SCALAR_min, kernel_index(&k->b, first), width);
+    at = build_columns(p, 1, zero, left, true);
+  }
+  at = build_columns(p, p->pixels, at, inside, false);
+  if (p->pixels > LOW_TILE) at = build_columns(p, LOW_TILE, at, inside, false);
+  build_columns(p, 1, at, width, true);
+}
+
 // Tiles of one output row; `share` (or NULL) are bounds of this workgroup's part of the inner tiles.
 static void build_row(conv_plan_t* p, ir_value_t* share_id, int64_t shares) {
   kernel_build_t* k = &p->d->k;
@@ -358,6 +414,12 @@ static void build_row(conv_plan_t* p, ir_value_t* share_id, int64_t shares) {
   kernel_for_end(&k->b, &loop, NULL, 0);
 }
 
+static void plan_extents(conv_plan_t* p) {
+  const ir_value_t *in = ir_operand(p->op, 0), *out = ir_result(p->op, 0);
+  p->in_rows = eval_extent(in, 2), p->in_columns = eval_extent(in, 3);
+  p->out_rows = eval_extent(out, 2), p->out_columns = eval_extent(out, 3);
+}
+
 static void plan_tile(conv_plan_t* p) {
   const device_info_t* device = p->d->device;
   p->accumulator = eval_accumulator(p->d->ctx, p->op->results[0].type->element);
@@ -369,7 +431,7 @@ static void plan_tile(conv_plan_t* p) {
   if (most > 28) most = 28;
   if (most < 1) most = 1;
   if (most * p->vectors > MAX_ACCUMULATORS) most = MAX_ACCUMULATORS / p->vectors;
-  p->pixels = ceil_div(p->out_w, ceil_div(p->out_w, most));
+  p->pixels = p->out_w == IR_DYNAMIC ? most : ceil_div(p->out_w, ceil_div(p->out_w, most));
 }
 
 static linear_t id_or_zero(kernel_build_t* k, int64_t axis, int64_t count, ir_value_t** id) {
@@ -407,6 +469,51 @@ static kernel_loop_t image_loop(dispatch_t* d, conv_plan_t* p) {
   return loop;
 }
 
+// Output rows of run-time number: every so-manieth is this workgroup's.
+static kernel_loop_t any_row_loop(conv_plan_t* p, ir_value_t* id, int64_t parts) {
+  kernel_build_t* k = &p->d->k;
+  kernel_loop_t loop =
+      kernel_loop_begin(k, id ? id : kernel_index(&k->b, 0), extent_value(k, &p->out_rows), parts, NULL, 0);
+  index_set_facts(k, loop.index, 0, INT32_MAX, 1);
+  return loop;
+}
+
+// All rows of the image at work that are this workgroup's.
+static void build_rows(conv_plan_t* p, ir_value_t* row_id, int64_t row_parts) {
+  kernel_build_t* k = &p->d->k;
+  bool any_width = p->out_w == IR_DYNAMIC || p->in_w == IR_DYNAMIC;
+  if (p->out_h == 1 && !any_width) {
+    p->row = linear_constant(0);
+    build_row(p, row_id, row_parts);
+    return;
+  }
+  bool any_rows = p->out_h == IR_DYNAMIC;
+  kernel_loop_t loop = any_rows ? any_row_loop(p, row_id, row_parts) : part_loop(k, row_id, row_parts, p->out_h);
+  p->row = linear_value(loop.index);
+  if (any_width) {
+    build_any_row(p);
+  } else {
+    build_row(p, NULL, 1);
+  }
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
+// How many workgroups share the blocks of channels, and the rows (or tiles of one row), of an image.
+static void plan_parts(const conv_plan_t* p, int64_t* block_parts, int64_t* row_parts) {
+  int64_t height = extent_guess(&p->out_rows), width = extent_guess(&p->out_columns);
+  bool any_width = p->out_w == IR_DYNAMIC || p->in_w == IR_DYNAMIC, share_row = p->out_h == 1 && !any_width;
+  double flops = 2.0 * (double)(p->images == IR_DYNAMIC ? 1 : p->images) * (double)p->out_channels * (double)height *
+                 (double)width * (double)p->per_group_in * (double)p->kernel_h * (double)p->kernel_w;
+  int64_t wanted = (int64_t)(flops / 1e6) + 1, blocks = p->out_channels / p->block;
+  if (wanted > WANTED_GROUPS) wanted = WANTED_GROUPS;
+  *block_parts = blocks < wanted ? blocks : wanted;
+  *block_parts = ceil_div(blocks, ceil_div(blocks, *block_parts));
+  int64_t count = share_row ? p->out_w / p->pixels : height, parts = wanted / *block_parts;
+  if (parts > count) parts = count;
+  if (parts < 1) parts = 1;
+  *row_parts = share_row ? parts : ceil_div(count, ceil_div(count, parts));
+}
+
 void strategy_conv_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
   conv_plan_t p;
@@ -414,21 +521,12 @@ void strategy_conv_build(dispatch_t* d) {
   assert(read);
   (void)read;
   p.d = d;
+  plan_extents(&p);
   if (image_is_row(&p)) merge_images(&p);
   plan_tile(&p);
-  int64_t blocks = p.out_channels / p.block, tiles = p.out_w / p.pixels;
-  bool share_row = p.out_h == 1;
   bool dynamic = p.images == IR_DYNAMIC;
-  double flops = 2.0 * (double)(dynamic ? 1 : p.images) * (double)p.out_channels * (double)p.out_h * (double)p.out_w *
-                 (double)p.per_group_in * (double)p.kernel_h * (double)p.kernel_w;
-  int64_t wanted = (int64_t)(flops / 1e6) + 1;
-  if (wanted > WANTED_GROUPS) wanted = WANTED_GROUPS;
-  int64_t block_parts = blocks < wanted ? blocks : wanted;
-  block_parts = ceil_div(blocks, ceil_div(blocks, block_parts));
-  int64_t row_count = share_row ? tiles : p.out_h, row_parts = wanted / block_parts;
-  if (row_parts > row_count) row_parts = row_count;
-  if (row_parts < 1) row_parts = 1;
-  if (!share_row) row_parts = ceil_div(row_count, ceil_div(row_count, row_parts));
+  int64_t blocks = p.out_channels / p.block, block_parts, row_parts;
+  plan_parts(&p, &block_parts, &row_parts);
   d->workgroups[dynamic ? 2 : 0] = block_parts;
   d->workgroups[1] = row_parts;
   if (!dynamic) d->workgroups[2] = p.images;
@@ -448,15 +546,7 @@ void strategy_conv_build(dispatch_t* d) {
     linear_t within;
     linear_divide(k, p.channel, p.out_channels / p.c.groups, &p.group, &within);
   }
-  if (share_row) {
-    p.row = linear_constant(0);
-    build_row(&p, row_id, row_parts);
-  } else {
-    kernel_loop_t over_rows = part_loop(k, row_id, row_parts, p.out_h);
-    p.row = linear_value(over_rows.index);
-    build_row(&p, NULL, 1);
-    kernel_for_end(&k->b, &over_rows, NULL, 0);
-  }
+  build_rows(&p, row_id, row_parts);
   kernel_for_end(&k->b, &over_blocks, NULL, 0);
   if (dynamic) kernel_for_end(&k->b, &over_images, NULL, 0);
 }

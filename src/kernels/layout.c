@@ -223,9 +223,7 @@ static int64_t block_of_result(const layouts_t* l, ir_op_t* dispatch, uint32_t r
   ir_value_t *value = ir_result(dispatch, result), *inner = ir_operand(dispatch->regions[0].first->last, result);
   const ir_type_t* type = value->type;
   if (type->rank != 4 || !inner->def || type->element->kind != IR_TYPE_FLOAT) return 0;
-  for (int32_t i = 1; i < 4; ++i) {  // the number of images may be known at run time only
-    if (type->dims[i] == IR_DYNAMIC) return 0;
-  }
+  if (type->dims[1] == IR_DYNAMIC) return 0;
   ir_op_t* conv = find_root(dispatch, GRAPH_CONV);
   graph_conv_t c;
   if (conv && (!graph_conv_read(conv, &c) || strcmp(c.y_layout, "nc01"))) return 0;

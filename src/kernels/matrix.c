@@ -158,7 +158,7 @@ static bool plan(matrix_t* m) {
 
 static bool prepare(matrix_t* m, dispatch_t* d) {
   memset(m, 0, sizeof(*m));
-  if (!d->device->mma_count || !product_read(&m->product, d)) return false;
+  if (!d->device->mma_count || !product_read(&m->product, d) || m->product.dynamic) return false;
   const product_t* p = &m->product;
   if (p->batch > MAX_GRID || p->rows > MAX_GRID) return false;
   m->element = ir_operand(p->op, 0)->type->element;

@@ -16,6 +16,14 @@ static ir_value_t* side_value(const product_t* p, product_side_t side) {
 
 enum { FEW_COLUMNS = 16 };
 
+// A dimension, or what to expect of it.
+static int64_t size_of(product_t* p, const ir_type_t* type, int64_t dim) {
+  if (type->dims[dim] != IR_DYNAMIC) return type->dims[dim];
+  p->dynamic = true;
+  extent_t any = {.factor = 1, .count = 1};
+  return extent_guess(&any);
+}
+
 static bool read_contract(product_t* p) {
   const ir_type_t *lhs = ir_operand(p->op, 0)->type, *rhs = ir_operand(p->op, 1)->type;
   if (lhs->rank != rhs->rank || lhs->rank < 2 || lhs->rank > 3) return false;
@@ -24,10 +32,10 @@ static bool read_contract(product_t* p) {
   if (ir_op_ints(p->op, "lhs_contract", &lc, 1) != 1 || ir_op_ints(p->op, "rhs_contract", &rc, 1) != 1) return false;
   if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0) || lc != lhs->rank - 1 || rc != lhs->rank - 2)
     return false;
-  p->batch = batch ? lhs->dims[0] : 1;
-  p->rows = lhs->dims[lhs->rank - 2];
-  p->depth = lhs->dims[lhs->rank - 1];
-  p->columns = rhs->dims[rhs->rank - 1];
+  p->batch = batch ? size_of(p, lhs, 0) : 1;
+  p->rows = size_of(p, lhs, lhs->rank - 2);
+  p->depth = size_of(p, lhs, lhs->rank - 1);
+  p->columns = size_of(p, rhs, rhs->rank - 1);
   p->taps = 1;
   p->turned = p->columns < FEW_COLUMNS && p->rows > p->columns;
   if (p->turned) {
@@ -39,12 +47,18 @@ static bool read_contract(product_t* p) {
 }
 
 static bool read_conv(product_t* p) {
-  const ir_type_t *w = ir_operand(p->op, 1)->type, *y = p->op->results[0].type;
+  const ir_type_t *x = ir_operand(p->op, 0)->type, *w = ir_operand(p->op, 1)->type, *y = p->op->results[0].type;
   p->is_conv = true;
   if (!graph_conv_read(p->op, &p->conv) || p->conv.batch_groups != 1) return false;
   p->spatial = (uint32_t)w->rank - 2;
   p->taps = 1;
-  p->columns = y->dims[axis_of(p->conv.y_layout, 'n')];
+  int64_t image = axis_of(p->conv.y_layout, 'n');
+  for (int32_t i = 0; i < y->rank; ++i) {
+    if (i != image && y->dims[i] == IR_DYNAMIC) return false;
+    if (i != axis_of(p->conv.x_layout, 'n') && x->dims[i] == IR_DYNAMIC) return false;
+  }
+  if (!ir_type_is_static(w)) return false;
+  p->columns = size_of(p, y, image);
   for (uint32_t i = 0; i < p->spatial; ++i) {
     if (p->conv.x_dilation[i] != 1) return false;
     p->window[i] = w->dims[axis_of(p->conv.w_layout, (char)('0' + i))];
@@ -62,14 +76,35 @@ bool product_read(product_t* p, dispatch_t* d) {
   if (!d->root || (!ir_is(d->root, GRAPH_CONTRACT) && !ir_is(d->root, GRAPH_CONV))) return false;
   p->d = d;
   p->op = d->root;
-  for (uint32_t i = 0; i < 2; ++i) {
-    if (!ir_type_is_static(ir_operand(p->op, i)->type)) return false;
-  }
   const ir_type_t* y = p->op->results[0].type;
-  if (!ir_type_is_static(y) || ir_type_count(y) == 0) return false;
+  if (ir_type_count(y) == 0) return false;
   p->accumulator = eval_accumulator(d->ctx, y->element);
   if (p->accumulator->kind != IR_TYPE_FLOAT && p->accumulator->kind != IR_TYPE_INTEGER) return false;
   return (ir_is(p->op, GRAPH_CONV) ? read_conv(p) : read_contract(p)) && p->taps > 0 && p->depth > 0;
+}
+
+void product_measure(product_t* p) {
+  p->batch_size = extent_fixed(p->batch);
+  p->row_size = extent_fixed(p->rows);
+  p->column_size = extent_fixed(p->columns);
+  p->depth_size = extent_fixed(p->depth);
+  if (!p->dynamic) return;
+  const ir_value_t *lhs = ir_operand(p->op, 0), *rhs = ir_operand(p->op, 1), *y = ir_result(p->op, 0);
+  if (p->is_conv) {
+    extent_t images = eval_extent(y, (int32_t)axis_of(p->conv.y_layout, 'n'));
+    p->column_size = extent_fixed(1);
+    for (uint32_t i = 0; i < p->spatial; ++i) {
+      p->column_size.factor *= y->type->dims[axis_of(p->conv.y_layout, (char)('0' + i))];
+    }
+    p->column_size = extent_product(images, p->column_size);
+    return;
+  }
+  int32_t last = lhs->type->rank - 1;
+  if (last == 2) p->batch_size = eval_extent(lhs, 0);
+  extent_t down = eval_extent(lhs, last - 1), across = eval_extent(rhs, last);
+  p->row_size = p->turned ? across : down;
+  p->column_size = p->turned ? down : across;
+  p->depth_size = eval_extent(lhs, last);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

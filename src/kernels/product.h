@@ -20,7 +20,9 @@ typedef struct product_t {
   dispatch_t* d;
   ir_op_t* op;
   bool is_conv, turned;
-  int64_t batch, rows, columns, taps, depth;
+  int64_t batch, rows, columns, taps, depth;  // a guess where it is known at run time only
+  bool dynamic;                               // some are; product_measure tells which
+  extent_t batch_size, row_size, column_size, depth_size;
   graph_conv_t conv;
   uint32_t spatial;
   int64_t window[GRAPH_MAX_SPATIAL];
@@ -43,8 +45,11 @@ typedef struct product_point_t {
   ir_value_t* inside;                     // i1: the element is not padding; NULL: it never is
 } product_point_t;
 
-// False when the dispatch's root is no such op, or sizes are not known.
+// False when the dispatch's root is no such op. A convolution's number of images and all sizes of a contraction may be
+// known at run time only.
 bool product_read(product_t* p, dispatch_t* d);
+// Sets the extents, when the kernel has been begun.
+void product_measure(product_t* p);
 // Coordinates of a column, which must be in range.
 product_column_t product_column(product_t* p, linear_t column);
 product_tap_t product_tap(product_t* p, linear_t tap);

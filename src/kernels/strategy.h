@@ -69,6 +69,9 @@ enum { GPU_WORKGROUP = 128 };
 bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const device_info_t* device,
                    kernel_plan_t* out);
 
+// Workgroups along x: min(ceil(count / divisor), most), at least 1 (dispatch_t.rule).
+void dispatch_set_rule(dispatch_t* d, const extent_t* count, int64_t divisor, int64_t most);
+
 // Shared pieces -------------------------------------------------------------------------------------------------------
 
 // Independent iterations 0 .. count-1, shared out among workgroups (CPU: a loop over this workgroup's part; GPU: one

@@ -6,7 +6,8 @@
 //                             b[c] = right[depth][column + c * T]  neighbours in neighbouring threads
 //                             acc[r][c] += a[r] * b[c]
 // Neither barriers nor workgroup memory: it fits every device and every size. The shape of the tile is the cheapest by
-// a count of instructions (plan_cost).
+// a count of instructions (plan_cost). Where sizes are known at run time only, workgroups take tiles by number, one
+// after the other as long as there are any.
 #include <assert.h>
 #include <string.h>
 
@@ -23,7 +24,6 @@ typedef struct tile_t {
   int64_t unroll;  // of the depth
   bool at_once;    // no loops at all
   linear_t row;    // first of the workgroup
-  bool partial_rows;
   product_column_t at[MAX_COLUMNS];
   ir_value_t* inside[MAX_COLUMNS];  // i1: the column exists; NULL: always
 } tile_t;
@@ -67,17 +67,18 @@ static void plan(tile_t* t) {
     }
   }
   *t = best;
-  t->partial_rows = t->product.rows % t->rows != 0;
-  if (t->along == PRODUCT_ALONG_ROWS && t->partial_rows) t->along = PRODUCT_ALONG_NOTHING;
+  bool partial_rows = !extent_is_fixed(&t->product.row_size) || t->product.rows % t->rows != 0;
+  if (t->along == PRODUCT_ALONG_ROWS && partial_rows) t->along = PRODUCT_ALONG_NOTHING;
   t->unroll = t->product.depth < MAX_UNROLL ? t->product.depth : MAX_UNROLL;
-  t->at_once = t->product.taps * t->product.depth * t->rows <= STEPS_AT_ONCE;
+  t->at_once = t->product.taps * t->product.depth * t->rows <= STEPS_AT_ONCE && extent_is_fixed(&t->product.depth_size);
 }
 
 bool strategy_tile_matches(const dispatch_t* d) {
   product_t p;
   if (!product_read(&p, (dispatch_t*)d)) return false;
   IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) return false;
+    bool fixed = p.dynamic || op == d->yield || ir_type_is_static(op->results[0].type);
+    if (op != d->yield && (!eval_supports(op) || !fixed)) return false;
   }
   return p.batch <= MAX_GRID && p.rows <= MAX_GRID;
 }
@@ -86,18 +87,28 @@ bool strategy_tile_matches(const dispatch_t* d) {
 // The reduction
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Whether a position may be `size` or more.
+static bool may_pass(const kernel_build_t* k, const linear_t* at, const extent_t* size) {
+  int64_t min, max;
+  linear_range(k, at, &min, &max);
+  return !extent_is_fixed(size) || max >= size->factor;
+}
+
+// A position past the end becomes the last, which is not stored again.
+static linear_t clamped(kernel_build_t* k, const linear_t* at, const extent_t* size) {
+  ir_value_t* count = extent_value(k, size);
+  ir_value_t* last = index_binary(k, SCALAR_add, count, index_constant(k, -1));
+  ir_value_t* value = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, at), last);
+  int64_t most = index_facts(count).max;
+  index_set_facts(k, value, 0, most > 0 ? most - 1 : 0, 1);
+  return linear_value(value);
+}
+
 static linear_t row_at(tile_t* t, int64_t r) {
   kernel_build_t* k = &t->product.d->k;
   linear_t row = t->row;
   row.constant += r;
-  int64_t min, max;
-  linear_range(k, &row, &min, &max);
-  if (max < t->product.rows) return row;
-  // Past the end: the last row again, which is not stored.
-  ir_value_t* last = kernel_index(&k->b, t->product.rows - 1);
-  ir_value_t* clamped = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &row), last);
-  index_set_facts(k, clamped, 0, t->product.rows - 1, 1);
-  return linear_value(clamped);
+  return may_pass(k, &row, &t->product.row_size) ? clamped(k, &row, &t->product.row_size) : row;
 }
 
 // left[r * steps + s], in the accumulator's type.
@@ -147,22 +158,44 @@ static void multiply(tile_t* t, const product_tap_t* tap, const product_point_t*
   }
 }
 
+static void reduce_depth(tile_t* t, const product_tap_t* tap, const product_point_t* points, share_t part, int64_t step,
+                         ir_value_t** acc) {
+  kernel_build_t* k = &t->product.d->k;
+  uint32_t count = (uint32_t)(t->rows * t->columns);
+  kernel_loop_t loop = kernel_loop_begin(k, part.lower, part.upper, step, acc, count);
+  ir_value_t* inner[MAX_ACCUMULATORS];
+  memcpy(inner, loop.iters, sizeof(ir_value_t*) * count);
+  multiply(t, tap, points, linear_value(loop.index), step, inner);
+  kernel_for_end(&k->b, &loop, inner, count);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+}
+
+// A depth of run-time size: as far as it goes in steps, then one by one.
+static void reduce_open(tile_t* t, const product_tap_t* tap, const product_point_t* points, ir_value_t** acc) {
+  kernel_build_t* k = &t->product.d->k;
+  ir_value_t* depth = extent_value(k, &t->product.depth_size);
+  ir_value_t* rest = index_binary(k, SCALAR_remu, depth, index_constant(k, t->unroll));
+  ir_value_t* whole = index_binary(k, SCALAR_sub, depth, rest);
+  index_set_facts(k, whole, 0, index_facts(depth).max, t->unroll);
+  reduce_depth(t, tap, points, (share_t){index_constant(k, 0), whole}, t->unroll, acc);
+  reduce_depth(t, tap, points, (share_t){whole, depth}, 1, acc);
+}
+
 // All of the depth at one tap.
 static void reduce_tap(tile_t* t, linear_t tap_number, ir_value_t** acc) {
   product_t* p = &t->product;
   kernel_build_t* k = &p->d->k;
-  uint32_t count = (uint32_t)(t->rows * t->columns);
   product_tap_t tap = product_tap(p, tap_number);
   product_point_t points[MAX_COLUMNS];
   for (int64_t c = 0; c < t->columns; ++c) points[c] = product_point(p, &t->at[c], &tap);
+  if (!extent_is_fixed(&p->depth_size)) {
+    reduce_open(t, &tap, points, acc);
+    return;
+  }
   int64_t whole = p->depth / t->unroll * t->unroll, at = 0;
   if (whole > t->unroll && !t->at_once) {
-    kernel_loop_t loop = kernel_loop_constant(k, 0, whole, t->unroll, acc, count);
-    ir_value_t* inner[MAX_ACCUMULATORS];
-    memcpy(inner, loop.iters, sizeof(ir_value_t*) * count);
-    multiply(t, &tap, points, linear_value(loop.index), t->unroll, inner);
-    kernel_for_end(&k->b, &loop, inner, count);
-    for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+    share_t all = {kernel_index(&k->b, 0), kernel_index(&k->b, whole)};
+    reduce_depth(t, &tap, points, all, t->unroll, acc);
     at = whole;
   }
   while (at < p->depth) {
@@ -211,14 +244,10 @@ static void find_columns(tile_t* t, linear_t group) {
   for (int64_t c = 0; c < t->columns; ++c) {
     linear_t column = first;
     column.constant += c * t->threads;
-    int64_t min, max;
-    linear_range(k, &column, &min, &max);
-    if (max >= p->columns) {
-      ir_value_t* value = linear_scalar(k, &column);
-      t->inside[c] = kernel_binary(&k->b, SCALAR_lt, value, kernel_index(&k->b, p->columns));
-      value = kernel_binary(&k->b, SCALAR_min, value, kernel_index(&k->b, p->columns - 1));
-      index_set_facts(k, value, 0, p->columns - 1, 1);
-      column = linear_value(value);
+    t->inside[c] = NULL;
+    if (may_pass(k, &column, &p->column_size)) {
+      t->inside[c] = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &column), extent_value(k, &p->column_size));
+      column = clamped(k, &column, &p->column_size);
     }
     t->at[c] = product_column(p, column);
   }
@@ -228,14 +257,11 @@ static void store_row(tile_t* t, int64_t r, int64_t c, ir_value_t* value) {
   kernel_build_t* k = &t->product.d->k;
   linear_t row = t->row;
   row.constant += r;
-  int64_t min, max;
-  linear_range(k, &row, &min, &max);
   kernel_branch_t branch;
-  bool guarded = max >= t->product.rows;
+  bool guarded = may_pass(k, &row, &t->product.row_size);
   if (guarded) {
-    ir_value_t* number = linear_scalar(k, &row);
-    branch =
-        kernel_if_begin(&k->b, kernel_binary(&k->b, SCALAR_lt, number, kernel_index(&k->b, t->product.rows)), NULL, 0);
+    ir_value_t* below = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &row), extent_value(k, &t->product.row_size));
+    branch = kernel_if_begin(&k->b, below, NULL, 0);
   }
   product_store(&t->product, row, &t->at[c], value);
   if (guarded) kernel_if_end(&k->b, &branch, NULL, 0);
@@ -251,6 +277,70 @@ static void store(tile_t* t, ir_value_t** acc) {
   }
 }
 
+static void build_tile(tile_t* t, linear_t column_group) {
+  find_columns(t, column_group);
+  ir_value_t* acc[MAX_ACCUMULATORS];
+  reduce(t, acc);
+  store(t, acc);
+}
+
+// How many tiles of `size` there are along an extent.
+static ir_value_t* tiles_along(kernel_build_t* k, const extent_t* extent, int64_t size) {
+  if (extent_is_fixed(extent)) return index_constant(k, ceil_div(extent->factor, size));
+  ir_value_t* up = index_binary(k, SCALAR_add, extent_value(k, extent), index_constant(k, size - 1));
+  return index_binary(k, SCALAR_divu, up, index_constant(k, size));
+}
+
+// As many workgroups as there are tiles, where sizes are no smaller than those: each takes every so-manieth tile.
+static void launch_open(tile_t* t) {
+  product_t* p = &t->product;
+  const extent_t* sizes[] = {&p->batch_size, &p->row_size, &p->column_size};
+  const int64_t tile[] = {1, t->rows, t->threads * t->columns};
+  extent_t numbers = extent_fixed(1);
+  int64_t factor = 1, divisor = 1;
+  for (int i = 0; i < 3; ++i) {
+    bool fixed = extent_is_fixed(sizes[i]);
+    if (fixed) {
+      factor *= ceil_div(sizes[i]->factor, tile[i]);
+    } else {
+      numbers = extent_product(numbers, *sizes[i]);
+      divisor *= tile[i];
+    }
+  }
+  numbers.factor *= factor;
+  dispatch_set_rule(p->d, &numbers, divisor, MAX_GRID);
+}
+
+static ir_value_t* part_of(kernel_build_t* k, scalar_fn_t fn, ir_value_t* number, ir_value_t* count, int64_t most) {
+  ir_value_t* part = kernel_binary(&k->b, fn, number, count);
+  index_set_facts(k, part, 0, most > 0 ? most - 1 : 0, 1);
+  return part;
+}
+
+static void build_open(tile_t* t) {
+  product_t* p = &t->product;
+  kernel_build_t* k = &p->d->k;
+  launch_open(t);
+  ir_value_t *across = tiles_along(k, &p->column_size, t->threads * t->columns),
+             *down = tiles_along(k, &p->row_size, t->rows), *deep = extent_value(k, &p->batch_size);
+  ir_value_t* total = index_binary(k, SCALAR_mul, index_binary(k, SCALAR_mul, across, down), deep);
+  ir_value_t *group = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0), *groups = kernel_id(&k->b, KERNEL_WORKGROUP_COUNT, 0);
+  index_set_facts(k, group, 0, MAX_GRID - 1, 1);
+  index_set_facts(k, groups, 1, MAX_GRID, 1);
+  // tiles group, group + groups, ...: ceil((total - group) / groups) of them
+  ir_value_t* left =
+      kernel_binary(&k->b, SCALAR_sub, kernel_add(&k->b, total, kernel_add_const(&k->b, groups, -1)), group);
+  ir_value_t* rounds = kernel_binary(&k->b, SCALAR_divu, left, groups);
+  kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), rounds, 1, NULL, 0);
+  ir_value_t* number = kernel_add(&k->b, kernel_mul(&k->b, loop.index, groups), group);
+  ir_value_t* above = kernel_binary(&k->b, SCALAR_divu, number, across);
+  ir_value_t* column = part_of(k, SCALAR_remu, number, across, index_facts(across).max);
+  t->row = linear_scale(k, linear_value(part_of(k, SCALAR_remu, above, down, index_facts(down).max)), t->rows);
+  p->at_batch = linear_value(part_of(k, SCALAR_divu, above, down, index_facts(deep).max));
+  build_tile(t, linear_value(column));
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
 void strategy_tile_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
   tile_t t = {0};
@@ -258,18 +348,20 @@ void strategy_tile_build(dispatch_t* d) {
   assert(read);
   (void)read;
   product_t* p = &t.product;
+  product_measure(p);
   bool words = ir_type_bytes(ir_operand(p->op, p->is_conv != p->turned ? 1 : 0)->type->element) >= 4;
   if (words) t.along = product_along(p, PRODUCT_LEFT);  // vectors of less would be badly aligned
   plan(&t);
   int64_t size[3] = {t.threads, 1, 1};
   ir_op_set_attr(d->ctx, k->func, "workgroup_size", ir_attr_i64_array(d->ctx, size, 3));
+  if (p->dynamic) {
+    build_open(&t);
+    return;
+  }
   d->workgroups[0] = ceil_div(p->columns, t.threads * t.columns);
   d->workgroups[1] = ceil_div(p->rows, t.rows);
   d->workgroups[2] = p->batch;
   t.row = linear_scale(k, id_at(k, KERNEL_WORKGROUP_ID, 1, d->workgroups[1]), t.rows);
   p->at_batch = id_at(k, KERNEL_WORKGROUP_ID, 2, p->batch);
-  find_columns(&t, id_at(k, KERNEL_WORKGROUP_ID, 0, d->workgroups[0]));
-  ir_value_t* acc[MAX_ACCUMULATORS];
-  reduce(&t, acc);
-  store(&t, acc);
+  build_tile(&t, id_at(k, KERNEL_WORKGROUP_ID, 0, d->workgroups[0]));
 }
