@@ -7,10 +7,11 @@
 #include "dialects/evaluate.h"
 #include "dialects/graph.h"
 #include "dialects/scalar_rules.h"
+#include "ir/rewrite.h"
 #include "passes/constant_move.h"
 #include "passes/passes.h"
 
-enum { FOLD_ELEMENTS = 1 << 18, SWEEPS = 8 };
+enum { FOLD_ELEMENTS = 1 << 18 };
 
 static const ir_attr_t* constant_of(const ir_value_t* value) {
   if (!value->def || !ir_is(value->def, GRAPH_CONSTANT)) return NULL;
@@ -36,7 +37,8 @@ static ir_value_t* fold_moved_constant(ir_builder_t* b, ir_op_t* op) {
 
 // An op over small constants.
 static ir_value_t* fold_small(ir_builder_t* b, ir_op_t* op) {
-  if (ir_is(op, GRAPH_CONSTANT) || op->region_count || op->result_count != 1 || op->operand_count == 0) return NULL;
+  if (ir_op_dialect(op) != IR_DIALECT_GRAPH || ir_is(op, GRAPH_CONSTANT)) return NULL;
+  if (op->region_count || op->result_count != 1 || op->operand_count == 0) return NULL;
   const ir_type_t* type = op->results[0].type;
   if (!ir_type_is_tensor(type) || !ir_type_is_static(type) || ir_type_count(type) > FOLD_ELEMENTS) return NULL;
   const ir_attr_t* inputs[16];
@@ -114,43 +116,10 @@ static ir_value_t* transpose_to_reshape(ir_builder_t* b, ir_op_t* op) {
   return graph_reshape(b, ir_operand(op, 0), to->rank, to->dims, NULL);
 }
 
-typedef ir_value_t* (*rule_fn_t)(ir_builder_t* b, ir_op_t* op);
-static const rule_fn_t rules[] = {drop_identity, fold_moved_constant,  fold_splat_broadcast,
-                                  merge_chain,   transpose_to_reshape, scalar_rules_rewrite,
-                                  fold_small};
-
-//===----------------------------------------------------------------------------------------------------------------===
-// Sweeping
-//===----------------------------------------------------------------------------------------------------------------===
-
-static bool apply_rules(ir_context_t* ctx, ir_op_t* op) {
-  if (ir_op_dialect(op) != IR_DIALECT_GRAPH || op->result_count != 1 || !op->results[0].uses) return false;
-  for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); ++i) {
-    ir_builder_t b = ir_builder_before(ctx, op);
-    ir_value_t* value = rules[i](&b, op);
-    if (!value || value == ir_result(op, 0)) continue;
-    ir_value_replace(ir_result(op, 0), value);
-    if (ir_has_trait(op, IR_TRAIT_PURE)) ir_op_erase(op);
-    return true;
-  }
-  return false;
-}
-
-static bool sweep(ir_context_t* ctx, ir_op_t* parent) {
-  bool changed = false;
-  for (uint32_t r = 0; r < parent->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &parent->regions[r]) {
-      IR_FOR_OPS_SAFE(op, block) {
-        if (op->region_count) changed |= sweep(ctx, op);
-        changed |= apply_rules(ctx, op);
-      }
-    }
-  }
-  return changed;
-}
-
 pass_result_t pass_canonicalize(ir_op_t* module, ir_context_t* ctx) {
-  bool changed = false;
-  for (int i = 0; i < SWEEPS && sweep(ctx, module); ++i) changed = true;
+  static const rewrite_fn_t rules[] = {drop_identity, fold_moved_constant,  fold_splat_broadcast,
+                                       merge_chain,   transpose_to_reshape, scalar_rules_rewrite,
+                                       fold_small};
+  bool changed = rewrite_greedily(ctx, module, rules, sizeof(rules) / sizeof(rules[0]));
   return changed ? PASS_CHANGED : PASS_UNCHANGED;
 }
