@@ -40,6 +40,18 @@ dynamic("Conv", "wide", f32("n", 16, 9, 9), weights(32, 16, 3, 3), weights(32), 
 dynamic("Conv", "depthwise", f32("n", 16, 9, 9), weights(16, 1, 3, 3), weights(16), group=16, pads=[1, 1, 1, 1])
 dynamic("Conv", "image", f32("n", 3, "h", "w"), weights(4, 3, 3, 3), weights(4), pads=[0, 1, 1, 1], strides=[2, 1],
         sizes=[{"n": 1, "h": 5, "w": 5}, {"n": 2, "h": 20, "w": 33}])
+IMAGES = [{"h": 1, "w": 1}, {"h": 3, "w": 70}, {"h": 16, "w": 15}, {"h": 9, "w": 33}]
+dynamic("Conv", "planes", f32(1, 16, "h", "w"), weights(32, 16, 3, 3), weights(32), pads=[1, 1, 1, 1], sizes=IMAGES)
+dynamic("Conv", "strides", f32(2, 16, "h", "w"), weights(16, 16, 5, 3), pads=[2, 1, 2, 2], strides=[2, 2], sizes=IMAGES)
+dynamic("Conv", "dilated", f32(1, 16, "h", "w"), weights(16, 16, 3, 3), pads=[4, 3, 4, 3], dilations=[4, 3],
+        sizes=IMAGES)
+dynamic("Conv", "points", f32("n", 16, "h", "w"), weights(48, 16, 1, 1), weights(48),
+        sizes=[{"n": 1, "h": 1, "w": 1}, {"n": 3, "h": 5, "w": 37}])
+dynamic("Conv", "groups", f32(1, 32, "h", "w"), weights(64, 16, 3, 3), group=2, pads=[1, 1, 1, 1], sizes=IMAGES)
+dynamic("Conv", "plane-depthwise", f32(1, 16, "h", "w"), weights(16, 1, 3, 3), weights(16), group=16, pads=[1, 1, 1, 1],
+        sizes=IMAGES)
+dynamic("Conv", "width", f32(1, 16, 1, "w"), weights(16, 16, 1, 3), pads=[0, 1, 0, 1], sizes=[{"w": 1}, {"w": 100}])
+dynamic("Conv", "height", f32(1, 16, "h", 9), weights(16, 16, 3, 3), pads=[1, 1, 1, 1], sizes=[{"h": 1}, {"h": 100}])
 dynamic("MaxPool", "", f32("n", 3, "h", "w"), kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 0],
         sizes=[{"n": 1, "h": 5, "w": 5}, {"n": 2, "h": 20, "w": 33}])
 dynamic("GlobalAveragePool", "", f32("n", 3, "h", "w"),
@@ -80,3 +92,12 @@ graph_case("attention-dynamic", nodes(("Transpose", "x1", "k", {"perm": [0, 2, 1
 graph_case("columns-dynamic", nodes(("MatMul", "x0 x1", "a", {}), ("Mul", "a a", "b", {}), ("Erf", "b", "c", {}),
                                     ("Mul", "c a", "y0", {})),
            f32("n", 16), f32(16, "m"), sizes=PLANE)
+graph_case("blocks-dynamic", nodes(("Conv", "x0 x1 x2", "a", {"pads": [1, 1, 1, 1], "strides": [2, 2]}),
+                                   ("Relu", "a", "b", {}),
+                                   ("Conv", "b x3 x2", "c", {"pads": [1, 1, 1, 1], "group": 32}),
+                                   ("Clip", "c", "d", {}),
+                                   ("Conv", "d x4", "e", {}), ("Add", "e b", "f", {}),
+                                   ("GlobalAveragePool", "f", "g", {}), ("Flatten", "g", "h", {}),
+                                   ("MatMul", "h x5", "y0", {})),
+           f32("n", 3, "h", "w"), weights(32, 3, 3, 3), weights(32), weights(32, 1, 3, 3), weights(32, 32, 1, 1),
+           weights(32, 10), sizes=[{"n": 1, "h": 32, "w": 32}, {"n": 2, "h": 15, "w": 61}])
