@@ -3,10 +3,11 @@
 #define TESTS_CTS_CTS_H_
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-// cmocka.h needs the four above.
+// cmocka.h needs those above.
 #include <cmocka.h>
 
 #include "iree/hal/api.h"
@@ -27,7 +28,8 @@ typedef struct cts_t {
   bool is_gpu;      // functions cannot fail, run in order, or take specialization constants
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
-  bool is_indirect;  // cts_ref names buffers by slots of a table
+  struct sigaction fault_action;  // of memory faults, outside of tests
+  bool is_indirect;               // cts_ref names buffers by slots of a table
   iree_host_size_t binding_count;
   iree_hal_buffer_binding_t bindings[64];  // that table
 } cts_t;

@@ -172,6 +172,8 @@ static void device_stays_lost(void** state) {
 // Memory that is not there.
 static void access_outside(void** state) {
   if (!cts.is_gpu) skip();
+  struct sigaction before;
+  sigaction(SIGSEGV, &cts.fault_action, &before);
   victim_t victim = victim_open();
   iree_hal_semaphore_t *first = victim_semaphore(&victim), *second = victim_semaphore(&victim);
   const uint64_t arguments[] = {0x1000};  // a pointer to nowhere
@@ -186,6 +188,7 @@ static void access_outside(void** state) {
   iree_hal_semaphore_release(first);
   iree_hal_semaphore_release(second);
   victim_close(&victim);
+  sigaction(SIGSEGV, &before, NULL);
 }
 
 // The suite's own device was not touched.

@@ -8,19 +8,11 @@
 
 cts_t cts;
 
-#define SUITES(SUITE)                                                                                      \
-  SUITE(allocator)                                                                                         \
-  SUITE(buffer_)                                                                                           \
-  SUITE(command_buffer)                                                                                    \
-  SUITE(dispatch_) SUITE(executable) SUITE(fault) SUITE(file) SUITE(memory) SUITE(queue) SUITE(semaphore_) \
-      SUITE(submission) SUITE(transfer)
-#define SUITE(name) extern const cts_suite_t cts_##name;
-SUITES(SUITE)
-#undef SUITE
+extern const cts_suite_t cts_allocator, cts_buffer_, cts_command_buffer, cts_dispatch_, cts_executable, cts_fault,
+    cts_file, cts_memory, cts_queue, cts_semaphore_, cts_submission, cts_transfer;
 static const cts_suite_t* const suites[] = {
-#define SUITE(name) &cts_##name,
-    SUITES(SUITE)
-#undef SUITE
+    &cts_allocator, &cts_buffer_, &cts_command_buffer, &cts_dispatch_,  &cts_executable, &cts_fault,
+    &cts_file,      &cts_memory,  &cts_queue,          &cts_semaphore_, &cts_submission, &cts_transfer,
 };
 
 void cts_check(iree_status_t status, iree_status_code_t code, const char* file, int line) {
@@ -191,6 +183,16 @@ static void set_up(const char* driver_name) {
   IREE_CHECK_OK(iree_hal_executable_cache_prepare_executable(cts.cache, &params, &cts.executable));
 }
 
+// The first dispatch: a software GPU handles faults from then on, which tests would hide from it.
+static void warm_up(void) {
+  iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
+  IREE_CHECK_OK(cts_dispatch(commands, CTS_EMPTY, 1, 0, NULL, 0, NULL));
+  IREE_CHECK_OK(iree_hal_command_buffer_end(commands));
+  IREE_CHECK_OK(cts_execute(commands, 0, NULL));
+  iree_hal_command_buffer_release(commands);
+  sigaction(SIGSEGV, NULL, &cts.fault_action);
+}
+
 static void tear_down(void) {
   iree_hal_executable_release(cts.executable);
   iree_hal_executable_cache_release(cts.cache);
@@ -224,6 +226,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   set_up(argv[1]);
+  warm_up();
   int failures = 0;
   for (size_t i = 0; i < IREE_ARRAYSIZE(suites); ++i) {
     failures += run_suite(suites[i], /*is_indirect=*/false);

@@ -1,7 +1,7 @@
 // Queues that are lost. Two ways there: HSA's callback for errors of a queue (a kernel that traps, a packet that is
-// none), and HSA's handler for events of the system (an access to memory that is not there), which loses all queues of
-// the GPU. The first error of a queue stays, becomes the device's, and wakes the queue's completion thread, which ends
-// all that is in the queue with it.
+// none), and HSA's handler for events of the system (an access to memory that is not there), which does not say whose
+// it is: all queues of the GPU that have work are lost. The first error of a queue stays, becomes the device's, and
+// wakes the queue's completion thread, which ends all that is in the queue with it.
 #include "hal/amdgpu/fault.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -76,12 +76,19 @@ void fault_queue_error(hsa_status_t code, hsa_queue_t* source, void* data) {
 static iree_slim_mutex_t lock;
 static host_queue_t* watched;
 
+static bool is_busy(host_queue_t* queue) {
+  iree_slim_mutex_lock(&queue->mutex);
+  bool result = queue->epoch_head != queue->epoch_tail;
+  iree_slim_mutex_unlock(&queue->mutex);
+  return result;
+}
+
 static hsa_status_t system_event(const hsa_amd_event_t* event, void* data) {
   if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT) return HSA_STATUS_SUCCESS;
   const hsa_amd_gpu_memory_fault_info_t* fault = &event->memory_fault;
   iree_slim_mutex_lock(&lock);
   for (host_queue_t* queue = watched; queue; queue = queue->next_watched) {
-    if (queue->physical->gpu->agent.handle != fault->agent.handle) continue;
+    if (queue->physical->gpu->agent.handle != fault->agent.handle || !is_busy(queue)) continue;
     const char* why = fault->reasons & HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT ? "there is no memory"
                       : fault->reasons & HSA_AMD_MEMORY_FAULT_READ_ONLY      ? "the memory is read-only"
                                                                              : "it is not accessible";
