@@ -165,12 +165,13 @@ bool onnx_lower_matmul_integer(onnx_node_t* n) {
   int32_t a_rank = onnx_rank(n->in[0]), b_rank = onnx_rank(n->in[1]);
   ir_value_t *a = n->in[0].v, *b = n->in[1].v;
   if (!onnx_is_int(n->in[0]) || !onnx_is_int(n->in[1])) return onnx_error(n, "needs integers");
+  if (a_rank < 1 || b_rank < 1) return onnx_error(n, "scalars have no matrix product");
   if (!onnx_has(n, 2) && !onnx_has(n, 3)) {
     c.unsigned_lhs = onnx_is_unsigned(n->in[0]);
     c.unsigned_rhs = onnx_is_unsigned(n->in[1]);
   } else {
-    a = a_rank > 0 ? onnx_centered(n, 0, 2, a_rank > 1 ? a_rank - 2 : 0) : NULL;
-    b = b_rank > 0 ? onnx_centered(n, 1, 3, b_rank - 1) : NULL;
+    a = onnx_centered(n, 0, 2, a_rank > 1 ? a_rank - 2 : 0);
+    b = onnx_centered(n, 1, 3, b_rank - 1);
   }
   ir_value_t* y = a && b ? onnx_matmul(n, a, b, c, i32) : NULL;
   return onnx_return(n, y, ir_type_integer(n->ctx, 32, IR_SIGNED));
