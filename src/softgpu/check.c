@@ -2,6 +2,7 @@
 #include "softgpu/check.h"
 
 #include "softgpu/check_group.h"
+#include "softgpu/check_undefined.h"
 
 enum {
   CHECK_OF_GROUP = ENGINE_CHECK_RACES | ENGINE_CHECK_UNINITIALIZED,
@@ -10,7 +11,11 @@ enum {
 
 bool check_start_group(group_t* group) {
   uint32_t checks = group->launch->checks;
-  if (checks & CHECK_OF_GROUP && !check_group_start(group)) return false;
+  bool tracks = group->launch->tracks_undefined;
+  if ((checks & CHECK_OF_GROUP || tracks) && !check_group_start(group)) return false;
+  for (uint32_t i = 0; tracks && i < group->wave_count; ++i) {
+    if (!check_undefined_start(&group->waves[i])) return false;
+  }
   for (uint32_t i = 0; checks & CHECK_OF_REGISTERS && i < group->wave_count; ++i) {
     if (!check_waits_start(&group->waves[i])) return false;
   }
@@ -19,7 +24,10 @@ bool check_start_group(group_t* group) {
 
 void check_free_group(group_t* group) {
   check_group_free(group);
-  for (uint32_t i = 0; i < group->wave_count; ++i) check_waits_free(&group->waves[i]);
+  for (uint32_t i = 0; i < group->wave_count; ++i) {
+    check_waits_free(&group->waves[i]);
+    check_undefined_free(&group->waves[i]);
+  }
 }
 
 // Cache operations are what fences leave in the code.
@@ -51,7 +59,8 @@ static bool check_barrier(wave_t* w, const inst_t* inst) {
 bool check_before(wave_t* wave, const inst_t* inst) {
   if (wave->launch->checks & ENGINE_CHECK_BARRIERS && !check_barrier(wave, inst)) return false;
   if (wave->launch->check && is_fence(inst)) check_global_order(wave);
-  return !(wave->launch->checks & CHECK_OF_REGISTERS) || check_waits_before(wave, inst);
+  if (wave->launch->checks & CHECK_OF_REGISTERS && !check_waits_before(wave, inst)) return false;
+  return !wave->undefined || check_undefined_before(wave, inst);
 }
 
 void check_after(wave_t* wave, const inst_t* inst) {

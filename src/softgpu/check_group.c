@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "softgpu/check.h"
+#include "softgpu/check_undefined.h"
 
 typedef struct cell_t {
   uint32_t write_phase, read_phase;  // barriers passed, plus one; 0: never
@@ -19,20 +20,25 @@ typedef struct cell_t {
 struct check_group_t {
   uint32_t size;
   uint64_t ordered;
+  uint8_t* defined;  // bits of each byte; behind the cells
   cell_t cells[];
 };
 
 bool check_group_start(group_t* group) {
   if (!group->check || group->check->size < group->lds_size) {
     free(group->check);
-    group->check = malloc(sizeof(*group->check) + (size_t)group->lds_size * sizeof(cell_t));
+    group->check = malloc(sizeof(*group->check) + (size_t)group->lds_size * (sizeof(cell_t) + 1));
     if (!group->check) return false;
     group->check->size = group->lds_size;
+    group->check->defined = (uint8_t*)(group->check->cells + group->lds_size);
   }
   group->check->ordered = 0;
   memset(group->check->cells, 0, (size_t)group->lds_size * sizeof(cell_t));
+  memset(group->check->defined, 0, group->lds_size);
   return true;
 }
+
+uint8_t* check_group_defined(group_t* group) { return group->check->defined; }
 
 uint64_t* check_group_ordered(group_t* group) { return &group->check->ordered; }
 

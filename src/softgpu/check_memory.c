@@ -1,6 +1,7 @@
 // Checks of memory accesses: bounds and alignment.
 #include "softgpu/check.h"
 #include "softgpu/check_group.h"
+#include "softgpu/check_undefined.h"
 #include "softgpu/kernel.h"
 
 static const char* access_name(uint32_t access) {
@@ -110,7 +111,7 @@ bool check_memory(wave_t* w, const inst_t* inst, check_space_t space, uint32_t a
     if (of_launch && !check_global_access(w, inst, access, i, address[i], bytes)) return false;
     if (of_group && !check_group_access(w, inst, access, i, address[i], bytes)) return false;
   }
-  return true;
+  return !w->undefined || check_undefined_move(w, inst, space, access, address, mask, bytes);
 }
 
 void check_count(wave_t* w, const inst_t* inst) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "softgpu/check_hazards.h"
+#include "softgpu/check_undefined.h"
 #include "softgpu/decode_text.h"
 #include "softgpu/kernel.h"
 
@@ -269,6 +270,7 @@ bool decode_inst(decode_t* d, inst_t* out, text_t* error) {
     *copy = extra;
     out->extra = copy;
   }
+  out->flow = check_flow_of(out);
   return true;
 }
 

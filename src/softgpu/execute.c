@@ -140,7 +140,7 @@ static bool begin_group(executor_t* e) {
     slot->counters.waves += slot->group.wave_count;
   }
   e->resident[e->count++] = slot;
-  if (launch->checks && !check_start_group(&slot->group)) {
+  if ((launch->checks || launch->tracks_undefined) && !check_start_group(&slot->group)) {
     return fail_launch(launch, "out of memory for checks"), false;
   }
   return true;

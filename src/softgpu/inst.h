@@ -231,6 +231,7 @@ struct inst_t {
 #define FIELD(type, name, text, absent, bits) type name;
   INST_FIELDS(FIELD)
 #undef FIELD
+  uint16_t flow;  // CHECK_FLOW_* (check_undefined.h)
 };
 
 #endif  // IREE_C_SOFTGPU_INST_H_

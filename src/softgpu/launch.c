@@ -43,9 +43,10 @@ static bool check(const launch_t* launch, engine_fault_t* fault) {
 bool launch_prepare(launch_t* launch, engine_fault_t* fault) {
   const engine_options_t* options = &launch->engine->options;
   launch->scratch_descriptor = launch->scratch_address = LAUNCH_NO_REGISTER;
-  launch->checks = options->checks;
+  launch->checks = options->checks & ~(uint32_t)ENGINE_CHECK_UNINITIALIZED;
+  launch->tracks_undefined = options->checks & ENGINE_CHECK_UNINITIALIZED;
   launch->counts = options->counts;
-  launch->instrumented = launch->checks || launch->counts;
+  launch->instrumented = options->checks || launch->counts;
   bool filled = launch->dispatch->packet ? launch_from_packet(launch, fault) : launch_from_registers(launch, fault);
   if (!filled) return false;
   uint32_t granule = isa_has_unified_registers(launch->target) || launch->lanes == 32 ? 8 : 4;
@@ -76,14 +77,15 @@ static void put_user_registers(wave_t* w) {
   if (launch->scratch_address != LAUNCH_NO_REGISTER) wave_set_pair(w, launch->scratch_address, (uint64_t)w->scratch);
 }
 
-static void put_system_registers(wave_t* w, uint32_t at) {
+// Gives the number of scalar registers that are set up.
+static uint32_t put_system_registers(wave_t* w, uint32_t at) {
   const uint32_t* id = w->group->id;
   uint32_t rsrc2 = w->launch->rsrc2;
   if (isa_has_architected_ids(w->target)) {
     w->sgpr[SREG_TTMP + 9] = id[0];
     w->sgpr[SREG_TTMP + 7] = (id[1] & 0xffff) | id[2] << 16;
     w->sgpr[SREG_TTMP + 8] = w->index << 25;
-    return;
+    return at;
   }
   for (uint32_t i = 0; i < 3; ++i) {
     if (rsrc2 >> (7 + i) & 1) w->sgpr[at++] = id[i];
@@ -91,6 +93,7 @@ static void put_system_registers(wave_t* w, uint32_t at) {
   if (rsrc2 >> 10 & 1) w->sgpr[at++] = w->index | w->group->wave_count << 6 | (uint32_t)(w->index == 0) << 31;
   // The scratch descriptor is the wave's own already.
   if ((rsrc2 & 1) && !isa_has_architected_scratch(w->target)) w->sgpr[at++] = 0;
+  return at;
 }
 
 // The next work-item of a workgroup, x first.
@@ -127,6 +130,7 @@ static void put_lanes(wave_t* w) {
     }
   }
   w->begun = mask;
+  w->begun_vectors = (uint8_t)(packed ? 1 : ids < 2 ? ids + 1 : 3);
   wave_set_mask(w, SREG_EXEC, mask);
 }
 
@@ -134,8 +138,9 @@ static void start_wave(launch_t* launch, group_t* group, uint32_t index) {
   wave_t* w = &group->waves[index];
   uint32_t* vgpr = w->vgpr;
   check_wave_t* check = w->check;
+  check_undefined_t* undefined = w->undefined;
   memset(w, 0, sizeof(*w));
-  w->vgpr = vgpr, w->check = check;
+  w->vgpr = vgpr, w->check = check, w->undefined = undefined;
   w->index = index, w->slot = index, w->lanes = launch->lanes;
   w->all = launch->lanes == 64 ? UINT64_MAX : UINT32_MAX;
   w->group = group, w->launch = launch, w->target = launch->target;
@@ -147,7 +152,7 @@ static void start_wave(launch_t* launch, group_t* group, uint32_t index) {
   if (launch->target->major >= 12) clamp = 1, ieee = 0;
   wave_set_mode(w, (rsrc1 >> 12 & 0xff) | clamp << 8 | ieee << 9 | (rsrc1 >> 26 & 1) << 23);
   put_user_registers(w);
-  put_system_registers(w, launch->user_count);
+  w->begun_scalars = (uint8_t)put_system_registers(w, launch->user_count);
   wave_set_pair(w, SREG_SHARED_BASE, WAVE_SHARED_BASE);
   wave_set_pair(w, SREG_SHARED_LIMIT, WAVE_SHARED_BASE + WAVE_APERTURE_SIZE - 1);
   wave_set_pair(w, SREG_PRIVATE_BASE, WAVE_PRIVATE_BASE);

@@ -54,7 +54,7 @@ static const inst_t* run_checked(wave_t* w, const inst_t* inst) {
     check_count(w, inst);
     if (second) check_count(w, second);
   }
-  bool checks = w->launch->checks != 0;
+  bool checks = w->launch->checks || w->undefined;
   if (checks && (!check_before(w, inst) || (second && !check_before(w, second)))) return NULL;
   const inst_t* next = inst->run(w, inst);
   if (!checks) return next;

@@ -17,6 +17,7 @@ enum { WAVE_MAX_LANES = 64, WAVE_REGISTERS = 512, WAVE_ACCUMULATION = 256, WAVE_
 typedef struct check_wave_t check_wave_t;
 typedef struct check_group_t check_group_t;
 typedef struct check_launch_t check_launch_t;
+typedef struct check_undefined_t check_undefined_t;
 
 enum { LAUNCH_USER_REGISTERS = 32, LAUNCH_NO_REGISTER = 255 };
 
@@ -39,7 +40,8 @@ typedef struct launch_t {
   // and its address, or LAUNCH_NO_REGISTER.
   uint32_t user[LAUNCH_USER_REGISTERS];
   uint8_t user_count, scratch_descriptor, scratch_address;
-  uint32_t checks;  // ENGINE_CHECK_*
+  uint32_t checks;        // ENGINE_CHECK_*, but for that of what was never written
+  bool tracks_undefined;  // that one
   bool counts;
   bool instrumented;      // checks or counts
   engine_fault_t* fault;  // first one; set by the thread that turned is_faulted
@@ -77,6 +79,13 @@ typedef struct group_t {
 
 typedef enum { WAVE_RUNNING, WAVE_BARRIER, WAVE_ENDED, WAVE_FAULTED } wave_state_t;
 
+// Registers that a vector memory instruction loads or stores.
+typedef struct check_moved_t {
+  const operand_t* registers;
+  uint8_t half;  // of the register: 0 all, 1 low, 2 high
+  bool is_signed;
+} check_moved_t;
+
 struct wave_t {
   uint32_t sgpr[SREG_COUNT];
   uint32_t* vgpr;    // [WAVE_REGISTERS][lanes], aligned to 64 bytes
@@ -105,8 +114,13 @@ struct wave_t {
   uint64_t begun;         // lanes that have a work-item
   uint64_t missed;        // lanes that were not at the last barrier (checks)
   const inst_t* barrier;  // that one
+  // Scalar and vector registers that the launch wrote, from s0 and v0 on.
+  uint8_t begun_scalars, begun_vectors;
+  check_undefined_t* undefined;  // NULL unless launch->tracks_undefined
   // What each lane is about to store, while check_memory looks at a store; NULL otherwise.
   const uint8_t (*stored)[WAVE_MAX_STORE];
+  // While check_memory looks at an access; NULL where no registers are.
+  const check_moved_t* moved;
 };
 
 static inline uint64_t wave_pair(const wave_t* w, uint32_t sreg) {

@@ -94,7 +94,7 @@ kernel void unwritten(global const int* in, global int* out) {
   local int shared[64];
   int i = __builtin_amdgcn_workitem_id_x();
   if (i == 70) shared[3] = in[0];
-  out[i] = ((volatile local int*)shared)[i & 31]; // unwritten: uninitialized: lane \\d+ reads byte \\d+ of workgroup memory
+  out[i] = ((volatile local int*)shared)[i & 31]; // unwritten: uninitialized: register v\\d+ of lane 0 is stored; it comes from byte 0 of workgroup memory
 }
 kernel void racing(global const int* in, global int* out) {
   local int shared[64];

@@ -71,6 +71,17 @@ static inline bool memory_begin(wave_t* w, const inst_t* inst, const memory_acce
   return true;
 }
 
+// The same, of an access that fills registers or stores them.
+static inline bool memory_begin_moved(wave_t* w, const inst_t* inst, const memory_access_t* m, uint32_t access,
+                                      memory_form_t form, const operand_t* registers) {
+  if (!w->launch->instrumented) return memory_begin(w, inst, m, access, form.bytes);
+  const check_moved_t moved = {registers, form.half, form.is_signed};
+  w->moved = registers ? &moved : NULL;
+  bool is_right = memory_begin(w, inst, m, access, form.bytes);
+  w->moved = NULL;
+  return is_right;
+}
+
 // Whether each lane's place is `bytes` behind that of the lane before, all lanes taking part.
 static inline bool memory_is_contiguous(const wave_t* w, const memory_access_t* m, uint32_t bytes) {
   if (m->mask != w->all || m->space == CHECK_SCRATCH) return false;
@@ -169,7 +180,7 @@ static inline bool memory_moves_all(const wave_t* w, const memory_access_t* m, u
 static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_access_t* m, memory_part_t part,
                                const operand_t* to) {
   memory_form_t form = memory_forms[part];
-  if (!memory_begin(w, inst, m, CHECK_READ, form.bytes)) return false;
+  if (!memory_begin_moved(w, inst, m, CHECK_READ, form, to)) return false;
   uint32_t* d = w->vgpr + to->offset;
   uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask;
   bool linear = m->space != CHECK_SCRATCH;
@@ -217,7 +228,7 @@ static inline bool memory_begin_store(wave_t* w, const inst_t* inst, const memor
     }
   }
   w->stored = stored;
-  bool is_right = memory_begin(w, inst, m, CHECK_WRITE, form.bytes);
+  bool is_right = memory_begin_moved(w, inst, m, CHECK_WRITE, form, from);
   w->stored = NULL;
   return is_right;
 }
@@ -329,7 +340,8 @@ static inline uint64_t memory_update(uint8_t* at, bool shared, uint32_t bytes, m
 static inline bool memory_atomic(wave_t* w, const inst_t* inst, const memory_access_t* m, uint32_t bytes,
                                  memory_update_t update, const operand_t* b_from, const operand_t* c_from,
                                  uint32_t c_first, const operand_t* to) {
-  if (!memory_begin(w, inst, m, CHECK_READ | CHECK_WRITE | CHECK_ATOMIC, bytes)) return false;
+  memory_form_t form = {.bytes = (uint8_t)bytes};
+  if (!memory_begin_moved(w, inst, m, CHECK_READ | CHECK_WRITE | CHECK_ATOMIC, form, to)) return false;
   wave_use_csr(w, w->csr_single | 0x1f80);
   uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, bytes) : m->mask;
   uint64_t alignment = m->space == CHECK_GLOBAL ? bytes - 1 : 0;
