@@ -23,6 +23,10 @@ enum {
 static pthread_mutex_t queues_lock = PTHREAD_MUTEX_INITIALIZER;
 static queue_t* queues;
 static uint64_t next_queue_id;
+// Queues that were destroyed by their own threads, which are not at their ends yet.
+static uint32_t orphans;
+static pthread_cond_t orphan_gone = PTHREAD_COND_INITIALIZER;
+static __thread queue_t* own_queue;  // that this thread drains
 
 static hsa_queue_t* public_queue(queue_t* queue) { return &queue->amd.hsa_queue; }
 static queue_t* queue_of(const hsa_queue_t* queue) { return (queue_t*)(uintptr_t)queue; }
@@ -56,6 +60,7 @@ static void* drain(void* data) {
   char* ring = public_queue(queue)->base_address;
   uint64_t mask = public_queue(queue)->size - 1, index = 0;
   prctl(PR_SET_TIMERSLACK, 1000);
+  own_queue = queue;
   for (uint32_t steps = 0; !queue_is_stopping(queue);) {
     uint16_t* packet = (uint16_t*)(ring + (index & mask) * 64);
     if (!is_valid(header_of(packet))) {
@@ -69,7 +74,12 @@ static void* drain(void* data) {
     __atomic_store_n(&queue->amd.read_dispatch_id, ++index, __ATOMIC_RELEASE);
     signal_subtract(completion, 1);
   }
-  if (queue->is_orphan) free_queue(queue);
+  if (!own_queue || !queue->is_orphan) return NULL;
+  free_queue(queue);
+  pthread_mutex_lock(&queues_lock);
+  --orphans;
+  pthread_cond_broadcast(&orphan_gone);
+  pthread_mutex_unlock(&queues_lock);
   return NULL;
 }
 
@@ -181,6 +191,9 @@ static void close_queue(queue_t* queue) {
   } else {
     pthread_detach(queue->thread);
     queue->is_orphan = true;
+    pthread_mutex_lock(&queues_lock);
+    ++orphans;
+    pthread_mutex_unlock(&queues_lock);
   }
 }
 
@@ -203,6 +216,14 @@ void queue_close_all(void) {
     queues = queue->next;
     close_queue(queue);
   }
+  // A callback may shut the runtime down: its thread will not look at its queue again.
+  queue_t* own = own_queue && own_queue->is_orphan ? own_queue : NULL;
+  pthread_mutex_lock(&queues_lock);
+  if (own) --orphans;
+  while (orphans) pthread_cond_wait(&orphan_gone, &queues_lock);
+  pthread_mutex_unlock(&queues_lock);
+  if (own) free_queue(own);
+  own_queue = NULL;
 }
 
 hsa_status_t hsa_queue_inactivate(hsa_queue_t* queue) {

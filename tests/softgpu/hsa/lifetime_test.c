@@ -129,6 +129,26 @@ static void test_shut_down(void** state) {
   test_open(state);
 }
 
+static void shut_down_in_callback(hsa_status_t status, hsa_queue_t* queue, void* data) {
+  int* step = data;
+  if (*step == 1) assert_ok(hsa_queue_destroy(queue));
+  assert_ok(hsa_shut_down());
+  __atomic_store_n(step, 2, __ATOMIC_RELEASE);
+}
+
+// An error's callback shuts the runtime down, after it destroyed its queue or before.
+static void test_shut_down_in_callback(void** state) {
+  for (int destroys = 0; destroys < 2; ++destroys) {
+    int step = destroys;
+    hsa_queue_t *queue = test_queue(0, 64, shut_down_in_callback, &step), *other = test_queue(1, 64, NULL, NULL);
+    hsa_barrier_and_packet_t nothing = {0};
+    assert_non_null(other);
+    test_write(test_slot(queue, 0), &nothing, 77, 0);
+    while (__atomic_load_n(&step, __ATOMIC_ACQUIRE) != 2) usleep(100);
+    test_open(state);
+  }
+}
+
 static void expect(const fixture_t* f, const uint8_t* memory, uint32_t value) {
   memset(f->out, 0, LONG);
   hsa_signal_t done = submit(f, (uint64_t)memory, 1, ITEMS);
@@ -221,9 +241,10 @@ static void test_unloaded_running(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_destroy),          cmocka_unit_test(test_inactivate), cmocka_unit_test(test_shut_down),
-      cmocka_unit_test(test_written_anew),     cmocka_unit_test(test_freed),      cmocka_unit_test(test_beside_running),
-      cmocka_unit_test(test_unloaded_running),
+      cmocka_unit_test(test_destroy),        cmocka_unit_test(test_inactivate),
+      cmocka_unit_test(test_shut_down),      cmocka_unit_test(test_shut_down_in_callback),
+      cmocka_unit_test(test_written_anew),   cmocka_unit_test(test_freed),
+      cmocka_unit_test(test_beside_running), cmocka_unit_test(test_unloaded_running),
   };
   return cmocka_run_group_tests(tests, test_open, test_close);
 }
