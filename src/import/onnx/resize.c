@@ -1,6 +1,8 @@
 // Resize: one dimension after the other. Each result position along a dimension is a weighted sum of a few input
 // positions ("taps") that are computed here, so that what is left are gathers with constant indices and sums; repeating
 // by a whole factor becomes a broadcast.
+#include "import/onnx/resize.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,29 +10,6 @@
 #include "import/onnx/ops.h"
 
 enum { MAX_TAPS = 256, MAX_SIZE = 1 << 18 };  // keep the constants of a dimension below a gigabyte
-typedef enum { MODE_NEAREST, MODE_LINEAR, MODE_CUBIC } resize_mode_t;
-typedef enum {
-  AT_HALF_PIXEL,
-  AT_HALF_PIXEL_SYMMETRIC,
-  AT_PYTORCH_HALF_PIXEL,
-  AT_ALIGN_CORNERS,
-  AT_ASYMMETRIC,
-  AT_TF_HALF_PIXEL_FOR_NN,
-  AT_TF_CROP_AND_RESIZE
-} coordinates_t;
-typedef enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } rounding_t;
-
-typedef struct resize_t {
-  resize_mode_t mode;
-  coordinates_t coordinates;
-  rounding_t nearest;
-  double cubic_a, extrapolation;
-  bool antialias, exclude_outside, crop;
-  // Per dim of x.
-  bool resized[ONNX_MAX_RANK];
-  double scale[ONNX_MAX_RANK], start[ONNX_MAX_RANK], end[ONNX_MAX_RANK];
-  int64_t in[ONNX_MAX_RANK], out[ONNX_MAX_RANK];
-} resize_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Where a result position lies in the input
@@ -308,30 +287,45 @@ static bool read_axes(onnx_node_t* n, int64_t* axes, uint32_t* count) {
   return true;
 }
 
-// Input 3; a size that is the input's own, though known at run time only, is NAN.
-static bool read_wanted(onnx_node_t* n, const int64_t* axes, uint32_t count, double* sizes, bool* given) {
-  onnx_dim_t dims[ONNX_MAX_RANK];
+// Input 3; a size that is known at run time only is NAN, and stands in `dims`.
+static bool read_wanted(onnx_node_t* n, uint32_t count, double* sizes, onnx_dim_t* dims, bool* given) {
   uint32_t found;
-  if (!onnx_has(n, 3) || onnx_constant(n, n->in[3].v)) return read_numbers(n, 3, count, sizes, given);
+  for (uint32_t k = 0; k < count; ++k) dims[k] = onnx_dim_of(0);
+  if (!onnx_has(n, 3) || onnx_constant(n, n->in[3].v)) {
+    if (!read_numbers(n, 3, count, sizes, given)) return false;
+    for (uint32_t k = 0; *given && k < count; ++k) dims[k] = onnx_dim_of((int64_t)sizes[k]);
+    return true;
+  }
   if (!onnx_dims_input(n, 3, dims, ONNX_MAX_RANK, &found)) return false;
   if (found != count) return onnx_error(n, "sizes has %u entries, needs %u", found, count);
-  for (uint32_t k = 0; k < count; ++k) {
-    bool own = onnx_dim_same(dims[k], onnx_dim(n, n->in[0].v, (int32_t)axes[k]));
-    if (dims[k].size == IR_DYNAMIC && !own) return onnx_unsupported(n, "sizes must be constants");
-    sizes[k] = dims[k].size == IR_DYNAMIC ? NAN : (double)dims[k].size;
-  }
+  for (uint32_t k = 0; k < count; ++k) sizes[k] = dims[k].size == IR_DYNAMIC ? NAN : (double)dims[k].size;
   return *given = true;
+}
+
+// Dimension d where the input's or the result's size is known at run time only; `scale` 0: from the sizes.
+static bool read_any(onnx_node_t* n, resize_t* r, int64_t d, onnx_dim_t to, double scale) {
+  onnx_dim_t in = onnx_dim(n, n->in[0].v, (int32_t)d);
+  r->resized[d] = scale != 1 && (scale != 0 || !onnx_dim_same(in, to));
+  r->scale[d] = scale;
+  r->to[d] = scale != 0 ? onnx_scaled_dim(n, in, scale) : to;
+  if (!r->resized[d]) return true;
+  if (r->crop) return onnx_unsupported(n, "tf_crop_and_resize needs static sizes");
+  if (r->antialias && r->mode != MODE_NEAREST && scale < 1)
+    return onnx_unsupported(n, "antialias needs static sizes, or a scale that is not below 1");
+  r->in[d] = IR_DYNAMIC;
+  return true;
 }
 
 static bool read_sizes(onnx_node_t* n, resize_t* r) {
   double roi[2 * ONNX_MAX_RANK], scales[2 * ONNX_MAX_RANK], sizes[2 * ONNX_MAX_RANK];
   bool has_roi = false, has_scales, has_sizes;
   int64_t axes[ONNX_MAX_RANK];
+  onnx_dim_t dims[ONNX_MAX_RANK];
   uint32_t count;
   const double limit = MAX_SIZE;
   if (!read_axes(n, axes, &count)) return false;
   if (r->crop && !read_numbers(n, 1, 2 * count, roi, &has_roi)) return false;
-  if (!read_numbers(n, 2, count, scales, &has_scales) || !read_wanted(n, axes, count, sizes, &has_sizes)) {
+  if (!read_numbers(n, 2, count, scales, &has_scales) || !read_wanted(n, count, sizes, dims, &has_sizes)) {
     return false;
   }
   if (has_scales == has_sizes) return onnx_error(n, "needs either scales or sizes");
@@ -343,15 +337,22 @@ static bool read_sizes(onnx_node_t* n, resize_t* r) {
   for (uint32_t k = 0; k < count; ++k) {
     int64_t d = axes[k];
     double wanted = has_sizes ? sizes[k] : scales[k];
-    if (isnan(wanted) && r->in[d] == IR_DYNAMIC) continue;
-    if (!(wanted >= 0 && wanted <= limit)) return onnx_error(n, "scale or size %g is out of range", wanted);
-    if (has_scales && wanted == 1 && !r->crop) continue;
-    r->resized[d] = true;
-    if (r->in[d] == IR_DYNAMIC && has_scales && r->mode == MODE_NEAREST && wanted == floor(wanted) && wanted > 0) {
-      r->scale[d] = wanted;
+    bool any = r->in[d] == IR_DYNAMIC || (has_sizes && dims[k].size == IR_DYNAMIC);
+    if (any && has_sizes) {
+      if (strcmp(onnx_string(n, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0)
+        return onnx_unsupported(n, "keeping the aspect ratio needs static sizes");
+      sizes[k] = NAN;
+      if (!read_any(n, r, d, dims[k], 0)) return false;
       continue;
     }
-    if (r->in[d] == IR_DYNAMIC) return onnx_unsupported(n, "resized dimensions need static sizes");
+    if (!(wanted >= 0 && wanted <= limit)) return onnx_error(n, "scale or size %g is out of range", wanted);
+    if (has_scales && wanted == 1 && !r->crop) continue;
+    if (any) {
+      if (wanted == 0) return onnx_error(n, "a scale of 0 leaves nothing");
+      if (!read_any(n, r, d, dims[k], wanted)) return false;
+      continue;
+    }
+    r->resized[d] = true;
     if (r->in[d] < 1 || (double)r->in[d] > limit)
       return onnx_error(n, "dimension %lld has an unusable size", (long long)d);
     if (has_scales) r->scale[d] = wanted;
@@ -363,6 +364,19 @@ static bool read_sizes(onnx_node_t* n, resize_t* r) {
   return has_scales || keep_aspect(n, r, axes, count, sizes);
 }
 
+// Whether result element i is element i / scale, for a whole scale.
+static bool repeats(const resize_t* r, int32_t d) {
+  if (r->mode != MODE_NEAREST || r->scale[d] < 1 || r->scale[d] != floor(r->scale[d])) return false;
+  resize_t one = *r;
+  one.in[d] = 2, one.out[d] = 2 * (int64_t)r->scale[d];
+  if (r->coordinates == AT_ALIGN_CORNERS || one.out[d] > MAX_TAPS) return false;
+  for (int64_t i = 0; i < one.out[d]; ++i) {
+    int64_t at = nearest_position(&one, source_position(&one, d, i));
+    if ((at < 0 ? 0 : at > 1 ? 1 : at) != i / (one.out[d] / 2)) return false;
+  }
+  return true;
+}
+
 bool onnx_lower_resize(onnx_node_t* n) {
   resize_t r = {0};
   onnx_value_t x = n->in[0];
@@ -371,8 +385,12 @@ bool onnx_lower_resize(onnx_node_t* n) {
   if (integers && r.mode != MODE_NEAREST) x = onnx_cast(n, x, onnx_f32(n->ctx));
   ir_value_t* y = x.v;
   for (int32_t d = 0; y && d < y->type->rank; ++d) {
-    if (!r.resized[d] || (r.in[d] == r.out[d] && r.scale[d] == 1 && !r.crop)) continue;
-    y = r.in[d] == IR_DYNAMIC ? repeat(n, y, d, (int64_t)r.scale[d]) : resize_dim(n, y, d, &r);
+    if (!r.resized[d] || (r.in[d] == r.out[d] && r.in[d] != IR_DYNAMIC && r.scale[d] == 1 && !r.crop)) continue;
+    if (r.in[d] != IR_DYNAMIC) {
+      y = resize_dim(n, y, d, &r);
+    } else {
+      y = repeats(&r, d) ? repeat(n, y, d, (int64_t)r.scale[d]) : onnx_resize_any(n, y, d, &r);
+    }
   }
   if (y && r.crop && !integers) y = extrapolate(n, y, &r);
   if (!y) return false;

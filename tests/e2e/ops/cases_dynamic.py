@@ -56,6 +56,20 @@ dynamic("MaxPool", "", f32("n", 3, "h", "w"), kernel_shape=[3, 2], strides=[2, 2
         sizes=[{"n": 1, "h": 5, "w": 5}, {"n": 2, "h": 20, "w": 33}])
 dynamic("GlobalAveragePool", "", f32("n", 3, "h", "w"),
         sizes=[{"n": 1, "h": 5, "w": 5}, {"n": 2, "h": 20, "w": 33}])
+SMALL = [{"n": 1, "h": 4, "w": 6}, {"n": 2, "h": 1, "w": 9}]
+
+
+def resized(label, *scales, **options):
+    dynamic("Resize", label, f32("n", 3, "h", "w"), None, const([1, 1, *scales]), sizes=SMALL, **options)
+
+
+resized("nearest", 2, 3, coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+resized("nearest-part", 0.6, 1.7)
+resized("linear", 2, 2, mode="linear")
+resized("linear-part", 0.5, 1.3, mode="linear", coordinate_transformation_mode="pytorch_half_pixel")
+resized("cubic", 2, 1.5, mode="cubic", exclude_outside=1)
+resized("corners", 3, 2, mode="linear", coordinate_transformation_mode="align_corners")
+dynamic("Resize", "sizes", f32("n", 3, "h", 5), None, None, ints(2, 3, 7, 8), mode="linear", sizes=[{"n": 2, "h": 5}])
 dynamic("Concat", "", f32("n", 4), f32("m", 4), axis=0, sizes=PLANE)
 dynamic("Transpose", "", f32("n", "m"), perm=[1, 0], sizes=PLANE)
 dynamic("Pad", "", f32("n", 5), ints(1, 1, 2, 1))

@@ -1,0 +1,140 @@
+// Resize along a dimension whose size, or the result's, is known at run time only: where each result position lies and
+// what its taps weigh is computed by tensor ops, in f32.
+#include <math.h>
+
+#include "import/onnx/ops.h"
+#include "import/onnx/resize.h"
+
+onnx_dim_t onnx_scaled_dim(onnx_node_t* n, onnx_dim_t size, double scale) {
+  // A float is a whole number of 24 bits times a power of two: floor(size * scale) in integers.
+  int exponent;
+  int64_t whole = (int64_t)ldexp(frexp((double)(float)scale, &exponent), 24);
+  int shift = 24 - exponent;
+  for (; shift > 0 && whole % 2 == 0; --shift) whole /= 2;
+  if (shift <= 0) return onnx_dim_mul(n, size, onnx_dim_of(whole << -shift));
+  if (shift > 30) return onnx_dim_of(0);
+  return onnx_dim_div(n, onnx_dim_mul(n, size, onnx_dim_of(whole)), onnx_dim_of(1ll << shift));
+}
+
+typedef struct any_t {
+  onnx_node_t* n;
+  const resize_t* r;
+  ir_value_t* like;                     // f32 in the result's length
+  ir_value_t *in, *out, *scale, *last;  // as f32, in the shape of `like`; last: i64, the input's last position
+} any_t;
+
+static ir_value_t* number(any_t* a, onnx_dim_t dim) {
+  onnx_node_t* n = a->n;
+  ir_value_t* scalar = graph_cast(n->b, onnx_dim_tensor(n, dim, 0), a->like->type->element, false);
+  return onnx_scalar_like(n, scalar, a->like);
+}
+
+static ir_value_t* by(any_t* a, scalar_fn_t fn, ir_value_t* x, double y) { return onnx_binary_number(a->n, fn, x, y); }
+static ir_value_t* with(any_t* a, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  return graph_binary(a->n->b, fn, x, y);
+}
+
+// (i + 0.5) / scale - 0.5
+static ir_value_t* half_pixel(any_t* a, ir_value_t* i) {
+  return by(a, SCALAR_sub, with(a, SCALAR_div, by(a, SCALAR_add, i, 0.5), a->scale), 0.5);
+}
+
+// 0 where the result has one element.
+static ir_value_t* unless_single(any_t* a, ir_value_t* x) {
+  ir_value_t* single = by(a, SCALAR_eq, a->out, 1);
+  return graph_select(a->n->b, single, graph_splat_like(a->n->b, x, 0), x);
+}
+
+static ir_value_t* positions(any_t* a) {
+  ir_value_t* i = onnx_iota_like(a->n, a->like, 0);
+  switch (a->r->coordinates) {
+    case AT_ASYMMETRIC:
+      return with(a, SCALAR_div, i, a->scale);
+    case AT_ALIGN_CORNERS: {
+      ir_value_t* steps = by(a, SCALAR_max, by(a, SCALAR_sub, a->out, 1), 1);
+      return with(a, SCALAR_div, with(a, SCALAR_mul, i, by(a, SCALAR_sub, a->in, 1)), steps);
+    }
+    case AT_PYTORCH_HALF_PIXEL:
+      return unless_single(a, half_pixel(a, i));
+    case AT_TF_HALF_PIXEL_FOR_NN:
+      return with(a, SCALAR_div, by(a, SCALAR_add, i, 0.5), a->scale);
+    case AT_HALF_PIXEL_SYMMETRIC: {
+      ir_value_t* part = with(a, SCALAR_div, a->out, with(a, SCALAR_mul, a->scale, a->in));
+      ir_value_t* offset = by(a, SCALAR_add, by(a, SCALAR_mul, part, -1), 1);
+      offset = with(a, SCALAR_mul, by(a, SCALAR_mul, a->in, 0.5), offset);
+      return with(a, SCALAR_add, offset, half_pixel(a, i));
+    }
+    default:
+      return half_pixel(a, i);
+  }
+}
+
+static ir_value_t* nearest(any_t* a, ir_value_t* x) {
+  switch (a->r->nearest) {
+    case ROUND_FLOOR:
+      return onnx_unary(a->n, SCALAR_floor, x);
+    case ROUND_CEIL:
+      return onnx_unary(a->n, SCALAR_ceil, x);
+    case ROUND_PREFER_CEIL:
+      return onnx_unary(a->n, SCALAR_floor, by(a, SCALAR_add, x, 0.5));
+    default:
+      return onnx_unary(a->n, SCALAR_ceil, by(a, SCALAR_sub, x, 0.5));
+  }
+}
+
+// Elements of x along d at positions (f32, whole), those outside at the edges.
+static ir_value_t* take(any_t* a, ir_value_t* x, int32_t d, ir_value_t* at) {
+  at = graph_cast(a->n->b, at, a->last->type->element, false);
+  at = with(a, SCALAR_min, by(a, SCALAR_max, at, 0), a->last);
+  return graph_take(a->n->b, x, at, d, false);
+}
+
+static ir_value_t* polynomial(any_t* a, ir_value_t* x, const double* factors) {
+  ir_value_t* y = by(a, SCALAR_add, by(a, SCALAR_mul, x, factors[0]), factors[1]);
+  for (int i = 2; i < 4; ++i) y = by(a, SCALAR_add, with(a, SCALAR_mul, y, x), factors[i]);
+  return y;
+}
+
+static ir_value_t* weight(any_t* a, ir_value_t* distance) {
+  double c = a->r->cubic_a;
+  const double inner[] = {c + 2, -(c + 3), 0, 1}, outer[] = {c, -5 * c, 8 * c, -4 * c};
+  ir_value_t* x = onnx_unary(a->n, SCALAR_abs, distance);
+  if (a->r->mode != MODE_CUBIC) return by(a, SCALAR_max, by(a, SCALAR_add, by(a, SCALAR_mul, x, -1), 1), 0);
+  ir_value_t* far = by(a, SCALAR_lt, x, 2);
+  far = graph_select(a->n->b, far, polynomial(a, x, outer), graph_splat_like(a->n->b, x, 0));
+  return graph_select(a->n->b, by(a, SCALAR_le, x, 1), polynomial(a, x, inner), far);
+}
+
+static ir_value_t* sum_taps(any_t* a, ir_value_t* x, int32_t d, ir_value_t* at) {
+  int64_t before = a->r->mode == MODE_CUBIC ? 1 : 0, axis = d;
+  ir_value_t *base = onnx_unary(a->n, SCALAR_floor, at), *sum = NULL, *total = NULL;
+  for (int64_t k = -before; k <= before + 1; ++k) {
+    ir_value_t* place = by(a, SCALAR_add, base, (double)k);
+    ir_value_t* w = weight(a, with(a, SCALAR_sub, place, at));
+    if (a->r->exclude_outside) {
+      ir_value_t* inside = with(a, SCALAR_and, by(a, SCALAR_ge, place, 0), with(a, SCALAR_lt, place, a->in));
+      w = graph_select(a->n->b, inside, w, graph_splat_like(a->n->b, w, 0));
+      total = total ? with(a, SCALAR_add, total, w) : w;
+    }
+    ir_value_t* part = take(a, x, d, place);
+    w = onnx_broadcast_as(a->n, graph_cast(a->n->b, w, x->type->element, false), part, &axis);
+    part = with(a, SCALAR_mul, part, w);
+    sum = sum ? with(a, SCALAR_add, sum, part) : part;
+  }
+  if (!total) return sum;
+  total = onnx_broadcast_as(a->n, graph_cast(a->n->b, total, x->type->element, false), sum, &axis);
+  return with(a, SCALAR_div, sum, total);
+}
+
+ir_value_t* onnx_resize_any(onnx_node_t* n, ir_value_t* x, int32_t d, const resize_t* r) {
+  any_t a = {.n = n, .r = r};
+  onnx_dim_t in = onnx_dim(n, x, d);
+  ir_value_t* zero = graph_scalar_constant(n->b, onnx_f32(n->ctx), 0);
+  a.like = onnx_broadcast_to(n, onnx_spread(n, zero, 1, NULL), 1, &r->to[d]);
+  a.in = number(&a, in), a.out = number(&a, r->to[d]);
+  a.scale = r->scale[d] != 0 ? graph_splat_like(n->b, a.like, r->scale[d]) : with(&a, SCALAR_div, a.out, a.in);
+  ir_value_t* last = onnx_binary_number(n, SCALAR_sub, onnx_dim_tensor(n, in, 0), 1);
+  a.last = onnx_scalar_like(n, last, a.like);
+  ir_value_t* at = positions(&a);
+  return r->mode == MODE_NEAREST ? take(&a, x, d, nearest(&a, at)) : sum_taps(&a, x, d, at);
+}
