@@ -12,7 +12,7 @@ void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emit
       .packet_limit = queue->packet_tail + queue->aql->size,
       .kernarg = queue->kernargs.head,
       .waits = true,
-      .acquires_system = true,
+      .acquires_system = !operation->acquires_agent,
       .verdict = &queue->verdicts[queue->epoch_head & queue->entry_mask],
       .next_command = operation->commands.next,
   };
@@ -106,19 +106,19 @@ static void emit_barrier(emitter_t* e, const operation_barrier_t* barrier) {
 
 void emit_end(emitter_t* e) {
   const uint32_t scope_mask = 3u << HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE;
-  const uint32_t system_scope = HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE;
+  const uint16_t scope = e->operation->releases_agent ? HSA_FENCE_SCOPE_AGENT : HSA_FENCE_SCOPE_SYSTEM;
   bool is_empty = e->packet == e->queue->packet_head;
   if (!is_empty && e->region_packets == 1) {
     // One packet after a barrier: it is the last to end.
     hsa_kernel_dispatch_packet_t* last = (hsa_kernel_dispatch_packet_t*)slot_of(e, e->packet - 1);
     last->completion_signal = e->queue->epoch_signal;
     uint32_t* header = header_of(e, e->packet - 1);
-    *header = (*header & ~scope_mask) | system_scope;
+    *header = (*header & ~scope_mask) | (uint32_t)scope << HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE;
     return;
   }
   hsa_barrier_and_packet_t packet = {.completion_signal = e->queue->epoch_signal};
   memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)&packet + 4, sizeof(packet) - 4);
-  *header_of(e, e->packet) = make_header(HSA_PACKET_TYPE_BARRIER_AND, true, acquire_scope(e), HSA_FENCE_SCOPE_SYSTEM);
+  *header_of(e, e->packet) = make_header(HSA_PACKET_TYPE_BARRIER_AND, true, acquire_scope(e), scope);
   ++e->packet;
 }
 

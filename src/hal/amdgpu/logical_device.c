@@ -105,7 +105,7 @@ iree_status_t amdgpu_create_executable_cache(iree_hal_device_t* base, iree_strin
 iree_status_t amdgpu_create_semaphore(iree_hal_device_t* base, iree_hal_queue_affinity_t queue_affinity,
                                       uint64_t initial_value, iree_hal_semaphore_flags_t flags,
                                       iree_hal_semaphore_t** out_semaphore) {
-  return amdgpu_semaphore_create(initial_value, ((logical_device_t*)base)->base.host_allocator, out_semaphore);
+  return amdgpu_semaphore_create((logical_device_t*)base, queue_affinity, initial_value, flags, out_semaphore);
 }
 
 void logical_device_fail(logical_device_t* device, iree_status_t status) {

@@ -58,8 +58,11 @@ iree_status_t logical_device_clone_failure(logical_device_t* device);
 #undef CHECKED
 
 // semaphore.c
-iree_status_t amdgpu_semaphore_create(uint64_t initial_value, iree_allocator_t host_allocator,
+iree_status_t amdgpu_semaphore_create(const logical_device_t* device, iree_hal_queue_affinity_t affinity,
+                                      uint64_t initial_value, iree_hal_semaphore_flags_t flags,
                                       iree_hal_semaphore_t** out_semaphore);
+// Whether only work of that physical device signals it and waits for it.
+bool amdgpu_semaphore_is_local(iree_hal_semaphore_t* semaphore, uint32_t ordinal);
 // Work in a queue: up to a submission, by the queue's count of them.
 typedef struct semaphore_producer_t {
   uint64_t queue_id;

@@ -197,7 +197,18 @@ static iree_status_t move_to_heap(const operation_t* source, operation_t** out_o
 
 static bool has_work(const operation_t* op) { return hal_operation_is_for_host(&op->base) || op->commands.count > 0; }
 
+// Whether there are semaphores, all of them of the operation's GPU alone.
+static bool are_local(const operation_t* op, iree_hal_semaphore_list_t list) {
+  for (iree_host_size_t i = 0; i < list.count; ++i) {
+    if (!amdgpu_semaphore_is_local(list.semaphores[i], op->physical->ordinal)) return false;
+  }
+  return list.count > 0;
+}
+
 iree_status_t operation_submit(operation_t* op) {
+  op->acquires_agent = are_local(op, op->base.waits);
+  // Freed memory may be used by anybody.
+  op->releases_agent = op->base.kind == HAL_OPERATION_WORK && are_local(op, op->base.signals);
   iree_hal_semaphore_list_t kept = {
       .semaphores = (iree_hal_semaphore_t**)iree_alloca((op->base.waits.count + 1) * sizeof(iree_hal_semaphore_t*)),
       .payload_values = (uint64_t*)iree_alloca((op->base.waits.count + 1) * sizeof(uint64_t)),

@@ -18,6 +18,8 @@ struct operation_t {
   physical_device_t* physical;
   virtual_queue_t* queue;
   bool is_staged;        // ALLOCA: the memory is there already
+  bool acquires_agent;   // sees what its own GPU wrote; else what everybody did
+  bool releases_agent;   // is seen by its own GPU; else by everybody
   bool relies_on_order;  // some wait is left to queues and packets
   uint32_t barrier_count;
   operation_barrier_t barriers[OPERATION_MAX_BARRIERS];

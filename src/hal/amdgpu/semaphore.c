@@ -5,6 +5,7 @@
 typedef struct amdgpu_semaphore_t {
   iree_hal_semaphore_t base;
   iree_allocator_t host_allocator;
+  uint64_t local_to;  // bits of the physical devices that see it; 0: everybody does
   // Guarded by base.mutex: work that was issued to a queue signals this value.
   semaphore_producer_t producer;
   uint64_t producer_value;
@@ -20,15 +21,37 @@ static const iree_hal_semaphore_vtable_t semaphore_vtable = {
     .wait = iree_hal_semaphore_wait_default,
 };
 
-iree_status_t amdgpu_semaphore_create(uint64_t initial_value, iree_allocator_t host_allocator,
+// What only work of GPUs signals and waits for need not be seen by others.
+static uint64_t choose_local(queue_affinity_domain_t domain, iree_hal_queue_affinity_t affinity,
+                             iree_hal_semaphore_flags_t flags) {
+  const iree_hal_semaphore_flags_t shared = IREE_HAL_SEMAPHORE_FLAG_HOST_INTERRUPT |
+                                            IREE_HAL_SEMAPHORE_FLAG_EXPORTABLE |
+                                            IREE_HAL_SEMAPHORE_FLAG_EXPORTABLE_TIMEPOINTS;
+  if (!(flags & IREE_HAL_SEMAPHORE_FLAG_DEVICE_LOCAL) || flags & shared) return 0;
+  uint64_t bits = 0;
+  affinity &= queue_affinity_all(domain);
+  for (uint32_t bit = 0; bit < domain.physical_count * domain.queue_count; ++bit) {
+    if (affinity >> bit & 1) bits |= 1ull << queue_affinity_physical(domain, bit);
+  }
+  return bits;
+}
+
+iree_status_t amdgpu_semaphore_create(const logical_device_t* device, iree_hal_queue_affinity_t affinity,
+                                      uint64_t initial_value, iree_hal_semaphore_flags_t flags,
                                       iree_hal_semaphore_t** out_semaphore) {
+  iree_allocator_t host_allocator = device->base.host_allocator;
   *out_semaphore = NULL;
   amdgpu_semaphore_t* semaphore = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*semaphore), (void**)&semaphore));
   iree_hal_semaphore_initialize(&semaphore_vtable, initial_value, &semaphore->base);
   semaphore->host_allocator = host_allocator;
+  semaphore->local_to = choose_local(device->domain, affinity, flags);
   *out_semaphore = &semaphore->base;
   return iree_ok_status();
+}
+
+bool amdgpu_semaphore_is_local(iree_hal_semaphore_t* base, uint32_t ordinal) {
+  return iree_hal_resource_is(base, &semaphore_vtable) && ((amdgpu_semaphore_t*)base)->local_to == 1ull << ordinal;
 }
 
 // Values of one queue only grow in its order; those of another queue replace them.

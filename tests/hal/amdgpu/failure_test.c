@@ -342,6 +342,46 @@ static void memory_in_queue_order(void** state) {
   assert_int_equal(fake->live_count, 0);
 }
 
+static void run_with_semaphore(program_t* p, iree_hal_semaphore_flags_t flags, iree_hal_queue_affinity_t affinity) {
+  iree_hal_semaphore_release(p->semaphore);
+  p->value = 0;
+  assert_true(iree_status_is_ok(iree_hal_semaphore_create(p->device, affinity, 0, flags, &p->semaphore)));
+  assert_true(iree_status_is_ok(fill(p, 1)));
+  assert_int_equal(iree_status_consume_code(wait(p)), IREE_STATUS_OK);
+}
+
+// What only one GPU's work sees is fenced for that GPU.
+static void fence_scopes(void** state) {
+  reset();
+  fake->gpu_count = 2;
+  program_t p = {0};
+  iree_hal_driver_registry_t* registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  assert_true(iree_status_is_ok(
+      iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(p.device), params, 4096, &p.buffer)));
+  static const struct {
+    iree_hal_semaphore_flags_t flags;
+    iree_hal_queue_affinity_t affinity;
+    int scope;
+  } rows[] = {
+      {IREE_HAL_SEMAPHORE_FLAG_DEFAULT, 3, HSA_FENCE_SCOPE_SYSTEM},
+      {IREE_HAL_SEMAPHORE_FLAG_DEVICE_LOCAL, 3, HSA_FENCE_SCOPE_AGENT},
+      {IREE_HAL_SEMAPHORE_FLAG_DEVICE_LOCAL, 1, HSA_FENCE_SCOPE_AGENT},
+      {IREE_HAL_SEMAPHORE_FLAG_DEVICE_LOCAL, 12, HSA_FENCE_SCOPE_SYSTEM},  // the other GPU's
+      {IREE_HAL_SEMAPHORE_FLAG_DEVICE_LOCAL, 7, HSA_FENCE_SCOPE_SYSTEM},
+      {IREE_HAL_SEMAPHORE_FLAG_DEVICE_LOCAL | IREE_HAL_SEMAPHORE_FLAG_EXPORTABLE, 3, HSA_FENCE_SCOPE_SYSTEM},
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(rows); ++i) {
+    run_with_semaphore(&p, rows[i].flags, rows[i].affinity);
+    assert_int_equal(fake->last_header >> HSA_PACKET_HEADER_ACQUIRE_FENCE_SCOPE & 3, rows[i].scope);
+    assert_int_equal(fake->last_header >> HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE & 3, rows[i].scope);
+  }
+  close_device(&p, registry);
+  assert_int_equal(fake->live_count, 0);
+}
+
 // Whatever host memory there is: the device works or says what it lacks.
 static void little_host_memory(void** state) {
   reset();
@@ -380,12 +420,10 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),         cmocka_unit_test(old_library),
-      cmocka_unit_test(library_in_path),       cmocka_unit_test(missing_agents),
-      cmocka_unit_test(several_devices),       cmocka_unit_test(failing_entry_points),
-      cmocka_unit_test(stopped_queue),         cmocka_unit_test(barriers),
-      cmocka_unit_test(memory_in_queue_order), cmocka_unit_test(little_host_memory),
-      cmocka_unit_test(little_device_memory),
+      cmocka_unit_test(nothing_fails),  cmocka_unit_test(old_library),        cmocka_unit_test(library_in_path),
+      cmocka_unit_test(missing_agents), cmocka_unit_test(several_devices),    cmocka_unit_test(failing_entry_points),
+      cmocka_unit_test(stopped_queue),  cmocka_unit_test(barriers),           cmocka_unit_test(memory_in_queue_order),
+      cmocka_unit_test(fence_scopes),   cmocka_unit_test(little_host_memory), cmocka_unit_test(little_device_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

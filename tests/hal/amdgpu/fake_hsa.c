@@ -302,6 +302,7 @@ static packet_t end_packet(hsa_kernel_dispatch_packet_t* packet) {
   } else if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH && fake_hsa.fault_code) {
     return PACKET_FAULT;
   }
+  fake_hsa.last_header = packet->header;
   packet->header = HSA_PACKET_TYPE_INVALID;
   if (packet->completion_signal.handle) --signal_of(packet->completion_signal)->value;
   pthread_cond_broadcast(&changed);

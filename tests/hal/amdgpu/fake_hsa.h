@@ -18,6 +18,7 @@ typedef struct fake_hsa_t {
   const char* processor;    // of GPUs; NULL: gfx1100
   int is_held;              // atomic: queues leave their packets alone
 
+  int last_header;    // of a packet that ended
   int barrier_count;  // barrier-value packets so far
 
   int call_count;      // of the failing entry point
