@@ -152,11 +152,24 @@ static bool part_sizes(onnx_node_t* n, int64_t size, int64_t* parts) {
     if (size != IR_DYNAMIC && total != size) return onnx_error(n, "the parts do not add up to %lld", (long long)size);
     return true;
   }
-  int64_t given = onnx_int(n, "num_outputs", n->out_count);
-  if (given != n->out_count) return onnx_error(n, "num_outputs differs from the number of results");
-  if (size == IR_DYNAMIC) return onnx_unsupported(n, "equal parts need a static size");
+  int64_t given = n->out_count;
   int64_t part = size / given + (size % given != 0);
   for (int64_t i = 0; i < given; ++i) parts[i] = clamp(size - i * part, 0, part);
+  return true;
+}
+
+// Equal parts of a dimension whose size is known at run time only.
+static bool split_any(onnx_node_t* n, ir_value_t* x, int32_t axis) {
+  onnx_dim_t size = onnx_dim(n, x, axis), given = onnx_dim_of(n->out_count), first = onnx_dim_of(0);
+  onnx_dim_t part = onnx_dim_div(n, onnx_dim_add(n, size, onnx_dim_of(n->out_count - 1)), given);
+  for (uint32_t i = 0; i < n->out_count; ++i) {
+    range_t ranges[ONNX_MAX_RANK];
+    onnx_dim_t next = dim_min(n, onnx_dim_add(n, first, part), size);
+    for (int32_t d = 0; d < x->type->rank; ++d) ranges[d] = (range_t){onnx_dim_of(0), onnx_dim(n, x, d), 1};
+    ranges[axis] = (range_t){first, onnx_dim_sub(n, next, first), 1};
+    n->out[i] = onnx_value(take_ranges(n, x, ranges), n->in[0].element);
+    first = next;
+  }
   return true;
 }
 
@@ -166,7 +179,11 @@ bool onnx_lower_split(onnx_node_t* n) {
   int64_t axis = onnx_int(n, "axis", 0), sizes[ONNX_MAX_RANK], offsets[ONNX_MAX_RANK] = {0}, strides[ONNX_MAX_RANK];
   if (!n->out_count) return true;
   int64_t* parts = ARENA_ARRAY(ir_context_arena(n->ctx), int64_t, n->out_count);
-  if (!onnx_check_axis(n, &axis, rank) || !part_sizes(n, x->type->dims[axis], parts)) return false;
+  if (!onnx_check_axis(n, &axis, rank)) return false;
+  if (!onnx_has(n, 1) && onnx_int(n, "num_outputs", n->out_count) != n->out_count)
+    return onnx_error(n, "num_outputs differs from the number of results");
+  if (!onnx_has(n, 1) && x->type->dims[axis] == IR_DYNAMIC) return split_any(n, x, (int32_t)axis);
+  if (!part_sizes(n, x->type->dims[axis], parts)) return false;
   for (int32_t i = 0; i < rank; ++i) {
     sizes[i] = x->type->dims[i];
     strides[i] = 1;
