@@ -86,19 +86,56 @@ static void emit_launch(emitter_t* e, const launch_t* launch, const void* kernar
   ++e->packet;
 }
 
-// Waits for a submission of another queue. The packet's first word has the kind in its upper half.
-static void emit_barrier(emitter_t* e, const operation_barrier_t* barrier) {
-  uint8_t* unused = NULL;
-  if (!reserve(e, 1, 0, &unused)) return;
-  hsa_amd_barrier_value_packet_t packet = {
+static int64_t value_after(uint64_t epoch) { return HOST_QUEUE_EPOCH_INITIAL - (int64_t)epoch + 1; }
+
+static void write_barrier_value(const operation_barrier_t* barrier, void* packet) {
+  *(hsa_amd_barrier_value_packet_t*)packet = (hsa_amd_barrier_value_packet_t){
+      .amd_format = HSA_AMD_PACKET_TYPE_BARRIER_VALUE,
       .signal = ((const host_queue_t*)barrier->queue)->epoch_signal,
-      .value = HOST_QUEUE_EPOCH_INITIAL - (int64_t)barrier->epoch + 1,
+      .value = value_after(barrier->epoch),
       .mask = -1,
       .condition = HSA_SIGNAL_CONDITION_LT,
   };
+}
+
+static void write_memory_wait(const operation_barrier_t* barrier, wait_commands_t* commands, void* packet) {
+  uint64_t signal = ((const host_queue_t*)barrier->queue)->epoch_signal.handle + HSA_AMD_SIGNAL_VALUE_OFFSET;
+  uint64_t value = (uint64_t)value_after(barrier->epoch), at = (uint64_t)(uintptr_t)commands;
+  *commands = (wait_commands_t){.words = {
+                                    HSA_AMD_PM4_HEADER(HSA_AMD_PM4_WAIT_REG_MEM64, WAIT_COMMANDS_SIZE - 1),
+                                    HSA_AMD_PM4_WAIT_LESS | HSA_AMD_PM4_WAIT_MEMORY,
+                                    (uint32_t)signal,
+                                    (uint32_t)(signal >> 32),
+                                    (uint32_t)value,
+                                    (uint32_t)(value >> 32),
+                                    UINT32_MAX,
+                                    UINT32_MAX,
+                                    WAIT_COMMANDS_INTERVAL,
+                                }};
+  *(hsa_amd_pm4_ib_packet_t*)packet = (hsa_amd_pm4_ib_packet_t){
+      .amd_format = HSA_AMD_PACKET_TYPE_PM4_IB,
+      .jump = {HSA_AMD_PM4_HEADER(HSA_AMD_PM4_INDIRECT_BUFFER, 3), (uint32_t)at, (uint32_t)(at >> 32),
+               WAIT_COMMANDS_SIZE | HSA_AMD_PM4_IB_VALID},
+      .remaining = HSA_AMD_PM4_IB_REMAINING,
+  };
+}
+
+// Waits for a submission of another queue, the operation's `index`th. The kind is in the first word's upper half.
+static void emit_barrier(emitter_t* e, uint32_t index) {
+  const operation_barrier_t* barrier = &e->operation->barriers[index];
+  host_queue_t* queue = e->queue;
+  uint8_t* unused = NULL;
+  uint32_t packet[16];
+  if (!reserve(e, 1, 0, &unused)) return;
+  if (queue->physical->wait_packet == WAIT_PACKET_MEMORY) {
+    uint64_t slot = (queue->epoch_head & queue->entry_mask) * OPERATION_MAX_BARRIERS + index;
+    write_memory_wait(barrier, &queue->wait_commands[slot], packet);
+  } else {
+    write_barrier_value(barrier, packet);
+  }
   uint16_t header = make_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, true, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_NONE);
-  memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)&packet + 4, sizeof(packet) - 4);
-  *header_of(e, e->packet) = header | (uint32_t)HSA_AMD_PACKET_TYPE_BARRIER_VALUE << 16;
+  memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)packet + 4, sizeof(packet) - 4);
+  *header_of(e, e->packet) = header | packet[0];
   e->region_packets = 1;
   e->waits = true;
   ++e->packet;
@@ -285,7 +322,7 @@ iree_status_t emit_operation(emitter_t* e) {
   };
   if (e->packet + 1 > e->packet_limit) e->is_full = true;
   const operation_t* op = e->operation;
-  for (uint32_t i = 0; i < op->barrier_count && !e->is_full; ++i) emit_barrier(e, &op->barriers[i]);
+  for (uint32_t i = 0; i < op->barrier_count && !e->is_full; ++i) emit_barrier(e, i);
   uint32_t count = op->commands.count;
   while (e->next_command < count && !e->is_full) {
     const command_t* command = &op->commands.commands[e->next_command];

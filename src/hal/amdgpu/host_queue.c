@@ -277,6 +277,7 @@ static void host_queue_destroy(virtual_queue_t* base) {
   if (queue->aql) hsa->hsa_queue_destroy(queue->aql);
   if (queue->epoch_signal.handle) hsa->hsa_signal_destroy(queue->epoch_signal);
   if (queue->kernargs.base) hsa->hsa_amd_memory_pool_free(queue->kernargs.base);
+  if (queue->wait_commands) hsa->hsa_amd_memory_pool_free(queue->wait_commands);
   iree_status_free((iree_status_t)queue->error);
   iree_slim_mutex_deinitialize(&queue->mutex);
   iree_allocator_free(queue->host_allocator, queue->headers);
@@ -302,6 +303,23 @@ static iree_status_t create_kernargs(host_queue_t* queue, const logical_device_t
   return LIBHSA_CALL(queue->hsa, hsa_amd_agents_allow_access, 1, &gpu->agent, NULL, base);
 }
 
+// GPUs execute them: libraries that know of that want to be told.
+static iree_status_t create_wait_commands(host_queue_t* queue, const logical_device_t* device) {
+  if (queue->physical->wait_packet != WAIT_PACKET_MEMORY) return iree_ok_status();
+  const system_gpu_t* gpu = queue->physical->gpu;
+  hsa_amd_memory_pool_t pool = device->system->cpus[gpu->cpu].fine.handle;
+  size_t size = (queue->entry_mask + 1) * OPERATION_MAX_BARRIERS * sizeof(wait_commands_t);
+  void* commands = NULL;
+  hsa_status_t result =
+      queue->hsa->hsa_amd_memory_pool_allocate(pool, size, HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG, &commands);
+  if (result == HSA_STATUS_ERROR_INVALID_ARGUMENT) {
+    result = queue->hsa->hsa_amd_memory_pool_allocate(pool, size, 0, &commands);
+  }
+  IREE_RETURN_IF_ERROR(libhsa_check(queue->hsa, result, "hsa_amd_memory_pool_allocate"));
+  queue->wait_commands = (wait_commands_t*)commands;
+  return LIBHSA_CALL(queue->hsa, hsa_amd_agents_allow_access, 1, &gpu->agent, NULL, commands);
+}
+
 static iree_status_t initialize(host_queue_t* queue, const logical_device_t* device) {
   const logical_device_options_t* options = &device->options;
   const system_gpu_t* gpu = queue->physical->gpu;
@@ -313,6 +331,7 @@ static iree_status_t initialize(host_queue_t* queue, const logical_device_t* dev
       iree_allocator_malloc_array(queue->host_allocator, epochs, sizeof(*queue->entries), (void**)&queue->entries));
   IREE_RETURN_IF_ERROR(
       create_kernargs(queue, device, options->kernarg_size ? options->kernarg_size : DEFAULT_KERNARG_SIZE));
+  IREE_RETURN_IF_ERROR(create_wait_commands(queue, device));
   IREE_RETURN_IF_ERROR(
       LIBHSA_CALL(queue->hsa, hsa_signal_create, HOST_QUEUE_EPOCH_INITIAL, 0, NULL, &queue->epoch_signal));
   IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_queue_create, gpu->agent, size, HSA_QUEUE_TYPE_SINGLE,

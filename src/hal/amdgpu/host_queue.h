@@ -23,6 +23,12 @@ typedef struct host_queue_entry_t {
   uint64_t kernarg_end;
 } host_queue_entry_t;
 
+// Commands that wait for the value of a signal, for GPUs that do it so.
+enum { WAIT_COMMANDS_SIZE = 9, WAIT_COMMANDS_INTERVAL = 4 };
+typedef struct wait_commands_t {
+  uint32_t words[16];
+} wait_commands_t;
+
 typedef struct host_queue_t host_queue_t;
 struct host_queue_t {
   virtual_queue_t base;
@@ -43,11 +49,12 @@ struct host_queue_t {
 
   iree_slim_mutex_t mutex;  // guards what follows
   ring_t kernargs;
-  uint32_t* headers;     // first words of packets that are not published, by slot
-  uint64_t packet_head;  // index of the next packet
-  uint64_t packet_tail;  // packets before are over
-  uint64_t epoch_head;   // submissions so far
-  uint64_t epoch_tail;   // of which this many are over
+  uint32_t* headers;               // first words of packets that are not published, by slot
+  wait_commands_t* wait_commands;  // by epoch and barrier; NULL: the GPU does not wait so
+  uint64_t packet_head;            // index of the next packet
+  uint64_t packet_tail;            // packets before are over
+  uint64_t epoch_head;             // submissions so far
+  uint64_t epoch_tail;             // of which this many are over
   uint32_t entry_mask;
   host_queue_entry_t* entries;  // by epoch
   uint32_t* verdicts;           // the same; behind the kernel arguments, written by the GPU

@@ -172,6 +172,23 @@ typedef struct hsa_amd_barrier_value_packet_t {
   uint64_t reserved3;
   hsa_signal_t completion_signal;
 } hsa_amd_barrier_value_packet_t;
+enum { HSA_AMD_PACKET_TYPE_PM4_IB = 1, HSA_AMD_PM4_IB_REMAINING = 10, HSA_AMD_PM4_IB_VALID = 1 << 23 };
+// Commands in the GPU's own format, in memory.
+typedef struct hsa_amd_pm4_ib_packet_t {
+  uint16_t header;
+  uint16_t amd_format;
+  uint32_t jump[4];    // INDIRECT_BUFFER: header, address, words with the bit VALID
+  uint32_t remaining;  // words of the packet after the jump
+  uint32_t reserved[8];
+  hsa_signal_t completion_signal;
+} hsa_amd_pm4_ib_packet_t;
+// Headers of commands: opcode and number of words behind the header.
+#define HSA_AMD_PM4_HEADER(opcode, words) (3u << 30 | ((uint32_t)(words) - 1) << 16 | (uint32_t)(opcode) << 8)
+enum { HSA_AMD_PM4_INDIRECT_BUFFER = 0x3F, HSA_AMD_PM4_WAIT_REG_MEM64 = 0x93 };
+enum { HSA_AMD_PM4_WAIT_LESS = 1, HSA_AMD_PM4_WAIT_MEMORY = 1 << 4 };
+enum { HSA_AMD_SIGNAL_VALUE_OFFSET = 8 };  // of the value, from a signal's handle
+enum { HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG = 1 << 2 };
+_Static_assert(sizeof(hsa_amd_pm4_ib_packet_t) == 64, "AQL packets have 64 bytes");
 _Static_assert(sizeof(hsa_amd_barrier_value_packet_t) == 64, "AQL packets have 64 bytes");
 _Static_assert(sizeof(hsa_kernel_dispatch_packet_t) == 64, "AQL packets have 64 bytes");
 _Static_assert(sizeof(hsa_barrier_and_packet_t) == 64, "AQL packets have 64 bytes");

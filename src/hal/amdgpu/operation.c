@@ -41,7 +41,7 @@ static virtual_queue_t* find_queue(const logical_device_t* device, uint64_t queu
 // Lets a packet wait for a submission of another queue. False when that is not possible.
 static bool add_barrier(operation_t* op, const semaphore_producer_t* producer) {
   virtual_queue_t* queue =
-      op->physical->has_barrier_value ? find_queue(operation_device(op), producer->queue_id) : NULL;
+      op->physical->wait_packet != WAIT_PACKET_NONE ? find_queue(operation_device(op), producer->queue_id) : NULL;
   if (!queue) return false;
   for (uint32_t i = 0; i < op->barrier_count; ++i) {
     operation_barrier_t* barrier = &op->barriers[i];
@@ -71,7 +71,8 @@ bool operation_is_over(void* device, hal_pool_point_t point) {
 // Memory for an allocation. Work that still uses it is waited for by the queue's order and, at submission, by packets.
 static iree_status_t stage_memory(operation_t* op, bool can_wait) {
   if (op->base.kind != HAL_OPERATION_ALLOCA || op->is_staged) return iree_ok_status();
-  hal_pool_taker_t taker = {.queue_id = op->queue->id, .can_wait = can_wait && op->physical->has_barrier_value};
+  hal_pool_taker_t taker = {.queue_id = op->queue->id,
+                            .can_wait = can_wait && op->physical->wait_packet != WAIT_PACKET_NONE};
   hal_pool_frontier_t frontier;
   IREE_RETURN_IF_ERROR(hal_transient_stage(op->base.buffer, taker, &frontier));
   op->is_staged = true;

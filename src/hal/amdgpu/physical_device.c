@@ -38,19 +38,26 @@ static iree_status_t create_pool(logical_device_t* device, physical_device_t* ph
                               IREE_SV("preallocating memory (--amdgpu_preallocate_pools=false does without)"));
 }
 
-// Processors whose packet processors know barrier-value packets.
-static bool knows_barrier_value(const target_id_t* target) {
-  static const char* const names[] = {"gfx90a", "gfx940", "gfx941", "gfx942", "gfx950"};
-  for (size_t i = 0; i < IREE_ARRAYSIZE(names); ++i) {
-    if (!strcmp(target->processor, names[i])) return true;
+// Only where the packet processors are known to do it.
+static wait_packet_t choose_wait_packet(const target_id_t* target) {
+  static const struct {
+    const char* processor;
+    wait_packet_t packet;
+  } rows[] = {
+      {"gfx90a", WAIT_PACKET_BARRIER_VALUE}, {"gfx940", WAIT_PACKET_BARRIER_VALUE},
+      {"gfx941", WAIT_PACKET_BARRIER_VALUE}, {"gfx942", WAIT_PACKET_BARRIER_VALUE},
+      {"gfx950", WAIT_PACKET_BARRIER_VALUE}, {"gfx1100", WAIT_PACKET_MEMORY},
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(rows); ++i) {
+    if (!strcmp(target->processor, rows[i].processor)) return rows[i].packet;
   }
-  return false;
+  return WAIT_PACKET_NONE;
 }
 
 iree_status_t physical_device_initialize(logical_device_t* device, uint32_t queue_count, physical_device_t* physical) {
   IREE_RETURN_IF_ERROR(library_create(device->system->hsa, physical->gpu, &physical->library));
   IREE_RETURN_IF_ERROR(create_pool(device, physical));
-  physical->has_barrier_value = knows_barrier_value(&physical->gpu->target);
+  physical->wait_packet = choose_wait_packet(&physical->gpu->target);
   for (uint32_t i = 0; i < queue_count; ++i) {
     IREE_RETURN_IF_ERROR(host_queue_create(device, physical, i, &physical->queues[i]));
     physical->queue_count = i + 1;

@@ -11,10 +11,17 @@
 
 typedef struct logical_device_t logical_device_t;
 
+// How a queue waits for the value of a signal.
+typedef enum {
+  WAIT_PACKET_NONE,  // not at all: the host does
+  WAIT_PACKET_BARRIER_VALUE,
+  WAIT_PACKET_MEMORY,  // commands of its own format that watch the signal's memory
+} wait_packet_t;
+
 typedef struct physical_device_t {
   const system_gpu_t* gpu;
-  uint32_t ordinal;        // within the logical device
-  bool has_barrier_value;  // its queues take packets that wait for a signal's value
+  uint32_t ordinal;  // within the logical device
+  wait_packet_t wait_packet;
   library_t library;
   hal_pool_t* pool;  // of its own memory, for queue-ordered allocations
   uint32_t queue_count;

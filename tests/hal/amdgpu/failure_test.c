@@ -274,10 +274,10 @@ static iree_status_t fill(program_t* p, iree_hal_queue_affinity_t affinity) {
 }
 
 // Work of two queues, the second waiting for the first by a packet. The first may be lost: then so is the second.
-static void barriers(void** state) {
+static void check_barriers(const char* processor) {
   for (int is_lost = 0; is_lost < 2; ++is_lost) {
     reset();
-    fake->processor = "gfx942";
+    fake->processor = processor;
     fake->is_held = 1;
     if (is_lost) fake->fault_code = HSA_STATUS_ERROR_EXCEPTION;
     program_t p = {0};
@@ -294,6 +294,11 @@ static void barriers(void** state) {
     if (!is_lost) assert_int_equal(fake->barrier_count, 3);
     assert_int_equal(fake->live_count, 0);
   }
+}
+
+static void barriers(void** state) {
+  check_barriers("gfx942");
+  check_barriers("gfx1100");
 }
 
 // Allocates, fills and frees, after what came before.

@@ -209,6 +209,7 @@ EXPORT hsa_status_t hsa_amd_memory_unlock(void* host_ptr) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct signal_t {
+  int64_t kind;  // the value's place is part of the binary interface
   hsa_signal_value_t value;
 } signal_t;
 
@@ -288,17 +289,36 @@ typedef struct queue_t {
 
 typedef enum { PACKET_ENDED, PACKET_WAITS, PACKET_FAULT } packet_t;
 
+// A wait for the memory of a signal, as commands.
+static packet_t end_memory_wait(const hsa_amd_pm4_ib_packet_t* packet) {
+  const uint32_t* words = (const uint32_t*)(uintptr_t)(packet->jump[1] | (uint64_t)packet->jump[2] << 32);
+  const signal_t* signal = (const signal_t*)(uintptr_t)(words[2] | (uint64_t)words[3] << 32);
+  bool is_known = packet->jump[0] == 0xC0023F00 && words[0] == 0xC0079300 && words[1] == 0x11 &&
+                  words[6] == UINT32_MAX && words[7] == UINT32_MAX;
+  if (!is_known) return PACKET_FAULT;
+  const signal_t* whole = (const signal_t*)((const char*)signal - offsetof(signal_t, value));
+  return (uint64_t)whole->value < (words[4] | (uint64_t)words[5] << 32) ? PACKET_ENDED : PACKET_WAITS;
+}
+
+static packet_t end_barrier(const hsa_amd_barrier_value_packet_t* barrier) {
+  packet_t result = PACKET_FAULT;
+  if (barrier->amd_format == HSA_AMD_PACKET_TYPE_PM4_IB) {
+    result = end_memory_wait((const hsa_amd_pm4_ib_packet_t*)barrier);
+  } else if (barrier->amd_format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE &&
+             barrier->condition == HSA_SIGNAL_CONDITION_LT && barrier->mask == -1) {
+    result = signal_of(barrier->signal)->value < barrier->value ? PACKET_ENDED : PACKET_WAITS;
+  }
+  if (result == PACKET_ENDED) ++fake_hsa.barrier_count;
+  return result;
+}
+
 // `mutex` is held.
 static packet_t end_packet(hsa_kernel_dispatch_packet_t* packet) {
   int type = packet->header & 0xFF;
   if (__atomic_load_n(&fake_hsa.is_held, __ATOMIC_SEQ_CST)) return PACKET_WAITS;
   if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC) {
-    const hsa_amd_barrier_value_packet_t* barrier = (const hsa_amd_barrier_value_packet_t*)packet;
-    bool is_known = barrier->amd_format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE &&
-                    barrier->condition == HSA_SIGNAL_CONDITION_LT && barrier->mask == -1;
-    if (!is_known) return PACKET_FAULT;
-    if (signal_of(barrier->signal)->value >= barrier->value) return PACKET_WAITS;
-    ++fake_hsa.barrier_count;
+    packet_t result = end_barrier((const hsa_amd_barrier_value_packet_t*)packet);
+    if (result != PACKET_ENDED) return result;
   } else if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH && fake_hsa.fault_code) {
     return PACKET_FAULT;
   }
