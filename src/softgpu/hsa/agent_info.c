@@ -1,5 +1,5 @@
 // What agents say of themselves. GPUs answer as the card that their row names does, but for memory (agents' pools say
-// how much there is), images (there are none, as on CDNA 3) and their clock, which is the host's.
+// how much there is) and their clock, which is the host's.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -185,12 +185,23 @@ static bool put_text(const agent_t* agent, int attribute, char* out) {
   return true;
 }
 
-// How many numbers the greatest size of an image of this sort is, or 0 when the attribute is another. There are none.
-static uint32_t image_numbers(int attribute) {
-  enum { FIRST = 0x3000, SIZES = 9, COUNT = 12 };
-  static const uint8_t numbers[SIZES] = {1, 1, 1, 2, 2, 2, 2, 3, 1};
-  int at = attribute - FIRST;
-  return at < 0 || at >= COUNT ? 0 : at < SIZES ? numbers[at] : 1;
+// Greatest sizes of images, by number of the attribute, and how many can be bound. Of cards that have image
+// instructions they are told as those tell them, since HIP 5.2 allocates rows of memory that are padded only there; no
+// image can be made of them.
+enum { IMAGE_FIRST = 0x3000, IMAGE_NUMBERS = 3 };
+static const uint32_t image_sizes[][IMAGE_NUMBERS] = {
+    {16384},        {16384},        {UINT32_MAX},   {16384, 16384},
+    {16384, 16384}, {16384, 16384}, {16384, 16384}, {16384, 16384, 8192},
+    {8192},         {128},          {64},           {16},
+};
+
+static bool put_image_sizes(const agent_t* agent, int attribute, uint32_t* out) {
+  static const uint8_t numbers[] = {1, 1, 1, 2, 2, 2, 2, 3, 1, 1, 1, 1};
+  int at = attribute - IMAGE_FIRST;
+  if (at < 0 || at >= (int)sizeof(numbers)) return false;
+  bool has_images = agent->target && !isa_is_gfx940(agent->target);
+  for (int i = 0; i < numbers[at]; ++i) out[i] = has_images ? image_sizes[at][i] : 0;
+  return true;
 }
 
 // Attributes of a type of their own.
@@ -225,8 +236,9 @@ static bool put_other(const agent_t* agent, int attribute, void* out) {
     case HSA_AGENT_INFO_CACHE_SIZE:
       memset(out, 0, 4 * sizeof(uint32_t));
       return agent_cache_sizes(agent, out), true;
-    case HSA_AGENT_INFO_EXTENSIONS:
-      return memset(out, 0, 128), true;
+    case HSA_AGENT_INFO_EXTENSIONS:  // HIP asks for sizes of images only where this is
+      memset(out, 0, 128);
+      return *(uint8_t*)out = gpu ? 1u << HSA_EXTENSION_IMAGES : 0, true;
     case HSA_AGENT_INFO_VERSION_MAJOR:
     case HSA_AGENT_INFO_VERSION_MINOR:
       return *(uint16_t*)out = 1, true;
@@ -244,8 +256,7 @@ static bool put_other(const agent_t* agent, int attribute, void* out) {
       return true;
     }
     default:
-      memset(out, 0, image_numbers(attribute) * sizeof(uint32_t));
-      return image_numbers(attribute) != 0;
+      return put_image_sizes(agent, attribute, out);
   }
 }
 

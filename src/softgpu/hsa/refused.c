@@ -150,7 +150,7 @@ hsa_status_t hsa_amd_coherency_set_type(hsa_agent_t agent, hsa_amd_coherency_typ
   return HSA_STATUS_SUCCESS;  // memory is always coherent
 }
 
-// There are no images: each size is 0, and no format can do anything.
+// No image can be made: no format can do anything.
 hsa_status_t hsa_amd_image_get_info_max_dim(hsa_agent_t agent, hsa_agent_info_t attribute, void* out) {
   enum { IMAGE_SIZES = 0x3000, IMAGE_LAYERS = 0x3008 };
   REQUIRE((int)attribute >= IMAGE_SIZES && (int)attribute <= IMAGE_LAYERS, HSA_STATUS_ERROR_INVALID_ARGUMENT);

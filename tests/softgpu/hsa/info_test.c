@@ -129,6 +129,8 @@ static void test_agents(void** state) {
   NUMBER(1, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, 304);
   NUMBER(1, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU, 32);
   NUMBER(1, 0xA111, 8);
+  NUMBER(0, HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES, 64);
+  NUMBER(1, HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES, 0);
   uint64_t ticks;
   assert_ok(hsa_agent_get_info(test_gpus[0], (hsa_agent_info_t)0xA016, &ticks));
   assert_int_equal(ticks, 100000000);
