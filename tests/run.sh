@@ -139,12 +139,15 @@ softgpu() {
     $python -m pip install -q --disable-pip-version-check -r build_tools/requirements-outside.txt || bad=1
     $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 --vector 2 --vector 3 --vector 4 || bad=1
     $python tests/softgpu/run_opencl.py --build "$build" --level 1 --check all || bad=1
+    $python tests/softgpu/run_opencl.py --build "$build" --level 2 --check all --target gfx900 --target gfx906 \
+      --target gfx908 --target gfx950 --target gfx1010 --target gfx1151 --target gfx1200 || bad=1
     $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx1030 --target gfx1100 --target gfx1201 \
       --flag=-mwavefrontsize64 --flag=-DWAVE64 || bad=1
     $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx90a --target gfx942 \
       --flag=-mcode-object-version=4 --flag=-mllvm --flag=-amdgpu-kernarg-preload-count=8 || bad=1
     $python tests/softgpu/run_checks.py --build "$build" || bad=1
     $python tests/softgpu/run_assembly.py --build "$build" || bad=1
+    $python tests/softgpu/run_fidelity.py --build "$build" || bad=1
     $python tests/softgpu/run_reports.py --build "$build" || bad=1
     $python tests/softgpu/run_hostile.py --build "$build" || bad=1
     $python tests/softgpu/random_kernels.py --build "$build" --count 200 --vector 2 --vector 3 --vector 4 || bad=1

@@ -116,6 +116,9 @@ static const inst_t* run_trap(wave_t* w, const inst_t* inst) {
   if (id == 3) return inst + 1;
   return wave_fault(w, inst, ENGINE_FAULT_TRAP, inst->address, "the kernel aborted (s_trap %u)", id);
 }
+static const inst_t* run_sendmsghalt(wave_t* w, const inst_t* inst) {
+  return wave_fault(w, inst, ENGINE_FAULT_TRAP, inst->address, "the kernel halted itself (s_sendmsghalt)");
+}
 static const inst_t* run_sethalt(wave_t* w, const inst_t* inst) {
   if (!(inst->encoding[0] & 1)) return inst + 1;
   return wave_fault(w, inst, ENGINE_FAULT_TRAP, inst->address, "the kernel halted itself (s_sethalt)");
@@ -132,6 +135,10 @@ static const inst_t* run_endpgm(wave_t* w, const inst_t* inst) {
   w->pc = inst;
   barrier_end_wave(w);
   return NULL;
+}
+
+static const inst_t* run_setkill(wave_t* w, const inst_t* inst) {
+  return inst->encoding[0] & 1 ? run_endpgm(w, inst) : inst + 1;
 }
 
 static const inst_t* run_none(wave_t* w, const inst_t* inst) { return inst + 1; }
@@ -179,39 +186,41 @@ static const inst_t* run_sendmsg_rtn(wave_t* w, const inst_t* inst) {
   NAME(s_setprio)                                                                                                      \
   NAME(s_inst_prefetch)                                                                                                \
   NAME(s_set_inst_prefetch_distance) NAME(s_icache_inv) NAME(s_ttracedata) NAME(s_ttracedata_imm) NAME(s_incperflevel) \
-      NAME(s_decperflevel) NAME(s_version) NAME(s_wakeup) NAME(s_setkill) NAME(s_singleuse_vdst) NAME(v_nop)           \
+      NAME(s_decperflevel) NAME(s_version) NAME(s_wakeup) NAME(s_singleuse_vdst) NAME(v_nop)           \
           NAME(v_pipeflush) NAME(v_clrexcp) NAME(s_code_end)
 // clang-format on
 
+// clang-format off
 static const inst_row_t rows[] = {
 #define BRANCH(name, condition) INST_ROW(name, BRANCH, EXACT, run_##name, 0, INST_I32)
     BRANCHES(BRANCH)
 #undef BRANCH
 #define NAME(name) INST_ROW(name, WAIT, EXACT, run_none, 0, INST_NONE)
-        WAITS(NAME)
+    WAITS(NAME)
 #undef NAME
 #define NAME(name) INST_ROW(name, HINT, HINT, run_none, 0, INST_NONE)
-            HINTS(NAME)
+    HINTS(NAME)
 #undef NAME
-                INST_ROW(s_rfe_b64, BRANCH, EXACT, run_setpc, 0, INST_B64)
-                    INST_ROW(s_rfe_restore_b64, BRANCH, EXACT, run_setpc, 0, INST_B64)
-                        INST_ROW(s_subvector_loop_begin, BRANCH, EXACT, run_subvector_begin, 1, INST_B32) INST_ROW(
-                            s_subvector_loop_end, BRANCH, EXACT, run_subvector_end, 1, INST_B32)
-                            INST_ROW(s_cbranch_g_fork, BRANCH, EXACT, run_g_fork, 0, INST_B64) INST_ROW(
-                                s_cbranch_i_fork, BRANCH, EXACT, run_i_fork, 0, INST_B64)
-                                INST_ROW(s_cbranch_join, BRANCH, EXACT, run_join, 0, INST_B32) INST_ROW(
-                                    s_setpc_b64, BRANCH, EXACT, run_setpc, 0, INST_B64)
-                                    INST_ROW(s_swappc_b64, BRANCH, EXACT, run_swappc, 1, INST_B64) INST_ROW(
-                                        s_getpc_b64, SALU, EXACT, run_getpc, 1, INST_B64)
-                                        INST_ROW(s_call_b64, BRANCH, EXACT, run_call, 1, INST_B64)
-                                            INST_ROW(s_endpgm, BRANCH, EXACT, run_endpgm, 0, INST_NONE) INST_ROW(
-                                                s_endpgm_saved, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
-                                                INST_ROW(s_trap, MESSAGE, EXACT, run_trap, 0, INST_NONE) INST_ROW(
-                                                    s_sethalt, MESSAGE, EXACT, run_sethalt, 0, INST_NONE)
-                                                    INST_ROW(s_sendmsg, MESSAGE, HINT, run_none, 0, INST_NONE)
-                                                        INST_ROW(s_sendmsghalt, MESSAGE, HINT, run_none, 0, INST_NONE)
-                                                            INST_ROW(s_sendmsg_rtn_b32, SALU, APPROXIMATE,
-                                                                     run_sendmsg_rtn, 1, INST_B32)
-                                                                INST_ROW(s_sendmsg_rtn_b64, SALU, APPROXIMATE,
-                                                                         run_sendmsg_rtn, 1, INST_B64)};
+    INST_ROW(s_rfe_b64, BRANCH, EXACT, run_setpc, 0, INST_B64)
+    INST_ROW(s_rfe_restore_b64, BRANCH, EXACT, run_setpc, 0, INST_B64)
+    INST_ROW(s_subvector_loop_begin, BRANCH, EXACT, run_subvector_begin, 1, INST_B32)
+    INST_ROW(s_subvector_loop_end, BRANCH, EXACT, run_subvector_end, 1, INST_B32)
+    INST_ROW(s_cbranch_g_fork, BRANCH, EXACT, run_g_fork, 0, INST_B64)
+    INST_ROW(s_cbranch_i_fork, BRANCH, EXACT, run_i_fork, 0, INST_B64)
+    INST_ROW(s_cbranch_join, BRANCH, EXACT, run_join, 0, INST_B32)
+    INST_ROW(s_setpc_b64, BRANCH, EXACT, run_setpc, 0, INST_B64)
+    INST_ROW(s_swappc_b64, BRANCH, EXACT, run_swappc, 1, INST_B64)
+    INST_ROW(s_getpc_b64, SALU, EXACT, run_getpc, 1, INST_B64)
+    INST_ROW(s_call_b64, BRANCH, EXACT, run_call, 1, INST_B64)
+    INST_ROW(s_endpgm, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
+    INST_ROW(s_endpgm_saved, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
+    INST_ROW(s_trap, MESSAGE, EXACT, run_trap, 0, INST_NONE)
+    INST_ROW(s_sethalt, MESSAGE, EXACT, run_sethalt, 0, INST_NONE)
+    INST_ROW(s_sendmsg, MESSAGE, HINT, run_none, 0, INST_NONE)
+    INST_ROW(s_sendmsghalt, MESSAGE, EXACT, run_sendmsghalt, 0, INST_NONE)
+    INST_ROW(s_setkill, MESSAGE, EXACT, run_setkill, 0, INST_NONE)
+    INST_ROW(s_sendmsg_rtn_b32, SALU, APPROXIMATE, run_sendmsg_rtn, 1, INST_B32)
+    INST_ROW(s_sendmsg_rtn_b64, SALU, APPROXIMATE, run_sendmsg_rtn, 1, INST_B64)
+};
+// clang-format on
 const inst_table_t control_table = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -61,9 +61,9 @@ static bool try_words(engine_t* engine, uint32_t lanes, const uint32_t words[4],
 
 // Operands that one encoding or another accepts: vector registers, scalar ones, constants, none.
 static const uint32_t low_halves[] = {0x0100, 0x0004, 0x0000, 0x007c, 0x8000, 0x4000,
-                                      0x8000, 0x4000, 0x0100, 0x4000, 0x007c};
+                                      0x8000, 0x4000, 0x0100, 0x4000, 0x007c, 0x0000};
 static const uint32_t second_words[] = {0x04120301, 0x00000000, 0x007f0001, 0x02010301, 0x007f0001, 0x007f0001,
-                                        0x00000100, 0x1c120301, 0x04120380, 0x1c521141, 0x007c7c7c};
+                                        0x00000100, 0x1c120301, 0x04120380, 0x1c521141, 0x007c7c7c, 0x047d0402};
 
 static bool try_all(engine_t* engine, uint32_t lanes, names_t* names) {
   // FIELD(prefix, shift, bits): encodings with opcodes in the lower half: SOP1, VOP1, and memory of gfx12

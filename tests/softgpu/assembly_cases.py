@@ -7,8 +7,8 @@ import struct
 import numpy as np
 
 # Last word of a buffer's descriptor: raw, 32 bits.
-RAW = {"gfx90a": 0x00027000, "gfx942": 0x00027000, "gfx950": 0x00027000,
-       "gfx1030": 0x30016000, "gfx1100": 0x30016000, "gfx1201": 0x30016000}
+RAW = {**dict.fromkeys(["gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"], 0x00027000),
+       **dict.fromkeys(["gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201"], 0x30016000)}
 IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9
 SINGLES = 2048  # from here on the input holds f32 from -3 to 3
 ANY = None      # a word of the results that may be anything
@@ -504,6 +504,36 @@ skips_over:
   v_mov_b32 v13, s24""", lambda target, lanes, values, out: [[1, 2, 7, 0]] * lanes)
 
 
+def kills():
+    """The second wave ends itself; 0 does nothing."""
+    return Case("kills", "gfx.*", """v_readfirstlane_b32 s20, v0
+  v_mov_b32 v10, 3
+  s_setkill 0
+  s_cmp_lg_u32 s20, 0
+  s_cbranch_scc0 kills_over
+  s_setkill 1
+kills_over:
+""", lambda target, lanes, values, out: [[3, 0, 0, 0]] * (lanes // 2) + [[0, 0, 0, 0]] * (lanes // 2), waves=2)
+
+
+def second_sources():
+    """Both operands in workgroup memory, the second by the offset and by the address's upper bits."""
+    return Case("second_sources", "gfx90[0-8]|gfx101.", lambda target: """v_lshlrev_b32 v20, 3, v0
+  v_add_nc_u32 v20, 8, v20
+  v_add_nc_u32 v21, 100, v0
+  v_mov_b32 v22, 11
+  v_mov_b32 v24, 0
+  s_mov_b32 m0, -1
+  ds_write2_b32 v24, v22, v22 offset1:1
+  ds_write2_b32 v20, v21, v22 offset1:1
+  v_or_b32 v23, 0x20000, v20
+  ds_add_src2_u32 v20 offset:1
+  ds_sub_src2_u32 v23 offset:0x8000
+  ds_max_src2_u32 v20 offset:32767
+  ds_read2_b32 v[10:11], v20 offset1:1""".replace("_nc_u32", "_u32" if target.startswith("gfx9") else "_nc_u32"),
+                lambda target, lanes, values, out: [[100 + lane, 11, 0, 0] for lane in range(lanes)])
+
+
 def named_barriers():
     """Two waves: barrier 3 with two members, one signal after the other, then with the one that is left."""
 
@@ -595,6 +625,7 @@ producer:
   s_barrier_signal 5
   s_barrier_wait 1
   s_sub_co_i32 s21, s21, 1
+  s_wait_alu depctr_sa_sdst(0)
   s_cmp_lg_u32 s21, 0
   s_cbranch_scc1 producer
   s_branch producer_and_consumer_end
@@ -609,6 +640,7 @@ consumer_next:
   v_add_nc_u32 v10, v10, v21
   s_barrier_signal 16
   s_sub_co_i32 s21, s21, 1
+  s_wait_alu depctr_sa_sdst(0)
   s_cmp_lg_u32 s21, 0
   s_cbranch_scc1 consumer_next
 producer_and_consumer_end:
@@ -678,6 +710,8 @@ def other_cases():
     yield Case("stale_compare", "gfx1.*", stale_compare,
                lambda target, lanes, values, out: [[int(lane < 5), 0, 0, 0] for lane in range(lanes)])
     yield skips()
+    yield kills()
+    yield second_sources()
     yield named_barriers()
     yield producer_and_consumer()
     yield Case("movrelsd_2", "gfx1[012].*", """s_mov_b32 s20, 11

@@ -15,7 +15,7 @@ import tempfile
 import assembly_cases
 import suite
 
-TARGETS = ["gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201"]
+TARGETS = ["gfx900", "gfx1010", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201"]
 INPUT, OUTPUT = 4096, 8192
 
 GFX9 = {"LOAD_ARGUMENTS": "s_load_dwordx4", "STORE4": "global_store_dwordx4", "LOAD4": "global_load_dwordx4", "WAIT_SCALAR": "s_waitcnt lgkmcnt(0)",
@@ -107,7 +107,8 @@ def spell(code, target):
 def assemble(cases, target, path):
     lanes = lanes_of(target)
     raw = assembly_cases.RAW[target]
-    options = ["  .amdhsa_accum_offset 64"] if lanes == 64 else ["  .amdhsa_wavefront_size32 1"]
+    has_accumulation = target in ("gfx90a", "gfx942", "gfx950")
+    options = ["  .amdhsa_wavefront_size32 1"] if lanes == 32 else ["  .amdhsa_accum_offset 64"] * has_accumulation
     kernels = [KERNEL.format(name=case.name, options="\n".join(options),
                              code=spell(CODE.format(code=case.code(target), raw=raw, input=INPUT, output=OUTPUT), target))
                for case in cases]
