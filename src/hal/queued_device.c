@@ -109,7 +109,13 @@ iree_status_t hal_device_queue_dealloca(iree_hal_device_t* device, iree_hal_queu
                                         iree_hal_buffer_t* buffer, iree_hal_dealloca_flags_t flags) {
   hal_operation_t op = make(HAL_OPERATION_DEALLOCA, device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   op.buffer = iree_hal_buffer_allocated_buffer(buffer);
-  return submit(&op);
+  bool is_transient = hal_transient_is(op.buffer);
+  if (is_transient && !hal_transient_mark_released(op.buffer, true)) {
+    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "queue-ordered buffer was deallocated before");
+  }
+  iree_status_t status = submit(&op);
+  if (is_transient && !iree_status_is_ok(status)) hal_transient_mark_released(op.buffer, false);
+  return status;
 }
 
 iree_status_t hal_device_queue_read(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,

@@ -179,6 +179,8 @@ bool hal_transient_is(iree_hal_buffer_t* buffer);
 iree_status_t hal_transient_stage(iree_hal_buffer_t* buffer, hal_pool_taker_t taker, hal_pool_frontier_t* out_frontier);
 // Lets the host see it.
 void hal_transient_commit(iree_hal_buffer_t* buffer);
+// Notes whether a release is submitted; false when that was noted before.
+bool hal_transient_mark_released(iree_hal_buffer_t* buffer, bool is_released);
 // Gives memory of a pool back already, for use after `point`, at which nothing uses it any more.
 void hal_transient_release_after(iree_hal_buffer_t* buffer, hal_pool_point_t point);
 // Gives the memory back to the device.

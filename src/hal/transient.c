@@ -16,6 +16,7 @@ typedef struct transient_buffer_t {
   hal_pool_t* pool;                     // set: the block is its range, `slice` the part
   hal_pool_slice_t slice;
   bool is_committed;  // atomic: the host may see it
+  bool is_released;   // atomic: its release was submitted
 } transient_buffer_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -223,6 +224,10 @@ iree_status_t hal_transient_stage(iree_hal_buffer_t* base, hal_pool_taker_t take
 
 void hal_transient_commit(iree_hal_buffer_t* base) {
   __atomic_store_n(&((transient_buffer_t*)base)->is_committed, true, __ATOMIC_RELEASE);
+}
+
+bool hal_transient_mark_released(iree_hal_buffer_t* base, bool is_released) {
+  return __atomic_exchange_n(&((transient_buffer_t*)base)->is_released, is_released, __ATOMIC_ACQ_REL) != is_released;
 }
 
 void hal_transient_release_after(iree_hal_buffer_t* base, hal_pool_point_t point) {

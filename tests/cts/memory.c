@@ -284,6 +284,18 @@ static void bad_requests(void** state) {
   iree_hal_semaphore_release(semaphore);
 }
 
+static void released_twice(void** state) {
+  chain_t chain = chain_begin();
+  iree_hal_buffer_t* buffer = chain_alloca(&chain, local_params, 64, IREE_HAL_ALLOCA_FLAG_NONE);
+  chain_dealloca(&chain, buffer, IREE_HAL_DEALLOCA_FLAG_NONE);
+  iree_hal_semaphore_list_t waits = CTS_POINT(chain.semaphore, chain.value);
+  CHECK_CODE(FAILED_PRECONDITION,
+             iree_hal_device_queue_dealloca(cts.device, ANY, waits, iree_hal_semaphore_list_empty(), buffer,
+                                            IREE_HAL_DEALLOCA_FLAG_NONE));
+  iree_hal_buffer_release(buffer);
+  chain_end(&chain);
+}
+
 static void trim_while_in_use(void** state) {
   chain_t chain = chain_begin();
   iree_hal_buffer_t* out = cts_buffer(40, 0);
@@ -304,4 +316,4 @@ static void trim_while_in_use(void** state) {
 CTS_SUITE(memory, cmocka_unit_test(sizes), cmocka_unit_test(nothing_allocated), cmocka_unit_test(alignments),
           cmocka_unit_test(memory_goes_round), cmocka_unit_test(independent_chains), cmocka_unit_test(subspans),
           cmocka_unit_test(bindings), cmocka_unit_test(never_freed), cmocka_unit_test(failed_before),
-          cmocka_unit_test(bad_requests), cmocka_unit_test(trim_while_in_use));
+          cmocka_unit_test(bad_requests), cmocka_unit_test(released_twice), cmocka_unit_test(trim_while_in_use));
