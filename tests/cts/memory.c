@@ -273,7 +273,7 @@ static void bad_requests(void** state) {
   iree_hal_buffer_t* buffer = NULL;
   iree_hal_semaphore_t* semaphore = cts_semaphore(0);
   iree_status_t status = iree_hal_device_queue_alloca(cts.device, ANY, NOW, CTS_POINT(semaphore, 1), NULL, local_params,
-                                                      IREE_DEVICE_SIZE_MAX - 4096, IREE_HAL_ALLOCA_FLAG_NONE, &buffer);
+                                                      IREE_DEVICE_SIZE_MAX - 10, IREE_HAL_ALLOCA_FLAG_NONE, &buffer);
   // Refused now, or when it runs.
   if (iree_status_is_ok(status)) {
     status = iree_hal_semaphore_wait(semaphore, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
