@@ -58,14 +58,61 @@ EDITS = [
 GFX9 = {"LOAD_ARGUMENTS": "s_load_dwordx4", "LOAD": "global_load_dword", "STORE": "global_store_dword",
         "LDS_STORE": "ds_write_b32", "LDS_LOAD": "ds_read_b32", "COUNT": "global_atomic_add", "RETURN": "glc",
         "ADD": "v_add_u32", "GROUP_ID": "s2", "WAIT_SCALAR": "s_waitcnt lgkmcnt(0)", "WAIT_LDS": "s_waitcnt lgkmcnt(0)",
-        "WAIT_LOAD_1": "s_waitcnt vmcnt(1)", "WAIT_LOAD_0": "s_waitcnt vmcnt(0)", "BARRIER": "s_barrier"}
-GFX10 = {**GFX9, "ADD": "v_add_nc_u32"}
+        "WAIT_LOAD_1": "s_waitcnt vmcnt(1)", "WAIT_LOAD_0": "s_waitcnt vmcnt(0)", "BARRIER": "s_barrier", "VCC": "vcc",
+        "SAVE_LANES": "s_and_saveexec_b64 s[12:13], vcc", "RESTORE_LANES": "s_mov_b64 exec, s[12:13]",
+        "COPY_TO": "v_accvgpr_write_b32 a0, v6", "COPY_BACK": "v_accvgpr_read_b32 v7, a0"}
+GFX10 = {**GFX9, "ADD": "v_add_nc_u32", "VCC": "vcc_lo", "SAVE_LANES": "s_and_saveexec_b32 s12, vcc_lo",
+         "RESTORE_LANES": "s_mov_b32 exec_lo, s12", "COPY_TO": "v_mov_b32 v24, v6", "COPY_BACK": "v_mov_b32 v7, v24"}
 GFX11 = {**GFX10, "LOAD_ARGUMENTS": "s_load_b128", "LOAD": "global_load_b32", "STORE": "global_store_b32",
          "LDS_STORE": "ds_store_b32", "LDS_LOAD": "ds_load_b32", "COUNT": "global_atomic_add_u32"}
 GFX12 = {**GFX11, "GROUP_ID": "ttmp9", "WAIT_SCALAR": "s_wait_kmcnt 0x0", "WAIT_LDS": "s_wait_dscnt 0x0",
          "WAIT_LOAD_1": "s_wait_loadcnt 0x1", "WAIT_LOAD_0": "s_wait_loadcnt 0x0", "RETURN": "th:TH_ATOMIC_RETURN",
          "BARRIER": "s_barrier_signal -1\n s_barrier_wait -1"}
-SPELLINGS = {"gfx90a": GFX9, "gfx942": {**GFX9, "RETURN": "sc0"}, "gfx1030": GFX10, "gfx1100": GFX11, "gfx1201": GFX12}
+SPELLINGS = {"gfx90a": GFX9, "gfx942": {**GFX9, "RETURN": "sc0"}, "gfx1010": GFX10, "gfx1030": GFX10, "gfx1100": GFX11,
+             "gfx1201": GFX12}
+
+# What nobody wrote may be copied, spilled and left unselected; taken out, a `!` line leaves an address, a branch, EXEC,
+# a store or an atomic operation with it, at once or by way of other registers and workgroup memory.
+UNWRITTEN_KERNEL = """
+! uninitialized: LOAD_ARGUMENTS s[4:7], s[0:1], 0x0
+! uninitialized: s_movk_i32 s9, 7
+! uninitialized: s_cmp_lg_u32 s9, 0
+  s_cbranch_scc0 end
+  v_and_b32 v0, 0x3ff, v0
+! uninitialized: v_lshlrev_b32 v1, 2, v0
+  s_mov_b64 s[10:11], s[14:15]
+  v_writelane_b32 v20, s10, 1
+  v_readlane_b32 s14, v20, 1
+  v_mov_b32 v21, v22
+! uninitialized: s_lshl_b32 s8, GROUP_ID, 9
+! uninitialized: ADD v2, s8, v1
+  WAIT_SCALAR
+! uninitialized: LOAD v3, v2, s[4:5]
+! uninitialized: v_mov_b32 v4, 1
+! uninitialized: v_cmp_gt_u32 VCC, 16, v0
+! uninitialized: SAVE_LANES
+  v_mov_b32 v4, s9
+  RESTORE_LANES
+  v_cmp_gt_u32 VCC, 0, v0
+! uninitialized: v_cndmask_b32 v5, v4, v21, VCC
+  WAIT_LOAD_0
+  ADD v5, v5, v3
+! uninitialized: v_writelane_b32 v23, s9, 2
+! uninitialized: v_readlane_b32 s10, v23, 2
+  ADD v5, s10, v5
+! uninitialized: LDS_STORE v1, v5
+  WAIT_LDS
+! uninitialized: LDS_LOAD v6, v1
+  WAIT_LDS
+! uninitialized: COPY_TO
+! uninitialized: COPY_BACK
+  STORE v2, v7, s[6:7]
+! uninitialized: v_mov_b32 v8, 1
+! uninitialized: v_mov_b32 v9, 0
+  COUNT v10, v9, v8, s[6:7] offset:1024 RETURN
+end:
+  s_endpgm
+"""
 
 GFX9_TARGETS = ["gfx90a", "gfx942"]
 # (targets, two instructions, what keeps them apart well enough, what the message begins with). Registers v4 to v15 are 0,
@@ -142,9 +189,9 @@ amdhsa.kernels:
 """
 
 
-def variants():
+def variants(kernel, edits=()):
     """(name, kernel, pattern that the message begins with, or None where there must be none)"""
-    lines = KERNEL.strip("\n").splitlines()
+    lines = kernel.strip("\n").splitlines()
 
     def plain(chosen):
         return "\n".join(re.sub(r"^! [\w|]+: ", "  ", line) for line in chosen)
@@ -153,9 +200,9 @@ def variants():
     for index, line in enumerate(lines):
         if marked := re.match(r"! ([\w|]+): (.*)", line):
             yield f"without '{marked[2]}' (line {index + 1})", plain(lines[:index] + lines[index + 1:]), marked[1]
-    for old, new, expected in EDITS:
-        assert old in KERNEL, old
-        yield f"'{new}'", plain(KERNEL.strip("\n").replace(old, new).splitlines()), expected
+    for old, new, expected in edits:
+        assert old in kernel, old
+        yield f"'{new}'", plain(kernel.strip("\n").replace(old, new).splitlines()), expected
 
 
 def hazards(target):
@@ -179,15 +226,15 @@ def assemble(code, target, path):
     suite.call(["clang-22", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", source, "-o", path])
 
 
-def check_one(options, target, folder, number, variant, has_results=True):
-    """What is wrong with one variant, or None."""
+def check_one(options, target, folder, number, variant, checks="all", has_results=False):
+    """What is wrong with one variant (name, kernel, pattern), or None."""
     name, code, expected = variant
     path = folder / f"{target}-{number}.hsaco"
     assemble(code, target, path)
     values, out = folder / "in", folder / f"{target}-{number}.out"
     values.write_bytes(struct.pack(f"<{ITEMS}I", *range(100, 100 + ITEMS)))
     script = [f"load {path}", f"run checked {ITEMS} {GROUP} 0 0", f"in {values}", f"out {4 * ITEMS + 4} {out}", "go"]
-    result = suite.launch(options.build, [f"--target={target}", "--check=all"], script)
+    result = suite.launch(options.build, [f"--target={target}", f"--check={checks}"], script)
     said = " ".join(line for line in result.stderr.splitlines() if line.startswith("softgpu:"))
     if expected:
         found = re.search(rf"GPU 0: ({expected}):", said)
@@ -208,16 +255,15 @@ def main():
     options = parser.parse_args()
     count, failures = 0, []
     with tempfile.TemporaryDirectory(prefix="iree-checks-") as name:
-        for target in options.target or suite.TARGETS:
-            for number, variant in enumerate(variants()):
-                count += 1
-                if wrong := check_one(options, target, pathlib.Path(name), number, variant):
+        for target in options.target or [*suite.TARGETS, "gfx1010"]:
+            cases = [(variant, "all", True) for variant in variants(KERNEL, EDITS) if target in suite.TARGETS]
+            cases += [(variant, "all", False) for variant in hazards(target)]
+            # Without its hazards, which would be reported first.
+            cases += [(variant, "uninitialized", False) for variant in variants(UNWRITTEN_KERNEL)]
+            for number, case in enumerate(cases):
+                if wrong := check_one(options, target, pathlib.Path(name), number, *case):
                     failures.append(wrong)
-        for target in options.target or [*GFX9_TARGETS, "gfx1010"]:
-            for number, variant in enumerate(hazards(target)):
-                count += 1
-                if wrong := check_one(options, target, pathlib.Path(name), number, variant, False):
-                    failures.append(wrong)
+            count += len(cases)
     suite.finish(count, failures)
 
 
