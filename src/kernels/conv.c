@@ -52,7 +52,8 @@ static bool plan_read(conv_plan_t* p, const dispatch_t* d) {
   if (x->dims[1] == IR_DYNAMIC || y->dims[1] == IR_DYNAMIC || !ir_type_is_static(w)) return false;
   if (strcmp(p->c.x_layout, "nc01") || strcmp(p->c.w_layout, "oi01") || strcmp(p->c.y_layout, "nc01")) return false;
   if (p->c.batch_groups != 1 || p->c.x_dilation[0] != 1 || p->c.x_dilation[1] != 1) return false;
-  if (y->element->kind != IR_TYPE_FLOAT || ir_type_count(w) == 0) return false;
+  bool is_integer = ir_type_is_int(y->element) && y->element->width >= 8;
+  if ((y->element->kind != IR_TYPE_FLOAT && !is_integer) || ir_type_count(w) == 0) return false;
   p->op = op;
   p->block = tile_behind(ir_operand(op, 1), 0);
   p->x_block = tile_behind(ir_operand(op, 0), 1);
@@ -196,7 +197,9 @@ static ir_value_t* load_input(taps_t* v, int64_t pixel, int64_t tap, int64_t vec
   ir_value_t *x = ir_operand(p->op, 0), *value;
   if (v->t->tested) {
     guard_t guard = {0};
-    ir_value_t* outside = kernel_number(&k->b, x->type->element, 0);
+    bool is_float = x->type->element->kind == IR_TYPE_FLOAT;
+    ir_value_t* outside =
+        is_float ? kernel_number(&k->b, x->type->element, 0) : kernel_integer(&k->b, x->type->element, 0);
     guard_extent(k, &guard, &at[3], &p->in_columns);
     guard_begin(k, &guard, x->type->element);
     value = guard_end(k, &guard, eval_at(k, x, at), outside);
@@ -221,7 +224,8 @@ static void multiply_taps(taps_t* v, ir_value_t** acc) {
       for (int64_t i = 0; i < p->vectors; ++i) {
         ir_value_t** slot = &acc[pixel * p->vectors + i];
         ir_value_t* in = p->depthwise ? load_input(v, pixel, tap, i) : x;
-        *slot = kernel_ternary(&k->b, SCALAR_fma, in, w[i], *slot);
+        *slot = p->accumulator->kind == IR_TYPE_FLOAT ? kernel_ternary(&k->b, SCALAR_fma, in, w[i], *slot)
+                                                      : kernel_add(&k->b, *slot, kernel_mul(&k->b, in, w[i]));
       }
     }
   }
@@ -314,7 +318,9 @@ static void build_tile(conv_plan_t* p, const conv_tile_t* t) {
   uint32_t count = (uint32_t)(t->pixels * p->vectors);
   assert(count <= MAX_ACCUMULATORS);
   const ir_type_t* type = kernel_vector_type(k->ctx, p->accumulator, p->lanes);
-  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_number(&k->b, type, 0);
+  bool is_float = p->accumulator->kind == IR_TYPE_FLOAT;
+  for (uint32_t i = 0; i < count; ++i)
+    acc[i] = is_float ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
   reduce_tile(p, t, acc, count);
   for (int64_t pixel = 0; pixel < t->pixels; ++pixel) {
     for (int64_t i = 0; i < p->vectors; ++i) {

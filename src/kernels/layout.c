@@ -222,7 +222,8 @@ static bool reads_packed(const ir_op_t* dispatch) {
 static int64_t block_of_result(const layouts_t* l, ir_op_t* dispatch, uint32_t result) {
   ir_value_t *value = ir_result(dispatch, result), *inner = ir_operand(dispatch->regions[0].first->last, result);
   const ir_type_t* type = value->type;
-  if (type->rank != 4 || !inner->def || type->element->kind != IR_TYPE_FLOAT) return 0;
+  bool is_number = ir_type_is_float(type->element) || (ir_type_is_int(type->element) && type->element->width >= 8);
+  if (type->rank != 4 || !inner->def || !is_number) return 0;
   if (type->dims[1] == IR_DYNAMIC) return 0;
   ir_op_t* conv = find_root(dispatch, GRAPH_CONV);
   graph_conv_t c;
