@@ -17,6 +17,7 @@ static const strategy_t strategies[] = {
     {"solve", DEVICE_CPU, strategy_solve_matches, strategy_solve_build},
     {"region", DEVICE_CPU, strategy_region_matches, strategy_region_build},
     {"matrix", DEVICE_GPU, strategy_matrix_matches, strategy_matrix_build},
+    {"depthwise", DEVICE_GPU, strategy_depthwise_matches, strategy_depthwise_build},
     {"tile", DEVICE_GPU, strategy_tile_matches, strategy_tile_build},
     {"rows", DEVICE_GPU, strategy_rows_matches, strategy_rows_build},
     {"map", DEVICE_GPU, strategy_map_matches, strategy_map_build},

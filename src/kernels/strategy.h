@@ -43,6 +43,8 @@ bool strategy_conv_matches(const dispatch_t* d);
 void strategy_conv_build(dispatch_t* d);
 bool strategy_matrix_matches(const dispatch_t* d);
 void strategy_matrix_build(dispatch_t* d);
+bool strategy_depthwise_matches(const dispatch_t* d);
+void strategy_depthwise_build(dispatch_t* d);
 bool strategy_tile_matches(const dispatch_t* d);
 void strategy_tile_build(dispatch_t* d);
 bool strategy_rank_matches(const dispatch_t* d);

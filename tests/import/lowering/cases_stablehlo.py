@@ -241,6 +241,8 @@ CONVOLUTIONS = [
      "attributes": "stride = [1]", "batch_groups": 2, "layouts": ("n0c", "0io", "n0c")},
     {"name": "conv_negative_pad", "x": (1, 6, 2), "w": (2, 2, 3), "dims": "[b, 0, f]x[0, i, o]->[f, 0, b]",
      "attributes": "pad = [[-1, -2]]", "pad": ((-1, -2),), "layouts": ("n0c", "0io", "c0n")},
+    {"name": "conv_nhwc_depthwise", "x": (2, 9, 5, 4), "w": (3, 2, 1, 4), "dims": "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+     "attributes": "pad = [[1, 1], [0, 1]]", "pad": ((1, 1), (0, 1)), "groups": 4, "layouts": ("n01c", "01io", "n01c")},
 ]
 
 
