@@ -31,8 +31,6 @@ static const ir_op_info_t graph_ops[] = {
 #undef V
 const ir_dialect_t graph_dialect = {IR_DIALECT_GRAPH, "graph", graph_ops, sizeof(graph_ops) / sizeof(graph_ops[0])};
 
-void graph_register(ir_context_t* ctx) { ir_context_register(ctx, &graph_dialect); }
-
 ir_value_t* graph_build(ir_builder_t* b, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
                         const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count) {
   ir_op_state_t state = {.info = ir_context_op(b->ctx, code),
@@ -236,15 +234,6 @@ bool graph_broadcast_together(ir_builder_t* b, ir_value_t** x, ir_value_t** y) {
   *x = broadcast_to(b, *x, rank, dims, dynamic);
   *y = broadcast_to(b, *y, rank, dims, dynamic);
   return true;
-}
-
-ir_value_t* graph_broadcast_like(ir_builder_t* b, ir_value_t* x, ir_value_t* like) {
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  uint32_t count = 0;
-  for (int32_t i = 0; i < like->type->rank; ++i) {
-    if (like->type->dims[i] == IR_DYNAMIC) dynamic[count++] = graph_dim(b, like, (uint32_t)i);
-  }
-  return broadcast_to(b, x, like->type->rank, like->type->dims, dynamic);
 }
 
 ir_value_t* graph_slice(ir_builder_t* b, ir_value_t* x, const int64_t* offsets, const int64_t* sizes,

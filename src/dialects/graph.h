@@ -17,7 +17,6 @@ enum {
 };
 
 extern const ir_dialect_t graph_dialect;
-void graph_register(ir_context_t* ctx);
 
 // The scalar function of an elementwise graph op, or -1.
 static inline int graph_scalar_fn(const ir_op_t* op) {
@@ -50,8 +49,6 @@ ir_value_t* graph_broadcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* typ
                             ir_value_t* const* dynamic);
 // NumPy rules: both operands to their common shape (sizes equal or 1). False after a diagnostic at b->loc.
 bool graph_broadcast_together(ir_builder_t* b, ir_value_t** x, ir_value_t** y);
-// x to the shape of `like` by NumPy rules (aligned at the last dimension).
-ir_value_t* graph_broadcast_like(ir_builder_t* b, ir_value_t* x, ir_value_t* like);
 ir_value_t* graph_slice(ir_builder_t* b, ir_value_t* x, const int64_t* offsets, const int64_t* sizes,
                         const int64_t* strides);
 ir_value_t* graph_pad(ir_builder_t* b, ir_value_t* x, ir_value_t* value, const int64_t* low, const int64_t* high,

@@ -36,6 +36,13 @@ static iree_status_t check_range(iree_hal_buffer_t* buffer, iree_device_size_t o
   return iree_hal_buffer_calculate_range(0, buffer->byte_length, offset, *length, &adjusted, length);
 }
 
+static iree_status_t check_source(iree_hal_buffer_t* buffer, iree_device_size_t offset, iree_device_size_t* length) {
+  return check_range(buffer, offset, length, IREE_HAL_BUFFER_USAGE_TRANSFER_SOURCE, IREE_HAL_MEMORY_ACCESS_READ);
+}
+static iree_status_t check_target(iree_hal_buffer_t* buffer, iree_device_size_t offset, iree_device_size_t* length) {
+  return check_range(buffer, offset, length, IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET, IREE_HAL_MEMORY_ACCESS_WRITE);
+}
+
 iree_status_t iree_hal_device_queue_alloca(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
                                            const iree_hal_semaphore_list_t wait_semaphore_list,
                                            const iree_hal_semaphore_list_t signal_semaphore_list, iree_hal_pool_t* pool,
@@ -64,8 +71,7 @@ iree_status_t iree_hal_device_queue_fill(iree_hal_device_t* device, iree_hal_que
                                          iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
                                          iree_device_size_t length, const void* pattern,
                                          iree_host_size_t pattern_length, iree_hal_fill_flags_t flags) {
-  IREE_RETURN_IF_ERROR(check_range(target_buffer, target_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET,
-                                   IREE_HAL_MEMORY_ACCESS_WRITE));
+  IREE_RETURN_IF_ERROR(check_target(target_buffer, target_offset, &length));
   IREE_RETURN_IF_ERROR(hal_pattern_check(pattern_length, target_offset, length));
   return HAL_CALL(device, iree_hal_device, queue_fill)(device, queue_affinity, wait_semaphore_list,
                                                        signal_semaphore_list, target_buffer, target_offset, length,
@@ -81,8 +87,7 @@ iree_status_t iree_hal_device_queue_update(iree_hal_device_t* device, iree_hal_q
   if (length == IREE_HAL_WHOLE_BUFFER) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "updates need a length: the source has none of its own");
   }
-  IREE_RETURN_IF_ERROR(check_range(target_buffer, target_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET,
-                                   IREE_HAL_MEMORY_ACCESS_WRITE));
+  IREE_RETURN_IF_ERROR(check_target(target_buffer, target_offset, &length));
   return HAL_CALL(device, iree_hal_device, queue_update)(device, queue_affinity, wait_semaphore_list,
                                                          signal_semaphore_list, source_buffer, source_offset,
                                                          target_buffer, target_offset, length, flags);
@@ -94,10 +99,8 @@ iree_status_t iree_hal_device_queue_copy(iree_hal_device_t* device, iree_hal_que
                                          iree_hal_buffer_t* source_buffer, iree_device_size_t source_offset,
                                          iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
                                          iree_device_size_t length, iree_hal_copy_flags_t flags) {
-  IREE_RETURN_IF_ERROR(check_range(source_buffer, source_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_SOURCE,
-                                   IREE_HAL_MEMORY_ACCESS_READ));
-  IREE_RETURN_IF_ERROR(check_range(target_buffer, target_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET,
-                                   IREE_HAL_MEMORY_ACCESS_WRITE));
+  IREE_RETURN_IF_ERROR(check_source(source_buffer, source_offset, &length));
+  IREE_RETURN_IF_ERROR(check_target(target_buffer, target_offset, &length));
   if (iree_hal_buffer_test_overlap(source_buffer, source_offset, length, target_buffer, target_offset, length) !=
       IREE_HAL_BUFFER_OVERLAP_DISJOINT) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "source and target ranges overlap within the same buffer");
@@ -114,8 +117,7 @@ iree_status_t iree_hal_device_queue_read(iree_hal_device_t* device, iree_hal_que
                                          iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
                                          iree_device_size_t length, iree_hal_read_flags_t flags) {
   IREE_RETURN_IF_ERROR(iree_hal_file_validate_access(source_file, IREE_HAL_MEMORY_ACCESS_READ));
-  IREE_RETURN_IF_ERROR(check_range(target_buffer, target_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET,
-                                   IREE_HAL_MEMORY_ACCESS_WRITE));
+  IREE_RETURN_IF_ERROR(check_target(target_buffer, target_offset, &length));
   return HAL_CALL(device, iree_hal_device, queue_read)(device, queue_affinity, wait_semaphore_list,
                                                        signal_semaphore_list, source_file, source_offset, target_buffer,
                                                        target_offset, length, flags);
@@ -128,8 +130,7 @@ iree_status_t iree_hal_device_queue_write(iree_hal_device_t* device, iree_hal_qu
                                           iree_hal_file_t* target_file, uint64_t target_offset,
                                           iree_device_size_t length, iree_hal_write_flags_t flags) {
   IREE_RETURN_IF_ERROR(iree_hal_file_validate_access(target_file, IREE_HAL_MEMORY_ACCESS_WRITE));
-  IREE_RETURN_IF_ERROR(check_range(source_buffer, source_offset, &length, IREE_HAL_BUFFER_USAGE_TRANSFER_SOURCE,
-                                   IREE_HAL_MEMORY_ACCESS_READ));
+  IREE_RETURN_IF_ERROR(check_source(source_buffer, source_offset, &length));
   return HAL_CALL(device, iree_hal_device, queue_write)(device, queue_affinity, wait_semaphore_list,
                                                         signal_semaphore_list, source_buffer, source_offset,
                                                         target_file, target_offset, length, flags);

@@ -170,8 +170,6 @@ ir_value_t* lower_build(lower_op_t* n, uint32_t code, ir_value_t* const* operand
 // The row's scalar function on all operands.
 bool lower_elementwise(lower_op_t* n);
 scalar_fn_t lower_row_fn(const lower_op_t* n, const ir_type_t* type);
-// Conversion between number types as the op's types have them.
-bool lower_convert(lower_op_t* n);
 ir_value_t* lower_cast(lower_op_t* n, ir_value_t* x, const ir_type_t* from, const ir_type_t* to);
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -488,6 +488,3 @@ ir_value_t* lower_cast(lower_op_t* n, ir_value_t* x, const ir_type_t* from, cons
   return graph_cast(n->b, x, lower_element(n->ctx, target), is_unsigned && !lower_is_bool(target));
 }
 
-bool lower_convert(lower_op_t* n) {
-  return lower_return(n, lower_cast(n, n->in[0], lower_in_type(n, 0), lower_out_type(n, 0)));
-}

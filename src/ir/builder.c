@@ -9,9 +9,6 @@ ir_builder_t ir_builder_at_end(ir_context_t* ctx, ir_block_t* block) {
 ir_builder_t ir_builder_before(ir_context_t* ctx, ir_op_t* op) {
   return (ir_builder_t){.ctx = ctx, .block = op->parent, .before = op, .loc = op->loc};
 }
-ir_builder_t ir_builder_after(ir_context_t* ctx, ir_op_t* op) {
-  return (ir_builder_t){.ctx = ctx, .block = op->parent, .before = op->next, .loc = op->loc};
-}
 
 ir_op_t* ir_build(ir_builder_t* b, const ir_op_state_t* state) {
   ir_op_state_t copy = *state;

@@ -206,4 +206,3 @@ void ir_context_note_read(ir_context_t* ctx, size_t bytes) {
 }
 
 arena_t* ir_context_arena(ir_context_t* ctx) { return &ctx->arena; }
-uint32_t ir_context_error_count(const ir_context_t* ctx) { return ctx->error_count; }

@@ -43,7 +43,6 @@ struct ir_context_t {
   ir_set_t ops;  // ir_op_info_t by name
   const ir_dialect_t* dialects[IR_DIALECT_COUNT];
   uint32_t type_count;
-  uint32_t error_count;
   ir_diagnostic_fn_t diagnostic;
   void* diagnostic_user;
   ir_source_t* sources;

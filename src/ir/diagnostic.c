@@ -46,7 +46,6 @@ static void show_line(text_t* out, const ir_source_t* source, uint32_t line, uin
 
 static void report(ir_context_t* ctx, ir_severity_t severity, const ir_loc_t* loc, const char* text) {
   static const char* const names[] = {"error", "warning", "remark", "note"};
-  if (severity == IR_ERROR) ++ctx->error_count;
   text_t out = {0};
   const ir_loc_t* file = loc ? ir_loc_find_file(loc) : NULL;
   bool in_file = file && !file->line;  // a file without lines: the name in it says where

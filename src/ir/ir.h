@@ -423,7 +423,6 @@ void ir_context_add_source(ir_context_t* ctx, const char* path, const char* text
 void ir_context_mapped_source(ir_context_t* ctx, const void* text, size_t size);
 // Notes that so many bytes of the mapped source were read. Thread safe.
 void ir_context_note_read(ir_context_t* ctx, size_t bytes);
-uint32_t ir_context_error_count(const ir_context_t* ctx);
 
 ir_name_t ir_intern(ir_context_t* ctx, const char* text, size_t size);
 ir_name_t ir_intern_cstr(ir_context_t* ctx, const char* text);
@@ -474,12 +473,9 @@ ir_op_t* ir_func_create(ir_context_t* ctx, ir_block_t* block, const ir_loc_t* lo
 ir_block_t* ir_block_create(ir_context_t* ctx);
 void ir_region_append(ir_region_t* region, ir_block_t* block);
 void ir_region_insert_before(ir_region_t* region, ir_block_t* block, ir_block_t* before);
-void ir_block_remove(ir_block_t* block);  // unlinks from its region
 ir_value_t* ir_block_add_arg(ir_context_t* ctx, ir_block_t* block, const ir_type_t* type);
-void ir_block_erase_arg(ir_block_t* block, uint32_t index);  // must be unused
 void ir_block_append(ir_block_t* block, ir_op_t* op);
 void ir_block_insert_before(ir_block_t* block, ir_op_t* op, ir_op_t* before);  // before NULL: append
-ir_op_t* ir_block_terminator(ir_block_t* block);
 
 void ir_op_remove(ir_op_t* op);  // unlinks, keeps it usable
 void ir_op_erase(ir_op_t* op);   // unlinks and drops its operands and regions; results must be unused
@@ -520,7 +516,6 @@ typedef struct ir_builder_t {
 } ir_builder_t;
 ir_builder_t ir_builder_at_end(ir_context_t* ctx, ir_block_t* block);
 ir_builder_t ir_builder_before(ir_context_t* ctx, ir_op_t* op);
-ir_builder_t ir_builder_after(ir_context_t* ctx, ir_op_t* op);
 ir_op_t* ir_build(ir_builder_t* b, const ir_op_state_t* state);  // state->loc NULL: the builder's
 // By opcode, with fixed operands and one result (type NULL: no result).
 ir_op_t* ir_build_op(ir_builder_t* b, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
@@ -548,9 +543,8 @@ typedef enum {
 void ir_print_op(ir_context_t* ctx, text_t* out, ir_op_t* op, uint32_t flags, int64_t elide_above);
 void ir_print_type(text_t* out, const ir_type_t* type);
 void ir_print_attr(text_t* out, const ir_attr_t* attr);
-// Types and attributes for messages; the string lives in the context's arena.
+// A type for messages; the string lives in the context's arena.
 const char* ir_type_str(ir_context_t* ctx, const ir_type_t* type);
-const char* ir_attr_str(ir_context_t* ctx, const ir_attr_t* attr);
 
 // Structure (dominance, terminators, counts), traits, then each op's own verifier. False after diagnostics.
 bool ir_verify(ir_context_t* ctx, ir_op_t* op);

@@ -141,15 +141,6 @@ void ir_region_insert_before(ir_region_t* region, ir_block_t* block, ir_block_t*
 
 void ir_region_append(ir_region_t* region, ir_block_t* block) { ir_region_insert_before(region, block, NULL); }
 
-void ir_block_remove(ir_block_t* block) {
-  ir_region_t* region = block->parent;
-  if (!region) return;
-  *(block->prev ? &block->prev->next : &region->first) = block->next;
-  *(block->next ? &block->next->prev : &region->last) = block->prev;
-  block->parent = NULL;
-  block->prev = block->next = NULL;
-}
-
 ir_value_t* ir_block_add_arg(ir_context_t* ctx, ir_block_t* block, const ir_type_t* type) {
   if (block->arg_count == block->arg_capacity) {
     uint32_t capacity = block->arg_capacity ? block->arg_capacity * 2 : 4;
@@ -164,15 +155,6 @@ ir_value_t* ir_block_add_arg(ir_context_t* ctx, ir_block_t* block, const ir_type
   return arg;
 }
 
-void ir_block_erase_arg(ir_block_t* block, uint32_t index) {
-  assert(index < block->arg_count && !block->args[index]->uses);
-  for (uint32_t i = index; i + 1 < block->arg_count; ++i) {
-    block->args[i] = block->args[i + 1];
-    block->args[i]->index = i;
-  }
-  --block->arg_count;
-}
-
 void ir_block_insert_before(ir_block_t* block, ir_op_t* op, ir_op_t* before) {
   assert(!op->parent);
   op->parent = block;
@@ -183,10 +165,6 @@ void ir_block_insert_before(ir_block_t* block, ir_op_t* op, ir_op_t* before) {
 }
 
 void ir_block_append(ir_block_t* block, ir_op_t* op) { ir_block_insert_before(block, op, NULL); }
-
-ir_op_t* ir_block_terminator(ir_block_t* block) {
-  return block->last && ir_has_trait(block->last, IR_TRAIT_TERMINATOR) ? block->last : NULL;
-}
 
 void ir_op_remove(ir_op_t* op) {
   ir_block_t* block = op->parent;

@@ -66,8 +66,6 @@ typedef struct ir_draft_t {
 
 // Reports at the current position. Only the first message of a parse is shown.
 bool ir_parse_fail(ir_parser_t* p, const char* format, ...) __attribute__((format(printf, 2, 3)));
-// The location of the current position.
-const ir_loc_t* ir_parse_loc(ir_parser_t* p);
 ir_context_t* ir_parse_context(ir_parser_t* p);
 
 // Punctuation ("->") or a whole keyword ("dim").

@@ -39,7 +39,6 @@ uint32_t ir_column(const ir_parser_t* p) { return (uint32_t)(p->cursor.at - p->c
 const ir_loc_t* ir_loc_where(ir_parser_t* p, uint32_t line, uint32_t column) {
   return ir_loc_file(p->ctx, p->path, line, column);
 }
-const ir_loc_t* ir_parse_loc(ir_parser_t* p) { return ir_loc_where(p, p->cursor.line, ir_column(p)); }
 ir_context_t* ir_parse_context(ir_parser_t* p) { return p->ctx; }
 
 static bool fail(ir_parser_t* p, uint32_t line, uint32_t column, const char* format, va_list args) {

@@ -161,7 +161,6 @@ void ir_emitf(ir_printer_t* pr, const char* format, ...) {
   text_vprintf(pr->out, format, args);
   va_end(args);
 }
-text_t* ir_printer_text(ir_printer_t* pr) { return pr->out; }
 ir_context_t* ir_printer_context(const ir_printer_t* pr) { return pr->ctx; }
 uint32_t ir_printer_flags(const ir_printer_t* pr) { return pr->flags; }
 
@@ -308,7 +307,6 @@ static void put_attr(ir_printer_t* pr, const ir_attr_t* attr, ir_attr_form_t for
 void ir_emit_attr(ir_printer_t* pr, const ir_attr_t* attr) { put_attr(pr, attr, IR_ATTR_TYPED); }
 void ir_emit_attr_bare(ir_printer_t* pr, const ir_attr_t* attr) { put_attr(pr, attr, IR_ATTR_BARE); }
 void ir_emit_symbol(ir_printer_t* pr, const char* name) { ir_put_symbol(pr->out, name); }
-void ir_emit_string(ir_printer_t* pr, const char* text, size_t size) { ir_put_string(pr->out, text, size); }
 
 static bool is_elided(const char* const* elided, const char* name) {
   for (; elided && *elided; ++elided) {

@@ -10,8 +10,6 @@ typedef struct ir_printer_t ir_printer_t;
 
 void ir_emit(ir_printer_t* pr, const char* text);
 void ir_emitf(ir_printer_t* pr, const char* format, ...) __attribute__((format(printf, 2, 3)));
-// The text written so far, to append to directly.
-text_t* ir_printer_text(ir_printer_t* pr);
 ir_context_t* ir_printer_context(const ir_printer_t* pr);
 uint32_t ir_printer_flags(const ir_printer_t* pr);
 
@@ -32,7 +30,6 @@ void ir_emit_attr(ir_printer_t* pr, const ir_attr_t* attr);
 // Numbers without their type.
 void ir_emit_attr_bare(ir_printer_t* pr, const ir_attr_t* attr);
 void ir_emit_symbol(ir_printer_t* pr, const char* name);
-void ir_emit_string(ir_printer_t* pr, const char* text, size_t size);
 // ` {a = 1, b}` of what `elided` (ends with NULL; may be NULL) does not name; nothing when nothing is left.
 void ir_emit_attr_dict(ir_printer_t* pr, const ir_op_t* op, const char* const* elided);
 void ir_emit_attr_dict_keyword(ir_printer_t* pr, const ir_op_t* op, const char* const* elided);

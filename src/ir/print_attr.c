@@ -566,8 +566,3 @@ const char* ir_type_str(ir_context_t* ctx, const ir_type_t* type) {
   ir_print_type(&text, type);
   return keep(ctx, &text);
 }
-const char* ir_attr_str(ir_context_t* ctx, const ir_attr_t* attr) {
-  text_t text = {0};
-  ir_print_attr(&text, attr);
-  return keep(ctx, &text);
-}

@@ -27,4 +27,3 @@ static const struct {
 const char* vmvx_op_name(uint32_t op) { return op < VMVX_OP_COUNT ? ops[op].name : "?"; }
 const char* vmvx_op_operands(uint32_t op) { return op < VMVX_OP_COUNT ? ops[op].operands : ""; }
 uint32_t vmvx_type_bytes(uint32_t type) { return type < VMVX_TYPE_COUNT ? types[type].bytes : 0; }
-const char* vmvx_type_name(uint32_t type) { return type < VMVX_TYPE_COUNT ? types[type].name : "?"; }

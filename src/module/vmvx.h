@@ -161,7 +161,6 @@ uint64_t vmvx_file_size(const vmvx_header_t* header);
 const char* vmvx_op_name(uint32_t op);
 const char* vmvx_op_operands(uint32_t op);
 uint32_t vmvx_type_bytes(uint32_t type);
-const char* vmvx_type_name(uint32_t type);
 static inline bool vmvx_type_is_float(uint32_t type) { return type >= VMVX_F32; }
 
 // Runs an instruction below VMVX_PURE_COUNT but `param` and `id`, for `threads` threads at once: lane l of thread t is

@@ -48,6 +48,18 @@ static inline bool exact_is_denormal(const exact_format_t* f, uint64_t bits) {
   uint64_t size = bits & (exact_sign(f) - 1);
   return size && size < exact_least(f);
 }
+// Of two random words: anything, a number near one, or an edge value, as 32 bits at most.
+static inline uint32_t exact_pick(const exact_format_t* f, uint32_t random, uint32_t any) {
+  uint32_t sign = (uint32_t)exact_sign(f), infinity = (uint32_t)exact_infinity(f), least = (uint32_t)exact_least(f);
+  uint32_t one = (uint32_t)f->bias << f->fraction;
+  any &= sign | (sign - 1);
+  if (random % 4 == 0) return any;
+  if (random % 4 < 3) return (any & (least - 1)) | (one + ((random >> 8 & 3) << f->fraction)) | (any & sign);
+  const uint32_t edges[] = {0,           1,       least - 1,    least,
+                            one,         one + 1, infinity - 1, infinity,
+                            any % least, 1 << 5,  infinity | 1, infinity | (least >> 1)};
+  return edges[(random >> 16) % 12] | (random & 128 ? sign : 0);
+}
 // An input denormal as zero, unless MODE keeps it.
 static inline uint64_t exact_in(const exact_format_t* f, exact_mode_t m, uint64_t bits) {
   return !m.keeps_in && exact_is_denormal(f, bits) ? bits & exact_sign(f) : bits;

@@ -5,18 +5,9 @@
 
 #include "base/small_float.h"
 #include "rows.h"
+#include "stand_ins.h"
 
 enum { LDS_BYTES = 8192, OLD_VALUE = 0x5ad0beef };
-
-const inst_t* wave_fault(wave_t* wave, const inst_t* inst, engine_fault_kind_t kind, uint64_t address,
-                         const char* format, ...) {
-  wave->state = WAVE_FAULTED;
-  return NULL;
-}
-bool check_memory(wave_t* wave, const inst_t* inst, check_space_t space, uint32_t access, const uint64_t* address,
-                  uint64_t mask, uint32_t bytes) {
-  return true;
-}
 
 typedef struct memory_t {
   rows_t r;

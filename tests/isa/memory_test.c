@@ -1,20 +1,11 @@
 // Rows of loads, stores and atomic operations: parts of registers, bounds, lanes that are off, lane exchanges.
 #include "rows.h"
+#include "stand_ins.h"
 
 #define TABLE(name) extern const inst_table_t name##_v2, name##_v3, name##_v4;
 TABLE(lds_table)
 TABLE(memory_table)
 #undef TABLE
-
-const inst_t* wave_fault(wave_t* wave, const inst_t* inst, engine_fault_kind_t kind, uint64_t address,
-                         const char* format, ...) {
-  wave->state = WAVE_FAULTED;
-  return NULL;
-}
-bool check_memory(wave_t* wave, const inst_t* inst, check_space_t space, uint32_t access, const uint64_t* address,
-                  uint64_t mask, uint32_t bytes) {
-  return true;
-}
 
 typedef struct memory_t {
   rows_t r;

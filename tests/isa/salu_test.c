@@ -88,15 +88,7 @@ static void test_masks(void** unused) {
 }
 
 static uint32_t pick_float(const exact_format_t* f, uint64_t* state) {
-  uint32_t random = rows_random(state), any = rows_random(state), sign = (uint32_t)exact_sign(f);
-  uint32_t infinity = (uint32_t)exact_infinity(f), least = (uint32_t)exact_least(f);
-  uint32_t one = (uint32_t)f->bias << f->fraction;
-  any &= sign | (sign - 1);
-  if (random % 4 == 0) return any;
-  if (random % 4 < 3) return (any & (least - 1)) | (one + ((random >> 8 & 3) << f->fraction)) | (any & sign);
-  const uint32_t list[] = {
-      0, 1, least - 1, least, one, one + 1, infinity - 1, infinity, any % least, infinity | (least >> 1)};
-  return list[(random >> 16) % 10] | (random & 128 ? sign : 0);
+  return exact_pick(f, rows_random(state), rows_random(state));
 }
 
 typedef struct float_case_t {

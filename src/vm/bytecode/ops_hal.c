@@ -103,15 +103,22 @@ static iree_status_t next_size(vm_machine_t* m, iree_device_size_t* out_size) {
   return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "size or offset %" PRId64 " is negative", value);
 }
 
-iree_status_t vm_do_hal_alloca(vm_machine_t* m) {
+typedef iree_status_t (*allocate_fn_t)(vm_device_t* device, vm_stream_t* stream, iree_device_size_t size,
+                                       iree_hal_buffer_t** out_buffer);
+
+static iree_status_t do_allocate(vm_machine_t* m, allocate_fn_t allocate) {
   iree_vm_ref_t* result = vm_next_ref(m);
   VM_NEXT_OBJECT(m, vm_stream, stream);
   iree_device_size_t size = 0;
   IREE_RETURN_IF_ERROR(next_size(m, &size));
   iree_hal_buffer_t* buffer = NULL;
-  IREE_RETURN_IF_ERROR(vm_device_allocate(stream->device, stream, size, &buffer));
+  IREE_RETURN_IF_ERROR(allocate(stream->device, stream, size, &buffer));
   return iree_vm_ref_wrap_assign(buffer, iree_hal_buffer_type(), result);
 }
+
+iree_status_t vm_do_hal_alloca(vm_machine_t* m) { return do_allocate(m, vm_device_allocate); }
+
+iree_status_t vm_do_hal_transient_acquire(vm_machine_t* m) { return do_allocate(m, vm_transient_acquire); }
 
 iree_status_t vm_do_hal_dealloca(vm_machine_t* m) {
   VM_NEXT_OBJECT(m, vm_stream, stream);
@@ -128,16 +135,6 @@ iree_status_t vm_do_hal_dealloca(vm_machine_t* m) {
   }
   iree_vm_ref_release(ref);
   return status;
-}
-
-iree_status_t vm_do_hal_transient_acquire(vm_machine_t* m) {
-  iree_vm_ref_t* result = vm_next_ref(m);
-  VM_NEXT_OBJECT(m, vm_stream, stream);
-  iree_device_size_t size = 0;
-  IREE_RETURN_IF_ERROR(next_size(m, &size));
-  iree_hal_buffer_t* buffer = NULL;
-  IREE_RETURN_IF_ERROR(vm_transient_acquire(stream->device, stream, size, &buffer));
-  return iree_vm_ref_wrap_assign(buffer, iree_hal_buffer_type(), result);
 }
 
 iree_status_t vm_do_hal_transient_release(vm_machine_t* m) {
