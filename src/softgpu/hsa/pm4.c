@@ -94,8 +94,8 @@ static bool wait_memory(pm4_t* pm4, const uint32_t* words, uint32_t size) {
   uint32_t function = words[0] & 7;
   uint64_t address = pair(words + 1) & ~(uint64_t)(size - 1);
   uint64_t reference = size == 8 ? pair(words + 3) : words[3], mask = size == 8 ? pair(words + 5) : words[4];
-  if (!pm4_check_memory(pm4, address, size, false)) return false;
   for (uint32_t steps = 0;;) {
+    if (!pm4_check_memory(pm4, address, size, false)) return false;
     uint64_t value = size == 8 ? __atomic_load_n((uint64_t*)address, __ATOMIC_ACQUIRE)
                                : __atomic_load_n((uint32_t*)address, __ATOMIC_ACQUIRE);
     if (compare(function, value & mask, reference)) return true;
@@ -147,8 +147,8 @@ static bool run_dma(pm4_t* pm4, const uint32_t* words, uint32_t count) {
 static bool run_atomic(pm4_t* pm4, const uint32_t* words, uint32_t count) {
   if (count < 5) return pm4_refuse(pm4, "PM4 ATOMIC_MEM of %u words", count);
   uint32_t operation = words[0] & 127;
-  uint64_t address = pair(words + 1), data = pair(words + 3);
   bool wide = operation & 32;
+  uint64_t address = pair(words + 1) & ~(wide ? UINT64_C(7) : UINT64_C(3)), data = pair(words + 3);
   if (!pm4_check_memory(pm4, address, wide ? 8 : 4, true)) return false;
   switch (operation & ~32u) {
     case 15:
