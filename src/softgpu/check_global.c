@@ -16,8 +16,10 @@ enum { GLOBAL_ENTRIES = 1 << 17, GLOBAL_LOCKS = 64 };
 typedef struct touch_t {
   uint64_t group;  // number in the launch, plus one; 0: never
   uint64_t time;
-  uint32_t phase;  // barriers that the workgroup had passed
+  uint32_t phase;   // barriers that the workgroup had passed
+  uint32_t number;  // among the wave's operations of the counter
   uint16_t wave;
+  uint8_t counter;
   uint8_t bytes;  // a bit for each byte
 } touch_t;
 
@@ -58,20 +60,29 @@ static bool is_scratch(const group_t* group, uint64_t address) {
   return address - (uint64_t)group->scratch < (uint64_t)launch->scratch_size * launch->lanes * group->wave_count;
 }
 
+// In WGP mode the workgroup's waves go through different caches: what one did before a barrier is ordered before what
+// others do behind it only where it waited. In CU mode, and before gfx10, all go through one, in order.
+static bool is_late(const wave_t* w, const touch_t* touch) {
+  enum { WGP_MODE = 1 << 29 };
+  if (w->target->major < 10 || !(w->launch->rsrc1 & WGP_MODE) || touch->wave == w->index) return false;
+  return touch->number > check_waits_at_barrier(&w->group->waves[touch->wave], touch->counter);
+}
+
 // Whether nothing orders an earlier access before the wave's one now.
 static bool conflicts(wave_t* w, const touch_t* touch, uint64_t group, uint32_t bytes) {
   if (!touch->group || !(touch->bytes & bytes) || *check_group_ordered(w->group) > touch->time) return false;
   if (touch->group != group) return true;
-  return touch->wave != w->index && touch->phase == w->group->barrier_phase;
+  return touch->wave != w->index && (touch->phase == w->group->barrier_phase || is_late(w, touch));
 }
 
 static bool report(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t address, bool writes, const touch_t* other,
                    const char* did, uint64_t group) {
   unsigned long long at = address;
   if (other->group == group) {
-    wave_fault(w, inst, ENGINE_FAULT_CHECK, address,
-               "race: lane %u %s 0x%llx, which wave %u of the workgroup %s since the last barrier", lane,
-               writes ? "writes" : "reads", at, other->wave, did);
+    wave_fault(
+        w, inst, ENGINE_FAULT_CHECK, address, "race: lane %u %s 0x%llx, which wave %u of the workgroup %s %s", lane,
+        writes ? "writes" : "reads", at, other->wave, did,
+        other->phase == w->group->barrier_phase ? "since the last barrier" : "and did not wait for before the barrier");
   } else {
     wave_fault(w, inst, ENGINE_FAULT_CHECK, address,
                "race: lane %u %s 0x%llx, which workgroup number %llu %s in the same dispatch", lane,
@@ -92,8 +103,12 @@ static bool check_dword(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t d
   }
   if (e->dword != dword) memset(e, 0, sizeof(*e)), e->dword = dword;
   touch_t write = e->write, read = e->read;
-  touch_t now = {group, __atomic_load_n(&c->clock, __ATOMIC_RELAXED), w->group->barrier_phase, (uint16_t)w->index,
-                 (uint8_t)bytes};
+  touch_t now = {.group = group,
+                 .time = __atomic_load_n(&c->clock, __ATOMIC_RELAXED),
+                 .phase = w->group->barrier_phase,
+                 .wave = (uint16_t)w->index,
+                 .bytes = (uint8_t)bytes};
+  if (w->check) now.number = check_waits_next(w, inst, false, &now.counter);
   *(writes ? &e->write : &e->read) = now;
   __atomic_clear(lock, __ATOMIC_RELEASE);
   if (same) return true;

@@ -1,8 +1,8 @@
 // Checks of workgroup memory: races between waves, and bytes that are read before anyone wrote them.
 //
-// Each byte remembers who wrote and who read it last, and between which barriers. Two waves conflict when both touch a
-// byte between the same two barriers and one writes, unless both do so atomically or what is written is there already;
-// or when the writer came to the barrier without a wait for its write.
+// Each byte remembers who wrote it last and which other wave did before, who read it last, and between which barriers.
+// Two waves conflict when both touch a byte between the same two barriers and one writes, unless both do so atomically
+// or what is written is there already; or when the writer came to the barrier without a wait for its write.
 #include "softgpu/check_group.h"
 
 #include <stdlib.h>
@@ -10,11 +10,21 @@
 #include "softgpu/check.h"
 #include "softgpu/check_undefined.h"
 
+typedef struct write_t {
+  uint32_t phase;   // barriers passed, plus one; 0: never
+  uint32_t number;  // among its wave's operations of the counter; 0 when it is not counted so
+  uint16_t wave;
+  uint8_t counter;  // of check_waits.c
+  bool is_atomic;   // and the wave wrote it in no other way since the barrier
+  bool is_load;     // from memory straight into workgroup memory
+} write_t;
+
 typedef struct cell_t {
-  uint32_t write_phase, read_phase;  // barriers passed, plus one; 0: never
-  uint32_t number;                   // of the last write among its wave's operations; 0 when it is not counted so
-  uint16_t writer, reader;
-  uint8_t is_atomic, has_readers;  // last write; several waves read in read_phase
+  write_t write, earlier;  // `earlier`: the last one of another wave than that of `write`
+  uint32_t read_phase, read_number;
+  uint16_t reader;
+  uint8_t read_counter;
+  bool has_readers;  // several waves read in read_phase
 } cell_t;
 
 struct check_group_t {
@@ -47,31 +57,52 @@ void check_group_free(group_t* group) {
   group->check = NULL;
 }
 
-// What is wrong with an access of a byte, or NULL; `other` is the wave that it conflicts with.
-static const char* conflict(const group_t* group, const cell_t* cell, uint32_t wave, uint32_t phase, uint32_t access,
-                            uint32_t* other) {
-  bool both_atomic = cell->is_atomic && (access & CHECK_ATOMIC);
-  *other = cell->writer;
-  if (cell->write_phase == phase && cell->writer != wave && !both_atomic) return "wrote since the last barrier";
-  if (cell->write_phase && cell->writer != wave && !both_atomic &&
-      cell->number > check_waits_at_barrier(&group->waves[cell->writer])) {
+// What is wrong with an access behind a write, or NULL.
+static const char* conflict_with(const group_t* group, const write_t* write, uint32_t wave, uint32_t phase,
+                                 uint32_t access) {
+  if (!write->phase || (write->is_atomic && access & CHECK_ATOMIC)) return NULL;
+  bool is_other = write->wave != wave;
+  if (is_other && write->phase == phase) return "wrote since the last barrier";
+  const wave_t* writer = &group->waves[write->wave];
+  if (is_other && write->number > check_waits_at_barrier(writer, write->counter)) {
     return "wrote and did not wait for before the barrier";
-  }
-  *other = cell->reader;
-  if ((access & CHECK_WRITE) && cell->read_phase == phase && (cell->reader != wave || cell->has_readers) &&
-      !(access & CHECK_ATOMIC && cell->is_atomic)) {
-    return "read since the last barrier";
   }
   return NULL;
 }
 
-static void note(cell_t* cell, uint32_t wave, uint32_t phase, uint32_t access, uint32_t number) {
+// What is wrong with an access of a byte, or NULL; `other` is the wave that it conflicts with.
+static const char* conflict(const group_t* group, const cell_t* cell, uint32_t wave, uint32_t phase, uint32_t access,
+                            uint32_t* other) {
+  const write_t* writes[] = {&cell->write, &cell->earlier};
+  for (int i = 0; i < 2; ++i) {
+    *other = writes[i]->wave;
+    const char* what = conflict_with(group, writes[i], wave, phase, access);
+    if (what) return what;
+  }
+  *other = cell->reader;
+  if ((access & CHECK_WRITE) && cell->read_phase == phase && (cell->reader != wave || cell->has_readers) &&
+      !(access & CHECK_ATOMIC && cell->write.is_atomic)) {
+    return "read since the last barrier";
+  }
+  const wave_t* reader = &group->waves[cell->reader];
+  if (access & CHECK_WRITE && cell->read_phase && cell->reader != wave &&
+      cell->read_number > check_waits_at_barrier(reader, cell->read_counter)) {
+    return "read and did not wait for before the barrier";
+  }
+  return NULL;
+}
+
+static void note(cell_t* cell, uint32_t access, write_t now) {
   if (access & CHECK_WRITE) {
-    cell->number = number;
-    cell->write_phase = phase, cell->writer = (uint16_t)wave, cell->is_atomic = (access & CHECK_ATOMIC) != 0;
+    const write_t* last = &cell->write;
+    if (last->phase && last->wave != now.wave) cell->earlier = *last;
+    bool was_plain = last->phase == now.phase && last->wave == now.wave && !last->is_atomic;
+    now.is_atomic = access & CHECK_ATOMIC && !was_plain;
+    cell->write = now;
   } else {
-    cell->has_readers = cell->read_phase == phase && (cell->has_readers || cell->reader != wave);
-    cell->read_phase = phase, cell->reader = (uint16_t)wave;
+    cell->has_readers = cell->read_phase == now.phase && (cell->has_readers || cell->reader != now.wave);
+    cell->read_phase = now.phase, cell->reader = now.wave;
+    cell->read_number = now.number, cell->read_counter = now.counter;
   }
 }
 
@@ -79,13 +110,23 @@ bool check_group_access(wave_t* w, const inst_t* inst, uint32_t access, uint32_t
                         uint32_t bytes) {
   check_group_t* check = w->group->check;
   uint32_t phase = w->group->barrier_phase + 1, other = 0;
-  uint32_t number = inst->row->klass == INST_CLASS_LDS && w->check ? check_waits_next(w) : 0;
+  write_t now = {.phase = phase, .wave = (uint16_t)w->index};
+  if (w->check) now.number = check_waits_next(w, inst, true, &now.counter);
+  now.is_load = inst->row->klass == INST_CLASS_LOAD;
   for (uint32_t k = 0; k < bytes && address + k < check->size; ++k) {
     cell_t* cell = &check->cells[address + k];
-    if (w->launch->checks & ENGINE_CHECK_UNINITIALIZED && access == CHECK_READ && !cell->write_phase) {
+    if (w->launch->checks & ENGINE_CHECK_UNINITIALIZED && access == CHECK_READ && !cell->write.phase) {
       wave_fault(w, inst, ENGINE_FAULT_CHECK, address + k,
                  "uninitialized: lane %u reads byte %llu of workgroup memory, which nobody wrote", lane,
                  (unsigned long long)(address + k));
+      return false;
+    }
+    // Loads straight into workgroup memory; everything else of a wave is done there in order.
+    if (w->launch->checks & ENGINE_CHECK_WAITS && cell->write.is_load && cell->write.wave == w->index && !now.is_load &&
+        !check_waits_is_settled(w, cell->write.counter, cell->write.number)) {
+      wave_fault(w, inst, ENGINE_FAULT_CHECK, address + k,
+                 "wait: lane %u %s byte %llu of workgroup memory before a wait for the instruction that loads it", lane,
+                 access & CHECK_WRITE ? "writes" : "reads", (unsigned long long)(address + k));
       return false;
     }
     bool same = access == CHECK_WRITE && check_stores_same(w, lane, k, w->group->lds + address + k, 1);
@@ -98,7 +139,7 @@ bool check_group_access(wave_t* w, const inst_t* inst, uint32_t access, uint32_t
                  access & CHECK_WRITE ? "writes" : "reads", (unsigned long long)(address + k), other, did);
       return false;
     }
-    note(cell, w->index, phase, access, number);
+    note(cell, access, now);
   }
   return true;
 }

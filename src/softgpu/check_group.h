@@ -34,9 +34,11 @@ bool check_waits_start(wave_t* wave);
 void check_waits_free(wave_t* wave);
 bool check_waits_before(wave_t* wave, const inst_t* inst);
 void check_waits_after(wave_t* wave, const inst_t* inst);
-// Number that the next operation on workgroup memory will have, and that of the last one known to be done when the
-// wave last came to a barrier.
-uint32_t check_waits_next(const wave_t* wave);
-uint32_t check_waits_at_barrier(const wave_t* wave);
+// Number that the instruction's access of memory, perhaps of the workgroup's, will have among those of a counter, which
+// is 0 where it has none; that of the last one known to be done when the wave last came to a barrier; and whether one
+// is known to be done now.
+uint32_t check_waits_next(const wave_t* wave, const inst_t* inst, bool in_group, uint8_t* counter);
+uint32_t check_waits_at_barrier(const wave_t* wave, uint8_t counter);
+bool check_waits_is_settled(const wave_t* wave, uint8_t counter, uint32_t number);
 
 #endif  // IREE_C_SOFTGPU_CHECK_GROUP_H_

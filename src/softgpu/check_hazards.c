@@ -4,14 +4,14 @@
 
 #include <fnmatch.h>
 
-uint32_t check_hazards_traits(const char* mnemonic) {
+uint64_t check_hazards_traits(const char* mnemonic) {
   static const char* const patterns[] = {
 #define TRAIT(name, text) text,
 #include "softgpu/hazards.def"
   };
-  uint32_t traits = 0;
+  uint64_t traits = 0;
   for (uint32_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); ++i) {
-    if (hazard_matches(mnemonic, patterns[i])) traits |= 1u << i;
+    if (hazard_matches(mnemonic, patterns[i])) traits |= UINT64_C(1) << i;
   }
   return traits;
 }

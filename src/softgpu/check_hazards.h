@@ -8,9 +8,9 @@
 enum {
 #define TRAIT(name, patterns) HAZARD_INDEX_##name,
 #include "softgpu/hazards.def"
-#define TRAIT(name, patterns) HAZARD_##name = 1u << HAZARD_INDEX_##name,
-#include "softgpu/hazards.def"
 };
+#define TRAIT(name, patterns) static const uint64_t HAZARD_##name = UINT64_C(1) << HAZARD_INDEX_##name;
+#include "softgpu/hazards.def"
 
 // Who wrote a vector register last. Times are in wait states: one for an instruction, more for s_nop.
 typedef struct hazard_write_t {
@@ -62,7 +62,7 @@ typedef struct check_hazards_t {
 } check_hazards_t;
 
 // The traits of an instruction that has been decoded.
-uint32_t check_hazards_traits(const char* mnemonic);
+uint64_t check_hazards_traits(const char* mnemonic);
 // Passes of four cycles that a matrix instruction of gfx9 takes; 0: it is none.
 uint8_t check_hazards_passes(const isa_target_t* target, const char* mnemonic);
 

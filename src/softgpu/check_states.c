@@ -115,7 +115,7 @@ static bool check_vector(wave_t* w, const inst_t* inst, const operand_t* o, role
 // The roles of source `i`; the second one is ROLE_COUNT where there is none.
 static void roles_of(const wave_t* w, const inst_t* inst, uint32_t i, role_t roles[2]) {
   family_t family = family_of(w->target);
-  uint32_t traits = inst->traits;
+  uint64_t traits = inst->traits;
   bool is_old = family == FAMILY_MI100;
   roles[1] = ROLE_COUNT;
   if (traits & HAZARD_MFMA) {
@@ -206,7 +206,7 @@ static bool check_implicit(wave_t* w, const inst_t* inst, const check_hazards_t*
   static const operand_t vcc = {.kind = OPERAND_SGPR, .index = SREG_VCC, .dwords = 2},
                          exec = {.kind = OPERAND_SGPR, .index = SREG_EXEC, .dwords = 2},
                          m0 = {.kind = OPERAND_SGPR, .index = SREG_M0, .dwords = 1};
-  uint32_t matrix = HAZARD_MFMA | (family_of(w->target) == FAMILY_MI100 ? HAZARD_ACC_WRITE : 0);
+  uint64_t matrix = HAZARD_MFMA | (family_of(w->target) == FAMILY_MI100 ? HAZARD_ACC_WRITE : 0);
   bool reads_m0 = inst->traits & (HAZARD_READS_M0 | HAZARD_MOVE_RELATIVE) || inst->flags & (INST_GDS | INST_LDS);
   const struct {
     bool applies;
@@ -316,7 +316,7 @@ static bool writes_part(const inst_t* inst) {
 }
 
 static writer_t writer_of(family_t family, const inst_t* inst) {
-  uint32_t traits = inst->traits;
+  uint64_t traits = inst->traits;
   if (!hazard_is_vector(inst)) return WRITER_OTHER;
   if (traits & HAZARD_DGEMM) return traits & HAZARD_DGEMM_SMALL ? WRITER_DGEMM_SMALL : WRITER_DGEMM;
   if (traits & HAZARD_MFMA) return traits & HAZARD_SGEMM && family >= FAMILY_MI300 ? WRITER_SGEMM : WRITER_XDL;

@@ -23,11 +23,11 @@ typedef struct debt_t {
 } debt_t;
 
 struct check_wave_t {
-  uint32_t at_barrier;              // settled[COUNTER_LDS] when the wave came to a barrier
-  uint32_t issued[COUNTER_COUNT];   // instructions that raised each counter
-  uint32_t settled[COUNTER_COUNT];  // those up to this number are done, in order
-  uint32_t emptied[COUNTER_COUNT];  // those up to this number were waited for with 0
-  uint32_t last_scalar;             // number of the last operation that answers in any order, of the shared counter
+  uint32_t at_barrier[COUNTER_COUNT];  // `settled` when the wave came to a barrier
+  uint32_t issued[COUNTER_COUNT];      // instructions that raised each counter
+  uint32_t settled[COUNTER_COUNT];     // those up to this number are done, in order
+  uint32_t emptied[COUNTER_COUNT];     // those up to this number were waited for with 0
+  uint32_t last_scalar;                // number of the last operation that answers in any order, of the shared counter
   debt_t vector[WAVE_REGISTERS], scalar[SREG_COUNT];
   check_hazards_t hazards;
 };
@@ -76,37 +76,43 @@ static void settle(wave_t* w, counter_t counter, uint32_t value) {
   }
 }
 
-// Values of s_waitcnt's fields; manuals: "S_WAITCNT".
-static void settle_packed(wave_t* w, uint32_t bits) {
-  if (w->target->major >= 11) {
-    settle(w, COUNTER_LOAD, bits >> 10 & 63);
-    settle(w, COUNTER_LDS, bits >> 4 & 63);
-    return;
-  }
-  settle(w, COUNTER_LOAD, (bits & 15) | (bits >> 14 & 3) << 4);
-  settle(w, COUNTER_LDS, bits >> 8 & (w->target->major == 9 ? 15 : 63));
-}
+// Fields of waits, by generation; manuals: "S_WAITCNT" and its like. The count is `bits` of the immediate from `shift`
+// on, and above them those from `high_shift` on.
+static const struct {
+  const char* name;
+  uint8_t first, last;  // generations
+  uint8_t counter, shift, bits, high_shift, high_bits;
+} waits[] = {
+    {"s_waitcnt", 9, 10, COUNTER_LOAD, 0, 4, 14, 2},
+    {"s_waitcnt", 9, 9, COUNTER_LDS, 8, 4, 0, 0},
+    {"s_waitcnt", 10, 10, COUNTER_LDS, 8, 6, 0, 0},
+    {"s_waitcnt", 11, 11, COUNTER_LOAD, 10, 6, 0, 0},
+    {"s_waitcnt", 11, 11, COUNTER_LDS, 4, 6, 0, 0},
+    {"s_waitcnt_vmcnt", 10, 11, COUNTER_LOAD, 0, 6, 0, 0},
+    {"s_waitcnt_lgkmcnt", 10, 11, COUNTER_LDS, 0, 6, 0, 0},
+    {"s_waitcnt_vscnt", 10, 11, COUNTER_STORE, 0, 6, 0, 0},
+    {"s_wait_loadcnt", 12, 12, COUNTER_LOAD, 0, 6, 0, 0},
+    {"s_wait_storecnt", 12, 12, COUNTER_STORE, 0, 6, 0, 0},
+    {"s_wait_dscnt", 12, 12, COUNTER_LDS, 0, 6, 0, 0},
+    {"s_wait_kmcnt", 12, 12, COUNTER_SCALAR, 0, 5, 0, 0},
+    {"s_wait_loadcnt_dscnt", 12, 12, COUNTER_LOAD, 8, 6, 0, 0},
+    {"s_wait_loadcnt_dscnt", 12, 12, COUNTER_LDS, 0, 6, 0, 0},
+    {"s_wait_storecnt_dscnt", 12, 12, COUNTER_STORE, 8, 6, 0, 0},
+    {"s_wait_storecnt_dscnt", 12, 12, COUNTER_LDS, 0, 6, 0, 0},
+    {"s_wait_idle", 10, 12, COUNTER_LOAD, 0, 0, 0, 0},
+    {"s_wait_idle", 10, 12, COUNTER_STORE, 0, 0, 0, 0},
+    {"s_wait_idle", 10, 12, COUNTER_LDS, 0, 0, 0, 0},
+    {"s_wait_idle", 10, 12, COUNTER_SCALAR, 0, 0, 0, 0},
+};
 
 static void settle_wait(wave_t* w, const inst_t* inst) {
-  const char* name = inst->row->name;
   uint32_t bits = inst->encoding[0] & 0xffff;
-  static const struct {
-    const char* name;
-    counter_t counter;
-  } single[] = {{"s_wait_loadcnt", COUNTER_LOAD},   {"s_wait_storecnt", COUNTER_STORE},
-                {"s_wait_dscnt", COUNTER_LDS},      {"s_wait_kmcnt", COUNTER_SCALAR},
-                {"s_waitcnt_vscnt", COUNTER_STORE}, {"s_waitcnt_vmcnt", COUNTER_LOAD},
-                {"s_waitcnt_lgkmcnt", COUNTER_LDS}};
-  if (strcmp(name, "s_waitcnt") == 0) return settle_packed(w, bits);
-  for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); ++i) {
-    if (strcmp(name, single[i].name) == 0) return settle(w, single[i].counter, bits & 63);
-  }
-  if (strcmp(name, "s_wait_loadcnt_dscnt") == 0)
-    settle(w, COUNTER_LOAD, bits >> 8 & 63), settle(w, COUNTER_LDS, bits & 63);
-  if (strcmp(name, "s_wait_storecnt_dscnt") == 0)
-    settle(w, COUNTER_STORE, bits >> 8 & 63), settle(w, COUNTER_LDS, bits & 63);
-  if (strcmp(name, "s_wait_idle") == 0) {
-    for (counter_t i = COUNTER_LOAD; i < COUNTER_COUNT; ++i) settle(w, i, 0);
+  for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); ++i) {
+    if (w->target->major < waits[i].first || w->target->major > waits[i].last) continue;
+    if (strcmp(inst->row->name, waits[i].name) != 0) continue;
+    uint32_t low = bits >> waits[i].shift & ((1u << waits[i].bits) - 1);
+    uint32_t high = bits >> waits[i].high_shift & ((1u << waits[i].high_bits) - 1);
+    settle(w, (counter_t)waits[i].counter, low | high << waits[i].bits);
   }
 }
 
@@ -163,11 +169,37 @@ static bool may_read_unwritten(const inst_t* inst) {
          strncmp(name, "buffer_store", 12) == 0 || inst->extra;
 }
 
-uint32_t check_waits_next(const wave_t* w) { return w->check->issued[COUNTER_LDS] + 1; }
-uint32_t check_waits_at_barrier(const wave_t* w) { return w->check->at_barrier; }
+uint32_t check_waits_next(const wave_t* w, const inst_t* inst, bool in_group, uint8_t* counter) {
+  uint8_t klass = inst->row->klass;
+  bool loads = klass == INST_CLASS_LOAD || inst->flags & INST_RETURNS_OLD || inst->destination_count;
+  bool is_vector = klass == INST_CLASS_LOAD || klass == INST_CLASS_STORE || klass == INST_CLASS_FLAT;
+  *counter = is_vector ? loads ? COUNTER_LOAD : (uint8_t)store_counter(w) : COUNTER_NONE;
+  if (klass == INST_CLASS_LDS || (klass == INST_CLASS_FLAT && in_group)) *counter = COUNTER_LDS;
+  return *counter ? w->check->issued[*counter] + 1 : 0;
+}
+uint32_t check_waits_at_barrier(const wave_t* w, uint8_t counter) {
+  return w->check ? w->check->at_barrier[counter] : UINT32_MAX;
+}
+bool check_waits_is_settled(const wave_t* w, uint8_t counter, uint32_t number) {
+  return !w->check || number <= w->check->settled[counter];
+}
+
+// Registers that an instruction reads without naming them.
+static bool check_implicit(wave_t* w, const inst_t* inst) {
+  static const operand_t scc = {.kind = OPERAND_SGPR, .index = SREG_SCC, .dwords = 1},
+                         vcc = {.kind = OPERAND_SGPR, .index = SREG_VCC, .dwords = 2},
+                         m0 = {.kind = OPERAND_SGPR, .index = SREG_M0, .dwords = 1};
+  if (inst->traits & HAZARD_READS_SCC && !check_operand(w, inst, &scc, ENGINE_CHECK_WAITS, false)) return false;
+  if (inst->traits & (HAZARD_READS_VCC | HAZARD_DIV_FMAS) && !check_operand(w, inst, &vcc, ENGINE_CHECK_WAITS, false)) {
+    return false;
+  }
+  bool reads_m0 = inst->traits & (HAZARD_READS_M0 | HAZARD_MOVE_RELATIVE) || inst->flags & INST_LDS;
+  return !reads_m0 || check_operand(w, inst, &m0, ENGINE_CHECK_WAITS, false);
+}
 
 bool check_waits_before(wave_t* w, const inst_t* inst) {
-  if (inst->row->klass == INST_CLASS_BARRIER) w->check->at_barrier = w->check->settled[COUNTER_LDS];
+  if (inst->row->klass == INST_CLASS_BARRIER)
+    memcpy(w->check->at_barrier, w->check->settled, sizeof(w->check->settled));
   if (inst->row->klass == INST_CLASS_WAIT) return settle_wait(w, inst), true;
   uint32_t checks = w->launch->checks;
   if (may_read_unwritten(inst)) checks &= ~(uint32_t)ENGINE_CHECK_UNINITIALIZED;
@@ -175,7 +207,8 @@ bool check_waits_before(wave_t* w, const inst_t* inst) {
   for (uint32_t i = 0; fine && i < inst->source_count; ++i) fine = check_operand(w, inst, &inst->src[i], checks, false);
   for (uint32_t i = 0; fine && i < inst->destination_count; ++i)
     fine = check_operand(w, inst, &inst->dst[i], checks, true);
-  return fine && (!(checks & ENGINE_CHECK_WAITS) || check_hazards_before(w, inst, &w->check->hazards));
+  if (!fine || !(checks & ENGINE_CHECK_WAITS)) return fine;
+  return check_implicit(w, inst) && check_hazards_before(w, inst, &w->check->hazards);
 }
 
 static uint32_t issue(wave_t* w, counter_t counter) {
@@ -209,7 +242,11 @@ static debt_t new_debt(wave_t* w, const inst_t* inst) {
       debt.second = COUNTER_LDS;
       break;
     default:
-      return debt;
+      // Messages count with scalar loads, also those that only set SCC.
+      if (!(inst->traits & HAZARD_MESSAGE)) return debt;
+      debt.counter = (uint8_t)scalar_counter(w);
+      debt.any_order = true;
+      break;
   }
   debt.number = issue(w, (counter_t)debt.counter);
   if (debt.second) debt.second_number = issue(w, (counter_t)debt.second), debt.any_order = w->target->major < 10;
@@ -221,6 +258,7 @@ static debt_t new_debt(wave_t* w, const inst_t* inst) {
 void check_waits_after(wave_t* w, const inst_t* inst) {
   check_hazards_after(w, inst, &w->check->hazards);
   debt_t debt = new_debt(w, inst);
+  if (inst->traits & HAZARD_SIGNALS_FIRST) w->check->scalar[SREG_SCC] = debt;
   for (uint32_t i = 0; i < inst->destination_count; ++i) {
     for (uint32_t k = 0; k < inst->dst[i].dwords; ++k) {
       debt_t* to = debt_of(w, &inst->dst[i], k);

@@ -50,18 +50,18 @@ typedef enum {
 } inst_type_t;
 
 // CLASS(ENUM): which unit executes it; counters and the check of waits go by it
-#define INST_CLASSES(CLASS)                                                                                          \
-  CLASS(SALU)                                                                                                        \
-  CLASS(BRANCH)                                                                                                      \
-  CLASS(SMEM) /* scalar loads and cache operations: lgkmcnt / kmcnt, out of order */                                 \
-  CLASS(VALU)                                                                                                        \
-  CLASS(MATRIX)                                                                                                      \
-  CLASS(LDS)   /* lgkmcnt / dscnt */                                                                                 \
-  CLASS(LOAD)  /* vector memory with a result, atomics that return too: vmcnt / loadcnt */                           \
-  CLASS(STORE) /* without one: vmcnt before gfx10, vscnt / storecnt after */                                         \
-  CLASS(FLAT)  /* either of the above and LDS as well */                                                             \
-  CLASS(WAIT) CLASS(BARRIER) CLASS(MESSAGE) CLASS(HINT) CLASS(NOTHING) /* left out on request: not even a wait state \
-                                                                        */
+#define INST_CLASSES(CLASS)                                                                  \
+  CLASS(SALU)                                                                                \
+  CLASS(BRANCH)                                                                              \
+  CLASS(SMEM) /* scalar loads and cache operations: lgkmcnt / kmcnt, out of order */         \
+  CLASS(VALU)                                                                                \
+  CLASS(MATRIX)                                                                              \
+  CLASS(LDS)     /* lgkmcnt / dscnt */                                                       \
+  CLASS(LOAD)    /* vector memory with a result, atomics that return too: vmcnt / loadcnt */ \
+  CLASS(STORE)   /* without one: vmcnt before gfx10, vscnt / storecnt after */               \
+  CLASS(FLAT)    /* either of the above and LDS as well */                                   \
+  CLASS(NOTHING) /* left out on request: not even a wait state */                            \
+  CLASS(WAIT) CLASS(BARRIER) CLASS(MESSAGE) CLASS(HINT)
 typedef enum {
 #define CLASS(name) INST_CLASS_##name,
   INST_CLASSES(CLASS)
@@ -219,7 +219,7 @@ struct inst_t {
   const inst_t* target;  // branches; NULL where the code ends
   const inst_extra_t* extra;
   uint32_t flags;   // INST_*
-  uint32_t traits;  // HAZARD_* of check_hazards.h
+  uint64_t traits;  // HAZARD_* of check_hazards.h
   uint8_t passes;   // of four cycles, of a matrix instruction of gfx9
   uint8_t size;     // bytes; 0 for the second half of a dual instruction
   uint8_t destination_count, source_count;
