@@ -487,4 +487,3 @@ ir_value_t* lower_cast(lower_op_t* n, ir_value_t* x, const ir_type_t* from, cons
   bool is_unsigned = lower_is_unsigned(source->kind == IR_TYPE_FLOAT ? target : source);
   return graph_cast(n->b, x, lower_element(n->ctx, target), is_unsigned && !lower_is_bool(target));
 }
-

@@ -77,8 +77,8 @@ typedef struct target_executable_t {
   uint32_t entry_count;
 } target_executable_t;
 
-// Directories of --iree-hal-dump-executable-{sources,intermediates,binaries,benchmarks}-to (NULL: no dump);
-// --iree-hal-dump-executable-files-to sets all of them. Files are named module_<name>_<format>.<kind>, dashes as
+// Directories of --iree-hal-dump-executable-{sources,configurations,intermediates,binaries,benchmarks}-to, NULL: no
+// dump; --iree-hal-dump-executable-files-to sets all of them. Files are named module_<name>_<format>.<kind>, dashes as
 // underscores; kinds: llvm-cpu .codegen.bc .codegen.ll .linked.bc .linked.ll .optimized.bc .optimized.ll .o .s .so;
 // cuda .linked.ll .optimized.ll .ptx; rocm .linked.ll .optimized.ll .rocmasm .hsaco; vmvx .vmfb
 typedef struct target_dump_t {

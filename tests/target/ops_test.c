@@ -437,7 +437,10 @@ static void test_dumps(void** state) {
   target_t target;
   harness_resolve(&(target_options_t){.backend = "llvm-cpu", .cpu = "generic"}, &target);
   target_compile_options_t options = {
-      .name = "main_dispatch_0", .context = f.h.ctx, .debug_symbols = true, .dump = {directory, directory, directory}};
+      .name = "main_dispatch_0",
+      .context = f.h.ctx,
+      .debug_symbols = true,
+      .dump = {.sources = directory, .intermediates = directory, .binaries = directory}};
   harness_compile(&f.h, &target, &options);
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
     snprintf(name, sizeof(name), "module_main_dispatch_0_embedded_elf_x86_64.%s", kinds[i]);
