@@ -56,7 +56,7 @@ void host_queue_fail(host_queue_t* queue, iree_status_t status) {
     iree_status_free(status);
     return;
   }
-  int64_t value = queue->hsa->hsa_signal_exchange_scacq_screl(queue->epoch_signal, HOST_QUEUE_EPOCH_WAKE);
+  int64_t value = host_queue_wake(queue);
   iree_atomic_store(&queue->final_value, value, iree_memory_order_relaxed);
   iree_atomic_store(&queue->has_final, 1u, iree_memory_order_release);
 }

@@ -2,6 +2,8 @@
 #include "hal/amdgpu/fault.h"
 
 enum { DEFAULT_EPOCH_COUNT = 1024, MAX_QUEUE_SIZE = 64 * 1024, DEFAULT_KERNARG_SIZE = 16 << 20 };
+// How long the completion thread waits at the signal before it parks, in HSA's ticks: some milliseconds.
+enum { PARK_TICKS = 2000000 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Submission
@@ -26,6 +28,11 @@ static operation_t* pop_blocked(host_queue_t* queue) {
   return op;
 }
 
+static void unpark(host_queue_t* queue) {
+  if (iree_atomic_exchange(&queue->is_parked, 0u, iree_memory_order_acq_rel))
+    iree_notification_post(&queue->unparked, 1);
+}
+
 static void publish(host_queue_t* queue, const emitter_t* e) {
   uint64_t mask = queue->aql->size - 1;
   uint32_t* slots = (uint32_t*)queue->aql->base_address;
@@ -40,6 +47,7 @@ static void publish(host_queue_t* queue, const emitter_t* e) {
     __atomic_store_n(&slots[(i & mask) * 16], header, __ATOMIC_RELEASE);
   }
   queue->hsa->hsa_signal_store_screlease(queue->aql->doorbell_signal, (hsa_signal_value_t)(e->packet - 1));
+  unpark(queue);
 }
 
 static void set_producers(const host_queue_t* queue, const operation_t* op) {
@@ -243,14 +251,41 @@ static void fail_all(host_queue_t* queue) {
   }
 }
 
+static bool is_unparked(void* arg) {
+  return !iree_atomic_load(&((host_queue_t*)arg)->is_parked, iree_memory_order_acquire);
+}
+
+// With nothing in flight the thread sleeps here until something is, not at the signal, where every other queue's signal
+// may wake it.
+static void park(host_queue_t* queue) {
+  iree_slim_mutex_lock(&queue->mutex);
+  bool is_idle = queue->epoch_head == queue->epoch_tail &&
+                 !HOST_QUEUE_EPOCH_IS_WAKE(queue->hsa->hsa_signal_load_scacquire(queue->epoch_signal));
+  if (is_idle) iree_atomic_store(&queue->is_parked, 1u, iree_memory_order_release);
+  iree_slim_mutex_unlock(&queue->mutex);
+  if (is_idle) iree_notification_await(&queue->unparked, is_unparked, queue, iree_infinite_timeout());
+}
+
+int64_t host_queue_wake(host_queue_t* queue) {
+  int64_t value = queue->hsa->hsa_signal_exchange_scacq_screl(queue->epoch_signal, HOST_QUEUE_EPOCH_WAKE);
+  // Either the thread has parked, or it finds the value.
+  iree_slim_mutex_lock(&queue->mutex);
+  unpark(queue);
+  iree_slim_mutex_unlock(&queue->mutex);
+  return value;
+}
+
 static int completion_main(void* arg) {
   host_queue_t* queue = (host_queue_t*)arg;
   int64_t last = HOST_QUEUE_EPOCH_INITIAL;
   for (;;) {
     int64_t value = queue->hsa->hsa_signal_wait_scacquire(queue->epoch_signal, HSA_SIGNAL_CONDITION_LT, last,
-                                                          UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+                                                          PARK_TICKS, HSA_WAIT_STATE_BLOCKED);
     if (HOST_QUEUE_EPOCH_IS_WAKE(value)) break;
-    if (value >= last) continue;
+    if (value >= last) {
+      park(queue);
+      continue;
+    }
     last = value;
     drain(queue, value);
     issue_blocked(queue);
@@ -269,9 +304,7 @@ static void host_queue_destroy(virtual_queue_t* base) {
   const libhsa_t* hsa = queue->hsa;
   fault_unwatch_queue(queue);
   if (queue->thread) {
-    if (!iree_atomic_load(&queue->error, iree_memory_order_acquire)) {
-      hsa->hsa_signal_store_screlease(queue->epoch_signal, HOST_QUEUE_EPOCH_WAKE);
-    }
+    if (!iree_atomic_load(&queue->error, iree_memory_order_acquire)) host_queue_wake(queue);
     iree_thread_release(queue->thread);
   }
   if (queue->aql) hsa->hsa_queue_destroy(queue->aql);
@@ -279,6 +312,7 @@ static void host_queue_destroy(virtual_queue_t* base) {
   if (queue->kernargs.base) hsa->hsa_amd_memory_pool_free(queue->kernargs.base);
   if (queue->wait_commands) hsa->hsa_amd_memory_pool_free(queue->wait_commands);
   iree_status_free((iree_status_t)queue->error);
+  iree_notification_deinitialize(&queue->unparked);
   iree_slim_mutex_deinitialize(&queue->mutex);
   iree_allocator_free(queue->host_allocator, queue->headers);
   iree_allocator_free(queue->host_allocator, queue->entries);
@@ -358,6 +392,7 @@ iree_status_t host_queue_create(logical_device_t* device, physical_device_t* phy
   queue->physical = physical;
   queue->ordinal = ordinal;
   iree_slim_mutex_initialize(&queue->mutex);
+  iree_notification_initialize(&queue->unparked);
   iree_status_t status = initialize(queue, device);
   if (!iree_status_is_ok(status)) {
     host_queue_destroy(&queue->base);

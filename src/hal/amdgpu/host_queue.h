@@ -42,6 +42,8 @@ struct host_queue_t {
   hsa_queue_t* aql;
   hsa_signal_t epoch_signal;
   iree_thread_t* thread;
+  iree_atomic_uint32_t is_parked;  // the thread waits for `unparked`, not at the signal
+  iree_notification_t unparked;
   iree_atomic_intptr_t error;       // iree_status_t: the first error of the hardware queue
   iree_atomic_int64_t final_value;  // of the epoch signal when the error came
   iree_atomic_uint32_t has_final;
@@ -65,6 +67,8 @@ struct host_queue_t {
 
 iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, uint32_t ordinal,
                                 virtual_queue_t** out_queue);
+// Ends the completion thread's waits. The epoch signal's last value as a count. Takes the mutex.
+int64_t host_queue_wake(host_queue_t* queue);
 // The queue is lost. The first status stays; consumes it. Any thread, without locks of the driver (fault.c).
 void host_queue_fail(host_queue_t* queue, iree_status_t status);
 

@@ -257,6 +257,17 @@ EXPORT hsa_signal_value_t hsa_signal_exchange_scacq_screl(hsa_signal_t signal, h
   return exchange(signal, value);
 }
 
+// Ticks are nanoseconds. False when they are over.
+static bool sleep_until_change(uint64_t ticks) {
+  if (ticks >= UINT64_C(1000000000)) return pthread_cond_wait(&changed, &mutex) == 0;
+  struct timespec deadline;
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_nsec += (long)ticks;
+  deadline.tv_sec += deadline.tv_nsec / 1000000000;
+  deadline.tv_nsec %= 1000000000;
+  return pthread_cond_timedwait(&changed, &mutex, &deadline) == 0;
+}
+
 EXPORT hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t signal, hsa_signal_condition_t condition,
                                                     hsa_signal_value_t compare_value, uint64_t timeout_hint,
                                                     hsa_wait_state_t wait_state_hint) {
@@ -265,7 +276,7 @@ EXPORT hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t signal, hsa_sig
   while (condition == HSA_SIGNAL_CONDITION_LT   ? waited->value >= compare_value
          : condition == HSA_SIGNAL_CONDITION_EQ ? waited->value != compare_value
                                                 : waited->value == compare_value) {
-    pthread_cond_wait(&changed, &mutex);
+    if (!sleep_until_change(timeout_hint)) break;
   }
   hsa_signal_value_t value = waited->value;
   pthread_mutex_unlock(&mutex);
@@ -329,16 +340,6 @@ static packet_t end_packet(hsa_kernel_dispatch_packet_t* packet) {
   return PACKET_ENDED;
 }
 
-// Sleeps until something changes, or for a moment: the tests change fake_hsa without telling.
-static void sleep_shortly(void) {
-  struct timespec deadline;
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_nsec += 1000000;
-  deadline.tv_sec += deadline.tv_nsec / 1000000000;
-  deadline.tv_nsec %= 1000000000;
-  pthread_cond_timedwait(&changed, &mutex, &deadline);
-}
-
 static void* queue_main(void* arg) {
   queue_t* queue = (queue_t*)arg;
   const signal_t* doorbell = signal_of(queue->base.doorbell_signal);
@@ -351,7 +352,7 @@ static void* queue_main(void* arg) {
     }
     packet_t result = end_packet(&packets[queue->read_index & (queue->base.size - 1)]);
     if (result == PACKET_ENDED) __atomic_fetch_add(&queue->read_index, 1, __ATOMIC_RELAXED);
-    if (result == PACKET_WAITS) sleep_shortly();
+    if (result == PACKET_WAITS) sleep_until_change(1000000);  // the tests change fake_hsa without telling
     if (result != PACKET_FAULT) continue;
     hsa_status_t code = fake_hsa.fault_code ? fake_hsa.fault_code : HSA_STATUS_ERROR;
     fake_hsa.fault_code = HSA_STATUS_SUCCESS;
