@@ -1,4 +1,15 @@
 // Everything of iree/base that programs use.
+//
+// What holds for every function of iree/, unless its header says otherwise:
+//   * Functions that can fail return a status, which the caller owns (status.h). Then outputs are NULL or zero, and
+//     nothing was taken over. Allocating functions may return RESOURCE_EXHAUSTED, which is not said again.
+//   * Objects that a function makes (`out_...` of `create`, `load`, `allocate`) come with one reference, the caller's;
+//     `retain` and `release` count, accept NULL and may be called from any thread. Objects that are passed in are
+//     retained by whoever keeps them. Objects that a getter returns are not retained: they live as long as their owner.
+//   * Strings, lists and structs that are passed in are copied, or needed only during the call.
+//   * Sizes and offsets are bytes, times are nanoseconds, shapes have the outermost dimension first.
+//   * Functions that have no object of their own, and constants, are thread safe. Objects that are called "thread safe"
+//     may be used from several threads at once; others, "thread-compatible", from one at a time.
 #ifndef IREE_BASE_API_H_
 #define IREE_BASE_API_H_
 

@@ -1,4 +1,4 @@
-// Bit tests, and bit fields as text: names joined by `|`.
+// Bit tests, and bit fields as text: names joined by `|`. Thread safe.
 #ifndef IREE_BASE_BITFIELD_H_
 #define IREE_BASE_BITFIELD_H_
 

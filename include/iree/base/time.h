@@ -1,4 +1,4 @@
-// Time in nanoseconds of a monotonic clock, and timeouts, absolute or relative.
+// Time in nanoseconds of a monotonic clock, and timeouts, absolute or relative. Thread safe.
 #ifndef IREE_BASE_TIME_H_
 #define IREE_BASE_TIME_H_
 

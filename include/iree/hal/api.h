@@ -1,4 +1,4 @@
-// Everything of iree/hal that programs use.
+// Everything of iree/hal that programs use. iree/base/api.h says what holds for all of it.
 #ifndef IREE_HAL_API_H_
 #define IREE_HAL_API_H_
 

@@ -1,5 +1,5 @@
 // Blocking copies between host memory and device buffers. Convenient, and slow next to queue operations: each call
-// waits. Data that is in use by the device must have been waited for before.
+// waits. Data that is in use by the device must have been waited for before. Any thread.
 #ifndef IREE_HAL_BUFFER_TRANSFER_H_
 #define IREE_HAL_BUFFER_TRANSFER_H_
 

@@ -1,4 +1,4 @@
-// Making, sizing, parsing and printing buffer views.
+// Making, sizing, parsing and printing buffer views. Any thread; contents must be at rest.
 #ifndef IREE_HAL_BUFFER_VIEW_UTIL_H_
 #define IREE_HAL_BUFFER_VIEW_UTIL_H_
 

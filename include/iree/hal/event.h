@@ -1,4 +1,5 @@
-// Events: finer ordering inside a command buffer than a barrier. Reference counted; used only while recording.
+// Events: finer ordering inside a command buffer than a barrier. Reference counted; used only while recording. Thread
+// safe.
 #ifndef IREE_HAL_EVENT_H_
 #define IREE_HAL_EVENT_H_
 

@@ -1,4 +1,4 @@
-// Whole files in memory.
+// Whole files in memory. Any thread; one object by one at a time.
 #ifndef IREE_IO_FILE_CONTENTS_H_
 #define IREE_IO_FILE_CONTENTS_H_
 
@@ -35,7 +35,7 @@ IREE_API_EXPORT iree_status_t iree_io_file_contents_read(iree_string_view_t path
 IREE_API_EXPORT iree_status_t iree_io_file_contents_map(iree_string_view_t path, iree_io_file_access_t access,
                                                         iree_allocator_t host_allocator,
                                                         iree_io_file_contents_t** out_contents);
-// Replaces the file. On error nothing is left behind.
+// Replaces the file. On error nothing is left behind; a device or a link is not removed.
 IREE_API_EXPORT iree_status_t iree_io_file_contents_write(iree_string_view_t path, iree_const_byte_span_t contents,
                                                           iree_allocator_t host_allocator);
 

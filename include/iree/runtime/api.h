@@ -1,5 +1,6 @@
 // The high-level interface: an instance with drivers, sessions with modules, calls. Everything it does can be done with
-// iree/vm and iree/hal too, and its objects give access to theirs.
+// iree/vm and iree/hal too, and its objects give access to theirs. iree/base/api.h says what holds
+// for all of it.
 
 #ifndef IREE_RUNTIME_API_H_
 #define IREE_RUNTIME_API_H_

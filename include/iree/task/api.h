@@ -1,4 +1,4 @@
-// Executors from the command line: the --task_* flags.
+// Executors from the command line: the --task_* flags. After flags were parsed, any thread.
 #ifndef IREE_TASK_API_H_
 #define IREE_TASK_API_H_
 

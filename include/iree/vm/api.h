@@ -1,4 +1,4 @@
-// The VM's public interface.
+// The VM's public interface. iree/base/api.h says what holds for all of it.
 
 #ifndef IREE_VM_API_H_
 #define IREE_VM_API_H_

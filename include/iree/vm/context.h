@@ -1,5 +1,5 @@
 // A context: modules linked together, each with its state. Calls into one context must not overlap; different contexts
-// are independent.
+// are independent. Registering and freezing must not overlap with anything.
 
 #ifndef IREE_VM_CONTEXT_H_
 #define IREE_VM_CONTEXT_H_

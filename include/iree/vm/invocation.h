@@ -1,4 +1,4 @@
-// Calling functions with lists of values.
+// Calling functions with lists of values. Blocks the calling thread; calls into one context must not overlap.
 
 #ifndef IREE_VM_INVOCATION_H_
 #define IREE_VM_INVOCATION_H_

@@ -3,6 +3,8 @@
 //
 // Calling convention strings: "0", a letter for each argument, "_", a letter for each result: i i32, I i64, f f32,
 // F f64, r reference, v for none. Arguments and results travel as a C struct of such fields, naturally aligned.
+//
+// Thread safe: a module does not change after it was created.
 
 #ifndef IREE_VM_MODULE_H_
 #define IREE_VM_MODULE_H_

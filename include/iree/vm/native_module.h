@@ -1,4 +1,5 @@
-// Modules written in C: tables of exports, and shims that unpack arguments for them.
+// Modules written in C: tables of exports, and shims that unpack arguments for them. A module is thread safe; its
+// functions are called by whoever invokes them, one at a time for a context.
 
 #ifndef IREE_VM_NATIVE_MODULE_H_
 #define IREE_VM_NATIVE_MODULE_H_

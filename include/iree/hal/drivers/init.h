@@ -1,4 +1,4 @@
-// All drivers of this build.
+// All drivers of this build. Thread safe, as the registry is; registering them twice is fine.
 #ifndef IREE_HAL_DRIVERS_INIT_H_
 #define IREE_HAL_DRIVERS_INIT_H_
 

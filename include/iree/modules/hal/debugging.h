@@ -1,4 +1,5 @@
-// Where programs' debug output goes.
+// Where programs' debug output goes. Callbacks are called by the thread that runs the program, one at a time for a
+// context.
 
 #ifndef IREE_MODULES_HAL_DEBUGGING_H_
 #define IREE_MODULES_HAL_DEBUGGING_H_

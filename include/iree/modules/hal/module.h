@@ -1,4 +1,5 @@
-// The `hal` module: gives programs their devices.
+// The `hal` module: gives programs their devices. Thread safe, as every module is; callbacks are called by the thread
+// that runs the program.
 
 #ifndef IREE_MODULES_HAL_MODULE_H_
 #define IREE_MODULES_HAL_MODULE_H_

@@ -1,4 +1,5 @@
-// HAL objects as VM reference types.
+// HAL objects as VM reference types. Registering is for one thread, before the types are used; the rest is as safe as
+// the list it works on.
 
 #ifndef IREE_MODULES_HAL_TYPES_H_
 #define IREE_MODULES_HAL_TYPES_H_

@@ -1,4 +1,4 @@
-// Loads modules from shared libraries.
+// Loads modules from shared libraries, which run as part of the program: only for code that is trusted. Any thread.
 
 #ifndef IREE_VM_DYNAMIC_MODULE_H_
 #define IREE_VM_DYNAMIC_MODULE_H_

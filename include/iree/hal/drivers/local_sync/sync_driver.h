@@ -1,4 +1,5 @@
-// The driver of local-sync devices, with one device.
+// The driver of local-sync devices, with one device. `identifier` names it; loaders, tried in order, and the allocator
+// are retained. Thread safe.
 #ifndef IREE_HAL_DRIVERS_LOCAL_SYNC_SYNC_DRIVER_H_
 #define IREE_HAL_DRIVERS_LOCAL_SYNC_SYNC_DRIVER_H_
 

@@ -1,4 +1,5 @@
-// The driver of local-task devices, with one device.
+// The driver of local-task devices, with one device. `identifier` names it; it has a queue for each executor, which
+// are retained as loaders, tried in order, and the allocator are. Thread safe.
 #ifndef IREE_HAL_DRIVERS_LOCAL_TASK_TASK_DRIVER_H_
 #define IREE_HAL_DRIVERS_LOCAL_TASK_TASK_DRIVER_H_
 
