@@ -63,18 +63,15 @@ static bool is_graphics(const char* name) {
   static const char* const prefixes[] = {"image_",
                                          "exp",
                                          "v_interp",
-                                         "lds_",
+                                         "lds_param_",
                                          "s_ttrace",
                                          "export",
-                                         "ds_gws",
                                          "ds_bvh",
                                          "ds_param_",
-                                         "ds_direct_",
                                          "ds_ordered_count",
                                          "ds_add_gs_reg",
                                          "ds_sub_gs_",
                                          "v_screen_",
-                                         "s_endpgm_ordered_ps_done",
                                          "global_atomic_ordered_add"};
   for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i) {
     if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0 &&

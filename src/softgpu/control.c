@@ -214,6 +214,7 @@ static const inst_row_t rows[] = {
     INST_ROW(s_call_b64, BRANCH, EXACT, run_call, 1, INST_B64)
     INST_ROW(s_endpgm, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
     INST_ROW(s_endpgm_saved, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
+    INST_ROW(s_endpgm_ordered_ps_done, BRANCH, EXACT, run_endpgm, 0, INST_NONE)
     INST_ROW(s_trap, MESSAGE, EXACT, run_trap, 0, INST_NONE)
     INST_ROW(s_sethalt, MESSAGE, EXACT, run_sethalt, 0, INST_NONE)
     INST_ROW(s_sendmsg, MESSAGE, HINT, run_none, 0, INST_NONE)

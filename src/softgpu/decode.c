@@ -185,7 +185,8 @@ static bool add_operand(decode_t* d, inst_t* inst, uint32_t destinations, uint32
   operand_t* o = is_destination ? &inst->dst[inst->destination_count++] : &inst->src[inst->source_count++];
   uint8_t type = type_of(inst->row, place + first_type);
   if (decode_operand(word, type, o) && finish_operand(d, o, type, is_destination)) {
-    if (o->kind == OPERAND_SGPR && (o->index == SREG_VCCZ || o->index == SREG_EXECZ)) inst->flags |= INST_READS_Z;
+    bool is_refreshed = o->index >= SREG_VCCZ && o->index <= SREG_LDS_DIRECT;
+    if (o->kind == OPERAND_SGPR && is_refreshed) inst->flags |= INST_READS_Z;
     return true;
   }
   text_printf(error, "operand '%s' of %s is not known", word, inst->row->name);

@@ -39,6 +39,7 @@ static bool named_register(const char* word, operand_t* out) {
       {"scc", SREG_SCC, 1},
       {"src_vccz", SREG_VCCZ, 1},
       {"src_execz", SREG_EXECZ, 1},
+      {"src_lds_direct", SREG_LDS_DIRECT, 1},
       {"flat_scratch", SREG_FLAT_SCRATCH, 2},
       {"flat_scratch_lo", SREG_FLAT_SCRATCH, 1},
       {"flat_scratch_hi", SREG_FLAT_SCRATCH + 1, 1},

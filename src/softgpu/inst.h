@@ -105,6 +105,7 @@ enum {
   SREG_SCC = 128,  // 0 or 1
   SREG_VCCZ,       // refreshed before an instruction that reads one of these two
   SREG_EXECZ,
+  SREG_LDS_DIRECT,         // what M0 says is in workgroup memory, refreshed likewise
   SREG_SHARED_BASE = 132,  // 64 bits each: the LDS and scratch apertures of flat addresses
   SREG_SHARED_LIMIT = 134,
   SREG_PRIVATE_BASE = 136,
@@ -189,7 +190,7 @@ enum {
 #undef FLAG
           INST_RETURNS_OLD = 1 << 28,  // an atomic operation that gives the old value (glc, sc0 or th:TH_ATOMIC_RETURN)
   INST_HAS_EXTRA = 1 << 29,            // inst->extra is not empty
-  INST_READS_Z = 1 << 30,              // reads vccz or execz
+  INST_READS_Z = 1 << 30,              // reads vccz, execz or src_lds_direct
 };
 
 // FIELD(type, name, text, default, bits of one element): modifiers with a value; [a,b,..] puts element i at bit i *

@@ -38,6 +38,14 @@ typedef struct kernel_t {
   struct kernel_t* next;
 } kernel_t;
 
+// A resource of global wave sync (gws.c).
+typedef struct gws_t {
+  int32_t counter;
+  uint32_t waiting;  // waves at a semaphore
+  bool flag;         // turned over each time a barrier opens
+} gws_t;
+enum { GWS_COUNT = 64 };
+
 struct engine_t {
   const isa_target_t* target;
   engine_options_t options;
@@ -52,6 +60,7 @@ struct engine_t {
   uint32_t constant_count, constant_capacity;
   pthread_mutex_t counter_lock;
   engine_counters_t counters;
+  gws_t gws[GWS_COUNT];
 };
 
 // rows.c: NULL when no row has the mnemonic. Takes off encoding suffixes.
@@ -122,6 +131,9 @@ bool launch_from_registers(launch_t* launch, engine_fault_t* fault);
 // barrier.c: before a workgroup's waves run, and when one of them has ended.
 void barrier_start_group(group_t* group);
 void barrier_end_wave(wave_t* wave);
+
+// lds_direct.c: runs an instruction that reads SREG_LDS_DIRECT.
+const inst_t* lds_direct_run(wave_t* wave, const inst_t* inst);
 
 // occupancy.c: adds the launch's waves to `held` and `held_most`.
 void occupancy_count(const launch_t* launch, engine_counters_t* counters);

@@ -166,7 +166,12 @@ static const inst_t* run_refreshed(wave_t* w, const inst_t* inst) {
   return inst->row->run(w, inst);
 }
 
-void run_refresh_flags(inst_t* inst) { inst->run = run_refreshed; }
+void run_refresh_flags(inst_t* inst) {
+  inst->run = run_refreshed;
+  for (uint32_t i = 0; i < inst->source_count; ++i) {
+    if (inst->src[i].kind == OPERAND_SGPR && inst->src[i].index == SREG_LDS_DIRECT) inst->run = lds_direct_run;
+  }
+}
 
 // Whether `reader` reads a vector register that `writer` writes.
 static bool reads_result(const inst_t* reader, const inst_t* writer) {

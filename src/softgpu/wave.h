@@ -105,6 +105,7 @@ struct wave_t {
   uint32_t gpr_index;  // gfx9 s_set_gpr_idx: index in bits 7:0, enabled operands in 15:12; 0 when off
   uint8_t opened;      // kinds of barriers (barrier.c) that opened for the wave, which has not waited since
   uint8_t awaited;     // what it waits for in the state WAVE_BARRIER
+  uint8_t gws;         // what it waits for in gws.c; 0: nothing
   uint8_t joined;      // the named barrier that it is a member of; 0: none
   // Scratch of the wave: lane l's byte b of dword d is at scratch + (d * lanes + l) * 4 + b.
   uint8_t* scratch;
@@ -184,8 +185,10 @@ bool check_memory(wave_t* wave, const inst_t* inst, check_space_t space, uint32_
                   uint64_t mask, uint32_t bytes);
 
 // Tables of rows, for decode.c. The vector ones exist once for each level of vector instructions of the host.
-#define WAVE_SCALAR_TABLES(TABLE) \
-  TABLE(salu_table) TABLE(control_table) TABLE(barrier_table) TABLE(smem_table) TABLE(smem_write_table)
+#define WAVE_SCALAR_TABLES(TABLE)                                                                      \
+  TABLE(salu_table)                                                                                    \
+  TABLE(control_table) TABLE(barrier_table) TABLE(gws_table) TABLE(lds_direct_table) TABLE(smem_table) \
+      TABLE(smem_write_table)
 #define WAVE_VECTOR_TABLES(TABLE) \
   TABLE(valu_integer_table)       \
   TABLE(valu_compare_table)       \

@@ -2,9 +2,10 @@
 
     tests/softgpu/run_assembly.py --build build [--target gfx1100] [--only NAME]
 
-Each case of assembly_cases.py is a piece of code for some targets. One wave runs it, or as many as it asks for: v0 is the
-work-item, s[4:5] the address of random input (also the buffer s[8:11]), s[6:7] that of the output (also the buffer
-s[12:15]). At the end v[10:13] of each lane are stored; cases may write to the output themselves, behind those.
+Each case of assembly_cases.py and assembly_waves.py is a piece of code for some targets. One wave runs it, or as many as
+it asks for: v0 is the work-item, s[4:5] the address of random input (also the buffer s[8:11]), s[6:7] that of the output
+(also the buffer s[12:15]). At the end v[10:13] of each lane are stored; cases may write to the output themselves, behind
+those.
 """
 
 import pathlib
@@ -13,6 +14,7 @@ import struct
 import tempfile
 
 import assembly_cases
+import assembly_waves
 import suite
 
 TARGETS = ["gfx900", "gfx1010", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201"]
@@ -120,7 +122,7 @@ def assemble(cases, target, path):
 
 def expected_of(case, target, values):
     """The output's bytes: results of the lanes, then what the case writes itself; and which words may be anything."""
-    lanes = lanes_of(target) * case.waves
+    lanes = case.lanes(lanes_of(target))[1]
     out, anything = bytearray(OUTPUT), set()
     results = case.expect(target, lanes, values, out)
     for lane in range(lanes):
@@ -138,21 +140,21 @@ def difference(case, target, values, got):
         if at in anything or got[at:at + 4] == expected[at:at + 4]:
             continue
         ours, theirs = (struct.unpack_from("<I", data, at)[0] for data in (got, expected))
-        where = f"lane {at // 16}, register {at // 4 % 4}" if at < 16 * lanes_of(target) * case.waves else f"byte {at} of the output"
+        where = f"lane {at // 16}, register {at // 4 % 4}" if at < 16 * case.lanes(lanes_of(target))[1] else f"byte {at} of the output"
         return f"{where} is 0x{ours:08x}, not 0x{theirs:08x}"
     return None
 
 
 def run_target(options, target, folder):
-    cases = [case for case in assembly_cases.CASES if case.is_for(target) and options.only in case.name]
+    cases = [case for case in [*assembly_cases.CASES, *assembly_waves.CASES] if case.is_for(target) and options.only in case.name]
     path = folder / f"{target}.hsaco"
     assemble(cases, target, path)
     values = assembly_cases.input_values(INPUT)
     (folder / "in").write_bytes(values)
     lines = [f"load {path}"]
     for number, case in enumerate(cases):
-        items = lanes_of(target) * case.waves
-        lines += [f"run {case.name} {items} {items} 0 0", f"in {folder / 'in'}",
+        group, grid = case.lanes(lanes_of(target))
+        lines += [f"run {case.name} {grid} {group} 0 0", f"in {folder / 'in'}",
                   f"out {OUTPUT} {folder / f'{target}-{number}.out'}", "go"]
     flags = [f"--target={target}", *([f"--check={options.check}"] if options.check else [])]
     result = suite.launch(options.build, flags, lines)
