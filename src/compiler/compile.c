@@ -124,9 +124,9 @@ GRAPH_PASSES(PASS)
 #undef PASS
 
 static bool stage_optimize(run_t* r) {
-  static const pass_t* const passes[] = {
-      &row_pass_inline,        &row_pass_canonicalize, &row_pass_expand, &row_pass_cse,
-      &row_pass_contract_form, &row_pass_canonicalize, &row_pass_cse,    &row_pass_dce};
+  static const pass_t* const passes[] = {&row_pass_inline,       &row_pass_canonicalize,  &row_pass_expand,
+                                         &row_pass_cse,          &row_pass_contract_form, &row_pass_canonicalize,
+                                         &row_pass_exact_floats, &row_pass_cse,           &row_pass_dce};
   return run_passes(r, passes, sizeof(passes) / sizeof(passes[0]));
 }
 

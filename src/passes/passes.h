@@ -9,6 +9,7 @@
   PASS(pass_inline, "inline", "replace calls by the functions' bodies")                                 \
   PASS(pass_canonicalize, "canonicalize", "fold constants, drop index maps that do nothing")            \
   PASS(pass_expand, "expand", "transforms, long sorts in terms of other ops")                           \
+  PASS(pass_exact_floats, "exact-floats", "products of small integers as products of floats")           \
   PASS(pass_cse, "cse", "compute equal values once")                                                    \
   PASS(pass_dce, "dce", "drop pure ops without users")                                                  \
   PASS(pass_sizes, "sizes", "run-time sizes as index arithmetic, asserts where they must agree")        \

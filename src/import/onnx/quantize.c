@@ -146,16 +146,35 @@ static ir_value_t* scale_like(onnx_node_t* n, uint32_t i, ir_value_t* y, int64_t
   return v->type->rank == 1 ? onnx_along(n, v, axis, y) : (onnx_broadcast(n, &v, &y) ? v : NULL);
 }
 
-// An i32 sum times a_scale b_scale / y_scale, quantised with the zero point of input `zero`.
+// a_scale b_scale / y_scale in the shape of y, from the inputs `scales`; what is one number for a tensor or a column is
+// computed before it is repeated. NULL after a diagnostic.
+static ir_value_t* joint_scale(onnx_node_t* n, ir_value_t* y, const uint32_t* scales, int64_t axis) {
+  ir_value_t* v[3];
+  bool single = true;
+  for (int i = 0; i < 3; ++i) {
+    v[i] = onnx_cast(n, n->in[scales[i]], onnx_f32(n->ctx)).v;
+    if (ir_type_count(v[i]->type) == 1) v[i] = onnx_reshape(n, v[i], 0, NULL);
+    single &= v[i]->type->rank == 0 || (i == 1 && v[i]->type->rank == 1);
+  }
+  if (!single) {
+    v[0] = scale_like(n, scales[0], y, y->type->rank > 1 ? y->type->rank - 2 : 0);
+    v[1] = v[0] ? scale_like(n, scales[1], y, axis) : NULL;
+    v[2] = v[1] ? scale_like(n, scales[2], y, axis) : NULL;
+    if (!v[2]) return NULL;
+  }
+  ir_value_t* factor = onnx_binary(n, SCALAR_mul, v[0], v[1]);
+  factor = factor ? onnx_binary(n, SCALAR_div, factor, v[2]) : NULL;
+  if (!factor || !single) return factor;
+  return factor->type->rank ? onnx_along(n, factor, axis, y) : onnx_scalar_like(n, factor, y);
+}
+
+// An i32 sum times its joint scale, quantised with the zero point of input `zero`.
 static bool requantize(onnx_node_t* n, ir_value_t* sum, const uint32_t* scales, uint32_t zero, int64_t axis) {
   const ir_type_t* f32 = onnx_f32(n->ctx);
-  ir_value_t* y = sum ? graph_cast(n->b, sum, f32, false) : NULL;
-  ir_value_t* a = y ? scale_like(n, scales[0], y, y->type->rank > 1 ? y->type->rank - 2 : 0) : NULL;
-  ir_value_t* b = a ? scale_like(n, scales[1], y, axis) : NULL;
-  ir_value_t* c = b ? scale_like(n, scales[2], y, axis) : NULL;
-  if (!c || ir_type_count(n->in[zero].v->type) != 1)
-    return c ? onnx_error(n, "the result's zero point must be a scalar") : false;
-  ir_value_t* factor = graph_binary(n->b, SCALAR_div, graph_binary(n->b, SCALAR_mul, a, b), c);
+  if (!sum) return false;
+  ir_value_t *y = graph_cast(n->b, sum, f32, false), *factor = joint_scale(n, y, scales, axis);
+  if (!factor) return false;
+  if (ir_type_count(n->in[zero].v->type) != 1) return onnx_error(n, "the result's zero point must be a scalar");
   y = graph_binary(n->b, SCALAR_mul, y, factor);
   ir_value_t* point = onnx_scalar_like(n, onnx_cast(n, n->in[zero], f32).v, y);
   n->out[0] = onnx_saturate(n, onnx_value(y, f32), point, n->in[zero].element);

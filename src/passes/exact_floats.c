@@ -1,0 +1,264 @@
+// Products of small integers as products of floats, which every processor multiplies faster: f32 holds all integers up
+// to 2^24, so a sum of products that cannot leave that range is exact in any order.
+//
+//   %1 = sub (cast %x : i8 -> i32), 128                 %1 = cast (sub (cast %x : i8 -> i32), 128) : i32 -> f32
+//   %2 = conv %1, dense<...> : i32              =>      %2 = cast (conv %1, dense<...> : f32) : f32 -> i32
+//
+// What quantised models multiply: bytes less a zero point by known weights, of which the sum of the magnitudes counts.
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialects/evaluate.h"
+#include "dialects/graph.h"
+#include "passes/passes.h"
+
+enum { EXACT = 1 << 24, MAX_DEPTH = 12, MAX_ELEMENTS = 1 << 26 };
+
+typedef struct range_t {
+  int64_t low, high;
+} range_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// What values an integer tensor can have
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool range_of(const ir_value_t* value, int depth, range_t* out);
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
+
+static const ir_attr_t* constant_of(const ir_value_t* value) {
+  if (!value->def || !ir_is(value->def, GRAPH_CONSTANT)) return NULL;
+  const ir_attr_t* attr = ir_op_attr(value->def, "value");
+  return attr && attr->kind == IR_ATTR_ELEMENTS && ir_type_count(attr->type) <= MAX_ELEMENTS ? attr : NULL;
+}
+
+// What weights come to: constants that are cast, moved and less a zero point, of any size. NULL for what is not known.
+static const ir_attr_t* known(ir_context_t* ctx, const ir_value_t* value, int depth) {
+  ir_op_t* op = value->def;
+  const ir_attr_t *attr = constant_of(value), *inputs[2], *output = NULL;
+  if (attr || !op || depth >= MAX_DEPTH || !ir_type_is_static(value->type)) return attr;
+  bool folds = graph_scalar_fn(op) >= 0 || ir_is(op, GRAPH_TRANSPOSE) || ir_is(op, GRAPH_RESHAPE);
+  if (!folds || op->operand_count > 2 || ir_type_count(value->type) > MAX_ELEMENTS) return NULL;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    if (!(inputs[i] = known(ctx, ir_operand(op, i), depth + 1))) return NULL;
+  }
+  return graph_evaluate_op(ctx, op, inputs, &output) && output && output->type == value->type ? output : NULL;
+}
+
+static bool range_of_constant(const ir_attr_t* attr, range_t* out) {
+  int64_t count = attr->splat ? 1 : ir_type_count(attr->type);
+  if (!ir_type_is_int(attr->type->element)) return false;
+  *out = (range_t){INT32_MAX, INT32_MIN};
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t element = ir_attr_element_integer(attr, i);
+    *out = (range_t){least(out->low, element), most(out->high, element)};
+  }
+  return out->low <= out->high && out->low >= INT32_MIN && out->high <= INT32_MAX;
+}
+
+// A cast from a narrow type.
+static bool range_of_cast(const ir_op_t* op, bool is_unsigned, range_t* out) {
+  const ir_type_t* from = ir_operand(op, 0)->type->element;
+  if (!ir_type_is_int(from) || from->width > 16) return false;
+  int64_t steps = INT64_C(1) << from->width;
+  *out = is_unsigned ? (range_t){0, steps - 1} : (range_t){-steps / 2, steps / 2 - 1};
+  return true;
+}
+
+static bool range_of_pair(const ir_op_t* op, int depth, range_t* out) {
+  range_t x, y;
+  if (!range_of(ir_operand(op, 0), depth, &x) || !range_of(ir_operand(op, 1), depth, &y)) return false;
+  switch (graph_scalar_fn(op)) {
+    case SCALAR_add:
+      *out = (range_t){x.low + y.low, x.high + y.high};
+      break;
+    case SCALAR_sub:
+      *out = (range_t){x.low - y.high, x.high - y.low};
+      break;
+    case SCALAR_min:
+      *out = (range_t){least(x.low, y.low), least(x.high, y.high)};
+      break;
+    case SCALAR_max:
+      *out = (range_t){most(x.low, y.low), most(x.high, y.high)};
+      break;
+    default:
+      return false;
+  }
+  return out->low >= INT32_MIN && out->high <= INT32_MAX;
+}
+
+static bool range_of(const ir_value_t* value, int depth, range_t* out) {
+  const ir_op_t* op = value->def;
+  const ir_attr_t* attr = constant_of(value);
+  if (attr) return range_of_constant(attr, out);
+  if (!op || depth >= MAX_DEPTH) return false;
+  switch (op->info->code) {
+    case GRAPH_cast:
+      return range_of_cast(op, false, out);
+    case GRAPH_castu:
+      return range_of_cast(op, true, out);
+    case GRAPH_TRANSPOSE:
+    case GRAPH_RESHAPE:
+    case GRAPH_BROADCAST:
+    case GRAPH_SLICE:
+    case GRAPH_REVERSE:
+      return range_of(ir_operand(op, 0), depth + 1, out);
+    case GRAPH_PAD: {
+      range_t filling;
+      if (!range_of(ir_operand(op, 0), depth + 1, out) || !range_of(ir_operand(op, 1), depth + 1, &filling))
+        return false;
+      *out = (range_t){least(out->low, filling.low), most(out->high, filling.high)};
+      return true;
+    }
+    default:
+      return graph_scalar_fn(op) >= 0 && op->operand_count == 2 && range_of_pair(op, depth + 1, out);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// How large a sum of products can be
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct product_t {
+  ir_op_t* op;
+  const ir_attr_t* constants[2];   // operands that are known, else NULL
+  bool summed[2][GRAPH_MAX_RANK];  // dims of each operand that are summed over
+} product_t;
+
+static void mark(product_t* p, uint32_t operand, const char* name) {
+  int64_t dims[GRAPH_MAX_RANK];
+  uint32_t count = ir_op_ints(p->op, name, dims, GRAPH_MAX_RANK);
+  for (uint32_t i = 0; i < count; ++i) p->summed[operand][dims[i]] = true;
+}
+
+static bool read_product(ir_op_t* op, product_t* p) {
+  *p = (product_t){.op = op};
+  if (ir_is(op, GRAPH_CONTRACT)) {
+    if (ir_op_flag(op, "unsigned_lhs") || ir_op_flag(op, "unsigned_rhs")) return false;
+    mark(p, 0, "lhs_contract");
+    mark(p, 1, "rhs_contract");
+    return true;
+  }
+  graph_conv_t c;
+  if (!ir_is(op, GRAPH_CONV) || !graph_conv_read(op, &c)) return false;
+  for (uint32_t i = 0; c.w_layout[i] && i < GRAPH_MAX_RANK; ++i) p->summed[1][i] = c.w_layout[i] != 'o';
+  return true;
+}
+
+// The largest sum of magnitudes over the summed dims of a constant.
+static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t* attr) {
+  const ir_type_t* type = attr->type;
+  int64_t groups = 1, steps[GRAPH_MAX_RANK], at[GRAPH_MAX_RANK] = {0}, count = ir_type_count(type), group = 0;
+  for (int32_t d = type->rank; d-- > 0;) {
+    steps[d] = p->summed[operand][d] ? 0 : groups;
+    if (steps[d]) groups *= type->dims[d];
+  }
+  double *sums = calloc((size_t)groups + 1, sizeof(double)), largest = 0;
+  if (!sums) abort();
+  for (int64_t i = 0; i < count; ++i) {
+    sums[group] += (double)llabs(ir_attr_element_integer(attr, i));
+    if (sums[group] > largest) largest = sums[group];
+    for (int32_t d = type->rank; d-- > 0;) {
+      group += steps[d];
+      if (++at[d] < type->dims[d]) break;
+      group -= steps[d] * type->dims[d];
+      at[d] = 0;
+    }
+  }
+  free(sums);
+  return largest;
+}
+
+static double magnitude(range_t range) { return (double)most(llabs(range.low), llabs(range.high)); }
+
+static bool is_exact(ir_context_t* ctx, product_t* p) {
+  range_t ranges[2];
+  for (uint32_t i = 0; i < 2; ++i) {
+    const ir_value_t* operand = ir_operand(p->op, i);
+    if (!range_of(operand, 0, &ranges[i])) return false;
+  }
+  for (uint32_t i = 0; i < 2; ++i) p->constants[i] = known(ctx, ir_operand(p->op, i), 0);
+  uint32_t weights = p->constants[1] || ir_is(p->op, GRAPH_CONV) ? 1 : 0;
+  if (p->constants[weights]) {
+    return largest_sum(p, weights, p->constants[weights]) * magnitude(ranges[1 - weights]) <= EXACT;
+  }
+  const ir_type_t* rhs = ir_operand(p->op, 1)->type;
+  double bound = magnitude(ranges[0]) * magnitude(ranges[1]);
+  for (int32_t d = 0; d < rhs->rank; ++d) {
+    if (p->summed[1][d] && rhs->dims[d] == IR_DYNAMIC) return false;
+    if (p->summed[1][d]) bound *= (double)rhs->dims[d];
+  }
+  return bound <= EXACT;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The pass
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* as_floats(ir_builder_t* b, ir_value_t* value, const ir_attr_t* attr) {
+  const ir_type_t* f32 = ir_type_float(b->ctx, IR_F32);
+  if (!attr) return graph_cast(b, value, f32, false);
+  int64_t count = attr->splat ? 1 : ir_type_count(attr->type);
+  float* data = malloc(sizeof(float) * (size_t)(count + 1));
+  if (!data) abort();
+  for (int64_t i = 0; i < count; ++i) data[i] = (float)ir_attr_element_integer(attr, i);
+  const ir_type_t* type = ir_type_with_element(b->ctx, attr->type, f32);
+  ir_value_t* floats = graph_constant(b, ir_attr_elements(b->ctx, type, data, sizeof(float) * (size_t)count));
+  free(data);
+  return floats;
+}
+
+static void rewrite(ir_context_t* ctx, const product_t* p) {
+  ir_op_t* op = p->op;
+  ir_builder_t b = ir_builder_before(ctx, op);
+  b.loc = op->loc;
+  const ir_type_t* f32 = ir_type_float(ctx, IR_F32);
+  ir_value_t* x = as_floats(&b, ir_operand(op, 0), p->constants[0]);
+  ir_value_t *w = as_floats(&b, ir_operand(op, 1), p->constants[1]), *y;
+  graph_conv_t conv;
+  if (ir_is(op, GRAPH_CONV)) {
+    graph_conv_read(op, &conv);
+    y = graph_conv(&b, x, w, &conv, f32);
+  } else {
+    int64_t lists[4][GRAPH_MAX_RANK];
+    graph_contract_t c = {
+        .lhs_batch = lists[0], .rhs_batch = lists[1], .lhs_contract = lists[2], .rhs_contract = lists[3]};
+    c.batch_count = ir_op_ints(op, "lhs_batch", lists[0], GRAPH_MAX_RANK);
+    ir_op_ints(op, "rhs_batch", lists[1], GRAPH_MAX_RANK);
+    c.contract_count = ir_op_ints(op, "lhs_contract", lists[2], GRAPH_MAX_RANK);
+    ir_op_ints(op, "rhs_contract", lists[3], GRAPH_MAX_RANK);
+    y = graph_contract(&b, x, w, &c, f32);
+  }
+  ir_value_replace(ir_result(op, 0), graph_cast(&b, y, op->results[0].type->element, false));
+  ir_op_erase(op);
+}
+
+// i32 operands only: narrower ones are what matrix instructions take.
+static bool is_wide(const ir_op_t* op) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    const ir_type_t* element = ir_operand(op, i)->type->element;
+    if (!ir_type_is_int(element) || element->width != 32) return false;
+  }
+  const ir_type_t* result = op->results[0].type->element;
+  return ir_type_is_int(result) && result->width == 32;
+}
+
+static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
+  pass_result_t result = PASS_UNCHANGED;
+  for (uint32_t r = 0; r < parent->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &parent->regions[r]) {
+      IR_FOR_OPS_SAFE(op, block) {
+        product_t product;
+        if (op->region_count && visit(ctx, op) == PASS_CHANGED) result = PASS_CHANGED;
+        if (!ir_is(op, GRAPH_CONV) && !ir_is(op, GRAPH_CONTRACT)) continue;
+        if (!is_wide(op) || !read_product(op, &product) || !is_exact(ctx, &product)) continue;
+        rewrite(ctx, &product);
+        result = PASS_CHANGED;
+      }
+    }
+  }
+  return result;
+}
+
+pass_result_t pass_exact_floats(ir_op_t* module, ir_context_t* ctx) { return visit(ctx, module); }
