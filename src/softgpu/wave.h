@@ -185,10 +185,10 @@ bool check_memory(wave_t* wave, const inst_t* inst, check_space_t space, uint32_
                   uint64_t mask, uint32_t bytes);
 
 // Tables of rows, for decode.c. The vector ones exist once for each level of vector instructions of the host.
-#define WAVE_SCALAR_TABLES(TABLE)                                                                      \
-  TABLE(salu_table)                                                                                    \
-  TABLE(control_table) TABLE(barrier_table) TABLE(gws_table) TABLE(lds_direct_table) TABLE(smem_table) \
-      TABLE(smem_write_table)
+#define WAVE_SCALAR_TABLES(TABLE) \
+  TABLE(salu_table)               \
+  TABLE(control_table)            \
+  TABLE(barrier_table) TABLE(gws_table) TABLE(lds_direct_table) TABLE(smem_table) TABLE(smem_write_table)
 #define WAVE_VECTOR_TABLES(TABLE) \
   TABLE(valu_integer_table)       \
   TABLE(valu_compare_table)       \
