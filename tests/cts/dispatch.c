@@ -177,6 +177,29 @@ static void indirect_count(void** state) {
   iree_hal_buffer_release(out);
 }
 
+// More than a work-item to a workgroup, with a count that is known and one that is in memory.
+static void wide_groups(void** state) {
+  iree_hal_buffer_t *count = cts_buffer(12, 0), *out = cts_buffer(4, 0);
+  const uint32_t constants[] = {5, 2, 3}, size[3] = {64, 1, 1};
+  const iree_hal_buffer_ref_t count_ref = cts_ref(count, 0, 12), out_ref = cts_ref(out, 0, 4);
+  iree_hal_dispatch_config_t config = {.workgroup_count = {7, 1, 1}};
+  if (cts.is_gpu) memcpy(config.workgroup_size, size, sizeof(size));
+  iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT, 0);
+  CHECK_OK(cts_dispatch(commands, CTS_STORE_COUNT, 1, 3, constants, 1, &count_ref));
+  CHECK_OK(iree_hal_command_buffer_dispatch(commands, cts.executable, iree_hal_executable_function_from_index(CTS_WIDE),
+                                            config, iree_const_byte_span_empty(),
+                                            (iree_hal_buffer_ref_list_t){1, &out_ref}, IREE_HAL_DISPATCH_FLAG_NONE));
+  cts_barrier(commands);
+  config.workgroup_count_ref = count_ref;
+  CHECK_OK(iree_hal_command_buffer_dispatch(
+      commands, cts.executable, iree_hal_executable_function_from_index(CTS_WIDE), config, iree_const_byte_span_empty(),
+      (iree_hal_buffer_ref_list_t){1, &out_ref}, IREE_HAL_DISPATCH_FLAG_DYNAMIC_INDIRECT_PARAMETERS));
+  cts_finish(commands);
+  assert_int_equal(cts_word(out, 0), (7 + 5 * 2 * 3) * 64);
+  iree_hal_buffer_release(count);
+  iree_hal_buffer_release(out);
+}
+
 static void failure(void** state) {
   SKIP_ON_GPU();
   const uint32_t group = 17;
@@ -249,5 +272,6 @@ static void queue_dispatch(void** state) {
 CTS_RECORDING_SUITE(dispatch_, cmocka_unit_test(scale), cmocka_unit_test(grid), cmocka_unit_test(every_group_runs_once),
                     cmocka_unit_test(no_groups), cmocka_unit_test(barriers), cmocka_unit_test(wide_region),
                     cmocka_unit_test(scratch), cmocka_unit_test(sequential), cmocka_unit_test(specialization_constant),
-                    cmocka_unit_test(indirect_bindings), cmocka_unit_test(indirect_count), cmocka_unit_test(failure),
-                    cmocka_unit_test(argument_errors), cmocka_unit_test(queue_dispatch));
+                    cmocka_unit_test(indirect_bindings), cmocka_unit_test(indirect_count),
+                    cmocka_unit_test(wide_groups), cmocka_unit_test(failure), cmocka_unit_test(argument_errors),
+                    cmocka_unit_test(queue_dispatch));

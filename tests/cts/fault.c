@@ -191,6 +191,36 @@ static void access_outside(void** state) {
   sigaction(SIGSEGV, &before, NULL);
 }
 
+// Counts in memory that make a grid which no packet can have.
+static void grid_too_large(void** state) {
+  if (!cts.is_gpu) skip();
+  victim_t victim = victim_open();
+  iree_hal_semaphore_t* chain = victim_semaphore(&victim);
+  iree_hal_buffer_params_t params = {
+      .type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
+      .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING |
+               IREE_HAL_BUFFER_USAGE_DISPATCH_INDIRECT_PARAMETERS,
+  };
+  iree_hal_buffer_t *counts = NULL, *out = victim_buffer(&victim, 4);
+  CHECK_OK(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(victim.device), params, 12, &counts));
+  const uint32_t huge[] = {1u << 27, 1, 1};
+  CHECK_OK(iree_hal_buffer_map_write(counts, 0, huge, sizeof(huge)));
+  const iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(out, 0, 4);
+  iree_hal_dispatch_config_t config = {.workgroup_size = {64, 1, 1},
+                                       .workgroup_count_ref = iree_hal_make_buffer_ref(counts, 0, 12)};
+  CHECK_OK(iree_hal_device_queue_dispatch(victim.device, 1, NOW, CTS_POINT(chain, 1), victim.executable,
+                                          iree_hal_executable_function_from_index(CTS_WIDE), config,
+                                          iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &ref},
+                                          IREE_HAL_DISPATCH_FLAG_DYNAMIC_INDIRECT_PARAMETERS));
+  submit_fill(&victim, 1, CTS_POINT(chain, 1), CTS_POINT(chain, 2), out);
+  submit_fill(&victim, 2, CTS_POINT(chain, 2), CTS_POINT(chain, 3), out);
+  CHECK_CODE(OUT_OF_RANGE, iree_hal_semaphore_wait(chain, 3, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  iree_hal_semaphore_release(chain);
+  iree_hal_buffer_release(counts);
+  iree_hal_buffer_release(out);
+  victim_close(&victim);
+}
+
 // The suite's own device was not touched.
 static void others_go_on(void** state) {
   iree_hal_buffer_t* buffer = cts_buffer(4, 0);
@@ -206,4 +236,4 @@ static void others_go_on(void** state) {
 
 CTS_SUITE(fault, cmocka_unit_test(reaches_everything), cmocka_unit_test(reaches_what_runs_behind),
           cmocka_unit_test(no_host_call_after_it), cmocka_unit_test(device_stays_lost),
-          cmocka_unit_test(access_outside), cmocka_unit_test(others_go_on));
+          cmocka_unit_test(access_outside), cmocka_unit_test(grid_too_large), cmocka_unit_test(others_go_on));

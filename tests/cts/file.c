@@ -148,5 +148,25 @@ static void large(void** state) {
   iree_allocator_free(cts.host_allocator, target);
 }
 
-CTS_SUITE(file, cmocka_unit_test(large), cmocka_unit_test(read_memory), cmocka_unit_test(write_memory),
-          cmocka_unit_test(descriptor), cmocka_unit_test(errors));
+// Work before it that failed: neither file nor buffer is touched.
+static void failed_before(void** state) {
+  uint8_t memory[64] = {0};
+  iree_hal_file_t* file = import_memory(memory, sizeof(memory), IREE_IO_FILE_ACCESS_READ | IREE_IO_FILE_ACCESS_WRITE);
+  iree_hal_buffer_t* buffer = cts_buffer(64, 5);
+  iree_hal_semaphore_t *start = cts_semaphore(0), *done = cts_semaphore(0);
+  CHECK_OK(iree_hal_device_queue_write(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(start, 1), CTS_POINT(done, 1),
+                                       buffer, 0, file, 0, 64, IREE_HAL_WRITE_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_read(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(done, 1), CTS_POINT(done, 2),
+                                      file, 0, buffer, 0, 64, IREE_HAL_READ_FLAG_NONE));
+  iree_hal_semaphore_fail(start, iree_make_status(IREE_STATUS_DATA_LOSS, "lost"));
+  CHECK_CODE(DATA_LOSS, iree_hal_semaphore_wait(done, 2, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  for (int i = 0; i < 64; ++i) assert_int_equal(memory[i], 0);
+  cts_expect_bytes(buffer, 0, 64, 5);
+  iree_hal_semaphore_release(start);
+  iree_hal_semaphore_release(done);
+  iree_hal_buffer_release(buffer);
+  iree_hal_file_release(file);
+}
+
+CTS_SUITE(file, cmocka_unit_test(failed_before), cmocka_unit_test(large), cmocka_unit_test(read_memory),
+          cmocka_unit_test(write_memory), cmocka_unit_test(descriptor), cmocka_unit_test(errors));

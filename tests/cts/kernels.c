@@ -63,6 +63,11 @@ KERNEL(constant) {
   return 0;
 }
 
+KERNEL(wide) {
+  __atomic_fetch_add((uint32_t*)dispatch->binding_ptrs[0], 64, __ATOMIC_RELAXED);
+  return 0;
+}
+
 KERNEL(store_count) {
   uint32_t* out = dispatch->binding_ptrs[0];
   for (int i = 0; i < 3; ++i) out[i] = dispatch->constants[i];
@@ -70,9 +75,16 @@ KERNEL(store_count) {
 }
 
 static const iree_hal_executable_dispatch_v0_t functions[] = {
-    [CTS_EMPTY] = empty,           [CTS_SCALE] = scale,       [CTS_IDS] = ids,
-    [CTS_ACCUMULATE] = accumulate, [CTS_SCRATCH] = scratch,   [CTS_FAIL] = fail,
-    [CTS_SEQUENTIAL] = sequential, [CTS_CONSTANT] = constant, [CTS_STORE_COUNT] = store_count,
+    [CTS_EMPTY] = empty,
+    [CTS_SCALE] = scale,
+    [CTS_IDS] = ids,
+    [CTS_ACCUMULATE] = accumulate,
+    [CTS_SCRATCH] = scratch,
+    [CTS_FAIL] = fail,
+    [CTS_SEQUENTIAL] = sequential,
+    [CTS_CONSTANT] = constant,
+    [CTS_STORE_COUNT] = store_count,
+    [CTS_WIDE] = wide,
 };
 #define COUNT (sizeof(functions) / sizeof(functions[0]))
 
@@ -85,12 +97,20 @@ static const iree_hal_executable_dispatch_attrs_v0_t attributes[COUNT] = {
     [CTS_SEQUENTIAL] = {.binding_count = 1, .flags = IREE_HAL_EXECUTABLE_DISPATCH_FLAG_V0_SEQUENTIAL},
     [CTS_CONSTANT] = {.binding_count = 1},
     [CTS_STORE_COUNT] = {.constant_count = 3, .binding_count = 1},
+    [CTS_WIDE] = {.binding_count = 1},
 };
 
 static const char* const names[COUNT] = {
-    [CTS_EMPTY] = "empty",           [CTS_SCALE] = "scale",       [CTS_IDS] = "ids",
-    [CTS_ACCUMULATE] = "accumulate", [CTS_SCRATCH] = "scratch",   [CTS_FAIL] = "fail",
-    [CTS_SEQUENTIAL] = "sequential", [CTS_CONSTANT] = "constant", [CTS_STORE_COUNT] = "store_count",
+    [CTS_EMPTY] = "empty",
+    [CTS_SCALE] = "scale",
+    [CTS_IDS] = "ids",
+    [CTS_ACCUMULATE] = "accumulate",
+    [CTS_SCRATCH] = "scratch",
+    [CTS_FAIL] = "fail",
+    [CTS_SEQUENTIAL] = "sequential",
+    [CTS_CONSTANT] = "constant",
+    [CTS_STORE_COUNT] = "store_count",
+    [CTS_WIDE] = "wide",
 };
 
 static const iree_hal_executable_dispatch_parameter_v0_t scale_parameters[] = {

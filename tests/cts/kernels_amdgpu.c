@@ -1,5 +1,6 @@
-// The test functions for AMD GPUs, in the order of kernels.h, one work-item to a workgroup. Those that a GPU cannot
-// express (running in order, specialization constants) do nothing; their tests are skipped. Failing is a trap.
+// The test functions for AMD GPUs, in the order of kernels.h, one work-item to a workgroup but for `wide`. Those that a
+// GPU cannot express (running in order, specialization constants) do nothing; their tests are skipped. Failing is a
+// trap.
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 
@@ -53,4 +54,9 @@ KERNEL store_count(GLOBAL uint32_t* out, uint32_t x, uint32_t y, uint32_t z) {
   out[0] = x;
   out[1] = y;
   out[2] = z;
+}
+
+__attribute__((amdgpu_kernel, visibility("protected"), amdgpu_flat_work_group_size(64, 64))) void wide(
+    GLOBAL uint32_t* out) {
+  __atomic_fetch_add(out, 1, __ATOMIC_RELAXED);
 }
