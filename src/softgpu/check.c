@@ -4,19 +4,16 @@
 #include "softgpu/check_group.h"
 #include "softgpu/check_undefined.h"
 
-enum {
-  CHECK_OF_GROUP = ENGINE_CHECK_WAITS | ENGINE_CHECK_RACES | ENGINE_CHECK_UNINITIALIZED,
-  CHECK_OF_REGISTERS = ENGINE_CHECK_WAITS | ENGINE_CHECK_RACES | ENGINE_CHECK_UNINITIALIZED,
-};
+enum { CHECK_OF_ORDER = ENGINE_CHECK_WAITS | ENGINE_CHECK_RACES };
 
 bool check_start_group(group_t* group) {
   uint32_t checks = group->launch->checks;
   bool tracks = group->launch->tracks_undefined;
-  if ((checks & CHECK_OF_GROUP || tracks) && !check_group_start(group)) return false;
+  if ((checks & CHECK_OF_ORDER || tracks) && !check_group_start(group)) return false;
   for (uint32_t i = 0; tracks && i < group->wave_count; ++i) {
     if (!check_undefined_start(&group->waves[i])) return false;
   }
-  for (uint32_t i = 0; checks & CHECK_OF_REGISTERS && i < group->wave_count; ++i) {
+  for (uint32_t i = 0; checks & CHECK_OF_ORDER && i < group->wave_count; ++i) {
     if (!check_waits_start(&group->waves[i])) return false;
   }
   return true;
@@ -59,10 +56,10 @@ static bool check_barrier(wave_t* w, const inst_t* inst) {
 bool check_before(wave_t* wave, const inst_t* inst) {
   if (wave->launch->checks & ENGINE_CHECK_BARRIERS && !check_barrier(wave, inst)) return false;
   if (wave->launch->check && is_fence(inst)) check_global_order(wave);
-  if (wave->launch->checks & CHECK_OF_REGISTERS && !check_waits_before(wave, inst)) return false;
+  if (wave->launch->checks & CHECK_OF_ORDER && !check_waits_before(wave, inst)) return false;
   return !wave->undefined || check_undefined_before(wave, inst);
 }
 
 void check_after(wave_t* wave, const inst_t* inst) {
-  if (wave->launch->checks & CHECK_OF_REGISTERS) check_waits_after(wave, inst);
+  if (wave->launch->checks & CHECK_OF_ORDER) check_waits_after(wave, inst);
 }

@@ -1,4 +1,4 @@
-// Checks of workgroup memory: races between waves, and bytes that are read before anyone wrote them.
+// Checks of workgroup memory: races between waves. What of it is defined is kept here for check_undefined.c.
 //
 // Each byte remembers who wrote it last and which other wave did before, who read it last, and between which barriers.
 // Two waves conflict when both touch a byte between the same two barriers and one writes, unless both do so atomically
@@ -115,12 +115,6 @@ bool check_group_access(wave_t* w, const inst_t* inst, uint32_t access, uint32_t
   now.is_load = inst->row->klass == INST_CLASS_LOAD;
   for (uint32_t k = 0; k < bytes && address + k < check->size; ++k) {
     cell_t* cell = &check->cells[address + k];
-    if (w->launch->checks & ENGINE_CHECK_UNINITIALIZED && access == CHECK_READ && !cell->write.phase) {
-      wave_fault(w, inst, ENGINE_FAULT_CHECK, address + k,
-                 "uninitialized: lane %u reads byte %llu of workgroup memory, which nobody wrote", lane,
-                 (unsigned long long)(address + k));
-      return false;
-    }
     // Loads straight into workgroup memory; everything else of a wave is done there in order.
     if (w->launch->checks & ENGINE_CHECK_WAITS && cell->write.is_load && cell->write.wave == w->index && !now.is_load &&
         !check_waits_is_settled(w, cell->write.counter, cell->write.number)) {

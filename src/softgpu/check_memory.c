@@ -104,8 +104,7 @@ bool check_memory(wave_t* w, const inst_t* inst, check_space_t space, uint32_t a
   uint32_t checks = w->launch->checks;
   bool of_launch = (space == CHECK_GLOBAL || space == CHECK_SCALAR) && checks & ENGINE_CHECK_RACES;
   if (access & CHECK_ATOMIC) check_global_order(w);
-  uint32_t group_checks = ENGINE_CHECK_WAITS | ENGINE_CHECK_RACES | ENGINE_CHECK_UNINITIALIZED;
-  bool of_group = space == CHECK_LDS && checks & group_checks;
+  bool of_group = space == CHECK_LDS && checks & (ENGINE_CHECK_WAITS | ENGINE_CHECK_RACES);
   for (uint32_t i = 0; i < w->lanes; ++i) {
     if (!(mask >> i & 1)) continue;
     if (checks & ENGINE_CHECK_BOUNDS && !check_one(w, inst, space, access, i, address[i], bytes)) return false;
