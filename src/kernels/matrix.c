@@ -8,6 +8,9 @@
 //     the lanes store what they hold of c[y][x]
 // Fragments come straight from memory: the layouts put neighbouring lanes or neighbouring elements of a lane next to
 // each other there. Past the ends rows and columns repeat the last one, which is not stored; depth gives zeros.
+//
+// Where the right's columns lie one after the other in memory, the fragments of a wave are woven: column j of fragment
+// x is column j * across + x of the wave, so that a lane reads its elements of all fragments at once.
 #include <assert.h>
 #include <string.h>
 
@@ -33,6 +36,7 @@ typedef struct matrix_t {
   int32_t split;
   held_t a, b, c;
   int64_t down, across, waves;  // fragments of a wave; waves of a workgroup
+  bool can_weave;
   const ir_type_t *element, *a_type, *b_type;
   linear_t low, high;  // of the lane
   linear_t first_row, first_column;
@@ -105,6 +109,9 @@ static int32_t run_of(const held_t* held, const place_t* depth, const place_t* f
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// Woven fragments are read as whole vectors, which must not pass the end of a row.
+static bool is_woven(const matrix_t* m) { return m->can_weave && m->across > 1 && m->product.columns % m->across == 0; }
+
 // Rough count of instructions; machines with many units need many waves.
 static double plan_cost(const matrix_t* m) {
   const product_t* p = &m->product;
@@ -113,7 +120,7 @@ static double plan_cost(const matrix_t* m) {
   double waves = (double)p->batch * (double)ceil_div(p->rows, m->down * row->m) *
                  (double)(ceil_div(p->columns, m->across * row->n * m->waves) * m->waves);
   double products = (double)(m->down * m->across) * (double)row->m * row->n * row->k / 128.0;
-  double loads = (double)(m->down * row->a_lanes + m->across * row->b_lanes) * 3;
+  double loads = (double)(m->down * row->a_lanes + (is_woven(m) ? 1 : m->across) * row->b_lanes) * 3;
   double steps = (double)(p->taps * ceil_div(p->depth, row->k));
   double per_wave = steps * (products + loads + 4) + (double)(m->down * m->across * row->c_lanes) * 10 + 150;
   return per_wave * (waves + (double)device->compute_units / 8);
@@ -164,6 +171,7 @@ static bool prepare(matrix_t* m, dispatch_t* d) {
   m->element = ir_operand(p->op, 0)->type->element;
   if (ir_operand(p->op, 1)->type->element != m->element) return false;
   if (ir_op_flag(p->op, "unsigned_lhs") || ir_op_flag(p->op, "unsigned_rhs")) return false;
+  m->can_weave = !p->is_conv && product_along(p, PRODUCT_RIGHT) == PRODUCT_ALONG_ROWS;
   return plan(m);
 }
 
@@ -261,6 +269,27 @@ static ir_value_t* load_fragment(matrix_t* m, const load_t* at, product_side_t s
   return result;
 }
 
+// All right fragments: each load gives one element of every one.
+static void load_woven(matrix_t* m, const load_t* at, ir_value_t** out) {
+  product_t* p = &m->product;
+  kernel_build_t* k = &p->d->k;
+  product_column_t columns = m->b_columns[0];
+  columns.column.lane = 1;
+  for (int64_t x = 0; x < m->across; ++x) out[x] = zero_of(k, m->b_type);
+  for (int32_t i = 0; i < m->b.count; ++i) {
+    linear_t depth = place_at(m, at->depth, &m->b.row[i]), safe = clamped(k, depth, p->depth);
+    k->lanes = m->across;
+    ir_value_t* value = product_right(p, &columns, &at->points[0], safe);
+    k->lanes = 1;
+    if (at->ends) {
+      ir_value_t* exists = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &depth), kernel_index(&k->b, p->depth));
+      exists = kernel_splat(&k->b, exists, m->across);
+      value = kernel_ternary(&k->b, SCALAR_select, exists, value, zero_of(k, value->type));
+    }
+    for (int64_t x = 0; x < m->across; ++x) out[x] = insert(k, out[x], kernel_extract(&k->b, value, x), i);
+  }
+}
+
 static ir_value_t* multiply_add(matrix_t* m, ir_value_t* a, ir_value_t* b, ir_value_t* c) {
   kernel_build_t* k = &m->product.d->k;
   ir_named_attr_t attr = {"instruction", ir_attr_cstring(k->ctx, m->row->instruction)};
@@ -282,7 +311,8 @@ static ir_value_t* multiply_add(matrix_t* m, ir_value_t* a, ir_value_t* b, ir_va
 static void step(matrix_t* m, const load_t* at, ir_value_t** acc) {
   ir_value_t *a[MAX_FRAGMENTS], *b[MAX_FRAGMENTS];
   for (int64_t y = 0; y < m->down; ++y) a[y] = load_fragment(m, at, PRODUCT_LEFT, y);
-  for (int64_t x = 0; x < m->across; ++x) b[x] = load_fragment(m, at, PRODUCT_RIGHT, x);
+  if (is_woven(m)) load_woven(m, at, b);
+  for (int64_t x = 0; x < m->across && !is_woven(m); ++x) b[x] = load_fragment(m, at, PRODUCT_RIGHT, x);
   for (int64_t y = 0; y < m->down; ++y) {
     for (int64_t x = 0; x < m->across; ++x) {
       ir_value_t** slot = &acc[y * m->across + x];
@@ -345,14 +375,26 @@ static ir_value_t* below(kernel_build_t* k, const linear_t* at, int64_t size) {
   return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, at), kernel_index(&k->b, size));
 }
 
+// A fragment's column, of all.
+static linear_t column_at(matrix_t* m, int64_t x, const place_t* place) {
+  kernel_build_t* k = &m->product.d->k;
+  if (is_woven(m)) {
+    linear_t within = linear_scale(k, place_at(m, linear_constant(0), place), m->across);
+    within.constant += x;
+    return linear_add(k, m->first_column, within);
+  }
+  linear_t first = m->first_column;
+  first.constant += x * m->row->n;
+  return place_at(m, first, place);
+}
+
 static void store_fragment(matrix_t* m, int64_t y, int64_t x, ir_value_t* value) {
   product_t* p = &m->product;
   kernel_build_t* k = &p->d->k;
   for (int32_t i = 0; i < m->c.count; ++i) {
-    linear_t first_row = m->first_row, first_column = m->first_column;
+    linear_t first_row = m->first_row;
     first_row.constant += y * m->row->m;
-    first_column.constant += x * m->row->n;
-    linear_t row = place_at(m, first_row, &m->c.row[i]), column = place_at(m, first_column, &m->c.column[i]);
+    linear_t row = place_at(m, first_row, &m->c.row[i]), column = column_at(m, x, &m->c.column[i]);
     ir_value_t *row_exists = below(k, &row, p->rows), *column_exists = below(k, &column, p->columns);
     ir_value_t* exists = row_exists ? row_exists : column_exists;
     if (row_exists && column_exists) exists = kernel_binary(&k->b, SCALAR_and, row_exists, column_exists);
@@ -395,9 +437,8 @@ static void find_places(matrix_t* m) {
     }
   }
   for (int64_t x = 0; x < m->across; ++x) {
-    linear_t first = m->first_column;
-    first.constant += x * row->n;
-    m->b_columns[x] = product_column(p, clamped(k, place_at(m, first, &m->b.column[0]), p->columns));
+    int64_t past = is_woven(m) ? p->columns - m->across + 1 : p->columns;  // vectors begin before
+    m->b_columns[x] = product_column(p, clamped(k, column_at(m, is_woven(m) ? 0 : x, &m->b.column[0]), past));
   }
 }
 
