@@ -9,16 +9,23 @@
 
 #include "softgpu/engine.h"
 
-// OPTION(name, environment, what it does): options with a value, passed on as environment (runtime.h of softgpu/hsa)
-#define OPTIONS(OPTION)                                                                                    \
-  OPTION("target", "IREE_SOFTGPU_TARGET", "processor of the GPUs; gfx1100 when not given")                 \
-  OPTION("gpus", "IREE_SOFTGPU_GPUS", "how many GPUs, or a list of their processors: gfx90a,gfx942")       \
-  OPTION("check", "IREE_SOFTGPU_CHECK", "all, or a list of bounds, waits, races, uninitialized, barriers") \
-  OPTION("limit", "IREE_SOFTGPU_LIMIT", "instructions after which a wave is stopped as endless")
+// OPTION(name, environment, check of its value or NULL, what it does): options with a value, passed on as environment
+// (runtime.h of softgpu/hsa). A target's name is looked at when all options are known.
+#define OPTIONS(OPTION)                                                                                          \
+  OPTION("target", "IREE_SOFTGPU_TARGET", NULL, "processor of the GPUs; gfx1100 when not given")                 \
+  OPTION("gpus", "IREE_SOFTGPU_GPUS", check_gpus, "how many GPUs, or a list of their processors: gfx90a,gfx942") \
+  OPTION("check", "IREE_SOFTGPU_CHECK", check_checks,                                                            \
+         "all, or a list of bounds, waits, races, uninitialized, barriers")                                      \
+  OPTION("limit", "IREE_SOFTGPU_LIMIT", check_limit, "instructions after which a wave is stopped as endless")
+static bool check_gpus(const char* value);
+static bool check_checks(const char* value);
+static bool check_limit(const char* value);
 static const struct {
-  const char *name, *variable, *what;
+  const char *name, *variable;
+  bool (*check)(const char* value);
+  const char* what;
 } options[] = {
-#define OPTION(name, variable, what) {name, variable, what},
+#define OPTION(name, variable, check, what) {name, variable, check, what},
     OPTIONS(OPTION)
 #undef OPTION
 };
@@ -48,13 +55,46 @@ static bool check_target(const char* name) {
   const isa_target_t* t = isa_target_find(name);
   const char* refusal = t ? isa_target_refusal(t) : "is no target";
   if (!refusal) return true;
-  fprintf(stderr, "iree-softgpu: '%s' %s; near it:", name, refusal);
-  for (uint32_t i = 0; (t = isa_target_at(i)); ++i) {
-    if (!isa_target_refusal(t) && strncmp(t->name, name, strlen(name) < 5 ? strlen(name) : 5) == 0)
-      fprintf(stderr, " %s", t->name);
+  fprintf(stderr, "iree-softgpu: '%s' %s;", name, refusal);
+  size_t prefix = strlen(name) < 5 ? strlen(name) : 5;
+  bool any = false;
+  for (uint32_t i = 0; prefix > 3 && (t = isa_target_at(i)); ++i) {
+    if (isa_target_refusal(t) || strncmp(t->name, name, prefix) != 0) continue;
+    fprintf(stderr, "%s %s", any ? "" : " near it:", t->name);
+    any = true;
   }
-  fprintf(stderr, "; iree-softgpu without arguments lists all\n");
+  fprintf(stderr, "%s iree-softgpu without arguments lists all\n", any ? ";" : "");
   return false;
+}
+
+static bool is_count(const char* value) { return *value && !value[strspn(value, "0123456789")]; }
+
+// "2", or "gfx90a,gfx942".
+static bool check_gpus(const char* value) {
+  if (is_count(value)) return true;
+  for (const char* at = value;; ++at) {
+    char name[32];
+    size_t size = strcspn(at, ",");
+    snprintf(name, sizeof(name), "%.*s", (int)size, at);
+    if (!check_target(name)) return false;
+    at += size;
+    if (!*at) return true;
+  }
+}
+
+static bool check_limit(const char* value) {
+  if (is_count(value)) return true;
+  fprintf(stderr, "iree-softgpu: '%s' is no number of instructions\n", value);
+  return false;
+}
+
+static bool check_checks(const char* value) {
+  uint32_t checks;
+  text_t error = {0};
+  bool ok = engine_parse_checks(value, &checks, &error);
+  if (!ok) fprintf(stderr, "iree-softgpu: %s\n", error.data);
+  text_finish(&error);
+  return ok;
 }
 
 // Graphics, ray tracing, and the global data share, which kernels of compute have no part of: not counted among the
@@ -163,18 +203,14 @@ static bool take_option(const char* argument, bool* wants_fidelity) {
   if (strcmp(argument, "--fidelity") == 0) return *wants_fidelity = true;
   for (size_t i = 0; i < OPTION_COUNT; ++i) {
     size_t size = strlen(options[i].name);
-    if (strncmp(argument, "--", 2) != 0 || strncmp(argument + 2, options[i].name, size) != 0 ||
-        argument[2 + size] != '=') {
-      continue;
-    }
-    const char* value = argument + 3 + size;
-    uint32_t checks;
-    text_t error = {0};
-    if (strcmp(options[i].name, "check") == 0 && !engine_parse_checks(value, &checks, &error)) {
-      fprintf(stderr, "iree-softgpu: %s\n", error.data);
+    if (strncmp(argument, "--", 2) != 0 || strncmp(argument + 2, options[i].name, size) != 0) continue;
+    if (!argument[2 + size]) {
+      fprintf(stderr, "iree-softgpu: %s needs a value: %s=...\n", argument, argument);
       return false;
     }
-    return setenv(options[i].variable, value, 1) == 0;
+    if (argument[2 + size] != '=') continue;
+    const char* value = argument + 3 + size;
+    return (!options[i].check || options[i].check(value)) && setenv(options[i].variable, value, 1) == 0;
   }
   fprintf(stderr, "iree-softgpu: unknown option %s; --help lists them\n", argument);
   return false;
@@ -191,6 +227,7 @@ int main(int argc, char** argv) {
     if (!take_option(argv[i], &wants_fidelity)) return 1;
   }
   if (wants_fidelity) {
+    if (i < argc) return fprintf(stderr, "iree-softgpu: --fidelity runs no program; got '%s'\n", argv[i]), 1;
     const char* target = getenv("IREE_SOFTGPU_TARGET");
     return fidelity(target ? target : "gfx1100");
   }

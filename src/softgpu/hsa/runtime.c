@@ -155,7 +155,9 @@ static bool add_gpus(void) {
   char* end = NULL;
   unsigned long count = gpus ? strtoul(gpus, &end, 10) : 1;
   if (!gpus || (end != gpus && !*end)) {
-    for (unsigned long i = 0; i < count && i < RUNTIME_MAX_GPUS; ++i) {
+    if (count > RUNTIME_MAX_GPUS)
+      return fprintf(stderr, "softgpu: %s GPUs; at most %d\n", gpus, RUNTIME_MAX_GPUS), false;
+    for (unsigned long i = 0; i < count; ++i) {
       if (!add_visible_gpu(target && *target ? target : "gfx1100", &all)) return false;
     }
     return true;

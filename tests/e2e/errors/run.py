@@ -155,8 +155,8 @@ def check_outputs(check):
 
 def check_other_tools(check):
     """Command lines of the tools that only developers use."""
-    opt, onnx, dump, info = (re.compile(rf"^{tool}: .+", re.MULTILINE) for tool in
-                             ("iree-opt", "iree-import-onnx", "iree-dump-module", "iree-cpuinfo"))
+    opt, onnx, dump, info, gpu = (re.compile(rf"^{tool}: .+", re.MULTILINE) for tool in
+                                  ("iree-opt", "iree-import-onnx", "iree-dump-module", "iree-cpuinfo", "iree-softgpu"))
     table = [
         ("iree-opt", ["nothing.mlir"], "cannot open input file 'nothing.mlir': No such", opt),
         ("iree-opt", ["."], "cannot read '.': Is a directory", opt),
@@ -178,6 +178,14 @@ def check_other_tools(check):
         ("iree-dump-module", ["good.vmfb", "--pretty=x"], "takes true, false, 1 or 0; got 'x'", STATUS),
         ("iree-dump-module", ["good.vmfb", "good.vmfb"], "one module is needed, got 2", dump),
         ("iree-cpuinfo", ["x"], "takes no arguments; got 'x'", info),
+        ("iree-softgpu", ["--nothing"], "unknown option --nothing", gpu),
+        ("iree-softgpu", ["--target=gfx940", "--", "true"], "'gfx940'.*near it:.* gfx942", gpu),
+        ("iree-softgpu", ["--target", "gfx1100", "--", "true"], "--target needs a value: --target=", gpu),
+        ("iree-softgpu", ["--gpus=gfx90a,nothing", "--", "true"], "'nothing' is no target", gpu),
+        ("iree-softgpu", ["--check=nothing", "--", "true"], "unknown check 'nothing'; known are none, all", gpu),
+        ("iree-softgpu", ["--limit=x", "--", "true"], "'x' is no number of instructions", gpu),
+        ("iree-softgpu", ["--fidelity", "x"], "--fidelity runs no program; got 'x'", gpu),
+        ("iree-softgpu", ["--"], "no program to run", gpu),
     ]
     for tool, arguments, pattern, form in table:
         check.refuses(f"{tool} {' '.join(arguments)}", tool, arguments, pattern, form=form)
