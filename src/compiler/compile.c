@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/whole_file.h"
 #include "compiler/benchmark_funcs.h"
 #include "compiler/compiler.h"
 #include "compiler/dispatch_files.h"
@@ -50,11 +51,8 @@ typedef struct run_t {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool write_text(run_t* r, const char* path, const text_t* text) {
-  FILE* file = fopen(path, "wb");
-  bool ok = file && fwrite(text->data, 1, text->size, file) == text->size;
-  if (file && fclose(file)) ok = false;
-  if (!ok) return ir_error(r->ctx, NULL, "cannot write '%s': %s", path, strerror(errno));
-  return true;
+  if (whole_file_write(path, text->data, text->size)) return true;
+  return ir_error(r->ctx, NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
 static void print_module(run_t* r, ir_op_t* op, text_t* text) {

@@ -1,9 +1,9 @@
 // Files of --iree-hal-dump-executable-*-to.
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/whole_file.h"
 #include "target/backend.h"
 
 // With the directories above it; those that exist stay as they are.
@@ -21,9 +21,7 @@ bool dump_write_file(const char* directory, const char* name, const void* data, 
   text_t path = {0};
   text_printf(&path, "%s/%s", directory, name);
   make_directory(directory);
-  FILE* file = fopen(path.data, "wb");
-  bool ok = file && fwrite(data, 1, size, file) == size;
-  if (file && fclose(file) != 0) ok = false;
+  bool ok = whole_file_write(path.data, data, size);
   if (!ok) text_printf(error, "writing '%s': %s", path.data, strerror(errno));
   text_finish(&path);
   return ok;

@@ -30,25 +30,14 @@ const char* resolve_amdgpu_name(uint32_t index) {
   return index - ARCH_COUNT < ALIAS_COUNT ? aliases[index - ARCH_COUNT].name : NULL;
 }
 
-// "+sramecc,-xnack": only what the target has, each once.
-static bool check_features(const arch_t* arch, const char* given, text_t* error) {
-  for (const char* at = given; at && *at;) {
-    size_t size = strcspn(at, ",");
-    bool sramecc = size == 8 && strncmp(at + 1, "sramecc", 7) == 0,
-         xnack = size == 6 && strncmp(at + 1, "xnack", 5) == 0;
-    bool wave =
-        (size == 16 && strncmp(at + 1, "wavefrontsize", 13) == 0) || (size == 8 && strncmp(at + 1, "cumode", 6) == 0);
-    if (size < 2 || (*at != '+' && *at != '-')) {
-      text_printf(error, "feature '%.*s' must start with + or -", (int)size, at);
-      return false;
-    }
-    if ((sramecc && !arch->sramecc) || (xnack && !arch->xnack) || (!sramecc && !xnack && !wave)) {
-      text_printf(error, "%s has no feature '%.*s'", arch->name, (int)size - 1, at + 1);
-      return false;
-    }
-    at += size + (at[size] == ',');
-  }
-  return true;
+// "sramecc" and "xnack" where the target has them; waves of either size where it has both.
+static bool has_feature(const void* user, const char* name, size_t size) {
+  const arch_t* arch = user;
+  if (size == 7 && strncmp(name, "sramecc", size) == 0) return arch->sramecc;
+  if (size == 5 && strncmp(name, "xnack", size) == 0) return arch->xnack;
+  if (size == 6 && strncmp(name, "cumode", size) == 0) return arch->wave == 32;
+  if (size == 15 && strncmp(name, "wavefrontsize64", size) == 0) return true;
+  return size == 15 && strncmp(name, "wavefrontsize32", size) == 0 && arch->wave == 32;
 }
 
 static void describe(target_t* out, const arch_t* arch, int units) {
@@ -80,7 +69,7 @@ bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* erro
     return false;
   }
   const arch_t* arch = &archs[row];
-  if (!check_features(arch, options->features, error)) return false;
+  if (!resolve_check_features(options->features, has_feature, arch, arch->name, error)) return false;
   memcpy(out->triple, "amdgcn-amd-amdhsa", 18);
   const char* format = options->container == TARGET_CONTAINER_AMDGPU ? arch->name : "rocm-hsaco-fb";
   if (!resolve_copy(out->name, sizeof(out->name), name, "the target's name", error) ||
@@ -91,5 +80,6 @@ bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* erro
     return false;
   }
   describe(out, arch, alias >= 0 ? aliases[alias].units : 0);
+  if (options->features && strstr(options->features, "+wavefrontsize64")) out->device.subgroup_size = 64;
   return true;
 }
