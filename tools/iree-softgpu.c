@@ -175,10 +175,15 @@ static bool find_library(char* folder, size_t capacity) {
     if (slash) *slash = 0;
   }
   snprintf(folder, capacity, "%s/lib/softgpu", self);
-  snprintf(library, sizeof(library), "%s/libhsa-runtime64.so.1", folder);
-  if (access(library, R_OK) == 0) return true;
-  fprintf(stderr, "iree-softgpu: %s is missing; build the target iree_softgpu_hsa\n", library);
-  return false;
+  static const char* const files[][2] = {{"libhsa-runtime64.so.1", "iree_softgpu_hsa"},
+                                         {"libiree-softgpu-kfd.so", "iree_softgpu_kfd"}};
+  for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
+    snprintf(library, sizeof(library), "%s/%s", folder, files[i][0]);
+    if (access(library, R_OK) == 0) continue;
+    fprintf(stderr, "iree-softgpu: %s is missing; build the target %s\n", library, files[i][1]);
+    return false;
+  }
+  return true;
 }
 
 static int run(char** program) {

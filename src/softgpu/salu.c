@@ -1,5 +1,6 @@
 // Scalar ALU rows (isa/amd/salu.def) and the few that touch hardware registers or indexed registers.
 #include <math.h>
+#include <time.h>
 
 #include "base/small_float.h"
 #include "softgpu/wave.h"
@@ -229,6 +230,13 @@ static uint32_t single_of(wave_t* w, double value) {
 enum { HWREG_MODE = 1, HWREG_STATUS = 2, HWREG_TRAPSTS = 3, HWREG_HW_ID = 4, HWREG_LDS_ALLOC = 6, HWREG_IB_STS = 7 };
 enum { HWREG_SH_MEM_BASES = 15 };
 enum { HWREG_FLAT_SCRATCH_LO = 20, HWREG_FLAT_SCRATCH_HI = 21, HWREG_HW_ID1 = 23, HWREG_SHADER_CYCLES = 29 };
+enum { HWREG_SHADER_CYCLES_HI = 30 };  // gfx12
+
+static uint64_t nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 static uint32_t read_hardware(const wave_t* w, uint32_t number) {
   uint64_t scratch = (uint64_t)w->scratch;
@@ -249,7 +257,9 @@ static uint32_t read_hardware(const wave_t* w, uint32_t number) {
     case HWREG_FLAT_SCRATCH_HI:
       return (uint32_t)(scratch >> 32);
     case HWREG_SHADER_CYCLES:
-      return (uint32_t)w->executed & 0xfffff;
+      return (uint32_t)nanoseconds() & (w->target->major >= 12 ? UINT32_MAX : 0xfffff);
+    case HWREG_SHADER_CYCLES_HI:
+      return w->target->major >= 12 ? (uint32_t)(nanoseconds() >> 32) : 0;
     default:
       return 0;
   }

@@ -6,6 +6,7 @@
 import functools
 import pathlib
 import re
+import subprocess
 import tempfile
 
 import run_opencl
@@ -17,6 +18,30 @@ HERE = pathlib.Path(__file__).resolve().parent
 def run(build, target, program, *options):
     result = suite.softgpu(build, [f"--target={target}", *options], program, timeout=120)
     return result.returncode, result.stdout, result.stderr
+
+
+# What the tool says of options that it does not take, and how it ends.
+REFUSED = {"--target=gfx99": "is no target", "--target=cdna9": "is no target", "--gpus=-1": "is no target",
+           "--gpus=gfx90a,gfx9": "is no target", "--limit=many": "is no number", "--check=bound": "known are",
+           "--check": "needs a value", "--list": "--help lists them"}
+
+
+
+def tool(build):
+    command = str(build / "tools" / "iree-softgpu")
+
+    def call(*words):
+        return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=60)
+
+    for option, message in REFUSED.items():
+        result = call(option, "--", "true")
+        if result.returncode != 1 or message not in result.stderr or result.stderr.count("\n") != 1:
+            return f"{option}: exit {result.returncode}: {result.stderr}"
+    ends = {("sh", "-c", "exit 42"): 42, ("sh", "-c", "kill -TERM $$"): -15, ("no-such-program",): 127, (): 1}
+    for program, code in ends.items():
+        if (got := call("--", *program).returncode) != code:
+            return f"{program} ends with {got}, not {code}"
+    return None
 
 
 def rocminfo(build):
@@ -35,13 +60,13 @@ def hip(build, target):
         suite.call([*run_opencl.COMMON, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-mcode-object-version=4",
                     "-nogpulib", "-O2", HERE / "opencl" / "integer.cl", "-o", code_object])
         code, out, error = run(build, target, [build / "tests" / "softgpu_hip", code_object, "add_u32"])
-    return None if code == 0 and "0 of 300 sums wrong" in out else f"exit {code}: {out} {error.strip()[-300:]}"
+    return None if code == 0 and "1 devices, 0 wrong" in out else f"exit {code}: {out} {error.strip()[-300:]}"
 
 
 def main():
     parser = suite.arguments(__doc__)
     options = parser.parse_args()
-    programs = {"rocminfo": rocminfo, **{f"hip {target}": functools.partial(hip, target=target)
+    programs = {"tool": tool, "rocminfo": rocminfo, **{f"hip {target}": functools.partial(hip, target=target)
                                          for target in ("gfx90a", "gfx1030")}}
     results = {name: program(options.build) for name, program in programs.items()}
     suite.finish(len(results), [f"{name}: {reason}" for name, reason in results.items() if reason])

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "softgpu/hsa/gpu_list.h"
+
 runtime_t runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool runtime_is_open(void) { return __atomic_load_n(&runtime.references, __ATOMIC_ACQUIRE) != 0; }
@@ -119,55 +121,13 @@ static bool add_gpu(const isa_target_t* target, uint32_t ordinal, const char* uu
   return true;
 }
 
-// Whether ROCR_VISIBLE_DEVICES, a list of ordinals and UUIDs, has the GPU.
-static bool is_visible(uint32_t ordinal, const char* uuid) {
-  const char* list = getenv("ROCR_VISIBLE_DEVICES");
-  if (!list) return true;
-  while (*list) {
-    size_t size = strcspn(list, ",");
-    char* end;
-    unsigned long number = strtoul(list, &end, 10);
-    if (end == list + size && end != list && number == ordinal) return true;
-    if (size == strlen(uuid) && strncmp(list, uuid, size) == 0) return true;
-    list += size + (list[size] == ',');
-  }
-  return false;
-}
-
-static bool add_visible_gpu(const char* name, uint32_t* all) {
-  const isa_target_t* target = isa_target_find(name);
-  char uuid[32];
-  const char* refusal = target ? isa_target_refusal(target) : "is no GPU";
-  if (refusal) {
-    fprintf(stderr, "softgpu: '%s' %s; iree-softgpu without arguments lists what is there\n", name, refusal);
-    return false;
-  }
-  uint32_t number = (*all)++;
-  snprintf(uuid, sizeof(uuid), "GPU-%04x%02x%02x%08x", target->major << 8 | target->minor << 4 | target->stepping, 0x5f,
-           0x67, number + 1);
-  if (!is_visible(number, uuid) || runtime.agent_count == RUNTIME_MAX_AGENTS) return true;
-  return add_gpu(target, runtime.agent_count - 1, uuid);
-}
-
 static bool add_gpus(void) {
-  const char *target = getenv("IREE_SOFTGPU_TARGET"), *gpus = getenv("IREE_SOFTGPU_GPUS");
-  uint32_t all = 0;
-  char* end = NULL;
-  unsigned long count = gpus ? strtoul(gpus, &end, 10) : 1;
-  if (!gpus || (end != gpus && !*end)) {
-    if (count > RUNTIME_MAX_GPUS)
-      return fprintf(stderr, "softgpu: %s GPUs; at most %d\n", gpus, RUNTIME_MAX_GPUS), false;
-    for (unsigned long i = 0; i < count; ++i) {
-      if (!add_visible_gpu(target && *target ? target : "gfx1100", &all)) return false;
-    }
-    return true;
-  }
-  for (const char* at = gpus; *at;) {
-    char name[32];
-    size_t size = strcspn(at, ",");
-    snprintf(name, sizeof(name), "%.*s", (int)size, at);
-    if (!add_visible_gpu(name, &all)) return false;
-    at += size + (at[size] == ',');
+  gpu_list_t list;
+  uint32_t chosen[RUNTIME_MAX_GPUS];
+  if (!gpu_list_read(&list, getenv("IREE_SOFTGPU_TARGET"), getenv("IREE_SOFTGPU_GPUS"))) return false;
+  uint32_t count = gpu_list_select(&list, getenv("ROCR_VISIBLE_DEVICES"), chosen);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!add_gpu(list.targets[chosen[i]], i, list.uuids[chosen[i]])) return false;
   }
   return true;
 }

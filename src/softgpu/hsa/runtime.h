@@ -6,7 +6,7 @@
 //   IREE_SOFTGPU_CHECK    checks of engine.h: "bounds,waits", "all"
 //   IREE_SOFTGPU_STATS    not empty: counters of each GPU are printed when the runtime shuts down
 //   IREE_SOFTGPU_LIMIT    instructions after which a wave is stopped
-//   ROCR_VISIBLE_DEVICES  ordinals or UUIDs of the GPUs that exist for this process
+//   ROCR_VISIBLE_DEVICES  ordinals, or UUIDs or how they begin, of the GPUs that exist for this process
 // Handles are addresses of the objects; those of agents, pools and ISAs are checked against the tables here.
 #ifndef IREE_C_SOFTGPU_HSA_RUNTIME_H_
 #define IREE_C_SOFTGPU_HSA_RUNTIME_H_

@@ -39,3 +39,24 @@ __attribute__((reqd_work_group_size(64, 1, 1))) kernel void relay(global uint* f
   barrier_of_group();
   if (lane == 0) __atomic_store_n(&flags[group], 1, __ATOMIC_RELEASE);
 }
+
+// Sets the barrier of all workgroups, as the host does before a cooperative launch.
+__attribute__((reqd_work_group_size(64, 1, 1))) kernel void expect_groups(uint groups) {
+  __builtin_amdgcn_ds_gws_init(groups - 1, 0);
+}
+
+// Every workgroup reads, twice, what another one wrote before all had come to the barrier.
+__attribute__((reqd_work_group_size(128, 1, 1))) kernel void together(global uint* data, uint groups) {
+  uint lane = __builtin_amdgcn_workitem_id_x(), all = groups * 128;
+  uint at = __builtin_amdgcn_workgroup_id_x() * 128 + lane, value = at;
+  for (uint round = 0; round < 2; ++round) {
+    data[round * all + at] = value;
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+    barrier_of_group();
+    if (lane == 0) __builtin_amdgcn_ds_gws_barrier(groups - 1, 0);
+    barrier_of_group();
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+    value = data[round * all + all - 1 - at] + 1;
+  }
+  data[2 * all + at] = value;
+}

@@ -186,6 +186,38 @@ static void test_producers(void** state) {
   assert_ok(hsa_memory_free(totals));
 }
 
+// A cooperative launch: more workgroups than threads, which all wait for each other.
+static void test_together(void** state) {
+  enum { TOGETHER = 24, ALL = TOGETHER * ITEMS };
+  static const char* const names[] = {"kernels-gfx1100", "kernels-gfx942"};
+  for (uint32_t gpu = 0; gpu < 2; ++gpu) {
+    hsa_executable_t executable = test_load_file(names[gpu], gpu);
+    assert_ok(hsa_executable_freeze(executable, NULL));
+    struct {
+      uint32_t* data;
+      uint32_t groups;
+    }* arguments = allocate(sizeof(*arguments));
+    uint32_t *data = allocate(3 * ALL * sizeof(*data)), *groups = allocate(sizeof(*groups));
+    arguments->data = data, arguments->groups = *groups = TOGETHER;
+    hsa_queue_t* queue = test_queue(gpu, 64, NULL, NULL);
+    hsa_signal_t done = test_signal(2);
+    hsa_kernel_dispatch_packet_t expect = test_dispatch(test_symbol(executable, "expect_groups.kd", gpu), 1, 64);
+    hsa_kernel_dispatch_packet_t together = test_dispatch(test_symbol(executable, "together.kd", gpu), TOGETHER, ITEMS);
+    expect.kernarg_address = groups, together.kernarg_address = arguments;
+    expect.completion_signal = together.completion_signal = done;
+    test_submit(queue, &expect, HSA_PACKET_TYPE_KERNEL_DISPATCH, 1);
+    test_submit(queue, &together, HSA_PACKET_TYPE_KERNEL_DISPATCH, 1);
+    wait_long(done);
+    for (uint32_t i = 0; i < ALL; ++i) assert_int_equal(data[2 * ALL + i], i + 2);
+    assert_ok(hsa_queue_destroy(queue));
+    assert_ok(hsa_signal_destroy(done));
+    assert_ok(hsa_executable_destroy(executable));
+    assert_ok(hsa_memory_free(data));
+    assert_ok(hsa_memory_free(groups));
+    assert_ok(hsa_memory_free(arguments));
+  }
+}
+
 static int open_plain(void** state) {
   setenv("IREE_SOFTGPU_THREADS", "3", 1);
   return test_open(state);
@@ -200,7 +232,9 @@ static int open_checked(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_producers, open_plain, test_close),
+      cmocka_unit_test_setup_teardown(test_together, open_plain, test_close),
       cmocka_unit_test_setup_teardown(test_producers, open_checked, test_close),
+      cmocka_unit_test_setup_teardown(test_together, open_checked, test_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
