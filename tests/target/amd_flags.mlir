@@ -18,6 +18,12 @@
 // RUN: iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx900 --iree-rocm-waves-per-eu=10 --iree-rocm-enable-register-spill-warning %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=SPILL %s
 // SPILL: amd_flags.mlir:[[#]]:{{[0-9]+}}: warning: kernel 'product_dispatch_0' spills {{[1-9][0-9]*}} vector and {{[0-9]+}} scalar registers
 //
+// Waves of 64 lanes where there are such: the kernels are built for them.
+// RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx1100 --iree-rocm-target-features=+wavefrontsize64,+cumode %s -o %t.vmfb
+// RUN: iree-softgpu --target=gfx1100 --check=all -- iree-run-module --device=amdgpu --module=%t.vmfb --function=sum --input=2x64xf32=1 | FileCheck --check-prefix=VALUE %s
+// RUN: not iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx942 --iree-rocm-target-features=+wavefrontsize32 %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=WAVE32 %s
+// WAVE32: gfx942 has no feature 'wavefrontsize32'
+//
 // RUN: not iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx1100 --iree-hip-waves-per-eu=99 %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=WAVES %s
 // WAVES: --iree-rocm-waves-per-eu=99: a number from 1 to 20
 // RUN: not iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx1100 --iree-rocm-denormal-fp-math-f32=zero %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=DENORMAL %s
