@@ -142,7 +142,7 @@ bool hazard_pending_before(wave_t* w, const inst_t* inst, const check_hazards_t*
   for (uint32_t i = 0; (vector || is_scalar(inst)) && i < inst->source_count; ++i) {
     if (!check_unsettled(w, inst, &inst->src[i], p)) return false;
   }
-  return !(inst->traits & HAZARD_DIV_FMAS) || check_unsettled(w, inst, &vcc_operand, p);
+  return !(inst->traits & HAZARD_IMPLICIT_VCC) || check_unsettled(w, inst, &vcc_operand, p);
 }
 
 // Whether everything that scalar loads read has been read, now that this instruction is through.
@@ -243,7 +243,7 @@ static void note_watched(const inst_t* inst, hazard_pending_t* p, uint8_t* watch
 static void note_masks(const inst_t* inst, hazard_pending_t* p) {
   note_watched(inst, p, p->masks, 1);
   if (!(inst->traits & HAZARD_MASKED)) return;
-  const operand_t* mask = inst->traits & HAZARD_DIV_FMAS ? &vcc_operand : &inst->src[2];
+  const operand_t* mask = inst->traits & HAZARD_IMPLICIT_VCC ? &vcc_operand : &inst->src[2];
   if (mask->kind == OPERAND_SGPR && mask->index < SREG_M0) memset(&p->masks[mask->index], 1, mask->dwords);
 }
 
@@ -261,7 +261,7 @@ static void track_pairs(const inst_t* inst, hazard_pending_t* p) {
     // Scalar instructions wait for vector ones by themselves, for all of them at once.
     if (!vector && was) settle(p, BY_VECTOR, is_vcc, !is_vcc);
   }
-  if (inst->traits & HAZARD_DIV_FMAS) p->tracked[SREG_VCC / 2] = 1;
+  if (inst->traits & HAZARD_IMPLICIT_VCC) p->tracked[SREG_VCC / 2] = 1;
   note_watched(inst, p, p->tracked, 2);
 }
 

@@ -190,7 +190,8 @@ static bool check_implicit(wave_t* w, const inst_t* inst) {
                          vcc = {.kind = OPERAND_SGPR, .index = SREG_VCC, .dwords = 2},
                          m0 = {.kind = OPERAND_SGPR, .index = SREG_M0, .dwords = 1};
   if (inst->traits & HAZARD_READS_SCC && !check_operand(w, inst, &scc, ENGINE_CHECK_WAITS, false)) return false;
-  if (inst->traits & (HAZARD_READS_VCC | HAZARD_DIV_FMAS) && !check_operand(w, inst, &vcc, ENGINE_CHECK_WAITS, false)) {
+  if (inst->traits & (HAZARD_READS_VCC | HAZARD_IMPLICIT_VCC) &&
+      !check_operand(w, inst, &vcc, ENGINE_CHECK_WAITS, false)) {
     return false;
   }
   bool reads_m0 = inst->traits & (HAZARD_READS_M0 | HAZARD_MOVE_RELATIVE) || inst->flags & INST_LDS;

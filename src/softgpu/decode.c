@@ -255,7 +255,7 @@ bool decode_inst(decode_t* d, inst_t* out, text_t* error) {
     return false;
   }
   out->run = out->row->run;
-  out->traits = check_hazards_traits(out->row->name);
+  out->traits = check_hazards_traits(out->row->name) | check_hazards_traits(mnemonic);
   out->passes = check_hazards_passes(d->engine->target, out->row->name);
 #define FIELD(type, name, key, absent, bits) out->name = absent;
   INST_FIELDS(FIELD)
