@@ -178,16 +178,19 @@ void compiler_flags_help(text_t* out) {
             "iree-compile: compiles ONNX, StableHLO and MLIR programs to modules that iree-run-module runs\n\n"
             "USAGE: iree-compile [options] <input file or '-'>\n\nOPTIONS:\n");
   for (size_t i = 0; i < ROW_COUNT; ++i) {
-    if (rows[i].kind == KIND_ALIAS) {
-      text_printf(out, "  --%-44s same as --%s\n", rows[i].name, rows[i].text);
-    } else if (rows[i].kind == KIND_CHOICE) {
-      char name[96];
-      snprintf(name, sizeof(name), "%s=<value>", rows[i].name);
-      text_printf(out, "  --%-44s only %s: %s\n", name, *rows[i].text ? rows[i].text : "empty", rows[i].why);
+    const flag_row_t* row = &rows[i];
+    bool takes_value = row->kind != KIND_ALIAS && row->kind != KIND_BOOL, is_letter = !row->name[1];
+    char name[96];
+    snprintf(name, sizeof(name), "%s%s%s", is_letter ? "-" : "--", row->name,
+             !takes_value ? ""
+             : is_letter  ? " <value>"
+                          : "=<value>");
+    if (row->kind == KIND_ALIAS) {
+      text_printf(out, "  %-46s same as --%s\n", name, row->text);
+    } else if (row->kind == KIND_CHOICE) {
+      text_printf(out, "  %-46s only %s: %s\n", name, *row->text ? row->text : "empty", row->why);
     } else {
-      char name[96];
-      snprintf(name, sizeof(name), "%s%s", rows[i].name, rows[i].kind == KIND_BOOL ? "" : "=<value>");
-      text_printf(out, "  --%-44s %s\n", name, rows[i].text);
+      text_printf(out, "  %-46s %s\n", name, row->text);
     }
   }
   text_printf(out, "  --%-44s same as --iree-rocm-<name>\n", "iree-hip-<name>");
