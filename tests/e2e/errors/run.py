@@ -123,7 +123,7 @@ def check_compile_values(check):
         ("device", ["--iree-hal-target-device=nothing"], "available = .*'amdgpu'.*'local'"),
         ("amd-gpu", ["--iree-hal-target-device=hip", "--iree-rocm-target=mi3000"], "nearest names: .*'mi300x'"),
         ("amd-feature", ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx1100",
-                         "--iree-rocm-target-features=+wavefrontsize64"], "gfx1100 has no feature 'wavefrontsize64'"),
+                         "--iree-rocm-target-features=+sramecc"], "gfx1100 has no feature 'sramecc'"),
         ("amd-none", ["--iree-hal-target-device=hip"], "ROCM target not set"),
         ("nvidia-gpu", ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_999"], "nearest names: .*'sm_"),
         ("dump", ["--iree-hal-dump-executable-files-to=good.mlir"], "writing 'good.mlir/.*Not a directory"),
