@@ -146,6 +146,7 @@ softgpu() {
     $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx90a --target gfx942 \
       --flag=-mcode-object-version=4 --flag=-mllvm --flag=-amdgpu-kernarg-preload-count=8 || bad=1
     $python tests/softgpu/run_checks.py --build "$build" || bad=1
+    $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 30 || bad=1
     $python tests/softgpu/run_assembly.py --build "$build" || bad=1
     $python tests/softgpu/run_fidelity.py --build "$build" || bad=1
     $python tests/softgpu/run_reports.py --build "$build" || bad=1
