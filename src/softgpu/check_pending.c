@@ -8,6 +8,10 @@
 #include "softgpu/check_hazards.h"
 
 enum { BY_SCALAR = 1, BY_VECTOR = 2 };
+// Of a watched register, or pair (gfx12): a vector instruction has read it. Of pairs, what LLVM needs to have seen
+// before it waits for their writes anywhere in the function: read by any unit and written by the scalar one, then read
+// by a vector instruction.
+enum { WATCHED = 1, READ = 2, WRITTEN = 4, MATTERS = 8 };
 
 // Fields of s_waitcnt_depctr and s_wait_alu, and where LLVM counts from when they are not waited for.
 static bool waits_for(const inst_t* inst, uint32_t shift, uint32_t bits) {
@@ -97,9 +101,16 @@ static bool check_partial(wave_t* w, const inst_t* inst, const hazard_pending_t*
   return true;
 }
 
+static bool pair_matters(uint8_t tracked, bool vector) {
+  return tracked & MATTERS || (vector && tracked & READ && tracked & WRITTEN);
+}
+
 // Scalar registers that were overwritten while watched (masks, tracked pairs).
 static bool check_unsettled(wave_t* w, const inst_t* inst, const operand_t* o, const hazard_pending_t* p) {
   bool vector = hazard_is_vector(inst);
+  if (o->kind == OPERAND_SGPR && o->index < SREG_M0 && w->target->major >= 12 &&
+      !pair_matters(p->tracked[o->index / 2], vector))
+    return true;
   for (uint32_t k = 0; o->kind == OPERAND_SGPR && o->index < SREG_M0 && k < o->dwords; ++k) {
     uint8_t by = p->unsettled[o->index + k];
     if (by & BY_SCALAR || (vector && by & BY_VECTOR)) {
@@ -233,7 +244,7 @@ static void note_watched(const inst_t* inst, hazard_pending_t* p, uint8_t* watch
   for (uint32_t i = 0; i < inst->destination_count; ++i) {
     const operand_t* o = &inst->dst[i];
     for (uint32_t k = 0; o->kind == OPERAND_SGPR && o->index < SREG_M0 && k < o->dwords; ++k) {
-      bool is_watched = watched[(granule == 1 ? o->index + k : o->index) / granule];
+      bool is_watched = watched[(granule == 1 ? o->index + k : o->index) / granule] & WATCHED;
       p->unsettled[o->index + k] = is_watched ? vector ? BY_VECTOR : BY_SCALAR : 0;
       if (granule == 1) watched[o->index + k] = 0;
     }
@@ -256,13 +267,19 @@ static void track_pairs(const inst_t* inst, hazard_pending_t* p) {
   for (uint32_t i = 0; (vector || is_scalar(inst)) && i < inst->source_count; ++i) {
     const operand_t* o = &inst->src[i];
     if (o->kind != OPERAND_SGPR || o->index >= SREG_M0) continue;
-    bool is_vcc = o->index / 2 == SREG_VCC / 2, was = p->tracked[o->index / 2];
-    if (vector) p->tracked[o->index / 2] = 1;
+    uint8_t* pair = &p->tracked[o->index / 2];
+    bool is_vcc = o->index / 2 == SREG_VCC / 2, was = *pair & WATCHED;
+    if (pair_matters(*pair, vector)) *pair |= MATTERS;
+    *pair |= vector ? READ | WATCHED : READ;
     // Scalar instructions wait for vector ones by themselves, for all of them at once.
     if (!vector && was) settle(p, BY_VECTOR, is_vcc, !is_vcc);
   }
-  if (inst->traits & HAZARD_IMPLICIT_VCC) p->tracked[SREG_VCC / 2] = 1;
+  if (inst->traits & HAZARD_IMPLICIT_VCC) p->tracked[SREG_VCC / 2] |= READ | WATCHED;
   note_watched(inst, p, p->tracked, 2);
+  for (uint32_t i = 0; is_scalar(inst) && i < inst->destination_count; ++i) {
+    const operand_t* o = &inst->dst[i];
+    if (o->kind == OPERAND_SGPR && o->index < SREG_M0) p->tracked[o->index / 2] |= WRITTEN;
+  }
 }
 
 static void after_vector(const inst_t* inst, hazard_pending_t* p) {
