@@ -93,7 +93,8 @@ bool gpu_execute_run(gpu_execute_t* gpu, const gpu_launch_t* launch) {
   const gpu_buffer_t* buffers = launch->buffers;
   uint32_t buffer_count = launch->buffer_count;
   static uint64_t arguments[256] __attribute__((aligned(64)));
-  hsa_kernel_dispatch_packet_t packet __attribute__((aligned(64))) = {.setup = 3};
+  static hsa_kernel_dispatch_packet_t packet __attribute__((aligned(64)));
+  packet = (hsa_kernel_dispatch_packet_t){.setup = 3};
   packet.kernel_object = find_kernel(gpu, of->name);
   packet.kernarg_address = arguments;
   for (uint32_t i = 0; i < buffer_count; ++i) arguments[i] = (uint64_t)buffers[i].data;
@@ -105,13 +106,16 @@ bool gpu_execute_run(gpu_execute_t* gpu, const gpu_launch_t* launch) {
     *grids[i] = launch->workgroups[i] * of->workgroup_size[i];
   }
   memory_range_t range = {(uint64_t)arguments, sizeof(arguments), UINT64_MAX, false, "kernel arguments"};
+  memory_range_t own = {(uint64_t)&packet, sizeof(packet), UINT64_MAX, false, "the packet"};
   memory_map_insert(gpu->memory, &range);
+  memory_map_insert(gpu->memory, &own);  // kernels ask it for the size of the grid
   insert_buffers(gpu, buffers, buffer_count);
   engine_dispatch_t dispatch = {.packet = &packet};
   engine_fault_t fault;
   bool done = packet.kernel_object && engine_dispatch(gpu->engine, &dispatch, &fault);
   for (uint32_t i = 0; i < buffer_count; ++i) memory_map_remove(gpu->memory, (uint64_t)buffers[i].data);
   memory_map_remove(gpu->memory, range.base);
+  memory_map_remove(gpu->memory, own.base);
   if (!done) fprintf(stderr, "%s: %s\n", of->name, packet.kernel_object ? fault.message : "no such kernel");
   return done;
 }

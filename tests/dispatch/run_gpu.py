@@ -23,7 +23,7 @@ import run  # noqa: E402
 
 TARGETS = {"gfx": ["--iree-hal-target-device=hip", "--iree-hip-target="],
            "sm_": ["--iree-hal-target-device=cuda", "--iree-cuda-target="]}
-CONTROL_FLOW = ("RNN", "GRU", "LSTM", "If", "Loop", "Scan")
+CONTROL_FLOW = ("RNN", "GRU", "LSTM", "If", "Loop", "Scan", "NonMaxSuppression")
 
 
 def run_case(subject, runner, target, execute, folder):

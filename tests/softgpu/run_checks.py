@@ -116,6 +116,8 @@ end:
 
 GFX9_TARGETS = ["gfx90a", "gfx942"]
 CMPX, DPP = "v_cmpx_eq_u32 vcc, v4, v5", "v_mov_b32_dpp v6, v5 row_shl:1 row_mask:0xf bank_mask:0xf"
+# LLVM waits for what vector instructions write only where the scalar unit writes the pair too.
+GFX12_SCALAR_WRITE = "s_mov_b32 {}, 0\n s_wait_alu depctr_sa_sdst(0)"
 # (targets, two instructions, what keeps them apart: just enough wait states, or an instruction). A target may say :64, for
 # waves of 64 lanes. Registers v4 to v15 are 0, v2 is the lane's byte of memory, s[4:5] the input, s[6:7] the output.
 HAZARDS = [
@@ -203,10 +205,11 @@ HAZARDS = [
     (["gfx1100:64"], "v_mov_b32 v12, 1\n s_mov_b64 exec, exec\n v_mov_b32 v13, 1", "v_add_nc_u32 v20, v12, v13",
      "s_waitcnt_depctr 0xfff"),
     (["gfx1201"], "v_mov_b32 v20, s16\n s_mov_b32 s16, 1", "v_mov_b32 v21, s16", "s_wait_alu depctr_sa_sdst(0)"),
-    (["gfx1201"], "v_mov_b32 v20, s16\n v_readfirstlane_b32 s16, v4", "v_mov_b32 v21, s16", "s_wait_alu depctr_va_sdst(0)"),
-    (["gfx1201"], "v_mov_b32 v20, vcc_lo\n v_cmp_eq_u32 vcc_lo, v4, v5", "v_cndmask_b32 v21, v4, v5, vcc_lo",
-     "s_wait_alu depctr_va_vcc(0)"),
-    (["gfx1201"], "v_mov_b32 v20, vcc_lo\n v_cmp_eq_u32 vcc_lo, v4, v5",
+    (["gfx1201"], f"{GFX12_SCALAR_WRITE.format('s16')}\n v_mov_b32 v20, s16\n v_readfirstlane_b32 s16, v4",
+     "v_mov_b32 v21, s16", "s_wait_alu depctr_va_sdst(0)"),
+    (["gfx1201"], f"{GFX12_SCALAR_WRITE.format('vcc_lo')}\n v_mov_b32 v20, vcc_lo\n v_cmp_eq_u32 vcc_lo, v4, v5",
+     "v_cndmask_b32 v21, v4, v5, vcc_lo", "s_wait_alu depctr_va_vcc(0)"),
+    (["gfx1201"], f"{GFX12_SCALAR_WRITE.format('vcc_lo')}\n v_mov_b32 v20, vcc_lo\n v_cmp_eq_u32 vcc_lo, v4, v5",
      "v_dual_cndmask_b32 v20, v4, v5 :: v_dual_mov_b32 v21, v6", "s_wait_alu depctr_va_vcc(0)"),
     # Counters: messages with a result, answers in any order, loads straight into workgroup memory.
     (["gfx1100"], "s_sendmsg_rtn_b64 s[16:17], sendmsg(MSG_RTN_GET_REALTIME)", "s_mov_b32 s18, s16", "s_waitcnt lgkmcnt(0)"),
