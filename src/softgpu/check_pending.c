@@ -258,6 +258,12 @@ static void note_masks(const inst_t* inst, hazard_pending_t* p) {
   if (mask->kind == OPERAND_SGPR && mask->index < SREG_M0) memset(&p->masks[mask->index], 1, mask->dwords);
 }
 
+// Scalar instructions wait for vector ones by themselves, for all of them at once, when they touch what those touch.
+static void settle_by_scalar(const operand_t* o, hazard_pending_t* p) {
+  bool is_vcc = o->index / 2 == SREG_VCC / 2;
+  settle(p, BY_VECTOR, is_vcc, !is_vcc);
+}
+
 static void track_pairs(const inst_t* inst, hazard_pending_t* p) {
   bool vector = hazard_is_vector(inst);
   const char* name = inst->row->name;
@@ -268,17 +274,17 @@ static void track_pairs(const inst_t* inst, hazard_pending_t* p) {
     const operand_t* o = &inst->src[i];
     if (o->kind != OPERAND_SGPR || o->index >= SREG_M0) continue;
     uint8_t* pair = &p->tracked[o->index / 2];
-    bool is_vcc = o->index / 2 == SREG_VCC / 2, was = *pair & WATCHED;
     if (pair_matters(*pair, vector)) *pair |= MATTERS;
     *pair |= vector ? READ | WATCHED : READ;
-    // Scalar instructions wait for vector ones by themselves, for all of them at once.
-    if (!vector && was) settle(p, BY_VECTOR, is_vcc, !is_vcc);
+    if (!vector) settle_by_scalar(o, p);
   }
   if (inst->traits & HAZARD_IMPLICIT_VCC) p->tracked[SREG_VCC / 2] |= READ | WATCHED;
   note_watched(inst, p, p->tracked, 2);
   for (uint32_t i = 0; is_scalar(inst) && i < inst->destination_count; ++i) {
     const operand_t* o = &inst->dst[i];
-    if (o->kind == OPERAND_SGPR && o->index < SREG_M0) p->tracked[o->index / 2] |= WRITTEN;
+    if (o->kind != OPERAND_SGPR || o->index >= SREG_M0) continue;
+    p->tracked[o->index / 2] |= WRITTEN;
+    settle_by_scalar(o, p);
   }
 }
 
