@@ -4,13 +4,14 @@
 // are not followed in detail: once a workgroup has done one after an access, the two count as ordered. Atomic,
 // volatile and coherent accesses are never accused, nor is a store of what memory holds already. A launch remembers
 // the last access of as many dwords as fit into a table; what falls out of it is forgotten.
+#include <sched.h>
 #include <stdlib.h>
 
 #include "softgpu/check.h"
 #include "softgpu/check_group.h"
 #include "softgpu/shared.h"
 
-enum { GLOBAL_ENTRIES = 1 << 17, GLOBAL_LOCKS = 64 };
+enum { GLOBAL_ENTRIES = 1 << 17, GLOBAL_LOCKS = 1 << 12, SPINS = 100 };
 
 // Last access of one kind to a dword.
 typedef struct touch_t {
@@ -91,6 +92,13 @@ static bool report(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t addres
   return false;
 }
 
+// Held for a few loads and stores: who waits long waits for a thread that does not run.
+static void take_lock(uint8_t* lock) {
+  for (uint32_t spins = 0; __atomic_test_and_set(lock, __ATOMIC_ACQUIRE);) {
+    if (++spins % SPINS == 0) sched_yield();
+  }
+}
+
 static bool check_dword(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t dword, uint32_t bytes, bool writes,
                         bool same) {
   check_launch_t* c = w->launch->check;
@@ -99,16 +107,15 @@ static bool check_dword(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t d
   uint64_t hash = dword * UINT64_C(0x9e3779b97f4a7c15) >> 47;
   entry_t* e = &c->entries[hash % GLOBAL_ENTRIES];
   uint8_t* lock = &c->locks[hash % GLOBAL_LOCKS];
-  while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE)) {
-  }
-  if (e->dword != dword) memset(e, 0, sizeof(*e)), e->dword = dword;
-  touch_t write = e->write, read = e->read;
   touch_t now = {.group = group,
                  .time = __atomic_load_n(&c->clock, __ATOMIC_RELAXED),
                  .phase = w->group->barrier_phase,
                  .wave = (uint16_t)w->index,
                  .bytes = (uint8_t)bytes};
   if (w->check) now.number = check_waits_next(w, inst, false, &now.counter);
+  take_lock(lock);
+  if (e->dword != dword) memset(e, 0, sizeof(*e)), e->dword = dword;
+  touch_t write = e->write, read = e->read;
   *(writes ? &e->write : &e->read) = now;
   __atomic_clear(lock, __ATOMIC_RELEASE);
   if (same) return true;
