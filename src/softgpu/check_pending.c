@@ -280,11 +280,11 @@ static void track_pairs(const inst_t* inst, hazard_pending_t* p) {
   }
   if (inst->traits & HAZARD_IMPLICIT_VCC) p->tracked[SREG_VCC / 2] |= READ | WATCHED;
   note_watched(inst, p, p->tracked, 2);
-  for (uint32_t i = 0; is_scalar(inst) && i < inst->destination_count; ++i) {
+  for (uint32_t i = 0; (vector || is_scalar(inst)) && i < inst->destination_count; ++i) {
     const operand_t* o = &inst->dst[i];
     if (o->kind != OPERAND_SGPR || o->index >= SREG_M0) continue;
     p->tracked[o->index / 2] |= WRITTEN;
-    settle_by_scalar(o, p);
+    if (!vector) settle_by_scalar(o, p);
   }
 }
 
