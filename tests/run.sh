@@ -2,7 +2,7 @@
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
 # Steps, in order: style unit text imports demo samples operators gpu softgpu errors valgrind sanitizers fuzz. Each
-# writes BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (20) is the time each fuzz target gets.
+# writes BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (12) is the time each fuzz target gets.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -146,7 +146,7 @@ softgpu() {
     $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx90a --target gfx942 \
       --flag=-mcode-object-version=4 --flag=-mllvm --flag=-amdgpu-kernarg-preload-count=8 || bad=1
     $python tests/softgpu/run_checks.py --build "$build" || bad=1
-    $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 30 || bad=1
+    $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 20 || bad=1
     $python tests/softgpu/run_assembly.py --build "$build" || bad=1
     $python tests/softgpu/run_fidelity.py --build "$build" || bad=1
     $python tests/softgpu/run_reports.py --build "$build" || bad=1
@@ -210,7 +210,7 @@ fuzz_one() {
     decode) flags=-detect_leaks=0 seeds=examples/digits ;; # LLVM, left in mid-call, keeps what it had
     *) seeds=examples/digits ;;
   esac
-  if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$corpus-" $flags \
+  if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-12}" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$corpus-" $flags \
     "$corpus" $seeds >"$logs/fuzz-$name.log" 2>&1; then
     echo "PASSED $name"
   else
