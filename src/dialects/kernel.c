@@ -217,6 +217,10 @@ ir_value_t* kernel_cast(ir_builder_t* b, scalar_fn_t cast, ir_value_t* x, const 
 
 ir_value_t* kernel_add(ir_builder_t* b, ir_value_t* x, ir_value_t* y) { return kernel_binary(b, SCALAR_add, x, y); }
 ir_value_t* kernel_mul(ir_builder_t* b, ir_value_t* x, ir_value_t* y) { return kernel_binary(b, SCALAR_mul, x, y); }
+ir_value_t* kernel_multiply_add(ir_builder_t* b, ir_value_t* x, ir_value_t* y, ir_value_t* sum) {
+  if (ir_type_scalar(sum->type)->kind == IR_TYPE_FLOAT) return kernel_ternary(b, SCALAR_fma, x, y, sum);
+  return kernel_add(b, sum, kernel_mul(b, x, y));
+}
 ir_value_t* kernel_add_const(ir_builder_t* b, ir_value_t* x, int64_t y) {
   return y == 0 ? x : kernel_add(b, x, kernel_integer(b, x->type, y));
 }

@@ -36,6 +36,8 @@ ir_value_t* kernel_ternary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_va
 ir_value_t* kernel_cast(ir_builder_t* b, scalar_fn_t cast, ir_value_t* x, const ir_type_t* scalar);
 ir_value_t* kernel_add(ir_builder_t* b, ir_value_t* x, ir_value_t* y);
 ir_value_t* kernel_mul(ir_builder_t* b, ir_value_t* x, ir_value_t* y);
+// x y + sum, for floats in one instruction.
+ir_value_t* kernel_multiply_add(ir_builder_t* b, ir_value_t* x, ir_value_t* y, ir_value_t* sum);
 ir_value_t* kernel_add_const(ir_builder_t* b, ir_value_t* x, int64_t y);
 ir_value_t* kernel_mul_const(ir_builder_t* b, ir_value_t* x, int64_t y);
 ir_value_t* kernel_splat(ir_builder_t* b, ir_value_t* x, int64_t lanes);  // lanes 1: x itself

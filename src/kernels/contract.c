@@ -168,7 +168,6 @@ static void multiply(contract_plan_t* c, const tile_t* t, linear_t at, ir_value_
     k->mask = NULL;
   }
   k->lanes = 1;
-  bool is_float = c->accumulator->kind == IR_TYPE_FLOAT;
   for (int64_t r = 0; r < t->rows; ++r) {
     linear_t row = t->row;
     row.constant += r;
@@ -176,8 +175,7 @@ static void multiply(contract_plan_t* c, const tile_t* t, linear_t at, ir_value_
     ir_value_t* a = kernel_splat(&k->b, element(c, 0, coords), c->lanes);
     for (int64_t v = 0; v < t->vectors; ++v) {
       ir_value_t** slot = &acc[r * t->vectors + v];
-      *slot = is_float ? kernel_ternary(&k->b, SCALAR_fma, a, b[v], *slot)
-                       : kernel_add(&k->b, *slot, kernel_mul(&k->b, a, b[v]));
+      *slot = kernel_multiply_add(&k->b, a, b[v], *slot);
     }
   }
 }
@@ -254,9 +252,7 @@ static void build_tile(contract_plan_t* c, const tile_t* t, linear_t local_row) 
   assert(count <= MAX_TILE * 2);
   const ir_type_t* type = kernel_vector_type(k->ctx, c->accumulator, c->lanes);
   for (uint32_t i = 0; i < count; ++i) {
-    acc[i] = type->kind == IR_TYPE_FLOAT || ir_type_scalar(type)->kind == IR_TYPE_FLOAT
-                 ? kernel_number(&k->b, type, 0)
-                 : kernel_integer(&k->b, type, 0);
+    acc[i] = kernel_number(&k->b, type, 0);
   }
   if (!t->starts) load_partial(c, t, local_row, acc, false);
   kernel_loop_t loop = kernel_loop_begin(k, t->lower, t->upper, 1, acc, count);

@@ -197,9 +197,7 @@ static ir_value_t* load_input(taps_t* v, int64_t pixel, int64_t tap, int64_t vec
   ir_value_t *x = ir_operand(p->op, 0), *value;
   if (v->t->tested) {
     guard_t guard = {0};
-    bool is_float = x->type->element->kind == IR_TYPE_FLOAT;
-    ir_value_t* outside =
-        is_float ? kernel_number(&k->b, x->type->element, 0) : kernel_integer(&k->b, x->type->element, 0);
+    ir_value_t* outside = kernel_number(&k->b, x->type->element, 0);
     guard_extent(k, &guard, &at[3], &p->in_columns);
     guard_begin(k, &guard, x->type->element);
     value = guard_end(k, &guard, eval_at(k, x, at), outside);
@@ -224,8 +222,7 @@ static void multiply_taps(taps_t* v, ir_value_t** acc) {
       for (int64_t i = 0; i < p->vectors; ++i) {
         ir_value_t** slot = &acc[pixel * p->vectors + i];
         ir_value_t* in = p->depthwise ? load_input(v, pixel, tap, i) : x;
-        *slot = p->accumulator->kind == IR_TYPE_FLOAT ? kernel_ternary(&k->b, SCALAR_fma, in, w[i], *slot)
-                                                      : kernel_add(&k->b, *slot, kernel_mul(&k->b, in, w[i]));
+        *slot = kernel_multiply_add(&k->b, in, w[i], *slot);
       }
     }
   }

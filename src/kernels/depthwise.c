@@ -108,8 +108,7 @@ static void accumulate(depthwise_t* t, int64_t row, int64_t kx, ir_value_t* valu
     int64_t below = row - i * p->conv.strides[0], ky = below / p->conv.w_dilation[0];
     if (below < 0 || below % p->conv.w_dilation[0] || ky >= p->window[0]) continue;
     ir_value_t* weight = weights[ky * p->window[1] + kx];
-    acc[i] = p->accumulator->kind == IR_TYPE_FLOAT ? kernel_ternary(&k->b, SCALAR_fma, value, weight, acc[i])
-                                                   : kernel_add(&k->b, acc[i], kernel_mul(&k->b, value, weight));
+    acc[i] = kernel_multiply_add(&k->b, value, weight, acc[i]);
   }
 }
 
@@ -224,11 +223,8 @@ void strategy_depthwise_build(dispatch_t* d) {
   plan(&t);
   product_column_t first = {0};
   iterations_t it = find_place(&t, &first);
-  const ir_type_t* type = t.product.accumulator;
   ir_value_t* acc[MAX_STRIP];
-  for (int64_t i = 0; i < t.strip; ++i) {
-    acc[i] = type->kind == IR_TYPE_FLOAT ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
-  }
+  for (int64_t i = 0; i < t.strip; ++i) acc[i] = kernel_number(&k->b, t.product.accumulator, 0);
   sum(&t, &first, acc);
   store(&t, &first, acc);
   iterations_end(d, &it);

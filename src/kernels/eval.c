@@ -69,8 +69,7 @@ linear_t eval_offset(kernel_build_t* k, ir_value_t* tensor, const linear_t* coor
 }
 
 static ir_value_t* zero_lanes(kernel_build_t* k, const ir_type_t* scalar, int64_t lanes) {
-  const ir_type_t* type = kernel_vector_type(k->ctx, scalar, lanes);
-  return scalar->kind == IR_TYPE_FLOAT ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
+  return kernel_number(&k->b, kernel_vector_type(k->ctx, scalar, lanes), 0);
 }
 
 static ir_value_t* load_memory(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {

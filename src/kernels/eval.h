@@ -71,7 +71,7 @@ ir_value_t* guard_end(kernel_build_t* k, guard_t* guard, ir_value_t* value, ir_v
 
 // Loops over sizes[0..count) around `body`, which gets the loop coordinates and accumulators and replaces the latter.
 // eval_fixed_loops: the same for sizes that are numbers.
-enum { EVAL_ACCUMULATORS = 32 };
+enum { EVAL_ACCUMULATORS = 64 };
 typedef void (*eval_body_fn_t)(kernel_build_t* k, const linear_t* at, ir_value_t** accumulators, void* user);
 void eval_loops(kernel_build_t* k, const extent_t* sizes, uint32_t count, ir_value_t** accumulators,
                 uint32_t accumulator_count, eval_body_fn_t body, void* user);

@@ -196,15 +196,10 @@ static ir_value_t* widened(kernel_build_t* k, ir_op_t* op, uint32_t operand, con
   return kernel_cast(&k->b, is_unsigned ? SCALAR_castu : SCALAR_cast, value, wide);
 }
 
-static ir_value_t* multiply_add(kernel_build_t* k, ir_value_t* x, ir_value_t* y, ir_value_t* acc) {
-  if (ir_type_scalar(acc->type)->kind == IR_TYPE_FLOAT) return kernel_ternary(&k->b, SCALAR_fma, x, y, acc);
-  return kernel_add(&k->b, acc, kernel_mul(&k->b, x, y));
-}
-
 static void contract_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   contract_t* c = user;
   for (uint32_t i = 0; i < c->contract_count; ++i) c->lhs[c->lhs_contract[i]] = c->rhs[c->rhs_contract[i]] = at[i];
-  acc[0] = multiply_add(k, widened(k, c->op, 0, c->lhs), widened(k, c->op, 1, c->rhs), acc[0]);
+  acc[0] = kernel_multiply_add(&k->b, widened(k, c->op, 0, c->lhs), widened(k, c->op, 1, c->rhs), acc[0]);
 }
 
 // Spreads result coordinates over the operands' batch and free dimensions.
@@ -301,7 +296,7 @@ static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   const ir_type_t* scalar = ir_type_scalar(acc[0]->type);
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, scalar);
-  ir_value_t* sum = multiply_add(k, widened(k, v->op, 0, x), widened(k, v->op, 1, w), before);
+  ir_value_t* sum = kernel_multiply_add(&k->b, widened(k, v->op, 0, x), widened(k, v->op, 1, w), before);
   acc[0] = guard_end(k, &guard, sum, before);
 }
 

@@ -206,11 +206,6 @@ static linear_t clamped(kernel_build_t* k, linear_t at, int64_t size) {
   return linear_value(value);
 }
 
-static ir_value_t* zero_of(kernel_build_t* k, const ir_type_t* type) {
-  bool is_float = ir_type_scalar(type)->kind == IR_TYPE_FLOAT;
-  return is_float ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
-}
-
 static ir_value_t* insert(kernel_build_t* k, ir_value_t* into, ir_value_t* value, int64_t index) {
   if (kernel_lanes(into) == 1) return value;
   ir_named_attr_t attr = {"index", ir_attr_i64(k->ctx, index)};
@@ -250,7 +245,7 @@ static ir_value_t* load_fragment(matrix_t* m, const load_t* at, product_side_t s
   int32_t run = run_of(held, depths, free);
   bool words = ((int64_t)ir_type_bytes(m->element) * p->depth) % 4 == 0 && (run * ir_type_bytes(m->element)) % 4 == 0;
   if (at->ends || !words || product_along(p, side) != PRODUCT_ALONG_DEPTH) run = 1;
-  ir_value_t* result = zero_of(k, left ? m->a_type : m->b_type);
+  ir_value_t* result = kernel_number(&k->b, left ? m->a_type : m->b_type, 0);
   for (int32_t i = 0; i < held->count; i += run) {
     linear_t depth = place_at(m, at->depth, &depths[i]), safe = clamped(k, depth, p->depth);
     k->lanes = run;
@@ -259,7 +254,7 @@ static ir_value_t* load_fragment(matrix_t* m, const load_t* at, product_side_t s
     k->lanes = 1;
     if (at->ends) {
       ir_value_t* exists = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &depth), kernel_index(&k->b, p->depth));
-      value = kernel_ternary(&k->b, SCALAR_select, exists, value, zero_of(k, value->type));
+      value = kernel_ternary(&k->b, SCALAR_select, exists, value, kernel_number(&k->b, value->type, 0));
     }
     if (run == held->count) return value;
     for (int32_t j = 0; j < run; ++j) {
@@ -275,7 +270,7 @@ static void load_woven(matrix_t* m, const load_t* at, ir_value_t** out) {
   kernel_build_t* k = &p->d->k;
   product_column_t columns = m->b_columns[0];
   columns.column.lane = 1;
-  for (int64_t x = 0; x < m->across; ++x) out[x] = zero_of(k, m->b_type);
+  for (int64_t x = 0; x < m->across; ++x) out[x] = kernel_number(&k->b, m->b_type, 0);
   for (int32_t i = 0; i < m->b.count; ++i) {
     linear_t depth = place_at(m, at->depth, &m->b.row[i]), safe = clamped(k, depth, p->depth);
     k->lanes = m->across;
@@ -284,7 +279,7 @@ static void load_woven(matrix_t* m, const load_t* at, ir_value_t** out) {
     if (at->ends) {
       ir_value_t* exists = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &depth), kernel_index(&k->b, p->depth));
       exists = kernel_splat(&k->b, exists, m->across);
-      value = kernel_ternary(&k->b, SCALAR_select, exists, value, zero_of(k, value->type));
+      value = kernel_ternary(&k->b, SCALAR_select, exists, value, kernel_number(&k->b, value->type, 0));
     }
     for (int64_t x = 0; x < m->across; ++x) out[x] = insert(k, out[x], kernel_extract(&k->b, value, x), i);
   }
@@ -346,22 +341,18 @@ static void reduce_tap(matrix_t* m, linear_t tap_number, ir_value_t** acc) {
   step(m, &at, acc);
 }
 
+static void tap_body(kernel_build_t* k, const linear_t* tap, ir_value_t** acc, void* user) {
+  (void)k;
+  reduce_tap(user, *tap, acc);
+}
+
 static void reduce(matrix_t* m, ir_value_t** acc) {
   product_t* p = &m->product;
   kernel_build_t* k = &p->d->k;
   uint32_t count = (uint32_t)(m->down * m->across);
   const ir_type_t* type = kernel_vector_type(k->ctx, p->accumulator, m->row->c_lanes);
-  for (uint32_t i = 0; i < count; ++i) acc[i] = zero_of(k, type);
-  if (p->taps == 1) {
-    reduce_tap(m, linear_constant(0), acc);
-    return;
-  }
-  kernel_loop_t loop = kernel_loop_constant(k, 0, p->taps, 1, acc, count);
-  ir_value_t* inner[MAX_ACCUMULATORS];
-  memcpy(inner, loop.iters, sizeof(ir_value_t*) * count);
-  reduce_tap(m, linear_value(loop.index), inner);
-  kernel_for_end(&k->b, &loop, inner, count);
-  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_number(&k->b, type, 0);
+  eval_fixed_loops(k, &p->taps, 1, acc, count, tap_body, m);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -200,9 +200,7 @@ ir_value_t* product_right(product_t* p, const product_column_t* column, const pr
   for (uint32_t i = 0; i < p->spatial; ++i) coords[axis_of(p->conv.x_layout, (char)('0' + i))] = point->at[i];
   ir_value_t* value = eval_lanes(k, side_value(p, PRODUCT_RIGHT), coords);
   if (!point->inside) return value;
-  const ir_type_t* type = value->type;
-  bool is_float = ir_type_scalar(type)->kind == IR_TYPE_FLOAT;
-  ir_value_t* zero = is_float ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
+  ir_value_t* zero = kernel_number(&k->b, value->type, 0);
   return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, point->inside, k->lanes), value, zero);
 }
 

@@ -146,13 +146,11 @@ static void multiply(tile_t* t, const product_tap_t* tap, const product_point_t*
       right[s * t->columns + c] = product_widen(p, PRODUCT_RIGHT, product_right(p, &t->at[c], &points[c], at));
     }
   }
-  bool is_float = p->accumulator->kind == IR_TYPE_FLOAT;
   for (int64_t s = 0; s < steps; ++s) {
     for (int64_t r = 0; r < t->rows; ++r) {
       for (int64_t c = 0; c < t->columns; ++c) {
         ir_value_t *a = left[r * steps + s], *b = right[s * t->columns + c], **slot = &acc[r * t->columns + c];
-        *slot = is_float ? kernel_ternary(&k->b, SCALAR_fma, a, b, *slot)
-                         : kernel_add(&k->b, *slot, kernel_mul(&k->b, a, b));
+        *slot = kernel_multiply_add(&k->b, a, b, *slot);
       }
     }
   }
@@ -205,24 +203,21 @@ static void reduce_tap(tile_t* t, linear_t tap_number, ir_value_t** acc) {
   }
 }
 
+static void tap_body(kernel_build_t* k, const linear_t* tap, ir_value_t** acc, void* user) {
+  (void)k;
+  reduce_tap(user, *tap, acc);
+}
+
 static void reduce(tile_t* t, ir_value_t** acc) {
   product_t* p = &t->product;
   kernel_build_t* k = &p->d->k;
   uint32_t count = (uint32_t)(t->rows * t->columns);
-  bool is_float = p->accumulator->kind == IR_TYPE_FLOAT;
-  for (uint32_t i = 0; i < count; ++i) {
-    acc[i] = is_float ? kernel_number(&k->b, p->accumulator, 0) : kernel_integer(&k->b, p->accumulator, 0);
-  }
-  if (t->at_once || p->taps == 1) {
-    for (int64_t tap = 0; tap < p->taps; ++tap) reduce_tap(t, linear_constant(tap), acc);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_number(&k->b, p->accumulator, 0);
+  if (!t->at_once) {
+    eval_fixed_loops(k, &p->taps, 1, acc, count, tap_body, t);
     return;
   }
-  kernel_loop_t loop = kernel_loop_constant(k, 0, p->taps, 1, acc, count);
-  ir_value_t* inner[MAX_ACCUMULATORS];
-  memcpy(inner, loop.iters, sizeof(ir_value_t*) * count);
-  reduce_tap(t, linear_value(loop.index), inner);
-  kernel_for_end(&k->b, &loop, inner, count);
-  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+  for (int64_t tap = 0; tap < p->taps; ++tap) reduce_tap(t, linear_constant(tap), acc);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
