@@ -255,18 +255,6 @@ bool onnx_lower_attention(onnx_node_t* n) {
 // RotaryEmbedding
 //===----------------------------------------------------------------------------------------------------------------===
 
-static ir_value_t* last_slice(onnx_node_t* n, ir_value_t* x, int64_t from, int64_t count, int64_t stride) {
-  int64_t offsets[4] = {0}, sizes[4], strides[4];
-  for (int32_t i = 0; i < 4; ++i) {
-    sizes[i] = x->type->dims[i];
-    strides[i] = 1;
-  }
-  offsets[3] = from;
-  sizes[3] = count;
-  strides[3] = stride;
-  return graph_slice(n->b, x, offsets, sizes, strides);
-}
-
 // cos or sin in the shape of `like`. NULL after a diagnostic.
 static ir_value_t* spread_angles(onnx_node_t* n, ir_value_t* v, ir_value_t* like) {
   static const int64_t at[] = {0, 2, 3};
@@ -283,8 +271,9 @@ ir_value_t* onnx_rotate(onnx_node_t* n, ir_value_t* x, const onnx_rotation_t* r)
   int64_t width = x->type->dims[3], part = r->part ? r->part : width, half = part / 2;
   if (width == IR_DYNAMIC || part < 2 || part > width || part % 2)
     return onnx_error(n, "rotary_embedding_dim does not fit"), NULL;
-  ir_value_t* a = last_slice(n, x, 0, half, r->interleaved ? 2 : 1);
-  ir_value_t* b = last_slice(n, x, r->interleaved ? 1 : half, half, r->interleaved ? 2 : 1);
+  int64_t stride = r->interleaved ? 2 : 1;
+  ir_value_t* a = onnx_part(n, x, 3, (onnx_part_t){0, half, stride});
+  ir_value_t* b = onnx_part(n, x, 3, (onnx_part_t){r->interleaved ? 1 : half, half, stride});
   ir_value_t* cos = spread_angles(n, r->cos, a);
   ir_value_t* sin = cos ? spread_angles(n, r->sin, a) : NULL;
   if (!sin) return NULL;
@@ -301,7 +290,8 @@ ir_value_t* onnx_rotate(onnx_node_t* n, ir_value_t* x, const onnx_rotation_t* r)
   } else {
     y = graph_concat(n->b, turned, 2, 3);
   }
-  if (part < width) y = graph_concat(n->b, (ir_value_t*[]){y, last_slice(n, x, part, width - part, 1)}, 2, 3);
+  if (part < width)
+    y = graph_concat(n->b, (ir_value_t*[]){y, onnx_part(n, x, 3, (onnx_part_t){part, width - part, 1})}, 2, 3);
   return y;
 }
 

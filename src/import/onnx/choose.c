@@ -6,11 +6,6 @@
 #include "import/onnx/loops.h"
 #include "import/onnx/ops.h"
 
-static ir_value_t* constant_indices(onnx_node_t* n, const int64_t* data, int32_t rank, const int64_t* dims) {
-  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), rank, dims);
-  return graph_constant(n->b, ir_attr_elements(n->ctx, type, data, sizeof(int64_t) * (size_t)ir_type_count(type)));
-}
-
 // Two results: both tensors with the keys in ascending order along an axis.
 static ir_op_t* sort_by(onnx_node_t* n, ir_value_t* keys, ir_value_t* values, int64_t axis) {
   ir_value_t* operands[] = {keys, values};
@@ -32,25 +27,19 @@ static ir_op_t* sort_by(onnx_node_t* n, ir_value_t* keys, ir_value_t* values, in
 static ir_value_t* true_places(onnx_node_t* n, ir_value_t* mask) {
   const ir_attr_t* known = onnx_constant(n, mask);
   const ir_type_t* i64 = ir_type_int(n->ctx, 64);
-  static const int64_t zero = 0, one = 1;
+  static const int64_t zero = 0;
   if (known) {
     int64_t total = ir_type_count(known->type), count = 0;
     int64_t* places = ARENA_ARRAY(ir_context_arena(n->ctx), int64_t, total + 1);
     for (int64_t i = 0; i < total; ++i) {
       if (ir_attr_element_integer(known, i)) places[count++] = i;
     }
-    return constant_indices(n, places, 1, &count);
+    return onnx_index_vector(n, places, count);
   }
   ir_value_t* flags = graph_cast(n->b, onnx_unary(n, SCALAR_not, mask), ir_type_int(n->ctx, 8), true);
   ir_value_t* numbers = graph_cast(n->b, mask, i64, true);
   ir_value_t* sorted = ir_result(sort_by(n, flags, onnx_iota_like(n, numbers, 0), 0), 1);
-  ir_value_t* count = graph_cast(n->b, graph_reduce(n->b, numbers, &zero, 1, "add"), ir_type_index(n->ctx), false);
-  count = ir_build_value(n->b, GRAPH_TO_SCALAR, &count, 1, ir_type_index(n->ctx));
-  const int64_t size = IR_DYNAMIC;
-  ir_named_attr_t slice[] = {{"offsets", ir_attr_i64_array(n->ctx, &zero, 1)},
-                             {"strides", ir_attr_i64_array(n->ctx, &one, 1)}};
-  return graph_build(n->b, GRAPH_SLICE, (ir_value_t*[]){sorted, count}, 2, ir_type_tensor(n->ctx, i64, 1, &size), slice,
-                     2);
+  return onnx_first(n, sorted, graph_reduce(n->b, numbers, &zero, 1, "add"));
 }
 
 static ir_value_t* flatten(onnx_node_t* n, ir_value_t* x) {
@@ -217,10 +206,7 @@ static void read_boxes(onnx_node_t* n, boxes_t* out) {
   bool centered = onnx_int(n, "center_point_box", 0);
   ir_value_t *boxes = n->in[0].v, *sides[4], *edges[EDGES], *columns[EDGES];
   const onnx_dim_t dims[] = {onnx_dim(n, boxes, 0), onnx_dim(n, boxes, 1), onnx_dim_of(1)};
-  for (int64_t i = 0; i < 4; ++i) {
-    ir_value_t* number = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), (double)i);
-    sides[i] = graph_take(n->b, boxes, number, 2, false);
-  }
+  for (int64_t i = 0; i < 4; ++i) sides[i] = onnx_entry(n, boxes, 2, i);
   for (int64_t i = 0; i < 2; ++i) {
     ir_value_t *a = sides[i], *b = sides[i + 2];
     if (centered) {
@@ -250,10 +236,7 @@ static ir_value_t* overlaps(onnx_node_t* n, const boxes_t* boxes, ir_value_t* is
                                  .contract_count = 1};
   ir_value_t* table = graph_contract(n->b, graph_cast(n->b, is_chosen, f32, true), boxes->table, &dims, f32);
   ir_value_t *chosen[EDGES], *length[2];
-  for (int64_t i = 0; i < EDGES; ++i) {
-    ir_value_t* number = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), (double)i);
-    chosen[i] = onnx_broadcast_as(n, graph_take(n->b, table, number, 2, false), is_chosen, pair);
-  }
+  for (int64_t i = 0; i < EDGES; ++i) chosen[i] = onnx_broadcast_as(n, onnx_entry(n, table, 2, i), is_chosen, pair);
   for (int64_t i = 0; i < 2; ++i) {
     ir_value_t* high = graph_binary(n->b, SCALAR_min, boxes->edges[i + 2], chosen[i + 2]);
     ir_value_t* low = graph_binary(n->b, SCALAR_max, boxes->edges[i], chosen[i]);

@@ -123,10 +123,7 @@ static bool finish(own_t* a, ir_value_t* sink) {
     ir_value_t* column = onnx_reduce_keep(n, weights, &last, 1, "max");  // for its shape
     column = onnx_broadcast_as(n, sink, column, &at);
     weights = onnx_softmax(n, graph_concat(n->b, (ir_value_t*[]){weights, column}, 2, 3), 3);
-    static const int64_t offsets[4] = {0}, ones[4] = {1, 1, 1, 1};
-    int64_t sizes[4];
-    for (int i = 0; i < 4; ++i) sizes[i] = a->scores->type->dims[i];
-    weights = graph_slice(n->b, weights, offsets, sizes, ones);
+    weights = onnx_part(n, weights, 3, (onnx_part_t){0, a->scores->type->dims[3], 1});
   } else {
     weights = onnx_softmax(n, weights, 3);
   }
@@ -137,13 +134,6 @@ static bool finish(own_t* a, ir_value_t* sink) {
 //===----------------------------------------------------------------------------------------------------------------===
 // Attention and MultiHeadAttention
 //===----------------------------------------------------------------------------------------------------------------===
-
-static ir_value_t* part_of(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t from, int64_t count) {
-  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
-  for (int32_t i = 0; i < x->type->rank; ++i) sizes[i] = x->type->dims[i], ones[i] = 1;
-  offsets[axis] = from, sizes[axis] = count;
-  return graph_slice(n->b, x, offsets, sizes, ones);
-}
 
 // The past (heads) in front of keys or values.
 static bool prepend(own_t* a, ir_value_t* past, ir_value_t** state) {
@@ -163,7 +153,7 @@ static bool split_projections(own_t* a, ir_value_t* x, const int64_t* sizes, int
   ir_value_t** parts[] = {&a->q, &a->k, &a->v};
   int64_t from = 0;
   for (int i = 0; i < 3; from += sizes[i++]) {
-    *parts[i] = onnx_split_heads(a->n, part_of(a->n, x, 2, from, sizes[i]), heads);
+    *parts[i] = onnx_split_heads(a->n, onnx_part(a->n, x, 2, (onnx_part_t){from, sizes[i], 1}), heads);
     if (!*parts[i]) return false;
   }
   return true;
@@ -186,8 +176,7 @@ static bool read_past(own_t* a, uint32_t i) {
   if (!onnx_check_rank(n, i, 5, 5) || onnx_dim_size(n->in[i], 0) != 2) return onnx_error(n, "the past does not fit");
   ir_value_t** states[] = {&a->k, &a->v};
   for (int64_t k = 0; k < 2; ++k) {
-    ir_value_t* number = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), (double)k);
-    if (!prepend(a, graph_take(n->b, n->in[i].v, number, 0, false), states[k])) return false;
+    if (!prepend(a, onnx_entry(n, n->in[i].v, 0, k), states[k])) return false;
   }
   return true;
 }
@@ -216,8 +205,7 @@ bool onnx_lower_own_attention(onnx_node_t* n) {
 // x: [batch, length, heads, parts, size]; part i of it as heads.
 static ir_value_t* unpack_part(onnx_node_t* n, ir_value_t* x, int64_t i) {
   static const int64_t perm[] = {0, 2, 1, 3};
-  ir_value_t* number = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), (double)i);
-  return graph_transpose(n->b, graph_take(n->b, x, number, 3, false), perm);
+  return graph_transpose(n->b, onnx_entry(n, x, 3, i), perm);
 }
 
 // Query, key or value `i` as heads, with its part of the bias.
@@ -228,7 +216,7 @@ static ir_value_t* read_heads(onnx_node_t* n, uint32_t i, int64_t heads, int64_t
   if (onnx_has(n, 3)) {
     if (onnx_rank(n->in[3]) != 1 || width == IR_DYNAMIC || *bias_at + width > onnx_dim_size(n->in[3], 0))
       return onnx_error(n, "the bias does not fit"), NULL;
-    ir_value_t* bias = onnx_along(n, part_of(n, n->in[3].v, 0, *bias_at, width), 2, x);
+    ir_value_t* bias = onnx_along(n, onnx_part(n, n->in[3].v, 0, (onnx_part_t){*bias_at, width, 1}), 2, x);
     *bias_at += width;
     x = graph_binary(n->b, SCALAR_add, x, bias);
   }
@@ -287,8 +275,7 @@ static bool read_caches(onnx_node_t* n, uint32_t i, ir_value_t* positions, onnx_
 static ir_value_t* positions_from(onnx_node_t* n, ir_value_t* first, ir_value_t* heads) {
   static const int64_t at[] = {0};
   const onnx_dim_t dims[] = {onnx_dim(n, heads, 0), onnx_dim(n, heads, 2)};
-  ir_value_t* zero = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), 0);
-  ir_value_t* number = onnx_iota_like(n, onnx_broadcast_to(n, onnx_spread(n, zero, 2, NULL), 2, dims), 1);
+  ir_value_t* number = onnx_numbers(n, 2, dims, 1);
   bool single = ir_type_count(first->type) == 1;
   first = single ? onnx_scalar_like(n, first, number) : onnx_broadcast_as(n, first, number, at);
   return graph_binary(n->b, SCALAR_add, number, first);
@@ -356,8 +343,7 @@ static ir_value_t* update_cache(own_t* a, const cache_t* cache, ir_value_t* past
     all = graph_concat(n->b, (ir_value_t*[]){past, own}, 2, 2);
   }
   for (int32_t i = 0; i < 4; ++i) dims[i] = i == 2 ? cache->length : onnx_dim(n, own, i);
-  ir_value_t* zero = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), 0);
-  ir_value_t* place = onnx_iota_like(n, onnx_broadcast_to(n, onnx_spread(n, zero, 4, NULL), 4, dims), 2);
+  ir_value_t* place = onnx_numbers(n, 4, dims, 2);
   ir_value_t* fresh = graph_binary(n->b, SCALAR_sub, place, onnx_broadcast_as(n, cache->first, place, &batch));
   ir_value_t* count = onnx_broadcast_as(n, onnx_dim_tensor(n, onnx_dim(n, own, 2), 0), place, NULL);
   ir_value_t* moved =
@@ -381,9 +367,9 @@ static bool read_group_heads(own_t* a) {
   int64_t width = onnx_rank(n->in[0]) == 3 ? onnx_dim_size(n->in[0], 2) : 0, size = width / (heads + 2 * own);
   if (size < 1 || width % (heads + 2 * own)) return onnx_error(n, "the packed input does not fit the heads");
   const int64_t sizes[] = {heads * size, own * size, own * size};
-  a->q = onnx_split_heads(n, part_of(n, n->in[0].v, 2, 0, sizes[0]), heads);
-  a->k = onnx_split_heads(n, part_of(n, n->in[0].v, 2, sizes[0], sizes[1]), own);
-  a->v = onnx_split_heads(n, part_of(n, n->in[0].v, 2, sizes[0] + sizes[1], sizes[2]), own);
+  a->q = onnx_split_heads(n, onnx_part(n, n->in[0].v, 2, (onnx_part_t){0, sizes[0], 1}), heads);
+  a->k = onnx_split_heads(n, onnx_part(n, n->in[0].v, 2, (onnx_part_t){sizes[0], sizes[1], 1}), own);
+  a->v = onnx_split_heads(n, onnx_part(n, n->in[0].v, 2, (onnx_part_t){sizes[0] + sizes[1], sizes[2], 1}), own);
   return a->q && a->k && a->v;
 }
 

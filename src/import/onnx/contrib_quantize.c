@@ -175,27 +175,22 @@ static ir_value_t* unpack(onnx_node_t* n, ir_value_t* x, int64_t bits) {
 }
 
 static ir_value_t* cut_last(onnx_node_t* n, ir_value_t* x, int64_t size) {
-  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
-  int32_t rank = x->type->rank;
-  for (int32_t i = 0; i < rank; ++i) sizes[i] = i == rank - 1 ? size : x->type->dims[i], ones[i] = 1;
-  return graph_slice(n->b, x, offsets, sizes, ones);
+  return onnx_part(n, x, x->type->rank - 1, (onnx_part_t){0, size, 1});
 }
 
 // The values along `axis` repeated `block` times each, and cut to `size`.
 static ir_value_t* repeat_blocks(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t block, int64_t size) {
   int32_t rank = x->type->rank;
-  int64_t at[ONNX_MAX_RANK], offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
+  int64_t at[ONNX_MAX_RANK];
   onnx_dim_t wide[ONNX_MAX_RANK], joined[ONNX_MAX_RANK];
   for (int32_t i = 0; i < rank; ++i) {
     at[i] = i <= axis ? i : i + 1;
     joined[i] = wide[at[i]] = onnx_dim(n, x, i);
-    sizes[i] = i == axis ? size : x->type->dims[i];
-    ones[i] = 1;
   }
   wide[axis + 1] = onnx_dim_of(block);
   joined[axis] = onnx_dim_mul(n, joined[axis], wide[axis + 1]);
   x = onnx_broadcast_to(n, onnx_spread(n, x, rank + 1, at), rank + 1, wide);
-  return graph_slice(n->b, onnx_reshape(n, x, rank, joined), offsets, sizes, ones);
+  return onnx_part(n, onnx_reshape(n, x, rank, joined), axis, (onnx_part_t){0, size, 1});
 }
 
 typedef struct blocks_t {

@@ -153,22 +153,6 @@ static bool collect_scans(onnx_node_t* n, body_t* body, onnx_loop_t* loop, onnx_
   return true;
 }
 
-// The first `trips` elements of a collected result.
-static ir_value_t* shorten(onnx_node_t* n, ir_value_t* v, ir_value_t* trips) {
-  int64_t offsets[ONNX_MAX_RANK] = {0}, strides[ONNX_MAX_RANK], dims[ONNX_MAX_RANK];
-  uint32_t rank = (uint32_t)v->type->rank;
-  for (uint32_t i = 0; i < rank; ++i) {
-    strides[i] = 1;
-    dims[i] = i ? v->type->dims[i] : IR_DYNAMIC;
-  }
-  ir_value_t* index = graph_cast(n->b, trips, ir_type_index(n->ctx), false);
-  ir_value_t* size = ir_build_value(n->b, GRAPH_TO_SCALAR, &index, 1, ir_type_index(n->ctx));
-  ir_named_attr_t attrs[] = {{"offsets", ir_attr_i64_array(n->ctx, offsets, rank)},
-                             {"strides", ir_attr_i64_array(n->ctx, strides, rank)}};
-  const ir_type_t* type = ir_type_tensor(n->ctx, v->type->element, (int32_t)rank, dims);
-  return graph_build(n->b, GRAPH_SLICE, (ir_value_t*[]){v, size}, 2, type, attrs, 2);
-}
-
 static bool finish_loop(onnx_node_t* n, body_t* body, onnx_loop_t* loop, ir_value_t* limit, onnx_dim_t trips) {
   arena_t* arena = ir_context_arena(n->ctx);
   uint32_t total = 1 + body->carried + body->scans;
@@ -192,7 +176,7 @@ static bool finish_loop(onnx_node_t* n, body_t* body, onnx_loop_t* loop, ir_valu
   ir_op_t* op = onnx_loop_end(loop, initial, next, limit, flagged || !known || !limit ? 0 : -1);
   for (uint32_t i = 0; i < body->carried + body->scans; ++i) {
     ir_value_t* v = ir_result(op, 2 + i);
-    if (i >= body->carried && (flagged || !known)) v = shorten(n, v, ir_result(op, 0));
+    if (i >= body->carried && (flagged || !known)) v = onnx_first(n, v, ir_result(op, 0));
     n->out[i] = onnx_value(v, body->results[1 + i].element);
   }
   return true;

@@ -122,6 +122,9 @@ bool onnx_check_rank(onnx_node_t* n, uint32_t i, int32_t low, int32_t high);
 bool onnx_check_float(onnx_node_t* n, uint32_t i);
 
 // Building.
+typedef struct onnx_part_t {
+  int64_t from, count, stride;
+} onnx_part_t;
 // A constant of a model, with its data, as a tensor with signless elements.
 ir_value_t* onnx_graph_constant(ir_builder_t* b, const ir_attr_t* value);
 onnx_value_t onnx_cast(onnx_node_t* n, onnx_value_t x, const ir_type_t* element);
@@ -148,6 +151,14 @@ ir_value_t* onnx_mean_spread(onnx_node_t* n, ir_value_t* x, const int64_t* dims,
 ir_value_t* onnx_size_like(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count, ir_value_t* like);
 // A scalar tensor<T> in the shape of `like`; constants become splats.
 ir_value_t* onnx_scalar_like(onnx_node_t* n, ir_value_t* scalar, ir_value_t* like);
+// `count` elements of one dimension, from `from` on, every `stride`th.
+ir_value_t* onnx_part(onnx_node_t* n, ir_value_t* x, int64_t axis, onnx_part_t part);
+// Element `at` of one dimension, without it.
+ir_value_t* onnx_entry(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t at);
+// The first elements of dimension 0, as many as `count` (an integer tensor of one element) says at run time.
+ir_value_t* onnx_first(onnx_node_t* n, ir_value_t* x, ir_value_t* count);
+// A constant tensor<?xi64>.
+ir_value_t* onnx_index_vector(onnx_node_t* n, const int64_t* data, int64_t count);
 // Coordinates along an axis, in the shape and element type of `like`.
 ir_value_t* onnx_iota_like(onnx_node_t* n, ir_value_t* like, int64_t axis);
 // Reshape where sizes of `dims` are static or index values.
@@ -157,6 +168,8 @@ typedef struct onnx_dim_t {
 } onnx_dim_t;
 ir_value_t* onnx_reshape(onnx_node_t* n, ir_value_t* x, int32_t rank, const onnx_dim_t* dims);
 ir_value_t* onnx_broadcast_to(onnx_node_t* n, ir_value_t* x, int32_t rank, const onnx_dim_t* dims);
+// Coordinates along an axis of a tensor with those dims, as i64.
+ir_value_t* onnx_numbers(onnx_node_t* n, int32_t rank, const onnx_dim_t* dims, int64_t axis);
 onnx_dim_t onnx_dim(onnx_node_t* n, ir_value_t* x, int32_t i);
 onnx_dim_t onnx_dim_of(int64_t size);
 bool onnx_dim_same(onnx_dim_t a, onnx_dim_t b);  // surely equal

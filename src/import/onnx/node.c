@@ -292,3 +292,46 @@ ir_value_t* onnx_iota_like(onnx_node_t* n, ir_value_t* like, int64_t axis) {
   }
   return graph_iota(n->b, like->type, axis, dynamic);
 }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Parts
+//===----------------------------------------------------------------------------------------------------------------===
+
+ir_value_t* onnx_part(onnx_node_t* n, ir_value_t* x, int64_t axis, onnx_part_t part) {
+  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], strides[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) sizes[i] = x->type->dims[i], strides[i] = 1;
+  offsets[axis] = part.from, sizes[axis] = part.count, strides[axis] = part.stride;
+  return graph_slice(n->b, x, offsets, sizes, strides);
+}
+
+ir_value_t* onnx_entry(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t at) {
+  ir_value_t* number = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), (double)at);
+  return graph_take(n->b, x, number, axis, false);
+}
+
+ir_value_t* onnx_first(onnx_node_t* n, ir_value_t* x, ir_value_t* count) {
+  int64_t offsets[ONNX_MAX_RANK] = {0}, strides[ONNX_MAX_RANK], dims[ONNX_MAX_RANK];
+  uint32_t rank = (uint32_t)x->type->rank;
+  for (uint32_t i = 0; i < rank; ++i) {
+    strides[i] = 1;
+    dims[i] = i ? x->type->dims[i] : IR_DYNAMIC;
+  }
+  ir_value_t* index = graph_cast(n->b, count, ir_type_index(n->ctx), false);
+  ir_value_t* size = ir_build_value(n->b, GRAPH_TO_SCALAR, &index, 1, ir_type_index(n->ctx));
+  ir_named_attr_t attrs[] = {{"offsets", ir_attr_i64_array(n->ctx, offsets, rank)},
+                             {"strides", ir_attr_i64_array(n->ctx, strides, rank)}};
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)rank, dims);
+  return graph_build(n->b, GRAPH_SLICE, (ir_value_t*[]){x, size}, 2, type, attrs, 2);
+}
+
+ir_value_t* onnx_numbers(onnx_node_t* n, int32_t rank, const onnx_dim_t* dims, int64_t axis) {
+  int64_t sizes[ONNX_MAX_RANK];
+  ir_value_t* dynamic[ONNX_MAX_RANK];
+  onnx_split_dims(rank, dims, sizes, dynamic);
+  return graph_iota(n->b, ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), rank, sizes), axis, dynamic);
+}
+
+ir_value_t* onnx_index_vector(onnx_node_t* n, const int64_t* data, int64_t count) {
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &count);
+  return graph_constant(n->b, ir_attr_elements(n->ctx, type, data, sizeof(int64_t) * (size_t)count));
+}

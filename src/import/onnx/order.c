@@ -41,13 +41,8 @@ bool onnx_lower_top_k(onnx_node_t* n) {
 // column - row of the last two dims of x, as tensor<MxNxi64>.
 static ir_value_t* diagonal_numbers(onnx_node_t* n, ir_value_t* x) {
   int32_t rank = x->type->rank;
-  const int64_t dims[] = {x->type->dims[rank - 2], x->type->dims[rank - 1]};
-  ir_value_t* dynamic[2];
-  for (int32_t i = 0, k = 0; i < 2; ++i) {
-    if (dims[i] == IR_DYNAMIC) dynamic[k++] = onnx_dim(n, x, rank - 2 + i).value;
-  }
-  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 2, dims);
-  return graph_binary(n->b, SCALAR_sub, graph_iota(n->b, type, 1, dynamic), graph_iota(n->b, type, 0, dynamic));
+  const onnx_dim_t dims[] = {onnx_dim(n, x, rank - 2), onnx_dim(n, x, rank - 1)};
+  return graph_binary(n->b, SCALAR_sub, onnx_numbers(n, 2, dims, 1), onnx_numbers(n, 2, dims, 0));
 }
 
 bool onnx_lower_trilu(onnx_node_t* n) {

@@ -106,25 +106,17 @@ static bool read_recurrence(recurrence_t* r, const char* const* defaults) {
 
 // Entry `direction` of the first dim, without it.
 static ir_value_t* of_direction(onnx_node_t* n, ir_value_t* v, int64_t direction, int64_t axis) {
-  int64_t offsets[3] = {0}, sizes[3], ones[] = {1, 1, 1};
   onnx_dim_t dims[3];
-  int32_t rank = v->type->rank, count = 0;
-  for (int32_t i = 0; i < rank; ++i) {
-    sizes[i] = i == axis ? 1 : v->type->dims[i];
+  int32_t count = 0;
+  for (int32_t i = 0; i < v->type->rank; ++i) {
     if (i != axis) dims[count++] = onnx_dim(n, v, i);
   }
-  offsets[axis] = direction;
-  return onnx_reshape(n, graph_slice(n->b, v, offsets, sizes, ones), count, dims);
+  return onnx_reshape(n, onnx_part(n, v, axis, (onnx_part_t){direction, 1, 1}), count, dims);
 }
 
 // Columns [from, from + count) of the last dim.
 static ir_value_t* columns(onnx_node_t* n, ir_value_t* v, int64_t from, int64_t count) {
-  int64_t offsets[3] = {0}, sizes[3], ones[] = {1, 1, 1};
-  int32_t rank = v->type->rank;
-  for (int32_t i = 0; i < rank; ++i) sizes[i] = v->type->dims[i];
-  offsets[rank - 1] = from;
-  sizes[rank - 1] = count;
-  return graph_slice(n->b, v, offsets, sizes, ones);
+  return onnx_part(n, v, v->type->rank - 1, (onnx_part_t){from, count, 1});
 }
 
 // x w'

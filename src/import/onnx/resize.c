@@ -99,11 +99,6 @@ static bool make_taps(onnx_node_t* n, const resize_t* r, int32_t d, taps_t* t) {
   return true;
 }
 
-static ir_value_t* index_vector(onnx_node_t* n, const int64_t* data, int64_t count) {
-  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &count);
-  return graph_constant(n->b, ir_attr_elements(n->ctx, type, data, sizeof(int64_t) * (size_t)count));
-}
-
 // A constant vector along dimension d of `like`.
 static ir_value_t* vector_along(onnx_node_t* n, const double* data, int64_t count, int64_t d, ir_value_t* like) {
   const ir_type_t* element = like->type->element;
@@ -128,14 +123,15 @@ static ir_value_t* sum_taps(onnx_node_t* n, ir_value_t* x, int32_t d, const taps
   ir_value_t* sum = NULL;
   for (int64_t k = 0; k < t->count; ++k) {
     if (uniform(t, out, k, 0)) continue;
-    ir_value_t* part = graph_take(n->b, x, index_vector(n, t->indices + k * out, out), d, false);
+    ir_value_t* part = graph_take(n->b, x, onnx_index_vector(n, t->indices + k * out, out), d, false);
     if (!uniform(t, out, k, 1)) {
       part = graph_binary(n->b, SCALAR_mul, part, vector_along(n, t->weights + k * out, out, d, part));
     }
     sum = sum ? graph_binary(n->b, SCALAR_add, sum, part) : part;
   }
   return sum ? sum
-             : onnx_binary_number(n, SCALAR_mul, graph_take(n->b, x, index_vector(n, t->indices, out), d, false), 0);
+             : onnx_binary_number(n, SCALAR_mul, graph_take(n->b, x, onnx_index_vector(n, t->indices, out), d, false),
+                                  0);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -177,7 +173,8 @@ static ir_value_t* resize_nearest(onnx_node_t* n, ir_value_t* x, int32_t d, cons
     indices[i] = at < 0 ? 0 : at >= r->in[d] ? r->in[d] - 1 : at;
   }
   int64_t factor = whole_factor(r, indices, d);
-  ir_value_t* y = factor ? repeat(n, x, d, factor) : graph_take(n->b, x, index_vector(n, indices, r->out[d]), d, false);
+  ir_value_t* y =
+      factor ? repeat(n, x, d, factor) : graph_take(n->b, x, onnx_index_vector(n, indices, r->out[d]), d, false);
   free(indices);
   return y;
 }

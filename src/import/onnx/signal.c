@@ -17,15 +17,7 @@ typedef struct spectrum_t {
 } spectrum_t;
 
 static ir_value_t* last_range(onnx_node_t* n, ir_value_t* x, int64_t from, int64_t count) {
-  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
-  int32_t rank = x->type->rank;
-  for (int32_t i = 0; i < rank; ++i) {
-    sizes[i] = x->type->dims[i];
-    ones[i] = 1;
-  }
-  offsets[rank - 1] = from;
-  sizes[rank - 1] = count;
-  return graph_slice(n->b, x, offsets, sizes, ones);
+  return onnx_part(n, x, x->type->rank - 1, (onnx_part_t){from, count, 1});
 }
 
 // Cut or padded with zeros to that length.
