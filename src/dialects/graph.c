@@ -48,6 +48,12 @@ ir_value_t* graph_build(ir_builder_t* b, uint32_t code, ir_value_t* const* opera
 // Constants and sizes
 //===----------------------------------------------------------------------------------------------------------------===
 
+const ir_attr_t* graph_constant_value(const ir_value_t* value) {
+  if (!value->def || !ir_is(value->def, GRAPH_CONSTANT)) return NULL;
+  const ir_attr_t* attr = ir_op_attr(value->def, "value");
+  return attr && attr->kind == IR_ATTR_ELEMENTS ? attr : NULL;
+}
+
 ir_value_t* graph_constant(ir_builder_t* b, const ir_attr_t* elements) {
   ir_named_attr_t attr = {"value", elements};
   return graph_build(b, GRAPH_CONSTANT, NULL, 0, elements->type, &attr, 1);

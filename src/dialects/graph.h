@@ -18,6 +18,9 @@ enum {
 
 extern const ir_dialect_t graph_dialect;
 
+// The ELEMENTS that graph.constant gives, or NULL.
+const ir_attr_t* graph_constant_value(const ir_value_t* value);
+
 // The scalar function of an elementwise graph op, or -1.
 static inline int graph_scalar_fn(const ir_op_t* op) {
   uint32_t row = op->info->code - IR_CODE(IR_DIALECT_GRAPH, 0);

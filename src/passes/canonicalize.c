@@ -13,12 +13,6 @@
 
 enum { FOLD_ELEMENTS = 1 << 18 };
 
-static const ir_attr_t* constant_of(const ir_value_t* value) {
-  if (!value->def || !ir_is(value->def, GRAPH_CONSTANT)) return NULL;
-  const ir_attr_t* attr = ir_op_attr(value->def, "value");
-  return attr && attr->kind == IR_ATTR_ELEMENTS ? attr : NULL;
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Rules
 //===----------------------------------------------------------------------------------------------------------------===
@@ -27,7 +21,7 @@ static const ir_attr_t* constant_of(const ir_value_t* value) {
 static ir_value_t* fold_moved_constant(ir_builder_t* b, ir_op_t* op) {
   bool transposes = ir_is(op, GRAPH_TRANSPOSE);
   if (!transposes && !ir_is(op, GRAPH_RESHAPE)) return NULL;
-  const ir_attr_t* value = constant_of(ir_operand(op, 0));
+  const ir_attr_t* value = graph_constant_value(ir_operand(op, 0));
   if (!value || !ir_type_is_static(op->results[0].type)) return NULL;
   int64_t perm[GRAPH_MAX_RANK];
   if (transposes) ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
@@ -46,7 +40,7 @@ static ir_value_t* fold_small(ir_builder_t* b, ir_op_t* op) {
   bool splats = true;
   int64_t largest = 0;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
-    inputs[i] = constant_of(ir_operand(op, i));
+    inputs[i] = graph_constant_value(ir_operand(op, i));
     if (!inputs[i] || ir_type_count(inputs[i]->type) > FOLD_ELEMENTS) return NULL;
     splats &= inputs[i]->splat || ir_type_count(inputs[i]->type) == 1;
     if (ir_type_count(inputs[i]->type) > largest) largest = ir_type_count(inputs[i]->type);
@@ -63,7 +57,7 @@ static ir_value_t* fold_small(ir_builder_t* b, ir_op_t* op) {
 // broadcast of one number, of any size.
 static ir_value_t* fold_splat_broadcast(ir_builder_t* b, ir_op_t* op) {
   if (!ir_is(op, GRAPH_BROADCAST) || !ir_type_is_static(op->results[0].type)) return NULL;
-  const ir_attr_t* value = constant_of(ir_operand(op, 0));
+  const ir_attr_t* value = graph_constant_value(ir_operand(op, 0));
   if (!value || (!value->splat && ir_type_count(value->type) != 1)) return NULL;
   const ir_type_t* type = op->results[0].type;
   return graph_constant(b, ir_attr_elements(b->ctx, type, ir_attr_data(value), ir_type_bytes(type->element)));

@@ -10,6 +10,7 @@
 
 #include "dialects/evaluate.h"
 #include "dialects/graph.h"
+#include "ir/rewrite.h"
 #include "passes/passes.h"
 
 enum { EXACT = 1 << 24, MAX_DEPTH = 12, MAX_ELEMENTS = 1 << 26 };
@@ -28,9 +29,8 @@ static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
 
 static const ir_attr_t* constant_of(const ir_value_t* value) {
-  if (!value->def || !ir_is(value->def, GRAPH_CONSTANT)) return NULL;
-  const ir_attr_t* attr = ir_op_attr(value->def, "value");
-  return attr && attr->kind == IR_ATTR_ELEMENTS && ir_type_count(attr->type) <= MAX_ELEMENTS ? attr : NULL;
+  const ir_attr_t* attr = graph_constant_value(value);
+  return attr && ir_type_count(attr->type) <= MAX_ELEMENTS ? attr : NULL;
 }
 
 // What weights come to: constants that are cast, moved and less a zero point, of any size. NULL for what is not known.
@@ -209,31 +209,6 @@ static ir_value_t* as_floats(ir_builder_t* b, ir_value_t* value, const ir_attr_t
   return floats;
 }
 
-static void rewrite(ir_context_t* ctx, const product_t* p) {
-  ir_op_t* op = p->op;
-  ir_builder_t b = ir_builder_before(ctx, op);
-  b.loc = op->loc;
-  const ir_type_t* f32 = ir_type_float(ctx, IR_F32);
-  ir_value_t* x = as_floats(&b, ir_operand(op, 0), p->constants[0]);
-  ir_value_t *w = as_floats(&b, ir_operand(op, 1), p->constants[1]), *y;
-  graph_conv_t conv;
-  if (ir_is(op, GRAPH_CONV)) {
-    graph_conv_read(op, &conv);
-    y = graph_conv(&b, x, w, &conv, f32);
-  } else {
-    int64_t lists[4][GRAPH_MAX_RANK];
-    graph_contract_t c = {
-        .lhs_batch = lists[0], .rhs_batch = lists[1], .lhs_contract = lists[2], .rhs_contract = lists[3]};
-    c.batch_count = ir_op_ints(op, "lhs_batch", lists[0], GRAPH_MAX_RANK);
-    ir_op_ints(op, "rhs_batch", lists[1], GRAPH_MAX_RANK);
-    c.contract_count = ir_op_ints(op, "lhs_contract", lists[2], GRAPH_MAX_RANK);
-    ir_op_ints(op, "rhs_contract", lists[3], GRAPH_MAX_RANK);
-    y = graph_contract(&b, x, w, &c, f32);
-  }
-  ir_value_replace(ir_result(op, 0), graph_cast(&b, y, op->results[0].type->element, false));
-  ir_op_erase(op);
-}
-
 // i32 operands only: narrower ones are what matrix instructions take.
 static bool is_wide(const ir_op_t* op) {
   for (uint32_t i = 0; i < 2; ++i) {
@@ -244,21 +219,31 @@ static bool is_wide(const ir_op_t* op) {
   return ir_type_is_int(result) && result->width == 32;
 }
 
-static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
-  pass_result_t result = PASS_UNCHANGED;
-  for (uint32_t r = 0; r < parent->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &parent->regions[r]) {
-      IR_FOR_OPS_SAFE(op, block) {
-        product_t product;
-        if (op->region_count && visit(ctx, op) == PASS_CHANGED) result = PASS_CHANGED;
-        if (!ir_is(op, GRAPH_CONV) && !ir_is(op, GRAPH_CONTRACT)) continue;
-        if (!is_wide(op) || !read_product(op, &product) || !is_exact(ctx, &product)) continue;
-        rewrite(ctx, &product);
-        result = PASS_CHANGED;
-      }
-    }
+static ir_value_t* multiply_floats(ir_builder_t* b, ir_op_t* op) {
+  product_t p;
+  if ((!ir_is(op, GRAPH_CONV) && !ir_is(op, GRAPH_CONTRACT)) || !is_wide(op)) return NULL;
+  if (!read_product(op, &p) || !is_exact(b->ctx, &p)) return NULL;
+  const ir_type_t* f32 = ir_type_float(b->ctx, IR_F32);
+  ir_value_t* x = as_floats(b, ir_operand(op, 0), p.constants[0]);
+  ir_value_t *w = as_floats(b, ir_operand(op, 1), p.constants[1]), *y;
+  graph_conv_t conv;
+  if (ir_is(op, GRAPH_CONV)) {
+    graph_conv_read(op, &conv);
+    y = graph_conv(b, x, w, &conv, f32);
+  } else {
+    int64_t lists[4][GRAPH_MAX_RANK];
+    graph_contract_t c = {
+        .lhs_batch = lists[0], .rhs_batch = lists[1], .lhs_contract = lists[2], .rhs_contract = lists[3]};
+    c.batch_count = ir_op_ints(op, "lhs_batch", lists[0], GRAPH_MAX_RANK);
+    ir_op_ints(op, "rhs_batch", lists[1], GRAPH_MAX_RANK);
+    c.contract_count = ir_op_ints(op, "lhs_contract", lists[2], GRAPH_MAX_RANK);
+    ir_op_ints(op, "rhs_contract", lists[3], GRAPH_MAX_RANK);
+    y = graph_contract(b, x, w, &c, f32);
   }
-  return result;
+  return graph_cast(b, y, op->results[0].type->element, false);
 }
 
-pass_result_t pass_exact_floats(ir_op_t* module, ir_context_t* ctx) { return visit(ctx, module); }
+pass_result_t pass_exact_floats(ir_op_t* module, ir_context_t* ctx) {
+  static const rewrite_fn_t rule = multiply_floats;
+  return rewrite_greedily(ctx, module, &rule, 1) ? PASS_CHANGED : PASS_UNCHANGED;
+}
