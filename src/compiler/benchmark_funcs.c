@@ -13,21 +13,25 @@
 #include "dialects/func.h"
 #include "dialects/graph.h"
 
-ir_op_t* benchmark_find_dispatch(ir_op_t* op, int64_t entry) {
+// The first dispatch below `op` of that name, or NULL for any name: that runs that entry.
+static ir_op_t* find_dispatch(ir_op_t* op, const char* name, int64_t entry) {
   if (ir_is(op, GRAPH_DISPATCH)) {
+    if (name) return strcmp(ir_op_string(op, "sym_name", ""), name) ? NULL : op;
     const ir_attr_t* attr = ir_op_attr(op, "entry");
     return attr && attr->integer == entry ? op : NULL;
   }
   for (uint32_t r = 0; r < op->region_count; ++r) {
     IR_FOR_BLOCKS(block, &op->regions[r]) {
       IR_FOR_OPS(inner, block) {
-        ir_op_t* found = benchmark_find_dispatch(inner, entry);
+        ir_op_t* found = find_dispatch(inner, name, entry);
         if (found) return found;
       }
     }
   }
   return NULL;
 }
+
+ir_op_t* benchmark_find_dispatch(ir_op_t* op, int64_t entry) { return find_dispatch(op, NULL, entry); }
 
 static bool is_open(const ir_value_t* value) {
   return ir_type_is_tensor(value->type) && !ir_type_is_static(value->type);
@@ -144,28 +148,14 @@ static const char* dispatch_function_name(ir_context_t* ctx, const char* dispatc
   return arena_printf(ir_context_arena(ctx), "%.*s_ex%s_benchmark", (int)(tail - dispatch), dispatch, tail);
 }
 
-// The dispatch of a program that is called so; all programs have those that were formed before layouts differed.
-static ir_op_t* find_named(ir_op_t* op, const char* name) {
-  if (ir_is(op, GRAPH_DISPATCH)) return strcmp(ir_op_string(op, "sym_name", ""), name) ? NULL : op;
-  for (uint32_t r = 0; r < op->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &op->regions[r]) {
-      IR_FOR_OPS(inner, block) {
-        ir_op_t* found = find_named(inner, name);
-        if (found) return found;
-      }
-    }
-  }
-  return NULL;
-}
-
+// All programs have the dispatches that were formed before layouts differed, under the same names.
 static void add_dispatch_everywhere(adding_t* a, ir_op_t* const* modules, uint32_t count, const char* name) {
+  ir_op_t** found = ARENA_ARRAY(ir_context_arena(a->ctx), ir_op_t*, count);
   for (uint32_t i = 0; i < count; ++i) {
-    const ir_op_t* dispatch = find_named(modules[i], name);
-    if (!dispatch || !benchmark_is_static(dispatch)) return;
+    found[i] = find_dispatch(modules[i], name, 0);
+    if (!found[i] || !benchmark_is_static(found[i])) return;
   }
-  for (uint32_t i = 0; i < count; ++i) {
-    add_dispatch(a, modules[i], find_named(modules[i], name), dispatch_function_name(a->ctx, name));
-  }
+  for (uint32_t i = 0; i < count; ++i) add_dispatch(a, modules[i], found[i], dispatch_function_name(a->ctx, name));
 }
 
 void benchmark_funcs_add(ir_context_t* ctx, ir_op_t* const* modules, uint32_t count) {

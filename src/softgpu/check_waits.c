@@ -17,7 +17,6 @@ typedef enum { COUNTER_NONE, COUNTER_LOAD, COUNTER_STORE, COUNTER_LDS, COUNTER_S
 // What a register is owed.
 typedef struct debt_t {
   uint8_t counter, second;  // counter_t; `second` of flat instructions
-  bool is_written;          // someone wrote it (registers of the launch count)
   bool any_order;           // settled by a wait for 0 only
   uint32_t number, second_number;
 } debt_t;
@@ -48,9 +47,6 @@ bool check_waits_start(wave_t* w) {
   if (!w->check) return false;
   memset(w->check, 0, sizeof(*w->check));
   check_hazards_start(w, &w->check->hazards);
-  // What the launch set up: work-item ids and every scalar register (user data are in the first ones).
-  for (uint32_t i = 0; i < 3; ++i) w->check->vector[i].is_written = true;
-  for (uint32_t i = 0; i < SREG_COUNT; ++i) w->check->scalar[i].is_written = true;
   return true;
 }
 
@@ -121,13 +117,13 @@ static debt_t* debt_of(wave_t* w, const operand_t* o, uint32_t k) {
   return o->kind == OPERAND_SGPR ? &w->check->scalar[o->index + k] : NULL;
 }
 
-static bool report(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t k, const char* what, bool writes) {
+static bool report(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t k, bool writes) {
   bool vector = o->kind == OPERAND_VGPR;
   uint32_t index = o->index + k;
   const char* file = !vector ? "s" : index >= WAVE_ACCUMULATION ? "a" : "v";
-  wave_fault(w, inst, ENGINE_FAULT_CHECK, inst->address, "%s: register %s%u is %s %s", what, file,
-             vector ? index % WAVE_ACCUMULATION : index, writes ? "overwritten" : "read",
-             what[0] == 'w' ? "before a wait for the instruction that loads it" : "and was never written");
+  wave_fault(w, inst, ENGINE_FAULT_CHECK, inst->address,
+             "wait: register %s%u is %s before a wait for the instruction that loads it", file,
+             vector ? index % WAVE_ACCUMULATION : index, writes ? "overwritten" : "read");
   return false;
 }
 
@@ -144,29 +140,13 @@ static bool arrives_later(wave_t* w, const inst_t* inst, const debt_t* debt) {
   }
 }
 
-static bool check_operand(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t checks, bool writes) {
-  bool is_unwritten = o->dwords != 0;
+static bool check_operand(wave_t* w, const inst_t* inst, const operand_t* o, bool writes) {
   for (uint32_t k = 0; k < o->dwords; ++k) {
     const debt_t* debt = debt_of(w, o, k);
     if (!debt) return true;
-    if (checks & ENGINE_CHECK_WAITS && !is_settled(w->check, debt) && !(writes && arrives_later(w, inst, debt))) {
-      return report(w, inst, o, k, "wait", writes);
-    }
-    is_unwritten = is_unwritten && !debt->is_written;
+    if (!is_settled(w->check, debt) && !(writes && arrives_later(w, inst, debt))) return report(w, inst, o, k, writes);
   }
-  // Of a pair, compilers may leave the half undefined that does not matter.
-  if (checks & ENGINE_CHECK_UNINITIALIZED && !writes && is_unwritten)
-    return report(w, inst, o, 0, "uninitialized", false);
   return true;
-}
-
-// Moves of whole registers (spills, saves) may touch what nobody wrote; so may what replaces a part of a register.
-static bool may_read_unwritten(const inst_t* inst) {
-  const char* name = inst->row->name;
-  return strncmp(name, "v_mov", 5) == 0 || strncmp(name, "v_cndmask", 9) == 0 || strncmp(name, "v_accvgpr", 9) == 0 ||
-         strncmp(name, "v_writelane", 11) == 0 || strncmp(name, "v_readlane", 10) == 0 ||
-         strncmp(name, "scratch_store", 13) == 0 || strcmp(name, "global_store_block") == 0 ||
-         strncmp(name, "buffer_store", 12) == 0 || inst->extra;
 }
 
 uint32_t check_waits_next(const wave_t* w, const inst_t* inst, bool in_group, uint8_t* counter) {
@@ -189,26 +169,25 @@ static bool check_implicit(wave_t* w, const inst_t* inst) {
   static const operand_t scc = {.kind = OPERAND_SGPR, .index = SREG_SCC, .dwords = 1},
                          vcc = {.kind = OPERAND_SGPR, .index = SREG_VCC, .dwords = 2},
                          m0 = {.kind = OPERAND_SGPR, .index = SREG_M0, .dwords = 1};
-  if (inst->traits & HAZARD_READS_SCC && !check_operand(w, inst, &scc, ENGINE_CHECK_WAITS, false)) return false;
-  if (inst->traits & (HAZARD_READS_VCC | HAZARD_IMPLICIT_VCC) &&
-      !check_operand(w, inst, &vcc, ENGINE_CHECK_WAITS, false)) {
+  if (inst->traits & HAZARD_READS_SCC && !check_operand(w, inst, &scc, false)) return false;
+  if (inst->traits & (HAZARD_READS_VCC | HAZARD_IMPLICIT_VCC) && !check_operand(w, inst, &vcc, false)) {
     return false;
   }
   bool reads_m0 = inst->traits & (HAZARD_READS_M0 | HAZARD_MOVE_RELATIVE) || inst->flags & INST_LDS;
-  return !reads_m0 || check_operand(w, inst, &m0, ENGINE_CHECK_WAITS, false);
+  return !reads_m0 || check_operand(w, inst, &m0, false);
 }
 
 bool check_waits_before(wave_t* w, const inst_t* inst) {
   if (inst->row->klass == INST_CLASS_BARRIER)
     memcpy(w->check->at_barrier, w->check->settled, sizeof(w->check->settled));
   if (inst->row->klass == INST_CLASS_WAIT) return settle_wait(w, inst), true;
-  uint32_t checks = w->launch->checks;
-  if (may_read_unwritten(inst)) checks &= ~(uint32_t)ENGINE_CHECK_UNINITIALIZED;
-  bool fine = true;
-  for (uint32_t i = 0; fine && i < inst->source_count; ++i) fine = check_operand(w, inst, &inst->src[i], checks, false);
-  for (uint32_t i = 0; fine && i < inst->destination_count; ++i)
-    fine = check_operand(w, inst, &inst->dst[i], checks, true);
-  if (!fine || !(checks & ENGINE_CHECK_WAITS)) return fine;
+  if (!(w->launch->checks & ENGINE_CHECK_WAITS)) return true;
+  for (uint32_t i = 0; i < inst->source_count; ++i) {
+    if (!check_operand(w, inst, &inst->src[i], false)) return false;
+  }
+  for (uint32_t i = 0; i < inst->destination_count; ++i) {
+    if (!check_operand(w, inst, &inst->dst[i], true)) return false;
+  }
   return check_implicit(w, inst) && check_hazards_before(w, inst, &w->check->hazards);
 }
 
@@ -223,7 +202,7 @@ static uint32_t issue(wave_t* w, counter_t counter) {
 
 // What the instruction's destinations are owed from now on.
 static debt_t new_debt(wave_t* w, const inst_t* inst) {
-  debt_t debt = {.is_written = true};
+  debt_t debt = {0};
   switch (inst->row->klass) {
     case INST_CLASS_LOAD:
       debt.counter = COUNTER_LOAD;
