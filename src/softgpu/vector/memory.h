@@ -90,8 +90,12 @@ static inline bool memory_is_contiguous(const wave_t* w, const memory_access_t* 
   return !wrong;
 }
 
-static inline uint8_t* memory_base(const wave_t* w, const memory_access_t* m) {
-  return m->space == CHECK_LDS ? w->group->lds : NULL;
+// What a lane's address is relative to, as a number: no pointer may be moved from NULL to where global memory is.
+static inline uintptr_t memory_base(const wave_t* w, const memory_access_t* m) {
+  return m->space == CHECK_LDS ? (uintptr_t)w->group->lds : 0;
+}
+static inline uint8_t* memory_at(uintptr_t base, const memory_access_t* m, uint32_t lane) {
+  return (uint8_t*)(base + m->address[lane]);
 }
 
 // Four lanes' worth of up to four dwords each, turned over: from a row for each lane to one for each dword, or back.
@@ -108,29 +112,29 @@ VALU_INLINE void memory_transpose(memory_lanes_t x[4]) {
 }
 
 // `dwords` is a constant where this is used, so that each copy is an instruction.
-VALU_INLINE void memory_load_wide(const uint8_t* base, const memory_access_t* m, uint32_t lanes, uint32_t dwords,
+VALU_INLINE void memory_load_wide(uintptr_t base, const memory_access_t* m, uint32_t lanes, uint32_t dwords,
                                   uint32_t* d) {
   for (uint32_t i = 0; i < lanes; i += 4) {
     memory_lanes_t x[4] = {0};
-    for (uint32_t k = 0; k < 4; ++k) memcpy(&x[k], base + m->address[i + k], 4 * dwords);
+    for (uint32_t k = 0; k < 4; ++k) memcpy(&x[k], memory_at(base, m, i + k), 4 * dwords);
     memory_transpose(x);
     for (uint32_t k = 0; k < dwords; ++k) memcpy(&d[k * lanes + i], &x[k], 16);
   }
 }
 
-VALU_INLINE void memory_store_wide(uint8_t* base, const memory_access_t* m, uint32_t lanes, uint32_t dwords,
+VALU_INLINE void memory_store_wide(uintptr_t base, const memory_access_t* m, uint32_t lanes, uint32_t dwords,
                                    const uint32_t* s) {
   for (uint32_t i = 0; i < lanes; i += 4) {
     memory_lanes_t x[4] = {0};
     for (uint32_t k = 0; k < dwords; ++k) memcpy(&x[k], &s[k * lanes + i], 16);
     memory_transpose(x);
-    for (uint32_t k = 0; k < 4; ++k) memcpy(base + m->address[i + k], &x[k], 4 * dwords);
+    for (uint32_t k = 0; k < 4; ++k) memcpy(memory_at(base, m, i + k), &x[k], 4 * dwords);
   }
 }
 
 // Dwords of all lanes.
 static inline void memory_load_all(const wave_t* w, const memory_access_t* m, uint32_t dwords, uint32_t* d) {
-  const uint8_t* base = memory_base(w, m);
+  uintptr_t base = memory_base(w, m);
   switch (dwords) {
     case 4:
       memory_load_wide(base, m, w->lanes, 4, d);
@@ -143,16 +147,16 @@ static inline void memory_load_all(const wave_t* w, const memory_access_t* m, ui
       break;
     default:
       if (memory_is_contiguous(w, m, 4)) {
-        memcpy(d, base + m->address[0], 4 * w->lanes);
+        memcpy(d, memory_at(base, m, 0), 4 * w->lanes);
       } else {
-        for (uint32_t i = 0; i < w->lanes; ++i) memcpy(&d[i], base + m->address[i], 4);
+        for (uint32_t i = 0; i < w->lanes; ++i) memcpy(&d[i], memory_at(base, m, i), 4);
       }
   }
 }
 
 // Dwords of all lanes.
 static inline void memory_store_all(const wave_t* w, const memory_access_t* m, uint32_t dwords, const uint32_t* s) {
-  uint8_t* base = memory_base(w, m);
+  uintptr_t base = memory_base(w, m);
   switch (dwords) {
     case 4:
       memory_store_wide(base, m, w->lanes, 4, s);
@@ -165,9 +169,9 @@ static inline void memory_store_all(const wave_t* w, const memory_access_t* m, u
       break;
     default:
       if (memory_is_contiguous(w, m, 4)) {
-        memcpy(base + m->address[0], s, 4 * w->lanes);
+        memcpy(memory_at(base, m, 0), s, 4 * w->lanes);
       } else {
-        for (uint32_t i = 0; i < w->lanes; ++i) memcpy(base + m->address[i], &s[i], 4);
+        for (uint32_t i = 0; i < w->lanes; ++i) memcpy(memory_at(base, m, i), &s[i], 4);
       }
   }
 }
@@ -185,7 +189,7 @@ static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_acces
   uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask;
   bool linear = m->space != CHECK_SCRATCH;
   uint32_t dwords = form.bytes / 4;
-  const uint8_t* base = memory_base(w, m);
+  uintptr_t base = memory_base(w, m);
   if (dwords && memory_moves_all(w, m, inside)) {
     memory_load_all(w, m, dwords, d);
     return true;
@@ -195,7 +199,7 @@ static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_acces
     uint32_t value[8] = {0};
     if (inside >> i & 1) {
       if (linear) {
-        shared_read(value, base + m->address[i], form.bytes);
+        shared_read(value, memory_at(base, m, i), form.bytes);
       } else {
         for (uint32_t k = 0; k < form.bytes; ++k) ((uint8_t*)value)[k] = *memory_byte(w, m, i, k);
       }
@@ -247,14 +251,14 @@ static inline bool memory_store(wave_t* w, const inst_t* inst, const memory_acce
     return true;
   }
   uint32_t dwords = form.bytes < 4 ? 1 : form.bytes / 4;
-  uint8_t* base = memory_base(w, m);
+  uintptr_t base = memory_base(w, m);
   for (uint32_t i = 0; i < w->lanes; ++i) {
     if (!(inside >> i & 1)) continue;
     uint32_t value[8];
     for (uint32_t k = 0; k < dwords; ++k) value[k] = memory_data(w, from, k, i);
     if (form.half == 2) value[0] >>= 16;
     if (linear) {
-      shared_write(base + m->address[i], value, form.bytes);
+      shared_write(memory_at(base, m, i), value, form.bytes);
     } else {
       for (uint32_t k = 0; k < form.bytes; ++k) *memory_byte(w, m, i, k) = ((uint8_t*)value)[k];
     }

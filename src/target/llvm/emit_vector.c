@@ -1,4 +1,5 @@
 // Constants and vectors.
+#include "base/scalar_math.h"
 #include "target/llvm/build.h"
 #include "target/llvm/emit.h"
 #include "target/llvm/scalar.h"
@@ -7,7 +8,7 @@
 static LLVMValueRef attr_scalar(emit_t* e, const ir_type_t* scalar, const ir_attr_t* attr) {
   bool is_float = attr->kind == IR_ATTR_FLOAT;
   return emit_number(e, scalar, is_float ? attr->number : (double)attr->integer,
-                     is_float ? (int64_t)attr->number : attr->integer);
+                     is_float ? scalar_float_to_int(attr->number, 64, false) : attr->integer);
 }
 
 void emit_op_constant(emit_t* e, ir_op_t* op) {
