@@ -71,7 +71,7 @@ text() {
   $python tests/text/run.py --tools "$build/tools"
 }
 
-# Operators' own tests in the reference evaluator; the other frontends' programs are among the unit tests.
+# ONNX's backend tests in the reference evaluator; the other frontends' programs are among the unit tests.
 imports() {
   $python tests/import/onnx/run.py --evaluator "$build/tests/onnx-eval"
 }
@@ -85,12 +85,14 @@ samples() {
     --only fullyconnected --only mnist_fake_weights --only mlp --only mobilenetv2
 }
 
-# ONNX's operators, and the programs of the other frontends.
+# ONNX's operators and backend tests, and the programs of the other frontends.
 operators() {
   local bad=0 parts=$logs/operators-parts
   {
     $python tests/e2e/ops/run.py --tools "$build/tools" || bad=1
     $python tests/e2e/lowering/run.py --tools "$build/tools" || bad=1
+    $python tests/e2e/onnx/run.py --tools "$build/tools" || bad=1
+    $python tests/e2e/onnx/run.py --tools "$build/tools" --target vmvx || bad=1
   } >"$parts" 2>&1
   add_up "$parts"
   return $bad
@@ -111,6 +113,7 @@ gpu() {
     $python tests/e2e/ops/run.py --tools "$build/tools" --every 12 --flag=--iree-hal-target-device=amdgpu \
       --flag=--iree-rocm-target=gfx1100 --device amdgpu \
       --launcher "$build/tools/iree-softgpu --target=gfx1100 --" || bad=1
+    $python tests/e2e/onnx/run.py --tools "$build/tools" --target gfx1100 --every 4 || bad=1
     local target
     for target in gfx1100 gfx942 gfx90a gfx1030 gfx1201; do
       $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target $target --execute --every 4 ||

@@ -1,0 +1,216 @@
+"""ONNX's own backend tests, as they are, and what is expected of each.
+
+Every graph input stays an input; all data sets count; results are compared by ONNX's own function with the tolerances of
+the test. A case is expected to pass unless one of two lists names it:
+
+    refused.txt   what is refused for good, by name: `pattern: reason`. Refused means an error message and nothing else.
+    gaps.txt      what does not work yet: `places name: cause`; places are `evaluator` and targets, or `everywhere`.
+
+Both are checked both ways: a listed case that passes is a failure, too.
+"""
+
+import fnmatch
+import functools
+import multiprocessing
+import pathlib
+import pickle
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+from onnx.backend.test.case.node import collect_testcases
+from onnx.backend.test.runner import Runner
+
+HERE = pathlib.Path(__file__).resolve().parent
+PLACES = ("evaluator", "gfx1100", "llvm-cpu", "vmvx")
+SIZE_NAMES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+class Problem(Exception):
+    """A case that does not pass; `refused` when the compiler said why and left nothing behind."""
+
+    def __init__(self, text, refused=False):
+        super().__init__(text)
+        self.refused = refused
+
+
+def as_value(item):
+    """An argument or result as arrays, lists of them, or None."""
+    if isinstance(item, onnx.TensorProto):
+        return numpy_helper.to_array(item)
+    return [as_value(element) for element in item] if isinstance(item, (list, tuple)) else item
+
+
+class Case:
+    def __init__(self, test):
+        self.name, self.model = test.name, test.model.SerializeToString()
+        self.data_sets = [(as_value(list(inputs)), as_value(list(outputs))) for inputs, outputs in test.data_sets]
+        self.rtol, self.atol = test.rtol, test.atol
+
+
+def load_cases(cache):
+    """All cases; they are collected once and kept beside the build."""
+    path = pathlib.Path(cache, f"onnx-cases-{onnx.__version__}.pickle")
+    if path.exists():
+        return pickle.loads(path.read_bytes())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cases = [Case(test) for test in collect_testcases(None)]
+    with tempfile.NamedTemporaryFile(dir=cache, delete=False) as file:
+        pickle.dump(cases, file)
+    pathlib.Path(file.name).rename(path)
+    return cases
+
+
+#
+# Arrays and bytes
+#
+
+
+def is_own_type(array):
+    """Whether NumPy itself has the type: .npy files hold no other."""
+    return array.dtype.type.__module__ == "numpy"
+
+
+def as_bits(array):
+    """Elements of a type that .npy cannot hold, as integers of their size."""
+    array = np.ascontiguousarray(array).reshape(np.shape(array))
+    return array if is_own_type(array) else array.view(SIZE_NAMES[array.dtype.itemsize])
+
+
+def as_type(found, wanted):
+    """What a tool wrote, in the type that is wanted: results carry neither signs nor types that .npy lacks."""
+    dtype = np.asarray(wanted).dtype
+    same_kind = found.dtype.kind in "iuV" or found.dtype == dtype
+    if found.dtype.itemsize != dtype.itemsize or not same_kind:
+        raise Problem(f"a result has type {found.dtype}, not {dtype}")
+    return found.view(dtype)
+
+
+def check_results(case, found, wanted):
+    """Compares as ONNX's runner does."""
+    if len(found) != len(wanted):
+        raise Problem(f"{len(found)} results, not {len(wanted)}")
+    wanted = [value if isinstance(value, (list, tuple)) else np.asarray(value) for value in wanted]
+    try:
+        Runner.assert_similar_outputs(wanted, found, case.rtol, case.atol)
+    except AssertionError as error:
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        raise Problem("wrong: " + "; ".join(lines)[:200]) from None
+
+
+#
+# Expectations
+#
+
+
+def read_list(name):
+    lines = (HERE / name).read_text().splitlines()
+    return [line.split(":", 1) for line in lines if line.strip() and not line.startswith("#")]
+
+
+@functools.cache
+def refused_patterns():
+    return [pattern.strip() for pattern, _ in read_list("refused.txt")]
+
+
+def is_refused(name):
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in refused_patterns())
+
+
+def read_gaps():
+    """Name to the places where it does not work, and what is said there."""
+    return {name: (set(PLACES if places == "everywhere" else places.split(",")), cause.strip())
+            for (places, name), cause in ((key.split(), cause) for key, cause in read_list("gaps.txt"))}
+
+
+def judge(name, known_gaps, problem):
+    """What is wrong with the outcome of a case, or None; and whether the case passed."""
+    if is_refused(name):
+        if problem is None:
+            return "passes, but refused.txt lists it"
+        return None if problem.refused else f"is to be refused with a message: {problem}"
+    if name in known_gaps:
+        return "passes, but gaps.txt lists it (--update takes it off)" if problem is None else None
+    return None if problem is None else str(problem)
+
+
+def write_gaps(place, results):
+    """Brings gaps.txt up to date with what a run found."""
+    listed = read_gaps()
+    for name, problem in results.items():
+        places, cause = listed.get(name, (set(), ""))
+        if problem is None or is_refused(name):
+            places.discard(place)
+        else:
+            places.add(place)
+            cause = cause or str(problem).splitlines()[0][:120]
+        listed[name] = places, cause
+    head = [line for line in (HERE / "gaps.txt").read_text().splitlines() if line.startswith("#")]
+    rows = [f"{'everywhere' if places == set(PLACES) else ','.join(sorted(places))} {name}: {cause}"
+            for name, (places, cause) in sorted(listed.items()) if places]
+    (HERE / "gaps.txt").write_text("\n".join(head + rows) + "\n")
+
+
+#
+# Running
+#
+
+_cases = []
+
+
+def _work(job):
+    index, run_case, options = job
+    case = _cases[index]
+    with tempfile.TemporaryDirectory(prefix="iree-onnx-") as folder:
+        try:
+            for inputs, outputs in case.data_sets:
+                check_results(case, run_case(case, inputs, outputs, options, pathlib.Path(folder)), outputs)
+        except Problem as problem:
+            return case.name, problem
+        return case.name, None
+
+
+def add_arguments(parser):
+    parser.add_argument("--only", action="append", help="cases whose name has this text; repeatable")
+    parser.add_argument("--every", type=int, default=1, help="only every so many-th case")
+    parser.add_argument("--show", action="store_true", help="tell what known gaps and refused cases say")
+    parser.add_argument("--update", action="store_true", help="write what does not work into gaps.txt")
+
+
+def run_suite(run_case, options, place, cache):
+    """Runs the chosen cases, each `run_case(case, inputs, outputs, options, folder)` giving the results of one data set.
+    Returns the exit code."""
+    global _cases
+    _cases = load_cases(cache)
+    chosen = [index for index, case in enumerate(_cases)
+              if not options.only or any(text in case.name for text in options.only)][::options.every]
+    known_gaps = {name for name, (places, _) in read_gaps().items() if place in places}
+    failed = refused = known = 0
+    results = {}
+    with multiprocessing.get_context("fork").Pool() as pool:
+        for name, problem in pool.imap(_work, [(index, run_case, options) for index in chosen], chunksize=16):
+            results[name] = problem
+            if options.update:
+                known_gaps = known_gaps - {name} if problem is None else known_gaps | {name}
+            wrong = judge(name, known_gaps, problem)
+            failed += wrong is not None
+            refused += wrong is None and is_refused(name)
+            known += wrong is None and not is_refused(name) and problem is not None
+            if wrong:
+                print(f"FAILED {name}: {wrong}", flush=True)
+            elif problem and options.show:
+                print(f"{name}: {problem}", flush=True)
+    if options.update:
+        write_gaps(place, results)
+    passed = sum(problem is None for problem in results.values())
+    print(f"{place}: of {len(chosen)} cases {passed} pass, {refused} are refused by name, {known} are known gaps")
+    print(f"{len(chosen) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def main(run_case, options, place, cache):
+    sys.exit(run_suite(run_case, options, place, cache))
