@@ -301,6 +301,10 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
   }
   h->name = exported;
   if (count > 1) emit_choice(h, inner, async, bodies, count);
+  if (ir_op_attr(h->func, "graph.initializer")) {
+    host_add_initializer(h, h->f);
+    return host_clear_data(h->body);
+  }
   module_pair_t attr = {host_view("iree.abi.declaration"), host_view(declaration(h, h->name, abi))};
   if (async) {
     module_writer_export_pair(h->writer, host_view(h->name), h->f, 1, &attr);
@@ -329,6 +333,7 @@ bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t progr
     }
     emit_function(&h, programs, program_count, number);
   }
+  host_emit_initializer(&h);
   free(h.accesses);
   free(h.constants);
   return !h.failed;

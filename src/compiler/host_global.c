@@ -1,5 +1,5 @@
 // State of the program between calls: numbers are variables of the VM, tensors device buffers that live as long as the
-// context. An initializer makes the buffers and copies their first contents.
+// context. An initializer makes the buffers, copies their first contents and calls the program's own initializers.
 //
 // A load of a tensor that the function also stores is a copy when it is still needed after the store; else it is the
 // global's buffer itself (host_storage.c decides).
@@ -45,7 +45,11 @@ static bool add_global(host_t* h, ir_op_t* op) {
                        "state",
                        ir_type_str(h->ctx, type));
   }
-  const char* name = ir_op_string(op, "sym_name", "");
+  const char *name = ir_op_string(op, "sym_name", ""), *key = ir_op_string(op, "parameter_key", NULL);
+  if (key) {
+    return ir_op_error(h->ctx, op, "is the parameter \"%s\"::\"%s\"; parameters cannot be loaded, values can",
+                       ir_op_string(op, "parameter_scope", ""), key);
+  }
   uint64_t bits = vm == VM_TYPE_REF ? 0 : initial_bits(op, vm);
   h->globals[h->global_count++] =
       (host_global_t){.op = op, .number = module_writer_global(h->writer, host_view(name), vm, bits)};
@@ -83,8 +87,8 @@ static void emit_fill(module_function_t* f, module_reg_t stream, module_reg_t bu
               MODULE_IMM(length));
 }
 
-static void emit_initializer(host_t* h) {
-  module_function_t* f = module_writer_function(h->writer, host_view("__init"), host_view("0v_v"));
+// Buffers with their first contents.
+static void emit_buffers(host_t* h, module_function_t* f) {
   module_reg_t stream = module_function_ref(f), null = module_function_null(f);
   module_emit(f, hal_stream_begin, MODULE_REG(stream), MODULE_INDEX(h->device), MODULE_REG(null), MODULE_IMM(0));
   for (uint32_t i = 0; i < h->global_count; ++i) {
@@ -106,21 +110,37 @@ static void emit_initializer(host_t* h) {
     module_emit(f, global_store_ref, MODULE_INDEX(h->globals[i].number), MODULE_REG(buffer));
   }
   module_emit(f, hal_stream_end, MODULE_REG(stream), MODULE_REG(null));
-  module_emit(f, return, MODULE_LIST(0, NULL));
-  module_writer_initializer(h->writer, f);
 }
 
 void host_emit_globals(host_t* h) {
   uint32_t count = 0;
-  bool tensors = false;
   IR_FOR_OPS(op, ir_module_body(h->module)) count += ir_is(op, GRAPH_GLOBAL);
   h->globals = ARENA_ARRAY(ir_context_arena(h->ctx), host_global_t, count + 1);
   IR_FOR_OPS(op, ir_module_body(h->module)) {
     if (!ir_is(op, GRAPH_GLOBAL)) continue;
     if (!add_global(h, op)) h->failed = true;
-    tensors |= ir_type_is_tensor(type_of(op));
   }
-  if (tensors && !h->failed) emit_initializer(h);
+}
+
+void host_add_initializer(host_t* h, const module_function_t* f) {
+  arena_t* arena = ir_context_arena(h->ctx);
+  uint32_t* grown = ARENA_ARRAY(arena, uint32_t, h->initializer_count + 1);
+  if (h->initializer_count) memcpy(grown, h->initializers, sizeof(*grown) * h->initializer_count);
+  grown[h->initializer_count++] = module_function_index(f);
+  h->initializers = grown;
+}
+
+void host_emit_initializer(host_t* h) {
+  bool tensors = false;
+  for (uint32_t i = 0; i < h->global_count; ++i) tensors |= ir_type_is_tensor(type_of(h->globals[i].op));
+  if (h->failed || (!tensors && !h->initializer_count)) return;
+  module_function_t* f = module_writer_function(h->writer, host_view("__init"), host_view("0v_v"));
+  if (tensors) emit_buffers(h, f);
+  for (uint32_t i = 0; i < h->initializer_count; ++i) {
+    module_emit(f, call, MODULE_LIST(0, NULL), MODULE_INDEX(h->initializers[i]), MODULE_LIST(0, NULL));
+  }
+  module_emit(f, return, MODULE_LIST(0, NULL));
+  module_writer_initializer(h->writer, f);
 }
 
 static void note_uses(host_t* h, ir_block_t* block) {

@@ -87,6 +87,8 @@ typedef struct host_t {
   bool has_state;       // mutable globals
   host_global_t* globals;
   uint32_t global_count;
+  uint32_t* initializers;  // functions of the module
+  uint32_t initializer_count;
   host_slot_t* slots;
   uint32_t slot_count, slot_capacity;
   // The command table being filled, or NULL
@@ -116,8 +118,11 @@ bool host_result_sizes(const ir_value_t* result, int64_t* out);
 // Sizes and number of bytes of a value whose type has '?', from registers with the former.
 void host_set_dims(host_t* h, storage_t* s, const ir_type_t* type, const module_reg_t* dims);
 
-// Globals: rows of the module and their first contents (host_global.c).
+// Globals (host_global.c): rows of the module; then, behind all functions, what gives them their first contents and
+// calls the initializers noted until then.
 void host_emit_globals(host_t* h);
+void host_add_initializer(host_t* h, const module_function_t* f);
+void host_emit_initializer(host_t* h);
 host_global_t* host_find_global(host_t* h, const ir_op_t* access);
 // Finds out which globals the function uses and gives tensors their place among its buffers. True when one of them is
 // mutable. host_load_globals then fills the places.

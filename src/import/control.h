@@ -32,4 +32,9 @@ bool lower_barrier(lower_op_t* n);
 // graph.top_k along the last dimension: values and i32 (or the second result's) indices.
 bool lower_top_k(lower_op_t* n, ir_value_t* x, int64_t k, bool smallest);
 
+// Loads and stores of globals, also through addresses, whatever the dialect calls them (lowering_global.c).
+bool lower_global_load(lower_op_t* n);
+bool lower_global_store(lower_op_t* n);
+bool lower_global_address(lower_op_t* n);
+
 #endif  // IREE_C_IMPORT_CONTROL_H_

@@ -284,7 +284,9 @@ static bool clone_graph_op(lowering_t* l, ir_op_t* op) {
 // Functions
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool is_func(const ir_op_t* op) { return ir_is(op, FUNC_FUNC) || ir_is(op, UTIL_FUNC); }
+static bool is_func(const ir_op_t* op) {
+  return ir_is(op, FUNC_FUNC) || ir_is(op, UTIL_FUNC) || ir_is(op, UTIL_INITIALIZER);
+}
 
 static bool is_private(const ir_op_t* func) {
   return strcmp(ir_op_string(func, "sym_visibility", "public"), "private") == 0;
@@ -421,7 +423,7 @@ static bool lower_func(lowering_t* l, ir_op_t* func) {
 static bool lower_symbol(lowering_t* l, ir_op_t* op) {
   if (ir_op_dialect(op) == IR_DIALECT_GRAPH) return true;
   if (is_func(op)) return !op->regions[0].first || !needs_lowering(l->ctx, op) || lower_func(l, op);
-  if (lower_is_global(op)) return lower_global(l, op);
+  if (lower_is_global(op)) return true;
   return ir_op_error(l->ctx, op, "cannot stand in a module here; functions and globals can");
 }
 
@@ -434,6 +436,7 @@ bool lowering_run(ir_context_t* ctx, ir_op_t* module) {
     funcs += is_func(op);
   }
   l.refine_results = funcs == 1;  // nobody calls it
+  if (!lower_globals(&l)) return false;
   ir_op_t* last = body->last;
   bool ok = true;
   for (ir_op_t *op = body->first, *next; op; op = next) {

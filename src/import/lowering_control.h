@@ -8,8 +8,9 @@
 bool lower_blocks(lowering_t* l, ir_region_t* region, const lower_value_t* args, lower_value_t** results,
                   uint32_t* count);
 
-// util.global and ml_program.global become graph.global.
+// util.global, ml_program.global and tosa.variable become graph.global; util.initializer is made to look like a
+// function with the attribute graph.initializer. Comes before the functions.
+bool lower_globals(lowering_t* l);
 bool lower_is_global(const ir_op_t* op);
-bool lower_global(lowering_t* l, ir_op_t* op);
 
 #endif  // IREE_C_IMPORT_LOWERING_CONTROL_H_

@@ -98,6 +98,7 @@ uint32_t lower_dynamic_dims(ir_builder_t* b, ir_value_t* x, const ir_type_t* typ
 
 ir_value_t* lower_as_tensor(ir_builder_t* b, ir_value_t* v) {
   if (ir_type_is_tensor(v->type)) return v;
+  if (ir_is(v->def, GRAPH_TO_SCALAR)) return ir_operand(v->def, 0);
   const ir_attr_t* value = ir_is(v->def, GRAPH_CONSTANT) ? ir_op_attr(v->def, "value") : NULL;
   const ir_type_t* type = ir_type_tensor(b->ctx, v->type, 0, NULL);
   if (value && value->kind == IR_ATTR_FLOAT) return graph_splat_number(b, type, value->number);

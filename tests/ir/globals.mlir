@@ -16,6 +16,9 @@ module {
     %2 = util.optimization_barrier %cst : tensor<4xf32>
     %cst_0 = flow.tensor.dynamic_constant dense<2> : tensor<4xi32> -> tensor<?xi32>
     util.global.store %2, @state : tensor<4xf32>
+    %ptr = util.global.address @state : !util.ptr<tensor<4xf32>>
+    %3 = util.global.load.indirect %ptr : !util.ptr<tensor<4xf32>> -> tensor<4xf32>
+    util.global.store.indirect %3, %ptr : tensor<4xf32> -> !util.ptr<tensor<4xf32>>
     util.return %0 : tensor<4xf32>
   }
   ml_program.global private mutable @counter(dense<0> : tensor<i64>) : tensor<i64>

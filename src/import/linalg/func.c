@@ -1,4 +1,4 @@
-// Calls, globals, assertions and casts between types of one form: func, util, ml_program, cf, builtin.
+// Calls, assertions and casts between types of one form: func, util, ml_program, cf, builtin.
 #include "dialects/func.h"
 
 #include <string.h>
@@ -42,37 +42,6 @@ bool lower_call_symbol(lower_op_t* n, const char* callee) {
 }
 
 static bool lower_call(lower_op_t* n) { return lower_call_symbol(n, ir_op_string(n->op, "callee", NULL)); }
-
-//===----------------------------------------------------------------------------------------------------------------===
-// Globals
-//===----------------------------------------------------------------------------------------------------------------===
-
-static const ir_attr_t* global_name(lower_op_t* n) {
-  const char* name = ir_op_string(n->op, "global", "");
-  if (ir_symbol_lookup(n->l->module, name)) return ir_attr_symbol(n->ctx, name);
-  lower_error(n, "names @%s, which the module does not define", name);
-  return NULL;
-}
-
-static bool lower_load(lower_op_t* n) {
-  ir_named_attr_t attr = {"global", global_name(n)};
-  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
-  if (!type) return lower_unsupported(n, "tensors of known rank and numbers are");
-  return attr.value && lower_return(n, graph_build(n->b, GRAPH_GLOBAL_LOAD, NULL, 0, type, &attr, 1));
-}
-
-static bool lower_store(lower_op_t* n) {
-  ir_named_attr_t attr = {"global", global_name(n)};
-  const ir_type_t* type = lower_type(n->ctx, lower_in_type(n, 0));
-  if (!attr.value || !type) return attr.value ? lower_unsupported(n, NULL) : false;
-  ir_value_t* v = lower_coerce(n->l, n->in[0], type);
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_GLOBAL_STORE),
-                         .operands = &v,
-                         .operand_count = 1,
-                         .attrs = &attr,
-                         .attr_count = 1};
-  return v && ir_build(n->b, &state);
-}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Others
@@ -131,15 +100,18 @@ static bool lower_conversion_cast(lower_op_t* n) {
 static const lower_row_t func_rows[] = {AT(FUNC, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE}};
 static const lower_row_t util_rows[] = {
     AT(UTIL, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE},
-    AT(UTIL, GLOBAL_LOAD) = {.fn = lower_load},
-    AT(UTIL, GLOBAL_STORE) = {.fn = lower_store},
+    AT(UTIL, GLOBAL_LOAD) = {.fn = lower_global_load},
+    AT(UTIL, GLOBAL_STORE) = {.fn = lower_global_store},
+    AT(UTIL, GLOBAL_ADDRESS) = {.fn = lower_global_address},
+    AT(UTIL, GLOBAL_LOAD_INDIRECT) = {.fn = lower_global_load, .flags = LOWER_ANY_VALUE},
+    AT(UTIL, GLOBAL_STORE_INDIRECT) = {.fn = lower_global_store, .flags = LOWER_ANY_VALUE},
     AT(UTIL, OPTIMIZATION_BARRIER) = {.fn = lower_barrier, .flags = LOWER_ANY_VALUE},
     AT(UTIL, UNFOLDABLE_CONSTANT) = {.fn = lower_unfoldable},
 };
 static const lower_row_t ml_program_rows[] = {
-    AT(ML_PROGRAM, GLOBAL_LOAD) = {.fn = lower_load},
-    AT(ML_PROGRAM, GLOBAL_LOAD_CONST) = {.fn = lower_load},
-    AT(ML_PROGRAM, GLOBAL_STORE) = {.fn = lower_store},
+    AT(ML_PROGRAM, GLOBAL_LOAD) = {.fn = lower_global_load},
+    AT(ML_PROGRAM, GLOBAL_LOAD_CONST) = {.fn = lower_global_load},
+    AT(ML_PROGRAM, GLOBAL_STORE) = {.fn = lower_global_store},
 };
 static const lower_row_t flow_rows[] = {
     AT(FLOW, TENSOR_CONSTANT) = {.fn = lower_unfoldable},

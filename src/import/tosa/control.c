@@ -56,29 +56,6 @@ bool tosa_lower_while_loop(lower_op_t* n) {
 }
 
 // The variable's name is `name`, a symbol or a string.
-static bool variable(lower_op_t* n, ir_named_attr_t* attr) {
-  const char* name = ir_op_string(n->op, "name", ir_op_string(n->op, "sym_name", NULL));
-  if (!name || !ir_symbol_lookup(n->l->module, name)) {
-    return lower_error(n, "names variable '%s', which the module does not declare", name ? name : "");
-  }
-  *attr = (ir_named_attr_t){"global", ir_attr_symbol(n->ctx, name)};
-  return true;
-}
+bool tosa_lower_variable_read(lower_op_t* n) { return lower_global_load(n); }
 
-bool tosa_lower_variable_read(lower_op_t* n) {
-  ir_named_attr_t attr;
-  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
-  if (!type) return lower_unsupported(n, "tensors of known rank are");
-  return variable(n, &attr) && lower_return(n, lower_build(n, GRAPH_GLOBAL_LOAD, NULL, 0, type, &attr, 1));
-}
-
-bool tosa_lower_variable_write(lower_op_t* n) {
-  ir_named_attr_t attr;
-  if (!variable(n, &attr)) return false;
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_GLOBAL_STORE),
-                         .operands = n->in,
-                         .operand_count = 1,
-                         .attrs = &attr,
-                         .attr_count = 1};
-  return ir_build(n->b, &state) != NULL;
-}
+bool tosa_lower_variable_write(lower_op_t* n) { return lower_global_store(n); }
