@@ -8,6 +8,7 @@
 #include "base/whole_file.h"
 #include "compiler/benchmark_funcs.h"
 #include "compiler/compiler.h"
+#include "compiler/const_eval.h"
 #include "compiler/dispatch_files.h"
 #include "compiler/host.h"
 #include "compiler/kernels.h"
@@ -122,10 +123,15 @@ GRAPH_PASSES(PASS)
 #undef PASS
 
 static bool stage_optimize(run_t* r) {
-  static const pass_t* const passes[] = {&row_pass_inline,       &row_pass_canonicalize,  &row_pass_expand,
-                                         &row_pass_cse,          &row_pass_contract_form, &row_pass_canonicalize,
-                                         &row_pass_exact_floats, &row_pass_cse,           &row_pass_dce};
-  return run_passes(r, passes, sizeof(passes) / sizeof(passes[0]));
+  static const pass_t* const passes[] = {&row_pass_inline, &row_pass_canonicalize,  &row_pass_expand,
+                                         &row_pass_cse,    &row_pass_contract_form, &row_pass_canonicalize};
+  static const pass_t* const folded[] = {&row_pass_canonicalize};
+  static const pass_t* const last[] = {&row_pass_exact_floats, &row_pass_cse, &row_pass_dce};
+  const compiler_options_t* o = r->options;
+  if (!run_passes(r, passes, sizeof(passes) / sizeof(passes[0]))) return false;
+  const_eval_options_t eval = {.target = o->target_count ? &o->targets[0] : NULL, .threads = o->target.threads};
+  if (o->const_eval && const_eval_module(r->ctx, r->module, &eval) && !run_passes(r, folded, 1)) return false;
+  return run_passes(r, last, sizeof(last) / sizeof(last[0]));
 }
 
 static bool stage_dispatches(run_t* r) {

@@ -47,6 +47,7 @@ typedef struct compiler_options_t {
   pass_options_t passes;
   bool strip_source_map;
   bool data_tiling;     // assign layouts
+  bool const_eval;      // compute what depends on constants only
   bool timing;          // the caller wants to measure stages: progress is called for each
   int64_t elide_above;  // text output: elements of constants to show
   uint32_t print_flags;

@@ -480,6 +480,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->spill_warning = flags->spill_warning == FLAG_TRUE;
   out->benchmark_funcs = flags->benchmark_funcs == FLAG_TRUE;
   out->data_tiling = flags->data_tiling != FLAG_FALSE;
+  out->const_eval = flags->const_eval != FLAG_FALSE && flags->const_expr_hoisting != FLAG_FALSE;
   out->timing = flags->timing == FLAG_TRUE;
   out->strip_source_map = flags->strip_source_map == FLAG_TRUE;
   if (flags->print_generic == FLAG_TRUE) out->print_flags |= IR_PRINT_GENERIC;

@@ -45,6 +45,7 @@ struct ir_context_t {
   uint32_t type_count;
   ir_diagnostic_fn_t diagnostic;
   void* diagnostic_user;
+  uint32_t muted;
   ir_source_t* sources;
   const void* mapped;  // a source that is a mapped file
   size_t mapped_size;

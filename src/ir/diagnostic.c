@@ -9,6 +9,8 @@ void ir_context_set_diagnostics(ir_context_t* ctx, ir_diagnostic_fn_t fn, void* 
   ctx->diagnostic_user = user;
 }
 
+void ir_context_mute(ir_context_t* ctx, bool mute) { ctx->muted += mute ? 1 : -1u; }
+
 void ir_context_add_source(ir_context_t* ctx, const char* path, const char* text, size_t size) {
   ir_source_t* source = ARENA_NEW(&ctx->arena, ir_source_t);
   *source = (ir_source_t){ctx->sources, ir_intern_cstr(ctx, path), text, size};
@@ -46,6 +48,7 @@ static void show_line(text_t* out, const ir_source_t* source, uint32_t line, uin
 
 static void report(ir_context_t* ctx, ir_severity_t severity, const ir_loc_t* loc, const char* text) {
   static const char* const names[] = {"error", "warning", "remark", "note"};
+  if (ctx->muted) return;
   text_t out = {0};
   const ir_loc_t* file = loc ? ir_loc_find_file(loc) : NULL;
   bool in_file = file && !file->line;  // a file without lines: the name in it says where

@@ -414,6 +414,8 @@ ir_context_t* ir_context_create(void);
 void ir_context_destroy(ir_context_t* ctx);
 arena_t* ir_context_arena(ir_context_t* ctx);
 void ir_context_set_diagnostics(ir_context_t* ctx, ir_diagnostic_fn_t fn, void* user);
+// Messages are dropped until as many calls with false came: for what is tried and may fail.
+void ir_context_mute(ir_context_t* ctx, bool mute);
 void ir_context_register(ir_context_t* ctx, const ir_dialect_t* dialect);
 // Op row by full name, or NULL.
 const ir_op_info_t* ir_context_find_op(ir_context_t* ctx, const char* name);

@@ -46,15 +46,27 @@ static const ir_attr_t* known(ir_context_t* ctx, const ir_value_t* value, int de
   return graph_evaluate_op(ctx, op, inputs, &output) && output && output->type == value->type ? output : NULL;
 }
 
+// Elements of a constant of i32: millions of them are looked at.
+static int32_t element_of(const ir_attr_t* attr, const void* data, int64_t i) {
+  int32_t element;
+  memcpy(&element, (const char*)data + (attr->splat ? 0 : sizeof(element) * (size_t)i), sizeof(element));
+  return element;
+}
+
+static bool is_i32(const ir_type_t* type) { return ir_type_is_int(type->element) && type->element->width == 32; }
+
 static bool range_of_constant(const ir_attr_t* attr, range_t* out) {
   int64_t count = attr->splat ? 1 : ir_type_count(attr->type);
-  if (!ir_type_is_int(attr->type->element)) return false;
-  *out = (range_t){INT32_MAX, INT32_MIN};
+  const void* data = ir_attr_data(attr);
+  int32_t low = INT32_MAX, high = INT32_MIN;
+  if (!is_i32(attr->type)) return false;
   for (int64_t i = 0; i < count; ++i) {
-    int64_t element = ir_attr_element_integer(attr, i);
-    *out = (range_t){least(out->low, element), most(out->high, element)};
+    int32_t element = element_of(attr, data, i);
+    low = element < low ? element : low;
+    high = element > high ? element : high;
   }
-  return out->low <= out->high && out->low >= INT32_MIN && out->high <= INT32_MAX;
+  *out = (range_t){low, high};
+  return low <= high;
 }
 
 // A cast from a narrow type.
@@ -155,9 +167,10 @@ static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t*
     if (steps[d]) groups *= type->dims[d];
   }
   double *sums = calloc((size_t)groups + 1, sizeof(double)), largest = 0;
+  const void* data = ir_attr_data(attr);
   if (!sums) abort();
   for (int64_t i = 0; i < count; ++i) {
-    sums[group] += (double)llabs(ir_attr_element_integer(attr, i));
+    sums[group] += (double)llabs((int64_t)element_of(attr, data, i));
     if (sums[group] > largest) largest = sums[group];
     for (int32_t d = type->rank; d-- > 0;) {
       group += steps[d];
@@ -201,8 +214,9 @@ static ir_value_t* as_floats(ir_builder_t* b, ir_value_t* value, const ir_attr_t
   if (!attr) return graph_cast(b, value, f32, false);
   int64_t count = attr->splat ? 1 : ir_type_count(attr->type);
   float* data = malloc(sizeof(float) * (size_t)(count + 1));
+  const void* from = ir_attr_data(attr);
   if (!data) abort();
-  for (int64_t i = 0; i < count; ++i) data[i] = (float)ir_attr_element_integer(attr, i);
+  for (int64_t i = 0; i < count; ++i) data[i] = (float)element_of(attr, from, i);
   const ir_type_t* type = ir_type_with_element(b->ctx, attr->type, f32);
   ir_value_t* floats = graph_constant(b, ir_attr_elements(b->ctx, type, data, sizeof(float) * (size_t)count));
   free(data);
@@ -211,12 +225,7 @@ static ir_value_t* as_floats(ir_builder_t* b, ir_value_t* value, const ir_attr_t
 
 // i32 operands only: narrower ones are what matrix instructions take.
 static bool is_wide(const ir_op_t* op) {
-  for (uint32_t i = 0; i < 2; ++i) {
-    const ir_type_t* element = ir_operand(op, i)->type->element;
-    if (!ir_type_is_int(element) || element->width != 32) return false;
-  }
-  const ir_type_t* result = op->results[0].type->element;
-  return ir_type_is_int(result) && result->width == 32;
+  return is_i32(ir_operand(op, 0)->type) && is_i32(ir_operand(op, 1)->type) && is_i32(op->results[0].type);
 }
 
 static ir_value_t* multiply_floats(ir_builder_t* b, ir_op_t* op) {

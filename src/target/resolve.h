@@ -8,6 +8,7 @@ typedef bool (*resolve_fn_t)(const target_options_t* options, target_t* out, tex
 typedef const char* (*resolve_name_fn_t)(uint32_t index);
 
 bool resolve_x86(const target_options_t* options, target_t* out, text_t* error);
+bool resolve_x86_runs_here(const target_t* target);
 bool resolve_nvptx(const target_options_t* options, target_t* out, text_t* error);
 bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* error);
 bool resolve_vmvx(const target_options_t* options, target_t* out, text_t* error);

@@ -65,6 +65,10 @@ bool target_resolve(const target_options_t* options, target_t* out, text_t* erro
   return resolvers[out->backend](options, out, error);
 }
 
+bool target_runs_here(const target_t* target) {
+  return target->backend == TARGET_LLVM_CPU && resolve_x86_runs_here(target);
+}
+
 const char* target_known_name(target_backend_t backend, uint32_t index) {
   static const resolve_name_fn_t names[TARGET_BACKEND_COUNT] = {
       [TARGET_LLVM_CPU] = resolve_x86_name, [TARGET_CUDA] = resolve_nvptx_name, [TARGET_ROCM] = resolve_amdgpu_name};

@@ -57,6 +57,8 @@ typedef struct target_t {
 
 // False after `error` got one message that names the value and its nearest accepted spellings.
 bool target_resolve(const target_options_t* options, target_t* out, text_t* error);
+// Whether this process can call its code: a CPU target whose features this machine has.
+bool target_runs_here(const target_t* target);
 // Names accepted as `cpu` for a backend, for help texts and tests: NULL past the end.
 const char* target_known_name(target_backend_t backend, uint32_t index);
 

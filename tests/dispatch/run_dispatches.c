@@ -9,24 +9,21 @@
 // Inputs are raw little-endian element data (zeros when not given), of the shapes given where the program leaves them
 // open; output i is written to PREFIXi.bin. With --repeat a
 // line per dispatch gives its least time, its strategy and its name.
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "compiler/execute.h"
 #include "compiler/flags.h"
 #include "dialects/graph.h"
 #include "gpu_execute.h"
-#include "iree/hal/local/executable_library.h"
 #include "target/vmvx/interpret.h"
 
 typedef struct runner_t {
   int repeat;
   const char *inputs, *shapes, *outputs;
-  const iree_hal_executable_library_v0_t* library;
-  void* local_memory;
+  execute_code_t* code;
   bool interpret, faulty, ran;
   const char* execute;  // processor
   gpu_execute_t* gpu;
@@ -148,21 +145,6 @@ static launch_t launch_of(ir_op_t* op) {
   return l;
 }
 
-static bool load(runner_t* r, const target_executable_t* executable) {
-  char path[] = "/tmp/run_dispatches_XXXXXX.so";
-  int fd = mkstemps(path, 3);
-  bool ok = fd >= 0 && write(fd, executable->data, executable->size) == (ssize_t)executable->size;
-  close(fd);
-  void* library = ok ? dlopen(path, RTLD_NOW) : NULL;
-  unlink(path);
-  if (!library) return false;
-  iree_hal_executable_library_query_fn_t query = NULL;
-  *(void**)&query = dlsym(library, "iree_hal_executable_library_query");
-  static const iree_hal_executable_environment_v0_t environment;
-  r->library = query ? (const void*)query(IREE_HAL_EXECUTABLE_LIBRARY_VERSION_LATEST, &environment) : NULL;
-  return r->library != NULL;
-}
-
 static void on_fault(void* user, const kernel_report_t* report) {
   ((runner_t*)user)->faulty = true;
   fprintf(stderr, "%s\n", report->text);
@@ -207,30 +189,14 @@ static void call_dispatch(runner_t* r, ir_op_t* op, const launch_t* l) {
     bindings[i] = l->tensors[i]->data;
     lengths[i] = l->tensors[i]->size;
   }
-  iree_hal_executable_dispatch_state_v0_t state = {.workgroup_size_x = 1,
-                                                   .workgroup_size_y = 1,
-                                                   .workgroup_size_z = 1,
-                                                   .workgroup_count_x = (uint32_t)l->workgroups[0],
-                                                   .workgroup_count_y = (uint32_t)l->workgroups[1],
-                                                   .workgroup_count_z = (uint16_t)l->workgroups[2],
-                                                   .constant_count = (uint16_t)l->word_count,
-                                                   .constants = l->words,
-                                                   .binding_count = (uint8_t)l->count,
-                                                   .binding_ptrs = bindings,
-                                                   .binding_lengths = lengths};
-  static const iree_hal_executable_environment_v0_t environment;
-  uint32_t entry = (uint32_t)ir_op_int(op, "entry", 0);
-  iree_hal_executable_workgroup_state_v0_t group = {.local_memory = r->local_memory, .local_memory_size = 4 << 20};
-  for (int64_t z = 0; z < l->workgroups[2]; ++z) {
-    for (int64_t y = 0; y < l->workgroups[1]; ++y) {
-      for (int64_t x = 0; x < l->workgroups[0]; ++x) {
-        group.workgroup_id_x = (uint32_t)x;
-        group.workgroup_id_y = (uint32_t)y;
-        group.workgroup_id_z = (uint16_t)z;
-        if (r->library->exports.ptrs[entry](&environment, &state, &group)) abort();
-      }
-    }
-  }
+  execute_call_t call = {.entry = (uint32_t)ir_op_int(op, "entry", 0),
+                         .bindings = bindings,
+                         .lengths = lengths,
+                         .words = l->words,
+                         .binding_count = l->count,
+                         .word_count = l->word_count};
+  for (int i = 0; i < 3; ++i) call.workgroups[i] = (uint32_t)l->workgroups[i];
+  if (!execute_run(r->code, &call)) abort();
 }
 
 static void run_dispatch(runner_t* r, ir_op_t* op) {
@@ -303,11 +269,10 @@ static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel
   if (r->execute) {
     r->gpu = gpu_execute_open(r->execute, executable);
     if (!r->gpu) return false;
-  } else if (!r->interpret && !load(r, executable)) {
+  } else if (!r->interpret && !(r->code = execute_open(executable))) {
     return false;
   }
   r->ran = true;
-  r->local_memory = aligned_alloc(4096, 4 << 20);
   for (uint32_t i = 0; i < body->arg_count; ++i) body->args[i]->data = NULL;
   IR_FOR_OPS(op, body) {
     for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].data = NULL;
@@ -339,6 +304,7 @@ static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel
   if (r->repeat) printf("%10.3f ms in all, each at its best; %.3f ms in a row\n", 1e3 * total, 1e3 * best_run);
   write_outputs(r, body->last);
   gpu_execute_close(r->gpu);
+  execute_close(r->code);
   return false;
 }
 

@@ -1,6 +1,7 @@
 // x86-64 processors: names and features come from LLVM's own tables, the host's from the processor itself.
 #include "target/resolve.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,15 +13,18 @@ const char* resolve_x86_name(uint32_t index) {
   return index < 2 ? extra[index] : processors_x86_name(index - 2);
 }
 
-static bool has(const target_t* t, const char* feature) {
+// '+' or '-' as the list ends up saying, 0 when it does not say.
+static char sign_of(const target_t* t, const char* feature) {
   size_t size = strlen(feature);
-  bool found = false;
+  char sign = 0;
   for (const char* at = t->features; (at = strstr(at, feature)); at += size) {
     bool whole = at > t->features && (at[-1] == '+' || at[-1] == '-') && (at[size] == 0 || at[size] == ',');
-    if (whole) found = at[-1] == '+';
+    if (whole) sign = at[-1];
   }
-  return found;
+  return sign;
 }
+
+static bool has(const target_t* t, const char* feature) { return sign_of(t, feature) == '+'; }
 
 static int64_t cache_bytes(int name, int64_t otherwise) {
   long bytes = sysconf(name);
@@ -118,4 +122,28 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
   memcpy(out->format, format, strlen(format) + 1);
   describe(out, is_host);
   return true;
+}
+
+bool resolve_x86_runs_here(const target_t* target) {
+#if defined(__x86_64__)
+  bool runs = true;
+  target_t* host = calloc(1, sizeof(*host));
+  char* features = processors_host_features();
+  text_t error = {0};
+  if (!host || !resolve_copy(host->features, sizeof(host->features), features, "features", &error)) runs = false;
+  for (const char* at = target->features; runs && *at;) {
+    char feature[64];
+    size_t size = strcspn(at, ",");
+    snprintf(feature, sizeof(feature), "%.*s", (int)size - 1, at + 1);
+    runs = !has(target, feature) || sign_of(host, feature) != '-';
+    at += size + (at[size] == ',');
+  }
+  text_finish(&error);
+  free(features);
+  free(host);
+  return runs;
+#else
+  (void)target;
+  return false;
+#endif
 }
