@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "import/onnx/loops.h"
 #include "import/onnx/ops.h"
 
 static ir_value_t* add(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_add, x, y); }
@@ -107,6 +108,14 @@ static bool sigmoid_weighted(onnx_node_t* n, double alpha) {
   return onnx_check_float(n, 0) && give(n, mul(n, x, onnx_unary(n, SCALAR_logistic, scale(n, x, alpha))));
 }
 bool onnx_lower_swish(onnx_node_t* n) { return sigmoid_weighted(n, onnx_float(n, "alpha", 1)); }
+bool onnx_lower_swiglu(onnx_node_t* n) {
+  ir_value_t *x = n->in[0].v, *y = n->in[1].v;
+  if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1)) return false;
+  if (!onnx_merge_types(n->ctx, x->type, y->type)) return onnx_error(n, "the inputs must have one shape");
+  ir_value_t* gate = onnx_unary(n, SCALAR_logistic, scale(n, x, onnx_float(n, "alpha", 1)));
+  ir_value_t* product = onnx_binary(n, SCALAR_mul, mul(n, x, gate), y);
+  return product && give(n, product);
+}
 bool onnx_lower_quick_gelu(onnx_node_t* n) { return sigmoid_weighted(n, onnx_float(n, "alpha", 1.702)); }
 
 static ir_value_t* hard_sigmoid(onnx_node_t* n, ir_value_t* x, double alpha, double beta) {

@@ -191,6 +191,18 @@ static bool define_value(onnx_importer_t* im, scope_t* scope, onnx_bytes_t bytes
   return true;
 }
 
+// Graph attributes are regions in order of their names. Where an operator may leave some out, this says which they are.
+static void name_graphs(onnx_importer_t* im, ir_op_t* op, const node_attrs_t* attrs) {
+  static const char* const fixed[] = {"onnx.If", "onnx.Loop", "onnx.Scan", "onnx.SequenceMap"};
+  bool known = attrs->graph_count == 0;
+  for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); ++i)
+    known |= strcmp(ir_op_string(op, "name", ""), fixed[i]) == 0;
+  if (known) return;
+  const ir_attr_t** names = ARENA_ARRAY(ir_context_arena(im->ctx), const ir_attr_t*, attrs->graph_count);
+  for (uint32_t i = 0; i < attrs->graph_count; ++i) names[i] = ir_attr_cstring(im->ctx, attrs->graphs[i].name);
+  ir_op_set_attr(im->ctx, op, "torch.onnx.graphs", ir_attr_array(im->ctx, names, attrs->graph_count));
+}
+
 static bool import_operator(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_t* node) {
   arena_t* arena = ir_context_arena(im->ctx);
   node_attrs_t attrs = {0};
@@ -213,6 +225,7 @@ static bool import_operator(onnx_importer_t* im, scope_t* scope, const onnx_pb_n
                                              .attr_count = attrs.count,
                                              .region_count = attrs.graph_count});
   const ir_loc_t* loc = im->loc;
+  name_graphs(im, op, &attrs);
   for (uint32_t i = 0; i < attrs.graph_count; ++i) {
     scope_t inner = *attrs.graphs[i].scope;
     if (inner.values == scope->values) inner = *scope;
@@ -291,8 +304,8 @@ static bool expand_function(onnx_importer_t* im, scope_t* scope, const onnx_pb_n
 
 // Operators are told apart by name only from here on, so those of an unknown domain must not look like known ones.
 static bool check_domain(onnx_importer_t* im, const onnx_pb_node_t* node) {
-  static const char* const known[] = {"", "com.microsoft", "ai.onnx.ml", "ai.onnx.training",
-                                      "ai.onnx.preview.training"};
+  static const char* const known[] = {
+      "", "com.microsoft", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.training", "ai.onnx.preview.training"};
   onnx_bytes_t domain = domain_of(node->domain);
   bool imported = domain.size == 0, familiar = false;
   for (size_t i = 0; i < im->model->opset_imports.count; ++i) {
