@@ -6,22 +6,6 @@
 #include "import/onnx/loops.h"
 #include "import/onnx/ops.h"
 
-// Two results: both tensors with the keys in ascending order along an axis.
-static ir_op_t* sort_by(onnx_node_t* n, ir_value_t* keys, ir_value_t* values, int64_t axis) {
-  ir_value_t* operands[] = {keys, values};
-  const ir_type_t* types[] = {keys->type, values->type};
-  ir_named_attr_t attrs[] = {
-      {"axis", ir_attr_i64(n->ctx, axis)}, {"stable", ir_attr_unit(n->ctx)}, {"keys", ir_attr_i64(n->ctx, 1)}};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_SORT),
-                         .operands = operands,
-                         .operand_count = 2,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = 3};
-  return ir_build(n->b, &state);
-}
-
 // The numbers of the true elements of a boolean vector, in order: a vector whose length is known at run time, or, when
 // the mask is constant, now. The true ones are sorted to the front and the rest is cut off.
 static ir_value_t* true_places(onnx_node_t* n, ir_value_t* mask) {
@@ -38,7 +22,7 @@ static ir_value_t* true_places(onnx_node_t* n, ir_value_t* mask) {
   }
   ir_value_t* flags = graph_cast(n->b, onnx_unary(n, SCALAR_not, mask), ir_type_int(n->ctx, 8), true);
   ir_value_t* numbers = graph_cast(n->b, mask, i64, true);
-  ir_value_t* sorted = ir_result(sort_by(n, flags, onnx_iota_like(n, numbers, 0), 0), 1);
+  ir_value_t* sorted = ir_result(onnx_sort_by(n, flags, onnx_iota_like(n, numbers, 0), 0), 1);
   return onnx_first(n, sorted, graph_reduce(n->b, numbers, &zero, 1, "add"));
 }
 
@@ -121,11 +105,11 @@ static ir_value_t* sort_rows(onnx_node_t* n, ir_value_t* x, ir_value_t** order) 
   ir_value_t* sorted;
   if (x->type->rank == 1) {
     ir_value_t* wide = graph_cast(n->b, x, ir_type_int(n->ctx, 64), false);  // for its shape
-    ir_op_t* op = sort_by(n, x, onnx_iota_like(n, wide, 0), 0);
+    ir_op_t* op = onnx_sort_by(n, x, onnx_iota_like(n, wide, 0), 0);
     sorted = ir_result(op, 0), *order = ir_result(op, 1);
   } else {
     ir_value_t* places = row_places(n, x);
-    *order = ir_result(sort_by(n, places, onnx_iota_like(n, places, 0), 0), 1);
+    *order = ir_result(onnx_sort_by(n, places, onnx_iota_like(n, places, 0), 0), 1);
     sorted = graph_take(n->b, x, *order, 0, false);
   }
   ir_value_t* differs = graph_binary(n->b, SCALAR_ne, sorted, shift(n, sorted, -1, zeros_of(n, sorted)));
@@ -166,13 +150,13 @@ static void number_kinds(onnx_node_t* n, ir_value_t* rows, ir_value_t** indices,
   ir_value_t* end = onnx_dim_tensor(n, onnx_dim(n, rows, 0), 0);
   *counts = graph_binary(n->b, SCALAR_sub, shift(n, places, 1, end), places);
   *indices = graph_take(n->b, order, places, 0, false);
-  *inverse = ir_result(sort_by(n, order, kinds, 0), 1);
+  *inverse = ir_result(onnx_sort_by(n, order, kinds, 0), 1);
   if (onnx_int(n, "sorted", 1)) return;
-  ir_op_t* by_place = sort_by(n, *indices, onnx_iota_like(n, *indices, 0), 0);
+  ir_op_t* by_place = onnx_sort_by(n, *indices, onnx_iota_like(n, *indices, 0), 0);
   ir_value_t* old = ir_result(by_place, 1);  // the number that the i-th kind had
   *indices = ir_result(by_place, 0);
   *counts = graph_take(n->b, *counts, old, 0, false);
-  *inverse = graph_take(n->b, ir_result(sort_by(n, old, onnx_iota_like(n, old, 0), 0), 1), *inverse, 0, false);
+  *inverse = graph_take(n->b, ir_result(onnx_sort_by(n, old, onnx_iota_like(n, old, 0), 0), 1), *inverse, 0, false);
 }
 
 bool onnx_lower_unique(onnx_node_t* n) {
@@ -295,7 +279,7 @@ static ir_value_t* choose_boxes(onnx_node_t* n, const boxes_t* boxes, ir_value_t
 
 // [chosen, 3]: batch, class and number of each box, by batch, class and the round it was chosen in.
 static ir_value_t* list_boxes(onnx_node_t* n, ir_value_t* order) {
-  ir_op_t* sorted = sort_by(n, order, onnx_iota_like(n, order, 2), 2);
+  ir_op_t* sorted = onnx_sort_by(n, order, onnx_iota_like(n, order, 2), 2);
   ir_value_t* chosen = onnx_binary_number(n, SCALAR_lt, ir_result(sorted, 0), UNCHOSEN);
   ir_value_t* places = true_places(n, flatten(n, chosen));
   onnx_dim_t classes = onnx_dim(n, order, 1), boxes = onnx_dim(n, order, 2);

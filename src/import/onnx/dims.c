@@ -112,6 +112,8 @@ static ir_value_t* find_size(ir_value_t** x, int32_t* i) {
   for (ir_op_t* op; (op = (*x)->def) != NULL;) {
     uint32_t code = ir_code(op);
     if (code == GRAPH_RESHAPE || code == GRAPH_BROADCAST || code == GRAPH_SLICE) return size_operand(op, 1, *i);
+    if (code == GRAPH_DYNAMIC_SLICE) return size_operand(op, 1 + (uint32_t)ir_operand(op, 0)->type->rank, *i);
+    if (code == GRAPH_IOTA) return size_operand(op, 0, *i);
     origin_t origin = find_origin(op, *i);
     if (origin.operand >= op->operand_count || origin.dim < 0) return NULL;
     ir_value_t* next = ir_operand(op, origin.operand);
@@ -157,6 +159,11 @@ static bool same_index(const ir_value_t* a, const ir_value_t* b, int depth) {
 bool onnx_dim_same(onnx_dim_t a, onnx_dim_t b) {
   if (a.size != b.size) return false;
   return a.size != IR_DYNAMIC || same_index(a.value, b.value, 0);
+}
+
+bool onnx_dim_is_constant(onnx_dim_t dim, int64_t* out) {
+  if (dim.size == IR_DYNAMIC) return constant_index(dim.value, out);
+  return *out = dim.size, true;
 }
 
 static ir_value_t* dim_value(onnx_node_t* n, onnx_dim_t dim) {

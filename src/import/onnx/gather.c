@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -212,20 +213,19 @@ bool onnx_lower_one_hot(onnx_node_t* n) {
   onnx_value_t indices = n->in[0];
   int32_t rank = onnx_rank(indices) + 1;
   int64_t axis = onnx_int(n, "axis", -1), one = 1, at[ONNX_MAX_RANK];
-  double depth;
-  uint32_t count;
-  onnx_dim_t dims[ONNX_MAX_RANK];
-  if (rank > ONNX_MAX_RANK || !onnx_check_axis(n, &axis, rank) || !onnx_const_numbers(n, 1, &depth, 1, &count))
-    return false;
-  if (count != 1 || depth < 0 || depth > 1e12) return onnx_error(n, "depth is out of range");
+  onnx_dim_t dims[ONNX_MAX_RANK], depth;
+  if (rank > ONNX_MAX_RANK || !onnx_check_axis(n, &axis, rank) || !onnx_number_input(n, 1, &depth)) return false;
+  onnx_dim_t fits = onnx_flag_and(n, onnx_dim_test(n, SCALAR_ge, depth, onnx_dim_of(0)),
+                                  onnx_dim_test(n, SCALAR_le, depth, onnx_dim_of(1ll << 40)));
+  if (!onnx_require(n, fits, "depth is out of range")) return false;
   if (ir_type_count(n->in[2].v->type) != 2 || onnx_rank(n->in[2]) != 1)
     return onnx_error(n, "values must be two numbers");
   for (int32_t i = 0, k = 0; i < rank; ++i) {
-    dims[i] = i == axis ? onnx_dim_of((int64_t)depth) : onnx_dim(n, indices.v, k);
+    dims[i] = i == axis ? depth : onnx_dim(n, indices.v, k);
     if (i != axis) at[k++] = i;
   }
   ir_value_t* wide = onnx_cast(n, indices, onnx_si64(n->ctx)).v;
-  ir_value_t* wrapped = onnx_binary_number(n, SCALAR_add, wide, depth);
+  ir_value_t* wrapped = graph_binary(n->b, SCALAR_add, wide, onnx_dim_like(n, depth, wide));
   wide = graph_select(n->b, onnx_binary_number(n, SCALAR_lt, wide, 0), wrapped, wide);
   wide = onnx_broadcast_to(n, onnx_spread(n, wide, rank, at), rank, dims);
   ir_value_t* hot = graph_binary(n->b, SCALAR_eq, wide, onnx_iota_like(n, wide, axis));

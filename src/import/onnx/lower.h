@@ -155,6 +155,8 @@ ir_value_t* onnx_scalar_like(onnx_node_t* n, ir_value_t* scalar, ir_value_t* lik
 ir_value_t* onnx_part(onnx_node_t* n, ir_value_t* x, int64_t axis, onnx_part_t part);
 // Element `at` of one dimension, without it.
 ir_value_t* onnx_entry(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t at);
+// Two results: both tensors with the keys in ascending order along an axis; equal keys stay in order.
+ir_op_t* onnx_sort_by(onnx_node_t* n, ir_value_t* keys, ir_value_t* values, int64_t axis);
 // The first elements of dimension 0, as many as `count` (an integer tensor of one element) says at run time.
 ir_value_t* onnx_first(onnx_node_t* n, ir_value_t* x, ir_value_t* count);
 // A constant tensor<?xi64>.
@@ -165,14 +167,18 @@ ir_value_t* onnx_iota_like(onnx_node_t* n, ir_value_t* like, int64_t axis);
 typedef struct onnx_dim_t {
   int64_t size;       // IR_DYNAMIC: `value` is it
   ir_value_t* value;  // index
+  bool loaded;        // it is read from data as it is: it may be negative
 } onnx_dim_t;
 ir_value_t* onnx_reshape(onnx_node_t* n, ir_value_t* x, int32_t rank, const onnx_dim_t* dims);
 ir_value_t* onnx_broadcast_to(onnx_node_t* n, ir_value_t* x, int32_t rank, const onnx_dim_t* dims);
 // Coordinates along an axis of a tensor with those dims, as i64.
 ir_value_t* onnx_numbers(onnx_node_t* n, int32_t rank, const onnx_dim_t* dims, int64_t axis);
 onnx_dim_t onnx_dim(onnx_node_t* n, ir_value_t* x, int32_t i);
+// The first `count` elements of a dimension.
+ir_value_t* onnx_prefix(onnx_node_t* n, ir_value_t* x, int64_t axis, onnx_dim_t count);
 onnx_dim_t onnx_dim_of(int64_t size);
 bool onnx_dim_same(onnx_dim_t a, onnx_dim_t b);  // surely equal
+bool onnx_dim_is_constant(onnx_dim_t dim, int64_t* out);
 onnx_dim_t onnx_dim_binary(onnx_node_t* n, scalar_fn_t fn, onnx_dim_t a, onnx_dim_t b);
 onnx_dim_t onnx_dim_mul(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
 onnx_dim_t onnx_dim_add(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);

@@ -310,18 +310,26 @@ ir_value_t* onnx_entry(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t at) 
 }
 
 ir_value_t* onnx_first(onnx_node_t* n, ir_value_t* x, ir_value_t* count) {
-  int64_t offsets[ONNX_MAX_RANK] = {0}, strides[ONNX_MAX_RANK], dims[ONNX_MAX_RANK];
-  uint32_t rank = (uint32_t)x->type->rank;
-  for (uint32_t i = 0; i < rank; ++i) {
-    strides[i] = 1;
-    dims[i] = i ? x->type->dims[i] : IR_DYNAMIC;
-  }
   ir_value_t* index = graph_cast(n->b, count, ir_type_index(n->ctx), false);
   ir_value_t* size = ir_build_value(n->b, GRAPH_TO_SCALAR, &index, 1, ir_type_index(n->ctx));
+  return onnx_prefix(n, x, 0, (onnx_dim_t){.size = IR_DYNAMIC, .value = size});
+}
+
+ir_value_t* onnx_prefix(onnx_node_t* n, ir_value_t* x, int64_t axis, onnx_dim_t count) {
+  int64_t offsets[ONNX_MAX_RANK] = {0}, strides[ONNX_MAX_RANK], sizes[ONNX_MAX_RANK];
+  ir_value_t* operands[1 + ONNX_MAX_RANK] = {x};
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  uint32_t rank = (uint32_t)x->type->rank, dynamic = 0;
+  for (uint32_t i = 0; i < rank; ++i) {
+    strides[i] = 1;
+    dims[i] = i == axis ? count : onnx_dim(n, x, (int32_t)i);
+    dynamic += dims[i].size == IR_DYNAMIC;
+  }
+  onnx_split_dims((int32_t)rank, dims, sizes, operands + 1);
   ir_named_attr_t attrs[] = {{"offsets", ir_attr_i64_array(n->ctx, offsets, rank)},
                              {"strides", ir_attr_i64_array(n->ctx, strides, rank)}};
-  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)rank, dims);
-  return graph_build(n->b, GRAPH_SLICE, (ir_value_t*[]){x, size}, 2, type, attrs, 2);
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)rank, sizes);
+  return graph_build(n->b, GRAPH_SLICE, operands, 1 + dynamic, type, attrs, 2);
 }
 
 ir_value_t* onnx_numbers(onnx_node_t* n, int32_t rank, const onnx_dim_t* dims, int64_t axis) {

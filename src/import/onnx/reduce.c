@@ -1,35 +1,65 @@
 // Reductions, softmax, argmax.
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
+// What is reduced. Axes known at run time only: each dim is seen as two, of which one has size 1, and the second ones
+// are reduced, [a, b] as [a, 1, 1, b] for axis 1.
 typedef struct axes_t {
   int64_t dims[ONNX_MAX_RANK];
   uint32_t count;
+  bool split;
+  int32_t rank;  // of the result
+  onnx_dim_t apart[ONNX_MAX_RANK], result[ONNX_MAX_RANK];
 } axes_t;
+
+static bool split_axes(onnx_node_t* n, onnx_axes_t* given, axes_t* out) {
+  ir_value_t* x = n->in[0].v;
+  int32_t rank = x->type->rank;
+  bool keep = onnx_int(n, "keepdims", 1) != 0, counted = given->count != IR_DYNAMIC;
+  onnx_dim_t none = onnx_dim_of(1), one = onnx_dim_of(1);
+  if (2 * rank > ONNX_MAX_RANK) return onnx_unsupported(n, "axes known at run time only, of rank %d", rank);
+  for (int32_t i = 0; i < rank; ++i) none = onnx_dim_select(n, given->flags[i], onnx_dim_of(0), none);
+  none = onnx_dim_test(n, SCALAR_ne, none, onnx_dim_of(0));
+  out->split = true;
+  out->rank = keep ? rank : counted ? rank - (int32_t)given->count : onnx_declared_rank(n, 0);
+  if (out->rank < 0) return onnx_unsupported(n, "the number of axes, or the rank of the result, must be known");
+  for (int32_t i = 0; i < rank; ++i) {
+    onnx_dim_t size = onnx_dim(n, x, i);
+    if (!counted && !onnx_int(n, "noop_with_empty_axes", 0)) given->flags[i] = onnx_flag_or(n, given->flags[i], none);
+    out->apart[2 * i] = out->result[i] = onnx_dim_select(n, given->flags[i], one, size);
+    out->apart[2 * i + 1] = onnx_dim_select(n, given->flags[i], size, one);
+    out->dims[out->count++] = 2 * i + 1;
+  }
+  return keep || onnx_unflagged_dims(n, x, given, out->rank, out->result);
+}
 
 // The reduced dims: input 1, or all when there is none (none at all with noop_with_empty_axes).
 static bool read_axes(onnx_node_t* n, axes_t* out) {
   int32_t rank = onnx_rank(n->in[0]);
-  bool seen[ONNX_MAX_RANK] = {0};
-  int64_t given[ONNX_MAX_RANK];
-  uint32_t count = 0;
-  out->count = 0;
-  if (onnx_has(n, 1) && !onnx_const_ints(n, 1, given, ONNX_MAX_RANK, &count)) return false;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!onnx_check_axis(n, &given[i], rank)) return false;
-    if (seen[given[i]]) return onnx_error(n, "axis %lld is given twice", (long long)given[i]);
-    seen[given[i]] = true;
-  }
-  bool all = count == 0 && !onnx_int(n, "noop_with_empty_axes", 0);
+  onnx_axes_t given = {.constant = true};
+  *out = (axes_t){0};
+  if (onnx_has(n, 1) && !onnx_axes_input(n, 1, rank, &given)) return false;
+  if (!given.constant) return split_axes(n, &given, out);
+  bool all = given.count == 0 && !onnx_int(n, "noop_with_empty_axes", 0);
   for (int32_t i = 0; i < rank; ++i) {
-    if (all || seen[i]) out->dims[out->count++] = i;
+    if (all || given.flags[i].size == 1) out->dims[out->count++] = i;
   }
   return true;
 }
 
+static ir_value_t* view(onnx_node_t* n, ir_value_t* x, const axes_t* axes) {
+  return axes->split ? onnx_reshape(n, x, 2 * x->type->rank, axes->apart) : x;
+}
+
+// x as view() gives it, without the reduced dims.
 static bool finish(onnx_node_t* n, ir_value_t* x, const axes_t* axes, const char* kind, ir_value_t** out) {
   if (axes->count == 0) return *out = x, true;
+  if (axes->split) {
+    ir_value_t* y = graph_reduce(n->b, x, axes->dims, axes->count, kind);
+    return *out = onnx_reshape(n, y, axes->rank, axes->result), true;
+  }
   bool keep = onnx_int(n, "keepdims", 1) != 0;
   *out = keep ? onnx_reduce_keep(n, x, axes->dims, axes->count, kind)
               : graph_reduce(n->b, x, axes->dims, axes->count, kind);
@@ -40,7 +70,7 @@ static bool finish(onnx_node_t* n, ir_value_t* x, const axes_t* axes, const char
 static bool reduce(onnx_node_t* n, ir_value_t* x, const char* kind, int finish_fn) {
   axes_t axes;
   ir_value_t* y;
-  if (!read_axes(n, &axes) || !finish(n, x, &axes, kind, &y)) return false;
+  if (!read_axes(n, &axes) || !finish(n, view(n, x, &axes), &axes, kind, &y)) return false;
   if (finish_fn != SCALAR_COUNT) y = onnx_unary(n, (scalar_fn_t)finish_fn, y);
   return onnx_return(n, y, n->in[0].element);
 }
@@ -76,8 +106,9 @@ bool onnx_lower_reduce_log_sum(onnx_node_t* n) { return reduce_float(n, SCALAR_l
 bool onnx_lower_reduce_mean(onnx_node_t* n) {
   axes_t axes;
   ir_value_t* sum;
-  ir_value_t* x = n->in[0].v;
-  if (!read_axes(n, &axes) || !finish(n, x, &axes, "add", &sum)) return false;
+  if (!read_axes(n, &axes)) return false;
+  ir_value_t* x = view(n, n->in[0].v, &axes);
+  if (!finish(n, x, &axes, "add", &sum)) return false;
   if (axes.count == 0) return onnx_return(n, x, n->in[0].element);
   scalar_fn_t div = onnx_is_unsigned(n->in[0]) ? SCALAR_divu : SCALAR_div;
   ir_value_t* size = onnx_size_like(n, x, axes.dims, axes.count, sum);
@@ -90,7 +121,7 @@ bool onnx_lower_reduce_log_sum_exp(onnx_node_t* n) {
   onnx_value_t in = n->in[0];
   if (onnx_is_int(in)) in = onnx_cast(n, in, ir_type_float(n->ctx, in.element->width > 16 ? IR_F64 : IR_F32));
   if (!read_axes(n, &axes)) return false;
-  ir_value_t *x = in.v, *most, *sum;
+  ir_value_t *x = view(n, in.v, &axes), *most, *sum;
   if (axes.count) {
     ir_value_t* spread = onnx_reduce_spread(n, x, axes.dims, axes.count, "max");
     ir_value_t* finite = onnx_unary(n, SCALAR_is_finite, spread);

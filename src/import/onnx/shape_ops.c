@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 static bool give(onnx_node_t* n, ir_value_t* v) { return onnx_return(n, v, n->in[0].element); }
@@ -11,31 +12,94 @@ static bool give(onnx_node_t* n, ir_value_t* v) { return onnx_return(n, v, n->in
 // Reshape
 //===----------------------------------------------------------------------------------------------------------------===
 
+// A product of sizes: a constant times those known at run time only.
+typedef struct product_t {
+  int64_t constant;
+  onnx_dim_t items[4 * ONNX_MAX_RANK];
+  uint32_t count;
+} product_t;
+
+static void multiply_into(product_t* p, onnx_dim_t dim) {
+  int64_t constant;
+  const ir_op_t* op = onnx_dim_known(dim) ? NULL : dim.value->def;
+  bool split = op && ir_is(op, GRAPH_mul) && p->count + 2 < 4 * ONNX_MAX_RANK;
+  for (uint32_t i = 0; split && i < 2; ++i) {
+    multiply_into(p, (onnx_dim_t){.size = IR_DYNAMIC, .value = ir_operand(op, i)});
+  }
+  if (split) return;
+  if (onnx_dim_known(dim) || onnx_dim_is_constant(dim, &constant)) {
+    if (__builtin_mul_overflow(p->constant, onnx_dim_known(dim) ? dim.size : constant, &p->constant))
+      p->constant = INT64_MAX;
+    return;
+  }
+  if (p->count < 4 * ONNX_MAX_RANK) p->items[p->count++] = dim;
+}
+
+// Drops what both have.
+static void cancel(product_t* a, product_t* b) {
+  for (uint32_t i = 0; i < a->count; ++i) {
+    for (uint32_t k = 0; k < b->count; ++k) {
+      if (!onnx_dim_same(a->items[i], b->items[k])) continue;
+      a->items[i--] = a->items[--a->count];
+      b->items[k] = b->items[--b->count];
+      break;
+    }
+  }
+  if (b->constant && a->constant % b->constant == 0) {
+    a->constant /= b->constant;
+    b->constant = 1;
+  }
+}
+
+static onnx_dim_t product_dim(onnx_node_t* n, const product_t* p) {
+  onnx_dim_t dim = onnx_dim_of(p->constant);
+  for (uint32_t i = 0; i < p->count; ++i) dim = onnx_dim_mul(n, p->items[i], dim);
+  return dim;
+}
+
 // The size for -1: all of x's elements over the other sizes. Factors that occur in both are cancelled, so that a static
 // size is found where there is one.
-static bool infer_dim(onnx_node_t* n, ir_value_t* x, const onnx_dim_t* dims, uint32_t count, uint32_t unknown,
-                      onnx_dim_t* out) {
-  bool used[ONNX_MAX_RANK] = {0};
-  onnx_dim_t have = onnx_dim_of(1), want = onnx_dim_of(1), own[ONNX_MAX_RANK];
-  for (int32_t i = 0; i < x->type->rank; ++i) own[i] = onnx_dim(n, x, i);
+static bool infer_dim(onnx_node_t* n, ir_value_t* x, const onnx_dim_t* dims, uint32_t count, onnx_dim_t* out) {
+  product_t have = {.constant = 1}, want = {.constant = 1};
+  for (int32_t i = 0; i < x->type->rank; ++i) multiply_into(&have, onnx_dim(n, x, i));
   for (uint32_t k = 0; k < count; ++k) {
-    bool cancelled = k == unknown;
-    for (int32_t i = 0; !cancelled && i < x->type->rank; ++i) {
-      cancelled = !used[i] && dims[k].size == IR_DYNAMIC && own[i].size == IR_DYNAMIC && onnx_dim_same(dims[k], own[i]);
-      used[i] |= cancelled;
-    }
-    if (!cancelled) want = onnx_dim_mul(n, want, dims[k]);
+    if (dims[k].size != -1) multiply_into(&want, dims[k]);
   }
-  for (int32_t i = 0; i < x->type->rank; ++i) {
-    if (!used[i]) have = onnx_dim_mul(n, have, own[i]);
+  if (have.constant == 0) return *out = onnx_dim_of(0), true;
+  cancel(&have, &want);
+  if (!have.count && !want.count && want.constant != 1) {
+    return onnx_error(n, "%lld elements cannot be divided into rows of %lld", (long long)have.constant,
+                      (long long)want.constant);
   }
-  bool known = have.size != IR_DYNAMIC && want.size != IR_DYNAMIC;
-  if (known && (want.size == 0 || have.size % want.size)) {
-    if (want.size == 0 && have.size == 0) return *out = onnx_dim_of(0), true;
-    return onnx_error(n, "%lld elements cannot be divided into rows of %lld", (long long)have.size,
-                      (long long)want.size);
+  onnx_dim_t divisor = product_dim(n, &want);
+  if (want.constant == 0 || want.count) divisor = onnx_dim_max(n, divisor, onnx_dim_of(1));
+  *out = onnx_dim_div(n, product_dim(n, &have), divisor);
+  return true;
+}
+
+// Sizes that are read from data: 0 copies x's own, -1 is what is left.
+static bool resolve_loaded(onnx_node_t* n, ir_value_t* x, onnx_dim_t* dims, uint32_t count, bool has_unknown) {
+  onnx_dim_t open[ONNX_MAX_RANK], others[ONNX_MAX_RANK], left, total = onnx_dim_of(has_unknown);
+  bool any = false, allow_zero = onnx_int(n, "allowzero", 0) != 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    onnx_dim_t given = others[i] = dims[i];
+    open[i] = onnx_dim_of(0);
+    if (!given.loaded) continue;
+    any = true;
+    onnx_dim_t own = (int32_t)i < x->type->rank ? onnx_dim(n, x, (int32_t)i) : onnx_dim_of(0);
+    if (!allow_zero) dims[i] = onnx_dim_select(n, onnx_dim_test(n, SCALAR_eq, given, onnx_dim_of(0)), own, given);
+    open[i] = onnx_dim_test(n, SCALAR_eq, given, onnx_dim_of(-1));
+    others[i] = onnx_dim_select(n, open[i], onnx_dim_of(1), dims[i]);
+    total = onnx_dim_add(n, total, onnx_flag_number(n, open[i]));
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, given, onnx_dim_of(-1));
+    if (!onnx_require(n, fits, "a size is negative")) return false;
   }
-  *out = onnx_dim_div(n, have, want);
+  if (!any) return true;
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_le, total, onnx_dim_of(1));
+  if (!onnx_require(n, fits, "more than one size is -1")) return false;
+  if (has_unknown) return true;
+  if (!infer_dim(n, x, others, count, &left)) return false;
+  for (uint32_t i = 0; i < count; ++i) dims[i] = onnx_dim_select(n, open[i], left, dims[i]);
   return true;
 }
 
@@ -44,7 +108,7 @@ bool onnx_lower_reshape(onnx_node_t* n) {
   onnx_dim_t dims[ONNX_MAX_RANK];
   uint32_t count, unknown = UINT32_MAX;
   bool allow_zero = onnx_int(n, "allowzero", 0) != 0, is_static = true;
-  if (!onnx_dims_input(n, 1, dims, ONNX_MAX_RANK, &count)) return false;
+  if (!onnx_shape_input(n, 1, dims, &count)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     if (dims[i].size == 0 && !allow_zero) {
       if ((int32_t)i >= x->type->rank) return onnx_error(n, "size 0 at %u copies a dimension that there is not", i);
@@ -56,7 +120,8 @@ bool onnx_lower_reshape(onnx_node_t* n) {
       return onnx_error(n, "size %lld is negative", (long long)dims[i].size);
     }
   }
-  if (unknown != UINT32_MAX && !infer_dim(n, x, dims, count, unknown, &dims[unknown])) return false;
+  if (!resolve_loaded(n, x, dims, count, unknown != UINT32_MAX)) return false;
+  if (unknown != UINT32_MAX && !infer_dim(n, x, dims, count, &dims[unknown])) return false;
   int64_t total = 1, sizes[ONNX_MAX_RANK];
   for (uint32_t i = 0; i < count; ++i) is_static &= (sizes[i] = dims[i].size) != IR_DYNAMIC;
   total = is_static ? ir_type_count(ir_type_tensor(n->ctx, x->type->element, (int32_t)count, sizes)) : 0;
@@ -76,50 +141,65 @@ bool onnx_lower_flatten(onnx_node_t* n) {
   return give(n, onnx_reshape(n, x, 2, dims));
 }
 
-// Input 1 as a set of axes of a tensor of that rank.
-static bool axes_set(onnx_node_t* n, int32_t rank, bool* set) {
-  int64_t axes[ONNX_MAX_RANK];
-  uint32_t count;
-  if (!onnx_const_ints(n, 1, axes, ONNX_MAX_RANK, &count)) return false;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!onnx_check_axis(n, &axes[i], rank)) return false;
-    if (set[axes[i]]) return onnx_error(n, "axis %lld is given twice", (long long)axes[i]);
-    set[axes[i]] = true;
+// Without axes, what has size 1 goes. Where that is known at run time only, the result's rank is the declared one, or
+// what is left when all those sizes are others.
+static bool squeeze_ones(onnx_node_t* n, onnx_axes_t* axes, int32_t* rank) {
+  ir_value_t* x = n->in[0].v;
+  bool constant = true;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    axes->flags[i] = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, x, i), onnx_dim_of(1));
+    constant &= onnx_dim_known(axes->flags[i]);
+    if (onnx_dim_known(axes->flags[i])) *rank -= axes->flags[i].size != 0;
   }
+  int32_t declared = onnx_declared_rank(n, 0);
+  if (!constant && declared >= 0 && declared < *rank) *rank = declared;
   return true;
 }
 
 bool onnx_lower_squeeze(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
-  bool drop[ONNX_MAX_RANK] = {0};
+  onnx_axes_t axes = {.constant = true};
   onnx_dim_t dims[ONNX_MAX_RANK];
-  int32_t rank = x->type->rank, count = 0;
-  if (onnx_has(n, 1) && !axes_set(n, rank, drop)) return false;
-  for (int32_t i = 0; i < rank; ++i) {
-    int64_t size = x->type->dims[i];
-    if (!onnx_has(n, 1)) drop[i] = size == 1;
-    if (!onnx_has(n, 1) && size == IR_DYNAMIC) {
-      return onnx_unsupported(n, "without axes, the input needs a static shape");
-    }
-    if (drop[i] && size != 1 && size != IR_DYNAMIC)
-      return onnx_error(n, "dimension %d has size %lld, not 1", i, (long long)size);
-    if (!drop[i]) dims[count++] = onnx_dim(n, x, i);
+  int32_t rank = x->type->rank;
+  if (!onnx_has(n, 1)) {
+    if (!squeeze_ones(n, &axes, &rank)) return false;
+  } else {
+    if (!onnx_axes_input(n, 1, rank, &axes)) return false;
+    rank = axes.count == IR_DYNAMIC ? onnx_declared_rank(n, 0) : rank - (int32_t)axes.count;
+    if (rank < 0) return onnx_unsupported(n, "the number of axes, or the rank of the result, must be known");
   }
-  return give(n, onnx_reshape(n, x, count, dims));
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    onnx_dim_t size = onnx_dim(n, x, i), one = onnx_dim_of(1);
+    if (onnx_dim_known(axes.flags[i]) && !axes.flags[i].size) continue;
+    if (onnx_dim_known(axes.flags[i]) && onnx_dim_known(size) && size.size != 1)
+      return onnx_error(n, "dimension %d has size %lld, not 1", i, (long long)size.size);
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim_select(n, axes.flags[i], size, one), one);
+    if (onnx_has(n, 1) && !onnx_require(n, fits, "a squeezed dimension must have size 1")) return false;
+  }
+  return onnx_unflagged_dims(n, x, &axes, rank, dims) && give(n, onnx_reshape(n, x, rank, dims));
 }
 
 bool onnx_lower_unsqueeze(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
-  bool insert[ONNX_MAX_RANK] = {0};
-  int64_t at[ONNX_MAX_RANK];
-  const ir_attr_t* axes = onnx_constant(n, n->in[1].v);
-  int64_t count = axes ? ir_type_count(axes->type) : 0, rank = x->type->rank + count;
-  if (axes && rank > ONNX_MAX_RANK) return onnx_error(n, "the result's rank is above %d", ONNX_MAX_RANK);
-  if (!axes_set(n, (int32_t)rank, insert)) return false;
-  for (int32_t i = 0, k = 0; i < rank; ++i) {
-    if (!insert[i]) at[k++] = i;
+  onnx_axes_t axes;
+  onnx_dim_t dims[ONNX_MAX_RANK], next = onnx_dim_of(0);
+  int64_t count = ir_type_count(n->in[1].v->type), own = x->type->rank, rank = own + count;
+  if (count == IR_DYNAMIC) rank = onnx_declared_rank(n, 0);
+  if (rank < 0) return onnx_unsupported(n, "the number of axes, or the rank of the result, must be known");
+  if (rank > ONNX_MAX_RANK) return onnx_error(n, "the result's rank is above %d", ONNX_MAX_RANK);
+  if (!onnx_axes_input(n, 1, (int32_t)rank, &axes)) return false;
+  for (int32_t i = 0; i < rank; ++i) {
+    dims[i] = onnx_dim_of(1);
+    for (int32_t k = 0; k < own && k <= i; ++k) {
+      onnx_dim_t here = onnx_dim_test(n, SCALAR_eq, next, onnx_dim_of(k));
+      dims[i] = onnx_dim_select(n, here, onnx_dim(n, x, k), dims[i]);
+    }
+    dims[i] = onnx_dim_select(n, axes.flags[i], onnx_dim_of(1), dims[i]);
+    next = onnx_dim_add(n, next, onnx_dim_select(n, axes.flags[i], onnx_dim_of(0), onnx_dim_of(1)));
   }
-  return give(n, onnx_spread(n, x, (int32_t)rank, at));
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, next, onnx_dim_of(own));
+  return onnx_require(n, fits, "the result must have rank %lld", (long long)rank) &&
+         give(n, onnx_reshape(n, x, (int32_t)rank, dims));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -194,7 +274,7 @@ bool onnx_lower_expand(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
   onnx_dim_t given[ONNX_MAX_RANK], dims[ONNX_MAX_RANK];
   uint32_t count;
-  if (!onnx_dims_input(n, 1, given, ONNX_MAX_RANK, &count)) return false;
+  if (!onnx_shape_input(n, 1, given, &count)) return false;
   int32_t own = x->type->rank, rank = own > (int32_t)count ? own : (int32_t)count;
   for (int32_t i = 0; i < rank; ++i) {
     int32_t xi = i - (rank - own), gi = i - (rank - (int32_t)count);
@@ -204,6 +284,11 @@ bool onnx_lower_expand(onnx_node_t* n) {
       return onnx_error(n, "size %lld does not broadcast to %lld", (long long)a.size, (long long)b.size);
     }
     dims[i] = b.size == 1 || (b.size == IR_DYNAMIC && a.size != 1 && a.size != IR_DYNAMIC) ? a : b;
+    if (b.loaded && a.size == IR_DYNAMIC)
+      dims[i] = onnx_dim_select(n, onnx_dim_test(n, SCALAR_eq, b, onnx_dim_of(1)), a, b);
+    onnx_dim_t ones = onnx_dim_test(n, SCALAR_eq, b, onnx_dim_of(1));
+    onnx_dim_t one_fits = onnx_flag_or(n, ones, onnx_dim_test(n, SCALAR_eq, b, dims[i]));
+    if (b.loaded && !onnx_require(n, one_fits, "a size does not broadcast")) return false;
   }
   return give(n, onnx_broadcast_to(n, x, rank, dims));
 }
@@ -218,7 +303,8 @@ bool onnx_lower_tile(onnx_node_t* n) {
   if ((int32_t)count != rank) return onnx_error(n, "needs one repeat per dimension");
   for (int32_t i = 0; i < rank; ++i) {
     onnx_dim_t size = onnx_dim(n, x, i);
-    if (repeats[i].size < 0 && repeats[i].size != IR_DYNAMIC) return onnx_error(n, "a repeat is negative");
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, repeats[i], onnx_dim_of(0));
+    if ((repeats[i].loaded || onnx_dim_known(fits)) && !onnx_require(n, fits, "a repeat is negative")) return false;
     joined[i] = onnx_dim_mul(n, size, repeats[i]);
     if (repeats[i].size != 1 && split == ONNX_MAX_RANK) return onnx_unsupported(n, "too many dimensions");
     if (repeats[i].size != 1) {
@@ -296,10 +382,12 @@ bool onnx_lower_constant_of_shape(onnx_node_t* n) {
   uint32_t count;
   const ir_attr_t* value = onnx_attr(n, "value");
   const ir_type_t* element = onnx_f32(n->ctx);
-  if (!onnx_dims_input(n, 0, dims, ONNX_MAX_RANK, &count)) return false;
+  if (!onnx_shape_input(n, 0, dims, &count)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     if (dims[i].size < 0 && dims[i].size != IR_DYNAMIC)
       return onnx_error(n, "size %lld is negative", (long long)dims[i].size);
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, dims[i], onnx_dim_of(0));
+    if (dims[i].loaded && !onnx_require(n, fits, "a size is negative")) return false;
   }
   ir_value_t* scalar;
   if (value) {

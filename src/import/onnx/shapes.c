@@ -269,7 +269,8 @@ static trace_t* trace(onnx_node_t* n, ir_value_t* v, uint32_t depth) {
   if (t && (t->constant || t->block == n->b->block)) return t;
   t = no_trace(arena);
   if (v->def && is_small(v->type) && depth < MAX_TRACE_DEPTH) t = trace_op(n, v->def, v->index, depth);
-  if (t->count < 0 && v->type->kind == IR_TYPE_INDEX) t = trace_opaque(arena, v);
+  bool lost = t->count < 0 || (t->count == 1 && is_nothing(&t->cells[0]));
+  if (lost && v->type->kind == IR_TYPE_INDEX) t = trace_opaque(arena, v);
   finish_trace(t);
   t->block = n->b->block;
   v->data = t;
@@ -339,8 +340,8 @@ bool onnx_dims_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t capa
   trace_t* t = trace(n, v, 0);
   for (uint32_t k = 0; k < *count; ++k) {
     cell_t cell = t->count == total ? t->cells[k] : (cell_t){0};
-    dims[k] = cell.known ? onnx_dim_of(cell.value.i) : (onnx_dim_t){IR_DYNAMIC, cell.index};
-    if (!cell.known && !cell.index) dims[k].value = load_index(n, v, k);
+    dims[k] = cell.known ? onnx_dim_of(cell.value.i) : (onnx_dim_t){.size = IR_DYNAMIC, .value = cell.index};
+    if (!cell.known && !cell.index) dims[k] = (onnx_dim_t){IR_DYNAMIC, load_index(n, v, k), true};
     if (cell.known && cell.value.i == IR_DYNAMIC) dims[k].size = -INT64_MAX;  // e.g. Slice to the very start
   }
   return true;

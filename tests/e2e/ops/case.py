@@ -43,6 +43,16 @@ class Given:
         return self.value
 
 
+class Chosen:
+    """An input whose value is that name's entry in the case's sizes; `shape` None: that of the first."""
+
+    def __init__(self, name, dtype, shape):
+        self.name, self.dtype, self.shape = name, dtype, shape
+
+    def array(self, random, sizes):
+        return np.array(sizes[self.name], self.dtype)
+
+
 def f32(*shape, low=-2.0, high=2.0):
     return Random(np.float32, shape, low, high)
 
@@ -88,6 +98,11 @@ def given(values, dtype=np.float32):
     return Given(np.array(values, dtype))
 
 
+def chosen(name, dtype=np.int64, shape=None):
+    """An operand known at run time only: one module must do for every value of it in the case's sizes."""
+    return Chosen(name, dtype, shape)
+
+
 def weights(*shape, dtype=np.float32, spread=1.0):
     """A constant of random values, the same in every run."""
     random = np.random.default_rng(zlib.crc32(repr(shape).encode()))
@@ -129,7 +144,8 @@ def one_node(op):
 
 def case(op, label, *operands, **options):
     """A model of one node. Options: opset (17), results (1), tolerance, dynamic (the result's shape is not in the
-    model), sizes (a list of what named dimensions are: one module must do for all), reference (ONNX's reference is right,
+    model), sizes (a list of what named dimensions and chosen operands are: one module must do for all; with an entry
+    "stops" the program must stop with a message that has this text), reference (ONNX's reference is right,
     not ONNX Runtime); the others are the node's attributes."""
     add(f"{op}-{label}" if label else op, one_node(op), operands, options)
 
@@ -164,7 +180,7 @@ def model_of(case, arrays, results=None):
         elif operand is not None:
             array = arrays[name]
             kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-            shape = operand.shape if isinstance(operand, Random) else array.shape
+            shape = getattr(operand, "shape", None) or array.shape
             inputs.append(helper.make_tensor_value_info(name, kind, shape))
     outputs = []
     for i in range(case.results):

@@ -1,8 +1,8 @@
-"""Sizes that the model does not know: named dimensions. One module must do for every list of sizes."""
+"""Sizes and operands that the model does not know. One module must do for every list of them."""
 
 from onnx import helper
 
-from case import case, const, f32, graph_case, i64, ints, weights
+from case import bools, case, chosen, const, f16, f32, graph_case, i32, i64, ints, u8, weights
 
 BATCH = [{"n": 1}, {"n": 5}, {"n": 37}]
 PLANE = [{"n": 1, "m": 3}, {"n": 6, "m": 1}, {"n": 19, "m": 70}]
@@ -117,3 +117,92 @@ graph_case("blocks-dynamic", nodes(("Conv", "x0 x1 x2", "a", {"pads": [1, 1, 1, 
                                    ("MatMul", "h x5", "y0", {})),
            f32("n", 3, "h", "w"), weights(32, 3, 3, 3), weights(32), weights(32, 1, 3, 3), weights(32, 32, 1, 1),
            weights(32, 10), sizes=[{"n": 1, "h": 32, "w": 32}, {"n": 2, "h": 15, "w": 61}])
+
+
+def values(name, *rows, stops=()):
+    """Values of a chosen operand; `stops`: pairs of what is refused and the message's text."""
+    return [{name: row} for row in rows] + [{name: row, "stops": text} for row, text in stops]
+
+
+def joined(*lists):
+    return [{name: entry for one in row for name, entry in one.items()} for row in zip(*lists)]
+
+
+AXES = chosen("axes")
+AXIS = chosen("axis")
+PAIRS = values("axes", [1, -3], [0, 2], [2, 1], [-1, -2],
+               stops=[([0, 3], "not within a tensor of rank 3"), ([1, -2], "given twice")])
+for reduction in ("Sum", "Prod", "Max", "Min", "Mean", "L1", "L2", "LogSum", "LogSumExp", "SumSquare"):
+    operand = f32(3, 4, 5, low=0.5, high=1.5)
+    dynamic(f"Reduce{reduction}", "axes", operand, AXES, sizes=PAIRS, keepdims=0, opset=18 if reduction != "Sum" else 13)
+    dynamic(f"Reduce{reduction}", "axes-kept", operand, AXES, sizes=PAIRS, opset=18 if reduction != "Sum" else 13)
+dynamic("ReduceMax", "axes-integers", i32("n", 4), AXES, opset=18,
+        sizes=[{"n": 3, "axes": [0]}, {"n": 7, "axes": [1]}, {"n": 1, "axes": [-2]}])
+dynamic("ReduceMin", "axes-booleans", bools(3, 4), AXES, sizes=values("axes", [0], [-1]), opset=20)
+dynamic("ReduceSum", "axes-empty-line", f32(2, "n"), AXES, sizes=[{"n": 0, "axes": [1]}, {"n": 0, "axes": [0]}])
+ANY_AXES = [{"k": 2, "axes": [0, -1]}, {"k": 1, "axes": [1]}, {"k": 3, "axes": [2, 0, 1]}, {"k": 0, "axes": []},
+            {"k": 1, "axes": [-4], "stops": "not within the tensor"}]
+dynamic("ReduceMean", "axes-any-number", f32(3, 4, 5), chosen("axes", shape=("k",)), sizes=ANY_AXES, opset=18)
+dynamic("ReduceSum", "axes-any-number-or-none", f32(3, 4, 5), chosen("axes", shape=("k",)), sizes=ANY_AXES,
+        noop_with_empty_axes=1)
+LINES = values("axis", 0, 2, -1, -2, stops=[(3, "not within"), (-4, "not within")])
+dynamic("CumSum", "axis", f32(3, 4, 5), AXIS, sizes=LINES)
+dynamic("CumSum", "axis-back", i32(3, 4, 5), chosen("axis", "int32"), sizes=LINES, reverse=1, exclusive=1)
+dynamic("CumSum", "axis-any", f32("n", 4), AXIS, sizes=[{"n": 3, "axis": 0}, {"n": 0, "axis": 0}, {"n": 9, "axis": 1}])
+K = chosen("k")
+TOPS = values("k", [3], [0], [9], stops=[([10], "k does not fit"), ([-1], "k does not fit")])
+dynamic("TopK", "k", f32(2, 9), K, axis=1, results=2, sizes=TOPS)
+dynamic("TopK", "k-least", i64(9, 3, low=-5, high=5), K, axis=0, results=2, largest=0, sizes=TOPS)
+dynamic("TopK", "k-bytes", u8(9), K, results=2, sizes=TOPS)
+dynamic("TopK", "k-any", f32(2, "n"), K, axis=1, results=2,
+        sizes=[{"n": 300, "k": [7]}, {"n": 4, "k": [4]}, {"n": 2, "k": [3], "stops": "k does not fit"}])
+
+
+def bounds(*rows):
+    return [{"from": row[0], "to": row[1], "by": row[2]} for row in rows]
+
+
+def range_case(label, dtype, *rows, stops=()):
+    refused = [dict(row, stops="the range is endless") for row in bounds(*stops)]
+    dynamic("Range", label, chosen("from", dtype), chosen("to", dtype), chosen("by", dtype),
+            sizes=bounds(*rows) + refused)
+
+
+range_case("int64", "int64", (1, 10, 3), (10, 1, -3), (5, 5, 1), (5, 1, 1), (-7, 8, 5), stops=[(1, 2, 0)])
+range_case("int32", "int32", (0, 4, 1), (3, -9, -2), (1, 10, 9), (1, 11, 9), (1, 9, -1))
+range_case("int16", "int16", (0, 4, 1), (3, -9, -2))
+range_case("f32", "float32", (0, 1, 0.25), (1, 0, -0.3), (1, 2, -1), (2, 2, 1), stops=[(0, 1, 0)])
+range_case("f64", "float64", (0, 1, 0.25), (1, 0, -0.3), stops=[(0, 1, 0)])
+dynamic("Range", "by-one", const(0, "int64"), chosen("to"), const(1, "int64"), sizes=values("to", 7, 0, -3))
+
+SHAPE = chosen("shape")
+dynamic("Reshape", "shape", f32(3, 4, 5), SHAPE,
+        sizes=values("shape", [5, 12], [-1, 6], [0, -1], [10, -1],
+                     stops=[([7, 8], "keep the number of elements"), ([-1, -1], "more than one size is -1"),
+                            ([-2, -30], "a size is negative"), ([7, -1], "keep the number of elements")]))
+dynamic("Reshape", "shape-zero", f32(0, 3, 4), SHAPE, allowzero=1, sizes=values("shape", [3, 4, 0], [0, 7, 1]))
+dynamic("Reshape", "shape-of-any", f32("n", 6), SHAPE,
+        sizes=[{"n": 4, "shape": [0, 3, -1]}, {"n": 2, "shape": [3, -1, 2]}, {"n": 0, "shape": [0, 3, 2]}])
+dynamic("Reshape", "shape-any-rank", f32(3, 4), chosen("shape", shape=("k",)),
+        sizes=[{"k": 2, "shape": [6, -1]}, {"k": 2, "shape": [1, 12]}, {"k": 3, "shape": [1, 1, 12], "stops": "rank"}])
+dynamic("Expand", "shape", f32(3, 1), SHAPE,
+        sizes=values("shape", [2, 3, 4], [1, 1, 5], [7, 1, 1], [0, 3, 2],
+                     stops=[([2, 2, 2], "does not broadcast")]))
+dynamic("Tile", "repeats", f32(2, 3), chosen("repeats"),
+        sizes=values("repeats", [1, 2], [3, 1], [2, 2], [0, 4], stops=[([-1, 2], "a repeat is negative")]))
+dynamic("ConstantOfShape", "shape", SHAPE,
+        sizes=values("shape", [2, 3], [0, 4], [1, 1], stops=[([2, -1], "a size is negative")]))
+dynamic("ConstantOfShape", "shape-huge", SHAPE,
+        sizes=values("shape", [2, 3], stops=[([1 << 62, 1 << 62], "too large"), ([1 << 31, 1 << 31], "too large")]))
+dynamic("Squeeze", "axes", f32(1, 3, 1, 1), AXES,
+        sizes=values("axes", [0, 2], [-1, 0], [-2, 3], stops=[([0, 1], "must have size 1"), ([0, 4], "not within")]))
+dynamic("Squeeze", "axes-any-number", f32("n", 3, 1), chosen("axes", shape=("k",)),
+        sizes=[{"n": 1, "k": 1, "axes": [0]}, {"n": 4, "k": 1, "axes": [-1]}])
+dynamic("Squeeze", "ones", f32("n", 3, "m"), sizes=[{"n": 1, "m": 5}, {"n": 4, "m": 1}])
+dynamic("Unsqueeze", "axes", f32(3, 4), AXES,
+        sizes=values("axes", [0, 1], [-1, 0], [3, 2], [1, -2], stops=[([0, 0], "given twice"), ([4, 0], "not within")]))
+dynamic("Unsqueeze", "axes-any", f32("n", 4), AXES, sizes=[{"n": 3, "axes": [1]}, {"n": 0, "axes": [-1]}])
+DEPTHS = values("depth", 3, 7, 0, stops=[(-1, "depth is out of range")])
+dynamic("OneHot", "depth", i64(2, 3, low=-3, high=3), chosen("depth"), const([0, 1]), sizes=DEPTHS, axis=1)
+dynamic("OneHot", "depth-float", i32(5, low=-3, high=3), chosen("depth", "float32"), const([2, 5], "int32"),
+        sizes=DEPTHS)

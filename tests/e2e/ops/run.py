@@ -9,6 +9,7 @@ import argparse
 import multiprocessing
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -63,6 +64,8 @@ def message(result):
     for line in lines:
         if "error:" in line:
             return line[line.index("error:"):][:300]
+        if re.search(r"\b[A-Z_]{6,};", line):  # a status: INVALID_ARGUMENT; what is wrong; ...
+            return line[:600]
     return (lines or ["nothing on stderr"])[-1][-300:]
 
 
@@ -109,7 +112,20 @@ def compare(index, actual, expected, tolerance):
                       f"{(~good).sum()} of {good.size} differ")
 
 
+def run_refused(subject, options, folder, sizes):
+    """The program must stop with the message, by itself."""
+    try:
+        run_module(options, folder / "model.vmfb", case.arrays_of(subject, sizes), subject.results, folder)
+    except Failure as failure:
+        if "exit 1:" not in str(failure) or sizes["stops"] not in str(failure):
+            raise
+    else:
+        raise Failure(f"does not stop with '{sizes['stops']}'")
+
+
 def run_sizes(subject, options, folder, sizes):
+    if "stops" in sizes:
+        return run_refused(subject, options, folder, sizes)
     arrays = case.arrays_of(subject, sizes)
     expected = expected_results(case.model_of(subject, arrays), arrays, subject.reference)
     path, module = folder / "model.onnx", folder / "model.vmfb"

@@ -1,0 +1,54 @@
+// Numbers that are constants, or known at run time only: sizes, axes, bounds, counts. An onnx_dim_t with the index
+// value that the host program computes. Flags are the same with an i1 in place of the index.
+#ifndef IREE_C_IMPORT_ONNX_NUMBERS_H_
+#define IREE_C_IMPORT_ONNX_NUMBERS_H_
+
+#include "import/onnx/lower.h"
+
+static inline bool onnx_dim_known(onnx_dim_t dim) { return dim.size != IR_DYNAMIC; }
+
+// Arithmetic beside lower.h's; all of it folds.
+onnx_dim_t onnx_dim_min(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+onnx_dim_t onnx_dim_max(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+// a / b rounded up, 0 where a is negative; b is positive.
+onnx_dim_t onnx_dim_ceil_div(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+// Flags: a fn b; both; one of them; and what they choose.
+onnx_dim_t onnx_dim_test(onnx_node_t* n, scalar_fn_t fn, onnx_dim_t a, onnx_dim_t b);
+onnx_dim_t onnx_flag_and(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+onnx_dim_t onnx_flag_or(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+onnx_dim_t onnx_dim_select(onnx_node_t* n, onnx_dim_t flag, onnx_dim_t a, onnx_dim_t b);
+// 1 or 0.
+onnx_dim_t onnx_flag_number(onnx_node_t* n, onnx_dim_t flag);
+// Where a flag is not set: the diagnostic, now or as what stops the program.
+bool onnx_require(onnx_node_t* n, onnx_dim_t flag, const char* format, ...) __attribute__((format(printf, 3, 4)));
+// Adds `size` where x is negative, as indices from the end are written.
+onnx_dim_t onnx_dim_wrap(onnx_node_t* n, onnx_dim_t x, onnx_dim_t size);
+// A number as a tensor of i64 in the shape of `like`.
+ir_value_t* onnx_dim_like(onnx_node_t* n, onnx_dim_t dim, ir_value_t* like);
+
+// Input i, one number of any type, rounded towards zero.
+bool onnx_number_input(onnx_node_t* n, uint32_t i, onnx_dim_t* out);
+// The same as an axis of a tensor of that rank: 0..rank-1.
+bool onnx_axis_input(onnx_node_t* n, uint32_t i, int32_t rank, onnx_dim_t* out);
+
+// Input i as sizes, as many as the program declares for the result where the vector's length is known at run time only.
+bool onnx_shape_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t* count);
+
+// Which dims of a tensor a list of axes names: a flag each.
+typedef struct onnx_axes_t {
+  onnx_dim_t flags[ONNX_MAX_RANK];
+  int64_t count;  // of axes; IR_DYNAMIC: known at run time only
+  bool constant;  // all flags are
+} onnx_axes_t;
+bool onnx_axes_input(onnx_node_t* n, uint32_t i, int32_t rank, onnx_axes_t* out);
+// The sizes of x's dims that have no flag, in order: `count` of them, which is required to be right.
+bool onnx_unflagged_dims(onnx_node_t* n, ir_value_t* x, const onnx_axes_t* axes, int32_t count, onnx_dim_t* out);
+// The rank that the program declares for result i, -1 when it does not.
+int32_t onnx_declared_rank(const onnx_node_t* n, uint32_t i);
+
+// x seen as [before, the axis, behind] for an axis known at run time only.
+ir_value_t* onnx_around_axis(onnx_node_t* n, ir_value_t* x, onnx_dim_t axis);
+// x in the shape of `like`, which has as many elements.
+ir_value_t* onnx_reshape_like(onnx_node_t* n, ir_value_t* x, ir_value_t* like);
+
+#endif  // IREE_C_IMPORT_ONNX_NUMBERS_H_
