@@ -17,10 +17,19 @@
 #include "base/scalar.def"
 #undef SCALAR
 
-enum { COMM = 1 };
+enum { COMM = 1, SLOW = 2, DEAR = 4 };
 const scalar_info_t scalar_info[SCALAR_COUNT] = {
 #define SCALAR(name, arity, types, result, traits, float_eval, int_eval) \
-  {#name, arity, SCALAR_TYPES_##types, SCALAR_RESULT_##result, (traits) == COMM, float_##name, int_##name},
+  {#name,                                                                \
+   arity,                                                                \
+   SCALAR_TYPES_##types,                                                 \
+   SCALAR_RESULT_##result,                                               \
+   (traits) == COMM,                                                     \
+   (traits) == DEAR   ? 16                                               \
+   : (traits) == SLOW ? 4                                                \
+                      : 1,                                               \
+   float_##name,                                                         \
+   int_##name},
 #include "base/scalar.def"
 #undef SCALAR
 };

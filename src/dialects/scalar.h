@@ -20,6 +20,7 @@ typedef struct scalar_info_t {
   uint8_t types;   // scalar_types_t
   uint8_t result;  // scalar_result_t
   bool commutative;
+  uint8_t cost;  // in additions, roughly
   double (*eval_float)(double a, double b, double c);
   int64_t (*eval_int)(int64_t a, int64_t b, int64_t c, uint64_t ua, uint64_t ub, uint64_t uc, int w);
 } scalar_info_t;

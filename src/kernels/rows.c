@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "kernels/strategy.h"
+#include "passes/fusion.h"
 
-enum { MAX_REDUCES = 8, MAX_UNROLL = 4 };
+enum { MAX_REDUCES = FUSION_MAX_REDUCES, MAX_UNROLL = 4 };
 
 typedef struct rows_t {
   dispatch_t* d;
@@ -40,7 +41,7 @@ bool strategy_rows_matches(const dispatch_t* d) {
     if (op != d->yield && !eval_supports(op)) return false;
     count += ir_is(op, GRAPH_REDUCE);
   }
-  return count <= MAX_REDUCES && ir_type_count(ir_operand(d->root, 0)->type) != 0;
+  return count <= MAX_REDUCES && fusion_has_rows(ir_operand(d->root, 0));
 }
 
 static bool is_reduced(const rows_t* r, int64_t dim) {
@@ -50,18 +51,25 @@ static bool is_reduced(const rows_t* r, int64_t dim) {
   return false;
 }
 
-// Level of a value: how many sweeps must be over before it can be computed.
-static uint32_t level_of(const rows_t* r, const ir_value_t* value) {
-  if (!value->def) return 0;
-  for (uint32_t i = 0; i < r->reduce_count; ++i) {
-    if (r->reduces[i] == value->def) return r->levels[i] + 1;
+// Levels of values: how many sweeps must be over before they can be computed.
+static uint32_t level_of(const ir_value_map_t* levels, const ir_value_t* value) {
+  return (uint32_t)(uintptr_t)ir_value_map_get(levels, value);
+}
+
+static void find_levels(rows_t* r) {
+  ir_value_map_t* levels = ir_value_map_create(r->d->ctx);
+  IR_FOR_OPS(op, r->d->body) {
+    uintptr_t level = 0;
+    for (uint32_t i = 0; i < op->operand_count; ++i) {
+      uint32_t below = level_of(levels, ir_operand(op, i));
+      if (below > level) level = below;
+    }
+    if (ir_is(op, GRAPH_REDUCE)) {
+      r->levels[r->reduce_count] = (uint32_t)level++;
+      r->reduces[r->reduce_count++] = op;
+    }
+    for (uint32_t i = 0; i < op->result_count; ++i) ir_value_map_set(levels, &op->results[i], (ir_value_t*)level);
   }
-  uint32_t level = 0;
-  for (uint32_t i = 0; i < value->def->operand_count; ++i) {
-    uint32_t below = level_of(r, ir_operand(value->def, i));
-    if (below > level) level = below;
-  }
-  return level;
 }
 
 // Innermost packed dimension read by the rows: vectors go across rows when memory has the kept dimension innermost.
@@ -94,11 +102,7 @@ static void analyse(rows_t* r, dispatch_t* d) {
   for (int32_t i = 0; i < r->full->rank; ++i) {
     if (!is_reduced(r, i)) r->kept[r->kept_count++] = i;
   }
-  IR_FOR_OPS(op, d->body) {
-    if (!ir_is(op, GRAPH_REDUCE)) continue;
-    r->levels[r->reduce_count] = level_of(r, ir_operand(op, 0));
-    r->reduces[r->reduce_count++] = op;
-  }
+  find_levels(r);
   bool last_reduced = is_reduced(r, r->full->rank - 1);
   r->along = last_reduced && !(r->kept_count && packed_across(r, ir_operand(d->root, 0), 0));
   int64_t vector_dim = r->along ? r->full->rank - 1 : r->kept_count ? r->kept[r->kept_count - 1] : -1;

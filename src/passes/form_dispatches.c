@@ -21,6 +21,8 @@ typedef struct forming_t {
   ir_block_t* target;  // ops in their new order
   uint32_t dispatch_count;
   const char* func_name;
+  fusion_node_t** todo;
+  uint32_t todo_count, todo_capacity;
 } forming_t;
 
 typedef struct list_t {
@@ -76,26 +78,26 @@ static void add_input_sizes(forming_t* f, list_t* inputs) {
   for (uint32_t i = 0, count = inputs->count; i < count; ++i) add_sizes(f, inputs, inputs->items[i]);
 }
 
-static bool is_inside(const ir_value_t* value, const ir_op_t* op) {
-  const ir_block_t* block = value->def ? value->def->parent : value->block;
-  while (block && block->parent && block->parent->parent != op) block = block->parent->parent->parent;
-  return block && block->parent;
+typedef struct used_t {
+  forming_t* f;
+  list_t list;
+} used_t;
+
+static void add_used(void* user, ir_value_t* value) {
+  used_t* used = user;
+  list_add(used->f, &used->list, value);
 }
 
-// What `root` uses, through `op`, which is itself or in its regions: operands, and values that its regions capture.
-static void used_values(forming_t* f, const ir_op_t* root, const ir_op_t* op, list_t* out) {
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    if (op == root || !is_inside(ir_operand(op, i), root)) list_add(f, out, ir_operand(op, i));
-  }
-  for (uint32_t r = 0; r < op->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &op->regions[r]) { IR_FOR_OPS(inner, block) used_values(f, root, inner, out); }
-  }
+// What the op uses: operands, and values that its regions capture.
+static list_t used_values(forming_t* f, const ir_op_t* op) {
+  used_t used = {.f = f};
+  fusion_each_use(op, add_used, &used);
+  return used.list;
 }
 
 // Values that the members need from outside, through inlined producers.
 static void collect_inputs(forming_t* f, const ir_op_t* op, int32_t group, list_t* inputs) {
-  list_t used = {0};
-  used_values(f, op, op, &used);
+  list_t used = used_values(f, op);
   for (uint32_t i = 0; i < used.count; ++i) {
     ir_value_t* value = used.items[i];
     fusion_node_t* producer = fusion_node(value->def);
@@ -111,13 +113,9 @@ static void collect_inputs(forming_t* f, const ir_op_t* op, int32_t group, list_
 
 static bool used_outside(const forming_t* f, const ir_value_t* value, int32_t group) {
   IR_FOR_USES(use, value) {
-    fusion_node_t* user = use->owner->parent == f->fusion.block ? fusion_node(use->owner) : NULL;
-    if (!user || (user->group != group && !user->is_inline)) return true;
-    if (user->is_inline) {  // copied elsewhere when any of its users is elsewhere
-      for (uint32_t r = 0; r < user->op->result_count; ++r) {
-        if (used_outside(f, &user->op->results[r], group)) return true;
-      }
-    }
+    const fusion_node_t* user = use->owner->parent == f->fusion.block ? fusion_node(use->owner) : NULL;
+    if (!user) return true;
+    if (user->is_inline ? user->has_users : user->group != group) return true;  // copies go to several groups
   }
   return false;
 }
@@ -133,8 +131,7 @@ typedef struct cloning_t {
 } cloning_t;
 
 static void clone_into(cloning_t* c, const ir_op_t* op) {
-  list_t used = {0};
-  used_values(c->f, op, op, &used);
+  list_t used = used_values(c->f, op);
   for (uint32_t i = 0; i < used.count; ++i) {
     ir_value_t* value = used.items[i];
     if (ir_value_map_get(c->map, value)) continue;
@@ -201,32 +198,28 @@ static void yield_outputs(forming_t* f, ir_block_t* body, ir_value_t* const* val
   ir_build_op(&b, GRAPH_YIELD, values, count, NULL);
 }
 
-static void emit_node(forming_t* f, fusion_node_t* node);
+// What the group's kernel reads, and in `outputs`, unless NULL, what of it is used outside.
+static list_t group_inputs(forming_t* f, int32_t index, list_t* outputs) {
+  const fusion_group_t* group = &f->fusion.groups[index];
+  list_t inputs = {0};
+  for (uint32_t i = 0; i < group->count; ++i) {
+    ir_op_t* op = f->fusion.nodes[group->members[i]].op;
+    collect_inputs(f, op, index, &inputs);
+    for (uint32_t r = 0; outputs && r < op->result_count; ++r) {
+      // A scatter reads back what it has written, of all its results.
+      if (ir_is(op, GRAPH_SCATTER_GENERIC) || used_outside(f, &op->results[r], index))
+        list_add(f, outputs, &op->results[r]);
+    }
+  }
+  add_input_sizes(f, &inputs);
+  return inputs;
+}
 
 static void emit_group(forming_t* f, int32_t index) {
   fusion_group_t* group = &f->fusion.groups[index];
-  if (group->emitted) return;
-  group->emitted = true;
-  list_t needed = {0}, inputs = {0}, outputs = {0};
-  qsort(group->members, group->count, sizeof(*group->members), compare_ints);
-  for (uint32_t i = 0; i < group->count; ++i) {
-    collect_inputs(f, f->fusion.nodes[group->members[i]].op, index, &needed);
-  }
-  add_input_sizes(f, &needed);
-  for (uint32_t i = 0; i < needed.count; ++i) {
-    if (fusion_node(needed.items[i]->def)) emit_node(f, fusion_node(needed.items[i]->def));
-  }
-  for (uint32_t i = 0; i < group->count; ++i) {  // again: what was emitted has replaced its values
-    ir_op_t* op = f->fusion.nodes[group->members[i]].op;
-    collect_inputs(f, op, index, &inputs);
-    for (uint32_t r = 0; r < op->result_count; ++r) {
-      // A scatter reads back what it has written, of all its results.
-      if (ir_is(op, GRAPH_SCATTER_GENERIC) || used_outside(f, &op->results[r], index))
-        list_add(f, &outputs, &op->results[r]);
-    }
-  }
+  list_t outputs = {0};
+  list_t inputs = group_inputs(f, index, &outputs);
   if (!outputs.count) return;  // nobody needs it
-  add_input_sizes(f, &inputs);
   ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, f->fusion.nodes[group->root].op->loc);
   cloning_t c = {f, &inputs, index, dispatch->regions[0].first, ir_value_map_create(f->ctx)};
   for (uint32_t i = 0; i < inputs.count; ++i) ir_value_map_set(c.map, inputs.items[i], c.body->args[i]);
@@ -238,29 +231,74 @@ static void emit_group(forming_t* f, int32_t index) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// The block in its new order
+// The block in its new order: what an op or group needs, then itself. Programs are long, so the way back is a list.
 //===----------------------------------------------------------------------------------------------------------------===
 
-static void emit_operands(forming_t* f, const ir_op_t* op) {
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    fusion_node_t* producer = fusion_node(ir_operand(op, i)->def);
-    if (producer && producer->op->parent == f->fusion.block) emit_node(f, producer);
+static bool is_emitted(const forming_t* f, const fusion_node_t* node) {
+  if (node->group != FUSION_NO_GROUP) return f->fusion.groups[node->group].emitted;
+  return node->is_inline || node->op->parent != f->fusion.block;
+}
+
+static void push_node(forming_t* f, fusion_node_t* node) {
+  if (f->todo_count == f->todo_capacity) {
+    f->todo_capacity = f->todo_capacity ? f->todo_capacity * 2 : 256;
+    f->todo = realloc(f->todo, sizeof(*f->todo) * f->todo_capacity);
+    if (!f->todo) abort();
   }
-  for (uint32_t r = 0; r < op->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &op->regions[r]) { IR_FOR_OPS(inner, block) emit_operands(f, inner); }
+  f->todo[f->todo_count++] = node;
+}
+
+static void push_value(void* user, ir_value_t* value) {
+  forming_t* f = user;
+  fusion_node_t* producer = fusion_node(value->def);
+  if (producer && !is_emitted(f, producer)) push_node(f, producer);
+}
+
+static void reverse_todo(forming_t* f, uint32_t from) {
+  for (uint32_t i = from, j = f->todo_count; i + 1 < j; ++i) {
+    fusion_node_t* t = f->todo[i];
+    f->todo[i] = f->todo[--j];
+    f->todo[j] = t;
   }
 }
 
-static void emit_node(forming_t* f, fusion_node_t* node) {
+static void push_needs(forming_t* f, const fusion_node_t* node) {
+  uint32_t from = f->todo_count;
+  if (node->group == FUSION_NO_GROUP) {
+    fusion_each_use(node->op, push_value, f);
+  } else {
+    fusion_group_t* group = &f->fusion.groups[node->group];
+    qsort(group->members, group->count, sizeof(*group->members), compare_ints);
+    list_t needed = group_inputs(f, node->group, NULL);
+    for (uint32_t i = 0; i < needed.count; ++i) push_value(f, needed.items[i]);
+  }
+  reverse_todo(f, from);
+}
+
+static void emit(forming_t* f, fusion_node_t* node) {
   if (node->group != FUSION_NO_GROUP) {
+    f->fusion.groups[node->group].emitted = true;
     emit_group(f, node->group);
     return;
   }
-  if (node->is_inline || node->op->parent != f->fusion.block) return;
-  emit_operands(f, node->op);
-  if (node->op->parent != f->fusion.block) return;
   ir_op_remove(node->op);
   ir_block_append(f->target, node->op);
+}
+
+static void emit_node(forming_t* f, fusion_node_t* node) {
+  f->todo_count = 0;
+  push_node(f, node);
+  while (f->todo_count) {
+    fusion_node_t* top = f->todo[f->todo_count - 1];
+    bool* waiting = top->group == FUSION_NO_GROUP ? &top->waiting : &f->fusion.groups[top->group].waiting;
+    if (!is_emitted(f, top) && !*waiting) {
+      *waiting = true;
+      push_needs(f, top);
+      continue;
+    }
+    --f->todo_count;
+    if (!is_emitted(f, top)) emit(f, top);
+  }
 }
 
 // Returned values must be a dispatch's own: arguments, constants and repeated values are copied by a dispatch that does
@@ -270,7 +308,7 @@ static void copy_returned(forming_t* f, ir_op_t* terminator) {
     ir_value_t* value = ir_operand(terminator, i);
     if (!ir_type_is_tensor(value->type)) continue;
     bool repeated = false;
-    for (uint32_t j = 0; j < i; ++j) repeated |= ir_operand(terminator, j) == value;
+    IR_FOR_USES(use, value) repeated |= use->owner == terminator && use < &terminator->operands[i];
     bool own = value->def && value->def->parent == f->target && !ir_is(value->def, GRAPH_CONSTANT) &&
                !ir_is(value->def, GRAPH_GLOBAL_LOAD);
     if (own && !repeated) continue;
@@ -338,6 +376,7 @@ static void form_block(forming_t* f, ir_block_t* block, bool copies) {
     ir_block_append(block, op);
   }
   drop_barriers(block);
+  fusion_finish(&f->fusion);
 }
 
 static void clear_nodes(ir_op_t* op) {
@@ -355,6 +394,7 @@ pass_result_t pass_form_dispatches(ir_op_t* module, ir_context_t* ctx) {
     if (!sizes_resolve(ctx, func)) return PASS_FAILED;
     form_block(&f, func->regions[0].first, true);
     sizes_clear(func);
+    free(f.todo);
   }
   return PASS_CHANGED;
 }

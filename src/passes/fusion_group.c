@@ -4,13 +4,17 @@
 // they compute at the same coordinates (epilogues: bias, activation, residual, the rest of a softmax or norm), and so
 // do transposes and reshapes, which then only change where the result is written. Backward, what is left joins its
 // consumers (prologues), is copied into them when it costs nothing, or becomes a kernel of its own.
-// Groups never depend on each other in a circle: a join is refused when an operand from outside depends on the group.
+// Groups never depend on each other in a circle: a join is refused when an operand from outside depends on the group
+// (fusion_depend.c), when it would make the kernel evaluate something dear again (fusion_cost.c), and when the kernel
+// has no room for what it would be bound to (fusion_bindings.c).
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "passes/fusion.h"
 #include "passes/sizes.h"
+
+enum { MAX_LOOKS = 32 };  // at users of a value, for one to join
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Classes
@@ -19,6 +23,33 @@
 bool fusion_is_splat(const ir_op_t* op) {
   const ir_attr_t* value = ir_is(op, GRAPH_CONSTANT) ? ir_op_attr(op, "value") : NULL;
   return value && (value->kind != IR_ATTR_ELEMENTS || value->splat || ir_type_count(value->type) == 1);
+}
+
+bool fusion_has_rows(const ir_value_t* reduced) { return ir_type_count(reduced->type) != 0; }
+
+static bool is_inside(const ir_value_t* value, const ir_op_t* op) {
+  const ir_op_t* owner = value->def             ? ir_op_parent(value->def)
+                         : value->block->parent ? value->block->parent->parent
+                                                : NULL;
+  return ir_op_is_inside(owner, op);
+}
+
+static void each_captured(const ir_op_t* root, const ir_op_t* op, fusion_use_fn_t visit, void* user) {
+  for (uint32_t r = 0; r < op->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &op->regions[r]) {
+      IR_FOR_OPS(inner, block) {
+        for (uint32_t i = 0; i < inner->operand_count; ++i) {
+          if (!is_inside(ir_operand(inner, i), root)) visit(user, ir_operand(inner, i));
+        }
+        each_captured(root, inner, visit, user);
+      }
+    }
+  }
+}
+
+void fusion_each_use(const ir_op_t* op, fusion_use_fn_t visit, void* user) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) visit(user, ir_operand(op, i));
+  each_captured(op, op, visit, user);
 }
 
 static bool has_tensor_results(const ir_op_t* op) {
@@ -54,60 +85,6 @@ fusion_class_t fusion_class(const ir_op_t* op) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Dependence
-//===----------------------------------------------------------------------------------------------------------------===
-
-static bool depends_on(fusion_t* f, fusion_node_t* node, int32_t target);
-
-static bool operands_depend_on(fusion_t* f, const ir_op_t* op, int32_t target) {
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    fusion_node_t* producer = fusion_node(ir_operand(op, i)->def);
-    if (producer && depends_on(f, producer, target)) return true;
-  }
-  for (int32_t i = 0; ir_is(op, GRAPH_GLOBAL_LOAD) && op->data && i < fusion_node(op)->index; ++i) {  // state so far
-    fusion_node_t* before = &f->nodes[i];
-    bool may_store = ir_is(before->op, GRAPH_GLOBAL_STORE) || before->op->region_count;
-    if (may_store && depends_on(f, before, target)) return true;
-  }
-  for (uint32_t r = 0; r < op->region_count; ++r) {  // what regions capture
-    IR_FOR_BLOCKS(block, &op->regions[r]) {
-      IR_FOR_OPS(inner, block) {
-        if (operands_depend_on(f, inner, target)) return true;
-      }
-    }
-  }
-  return false;
-}
-
-// Whether `node`, or a member of its group, needs a member of group `target`.
-static bool depends_on(fusion_t* f, fusion_node_t* node, int32_t target) {
-  if (node->group == target) return true;
-  fusion_group_t* goal = &f->groups[target];
-  if (node->group == FUSION_NO_GROUP) {
-    if (node->visit == f->visit || node->index < goal->first) return false;
-    node->visit = f->visit;
-    return operands_depend_on(f, node->op, target);
-  }
-  fusion_group_t* group = &f->groups[node->group];
-  if (group->visit == f->visit || group->last < goal->first) return false;
-  group->visit = f->visit;
-  for (uint32_t i = 0; i < group->count; ++i) {
-    if (operands_depend_on(f, f->nodes[group->members[i]].op, target)) return true;
-  }
-  return false;
-}
-
-// True when `op` may join `group`: nothing it needs from outside needs the group.
-static bool join_is_acyclic(fusion_t* f, const ir_op_t* op, int32_t group) {
-  ++f->visit;
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    fusion_node_t* producer = fusion_node(ir_operand(op, i)->def);
-    if (producer && producer->group != group && depends_on(f, producer, group)) return false;
-  }
-  return true;
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
 // Groups
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -121,7 +98,10 @@ static void add_member(fusion_t* f, int32_t group_index, fusion_node_t* node) {
     group->capacity = capacity;
   }
   group->members[group->count++] = node->index;
+  group->code += node->views.count ? node->views.count : 1;
+  fusion_bindings_add(f, group_index, node);
   node->group = group_index;
+  if (group->is_rows && node->space != FUSION_SPACE_NONE) fusion_start_rows(f, group_index, node);
   if (node->index < group->first) group->first = node->index;
   if (node->index > group->last) group->last = node->index;
 }
@@ -136,9 +116,16 @@ static int32_t new_group(fusion_t* f, fusion_node_t* root, fusion_space_t space)
   }
   int32_t index = f->group_count++;
   f->groups[index] = (fusion_group_t){.root = root->index, .first = root->index, .last = root->index};
+  f->groups[index].view = f->view_count + 1;
+  f->view_count += FUSION_ROOT_VIEWS;
   root->space = space;
+  f->groups[index].is_rows = root->class == FUSION_REDUCE && fusion_has_rows(ir_operand(root->op, 0));
   add_member(f, index, root);
   return index;
+}
+
+static bool has_room(fusion_t* f, int32_t group, const fusion_node_t* node) {
+  return f->groups[group].count < FUSION_MAX_MEMBERS && fusion_bindings_fit(f, group, node);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -218,9 +205,11 @@ static bool reduce_joins(fusion_t* f, fusion_node_t* node) {
   int32_t best = FUSION_NO_GROUP;
   if (producer && producer->group != FUSION_NO_GROUP && producer->space == FUSION_SPACE_FULL) best = producer->group;
   if (best == FUSION_NO_GROUP) {  // another reduction of the same value (or of one computed beside it)
+    uint32_t looks = 0;
     IR_FOR_USES(use, ir_operand(node->op, 0)) {
       fusion_node_t* other = fusion_node(use->owner);
       if (other && other->group != FUSION_NO_GROUP && other->class == FUSION_REDUCE) best = other->group;
+      if (++looks == MAX_LOOKS) break;
     }
   }
   if (best == FUSION_NO_GROUP || !f->groups[best].is_rows) return false;
@@ -231,7 +220,10 @@ static bool reduce_joins(fusion_t* f, fusion_node_t* node) {
   for (uint32_t i = 0; i < count; ++i) {
     if (!is_reduced(group, dims[i])) return false;
   }
-  if (!join_is_acyclic(f, node->op, best)) return false;
+  if (group->reduces == FUSION_MAX_REDUCES || !has_room(f, best, node)) return false;
+  if (!fusion_join_is_acyclic(f, node->op, best)) return false;
+  if (!fusion_add_sweep(f, best, ir_operand(node->op, 0))) return false;
+  ++group->reduces;
   node->space = FUSION_SPACE_OUTER;
   add_member(f, best, node);
   return true;
@@ -241,7 +233,7 @@ static void start_reduce(fusion_t* f, fusion_node_t* node) {
   if (reduce_joins(f, node)) return;
   int32_t index = new_group(f, node, FUSION_SPACE_OUTER);
   fusion_group_t* group = &f->groups[index];
-  group->is_rows = true;
+  group->reduces = 1;
   group->reduced_count = ir_op_ints(node->op, "dims", group->reduced, GRAPH_MAX_RANK);
 }
 
@@ -279,7 +271,7 @@ static fusion_space_t heavy_join_space(fusion_t* f, const fusion_group_t* group,
   if (from == FUSION_SPACE_NONE || node->class == FUSION_ELEMENTWISE) return from;
   bool one_to_one = ir_is(op, GRAPH_TRANSPOSE) || ir_is(op, GRAPH_RESHAPE);
   if (!one_to_one || !ir_has_one_use(ir_operand(op, 0))) return FUSION_SPACE_NONE;
-  node->map = ++f->map_count;
+  node->map = ++f->view_count;
   return FUSION_SPACE_MAPPED;
 }
 
@@ -294,7 +286,7 @@ static void try_epilogue(fusion_t* f, fusion_node_t* node) {
   if (best == FUSION_NO_GROUP) return;
   fusion_group_t* group = &f->groups[best];
   fusion_space_t space = group->is_rows ? row_join_space(f, group, node, best) : heavy_join_space(f, group, node, best);
-  if (space == FUSION_SPACE_NONE || !join_is_acyclic(f, node->op, best)) return;
+  if (space == FUSION_SPACE_NONE || !has_room(f, best, node) || !fusion_join_is_acyclic(f, node->op, best)) return;
   node->space = space;
   add_member(f, best, node);
 }
@@ -304,7 +296,7 @@ static void try_epilogue(fusion_t* f, fusion_node_t* node) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Whether `user` may compute its operand where it needs it instead of reading it from memory.
-static bool may_pull(const fusion_t* f, const fusion_node_t* producer, const fusion_node_t* user, uint32_t operand) {
+static bool may_pull(const fusion_node_t* producer, const fusion_node_t* user, uint32_t operand) {
   if (user->class == FUSION_HOST || user->class == FUSION_CONSTANT) return false;
   const ir_op_t* op = user->op;
   bool reuses = ir_is(op, GRAPH_CONTRACT) || ir_is(op, GRAPH_CONV) || ir_is(op, GRAPH_SCAN);
@@ -313,35 +305,32 @@ static bool may_pull(const fusion_t* f, const fusion_node_t* producer, const fus
   // by element.
   bool is_free = ir_is(producer->op, GRAPH_TRANSPOSE) || ir_is(producer->op, GRAPH_RESHAPE) ||
                  ir_is(producer->op, GRAPH_BROADCAST);
-  (void)f;
   if (ir_is(op, GRAPH_CONTRACT)) return is_free && (operand == 0 || !ir_is(producer->op, GRAPH_TRANSPOSE));
   return is_free && ir_is(producer->op, GRAPH_RESHAPE);
 }
 
-typedef struct uses_t {
-  int32_t group;   // the one group of all users, or FUSION_NO_GROUP
-  bool many;       // users in several groups
-  bool must_keep;  // a user that needs it in memory
-} uses_t;
+static void add_user(fusion_t* f, const fusion_node_t* node, const ir_use_t* use, fusion_uses_t* uses) {
+  uint32_t operand = (uint32_t)(use - use->owner->operands);
+  fusion_node_t* user = use->owner->parent == f->block ? fusion_node(use->owner) : NULL;
+  if (!user || !may_pull(node, user, operand)) {  // captured by a region, or read over and over
+    uses->must_keep = true;
+  } else if (user->is_inline) {
+    uses->many |= user->has_users;
+  } else if (uses->group != FUSION_NO_GROUP && uses->group != user->group) {
+    uses->many = true;
+  } else {
+    uses->group = user->group;
+    uint32_t maps = user->maps + (user->class == FUSION_INDEX_MAP);
+    if (maps > uses->maps) uses->maps = maps;
+    fusion_add_views(f, user, operand, &uses->views);
+  }
+}
 
-static void collect_uses(const fusion_t* f, fusion_node_t* node, uses_t* uses) {
+static void collect_uses(fusion_t* f, const fusion_node_t* node, fusion_uses_t* uses) {
   for (uint32_t r = 0; r < node->op->result_count; ++r) {
     IR_FOR_USES(use, &node->op->results[r]) {
-      if (use->owner->parent != f->block) {  // captured by a region
-        uses->must_keep = true;
-        continue;
-      }
-      fusion_node_t* user = fusion_node(use->owner);
-      uint32_t operand = (uint32_t)(use - use->owner->operands);
-      if (!may_pull(f, node, user, operand)) {
-        uses->must_keep = true;
-      } else if (user->is_inline) {
-        collect_uses(f, user, uses);
-      } else if (uses->group == FUSION_NO_GROUP) {
-        uses->group = user->group;
-      } else if (uses->group != user->group) {
-        uses->many = true;
-      }
+      add_user(f, node, use, uses);
+      if (uses->must_keep) return;
     }
   }
 }
@@ -350,46 +339,67 @@ static void collect_uses(const fusion_t* f, fusion_node_t* node, uses_t* uses) {
 static bool is_cheap(const fusion_node_t* node) {
   if (ir_is(node->op, GRAPH_DYNAMIC_UPDATE) || ir_is(node->op, GRAPH_CONCAT) || ir_is(node->op, GRAPH_PAD))
     return false;
+  if (node->reach > FUSION_MAX_MAPS) return false;
   if (node->class == FUSION_INDEX_MAP) return true;
   return graph_scalar_fn(node->op) == SCALAR_cast || graph_scalar_fn(node->op) == SCALAR_castu;
 }
 
 static void place_loose(fusion_t* f, fusion_node_t* node) {
-  uses_t uses = {.group = FUSION_NO_GROUP};
+  fusion_uses_t uses = {.group = FUSION_NO_GROUP};
   collect_uses(f, node, &uses);
-  if (!uses.must_keep && !uses.many && uses.group != FUSION_NO_GROUP) {
+  bool one_group = !uses.must_keep && !uses.many && uses.group != FUSION_NO_GROUP;
+  if (one_group && fusion_may_repeat(f, node, &uses) && fusion_bindings_fit(f, uses.group, node)) {
+    node->views = uses.views;
+    node->maps = uses.maps;
     add_member(f, uses.group, node);  // a producer can always join its only consumer
     return;
   }
-  if (!uses.must_keep && is_cheap(node)) {
+  if (!uses.must_keep && !one_group && is_cheap(node) && fusion_bindings_copy(f, node)) {
     node->is_inline = true;
+    node->has_users = uses.many;
     return;
   }
   new_group(f, node, FUSION_SPACE_FULL);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// All ops of a block
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void start_nodes(fusion_t* f) {
+  int32_t index = 0, state = -1;
+  IR_FOR_OPS(op, f->block)++ f->node_count;
+  f->nodes = ARENA_ARRAY(ir_context_arena(f->ctx), fusion_node_t, f->node_count + 1);
+  IR_FOR_OPS(op, f->block) {
+    fusion_node_t* node = &f->nodes[index];
+    *node = (fusion_node_t){
+        .op = op, .class = fusion_class(op), .index = index, .group = FUSION_NO_GROUP, .state_before = state};
+    op->data = node;
+    if (ir_is(op, GRAPH_GLOBAL_STORE) || ir_is(op, GRAPH_CALL) || op->region_count) state = index;
+    ++index;
+  }
 }
 
 void fusion_group(fusion_t* f, ir_context_t* ctx, ir_block_t* block) {
   memset(f, 0, sizeof(*f));
   f->ctx = ctx;
   f->block = block;
-  IR_FOR_OPS(op, block)++ f->node_count;
-  f->nodes = ARENA_ARRAY(ir_context_arena(ctx), fusion_node_t, f->node_count + 1);
-  int32_t index = 0;
-  IR_FOR_OPS(op, block) {
-    fusion_node_t* node = &f->nodes[index];
-    *node = (fusion_node_t){.op = op, .class = fusion_class(op), .index = index, .group = FUSION_NO_GROUP};
-    op->data = node;
-    ++index;
-  }
+  start_nodes(f);
   for (int32_t i = 0; i < f->node_count; ++i) {
     fusion_node_t* node = &f->nodes[i];
     if (node->class == FUSION_HEAVY) new_group(f, node, FUSION_SPACE_FULL);
     if (node->class == FUSION_REDUCE) start_reduce(f, node);
     if (node->class == FUSION_ELEMENTWISE || node->class == FUSION_INDEX_MAP) try_epilogue(f, node);
+    fusion_cost_start(f, node);
   }
   for (int32_t i = f->node_count; i-- > 0;) {
     fusion_node_t* node = &f->nodes[i];
     bool loose = node->class == FUSION_ELEMENTWISE || node->class == FUSION_INDEX_MAP;
     if (loose && node->group == FUSION_NO_GROUP) place_loose(f, node);
   }
+}
+
+void fusion_finish(fusion_t* f) {
+  free(f->work);
+  free(f->keys);
 }
