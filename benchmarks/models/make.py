@@ -10,27 +10,31 @@ import pathlib
 import sys
 
 NAMES = ["mlp", "mobilenetv2", "resnet50", "bert", "vit"]
+FAMILIES = ["regnet", "regnet_wide", "shufflenet", "mobilenet_v3", "squeezenet", "encodec", "wav2vec2", "whisper", "unet",
+            "video", "weights_given", "channels_last"]  # small ones, all in families.py
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 def write(name, folder):
     """Writes folder/NAME.onnx unless it is there and newer than its generator; returns its path."""
     path = pathlib.Path(folder) / f"{name}.onnx"
-    newest = max((HERE / f"{stem}.py").stat().st_mtime for stem in (name, "graph"))
+    stem = "families" if name in FAMILIES else name
+    newest = max((HERE / f"{part}.py").stat().st_mtime for part in (stem, "graph"))
     if not path.exists() or path.stat().st_mtime < newest:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
-        importlib.import_module(name).build().save(partial)
+        module = importlib.import_module(stem)
+        (module.BUILDERS[name] if stem == "families" else module.build)().save(partial)
         partial.rename(path)
     return path
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="+", choices=NAMES + ["all"])
+    parser.add_argument("names", nargs="+", choices=NAMES + FAMILIES + ["all"])
     parser.add_argument("-o", dest="folder", default=".", help="where to write (default: here)")
     arguments = parser.parse_args()
-    for name in NAMES if "all" in arguments.names else arguments.names:
+    for name in NAMES + FAMILIES if "all" in arguments.names else arguments.names:
         print(write(name, arguments.folder))
 
 

@@ -1,0 +1,94 @@
+"""Latency at one thread next to ONNX Runtime, in turn, over small models of many families; results are compared too.
+
+    .venv/bin/python benchmarks/latency.py --tools build/tools [--only NAME]... [--limit 1.25]
+
+Prints least and median milliseconds of both and the ratio of the least. With --limit it exits with 1 when a model is
+above. Machines are noisy: what counts is the least over several rounds, in which both take turns.
+"""
+
+import argparse
+import pathlib
+import statistics
+import sys
+
+import numpy as np
+import onnxruntime
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "models")]
+import make  # noqa: E402
+from check import FUNCTIONS, TOLERANCE, largest_error, random_inputs, run_model  # noqa: E402
+from compare import Compiled, machine, module_sampler, onnxruntime_sampler, table, take_turns  # noqa: E402
+from tools import LOCAL_SYNC, ToolError, Tools, call  # noqa: E402
+
+HOST = "--iree-llvmcpu-target-cpu=host"
+
+
+class Subject:
+    """One model: its file, inputs and module. Raises ToolError when that cannot be made or is wrong."""
+
+    def __init__(self, name, tools, work):
+        self.path, self.folder = make.write(name, work), work / name
+        self.function = FUNCTIONS.get(name, "main_graph")
+        self.folder.mkdir(exist_ok=True)
+        session = onnxruntime.InferenceSession(str(self.path), providers=["CPUExecutionProvider"])
+        self.arrays = random_inputs(session)
+        expected = session.run(None, self.arrays)
+        self.inputs = []
+        for key, array in self.arrays.items():
+            np.save(self.folder / f"{key}.npy", array)
+            self.inputs.append(f"@{self.folder / key}.npy")
+        self.compiled = Compiled(name, tools)
+        self.compiled.module = self.folder / f"{name}.vmfb"
+        call(tools.compile(self.path, self.compiled.module, [HOST]))
+        results = run_model(tools, self.compiled.module, self.function, self.inputs, self.folder, LOCAL_SYNC,
+                            len(expected))
+        self.error = largest_error(results, expected)
+
+    def samples(self, rounds, seconds):
+        """Milliseconds of each sample, of this compiler and of ONNX Runtime."""
+        samplers = {"ours": module_sampler(self.compiled, self.function, self.inputs, LOCAL_SYNC),
+                    "theirs": onnxruntime_sampler(self.path, self.arrays, 1)}
+        return take_turns(samplers, rounds, seconds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tools", required=True, help="folder of iree-compile and the others")
+    parser.add_argument("--work", default="build/models", help="folder for models and results")
+    parser.add_argument("--only", action="append", help="only this model; repeatable")
+    parser.add_argument("--flag", action="append", default=[], help="one more flag for iree-compile; repeatable")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.3, help="of each system in each round")
+    parser.add_argument("--limit", type=float, help="largest ratio that passes")
+    arguments = parser.parse_args()
+    tools, work = Tools(arguments.tools, arguments.flag), pathlib.Path(arguments.work)
+    work.mkdir(parents=True, exist_ok=True)
+    rows, failures = [], []
+    names = arguments.only or make.FAMILIES
+    for name in names:
+        try:
+            subject = Subject(name, tools, work)
+            samples = subject.samples(arguments.rounds, arguments.seconds)
+        except ToolError as error:
+            failures.append(f"{name}: {error.brief()}")
+            continue
+        ours, theirs = samples["ours"], samples["theirs"]
+        ratio = min(ours) / min(theirs)
+        rows.append([name, *[f"{min(times):.3f} / {statistics.median(times):.3f}" for times in (ours, theirs)],
+                     f"{ratio:.2f}", f"{subject.error:.1e}"])
+        print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+        if not subject.error <= TOLERANCE:
+            failures.append(f"{name}: results differ by {subject.error:.1e} of the largest element")
+        elif arguments.limit and ratio > arguments.limit:
+            failures.append(f"{name}: {ratio:.2f} times ONNX Runtime")
+    print(f"Machine: {machine()}. ONNX Runtime {onnxruntime.__version__}. One thread, ms: least / median.")
+    print(table("Latency", ["model", "iree-c", "ONNX Runtime", "ratio", "error"], rows))
+    for failure in failures:
+        print(f"FAILED {failure}", file=sys.stderr)
+    print(f"{len(names) - len(failures)} passed, {len(failures)} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
