@@ -1,81 +1,26 @@
-// Two-dimensional convolution on CPUs without im2col: register tiles of pixels x output-channel vectors.
+// Convolution on CPUs without im2col: register tiles of pixels x output-channel vectors.
 //
-//   workgroup (output-channel blocks, rows or tiles, images):
+//   workgroup (output-channel blocks of groups, rows or tiles, images):
 //     for output row, tile of pixels:
 //       for input-channel block, kernel row (those inside the image), input channel in the block:
 //         kernel columns unrolled: acc[pixel][v] += x[pixel * stride + column] * w[v]
-// Weights are packed by blocks of output channels (layout.c). Where a tile sits at the left or right edge its taps
-// outside the image are left out when the kernel is built, so nothing is padded and nothing is tested while it runs. A
-// 1x1 convolution without stride is one long row. Depthwise convolution is the same with vectors of x instead of
-// numbers. Where an image's width is known at run time only, the columns at its edges are done one by one, with a test
-// for each tap.
+// Weights are packed by blocks of output channels (layout.c); a last vector of a group that is not full multiplies
+// zeros and is stored with a mask. Any layout of the activations will do, and any rank: the last spatial dimension
+// gives the columns, the others the rows. Where a tile sits at the left or right edge its taps outside the image are
+// left out when the kernel is built, so nothing is padded and nothing is tested while it runs. A 1x1 convolution
+// without stride is one long row. Depthwise convolution is the same with vectors of x instead of numbers. A dilated
+// input (transposed convolution) is done phase by phase: columns that read the same taps. Where an image's width is
+// known at run time only, the columns at its edges are done one by one, with a test for each tap.
 #include <assert.h>
 #include <string.h>
 
-#include "kernels/strategy.h"
+#include "kernels/conv_plan.h"
 
-enum { MAX_ACCUMULATORS = 32, WANTED_GROUPS = 8 };
-
-typedef struct conv_plan_t {
-  dispatch_t* d;
-  ir_op_t* op;
-  graph_conv_t c;
-  bool depthwise;
-  int64_t images, in_channels, out_channels, per_group_in;  // channels of one group of the input
-  int64_t in_h, in_w, out_h, out_w;                         // IR_DYNAMIC: the extents
-  int64_t kernel_h, kernel_w;
-  extent_t in_rows, in_columns, out_rows, out_columns;
-  int64_t block, lanes, vectors;  // output channels
-  int64_t x_block;                // input channels blocked in memory, or 1
-  int64_t pixels;                 // of a tile
-  const ir_type_t* accumulator;
-  linear_t image, row, channel;  // of the output at work; channel is the block's first
-  linear_t group;
-} conv_plan_t;
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-static int64_t tile_behind(const ir_value_t* value, int64_t wanted_axis) {
-  int64_t tile = 0, axis = -1;
-  if (!value->def || !ir_is(value->def, GRAPH_UNPACK) || ir_operand(value->def, 0)->def) return 0;
-  if (ir_op_ints(value->def, "tiles", &tile, 1) != 1) return 0;
-  ir_op_ints(value->def, "axes", &axis, 1);
-  return axis == wanted_axis ? tile : 0;
-}
-
-static bool plan_read(conv_plan_t* p, const dispatch_t* d) {
-  memset(p, 0, sizeof(*p));
-  ir_op_t* op = d->root;
-  if (!op || !ir_is(op, GRAPH_CONV) || !graph_conv_read(op, &p->c)) return false;
-  const ir_type_t *x = ir_operand(op, 0)->type, *w = ir_operand(op, 1)->type, *y = op->results[0].type;
-  if (x->rank != 4 || ir_type_count(y) == 0) return false;
-  if (x->dims[1] == IR_DYNAMIC || y->dims[1] == IR_DYNAMIC || !ir_type_is_static(w)) return false;
-  if (strcmp(p->c.x_layout, "nc01") || strcmp(p->c.w_layout, "oi01") || strcmp(p->c.y_layout, "nc01")) return false;
-  if (p->c.batch_groups != 1 || p->c.x_dilation[0] != 1 || p->c.x_dilation[1] != 1) return false;
-  bool is_integer = ir_type_is_int(y->element) && y->element->width >= 8;
-  if ((y->element->kind != IR_TYPE_FLOAT && !is_integer) || ir_type_count(w) == 0) return false;
-  p->op = op;
-  p->block = tile_behind(ir_operand(op, 1), 0);
-  p->x_block = tile_behind(ir_operand(op, 0), 1);
-  p->images = y->dims[0];
-  p->out_channels = y->dims[1];
-  p->out_h = y->dims[2];
-  p->out_w = y->dims[3];
-  p->in_channels = x->dims[1];
-  p->in_h = x->dims[2];
-  p->in_w = x->dims[3];
-  p->per_group_in = w->dims[1];
-  p->kernel_h = w->dims[2];
-  p->kernel_w = w->dims[3];
-  p->depthwise = p->c.groups > 1 && p->per_group_in == 1 && p->out_channels == p->c.groups;
-  if (!p->block || p->out_channels % p->block) return false;
-  if (p->depthwise) return p->x_block && p->x_block % p->block == 0;
-  return p->out_channels / p->c.groups % p->block == 0;
-}
+enum { WANTED_GROUPS = 8, UNROLLED_TAPS = 12 };
 
 bool strategy_conv_matches(const dispatch_t* d) {
   conv_plan_t p;
-  if (!plan_read(&p, d)) return false;
+  if (!conv_plan_read(&p, d)) return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && !eval_supports(op)) return false;
   }
@@ -83,122 +28,86 @@ bool strategy_conv_matches(const dispatch_t* d) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// One long row instead of an image
-//===----------------------------------------------------------------------------------------------------------------===
-
-static bool has_image(const conv_plan_t* p, const ir_type_t* type) {
-  return type->rank >= 4 && type->dims[2] == p->out_h && type->dims[3] == p->out_w;
-}
-
-// Rows and columns matter to no op of the region: 1x1 without stride or padding, and nothing varies along only one.
-static bool image_is_row(const conv_plan_t* p) {
-  const graph_conv_t* c = &p->c;
-  if (p->images == IR_DYNAMIC || p->out_h == IR_DYNAMIC || p->out_w == IR_DYNAMIC) return false;
-  if (p->kernel_h != 1 || p->kernel_w != 1 || c->strides[0] != 1 || c->strides[1] != 1) return false;
-  if (c->pad_low[0] || c->pad_low[1] || c->pad_high[0] || c->pad_high[1] || p->out_h == 1) return false;
-  IR_FOR_OPS(op, p->d->body) {
-    int64_t axis, dims[GRAPH_MAX_RANK];
-    if (op == p->d->yield || op == p->op || ir_is(op, GRAPH_CONSTANT)) continue;
-    const ir_type_t* type = op->results[0].type;
-    if (graph_scalar_fn(op) >= 0) {
-      if (!has_image(p, type) && type->rank >= 3) return false;
-    } else if (ir_is(op, GRAPH_PACK) || ir_is(op, GRAPH_UNPACK)) {
-      if (ir_op_ints(op, "axes", &axis, 1) != 1 || axis > 1) return false;
-    } else if (ir_is(op, GRAPH_BROADCAST)) {
-      uint32_t count = ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK);
-      for (uint32_t i = 0; i < count; ++i) {
-        if (dims[i] >= 2 && ir_operand(op, 0)->type->dims[i] != 1) return false;
-      }
-    } else if (ir_is(op, GRAPH_RESHAPE)) {
-      if (ir_type_count(type) > p->out_channels) return false;
-    } else {
-      return false;
-    }
-  }
-  return true;
-}
-
-static void merge_image(const conv_plan_t* p, ir_value_t* value) {
-  if (!has_image(p, value->type)) return;
-  int64_t dims[GRAPH_MAX_RANK];
-  memcpy(dims, value->type->dims, sizeof(int64_t) * (size_t)value->type->rank);
-  dims[3] *= dims[2];
-  dims[2] = 1;
-  value->type = ir_type_tensor(p->d->ctx, value->type->element, value->type->rank, dims);
-}
-
-static void merge_images(conv_plan_t* p) {
-  dispatch_t* d = p->d;
-  for (uint32_t i = 0; i < d->body->arg_count; ++i) merge_image(p, d->body->args[i]);
-  IR_FOR_OPS(op, d->body) {
-    for (uint32_t i = 0; i < op->result_count; ++i) merge_image(p, &op->results[i]);
-  }
-  for (uint32_t i = 0; i < d->op->result_count; ++i) merge_image(p, d->outputs[i]);
-  p->in_w = p->out_w = p->out_h * p->out_w;
-  p->in_h = p->out_h = 1;
-  p->in_columns = p->out_columns = extent_fixed(p->out_w);
-  p->in_rows = p->out_rows = extent_fixed(1);
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// A tile
+// Taps
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct conv_tile_t {
-  linear_t column;  // first output column
+  conv_phase_t phase;
+  linear_t column;  // first output column, of those of the phase
   int64_t pixels;
   int64_t fixed;  // the column when it is known (edges), or -1: no tap is outside, but where `tested`
   bool tested;    // taps may be outside
 } conv_tile_t;
 
-static bool tap_inside(const conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int64_t tap) {
-  if (t->fixed < 0) return true;
-  int64_t x = (t->fixed + pixel) * p->c.strides[1] + tap * p->c.w_dilation[1] - p->c.pad_low[1];
-  return x >= 0 && x < p->in_w;
-}
-
 typedef struct taps_t {
   conv_plan_t* p;
   const conv_tile_t* t;
-  linear_t kernel_row;
-  linear_t channel;  // input channel within the group
+  linear_t channel;                                          // input channel within the group
+  linear_t tap[GRAPH_MAX_SPATIAL], at[GRAPH_MAX_SPATIAL];  // kernel and input coordinate of each outer dimension
 } taps_t;
 
-static ir_value_t* load_weights(taps_t* v, int64_t tap, int64_t vector) {
+static bool tap_inside(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int64_t tap) {
+  if (t->fixed < 0) return true;
+  int64_t x = (t->fixed + pixel) * t->phase.stride + t->phase.offset + tap * t->phase.offset_step;
+  return x >= 0 && x < conv_columns(p)->in;
+}
+
+// Whether a tile's taps are all the same: inside, or tested one by one.
+static bool taps_alike(conv_plan_t* p, const conv_tile_t* t) {
+  return tap_inside(p, t, 0, 0) && tap_inside(p, t, t->pixels - 1, t->phase.count - 1);
+}
+
+static ir_value_t* load_weights(taps_t* v, linear_t tap, int64_t vector) {
   conv_plan_t* p = v->p;
   kernel_build_t* k = &p->d->k;
-  linear_t at[4] = {p->channel, v->channel, v->kernel_row, linear_constant(tap)};
-  at[0].constant += vector * p->lanes;
-  at[0].lane = 1;
-  if (p->depthwise) at[1] = linear_constant(0);
+  linear_t at[GRAPH_MAX_RANK + 1];
+  uint32_t n = 0;
+  at[n++] = p->group;
+  at[n++] = p->block_index;
+  at[n++] = p->depthwise ? linear_constant(0) : v->channel;
+  for (uint32_t i = 0; i < p->outer; ++i) at[n++] = v->tap[i];
+  at[n] = linear_scale(k, tap, v->t->phase.tap_step);
+  at[n++].constant += v->t->phase.tap;
+  at[n] = linear_constant(vector * p->lanes);
+  at[n].lane = p->lanes > 1;
   k->lanes = p->lanes;
-  ir_value_t* value = eval_convert(k, eval_lanes(k, ir_operand(p->op, 1), at), p->accumulator);
+  ir_value_t* value = eval_convert(k, eval_lanes(k, p->weights, at), p->accumulator);
   k->lanes = 1;
   return value;
 }
 
-static ir_value_t* load_input(taps_t* v, int64_t pixel, int64_t tap, int64_t vector) {
+// Channels of the input that one product reads: a vector's, or one.
+static linear_t input_channel(taps_t* v, int64_t vector) {
+  conv_plan_t* p = v->p;
+  if (!p->depthwise) return v->channel;
+  linear_t channel = p->channel;
+  channel.constant += vector * p->lanes;
+  channel.lane = p->lanes > 1;
+  return channel;
+}
+
+static ir_value_t* load_input(taps_t* v, int64_t pixel, linear_t tap, int64_t vector) {
   conv_plan_t* p = v->p;
   kernel_build_t* k = &p->d->k;
-  linear_t at[4];
-  at[0] = p->image;
+  const conv_phase_t* phase = &v->t->phase;
+  const conv_sweep_t* columns = conv_columns(p);
+  linear_t at[GRAPH_MAX_RANK];
+  at[p->x_batch] = p->image;
+  at[p->x_channel] = input_channel(v, vector);
+  if (!p->depthwise && p->groups > 1) at[p->x_channel] = linear_add(k, linear_scale(k, p->group, p->group_in), v->channel);
   if (p->depthwise) {
-    at[1] = p->channel;
-    at[1].constant += vector * p->lanes;
-    at[1].lane = 1;
     k->lanes = p->lanes;
-  } else {
-    at[1] = linear_add(k, linear_scale(k, p->group, p->per_group_in), v->channel);
+    if (!p->x_block && p->part_count[vector]) k->mask = p->parts[vector][0].mask;
   }
-  at[2] = linear_add(k, linear_scale(k, p->row, p->c.strides[0]), linear_scale(k, v->kernel_row, p->c.w_dilation[0]));
-  at[2].constant -= p->c.pad_low[0];
-  at[3] = linear_scale(k, v->t->column, p->c.strides[1]);
-  at[3].constant += pixel * p->c.strides[1] + tap * p->c.w_dilation[1] - p->c.pad_low[1];
+  for (uint32_t i = 0; i < p->outer; ++i) at[p->sweeps[i].x_axis] = v->at[i];
+  linear_t column = linear_add(k, linear_scale(k, v->t->column, phase->stride), linear_scale(k, tap, phase->offset_step));
+  column.constant += pixel * phase->stride + phase->offset;
+  at[columns->x_axis] = column;
   ir_value_t *x = ir_operand(p->op, 0), *value;
   if (v->t->tested) {
     guard_t guard = {0};
     ir_value_t* outside = kernel_number(&k->b, x->type->element, 0);
-    guard_extent(k, &guard, &at[3], &p->in_columns);
+    guard_extent(k, &guard, &column, &columns->in_size);
     guard_begin(k, &guard, x->type->element);
     value = guard_end(k, &guard, eval_at(k, x, at), outside);
   } else {
@@ -206,63 +115,122 @@ static ir_value_t* load_input(taps_t* v, int64_t pixel, int64_t tap, int64_t vec
   }
   value = eval_convert(k, value, p->accumulator);
   k->lanes = 1;
+  k->mask = NULL;
   return kernel_splat(&k->b, value, p->lanes);
 }
 
-// All kernel columns of one kernel row and input channel.
-static void multiply_taps(taps_t* v, ir_value_t** acc) {
+// One kernel column of one kernel row and input channel; `fixed` is its number, or -1.
+static void multiply_tap(taps_t* v, linear_t tap, int64_t fixed, ir_value_t** acc) {
   conv_plan_t* p = v->p;
   kernel_build_t* k = &p->d->k;
-  for (int64_t tap = 0; tap < p->kernel_w; ++tap) {
-    ir_value_t* w[8] = {0};
-    for (int64_t pixel = 0; pixel < v->t->pixels; ++pixel) {
-      if (!tap_inside(p, v->t, pixel, tap)) continue;
-      for (int64_t i = 0; i < p->vectors && !w[i]; ++i) w[i] = load_weights(v, tap, i);
-      ir_value_t* x = p->depthwise ? NULL : load_input(v, pixel, tap, 0);
-      for (int64_t i = 0; i < p->vectors; ++i) {
-        ir_value_t** slot = &acc[pixel * p->vectors + i];
-        ir_value_t* in = p->depthwise ? load_input(v, pixel, tap, i) : x;
-        *slot = kernel_multiply_add(&k->b, in, w[i], *slot);
-      }
+  ir_value_t* w[CONV_MAX_VECTORS] = {0};
+  for (int64_t pixel = 0; pixel < v->t->pixels; ++pixel) {
+    if (fixed >= 0 && !tap_inside(p, v->t, pixel, fixed)) continue;
+    for (int64_t i = 0; i < p->vectors && !w[i]; ++i) w[i] = load_weights(v, tap, i);
+    ir_value_t* x = p->depthwise ? NULL : load_input(v, pixel, tap, 0);
+    for (int64_t i = 0; i < p->vectors; ++i) {
+      ir_value_t** slot = &acc[pixel * p->vectors + i];
+      ir_value_t* in = p->depthwise ? load_input(v, pixel, tap, i) : x;
+      *slot = kernel_multiply_add(&k->b, in, w[i], *slot);
     }
   }
 }
 
-// First and last kernel row inside the image for the current output row.
-static void kernel_rows(conv_plan_t* p, ir_value_t** lower, ir_value_t** upper) {
+//===----------------------------------------------------------------------------------------------------------------===
+// Kernel rows
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Kernel rows inside the image for the output row at work: row tap + i * tap_step reads input row at + i * at_step.
+typedef struct kernel_rows_t {
+  ir_value_t *lower, *upper;  // of i
+  linear_t tap, at;
+  int64_t tap_step, at_step;
+} kernel_rows_t;
+
+// max(x, 0) / step, rounded up, at most `most`.
+static ir_value_t* steps_to(conv_plan_t* p, linear_t x, int64_t step, ir_value_t* most, int64_t kernel) {
   kernel_build_t* k = &p->d->k;
-  int64_t stride = p->c.strides[0], dilation = p->c.w_dilation[0], pad = p->c.pad_low[0], min, max;
-  linear_range(k, &p->row, &min, &max);
-  *lower = kernel_index(&k->b, 0);
-  *upper = kernel_index(&k->b, p->kernel_h);
-  linear_t above = linear_scale(k, p->row, -stride);  // pad - row * stride: rows of the kernel above the image
-  above.constant += pad;
-  if (min * stride < pad) {
-    linear_t padded = above;
-    padded.constant += dilation - 1;
-    ir_value_t* v = kernel_binary(&k->b, SCALAR_max, linear_scalar(k, &padded), kernel_index(&k->b, 0));
-    if (dilation > 1) v = kernel_binary(&k->b, SCALAR_divu, v, kernel_index(&k->b, dilation));
-    *lower = kernel_binary(&k->b, SCALAR_min, v, kernel_index(&k->b, p->kernel_h));
-    int64_t constant;
-    if (!kernel_constant_index(*lower, &constant)) index_set_facts(k, *lower, 0, p->kernel_h, 1);
-  }
-  bool any_rows = !extent_is_fixed(&p->in_rows);
-  if (any_rows || max * stride - pad + (p->kernel_h - 1) * dilation >= p->in_h) {
-    linear_t below = above;  // in_h + pad - row * stride
-    if (any_rows) below = linear_add(k, below, linear_value(extent_value(k, &p->in_rows)));
-    below.constant += (any_rows ? 0 : p->in_h) + dilation - 1;
-    ir_value_t* v = kernel_binary(&k->b, SCALAR_max, linear_scalar(k, &below), kernel_index(&k->b, 0));
-    if (dilation > 1) v = kernel_binary(&k->b, SCALAR_divu, v, kernel_index(&k->b, dilation));
-    *upper = kernel_binary(&k->b, SCALAR_min, v, kernel_index(&k->b, p->kernel_h));
-    int64_t constant;
-    if (!kernel_constant_index(*upper, &constant)) index_set_facts(k, *upper, 0, p->kernel_h, 1);
-  }
+  x.constant += step - 1;
+  ir_value_t* v = kernel_binary(&k->b, SCALAR_max, linear_scalar(k, &x), kernel_index(&k->b, 0));
+  if (step > 1) v = kernel_binary(&k->b, SCALAR_divu, v, kernel_index(&k->b, step));
+  v = kernel_binary(&k->b, SCALAR_min, v, most);
+  int64_t constant;
+  if (!kernel_constant_index(v, &constant)) index_set_facts(k, v, 0, kernel, 1);
+  return v;
 }
+
+// The inverse of x modulo n, for x that has one.
+static int64_t inverse_modulo(int64_t x, int64_t n) {
+  for (int64_t i = 1; i < n; ++i) {
+    if (i * x % n == 1) return i;
+  }
+  return 0;
+}
+
+// With a dilated input: the first row that meets one that exists, where that is, and how many rows there are (in
+// upper). Taps meet rows when (row * stride - pad + tap * w_dilation) divides by x_dilation.
+static void first_kernel_row(conv_plan_t* p, uint32_t dim, kernel_rows_t* rows) {
+  kernel_build_t* k = &p->d->k;
+  const conv_sweep_t* s = &p->sweeps[dim];
+  int64_t d = s->x_dilation, common = conv_gcd(s->w_dilation, d), step = d / common;
+  int64_t lift = s->pad_low > 0 ? conv_ceil_div(s->pad_low, d) : 0;  // keeps everything positive
+  linear_t position = linear_scale(k, p->row[dim], s->stride), whole, rest;
+  position.constant += lift * d - s->pad_low;
+  linear_divide(k, position, d, &whole, &rest);
+  linear_t missing = linear_scale(k, rest, -1), tap = linear_constant(0);
+  missing.constant += d;  // 1 .. d
+  if (step > 1) {
+    linear_t part, unused;
+    linear_divide(k, missing, common, &part, &unused);
+    linear_divide(k, linear_scale(k, part, inverse_modulo(s->w_dilation / common % step, step)), step, &unused, &tap);
+  }
+  linear_t at = linear_add(k, position, linear_scale(k, tap, s->w_dilation)), unused;
+  linear_divide(k, at, d, &rows->at, &unused);
+  rows->at.constant -= lift;
+  rows->tap = tap;
+  linear_t count = linear_scale(k, tap, -1);
+  count.constant += s->kernel;
+  rows->upper = steps_to(p, count, step, kernel_index(&k->b, s->kernel), s->kernel);
+  if (common == 1) return;
+  linear_t part, off;
+  linear_divide(k, missing, common, &part, &off);  // else no tap meets any
+  ir_value_t* meets = kernel_binary(&k->b, SCALAR_eq, linear_scalar(k, &off), kernel_index(&k->b, 0));
+  rows->upper = kernel_ternary(&k->b, SCALAR_select, meets, rows->upper, kernel_index(&k->b, 0));
+  int64_t constant;
+  if (!kernel_constant_index(rows->upper, &constant)) index_set_facts(k, rows->upper, 0, s->kernel, 1);
+}
+
+static kernel_rows_t find_kernel_rows(conv_plan_t* p, uint32_t dim) {
+  kernel_build_t* k = &p->d->k;
+  const conv_sweep_t* s = &p->sweeps[dim];
+  int64_t common = conv_gcd(s->w_dilation, s->x_dilation), min, max;
+  kernel_rows_t rows = {.lower = kernel_index(&k->b, 0), .upper = kernel_index(&k->b, s->kernel)};
+  rows.tap_step = s->x_dilation / common, rows.at_step = s->w_dilation / common;
+  rows.tap = linear_constant(0);
+  rows.at = linear_scale(k, p->row[dim], s->stride);
+  rows.at.constant -= s->pad_low;
+  if (s->x_dilation > 1) first_kernel_row(p, dim, &rows);
+  linear_range(k, &rows.at, &min, &max);
+  linear_t before = linear_scale(k, rows.at, -1);
+  if (min < 0) rows.lower = steps_to(p, before, rows.at_step, kernel_index(&k->b, s->kernel), s->kernel);
+  bool any_rows = !extent_is_fixed(&s->in_size);
+  if (any_rows || max + (s->kernel - 1) * rows.at_step >= s->in) {
+    linear_t after = before;
+    if (any_rows) after = linear_add(k, after, linear_value(extent_value(k, &s->in_size)));
+    after.constant += any_rows ? 0 : s->in;
+    rows.upper = steps_to(p, after, rows.at_step, rows.upper, s->kernel);
+  }
+  return rows;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// A tile
+//===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct nest_t {
   taps_t taps;
   uint32_t count;
-  kernel_loop_t loops[3];
+  kernel_loop_t loops[GRAPH_MAX_SPATIAL + 3];
 } nest_t;
 
 static linear_t open_loop(conv_plan_t* p, nest_t* n, ir_value_t* lower, ir_value_t* upper, ir_value_t** acc,
@@ -273,22 +241,49 @@ static linear_t open_loop(conv_plan_t* p, nest_t* n, ir_value_t* lower, ir_value
   return linear_value(loop->index);
 }
 
+// Input channels that are together in memory, as far as one loop goes; the last block may be shorter.
+static int64_t inner_channels(const conv_plan_t* p) {
+  if (p->x_block <= 1) return 1;
+  return p->groups == 1 || p->group_in % p->x_block == 0 ? p->x_block : 1;
+}
+
+static void open_rows(conv_plan_t* p, nest_t* n, const kernel_rows_t* rows, uint32_t dim, ir_value_t** acc,
+                      uint32_t count) {
+  kernel_build_t* k = &p->d->k;
+  int64_t first, last;
+  linear_t i = linear_constant(0);
+  bool fixed = kernel_constant_index(rows->lower, &first) && kernel_constant_index(rows->upper, &last);
+  if (!fixed || first != 0 || last != 1) i = open_loop(p, n, rows->lower, rows->upper, acc, count);
+  n->taps.tap[dim] = linear_add(k, rows->tap, linear_scale(k, i, rows->tap_step));
+  n->taps.at[dim] = linear_add(k, rows->at, linear_scale(k, i, rows->at_step));
+}
+
 static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, uint32_t count) {
   kernel_build_t* k = &p->d->k;
-  nest_t n = {.taps = {.p = p, .t = t, .kernel_row = linear_constant(0), .channel = linear_constant(0)}};
-  int64_t inner = p->x_block > 1 && p->per_group_in % p->x_block == 0 ? p->x_block : 1;
-  ir_value_t *zero = kernel_index(&k->b, 0), *lower, *upper;
-  kernel_rows(p, &lower, &upper);
-  if (!p->depthwise && p->per_group_in > inner) {
-    linear_t outer = open_loop(p, &n, zero, kernel_index(&k->b, p->per_group_in / inner), acc, count);
+  nest_t n = {.taps = {.p = p, .t = t, .channel = linear_constant(0)}};
+  kernel_rows_t rows[GRAPH_MAX_SPATIAL];
+  int64_t inner = p->depthwise ? 1 : inner_channels(p), channels = p->depthwise ? 1 : p->group_in;
+  ir_value_t *zero = kernel_index(&k->b, 0), *inner_end = kernel_index(&k->b, inner);
+  for (uint32_t i = 0; i < p->outer; ++i) rows[i] = find_kernel_rows(p, i);
+  if (channels > inner) {
+    linear_t outer = open_loop(p, &n, zero, kernel_index(&k->b, conv_ceil_div(channels, inner)), acc, count);
     n.taps.channel = linear_scale(k, outer, inner);
+    if (channels % inner) {
+      linear_t left = linear_scale(k, n.taps.channel, -1);
+      left.constant += channels;
+      inner_end = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &left), inner_end);
+      index_set_facts(k, inner_end, 1, inner, 1);
+    }
+  } else {
+    inner_end = kernel_index(&k->b, channels);
   }
-  if (p->kernel_h > 1) n.taps.kernel_row = open_loop(p, &n, lower, upper, acc, count);
-  if (!p->depthwise && inner > 1) {
-    linear_t i = open_loop(p, &n, zero, kernel_index(&k->b, inner), acc, count);
-    n.taps.channel = linear_add(k, n.taps.channel, i);
+  for (uint32_t i = 0; i < p->outer; ++i) open_rows(p, &n, &rows[i], i, acc, count);
+  if (inner > 1) n.taps.channel = linear_add(k, n.taps.channel, open_loop(p, &n, zero, inner_end, acc, count));
+  if (t->phase.count > UNROLLED_TAPS && taps_alike(p, t)) {
+    multiply_tap(&n.taps, open_loop(p, &n, zero, kernel_index(&k->b, t->phase.count), acc, count), -1, acc);
+  } else {
+    for (int64_t i = 0; i < t->phase.count; ++i) multiply_tap(&n.taps, linear_constant(i), i, acc);
   }
-  multiply_taps(&n.taps, acc);
   while (n.count) {
     kernel_loop_t* loop = &n.loops[--n.count];
     kernel_for_end(&k->b, loop, acc, count);
@@ -296,32 +291,163 @@ static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, 
   }
 }
 
-static void store_pixel(conv_plan_t* p, const conv_tile_t* t, linear_t pixel, int64_t vector, ir_value_t* value) {
+static void store_pixel(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int64_t vector, ir_value_t* value) {
   kernel_build_t* k = &p->d->k;
   ir_value_t* result = ir_result(p->op, 0);
-  linear_t at[4] = {p->image, p->channel, p->row, linear_add(k, t->column, pixel)};
-  at[1].constant += vector * p->lanes;
-  at[1].lane = 1;
+  linear_t at[GRAPH_MAX_RANK];
+  at[p->y_batch] = p->image;
+  for (uint32_t i = 0; i < p->outer; ++i) at[p->sweeps[i].y_axis] = p->row[i];
+  linear_t column = linear_scale(k, t->column, t->phase.period);
+  column.constant += pixel * t->phase.period + t->phase.first;
+  at[conv_columns(p)->y_axis] = column;
   k->lanes = p->lanes;
-  eval_set_bound(k, result, eval_convert(k, value, ir_type_scalar(result->type)));
-  epilogue_store(p->d, result, at);
+  for (uint32_t i = 0; i < p->part_count[vector]; ++i) {
+    at[p->y_channel] = p->parts[vector][i].channel;
+    k->mask = p->parts[vector][i].mask;
+    eval_set_bound(k, result, eval_convert(k, value, ir_type_scalar(result->type)));
+    epilogue_store(p->d, result, at);
+  }
   result->data = NULL;
+  k->mask = NULL;
   k->lanes = 1;
 }
 
 static void build_tile(conv_plan_t* p, const conv_tile_t* t) {
   kernel_build_t* k = &p->d->k;
-  ir_value_t* acc[MAX_ACCUMULATORS];
+  ir_value_t* acc[CONV_MAX_ACCUMULATORS];
   uint32_t count = (uint32_t)(t->pixels * p->vectors);
-  assert(count <= MAX_ACCUMULATORS);
+  assert(count <= CONV_MAX_ACCUMULATORS);
   const ir_type_t* type = kernel_vector_type(k->ctx, p->accumulator, p->lanes);
   bool is_float = p->accumulator->kind == IR_TYPE_FLOAT;
   for (uint32_t i = 0; i < count; ++i)
     acc[i] = is_float ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
-  reduce_tile(p, t, acc, count);
+  if (t->phase.count) reduce_tile(p, t, acc, count);
   for (int64_t pixel = 0; pixel < t->pixels; ++pixel) {
-    for (int64_t i = 0; i < p->vectors; ++i) {
-      store_pixel(p, t, linear_constant(pixel), i, acc[pixel * p->vectors + i]);
+    for (int64_t i = 0; i < p->vectors; ++i) store_pixel(p, t, pixel, i, acc[pixel * p->vectors + i]);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Columns
+//===----------------------------------------------------------------------------------------------------------------===
+
+static int64_t last_offset(const conv_phase_t* phase) {
+  return phase->offset + (phase->count > 0 ? phase->count - 1 : 0) * phase->offset_step;
+}
+
+// Whether a whole tile starting at `column` reads only inside the image.
+static bool tile_is_inner(conv_plan_t* p, const conv_phase_t* phase, int64_t column) {
+  int64_t first = column * phase->stride + phase->offset;
+  int64_t last = (column + p->pixels - 1) * phase->stride + last_offset(phase);
+  return !phase->count || (first >= 0 && last < conv_columns(p)->in);
+}
+
+static void fixed_tile(conv_plan_t* p, const conv_phase_t* phase, int64_t column, int64_t limit) {
+  int64_t left = limit - column;
+  conv_tile_t t = {*phase, linear_constant(column), left < p->pixels ? left : p->pixels, column};
+  build_tile(p, &t);
+}
+
+// Tiles of `pixels` columns from `lower` on, as many as end at `limit`. Gives the column behind them.
+static ir_value_t* build_columns(conv_plan_t* p, conv_tile_t t, ir_value_t* lower, ir_value_t* limit) {
+  kernel_build_t* k = &p->d->k;
+  ir_value_t* end = kernel_binary(&k->b, SCALAR_max, lower, limit);
+  if (t.pixels > 1) {
+    ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, end, lower);
+    ir_value_t* rest = kernel_binary(&k->b, SCALAR_remu, length, kernel_index(&k->b, t.pixels));
+    end = kernel_binary(&k->b, SCALAR_sub, end, rest);
+  }
+  int64_t constant;
+  if (!kernel_constant_index(end, &constant)) index_set_facts(k, end, 0, INT32_MAX, 1);
+  kernel_loop_t loop = kernel_loop_begin(k, lower, end, t.pixels, NULL, 0);
+  t.column = linear_value(loop.index);
+  t.fixed = -1;
+  build_tile(p, &t);
+  kernel_for_end(&k->b, &loop, NULL, 0);
+  return end;
+}
+
+// ceil(x / d) for x that may be negative: then 0.
+static ir_value_t* ceil_index(kernel_build_t* k, linear_t x, int64_t d) {
+  x.constant += d - 1;
+  ir_value_t* v = kernel_binary(&k->b, SCALAR_max, linear_scalar(k, &x), kernel_index(&k->b, 0));
+  return d > 1 ? kernel_binary(&k->b, SCALAR_divu, v, kernel_index(&k->b, d)) : v;
+}
+
+// One output row of run-time width: the columns whose taps may be outside on the left, tiles, and those on the right.
+static void build_any_row(conv_plan_t* p, const conv_phase_t* phase) {
+  enum { LOW_TILE = 4 };
+  kernel_build_t* k = &p->d->k;
+  const conv_sweep_t* s = conv_columns(p);
+  int64_t first = phase->offset < 0 ? conv_ceil_div(-phase->offset, phase->stride) : 0;
+  linear_t columns = linear_value(extent_value(k, &s->out_size)), inside = linear_value(extent_value(k, &s->in_size));
+  columns.constant -= phase->first;
+  inside.constant -= last_offset(phase);  // column * stride + offset < in
+  ir_value_t *width = ceil_index(k, columns, phase->period), *zero = kernel_index(&k->b, 0), *at = zero;
+  ir_value_t* end = kernel_binary(&k->b, SCALAR_min, ceil_index(k, inside, phase->stride), width);
+  if (first > 0) {
+    ir_value_t* left = kernel_binary(&k->b, SCALAR_min, kernel_index(&k->b, first), width);
+    at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = 1, .tested = true}, zero, left);
+  }
+  at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = p->pixels}, at, end);
+  if (p->pixels > LOW_TILE) at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = LOW_TILE}, at, end);
+  build_columns(p, (conv_tile_t){.phase = *phase, .pixels = 1, .tested = true}, at, width);
+}
+
+// This workgroup's part of tiles first .. last-1, of `shares`.
+static void share_tiles(kernel_build_t* k, ir_value_t* id, int64_t shares, ir_value_t** lower, ir_value_t** upper) {
+  int64_t first, last;
+  kernel_constant_index(*lower, &first);
+  kernel_constant_index(*upper, &last);
+  int64_t chunk = conv_ceil_div(last - first, shares);
+  *lower = kernel_add_const(&k->b, kernel_mul_const(&k->b, id, chunk), first);
+  *upper = kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, *lower, chunk), *upper);
+  index_set_facts(k, *lower, first, last, 1);
+  index_set_facts(k, *upper, first, last, 1);
+}
+
+// Tiles of one output row; `share_id`, unless NULL, takes a part of the inner ones.
+static void build_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t* share_id, int64_t shares) {
+  kernel_build_t* k = &p->d->k;
+  int64_t columns = conv_ceil_div(conv_columns(p)->out - phase->first, phase->period);
+  int64_t whole = columns / p->pixels, first = 0, last = whole;
+  while (first < whole && !tile_is_inner(p, phase, first * p->pixels)) ++first;
+  while (last > first && !tile_is_inner(p, phase, (last - 1) * p->pixels)) --last;
+  kernel_branch_t branch = {0};
+  bool edges = first > 0 || last * p->pixels < columns;
+  if (edges && share_id) {  // the edges are the last share's
+    ir_value_t* mine = kernel_binary(&k->b, SCALAR_eq, share_id, kernel_index(&k->b, shares - 1));
+    branch = kernel_if_begin(&k->b, mine, NULL, 0);
+  }
+  for (int64_t i = 0; i < first; ++i) fixed_tile(p, phase, i * p->pixels, columns);
+  for (int64_t at = last * p->pixels; at < columns; at += p->pixels) fixed_tile(p, phase, at, columns);
+  if (edges && share_id) kernel_if_end(&k->b, &branch, NULL, 0);
+  if (first == last) return;
+  if (last - first == 1 && !share_id && phase->count <= UNROLLED_TAPS) {
+    fixed_tile(p, phase, first * p->pixels, columns);
+    return;
+  }
+  ir_value_t *lower = kernel_index(&k->b, first), *upper = kernel_index(&k->b, last);
+  if (share_id) share_tiles(k, share_id, shares, &lower, &upper);
+  kernel_loop_t loop = kernel_loop_begin(k, lower, upper, 1, NULL, 0);
+  conv_tile_t t = {*phase, linear_scale(k, linear_value(loop.index), p->pixels), p->pixels, -1};
+  build_tile(p, &t);
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
+static bool any_width(const conv_plan_t* p) {
+  const conv_sweep_t* s = &p->sweeps[p->outer];
+  return s->in == IR_DYNAMIC || s->out == IR_DYNAMIC;
+}
+
+static void build_phases(conv_plan_t* p, ir_value_t* share_id, int64_t shares) {
+  const conv_sweep_t* s = conv_columns(p);
+  for (int64_t i = 0; i < conv_period(s) && (s->out == IR_DYNAMIC || i < s->out); ++i) {
+    conv_phase_t phase = conv_phase(s, i);
+    if (any_width(p)) {
+      build_any_row(p, &phase);
+    } else {
+      build_row(p, &phase, share_id, shares);
     }
   }
 }
@@ -329,113 +455,6 @@ static void build_tile(conv_plan_t* p, const conv_tile_t* t) {
 //===----------------------------------------------------------------------------------------------------------------===
 // Loops around it
 //===----------------------------------------------------------------------------------------------------------------===
-
-// Whether a whole tile starting at `column` reads only inside the image.
-static bool tile_is_inner(const conv_plan_t* p, int64_t column) {
-  int64_t first = column * p->c.strides[1] - p->c.pad_low[1];
-  int64_t last = (column + p->pixels - 1) * p->c.strides[1] + (p->kernel_w - 1) * p->c.w_dilation[1] - p->c.pad_low[1];
-  return first >= 0 && last < p->in_w;
-}
-
-static void fixed_tile(conv_plan_t* p, int64_t column) {
-  int64_t left = p->out_w - column;
-  conv_tile_t t = {linear_constant(column), left < p->pixels ? left : p->pixels, column};
-  build_tile(p, &t);
-}
-
-// Tiles of `pixels` columns from `lower` on, as many as end at `limit`. Gives the column behind them.
-static ir_value_t* build_columns(conv_plan_t* p, int64_t pixels, ir_value_t* lower, ir_value_t* limit, bool tested) {
-  kernel_build_t* k = &p->d->k;
-  ir_value_t* end = kernel_binary(&k->b, SCALAR_max, lower, limit);
-  if (pixels > 1) {
-    ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, end, lower);
-    ir_value_t* rest = kernel_binary(&k->b, SCALAR_remu, length, kernel_index(&k->b, pixels));
-    end = kernel_binary(&k->b, SCALAR_sub, end, rest);
-  }
-  index_set_facts(k, end, 0, INT32_MAX, 1);
-  kernel_loop_t loop = kernel_loop_begin(k, lower, end, pixels, NULL, 0);
-  conv_tile_t t = {linear_value(loop.index), pixels, -1, tested};
-  build_tile(p, &t);
-  kernel_for_end(&k->b, &loop, NULL, 0);
-  return end;
-}
-
-// One output row of run-time width: the columns whose taps may be outside on the left, tiles, and those on the right.
-static void build_any_row(conv_plan_t* p) {
-  enum { LOW_TILE = 4 };
-  kernel_build_t* k = &p->d->k;
-  const graph_conv_t* c = &p->c;
-  int64_t first = ceil_div(c->pad_low[1], c->strides[1]), stride = c->strides[1];
-  // Column x is inside on the right when x * stride - pad + (kernel - 1) * dilation < in_w.
-  int64_t reach = c->pad_low[1] - (p->kernel_w - 1) * c->w_dilation[1] - 1 + stride;
-  ir_value_t *width = extent_value(k, &p->out_columns), *zero = kernel_index(&k->b, 0);
-  ir_value_t* inside = kernel_add_const(&k->b, extent_value(k, &p->in_columns), reach);
-  inside = kernel_binary(&k->b, SCALAR_max, inside, zero);
-  if (stride > 1) inside = kernel_binary(&k->b, SCALAR_divu, inside, kernel_index(&k->b, stride));
-  inside = kernel_binary(&k->b, SCALAR_min, inside, width);
-  ir_value_t* at = zero;
-  if (first > 0) {
-    ir_value_t* left = kernel_binary(&k->b, SCALAR_min, kernel_index(&k->b, first), width);
-    at = build_columns(p, 1, zero, left, true);
-  }
-  at = build_columns(p, p->pixels, at, inside, false);
-  if (p->pixels > LOW_TILE) at = build_columns(p, LOW_TILE, at, inside, false);
-  build_columns(p, 1, at, width, true);
-}
-
-// Tiles of one output row; `share` (or NULL) are bounds of this workgroup's part of the inner tiles.
-static void build_row(conv_plan_t* p, ir_value_t* share_id, int64_t shares) {
-  kernel_build_t* k = &p->d->k;
-  int64_t whole = p->out_w / p->pixels, first = 0, last = whole;
-  while (first < whole && !tile_is_inner(p, first * p->pixels)) ++first;
-  while (last > first && !tile_is_inner(p, (last - 1) * p->pixels)) --last;
-  kernel_branch_t branch = {0};
-  bool edges = first > 0 || last * p->pixels < p->out_w;
-  if (edges && share_id) {  // the edges are the last share's
-    ir_value_t* mine = kernel_binary(&k->b, SCALAR_eq, share_id, kernel_index(&k->b, shares - 1));
-    branch = kernel_if_begin(&k->b, mine, NULL, 0);
-  }
-  for (int64_t i = 0; i < first; ++i) fixed_tile(p, i * p->pixels);
-  for (int64_t column = last * p->pixels; column < p->out_w; column += p->pixels) fixed_tile(p, column);
-  if (edges && share_id) kernel_if_end(&k->b, &branch, NULL, 0);
-  if (first == last) return;
-  if (last - first == 1 && !share_id) {
-    fixed_tile(p, first * p->pixels);
-    return;
-  }
-  ir_value_t *lower = kernel_index(&k->b, first), *upper = kernel_index(&k->b, last);
-  if (share_id) {
-    int64_t chunk = ceil_div(last - first, shares);
-    lower = kernel_add_const(&k->b, kernel_mul_const(&k->b, share_id, chunk), first);
-    upper = kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, lower, chunk), upper);
-    index_set_facts(k, lower, first, last, 1);
-    index_set_facts(k, upper, first, last, 1);
-  }
-  kernel_loop_t loop = kernel_loop_begin(k, lower, upper, 1, NULL, 0);
-  conv_tile_t t = {linear_scale(k, linear_value(loop.index), p->pixels), p->pixels, -1};
-  build_tile(p, &t);
-  kernel_for_end(&k->b, &loop, NULL, 0);
-}
-
-static void plan_extents(conv_plan_t* p) {
-  const ir_value_t *in = ir_operand(p->op, 0), *out = ir_result(p->op, 0);
-  p->in_rows = eval_extent(in, 2), p->in_columns = eval_extent(in, 3);
-  p->out_rows = eval_extent(out, 2), p->out_columns = eval_extent(out, 3);
-}
-
-static void plan_tile(conv_plan_t* p) {
-  const device_info_t* device = p->d->device;
-  p->accumulator = eval_accumulator(p->d->ctx, p->op->results[0].type->element);
-  p->lanes = device->vector_bytes / ir_type_bytes(p->accumulator);
-  while (p->block % p->lanes) p->lanes /= 2;
-  p->vectors = p->block / p->lanes;
-  int64_t most = (device->vector_registers - p->vectors - (p->depthwise ? 0 : 1)) / p->vectors;
-  if (p->depthwise && most > 8) most = 8;
-  if (most > 28) most = 28;
-  if (most < 1) most = 1;
-  if (most * p->vectors > MAX_ACCUMULATORS) most = MAX_ACCUMULATORS / p->vectors;
-  p->pixels = p->out_w == IR_DYNAMIC ? most : ceil_div(p->out_w, ceil_div(p->out_w, most));
-}
 
 static linear_t id_or_zero(kernel_build_t* k, int64_t axis, int64_t count, ir_value_t** id) {
   if (count == 1) return linear_constant(0);
@@ -447,7 +466,7 @@ static linear_t id_or_zero(kernel_build_t* k, int64_t axis, int64_t count, ir_va
 // A loop over this workgroup's part of 0 .. count-1.
 static kernel_loop_t part_loop(kernel_build_t* k, ir_value_t* id, int64_t parts, int64_t count) {
   if (!id) return kernel_loop_constant(k, 0, count, 1, NULL, 0);
-  int64_t chunk = ceil_div(count, parts);
+  int64_t chunk = conv_ceil_div(count, parts);
   ir_value_t* lower = kernel_mul_const(&k->b, id, chunk);
   ir_value_t* upper =
       kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, lower, chunk), kernel_index(&k->b, count));
@@ -460,11 +479,8 @@ static kernel_loop_t part_loop(kernel_build_t* k, ir_value_t* id, int64_t parts,
 static kernel_loop_t image_loop(dispatch_t* d, conv_plan_t* p) {
   enum { MOST = 65535 };
   kernel_build_t* k = &d->k;
-  extent_t images = eval_extent(ir_result(p->op, 0), 0);
-  d->rule[0] = d->rule[1] = 1;
-  d->rule[2] = MOST;
-  d->rule[3] = images.numbers[0];
-  d->rule_count = 4;
+  extent_t images = eval_extent(ir_result(p->op, 0), p->y_batch);
+  dispatch_set_rule(d, &images, images.factor, MOST);
   ir_value_t* id = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0);
   index_set_facts(k, id, 0, MOST - 1, 1);
   kernel_loop_t loop = kernel_loop_begin(k, id, extent_value(k, &images), MOST, NULL, 0);
@@ -472,63 +488,111 @@ static kernel_loop_t image_loop(dispatch_t* d, conv_plan_t* p) {
   return loop;
 }
 
-// Output rows of run-time number: every so-manieth is this workgroup's.
-static kernel_loop_t any_row_loop(conv_plan_t* p, ir_value_t* id, int64_t parts) {
-  kernel_build_t* k = &p->d->k;
-  kernel_loop_t loop =
-      kernel_loop_begin(k, id ? id : kernel_index(&k->b, 0), extent_value(k, &p->out_rows), parts, NULL, 0);
-  index_set_facts(k, loop.index, 0, INT32_MAX, 1);
-  return loop;
+static extent_t row_count(const conv_plan_t* p) {
+  extent_t rows = extent_fixed(1);
+  for (uint32_t i = 0; i < p->outer; ++i) rows = extent_product(rows, p->sweeps[i].out_size);
+  return rows;
 }
 
 // All rows of the image at work that are this workgroup's.
 static void build_rows(conv_plan_t* p, ir_value_t* row_id, int64_t row_parts) {
   kernel_build_t* k = &p->d->k;
-  bool any_width = p->out_w == IR_DYNAMIC || p->in_w == IR_DYNAMIC;
-  if (p->out_h == 1 && !any_width) {
-    p->row = linear_constant(0);
-    build_row(p, row_id, row_parts);
+  extent_t rows = row_count(p), sizes[GRAPH_MAX_SPATIAL];
+  if (extent_is(&rows, 1) && !any_width(p)) {
+    for (uint32_t i = 0; i < p->outer; ++i) p->row[i] = linear_constant(0);
+    build_phases(p, row_id, row_parts);
     return;
   }
-  bool any_rows = p->out_h == IR_DYNAMIC;
-  kernel_loop_t loop = any_rows ? any_row_loop(p, row_id, row_parts) : part_loop(k, row_id, row_parts, p->out_h);
-  p->row = linear_value(loop.index);
-  if (any_width) {
-    build_any_row(p);
-  } else {
-    build_row(p, NULL, 1);
+  kernel_loop_t loop;
+  if (extent_is_fixed(&rows)) {
+    loop = part_loop(k, row_id, row_parts, rows.factor);
+  } else {  // every so-manieth
+    ir_value_t* first = row_id ? row_id : kernel_index(&k->b, 0);
+    loop = kernel_loop_begin(k, first, extent_value(k, &rows), row_parts, NULL, 0);
+    index_set_facts(k, loop.index, 0, INT32_MAX, 1);
   }
+  for (uint32_t i = 0; i < p->outer; ++i) sizes[i] = p->sweeps[i].out_size;
+  if (p->outer) iterations_split_extents(k, linear_value(loop.index), sizes, (int32_t)p->outer, p->row);
+  build_phases(p, NULL, 1);
   kernel_for_end(&k->b, &loop, NULL, 0);
 }
 
+// A vector that does not start where a block of memory does reaches into the next: each block has its part. The
+// coordinates of a part are in one block for the lanes that its mask leaves.
+static void split_part(conv_plan_t* p, int64_t vector, int64_t valid) {
+  kernel_build_t* k = &p->d->k;
+  conv_part_t* parts = p->parts[vector];
+  linear_t base = parts[0].channel, block, within;
+  base.lane = 0;
+  linear_divide(k, base, p->y_block, &block, &within);
+  ir_value_t* start = linear_scalar(k, &within);
+  ir_value_t* room = kernel_binary(&k->b, SCALAR_sub, kernel_index(&k->b, p->y_block), start);
+  ir_value_t* low = lanes_below(k, p->lanes, room);
+  ir_value_t* high = kernel_binary(&k->b, SCALAR_eq, low, kernel_integer(&k->b, low->type, 0));
+  ir_value_t* inside = parts[0].mask ? parts[0].mask : lane_mask(k, p->lanes, valid < p->lanes ? valid : p->lanes);
+  for (int i = 0; i < 2; ++i) {
+    ir_value_t* at = i ? kernel_add_const(&k->b, start, -p->y_block)
+                       : kernel_binary(&k->b, SCALAR_sub, kernel_index(&k->b, p->y_block), room);
+    int64_t constant;
+    if (!kernel_constant_index(at, &constant)) index_set_facts(k, at, 0, p->y_block - p->lanes, 1);
+    linear_t channel = linear_scale(k, block, p->y_block);
+    channel.constant += i * p->y_block;
+    channel = linear_add(k, channel, linear_value(at));
+    channel.lane = p->lanes > 1;
+    parts[i] = (conv_part_t){channel, kernel_binary(&k->b, SCALAR_and, inside, i ? high : low)};
+  }
+  p->part_count[vector] = 2;
+}
+
+// Where the vectors of the block at work go, and which of their lanes exist.
+static void find_parts(conv_plan_t* p) {
+  kernel_build_t* k = &p->d->k;
+  for (int64_t v = 0; v < p->vectors; ++v) {
+    conv_part_t* part = &p->parts[v][0];
+    int64_t valid = p->group_out - v * p->lanes, most = p->group_out - (p->blocks - 1) * p->block - v * p->lanes;
+    *part = (conv_part_t){.channel = p->channel};
+    part->channel.constant += v * p->lanes;
+    part->channel.lane = p->lanes > 1;
+    p->part_count[v] = valid > 0;
+    if (valid <= 0) continue;
+    if (most < p->lanes && p->lanes > 1) {
+      linear_t left = linear_scale(k, p->block_index, -p->block);
+      left.constant += valid;
+      part->mask = p->blocks == 1 ? lane_mask(k, p->lanes, valid) : lanes_below(k, p->lanes, linear_scalar(k, &left));
+    }
+    bool aligned = p->groups == 1 || p->group_out % p->lanes == 0 || !p->y_block || p->lanes == 1;
+    if (!aligned) split_part(p, v, valid);
+  }
+}
+
 // How many workgroups share the blocks of channels, and the rows (or tiles of one row), of an image.
-static void plan_parts(const conv_plan_t* p, int64_t* block_parts, int64_t* row_parts) {
-  int64_t height = extent_guess(&p->out_rows), width = extent_guess(&p->out_columns);
-  bool any_width = p->out_w == IR_DYNAMIC || p->in_w == IR_DYNAMIC, share_row = p->out_h == 1 && !any_width;
-  double flops = 2.0 * (double)(p->images == IR_DYNAMIC ? 1 : p->images) * (double)p->out_channels * (double)height *
-                 (double)width * (double)p->per_group_in * (double)p->kernel_h * (double)p->kernel_w;
-  int64_t wanted = (int64_t)(flops / 1e6) + 1, blocks = p->out_channels / p->block;
+static void plan_parts(conv_plan_t* p, int64_t* block_parts, int64_t* row_parts) {
+  extent_t all = row_count(p);
+  const conv_sweep_t* s = conv_columns(p);
+  int64_t height = extent_guess(&all), width = extent_guess(&s->out_size), blocks = p->groups * p->blocks;
+  bool share_row = height == 1 && extent_is_fixed(&all) && !any_width(p);
+  double flops = 2.0 * (double)(p->images == IR_DYNAMIC ? 1 : p->images) * (double)height * (double)width *
+                 (double)ir_type_count(p->weights->type);
+  int64_t wanted = (int64_t)(flops / 1e6) + 1;
   if (wanted > WANTED_GROUPS) wanted = WANTED_GROUPS;
   *block_parts = blocks < wanted ? blocks : wanted;
-  *block_parts = ceil_div(blocks, ceil_div(blocks, *block_parts));
-  int64_t count = share_row ? p->out_w / p->pixels : height, parts = wanted / *block_parts;
+  *block_parts = conv_ceil_div(blocks, conv_ceil_div(blocks, *block_parts));
+  int64_t count = share_row ? s->out / conv_period(s) / p->pixels : height, parts = wanted / *block_parts;
   if (parts > count) parts = count;
   if (parts < 1) parts = 1;
-  *row_parts = share_row ? parts : ceil_div(count, ceil_div(count, parts));
+  *row_parts = share_row ? parts : conv_ceil_div(count, conv_ceil_div(count, parts));
 }
 
 void strategy_conv_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
   conv_plan_t p;
-  bool read = plan_read(&p, d);
+  bool read = conv_plan_read(&p, d);
   assert(read);
   (void)read;
   p.d = d;
-  plan_extents(&p);
-  if (image_is_row(&p)) merge_images(&p);
-  plan_tile(&p);
+  conv_plan_finish(&p);
   bool dynamic = p.images == IR_DYNAMIC;
-  int64_t blocks = p.out_channels / p.block, block_parts, row_parts;
+  int64_t blocks = p.groups * p.blocks, block_parts, row_parts;
   plan_parts(&p, &block_parts, &row_parts);
   d->workgroups[dynamic ? 2 : 0] = block_parts;
   d->workgroups[1] = row_parts;
@@ -543,12 +607,10 @@ void strategy_conv_build(dispatch_t* d) {
     p.image = id_or_zero(k, 2, p.images, &image_id);
   }
   kernel_loop_t over_blocks = part_loop(k, block_id, block_parts, blocks);
-  p.channel = linear_scale(k, linear_value(over_blocks.index), p.block);
-  p.group = linear_constant(0);
-  if (p.c.groups > 1 && !p.depthwise) {
-    linear_t within;
-    linear_divide(k, p.channel, p.out_channels / p.c.groups, &p.group, &within);
-  }
+  linear_divide(k, linear_value(over_blocks.index), p.blocks, &p.group, &p.block_index);
+  if (p.groups == 1) p.group = linear_constant(0), p.block_index = linear_value(over_blocks.index);
+  p.channel = linear_add(k, linear_scale(k, p.group, p.group_out), linear_scale(k, p.block_index, p.block));
+  find_parts(&p);
   build_rows(&p, row_id, row_parts);
   kernel_for_end(&k->b, &over_blocks, NULL, 0);
   if (dynamic) kernel_for_end(&k->b, &over_images, NULL, 0);

@@ -33,9 +33,9 @@ int64_t layout_panel(const device_info_t* device, const ir_type_t* element, int6
 
 int64_t layout_channel_block(const device_info_t* device, const ir_type_t* element, int64_t channels) {
   int64_t lanes = vector_lanes(device, element);
-  if (channels % lanes == 0) return lanes;
-  if (channels % 8 == 0 && channels <= 4 * lanes && lanes >= 8) return channels;  // pixel-major
-  return 0;
+  if (channels < 3) return 0;
+  while (lanes > 4 && channels <= lanes / 2) lanes /= 2;
+  return lanes;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -125,25 +125,135 @@ static void pack_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   ir_op_set_operand(op, 1, ir_result(unpack, 0));
 }
 
-static bool is_depthwise(const graph_conv_t* c, const ir_type_t* w) {
-  return c->groups > 1 && w->dims[strchr(c->w_layout, 'i') - c->w_layout] == 1 &&
-         w->dims[strchr(c->w_layout, 'o') - c->w_layout] == c->groups;
+static int64_t dim_of(const ir_type_t* type, const char* layout, char name) {
+  return type->dims[strchr(layout, name) - layout];
 }
 
-// [o, i, h, w] -> [o / p, i, h, w, p].
+static bool is_depthwise(const graph_conv_t* c, const ir_type_t* w) {
+  return c->groups > 1 && dim_of(w, c->w_layout, 'i') == 1 && dim_of(w, c->w_layout, 'o') == c->groups;
+}
+
+// Output channels that a convolution's register tile covers: as few vectors left empty as can be, and more of them
+// where there are few pixels.
+static int64_t conv_block(const device_info_t* device, const ir_type_t* element, int64_t channels, int64_t pixels) {
+  enum { MOST = 8, CHAINS = 8 };
+  int64_t lanes = vector_lanes(device, element);
+  while (lanes > 1 && channels <= lanes / 2) lanes /= 2;
+  int64_t count = (channels + lanes - 1) / lanes, vectors = 2;
+  if (count % 2 && count < 8) vectors = count % 3 == 0 ? 3 : count <= 5 ? count : 1;
+  while (vectors < MOST && vectors < count && pixels != IR_DYNAMIC && pixels * vectors < CHAINS) {
+    do ++vectors;
+    while (vectors < MOST && count % vectors && vectors < count);
+  }
+  return lanes * (vectors < count ? vectors : count);
+}
+
+static int64_t pixel_count(const graph_conv_t* c, const ir_type_t* y) {
+  int64_t count = 1;
+  for (int32_t i = 0; i < y->rank; ++i) {
+    if (c->y_layout[i] == 'n' || c->y_layout[i] == 'c') continue;
+    if (y->dims[i] == IR_DYNAMIC) return IR_DYNAMIC;
+    count *= y->dims[i];
+  }
+  return count;
+}
+
+// Letters of weights in the order that packing wants, and where each of them is.
+static const char* plain_weights(layouts_t* l, const graph_conv_t* c, int32_t rank, int64_t* perm) {
+  char* letters = arena_alloc(ir_context_arena(l->ctx), (size_t)rank + 1);
+  for (int32_t i = 0; i < rank; ++i) {
+    letters[i] = i == 0 ? 'o' : i == 1 ? 'i' : (char)('0' + i - 2);
+    perm[i] = strchr(c->w_layout, letters[i]) - c->w_layout;
+  }
+  letters[rank] = 0;
+  return letters;
+}
+
+static bool is_identity(const int64_t* perm, int32_t rank) {
+  for (int32_t i = 0; i < rank; ++i) {
+    if (perm[i] != i) return false;
+  }
+  return true;
+}
+
+// A dispatch before `like` that makes `type` of `value` with the ops that the caller puts into its region, before its
+// yield. `inner` is the value in the region, at first the argument.
+typedef struct helper_t {
+  ir_op_t* op;
+  ir_builder_t b;
+  ir_value_t* inner;
+} helper_t;
+
+static helper_t helper_begin(layouts_t* l, ir_op_t* like, const char* suffix, ir_value_t* value) {
+  const char* name = arena_printf(ir_context_arena(l->ctx), "%s_%s", ir_op_string(like, "sym_name", "dispatch"), suffix);
+  ir_named_attr_t attr = {"sym_name", ir_attr_cstring(l->ctx, name)};
+  ir_builder_t b = ir_builder_before(l->ctx, like);
+  ir_op_t* op = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(l->ctx, GRAPH_DISPATCH),
+                                              .loc = like->loc,
+                                              .operands = &value,
+                                              .operand_count = 1,
+                                              .result_types = &value->type,
+                                              .result_count = 1,
+                                              .attrs = &attr,
+                                              .attr_count = 1,
+                                              .region_count = 1});
+  ir_block_t* body = ir_block_create(l->ctx);
+  ir_region_append(&op->regions[0], body);
+  ir_value_t* arg = ir_block_add_arg(l->ctx, body, value->type);
+  helper_t h = {op, ir_builder_at_end(l->ctx, body), arg};
+  h.b.loc = like->loc;
+  return h;
+}
+
+static ir_value_t* helper_end(helper_t* h) {
+  ir_build_op(&h->b, GRAPH_YIELD, &h->inner, 1, NULL);
+  ir_value_t* result = ir_result(h->op, 0);
+  result->type = h->inner->type;
+  return result;
+}
+
+// Weights in any order -> [groups, o / groups / p, i, kernel.., p], by a dispatch of its own where they are no constant.
+static ir_value_t* packed_weights(layouts_t* l, ir_op_t* dispatch, ir_value_t* outer, const int64_t* perm,
+                                  const ir_type_t* grouped, int64_t block) {
+  const ir_attr_t* constant = graph_constant_value(outer);
+  if (constant) {
+    if (!is_identity(perm, outer->type->rank)) constant = constant_transpose(l->ctx, constant, perm);
+    constant = constant_pack(l->ctx, constant_reshape(l->ctx, constant, grouped), 1, block);
+    ir_builder_t b = ir_builder_before(l->ctx, dispatch);
+    return graph_constant(&b, constant);
+  }
+  helper_t h = helper_begin(l, dispatch, "weights", outer);
+  if (!is_identity(perm, outer->type->rank)) h.inner = graph_transpose(&h.b, h.inner, perm);
+  h.inner = graph_reshape(&h.b, h.inner, grouped->rank, grouped->dims, NULL);
+  h.inner = ir_result(tile_op(&h.b, GRAPH_PACK, h.inner, packed_type(l->ctx, grouped, 1, block), 1, block), 0);
+  return helper_end(&h);
+}
+
 static void pack_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   graph_conv_t c;
-  const ir_attr_t* constant;
-  ir_value_t* arg = constant_argument(dispatch, ir_operand(op, 1), &constant);
-  if (!arg || !graph_conv_read(op, &c) || strncmp(c.w_layout, "oi", 2)) return;
+  ir_value_t* arg = ir_operand(op, 1);
   const ir_type_t* w = arg->type;
-  int64_t channels = w->dims[0], per_group = channels / c.groups;
-  int64_t block = layout_channel_block(l->device, w->element, is_depthwise(&c, w) ? channels : per_group);
+  if (arg->def || !ir_has_one_use(arg) || !ir_type_is_static(w) || !graph_conv_read(op, &c)) return;
+  if (c.batch_groups != 1 || w->rank + 2 > GRAPH_MAX_RANK || ir_type_count(w) == 0) return;
+  int64_t perm[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK], plain[GRAPH_MAX_RANK];
+  const char* letters = plain_weights(l, &c, w->rank, perm);
+  for (int32_t i = 0; i < w->rank; ++i) plain[i] = dims[i + 1] = w->dims[perm[i]];
+  bool depthwise = is_depthwise(&c, w);
+  dims[0] = depthwise ? 1 : c.groups;
+  dims[1] = plain[0] / dims[0];
+  const ir_type_t* grouped = ir_type_tensor(l->ctx, w->element, w->rank + 1, dims);
+  int64_t block = depthwise ? layout_channel_block(l->device, w->element, plain[0])
+                            : conv_block(l->device, w->element, dims[1], pixel_count(&c, op->results[0].type));
   if (!block) return;
-  int64_t lanes = vector_lanes(l->device, w->element);
-  if (block == lanes && !is_depthwise(&c, w) && per_group % (2 * lanes) == 0) block = 2 * lanes;
-  bind_constant(l, dispatch, arg->index, constant_pack(l->ctx, constant, 0, block));
-  unpack_argument(l, dispatch->regions[0].first, arg, 0, block);
+  ir_value_t* old = ir_operand(dispatch, arg->index);
+  ir_value_t* packed = packed_weights(l, dispatch, old, perm, grouped, block);
+  ir_op_set_operand(dispatch, arg->index, packed);
+  if (!old->uses && old->def && ir_is(old->def, GRAPH_CONSTANT)) ir_op_erase(old->def);
+  arg->type = packed->type;
+  ir_builder_t b = ir_builder_before(l->ctx, dispatch->regions[0].first->first);
+  ir_op_t* unpack = tile_op(&b, GRAPH_UNPACK, arg, grouped, 1, block);
+  ir_op_set_operand(op, 1, graph_reshape(&b, ir_result(unpack, 0), w->rank, plain, NULL));
+  ir_op_set_attr(l->ctx, op, "w_layout", ir_attr_cstring(l->ctx, letters));
 }
 
 // Matrix instructions hold several narrow elements along the depth in each lane.
@@ -210,10 +320,8 @@ static ir_op_t* find_root(const ir_op_t* dispatch, uint32_t code) {
 static bool reads_packed(const ir_op_t* dispatch) {
   IR_FOR_OPS(op, dispatch->regions[0].first) {
     int64_t axis = -1;
-    if (ir_is(op, GRAPH_UNPACK) && op->results[0].type->rank == 4 && ir_op_ints(op, "axes", &axis, 1) && axis == 1 &&
-        !ir_operand(op, 0)->def) {
-      return true;
-    }
+    bool unpacks = ir_is(op, GRAPH_UNPACK) && !ir_operand(op, 0)->def && ir_op_ints(op, "axes", &axis, 1);
+    if (unpacks && axis == 1 && op->results[0].type->rank >= 3) return true;
   }
   return false;
 }
@@ -223,13 +331,13 @@ static int64_t block_of_result(const layouts_t* l, ir_op_t* dispatch, uint32_t r
   ir_value_t *value = ir_result(dispatch, result), *inner = ir_operand(dispatch->regions[0].first->last, result);
   const ir_type_t* type = value->type;
   bool is_number = ir_type_is_float(type->element) || (ir_type_is_int(type->element) && type->element->width >= 8);
-  if (type->rank != 4 || !inner->def || !is_number) return 0;
+  if (type->rank < 3 || type->rank > 2 + GRAPH_MAX_SPATIAL || !inner->def || !is_number) return 0;
   if (type->dims[1] == IR_DYNAMIC) return 0;
   ir_op_t* conv = find_root(dispatch, GRAPH_CONV);
   graph_conv_t c;
-  if (conv && (!graph_conv_read(conv, &c) || strcmp(c.y_layout, "nc01"))) return 0;
+  if (conv && (!graph_conv_read(conv, &c) || strncmp(c.y_layout, "nc", 2))) return 0;
   const ir_type_t* domain = conv ? conv->results[0].type : type;
-  if (domain->rank != 4 || memcmp(domain->dims, type->dims, sizeof(int64_t) * 4)) return 0;
+  if (domain->rank != type->rank || memcmp(domain->dims, type->dims, sizeof(int64_t) * (size_t)type->rank)) return 0;
   if (!conv && !reads_packed(dispatch)) return 0;
   if (!conv && (find_root(dispatch, GRAPH_CONTRACT) || find_root(dispatch, GRAPH_REDUCE))) return 0;
   IR_FOR_USES(use, value) {
@@ -268,7 +376,7 @@ static void assign_block(layouts_t* l, ir_block_t* block) {
       continue;
     }
     if (contract) pack_contract(l, op, contract);
-    if (conv && ir_operand(conv, 0)->type->rank == 4) pack_conv(l, op, conv);
+    if (conv) pack_conv(l, op, conv);
     for (uint32_t i = 0; i < op->result_count; ++i) {
       int64_t tile = block_of_result(l, op, i);
       if (tile) pack_result(l, op, i, tile);

@@ -1,0 +1,205 @@
+// See conv_plan.h.
+#include "kernels/conv_plan.h"
+
+#include <assert.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Reading
+//===----------------------------------------------------------------------------------------------------------------===
+
+static int32_t axis_of(const char* layout, char name) { return (int32_t)(strchr(layout, name) - layout); }
+
+// Tile of an argument that is unpacked along `axis`.
+static int64_t tile_behind(const ir_value_t* value, int64_t wanted_axis) {
+  int64_t tile = 0, axis = -1;
+  if (!value->def || !ir_is(value->def, GRAPH_UNPACK) || ir_operand(value->def, 0)->def) return 0;
+  if (ir_op_ints(value->def, "tiles", &tile, 1) != 1) return 0;
+  ir_op_ints(value->def, "axes", &axis, 1);
+  return axis == wanted_axis ? tile : 0;
+}
+
+// The packed weights behind reshape(unpack(argument)), as layout.c makes them.
+static bool read_weights(conv_plan_t* p) {
+  const ir_op_t* reshape = ir_operand(p->op, 1)->def;
+  if (!reshape || !ir_is(reshape, GRAPH_RESHAPE)) return false;
+  const ir_value_t* whole = ir_operand(reshape, 0);
+  p->block = tile_behind(whole, 1);
+  if (!p->block || strncmp(p->c.w_layout, "oi", 2)) return false;
+  p->weights = ir_operand(whole->def, 0);
+  p->groups = whole->type->dims[0];
+  p->group_out = whole->type->dims[1];
+  p->group_in = whole->type->dims[2];
+  p->blocks = p->weights->type->dims[1];
+  return true;
+}
+
+static void read_sweeps(conv_plan_t* p) {
+  const graph_conv_t* c = &p->c;
+  const ir_type_t *x = ir_operand(p->op, 0)->type, *w = ir_operand(p->op, 1)->type, *y = p->op->results[0].type;
+  for (uint32_t i = 0; i <= p->outer; ++i) {
+    conv_sweep_t* s = &p->sweeps[i];
+    char digit = (char)('0' + i);
+    s->x_axis = axis_of(c->x_layout, digit), s->y_axis = axis_of(c->y_layout, digit);
+    s->kernel = w->dims[axis_of(c->w_layout, digit)];
+    s->stride = c->strides[i], s->pad_low = c->pad_low[i];
+    s->w_dilation = c->w_dilation[i], s->x_dilation = c->x_dilation[i];
+    s->in = x->dims[s->x_axis], s->out = y->dims[s->y_axis];
+  }
+}
+
+bool conv_plan_read(conv_plan_t* p, const dispatch_t* d) {
+  memset(p, 0, sizeof(*p));
+  ir_op_t* op = d->root;
+  if (!op || !ir_is(op, GRAPH_CONV) || !graph_conv_read(op, &p->c)) return false;
+  const ir_type_t *x = ir_operand(op, 0)->type, *w = ir_operand(op, 1)->type, *y = op->results[0].type;
+  if (x->rank < 3 || ir_type_count(y) == 0 || !ir_type_is_static(w) || ir_type_count(w) == 0) return false;
+  bool is_integer = ir_type_is_int(y->element) && y->element->width >= 8;
+  if ((y->element->kind != IR_TYPE_FLOAT && !is_integer) || p->c.batch_groups != 1) return false;
+  p->op = op;
+  p->outer = (uint32_t)x->rank - 3;
+  p->x_batch = axis_of(p->c.x_layout, 'n'), p->x_channel = axis_of(p->c.x_layout, 'c');
+  p->y_batch = axis_of(p->c.y_layout, 'n'), p->y_channel = axis_of(p->c.y_layout, 'c');
+  if (x->dims[p->x_channel] == IR_DYNAMIC || !read_weights(p)) return false;
+  p->images = y->dims[p->y_batch];
+  p->depthwise = p->groups != p->c.groups;
+  p->x_block = tile_behind(ir_operand(op, 0), p->x_channel);
+  read_sweeps(p);
+  return !p->depthwise || p->x_block || p->x_channel == x->rank - 1;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Phases: columns of a dilated input
+//===----------------------------------------------------------------------------------------------------------------===
+
+int64_t conv_gcd(int64_t a, int64_t b) { return b ? conv_gcd(b, a % b) : a; }
+
+int64_t conv_period(const conv_sweep_t* s) { return s->x_dilation / conv_gcd(s->stride, s->x_dilation); }
+
+conv_phase_t conv_phase(const conv_sweep_t* s, int64_t first) {
+  int64_t common = conv_gcd(s->w_dilation, s->x_dilation);
+  conv_phase_t phase = {.first = first, .period = conv_period(s)};
+  phase.stride = phase.period * s->stride / s->x_dilation;
+  phase.tap_step = s->x_dilation / common, phase.offset_step = s->w_dilation / common;
+  for (int64_t tap = 0; tap < s->kernel && tap < phase.tap_step; ++tap) {
+    int64_t position = first * s->stride + tap * s->w_dilation - s->pad_low;
+    if (position % s->x_dilation) continue;
+    phase.tap = tap;
+    phase.offset = position / s->x_dilation;
+    phase.count = conv_ceil_div(s->kernel - tap, phase.tap_step);
+    break;
+  }
+  return phase;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// One long row instead of an image
+//===----------------------------------------------------------------------------------------------------------------===
+
+// A value with the output's image, blocked or not.
+static bool has_image(const conv_plan_t* p, const ir_type_t* type) {
+  const ir_type_t* y = p->op->results[0].type;
+  if (type->rank < y->rank || type->rank > y->rank + 1) return false;
+  for (uint32_t i = 0; i <= p->outer; ++i) {
+    if (type->dims[p->sweeps[i].y_axis] != p->sweeps[i].out) return false;
+  }
+  return true;
+}
+
+static bool is_image_axis(const conv_plan_t* p, int64_t axis) {
+  for (uint32_t i = 0; i <= p->outer; ++i) {
+    if (axis == p->sweeps[i].y_axis) return true;
+  }
+  return false;
+}
+
+static bool keeps_row(const conv_plan_t* p, const ir_op_t* op) {
+  const ir_type_t* type = op->results[0].type;
+  int64_t axis, dims[GRAPH_MAX_RANK];
+  if (graph_scalar_fn(op) >= 0) return has_image(p, type) || type->rank < 3;
+  switch (ir_code(op)) {
+    case GRAPH_PACK:
+    case GRAPH_UNPACK:
+      return ir_op_ints(op, "axes", &axis, 1) == 1 && !is_image_axis(p, axis);
+    case GRAPH_BROADCAST: {
+      uint32_t count = ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK);
+      for (uint32_t i = 0; i < count; ++i) {
+        if (is_image_axis(p, dims[i]) && ir_operand(op, 0)->type->dims[i] != 1) return false;
+      }
+      return true;
+    }
+    case GRAPH_RESHAPE:
+      return ir_type_is_static(type) && ir_type_count(type) <= p->groups * p->group_out;
+    default:
+      return ir_is(op, GRAPH_CONSTANT);
+  }
+}
+
+// Rows and columns matter to no op of the region: 1x1 without stride or padding, and nothing varies along only one.
+static bool image_is_row(const conv_plan_t* p) {
+  if (!p->outer) return false;
+  int64_t rows = 1;
+  for (uint32_t i = 0; i <= p->outer; ++i) {
+    const conv_sweep_t* s = &p->sweeps[i];
+    if (s->kernel != 1 || s->stride != 1 || s->x_dilation != 1 || s->pad_low || s->in != s->out) return false;
+    if (s->out == IR_DYNAMIC || (i && s->y_axis != s[-1].y_axis + 1) || (i && s->x_axis != s[-1].x_axis + 1)) {
+      return false;
+    }
+    if (i < p->outer) rows *= s->out;
+  }
+  if (rows == 1 || p->sweeps[p->outer].out == 1) return false;
+  IR_FOR_OPS(op, p->d->body) {
+    const ir_op_t* weights = ir_operand(p->op, 1)->def;
+    bool is_weight = op == weights || op == ir_operand(weights, 0)->def;
+    if (op == p->d->yield || op == p->op || is_weight) continue;
+    if (!keeps_row(p, op)) return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Tiles
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void plan_tile(conv_plan_t* p) {
+  const device_info_t* device = p->d->device;
+  const conv_sweep_t* s = conv_columns(p);
+  p->accumulator = eval_accumulator(p->d->ctx, p->op->results[0].type->element);
+  p->lanes = device->vector_bytes / ir_type_bytes(p->accumulator);
+  while (p->block % p->lanes) p->lanes /= 2;
+  p->vectors = p->block / p->lanes;
+  while (p->vectors > CONV_MAX_VECTORS) p->lanes *= 2, p->vectors /= 2;
+  int64_t most = (device->vector_registers - p->vectors - (p->depthwise ? 0 : 1)) / p->vectors;
+  if (p->depthwise && most > 8) most = 8;
+  if (most > 28) most = 28;
+  if (most < 1) most = 1;
+  if (most * p->vectors > CONV_MAX_ACCUMULATORS) most = CONV_MAX_ACCUMULATORS / p->vectors;
+  int64_t columns = p->merged ? 1 : conv_ceil_div(s->out == IR_DYNAMIC ? 1 : s->out, conv_period(s));
+  for (uint32_t i = 0; p->merged && i <= p->outer; ++i) columns *= p->sweeps[i].out;
+  p->pixels = s->out == IR_DYNAMIC ? most : conv_ceil_div(columns, conv_ceil_div(columns, most));
+}
+
+void conv_plan_finish(conv_plan_t* p) {
+  const ir_value_t *in = ir_operand(p->op, 0), *out = ir_result(p->op, 0);
+  for (uint32_t i = 0; i <= p->outer; ++i) {
+    p->sweeps[i].in_size = eval_extent(in, p->sweeps[i].x_axis);
+    p->sweeps[i].out_size = eval_extent(out, p->sweeps[i].y_axis);
+  }
+  p->merged = image_is_row(p);
+  plan_tile(p);
+  IR_FOR_OPS(op, p->d->body) {
+    int64_t tile = 0, axis;
+    bool blocks = ir_is(op, GRAPH_PACK) || (ir_is(op, GRAPH_UNPACK) && ir_operand(op, 0) != p->weights);
+    if (!blocks || ir_op_ints(op, "tiles", &tile, 1) != 1 || ir_op_ints(op, "axes", &axis, 1) != 1) continue;
+    if (axis == p->y_channel && tile > p->y_block) p->y_block = tile;
+  }
+  if (!p->merged) return;
+  conv_sweep_t* s = conv_columns(p);
+  for (uint32_t i = 0; i < p->outer; ++i) {
+    s->out *= p->sweeps[i].out;
+    p->sweeps[i].in = p->sweeps[i].out = 1;
+    p->sweeps[i].in_size = p->sweeps[i].out_size = extent_fixed(1);
+  }
+  s->in = s->out;
+  s->in_size = s->out_size = extent_fixed(s->out);
+}
