@@ -124,7 +124,7 @@ def compile_rows(model, results):
     return rows
 
 
-def onnxruntime_sampler(path, arrays, threads):
+def onnxruntime_sampler(path, arrays, threads, clock=time.perf_counter):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -137,22 +137,22 @@ def onnxruntime_sampler(path, arrays, threads):
     def sample(batch, count):
         times = []
         for _ in range(count + 1):
-            start = time.perf_counter()
+            start = clock()
             for _ in range(batch):
                 session.run_with_iobinding(binding)
-            times.append((time.perf_counter() - start) * 1e3 / batch)
+            times.append((clock() - start) * 1e3 / batch)
         return times[1:]
 
     return sample
 
 
-def module_sampler(compiled, function, inputs, device):
+def module_sampler(compiled, function, inputs, device, cpu=False):
     command = [compiled.tools.path("iree-benchmark-module"), f"--module={compiled.module}", f"--function={function}",
                *[f"--input={text}" for text in inputs], *device, "--time_unit=ns"]
 
     def sample(batch, count):
         options = [f"--benchmark_min_time={batch}x", f"--benchmark_repetitions={count + 1}"]
-        return parse_samples(call(command + options))[1:]
+        return parse_samples(call(command + options), cpu)[1:]
 
     return sample
 

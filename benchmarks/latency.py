@@ -3,13 +3,15 @@
     .venv/bin/python benchmarks/latency.py --tools build/tools [--only NAME]... [--limit 1.25]
 
 Prints least and median milliseconds of both and the ratio of the least. With --limit it exits with 1 when a model is
-above. Machines are noisy: what counts is the least over several rounds, in which both take turns.
+above. Times are of the process's CPU time, which others disturb less than the wall's; what counts is the least over
+several rounds, in which both take turns.
 """
 
 import argparse
 import pathlib
 import statistics
 import sys
+import time
 
 import numpy as np
 import onnxruntime
@@ -47,8 +49,8 @@ class Subject:
 
     def samples(self, rounds, seconds):
         """Milliseconds of each sample, of this compiler and of ONNX Runtime."""
-        samplers = {"ours": module_sampler(self.compiled, self.function, self.inputs, LOCAL_SYNC),
-                    "theirs": onnxruntime_sampler(self.path, self.arrays, 1)}
+        samplers = {"ours": module_sampler(self.compiled, self.function, self.inputs, LOCAL_SYNC, cpu=True),
+                    "theirs": onnxruntime_sampler(self.path, self.arrays, 1, time.process_time)}
         return take_turns(samplers, rounds, seconds)
 
 
@@ -82,7 +84,7 @@ def main():
             failures.append(f"{name}: results differ by {subject.error:.1e} of the largest element")
         elif arguments.limit and ratio > arguments.limit:
             failures.append(f"{name}: {ratio:.2f} times ONNX Runtime")
-    print(f"Machine: {machine()}. ONNX Runtime {onnxruntime.__version__}. One thread, ms: least / median.")
+    print(f"Machine: {machine()}. ONNX Runtime {onnxruntime.__version__}. One thread, CPU ms: least / median.")
     print(table("Latency", ["model", "iree-c", "ONNX Runtime", "ratio", "error"], rows))
     for failure in failures:
         print(f"FAILED {failure}", file=sys.stderr)

@@ -42,7 +42,7 @@ typedef struct conv_tile_t {
 typedef struct taps_t {
   conv_plan_t* p;
   const conv_tile_t* t;
-  linear_t channel;                                          // input channel within the group
+  linear_t channel;                                        // input channel within the group
   linear_t tap[GRAPH_MAX_SPATIAL], at[GRAPH_MAX_SPATIAL];  // kernel and input coordinate of each outer dimension
 } taps_t;
 
@@ -94,13 +94,15 @@ static ir_value_t* load_input(taps_t* v, int64_t pixel, linear_t tap, int64_t ve
   linear_t at[GRAPH_MAX_RANK];
   at[p->x_batch] = p->image;
   at[p->x_channel] = input_channel(v, vector);
-  if (!p->depthwise && p->groups > 1) at[p->x_channel] = linear_add(k, linear_scale(k, p->group, p->group_in), v->channel);
+  if (!p->depthwise && p->groups > 1)
+    at[p->x_channel] = linear_add(k, linear_scale(k, p->group, p->group_in), v->channel);
   if (p->depthwise) {
     k->lanes = p->lanes;
     if (!p->x_block && p->part_count[vector]) k->mask = p->parts[vector][0].mask;
   }
   for (uint32_t i = 0; i < p->outer; ++i) at[p->sweeps[i].x_axis] = v->at[i];
-  linear_t column = linear_add(k, linear_scale(k, v->t->column, phase->stride), linear_scale(k, tap, phase->offset_step));
+  linear_t column =
+      linear_add(k, linear_scale(k, v->t->column, phase->stride), linear_scale(k, tap, phase->offset_step));
   column.constant += pixel * phase->stride + phase->offset;
   at[columns->x_axis] = column;
   ir_value_t *x = ir_operand(p->op, 0), *value;

@@ -41,8 +41,8 @@ typedef struct conv_plan_t {
   int64_t images, groups, group_out, group_in;     // channels of a group; depthwise: one group of all
   int64_t block, blocks, lanes, vectors;           // output channels
   int64_t x_block;                                 // input channels blocked in memory, or 0
-  int64_t y_block;                                 // largest block of channels that results are read or written in, or 0
-  int64_t pixels;                                  // of a tile
+  int64_t y_block;  // largest block of channels that results are read or written in, or 0
+  int64_t pixels;   // of a tile
   const ir_type_t* accumulator;
   linear_t image, group, block_index, row[GRAPH_MAX_SPATIAL];  // of the output at work
   linear_t channel;                                            // first of the block

@@ -185,7 +185,8 @@ typedef struct helper_t {
 } helper_t;
 
 static helper_t helper_begin(layouts_t* l, ir_op_t* like, const char* suffix, ir_value_t* value) {
-  const char* name = arena_printf(ir_context_arena(l->ctx), "%s_%s", ir_op_string(like, "sym_name", "dispatch"), suffix);
+  const char* name =
+      arena_printf(ir_context_arena(l->ctx), "%s_%s", ir_op_string(like, "sym_name", "dispatch"), suffix);
   ir_named_attr_t attr = {"sym_name", ir_attr_cstring(l->ctx, name)};
   ir_builder_t b = ir_builder_before(l->ctx, like);
   ir_op_t* op = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(l->ctx, GRAPH_DISPATCH),
@@ -212,7 +213,8 @@ static ir_value_t* helper_end(helper_t* h) {
   return result;
 }
 
-// Weights in any order -> [groups, o / groups / p, i, kernel.., p], by a dispatch of its own where they are no constant.
+// Weights in any order -> [groups, o / groups / p, i, kernel.., p], by a dispatch of its own where they are no
+// constant.
 static ir_value_t* packed_weights(layouts_t* l, ir_op_t* dispatch, ir_value_t* outer, const int64_t* perm,
                                   const ir_type_t* grouped, int64_t block) {
   const ir_attr_t* constant = graph_constant_value(outer);
