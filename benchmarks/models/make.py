@@ -10,8 +10,8 @@ import pathlib
 import sys
 
 NAMES = ["mlp", "mobilenetv2", "resnet50", "bert", "vit"]
-FAMILIES = ["regnet", "regnet_wide", "shufflenet", "mobilenet_v3", "squeezenet", "encodec", "wav2vec2", "whisper", "unet",
-            "video", "weights_given", "channels_last"]  # small ones, all in families.py
+FAMILIES = ["regnet", "regnet_wide", "shufflenet", "mobilenet_v3", "squeezenet", "encodec", "wav2vec2", "whisper",
+            "unet", "video", "weights_given", "channels_last"]  # small ones, all in families.py
 HERE = pathlib.Path(__file__).resolve().parent
 
 
