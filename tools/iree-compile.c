@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "compiler/flags.h"
+#include "scoped_main.h"
 
 typedef struct console_t {
   bool terminal, shown, timing;
@@ -86,7 +87,7 @@ static int compile(const compiler_flags_t* flags) {
   return ok ? 0 : 1;
 }
 
-int main(int argc, char** argv) {
+static int run(int argc, char** argv) {
   compiler_flags_t flags;
   text_t text = {0};
   int result = 1;
@@ -112,3 +113,5 @@ int main(int argc, char** argv) {
   compiler_flags_finish(&flags);
   return result;
 }
+
+int main(int argc, char** argv) { return scoped_main("iree-compile", run, argc, argv); }

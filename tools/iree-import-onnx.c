@@ -9,6 +9,7 @@
 #include "base/whole_file.h"
 #include "dialects/register.h"
 #include "import/onnx/onnx.h"
+#include "scoped_main.h"
 
 typedef struct arguments_t {
   const char *input, *output, *data_dir, *scope, *save_to;
@@ -242,7 +243,9 @@ static bool run(const arguments_t* args, console_t* console, ir_context_t* ctx, 
   return write_text(ctx, module, args->output, console);
 }
 
-int main(int argc, char** argv) {
+static void close_files(void* files) { onnx_files_finish(files); }
+
+static int import(int argc, char** argv) {
   arguments_t args = {.data_prop = true, .save = true, .inputs_from = -1, .minimum_elements = 100, .scope = "model"};
   int stop = parse(argc, argv, &args);
   if (stop) return stop - 1;
@@ -254,11 +257,16 @@ int main(int argc, char** argv) {
   clock_gettime(CLOCK_MONOTONIC, &console.start);
   ir_context_t* ctx = ir_context_create();
   onnx_files_t files = {0};
+  memory_cleanup_t cleanup = {0};
+  memory_cleanup_add(&cleanup, close_files, &files);
   dialects_register_all(ctx);
   ir_context_set_diagnostics(ctx, on_diagnostic, &console);
   bool done = run(&args, &console, ctx, &files);
   clear(&console);
   ir_context_destroy(ctx);
+  memory_cleanup_remove(&cleanup);
   onnx_files_finish(&files);
   return done ? 0 : 1;
 }
+
+int main(int argc, char** argv) { return scoped_main("iree-import-onnx", import, argc, argv); }

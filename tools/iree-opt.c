@@ -9,6 +9,7 @@
 #include "import/lower.h"
 #include "ir/expect.h"
 #include "passes/passes.h"
+#include "scoped_main.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Passes
@@ -281,7 +282,7 @@ static bool write_output(const options_t* o, const text_t* out) {
   return ok;
 }
 
-int main(int argc, char** argv) {
+static int run_tool(int argc, char** argv) {
   options_t o = {.run = {.verify_each = true}};
   text_t input = {0}, out = {0};
   if (!parse_flags(&o, argc, argv)) return 1;
@@ -295,3 +296,5 @@ int main(int argc, char** argv) {
   text_finish(&out);
   return ok ? 0 : 1;
 }
+
+int main(int argc, char** argv) { return scoped_main("iree-opt", run_tool, argc, argv); }

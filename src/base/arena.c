@@ -2,9 +2,11 @@
 #include "base/arena.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 struct arena_chunk_t {
   arena_chunk_t* next;
@@ -18,7 +20,7 @@ void arena_init(arena_t* arena) { memset(arena, 0, sizeof(*arena)); }
 void arena_finish(arena_t* arena) {
   for (arena_chunk_t *chunk = arena->chunks, *next; chunk; chunk = next) {
     next = chunk->next;
-    free(chunk);
+    memory_free(chunk);
   }
   memset(arena, 0, sizeof(*arena));
 }
@@ -27,11 +29,7 @@ static void grow(arena_t* arena, size_t size) {
   size_t want = arena->chunks ? arena->chunks->size * 2 : MIN_CHUNK;
   if (want > ((size_t)16 << 20)) want = (size_t)16 << 20;
   if (want < size + HEADER) want = size + HEADER;
-  arena_chunk_t* chunk = calloc(1, want);
-  if (!chunk) {
-    fprintf(stderr, "out of memory: %zu bytes\n", want);
-    abort();
-  }
+  arena_chunk_t* chunk = memory_alloc(want);
   chunk->next = arena->chunks;
   chunk->size = want;
   arena->chunks = chunk;
@@ -40,6 +38,7 @@ static void grow(arena_t* arena, size_t size) {
 }
 
 void* arena_alloc(arena_t* arena, size_t size) {
+  if (size > SIZE_MAX / 2) memory_exhausted(size);
   size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   if (size > (size_t)(arena->end - arena->head)) grow(arena, size);
   void* result = arena->head;

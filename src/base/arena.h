@@ -16,7 +16,7 @@ typedef struct arena_t {
 void arena_init(arena_t* arena);
 void arena_finish(arena_t* arena);
 
-// Zeroed, 16-byte aligned. Aborts the process when the system is out of memory: there is nothing sensible to undo.
+// Zeroed, 16-byte aligned, never NULL: when memory runs out, the scope ends (memory.h).
 void* arena_alloc(arena_t* arena, size_t size);
 void* arena_copy(arena_t* arena, const void* data, size_t size);
 // NUL-terminated copy of `size` characters.

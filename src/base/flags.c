@@ -3,6 +3,7 @@
 // Text that flags point to (copies of values, flagfiles) is kept until the process ends.
 #include "iree/base/tooling/flags.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "iree/io/file_contents.h"
@@ -31,10 +32,7 @@ static struct {
 int iree_flag_register(const char* file, int line, iree_flag_type_t type, void* storage,
                        iree_flag_parse_callback_fn_t parse_callback, iree_flag_print_callback_fn_t print_callback,
                        iree_string_view_t name, iree_string_view_t description) {
-  if (registry.count == MAX_FLAGS) {
-    fprintf(stderr, "too many flags\n");
-    abort();
-  }
+  assert(registry.count < MAX_FLAGS);
   registry.flags[registry.count++] =
       (flag_t){file, line, type, storage, parse_callback, print_callback, name, description};
   return 0;

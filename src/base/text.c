@@ -2,25 +2,29 @@
 #include "base/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 void text_finish(text_t* text) {
-  free(text->data);
+  memory_free(text->data);
   memset(text, 0, sizeof(*text));
 }
 
-static void reserve(text_t* text, size_t extra) {
-  if (text->size + extra + 1 <= text->capacity) return;
+static bool reserve(text_t* text, size_t extra) {
+  if (text->size + extra + 1 <= text->capacity) return true;
   size_t capacity = text->capacity ? text->capacity * 2 : 256;
   while (capacity < text->size + extra + 1) capacity *= 2;
-  text->data = realloc(text->data, capacity);
-  if (!text->data) abort();
+  char* data = memory_resize_or_null(text->data, capacity);
+  if (!data && memory_has_scope()) memory_exhausted(capacity);
+  if (!data) return false;
+  text->data = data;
   text->capacity = capacity;
+  return true;
 }
 
 void text_append(text_t* text, const char* data, size_t size) {
-  reserve(text, size);
+  if (!reserve(text, size)) return;
   if (size) memcpy(text->data + text->size, data, size);
   text->size += size;
   text->data[text->size] = 0;
@@ -32,8 +36,7 @@ void text_vprintf(text_t* text, const char* format, va_list args) {
   va_list again;
   va_copy(again, args);
   int size = vsnprintf(NULL, 0, format, args);
-  if (size > 0) {
-    reserve(text, (size_t)size);
+  if (size > 0 && reserve(text, (size_t)size)) {
     vsnprintf(text->data + text->size, (size_t)size + 1, format, again);
     text->size += (size_t)size;
   }

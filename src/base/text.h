@@ -1,11 +1,13 @@
-// A growing string, for printers and messages. Not thread safe.
+// A growing string, for printers and messages. Not thread safe. When memory runs out, the scope ends (memory.h); in a
+// thread without a scope the text stays as it is, so that a message is cut.
 #ifndef IREE_C_BASE_TEXT_H_
 #define IREE_C_BASE_TEXT_H_
 
 #include <stdarg.h>
 #include <stddef.h>
 
-// Zero-initialise, use, text_finish. `data` is NUL-terminated once anything was appended.
+// Zero-initialise, use, text_finish. `data` is NUL-terminated once anything was appended;
+// memory_free frees it too.
 typedef struct text_t {
   char* data;
   size_t size;

@@ -39,6 +39,10 @@ typedef struct program_t {
 typedef struct run_t {
   const compiler_options_t* options;
   compiler_output_t* output;
+  const char *path, *text;
+  size_t size;
+  const char* stage;  // what it is doing
+  bool ok;
   ir_context_t* ctx;
   source_file_t source;
   ir_op_t* module;
@@ -67,8 +71,11 @@ static bool output_text(run_t* r, text_t* text) {
     text_finish(text);
     return ok;
   }
-  r->output->data = text->data;
+  r->output->data = malloc(text->size + 1);  // the caller's, who frees it
+  if (!r->output->data) memory_exhausted(text->size);
+  memcpy(r->output->data, text->data, text->size + 1);
   r->output->size = text->size;
+  text_finish(text);
   return true;
 }
 
@@ -94,6 +101,7 @@ static bool end_phase(run_t* r, compiler_phase_t phase, ir_op_t* op, bool* stop)
 }
 
 static void progress(run_t* r, const char* stage, uint32_t done, uint32_t total) {
+  r->stage = stage;
   if (r->options->progress) r->options->progress(r->options->progress_user, stage, done, total);
 }
 
@@ -285,12 +293,16 @@ static host_program_t add_executables(run_t* r, module_writer_t* writer, uint32_
 // Weights come from the source when they are written, twice as long there.
 static void note_written(void* ctx, uint64_t length) { ir_context_note_read(ctx, 2 * length); }
 
+static void destroy_writer(void* writer) { module_writer_destroy(writer); }
+
 static bool stage_module(run_t* r) {
   module_writer_t* writer = NULL;
   iree_allocator_t allocator = iree_allocator_system();
   const char* name = ir_op_string(r->module, "sym_name", "module");
   iree_status_t status = module_writer_create(iree_make_cstring_view(name), allocator, &writer);
   bool ok = iree_status_is_ok(status);
+  memory_cleanup_t cleanup = {0};
+  if (ok) memory_cleanup_add(&cleanup, destroy_writer, writer);
   if (ok) {
     host_program_t programs[COMPILER_MAX_TARGETS];
     for (uint32_t i = 0; i < r->program_count; ++i) {
@@ -311,13 +323,13 @@ static bool stage_module(run_t* r) {
     r->output->size = data.data_length;
   }
   if (!iree_status_is_ok(status)) {
-    char* text = NULL;
+    char text[1024];
     iree_host_size_t length = 0;
-    iree_status_to_string(status, &allocator, &text, &length);
-    ok = ir_error(r->ctx, NULL, "writing the module: %.*s", (int)length, text ? text : "");
-    iree_allocator_free(allocator, text);
+    iree_status_format(status, sizeof(text), text, &length);
     iree_status_ignore(status);
+    ok = ir_error(r->ctx, NULL, "writing the module: %s", text);
   }
+  memory_cleanup_remove(&cleanup);
   module_writer_destroy(writer);
   return ok;
 }
@@ -353,17 +365,38 @@ static bool run_stages(run_t* r) {
   return stage_module(r);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// A run, in a memory scope of its own
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void run(void* user) {
+  run_t* r = user;
+  r->ctx = ir_context_create();
+  ir_context_set_diagnostics(r->ctx, r->options->diagnostic, r->options->diagnostic_user);
+  dialects_register_all(r->ctx);
+  r->ok = source_open(r->ctx, r->path, r->text, r->size, &r->source) && run_stages(r);
+}
+
+// Where there may be no memory for a message.
+static void report_exhausted(const run_t* r, size_t wanted) {
+  char text[256], rendered[sizeof(text) + 16];
+  snprintf(text, sizeof(text), "out of memory while %s '%s': %zu bytes more were needed", r->stage, r->path, wanted);
+  snprintf(rendered, sizeof(rendered), "error: %s", text);
+  if (r->options->diagnostic) {
+    r->options->diagnostic(r->options->diagnostic_user, IR_ERROR, NULL, text, rendered);
+  } else {
+    fprintf(stderr, "%s\n", rendered);
+  }
+}
+
 bool compiler_run(const compiler_options_t* options, const char* path, const char* text, size_t size,
                   compiler_output_t* output) {
-  run_t r = {.options = options, .output = output, .ctx = ir_context_create()};
-  ir_context_set_diagnostics(r.ctx, options->diagnostic, options->diagnostic_user);
-  dialects_register_all(r.ctx);
-  bool ok = source_open(r.ctx, path, text, size, &r.source) && run_stages(&r);
-  for (uint32_t i = 0; i < r.program_count; ++i) {
-    target_executable_finish(&r.programs[i].executable);
-    substitute_objects_finish(&r.programs[i].objects);
+  run_t r = {.options = options, .output = output, .path = path, .text = text, .size = size, .stage = "opening"};
+  memory_scope_t scope;
+  if (memory_scope_run(&scope, run, &r)) {
+    memory_scope_drop(&scope);
+    return r.ok;
   }
-  ir_context_destroy(r.ctx);
-  source_close(&r.source);
-  return ok;
+  report_exhausted(&r, scope.wanted);
+  return false;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "compiler/execute.h"
 #include "compiler/kernels.h"
 #include "dialects/func.h"
@@ -31,8 +32,7 @@ typedef struct list_t {
 static void list_add(list_t* list, ir_op_t* op) {
   if (list->count == list->capacity) {
     list->capacity = list->capacity ? list->capacity * 2 : 256;
-    list->items = realloc(list->items, sizeof(*list->items) * list->capacity);
-    if (!list->items) abort();
+    list->items = memory_resize(list->items, sizeof(*list->items) * list->capacity);
   }
   list->items[list->count++] = op;
 }
@@ -257,6 +257,7 @@ typedef struct memory_t {
   unsigned char* data;
   size_t size;
   bool is_borrowed;
+  memory_cleanup_t cleanup;
 } memory_t;
 
 static memory_t* memory_new(program_t* p, ir_value_t* value) {
@@ -269,7 +270,8 @@ static memory_t* memory_new(program_t* p, ir_value_t* value) {
 static void memory_allocate(memory_t* m) {
   enum { ALIGNMENT = 64 };
   m->data = aligned_alloc(ALIGNMENT, (m->size + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-  if (!m->data) abort();
+  if (!m->data) memory_exhausted(m->size);
+  memory_cleanup_add(&m->cleanup, free, m->data);
 }
 
 // Constants are read where they are; what is made when it is asked for is made for the time it is needed.
@@ -290,7 +292,10 @@ static memory_t* memory_of(program_t* p, ir_value_t* value) {
 
 static void memory_release(ir_value_t* value) {
   memory_t* m = value->data;
-  if (m && !m->is_borrowed) free(m->data);
+  if (m && !m->is_borrowed) {
+    memory_cleanup_remove(&m->cleanup);
+    free(m->data);
+  }
   value->data = NULL;
 }
 
@@ -362,6 +367,7 @@ static const ir_attr_t* take_elements(program_t* p, ir_value_t* value) {
   ir_lazy_t* lazy = ARENA_NEW(ir_context_arena(p->ctx), ir_lazy_t);
   *lazy = (ir_lazy_t){.read = read_kept, .size = m->size, .unit = 1, .whole = m->data};
   value->data = NULL;
+  memory_cleanup_remove(&m->cleanup);  // it is the context's, who frees it
   return ir_attr_lazy(p->ctx, value->type, NULL, lazy);
 }
 
@@ -409,7 +415,7 @@ bool const_eval_module(ir_context_t* ctx, ir_op_t* module, const const_eval_opti
   choose_roots(&known, &roots);
   clear_data(module);
   bool changed = roots.count && compute_roots(ctx, &roots, options);
-  free(known.items);
-  free(roots.items);
+  memory_free(known.items);
+  memory_free(roots.items);
   return changed;
 }

@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "iree/hal/local/executable_library.h"
 
 struct execute_code_t {
+  memory_cleanup_t cleanup;  // unloads it
   void* library;
   const iree_hal_executable_library_v0_t* tables;
 };
@@ -34,9 +36,14 @@ static void* load(const void* data, size_t size) {
   return library;
 }
 
+static void unload(void* user) {
+  execute_code_t* code = user;
+  if (code->library) dlclose(code->library);
+}
+
 execute_code_t* execute_open(const target_executable_t* executable) {
-  execute_code_t* code = calloc(1, sizeof(*code));
-  if (!code) abort();
+  execute_code_t* code = memory_alloc(sizeof(*code));
+  memory_cleanup_add(&code->cleanup, unload, code);
   iree_hal_executable_library_query_fn_t query = NULL;
   code->library = load(executable->data, executable->size);
   if (code->library) *(void**)&query = dlsym(code->library, "iree_hal_executable_library_query");
@@ -48,8 +55,9 @@ execute_code_t* execute_open(const target_executable_t* executable) {
 
 void execute_close(execute_code_t* code) {
   if (!code) return;
-  if (code->library) dlclose(code->library);
-  free(code);
+  memory_cleanup_remove(&code->cleanup);
+  unload(code);
+  memory_free(code);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -73,7 +81,7 @@ static void* run_share(void* argument) {
   size_t local = exports->attrs ? exports->attrs[call->entry].local_memory_pages * page : 0;
   iree_hal_executable_workgroup_state_v0_t group = {.local_memory = local ? aligned_alloc(page, local) : NULL,
                                                     .local_memory_size = (uint32_t)local};
-  if (local && !group.local_memory) abort();
+  if (local && !group.local_memory) s->failed = true;
   for (uint64_t i; !s->failed && (i = atomic_fetch_add(&s->next, 1)) < s->count;) {
     group.workgroup_id_x = (uint32_t)(i % call->workgroups[0]);
     group.workgroup_id_y = (uint32_t)(i / call->workgroups[0] % call->workgroups[1]);

@@ -1,7 +1,7 @@
 // See host.h. The function around its ops: views come in, buffers go through command tables, views go out.
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "compiler/host_state.h"
 #include "iree/hal/buffer_view.h"
 
@@ -334,7 +334,7 @@ bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t progr
     emit_function(&h, programs, program_count, number);
   }
   host_emit_initializer(&h);
-  free(h.accesses);
-  free(h.constants);
+  memory_free(h.accesses);
+  memory_free(h.constants);
   return !h.failed;
 }

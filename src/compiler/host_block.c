@@ -1,8 +1,8 @@
 // The ops of a block as instructions: runs of dispatches become command tables, control flow becomes branches around
 // them, numbers the host needs are read back from the device.
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "compiler/host_state.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -69,8 +69,7 @@ static int64_t end_of(const storage_t* s) { return s->size == HOST_DYNAMIC ? INT
 static void note_access(host_t* h, storage_t* s, bool writes) {
   if (h->access_count == h->access_capacity) {
     h->access_capacity = h->access_capacity ? h->access_capacity * 2 : 64;
-    h->accesses = realloc(h->accesses, sizeof(*h->accesses) * h->access_capacity);
-    if (!h->accesses) abort();
+    h->accesses = memory_resize(h->accesses, sizeof(*h->accesses) * h->access_capacity);
   }
   h->accesses[h->access_count++] = (access_t){slot_of(h, s), s->offset, end_of(s), writes};
 }

@@ -4,6 +4,7 @@
 // of its results; what is used inside a loop lives until the loop is over.
 #include <string.h>
 
+#include "base/memory.h"
 #include "compiler/host_state.h"
 
 static void number_ops(host_t* h, ir_block_t* block, uint32_t* next) {
@@ -179,13 +180,18 @@ static void assign_block(host_t* h, ir_block_t* block) {
 
 static void store_constants(host_t* h, ir_block_t* block);
 
-static void read_value(const void* value, uint64_t offset, size_t size, void* out) {
-  ir_attr_read(value, offset, size, out);
+// In the writer's threads, which have no memory scope.
+static bool read_value(const void* value, uint64_t offset, size_t size, void* out) {
+  return ir_attr_try_read(value, offset, size, out);
 }
 
-static void read_splat(const void* user, uint64_t offset, size_t size, void* out) {
+static bool read_splat(const void* user, uint64_t offset, size_t size, void* out) {
   const ir_attr_t* value = user;
-  for (size_t at = 0; at < size; at += value->size) ir_attr_read(value, 0, value->size, (char*)out + at);
+  bool fits = true;
+  for (size_t at = 0; at < size && fits; at += value->size) {
+    fits = ir_attr_try_read(value, 0, value->size, (char*)out + at);
+  }
+  return fits;
 }
 
 // Constants are archive entries of their own.
@@ -210,8 +216,7 @@ static void store_constant(host_t* h, ir_op_t* op) {
   }
   s->index = module_writer_constant(h->writer, h->device, module_writer_segment(h->writer, &segment), 0, size);
   if (h->constant_count % 64 == 0) {
-    h->constants = realloc(h->constants, sizeof(*h->constants) * (h->constant_count + 64));
-    if (!h->constants) abort();
+    h->constants = memory_resize(h->constants, sizeof(*h->constants) * (h->constant_count + 64));
   }
   h->constants[h->constant_count].value = value;
   h->constants[h->constant_count++].index = s->index;

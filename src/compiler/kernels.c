@@ -2,9 +2,9 @@
 // locations and what is bound to the arguments do not count, which of them are run-time sizes does.
 #include "compiler/kernels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "dialects/graph.h"
 #include "kernels/strategy.h"
 
@@ -71,8 +71,7 @@ static signature_t* build(assign_t* a, ir_op_t* dispatch, const text_t* text) {
   if (!kernels_build(a->ctx, dispatch, a->into, a->device, &plan)) return NULL;
   if (a->known_count == a->known_capacity) {
     a->known_capacity = a->known_capacity ? a->known_capacity * 2 : 64;
-    a->known = realloc(a->known, sizeof(*a->known) * a->known_capacity);
-    if (!a->known) abort();
+    a->known = memory_resize(a->known, sizeof(*a->known) * a->known_capacity);
   }
   signature_t* s = &a->known[a->known_count];
   *s = (signature_t){arena_copy(ir_context_arena(a->ctx), text->data, text->size), text->size, plan, a->known_count};
@@ -116,6 +115,6 @@ bool kernels_assign(ir_context_t* ctx, ir_op_t* module, const device_info_t* dev
   out->count = a.known_count;
   out->funcs = ARENA_ARRAY(ir_context_arena(ctx), ir_op_t*, a.known_count + 1);
   for (uint32_t i = 0; i < a.known_count; ++i) out->funcs[i] = a.known[i].plan.func;
-  free(a.known);
+  memory_free(a.known);
   return !a.failed;
 }

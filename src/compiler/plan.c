@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 static int by_size(const void* a, const void* b) {
   const plan_value_t *x = *(plan_value_t* const*)a, *y = *(plan_value_t* const*)b;
   if (x->size != y->size) return x->size > y->size ? -1 : 1;
@@ -29,8 +31,7 @@ static int64_t lowest_place(plan_value_t* const* placed, uint32_t count, const p
 
 int64_t plan_memory(plan_value_t* values, uint32_t count) {
   if (!count) return 0;
-  plan_value_t** order = malloc(sizeof(*order) * count * 2);
-  if (!order) abort();
+  plan_value_t** order = memory_alloc(sizeof(*order) * count * 2);
   plan_value_t** placed = order + count;
   for (uint32_t i = 0; i < count; ++i) order[i] = &values[i];
   qsort(order, count, sizeof(*order), by_size);
@@ -43,6 +44,6 @@ int64_t plan_memory(plan_value_t* values, uint32_t count) {
     placed[at] = value;
     if (value->offset + value->size > total) total = value->offset + value->size;
   }
-  free(order);
+  memory_free(order);
   return (total + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
 }

@@ -3,28 +3,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 static bool read_stream(ir_context_t* ctx, int fd, source_file_t* out) {
   size_t capacity = 1 << 16;
-  char* data = malloc(capacity);
+  char* data = memory_alloc(capacity);
   for (;;) {
-    if (!data) abort();
     ssize_t got = read(fd, data + out->size, capacity - out->size);
     if (got < 0) {
-      free(data);
+      memory_free(data);
       return ir_error(ctx, NULL, "cannot read '%s': %s", out->path, strerror(errno));
     }
     if (got == 0) break;
     out->size += (size_t)got;
-    if (out->size == capacity) data = realloc(data, capacity *= 2);
+    if (out->size == capacity) data = memory_resize(data, capacity *= 2);
   }
   out->data = data;
-  out->allocated = true;
   return true;
 }
 
@@ -63,8 +62,16 @@ static bool has_suffix(const char* path, const char* suffix) {
   return size >= end && strcmp(path + size - end, suffix) == 0;
 }
 
+static void release(void* user) {
+  source_file_t* source = user;
+  onnx_files_finish(&source->onnx_files);
+  if (source->mapped) munmap((void*)source->data, source->size);
+  source->mapped = false;
+}
+
 bool source_open(ir_context_t* ctx, const char* path, const char* text, size_t size, source_file_t* out) {
   *out = (source_file_t){.path = strcmp(path, "-") ? path : "<stdin>"};
+  memory_cleanup_add(&out->cleanup, release, out);
   const char* base = strrchr(path, '/');
   base = base ? base + 1 : path;
   const char* dot = strrchr(base, '.');
@@ -83,9 +90,8 @@ bool source_open(ir_context_t* ctx, const char* path, const char* text, size_t s
 }
 
 void source_close(source_file_t* source) {
-  onnx_files_finish(&source->onnx_files);
-  if (source->mapped) munmap((void*)source->data, source->size);
-  if (source->allocated) free((void*)source->data);
+  memory_cleanup_remove(&source->cleanup);
+  release(source);
 }
 
 ir_op_t* source_parse(ir_context_t* ctx, source_file_t* source) {

@@ -2,6 +2,7 @@
 #ifndef IREE_C_COMPILER_SOURCE_H_
 #define IREE_C_COMPILER_SOURCE_H_
 
+#include "base/memory.h"
 #include "import/onnx/onnx.h"
 #include "ir/ir.h"
 
@@ -10,12 +11,14 @@ typedef struct source_file_t {
   char stem[128];    // file name without folder and extension
   const char* data;
   size_t size;
-  bool mapped, allocated;
+  bool mapped;
+  memory_cleanup_t cleanup;
   bool is_onnx;
   onnx_files_t onnx_files;
 } source_file_t;
 
-// Maps the file, or takes `text` when it is not NULL (borrowed). False after a diagnostic.
+// Maps the file, or takes `text` when it is not NULL (borrowed). False after a diagnostic. `out` has to stay where it
+// is until it is closed, by source_close or with the memory scope.
 bool source_open(ir_context_t* ctx, const char* path, const char* text, size_t size, source_file_t* out);
 // After the context is gone: weights point into the file.
 void source_close(source_file_t* source);

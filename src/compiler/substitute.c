@@ -3,9 +3,11 @@
 
 #include <dirent.h>
 #include <elf.h>
-#include <stdlib.h>
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "compiler/source.h"
 #include "dialects/graph.h"
 #include "dialects/kernel.h"
@@ -51,13 +53,17 @@ static const char* find_file(const search_t* s, const substitute_list_t* list, c
     if (file) return file;
   }
   DIR* folder = list->folder ? opendir(list->folder) : NULL;
-  const char* found = NULL;
-  for (struct dirent* row; folder && !found && (row = readdir(folder));) {
+  if (list->folder && !folder && errno == ENOMEM) memory_exhausted(0);
+  char file[NAME_MAX + 1];
+  size_t name_size = 0;
+  for (struct dirent* row; folder && !name_size && (row = readdir(folder));) {
     if (!is_file_of(row->d_name, name, s->format, s->extension)) continue;
-    found = arena_printf(ir_context_arena(s->ctx), "%s/%s", list->folder, row->d_name);
+    name_size = strlen(row->d_name);
+    memcpy(file, row->d_name, name_size);
   }
   if (folder) closedir(folder);
-  return found;
+  if (!name_size) return NULL;
+  return arena_printf(ir_context_arena(s->ctx), "%s/%.*s", list->folder, (int)name_size, file);
 }
 
 static bool has_kernel(const kernel_list_t* kernels, const char* name, size_t size) {
@@ -84,8 +90,7 @@ void substitute_check_names(ir_context_t* ctx, const substitute_options_t* optio
 static bool read_file(ir_context_t* ctx, const char* path, char** data, size_t* size) {
   source_file_t file;
   if (!source_open(ctx, path, NULL, 0, &file)) return false;
-  *data = malloc(file.size + 1);
-  if (!*data) abort();
+  *data = memory_alloc(file.size + 1);
   memcpy(*data, file.data, file.size);
   (*data)[file.size] = 0;
   *size = file.size;
@@ -114,7 +119,7 @@ static bool replace_kernel(ir_context_t* ctx, const char* path, kernel_list_t* k
   size_t size = 0;
   if (!read_file(ctx, path, &read, &size)) return false;
   char* text = arena_strndup(ir_context_arena(ctx), read, size);  // locations and messages refer to it
-  free(read);
+  memory_free(read);
   ir_context_add_source(ctx, path, text, size);
   ir_op_t* module = ir_parse_module(ctx, path, text, size);
   if (!module) return false;
@@ -171,7 +176,7 @@ static bool load_object(ir_context_t* ctx, const target_t* target, const char* p
   if (!read_file(ctx, path, &data, &size)) return false;
   const char* reason = reason_against(target, data, size, name);
   if (reason) {
-    free(data);
+    memory_free(data);
     return ir_error(ctx, object->func->loc, "'%s', which is to stand for the executable '%s', %s", path, name, reason);
   }
   // What it is called with is that of the code that it stands for.
@@ -181,10 +186,10 @@ static bool load_object(ir_context_t* ctx, const target_t* target, const char* p
   if (!ok) ir_error(ctx, object->func->loc, "%s", error.data ? error.data : "code generation failed");
   text_finish(&error);
   if (!ok) {
-    free(data);
+    memory_free(data);
     return false;
   }
-  free(object->executable.data);
+  memory_free(object->executable.data);
   object->executable.data = data;
   object->executable.size = size;
   ir_note(ctx, object->func->loc, "executable '%s' substituted with the object '%s'", name, path);

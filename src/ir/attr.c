@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "ir/context.h"
 
 enum { INLINE_LIMIT = 512 };
@@ -162,10 +163,32 @@ const ir_attr_t* ir_attr_retype(ir_context_t* ctx, const ir_attr_t* attr, const 
   return ir_attr_elements_borrow(ctx, type, attr->stored, attr->size);
 }
 
+typedef struct reading_t {
+  const ir_lazy_t* lazy;
+  size_t offset, size;
+  unsigned char* out;
+} reading_t;
+
+static void read_lazy(void* user) {
+  const reading_t* r = user;
+  r->lazy->read(r->lazy, r->offset, r->size, r->out);
+}
+
+// False when memory ran out. In a scope of its own, so that no lock stays taken.
+static bool try_read(const ir_lazy_t* lazy, size_t offset, size_t size, unsigned char* out) {
+  memory_scope_t scope;
+  if (!memory_scope_run(&scope, read_lazy, &(reading_t){lazy, offset, size, out})) return false;
+  memory_scope_drop(&scope);
+  return true;
+}
+
+// NULL when memory ran out. The context's, whatever scope the thread is in.
 static void* make_whole(ir_lazy_t* lazy) {
   void* whole = malloc(lazy->size ? lazy->size : 1);
-  if (!whole) abort();
-  lazy->read(lazy, 0, lazy->size, whole);
+  if (!whole || !try_read(lazy, 0, lazy->size, whole)) {
+    free(whole);
+    return NULL;
+  }
   __atomic_store_n(&lazy->whole, whole, __ATOMIC_RELEASE);
   return whole;
 }
@@ -178,16 +201,21 @@ const void* ir_attr_data(const ir_attr_t* attr) {
   pthread_mutex_lock(&lazy->ctx->lazy_lock);
   whole = lazy->whole ? lazy->whole : make_whole(lazy);
   pthread_mutex_unlock(&lazy->ctx->lazy_lock);
+  if (!whole) memory_exhausted(lazy->size);
   return whole;
 }
 
-void ir_attr_read(const ir_attr_t* attr, size_t offset, size_t size, void* out) {
+bool ir_attr_try_read(const ir_attr_t* attr, size_t offset, size_t size, void* out) {
   const unsigned char* data = attr->lazy ? __atomic_load_n(&attr->lazy->whole, __ATOMIC_ACQUIRE) : attr->stored;
   if (data) {
     memcpy(out, data + offset, size);
-  } else {
-    attr->lazy->read(attr->lazy, offset, size, out);
+    return true;
   }
+  return try_read(attr->lazy, offset, size, out);
+}
+
+void ir_attr_read(const ir_attr_t* attr, size_t offset, size_t size, void* out) {
+  if (!ir_attr_try_read(attr, offset, size, out)) memory_exhausted(size);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
+
 uint64_t ir_hash_bytes(const void* data, size_t size) {
   const unsigned char* p = data;
   uint64_t hash = 0xcbf29ce484222325ull ^ size;
@@ -36,19 +38,18 @@ void ir_set_insert(ir_set_t* set, uint64_t hash, void* element, uint64_t (*rehas
   if ((set->count + 1) * 2 > set->capacity) {
     ir_set_t old = *set;
     set->capacity = old.capacity ? old.capacity * 2 : 64;
-    set->slots = calloc(set->capacity, sizeof(void*));
-    if (!set->slots) abort();
+    set->slots = memory_array(set->capacity, sizeof(void*));
     for (size_t i = 0; i < old.capacity; ++i) {
       if (old.slots[i]) place(set, rehash(old.slots[i]), old.slots[i]);
     }
-    free(old.slots);
+    memory_free(old.slots);
   }
   place(set, hash, element);
   ++set->count;
 }
 
 void ir_set_finish(ir_set_t* set) {
-  free(set->slots);
+  memory_free(set->slots);
   memset(set, 0, sizeof(*set));
 }
 
@@ -170,26 +171,34 @@ const ir_loc_t* ir_loc_find_file(const ir_loc_t* loc) {
 // Life
 //===----------------------------------------------------------------------------------------------------------------===
 
+// What a memory scope does not know of.
+static void release(void* user) {
+  ir_context_t* ctx = user;
+  for (ir_lazy_t* lazy = ctx->lazies; lazy; lazy = lazy->next) free(lazy->whole);
+  ctx->lazies = NULL;
+  pthread_mutex_destroy(&ctx->lazy_lock);
+}
+
 ir_context_t* ir_context_create(void) {
-  ir_context_t* ctx = calloc(1, sizeof(*ctx));
-  if (!ctx) abort();
+  ir_context_t* ctx = memory_alloc(sizeof(*ctx));
   arena_init(&ctx->arena);
   pthread_mutex_init(&ctx->lazy_lock, NULL);
+  memory_cleanup_add(&ctx->cleanup, release, ctx);
   ctx->unknown = loc_get(ctx, (ir_loc_t){.kind = IR_LOC_UNKNOWN});
   return ctx;
 }
 
 void ir_context_destroy(ir_context_t* ctx) {
   if (!ctx) return;
-  for (ir_lazy_t* lazy = ctx->lazies; lazy; lazy = lazy->next) free(lazy->whole);
-  pthread_mutex_destroy(&ctx->lazy_lock);
+  memory_cleanup_remove(&ctx->cleanup);
+  release(ctx);
   ir_set_finish(&ctx->names);
   ir_set_finish(&ctx->types);
   ir_set_finish(&ctx->attrs);
   ir_set_finish(&ctx->locs);
   ir_set_finish(&ctx->ops);
   arena_finish(&ctx->arena);
-  free(ctx);
+  memory_free(ctx);
 }
 
 void ir_context_mapped_source(ir_context_t* ctx, const void* text, size_t size) {

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "base/memory.h"
 #include "ir/ir.h"
 
 // A set of uniqued objects: open addressing over pointers, hashed and compared by the caller.
@@ -52,6 +53,7 @@ struct ir_context_t {
   size_t read_bytes;  // of it; atomic
   ir_lazy_t* lazies;
   pthread_mutex_t lazy_lock;  // while one is made whole
+  memory_cleanup_t cleanup;
   const ir_loc_t* unknown;
 };
 

@@ -2,8 +2,9 @@
 // changes.
 #include "ir/dominance.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 typedef struct block_t {
   const ir_block_t* block;
@@ -65,9 +66,8 @@ static uint32_t postorder(const tree_t* tree, block_t** order) {
     block_t* block;
     uint32_t next;
   } frame_t;
-  frame_t* stack = calloc(tree->count, sizeof(*stack));
-  bool* seen = calloc(tree->count, sizeof(*seen));
-  if (!stack || !seen) abort();
+  frame_t* stack = memory_array(tree->count, sizeof(*stack));
+  bool* seen = memory_array(tree->count, sizeof(*seen));
   uint32_t depth = 1, count = 0;
   stack[0].block = &tree->blocks[0];
   seen[0] = true;
@@ -85,8 +85,8 @@ static uint32_t postorder(const tree_t* tree, block_t** order) {
       --depth;
     }
   }
-  free(stack);
-  free(seen);
+  memory_free(stack);
+  memory_free(seen);
   return count;
 }
 
@@ -99,8 +99,7 @@ static block_t* intersect(block_t* a, block_t* b) {
 }
 
 static void find_dominators(tree_t* tree) {
-  block_t** order = calloc(tree->count, sizeof(*order));
-  if (!order) abort();
+  block_t** order = memory_array(tree->count, sizeof(*order));
   uint32_t count = postorder(tree, order);
   tree->blocks[0].idom = &tree->blocks[0];
   for (bool changed = true; changed;) {
@@ -115,7 +114,7 @@ static void find_dominators(tree_t* tree) {
       block->idom = idom;
     }
   }
-  free(order);
+  memory_free(order);
 }
 
 static const tree_t* tree_of(dominance_t* d, const ir_region_t* region) {

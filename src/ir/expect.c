@@ -1,8 +1,9 @@
 // See expect.h.
 #include "ir/expect.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 typedef struct expected_t {
   struct expected_t* next;
@@ -61,8 +62,7 @@ static bool parse_one(expect_t* expect, const char* at, const char* end, uint32_
   e.severity = (ir_severity_t)kind;
   e.text = at;
   e.size = (size_t)(close - at);
-  expected_t* copy = malloc(sizeof(e));
-  if (!copy) abort();
+  expected_t* copy = memory_alloc(sizeof(e));
   *copy = e;
   *expect->last = copy;
   expect->last = &copy->next;
@@ -70,8 +70,7 @@ static bool parse_one(expect_t* expect, const char* at, const char* end, uint32_
 }
 
 expect_t* expect_create(const char* text, size_t size, text_t* problem) {
-  expect_t* expect = calloc(1, sizeof(*expect));
-  if (!expect) abort();
+  expect_t* expect = memory_alloc(sizeof(*expect));
   expect->last = &expect->first;
   const char *at = text, *end = text + size;
   for (uint32_t line = 1; at < end; ++line) {
@@ -93,10 +92,10 @@ void expect_destroy(expect_t* expect) {
   if (!expect) return;
   for (expected_t *e = expect->first, *next; e; e = next) {
     next = e->next;
-    free(e);
+    memory_free(e);
   }
   text_finish(&expect->unexpected);
-  free(expect);
+  memory_free(expect);
 }
 
 void expect_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* loc, const char* text,

@@ -247,6 +247,8 @@ const ir_attr_t* ir_attr_retype(ir_context_t* ctx, const ir_attr_t* attr, const 
 const void* ir_attr_data(const ir_attr_t* attr);
 // Part of it, without keeping what is made on the way. Of lazy data: in multiples of its unit. Thread safe.
 void ir_attr_read(const ir_attr_t* attr, size_t offset, size_t size, void* out);
+// The same in a thread without a memory scope: false when memory ran out.
+bool ir_attr_try_read(const ir_attr_t* attr, size_t offset, size_t size, void* out);
 const ir_attr_t* ir_attr_i64_array(ir_context_t* ctx, const int64_t* values, uint32_t count);
 const ir_attr_t* ir_attr_dense_array(ir_context_t* ctx, const ir_type_t* element, const void* data, uint32_t count);
 const ir_attr_t* ir_attr_affine_map(ir_context_t* ctx, const ir_affine_map_t* map);

@@ -1,6 +1,6 @@
 // Operations, generic and custom; blocks and regions; drafts, from which dialect hooks make their ops.
-#include <stdlib.h>
 
+#include "base/memory.h"
 #include "ir/parse_state.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -232,8 +232,7 @@ static void split_successor_operands(ir_op_t* op) {
     if (n == 1 && op->info->code != IR_CODE_UNREGISTERED) op->successor_operand_counts[0] = op->operand_count;
     return;
   }
-  int64_t* cases = calloc(n, sizeof(*cases));
-  if (!cases) abort();
+  int64_t* cases = memory_array(n, sizeof(*cases));
   uint32_t given = ir_op_ints(op, "case_operand_segments", cases, n), total = 0;
   op->successor_operand_counts[0] = known == 3 ? (uint32_t)segments[1] : 0;
   if (!given && n == 2) cases[0] = segments[2];
@@ -242,7 +241,7 @@ static void split_successor_operands(ir_op_t* op) {
     if (op->successor_operand_counts[i] > op->operand_count - total) op->successor_operand_counts[i] = 0;
     total += op->successor_operand_counts[i];
   }
-  free(cases);
+  memory_free(cases);
   ir_op_remove_attr(op, "operandSegmentSizes");
   ir_op_remove_attr(op, "case_operand_segments");
 }

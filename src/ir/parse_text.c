@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "ir/parse_state.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -184,12 +185,11 @@ bool ir_parse_try_integer(ir_parser_t* p, int64_t* value) {
 }
 
 static double parse_slowly(const char* text, size_t size) {
-  char small[64], *copy = size < sizeof(small) ? small : malloc(size + 1);
-  if (!copy) abort();
+  char small[64], *copy = size < sizeof(small) ? small : memory_alloc(size + 1);
   memcpy(copy, text, size);
   copy[size] = 0;
   double value = strtod(copy, NULL);
-  if (copy != small) free(copy);
+  if (copy != small) memory_free(copy);
   return value;
 }
 

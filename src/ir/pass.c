@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
+
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -13,7 +15,7 @@ static double now(void) {
 }
 
 void pass_report_finish(pass_report_t* report) {
-  free(report->times);
+  memory_free(report->times);
   memset(report, 0, sizeof(*report));
 }
 
@@ -24,8 +26,7 @@ static int compare_times(const void* a, const void* b) {
 
 void pass_report_print(const pass_report_t* report, text_t* out) {
   double total = 0;
-  pass_time_t* sorted = malloc(sizeof(*sorted) * (report->count + 1));
-  if (!sorted) abort();
+  pass_time_t* sorted = memory_alloc(sizeof(*sorted) * (report->count + 1));
   if (report->count) memcpy(sorted, report->times, sizeof(*sorted) * report->count);
   qsort(sorted, report->count, sizeof(*sorted), compare_times);
   for (uint32_t i = 0; i < report->count; ++i) total += sorted[i].seconds;
@@ -35,7 +36,7 @@ void pass_report_print(const pass_report_t* report, text_t* out) {
     text_printf(out, "%10.6f s (%5.1f%%)  %s%s\n", sorted[i].seconds, share, sorted[i].name,
                 sorted[i].result == PASS_UNCHANGED ? " (unchanged)" : "");
   }
-  free(sorted);
+  memory_free(sorted);
 }
 
 static void show(ir_context_t* ctx, ir_op_t* module, const pass_t* pass, const pass_options_t* o) {
@@ -100,8 +101,7 @@ static bool check(ir_context_t* ctx, ir_op_t* module, const pass_t* pass, const 
 static void note_time(pass_report_t* report, const pass_t* pass, double seconds, pass_result_t result) {
   if ((report->count & (report->count - 1)) == 0) {
     size_t room = report->count ? 2 * report->count : 1;
-    report->times = realloc(report->times, sizeof(*report->times) * room);
-    if (!report->times) abort();
+    report->times = memory_resize(report->times, sizeof(*report->times) * room);
   }
   report->times[report->count++] = (pass_time_t){pass->name, seconds, result};
 }

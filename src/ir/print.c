@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "ir/context.h"
 #include "ir/print_attr.h"
 
@@ -55,12 +56,11 @@ static void set_name(ir_printer_t* pr, const void* key, const char* text, uint32
     named_t* old = pr->names;
     size_t count = pr->name_capacity;
     pr->name_capacity = count ? count * 2 : 256;
-    pr->names = calloc(pr->name_capacity, sizeof(*pr->names));
-    if (!pr->names) abort();
+    pr->names = memory_array(pr->name_capacity, sizeof(*pr->names));
     for (size_t i = 0; i < count; ++i) {
       if (old[i].key) pr->names[slot_of(pr, old[i].key)] = old[i];
     }
-    free(old);
+    memory_free(old);
   }
   size_t slot = slot_of(pr, key);
   if (!pr->names[slot].key) ++pr->name_count;
@@ -256,8 +256,7 @@ static bool note_resource(ir_printer_t* pr, const ir_attr_t* attr) {
   }
   if (pr->resource_count == pr->resource_capacity) {
     pr->resource_capacity = pr->resource_capacity ? pr->resource_capacity * 2 : 16;
-    pr->resources = realloc(pr->resources, sizeof(*pr->resources) * pr->resource_capacity);
-    if (!pr->resources) abort();
+    pr->resources = memory_resize(pr->resources, sizeof(*pr->resources) * pr->resource_capacity);
   }
   pr->resources[pr->resource_count++] = attr;
   return true;
@@ -506,8 +505,8 @@ void ir_print_op(ir_context_t* ctx, text_t* out, ir_op_t* op, uint32_t flags, in
   ir_emit_op(&pr, op);
   put_resources(&pr);
   if (!op->parent) ir_emit(&pr, "\n");
-  free(pr.names);
-  free(pr.resources);
+  memory_free(pr.names);
+  memory_free(pr.resources);
   ir_set_finish(&pr.used);
   arena_finish(&pr.scratch);
 }

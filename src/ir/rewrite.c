@@ -1,8 +1,7 @@
 // See rewrite.h.
 #include "ir/rewrite.h"
 
-#include <stdlib.h>
-
+#include "base/memory.h"
 #include "ir/context.h"
 
 enum { MAX_VISITS = 32, MAX_GROWTH = 64 };  // looks at one op; rewrites for each op at the start
@@ -36,8 +35,7 @@ static void push(work_t* w, ir_op_t* op) {
   item->queued = true;
   if (w->count == w->capacity) {
     w->capacity = w->capacity ? w->capacity * 2 : 256;
-    w->queue = realloc(w->queue, sizeof(*w->queue) * w->capacity);
-    if (!w->queue) abort();
+    w->queue = memory_resize(w->queue, sizeof(*w->queue) * w->capacity);
   }
   w->queue[w->count++] = item;
 }
@@ -105,7 +103,7 @@ bool rewrite_greedily(ir_context_t* ctx, ir_op_t* root, const rewrite_fn_t* rule
       break;
     }
   }
-  free(w.queue);
+  memory_free(w.queue);
   ir_set_finish(&w.items);
   arena_finish(&w.arena);
   return changed;

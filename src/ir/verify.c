@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "ir/context.h"
 #include "ir/dominance.h"
 
@@ -166,8 +167,7 @@ static bool check_symbols(verifier_t* v, ir_op_t* table) {
   bool ok = true;
   IR_FOR_OPS(op, table->regions[0].first) count += ir_has_trait(op, IR_TRAIT_SYMBOL);
   if (count < 2) return true;
-  ir_op_t** symbols = malloc(sizeof(*symbols) * count);
-  if (!symbols) abort();
+  ir_op_t** symbols = memory_alloc(sizeof(*symbols) * count);
   count = 0;
   IR_FOR_OPS(op, table->regions[0].first) {
     if (ir_has_trait(op, IR_TRAIT_SYMBOL) && ir_op_string(op, "sym_name", NULL)) symbols[count++] = op;
@@ -179,7 +179,7 @@ static bool check_symbols(verifier_t* v, ir_op_t* table) {
     ok = ir_error(v->ctx, symbols[i]->loc, "redefinition of symbol named '%s'", name);
     ir_note(v->ctx, symbols[i - 1]->loc, "see existing symbol definition here");
   }
-  free(symbols);
+  memory_free(symbols);
   return ok;
 }
 

@@ -220,7 +220,10 @@ static iree_status_t write_entry(writing_t* w, size_t i, uint8_t* buffer) {
   size_t piece = source ? source_piece(source) : 0;
   for (uint64_t done = 0; source && done < source->length; done += piece) {
     size_t size = source->length - done < piece ? (size_t)(source->length - done) : piece;
-    source->read(source->user, done, size, buffer);
+    if (!source->read(source->user, done, size, buffer)) {
+      return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "out of memory for archive entry '%.*s'",
+                              (int)entry->name.size, entry->name.data);
+    }
     IREE_RETURN_IF_ERROR(write_bytes(w->target, &at, buffer, size, &w->crcs[i]));
   }
   if (w->target->written) w->target->written(w->target->user, entry_length(entry));

@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Bytes that are made as they are written: `size` of them from `offset` on, both multiples of `unit` except at the end.
-// Called from several threads at once.
+// False when there is no memory to make them. Called from several threads at once.
 typedef struct archive_source_t {
-  void (*read)(const void* user, uint64_t offset, size_t size, void* out);
+  bool (*read)(const void* user, uint64_t offset, size_t size, void* out);
   const void* user;
   uint64_t length;
   size_t unit;

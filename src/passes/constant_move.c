@@ -1,9 +1,9 @@
 // See constant_move.h. Transposing and packing are strided copies with runs as long as the layouts have in common.
 #include "passes/constant_move.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "dialects/graph.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -131,8 +131,7 @@ static void packed_read(const ir_lazy_t* lazy, size_t offset, size_t size, unsig
   const packed_t* p = (const packed_t*)lazy;
   size_t unit = p->lazy.unit, slice = (size_t)p->inner * p->bytes;
   int64_t blocks = (p->size + p->tile - 1) / p->tile;
-  unsigned char* source = malloc(unit);
-  if (!source) abort();
+  unsigned char* source = memory_alloc(unit);
   for (int64_t number = (int64_t)(offset / unit); size; ++number, size -= unit, out += unit) {
     int64_t first = number % blocks * p->tile, count = p->size - first < p->tile ? p->size - first : p->tile;
     if (p->from->splat) {
@@ -143,7 +142,7 @@ static void packed_read(const ir_lazy_t* lazy, size_t offset, size_t size, unsig
     if (count < p->tile) memset(out, 0, unit);
     interleave(p, source, out, count);
   }
-  free(source);
+  memory_free(source);
 }
 
 const ir_attr_t* constant_pack(ir_context_t* ctx, const ir_attr_t* value, int64_t axis, int64_t tile) {

@@ -1,9 +1,9 @@
 // Common subexpressions: of two equal pure ops in a block the second's results are the first's. Constants too.
 //
 //   %0 = graph.exp %x;  %1 = graph.exp %x;  use %1     =>     %0 = graph.exp %x;  use %0
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "passes/passes.h"
 
 typedef struct table_t {
@@ -61,8 +61,7 @@ static bool visit_block(ir_context_t* ctx, ir_block_t* block) {
   IR_FOR_OPS(op, block)++ count;
   table_t table = {.capacity = 64};
   while (table.capacity < 2 * count) table.capacity *= 2;
-  table.slots = calloc(table.capacity, sizeof(*table.slots));
-  if (!table.slots) abort();
+  table.slots = memory_array(table.capacity, sizeof(*table.slots));
   bool changed = false;
   IR_FOR_OPS_SAFE(op, block) {
     changed |= visit_regions(ctx, op);
@@ -73,7 +72,7 @@ static bool visit_block(ir_context_t* ctx, ir_block_t* block) {
     ir_op_erase(op);
     changed = true;
   }
-  free(table.slots);
+  memory_free(table.slots);
   return changed;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "dialects/evaluate.h"
 #include "dialects/graph.h"
 #include "ir/rewrite.h"
@@ -166,9 +167,8 @@ static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t*
     steps[d] = p->summed[operand][d] ? 0 : groups;
     if (steps[d]) groups *= type->dims[d];
   }
-  double *sums = calloc((size_t)groups + 1, sizeof(double)), largest = 0;
+  double *sums = memory_array((size_t)groups + 1, sizeof(double)), largest = 0;
   const void* data = ir_attr_data(attr);
-  if (!sums) abort();
   for (int64_t i = 0; i < count; ++i) {
     sums[group] += (double)llabs((int64_t)element_of(attr, data, i));
     if (sums[group] > largest) largest = sums[group];
@@ -179,7 +179,7 @@ static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t*
       at[d] = 0;
     }
   }
-  free(sums);
+  memory_free(sums);
   return largest;
 }
 
@@ -213,13 +213,12 @@ static ir_value_t* as_floats(ir_builder_t* b, ir_value_t* value, const ir_attr_t
   const ir_type_t* f32 = ir_type_float(b->ctx, IR_F32);
   if (!attr) return graph_cast(b, value, f32, false);
   int64_t count = attr->splat ? 1 : ir_type_count(attr->type);
-  float* data = malloc(sizeof(float) * (size_t)(count + 1));
+  float* data = memory_alloc(sizeof(float) * (size_t)(count + 1));
   const void* from = ir_attr_data(attr);
-  if (!data) abort();
   for (int64_t i = 0; i < count; ++i) data[i] = (float)element_of(attr, from, i);
   const ir_type_t* type = ir_type_with_element(b->ctx, attr->type, f32);
   ir_value_t* floats = graph_constant(b, ir_attr_elements(b->ctx, type, data, sizeof(float) * (size_t)count));
-  free(data);
+  memory_free(data);
   return floats;
 }
 

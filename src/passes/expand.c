@@ -5,9 +5,9 @@
 //   graph.sort of a long line  rounds that merge sorted neighbours (src/kernels/merge.c); graph.top_k: a sort and a
 //   slice
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "dialects/graph.h"
 #include "passes/passes.h"
 
@@ -74,8 +74,7 @@ static double angle_of(int64_t product, int64_t n, int sign) {
 static complex_t by_matrix(ir_builder_t* b, complex_t x, int sign) {
   const ir_type_t* type = x.re->type;
   int64_t n = type->dims[1], order[3] = {0, 2, 1}, dims[2] = {2 * n, 2 * n};
-  double* matrix = malloc(sizeof(double) * (size_t)(4 * n * n));
-  if (!matrix) abort();
+  double* matrix = memory_alloc(sizeof(double) * (size_t)(4 * n * n));
   for (int64_t j = 0; j < n; ++j) {
     for (int64_t k = 0; k < n; ++k) {
       double angle = angle_of(j * k, n, sign), c = cos(angle), s = sin(angle);
@@ -85,7 +84,7 @@ static complex_t by_matrix(ir_builder_t* b, complex_t x, int sign) {
     }
   }
   ir_value_t* w = numbers(b, type->element, 2, dims, matrix);
-  free(matrix);
+  memory_free(matrix);
   complex_t rows = transposed(b, x, order);  // [outer, inner, n]
   ir_value_t* both = graph_concat(b, (ir_value_t*[]){rows.re, rows.im}, 2, 2);
   int64_t lines[2] = {type->dims[0] * type->dims[2], 2 * n}, zero = 0, one = 1;
@@ -107,8 +106,7 @@ static complex_t by_factors(ir_builder_t* b, complex_t x, int64_t a, int sign) {
   int64_t outer = type->dims[0], n = type->dims[1], inner = type->dims[2], c = n / a;
   x = transform(b, reshaped(b, x, 3, (int64_t[]){outer, a, c * inner}), sign);
   x = reshaped(b, x, 4, (int64_t[]){outer, a, c, inner});
-  double *re = malloc(sizeof(double) * (size_t)(2 * n)), *im = re + n;
-  if (!re) abort();
+  double *re = memory_alloc(sizeof(double) * (size_t)(2 * n)), *im = re + n;
   for (int64_t k = 0; k < a; ++k) {
     for (int64_t j = 0; j < c; ++j) {
       double angle = angle_of(k * j, n, sign);
@@ -117,7 +115,7 @@ static complex_t by_factors(ir_builder_t* b, complex_t x, int64_t a, int sign) {
     }
   }
   x = multiply(b, x, roots_along(b, x.re->type, 1, 2, re, im));
-  free(re);
+  memory_free(re);
   x = transform(b, reshaped(b, x, 3, (int64_t[]){outer * a, c, inner}), sign);
   x = reshaped(b, x, 4, (int64_t[]){outer, a, c, inner});
   x = transposed(b, x, (int64_t[]){0, 2, 1, 3});
@@ -176,8 +174,7 @@ static complex_t resized(ir_builder_t* b, complex_t x, int64_t n) {
 static complex_t by_convolution(ir_builder_t* b, complex_t x, int sign) {
   int64_t n = x.re->type->dims[1], m = 1;
   while (m < 2 * n - 1) m *= 2;
-  double *chirp = malloc(sizeof(double) * (size_t)(2 * n + 2 * m)), *kernel = chirp + 2 * n;
-  if (!chirp) abort();
+  double *chirp = memory_alloc(sizeof(double) * (size_t)(2 * n + 2 * m)), *kernel = chirp + 2 * n;
   fill_chirp(n, sign, chirp, chirp + n);
   transform_chirp(n, m, chirp, chirp + n, kernel, kernel + m);
   for (int64_t i = 0; i < 2 * m; ++i) kernel[i] /= (double)m;
@@ -185,7 +182,7 @@ static complex_t by_convolution(ir_builder_t* b, complex_t x, int sign) {
   complex_t y = transform(b, resized(b, multiply(b, x, factors), m), -1);
   y = multiply(b, y, roots_along(b, y.re->type, 1, 1, kernel, kernel + m));
   y = resized(b, transform(b, y, 1), n);
-  free(chirp);
+  memory_free(chirp);
   return multiply(b, y, factors);
 }
 

@@ -1,9 +1,9 @@
 // Backends by name, and resolving flag values to a target.
 #include "target/target.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "target/backend.h"
 #include "target/entry.h"
 #include "target/resolve.h"
@@ -95,10 +95,10 @@ bool resolve_vmvx(const target_options_t* options, target_t* out, text_t* error)
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool create_entries(ir_op_t* const* funcs, uint32_t count, target_executable_t* out, text_t* error) {
-  out->entries = calloc(count ? count : 1, sizeof(target_entry_t));
+  out->entries = memory_array(count ? count : 1, sizeof(target_entry_t));
   out->entry_count = count;
   for (uint32_t i = 0; i < count; ++i) {
-    out->entries[i].name = strdup(ir_op_string(funcs[i], "sym_name", "kernel"));
+    out->entries[i].name = memory_strdup(ir_op_string(funcs[i], "sym_name", "kernel"));
     if (!entry_describe(funcs[i], &out->entries[i], error)) return false;
     for (uint32_t j = 0; j < i; ++j) {
       if (strcmp(out->entries[i].name, out->entries[j].name) != 0) continue;
@@ -110,9 +110,9 @@ static bool create_entries(ir_op_t* const* funcs, uint32_t count, target_executa
 }
 
 void target_executable_finish(target_executable_t* executable) {
-  for (uint32_t i = 0; i < executable->entry_count; ++i) free(executable->entries[i].name);
-  free(executable->entries);
-  free(executable->data);
+  for (uint32_t i = 0; i < executable->entry_count; ++i) memory_free(executable->entries[i].name);
+  memory_free(executable->entries);
+  memory_free(executable->data);
   *executable = (target_executable_t){0};
 }
 

@@ -1,4 +1,5 @@
 // The kernel dialect as text: what is printed parses to the same, and looks as it should.
+#include "base/memory.h"
 #include "dialects/register.h"
 #include "random_program.h"
 
@@ -29,9 +30,9 @@ static void random_kernels(void** state) {
     char *second = reprint(first), *third = second ? reprint(second) : NULL;
     assert_non_null(third);
     assert_string_equal(second, third);
-    free(first);
-    free(second);
-    free(third);
+    memory_free(first);
+    memory_free(second);
+    memory_free(third);
     fixture_end(&f);
   }
 }
@@ -75,7 +76,7 @@ static void looks(void** state) {
   char* text = reprint(golden);
   assert_non_null(text);
   assert_string_equal(text, golden);
-  free(text);
+  memory_free(text);
 }
 
 int main(void) {

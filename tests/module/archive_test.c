@@ -13,9 +13,10 @@ static iree_status_t write_to_memory(void* sink, uint64_t offset, const void* da
 }
 
 // Numbered bytes, in pieces of 24.
-static void read_numbers(const void* user, uint64_t offset, size_t size, void* out) {
+static bool read_numbers(const void* user, uint64_t offset, size_t size, void* out) {
   assert_int_equal(offset % 24, 0);
   for (size_t i = 0; i < size; ++i) ((uint8_t*)out)[i] = (uint8_t)(offset + i);
+  return true;
 }
 static const archive_source_t numbers = {read_numbers, NULL, 1000003, 24};
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +12,9 @@
 
 struct onnx_file_t {
   onnx_file_t* next;
-  char* path;
   void* data;  // NULL for an empty file
   size_t size;
+  char path[];
 };
 
 static bool map_descriptor(int fd, onnx_file_t* file, const char** error) {
@@ -36,11 +35,13 @@ bool onnx_files_map(onnx_files_t* files, const char* path, const void** data, si
   if (!file) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return *error = strerror(errno), false;
-    file = calloc(1, sizeof(*file));
-    bool mapped = map_descriptor(fd, file, error);
+    size_t length = strlen(path) + 1;
+    file = calloc(1, sizeof(*file) + length);  // outlives the scope that maps it
+    bool mapped = file && map_descriptor(fd, file, error);
+    if (!file) *error = strerror(errno);
     close(fd);
     if (!mapped) return free(file), false;
-    file->path = strdup(path);
+    memcpy(file->path, path, length);
     file->next = files->first;
     files->first = file;
   }
@@ -49,23 +50,18 @@ bool onnx_files_map(onnx_files_t* files, const char* path, const void** data, si
   return true;
 }
 
-char* onnx_files_resolve(const char* directory, const char* location, const char** error) {
-  char joined[PATH_MAX];
+bool onnx_files_resolve(const char* directory, const char* location, char path[PATH_MAX], const char** error) {
+  char joined[PATH_MAX], root[PATH_MAX];
   if (snprintf(joined, sizeof(joined), "%s/%s", directory, location) >= (int)sizeof(joined)) {
-    return *error = "path too long", NULL;
+    return *error = "path too long", false;
   }
-  char* root = realpath(directory, NULL);
-  char* path = root && location[0] != '/' ? realpath(joined, NULL) : NULL;
-  size_t length = root ? strlen(root) : 0;
-  if (!root || (!path && location[0] != '/')) {
-    *error = strerror(errno);
-  } else if (!path || strncmp(path, root, length) != 0 || (length > 1 && path[length] != '/')) {
-    *error = "it lies outside the directory of the model's data";
-    free(path);
-    path = NULL;
-  }
-  free(root);
-  return path;
+  if (!realpath(directory, root)) return *error = strerror(errno), false;
+  bool inside = location[0] != '/';
+  if (inside && !realpath(joined, path)) return *error = strerror(errno), false;
+  size_t length = strlen(root);
+  inside = inside && strncmp(path, root, length) == 0 && (length == 1 || path[length] == '/');
+  if (!inside) *error = "it lies outside the directory of the model's data";
+  return inside;
 }
 
 void onnx_files_finish(onnx_files_t* files) {
@@ -73,7 +69,6 @@ void onnx_files_finish(onnx_files_t* files) {
     onnx_file_t* file = files->first;
     files->first = file->next;
     if (file->data) munmap(file->data, file->size);
-    free(file->path);
     free(file);
   }
 }

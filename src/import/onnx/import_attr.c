@@ -1,7 +1,7 @@
 // Types and attributes of a model as the torch dialect has them.
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "import/onnx/importer.h"
 
 static ir_name_t intern(onnx_importer_t* im, onnx_bytes_t bytes) {
@@ -61,19 +61,19 @@ static const ir_attr_t* number_list(onnx_importer_t* im, const onnx_pb_attribute
   size_t count = floats ? a->floats.count : a->ints.count;
   const ir_type_t* f32 = ir_type_float(im->ctx, IR_F32);
   const ir_type_t* si64 = ir_type_integer(im->ctx, 64, IR_SIGNED);
-  const ir_attr_t** items = calloc(count + 1, sizeof(*items));
+  const ir_attr_t** items = memory_array(count + 1, sizeof(*items));
   for (size_t i = 0; i < count; ++i) {
     items[i] = floats ? ir_attr_float(im->ctx, f32, (double)a->floats.data[i])
                       : ir_attr_integer(im->ctx, si64, a->ints.data[i]);
   }
   const ir_attr_t* list = ir_attr_array(im->ctx, items, (uint32_t)count);
-  free(items);
+  memory_free(items);
   return list;
 }
 
 static const ir_attr_t* other_list(onnx_importer_t* im, const onnx_pb_attribute_t* a, bool tensors) {
   size_t count = tensors ? a->tensors.count : a->strings.count;
-  const ir_attr_t** items = calloc(count + 1, sizeof(*items));
+  const ir_attr_t** items = memory_array(count + 1, sizeof(*items));
   bool complete = true;
   for (size_t i = 0; i < count && complete; ++i) {
     onnx_bytes_t s = tensors ? (onnx_bytes_t){0} : a->strings.data[i];
@@ -82,7 +82,7 @@ static const ir_attr_t* other_list(onnx_importer_t* im, const onnx_pb_attribute_
     complete = items[i] != NULL;
   }
   const ir_attr_t* list = complete ? ir_attr_array(im->ctx, items, (uint32_t)count) : NULL;
-  free(items);
+  memory_free(items);
   return list;
 }
 

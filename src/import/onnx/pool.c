@@ -1,8 +1,8 @@
 // Pooling.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/sweep.h"
 
@@ -43,7 +43,7 @@ static ir_value_t* static_counts(onnx_node_t* n, ir_value_t* x, const onnx_sweep
   const ir_type_t* type = ir_type_tensor(n->ctx, element, (int32_t)s->spatial, s->out);
   int64_t total = ir_type_count(type);
   size_t bytes = ir_type_bytes(element);
-  char* data = calloc((size_t)total + 1, bytes);
+  char* data = memory_array((size_t)total + 1, bytes);
   for (int64_t i = 0; i < total; ++i) {
     int64_t rest = i, count = 1;
     for (uint32_t d = s->spatial; d-- > 0; rest /= s->out[d]) {
@@ -52,7 +52,7 @@ static ir_value_t* static_counts(onnx_node_t* n, ir_value_t* x, const onnx_sweep
     ir_scalar_store_number(element, (double)count, data + (size_t)i * bytes);
   }
   ir_value_t* counts = graph_constant(n->b, ir_attr_elements(n->ctx, type, data, (size_t)total * bytes));
-  free(data);
+  memory_free(data);
   return counts;
 }
 

@@ -4,9 +4,9 @@
 #include "import/onnx/resize.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "import/onnx/ops.h"
 
 enum { MAX_TAPS = 256, MAX_SIZE = 1 << 18 };  // keep the constants of a dimension below a gigabyte
@@ -93,8 +93,8 @@ static bool make_taps(onnx_node_t* n, const resize_t* r, int32_t d, taps_t* t) {
   if (reach > MAX_TAPS / 2) return onnx_unsupported(n, "antialias with a scale of %g is not supported", r->scale[d]);
   int64_t before = (int64_t)ceil(reach) - 1;
   t->count = 2 * (before + 1);
-  t->indices = calloc((size_t)(t->count * r->out[d]) + 1, sizeof(int64_t));
-  t->weights = calloc((size_t)(t->count * r->out[d]) + 1, sizeof(double));
+  t->indices = memory_array((size_t)(t->count * r->out[d]) + 1, sizeof(int64_t));
+  t->weights = memory_array((size_t)(t->count * r->out[d]) + 1, sizeof(double));
   for (int64_t i = 0; i < r->out[d]; ++i) position_taps(r, d, i, before, stretch, t);
   return true;
 }
@@ -104,10 +104,10 @@ static ir_value_t* vector_along(onnx_node_t* n, const double* data, int64_t coun
   const ir_type_t* element = like->type->element;
   const ir_type_t* type = ir_type_tensor(n->ctx, element, 1, &count);
   uint32_t bytes = ir_type_bytes(element);
-  char* elements = calloc((size_t)count + 1, bytes);
+  char* elements = memory_array((size_t)count + 1, bytes);
   for (int64_t i = 0; i < count; ++i) ir_scalar_store_number(element, data[i], elements + (size_t)i * bytes);
   ir_value_t* vector = graph_constant(n->b, ir_attr_elements(n->ctx, type, elements, (size_t)count * bytes));
-  free(elements);
+  memory_free(elements);
   return onnx_broadcast_as(n, vector, like, &d);
 }
 
@@ -167,7 +167,7 @@ static int64_t whole_factor(const resize_t* r, const int64_t* indices, int32_t d
 }
 
 static ir_value_t* resize_nearest(onnx_node_t* n, ir_value_t* x, int32_t d, const resize_t* r) {
-  int64_t* indices = calloc((size_t)r->out[d] + 1, sizeof(int64_t));
+  int64_t* indices = memory_array((size_t)r->out[d] + 1, sizeof(int64_t));
   for (int64_t i = 0; i < r->out[d]; ++i) {
     int64_t at = nearest_position(r, source_position(r, d, i));
     indices[i] = at < 0 ? 0 : at >= r->in[d] ? r->in[d] - 1 : at;
@@ -175,7 +175,7 @@ static ir_value_t* resize_nearest(onnx_node_t* n, ir_value_t* x, int32_t d, cons
   int64_t factor = whole_factor(r, indices, d);
   ir_value_t* y =
       factor ? repeat(n, x, d, factor) : graph_take(n->b, x, onnx_index_vector(n, indices, r->out[d]), d, false);
-  free(indices);
+  memory_free(indices);
   return y;
 }
 
@@ -184,8 +184,8 @@ static ir_value_t* resize_dim(onnx_node_t* n, ir_value_t* x, int32_t d, const re
   if (r->mode == MODE_NEAREST || r->out[d] == 0) return resize_nearest(n, x, d, r);
   if (!make_taps(n, r, d, &taps)) return NULL;
   ir_value_t* y = sum_taps(n, x, d, &taps, r->out[d]);
-  free(taps.indices);
-  free(taps.weights);
+  memory_free(taps.indices);
+  memory_free(taps.weights);
   return y;
 }
 
@@ -193,14 +193,14 @@ static ir_value_t* resize_dim(onnx_node_t* n, ir_value_t* x, int32_t d, const re
 static ir_value_t* extrapolate(onnx_node_t* n, ir_value_t* y, const resize_t* r) {
   for (int32_t d = 0; d < y->type->rank; ++d) {
     if (!r->resized[d]) continue;
-    double* inside = calloc((size_t)r->out[d] + 1, sizeof(double));
+    double* inside = memory_array((size_t)r->out[d] + 1, sizeof(double));
     for (int64_t i = 0; i < r->out[d]; ++i) {
       double x = source_position(r, d, i);
       inside[i] = x >= 0 && x <= (double)(r->in[d] - 1);
     }
     ir_value_t* kept = onnx_binary_number(n, SCALAR_ne, vector_along(n, inside, r->out[d], d, y), 0);
     y = graph_select(n->b, kept, y, graph_splat_like(n->b, y, r->extrapolation));
-    free(inside);
+    memory_free(inside);
   }
   return y;
 }

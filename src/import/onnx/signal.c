@@ -1,8 +1,8 @@
 // Signal processing: Fourier transforms, windows, the mel matrix.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "import/onnx/ops.h"
 
 enum { MAX_LENGTH = 1 << 24 };
@@ -156,13 +156,13 @@ static bool cosine_window(onnx_node_t* n, double a, double b, double c) {
   if (!element || !number_input(n, 0, 0, &size)) return false;
   if (size < 0 || size > MAX_LENGTH) return onnx_error(n, "size %lld is out of range", (long long)size);
   double period = (double)(onnx_int(n, "periodic", 1) ? size : size - 1);
-  double* data = calloc((size_t)size + 1, sizeof(double));
+  double* data = memory_array((size_t)size + 1, sizeof(double));
   for (int64_t i = 0; i < size; ++i) {
     double angle = period > 0 ? 2 * M_PI * (double)i / period : 0;
     data[i] = a - b * cos(angle) + c * cos(2 * angle);
   }
   bool done = return_numbers(n, data, 1, &size, element);
-  free(data);
+  memory_free(data);
   return done;
 }
 bool onnx_lower_hann_window(onnx_node_t* n) { return cosine_window(n, 0.5, 0.5, 0); }
@@ -185,7 +185,7 @@ bool onnx_lower_mel_weight_matrix(onnx_node_t* n) {
   if (!element || dims[1] < 1 || in[2] < 1 || dims[0] * dims[1] > MAX_LENGTH)
     return onnx_error(n, "the sizes are out of range");
   double low = to_mel(in[3]), step = (to_mel(in[4]) - low) / (double)(dims[1] + 2);
-  double* data = calloc((size_t)(dims[0] * dims[1]) + 1, sizeof(double));
+  double* data = memory_array((size_t)(dims[0] * dims[1]) + 1, sizeof(double));
   for (int64_t bin = 0; bin < dims[1]; ++bin) {
     int64_t edge[3];
     for (int k = 0; k < 3; ++k)
@@ -200,6 +200,6 @@ bool onnx_lower_mel_weight_matrix(onnx_node_t* n) {
     }
   }
   bool done = return_numbers(n, data, 2, dims, element);
-  free(data);
+  memory_free(data);
   return done;
 }

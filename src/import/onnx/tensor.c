@@ -151,15 +151,14 @@ static bool external_bytes(onnx_importer_t* im, const onnx_pb_tensor_t* t, const
   const char* location = find_entry(arena, &t->external_data, "location");
   if (!location) return ir_error(ctx, im->loc, "tensor '%s': external data without a location", name);
   const char* error = NULL;
-  char* path = onnx_files_resolve(im->directory, location, &error);
-  if (!path) {
+  char path[PATH_MAX];
+  if (!onnx_files_resolve(im->directory, location, path, &error)) {
     return ir_error(ctx, im->loc, "tensor '%s': cannot use external data '%s' in '%s': %s", name, location,
                     im->directory, error);
   }
   const void* data;
   size_t size, offset = 0, length;
   bool mapped = onnx_files_map(im->files, path, &data, &size, &error);
-  free(path);
   if (!mapped) return ir_error(ctx, im->loc, "tensor '%s': cannot open '%s': %s", name, location, error);
   const char* offset_text = find_entry(arena, &t->external_data, "offset");
   const char* length_text = find_entry(arena, &t->external_data, "length");

@@ -1,8 +1,8 @@
 // Text output of imported models. The op text is small and printed as a whole; the weights that it names as
 // dense_resource follow as hex digits, written in pieces.
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "import/onnx/onnx.h"
 
 typedef struct resources_t {
@@ -17,8 +17,7 @@ static void collect_attr(resources_t* r, const ir_attr_t* attr) {
   if (attr->kind != IR_ATTR_ELEMENTS || !attr->resource) return;
   if (r->count == r->capacity) {
     r->capacity = r->capacity ? r->capacity * 2 : 64;
-    r->items = realloc(r->items, sizeof(*r->items) * r->capacity);
-    if (!r->items) abort();
+    r->items = memory_resize(r->items, sizeof(*r->items) * r->capacity);
   }
   r->items[r->count++] = attr;
 }
@@ -75,6 +74,6 @@ bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file,
     done = write_resource(&w, resources.items[i], i + 1 == resources.count);
   }
   if (done && resources.count) done = fputs("    }\n  }\n#-}\n", file) >= 0;
-  free(resources.items);
+  memory_free(resources.items);
   return done;
 }

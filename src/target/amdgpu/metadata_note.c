@@ -10,8 +10,9 @@
 
 #include <elf.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 enum { NOTE_METADATA = 32, NOTE_HEAD = sizeof(Elf64_Nhdr) + 8 };  // the name "AMDGPU", padded
 
@@ -94,7 +95,7 @@ static size_t write_note(const merge_t* m, uint8_t* notes, size_t size) {
   const size_t head = sizeof(kernels_key) - 1;
   size_t document = head + 3 + m->size + m->rest_size;
   size_t total = NOTE_HEAD + align4(document);
-  uint8_t* text = m->count <= UINT16_MAX && total <= size ? (uint8_t*)calloc(1, total) : NULL;
+  uint8_t* text = m->count <= UINT16_MAX && total <= size ? (uint8_t*)memory_alloc(total) : NULL;
   if (!text) return 0;
   Elf64_Nhdr note = {.n_namesz = 7, .n_descsz = (Elf64_Word)document, .n_type = NOTE_METADATA};
   memcpy(text, &note, sizeof(note));
@@ -110,7 +111,7 @@ static size_t write_note(const merge_t* m, uint8_t* notes, size_t size) {
   memcpy(at + m->size, m->rest, m->rest_size);
   memset(notes, 0, size);
   memcpy(notes, text, total);
-  free(text);
+  memory_free(text);
   return total;
 }
 
@@ -143,14 +144,14 @@ bool metadata_note_merge(void* code, size_t size, text_t* error) {
   merge_t merge = {0};
   bool ok = find_notes((uint8_t*)code, size, &segment, &section);
   uint8_t* notes = ok ? (uint8_t*)code + segment->p_offset : NULL;
-  if (ok) merge.elements = (uint8_t*)malloc(segment->p_filesz + 1);
+  if (ok) merge.elements = (uint8_t*)memory_alloc(segment->p_filesz + 1);
   ok = ok && merge.elements && add_notes(&merge, notes, segment->p_filesz);
   if (ok && merge.note_count > 1) {
     size_t total = write_note(&merge, notes, segment->p_filesz);
     ok = total > 0;
     if (ok) segment->p_filesz = segment->p_memsz = section->sh_size = total;
   }
-  free(merge.elements);
+  memory_free(merge.elements);
   if (!ok) text_puts(error, "the code object's metadata notes are not as expected");
   return ok;
 }

@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "target/backend.h"
 #include "target/llvm/debug.h"
 #include "target/llvm/emit.h"
@@ -37,7 +37,7 @@ void chunk_split(build_job_t* job) {
   for (uint32_t i = 0; i < job->func_count; ++i) total += count_ops(job->funcs[i]);
   uint64_t share = total / MOST_CHUNKS < LEAST_OPS ? LEAST_OPS : total / MOST_CHUNKS;
   if (is_dumping(job->options)) share = UINT64_MAX;  // dumps are one file each
-  job->chunks = calloc(job->func_count + 1, sizeof(chunk_t));
+  job->chunks = memory_array(job->func_count + 1, sizeof(chunk_t));
   uint64_t filled = 0;
   for (uint32_t i = 0; i < job->func_count; ++i) {
     if (i == 0 || filled >= share) {
@@ -81,8 +81,8 @@ static bool dump_module(build_job_t* job, LLVMModuleRef module, const char* stag
     snprintf(suffix, sizeof(suffix), ".%s.bc", stage);
     ok = dump_write(directory, job->target, job->options->name, suffix, bitcode.data, bitcode.size, error);
   }
-  free(text.data);
-  free(bitcode.data);
+  memory_free(text.data);
+  memory_free(bitcode.data);
   return ok;
 }
 
@@ -95,7 +95,7 @@ static bool dump_assembly(build_job_t* job, LLVMTargetMachineRef machine, LLVMMo
   bool ok = codegen_emit(machine, copy, LLVMAssemblyFile, &text, error) &&
             dump_write(job->options->dump.intermediates, job->target, job->options->name, suffix, text.data, text.size,
                        error);
-  free(text.data);
+  memory_free(text.data);
   LLVMDisposeModule(copy);
   return ok;
 }
@@ -190,8 +190,8 @@ bool chunk_run_all(build_job_t* job, text_t* error) {
 
 void chunk_finish(build_job_t* job) {
   for (uint32_t i = 0; i < job->chunk_count; ++i) {
-    free(job->chunks[i].code.data);
+    memory_free(job->chunks[i].code.data);
     text_finish(&job->chunks[i].error);
   }
-  free(job->chunks);
+  memory_free(job->chunks);
 }

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "target/amdgpu/metadata_note.h"
 #include "target/backend.h"
 #include "target/llvm/chunk.h"
@@ -59,7 +59,7 @@ static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned 
     ok = lld_link(args, arg_count, objects, count, &linked, error) &&
          dump_write(dump->binaries, job->target, name, ".so", linked.data, linked.size, error);
   }
-  free(merged.data);
+  memory_free(merged.data);
   out->data = linked.data;
   out->size = linked.size;
   return ok;
@@ -68,12 +68,12 @@ static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned 
 static bool finish_cpu(build_job_t* job, target_executable_t* out, text_t* error) {
   char query[256] = "iree_hal_executable_library_query";
   if (job->options->static_library) static_library_query_name(job->options->name, query, sizeof(query));
-  codegen_bytes_t* objects = calloc(job->chunk_count + 1, sizeof(*objects));
+  codegen_bytes_t* objects = memory_array(job->chunk_count + 1, sizeof(*objects));
   for (uint32_t i = 0; i < job->chunk_count; ++i) objects[i] = job->chunks[i].code;
   bool ok = emit_tables(job, query, &objects[job->chunk_count], error) &&
             link_cpu(job, objects, job->chunk_count + 1, out, error);
-  free(objects[job->chunk_count].data);
-  free(objects);
+  memory_free(objects[job->chunk_count].data);
+  memory_free(objects);
   return ok;
 }
 
@@ -97,11 +97,11 @@ static bool finish_cuda(build_job_t* job, target_executable_t* out, text_t* erro
 
 static bool finish_rocm(build_job_t* job, target_executable_t* out, text_t* error) {
   static const char* const args[] = {"-m", "elf64_amdgpu", "--no-undefined", "-shared", "--build-id=none"};
-  codegen_bytes_t* objects = calloc(job->chunk_count + 1, sizeof(*objects));
+  codegen_bytes_t* objects = memory_array(job->chunk_count + 1, sizeof(*objects));
   for (uint32_t i = 0; i < job->chunk_count; ++i) objects[i] = job->chunks[i].code;
   codegen_bytes_t linked = {0};
   bool ok = lld_link(args, sizeof(args) / sizeof(args[0]), objects, job->chunk_count, &linked, error);
-  free(objects);
+  memory_free(objects);
   out->data = linked.data;
   out->size = linked.size;
   return ok && metadata_note_merge(linked.data, linked.size, error) &&

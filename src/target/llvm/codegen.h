@@ -8,7 +8,7 @@
 #include "target/target.h"
 
 typedef struct codegen_bytes_t {
-  char* data;  // malloc
+  char* data;  // memory_alloc
   size_t size;
 } codegen_bytes_t;
 

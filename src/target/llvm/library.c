@@ -1,8 +1,8 @@
 // The tables by which a runtime finds and checks the entry points of a CPU executable, as constant data, and the
 // function that returns them. Field order is that of iree/hal/local/executable_library.h.
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "iree/hal/local/executable_library.h"
 #include "target/llvm/codegen.h"
 
@@ -63,7 +63,7 @@ static LLVMValueRef source_location(tables_t* t, const ir_op_t* func) {
 
 static LLVMValueRef export_table(tables_t* t, const library_info_t* info) {
   uint32_t count = info->count;
-  LLVMValueRef* rows = calloc(4 * (size_t)count + 1, sizeof(LLVMValueRef));
+  LLVMValueRef* rows = memory_array(4 * (size_t)count + 1, sizeof(LLVMValueRef));
   LLVMValueRef *functions = rows, *attributes = rows + count, *names = rows + 2 * count, *places = rows + 3 * count;
   LLVMTypeRef arguments[3] = {t->pointer, t->pointer, t->pointer};
   LLVMTypeRef type = LLVMFunctionType(t->i32, arguments, 3, 0);
@@ -94,7 +94,7 @@ static LLVMValueRef export_table(tables_t* t, const library_info_t* info) {
       sources,
       none,  // stage_locations
   };
-  free(rows);
+  memory_free(rows);
   return structure(t, fields, 10);
 }
 

@@ -16,6 +16,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 extern "C" {
+#include "base/memory.h"
 #include "target/llvm/codegen.h"
 }
 
@@ -42,7 +43,7 @@ static bool read_file(const std::string& path, codegen_bytes_t* out) {
   bool ok = fstat(fd, &info) == 0;
   if (ok) {
     out->size = (size_t)info.st_size;
-    out->data = (char*)malloc(out->size + 1);
+    out->data = (char*)memory_alloc(out->size + 1);
     size_t done = 0;
     for (ssize_t n; done < out->size && (n = read(fd, out->data + done, out->size - done)) > 0;) done += (size_t)n;
     ok = done == out->size;

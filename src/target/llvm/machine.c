@@ -2,9 +2,9 @@
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "target/llvm/codegen.h"
 
 static void initialize_targets(void) {
@@ -47,7 +47,7 @@ LLVMTargetMachineRef codegen_create_machine(const target_t* target, text_t* erro
 }
 
 codegen_bytes_t codegen_copy(const void* data, size_t size) {
-  codegen_bytes_t bytes = {.data = malloc(size + 1), .size = size};
+  codegen_bytes_t bytes = {.data = memory_alloc(size + 1), .size = size};
   memcpy(bytes.data, data, size);
   bytes.data[size] = 0;
   return bytes;

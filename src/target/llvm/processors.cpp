@@ -12,18 +12,19 @@
 #include "llvm/TargetParser/X86TargetParser.h"
 
 extern "C" {
+#include "base/memory.h"
 #include "target/llvm/codegen.h"
 #include "target/resolve.h"
 }
 
 extern "C" char* processors_host_name(void) {
-  char *name = LLVMGetHostCPUName(), *copy = strdup(name);
+  char *name = LLVMGetHostCPUName(), *copy = memory_strdup(name);
   LLVMDisposeMessage(name);
   return copy;
 }
 
 extern "C" char* processors_host_features(void) {
-  char *features = LLVMGetHostCPUFeatures(), *copy = strdup(features);
+  char *features = LLVMGetHostCPUFeatures(), *copy = memory_strdup(features);
   LLVMDisposeMessage(features);
   return copy;
 }
@@ -34,7 +35,7 @@ extern "C" char* processors_x86_features(const char* name) {
   llvm::X86::getFeaturesForCPU(name, features);
   std::string text;
   for (llvm::StringRef feature : features) text += (text.empty() ? "+" : ",+") + feature.str();
-  return strdup(text.c_str());
+  return memory_strdup(text.c_str());
 }
 
 extern "C" bool processors_x86_has_feature(const void*, const char* name, size_t size) {

@@ -2,9 +2,9 @@
 #include "target/vmvx/encode.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "dialects/kernel.h"
 #include "target/vmvx/encode_state.h"
 
@@ -267,8 +267,7 @@ static void assemble(const encode_t* e, text_t* file) {
 bool vmvx_encode(const ir_op_t* const* funcs, uint32_t count, vmvx_code_t* out, text_t* error) {
   encode_t e = {.error = error};
   *out = (vmvx_code_t){0};
-  out->op_first = calloc((size_t)count + 1, sizeof(uint32_t));
-  if (!out->op_first) abort();
+  out->op_first = memory_array((size_t)count + 1, sizeof(uint32_t));
   for (uint32_t i = 0; i < count; ++i) {
     out->op_first[i] = (uint32_t)(e.ops.size / sizeof(ir_op_t*));
     encode_function(&e, funcs[i]);
@@ -285,8 +284,8 @@ bool vmvx_encode(const ir_op_t* const* funcs, uint32_t count, vmvx_code_t* out, 
 }
 
 void vmvx_code_finish(vmvx_code_t* code) {
-  free(code->data);
-  free(code->ops);
-  free(code->op_first);
+  memory_free(code->data);
+  memory_free(code->ops);
+  memory_free(code->op_first);
   *code = (vmvx_code_t){0};
 }

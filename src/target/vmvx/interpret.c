@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dialects/kernel.h"
@@ -22,33 +21,37 @@ static uint32_t smallest_shift(const vmvx_function_t* f, uint32_t kind) {
   return (uint32_t)__builtin_ctz(bytes);
 }
 
-static bool allocate(kernel_program_t* p) {
+// Behind it is as much again as a vector may reach.
+static void* allocate_aligned(arena_t* arena, size_t size) {
+  return (void*)(((uintptr_t)arena_alloc(arena, size + 128) + 63) & ~(uintptr_t)63);
+}
+
+static void allocate(kernel_program_t* p) {
   const vmvx_function_t* f = p->function;
   size_t threads = p->threads;
   p->workgroup_shift = smallest_shift(f, VMVX_MEMORY_WORKGROUP);
   p->private_shift = smallest_shift(f, VMVX_MEMORY_PRIVATE);
-  p->frame = aligned_alloc(64, (f->frame_bytes * threads + 64) & ~(size_t)63);
-  p->masks = malloc((VMVX_MAX_DEPTH + 2) * threads);
-  p->else_masks = malloc((VMVX_MAX_DEPTH + 2) * threads);
-  p->workgroup_memory = aligned_alloc(64, (f->workgroup_bytes + 127u) & ~63u);
-  p->private_memory = aligned_alloc(64, (f->private_bytes * threads + 127) & ~(size_t)63);
-  p->workgroup_cells = calloc((f->workgroup_bytes >> p->workgroup_shift) + 2, sizeof(cell_t));
-  p->private_marks = calloc(((f->private_bytes >> p->private_shift) + 1) * threads, sizeof(uint32_t));
-  p->memories = calloc((size_t)f->memory_count + 1, sizeof(memory_t));
-  p->seen = calloc((size_t)f->instr_count + 1, KERNEL_FAULT_COUNT);
-  for (int axis = 0; axis < 3; ++axis) p->thread_ids[axis] = malloc(sizeof(int64_t) * threads);
-  bool ok = p->frame && p->masks && p->else_masks && p->workgroup_memory && p->private_memory && p->workgroup_cells &&
-            p->private_marks && p->memories && p->seen && p->thread_ids[0] && p->thread_ids[1] && p->thread_ids[2];
-  if (!ok) return false;
-  memset(p->frame, 0, f->frame_bytes * threads);
+  arena_t* arena = &p->arena;
+  p->frame = allocate_aligned(arena, f->frame_bytes * threads);
+  p->masks = arena_alloc(arena, (VMVX_MAX_DEPTH + 2) * threads);
+  p->else_masks = arena_alloc(arena, (VMVX_MAX_DEPTH + 2) * threads);
+  p->workgroup_memory = allocate_aligned(arena, f->workgroup_bytes);
+  p->private_memory = allocate_aligned(arena, f->private_bytes * threads);
+  p->workgroup_cells = ARENA_ARRAY(arena, cell_t, (f->workgroup_bytes >> p->workgroup_shift) + 2);
+  p->private_marks = ARENA_ARRAY(arena, uint32_t, ((f->private_bytes >> p->private_shift) + 1) * threads);
+  p->memories = ARENA_ARRAY(arena, memory_t, f->memory_count + 1);
+  p->seen = arena_alloc(arena, ((size_t)f->instr_count + 1) * KERNEL_FAULT_COUNT);
+  for (int axis = 0; axis < 3; ++axis) p->thread_ids[axis] = ARENA_ARRAY(arena, int64_t, threads);
   const uint32_t* size = f->workgroup_size;
   for (uint32_t t = 0; t < threads; ++t) {
     p->thread_ids[0][t] = t % size[0];
     p->thread_ids[1][t] = t / size[0] % size[1];
     p->thread_ids[2][t] = t / size[0] / size[1];
   }
-  return group_prepare(p);
+  group_prepare(p);
 }
+
+static void close_code(void* program) { vmvx_program_close(&((kernel_program_t*)program)->program); }
 
 static bool open_code(kernel_program_t* p, text_t* error) {
   iree_status_t status = vmvx_program_open(iree_make_const_byte_span(p->code.data, p->code.size), true,
@@ -57,14 +60,14 @@ static bool open_code(kernel_program_t* p, text_t* error) {
   char message[512];
   iree_host_size_t size = 0;
   iree_status_format(status, sizeof(message), message, &size);
-  text_puts(error, message);
   iree_status_free(status);
+  text_puts(error, message);
   return false;
 }
 
 kernel_program_t* kernel_program_create(const ir_op_t* func, text_t* error) {
-  kernel_program_t* p = calloc(1, sizeof(*p));
-  if (!p) abort();
+  kernel_program_t* p = memory_alloc(sizeof(*p));
+  memory_cleanup_add(&p->cleanup, close_code, p);
   p->func = func;
   if (!vmvx_encode(&func, 1, &p->code, error) || !open_code(p, error)) {
     kernel_program_destroy(p);
@@ -77,24 +80,17 @@ kernel_program_t* kernel_program_create(const ir_op_t* func, text_t* error) {
   do {
     op = p->function->instrs[p->first].op;
   } while ((op == VMVX_OP_param || op == VMVX_OP_constant || op == VMVX_OP_constant_splat) && ++p->first);
-  if (!allocate(p)) {
-    text_printf(error, "kernel '%s' needs more memory than there is", ir_op_string(func, "sym_name", "?"));
-    kernel_program_destroy(p);
-    return NULL;
-  }
+  allocate(p);
   return p;
 }
 
 void kernel_program_destroy(kernel_program_t* p) {
   if (!p) return;
-  group_finish(p);
-  vmvx_program_close(&p->program);
+  memory_cleanup_remove(&p->cleanup);
+  close_code(p);
   vmvx_code_finish(&p->code);
-  void* owned[] = {p->frame,          p->masks,           p->else_masks,    p->workgroup_memory,
-                   p->private_memory, p->workgroup_cells, p->private_marks, p->memories,
-                   p->seen,           p->thread_ids[0],   p->thread_ids[1], p->thread_ids[2]};
-  for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); ++i) free(owned[i]);
-  free(p);
+  arena_finish(&p->arena);
+  memory_free(p);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -424,17 +420,17 @@ bool kernel_program_run(kernel_program_t* program, const kernel_launch_t* launch
   const uint32_t* count = launch->workgroup_count;
   uint64_t workgroups = (uint64_t)count[0] * count[1] * count[2];
   memset(program->seen, 0, ((size_t)f->instr_count + 1) * KERNEL_FAULT_COUNT);
-  r.workgroup_epochs = malloc(sizeof(uint32_t) * (workgroups + 1));
-  r.committed = malloc(sizeof(uint32_t) * program->threads);
+  r.workgroup_epochs = memory_array(workgroups + 1, sizeof(uint32_t));
+  r.committed = memory_array(program->threads, sizeof(uint32_t));
   check->report_count = 0;
-  bool ok = r.workgroup_epochs && r.committed && run_memory_begin(&r);
-  if (ok) run_workgroups(&r);
-  if (ok && check->expect_all_written && !r.stop) run_memory_check(&r);
+  run_memory_begin(&r);
+  run_workgroups(&r);
+  if (check->expect_all_written && !r.stop) run_memory_check(&r);
   run_memory_end(&r);
-  free(r.workgroup_epochs);
-  free(r.committed);
-  free(r.queue);
-  return ok && check->report_count == 0;
+  memory_free(r.workgroup_epochs);
+  memory_free(r.committed);
+  memory_free(r.queue);
+  return check->report_count == 0;
 }
 
 bool kernel_interpret(const ir_op_t* func, const kernel_launch_t* launch, kernel_check_t* check, text_t* error) {

@@ -1,7 +1,7 @@
 // What threads do together: barriers, lane shuffles, matrix instructions, asynchronous copies.
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "dialects/mma.h"
 #include "target/vmvx/interpret_state.h"
 
@@ -9,9 +9,10 @@
 // Matrix instructions
 //===----------------------------------------------------------------------------------------------------------------===
 
-static uint16_t* map_fragment(const mma_row_t* row, mma_layout_fn_t layout, int32_t lanes, int32_t columns) {
-  uint16_t* map = malloc(sizeof(uint16_t) * (size_t)(row->subgroup * lanes));
-  for (int32_t l = 0; map && l < row->subgroup; ++l) {
+static uint16_t* map_fragment(arena_t* arena, const mma_row_t* row, mma_layout_fn_t layout, int32_t lanes,
+                              int32_t columns) {
+  uint16_t* map = ARENA_ARRAY(arena, uint16_t, row->subgroup* lanes);
+  for (int32_t l = 0; l < row->subgroup; ++l) {
     for (int32_t i = 0; i < lanes; ++i) {
       mma_position_t at = layout(l, i);
       map[l * lanes + i] = (uint16_t)(at.row * columns + at.col);
@@ -20,43 +21,28 @@ static uint16_t* map_fragment(const mma_row_t* row, mma_layout_fn_t layout, int3
   return map;
 }
 
-bool group_prepare(kernel_program_t* p) {
+void group_prepare(kernel_program_t* p) {
   const vmvx_function_t* f = p->function;
   size_t widest = 0;
-  bool ok = true;
+  arena_t* arena = &p->arena;
   while (mma_at(p->mma_count)) ++p->mma_count;
-  p->mma_maps = calloc(p->mma_count, sizeof(*p->mma_maps));
-  for (uint32_t i = 0; i < f->instr_count && ok && p->mma_maps; ++i) {
+  p->mma_maps = ARENA_ARRAY(arena, mma_map_t, p->mma_count);
+  for (uint32_t i = 0; i < f->instr_count; ++i) {
     if (f->instrs[i].op != VMVX_OP_mma) continue;
     const mma_row_t* row = mma_at(f->instrs[i].x[4]);
     mma_map_t* map = &p->mma_maps[f->instrs[i].x[4]];
     size_t most = (size_t)(row->a_lanes > row->c_lanes ? row->a_lanes : row->c_lanes);
     if (most > widest) widest = most;
     if (map->a) continue;
-    map->a = map_fragment(row, row->a, row->a_lanes, row->k);
-    map->b = map_fragment(row, row->b, row->b_lanes, row->n);
-    map->c = map_fragment(row, row->c, row->c_lanes, row->n);
-    ok = map->a && map->b && map->c;
+    map->a = map_fragment(arena, row, row->a, row->a_lanes, row->k);
+    map->b = map_fragment(arena, row, row->b, row->b_lanes, row->n);
+    map->c = map_fragment(arena, row, row->c, row->c_lanes, row->n);
   }
   if (widest) {
-    p->mma_a = calloc(widest * p->threads, sizeof(double));
-    p->mma_b = calloc(widest * p->threads, sizeof(double));
-    p->mma_c = calloc(widest * p->threads, sizeof(double));
-    ok = ok && p->mma_a && p->mma_b && p->mma_c;
+    p->mma_a = ARENA_ARRAY(arena, double, widest * p->threads);
+    p->mma_b = ARENA_ARRAY(arena, double, widest * p->threads);
+    p->mma_c = ARENA_ARRAY(arena, double, widest * p->threads);
   }
-  return ok && p->mma_maps;
-}
-
-void group_finish(kernel_program_t* p) {
-  for (uint32_t i = 0; p->mma_maps && i < p->mma_count; ++i) {
-    free(p->mma_maps[i].a);
-    free(p->mma_maps[i].b);
-    free(p->mma_maps[i].c);
-  }
-  free(p->mma_maps);
-  free(p->mma_a);
-  free(p->mma_b);
-  free(p->mma_c);
 }
 
 static void to_numbers(const run_t* r, uint32_t operand, double* out, bool tf32) {
@@ -228,8 +214,7 @@ void run_async_copy(run_t* r) {
     if (!to) continue;
     if (r->queue_count == r->queue_capacity) {
       r->queue_capacity = r->queue_capacity ? r->queue_capacity * 2 : 1024;
-      r->queue = realloc(r->queue, sizeof(*r->queue) * r->queue_capacity);
-      if (!r->queue) abort();
+      r->queue = memory_resize(r->queue, sizeof(*r->queue) * r->queue_capacity);
     }
     const memory_t* m = &r->program->memories[r->instr->x[2]];
     async_entry_t* entry = &r->queue[r->queue_count++];

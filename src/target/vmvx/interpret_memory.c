@@ -1,7 +1,7 @@
 // Accesses to memory: bounds, alignment, permission, and the shadow that finds races and unwritten bytes.
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "target/vmvx/interpret_state.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -55,7 +55,7 @@ static void check_alias(run_t* r, const region_t* parts) {
 }
 
 // Bindings that overlap share cells: each region grows until it touches no other part.
-static bool make_region(run_t* r, const region_t* parts, uint32_t binding, region_t* out) {
+static void make_region(run_t* r, const region_t* parts, uint32_t binding, region_t* out) {
   *out = parts[binding];
   for (bool grew = true; grew;) {
     grew = false;
@@ -69,20 +69,15 @@ static bool make_region(run_t* r, const region_t* parts, uint32_t binding, regio
       out->written |= parts[i].written;
     }
   }
-  if (!out->written) return true;
-  out->cells = calloc(((out->end - out->begin) >> out->shift) + 2, sizeof(cell_t));
+  if (!out->written) return;
+  out->cells = memory_array(((out->end - out->begin) >> out->shift) + 2, sizeof(cell_t));
   r->regions[r->region_count++] = out->cells;
-  return out->cells != NULL;
 }
 
-static bool set_up_bindings(run_t* r) {
+static void set_up_bindings(run_t* r) {
   uint32_t count = r->function->binding_count;
-  region_t* parts = calloc((size_t)count * 2 + 1, sizeof(region_t));
-  r->regions = calloc((size_t)count + 1, sizeof(*r->regions));
-  if (!parts || !r->regions) {
-    free(parts);
-    return false;
-  }
+  region_t* parts = memory_array((size_t)count * 2 + 1, sizeof(region_t));
+  r->regions = memory_array((size_t)count + 1, sizeof(*r->regions));
   region_t* regions = parts + count;
   for (uint32_t i = 0; i < count; ++i) {
     const kernel_binding_t* b = &r->launch->bindings[i];
@@ -90,16 +85,15 @@ static bool set_up_bindings(run_t* r) {
                           writes_binding(r->function, i), NULL};
   }
   check_alias(r, parts);
-  bool ok = true;
-  for (uint32_t i = 0; i < count && ok; ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     const region_t* found = NULL;
     for (uint32_t j = 0; j < i && !found; ++j) {
       if (overlap(&regions[j], &parts[i])) found = &regions[j];
     }
     if (found) regions[i] = *found;
-    if (!found) ok = make_region(r, parts, i, &regions[i]);
+    if (!found) make_region(r, parts, i, &regions[i]);
   }
-  for (uint32_t i = 0; i < r->function->memory_count && ok; ++i) {
+  for (uint32_t i = 0; i < r->function->memory_count; ++i) {
     const vmvx_memory_row_t* row = &r->function->memories[i];
     if (row->kind != VMVX_MEMORY_BINDING) continue;
     const kernel_binding_t* b = &r->launch->bindings[row->index];
@@ -113,11 +107,10 @@ static bool set_up_bindings(run_t* r) {
                                          .writable = b->writable,
                                          .binding = row->index};
   }
-  free(parts);
-  return ok;
+  memory_free(parts);
 }
 
-bool run_memory_begin(run_t* r) {
+void run_memory_begin(run_t* r) {
   kernel_program_t* p = r->program;
   const vmvx_function_t* f = r->function;
   for (uint32_t i = 0; i < f->memory_count; ++i) {
@@ -148,12 +141,11 @@ bool run_memory_begin(run_t* r) {
   if (f->private_bytes) {
     memset(p->private_marks, 0, ((f->private_bytes >> p->private_shift) + 1) * sizeof(uint32_t) * r->threads);
   }
-  if (!set_up_bindings(r)) return false;
+  set_up_bindings(r);
   for (uint32_t i = 0; i < f->memory_count; ++i) {
     p->memories[i].bytes = vmvx_type_bytes(f->memories[i].type);
     p->memories[i].count = p->memories[i].size / p->memories[i].bytes;
   }
-  return true;
 }
 
 // Cells of binding memory `m` that nothing wrote, as one report.
@@ -180,8 +172,8 @@ void run_memory_check(run_t* r) {
 }
 
 void run_memory_end(run_t* r) {
-  for (uint32_t i = 0; i < r->region_count; ++i) free(r->regions[i]);
-  free(r->regions);
+  for (uint32_t i = 0; i < r->region_count; ++i) memory_free(r->regions[i]);
+  memory_free(r->regions);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -3,6 +3,8 @@
 #ifndef IREE_C_TARGET_VMVX_INTERPRET_STATE_H_
 #define IREE_C_TARGET_VMVX_INTERPRET_STATE_H_
 
+#include "base/arena.h"
+#include "base/memory.h"
 #include "module/vmvx.h"
 #include "target/vmvx/encode.h"
 #include "target/vmvx/interpret.h"
@@ -52,6 +54,8 @@ typedef struct mma_map_t {
 } mma_map_t;
 
 struct kernel_program_t {
+  arena_t arena;
+  memory_cleanup_t cleanup;  // closes the program
   vmvx_code_t code;
   vmvx_program_t program;
   const vmvx_function_t* function;
@@ -116,7 +120,7 @@ void run_fault(run_t* r, kernel_fault_t fault, fault_at_t at, const char* format
     __attribute__((format(printf, 4, 5)));
 
 // interpret_memory.c
-bool run_memory_begin(run_t* r);  // sets up memories; false when out of memory
+void run_memory_begin(run_t* r);  // sets up memories
 void run_memory_check(run_t* r);  // that everything is written, behind the last workgroup
 void run_memory_end(run_t* r);
 void run_load(run_t* r);
@@ -138,8 +142,7 @@ uint8_t* run_access(run_t* r, access_at_t at);
 void run_deliver(run_t* r, const async_entry_t* entry);
 
 // interpret_group.c
-bool group_prepare(kernel_program_t* program);
-void group_finish(kernel_program_t* program);
+void group_prepare(kernel_program_t* program);
 void run_barrier(run_t* r);
 void run_subgroup_shuffle(run_t* r);
 void run_mma(run_t* r);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "target/names.h"
 
 const char* resolve_x86_name(uint32_t index) {
@@ -103,10 +104,10 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
   const char* machine = strcmp(name, "generic") == 0 ? "x86-64" : name;
   out->system_elf = options->system_elf;
   if (!resolve_triple(options, out, error)) return false;
-  char* own_name = is_host ? processors_host_name() : strdup(machine);
+  char* own_name = is_host ? processors_host_name() : memory_strdup(machine);
   char* own_features = is_host ? processors_host_features() : processors_x86_features(machine);
   char* given = options->features && strcmp(options->features, "host") == 0 ? processors_host_features()
-                : options->features                                         ? strdup(options->features)
+                : options->features                                         ? memory_strdup(options->features)
                                                                             : NULL;
   bool ok = own_features != NULL;
   if (!ok) names_report(error, "CPU", name, resolve_x86_name);
@@ -114,9 +115,9 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
        resolve_copy(out->name, sizeof(out->name), name, "the processor's name", error) &&
        resolve_copy(out->cpu, sizeof(out->cpu), own_name, "the processor's name", error) &&
        join_features(out, own_features, given, error) && list_needs(out, error);
-  free(own_name);
-  free(own_features);
-  free(given);
+  memory_free(own_name);
+  memory_free(own_features);
+  memory_free(given);
   if (!ok) return false;
   const char* format = options->system_elf ? "system-elf-x86_64" : "embedded-elf-x86_64";
   memcpy(out->format, format, strlen(format) + 1);
@@ -127,10 +128,10 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
 bool resolve_x86_runs_here(const target_t* target) {
 #if defined(__x86_64__)
   bool runs = true;
-  target_t* host = calloc(1, sizeof(*host));
+  target_t* host = memory_alloc(sizeof(*host));
   char* features = processors_host_features();
   text_t error = {0};
-  if (!host || !resolve_copy(host->features, sizeof(host->features), features, "features", &error)) runs = false;
+  if (!resolve_copy(host->features, sizeof(host->features), features, "features", &error)) runs = false;
   for (const char* at = target->features; runs && *at;) {
     char feature[64];
     size_t size = strcspn(at, ",");
@@ -139,8 +140,8 @@ bool resolve_x86_runs_here(const target_t* target) {
     at += size + (at[size] == ',');
   }
   text_finish(&error);
-  free(features);
-  free(host);
+  memory_free(features);
+  memory_free(host);
   return runs;
 #else
   (void)target;
