@@ -144,7 +144,7 @@ static bool is_worth_storing(const ir_op_t* op, uint32_t visit) {
   amount_t from = {0}, to = {0};
   list_t seen = {0};
   add_sources(op, visit, &seen, &from);
-  free(seen.items);
+  memory_free(seen.items);
   for (uint32_t i = 0; i < op->result_count; ++i) add_amount(&to, op->results[i].type);
   return to.elements && to.elements <= from.elements && to.bytes / MOST_GROWTH <= from.bytes;
 }
