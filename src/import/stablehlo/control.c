@@ -1,4 +1,4 @@
-// Control flow, tuples, calls by name, and what several devices would do.
+// Control flow, tuples, composites, and what several devices would do.
 #include "import/control.h"
 
 #include <string.h>
@@ -112,66 +112,8 @@ bool stablehlo_lower_token(lower_op_t* n) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Calls by name
+// Composites
 //===----------------------------------------------------------------------------------------------------------------===
-
-static bool same_values(lower_op_t* n) {
-  if (n->op->result_count != n->op->operand_count) return lower_error(n, "needs as many results as operands");
-  memcpy(n->out, n->values, sizeof(*n->out) * n->op->result_count);
-  return true;
-}
-
-static bool elementwise_call(lower_op_t* n, scalar_fn_t fn) {
-  if (n->op->operand_count != 1 || !n->in[0] || n->values[0].im || !lower_is_float(n->in[0]->type)) {
-    return lower_unsupported(n, "one tensor of floats is");
-  }
-  return lower_return(n, graph_unary(n->b, fn, n->in[0]));
-}
-
-// mhlo.topk: {k, largest} of "mhlo.attributes".
-static bool top_k_call(lower_op_t* n) {
-  const ir_attr_t* attrs = ir_op_attr(n->op, "mhlo.attributes");
-  const ir_attr_t* k = attrs ? ir_attr_dict_get(attrs, "k") : NULL;
-  const ir_attr_t* largest = attrs ? ir_attr_dict_get(attrs, "largest") : NULL;
-  if (n->op->operand_count != 1 || n->op->result_count != 2 || !n->in[0] || n->values[0].im || !k) {
-    return lower_unsupported(n, "one operand, two results and mhlo.attributes = {k = ..} are");
-  }
-  return lower_top_k(n, n->in[0], k->integer, largest && !largest->integer);
-}
-
-static bool shape_assertion(lower_op_t* n) {
-  if (n->op->operand_count < 1 || n->op->result_count || !n->in[0] || !lower_is_bool(n->in[0]->type)) {
-    return lower_unsupported(n, "a condition of type i1 is");
-  }
-  graph_assert(n->b, lower_as_tensor(n->b, n->in[0]), ir_op_string(n->op, "error_message", "shape assertion"));
-  return true;
-}
-
-bool stablehlo_lower_custom_call(lower_op_t* n) {
-  static const struct {
-    const char* target;
-    scalar_fn_t fn;
-  } functions[] = {{"mhlo.erf", SCALAR_erf},     {"mhlo.asin", SCALAR_asin},   {"mhlo.acos", SCALAR_acos},
-                   {"mhlo.atan", SCALAR_atan},   {"mhlo.sinh", SCALAR_sinh},   {"mhlo.cosh", SCALAR_cosh},
-                   {"mhlo.asinh", SCALAR_asinh}, {"mhlo.acosh", SCALAR_acosh}, {"mhlo.atanh", SCALAR_atanh},
-                   {"mhlo.tan", SCALAR_tan}};
-  static const char* const same[] = {
-      "Sharding",   "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
-      "MoveToHost", "MoveToDevice",         "LayoutConstraint"};
-  const char* target = ir_op_string(n->op, "call_target_name", "");
-  for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); ++i) {
-    if (strcmp(same[i], target) == 0) return same_values(n);
-  }
-  for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i) {
-    if (strcmp(functions[i].target, target) == 0) return elementwise_call(n, functions[i].fn);
-  }
-  if (strcmp(target, "mhlo.topk") == 0) return top_k_call(n);
-  if (strcmp(target, "shape_assertion") == 0) return shape_assertion(n);
-  return lower_unsupported(n,
-                           "call target @%s is unknown; @Sharding, @mhlo.topk, @mhlo.erf and other functions of "
-                           "one operand are known",
-                           target);
-}
 
 // A composite is a call of the function that it could be decomposed to.
 bool stablehlo_lower_composite(lower_op_t* n) {
@@ -193,5 +135,5 @@ bool stablehlo_lower_one_device(lower_op_t* n) {
   for (uint32_t i = 0; same && i < n->op->result_count; ++i) same = lower_in_type(n, i) == lower_out_type(n, i);
   const ir_attr_t* groups = ir_op_attr(n->op, "replica_groups");
   bool alone = !groups || groups->kind != IR_ATTR_ELEMENTS || ir_type_count(groups->type) <= 1;
-  return same && alone ? same_values(n) : lower_unsupported(n, "programs for one device are");
+  return same && alone ? stablehlo_same_values(n) : lower_unsupported(n, "programs for one device are");
 }

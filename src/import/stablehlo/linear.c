@@ -2,37 +2,47 @@
 #include <string.h>
 
 #include "dialects/stablehlo.h"
+#include "import/stablehlo/matrix.h"
 #include "import/stablehlo/ops.h"
 
-static bool check_square(lower_op_t* n, const ir_type_t* type) {
-  int32_t rank = type->rank;
-  bool square = ir_type_is_tensor(type) && rank >= 2 && type->dims[rank - 1] == type->dims[rank - 2];
+static bool check_square(lower_op_t* n, const ir_value_t* x) {
+  if (!x || !ir_type_is_tensor(x->type)) return lower_unsupported(n, "square matrices of floats are");
+  const ir_type_t* type = x->type;
+  bool square = type->rank >= 2 && type->dims[type->rank - 1] == type->dims[type->rank - 2];
+  if (n->values[0].im && !ir_type_is_static(type)) return lower_unsupported(n, "complex ones of static shape are");
   return (square && lower_is_float(type)) || lower_unsupported(n, "square matrices of floats are");
 }
 
+static matrix_t operand(const lower_op_t* n, uint32_t i) { return (matrix_t){n->values[i].v, n->values[i].im}; }
+
 bool stablehlo_lower_cholesky(lower_op_t* n) {
-  if (!check_square(n, n->in[0]->type)) return false;
+  if (!check_square(n, n->in[0])) return false;
+  if (n->values[0].im) {
+    matrix_t factor = matrix_cholesky(n->b, operand(n, 0), ir_op_flag(n->op, "lower"));
+    n->out[0] = (lower_value_t){.v = factor.re, .im = factor.im};
+    return true;
+  }
   ir_named_attr_t attr = {"lower", ir_attr_unit(n->ctx)};
   return lower_return(n, lower_build(n, GRAPH_CHOLESKY, n->in, 1, n->in[0]->type, &attr, ir_op_flag(n->op, "lower")));
 }
 
 bool stablehlo_lower_triangular_solve(lower_op_t* n) {
   const char* transpose = stablehlo_enum(ir_op_attr(n->op, "transpose_a"));
-  bool left = ir_op_flag(n->op, "left_side");
-  const ir_type_t *a = n->in[0]->type, *b = n->in[1]->type;
-  if (!check_square(n, a)) return false;
-  if (!ir_type_is_tensor(b) || b->rank != a->rank || b->element != a->element ||
-      b->dims[b->rank - (left ? 2 : 1)] != a->dims[a->rank - 1]) {
-    return lower_error(n, "has operands that do not fit together");
-  }
-  ir_named_attr_t attrs[4];
-  uint32_t count = 0;
-  if (left) attrs[count++] = (ir_named_attr_t){"left", ir_attr_unit(n->ctx)};
-  if (ir_op_flag(n->op, "lower")) attrs[count++] = (ir_named_attr_t){"lower", ir_attr_unit(n->ctx)};
-  if (ir_op_flag(n->op, "unit_diagonal")) attrs[count++] = (ir_named_attr_t){"unit_diagonal", ir_attr_unit(n->ctx)};
-  bool turned = transpose && (strcmp(transpose, "TRANSPOSE") == 0 || strcmp(transpose, "ADJOINT") == 0);
-  if (turned) attrs[count++] = (ir_named_attr_t){"transpose", ir_attr_unit(n->ctx)};
-  return lower_return(n, lower_build(n, GRAPH_TRIANGULAR_SOLVE, n->in, 2, b, attrs, count));
+  bool left = ir_op_flag(n->op, "left_side"), adjoint = transpose && strcmp(transpose, "ADJOINT") == 0;
+  if (!check_square(n, n->in[0])) return false;
+  const ir_type_t *a = n->in[0]->type, *b = n->in[1] ? n->in[1]->type : NULL;
+  bool fits = b && ir_type_is_tensor(b) && b->rank == a->rank && b->element == a->element &&
+              b->dims[b->rank - (left ? 2 : 1)] == a->dims[a->rank - 1] &&
+              (n->values[0].im != NULL) == (n->values[1].im != NULL);
+  if (!fits) return lower_error(n, "has operands that do not fit together");
+  matrix_solve_t how = {.left = left,
+                        .lower = ir_op_flag(n->op, "lower"),
+                        .unit_diagonal = ir_op_flag(n->op, "unit_diagonal"),
+                        .transpose = adjoint || (transpose && strcmp(transpose, "TRANSPOSE") == 0),
+                        .conjugate = adjoint};
+  matrix_t x = matrix_solve(n->b, operand(n, 0), operand(n, 1), how);
+  n->out[0] = (lower_value_t){.v = x.re, .im = x.im};
+  return true;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

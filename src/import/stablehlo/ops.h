@@ -33,6 +33,14 @@ bool stablehlo_compare_values(lower_op_t* n, ir_value_t* x, ir_value_t* y, ir_va
 typedef ir_value_t* (*stablehlo_map_fn_t)(lower_op_t* n, ir_value_t** parts);
 bool stablehlo_map_parts(lower_op_t* n, stablehlo_map_fn_t map);
 
+// Results are the operands (custom_call.c).
+bool stablehlo_same_values(lower_op_t* n);
+// Calls of LAPACK and its like by their names (linear_call.c); `known` when the name is one.
+bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known);
+// The dictionary of a call's own settings; an integer of it.
+const ir_attr_t* stablehlo_call_config(const lower_op_t* n);
+int64_t stablehlo_call_number(const lower_op_t* n, const char* name, int64_t missing);
+
 // Reductions (reduce.c). The kind by which a region combines arguments `index` and `count + index`: "add", ... or NULL.
 const char* stablehlo_region_kind(const ir_region_t* region, uint32_t index, uint32_t count);
 // n operands, n start values without dims, a region of 2n scalars.

@@ -62,7 +62,7 @@ class Suite:
         attributes = [f"test.in = [{', '.join(dense(x) for x in inputs)}]",
                       f"test.out = [{', '.join(dense(x) for x in outputs)}]"]
         if tolerance is not None:
-            attributes.append(f"test.tolerance = {tolerance:.6f}")
+            attributes.append(f"test.tolerance = {tolerance:.{6 if tolerance >= 1e-6 else 12}f}")
         result = f" -> ({', '.join(results)})" if results else ""
         lines = "\n".join("  " + line if line.strip() else line for line in body.strip("\n").split("\n"))
         self.functions.append(f"func.func @{name}({arguments}){result} attributes {{\n    " + ",\n    ".join(attributes) +

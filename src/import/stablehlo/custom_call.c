@@ -1,0 +1,166 @@
+// Custom calls by their names: what JAX and XLA give no op of their own.
+#include <string.h>
+
+#include "import/control.h"
+#include "import/lowering_control.h"
+#include "import/stablehlo/ops.h"
+
+bool stablehlo_same_values(lower_op_t* n) {
+  if (n->op->result_count != n->op->operand_count) return lower_error(n, "needs as many results as operands");
+  memcpy(n->out, n->values, sizeof(*n->out) * n->op->result_count);
+  return true;
+}
+
+static bool elementwise_call(lower_op_t* n, scalar_fn_t fn) {
+  if (n->op->operand_count != 1 || !n->in[0] || n->values[0].im || !lower_is_float(n->in[0]->type)) {
+    return lower_unsupported(n, "one tensor of floats is");
+  }
+  return lower_return(n, graph_unary(n->b, fn, n->in[0]));
+}
+
+const ir_attr_t* stablehlo_call_config(const lower_op_t* n) {
+  static const char* const names[] = {"mhlo.backend_config", "backend_config", "mhlo.attributes"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    const ir_attr_t* attrs = ir_op_attr(n->op, names[i]);
+    if (attrs && attrs->kind == IR_ATTR_DICT) return attrs;
+  }
+  return NULL;
+}
+
+int64_t stablehlo_call_number(const lower_op_t* n, const char* name, int64_t missing) {
+  const ir_attr_t* config = stablehlo_call_config(n);
+  const ir_attr_t* value = config ? ir_attr_dict_get(config, name) : NULL;
+  return value && value->kind == IR_ATTR_INTEGER ? value->integer : missing;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The largest
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool top_k_call(lower_op_t* n, int64_t k, bool smallest) {
+  if (n->op->operand_count != 1 || n->op->result_count != 2 || !n->in[0] || n->values[0].im || k < 0) {
+    return lower_unsupported(n, "one operand, two results and a number k are");
+  }
+  return lower_top_k(n, n->in[0], k, smallest);
+}
+
+// mhlo.topk: {k, largest}
+static bool mhlo_top_k(lower_op_t* n) {
+  return top_k_call(n, stablehlo_call_number(n, "k", -1), stablehlo_call_number(n, "largest", 1) == 0);
+}
+
+// TopK: k is the size of the results.
+static bool xla_top_k(lower_op_t* n) {
+  const ir_type_t* type = n->op->result_count == 2 ? lower_type(n->ctx, lower_out_type(n, 0)) : NULL;
+  bool sized = type && ir_type_is_tensor(type) && type->rank && type->dims[type->rank - 1] != IR_DYNAMIC;
+  return top_k_call(n, sized ? type->dims[type->rank - 1] : -1, false);
+}
+
+// Whether the called comparator says of 1 and 2 that the second comes first.
+static bool orders_descending(lower_op_t* n, bool* out) {
+  const ir_attr_t* called = ir_op_attr(n->op, "called_computations");
+  bool named = called && called->kind == IR_ATTR_ARRAY && called->count == 1 && called->items[0]->text;
+  const ir_op_t* func = named ? ir_symbol_lookup(n->l->module, called->items[0]->text) : NULL;
+  ir_block_t* body = func && func->region_count ? func->regions[0].first : NULL;
+  lower_probe_t probe = {0};
+  double in[LOWER_PROBE_VALUES] = {1, 2, 1, 1}, out_value[LOWER_PROBE_VALUES] = {0};
+  if (!body || body->arg_count != 4 || body->next || !lower_probe_begin(n->l, body, &probe)) return false;
+  if (!lower_probe_run(&probe, in, out_value)) return false;
+  *out = out_value[0] == 0;
+  return true;
+}
+
+static ir_value_t* first_of(lower_op_t* n, ir_value_t* x, int64_t axis, int64_t count) {
+  int64_t offsets[GRAPH_MAX_RANK] = {0}, sizes[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) sizes[i] = x->type->dims[i], strides[i] = 1;
+  sizes[axis] = count;
+  return graph_slice(n->b, x, offsets, sizes, strides);
+}
+
+// ApproxTopK of values and what goes with them; approximately may be exactly.
+static bool approx_top_k(lower_op_t* n) {
+  bool descending;
+  int64_t axis = stablehlo_call_number(n, "reduction_dim", -1), k = stablehlo_call_number(n, "top_k", -1);
+  if (n->op->operand_count != 4 || n->op->result_count != 2 || !lower_check_tensors(n) || n->values[0].im ||
+      !orders_descending(n, &descending)) {
+    return lower_unsupported(n, "two tensors, two start values and a comparator are");
+  }
+  const ir_type_t *type = n->in[0]->type, *result = lower_type(n->ctx, lower_out_type(n, 0));
+  bool fits = axis >= 0 && axis < type->rank && result && result->rank == type->rank && k >= 0 &&
+              result->dims[axis] == k && type->dims[axis] >= k && n->in[1]->type->rank == type->rank;
+  if (!fits || !ir_type_is_static(type)) return lower_unsupported(n, "results of the size top_k are");
+  const ir_type_t* types[2] = {n->in[0]->type, n->in[1]->type};
+  ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(n->ctx, axis)},
+                              {"keys", ir_attr_i64(n->ctx, 1)},
+                              {"stable", ir_attr_unit(n->ctx)},
+                              {"descending", ir_attr_unit(n->ctx)}};
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_SORT),
+                         .operands = n->in,
+                         .operand_count = 2,
+                         .result_types = types,
+                         .result_count = 2,
+                         .attrs = attrs,
+                         .attr_count = descending ? 4 : 3};
+  ir_op_t* sort = ir_build(n->b, &state);
+  for (uint32_t i = 0; i < 2; ++i) n->out[i].v = first_of(n, ir_result(sort, i), axis, k);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Calls
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool shape_assertion(lower_op_t* n) {
+  if (n->op->operand_count < 1 || n->op->result_count || !n->in[0] || !lower_is_bool(n->in[0]->type)) {
+    return lower_unsupported(n, "a condition of type i1 is");
+  }
+  graph_assert(n->b, lower_as_tensor(n->b, n->in[0]), ir_op_string(n->op, "error_message", "shape assertion"));
+  return true;
+}
+
+static bool call_known(lower_op_t* n, const char* target, bool* known) {
+  static const struct {
+    const char* target;
+    scalar_fn_t fn;
+  } functions[] = {{"mhlo.erf", SCALAR_erf},     {"mhlo.asin", SCALAR_asin},   {"mhlo.acos", SCALAR_acos},
+                   {"mhlo.atan", SCALAR_atan},   {"mhlo.sinh", SCALAR_sinh},   {"mhlo.cosh", SCALAR_cosh},
+                   {"mhlo.asinh", SCALAR_asinh}, {"mhlo.acosh", SCALAR_acosh}, {"mhlo.atanh", SCALAR_atanh},
+                   {"mhlo.tan", SCALAR_tan}};
+  static const struct {
+    const char* target;
+    bool (*lower)(lower_op_t* n);
+  } calls[] = {
+      {"Sharding", stablehlo_same_values},
+      {"SPMDFullToShardShape", stablehlo_same_values},
+      {"SPMDShardToFullShape", stablehlo_same_values},
+      {"annotate_device_placement", stablehlo_same_values},
+      {"MoveToHost", stablehlo_same_values},
+      {"MoveToDevice", stablehlo_same_values},
+      {"LayoutConstraint", stablehlo_same_values},
+      {"xla.sdy.FuncResultSharding", stablehlo_same_values},
+      {"xla.sdy.GlobalToLocalShape", stablehlo_same_values},
+      {"xla.sdy.LocalToGlobalShape", stablehlo_same_values},
+      {"mhlo.topk", mhlo_top_k},
+      {"TopK", xla_top_k},
+      {"ApproxTopK", approx_top_k},
+      {"shape_assertion", shape_assertion},
+  };
+  *known = true;
+  for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i) {
+    if (strcmp(functions[i].target, target) == 0) return elementwise_call(n, functions[i].fn);
+  }
+  for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); ++i) {
+    if (strcmp(calls[i].target, target) == 0) return calls[i].lower(n);
+  }
+  return stablehlo_lower_linear_call(n, target, known);
+}
+
+bool stablehlo_lower_custom_call(lower_op_t* n) {
+  const char* target = ir_op_string(n->op, "call_target_name", "");
+  bool known, done = call_known(n, target, &known);
+  if (known) return done;
+  return lower_unsupported(n,
+                           "call target @%s is unknown; @Sharding, @mhlo.topk, @mhlo.erf and other functions of one "
+                           "operand, and LAPACK's potrf, trsm, getrf, geqrf, orgqr, syevd and gesdd are known",
+                           target);
+}

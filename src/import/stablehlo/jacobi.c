@@ -1,0 +1,251 @@
+// Singular values and eigenvalues of Hermitian matrices by Jacobi's method: columns are turned against each other in
+// pairs until all are orthogonal. The columns stand in two halves; a round turns column i of the one against column i
+// of the other, for all i together, and then all but the first move on by one place, so that in a sweep of n - 1
+// rounds each meets each and ends where it began. See matrix.h.
+//
+//   A V = U S, the turned columns: their lengths are the singular values, the turns are V
+#include <math.h>
+
+#include "import/stablehlo/matrix.h"
+
+enum { MAX_SWEEPS = 60 };
+
+static double unit_roundoff(const ir_type_t* element) {
+  switch (element->float_kind) {
+    case IR_F64:
+      return 0x1p-53;
+    case IR_F32:
+      return 0x1p-24;
+    case IR_F16:
+      return 0x1p-11;
+    default:
+      return 0x1p-8;
+  }
+}
+
+static ir_value_t* number(ir_builder_t* b, ir_value_t* like, double value) { return graph_splat_like(b, like, value); }
+static matrix_t real(ir_value_t* x) { return (matrix_t){x, NULL}; }
+
+typedef struct turn_t {
+  matrix_t cosine, sine;  // the sine times the phase of the product of the columns
+  ir_value_t* wanted;     // i1: the columns are not orthogonal yet
+} turn_t;
+
+// Of pairs of columns with squared lengths p and q and products g: t^2 + 2 z t - 1 = 0 with z = (q - p) / (2 |g|).
+static turn_t find_turn(ir_builder_t* b, ir_value_t* p, ir_value_t* q, matrix_t g, double tolerance) {
+  ir_value_t* size = g.im ? graph_unary(b, SCALAR_sqrt, matrix_norm2(b, g)) : graph_unary(b, SCALAR_abs, g.re);
+  ir_value_t* lengths = graph_binary(b, SCALAR_mul, graph_unary(b, SCALAR_sqrt, p), graph_unary(b, SCALAR_sqrt, q));
+  ir_value_t* bound = graph_binary(b, SCALAR_mul, lengths, number(b, p, tolerance));
+  ir_value_t *wanted = graph_binary(b, SCALAR_gt, size, bound), *one = number(b, p, 1), *zero = number(b, p, 0);
+  size = graph_select(b, wanted, size, one);
+  ir_value_t* z = graph_binary(b, SCALAR_div, graph_binary(b, SCALAR_sub, q, p),
+                               graph_binary(b, SCALAR_mul, size, number(b, p, 2)));
+  ir_value_t* root = graph_unary(b, SCALAR_sqrt, graph_binary(b, SCALAR_add, graph_binary(b, SCALAR_mul, z, z), one));
+  ir_value_t* sum = graph_binary(b, SCALAR_add, graph_unary(b, SCALAR_abs, z), root);
+  ir_value_t* tangent = graph_binary(b, SCALAR_div, graph_binary(b, SCALAR_copysign, one, z), sum);
+  tangent = graph_select(b, wanted, tangent, zero);
+  ir_value_t* squared = graph_binary(b, SCALAR_add, graph_binary(b, SCALAR_mul, tangent, tangent), one);
+  ir_value_t* cosine = graph_binary(b, SCALAR_div, one, graph_unary(b, SCALAR_sqrt, squared));
+  matrix_t phase = matrix_div(b, g, real(size));
+  matrix_t sine = matrix_mul(b, phase, real(graph_binary(b, SCALAR_mul, cosine, tangent)));
+  return (turn_t){real(cosine), sine, wanted};
+}
+
+// left' = cos left - conj(sin) right, right' = sin left + cos right
+static void turn_columns(ir_builder_t* b, const turn_t* turn, matrix_t* left, matrix_t* right) {
+  matrix_t cosine = matrix_spread(b, turn->cosine, left->re, MATRIX_ROW);
+  matrix_t sine = matrix_spread(b, turn->sine, left->re, MATRIX_ROW);
+  matrix_t turned = matrix_sub(b, matrix_mul(b, *left, cosine), matrix_mul(b, *right, matrix_conj(b, sine)));
+  *right = matrix_add(b, matrix_mul(b, *left, sine), matrix_mul(b, *right, cosine));
+  *left = turned;
+}
+
+// l0 l1 l2 | r0 r1 r2  ->  l0 r0 l1 | r1 r2 l2
+static void move_on(ir_builder_t* b, matrix_t* left, matrix_t* right) {
+  int64_t half = matrix_columns(*left);
+  if (half < 2) return;
+  matrix_t first = matrix_slice(b, *left, MATRIX_COLUMN, 0, 1),
+           last = matrix_slice(b, *left, MATRIX_COLUMN, half - 1, 1);
+  matrix_t up = matrix_slice(b, *right, MATRIX_COLUMN, 0, 1);
+  matrix_t rest = matrix_slice(b, *right, MATRIX_COLUMN, 1, half - 1);
+  matrix_t lefts[3] = {first, up};
+  if (half > 2) lefts[2] = matrix_slice(b, *left, MATRIX_COLUMN, 1, half - 2);
+  *left = matrix_concat(b, lefts, half > 2 ? 3 : 2, MATRIX_COLUMN);
+  *right = matrix_concat(b, (matrix_t[]){rest, last}, 2, MATRIX_COLUMN);
+}
+
+static ir_value_t* any(ir_builder_t* b, ir_value_t* flags) {
+  int64_t dims[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < flags->type->rank; ++i) dims[i] = i;
+  return graph_reduce(b, flags, dims, (uint32_t)flags->type->rank, "or");
+}
+
+static void sweep(ir_builder_t* b, matrix_t* left, matrix_t* right, ir_value_t** turned, int64_t rows) {
+  const ir_type_t* flag = ir_type_tensor(b->ctx, ir_type_int(b->ctx, 1), 0, NULL);
+  matrix_t inits[3] = {real(graph_splat_integer(b, flag, 0)), *left, *right};
+  int64_t rounds = 2 * matrix_columns(*left) - 1;
+  double tolerance = 4 * unit_roundoff(left->re->type->element) * fmax(1, sqrt((double)rows) / 4);
+  matrix_loop_t loop = {0};
+  matrix_loop_begin(&loop, b, rounds, inits, 3);
+  matrix_t l = loop.values[1], r = loop.values[2];
+  matrix_t top_l = matrix_slice(b, l, MATRIX_ROW, 0, rows), top_r = matrix_slice(b, r, MATRIX_ROW, 0, rows);
+  ir_value_t* p = matrix_reduce(b, matrix_norm2(b, top_l), MATRIX_ROW, "add");
+  ir_value_t* q = matrix_reduce(b, matrix_norm2(b, top_r), MATRIX_ROW, "add");
+  matrix_t g = matrix_sum(b, matrix_mul(b, matrix_conj(b, top_l), top_r), MATRIX_ROW);
+  turn_t turn = find_turn(b, p, q, g, tolerance);
+  turn_columns(b, &turn, &l, &r);
+  move_on(b, &l, &r);
+  ir_value_t* changed = graph_binary(b, SCALAR_or, loop.values[0].re, any(b, turn.wanted));
+  matrix_loop_end(&loop, (matrix_t[]){real(changed), l, r});
+  *turned = loop.values[0].re;
+  *left = loop.values[1];
+  *right = loop.values[2];
+}
+
+// [A; 1] with its columns turned: A V over V.
+static matrix_t orthogonalize(ir_builder_t* b, matrix_t a) {
+  int64_t rows = matrix_rows(a), columns = matrix_columns(a), even = columns + columns % 2;
+  matrix_t parts[2] = {matrix_pad(b, a, MATRIX_COLUMN, even - columns), matrix_identity(b, a, columns, even)};
+  matrix_t both = matrix_concat(b, parts, 2, MATRIX_ROW);
+  const ir_type_t* flag = ir_type_tensor(b->ctx, ir_type_int(b->ctx, 1), 0, NULL);
+  matrix_t inits[3] = {real(graph_splat_integer(b, flag, 1)), matrix_slice(b, both, MATRIX_COLUMN, 0, even / 2),
+                       matrix_slice(b, both, MATRIX_COLUMN, even / 2, even / 2)};
+  matrix_loop_t loop = {.has_flag = true};
+  matrix_loop_begin(&loop, b, MAX_SWEEPS, inits, 3);
+  matrix_t left = loop.values[1], right = loop.values[2];
+  ir_value_t* turned;
+  sweep(b, &left, &right, &turned, rows);
+  matrix_loop_end(&loop, (matrix_t[]){real(turned), left, right});
+  both = matrix_concat(b, loop.values + 1, 2, MATRIX_COLUMN);
+  return matrix_slice(b, both, MATRIX_COLUMN, 0, columns);
+}
+
+// `values` in order, and the columns of the two matrices as they.
+static void sort_columns(ir_builder_t* b, ir_value_t** values, bool descending, matrix_t* x, matrix_t* y) {
+  const ir_type_t* i32 = ir_type_int(b->ctx, 32);
+  int64_t axis = (*values)->type->rank - 1;
+  const ir_type_t* places = ir_type_with_element(b->ctx, (*values)->type, i32);
+  ir_value_t* operands[2] = {*values, graph_iota(b, places, axis, NULL)};
+  const ir_type_t* types[2] = {operands[0]->type, places};
+  ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(b->ctx, axis)},
+                              {"keys", ir_attr_i64(b->ctx, 1)},
+                              {"stable", ir_attr_unit(b->ctx)},
+                              {"descending", ir_attr_unit(b->ctx)}};
+  ir_op_state_t state = {.info = ir_context_op(b->ctx, GRAPH_SORT),
+                         .operands = operands,
+                         .operand_count = 2,
+                         .result_types = types,
+                         .result_count = 2,
+                         .attrs = attrs,
+                         .attr_count = descending ? 4 : 3};
+  ir_op_t* sort = ir_build(b, &state);
+  *values = ir_result(sort, 0);
+  matrix_t* const both[2] = {x, y};
+  for (int i = 0; i < 2; ++i) {
+    if (!both[i]) continue;
+    matrix_t* m = both[i];
+    int64_t dims[GRAPH_MAX_RANK], rank = m->re->type->rank;  // [batch, row, from, to]
+    for (int64_t d = 0; d < rank; ++d) dims[d] = m->re->type->dims[d];
+    dims[rank] = dims[rank - 1];
+    const ir_type_t* wide = ir_type_tensor(b->ctx, m->re->type->element, (int32_t)rank + 1, dims);
+    ir_value_t* like = graph_splat_number(b, wide, 0);
+    matrix_t column = matrix_spread(b, *m, like, 0);
+    for (int64_t d = 0; d < rank - 2; ++d) dims[d] = d;
+    dims[rank - 2] = rank;
+    ir_value_t* wanted = graph_broadcast(b, ir_result(sort, 1), ir_type_with_element(b->ctx, wide, i32), dims, NULL);
+    ir_value_t* from = graph_iota(b, ir_type_with_element(b->ctx, wide, i32), rank - 1, NULL);
+    ir_value_t* here = graph_binary(b, SCALAR_eq, from, wanted);
+    *m = matrix_sum(b, matrix_select(b, here, column, (matrix_t){like, m->im ? like : NULL}), 1);
+  }
+}
+
+// A divided by its largest element, so that squares neither overflow nor vanish.
+static matrix_t normalize(ir_builder_t* b, matrix_t a, ir_value_t** scale) {
+  ir_value_t* size = graph_unary(b, SCALAR_abs, a.re);
+  if (a.im) size = graph_binary(b, SCALAR_max, size, graph_unary(b, SCALAR_abs, a.im));
+  size = matrix_reduce(b, matrix_reduce(b, size, MATRIX_COLUMN, "max"), MATRIX_COLUMN, "max");
+  ir_value_t* usable = graph_binary(b, SCALAR_gt, size, number(b, size, 0));
+  usable = graph_binary(b, SCALAR_and, usable, graph_unary(b, SCALAR_is_finite, size));
+  *scale = graph_select(b, usable, size, number(b, size, 1));
+  return matrix_div(b, a, real(matrix_fill(b, *scale, a.re)));
+}
+
+static ir_value_t* times(ir_builder_t* b, ir_value_t* values, ir_value_t* scale) {
+  return graph_binary(b, SCALAR_mul, values, matrix_fill(b, scale, values));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Singular values
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The columns of A V divided by their lengths; where those are 0, whatever makes U unitary. Q of a QR factorization is
+// both, but for signs: R is diagonal.
+static matrix_t unit_columns(ir_builder_t* b, matrix_t columns, bool full) {
+  matrix_qr_t qr = matrix_qr(b, columns);
+  int64_t rows = matrix_rows(columns), count = matrix_columns(columns);
+  if (full) qr.a = matrix_pad(b, qr.a, MATRIX_COLUMN, rows - count);
+  matrix_t q = matrix_reflectors(b, qr);
+  ir_value_t* diagonal = matrix_triangle(b, qr.a.re, SCALAR_eq);
+  ir_value_t* r = matrix_reduce(b, graph_select(b, diagonal, qr.a.re, number(b, qr.a.re, 0)), MATRIX_ROW, "add");
+  ir_value_t* negative = graph_binary(b, SCALAR_lt, r, number(b, r, 0));
+  ir_value_t* sign = graph_select(b, negative, number(b, r, -1), number(b, r, 1));
+  return matrix_mul(b, q, matrix_spread(b, real(sign), q.re, MATRIX_ROW));
+}
+
+static matrix_svd_t tall_svd(ir_builder_t* b, matrix_t a, bool full, bool vectors) {
+  int64_t rows = matrix_rows(a), columns = matrix_columns(a);
+  ir_value_t* scale;
+  matrix_t turned = orthogonalize(b, normalize(b, a, &scale));
+  matrix_t top = matrix_slice(b, turned, MATRIX_ROW, 0, rows);
+  matrix_t v = matrix_slice(b, turned, MATRIX_ROW, rows, columns);
+  ir_value_t* s = graph_unary(b, SCALAR_sqrt, matrix_reduce(b, matrix_norm2(b, top), MATRIX_ROW, "add"));
+  sort_columns(b, &s, true, vectors ? &top : NULL, vectors ? &v : NULL);
+  matrix_svd_t svd = {.s = times(b, s, scale)};
+  if (!vectors) return svd;
+  svd.u = unit_columns(b, top, full);
+  svd.vt = matrix_adjoint(b, v);
+  return svd;
+}
+
+matrix_svd_t matrix_svd(ir_builder_t* b, matrix_t a, bool full, bool vectors) {
+  if (matrix_rows(a) >= matrix_columns(a)) return tall_svd(b, a, full, vectors);
+  matrix_svd_t svd = tall_svd(b, matrix_adjoint(b, a), full, vectors);
+  if (!vectors) return svd;
+  return (matrix_svd_t){.u = matrix_adjoint(b, svd.vt), .vt = matrix_adjoint(b, svd.u), .s = svd.s};
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Eigenvalues
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Of the stored triangle, the whole matrix; the diagonal is real.
+static matrix_t hermitian(ir_builder_t* b, matrix_t a, bool lower) {
+  ir_value_t* stored = matrix_triangle(b, a.re, lower ? SCALAR_ge : SCALAR_le);
+  matrix_t whole = matrix_select(b, stored, a, matrix_adjoint(b, a));
+  ir_value_t* diagonal = matrix_triangle(b, a.re, SCALAR_eq);
+  if (a.im) whole.im = graph_select(b, diagonal, number(b, a.im, 0), whole.im);
+  return whole;
+}
+
+// No eigenvalue is larger than the largest sum of a row's sizes, nor than the root of all squares.
+static ir_value_t* bound_eigenvalues(ir_builder_t* b, matrix_t a) {
+  ir_value_t* squares = matrix_norm2(b, a);
+  ir_value_t* rows = matrix_reduce(b, graph_unary(b, SCALAR_sqrt, squares), MATRIX_COLUMN, "add");
+  ir_value_t* all = matrix_reduce(b, matrix_reduce(b, squares, MATRIX_COLUMN, "add"), MATRIX_COLUMN, "add");
+  return graph_binary(b, SCALAR_min, matrix_reduce(b, rows, MATRIX_COLUMN, "max"), graph_unary(b, SCALAR_sqrt, all));
+}
+
+// A + c is positive when c bounds A's eigenvalues: its singular vectors are its eigenvectors, and A's.
+matrix_eigh_t matrix_eigh(ir_builder_t* b, matrix_t a, bool lower) {
+  int64_t size = matrix_rows(a);
+  ir_value_t* scale;
+  a = normalize(b, hermitian(b, a, lower), &scale);
+  matrix_t shift = real(matrix_fill(b, bound_eigenvalues(b, a), a.re)), shifted = a;
+  ir_value_t* diagonal = matrix_triangle(b, a.re, SCALAR_eq);
+  shifted.re = graph_select(b, diagonal, graph_binary(b, SCALAR_add, a.re, shift.re), a.re);
+  matrix_t v = matrix_slice(b, orthogonalize(b, shifted), MATRIX_ROW, size, size);
+  matrix_t product = matrix_mul(b, matrix_conj(b, v), matrix_product(b, a, v));
+  ir_value_t* values = matrix_reduce(b, product.re, MATRIX_ROW, "add");
+  sort_columns(b, &values, false, &v, NULL);
+  return (matrix_eigh_t){v, times(b, values, scale)};
+}

@@ -1,0 +1,252 @@
+// Custom calls of linear algebra, under the names that LAPACK, cuSOLVER, hipSOLVER and XLA have for them:
+// @lapack_sgeqrf_ffi, @cusolver_geqrf_ffi and @Qr are one factorization. Batches lead; shapes are static.
+#include <string.h>
+
+#include "import/stablehlo/matrix.h"
+#include "import/stablehlo/ops.h"
+
+static matrix_t operand(const lower_op_t* n, uint32_t i) { return (matrix_t){n->values[i].v, n->values[i].im}; }
+static lower_value_t result(matrix_t x) { return (lower_value_t){.v = x.re, .im = x.im}; }
+
+static bool is_lower(const lower_op_t* n) {
+  return stablehlo_call_number(n, "lower", 0) != 0 || stablehlo_call_number(n, "uplo", 0) == 'L';
+}
+
+static const ir_type_t* status_type(lower_op_t* n) {
+  return batch_type(n->ctx, operand(n, 0), ir_type_int(n->ctx, 32));
+}
+static lower_value_t no_failure(lower_op_t* n) {
+  return (lower_value_t){.v = graph_splat_integer(n->b, status_type(n), 0)};
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Handlers: operands and results in LAPACK's order
+//===----------------------------------------------------------------------------------------------------------------===
+
+// 1 + the first place whose pivot is not above zero, or 0.
+static ir_value_t* first_failure(lower_op_t* n, matrix_t factor) {
+  ir_builder_t* b = n->b;
+  ir_value_t* diagonal = matrix_triangle(b, factor.re, SCALAR_eq);
+  ir_value_t* pivots =
+      matrix_reduce(b, graph_select(b, diagonal, factor.re, graph_splat_like(b, factor.re, 0)), MATRIX_ROW, "add");
+  ir_value_t* good = graph_binary(b, SCALAR_gt, pivots, graph_splat_like(b, pivots, 0));
+  const ir_type_t* type = ir_type_with_element(n->ctx, pivots->type, ir_type_int(n->ctx, 32));
+  ir_value_t *place = graph_iota(b, type, type->rank - 1, NULL), *none = graph_splat_integer(b, type, INT32_MAX);
+  place = graph_binary(b, SCALAR_add, place, graph_splat_integer(b, type, 1));
+  ir_value_t* first = matrix_reduce(b, graph_select(b, good, none, place), MATRIX_COLUMN, "min");
+  ir_value_t* all_good = graph_binary(b, SCALAR_eq, first, graph_splat_integer(b, first->type, INT32_MAX));
+  return graph_select(b, all_good, graph_splat_integer(b, first->type, 0), first);
+}
+
+// The other triangle stays as it is.
+static bool lower_potrf(lower_op_t* n) {
+  bool lower = is_lower(n);
+  matrix_t a = operand(n, 0), factor = matrix_cholesky(n->b, a, lower);
+  ir_value_t* written = matrix_triangle(n->b, a.re, lower ? SCALAR_ge : SCALAR_le);
+  n->out[0] = result(matrix_select(n->b, written, factor, a));
+  n->out[1].v = first_failure(n, factor);
+  return true;
+}
+
+static bool lower_trsm(lower_op_t* n) {
+  matrix_t a = operand(n, 0), x = operand(n, 1);
+  int64_t trans = stablehlo_call_number(n, "trans_x", 'N');
+  bool left = stablehlo_call_number(n, "side", 'L') == 'L';
+  if (matrix_rows(a) != matrix_columns(a) || (left ? matrix_rows(x) : matrix_columns(x)) != matrix_rows(a)) {
+    return lower_error(n, "has operands that do not fit together");
+  }
+  matrix_solve_t how = {.left = left,
+                        .lower = is_lower(n),
+                        .unit_diagonal = stablehlo_call_number(n, "diag", 'N') == 'U',
+                        .transpose = trans != 'N',
+                        .conjugate = trans == 'C'};
+  n->out[0] = result(matrix_solve(n->b, a, x, how));
+  return true;
+}
+
+static ir_value_t* from_one(lower_op_t* n, ir_value_t* pivots) {
+  return graph_binary(n->b, SCALAR_add, pivots, graph_splat_like(n->b, pivots, 1));
+}
+
+static bool lower_getrf(lower_op_t* n) {
+  matrix_lu_t lu = matrix_lu(n->b, operand(n, 0));
+  n->out[0] = result(lu.lu);
+  n->out[1].v = from_one(n, lu.pivots);
+  n->out[2].v = lu.info;
+  return true;
+}
+
+// LuDecomposition: pivots from 0, and the rows in their new order.
+static bool lower_lu(lower_op_t* n) {
+  matrix_lu_t lu = matrix_lu(n->b, operand(n, 0));
+  n->out[0] = result(lu.lu);
+  n->out[1].v = lu.pivots;
+  n->out[2].v = matrix_permutation(n->b, lu.pivots, matrix_rows(operand(n, 0)));
+  return true;
+}
+
+static bool lower_geqrf(lower_op_t* n) {
+  matrix_qr_t qr = matrix_qr(n->b, operand(n, 0));
+  n->out[0] = result(qr.a);
+  n->out[1] = result(qr.tau);
+  return true;
+}
+
+static bool lower_orgqr(lower_op_t* n) {
+  matrix_t a = operand(n, 0), tau = operand(n, 1);
+  bool fits = tau.re->type->rank == a.re->type->rank - 1 && matrix_columns(tau) <= matrix_columns(a) &&
+              matrix_columns(a) <= matrix_rows(a) && (tau.im != NULL) == (a.im != NULL);
+  if (!fits) return lower_error(n, "needs no more reflectors than columns, and no more columns than rows");
+  n->out[0] = result(matrix_reflectors(n->b, (matrix_qr_t){a, tau}));
+  return true;
+}
+
+static bool lower_syevd(lower_op_t* n) {
+  matrix_eigh_t eigh = matrix_eigh(n->b, operand(n, 0), is_lower(n));
+  n->out[0] = result(eigh.vectors);
+  n->out[1].v = eigh.values;
+  n->out[2] = no_failure(n);
+  return true;
+}
+
+// Eigh: its settings are a string, "1,..." for the lower triangle.
+static bool lower_eigh(lower_op_t* n) {
+  matrix_eigh_t eigh = matrix_eigh(n->b, operand(n, 0), ir_op_string(n->op, "backend_config", "1")[0] == '1');
+  n->out[0] = result(eigh.vectors);
+  n->out[1].v = eigh.values;
+  return true;
+}
+
+static lower_value_t nothing(lower_op_t* n, uint32_t i) {
+  const ir_type_t* type = lower_out_type(n, i);
+  const ir_type_t* scalar = ir_type_scalar(type);
+  bool complex = scalar->kind == IR_TYPE_COMPLEX;
+  const ir_type_t* parts = lower_type(n->ctx, complex ? ir_type_with_element(n->ctx, type, scalar->element) : type);
+  if (!parts || !ir_type_is_tensor(parts) || !ir_type_is_static(parts)) return (lower_value_t){0};
+  ir_value_t* zeros = graph_splat_number(n->b, parts, 0);
+  return (lower_value_t){.v = zeros, .im = complex ? zeros : NULL};
+}
+
+// gesdd: mode 'A' all of U and V^H, 'S' as many as singular values, 'N' none.
+static bool lower_gesdd(lower_op_t* n) {
+  int64_t mode = stablehlo_call_number(n, "mode", 'A');
+  matrix_svd_t svd = matrix_svd(n->b, operand(n, 0), mode == 'A', mode != 'N');
+  n->out[0] = n->values[0];
+  n->out[1].v = svd.s;
+  n->out[2] = mode == 'N' ? nothing(n, 2) : result(svd.u);
+  n->out[3] = mode == 'N' ? nothing(n, 3) : result(svd.vt);
+  n->out[4] = no_failure(n);
+  return true;
+}
+
+// gesvdj gives V where gesdd gives V^H.
+static bool lower_gesvdj(lower_op_t* n) {
+  bool vectors = stablehlo_call_number(n, "compute_uv", 1) != 0;
+  matrix_svd_t svd = matrix_svd(n->b, operand(n, 0), stablehlo_call_number(n, "full_matrices", 1) != 0, vectors);
+  n->out[0] = n->values[0];
+  n->out[1].v = svd.s;
+  n->out[2] = vectors ? result(svd.u) : nothing(n, 2);
+  n->out[3] = vectors ? result(matrix_adjoint(n->b, svd.vt)) : nothing(n, 3);
+  n->out[4] = no_failure(n);
+  return true;
+}
+
+static bool lower_permutation(lower_op_t* n) {
+  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
+  if (!type || !ir_type_is_tensor(type) || type->rank != n->in[0]->type->rank || !ir_type_is_static(type)) {
+    return lower_error(n, "needs a result with the operand's rank");
+  }
+  n->out[0].v = matrix_permutation(n->b, n->in[0], type->dims[type->rank - 1]);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Names
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct row_t {
+  const char* name;
+  uint32_t operands, results;
+  bool square;
+  bool (*lower)(lower_op_t* n);
+} row_t;
+
+static const row_t rows[] = {
+    {"potrf", 1, 2, true, lower_potrf},
+    {"trsm", 2, 1, false, lower_trsm},
+    {"getrf", 1, 3, false, lower_getrf},
+    {"geqrf", 1, 2, false, lower_geqrf},
+    {"orgqr", 2, 1, false, lower_orgqr},
+    {"ungqr", 2, 1, false, lower_orgqr},
+    {"syevd", 1, 3, true, lower_syevd},
+    {"heevd", 1, 3, true, lower_syevd},
+    {"gesdd", 1, 5, false, lower_gesdd},
+    {"gesvd", 1, 5, false, lower_gesdd},
+    {"gesvdj", 1, 5, false, lower_gesvdj},
+    {"Qr", 1, 2, false, lower_geqrf},
+    {"ProductOfElementaryHouseholderReflectors", 2, 1, false, lower_orgqr},
+    {"Eigh", 1, 2, true, lower_eigh},
+    {"LuDecomposition", 1, 3, false, lower_lu},
+    {"lu_pivots_to_permutation", 1, 1, false, lower_permutation},
+};
+
+// The name without library, type letter and calling convention: lapack_sgeqrf_ffi, hipsolver_geqrf_ffi -> geqrf.
+static bool is_named(const char* target, const char* name) {
+  static const char* const libraries[] = {"lapack_", "blas_",    "cusolver_", "hipsolver_",
+                                          "cublas_", "hipblas_", "cu_",       "hip_"};
+  if (strcmp(target, name) == 0) return true;
+  size_t length = strlen(name), at = 0;
+  for (size_t i = 0; !at && i < sizeof(libraries) / sizeof(libraries[0]); ++i) {
+    size_t size = strlen(libraries[i]);
+    if (strncmp(target, libraries[i], size) == 0) at = size;
+  }
+  if (!at) return false;
+  if (strncmp(target + at, name, length) && target[at] && strchr("sdcz", target[at])) ++at;
+  return strncmp(target + at, name, length) == 0 && (!target[at + length] || strcmp(target + at + length, "_ffi") == 0);
+}
+
+static bool check_operand(lower_op_t* n, uint32_t i, bool floats, bool square) {
+  const ir_type_t* type = n->in[i] ? n->in[i]->type : NULL;
+  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || type->rank < 1 + (floats && !i) ||
+      lower_is_float(type) != floats) {
+    return lower_unsupported(n, "matrices of %s and of static shape are", floats ? "floats" : "integers");
+  }
+  bool fits = !square || type->dims[type->rank - 1] == type->dims[type->rank - 2];
+  const ir_type_t* first = n->in[0]->type;
+  for (int32_t d = 0; fits && d < first->rank - 2 && i; ++d) fits = d < type->rank && type->dims[d] == first->dims[d];
+  for (int32_t d = 0; fits && floats && d < type->rank; ++d) fits = type->dims[d] > 0;
+  return fits || lower_unsupported(n, square ? "square matrices are" : "matrices of one batch are");
+}
+
+// Values of complex elements are not checked elsewhere.
+static bool check_results(lower_op_t* n) {
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    lower_types_t types = {.count = 0};
+    const ir_value_t* parts[2] = {n->out[i].v, n->out[i].im};
+    if (!lower_flat_types(n->ctx, lower_out_type(n, i), &types) || !parts[0] || types.count != (parts[1] ? 2 : 1)) {
+      return lower_error(n, "cannot have a result %u of type %s", i, ir_type_str(n->ctx, lower_out_type(n, i)));
+    }
+    for (uint32_t k = 0; k < types.count; ++k) {
+      if (types.items[k] == parts[k]->type) continue;
+      return lower_error(n, "has a result %u of type %s where its operands give %s", i,
+                         ir_type_str(n->ctx, types.items[k]), ir_type_str(n->ctx, parts[k]->type));
+    }
+  }
+  return true;
+}
+
+bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known) {
+  const row_t* row = NULL;
+  for (size_t i = 0; !row && i < sizeof(rows) / sizeof(rows[0]); ++i) {
+    if (is_named(target, rows[i].name)) row = &rows[i];
+  }
+  *known = row != NULL;
+  if (!row) return false;
+  if (n->op->operand_count != row->operands || n->op->result_count != row->results) {
+    return lower_unsupported(n, "%u operands and %u results are", row->operands, row->results);
+  }
+  for (uint32_t i = 0; i < row->operands; ++i) {
+    if (!check_operand(n, i, row->lower != lower_permutation, row->square)) return false;
+  }
+  return row->lower(n) && check_results(n);
+}

@@ -1,0 +1,210 @@
+"""Factorizations that are custom calls. Run as a script to write matrices/*.mlir anew."""
+
+import numpy as np
+
+from case import Suite, type_of
+
+
+def call(name, results, operands="%a", types="", config=""):
+    """%0 (or %0:n) = a custom call."""
+    count = f":{len(results)}" if len(results) > 1 else ""
+    given = ", ".join(results)
+    given = f"({given})" if len(results) > 1 else given
+    return (f"%0{count} = stablehlo.custom_call @{name}({operands}) {{mhlo.backend_config = {{{config}}}}} : "
+            f"({types}) -> {given}\n")
+
+
+def product(out, x, y, types, left=1, right=0):
+    """out = x times y, by the dims of either that are summed over."""
+    return (f"{out} = stablehlo.dot_general {x}, {y}, contracting_dims = [{left}] x [{right}] : "
+            f"({types[0]}, {types[1]}) -> {types[2]}\n")
+
+
+def scaled(out, x, values, kind, size):
+    """out = x with its columns times values."""
+    return (f"{out}w = stablehlo.broadcast_in_dim {values}, dims = [1] : (tensor<{size}x{kind}>) -> {type_of(x[1])}\n"
+            f"{out} = stablehlo.multiply {x[0]}, {out}w : {type_of(x[1])}\n")
+
+
+def positive(s, n, dtype=np.float32):
+    a = s.floats(n, n, dtype=dtype)
+    return (a @ a.T + n * np.eye(n)).astype(dtype)
+
+
+def eliminate(a):
+    """LU with partial pivoting: the factors, the rows swapped with, and the first place without pivot."""
+    a, info = a.astype(np.float64), 0
+    pivots = np.zeros(min(a.shape), np.int32)
+    for k in range(min(a.shape)):
+        p = k + int(np.argmax(np.abs(a[k:, k])))
+        pivots[k] = p
+        a[[k, p]] = a[[p, k]]
+        if a[k, k] == 0:
+            info = info or k + 1
+            continue
+        a[k + 1:, k] /= a[k, k]
+        a[k + 1:, k + 1:] -= np.outer(a[k + 1:, k], a[k, k + 1:])
+    return a.astype(np.float32), pivots, np.int32(info)
+
+
+def factors():
+    s = Suite("factors", "Cholesky, LU and QR factorizations, and what is solved with them.")
+    a = positive(s, 4)
+    whole, status = type_of(a), "tensor<i32>"
+    for name, config, want in [("lower", "uplo = 76 : ui8", np.tril(np.linalg.cholesky(a)) + np.triu(a, 1)),
+                               ("upper", "uplo = 85 : ui8", np.triu(np.linalg.cholesky(a).T) + np.tril(a, -1))]:
+        s.add(f"potrf_{name}", call("lapack_spotrf_ffi", [whole, status], types=whole, config=config) +
+              f"return %0#0, %0#1 : {whole}, {status}", [a], [want.astype(np.float32), np.int32(0)])
+    bad = np.diag([1, 4, -1, 2]).astype(np.float32)
+    s.add("potrf_fails", call("lapack_spotrf_ffi", [whole, status], types=whole, config="uplo = 76 : ui8") +
+          f"return %0#1 : {status}", [bad], [np.int32(3)])
+    batch = s.floats(2, 4, 3)
+    batch[1, :, 1] = 2 * batch[1, :, 0]  # no second pivot but for rounding
+    batch[1, :, :2] = np.array([[1, 2], [2, 4], [0.5, 1], [1, 2]])
+    parts = [eliminate(m) for m in batch]
+    lu, pivots, info = (np.stack([part[i] for part in parts]) for i in range(3))
+    types = [type_of(batch), type_of(pivots), type_of(info)]
+    s.add("getrf", call("lapack_sgetrf_ffi", types, types=types[0]) + f"return %0#0, %0#1, %0#2 : {', '.join(types)}",
+          [batch], [lu, pivots + 1, info])
+    order = np.tile(np.arange(4, dtype=np.int32), (2, 1))
+    for i in range(2):
+        for k in range(3):
+            order[i, [k, pivots[i, k]]] = order[i, [pivots[i, k], k]]
+    types[2] = type_of(order)
+    s.add("lu_decomposition", call("LuDecomposition", types, types=types[0]) +
+          f"return %0#0, %0#1, %0#2 : {', '.join(types)}", [batch], [lu, pivots, order])
+    s.add("pivots", call("cu_lu_pivots_to_permutation", [types[2]], types=types[1]) + f"return %0 : {types[2]}", [pivots],
+          [order])
+    for name, shape in [("tall", (5, 3)), ("wide", (3, 5))]:
+        a = s.floats(*shape)
+        h, tau = np.linalg.qr(a, mode="raw")
+        types = [type_of(a), type_of(tau)]
+        s.add(f"geqrf_{name}", call("lapack_sgeqrf_ffi", types, types=types[0]) +
+              f"return %0#0, %0#1 : {', '.join(types)}", [a], [h.T, tau])
+    a = s.floats(5, 3)
+    h, tau = np.linalg.qr(a, mode="raw")
+    q = np.linalg.qr(a)[0]
+    types = [type_of(a), type_of(tau)]
+    s.add("orgqr", call("lapack_sorgqr_ffi", [types[0]], "%a, %b", ", ".join(types)) + f"return %0 : {types[0]}",
+          [h.T, tau], [q])
+    tri, b = (np.tril(s.floats(3, 3)) + 3 * np.eye(3)).astype(np.float32), s.floats(2, 3)
+    types = [type_of(tri), type_of(b)]
+    config = "diag = 78 : ui8, side = 82 : ui8, trans_x = 84 : ui8, uplo = 76 : ui8"
+    s.add("trsm_right", call("lapack_strsm_ffi", [types[1]], "%a, %b", ", ".join(types), config) +
+          f"return %0 : {types[1]}", [tri, b], [np.linalg.solve(tri, b.T).T.astype(np.float32)])
+    s.write("matrices")
+
+
+def complex_factors():
+    s = Suite("complex", "The same of complex matrices.")
+    re, im = s.floats(4, 4), s.floats(4, 4)
+    z = (re + 1j * im).astype(np.complex64)
+    spd = (z @ z.conj().T + 4 * np.eye(4)).astype(np.complex64)
+    split = lambda v: [v.real.astype(np.float32), v.imag.astype(np.float32)]
+    make = "%z = stablehlo.complex %a, %b : tensor<4x4xcomplex<f32>>\n"
+    both = "%re = stablehlo.real {0} : (tensor<{1}xcomplex<f32>>) -> tensor<{1}xf32>\n" \
+           "%im = stablehlo.imag {0} : (tensor<{1}xcomplex<f32>>) -> tensor<{1}xf32>\n" \
+           "return %re, %im : tensor<{1}xf32>, tensor<{1}xf32>"
+    kind = "tensor<4x4xcomplex<f32>>"
+    s.add("cholesky", make + f"%0 = stablehlo.cholesky %z, lower = true : {kind}\n" + both.format("%0", "4x4"),
+          split(spd), split(np.linalg.cholesky(spd)))
+    tri = np.tril(z) + 4 * np.eye(4)
+    for name, left, transposed, matrix in [("plain", "true", "NO_TRANSPOSE", tri), ("adjoint", "false", "ADJOINT", tri.conj()),
+                                           ("transposed", "true", "TRANSPOSE", tri.T)]:
+        want = np.linalg.solve(matrix, z) if left == "true" else np.linalg.solve(matrix, z.T).T
+        s.add(f"solve_{name}", make + "%y = stablehlo.complex %c, %d : " + kind + f"""
+%0 = "stablehlo.triangular_solve"(%z, %y) {{left_side = {left}, lower = true, transpose_a = #stablehlo<transpose {transposed}>, unit_diagonal = false}} : ({kind}, {kind}) -> {kind}
+""" + both.format("%0", "4x4"), [*split(tri), *split(z)], split(want), 1e-4)
+    h, tau = np.linalg.qr(z, mode="raw")
+    s.add("geqrf", make + call("lapack_cgeqrf_ffi", [kind, "tensor<4xcomplex<f32>>"], "%z", kind) +
+          both.format("%0#0", "4x4"), split(z), split(h.T))
+    lu = call("lapack_cgetrf_ffi", [kind, "tensor<4xi32>", "tensor<i32>"], "%z", kind)
+    a = z.copy()
+    for k in range(4):
+        p = k + int(np.argmax(np.abs(a[k:, k].real) + np.abs(a[k:, k].imag)))
+        a[[k, p]] = a[[p, k]]
+        a[k + 1:, k] /= a[k, k]
+        a[k + 1:, k + 1:] -= np.outer(a[k + 1:, k], a[k, k + 1:])
+    s.add("getrf", make + lu + both.format("%0#0", "4x4"), split(z), split(a), 1e-4)
+    w = np.linalg.eigvalsh(spd)
+    s.add("heevd", make + call("lapack_cheevd_ffi", [kind, "tensor<4xf32>", "tensor<i32>"], "%z", kind,
+                               "mode = 86 : ui8, uplo = 76 : ui8") + "return %0#1 : tensor<4xf32>", split(spd),
+          [w.astype(np.float32)])
+    svd = call("lapack_cgesdd_ffi", [kind, "tensor<4xf32>", kind, kind, "tensor<i32>"], "%z", kind, "mode = 65 : ui8")
+    back = "%s = stablehlo.broadcast_in_dim %0#1, dims = [1] : (tensor<4xf32>) -> tensor<4x4xf32>\n" \
+           "%n = stablehlo.constant dense<0.0> : tensor<4x4xf32>\n" \
+           f"%t = stablehlo.complex %s, %n : {kind}\n%us = stablehlo.multiply %0#2, %t : {kind}\n" + \
+           product("%p", "%us", "%0#3", [kind] * 3)
+    s.add("gesdd", make + svd + back + both.format("%p", "4x4"), split(z), split(z))
+    s.add("gesdd_values", make + svd + "return %0#1 : tensor<4xf32>", split(z),
+          [np.linalg.svd(z, compute_uv=False).astype(np.float32)])
+    s.write("matrices")
+
+
+def eigenvalues(s, name, a, tolerance=None):
+    """Values, V^T V and V diag(w) V^T."""
+    n, dtype = a.shape[0], a.dtype
+    kind = "f64" if dtype == np.float64 else "f32"
+    whole, values = type_of(a), f"tensor<{n}x{kind}>"
+    letter = "d" if kind == "f64" else "s"
+    body = call(f"lapack_{letter}syevd_ffi", [whole, values, "tensor<i32>"], types=whole,
+                config="mode = 86 : ui8, uplo = 76 : ui8")
+    body += product("%1", "%0#0", "%0#0", [whole] * 3, 0, 0) + scaled("%vs", ("%0#0", a), "%0#1", kind, n)
+    body += product("%3", "%vs", "%0#0", [whole] * 3, 1, 1) + f"return %0#1, %1, %3 : {values}, {whole}, {whole}"
+    s.add(name, body, [a], [np.linalg.eigvalsh(a.astype(np.float64)).astype(dtype), np.eye(n, dtype=dtype), a], tolerance)
+
+
+def singular(s, name, a, full, tolerance=None):
+    """Values, U^T U, V^T V and U diag(s) V^T."""
+    m, n = a.shape
+    k = min(m, n)
+    dtype = a.dtype
+    kind = "f64" if dtype == np.float64 else "f32"
+    u, v = np.zeros((m, m if full else k), dtype), np.zeros((n if full else k, n), dtype)
+    types = [type_of(a), f"tensor<{k}x{kind}>", type_of(u), type_of(v), "tensor<i32>"]
+    body = call(f"lapack_{'d' if kind == 'f64' else 's'}gesdd_ffi", types, types=types[0],
+                config=f"mode = {65 if full else 83} : ui8")
+    uu, vv = np.eye(u.shape[1], dtype=dtype), np.eye(v.shape[0], dtype=dtype)
+    body += product("%1", "%0#2", "%0#2", [types[2], types[2], type_of(uu)], 0, 0)
+    body += product("%2", "%0#3", "%0#3", [types[3], types[3], type_of(vv)], 1, 1)
+    thin_u, thin_v = np.zeros((m, k), dtype), np.zeros((k, n), dtype)
+    body += f"%u = stablehlo.slice %0#2 [0:{m}, 0:{k}] : ({types[2]}) -> {type_of(thin_u)}\n"
+    body += f"%v = stablehlo.slice %0#3 [0:{k}, 0:{n}] : ({types[3]}) -> {type_of(thin_v)}\n"
+    body += scaled("%us", ("%u", thin_u), "%0#1", kind, k)
+    body += product("%3", "%us", "%v", [type_of(thin_u), type_of(thin_v), types[0]])
+    body += f"return %0#1, %1, %2, %3 : {types[1]}, {type_of(uu)}, {type_of(vv)}, {types[0]}"
+    s.add(name, body, [a], [np.linalg.svd(a.astype(np.float64), compute_uv=False).astype(dtype), uu, vv, a], tolerance)
+
+
+def values():
+    s = Suite("values", "Eigenvalues of symmetric matrices and singular values: Jacobi's method.")
+    a = s.floats(5, 5)
+    eigenvalues(s, "syevd", (a + a.T).astype(np.float32))
+    eigenvalues(s, "syevd_even", positive(s, 4, np.float64), 1e-9)
+    q = np.linalg.qr(s.floats(4, 4))[0]
+    repeated = (q * [2, 2, -2, 0]) @ q.T
+    eigenvalues(s, "syevd_repeated", ((repeated + repeated.T) / 2).astype(np.float32))
+    eigenvalues(s, "syevd_zero", np.zeros((3, 3), np.float32))
+    eigenvalues(s, "syevd_one", np.array([[-3]], np.float32))
+    stored = np.tril(s.floats(3, 3)) + np.triu(np.full((3, 3), 9, np.float32), 1)
+    want = np.linalg.eigvalsh(np.tril(stored) + np.tril(stored, -1).T)
+    s.add("eigh_lower", "%0:2 = stablehlo.custom_call @Eigh(%a) {backend_config = \"1,1,100,1e-6\"} : (tensor<3x3xf32>) -> "
+          "(tensor<3x3xf32>, tensor<3xf32>)\nreturn %0#1 : tensor<3xf32>", [stored], [want.astype(np.float32)])
+    singular(s, "gesdd_tall", s.floats(5, 3), False)
+    singular(s, "gesdd_full", s.floats(5, 3), True)
+    singular(s, "gesdd_wide", s.floats(2, 5, dtype=np.float64), False, 1e-9)
+    singular(s, "gesdd_wide_full", s.floats(2, 4), True)
+    singular(s, "gesdd_rank", np.outer(s.floats(4), s.floats(3)).astype(np.float32), False)
+    singular(s, "gesdd_zero", np.zeros((3, 2), np.float32), True)
+    singular(s, "gesdd_small", (s.floats(3, 3) * 1e-30).astype(np.float32), False)
+    batch = s.floats(2, 3, 2)
+    s.add("gesdd_batch", call("lapack_sgesdd_ffi", ["tensor<2x3x2xf32>", "tensor<2x2xf32>", "tensor<2x3x3xf32>",
+                                                    "tensor<2x2x2xf32>", "tensor<2xi32>"], types="tensor<2x3x2xf32>",
+                              config="mode = 78 : ui8") + "return %0#1 : tensor<2x2xf32>", [batch],
+          [np.linalg.svd(batch, compute_uv=False)])
+    s.write("matrices")
+
+
+if __name__ == "__main__":
+    for suite in [factors, complex_factors, values]:
+        suite()
