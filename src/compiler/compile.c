@@ -131,8 +131,9 @@ GRAPH_PASSES(PASS)
 #undef PASS
 
 static bool stage_optimize(run_t* r) {
-  static const pass_t* const passes[] = {&row_pass_inline, &row_pass_canonicalize,  &row_pass_expand,
-                                         &row_pass_cse,    &row_pass_contract_form, &row_pass_canonicalize};
+  static const pass_t* const passes[] = {&row_pass_inline,      &row_pass_canonicalize,  &row_pass_expand,
+                                         &row_pass_cse,         &row_pass_contract_form, &row_pass_loop_numbers,
+                                         &row_pass_canonicalize};
   static const pass_t* const folded[] = {&row_pass_canonicalize};
   static const pass_t* const last[] = {&row_pass_exact_floats, &row_pass_cse, &row_pass_dce};
   const compiler_options_t* o = r->options;
@@ -143,10 +144,10 @@ static bool stage_optimize(run_t* r) {
 }
 
 static bool stage_dispatches(run_t* r) {
-  static const pass_t* const passes[] = {&row_pass_sizes, &row_pass_dce, &row_pass_form_dispatches};
-  if (!run_passes(r, passes, 2)) return false;
+  static const pass_t* const passes[] = {&row_pass_sizes, &row_pass_windows, &row_pass_dce, &row_pass_form_dispatches};
+  if (!run_passes(r, passes, 3)) return false;
   host_scalar_prepare(r->ctx, r->module);
-  return run_passes(r, passes + 2, 1);
+  return run_passes(r, passes + 3, 1);
 }
 
 // The dispatches are the same for all targets; what follows is each one's own.

@@ -47,7 +47,7 @@ void host_flush(host_t* h) {
 }
 
 // The storage's place in h->buffers.
-static uint32_t buffer_of(const host_t* h, const storage_t* s) {
+uint32_t host_buffer_of(const host_t* h, const storage_t* s) {
   if (s->kind == STORAGE_ARENA) return h->arena_buffer;
   return s->kind == STORAGE_BUFFER ? h->slots[s->index].buffer : s->index;
 }
@@ -57,7 +57,7 @@ static uint32_t slot_of(host_t* h, storage_t* s) {
   if (s->table == t) return s->slot;
   s->table = t;
   if (s->kind == STORAGE_CONSTANT) return s->slot = module_table_constant_slot(t, s->index);
-  uint32_t buffer = buffer_of(h, s), argument = 0;
+  uint32_t buffer = host_buffer_of(h, s), argument = 0;
   while (argument < h->table_buffer_count && h->table_buffers[argument] != buffer) ++argument;
   if (argument == h->table_buffer_count) h->table_buffers[h->table_buffer_count++] = buffer;
   int64_t length = s->kind == STORAGE_ARENA ? h->arena_size : s->size == HOST_DYNAMIC ? 0 : s->size;
@@ -113,8 +113,8 @@ void host_copy(host_t* h, storage_t* from, storage_t* to) {
   if (to->size == HOST_DYNAMIC) {  // by an instruction: tables want literal lengths
     host_flush(h);
     module_operand_t zero = MODULE_REG(module_function_i64(h->f, 0));
-    module_emit(h->f, hal_copy, MODULE_REG(h->stream), MODULE_REG(h->buffers[buffer_of(h, from)]), zero,
-                MODULE_REG(h->buffers[buffer_of(h, to)]), zero, MODULE_REG(to->reg));
+    module_emit(h->f, hal_copy, MODULE_REG(h->stream), MODULE_REG(h->buffers[host_buffer_of(h, from)]), zero,
+                MODULE_REG(h->buffers[host_buffer_of(h, to)]), zero, MODULE_REG(to->reg));
     return;
   }
   make_room(h, 2);
@@ -178,6 +178,14 @@ bool host_result_sizes(const ir_value_t* result, int64_t* out) {
   return true;
 }
 
+void host_acquire_slot(host_t* h, const storage_t* s) {
+  host_slot_t* slot = &h->slots[s->index];
+  if (slot->acquired) return;
+  slot->acquired = true;
+  module_emit(h->f, hal_transient_acquire, MODULE_REG(h->buffers[slot->buffer]), MODULE_REG(h->stream),
+              MODULE_REG(s->reg));
+}
+
 // Sizes, and memory where it has none yet, of a result whose sizes are operands.
 static void bring_result(host_t* h, ir_value_t* value) {
   storage_t* s = value->data;
@@ -195,15 +203,10 @@ static void bring_result(host_t* h, ir_value_t* value) {
     }
     host_set_dims(h, s, value->type, dims);
   }
-  host_slot_t* slot = s->kind == STORAGE_BUFFER ? &h->slots[s->index] : NULL;
-  if (slot && slot->acquired) return;
-  if (slot) slot->acquired = true;
-  module_operand_t buffer = MODULE_REG(h->buffers[buffer_of(h, s)]), bytes = MODULE_REG(s->reg);
-  if (slot) {
-    module_emit(h->f, hal_transient_acquire, buffer, MODULE_REG(h->stream), bytes);
-  } else if (s->kind == STORAGE_OUTPUT) {
-    module_emit(h->f, hal_alloca, buffer, MODULE_REG(h->stream), bytes);
-  }
+  if (s->kind == STORAGE_BUFFER) host_acquire_slot(h, s);
+  if (s->kind != STORAGE_OUTPUT) return;
+  module_emit(h->f, hal_alloca, MODULE_REG(h->buffers[host_buffer_of(h, s)]), MODULE_REG(h->stream),
+              MODULE_REG(s->reg));
 }
 
 void host_release_slots(host_t* h, const ir_block_t* block) {
@@ -230,7 +233,7 @@ static module_reg_t load_number(host_t* h, ir_value_t* tensor) {
     buffer = module_function_ref(h->f);
     module_emit(h->f, hal_constant, MODULE_REG(buffer), MODULE_INDEX(s->index));
   } else {
-    buffer = h->buffers[buffer_of(h, s)];
+    buffer = h->buffers[host_buffer_of(h, s)];
   }
   module_operand_t operands[] = {MODULE_REG(h->stream), MODULE_REG(buffer),
                                  MODULE_REG(module_function_i64(h->f, s->offset))};
@@ -247,7 +250,7 @@ static module_reg_t load_number(host_t* h, ir_value_t* tensor) {
 }
 
 // A condition: a number, or a tensor of one.
-static module_reg_t condition_reg(host_t* h, ir_value_t* value) {
+module_reg_t host_condition(host_t* h, ir_value_t* value) {
   if (ir_type_is_tensor(value->type)) return load_number(h, value);
   host_flush(h);
   return host_scalar_reg(h, value);
@@ -350,44 +353,36 @@ static void emit_dispatch(host_t* h, ir_op_t* op) {
 // Control flow
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Numbers go through fresh registers first, so that they may change places.
-static void move_numbers(host_t* h, ir_op_t* yield, uint32_t first, const module_reg_t* targets, uint32_t count) {
+// Numbers go through fresh registers first, so that they may change places; what is still in the table has the old
+// ones.
+void host_move_numbers(host_t* h, ir_op_t* yield, const module_reg_t* targets, uint32_t count) {
   module_reg_t* values = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, count + 1);
+  if (h->param_count) host_flush(h);
   for (uint32_t i = 0; i < count; ++i) {
-    ir_value_t* value = ir_operand(yield, first + i);
+    ir_value_t* value = ir_operand(yield, i);
     if (ir_type_is_tensor(value->type)) continue;
     values[i] = host_scalar_new(h, value->type);
     module_emit(h->f, mov, MODULE_REG(values[i]), MODULE_REG(host_scalar_reg(h, value)));
   }
   for (uint32_t i = 0; i < count; ++i) {
-    if (ir_type_is_tensor(ir_operand(yield, first + i)->type)) continue;
+    if (ir_type_is_tensor(ir_operand(yield, i)->type)) continue;
     module_emit(h->f, mov, MODULE_REG(targets[i]), MODULE_REG(values[i]));
   }
 }
 
-// Copies a region's yielded values to where they belong.
-static void copy_yielded(host_t* h, ir_op_t* yield, uint32_t first, ir_value_t* const* targets, uint32_t count) {
+// Copies a branch's yielded values to where they belong.
+static void copy_yielded(host_t* h, ir_op_t* yield, ir_value_t* const* targets, uint32_t count) {
   module_reg_t* registers = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, count + 1);
   for (uint32_t i = 0; i < count; ++i) {
-    storage_t *from = ir_operand(yield, first + i)->data, *to = targets[i]->data;
-    if (!ir_type_is_tensor(targets[i]->type)) {
-      registers[i] = to->reg;
-      continue;
-    }
-    bool is_read_later = false;
-    for (uint32_t j = i + 1; j < count; ++j) is_read_later |= ir_operand(yield, first + j)->data == to;
-    if (!is_read_later || from == to) {
-      host_copy(h, from, to);
-      continue;
-    }
-    h->failed = true;
-    ir_op_error(h->ctx, yield, "permutes loop-carried values; pass them through an operation");
+    storage_t *from = ir_operand(yield, i)->data, *to = targets[i]->data;
+    if (ir_type_is_tensor(targets[i]->type)) host_copy(h, from, to);
+    registers[i] = to->reg;
   }
-  move_numbers(h, yield, first, registers, count);
+  host_move_numbers(h, yield, registers, count);
 }
 
 // Registers for results of control flow that are numbers; memory for those of run-time size.
-static void bring_results(host_t* h, ir_op_t* op) {
+void host_bring_results(host_t* h, ir_op_t* op) {
   for (uint32_t i = 0; i < op->result_count; ++i) {
     ir_value_t* result = ir_result(op, i);
     bring_result(h, result);
@@ -396,8 +391,8 @@ static void bring_results(host_t* h, ir_op_t* op) {
 }
 
 static void emit_if(host_t* h, ir_op_t* op) {
-  bring_results(h, op);
-  module_reg_t condition = condition_reg(h, ir_operand(op, 0));
+  host_bring_results(h, op);
+  module_reg_t condition = host_condition(h, ir_operand(op, 0));
   module_label_t labels[3];
   for (int i = 0; i < 3; ++i) labels[i] = module_function_label(h->f);
   module_emit(h->f, br_if, MODULE_REG(condition), MODULE_LABEL(labels[0]), MODULE_LABEL(labels[1]));
@@ -407,41 +402,12 @@ static void emit_if(host_t* h, ir_op_t* op) {
     module_function_bind(h->f, labels[r]);
     ir_block_t* body = op->regions[r].first;
     host_emit_block(h, body);
-    copy_yielded(h, body->last, 0, results, op->result_count);
+    copy_yielded(h, body->last, results, op->result_count);
     host_flush(h);
     host_release_slots(h, body);
     module_emit(h->f, br, MODULE_LABEL(labels[2]));
   }
   module_function_bind(h->f, labels[2]);
-}
-
-static void emit_while(host_t* h, ir_op_t* op) {
-  ir_block_t *test = op->regions[0].first, *body = op->regions[1].first;
-  bring_results(h, op);
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    storage_t* to = op->results[i].data;
-    if (ir_type_is_tensor(op->results[i].type)) {
-      host_copy(h, ir_operand(op, i)->data, to);
-    } else {
-      module_emit(h->f, mov, MODULE_REG(to->reg), MODULE_REG(host_scalar_reg(h, ir_operand(op, i))));
-    }
-  }
-  host_flush(h);
-  module_label_t again = module_function_label(h->f), inside = module_function_label(h->f);
-  module_label_t after = module_function_label(h->f);
-  module_emit(h->f, br, MODULE_LABEL(again));
-  module_function_bind(h->f, again);
-  host_emit_block(h, test);
-  module_reg_t condition = condition_reg(h, ir_operand(test->last, 0));
-  host_release_slots(h, test);
-  module_emit(h->f, br_if, MODULE_REG(condition), MODULE_LABEL(inside), MODULE_LABEL(after));
-  module_function_bind(h->f, inside);
-  host_emit_block(h, body);
-  copy_yielded(h, body->last, 0, body->args, body->arg_count);
-  host_flush(h);
-  host_release_slots(h, body);
-  module_emit(h->f, br, MODULE_LABEL(again));
-  module_function_bind(h->f, after);
 }
 
 static void refuse(host_t* h, ir_op_t* op) {
@@ -490,7 +456,7 @@ static void emit_assert(host_t* h, ir_op_t* op) {
   const char* message = ir_op_string(op, "message", "assertion failed");
   module_reg_t zero = module_function_i32(h->f, 0);
   module_reg_t wrong =
-      module_emit_value(h->f, i32_eq, MODULE_REG(condition_reg(h, ir_operand(op, 0))), MODULE_REG(zero));
+      module_emit_value(h->f, i32_eq, MODULE_REG(host_condition(h, ir_operand(op, 0))), MODULE_REG(zero));
   module_emit(h->f, fail_if, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_INVALID_ARGUMENT),
               MODULE_INDEX(module_writer_string(h->writer, host_view(message))));
 }
@@ -507,6 +473,10 @@ static void emit_host_op(host_t* h, ir_op_t* op) {
     emit_assert(h, op);
   } else if (ir_is(op, GRAPH_DIM)) {
     emit_dim(h, op);
+  } else if (ir_is(op, GRAPH_DYNAMIC_SLICE) && ir_op_flag(op, "window")) {
+    host_emit_window_read(h, op);
+  } else if (ir_is(op, GRAPH_DYNAMIC_UPDATE) && ir_op_flag(op, "window")) {
+    host_emit_window_write(h, op);
   } else if (op->result_count != 1 || ir_type_is_tensor(op->results[0].type)) {
     refuse(h, op);
   } else if (ir_result(op, 0)->uses && !host_scalar_emit(h, op)) {
@@ -523,7 +493,7 @@ void host_emit_block(host_t* h, ir_block_t* block) {
       host_flush(h);
       emit_if(h, op);
     } else if (ir_is(op, GRAPH_WHILE)) {
-      emit_while(h, op);
+      host_emit_while(h, op);
     } else if (ir_is(op, GRAPH_TO_SCALAR)) {
       host_scalar_set(ir_result(op, 0), load_number(h, ir_operand(op, 0)));
     } else if (!ir_is(op, GRAPH_CONSTANT)) {

@@ -13,6 +13,7 @@ typedef enum {
   STORAGE_OUTPUT,    // a result's buffer
   STORAGE_GLOBAL,    // a global's buffer
   STORAGE_BUFFER,    // a buffer of its own: sizes known at run time only
+  STORAGE_VIEW,      // part of another value's memory, as a buffer of its own
   STORAGE_SCALAR,    // a number: a register of the host program
 } storage_kind_t;
 
@@ -38,7 +39,7 @@ typedef struct host_global_t {
 // Where a value is; at ir_value_t.data. Values that stand for the same memory (loop-carried ones) share one.
 typedef struct storage_t {
   storage_kind_t kind;
-  uint32_t index;        // constant row, plan entry or slot; ARGUMENT, OUTPUT, GLOBAL: in host_t.buffers
+  uint32_t index;        // constant row, plan entry or slot; ARGUMENT, OUTPUT, GLOBAL, VIEW: in host_t.buffers
   int64_t offset, size;  // bytes; a size of HOST_DYNAMIC is known at run time
   module_reg_t reg;      // SCALAR; of dynamic sizes: the number of bytes
   bool has_reg;
@@ -47,9 +48,17 @@ typedef struct storage_t {
   uint32_t slot;
 } storage_t;
 
+// A loop's carried value that is made anew in every round, and has two places that are exchanged at its end: static
+// ones are two parts of the arena, whose views change places.
+typedef struct host_pair_t {
+  storage_t* home[2];  // ARENA, or NULL
+  storage_t *current, *next;
+} host_pair_t;
+
 // First and last moment of an op, regions included; at ir_op_t.data.
 typedef struct span_t {
   uint32_t first, last;
+  host_pair_t* pairs;  // of a loop: one for each carried value; `next` is NULL for those that have one place
 } span_t;
 
 typedef struct access_t {
@@ -107,11 +116,26 @@ static inline int64_t host_tensor_bytes(const ir_type_t* type) {
 }
 static inline iree_string_view_t host_view(const char* text) { return iree_make_cstring_view(text); }
 
+// Loops (host_loop.c): storage of carried values, of which `storage_new` etc. make the rest, and instructions.
+void host_pair_carried(host_t* h, ir_op_t* op);
+void host_place_pairs(host_t* h, ir_op_t* op);
+void host_emit_while(host_t* h, ir_op_t* op);
+// Dynamic slices and updates that are one piece of memory (passes/windows.c).
+void host_emit_window_read(host_t* h, ir_op_t* op);
+void host_emit_window_write(host_t* h, ir_op_t* op);
+
 // Gives every value of the function its storage and plans the arena (host_storage.c).
 void host_assign_storage(host_t* h);
 void host_clear_data(ir_block_t* block);
 
 uint32_t host_add_buffer(host_t* h);
+storage_t* host_storage_new(host_t* h, const ir_value_t* value, storage_kind_t kind);
+// From where an op's result is made to its last use.
+span_t host_span_alive(const ir_value_t* value);
+// Memory for a value from one moment to another: part of the arena, or a slot of `block` for run-time sizes.
+storage_t* host_storage_alive(host_t* h, const ir_value_t* value, const ir_block_t* block, const span_t* alive);
+// The storage's place in h->buffers.
+uint32_t host_buffer_of(const host_t* h, const storage_t* s);
 // Numbers of the operands of a dispatch or `if` that are the run-time sizes of the result: its attribute `sizes` lists
 // them for each '?' of the operands (dispatches only) and then of the results, in order. False without the attribute.
 bool host_result_sizes(const ir_value_t* result, int64_t* out);
@@ -142,6 +166,14 @@ void host_emit_block(host_t* h, ir_block_t* block);
 void host_flush(host_t* h);
 // Gives back the buffers that the block's values had.
 void host_release_slots(host_t* h, const ir_block_t* block);
+// A condition: a number, or a tensor of one.
+module_reg_t host_condition(host_t* h, ir_value_t* value);
+// Registers for results of control flow that are numbers; memory for those of run-time size.
+void host_bring_results(host_t* h, ir_op_t* op);
+// Memory for a slot, once; of as many bytes as `s` has.
+void host_acquire_slot(host_t* h, const storage_t* s);
+// Moves the numbers among a region's yielded values to registers.
+void host_move_numbers(host_t* h, ir_op_t* yield, const module_reg_t* targets, uint32_t count);
 // Copies one value's bytes to another's storage, in the current table.
 void host_copy(host_t* h, storage_t* from, storage_t* to);
 

@@ -11,7 +11,7 @@ static void number_ops(host_t* h, ir_block_t* block, uint32_t* next) {
   IR_FOR_OPS(op, block) {
     span_t* span = ARENA_NEW(ir_context_arena(h->ctx), span_t);
     op->data = span;
-    span->first = (*next)++;
+    *span = (span_t){.first = (*next)++};
     bool host = !ir_is(op, GRAPH_DISPATCH);
     for (uint32_t r = 0; host && r < op->region_count; ++r) number_ops(h, op->regions[r].first, next);
     span->last = (*next)++;
@@ -30,7 +30,7 @@ static uint32_t last_use(const ir_value_t* value, const ir_block_t* block, uint3
   return at_least;
 }
 
-static storage_t* storage_new(host_t* h, const ir_value_t* value, storage_kind_t kind) {
+storage_t* host_storage_new(host_t* h, const ir_value_t* value, storage_kind_t kind) {
   storage_t* s = ARENA_NEW(ir_context_arena(h->ctx), storage_t);
   *s = (storage_t){.kind = kind, .size = ir_type_is_tensor(value->type) ? host_tensor_bytes(value->type) : 8};
   return s;
@@ -73,8 +73,13 @@ static bool slot_fits(const host_slot_t* slot, const host_slot_t* wanted, uint32
   return memcmp(slot->dims, wanted->dims, sizeof(*slot->dims) * slot->dim_count) == 0;
 }
 
+span_t host_span_alive(const ir_value_t* value) {
+  const span_t* span = span_of(value->def);
+  return (span_t){.first = span->first, .last = last_use(value, value->def->parent, span->last)};
+}
+
 static storage_t* slot_new(host_t* h, const ir_value_t* value, const ir_block_t* block, uint32_t first, uint32_t last) {
-  storage_t* s = storage_new(h, value, STORAGE_BUFFER);
+  storage_t* s = host_storage_new(h, value, STORAGE_BUFFER);
   host_slot_t wanted = {.block = block, .last = last, .bytes = constant_bytes(value->type)};
   wanted.dims = known_dims(h, value, &wanted.dim_count);
   for (uint32_t i = 0; i < h->slot_count; ++i) {
@@ -97,7 +102,7 @@ static storage_t* slot_new(host_t* h, const ir_value_t* value, const ir_block_t*
 }
 
 static storage_t* arena_new(host_t* h, const ir_value_t* value, uint32_t first, uint32_t last) {
-  storage_t* s = storage_new(h, value, STORAGE_ARENA);
+  storage_t* s = host_storage_new(h, value, STORAGE_ARENA);
   if (h->plan_count == h->plan_capacity) {
     uint32_t capacity = h->plan_capacity ? h->plan_capacity * 2 : 64;
     plan_value_t* plan = ARENA_ARRAY(ir_context_arena(h->ctx), plan_value_t, capacity);
@@ -134,30 +139,49 @@ static void assign_load(host_t* h, ir_op_t* op) {
   const host_global_t* global = host_find_global(h, op);
   if (!global || !ir_type_is_tensor(value->type)) return;
   if (global->is_stored && !load_is_stable(op, global, h->body)) return;
-  storage_t* s = storage_new(h, value, STORAGE_GLOBAL);
+  storage_t* s = host_storage_new(h, value, STORAGE_GLOBAL);
   s->index = global->buffer;
   value->data = s;
 }
 
+// A window that is read is a view when kernels can read from where it is, else a copy; one that is written is a part of
+// the loop's array.
+static void assign_window(host_t* h, ir_op_t* op) {
+  ir_value_t* value = ir_result(op, 0);
+  if (ir_is(op, GRAPH_DYNAMIC_UPDATE)) {
+    value->data = ir_operand(op, 0)->data;
+  } else if (host_tensor_bytes(value->type) % PLAN_ALIGNMENT == 0) {
+    storage_t* s = host_storage_new(h, value, STORAGE_VIEW);
+    s->index = host_add_buffer(h);
+    value->data = s;
+  }
+}
+
 static void assign_results(host_t* h, ir_op_t* op) {
   if (ir_is(op, GRAPH_GLOBAL_LOAD)) assign_load(h, op);
+  if (ir_op_flag(op, "window")) assign_window(h, op);
   for (uint32_t i = 0; i < op->result_count; ++i) {
     ir_value_t* value = ir_result(op, i);
     if (value->data) continue;  // an output
     if (!ir_type_is_tensor(value->type)) {
-      value->data = storage_new(h, value, STORAGE_SCALAR);
+      value->data = host_storage_new(h, value, STORAGE_SCALAR);
       continue;
     }
-    uint32_t first = span_of(op)->first, last = last_use(value, op->parent, span_of(op)->last);
-    value->data =
-        ir_type_is_static(value->type) ? arena_new(h, value, first, last) : slot_new(h, value, op->parent, first, last);
+    span_t alive = host_span_alive(value);
+    value->data = host_storage_alive(h, value, op->parent, &alive);
   }
+}
+
+storage_t* host_storage_alive(host_t* h, const ir_value_t* value, const ir_block_t* block, const span_t* alive) {
+  return ir_type_is_static(value->type) ? arena_new(h, value, alive->first, alive->last)
+                                        : slot_new(h, value, block, alive->first, alive->last);
 }
 
 static void assign_block(host_t* h, ir_block_t* block);
 
 // Results, and the arguments of both regions, are the same memory.
 static void assign_while(host_t* h, ir_op_t* op) {
+  host_pair_carried(h, op);
   assign_results(h, op);
   for (uint32_t r = 0; r < 2; ++r) {
     ir_block_t* body = op->regions[r].first;
@@ -197,7 +221,7 @@ static bool read_splat(const void* user, uint64_t offset, size_t size, void* out
 // Constants are archive entries of their own.
 static void store_constant(host_t* h, ir_op_t* op) {
   if (!ir_type_is_tensor(op->results[0].type)) return;
-  storage_t* s = storage_new(h, ir_result(op, 0), STORAGE_CONSTANT);
+  storage_t* s = host_storage_new(h, ir_result(op, 0), STORAGE_CONSTANT);
   op->results[0].data = s;
   const ir_attr_t* value = ir_op_attr(op, "value");
   for (uint32_t i = 0; i < h->constant_count; ++i) {
@@ -246,6 +270,7 @@ static void place_arena(host_t* h, ir_block_t* block) {
       storage_t* s = op->results[i].data;
       if (s && s->kind == STORAGE_ARENA) s->offset = h->plan[s->index].offset;
     }
+    if (ir_is(op, GRAPH_WHILE)) host_place_pairs(h, op);
     for (uint32_t r = 0; !ir_is(op, GRAPH_DISPATCH) && r < op->region_count; ++r) place_arena(h, op->regions[r].first);
   }
 }
@@ -254,7 +279,7 @@ static void assign_arguments(host_t* h) {
   for (uint32_t i = 0; i < h->body->arg_count; ++i) {
     ir_value_t* arg = h->body->args[i];
     bool tensor = ir_type_is_tensor(arg->type);
-    storage_t* s = storage_new(h, arg, tensor ? STORAGE_ARGUMENT : STORAGE_SCALAR);
+    storage_t* s = host_storage_new(h, arg, tensor ? STORAGE_ARGUMENT : STORAGE_SCALAR);
     arg->data = s;
     if (tensor) {
       s->index = host_add_buffer(h);
@@ -271,7 +296,7 @@ static void assign_outputs(host_t* h) {
   for (uint32_t i = 0; i < terminator->operand_count; ++i) {
     ir_value_t* value = ir_operand(terminator, i);
     if (!ir_type_is_tensor(value->type)) continue;
-    storage_t* s = h->outputs[i] = storage_new(h, value, STORAGE_OUTPUT);
+    storage_t* s = h->outputs[i] = host_storage_new(h, value, STORAGE_OUTPUT);
     s->index = host_add_buffer(h);
     bool direct = value->def && ir_is(value->def, GRAPH_DISPATCH) && !value->data;
     if (direct) value->data = s;  // else copied at the end

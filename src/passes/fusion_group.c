@@ -61,6 +61,7 @@ static bool has_tensor_results(const ir_op_t* op) {
 
 fusion_class_t fusion_class(const ir_op_t* op) {
   if (ir_op_dialect(op) != IR_DIALECT_GRAPH || !has_tensor_results(op)) return FUSION_HOST;
+  if (ir_op_flag(op, "window")) return FUSION_HOST;
   if (graph_scalar_fn(op) >= 0) return FUSION_ELEMENTWISE;
   switch (ir_code(op)) {
     case GRAPH_CONSTANT:

@@ -12,7 +12,9 @@
   PASS(pass_exact_floats, "exact-floats", "products of small integers as products of floats")           \
   PASS(pass_cse, "cse", "compute equal values once")                                                    \
   PASS(pass_dce, "dce", "drop pure ops without users")                                                  \
+  PASS(pass_loop_numbers, "loop-numbers", "counters of loops as numbers of the host")                   \
   PASS(pass_sizes, "sizes", "run-time sizes as index arithmetic, asserts where they must agree")        \
+  PASS(pass_windows, "windows", "pieces of arrays that loops read and write where they are")            \
   PASS(pass_form_dispatches, "form-dispatches", "group graph ops into graph.dispatch, one kernel each") \
   PASS(pass_contract_form, "contract-form", "contractions as batch, rows, reduction by reduction, columns")
 

@@ -67,8 +67,25 @@ ir_op_t* onnx_loop_end(onnx_loop_t* loop, ir_value_t* const* initial, ir_value_t
   return op;
 }
 
+// A place as a number of the host.
+static ir_value_t* place_of(onnx_node_t* n, ir_value_t* at) {
+  ir_value_t* index = graph_cast(n->b, at, ir_type_index(n->ctx), false);
+  return ir_build_value(n->b, GRAPH_TO_SCALAR, &index, 1, ir_type_index(n->ctx));
+}
+
 ir_value_t* onnx_element(onnx_node_t* n, ir_value_t* x, int64_t axis, ir_value_t* at) {
-  return graph_take(n->b, x, at, axis, false);
+  ir_value_t* operands[1 + ONNX_MAX_RANK] = {x};
+  int64_t slice[ONNX_MAX_RANK], dims[ONNX_MAX_RANK];
+  int32_t rank = x->type->rank, count = 0;
+  if (!ir_type_is_static(x->type)) return graph_take(n->b, x, at, axis, false);
+  for (int32_t i = 0; i < rank; ++i) {
+    slice[i] = i == axis ? 1 : x->type->dims[i];
+    if (i != axis) dims[count++] = slice[i];
+    operands[1 + i] = i == axis ? place_of(n, at) : graph_index_constant(n->b, 0);
+  }
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, rank, slice);
+  ir_value_t* element = graph_build(n->b, GRAPH_DYNAMIC_SLICE, operands, 1 + (uint32_t)rank, type, NULL, 0);
+  return graph_reshape(n->b, element, count, dims, NULL);
 }
 
 ir_value_t* onnx_put_element(onnx_node_t* n, ir_value_t* x, ir_value_t* element, ir_value_t* at) {
@@ -77,8 +94,7 @@ ir_value_t* onnx_put_element(onnx_node_t* n, ir_value_t* x, ir_value_t* element,
   int32_t rank = x->type->rank;
   for (int32_t i = 1; i < rank; ++i) dims[i] = onnx_dim(n, element, i - 1);
   operands[1] = onnx_reshape(n, element, rank, dims);
-  ir_value_t* index = graph_cast(n->b, at, ir_type_index(n->ctx), false);
-  operands[2] = ir_build_value(n->b, GRAPH_TO_SCALAR, &index, 1, ir_type_index(n->ctx));
+  operands[2] = place_of(n, at);
   for (int32_t i = 1; i < rank; ++i) operands[2 + i] = graph_index_constant(n->b, 0);
   return graph_build(n->b, GRAPH_DYNAMIC_UPDATE, operands, 2 + (uint32_t)rank, x->type, NULL, 0);
 }
