@@ -174,6 +174,13 @@ static bool concat_rule(sizes_t* s, ir_op_t* op, ir_value_t** all) {
   return true;
 }
 
+// 1, or 0 when there are no indices.
+static ir_value_t* any_indices(sizes_t* s, const ir_value_t* indices, int64_t vector_dim) {
+  ir_value_t *dims[GRAPH_MAX_RANK], *one = sizes_constant(s, 1);
+  for (int32_t i = 0; i < indices->type->rank; ++i) dims[i] = i == vector_dim ? one : sizes_dim(s, indices, i);
+  return sizes_binary(s, SCALAR_min, product(s, dims, indices->type->rank), one);
+}
+
 static bool gather_rule(sizes_t* s, ir_op_t* op, ir_value_t** all) {
   int64_t offsets[GRAPH_MAX_RANK], collapsed[GRAPH_MAX_RANK], batch[GRAPH_MAX_RANK], slices[GRAPH_MAX_RANK];
   const ir_value_t *x = ir_operand(op, 0), *indices = ir_operand(op, 1);
@@ -181,14 +188,16 @@ static bool gather_rule(sizes_t* s, ir_op_t* op, ir_value_t** all) {
   uint32_t collapsed_count = ir_op_ints(op, "collapsed_dims", collapsed, GRAPH_MAX_RANK);
   uint32_t batch_count = ir_op_ints(op, "operand_batch_dims", batch, GRAPH_MAX_RANK);
   ir_op_ints(op, "slice_sizes", slices, GRAPH_MAX_RANK);
+  int64_t vector_dim = ir_op_int(op, "index_vector_dim", 0);
+  ir_value_t* any = any_indices(s, indices, vector_dim);
   for (int32_t i = 0; i < x->type->rank; ++i) {
     ir_value_t* size = sizes_dim(s, x, i);
     ir_value_t* part = slices[i] == IR_DYNAMIC ? size : sizes_constant(s, slices[i]);
-    sizes_require(s, SCALAR_ge, size, part, "a gathered part must not be larger than the operand");
+    ir_value_t* needed = slices[i] == IR_DYNAMIC ? size : sizes_mul(s, any, slices[i]);
+    sizes_require(s, SCALAR_ge, size, needed, "a gathered part must not be larger than the operand");
     if (contains(collapsed, collapsed_count, i) || contains(batch, batch_count, i)) continue;
     if (next_offset < offset_count) all[offsets[next_offset++]] = part;
   }
-  int64_t vector_dim = ir_op_int(op, "index_vector_dim", 0);
   for (int32_t i = 0, d = 0; i < op->results[0].type->rank; ++i) {
     if (contains(offsets, offset_count, i)) continue;
     if (d == vector_dim) ++d;

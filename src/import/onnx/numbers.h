@@ -51,4 +51,14 @@ ir_value_t* onnx_around_axis(onnx_node_t* n, ir_value_t* x, onnx_dim_t axis);
 // x in the shape of `like`, which has as many elements.
 ir_value_t* onnx_reshape_like(onnx_node_t* n, ir_value_t* x, ir_value_t* like);
 
+// One dimension of a slice: result element i is operand element first + i * step.
+typedef struct onnx_range_t {
+  onnx_dim_t first, size, step;
+} onnx_range_t;
+typedef struct onnx_bounds_t {
+  onnx_dim_t start, end, step;
+} onnx_bounds_t;
+// x with that range of each dimension (slice_ops.c); the ranges are changed.
+ir_value_t* onnx_take_ranges(onnx_node_t* n, ir_value_t* x, onnx_range_t* ranges);
+
 #endif  // IREE_C_IMPORT_ONNX_NUMBERS_H_

@@ -1,24 +1,17 @@
-// Slice, Split, Pad.
+// Slice and Split.
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Slice
 //===----------------------------------------------------------------------------------------------------------------===
 
-// One dimension of a slice: result element i is operand element first + i * step.
-typedef struct range_t {
-  onnx_dim_t first, size;
-  int64_t step;
-} range_t;
-
-static bool is_known(onnx_dim_t dim) { return dim.size != IR_DYNAMIC; }
-
 static int64_t clamp(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
 
 // Bounds of a dimension of known size, by Python's rules.
-static range_t static_range(int64_t start, int64_t end, int64_t step, int64_t size) {
+static onnx_range_t static_range(int64_t start, int64_t end, int64_t step, int64_t size) {
   if (start < 0) start = start < -size ? -1 : start + size;
   if (end < 0) end = end < -size ? -1 : end + size;
   bool up = step > 0;
@@ -26,112 +19,184 @@ static range_t static_range(int64_t start, int64_t end, int64_t step, int64_t si
   end = clamp(end, up ? 0 : -1, up ? size : size - 1);
   int64_t distance = up ? end - start : start - end, pace = up ? step : step == INT64_MIN ? INT64_MAX : -step;
   int64_t count = distance <= 0 ? 0 : (distance - 1) / pace + 1;
-  return (range_t){onnx_dim_of(start), onnx_dim_of(count), step};
+  return (onnx_range_t){onnx_dim_of(start), onnx_dim_of(count), onnx_dim_of(step)};
 }
 
-static onnx_dim_t dim_min(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b) {
-  if (is_known(a) && is_known(b)) return a.size < b.size ? a : b;
-  if (onnx_dim_same(a, b)) return a;
-  return onnx_dim_binary(n, SCALAR_min, a, b);
+static onnx_dim_t dim_clamp(onnx_node_t* n, onnx_dim_t x, onnx_dim_t low, onnx_dim_t high) {
+  return onnx_dim_min(n, onnx_dim_max(n, x, low), high);
 }
 
-// A bound of a dimension whose size, or which itself, is known at run time only. Bounds computed at run time count from
-// the start.
+// The same of what is known at run time only.
+static onnx_range_t any_range(onnx_node_t* n, const onnx_bounds_t* at, onnx_dim_t size) {
+  onnx_dim_t zero = onnx_dim_of(0), one = onnx_dim_of(1), last = onnx_dim_sub(n, size, one);
+  onnx_dim_t up = onnx_dim_test(n, SCALAR_gt, at->step, zero);
+  onnx_dim_t start = onnx_dim_wrap(n, at->start, size), end = onnx_dim_wrap(n, at->end, size);
+  onnx_dim_t top = onnx_dim_select(n, up, size, last);
+  start = dim_clamp(n, start, zero, top);
+  end = dim_clamp(n, end, onnx_dim_select(n, up, zero, onnx_dim_of(-1)), top);
+  onnx_dim_t distance = onnx_dim_select(n, up, onnx_dim_sub(n, end, start), onnx_dim_sub(n, start, end));
+  onnx_dim_t pace = onnx_dim_select(n, up, at->step, onnx_dim_sub(n, zero, at->step));
+  return (onnx_range_t){start, onnx_dim_ceil_div(n, distance, onnx_dim_max(n, pace, one)), at->step};
+}
+
+// A bound of a dimension whose size, or which itself, is known at run time only. Bounds that are sizes count from the
+// start.
 static onnx_dim_t bound(onnx_node_t* n, onnx_dim_t at, onnx_dim_t size) {
-  if (!is_known(at)) return at;
+  if (!onnx_dim_known(at)) return at;
   if (at.size < 0) return onnx_dim_add(n, size, at);
-  return at.size > INT32_MAX ? size : at.size == 0 ? at : dim_min(n, at, size);
+  return at.size > INT32_MAX ? size : at.size == 0 ? at : onnx_dim_min(n, at, size);
 }
 
-static bool dynamic_range(onnx_node_t* n, onnx_dim_t start, onnx_dim_t end, int64_t step, onnx_dim_t size,
-                          range_t* out) {
-  if (step == -1 && start.size == -1 && is_known(end) && end.size < -INT32_MAX) {  // the whole, backwards
-    *out = (range_t){onnx_dim_sub(n, size, onnx_dim_of(1)), size, -1};
-    return true;
+static onnx_range_t find_range(onnx_node_t* n, const onnx_bounds_t* at, onnx_dim_t size) {
+  onnx_dim_t start = at->start, end = at->end, step = at->step;
+  bool loaded = start.loaded || end.loaded || !onnx_dim_known(step);
+  if (!loaded && onnx_dim_known(size) && onnx_dim_known(start) && onnx_dim_known(end)) {
+    return static_range(start.size, end.size, step.size, size.size);
   }
-  if (step < 0) return onnx_unsupported(n, "a negative step needs static sizes and bounds");
-  bool tail = is_known(start) && start.size < 0 && is_known(end) && end.size > INT32_MAX;
+  if (step.size == -1 && start.size == -1 && onnx_dim_known(end) && end.size < -INT32_MAX) {  // the whole, backwards
+    return (onnx_range_t){onnx_dim_sub(n, size, onnx_dim_of(1)), size, step};
+  }
+  if (loaded || step.size < 0) return any_range(n, at, size);
+  bool tail = onnx_dim_known(start) && start.size < 0 && onnx_dim_known(end) && end.size > INT32_MAX;
   onnx_dim_t first = bound(n, start, size), last = bound(n, end, size);
   onnx_dim_t length = tail ? onnx_dim_of(-start.size) : onnx_dim_sub(n, last, first);
-  if (step > 1) {
-    length = onnx_dim_div(n, onnx_dim_add(n, length, onnx_dim_of(step - 1)), onnx_dim_of(step));
+  if (step.size > 1) length = onnx_dim_ceil_div(n, length, step);
+  return (onnx_range_t){first, length, step};
+}
+
+// Elements first + i * step of one dimension, by number.
+static ir_value_t* take_range(onnx_node_t* n, ir_value_t* x, int64_t axis, const onnx_range_t* range) {
+  ir_value_t* at = onnx_numbers(n, 1, &range->size, 0);
+  at = graph_binary(n->b, SCALAR_mul, at, onnx_dim_like(n, range->step, at));
+  at = graph_binary(n->b, SCALAR_add, at, onnx_dim_like(n, range->first, at));
+  return graph_take(n->b, x, at, axis, false);
+}
+
+static ir_value_t* build_slice(onnx_node_t* n, uint32_t code, ir_value_t** operands, uint32_t count,
+                               const onnx_range_t* ranges) {
+  ir_value_t* x = operands[0];
+  int32_t rank = x->type->rank;
+  int64_t offsets[ONNX_MAX_RANK], strides[ONNX_MAX_RANK], sizes[ONNX_MAX_RANK];
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  bool whole = true;
+  for (int32_t i = 0; i < rank; ++i) {
+    onnx_dim_t first = ranges[i].first;
+    dims[i] = ranges[i].size;
+    offsets[i] = first.size;
+    strides[i] = ranges[i].step.size;
+    whole &= first.size == 0 && strides[i] == 1 && onnx_dim_same(onnx_dim(n, x, i), dims[i]);
   }
-  *out = (range_t){first, length, step};
+  if (whole) return x;
+  onnx_split_dims(rank, dims, sizes, operands + count);
+  for (int32_t i = 0; i < rank; ++i) count += !onnx_dim_known(dims[i]);
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, rank, sizes);
+  ir_named_attr_t attrs[] = {{"offsets", ir_attr_i64_array(n->ctx, offsets, (uint32_t)rank)},
+                             {"strides", ir_attr_i64_array(n->ctx, strides, (uint32_t)rank)}};
+  return graph_build(n->b, code, operands, count, type, attrs, code == GRAPH_SLICE ? 2 : 0);
+}
+
+// Ranges with constant starts and steps, and those with run-time starts, each in one op.
+static ir_value_t* slice_ranges(onnx_node_t* n, ir_value_t* x, const onnx_range_t* ranges) {
+  ir_value_t* operands[1 + 2 * ONNX_MAX_RANK] = {x};
+  onnx_range_t fixed[ONNX_MAX_RANK], moving[ONNX_MAX_RANK];
+  int32_t rank = x->type->rank;
+  for (int32_t i = 0; i < rank; ++i) {
+    fixed[i] = moving[i] = (onnx_range_t){onnx_dim_of(0), ranges[i].size, onnx_dim_of(1)};
+    if (onnx_dim_known(ranges[i].first)) {
+      fixed[i] = ranges[i];
+    } else {
+      fixed[i].size = onnx_dim(n, x, i);
+      moving[i].first = ranges[i].first;
+    }
+  }
+  operands[0] = build_slice(n, GRAPH_SLICE, operands, 1, fixed);
+  for (int32_t i = 0; i < rank; ++i) {
+    onnx_dim_t first = moving[i].first;
+    operands[1 + i] = onnx_dim_known(first) ? graph_index_constant(n->b, 0) : first.value;
+  }
+  return build_slice(n, GRAPH_DYNAMIC_SLICE, operands, 1 + (uint32_t)rank, moving);
+}
+
+ir_value_t* onnx_take_ranges(onnx_node_t* n, ir_value_t* x, onnx_range_t* ranges) {
+  int64_t reversed[ONNX_MAX_RANK] = {0};
+  uint32_t count = 0;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    onnx_range_t* r = &ranges[i];
+    onnx_dim_t size = onnx_dim(n, x, i), one = onnx_dim_of(1);
+    bool fixed = onnx_dim_known(r->first) && onnx_dim_known(size) && onnx_dim_known(r->step);
+    bool backwards = r->step.size == -1 && onnx_dim_same(r->size, size);
+    if (r->step.size == 1 || (onnx_dim_known(r->first) && onnx_dim_known(r->step) && r->step.size > 0)) continue;
+    if (!fixed && !backwards) {
+      x = take_range(n, x, i, r);
+      *r = (onnx_range_t){onnx_dim_of(0), onnx_dim(n, x, i), one};
+      continue;
+    }
+    reversed[count++] = i;
+    r->first = backwards ? onnx_dim_of(0) : onnx_dim_sub(n, onnx_dim_sub(n, size, one), r->first);
+    r->step = onnx_dim_of(-r->step.size);
+  }
+  return slice_ranges(n, graph_reverse(n->b, x, reversed, count), ranges);
+}
+
+// What each axis asks for, by dimension; axes may be known at run time only.
+static bool spread_bounds(onnx_node_t* n, const onnx_bounds_t* given, uint32_t count, onnx_bounds_t* out) {
+  onnx_axes_t axes;
+  onnx_dim_t at[ONNX_MAX_RANK];
+  int32_t rank = onnx_rank(n->in[0]);
+  uint32_t axis_count;
+  if (!onnx_axes_input(n, 3, rank, &axes) || !onnx_dims_input(n, 3, at, ONNX_MAX_RANK, &axis_count)) return false;
+  if (axis_count != count) return onnx_error(n, "starts, ends, axes and steps differ in length");
+  for (uint32_t k = 0; k < count; ++k) {
+    onnx_dim_t axis = onnx_dim_wrap(n, at[k], onnx_dim_of(rank));
+    for (int32_t d = 0; d < rank; ++d) {
+      onnx_dim_t here = onnx_dim_test(n, SCALAR_eq, axis, onnx_dim_of(d));
+      if (onnx_dim_known(here) && !here.size) continue;
+      bool sure = onnx_dim_known(here);
+      onnx_bounds_t* o = &out[d];
+      *o = (onnx_bounds_t){onnx_dim_select(n, here, given[k].start, o->start),
+                           onnx_dim_select(n, here, given[k].end, o->end),
+                           onnx_dim_select(n, here, given[k].step, o->step)};
+      o->start.loaded |= !sure, o->end.loaded |= !sure;
+    }
+  }
   return true;
 }
 
-// x with that range of each dimension.
-static ir_value_t* take_ranges(onnx_node_t* n, ir_value_t* x, range_t* ranges) {
-  int32_t rank = x->type->rank;
-  int64_t reversed[ONNX_MAX_RANK] = {0}, offsets[ONNX_MAX_RANK], strides[ONNX_MAX_RANK], sizes[ONNX_MAX_RANK];
-  ir_value_t *operands[1 + 2 * ONNX_MAX_RANK], *dynamic[ONNX_MAX_RANK];
-  uint32_t reversed_count = 0, count = 1;
-  bool moving = false, strided = false, whole = true;
-  onnx_dim_t dims[ONNX_MAX_RANK];
-  for (int32_t i = 0; i < rank; ++i) {
-    onnx_dim_t size = onnx_dim(n, x, i);
-    if (ranges[i].step < 0) {
-      reversed[reversed_count++] = i;
-      ranges[i].first = onnx_dim_sub(n, onnx_dim_sub(n, size, onnx_dim_of(1)), ranges[i].first);
-      ranges[i].step = -ranges[i].step;
-    }
-    dims[i] = ranges[i].size;
-    moving |= !is_known(ranges[i].first);
-    strided |= ranges[i].step != 1;
-    offsets[i] = ranges[i].first.size;
-    strides[i] = ranges[i].step;
-    whole &= offsets[i] == 0 && strides[i] == 1 && onnx_dim_same(size, dims[i]);
+static bool read_bounds(onnx_node_t* n, onnx_bounds_t* given, uint32_t* count) {
+  onnx_dim_t lists[3][ONNX_MAX_RANK];
+  static const uint32_t inputs[] = {1, 2, 4};
+  for (uint32_t k = 0; k < 3; ++k) {
+    uint32_t found = *count;
+    for (uint32_t i = 0; i < ONNX_MAX_RANK; ++i) lists[k][i] = onnx_dim_of(1);
+    if (onnx_has(n, inputs[k]) && !onnx_dims_input(n, inputs[k], lists[k], ONNX_MAX_RANK, &found)) return false;
+    if (k && found != *count) return onnx_error(n, "starts, ends, axes and steps differ in length");
+    *count = found;
   }
-  x = graph_reverse(n->b, x, reversed, reversed_count);
-  if (whole) return x;
-  if (moving && strided) return onnx_unsupported(n, "steps need constant bounds"), NULL;
-  onnx_split_dims(rank, dims, sizes, dynamic);
-  operands[0] = x;
-  for (int32_t i = 0; moving && i < rank; ++i) {
-    operands[count++] = is_known(ranges[i].first) ? graph_index_constant(n->b, offsets[i]) : ranges[i].first.value;
+  for (uint32_t i = 0; i < *count; ++i) given[i] = (onnx_bounds_t){lists[0][i], lists[1][i], lists[2][i]};
+  for (uint32_t i = 0; i < *count; ++i) {
+    onnx_dim_t moves = onnx_dim_test(n, SCALAR_ne, given[i].step, onnx_dim_of(0));
+    if (!onnx_require(n, moves, "step 0")) return false;
   }
-  for (int32_t i = 0, k = 0; i < rank; ++i) {
-    if (sizes[i] == IR_DYNAMIC) operands[count++] = dynamic[k++];
-  }
-  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, rank, sizes);
-  if (moving) return graph_build(n->b, GRAPH_DYNAMIC_SLICE, operands, count, type, NULL, 0);
-  ir_named_attr_t attrs[] = {{"offsets", ir_attr_i64_array(n->ctx, offsets, (uint32_t)rank)},
-                             {"strides", ir_attr_i64_array(n->ctx, strides, (uint32_t)rank)}};
-  return graph_build(n->b, GRAPH_SLICE, operands, count, type, attrs, 2);
+  return *count <= (uint32_t)onnx_rank(n->in[0]) || onnx_error(n, "there are more starts than dimensions");
 }
 
 bool onnx_lower_slice(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
-  int32_t rank = x->type->rank;
-  onnx_dim_t starts[ONNX_MAX_RANK], ends[ONNX_MAX_RANK];
-  int64_t axes[ONNX_MAX_RANK], steps[ONNX_MAX_RANK];
-  range_t ranges[ONNX_MAX_RANK];
-  uint32_t count, end_count, axis_count, step_count;
-  if (!onnx_dims_input(n, 1, starts, ONNX_MAX_RANK, &count)) return false;
-  if (!onnx_dims_input(n, 2, ends, ONNX_MAX_RANK, &end_count)) return false;
-  axis_count = step_count = count;
-  for (uint32_t i = 0; i < count; ++i) {
-    axes[i] = i;
-    steps[i] = 1;
+  onnx_bounds_t given[ONNX_MAX_RANK], all[ONNX_MAX_RANK];
+  onnx_range_t ranges[ONNX_MAX_RANK];
+  uint32_t count = 0;
+  if (!read_bounds(n, given, &count)) return false;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    all[i] = (onnx_bounds_t){onnx_dim_of(0), onnx_dim_of(INT64_MAX), onnx_dim_of(1)};
+    if (!onnx_has(n, 3) && i < (int32_t)count) all[i] = given[i];
   }
-  if (onnx_has(n, 3) && !onnx_const_ints(n, 3, axes, ONNX_MAX_RANK, &axis_count)) return false;
-  if (onnx_has(n, 4) && !onnx_const_ints(n, 4, steps, ONNX_MAX_RANK, &step_count)) return false;
-  if (end_count != count || axis_count != count || step_count != count || count > (uint32_t)rank) {
-    return onnx_error(n, "starts, ends, axes and steps differ in length or exceed the rank");
+  if (onnx_has(n, 3) && !spread_bounds(n, given, count, all)) return false;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    onnx_dim_t size = onnx_dim(n, x, i);
+    bool whole = all[i].start.size == 0 && all[i].end.size == INT64_MAX && all[i].step.size == 1;
+    ranges[i] = whole ? (onnx_range_t){onnx_dim_of(0), size, onnx_dim_of(1)} : find_range(n, &all[i], size);
   }
-  for (int32_t i = 0; i < rank; ++i) ranges[i] = (range_t){onnx_dim_of(0), onnx_dim(n, x, i), 1};
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!onnx_check_axis(n, &axes[i], rank)) return false;
-    if (steps[i] == 0) return onnx_error(n, "step 0");
-    onnx_dim_t size = onnx_dim(n, x, (int32_t)axes[i]);
-    range_t* range = &ranges[axes[i]];
-    if (is_known(size) && is_known(starts[i]) && is_known(ends[i])) {
-      *range = static_range(starts[i].size, ends[i].size, steps[i], size.size);
-    } else if (!dynamic_range(n, starts[i], ends[i], steps[i], size, range)) {
-      return false;
-    }
-  }
-  return onnx_return(n, take_ranges(n, x, ranges), n->in[0].element);
+  return onnx_return(n, onnx_take_ranges(n, x, ranges), n->in[0].element);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -139,156 +204,45 @@ bool onnx_lower_slice(onnx_node_t* n) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Sizes of the parts: input 1, or equal parts with the last one smaller.
-static bool part_sizes(onnx_node_t* n, int64_t size, int64_t* parts) {
+static bool part_sizes(onnx_node_t* n, onnx_dim_t size, onnx_dim_t* parts) {
   uint32_t count;
-  int64_t total = 0;
+  onnx_dim_t total = onnx_dim_of(0), zero = onnx_dim_of(0), given = onnx_dim_of(n->out_count);
   if (onnx_has(n, 1)) {
-    if (!onnx_const_ints(n, 1, parts, n->out_count, &count)) return false;
+    if (!onnx_dims_input(n, 1, parts, n->out_count, &count)) return false;
     if (count != n->out_count) return onnx_error(n, "%u sizes for %u results", count, n->out_count);
     for (uint32_t i = 0; i < count; ++i) {
-      if (parts[i] < 0 || parts[i] > INT64_MAX / 2 - total) return onnx_error(n, "invalid part size");
-      total += parts[i];
+      onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, parts[i], zero);
+      bool sure = !parts[i].loaded && !onnx_dim_known(parts[i]);
+      if (!sure && !onnx_require(n, fits, "a part has a negative size")) return false;
+      total = onnx_dim_add(n, total, parts[i]);
     }
-    if (size != IR_DYNAMIC && total != size) return onnx_error(n, "the parts do not add up to %lld", (long long)size);
-    return true;
+    return onnx_require(n, onnx_dim_test(n, SCALAR_eq, total, size), "the parts do not add up to the dimension");
   }
-  int64_t given = n->out_count;
-  int64_t part = size / given + (size % given != 0);
-  for (int64_t i = 0; i < given; ++i) parts[i] = clamp(size - i * part, 0, part);
-  return true;
-}
-
-// Equal parts of a dimension whose size is known at run time only.
-static bool split_any(onnx_node_t* n, ir_value_t* x, int32_t axis) {
-  onnx_dim_t size = onnx_dim(n, x, axis), given = onnx_dim_of(n->out_count), first = onnx_dim_of(0);
-  onnx_dim_t part = onnx_dim_div(n, onnx_dim_add(n, size, onnx_dim_of(n->out_count - 1)), given);
+  onnx_dim_t part = onnx_dim_ceil_div(n, size, given), rest = size;
   for (uint32_t i = 0; i < n->out_count; ++i) {
-    range_t ranges[ONNX_MAX_RANK];
-    onnx_dim_t next = dim_min(n, onnx_dim_add(n, first, part), size);
-    for (int32_t d = 0; d < x->type->rank; ++d) ranges[d] = (range_t){onnx_dim_of(0), onnx_dim(n, x, d), 1};
-    ranges[axis] = (range_t){first, onnx_dim_sub(n, next, first), 1};
-    n->out[i] = onnx_value(take_ranges(n, x, ranges), n->in[0].element);
-    first = next;
+    parts[i] = onnx_dim_min(n, part, rest);
+    rest = onnx_dim_sub(n, rest, parts[i]);
   }
   return true;
 }
 
 bool onnx_lower_split(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
-  int32_t rank = x->type->rank;
-  int64_t axis = onnx_int(n, "axis", 0), sizes[ONNX_MAX_RANK], offsets[ONNX_MAX_RANK] = {0}, strides[ONNX_MAX_RANK];
+  int64_t axis = onnx_int(n, "axis", 0);
   if (!n->out_count) return true;
-  int64_t* parts = ARENA_ARRAY(ir_context_arena(n->ctx), int64_t, n->out_count);
-  if (!onnx_check_axis(n, &axis, rank)) return false;
+  onnx_dim_t *parts = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_dim_t, n->out_count), first = onnx_dim_of(0);
+  if (!onnx_check_axis(n, &axis, x->type->rank)) return false;
   if (!onnx_has(n, 1) && onnx_int(n, "num_outputs", n->out_count) != n->out_count)
     return onnx_error(n, "num_outputs differs from the number of results");
-  if (!onnx_has(n, 1) && x->type->dims[axis] == IR_DYNAMIC) return split_any(n, x, (int32_t)axis);
-  if (!part_sizes(n, x->type->dims[axis], parts)) return false;
-  for (int32_t i = 0; i < rank; ++i) {
-    sizes[i] = x->type->dims[i];
-    strides[i] = 1;
-  }
+  if (!part_sizes(n, onnx_dim(n, x, (int32_t)axis), parts)) return false;
   for (uint32_t i = 0; i < n->out_count; ++i) {
-    sizes[axis] = parts[i];
-    n->out[i] = onnx_value(graph_slice(n->b, x, offsets, sizes, strides), n->in[0].element);
-    offsets[axis] += parts[i];
-  }
-  return true;
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// Pad
-//===----------------------------------------------------------------------------------------------------------------===
-
-// Paddings per dimension from input 1, for the axes of input 3 or all.
-static bool read_pads(onnx_node_t* n, int64_t* low, int64_t* high) {
-  int32_t rank = onnx_rank(n->in[0]);
-  int64_t pads[2 * ONNX_MAX_RANK], axes[ONNX_MAX_RANK];
-  uint32_t count, axis_count = (uint32_t)rank;
-  for (int32_t i = 0; i < rank; ++i) {
-    axes[i] = i;
-    low[i] = high[i] = 0;
-  }
-  if (!onnx_const_ints(n, 1, pads, 2 * ONNX_MAX_RANK, &count)) return false;
-  if (onnx_has(n, 3) && !onnx_const_ints(n, 3, axes, ONNX_MAX_RANK, &axis_count)) return false;
-  if (count != 2 * axis_count) return onnx_error(n, "%u paddings for %u dimensions", count, axis_count);
-  for (uint32_t i = 0; i < axis_count; ++i) {
-    if (!onnx_check_axis(n, &axes[i], rank)) return false;
-    low[axes[i]] = pads[i];
-    high[axes[i]] = pads[axis_count + i];
-  }
-  return true;
-}
-
-// Whether the paddings make sense for that mode and x.
-static bool check_pads(onnx_node_t* n, const char* mode, const int64_t* low, const int64_t* high) {
-  const int64_t limit = 1ll << 40;
-  for (int32_t i = 0; i < onnx_rank(n->in[0]); ++i) {
-    int64_t size = onnx_dim_size(n->in[0], i), most = low[i] > high[i] ? low[i] : high[i];
-    if (low[i] < -limit || high[i] < -limit || most > limit) return onnx_error(n, "a padding is out of range");
-    if (size == IR_DYNAMIC) continue;
-    if (size > limit || size + low[i] + high[i] < 0) return onnx_error(n, "dimension %d would become negative", i);
-    if (most <= 0 || strcmp(mode, "constant") == 0) continue;
-    int64_t kept = size + (low[i] < 0 ? low[i] : 0) + (high[i] < 0 ? high[i] : 0);
-    if (kept <= 0) return onnx_error(n, "dimension %d has no elements to repeat", i);
-    if (strcmp(mode, "reflect") == 0 && most >= kept) {
-      return onnx_error(n, "dimension %d of size %lld cannot be reflected by %lld", i, (long long)kept,
-                        (long long)most);
+    onnx_range_t ranges[ONNX_MAX_RANK];
+    for (int32_t d = 0; d < x->type->rank; ++d) {
+      ranges[d] = (onnx_range_t){onnx_dim_of(0), onnx_dim(n, x, d), onnx_dim_of(1)};
     }
+    ranges[axis].first = first, ranges[axis].size = parts[i];
+    n->out[i] = onnx_value(onnx_take_ranges(n, x, ranges), n->in[0].element);
+    first = onnx_dim_add(n, first, parts[i]);
   }
   return true;
-}
-
-// Negative paddings crop; outside of constant mode that happens first.
-static ir_value_t* crop(onnx_node_t* n, ir_value_t* x, int64_t* low, int64_t* high) {
-  range_t ranges[ONNX_MAX_RANK];
-  for (int32_t i = 0; i < x->type->rank; ++i) {
-    onnx_dim_t size = onnx_dim(n, x, i);
-    int64_t cut_low = low[i] < 0 ? -low[i] : 0, cut_high = high[i] < 0 ? -high[i] : 0;
-    ranges[i] = (range_t){onnx_dim_of(cut_low), onnx_dim_sub(n, size, onnx_dim_of(cut_low + cut_high)), 1};
-    low[i] += cut_low;
-    high[i] += cut_high;
-  }
-  return take_ranges(n, x, ranges);
-}
-
-bool onnx_lower_pad(onnx_node_t* n) {
-  static const char* const modes[] = {"constant", "reflect", "edge", "wrap"};
-  ir_value_t *x = n->in[0].v, *value = NULL;
-  int64_t low[ONNX_MAX_RANK], high[ONNX_MAX_RANK];
-  const char *name = onnx_string(n, "mode", "constant"), *mode = NULL;
-  for (int i = 0; i < 4; ++i) {
-    if (strcmp(name, modes[i]) == 0) mode = modes[i];
-  }
-  if (!mode) return onnx_error(n, "mode '%s' is not one of constant, reflect, edge, wrap", name);
-  if (!read_pads(n, low, high) || !check_pads(n, mode, low, high) || !onnx_check_same_element(n, 0, 2)) return false;
-  if (onnx_has(n, 2)) {
-    if (ir_type_count(n->in[2].v->type) != 1) return onnx_error(n, "the padding value must be a scalar");
-    value = graph_reshape(n->b, n->in[2].v, 0, NULL, NULL);
-  } else {
-    value = graph_scalar_constant(n->b, x->type->element, 0);
-  }
-  if (strcmp(mode, "constant") != 0) x = crop(n, x, low, high);
-  return x && onnx_return(n, graph_pad(n->b, x, value, low, high, NULL, mode), n->in[0].element);
-}
-
-// Each axis is cut or padded to the wanted size, evenly on both sides.
-bool onnx_lower_center_crop_pad(onnx_node_t* n) {
-  int64_t wanted[ONNX_MAX_RANK], axes[ONNX_MAX_RANK], low[ONNX_MAX_RANK] = {0}, high[ONNX_MAX_RANK] = {0};
-  uint32_t count, axis_count;
-  int32_t rank = onnx_rank(n->in[0]);
-  if (!onnx_const_ints(n, 1, wanted, ONNX_MAX_RANK, &count)) return false;
-  if (!onnx_ints(n, "axes", axes, ONNX_MAX_RANK, &axis_count)) return false;
-  for (int32_t i = 0; !onnx_attr(n, "axes") && i < rank; ++i) axes[axis_count++] = i;
-  if (axis_count != count) return onnx_error(n, "%u sizes for %u axes", count, axis_count);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!onnx_check_axis(n, &axes[i], rank)) return false;
-    int64_t size = onnx_dim_size(n->in[0], (int32_t)axes[i]);
-    if (size == IR_DYNAMIC) return onnx_unsupported(n, "the axes need static sizes");
-    if (wanted[i] < 0 || wanted[i] > (1ll << 40) || size > (1ll << 40)) return onnx_error(n, "a size is out of range");
-    int64_t more = wanted[i] - size;
-    low[axes[i]] = more >= 0 ? more / 2 : -(-more / 2);
-    high[axes[i]] = more - low[axes[i]];
-  }
-  return onnx_return(n, graph_pad(n->b, n->in[0].v, NULL, low, high, NULL, NULL), n->in[0].element);
 }

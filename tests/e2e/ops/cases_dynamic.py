@@ -206,3 +206,50 @@ DEPTHS = values("depth", 3, 7, 0, stops=[(-1, "depth is out of range")])
 dynamic("OneHot", "depth", i64(2, 3, low=-3, high=3), chosen("depth"), const([0, 1]), sizes=DEPTHS, axis=1)
 dynamic("OneHot", "depth-float", i32(5, low=-3, high=3), chosen("depth", "float32"), const([2, 5], "int32"),
         sizes=DEPTHS)
+
+
+def slices(*rows, stops=()):
+    names = ("from", "to", "axes", "by")
+    return [dict(zip(names, row)) for row in rows] + [dict(zip(names, row), stops=text) for row, text in stops]
+
+
+BOUNDS = chosen("from"), chosen("to")
+SLICES = slices(([0, 1], [3, 9], [0, 2], [1, 1]), ([1, -3], [-1, 1 << 62], [1, -1], [1, 2]), ([2, 4], [-9, 0], [0, 2], [-1, -2]),
+                ([5, -1], [0, -99], [2, 0], [-3, -1]), ([3, 0], [1, 0], [1, 2], [1, 1]), ([9, 1], [99, 3], [0, 1], [1, 1]),
+                ([-(1 << 62), 1 << 62], [1 << 62, -(1 << 62)], [0, 1], [2, -1]),
+                stops=[(([0, 0], [1, 1], [0, 3], [1, 1]), "not within a tensor of rank 3"),
+                       (([0, 0], [1, 1], [0, -3], [1, 1]), "given twice"), (([0, 0], [1, 1], [0, 1], [1, 0]), "step 0")])
+dynamic("Slice", "everything", f32(3, 4, 5), *BOUNDS, AXES, chosen("by"), sizes=SLICES)
+dynamic("Slice", "bounds", f32(3, 4), *BOUNDS, sizes=[{"from": a, "to": b} for a, b in (
+    ([0, 1], [2, 3]), ([-2, -3], [-1, 99]), ([2, 0], [1, 0]), ([3, 3], [9, 9]), ([-99, 0], [1, -99]))])
+dynamic("Slice", "steps", f32(7, 8), *BOUNDS, ints(0, 1), ints(2, -3), sizes=[{"from": a, "to": b} for a, b in (
+    ([0, 7], [7, 0]), ([-6, -1], [6, -99]), ([6, 1], [7, 5]))])
+dynamic("Slice", "bounds-of-any", f32("n", 5), *BOUNDS, ints(0), sizes=[
+    {"n": 9, "from": [2], "to": [-1]}, {"n": 1, "from": [0], "to": [5]}, {"n": 0, "from": [-1], "to": [7]}])
+dynamic("Slice", "backwards-of-any", f32("n", 5), ints(-2), ints(0), ints(0), ints(-1), sizes=[{"n": 9}, {"n": 2}, {"n": 0}])
+dynamic("Slice", "step-of-none", f32(0, 5), *BOUNDS, ints(0), chosen("by"), sizes=[{"from": [0], "to": [5], "by": [2]}])
+dynamic("Split", "sizes", f32(9, 2), chosen("parts"), axis=0, results=3, sizes=values(
+    "parts", [2, 3, 4], [9, 0, 0], [1, 7, 1], stops=[([2, 3, 5], "do not add up"), ([-1, 5, 5], "a negative size")]))
+dynamic("Split", "sizes-of-any", f32(2, "n"), chosen("parts"), axis=-1, results=2, sizes=[
+    {"n": 5, "parts": [1, 4]}, {"n": 0, "parts": [0, 0]}, {"n": 3, "parts": [1, 1], "stops": "do not add up"}])
+dynamic("Split", "equal-empty-end", f32("n", 2), results=4, num_outputs=4, opset=18, sizes=[{"n": 9}, {"n": 8}])
+PADS = chosen("pads")
+dynamic("Pad", "pads", f32(3, 4), PADS, const(7.5), sizes=values(
+    "pads", [1, 2, 3, 4], [0, 0, 0, 0], [-1, 0, 2, -3], [-3, 0, 0, 0], [0, -4, 0, 1],
+    stops=[([-4, 0, 0, 0], "would become negative"), ([1 << 50, 0, 0, 0], "a padding is out of range")]))
+dynamic("Pad", "pads-of-any", i32("n", 3), PADS, sizes=[
+    {"n": 0, "pads": [1, 0, 2, 1]}, {"n": 5, "pads": [-2, 1, 0, 0]}, {"n": 1, "pads": [0, 0, -1, 0]}])
+FEW = ([1, 2, 2, 1], [0, 0, 0, 0], [2, 0, 0, 3], [-1, 1, 1, -1])
+dynamic("Pad", "pads-reflect", f32(3, 4), PADS, mode="reflect", sizes=values(
+    "pads", *FEW, stops=[([3, 0, 0, 0], "cannot be reflected"), ([-2, 0, 1, 0], "cannot be reflected")]))
+dynamic("Pad", "pads-edge", f32(3, 4), PADS, mode="edge", sizes=values(
+    "pads", *FEW, [5, 0, 9, 0], stops=[([-3, 0, 1, 0], "no elements to repeat")]))
+dynamic("Pad", "pads-wrap", f32(3, 4), PADS, mode="wrap", sizes=values("pads", [1, 2, 2, 1], [0, 4, 3, 0]), opset=19)
+dynamic("Pad", "pads-axes", f32(3, 4, 5), PADS, None, AXES, mode="edge", opset=18, sizes=[
+    {"pads": [1, 2, 0, 3], "axes": [0, 2]}, {"pads": [1, 2, 0, 3], "axes": [-1, 1]},
+    {"pads": [1, 2, 0, 3], "axes": [1, 3], "stops": "not within a tensor of rank 3"}])
+dynamic("Pad", "pads-some", f32(3, "n"), PADS, None, ints(1), opset=18, sizes=[
+    {"n": 2, "pads": [1, 2]}, {"n": 0, "pads": [0, 2]}, {"n": 5, "pads": [-5, 0]}])
+dynamic("CenterCropPad", "sizes", f32(5, 4, 3), chosen("wanted"), opset=18, sizes=values(
+    "wanted", [2, 7, 3], [5, 1, 8], [0, 4, 4], stops=[([2, -1, 3], "a size is negative")]))
+dynamic("CenterCropPad", "of-any", f32("n", 4), ints(5), axes=[0], opset=18, sizes=[{"n": 9}, {"n": 2}, {"n": 5}])
