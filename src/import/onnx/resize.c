@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 enum { MAX_TAPS = 256, MAX_SIZE = 1 << 18 };  // keep the constants of a dimension below a gigabyte
@@ -191,16 +192,22 @@ static ir_value_t* resize_dim(onnx_node_t* n, ir_value_t* x, int32_t d, const re
 
 // Positions outside of the input get the extrapolation value.
 static ir_value_t* extrapolate(onnx_node_t* n, ir_value_t* y, const resize_t* r) {
-  for (int32_t d = 0; d < y->type->rank; ++d) {
+  for (int64_t d = 0; d < y->type->rank; ++d) {
+    ir_value_t* kept;
     if (!r->resized[d]) continue;
-    double* inside = memory_array((size_t)r->out[d] + 1, sizeof(double));
-    for (int64_t i = 0; i < r->out[d]; ++i) {
-      double x = source_position(r, d, i);
-      inside[i] = x >= 0 && x <= (double)(r->in[d] - 1);
+    if (r->in[d] == IR_DYNAMIC) {
+      kept = onnx_resize_inside(n, onnx_dim(n, n->in[0].v, (int32_t)d), (int32_t)d, r);
+      kept = onnx_broadcast_as(n, kept, y, &d);
+    } else {
+      double* inside = memory_array((size_t)r->out[d] + 1, sizeof(double));
+      for (int64_t i = 0; i < r->out[d]; ++i) {
+        double x = source_position(r, (int32_t)d, i);
+        inside[i] = x >= 0 && x <= (double)(r->in[d] - 1);
+      }
+      kept = onnx_binary_number(n, SCALAR_ne, vector_along(n, inside, r->out[d], d, y), 0);
+      memory_free(inside);
     }
-    ir_value_t* kept = onnx_binary_number(n, SCALAR_ne, vector_along(n, inside, r->out[d], d, y), 0);
     y = graph_select(n->b, kept, y, graph_splat_like(n->b, y, r->extrapolation));
-    memory_free(inside);
   }
   return y;
 }
@@ -239,32 +246,30 @@ static bool read_modes(onnx_node_t* n, resize_t* r) {
   return true;
 }
 
-// Input i when it is there and not empty: one number per axis.
-static bool read_numbers(onnx_node_t* n, uint32_t i, uint32_t wanted, double* values, bool* given) {
-  uint32_t count = 0;
-  *given = onnx_has(n, i) && ir_type_count(n->in[i].v->type) != 0;
-  if (!*given) return true;
-  if (!onnx_const_numbers(n, i, values, 2 * ONNX_MAX_RANK, &count)) return false;
-  return count == wanted || onnx_error(n, "input %u has %u entries, needs %u", i, count, wanted);
-}
+// Numbers per axis: constants, or NAN and a number at run time.
+typedef struct numbers_t {
+  bool given;
+  double known[2 * ONNX_MAX_RANK];
+  ir_value_t* at[2 * ONNX_MAX_RANK];
+} numbers_t;
 
-// One scale for all axes, so that the result is not larger (or not smaller) than asked for.
-static bool keep_aspect(onnx_node_t* n, resize_t* r, const int64_t* axes, uint32_t count, double* sizes) {
-  static const char* const policies[] = {"stretch", "not_larger", "not_smaller", NULL};
-  int policy = one_of(n, "keep_aspect_ratio_policy", "stretch", policies);
-  bool larger = policy == 2, stretch = policy == 0;
-  if (policy < 0) return false;
-  double common = 0;
-  for (uint32_t k = 0; k < count; ++k) {
-    if (isnan(sizes[k])) continue;
-    double scale = sizes[k] / (double)r->in[axes[k]];
-    if (common == 0 || (larger ? scale > common : scale < common)) common = scale;
+// Input i when it is there and not empty.
+static bool read_numbers(onnx_node_t* n, uint32_t i, uint32_t wanted, numbers_t* out) {
+  static const int64_t one = 1;
+  uint32_t count = 0;
+  *out = (numbers_t){.given = onnx_has(n, i) && ir_type_count(n->in[i].v->type) != 0};
+  if (!out->given) return true;
+  ir_value_t* v = n->in[i].v;
+  if (onnx_constant(n, v)) {
+    if (!onnx_const_numbers(n, i, out->known, 2 * ONNX_MAX_RANK, &count)) return false;
+    return count == wanted || onnx_error(n, "input %u has %u entries, needs %u", i, count, wanted);
   }
-  for (uint32_t k = 0; k < count; ++k) {
-    if (isnan(sizes[k])) continue;
-    r->scale[axes[k]] = stretch ? sizes[k] / (double)r->in[axes[k]] : common;
-    if (!stretch) sizes[k] = floor(common * (double)r->in[axes[k]] + 0.5);
-    r->out[axes[k]] = (int64_t)sizes[k];
+  int64_t length = v->type->rank == 1 ? v->type->dims[0] : 0;
+  if (length != wanted && length != IR_DYNAMIC) return onnx_error(n, "input %u needs %u entries", i, wanted);
+  v = onnx_cast(n, n->in[i], onnx_f32(n->ctx)).v;
+  for (int64_t k = 0; k < (int64_t)wanted; ++k) {
+    out->known[k] = NAN;
+    out->at[k] = onnx_reshape(n, graph_slice(n->b, v, &k, &one, &one), 0, NULL);
   }
   return true;
 }
@@ -284,89 +289,120 @@ static bool read_axes(onnx_node_t* n, int64_t* axes, uint32_t* count) {
   return true;
 }
 
-// Input 3; a size that is known at run time only is NAN, and stands in `dims`.
-static bool read_wanted(onnx_node_t* n, uint32_t count, double* sizes, onnx_dim_t* dims, bool* given) {
-  uint32_t found;
-  for (uint32_t k = 0; k < count; ++k) dims[k] = onnx_dim_of(0);
-  if (!onnx_has(n, 3) || onnx_constant(n, n->in[3].v)) {
-    if (!read_numbers(n, 3, count, sizes, given)) return false;
-    for (uint32_t k = 0; *given && k < count; ++k) dims[k] = onnx_dim_of((int64_t)sizes[k]);
-    return true;
+// What is asked for: the numbers of each axis.
+typedef struct request_t {
+  int64_t axes[ONNX_MAX_RANK];
+  uint32_t count;
+  numbers_t roi, scales;
+  bool has_sizes;
+  onnx_dim_t sizes[ONNX_MAX_RANK];
+} request_t;
+
+static bool read_request(onnx_node_t* n, const resize_t* r, request_t* q) {
+  uint32_t found = 0;
+  if (!read_axes(n, q->axes, &q->count)) return false;
+  if (!read_numbers(n, 1, r->crop ? 2 * q->count : 0, &q->roi) && r->crop) return false;
+  if (!read_numbers(n, 2, q->count, &q->scales)) return false;
+  q->has_sizes = onnx_has(n, 3) && ir_type_count(n->in[3].v->type) != 0;
+  if (q->has_sizes && !onnx_dims_input(n, 3, q->sizes, ONNX_MAX_RANK, &found)) return false;
+  if (q->has_sizes && found != q->count) return onnx_error(n, "sizes has %u entries, needs %u", found, q->count);
+  for (uint32_t k = 0; k < found; ++k) {
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, q->sizes[k], onnx_dim_of(0));
+    bool sure = !onnx_dim_known(q->sizes[k]) && !q->sizes[k].loaded;
+    if (!sure && !onnx_require(n, fits, "a size is negative")) return false;
   }
-  if (!onnx_dims_input(n, 3, dims, ONNX_MAX_RANK, &found)) return false;
-  if (found != count) return onnx_error(n, "sizes has %u entries, needs %u", found, count);
-  for (uint32_t k = 0; k < count; ++k) sizes[k] = dims[k].size == IR_DYNAMIC ? NAN : (double)dims[k].size;
-  return *given = true;
+  return q->scales.given != q->has_sizes || onnx_error(n, "needs either scales or sizes");
 }
 
-// Dimension d where the input's or the result's size is known at run time only; `scale` 0: from the sizes.
-static bool read_any(onnx_node_t* n, resize_t* r, int64_t d, onnx_dim_t to, double scale) {
+// Whether axis k has something that is known at run time only.
+static bool is_any(const resize_t* r, const request_t* q, uint32_t k) {
+  bool any = r->in[q->axes[k]] == IR_DYNAMIC;
+  any |= q->has_sizes ? !onnx_dim_known(q->sizes[k]) : q->scales.at[k] != NULL;
+  return any || (r->crop && q->roi.given && (q->roi.at[k] || q->roi.at[q->count + k]));
+}
+
+static bool read_any(onnx_node_t* n, resize_t* r, const request_t* q, uint32_t k) {
+  int64_t d = q->axes[k];
   onnx_dim_t in = onnx_dim(n, n->in[0].v, (int32_t)d);
-  r->resized[d] = scale != 1 && (scale != 0 || !onnx_dim_same(in, to));
+  double scale = q->has_sizes ? 0 : q->scales.at[k] ? NAN : q->scales.known[k];
+  r->resized[d] = r->crop || (scale != 1 && (scale != 0 || !onnx_dim_same(in, q->sizes[k])));
   r->scale[d] = scale;
-  r->to[d] = scale != 0 ? onnx_scaled_dim(n, in, scale) : to;
-  if (!r->resized[d]) return true;
-  if (r->crop) return onnx_unsupported(n, "tf_crop_and_resize needs static sizes");
-  if (r->antialias && r->mode != MODE_NEAREST && scale < 1)
-    return onnx_unsupported(n, "antialias needs static sizes, or a scale that is not below 1");
+  r->scale_at[d] = q->has_sizes ? NULL : q->scales.at[k];
+  if (r->crop && q->roi.given) {
+    r->start[d] = q->roi.known[k], r->start_at[d] = q->roi.at[k];
+    r->end[d] = q->roi.known[q->count + k], r->end_at[d] = q->roi.at[q->count + k];
+  }
   r->in[d] = IR_DYNAMIC;
+  if (r->scale_at[d]) return onnx_scaled_dim_at(n, in, r->scale_at[d], 0, &r->to[d]);
+  r->to[d] = scale != 0 ? onnx_scaled_dim(n, in, scale) : q->sizes[k];
+  return true;
+}
+
+static bool read_fixed(onnx_node_t* n, resize_t* r, const request_t* q, uint32_t k) {
+  const double limit = MAX_SIZE;
+  int64_t d = q->axes[k];
+  double scale = q->has_sizes ? (double)q->sizes[k].size / (double)r->in[d] : q->scales.known[k];
+  r->resized[d] = true;
+  if (r->in[d] < 1 || (double)r->in[d] > limit)
+    return onnx_error(n, "dimension %lld has an unusable size", (long long)d);
+  r->scale[d] = scale;
+  r->out[d] = q->has_sizes ? q->sizes[k].size : (int64_t)floor((double)r->in[d] * scale);
+  if (q->roi.given && !(fabs(q->roi.known[k]) < 1e4 && fabs(q->roi.known[q->count + k]) < 1e4))
+    return onnx_error(n, "roi is out of range");
+  if (q->roi.given && r->crop) r->start[d] = q->roi.known[k], r->end[d] = q->roi.known[q->count + k];
+  return r->out[d] <= MAX_SIZE || onnx_error(n, "the result is too large");
+}
+
+// One scale for all axes, so that the result is not larger (or not smaller) than asked for: the sizes that this gives.
+static bool keep_aspect(onnx_node_t* n, resize_t* r, request_t* q, bool larger) {
+  bool any = false;
+  double common = 0;
+  for (uint32_t k = 0; k < q->count; ++k) {
+    double scale = (double)q->sizes[k].size / (double)r->in[q->axes[k]];
+    any |= is_any(r, q, k);
+    if (k == 0 || (larger ? scale > common : scale < common)) common = scale;
+  }
+  ir_value_t* at = any ? onnx_common_scale(n, q->axes, q->sizes, q->count, larger) : NULL;
+  for (uint32_t k = 0; k < q->count; ++k) {
+    int64_t d = q->axes[k];
+    if (any && !onnx_scaled_dim_at(n, onnx_dim(n, n->in[0].v, (int32_t)d), at, 0.5, &q->sizes[k])) return false;
+    if (!any) q->sizes[k] = onnx_dim_of((int64_t)floor(common * (double)r->in[d] + 0.5));
+    if (!any ? !read_fixed(n, r, q, k) : !read_any(n, r, q, k)) return false;
+    r->scale[d] = common;
+    if (any) r->resized[d] = true, r->scale_at[d] = graph_cast(n->b, at, onnx_f32(n->ctx), false);
+  }
   return true;
 }
 
 static bool read_sizes(onnx_node_t* n, resize_t* r) {
-  double roi[2 * ONNX_MAX_RANK], scales[2 * ONNX_MAX_RANK], sizes[2 * ONNX_MAX_RANK];
-  bool has_roi = false, has_scales, has_sizes;
-  int64_t axes[ONNX_MAX_RANK];
-  onnx_dim_t dims[ONNX_MAX_RANK];
-  uint32_t count;
-  const double limit = MAX_SIZE;
-  if (!read_axes(n, axes, &count)) return false;
-  if (r->crop && !read_numbers(n, 1, 2 * count, roi, &has_roi)) return false;
-  if (!read_numbers(n, 2, count, scales, &has_scales) || !read_wanted(n, count, sizes, dims, &has_sizes)) {
-    return false;
-  }
-  if (has_scales == has_sizes) return onnx_error(n, "needs either scales or sizes");
+  static const char* const policies[] = {"stretch", "not_larger", "not_smaller", NULL};
+  request_t q = {0};
+  int policy = one_of(n, "keep_aspect_ratio_policy", "stretch", policies);
+  if (policy < 0 || !read_request(n, r, &q)) return false;
   for (int32_t d = 0; d < onnx_rank(n->in[0]); ++d) {
     r->in[d] = r->out[d] = onnx_dim_size(n->in[0], d);
     r->scale[d] = 1;
     r->end[d] = 1;
   }
-  for (uint32_t k = 0; k < count; ++k) {
-    int64_t d = axes[k];
-    double wanted = has_sizes ? sizes[k] : scales[k];
-    bool any = r->in[d] == IR_DYNAMIC || (has_sizes && dims[k].size == IR_DYNAMIC);
-    if (any && has_sizes) {
-      if (strcmp(onnx_string(n, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0)
-        return onnx_unsupported(n, "keeping the aspect ratio needs static sizes");
-      sizes[k] = NAN;
-      if (!read_any(n, r, d, dims[k], 0)) return false;
-      continue;
-    }
-    if (!(wanted >= 0 && wanted <= limit)) return onnx_error(n, "scale or size %g is out of range", wanted);
-    if (has_scales && wanted == 1 && !r->crop) continue;
-    if (any) {
-      if (wanted == 0) return onnx_error(n, "a scale of 0 leaves nothing");
-      if (!read_any(n, r, d, dims[k], wanted)) return false;
-      continue;
-    }
-    r->resized[d] = true;
-    if (r->in[d] < 1 || (double)r->in[d] > limit)
-      return onnx_error(n, "dimension %lld has an unusable size", (long long)d);
-    if (has_scales) r->scale[d] = wanted;
-    if (has_scales) r->out[d] = (int64_t)floor((double)r->in[d] * wanted);
-    if (has_roi && !(fabs(roi[k]) < 1e4 && fabs(roi[count + k]) < 1e4)) return onnx_error(n, "roi is out of range");
-    if (has_roi) r->start[d] = roi[k], r->end[d] = roi[count + k];
-    if (r->out[d] > MAX_SIZE) return onnx_error(n, "the result is too large");
+  if (q.has_sizes && policy) return keep_aspect(n, r, &q, policy == 2);
+  for (uint32_t k = 0; k < q.count; ++k) {
+    double wanted = q.has_sizes ? (double)q.sizes[k].size : q.scales.known[k];
+    bool known = q.has_sizes ? onnx_dim_known(q.sizes[k]) : q.scales.at[k] == NULL;
+    if (known && !(wanted >= 0 && wanted <= MAX_SIZE)) return onnx_error(n, "scale or size %g is out of range", wanted);
+    if (!q.has_sizes && wanted == 1 && !r->crop) continue;
+    if (!q.has_sizes && wanted == 0) return onnx_error(n, "a scale of 0 leaves nothing");
+    if (is_any(r, &q, k) ? !read_any(n, r, &q, k) : !read_fixed(n, r, &q, k)) return false;
   }
-  return has_scales || keep_aspect(n, r, axes, count, sizes);
+  return true;
 }
 
 // Whether result element i is element i / scale, for a whole scale.
 static bool repeats(const resize_t* r, int32_t d) {
-  if (r->mode != MODE_NEAREST || r->scale[d] < 1 || r->scale[d] != floor(r->scale[d])) return false;
+  if (r->mode != MODE_NEAREST || !(r->scale[d] >= 1) || r->scale_at[d] || r->scale[d] != floor(r->scale[d]))
+    return false;
   resize_t one = *r;
   one.in[d] = 2, one.out[d] = 2 * (int64_t)r->scale[d];
-  if (r->coordinates == AT_ALIGN_CORNERS || one.out[d] > MAX_TAPS) return false;
+  if (r->coordinates == AT_ALIGN_CORNERS || r->crop || one.out[d] > MAX_TAPS) return false;
   for (int64_t i = 0; i < one.out[d]; ++i) {
     int64_t at = nearest_position(&one, source_position(&one, d, i));
     if ((at < 0 ? 0 : at > 1 ? 1 : at) != i / (one.out[d] / 2)) return false;

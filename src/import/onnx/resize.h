@@ -26,12 +26,22 @@ typedef struct resize_t {
   bool resized[ONNX_MAX_RANK];
   double scale[ONNX_MAX_RANK], start[ONNX_MAX_RANK], end[ONNX_MAX_RANK];
   int64_t in[ONNX_MAX_RANK], out[ONNX_MAX_RANK];
-  onnx_dim_t to[ONNX_MAX_RANK];  // the result's size where it or the input's is no constant; the scale may then be 0
+  // Where something is known at run time only: `in` is IR_DYNAMIC, the scale 0 when the sizes give it, and these are
+  // numbers in f32 (NULL: the one above is it).
+  onnx_dim_t to[ONNX_MAX_RANK];
+  ir_value_t *scale_at[ONNX_MAX_RANK], *start_at[ONNX_MAX_RANK], *end_at[ONNX_MAX_RANK];
 } resize_t;
 
 // x resized along dimension d. NULL after a diagnostic.
 ir_value_t* onnx_resize_any(onnx_node_t* n, ir_value_t* x, int32_t d, const resize_t* r);
+// Which places of the result lie inside of the input: booleans along dimension d.
+ir_value_t* onnx_resize_inside(onnx_node_t* n, onnx_dim_t in, int32_t d, const resize_t* r);
 // floor(size * scale)
 onnx_dim_t onnx_scaled_dim(onnx_node_t* n, onnx_dim_t size, double scale);
+// floor(size * scale + offset), the scale being a number at run time. False after a diagnostic.
+bool onnx_scaled_dim_at(onnx_node_t* n, onnx_dim_t size, ir_value_t* scale, double offset, onnx_dim_t* out);
+// The least (or the largest) of sizes over the input's, in f64.
+ir_value_t* onnx_common_scale(onnx_node_t* n, const int64_t* axes, const onnx_dim_t* sizes, uint32_t count,
+                              bool largest);
 
 #endif  // IREE_C_IMPORT_ONNX_RESIZE_H_

@@ -1,5 +1,6 @@
 """Sizes and operands that the model does not know. One module must do for every list of them."""
 
+import numpy as np
 from onnx import helper
 
 from case import bools, case, chosen, const, f16, f32, graph_case, i32, i64, ints, u8, weights
@@ -253,3 +254,31 @@ dynamic("Pad", "pads-some", f32(3, "n"), PADS, None, ints(1), opset=18, sizes=[
 dynamic("CenterCropPad", "sizes", f32(5, 4, 3), chosen("wanted"), opset=18, sizes=values(
     "wanted", [2, 7, 3], [5, 1, 8], [0, 4, 4], stops=[([2, -1, 3], "a size is negative")]))
 dynamic("CenterCropPad", "of-any", f32("n", 4), ints(5), axes=[0], opset=18, sizes=[{"n": 9}, {"n": 2}, {"n": 5}])
+
+SCALES = chosen("scales", "float32")
+
+
+def by_scales(label, *rows, shape=(1, 2, 5, 7), **options):
+    rows = [([1, 1, *row[:2]], *row[2:]) for row in rows]
+    sizes = [{"scales": row[0], "stops": row[1]} if len(row) > 1 else {"scales": row[0]} for row in rows]
+    dynamic("Resize", f"scales-{label}", f32(*shape), None, SCALES, sizes=sizes, opset=18, **options)
+
+
+UP_AND_DOWN = (2, 3), (0.6, 1.7), (1, 0.5), (0.4, 0.3)
+by_scales("nearest", *UP_AND_DOWN, (-1, 1, "a scale is out of range"), (np.nan, 1, "a scale is out of range"))
+by_scales("nearest-floor", *UP_AND_DOWN, coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+by_scales("linear", *UP_AND_DOWN, mode="linear")
+by_scales("linear-pytorch", *UP_AND_DOWN, mode="linear", coordinate_transformation_mode="pytorch_half_pixel")
+by_scales("cubic", *UP_AND_DOWN, mode="cubic", exclude_outside=1)
+by_scales("linear-antialias", *UP_AND_DOWN, mode="linear", antialias=1, reference=True)
+by_scales("cubic-antialias", *UP_AND_DOWN, mode="cubic", antialias=1, reference=True)
+dynamic("Resize", "scales-of-any", f32("n", 2, 5, "m"), None, SCALES, mode="linear", sizes=[
+    {"n": 1, "m": 3, "scales": [1, 1, 2, 0.5]}, {"n": 3, "m": 8, "scales": [1, 1, 0.5, 3]}])
+dynamic("Resize", "sizes-antialias", f32(1, 1, 9, 8), None, None, chosen("to"), mode="linear", antialias=1, opset=18,
+        axes=[2, 3], reference=True, sizes=values("to", [4, 3], [3, 11], [20, 2], stops=[([-4, 3], "a size is negative")]))
+for policy in ("not_larger", "not_smaller"):
+    dynamic("Resize", f"sizes-{policy}", f32(1, 1, 9, 8), None, None, chosen("to"), axes=[2, 3], opset=18,
+            keep_aspect_ratio_policy=policy, sizes=values("to", [4, 3], [3, 11], [20, 2]))
+dynamic("Resize", "crop", f32(1, 1, 9, 8), chosen("roi", "float32"), None, ints(1, 1, 4, 5), mode="linear",
+        coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=3.0, sizes=values(
+            "roi", [0, 0, 0.4, 0.6, 1, 1, 0.6, 0.8], [0, 0, -0.2, 0.6, 1, 1, 0.6, 1.3], [0, 0, 0.9, 1, 1, 1, 0.2, 0]))
