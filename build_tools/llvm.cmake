@@ -12,3 +12,5 @@ add_library(iree_llvm INTERFACE)
 target_include_directories(iree_llvm SYSTEM INTERFACE ${LLVM_INCLUDE})
 target_link_libraries(iree_llvm INTERFACE ${LLVM_LIBDIR}/liblldELF.a ${LLVM_LIBDIR}/liblldCommon.a
                       ${LLVM_LIBDIR}/libLLVM-22.so z zstd)
+# lld's ways to end the process: src/target/llvm/guard.cpp.
+target_link_options(iree_llvm INTERFACE -Wl,--wrap=_ZN4llvm3sys7Process4ExitEib -Wl,--wrap=_ZN4llvm13llvm_shutdownEv)

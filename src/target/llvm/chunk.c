@@ -1,6 +1,7 @@
 // Splitting an executable's kernels over threads, and compiling one share.
 #include "target/llvm/chunk.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
@@ -53,28 +54,44 @@ void chunk_split(build_job_t* job) {
 // One chunk
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool emit_chunk(build_job_t* job, chunk_t* chunk, LLVMContextRef context, LLVMModuleRef module) {
-  emit_t e = {
-      .context = context, .module = module, .target = job->target, .amd = &job->options->amd, .error = &chunk->error};
-  e.builder = LLVMCreateBuilderInContext(context);
+// A chunk's thread at work.
+typedef struct work_t {
+  build_job_t* job;
+  chunk_t* chunk;
+  codegen_unit_t unit;
+} work_t;
+
+static bool emit_chunk(work_t* w) {
+  const build_job_t* job = w->job;
+  codegen_unit_t* unit = &w->unit;
+  emit_t e = {.context = unit->context,
+              .module = unit->module,
+              .target = job->target,
+              .amd = &job->options->amd,
+              .error = &w->chunk->error};
+  e.builder = unit->builder = LLVMCreateBuilderInContext(unit->context);
   e.hooks = hooks_for(job->target);
   e.features = hooks_features(job->target);
   debug_t debug = {0};
-  if (job->options->debug_symbols) debug_begin(&debug, &e);
+  if (job->options->debug_symbols) {
+    unit->debug = LLVMCreateDIBuilder(unit->module);
+    debug_begin(&debug, unit->debug, &e);
+  }
   bool ok = true;
-  for (uint32_t i = chunk->first; ok && i < chunk->first + chunk->count; ++i) {
+  for (uint32_t i = w->chunk->first; ok && i < w->chunk->first + w->chunk->count; ++i) {
     ok = emit_function(&e, job->funcs[i], &job->entries[i]);
   }
   debug_end(&debug);
-  LLVMDisposeBuilder(e.builder);
   return ok;
 }
 
-static bool dump_module(build_job_t* job, LLVMModuleRef module, const char* stage, text_t* error) {
+static bool dump_module(work_t* w, const char* stage) {
+  const build_job_t* job = w->job;
   const char* directory = job->options->dump.intermediates;
   if (!directory) return true;
   char suffix[32];
-  codegen_bytes_t text = codegen_print_module(module), bitcode = codegen_bitcode(module);
+  text_t* error = &w->chunk->error;
+  codegen_bytes_t text = codegen_print_module(&w->unit), bitcode = codegen_bitcode(&w->unit);
   snprintf(suffix, sizeof(suffix), ".%s.ll", stage);
   bool ok = dump_write(directory, job->target, job->options->name, suffix, text.data, text.size, error);
   if (ok && job->target->backend == TARGET_LLVM_CPU) {
@@ -86,38 +103,41 @@ static bool dump_module(build_job_t* job, LLVMModuleRef module, const char* stag
   return ok;
 }
 
-static bool dump_assembly(build_job_t* job, LLVMTargetMachineRef machine, LLVMModuleRef module, text_t* error) {
+static bool dump_assembly(work_t* w) {
   static const char* const suffixes[TARGET_BACKEND_COUNT] = {[TARGET_LLVM_CPU] = ".s", [TARGET_ROCM] = ".rocmasm"};
+  const build_job_t* job = w->job;
   const char* suffix = suffixes[job->target->backend];
   if (!job->options->dump.intermediates || !suffix) return true;
-  LLVMModuleRef copy = LLVMCloneModule(module);  // code generation changes the module
+  text_t* error = &w->chunk->error;
+  w->unit.copy = LLVMCloneModule(w->unit.module);  // code generation changes the module
   codegen_bytes_t text = {0};
-  bool ok = codegen_emit(machine, copy, LLVMAssemblyFile, &text, error) &&
+  bool ok = codegen_emit(&w->unit, w->unit.copy, LLVMAssemblyFile, &text, error) &&
             dump_write(job->options->dump.intermediates, job->target, job->options->name, suffix, text.data, text.size,
                        error);
   memory_free(text.data);
-  LLVMDisposeModule(copy);
+  LLVMDisposeModule(w->unit.copy);
+  w->unit.copy = NULL;
   return ok;
 }
 
 // Kernels leave us as they should be; only what the caller asks for by name is run.
-static bool optimize(build_job_t* job, LLVMTargetMachineRef machine, LLVMModuleRef module, text_t* error) {
-  if (job->target->backend != TARGET_ROCM || !job->options->amd.slp_vectorize) return true;
+static bool optimize(work_t* w) {
+  if (w->job->target->backend != TARGET_ROCM || !w->job->options->amd.slp_vectorize) return true;
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef failure = LLVMRunPasses(module, "function(slp-vectorizer)", machine, options);
+  LLVMErrorRef failure = LLVMRunPasses(w->unit.module, "function(slp-vectorizer)", w->unit.machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (!failure) return true;
-  char* message = LLVMGetErrorMessage(failure);
-  text_printf(error, "the SLP vectorizer: %s", message);
+  char *message = LLVMGetErrorMessage(failure), text[256];
+  snprintf(text, sizeof(text), "%s", message);
   LLVMDisposeErrorMessage(message);
+  text_printf(&w->chunk->error, "the SLP vectorizer: %s", text);
   return false;
 }
 
-static bool dump_stages(build_job_t* job, LLVMTargetMachineRef machine, LLVMModuleRef module, text_t* error) {
-  bool cpu = job->target->backend == TARGET_LLVM_CPU;
-  return (!cpu || dump_module(job, module, "codegen", error)) && dump_module(job, module, "linked", error) &&
-         optimize(job, machine, module, error) && dump_module(job, module, "optimized", error) &&
-         dump_assembly(job, machine, module, error);
+static bool dump_stages(work_t* w) {
+  bool cpu = w->job->target->backend == TARGET_LLVM_CPU;
+  return (!cpu || dump_module(w, "codegen")) && dump_module(w, "linked") && optimize(w) &&
+         dump_module(w, "optimized") && dump_assembly(w);
 }
 
 // Code object version 5, which every runtime loads; generic targets exist from version 6 on.
@@ -129,26 +149,29 @@ static void set_code_object_version(const target_t* target, LLVMContextRef conte
   LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorError, flag, sizeof(flag) - 1, value);
 }
 
-static void run_chunk(build_job_t* job, chunk_t* chunk) {
-  LLVMTargetMachineRef machine = codegen_create_machine(job->target, &chunk->error);
-  if (!machine) return;
+static void build_chunk(void* user) {
+  work_t* w = user;
+  build_job_t* job = w->job;
+  chunk_t* chunk = w->chunk;
+  if (!codegen_open(&w->unit, job->target, job->options->name, &chunk->error)) return;
   if (job->target->backend == TARGET_ROCM && job->options->amd.global_isel) {
-    LLVMSetTargetMachineGlobalISel(machine, 1);
-    LLVMSetTargetMachineGlobalISelAbort(machine, LLVMGlobalISelAbortDisable);  // what it cannot do goes the usual way
+    LLVMSetTargetMachineGlobalISel(w->unit.machine, 1);
+    LLVMSetTargetMachineGlobalISelAbort(w->unit.machine,
+                                        LLVMGlobalISelAbortDisable);  // what it cannot do goes as usual
   }
-  LLVMContextRef context = LLVMContextCreate();
-  LLVMModuleRef module = LLVMModuleCreateWithNameInContext(job->options->name, context);
-  LLVMSetTarget(module, job->target->triple);
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-  LLVMSetModuleDataLayout(module, layout);
-  LLVMDisposeTargetData(layout);
-  set_code_object_version(job->target, context, module);
-  bool text = job->target->backend == TARGET_CUDA;
-  chunk->ok = emit_chunk(job, chunk, context, module) && dump_stages(job, machine, module, &chunk->error) &&
-              codegen_emit(machine, module, text ? LLVMAssemblyFile : LLVMObjectFile, &chunk->code, &chunk->error);
-  LLVMDisposeModule(module);
-  LLVMContextDispose(context);
-  LLVMDisposeTargetMachine(machine);
+  set_code_object_version(job->target, w->unit.context, w->unit.module);
+  LLVMCodeGenFileType kind = job->target->backend == TARGET_CUDA ? LLVMAssemblyFile : LLVMObjectFile;
+  chunk->ok =
+      emit_chunk(w) && dump_stages(w) && codegen_emit(&w->unit, w->unit.module, kind, &chunk->code, &chunk->error);
+}
+
+static void run_chunk(build_job_t* job, chunk_t* chunk) {
+  work_t w = {job, chunk, {0}};
+  chunk->result = codegen_guarded(&chunk->guard, &w.unit, build_chunk, &w);
+  if (chunk->result == GUARD_DONE) return;
+  chunk->ok = false;  // what it had is gone
+  chunk->code = (codegen_bytes_t){0};
+  chunk->error = (text_t){0};
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -181,8 +204,13 @@ bool chunk_run_all(build_job_t* job, text_t* error) {
   work(&queue);
   for (uint32_t i = 0; i < started; ++i) pthread_join(threads[i], NULL);
   for (uint32_t i = 0; i < job->chunk_count; ++i) {
-    if (job->chunks[i].ok) continue;
-    text_puts(error, job->chunks[i].error.data ? job->chunks[i].error.data : "code generation failed");
+    if (job->chunks[i].result == GUARD_DONE) memory_scope_adopt(&job->chunks[i].guard.scope);
+  }
+  for (uint32_t i = 0; i < job->chunk_count; ++i) {
+    chunk_t* chunk = &job->chunks[i];
+    if (chunk->ok) continue;
+    if (chunk->result != GUARD_DONE) return guard_finish(&chunk->guard, chunk->result, error);
+    text_puts(error, chunk->error.data ? chunk->error.data : "code generation failed");
     return false;
   }
   return true;

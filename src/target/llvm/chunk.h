@@ -9,6 +9,8 @@ typedef struct chunk_t {
   codegen_bytes_t code;   // object, or assembly text (PTX)
   text_t error;
   bool ok;
+  guard_t guard;
+  guard_result_t result;
 } chunk_t;
 
 // The compilation at work.

@@ -16,26 +16,37 @@
 // CPU: objects and tables -> shared object
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool emit_tables(build_job_t* job, const char* query_name, codegen_bytes_t* object, text_t* error) {
-  LLVMTargetMachineRef machine = codegen_create_machine(job->target, error);
-  if (!machine) return false;
-  LLVMContextRef context = LLVMContextCreate();
-  LLVMModuleRef module = LLVMModuleCreateWithNameInContext("library", context);
-  LLVMSetTarget(module, job->target->triple);
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-  LLVMSetModuleDataLayout(module, layout);
-  LLVMDisposeTargetData(layout);
+typedef struct tables_t {
+  build_job_t* job;
+  const char* query_name;
+  codegen_unit_t unit;
+  codegen_bytes_t object;
+  text_t error;
+  bool ok;
+} tables_t;
+
+static void build_tables(void* user) {
+  tables_t* t = user;
+  const build_job_t* job = t->job;
   library_info_t info = {.name = job->options->name,
-                         .query_name = query_name,
+                         .query_name = t->query_name,
                          .funcs = job->funcs,
                          .entries = job->entries,
                          .count = job->func_count,
                          .source_locations = job->options->debug_symbols};
-  bool ok = library_emit(module, &info) && codegen_emit(machine, module, LLVMObjectFile, object, error);
-  LLVMDisposeModule(module);
-  LLVMContextDispose(context);
-  LLVMDisposeTargetMachine(machine);
-  return ok;
+  t->ok = codegen_open(&t->unit, job->target, "library", &t->error) && library_emit(t->unit.module, &info) &&
+          codegen_emit(&t->unit, t->unit.module, LLVMObjectFile, &t->object, &t->error);
+}
+
+static bool emit_tables(build_job_t* job, const char* query_name, codegen_bytes_t* object, text_t* error) {
+  tables_t t = {.job = job, .query_name = query_name};
+  guard_t guard;
+  guard_result_t result = codegen_guarded(&guard, &t.unit, build_tables, &t);
+  if (!guard_finish(&guard, result, error)) return false;
+  if (!t.ok) text_puts(error, t.error.data ? t.error.data : "code generation failed");
+  text_finish(&t.error);
+  *object = t.object;
+  return t.ok;
 }
 
 static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned count, target_executable_t* out,
@@ -116,6 +127,7 @@ bool backend_llvm(const target_t* target, ir_op_t* const* funcs, uint32_t count,
       [TARGET_LLVM_CPU] = finish_cpu, [TARGET_CUDA] = finish_cuda, [TARGET_ROCM] = finish_rocm};
   build_job_t job = {
       .target = target, .funcs = funcs, .func_count = count, .options = options, .entries = out->entries};
+  if (!codegen_initialize(target, error)) return false;
   chunk_split(&job);
   bool ok = chunk_run_all(&job, error) && finishers[target->backend](&job, out, error);
   chunk_finish(&job);

@@ -5,6 +5,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "target/llvm/guard.h"
 #include "target/target.h"
 
 typedef struct codegen_bytes_t {
@@ -12,16 +13,31 @@ typedef struct codegen_bytes_t {
   size_t size;
 } codegen_bytes_t;
 
-// Registers LLVM's targets; any number of calls from any thread.
-void codegen_initialize(void);
-// NULL after `error` got a message.
-LLVMTargetMachineRef codegen_create_machine(const target_t* target, text_t* error);
-bool codegen_emit(LLVMTargetMachineRef machine, LLVMModuleRef module, LLVMCodeGenFileType kind, codegen_bytes_t* out,
+// What LLVM holds for one module. Kept where a guard's body does not end, so that it is given back however that ends.
+typedef struct codegen_unit_t {
+  LLVMTargetMachineRef machine;
+  LLVMContextRef context;
+  LLVMModuleRef module, copy;
+  LLVMBuilderRef builder;
+  LLVMDIBuilderRef debug;
+  LLVMMemoryBufferRef buffer;
+  char* text;
+} codegen_unit_t;
+
+// Registers LLVM's targets, and has that of `target`, unless it is NULL, generate something once, see guard.h. Any
+// number of calls from any thread. False after `error` got a message.
+bool codegen_initialize(const target_t* target, text_t* error);
+
+// Calls body(user) under a guard, and gives back what LLVM holds for the unit, where it may be touched.
+guard_result_t codegen_guarded(guard_t* guard, codegen_unit_t* unit, void (*body)(void* user), void* user);
+
+// All in guarded bodies. False after `error` got a message.
+bool codegen_open(codegen_unit_t* unit, const target_t* target, const char* name, text_t* error);
+bool codegen_emit(codegen_unit_t* unit, LLVMModuleRef module, LLVMCodeGenFileType kind, codegen_bytes_t* out,
                   text_t* error);
-// The same through a file-free memory buffer of LLVM bitcode or text, for dumps.
-codegen_bytes_t codegen_print_module(LLVMModuleRef module);
-codegen_bytes_t codegen_bitcode(LLVMModuleRef module);
-codegen_bytes_t codegen_copy(const void* data, size_t size);
+// As text or bitcode, for dumps.
+codegen_bytes_t codegen_print_module(codegen_unit_t* unit);
+codegen_bytes_t codegen_bitcode(codegen_unit_t* unit);
 
 // The module with the executable library's tables and its query function (hal/local/executable_library.h).
 typedef struct library_info_t {
@@ -33,6 +49,14 @@ typedef struct library_info_t {
   bool source_locations;
 } library_info_t;
 bool library_emit(LLVMModuleRef module, const library_info_t* info);
+
+typedef struct lld_messages_t {
+  char text[4096];
+  size_t size;
+} lld_messages_t;
+// lld itself, under a guard and one at a time (lld.cpp); lld_reset after it was left in mid-call.
+bool lld_run(const char* const* argv, unsigned argc, lld_messages_t* messages);
+void lld_reset(void);
 
 // Links objects in memory with lld; `args` are its options without the inputs and -o. Safe from any thread.
 bool lld_link(const char* const* args, unsigned arg_count, const codegen_bytes_t* objects, unsigned object_count,

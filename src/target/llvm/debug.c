@@ -10,10 +10,10 @@ static LLVMMetadataRef file_of(debug_t* debug, const ir_loc_t* loc) {
   return LLVMDIBuilderCreateFile(debug->builder, name, strlen(name), path, slash ? (size_t)(slash - path) : 0);
 }
 
-void debug_begin(debug_t* debug, emit_t* e) {
+void debug_begin(debug_t* debug, LLVMDIBuilderRef builder, emit_t* e) {
   static const char producer[] = "iree-compile";
   debug->e = e;
-  debug->builder = LLVMCreateDIBuilder(e->module);
+  debug->builder = builder;
   debug->unit = LLVMDIBuilderCreateCompileUnit(debug->builder, LLVMDWARFSourceLanguageC, file_of(debug, NULL), producer,
                                                sizeof(producer) - 1, 1, "", 0, 0, "", 0,
                                                LLVMDWARFEmissionLineTablesOnly, 0, 0, 0, "", 0, "", 0);
@@ -26,7 +26,6 @@ void debug_begin(debug_t* debug, emit_t* e) {
 void debug_end(debug_t* debug) {
   if (!debug->builder) return;
   LLVMDIBuilderFinalize(debug->builder);
-  LLVMDisposeDIBuilder(debug->builder);
   debug->e->debug = NULL;
 }
 

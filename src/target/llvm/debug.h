@@ -13,7 +13,8 @@ struct debug_t {
 };
 typedef struct debug_t debug_t;
 
-void debug_begin(debug_t* debug, emit_t* e);
+// `builder` stays the caller's.
+void debug_begin(debug_t* debug, LLVMDIBuilderRef builder, emit_t* e);
 void debug_end(debug_t* debug);
 // Gives e->function a subprogram at `loc`.
 void debug_function(debug_t* debug, const char* name, const ir_loc_t* loc);

@@ -1,4 +1,6 @@
 // What LLVM knows of x86 processors; its C interface has only the host.
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -14,22 +16,41 @@
 extern "C" {
 #include "base/memory.h"
 #include "target/llvm/codegen.h"
+#include "target/llvm/guard.h"
 #include "target/resolve.h"
 }
 
-extern "C" char* processors_host_name(void) {
-  char *name = LLVMGetHostCPUName(), *copy = memory_strdup(name);
-  LLVMDisposeMessage(name);
+// Calls `body` under a guard: what it has of the memory scope's is the caller's. False when LLVM failed.
+template <typename body_t>
+static bool guarded(body_t body) {
+  guard_t guard;
+  text_t reason = {};
+  guard_result_t result = guard_run(&guard, [](void* user) { (*(body_t*)user)(); }, &body);
+  bool ok = guard_finish(&guard, result, &reason);
+  text_finish(&reason);
+  return ok;
+}
+
+// LLVM's string becomes ours.
+static char* take(char* text) {
+  char* copy = memory_strdup(text ? text : "");
+  LLVMDisposeMessage(text);
   return copy;
+}
+
+extern "C" char* processors_host_name(void) {
+  char* name = nullptr;
+  guarded([&] { name = take(LLVMGetHostCPUName()); });
+  return name ? name : memory_strdup("generic");
 }
 
 extern "C" char* processors_host_features(void) {
-  char *features = LLVMGetHostCPUFeatures(), *copy = memory_strdup(features);
-  LLVMDisposeMessage(features);
-  return copy;
+  char* features = nullptr;
+  guarded([&] { features = take(LLVMGetHostCPUFeatures()); });
+  return features ? features : memory_strdup("");
 }
 
-extern "C" char* processors_x86_features(const char* name) {
+static char* x86_features(const char* name) {
   if (llvm::X86::parseArchX86(name, /*Only64Bit=*/true) == llvm::X86::CK_None) return nullptr;
   llvm::SmallVector<llvm::StringRef, 128> features;
   llvm::X86::getFeaturesForCPU(name, features);
@@ -38,21 +59,39 @@ extern "C" char* processors_x86_features(const char* name) {
   return memory_strdup(text.c_str());
 }
 
-extern "C" bool processors_x86_has_feature(const void*, const char* name, size_t size) {
-  codegen_initialize();
+extern "C" char* processors_x86_features(const char* name) {
+  char* features = nullptr;
+  guarded([&] { features = x86_features(name); });
+  return features;
+}
+
+static bool has_feature(llvm::StringRef wanted) {
   const llvm::Triple triple("x86_64-unknown-unknown-eabi-elf");
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   std::unique_ptr<llvm::MCSubtargetInfo> info(target ? target->createMCSubtargetInfo(triple, "", "") : nullptr);
-  const llvm::StringRef wanted(name, size);
   return info && llvm::any_of(info->getAllProcessorFeatures(), [&](const auto& row) { return wanted == row.Key; });
 }
 
+extern "C" bool processors_x86_has_feature(const void*, const char* name, size_t size) {
+  bool has = false;
+  text_t error = {};
+  bool ok = codegen_initialize(nullptr, &error) && guarded([&] { has = has_feature(llvm::StringRef(name, size)); });
+  text_finish(&error);
+  return ok && has;
+}
+
 extern "C" const char* processors_x86_name(uint32_t index) {
-  static const llvm::SmallVector<llvm::StringRef, 128> names = [] {
-    llvm::SmallVector<llvm::StringRef, 128> list;
-    llvm::X86::fillValidCPUArchList(list, /*Only64Bit=*/true);
-    return list;
-  }();
-  return index < names.size() ? names[index].data() : nullptr;
+  static const char* names[128];
+  static std::atomic<uint32_t> count;
+  if (!count) {
+    guarded([] {
+      llvm::SmallVector<llvm::StringRef, 128> list;
+      llvm::X86::fillValidCPUArchList(list, /*Only64Bit=*/true);
+      uint32_t size = std::min<size_t>(list.size(), std::size(names));
+      for (uint32_t i = 0; i < size; ++i) names[i] = list[i].data();
+      count = size;
+    });
+  }
+  return index < count ? names[index] : nullptr;
 }
