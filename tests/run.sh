@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit text imports demo samples operators gpu softgpu errors valgrind sanitizers fuzz. Each
-# writes BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (12) is the time each fuzz target gets.
+# Steps, in order: style unit text imports demo samples operators scale gpu softgpu errors valgrind sanitizers fuzz.
+# Each writes BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (12) is the time each fuzz target gets.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -96,6 +96,11 @@ operators() {
   } >"$parts" 2>&1
   add_up "$parts"
   return $bad
+}
+
+# Programs that are long, wide or deep.
+scale() {
+  $python tests/e2e/scale/run.py --tools "$build/tools"
 }
 
 # GPU kernels in the checking interpreter, and AMD machine code on the software GPU.
@@ -229,7 +234,7 @@ fuzz() {
   echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
 }
 
-for name in "${@:-style unit text imports demo samples operators gpu softgpu errors valgrind sanitizers fuzz}"; do
+for name in "${@:-style unit text imports demo samples operators scale gpu softgpu errors valgrind sanitizers fuzz}"; do
   for word in $name; do
     step "$word" "$word"
   done

@@ -9,22 +9,27 @@
 // Command tables
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Most parameters that the dispatches from `op` on can need before something else than a dispatch comes.
+// Most parameters that a dispatch can need.
+static uint32_t params_of(const ir_op_t* op) {
+  uint32_t count = ir_op_attr(op, "workgroup_rule") != NULL;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const ir_value_t* value = ir_operand(op, i);
+    bool literal = value->def && ir_is(value->def, GRAPH_CONSTANT) && value->type->kind != IR_TYPE_FLOAT;
+    count += !ir_type_is_tensor(value->type) && !literal;
+  }
+  return count;
+}
+
+// The same for all dispatches from `op` on, before something else than a dispatch comes.
 static uint32_t params_ahead(const ir_op_t* op) {
   uint32_t count = 0;
-  for (; op && (ir_is(op, GRAPH_DISPATCH) || ir_is(op, GRAPH_CONSTANT)); op = op->next) {
-    for (uint32_t i = 0; i < op->operand_count; ++i) {
-      const ir_value_t* value = ir_operand(op, i);
-      bool literal = value->def && ir_is(value->def, GRAPH_CONSTANT) && value->type->kind != IR_TYPE_FLOAT;
-      count += !ir_type_is_tensor(value->type) && !literal;
-    }
-    count += ir_op_attr(op, "workgroup_rule") != NULL;
+  for (; op && count < HOST_MAX_PARAMS && (ir_is(op, GRAPH_DISPATCH) || ir_is(op, GRAPH_CONSTANT)); op = op->next) {
+    if (ir_is(op, GRAPH_DISPATCH)) count += params_of(op);
   }
   return count < HOST_MAX_PARAMS ? count : HOST_MAX_PARAMS;
 }
 
 static module_table_t* open_table(host_t* h, uint32_t params) {
-  if (h->table) return h->table;
   char* name = arena_printf(ir_context_arena(h->ctx), h->table_count ? "%s_%u" : "%s", h->name, h->table_count);
   ++h->table_count;
   h->access_count = h->param_count = h->table_buffer_count = 0;
@@ -33,7 +38,7 @@ static module_table_t* open_table(host_t* h, uint32_t params) {
   return h->table;
 }
 
-static module_table_t* table(host_t* h) { return open_table(h, 0); }
+static module_table_t* table(host_t* h) { return h->table ? h->table : open_table(h, 0); }
 
 void host_flush(host_t* h) {
   if (!h->table) return;
@@ -88,10 +93,12 @@ typedef struct touched_t {
   bool writes;
 } touched_t;
 
-// A barrier when a command touches what one since the last barrier touched, and one of them writes.
+// A barrier when a command touches what one since the last barrier touched, and one of them writes; and when there are
+// many to compare with.
 static void order(host_t* h, const touched_t* touched, uint32_t count) {
-  bool barrier = false;
-  for (uint32_t i = 0; i < count; ++i) barrier |= conflicts(h, touched[i].storage, touched[i].writes);
+  enum { MAX_ACCESSES = 512 };
+  bool barrier = h->access_count > MAX_ACCESSES;
+  for (uint32_t i = 0; i < count && !barrier; ++i) barrier = conflicts(h, touched[i].storage, touched[i].writes);
   if (barrier) {
     module_table_barrier(table(h));
     h->access_count = 0;
@@ -316,14 +323,14 @@ static void emit_dispatch(host_t* h, ir_op_t* op) {
   ir_op_ints(op, "workgroups", workgroups, 3);
   arena_t* arena = ir_context_arena(h->ctx);
   uint32_t most = op->operand_count + op->result_count, count = 0, pushes = 0;
-  uint32_t ahead = params_ahead(op);
+  uint32_t params = params_of(op);
   for (uint32_t i = 0; i < op->result_count; ++i) bring_result(h, ir_result(op, i));
-  if (h->table && ahead && h->param_count + op->operand_count + 1 > h->param_room) host_flush(h);
+  if (h->table && params && h->param_count + params > h->param_room) host_flush(h);
   make_room(h, most);
   module_binding_t* bindings = ARENA_ARRAY(arena, module_binding_t, most + 1);
   module_push_t* words = ARENA_ARRAY(arena, module_push_t, 2 * most + 1);
   touched_t* touched = ARENA_ARRAY(arena, touched_t, most + 1);
-  open_table(h, ahead);
+  if (!h->table) open_table(h, params_ahead(op));
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     ir_value_t* value = ir_operand(op, i);
     if (ir_type_is_tensor(value->type)) {

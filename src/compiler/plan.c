@@ -6,44 +6,125 @@
 
 #include "base/memory.h"
 
+// Values by the moment at which they begin, and for every so-manieth of those moments what lives across it. What lives
+// at the same time as a value then lives across the mark before its begin, or begins between there and its end.
+enum { MARK_STEP = 64 };
+
+typedef struct mark_t {
+  plan_value_t** values;
+  uint32_t count, capacity;
+} mark_t;
+
+typedef struct planner_t {
+  plan_value_t** by_begin;
+  uint32_t* rank_of;  // of values[i] in by_begin
+  bool* is_placed;    // of by_begin
+  mark_t* marks;
+  plan_value_t** near;  // placed values that live with the one at work
+  uint32_t count;
+} planner_t;
+
 static int by_size(const void* a, const void* b) {
   const plan_value_t *x = *(plan_value_t* const*)a, *y = *(plan_value_t* const*)b;
   if (x->size != y->size) return x->size > y->size ? -1 : 1;
   return x->first < y->first ? -1 : x->first > y->first;
 }
 
+static int by_first(const void* a, const void* b) {
+  const plan_value_t *x = *(plan_value_t* const*)a, *y = *(plan_value_t* const*)b;
+  if (x->first != y->first) return x->first < y->first ? -1 : 1;
+  return x < y ? -1 : x > y;
+}
+
+static int by_offset(const void* a, const void* b) {
+  const plan_value_t *x = *(plan_value_t* const*)a, *y = *(plan_value_t* const*)b;
+  return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 static bool alive_together(const plan_value_t* x, const plan_value_t* y) {
   return x->first <= y->last && y->first <= x->last;
 }
 
-// The lowest offset at which `value` overlaps none of the placed ones it shares time with; they are kept in order of
-// offset.
-static int64_t lowest_place(plan_value_t* const* placed, uint32_t count, const plan_value_t* value) {
+static void add_to_mark(mark_t* mark, plan_value_t* value) {
+  if (mark->count == mark->capacity) {
+    mark->capacity = mark->capacity ? mark->capacity * 2 : 16;
+    mark->values = memory_resize(mark->values, sizeof(*mark->values) * mark->capacity);
+  }
+  mark->values[mark->count++] = value;
+}
+
+// The first that begins no earlier than the value, and where the search for its company begins.
+static uint32_t begin_rank(const planner_t* p, const plan_value_t* value) {
+  uint32_t low = 0, high = p->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (p->by_begin[middle]->first < value->first) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low / MARK_STEP * MARK_STEP;
+}
+
+static uint32_t find_near(planner_t* p, const plan_value_t* value) {
+  uint32_t count = 0, begin = begin_rank(p, value);
+  const mark_t* mark = &p->marks[begin / MARK_STEP];
+  for (uint32_t i = 0; i < mark->count; ++i) {
+    if (alive_together(mark->values[i], value)) p->near[count++] = mark->values[i];
+  }
+  for (uint32_t i = begin; i < p->count && p->by_begin[i]->first <= value->last; ++i) {
+    if (p->is_placed[i] && alive_together(p->by_begin[i], value)) p->near[count++] = p->by_begin[i];
+  }
+  qsort(p->near, count, sizeof(*p->near), by_offset);
+  return count;
+}
+
+// The lowest offset at which the value overlaps none of the placed ones it shares time with.
+static int64_t lowest_place(planner_t* p, const plan_value_t* value) {
   int64_t offset = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!alive_together(placed[i], value)) continue;
-    if (placed[i]->offset >= offset + value->size) return offset;
-    int64_t end = placed[i]->offset + placed[i]->size;
+  for (uint32_t i = 0, count = find_near(p, value); i < count; ++i) {
+    if (p->near[i]->offset >= offset + value->size) return offset;
+    int64_t end = p->near[i]->offset + p->near[i]->size;
     if (end > offset) offset = (end + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
   }
   return offset;
 }
 
+static void place(planner_t* p, plan_value_t* value, uint32_t rank) {
+  value->offset = lowest_place(p, value);
+  p->is_placed[rank] = true;
+  for (uint32_t mark = rank / MARK_STEP + 1; mark * MARK_STEP < p->count; ++mark) {
+    if (p->by_begin[mark * MARK_STEP]->first > value->last) break;
+    add_to_mark(&p->marks[mark], value);
+  }
+}
+
 int64_t plan_memory(plan_value_t* values, uint32_t count) {
   if (!count) return 0;
-  plan_value_t** order = memory_alloc(sizeof(*order) * count * 2);
-  plan_value_t** placed = order + count;
-  for (uint32_t i = 0; i < count; ++i) order[i] = &values[i];
+  uint32_t mark_count = count / MARK_STEP + 1;
+  plan_value_t** order = memory_array(count, sizeof(*order));
+  planner_t p = {.by_begin = memory_array(count, sizeof(*p.by_begin)),
+                 .rank_of = memory_array(count, sizeof(*p.rank_of)),
+                 .is_placed = memory_array(count, sizeof(*p.is_placed)),
+                 .marks = memory_array(mark_count, sizeof(*p.marks)),
+                 .near = memory_array(count, sizeof(*p.near)),
+                 .count = count};
+  for (uint32_t i = 0; i < count; ++i) order[i] = p.by_begin[i] = &values[i];
   qsort(order, count, sizeof(*order), by_size);
+  qsort(p.by_begin, count, sizeof(*p.by_begin), by_first);
+  for (uint32_t i = 0; i < count; ++i) p.rank_of[p.by_begin[i] - values] = i;
   int64_t total = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    plan_value_t* value = order[i];
-    value->offset = lowest_place(placed, i, value);
-    uint32_t at = i;
-    for (; at > 0 && placed[at - 1]->offset > value->offset; --at) placed[at] = placed[at - 1];
-    placed[at] = value;
-    if (value->offset + value->size > total) total = value->offset + value->size;
+    place(&p, order[i], p.rank_of[order[i] - values]);
+    if (order[i]->offset + order[i]->size > total) total = order[i]->offset + order[i]->size;
   }
+  for (uint32_t i = 0; i < mark_count; ++i) memory_free(p.marks[i].values);
   memory_free(order);
+  memory_free(p.by_begin);
+  memory_free(p.rank_of);
+  memory_free(p.is_placed);
+  memory_free(p.marks);
+  memory_free(p.near);
   return (total + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
 }

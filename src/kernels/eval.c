@@ -348,7 +348,7 @@ bool eval_backward(kernel_build_t* k, const ir_op_t* op, const linear_t* out, li
 }
 
 // pack: padding to whole tiles reads as 0.
-static ir_value_t* eval_pack(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+__attribute__((noinline)) static ir_value_t* eval_pack(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
   ir_value_t* x = ir_operand(op, 0);
   linear_t in[GRAPH_MAX_RANK];
   map_unpack(k, op, x->type->rank, coords, in);
@@ -397,10 +397,17 @@ bool eval_supports(const ir_op_t* op) {
   }
 }
 
+// Not inlined, nor are the others with coordinates of their own: chains of scalar functions are long, and coordinates
+// large.
+__attribute__((noinline)) static ir_value_t* eval_mapped(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+  linear_t in[GRAPH_MAX_RANK];
+  if (eval_backward(k, op, coords, in)) return eval_at(k, ir_operand(op, 0), in);
+  return eval_movement(k, op, coords);
+}
+
 static ir_value_t* eval_op(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   ir_op_t* op = tensor->def;
   if (graph_scalar_fn(op) >= 0) return eval_elementwise(k, op, coords);
-  linear_t in[GRAPH_MAX_RANK];
   switch (ir_code(op)) {
     case GRAPH_CONSTANT:
       return eval_constant(k, op);
@@ -420,8 +427,7 @@ static ir_value_t* eval_op(kernel_build_t* k, ir_value_t* tensor, const linear_t
     case GRAPH_SCAN:
       return eval_reduction(k, op, tensor->index, coords);
     default:
-      if (eval_backward(k, op, coords, in)) return eval_at(k, ir_operand(op, 0), in);
-      return eval_movement(k, op, coords);
+      return eval_mapped(k, op, coords);
   }
 }
 

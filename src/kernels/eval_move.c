@@ -140,37 +140,54 @@ static ir_value_t* eval_pad(kernel_build_t* k, ir_op_t* op, const linear_t* coor
 // Concat: the piece whose range holds the coordinate
 //===----------------------------------------------------------------------------------------------------------------===
 
-// `coords` count from the start of the piece.
-static ir_value_t* eval_pieces(kernel_build_t* k, ir_op_t* op, const linear_t* coords, uint32_t piece) {
-  int64_t axis = ir_op_int(op, "axis", 0), min, max;
-  ir_value_t* x = ir_operand(op, piece);
-  extent_t size = eval_extent(x, (int32_t)axis);
-  bool fixed = extent_is_fixed(&size);
-  linear_t rest[GRAPH_MAX_RANK];
-  memcpy(rest, coords, sizeof(linear_t) * (size_t)x->type->rank);
+// Pieces first .. first + count - 1, by halves; `coords` count from the start of the first.
+typedef struct pieces_t {
+  ir_op_t* op;
+  uint32_t first, count;
+} pieces_t;
+
+static linear_t pieces_size(kernel_build_t* k, const pieces_t* p, bool* fixed) {
+  linear_t size = linear_constant(0);
+  *fixed = true;
+  for (uint32_t i = 0; i < p->count; ++i) {
+    extent_t piece = eval_extent(ir_operand(p->op, p->first + i), (int32_t)ir_op_int(p->op, "axis", 0));
+    bool is_fixed = extent_is_fixed(&piece);
+    size = linear_add(k, size, is_fixed ? linear_constant(piece.factor) : linear_value(extent_value(k, &piece)));
+    *fixed &= is_fixed;
+  }
+  return size;
+}
+
+static ir_value_t* eval_pieces(kernel_build_t* k, pieces_t all, const linear_t* coords) {
+  int64_t axis = ir_op_int(all.op, "axis", 0), min, max;
+  if (all.count == 1) return eval_at(k, ir_operand(all.op, all.first), coords);
+  pieces_t left = {all.op, all.first, all.count / 2};
+  pieces_t right = {all.op, all.first + left.count, all.count - left.count};
+  const ir_type_t* shape = all.op->results[0].type;
+  bool fixed;
+  linear_t size = pieces_size(k, &left, &fixed), rest[GRAPH_MAX_RANK];
+  memcpy(rest, coords, sizeof(linear_t) * (size_t)shape->rank);
   linear_range(k, &coords[axis], &min, &max);
-  if (piece + 1 == op->operand_count || (fixed && min >= 0 && max < size.factor)) return eval_at(k, x, coords);
-  linear_t start = fixed ? linear_constant(size.factor) : linear_value(extent_value(k, &size));
-  rest[axis] = linear_add(k, rest[axis], linear_scale(k, start, -1));
-  if (fixed && min >= size.factor) return eval_pieces(k, op, rest, piece + 1);
+  if (fixed && min >= 0 && max < size.constant) return eval_pieces(k, left, coords);
+  rest[axis] = linear_add(k, rest[axis], linear_scale(k, size, -1));
+  if (fixed && min >= size.constant) return eval_pieces(k, right, rest);
   guard_t guard = {0};
-  guard_below(k, &guard, &coords[axis], extent_value(k, &size));
-  const ir_type_t* scalar = x->type->element;
+  guard_below(k, &guard, &coords[axis], linear_scalar(k, &size));
   if (guard.mask) {
     ir_value_t* outer = k->mask;
     ir_value_t* no = kernel_integer(&k->b, guard.mask->type, 0);
     ir_value_t* rest_mask = kernel_binary(&k->b, SCALAR_eq, guard.mask, no);
     k->mask = outer ? kernel_binary(&k->b, SCALAR_and, outer, rest_mask) : rest_mask;
-    ir_value_t* other = eval_pieces(k, op, rest, piece + 1);
+    ir_value_t* other = eval_pieces(k, right, rest);
     k->mask = outer;
-    guard_begin(k, &guard, scalar);
-    return guard_end(k, &guard, eval_at(k, x, coords), other);
+    guard_begin(k, &guard, shape->element);
+    return guard_end(k, &guard, eval_pieces(k, left, coords), other);
   }
-  const ir_type_t* type = kernel_vector_type(k->ctx, scalar, k->lanes);
+  const ir_type_t* type = kernel_vector_type(k->ctx, shape->element, k->lanes);
   kernel_branch_t branch = kernel_if_begin(&k->b, guard.condition, &type, 1);
-  ir_value_t* value = eval_lanes(k, x, coords);
+  ir_value_t* value = kernel_splat(&k->b, eval_pieces(k, left, coords), k->lanes);
   kernel_if_else(&k->b, &branch, &value, 1);
-  value = kernel_splat(&k->b, eval_pieces(k, op, rest, piece + 1), k->lanes);
+  value = kernel_splat(&k->b, eval_pieces(k, right, rest), k->lanes);
   kernel_if_end(&k->b, &branch, &value, 1);
   return ir_result(branch.op, 0);
 }
@@ -312,7 +329,7 @@ ir_value_t* eval_movement(kernel_build_t* k, ir_op_t* op, const linear_t* coords
     case GRAPH_PAD:
       return eval_pad(k, op, coords);
     case GRAPH_CONCAT:
-      return eval_pieces(k, op, coords, 0);
+      return eval_pieces(k, (pieces_t){op, 0, op->operand_count}, coords);
     case GRAPH_DYNAMIC_SLICE:
       return eval_dynamic_slice(k, op, coords);
     case GRAPH_DYNAMIC_UPDATE:

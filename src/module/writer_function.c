@@ -339,8 +339,6 @@ void module_writer_free_function(module_function_t* function) {
 // Synchronous and asynchronous exports of one body
 //===----------------------------------------------------------------------------------------------------------------===
 
-enum { PAIR_LIMIT = 1024 };  // arguments or results of an exported pair
-
 static iree_string_view_t convention_of(const module_function_t* function) {
   const module_writer_t* writer = function->writer;
   const module_function_row_t* row =
@@ -351,42 +349,61 @@ static iree_string_view_t convention_of(const module_function_t* function) {
 }
 
 static void emit_pair_call(module_function_t* wrapper, const module_function_t* body, const char* results) {
-  module_reg_t arguments[PAIR_LIMIT], outputs[PAIR_LIMIT];
   uint32_t argument_count = wrapper->argument_count, output_count = 0;
-  for (uint32_t i = 0; i < argument_count; ++i) arguments[i] = module_function_argument(wrapper, i);
-  arguments[argument_count++] = module_function_null(wrapper);
-  arguments[argument_count++] = module_function_null(wrapper);
+  module_reg_t* registers =
+      module_writer_allocate(wrapper->writer, sizeof(*registers) * (argument_count + 2 + strlen(results)));
+  if (!registers) return;
+  module_reg_t* outputs = registers + argument_count + 2;
+  for (uint32_t i = 0; i < argument_count; ++i) registers[i] = module_function_argument(wrapper, i);
+  registers[argument_count++] = module_function_null(wrapper);
+  registers[argument_count++] = module_function_null(wrapper);
   for (; *results && *results != 'v'; ++results) {
     outputs[output_count++] = module_function_register(wrapper, vm_type_of_letter(*results));
   }
   module_emit(wrapper, call, MODULE_LIST(output_count, outputs), MODULE_INDEX(body->index),
-              MODULE_LIST(argument_count, arguments));
+              MODULE_LIST(argument_count, registers));
   module_emit(wrapper, return, MODULE_LIST(output_count, outputs));
+  iree_allocator_free(wrapper->writer->allocator, registers);
+}
+
+// The wrapper's convention: the body's without the two fences.
+static char* pair_convention(module_writer_t* writer, const module_function_t* body) {
+  iree_string_view_t full = convention_of(body);
+  size_t split = iree_string_view_find_char(full, '_', 0);
+  if (split < 3 || split == IREE_STRING_VIEW_NPOS || full.data[split - 1] != 'r' || full.data[split - 2] != 'r') {
+    module_writer_fail(writer, iree_make_status(IREE_STATUS_INTERNAL, "'%.*s' is no body with two fences at the end",
+                                                (int)full.size, full.data));
+    return NULL;
+  }
+  char* convention = module_writer_allocate(writer, full.size + 1);
+  if (!convention) return NULL;
+  snprintf(convention, full.size + 1, "%.*s%s%.*s", (int)split - 2, full.data, split == 3 ? "v" : "",
+           (int)(full.size - split), full.data + split);
+  return convention;
+}
+
+static void export_async(module_writer_t* writer, iree_string_view_t name, const module_function_t* body,
+                         size_t attr_count, const module_pair_t* attrs) {
+  module_pair_t* async_attrs = module_writer_allocate(writer, (attr_count + 1) * sizeof(*async_attrs));
+  char* async_name = module_writer_allocate(writer, name.size + sizeof("$async"));
+  if (async_attrs && async_name) {
+    snprintf(async_name, name.size + sizeof("$async"), "%.*s$async", (int)name.size, name.data);
+    if (attr_count) memcpy(async_attrs, attrs, attr_count * sizeof(*attrs));
+    async_attrs[attr_count] = (module_pair_t){IREE_SV("iree.abi.model"), IREE_SV("coarse-fences")};
+    module_writer_export(writer, iree_make_cstring_view(async_name), body, attr_count + 1, async_attrs);
+  }
+  iree_allocator_free(writer->allocator, async_attrs);
+  iree_allocator_free(writer->allocator, async_name);
 }
 
 void module_writer_export_pair(module_writer_t* writer, iree_string_view_t name, const module_function_t* body,
                                size_t attr_count, const module_pair_t* attrs) {
   if (!WRITER_OK(writer) || !body) return;
-  char convention[2 * PAIR_LIMIT + 8], async_name[512];
-  iree_string_view_t full = convention_of(body);
-  size_t split = iree_string_view_find_char(full, '_', 0);
-  if (split < 3 || full.data[split - 1] != 'r' || full.data[split - 2] != 'r' || full.size > PAIR_LIMIT ||
-      name.size > sizeof(async_name) - 16) {
-    module_writer_fail(writer, iree_make_status(IREE_STATUS_INTERNAL, "'%.*s' is no body with two fences at the end",
-                                                (int)full.size, full.data));
-    return;
-  }
-  snprintf(convention, sizeof(convention), "%.*s%s%.*s", (int)split - 2, full.data, split == 3 ? "v" : "",
-           (int)(full.size - split), full.data + split);
+  char* convention = pair_convention(writer, body);
+  if (!convention) return;
   module_function_t* wrapper = module_writer_function(writer, name, iree_make_cstring_view(convention));
-  if (!wrapper) return;
-  emit_pair_call(wrapper, body, strchr(convention, '_') + 1);
+  if (wrapper) emit_pair_call(wrapper, body, strchr(convention, '_') + 1);
+  iree_allocator_free(writer->allocator, convention);
   module_writer_export(writer, name, wrapper, attr_count, attrs);
-  module_pair_t* async_attrs = module_writer_allocate(writer, (attr_count + 1) * sizeof(*async_attrs));
-  if (!async_attrs) return;
-  snprintf(async_name, sizeof(async_name), "%.*s$async", (int)name.size, name.data);
-  if (attr_count) memcpy(async_attrs, attrs, attr_count * sizeof(*attrs));
-  async_attrs[attr_count] = (module_pair_t){IREE_SV("iree.abi.model"), IREE_SV("coarse-fences")};
-  module_writer_export(writer, iree_make_cstring_view(async_name), body, attr_count + 1, async_attrs);
-  iree_allocator_free(writer->allocator, async_attrs);
+  export_async(writer, name, body, attr_count, attrs);
 }

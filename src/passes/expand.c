@@ -4,11 +4,13 @@
 //                              transforms of length a, factors, transforms of length b; long primes by a convolution
 //   graph.sort of a long line  rounds that merge sorted neighbours (src/kernels/merge.c); graph.top_k: a sort and a
 //   slice
+//   graph.concat of many      concatenations of as many as a kernel reads
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "dialects/graph.h"
+#include "passes/fusion.h"
 #include "passes/passes.h"
 
 typedef struct complex_t {
@@ -289,6 +291,30 @@ static bool expand_top_k(ir_context_t* ctx, ir_op_t* op) {
   return expand_sort(ctx, sort);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Long concatenations
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Of more pieces than a kernel reads: of concatenations of some each.
+static bool expand_concat(ir_context_t* ctx, ir_op_t* op) {
+  uint32_t count = op->operand_count;
+  if (count <= FUSION_MAX_OPERANDS) return false;
+  ir_builder_t b = ir_builder_before(ctx, op);
+  ir_value_t** parts = ARENA_ARRAY(ir_context_arena(ctx), ir_value_t*, count);
+  int64_t axis = ir_op_int(op, "axis", 0);
+  for (uint32_t i = 0; i < count; ++i) parts[i] = ir_operand(op, i);
+  while (count > FUSION_MAX_OPERANDS) {
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < count; i += FUSION_MAX_OPERANDS) {
+      uint32_t some = count - i < FUSION_MAX_OPERANDS ? count - i : FUSION_MAX_OPERANDS;
+      parts[next++] = some == 1 ? parts[i] : graph_concat(&b, parts + i, some, axis);
+    }
+    count = next;
+  }
+  ir_op_set_operands(ctx, op, parts, count);
+  return true;
+}
+
 static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
   pass_result_t result = PASS_UNCHANGED;
   for (uint32_t r = 0; r < parent->region_count; ++r) {
@@ -301,6 +327,8 @@ static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
           changed |= expand_sort(ctx, op);
         } else if (ir_is(op, GRAPH_TOP_K)) {
           changed |= expand_top_k(ctx, op);
+        } else if (ir_is(op, GRAPH_CONCAT)) {
+          changed |= expand_concat(ctx, op);
         }
         if (changed) result = PASS_CHANGED;
       }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "passes/fusion.h"
 #include "passes/passes.h"
 #include "passes/sizes.h"
@@ -242,8 +243,7 @@ static bool is_emitted(const forming_t* f, const fusion_node_t* node) {
 static void push_node(forming_t* f, fusion_node_t* node) {
   if (f->todo_count == f->todo_capacity) {
     f->todo_capacity = f->todo_capacity ? f->todo_capacity * 2 : 256;
-    f->todo = realloc(f->todo, sizeof(*f->todo) * f->todo_capacity);
-    if (!f->todo) abort();
+    f->todo = memory_resize(f->todo, sizeof(*f->todo) * f->todo_capacity);
   }
   f->todo[f->todo_count++] = node;
 }
@@ -394,7 +394,7 @@ pass_result_t pass_form_dispatches(ir_op_t* module, ir_context_t* ctx) {
     if (!sizes_resolve(ctx, func)) return PASS_FAILED;
     form_block(&f, func->regions[0].first, true);
     sizes_clear(func);
-    free(f.todo);
+    memory_free(f.todo);
   }
   return PASS_CHANGED;
 }

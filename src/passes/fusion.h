@@ -25,8 +25,8 @@ enum {
   FUSION_MAX_MAPS = 24,      // index maps behind each other
   FUSION_MAX_CODE = 1024,    // evaluations of members in the kernel's text
   FUSION_MAX_BINDINGS = 60,  // tensors a kernel reads and writes (of IREE_HAL_EXECUTABLE_MAX_BINDING_COUNT, 64)
-  FUSION_MAX_NUMBERS = 60,   // numbers it is given: sizes, scalars (of IREE_HAL_EXECUTABLE_MAX_CONSTANT_COUNT, 64)
-  FUSION_MAX_OPERANDS = 32,  // of one op that can be split
+  FUSION_MAX_NUMBERS = 30,   // it is given: sizes, scalars (of IREE_HAL_EXECUTABLE_MAX_CONSTANT_COUNT, 64 words)
+  FUSION_MAX_OPERANDS = 16,  // of one op that can be split: even with a size each they leave room for other sizes
   FUSION_MAX_REPEAT = 24,    // additions that evaluating an element again may cost: a softmax has its powers twice
   FUSION_VIEWS = 8,          // told apart of a producer
   FUSION_ROOT_VIEWS = 33,    // of a group: sweeps over rows, and once a row

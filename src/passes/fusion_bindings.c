@@ -3,8 +3,7 @@
 //
 // A producer that is copied into its users was counted as a tensor that they read; what it reads itself is counted when
 // it is found to be copied.
-#include <stdlib.h>
-
+#include "base/memory.h"
 #include "ir/context.h"
 #include "passes/fusion.h"
 #include "passes/sizes.h"
@@ -27,12 +26,11 @@ static void add_key(fusion_t* f, int32_t group, const ir_value_t* value) {
     fusion_key_t* old = f->keys;
     uint32_t capacity = f->key_capacity;
     f->key_capacity = capacity ? capacity * 2 : 1024;
-    f->keys = calloc(f->key_capacity, sizeof(*f->keys));
-    if (!f->keys) abort();
+    f->keys = memory_array(f->key_capacity, sizeof(*f->keys));
     for (uint32_t i = 0; i < capacity; ++i) {
       if (old[i].value) f->keys[key_slot(f, old[i].group, old[i].value)] = old[i];
     }
-    free(old);
+    memory_free(old);
   }
   f->keys[key_slot(f, group, value)] = (fusion_key_t){group, value};
   ++f->key_count;

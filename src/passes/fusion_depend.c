@@ -1,8 +1,7 @@
 // Which groups need which. A search goes back from an op's operands, through whole groups, and ends at what stands
 // before the group in question. It is cut short after a number of steps, as if a dependence had been found: groups
 // lose a member now and then, and a program's length does not count twice.
-#include <stdlib.h>
-
+#include "base/memory.h"
 #include "passes/fusion.h"
 
 enum { MAX_STEPS = 2000 };
@@ -29,8 +28,7 @@ static void push(search_t* s, fusion_node_t* node) {
   }
   if (f->work_count == f->work_capacity) {
     f->work_capacity = f->work_capacity ? f->work_capacity * 2 : 256;
-    f->work = realloc(f->work, sizeof(*f->work) * f->work_capacity);
-    if (!f->work) abort();
+    f->work = memory_resize(f->work, sizeof(*f->work) * f->work_capacity);
   }
   f->work[f->work_count++] = node->index;
 }

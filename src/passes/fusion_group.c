@@ -8,9 +8,9 @@
 // (fusion_depend.c), when it would make the kernel evaluate something dear again (fusion_cost.c), and when the kernel
 // has no room for what it would be bound to (fusion_bindings.c).
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "passes/fusion.h"
 #include "passes/sizes.h"
 
@@ -401,6 +401,6 @@ void fusion_group(fusion_t* f, ir_context_t* ctx, ir_block_t* block) {
 }
 
 void fusion_finish(fusion_t* f) {
-  free(f->work);
-  free(f->keys);
+  memory_free(f->work);
+  memory_free(f->keys);
 }

@@ -1,0 +1,121 @@
+"""Compiles programs that are long, wide or deep, runs some and compares: run.py --tools DIR [--only NAME]...
+
+Every compilation gets little stack, bounded memory and a time limit that only a cliff reaches: exponential or quadratic
+growth, recursion over a program's length, or a kernel that nothing bounds fail here. The programs are those of
+benchmarks/programs.py.
+"""
+
+import argparse
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import programs  # noqa: E402  pylint: disable=wrong-import-position
+
+STACK = 512 << 10
+MEMORY = 8 << 30
+SECONDS = 120
+FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+
+# (family, n, whether the results are computed too)
+CASES = [
+    ("softmax", 5, True), ("softmax", 10, True), ("layer_norm", 8, True), ("layer_norm", 40, True),
+    ("associative_scan", 33, True), ("associative_scan", 200, True), ("squares", 60, True),
+    ("attention", 12, True), ("concat", 60, True), ("elementwise", 300, True),
+    ("relu", 2000, True), ("repeated_sum", 20000, True), ("deep_text", 50000, False), ("elementwise", 50000, False),
+    ("softmax", 3000, False), ("attention", 300, False),
+    ("wide_concat", 300, True), ("wide_sum", 250, True), ("wide_concat", 3000, False), ("wide_sum", 5000, False),
+    ("results", 2000, True), ("dynamic", 100, True), ("dynamic", 3000, False), ("wide_dynamic", 300, True),
+]
+
+
+class Failure(Exception):
+    """What went wrong, in a line."""
+
+
+def limit():
+    """In the child: the stack of the main thread and, with it, of those that are made."""
+    resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def call(command, limits=None):
+    """Runs a command; raises Failure unless it succeeds."""
+    try:
+        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=SECONDS, check=False, preexec_fn=limits)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{command[0].name}: no end after {SECONDS} s") from None
+    if done.returncode:
+        text = done.stderr.decode(errors="replace").strip().splitlines()
+        raise Failure(f"{command[0].name}: exit {done.returncode}: {text[0][:300] if text else ''}")
+
+
+def input_flag(array):
+    """An argument's text."""
+    shape = "".join(f"{size}x" for size in array.shape)
+    return f"--input={shape}f32={','.join(repr(float(x)) for x in array.ravel())}"
+
+
+def check_results(tools, module, program, folder):
+    """Runs the module and compares each result."""
+    expected = program.reference()
+    files = [folder / f"result{i}.npy" for i in range(len(expected))]
+    call([tools / "iree-run-module", f"--module={module}", "--device=local-sync", "--function=main",
+          *map(input_flag, program.inputs), *[f"--output=@{file}" for file in files]])
+    for i, (file, array) in enumerate(zip(files, expected)):
+        found = numpy.load(file)
+        if found.shape != array.shape or not numpy.allclose(found, array, rtol=1e-3, atol=1e-4):
+            raise Failure(f"result {i} differs: {found.ravel()[:4]} instead of {array.ravel()[:4]}")
+
+
+def check_text(tools, source, folder):
+    """What the compiler prints of a program must be readable, at any length."""
+    printed = folder / "printed.mlir"
+    call([tools / "iree-compile", *FLAGS, "--compile-to=input", source, "-o", printed], limit)
+    call([tools / "iree-opt", "--pass=cse", "--pass=dce", printed, "-o", folder / "again.mlir"], limit)
+
+
+def run_case(tools, case, folder):
+    """One program; raises Failure."""
+    family, n, runs = case
+    program = programs.FAMILIES[family](n)
+    source = program.write(folder / "program")
+    module = folder / "program.vmfb"
+    call([tools / "iree-compile", *FLAGS, source, "-o", module], limit)
+    if runs:
+        check_results(tools, module, program, folder)
+    if n >= 50000:
+        check_text(tools, source, folder)
+
+
+def main():
+    """Runs all cases, or those whose NAME-n contains a word of --only."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tools", type=pathlib.Path, required=True)
+    parser.add_argument("--only", action="append", default=[])
+    options = parser.parse_args()
+    failed = passed = 0
+    for case in CASES:
+        name = f"{case[0]}-{case[1]}"
+        if options.only and not any(word in name for word in options.only):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                run_case(options.tools, case, pathlib.Path(folder))
+                passed += 1
+            except Failure as failure:
+                failed += 1
+                print(f"FAILED {name}: {failure}")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()
