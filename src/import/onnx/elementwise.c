@@ -127,22 +127,6 @@ bool onnx_lower_clip(onnx_node_t* n) {
 
 bool onnx_lower_identity(onnx_node_t* n) { return onnx_return(n, n->in[0].v, n->in[0].element); }
 
-bool onnx_lower_dropout(onnx_node_t* n) {
-  if (onnx_has(n, 2)) {
-    const ir_attr_t* training = onnx_constant(n, n->in[2].v);
-    const ir_attr_t* ratio = onnx_has(n, 1) ? onnx_constant(n, n->in[1].v) : NULL;
-    bool inert = (training && !ir_attr_element_integer(training, 0)) || (ratio && !ir_attr_element_number(ratio, 0));
-    if (!inert) return onnx_unsupported(n, "training mode is not supported");
-  }
-  n->out[0] = n->in[0];
-  if (onnx_wants(n, 1)) {
-    ir_value_t* yes = graph_scalar_constant(n->b, onnx_bool(n->ctx), 1);
-    ir_value_t* mask = onnx_broadcast_as(n, yes, n->in[0].v, NULL);
-    n->out[1] = onnx_value(mask, onnx_bool(n->ctx));
-  }
-  return true;
-}
-
 bool onnx_lower_is_inf(onnx_node_t* n) {
   if (!onnx_check_float(n, 0)) return false;
   bool negative = onnx_int(n, "detect_negative", 1), positive = onnx_int(n, "detect_positive", 1);

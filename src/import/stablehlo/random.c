@@ -1,8 +1,8 @@
-// Random numbers as elementwise arithmetic over counters: Threefry 2x32-20 and Philox 4x32-10. Element i of the result
-// depends on the key and the counter plus i only.
+// Random numbers: element i of the result depends on the key and the counter plus i only (generator.h).
 #include <string.h>
 
 #include "dialects/stablehlo.h"
+#include "import/generator.h"
 #include "import/stablehlo/ops.h"
 
 // 32-bit arithmetic on flat tensors.
@@ -10,13 +10,9 @@ static ir_value_t* op2(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t*
   return graph_binary(n->b, fn, x, y);
 }
 
-static ir_value_t* integer_like(lower_op_t* n, ir_value_t* x, int64_t value) {
-  const ir_type_t* scalar = ir_type_tensor(n->ctx, x->type->element, 0, NULL);
-  return lower_splat(n->b, graph_splat_integer(n->b, scalar, value), x);
-}
-
 static ir_value_t* with(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, int64_t value) {
-  return op2(n, fn, x, integer_like(n, x, value));
+  const ir_type_t* scalar = ir_type_tensor(n->ctx, x->type->element, 0, NULL);
+  return op2(n, fn, x, lower_splat(n->b, graph_splat_integer(n->b, scalar, value), x));
 }
 
 // Low or high half of 64-bit numbers.
@@ -25,78 +21,14 @@ static ir_value_t* half(lower_op_t* n, ir_value_t* x, bool high) {
   return graph_cast(n->b, x, ir_type_int(n->ctx, 32), true);
 }
 
-//===----------------------------------------------------------------------------------------------------------------===
-// Generators: `blocks` counters in, `WORDS` words of 32 bits each out
-//===----------------------------------------------------------------------------------------------------------------===
-
-typedef struct generator_t {
-  lower_op_t* n;
-  ir_value_t *key, *counter;  // tensor<i64>: one number each
-  int64_t blocks;
-} generator_t;
-
 // counter + 0, counter + 1, ... as 64-bit numbers.
-static ir_value_t* counters(generator_t* g) {
-  const ir_type_t* type = ir_type_tensor(g->n->ctx, ir_type_int(g->n->ctx, 64), 1, &g->blocks);
-  ir_value_t* index = graph_iota(g->n->b, type, 0, NULL);
-  return op2(g->n, SCALAR_add, index, lower_splat(g->n->b, g->counter, index));
-}
-
-static ir_value_t* rotate(lower_op_t* n, ir_value_t* x, int64_t by) {
-  return op2(n, SCALAR_or, with(n, SCALAR_shl, x, by), with(n, SCALAR_shru, x, 32 - by));
+static ir_value_t* counters(lower_op_t* n, ir_value_t* counter, int64_t count) {
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &count);
+  ir_value_t* index = graph_iota(n->b, type, 0, NULL);
+  return op2(n, SCALAR_add, index, lower_splat(n->b, counter, index));
 }
 
 enum { THREEFRY_WORDS = 2, PHILOX_WORDS = 4 };
-
-static void threefry(generator_t* g, ir_value_t** words) {
-  static const int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-  lower_op_t* n = g->n;
-  ir_value_t *count = counters(g), *x[2], *keys[3];
-  for (int i = 0; i < 2; ++i) {
-    x[i] = half(n, count, i == 1);
-    keys[i] = lower_splat(n->b, half(n, g->key, i == 1), x[i]);
-  }
-  keys[2] = with(n, SCALAR_xor, op2(n, SCALAR_xor, keys[0], keys[1]), 0x1BD11BDA);
-  for (int i = 0; i < 2; ++i) x[i] = op2(n, SCALAR_add, x[i], keys[i]);
-  for (int round = 0; round < 20; ++round) {
-    x[0] = op2(n, SCALAR_add, x[0], x[1]);
-    x[1] = op2(n, SCALAR_xor, rotate(n, x[1], rotations[round / 4 % 2][round % 4]), x[0]);
-    if (round % 4 != 3) continue;
-    int step = round / 4 + 1;
-    x[0] = op2(n, SCALAR_add, x[0], keys[step % 3]);
-    x[1] = with(n, SCALAR_add, op2(n, SCALAR_add, x[1], keys[(step + 1) % 3]), step);
-  }
-  memcpy(words, x, sizeof(x));
-}
-
-// Both halves of the 64-bit product with a constant.
-static void multiply_wide(lower_op_t* n, ir_value_t* x, int64_t factor, ir_value_t** high, ir_value_t** low) {
-  ir_value_t* product = with(n, SCALAR_mul, graph_cast(n->b, x, ir_type_int(n->ctx, 64), true), factor);
-  *high = half(n, product, true);
-  *low = half(n, product, false);
-}
-
-static void philox(generator_t* g, ir_value_t** words) {
-  lower_op_t* n = g->n;
-  ir_value_t *count = counters(g), *x[4], *keys[2];
-  for (int i = 0; i < 2; ++i) {
-    x[i] = half(n, count, i == 1);
-    x[2 + i] = integer_like(n, x[i], 0);
-    keys[i] = lower_splat(n->b, half(n, g->key, i == 1), x[i]);
-  }
-  for (int round = 0; round < 10; ++round) {
-    ir_value_t *high0, *low0, *high1, *low1;
-    multiply_wide(n, x[0], 0xD2511F53, &high0, &low0);
-    multiply_wide(n, x[2], 0xCD9E8D57, &high1, &low1);
-    x[0] = op2(n, SCALAR_xor, op2(n, SCALAR_xor, high1, x[1]), keys[0]);
-    x[2] = op2(n, SCALAR_xor, op2(n, SCALAR_xor, high0, x[3]), keys[1]);
-    x[1] = low1;
-    x[3] = low0;
-    keys[0] = with(n, SCALAR_add, keys[0], 0x9E3779B9);
-    keys[1] = with(n, SCALAR_add, keys[1], 0xBB67AE85);
-  }
-  memcpy(words, x, sizeof(x));
-}
 
 static ir_value_t* first_of(lower_op_t* n, ir_value_t* x, int64_t from, int64_t count) {
   int64_t one = 1;
@@ -107,14 +39,13 @@ static ir_value_t* first_of(lower_op_t* n, ir_value_t* x, int64_t from, int64_t 
 static ir_value_t* random_bits(lower_op_t* n, ir_value_t* key, ir_value_t* counter, bool is_philox, int64_t count,
                                uint32_t width, int64_t* blocks) {
   int64_t per_block = is_philox ? PHILOX_WORDS : THREEFRY_WORDS, total = width == 64 ? 2 * count : count;
-  generator_t g = {n, key, counter, (total + per_block - 1) / per_block};
   ir_value_t* words[PHILOX_WORDS];
+  *blocks = (total + per_block - 1) / per_block;
   if (is_philox) {
-    philox(&g, words);
+    import_philox(n->b, key, counters(n, counter, *blocks), words);
   } else {
-    threefry(&g, words);
+    import_threefry(n->b, key, counters(n, counter, *blocks), words);
   }
-  *blocks = g.blocks;
   ir_value_t* all = graph_concat(n->b, words, (uint32_t)per_block, 0);
   const ir_type_t* type = ir_type_int(n->ctx, width);
   if (width < 64) return graph_cast(n->b, first_of(n, all, 0, count), type, true);
