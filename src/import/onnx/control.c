@@ -216,6 +216,8 @@ bool onnx_lower_loop(onnx_node_t* n) {
 // Scan
 //===----------------------------------------------------------------------------------------------------------------===
 
+enum { MAX_BATCH = 256 };
+
 typedef struct scan_t {
   uint32_t states, inputs, outputs;
   int64_t input_axes[64], output_axes[64], input_directions[64], output_directions[64];
@@ -264,7 +266,7 @@ static ir_value_t* move_axis(onnx_node_t* n, ir_value_t* v, int64_t to) {
   return graph_transpose(n->b, v, perm);
 }
 
-bool onnx_lower_scan(onnx_node_t* n) {
+static bool lower_scan(onnx_node_t* n) {
   scan_t s;
   onnx_loop_t loop;
   const ir_type_t* types[64];
@@ -311,3 +313,39 @@ bool onnx_lower_scan(onnx_node_t* n) {
   }
   return true;
 }
+
+// x with a dimension of size 1 before all others.
+static ir_value_t* in_front(onnx_node_t* n, ir_value_t* x) {
+  int64_t at[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) at[i] = i + 1;
+  return onnx_spread(n, x, x->type->rank + 1, at);
+}
+
+// Opset 8 has a batch in front of every value; the body knows nothing of it and runs for each entry.
+static bool scan_batch(onnx_node_t* n) {
+  arena_t* arena = ir_context_arena(n->ctx);
+  int64_t batch = n->in_count && n->in[0].v && onnx_rank(n->in[0]) ? onnx_dim_size(n->in[0], 0) : IR_DYNAMIC;
+  if (batch == IR_DYNAMIC || batch < 1 || batch > MAX_BATCH) {
+    return onnx_unsupported(n, "a batch of static size from 1 to %d is needed", MAX_BATCH);
+  }
+  ir_value_t** entries = ARENA_ARRAY(arena, ir_value_t*, (size_t)batch * n->out_count + 1);
+  onnx_value_t* in = ARENA_ARRAY(arena, onnx_value_t, n->in_count + 1);
+  onnx_node_t one = *n;
+  one.in = in;
+  for (int64_t b = 0; b < batch; ++b) {
+    for (uint32_t i = 0; i < n->in_count; ++i) {
+      bool fits = n->in[i].v && onnx_rank(n->in[i]) && onnx_dim_size(n->in[i], 0) == batch;
+      if (!fits) return onnx_error(n, "input %u must have the batch in front", i);
+      in[i] = onnx_value(onnx_entry(n, n->in[i].v, 0, b), n->in[i].element);
+    }
+    if (!lower_scan(&one)) return false;
+    if (onnx_rank(n->out[0]) >= ONNX_MAX_RANK) return onnx_error(n, "the rank is too high");
+    for (uint32_t i = 0; i < n->out_count; ++i) entries[i * batch + b] = in_front(n, n->out[i].v);
+  }
+  for (uint32_t i = 0; i < n->out_count; ++i) {
+    n->out[i].v = graph_concat(n->b, entries + i * batch, (uint32_t)batch, 0);
+  }
+  return true;
+}
+
+bool onnx_lower_scan(onnx_node_t* n) { return onnx_int(n, "batched", 0) ? scan_batch(n) : lower_scan(n); }

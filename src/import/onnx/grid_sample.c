@@ -112,7 +112,8 @@ static void neighbour_weights(sampler_t* s, bool cubic, ir_value_t* fraction, ir
   }
 }
 
-static ir_value_t* interpolate(sampler_t* s, bool cubic) {
+// The neighbours' weighted values, joined by `join`: their sum, or the largest.
+static ir_value_t* interpolate(sampler_t* s, bool cubic, scalar_fn_t join) {
   int taps = cubic ? 4 : 2, total = 1;
   ir_value_t *base[MAX_SPATIAL], *weights[MAX_SPATIAL][4], *sum = NULL;
   for (int32_t d = 0; d < s->spatial; ++d) {
@@ -129,7 +130,7 @@ static ir_value_t* interpolate(sampler_t* s, bool cubic) {
       weight = weight ? mul(s, weight, weights[d][k]) : weights[d][k];
     }
     ir_value_t* part = weighted(s, fetch(s, at), weight);
-    sum = sum ? add(s, sum, part) : part;
+    sum = sum ? graph_binary(s->n->b, join, sum, part) : part;
   }
   return sum;
 }
@@ -200,7 +201,7 @@ bool onnx_lower_grid_sample(onnx_node_t* n) {
     }
     if (nearest) s.at[d] = onnx_unary(n, SCALAR_roundeven, s.at[d]);
   }
-  ir_value_t* y = nearest ? fetch(&s, s.at) : interpolate(&s, cubic);
+  ir_value_t* y = nearest ? fetch(&s, s.at) : interpolate(&s, cubic, SCALAR_add);
   onnx_dim_t dims[2 + MAX_SPATIAL] = {s.batch, s.channels};
   for (int32_t d = 0; d < s.spatial; ++d) dims[2 + d] = onnx_dim(n, n->in[1].v, 1 + d);
   return onnx_return(n, onnx_reshape(n, y, 2 + s.spatial, dims), n->in[0].element);
@@ -329,7 +330,7 @@ bool onnx_lower_deform_conv(onnx_node_t* n) {
     if (!onnx_broadcast(n, &base, &offset)) return false;
     s.at[dim] = add(&s, base, offset);
   }
-  ir_value_t* sampled = interpolate(&s, false);  // [rows, c / groups, taps * points]
+  ir_value_t* sampled = interpolate(&s, false, SCALAR_add);  // [rows, c / groups, taps * points]
   if (onnx_has(n, 4)) {
     const int64_t mask[] = {rows, columns};
     sampled = weighted(&s, sampled, graph_reshape(n->b, n->in[4].v, 2, mask, NULL));
@@ -420,11 +421,10 @@ bool onnx_lower_roi_align(onnx_node_t* n) {
     r.s.at[d] = clamp(&r.s, at, 0, size - 1);
   }
   static const int64_t spread[] = {0, 2}, samples[] = {3, 5};
-  ir_value_t* y;
-  if (most) return onnx_unsupported(n, "mode 'max' is not supported");
-  y = interpolate(&r.s, false);
+  ir_value_t* y = interpolate(&r.s, false, most ? SCALAR_max : SCALAR_add);
   y = graph_select(n->b, onnx_broadcast_as(n, inside, y, spread), y, graph_splat_like(n->b, y, 0));
   const int64_t dims[] = {r.boxes, x->dims[1], r.out[0], r.samples, r.out[1], r.samples};
-  y = graph_reduce(n->b, graph_reshape(n->b, y, 6, dims, NULL), samples, 2, "add");
+  y = graph_reduce(n->b, graph_reshape(n->b, y, 6, dims, NULL), samples, 2, most ? "max" : "add");
+  if (most) return onnx_return(n, y, n->in[0].element);
   return onnx_return(n, number(&r.s, SCALAR_mul, y, 1.0 / (double)(r.samples * r.samples)), n->in[0].element);
 }

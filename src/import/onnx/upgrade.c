@@ -173,7 +173,23 @@ static bool upgrade_cast_name(upgrade_t* u) {
 // Inputs (x, tiles, axis), scalars both.
 static bool upgrade_tile(upgrade_t* u) { return fail(u, "the form of opset 5 and older is not supported"); }
 
-static bool upgrade_scan(upgrade_t* u) { return fail(u, "the form of opset 8, with a batch, is not supported"); }
+// Input 0 was the lengths of the batch's sequences, and all other values had the batch in front.
+static bool upgrade_scan(upgrade_t* u) {
+  uint32_t count = u->op->operand_count;
+  ir_value_t** values = ARENA_ARRAY(ir_context_arena(u->ctx), ir_value_t*, count + 1);
+  if (!count) return fail(u, "needs the lengths of the sequences, or their place left out, as input 0");
+  const ir_op_t* lengths = ir_operand(u->op, 0)->def;
+  if (!lengths || strcmp(lengths->name, "torch.constant.none") != 0) {
+    return fail(u, "lengths of sequences (input 0) are not supported");
+  }
+  for (uint32_t i = 1; i < count; ++i) values[i - 1] = ir_operand(u->op, i);
+  ir_op_set_operands(u->ctx, u->op, values, count - 1);
+  const ir_attr_t* directions = get_attr(u, "directions");
+  if (directions) ir_op_set_attr(u->ctx, u->op, full_name(u, "scan_input_directions"), directions);
+  drop_attr(u, "directions");
+  set_int(u, "batched", 1);
+  return true;
+}
 
 static bool upgrade_batch_norm_spatial(upgrade_t* u) {
   if (!get_int(u, "spatial", 1)) return fail(u, "spatial = 0 is not supported");
