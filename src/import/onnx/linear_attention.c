@@ -211,11 +211,10 @@ static bool check_causal_conv(onnx_node_t* n) {
 // The last `count` columns of x, which has that many more than `length`.
 static ir_value_t* last_columns(onnx_node_t* n, ir_value_t* x, onnx_dim_t length, int64_t count) {
   if (length.size != IR_DYNAMIC) return onnx_part(n, x, 2, (onnx_part_t){length.size, count, 1});
-  ir_value_t* zero = graph_index_constant(n->b, 0);
-  ir_value_t* operands[] = {x, zero, zero, length.value};
-  const int64_t dims[] = {x->type->dims[0], x->type->dims[1], count};
-  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, 3, dims);
-  return graph_build(n->b, GRAPH_DYNAMIC_SLICE, operands, 4, type, NULL, 0);
+  const onnx_dim_t dims[] = {onnx_dim_of(count)};
+  ir_value_t* places = onnx_numbers(n, 1, dims, 0);
+  ir_value_t* first = onnx_broadcast_as(n, onnx_dim_tensor(n, length, 0), places, NULL);
+  return graph_take(n->b, x, graph_binary(n->b, SCALAR_add, places, first), 2, false);
 }
 
 bool onnx_lower_causal_conv(onnx_node_t* n) {

@@ -123,6 +123,7 @@ class Case:
         self.sizes = options.pop("sizes", [{}])
         self.dynamic = options.pop("dynamic", False) or self.sizes != [{}]
         self.reference = options.pop("reference", False)
+        self.domain_version = options.pop("domain_version", 1)
         self.attributes = options
 
     def names(self):
@@ -146,7 +147,8 @@ def case(op, label, *operands, **options):
     """A model of one node. Options: opset (17), results (1), tolerance, dynamic (the result's shape is not in the
     model), sizes (a list of what named dimensions and chosen operands are: one module must do for all; with an entry
     "stops" the program must stop with a message that has this text), reference (ONNX's reference is right,
-    not ONNX Runtime); the others are the node's attributes."""
+    not ONNX Runtime), domain_version (1: of the domain that the attribute `domain` names); the others are the node's
+    attributes."""
     add(f"{op}-{label}" if label else op, one_node(op), operands, options)
 
 
@@ -193,7 +195,7 @@ def model_of(case, arrays, results=None):
     nodes = case.build(case)
     graph = helper.make_graph(nodes, "main_graph", inputs, outputs, initializers)
     opsets = [helper.make_opsetid("", case.opset)]
-    opsets += [helper.make_opsetid(domain, 1) for domain in {node.domain for node in nodes} - {""}]
+    opsets += [helper.make_opsetid(domain, case.domain_version) for domain in {node.domain for node in nodes} - {""}]
     return helper.make_model(graph, opset_imports=opsets,
                              ir_version=8 if case.opset <= 17 else 10)
 

@@ -13,3 +13,5 @@ import cases_contrib  # noqa: F401
 import cases_recurrent  # noqa: F401
 import cases_control  # noqa: F401
 import cases_dynamic  # noqa: F401
+import cases_ml  # noqa: F401
+import cases_state  # noqa: F401
