@@ -67,7 +67,7 @@ def main():
     tools, work = Tools(arguments.tools, arguments.flag), pathlib.Path(arguments.work)
     work.mkdir(parents=True, exist_ok=True)
     rows, failures = [], []
-    names = arguments.only or make.FAMILIES
+    names = arguments.only or list(make.STEMS)
     for name in names:
         try:
             subject = Subject(name, tools, work)

@@ -17,7 +17,7 @@ import make  # noqa: E402
 from tools import LOCAL_SYNC, ToolError, Tools, call, local_task, measure  # noqa: E402
 
 TOLERANCE = 1e-4
-FUNCTIONS = {"mobilenetv2": "torch-jit-export"}
+FUNCTIONS = dict.fromkeys(("mobilenetv2", "mobilenetv2_qdq", "mobilenetv2_qoperator"), "torch-jit-export")
 TENTHS = "1x10xf32=" + " ".join(["0.1"] * 10)
 # Path, function, inputs, expected outputs.
 SAMPLES = [

@@ -10,31 +10,37 @@ import pathlib
 import sys
 
 NAMES = ["mlp", "mobilenetv2", "resnet50", "bert", "vit"]
+# Small ones, by the file that has their generators.
 FAMILIES = ["regnet", "regnet_wide", "shufflenet", "mobilenet_v3", "squeezenet", "encodec", "wav2vec2", "whisper",
-            "unet", "video", "weights_given", "channels_last"]  # small ones, all in families.py
+            "unet", "video", "weights_given", "channels_last"]
+RECURRENT = ["lstm_128", "lstm_512", "lstm_256_batch16", "lstm_256_both", "gru_128", "gru_512", "gru_256_batch16",
+             "gru_256_both"]
+QUANTIZED = ["mobilenetv2_qdq", "mobilenetv2_qoperator", "resnet50_qdq", "resnet50_qoperator"]
+STEMS = {name: stem for stem, names in (("families", FAMILIES), ("recurrent", RECURRENT), ("quantized", QUANTIZED))
+         for name in names}
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 def write(name, folder):
     """Writes folder/NAME.onnx unless it is there and newer than its generator; returns its path."""
     path = pathlib.Path(folder) / f"{name}.onnx"
-    stem = "families" if name in FAMILIES else name
+    stem = STEMS.get(name, name)
     newest = max((HERE / f"{part}.py").stat().st_mtime for part in (stem, "graph"))
     if not path.exists() or path.stat().st_mtime < newest:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
         module = importlib.import_module(stem)
-        (module.BUILDERS[name] if stem == "families" else module.build)().save(partial)
+        (module.BUILDERS[name] if name in STEMS else module.build)().save(partial)
         partial.rename(path)
     return path
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="+", choices=NAMES + FAMILIES + ["all"])
+    parser.add_argument("names", nargs="+", choices=[*NAMES, *STEMS, "all"])
     parser.add_argument("-o", dest="folder", default=".", help="where to write (default: here)")
     arguments = parser.parse_args()
-    for name in NAMES + FAMILIES if "all" in arguments.names else arguments.names:
+    for name in [*NAMES, *STEMS] if "all" in arguments.names else arguments.names:
         print(write(name, arguments.folder))
 
 

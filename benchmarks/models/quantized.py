@@ -25,21 +25,24 @@ class Images(CalibrationDataReader):
         return next(self.images, None)
 
 
-def quantize(graph, form, activations=QuantType.QUInt8):
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = pathlib.Path(folder) / "float.onnx", pathlib.Path(folder) / "int8.onnx"
-        graph.save(source)
-        quantize_static(source, target, Images(), quant_format=form, per_channel=True, weight_type=QuantType.QInt8,
-                        activation_type=activations)
-        model = onnx.load(target)
-    image = np.random.default_rng(7).standard_normal(SHAPE, dtype=np.float32)
-    return model, {"input": image}
+class Quantized:
+    """A network in eight bits; save() makes it and writes it."""
+
+    def __init__(self, network, form, activations):
+        self.network, self.form, self.activations = network, form, activations
+
+    def save(self, path):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "float.onnx"
+            self.network.build().save(source)
+            quantize_static(source, path, Images(), quant_format=self.form, per_channel=True,
+                            weight_type=QuantType.QInt8, activation_type=self.activations)
+        onnx.checker.check_model(onnx.load(path))
 
 
-# Name -> function that returns the model and its inputs by name.
-MODELS = {
-    "mobilenetv2_qdq": lambda: quantize(mobilenetv2.build(), QuantFormat.QDQ, QuantType.QInt8),
-    "mobilenetv2_qoperator": lambda: quantize(mobilenetv2.build(), QuantFormat.QOperator),
-    "resnet50_qdq": lambda: quantize(resnet50.build(), QuantFormat.QDQ, QuantType.QInt8),
-    "resnet50_qoperator": lambda: quantize(resnet50.build(), QuantFormat.QOperator),
+BUILDERS = {
+    "mobilenetv2_qdq": lambda: Quantized(mobilenetv2, QuantFormat.QDQ, QuantType.QInt8),
+    "mobilenetv2_qoperator": lambda: Quantized(mobilenetv2, QuantFormat.QOperator, QuantType.QUInt8),
+    "resnet50_qdq": lambda: Quantized(resnet50, QuantFormat.QDQ, QuantType.QInt8),
+    "resnet50_qoperator": lambda: Quantized(resnet50, QuantFormat.QOperator, QuantType.QUInt8),
 }

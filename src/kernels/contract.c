@@ -245,22 +245,53 @@ static void finish_tile(contract_plan_t* c, const tile_t* t, ir_value_t** acc) {
   kernel_for_end(&k->b, &loop, NULL, 0);
 }
 
+// acc += products from `lower` to `upper`, a chain of sums for each of `chains` neighbours, which `acc` has one after
+// the other.
+static void multiply_range(contract_plan_t* c, const tile_t* t, ir_value_t* const range[2], int64_t chains,
+                           ir_value_t** acc) {
+  kernel_build_t* k = &c->d->k;
+  uint32_t tile = (uint32_t)(t->rows * t->vectors), count = tile * (uint32_t)chains;
+  ir_value_t* inner[MAX_TILE * 2];
+  kernel_loop_t loop = kernel_loop_begin(k, range[0], range[1], chains, acc, count);
+  for (uint32_t i = 0; i < count; ++i) inner[i] = loop.iters[i];
+  for (int64_t i = 0; i < chains; ++i) {
+    linear_t at = linear_value(loop.index);
+    at.constant += i;
+    multiply(c, t, at, inner + tile * i);
+  }
+  kernel_for_end(&k->b, &loop, inner, count);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+}
+
+// Sums that a low tile makes side by side: one would have to wait for the last product.
+static int64_t chains_of(const contract_plan_t* c, const tile_t* t) {
+  enum { AT_WORK = 8 };
+  if (c->dynamic || !t->starts || !t->ends) return 1;
+  int64_t chains = AT_WORK / (t->rows * t->vectors);
+  return chains < 1 ? 1 : chains > 4 ? 4 : chains;
+}
+
 static void build_tile(contract_plan_t* c, const tile_t* t, linear_t local_row) {
   kernel_build_t* k = &c->d->k;
   ir_value_t* acc[MAX_TILE * 2];
   uint32_t count = (uint32_t)(t->rows * t->vectors);
-  assert(count <= MAX_TILE * 2);
+  int64_t chains = chains_of(c, t), whole = c->reduction / chains * chains;
+  assert(count * chains <= MAX_TILE * 2);
   const ir_type_t* type = kernel_vector_type(k->ctx, c->accumulator, c->lanes);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count * chains; ++i) {
     acc[i] = kernel_number(&k->b, type, 0);
   }
   if (!t->starts) load_partial(c, t, local_row, acc, false);
-  kernel_loop_t loop = kernel_loop_begin(k, t->lower, t->upper, 1, acc, count);
-  ir_value_t* inner[MAX_TILE * 2];
-  for (uint32_t i = 0; i < count; ++i) inner[i] = loop.iters[i];
-  multiply(c, t, linear_value(loop.index), inner);
-  kernel_for_end(&k->b, &loop, inner, count);
-  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+  if (chains == 1) {
+    multiply_range(c, t, (ir_value_t*[]){t->lower, t->upper}, 1, acc);
+  } else {
+    ir_value_t* middle = kernel_index(&k->b, whole);
+    if (whole) multiply_range(c, t, (ir_value_t*[]){t->lower, middle}, chains, acc);
+    if (whole < c->reduction) multiply_range(c, t, (ir_value_t*[]){middle, t->upper}, 1, acc);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    for (int64_t j = 1; j < chains; ++j) acc[i] = kernel_binary(&k->b, SCALAR_add, acc[i], acc[i + count * j]);
+  }
   if (t->ends) {
     finish_tile(c, t, acc);
   } else {
