@@ -93,6 +93,9 @@ operators() {
     $python tests/e2e/lowering/run.py --tools "$build/tools" || bad=1
     $python tests/e2e/onnx/run.py --tools "$build/tools" || bad=1
     $python tests/e2e/onnx/run.py --tools "$build/tools" --target vmvx || bad=1
+    $python tests/e2e/formats/run.py --tools "$build/tools" || bad=1
+    $python tests/e2e/formats/run.py --tools "$build/tools" --flag=--iree-hal-target-device=local \
+      --flag=--iree-hal-local-target-device-backends=vmvx || bad=1
   } >"$parts" 2>&1
   add_up "$parts"
   return $bad
@@ -119,6 +122,9 @@ gpu() {
       --flag=--iree-rocm-target=gfx1100 --device amdgpu \
       --launcher "$build/tools/iree-softgpu --target=gfx1100 --" || bad=1
     $python tests/e2e/onnx/run.py --tools "$build/tools" --target gfx1100 --every 4 || bad=1
+    $python tests/e2e/formats/run.py --tools "$build/tools" --flag=--iree-hal-target-device=amdgpu \
+      --flag=--iree-rocm-target=gfx1100 --device amdgpu \
+      --launcher "$build/tools/iree-softgpu --target=gfx1100 --" || bad=1
     local target
     for target in gfx1100 gfx942 gfx90a gfx1030 gfx1201; do
       $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target $target --execute --every 4 ||

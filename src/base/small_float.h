@@ -1,30 +1,37 @@
-// Float formats narrower than 32 bits, as bits: one row each, one pair of functions.
+// Floats of any format below 64 bits (formats.def), as bits.
 #ifndef IREE_C_BASE_SMALL_FLOAT_H_
 #define IREE_C_BASE_SMALL_FLOAT_H_
 
 #include <stdint.h>
 
-// FORMAT(NAME, bytes, exponent bits, mantissa bits, bias, specials). Specials: IEEE: the top exponent is infinity and
-// NaN; NAN_ONLY: all ones is NaN; ZERO_NAN: no negative zero, its bits are NaN; NONE: numbers only, saturates.
-#define SMALL_FLOATS(FORMAT)                \
-  FORMAT(F16, 2, 5, 10, 15, IEEE)           \
-  FORMAT(BF16, 2, 8, 7, 127, IEEE)          \
-  FORMAT(F8E4M3, 1, 4, 3, 7, IEEE)          \
-  FORMAT(F8E4M3FN, 1, 4, 3, 7, NAN_ONLY)    \
-  FORMAT(F8E5M2, 1, 5, 2, 15, IEEE)         \
-  FORMAT(F8E4M3FNUZ, 1, 4, 3, 8, ZERO_NAN)  \
-  FORMAT(F8E5M2FNUZ, 1, 5, 2, 16, ZERO_NAN) \
-  FORMAT(F4E2M1FN, 1, 2, 1, 1, NONE)        \
-  FORMAT(F8E8M0FNU, 1, 8, 0, 127, POWER_ONLY)
 typedef enum {
 #define FORMAT(NAME, ...) SMALL_##NAME,
-  SMALL_FLOATS(FORMAT)
+#include "base/formats.def"
 #undef FORMAT
-      SMALL_FLOAT_COUNT
+  SMALL_FLOAT_COUNT
 } small_float_t;
 
+typedef enum {
+  FLOAT_SPECIALS_IEEE,
+  FLOAT_SPECIALS_NAN_ONLY,
+  FLOAT_SPECIALS_ZERO_NAN,
+  FLOAT_SPECIALS_NONE,
+  FLOAT_SPECIALS_POWER_ONLY
+} float_specials_t;
+typedef struct float_format_t {
+  const char* text;
+  uint8_t bits, bytes, exponent_bits, mantissa_bits;
+  int16_t bias;
+  uint8_t specials;  // float_specials_t
+} float_format_t;
+extern const float_format_t float_formats[SMALL_FLOAT_COUNT];
+
+// Bits above the format's own do not count. Not for F64.
 double small_float_decode(small_float_t format, uint32_t bits);
-// Rounds to nearest even. Too large: infinity, the NaN, or the largest number, as the format has them.
+// Rounds to nearest even (powers of two: upwards from the middle). Too large: infinity, the NaN, or the largest number,
+// as the format has them.
 uint32_t small_float_encode(small_float_t format, double value);
+// The largest finite number.
+double small_float_largest(small_float_t format);
 
 #endif  // IREE_C_BASE_SMALL_FLOAT_H_

@@ -131,9 +131,9 @@ GRAPH_PASSES(PASS)
 #undef PASS
 
 static bool stage_optimize(run_t* r) {
-  static const pass_t* const passes[] = {&row_pass_inline,      &row_pass_canonicalize,  &row_pass_expand,
-                                         &row_pass_cse,         &row_pass_contract_form, &row_pass_loop_numbers,
-                                         &row_pass_canonicalize};
+  static const pass_t* const passes[] = {&row_pass_inline,       &row_pass_boundary,    &row_pass_canonicalize,
+                                         &row_pass_expand,       &row_pass_cse,         &row_pass_contract_form,
+                                         &row_pass_loop_numbers, &row_pass_canonicalize};
   static const pass_t* const folded[] = {&row_pass_canonicalize};
   static const pass_t* const last[] = {&row_pass_exact_floats, &row_pass_cse, &row_pass_dce};
   const compiler_options_t* o = r->options;

@@ -10,39 +10,29 @@
 //===----------------------------------------------------------------------------------------------------------------===
 
 static uint32_t float_element_type(ir_float_kind_t kind) {
-  switch (kind) {
-    case IR_F16:
-      return IREE_HAL_ELEMENT_TYPE_FLOAT_16;
-    case IR_BF16:
-      return IREE_HAL_ELEMENT_TYPE_BFLOAT_16;
-    case IR_F32:
-      return IREE_HAL_ELEMENT_TYPE_FLOAT_32;
-    case IR_F64:
-      return IREE_HAL_ELEMENT_TYPE_FLOAT_64;
-    case IR_F8E4M3FN:
-      return IREE_HAL_ELEMENT_TYPE_FLOAT_8_E4M3_FN;
-    case IR_F8E5M2:
-      return IREE_HAL_ELEMENT_TYPE_FLOAT_8_E5M2;
-    case IR_F8E4M3FNUZ:
-      return IREE_HAL_ELEMENT_TYPE_FLOAT_8_E4M3_FNUZ;
-    case IR_F8E5M2FNUZ:
-      return IREE_HAL_ELEMENT_TYPE_FLOAT_8_E5M2_FNUZ;
-    case IR_F8E8M0FNU:
-      return IREE_HAL_ELEMENT_TYPE_FLOAT_8_E8M0_FNU;
-    default:
-      return IREE_HAL_ELEMENT_TYPE_NONE;
-  }
+  static const uint32_t types[IR_FLOAT_COUNT] = {
+#define FORMAT(NAME, text, bits, bytes, exponent, mantissa, bias, specials, element) IREE_HAL_ELEMENT_TYPE_##element,
+#include "base/formats.def"
+#undef FORMAT
+  };
+  return types[kind];
 }
 
+// NONE: there is no such type.
 static uint32_t element_type(const ir_type_t* scalar) {
   if (scalar->kind == IR_TYPE_FLOAT) return float_element_type(scalar->float_kind);
   if (scalar->kind == IR_TYPE_INDEX) return IREE_HAL_ELEMENT_TYPE_INT_64;
+  if (scalar->kind == IR_TYPE_COMPLEX) {
+    bool known = scalar->element->kind == IR_TYPE_FLOAT && scalar->element->width >= 32;
+    return known ? IREE_HAL_ELEMENT_TYPE_VALUE(IREE_HAL_NUMERICAL_TYPE_FLOAT_COMPLEX, 2 * scalar->element->width)
+                 : IREE_HAL_ELEMENT_TYPE_NONE;
+  }
   if (scalar->kind != IR_TYPE_INTEGER) return IREE_HAL_ELEMENT_TYPE_NONE;
   if (scalar->width == 1) return IREE_HAL_ELEMENT_TYPE_BOOL_8;
   uint32_t numerical = scalar->sign == IR_SIGNED     ? IREE_HAL_NUMERICAL_TYPE_INTEGER_SIGNED
                        : scalar->sign == IR_UNSIGNED ? IREE_HAL_NUMERICAL_TYPE_INTEGER_UNSIGNED
                                                      : IREE_HAL_NUMERICAL_TYPE_INTEGER;
-  return IREE_HAL_ELEMENT_TYPE_VALUE(numerical, ir_type_bytes(scalar) * 8);
+  return IREE_HAL_ELEMENT_TYPE_VALUE(numerical, scalar->width < 8 ? scalar->width : ir_type_bytes(scalar) * 8);
 }
 
 static uint32_t add_shape(host_t* h, const char* prefix, uint32_t number, const ir_type_t* type) {
@@ -85,7 +75,21 @@ static bool check_block(host_t* h, ir_block_t* block) {
   return true;
 }
 
+// Tensors that leave and enter need an element type that the HAL can name.
+static bool check_signature(host_t* h, const char* what, const ir_type_t* const* types, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!ir_type_is_shaped(types[i]) || element_type(types[i]->element) != IREE_HAL_ELEMENT_TYPE_NONE) continue;
+    return ir_op_error(h->ctx, h->func, "has %s %u of type %s, whose elements have no element type outside", what, i,
+                       ir_type_str(h->ctx, types[i]));
+  }
+  return true;
+}
+
 static bool check_function(host_t* h) {
+  if (!check_signature(h, "argument", h->abi->inputs, h->abi->input_count) ||
+      !check_signature(h, "result", h->abi->results, h->abi->result_count)) {
+    return false;
+  }
   for (uint32_t i = 0; i < h->body->arg_count; ++i) {
     if (!check_type(h, h->func, "argument", i, h->body->args[i]->type)) return false;
   }
@@ -114,21 +118,40 @@ static uint32_t dynamic_count(const ir_type_t* type) {
   return count;
 }
 
-static void unwrap_argument(host_t* h, uint32_t i, const ir_type_t* abi) {
-  ir_value_t* arg = h->body->args[i];
-  storage_t* s = arg->data;
-  uint32_t shape = add_shape(h, "input", i, abi->inputs[i]), count = dynamic_count(arg->type);
+// The bytes that packed elements of these sizes take.
+static module_reg_t packed_bytes(host_t* h, const ir_type_t* type, const module_reg_t* dims) {
+  int64_t bits = type->element->width;
+  for (int32_t d = 0; d < type->rank; ++d) bits *= type->dims[d] == IR_DYNAMIC ? 1 : type->dims[d];
+  module_reg_t total = module_function_i64(h->f, bits);
+  for (uint32_t d = 0; d < dynamic_count(type); ++d) {
+    total = module_emit_value(h->f, i64_mul, MODULE_REG(total), MODULE_REG(dims[d]));
+  }
+  total = module_emit_value(h->f, i64_add, MODULE_REG(total), MODULE_REG(module_function_i64(h->f, 7)));
+  return module_emit_value(h->f, i64_div_u, MODULE_REG(total), MODULE_REG(module_function_i64(h->f, 8)));
+}
+
+// Argument `number` of the signature, which starts at `first` in the body.
+static void unwrap_argument(host_t* h, uint32_t number, uint32_t first) {
+  const ir_type_t* type = h->abi->inputs[number];
+  ir_value_t** args = &h->body->args[first];
+  storage_t* s = args[0]->data;
+  uint32_t shape = add_shape(h, "input", number, type), count = dynamic_count(type);
   module_reg_t dims[GRAPH_MAX_RANK];
   for (uint32_t d = 0; d < count; ++d) dims[d] = module_function_register(h->f, VM_TYPE_I64);
   module_emit(h->f, hal_view_unwrap, MODULE_REG(h->buffers[s->index]), MODULE_LIST(count, dims),
-              MODULE_REG(module_function_argument(h->f, i)), MODULE_INDEX(shape));
-  if (count) host_set_dims(h, s, arg->type, dims);
+              MODULE_REG(module_function_argument(h->f, number)), MODULE_INDEX(shape));
+  if (host_abi_parts(type) > 1) {
+    for (uint32_t d = 0; d < count; ++d) host_scalar_set(args[1 + d], dims[d]);
+    dims[0] = packed_bytes(h, type, dims);
+  }
+  if (count) host_set_dims(h, s, args[0]->type, dims);
 }
 
-static void begin_body(host_t* h, bool async, const ir_type_t* abi) {
-  uint32_t inputs = h->body->arg_count, outputs = h->body->last->operand_count;
-  for (uint32_t i = 0; i < inputs; ++i) {
-    if (ir_type_is_tensor(h->body->args[i]->type)) unwrap_argument(h, i, abi);
+static void begin_body(host_t* h, bool async) {
+  uint32_t inputs = h->abi->input_count, outputs = h->body->last->operand_count;
+  for (uint32_t i = 0, first = 0; i < inputs; ++i) {
+    if (ir_type_is_tensor(h->body->args[first]->type)) unwrap_argument(h, i, first);
+    first += host_abi_parts(h->abi->inputs[i]);
   }
   module_reg_t wait = async ? module_function_argument(h->f, inputs) : module_function_null(h->f);
   h->stream = module_function_ref(h->f);
@@ -163,27 +186,31 @@ static void copy_output(host_t* h, uint32_t i) {
   host_copy(h, s, output);
 }
 
-static module_reg_t wrap_output(host_t* h, uint32_t i, const ir_type_t* abi) {
-  const ir_type_t* type = ir_operand(h->body->last, i)->type;
-  const storage_t* s = h->outputs[i];
-  uint32_t shape = add_shape(h, "output", i, abi->results[i]);
+// Result `number` of the signature, which starts at `first` among those of the body.
+static module_reg_t wrap_output(host_t* h, uint32_t number, uint32_t first) {
+  const ir_type_t *type = ir_operand(h->body->last, first)->type, *abi = h->abi->results[number];
+  const storage_t* s = h->outputs[first];
+  uint32_t shape = add_shape(h, "output", number, abi);
   module_reg_t view = module_function_ref(h->f), dims[GRAPH_MAX_RANK];
   uint32_t open = 0, next = 0;  // the signature may leave sizes open that are known here
-  for (int32_t d = 0; d < type->rank; ++d) {
-    bool known = type->dims[d] != IR_DYNAMIC;
-    if (abi->results[i]->dims[d] == IR_DYNAMIC) {
-      dims[open++] = known ? module_function_i64(h->f, type->dims[d]) : s->dims[next];
+  bool packed = host_abi_parts(abi) > 1;
+  for (int32_t d = 0; d < abi->rank; ++d) {
+    bool known = !packed && type->dims[d] != IR_DYNAMIC;
+    if (abi->dims[d] == IR_DYNAMIC) {
+      dims[open++] = known    ? module_function_i64(h->f, type->dims[d])
+                     : packed ? host_scalar_reg(h, ir_operand(h->body->last, first + 1 + next))
+                              : s->dims[next];
     }
-    next += !known;
+    next += packed ? abi->dims[d] == IR_DYNAMIC : !known;
   }
   module_emit(h->f, hal_view_create, MODULE_REG(view), MODULE_REG(h->buffers[s->index]), MODULE_INDEX(shape),
               MODULE_LIST(open, dims));
   return view;
 }
 
-static void end_body(host_t* h, bool async, const ir_type_t* abi) {
-  uint32_t inputs = h->body->arg_count, outputs = h->body->last->operand_count;
-  for (uint32_t i = 0; i < outputs; ++i) {
+static void end_body(host_t* h, bool async) {
+  uint32_t inputs = h->abi->input_count, outputs = h->abi->result_count;
+  for (uint32_t i = 0; i < h->body->last->operand_count; ++i) {
     if (h->outputs[i]) copy_output(h, i);
   }
   host_flush(h);
@@ -194,9 +221,10 @@ static void end_body(host_t* h, bool async, const ir_type_t* abi) {
   module_reg_t signal = async ? module_function_argument(h->f, inputs + 1) : module_function_null(h->f);
   module_emit(h->f, hal_stream_end, MODULE_REG(h->stream), MODULE_REG(signal));
   module_reg_t* results = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, outputs + 1);
-  for (uint32_t i = 0; i < outputs; ++i) {
-    ir_value_t* value = ir_operand(h->body->last, i);
-    results[i] = h->outputs[i] ? wrap_output(h, i, abi) : host_scalar_reg(h, value);
+  for (uint32_t i = 0, first = 0; i < outputs; ++i) {
+    ir_value_t* value = ir_operand(h->body->last, first);
+    results[i] = h->outputs[first] ? wrap_output(h, i, first) : host_scalar_reg(h, value);
+    first += host_abi_parts(h->abi->results[i]);
   }
   module_emit(h->f, return, MODULE_LIST(outputs, results));
 }
@@ -222,13 +250,12 @@ static char convention_letter(const ir_type_t* type) {
 
 static const char* calling_convention(host_t* h, bool async) {
   text_t text = {0};
-  uint32_t arguments = h->body->arg_count, results = h->body->last->operand_count;
+  uint32_t arguments = h->abi->input_count, results = h->abi->result_count;
   text_puts(&text, "0");
-  for (uint32_t i = 0; i < arguments; ++i) text_printf(&text, "%c", convention_letter(h->body->args[i]->type));
+  for (uint32_t i = 0; i < arguments; ++i) text_printf(&text, "%c", convention_letter(h->abi->inputs[i]));
   if (async) text_puts(&text, "rr");
   text_puts(&text, arguments || async ? "_" : "v_");
-  for (uint32_t i = 0; i < results; ++i)
-    text_printf(&text, "%c", convention_letter(ir_operand(h->body->last, i)->type));
+  for (uint32_t i = 0; i < results; ++i) text_printf(&text, "%c", convention_letter(h->abi->results[i]));
   if (!results) text_puts(&text, "v");
   char* result = arena_strndup(ir_context_arena(h->ctx), text.data, text.size);
   text_finish(&text);
@@ -236,18 +263,18 @@ static const char* calling_convention(host_t* h, bool async) {
 }
 
 // The function's body as a function of the module.
-static void emit_body(host_t* h, const char* name, bool async, const ir_type_t* abi) {
+static void emit_body(host_t* h, const char* name, bool async) {
   h->table_count = 0;
   h->f = module_writer_function(h->writer, host_view(name), host_view(calling_convention(h, async)));
   host_assign_storage(h);
-  begin_body(h, async, abi);
+  begin_body(h, async);
   host_emit_block(h, h->body);
-  end_body(h, async, abi);
+  end_body(h, async);
 }
 
 // Calls the body for the target that the device uses.
 static void emit_choice(host_t* h, const char* name, bool async, module_function_t* const* bodies, uint32_t count) {
-  uint32_t arguments = h->body->arg_count + (async ? 2 : 0), results = h->body->last->operand_count;
+  uint32_t arguments = h->abi->input_count + (async ? 2 : 0), results = h->abi->result_count;
   module_function_t* f = module_writer_function(h->writer, host_view(name), host_view(calling_convention(h, async)));
   arena_t* arena = ir_context_arena(h->ctx);
   module_reg_t *in = ARENA_ARRAY(arena, module_reg_t, arguments + 1),
@@ -255,7 +282,7 @@ static void emit_choice(host_t* h, const char* name, bool async, module_function
   module_label_t* labels = ARENA_ARRAY(arena, module_label_t, count);
   for (uint32_t i = 0; i < arguments; ++i) in[i] = module_function_argument(f, i);
   for (uint32_t i = 0; i < results; ++i) {
-    const ir_type_t* type = ir_operand(h->body->last, i)->type;
+    const ir_type_t* type = h->abi->results[i];
     vm_type_t vm = VM_TYPE_REF;
     if (!ir_type_is_tensor(type)) host_scalar_type(type, &vm);
     out[i] = module_function_register(f, vm);
@@ -284,9 +311,6 @@ static void begin_function(host_t* h, const host_program_t* program, uint32_t in
 
 static void emit_function(host_t* h, const host_program_t* programs, uint32_t count, uint32_t index) {
   arena_t* arena = ir_context_arena(h->ctx);
-  const ir_attr_t* abi_attr = ir_op_attr(h->func, "iree.abi.type");
-  const ir_type_t* type = ir_op_attr(h->func, "function_type")->type;
-  const ir_type_t* abi = abi_attr ? abi_attr->type : type;
   const char* exported = h->name;
   bool async = is_async(h->func);
   const char* inner = async ? arena_printf(arena, "%s$async", h->name) : h->name;
@@ -295,7 +319,7 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
     begin_function(h, &programs[i], index);
     const char* name = count > 1 ? arena_printf(arena, "%s$target%u", exported, i) : inner;
     if (count > 1) h->name = name;
-    emit_body(h, name, async, abi);
+    emit_body(h, name, async);
     bodies[i] = h->f;
     if (i + 1 < count) host_clear_data(h->body);
   }
@@ -305,7 +329,7 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
     host_add_initializer(h, h->f);
     return host_clear_data(h->body);
   }
-  module_pair_t attr = {host_view("iree.abi.declaration"), host_view(declaration(h, h->name, abi))};
+  module_pair_t attr = {host_view("iree.abi.declaration"), host_view(declaration(h, h->name, h->abi))};
   if (async) {
     module_writer_export_pair(h->writer, host_view(h->name), h->f, 1, &attr);
   } else {
@@ -327,6 +351,8 @@ bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t progr
     h.func = func;
     h.name = ir_op_string(func, "sym_name", "main");
     h.body = func->regions[0].first;
+    const ir_attr_t* abi = ir_op_attr(func, "iree.abi.type");
+    h.abi = (abi ? abi : ir_op_attr(func, "function_type"))->type;
     if (!check_function(&h)) {
       h.failed = true;
       continue;

@@ -84,6 +84,7 @@ typedef struct host_t {
   // The function at work
   ir_op_t* func;
   const char* name;
+  const ir_type_t* abi;  // the signature that callers see
   ir_block_t* body;
   module_function_t* f;
   module_reg_t stream;
@@ -136,6 +137,9 @@ span_t host_span_alive(const ir_value_t* value);
 storage_t* host_storage_alive(host_t* h, const ir_value_t* value, const ir_block_t* block, const span_t* alive);
 // The storage's place in h->buffers.
 uint32_t host_buffer_of(const host_t* h, const storage_t* s);
+// How many arguments or results of the body make one of the signature: the bytes of a packed tensor come with the sizes
+// that its type leaves open (pass_boundary).
+uint32_t host_abi_parts(const ir_type_t* type);
 // Numbers of the operands of a dispatch or `if` that are the run-time sizes of the result: its attribute `sizes` lists
 // them for each '?' of the operands (dispatches only) and then of the results, in order. False without the attribute.
 bool host_result_sizes(const ir_value_t* result, int64_t* out);

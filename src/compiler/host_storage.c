@@ -275,16 +275,26 @@ static void place_arena(host_t* h, ir_block_t* block) {
   }
 }
 
+uint32_t host_abi_parts(const ir_type_t* type) {
+  uint32_t parts = 1;
+  if (!ir_type_is_tensor(type) || !ir_type_is_packed(type->element)) return parts;
+  for (int32_t i = 0; i < type->rank; ++i) parts += type->dims[i] == IR_DYNAMIC;
+  return parts;
+}
+
 static void assign_arguments(host_t* h) {
+  uint32_t number = 0, end = 0;  // in the signature; of its parts
   for (uint32_t i = 0; i < h->body->arg_count; ++i) {
     ir_value_t* arg = h->body->args[i];
+    bool first = i == end;
+    if (first) end += host_abi_parts(h->abi->inputs[number++]);
     bool tensor = ir_type_is_tensor(arg->type);
     storage_t* s = host_storage_new(h, arg, tensor ? STORAGE_ARGUMENT : STORAGE_SCALAR);
     arg->data = s;
     if (tensor) {
       s->index = host_add_buffer(h);
-    } else {
-      host_scalar_set(arg, module_function_argument(h->f, i));
+    } else if (first) {
+      host_scalar_set(arg, module_function_argument(h->f, number - 1));
     }
   }
 }

@@ -8,50 +8,46 @@
 #include "hal/detail.h"
 #include "iree/hal/string_util.h"
 
-typedef enum { FORM_HEX, FORM_SIGNED, FORM_UNSIGNED, FORM_F32, FORM_F64, FORM_SMALL_FLOAT } element_form_t;
+typedef enum { FORM_HEX, FORM_SIGNED, FORM_UNSIGNED, FORM_FLOAT, FORM_F64 } element_form_t;
 
 typedef struct element_info_t {
   element_form_t form;
-  small_float_t format;  // for FORM_SMALL_FLOAT
+  small_float_t format;  // for FORM_FLOAT
   size_t bits;
 } element_info_t;
 
 static element_info_t element_info(iree_hal_element_type_t type) {
-  static const struct {
-    iree_hal_element_type_t type;
-    small_float_t format;
-  } small_floats[] = {
-      {IREE_HAL_ELEMENT_TYPE_FLOAT_16, SMALL_F16},
-      {IREE_HAL_ELEMENT_TYPE_BFLOAT_16, SMALL_BF16},
-      {IREE_HAL_ELEMENT_TYPE_FLOAT_8_E5M2, SMALL_F8E5M2},
-      {IREE_HAL_ELEMENT_TYPE_FLOAT_8_E4M3_FN, SMALL_F8E4M3FN},
-      {IREE_HAL_ELEMENT_TYPE_FLOAT_8_E5M2_FNUZ, SMALL_F8E5M2FNUZ},
-      {IREE_HAL_ELEMENT_TYPE_FLOAT_8_E4M3_FNUZ, SMALL_F8E4M3FNUZ},
-      {IREE_HAL_ELEMENT_TYPE_FLOAT_8_E8M0_FNU, SMALL_F8E8M0FNU},
+  static const iree_hal_element_type_t floats[SMALL_FLOAT_COUNT] = {
+#define FORMAT(NAME, text, bits, bytes, exponent, mantissa, bias, specials, element) IREE_HAL_ELEMENT_TYPE_##element,
+#include "base/formats.def"
+#undef FORMAT
   };
   element_info_t info = {FORM_HEX, SMALL_F16, iree_hal_element_bit_count(type)};
   iree_hal_numerical_type_t kind = iree_hal_element_numerical_type(type);
-  if (type == IREE_HAL_ELEMENT_TYPE_FLOAT_32) info.form = FORM_F32;
-  if (type == IREE_HAL_ELEMENT_TYPE_FLOAT_64) info.form = FORM_F64;
-  bool is_integer_width = info.bits == 4 || info.bits == 8 || info.bits == 16 || info.bits == 32 || info.bits == 64;
-  if (is_integer_width) {
-    if (kind == IREE_HAL_NUMERICAL_TYPE_INTEGER) info.form = FORM_SIGNED;
-    if (kind == IREE_HAL_NUMERICAL_TYPE_INTEGER_SIGNED) info.form = FORM_SIGNED;
-    if (kind == IREE_HAL_NUMERICAL_TYPE_INTEGER_UNSIGNED) info.form = FORM_UNSIGNED;
+  if (type == IREE_HAL_ELEMENT_TYPE_NONE) return info;
+  for (size_t i = 0; i < SMALL_FLOAT_COUNT; ++i) {
+    if (floats[i] != type) continue;
+    info.form = i == SMALL_F64 ? FORM_F64 : FORM_FLOAT;
+    info.format = (small_float_t)i;
   }
-  for (size_t i = 0; i < IREE_ARRAYSIZE(small_floats); ++i) {
-    if (small_floats[i].type != type) continue;
-    info.form = FORM_SMALL_FLOAT;
-    info.format = small_floats[i].format;
-  }
+  bool is_integer_width = info.bits < 8 || info.bits == 8 || info.bits == 16 || info.bits == 32 || info.bits == 64;
+  if (is_integer_width && kind == IREE_HAL_NUMERICAL_TYPE_INTEGER) info.form = FORM_SIGNED;
+  if (is_integer_width && kind == IREE_HAL_NUMERICAL_TYPE_INTEGER_SIGNED) info.form = FORM_SIGNED;
+  if (is_integer_width && kind == IREE_HAL_NUMERICAL_TYPE_INTEGER_UNSIGNED) info.form = FORM_UNSIGNED;
   return info;
 }
 
+// Elements below 8 bits follow each other without gaps, across bytes too.
 static uint64_t load_bits(const element_info_t* info, const uint8_t* data, size_t index) {
   uint64_t value = 0;
-  if (info->bits < 8) return data[index * info->bits / 8] >> (index * info->bits % 8) & ((1u << info->bits) - 1);
-  memcpy(&value, data + index * (info->bits / 8), info->bits / 8);
-  return value;
+  if (info->bits >= 8) {
+    memcpy(&value, data + index * (info->bits / 8), info->bits / 8);
+    return value;
+  }
+  size_t shift = index * info->bits % 8;
+  const uint8_t* byte = &data[index * info->bits / 8];
+  uint32_t pair = byte[0] | (shift + info->bits > 8 ? (uint32_t)byte[1] << 8 : 0);
+  return pair >> shift & ((1u << info->bits) - 1);
 }
 
 static void store_bits(const element_info_t* info, uint8_t* data, size_t index, uint64_t value) {
@@ -60,9 +56,10 @@ static void store_bits(const element_info_t* info, uint8_t* data, size_t index, 
     return;
   }
   size_t shift = index * info->bits % 8;
-  uint8_t mask = (uint8_t)(((1u << info->bits) - 1) << shift);
+  uint32_t mask = ((1u << info->bits) - 1) << shift, bits = (uint32_t)value << shift & mask;
   uint8_t* byte = &data[index * info->bits / 8];
-  *byte = (uint8_t)((*byte & ~mask) | ((value << shift) & mask));
+  byte[0] = (uint8_t)((byte[0] & ~mask) | bits);
+  if (mask > 0xff) byte[1] = (uint8_t)((byte[1] & ~(mask >> 8)) | bits >> 8);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -89,12 +86,8 @@ static iree_status_t append_element(const element_info_t* info, const uint8_t* d
     return iree_string_builder_append_format(builder, "%" PRId64, (int64_t)(bits << unused) >> unused);
   }
   double value = 0;
-  float narrow = 0;
   if (info->form == FORM_F64) {
     memcpy(&value, &bits, sizeof(value));
-  } else if (info->form == FORM_F32) {
-    memcpy(&narrow, &bits, sizeof(narrow));
-    value = narrow;
   } else {
     value = small_float_decode(info->format, (uint32_t)bits);
   }
@@ -226,16 +219,15 @@ static iree_status_t parse_number(const element_info_t* info, iree_string_view_t
   double value = 0;
   float narrow = 0;
   switch (info->form) {
-    case FORM_F32:
-      if (!iree_string_view_atof(text, &narrow)) return parse_error(text, "number");
-      memcpy(out_bits, &narrow, sizeof(narrow));
-      return iree_ok_status();
     case FORM_F64:
       if (!iree_string_view_atod(text, &value)) return parse_error(text, "number");
       memcpy(out_bits, &value, sizeof(value));
       return iree_ok_status();
-    case FORM_SMALL_FLOAT:
-      if (!iree_string_view_atod(text, &value)) return parse_error(text, "number");
+    case FORM_FLOAT:
+      if (info->format == SMALL_F32 ? !iree_string_view_atof(text, &narrow) : !iree_string_view_atod(text, &value)) {
+        return parse_error(text, "number");
+      }
+      if (info->format == SMALL_F32) value = narrow;  // rounded once
       *out_bits = small_float_encode(info->format, value);
       return iree_ok_status();
     default:
@@ -289,7 +281,7 @@ static void splat_elements(const element_info_t* info, iree_byte_span_t data, si
 
 // The last byte of packed elements need not be full.
 static iree_status_t check_count(const element_info_t* info, size_t count, size_t capacity) {
-  size_t slack = info->bits < 8 ? 8 / info->bits - 1 : 0;
+  size_t slack = info->bits < 8 ? 7 / info->bits : 0;
   if (count + slack < capacity) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
                             "input data string underflow: dst_i=%" PRIhsz " < element_capacity=%" PRIhsz, count,

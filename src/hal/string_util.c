@@ -83,6 +83,25 @@ static const struct {
 #undef ELEMENT_ROW
 };
 
+// Integers of any width: `i2`, `ui6`. NUMERICAL(prefix, type)
+#define INTEGER_PREFIXES(NUMERICAL) \
+  NUMERICAL("i", INTEGER)           \
+  NUMERICAL("si", INTEGER_SIGNED)   \
+  NUMERICAL("ui", INTEGER_UNSIGNED)
+static const struct {
+  iree_hal_numerical_type_t type;
+  iree_string_view_t prefix;
+} integer_rows[] = {
+#define NUMERICAL(prefix, type) {IREE_HAL_NUMERICAL_TYPE_##type, IREE_SVL(prefix)},
+    INTEGER_PREFIXES(NUMERICAL)
+#undef NUMERICAL
+};
+
+static bool parse_width(iree_string_view_t text, uint32_t most, uint32_t* out_bits) {
+  bool digits = text.size && text.data[0] >= '1' && text.data[0] <= '9';
+  return digits && iree_string_view_atoi_uint32_base(text, 10, out_bits) && *out_bits <= most;
+}
+
 iree_status_t iree_hal_parse_element_type(iree_string_view_t value, iree_hal_element_type_t* out_element_type) {
   *out_element_type = IREE_HAL_ELEMENT_TYPE_NONE;
   for (size_t i = 0; i < IREE_ARRAYSIZE(element_rows) && value.size; ++i) {
@@ -91,9 +110,14 @@ iree_status_t iree_hal_parse_element_type(iree_string_view_t value, iree_hal_ele
     return iree_ok_status();
   }
   uint32_t bits = 0;
+  for (size_t i = 0; i < IREE_ARRAYSIZE(integer_rows); ++i) {
+    iree_string_view_t width = value;
+    if (!iree_string_view_consume_prefix(&width, integer_rows[i].prefix) || !parse_width(width, 64, &bits)) continue;
+    *out_element_type = iree_hal_make_element_type(integer_rows[i].type, bits);
+    return iree_ok_status();
+  }
   bool is_opaque = value.size && (value.data[0] == 'x' || value.data[0] == '*');
-  if (is_opaque && iree_string_view_atoi_uint32_base(iree_string_view_remove_prefix(value, 1), 10, &bits) && bits > 0 &&
-      bits <= 255) {
+  if (is_opaque && parse_width(iree_string_view_remove_prefix(value, 1), 255, &bits)) {
     *out_element_type = iree_hal_make_element_type(IREE_HAL_NUMERICAL_TYPE_UNKNOWN, bits);
     return iree_ok_status();
   }
@@ -105,6 +129,12 @@ iree_status_t iree_hal_append_element_type_string(iree_hal_element_type_t elemen
   for (size_t i = 0; i < IREE_ARRAYSIZE(element_rows); ++i) {
     if (element_rows[i].type != element_type || !element_rows[i].text.size) continue;
     return iree_string_builder_append_string(string_builder, element_rows[i].text);
+  }
+  for (size_t i = 0; i < IREE_ARRAYSIZE(integer_rows); ++i) {
+    iree_host_size_t bits = iree_hal_element_bit_count(element_type);
+    if (element_type != iree_hal_make_element_type(integer_rows[i].type, bits) || !bits) continue;
+    return iree_string_builder_append_format(string_builder, "%.*s%" PRIhsz, (int)integer_rows[i].prefix.size,
+                                             integer_rows[i].prefix.data, bits);
   }
   return iree_string_builder_append_format(string_builder, "*%u", (unsigned)(element_type & 0xFF));
 }

@@ -70,22 +70,11 @@ typedef enum {
 
 typedef enum { IR_SIGNLESS, IR_SIGNED, IR_UNSIGNED } ir_sign_t;
 
-// FLOAT(enum, text, bits)
-// clang-format off
-#define IR_FLOAT_KINDS(FLOAT)                                                                                  \
-  FLOAT(F16, "f16", 16)                                                                                        \
-  FLOAT(BF16, "bf16", 16)                                                                                      \
-  FLOAT(F32, "f32", 32)                                                                                        \
-  FLOAT(F64, "f64", 64)                                                                                        \
-  FLOAT(TF32, "tf32", 19) FLOAT(F8E4M3, "f8E4M3", 8) FLOAT(F8E4M3FN, "f8E4M3FN", 8) FLOAT(F8E5M2, "f8E5M2", 8) \
-      FLOAT(F8E4M3FNUZ, "f8E4M3FNUZ", 8) FLOAT(F8E5M2FNUZ, "f8E5M2FNUZ", 8) FLOAT(F8E8M0FNU, "f8E8M0FNU", 8)   \
-          FLOAT(F4E2M1FN, "f4E2M1FN", 4)
-// clang-format on
 typedef enum {
-#define FLOAT(name, text, bits) IR_##name,
-  IR_FLOAT_KINDS(FLOAT)
-#undef FLOAT
-      IR_FLOAT_COUNT
+#define FORMAT(NAME, ...) IR_##NAME,
+#include "base/formats.def"
+#undef FORMAT
+  IR_FLOAT_COUNT
 } ir_float_kind_t;
 
 // Memory of the kernel level; the value is also the memref's memory space.
@@ -141,6 +130,8 @@ bool ir_type_is_static(const ir_type_t* type);
 int64_t ir_type_count(const ir_type_t* type);
 // Bytes one element takes in memory: i1 to i8 one byte, index 8, f4 and f8 one, complex twice its element.
 uint32_t ir_type_bytes(const ir_type_t* scalar);
+// Below 8 bits, but no boolean: takes a byte here, less where the HAL sees it.
+bool ir_type_is_packed(const ir_type_t* scalar);
 const ir_type_t* ir_type_with_element(ir_context_t* ctx, const ir_type_t* shaped, const ir_type_t* element);
 
 //===----------------------------------------------------------------------------------------------------------------===

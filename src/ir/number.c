@@ -4,12 +4,6 @@
 #include "base/small_float.h"
 #include "ir/ir.h"
 
-static const small_float_t small_formats[IR_FLOAT_COUNT] = {
-#define FORMAT(NAME, ...) [IR_##NAME] = SMALL_##NAME,
-    SMALL_FLOATS(FORMAT)
-#undef FORMAT
-};
-
 int64_t ir_scalar_load_integer(const ir_type_t* t, const void* data) {
   if (t->kind == IR_TYPE_FLOAT) {
     double value = ir_scalar_load_number(t, data);
@@ -42,7 +36,7 @@ double ir_scalar_load_number(const ir_type_t* t, const void* data) {
   }
   uint32_t raw = 0;
   memcpy(&raw, data, ir_type_bytes(t));
-  return small_float_decode(small_formats[t->float_kind], raw);
+  return small_float_decode((small_float_t)t->float_kind, raw);
 }
 
 void ir_scalar_store_integer(const ir_type_t* t, int64_t value, void* data) {
@@ -67,7 +61,7 @@ void ir_scalar_store_number(const ir_type_t* t, double value, void* data) {
     float narrow = (float)value;
     memcpy(data, &narrow, 4);
   } else {
-    uint32_t raw = small_float_encode(small_formats[t->float_kind], value);
+    uint32_t raw = small_float_encode((small_float_t)t->float_kind, value);
     memcpy(data, &raw, ir_type_bytes(t));
   }
 }

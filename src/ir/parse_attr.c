@@ -12,7 +12,8 @@
 bool ir_store_float_bits(const ir_type_t* type, uint64_t bits, double* value) {
   unsigned char bytes[8];
   for (int i = 0; i < 8; ++i) bytes[i] = (unsigned char)(bits >> (8 * i));
-  if (type->width < 64 && type->float_kind != IR_TF32 && bits >> type->width) return false;
+  uint32_t bytes_of = ir_type_bytes(type), limit = bytes_of > 1 ? 8 * bytes_of : type->width;  // tf32 is given as f32
+  if (limit < 64 && bits >> limit) return false;
   *value = ir_scalar_load_number(type, bytes);
   return true;
 }

@@ -1,6 +1,7 @@
 // Types: built-in ones by name, function types, !dialect.name<...>, !aliases.
 #include <stdlib.h>
 
+#include "base/small_float.h"
 #include "ir/parse_state.h"
 
 typedef struct dims_t {
@@ -253,14 +254,6 @@ static const ir_type_t* integer_type(ir_parser_t* p, const char* name, size_t si
 }
 
 static const ir_type_t* simple_type(ir_parser_t* p, const char* name, size_t size) {
-  static const struct {
-    const char* text;
-    ir_float_kind_t kind;
-  } floats[] = {
-#define FLOAT(name, text, bits) {text, IR_##name},
-      IR_FLOAT_KINDS(FLOAT)
-#undef FLOAT
-  };
   if (name[0] == 'i' || name[0] == 's' || name[0] == 'u') {
     const ir_type_t* type = integer_type(p, name, size);
     if (type) return type;
@@ -268,14 +261,15 @@ static const ir_type_t* simple_type(ir_parser_t* p, const char* name, size_t siz
   if (size == 5 && memcmp(name, "index", 5) == 0) return ir_type_index(p->ctx);
   if (size == 4 && memcmp(name, "none", 4) == 0) return ir_type_none(p->ctx);
   if (name[0] != 'f' && name[0] != 'b' && name[0] != 't') return NULL;
-  static const char* const others[] = {"f8E4M3B11FNUZ", "f8E3M4", "f6E2M3FN", "f6E3M2FN", "f80", "f128"};
+  static const char* const others[] = {"f80", "f128"};
   for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {  // no arithmetic: they only pass through
     if (strncmp(others[i], name, size) == 0 && !others[i][size]) {
       return ir_type_opaque(p->ctx, arena_printf(&p->scratch, "builtin.%s", others[i]), NULL);
     }
   }
   for (size_t i = 0; i < IR_FLOAT_COUNT; ++i) {
-    if (strncmp(floats[i].text, name, size) == 0 && !floats[i].text[size]) return ir_type_float(p->ctx, floats[i].kind);
+    const char* text = float_formats[i].text;
+    if (strncmp(text, name, size) == 0 && !text[size]) return ir_type_float(p->ctx, (ir_float_kind_t)i);
   }
   return NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/small_float.h"
 #include "ir/context.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -96,8 +97,6 @@ static void put_bits(text_t* out, const ir_type_t* type, const unsigned char* by
 // Six digits (and a zero) when they give the same value back, else as many as tell the type's values apart; bits when
 // it is no number, or would look like an integer.
 static void put_float(text_t* out, const ir_type_t* type, double value) {
-  static const int precisions[IR_FLOAT_COUNT] = {[IR_F16] = 5,    [IR_BF16] = 4,     [IR_F64] = 17,
-                                                 [IR_F8E4M3] = 3, [IR_F8E4M3FN] = 3, [IR_F8E5M2] = 2};
   char digits[32], text[64];
   unsigned char bytes[8] = {0}, again[8] = {0};
   int exponent = 0;
@@ -110,7 +109,7 @@ static void put_float(text_t* out, const ir_type_t* type, double value) {
            first < 0 ? '-' : '+', abs(first));
   ir_scalar_store_number(type, strtod(text, NULL), again);
   if (memcmp(bytes, again, sizeof(bytes)) == 0) return text_puts(out, text);
-  int precision = precisions[type->float_kind] ? precisions[type->float_kind] : 9;
+  int precision = 2 + (float_formats[type->float_kind].mantissa_bits + 1) * 59 / 196;
   count = decimal_digits(fabs(value), precision, digits, &exponent);
   size_t start = out->size;
   text_puts(out, sign);
@@ -241,11 +240,6 @@ static void put_vtensor(text_t* out, const ir_type_t* t) {
 }
 
 void ir_print_type(text_t* out, const ir_type_t* t) {
-  static const char* const floats[] = {
-#define FLOAT(name, text, bits) text,
-      IR_FLOAT_KINDS(FLOAT)
-#undef FLOAT
-  };
   static const char* const signs[] = {"i", "si", "ui"};
   switch (t->kind) {
     case IR_TYPE_NONE:
@@ -253,7 +247,7 @@ void ir_print_type(text_t* out, const ir_type_t* t) {
     case IR_TYPE_INDEX:
       return text_puts(out, "index");
     case IR_TYPE_FLOAT:
-      return text_puts(out, floats[t->float_kind]);
+      return text_puts(out, float_formats[t->float_kind].text);
     case IR_TYPE_INTEGER:
       text_puts(out, signs[t->sign]);
       return put_integer(out, t->width);

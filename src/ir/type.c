@@ -1,6 +1,7 @@
 // Types: uniqued by content.
 #include <string.h>
 
+#include "base/small_float.h"
 #include "ir/context.h"
 
 static uint64_t type_hash(const void* a) {
@@ -53,12 +54,7 @@ const ir_type_t* ir_type_index(ir_context_t* ctx) {
   return type_get(ctx, (ir_type_t){.kind = IR_TYPE_INDEX, .width = 64});
 }
 const ir_type_t* ir_type_float(ir_context_t* ctx, ir_float_kind_t kind) {
-  static const uint32_t widths[] = {
-#define FLOAT(name, text, bits) bits,
-      IR_FLOAT_KINDS(FLOAT)
-#undef FLOAT
-  };
-  return type_get(ctx, (ir_type_t){.kind = IR_TYPE_FLOAT, .float_kind = kind, .width = widths[kind]});
+  return type_get(ctx, (ir_type_t){.kind = IR_TYPE_FLOAT, .float_kind = kind, .width = float_formats[kind].bits});
 }
 const ir_type_t* ir_type_complex(ir_context_t* ctx, const ir_type_t* element) {
   return type_get(ctx, (ir_type_t){.kind = IR_TYPE_COMPLEX, .element = element});
@@ -134,6 +130,9 @@ int64_t ir_type_count(const ir_type_t* type) {
   }
   return count;
 }
+bool ir_type_is_packed(const ir_type_t* t) {
+  return (t->kind == IR_TYPE_INTEGER && t->width > 1 && t->width < 8) || (t->kind == IR_TYPE_FLOAT && t->width < 8);
+}
 uint32_t ir_type_bytes(const ir_type_t* t) {
   switch (t->kind) {
     case IR_TYPE_INDEX:
@@ -141,7 +140,7 @@ uint32_t ir_type_bytes(const ir_type_t* t) {
     case IR_TYPE_COMPLEX:
       return 2 * ir_type_bytes(t->element);
     case IR_TYPE_FLOAT:
-      return t->float_kind == IR_TF32 ? 4 : (t->width + 7) / 8;
+      return float_formats[t->float_kind].bytes;
     case IR_TYPE_INTEGER: {
       uint32_t bytes = 1;
       while (bytes * 8 < t->width) bytes *= 2;

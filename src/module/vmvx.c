@@ -19,9 +19,12 @@ static const struct {
   const char* name;
   uint32_t bytes;
 } types[VMVX_TYPE_COUNT] = {
-#define TYPE(NAME, bytes) {#NAME, bytes},
-    VMVX_TYPES(TYPE)
-#undef TYPE
+#define INTEGER(NAME, bytes) {#NAME, bytes},
+    VMVX_INTEGERS(INTEGER)
+#undef INTEGER
+#define FORMAT(NAME, text, bits, bytes, ...) {#NAME, bytes},
+#include "base/formats.def"
+#undef FORMAT
 };
 
 const char* vmvx_op_name(uint32_t op) { return op < VMVX_OP_COUNT ? ops[op].name : "?"; }

@@ -20,27 +20,25 @@
 #include "iree/base/api.h"
 
 #define VMVX_MAGIC 0x58564d56u  // "VMVX"
-#define VMVX_VERSION 1u
+#define VMVX_VERSION 2u
 #define VMVX_FORMAT "vmvx-bytecode-fb"
 
-// Element types. TYPE(NAME, bytes)
-#define VMVX_TYPES(TYPE) \
-  TYPE(BOOL, 1)          \
-  TYPE(I8, 1)            \
-  TYPE(I16, 2)           \
-  TYPE(I32, 4)           \
-  TYPE(I64, 8)           \
-  TYPE(F32, 4)           \
-  TYPE(F64, 8)           \
-  TYPE(F16, 2)           \
-  TYPE(BF16, 2)          \
-  TYPE(F8E4M3, 1)        \
-  TYPE(F8E4M3FN, 1) TYPE(F8E5M2, 1) TYPE(F8E4M3FNUZ, 1) TYPE(F8E5M2FNUZ, 1) TYPE(F4E2M1FN, 1) TYPE(F8E8M0FNU, 1)
+// Element types: integers, then the floats of formats.def. INTEGER(NAME, bytes)
+#define VMVX_INTEGERS(INTEGER) \
+  INTEGER(BOOL, 1)             \
+  INTEGER(I8, 1)               \
+  INTEGER(I16, 2)              \
+  INTEGER(I32, 4)              \
+  INTEGER(I64, 8)
 typedef enum {
-#define TYPE(NAME, bytes) VMVX_##NAME,
-  VMVX_TYPES(TYPE)
-#undef TYPE
-      VMVX_TYPE_COUNT
+#define INTEGER(NAME, bytes) VMVX_##NAME,
+  VMVX_INTEGERS(INTEGER)
+#undef INTEGER
+#define FORMAT(NAME, ...) VMVX_##NAME,
+#include "base/formats.def"
+#undef FORMAT
+      VMVX_TYPE_COUNT,
+  VMVX_FIRST_FLOAT = VMVX_I64 + 1,
 } vmvx_type_t;
 
 typedef enum {
@@ -161,7 +159,9 @@ uint64_t vmvx_file_size(const vmvx_header_t* header);
 const char* vmvx_op_name(uint32_t op);
 const char* vmvx_op_operands(uint32_t op);
 uint32_t vmvx_type_bytes(uint32_t type);
-static inline bool vmvx_type_is_float(uint32_t type) { return type >= VMVX_F32; }
+static inline bool vmvx_type_is_float(uint32_t type) { return type >= VMVX_FIRST_FLOAT; }
+// Of a float.
+static inline small_float_t vmvx_type_format(uint32_t type) { return (small_float_t)(type - VMVX_FIRST_FLOAT); }
 
 // Runs an instruction below VMVX_PURE_COUNT but `param` and `id`, for `threads` threads at once: lane l of thread t is
 // element l * threads + t of a register, which starts at offset * threads in `frame`.

@@ -11,36 +11,27 @@ enum { CHUNK = 256 };  // elements that conversions hold at once
 // Conversions
 //===----------------------------------------------------------------------------------------------------------------===
 
-static small_float_t small_format(uint8_t type) {
-  static const uint8_t formats[VMVX_TYPE_COUNT] = {
-#define FORMAT(NAME, ...) [VMVX_##NAME] = SMALL_##NAME,
-      SMALL_FLOATS(FORMAT)
-#undef FORMAT
-  };
-  return (small_float_t)formats[type];
-}
-
 void vmvx_to_doubles(uint8_t type, const void* in, double* out, size_t n) {
   if (type == VMVX_F64) {
     memcpy(out, in, n * 8);
-  } else if (type == VMVX_F32) {
+  } else if (vmvx_type_bytes(type) == 4) {
     for (size_t i = 0; i < n; ++i) out[i] = ((const float*)in)[i];
   } else if (vmvx_type_bytes(type) == 2) {
-    for (size_t i = 0; i < n; ++i) out[i] = small_float_decode(small_format(type), ((const uint16_t*)in)[i]);
+    for (size_t i = 0; i < n; ++i) out[i] = small_float_decode(vmvx_type_format(type), ((const uint16_t*)in)[i]);
   } else {
-    for (size_t i = 0; i < n; ++i) out[i] = small_float_decode(small_format(type), ((const uint8_t*)in)[i]);
+    for (size_t i = 0; i < n; ++i) out[i] = small_float_decode(vmvx_type_format(type), ((const uint8_t*)in)[i]);
   }
 }
 
 void vmvx_from_doubles(uint8_t type, const double* in, void* out, size_t n) {
   if (type == VMVX_F64) {
     memcpy(out, in, n * 8);
-  } else if (type == VMVX_F32) {
+  } else if (vmvx_type_bytes(type) == 4) {
     for (size_t i = 0; i < n; ++i) ((float*)out)[i] = (float)in[i];
   } else if (vmvx_type_bytes(type) == 2) {
-    for (size_t i = 0; i < n; ++i) ((uint16_t*)out)[i] = (uint16_t)small_float_encode(small_format(type), in[i]);
+    for (size_t i = 0; i < n; ++i) ((uint16_t*)out)[i] = (uint16_t)small_float_encode(vmvx_type_format(type), in[i]);
   } else {
-    for (size_t i = 0; i < n; ++i) ((uint8_t*)out)[i] = (uint8_t)small_float_encode(small_format(type), in[i]);
+    for (size_t i = 0; i < n; ++i) ((uint8_t*)out)[i] = (uint8_t)small_float_encode(vmvx_type_format(type), in[i]);
   }
 }
 

@@ -61,7 +61,7 @@ static bool is_element(uint8_t type, uint8_t width) {
   uint32_t bits = 8 * vmvx_type_bytes(type);
   if (type == VMVX_BOOL) return width == 1;
   if (type <= VMVX_I64) return width >= 2 && width <= bits;
-  return type == VMVX_F4E2M1FN ? width == 4 : width == bits;
+  return type != VMVX_TF32 && width == float_formats[vmvx_type_format(type)].bits;  // tf32 is an f32
 }
 
 static iree_status_t check_function_row(const sections_t* s, const vmvx_function_row_t* row, bool may_thread) {

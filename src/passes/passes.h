@@ -7,6 +7,7 @@
 // PASS(function, name, summary): what iree-opt --pass=name runs
 #define GRAPH_PASSES(PASS)                                                                              \
   PASS(pass_inline, "inline", "replace calls by the functions' bodies")                                 \
+  PASS(pass_boundary, "boundary", "elements below 8 bits packed in arguments and results")              \
   PASS(pass_canonicalize, "canonicalize", "fold constants, drop index maps that do nothing")            \
   PASS(pass_expand, "expand", "transforms, long sorts in terms of other ops")                           \
   PASS(pass_exact_floats, "exact-floats", "products of small integers as products of floats")           \

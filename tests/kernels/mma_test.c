@@ -1,6 +1,7 @@
 // Matrix instructions: layouts cover their matrices evenly, and each instruction multiplies.
 #include "dialects/mma.h"
 
+#include "base/small_float.h"
 #include "kernel_fixture.h"
 
 // How often each position is held; -1 when one is outside, 0 when the counts differ.
@@ -33,13 +34,8 @@ static void layouts_cover(void** state) {
 }
 
 static const ir_type_t* type_named(ir_context_t* ctx, const char* name) {
-  static const char* const floats[] = {
-#define FLOAT(name, text, bits) text,
-      IR_FLOAT_KINDS(FLOAT)
-#undef FLOAT
-  };
   for (int i = 0; i < IR_FLOAT_COUNT; ++i) {
-    if (strcmp(floats[i], name) == 0) return ir_type_float(ctx, (ir_float_kind_t)i);
+    if (strcmp(float_formats[i].text, name) == 0) return ir_type_float(ctx, (ir_float_kind_t)i);
   }
   return ir_type_int(ctx, (uint32_t)atoi(name + 1));
 }

@@ -2,6 +2,7 @@
 #ifndef IREE_C_TESTS_TARGET_GPU_KERNELS_H_
 #define IREE_C_TESTS_TARGET_GPU_KERNELS_H_
 
+#include "base/small_float.h"
 #include "harness.h"
 
 static inline ir_value_t* gpu_op_value(ir_builder_t* b, uint32_t code, ir_value_t* const* operands, uint32_t count,
@@ -69,10 +70,10 @@ static inline void gpu_add_cooperative(harness_t* h, const target_t* target) {
 }
 
 static inline const ir_type_t* gpu_element_type(ir_context_t* ctx, const char* name) {
-#define FLOAT(kind, text, bits) \
-  if (strcmp(name, text) == 0) return ir_type_float(ctx, IR_##kind == IR_TF32 ? IR_F32 : IR_##kind);
-  IR_FLOAT_KINDS(FLOAT)
-#undef FLOAT
+  for (int i = 0; i < IR_FLOAT_COUNT; ++i) {
+    if (strcmp(name, float_formats[i].text)) continue;
+    return ir_type_float(ctx, i == IR_TF32 ? IR_F32 : (ir_float_kind_t)i);
+  }
   return ir_type_int(ctx, (uint32_t)atoi(name + 1));
 }
 

@@ -28,10 +28,18 @@ enum iree_hal_numerical_type_bits_t {
   IREE_HAL_NUMERICAL_TYPE_FLOAT_8_E5M2_FNUZ = 0x26u,
   IREE_HAL_NUMERICAL_TYPE_FLOAT_8_E4M3_FNUZ = 0x27u,
   IREE_HAL_NUMERICAL_TYPE_FLOAT_8_E8M0_FNU = 0x28u,
+  IREE_HAL_NUMERICAL_TYPE_FLOAT_6_E3M2FN = 0x29u,
+  IREE_HAL_NUMERICAL_TYPE_FLOAT_6_E2M3FN = 0x2Au,
+  IREE_HAL_NUMERICAL_TYPE_FLOAT_4_E2M1FN = 0x2Bu,
+  // Formats that IREE has no number for; from the end of the range of floats.
+  IREE_HAL_NUMERICAL_TYPE_FLOAT_8_E3M4 = 0x2Du,
+  IREE_HAL_NUMERICAL_TYPE_FLOAT_8_E4M3 = 0x2Eu,
+  IREE_HAL_NUMERICAL_TYPE_FLOAT_8_E4M3_B11_FNUZ = 0x2Fu,
 };
 typedef uint8_t iree_hal_numerical_type_t;
 
 // An element type is the numerical type in the top byte and the bit count in the bottom one; other values are opaque.
+// Elements below 8 bits are packed without gaps, the first in the lowest bits of the first byte; booleans take a byte.
 typedef uint32_t iree_hal_element_type_t;
 #define IREE_HAL_ELEMENT_TYPE_VALUE(numerical_type, bit_count) \
   (((uint32_t)(numerical_type) << 24) | (uint32_t)(bit_count))
@@ -89,7 +97,13 @@ typedef uint32_t iree_hal_element_type_t;
   ELEMENT(FLOAT_8_E4M3_FN, FLOAT_8_E4M3FN, 8, "f8E4M3FN")        \
   ELEMENT(FLOAT_8_E5M2_FNUZ, FLOAT_8_E5M2_FNUZ, 8, "f8E5M2FNUZ") \
   ELEMENT(FLOAT_8_E4M3_FNUZ, FLOAT_8_E4M3_FNUZ, 8, "f8E4M3FNUZ") \
-  ELEMENT(FLOAT_8_E8M0_FNU, FLOAT_8_E8M0_FNU, 8, "f8E8M0FNU")
+  ELEMENT(FLOAT_8_E8M0_FNU, FLOAT_8_E8M0_FNU, 8, "f8E8M0FNU")    \
+  ELEMENT(FLOAT_6_E3M2_FN, FLOAT_6_E3M2FN, 6, "f6E3M2FN")        \
+  ELEMENT(FLOAT_6_E2M3_FN, FLOAT_6_E2M3FN, 6, "f6E2M3FN")        \
+  ELEMENT(FLOAT_4_E2M1_FN, FLOAT_4_E2M1FN, 4, "f4E2M1FN")        \
+  ELEMENT(FLOAT_8_E3M4, FLOAT_8_E3M4, 8, "f8E3M4")               \
+  ELEMENT(FLOAT_8_E4M3, FLOAT_8_E4M3, 8, "f8E4M3")               \
+  ELEMENT(FLOAT_8_E4M3_B11_FNUZ, FLOAT_8_E4M3_B11_FNUZ, 8, "f8E4M3B11FNUZ")
 enum iree_hal_element_types_t {
 #define IREE_HAL_ELEMENT_ENUM_(name, numerical_type, bits, text) \
   IREE_HAL_ELEMENT_TYPE_##name = IREE_HAL_ELEMENT_TYPE_VALUE(IREE_HAL_NUMERICAL_TYPE_##numerical_type, bits),

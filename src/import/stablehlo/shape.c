@@ -449,6 +449,7 @@ static ir_value_t* split_bits(lower_op_t* n, ir_value_t* x, uint32_t from, uint3
   ir_value_t* shift = graph_iota(n->b, wide, rank, dynamic);
   shift = lower_with_number(n, SCALAR_mul, shift, to);
   x = graph_binary(n->b, SCALAR_shru, x, shift);
+  if (to == 1) x = lower_with_number(n, SCALAR_and, x, 1);  // a cast to i1 asks whether any bit is set
   return graph_cast(n->b, x, ir_type_int(n->ctx, to), true);
 }
 
@@ -462,15 +463,11 @@ static ir_value_t* join_bits(lower_op_t* n, ir_value_t* x, uint32_t from, uint32
   return graph_reduce(n->b, graph_binary(n->b, SCALAR_shl, x, shift), &last, 1, "or");
 }
 
-static uint32_t bits_of(const ir_type_t* element) {
-  return element->kind == IR_TYPE_INTEGER ? element->width : 8 * ir_type_bytes(element);
-}
-
 bool stablehlo_lower_bitcast_convert(lower_op_t* n) {
   const ir_type_t* type = result_type(n);
   if (!type || !lower_check_tensors(n)) return false;
   ir_value_t* x = n->in[0];
-  uint32_t from = bits_of(x->type->element), to = bits_of(type->element);
+  uint32_t from = x->type->element->width, to = type->element->width;
   if (from > to) {
     if (type->rank != x->type->rank + 1 || from % to || type->dims[x->type->rank] != from / to) {
       return lower_error(n, "needs a last result dimension of %u", from / to);

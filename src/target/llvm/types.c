@@ -4,24 +4,8 @@
 
 #include <string.h>
 
+#include "base/small_float.h"
 #include "target/llvm/build.h"
-
-typedef enum { SPECIALS_IEEE, SPECIALS_NAN_ONLY, SPECIALS_UNSIGNED_ZERO, SPECIALS_NONE } specials_t;
-typedef struct format_t {
-  int exponent, mantissa, bias;
-  specials_t specials;
-} format_t;
-
-static const format_t formats[IR_FLOAT_COUNT] = {
-    [IR_F16] = {5, 10, 15, SPECIALS_IEEE},
-    [IR_BF16] = {8, 7, 127, SPECIALS_IEEE},
-    [IR_F8E4M3] = {4, 3, 7, SPECIALS_IEEE},
-    [IR_F8E4M3FN] = {4, 3, 7, SPECIALS_NAN_ONLY},
-    [IR_F8E5M2] = {5, 2, 15, SPECIALS_IEEE},
-    [IR_F8E4M3FNUZ] = {4, 3, 8, SPECIALS_UNSIGNED_ZERO},
-    [IR_F8E5M2FNUZ] = {5, 2, 16, SPECIALS_UNSIGNED_ZERO},
-    [IR_F4E2M1FN] = {2, 1, 1, SPECIALS_NONE},
-};
 
 bool emit_is_small_float(const ir_type_t* scalar) {
   return scalar->kind == IR_TYPE_FLOAT && scalar->float_kind != IR_F32 && scalar->float_kind != IR_F64 &&
@@ -97,43 +81,38 @@ static LLVMValueRef widen_exponent(emit_t* e, LLVMValueRef bits, LLVMTypeRef f32
   return build_from_bits(e, number, f32);
 }
 
+// What lies in the middle of two powers goes up; what is smaller than all of them, but not zero, becomes the smallest.
 static LLVMValueRef narrow_exponent(emit_t* e, LLVMValueRef value) {
   LLVMValueRef bits = build_bits_of(e, value);
-  // Powers of two meet at sqrt(2) times the lower one.
-  LLVMValueRef up =
-      build_zext(e, build_icmp(e, LLVMIntUGT, build_and(e, bits, build_int(bits, 0x7fffff)), build_int(bits, 0x3504f3)),
-                 LLVMTypeOf(bits));
-  LLVMValueRef exponent = build_add(e, build_lshr(e, bits, build_int(bits, 23)), up);
+  LLVMValueRef exponent = build_lshr(e, build_add(e, bits, build_int(bits, 0x400000)), build_int(bits, 23));
+  LLVMValueRef one = build_icmp(e, LLVMIntUGE, bits, build_int(bits, 0x600000));  // subnormals: halves of the least
   LLVMValueRef tiny = build_icmp(e, LLVMIntULT, bits, build_int(bits, 0x800000));
-  LLVMValueRef one = build_icmp(e, LLVMIntUGT, bits, build_int(bits, 0x5a827a));
-  LLVMValueRef too_small = build_icmp(e, LLVMIntULT, bits, build_int(bits, 0x2d413d));
   exponent = build_select(e, tiny, build_zext(e, one, LLVMTypeOf(bits)), exponent);
   LLVMValueRef out = build_icmp(e, LLVMIntUGT, exponent, build_int(bits, 254));
-  LLVMValueRef negative = build_icmp(e, LLVMIntSLT, bits, build_int(bits, 0));
-  LLVMValueRef bad = build_or(e, build_or(e, out, negative), too_small);
-  return build_select(e, bad, build_int(bits, 255), exponent);
+  LLVMValueRef negative = build_icmp(e, LLVMIntSLE, bits, build_int(bits, 0));
+  return build_select(e, build_or(e, out, negative), build_int(bits, 255), exponent);
 }
 
 // Shifts exponent and mantissa into place and multiplies by the difference of the biases, which also normalises
 // subnormals (all of them are normal in f32, except bf16's, which need no multiplication).
-static LLVMValueRef widen_bits(emit_t* e, const format_t* f, LLVMValueRef bits, LLVMTypeRef f32) {
-  int total = 1 + f->exponent + f->mantissa, top = (1 << f->exponent) - 1;
+static LLVMValueRef widen_bits(emit_t* e, const float_format_t* f, LLVMValueRef bits, LLVMTypeRef f32) {
+  int total = 1 + f->exponent_bits + f->mantissa_bits, top = (1 << f->exponent_bits) - 1;
   LLVMValueRef sign = build_shl(e, build_and(e, bits, build_int(bits, 1 << (total - 1))), build_int(bits, 32 - total));
-  if (f->exponent == 8) return build_from_bits(e, build_shl(e, bits, build_int(bits, 32 - total)), f32);
+  if (f->exponent_bits == 8) return build_from_bits(e, build_shl(e, bits, build_int(bits, 32 - total)), f32);
   LLVMValueRef magnitude = build_and(e, bits, build_int(bits, (1 << (total - 1)) - 1));
-  LLVMValueRef moved = build_from_bits(e, build_shl(e, magnitude, build_int(bits, 23 - f->mantissa)), f32);
+  LLVMValueRef moved = build_from_bits(e, build_shl(e, magnitude, build_int(bits, 23 - f->mantissa_bits)), f32);
   // 2^(127 - bias), as bits
   LLVMValueRef scale = build_from_bits(e, build_int(bits, (int64_t)(127 + 127 - f->bias) << 23), f32);
   LLVMValueRef number = build_bits_of(e, build_fmul(e, moved, scale));
-  if (f->specials == SPECIALS_IEEE) {
-    LLVMValueRef special = build_icmp(e, LLVMIntUGE, magnitude, build_int(bits, top << f->mantissa));
+  if (f->specials == FLOAT_SPECIALS_IEEE) {
+    LLVMValueRef special = build_icmp(e, LLVMIntUGE, magnitude, build_int(bits, top << f->mantissa_bits));
     number = build_select(e, special, build_or(e, number, build_int(bits, 0x7f800000)), number);
-  } else if (f->specials == SPECIALS_NAN_ONLY) {
+  } else if (f->specials == FLOAT_SPECIALS_NAN_ONLY) {
     LLVMValueRef nan = build_icmp(e, LLVMIntEQ, magnitude, build_int(bits, (1 << (total - 1)) - 1));
     number = build_select(e, nan, build_int(bits, 0x7fc00000), number);
   }
   number = build_or(e, number, sign);
-  if (f->specials == SPECIALS_UNSIGNED_ZERO) {
+  if (f->specials == FLOAT_SPECIALS_ZERO_NAN) {
     LLVMValueRef nan = build_icmp(e, LLVMIntEQ, bits, build_int(bits, 1 << (total - 1)));
     number = build_select(e, nan, build_int(bits, 0x7fc00000), number);
   }
@@ -142,13 +121,13 @@ static LLVMValueRef widen_bits(emit_t* e, const format_t* f, LLVMValueRef bits, 
 
 // Rounds f32 bits (without sign) to the format's mantissa. Subnormals of the format: adding a number whose last bit is
 // the format's smallest unit lets the adder round. All others: integer rounding to nearest even.
-static LLVMValueRef round_bits(emit_t* e, const format_t* f, LLVMValueRef magnitude, LLVMTypeRef f32) {
-  int drop = 23 - f->mantissa;
+static LLVMValueRef round_bits(emit_t* e, const float_format_t* f, LLVMValueRef magnitude, LLVMTypeRef f32) {
+  int drop = 23 - f->mantissa_bits;
   LLVMValueRef odd = build_and(e, build_lshr(e, magnitude, build_int(magnitude, drop)), build_int(magnitude, 1));
   LLVMValueRef rounded = build_add(e, magnitude, build_add(e, odd, build_int(magnitude, (1 << (drop - 1)) - 1)));
   rounded = build_lshr(e, rounded, build_int(magnitude, drop));
-  if (f->exponent == 8) return rounded;
-  rounded = build_sub(e, rounded, build_int(magnitude, (int64_t)(127 - f->bias) << f->mantissa));
+  if (f->exponent_bits == 8) return rounded;
+  rounded = build_sub(e, rounded, build_int(magnitude, (int64_t)(127 - f->bias) << f->mantissa_bits));
   int least = 1 - f->bias;  // exponent of the smallest normal number
   int64_t magic = (int64_t)(least + 127 + drop) << 23;
   LLVMValueRef adder = build_from_bits(e, build_int(magnitude, magic), f32);
@@ -158,24 +137,27 @@ static LLVMValueRef round_bits(emit_t* e, const format_t* f, LLVMValueRef magnit
   return build_select(e, is_small, subnormal, rounded);
 }
 
-static LLVMValueRef narrow_bits(emit_t* e, const format_t* f, LLVMValueRef value) {
-  int total = 1 + f->exponent + f->mantissa;
-  int64_t top = (int64_t)((1 << f->exponent) - 1) << f->mantissa, all = (1ll << (total - 1)) - 1;
+static LLVMValueRef narrow_bits(emit_t* e, const float_format_t* f, LLVMValueRef value) {
+  int total = 1 + f->exponent_bits + f->mantissa_bits;
+  int64_t top = (int64_t)((1 << f->exponent_bits) - 1) << f->mantissa_bits, all = (1ll << (total - 1)) - 1;
   LLVMValueRef bits = build_bits_of(e, value), magnitude = build_and(e, bits, build_int(bits, 0x7fffffff));
   LLVMValueRef sign = build_and(e, build_lshr(e, bits, build_int(bits, 32 - total)), build_int(bits, all + 1));
   LLVMValueRef r = round_bits(e, f, magnitude, LLVMTypeOf(value));
-  int64_t largest = f->specials == SPECIALS_IEEE ? top - 1 : f->specials == SPECIALS_NAN_ONLY ? all - 1 : all;
-  int64_t over = f->specials == SPECIALS_IEEE ? top : f->specials == SPECIALS_UNSIGNED_ZERO ? all + 1 : all;
-  int64_t nan = f->specials == SPECIALS_IEEE ? top | 1ll << (f->mantissa - 1) : over;
+  int64_t largest = f->specials == FLOAT_SPECIALS_IEEE       ? top - 1
+                    : f->specials == FLOAT_SPECIALS_NAN_ONLY ? all - 1
+                                                             : all;
+  int64_t over = f->specials == FLOAT_SPECIALS_IEEE ? top : f->specials == FLOAT_SPECIALS_ZERO_NAN ? all + 1 : all;
+  int64_t nan = f->specials == FLOAT_SPECIALS_IEEE ? top | 1ll << (f->mantissa_bits - 1) : over;
   // Infinity and NaN are beyond the largest number too; the unsigned compare also catches what wrapped around.
   LLVMValueRef large = build_or(e, build_icmp(e, LLVMIntSGT, r, build_int(bits, largest)),
                                 build_icmp(e, LLVMIntUGE, magnitude, build_int(bits, 0x7f800000)));
   r = build_select(e, large, build_int(bits, over), r);
+  if (f->specials == FLOAT_SPECIALS_NONE) nan = all + 1;  // turns the sign below
   if (nan != over) {
     LLVMValueRef is_nan = build_icmp(e, LLVMIntUGT, magnitude, build_int(bits, 0x7f800000));
     r = build_select(e, is_nan, build_int(bits, nan), r);
   }
-  if (f->specials != SPECIALS_UNSIGNED_ZERO) return build_or(e, r, sign);
+  if (f->specials != FLOAT_SPECIALS_ZERO_NAN) return build_xor(e, r, sign);
   LLVMValueRef is_zero = build_icmp(e, LLVMIntEQ, r, build_int(bits, 0));
   LLVMValueRef with_sign = build_select(e, is_zero, r, build_or(e, r, sign));
   return build_select(e, large, build_int(bits, over), with_sign);
@@ -186,7 +168,7 @@ LLVMValueRef emit_widen(emit_t* e, const ir_type_t* scalar, LLVMValueRef value) 
   if (is_native_half(e, scalar)) return build_fpext(e, value, f32);
   LLVMValueRef bits = build_zext(e, value, build_int_type(e, f32, 32));
   if (scalar->float_kind == IR_F8E8M0FNU) return widen_exponent(e, bits, f32);
-  return widen_bits(e, &formats[scalar->float_kind], bits, f32);
+  return widen_bits(e, &float_formats[scalar->float_kind], bits, f32);
 }
 
 LLVMValueRef emit_narrow(emit_t* e, const ir_type_t* scalar, LLVMValueRef value) {
@@ -197,7 +179,7 @@ LLVMValueRef emit_narrow(emit_t* e, const ir_type_t* scalar, LLVMValueRef value)
     return build_bitcast(e, build_fptrunc(e, value, bfloat), type);
   }
   LLVMValueRef bits = scalar->float_kind == IR_F8E8M0FNU ? narrow_exponent(e, value)
-                                                         : narrow_bits(e, &formats[scalar->float_kind], value);
+                                                         : narrow_bits(e, &float_formats[scalar->float_kind], value);
   return build_trunc(e, bits, type);
 }
 

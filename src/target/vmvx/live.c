@@ -144,15 +144,7 @@ live_t* live_compute(arena_t* arena, const ir_op_t* func) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static uint8_t float_type(ir_float_kind_t kind) {
-  static const uint8_t types[IR_FLOAT_COUNT] = {
-#define FORMAT(NAME, ...) [IR_##NAME] = VMVX_##NAME,
-      SMALL_FLOATS(FORMAT)
-#undef FORMAT
-          [IR_F32] = VMVX_F32,
-      [IR_F64] = VMVX_F64,
-      [IR_TF32] = VMVX_F32,
-  };
-  return types[kind];
+  return (uint8_t)(kind == IR_TF32 ? VMVX_F32 : VMVX_FIRST_FLOAT + kind);
 }
 
 vmvx_register_row_t live_register_row(const ir_type_t* type) {

@@ -118,6 +118,13 @@ def compare():
           [flags.astype(np.float32)])
     words = s.ints(3, low=-2**31, high=2**31 - 1)
     s.add("bitcast_same", one("stablehlo.bitcast_convert", data, result="tensor<4xi32>"), [data], [data.view(np.int32)])
+    tiny = s.ints(3, low=-128, high=127, dtype=np.int8)
+    s.add("bitcast_bits", one("stablehlo.bitcast_convert", tiny, result="tensor<3x8xi1>"), [tiny],
+          [np.unpackbits(tiny.view(np.uint8)[:, None], axis=1, bitorder="little").astype(bool)])
+    s.add("bitcast_halves", """%0 = stablehlo.bitcast_convert %a : (tensor<3xi8>) -> tensor<3x2xf4E2M1FN>
+%1 = stablehlo.convert %0 : (tensor<3x2xf4E2M1FN>) -> tensor<3x2xf32>
+return %1 : tensor<3x2xf32>""", [np.array([0x21, -0x46, 0x7f], np.int8)],
+          [np.array([[0.5, 1], [-1, -1.5], [-6, 6]], np.float32)])
     s.add("bitcast_narrow", one("stablehlo.bitcast_convert", words, result="tensor<3x4xi8>"), [words],
           [words.view(np.int8).reshape(3, 4)])
     halves = words.view(np.int16).reshape(3, 2)

@@ -241,6 +241,23 @@ func.func @bitcast_same(%a: tensor<4xf32>) -> (tensor<4xi32>) attributes {
   return %0 : tensor<4xi32>
 }
 
+func.func @bitcast_bits(%a: tensor<3xi8>) -> (tensor<3x8xi1>) attributes {
+    test.in = [dense<[101, 20, 70]> : tensor<3xi8>],
+    test.out = [dense<[[true, false, true, false, false, true, true, false], [false, false, true, false, true, false, false, false], [false, true, true, false, false, false, true, false]]> : tensor<3x8xi1>]
+} {
+  %0 = "stablehlo.bitcast_convert"(%a) : (tensor<3xi8>) -> tensor<3x8xi1>
+  return %0 : tensor<3x8xi1>
+}
+
+func.func @bitcast_halves(%a: tensor<3xi8>) -> (tensor<3x2xf32>) attributes {
+    test.in = [dense<[33, -70, 127]> : tensor<3xi8>],
+    test.out = [dense<[[0.5, 1.0], [-1.0, -1.5], [-6.0, 6.0]]> : tensor<3x2xf32>]
+} {
+  %0 = stablehlo.bitcast_convert %a : (tensor<3xi8>) -> tensor<3x2xf4E2M1FN>
+  %1 = stablehlo.convert %0 : (tensor<3x2xf4E2M1FN>) -> tensor<3x2xf32>
+  return %1 : tensor<3x2xf32>
+}
+
 func.func @bitcast_narrow(%a: tensor<3xi32>) -> (tensor<3x4xi8>) attributes {
     test.in = [dense<[1910852235, 537280937, 791046805]> : tensor<3xi32>],
     test.out = [dense<[[-117, 74, -27, 113], [-87, 65, 6, 32], [-107, 106, 38, 47]]> : tensor<3x4xi8>]
