@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "dialects/graph.h"
+#include "kernels/layout_conv.h"
 #include "passes/constant_move.h"
 
 typedef struct layouts_t {
@@ -20,19 +20,19 @@ typedef struct layouts_t {
 // Sizes
 //===----------------------------------------------------------------------------------------------------------------===
 
-static int64_t vector_lanes(const device_info_t* device, const ir_type_t* element) {
+int64_t layout_vector_lanes(const device_info_t* device, const ir_type_t* element) {
   uint32_t bytes = ir_type_bytes(element);
   return device->vector_bytes / (bytes < 4 ? 4 : bytes);
 }
 
 int64_t layout_panel(const device_info_t* device, const ir_type_t* element, int64_t columns) {
-  int64_t lanes = vector_lanes(device, element);
+  int64_t lanes = layout_vector_lanes(device, element);
   if (columns <= lanes) return lanes;
   return 2 * lanes;
 }
 
 int64_t layout_channel_block(const device_info_t* device, const ir_type_t* element, int64_t channels) {
-  int64_t lanes = vector_lanes(device, element);
+  int64_t lanes = layout_vector_lanes(device, element);
   if (channels < 3) return 0;
   while (lanes > 4 && channels <= lanes / 2) lanes /= 2;
   return lanes;
@@ -42,7 +42,7 @@ int64_t layout_channel_block(const device_info_t* device, const ir_type_t* eleme
 // Rewriting one side of a boundary
 //===----------------------------------------------------------------------------------------------------------------===
 
-static const ir_type_t* packed_type(ir_context_t* ctx, const ir_type_t* type, int64_t axis, int64_t tile) {
+const ir_type_t* layout_packed_type(ir_context_t* ctx, const ir_type_t* type, int64_t axis, int64_t tile) {
   int64_t dims[GRAPH_MAX_RANK + 1];
   memcpy(dims, type->dims, sizeof(int64_t) * (size_t)type->rank);
   dims[axis] = (dims[axis] + tile - 1) / tile;
@@ -50,7 +50,7 @@ static const ir_type_t* packed_type(ir_context_t* ctx, const ir_type_t* type, in
   return ir_type_tensor(ctx, type->element, type->rank + 1, dims);
 }
 
-static ir_op_t* tile_op(ir_builder_t* b, uint32_t code, ir_value_t* x, const ir_type_t* type, int64_t axis,
+ir_op_t* layout_tile_op(ir_builder_t* b, uint32_t code, ir_value_t* x, const ir_type_t* type, int64_t axis,
                         int64_t tile) {
   ir_named_attr_t attrs[] = {{"tiles", ir_attr_i64_array(b->ctx, &tile, 1)},
                              {"axes", ir_attr_i64_array(b->ctx, &axis, 1)}};
@@ -77,8 +77,8 @@ static void set_extents(layouts_t* l, ir_op_t* op, const ir_value_t* arg) {
 static void unpack_argument(layouts_t* l, ir_block_t* body, ir_value_t* arg, int64_t axis, int64_t tile) {
   ir_builder_t b = ir_builder_before(l->ctx, body->first);
   const ir_type_t* plain = arg->type;
-  arg->type = packed_type(l->ctx, plain, axis, tile);
-  ir_op_t* unpack = tile_op(&b, GRAPH_UNPACK, arg, plain, axis, tile);
+  arg->type = layout_packed_type(l->ctx, plain, axis, tile);
+  ir_op_t* unpack = layout_tile_op(&b, GRAPH_UNPACK, arg, plain, axis, tile);
   set_extents(l, unpack, arg);
   ir_value_replace_except(arg, ir_result(unpack, 0), unpack);
 }
@@ -121,141 +121,8 @@ static void pack_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   ir_builder_t b = {.ctx = l->ctx, .block = op->parent, .before = op, .loc = op->loc};
   arg->type = packed->type;
   ir_value_t* rows = graph_transpose(&b, arg, swap);
-  ir_op_t* unpack = tile_op(&b, GRAPH_UNPACK, rows, plain, 1, panel);
+  ir_op_t* unpack = layout_tile_op(&b, GRAPH_UNPACK, rows, plain, 1, panel);
   ir_op_set_operand(op, 1, ir_result(unpack, 0));
-}
-
-static int64_t dim_of(const ir_type_t* type, const char* layout, char name) {
-  return type->dims[strchr(layout, name) - layout];
-}
-
-static bool is_depthwise(const graph_conv_t* c, const ir_type_t* w) {
-  return c->groups > 1 && dim_of(w, c->w_layout, 'i') == 1 && dim_of(w, c->w_layout, 'o') == c->groups;
-}
-
-// Output channels that a convolution's register tile covers: as few vectors left empty as can be, and more of them
-// where there are few pixels.
-static int64_t conv_block(const device_info_t* device, const ir_type_t* element, int64_t channels, int64_t pixels) {
-  enum { MOST = 8, CHAINS = 8 };
-  int64_t lanes = vector_lanes(device, element);
-  while (lanes > 1 && channels <= lanes / 2) lanes /= 2;
-  int64_t count = (channels + lanes - 1) / lanes, vectors = 2;
-  if (count % 2 && count < 8) vectors = count % 3 == 0 ? 3 : count <= 5 ? count : 1;
-  while (vectors < MOST && vectors < count && pixels != IR_DYNAMIC && pixels * vectors < CHAINS) {
-    do ++vectors;
-    while (vectors < MOST && count % vectors && vectors < count);
-  }
-  return lanes * (vectors < count ? vectors : count);
-}
-
-static int64_t pixel_count(const graph_conv_t* c, const ir_type_t* y) {
-  int64_t count = 1;
-  for (int32_t i = 0; i < y->rank; ++i) {
-    if (c->y_layout[i] == 'n' || c->y_layout[i] == 'c') continue;
-    if (y->dims[i] == IR_DYNAMIC) return IR_DYNAMIC;
-    count *= y->dims[i];
-  }
-  return count;
-}
-
-// Letters of weights in the order that packing wants, and where each of them is.
-static const char* plain_weights(layouts_t* l, const graph_conv_t* c, int32_t rank, int64_t* perm) {
-  char* letters = arena_alloc(ir_context_arena(l->ctx), (size_t)rank + 1);
-  for (int32_t i = 0; i < rank; ++i) {
-    letters[i] = i == 0 ? 'o' : i == 1 ? 'i' : (char)('0' + i - 2);
-    perm[i] = strchr(c->w_layout, letters[i]) - c->w_layout;
-  }
-  letters[rank] = 0;
-  return letters;
-}
-
-static bool is_identity(const int64_t* perm, int32_t rank) {
-  for (int32_t i = 0; i < rank; ++i) {
-    if (perm[i] != i) return false;
-  }
-  return true;
-}
-
-// A dispatch before `like` that makes `type` of `value` with the ops that the caller puts into its region, before its
-// yield. `inner` is the value in the region, at first the argument.
-typedef struct helper_t {
-  ir_op_t* op;
-  ir_builder_t b;
-  ir_value_t* inner;
-} helper_t;
-
-static helper_t helper_begin(layouts_t* l, ir_op_t* like, const char* suffix, ir_value_t* value) {
-  const char* name =
-      arena_printf(ir_context_arena(l->ctx), "%s_%s", ir_op_string(like, "sym_name", "dispatch"), suffix);
-  ir_named_attr_t attr = {"sym_name", ir_attr_cstring(l->ctx, name)};
-  ir_builder_t b = ir_builder_before(l->ctx, like);
-  ir_op_t* op = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(l->ctx, GRAPH_DISPATCH),
-                                              .loc = like->loc,
-                                              .operands = &value,
-                                              .operand_count = 1,
-                                              .result_types = &value->type,
-                                              .result_count = 1,
-                                              .attrs = &attr,
-                                              .attr_count = 1,
-                                              .region_count = 1});
-  ir_block_t* body = ir_block_create(l->ctx);
-  ir_region_append(&op->regions[0], body);
-  ir_value_t* arg = ir_block_add_arg(l->ctx, body, value->type);
-  helper_t h = {op, ir_builder_at_end(l->ctx, body), arg};
-  h.b.loc = like->loc;
-  return h;
-}
-
-static ir_value_t* helper_end(helper_t* h) {
-  ir_build_op(&h->b, GRAPH_YIELD, &h->inner, 1, NULL);
-  ir_value_t* result = ir_result(h->op, 0);
-  result->type = h->inner->type;
-  return result;
-}
-
-// Weights in any order -> [groups, o / groups / p, i, kernel.., p], by a dispatch of its own where they are no
-// constant.
-static ir_value_t* packed_weights(layouts_t* l, ir_op_t* dispatch, ir_value_t* outer, const int64_t* perm,
-                                  const ir_type_t* grouped, int64_t block) {
-  const ir_attr_t* constant = graph_constant_value(outer);
-  if (constant) {
-    if (!is_identity(perm, outer->type->rank)) constant = constant_transpose(l->ctx, constant, perm);
-    constant = constant_pack(l->ctx, constant_reshape(l->ctx, constant, grouped), 1, block);
-    ir_builder_t b = ir_builder_before(l->ctx, dispatch);
-    return graph_constant(&b, constant);
-  }
-  helper_t h = helper_begin(l, dispatch, "weights", outer);
-  if (!is_identity(perm, outer->type->rank)) h.inner = graph_transpose(&h.b, h.inner, perm);
-  h.inner = graph_reshape(&h.b, h.inner, grouped->rank, grouped->dims, NULL);
-  h.inner = ir_result(tile_op(&h.b, GRAPH_PACK, h.inner, packed_type(l->ctx, grouped, 1, block), 1, block), 0);
-  return helper_end(&h);
-}
-
-static void pack_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
-  graph_conv_t c;
-  ir_value_t* arg = ir_operand(op, 1);
-  const ir_type_t* w = arg->type;
-  if (arg->def || !ir_has_one_use(arg) || !ir_type_is_static(w) || !graph_conv_read(op, &c)) return;
-  if (c.batch_groups != 1 || w->rank + 2 > GRAPH_MAX_RANK || ir_type_count(w) == 0) return;
-  int64_t perm[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK], plain[GRAPH_MAX_RANK];
-  const char* letters = plain_weights(l, &c, w->rank, perm);
-  for (int32_t i = 0; i < w->rank; ++i) plain[i] = dims[i + 1] = w->dims[perm[i]];
-  bool depthwise = is_depthwise(&c, w);
-  dims[0] = depthwise ? 1 : c.groups;
-  dims[1] = plain[0] / dims[0];
-  const ir_type_t* grouped = ir_type_tensor(l->ctx, w->element, w->rank + 1, dims);
-  int64_t block = depthwise ? layout_channel_block(l->device, w->element, plain[0])
-                            : conv_block(l->device, w->element, dims[1], pixel_count(&c, op->results[0].type));
-  if (!block) return;
-  ir_value_t* old = ir_operand(dispatch, arg->index);
-  ir_value_t* packed = packed_weights(l, dispatch, old, perm, grouped, block);
-  ir_op_set_operand(dispatch, arg->index, packed);
-  if (!old->uses && old->def && ir_is(old->def, GRAPH_CONSTANT)) ir_op_erase(old->def);
-  arg->type = packed->type;
-  ir_builder_t b = ir_builder_before(l->ctx, dispatch->regions[0].first->first);
-  ir_op_t* unpack = tile_op(&b, GRAPH_UNPACK, arg, grouped, 1, block);
-  ir_op_set_operand(op, 1, graph_reshape(&b, ir_result(unpack, 0), w->rank, plain, NULL));
-  ir_op_set_attr(l->ctx, op, "w_layout", ir_attr_cstring(l->ctx, letters));
 }
 
 // Matrix instructions hold several narrow elements along the depth in each lane.
@@ -351,10 +218,10 @@ static int64_t block_of_result(const layouts_t* l, ir_op_t* dispatch, uint32_t r
 static void pack_result(layouts_t* l, ir_op_t* dispatch, uint32_t result, int64_t block) {
   ir_block_t* body = dispatch->regions[0].first;
   ir_value_t* value = ir_result(dispatch, result);
-  const ir_type_t* packed = packed_type(l->ctx, value->type, 1, block);
+  const ir_type_t* packed = layout_packed_type(l->ctx, value->type, 1, block);
   ir_builder_t b = ir_builder_before(l->ctx, body->last);
   const ir_op_t* inner = ir_operand(body->last, result)->def;
-  ir_op_t* pack = tile_op(&b, GRAPH_PACK, ir_operand(body->last, result), packed, 1, block);
+  ir_op_t* pack = layout_tile_op(&b, GRAPH_PACK, ir_operand(body->last, result), packed, 1, block);
   const ir_attr_t* extents = ir_op_attr(inner, "extents");
   if (extents) ir_op_set_attr(l->ctx, pack, "extents", extents);
   ir_op_set_operand(body->last, result, ir_result(pack, 0));
@@ -378,7 +245,7 @@ static void assign_block(layouts_t* l, ir_block_t* block) {
       continue;
     }
     if (contract) pack_contract(l, op, contract);
-    if (conv) pack_conv(l, op, conv);
+    if (conv) layout_conv_assign(l->ctx, l->device, op, conv);
     for (uint32_t i = 0; i < op->result_count; ++i) {
       int64_t tile = block_of_result(l, op, i);
       if (tile) pack_result(l, op, i, tile);

@@ -157,6 +157,12 @@ def graph_case(name, build, *operands, **options):
     add(name, build, operands, options)
 
 
+def nodes(*rows):
+    """Builds nodes from (op, inputs, output, attributes)."""
+    return lambda subject: [helper.make_node(op, inputs.split(), [output], **attributes)
+                            for op, inputs, output, attributes in rows]
+
+
 def via(dtype, op):
     """Builds a node that computes in a type that NumPy files lack: f32 in, cast, op, cast, f32 out."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import TensorProto
 
-from case import case, const, f16, f32, graph_case, i8, u8, via, weights
+from case import case, const, f16, f32, graph_case, i8, ints, nodes, u8, via, weights
 
 # Label, input, weights, attributes.
 CONV = [
@@ -35,6 +35,7 @@ CONV = [
     ("valid", (1, 3, 8, 8), (4, 3, 3, 3), {"auto_pad": "VALID"}),
     ("patches", (1, 3, 32, 32), (24, 3, 16, 16), {"strides": [16, 16]}),
     ("odd-channels", (1, 5, 7, 7), (7, 5, 3, 3), {"pads": [1, 1, 1, 1]}),
+    ("1x1-pad", (1, 3, 4, 5), (20, 3, 1, 1), {"pads": [1, 2, 1, 0]}),
     ("1d", (2, 4, 20), (6, 4, 3), {"pads": [1, 1]}),
     ("1d-stride-dilated", (1, 4, 21), (6, 4, 3), {"strides": [2], "dilations": [3], "pads": [3, 3]}),
     ("1d-depthwise", (1, 8, 20), (8, 1, 4), {"group": 8, "pads": [3, 0]}),
@@ -51,6 +52,62 @@ case("Conv", "kernel-shape", f32(1, 3, 8, 8), weights(4, 3, 3, 3), kernel_shape=
 case("Conv", "f16-tiles", f16(1, 20, 9, 11), weights(19, 20, 3, 3, dtype=np.float16), pads=[1, 1, 1, 1], tolerance=6e-2)
 case("Conv", "f32-tiles", f32(2, 17, 9, 7), weights(33, 17, 3, 3), pads=[1, 0, 1, 2], strides=[2, 1])
 graph_case("Conv-bf16", via(TensorProto.BFLOAT16, "Conv"), f32(1, 3, 6, 6), f32(4, 3, 3, 3), tolerance=2e-1)
+
+# Channels that fill no vectors, groups of them, other ranks. Bare, and where what is around it is blocked by channels.
+ODD = [
+    ("1x1", (1, 72, 6, 5), (104, 72, 1, 1), {}),
+    ("1x1-1000", (1, 24, 4, 4), (1000, 24, 1, 1), {}),
+    ("1x1-pixel", (2, 72, 1, 1), (100, 72, 1, 1), {}),
+    ("3x3", (2, 36, 7, 19), (116, 36, 3, 3), {"pads": [1, 1, 1, 1]}),
+    ("3x3-blocks", (1, 20, 5, 18), (245, 20, 3, 3), {"pads": [1, 1, 1, 1], "strides": [2, 1]}),
+    ("groups-8", (1, 48, 9, 7), (48, 8, 3, 3), {"group": 6, "pads": [1, 1, 1, 1]}),
+    ("groups-24", (1, 72, 9, 7), (72, 24, 3, 3), {"group": 3, "pads": [1, 1, 1, 1]}),
+    ("groups-40", (1, 80, 6, 21), (80, 40, 3, 3), {"group": 2, "pads": [1, 1, 1, 1], "strides": [2, 2]}),
+    ("groups-6", (2, 18, 7, 7), (18, 6, 3, 3), {"group": 3, "pads": [1, 1, 1, 1]}),
+    ("groups-uneven", (1, 12, 7, 7), (30, 4, 3, 3), {"group": 3, "dilations": [2, 1]}),
+    ("groups-2", (1, 10, 7, 7), (10, 2, 3, 3), {"group": 5, "pads": [1, 1, 1, 1]}),
+    ("depthwise", (1, 72, 9, 9), (72, 1, 5, 5), {"group": 72, "pads": [2, 2, 2, 2], "strides": [2, 2]}),
+    ("depthwise-5", (2, 5, 9, 9), (5, 1, 3, 3), {"group": 5, "pads": [1, 1, 1, 1]}),
+    ("depthwise-thrice", (1, 12, 9, 9), (36, 1, 3, 3), {"group": 12, "pads": [1, 1, 1, 1]}),
+    ("one", (1, 40, 5, 37), (1, 40, 3, 3), {"pads": [1, 1, 1, 1]}),
+    ("two", (1, 40, 5, 7), (2, 40, 3, 3), {"pads": [1, 1, 1, 1]}),
+    ("dilated", (1, 24, 9, 70), (24, 24, 3, 3), {"dilations": [3, 20], "pads": [3, 20, 3, 20]}),
+    ("1d", (1, 20, 90), (40, 20, 10), {"strides": [5]}),
+    ("1d-groups", (2, 48, 50), (48, 24, 40), {"group": 2, "pads": [20, 20]}),
+    ("1d-depthwise", (1, 40, 33), (40, 1, 31), {"group": 40, "pads": [15, 15]}),
+    ("3d", (1, 20, 4, 6, 5), (45, 20, 3, 3, 3), {"pads": [1] * 6, "strides": [1, 2, 1]}),
+    ("3d-points", (1, 20, 4, 6, 5), (45, 20, 1, 1, 1), {}),
+    ("3d-groups", (1, 20, 4, 6, 5), (30, 10, 3, 1, 3), {"group": 2, "pads": [1, 0, 1, 1, 0, 1]}),
+    ("3d-depthwise", (1, 20, 4, 6, 5), (20, 1, 3, 3, 3), {"group": 20, "pads": [1] * 6, "dilations": [1, 2, 1]}),
+    ("4d", (1, 3, 3, 4, 3, 5), (5, 3, 2, 2, 2, 2), {"pads": [1] * 8}),
+]
+for label, x, w, attributes in ODD:
+    spread, channels, rank = (3 / np.prod(w[1:]))**0.5, x[1], len(x) - 2
+    case("Conv", f"odd-{label}", f32(*x), weights(*w, spread=spread), weights(w[0]), **attributes)
+    case("Conv", f"odd-{label}-given", f32(*x), f32(*w, low=-spread, high=spread), **attributes)
+    graph_case(f"Conv-odd-{label}-between",
+               nodes(("Conv", "x0 x1 x2", "a", {}), ("Relu", "a", "b", {}), ("Conv", "b x3 x4", "c", attributes),
+                     ("HardSwish", "c", "d", {}), ("Conv", "d x5", "e", {}), ("Add", "d e", "f", {}),
+                     ("Conv", "f x5", "y0", {})),
+               f32(x[0], 4, *x[2:]), weights(channels, 4, *[1] * rank), weights(channels),
+               weights(*w, spread=spread), weights(w[0]), weights(w[0], w[0], *[1] * rank, spread=w[0]**-0.5))
+# What stands between convolutions: pooling, padding, concatenation, splitting and shuffling of channels.
+graph_case("Conv-odd-moves",
+           nodes(("Conv", "x0 x1 x2", "a", {}), ("MaxPool", "a", "b", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}),
+                 ("Slice", "b x3 x4 x5", "left", {}), ("Slice", "b x4 x6 x5", "right", {}),
+                 ("Conv", "right x7", "c", {"pads": [1, 1, 1, 1]}), ("Concat", "left c", "d", {"axis": 1}),
+                 ("Reshape", "d x8", "e", {}), ("Transpose", "e", "f", {"perm": [0, 2, 1, 3, 4]}),
+                 ("Reshape", "f x9", "g", {}), ("Pad", "g x10", "h", {"mode": "reflect"}),
+                 ("Conv", "h x11", "y0", {})),
+           f32(1, 4, 6, 7), weights(42, 4, 1, 1), weights(42), ints(0), ints(21), ints(1), ints(42),
+           weights(21, 21, 3, 3, spread=0.1), ints(1, 2, 21, 6, 7), ints(1, 42, 6, 7), ints(0, 0, 2, 1, 0, 0, 1, 3),
+           weights(19, 42, 3, 3, spread=0.1))
+# Weights and inputs that are computed, behind a reshape, which costs nothing.
+graph_case("Conv-computed",
+           nodes(("Tanh", "x1", "a", {}), ("Reshape", "a x2", "w", {}), ("Softsign", "x0", "b", {}),
+                 ("Reshape", "b x3", "x", {}), ("Conv", "x w", "y0", {"pads": [1, 1, 1, 1], "group": 2})),
+           f32(1, 24, 30), f32(40, 108, low=-0.2, high=0.2), ints(40, 12, 3, 3), ints(1, 24, 5, 6))
+
 case("ConvInteger", "", u8(1, 2, 6, 6), u8(3, 2, 3, 3), const(100, np.uint8), const(120, np.uint8))
 case("ConvInteger", "pad", u8(1, 2, 6, 6), i8(3, 2, 3, 3), const(100, np.uint8), pads=[1, 1, 1, 1])
 
@@ -66,9 +123,20 @@ TRANSPOSED = [
     ("1d", (1, 3, 7), (3, 2, 4), {"strides": [2], "pads": [1, 1]}),
     ("3d", (1, 2, 3, 3, 3), (2, 3, 2, 2, 2), {"strides": [2, 2, 2]}),
     ("same-upper", (1, 3, 5, 5), (3, 4, 3, 3), {"strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+    ("odd", (1, 20, 5, 6), (20, 24, 3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}),
+    ("overlapping", (2, 36, 5, 21), (36, 17, 4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("1d-odd", (1, 32, 12), (32, 17, 16), {"strides": [8], "pads": [3, 5]}),
+    ("3d-odd", (1, 20, 3, 4, 5), (20, 9, 2, 3, 2), {"strides": [2, 1, 2], "pads": [0, 1, 0, 0, 1, 0]}),
+    ("groups-odd", (1, 12, 4, 5), (12, 5, 3, 3), {"group": 2, "strides": [2, 3]}),
+    ("depthwise", (1, 40, 5, 5), (40, 1, 4, 4), {"group": 40, "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("gaps", (1, 20, 5, 5), (20, 10, 1, 2), {"strides": [3, 4]}),
+    ("stride-dilated", (1, 20, 5, 5), (20, 10, 3, 3), {"strides": [4, 6], "dilations": [2, 4], "pads": [1, 2, 3, 0]}),
+    ("dilated-odd", (1, 20, 5, 5), (20, 10, 3, 3), {"strides": [3, 5], "dilations": [2, 3]}),
 ]
 for label, x, w, attributes in TRANSPOSED:
     case("ConvTranspose", label, f32(*x), weights(*w), **attributes)
+    case("ConvTranspose", f"{label or 'plain'}-given", f32(*x), f32(*w), weights(w[1] * attributes.get("group", 1)),
+         **attributes)
 case("ConvTranspose", "bias", f32(1, 3, 5, 5), weights(3, 4, 3, 3), weights(4))
 
 POOL = [

@@ -1,9 +1,8 @@
 """Sizes and operands that the model does not know. One module must do for every list of them."""
 
 import numpy as np
-from onnx import helper
 
-from case import bools, case, chosen, const, f16, f32, graph_case, i32, i64, ints, u8, weights
+from case import bools, case, chosen, const, f16, f32, graph_case, i32, i64, ints, nodes, u8, weights
 
 BATCH = [{"n": 1}, {"n": 5}, {"n": 37}]
 PLANE = [{"n": 1, "m": 3}, {"n": 6, "m": 1}, {"n": 19, "m": 70}]
@@ -53,6 +52,20 @@ dynamic("Conv", "plane-depthwise", f32(1, 16, "h", "w"), weights(16, 1, 3, 3), w
         sizes=IMAGES)
 dynamic("Conv", "width", f32(1, 16, 1, "w"), weights(16, 16, 1, 3), pads=[0, 1, 0, 1], sizes=[{"w": 1}, {"w": 100}])
 dynamic("Conv", "height", f32(1, 16, "h", 9), weights(16, 16, 3, 3), pads=[1, 1, 1, 1], sizes=[{"h": 1}, {"h": 100}])
+dynamic("Conv", "odd", f32("n", 20, "h", "w"), weights(37, 20, 3, 3), weights(37), pads=[1, 1, 1, 1], strides=[2, 2],
+        sizes=[{"n": 1, "h": 1, "w": 1}, {"n": 2, "h": 9, "w": 70}])
+dynamic("Conv", "odd-groups", f32(1, 36, "h", "w"), weights(30, 12, 3, 3), group=3, pads=[1, 1, 1, 1], sizes=IMAGES)
+dynamic("Conv", "1d", f32("n", 24, "w"), weights(40, 24, 5), weights(40), pads=[2, 2], strides=[2],
+        sizes=[{"n": 1, "w": 1}, {"n": 3, "w": 101}])
+dynamic("Conv", "1d-long", f32(1, 24, "w"), weights(24, 12, 40), group=2, pads=[20, 20], sizes=[{"w": 1}, {"w": 77}])
+dynamic("Conv", "3d", f32(1, 5, "d", "h", "w"), weights(20, 5, 3, 1, 3), pads=[1, 0, 1, 1, 0, 1],
+        sizes=[{"d": 1, "h": 2, "w": 3}, {"d": 5, "h": 3, "w": 40}])
+dynamic("Conv", "weights", f32(1, 20, "h", "w"), f32(37, 20, 3, 3), pads=[1, 1, 1, 1], sizes=IMAGES)
+dynamic("ConvTranspose", "", f32("n", 20, "h", "w"), weights(20, 24, 4, 4), weights(24), strides=[2, 2],
+        pads=[1, 1, 1, 1], sizes=[{"n": 1, "h": 1, "w": 1}, {"n": 2, "h": 5, "w": 40}])
+dynamic("ConvTranspose", "1d", f32(1, 20, "w"), weights(20, 17, 16), strides=[5], pads=[3, 8], sizes=[{"w": 2}, {"w": 71}])
+dynamic("ConvTranspose", "steps", f32(1, 12, "h", "w"), weights(12, 5, 3, 2), group=2, strides=[4, 6], dilations=[2, 4],
+        sizes=[{"h": 1, "w": 1}, {"h": 4, "w": 30}])
 dynamic("MaxPool", "", f32("n", 3, "h", "w"), kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 0],
         sizes=[{"n": 1, "h": 5, "w": 5}, {"n": 2, "h": 20, "w": 33}])
 dynamic("GlobalAveragePool", "", f32("n", 3, "h", "w"),
@@ -84,12 +97,6 @@ dynamic("Reshape", "", f32("n", 4, 6), ints(-1, 3))
 dynamic("Reshape", "heads", f32("n", "m", 24), ints(0, 0, 4, 6), sizes=PLANE)
 dynamic("Flatten", "", f32("n", 4, 6), axis=1)
 dynamic("ScatterElements", "", f32("n", 3), i64(1, 3, low=0, high=1), f32(1, 3), axis=0)
-
-
-def nodes(*rows):
-    """Builds nodes from (op, inputs, output, attributes)."""
-    return lambda subject: [helper.make_node(op, inputs.split(), [output], **attributes)
-                            for op, inputs, output, attributes in rows]
 
 
 graph_case("mlp-dynamic", nodes(("Gemm", "x0 x1 x2", "a", {"transB": 1}), ("Relu", "a", "b", {}),

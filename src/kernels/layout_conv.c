@@ -1,0 +1,296 @@
+// See layout_conv.h. What is no constant is brought into form by a dispatch of its own, before the convolution's:
+// weights given at run time are packed by it, and an input that is computed, needs channels in vectors, or has more
+// padding than should be built into the kernel is written out by it.
+//
+//   %y = dispatch(%x, %w) ({ %p = reshape(tanh %w); %y = conv %x, %p })
+//     =>
+//   %w' = dispatch(%w) ({ %p = reshape(tanh %w); %g = pack(reshape %p) })
+//   %y = dispatch(%x, %w') ({ %p = reshape(unpack %w'); %y = conv %x, %p })
+#include "kernels/layout_conv.h"
+
+#include <string.h>
+
+#include "kernels/layout.h"
+#include "passes/constant_move.h"
+
+typedef struct convs_t {
+  ir_context_t* ctx;
+  const device_info_t* device;
+  ir_op_t* dispatch;
+  ir_block_t* body;
+  ir_op_t* op;
+  graph_conv_t c;
+} convs_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Dispatches before the convolution's
+//===----------------------------------------------------------------------------------------------------------------===
+
+// A dispatch that computes `inner`, at first a copy of a value of the convolution's region.
+typedef struct helper_t {
+  ir_op_t* op;
+  ir_block_t* body;
+  ir_builder_t b;
+  ir_value_t* inner;
+  ir_value_map_t* map;
+} helper_t;
+
+// Whether a value of the region and all that it is computed from have known sizes.
+static bool is_static(const ir_value_t* value) {
+  if (!ir_type_is_tensor(value->type) || !ir_type_is_static(value->type)) return false;
+  if (!value->def) return true;
+  if (value->def->region_count || value->def->result_count != 1) return false;
+  for (uint32_t i = 0; i < value->def->operand_count; ++i) {
+    if (!is_static(ir_operand(value->def, i))) return false;
+  }
+  return true;
+}
+
+static ir_value_t* copy_value(convs_t* v, helper_t* h, ir_value_t* value) {
+  ir_value_t* copy = ir_value_map_get(h->map, value);
+  if (copy) return copy;
+  if (value->def) {
+    for (uint32_t i = 0; i < value->def->operand_count; ++i) copy_value(v, h, ir_operand(value->def, i));
+    ir_op_t* op = ir_op_clone(v->ctx, value->def, h->map);
+    ir_block_append(h->body, op);
+    return ir_result(op, 0);
+  }
+  uint32_t count = h->op->operand_count;
+  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(v->ctx), ir_value_t*, count + 1);
+  for (uint32_t i = 0; i < count; ++i) operands[i] = ir_operand(h->op, i);
+  operands[count] = ir_operand(v->dispatch, value->index);
+  ir_op_set_operands(v->ctx, h->op, operands, count + 1);
+  copy = ir_block_add_arg(v->ctx, h->body, value->type);
+  ir_value_map_set(h->map, value, copy);
+  return copy;
+}
+
+static helper_t helper_begin(convs_t* v, const char* suffix, ir_value_t* value) {
+  const char* of = ir_op_string(v->dispatch, "sym_name", "dispatch");
+  ir_named_attr_t attr = {"sym_name", ir_attr_cstring(v->ctx, arena_printf(ir_context_arena(v->ctx), "%s_%s", of, suffix))};
+  ir_builder_t b = ir_builder_before(v->ctx, v->dispatch);
+  helper_t h = {.body = ir_block_create(v->ctx), .map = ir_value_map_create(v->ctx)};
+  h.op = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(v->ctx, GRAPH_DISPATCH),
+                                       .loc = v->dispatch->loc,
+                                       .result_types = &value->type,
+                                       .result_count = 1,
+                                       .attrs = &attr,
+                                       .attr_count = 1,
+                                       .region_count = 1});
+  ir_region_append(&h.op->regions[0], h.body);
+  h.inner = copy_value(v, &h, value);
+  h.b = ir_builder_at_end(v->ctx, h.body);
+  h.b.loc = v->op->loc;
+  return h;
+}
+
+static ir_value_t* helper_end(helper_t* h) {
+  ir_build_op(&h->b, GRAPH_YIELD, &h->inner, 1, NULL);
+  ir_value_t* result = ir_result(h->op, 0);
+  result->type = h->inner->type;
+  return result;
+}
+
+static void drop_unused(ir_block_t* body) {
+  for (ir_op_t *op = body->last, *before; op; op = before) {
+    before = op->prev;
+    bool used = op == body->last;
+    for (uint32_t i = 0; i < op->result_count; ++i) used |= op->results[i].uses != NULL;
+    if (!used) ir_op_erase(op);
+  }
+}
+
+// `outer` as an argument of the dispatch, in the place of one that nothing uses any more.
+static ir_value_t* bind_argument(convs_t* v, ir_value_t* outer) {
+  drop_unused(v->body);
+  for (uint32_t i = 0; i < v->body->arg_count; ++i) {
+    ir_value_t* arg = v->body->args[i];
+    if (arg->uses || !ir_type_is_tensor(arg->type) || !ir_type_is_static(arg->type)) continue;
+    ir_value_t* old = ir_operand(v->dispatch, i);
+    ir_op_set_operand(v->dispatch, i, outer);
+    if (!old->uses && old->def && ir_is(old->def, GRAPH_CONSTANT)) ir_op_erase(old->def);
+    arg->type = outer->type;
+    return arg;
+  }
+  uint32_t count = v->dispatch->operand_count;
+  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(v->ctx), ir_value_t*, count + 1);
+  for (uint32_t i = 0; i < count; ++i) operands[i] = ir_operand(v->dispatch, i);
+  operands[count] = outer;
+  ir_op_set_operands(v->ctx, v->dispatch, operands, count + 1);
+  return ir_block_add_arg(v->ctx, v->body, outer->type);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Weights
+//===----------------------------------------------------------------------------------------------------------------===
+
+static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
+
+static bool is_depthwise(const convs_t* v, const ir_type_t* w) {
+  return v->c.groups > 1 && w->dims[axis_of(v->c.w_layout, 'i')] == 1 &&
+         w->dims[axis_of(v->c.w_layout, 'o')] == v->c.groups;
+}
+
+// Output channels that a register tile covers: as few vectors left empty as can be, and more of them where there are
+// few pixels.
+static int64_t tile_channels(const convs_t* v, const ir_type_t* element, int64_t channels, int64_t pixels) {
+  enum { MOST = 8, CHAINS = 8 };
+  int64_t lanes = layout_vector_lanes(v->device, element);
+  while (lanes > 1 && channels <= lanes / 2) lanes /= 2;
+  int64_t count = (channels + lanes - 1) / lanes, vectors = 2;
+  if (count % 2 && count < 8) vectors = count % 3 == 0 ? 3 : count <= 5 ? count : 1;
+  while (vectors < MOST && vectors < count && pixels != IR_DYNAMIC && pixels * vectors < CHAINS) {
+    do ++vectors;
+    while (vectors < MOST && count % vectors && vectors < count);
+  }
+  return lanes * (vectors < count ? vectors : count);
+}
+
+static int64_t pixel_count(const convs_t* v) {
+  const ir_type_t* y = v->op->results[0].type;
+  int64_t count = 1;
+  for (int32_t i = 0; i < y->rank; ++i) {
+    if (v->c.y_layout[i] == 'n' || v->c.y_layout[i] == 'c') continue;
+    if (y->dims[i] == IR_DYNAMIC) return IR_DYNAMIC;
+    count *= y->dims[i];
+  }
+  return count;
+}
+
+static bool is_identity(const int64_t* perm, int32_t rank) {
+  for (int32_t i = 0; i < rank; ++i) {
+    if (perm[i] != i) return false;
+  }
+  return true;
+}
+
+// How weights are packed: in the order o, i, kernel..; then as [groups, o / groups, i, kernel..], of which the second
+// dimension is tiled.
+typedef struct packing_t {
+  int64_t perm[GRAPH_MAX_RANK], plain[GRAPH_MAX_RANK], block;
+  const ir_type_t* grouped;
+} packing_t;
+
+static bool plan_packing(convs_t* v, const ir_type_t* w, packing_t* p) {
+  int64_t dims[GRAPH_MAX_RANK];
+  if (v->c.batch_groups != 1 || w->rank + 2 > GRAPH_MAX_RANK || ir_type_count(w) == 0) return false;
+  for (int32_t i = 0; i < w->rank; ++i) {
+    p->perm[i] = axis_of(v->c.w_layout, i == 0 ? 'o' : i == 1 ? 'i' : (char)('0' + i - 2));
+    p->plain[i] = dims[i + 1] = w->dims[p->perm[i]];
+  }
+  bool depthwise = is_depthwise(v, w);
+  dims[0] = depthwise ? 1 : v->c.groups;
+  dims[1] = p->plain[0] / dims[0];
+  p->grouped = ir_type_tensor(v->ctx, w->element, w->rank + 1, dims);
+  p->block = depthwise ? layout_channel_block(v->device, w->element, dims[1])
+                       : tile_channels(v, w->element, dims[1], pixel_count(v));
+  return p->block > 0;
+}
+
+static ir_value_t* packed_weights(convs_t* v, ir_value_t* weights, const packing_t* p) {
+  const ir_attr_t* constant = weights->def ? NULL : graph_constant_value(ir_operand(v->dispatch, weights->index));
+  bool moves = !is_identity(p->perm, weights->type->rank);
+  if (constant) {
+    if (moves) constant = constant_transpose(v->ctx, constant, p->perm);
+    constant = constant_pack(v->ctx, constant_reshape(v->ctx, constant, p->grouped), 1, p->block);
+    ir_builder_t b = ir_builder_before(v->ctx, v->dispatch);
+    return graph_constant(&b, constant);
+  }
+  helper_t h = helper_begin(v, "weights", weights);
+  if (moves) h.inner = graph_transpose(&h.b, h.inner, p->perm);
+  h.inner = graph_reshape(&h.b, h.inner, p->grouped->rank, p->grouped->dims, NULL);
+  const ir_type_t* packed = layout_packed_type(v->ctx, p->grouped, 1, p->block);
+  h.inner = ir_result(layout_tile_op(&h.b, GRAPH_PACK, h.inner, packed, 1, p->block), 0);
+  return helper_end(&h);
+}
+
+static bool pack_weights(convs_t* v) {
+  ir_value_t* weights = ir_operand(v->op, 1);
+  int32_t rank = weights->type->rank;
+  packing_t p;
+  if (!is_static(weights) || !plan_packing(v, weights->type, &p)) return false;
+  ir_value_t* packed = packed_weights(v, weights, &p);
+  ir_op_set_operand(v->op, 1, NULL);
+  ir_value_t* arg = bind_argument(v, packed);
+  ir_builder_t b = ir_builder_before(v->ctx, v->body->first);
+  ir_op_t* unpack = layout_tile_op(&b, GRAPH_UNPACK, arg, p.grouped, 1, p.block);
+  ir_op_set_operand(v->op, 1, graph_reshape(&b, ir_result(unpack, 0), rank, p.plain, NULL));
+  char* letters = arena_copy(ir_context_arena(v->ctx), "oi0123456789", (size_t)rank + 1);
+  letters[rank] = 0;
+  ir_op_set_attr(v->ctx, v->op, "w_layout", ir_attr_cstring(v->ctx, letters));
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The input
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Whether reading an element costs no more than an address, so that it may be read for each product.
+static bool is_read_only(const ir_value_t* value) {
+  if (!value->def) return true;
+  switch (ir_code(value->def)) {
+    case GRAPH_RESHAPE:
+    case GRAPH_TRANSPOSE:
+    case GRAPH_SLICE:
+    case GRAPH_BROADCAST:
+    case GRAPH_UNPACK:
+      return is_read_only(ir_operand(value->def, 0));
+    default:
+      return false;
+  }
+}
+
+// Columns whose padding is better in memory: kernels are built with each tile at the edges apart, all taps unrolled.
+static bool needs_padding(const convs_t* v, uint32_t last) {
+  enum { MANY_TAPS = 12, WIDE = 16 };
+  const graph_conv_t* c = &v->c;
+  int64_t taps = ir_operand(v->op, 1)->type->dims[axis_of(c->w_layout, (char)('0' + last))];
+  if (c->x_dilation[last] != 1 || (c->pad_low[last] <= 0 && c->pad_high[last] <= 0)) return false;
+  return taps > MANY_TAPS || c->pad_low[last] > WIDE || c->pad_high[last] > WIDE;
+}
+
+static void pad_columns(convs_t* v, helper_t* h, uint32_t last) {
+  int64_t low[GRAPH_MAX_RANK] = {0}, high[GRAPH_MAX_RANK] = {0}, none[GRAPH_MAX_RANK] = {0};
+  int64_t axis = axis_of(v->c.x_layout, (char)('0' + last));
+  low[axis] = v->c.pad_low[last], high[axis] = v->c.pad_high[last];
+  v->c.pad_low[last] = v->c.pad_high[last] = 0;
+  const ir_type_t* element = h->inner->type->element;
+  const ir_type_t* number = ir_type_tensor(v->ctx, element, 0, NULL);
+  ir_value_t* zero = element->kind == IR_TYPE_FLOAT ? graph_splat_number(&h->b, number, 0)
+                                                    : graph_splat_integer(&h->b, number, 0);
+  h->inner = graph_pad(&h->b, h->inner, zero, low, high, none, "constant");
+  ir_op_set_attr(v->ctx, v->op, "pad_low", ir_attr_i64_array(v->ctx, v->c.pad_low, last + 1));
+  ir_op_set_attr(v->ctx, v->op, "pad_high", ir_attr_i64_array(v->ctx, v->c.pad_high, last + 1));
+}
+
+static void prepare_input(convs_t* v) {
+  ir_value_t* x = ir_operand(v->op, 0);
+  uint32_t last = (uint32_t)x->type->rank - 3;
+  int64_t channel = axis_of(v->c.x_layout, 'c'), block = 0;
+  if (!is_static(x) || ir_type_count(x->type) == 0) return;
+  bool pads = needs_padding(v, last), computes = !is_read_only(x);
+  bool blocked = x->def && ir_is(x->def, GRAPH_UNPACK) && !ir_operand(x->def, 0)->def;
+  bool vectors = is_depthwise(v, ir_operand(v->op, 1)->type) && channel != x->type->rank - 1 && !blocked;
+  if (!pads && !computes && !vectors) return;
+  helper_t h = helper_begin(v, "input", x);
+  if (pads) pad_columns(v, &h, last);
+  const ir_type_t* plain = h.inner->type;
+  if (channel == 1) block = layout_channel_block(v->device, plain->element, plain->dims[channel]);
+  if (block) {
+    const ir_type_t* packed = layout_packed_type(v->ctx, plain, channel, block);
+    h.inner = ir_result(layout_tile_op(&h.b, GRAPH_PACK, h.inner, packed, channel, block), 0);
+  }
+  ir_value_t* outer = helper_end(&h);
+  ir_op_set_operand(v->op, 0, NULL);
+  ir_value_t* arg = bind_argument(v, outer);
+  ir_builder_t b = ir_builder_before(v->ctx, v->body->first);
+  if (block) arg = ir_result(layout_tile_op(&b, GRAPH_UNPACK, arg, plain, channel, block), 0);
+  ir_op_set_operand(v->op, 0, arg);
+}
+
+void layout_conv_assign(ir_context_t* ctx, const device_info_t* device, ir_op_t* dispatch, ir_op_t* op) {
+  convs_t v = {.ctx = ctx, .device = device, .dispatch = dispatch, .body = dispatch->regions[0].first, .op = op};
+  if (!graph_conv_read(op, &v.c)) return;
+  prepare_input(&v);
+  if (graph_conv_read(op, &v.c)) pack_weights(&v);
+}
