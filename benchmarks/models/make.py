@@ -13,11 +13,13 @@ NAMES = ["mlp", "mobilenetv2", "resnet50", "bert", "vit"]
 # Small ones, by the file that has their generators.
 FAMILIES = ["regnet", "regnet_wide", "shufflenet", "mobilenet_v3", "squeezenet", "encodec", "wav2vec2", "whisper",
             "unet", "video", "weights_given", "channels_last"]
+NETWORKS = ["densenet", "inception", "yolo", "resnext", "convnext", "vgg", "wavenet", "generator", "superresolution",
+            "diffusion"]
 RECURRENT = ["lstm_128", "lstm_512", "lstm_256_batch16", "lstm_256_both", "gru_128", "gru_512", "gru_256_batch16",
              "gru_256_both"]
 QUANTIZED = ["mobilenetv2_qdq", "mobilenetv2_qoperator", "resnet50_qdq", "resnet50_qoperator"]
-STEMS = {name: stem for stem, names in (("families", FAMILIES), ("recurrent", RECURRENT), ("quantized", QUANTIZED))
-         for name in names}
+STEMS = {name: stem for stem, names in (("families", FAMILIES), ("networks", NETWORKS), ("recurrent", RECURRENT),
+                                         ("quantized", QUANTIZED)) for name in names}
 HERE = pathlib.Path(__file__).resolve().parent
 
 

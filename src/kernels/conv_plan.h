@@ -50,6 +50,13 @@ typedef struct conv_plan_t {
   uint32_t part_count[CONV_MAX_VECTORS];
 } conv_plan_t;
 
+// Kernel rows inside the image for the output row at work: row tap + i * tap_step reads input row at + i * at_step.
+typedef struct conv_rows_t {
+  ir_value_t *lower, *upper;  // of i
+  linear_t tap, at;
+  int64_t tap_step, at_step;
+} conv_rows_t;
+
 static inline int64_t conv_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline conv_sweep_t* conv_columns(conv_plan_t* p) { return &p->sweeps[p->outer]; }
 
@@ -62,5 +69,7 @@ conv_phase_t conv_phase(const conv_sweep_t* s, int64_t first);
 // How many phases there are.
 int64_t conv_period(const conv_sweep_t* s);
 int64_t conv_gcd(int64_t a, int64_t b);
+// Along an outer spatial dimension, at p->row.
+conv_rows_t conv_find_rows(conv_plan_t* p, uint32_t dim);
 
 #endif  // IREE_C_KERNELS_CONV_PLAN_H_

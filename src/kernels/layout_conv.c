@@ -67,7 +67,8 @@ static ir_value_t* copy_value(convs_t* v, helper_t* h, ir_value_t* value) {
 
 static helper_t helper_begin(convs_t* v, const char* suffix, ir_value_t* value) {
   const char* of = ir_op_string(v->dispatch, "sym_name", "dispatch");
-  ir_named_attr_t attr = {"sym_name", ir_attr_cstring(v->ctx, arena_printf(ir_context_arena(v->ctx), "%s_%s", of, suffix))};
+  const char* name = arena_printf(ir_context_arena(v->ctx), "%s_%s", of, suffix);
+  ir_named_attr_t attr = {"sym_name", ir_attr_cstring(v->ctx, name)};
   ir_builder_t b = ir_builder_before(v->ctx, v->dispatch);
   helper_t h = {.body = ir_block_create(v->ctx), .map = ir_value_map_create(v->ctx)};
   h.op = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(v->ctx, GRAPH_DISPATCH),
@@ -256,8 +257,8 @@ static void pad_columns(convs_t* v, helper_t* h, uint32_t last) {
   v->c.pad_low[last] = v->c.pad_high[last] = 0;
   const ir_type_t* element = h->inner->type->element;
   const ir_type_t* number = ir_type_tensor(v->ctx, element, 0, NULL);
-  ir_value_t* zero = element->kind == IR_TYPE_FLOAT ? graph_splat_number(&h->b, number, 0)
-                                                    : graph_splat_integer(&h->b, number, 0);
+  ir_value_t* zero =
+      element->kind == IR_TYPE_FLOAT ? graph_splat_number(&h->b, number, 0) : graph_splat_integer(&h->b, number, 0);
   h->inner = graph_pad(&h->b, h->inner, zero, low, high, none, "constant");
   ir_op_set_attr(v->ctx, v->op, "pad_low", ir_attr_i64_array(v->ctx, v->c.pad_low, last + 1));
   ir_op_set_attr(v->ctx, v->op, "pad_high", ir_attr_i64_array(v->ctx, v->c.pad_high, last + 1));
