@@ -76,4 +76,3 @@ conv_rows_t conv_find_rows(conv_plan_t* p, uint32_t dim) {
   }
   return rows;
 }
-
