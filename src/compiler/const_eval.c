@@ -132,7 +132,7 @@ static void add_sources(const ir_op_t* op, uint32_t visit, list_t* seen, amount_
       add_sources(source, visit, seen, sum);
       continue;
     }
-    bool again = ir_op_attr(source, "value")->splat;
+    bool again = graph_get_value(source)->splat;
     for (uint32_t j = 0; !again && j < seen->count; ++j) again = seen->items[j] == source;
     if (again) continue;
     list_add(seen, source);
@@ -278,7 +278,7 @@ static void memory_allocate(memory_t* m) {
 static memory_t* memory_of(program_t* p, ir_value_t* value) {
   if (value->data) return value->data;
   memory_t* m = memory_new(p, value);
-  const ir_attr_t* attr = ir_op_attr(value->def, "value");
+  const ir_attr_t* attr = graph_get_value(value->def);
   if (!attr->lazy && !attr->splat && (uintptr_t)attr->stored % 64 == 0) {
     *m = (memory_t){.data = (unsigned char*)(uintptr_t)attr->stored, .size = m->size, .is_borrowed = true};
     return m;
@@ -337,8 +337,8 @@ static bool run_dispatch(program_t* p, ir_op_t* op) {
     bindings[i] = m->data;
     total += lengths[i] = m->size;
   }
-  ir_op_ints(op, "workgroups", workgroups, 3);
-  execute_call_t call = {.entry = (uint32_t)ir_op_int(op, "entry", 0),
+  ir_attr_ints(graph_attr(op, GRAPH_ATTR_workgroups), workgroups, 3);
+  execute_call_t call = {.entry = (uint32_t)graph_get_entry(op),
                          .bindings = bindings,
                          .lengths = lengths,
                          .binding_count = count,

@@ -11,7 +11,7 @@
 
 // Most parameters that a dispatch can need.
 static uint32_t params_of(const ir_op_t* op) {
-  uint32_t count = ir_op_attr(op, "workgroup_rule") != NULL;
+  uint32_t count = graph_get_workgroup_rule(op) != NULL;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     const ir_value_t* value = ir_operand(op, i);
     bool literal = value->def && ir_is(value->def, GRAPH_CONSTANT) && value->type->kind != IR_TYPE_FLOAT;
@@ -166,7 +166,8 @@ void host_set_dims(host_t* h, storage_t* s, const ir_type_t* type, const module_
 
 bool host_result_sizes(const ir_value_t* result, int64_t* out) {
   const ir_op_t* op = result->def;
-  const ir_attr_t* attr = ir_op_attr(op, "sizes");
+  bool has_list = ir_is(op, GRAPH_DISPATCH) || ir_is(op, GRAPH_IF);
+  const ir_attr_t* attr = has_list ? graph_attr(op, GRAPH_ATTR_sizes) : NULL;
   int64_t all[HOST_MAX_SIZES];
   if (!attr) return false;
   uint32_t count = ir_attr_ints(attr, all, HOST_MAX_SIZES), at = 0;
@@ -274,7 +275,7 @@ static module_value_t param_of_reg(host_t* h, module_reg_t reg) {
 
 static module_value_t param_of(host_t* h, ir_value_t* value) {
   if (value->def && ir_is(value->def, GRAPH_CONSTANT) && value->type->kind != IR_TYPE_FLOAT) {
-    return MODULE_LIT(ir_op_attr(value->def, "value")->integer);
+    return MODULE_LIT(graph_get_value(value->def)->integer);
   }
   module_reg_t reg = host_scalar_reg(h, value);
   vm_type_t vm = VM_TYPE_I64;
@@ -292,7 +293,7 @@ static module_value_t param_of(host_t* h, ir_value_t* value) {
 // Workgroups along x of a kernel whose iterations are known at run time: kernels.h, `workgroup_rule`.
 static module_value_t workgroups_of(host_t* h, ir_op_t* op, int64_t fixed) {
   int64_t rule[3 + 4 * GRAPH_MAX_RANK];
-  uint32_t count = ir_op_ints(op, "workgroup_rule", rule, 3 + 4 * GRAPH_MAX_RANK);
+  uint32_t count = ir_attr_ints(graph_get_workgroup_rule(op), rule, 3 + 4 * GRAPH_MAX_RANK);
   if (!count) return MODULE_LIT(fixed);
   module_reg_t groups = module_function_i64(h->f, rule[0]);
   for (uint32_t i = 3; i < count; ++i) {
@@ -320,7 +321,7 @@ static uint32_t push_words(host_t* h, ir_value_t* value, module_push_t* words) {
 
 static void emit_dispatch(host_t* h, ir_op_t* op) {
   int64_t workgroups[3] = {1, 1, 1};
-  ir_op_ints(op, "workgroups", workgroups, 3);
+  ir_attr_ints(graph_attr(op, GRAPH_ATTR_workgroups), workgroups, 3);
   arena_t* arena = ir_context_arena(h->ctx);
   uint32_t most = op->operand_count + op->result_count, count = 0, pushes = 0;
   uint32_t params = params_of(op);
@@ -344,10 +345,10 @@ static void emit_dispatch(host_t* h, ir_op_t* op) {
   for (uint32_t i = 0; i < count; ++i) bindings[i] = binding_of(h, touched[i].storage);
   const ir_loc_t* loc = ir_loc_find_file(op->loc);
   if (loc && !h->strip_source_map) module_table_location(table(h), host_view(loc->name), loc->line, loc->column);
-  int64_t object = ir_op_int(op, "object", -1);
+  int64_t object = graph_attr(op, GRAPH_ATTR_object) ? graph_get_object(op) : -1;
   module_table_dispatch(
       table(h), &(module_dispatch_t){.executable = object < 0 ? h->executable : h->objects[object],
-                                     .entry = (uint32_t)ir_op_int(op, "entry", 0),
+                                     .entry = (uint32_t)graph_get_entry(op),
                                      .workgroups = {workgroups_of(h, op, workgroups[0]), MODULE_LIT(workgroups[1]),
                                                     MODULE_LIT(workgroups[2])},
                                      .push_count = pushes,
@@ -425,7 +426,7 @@ static void refuse(host_t* h, ir_op_t* op) {
 static void emit_dim(host_t* h, ir_op_t* op) {
   ir_value_t* x = ir_operand(op, 0);
   const storage_t* s = x->data;
-  int64_t index = ir_op_int(op, "index", 0), before = 0;
+  int64_t index = graph_get_index(op), before = 0;
   for (int64_t i = 0; i < index; ++i) before += x->type->dims[i] == IR_DYNAMIC;
   bool known = x->type->dims[index] != IR_DYNAMIC;
   host_scalar_set(ir_result(op, 0), known ? module_function_i64(h->f, x->type->dims[index]) : s->dims[before]);
@@ -460,7 +461,7 @@ static void emit_store(host_t* h, ir_op_t* op) {
 }
 
 static void emit_assert(host_t* h, ir_op_t* op) {
-  const char* message = ir_op_string(op, "message", "assertion failed");
+  const char* message = graph_get_message(op);
   module_reg_t zero = module_function_i32(h->f, 0);
   module_reg_t wrong =
       module_emit_value(h->f, i32_eq, MODULE_REG(host_condition(h, ir_operand(op, 0))), MODULE_REG(zero));
@@ -480,9 +481,9 @@ static void emit_host_op(host_t* h, ir_op_t* op) {
     emit_assert(h, op);
   } else if (ir_is(op, GRAPH_DIM)) {
     emit_dim(h, op);
-  } else if (ir_is(op, GRAPH_DYNAMIC_SLICE) && ir_op_flag(op, "window")) {
+  } else if (ir_is(op, GRAPH_DYNAMIC_SLICE) && graph_is_window(op)) {
     host_emit_window_read(h, op);
-  } else if (ir_is(op, GRAPH_DYNAMIC_UPDATE) && ir_op_flag(op, "window")) {
+  } else if (ir_is(op, GRAPH_DYNAMIC_UPDATE) && graph_is_window(op)) {
     host_emit_window_write(h, op);
   } else if (op->result_count != 1 || ir_type_is_tensor(op->results[0].type)) {
     refuse(h, op);

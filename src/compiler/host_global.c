@@ -7,12 +7,12 @@
 
 #include "compiler/host_state.h"
 
-static bool is_mutable(const ir_op_t* global) { return ir_op_flag(global, "mutable"); }
+static bool is_mutable(const ir_op_t* global) { return graph_get_mutable(global); }
 
-static const ir_type_t* type_of(const ir_op_t* global) { return ir_op_attr(global, "type")->type; }
+static const ir_type_t* type_of(const ir_op_t* global) { return graph_get_type(global)->type; }
 
 host_global_t* host_find_global(host_t* h, const ir_op_t* access) {
-  const char* name = ir_op_string(access, "global", "");
+  const char* name = graph_get_global(access);
   for (uint32_t i = 0; i < h->global_count; ++i) {
     if (strcmp(ir_op_string(h->globals[i].op, "sym_name", ""), name) == 0) return &h->globals[i];
   }
@@ -21,7 +21,7 @@ host_global_t* host_find_global(host_t* h, const ir_op_t* access) {
 
 // The first value of a number, as it is in a register.
 static uint64_t initial_bits(const ir_op_t* global, vm_type_t type) {
-  const ir_attr_t* value = ir_op_attr(global, "value");
+  const ir_attr_t* value = graph_get_value(global);
   if (!value) return 0;
   double number = value->kind == IR_ATTR_FLOAT ? value->number : (double)value->integer;
   float narrow = (float)number;
@@ -45,10 +45,10 @@ static bool add_global(host_t* h, ir_op_t* op) {
                        "state",
                        ir_type_str(h->ctx, type));
   }
-  const char *name = ir_op_string(op, "sym_name", ""), *key = ir_op_string(op, "parameter_key", NULL);
+  const char *name = ir_op_string(op, "sym_name", ""), *key = graph_get_parameter_key(op);
   if (key) {
     return ir_op_error(h->ctx, op, "is the parameter \"%s\"::\"%s\"; parameters cannot be loaded, values can",
-                       ir_op_string(op, "parameter_scope", ""), key);
+                       graph_get_parameter_scope(op), key);
   }
   uint64_t bits = vm == VM_TYPE_REF ? 0 : initial_bits(op, vm);
   h->globals[h->global_count++] =
@@ -58,7 +58,7 @@ static bool add_global(host_t* h, ir_op_t* op) {
 
 // The tensor's first contents as a constant of the module.
 static uint32_t initial_constant(host_t* h, const ir_op_t* global, size_t size) {
-  const ir_attr_t* value = ir_op_attr(global, "value");
+  const ir_attr_t* value = graph_get_value(global);
   const void* data = ir_attr_data(value);
   if (value->splat) {
     unsigned char* filled = arena_alloc(ir_context_arena(h->ctx), size ? size : 1);
@@ -98,7 +98,7 @@ static void emit_buffers(host_t* h, module_function_t* f) {
     module_reg_t buffer = module_function_ref(f), from = module_function_ref(f);
     module_reg_t length = module_function_i64(f, size), zero = module_function_i64(f, 0);
     module_emit(f, hal_alloca, MODULE_REG(buffer), MODULE_REG(stream), MODULE_REG(length));
-    const ir_attr_t* value = ir_op_attr(h->globals[i].op, "value");
+    const ir_attr_t* value = graph_get_value(h->globals[i].op);
     if (size > 0 && is_filled(value)) {
       emit_fill(f, stream, buffer, value, size);
     } else if (size > 0) {

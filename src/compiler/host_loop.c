@@ -9,7 +9,7 @@ static bool is_in_place(const ir_op_t* op, uint32_t i) {
   const ir_block_t* body = op->regions[1].first;
   const ir_value_t* next = ir_operand(body->last, i);
   if (next == body->args[i]) return true;
-  return next->def && ir_is(next->def, GRAPH_DYNAMIC_UPDATE) && ir_op_flag(next->def, "window") &&
+  return next->def && ir_is(next->def, GRAPH_DYNAMIC_UPDATE) && graph_is_window(next->def) &&
          ir_operand(next->def, 0) == body->args[i];
 }
 

@@ -110,7 +110,7 @@ static bool has_instruction(const ir_op_t* op) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static module_reg_t constant_reg(host_t* h, const ir_value_t* value) {
-  const ir_attr_t* attr = ir_op_attr(value->def, "value");
+  const ir_attr_t* attr = graph_get_value(value->def);
   double number = attr->kind == IR_ATTR_FLOAT ? attr->number : (double)attr->integer;
   vm_type_t type = VM_TYPE_I64;
   host_scalar_type(value->type, &type);

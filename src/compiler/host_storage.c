@@ -159,7 +159,7 @@ static void assign_window(host_t* h, ir_op_t* op) {
 
 static void assign_results(host_t* h, ir_op_t* op) {
   if (ir_is(op, GRAPH_GLOBAL_LOAD)) assign_load(h, op);
-  if (ir_op_flag(op, "window")) assign_window(h, op);
+  if (graph_is_window(op)) assign_window(h, op);
   for (uint32_t i = 0; i < op->result_count; ++i) {
     ir_value_t* value = ir_result(op, i);
     if (value->data) continue;  // an output
@@ -223,7 +223,7 @@ static void store_constant(host_t* h, ir_op_t* op) {
   if (!ir_type_is_tensor(op->results[0].type)) return;
   storage_t* s = host_storage_new(h, ir_result(op, 0), STORAGE_CONSTANT);
   op->results[0].data = s;
-  const ir_attr_t* value = ir_op_attr(op, "value");
+  const ir_attr_t* value = graph_get_value(op);
   for (uint32_t i = 0; i < h->constant_count; ++i) {
     if (h->constants[i].value != value) continue;
     s->index = h->constants[i].index;

@@ -30,7 +30,7 @@ static void number(uint32_t* next, ir_value_t* value) { value->data = (void*)(ui
 // The region as text with values numbered in order.
 static void serialise(text_t* out, const ir_op_t* dispatch) {
   ir_block_t* body = dispatch->regions[0].first;
-  const ir_attr_t* sizes = ir_op_attr(dispatch, "sizes");
+  const ir_attr_t* sizes = graph_attr(dispatch, GRAPH_ATTR_sizes);
   uint32_t next = 0;
   if (sizes) ir_print_attr(out, sizes);
   for (uint32_t i = 0; i < body->arg_count; ++i) {

@@ -199,7 +199,7 @@ static bool load_object(ir_context_t* ctx, const target_t* target, const char* p
 // Dispatches' numbers: `numbers[old]` is an entry, or count + an object's number.
 static void renumber(ir_context_t* ctx, ir_op_t* op, const uint32_t* numbers, uint32_t count) {
   if (ir_is(op, GRAPH_DISPATCH)) {
-    uint32_t number = numbers[ir_op_int(op, "entry", 0)];
+    uint32_t number = numbers[graph_get_entry(op)];
     bool is_object = number >= count;
     ir_op_set_attr(ctx, op, "entry", ir_attr_i64(ctx, is_object ? 0 : number));
     if (is_object) ir_op_set_attr(ctx, op, "object", ir_attr_i64(ctx, number - count));

@@ -118,21 +118,21 @@ static const ir_attr_t* tensor_to_attr(ir_context_t* ctx, const tensor_t* t) {
 // Attributes
 //===----------------------------------------------------------------------------------------------------------------===
 
-bool eval_ints(eval_op_t* o, const char* name, int64_t* out, uint32_t count) {
-  return ir_op_ints(o->op, name, out, count) == count || eval_error(o, "attribute '%s' needs %u entries", name, count);
+bool eval_ints(eval_op_t* o, graph_attr_id_t id, int64_t* out, uint32_t count) {
+  int64_t all[GRAPH_MAX_RANK];
+  if (graph_attr_ints(o->op, id, all) != count) {
+    return eval_error(o, "attribute '%s' needs %u entries", graph_attr_name(id), count);
+  }
+  memcpy(out, all, sizeof(*all) * count);
+  return true;
 }
 
-int32_t eval_list(eval_op_t* o, const char* name, int64_t* out) {
-  uint32_t count = ir_op_ints(o->op, name, out, GRAPH_MAX_RANK);
-  if (count <= GRAPH_MAX_RANK) return (int32_t)count;
-  eval_error(o, "attribute '%s' is too long", name);
-  return -1;
-}
+int32_t eval_list(eval_op_t* o, graph_attr_id_t id, int64_t* out) { return (int32_t)graph_attr_ints(o->op, id, out); }
 
-bool eval_kind(eval_op_t* o, const char* name, scalar_fn_t* out) {
+bool eval_kind(eval_op_t* o, scalar_fn_t* out) {
   static const scalar_fn_t kinds[] = {SCALAR_add,  SCALAR_mul, SCALAR_min, SCALAR_max, SCALAR_minu,
                                       SCALAR_maxu, SCALAR_and, SCALAR_or,  SCALAR_xor};
-  const char* kind = ir_op_string(o->op, name, "");
+  const char* kind = graph_get_kind(o->op);
   for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
     if (strcmp(scalar_info[kinds[i]].name, kind) == 0) return *out = kinds[i], true;
   }
@@ -174,15 +174,18 @@ scalar_value_t eval_combine(scalar_fn_t fn, const ir_type_t* element, scalar_val
 // Running
 //===----------------------------------------------------------------------------------------------------------------===
 
-static const eval_fn_t functions[GRAPH_END_ - IR_CODE(IR_DIALECT_GRAPH, 0)] = {
-#define X(NAME, fn) [GRAPH_##NAME - IR_CODE(IR_DIALECT_GRAPH, 0)] = eval_##fn,
-    EVAL_OPS(X)
-#undef X
+static const eval_fn_t functions[] = {
+#define SCALAR(name, ...) eval_elementwise,
+#include "base/scalar.def"
+#undef SCALAR
+#define OP(NAME, text, operands, results, regions, traits, fusion, types, shape, eval, ...) eval_##eval,
+#include "dialects/graph.def"
+#undef OP
 };
 
 static eval_fn_t find_function(const ir_op_t* op) {
   if (ir_op_dialect(op) != IR_DIALECT_GRAPH) return NULL;
-  return graph_scalar_fn(op) >= 0 ? eval_elementwise : functions[op->info->code - IR_CODE(IR_DIALECT_GRAPH, 0)];
+  return functions[op->info->code - IR_CODE(IR_DIALECT_GRAPH, 0)];
 }
 
 // Values of the block at work are kept in ir_value_t.data.
@@ -269,7 +272,7 @@ bool graph_evaluate_op(ir_context_t* ctx, ir_op_t* op, const ir_attr_t* const* i
 //===----------------------------------------------------------------------------------------------------------------===
 
 bool eval_constant(eval_op_t* o) {
-  const ir_attr_t* value = ir_op_attr(o->op, "value");
+  const ir_attr_t* value = graph_get_value(o->op);
   return value ? tensor_from_attr(o, value, &o->out[0]) : eval_error(o, "it has no value");
 }
 
@@ -295,17 +298,15 @@ bool eval_while(eval_op_t* o) {
 }
 
 bool eval_call(eval_op_t* o) {
-  const ir_attr_t* callee = ir_op_attr(o->op, "callee");
-  ir_op_t* func = callee && callee->text && o->e->module ? ir_symbol_lookup(o->e->module, callee->text) : NULL;
+  ir_op_t* func = o->e->module ? ir_symbol_lookup(o->e->module, graph_get_callee(o->op)) : NULL;
   ir_block_t* body = func && func->region_count ? func->regions[0].first : NULL;
   if (!body) return eval_error(o, "the callee is not defined here");
   return eval_block(o->e, body, (tensors_t){o->in, o->op->operand_count}, (tensors_t){o->out, o->op->result_count});
 }
 
 bool eval_global_load(eval_op_t* o) {
-  const ir_attr_t* name = ir_op_attr(o->op, "global");
-  ir_op_t* global = name && name->text && o->e->module ? ir_symbol_lookup(o->e->module, name->text) : NULL;
-  const ir_attr_t* value = global ? ir_op_attr(global, "value") : NULL;
+  ir_op_t* global = o->e->module ? ir_symbol_lookup(o->e->module, graph_get_global(o->op)) : NULL;
+  const ir_attr_t* value = global ? graph_get_value(global) : NULL;
   return value ? tensor_from_attr(o, value, &o->out[0]) : eval_error(o, "the global has no value here");
 }
 
@@ -314,15 +315,13 @@ bool eval_dispatch(eval_op_t* o) {
 }
 
 bool eval_assert(eval_op_t* o) {
-  return tensor_integer(&o->in[0], 0) || eval_error(o, "assertion failed: %s", ir_op_string(o->op, "message", ""));
+  return tensor_integer(&o->in[0], 0) || eval_error(o, "assertion failed: %s", graph_get_message(o->op));
 }
 
-bool eval_all_same(eval_op_t* o) {
+bool eval_same(eval_op_t* o) {
   memcpy(o->out, o->in, sizeof(*o->in) * o->op->result_count);
   return true;
 }
 
-bool eval_same(eval_op_t* o) {
-  o->out[0] = o->in[0];
-  return true;
-}
+// What has no value by itself.
+bool eval_none(eval_op_t* o) { return eval_error(o, "the evaluator does not run it"); }

@@ -12,13 +12,13 @@ typedef struct lists_t {
 } lists_t;
 
 static bool read_lists(eval_op_t* o, const tensor_t* indices, bool scatter, lists_t* l) {
-  l->window_count = eval_list(o, scatter ? "update_window_dims" : "offset_dims", l->window);
-  l->collapsed_count = eval_list(o, scatter ? "inserted_dims" : "collapsed_dims", l->collapsed);
-  l->batch_count = eval_list(o, "operand_batch_dims", l->batch);
-  l->indices_batch_count = eval_list(o, "indices_batch_dims", l->indices_batch);
-  l->map_count = eval_list(o, scatter ? "scatter_dims_map" : "start_index_map", l->map);
-  l->vector_dim = ir_op_int(o->op, "index_vector_dim", indices->rank);
-  l->wrap = ir_op_flag(o->op, "wrap");
+  l->window_count = eval_list(o, scatter ? GRAPH_ATTR_update_window_dims : GRAPH_ATTR_offset_dims, l->window);
+  l->collapsed_count = eval_list(o, scatter ? GRAPH_ATTR_inserted_dims : GRAPH_ATTR_collapsed_dims, l->collapsed);
+  l->batch_count = (int32_t)graph_get_operand_batch_dims(o->op, l->batch);
+  l->indices_batch_count = (int32_t)graph_get_indices_batch_dims(o->op, l->indices_batch);
+  l->map_count = eval_list(o, scatter ? GRAPH_ATTR_scatter_dims_map : GRAPH_ATTR_start_index_map, l->map);
+  l->vector_dim = graph_get_index_vector_dim(o->op);
+  l->wrap = graph_get_wrap(o->op);
   if (l->window_count < 0 || l->collapsed_count < 0 || l->batch_count < 0 || l->map_count < 0 ||
       l->indices_batch_count != l->batch_count) {
     return eval_error(o, "the dimension lists are invalid");
@@ -109,7 +109,8 @@ bool eval_gather(eval_op_t* o) {
   lists_t l;
   int64_t sizes[GRAPH_MAX_RANK], dims[2 * GRAPH_MAX_RANK], strides[2 * GRAPH_MAX_RANK], index[2 * GRAPH_MAX_RANK] = {0};
   int32_t rank = 0;
-  if (!read_lists(o, indices, false, &l) || !eval_ints(o, "slice_sizes", sizes, (uint32_t)x->rank)) return false;
+  if (!read_lists(o, indices, false, &l) || !eval_ints(o, GRAPH_ATTR_slice_sizes, sizes, (uint32_t)x->rank))
+    return false;
   for (int32_t d = 0; d < x->rank; ++d) {
     if (sizes[d] == IR_DYNAMIC) sizes[d] = x->dims[d];
   }
@@ -170,14 +171,14 @@ static bool apply_set(eval_op_t* o, int64_t to, int64_t from) {
 static bool apply_kind(eval_op_t* o, int64_t to, int64_t from) {
   scalar_fn_t fn;
   const ir_type_t* element = o->in[0].element;
-  if (!eval_kind(o, "kind", &fn)) return false;
+  if (!eval_kind(o, &fn)) return false;
   scalar_value_t sum = eval_combine(fn, element, tensor_load(&o->out[0], to), tensor_load(&o->in[2], from));
   tensor_store(&o->out[0], to, sum);
   return true;
 }
 
 bool eval_scatter(eval_op_t* o) {
-  bool set = strcmp(ir_op_string(o->op, "kind", ""), "set") == 0;
+  bool set = strcmp(graph_get_kind(o->op), "set") == 0;
   if (o->in[0].bytes != o->in[2].bytes) return eval_error(o, "the updates differ in element type");
   return copy_operands(o, 1) && scatter_each(o, &o->in[0], &o->in[1], &o->in[2], set ? apply_set : apply_kind);
 }

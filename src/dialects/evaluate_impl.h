@@ -55,12 +55,12 @@ bool index_next(int32_t rank, const int64_t* sizes, int64_t* index);
 int64_t index_dot(int32_t rank, const int64_t* index, const int64_t* strides);
 
 // An integer list attribute of exactly `count` entries.
-bool eval_ints(eval_op_t* o, const char* name, int64_t* out, uint32_t count);
+bool eval_ints(eval_op_t* o, graph_attr_id_t id, int64_t* out, uint32_t count);
 // Any number of entries up to GRAPH_MAX_RANK; -1 after an error.
-int32_t eval_list(eval_op_t* o, const char* name, int64_t* out);
+int32_t eval_list(eval_op_t* o, graph_attr_id_t id, int64_t* out);
 
 // kind = "add" and so on: the function, its start value, and one step.
-bool eval_kind(eval_op_t* o, const char* name, scalar_fn_t* out);
+bool eval_kind(eval_op_t* o, scalar_fn_t* out);
 scalar_value_t eval_identity(scalar_fn_t fn, const ir_type_t* element);
 scalar_value_t eval_combine(scalar_fn_t fn, const ir_type_t* element, scalar_value_t a, scalar_value_t b);
 
@@ -71,22 +71,11 @@ typedef struct tensors_t {
 } tensors_t;
 bool eval_block(evaluator_t* e, ir_block_t* block, tensors_t args, tensors_t results);
 
-// clang-format off
-#define EVAL_OPS(X) \
-  X(CONSTANT, constant) X(DIM, dim) X(EMPTY, empty) X(TO_TENSOR, same) X(TO_SCALAR, same) X(RESHAPE, reshape) \
-  X(TRANSPOSE, transpose) X(BROADCAST, broadcast) X(SLICE, slice) X(PAD, pad) X(CONCAT, concat) \
-  X(REVERSE, reverse) X(IOTA, iota) X(DYNAMIC_SLICE, dynamic_slice) X(DYNAMIC_UPDATE, dynamic_update) \
-  X(GATHER, gather) X(SCATTER, scatter) X(CONTRACT, contract) X(CONV, conv) X(REDUCE, reduce) \
-  X(ARG_REDUCE, arg_reduce) X(WINDOW, window) X(SCAN, scan) X(SORT, sort) X(TOP_K, top_k) \
-  X(REDUCE_GENERIC, reduce_generic) X(SORT_GENERIC, sort_generic) X(SCATTER_GENERIC, scatter_generic) \
-  X(WINDOW_GENERIC, window_generic) X(GENERIC, generic) X(FFT, fft) X(CHOLESKY, cholesky) \
-  X(TRIANGULAR_SOLVE, triangular_solve) X(ATTENTION, attention) X(RANDOM_BITS, random_bits) X(IF, if) \
-  X(WHILE, while) X(CALL, call) X(GLOBAL_LOAD, global_load) X(ASSERT, assert) X(BARRIER, all_same) \
-  X(DISPATCH, dispatch) X(PACK, pack) X(UNPACK, unpack)
-// clang-format on
-#define X(NAME, fn) bool eval_##fn(eval_op_t* o);
-EVAL_OPS(X)
-#undef X
+// One for each row of graph.def; ops on one element are all eval_elementwise.
+#define OP(NAME, text, operands, results, regions, traits, fusion, types, shape, eval, ...) \
+  bool eval_##eval(eval_op_t* o);
+#include "dialects/graph.def"
+#undef OP
 bool eval_elementwise(eval_op_t* o);
 
 #endif  // IREE_C_DIALECTS_EVALUATE_IMPL_H_

@@ -21,8 +21,8 @@ typedef struct side_t {
 } side_t;
 
 // Splits the dims of a side and brings its numbers into order.
-static bool read_side(eval_op_t* o, const tensor_t* x, const char* batch, const char* contract, bool is_unsigned,
-                      side_t* s) {
+static bool read_side(eval_op_t* o, const tensor_t* x, graph_attr_id_t batch, graph_attr_id_t contract,
+                      bool is_unsigned, side_t* s) {
   s->batch_count = eval_list(o, batch, s->batch);
   s->contract_count = eval_list(o, contract, s->contract);
   bool taken[2 * GRAPH_MAX_RANK] = {0};
@@ -60,8 +60,8 @@ bool eval_contract(eval_op_t* o) {
   side_t l = {0}, r = {0};
   int64_t dims[2 * GRAPH_MAX_RANK];
   int32_t rank = 0;
-  if (!read_side(o, a, "lhs_batch", "lhs_contract", ir_op_flag(o->op, "unsigned_lhs"), &l)) return false;
-  if (!read_side(o, b, "rhs_batch", "rhs_contract", ir_op_flag(o->op, "unsigned_rhs"), &r)) return false;
+  if (!read_side(o, a, GRAPH_ATTR_lhs_batch, GRAPH_ATTR_lhs_contract, graph_get_unsigned_lhs(o->op), &l)) return false;
+  if (!read_side(o, b, GRAPH_ATTR_rhs_batch, GRAPH_ATTR_rhs_contract, graph_get_unsigned_rhs(o->op), &r)) return false;
   if (l.batch_size != r.batch_size || l.contract_size != r.contract_size) return eval_error(o, "the sizes differ");
   for (int32_t i = 0; i < l.batch_count; ++i) dims[rank++] = a->dims[l.batch[i]];
   for (int32_t i = 0; i < l.free_count; ++i) dims[rank++] = a->dims[l.free[i]];
@@ -119,7 +119,7 @@ typedef struct conv_t {
 static bool read_conv(eval_op_t* o, conv_t* v, int64_t* dims) {
   const tensor_t *x = &o->in[0], *w = &o->in[1];
   v->spatial = x->rank - 2;
-  if (x->rank < 2 || w->rank != x->rank || !graph_conv_read(o->op, &v->c)) return eval_error(o, "it is malformed");
+  v->c = graph_conv_read(o->op);
   if (!read_layout(o, v->c.x_layout, "nc", x->rank, &v->x) || !read_layout(o, v->c.w_layout, "oi", x->rank, &v->w) ||
       !read_layout(o, v->c.y_layout, "nc", x->rank, &v->y)) {
     return false;
@@ -217,7 +217,7 @@ bool eval_attention(eval_op_t* o) {
   const tensor_t *q = &o->in[0], *k = &o->in[1], *v = &o->in[2], *mask = o->op->operand_count > 3 ? &o->in[3] : NULL;
   int32_t rank = q->rank;
   int64_t dims[2 * GRAPH_MAX_RANK], batches = 1, mask_batches = 1;
-  const ir_attr_t* scale = ir_op_attr(o->op, "scale");
+  const ir_attr_t* scale = graph_get_scale(o->op);
   if (rank < 2 || k->rank != rank || v->rank != rank || k->dims[rank - 1] != q->dims[rank - 1] ||
       v->dims[rank - 2] != k->dims[rank - 2]) {
     return eval_error(o, "the operands do not fit");
@@ -233,7 +233,7 @@ bool eval_attention(eval_op_t* o) {
   dims[rank - 1] = a.e;
   if (!tensor_make(o, &o->out[0], ir_type_scalar(o->op->results[0].type), rank, dims)) return false;
   a.scale = scale ? scale->number : 1 / sqrt((double)a.d);
-  a.causal = ir_op_flag(o->op, "causal");
+  a.causal = graph_get_causal(o->op);
   a.q = tensor_numbers(o, q, false), a.k = tensor_numbers(o, k, false), a.v = tensor_numbers(o, v, false);
   a.mask = mask ? tensor_numbers(o, mask, false) : NULL;
   double* weights = ARENA_ARRAY(o->e->arena, double, a.n + a.e + 1);
@@ -253,7 +253,7 @@ bool eval_attention(eval_op_t* o) {
 
 bool eval_cholesky(eval_op_t* o) {
   const tensor_t* a = &o->in[0];
-  bool lower = ir_op_flag(o->op, "lower");
+  bool lower = graph_get_lower(o->op);
   int64_t n = a->rank < 2 ? -1 : a->dims[a->rank - 1];
   if (n < 0 || a->dims[a->rank - 2] != n) return eval_error(o, "the matrices are not square");
   if (!tensor_make(o, &o->out[0], a->element, a->rank, a->dims)) return false;
@@ -276,8 +276,8 @@ bool eval_cholesky(eval_op_t* o) {
 // Solves op(a) x = b or x op(a) = b.
 bool eval_triangular_solve(eval_op_t* o) {
   const tensor_t *a = &o->in[0], *b = &o->in[1];
-  bool left = ir_op_flag(o->op, "left"), lower = ir_op_flag(o->op, "lower"), unit = ir_op_flag(o->op, "unit_diagonal");
-  bool transpose = ir_op_flag(o->op, "transpose");
+  bool left = graph_get_left(o->op), lower = graph_get_lower(o->op), unit = graph_get_unit_diagonal(o->op);
+  bool transpose = graph_get_transpose(o->op);
   int64_t n = a->rank < 2 || b->rank != a->rank ? -1 : a->dims[a->rank - 1];
   if (n < 0 || a->dims[a->rank - 2] != n) return eval_error(o, "the matrices are not square");
   int64_t rows = b->dims[b->rank - 2], columns = b->dims[b->rank - 1], others = left ? columns : rows;
@@ -324,8 +324,8 @@ static void transform_row(double* re, double* im, int64_t n, int64_t step, bool 
 
 bool eval_fft(eval_op_t* o) {
   const tensor_t* x = &o->in[0];
-  int64_t dims = ir_op_int(o->op, "dims", 1), step = 1;
-  bool inverse = strcmp(ir_op_string(o->op, "kind", "fft"), "ifft") == 0;
+  int64_t dims = graph_get_rank(o->op), step = 1;
+  bool inverse = strcmp(graph_get_kind(o->op), "ifft") == 0;
   if (dims < 0 || dims > x->rank || o->in[1].count != x->count) return eval_error(o, "the operands do not fit");
   double *re = tensor_numbers(o, x, false), *im = tensor_numbers(o, &o->in[1], false);
   for (int64_t d = x->rank - 1; d >= x->rank - dims; --d) {

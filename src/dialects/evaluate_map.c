@@ -39,7 +39,7 @@ static void copy_strided(tensor_t* out, const tensor_t* in, int64_t base, const 
 }
 
 bool eval_dim(eval_op_t* o) {
-  int64_t i = ir_op_int(o->op, "index", -1);
+  int64_t i = graph_get_index(o->op);
   if (i < 0 || i >= o->in[0].rank) return eval_error(o, "index %lld is out of range", (long long)i);
   if (!tensor_make(o, &o->out[0], ir_type_index(o->e->ctx), 0, NULL)) return false;
   tensor_store(&o->out[0], 0, (scalar_value_t){.i = o->in[0].dims[i]});
@@ -60,7 +60,7 @@ bool eval_reshape(eval_op_t* o) {
 bool eval_transpose(eval_op_t* o) {
   const tensor_t* x = &o->in[0];
   int64_t perm[GRAPH_MAX_RANK], own[2 * GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK];
-  if (!eval_ints(o, "perm", perm, (uint32_t)x->rank)) return false;
+  if (!eval_ints(o, GRAPH_ATTR_perm, perm, (uint32_t)x->rank)) return false;
   tensor_strides(x, own);
   for (int32_t i = 0; i < x->rank; ++i) {
     if (perm[i] < 0 || perm[i] >= x->rank) return eval_error(o, "perm is out of range");
@@ -75,7 +75,7 @@ bool eval_transpose(eval_op_t* o) {
 bool eval_broadcast(eval_op_t* o) {
   const tensor_t* x = &o->in[0];
   int64_t dims[GRAPH_MAX_RANK], own[2 * GRAPH_MAX_RANK], strides[2 * GRAPH_MAX_RANK] = {0};
-  if (!eval_ints(o, "dims", dims, (uint32_t)x->rank) || !tensor_result(o, 0, 1, x->element)) return false;
+  if (!eval_ints(o, GRAPH_ATTR_dims, dims, (uint32_t)x->rank) || !tensor_result(o, 0, 1, x->element)) return false;
   tensor_strides(x, own);
   for (int32_t i = 0; i < x->rank; ++i) {
     if (dims[i] < 0 || dims[i] >= o->out[0].rank) return eval_error(o, "dims is out of range");
@@ -93,7 +93,7 @@ bool eval_slice(eval_op_t* o) {
   const tensor_t* x = &o->in[0];
   int64_t offsets[GRAPH_MAX_RANK], steps[GRAPH_MAX_RANK], strides[2 * GRAPH_MAX_RANK];
   uint32_t rank = (uint32_t)x->rank;
-  if (!eval_ints(o, "offsets", offsets, rank) || !eval_ints(o, "strides", steps, rank)) return false;
+  if (!eval_ints(o, GRAPH_ATTR_offsets, offsets, rank) || !eval_ints(o, GRAPH_ATTR_strides, steps, rank)) return false;
   if (!tensor_result(o, 0, 1, x->element)) return false;
   tensor_strides(x, strides);
   int64_t base = index_dot(x->rank, offsets, strides);
@@ -112,7 +112,7 @@ bool eval_slice(eval_op_t* o) {
 bool eval_reverse(eval_op_t* o) {
   const tensor_t* x = &o->in[0];
   int64_t dims[GRAPH_MAX_RANK], strides[2 * GRAPH_MAX_RANK], base = 0;
-  int32_t count = eval_list(o, "dims", dims);
+  int32_t count = (int32_t)graph_get_dims(o->op, dims);
   if (count < 0 || !tensor_make(o, &o->out[0], x->element, x->rank, x->dims)) return false;
   tensor_strides(x, strides);
   for (int32_t i = 0; i < count; ++i) {
@@ -144,9 +144,9 @@ bool eval_pad(eval_op_t* o) {
   int64_t low[GRAPH_MAX_RANK], high[GRAPH_MAX_RANK], interior[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK];
   int64_t strides[2 * GRAPH_MAX_RANK], index[GRAPH_MAX_RANK] = {0};
   uint32_t rank = (uint32_t)x->rank;
-  const char* mode = ir_op_string(o->op, "mode", "constant");
-  if (!eval_ints(o, "low", low, rank) || !eval_ints(o, "high", high, rank)) return false;
-  if (!eval_ints(o, "interior", interior, rank)) return false;
+  const char* mode = graph_get_mode(o->op);
+  if (!eval_ints(o, GRAPH_ATTR_low, low, rank) || !eval_ints(o, GRAPH_ATTR_high, high, rank)) return false;
+  if (!eval_ints(o, GRAPH_ATTR_interior, interior, rank)) return false;
   bool modes = strcmp(mode, "constant") == 0 || strcmp(mode, "edge") == 0 || strcmp(mode, "wrap") == 0 ||
                strcmp(mode, "reflect") == 0;
   if (!modes) return eval_error(o, "mode '%s' is unknown", mode);
@@ -172,7 +172,7 @@ bool eval_pad(eval_op_t* o) {
 }
 
 bool eval_concat(eval_op_t* o) {
-  int64_t axis = ir_op_int(o->op, "axis", -1), dims[2 * GRAPH_MAX_RANK], inner = o->in[0].bytes, outer = 1, at = 0;
+  int64_t axis = graph_get_axis(o->op), dims[2 * GRAPH_MAX_RANK], inner = o->in[0].bytes, outer = 1, at = 0;
   const tensor_t* first = &o->in[0];
   if (!o->op->operand_count || axis < 0 || axis >= first->rank) return eval_error(o, "axis is out of range");
   memcpy(dims, first->dims, sizeof(dims));
@@ -197,7 +197,7 @@ bool eval_concat(eval_op_t* o) {
 }
 
 bool eval_iota(eval_op_t* o) {
-  int64_t axis = ir_op_int(o->op, "axis", -1), index[2 * GRAPH_MAX_RANK] = {0};
+  int64_t axis = graph_get_axis(o->op), index[2 * GRAPH_MAX_RANK] = {0};
   if (!tensor_result(o, 0, 0, NULL)) return false;
   if (axis < 0 || axis >= o->out[0].rank) return eval_error(o, "axis is out of range");
   for (int64_t i = 0; i < o->out[0].count; ++i) {
@@ -252,8 +252,8 @@ bool eval_dynamic_update(eval_op_t* o) {
 // Copies between a plain and a packed tensor; what lies outside of the plain one is left alone.
 static bool move_tiles(eval_op_t* o, const tensor_t* plain, const tensor_t* packed, bool pack) {
   int64_t axes[GRAPH_MAX_RANK], tiles[GRAPH_MAX_RANK], strides[2 * GRAPH_MAX_RANK], index[2 * GRAPH_MAX_RANK] = {0};
-  int32_t count = eval_list(o, "axes", axes);
-  if (count < 0 || !eval_ints(o, "tiles", tiles, (uint32_t)count)) return false;
+  int32_t count = (int32_t)graph_get_axes(o->op, axes);
+  if (count < 0 || !eval_ints(o, GRAPH_ATTR_tiles, tiles, (uint32_t)count)) return false;
   if (packed->rank != plain->rank + count) return eval_error(o, "the ranks do not fit");
   tensor_strides(plain, strides);
   for (int64_t i = 0; i < packed->count; ++i) {

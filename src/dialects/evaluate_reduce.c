@@ -12,7 +12,7 @@
 // Marks the listed dims and makes the shape without them.
 static int32_t kept_dims(eval_op_t* o, const tensor_t* x, bool* reduced, int64_t* dims) {
   int64_t list[GRAPH_MAX_RANK];
-  int32_t count = eval_list(o, "dims", list), rank = 0;
+  int32_t count = (int32_t)graph_get_dims(o->op, list), rank = 0;
   memset(reduced, 0, 2 * GRAPH_MAX_RANK);
   for (int32_t i = 0; i < count; ++i) {
     if (list[i] < 0 || list[i] >= x->rank) return eval_error(o, "dims is out of range"), -1;
@@ -37,7 +37,7 @@ bool eval_reduce(eval_op_t* o) {
   int64_t dims[2 * GRAPH_MAX_RANK], strides[2 * GRAPH_MAX_RANK], index[2 * GRAPH_MAX_RANK] = {0};
   scalar_fn_t fn;
   int32_t rank = kept_dims(o, x, reduced, dims);
-  if (rank < 0 || !eval_kind(o, "kind", &fn) || !tensor_make(o, &o->out[0], x->element, rank, dims)) return false;
+  if (rank < 0 || !eval_kind(o, &fn) || !tensor_make(o, &o->out[0], x->element, rank, dims)) return false;
   tensor_t* y = &o->out[0];
   scalar_value_t* sums = ARENA_ARRAY(o->e->arena, scalar_value_t, y->count + 1);
   for (int64_t i = 0; i < y->count; ++i) sums[i] = eval_identity(fn, x->element);
@@ -62,7 +62,7 @@ typedef struct rows_t {
   int64_t axis, length, inner, outer;
 } rows_t;
 static bool read_rows(eval_op_t* o, const tensor_t* x, rows_t* rows) {
-  *rows = (rows_t){.axis = ir_op_int(o->op, "axis", -1), .inner = 1, .outer = 1};
+  *rows = (rows_t){.axis = graph_get_axis(o->op), .inner = 1, .outer = 1};
   if (rows->axis < 0 || rows->axis >= x->rank) return eval_error(o, "axis is out of range");
   rows->length = x->dims[rows->axis];
   for (int32_t i = 0; i < rows->axis; ++i) rows->outer *= x->dims[i];
@@ -77,7 +77,7 @@ bool eval_arg_reduce(eval_op_t* o) {
   const tensor_t* x = &o->in[0];
   rows_t rows;
   int64_t dims[2 * GRAPH_MAX_RANK];
-  bool least = strcmp(ir_op_string(o->op, "kind", ""), "min") == 0, last = ir_op_flag(o->op, "last");
+  bool least = strcmp(graph_get_kind(o->op), "min") == 0, last = graph_get_last(o->op);
   if (!read_rows(o, x, &rows)) return false;
   if (!rows.length) return eval_error(o, "there is nothing to choose from");
   for (int32_t i = 0, k = 0; i < x->rank; ++i) {
@@ -109,8 +109,8 @@ bool eval_scan(eval_op_t* o) {
   const tensor_t* x = &o->in[0];
   rows_t rows;
   scalar_fn_t fn;
-  bool exclusive = ir_op_flag(o->op, "exclusive"), reverse = ir_op_flag(o->op, "reverse");
-  if (!read_rows(o, x, &rows) || !eval_kind(o, "kind", &fn)) return false;
+  bool exclusive = graph_get_exclusive(o->op), reverse = graph_get_reverse(o->op);
+  if (!read_rows(o, x, &rows) || !eval_kind(o, &fn)) return false;
   if (!tensor_make(o, &o->out[0], x->element, x->rank, x->dims)) return false;
   for (int64_t r = 0; r < rows.outer * rows.inner; ++r) {
     scalar_value_t sum = eval_identity(fn, x->element);
@@ -135,9 +135,10 @@ typedef struct sweep_t {
 
 static bool read_sweep(eval_op_t* o, const tensor_t* x, sweep_t* s) {
   uint32_t rank = (uint32_t)x->rank;
-  if (!eval_ints(o, "sizes", s->sizes, rank) || !eval_ints(o, "strides", s->strides, rank) ||
-      !eval_ints(o, "dilations", s->dilations, rank) || !eval_ints(o, "base_dilations", s->bases, rank) ||
-      !eval_ints(o, "pad_low", s->low, rank) || !eval_ints(o, "pad_high", s->high, rank)) {
+  if (!eval_ints(o, GRAPH_ATTR_sizes, s->sizes, rank) || !eval_ints(o, GRAPH_ATTR_strides, s->strides, rank) ||
+      !eval_ints(o, GRAPH_ATTR_dilations, s->dilations, rank) ||
+      !eval_ints(o, GRAPH_ATTR_base_dilations, s->bases, rank) || !eval_ints(o, GRAPH_ATTR_pad_low, s->low, rank) ||
+      !eval_ints(o, GRAPH_ATTR_pad_high, s->high, rank)) {
     return false;
   }
   for (uint32_t i = 0; i < rank; ++i) {
@@ -168,7 +169,7 @@ bool eval_window(eval_op_t* o) {
   sweep_t s;
   scalar_fn_t fn;
   int64_t strides[2 * GRAPH_MAX_RANK], window[GRAPH_MAX_RANK] = {0};
-  if (!read_sweep(o, x, &s) || !eval_kind(o, "kind", &fn)) return false;
+  if (!read_sweep(o, x, &s) || !eval_kind(o, &fn)) return false;
   if (!tensor_make(o, &o->out[0], x->element, x->rank, s.dims)) return false;
   tensor_strides(x, strides);
   for (int64_t i = 0; i < o->out[0].count; ++i) {
@@ -305,8 +306,8 @@ static bool iteration_sizes(eval_op_t* o, const ir_attr_t* maps, const tensor_t*
 }
 
 bool eval_generic(eval_op_t* o) {
-  const ir_attr_t* maps = ir_op_attr(o->op, "maps");
-  uint32_t outs = o->op->result_count, declared = (uint32_t)ir_op_int(o->op, "outs", outs);
+  const ir_attr_t* maps = graph_get_maps(o->op);
+  uint32_t outs = o->op->result_count, declared = (uint32_t)graph_get_outs(o->op);
   if (!maps || maps->kind != IR_ATTR_ARRAY || declared > o->op->operand_count) return eval_error(o, "it has no maps");
   uint32_t given = (uint32_t)maps->count, ins = given - outs;
   if (given < outs || declared != outs || o->op->operand_count < given) return eval_error(o, "the operands do not fit");
@@ -392,7 +393,7 @@ static bool sort_rows(eval_op_t* o, sorter_t* s) {
   if (!read_rows(o, &o->in[0], &s->rows)) return false;
   s->order = ARENA_ARRAY(o->e->arena, int64_t, 2 * s->rows.length + 1);
   s->spare = s->order + s->rows.length;
-  int64_t sorted = ir_op_int(o->op, "sorted", 0);  // only neighbouring runs of these are brought into order
+  int64_t sorted = graph_get_sorted(o->op);  // only neighbouring runs of these are brought into order
   for (uint32_t k = 0; k < o->op->operand_count; ++k) {
     if (o->in[k].count != o->in[0].count) return eval_error(o, "operand %u differs in shape", k);
     if (!tensor_make(o, &o->out[k], o->in[k].element, o->in[k].rank, o->in[k].dims)) return false;
@@ -416,7 +417,7 @@ static bool sort_rows(eval_op_t* o, sorter_t* s) {
 }
 
 bool eval_sort(eval_op_t* o) {
-  sorter_t s = {.keys = (uint32_t)ir_op_int(o->op, "keys", 1), .descending = ir_op_flag(o->op, "descending")};
+  sorter_t s = {.keys = (uint32_t)graph_get_keys(o->op), .descending = graph_get_descending(o->op)};
   if (s.keys < 1 || s.keys > o->op->operand_count) return eval_error(o, "keys is out of range");
   return sort_rows(o, &s);
 }
@@ -428,8 +429,8 @@ bool eval_sort_generic(eval_op_t* o) {
 
 bool eval_top_k(eval_op_t* o) {
   const tensor_t* x = &o->in[0];
-  sorter_t s = {.o = o, .keys = 1, .descending = !ir_op_flag(o->op, "smallest")};
-  int64_t k = ir_op_int(o->op, "k", 0), dims[2 * GRAPH_MAX_RANK];
+  sorter_t s = {.o = o, .keys = 1, .descending = !graph_get_smallest(o->op)};
+  int64_t k = graph_get_k(o->op), dims[2 * GRAPH_MAX_RANK];
   if (!read_rows(o, x, &s.rows)) return false;
   if (k < 0 || k > s.rows.length) return eval_error(o, "k is out of range");
   memcpy(dims, x->dims, sizeof(dims));

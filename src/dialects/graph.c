@@ -7,7 +7,26 @@
 #include <string.h>
 
 #define V IR_VARIADIC
-#define CODE(NAME) GRAPH_##NAME
+// The attributes of each row: lists of one more, for those that may be anywhere.
+#define A(name, rule) {GRAPH_ATTR_##name, GRAPH_RULE_##rule, true},
+#define M(name, rule) {GRAPH_ATTR_##name, GRAPH_RULE_##rule, false},
+#define OP(NAME, text, operands, results, regions, traits, fusion, types, shape, eval, element, ...) \
+  static const graph_attr_row_t attrs_##text[] = {__VA_ARGS__{GRAPH_ATTR_COUNT, GRAPH_RULE_ANY, false}};
+#include "dialects/graph.def"
+#undef OP
+#undef A
+#undef M
+static const graph_attr_row_t attrs_scalar[] = {{GRAPH_ATTR_COUNT, GRAPH_RULE_ANY, false}};
+
+static const graph_row_t rows[] = {
+#define SCALAR(name, ...) {attrs_scalar},
+#include "base/scalar.def"
+#undef SCALAR
+#define OP(NAME, text, ...) {attrs_##text},
+#include "dialects/graph.def"
+#undef OP
+};
+
 static const ir_op_info_t graph_ops[] = {
 #define SCALAR(fn, arity, type_set, result_rule, comm, f, i)             \
   {.name = "graph." #fn,                                                 \
@@ -15,21 +34,28 @@ static const ir_op_info_t graph_ops[] = {
    .operands = arity,                                                    \
    .results = 1,                                                         \
    .traits = IR_TRAIT_PURE | IR_TRAIT_ELEMENTWISE | IR_TRAIT_SAME_SHAPE, \
+   .verify = graph_verify,                                               \
    .extra = &scalar_info[SCALAR_##fn]},
 #include "base/scalar.def"
 #undef SCALAR
-#define OP(NAME, text, operand_count, result_count, region_count, trait_set) \
-  {.name = "graph." #text,                                                   \
-   .code = GRAPH_##NAME,                                                     \
-   .operands = operand_count,                                                \
-   .results = result_count,                                                  \
-   .regions = region_count,                                                  \
-   .traits = trait_set},
+#define OP(NAME, text, operand_count, result_count, region_count, trait_set, ...) \
+  {.name = "graph." #text,                                                        \
+   .code = GRAPH_##NAME,                                                          \
+   .operands = operand_count,                                                     \
+   .results = result_count,                                                       \
+   .regions = region_count,                                                       \
+   .traits = trait_set,                                                           \
+   .verify = graph_verify},
 #include "dialects/graph.def"
 #undef OP
 };
 #undef V
 const ir_dialect_t graph_dialect = {IR_DIALECT_GRAPH, "graph", graph_ops, sizeof(graph_ops) / sizeof(graph_ops[0])};
+
+const graph_row_t* graph_row(const ir_op_t* op) {
+  assert(ir_op_dialect(op) == IR_DIALECT_GRAPH);
+  return &rows[op->info->code - IR_CODE(IR_DIALECT_GRAPH, 0)];
+}
 
 ir_value_t* graph_build(ir_builder_t* b, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
                         const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count) {
@@ -50,7 +76,7 @@ ir_value_t* graph_build(ir_builder_t* b, uint32_t code, ir_value_t* const* opera
 
 const ir_attr_t* graph_constant_value(const ir_value_t* value) {
   if (!value->def || !ir_is(value->def, GRAPH_CONSTANT)) return NULL;
-  const ir_attr_t* attr = ir_op_attr(value->def, "value");
+  const ir_attr_t* attr = graph_get_value(value->def);
   return attr && attr->kind == IR_ATTR_ELEMENTS ? attr : NULL;
 }
 

@@ -18,6 +18,66 @@ enum {
 
 extern const ir_dialect_t graph_dialect;
 
+enum { GRAPH_MAX_SPATIAL = 6, GRAPH_MAX_RANK = 16 };
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Attributes. An op that ir_verify has passed has what its row says, so nothing here fails; asking for what the row
+// does not have asserts.
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef enum {
+#define ATTR(name, type) GRAPH_ATTR_##name,
+#include "dialects/graph_attrs.def"
+#undef ATTR
+  GRAPH_ATTR_COUNT
+} graph_attr_id_t;
+
+// The attribute as it is, or NULL when the op does without.
+const ir_attr_t* graph_attr(const ir_op_t* op, graph_attr_id_t id);
+int64_t graph_attr_int(const ir_op_t* op, graph_attr_id_t id);
+bool graph_attr_unit(const ir_op_t* op, graph_attr_id_t id);
+const char* graph_attr_text(const ir_op_t* op, graph_attr_id_t id);
+uint32_t graph_attr_ints(const ir_op_t* op, graph_attr_id_t id, int64_t* out);
+// The first of a list, which is left alone when there is none; returns how many there are.
+uint32_t graph_attr_one(const ir_op_t* op, graph_attr_id_t id, int64_t* out);
+
+#define GRAPH_GET_INT(name) \
+  static inline int64_t graph_get_##name(const ir_op_t* op) { return graph_attr_int(op, GRAPH_ATTR_##name); }
+#define GRAPH_GET_UNIT(name) \
+  static inline bool graph_get_##name(const ir_op_t* op) { return graph_attr_unit(op, GRAPH_ATTR_##name); }
+#define GRAPH_GET_TEXT(name) \
+  static inline const char* graph_get_##name(const ir_op_t* op) { return graph_attr_text(op, GRAPH_ATTR_##name); }
+#define GRAPH_GET_ANY(name) \
+  static inline const ir_attr_t* graph_get_##name(const ir_op_t* op) { return graph_attr(op, GRAPH_ATTR_##name); }
+#define GRAPH_GET_INTS(name)                                                 \
+  static inline uint32_t graph_get_##name(const ir_op_t* op, int64_t* out) { \
+    return graph_attr_ints(op, GRAPH_ATTR_##name, out);                      \
+  }
+#define ATTR(name, type) GRAPH_GET_##type(name)
+#include "dialects/graph_attrs.def"
+#undef ATTR
+
+typedef enum {
+#define RULE(name, expects) GRAPH_RULE_##name,
+#include "dialects/graph_attrs.def"
+#undef RULE
+} graph_rule_t;
+
+// What an op's row in graph.def says of one attribute.
+typedef struct graph_attr_row_t {
+  graph_attr_id_t id;
+  graph_rule_t rule;
+  bool required;
+} graph_attr_row_t;
+typedef struct graph_row_t {
+  const graph_attr_row_t* attrs;  // up to one whose id is GRAPH_ATTR_COUNT
+} graph_row_t;
+const graph_row_t* graph_row(const ir_op_t* op);
+const char* graph_attr_name(graph_attr_id_t id);
+
+// The row's verifier: attributes, operands, types, regions (graph_verify.c).
+bool graph_verify(ir_context_t* ctx, ir_op_t* op);
+
 // The ELEMENTS that graph.constant gives, or NULL.
 const ir_attr_t* graph_constant_value(const ir_value_t* value);
 
@@ -67,7 +127,12 @@ typedef struct graph_contract_t {
 } graph_contract_t;
 ir_value_t* graph_contract(ir_builder_t* b, ir_value_t* lhs, ir_value_t* rhs, const graph_contract_t* dims,
                            const ir_type_t* accumulator);
-enum { GRAPH_MAX_SPATIAL = 6, GRAPH_MAX_RANK = 16 };
+// A slice or update of what a loop carries that is a place in its buffer, not a copy (passes/windows.c).
+static inline bool graph_is_window(const ir_op_t* op) {
+  return (ir_is(op, GRAPH_DYNAMIC_SLICE) || ir_is(op, GRAPH_DYNAMIC_UPDATE)) && graph_get_window(op);
+}
+// Whether a contraction takes the integers of an operand as unsigned; a convolution never does.
+bool graph_reads_unsigned(const ir_op_t* op, uint32_t operand);
 typedef struct graph_conv_t {
   const char *x_layout, *w_layout, *y_layout;
   int64_t strides[GRAPH_MAX_SPATIAL], pad_low[GRAPH_MAX_SPATIAL], pad_high[GRAPH_MAX_SPATIAL];
@@ -77,14 +142,15 @@ typedef struct graph_conv_t {
 ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const graph_conv_t* conv,
                        const ir_type_t* accumulator);
 // Reads the attributes of a conv op back.
-bool graph_conv_read(const ir_op_t* op, graph_conv_t* out);
+graph_conv_t graph_conv_read(const ir_op_t* op);
 typedef struct graph_window_t {
   const char* kind;
   int64_t sizes[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK], dilations[GRAPH_MAX_RANK], base_dilations[GRAPH_MAX_RANK];
   int64_t pad_low[GRAPH_MAX_RANK], pad_high[GRAPH_MAX_RANK];
 } graph_window_t;
 ir_value_t* graph_window(ir_builder_t* b, ir_value_t* x, const graph_window_t* window);
-bool graph_window_read(const ir_op_t* op, graph_window_t* out);
+// Of graph.window, or window_generic (kind NULL).
+graph_window_t graph_window_read(const ir_op_t* op);
 // np.take along `axis`: result dims = x dims with `axis` replaced by the dims of indices.
 ir_value_t* graph_take(ir_builder_t* b, ir_value_t* x, ir_value_t* indices, int64_t axis, bool wrap);
 // Extremes along an axis: the largest, or the least; of equal ones the first, or the last; places are `index` elements.
@@ -97,8 +163,8 @@ typedef struct graph_extreme_t {
 ir_op_t* graph_arg_reduce(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme);
 // The first k in order, and their places.
 ir_op_t* graph_top_k(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme);
-// Real and imaginary parts, transformed over the last `dims` dims: kind "fft" or "ifft".
-void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t dims);
+// Real and imaginary parts, transformed over the last `rank` dims: kind "fft" or "ifft".
+void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t rank);
 // Stops the program with `message` unless all of `flags` (tensor of i1) are set.
 void graph_assert(ir_builder_t* b, ir_value_t* flags, const char* message);
 // Everything else: operands, one result type, attributes.

@@ -51,6 +51,10 @@ ir_value_t* graph_contract(ir_builder_t* b, ir_value_t* lhs, ir_value_t* rhs, co
   return graph_build(b, GRAPH_CONTRACT, (ir_value_t*[]){lhs, rhs}, 2, type, attrs, count);
 }
 
+bool graph_reads_unsigned(const ir_op_t* op, uint32_t operand) {
+  return ir_is(op, GRAPH_CONTRACT) && (operand ? graph_get_unsigned_rhs(op) : graph_get_unsigned_lhs(op));
+}
+
 // Length of a window's sweep over a padded, dilated dimension.
 static int64_t swept(int64_t size, int64_t base_dilation, int64_t pad, int64_t window, int64_t dilation,
                      int64_t stride) {
@@ -95,20 +99,18 @@ ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const grap
   return graph_build(b, GRAPH_CONV, (ir_value_t*[]){x, w}, 2, type, attrs, 10);
 }
 
-bool graph_conv_read(const ir_op_t* op, graph_conv_t* out) {
-  memset(out, 0, sizeof(*out));
-  out->x_layout = ir_op_string(op, "x_layout", NULL);
-  out->w_layout = ir_op_string(op, "w_layout", NULL);
-  out->y_layout = ir_op_string(op, "y_layout", NULL);
-  out->groups = ir_op_int(op, "groups", 1);
-  out->batch_groups = ir_op_int(op, "batch_groups", 1);
-  uint32_t spatial = (uint32_t)ir_operand(op, 0)->type->rank - 2;
-  bool counts = ir_op_ints(op, "strides", out->strides, GRAPH_MAX_SPATIAL) == spatial &&
-                ir_op_ints(op, "pad_low", out->pad_low, GRAPH_MAX_SPATIAL) == spatial &&
-                ir_op_ints(op, "pad_high", out->pad_high, GRAPH_MAX_SPATIAL) == spatial &&
-                ir_op_ints(op, "x_dilation", out->x_dilation, GRAPH_MAX_SPATIAL) == spatial &&
-                ir_op_ints(op, "w_dilation", out->w_dilation, GRAPH_MAX_SPATIAL) == spatial;
-  return counts && out->x_layout && out->w_layout && out->y_layout && spatial <= GRAPH_MAX_SPATIAL;
+graph_conv_t graph_conv_read(const ir_op_t* op) {
+  graph_conv_t out = {.x_layout = graph_get_x_layout(op),
+                      .w_layout = graph_get_w_layout(op),
+                      .y_layout = graph_get_y_layout(op),
+                      .groups = graph_get_groups(op),
+                      .batch_groups = graph_get_batch_groups(op)};
+  graph_get_strides(op, out.strides);
+  graph_get_pad_low(op, out.pad_low);
+  graph_get_pad_high(op, out.pad_high);
+  graph_get_x_dilation(op, out.x_dilation);
+  graph_get_w_dilation(op, out.w_dilation);
+  return out;
 }
 
 ir_value_t* graph_window(ir_builder_t* b, ir_value_t* x, const graph_window_t* w) {
@@ -132,17 +134,15 @@ ir_value_t* graph_window(ir_builder_t* b, ir_value_t* x, const graph_window_t* w
   return graph_build(b, GRAPH_WINDOW, &x, 1, ir_type_tensor(ctx, x->type->element, (int32_t)rank, dims), attrs, 7);
 }
 
-bool graph_window_read(const ir_op_t* op, graph_window_t* out) {
-  memset(out, 0, sizeof(*out));
-  uint32_t rank = (uint32_t)ir_operand(op, 0)->type->rank;
-  out->kind = ir_op_string(op, "kind", NULL);
-  return (out->kind || ir_is(op, GRAPH_WINDOW_GENERIC)) && rank <= GRAPH_MAX_RANK &&
-         ir_op_ints(op, "sizes", out->sizes, GRAPH_MAX_RANK) == rank &&
-         ir_op_ints(op, "strides", out->strides, GRAPH_MAX_RANK) == rank &&
-         ir_op_ints(op, "dilations", out->dilations, GRAPH_MAX_RANK) == rank &&
-         ir_op_ints(op, "base_dilations", out->base_dilations, GRAPH_MAX_RANK) == rank &&
-         ir_op_ints(op, "pad_low", out->pad_low, GRAPH_MAX_RANK) == rank &&
-         ir_op_ints(op, "pad_high", out->pad_high, GRAPH_MAX_RANK) == rank;
+graph_window_t graph_window_read(const ir_op_t* op) {
+  graph_window_t out = {.kind = ir_is(op, GRAPH_WINDOW) ? graph_get_kind(op) : NULL};
+  graph_get_sizes(op, out.sizes);
+  graph_get_strides(op, out.strides);
+  graph_get_dilations(op, out.dilations);
+  graph_get_base_dilations(op, out.base_dilations);
+  graph_get_pad_low(op, out.pad_low);
+  graph_get_pad_high(op, out.pad_high);
+  return out;
 }
 
 ir_value_t* graph_take(ir_builder_t* b, ir_value_t* x, ir_value_t* indices, int64_t axis, bool wrap) {
@@ -211,9 +211,9 @@ ir_op_t* graph_top_k(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extr
                                       .attr_count = extreme->least ? 3 : 2});
 }
 
-void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t dims) {
+void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t rank) {
   const ir_type_t* types[] = {parts[0]->type, parts[0]->type};
-  ir_named_attr_t attrs[] = {{"kind", ir_attr_cstring(b->ctx, kind)}, {"dims", ir_attr_i64(b->ctx, dims)}};
+  ir_named_attr_t attrs[] = {{"kind", ir_attr_cstring(b->ctx, kind)}, {"rank", ir_attr_i64(b->ctx, rank)}};
   ir_op_t* op = ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, GRAPH_FFT),
                                              .operands = parts,
                                              .operand_count = 2,

@@ -67,7 +67,7 @@ static const int64_t* read_sizes(dispatch_t* d) {
   uint32_t all = count;
   for (uint32_t i = 0; i < d->op->result_count; ++i) all += dynamic_count(d->op->results[i].type);
   int64_t* sizes = ARENA_ARRAY(ir_context_arena(d->ctx), int64_t, all + 1);
-  ir_op_ints(d->op, "sizes", sizes, all);
+  ir_attr_ints(graph_attr(d->op, GRAPH_ATTR_sizes), sizes, all);
   d->sizes = sizes;
   return sizes + count;
 }
@@ -363,7 +363,7 @@ static int64_t op_cost(const ir_op_t* op) {
   int64_t cost = graph_scalar_fn(op) >= 0 ? 1 : 0;
   if (ir_is(op, GRAPH_CONTRACT)) {
     int64_t dims[GRAPH_MAX_RANK];
-    uint32_t count = ir_op_ints(op, "lhs_contract", dims, GRAPH_MAX_RANK);
+    uint32_t count = graph_get_lhs_contract(op, dims);
     cost = 1;
     for (uint32_t i = 0; i < count; ++i) {
       extent_t size = eval_extent(ir_operand(op, 0), (int32_t)dims[i]);
@@ -371,17 +371,15 @@ static int64_t op_cost(const ir_op_t* op) {
     }
   } else if (ir_is(op, GRAPH_CONV)) {
     int64_t out = typical_count(&op->results[0]);
-    graph_conv_t c;
-    cost = graph_conv_read(op, &c) && out > 0 ? typical_count(ir_operand(op, 1)) : 1;
-    const char* o = strchr(c.w_layout, 'o');
-    if (o)
-      cost /= ir_operand(op, 1)->type->dims[o - c.w_layout] > 0 ? ir_operand(op, 1)->type->dims[o - c.w_layout] : 1;
+    const char* layout = graph_get_w_layout(op);
+    int64_t channels = ir_operand(op, 1)->type->dims[strchr(layout, 'o') - layout];
+    cost = out > 0 ? typical_count(ir_operand(op, 1)) : 1;
+    if (channels > 0) cost /= channels;
   } else if (ir_is(op, GRAPH_WINDOW)) {
-    graph_window_t w;
+    int64_t sizes[GRAPH_MAX_RANK];
+    uint32_t rank = graph_get_sizes(op, sizes);
     cost = 1;
-    if (graph_window_read(op, &w)) {
-      for (int32_t i = 0; i < op->results[0].type->rank; ++i) cost *= w.sizes[i];
-    }
+    for (uint32_t i = 0; i < rank; ++i) cost *= sizes[i];
   } else if (ir_is(op, GRAPH_REDUCE) || ir_is(op, GRAPH_ARG_REDUCE) || ir_is(op, GRAPH_SCAN)) {
     int64_t out = typical_count(&op->results[0]);
     cost = out > 0 ? typical_count(ir_operand(op, 0)) / out : 1;

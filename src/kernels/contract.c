@@ -49,8 +49,9 @@ bool strategy_contract_matches(const dispatch_t* d) {
   }
   if (lhs->rank != rhs->rank || lhs->rank < 2 || lhs->rank > 3) return false;
   int64_t lc = -1, rc = -1, lb = -1;
-  uint32_t batch = ir_op_ints(d->root, "lhs_batch", &lb, 1);
-  if (ir_op_ints(d->root, "lhs_contract", &lc, 1) != 1 || ir_op_ints(d->root, "rhs_contract", &rc, 1) != 1)
+  uint32_t batch = graph_attr_one(d->root, GRAPH_ATTR_lhs_batch, &lb);
+  if (graph_attr_one(d->root, GRAPH_ATTR_lhs_contract, &lc) != 1 ||
+      graph_attr_one(d->root, GRAPH_ATTR_rhs_contract, &rc) != 1)
     return false;
   if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0)) return false;
   return lc == lhs->rank - 1 && rc == lhs->rank - 2 && ir_type_count(d->root->results[0].type) != 0;
@@ -60,7 +61,7 @@ bool strategy_contract_matches(const dispatch_t* d) {
 static int64_t packed_panel(const ir_op_t* op) {
   const ir_op_t* def = ir_operand(op, 1)->def;
   int64_t tile = 0;
-  if (def && ir_is(def, GRAPH_UNPACK)) ir_op_ints(def, "tiles", &tile, 1);
+  if (def && ir_is(def, GRAPH_UNPACK)) graph_attr_one(def, GRAPH_ATTR_tiles, &tile);
   return tile;
 }
 
@@ -129,7 +130,7 @@ typedef struct tile_t {
 
 static ir_value_t* element(contract_plan_t* c, uint32_t operand, const linear_t* coords) {
   kernel_build_t* k = &c->d->k;
-  bool is_unsigned = ir_op_flag(c->op, operand ? "unsigned_rhs" : "unsigned_lhs");
+  bool is_unsigned = graph_reads_unsigned(c->op, operand);
   ir_value_t* value = eval_lanes(k, ir_operand(c->op, operand), coords);
   if (ir_type_scalar(value->type) == c->accumulator) return value;
   return kernel_cast(&k->b, is_unsigned ? SCALAR_castu : SCALAR_cast, value, c->accumulator);

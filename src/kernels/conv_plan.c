@@ -14,8 +14,8 @@ static int32_t axis_of(const char* layout, char name) { return (int32_t)(strchr(
 static int64_t tile_behind(const ir_value_t* value, int64_t wanted_axis) {
   int64_t tile = 0, axis = -1;
   if (!value->def || !ir_is(value->def, GRAPH_UNPACK) || ir_operand(value->def, 0)->def) return 0;
-  if (ir_op_ints(value->def, "tiles", &tile, 1) != 1) return 0;
-  ir_op_ints(value->def, "axes", &axis, 1);
+  if (graph_attr_one(value->def, GRAPH_ATTR_tiles, &tile) != 1) return 0;
+  graph_attr_one(value->def, GRAPH_ATTR_axes, &axis);
   return axis == wanted_axis ? tile : 0;
 }
 
@@ -51,7 +51,8 @@ static void read_sweeps(conv_plan_t* p) {
 bool conv_plan_read(conv_plan_t* p, const dispatch_t* d) {
   memset(p, 0, sizeof(*p));
   ir_op_t* op = d->root;
-  if (!op || !ir_is(op, GRAPH_CONV) || !graph_conv_read(op, &p->c)) return false;
+  if (!op || !ir_is(op, GRAPH_CONV)) return false;
+  p->c = graph_conv_read(op);
   const ir_type_t *x = ir_operand(op, 0)->type, *w = ir_operand(op, 1)->type, *y = op->results[0].type;
   if (x->rank < 3 || ir_type_count(y) == 0 || !ir_type_is_static(w) || ir_type_count(w) == 0) return false;
   bool is_integer = ir_type_is_int(y->element) && y->element->width >= 8;
@@ -120,9 +121,9 @@ static bool keeps_row(const conv_plan_t* p, const ir_op_t* op) {
   switch (ir_code(op)) {
     case GRAPH_PACK:
     case GRAPH_UNPACK:
-      return ir_op_ints(op, "axes", &axis, 1) == 1 && !is_image_axis(p, axis);
+      return graph_attr_one(op, GRAPH_ATTR_axes, &axis) == 1 && !is_image_axis(p, axis);
     case GRAPH_BROADCAST: {
-      uint32_t count = ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK);
+      uint32_t count = graph_get_dims(op, dims);
       for (uint32_t i = 0; i < count; ++i) {
         if (is_image_axis(p, dims[i]) && ir_operand(op, 0)->type->dims[i] != 1) return false;
       }
@@ -190,7 +191,8 @@ void conv_plan_finish(conv_plan_t* p) {
   IR_FOR_OPS(op, p->d->body) {
     int64_t tile = 0, axis;
     bool blocks = ir_is(op, GRAPH_PACK) || (ir_is(op, GRAPH_UNPACK) && ir_operand(op, 0) != p->weights);
-    if (!blocks || ir_op_ints(op, "tiles", &tile, 1) != 1 || ir_op_ints(op, "axes", &axis, 1) != 1) continue;
+    if (!blocks || graph_attr_one(op, GRAPH_ATTR_tiles, &tile) != 1 || graph_attr_one(op, GRAPH_ATTR_axes, &axis) != 1)
+      continue;
     if (axis == p->y_channel && tile > p->y_block) p->y_block = tile;
   }
   if (!p->merged) return;

@@ -137,15 +137,16 @@ ir_value_t* eval_apply(kernel_build_t* k, const ir_op_t* op, ir_value_t* const* 
   return kernel_ternary(&k->b, fn, in[0], in[1], in[2]);
 }
 
-static ir_value_t* eval_elementwise(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+static ir_value_t* element_scalar(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
   ir_value_t* operands[3];
   for (uint32_t i = 0; i < op->operand_count; ++i) operands[i] = eval_at(k, ir_operand(op, i), coords);
   return eval_apply(k, op, operands);
 }
 
-static ir_value_t* eval_constant(kernel_build_t* k, ir_op_t* op) {
-  const ir_attr_t* value = ir_op_attr(op, "value");
-  const ir_type_t* scalar = ir_type_scalar(op->results[0].type);
+ir_value_t* element_constant(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  const ir_attr_t* value = graph_get_value(tensor->def);
+  const ir_type_t* scalar = ir_type_scalar(tensor->type);
   if (value->kind == IR_ATTR_INTEGER) return kernel_integer(&k->b, scalar, value->integer);
   if (value->kind == IR_ATTR_FLOAT) return kernel_number(&k->b, scalar, value->number);
   assert(value->splat || ir_type_count(value->type) == 1);
@@ -153,10 +154,10 @@ static ir_value_t* eval_constant(kernel_build_t* k, ir_op_t* op) {
                                        : kernel_integer(&k->b, scalar, ir_attr_element_integer(value, 0));
 }
 
-static ir_value_t* eval_iota(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
-  const linear_t* at = &coords[ir_op_int(op, "axis", 0)];
+ir_value_t* element_iota(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  const linear_t* at = &coords[graph_get_axis(tensor->def)];
   ir_value_t* position = linear_is_uniform(at) ? linear_scalar(k, at) : linear_lanes(k, at);
-  return eval_convert(k, position, ir_type_scalar(op->results[0].type));
+  return eval_convert(k, position, ir_type_scalar(tensor->type));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -240,16 +241,16 @@ static void map_reshape_dynamic(kernel_build_t* k, const ir_value_t* from, const
 // Coordinates in the packed shape for coordinates in the plain one.
 static void map_pack(kernel_build_t* k, const ir_op_t* op, int32_t rank, const linear_t* in, linear_t* out) {
   int64_t tiles[GRAPH_MAX_RANK], axes[GRAPH_MAX_RANK];
-  uint32_t count = ir_op_ints(op, "tiles", tiles, GRAPH_MAX_RANK);
-  ir_op_ints(op, "axes", axes, GRAPH_MAX_RANK);
+  uint32_t count = graph_get_tiles(op, tiles);
+  graph_get_axes(op, axes);
   for (int32_t i = 0; i < rank; ++i) out[i] = in[i];
   for (uint32_t i = 0; i < count; ++i) linear_divide(k, in[axes[i]], tiles[i], &out[axes[i]], &out[rank + (int32_t)i]);
 }
 
 static void map_unpack(kernel_build_t* k, const ir_op_t* op, int32_t rank, const linear_t* packed, linear_t* plain) {
   int64_t tiles[GRAPH_MAX_RANK], axes[GRAPH_MAX_RANK];
-  uint32_t count = ir_op_ints(op, "tiles", tiles, GRAPH_MAX_RANK);
-  ir_op_ints(op, "axes", axes, GRAPH_MAX_RANK);
+  uint32_t count = graph_get_tiles(op, tiles);
+  graph_get_axes(op, axes);
   for (int32_t i = 0; i < rank; ++i) plain[i] = packed[i];
   for (uint32_t i = 0; i < count; ++i) {
     plain[axes[i]] = linear_add(k, linear_scale(k, packed[axes[i]], tiles[i]), packed[rank + (int32_t)i]);
@@ -260,7 +261,7 @@ bool eval_forward(kernel_build_t* k, const ir_op_t* op, const linear_t* in, line
   const ir_type_t *from = ir_operand(op, 0)->type, *to = op->results[0].type;
   if (ir_is(op, GRAPH_TRANSPOSE)) {
     int64_t perm[GRAPH_MAX_RANK];
-    ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+    graph_get_perm(op, perm);
     for (int32_t i = 0; i < to->rank; ++i) out[i] = in[perm[i]];
   } else if (ir_is(op, GRAPH_RESHAPE) && ir_type_is_static(from) && ir_type_is_static(to)) {
     map_reshape(k, from, to, in, out);
@@ -278,8 +279,8 @@ bool eval_forward(kernel_build_t* k, const ir_op_t* op, const linear_t* in, line
 
 static void map_slice(kernel_build_t* k, const ir_op_t* op, const linear_t* out, linear_t* in) {
   int64_t offsets[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
-  uint32_t rank = ir_op_ints(op, "offsets", offsets, GRAPH_MAX_RANK);
-  ir_op_ints(op, "strides", strides, GRAPH_MAX_RANK);
+  uint32_t rank = graph_get_offsets(op, offsets);
+  graph_get_strides(op, strides);
   for (uint32_t i = 0; i < rank; ++i) {
     in[i] = linear_add(k, linear_scale(k, out[i], strides[i]), linear_constant(offsets[i]));
   }
@@ -289,7 +290,7 @@ static void map_slice(kernel_build_t* k, const ir_op_t* op, const linear_t* out,
 static void map_broadcast(kernel_build_t* k, const ir_op_t* op, const linear_t* out, linear_t* in) {
   int64_t dims[GRAPH_MAX_RANK];
   const ir_value_t *x = ir_operand(op, 0), *y = &op->results[0];
-  ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK);
+  graph_get_dims(op, dims);
   for (int32_t i = 0; i < x->type->rank; ++i) {
     extent_t from = eval_extent(x, i), to = eval_extent(y, (int32_t)dims[i]);
     if (extent_is(&from, 1)) {
@@ -305,7 +306,7 @@ static void map_broadcast(kernel_build_t* k, const ir_op_t* op, const linear_t* 
 
 static void map_reverse(kernel_build_t* k, ir_op_t* op, const linear_t* out, linear_t* in) {
   int64_t dims[GRAPH_MAX_RANK];
-  uint32_t count = ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK);
+  uint32_t count = graph_get_dims(op, dims);
   for (int32_t i = 0; i < op->results[0].type->rank; ++i) in[i] = out[i];
   for (uint32_t i = 0; i < count; ++i) {
     linear_t last = linear_value(eval_size(k, ir_operand(op, 0), (int32_t)dims[i]));
@@ -319,7 +320,7 @@ bool eval_backward(kernel_build_t* k, const ir_op_t* op, const linear_t* out, li
   switch (ir_code(op)) {
     case GRAPH_TRANSPOSE: {
       int64_t perm[GRAPH_MAX_RANK];
-      ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+      graph_get_perm(op, perm);
       for (int32_t i = 0; i < to->type->rank; ++i) in[perm[i]] = out[i];
       return true;
     }
@@ -348,7 +349,8 @@ bool eval_backward(kernel_build_t* k, const ir_op_t* op, const linear_t* out, li
 }
 
 // pack: padding to whole tiles reads as 0.
-__attribute__((noinline)) static ir_value_t* eval_pack(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+ir_value_t* element_pack(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
   ir_value_t* x = ir_operand(op, 0);
   linear_t in[GRAPH_MAX_RANK];
   map_unpack(k, op, x->type->rank, coords, in);
@@ -366,69 +368,40 @@ __attribute__((noinline)) static ir_value_t* eval_pack(kernel_build_t* k, ir_op_
 // Dispatch
 //===----------------------------------------------------------------------------------------------------------------===
 
-bool eval_supports(const ir_op_t* op) {
-  if (graph_scalar_fn(op) >= 0) return true;
-  switch (ir_code(op)) {
-    case GRAPH_CONSTANT:
-    case GRAPH_TO_TENSOR:
-    case GRAPH_IOTA:
-    case GRAPH_EMPTY:
-    case GRAPH_TRANSPOSE:
-    case GRAPH_RESHAPE:
-    case GRAPH_BROADCAST:
-    case GRAPH_SLICE:
-    case GRAPH_REVERSE:
-    case GRAPH_PACK:
-    case GRAPH_UNPACK:
-    case GRAPH_PAD:
-    case GRAPH_CONCAT:
-    case GRAPH_DYNAMIC_SLICE:
-    case GRAPH_DYNAMIC_UPDATE:
-    case GRAPH_GATHER:
-    case GRAPH_REDUCE:
-    case GRAPH_ARG_REDUCE:
-    case GRAPH_CONTRACT:
-    case GRAPH_CONV:
-    case GRAPH_WINDOW:
-    case GRAPH_SCAN:
-      return true;
-    default:
-      return false;
-  }
+ir_value_t* element_to_tensor(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  return eval_at(k, ir_operand(tensor->def, 0), NULL);
 }
 
-// Not inlined, nor are the others with coordinates of their own: chains of scalar functions are long, and coordinates
-// large.
-__attribute__((noinline)) static ir_value_t* eval_mapped(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+ir_value_t* element_empty(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  return zero_lanes(k, tensor->type->element, 1);
+}
+
+ir_value_t* element_backward(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   linear_t in[GRAPH_MAX_RANK];
-  if (eval_backward(k, op, coords, in)) return eval_at(k, ir_operand(op, 0), in);
-  return eval_movement(k, op, coords);
+  eval_backward(k, tensor->def, coords, in);
+  return eval_at(k, ir_operand(tensor->def, 0), in);
 }
 
-static ir_value_t* eval_op(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
-  ir_op_t* op = tensor->def;
-  if (graph_scalar_fn(op) >= 0) return eval_elementwise(k, op, coords);
-  switch (ir_code(op)) {
-    case GRAPH_CONSTANT:
-      return eval_constant(k, op);
-    case GRAPH_TO_TENSOR:
-      return eval_at(k, ir_operand(op, 0), NULL);
-    case GRAPH_EMPTY:
-      return zero_lanes(k, tensor->type->element, 1);
-    case GRAPH_IOTA:
-      return eval_iota(k, op, coords);
-    case GRAPH_PACK:
-      return eval_pack(k, op, coords);
-    case GRAPH_REDUCE:
-    case GRAPH_ARG_REDUCE:
-    case GRAPH_CONTRACT:
-    case GRAPH_CONV:
-    case GRAPH_WINDOW:
-    case GRAPH_SCAN:
-      return eval_reduction(k, op, tensor->index, coords);
-    default:
-      return eval_mapped(k, op, coords);
-  }
+// Needs a strategy of its own: see eval_supports.
+ir_value_t* element_none(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  assert(!"the op has no elements by themselves");
+  return NULL;
+}
+
+typedef ir_value_t* (*element_fn_t)(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
+static const element_fn_t elements[] = {
+#define SCALAR(name, ...) element_scalar,
+#include "base/scalar.def"
+#undef SCALAR
+#define OP(NAME, text, operands, results, regions, traits, fusion, types, shape, eval, element, ...) element_##element,
+#include "dialects/graph.def"
+#undef OP
+};
+
+static element_fn_t element_of(const ir_op_t* op) { return elements[op->info->code - IR_CODE(IR_DIALECT_GRAPH, 0)]; }
+
+bool eval_supports(const ir_op_t* op) {
+  return ir_op_dialect(op) == IR_DIALECT_GRAPH && element_of(op) != element_none;
 }
 
 ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
@@ -439,7 +412,7 @@ ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coord
   ir_value_t* value = eval_memo_find(k, tensor, coords);
   if (value) return value;
   eval_memo_enter(k);
-  value = eval_op(k, tensor, coords);
+  value = element_of(tensor->def)(k, tensor, coords);
   eval_memo_add(k, tensor, coords, value);
   eval_memo_leave(k);
   return value;

@@ -78,10 +78,11 @@ void eval_loops(kernel_build_t* k, const extent_t* sizes, uint32_t count, ir_val
 void eval_fixed_loops(kernel_build_t* k, const int64_t* sizes, uint32_t count, ir_value_t** accumulators,
                       uint32_t accumulator_count, eval_body_fn_t body, void* user);
 
-// Reductions, contraction, convolution, windows (eval_reduce.c).
-ir_value_t* eval_reduction(kernel_build_t* k, ir_op_t* op, uint32_t result, const linear_t* coords);
-// Gather, padding, concatenation, updates (eval_move.c).
-ir_value_t* eval_movement(kernel_build_t* k, ir_op_t* op, const linear_t* coords);
+// An element of an op's result, one function for each row of graph.def (eval.c, eval_reduce.c, eval_move.c).
+#define OP(NAME, text, operands, results, regions, traits, fusion, types, shape, eval, element, ...) \
+  ir_value_t* element_##element(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
+#include "dialects/graph.def"
+#undef OP
 // True when eval_at has a rule for the op.
 bool eval_supports(const ir_op_t* op);
 

@@ -102,13 +102,14 @@ static void guard_spread(kernel_build_t* k, guard_t* guard, const linear_t* x, c
   }
 }
 
-static ir_value_t* eval_pad(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+ir_value_t* element_pad(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
   pad_t pad;
   ir_value_t *x = ir_operand(op, 0), *value = ir_operand(op, 1);
-  const char* mode = ir_op_string(op, "mode", "constant");
-  ir_op_ints(op, "low", pad.low, GRAPH_MAX_RANK);
-  ir_op_ints(op, "high", pad.high, GRAPH_MAX_RANK);
-  ir_op_ints(op, "interior", pad.interior, GRAPH_MAX_RANK);
+  const char* mode = graph_get_mode(op);
+  graph_get_low(op, pad.low);
+  graph_get_high(op, pad.high);
+  graph_get_interior(op, pad.interior);
   linear_t in[GRAPH_MAX_RANK];
   guard_t guard = {0};
   bool constant = strcmp(mode, "constant") == 0;
@@ -150,7 +151,7 @@ static linear_t pieces_size(kernel_build_t* k, const pieces_t* p, bool* fixed) {
   linear_t size = linear_constant(0);
   *fixed = true;
   for (uint32_t i = 0; i < p->count; ++i) {
-    extent_t piece = eval_extent(ir_operand(p->op, p->first + i), (int32_t)ir_op_int(p->op, "axis", 0));
+    extent_t piece = eval_extent(ir_operand(p->op, p->first + i), (int32_t)graph_get_axis(p->op));
     bool is_fixed = extent_is_fixed(&piece);
     size = linear_add(k, size, is_fixed ? linear_constant(piece.factor) : linear_value(extent_value(k, &piece)));
     *fixed &= is_fixed;
@@ -159,7 +160,7 @@ static linear_t pieces_size(kernel_build_t* k, const pieces_t* p, bool* fixed) {
 }
 
 static ir_value_t* eval_pieces(kernel_build_t* k, pieces_t all, const linear_t* coords) {
-  int64_t axis = ir_op_int(all.op, "axis", 0), min, max;
+  int64_t axis = graph_get_axis(all.op), min, max;
   if (all.count == 1) return eval_at(k, ir_operand(all.op, all.first), coords);
   pieces_t left = {all.op, all.first, all.count / 2};
   pieces_t right = {all.op, all.first + left.count, all.count - left.count};
@@ -218,7 +219,8 @@ static linear_t clamped_start(kernel_build_t* k, ir_value_t* start, const ir_val
   return linear_value(s);
 }
 
-static ir_value_t* eval_dynamic_slice(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+ir_value_t* element_dynamic_slice(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
   ir_value_t* x = ir_operand(op, 0);
   linear_t in[GRAPH_MAX_RANK];
   for (int32_t i = 0; i < x->type->rank; ++i) {
@@ -228,7 +230,8 @@ static ir_value_t* eval_dynamic_slice(kernel_build_t* k, ir_op_t* op, const line
   return eval_at(k, x, in);
 }
 
-static ir_value_t* eval_dynamic_update(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+ir_value_t* element_dynamic_update(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
   ir_value_t *x = ir_operand(op, 0), *update = ir_operand(op, 1);
   linear_t in[GRAPH_MAX_RANK];
   guard_t guard = {0};
@@ -255,13 +258,13 @@ typedef struct gather_t {
 } gather_t;
 
 static void gather_read(const ir_op_t* op, gather_t* g) {
-  g->offset_count = ir_op_ints(op, "offset_dims", g->offset_dims, GRAPH_MAX_RANK);
-  g->collapsed_count = ir_op_ints(op, "collapsed_dims", g->collapsed, GRAPH_MAX_RANK);
-  g->batch_count = ir_op_ints(op, "operand_batch_dims", g->operand_batch, GRAPH_MAX_RANK);
-  ir_op_ints(op, "indices_batch_dims", g->indices_batch, GRAPH_MAX_RANK);
-  g->start_count = ir_op_ints(op, "start_index_map", g->start_map, GRAPH_MAX_RANK);
-  ir_op_ints(op, "slice_sizes", g->slice_sizes, GRAPH_MAX_RANK);
-  g->vector_dim = ir_op_int(op, "index_vector_dim", 0);
+  g->offset_count = graph_get_offset_dims(op, g->offset_dims);
+  g->collapsed_count = graph_get_collapsed_dims(op, g->collapsed);
+  g->batch_count = graph_get_operand_batch_dims(op, g->operand_batch);
+  graph_get_indices_batch_dims(op, g->indices_batch);
+  g->start_count = graph_get_start_index_map(op, g->start_map);
+  graph_get_slice_sizes(op, g->slice_sizes);
+  g->vector_dim = graph_get_index_vector_dim(op);
 }
 
 static bool contains(const int64_t* list, uint32_t count, int64_t value) {
@@ -288,7 +291,7 @@ static linear_t gather_start(kernel_build_t* k, ir_op_t* op, const gather_t* g, 
   int64_t lanes = kernel_lanes(v);
   const ir_type_t* type = kernel_vector_type(k->ctx, index, lanes);
   ir_value_t* zero = kernel_integer(&k->b, type, 0);
-  if (ir_op_flag(op, "wrap")) {
+  if (graph_get_wrap(op)) {
     ir_value_t* wrapped = kernel_add(&k->b, v, kernel_splat(&k->b, extent_value(k, &size), lanes));
     v = kernel_ternary(&k->b, SCALAR_select, kernel_binary(&k->b, SCALAR_lt, v, zero), wrapped, v);
   }
@@ -300,7 +303,8 @@ static linear_t gather_start(kernel_build_t* k, ir_op_t* op, const gather_t* g, 
   return lanes > 1 ? linear_vector(v) : linear_value(v);
 }
 
-static ir_value_t* eval_gather(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+ir_value_t* element_gather(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
   gather_t g;
   gather_read(op, &g);
   ir_value_t *x = ir_operand(op, 0), *indices = ir_operand(op, 1);
@@ -324,20 +328,6 @@ static ir_value_t* eval_gather(kernel_build_t* k, ir_op_t* op, const linear_t* c
   return eval_at(k, x, in);
 }
 
-ir_value_t* eval_movement(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
-  switch (ir_code(op)) {
-    case GRAPH_PAD:
-      return eval_pad(k, op, coords);
-    case GRAPH_CONCAT:
-      return eval_pieces(k, (pieces_t){op, 0, op->operand_count}, coords);
-    case GRAPH_DYNAMIC_SLICE:
-      return eval_dynamic_slice(k, op, coords);
-    case GRAPH_DYNAMIC_UPDATE:
-      return eval_dynamic_update(k, op, coords);
-    case GRAPH_GATHER:
-      return eval_gather(k, op, coords);
-    default:
-      assert(!"no rule for the op: see eval_supports");
-      return NULL;
-  }
+ir_value_t* element_concat(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  return eval_pieces(k, (pieces_t){tensor->def, 0, tensor->def->operand_count}, coords);
 }

@@ -100,11 +100,12 @@ static void sort_dims(int64_t* dims, uint32_t count) {
   }
 }
 
-static ir_value_t* eval_reduce(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
-  const char* kind = ir_op_string(op, "kind", "add");
+ir_value_t* element_reduce(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
+  const char* kind = graph_get_kind(op);
   reduce_t r = {.op = op, .fn = eval_combiner(kind), .vector_dim = -1};
   const ir_type_t* type = ir_operand(op, 0)->type;
-  r.dim_count = ir_op_ints(op, "dims", r.dims, GRAPH_MAX_RANK);
+  r.dim_count = graph_get_dims(op, r.dims);
   sort_dims(r.dims, r.dim_count);
   extent_t sizes[GRAPH_MAX_RANK];
   for (int32_t i = 0, kept = 0; i < type->rank; ++i) {
@@ -159,13 +160,15 @@ static void arg_reduce_body(kernel_build_t* k, const linear_t* at, ir_value_t** 
   acc[1] = kernel_ternary(&k->b, SCALAR_select, take, kernel_splat(&k->b, index, k->lanes), acc[1]);
 }
 
-static ir_value_t* eval_arg_reduce(kernel_build_t* k, ir_op_t* op, uint32_t result, const linear_t* coords) {
-  const char* kind = ir_op_string(op, "kind", "max");
+ir_value_t* element_arg_reduce(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
+  uint32_t result = tensor->index;
+  const char* kind = graph_get_kind(op);
   ir_value_t* x = ir_operand(op, 0);
   arg_reduce_t a = {.op = op,
-                    .axis = ir_op_int(op, "axis", 0),
+                    .axis = graph_get_axis(op),
                     .is_max = strcmp(kind, "max") == 0,
-                    .last = ir_op_flag(op, "last"),
+                    .last = graph_get_last(op),
                     .coords = coords};
   const ir_type_t* index = ir_type_scalar(op->results[1].type);
   linear_t first[GRAPH_MAX_RANK];
@@ -188,7 +191,7 @@ typedef struct contract_t {
 } contract_t;
 
 static ir_value_t* widened(kernel_build_t* k, ir_op_t* op, uint32_t operand, const linear_t* coords) {
-  bool is_unsigned = ir_op_flag(op, operand ? "unsigned_rhs" : "unsigned_lhs");
+  bool is_unsigned = graph_reads_unsigned(op, operand);
   const ir_type_t* accumulator = ir_type_scalar(op->results[0].type);
   const ir_type_t* wide = eval_accumulator(k->ctx, accumulator);
   ir_value_t* value = eval_lanes(k, ir_operand(op, operand), coords);
@@ -205,10 +208,10 @@ static void contract_body(kernel_build_t* k, const linear_t* at, ir_value_t** ac
 // Spreads result coordinates over the operands' batch and free dimensions.
 static void contract_spread(ir_op_t* op, const linear_t* coords, contract_t* c) {
   int64_t batch[2][GRAPH_MAX_RANK];
-  uint32_t batch_count = ir_op_ints(op, "lhs_batch", batch[0], GRAPH_MAX_RANK), next = batch_count;
-  ir_op_ints(op, "rhs_batch", batch[1], GRAPH_MAX_RANK);
-  c->contract_count = ir_op_ints(op, "lhs_contract", c->lhs_contract, GRAPH_MAX_RANK);
-  ir_op_ints(op, "rhs_contract", c->rhs_contract, GRAPH_MAX_RANK);
+  uint32_t batch_count = graph_get_lhs_batch(op, batch[0]), next = batch_count;
+  graph_get_rhs_batch(op, batch[1]);
+  c->contract_count = graph_get_lhs_contract(op, c->lhs_contract);
+  graph_get_rhs_contract(op, c->rhs_contract);
   for (uint32_t side = 0; side < 2; ++side) {
     linear_t* out = side ? c->rhs : c->lhs;
     const int64_t* contracted = side ? c->rhs_contract : c->lhs_contract;
@@ -223,7 +226,8 @@ static void contract_spread(ir_op_t* op, const linear_t* coords, contract_t* c) 
   }
 }
 
-static ir_value_t* eval_contract(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+ir_value_t* element_contract(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
   contract_t c = {.op = op};
   contract_spread(op, coords, &c);
   extent_t sizes[GRAPH_MAX_RANK];
@@ -300,11 +304,9 @@ static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   acc[0] = guard_end(k, &guard, sum, before);
 }
 
-static ir_value_t* eval_conv(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
-  conv_t v = {.op = op};
-  bool read = graph_conv_read(op, &v.c);
-  assert(read);
-  (void)read;
+ir_value_t* element_conv(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
+  conv_t v = {.op = op, .c = graph_conv_read(op)};
   const ir_type_t *xt = ir_operand(op, 0)->type, *wt = ir_operand(op, 1)->type;
   v.spatial = (uint32_t)xt->rank - 2;
   v.batch = coords[axis_of(v.c.y_layout, 'n')];
@@ -357,11 +359,9 @@ static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   acc[0] = guard_end(k, &guard, after, before);
 }
 
-static ir_value_t* eval_window(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
-  window_t v = {.op = op, .coords = coords};
-  bool read = graph_window_read(op, &v.w);
-  assert(read);
-  (void)read;
+ir_value_t* element_window(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
+  window_t v = {.op = op, .coords = coords, .w = graph_window_read(op)};
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, v.w.kind, eval_accumulator(k->ctx, element), k->lanes);
   eval_fixed_loops(k, v.w.sizes, (uint32_t)op->results[0].type->rank, &acc, 1, window_body, &v);
@@ -388,36 +388,20 @@ static void scan_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   guard_range(k, &guard, &ahead, s->exclusive ? 1 : 0, extent_is_fixed(&size) ? size.factor : INT64_MAX / 4);
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, ir_type_scalar(before->type));
-  ir_value_t* after = combine(k, eval_combiner(ir_op_string(s->op, "kind", "add")), before, eval_at(k, x, in));
+  ir_value_t* after = combine(k, eval_combiner(graph_get_kind(s->op)), before, eval_at(k, x, in));
   acc[0] = guard_end(k, &guard, after, before);
 }
 
-static ir_value_t* eval_scan(kernel_build_t* k, ir_op_t* op, const linear_t* coords) {
+ir_value_t* element_scan(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  ir_op_t* op = tensor->def;
   scan_t s = {.op = op,
-              .axis = ir_op_int(op, "axis", 0),
-              .exclusive = ir_op_flag(op, "exclusive"),
-              .reverse = ir_op_flag(op, "reverse"),
+              .axis = graph_get_axis(op),
+              .exclusive = graph_get_exclusive(op),
+              .reverse = graph_get_reverse(op),
               .coords = coords};
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
-  ir_value_t* acc = eval_start_value(k, ir_op_string(op, "kind", "add"), eval_accumulator(k->ctx, element), k->lanes);
+  ir_value_t* acc = eval_start_value(k, graph_get_kind(op), eval_accumulator(k->ctx, element), k->lanes);
   extent_t size = eval_extent(ir_operand(op, 0), (int32_t)s.axis);
   eval_loops(k, &size, 1, &acc, 1, scan_body, &s);
   return eval_convert(k, acc, element);
-}
-
-ir_value_t* eval_reduction(kernel_build_t* k, ir_op_t* op, uint32_t result, const linear_t* coords) {
-  switch (ir_code(op)) {
-    case GRAPH_REDUCE:
-      return eval_reduce(k, op, coords);
-    case GRAPH_ARG_REDUCE:
-      return eval_arg_reduce(k, op, result, coords);
-    case GRAPH_CONTRACT:
-      return eval_contract(k, op, coords);
-    case GRAPH_CONV:
-      return eval_conv(k, op, coords);
-    case GRAPH_WINDOW:
-      return eval_window(k, op, coords);
-    default:
-      return eval_scan(k, op, coords);
-  }
 }

@@ -19,7 +19,7 @@ extent_t extent_of_dim(const ir_value_t* tensor, int32_t dim, const int64_t* num
   if (size != IR_DYNAMIC) return extent_fixed(size);
   int32_t at = dynamic_before(tensor->type, dim);
   if (!numbers) {
-    uint32_t known = ir_op_ints(tensor->def, "extents", own, 8 * GRAPH_MAX_RANK);
+    uint32_t known = ir_attr_ints(graph_get_extents(tensor->def), own, 8 * GRAPH_MAX_RANK);
     for (uint32_t i = 0; i < tensor->index; ++i) {
       const ir_type_t* type = tensor->def->results[i].type;
       at += dynamic_before(type, type->rank);

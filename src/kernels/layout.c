@@ -61,7 +61,7 @@ ir_op_t* layout_tile_op(ir_builder_t* b, uint32_t code, ir_value_t* x, const ir_
 static void set_extents(layouts_t* l, ir_op_t* op, const ir_value_t* arg) {
   const ir_op_t* dispatch = arg->block->parent->parent;
   int64_t numbers[64 + GRAPH_MAX_RANK];
-  uint32_t first = 0, count = 0, all = ir_op_ints(dispatch, "sizes", numbers, 64);
+  uint32_t first = 0, count = 0, all = ir_attr_ints(graph_attr(dispatch, GRAPH_ATTR_sizes), numbers, 64);
   for (uint32_t i = 0; i <= arg->index; ++i) {
     const ir_type_t* type = ir_operand(dispatch, i)->type;
     first += count;
@@ -94,7 +94,7 @@ static ir_value_t* constant_argument(ir_op_t* dispatch, ir_value_t* value, const
   if (value->def || !ir_has_one_use(value)) return NULL;
   ir_value_t* outer = ir_operand(dispatch, value->index);
   if (!outer->def || !ir_is(outer->def, GRAPH_CONSTANT)) return NULL;
-  *constant = ir_op_attr(outer->def, "value");
+  *constant = graph_get_value(outer->def);
   return value;
 }
 
@@ -111,7 +111,7 @@ static void pack_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   ir_value_t* arg = constant_argument(dispatch, ir_operand(op, 1), &constant);
   if (!arg || arg->type->rank != 2 || arg->type->element != ir_operand(op, 0)->type->element) return;
   int64_t reduced;
-  ir_op_ints(op, "rhs_contract", &reduced, 1);
+  graph_attr_one(op, GRAPH_ATTR_rhs_contract, &reduced);
   if (reduced != 0) return;
   int64_t panel = layout_panel(l->device, arg->type->element, arg->type->dims[1]);
   static const int64_t swap[] = {1, 0, 2};
@@ -145,7 +145,7 @@ static void turn_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   if (!arg || arg->type->rank != 2 || lhs->rank != 2 || !depth_is_held(l, arg->type->element)) return;
   if (lhs->dims[0] != IR_DYNAMIC && lhs->dims[0] < FEW_ROWS) return;
   int64_t reduced;
-  if (ir_op_ints(op, "rhs_contract", &reduced, 1) != 1 || reduced != 0) return;
+  if (graph_attr_one(op, GRAPH_ATTR_rhs_contract, &reduced) != 1 || reduced != 0) return;
   const ir_attr_t* turned = constant_transpose(l->ctx, constant, swap);
   bind_constant(l, dispatch, arg->index, turned);
   ir_builder_t b = ir_builder_before(l->ctx, op);
@@ -155,10 +155,10 @@ static void turn_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
 
 // GPUs: output channels innermost, [h, w, i, o], so that a tile's rows are one load; or input channels.
 static void turn_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
-  graph_conv_t c;
+  graph_conv_t c = graph_conv_read(op);
   const ir_attr_t* constant;
   ir_value_t* arg = constant_argument(dispatch, ir_operand(op, 1), &constant);
-  if (!arg || !graph_conv_read(op, &c)) return;
+  if (!arg) return;
   const ir_type_t* w = arg->type;
   int64_t perm[GRAPH_MAX_RANK], back[GRAPH_MAX_RANK], n = w->rank - 2;
   int64_t out = strchr(c.w_layout, 'o') - c.w_layout, in = strchr(c.w_layout, 'i') - c.w_layout;
@@ -189,7 +189,7 @@ static ir_op_t* find_root(const ir_op_t* dispatch, uint32_t code) {
 static bool reads_packed(const ir_op_t* dispatch) {
   IR_FOR_OPS(op, dispatch->regions[0].first) {
     int64_t axis = -1;
-    bool unpacks = ir_is(op, GRAPH_UNPACK) && !ir_operand(op, 0)->def && ir_op_ints(op, "axes", &axis, 1);
+    bool unpacks = ir_is(op, GRAPH_UNPACK) && !ir_operand(op, 0)->def && graph_attr_one(op, GRAPH_ATTR_axes, &axis);
     if (unpacks && axis == 1 && op->results[0].type->rank >= 3) return true;
   }
   return false;
@@ -203,8 +203,7 @@ static int64_t block_of_result(const layouts_t* l, ir_op_t* dispatch, uint32_t r
   if (type->rank < 3 || type->rank > 2 + GRAPH_MAX_SPATIAL || !inner->def || !is_number) return 0;
   if (type->dims[1] == IR_DYNAMIC) return 0;
   ir_op_t* conv = find_root(dispatch, GRAPH_CONV);
-  graph_conv_t c;
-  if (conv && (!graph_conv_read(conv, &c) || strncmp(c.y_layout, "nc", 2))) return 0;
+  if (conv && strncmp(graph_get_y_layout(conv), "nc", 2) != 0) return 0;
   const ir_type_t* domain = conv ? conv->results[0].type : type;
   if (domain->rank != type->rank || memcmp(domain->dims, type->dims, sizeof(int64_t) * (size_t)type->rank)) return 0;
   if (!conv && !reads_packed(dispatch)) return 0;
@@ -222,7 +221,7 @@ static void pack_result(layouts_t* l, ir_op_t* dispatch, uint32_t result, int64_
   ir_builder_t b = ir_builder_before(l->ctx, body->last);
   const ir_op_t* inner = ir_operand(body->last, result)->def;
   ir_op_t* pack = layout_tile_op(&b, GRAPH_PACK, ir_operand(body->last, result), packed, 1, block);
-  const ir_attr_t* extents = ir_op_attr(inner, "extents");
+  const ir_attr_t* extents = graph_get_extents(inner);
   if (extents) ir_op_set_attr(l->ctx, pack, "extents", extents);
   ir_op_set_operand(body->last, result, ir_result(pack, 0));
   value->type = packed;

@@ -291,7 +291,8 @@ static void prepare_input(convs_t* v) {
 
 void layout_conv_assign(ir_context_t* ctx, const device_info_t* device, ir_op_t* dispatch, ir_op_t* op) {
   convs_t v = {.ctx = ctx, .device = device, .dispatch = dispatch, .body = dispatch->regions[0].first, .op = op};
-  if (!graph_conv_read(op, &v.c)) return;
+  v.c = graph_conv_read(op);
   prepare_input(&v);
-  if (graph_conv_read(op, &v.c)) pack_weights(&v);
+  v.c = graph_conv_read(op);
+  pack_weights(&v);
 }

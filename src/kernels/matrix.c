@@ -170,7 +170,7 @@ static bool prepare(matrix_t* m, dispatch_t* d) {
   if (p->batch > MAX_GRID || p->rows > MAX_GRID) return false;
   m->element = ir_operand(p->op, 0)->type->element;
   if (ir_operand(p->op, 1)->type->element != m->element) return false;
-  if (ir_op_flag(p->op, "unsigned_lhs") || ir_op_flag(p->op, "unsigned_rhs")) return false;
+  if (graph_reads_unsigned(p->op, 0) || graph_reads_unsigned(p->op, 1)) return false;
   m->can_weave = !p->is_conv && product_along(p, PRODUCT_RIGHT) == PRODUCT_ALONG_ROWS;
   return plan(m);
 }

@@ -17,7 +17,8 @@ typedef struct merge_t {
 } merge_t;
 
 bool strategy_merge_matches(const dispatch_t* d) {
-  if (!d->root || ir_op_int(d->root, "sorted", 0) < 1 || !order_supports(d->root)) return false;
+  if (!d->root || (!ir_is(d->root, GRAPH_SORT) && !ir_is(d->root, GRAPH_SORT_GENERIC))) return false;
+  if (graph_get_sorted(d->root) < 1 || !order_supports(d->root)) return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && op != d->root && !eval_supports(op)) return false;
     if (op->result_count && !ir_type_is_static(op->results[0].type)) return false;
@@ -86,9 +87,9 @@ static ir_value_t* place_of(merge_t* m) {
 void strategy_merge_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
   const ir_type_t* type = ir_operand(d->root, 0)->type;
-  merge_t m = {.d = d, .op = d->root, .axis = ir_op_int(d->root, "axis", 0), .keys = order_keys(d->root)};
+  merge_t m = {.d = d, .op = d->root, .axis = graph_get_axis(d->root), .keys = order_keys(d->root)};
   m.size = type->dims[m.axis];
-  m.sorted = ir_op_int(d->root, "sorted", 1);
+  m.sorted = graph_get_sorted(d->root);
   int64_t count = ir_type_count(type);
   if (!count) return;
   iterations_t it = iterations_begin(d, count, 1000);

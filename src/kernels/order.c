@@ -3,12 +3,12 @@
 #include "kernels/order.h"
 
 static bool is_descending(const ir_op_t* op) {
-  return ir_is(op, GRAPH_TOP_K) ? !ir_op_flag(op, "smallest") : ir_op_flag(op, "descending");
+  return ir_is(op, GRAPH_TOP_K) ? !graph_get_smallest(op) : graph_get_descending(op);
 }
 
 uint32_t order_keys(const ir_op_t* op) {
   if (ir_is(op, GRAPH_SORT_GENERIC)) return op->operand_count;
-  return ir_is(op, GRAPH_TOP_K) ? 1 : (uint32_t)ir_op_int(op, "keys", 1);
+  return ir_is(op, GRAPH_TOP_K) ? 1 : (uint32_t)graph_get_keys(op);
 }
 
 bool order_supports(const ir_op_t* op) {
@@ -24,7 +24,7 @@ static ir_value_t* key_before(kernel_build_t* k, const ir_op_t* op, ir_value_t* 
     a = b;
     b = t;
   }
-  ir_value_t* less = kernel_binary(builder, ir_op_flag(op, "unsigned") ? SCALAR_ltu : SCALAR_lt, a, b);
+  ir_value_t* less = kernel_binary(builder, graph_get_unsigned(op) ? SCALAR_ltu : SCALAR_lt, a, b);
   if (ir_type_scalar(a->type)->kind != IR_TYPE_FLOAT) return less;
   ir_value_t* b_nan = kernel_unary(builder, SCALAR_is_nan, b);
   ir_value_t* a_number = kernel_binary(builder, SCALAR_eq, a, a);

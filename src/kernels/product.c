@@ -28,8 +28,10 @@ static bool read_contract(product_t* p) {
   const ir_type_t *lhs = ir_operand(p->op, 0)->type, *rhs = ir_operand(p->op, 1)->type;
   if (lhs->rank != rhs->rank || lhs->rank < 2 || lhs->rank > 3) return false;
   int64_t lc = -1, rc = -1, lb = -1;
-  uint32_t batch = ir_op_ints(p->op, "lhs_batch", &lb, 1);
-  if (ir_op_ints(p->op, "lhs_contract", &lc, 1) != 1 || ir_op_ints(p->op, "rhs_contract", &rc, 1) != 1) return false;
+  uint32_t batch = graph_attr_one(p->op, GRAPH_ATTR_lhs_batch, &lb);
+  if (graph_attr_one(p->op, GRAPH_ATTR_lhs_contract, &lc) != 1 ||
+      graph_attr_one(p->op, GRAPH_ATTR_rhs_contract, &rc) != 1)
+    return false;
   if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0) || lc != lhs->rank - 1 || rc != lhs->rank - 2)
     return false;
   p->batch = batch ? size_of(p, lhs, 0) : 1;
@@ -49,7 +51,8 @@ static bool read_contract(product_t* p) {
 static bool read_conv(product_t* p) {
   const ir_type_t *x = ir_operand(p->op, 0)->type, *w = ir_operand(p->op, 1)->type, *y = p->op->results[0].type;
   p->is_conv = true;
-  if (!graph_conv_read(p->op, &p->conv) || p->conv.batch_groups != 1) return false;
+  p->conv = graph_conv_read(p->op);
+  if (p->conv.batch_groups != 1) return false;
   p->spatial = (uint32_t)w->rank - 2;
   p->taps = 1;
   int64_t image = axis_of(p->conv.y_layout, 'n');
@@ -207,7 +210,7 @@ ir_value_t* product_right(product_t* p, const product_column_t* column, const pr
 ir_value_t* product_widen(product_t* p, product_side_t side, ir_value_t* value) {
   if (ir_type_scalar(value->type) == p->accumulator) return value;
   bool second = side_value(p, side) == ir_operand(p->op, 1);
-  bool is_unsigned = ir_op_flag(p->op, second ? "unsigned_rhs" : "unsigned_lhs");
+  bool is_unsigned = graph_reads_unsigned(p->op, second);
   return kernel_cast(&p->d->k.b, is_unsigned ? SCALAR_castu : SCALAR_cast, value, p->accumulator);
 }
 
@@ -243,7 +246,7 @@ static int32_t inner_dim(const ir_value_t* value) {
   if (graph_scalar_fn(op) >= 0) return inner_dim(ir_operand(op, 0));
   if (ir_is(op, GRAPH_TRANSPOSE)) {
     int64_t perm[GRAPH_MAX_RANK];
-    ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+    graph_get_perm(op, perm);
     int32_t inner = inner_dim(ir_operand(op, 0));
     for (int32_t i = 0; i < value->type->rank; ++i) {
       if (perm[i] == inner) return i;

@@ -64,7 +64,7 @@ static void store_results(rank_t* r, linear_t place) {
 void strategy_rank_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
   const ir_type_t* type = ir_operand(d->root, 0)->type;
-  rank_t r = {.d = d, .op = d->root, .axis = ir_op_int(d->root, "axis", 0)};
+  rank_t r = {.d = d, .op = d->root, .axis = graph_get_axis(d->root)};
   bool top_k = ir_is(d->root, GRAPH_TOP_K);
   r.keys = order_keys(d->root);
   const ir_value_t* line = ir_operand(d->root, 0);

@@ -160,14 +160,14 @@ static void generic_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool is_parallel(const ir_op_t* op, int64_t loop) {
-  const ir_attr_t* iterators = ir_op_attr(op, "iterators");
+  const ir_attr_t* iterators = graph_get_iterators(op);
   const ir_attr_t* item = loop < iterators->count ? iterators->items[loop] : NULL;
   return item && item->text && strcmp(item->text, "parallel") == 0;
 }
 
 // Loop nests: maps that are known, and results that the parallel loops alone name, each once.
 static bool generic_matches(const ir_op_t* op) {
-  const ir_attr_t *maps = ir_op_attr(op, "maps"), *iterators = ir_op_attr(op, "iterators");
+  const ir_attr_t *maps = graph_get_maps(op), *iterators = graph_get_iterators(op);
   if (!maps || !iterators || maps->count != op->operand_count) return false;
   if (op->operand_count > 2 * REGION_VALUES || op->result_count > op->operand_count) return false;
   if (iterators->count > GRAPH_MAX_RANK) return false;
@@ -210,7 +210,7 @@ bool strategy_region_matches(const dispatch_t* d) {
 
 static void read_reduce(nest_t* n, const linear_t* result) {
   const ir_type_t* type = ir_operand(n->op, 0)->type;
-  n->inner_count = ir_op_ints(n->op, "dims", n->inner, GRAPH_MAX_RANK);
+  n->inner_count = graph_get_dims(n->op, n->inner);
   for (int32_t i = 0, kept = 0; i < type->rank; ++i) {
     bool reduced = false;
     for (uint32_t r = 0; r < n->inner_count; ++r) {
@@ -221,7 +221,7 @@ static void read_reduce(nest_t* n, const linear_t* result) {
 }
 
 static void read_window(nest_t* n, const linear_t* result) {
-  graph_window_read(n->op, &n->w);
+  n->w = graph_window_read(n->op);
   n->inner_count = (uint32_t)ir_operand(n->op, 0)->type->rank;
   memcpy(n->sizes, n->w.sizes, sizeof(n->sizes));
   memcpy(n->at, result, sizeof(*result) * n->inner_count);
@@ -273,7 +273,8 @@ static void store(nest_t* n, const linear_t* result, ir_value_t* const* acc) {
 
 void strategy_region_build(dispatch_t* d) {
   const ir_type_t* type = d->root->results[0].type;
-  nest_t n = {.d = d, .op = d->root, .count = d->root->result_count, .maps = ir_op_attr(d->root, "maps")};
+  nest_t n = {.d = d, .op = d->root, .count = d->root->result_count};
+  if (ir_is(n.op, GRAPH_GENERIC)) n.maps = graph_get_maps(n.op);
   int64_t count = ir_type_count(type), taken = ir_type_count(ir_operand(d->root, 0)->type);
   if (!count) return;
   iterations_t it = iterations_begin(d, count, 1 + 2000 * count / (1 + taken));

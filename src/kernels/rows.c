@@ -77,7 +77,7 @@ static bool packed_across(const rows_t* r, const ir_value_t* value, int depth) {
   if (!value->def || depth > 8) return false;
   if (ir_is(value->def, GRAPH_UNPACK)) {
     int64_t axes[GRAPH_MAX_RANK];
-    uint32_t count = ir_op_ints(value->def, "axes", axes, GRAPH_MAX_RANK);
+    uint32_t count = graph_get_axes(value->def, axes);
     return count > 0 && !is_reduced(r, axes[count - 1]);
   }
   for (uint32_t i = 0; i < value->def->operand_count; ++i) {
@@ -91,7 +91,7 @@ static void analyse(rows_t* r, dispatch_t* d) {
   r->value = ir_operand(d->root, 0);
   r->full = r->value->type;
   eval_extents(r->value, r->sizes);
-  r->reduced_count = ir_op_ints(d->root, "dims", r->reduced, GRAPH_MAX_RANK);
+  r->reduced_count = graph_get_dims(d->root, r->reduced);
   for (uint32_t i = 1; i < r->reduced_count; ++i) {
     for (uint32_t j = i; j > 0 && r->reduced[j - 1] > r->reduced[j]; --j) {
       int64_t t = r->reduced[j];
@@ -138,7 +138,7 @@ static void accumulate(sweep_t* s, const linear_t* coords, ir_value_t** acc, int
   kernel_build_t* k = &s->r->d->k;
   for (uint32_t i = 0; i < s->count; ++i) {
     ir_op_t* op = s->r->reduces[s->members[i]];
-    const char* kind = ir_op_string(op, "kind", "add");
+    const char* kind = graph_get_kind(op);
     ir_value_t** slot = &acc[i * (uint32_t)s->unroll + (uint32_t)part];
     const ir_type_t* scalar = ir_type_scalar((*slot)->type);
     ir_value_t* value = eval_convert(k, eval_lanes(k, ir_operand(op, 0), coords), scalar);
@@ -291,14 +291,14 @@ static void run_sweep(sweep_t* s) {
     ir_op_t* op = r->reduces[s->members[i]];
     const ir_type_t* scalar = eval_accumulator(k->ctx, ir_operand(op, 0)->type->element);
     for (int64_t u = 0; u < s->unroll; ++u) {
-      acc[acc_count++] = eval_start_value(k, ir_op_string(op, "kind", "add"), scalar, acc_lanes);
+      acc[acc_count++] = eval_start_value(k, graph_get_kind(op), scalar, acc_lanes);
     }
   }
   eval_loops(k, sizes, r->along ? r->reduced_count - 1 : r->reduced_count, acc, acc_count, sweep_body, s);
   k->lanes = outer_lanes;
   for (uint32_t i = 0; i < s->count; ++i) {
     ir_op_t* op = r->reduces[s->members[i]];
-    const char* kind = ir_op_string(op, "kind", "add");
+    const char* kind = graph_get_kind(op);
     ir_value_t* sum = acc[i * (uint32_t)s->unroll];
     for (int64_t u = 1; u < s->unroll; ++u) {
       sum = kernel_binary(&k->b, eval_combiner(kind), sum, acc[i * (uint32_t)s->unroll + (uint32_t)u]);

@@ -56,7 +56,7 @@ static linear_t start_of(kernel_build_t* k, scatter_t* s, uint32_t component, co
   ir_value_t* v = eval_at(k, indices, coords);
   const ir_type_t* index = ir_type_index(k->ctx);
   if (v->type != index) v = kernel_cast(&k->b, SCALAR_cast, v, index);
-  if (ir_op_flag(s->op, "wrap")) {
+  if (graph_get_wrap(s->op)) {
     ir_value_t* negative = kernel_binary(&k->b, SCALAR_lt, v, kernel_index(&k->b, 0));
     ir_value_t* wrapped = kernel_add(&k->b, v, eval_size(k, x, (int32_t)s->map[component]));
     v = kernel_ternary(&k->b, SCALAR_select, negative, wrapped, v);
@@ -87,8 +87,8 @@ static void place_update(kernel_build_t* k, scatter_t* s, const linear_t* at, li
 
 static void combine_update(kernel_build_t* k, scatter_t* s, const linear_t* at, const linear_t* to) {
   ir_value_t* args[2 * REGION_VALUES];
-  const char* kind = ir_op_string(s->op, "kind", "set");
   bool generic = ir_is(s->op, GRAPH_SCATTER_GENERIC);
+  const char* kind = generic ? NULL : graph_get_kind(s->op);
   for (uint32_t i = 0; i < s->count; ++i) {
     args[s->count + i] = eval_at(k, ir_operand(s->op, s->count + 1 + i), at);
     if (generic || strcmp(kind, "set") != 0) args[i] = eval_at(k, s->d->outputs[i], to);
@@ -124,12 +124,12 @@ static void update_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
 
 void strategy_scatter_build(dispatch_t* d) {
   scatter_t s = {
-      .d = d, .op = d->root, .count = d->root->result_count, .vector_dim = ir_op_int(d->root, "index_vector_dim", 0)};
-  s.window_count = ir_op_ints(d->root, "update_window_dims", s.window, GRAPH_MAX_RANK);
-  s.inserted_count = ir_op_ints(d->root, "inserted_dims", s.inserted, GRAPH_MAX_RANK);
-  s.batch_count = ir_op_ints(d->root, "operand_batch_dims", s.operand_batch, GRAPH_MAX_RANK);
-  ir_op_ints(d->root, "indices_batch_dims", s.indices_batch, GRAPH_MAX_RANK);
-  s.map_count = ir_op_ints(d->root, "scatter_dims_map", s.map, GRAPH_MAX_RANK);
+      .d = d, .op = d->root, .count = d->root->result_count, .vector_dim = graph_get_index_vector_dim(d->root)};
+  s.window_count = graph_get_update_window_dims(d->root, s.window);
+  s.inserted_count = graph_get_inserted_dims(d->root, s.inserted);
+  s.batch_count = graph_get_operand_batch_dims(d->root, s.operand_batch);
+  graph_get_indices_batch_dims(d->root, s.indices_batch);
+  s.map_count = graph_get_scatter_dims_map(d->root, s.map);
   const ir_value_t *x = ir_operand(d->root, 0), *updates = ir_operand(d->root, s.count + 1);
   extent_t sizes[GRAPH_MAX_RANK];
   iterations_t it = iterations_begin(d, 1, 1);

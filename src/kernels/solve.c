@@ -100,7 +100,8 @@ static void build_system(solve_t* s) {
   ir_value_t* next = kernel_binary(&k->b, SCALAR_sub, done.iters[0], kernel_mul(&k->b, factor, known));
   kernel_for_end(&k->b, &done, &next, 1);
   ir_value_t* value = kernel_loop_result(&done, 0);
-  if (!ir_op_flag(s->op, "unit_diagonal")) value = kernel_binary(&k->b, SCALAR_div, value, coefficient(s, &i, &i));
+  bool unit = ir_is(s->op, GRAPH_TRIANGULAR_SOLVE) && graph_get_unit_diagonal(s->op);
+  if (!unit) value = kernel_binary(&k->b, SCALAR_div, value, coefficient(s, &i, &i));
   element(s, &i, &s->column, !s->left);
   eval_store(k, s->d->outputs[0], s->batch, value);
   kernel_for_end(&k->b, &steps, NULL, 0);
@@ -109,15 +110,15 @@ static void build_system(solve_t* s) {
 void strategy_solve_build(dispatch_t* d) {
   solve_t s = {.d = d, .op = d->root};
   const ir_type_t *a = ir_operand(d->root, 0)->type, *y = d->root->results[0].type;
-  bool lower = ir_op_flag(d->root, "lower"), system = ir_is(d->root, GRAPH_TRIANGULAR_SOLVE);
+  bool lower = graph_get_lower(d->root), system = ir_is(d->root, GRAPH_TRIANGULAR_SOLVE);
   int64_t sizes[GRAPH_MAX_RANK], count = 1;
   int32_t rank = a->rank - 2;
   for (int32_t i = 0; i < rank; ++i) sizes[i] = a->dims[i];
   s.size = a->dims[a->rank - 1];
   s.swap = !lower;
   if (system) {
-    bool transpose = ir_op_flag(d->root, "transpose");
-    s.left = ir_op_flag(d->root, "left");
+    bool transpose = graph_get_transpose(d->root);
+    s.left = graph_get_left(d->root);
     s.swap = transpose == s.left;
     s.forward = (lower != transpose) == s.left;
     sizes[rank++] = y->dims[y->rank - (s.left ? 1 : 2)];

@@ -24,7 +24,7 @@ static ir_value_t* fold_moved_constant(ir_builder_t* b, ir_op_t* op) {
   const ir_attr_t* value = graph_constant_value(ir_operand(op, 0));
   if (!value || !ir_type_is_static(op->results[0].type)) return NULL;
   int64_t perm[GRAPH_MAX_RANK];
-  if (transposes) ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+  if (transposes) graph_get_perm(op, perm);
   return graph_constant(
       b, transposes ? constant_transpose(b->ctx, value, perm) : constant_reshape(b->ctx, value, op->results[0].type));
 }
@@ -72,7 +72,7 @@ static ir_value_t* drop_identity(ir_builder_t* b, ir_op_t* op) {
   if (ir_is(op, GRAPH_RESHAPE)) return ir_operand(op, 0);
   int64_t list[GRAPH_MAX_RANK];
   if (!ir_is(op, GRAPH_TRANSPOSE) && !ir_is(op, GRAPH_BROADCAST)) return NULL;
-  uint32_t count = ir_op_ints(op, ir_is(op, GRAPH_TRANSPOSE) ? "perm" : "dims", list, GRAPH_MAX_RANK);
+  uint32_t count = ir_is(op, GRAPH_TRANSPOSE) ? graph_get_perm(op, list) : graph_get_dims(op, list);
   for (uint32_t i = 0; i < count; ++i) {
     if (list[i] != i) return NULL;
   }
@@ -88,8 +88,8 @@ static ir_value_t* merge_chain(ir_builder_t* b, ir_op_t* op) {
   if (ir_is(op, GRAPH_RESHAPE) && ir_type_is_static(type)) return graph_reshape(b, x, type->rank, type->dims, NULL);
   if (ir_is(op, GRAPH_TRANSPOSE)) {
     int64_t outer[GRAPH_MAX_RANK], first[GRAPH_MAX_RANK], both[GRAPH_MAX_RANK];
-    ir_op_ints(op, "perm", outer, GRAPH_MAX_RANK);
-    ir_op_ints(inner, "perm", first, GRAPH_MAX_RANK);
+    graph_get_perm(op, outer);
+    graph_get_perm(inner, first);
     for (int32_t i = 0; i < type->rank; ++i) both[i] = first[outer[i]];
     return graph_transpose(b, x, both);
   }
@@ -100,7 +100,7 @@ static ir_value_t* merge_chain(ir_builder_t* b, ir_op_t* op) {
 static ir_value_t* transpose_to_reshape(ir_builder_t* b, ir_op_t* op) {
   if (!ir_is(op, GRAPH_TRANSPOSE) || !ir_type_is_static(op->results[0].type)) return NULL;
   int64_t perm[GRAPH_MAX_RANK], last = -1;
-  ir_op_ints(op, "perm", perm, GRAPH_MAX_RANK);
+  graph_get_perm(op, perm);
   const ir_type_t *from = ir_operand(op, 0)->type, *to = op->results[0].type;
   for (int32_t i = 0; i < to->rank; ++i) {
     if (from->dims[perm[i]] == 1) continue;

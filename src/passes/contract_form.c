@@ -107,9 +107,9 @@ static bool is_in_form(const ir_op_t* op, const side_t* lhs, const side_t* rhs, 
 static bool bring_into_form(ir_context_t* ctx, ir_op_t* op) {
   const ir_type_t *lt = ir_operand(op, 0)->type, *rt = ir_operand(op, 1)->type, *yt = op->results[0].type;
   int64_t lb[GRAPH_MAX_RANK], rb[GRAPH_MAX_RANK], lc[GRAPH_MAX_RANK], rc[GRAPH_MAX_RANK];
-  uint32_t batch = ir_op_ints(op, "lhs_batch", lb, GRAPH_MAX_RANK), reduced = ir_op_ints(op, "lhs_contract", lc, 16);
-  ir_op_ints(op, "rhs_batch", rb, GRAPH_MAX_RANK);
-  ir_op_ints(op, "rhs_contract", rc, GRAPH_MAX_RANK);
+  uint32_t batch = graph_get_lhs_batch(op, lb), reduced = graph_get_lhs_contract(op, lc);
+  graph_get_rhs_batch(op, rb);
+  graph_get_rhs_contract(op, rc);
   side_t lhs, rhs;
   arrange(lt, lb, batch, lc, reduced, false, &lhs);
   arrange(rt, rb, batch, rc, reduced, true, &rhs);
@@ -125,8 +125,8 @@ static bool bring_into_form(ir_context_t* ctx, ir_op_t* op) {
                            .lhs_contract = batched ? &two : &one,
                            .rhs_contract = batched ? &one : &zero,
                            .contract_count = 1,
-                           .unsigned_lhs = ir_op_flag(op, "unsigned_lhs"),
-                           .unsigned_rhs = ir_op_flag(op, "unsigned_rhs")};
+                           .unsigned_lhs = graph_get_unsigned_lhs(op),
+                           .unsigned_rhs = graph_get_unsigned_rhs(op)};
   ir_value_t* y = graph_contract(&b, x, w, &dims, yt->element);
   y = spread(&b, op, y, &lhs, &rhs);
   ir_value_replace(ir_result(op, 0), y);

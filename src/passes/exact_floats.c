@@ -139,22 +139,22 @@ typedef struct product_t {
   bool summed[2][GRAPH_MAX_RANK];  // dims of each operand that are summed over
 } product_t;
 
-static void mark(product_t* p, uint32_t operand, const char* name) {
+static void mark(product_t* p, uint32_t operand, graph_attr_id_t id) {
   int64_t dims[GRAPH_MAX_RANK];
-  uint32_t count = ir_op_ints(p->op, name, dims, GRAPH_MAX_RANK);
+  uint32_t count = graph_attr_ints(p->op, id, dims);
   for (uint32_t i = 0; i < count; ++i) p->summed[operand][dims[i]] = true;
 }
 
 static bool read_product(ir_op_t* op, product_t* p) {
   *p = (product_t){.op = op};
   if (ir_is(op, GRAPH_CONTRACT)) {
-    if (ir_op_flag(op, "unsigned_lhs") || ir_op_flag(op, "unsigned_rhs")) return false;
-    mark(p, 0, "lhs_contract");
-    mark(p, 1, "rhs_contract");
+    if (graph_get_unsigned_lhs(op) || graph_get_unsigned_rhs(op)) return false;
+    mark(p, 0, GRAPH_ATTR_lhs_contract);
+    mark(p, 1, GRAPH_ATTR_rhs_contract);
     return true;
   }
-  graph_conv_t c;
-  if (!ir_is(op, GRAPH_CONV) || !graph_conv_read(op, &c)) return false;
+  if (!ir_is(op, GRAPH_CONV)) return false;
+  graph_conv_t c = graph_conv_read(op);
   for (uint32_t i = 0; c.w_layout[i] && i < GRAPH_MAX_RANK; ++i) p->summed[1][i] = c.w_layout[i] != 'o';
   return true;
 }
@@ -234,18 +234,17 @@ static ir_value_t* multiply_floats(ir_builder_t* b, ir_op_t* op) {
   const ir_type_t* f32 = ir_type_float(b->ctx, IR_F32);
   ir_value_t* x = as_floats(b, ir_operand(op, 0), p.constants[0]);
   ir_value_t *w = as_floats(b, ir_operand(op, 1), p.constants[1]), *y;
-  graph_conv_t conv;
   if (ir_is(op, GRAPH_CONV)) {
-    graph_conv_read(op, &conv);
+    graph_conv_t conv = graph_conv_read(op);
     y = graph_conv(b, x, w, &conv, f32);
   } else {
     int64_t lists[4][GRAPH_MAX_RANK];
     graph_contract_t c = {
         .lhs_batch = lists[0], .rhs_batch = lists[1], .lhs_contract = lists[2], .rhs_contract = lists[3]};
-    c.batch_count = ir_op_ints(op, "lhs_batch", lists[0], GRAPH_MAX_RANK);
-    ir_op_ints(op, "rhs_batch", lists[1], GRAPH_MAX_RANK);
-    c.contract_count = ir_op_ints(op, "lhs_contract", lists[2], GRAPH_MAX_RANK);
-    ir_op_ints(op, "rhs_contract", lists[3], GRAPH_MAX_RANK);
+    c.batch_count = graph_get_lhs_batch(op, lists[0]);
+    graph_get_rhs_batch(op, lists[1]);
+    c.contract_count = graph_get_lhs_contract(op, lists[2]);
+    graph_get_rhs_contract(op, lists[3]);
     y = graph_contract(b, x, w, &c, f32);
   }
   return graph_cast(b, y, op->results[0].type->element, false);

@@ -206,8 +206,8 @@ static complex_t transform(ir_builder_t* b, complex_t x, int sign) {
 
 static bool expand_fft(ir_context_t* ctx, ir_op_t* op) {
   const ir_type_t* type = op->results[0].type;
-  bool inverse = strcmp(ir_op_string(op, "kind", "fft"), "ifft") == 0;
-  int64_t dims = ir_op_int(op, "dims", 1);
+  bool inverse = strcmp(graph_get_kind(op), "ifft") == 0;
+  int64_t dims = graph_get_rank(op);
   if (!ir_type_is_static(type) || dims < 1 || dims > type->rank) return false;
   ir_builder_t b = ir_builder_before(ctx, op);
   complex_t x = {ir_operand(op, 0), ir_operand(op, 1)};
@@ -248,8 +248,8 @@ static ir_op_t* copy_sort(ir_builder_t* b, ir_op_t* op, ir_value_t** values, int
 
 static bool expand_sort(ir_context_t* ctx, ir_op_t* op) {
   const ir_type_t* type = ir_operand(op, 0)->type;
-  int64_t axis = ir_op_int(op, "axis", 0);
-  if (!ir_type_is_static(type) || axis < 0 || axis >= type->rank || ir_op_attr(op, "sorted")) return false;
+  int64_t axis = graph_get_axis(op);
+  if (!ir_type_is_static(type) || axis < 0 || axis >= type->rank || graph_attr(op, GRAPH_ATTR_sorted)) return false;
   int64_t size = type->dims[axis];
   if (size <= SORT_WHOLE || op->operand_count > 16) return false;
   ir_builder_t b = ir_builder_before(ctx, op);
@@ -263,7 +263,7 @@ static bool expand_sort(ir_context_t* ctx, ir_op_t* op) {
 
 static bool expand_top_k(ir_context_t* ctx, ir_op_t* op) {
   ir_value_t* x = ir_operand(op, 0);
-  int64_t axis = ir_op_int(op, "axis", 0);
+  int64_t axis = graph_get_axis(op);
   const ir_type_t* indices = op->results[1].type;
   if (!ir_type_is_static(x->type) || !ir_type_is_static(indices) || axis < 0 || axis >= x->type->rank) return false;
   if (x->type->dims[axis] <= SORT_WHOLE) return false;
@@ -281,7 +281,7 @@ static bool expand_top_k(ir_context_t* ctx, ir_op_t* op) {
                                                 .result_types = types,
                                                 .result_count = 2,
                                                 .attrs = attrs,
-                                                .attr_count = ir_op_flag(op, "smallest") ? 3 : 4});
+                                                .attr_count = graph_get_smallest(op) ? 3 : 4});
   int64_t zeros[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
   for (int i = 0; i < GRAPH_MAX_RANK; ++i) ones[i] = 1;
   for (uint32_t i = 0; i < 2; ++i) {
@@ -301,7 +301,7 @@ static bool expand_concat(ir_context_t* ctx, ir_op_t* op) {
   if (count <= FUSION_MAX_OPERANDS) return false;
   ir_builder_t b = ir_builder_before(ctx, op);
   ir_value_t** parts = ARENA_ARRAY(ir_context_arena(ctx), ir_value_t*, count);
-  int64_t axis = ir_op_int(op, "axis", 0);
+  int64_t axis = graph_get_axis(op);
   for (uint32_t i = 0; i < count; ++i) parts[i] = ir_operand(op, i);
   while (count > FUSION_MAX_OPERANDS) {
     uint32_t next = 0;

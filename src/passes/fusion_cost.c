@@ -71,8 +71,8 @@ static void add_view(fusion_views_t* views, uint32_t id, uint32_t weight) {
 }
 
 static uint32_t window_weight(const ir_op_t* op) {
-  graph_window_t w;
-  if (!ir_is(op, GRAPH_WINDOW) || !graph_window_read(op, &w)) return MANY;
+  if (!ir_is(op, GRAPH_WINDOW)) return MANY;
+  graph_window_t w = graph_window_read(op);
   uint64_t taps = 1, steps = 1;
   for (int32_t i = 0; i < op->results[0].type->rank; ++i) {
     taps = saturate(taps * (uint64_t)w.sizes[i]);

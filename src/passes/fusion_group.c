@@ -21,7 +21,7 @@ enum { MAX_LOOKS = 32 };  // at users of a value, for one to join
 //===----------------------------------------------------------------------------------------------------------------===
 
 bool fusion_is_splat(const ir_op_t* op) {
-  const ir_attr_t* value = ir_is(op, GRAPH_CONSTANT) ? ir_op_attr(op, "value") : NULL;
+  const ir_attr_t* value = ir_is(op, GRAPH_CONSTANT) ? graph_get_value(op) : NULL;
   return value && (value->kind != IR_ATTR_ELEMENTS || value->splat || ir_type_count(value->type) == 1);
 }
 
@@ -59,30 +59,19 @@ static bool has_tensor_results(const ir_op_t* op) {
   return op->result_count > 0;
 }
 
+static const fusion_class_t classes[] = {
+#define SCALAR(name, ...) FUSION_ELEMENTWISE,
+#include "base/scalar.def"
+#undef SCALAR
+#define OP(NAME, text, operands, results, regions, traits, fusion, ...) FUSION_##fusion,
+#include "dialects/graph.def"
+#undef OP
+};
+
 fusion_class_t fusion_class(const ir_op_t* op) {
   if (ir_op_dialect(op) != IR_DIALECT_GRAPH || !has_tensor_results(op)) return FUSION_HOST;
-  if (ir_op_flag(op, "window")) return FUSION_HOST;
-  if (graph_scalar_fn(op) >= 0) return FUSION_ELEMENTWISE;
-  switch (ir_code(op)) {
-    case GRAPH_CONSTANT:
-      return FUSION_CONSTANT;
-    case GRAPH_IF:
-    case GRAPH_WHILE:
-    case GRAPH_CALL:
-    case GRAPH_GLOBAL_LOAD:
-    case GRAPH_BARRIER:
-    case GRAPH_DISPATCH:
-      return FUSION_HOST;
-    case GRAPH_TO_TENSOR:
-    case GRAPH_GATHER:
-    case GRAPH_DYNAMIC_UPDATE:
-    case GRAPH_EMPTY:
-      return FUSION_INDEX_MAP;
-    case GRAPH_REDUCE:
-      return FUSION_REDUCE;
-    default:
-      return ir_has_trait(op, IR_TRAIT_INDEX_MAP) ? FUSION_INDEX_MAP : FUSION_HEAVY;
-  }
+  if (graph_is_window(op)) return FUSION_HOST;
+  return classes[op->info->code - IR_CODE(IR_DIALECT_GRAPH, 0)];
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -170,7 +159,7 @@ static fusion_space_t row_space_of(const fusion_t* f, const fusion_group_t* grou
 static bool row_broadcast_fits(const fusion_t* f, const fusion_group_t* group, const ir_op_t* op, fusion_space_t from) {
   if (!sizes_same_shape(&op->results[0], row_value(f, group))) return false;
   int64_t dims[GRAPH_MAX_RANK];
-  uint32_t count = ir_op_ints(op, "dims", dims, GRAPH_MAX_RANK), next = 0;
+  uint32_t count = graph_get_dims(op, dims), next = 0;
   for (int32_t i = 0; i < row_value(f, group)->type->rank; ++i) {
     if (from == FUSION_SPACE_OUTER && is_reduced(group, i)) continue;
     if (next >= count || dims[next++] != i) return false;
@@ -216,7 +205,7 @@ static bool reduce_joins(fusion_t* f, fusion_node_t* node) {
   if (best == FUSION_NO_GROUP || !f->groups[best].is_rows) return false;
   fusion_group_t* group = &f->groups[best];
   int64_t dims[GRAPH_MAX_RANK];
-  uint32_t count = ir_op_ints(node->op, "dims", dims, GRAPH_MAX_RANK);
+  uint32_t count = graph_get_dims(node->op, dims);
   if (count != group->reduced_count || !sizes_same_shape(row_value(f, group), ir_operand(node->op, 0))) return false;
   for (uint32_t i = 0; i < count; ++i) {
     if (!is_reduced(group, dims[i])) return false;
@@ -235,7 +224,7 @@ static void start_reduce(fusion_t* f, fusion_node_t* node) {
   int32_t index = new_group(f, node, FUSION_SPACE_OUTER);
   fusion_group_t* group = &f->groups[index];
   group->reduces = 1;
-  group->reduced_count = ir_op_ints(node->op, "dims", group->reduced, GRAPH_MAX_RANK);
+  group->reduced_count = graph_get_dims(node->op, group->reduced);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

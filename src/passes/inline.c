@@ -38,7 +38,7 @@ static pass_result_t visit(ir_context_t* ctx, ir_op_t* module, ir_op_t* parent, 
         if (inner == PASS_FAILED) return inner;
         if (inner == PASS_CHANGED) result = inner;
         if (!is_call(op)) continue;
-        const char* name = ir_op_string(op, "callee", "");
+        const char* name = graph_get_callee(op);
         ir_op_t* callee = ir_symbol_lookup(module, name);
         if (!callee || !callee->regions[0].first) {
           ir_op_error(ctx, op, "calls @%s, which this module does not define", name);

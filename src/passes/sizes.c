@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "dialects/graph_shape.h"
 #include "passes/passes.h"
 
 typedef struct row_t {
@@ -19,7 +20,8 @@ typedef struct row_t {
   ir_value_t* value;
 } row_t;
 
-struct sizes_t {
+typedef struct sizes_t {
+  graph_sizer_t sizer;  // first: the shape rules count by it
   ir_context_t* ctx;
   ir_builder_t b;
   ir_op_t* op;  // at work
@@ -27,7 +29,7 @@ struct sizes_t {
   row_t* rows;  // index values at hand; those of a region are forgotten at its end
   uint32_t count, capacity;
   bool failed;
-};
+} sizes_t;
 
 enum { MAX_DEPTH = 12 };
 
@@ -63,13 +65,13 @@ static ir_value_t* add_row(sizes_t* s, row_t row, ir_value_t* value) {
   return value;
 }
 
-bool sizes_is_constant(const ir_value_t* x, int64_t* out) {
+static bool is_constant(const ir_value_t* x, int64_t* out) {
   if (!x->def || !ir_is(x->def, GRAPH_CONSTANT) || x->type->kind != IR_TYPE_INDEX) return false;
-  *out = ir_op_int(x->def, "value", 0);
+  *out = graph_get_value(x->def)->integer;
   return true;
 }
 
-ir_value_t* sizes_constant(sizes_t* s, int64_t value) {
+static ir_value_t* sizes_constant(sizes_t* s, int64_t value) {
   row_t key = {.code = GRAPH_CONSTANT, .number = value};
   ir_value_t* found = find_row(s, &key);
   return found ? found : add_row(s, key, graph_index_constant(&s->b, value));
@@ -104,7 +106,7 @@ static bool fold_constants(scalar_fn_t fn, int64_t x, int64_t y, int64_t* out) {
 
 static bool is_negative_never(const ir_value_t* x, int depth) {
   int64_t number;
-  if (sizes_is_constant(x, &number)) return number >= 0;
+  if (is_constant(x, &number)) return number >= 0;
   if (!x->def || depth > MAX_DEPTH) return false;
   if (ir_is(x->def, GRAPH_DIM)) return true;
   bool first = x->def->operand_count > 0 && is_negative_never(ir_operand(x->def, 0), depth + 1);
@@ -124,10 +126,13 @@ static bool is_negative_never(const ir_value_t* x, int depth) {
   }
 }
 
+static ir_value_t* sizes_add(sizes_t* s, ir_value_t* x, int64_t y);
+static ir_value_t* sizes_mul(sizes_t* s, ir_value_t* x, int64_t y);
+
 // x fn y without an instruction, or NULL.
 static ir_value_t* simplify(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
   int64_t a, b, inner;
-  bool x_known = sizes_is_constant(x, &a), y_known = sizes_is_constant(y, &b);
+  bool x_known = is_constant(x, &a), y_known = is_constant(y, &b);
   if (x_known && y_known && fold_constants(fn, a, b, &inner)) return sizes_constant(s, inner);
   if (x == y && (fn == SCALAR_min || fn == SCALAR_max)) return x;
   if (x == y && fn == SCALAR_sub) return sizes_constant(s, 0);
@@ -137,7 +142,7 @@ static ir_value_t* simplify(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_
   if (b == 0 && fn == SCALAR_mul) return y;
   if (b <= 0 && fn == SCALAR_max && is_negative_never(x, 0)) return b < 0 || b == 0 ? x : NULL;
   if (fn == SCALAR_sub && b != INT64_MIN) return sizes_add(s, x, -b);
-  bool nested = x->def && x->def->operand_count == 2 && sizes_is_constant(ir_operand(x->def, 1), &inner);
+  bool nested = x->def && x->def->operand_count == 2 && is_constant(ir_operand(x->def, 1), &inner);
   if (nested && fn == SCALAR_add && graph_scalar_fn(x->def) == SCALAR_add &&
       !__builtin_add_overflow(inner, b, &inner)) {
     return sizes_add(s, ir_operand(x->def, 0), inner);
@@ -152,11 +157,11 @@ static ir_value_t* simplify(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_
   return NULL;
 }
 
-ir_value_t* sizes_binary(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+static ir_value_t* sizes_binary(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
   int64_t number;
   x = represent(x);
   y = represent(y);
-  if (scalar_info[fn].commutative && sizes_is_constant(x, &number)) {
+  if (scalar_info[fn].commutative && is_constant(x, &number)) {
     ir_value_t* t = x;
     x = y;
     y = t;
@@ -172,15 +177,15 @@ ir_value_t* sizes_binary(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* 
   return add_row(s, key, graph_binary(&s->b, fn, x, y));
 }
 
-ir_value_t* sizes_add(sizes_t* s, ir_value_t* x, int64_t y) {
+static ir_value_t* sizes_add(sizes_t* s, ir_value_t* x, int64_t y) {
   return sizes_binary(s, SCALAR_add, x, sizes_constant(s, y));
 }
 
-ir_value_t* sizes_mul(sizes_t* s, ir_value_t* x, int64_t y) {
+static ir_value_t* sizes_mul(sizes_t* s, ir_value_t* x, int64_t y) {
   return sizes_binary(s, SCALAR_mul, x, sizes_constant(s, y));
 }
 
-ir_value_t* sizes_not_negative(sizes_t* s, ir_value_t* x) {
+static ir_value_t* sizes_not_negative(sizes_t* s, ir_value_t* x) {
   return sizes_binary(s, SCALAR_max, x, sizes_constant(s, 0));
 }
 
@@ -212,17 +217,17 @@ static void refuse(sizes_t* s, const char* rule) {
   s->failed = true;
 }
 
-void sizes_require(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y, const char* rule) {
+static void sizes_require(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y, const char* rule) {
   int64_t a, b;
   x = represent(x);
   y = represent(y);
   if (x == y && (fn == SCALAR_eq || fn == SCALAR_le || fn == SCALAR_ge)) return;
-  if (sizes_is_constant(x, &a) && sizes_is_constant(y, &b)) {
+  if (is_constant(x, &a) && is_constant(y, &b)) {
     bool holds = fn == SCALAR_eq ? a == b : fn == SCALAR_le ? a <= b : a >= b;
     if (!holds) refuse(s, rule);
     return;
   }
-  if (fn == SCALAR_ge && sizes_is_constant(y, &b) && b <= 0 && is_negative_never(x, 0)) return;
+  if (fn == SCALAR_ge && is_constant(y, &b) && b <= 0 && is_negative_never(x, 0)) return;
   row_t key = {.code = GRAPH_ASSERT, .operands = {x, y}, .number = fn};
   if (find_row(s, &key)) return;  // asked before
   ir_value_t* holds = add_row(s, key, graph_binary(&s->b, fn, x, y));
@@ -245,8 +250,8 @@ static bool is_older(const sizes_t* s, const ir_value_t* x, const ir_value_t* y)
 // Equal by an assert: the one to go on with, for the other too when that is known before any kernel runs.
 static ir_value_t* unite(sizes_t* s, ir_value_t* x, ir_value_t* y) {
   int64_t number;
-  if (sizes_is_constant(y, &number)) return y;
-  if (sizes_is_constant(x, &number)) return x;
+  if (is_constant(y, &number)) return y;
+  if (is_constant(x, &number)) return x;
   bool outermost = s->b.block == s->entry;
   if (!outermost || !is_early(s, x, 0) || !is_early(s, y, 0)) return x;
   if (is_older(s, y, x)) {
@@ -258,7 +263,7 @@ static ir_value_t* unite(sizes_t* s, ir_value_t* x, ir_value_t* y) {
   return x;
 }
 
-ir_value_t* sizes_agree(sizes_t* s, ir_value_t* x, ir_value_t* y, const char* rule) {
+static ir_value_t* sizes_agree(sizes_t* s, ir_value_t* x, ir_value_t* y, const char* rule) {
   x = represent(x);
   y = represent(y);
   if (x == y) return x;
@@ -309,7 +314,7 @@ bool sizes_same_shape(const ir_value_t* x, const ir_value_t* y) {
   return true;
 }
 
-ir_value_t* sizes_dim(sizes_t* s, const ir_value_t* x, int64_t dim) {
+static ir_value_t* sizes_dim(sizes_t* s, const ir_value_t* x, int64_t dim) {
   int64_t size = x->type->dims[dim];
   if (size != IR_DYNAMIC) return sizes_constant(s, size);
   ir_value_t* known = sizes_of(x, (int32_t)dim);
@@ -382,8 +387,8 @@ static void visit_if(sizes_t* s, ir_op_t* op) {
       if (result->type->dims[d] != IR_DYNAMIC) continue;
       ir_value_t *x = sizes_dim(s, yielded[0], d), *y = sizes_dim(s, yielded[1], d);
       int64_t number;
-      if (sizes_is_constant(x, &number)) x = sizes_constant(s, number);
-      if (sizes_is_constant(y, &number)) y = sizes_constant(s, number);
+      if (is_constant(x, &number)) x = sizes_constant(s, number);
+      if (is_constant(y, &number)) y = sizes_constant(s, number);
       if (is_inside(x, op) || is_inside(y, op) || count == 8 * GRAPH_MAX_RANK) {
         ir_op_error(s->ctx, op, "has result %u of type %s, whose sizes are not known before the branch runs", i,
                     ir_type_str(s->ctx, result->type));
@@ -427,9 +432,9 @@ static bool visit_index(sizes_t* s, ir_op_t* op) {
   ir_value_t* value = NULL;
   int fn = graph_scalar_fn(op);
   if (ir_is(op, GRAPH_CONSTANT)) {
-    value = sizes_constant(s, ir_op_int(op, "value", 0));
+    value = sizes_constant(s, graph_get_value(op)->integer);
   } else if (ir_is(op, GRAPH_DIM)) {
-    value = sizes_dim(s, ir_operand(op, 0), ir_op_int(op, "index", 0));
+    value = sizes_dim(s, ir_operand(op, 0), graph_get_index(op));
   } else if (fn >= 0 && op->operand_count == 2 && ir_operand(op, 0)->type->kind == IR_TYPE_INDEX) {
     value = sizes_binary(s, (scalar_fn_t)fn, ir_operand(op, 0), ir_operand(op, 1));
   }
@@ -439,22 +444,63 @@ static bool visit_index(sizes_t* s, ir_op_t* op) {
   return true;
 }
 
+// What the rules count in: index values, but where a size is a number.
+static ir_value_t* as_value(sizes_t* s, graph_size_t x) {
+  return x.value ? represent(x.value) : sizes_constant(s, x.number);
+}
+static graph_size_t as_size(ir_value_t* value) {
+  int64_t number;
+  return is_constant(value, &number) ? graph_size(number) : (graph_size_t){.value = value};
+}
+
+static graph_size_t rule_dim(graph_sizer_t* sizer, const ir_value_t* x, int32_t dim) {
+  return as_size(sizes_dim((sizes_t*)sizer, x, dim));
+}
+static graph_size_t rule_operand(graph_sizer_t* sizer, uint32_t index) {
+  ir_value_t* size = sizes_not_negative((sizes_t*)sizer, ir_operand(sizer->op, index));
+  ir_op_set_operand(sizer->op, index, size);
+  return as_size(size);
+}
+static graph_size_t rule_binary(graph_sizer_t* sizer, scalar_fn_t fn, graph_size_t x, graph_size_t y) {
+  sizes_t* s = (sizes_t*)sizer;
+  return as_size(sizes_binary(s, fn, as_value(s, x), as_value(s, y)));
+}
+static void rule_require(graph_sizer_t* sizer, scalar_fn_t fn, graph_size_t x, graph_size_t y, const char* rule) {
+  sizes_t* s = (sizes_t*)sizer;
+  sizes_require(s, fn, as_value(s, x), as_value(s, y), rule);
+}
+static graph_size_t rule_agree(graph_sizer_t* sizer, graph_size_t x, graph_size_t y, const char* rule) {
+  sizes_t* s = (sizes_t*)sizer;
+  return as_size(sizes_agree(s, as_value(s, x), as_value(s, y), rule));
+}
+static const graph_symbols_t symbols = {rule_dim, rule_operand, rule_binary, rule_require, rule_agree};
+
 static void visit_results(sizes_t* s, ir_op_t* op) {
   for (uint32_t i = 0; i < op->result_count; ++i) {
-    ir_value_t *result = ir_result(op, i), *list[GRAPH_MAX_RANK];
+    ir_value_t* result = ir_result(op, i);
     bool involved = has_sizes(result);
     for (uint32_t j = 0; j < op->operand_count; ++j) involved |= has_sizes(ir_operand(op, j));
-    if (!involved) continue;
-    bool known = size_rule(s, op, i, list);
+    if (!involved || ir_op_dialect(op) != IR_DIALECT_GRAPH) continue;
+    graph_shape_t shape;
+    s->sizer.op = op;
+    s->sizer.result = i;
+    bool known = graph_shape(&s->sizer, &shape) && (shape.rank >= 0 || !has_sizes(result));
+    s->failed |= s->sizer.failed;
+    for (int32_t d = 0; known && d < shape.rank; ++d) {
+      if (result->type->dims[d] == IR_DYNAMIC) continue;
+      sizes_agree(s, as_value(s, shape.dims[d]), sizes_constant(s, result->type->dims[d]),
+                  "the result must have the size of its type");
+    }
     if (!has_sizes(result)) continue;
     if (!known && !s->failed) {
       ir_op_error(s->ctx, op, "has a result of type %s, whose run-time sizes are not known",
                   ir_type_str(s->ctx, result->type));
     }
     s->failed |= !known;
-    uint32_t count = dynamic_before(result->type, result->type->rank);
     ir_value_t** sizes = new_list(s, result);
-    for (uint32_t k = 0; k < count; ++k) sizes[k] = known ? represent(list[k]) : NULL;
+    for (int32_t d = 0, next = 0; d < result->type->rank; ++d) {
+      if (result->type->dims[d] == IR_DYNAMIC) sizes[next++] = known ? as_value(s, shape.dims[d]) : NULL;
+    }
   }
 }
 
@@ -513,7 +559,11 @@ bool sizes_resolve(ir_context_t* ctx, ir_op_t* func) {
   ir_block_t* entry = func->regions[0].first;
   clear_block(entry);
   if (!block_has_sizes(entry)) return true;
-  sizes_t s = {.ctx = ctx, .entry = entry, .op = func, .b = ir_builder_before(ctx, entry->first)};
+  sizes_t s = {.sizer = {.ctx = ctx, .symbols = &symbols},
+               .ctx = ctx,
+               .entry = entry,
+               .op = func,
+               .b = ir_builder_before(ctx, entry->first)};
   size_arguments(&s, entry);
   visit_block(&s, entry);
   return !s.failed;

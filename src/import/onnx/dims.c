@@ -59,8 +59,7 @@ static origin_t gather_origin(const ir_op_t* op, int32_t dim) {
 }
 
 static origin_t window_origin(const ir_op_t* op, int32_t dim) {
-  graph_window_t w;
-  if (!graph_window_read(op, &w)) return nowhere;
+  graph_window_t w = graph_window_read(op);
   bool whole =
       w.sizes[dim] == 1 && w.strides[dim] == 1 && w.base_dilations[dim] == 1 && !w.pad_low[dim] && !w.pad_high[dim];
   return whole ? (origin_t){0, dim} : nowhere;
@@ -80,7 +79,7 @@ static origin_t find_origin(const ir_op_t* op, int32_t dim) {
     case GRAPH_TRANSPOSE:
       return ir_op_ints(op, "perm", list, GRAPH_MAX_RANK) ? (origin_t){0, (int32_t)list[dim]} : nowhere;
     case GRAPH_REDUCE: {
-      uint32_t count = ir_op_ints(op, "dims", list, GRAPH_MAX_RANK);
+      uint32_t count = graph_get_dims(op, list);
       return (origin_t){0, unlisted_dim(ir_operand(op, 0)->type->rank, list, count, dim)};
     }
     case GRAPH_CONCAT:
@@ -88,10 +87,9 @@ static origin_t find_origin(const ir_op_t* op, int32_t dim) {
     case GRAPH_CONTRACT:
       return contract_origin(op, dim);
     case GRAPH_CONV:
-      return graph_conv_read(op, &conv) && conv.y_layout[dim] == 'n' && conv.x_layout[dim] == 'n' &&
-                     conv.batch_groups == 1
-                 ? (origin_t){0, dim}
-                 : nowhere;
+      conv = graph_conv_read(op);
+      return conv.y_layout[dim] == 'n' && conv.x_layout[dim] == 'n' && conv.batch_groups == 1 ? (origin_t){0, dim}
+                                                                                              : nowhere;
     case GRAPH_WINDOW:
       return window_origin(op, dim);
     case GRAPH_GATHER:

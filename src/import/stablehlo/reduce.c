@@ -65,7 +65,7 @@ static bool is_places(const ir_value_t* v, int64_t dim) {
   while (v->def && (ir_is(v->def, GRAPH_BROADCAST) || graph_scalar_fn(v->def) == SCALAR_cast)) {
     if (ir_is(v->def, GRAPH_BROADCAST)) {
       const ir_type_t* from = ir_operand(v->def, 0)->type;
-      if (ir_op_ints(v->def, "dims", dims, GRAPH_MAX_RANK) != (uint32_t)from->rank) return false;
+      if (graph_get_dims(v->def, dims) != (uint32_t)from->rank) return false;
       int32_t source = 0;
       while (source < from->rank && dims[source] != dim) ++source;
       if (source == from->rank || from->dims[source] != v->type->dims[dim]) return false;

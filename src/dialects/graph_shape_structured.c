@@ -1,0 +1,319 @@
+// Shape rules of ops that combine elements or choose them by numbers: contractions, windows, reductions, gathers.
+#include <string.h>
+
+#include "dialects/graph_shape.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Gather and scatter: StableHLO's dimension numbers
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct lists_t {
+  int64_t window[GRAPH_MAX_RANK], collapsed[GRAPH_MAX_RANK], batch[GRAPH_MAX_RANK], indices_batch[GRAPH_MAX_RANK];
+  int64_t map[GRAPH_MAX_RANK], vector_dim;
+  uint32_t window_count, collapsed_count, batch_count, indices_batch_count, map_count;
+} lists_t;
+
+// `indices` is that operand's number, `outer_rank` the rank of what has window and batch dims: the result or the
+// updates.
+static bool read_lists(graph_sizer_t* s, bool scatter, uint32_t indices, int32_t outer_rank, lists_t* l) {
+  const ir_op_t* op = s->op;
+  const ir_type_t* at = shape_type(s, indices);
+  int32_t rank = shape_type(s, 0)->rank;
+  l->window_count = scatter ? graph_get_update_window_dims(op, l->window) : graph_get_offset_dims(op, l->window);
+  l->collapsed_count = scatter ? graph_get_inserted_dims(op, l->collapsed) : graph_get_collapsed_dims(op, l->collapsed);
+  l->map_count = scatter ? graph_get_scatter_dims_map(op, l->map) : graph_get_start_index_map(op, l->map);
+  l->batch_count = graph_get_operand_batch_dims(op, l->batch);
+  l->indices_batch_count = graph_get_indices_batch_dims(op, l->indices_batch);
+  l->vector_dim = graph_get_index_vector_dim(op);
+  if (l->vector_dim > at->rank) return shape_error(s, "has an index_vector_dim above the rank of its indices");
+  if (l->batch_count != l->indices_batch_count) return shape_error(s, "has batch lists of different lengths");
+  bool whole = l->vector_dim == at->rank;
+  shape_agree(s, whole ? graph_size(1) : shape_dim(s, indices, l->vector_dim), graph_size(l->map_count),
+              "index vectors have an entry for each mapped dimension");
+  for (uint32_t i = 0; i < l->batch_count; ++i) {
+    if (l->indices_batch[i] == l->vector_dim) return shape_error(s, "has index_vector_dim among its batch dims");
+    if (shape_contains(l->collapsed, l->collapsed_count, l->batch[i])) {
+      return shape_error(s, "names dimension %lld twice", (long long)l->batch[i]);
+    }
+    shape_agree(s, shape_dim(s, 0, l->batch[i]), shape_dim(s, indices, l->indices_batch[i]),
+                "batch dims of operand and indices must agree");
+  }
+  int32_t outer = at->rank - !whole + (int32_t)l->window_count;
+  if ((int32_t)(l->window_count + l->collapsed_count + l->batch_count) != rank || outer != outer_rank) {
+    return shape_error(s, "has dimension lists that do not fit ranks %d, %d and %d", rank, at->rank, outer_rank);
+  }
+  return true;
+}
+
+// 1, or 0 when there are no indices.
+static graph_size_t any_indices(graph_sizer_t* s, int64_t vector_dim) {
+  graph_shape_t indices;
+  if (!shape_of_operand(s, 1, &indices)) return graph_size(0);
+  if (vector_dim < indices.rank) indices.dims[vector_dim] = graph_size(1);
+  return shape_binary(s, SCALAR_min, shape_product(s, &indices), graph_size(1));
+}
+
+bool shape_gather(graph_sizer_t* s, graph_shape_t* out) {
+  int64_t slices[GRAPH_MAX_RANK];
+  lists_t l;
+  uint32_t window = 0;
+  int32_t rank = s->op->results[0].type->rank;
+  if (!shape_operands(s, 2, 2) || !read_lists(s, false, 1, rank, &l)) return false;
+  graph_get_slice_sizes(s->op, slices);
+  graph_size_t any = any_indices(s, l.vector_dim);
+  out->rank = rank;
+  for (int32_t i = 0; i < shape_type(s, 0)->rank; ++i) {
+    bool whole = slices[i] == IR_DYNAMIC;
+    graph_size_t size = shape_dim(s, 0, i), part = whole ? size : graph_size(slices[i]);
+    graph_size_t needed = whole ? size : shape_mul(s, any, slices[i]);
+    shape_require(s, SCALAR_ge, size, needed, "a gathered part must not be larger than the operand");
+    bool absent = shape_contains(l.collapsed, l.collapsed_count, i) || shape_contains(l.batch, l.batch_count, i);
+    if (!absent) {
+      out->dims[l.window[window++]] = part;
+    } else if (slices[i] != IR_DYNAMIC && slices[i] > 1) {
+      return shape_error(s, "must take at most 1 element along dimension %d, which its result has not", i);
+    }
+  }
+  for (int32_t i = 0, d = 0; i < rank; ++i) {
+    if (shape_contains(l.window, l.window_count, i)) continue;
+    if (d == l.vector_dim) ++d;
+    out->dims[i] = shape_dim(s, 1, d++);
+  }
+  return true;
+}
+
+// `x` operands, then indices, then as many updates.
+static bool scattered(graph_sizer_t* s, uint32_t count, graph_shape_t* out) {
+  lists_t l;
+  for (uint32_t k = 0; k < count; ++k) {
+    const ir_type_t *x = shape_type(s, k), *updates = shape_type(s, count + 1 + k);
+    if (x->rank != shape_type(s, 0)->rank || updates->rank != shape_type(s, count + 1)->rank) {
+      return shape_error(s, "has operands or updates of different ranks");
+    }
+    for (int32_t i = 0; i < x->rank; ++i) {
+      shape_agree(s, shape_dim(s, k, i), shape_dim(s, 0, i), "the operands must be of one shape");
+    }
+    for (int32_t i = 0; i < updates->rank; ++i) {
+      shape_agree(s, shape_dim(s, count + 1 + k, i), shape_dim(s, count + 1, i), "the updates must be of one shape");
+    }
+  }
+  if (!read_lists(s, true, count, shape_type(s, count + 1)->rank, &l)) return false;
+  for (int32_t i = 0, d = 0; i < shape_type(s, count + 1)->rank; ++i) {
+    if (shape_contains(l.window, l.window_count, i)) continue;
+    if (d == l.vector_dim) ++d;
+    shape_agree(s, shape_dim(s, count + 1, i), shape_dim(s, count, d++), "there must be an update for each index");
+  }
+  return shape_of_operand(s, s->result, out);
+}
+
+bool shape_scatter(graph_sizer_t* s, graph_shape_t* out) { return shape_operands(s, 3, 3) && scattered(s, 1, out); }
+
+bool shape_scatter_generic(graph_sizer_t* s, graph_shape_t* out) {
+  uint32_t count = s->op->result_count;
+  if (!count || s->op->operand_count != 2 * count + 1) {
+    return shape_error(s, "takes an operand and updates for each result, and indices");
+  }
+  return shape_operands(s, 2 * count + 1, 2 * count + 1) && shape_region(s) && scattered(s, count, out);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Reductions
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool reduced(graph_sizer_t* s, const int64_t* dims, uint32_t count, graph_shape_t* out) {
+  out->rank = 0;
+  if (!ir_type_is_tensor(shape_type(s, 0))) return shape_error(s, "takes a tensor");
+  for (int32_t i = 0; i < shape_type(s, 0)->rank; ++i) {
+    if (!shape_contains(dims, count, i)) out->dims[out->rank++] = shape_dim(s, 0, i);
+  }
+  return true;
+}
+
+bool shape_reduce(graph_sizer_t* s, graph_shape_t* out) {
+  int64_t dims[GRAPH_MAX_RANK];
+  return reduced(s, dims, graph_get_dims(s->op, dims), out);
+}
+
+bool shape_arg_reduce(graph_sizer_t* s, graph_shape_t* out) {
+  int64_t axis = graph_get_axis(s->op);
+  shape_require(s, SCALAR_ge, shape_dim(s, 0, axis), graph_size(1), "the axis must not be empty");
+  return reduced(s, &axis, 1, out);
+}
+
+// Operands, then as many scalars to start from.
+static bool starts_fit(graph_sizer_t* s) {
+  uint32_t count = s->op->result_count;
+  if (!count || s->op->operand_count != 2 * count) {
+    return shape_error(s, "takes an operand and a start value for each result");
+  }
+  if (!shape_operands(s, 2 * count, 2 * count)) return false;
+  for (uint32_t k = 0; k < count; ++k) {
+    if (shape_type(s, count + k)->rank) return shape_error(s, "takes scalars to start from");
+    if (shape_type(s, k)->rank != shape_type(s, 0)->rank) return shape_error(s, "has operands of different ranks");
+    for (int32_t i = 0; i < shape_type(s, k)->rank; ++i) {
+      shape_agree(s, shape_dim(s, k, i), shape_dim(s, 0, i), "the operands must be of one shape");
+    }
+  }
+  return true;
+}
+
+bool shape_reduce_generic(graph_sizer_t* s, graph_shape_t* out) {
+  int64_t dims[GRAPH_MAX_RANK];
+  return starts_fit(s) && shape_region(s) && reduced(s, dims, graph_get_dims(s->op, dims), out);
+}
+
+bool shape_sort_generic(graph_sizer_t* s, graph_shape_t* out) { return shape_region(s) && shape_sort(s, out); }
+
+bool shape_top_k(graph_sizer_t* s, graph_shape_t* out) {
+  int64_t axis = graph_get_axis(s->op), k = graph_get_k(s->op);
+  if (!shape_of_operand(s, 0, out)) return false;
+  shape_require(s, SCALAR_ge, out->dims[axis], graph_size(k), "there must be as many elements as are asked for");
+  out->dims[axis] = graph_size(k);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Contractions and windows
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool shape_contract(graph_sizer_t* s, graph_shape_t* out) {
+  int64_t batch[2][GRAPH_MAX_RANK], contract[2][GRAPH_MAX_RANK];
+  uint32_t batches = graph_get_lhs_batch(s->op, batch[0]), contracts = graph_get_lhs_contract(s->op, contract[0]);
+  if (graph_get_rhs_batch(s->op, batch[1]) != batches || graph_get_rhs_contract(s->op, contract[1]) != contracts) {
+    return shape_error(s, "has lists of different lengths for its operands");
+  }
+  for (uint32_t side = 0; side < 2; ++side) {
+    for (uint32_t i = 0; i < batches; ++i) {
+      if (shape_contains(contract[side], contracts, batch[side][i])) {
+        return shape_error(s, "names dimension %lld of operand #%u twice", (long long)batch[side][i], side);
+      }
+    }
+  }
+  int32_t free_dims = shape_type(s, 0)->rank + shape_type(s, 1)->rank - 2 * (int32_t)(batches + contracts);
+  if ((int32_t)batches + free_dims > GRAPH_MAX_RANK) return shape_error(s, "has a rank above %d", GRAPH_MAX_RANK);
+  const char* rule = "both operands must agree in what is multiplied";
+  out->rank = 0;
+  for (uint32_t i = 0; i < batches; ++i) {
+    out->dims[out->rank++] = shape_agree(s, shape_dim(s, 0, batch[0][i]), shape_dim(s, 1, batch[1][i]), rule);
+  }
+  for (uint32_t i = 0; i < contracts; ++i) {
+    shape_agree(s, shape_dim(s, 0, contract[0][i]), shape_dim(s, 1, contract[1][i]), rule);
+  }
+  for (uint32_t side = 0; side < 2; ++side) {
+    for (int32_t d = 0; d < shape_type(s, side)->rank; ++d) {
+      bool taken = shape_contains(batch[side], batches, d) || shape_contains(contract[side], contracts, d);
+      if (!taken) out->dims[out->rank++] = shape_dim(s, side, d);
+    }
+  }
+  return true;
+}
+
+// How a window sweeps along a dimension.
+typedef struct sweep_t {
+  int64_t base_dilation, low, high, dilation, stride;
+} sweep_t;
+
+// (x - 1) * base_dilation + 1 + pads - ((window - 1) * dilation + 1), over the stride, plus 1; none when it does not
+// fit. Nothing, spread, is still nothing; a window of nothing has no extent.
+static graph_size_t swept(graph_sizer_t* s, graph_size_t x, graph_size_t window, const sweep_t* w) {
+  graph_size_t base = shape_add(s, shape_mul(s, shape_add(s, x, -1), w->base_dilation), 1);
+  if (w->base_dilation > 1) base = shape_not_negative(s, base);
+  base = shape_add(s, shape_add(s, base, w->low), w->high);
+  graph_size_t extent = shape_add(s, shape_mul(s, shape_add(s, window, -1), w->dilation), 1);
+  if (w->dilation > 1) extent = shape_not_negative(s, extent);
+  graph_size_t room = shape_add(s, shape_binary(s, SCALAR_sub, base, extent), w->stride);
+  return shape_binary(s, SCALAR_div, shape_not_negative(s, room), graph_size(w->stride));
+}
+
+static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
+
+static bool divides(graph_sizer_t* s, graph_size_t x, int64_t groups, const char* what) {
+  if (x.value || x.number == IR_DYNAMIC || x.number % groups == 0) return true;
+  return shape_error(s, "has %lld %s, which %lld groups do not divide", (long long)x.number, what, (long long)groups);
+}
+
+bool shape_conv(graph_sizer_t* s, graph_shape_t* out) {
+  if (!shape_operands(s, 2, 2)) return false;
+  graph_conv_t c = graph_conv_read(s->op);
+  if (shape_type(s, 1)->rank != shape_type(s, 0)->rank) return shape_error(s, "has operands of different ranks");
+  graph_size_t batch = shape_dim(s, 0, axis_of(c.x_layout, 'n')), channels = shape_dim(s, 1, axis_of(c.w_layout, 'o'));
+  if (s->symbols && ((batch.value && c.batch_groups > 1) || (channels.value && c.batch_groups * c.groups > 1))) {
+    return false;  // groups of a size known at run time have no kernels
+  }
+  if (!divides(s, batch, c.batch_groups, "images") || !divides(s, channels, c.groups, "output channels") ||
+      !divides(s, channels, c.batch_groups, "output channels")) {
+    return false;
+  }
+  out->rank = shape_type(s, 0)->rank;
+  out->dims[axis_of(c.y_layout, 'n')] = shape_binary(s, SCALAR_div, batch, graph_size(c.batch_groups));
+  out->dims[axis_of(c.y_layout, 'c')] = channels;
+  shape_agree(s, shape_dim(s, 0, axis_of(c.x_layout, 'c')),
+              shape_mul(s, shape_dim(s, 1, axis_of(c.w_layout, 'i')), c.groups), "the channels must be the weights'");
+  for (int32_t i = 0; i < out->rank - 2; ++i) {
+    char digit = (char)('0' + i);
+    sweep_t sweep = {c.x_dilation[i], c.pad_low[i], c.pad_high[i], c.w_dilation[i], c.strides[i]};
+    out->dims[axis_of(c.y_layout, digit)] =
+        swept(s, shape_dim(s, 0, axis_of(c.x_layout, digit)), shape_dim(s, 1, axis_of(c.w_layout, digit)), &sweep);
+  }
+  return true;
+}
+
+bool shape_window(graph_sizer_t* s, graph_shape_t* out) {
+  graph_window_t w = graph_window_read(s->op);
+  if (!shape_of_operand(s, 0, out)) return false;
+  for (int32_t i = 0; i < out->rank; ++i) {
+    sweep_t sweep = {w.base_dilations[i], w.pad_low[i], w.pad_high[i], w.dilations[i], w.strides[i]};
+    out->dims[i] = swept(s, out->dims[i], graph_size(w.sizes[i]), &sweep);
+  }
+  return true;
+}
+
+bool shape_window_generic(graph_sizer_t* s, graph_shape_t* out) {
+  return starts_fit(s) && shape_region(s) && shape_window(s, out);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Linear algebra
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool shape_fft(graph_sizer_t* s, graph_shape_t* out) {
+  if (!shape_operands(s, 2, 2) || !shape_all_alike(s, out)) return false;
+  return graph_get_rank(s->op) <= out->rank || shape_error(s, "transforms more dimensions than there are");
+}
+
+static bool is_square(graph_sizer_t* s, uint32_t operand) {
+  int32_t rank = shape_type(s, operand)->rank;
+  if (!ir_type_is_tensor(shape_type(s, operand)) || rank < 2) return shape_error(s, "takes matrices");
+  shape_agree(s, shape_dim(s, operand, rank - 2), shape_dim(s, operand, rank - 1), "the matrices must be square");
+  return !s->failed;
+}
+
+bool shape_cholesky(graph_sizer_t* s, graph_shape_t* out) { return is_square(s, 0) && shape_of_operand(s, 0, out); }
+
+bool shape_triangular_solve(graph_sizer_t* s, graph_shape_t* out) {
+  if (!is_square(s, 0) || !shape_of_operand(s, 1, out)) return false;
+  if (out->rank != shape_type(s, 0)->rank) return shape_error(s, "has operands of different ranks");
+  for (int32_t i = 0; i < out->rank - 2; ++i) {
+    shape_agree(s, shape_dim(s, 0, i), out->dims[i], "there must be as many right sides as matrices");
+  }
+  int32_t solved = out->rank - (graph_get_left(s->op) ? 2 : 1);
+  shape_agree(s, shape_dim(s, 0, out->rank - 1), out->dims[solved], "the right side must fit the matrix");
+  return true;
+}
+
+bool shape_attention(graph_sizer_t* s, graph_shape_t* out) {
+  if (s->op->operand_count < 3 || s->op->operand_count > 4) return shape_error(s, "takes q, k, v and perhaps a mask");
+  if (!shape_operands(s, 3, UINT32_MAX) || !shape_of_operand(s, 0, out)) return false;
+  int32_t rank = out->rank;
+  if (rank < 2 || shape_type(s, 1)->rank != rank || shape_type(s, 2)->rank != rank) {
+    return shape_error(s, "takes q, k and v of one rank, at least 2");
+  }
+  for (int32_t i = 0; i < rank - 2; ++i) {
+    shape_agree(s, shape_dim(s, 1, i), out->dims[i], "the batches must agree");
+    shape_agree(s, shape_dim(s, 2, i), out->dims[i], "the batches must agree");
+  }
+  shape_agree(s, shape_dim(s, 1, rank - 1), out->dims[rank - 1], "q and k must agree in their columns");
+  shape_agree(s, shape_dim(s, 2, rank - 2), shape_dim(s, 1, rank - 2), "k and v must agree in their rows");
+  out->dims[rank - 1] = shape_dim(s, 2, rank - 1);
+  return true;
+}
