@@ -32,6 +32,8 @@ bool lower_barrier(lower_op_t* n);
 // graph.top_k along the last dimension: values and i32 (or the second result's) indices.
 bool lower_top_k(lower_op_t* n, ir_value_t* x, int64_t k, bool smallest);
 
+// The highest bit turned: unsigned integers order as signed ones do. Booleans, which order as they are, stay.
+ir_value_t* lower_turn_sign(lower_op_t* n, ir_value_t* x);
 // Loads and stores of globals, also through addresses, whatever the dialect calls them (lowering_global.c).
 bool lower_global_load(lower_op_t* n);
 bool lower_global_store(lower_op_t* n);

@@ -103,7 +103,8 @@ static bool check_operands(lower_op_t* n) {
       return lower_unsupported(n, "ranks up to %d are", GRAPH_MAX_RANK);
     }
     if (n->row->flags & LOWER_ANY_VALUE) continue;
-    if (n->values[i].im) return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
+    if (n->values[i].im && !(n->row->flags & LOWER_BY_PARTS))
+      return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
     if (!n->values[i].v) return lower_unsupported(n, "operand %u has no form as tensor or number", i);
   }
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
@@ -148,6 +149,24 @@ static bool unknown_op(lower_op_t* n) {
                      "arith, math, complex, scf, cf, ml_program, util and torch.operator \"onnx...\"");
 }
 
+// The handler on all real parts, then on all imaginary ones.
+static bool lower_parts(lower_op_t* n) {
+  uint32_t results = n->op->result_count;
+  bool complex = false;
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) complex |= n->values[i].im != NULL;
+  if (!n->row->fn(n)) return false;
+  if (!complex || !(n->row->flags & LOWER_BY_PARTS)) return true;
+  ir_value_t** real = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, results + 1);
+  for (uint32_t i = 0; i < results; ++i) real[i] = n->out[i].v;
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) n->in[i] = n->values[i].im ? n->values[i].im : n->in[i];
+  if (!n->row->fn(n)) return false;
+  for (uint32_t i = 0; i < results; ++i) {
+    bool is_complex = ir_type_scalar(n->op->results[i].type)->kind == IR_TYPE_COMPLEX;
+    n->out[i] = (lower_value_t){.v = real[i], .im = is_complex ? n->out[i].v : NULL};
+  }
+  return true;
+}
+
 bool lower_one(lowering_t* l, ir_op_t* op) {
   if (ir_op_dialect(op) == IR_DIALECT_GRAPH) return clone_graph_op(l, op);
   arena_t* arena = ir_context_arena(l->ctx);
@@ -162,7 +181,7 @@ bool lower_one(lowering_t* l, ir_op_t* op) {
   }
   const ir_loc_t* loc = l->b.loc;
   l->b.loc = op->loc;
-  if (!check_operands(&n) || !n.row->fn(&n)) return false;
+  if (!check_operands(&n) || !lower_parts(&n)) return false;
   l->b.loc = op->loc;
   for (uint32_t i = 0; i < op->result_count; ++i) {
     if (!finish_result(&n, i)) return false;
@@ -327,12 +346,18 @@ static bool needs_lowering(ir_context_t* ctx, const ir_op_t* func) {
 static bool add_arguments(lowering_t* l, ir_op_t* func, const ir_type_t* type, ir_block_t* entry, lower_value_t* args) {
   for (uint32_t i = 0; i < type->input_count; ++i) {
     lower_types_t flat = {.count = 0};
+    const ir_type_t* packed = is_private(func) ? NULL : lower_packed_type(l->ctx, type->inputs[i]);
+    if (packed) {
+      args[i] = lower_unpack(l, ir_block_add_arg(l->ctx, entry, packed));
+      continue;
+    }
     bool has_form = lower_flat_types(l->ctx, type->inputs[i], &flat);
     if (!has_form || (!is_private(func) && type->inputs[i]->kind != IR_TYPE_TUPLE && flat.count != 1)) {
-      return ir_op_error(l->ctx, func,
-                         "has argument %u of type %s; tensors of known rank with integer or float elements, and "
-                         "numbers, can be arguments",
-                         i, ir_type_str(l->ctx, type->inputs[i]));
+      return ir_op_error(
+          l->ctx, func,
+          "has argument %u of type %s; tensors of known rank with integer, float or complex elements, and "
+          "numbers, can be arguments",
+          i, ir_type_str(l->ctx, type->inputs[i]));
     }
     ir_value_t** values = ARENA_ARRAY(ir_context_arena(l->ctx), ir_value_t*, flat.count + 1);
     for (uint32_t k = 0; k < flat.count; ++k) values[k] = ir_block_add_arg(l->ctx, entry, flat.items[k]);
@@ -350,13 +375,20 @@ static bool build_return(lowering_t* l, ir_op_t* func, const ir_type_t* type, co
   for (uint32_t i = 0; i < count; ++i) {
     lower_types_t flat = {.count = 0};
     uint32_t first = list->count;
+    const ir_type_t* packed = is_private(func) ? NULL : lower_packed_type(l->ctx, type->results[i]);
+    if (packed && results[i].im && first < LOWER_MAX_FLAT) {
+      ir_value_t* v = lower_pack(l, results[i]);
+      if (!(list->items[list->count++] = lower_coerce(l, v, packed))) return false;
+      continue;
+    }
     bool has_form = lower_flat_types(l->ctx, type->results[i], &flat);
     if (!has_form || (!is_private(func) && type->results[i]->kind != IR_TYPE_TUPLE && flat.count != 1) ||
         !lower_flatten(results[i], list) || list->count - first != flat.count) {
-      return ir_op_error(l->ctx, func,
-                         "has result %u of type %s; tensors with integer or float elements, and numbers, can be "
-                         "results",
-                         i, ir_type_str(l->ctx, type->results[i]));
+      return ir_op_error(
+          l->ctx, func,
+          "has result %u of type %s; tensors with integer, float or complex elements, and numbers, can be "
+          "results",
+          i, ir_type_str(l->ctx, type->results[i]));
     }
     for (uint32_t k = 0; k < flat.count; ++k) {
       ir_value_t** v = &list->items[first + k];

@@ -23,7 +23,9 @@ typedef struct lower_value_t {
 } lower_value_t;
 
 typedef bool (*lower_fn_t)(lower_op_t* n);
-enum { LOWER_ANY_VALUE = 1 };  // the handler takes complex operands and tuples
+// ANY_VALUE: the handler takes complex operands and tuples. BY_PARTS: the op moves elements, or adds them; of complex
+// ones the handler is asked for both parts in turn.
+enum { LOWER_ANY_VALUE = 1, LOWER_BY_PARTS = 2 };
 
 typedef struct lower_row_t {
   lower_fn_t fn;  // NULL: not supported

@@ -67,6 +67,47 @@ bool lower_build_if(lower_op_t* n, ir_value_t* condition, const lower_branch_t* 
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Complex tensors outside
+//===----------------------------------------------------------------------------------------------------------------===
+
+const ir_type_t* lower_packed_type(ir_context_t* ctx, const ir_type_t* type) {
+  const ir_type_t* scalar = ir_type_scalar(type);
+  int64_t dims[GRAPH_MAX_RANK];
+  if (!ir_type_is_tensor(type) || scalar->kind != IR_TYPE_COMPLEX || type->rank < 0 || type->rank >= GRAPH_MAX_RANK) {
+    return NULL;
+  }
+  for (int32_t i = 0; i < type->rank; ++i) dims[i] = type->dims[i];
+  dims[type->rank] = 2;
+  return lower_type(ctx, ir_type_tensor(ctx, scalar->element, type->rank + 1, dims));
+}
+
+lower_value_t lower_unpack(lowering_t* l, ir_value_t* packed) {
+  const ir_type_t* type = packed->type;
+  int64_t offsets[GRAPH_MAX_RANK] = {0}, sizes[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
+  ir_value_t *parts[2], *dynamic[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < type->rank; ++i) sizes[i] = type->dims[i], strides[i] = 1;
+  sizes[type->rank - 1] = 1;
+  lower_dynamic_dims(&l->b, packed, type, dynamic);
+  for (int i = 0; i < 2; ++i) {
+    offsets[type->rank - 1] = i;
+    ir_value_t* part = graph_slice(&l->b, packed, offsets, sizes, strides);
+    parts[i] = graph_reshape(&l->b, part, type->rank - 1, type->dims, dynamic);
+  }
+  return (lower_value_t){.v = parts[0], .im = parts[1]};
+}
+
+ir_value_t* lower_pack(lowering_t* l, lower_value_t value) {
+  const ir_type_t* type = value.v->type;
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t *parts[2] = {value.v, value.im}, *dynamic[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < type->rank; ++i) dims[i] = type->dims[i];
+  dims[type->rank] = 1;
+  lower_dynamic_dims(&l->b, value.v, type, dynamic);
+  for (int i = 0; i < 2; ++i) parts[i] = graph_reshape(&l->b, parts[i], type->rank + 1, dims, dynamic);
+  return graph_concat(&l->b, parts, 2, type->rank);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Loops
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -130,7 +171,19 @@ bool lower_top_k(lower_op_t* n, ir_value_t* x, int64_t k, bool smallest) {
     return lower_error(n, "takes %lld of %lld elements", (long long)k, (long long)type->dims[axis]);
   }
   const ir_type_t* index = lower_element(n->ctx, ir_type_scalar(lower_out_type(n, 1)));
+  if (index->kind != IR_TYPE_INTEGER) return lower_unsupported(n, "places of an integer type are");
+  bool turned = lower_is_unsigned(lower_in_type(n, 0));
+  if (turned) x = lower_turn_sign(n, x);
   ir_op_t* op = graph_top_k(n->b, x, &(graph_extreme_t){.axis = axis, .k = k, .least = smallest, .index = index});
   for (uint32_t i = 0; i < 2; ++i) n->out[i].v = ir_result(op, i);
+  if (turned) n->out[0].v = lower_turn_sign(n, n->out[0].v);
   return true;
+}
+
+ir_value_t* lower_turn_sign(lower_op_t* n, ir_value_t* x) {
+  const ir_type_t* element = x->type->element;
+  if (element->width == 1) return x;
+  int64_t top = (int64_t)((uint64_t)1 << (element->width - 1));
+  ir_value_t* bit = graph_splat_integer(n->b, ir_type_tensor(n->ctx, element, 0, NULL), top);
+  return lower_binary(n, SCALAR_xor, x, bit);
 }

@@ -9,10 +9,25 @@
 #include "dialects/ml_program.h"
 #include "dialects/util.h"
 #include "import/control.h"
+#include "import/lowering_control.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Calls
 //===----------------------------------------------------------------------------------------------------------------===
+
+// Functions that can be called from outside take complex tensors as one.
+static bool add_operand(lower_op_t* n, uint32_t i, bool packs, lower_list_t* list) {
+  bool packed = packs && n->values[i].im && lower_packed_type(n->ctx, lower_in_type(n, i));
+  return lower_flatten(packed ? (lower_value_t){.v = lower_pack(n->l, n->values[i])} : n->values[i], list);
+}
+
+static bool add_types(lower_op_t* n, uint32_t i, bool packs, lower_types_t* types) {
+  const ir_type_t *type = lower_out_type(n, i), *packed = packs ? lower_packed_type(n->ctx, type) : NULL;
+  if (!packed) return lower_flat_types(n->ctx, type, types);
+  if (types->count == LOWER_MAX_FLAT) return false;
+  types->items[types->count++] = packed;
+  return true;
+}
 
 bool lower_call_symbol(lower_op_t* n, const char* callee) {
   ir_op_t* func = callee ? ir_symbol_lookup(n->l->module, callee) : NULL;
@@ -21,9 +36,9 @@ bool lower_call_symbol(lower_op_t* n, const char* callee) {
   }
   lower_list_t operands = {.count = 0};
   lower_types_t types = {.count = 0};
-  bool fits = true;
-  for (uint32_t i = 0; i < n->op->operand_count; ++i) fits &= lower_flatten(n->values[i], &operands);
-  for (uint32_t i = 0; i < n->op->result_count; ++i) fits &= lower_flat_types(n->ctx, lower_out_type(n, i), &types);
+  bool fits = true, packs = strcmp(ir_op_string(func, "sym_visibility", "public"), "private") != 0;
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) fits &= add_operand(n, i, packs, &operands);
+  for (uint32_t i = 0; i < n->op->result_count; ++i) fits &= add_types(n, i, packs, &types);
   if (!fits) return lower_unsupported(n, "tensors of known rank, numbers and tuples of them are");
   ir_named_attr_t attr = {"callee", ir_attr_symbol(n->ctx, callee)};
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_CALL),
@@ -37,7 +52,11 @@ bool lower_call_symbol(lower_op_t* n, const char* callee) {
   ir_value_t* results[LOWER_MAX_FLAT];
   for (uint32_t i = 0; i < types.count; ++i) results[i] = ir_result(call, i);
   ir_value_t* const* next = results;
-  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = lower_unflatten(n->l, lower_out_type(n, i), &next);
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    const ir_type_t* type = lower_out_type(n, i);
+    bool packed = packs && lower_packed_type(n->ctx, type);
+    n->out[i] = packed ? lower_unpack(n->l, *next++) : lower_unflatten(n->l, type, &next);
+  }
   return true;
 }
 

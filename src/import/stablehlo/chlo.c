@@ -113,11 +113,7 @@ bool chlo_lower_constant_like(lower_op_t* n) {
   return lower_return(n, lower_splat(n->b, constant.v, n->in[0]));
 }
 
-bool chlo_lower_top_k(lower_op_t* n) {
-  if (!ir_type_is_tensor(n->in[0]->type)) return lower_unsupported(n, "tensors are");
-  if (lower_is_unsigned(lower_in_type(n, 0))) return lower_unsupported(n, "signed integers and floats are");
-  return lower_top_k(n, n->in[0], ir_op_int(n->op, "k", -1), false);
-}
+bool chlo_lower_top_k(lower_op_t* n) { return lower_top_k(n, n->in[0], ir_op_int(n->op, "k", -1), false); }
 
 // The next number from x towards y: one up or down on the bits of x, away from zero or towards it.
 bool chlo_lower_next_after(lower_op_t* n) {

@@ -198,8 +198,10 @@ bool stablehlo_lower_scatter(lower_op_t* n) {
 
 bool stablehlo_lower_torch_index_select(lower_op_t* n) {
   if (!lower_check_tensors(n)) return false;
-  int64_t dim = ir_op_int(n->op, "dim", -1), batch = ir_op_int(n->op, "batch_dims", 0);
+  int64_t dim = ir_op_int(n->op, "dim", INT64_MIN / 2), batch = ir_op_int(n->op, "batch_dims", 0);
   const ir_type_t *x = n->in[0]->type, *indices = n->in[1]->type;
+  if (dim < 0) dim += x->rank;
+  if (batch < 0) batch += indices->rank;
   if (dim < 0 || dim >= x->rank || batch < 0 || batch > dim || batch > indices->rank || lower_is_float(indices)) {
     return lower_error(n, "has dim %lld and batch_dims %lld", (long long)dim, (long long)batch);
   }

@@ -207,11 +207,15 @@ static void unflatten(matrix_loop_t* loop, ir_value_t* const* flat) {
   }
 }
 
+static ir_value_t* counter_value(const matrix_loop_t* loop, ir_builder_t* b, int64_t value) {
+  if (loop->counts_places) return graph_index_constant(b, value);
+  return graph_splat_integer(b, ir_type_tensor(b->ctx, ir_type_int(b->ctx, 32), 0, NULL), value);
+}
+
 void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, int64_t limit, const matrix_t* values, uint32_t count) {
   ir_value_t* inits[2 * MATRIX_LOOP_VALUES + 1];
   const ir_type_t* types[2 * MATRIX_LOOP_VALUES + 1];
-  const ir_type_t* counter = ir_type_tensor(b->ctx, ir_type_int(b->ctx, 32), 0, NULL);
-  inits[0] = graph_splat_integer(b, counter, 0);
+  inits[0] = counter_value(loop, b, 0);
   uint32_t flat = 1 + flatten(values, count, inits + 1);
   for (uint32_t i = 0; i < flat; ++i) types[i] = inits[i]->type;
   ir_op_state_t state = {.info = ir_context_op(b->ctx, GRAPH_WHILE),
@@ -232,7 +236,7 @@ void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, int64_t limit, cons
     *b = ir_builder_at_end(b->ctx, block);
     b->loc = loop->outside.loc;
     if (r) break;
-    ir_value_t* go_on = binary(b, SCALAR_lt, block->args[0], graph_splat_integer(b, counter, limit));
+    ir_value_t* go_on = lower_as_tensor(b, binary(b, SCALAR_lt, block->args[0], counter_value(loop, b, limit)));
     if (loop->has_flag) go_on = binary(b, SCALAR_and, go_on, block->args[1]);
     ir_build_op(b, GRAPH_YIELD, &go_on, 1, NULL);
   }
@@ -243,7 +247,7 @@ void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, int64_t limit, cons
 void matrix_loop_end(matrix_loop_t* loop, const matrix_t* next) {
   ir_value_t* flat[2 * MATRIX_LOOP_VALUES + 1];
   ir_builder_t* b = loop->b;
-  flat[0] = binary(b, SCALAR_add, loop->k, graph_splat_integer(b, loop->k->type, 1));
+  flat[0] = binary(b, SCALAR_add, loop->k, counter_value(loop, b, 1));
   uint32_t count = 1 + flatten(next, loop->count, flat + 1);
   ir_build_op(b, GRAPH_YIELD, flat, count, NULL);
   *b = loop->outside;

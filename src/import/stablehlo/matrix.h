@@ -58,7 +58,8 @@ typedef struct matrix_loop_t {
   ir_builder_t* b;
   ir_builder_t outside;
   ir_op_t* op;
-  ir_value_t* k;  // i32 without dims
+  bool counts_places;  // k is an index of the host, not a tensor of i32
+  ir_value_t* k;
   matrix_t values[MATRIX_LOOP_VALUES];
   uint32_t count;
   bool has_flag;  // value 0 is an i1 without dims: the loop ends when it is false

@@ -8,9 +8,11 @@
 #define BINARY(ENUM, fn, unsigned_fn, bool_fn)
 #define BROADCAST(ENUM, fn, unsigned_fn, bool_fn)
 #define OP(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
+#define PARTS(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
 #define ANY(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
 #include "import/stablehlo/ops.def"
 #undef OP
+#undef PARTS
 #undef ANY
 #define OP(ENUM, handler) bool chlo_lower_##handler(lower_op_t* n);
 #define ANY(ENUM, handler) bool chlo_lower_##handler(lower_op_t* n);

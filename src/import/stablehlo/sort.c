@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "dialects/stablehlo.h"
+#include "import/control.h"
 #include "import/stablehlo/ops.h"
 
 enum { MAX_KEYS = 4 };
@@ -37,21 +38,13 @@ static bool orders(const lower_op_t* n, lower_probe_t* probe, uint32_t keys, boo
   return true;
 }
 
-// Unsigned keys order as signed ones with the highest bit turned.
-static ir_value_t* signed_key(lower_op_t* n, ir_value_t* x) {
-  const ir_type_t* element = x->type->element;
-  int64_t top = (int64_t)((uint64_t)1 << (element->width - 1));
-  ir_value_t* bit = graph_splat_integer(n->b, ir_type_tensor(n->ctx, element, 0, NULL), top);
-  return lower_binary(n, SCALAR_xor, x, bit);
-}
-
 static bool build_sort(lower_op_t* n, int64_t axis, uint32_t keys, bool descending) {
   uint32_t count = n->op->operand_count, attr_count = 2;
   ir_value_t** operands = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count);
   const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
   for (uint32_t i = 0; i < count; ++i) {
     bool turned = i < keys && lower_is_unsigned(lower_in_type(n, i));
-    operands[i] = turned ? signed_key(n, n->in[i]) : n->in[i];
+    operands[i] = turned ? lower_turn_sign(n, n->in[i]) : n->in[i];
     types[i] = operands[i]->type;
   }
   ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(n->ctx, axis)}, {"keys", ir_attr_i64(n->ctx, keys)}};
@@ -67,7 +60,7 @@ static bool build_sort(lower_op_t* n, int64_t axis, uint32_t keys, bool descendi
   ir_op_t* op = ir_build(n->b, &state);
   for (uint32_t i = 0; i < count; ++i) {
     n->out[i].v = ir_result(op, i);
-    if (operands[i] != n->in[i]) n->out[i].v = signed_key(n, n->out[i].v);
+    if (operands[i] != n->in[i]) n->out[i].v = lower_turn_sign(n, n->out[i].v);
   }
   return true;
 }

@@ -12,6 +12,7 @@
 #define BINARY(ENUM, fn, unsigned_fn, bool_fn) AT(ENUM) = ELEMENTWISE(fn, unsigned_fn, bool_fn),
 #define OP(ENUM, handler) AT(ENUM) = {.fn = stablehlo_lower_##handler},
 #define ANY(ENUM, handler) AT(ENUM) = {.fn = stablehlo_lower_##handler, .flags = LOWER_ANY_VALUE},
+#define PARTS(ENUM, handler) AT(ENUM) = {.fn = stablehlo_lower_##handler, .flags = LOWER_BY_PARTS},
 static const lower_row_t stablehlo_rows[] = {
 #include "import/stablehlo/ops.def"
 };
