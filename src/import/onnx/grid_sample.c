@@ -3,17 +3,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/sweep.h"
 
 typedef enum { PAD_ZEROS, PAD_BORDER, PAD_REFLECTION } padding_t;
-enum { MAX_SPATIAL = 3 };
+enum { MAX_SPATIAL = 3, MAX_SAMPLES = 4096 };
 
 typedef struct sampler_t {
   onnx_node_t* n;
-  ir_value_t* flat;  // x as [n, c, product of spatial sizes]
+  ir_value_t* flat;    // x as [n, c, product of spatial sizes]; with `images` as [all of them, c]
+  ir_value_t* images;  // NULL, or which image each row of positions is of: [rows], i64
   int32_t spatial;
-  int64_t size[MAX_SPATIAL];
+  onnx_dim_t size[MAX_SPATIAL];
   padding_t padding;
   bool align_corners;
   ir_value_t* at[MAX_SPATIAL];  // positions per spatial dim: [n, points], floats
@@ -27,59 +29,69 @@ static ir_value_t* number(sampler_t* s, scalar_fn_t fn, ir_value_t* x, double y)
   return onnx_binary_number(s->n, fn, x, y);
 }
 
-// x mirrored into [low, high].
-static ir_value_t* reflect(sampler_t* s, ir_value_t* x, double low, double high) {
-  double range = high - low;
-  if (range <= 0) return graph_splat_like(s->n->b, x, low);
-  ir_value_t* off = onnx_unary(s->n, SCALAR_abs, number(s, SCALAR_sub, x, low));
-  ir_value_t* turns = onnx_unary(s->n, SCALAR_floor, number(s, SCALAR_div, off, range));
-  ir_value_t* rest = sub(s, off, number(s, SCALAR_mul, turns, range));
-  ir_value_t* half = onnx_unary(s->n, SCALAR_floor, number(s, SCALAR_mul, turns, 0.5));
-  ir_value_t* odd = number(s, SCALAR_ne, sub(s, turns, number(s, SCALAR_mul, half, 2)), 0);
-  ir_value_t* back = sub(s, graph_splat_like(s->n->b, rest, high), rest);
-  return graph_select(s->n->b, odd, back, number(s, SCALAR_add, rest, low));
+// A size, with an offset, in the shape and element type of `like`.
+static ir_value_t* size_like(sampler_t* s, int32_t d, double offset, ir_value_t* like) {
+  onnx_dim_t size = s->size[d];
+  if (onnx_dim_known(size)) return graph_splat_like(s->n->b, like, (double)size.size + offset);
+  ir_value_t* y = graph_cast(s->n->b, onnx_dim_like(s->n, size, like), like->type->element, false);
+  return number(s, SCALAR_add, y, offset);
 }
 
-static ir_value_t* clamp(sampler_t* s, ir_value_t* x, double low, double high) {
-  return number(s, SCALAR_min, number(s, SCALAR_max, x, low), high);
+// x mirrored into the places that there are: [0, size - 1], or half a place more on both sides.
+static ir_value_t* reflect(sampler_t* s, int32_t d, ir_value_t* x) {
+  double low = s->align_corners ? 0 : -0.5;
+  ir_value_t *range = size_like(s, d, s->align_corners ? -1 : 0, x), *high = number(s, SCALAR_add, range, low);
+  if (s->size[d].size == 1 && s->align_corners) return graph_splat_like(s->n->b, x, low);
+  ir_value_t* off = onnx_unary(s->n, SCALAR_abs, number(s, SCALAR_sub, x, low));
+  ir_value_t* turns = onnx_unary(s->n, SCALAR_floor, graph_binary(s->n->b, SCALAR_div, off, range));
+  ir_value_t* rest = sub(s, off, mul(s, turns, range));
+  ir_value_t* half = onnx_unary(s->n, SCALAR_floor, number(s, SCALAR_mul, turns, 0.5));
+  ir_value_t* odd = number(s, SCALAR_ne, sub(s, turns, number(s, SCALAR_mul, half, 2)), 0);
+  ir_value_t* y = graph_select(s->n->b, odd, sub(s, high, rest), number(s, SCALAR_add, rest, low));
+  if (onnx_dim_known(s->size[d]) || !s->align_corners) return y;
+  return graph_select(s->n->b, number(s, SCALAR_le, range, 0), graph_splat_like(s->n->b, x, low), y);
+}
+
+// x brought into [0, size - 1].
+static ir_value_t* clamp(sampler_t* s, int32_t d, ir_value_t* x) {
+  return graph_binary(s->n->b, SCALAR_min, number(s, SCALAR_max, x, 0), size_like(s, d, -1, x));
 }
 
 // A whole position brought inside; `*inside` (may be NULL) is where it was already, combined over dims.
 static ir_value_t* settle(sampler_t* s, int32_t d, ir_value_t* x, ir_value_t** inside) {
-  double last = (double)(s->size[d] - 1);
   if (s->padding == PAD_ZEROS) {
     ir_value_t* low = number(s, SCALAR_ge, x, 0);
-    ir_value_t* both = graph_binary(s->n->b, SCALAR_and, low, number(s, SCALAR_le, x, last));
+    ir_value_t* high = graph_binary(s->n->b, SCALAR_le, x, size_like(s, d, -1, x));
+    ir_value_t* both = graph_binary(s->n->b, SCALAR_and, low, high);
     *inside = *inside ? graph_binary(s->n->b, SCALAR_and, *inside, both) : both;
   }
-  if (s->padding == PAD_REFLECTION) {
-    x = s->align_corners ? reflect(s, x, 0, last) : reflect(s, x, -0.5, last + 0.5);
-  }
-  return clamp(s, x, 0, last);
+  if (s->padding == PAD_REFLECTION) x = reflect(s, d, x);
+  return clamp(s, d, x);
 }
 
 // x's elements at whole positions, [n, c, points].
 static ir_value_t* fetch(sampler_t* s, ir_value_t* const* at) {
   onnx_node_t* n = s->n;
-  ir_value_t *index = NULL, *inside = NULL;
+  ir_value_t *inside = NULL, *index = NULL;
+  static const int64_t spread[] = {0, 2}, first = 0, point = 2, offset = 1;
   for (int32_t d = 0; d < s->spatial; ++d) {
     ir_value_t* x = graph_cast(n->b, settle(s, d, at[d], &inside), ir_type_int(n->ctx, 64), false);
-    index = index ? add(s, number(s, SCALAR_mul, index, (double)s->size[d]), x) : x;
+    if (!index && s->images) index = onnx_broadcast_as(n, s->images, x, &first);
+    index = index ? add(s, mul(s, index, onnx_dim_like(n, s->size[d], index)), x) : x;
   }
-  static const int64_t batch = 0, point = 2, offset = 1;
-  const int64_t sizes[] = {1, s->channels.size, 1};
+  const int64_t sizes[] = {1, s->channels.size, 1}, *taken = s->images ? &first : &point;
+  uint32_t batches = s->images ? 0 : 1;
   ir_context_t* ctx = n->ctx;
   ir_named_attr_t attrs[] = {{"offset_dims", ir_attr_i64_array(ctx, &offset, 1)},
-                             {"collapsed_dims", ir_attr_i64_array(ctx, &point, 1)},
-                             {"operand_batch_dims", ir_attr_i64_array(ctx, &batch, 1)},
-                             {"indices_batch_dims", ir_attr_i64_array(ctx, &batch, 1)},
-                             {"start_index_map", ir_attr_i64_array(ctx, &point, 1)},
+                             {"collapsed_dims", ir_attr_i64_array(ctx, taken, 1)},
+                             {"operand_batch_dims", ir_attr_i64_array(ctx, &first, batches)},
+                             {"indices_batch_dims", ir_attr_i64_array(ctx, &first, batches)},
+                             {"start_index_map", ir_attr_i64_array(ctx, taken, 1)},
                              {"index_vector_dim", ir_attr_i64(ctx, 2)},
-                             {"slice_sizes", ir_attr_i64_array(ctx, sizes, 3)}};
+                             {"slice_sizes", ir_attr_i64_array(ctx, sizes, s->images ? 2 : 3)}};
   const int64_t dims[] = {index->type->dims[0], s->channels.size, index->type->dims[1]};
   const ir_type_t* type = ir_type_tensor(ctx, s->flat->type->element, 3, dims);
   ir_value_t* y = graph_build(n->b, GRAPH_GATHER, (ir_value_t*[]){s->flat, index}, 2, type, attrs, 7);
-  static const int64_t spread[] = {0, 2};
   if (inside) y = graph_select(n->b, onnx_broadcast_as(n, inside, y, spread), y, graph_splat_like(n->b, y, 0));
   return y;
 }
@@ -137,15 +149,9 @@ static ir_value_t* interpolate(sampler_t* s, bool cubic, scalar_fn_t join) {
 
 // The grid's coordinate of spatial dim d (the last is first in the grid) in elements.
 static ir_value_t* grid_position(sampler_t* s, ir_value_t* grid, int32_t d) {
-  int64_t offsets[] = {0, 0, s->spatial - 1 - d}, ones[] = {1, 1, 1};
-  int64_t sizes[] = {grid->type->dims[0], grid->type->dims[1], 1};
-  ir_value_t* x = graph_slice(s->n->b, grid, offsets, sizes, ones);
-  const onnx_dim_t dims[] = {s->batch, s->points};
-  x = onnx_reshape(s->n, x, 2, dims);
-  double size = (double)s->size[d];
-  x = number(s, SCALAR_add, x, 1);
-  if (s->align_corners) return number(s, SCALAR_mul, x, (size - 1) / 2);
-  return number(s, SCALAR_mul, number(s, SCALAR_sub, number(s, SCALAR_mul, x, size), 1), 0.5);
+  ir_value_t* x = number(s, SCALAR_add, onnx_entry(s->n, grid, 2, s->spatial - 1 - d), 1);
+  if (s->align_corners) return mul(s, x, number(s, SCALAR_mul, size_like(s, d, -1, x), 0.5));
+  return number(s, SCALAR_mul, number(s, SCALAR_sub, mul(s, x, size_like(s, d, 0, x)), 1), 0.5);
 }
 
 static bool read_sampler(onnx_node_t* n, sampler_t* s) {
@@ -165,19 +171,17 @@ static bool read_sampler(onnx_node_t* n, sampler_t* s) {
   if (!onnx_check_float(n, 0) || !onnx_check_float(n, 1)) return false;
   if (x->dims[0] != grid->dims[0] && x->dims[0] != IR_DYNAMIC && grid->dims[0] != IR_DYNAMIC)
     return onnx_error(n, "the batch sizes differ");
-  int64_t total = 1;
+  onnx_dim_t total = onnx_dim_of(1);
   for (int32_t d = 0; d < s->spatial; ++d) {
-    s->size[d] = x->dims[2 + d];
-    if (s->size[d] == IR_DYNAMIC) return onnx_unsupported(n, "the input needs static spatial sizes");
-    if (s->size[d] < 1 || __builtin_mul_overflow(total, s->size[d], &total))
-      return onnx_error(n, "the input has no elements");
+    s->size[d] = onnx_dim(n, n->in[0].v, 2 + d);
+    if (onnx_dim_known(s->size[d]) && s->size[d].size < 1) return onnx_error(n, "the input has no elements");
+    total = onnx_dim_mul(n, total, s->size[d]);
   }
   s->channels = onnx_dim(n, n->in[0].v, 1);
-  if (s->channels.size == IR_DYNAMIC) return onnx_unsupported(n, "the number of channels must be static");
   s->batch = onnx_dim(n, n->in[1].v, 0);
   s->points = onnx_dim_of(1);
   for (int32_t d = 0; d < s->spatial; ++d) s->points = onnx_dim_mul(n, s->points, onnx_dim(n, n->in[1].v, 1 + d));
-  const onnx_dim_t flat[] = {onnx_dim(n, n->in[0].v, 0), s->channels, onnx_dim_of(total)};
+  const onnx_dim_t flat[] = {onnx_dim(n, n->in[0].v, 0), s->channels, total};
   s->flat = onnx_reshape(n, n->in[0].v, 3, flat);
   return true;
 }
@@ -193,11 +197,10 @@ bool onnx_lower_grid_sample(onnx_node_t* n) {
   grid = onnx_reshape(n, grid, 3, rows);
   for (int32_t d = 0; d < s.spatial; ++d) {
     s.at[d] = grid_position(&s, grid, d);
-    double last = (double)(s.size[d] - 1);
-    if (s.padding == PAD_BORDER && !cubic) s.at[d] = clamp(&s, s.at[d], 0, last);
+    if (s.padding == PAD_BORDER && !cubic) s.at[d] = clamp(&s, d, s.at[d]);
     if (s.padding == PAD_REFLECTION && !cubic) {
-      s.at[d] = s.align_corners ? reflect(&s, s.at[d], 0, last) : reflect(&s, s.at[d], -0.5, last + 0.5);
-      if (!s.align_corners) s.at[d] = clamp(&s, s.at[d], 0, last);
+      s.at[d] = reflect(&s, d, s.at[d]);
+      if (!s.align_corners) s.at[d] = clamp(&s, d, s.at[d]);
     }
     if (nearest) s.at[d] = onnx_unary(n, SCALAR_roundeven, s.at[d]);
   }
@@ -208,39 +211,57 @@ bool onnx_lower_grid_sample(onnx_node_t* n) {
 }
 
 // theta: [n, d, d + 1] applied to the corners-to-corners grid of `size`.
-bool onnx_lower_affine_grid(onnx_node_t* n) {
-  int64_t size[2 + MAX_SPATIAL], at[MAX_SPATIAL];
-  uint32_t count;
+// Coordinates of the grid's points along one of its dims, in the shape of `like`.
+static ir_value_t* grid_line(onnx_node_t* n, onnx_dim_t size, ir_value_t* like, int32_t axis) {
   bool align = onnx_int(n, "align_corners", 0) != 0;
+  const ir_type_t* element = like->type->element;
+  ir_value_t* x = onnx_iota_like(n, like, axis);
+  if (onnx_dim_known(size)) {
+    double last = (double)size.size, step = align ? (last > 1 ? 2 / (last - 1) : 0) : 2 / last;
+    double first = align ? (last > 1 ? -1 : 0) : -1 + 1 / last;
+    return onnx_binary_number(n, SCALAR_add, onnx_binary_number(n, SCALAR_mul, x, step), first);
+  }
+  onnx_dim_t one = onnx_dim_of(1), steps = align ? onnx_dim_max(n, onnx_dim_sub(n, size, one), one) : size;
+  ir_value_t* by = graph_cast(n->b, onnx_dim_like(n, steps, like), element, false);
+  // (2 i - steps) / steps, in the middle of a step unless aligned; 0 for a single aligned point
+  x = onnx_binary_number(n, SCALAR_mul, x, 2);
+  if (!align) x = onnx_binary_number(n, SCALAR_add, x, 1);
+  x = graph_binary(n->b, SCALAR_div, graph_binary(n->b, SCALAR_sub, x, by), by);
+  if (!align) return x;
+  ir_value_t* single = onnx_binary_number(n, SCALAR_eq, onnx_dim_like(n, size, like), 1);
+  return graph_select(n->b, single, graph_splat_like(n->b, x, 0), x);
+}
+
+bool onnx_lower_affine_grid(onnx_node_t* n) {
+  onnx_dim_t size[2 + MAX_SPATIAL], dims[MAX_SPATIAL + 1];
+  uint32_t count;
   ir_value_t* parts[MAX_SPATIAL + 1];
-  if (!onnx_check_float(n, 0) || !onnx_const_ints(n, 1, size, 2 + MAX_SPATIAL, &count)) return false;
+  if (!onnx_check_float(n, 0) || !onnx_dims_input(n, 1, size, 2 + MAX_SPATIAL, &count)) return false;
   int32_t spatial = (int32_t)count - 2;
   const ir_type_t* theta = n->in[0].v->type;
   if (spatial < 2 || theta->rank != 3 || theta->dims[1] != spatial || theta->dims[2] != spatial + 1) {
     return onnx_error(n, "theta does not fit the size");
   }
-  int64_t dims[MAX_SPATIAL + 1];
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, size[0], onnx_dim(n, n->in[0].v, 0));
+  if (size[0].loaded && !onnx_require(n, fits, "theta does not fit the size")) return false;
   for (int32_t d = 0; d < spatial; ++d) {
     dims[d] = size[2 + d];
-    at[d] = d;
-    if (dims[d] < 1 || dims[d] > (1 << 24)) return onnx_error(n, "size %lld is out of range", (long long)dims[d]);
+    fits = onnx_flag_and(n, onnx_dim_test(n, SCALAR_ge, dims[d], onnx_dim_of(1)),
+                         onnx_dim_test(n, SCALAR_le, dims[d], onnx_dim_of(1 << 24)));
+    if (!onnx_require(n, fits, "a size is out of range")) return false;
   }
-  dims[spatial] = 1;
-  const ir_type_t* type = ir_type_tensor(n->ctx, theta->element, spatial + 1, dims);
+  dims[spatial] = onnx_dim_of(1);
+  ir_value_t* one = graph_scalar_constant(n->b, theta->element, 1);
+  parts[spatial] = onnx_broadcast_to(n, one, spatial + 1, dims);
   for (int32_t d = 0; d < spatial; ++d) {  // coordinate d of the grid is the (spatial - 1 - d)-th dim
-    int32_t axis = spatial - 1 - d;
-    double last = (double)dims[axis], step = align ? (last > 1 ? 2 / (last - 1) : 0) : 2 / last;
-    double first = align ? (last > 1 ? -1 : 0) : -1 + 1 / last;
-    ir_value_t* x = onnx_binary_number(n, SCALAR_mul, graph_iota(n->b, type, axis, NULL), step);
-    parts[d] = onnx_binary_number(n, SCALAR_add, x, first);
+    parts[d] = grid_line(n, dims[spatial - 1 - d], parts[spatial], spatial - 1 - d);
   }
-  parts[spatial] = graph_splat_number(n->b, type, 1);
   ir_value_t* base = graph_concat(n->b, parts, (uint32_t)spatial + 1, spatial);
   int64_t lhs = 2, rhs = spatial, perm[MAX_SPATIAL + 2];
   graph_contract_t c = {.lhs_contract = &lhs, .rhs_contract = &rhs, .contract_count = 1};
   ir_value_t* y = graph_contract(n->b, n->in[0].v, base, &c, theta->element);  // [n, d, spatial...]
   perm[0] = 0;
-  for (int32_t d = 0; d < spatial; ++d) perm[1 + d] = 2 + at[d];
+  for (int32_t d = 0; d < spatial; ++d) perm[1 + d] = 2 + d;
   perm[1 + spatial] = 1;
   return onnx_return(n, graph_transpose(n->b, y, perm), n->in[0].element);
 }
@@ -322,7 +343,8 @@ bool onnx_lower_deform_conv(onnx_node_t* n) {
   const ir_type_t* x = n->in[0].v->type;
   int64_t rows = x->dims[0] * d.offset_groups, columns = d.taps * d.points;
   const int64_t flat[] = {rows, x->dims[1] / d.offset_groups, x->dims[2] * x->dims[3]}, bias_axis = 1;
-  sampler_t s = {.n = n, .spatial = 2, .size = {x->dims[2], x->dims[3]}, .channels = onnx_dim_of(flat[1])};
+  sampler_t s = {.n = n, .spatial = 2, .channels = onnx_dim_of(flat[1])};
+  for (int32_t d = 0; d < 2; ++d) s.size[d] = onnx_dim_of(x->dims[2 + d]);
   if (x->dims[2] < 1 || x->dims[3] < 1) return onnx_error(n, "the input is empty");
   s.flat = graph_reshape(n->b, n->in[0].v, 3, flat, NULL);
   for (int32_t dim = 0; dim < 2; ++dim) {
@@ -349,33 +371,70 @@ bool onnx_lower_deform_conv(onnx_node_t* n) {
 
 typedef struct roi_t {
   sampler_t s;
-  int64_t boxes, out[2], samples;
+  onnx_dim_t boxes, samples[2];  // samples: along one side of a place of the result, the most of any box
+  ir_value_t* counts[2];         // those of each box: [boxes], floats; NULL: all have the most
+  int64_t out[2];
   double scale;
   bool half_pixel;
 } roi_t;
 
 // Column `i` of the boxes, [boxes].
 static ir_value_t* box_edge(roi_t* r, int64_t i) {
-  const int64_t offsets[] = {0, i}, sizes[] = {r->boxes, 1}, ones[] = {1, 1};
-  ir_value_t* x = graph_slice(r->s.n->b, r->s.n->in[1].v, offsets, sizes, ones);
-  x = graph_reshape(r->s.n->b, x, 1, &r->boxes, NULL);
-  x = number(&r->s, SCALAR_mul, x, r->scale);
+  ir_value_t* x = number(&r->s, SCALAR_mul, onnx_entry(r->s.n, r->s.n->in[1].v, 1, i), r->scale);
   return r->half_pixel ? number(&r->s, SCALAR_sub, x, 0.5) : x;
 }
 
-// Positions along spatial dim `dim`: [boxes, out0 * samples * out1 * samples].
-static ir_value_t* box_positions(roi_t* r, int32_t dim) {
+static ir_value_t* box_size(roi_t* r, int32_t dim) {
+  ir_value_t* size = sub(&r->s, box_edge(r, 3 - dim), box_edge(r, 1 - dim));
+  return r->half_pixel ? size : number(&r->s, SCALAR_max, size, 1);
+}
+
+// Without a sampling ratio a place of a box has as many samples as it is large, rounded up.
+static bool count_samples(roi_t* r, int32_t dim) {
   onnx_node_t* n = r->s.n;
+  static const int64_t zero = 0;
+  int64_t ratio = onnx_int(n, "sampling_ratio", 0);
+  if (ratio < 0 || ratio > MAX_SAMPLES) return onnx_error(n, "sampling_ratio must be 0 to %d", MAX_SAMPLES);
+  if (ratio) return r->samples[dim] = onnx_dim_of(ratio), true;
+  ir_value_t* size = number(&r->s, SCALAR_div, box_size(r, dim), (double)r->out[dim]);
+  size = number(&r->s, SCALAR_max, onnx_unary(n, SCALAR_ceil, size), 0);
+  ir_value_t* few = number(&r->s, SCALAR_le, size, MAX_SAMPLES);  // false for what is no number
+  size = graph_select(n->b, few, size, graph_splat_like(n->b, size, MAX_SAMPLES + 1));
+  r->counts[dim] = size;
+  ir_value_t* most = number(&r->s, SCALAR_max, graph_reduce(n->b, size, &zero, 1, "max"), 0);
+  onnx_value_t whole = onnx_value(graph_cast(n->b, most, ir_type_int(n->ctx, 64), false), onnx_si64(n->ctx));
+  onnx_node_t inner = *n;
+  inner.in = &whole, inner.in_count = 1;
+  if (!onnx_number_input(&inner, 0, &r->samples[dim])) return false;
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_le, r->samples[dim], onnx_dim_of(MAX_SAMPLES));
+  return onnx_require(n, fits, "a box is too large for its result");
+}
+
+// A number of each box at every sample: [boxes, out, samples, out, samples].
+static ir_value_t* at_samples(roi_t* r, ir_value_t* x, ir_value_t* like) {
   static const int64_t first = 0;
-  ir_value_t *low = box_edge(r, 1 - dim), *size = sub(&r->s, box_edge(r, 3 - dim), low);
-  if (!r->half_pixel) size = number(&r->s, SCALAR_max, size, 1);
-  const int64_t dims[] = {r->boxes, r->out[0] * r->samples, r->out[1] * r->samples},
-                flat[] = {dims[0], dims[1] * dims[2]};
-  ir_value_t* step = graph_iota(n->b, ir_type_tensor(n->ctx, low->type->element, 3, dims), 1 + dim, NULL);
-  step = number(&r->s, SCALAR_div, number(&r->s, SCALAR_add, step, 0.5), (double)dims[1 + dim]);
-  ir_value_t* at = mul(&r->s, step, onnx_broadcast_as(n, size, step, &first));
-  at = add(&r->s, at, onnx_broadcast_as(n, low, at, &first));
-  return graph_reshape(n->b, at, 2, flat, NULL);
+  return onnx_broadcast_as(r->s.n, x, like, &first);
+}
+
+// Positions along spatial dim `dim`, and (counts) which samples the boxes have: [boxes, points].
+static ir_value_t* box_positions(roi_t* r, int32_t dim, ir_value_t** taken) {
+  onnx_node_t* n = r->s.n;
+  const onnx_dim_t dims[] = {r->boxes, onnx_dim_of(r->out[0]), r->samples[0], onnx_dim_of(r->out[1]), r->samples[1]};
+  ir_value_t *low = box_edge(r, 1 - dim), *size = number(&r->s, SCALAR_div, box_size(r, dim), (double)r->out[dim]);
+  ir_value_t* zero = graph_scalar_constant(n->b, low->type->element, 0);
+  ir_value_t* like = onnx_broadcast_to(n, zero, 5, dims);
+  ir_value_t *place = onnx_iota_like(n, like, 1 + 2 * dim), *sample = onnx_iota_like(n, like, 2 + 2 * dim);
+  ir_value_t* count =
+      r->counts[dim] ? at_samples(r, r->counts[dim], like) : graph_splat_like(n->b, like, (double)r->samples[dim].size);
+  if (r->counts[dim]) {
+    ir_value_t* here = graph_binary(n->b, SCALAR_lt, sample, count);
+    *taken = *taken ? graph_binary(n->b, SCALAR_and, *taken, here) : here;
+  }
+  ir_value_t* part = number(&r->s, SCALAR_add, sample, 0.5);
+  part = add(&r->s, place, graph_binary(n->b, SCALAR_div, part, number(&r->s, SCALAR_max, count, 1)));
+  ir_value_t* at = add(&r->s, mul(&r->s, part, at_samples(r, size, part)), at_samples(r, low, part));
+  const onnx_dim_t flat[] = {r->boxes, r->s.points};
+  return onnx_reshape(n, at, 2, flat);
 }
 
 static bool read_roi(onnx_node_t* n, roi_t* r) {
@@ -384,47 +443,79 @@ static bool read_roi(onnx_node_t* n, roi_t* r) {
   *r = (roi_t){.s = {.n = n, .spatial = 2, .padding = PAD_BORDER}, .scale = onnx_float(n, "spatial_scale", 1)};
   r->half_pixel = strcmp(coordinates, "half_pixel") == 0;
   r->out[0] = onnx_int(n, "output_height", 1), r->out[1] = onnx_int(n, "output_width", 1);
-  r->samples = onnx_int(n, "sampling_ratio", 0);
   if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1) || !onnx_is_int(n->in[2]))
     return onnx_error(n, "has the wrong element types");
-  if (x->rank != 4 || boxes->rank != 2 || boxes->dims[1] != 4 || onnx_rank(n->in[2]) != 1 || !ir_type_is_static(x) ||
-      !ir_type_is_static(boxes) || onnx_dim_size(n->in[2], 0) != boxes->dims[0]) {
-    return onnx_error(n, "needs static shapes: an image of rank 4, boxes [n, 4] and n batch indices");
+  if (x->rank != 4 || boxes->rank != 2 || (boxes->dims[1] != 4 && boxes->dims[1] != IR_DYNAMIC) ||
+      onnx_rank(n->in[2]) != 1) {
+    return onnx_error(n, "needs an image of rank 4, boxes [n, 4] and n batch indices");
   }
-  if (r->samples < 1 || r->samples > 64)
-    return onnx_unsupported(n, "sampling_ratio must be 1 to 64; 0 makes it depend on data");
   if (r->out[0] < 1 || r->out[1] < 1 || r->out[0] > 4096 || r->out[1] > 4096)
     return onnx_error(n, "the output size is out of range");
-  if (x->dims[2] < 1 || x->dims[3] < 1 || x->dims[0] < 1) return onnx_error(n, "the input is empty");
-  r->boxes = boxes->dims[0];
-  r->s.size[0] = x->dims[2], r->s.size[1] = x->dims[3];
-  r->s.channels = onnx_dim_of(x->dims[1]);
+  r->boxes = onnx_dim(n, n->in[1].v, 0);
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, r->boxes, onnx_dim(n, n->in[2].v, 0));
+  if (!onnx_require(n, fits, "there must be a batch index for each box")) return false;
+  r->s.channels = onnx_dim(n, n->in[0].v, 1);
+  r->s.points = onnx_dim_of(r->out[0] * r->out[1]);
+  for (int32_t d = 0; d < 2; ++d) {
+    r->s.size[d] = onnx_dim(n, n->in[0].v, 2 + d);
+    if (r->s.size[d].size == 0 || x->dims[0] == 0) return onnx_error(n, "the input is empty");
+    if (!count_samples(r, d)) return false;
+    r->s.points = onnx_dim_mul(n, r->s.points, r->samples[d]);
+  }
   return true;
+}
+
+// The image's pixels one after the other: [n h w, c].
+static ir_value_t* pixels(roi_t* r) {
+  static const int64_t perm[] = {0, 2, 3, 1};
+  onnx_node_t* n = r->s.n;
+  onnx_dim_t total = onnx_dim_of(1);
+  ir_value_t* x = graph_transpose(n->b, n->in[0].v, perm);
+  for (int32_t d = 0; d < 3; ++d) total = onnx_dim_mul(n, total, onnx_dim(n, x, d));
+  const onnx_dim_t dims[] = {total, r->s.channels};
+  return onnx_reshape(n, x, 2, dims);
+}
+
+// The average (or the most) of each place's samples; 0 where there are none.
+static ir_value_t* over_samples(roi_t* r, ir_value_t* y, ir_value_t* taken, bool most) {
+  static const int64_t samples[] = {3, 5}, box = 0, spread[] = {0, 2, 3, 4, 5};
+  onnx_node_t* n = r->s.n;
+  const onnx_dim_t dims[] = {r->boxes,      r->s.channels,          onnx_dim_of(r->out[0]),
+                             r->samples[0], onnx_dim_of(r->out[1]), r->samples[1]};
+  y = onnx_reshape(n, y, 6, dims);
+  if (taken) {
+    ir_value_t* none = graph_splat_like(n->b, y, most ? -INFINITY : 0);
+    y = graph_select(n->b, onnx_broadcast_as(n, taken, y, spread), y, none);
+  }
+  y = graph_reduce(n->b, y, samples, 2, most ? "max" : "add");
+  if (!taken) {
+    double total = (double)(r->samples[0].size * r->samples[1].size);
+    return most ? y : number(&r->s, SCALAR_mul, y, 1 / total);
+  }
+  ir_value_t* total = onnx_broadcast_as(n, mul(&r->s, r->counts[0], r->counts[1]), y, &box);
+  ir_value_t* any = number(&r->s, SCALAR_gt, total, 0);
+  if (!most) y = graph_binary(n->b, SCALAR_div, y, number(&r->s, SCALAR_max, total, 1));
+  return graph_select(n->b, any, y, graph_splat_like(n->b, y, 0));
 }
 
 bool onnx_lower_roi_align(onnx_node_t* n) {
   roi_t r;
+  static const int64_t spread[] = {0, 2};
   const char* mode = onnx_string(n, "mode", "avg");
   bool most = strcmp(mode, "max") == 0;
   if (!most && strcmp(mode, "avg") != 0) return onnx_error(n, "mode '%s' is unknown", mode);
   if (!read_roi(n, &r)) return false;
-  const ir_type_t* x = n->in[0].v->type;
-  const int64_t flat[] = {r.boxes, x->dims[1], x->dims[2] * x->dims[3]};
-  r.s.flat = graph_reshape(n->b, graph_take(n->b, n->in[0].v, n->in[2].v, 0, false), 3, flat, NULL);
-  ir_value_t* inside = NULL;
+  r.s.flat = pixels(&r);
+  r.s.images = onnx_cast(n, n->in[2], onnx_si64(n->ctx)).v;
+  ir_value_t *inside = NULL, *taken = NULL;
   for (int32_t d = 0; d < 2; ++d) {
-    double size = (double)r.s.size[d];
-    ir_value_t* at = box_positions(&r, d);
-    ir_value_t* here =
-        graph_binary(n->b, SCALAR_and, number(&r.s, SCALAR_ge, at, -1), number(&r.s, SCALAR_le, at, size));
+    ir_value_t* at = box_positions(&r, d, &taken);
+    ir_value_t* high = graph_binary(n->b, SCALAR_le, at, size_like(&r.s, d, 0, at));
+    ir_value_t* here = graph_binary(n->b, SCALAR_and, number(&r.s, SCALAR_ge, at, -1), high);
     inside = inside ? graph_binary(n->b, SCALAR_and, inside, here) : here;
-    r.s.at[d] = clamp(&r.s, at, 0, size - 1);
+    r.s.at[d] = clamp(&r.s, d, at);
   }
-  static const int64_t spread[] = {0, 2}, samples[] = {3, 5};
   ir_value_t* y = interpolate(&r.s, false, most ? SCALAR_max : SCALAR_add);
   y = graph_select(n->b, onnx_broadcast_as(n, inside, y, spread), y, graph_splat_like(n->b, y, 0));
-  const int64_t dims[] = {r.boxes, x->dims[1], r.out[0], r.samples, r.out[1], r.samples};
-  y = graph_reduce(n->b, graph_reshape(n->b, y, 6, dims, NULL), samples, 2, most ? "max" : "add");
-  if (most) return onnx_return(n, y, n->in[0].element);
-  return onnx_return(n, number(&r.s, SCALAR_mul, y, 1.0 / (double)(r.samples * r.samples)), n->in[0].element);
+  return onnx_return(n, over_samples(&r, y, taken, most), n->in[0].element);
 }

@@ -219,15 +219,18 @@ int32_t onnx_declared_rank(const onnx_node_t* n, uint32_t i) {
 // Views
 //===----------------------------------------------------------------------------------------------------------------===
 
-ir_value_t* onnx_around_axis(onnx_node_t* n, ir_value_t* x, onnx_dim_t axis) {
-  onnx_dim_t dims[] = {onnx_dim_of(1), onnx_dim_of(1), onnx_dim_of(1)}, one = onnx_dim_of(1);
-  for (int32_t i = 0; i < x->type->rank; ++i) {
+ir_value_t* onnx_around_axis(onnx_node_t* n, ir_value_t* x, onnx_dim_t axis, int32_t kept) {
+  onnx_dim_t dims[3 + ONNX_MAX_RANK], one = onnx_dim_of(1);
+  int32_t rank = x->type->rank - kept;
+  for (int32_t i = 0; i < 3; ++i) dims[i] = one;
+  for (int32_t i = 0; i < kept; ++i) dims[3 + i] = onnx_dim(n, x, rank + i);
+  for (int32_t i = 0; i < rank; ++i) {
     onnx_dim_t size = onnx_dim(n, x, i), at = onnx_dim_of(i);
     dims[0] = onnx_dim_mul(n, dims[0], onnx_dim_select(n, onnx_dim_test(n, SCALAR_gt, axis, at), size, one));
     dims[1] = onnx_dim_select(n, onnx_dim_test(n, SCALAR_eq, axis, at), size, dims[1]);
     dims[2] = onnx_dim_mul(n, dims[2], onnx_dim_select(n, onnx_dim_test(n, SCALAR_lt, axis, at), size, one));
   }
-  return onnx_reshape(n, x, 3, dims);
+  return onnx_reshape(n, x, 3 + kept, dims);
 }
 
 ir_value_t* onnx_reshape_like(onnx_node_t* n, ir_value_t* x, ir_value_t* like) {

@@ -46,8 +46,8 @@ bool onnx_unflagged_dims(onnx_node_t* n, ir_value_t* x, const onnx_axes_t* axes,
 // The rank that the program declares for result i, -1 when it does not.
 int32_t onnx_declared_rank(const onnx_node_t* n, uint32_t i);
 
-// x seen as [before, the axis, behind] for an axis known at run time only.
-ir_value_t* onnx_around_axis(onnx_node_t* n, ir_value_t* x, onnx_dim_t axis);
+// x seen as [before, the axis, behind] for an axis known at run time only, and its last `kept` dims as they are.
+ir_value_t* onnx_around_axis(onnx_node_t* n, ir_value_t* x, onnx_dim_t axis, int32_t kept);
 // x in the shape of `like`, which has as many elements.
 ir_value_t* onnx_reshape_like(onnx_node_t* n, ir_value_t* x, ir_value_t* like);
 
@@ -60,5 +60,8 @@ typedef struct onnx_bounds_t {
 } onnx_bounds_t;
 // x with that range of each dimension (slice_ops.c); the ranges are changed.
 ir_value_t* onnx_take_ranges(onnx_node_t* n, ir_value_t* x, onnx_range_t* ranges);
+// x with that many zeros in front of and behind each dimension, or as many elements less (pad.c). NULL after a
+// diagnostic.
+ir_value_t* onnx_pad(onnx_node_t* n, ir_value_t* x, const onnx_dim_t* low, const onnx_dim_t* high);
 
 #endif  // IREE_C_IMPORT_ONNX_NUMBERS_H_

@@ -10,7 +10,7 @@ static bool running(onnx_node_t* n, const char* kind) {
   ir_value_t* x = n->in[0].v;
   onnx_dim_t axis;
   if (!onnx_axis_input(n, 1, x->type->rank, &axis)) return false;
-  ir_value_t* view = onnx_dim_known(axis) ? x : onnx_around_axis(n, x, axis);
+  ir_value_t* view = onnx_dim_known(axis) ? x : onnx_around_axis(n, x, axis, 0);
   int64_t at = onnx_dim_known(axis) ? axis.size : 1;
   ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(n->ctx, at)}, {"kind", ir_attr_cstring(n->ctx, kind)}};
   uint32_t attr_count = 2;

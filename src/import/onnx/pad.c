@@ -129,6 +129,12 @@ static ir_value_t* pad(onnx_node_t* n, ir_value_t* x, const pads_t* p) {
   return fixed ? graph_pad(n->b, x, p->value, low, high, NULL, p->mode) : x;
 }
 
+ir_value_t* onnx_pad(onnx_node_t* n, ir_value_t* x, const onnx_dim_t* low, const onnx_dim_t* high) {
+  pads_t p = {.mode = "constant", .value = graph_scalar_constant(n->b, x->type->element, 0)};
+  for (int32_t i = 0; i < x->type->rank; ++i) p.low[i] = low[i], p.high[i] = high[i];
+  return pad(n, x, &p);
+}
+
 bool onnx_lower_pad(onnx_node_t* n) {
   static const char* const modes[] = {"constant", "reflect", "edge", "wrap"};
   ir_value_t* x = n->in[0].v;
@@ -149,14 +155,13 @@ bool onnx_lower_pad(onnx_node_t* n) {
 // Each axis is cut or padded to the wanted size, evenly on both sides.
 bool onnx_lower_center_crop_pad(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
-  pads_t p = {.mode = "constant", .value = graph_scalar_constant(n->b, x->type->element, 0)};
-  onnx_dim_t wanted[ONNX_MAX_RANK];
+  onnx_dim_t wanted[ONNX_MAX_RANK], low[ONNX_MAX_RANK], high[ONNX_MAX_RANK];
   int64_t axes[ONNX_MAX_RANK];
   uint32_t count, axis_count;
   int32_t rank = onnx_rank(n->in[0]);
   if (!onnx_dims_input(n, 1, wanted, ONNX_MAX_RANK, &count)) return false;
   if (!onnx_ints(n, "axes", axes, ONNX_MAX_RANK, &axis_count)) return false;
-  for (int32_t i = 0; i < rank; ++i) p.low[i] = p.high[i] = onnx_dim_of(0);
+  for (int32_t i = 0; i < rank; ++i) low[i] = high[i] = onnx_dim_of(0);
   for (int32_t i = 0; !onnx_attr(n, "axes") && i < rank; ++i) axes[axis_count++] = i;
   if (axis_count != count) return onnx_error(n, "%u sizes for %u axes", count, axis_count);
   for (uint32_t i = 0; i < count; ++i) {
@@ -164,8 +169,8 @@ bool onnx_lower_center_crop_pad(onnx_node_t* n) {
     onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, wanted[i], onnx_dim_of(0));
     if (!onnx_require(n, fits, "a size is negative")) return false;
     onnx_dim_t more = onnx_dim_sub(n, wanted[i], onnx_dim(n, x, (int32_t)axes[i]));
-    p.low[axes[i]] = onnx_dim_div(n, more, onnx_dim_of(2));  // towards zero
-    p.high[axes[i]] = onnx_dim_sub(n, more, p.low[axes[i]]);
+    low[axes[i]] = onnx_dim_div(n, more, onnx_dim_of(2));  // towards zero
+    high[axes[i]] = onnx_dim_sub(n, more, low[axes[i]]);
   }
-  return onnx_return(n, pad(n, x, &p), n->in[0].element);
+  return onnx_return(n, onnx_pad(n, x, low, high), n->in[0].element);
 }

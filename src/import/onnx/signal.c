@@ -1,11 +1,14 @@
 // Signal processing: Fourier transforms, windows, the mel matrix.
+#include "import/onnx/signal.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
-enum { MAX_LENGTH = 1 << 24 };
+enum { MAX_LENGTH = ONNX_MAX_SIGNAL };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Fourier transforms
@@ -71,33 +74,38 @@ static ir_value_t* dft(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t leng
   return halves ? parts[0] : graph_concat(n->b, parts, 2, inner);
 }
 
-// A scalar input as a constant number; `absent` when it is left out.
-static bool number_input(onnx_node_t* n, uint32_t i, int64_t absent, int64_t* out) {
-  uint32_t count;
+// A scalar input; `absent` when it is left out.
+static bool number_input(onnx_node_t* n, uint32_t i, onnx_dim_t absent, onnx_dim_t* out) {
   *out = absent;
-  if (!onnx_has(n, i)) return true;
-  return onnx_const_ints(n, i, out, 1, &count) && (count == 1 || onnx_error(n, "input %u must be one number", i));
+  return !onnx_has(n, i) || onnx_number_input(n, i, out);
 }
 
-static bool check_signal(onnx_node_t* n, int64_t axis, int64_t length) {
-  int32_t rank = onnx_rank(n->in[0]);
-  int64_t components = onnx_dim_size(n->in[0], rank - 1);
-  if (axis == rank - 1) return onnx_error(n, "the last dimension holds the components and cannot be transformed");
-  if (components != 1 && components != 2) return onnx_error(n, "the last dimension must have size 1 or 2");
-  if (onnx_dim_size(n->in[0], (int32_t)axis) == IR_DYNAMIC)
-    return onnx_unsupported(n, "the transformed dimension must be static");
+static bool check_signal(onnx_node_t* n) {
+  int64_t components = onnx_dim_size(n->in[0], onnx_rank(n->in[0]) - 1);
+  bool fits = components == 1 || components == 2;
+  return onnx_check_float(n, 0) && (fits || onnx_error(n, "the last dimension must have size 1 or 2"));
+}
+
+static bool check_length(onnx_node_t* n, int64_t length) {
   return (length > 0 && length <= MAX_LENGTH) || onnx_error(n, "length %lld is out of range", (long long)length);
 }
 
 bool onnx_lower_dft(onnx_node_t* n) {
-  int64_t axis, length;
-  bool inverse = onnx_int(n, "inverse", 0) != 0, onesided = onnx_int(n, "onesided", 0) != 0;
-  if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, ONNX_MAX_RANK)) return false;
-  if (!number_input(n, 2, -2, &axis) || !onnx_check_axis(n, &axis, onnx_rank(n->in[0]))) return false;
-  int64_t given = onnx_dim_size(n->in[0], (int32_t)axis);
-  if (inverse && onesided && given != IR_DYNAMIC) given = 2 * (given - 1);
-  if (!number_input(n, 1, given, &length) || !check_signal(n, axis, length)) return false;
-  return onnx_return(n, dft(n, n->in[0].v, axis, length, inverse, onesided), n->in[0].element);
+  onnx_dim_t axis, length;
+  int32_t rank = onnx_rank(n->in[0]);
+  const onnx_transform_t t = {onnx_int(n, "inverse", 0) != 0, onnx_int(n, "onesided", 0) != 0};
+  if (!onnx_check_rank(n, 0, 2, ONNX_MAX_RANK) || !check_signal(n)) return false;
+  axis = onnx_dim_of(rank - 2);
+  if (onnx_has(n, 2) && !onnx_axis_input(n, 2, rank, &axis)) return false;
+  if (axis.size == rank - 1) return onnx_error(n, "the last dimension holds the components and cannot be transformed");
+  bool fixed = onnx_dim_known(axis) && ir_type_is_static(n->in[0].v->type);
+  if (!fixed) return onnx_dft_any(n, axis, &t);
+  int64_t given = onnx_dim_size(n->in[0], (int32_t)axis.size);
+  if (t.inverse && t.onesided) given = 2 * (given - 1);
+  if (!number_input(n, 1, onnx_dim_of(given), &length)) return false;
+  if (!onnx_dim_known(length)) return onnx_dft_any(n, axis, &t);
+  if (!check_length(n, length.size)) return false;
+  return onnx_return(n, dft(n, n->in[0].v, axis.size, length.size, t.inverse, t.onesided), n->in[0].element);
 }
 
 static ir_value_t* int_constant(onnx_node_t* n, const int64_t* data, int32_t rank, const int64_t* dims) {
@@ -107,13 +115,17 @@ static ir_value_t* int_constant(onnx_node_t* n, const int64_t* data, int32_t ran
 
 // Frames of the signal, each weighted by the window and transformed.
 bool onnx_lower_stft(onnx_node_t* n) {
-  int64_t step, length;
+  onnx_dim_t any_step, any_length;
   static const int64_t frame_dim = 2;
-  if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 3, 3) || !onnx_check_same_element(n, 0, 2)) return false;
-  int64_t size = onnx_dim_size(n->in[0], 1),
-          window = onnx_has(n, 2) && onnx_rank(n->in[2]) == 1 ? onnx_dim_size(n->in[2], 0) : -1;
-  if (!number_input(n, 1, 0, &step) || !number_input(n, 3, window > 0 ? window : size, &length)) return false;
-  if (!check_signal(n, 1, length)) return false;
+  if (!onnx_check_rank(n, 0, 3, 3) || !onnx_check_same_element(n, 0, 2) || !check_signal(n)) return false;
+  if (onnx_has(n, 2) && !onnx_check_rank(n, 2, 1, 1)) return false;
+  int64_t size = onnx_dim_size(n->in[0], 1), window = onnx_has(n, 2) ? onnx_dim_size(n->in[2], 0) : size;
+  if (!number_input(n, 1, onnx_dim_of(0), &any_step) || !number_input(n, 3, onnx_dim_of(window), &any_length))
+    return false;
+  int64_t step = any_step.size, length = any_length.size;
+  if (step == IR_DYNAMIC || length == IR_DYNAMIC || window == IR_DYNAMIC || !ir_type_is_static(n->in[0].v->type))
+    return onnx_stft_any(n);
+  if (!check_length(n, length)) return false;
   if (step < 1 || length > size || (onnx_has(n, 2) && window != length))
     return onnx_error(n, "frames or window do not fit the signal");
   const int64_t dims[] = {(size - length) / step + 1, length};
@@ -151,10 +163,15 @@ static bool return_numbers(onnx_node_t* n, const double* data, int32_t rank, con
 
 // a - b cos(2 pi i / n) + c cos(4 pi i / n)
 static bool cosine_window(onnx_node_t* n, double a, double b, double c) {
-  int64_t size;
+  onnx_dim_t given, zero = onnx_dim_of(0), limit = onnx_dim_of(MAX_LENGTH);
+  const double factors[] = {a, -b, c};
   const ir_type_t* element = output_type(n);
-  if (!element || !number_input(n, 0, 0, &size)) return false;
-  if (size < 0 || size > MAX_LENGTH) return onnx_error(n, "size %lld is out of range", (long long)size);
+  if (!element || !onnx_number_input(n, 0, &given)) return false;
+  onnx_dim_t fits =
+      onnx_flag_and(n, onnx_dim_test(n, SCALAR_ge, given, zero), onnx_dim_test(n, SCALAR_le, given, limit));
+  if (!onnx_require(n, fits, "the size is out of range")) return false;
+  if (!onnx_dim_known(given)) return onnx_window_any(n, given, factors, element);
+  int64_t size = given.size;
   double period = (double)(onnx_int(n, "periodic", 1) ? size : size - 1);
   double* data = memory_array((size_t)size + 1, sizeof(double));
   for (int64_t i = 0; i < size; ++i) {
@@ -177,6 +194,9 @@ bool onnx_lower_mel_weight_matrix(onnx_node_t* n) {
   double in[5];
   uint32_t count;
   const ir_type_t* element = output_type(n);
+  for (uint32_t i = 0; element && i < 5; ++i) {
+    if (!onnx_constant(n, n->in[i].v)) return onnx_mel_any(n, element);
+  }
   for (uint32_t i = 0; i < 5; ++i) {
     if (!onnx_const_numbers(n, i, &in[i], 1, &count)) return false;
     if (count != 1 || !(in[i] >= 0 && in[i] < MAX_LENGTH)) return onnx_error(n, "input %u is out of range", i);

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from case import bools, case, chosen, const, f16, f32, graph_case, i32, i64, ints, nodes, u8, weights
+from case import Random, bools, case, chosen, const, f16, f32, given, graph_case, i32, i64, ints, nodes, u8, weights
 
 BATCH = [{"n": 1}, {"n": 5}, {"n": 37}]
 PLANE = [{"n": 1, "m": 3}, {"n": 6, "m": 1}, {"n": 19, "m": 70}]
@@ -289,3 +289,59 @@ for policy in ("not_larger", "not_smaller"):
 dynamic("Resize", "crop", f32(1, 1, 9, 8), chosen("roi", "float32"), None, ints(1, 1, 4, 5), mode="linear",
         coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=3.0, sizes=values(
             "roi", [0, 0, 0.4, 0.6, 1, 1, 0.6, 0.8], [0, 0, -0.2, 0.6, 1, 1, 0.6, 1.3], [0, 0, 0.9, 1, 1, 1, 0.2, 0]))
+
+LENGTH = chosen("length")
+for window in ("HannWindow", "HammingWindow", "BlackmanWindow"):
+    dynamic(window, "size", LENGTH, sizes=values("length", 10, 1, 0, stops=[(-1, "size is out of range")]))
+    dynamic(window, "size-symmetric", LENGTH, sizes=values("length", 10, 2), periodic=0, output_datatype=11)
+SIGNAL = chosen("axis")
+dynamic("DFT", "axis", f32(2, 6, 5, 1), None, SIGNAL, opset=20, tolerance=1e-4, sizes=values(
+    "axis", 1, -2, 0, stops=[(3, "the components cannot be transformed"), (-5, "not within")]))
+dynamic("DFT", "length", f32(2, 6, 2), LENGTH, opset=20, tolerance=1e-4, sizes=values(
+    "length", 6, 9, 4, 1, stops=[(0, "a length is out of range")]))
+dynamic("DFT", "inverse", f32(2, 6, 5, 2), LENGTH, SIGNAL, opset=20, inverse=1, tolerance=1e-4, sizes=[
+    {"axis": 1, "length": 6}, {"axis": 2, "length": 7}])
+dynamic("DFT", "onesided", f32(2, 6, 5, 1), None, SIGNAL, opset=20, onesided=1, tolerance=1e-4,
+        sizes=values("axis", 1, 2))
+dynamic("DFT", "of-any", f32("n", "m", 2), opset=17, axis=1, tolerance=1e-4, sizes=[{"n": 2, "m": 7}, {"n": 1, "m": 8}])
+STEP = chosen("step")
+dynamic("STFT", "step", f32(2, 32, 1), STEP, None, chosen("length"), tolerance=1e-4, sizes=[
+    {"step": 4, "length": 8}, {"step": 5, "length": 9}, {"step": 0, "length": 8, "stops": "do not fit the signal"},
+    {"step": 1, "length": 33, "stops": "do not fit the signal"}])
+dynamic("STFT", "window", f32("n", "m", 1), STEP, f32(8), onesided=0, tolerance=1e-4, sizes=[
+    {"n": 1, "m": 16, "step": 4}, {"n": 3, "m": 9, "step": 2}])
+dynamic("MelWeightMatrix", "sizes", chosen("bins"), LENGTH, chosen("rate"), chosen("low", "float32"),
+        chosen("high", "float32"), tolerance=1e-4, sizes=[
+            {"bins": 8, "length": 16, "rate": 8192, "low": 0, "high": 4096},
+            {"bins": 5, "length": 64, "rate": 16000, "low": 20, "high": 7000},
+            {"bins": 0, "length": 64, "rate": 16000, "low": 20, "high": 7000, "stops": "the sizes are out of range"}])
+GRID = chosen("size")
+for align in (0, 1):
+    dynamic("AffineGrid", f"size-{align}", f32(2, 2, 3), GRID, opset=20, align_corners=align, sizes=values(
+        "size", [2, 3, 4, 5], [2, 1, 2, 6], stops=[([2, 3, 0, 4], "a size is out of range"), ([1, 3, 2, 4], "does not fit")]))
+dynamic("Col2Im", "shapes", f32(1, 8, 12), chosen("image"), chosen("block"), opset=18, sizes=[
+    {"image": [4, 5], "block": [2, 2]}, {"image": [3, 6], "block": [1, 4], "stops": "the columns do not fit"},
+    {"image": [4, 6], "block": [1, 4]}, {"image": [1, 1], "block": [2, 2], "stops": "the block is larger"}])
+dynamic("Col2Im", "strides", f32("n", 4, 9), chosen("image"), ints(2, 2), opset=18, strides=[2, 1], dilations=[1, 2],
+        pads=[1, 0, 0, 1], sizes=[{"n": 2, "image": [5, 4]}, {"n": 1, "image": [6, 4]}])
+UNPOOLED = [[[[5, 7], [13, 15]]]]
+dynamic("MaxUnpool", "shape", f32(1, 1, 2, 2), given(UNPOOLED, np.int64), chosen("to"), kernel_shape=[2, 2],
+        strides=[2, 2], opset=11, sizes=values("to", [1, 1, 4, 4], [1, 1, 5, 6], stops=[([1, 1, 5, 0], "out of range")]),
+        reference=True)
+dynamic("MaxUnpool", "of-any", f32("n", 1, 2, 2), Random(np.int64, ("n", 1, 2, 2), 0, 1), kernel_shape=[2, 2],
+        strides=[2, 2], sizes=[{"n": 1}], opset=11)
+BOXES = f32("n", 4, low=0, high=4)
+IMAGE = Random(np.int64, ("n",), 0, 1)
+for coordinates in ("half_pixel", "output_half_pixel"):
+    dynamic("RoiAlign", f"boxes-{coordinates}", f32(2, 3, 9, 8), BOXES, IMAGE, opset=16, output_height=3, output_width=2,
+            sampling_ratio=2, coordinate_transformation_mode=coordinates, sizes=[{"n": 4}, {"n": 0}, {"n": 17}])
+    dynamic("RoiAlign", f"samples-{coordinates}", f32(2, 3, 9, 8), chosen("boxes", "float32", ("n", 4)), IMAGE, opset=16,
+            output_height=3, output_width=2, coordinate_transformation_mode=coordinates, sizes=[
+                {"n": 2, "boxes": [[0, 0, 7, 8], [1, 2, 3, 3]]}, {"n": 1, "boxes": [[2, 2, 2, 2]]},
+                {"n": 3, "boxes": [[0, 0, 1, 9], [-3, -3, 2, 2], [5, 6, 30, 30]]}])
+dynamic("RoiAlign", "max", f32(1, 2, "h", "w"), BOXES, IMAGE, opset=16, mode="max", output_height=2, output_width=2,
+        spatial_scale=0.5, sizes=[{"n": 4, "h": 5, "w": 7}, {"n": 2, "h": 2, "w": 1}])
+for padding in ("zeros", "border", "reflection"):
+    for align in (0, 1):
+        dynamic("GridSample", f"{padding}-{align}", f32("n", 2, "h", "w"), f32("n", 3, 4, 2), opset=20, mode="linear",
+                padding_mode=padding, align_corners=align, sizes=[{"n": 1, "h": 5, "w": 3}, {"n": 2, "h": 2, "w": 1}])
