@@ -343,5 +343,3 @@ bool eval_fft(eval_op_t* o) {
   }
   return true;
 }
-
-bool eval_random_bits(eval_op_t* o) { return eval_error(o, "random bits have no reference here"); }

@@ -50,13 +50,6 @@ bool shape_scalar(graph_sizer_t* s, graph_shape_t* out) {
   return true;
 }
 
-bool shape_random_bits(graph_sizer_t* s, graph_shape_t* out) {
-  if (s->result == 0) return shape_of_operand(s, 0, out);
-  const ir_type_t* type = s->op->results[s->result].type;
-  out->rank = -1;
-  return ir_type_is_static(type) || shape_error(s, "gives bits of a known shape");
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Regions
 //===----------------------------------------------------------------------------------------------------------------===

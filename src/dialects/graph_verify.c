@@ -184,8 +184,6 @@ static bool rule_holds(graph_rule_t rule, const ir_op_t* op, const ir_attr_t* at
       return is_word(attr, "fft ifft");
     case GRAPH_RULE_PAD_MODE:
       return is_word(attr, "constant reflect edge wrap");
-    case GRAPH_RULE_GENERATOR:
-      return is_word(attr, "threefry philox");
     case GRAPH_RULE_STRING:
     case GRAPH_RULE_NAME:
       return attr->kind == IR_ATTR_STRING;

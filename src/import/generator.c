@@ -44,11 +44,11 @@ static void multiply_wide(ir_builder_t* b, ir_value_t* x, int64_t factor, ir_val
   for (int i = 0; i < 2; ++i) halves[i] = half(b, product, i == 1);
 }
 
-void import_philox(ir_builder_t* b, ir_value_t* key, ir_value_t* counters, ir_value_t* words[4]) {
+void import_philox(ir_builder_t* b, ir_value_t* key, ir_value_t* const counters[2], ir_value_t* words[4]) {
   ir_value_t **x = words, *keys[2];
   for (int i = 0; i < 2; ++i) {
-    x[i] = half(b, counters, i == 1);
-    x[2 + i] = graph_splat_like(b, x[i], 0);
+    x[i] = half(b, counters[0], i == 1);
+    x[2 + i] = half(b, counters[1], i == 1);
     keys[i] = lower_splat(b, half(b, key, i == 1), x[i]);
   }
   for (int round = 0; round < 10; ++round) {

@@ -4,8 +4,9 @@
 
 #include "dialects/graph.h"
 
-// `key` is a tensor<i64>, `counters` an i64 tensor of any shape; each word is an i32 tensor of that shape.
+// `key` is a tensor<i64>, `counters` an i64 tensor of any shape; each word is an i32 tensor of that shape. Philox's
+// counters have 128 bits: the lower halves come first.
 void import_threefry(ir_builder_t* b, ir_value_t* key, ir_value_t* counters, ir_value_t* words[2]);
-void import_philox(ir_builder_t* b, ir_value_t* key, ir_value_t* counters, ir_value_t* words[4]);
+void import_philox(ir_builder_t* b, ir_value_t* key, ir_value_t* const counters[2], ir_value_t* words[4]);
 
 #endif  // IREE_C_IMPORT_GENERATOR_H_

@@ -1,4 +1,5 @@
-// Random numbers: element i of the result depends on the key and the counter plus i only (generator.h).
+// Random numbers: each element depends on the key and a counter only (generator.h). Which word of which counter it is
+// follows XLA, so that programs get the numbers they get there.
 #include <string.h>
 
 #include "dialects/stablehlo.h"
@@ -21,37 +22,92 @@ static ir_value_t* half(lower_op_t* n, ir_value_t* x, bool high) {
   return graph_cast(n->b, x, ir_type_int(n->ctx, 32), true);
 }
 
-// counter + 0, counter + 1, ... as 64-bit numbers.
-static ir_value_t* counters(lower_op_t* n, ir_value_t* counter, int64_t count) {
-  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &count);
-  ir_value_t* index = graph_iota(n->b, type, 0, NULL);
-  return op2(n, SCALAR_add, index, lower_splat(n->b, counter, index));
-}
-
-enum { THREEFRY_WORDS = 2, PHILOX_WORDS = 4 };
-
 static ir_value_t* first_of(lower_op_t* n, ir_value_t* x, int64_t from, int64_t count) {
   int64_t one = 1;
   return graph_slice(n->b, x, &from, &count, &one);
 }
 
-// `count` integers of `width` bits; *blocks gets how many counters they took.
-static ir_value_t* random_bits(lower_op_t* n, ir_value_t* key, ir_value_t* counter, bool is_philox, int64_t count,
-                               uint32_t width, int64_t* blocks) {
-  int64_t per_block = is_philox ? PHILOX_WORDS : THREEFRY_WORDS, total = width == 64 ? 2 * count : count;
-  ir_value_t* words[PHILOX_WORDS];
-  *blocks = (total + per_block - 1) / per_block;
-  if (is_philox) {
-    import_philox(n->b, key, counters(n, counter, *blocks), words);
-  } else {
-    import_threefry(n->b, key, counters(n, counter, *blocks), words);
+// The state of a generator: 64-bit words as tensor<i64>. `high` is the upper half of Philox's counter.
+typedef struct random_state_t {
+  ir_value_t *key, *counter, *high;
+} random_state_t;
+
+// counter + 0, counter + 1, ... as 64-bit numbers.
+static ir_value_t* counters(lower_op_t* n, const random_state_t* state, int64_t count) {
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &count);
+  ir_value_t* index = graph_iota(n->b, type, 0, NULL);
+  return op2(n, SCALAR_add, index, lower_splat(n->b, state->counter, index));
+}
+
+// The upper halves: one more where the lower ones have wrapped around.
+static ir_value_t* carried(lower_op_t* n, const random_state_t* state, ir_value_t* low) {
+  ir_value_t* wrapped = op2(n, SCALAR_ltu, low, lower_splat(n->b, state->counter, low));
+  return op2(n, SCALAR_add, lower_splat(n->b, state->high, low), graph_cast(n->b, wrapped, low->type->element, true));
+}
+
+static ir_value_t* join_words(lower_op_t* n, ir_value_t* low, ir_value_t* high) {
+  const ir_type_t* wide = ir_type_int(n->ctx, 64);
+  low = graph_cast(n->b, low, wide, true);
+  return op2(n, SCALAR_or, low, with(n, SCALAR_shl, graph_cast(n->b, high, wide, true), 32));
+}
+
+// Words of shape `dims`, side by side in a new dimension behind dimension `axis`, which then takes them in.
+static ir_value_t* interleave(lower_op_t* n, ir_value_t** words, uint32_t count, const ir_type_t* shape, int32_t axis) {
+  int64_t apart[GRAPH_MAX_RANK + 1], joined[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < shape->rank; ++i) {
+    joined[i] = shape->dims[i] * (i == axis ? count : 1);
+    apart[i + (i > axis)] = shape->dims[i];
   }
-  ir_value_t* all = graph_concat(n->b, words, (uint32_t)per_block, 0);
-  const ir_type_t* type = ir_type_int(n->ctx, width);
-  if (width < 64) return graph_cast(n->b, first_of(n, all, 0, count), type, true);
-  ir_value_t* low = graph_cast(n->b, first_of(n, all, 0, count), type, true);
-  ir_value_t* high = graph_cast(n->b, first_of(n, all, count, count), type, true);
-  return op2(n, SCALAR_or, low, with(n, SCALAR_shl, high, 32));
+  apart[axis + 1] = 1;
+  for (uint32_t i = 0; i < count; ++i) words[i] = graph_reshape(n->b, words[i], shape->rank + 1, apart, NULL);
+  return graph_reshape(n->b, graph_concat(n->b, words, count, axis + 1), shape->rank, joined, NULL);
+}
+
+// Threefry halves the first even dimension, else the longest one, rounded up: the halves' elements count, and what
+// becomes two of one are its words.
+static int32_t halved_dimension(const ir_type_t* type) {
+  int32_t longest = 0;
+  for (int32_t i = 0; i < type->rank; ++i) {
+    if (type->dims[i] % 2 == 0) return i;
+    if (type->dims[i] > type->dims[longest]) longest = i;
+  }
+  return longest;
+}
+
+static ir_value_t* threefry_bits(lower_op_t* n, const random_state_t* state, const ir_type_t* type, int64_t* blocks) {
+  ir_value_t* words[2];
+  bool wide = type->element->width == 64;
+  int64_t dims[GRAPH_MAX_RANK], zeros[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
+  int32_t axis = halved_dimension(type);
+  for (int32_t i = 0; i < type->rank; ++i) dims[i] = type->dims[i], ones[i] = 1;
+  if (!wide) dims[axis] = (dims[axis] + 1) / 2;
+  const ir_type_t* half_type = ir_type_tensor(n->ctx, type->element, type->rank, dims);
+  *blocks = ir_type_count(half_type);
+  import_threefry(n->b, state->key, counters(n, state, *blocks), words);
+  if (wide) return graph_reshape(n->b, join_words(n, words[0], words[1]), type->rank, type->dims, NULL);
+  return graph_slice(n->b, interleave(n, words, 2, half_type, axis), zeros, type->dims, ones);
+}
+
+// Philox gives its four words, or two pairs of them, in order.
+static ir_value_t* philox_bits(lower_op_t* n, const random_state_t* state, const ir_type_t* type, int64_t* blocks) {
+  ir_value_t* words[4];
+  int64_t count = ir_type_count(type);
+  uint32_t per_block = type->element->width == 64 ? 2 : 4;
+  *blocks = (count + per_block - 1) / per_block;
+  ir_value_t* low = counters(n, state, *blocks);
+  import_philox(n->b, state->key, (ir_value_t*[]){low, carried(n, state, low)}, words);
+  for (uint32_t i = 0; per_block == 2 && i < 2; ++i) words[i] = join_words(n, words[2 * i], words[2 * i + 1]);
+  ir_value_t* all = interleave(n, words, per_block, ir_type_tensor(n->ctx, words[0]->type->element, 1, blocks), 0);
+  return graph_reshape(n->b, first_of(n, all, 0, count), type->rank, type->dims, NULL);
+}
+
+// Integers of the type's shape, of 64 bits when its elements have as many; *blocks gets how many counters they took.
+static ir_value_t* random_bits(lower_op_t* n, const random_state_t* state, bool is_philox, const ir_type_t* type,
+                               int64_t* blocks) {
+  int64_t one = 1;
+  const ir_type_t* flat = type->rank ? type : ir_type_tensor(n->ctx, type->element, 1, &one);
+  ir_value_t* bits = is_philox ? philox_bits(n, state, flat, blocks) : threefry_bits(n, state, flat, blocks);
+  return graph_reshape(n->b, bits, type->rank, type->dims, NULL);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -71,14 +127,13 @@ static ir_value_t* read_state(lower_op_t* n, ir_value_t* state) {
   if (!fits) return lower_unsupported(n, "a state of two or three ui64, or as many pairs of ui32, is"), NULL;
   if (type->element->width == 64) return state;
   int64_t offsets[2] = {0, 0}, sizes[2] = {words, 1}, ones[2] = {1, 1}, pairs[2] = {words, 2};
-  const ir_type_t* wide = ir_type_int(n->ctx, 64);
   ir_value_t* halves[2];
   for (int i = 0; i < 2; ++i) {
     offsets[1] = i;
     ir_value_t* part = graph_slice(n->b, graph_reshape(n->b, state, 2, pairs, NULL), offsets, sizes, ones);
-    halves[i] = graph_cast(n->b, graph_reshape(n->b, part, 1, &words, NULL), wide, true);
+    halves[i] = graph_reshape(n->b, part, 1, &words, NULL);
   }
-  return op2(n, SCALAR_or, halves[0], with(n, SCALAR_shl, halves[1], 32));
+  return join_words(n, halves[0], halves[1]);
 }
 
 // 64-bit words in the form that the state had.
@@ -98,17 +153,17 @@ bool stablehlo_lower_rng_bit_generator(lower_op_t* n) {
   if (!algorithm || !type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || lower_is_bool(type)) {
     return lower_unsupported(n, "results of static shape, and an algorithm, are");
   }
-  int64_t words = state->type->dims[0], count = ir_type_count(type), blocks, one = 1;
-  bool is_philox = strcmp(algorithm, "PHILOX") == 0 || (strcmp(algorithm, "DEFAULT") == 0 && words == 3);
-  ir_value_t *key = state_word(n, state, 0), *counter = state_word(n, state, 1);
-  uint32_t width = 8 * ir_type_bytes(type->element);
-  ir_value_t* bits = random_bits(n, key, counter, is_philox, count, width, &blocks);
-  if (ir_type_is_float(type->element)) bits = graph_bitcast(n->b, bits, type->element);
-  bits = graph_cast(n->b, bits, type->element, true);
-  n->out[1].v = graph_reshape(n->b, bits, type->rank, type->dims, NULL);
-  ir_value_t* next = graph_reshape(n->b, with(n, SCALAR_add, counter, blocks), 1, &one, NULL);
-  ir_value_t* parts[3] = {first_of(n, state, 0, 1), next, NULL};
-  if (words == 3) parts[2] = first_of(n, state, 2, 1);
+  int64_t words = state->type->dims[0], blocks;
+  bool is_philox = strcmp(algorithm, "THREE_FRY") != 0;  // DEFAULT too
+  random_state_t s = {state_word(n, state, 0), state_word(n, state, 1), state_word(n, state, words == 3 ? 2 : 0)};
+  ir_value_t* bits = random_bits(n, &s, is_philox, type, &blocks);
+  bits = graph_cast(n->b, bits, ir_type_int(n->ctx, type->element->width), true);
+  n->out[1].v = graph_bitcast(n->b, bits, type->element);
+  ir_value_t* next = with(n, SCALAR_add, s.counter, blocks);
+  ir_value_t* parts[3] = {s.key, next, NULL};
+  if (words == 3) parts[2] = is_philox ? carried(n, &s, next) : s.high;
+  int64_t one = 1;
+  for (int64_t i = 0; i < words; ++i) parts[i] = graph_reshape(n->b, parts[i], 1, &one, NULL);
   n->out[0].v = write_state(n, graph_concat(n->b, parts, (uint32_t)words, 0), n->in[0]->type);
   return true;
 }
@@ -164,18 +219,21 @@ bool stablehlo_lower_rng(lower_op_t* n) {
     return lower_error(n, "needs two numbers of the result's type as operands 0 and 1");
   }
   const ir_type_t *word = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 0, NULL), *element = type->element;
-  ir_value_t* key = graph_splat_integer(n->b, word, (int64_t)key_of(n->op));
-  int64_t count = ir_type_count(type), blocks;
-  uint32_t width = ir_type_is_float(element) || ir_type_bytes(element) < 8 ? 32 : 64;
+  random_state_t state = {.key = graph_splat_integer(n->b, word, (int64_t)key_of(n->op)),
+                          .counter = graph_splat_integer(n->b, word, 0)};
+  int64_t blocks;
+  bool wide = !ir_type_is_float(element) && element->width == 64;
+  const ir_type_t* bits_type = ir_type_with_element(n->ctx, type, ir_type_int(n->ctx, wide ? 64 : 32));
   bool is_normal = strcmp(distribution, "NORMAL") == 0;
   if (is_normal && !ir_type_is_float(element)) return lower_unsupported(n, "floats are for NORMAL");
-  ir_value_t* bits = random_bits(n, key, graph_splat_integer(n->b, word, 0), false, count, width, &blocks);
+  ir_value_t* bits = random_bits(n, &state, false, bits_type, &blocks);
   ir_value_t* y;
   if (is_normal) {
-    ir_value_t* more = random_bits(n, key, graph_splat_integer(n->b, word, blocks), false, count, 32, &blocks);
+    state.counter = graph_splat_integer(n->b, word, blocks);
+    ir_value_t* more = random_bits(n, &state, false, bits_type, &blocks);
     y = normal(n, bits, more, element);
   } else {
     y = between(n, bits, element);
   }
-  return lower_return(n, graph_reshape(n->b, y, type->rank, type->dims, NULL));
+  return lower_return(n, y);
 }

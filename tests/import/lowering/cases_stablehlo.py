@@ -593,47 +593,83 @@ return %0#0, %0#1 : tensor<i32>, tensor<4xf32>""", [x], [np.array(5, np.int32), 
     s.add("custom_calls", "%0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = \"{replicated}\"} : "
           "(tensor<4xf32>) -> tensor<4xf32>\n%1 = stablehlo.custom_call @mhlo.erf(%0) : (tensor<4xf32>) -> tensor<4xf32>\n"
           "return %1 : tensor<4xf32>", [x], [erf(x).astype(np.float32)])
-    state = np.array([0x123456789ABCDEF0, 5], np.uint64)
-    for name, algorithm, words in [("threefry", "THREE_FRY", threefry(state, 4)), ("philox", "PHILOX", philox(state, 2))]:
-        s.add(name, f"%0, %1 = stablehlo.rng_bit_generator %a, algorithm = {algorithm} : (tensor<2xui64>) -> "
-              "(tensor<2xui64>, tensor<7xui32>)\nreturn %0, %1 : tensor<2xui64>, tensor<7xui32>", [state],
-              [state + np.array([0, len(words[0])], np.uint64), np.concatenate(words)[:7]])
+    random_bits(s)
     s.write("stablehlo")
 
 
-def threefry(state, blocks):
-    m = 0xFFFFFFFF
-    keys = [int(state[0]) & m, int(state[0]) >> 32]
+M = 0xFFFFFFFF
+
+
+def threefry(state, i):
+    """The two words of counter i."""
+    keys = [state[0] & M, state[0] >> 32]
     keys.append(keys[0] ^ keys[1] ^ 0x1BD11BDA)
-    out = [[], []]
-    for i in range(blocks):
-        count = int(state[1]) + i
-        x = [(count & m) + keys[0] & m, (count >> 32) + keys[1] & m]
-        for r in range(20):
-            by = [[13, 15, 26, 6], [17, 29, 16, 24]][r // 4 % 2][r % 4]
-            x[0] = x[0] + x[1] & m
-            x[1] = ((x[1] << by | x[1] >> (32 - by)) & m) ^ x[0]
-            if r % 4 == 3:
-                k = r // 4 + 1
-                x = [x[0] + keys[k % 3] & m, x[1] + keys[(k + 1) % 3] + k & m]
-        for w in range(2):
-            out[w].append(x[w])
-    return [np.array(w, np.uint32) for w in out]
+    count = (state[1] + i) % 2**64
+    x = [(count & M) + keys[0] & M, (count >> 32) + keys[1] & M]
+    for r in range(20):
+        by = [[13, 15, 26, 6], [17, 29, 16, 24]][r // 4 % 2][r % 4]
+        x[0] = x[0] + x[1] & M
+        x[1] = ((x[1] << by | x[1] >> (32 - by)) & M) ^ x[0]
+        if r % 4 == 3:
+            k = r // 4 + 1
+            x = [x[0] + keys[k % 3] & M, x[1] + keys[(k + 1) % 3] + k & M]
+    return x
 
 
-def philox(state, blocks):
-    m = 0xFFFFFFFF
-    out = [[], [], [], []]
-    for i in range(blocks):
-        count, k = int(state[1]) + i, [int(state[0]) & m, int(state[0]) >> 32]
-        x = [count & m, count >> 32, 0, 0]
-        for _ in range(10):
-            a, b = x[0] * 0xD2511F53, x[2] * 0xCD9E8D57
-            x = [b >> 32 ^ x[1] ^ k[0], b & m, a >> 32 ^ x[3] ^ k[1], a & m]
-            k = [k[0] + 0x9E3779B9 & m, k[1] + 0xBB67AE85 & m]
-        for w in range(4):
-            out[w].append(x[w])
-    return [np.array(w, np.uint32) for w in out]
+def philox(state, i):
+    """The four words of counter i; its upper half is the state's third word, or the key."""
+    count, k = state[1] + (state[-1 if len(state) == 3 else 0] << 64) + i, [state[0] & M, state[0] >> 32]
+    x = [count >> 32 * w & M for w in range(4)]
+    for _ in range(10):
+        a, b = x[0] * 0xD2511F53, x[2] * 0xCD9E8D57
+        x = [b >> 32 ^ x[1] ^ k[0], b & M, a >> 32 ^ x[3] ^ k[1], a & M]
+        k = [k[0] + 0x9E3779B9 & M, k[1] + 0xBB67AE85 & M]
+    return x
+
+
+def random_words(algorithm, state, shape, dtype):
+    """What XLA gives, and how many counters it takes."""
+    width, dims = 8 * np.dtype(dtype).itemsize, list(shape) or [1]
+    count = math.prod(shape)
+    if algorithm == "PHILOX":
+        per_block = 2 if width == 64 else 4
+        blocks = -(-count // per_block)
+        words = np.array([philox(state, i) for i in range(blocks)], np.uint64).ravel()
+        if width == 64:
+            words = words[0::2] | words[1::2] << np.uint64(32)
+        return words[:count].reshape(shape).astype(dtype), blocks
+    if width == 64:
+        words = np.array([threefry(state, i) for i in range(count)], np.uint64)
+        return (words[:, 0] | words[:, 1] << np.uint64(32)).reshape(shape), count
+    even = [i for i, d in enumerate(dims) if d % 2 == 0]
+    axis = even[0] if even else int(np.argmax(dims))
+    half = dims[:axis] + [-(-dims[axis] // 2)] + dims[axis + 1:]
+    words = np.array([threefry(state, i) for i in range(math.prod(half))]).reshape([*half, 2])
+    words = np.moveaxis(words, -1, axis + 1).reshape(half[:axis] + [2 * half[axis]] + half[axis + 1:])
+    return np.take(words, range(dims[axis]), axis).reshape(shape).astype(dtype), math.prod(half)
+
+
+def random_bits(s):
+    # Numbers that XLA 0.10.2 gave, for the model above.
+    first = random_words("THREE_FRY", [0x0123456789ABCDEF, 0xFEDCBA9876543210], (2, 3), np.uint32)[0]
+    assert first.ravel().tolist() == [0xAED4A37F, 0xC3CC4D02, 0xAEE5264E, 0x1130D111, 0x798E402E, 0xB089DA7A]
+    first = random_words("PHILOX", [0x0123456789ABCDEF, 0xFEDCBA9876543210], (2,), np.uint64)[0]
+    assert first.tolist() == [0xCFA390B51EC53D42, 0xE71FF917F2235702]
+    first = random_words("PHILOX", [5, 2**64 - 1, 7], (6,), np.uint32)[0]
+    assert first.tolist() == [408654879, 156914071, 4246078289, 2550873154, 1414544935, 1163734151]
+    two, three = [0x0123456789ABCDEF, 0xFEDCBA9876543210], [5, 2**64 - 1, 7]
+    rows = [("THREE_FRY", two, (5,), np.uint32), ("THREE_FRY", two, (3, 4), np.uint32), ("THREE_FRY", two, (), np.uint32),
+            ("THREE_FRY", two, (3, 5), np.uint8), ("THREE_FRY", [9, 2**64 - 2], (5,), np.uint64),
+            ("PHILOX", two, (7,), np.uint32), ("PHILOX", [9, 2**64 - 2], (3, 3), np.uint64),
+            ("PHILOX", three, (7,), np.uint32), ("DEFAULT", two, (3,), np.uint16)]
+    for number, (algorithm, state, shape, dtype) in enumerate(rows):
+        words, blocks = random_words(algorithm.replace("DEFAULT", "PHILOX"), state, shape, dtype)
+        after = [state[0], *[(state[1] + (state[2] << 64 if len(state) == 3 else 0) + blocks >> 64 * i) % 2**64
+                             for i in range(len(state) - 1)]]
+        types = f"tensor<{len(state)}xui64>", type_of(words)
+        s.add(f"random_{number}", f"%0, %1 = stablehlo.rng_bit_generator %a, algorithm = {algorithm} : ({types[0]}) -> "
+              f"({types[0]}, {types[1]})\nreturn %0, %1 : {types[0]}, {types[1]}", [np.array(state, np.uint64)],
+              [np.array(after, np.uint64), words])
 
 
 def mhlo():

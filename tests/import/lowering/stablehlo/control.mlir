@@ -113,18 +113,74 @@ func.func @custom_calls(%a: tensor<4xf32>) -> (tensor<4xf32>) attributes {
   return %1 : tensor<4xf32>
 }
 
-func.func @threefry(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>) attributes {
-    test.in = [dense<[1311768467463790320, 5]> : tensor<2xui64>],
-    test.out = [dense<[1311768467463790320, 9]> : tensor<2xui64>, dense<[2165775106, 2207507590, 1354277001, 2790650682, 1106935068, 2177532566, 2579920119]> : tensor<7xui32>]
+func.func @random_0(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<5xui32>) attributes {
+    test.in = [dense<[81985529216486895, 18364758544493064720]> : tensor<2xui64>],
+    test.out = [dense<[81985529216486895, 18364758544493064723]> : tensor<2xui64>, dense<[2933171071, 288411921, 3284946178, 2039365678, 2934253134]> : tensor<5xui32>]
 } {
-  %0, %1 = stablehlo.rng_bit_generator %a, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>)
-  return %0, %1 : tensor<2xui64>, tensor<7xui32>
+  %0, %1 = stablehlo.rng_bit_generator %a, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<5xui32>)
+  return %0, %1 : tensor<2xui64>, tensor<5xui32>
 }
 
-func.func @philox(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>) attributes {
-    test.in = [dense<[1311768467463790320, 5]> : tensor<2xui64>],
-    test.out = [dense<[1311768467463790320, 7]> : tensor<2xui64>, dense<[1853311364, 3786621025, 3172104606, 318677648, 3842858768, 1006367460, 684974759]> : tensor<7xui32>]
+func.func @random_1(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<3x4xui32>) attributes {
+    test.in = [dense<[81985529216486895, 18364758544493064720]> : tensor<2xui64>],
+    test.out = [dense<[81985529216486895, 18364758544493064726]> : tensor<2xui64>, dense<[[2933171071, 288411921, 3284946178, 2039365678], [2934253134, 2961824378, 1236338088, 2936704409], [3907330576, 3723051394, 4037253752, 3709374182]]> : tensor<3x4xui32>]
+} {
+  %0, %1 = stablehlo.rng_bit_generator %a, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<3x4xui32>)
+  return %0, %1 : tensor<2xui64>, tensor<3x4xui32>
+}
+
+func.func @random_2(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<ui32>) attributes {
+    test.in = [dense<[81985529216486895, 18364758544493064720]> : tensor<2xui64>],
+    test.out = [dense<[81985529216486895, 18364758544493064721]> : tensor<2xui64>, dense<2933171071> : tensor<ui32>]
+} {
+  %0, %1 = stablehlo.rng_bit_generator %a, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<ui32>)
+  return %0, %1 : tensor<2xui64>, tensor<ui32>
+}
+
+func.func @random_3(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<3x5xui8>) attributes {
+    test.in = [dense<[81985529216486895, 18364758544493064720]> : tensor<2xui64>],
+    test.out = [dense<[81985529216486895, 18364758544493064729]> : tensor<2xui64>, dense<[[127, 17, 2, 46, 78], [168, 153, 16, 130, 120], [56, 148, 166, 127, 242]]> : tensor<3x5xui8>]
+} {
+  %0, %1 = stablehlo.rng_bit_generator %a, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<3x5xui8>)
+  return %0, %1 : tensor<2xui64>, tensor<3x5xui8>
+}
+
+func.func @random_4(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<5xui64>) attributes {
+    test.in = [dense<[9, 18446744073709551614]> : tensor<2xui64>],
+    test.out = [dense<[9, 3]> : tensor<2xui64>, dense<[1452001916652741220, 9949486705284454659, 8034997190770602893, 14620630559798759883, 15892597619904004717]> : tensor<5xui64>]
+} {
+  %0, %1 = stablehlo.rng_bit_generator %a, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<5xui64>)
+  return %0, %1 : tensor<2xui64>, tensor<5xui64>
+}
+
+func.func @random_5(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>) attributes {
+    test.in = [dense<[81985529216486895, 18364758544493064720]> : tensor<2xui64>],
+    test.out = [dense<[81985529216486895, 18364758544493064722]> : tensor<2xui64>, dense<[516242754, 3483603125, 4062402306, 3877632279, 3410436889, 3598874490, 2694609816]> : tensor<7xui32>]
 } {
   %0, %1 = stablehlo.rng_bit_generator %a, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>)
   return %0, %1 : tensor<2xui64>, tensor<7xui32>
+}
+
+func.func @random_6(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<3x3xui64>) attributes {
+    test.in = [dense<[9, 18446744073709551614]> : tensor<2xui64>],
+    test.out = [dense<[9, 3]> : tensor<2xui64>, dense<[[14154043148291417725, 9707328188029410249, 1897066024754302880], [10887895450446113075, 11054079960873566849, 11969951485577470992], [11117488459152455880, 11493300131971051029, 722527301896871049]]> : tensor<3x3xui64>]
+} {
+  %0, %1 = stablehlo.rng_bit_generator %a, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, tensor<3x3xui64>)
+  return %0, %1 : tensor<2xui64>, tensor<3x3xui64>
+}
+
+func.func @random_7(%a: tensor<3xui64>) -> (tensor<3xui64>, tensor<7xui32>) attributes {
+    test.in = [dense<[5, 18446744073709551615, 7]> : tensor<3xui64>],
+    test.out = [dense<[5, 1, 8]> : tensor<3xui64>, dense<[408654879, 156914071, 4246078289, 2550873154, 1414544935, 1163734151, 4062483226]> : tensor<7xui32>]
+} {
+  %0, %1 = stablehlo.rng_bit_generator %a, algorithm = PHILOX : (tensor<3xui64>) -> (tensor<3xui64>, tensor<7xui32>)
+  return %0, %1 : tensor<3xui64>, tensor<7xui32>
+}
+
+func.func @random_8(%a: tensor<2xui64>) -> (tensor<2xui64>, tensor<3xui16>) attributes {
+    test.in = [dense<[81985529216486895, 18364758544493064720]> : tensor<2xui64>],
+    test.out = [dense<[81985529216486895, 18364758544493064721]> : tensor<2xui64>, dense<[15682, 37045, 22274]> : tensor<3xui16>]
+} {
+  %0, %1 = stablehlo.rng_bit_generator %a, algorithm = DEFAULT : (tensor<2xui64>) -> (tensor<2xui64>, tensor<3xui16>)
+  return %0, %1 : tensor<2xui64>, tensor<3xui16>
 }
