@@ -167,6 +167,10 @@ ir_value_t* lower_binary(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_
 // fn(x, number) with the number as a constant of x's type.
 ir_value_t* lower_with_number(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, double number);
 ir_value_t* lower_number_like(lower_op_t* n, ir_value_t* x, double number);
+// Floats as integers of the same bits that order as IEEE's total order does (-NaN, -infinity, ..., -0, 0, ..., NaN),
+// and such integers as floats of type `element` again.
+ir_value_t* lower_total_order(lower_op_t* n, ir_value_t* x);
+ir_value_t* lower_from_total_order(lower_op_t* n, ir_value_t* keys, const ir_type_t* element);
 ir_value_t* lower_build(lower_op_t* n, uint32_t code, ir_value_t* const* operands, uint32_t count,
                         const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count);
 // The row's scalar function on all operands.

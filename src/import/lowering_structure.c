@@ -172,10 +172,11 @@ bool lower_top_k(lower_op_t* n, ir_value_t* x, int64_t k, bool smallest) {
   }
   const ir_type_t* index = lower_element(n->ctx, ir_type_scalar(lower_out_type(n, 1)));
   if (index->kind != IR_TYPE_INTEGER) return lower_unsupported(n, "places of an integer type are");
-  bool turned = lower_is_unsigned(lower_in_type(n, 0));
-  if (turned) x = lower_turn_sign(n, x);
+  bool floats = lower_is_float(type), turned = lower_is_unsigned(lower_in_type(n, 0));
+  x = floats ? lower_total_order(n, x) : turned ? lower_turn_sign(n, x) : x;
   ir_op_t* op = graph_top_k(n->b, x, &(graph_extreme_t){.axis = axis, .k = k, .least = smallest, .index = index});
   for (uint32_t i = 0; i < 2; ++i) n->out[i].v = ir_result(op, i);
+  if (floats) n->out[0].v = lower_from_total_order(n, n->out[0].v, type->element);
   if (turned) n->out[0].v = lower_turn_sign(n, n->out[0].v);
   return true;
 }

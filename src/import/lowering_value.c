@@ -447,6 +447,20 @@ ir_value_t* lower_with_number(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, doub
   return graph_binary(n->b, fn, x, lower_number_like(n, x, number));
 }
 
+// Negative numbers have their lower bits turned around; its own inverse.
+static ir_value_t* turn_negative(lower_op_t* n, ir_value_t* bits) {
+  ir_value_t* sign = lower_with_number(n, SCALAR_shr, bits, ir_type_scalar(bits->type)->width - 1);
+  return graph_binary(n->b, SCALAR_xor, bits, lower_with_number(n, SCALAR_shru, sign, 1));
+}
+
+ir_value_t* lower_total_order(lower_op_t* n, ir_value_t* x) {
+  return turn_negative(n, graph_bitcast(n->b, x, ir_type_int(n->ctx, ir_type_scalar(x->type)->width)));
+}
+
+ir_value_t* lower_from_total_order(lower_op_t* n, ir_value_t* keys, const ir_type_t* element) {
+  return graph_bitcast(n->b, turn_negative(n, keys), element);
+}
+
 ir_value_t* lower_build(lower_op_t* n, uint32_t code, ir_value_t* const* operands, uint32_t count,
                         const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count) {
   return graph_build(n->b, code, operands, count, type, attrs, attr_count);

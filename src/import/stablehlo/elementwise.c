@@ -41,14 +41,6 @@ bool stablehlo_lower_convert(lower_op_t* n) {
 // Comparison
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Bits of a float as an integer in IEEE total order: negative numbers have their lower bits turned around.
-static ir_value_t* total_order(lower_op_t* n, ir_value_t* x) {
-  uint32_t width = 8 * ir_type_bytes(ir_type_scalar(x->type));
-  ir_value_t* bits = graph_bitcast(n->b, x, ir_type_int(n->ctx, width));
-  ir_value_t* sign = lower_with_number(n, SCALAR_shr, bits, width - 1);
-  return graph_binary(n->b, SCALAR_xor, bits, lower_with_number(n, SCALAR_shru, sign, 1));
-}
-
 bool stablehlo_compare_values(lower_op_t* n, ir_value_t* x, ir_value_t* y, ir_value_t** out) {
   static const struct {
     const char* word;
@@ -65,7 +57,7 @@ bool stablehlo_compare_values(lower_op_t* n, ir_value_t* x, ir_value_t* y, ir_va
   }
   bool floats = lower_is_float(values[0]->type);
   if (floats && type && strcmp(type, "TOTALORDER") == 0) {
-    for (int i = 0; i < 2; ++i) values[i] = total_order(n, values[i]);
+    for (int i = 0; i < 2; ++i) values[i] = lower_total_order(n, values[i]);
   }
   for (size_t i = 0; word && i < sizeof(directions) / sizeof(directions[0]); ++i) {
     if (strcmp(directions[i].word, word) != 0) continue;

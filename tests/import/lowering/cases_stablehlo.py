@@ -398,6 +398,32 @@ return %0#0, %0#1 : tensor<3x6xi32>, tensor<3x6xi32>""", [keys, values],
 }) {dimension = 0 : i64, is_stable = true} : (tensor<7xf32>) -> tensor<7xf32>
 return %0 : tensor<7xf32>""", [line], [line[np.argsort(np.abs(line))]])
     unsigned = np.array([3, 2**32 - 1, 0, 2**31], np.uint32)
+    odd = np.array([1, np.nan, 0.0, -np.inf, -np.nan, -0.0, np.inf, -2, 0.0], np.float32)
+    bits = odd.view(np.int32)
+    total = np.argsort(np.where(bits < 0, bits ^ 0x7FFFFFFF, bits), kind="stable")
+    for direction, order in [("LT", total), ("GT", np.array([1, 6, 0, 2, 8, 5, 7, 3, 4]))]:
+        s.add(f"sort_total_{direction.lower()}", f"""%i = stablehlo.iota dim = 0 : tensor<9xi32>
+%0:2 = "stablehlo.sort"(%a, %i) ({{
+^bb0(%c: tensor<f32>, %d: tensor<f32>, %e: tensor<i32>, %f: tensor<i32>):
+  %1 = stablehlo.compare {direction}, %c, %d, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %1 : tensor<i1>
+}}) {{dimension = 0 : i64, is_stable = true}} : (tensor<9xf32>, tensor<9xi32>) -> (tensor<9xf32>, tensor<9xi32>)
+%2 = stablehlo.bitcast_convert %0#0 : (tensor<9xf32>) -> tensor<9xi32>
+return %2, %0#1 : tensor<9xi32>, tensor<9xi32>""", [odd], [bits[order], order.astype(np.int32)])
+    s.add("top_k_total", """%0:2 = chlo.top_k(%a, k = 9) : tensor<9xf32> -> (tensor<9xf32>, tensor<9xi32>)
+%1 = stablehlo.bitcast_convert %0#0 : (tensor<9xf32>) -> tensor<9xi32>
+return %1, %0#1 : tensor<9xi32>, tensor<9xi32>""", [odd], [bits[order], order.astype(np.int32)])
+    s.add("sort_nan_first", """%0 = "stablehlo.sort"(%a) ({
+^bb0(%c: tensor<f32>, %d: tensor<f32>):
+  %1 = stablehlo.compare LT, %c, %d : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %2 = stablehlo.compare NE, %c, %c : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %3 = stablehlo.compare EQ, %d, %d : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %4 = stablehlo.and %2, %3 : tensor<i1>
+  %5 = stablehlo.or %1, %4 : tensor<i1>
+  stablehlo.return %5 : tensor<i1>
+}) {dimension = 0 : i64, is_stable = true} : (tensor<5xf32>) -> tensor<5xf32>
+return %0 : tensor<5xf32>""", [np.array([3, np.nan, 1, np.nan, 2], np.float32)],
+          [np.array([np.nan, np.nan, 1, 2, 3], np.float32)])
     s.add("sort_unsigned", """%0 = "stablehlo.sort"(%a) ({
 ^bb0(%c: tensor<ui32>, %d: tensor<ui32>):
   %1 = stablehlo.compare LT, %c, %d : (tensor<ui32>, tensor<ui32>) -> tensor<i1>

@@ -193,6 +193,59 @@ func.func @sort_by_absolute(%a: tensor<7xf32>) -> (tensor<7xf32>) attributes {
   return %0 : tensor<7xf32>
 }
 
+func.func @sort_total_lt(%a: tensor<9xf32>) -> (tensor<9xi32>, tensor<9xi32>) attributes {
+    test.in = [dense<[1.0, 0x7FC00000, 0.0, 0xFF800000, 0xFFC00000, -0.0, 0x7F800000, -2.0, 0.0]> : tensor<9xf32>],
+    test.out = [dense<[-4194304, -8388608, -1073741824, -2147483648, 0, 0, 1065353216, 2139095040, 2143289344]> : tensor<9xi32>, dense<[4, 3, 7, 5, 2, 8, 0, 6, 1]> : tensor<9xi32>]
+} {
+  %i = stablehlo.iota dim = 0 : tensor<9xi32>
+  %0:2 = "stablehlo.sort"(%a, %i) ({
+  ^bb0(%c: tensor<f32>, %d: tensor<f32>, %e: tensor<i32>, %f: tensor<i32>):
+    %1 = stablehlo.compare LT, %c, %d, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<9xf32>, tensor<9xi32>) -> (tensor<9xf32>, tensor<9xi32>)
+  %2 = stablehlo.bitcast_convert %0#0 : (tensor<9xf32>) -> tensor<9xi32>
+  return %2, %0#1 : tensor<9xi32>, tensor<9xi32>
+}
+
+func.func @sort_total_gt(%a: tensor<9xf32>) -> (tensor<9xi32>, tensor<9xi32>) attributes {
+    test.in = [dense<[1.0, 0x7FC00000, 0.0, 0xFF800000, 0xFFC00000, -0.0, 0x7F800000, -2.0, 0.0]> : tensor<9xf32>],
+    test.out = [dense<[2143289344, 2139095040, 1065353216, 0, 0, -2147483648, -1073741824, -8388608, -4194304]> : tensor<9xi32>, dense<[1, 6, 0, 2, 8, 5, 7, 3, 4]> : tensor<9xi32>]
+} {
+  %i = stablehlo.iota dim = 0 : tensor<9xi32>
+  %0:2 = "stablehlo.sort"(%a, %i) ({
+  ^bb0(%c: tensor<f32>, %d: tensor<f32>, %e: tensor<i32>, %f: tensor<i32>):
+    %1 = stablehlo.compare GT, %c, %d, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<9xf32>, tensor<9xi32>) -> (tensor<9xf32>, tensor<9xi32>)
+  %2 = stablehlo.bitcast_convert %0#0 : (tensor<9xf32>) -> tensor<9xi32>
+  return %2, %0#1 : tensor<9xi32>, tensor<9xi32>
+}
+
+func.func @top_k_total(%a: tensor<9xf32>) -> (tensor<9xi32>, tensor<9xi32>) attributes {
+    test.in = [dense<[1.0, 0x7FC00000, 0.0, 0xFF800000, 0xFFC00000, -0.0, 0x7F800000, -2.0, 0.0]> : tensor<9xf32>],
+    test.out = [dense<[2143289344, 2139095040, 1065353216, 0, 0, -2147483648, -1073741824, -8388608, -4194304]> : tensor<9xi32>, dense<[1, 6, 0, 2, 8, 5, 7, 3, 4]> : tensor<9xi32>]
+} {
+  %0:2 = chlo.top_k(%a, k = 9) : tensor<9xf32> -> (tensor<9xf32>, tensor<9xi32>)
+  %1 = stablehlo.bitcast_convert %0#0 : (tensor<9xf32>) -> tensor<9xi32>
+  return %1, %0#1 : tensor<9xi32>, tensor<9xi32>
+}
+
+func.func @sort_nan_first(%a: tensor<5xf32>) -> (tensor<5xf32>) attributes {
+    test.in = [dense<[3.0, 0x7FC00000, 1.0, 0x7FC00000, 2.0]> : tensor<5xf32>],
+    test.out = [dense<[0x7FC00000, 0x7FC00000, 1.0, 2.0, 3.0]> : tensor<5xf32>]
+} {
+  %0 = "stablehlo.sort"(%a) ({
+  ^bb0(%c: tensor<f32>, %d: tensor<f32>):
+    %1 = stablehlo.compare LT, %c, %d : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %2 = stablehlo.compare NE, %c, %c : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %3 = stablehlo.compare EQ, %d, %d : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %4 = stablehlo.and %2, %3 : tensor<i1>
+    %5 = stablehlo.or %1, %4 : tensor<i1>
+    stablehlo.return %5 : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<5xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
 func.func @sort_unsigned(%a: tensor<4xui32>) -> (tensor<4xui32>) attributes {
     test.in = [dense<[3, 4294967295, 0, 2147483648]> : tensor<4xui32>],
     test.out = [dense<[0, 3, 2147483648, 4294967295]> : tensor<4xui32>]
