@@ -266,6 +266,10 @@ static const char* calling_convention(host_t* h, bool async) {
 static void emit_body(host_t* h, const char* name, bool async) {
   h->table_count = 0;
   h->f = module_writer_function(h->writer, host_view(name), host_view(calling_convention(h, async)));
+  h->block = h->body;
+  ir_set_finish(&h->numbers);
+  h->numbers = (ir_set_t){0};
+  h->has_scratch = false;
   host_assign_storage(h);
   begin_body(h, async);
   host_emit_block(h, h->body);
@@ -361,6 +365,7 @@ bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t progr
   }
   host_emit_initializer(&h);
   memory_free(h.accesses);
-  memory_free(h.constants);
+  ir_set_finish(&h.constants);
+  ir_set_finish(&h.numbers);
   return !h.failed;
 }

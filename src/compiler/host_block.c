@@ -42,8 +42,7 @@ static module_table_t* table(host_t* h) { return h->table ? h->table : open_tabl
 
 void host_flush(host_t* h) {
   if (!h->table) return;
-  while (h->param_count < h->param_room)
-    h->params[h->param_count++] = module_function_i64(h->f, 0);  // equal ones shared
+  while (h->param_count < h->param_room) h->params[h->param_count++] = host_number_constant(h, 0);
   module_reg_t buffers[HOST_MAX_BUFFERS];
   for (uint32_t i = 0; i < h->table_buffer_count; ++i) buffers[i] = h->buffers[h->table_buffers[i]];
   module_emit(h->f, hal_execute, MODULE_REG(h->stream), MODULE_INDEX(module_table_index(h->table)),
@@ -137,30 +136,34 @@ void host_copy(host_t* h, storage_t* from, storage_t* to) {
 // Stops when `size` times as many bytes as there are in `bytes` would be too many to address.
 static void check_size(host_t* h, const ir_type_t* type, module_reg_t bytes, module_reg_t size) {
   const int64_t most = (int64_t)1 << 47;
-  module_reg_t one = module_function_i64(h->f, 1), limit = module_function_i64(h->f, most);
-  module_reg_t some = module_emit_value(h->f, i64_max_s, MODULE_REG(bytes), MODULE_REG(one));
-  limit = module_emit_value(h->f, i64_div_u, MODULE_REG(limit), MODULE_REG(some));
-  module_reg_t wrong = module_emit_value(h->f, i64_lt_u, MODULE_REG(limit), MODULE_REG(size));
+  module_reg_t one = host_number_constant(h, 1), limit = host_number_constant(h, most);
+  if (!h->has_scratch) {
+    for (int i = 0; i < 3; ++i) h->scratch[i] = module_function_register(h->f, i == 2 ? VM_TYPE_I32 : VM_TYPE_I64);
+    h->has_scratch = true;
+  }
+  module_operand_t some = MODULE_REG(h->scratch[0]), times = MODULE_REG(h->scratch[1]);
+  module_operand_t wrong = MODULE_REG(h->scratch[2]);
+  module_emit(h->f, i64_max_s, some, MODULE_REG(bytes), MODULE_REG(one));
+  module_emit(h->f, i64_div_u, times, MODULE_REG(limit), some);
+  module_emit(h->f, i64_lt_u, wrong, times, MODULE_REG(size));
   const char* text =
       arena_printf(ir_context_arena(h->ctx), "a value of type %s would be too large", ir_type_str(h->ctx, type));
-  module_emit(h->f, fail_if, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_RESOURCE_EXHAUSTED),
+  module_emit(h->f, fail_if, wrong, MODULE_IMM(IREE_STATUS_RESOURCE_EXHAUSTED),
               MODULE_INDEX(module_writer_string(h->writer, host_view(text))));
 }
 
 void host_set_dims(host_t* h, storage_t* s, const ir_type_t* type, const module_reg_t* dims) {
   int64_t bytes = ir_type_bytes(type->element);
   uint32_t count = 0;
-  s->dims = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, GRAPH_MAX_RANK);
   for (int32_t i = 0; i < type->rank; ++i) {
     if (type->dims[i] != IR_DYNAMIC) bytes *= type->dims[i];
+    count += type->dims[i] == IR_DYNAMIC;
   }
-  s->reg = module_function_i64(h->f, bytes);
-  for (int32_t i = 0; i < type->rank; ++i) {
-    if (type->dims[i] != IR_DYNAMIC) continue;
-    s->dims[count] = dims[count];
-    check_size(h, type, s->reg, dims[count]);
-    s->reg = module_emit_value(h->f, i64_mul, MODULE_REG(s->reg), MODULE_REG(dims[count]));
-    ++count;
+  s->dims = arena_copy(ir_context_arena(h->ctx), dims, sizeof(*dims) * count);
+  s->reg = host_number_constant(h, bytes);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!host_number_is_known(h, VM_OP_i64_mul, s->reg, dims[i])) check_size(h, type, s->reg, dims[i]);
+    s->reg = host_number_binary(h, VM_OP_i64_mul, s->reg, dims[i]);
   }
 }
 
@@ -295,18 +298,13 @@ static module_value_t workgroups_of(host_t* h, ir_op_t* op, int64_t fixed) {
   int64_t rule[3 + 4 * GRAPH_MAX_RANK];
   uint32_t count = ir_attr_ints(graph_get_workgroup_rule(op), rule, 3 + 4 * GRAPH_MAX_RANK);
   if (!count) return MODULE_LIT(fixed);
-  module_reg_t groups = module_function_i64(h->f, rule[0]);
+  module_reg_t groups = host_number_constant(h, rule[0]);
   for (uint32_t i = 3; i < count; ++i) {
-    module_reg_t size = host_scalar_reg(h, ir_operand(op, (uint32_t)rule[i]));
-    groups = module_emit_value(h->f, i64_mul, MODULE_REG(groups), MODULE_REG(size));
+    groups = host_number_binary(h, VM_OP_i64_mul, groups, host_scalar_reg(h, ir_operand(op, (uint32_t)rule[i])));
   }
-  if (rule[1] > 1) {
-    groups = module_emit_value(h->f, i64_ceildiv_u, MODULE_REG(groups), MODULE_REG(module_function_i64(h->f, rule[1])));
-  }
-  if (rule[2]) {
-    groups = module_emit_value(h->f, i64_min_s, MODULE_REG(groups), MODULE_REG(module_function_i64(h->f, rule[2])));
-  }
-  groups = module_emit_value(h->f, i64_max_s, MODULE_REG(groups), MODULE_REG(module_function_i64(h->f, 1)));
+  if (rule[1] > 1) groups = host_number_binary(h, VM_OP_i64_ceildiv_u, groups, host_number_constant(h, rule[1]));
+  if (rule[2]) groups = host_number_binary(h, VM_OP_i64_min_s, groups, host_number_constant(h, rule[2]));
+  groups = host_number_binary(h, VM_OP_i64_max_s, groups, host_number_constant(h, 1));
   return param_of_reg(h, groups);
 }
 
@@ -399,6 +397,7 @@ void host_bring_results(host_t* h, ir_op_t* op) {
 }
 
 static void emit_if(host_t* h, ir_op_t* op) {
+  const ir_block_t* outer = h->block;
   host_bring_results(h, op);
   module_reg_t condition = host_condition(h, ir_operand(op, 0));
   module_label_t labels[3];
@@ -416,6 +415,7 @@ static void emit_if(host_t* h, ir_op_t* op) {
     module_emit(h->f, br, MODULE_LABEL(labels[2]));
   }
   module_function_bind(h->f, labels[2]);
+  h->block = outer;
 }
 
 static void refuse(host_t* h, ir_op_t* op) {
@@ -493,6 +493,7 @@ static void emit_host_op(host_t* h, ir_op_t* op) {
 }
 
 void host_emit_block(host_t* h, ir_block_t* block) {
+  h->block = block;
   IR_FOR_OPS(op, block) {
     if (op == block->last && ir_has_trait(op, IR_TRAIT_TERMINATOR)) return;
     if (ir_is(op, GRAPH_DISPATCH)) {

@@ -129,6 +129,7 @@ static void end_round(host_t* h, ir_op_t* op) {
 
 void host_emit_while(host_t* h, ir_op_t* op) {
   ir_block_t *test = op->regions[0].first, *body = op->regions[1].first;
+  const ir_block_t* outer = h->block;
   host_bring_results(h, op);
   bring_pairs(h, op);
   bring_initial(h, op);
@@ -147,6 +148,7 @@ void host_emit_while(host_t* h, ir_op_t* op) {
   host_release_slots(h, body);
   module_emit(h->f, br, MODULE_LABEL(again));
   module_function_bind(h->f, after);
+  h->block = outer;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

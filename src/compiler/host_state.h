@@ -5,6 +5,7 @@
 #include "compiler/host.h"
 #include "compiler/plan.h"
 #include "dialects/graph.h"
+#include "ir/context.h"
 
 typedef enum {
   STORAGE_ARGUMENT,  // an input's buffer
@@ -28,6 +29,19 @@ typedef struct host_slot_t {
   ir_value_t* const* dims;
   bool acquired;
 } host_slot_t;
+
+typedef struct host_constant_t {
+  const ir_attr_t* value;
+  uint32_t index;  // in the module
+} host_constant_t;
+
+// A number that was computed in a block that is still at work: code(a, b), or the constant a.
+typedef struct host_number_t {
+  const ir_block_t* block;
+  vm_op_t code;
+  int64_t a, b;
+  module_reg_t reg;
+} host_number_t;
 
 typedef struct host_global_t {
   ir_op_t* op;
@@ -76,10 +90,7 @@ typedef struct host_t {
   const uint32_t* objects;
   bool strip_source_map;
   uint32_t constant_count, table_count;
-  struct {
-    const ir_attr_t* value;
-    uint32_t index;
-  }* constants;  // those of the module, each once
+  ir_set_t constants;  // host_constant_t: those of the module, each once
   bool failed;
   // The function at work
   ir_op_t* func;
@@ -109,6 +120,10 @@ typedef struct host_t {
   uint32_t param_count, param_room;
   uint32_t table_buffers[HOST_MAX_BUFFERS];  // its arguments, as indices into `buffers`
   uint32_t table_buffer_count;
+  const ir_block_t* block;  // at work
+  ir_set_t numbers;         // host_number_t
+  module_reg_t scratch[3];  // for what is needed at once only
+  bool has_scratch;
 } host_t;
 
 static inline int64_t host_tensor_bytes(const ir_type_t* type) {
@@ -157,6 +172,11 @@ host_global_t* host_find_global(host_t* h, const ir_op_t* access);
 bool host_find_globals(host_t* h);
 void host_load_globals(host_t* h);
 
+// Arithmetic on 64 bits (host_number.c), done once in a block; and whether it was done before.
+module_reg_t host_number_constant(host_t* h, int64_t value);
+module_reg_t host_number_binary(host_t* h, vm_op_t code, module_reg_t a, module_reg_t b);
+bool host_number_is_known(const host_t* h, vm_op_t code, module_reg_t a, module_reg_t b);
+
 // Numbers (host_scalar.c). The register type of a number, or false.
 bool host_scalar_type(const ir_type_t* type, vm_type_t* out);
 module_reg_t host_scalar_reg(host_t* h, ir_value_t* value);
@@ -165,7 +185,8 @@ module_reg_t host_scalar_new(host_t* h, const ir_type_t* type);
 // The scalar function as instructions; false when the VM has none.
 bool host_scalar_emit(host_t* h, ir_op_t* op);
 
-// Emits the ops of a block up to its terminator (host_block.c). Work still in the table is submitted by host_flush.
+// Emits the ops of a block up to its terminator, and stays in it (host_t.block; host_block.c). Work still in the table
+// is submitted by host_flush.
 void host_emit_block(host_t* h, ir_block_t* block);
 void host_flush(host_t* h);
 // Gives back the buffers that the block's values had.

@@ -218,19 +218,27 @@ static bool read_splat(const void* user, uint64_t offset, size_t size, void* out
   return fits;
 }
 
+static uint64_t constant_hash(const void* constant) {
+  return ir_hash_mix(0, (uintptr_t)((const host_constant_t*)constant)->value);
+}
+
+static bool constant_equal(const void* constant, const void* value) {
+  return ((const host_constant_t*)constant)->value == value;
+}
+
 // Constants are archive entries of their own.
 static void store_constant(host_t* h, ir_op_t* op) {
   if (!ir_type_is_tensor(op->results[0].type)) return;
   storage_t* s = host_storage_new(h, ir_result(op, 0), STORAGE_CONSTANT);
   op->results[0].data = s;
   const ir_attr_t* value = graph_get_value(op);
-  for (uint32_t i = 0; i < h->constant_count; ++i) {
-    if (h->constants[i].value != value) continue;
-    s->index = h->constants[i].index;
+  const host_constant_t* known = ir_set_find(&h->constants, ir_hash_mix(0, (uintptr_t)value), value, constant_equal);
+  if (known) {
+    s->index = known->index;
     return;
   }
   size_t size = value->splat ? (size_t)s->size : value->size;
-  char* name = arena_printf(ir_context_arena(h->ctx), "constants/%u.bin", h->constant_count);
+  char* name = arena_printf(ir_context_arena(h->ctx), "constants/%u.bin", h->constant_count++);
   module_segment_t segment = {.entry = host_view(name), .alignment = size >= 65536 ? 4096 : 64};
   if (value->splat || value->lazy) {
     size_t unit = value->lazy ? value->lazy->unit : value->size;
@@ -239,11 +247,9 @@ static void store_constant(host_t* h, ir_op_t* op) {
     segment.data = iree_make_const_byte_span(ir_attr_data(value), size);
   }
   s->index = module_writer_constant(h->writer, h->device, module_writer_segment(h->writer, &segment), 0, size);
-  if (h->constant_count % 64 == 0) {
-    h->constants = memory_resize(h->constants, sizeof(*h->constants) * (h->constant_count + 64));
-  }
-  h->constants[h->constant_count].value = value;
-  h->constants[h->constant_count++].index = s->index;
+  host_constant_t* constant = ARENA_NEW(ir_context_arena(h->ctx), host_constant_t);
+  *constant = (host_constant_t){value, s->index};
+  ir_set_insert(&h->constants, constant_hash(constant), constant, constant_hash);
 }
 
 static void store_constants(host_t* h, ir_block_t* block) {

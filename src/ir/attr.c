@@ -146,7 +146,27 @@ const ir_attr_t* ir_attr_resource(ir_context_t* ctx, const ir_type_t* type, cons
 // Data that is made when it is asked for
 //===----------------------------------------------------------------------------------------------------------------===
 
+static uint64_t lazy_hash(const void* lazy) {
+  const ir_lazy_t* x = lazy;
+  return ir_hash_mix(ir_hash_bytes(x + 1, x->recipe), (uintptr_t)x->read);
+}
+
+static bool lazy_equal(const void* lazy, const void* key) {
+  const ir_lazy_t *x = lazy, *y = key;
+  return x->read == y->read && x->size == y->size && x->unit == y->unit && x->recipe == y->recipe &&
+         memcmp(x + 1, y + 1, x->recipe) == 0;
+}
+
+// The first with the same recipe.
+static ir_lazy_t* lazy_get(ir_context_t* ctx, ir_lazy_t* lazy) {
+  if (!lazy->recipe) return lazy;
+  ir_lazy_t* known = ir_set_find(&ctx->recipes, lazy_hash(lazy), lazy, lazy_equal);
+  if (!known) ir_set_insert(&ctx->recipes, lazy_hash(lazy), lazy, lazy_hash);
+  return known ? known : lazy;
+}
+
 const ir_attr_t* ir_attr_lazy(ir_context_t* ctx, const ir_type_t* type, const char* resource, ir_lazy_t* lazy) {
+  lazy = lazy_get(ctx, lazy);
   if (!lazy->ctx) {
     lazy->ctx = ctx;
     lazy->next = ctx->lazies;

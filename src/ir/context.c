@@ -196,6 +196,7 @@ void ir_context_destroy(ir_context_t* ctx) {
   ir_set_finish(&ctx->types);
   ir_set_finish(&ctx->attrs);
   ir_set_finish(&ctx->locs);
+  ir_set_finish(&ctx->recipes);
   ir_set_finish(&ctx->ops);
   arena_finish(&ctx->arena);
   memory_free(ctx);

@@ -41,7 +41,8 @@ struct ir_context_t {
   ir_set_t types;
   ir_set_t attrs;
   ir_set_t locs;
-  ir_set_t ops;  // ir_op_info_t by name
+  ir_set_t recipes;  // ir_lazy_t that have one
+  ir_set_t ops;      // ir_op_info_t by name
   const ir_dialect_t* dialects[IR_DIALECT_COUNT];
   uint32_t type_count;
   ir_diagnostic_fn_t diagnostic;

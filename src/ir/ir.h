@@ -187,6 +187,7 @@ typedef struct ir_affine_map_t {
 typedef struct ir_lazy_t {
   void (*read)(const struct ir_lazy_t* lazy, size_t offset, size_t size, unsigned char* out);
   size_t size, unit;
+  size_t recipe;      // bytes behind this struct that say what is made, so that equal data is made once; or 0
   ir_context_t* ctx;  // set by ir_attr_lazy
   struct ir_lazy_t* next;
   void* whole;  // all of it, once it was needed; atomic

@@ -127,6 +127,7 @@ iree_status_t module_writer_create(iree_string_view_t name, iree_allocator_t all
   writer->allocator = allocator;
   for (uint32_t i = 0; i < MODULE_SECTION_COUNT; ++i) writer->sections[i].row_size = section_row_sizes[i];
   writer->entries.row_size = sizeof(writer_entry_t);
+  writer->entry_names.row_size = sizeof(bool);
   writer->functions.row_size = sizeof(module_function_t*);
   writer->tables.row_size = sizeof(module_table_t*);
   writer->locations.row_size = sizeof(module_location_t);
@@ -164,6 +165,7 @@ void module_writer_destroy(module_writer_t* writer) {
   }
   for (uint32_t i = 0; i < MODULE_SECTION_COUNT; ++i) rows_finish(&writer->sections[i], writer->allocator);
   rows_finish(&writer->entries, writer->allocator);
+  rows_finish(&writer->entry_names, writer->allocator);
   rows_finish(&writer->functions, writer->allocator);
   rows_finish(&writer->tables, writer->allocator);
   rows_finish(&writer->locations, writer->allocator);
@@ -303,20 +305,23 @@ uint32_t module_writer_segment(module_writer_t* writer, const module_segment_t* 
   if (!WRITER_OK(writer)) return 0;
   writer_entry_t entry = {.data = segment->data, .source = segment->source, .alignment = segment->alignment};
   if (entry.alignment < MODULE_ENTRY_ALIGNMENT) entry.alignment = MODULE_ENTRY_ALIGNMENT;
-  for (size_t i = 0; i < writer->entries.count; ++i) {
-    if (!iree_string_view_equal(iree_make_cstring_view(ROWS_AT(&writer->entries, writer_entry_t, i)->name),
-                                segment->entry)) {
-      continue;
-    }
+  uint32_t name = module_writer_string(writer, segment->entry);
+  while (WRITER_OK(writer) && writer->entry_names.count <= name) {
+    module_writer_push(writer, &writer->entry_names, 1, &(bool){false});
+  }
+  if (!WRITER_OK(writer)) return 0;
+  bool* is_taken = ROWS_AT(&writer->entry_names, bool, name);
+  if (*is_taken) {
     module_writer_fail(writer, iree_make_status(IREE_STATUS_INTERNAL, "two archive entries are called '%.*s'",
                                                 (int)segment->entry.size, segment->entry.data));
     return 0;
   }
+  *is_taken = true;
   entry.name = module_writer_allocate(writer, segment->entry.size + 1);
   if (!entry.name) return 0;
   memcpy(entry.name, segment->entry.data, segment->entry.size);
   module_writer_push(writer, &writer->entries, 1, &entry);
-  module_segment_row_t row = {module_writer_string(writer, segment->entry), entry.alignment, 0,
+  module_segment_row_t row = {name, entry.alignment, 0,
                               segment->source.read ? segment->source.length : segment->data.data_length};
   return module_writer_append(writer, MODULE_SECTION_SEGMENTS, 1, &row);
 }

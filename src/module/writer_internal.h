@@ -22,6 +22,7 @@ struct module_writer_t {
   module_header_t header;
   rows_t sections[MODULE_SECTION_COUNT];
   rows_t entries;          // writer_entry_t
+  rows_t entry_names;      // bool, by string: whether an entry is called so
   rows_t functions;        // module_function_t*
   rows_t tables;           // module_table_t*
   rows_t locations;        // module_location_t
@@ -47,6 +48,8 @@ struct module_table_t {
   uint32_t index;
   uint32_t param_count;
   rows_t slots, literals, commands, bindings, pushes;
+  uint32_t* slot_places;  // hash table of slots: number plus one, 0: free
+  uint32_t slot_place_count;
 };
 
 #define WRITER_OK(writer) iree_status_is_ok((writer)->status)

@@ -24,16 +24,42 @@ module_table_t* module_writer_table(module_writer_t* writer, iree_string_view_t 
 
 uint32_t module_table_index(const module_table_t* table) { return table ? table->index : 0; }
 
+// The place of a slot in the hash table of slots: its number plus one is there, or 0.
+static uint32_t* find_slot(module_table_t* table, uint32_t kind, uint32_t index) {
+  uint64_t hash = ((uint64_t)kind << 32 | index) * 0x9e3779b97f4a7c15ull;
+  for (uint32_t at = (uint32_t)(hash >> 32);; ++at) {
+    uint32_t* place = &table->slot_places[at & (table->slot_place_count - 1)];
+    const module_slot_t* slot = *place ? ROWS_AT(&table->slots, module_slot_t, *place - 1) : NULL;
+    if (!slot || (slot->kind == kind && slot->index == index)) return place;
+  }
+}
+
+static bool grow_slots(module_table_t* table) {
+  uint32_t count = table->slot_place_count ? 2 * table->slot_place_count : 64;
+  uint32_t* places = module_writer_allocate(table->writer, sizeof(*places) * count);
+  if (!places) return false;
+  iree_allocator_free(table->writer->allocator, table->slot_places);
+  table->slot_places = places;
+  table->slot_place_count = count;
+  for (uint32_t i = 0; i < table->slots.count; ++i) {
+    const module_slot_t* slot = ROWS_AT(&table->slots, module_slot_t, i);
+    *find_slot(table, slot->kind, slot->index) = i + 1;
+  }
+  return true;
+}
+
 static uint32_t push_slot(module_table_t* table, uint32_t kind, uint32_t index, uint64_t length) {
   if (!table) return 0;
-  module_slot_t row = {kind, index, length};
-  for (size_t i = 0; i < table->slots.count; ++i) {
-    module_slot_t* other = ROWS_AT(&table->slots, module_slot_t, i);
-    if (other->kind != kind || other->index != index) continue;
-    if (other->length < length) other->length = length;
-    return (uint32_t)i;
+  if (2 * table->slots.count >= table->slot_place_count && !grow_slots(table)) return 0;
+  uint32_t* place = find_slot(table, kind, index);
+  if (*place) {
+    module_slot_t* slot = ROWS_AT(&table->slots, module_slot_t, *place - 1);
+    if (slot->length < length) slot->length = length;
+    return *place - 1;
   }
-  return module_writer_push(table->writer, &table->slots, 1, &row);
+  uint32_t number = module_writer_push(table->writer, &table->slots, 1, &(module_slot_t){kind, index, length});
+  if (WRITER_OK(table->writer)) *place = number + 1;
+  return number;
 }
 
 uint32_t module_table_argument_slot(module_table_t* table, uint32_t argument, uint64_t length) {
@@ -157,6 +183,7 @@ void module_writer_finish_table(module_table_t* table) {
 void module_writer_free_table(module_table_t* table) {
   iree_allocator_t allocator = table->writer->allocator;
   rows_finish(&table->slots, allocator);
+  iree_allocator_free(allocator, table->slot_places);
   rows_finish(&table->literals, allocator);
   rows_finish(&table->commands, allocator);
   rows_finish(&table->bindings, allocator);

@@ -79,7 +79,7 @@ const ir_attr_t* constant_transpose(ir_context_t* ctx, const ir_attr_t* value, c
   const ir_type_t* type = value->type;
   int64_t strides[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK];
   strided_t s = {.from = value, .rank = type->rank, .run = ir_type_bytes(type->element)};
-  s.lazy = (ir_lazy_t){.read = strided_read, .size = value->size, .unit = 1};
+  s.lazy = (ir_lazy_t){.read = strided_read, .size = value->size, .unit = 1, .recipe = sizeof(s) - sizeof(s.lazy)};
   row_major(type, strides);
   for (int32_t i = 0; i < type->rank; ++i) {
     s.sizes[i] = dims[i] = type->dims[perm[i]];
@@ -156,8 +156,10 @@ const ir_attr_t* constant_pack(ir_context_t* ctx, const ir_attr_t* value, int64_
   const ir_type_t* to = ir_type_tensor(ctx, type->element, type->rank + 1, dims);
   p.bytes = ir_type_bytes(type->element);
   if (p.size % tile == 0 && (value->splat || p.inner == 1)) return ir_attr_retype(ctx, value, to);
-  p.lazy = (ir_lazy_t){
-      .read = packed_read, .size = (size_t)ir_type_count(to) * p.bytes, .unit = (size_t)(p.inner * tile) * p.bytes};
+  p.lazy = (ir_lazy_t){.read = packed_read,
+                       .size = (size_t)ir_type_count(to) * p.bytes,
+                       .unit = (size_t)(p.inner * tile) * p.bytes,
+                       .recipe = sizeof(p) - sizeof(p.lazy)};
   if (!p.lazy.size) return ir_attr_elements(ctx, to, NULL, 0);
   if (value->lazy && value->lazy->unit > 1) ir_attr_data(value);  // it is read in other pieces
   return ir_attr_lazy(ctx, to, NULL, arena_copy(ir_context_arena(ctx), &p, sizeof(p)));
