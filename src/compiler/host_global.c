@@ -45,11 +45,7 @@ static bool add_global(host_t* h, ir_op_t* op) {
                        "state",
                        ir_type_str(h->ctx, type));
   }
-  const char *name = ir_op_string(op, "sym_name", ""), *key = graph_get_parameter_key(op);
-  if (key) {
-    return ir_op_error(h->ctx, op, "is the parameter \"%s\"::\"%s\"; parameters cannot be loaded, values can",
-                       graph_get_parameter_scope(op), key);
-  }
+  const char* name = ir_op_string(op, "sym_name", "");
   uint64_t bits = vm == VM_TYPE_REF ? 0 : initial_bits(op, vm);
   h->globals[h->global_count++] =
       (host_global_t){.op = op, .number = module_writer_global(h->writer, host_view(name), vm, bits)};
@@ -87,6 +83,25 @@ static void emit_fill(module_function_t* f, module_reg_t stream, module_reg_t bu
               MODULE_IMM(length));
 }
 
+static module_reg_t emit_text(host_t* h, module_function_t* f, const char* text) {
+  return module_emit_value(f, buffer_string, MODULE_INDEX(module_writer_string(h->writer, host_view(text))));
+}
+
+// What an archive of parameters has, from the module io_parameters.
+static void emit_parameter(host_t* h, module_function_t* f, const ir_op_t* global, module_reg_t stream,
+                           module_reg_t buffer) {
+  if (!h->has_parameters) {
+    h->has_parameters = true;
+    module_writer_dependency(h->writer, IREE_SV("io_parameters"), 0, false);
+    h->parameter_import = module_writer_import(h->writer, IREE_SV("io_parameters.find"), IREE_SV("0rrI_r"), false);
+  }
+  module_reg_t length = module_function_i64(f, host_tensor_bytes(type_of(global))), found = module_function_ref(f);
+  module_reg_t arguments[3] = {emit_text(h, f, graph_get_parameter_scope(global)),
+                               emit_text(h, f, graph_get_parameter_key(global)), length};
+  module_emit(f, call_import, MODULE_LIST(1, &found), MODULE_INDEX(h->parameter_import), MODULE_LIST(3, arguments));
+  module_emit(f, hal_upload, MODULE_REG(stream), MODULE_REG(found), MODULE_REG(buffer), MODULE_REG(length));
+}
+
 // Buffers with their first contents.
 static void emit_buffers(host_t* h, module_function_t* f) {
   module_reg_t stream = module_function_ref(f), null = module_function_null(f);
@@ -99,7 +114,9 @@ static void emit_buffers(host_t* h, module_function_t* f) {
     module_reg_t length = module_function_i64(f, size), zero = module_function_i64(f, 0);
     module_emit(f, hal_alloca, MODULE_REG(buffer), MODULE_REG(stream), MODULE_REG(length));
     const ir_attr_t* value = graph_get_value(h->globals[i].op);
-    if (size > 0 && is_filled(value)) {
+    if (graph_get_parameter_key(h->globals[i].op)) {
+      emit_parameter(h, f, h->globals[i].op, stream, buffer);
+    } else if (size > 0 && is_filled(value)) {
       emit_fill(f, stream, buffer, value, size);
     } else if (size > 0) {
       uint32_t constant = initial_constant(h, h->globals[i].op, (size_t)size);

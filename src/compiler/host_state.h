@@ -108,7 +108,9 @@ typedef struct host_t {
   bool has_state;       // mutable globals
   host_global_t* globals;
   uint32_t global_count;
-  uint32_t* initializers;  // functions of the module
+  bool has_parameters;        // some globals come from archives:
+  uint32_t parameter_import;  // what gives them
+  uint32_t* initializers;     // functions of the module
   uint32_t initializer_count;
   host_slot_t* slots;
   uint32_t slot_count, slot_capacity;

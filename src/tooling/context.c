@@ -2,6 +2,7 @@
 
 #include "tooling/context.h"
 
+#include "io/parameter_module.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/io/file_contents.h"
 #include "iree/modules/hal/module.h"
@@ -27,6 +28,38 @@ IREE_FLAG(string, function, "",
 IREE_FLAG(string, entry_function, "", "Older spelling of --function.")
 
 IREE_FLAG(bool, trace_execution, false, "Prints each instruction of the host program as it runs, to stderr.")
+
+static iree_flag_string_list_storage_t parameter_flags;
+IREE_FLAG_CALLBACK(
+    iree_flag_string_list_parse, iree_flag_string_list_print, &parameter_flags, parameters,
+    "Archive of parameters, `file` or `scope=file`: .irpa, .safetensors or .gguf. Repeated: of archives\n"
+    "of one scope the first that has a parameter gives it.")
+IREE_FLAG(string, parameter_mode, "file",
+          "How archives are loaded:\n  'file': mapped, so that pages come when needed.\n  'preload': read into memory.")
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Parameters
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t create_parameters(tooling_context_t* context, iree_vm_module_t** out_module) {
+  parameter_source_t sources[MODULE_LIMIT];
+  iree_string_view_t mode = iree_make_cstring_view(FLAG_parameter_mode);
+  bool preload = iree_string_view_equal(mode, IREE_SV("preload"));
+  if (!preload && !iree_string_view_equal(mode, IREE_SV("file"))) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "unrecognized --parameter_mode= value '%s'; file and preload are", FLAG_parameter_mode);
+  }
+  if (parameter_flags.count > MODULE_LIMIT) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "more than %d --parameters= flags", MODULE_LIMIT);
+  }
+  for (iree_host_size_t i = 0; i < parameter_flags.count; ++i) {
+    iree_string_view_t value = parameter_flags.values[i], scope, path;
+    bool scoped = iree_string_view_split(value, '=', &scope, &path) >= 0;
+    sources[i] = scoped ? (parameter_source_t){scope, path} : (parameter_source_t){iree_string_view_empty(), value};
+  }
+  return parameter_module_create(context->instance, parameter_flags.count, sources, !preload, context->allocator,
+                                 out_module);
+}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Modules
@@ -90,46 +123,59 @@ static iree_status_t load_module(iree_vm_instance_t* instance, iree_string_view_
                           : load_bytecode(instance, spec, allocator, out_module);
 }
 
-static iree_status_t find_hal(void* user_data, const iree_vm_module_dependency_t* dependency) {
-  if (iree_string_view_equal(dependency->name, IREE_SV("hal"))) *(bool*)user_data = true;
+// Modules that the tools make themselves, for others that name them.
+typedef struct needs_t {
+  bool hal, parameters;
+} needs_t;
+
+static iree_status_t find_needs(void* user_data, const iree_vm_module_dependency_t* dependency) {
+  needs_t* needs = user_data;
+  if (iree_string_view_equal(dependency->name, IREE_SV("hal"))) needs->hal = true;
+  if (iree_string_view_equal(dependency->name, IREE_SV("io_parameters"))) needs->parameters = true;
   return iree_ok_status();
 }
 
-// Creates the devices and the hal module the first time that a module needs them.
+static iree_status_t create_hal(tooling_context_t* context, iree_vm_module_t** out_hal) {
+  IREE_RETURN_IF_ERROR(tooling_devices_create(context->allocator, &context->group));
+  IREE_RETURN_IF_ERROR(iree_hal_module_create(context->instance, iree_hal_module_device_policy_default(),
+                                              context->group, IREE_HAL_MODULE_FLAG_NONE,
+                                              iree_hal_module_debug_sink_stdio(stderr), context->allocator, out_hal));
+  context->device.device = iree_hal_device_group_device_at(context->group, 0);
+  context->device.allocator = iree_hal_device_allocator(context->device.device);
+  return iree_ok_status();
+}
+
+enum { BUILTIN_HAL, BUILTIN_PARAMETERS, BUILTIN_COUNT };
+
+// Creates devices, the hal module and parameters the first time that a module needs them.
 static iree_status_t resolve_dependencies(tooling_context_t* context, iree_vm_module_t* module,
-                                          iree_vm_module_t** inout_hal) {
-  bool needs_hal = false;
-  IREE_RETURN_IF_ERROR(iree_vm_module_enumerate_dependencies(module, find_hal, &needs_hal));
-  if (!needs_hal || *inout_hal) return iree_ok_status();
-  iree_status_t status = tooling_devices_create(context->allocator, &context->group);
-  if (iree_status_is_ok(status)) {
-    status = iree_hal_module_create(context->instance, iree_hal_module_device_policy_default(), context->group,
-                                    IREE_HAL_MODULE_FLAG_NONE, iree_hal_module_debug_sink_stdio(stderr),
-                                    context->allocator, inout_hal);
+                                          iree_vm_module_t* builtins[BUILTIN_COUNT]) {
+  needs_t needs = {false, false};
+  IREE_RETURN_IF_ERROR(iree_vm_module_enumerate_dependencies(module, find_needs, &needs));
+  iree_status_t status = iree_ok_status();
+  if (needs.hal && !builtins[BUILTIN_HAL]) status = create_hal(context, &builtins[BUILTIN_HAL]);
+  if (iree_status_is_ok(status) && needs.parameters && !builtins[BUILTIN_PARAMETERS]) {
+    status = create_parameters(context, &builtins[BUILTIN_PARAMETERS]);
   }
-  if (iree_status_is_ok(status)) {
-    context->device.device = iree_hal_device_group_device_at(context->group, 0);
-    context->device.allocator = iree_hal_device_allocator(context->device.device);
-    return status;
-  }
+  if (iree_status_is_ok(status)) return status;
   iree_string_view_t name = iree_vm_module_name(module);
   return iree_status_annotate_f(status, "resolving dependencies for '%.*s'", (int)name.size, name.data);
 }
 
 static iree_status_t create_vm_context(tooling_context_t* context, iree_host_size_t count, iree_vm_module_t** modules) {
-  iree_vm_module_t* all[MODULE_LIMIT + 1] = {NULL};  // hal first
+  iree_vm_module_t* all[BUILTIN_COUNT + MODULE_LIMIT] = {NULL};  // those that others import first; NULL: not needed
   iree_status_t status = iree_ok_status();
   for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
-    status = resolve_dependencies(context, modules[i], &all[0]);
-    all[i + 1] = modules[i];
+    status = resolve_dependencies(context, modules[i], all);
+    all[BUILTIN_COUNT + i] = modules[i];
   }
   if (iree_status_is_ok(status)) {
     iree_vm_context_flags_t flags =
         FLAG_trace_execution ? IREE_VM_CONTEXT_FLAG_TRACE_EXECUTION : IREE_VM_CONTEXT_FLAG_NONE;
-    status = iree_vm_context_create_with_modules(context->instance, flags, count + 1, all, context->allocator,
-                                                 &context->context);
+    status = iree_vm_context_create_with_modules(context->instance, flags, BUILTIN_COUNT + count, all,
+                                                 context->allocator, &context->context);
   }
-  iree_vm_module_release(all[0]);
+  for (int i = 0; i < BUILTIN_COUNT; ++i) iree_vm_module_release(all[i]);
   return iree_status_is_ok(status) ? status : iree_status_annotate_f(status, "creating VM context");
 }
 

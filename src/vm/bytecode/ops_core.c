@@ -180,9 +180,8 @@ iree_status_t vm_do_list_set_ref(vm_machine_t* m) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // A segment as a buffer that keeps its module loaded.
-iree_status_t vm_do_buffer_const(vm_machine_t* m) {
-  iree_vm_ref_t* result = vm_next_ref(m);
-  iree_const_byte_span_t data = m->image->segment_data[vm_next_u32(m)];
+// A buffer over memory of the module, which it retains.
+static iree_status_t wrap_memory(vm_machine_t* m, iree_const_byte_span_t data, iree_vm_ref_t* result) {
   iree_vm_buffer_t* buffer = NULL;
   IREE_RETURN_IF_ERROR(
       iree_vm_buffer_create(IREE_VM_BUFFER_ACCESS_ORIGIN_MODULE, 0, 0, iree_vm_stack_allocator(m->stack), &buffer));
@@ -190,6 +189,17 @@ iree_status_t vm_do_buffer_const(vm_machine_t* m) {
   buffer->storage_module = &m->state->module->interface;
   iree_vm_module_retain(buffer->storage_module);
   return iree_vm_ref_wrap_assign(buffer, iree_vm_buffer_type(), result);
+}
+
+iree_status_t vm_do_buffer_const(vm_machine_t* m) {
+  iree_vm_ref_t* result = vm_next_ref(m);
+  return wrap_memory(m, m->image->segment_data[vm_next_u32(m)], result);
+}
+
+iree_status_t vm_do_buffer_string(vm_machine_t* m) {
+  iree_vm_ref_t* result = vm_next_ref(m);
+  iree_string_view_t text = module_image_string(m->image, vm_next_u32(m));
+  return wrap_memory(m, iree_make_const_byte_span((const uint8_t*)text.data, text.size), result);
 }
 
 // A size or offset register: negative ones become too large for any buffer.

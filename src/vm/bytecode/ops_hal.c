@@ -267,6 +267,20 @@ iree_status_t vm_do_hal_update(vm_machine_t* m) {
   return status;
 }
 
+iree_status_t vm_do_hal_upload(vm_machine_t* m) {
+  VM_NEXT_OBJECT(m, vm_stream, stream);
+  VM_NEXT_OBJECT(m, iree_vm_buffer, source);
+  VM_NEXT_OBJECT(m, iree_hal_buffer, target);
+  iree_device_size_t length = 0;
+  IREE_RETURN_IF_ERROR(next_size(m, &length));
+  if (length > source->data.data_length) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "upload reads outside its buffer");
+  }
+  IREE_RETURN_IF_ERROR(vm_stream_await(stream));
+  return iree_hal_device_transfer_h2d(stream->device->handle, source->data.data, target, 0, length,
+                                      IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout());
+}
+
 iree_status_t vm_do_hal_target(vm_machine_t* m) {
   vm_cell_t* result = vm_next_value(m);
   result->i = (int32_t)next_device(m)->target;

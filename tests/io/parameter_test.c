@@ -1,0 +1,233 @@
+// Archives of parameters: what each format says is found, and archives cut anywhere or with any byte changed are
+// refused or lead to bytes inside of them only.
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/parameter_file.h"
+
+typedef struct bytes_t {
+  uint8_t data[2048];
+  size_t size;
+} bytes_t;
+
+static void put(bytes_t* b, const void* data, size_t size) {
+  assert_true(size <= sizeof(b->data) - b->size);
+  memcpy(b->data + b->size, data, size);
+  b->size += size;
+}
+static void put_number(bytes_t* b, uint64_t value, size_t size) { put(b, &value, size); }
+static void put_text(bytes_t* b, const char* text) {
+  put_number(b, strlen(text), 8);
+  put(b, text, strlen(text));
+}
+static void pad_to(bytes_t* b, size_t size) {
+  while (b->size < size) put_number(b, 0, 1);
+}
+
+static const float weights[4] = {1, 2, 3, 4};
+static const uint8_t pattern[3] = {7, 8, 9};
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Archives: "w" is `weights`, "v" its last two numbers
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void put_irpa_header(bytes_t* b, uint64_t next, uint64_t count, const uint64_t segments[6]) {
+  put(b, "IRPA", 4);
+  put_number(b, 0, 4);
+  put_number(b, 88, 8);
+  put_number(b, next, 8);
+  put_number(b, 0, 8);
+  put_number(b, count, 8);
+  for (int i = 0; i < 6; ++i) put_number(b, segments[i], 8);
+}
+
+static void put_irpa_row(bytes_t* b, uint64_t size, uint32_t kind, uint64_t name) {
+  put_number(b, size, 8);
+  put_number(b, kind, 4);
+  put_number(b, 0, 8);
+  put_number(b, name, 8);
+  put_number(b, 1, 8);
+  put_number(b, 0, 8);
+  put_number(b, 0, 8);
+  put_number(b, 64, 8);
+}
+
+// Two headers: "w" and the pattern "p" in the first, "v" in the second.
+static void make_irpa(bytes_t* b) {
+  put_irpa_header(b, 368, 3, (const uint64_t[]){96, 236, 336, 2, 352, 16});
+  pad_to(b, 96);
+  put_irpa_row(b, 76, 2, 0);
+  put_number(b, 0, 8);
+  put_number(b, 16, 8);
+  pad_to(b, 176);
+  put_irpa_row(b, 85, 1, 1);
+  put_number(b, 8, 8);
+  put(b, pattern, 3);
+  pad_to(b, 176 + 84);
+  put_number(b, 3, 1);
+  pad_to(b, 272);
+  put_number(b, 60, 8);  // a row to skip: nothing but its head
+  pad_to(b, 336);
+  put(b, "wp", 2);
+  pad_to(b, 352);
+  put(b, weights, 16);
+  put_irpa_header(b, 0, 1, (const uint64_t[]){96, 76, 176, 1, 184, 8});
+  pad_to(b, 464);
+  put_irpa_row(b, 76, 2, 0);
+  put_number(b, 0, 8);
+  put_number(b, 8, 8);
+  pad_to(b, 544);
+  put(b, "v", 1);
+  pad_to(b, 552);
+  put(b, weights + 2, 8);
+}
+
+static void make_safetensors(bytes_t* b) {
+  static const char header[] =
+      "{\"__metadata__\": {\"a\": [1, {\"b\": null}]}, "
+      "\"w\":{\"dtype\":\"F32\",\"shape\":[2,2],\"data_offsets\":[0,16]},"
+      "\"\\u0076\" : {\"data_offsets\" : [8, 16], \"dtype\" : \"F32\"}}  ";
+  put_text(b, header);
+  put(b, weights, 16);
+}
+
+static void make_gguf(bytes_t* b) {
+  put(b, "GGUF", 4);
+  put_number(b, 3, 4);
+  put_number(b, 2, 8);
+  put_number(b, 3, 8);
+  put_text(b, "names");
+  put_number(b, 9, 4);
+  put_number(b, 8, 4);
+  put_number(b, 2, 8);
+  put_text(b, "a");
+  put_text(b, "bb");
+  put_text(b, "general.alignment");
+  put_number(b, 4, 4);
+  put_number(b, 16, 4);
+  put_text(b, "flag");
+  put_number(b, 7, 4);
+  put_number(b, 1, 1);
+  put_text(b, "w");
+  put_number(b, 2, 4);
+  put_number(b, 2, 8);
+  put_number(b, 2, 8);
+  put_number(b, 0, 4);
+  put_number(b, 0, 8);
+  put_text(b, "v");
+  put_number(b, 1, 4);
+  put_number(b, 2, 8);
+  put_number(b, 0, 4);
+  put_number(b, 8, 8);
+  pad_to(b, (b->size + 15) / 16 * 16);
+  put(b, weights, 16);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Tests
+//===----------------------------------------------------------------------------------------------------------------===
+
+static parameter_file_t* parse(const uint8_t* data, size_t size) {
+  parameter_file_t* file = NULL;
+  iree_status_t status = parameter_file_parse(iree_make_const_byte_span(data, size), iree_allocator_system(), &file);
+  iree_status_ignore(status);
+  return file;
+}
+
+static void expect_entry(const parameter_file_t* file, const char* key, const void* data, size_t size) {
+  const parameter_entry_t* entry = parameter_file_find(file, iree_make_cstring_view(key));
+  uint8_t read[32];
+  assert_non_null(entry);
+  assert_int_equal(entry->length, size);
+  parameter_entry_read(entry, read);
+  assert_memory_equal(read, data, size);
+}
+
+static void expect_contents(const bytes_t* b, size_t count) {
+  parameter_file_t* file = parse(b->data, b->size);
+  assert_non_null(file);
+  assert_int_equal(file->count, count);
+  expect_entry(file, "w", weights, 16);
+  expect_entry(file, "v", weights + 2, 8);
+  assert_null(parameter_file_find(file, IREE_SV("x")));
+  parameter_file_free(file);
+}
+
+// Every entry of the archive, if it is one, lies inside.
+static void expect_inside(const uint8_t* data, size_t size) {
+  parameter_file_t* file = parse(data, size);
+  if (!file) return;
+  for (iree_host_size_t i = 0; i < file->count; ++i) {
+    const parameter_entry_t* entry = &file->entries[i];
+    assert_true(entry->data
+                    ? entry->data >= data && parameter_range_fits((uint64_t)(entry->data - data), entry->length, size)
+                    : entry->pattern_length >= 1 && entry->pattern_length <= PARAMETER_PATTERN_LIMIT);
+  }
+  parameter_file_free(file);
+}
+
+static void expect_robust(const bytes_t* b) {
+  for (size_t size = 0; size <= b->size; ++size) {
+    uint8_t* part = malloc(size + 1);  // exactly as long, so that a checker sees every access behind it
+    memcpy(part, b->data, size);
+    expect_inside(part, size);
+    if (size < b->size - 16) assert_null(parse(part, size));
+    free(part);
+  }
+  static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
+  for (size_t i = 0; i < b->size; ++i) {
+    for (size_t k = 0; k < sizeof(values); ++k) {
+      bytes_t changed = *b;
+      changed.data[i] = values[k];
+      expect_inside(changed.data, changed.size);
+    }
+  }
+}
+
+static void reads_irpa(void** state) {
+  bytes_t b = {.size = 0};
+  make_irpa(&b);
+  expect_contents(&b, 3);
+  parameter_file_t* file = parse(b.data, b.size);
+  expect_entry(file, "p", "\7\10\11\7\10\11\7\10", 8);
+  parameter_file_free(file);
+  expect_robust(&b);
+}
+
+static void reads_safetensors(void** state) {
+  bytes_t b = {.size = 0};
+  make_safetensors(&b);
+  expect_contents(&b, 2);
+  expect_robust(&b);
+}
+
+static void reads_gguf(void** state) {
+  bytes_t b = {.size = 0};
+  make_gguf(&b);
+  expect_contents(&b, 2);
+  expect_robust(&b);
+}
+
+static void refuses_others(void** state) {
+  assert_null(parse((const uint8_t*)"PK\3\4 and more of it", 20));
+  assert_null(parse(NULL, 0));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(reads_irpa),
+      cmocka_unit_test(reads_safetensors),
+      cmocka_unit_test(reads_gguf),
+      cmocka_unit_test(refuses_others),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
