@@ -135,7 +135,7 @@ static bool stage_optimize(run_t* r) {
                                          &row_pass_expand,       &row_pass_cse,         &row_pass_contract_form,
                                          &row_pass_loop_numbers, &row_pass_canonicalize};
   static const pass_t* const folded[] = {&row_pass_canonicalize};
-  static const pass_t* const last[] = {&row_pass_exact_floats, &row_pass_cse, &row_pass_dce};
+  static const pass_t* const last[] = {&row_pass_exact_floats, &row_pass_integral_floats, &row_pass_cse, &row_pass_dce};
   const compiler_options_t* o = r->options;
   if (!run_passes(r, passes, sizeof(passes) / sizeof(passes[0]))) return false;
   const_eval_options_t eval = {.target = o->target_count ? &o->targets[0] : NULL, .threads = o->target.threads};

@@ -14,35 +14,18 @@
 #include "dialects/evaluate.h"
 #include "dialects/graph.h"
 #include "ir/rewrite.h"
+#include "passes/integers.h"
 #include "passes/passes.h"
 
-enum { EXACT = 1 << 24, MAX_DEPTH = 12, MAX_ELEMENTS = 1 << 26, MOST_PARTS = 4, LEAST_PART = 64 };
-
-typedef struct range_t {
-  int64_t low, high;
-} range_t;
-
-//===----------------------------------------------------------------------------------------------------------------===
-// What values an integer tensor can have
-//===----------------------------------------------------------------------------------------------------------------===
-
-static bool range_of(const ir_value_t* value, int depth, range_t* out);
-
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
-
-static const ir_attr_t* constant_of(const ir_value_t* value) {
-  const ir_attr_t* attr = graph_constant_value(value);
-  return attr && ir_type_count(attr->type) <= MAX_ELEMENTS ? attr : NULL;
-}
+enum { EXACT = 1 << 24, MAX_DEPTH = 12, MOST_PARTS = 4, LEAST_PART = 64 };
 
 // What weights come to: constants that are cast, moved and less a zero point, of any size. NULL for what is not known.
 static const ir_attr_t* known(ir_context_t* ctx, const ir_value_t* value, int depth) {
   ir_op_t* op = value->def;
-  const ir_attr_t *attr = constant_of(value), *inputs[2], *output = NULL;
+  const ir_attr_t *attr = integers_constant(value), *inputs[2], *output = NULL;
   if (attr || !op || depth >= MAX_DEPTH || !ir_type_is_static(value->type)) return attr;
   bool folds = graph_scalar_fn(op) >= 0 || ir_is(op, GRAPH_TRANSPOSE) || ir_is(op, GRAPH_RESHAPE);
-  if (!folds || op->operand_count > 2 || ir_type_count(value->type) > MAX_ELEMENTS) return NULL;
+  if (!folds || op->operand_count > 2 || ir_type_count(value->type) > INTEGERS_MAX_ELEMENTS) return NULL;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     if (!(inputs[i] = known(ctx, ir_operand(op, i), depth + 1))) return NULL;
   }
@@ -57,79 +40,6 @@ static int32_t element_of(const ir_attr_t* attr, const void* data, int64_t i) {
 }
 
 static bool is_i32(const ir_type_t* type) { return ir_type_is_int(type->element) && type->element->width == 32; }
-
-static bool range_of_constant(const ir_attr_t* attr, range_t* out) {
-  int64_t count = attr->splat ? 1 : ir_type_count(attr->type);
-  const void* data = ir_attr_data(attr);
-  int32_t low = INT32_MAX, high = INT32_MIN;
-  if (!is_i32(attr->type)) return false;
-  for (int64_t i = 0; i < count; ++i) {
-    int32_t element = element_of(attr, data, i);
-    low = element < low ? element : low;
-    high = element > high ? element : high;
-  }
-  *out = (range_t){low, high};
-  return low <= high;
-}
-
-// A cast from a narrow type.
-static bool range_of_cast(const ir_op_t* op, bool is_unsigned, range_t* out) {
-  const ir_type_t* from = ir_operand(op, 0)->type->element;
-  if (!ir_type_is_int(from) || from->width > 16) return false;
-  int64_t steps = INT64_C(1) << from->width;
-  *out = is_unsigned ? (range_t){0, steps - 1} : (range_t){-steps / 2, steps / 2 - 1};
-  return true;
-}
-
-static bool range_of_pair(const ir_op_t* op, int depth, range_t* out) {
-  range_t x, y;
-  if (!range_of(ir_operand(op, 0), depth, &x) || !range_of(ir_operand(op, 1), depth, &y)) return false;
-  switch (graph_scalar_fn(op)) {
-    case SCALAR_add:
-      *out = (range_t){x.low + y.low, x.high + y.high};
-      break;
-    case SCALAR_sub:
-      *out = (range_t){x.low - y.high, x.high - y.low};
-      break;
-    case SCALAR_min:
-      *out = (range_t){least(x.low, y.low), least(x.high, y.high)};
-      break;
-    case SCALAR_max:
-      *out = (range_t){most(x.low, y.low), most(x.high, y.high)};
-      break;
-    default:
-      return false;
-  }
-  return out->low >= INT32_MIN && out->high <= INT32_MAX;
-}
-
-static bool range_of(const ir_value_t* value, int depth, range_t* out) {
-  const ir_op_t* op = value->def;
-  const ir_attr_t* attr = constant_of(value);
-  if (attr) return range_of_constant(attr, out);
-  if (!op || depth >= MAX_DEPTH) return false;
-  switch (op->info->code) {
-    case GRAPH_cast:
-      return range_of_cast(op, false, out);
-    case GRAPH_castu:
-      return range_of_cast(op, true, out);
-    case GRAPH_TRANSPOSE:
-    case GRAPH_RESHAPE:
-    case GRAPH_BROADCAST:
-    case GRAPH_SLICE:
-    case GRAPH_REVERSE:
-      return range_of(ir_operand(op, 0), depth + 1, out);
-    case GRAPH_PAD: {
-      range_t filling;
-      if (!range_of(ir_operand(op, 0), depth + 1, out) || !range_of(ir_operand(op, 1), depth + 1, &filling))
-        return false;
-      *out = (range_t){least(out->low, filling.low), most(out->high, filling.high)};
-      return true;
-    }
-    default:
-      return graph_scalar_fn(op) >= 0 && op->operand_count == 2 && range_of_pair(op, depth + 1, out);
-  }
-}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // How large a sum of products can be
@@ -164,7 +74,7 @@ static bool read_product(ir_op_t* op, product_t* p) {
 
 // The largest magnitude that a sum of products can have on the way, in any order: what is not negative of them and what
 // is not positive add up apart. `other`: what the constant is multiplied by.
-static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t* attr, range_t other) {
+static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t* attr, integers_t other) {
   const ir_type_t* type = attr->type;
   int64_t groups = 1, steps[GRAPH_MAX_RANK], at[GRAPH_MAX_RANK] = {0}, count = ir_type_count(type), group = 0;
   for (int32_t d = type->rank; d-- > 0;) {
@@ -176,8 +86,9 @@ static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t*
   if (!sums) abort();
   for (int64_t i = 0; i < count; ++i) {
     int64_t element = element_of(attr, data, i), low = element * other.low, high = element * other.high;
-    sums[group][0] += (double)most(0, most(low, high));
-    sums[group][1] -= (double)least(0, least(low, high));
+    int64_t more = low > high ? low : high, less = low < high ? low : high;
+    if (more > 0) sums[group][0] += (double)more;
+    if (less < 0) sums[group][1] -= (double)less;
     for (int d = 0; d < 2; ++d) largest = sums[group][d] > largest ? sums[group][d] : largest;
     for (int32_t d = type->rank; d-- > 0;) {
       group += steps[d];
@@ -190,14 +101,12 @@ static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t*
   return largest;
 }
 
-static double magnitude(range_t range) { return (double)most(llabs(range.low), llabs(range.high)); }
-
 // False when nothing is known.
 static bool find_bound(ir_context_t* ctx, product_t* p) {
-  range_t ranges[2];
+  integers_t ranges[2];
   for (uint32_t i = 0; i < 2; ++i) {
     const ir_value_t* operand = ir_operand(p->op, i);
-    if (!range_of(operand, 0, &ranges[i])) return false;
+    if (!integers_range(operand, &ranges[i])) return false;
   }
   for (uint32_t i = 0; i < 2; ++i) p->constants[i] = known(ctx, ir_operand(p->op, i), 0);
   uint32_t weights = p->constants[1] || ir_is(p->op, GRAPH_CONV) ? 1 : 0;
@@ -206,7 +115,7 @@ static bool find_bound(ir_context_t* ctx, product_t* p) {
     return true;
   }
   const ir_type_t* rhs = ir_operand(p->op, 1)->type;
-  p->bound = magnitude(ranges[0]) * magnitude(ranges[1]);
+  p->bound = integers_magnitude(ranges[0]) * integers_magnitude(ranges[1]);
   for (int32_t d = 0; d < rhs->rank; ++d) {
     if (p->summed[1][d] && rhs->dims[d] == IR_DYNAMIC) return false;
     if (p->summed[1][d]) p->bound *= (double)rhs->dims[d];

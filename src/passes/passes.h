@@ -11,6 +11,7 @@
   PASS(pass_canonicalize, "canonicalize", "fold constants, drop index maps that do nothing")            \
   PASS(pass_expand, "expand", "transforms, long sorts in terms of other ops")                           \
   PASS(pass_exact_floats, "exact-floats", "products of small integers as products of floats")           \
+  PASS(pass_integral_floats, "integral-floats", "integers between floats that are whole numbers")       \
   PASS(pass_cse, "cse", "compute equal values once")                                                    \
   PASS(pass_dce, "dce", "drop pure ops without users")                                                  \
   PASS(pass_loop_numbers, "loop-numbers", "counters of loops as numbers of the host")                   \
