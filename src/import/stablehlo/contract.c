@@ -14,6 +14,7 @@ typedef struct dims_t {
   int64_t lhs_batch[GRAPH_MAX_RANK], rhs_batch[GRAPH_MAX_RANK];
   int64_t lhs_contract[GRAPH_MAX_RANK], rhs_contract[GRAPH_MAX_RANK];
   uint32_t batch_count, contract_count;
+  const ir_type_t* accumulator;  // that an algorithm asks for, or NULL
 } dims_t;
 
 // What sums are made in: narrow floats in f32, booleans as counts.
@@ -33,7 +34,8 @@ static ir_value_t* contract_parts(lower_op_t* n, ir_value_t* lhs, ir_value_t* rh
                         .contract_count = d->contract_count,
                         .unsigned_lhs = lower_is_unsigned(lower_in_type(n, 0)),
                         .unsigned_rhs = lower_is_unsigned(lower_in_type(n, 1))};
-  return graph_cast(n->b, graph_contract(n->b, lhs, rhs, &c, accumulator_of(n, element)), element, false);
+  const ir_type_t* sum = d->accumulator ? d->accumulator : accumulator_of(n, element);
+  return graph_cast(n->b, graph_contract(n->b, lhs, rhs, &c, sum), element, false);
 }
 
 static bool check_pairs(lower_op_t* n, const char* what, const int64_t* l, const int64_t* r, uint32_t count,
@@ -54,8 +56,11 @@ static bool check_pairs(lower_op_t* n, const char* what, const int64_t* l, const
   return true;
 }
 
-static bool build_dot(lower_op_t* n, const dims_t* d) {
-  lower_value_t x = n->values[0], y = n->values[1];
+static bool build_dot(lower_op_t* n, dims_t* d) {
+  lower_value_t operands[2] = {n->values[0], n->values[1]};
+  d->accumulator = NULL;
+  if (!stablehlo_check_precision(n) || !stablehlo_apply_algorithm(n, operands, &d->accumulator)) return false;
+  lower_value_t x = operands[0], y = operands[1];
   uint32_t seen[2] = {0};
   if (!check_pairs(n, "batch", d->lhs_batch, d->rhs_batch, d->batch_count, seen) ||
       !check_pairs(n, "contracting", d->lhs_contract, d->rhs_contract, d->contract_count, seen)) {
@@ -395,7 +400,7 @@ static ir_value_t* crop(lower_op_t* n, conv_t* v) {
 
 static bool build_conv(lower_op_t* n, const ir_attr_t* padding) {
   conv_t v = {0};
-  if (!lower_check_tensors(n)) return false;
+  if (!lower_check_tensors(n) || !stablehlo_check_precision(n)) return false;
   if (n->in[0]->type->rank < 2 || n->in[0]->type->rank > GRAPH_MAX_SPATIAL + 2) {
     return lower_unsupported(n, "up to %d spatial dimensions are", GRAPH_MAX_SPATIAL);
   }

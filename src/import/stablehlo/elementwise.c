@@ -1,6 +1,7 @@
 // Elementwise StableHLO ops that are more than a row of scalar.def.
 #include <string.h>
 
+#include "base/small_float.h"
 #include "dialects/stablehlo.h"
 #include "import/stablehlo/ops.h"
 
@@ -126,18 +127,9 @@ typedef struct format_t {
 } format_t;
 
 static format_t format_of(const ir_type_t* element) {
-  switch (element->float_kind) {
-    case IR_F16:
-      return (format_t){16, 5, 10};
-    case IR_BF16:
-      return (format_t){16, 8, 7};
-    case IR_F32:
-      return (format_t){32, 8, 23};
-    case IR_F64:
-      return (format_t){64, 11, 52};
-    default:
-      return (format_t){0};
-  }
+  const float_format_t* f = &float_formats[element->float_kind];
+  bool has_infinity = f->specials == FLOAT_SPECIALS_IEEE && f->bits >= 16;
+  return has_infinity ? (format_t){f->bits, f->exponent_bits, f->mantissa_bits} : (format_t){0};
 }
 
 static ir_value_t* integer_like(lower_op_t* n, ir_value_t* x, int64_t value) {
@@ -169,18 +161,22 @@ static ir_value_t* limit_exponent(lower_op_t* n, ir_value_t* bits, const format_
   return graph_select(n->b, over, most, graph_select(n->b, under, signs, bits));
 }
 
-bool stablehlo_lower_reduce_precision(lower_op_t* n) {
-  int64_t exponent = ir_op_int(n->op, "exponent_bits", 0), mantissa = ir_op_int(n->op, "mantissa_bits", -1);
-  const ir_type_t* element = ir_type_scalar(n->in[0]->type);
-  format_t f = ir_type_is_float(element) ? format_of(element) : (format_t){0};
-  if (!f.width) return lower_unsupported(n, "f16, bf16, f32 and f64 are");
-  if (exponent < 1 || mantissa < 0) return lower_error(n, "needs at least one exponent bit and no less mantissa bits");
-  if (exponent >= f.exponent && mantissa >= f.mantissa) return lower_return(n, n->in[0]);
-  ir_value_t* x = n->in[0];
+ir_value_t* stablehlo_round(lower_op_t* n, ir_value_t* x, int64_t exponent, int64_t mantissa) {
+  const ir_type_t* element = ir_type_scalar(x->type);
+  format_t f = format_of(element);
   ir_value_t* bits = graph_bitcast(n->b, x, ir_type_int(n->ctx, f.width));
   bits = limit_exponent(n, round_mantissa(n, bits, f.mantissa - mantissa), &f, exponent);
   ir_value_t* y = graph_bitcast(n->b, bits, element);
-  return lower_return(n, graph_select(n->b, graph_unary(n->b, SCALAR_is_nan, x), x, y));
+  return graph_select(n->b, graph_unary(n->b, SCALAR_is_nan, x), x, y);
+}
+
+bool stablehlo_lower_reduce_precision(lower_op_t* n) {
+  int64_t exponent = ir_op_int(n->op, "exponent_bits", 0), mantissa = ir_op_int(n->op, "mantissa_bits", -1);
+  const ir_type_t* element = ir_type_scalar(n->in[0]->type);
+  if (!ir_type_is_float(element) || !format_of(element).width)
+    return lower_unsupported(n, "f16, bf16, f32 and f64 are");
+  if (exponent < 1 || mantissa < 0) return lower_error(n, "needs at least one exponent bit and no less mantissa bits");
+  return lower_return(n, stablehlo_round(n, n->in[0], exponent, mantissa));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -43,6 +43,13 @@ bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known)
 const ir_attr_t* stablehlo_call_config(const lower_op_t* n);
 int64_t stablehlo_call_number(const lower_op_t* n, const char* name, int64_t missing);
 
+// x in a format of fewer bits, as reduce_precision rounds (elementwise.c); f16, bf16, f32 and f64.
+ir_value_t* stablehlo_round(lower_op_t* n, ir_value_t* x, int64_t exponent, int64_t mantissa);
+// What `precision_config` asks for is there, and `algorithm` (algorithm.c): rounds the operands as it says and gives
+// the type of the sum; leaves both as they are without one.
+bool stablehlo_check_precision(lower_op_t* n);
+bool stablehlo_apply_algorithm(lower_op_t* n, lower_value_t operands[2], const ir_type_t** accumulator);
+
 // Reductions (reduce.c). The kind by which a region combines arguments `index` and `count + index`: "add", ... or NULL.
 const char* stablehlo_region_kind(const ir_region_t* region, uint32_t index, uint32_t count);
 // n operands, n start values without dims, a region of 2n scalars.

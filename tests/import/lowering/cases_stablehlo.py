@@ -232,6 +232,7 @@ def contractions():
               f"{{{attributes}}} {{batch_group_count = {case.get('batch_groups', 1)} : i64, feature_group_count = "
               f"{case.get('groups', 1)} : i64}} : ({type_of(image)}, {type_of(kernel)}) -> {type_of(out)}\n"
               f"return %0 : {type_of(out)}", [image, kernel], [out], tolerance=1e-5)
+    algorithms(s)
     s.write("stablehlo")
 
 
@@ -673,6 +674,28 @@ def random_words(algorithm, state, shape, dtype):
     words = np.array([threefry(state, i) for i in range(math.prod(half))]).reshape([*half, 2])
     words = np.moveaxis(words, -1, axis + 1).reshape(half[:axis] + [2 * half[axis]] + half[axis + 1:])
     return np.take(words, range(dims[axis]), axis).reshape(shape).astype(dtype), math.prod(half)
+
+
+def algorithms(s):
+    """Products whose operands are rounded as `algorithm` says: 1 + 2^-9 is one in bf16, 1 + 2^-12 one in tf32."""
+    tf32 = lambda v: ((v.view(np.int32) + 0xFFF + (v.view(np.int32) >> 13 & 1)) & ~0x1FFF).view(np.float32)
+    bf16 = lambda v: ((v.view(np.int32) + 0x7FFF + (v.view(np.int32) >> 16 & 1)) & ~0xFFFF).view(np.float32)
+    two = lambda v: bf16(v) + bf16(v - bf16(v))
+    half = lambda v: v.astype(np.float16).astype(np.float32)
+    same = lambda v: v
+    x = (1 + np.array([[2**-9, 2**-12, 2**-8, -2**-20], [3, 0.1, 1e-3, 2**-10]])).astype(np.float32)
+    y = np.array([[1.0, 0.3], [-1, 1 / 3], [1.5, 7], [-1.5, 1e-2]], np.float32)
+    rows = {"bf16": ("bf16", "f32", 1, 1, bf16), "tf32": ("tf32", "f32", 1, 1, tf32), "f16": ("f16", "f32", 1, 1, half),
+            "bf16_x3": ("bf16", "f32", 2, 3, two), "bf16_x9": ("bf16", "f32", 3, 9, same),
+            "f32": ("f32", "f32", 1, 1, same), "f64": ("f64", "f64", 1, 1, same)}
+    for name, (kind, total, parts, operations, rounded) in rows.items():
+        s.add(f"dot_algorithm_{name}", f"""%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = {kind}, rhs_precision_type = {kind}, accumulation_type = {total}, lhs_component_count = {parts}, rhs_component_count = {parts}, num_primitive_operations = {operations}, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+return %0 : tensor<2x2xf32>""", [x, y], [(rounded(x).astype(np.float64) @ rounded(y).astype(np.float64)).astype(np.float32)],
+              tolerance=2e-6)
+    eighths = np.array([[1.0, 1.1], [2.3, -0.4]], np.float32)
+    s.add("dot_algorithm_f8", """%0 = "stablehlo.dot_general"(%a, %b) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, algorithm = #stablehlo.dot_algorithm<lhs_precision_type = f8E5M2, rhs_precision_type = f8E4M3FN, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = true>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+return %0 : tensor<2x2xf32>""", [eighths, eighths],
+          [(np.array([[1, 1], [2.5, -0.375]]) @ np.array([[1, 1.125], [2.25, -0.40625]])).astype(np.float32)])
 
 
 def random_bits(s):

@@ -110,3 +110,74 @@ func.func @conv_nhwc_depthwise(%a: tensor<2x9x5x4xf32>, %b: tensor<3x2x1x4xf32>)
   %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [0, 1]]} {batch_group_count = 1 : i64, feature_group_count = 4 : i64} : (tensor<2x9x5x4xf32>, tensor<3x2x1x4xf32>) -> tensor<2x9x5x4xf32>
   return %0 : tensor<2x9x5x4xf32>
 }
+
+func.func @dot_algorithm_bf16(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.0, 7.644775390625], [2.8984375, 8.581039428710938]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_tf32(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.0078125, 7.6712327003479], [2.900390625, 8.583490371704102]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_f16(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.0078125, 7.6712327003479], [2.900390625, 8.583490371704102]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = f16, rhs_precision_type = f16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_bf16_x3(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.007569789886474609, 7.671342372894287], [2.900035858154297, 8.583667755126953]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 2, rhs_component_count = 2, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_bf16_x9(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.007569789886474609, 7.67134428024292], [2.9000351428985596, 8.583677291870117]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 3, rhs_component_count = 3, num_primitive_operations = 9, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_f32(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.007569789886474609, 7.67134428024292], [2.9000351428985596, 8.583677291870117]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_f64(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.007569789886474609, 7.67134428024292], [2.9000351428985596, 8.583677291870117]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = f64, rhs_precision_type = f64, accumulation_type = f64, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_f8(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.0, 1.100000023841858], [2.299999952316284, -0.4000000059604645]]> : tensor<2x2xf32>, dense<[[1.0, 1.100000023841858], [2.299999952316284, -0.4000000059604645]]> : tensor<2x2xf32>],
+    test.out = [dense<[[3.25, 0.71875], [1.65625, 2.96484375]]> : tensor<2x2xf32>]
+} {
+  %0 = "stablehlo.dot_general"(%a, %b) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, algorithm = #stablehlo.dot_algorithm<lhs_precision_type = f8E5M2, rhs_precision_type = f8E4M3FN, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = true>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
