@@ -18,7 +18,8 @@ bool stablehlo_check_precision(lower_op_t* n) {
   for (uint32_t i = 0; config && config->kind == IR_ATTR_ARRAY && i < config->count; ++i) {
     const char* word = stablehlo_enum(config->items[i]);
     bool known = word && (!strcmp(word, "DEFAULT") || !strcmp(word, "HIGH") || !strcmp(word, "HIGHEST"));
-    if (!known) return lower_unsupported(n, "the precisions DEFAULT, HIGH and HIGHEST are, not %s", word ? word : "this");
+    if (!known)
+      return lower_unsupported(n, "the precisions DEFAULT, HIGH and HIGHEST are, not %s", word ? word : "this");
   }
   return true;
 }
@@ -101,7 +102,8 @@ bool stablehlo_apply_algorithm(lower_op_t* n, lower_value_t operands[2], const i
   for (int i = 0; i < 2; ++i) {
     lower_value_t* x = &operands[i];
     if (!lower_is_float(x->v->type)) return lower_unsupported(n, "an algorithm is for floats");
-    if (!read_format(n, text, formats[i], &kind) || !read_count(n, text, counts[i], MAX_COMPONENTS, &count)) return false;
+    if (!read_format(n, text, formats[i], &kind) || !read_count(n, text, counts[i], MAX_COMPONENTS, &count))
+      return false;
     x->v = sum_of_parts(n, x->v, kind, count);
     if (x->im) x->im = sum_of_parts(n, x->im, kind, count);
   }
