@@ -193,21 +193,23 @@ static void on_write(void* user, uint64_t done, uint64_t total) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Output: a file that could not be written completely is removed
+// Output: a file is written completely or not at all
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool close_output(FILE* file, const char* path, bool written) {
-  if (file == stdout ? written && fflush(file) == 0 : whole_file_close(file, path, written)) return true;
+static bool write_error(const char* path) {
   fprintf(stderr, "iree-import-onnx: error: cannot write '%s': %s\n", path, strerror(errno));
   return false;
 }
 
 static bool write_text(ir_context_t* ctx, ir_op_t* module, const char* path, console_t* console) {
-  bool standard = !path || strcmp(path, "-") == 0;
-  FILE* file = standard ? stdout : fopen(path, "wb");
-  if (!file) return fprintf(stderr, "iree-import-onnx: error: cannot write '%s': %s\n", path, strerror(errno)), false;
-  return close_output(file, standard ? "standard output" : path,
-                      onnx_write_module(ctx, module, file, on_write, console));
+  if (!path || strcmp(path, "-") == 0) {
+    bool written = onnx_write_module(ctx, module, stdout, on_write, console) && fflush(stdout) == 0;
+    return written || write_error("standard output");
+  }
+  whole_file_t file;
+  if (!whole_file_open(path, &file)) return write_error(path);
+  bool written = onnx_write_module(ctx, module, file.file, on_write, console);
+  return whole_file_close(&file, written) || write_error(path);
 }
 
 static bool write_archive(const arguments_t* args, const onnx_parameters_t* parameters) {
@@ -219,9 +221,10 @@ static bool write_archive(const arguments_t* args, const onnx_parameters_t* para
     snprintf(path, sizeof(path), "%s", args->save_to);
   else
     snprintf(path, sizeof(path), "%.*s_params.irpa", stem, output);
-  FILE* file = fopen(path, "wb");
-  if (!file) return fprintf(stderr, "iree-import-onnx: error: cannot write '%s': %s\n", path, strerror(errno)), false;
-  return close_output(file, path, onnx_write_parameters(parameters, file));
+  whole_file_t file;
+  if (!whole_file_open(path, &file)) return write_error(path);
+  bool written = onnx_write_parameters(parameters, file.file);
+  return whole_file_close(&file, written) || write_error(path);
 }
 
 static bool run(const arguments_t* args, console_t* console, ir_context_t* ctx, onnx_files_t* files) {

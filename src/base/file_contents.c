@@ -76,15 +76,23 @@ iree_status_t iree_io_file_contents_read_stdin(iree_allocator_t host_allocator,
   return contents_from_stream(stdin, 64 * 1024, host_allocator, out_contents);
 }
 
-static iree_status_t open_stream(iree_string_view_t path, const char* mode, FILE** out_file) {
-  char text[IREE_MAX_PATH + 1];
+static iree_status_t path_text(iree_string_view_t path, char text[IREE_MAX_PATH + 1]) {
   if (path.size > IREE_MAX_PATH) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "path of %" PRIhsz " bytes is too long", path.size);
   }
-  iree_string_view_to_cstring(path, text, sizeof(text));
+  iree_string_view_to_cstring(path, text, IREE_MAX_PATH + 1);
+  return iree_ok_status();
+}
+
+static iree_status_t open_error(const char* path) {
+  return iree_make_status(iree_status_code_from_errno(errno), "failed to open file '%s': %s", path, strerror(errno));
+}
+
+static iree_status_t open_stream(iree_string_view_t path, const char* mode, FILE** out_file) {
+  char text[IREE_MAX_PATH + 1];
+  IREE_RETURN_IF_ERROR(path_text(path, text));
   *out_file = fopen(text, mode);
-  if (*out_file) return iree_ok_status();
-  return iree_make_status(iree_status_code_from_errno(errno), "failed to open file '%s': %s", text, strerror(errno));
+  return *out_file ? iree_ok_status() : open_error(text);
 }
 
 iree_status_t iree_io_file_contents_read(iree_string_view_t path, iree_allocator_t host_allocator,
@@ -133,11 +141,11 @@ iree_status_t iree_io_file_contents_map(iree_string_view_t path, iree_io_file_ac
 
 iree_status_t iree_io_file_contents_write(iree_string_view_t path, iree_const_byte_span_t contents,
                                           iree_allocator_t host_allocator) {
-  FILE* file = NULL;
-  IREE_RETURN_IF_ERROR(open_stream(path, "wbe", &file));
   char text[IREE_MAX_PATH + 1];
-  iree_string_view_to_cstring(path, text, sizeof(text));
-  bool written = fwrite(contents.data, 1, contents.data_length, file) == contents.data_length;
-  if (whole_file_close(file, text, written)) return iree_ok_status();
+  whole_file_t file;
+  IREE_RETURN_IF_ERROR(path_text(path, text));
+  if (!whole_file_open(text, &file)) return open_error(text);
+  bool written = fwrite(contents.data, 1, contents.data_length, file.file) == contents.data_length;
+  if (whole_file_close(&file, written)) return iree_ok_status();
   return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "writing file '%s' failed: %s", text, strerror(errno));
 }

@@ -2,7 +2,6 @@
 
 #include "module/writer.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -498,53 +497,29 @@ static iree_status_t write_file(module_writer_t* writer, const layout_t* layout,
   return module_archive_write(layout->entry_count, layout->entries, &target, writer->allocator);
 }
 
-// A file that is complete takes the place of what was there.
-static iree_status_t replace_file(module_writer_t* writer, const char* path) {
-  char* temporary = NULL;
-  size_t size = strlen(path) + 32;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(writer->allocator, size, (void**)&temporary));
-  snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-  iree_status_t status = iree_ok_status();
-  int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) {
-    status = iree_make_status(iree_status_code_from_errno(errno), "cannot create '%s': %s", path, strerror(errno));
-  } else {
-    status = with_layout(writer, write_file, &fd);
-    if (close(fd) != 0 && iree_status_is_ok(status)) {
-      status = iree_make_status(iree_status_code_from_errno(errno), "cannot write '%s': %s", path, strerror(errno));
-    }
-    if (iree_status_is_ok(status) && rename(temporary, path) != 0) {
-      status = iree_make_status(iree_status_code_from_errno(errno), "cannot create '%s': %s", path, strerror(errno));
-    }
-    if (!iree_status_is_ok(status)) unlink(temporary);
-  }
-  iree_allocator_free(writer->allocator, temporary);
-  return status;
+static iree_status_t write_error(const char* path) {
+  return iree_make_status(iree_status_code_from_errno(errno), "cannot write '%s': %s", path, strerror(errno));
 }
 
-// Devices and pipes are written in order, and stay what they are.
-static iree_status_t write_stream(module_writer_t* writer, const char* path) {
-  FILE* file = fopen(path, "wbe");
-  if (!file) {
-    return iree_make_status(iree_status_code_from_errno(errno), "cannot write '%s': %s", path, strerror(errno));
-  }
+static iree_status_t write_bytes(module_writer_t* writer, FILE* file, const char* path) {
   iree_byte_span_t data = iree_byte_span_empty();
-  iree_status_t status = module_writer_finish_memory(writer, writer->allocator, &data);
-  bool written = iree_status_is_ok(status) && fwrite(data.data, 1, data.data_length, file) == data.data_length;
-  if (!whole_file_close(file, path, written) && iree_status_is_ok(status)) {
-    status = iree_make_status(iree_status_code_from_errno(errno), "cannot write '%s': %s", path, strerror(errno));
-  }
+  IREE_RETURN_IF_ERROR(module_writer_finish_memory(writer, writer->allocator, &data));
+  bool written = fwrite(data.data, 1, data.data_length, file) == data.data_length && fflush(file) == 0;
+  iree_status_t status = written ? iree_ok_status() : write_error(path);
   iree_allocator_free(writer->allocator, data.data);
   return status;
 }
 
+// Devices and pipes are written in order, files wherever a thread is done.
 iree_status_t module_writer_finish_file(module_writer_t* writer, const char* path) {
-  struct stat info;
-  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_stream(writer, path);
-  char* target = realpath(path, NULL);  // what a link leads to
-  iree_status_t status = replace_file(writer, target ? target : path);
-  free(target);
-  return status;
+  whole_file_t file;
+  if (!whole_file_open(path, &file)) {
+    return iree_make_status(iree_status_code_from_errno(errno), "cannot create '%s': %s", path, strerror(errno));
+  }
+  int fd = fileno(file.file);
+  iree_status_t status = file.temporary ? with_layout(writer, write_file, &fd) : write_bytes(writer, file.file, path);
+  bool written = iree_status_is_ok(status);
+  return whole_file_close(&file, written) || !written ? status : write_error(path);
 }
 
 static iree_status_t write_to_memory(void* sink, uint64_t offset, const void* data, size_t length) {

@@ -1,5 +1,6 @@
 // Prints and writes function results.
 
+#include "base/whole_file.h"
 #include "iree/modules/hal/types.h"
 #include "tooling/function_io.h"
 #include "tooling/npy.h"
@@ -183,13 +184,13 @@ static iree_status_t write_file(iree_string_view_t spec, iree_vm_variant_t varia
   char text[IREE_MAX_PATH + 1];
   if (path.size > IREE_MAX_PATH) return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "path too long");
   iree_string_view_to_cstring(path, text, sizeof(text));
-  FILE* file = fopen(text, spec.data[0] == '+' ? "ab" : "wb");
-  if (!file) {
+  whole_file_t file;
+  if (spec.data[0] == '+' ? !whole_file_append(text, &file) : !whole_file_open(text, &file)) {
     return iree_make_status(iree_status_code_from_errno(errno), "unable to open file `%s`: %s", text, strerror(errno));
   }
   bool npy = iree_string_view_ends_with(path, IREE_SV(".npy"));
-  iree_status_t status = write_variant(file, variant, device, npy);
-  if (fclose(file) != 0 && iree_status_is_ok(status)) {
+  iree_status_t status = write_variant(file.file, variant, device, npy);
+  if (!whole_file_close(&file, iree_status_is_ok(status)) && iree_status_is_ok(status)) {
     status = iree_make_status(iree_status_code_from_errno(errno), "writing `%s` failed: %s", text, strerror(errno));
   }
   return status;
