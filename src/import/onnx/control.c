@@ -1,6 +1,7 @@
 // If, Loop and Scan.
 #include <string.h>
 
+#include "import/onnx/holder.h"
 #include "import/onnx/loops.h"
 #include "import/onnx/ops.h"
 
@@ -25,11 +26,14 @@ static bool check_scalar(onnx_node_t* n, uint32_t i) {
 // If
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool lower_branch(onnx_node_t* n, ir_block_t* from, ir_block_t* to, onnx_values_t* results) {
+// `*tensors` are what the results are made of.
+static bool lower_branch(onnx_node_t* n, ir_block_t* from, ir_block_t* to, onnx_values_t* results,
+                         onnx_values_t* tensors) {
   ir_builder_t outside = *n->b;
   *n->b = ir_builder_at_end(n->ctx, to);
   n->b->loc = outside.loc;
-  bool lowered = onnx_lower_block(n->lowering, from, (onnx_values_t){0}, results);
+  bool lowered =
+      onnx_lower_block(n->lowering, from, (onnx_values_t){0}, results) && onnx_values_flatten(n, *results, tensors);
   *n->b = outside;
   if (!lowered) {
     while (to->last) ir_op_erase(to->last);
@@ -64,15 +68,18 @@ bool onnx_lower_if(onnx_node_t* n) {
   const ir_attr_t* known = onnx_constant(n, n->in[0].v);
   if (known) return inline_branch(n, ir_attr_element_integer(known, 0) ? then_block : else_block);
   ir_block_t* blocks[] = {ir_block_create(n->ctx), ir_block_create(n->ctx)};
-  onnx_values_t results[2];
-  if (!lower_branch(n, then_block, blocks[0], &results[0])) return false;
-  if (!lower_branch(n, else_block, blocks[1], &results[1])) return false;
+  onnx_values_t results[2], tensors[2];
+  if (!lower_branch(n, then_block, blocks[0], &results[0], &tensors[0])) return false;
+  if (!lower_branch(n, else_block, blocks[1], &results[1], &tensors[1])) return false;
   if (results[0].count != n->out_count || results[1].count != n->out_count) {
     return onnx_error(n, "the branches give %u and %u results", results[0].count, results[1].count);
   }
-  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, n->out_count + 1);
-  for (uint32_t i = 0; i < n->out_count; ++i) {
-    types[i] = onnx_merge_types(n->ctx, results[0].items[i].v->type, results[1].items[i].v->type);
+  uint32_t count = tensors[0].count;
+  if (count != tensors[1].count) return onnx_error(n, "the branches give values of different kinds");
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count + 1);
+  onnx_value_t* given = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, count + 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    types[i] = onnx_merge_types(n->ctx, tensors[0].items[i].v->type, tensors[1].items[i].v->type);
     if (!types[i]) return onnx_unsupported(n, "result %u differs in rank or element type between the branches", i);
   }
   ir_value_t* condition = as_scalar(n, n->in[0].v);
@@ -80,14 +87,15 @@ bool onnx_lower_if(onnx_node_t* n) {
                          .operands = &condition,
                          .operand_count = 1,
                          .result_types = types,
-                         .result_count = n->out_count,
+                         .result_count = count,
                          .region_count = 2};
   ir_op_t* op = ir_build(n->b, &state);
   for (uint32_t k = 0; k < 2; ++k) {
     ir_region_append(&op->regions[k], blocks[k]);
-    yield_as(n, blocks[k], results[k], types);
+    yield_as(n, blocks[k], tensors[k], types);
   }
-  for (uint32_t i = 0; i < n->out_count; ++i) n->out[i] = onnx_value(ir_result(op, i), results[0].items[i].element);
+  for (uint32_t i = 0; i < count; ++i) given[i] = onnx_value(ir_result(op, i), tensors[0].items[i].element);
+  onnx_values_rebuild(n, results[0], given, n->out);
   return true;
 }
 
@@ -128,6 +136,8 @@ static bool try_body(onnx_node_t* n, body_t* body, onnx_loop_t* loop, bool* fits
   if (!lowered || !*fits) onnx_loop_drop(loop);
   return lowered;
 }
+
+enum { MAX_ROUNDS = 1024 };
 
 static bool is_true(onnx_node_t* n, ir_value_t* v) {
   const ir_attr_t* known = onnx_constant(n, v);
@@ -182,6 +192,31 @@ static bool finish_loop(onnx_node_t* n, body_t* body, onnx_loop_t* loop, ir_valu
   return true;
 }
 
+// A sequence changes its length from round to round: such a loop is its rounds one after another.
+static bool unroll_loop(onnx_node_t* n, const body_t* body, onnx_dim_t trips) {
+  arena_t* arena = ir_context_arena(n->ctx);
+  bool known = trips.size != IR_DYNAMIC && trips.size <= MAX_ROUNDS && (!onnx_has(n, 1) || is_true(n, n->in[1].v));
+  if (!known || body->scans) {
+    return onnx_unsupported(n,
+                            "a sequence as carried value needs a constant trip count of at most %d, and no results "
+                            "that are collected",
+                            MAX_ROUNDS);
+  }
+  onnx_value_t* args = ARENA_ARRAY(arena, onnx_value_t, body->carried + 2);
+  for (uint32_t i = 0; i < body->carried; ++i) args[2 + i] = n->in[2 + i];
+  for (int64_t round = 0; round < trips.size; ++round) {
+    onnx_values_t results;
+    args[0] = onnx_value(onnx_dim_tensor(n, onnx_dim_of(round), 0), onnx_si64(n->ctx));
+    args[1] = onnx_value(graph_scalar_constant(n->b, onnx_bool(n->ctx), 1), onnx_bool(n->ctx));
+    if (!onnx_lower_block(n->lowering, body->block, (onnx_values_t){args, body->carried + 2}, &results)) return false;
+    if (results.count != 1 + body->carried) return onnx_error(n, "the body gives %u results", results.count);
+    if (!is_true(n, results.items[0].v)) return onnx_unsupported(n, "a condition, and a sequence as carried value");
+    for (uint32_t i = 0; i < body->carried; ++i) args[2 + i] = results.items[1 + i];
+  }
+  for (uint32_t i = 0; i < body->carried; ++i) n->out[i] = args[2 + i];
+  return true;
+}
+
 bool onnx_lower_loop(onnx_node_t* n) {
   body_t body = {.block = region_block(n, 0, 1), .carried = n->in_count > 2 ? n->in_count - 2 : 0};
   onnx_loop_t loop;
@@ -202,6 +237,7 @@ bool onnx_lower_loop(onnx_node_t* n) {
   body.types[0] = ir_type_tensor(n->ctx, onnx_bool(n->ctx), 0, NULL);
   for (uint32_t i = 0; i < body.carried; ++i) {
     if (!n->in[2 + i].v) return onnx_error(n, "carried value %u has no initial value", i);
+    if (n->in[2 + i].holder) return unroll_loop(n, &body, trips);
     body.types[1 + i] = n->in[2 + i].v->type;
   }
   for (int attempt = 0; attempt < ONNX_MAX_RANK; ++attempt) {

@@ -5,11 +5,12 @@
 #include "import/onnx/ops.h"
 
 static const onnx_row_t rows[] = {
-#define OP(name, min, max, handler) {#name, min, max, handler, SCALAR_COUNT, SCALAR_COUNT},
-#define UNARY(name, fn) {#name, 1, 1, onnx_lower_unary, SCALAR_##fn, SCALAR_##fn},
-#define BINARY(name, fn, unsigned_fn) {#name, 2, 2, onnx_lower_binary, SCALAR_##fn, SCALAR_##unsigned_fn},
-#define COMPARE(name, fn, unsigned_fn) {#name, 2, 2, onnx_lower_compare, SCALAR_##fn, SCALAR_##unsigned_fn},
-#define NARY(name, fn, unsigned_fn) {#name, 1, -1, onnx_lower_nary, SCALAR_##fn, SCALAR_##unsigned_fn},
+#define OP(name, min, max, handler) {#name, min, max, handler, false, SCALAR_COUNT, SCALAR_COUNT},
+#define HOLDER(name, min, max, handler) {#name, min, max, handler, true, SCALAR_COUNT, SCALAR_COUNT},
+#define UNARY(name, fn) {#name, 1, 1, onnx_lower_unary, false, SCALAR_##fn, SCALAR_##fn},
+#define BINARY(name, fn, unsigned_fn) {#name, 2, 2, onnx_lower_binary, false, SCALAR_##fn, SCALAR_##unsigned_fn},
+#define COMPARE(name, fn, unsigned_fn) {#name, 2, 2, onnx_lower_compare, false, SCALAR_##fn, SCALAR_##unsigned_fn},
+#define NARY(name, fn, unsigned_fn) {#name, 1, -1, onnx_lower_nary, false, SCALAR_##fn, SCALAR_##unsigned_fn},
 #include "import/onnx/ops.def"
 };
 
@@ -125,7 +126,10 @@ bool onnx_lower_clip(onnx_node_t* n) {
   return onnx_return(n, v, x.element);
 }
 
-bool onnx_lower_identity(onnx_node_t* n) { return onnx_return(n, n->in[0].v, n->in[0].element); }
+bool onnx_lower_identity(onnx_node_t* n) {
+  if (n->out_count) n->out[0] = n->in[0];
+  return true;
+}
 
 bool onnx_lower_is_inf(onnx_node_t* n) {
   if (!onnx_check_float(n, 0)) return false;

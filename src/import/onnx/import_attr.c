@@ -130,7 +130,11 @@ bool onnx_import_attr(onnx_importer_t* im, const onnx_pb_attribute_t* a, const i
     case ONNX_ATTR_SPARSE_TENSOR:
     case ONNX_ATTR_SPARSE_TENSORS:
       return attr_refused(im, name, "a sparse tensor");
-    case ONNX_ATTR_TYPE_PROTO:
+    case ONNX_ATTR_TYPE_PROTO: {
+      const ir_type_t* type = a->tp ? onnx_import_type(im, a->tp, name) : NULL;
+      if (!type) return a->tp ? false : attr_refused(im, name, "a type without value");
+      return *out = ir_attr_type(ctx, type), true;
+    }
     case ONNX_ATTR_TYPE_PROTOS:
       return attr_refused(im, name, "a type");
     default:

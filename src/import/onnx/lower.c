@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "import/import.h"
+#include "import/onnx/holder.h"
 #include "import/onnx/onnx.h"
 
 enum { MAX_DEPTH = 64, MAX_OPS = 1 << 21 };  // of regions and calls; of ops with calls expanded
@@ -74,6 +75,16 @@ static bool check_inputs(onnx_node_t* n) {
   return true;
 }
 
+// Sequences and optionals go only where they are known.
+static bool check_holders(onnx_node_t* n) {
+  for (uint32_t i = 0; i < n->in_count && !n->row->takes_holders; ++i) {
+    if (!n->in[i].holder) continue;
+    const char* kind = n->in[i].holder->is_optional ? "an optional" : "a sequence";
+    return onnx_error(n, "input %u is %s; this operator takes tensors", i, kind);
+  }
+  return true;
+}
+
 static bool check_outputs(onnx_node_t* n) {
   for (uint32_t i = 0; i < n->out_count; ++i) {
     if (n->out[i].v || !n->op->results[i].uses) continue;
@@ -109,10 +120,10 @@ static bool lower_newest(onnx_lowering_t* l, ir_op_t* op) {
   }
   n.out = ARENA_ARRAY(arena, onnx_value_t, n.out_count + 1);
   l->b.loc = op->loc;
-  if (!check_inputs(&n) || !n.row->handler(&n) || !check_outputs(&n)) return false;
+  if (!check_inputs(&n) || !check_holders(&n) || !n.row->handler(&n) || !check_outputs(&n)) return false;
   for (uint32_t i = 0; i < n.out_count; ++i) {
     if (!n.out[i].v) continue;
-    n.out[i].v = refine(l, n.out[i].v, op->results[i].type);
+    if (!n.out[i].holder) n.out[i].v = refine(l, n.out[i].v, op->results[i].type);
     set_lowered(l, ir_result(op, i), n.out[i]);
   }
   return true;
@@ -273,15 +284,28 @@ static const ir_type_t* argument_type(ir_context_t* ctx, const ir_type_t* type) 
   return onnx_tensor_type(ctx, type->element, type->rank, type->dims);
 }
 
+// What helpers of handlers need outside of any operator.
+static onnx_node_t func_node(onnx_lowering_t* l, ir_op_t* func) {
+  return (onnx_node_t){.lowering = l, .ctx = l->ctx, .b = &l->b, .op = func};
+}
+
+// Adds arguments to `entry` for a value of that type; false when it is none that can be.
+static bool add_argument(onnx_node_t* n, ir_block_t* entry, const ir_type_t* type, onnx_value_t* out) {
+  const ir_type_t* tensor = argument_type(n->ctx, type);
+  if (onnx_is_holder_type(type)) return onnx_holder_argument(n, entry, type, out);
+  if (!tensor) return false;
+  *out = onnx_value(ir_block_add_arg(n->ctx, entry, tensor), type->element);
+  return true;
+}
+
 static bool lower_arguments(onnx_lowering_t* l, ir_op_t* func, ir_block_t* body, ir_block_t* entry,
                             onnx_value_t* args) {
+  onnx_node_t n = func_node(l, func);
   for (uint32_t i = 0; i < body->arg_count; ++i) {
-    const ir_type_t* type = argument_type(l->ctx, body->args[i]->type);
-    if (!type) {
-      return ir_op_error(l->ctx, func, "argument %u has type %s; tensors of known rank are supported", i,
-                         ir_type_str(l->ctx, body->args[i]->type));
-    }
-    args[i] = onnx_value(ir_block_add_arg(l->ctx, entry, type), body->args[i]->type->element);
+    if (add_argument(&n, entry, body->args[i]->type, &args[i])) continue;
+    return ir_op_error(l->ctx, func,
+                       "argument %u has type %s; tensors of known rank, sequences and optionals of them are supported",
+                       i, ir_type_str(l->ctx, body->args[i]->type));
   }
   return true;
 }
@@ -305,21 +329,23 @@ static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   onnx_values_t results = {0};
   if (!lower_arguments(&l, func, body, entry, args)) return false;
   if (!onnx_lower_block(&l, body, (onnx_values_t){args, body->arg_count}, &results)) return false;
+  onnx_node_t node = func_node(&l, func);
+  l.b.loc = body->last->loc;
+  if (!onnx_values_flatten(&node, results, &results)) return false;
   uint32_t count = results.count;
   ir_value_t** values = ARENA_ARRAY(arena, ir_value_t*, count + 1);
-  const ir_type_t** inputs = ARENA_ARRAY(arena, const ir_type_t*, body->arg_count + 1);
+  const ir_type_t** inputs = ARENA_ARRAY(arena, const ir_type_t*, entry->arg_count + 1);
   const ir_type_t** outputs = ARENA_ARRAY(arena, const ir_type_t*, count + 1);
-  for (uint32_t i = 0; i < body->arg_count; ++i) inputs[i] = args[i].v->type;
+  for (uint32_t i = 0; i < entry->arg_count; ++i) inputs[i] = entry->args[i]->type;
   for (uint32_t i = 0; i < count; ++i) {
     values[i] = results.items[i].v;
     outputs[i] = values[i]->type;
   }
-  l.b.loc = body->last->loc;
   ir_op_state_t state = {.info = ir_context_find_op(ctx, "func.return"), .name = "func.return"};
   state.operands = values;
   state.operand_count = count;
   ir_build(&l.b, &state);
-  type = ir_type_function(ctx, inputs, body->arg_count, outputs, count);
+  type = ir_type_function(ctx, inputs, entry->arg_count, outputs, count);
   ir_op_set_attr(ctx, lowered, "function_type", ir_attr_type(ctx, type));
   import_erase_dead(entry);
   return true;
@@ -355,10 +381,9 @@ onnx_lowering_t* onnx_infer_begin(ir_context_t* ctx, int64_t opset) {
 }
 
 void onnx_infer_argument(onnx_lowering_t* l, ir_value_t* argument) {
-  const ir_type_t* type = argument_type(l->ctx, argument->type);
-  if (!type) return;
-  ir_value_t* stand_in = ir_block_add_arg(l->ctx, l->b.block, type);
-  set_lowered(l, argument, onnx_value(stand_in, argument->type->element));
+  onnx_node_t n = func_node(l, NULL);
+  onnx_value_t stand_in;
+  if (add_argument(&n, l->b.block, argument->type, &stand_in)) set_lowered(l, argument, stand_in);
 }
 
 bool onnx_infer_op(onnx_lowering_t* l, ir_op_t* op) {
@@ -369,7 +394,11 @@ bool onnx_infer_op(onnx_lowering_t* l, ir_op_t* op) {
   for (uint32_t i = 0; i < op->result_count; ++i) {
     ir_value_t* result = ir_result(op, i);
     onnx_value_t value;
-    if (lowered && get_lowered(result, &value) && value.v && result->type->kind == IR_TYPE_VTENSOR) {
+    bool known = lowered && get_lowered(result, &value) && value.v;
+    if (known && value.holder) {
+      onnx_node_t n = func_node(l, op);
+      result->type = onnx_holder_type(&n, value);
+    } else if (known && result->type->kind == IR_TYPE_VTENSOR) {
       result->type = ir_type_vtensor(l->ctx, value.element, value.v->type->rank, value.v->type->dims);
     } else if (result->type->kind == IR_TYPE_VTENSOR) {
       onnx_infer_argument(l, result);  // go on with what is declared, if that is a ranked tensor

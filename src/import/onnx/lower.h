@@ -13,9 +13,11 @@ enum { ONNX_MAX_RANK = GRAPH_MAX_RANK };
 
 // A lowered value: a tensor with signless element type and the element type that the model gave it (si64, ui8, ...).
 // `v` NULL: an input that is left out.
+typedef struct onnx_holder_t onnx_holder_t;  // a sequence or an optional: holder.h
 typedef struct onnx_value_t {
   ir_value_t* v;
   const ir_type_t* element;
+  const onnx_holder_t* holder;  // NULL for tensors
 } onnx_value_t;
 
 typedef struct onnx_lowering_t onnx_lowering_t;
@@ -38,6 +40,7 @@ struct onnx_row_t {
   const char* name;
   int16_t min_inputs, max_inputs;  // max -1: any number
   onnx_handler_t handler;
+  bool takes_holders;   // sequences and optionals as inputs
   int fn, unsigned_fn;  // scalar_fn_t for elementwise rows, SCALAR_COUNT for none
 };
 const onnx_row_t* onnx_find_row(const char* name);
@@ -99,7 +102,9 @@ static inline bool onnx_is_unsigned(onnx_value_t x) {
 }
 // Sets output 0 to a value with the element type of `like`, or with `element`.
 bool onnx_return(onnx_node_t* n, ir_value_t* v, const ir_type_t* element);
-static inline onnx_value_t onnx_value(ir_value_t* v, const ir_type_t* element) { return (onnx_value_t){v, element}; }
+static inline onnx_value_t onnx_value(ir_value_t* v, const ir_type_t* element) {
+  return (onnx_value_t){v, element, NULL};
+}
 
 const ir_type_t* onnx_si64(ir_context_t* ctx);
 const ir_type_t* onnx_bool(ir_context_t* ctx);
@@ -207,7 +212,8 @@ ir_value_t* onnx_activate(onnx_node_t* n, const onnx_activation_t* fn, ir_value_
 // The handler of another operator, on these inputs and with this operator's attributes; `out` has three values.
 bool onnx_apply(onnx_node_t* n, const char* name, const onnx_value_t* in, uint32_t count, onnx_value_t* out);
 ir_value_t* onnx_gather_elements(onnx_node_t* n, ir_value_t* x, ir_value_t* indices, int64_t axis);
-const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t data_type);   // of tensor.c; NULL: none
+const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t data_type);  // of tensor.c; NULL: none
+const char* onnx_data_type_name(int64_t data_type);
 ir_value_t* onnx_dim_tensor(onnx_node_t* n, onnx_dim_t dim, int32_t rank);  // tensor<1xi64> or tensor<i64>
 ir_value_t* onnx_matmul(onnx_node_t* n, ir_value_t* a, ir_value_t* b, graph_contract_t signs,
                         const ir_type_t* accumulator);

@@ -6,7 +6,9 @@ tests/import/onnx/suite.py says what is expected of each case.
 """
 
 import argparse
+import functools
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -16,10 +18,30 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "import" / 
 import suite  # noqa: E402
 
 LOCAL = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends="]
-# The names of element types that .npy files do not have. Elements of less than a byte take one.
-ELEMENTS = {"bfloat16": "bf16", "float8_e4m3fn": "f8E4M3FN", "float8_e4m3fnuz": "f8E4M3FNUZ", "float8_e5m2": "f8E5M2",
-            "float8_e5m2fnuz": "f8E5M2FNUZ", "float8_e8m0fnu": "f8E8M0FNU", "float4_e2m1fn": "i8", "int4": "i8",
-            "uint4": "i8", "int2": "i8", "uint2": "i8"}
+# The names of element types that .npy files do not have, and bits of an element.
+ELEMENTS = {"bfloat16": ("bf16", 16), "float8_e4m3fn": ("f8E4M3FN", 8), "float8_e4m3fnuz": ("f8E4M3FNUZ", 8),
+            "float8_e5m2": ("f8E5M2", 8), "float8_e5m2fnuz": ("f8E5M2FNUZ", 8), "float8_e8m0fnu": ("f8E8M0FNU", 8),
+            "float4_e2m1fn": ("f4E2M1FN", 4), "int4": ("i4", 4), "uint4": ("i4", 4), "int2": ("i2", 2),
+            "uint2": ("i2", 2)}
+
+
+def pack(array, width):
+    """Elements as bytes, those of less than a byte side by side from the lowest bit on."""
+    codes = suite.as_bits(array)
+    if width >= 8:
+        return codes.tobytes()
+    bits = np.unpackbits(codes.reshape(-1, 1), axis=1, count=width, bitorder="little")
+    return np.packbits(bits, bitorder="little").tobytes()
+
+
+def unpack(data, dtype, width, count):
+    if width >= 8:
+        return np.frombuffer(data, dtype=dtype)
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[:count * width].reshape(count, width)
+    codes = np.packbits(bits, axis=1, bitorder="little").reshape(-1)
+    if np.dtype(dtype).name.startswith("int"):
+        codes = (codes ^ (1 << (width - 1))) - (1 << (width - 1))
+    return codes.astype(np.uint8).view(dtype)
 
 
 def call(command, folder):
@@ -43,51 +65,53 @@ def compile_case(case, options, folder):
         raise suite.Problem(text, refused=done.returncode == 1 and "error:" in text and not left_over)
 
 
-def input_spec(value, path):
+def input_spec(array, path):
     """A flag for one argument, whose data are written beside it."""
-    if not isinstance(value, (np.ndarray, np.generic)) or np.asarray(value).dtype.kind in "OUS":
-        raise suite.Problem("an argument is no tensor of numbers")
-    array = np.asarray(value)
     if suite.is_own_type(array):
         np.save(path.with_suffix(".npy"), array)
         return f"--input=@{path}.npy"
-    suite.as_bits(array).tofile(path.with_suffix(".bin"))
-    return f"--input={''.join(f'{size}x' for size in array.shape)}{ELEMENTS[array.dtype.name]}=@{path}.bin"
+    name, width = ELEMENTS[array.dtype.name]
+    path.with_suffix(".bin").write_bytes(pack(array, width))
+    return f"--input={''.join(f'{size}x' for size in array.shape)}{name}=@{path}.bin"
 
 
-def read_result(wanted, path):
-    array = np.asarray(wanted)
-    if suite.is_own_type(array):
-        return suite.as_type(np.load(path.with_suffix(".npy")), array)
-    data = np.fromfile(path.with_suffix(".bin"), dtype=array.dtype)
-    if data.size != array.size:
-        raise suite.Problem(f"a result has {data.size} elements, not {array.size}")
-    return data.reshape(array.shape)
+def read_result(template, path, shape):
+    if suite.is_own_type(template):
+        return suite.as_type(np.load(path.with_suffix(".npy")), template)
+    data, count, width = path.with_suffix(".bin").read_bytes(), int(np.prod(shape)), ELEMENTS[template.dtype.name][1]
+    if len(data) != (count * width + 7) // 8:
+        raise suite.Problem(f"a result of {count} elements has {len(data)} bytes")
+    return unpack(data, template.dtype, width, count).reshape(shape)
 
 
-def run_module(outputs, inputs, options, folder):
+def printed_shapes(command, folder, count):
+    """The shapes of results, as they are printed: files of bytes have none."""
+    done, _ = call(command, folder)
+    lines = iter(done.stdout.splitlines())
+    shapes = [next(lines).split("=")[0].split("x")[:-1] for line in lines if re.match(r"result\[\d+\]: hal", line)]
+    if len(shapes) != count:
+        raise suite.Problem(f"{len(shapes)} results are printed, not {count}")
+    return [[int(size) for size in shape] for shape in shapes]
+
+
+def run_module(options, folder, arguments, templates):
     gpu = options.target.startswith("gfx")
     launcher = [options.tools / "iree-softgpu", f"--target={options.target}", "--"] if gpu else []
     command = [*launcher, options.tools / "iree-run-module", f"--device={'amdgpu' if gpu else 'local-sync'}",
-               "--module=model.vmfb", *inputs]
-    paths = []
-    for number, wanted in enumerate(outputs):
-        if isinstance(wanted, (list, tuple, str)) or wanted is None or np.asarray(wanted).dtype.kind in "OUS":
-            raise suite.Problem("a result is no tensor of numbers")
-        suffix = ".npy" if suite.is_own_type(np.asarray(wanted)) else ".bin"
-        paths.append(folder / f"out{number}")
-        command.append(f"--output=@{paths[-1]}{suffix}")
-    done, text = call(command, folder)
+               "--module=model.vmfb", *(input_spec(array, folder / f"in{i}") for i, array in enumerate(arguments))]
+    paths = [folder / f"out{number}" for number in range(len(templates))]
+    own = [suite.is_own_type(template) for template in templates]
+    done, text = call([*command, *(f"--output=@{path}{'.npy' if npy else '.bin'}" for path, npy in zip(paths, own))],
+                      folder)
     if done.returncode:
         raise suite.Problem(f"iree-run-module: {text}")
-    return [read_result(wanted, path) for wanted, path in zip(outputs, paths)]
+    shapes = [None] * len(templates) if all(own) else printed_shapes(command, folder, len(templates))
+    return [read_result(*result) for result in zip(templates, paths, shapes)]
 
 
-def run_case(case, inputs, outputs, options, folder):
-    if not (folder / "model.vmfb").exists():
-        compile_case(case, options, folder)
-    specs = [input_spec(value, folder / f"in{number}") for number, value in enumerate(inputs)]
-    return run_module(outputs, specs, options, folder)
+def run_case(case, options, folder):
+    compile_case(case, options, folder)
+    return functools.partial(run_module, options, folder)
 
 
 if __name__ == "__main__":

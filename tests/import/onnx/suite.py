@@ -20,7 +20,7 @@ import warnings
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 from onnx.backend.test.runner import Runner
 
@@ -50,6 +50,11 @@ class Case:
         self.data_sets = [(as_value(list(inputs)), as_value(list(outputs))) for inputs, outputs in test.data_sets]
         self.rtol, self.atol = test.rtol, test.atol
 
+    def types(self):
+        """Of inputs and of outputs."""
+        graph = onnx.ModelProto.FromString(self.model).graph
+        return [[info.type for info in infos] for infos in (graph.input, graph.output)]
+
 
 def load_cases(cache):
     """All cases; they are collected once and kept beside the build."""
@@ -63,6 +68,63 @@ def load_cases(cache):
         pickle.dump(cases, file)
     pathlib.Path(file.name).rename(path)
     return cases
+
+
+#
+# Sequences and optionals, which programs take and give as tensors: docs/onnx.md says how
+#
+
+
+def empty_value(kind):
+    """What stands for the content of an optional that holds nothing."""
+    if kind.HasField("sequence_type"):
+        return []
+    shape = [dim.dim_value for dim in kind.tensor_type.shape.dim]
+    return np.zeros(shape, helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type))
+
+
+def tensors_of(value, kind):
+    """The tensors that a value of that type is made of."""
+    if kind.HasField("optional_type"):
+        inner = kind.optional_type.elem_type
+        held = empty_value(inner) if value is None else value
+        return [np.array(value is not None), *tensors_of(held, inner)]
+    if kind.HasField("sequence_type"):
+        member = kind.sequence_type.elem_type.tensor_type
+        arrays = [np.asarray(array) for array in value]
+        ranks = {array.ndim for array in arrays} or {len(member.shape.dim)}
+        if len(ranks) > 1:
+            raise Problem("members have several ranks")
+        data = [array.reshape(-1) for array in arrays] or [np.empty(0, helper.tensor_dtype_to_np_dtype(member.elem_type))]
+        shapes = np.array([array.shape for array in arrays], np.int64).reshape(len(arrays), ranks.pop())
+        return [np.concatenate(data), shapes]
+    if isinstance(value, (list, str)) or value is None or np.asarray(value).dtype.kind in "OUS":
+        raise Problem("strings are no tensor of numbers")
+    return [np.asarray(value)]
+
+
+def value_of(tensors, kind):
+    """The value of that type which an iterator over tensors begins with."""
+    if kind.HasField("optional_type"):
+        present, held = bool(next(tensors)), value_of(tensors, kind.optional_type.elem_type)
+        return held if present else None
+    if kind.HasField("sequence_type"):
+        data, shapes = next(tensors), next(tensors)
+        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+        parts = np.split(data, ends) if len(ends) else [data]
+        if parts.pop().size:
+            raise Problem("a sequence has more elements than its shapes say")
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+    return next(tensors)
+
+
+def run_data_set(case, run_case, inputs, outputs):
+    """Calls run_case(arguments, templates), which returns arrays in the types of the templates, and compares."""
+    input_types, output_types = case.types()
+    arguments = [tensor for value, kind in zip(inputs, input_types, strict=True) for tensor in tensors_of(value, kind)]
+    templates = [tensor for value, kind in zip(outputs, output_types, strict=True) for tensor in tensors_of(value, kind)]
+    found = iter(run_case(arguments, templates))
+    check_case(case, inputs, [value_of(found, kind) for kind in output_types], outputs)
 
 
 #
@@ -202,8 +264,9 @@ def _work(job):
     case = _cases[index]
     with tempfile.TemporaryDirectory(prefix="iree-onnx-") as folder:
         try:
+            call = run_case(case, options, pathlib.Path(folder))
             for inputs, outputs in case.data_sets:
-                check_case(case, inputs, run_case(case, inputs, outputs, options, pathlib.Path(folder)), outputs)
+                run_data_set(case, call, inputs, outputs)
         except Problem as problem:
             return case.name, problem
         return case.name, None
@@ -217,8 +280,8 @@ def add_arguments(parser):
 
 
 def run_suite(run_case, options, place, cache):
-    """Runs the chosen cases, each `run_case(case, inputs, outputs, options, folder)` giving the results of one data set.
-    Returns the exit code."""
+    """Runs the chosen cases: `run_case(case, options, folder)` prepares one and gives what run_data_set calls. Returns the
+    exit code."""
     global _cases
     _cases = load_cases(cache)
     chosen = [index for index, case in enumerate(_cases)
