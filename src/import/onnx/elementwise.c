@@ -86,6 +86,44 @@ bool onnx_lower_bit_shift(onnx_node_t* n) {
   return onnx_return(n, onnx_binary(n, fn, n->in[0].v, n->in[1].v), n->in[0].element);
 }
 
+// Powers of two (f8E8M0FNU): the exponent of an f32 with what round_mode adds, as bits; 255 is the NaN.
+static bool cast_to_power(onnx_node_t* n, onnx_value_t x, const ir_type_t* element, onnx_value_t* out) {
+  static const struct {
+    const char* mode;
+    int64_t add;
+  } modes[] = {{"up", 0x7FFFFF}, {"nearest", 0x400000}, {"down", 0}};
+  const char* mode = onnx_string(n, "round_mode", "up");
+  size_t row = 0;
+  while (row < 3 && strcmp(modes[row].mode, mode) != 0) ++row;
+  if (row == 3) return onnx_error(n, "round_mode '%s' is none of up, down, nearest", mode);
+  bool saturate = onnx_int(n, "saturate", 1);
+  ir_value_t* wide = onnx_cast(n, x, onnx_f32(n->ctx)).v;
+  ir_value_t* bits = graph_bitcast(n->b, wide, ir_type_int(n->ctx, 32));
+  ir_value_t* code = onnx_binary_number(n, SCALAR_add, bits, (double)modes[row].add);
+  code = onnx_binary_number(n, SCALAR_shru, code, 23);
+  ir_value_t* least = graph_splat_like(n->b, code, saturate ? 0 : 255);
+  // 2^-127 is not normal in f32: half of the least exponent.
+  code = graph_select(n->b, onnx_binary_number(n, SCALAR_le, bits, 0x400000), graph_splat_like(n->b, code, 0), code);
+  code = graph_select(n->b, onnx_binary_number(n, SCALAR_lt, bits, 0x400000), least, code);
+  if (saturate) code = onnx_binary_number(n, SCALAR_min, code, 254);
+  code = graph_select(n->b, onnx_unary(n, SCALAR_is_nan, wide), graph_splat_like(n->b, code, 255), code);
+  code = graph_cast(n->b, code, ir_type_int(n->ctx, 8), true);
+  return *out = onnx_value(graph_bitcast(n->b, code, element), element), true;
+}
+
+// Floats of 8 bits saturate unless the node says otherwise; narrow integers take the lowest bits of the whole number.
+static bool cast_numbers(onnx_node_t* n, onnx_value_t x, const ir_type_t* element, onnx_value_t* out) {
+  bool narrow = ir_type_is_float(element) && element->width <= 8, same = x.element == element;
+  if (!same && narrow && element->float_kind == IR_F8E8M0FNU) return cast_to_power(n, x, element, out);
+  if (!same && narrow) {
+    if (!onnx_is_float(x)) x = onnx_cast(n, x, onnx_f32(n->ctx));
+    return *out = onnx_saturate(n, x, NULL, element), true;
+  }
+  bool cut = onnx_is_float(x) && ir_type_is_int(element) && element->width > 1 && element->width < 8;
+  if (cut) x = onnx_cast(n, x, ir_type_integer(n->ctx, 32, IR_SIGNED));
+  return *out = onnx_cast(n, x, element), true;
+}
+
 bool onnx_lower_cast(onnx_node_t* n) {
   int64_t to = onnx_int(n, "to", 0);
   const ir_type_t* element = onnx_element_type(n->ctx, to);
@@ -93,12 +131,14 @@ bool onnx_lower_cast(onnx_node_t* n) {
     return onnx_unsupported(n, "casting to %s is not supported", onnx_data_type_name(to));
   }
   if (element->kind == IR_TYPE_COMPLEX) return onnx_unsupported(n, "casting to complex numbers is not supported");
-  n->out[0] = onnx_cast(n, n->in[0], element);
-  return true;
+  return cast_numbers(n, n->in[0], element, &n->out[0]);
 }
 
 bool onnx_lower_bit_cast(onnx_node_t* n) {
   const ir_type_t *from = n->in[0].element, *element = onnx_element_type(n->ctx, onnx_int(n, "to", 0));
+  if (element && onnx_is_bool(n->in[0]) && ir_type_is_int(element) && element->width == 8) {
+    return n->out[0] = onnx_cast(n, n->in[0], element), true;  // a boolean is a byte
+  }
   bool numbers = element && (ir_type_is_int(element) || ir_type_is_float(element)) && from->kind != IR_TYPE_COMPLEX;
   if (!numbers || element->width != from->width) {
     return onnx_error(n, "cannot read the bits of %s as %s", ir_type_str(n->ctx, from),
@@ -107,10 +147,7 @@ bool onnx_lower_bit_cast(onnx_node_t* n) {
   return onnx_return(n, graph_bitcast(n->b, n->in[0].v, onnx_signless(n->ctx, element)), element);
 }
 
-bool onnx_lower_cast_like(onnx_node_t* n) {
-  n->out[0] = onnx_cast(n, n->in[0], n->in[1].element);
-  return true;
-}
+bool onnx_lower_cast_like(onnx_node_t* n) { return cast_numbers(n, n->in[0], n->in[1].element, &n->out[0]); }
 
 bool onnx_lower_clip(onnx_node_t* n) {
   onnx_value_t x = n->in[0];
