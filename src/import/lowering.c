@@ -9,6 +9,7 @@
 #include "dialects/util.h"
 #include "import/import.h"
 #include "import/lowering_control.h"
+#include "import/quantized.h"
 
 enum { MAX_DEPTH = 128 };
 
@@ -169,6 +170,7 @@ static bool lower_parts(lower_op_t* n) {
 
 bool lower_one(lowering_t* l, ir_op_t* op) {
   if (ir_op_dialect(op) == IR_DIALECT_GRAPH) return clone_graph_op(l, op);
+  if (quantized_is_computed(op)) return quantized_lower(l, op);
   arena_t* arena = ir_context_arena(l->ctx);
   lower_op_t n = {.l = l, .ctx = l->ctx, .b = &l->b, .op = op, .row = find_row(op)};
   if (!n.row) return unknown_op(&n);
@@ -403,6 +405,18 @@ static bool build_return(lowering_t* l, ir_op_t* func, const ir_type_t* type, co
   return true;
 }
 
+// The signature as callers see it.
+static const ir_type_t* outside_type(lowering_t* l, const ir_type_t* written) {
+  arena_t* arena = ir_context_arena(l->ctx);
+  uint32_t count = written->input_count + written->result_count;
+  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, count + 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    bool is_input = i < written->input_count;
+    types[i] = quantized_outside(l->ctx, is_input ? written->inputs[i] : written->results[i - written->input_count]);
+  }
+  return ir_type_function(l->ctx, types, written->input_count, types + written->input_count, written->result_count);
+}
+
 // The signature as lowered; where it differs from the one written, that one is kept for the module's declaration.
 static void set_signature(lowering_t* l, ir_op_t* lowered, const ir_type_t* written, const lower_list_t* results) {
   ir_block_t* entry = lowered->regions[0].first;
@@ -415,7 +429,7 @@ static void set_signature(lowering_t* l, ir_op_t* lowered, const ir_type_t* writ
   ir_op_set_attr(l->ctx, lowered, "function_type", ir_attr_type(l->ctx, type));
   bool same_count = type->input_count == written->input_count && type->result_count == written->result_count;
   if (type != written && same_count && !ir_op_attr(lowered, "iree.abi.type")) {
-    ir_op_set_attr(l->ctx, lowered, "iree.abi.type", ir_attr_type(l->ctx, written));
+    ir_op_set_attr(l->ctx, lowered, "iree.abi.type", ir_attr_type(l->ctx, outside_type(l, written)));
   }
 }
 

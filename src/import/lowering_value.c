@@ -3,12 +3,15 @@
 #include <string.h>
 
 #include "import/lowering.h"
+#include "import/quantized.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Types
 //===----------------------------------------------------------------------------------------------------------------===
 
 const ir_type_t* lower_element(ir_context_t* ctx, const ir_type_t* scalar) {
+  const ir_type_t* storage = quantized_storage(ctx, scalar);
+  if (storage) return storage;
   return scalar->kind == IR_TYPE_INTEGER && scalar->sign != IR_SIGNLESS ? ir_type_int(ctx, scalar->width) : scalar;
 }
 
@@ -20,7 +23,8 @@ static bool is_number(const ir_type_t* type) {
 const ir_type_t* lower_type(ir_context_t* ctx, const ir_type_t* type) {
   if (is_number(type)) return lower_element(ctx, type);
   bool tensor = (type->kind == IR_TYPE_TENSOR || type->kind == IR_TYPE_VTENSOR) && type->element &&
-                is_number(type->element) && type->rank >= 0 && type->rank <= GRAPH_MAX_RANK;
+                (is_number(type->element) || quantized_storage(ctx, type->element)) && type->rank >= 0 &&
+                type->rank <= GRAPH_MAX_RANK;
   if (!tensor) return NULL;
   return ir_type_tensor(ctx, lower_element(ctx, type->element), type->rank, type->dims);
 }

@@ -3,6 +3,7 @@
 
 #include "base/small_float.h"
 #include "dialects/stablehlo.h"
+#include "import/quantized.h"
 #include "import/stablehlo/ops.h"
 
 bool stablehlo_lower_elementwise(lower_op_t* n) {
@@ -13,12 +14,11 @@ bool stablehlo_lower_elementwise(lower_op_t* n) {
   return lower_elementwise(n);
 }
 
+bool stablehlo_lower_uniform_quantize(lower_op_t* n) { return quantized_convert(n); }
+bool stablehlo_lower_uniform_dequantize(lower_op_t* n) { return quantized_convert(n); }
+
 bool stablehlo_lower_constant(lower_op_t* n) {
   const ir_attr_t* value = ir_op_attr(n->op, "value");
-  if (ir_type_scalar(lower_out_type(n, 0))->kind == IR_TYPE_OPAQUE) {
-    return lower_error(n, "has quantised elements, %s; integers with explicit scales are supported",
-                       ir_type_str(n->ctx, ir_type_scalar(lower_out_type(n, 0))));
-  }
   return lower_constant(n, value, &n->out[0]);
 }
 
