@@ -1,6 +1,6 @@
 # Front door: everything is built into build/ (tools in build/tools, libraries in build/lib).
 BUILD ?= build
-.PHONY: setup build demo test models models-amdgpu format clean
+.PHONY: setup build demo test soak models models-amdgpu format clean
 build: setup $(BUILD)/build.ninja
 	@ninja -C $(BUILD) $$([ -t 1 ] || echo --quiet)
 $(BUILD)/build.ninja:
@@ -12,6 +12,8 @@ demo: build
 	@examples/digits/demo.sh $(BUILD)
 test: build
 	@tests/run.sh $(BUILD)
+soak: build
+	@tests/soak.sh $(BUILD)
 models: build
 	@benchmarks/models/check.sh $(BUILD)
 models-amdgpu: build

@@ -12,5 +12,6 @@ add_library(iree_llvm INTERFACE)
 target_include_directories(iree_llvm SYSTEM INTERFACE ${LLVM_INCLUDE})
 target_link_libraries(iree_llvm INTERFACE ${LLVM_LIBDIR}/liblldELF.a ${LLVM_LIBDIR}/liblldCommon.a
                       ${LLVM_LIBDIR}/libLLVM-22.so z zstd)
-# lld's ways to end the process: src/target/llvm/guard.cpp.
-target_link_options(iree_llvm INTERFACE -Wl,--wrap=_ZN4llvm3sys7Process4ExitEib -Wl,--wrap=_ZN4llvm13llvm_shutdownEv)
+# lld's ways to end the process and to write files: src/target/llvm/guard.cpp and lld.cpp.
+target_link_options(iree_llvm INTERFACE -Wl,--wrap=_ZN4llvm3sys7Process4ExitEib -Wl,--wrap=_ZN4llvm13llvm_shutdownEv
+                    -Wl,--wrap=_ZN4llvm16FileOutputBuffer6createENS_9StringRefEmj)

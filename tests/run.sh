@@ -1,62 +1,16 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit text imports demo samples operators scale gpu softgpu errors valgrind sanitizers fuzz.
-# Each writes BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (12) is the time each fuzz target gets.
+# Steps, in order: style unit text imports demo samples operators scale gpu softgpu errors memory valgrind sanitizers
+# fuzz. Each writes BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (12) is the time each fuzz target gets.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-build=$1
-shift
-logs=$build/test-logs
-python=.venv/bin/python
-passed=0
-failed=0
-mkdir -p "$logs"
-
-# Runs a command as the step's test, or tests: the last 'N passed, N failed' or ctest summary in its output counts them,
-# its exit code where there is none.
-step() {
-  local name=$1 log=$logs/$1.log start=$SECONDS good bad
-  shift
-  printf 'test: %-12s' "$name"
-  "$@" >"$log" 2>&1 </dev/null
-  local code=$?
-  read -r good bad < <(count "$log")
-  if [ -z "$good" ]; then
-    good=$((code == 0)) bad=$((code != 0))
-  elif [ $code != 0 ] && [ "$bad" = 0 ]; then
-    bad=1
-  fi
-  printf '%5d passed, %d failed, %d s\n' "$good" "$bad" $((SECONDS - start))
-  if [ "$bad" != 0 ]; then
-    show_failures "$log" | sed 's/^/    /'
-  fi
-  passed=$((passed + good)) failed=$((failed + bad))
-}
-
-count() {
-  sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p
-           s/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/ctest \1 \2/p' "$1" | tail -n 1 |
-    awk '$1 == "ctest" {print $3 - $2, $2; next} {print}'
-}
-
-# Shows the output of several programs, and the sum of their counts as the last line.
-add_up() {
-  cat "$1"
-  awk '/^[0-9]+ passed, [0-9]+ failed$/ {good += $1; wrong += $3}
-       END {print good + 0 " passed, " wrong + 0 " failed"}' "$1"
-}
-
-show_failures() {
-  grep -E 'FAILED|Failed|\(Timeout\)|ERROR:|error:|^check_' "$1" | head -n 40 || true
-  grep -qE 'FAILED|Failed|ERROR:|error:' "$1" || tail -n 20 "$1"
-  echo "the whole output: $1"
-}
+source tests/steps.sh
 
 style() {
   local bad=0 total=0 check
   for check in build_tools/check_format.sh "$python build_tools/check_includes.py" \
-    "$python build_tools/check_sizes.py"; do
+    "$python build_tools/check_sizes.py" "$python build_tools/check_manners.py"; do
     total=$((total + 1))
     $check || { bad=$((bad + 1)) && echo "FAILED $check"; }
   done
@@ -179,6 +133,11 @@ errors() {
   $python tests/e2e/errors/run.py --tools "$build/tools"
 }
 
+# Allocations that fail; tests/soak.sh has more of them.
+memory() {
+  tests/oom/run.sh "$build" 60
+}
+
 # Valgrind knows no AVX-512, so the program is compiled for a processor without.
 valgrind() {
   local module=$build/test-logs/valgrind.vmfb device bad=0
@@ -240,10 +199,4 @@ fuzz() {
   echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
 }
 
-for name in "${@:-style unit text imports demo samples operators scale gpu softgpu errors valgrind sanitizers fuzz}"; do
-  for word in $name; do
-    step "$word" "$word"
-  done
-done
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+run_steps "style unit text imports demo samples operators scale gpu softgpu errors memory valgrind sanitizers fuzz" "$@"

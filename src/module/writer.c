@@ -320,6 +320,7 @@ uint32_t module_writer_segment(module_writer_t* writer, const module_segment_t* 
   if (!entry.name) return 0;
   memcpy(entry.name, segment->entry.data, segment->entry.size);
   module_writer_push(writer, &writer->entries, 1, &entry);
+  if (!WRITER_OK(writer)) iree_allocator_free(writer->allocator, entry.name);
   module_segment_row_t row = {name, entry.alignment, 0,
                               segment->source.read ? segment->source.length : segment->data.data_length};
   return module_writer_append(writer, MODULE_SECTION_SEGMENTS, 1, &row);

@@ -81,9 +81,8 @@ static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t*
     steps[d] = p->summed[operand][d] ? 0 : groups;
     if (steps[d]) groups *= type->dims[d];
   }
-  double (*sums)[2] = calloc((size_t)groups + 1, sizeof(*sums)), largest = 0;
+  double (*sums)[2] = memory_array((size_t)groups + 1, sizeof(*sums)), largest = 0;
   const void* data = ir_attr_data(attr);
-  if (!sums) abort();
   for (int64_t i = 0; i < count; ++i) {
     int64_t element = element_of(attr, data, i), low = element * other.low, high = element * other.high;
     int64_t more = low > high ? low : high, less = low < high ? low : high;
@@ -97,7 +96,7 @@ static double largest_sum(const product_t* p, uint32_t operand, const ir_attr_t*
       at[d] = 0;
     }
   }
-  free(sums);
+  memory_free(sums);
   return largest;
 }
 

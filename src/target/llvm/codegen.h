@@ -54,8 +54,11 @@ typedef struct lld_messages_t {
   char text[4096];
   size_t size;
 } lld_messages_t;
-// lld itself, under a guard and one at a time (lld.cpp); lld_reset after it was left in mid-call.
-bool lld_run(const char* const* argv, unsigned argc, lld_messages_t* messages);
+// lld itself, under a guard and one at a time (lld.cpp); lld_reset after it was left in mid-call. What it writes, to
+// whatever file, comes out in memory for lld_free; its name must be of none that can be there, since lld removes it.
+#define LLD_NO_FILE "/dev/null/out"
+bool lld_run(const char* const* argv, unsigned argc, lld_messages_t* messages, codegen_bytes_t* out);
+void lld_free(void* data);
 void lld_reset(void);
 
 // Links objects in memory with lld; `args` are its options without the inputs and -o. Safe from any thread.

@@ -1,10 +1,11 @@
-// See guard.h. LLVM's handlers and lld's exits jump out of the call; what `operator new` throws is caught here.
+// See guard.h. LLVM's handlers, that of `operator new` and lld's exits jump out of the call.
 #include <atomic>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <new>
 
 #include "llvm-c/Core.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -28,6 +29,7 @@ struct frame_t {
 
 thread_local frame_t* current;
 std::atomic<bool> is_broken;
+std::atomic<unsigned> left_count;
 enum { EXIT_FATAL = 1, EXIT_MEMORY = 2 };
 
 void set_message(frame_t* frame, const char* text) {
@@ -48,6 +50,14 @@ void on_no_memory(void*, const char*, bool) {
   if (current) longjmp(current->exit, EXIT_MEMORY);
 }
 
+// Stands before whatever handler there was. An exception would do where there is memory to throw one.
+std::new_handler previous_handler;
+void on_new_failed() {
+  if (current) longjmp(current->exit, EXIT_MEMORY);
+  if (!previous_handler) throw std::bad_alloc();
+  previous_handler();
+}
+
 void on_diagnostic(LLVMDiagnosticInfoRef info, void*) {
   if (!current || LLVMGetDiagInfoSeverity(info) != LLVMDSError || current->has_error) return;
   char* text = LLVMGetDiagInfoDescription(info);
@@ -61,6 +71,7 @@ void install_handlers() {
   std::call_once(once, [] {
     llvm::install_fatal_error_handler(on_fatal);
     llvm::install_bad_alloc_error_handler(on_no_memory);
+    previous_handler = std::set_new_handler(on_new_failed);
   });
 }
 
@@ -68,7 +79,7 @@ guard_result_t call(frame_t* frame) {
   try {
     if (!memory_scope_run(&frame->guard->scope, frame->body, frame->user)) return GUARD_NO_MEMORY;
     return frame->has_error ? GUARD_FAILED : GUARD_DONE;
-  } catch (const std::exception&) {  // of memory, or of sizes that no memory has
+  } catch (const std::exception&) {  // sizes that no memory has
     frame->guard->left_llvm = true;
     return GUARD_NO_MEMORY;
   }
@@ -106,10 +117,13 @@ extern "C" guard_result_t guard_run(guard_t* guard, void (*body)(void* user), vo
   current = frame.outer;
   llvm::RestorePrettyStackState(frame.stack_trace);
   if (guard->left_llvm) memory_scope_abandon(&guard->scope);
+  left_count += guard->left_llvm;
   if (result == GUARD_FAILED) memory_scope_drop(&guard->scope);
   if (guard->left_llvm && guard->is_fragile) is_broken = true;
   return result;
 }
+
+extern "C" unsigned guard_left_count(void) { return left_count; }
 
 extern "C" void guard_watch(LLVMContextRef context) {
   LLVMContextSetDiagnosticHandler(context, on_diagnostic, nullptr);

@@ -31,6 +31,9 @@ typedef struct guard_t {
 // Calls body(user). Safe from any thread; guards nest. After anything but GUARD_DONE the scope is empty.
 guard_result_t guard_run(guard_t* guard, void (*body)(void* user), void* user);
 
+// How often LLVM was left in mid-call in this process, each time with memory that is lost.
+unsigned guard_left_count(void);
+
 // Errors that LLVM reports to this context fail the calling thread's guard, but only when its body has returned.
 void guard_watch(LLVMContextRef context);
 
