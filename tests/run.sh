@@ -2,7 +2,7 @@
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
 # Steps, in order: style unit text imports demo samples operators scale gpu softgpu errors memory valgrind sanitizers
-# fuzz. Each writes BUILD/test-logs/STEP.log; only what failed is shown. FUZZ_SECONDS (12) is the time each fuzz target gets.
+# fuzz. Each writes BUILD/test-logs/STEP.log; only what failed is shown. Each fuzz target gets FUZZ_SECONDS (12).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/steps.sh
