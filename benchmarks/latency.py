@@ -42,7 +42,8 @@ class Subject:
             self.inputs.append(f"@{self.folder / key}.npy")
         self.compiled = Compiled(name, tools)
         self.compiled.module = self.folder / f"{name}.vmfb"
-        call(tools.compile(self.path, self.compiled.module, [HOST]))
+        text = self.path.with_suffix(".mlir")
+        call(tools.compile(text if name in make.STABLEHLO else self.path, self.compiled.module, [HOST]))
         results = run_model(tools, self.compiled.module, self.function, self.inputs, self.folder, LOCAL_SYNC,
                             len(expected))
         self.error = largest_error(results, expected)

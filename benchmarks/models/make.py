@@ -15,11 +15,12 @@ FAMILIES = ["regnet", "regnet_wide", "shufflenet", "mobilenet_v3", "squeezenet",
             "unet", "video", "weights_given", "channels_last"]
 NETWORKS = ["densenet", "inception", "yolo", "resnext", "convnext", "vgg", "wavenet", "generator", "superresolution",
             "diffusion"]
+STABLEHLO = ["mobile_last", "residual_last", "sound_last"]  # as text too, beside
 RECURRENT = ["lstm_128", "lstm_512", "lstm_256_batch16", "lstm_256_both", "gru_128", "gru_512", "gru_256_batch16",
              "gru_256_both"]
 QUANTIZED = ["mobilenetv2_qdq", "mobilenetv2_qoperator", "resnet50_qdq", "resnet50_qoperator"]
-STEMS = {name: stem for stem, names in (("families", FAMILIES), ("networks", NETWORKS), ("recurrent", RECURRENT),
-                                         ("quantized", QUANTIZED)) for name in names}
+STEMS = {name: stem for stem, names in (("families", FAMILIES), ("networks", NETWORKS), ("stablehlo", STABLEHLO),
+                                         ("recurrent", RECURRENT), ("quantized", QUANTIZED)) for name in names}
 HERE = pathlib.Path(__file__).resolve().parent
 
 

@@ -227,7 +227,7 @@ static void store_pixel(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int
   k->lanes = 1;
 }
 
-static void build_tile(conv_plan_t* p, const conv_tile_t* t) {
+static void build_block(conv_plan_t* p, const conv_tile_t* t) {
   kernel_build_t* k = &p->d->k;
   ir_value_t* acc[CONV_MAX_ACCUMULATORS];
   uint32_t count = (uint32_t)(t->pixels * p->vectors);
@@ -240,6 +240,18 @@ static void build_tile(conv_plan_t* p, const conv_tile_t* t) {
   for (int64_t pixel = 0; pixel < t->pixels; ++pixel) {
     for (int64_t i = 0; i < p->vectors; ++i) store_pixel(p, t, pixel, i, acc[pixel * p->vectors + i]);
   }
+}
+
+static void build_tile(conv_plan_t* p, const conv_tile_t* t) {
+  if (!p->blocks_inside) {
+    build_block(p, t);
+    return;
+  }
+  kernel_build_t* k = &p->d->k;
+  kernel_loop_t loop = kernel_loop_constant(k, 0, p->groups * p->blocks, 1, NULL, 0);
+  conv_enter_block(p, loop.index);
+  build_block(p, t);
+  kernel_for_end(&k->b, &loop, NULL, 0);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -432,54 +444,6 @@ static void build_rows(conv_plan_t* p, ir_value_t* row_id, int64_t row_parts) {
   kernel_for_end(&k->b, &loop, NULL, 0);
 }
 
-// A vector that does not start where a block of memory does reaches into the next: each block has its part. The
-// coordinates of a part are in one block for the lanes that its mask leaves.
-static void split_part(conv_plan_t* p, int64_t vector, int64_t valid) {
-  kernel_build_t* k = &p->d->k;
-  conv_part_t* parts = p->parts[vector];
-  linear_t base = parts[0].channel, block, within;
-  base.lane = 0;
-  linear_divide(k, base, p->y_block, &block, &within);
-  ir_value_t* start = linear_scalar(k, &within);
-  ir_value_t* room = kernel_binary(&k->b, SCALAR_sub, kernel_index(&k->b, p->y_block), start);
-  ir_value_t* low = lanes_below(k, p->lanes, room);
-  ir_value_t* high = kernel_binary(&k->b, SCALAR_eq, low, kernel_integer(&k->b, low->type, 0));
-  ir_value_t* inside = parts[0].mask ? parts[0].mask : lane_mask(k, p->lanes, valid < p->lanes ? valid : p->lanes);
-  for (int i = 0; i < 2; ++i) {
-    ir_value_t* at = i ? kernel_add_const(&k->b, start, -p->y_block)
-                       : kernel_binary(&k->b, SCALAR_sub, kernel_index(&k->b, p->y_block), room);
-    int64_t constant;
-    if (!kernel_constant_index(at, &constant)) index_set_facts(k, at, 0, p->y_block - p->lanes, 1);
-    linear_t channel = linear_scale(k, block, p->y_block);
-    channel.constant += i * p->y_block;
-    channel = linear_add(k, channel, linear_value(at));
-    channel.lane = p->lanes > 1;
-    parts[i] = (conv_part_t){channel, kernel_binary(&k->b, SCALAR_and, inside, i ? high : low)};
-  }
-  p->part_count[vector] = 2;
-}
-
-// Where the vectors of the block at work go, and which of their lanes exist.
-static void find_parts(conv_plan_t* p) {
-  kernel_build_t* k = &p->d->k;
-  for (int64_t v = 0; v < p->vectors; ++v) {
-    conv_part_t* part = &p->parts[v][0];
-    int64_t valid = p->group_out - v * p->lanes, most = p->group_out - (p->blocks - 1) * p->block - v * p->lanes;
-    *part = (conv_part_t){.channel = p->channel};
-    part->channel.constant += v * p->lanes;
-    part->channel.lane = p->lanes > 1;
-    p->part_count[v] = valid > 0;
-    if (valid <= 0) continue;
-    if (most < p->lanes && p->lanes > 1) {
-      linear_t left = linear_scale(k, p->block_index, -p->block);
-      left.constant += valid;
-      part->mask = p->blocks == 1 ? lane_mask(k, p->lanes, valid) : lanes_below(k, p->lanes, linear_scalar(k, &left));
-    }
-    bool aligned = p->groups == 1 || p->group_out % p->lanes == 0 || !p->y_block || p->lanes == 1;
-    if (!aligned) split_part(p, v, valid);
-  }
-}
-
 // How many workgroups share the blocks of channels, and the rows (or tiles of one row), of an image.
 static void plan_parts(conv_plan_t* p, int64_t* block_parts, int64_t* row_parts) {
   extent_t all = row_count(p);
@@ -490,7 +454,7 @@ static void plan_parts(conv_plan_t* p, int64_t* block_parts, int64_t* row_parts)
                  (double)ir_type_count(p->weights->type);
   int64_t wanted = (int64_t)(flops / 1e6) + 1;
   if (wanted > WANTED_GROUPS) wanted = WANTED_GROUPS;
-  *block_parts = blocks < wanted ? blocks : wanted;
+  *block_parts = p->blocks_inside ? 1 : blocks < wanted ? blocks : wanted;
   *block_parts = conv_ceil_div(blocks, conv_ceil_div(blocks, *block_parts));
   int64_t count = share_row ? s->out / conv_period(s) / p->pixels : height, parts = wanted / *block_parts;
   if (parts > count) parts = count;
@@ -521,12 +485,12 @@ void strategy_conv_build(dispatch_t* d) {
   } else {
     p.image = id_or_zero(k, 2, p.images, &image_id);
   }
-  kernel_loop_t over_blocks = part_loop(k, block_id, block_parts, blocks);
-  linear_divide(k, linear_value(over_blocks.index), p.blocks, &p.group, &p.block_index);
-  if (p.groups == 1) p.group = linear_constant(0), p.block_index = linear_value(over_blocks.index);
-  p.channel = linear_add(k, linear_scale(k, p.group, p.group_out), linear_scale(k, p.block_index, p.block));
-  find_parts(&p);
+  kernel_loop_t over_blocks = {0};
+  if (!p.blocks_inside) {
+    over_blocks = part_loop(k, block_id, block_parts, blocks);
+    conv_enter_block(&p, over_blocks.index);
+  }
   build_rows(&p, row_id, row_parts);
-  kernel_for_end(&k->b, &over_blocks, NULL, 0);
+  if (!p.blocks_inside) kernel_for_end(&k->b, &over_blocks, NULL, 0);
   if (dynamic) kernel_for_end(&k->b, &over_images, NULL, 0);
 }

@@ -187,6 +187,7 @@ void conv_plan_finish(conv_plan_t* p) {
     p->sweeps[i].out_size = eval_extent(out, p->sweeps[i].y_axis);
   }
   p->merged = image_is_row(p);
+  p->blocks_inside = p->depthwise && !p->x_block;  // channels are together, and each row is read as a whole
   plan_tile(p);
   IR_FOR_OPS(op, p->d->body) {
     int64_t tile = 0, axis;
@@ -204,4 +205,64 @@ void conv_plan_finish(conv_plan_t* p) {
   }
   s->in = s->out;
   s->in_size = s->out_size = extent_fixed(s->out);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Vectors of output channels
+//===----------------------------------------------------------------------------------------------------------------===
+
+// A vector that does not start where a block of memory does reaches into the next: each block has its part. The
+// coordinates of a part are in one block for the lanes that its mask leaves.
+static void split_part(conv_plan_t* p, int64_t vector, int64_t valid) {
+  kernel_build_t* k = &p->d->k;
+  conv_part_t* parts = p->parts[vector];
+  linear_t base = parts[0].channel, block, within;
+  base.lane = 0;
+  linear_divide(k, base, p->y_block, &block, &within);
+  ir_value_t* start = linear_scalar(k, &within);
+  ir_value_t* room = kernel_binary(&k->b, SCALAR_sub, kernel_index(&k->b, p->y_block), start);
+  ir_value_t* low = lanes_below(k, p->lanes, room);
+  ir_value_t* high = kernel_binary(&k->b, SCALAR_eq, low, kernel_integer(&k->b, low->type, 0));
+  ir_value_t* inside = parts[0].mask ? parts[0].mask : lane_mask(k, p->lanes, valid < p->lanes ? valid : p->lanes);
+  for (int i = 0; i < 2; ++i) {
+    ir_value_t* at = i ? kernel_add_const(&k->b, start, -p->y_block)
+                       : kernel_binary(&k->b, SCALAR_sub, kernel_index(&k->b, p->y_block), room);
+    int64_t constant;
+    if (!kernel_constant_index(at, &constant)) index_set_facts(k, at, 0, p->y_block - p->lanes, 1);
+    linear_t channel = linear_scale(k, block, p->y_block);
+    channel.constant += i * p->y_block;
+    channel = linear_add(k, channel, linear_value(at));
+    channel.lane = p->lanes > 1;
+    parts[i] = (conv_part_t){channel, kernel_binary(&k->b, SCALAR_and, inside, i ? high : low)};
+  }
+  p->part_count[vector] = 2;
+}
+
+// Where the vectors of the block at work go, and which of their lanes exist.
+static void find_parts(conv_plan_t* p) {
+  kernel_build_t* k = &p->d->k;
+  for (int64_t v = 0; v < p->vectors; ++v) {
+    conv_part_t* part = &p->parts[v][0];
+    int64_t valid = p->group_out - v * p->lanes, most = p->group_out - (p->blocks - 1) * p->block - v * p->lanes;
+    *part = (conv_part_t){.channel = p->channel};
+    part->channel.constant += v * p->lanes;
+    part->channel.lane = p->lanes > 1;
+    p->part_count[v] = valid > 0;
+    if (valid <= 0) continue;
+    if (most < p->lanes && p->lanes > 1) {
+      linear_t left = linear_scale(k, p->block_index, -p->block);
+      left.constant += valid;
+      part->mask = p->blocks == 1 ? lane_mask(k, p->lanes, valid) : lanes_below(k, p->lanes, linear_scalar(k, &left));
+    }
+    bool aligned = p->groups == 1 || p->group_out % p->lanes == 0 || !p->y_block || p->lanes == 1;
+    if (!aligned) split_part(p, v, valid);
+  }
+}
+
+void conv_enter_block(conv_plan_t* p, ir_value_t* number) {
+  kernel_build_t* k = &p->d->k;
+  linear_divide(k, linear_value(number), p->blocks, &p->group, &p->block_index);
+  if (p->groups == 1) p->group = linear_constant(0), p->block_index = linear_value(number);
+  p->channel = linear_add(k, linear_scale(k, p->group, p->group_out), linear_scale(k, p->block_index, p->block));
+  find_parts(p);
 }

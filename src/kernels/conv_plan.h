@@ -35,6 +35,7 @@ typedef struct conv_plan_t {
   graph_conv_t c;
   ir_value_t* weights;  // packed: [groups, blocks, channels of a group, kernel .., block]
   bool depthwise, merged;
+  bool blocks_inside;  // a loop over the blocks of channels is inside those over rows and tiles
   int32_t x_batch, x_channel, y_batch, y_channel;  // axes
   uint32_t outer;                                  // spatial dimensions but the last
   conv_sweep_t sweeps[GRAPH_MAX_SPATIAL];          // the last is along columns
@@ -69,6 +70,8 @@ conv_phase_t conv_phase(const conv_sweep_t* s, int64_t first);
 // How many phases there are.
 int64_t conv_period(const conv_sweep_t* s);
 int64_t conv_gcd(int64_t a, int64_t b);
+// Makes a block of output channels the one at work: its number counts those of all groups.
+void conv_enter_block(conv_plan_t* p, ir_value_t* number);
 // Along an outer spatial dimension, at p->row.
 conv_rows_t conv_find_rows(conv_plan_t* p, uint32_t dim);
 
