@@ -251,6 +251,25 @@ CONVOLUTIONS = [
      "attributes": "pad = [[-1, -2]]", "pad": ((-1, -2),), "layouts": ("n0c", "0io", "c0n")},
     {"name": "conv_nhwc_depthwise", "x": (2, 9, 5, 4), "w": (3, 2, 1, 4), "dims": "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
      "attributes": "pad = [[1, 1], [0, 1]]", "pad": ((1, 1), (0, 1)), "groups": 4, "layouts": ("n01c", "01io", "n01c")},
+    # Channels that fill no vectors, last and elsewhere.
+    {"name": "conv_last_odd", "x": (1, 3, 5, 9), "w": (1, 3, 9, 19), "dims": "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+     "attributes": "pad = [[0, 0], [1, 1]]", "pad": ((0, 0), (1, 1)), "layouts": ("n01c", "01io", "n01c")},
+    {"name": "conv_last_groups", "x": (1, 4, 3, 10), "w": (2, 2, 5, 22), "groups": 2,
+     "dims": "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "layouts": ("n01c", "01io", "n01c"),
+     "attributes": "pad = [[1, 0], [1, 1]]", "pad": ((1, 0), (1, 1))},
+    {"name": "conv_last_depthwise", "x": (1, 4, 5, 21), "w": (3, 3, 1, 21), "groups": 21,
+     "dims": "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "layouts": ("n01c", "01io", "n01c"),
+     "attributes": "pad = [[1, 1], [1, 1]]", "pad": ((1, 1), (1, 1))},
+    {"name": "conv_last_line", "x": (2, 7, 3), "w": (4, 3, 18), "dims": "[b, 0, f]x[0, i, o]->[b, 0, f]",
+     "attributes": "stride = [2], pad = [[2, 3]], lhs_dilate = [3], rhs_dilate = [2]", "stride": (2,), "pad": ((2, 3),),
+     "x_dilation": (3,), "w_dilation": (2,), "layouts": ("n0c", "0io", "n0c")},
+    {"name": "conv_points_last", "x": (1, 3, 7, 6), "w": (1, 1, 6, 34), "layouts": ("n01c", "01io", "n01c"),
+     "dims": "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "attributes": ""},
+    {"name": "conv_gradient", "x": (3, 5, 4, 2), "w": (3, 3, 3, 18), "dims": "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
+     "attributes": "pad = [[1, 1], [1, 1]]", "pad": ((1, 1), (1, 1)), "layouts": ("c01n", "i01o", "01nc")},
+    {"name": "conv_volume", "x": (1, 2, 3, 4, 3), "w": (2, 1, 2, 3, 17), "layouts": ("n012c", "012io", "n012c"),
+     "dims": "[b, 0, 1, 2, f]x[0, 1, 2, i, o]->[b, 0, 1, 2, f]", "attributes": "lhs_dilate = [1, 2, 1]",
+     "x_dilation": (1, 2, 1)},
 ]
 
 
