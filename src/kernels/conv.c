@@ -16,7 +16,7 @@
 
 #include "kernels/conv_plan.h"
 
-enum { WANTED_GROUPS = 8, UNROLLED_TAPS = 12 };
+enum { WANTED_GROUPS = 8, UNROLLED_TAPS = 12, MAX_EDGES = 96 };
 
 bool strategy_conv_matches(const dispatch_t* d) {
   conv_plan_t p;
@@ -36,14 +36,22 @@ typedef struct conv_tile_t {
   linear_t column;  // first output column, of those of the phase
   int64_t pixels;
   int64_t fixed;  // the column when it is known (edges), or -1: no tap is outside, but where `tested`
-  bool tested;    // taps may be outside
+  bool tested;    // taps, and last pixels, may be outside
 } conv_tile_t;
+
+// An input column that may be outside: `at` is the nearest one inside.
+typedef struct conv_edge_t {
+  int64_t offset;  // from the tile's first
+  ir_value_t *at, *inside;
+} conv_edge_t;
 
 typedef struct taps_t {
   conv_plan_t* p;
   const conv_tile_t* t;
   linear_t channel;                                        // input channel within the group
   linear_t tap[GRAPH_MAX_SPATIAL], at[GRAPH_MAX_SPATIAL];  // kernel and input coordinate of each outer dimension
+  conv_edge_t edges[MAX_EDGES];                            // of a tested tile, made before its loops
+  uint32_t edge_count;
 } taps_t;
 
 static bool tap_inside(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int64_t tap) {
@@ -79,6 +87,8 @@ static ir_value_t* load_weights(taps_t* v, linear_t tap, int64_t vector) {
 // Channels of the input that one product reads: a vector's, or one.
 static linear_t input_channel(taps_t* v, int64_t vector) {
   conv_plan_t* p = v->p;
+  kernel_build_t* k = &p->d->k;
+  if (!p->depthwise && p->groups > 1) return linear_add(k, linear_scale(k, p->group, p->group_in), v->channel);
   if (!p->depthwise) return v->channel;
   linear_t channel = p->channel;
   channel.constant += vector * p->lanes;
@@ -86,38 +96,71 @@ static linear_t input_channel(taps_t* v, int64_t vector) {
   return channel;
 }
 
+static conv_edge_t make_edge(taps_t* v, linear_t column) {
+  kernel_build_t* k = &v->p->d->k;
+  const conv_sweep_t* s = conv_columns(v->p);
+  ir_value_t *x = linear_scalar(k, &column), *size = extent_value(k, &s->in_size);
+  ir_value_t* last = kernel_add_const(&k->b, size, -1);
+  conv_edge_t edge = {.offset = column.constant, .inside = kernel_binary(&k->b, SCALAR_ltu, x, size)};
+  edge.at = kernel_binary(&k->b, SCALAR_min, kernel_binary(&k->b, SCALAR_max, x, kernel_index(&k->b, 0)), last);
+  int64_t constant;
+  if (!kernel_constant_index(edge.at, &constant)) index_set_facts(k, edge.at, 0, index_facts(size).max - 1, 1);
+  return edge;
+}
+
+static conv_edge_t* find_edge(taps_t* v, int64_t offset) {
+  for (uint32_t i = 0; i < v->edge_count; ++i) {
+    if (v->edges[i].offset == offset) return &v->edges[i];
+  }
+  return NULL;
+}
+
+static linear_t input_column(taps_t* v, int64_t pixel, linear_t tap) {
+  kernel_build_t* k = &v->p->d->k;
+  const conv_phase_t* phase = &v->t->phase;
+  linear_t column = linear_scale(k, v->t->column, phase->stride);
+  column = linear_add(k, column, linear_scale(k, tap, phase->offset_step));
+  column.constant += pixel * phase->stride + phase->offset;
+  return column;
+}
+
+// Edges of all taps, where their number is small; else they are made where they are needed.
+static void make_edges(taps_t* v) {
+  const conv_phase_t* phase = &v->t->phase;
+  if (!v->t->tested || phase->count > UNROLLED_TAPS) return;
+  for (int64_t pixel = 0; pixel < v->t->pixels; ++pixel) {
+    for (int64_t tap = 0; tap < phase->count; ++tap) {
+      linear_t column = input_column(v, pixel, linear_constant(tap));
+      if (v->edge_count == MAX_EDGES || find_edge(v, column.constant)) continue;
+      v->edges[v->edge_count++] = make_edge(v, column);
+    }
+  }
+}
+
 static ir_value_t* load_input(taps_t* v, int64_t pixel, linear_t tap, int64_t vector) {
   conv_plan_t* p = v->p;
   kernel_build_t* k = &p->d->k;
-  const conv_phase_t* phase = &v->t->phase;
-  const conv_sweep_t* columns = conv_columns(p);
-  linear_t at[GRAPH_MAX_RANK];
+  linear_t at[GRAPH_MAX_RANK], column = input_column(v, pixel, tap);
+  int64_t constant;
+  conv_edge_t edge = {0}, *known = linear_is_constant(&tap, &constant) ? find_edge(v, column.constant) : NULL;
+  if (v->t->tested) edge = known ? *known : make_edge(v, column);
   at[p->x_batch] = p->image;
   at[p->x_channel] = input_channel(v, vector);
-  if (!p->depthwise && p->groups > 1)
-    at[p->x_channel] = linear_add(k, linear_scale(k, p->group, p->group_in), v->channel);
+  for (uint32_t i = 0; i < p->outer; ++i) at[p->sweeps[i].x_axis] = v->at[i];
+  at[conv_columns(p)->x_axis] = v->t->tested ? linear_value(edge.at) : column;
   if (p->depthwise) {
     k->lanes = p->lanes;
     if (!p->x_block && p->part_count[vector]) k->mask = p->parts[vector][0].mask;
   }
-  for (uint32_t i = 0; i < p->outer; ++i) at[p->sweeps[i].x_axis] = v->at[i];
-  linear_t column =
-      linear_add(k, linear_scale(k, v->t->column, phase->stride), linear_scale(k, tap, phase->offset_step));
-  column.constant += pixel * phase->stride + phase->offset;
-  at[columns->x_axis] = column;
-  ir_value_t *x = ir_operand(p->op, 0), *value;
-  if (v->t->tested) {
-    guard_t guard = {0};
-    ir_value_t* outside = kernel_number(&k->b, x->type->element, 0);
-    guard_extent(k, &guard, &column, &columns->in_size);
-    guard_begin(k, &guard, x->type->element);
-    value = guard_end(k, &guard, eval_at(k, x, at), outside);
-  } else {
-    value = eval_at(k, x, at);
-  }
-  value = eval_convert(k, value, p->accumulator);
+  ir_value_t* value = eval_convert(k, eval_at(k, ir_operand(p->op, 0), at), p->accumulator);
   k->lanes = 1;
   k->mask = NULL;
+  if (v->t->tested) {
+    bool is_float = p->accumulator->kind == IR_TYPE_FLOAT;
+    ir_value_t* zero = is_float ? kernel_number(&k->b, value->type, 0) : kernel_integer(&k->b, value->type, 0);
+    ir_value_t* inside = kernel_splat(&k->b, edge.inside, kernel_lanes(value));
+    value = kernel_ternary(&k->b, SCALAR_select, inside, value, zero);
+  }
   return kernel_splat(&k->b, value, p->lanes);
 }
 
@@ -145,7 +188,7 @@ static void multiply_tap(taps_t* v, linear_t tap, int64_t fixed, ir_value_t** ac
 typedef struct nest_t {
   taps_t taps;
   uint32_t count;
-  kernel_loop_t loops[GRAPH_MAX_SPATIAL + 3];
+  kernel_loop_t loops[GRAPH_MAX_SPATIAL + 4];
 } nest_t;
 
 static linear_t open_loop(conv_plan_t* p, nest_t* n, ir_value_t* lower, ir_value_t* upper, ir_value_t** acc,
@@ -180,6 +223,13 @@ static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, 
   int64_t inner = p->depthwise ? 1 : inner_channels(p), channels = p->depthwise ? 1 : p->group_in;
   ir_value_t *zero = kernel_index(&k->b, 0), *inner_end = kernel_index(&k->b, inner);
   for (uint32_t i = 0; i < p->outer; ++i) rows[i] = conv_find_rows(p, i);
+  make_edges(&n.taps);
+  if (t->tested) {  // nothing is read of rows without columns
+    ir_value_t* any =
+        kernel_binary(&k->b, SCALAR_min, extent_value(k, &conv_columns(p)->in_size), kernel_index(&k->b, 1));
+    int64_t constant;
+    if (!kernel_constant_index(any, &constant)) open_loop(p, &n, zero, any, acc, count);
+  }
   if (channels > inner) {
     linear_t outer = open_loop(p, &n, zero, kernel_index(&k->b, conv_ceil_div(channels, inner)), acc, count);
     n.taps.channel = linear_scale(k, outer, inner);
@@ -215,6 +265,12 @@ static void store_pixel(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int
   linear_t column = linear_scale(k, t->column, t->phase.period);
   column.constant += pixel * t->phase.period + t->phase.first;
   at[conv_columns(p)->y_axis] = column;
+  kernel_branch_t branch = {0};
+  if (t->tested && pixel > 0) {
+    ir_value_t* inside = linear_scalar(k, &column);
+    inside = kernel_binary(&k->b, SCALAR_lt, inside, extent_value(k, &conv_columns(p)->out_size));
+    branch = kernel_if_begin(&k->b, inside, NULL, 0);
+  }
   k->lanes = p->lanes;
   for (uint32_t i = 0; i < p->part_count[vector]; ++i) {
     at[p->y_channel] = p->parts[vector][i].channel;
@@ -225,6 +281,7 @@ static void store_pixel(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int
   result->data = NULL;
   k->mask = NULL;
   k->lanes = 1;
+  if (branch.op) kernel_if_end(&k->b, &branch, NULL, 0);
 }
 
 static void build_block(conv_plan_t* p, const conv_tile_t* t) {
@@ -275,11 +332,12 @@ static void fixed_tile(conv_plan_t* p, const conv_phase_t* phase, int64_t column
   build_tile(p, &t);
 }
 
-// Tiles of `pixels` columns from `lower` on, as many as end at `limit`. Gives the column behind them.
+// Tiles of columns from `lower` on: those that end before `limit`, or, tested, those that begin there. Gives the column
+// behind them.
 static ir_value_t* build_columns(conv_plan_t* p, conv_tile_t t, ir_value_t* lower, ir_value_t* limit) {
   kernel_build_t* k = &p->d->k;
   ir_value_t* end = kernel_binary(&k->b, SCALAR_max, lower, limit);
-  if (t.pixels > 1) {
+  if (t.pixels > 1 && !t.tested) {
     ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, end, lower);
     ir_value_t* rest = kernel_binary(&k->b, SCALAR_remu, length, kernel_index(&k->b, t.pixels));
     end = kernel_binary(&k->b, SCALAR_sub, end, rest);
@@ -301,9 +359,9 @@ static ir_value_t* ceil_index(kernel_build_t* k, linear_t x, int64_t d) {
   return d > 1 ? kernel_binary(&k->b, SCALAR_divu, v, kernel_index(&k->b, d)) : v;
 }
 
-// One output row of run-time width: the columns whose taps may be outside on the left, tiles, and those on the right.
-static void build_any_row(conv_plan_t* p, const conv_phase_t* phase) {
-  enum { LOW_TILE = 4 };
+// One output row of run-time width: the columns whose taps may be outside on the left, tiles, and what is left.
+// Of a merged image it is this workgroup's part of them.
+static void build_any_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t* share_id, int64_t shares) {
   kernel_build_t* k = &p->d->k;
   const conv_sweep_t* s = conv_columns(p);
   int64_t first = phase->offset < 0 ? conv_ceil_div(-phase->offset, phase->stride) : 0;
@@ -312,13 +370,22 @@ static void build_any_row(conv_plan_t* p, const conv_phase_t* phase) {
   inside.constant -= last_offset(phase);  // column * stride + offset < in
   ir_value_t *width = ceil_index(k, columns, phase->period), *zero = kernel_index(&k->b, 0), *at = zero;
   ir_value_t* end = kernel_binary(&k->b, SCALAR_min, ceil_index(k, inside, phase->stride), width);
+  if (share_id) {
+    linear_t tiles = linear_value(width);
+    ir_value_t* chunk = kernel_mul_const(&k->b, ceil_index(k, tiles, shares * p->pixels), p->pixels);
+    at = kernel_binary(&k->b, SCALAR_min, kernel_binary(&k->b, SCALAR_mul, share_id, chunk), width);
+    width = kernel_binary(&k->b, SCALAR_min, kernel_add(&k->b, at, chunk), width);
+    end = kernel_binary(&k->b, SCALAR_min, end, width);
+    index_set_facts(k, at, 0, INT32_MAX, 1);
+  }
+  conv_tile_t low = {.phase = *phase, .pixels = p->vectors == 1 ? 8 : p->vectors <= 3 ? 4 : 2, .tested = true};
+  if (low.pixels > p->pixels) low.pixels = p->pixels;
   if (first > 0) {
-    ir_value_t* left = kernel_binary(&k->b, SCALAR_min, kernel_index(&k->b, first), width);
-    at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = 1, .tested = true}, zero, left);
+    at = kernel_index(&k->b, conv_ceil_div(first, low.pixels) * low.pixels);
+    build_columns(p, low, zero, kernel_binary(&k->b, SCALAR_min, at, width));
   }
   at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = p->pixels}, at, end);
-  if (p->pixels > LOW_TILE) at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = LOW_TILE}, at, end);
-  build_columns(p, (conv_tile_t){.phase = *phase, .pixels = 1, .tested = true}, at, width);
+  build_columns(p, low, at, width);
 }
 
 // This workgroup's part of tiles first .. last-1, of `shares`.
@@ -372,7 +439,7 @@ static void build_phases(conv_plan_t* p, ir_value_t* share_id, int64_t shares) {
   for (int64_t i = 0; i < conv_period(s) && (s->out == IR_DYNAMIC || i < s->out); ++i) {
     conv_phase_t phase = conv_phase(s, i);
     if (any_width(p)) {
-      build_any_row(p, &phase);
+      build_any_row(p, &phase, share_id, shares);
     } else {
       build_row(p, &phase, share_id, shares);
     }
@@ -425,7 +492,7 @@ static extent_t row_count(const conv_plan_t* p) {
 static void build_rows(conv_plan_t* p, ir_value_t* row_id, int64_t row_parts) {
   kernel_build_t* k = &p->d->k;
   extent_t rows = row_count(p), sizes[GRAPH_MAX_SPATIAL];
-  if (extent_is(&rows, 1) && !any_width(p)) {
+  if (extent_is(&rows, 1) && (p->merged || !any_width(p))) {
     for (uint32_t i = 0; i < p->outer; ++i) p->row[i] = linear_constant(0);
     build_phases(p, row_id, row_parts);
     return;
@@ -449,14 +516,14 @@ static void plan_parts(conv_plan_t* p, int64_t* block_parts, int64_t* row_parts)
   extent_t all = row_count(p);
   const conv_sweep_t* s = conv_columns(p);
   int64_t height = extent_guess(&all), width = extent_guess(&s->out_size), blocks = p->groups * p->blocks;
-  bool share_row = height == 1 && extent_is_fixed(&all) && !any_width(p);
+  bool share_row = height == 1 && extent_is_fixed(&all) && (p->merged || !any_width(p));
   double flops = 2.0 * (double)(p->images == IR_DYNAMIC ? 1 : p->images) * (double)height * (double)width *
                  (double)ir_type_count(p->weights->type);
   int64_t wanted = (int64_t)(flops / 1e6) + 1;
   if (wanted > WANTED_GROUPS) wanted = WANTED_GROUPS;
   *block_parts = p->blocks_inside ? 1 : blocks < wanted ? blocks : wanted;
   *block_parts = conv_ceil_div(blocks, conv_ceil_div(blocks, *block_parts));
-  int64_t count = share_row ? s->out / conv_period(s) / p->pixels : height, parts = wanted / *block_parts;
+  int64_t count = share_row ? width / conv_period(s) / p->pixels : height, parts = wanted / *block_parts;
   if (parts > count) parts = count;
   if (parts < 1) parts = 1;
   *row_parts = share_row ? parts : conv_ceil_div(count, conv_ceil_div(count, parts));

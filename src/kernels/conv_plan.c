@@ -98,11 +98,12 @@ conv_phase_t conv_phase(const conv_sweep_t* s, int64_t first) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // A value with the output's image, blocked or not.
-static bool has_image(const conv_plan_t* p, const ir_type_t* type) {
+static bool has_image(const conv_plan_t* p, const ir_value_t* value) {
   const ir_type_t* y = p->op->results[0].type;
-  if (type->rank < y->rank || type->rank > y->rank + 1) return false;
+  if (value->type->rank < y->rank || value->type->rank > y->rank + 1) return false;
   for (uint32_t i = 0; i <= p->outer; ++i) {
-    if (type->dims[p->sweeps[i].y_axis] != p->sweeps[i].out) return false;
+    extent_t size = eval_extent(value, p->sweeps[i].y_axis);
+    if (!extent_equal(&size, &p->sweeps[i].out_size)) return false;
   }
   return true;
 }
@@ -117,7 +118,7 @@ static bool is_image_axis(const conv_plan_t* p, int64_t axis) {
 static bool keeps_row(const conv_plan_t* p, const ir_op_t* op) {
   const ir_type_t* type = op->results[0].type;
   int64_t axis, dims[GRAPH_MAX_RANK];
-  if (graph_scalar_fn(op) >= 0) return has_image(p, type) || type->rank < 3;
+  if (graph_scalar_fn(op) >= 0) return has_image(p, &op->results[0]) || type->rank < 3;
   switch (ir_code(op)) {
     case GRAPH_PACK:
     case GRAPH_UNPACK:
@@ -142,11 +143,10 @@ static bool image_is_row(const conv_plan_t* p) {
   int64_t rows = 1;
   for (uint32_t i = 0; i <= p->outer; ++i) {
     const conv_sweep_t* s = &p->sweeps[i];
-    if (s->kernel != 1 || s->stride != 1 || s->x_dilation != 1 || s->pad_low || s->in != s->out) return false;
-    if (s->out == IR_DYNAMIC || (i && s->y_axis != s[-1].y_axis + 1) || (i && s->x_axis != s[-1].x_axis + 1)) {
-      return false;
-    }
-    if (i < p->outer) rows *= s->out;
+    if (s->kernel != 1 || s->stride != 1 || s->x_dilation != 1 || s->pad_low) return false;
+    if (!extent_equal(&s->in_size, &s->out_size)) return false;
+    if ((i && s->y_axis != s[-1].y_axis + 1) || (i && s->x_axis != s[-1].x_axis + 1)) return false;
+    if (i < p->outer && s->out != 1) rows = s->out;
   }
   if (rows == 1 || p->sweeps[p->outer].out == 1) return false;
   IR_FOR_OPS(op, p->d->body) {
@@ -175,9 +175,20 @@ static void plan_tile(conv_plan_t* p) {
   if (most > 28) most = 28;
   if (most < 1) most = 1;
   if (most * p->vectors > CONV_MAX_ACCUMULATORS) most = CONV_MAX_ACCUMULATORS / p->vectors;
-  int64_t columns = p->merged ? 1 : conv_ceil_div(s->out == IR_DYNAMIC ? 1 : s->out, conv_period(s));
-  for (uint32_t i = 0; p->merged && i <= p->outer; ++i) columns *= p->sweeps[i].out;
+  int64_t columns = conv_ceil_div(s->out == IR_DYNAMIC ? 1 : s->out, conv_period(s));
   p->pixels = s->out == IR_DYNAMIC ? most : conv_ceil_div(columns, conv_ceil_div(columns, most));
+}
+
+// Rows that stand one behind the other are columns.
+static void merge_sweeps(conv_plan_t* p) {
+  conv_sweep_t* s = conv_columns(p);
+  for (uint32_t i = 0; i < p->outer; ++i) {
+    s->out_size = extent_product(s->out_size, p->sweeps[i].out_size);
+    p->sweeps[i].in = p->sweeps[i].out = 1;
+    p->sweeps[i].in_size = p->sweeps[i].out_size = extent_fixed(1);
+  }
+  s->in_size = s->out_size;
+  s->in = s->out = extent_is_fixed(&s->out_size) ? s->out_size.factor : IR_DYNAMIC;
 }
 
 void conv_plan_finish(conv_plan_t* p) {
@@ -188,6 +199,7 @@ void conv_plan_finish(conv_plan_t* p) {
   }
   p->merged = image_is_row(p);
   p->blocks_inside = p->depthwise && !p->x_block;  // channels are together, and each row is read as a whole
+  if (p->merged) merge_sweeps(p);
   plan_tile(p);
   IR_FOR_OPS(op, p->d->body) {
     int64_t tile = 0, axis;
@@ -196,15 +208,6 @@ void conv_plan_finish(conv_plan_t* p) {
       continue;
     if (axis == p->y_channel && tile > p->y_block) p->y_block = tile;
   }
-  if (!p->merged) return;
-  conv_sweep_t* s = conv_columns(p);
-  for (uint32_t i = 0; i < p->outer; ++i) {
-    s->out *= p->sweeps[i].out;
-    p->sweeps[i].in = p->sweeps[i].out = 1;
-    p->sweeps[i].in_size = p->sweeps[i].out_size = extent_fixed(1);
-  }
-  s->in = s->out;
-  s->in_size = s->out_size = extent_fixed(s->out);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

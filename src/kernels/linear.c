@@ -147,7 +147,11 @@ linear_t linear_scale_value(kernel_build_t* k, linear_t x, ir_value_t* factor) {
   int64_t constant;
   if (kernel_constant_index(factor, &constant)) return linear_scale(k, x, constant);
   if (linear_is_constant(&x, &constant)) return linear_scale(k, linear_value(factor), constant);
-  if (linear_is_uniform(&x)) return linear_value(index_binary(k, SCALAR_mul, linear_scalar(k, &x), factor));
+  if (linear_is_uniform(&x)) {  // what is left without its constant is the same for many x, and made once
+    linear_t constants = linear_scale(k, linear_value(factor), x.constant);
+    x.constant = 0;
+    return linear_add(k, linear_value(index_binary(k, SCALAR_mul, linear_scalar(k, &x), factor)), constants);
+  }
   ir_value_t* lanes = linear_lanes(k, &x);
   return linear_vector(kernel_mul(&k->b, lanes, kernel_splat(&k->b, factor, k->lanes)));
 }
