@@ -47,7 +47,8 @@ class Twin(Net):
         w = self.literal(weights.transpose(*range(2, 2 + spatial), 1, 0))
         pads = ", ".join(f"[{k // 2}, {k // 2}]" for k in kernel)
         w_kind = self.kind((*kernel, channels[0] // groups, channels[1]))
-        line = (f"stablehlo.convolution({name}, {w}) dim_numbers = [b, {digits}, f]x[{digits}, i, o]->[b, {digits}, f], "
+        dims = f"[b, {digits}, f]x[{digits}, i, o]->[b, {digits}, f]"
+        line = (f"stablehlo.convolution({name}, {w}) dim_numbers = {dims}, "
                 f"window = {{stride = [{', '.join([str(stride)] * spatial)}], pad = [{pads}]}} "
                 f"{{batch_group_count = 1 : i64, feature_group_count = {groups} : i64}} : "
                 f"({self.kind(shape)}, {w_kind}) -> {self.kind(result)}")
