@@ -46,6 +46,14 @@ static void on_progress(void* user, const char* stage, uint32_t done, uint32_t t
   c->shown = true;
 }
 
+static void on_pass_times(void* user, const pass_report_t* report) {
+  (void)user;
+  text_t text = {0};
+  pass_report_print(report, &text);
+  fputs(text.data, stderr);
+  text_finish(&text);
+}
+
 static int list_names(target_backend_t backend) {
   for (uint32_t i = 0;; ++i) {
     const char* name = target_known_name(backend, i);
@@ -74,6 +82,7 @@ static int compile(const compiler_flags_t* flags) {
   options.diagnostic_user = &console;
   options.progress = on_progress;
   options.progress_user = &console;
+  options.pass_times = on_pass_times;
   bool to_stdout = !flags->output || !strcmp(flags->output, "-");
   compiler_output_t output = {.path = to_stdout ? NULL : flags->output};
   bool ok = compiler_run(&options, flags->input, NULL, 0, &output);

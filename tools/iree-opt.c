@@ -20,7 +20,7 @@ static pass_result_t pass_lower_input(ir_op_t* module, ir_context_t* ctx) {
 }
 
 static const pass_t known_passes[] = {{"lower-input", "input dialects to graph", pass_lower_input},
-#define PASS(function, name, summary) {name, summary, function},
+#define PASS(function, name, required, summary) {name, summary, function},
                                       GRAPH_PASSES(PASS)
 #undef PASS
 };

@@ -31,6 +31,7 @@ const char* compiler_phase_name(compiler_phase_t phase) {
 // What becomes of the module for one target, from its dispatches on.
 typedef struct program_t {
   ir_op_t* module;
+  const device_info_t* device;
   kernel_list_t kernels;
   target_executable_t executable;
   substitute_objects_t objects;  // in the place of some kernels
@@ -47,6 +48,7 @@ typedef struct run_t {
   source_file_t source;
   ir_op_t* module;
   uint32_t phase_number;
+  pass_report_t report;
   program_t programs[COMPILER_MAX_TARGETS];
   uint32_t program_count;
 } run_t;
@@ -120,34 +122,62 @@ static bool stage_read(run_t* r) {
   return r->module && ir_verify(r->ctx, r->module);
 }
 
-static bool stage_lower(run_t* r) { return lower_module(r->ctx, r->module, r->options->input_type); }
-
-static bool run_passes(run_t* r, const pass_t* const* passes, uint32_t count) {
-  return pass_run(r->ctx, r->module, passes, count, &r->options->passes);
+static bool run_passes(run_t* r, ir_op_t* module, const pass_t* const* passes, uint32_t count) {
+  pass_options_t options = r->options->passes;
+  options.report = &r->report;
+  options.timing = r->options->timing;
+  return pass_run(r->ctx, module, passes, count, &options);
 }
 
-#define PASS(function, pass_name, text) static const pass_t row_##function = {pass_name, text, function};
+// A step that knows more than the module: `user` is the run, or one target's program.
+static bool run_step(run_t* r, ir_op_t* module, const char* name,
+                     pass_result_t (*run)(ir_op_t* module, ir_context_t* ctx, void* user), void* user) {
+  const pass_t pass = {.name = name, .run_with = run, .user = user, .required = true};
+  return run_passes(r, module, (const pass_t*[]){&pass}, 1);
+}
+
+#define PASS(function, pass_name, needed, text) \
+  static const pass_t row_##function = {.name = pass_name, .summary = text, .run = function, .required = needed};
 GRAPH_PASSES(PASS)
 #undef PASS
 
-static bool stage_optimize(run_t* r) {
-  static const pass_t* const passes[] = {&row_pass_inline,       &row_pass_boundary,    &row_pass_canonicalize,
-                                         &row_pass_expand,       &row_pass_cse,         &row_pass_contract_form,
-                                         &row_pass_loop_numbers, &row_pass_canonicalize};
-  static const pass_t* const folded[] = {&row_pass_canonicalize};
-  static const pass_t* const last[] = {&row_pass_exact_floats, &row_pass_integral_floats, &row_pass_cse, &row_pass_dce};
-  const compiler_options_t* o = r->options;
-  if (!run_passes(r, passes, sizeof(passes) / sizeof(passes[0]))) return false;
+static pass_result_t step_lower(ir_op_t* module, ir_context_t* ctx, void* user) {
+  const run_t* r = user;
+  return lower_module(ctx, module, r->options->input_type) ? PASS_CHANGED : PASS_FAILED;
+}
+
+static bool stage_lower(run_t* r) { return run_step(r, r->module, "lower-input", step_lower, r); }
+
+static pass_result_t step_const_eval(ir_op_t* module, ir_context_t* ctx, void* user) {
+  const compiler_options_t* o = ((const run_t*)user)->options;
   const_eval_options_t eval = {.target = o->target_count ? &o->targets[0] : NULL, .threads = o->target.threads};
-  if (o->const_eval && const_eval_module(r->ctx, r->module, &eval) && !run_passes(r, folded, 1)) return false;
-  return run_passes(r, last, sizeof(last) / sizeof(last[0]));
+  return o->const_eval && const_eval_module(ctx, module, &eval) ? PASS_CHANGED : PASS_UNCHANGED;
+}
+
+static bool stage_optimize(run_t* r) {
+  const pass_t const_eval = {.name = "const-eval", .run_with = step_const_eval, .user = r};
+  const pass_t* const passes[] = {&row_pass_inline,       &row_pass_boundary,     &row_pass_canonicalize,
+                                  &row_pass_expand,       &row_pass_cse,          &row_pass_contract_form,
+                                  &row_pass_loop_numbers, &row_pass_canonicalize, &const_eval,
+                                  &row_pass_canonicalize, &row_pass_exact_floats, &row_pass_integral_floats,
+                                  &row_pass_cse,          &row_pass_dce};
+  return run_passes(r, r->module, passes, sizeof(passes) / sizeof(passes[0]));
+}
+
+static pass_result_t step_host_scalars(ir_op_t* module, ir_context_t* ctx, void* user) {
+  host_scalar_prepare(ctx, module);
+  return PASS_CHANGED;
 }
 
 static bool stage_dispatches(run_t* r) {
-  static const pass_t* const passes[] = {&row_pass_sizes, &row_pass_windows, &row_pass_dce, &row_pass_form_dispatches};
-  if (!run_passes(r, passes, 3)) return false;
-  host_scalar_prepare(r->ctx, r->module);
-  return run_passes(r, passes + 3, 1);
+  static const pass_t host_scalars = {.name = "host-scalars", .run_with = step_host_scalars, .required = true};
+  static const pass_t* const passes[] = {&row_pass_sizes, &row_pass_windows, &row_pass_dce, &host_scalars,
+                                         &row_pass_form_dispatches};
+  return run_passes(r, r->module, passes, sizeof(passes) / sizeof(passes[0]));
+}
+
+static pass_result_t step_layout(ir_op_t* module, ir_context_t* ctx, void* user) {
+  return layout_assign(ctx, module, &((const target_t*)user)->device) ? PASS_CHANGED : PASS_FAILED;
 }
 
 // The dispatches are the same for all targets; what follows is each one's own.
@@ -156,16 +186,24 @@ static bool stage_layout(run_t* r) {
   r->program_count = r->options->target_count ? r->options->target_count : 1;
   for (uint32_t i = 1; i < r->program_count; ++i) r->programs[i].module = ir_op_clone(r->ctx, r->module, NULL);
   for (uint32_t i = 0; i < r->program_count; ++i) {
-    if (!layout_assign(r->ctx, r->programs[i].module, &r->options->targets[i].device)) return false;
+    void* target = (void*)&r->options->targets[i];
+    if (r->options->data_tiling && !run_step(r, r->programs[i].module, "assign-layouts", step_layout, target))
+      return false;
   }
   return true;
+}
+
+static pass_result_t step_kernels(ir_op_t* module, ir_context_t* ctx, void* user) {
+  program_t* p = user;
+  bool ok = kernels_assign(ctx, module, p->device, &p->kernels) && ir_verify(ctx, p->kernels.module);
+  return ok ? PASS_CHANGED : PASS_FAILED;
 }
 
 static bool stage_kernels(run_t* r) {
   for (uint32_t i = 0; i < r->program_count; ++i) {
     program_t* p = &r->programs[i];
-    if (!kernels_assign(r->ctx, p->module, &r->options->targets[i].device, &p->kernels)) return false;
-    if (!ir_verify(r->ctx, p->kernels.module)) return false;
+    p->device = &r->options->targets[i].device;
+    if (!run_step(r, p->module, "build-kernels", step_kernels, p)) return false;
   }
   substitute_check_names(r->ctx, &r->options->substitute, &r->programs[0].kernels);
   if (!substitute_kernels(r->ctx, &r->options->substitute, &r->programs[0].kernels)) return false;
@@ -335,6 +373,19 @@ static bool stage_module(run_t* r) {
   return ok;
 }
 
+bool compiler_has_pass(const char* name) {
+  static const char* const names[] = {
+#define PASS(function, pass_name, needed, text) pass_name,
+      GRAPH_PASSES(PASS)
+#undef PASS
+          "lower-input",
+      "const-eval", "host-scalars", "assign-layouts", "build-kernels"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    if (strcmp(names[i], name) == 0) return true;
+  }
+  return false;
+}
+
 static const stage_t stages[] = {
     {COMPILER_PHASE_START, COMPILER_PHASE_START, "reading", stage_read},
     {COMPILER_PHASE_INPUT, COMPILER_PHASE_PREPROCESSING, "importing", stage_lower},
@@ -376,6 +427,7 @@ static void run(void* user) {
   ir_context_set_diagnostics(r->ctx, r->options->diagnostic, r->options->diagnostic_user);
   dialects_register_all(r->ctx);
   r->ok = source_open(r->ctx, r->path, r->text, r->size, &r->source) && run_stages(r);
+  if (r->options->timing && r->options->pass_times) r->options->pass_times(r->options->progress_user, &r->report);
 }
 
 // Where there may be no memory for a message.

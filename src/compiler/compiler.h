@@ -46,9 +46,9 @@ typedef struct compiler_options_t {
   substitute_options_t substitute;
   pass_options_t passes;
   bool strip_source_map;
-  bool data_tiling;     // assign layouts
+  bool data_tiling;     // pack weights, block activations
   bool const_eval;      // compute what depends on constants only
-  bool timing;          // the caller wants to measure stages: progress is called for each
+  bool timing;          // measure passes, for `pass_times`
   int64_t elide_above;  // text output: elements of constants to show
   uint32_t print_flags;
   ir_diagnostic_fn_t diagnostic;
@@ -61,7 +61,12 @@ typedef struct compiler_options_t {
   // Called now and then with a stage's name and how far it is; may be NULL.
   void (*progress)(void* user, const char* stage, uint32_t done, uint32_t total);
   void* progress_user;
+  // With `timing`: what the passes took, at the end; gets progress_user.
+  void (*pass_times)(void* user, const pass_report_t* report);
 } compiler_options_t;
+
+// Whether compiling may run a pass of that name.
+bool compiler_has_pass(const char* name);
 
 // Where the result goes: a file (complete or not at all), or memory that the caller frees with free().
 typedef struct compiler_output_t {

@@ -344,6 +344,8 @@ static bool resolve_chips(const compiler_flags_t* flags, const wanted_t* wanted,
   return true;
 }
 
+static bool is_number(const char* text) { return *text && !text[strspn(text, "0123456789")]; }
+
 static bool check_values(const compiler_flags_t* flags, text_t* error) {
   static const char* const levels[] = {"O0", "O1", "O2", "O3"};
   bool level_known = !flags->opt_level;
@@ -361,7 +363,7 @@ static bool check_values(const compiler_flags_t* flags, text_t* error) {
                 flags->bytecode_format);
     return false;
   }
-  if (flags->elide && (!*flags->elide || flags->elide[strspn(flags->elide, "0123456789")])) {
+  if (flags->elide && !is_number(flags->elide)) {
     text_printf(error, "--mlir-elide-elementsattrs-if-larger=%s: a number is needed", flags->elide);
     return false;
   }
@@ -445,12 +447,39 @@ static bool resolve_phase(const char* name, compiler_phase_t* out, text_t* error
   return false;
 }
 
+static bool resolve_passes(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
+  pass_options_t* passes = &out->passes;
+  passes->verify_each = flags->verify_each != FLAG_FALSE;
+  passes->print_after_all = flags->print_after_all == FLAG_TRUE;
+  passes->print_after_change = flags->print_after_change == FLAG_TRUE;
+  passes->print_after = flags->print_after.items;
+  passes->print_after_count = flags->print_after.count;
+  if (flags->print_generic == FLAG_TRUE) passes->print_flags |= IR_PRINT_GENERIC;
+  if (flags->print_locs == FLAG_TRUE) passes->print_flags |= IR_PRINT_LOCS;
+  if (flags->elide) passes->print_flags |= IR_PRINT_ELIDE_LARGE;
+  passes->elide_above = flags->elide ? atoll(flags->elide) : 0;
+  out->print_flags = passes->print_flags;
+  out->elide_above = passes->elide_above;
+  for (uint32_t i = 0; i < passes->print_after_count; ++i) {
+    if (compiler_has_pass(passes->print_after[i])) continue;
+    text_printf(error, "--mlir-print-ir-after=%s: there is no such pass; --mlir-timing names those that run",
+                passes->print_after[i]);
+    return false;
+  }
+  if (flags->bisect_limit && !is_number(flags->bisect_limit)) {
+    text_printf(error, "--opt-bisect-limit=%s: a number is needed", flags->bisect_limit);
+    return false;
+  }
+  passes->bisect_limit = flags->bisect_limit ? atoll(flags->bisect_limit) : 0;
+  return true;
+}
+
 bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
   memset(out, 0, sizeof(*out));
   wanted_t wanted[COMPILER_MAX_TARGETS];
   uint32_t count = 0;
   if (!check_values(flags, error) || !resolve_phase(flags->compile_to, &out->stop_after, error)) return false;
-  if (!resolve_amd(flags, &out->target.amd, error)) return false;
+  if (!resolve_passes(flags, out, error) || !resolve_amd(flags, &out->target.amd, error)) return false;
   if (!collect_wanted(flags, wanted, &count, error)) return false;
   bool needs_target = out->stop_after > COMPILER_PHASE_FLOW;
   if (!count && needs_target) {
@@ -474,20 +503,11 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->target.dump.intermediates = flags->dump_intermediates ? flags->dump_intermediates : flags->dump_files;
   out->target.dump.binaries = flags->dump_binaries ? flags->dump_binaries : flags->dump_files;
   out->target.dump.benchmarks = flags->dump_benchmarks ? flags->dump_benchmarks : flags->dump_files;
-  out->passes.verify_each = flags->verify_each == FLAG_TRUE;
-  out->passes.print_after_all = flags->print_after_all == FLAG_TRUE;
-  out->passes.print_after_change = flags->print_after_change == FLAG_TRUE;
   out->spill_warning = flags->spill_warning == FLAG_TRUE;
   out->benchmark_funcs = flags->benchmark_funcs == FLAG_TRUE;
   out->data_tiling = flags->data_tiling != FLAG_FALSE;
   out->const_eval = flags->const_eval != FLAG_FALSE && flags->const_expr_hoisting != FLAG_FALSE;
   out->timing = flags->timing == FLAG_TRUE;
   out->strip_source_map = flags->strip_source_map == FLAG_TRUE;
-  if (flags->print_generic == FLAG_TRUE) out->print_flags |= IR_PRINT_GENERIC;
-  if (flags->print_locs == FLAG_TRUE) out->print_flags |= IR_PRINT_LOCS;
-  if (flags->elide) {
-    out->print_flags |= IR_PRINT_ELIDE_LARGE;
-    out->elide_above = atoll(flags->elide);
-  }
   return true;
 }

@@ -131,7 +131,7 @@ static bool has_number_each(graph_rule_t rule, const ir_op_t* op, const ir_attr_
       const ir_attr_t* axes = graph_attr(op, GRAPH_ATTR_axes);
       return axes && list_fits(attr, (int32_t)axes->count, 1, most);
     }
-    default: {  // sizes, or IR_DYNAMIC for all there is
+    case GRAPH_RULE_SIZES: {  // IR_DYNAMIC: all there is
       int64_t values[GRAPH_MAX_RANK];
       if (!list_fits(attr, type->rank, INT64_MIN, most)) return false;
       ir_attr_ints(attr, values, GRAPH_MAX_RANK);
@@ -140,6 +140,8 @@ static bool has_number_each(graph_rule_t rule, const ir_op_t* op, const ir_attr_
       }
       return true;
     }
+    default:
+      return false;
   }
 }
 

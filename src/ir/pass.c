@@ -114,17 +114,17 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
   if (!check(ctx, module, NULL, o)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     const pass_t* pass = passes[i];
-    if (o->bisect_limit > 0 && (int64_t)i >= o->bisect_limit) {
+    if (o->bisect_limit > 0 && r->number++ >= o->bisect_limit && !pass->required) {
       r->stopped = true;
-      break;
+      continue;
     }
     double start = now();
-    pass_result_t result = pass->run(module, ctx);
+    pass_result_t result = pass->run ? pass->run(module, ctx) : pass->run_with(module, ctx, pass->user);
     if (o->timing && o->report) note_time(o->report, pass, now() - start, result);
     if (result == PASS_FAILED) return false;
     r->changed |= result == PASS_CHANGED;
     if (wants_show(pass, result, o)) show(ctx, module, pass, o);
-    if (!check(ctx, module, pass, o)) return false;
+    if (result == PASS_CHANGED && !check(ctx, module, pass, o)) return false;
     if (o->stop_after && strcmp(o->stop_after, pass->name) == 0) {
       r->stopped = true;
       break;

@@ -13,6 +13,10 @@ typedef struct pass_t {
   // FAILED: diagnostics were reported. CHANGED must be said when anything changed: printing after changes and
   // running to a fixed point rely on it.
   pass_result_t (*run)(ir_op_t* module, ir_context_t* ctx);
+  // The same for a step of one pipeline, which knows more than the module: `run` is then NULL.
+  pass_result_t (*run_with)(ir_op_t* module, ir_context_t* ctx, void* user);
+  void* user;
+  bool required;  // bisecting does not leave it out: what follows needs it
 } pass_t;
 
 // What a runner with IR to show calls; `banner` is a comment line without its newline.
@@ -20,16 +24,17 @@ typedef void (*pass_print_fn_t)(void* user, const char* banner, const char* text
 
 // Zero-initialised: just run.
 typedef struct pass_options_t {
-  bool verify_each;  // verify after every pass (and before the first)
+  bool verify_each;  // verify after every pass that changed something (and before the first)
   bool round_trip;   // print, parse and print again after every pass: both texts must be equal
   bool print_after_all;
   bool print_after_change;
   const char* const* print_after;  // names of passes to print after; count below
   uint32_t print_after_count;
   const char* stop_after;  // name of the last pass to run
-  int64_t bisect_limit;    // > 0: passes from this number on are skipped (the first pass is number 0)
-  bool timing;             // fill `times`
-  uint32_t print_flags;    // ir_print_flags_t
+  int64_t
+      bisect_limit;  // > 0: passes from this number on are skipped (the first is number 0, of all runs with `report`)
+  bool timing;       // fill `times`
+  uint32_t print_flags;  // ir_print_flags_t
   int64_t elide_above;
   pass_print_fn_t print;  // NULL: stderr
   void* print_user;
@@ -46,6 +51,7 @@ typedef struct pass_time_t {
 typedef struct pass_report_t {
   pass_time_t* times;
   uint32_t count;
+  uint32_t number;  // of the next pass
   bool changed;
   bool stopped;  // by stop_after or bisect_limit
 } pass_report_t;

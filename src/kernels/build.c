@@ -42,13 +42,6 @@ static ir_op_t* find_root(const dispatch_t* d) {
   return reduce;
 }
 
-static void clear_sources(ir_block_t* body) {
-  for (uint32_t i = 0; i < body->arg_count; ++i) body->args[i]->data = NULL;
-  IR_FOR_OPS(op, body) {
-    for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].data = NULL;
-  }
-}
-
 // Numbers below 32 bits are passed as i32.
 static const ir_type_t* constant_type(ir_context_t* ctx, const ir_type_t* type) {
   return type->kind == IR_TYPE_INTEGER && type->width < 32 ? ir_type_int(ctx, 32) : type;
@@ -136,34 +129,40 @@ static void begin_func(dispatch_t* d, ir_block_t* into) {
   note_sizes(d, sizes);
 }
 
-bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const device_info_t* device,
+static bool build_dispatch(dispatch_t* d, ir_block_t* into, kernel_plan_t* out) {
+  for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); ++i) {
+    const strategy_t* strategy = &strategies[i];
+    if (strategy->kind != d->device->kind || !strategy->matches(d)) continue;
+    d->k = (kernel_build_t){.ctx = d->ctx, .device = d->device, .lanes = 1};
+    begin_func(d, into);
+    strategy->build(d);
+    kernel_func_end(&d->k.b);
+    *out = (kernel_plan_t){.func = d->k.func, .strategy = strategy->name};
+    memcpy(out->workgroups, d->workgroups, sizeof(out->workgroups));
+    memcpy(out->rule, d->rule, sizeof(out->rule));
+    out->rule_count = d->rule_count;
+    return true;
+  }
+  IR_FOR_OPS(op, d->body) {
+    if (!eval_supports(op) && op != d->yield) {
+      return ir_op_error(d->ctx, op, "has no kernel yet for operand type %s and result type %s on this device",
+                         op->operand_count ? ir_type_str(d->ctx, ir_operand(op, 0)->type) : "none",
+                         ir_type_str(d->ctx, op->results[0].type));
+    }
+  }
+  return ir_op_error(d->ctx, d->op, "has no strategy that builds its kernel");
+}
+
+bool kernels_build(ir_context_t* ctx, const ir_op_t* original, ir_block_t* into, const device_info_t* device,
                    kernel_plan_t* out) {
+  ir_op_t* dispatch = ir_op_clone(ctx, original, NULL);  // strategies bring their dispatch into the form they want
   dispatch_t d = {.ctx = ctx, .op = dispatch, .device = device, .workgroups = {1, 1, 1}};
   d.body = dispatch->regions[0].first;
   d.yield = d.body->last;
   d.root = find_root(&d);
-  for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); ++i) {
-    const strategy_t* strategy = &strategies[i];
-    if (strategy->kind != device->kind || !strategy->matches(&d)) continue;
-    d.k = (kernel_build_t){.ctx = ctx, .device = device, .lanes = 1};
-    begin_func(&d, into);
-    strategy->build(&d);
-    kernel_func_end(&d.k.b);
-    clear_sources(d.body);
-    *out = (kernel_plan_t){.func = d.k.func, .strategy = strategy->name};
-    memcpy(out->workgroups, d.workgroups, sizeof(out->workgroups));
-    memcpy(out->rule, d.rule, sizeof(out->rule));
-    out->rule_count = d.rule_count;
-    return true;
-  }
-  IR_FOR_OPS(op, d.body) {
-    if (!eval_supports(op) && op != d.yield) {
-      return ir_op_error(ctx, op, "has no kernel yet for operand type %s and result type %s on this device",
-                         op->operand_count ? ir_type_str(ctx, ir_operand(op, 0)->type) : "none",
-                         ir_type_str(ctx, op->results[0].type));
-    }
-  }
-  return ir_op_error(ctx, dispatch, "has no strategy that builds its kernel");
+  bool ok = build_dispatch(&d, into, out);
+  ir_op_erase(dispatch);
+  return ok;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

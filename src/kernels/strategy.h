@@ -68,7 +68,7 @@ typedef struct kernel_plan_t {
 } kernel_plan_t;
 enum { GPU_WORKGROUP = 128 };
 // Appends the kernel to `into`. Bindings are the dispatch's operands, then its results. False after a diagnostic.
-bool kernels_build(ir_context_t* ctx, ir_op_t* dispatch, ir_block_t* into, const device_info_t* device,
+bool kernels_build(ir_context_t* ctx, const ir_op_t* original, ir_block_t* into, const device_info_t* device,
                    kernel_plan_t* out);
 
 // Workgroups along x: min(ceil(count / divisor), most), at least 1 (dispatch_t.rule).

@@ -1,26 +1,26 @@
-// The passes, one per file. pipeline.c in src/target is the list in order.
+// The passes, one per file. compiler/compile.c is the list in order.
 #ifndef IREE_C_PASSES_PASSES_H_
 #define IREE_C_PASSES_PASSES_H_
 
 #include "ir/pass.h"
 
-// PASS(function, name, summary): what iree-opt --pass=name runs
-#define GRAPH_PASSES(PASS)                                                                              \
-  PASS(pass_inline, "inline", "replace calls by the functions' bodies")                                 \
-  PASS(pass_boundary, "boundary", "elements below 8 bits packed in arguments and results")              \
-  PASS(pass_canonicalize, "canonicalize", "fold constants, drop index maps that do nothing")            \
-  PASS(pass_expand, "expand", "transforms, long sorts in terms of other ops")                           \
-  PASS(pass_exact_floats, "exact-floats", "products of small integers as products of floats")           \
-  PASS(pass_integral_floats, "integral-floats", "integers between floats that are whole numbers")       \
-  PASS(pass_cse, "cse", "compute equal values once")                                                    \
-  PASS(pass_dce, "dce", "drop pure ops without users")                                                  \
-  PASS(pass_loop_numbers, "loop-numbers", "counters of loops as numbers of the host")                   \
-  PASS(pass_sizes, "sizes", "run-time sizes as index arithmetic, asserts where they must agree")        \
-  PASS(pass_windows, "windows", "pieces of arrays that loops read and write where they are")            \
-  PASS(pass_form_dispatches, "form-dispatches", "group graph ops into graph.dispatch, one kernel each") \
-  PASS(pass_contract_form, "contract-form", "contractions as batch, rows, reduction by reduction, columns")
+// PASS(function, name, required, summary): what iree-opt --pass=name runs; compiling needs those that are required
+#define GRAPH_PASSES(PASS)                                                                                    \
+  PASS(pass_inline, "inline", true, "replace calls by the functions' bodies")                                 \
+  PASS(pass_boundary, "boundary", true, "elements below 8 bits packed in arguments and results")              \
+  PASS(pass_canonicalize, "canonicalize", false, "fold constants, drop index maps that do nothing")           \
+  PASS(pass_expand, "expand", false, "transforms, long sorts in terms of other ops")                          \
+  PASS(pass_exact_floats, "exact-floats", false, "products of small integers as products of floats")          \
+  PASS(pass_integral_floats, "integral-floats", false, "integers between floats that are whole numbers")      \
+  PASS(pass_cse, "cse", false, "compute equal values once")                                                   \
+  PASS(pass_dce, "dce", false, "drop pure ops without users")                                                 \
+  PASS(pass_loop_numbers, "loop-numbers", false, "counters of loops as numbers of the host")                  \
+  PASS(pass_sizes, "sizes", true, "run-time sizes as index arithmetic, asserts where they must agree")        \
+  PASS(pass_windows, "windows", false, "pieces of arrays that loops read and write where they are")           \
+  PASS(pass_form_dispatches, "form-dispatches", true, "group graph ops into graph.dispatch, one kernel each") \
+  PASS(pass_contract_form, "contract-form", true, "contractions as batch, rows, reduction by reduction, columns")
 
-#define PASS(function, name, summary) pass_result_t function(ir_op_t* module, ir_context_t* ctx);
+#define PASS(function, name, required, summary) pass_result_t function(ir_op_t* module, ir_context_t* ctx);
 GRAPH_PASSES(PASS)
 #undef PASS
 

@@ -1,0 +1,251 @@
+// Graph text from anywhere is verified by the rows of graph.def: attributes, element types, shapes, regions.
+// RUN: iree-opt --split-input-file --verify-diagnostics %s
+
+func.func @f(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  // expected-error@+1 {{has the attribute 'perm', which must be each dimension of the operand once}}
+  %0 = "graph.transpose"(%x) <{perm = array<i64: 1000, 0>}> : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  // expected-error@+1 {{needs the attribute 'perm': each dimension of the operand once}}
+  %0 = "graph.transpose"(%x) : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  // expected-error@+1 {{has result #0 of type 'tensor<3x2xf32>', which should be 'tensor<2x3xf32>'}}
+  %0 = "graph.transpose"(%x) <{perm = array<i64: 0, 1>}> : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has no attribute 'axes'}}
+  %0 = "graph.scan"(%x) <{axes = 0 : i64, axis = 0 : i64, kind = "add"}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has the attribute 'axis', which must be a dimension of the first operand}}
+  %0 = "graph.scan"(%x) <{axis = 1 : i64, kind = "add"}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has the attribute 'kind', which must be one of add, mul, min, max, minu, maxu, and, or, xor}}
+  %0 = "graph.scan"(%x) <{axis = 0 : i64, kind = "ad"}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xi32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has values of element types 'f32' and 'i32', which must be one}}
+  %0 = "graph.add"(%x, %y) : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error@+1 {{does not take 'i32'}}
+  %0 = "graph.exp"(%x) : (tensor<4xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{chooses by 'f32', which must be i1}}
+  %0 = "graph.select"(%x, %x, %y) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<5xf32> {
+  // expected-error@+1 {{a reshape must keep the number of elements (4 and 5)}}
+  %0 = "graph.reshape"(%x) : (tensor<4xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<?xf32> {
+  // expected-error@+1 {{takes a size for each '?' of its result}}
+  %0 = "graph.reshape"(%x) : (tensor<4xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<3xf32>) -> tensor<2x4xf32> {
+  // expected-error@+1 {{a size must be 1 or that of the result in a broadcast (3 and 4)}}
+  %0 = "graph.broadcast"(%x) <{dims = array<i64: 1>}> : (tensor<3xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<9xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{a slice must lie inside its operand}}
+  %0 = "graph.slice"(%x) <{offsets = array<i64: 3>, strides = array<i64: 2>}> : (tensor<9xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<9xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has the attribute 'offsets', which must be a number of at least 0 for each dimension}}
+  %0 = "graph.slice"(%x) <{offsets = array<i64: -1>, strides = array<i64: 1>}> : (tensor<9xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) -> tensor<4x3xf32> {
+  // expected-error@+1 {{the operands must agree beside the axis (3 and 4)}}
+  %0 = "graph.concat"(%x, %y) <{axis = 0 : i64}> : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %y: tensor<4x5xf32>) -> tensor<2x5xf32> {
+  // expected-error@+1 {{both operands must agree in what is multiplied (3 and 4)}}
+  %0 = "graph.contract"(%x, %y) <{lhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_batch = array<i64>, rhs_contract = array<i64: 0>}> : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
+  return %0 : tensor<2x5xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  // expected-error@+1 {{has the attribute 'x_layout', which must be a layout with each of n, c and the spatial digits once}}
+  %0 = "graph.conv"(%x, %w) <{batch_groups = 1 : i64, groups = 1 : i64, pad_high = array<i64: 0, 0>, pad_low = array<i64: 0, 0>, strides = array<i64: 1, 1>, w_dilation = array<i64: 1, 1>, w_layout = "oi01", x_dilation = array<i64: 1, 1>, x_layout = "nc00", y_layout = "nc01"}> : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return %0 : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x8x8xf32>, %w: tensor<4x2x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  // expected-error@+1 {{the channels must be the weights' (3 and 2)}}
+  %0 = "graph.conv"(%x, %w) <{batch_groups = 1 : i64, groups = 1 : i64, pad_high = array<i64: 0, 0>, pad_low = array<i64: 0, 0>, strides = array<i64: 1, 1>, w_dilation = array<i64: 1, 1>, w_layout = "oi01", x_dilation = array<i64: 1, 1>, x_layout = "nc01", y_layout = "nc01"}> : (tensor<1x3x8x8xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return %0 : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<5x6xf32>, %i: tensor<4x2xi32>) -> tensor<4x6xf32> {
+  // expected-error@+1 {{index vectors have an entry for each mapped dimension (2 and 1)}}
+  %0 = "graph.gather"(%x, %i) <{collapsed_dims = array<i64: 0>, index_vector_dim = 1 : i64, indices_batch_dims = array<i64>, offset_dims = array<i64: 1>, operand_batch_dims = array<i64>, slice_sizes = array<i64: 1, 6>, start_index_map = array<i64: 0>}> : (tensor<5x6xf32>, tensor<4x2xi32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<5x6xf32>, %i: tensor<4xf32>) -> tensor<4x6xf32> {
+  // expected-error@+1 {{has indices of type 'f32'}}
+  %0 = "graph.gather"(%x, %i) <{collapsed_dims = array<i64: 0>, index_vector_dim = 1 : i64, indices_batch_dims = array<i64>, offset_dims = array<i64: 1>, operand_batch_dims = array<i64>, slice_sizes = array<i64: 1, 6>, start_index_map = array<i64: 0>}> : (tensor<5x6xf32>, tensor<4xf32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<5xf32>) -> (tensor<9xf32>, tensor<9xi64>) {
+  // expected-error@+1 {{there must be as many elements as are asked for (5 and 9)}}
+  %0:2 = "graph.top_k"(%x) <{axis = 0 : i64, k = 9 : i64}> : (tensor<5xf32>) -> (tensor<9xf32>, tensor<9xi64>)
+  return %0#0, %0#1 : tensor<9xf32>, tensor<9xi64>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has a region from 1 to 1 values, where 2 to 1 are needed}}
+  %0 = "graph.reduce_generic"(%x, %s) <{dims = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>):
+    "graph.yield"(%a) : (tensor<f32>) -> ()
+  }) : (tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+2 {{has a map #0 that leaves its operand}}
+func.func @f(%x: tensor<4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "graph.generic"(%x, %s) <{iterators = ["parallel"], maps = [affine_map<(d0) -> (d0 + 1)>, affine_map<(d0) -> (d0)>], outs = 1 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    "graph.yield"(%a) : (tensor<f32>) -> ()
+  }) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%go: tensor<2xi1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{takes an i1 as its condition}}
+  %0 = "graph.if"(%go) ({
+    "graph.yield"(%x) : (tensor<4xf32>) -> ()
+  }, {
+    "graph.yield"(%x) : (tensor<4xf32>) -> ()
+  }) : (tensor<2xi1>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %go: tensor<i1>) -> tensor<4xf32> {
+  // expected-error@+1 {{has yielded value #0 of type 'tensor<i1>' where 'tensor<4xf32>' is needed}}
+  %0 = "graph.while"(%x) ({
+  ^bb0(%a: tensor<4xf32>):
+    "graph.yield"(%go) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<4xf32>):
+    "graph.yield"(%go) : (tensor<i1>) -> ()
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{calls 'g', which is no function here}}
+  %0 = "graph.call"(%x) <{callee = @g}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error@+1 {{needs a number of an operand for each of 2 sizes}}
+  %0 = "graph.dispatch"(%x) <{sym_name = "d"}> ({
+  ^bb0(%a: tensor<?xf32>):
+    "graph.yield"(%a) : (tensor<?xf32>) -> ()
+  }) : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<1xf64>) -> tensor<2305843009213693952xf64> {
+  // expected-error@+1 {{which is larger than any memory}}
+  %0 = "graph.broadcast"(%x) <{dims = array<i64: 0>}> : (tensor<1xf64>) -> tensor<2305843009213693952xf64>
+  return %0 : tensor<2305843009213693952xf64>
+}
+
+// -----
+
+func.func @f(%x: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>) -> tensor<f32> {
+  // expected-error@+1 {{has a value of rank 17, above 16}}
+  %0 = "graph.reshape"(%x) : (tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
