@@ -253,6 +253,41 @@ return %0, %1 : tensor<2x2x2x3xf32>, tensor<3x4xf32>""", [x], [packed, x])
     s.write("linalg")
 
 
+def packs():
+    s = Suite("packs", "linalg.pack and linalg.unpack with sizes and tiles known at run time only.")
+    x = s.floats(3, 4)
+    padded = np.pad(x, ((0, 1), (0, 2)), constant_values=7)
+    tiles = padded.reshape(2, 2, 2, 3)
+    sizes = """%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%m = tensor.dim %a, %c0 : tensor<?x?xf32>
+%n = tensor.dim %a, %c1 : tensor<?x?xf32>
+%bm = arith.ceildivui %m, %t : index
+%bn = arith.ceildivui %n, %u : index
+%v = arith.constant 7.0 : f32
+"""
+    static = "%t = arith.constant 2 : index\n%u = arith.constant 3 : index\n"
+    back = "%back = tensor.empty(%m, %n) : tensor<?x?xf32>\n"
+    s.add("sizes", static + sizes + """%empty = tensor.empty(%bm, %bn) : tensor<?x?x2x3xf32>
+%0 = linalg.pack %a padding_value(%v : f32) inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %empty : tensor<?x?xf32> -> tensor<?x?x2x3xf32>
+""" + back + """%1 = linalg.unpack %0 inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %back : tensor<?x?x2x3xf32> -> tensor<?x?xf32>
+return %0, %1 : tensor<?x?x2x3xf32>, tensor<?x?xf32>""", [x], [tiles.transpose(0, 2, 1, 3), x], types=["tensor<?x?xf32>"],
+          results=["tensor<?x?x2x3xf32>", "tensor<?x?xf32>"])
+    s.add("outer_order", static + sizes + """%empty = tensor.empty(%bn, %bm) : tensor<?x?x3x2xf32>
+%0 = linalg.pack %a padding_value(%v : f32) outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [3, 2] into %empty : tensor<?x?xf32> -> tensor<?x?x3x2xf32>
+""" + back + """%1 = linalg.unpack %0 outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [3, 2] into %back : tensor<?x?x3x2xf32> -> tensor<?x?xf32>
+return %0, %1 : tensor<?x?x3x2xf32>, tensor<?x?xf32>""", [x], [tiles.transpose(2, 0, 3, 1), x], types=["tensor<?x?xf32>"],
+          results=["tensor<?x?x3x2xf32>", "tensor<?x?xf32>"])
+    tile = "%t = arith.index_cast %b : i64 to index\n%u = arith.constant 3 : index\n"
+    s.add("tiles", tile + sizes + """%empty = tensor.empty(%bm, %n, %t) : tensor<?x?x?xf32>
+%0 = linalg.pack %a padding_value(%v : f32) inner_dims_pos = [0] inner_tiles = [%t] into %empty : tensor<?x?xf32> -> tensor<?x?x?xf32>
+""" + back + """%1 = linalg.unpack %0 inner_dims_pos = [0] inner_tiles = [%t] into %back : tensor<?x?x?xf32> -> tensor<?x?xf32>
+return %0, %1 : tensor<?x?x?xf32>, tensor<?x?xf32>""", [x, np.int64(2)],
+          [np.pad(x, ((0, 1), (0, 0)), constant_values=7).reshape(2, 2, 4).transpose(0, 2, 1), x],
+          types=["tensor<?x?xf32>", "i64"], results=["tensor<?x?x?xf32>", "tensor<?x?xf32>"])
+    s.write("linalg")
+
+
 def tensors():
     s = Suite("tensors", "The tensor dialect.")
     x = s.floats(3, 4)
@@ -490,5 +525,5 @@ return %r : tensor<4xf32>""", [x, np.array(i, np.int32)], [expected], types=["te
 
 
 if __name__ == "__main__":
-    for suite in [contractions, convolutions, generics, tensors, arithmetic, control]:
+    for suite in [contractions, convolutions, generics, packs, tensors, arithmetic, control]:
         suite()
