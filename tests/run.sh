@@ -27,7 +27,13 @@ text() {
 
 # ONNX's backend tests in the reference evaluator; the other frontends' programs are among the unit tests.
 imports() {
-  $python tests/import/onnx/run.py --evaluator "$build/tests/onnx-eval"
+  local bad=0 parts=$logs/imports-parts
+  {
+    $python tests/import/onnx/run.py --evaluator "$build/tests/onnx-eval" || bad=1
+    $python tests/import/onnx/table.py --check --cache "$build/tests" || bad=1
+  } >"$parts" 2>&1
+  add_up "$parts"
+  return $bad
 }
 
 demo() {

@@ -21,6 +21,19 @@ const onnx_row_t* onnx_find_row(const char* name) {
   return NULL;
 }
 
+const char* onnx_find_refusal(const char* name) {
+  static const struct {
+    const char *name, *reason;
+  } refused[] = {
+#define REFUSED(name, reason) {#name, reason},
+#include "import/onnx/refused.def"
+  };
+  for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); ++i) {
+    if (strcmp(refused[i].name, name) == 0) return refused[i].reason;
+  }
+  return NULL;
+}
+
 static scalar_fn_t row_fn(const onnx_node_t* n) {
   return (scalar_fn_t)(onnx_is_unsigned(n->in[0]) ? n->row->unsigned_fn : n->row->fn);
 }

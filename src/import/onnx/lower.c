@@ -109,6 +109,8 @@ static bool lower_newest(onnx_lowering_t* l, ir_op_t* op) {
   n.out_count = op->result_count;
   if (!n.name) return onnx_unsupported(&n, "only operators named \"onnx.*\" are supported");
   n.row = onnx_find_row(n.name);
+  const char* refusal = n.row ? NULL : onnx_find_refusal(n.name);
+  if (refusal) return onnx_unsupported(&n, "refused: %s", refusal);
   if (!n.row) return onnx_unsupported(&n, "this operator is not supported");
   onnx_value_t* in = ARENA_ARRAY(arena, onnx_value_t, n.in_count + 1);
   n.in = in;

@@ -44,6 +44,8 @@ struct onnx_row_t {
   int fn, unsigned_fn;  // scalar_fn_t for elementwise rows, SCALAR_COUNT for none
 };
 const onnx_row_t* onnx_find_row(const char* name);
+// Why an operator is refused for good (refused.def), or NULL.
+const char* onnx_find_refusal(const char* name);
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Driver

@@ -31,6 +31,8 @@ def evaluate(options, folder, arguments, templates):
 
 def run_case(case, options, folder):
     (folder / "model.onnx").write_bytes(case.model)
+    if suite.is_refused(case.name):
+        evaluate(options, folder, [], [])  # the model is read before its arguments are
     return functools.partial(evaluate, options, folder)
 
 

@@ -57,7 +57,8 @@ class Case:
 
 
 def load_cases(cache):
-    """All cases; they are collected once and kept beside the build."""
+    """All cases; they are collected once and kept in the folder `cache`, or the system's for temporary files."""
+    cache = cache or tempfile.gettempdir()
     path = pathlib.Path(cache, f"onnx-cases-{onnx.__version__}.pickle")
     if path.exists():
         return pickle.loads(path.read_bytes())
