@@ -23,6 +23,8 @@ from check import FUNCTIONS, TOLERANCE, largest_error, random_inputs, run_model 
 from compare import Compiled, machine, module_sampler, onnxruntime_sampler, table, take_turns  # noqa: E402
 from tools import LOCAL_SYNC, ToolError, Tools, call  # noqa: E402
 
+# Float sums between bytes: ONNX Runtime's own results with and without its optimizations are this far apart.
+BETWEEN_BYTES = 0.05
 HOST = "--iree-llvmcpu-target-cpu=host"
 
 
@@ -81,7 +83,7 @@ def main():
         rows.append([name, *[f"{min(times):.3f} / {statistics.median(times):.3f}" for times in (ours, theirs)],
                      f"{ratio:.2f}", f"{subject.error:.1e}"])
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-        if not subject.error <= TOLERANCE:
+        if not subject.error <= (BETWEEN_BYTES if name.endswith("_qdq") else TOLERANCE):
             failures.append(f"{name}: results differ by {subject.error:.1e} of the largest element")
         elif arguments.limit and ratio > arguments.limit:
             failures.append(f"{name}: {ratio:.2f} times ONNX Runtime")

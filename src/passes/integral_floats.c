@@ -43,7 +43,7 @@ static ir_value_t* float_constant(ir_builder_t* b, const ir_attr_t* attr) {
   return floats;
 }
 
-// i32 from a byte that was a float, or from a float.
+// A number from a byte that was a float, or from a float.
 static ir_value_t* before_cast(const ir_op_t* op) {
   bool is_unsigned = ir_is(op, GRAPH_castu);
   ir_value_t* from = ir_operand(op, 0);
@@ -95,7 +95,10 @@ static ir_value_t* as_float(ir_builder_t* b, ir_value_t* value, bool is_last, in
 }
 
 static ir_value_t* drop_conversions(ir_builder_t* b, ir_op_t* op) {
-  if (!ir_is(op, GRAPH_cast) || !is_f32(op->results[0].type) || !is_type(ir_operand(op, 0)->type, 32)) return NULL;
+  bool is_cast = ir_is(op, GRAPH_cast) || ir_is(op, GRAPH_castu);
+  if (!is_cast || !is_f32(op->results[0].type)) return NULL;
+  if (is_type(ir_operand(op, 0)->type, 8)) return before_cast(op);
+  if (!ir_is(op, GRAPH_cast) || !is_type(ir_operand(op, 0)->type, 32)) return NULL;
   if (integers_constant(ir_operand(op, 0))) return NULL;
   return as_float(b, ir_operand(op, 0), true, 0);
 }

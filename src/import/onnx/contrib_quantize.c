@@ -40,6 +40,108 @@ static ir_value_t* move_channels(onnx_node_t* n, ir_value_t* x, bool to_front) {
   return graph_transpose(n->b, x, perm);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Sums, products and means as ONNX Runtime rounds them: where two results are equally near, another order of the same
+// arithmetic gives the other one
+//===----------------------------------------------------------------------------------------------------------------===
+
+// A scale or zero point as one number, f32; 0 where there is none.
+static ir_value_t* number_of(onnx_node_t* n, uint32_t i) {
+  const ir_type_t* f32 = onnx_f32(n->ctx);
+  if (!onnx_has(n, i)) return graph_scalar_constant(n->b, f32, 0);
+  return onnx_reshape(n, onnx_cast(n, n->in[i], f32).v, 0, NULL);
+}
+
+static ir_value_t* multiply_add(onnx_node_t* n, ir_value_t* x, ir_value_t* y, ir_value_t* z) {
+  return ir_build_value(n->b, graph_scalar_code(SCALAR_fma), (ir_value_t*[]){x, y, z}, 3, x->type);
+}
+
+// Scales are required and numbers, zero points are numbers; operands are integers.
+static bool check_quantized(onnx_node_t* n, uint32_t tensors, uint32_t result) {
+  for (uint32_t i = 0; i <= tensors; ++i) {
+    uint32_t scale = i < tensors ? 3 * i + 1 : result;
+    if (!onnx_has(n, scale)) return onnx_error(n, "input %u is required", scale);
+    if (i < tensors && !onnx_is_int(n->in[3 * i])) return onnx_error(n, "input %u must be quantised", 3 * i);
+    if (!check_single(n, scale) || !check_single(n, scale + 1)) return false;
+  }
+  return true;
+}
+
+static bool round_result(onnx_node_t* n, ir_value_t* y, uint32_t zero) {
+  const ir_type_t* element = onnx_has(n, zero) ? n->in[zero].element : n->in[0].element;
+  n->out[0] = onnx_saturate(n, onnx_value(y, onnx_f32(n->ctx)), NULL, element);
+  return true;
+}
+
+// round(a ra + (b rb + z)), ra and rb being scales over the result's, and z all that the zero points come to.
+bool onnx_lower_qlinear_add(onnx_node_t* n) {
+  if (!check_quantized(n, 2, 6)) return false;
+  ir_value_t *a = onnx_cast(n, n->in[0], onnx_f32(n->ctx)).v, *b = onnx_cast(n, n->in[3], onnx_f32(n->ctx)).v;
+  ir_value_t *ra = graph_binary(n->b, SCALAR_div, number_of(n, 1), number_of(n, 6)),
+             *rb = graph_binary(n->b, SCALAR_div, number_of(n, 4), number_of(n, 6));
+  ir_value_t* away = multiply_add(n, ra, number_of(n, 2), graph_binary(n->b, SCALAR_mul, rb, number_of(n, 5)));
+  ir_value_t* point = graph_binary(n->b, SCALAR_sub, number_of(n, 7), away);
+  if (!onnx_broadcast(n, &a, &b)) return false;
+  ir_value_t* y = multiply_add(n, b, onnx_scalar_like(n, rb, b), onnx_scalar_like(n, point, b));
+  return round_result(n, multiply_add(n, a, onnx_scalar_like(n, ra, a), y), 7);
+}
+
+// round((a - za) (b - zb) (a_scale b_scale / y_scale) + zy)
+bool onnx_lower_qlinear_mul(onnx_node_t* n) {
+  if (!check_quantized(n, 2, 6)) return false;
+  ir_value_t *a = onnx_centered(n, 0, 2, 0), *b = onnx_centered(n, 3, 5, 0);
+  if (!a || !b || !onnx_broadcast(n, &a, &b)) return false;
+  const ir_type_t* f32 = onnx_f32(n->ctx);
+  ir_value_t* scale = graph_binary(n->b, SCALAR_mul, number_of(n, 1), number_of(n, 4));
+  scale = graph_binary(n->b, SCALAR_div, scale, number_of(n, 6));
+  ir_value_t* y = graph_binary(n->b, SCALAR_mul, graph_cast(n->b, a, f32, false), graph_cast(n->b, b, f32, false));
+  y = graph_binary(n->b, SCALAR_mul, y, onnx_scalar_like(n, scale, y));
+  return round_result(n, graph_binary(n->b, SCALAR_add, y, onnx_scalar_like(n, number_of(n, 7), y)), 7);
+}
+
+// round(mean / y_scale + zy)
+bool onnx_lower_qlinear_pool(onnx_node_t* n) {
+  onnx_value_t in[2], out[3] = {{0}};
+  bool channels_last = onnx_int(n, "channels_last", 0) != 0;
+  if (!check_quantized(n, 1, 3) || !dequantize(n, 0, &in[0])) return false;
+  if (channels_last && onnx_rank(in[0]) < 3) return onnx_error(n, "needs spatial dimensions");
+  if (channels_last) in[0].v = move_channels(n, in[0].v, true);
+  if (!onnx_apply(n, "AveragePool", in, 1, out)) return false;
+  ir_value_t* y = channels_last ? move_channels(n, out[0].v, false) : out[0].v;
+  y = graph_binary(n->b, SCALAR_div, y, onnx_scalar_like(n, number_of(n, 3), y));
+  return round_result(n, graph_binary(n->b, SCALAR_add, y, onnx_scalar_like(n, number_of(n, 4), y)), 4);
+}
+
+// round(sum x_scale / (y_scale size)) + zy, of the sum of integers.
+bool onnx_lower_qlinear_global_pool(onnx_node_t* n) {
+  if (!check_quantized(n, 1, 3)) return false;
+  if (onnx_rank(n->in[0]) < 3) return onnx_error(n, "needs spatial dimensions");
+  ir_value_t* x = onnx_centered(n, 0, 2, 0);
+  if (!x) return false;
+  bool channels_last = onnx_int(n, "channels_last", 0) != 0;
+  int64_t dims[ONNX_MAX_RANK];
+  onnx_dim_t shape[ONNX_MAX_RANK];
+  int32_t rank = x->type->rank, count = 0;
+  for (int32_t i = 0; i < rank; ++i) {
+    bool is_summed = i > 0 && (channels_last ? i < rank - 1 : i > 1);
+    shape[i] = is_summed ? onnx_dim_of(1) : onnx_dim(n, x, i);
+    if (is_summed) dims[count++] = i;
+  }
+  const ir_type_t* f32 = onnx_f32(n->ctx);
+  ir_value_t *sum = graph_cast(n->b, graph_reduce(n->b, x, dims, (uint32_t)count, "add"), f32, false),
+             *scale = number_of(n, 1);
+  ir_value_t* size = onnx_size_like(n, x, dims, (uint32_t)count, scale);
+  scale = graph_binary(n->b, SCALAR_div, scale, graph_binary(n->b, SCALAR_mul, number_of(n, 3), size));
+  sum = onnx_reshape(n, graph_binary(n->b, SCALAR_mul, sum, onnx_scalar_like(n, scale, sum)), rank, shape);
+  const ir_type_t* element = onnx_has(n, 4) ? n->in[4].element : n->in[0].element;
+  n->out[0] = onnx_saturate(n, onnx_value(sum, f32), onnx_scalar_like(n, number_of(n, 4), sum), element);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Others: by their bytes' numbers
+//===----------------------------------------------------------------------------------------------------------------===
+
 // QLinear + the name of an operator: its inputs, each with scale and zero point, then the result's.
 bool onnx_lower_qlinear(onnx_node_t* n) {
   const char* name = n->name + strlen("QLinear");
