@@ -135,8 +135,7 @@ void host_copy(host_t* h, storage_t* from, storage_t* to) {
 
 // Stops when `size` times as many bytes as there are in `bytes` would be too many to address.
 static void check_size(host_t* h, const ir_type_t* type, module_reg_t bytes, module_reg_t size) {
-  const int64_t most = (int64_t)1 << 47;
-  module_reg_t one = host_number_constant(h, 1), limit = host_number_constant(h, most);
+  module_reg_t one = host_number_constant(h, 1), limit = host_number_constant(h, HOST_MAX_BYTES);
   if (!h->has_scratch) {
     for (int i = 0; i < 3; ++i) h->scratch[i] = module_function_register(h->f, i == 2 ? VM_TYPE_I32 : VM_TYPE_I64);
     h->has_scratch = true;

@@ -52,10 +52,18 @@ static bool add_global(host_t* h, ir_op_t* op) {
   return true;
 }
 
+enum { MAX_REPEATED = 1 << 30 };
+
 // The tensor's first contents as a constant of the module.
 static uint32_t initial_constant(host_t* h, const ir_op_t* global, size_t size) {
   const ir_attr_t* value = graph_get_value(global);
   const void* data = ir_attr_data(value);
+  if (value->splat && size > MAX_REPEATED) {
+    h->failed = true;
+    ir_op_error(h->ctx, global, "starts as %zu bytes of one element of %zu bytes; at most %zu can be stored", size,
+                value->size, (size_t)MAX_REPEATED);
+    return 0;
+  }
   if (value->splat) {
     unsigned char* filled = arena_alloc(ir_context_arena(h->ctx), size ? size : 1);
     for (size_t i = 0; value->size && i + value->size <= size; i += value->size) {
@@ -69,15 +77,23 @@ static uint32_t initial_constant(host_t* h, const ir_op_t* global, size_t size) 
   return module_writer_constant(h->writer, h->device, segment, 0, size);
 }
 
-// One element everywhere is filled in, nothing stored; zeros when there is no value.
-static bool is_filled(const ir_attr_t* value) {
-  return !value || (value->splat && (value->size == 1 || value->size == 2 || value->size == 4));
+// Bytes after which the element's repeat, when they are few enough to be filled in; or 0.
+static uint32_t fill_length(const ir_attr_t* value) {
+  if (!value->splat) return 0;
+  const unsigned char* data = ir_attr_data(value);
+  for (uint32_t length = 1; length <= 4 && length <= value->size; length *= 2) {
+    if (value->size % length == 0 && memcmp(data, data + length, value->size - length) == 0) return length;
+  }
+  return 0;
 }
+
+// One element everywhere is filled in, nothing stored; zeros when there is no value.
+static bool is_filled(const ir_attr_t* value) { return !value || fill_length(value); }
 
 static void emit_fill(module_function_t* f, module_reg_t stream, module_reg_t buffer, const ir_attr_t* value,
                       int64_t size) {
-  uint32_t pattern = 0, length = value ? (uint32_t)value->size : size % 4 ? 1 : 4;
-  if (value) memcpy(&pattern, ir_attr_data(value), value->size);
+  uint32_t pattern = 0, length = value ? fill_length(value) : size % 4 ? 1 : 4;
+  if (value) memcpy(&pattern, ir_attr_data(value), length);
   module_emit(f, hal_fill, MODULE_REG(stream), MODULE_REG(buffer), MODULE_REG(module_function_i64(f, 0)),
               MODULE_REG(module_function_i64(f, size)), MODULE_REG(module_function_i32(f, (int32_t)pattern)),
               MODULE_IMM(length));

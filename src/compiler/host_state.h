@@ -82,6 +82,9 @@ typedef struct access_t {
 } access_t;
 
 enum { HOST_MAX_PARAMS = 128, HOST_MAX_BUFFERS = 1024, HOST_DYNAMIC = -1, HOST_MAX_SIZES = 256 };
+// Bytes of one buffer: what addresses have room for.
+#define HOST_MAX_BYTES ((int64_t)1 << 47)
+
 typedef struct host_t {
   ir_context_t* ctx;
   ir_op_t* module;

@@ -30,8 +30,20 @@ static uint32_t last_use(const ir_value_t* value, const ir_block_t* block, uint3
   return at_least;
 }
 
+static void refuse_size(host_t* h, ir_op_t* op, const char* what, int64_t bytes) {
+  if (!h->failed) {
+    ir_op_error(h->ctx, op, "%s takes %lld bytes; at most %lld can be addressed", what, (long long)bytes,
+                (long long)HOST_MAX_BYTES);
+  }
+  h->failed = true;
+}
+
 storage_t* host_storage_new(host_t* h, const ir_value_t* value, storage_kind_t kind) {
   storage_t* s = ARENA_NEW(ir_context_arena(h->ctx), storage_t);
+  if (ir_type_is_tensor(value->type) && host_tensor_bytes(value->type) > HOST_MAX_BYTES) {
+    const char* what = arena_printf(ir_context_arena(h->ctx), "a value of type %s", ir_type_str(h->ctx, value->type));
+    refuse_size(h, value->def ? value->def : h->func, what, host_tensor_bytes(value->type));
+  }
   *s = (storage_t){.kind = kind, .size = ir_type_is_tensor(value->type) ? host_tensor_bytes(value->type) : 8};
   return s;
 }
@@ -228,7 +240,7 @@ static bool constant_equal(const void* constant, const void* value) {
 
 // Constants are archive entries of their own.
 static void store_constant(host_t* h, ir_op_t* op) {
-  if (!ir_type_is_tensor(op->results[0].type)) return;
+  if (!ir_type_is_tensor(op->results[0].type) || !op->results[0].uses) return;
   storage_t* s = host_storage_new(h, ir_result(op, 0), STORAGE_CONSTANT);
   op->results[0].data = s;
   const ir_attr_t* value = graph_get_value(op);
@@ -329,7 +341,8 @@ void host_assign_storage(host_t* h) {
   assign_outputs(h);
   h->has_state = host_find_globals(h);
   assign_block(h, h->body);
-  h->arena_size = plan_memory(h->plan, h->plan_count);
+  h->arena_size = h->failed ? 0 : plan_memory(h->plan, h->plan_count);
+  if (h->arena_size > HOST_MAX_BYTES) refuse_size(h, h->func, "what lives at the same time", h->arena_size);
   if (h->arena_size) h->arena_buffer = host_add_buffer(h);
   place_arena(h, h->body);
 }

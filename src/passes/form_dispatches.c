@@ -275,14 +275,47 @@ static void push_needs(forming_t* f, const fusion_node_t* node) {
   reverse_todo(f, from);
 }
 
+// A dispatch that does nothing but make a copy of the value, or fill in the number that it is.
+static ir_value_t* copy_of(forming_t* f, ir_value_t* value, const ir_loc_t* loc) {
+  list_t inputs = {0}, outputs = {0};
+  bool splat = value->def && fusion_is_splat(value->def);
+  if (!splat) list_add(f, &inputs, value);
+  list_add(f, &outputs, value);
+  add_sizes(f, &inputs, value);
+  ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, loc);
+  ir_block_t* body = dispatch->regions[0].first;
+  ir_value_t* inner = splat ? NULL : body->args[0];
+  if (splat) {
+    ir_op_t* constant = ir_op_clone(f->ctx, value->def, NULL);
+    ir_block_append(body, constant);
+    inner = &constant->results[0];
+  }
+  yield_outputs(f, body, &inner, 1);
+  return &dispatch->results[0];
+}
+
+// One number in a tensor that a loop starts with, say: small ones are stored in the module, others filled in.
+static bool is_large_splat(const ir_value_t* value) {
+  enum { SMALL = 4096 };
+  return value->def && fusion_is_splat(value->def) && ir_type_is_tensor(value->type) &&
+         ir_type_count(value->type) > SMALL;
+}
+
+static void emit_host(forming_t* f, ir_op_t* op) {
+  ir_op_remove(op);
+  for (uint32_t i = 0; i < op->operand_count && !ir_has_trait(op, IR_TRAIT_TERMINATOR); ++i) {
+    if (is_large_splat(ir_operand(op, i))) ir_op_set_operand(op, i, copy_of(f, ir_operand(op, i), op->loc));
+  }
+  ir_block_append(f->target, op);
+}
+
 static void emit(forming_t* f, fusion_node_t* node) {
-  if (node->group != FUSION_NO_GROUP) {
-    f->fusion.groups[node->group].emitted = true;
-    emit_group(f, node->group);
+  if (node->group == FUSION_NO_GROUP) {
+    emit_host(f, node->op);
     return;
   }
-  ir_op_remove(node->op);
-  ir_block_append(f->target, node->op);
+  f->fusion.groups[node->group].emitted = true;
+  emit_group(f, node->group);
 }
 
 static void emit_node(forming_t* f, fusion_node_t* node) {
@@ -312,23 +345,10 @@ static void copy_returned(forming_t* f, ir_op_t* terminator) {
     bool own = value->def && value->def->parent == f->target && !ir_is(value->def, GRAPH_CONSTANT) &&
                !ir_is(value->def, GRAPH_GLOBAL_LOAD);
     if (own && !repeated) continue;
-    list_t inputs = {0}, outputs = {0};
-    bool splat = value->def && fusion_is_splat(value->def);
-    if (!splat) list_add(f, &inputs, value);
-    list_add(f, &outputs, value);
-    add_sizes(f, &inputs, value);
     ir_op_remove(terminator);
-    ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, terminator->loc);
+    ir_value_t* copy = copy_of(f, value, terminator->loc);
     ir_block_append(f->target, terminator);
-    ir_block_t* body = dispatch->regions[0].first;
-    ir_value_t* inner = splat ? NULL : body->args[0];
-    if (splat) {
-      ir_op_t* constant = ir_op_clone(f->ctx, value->def, NULL);
-      ir_block_append(body, constant);
-      inner = &constant->results[0];
-    }
-    yield_outputs(f, body, &inner, 1);
-    ir_op_set_operand(terminator, i, &dispatch->results[0]);
+    ir_op_set_operand(terminator, i, copy);
   }
 }
 

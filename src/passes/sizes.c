@@ -569,7 +569,26 @@ bool sizes_resolve(ir_context_t* ctx, ir_op_t* func) {
   return !s.failed;
 }
 
+// Positions and bytes are counted in 64 bits, wherever a value is.
+static bool check_counts(ir_context_t* ctx, ir_op_t* op) {
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    const ir_type_t* type = op->results[i].type;
+    if (!ir_type_is_tensor(type) || ir_type_count(type) <= INT64_MAX / 64) continue;
+    return ir_op_error(ctx, op, "has a result of type %s, which has more elements than can be counted",
+                       ir_type_str(ctx, type));
+  }
+  for (uint32_t r = 0; r < op->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &op->regions[r]) {
+      IR_FOR_OPS(inner, block) {
+        if (!check_counts(ctx, inner)) return false;
+      }
+    }
+  }
+  return true;
+}
+
 pass_result_t pass_sizes(ir_op_t* module, ir_context_t* ctx) {
+  if (!check_counts(ctx, module)) return PASS_FAILED;
   IR_FOR_OPS(func, ir_module_body(module)) {
     if (strcmp(func->name, "func.func") || !func->regions[0].first) continue;
     bool ok = sizes_resolve(ctx, func);

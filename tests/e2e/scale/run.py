@@ -2,11 +2,12 @@
 
 Every compilation gets little stack, bounded memory and a time limit that only a cliff reaches: exponential or quadratic
 growth, recursion over a program's length, or a kernel that nothing bounds fail here. The programs are those of
-benchmarks/programs.py.
+benchmarks/programs.py, and sizes/*.mlir, whose tensors are absurdly large.
 """
 
 import argparse
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -18,8 +19,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import programs  # noqa: E402  pylint: disable=wrong-import-position
 
+SIZES = pathlib.Path(__file__).with_name("sizes")
 STACK = 512 << 10
 MEMORY = 8 << 30
+FILE = 1 << 30
 SECONDS = 120
 FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
 
@@ -43,15 +46,21 @@ def limit():
     """In the child: the stack of the main thread and, with it, of those that are made."""
     resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
+
+
+def start(command, limits):
+    """Runs a command to its end; raises Failure when it takes too long."""
+    try:
+        return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=SECONDS, check=False, preexec_fn=limits)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{command[0].name}: no end after {SECONDS} s") from None
 
 
 def call(command, limits=None):
     """Runs a command; raises Failure unless it succeeds."""
-    try:
-        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=SECONDS, check=False, preexec_fn=limits)
-    except subprocess.TimeoutExpired:
-        raise Failure(f"{command[0].name}: no end after {SECONDS} s") from None
+    done = start(command, limits)
     if done.returncode:
         text = done.stderr.decode(errors="replace").strip().splitlines()
         raise Failure(f"{command[0].name}: exit {done.returncode}: {text[0][:300] if text else ''}")
@@ -103,20 +112,38 @@ def run_case(tools, case, folder):
         check_text(tools, source, folder)
 
 
+def check_sizes(tools, file, folder):
+    """A program with absurd sizes: it compiles, or is refused with the error that its first line asks for."""
+    wanted = re.match(r"// error: (.*)\n", file.read_text())
+    module = folder / "program.vmfb"
+    done = start([tools / "iree-compile", *FLAGS, file, "-o", module], limit)
+    text = done.stderr.decode(errors="replace")
+    if not wanted:
+        if done.returncode:
+            raise Failure(f"exit {done.returncode}: {text[:300]}")
+        return check_size(module, 100_000)
+    if done.returncode != 1 or module.exists() or len(re.findall(r"\berror:", text)) != 1:
+        raise Failure(f"exit {done.returncode}, wanted one error and no module: {text[:300]}")
+    if not re.search(wanted.group(1), text):
+        raise Failure(f"wanted {wanted.group(1)}: {text[:300]}")
+    return None
+
+
 def main():
-    """Runs all cases, or those whose NAME-n contains a word of --only."""
+    """Runs all cases, or those whose name contains a word of --only."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tools", type=pathlib.Path, required=True)
     parser.add_argument("--only", action="append", default=[])
     options = parser.parse_args()
+    jobs = [(f"{case[0]}-{case[1]}", run_case, case) for case in CASES]
+    jobs += [(f"sizes/{file.stem}", check_sizes, file) for file in sorted(SIZES.glob("*.mlir"))]
     failed = passed = 0
-    for case in CASES:
-        name = f"{case[0]}-{case[1]}"
+    for name, check, case in jobs:
         if options.only and not any(word in name for word in options.only):
             continue
         with tempfile.TemporaryDirectory() as folder:
             try:
-                run_case(options.tools, case, pathlib.Path(folder))
+                check(options.tools, case, pathlib.Path(folder))
                 passed += 1
             except Failure as failure:
                 failed += 1
