@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/small_float.h"
 #include "import/onnx/ops.h"
 
 // Scale or zero point in the shape of x: a scalar, a vector along the axis, or one value per block of the axis. NULL
@@ -38,22 +39,18 @@ static void integer_range(const ir_type_t* element, double* low, double* high) {
   *high = steps - 1;
 }
 
-static double largest_float(const ir_type_t* element) {
-  static const struct {
-    ir_float_kind_t kind;
-    double largest;
-  } rows[] = {{IR_F8E4M3FN, 448}, {IR_F8E4M3FNUZ, 240}, {IR_F8E5M2, 57344}, {IR_F8E5M2FNUZ, 57344}, {IR_F4E2M1FN, 6}};
-  for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-    if (rows[i].kind == element->float_kind) return rows[i].largest;
-  }
-  return INFINITY;
+// Floats of at least 32 bits to compute in.
+static onnx_value_t widened(onnx_node_t* n, onnx_value_t x) {
+  bool wide = onnx_is_float(x) && x.element->width >= 32;
+  return wide ? x : onnx_cast(n, x, onnx_f32(n->ctx));
 }
 
 onnx_value_t onnx_saturate(onnx_node_t* n, onnx_value_t x, ir_value_t* zero, const ir_type_t* element) {
   double low, high;
   if (ir_type_is_float(element)) {
-    high = largest_float(element);
-    bool clip = onnx_int(n, "saturate", 1) && isfinite(high);
+    bool clip = onnx_int(n, "saturate", 1) && element->width <= 8;
+    high = small_float_largest((small_float_t)element->float_kind);
+    if (clip) x = widened(n, x);  // a narrow format may not have the other's largest number
     ir_value_t* v = clip ? onnx_binary_number(n, SCALAR_max, onnx_binary_number(n, SCALAR_min, x.v, high), -high) : x.v;
     return onnx_cast(n, onnx_value(v, x.element), element);
   }
@@ -62,12 +59,6 @@ onnx_value_t onnx_saturate(onnx_node_t* n, onnx_value_t x, ir_value_t* zero, con
   if (zero) v = graph_binary(n->b, SCALAR_add, v, zero);
   v = onnx_binary_number(n, SCALAR_min, onnx_binary_number(n, SCALAR_max, v, low), high);
   return onnx_cast(n, onnx_value(v, x.element), element);
-}
-
-// Floats of at least 32 bits to compute in.
-static onnx_value_t widened(onnx_node_t* n, onnx_value_t x) {
-  bool wide = onnx_is_float(x) && x.element->width >= 32;
-  return wide ? x : onnx_cast(n, x, onnx_f32(n->ctx));
 }
 
 bool onnx_lower_quantize(onnx_node_t* n) {

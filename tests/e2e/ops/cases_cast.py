@@ -39,3 +39,16 @@ SMALL = [0.0, 1.0, -1.0, 1.06, 1.19, 3.1, 17.0, 100.0, 240.0, -0.3, 0.01, 0.002]
 graph_case("Cast-f8e4m3fn-round-trip", round_trip(TensorProto.FLOAT8E4M3FN), given(SMALL), opset=19)
 graph_case("Cast-f8e5m2-round-trip", round_trip(TensorProto.FLOAT8E5M2), given(SMALL), opset=19)
 graph_case("Cast-f64-round-trip", round_trip(TensorProto.DOUBLE), given(SMALL))
+
+
+def between(first, second):
+    """f32 through two narrow types and back."""
+    return lambda case_: [helper.make_node("Cast", ["x0"], ["n"], to=first),
+                          helper.make_node("Cast", ["n"], ["m"], to=second),
+                          helper.make_node("Cast", ["m"], ["y0"], to=TensorProto.FLOAT)]
+
+
+# Each lacks the other's largest number.
+graph_case("Cast-f8e4m3fn-f8e5m2", between(TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2), given(SMALL), opset=19)
+graph_case("Cast-f8e5m2-f8e4m3fn", between(TensorProto.FLOAT8E5M2, TensorProto.FLOAT8E4M3FN),
+           given([*SMALL, 448.0, 57344.0, -57344.0, 1e6]), opset=19)
