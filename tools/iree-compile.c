@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "compiler/flags.h"
 #include "scoped_main.h"
 
@@ -107,7 +108,7 @@ static int run(int argc, char** argv) {
     fputs(text.data, stdout);
     result = 0;
   } else if (flags.version == FLAG_TRUE) {
-    puts("IREE (https://iree.dev):\n  iree-c compiler version 0.1.0");
+    puts("IREE (https://iree.dev):\n  iree-c compiler version " IREE_C_VERSION);
     result = 0;
   } else if (flags.list_backends == FLAG_TRUE) {
     result = list_backends();

@@ -1,10 +1,15 @@
 // Prints which features the processor has, as the compiler's --iree-llvmcpu-target-cpu-features names them.
 
 #include <stdio.h>
+#include <string.h>
 
+#include "base/version.h"
 #include "iree/base/internal/cpu.h"
 
 int main(int argc, char** argv) {
+  bool help = argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0);
+  if (help) return puts("iree-cpuinfo: prints the processor's features, one a line: its name, 1 when it is there"), 0;
+  if (argc == 2 && strcmp(argv[1], "--version") == 0) return puts("iree-cpuinfo: iree-c version " IREE_C_VERSION), 0;
   if (argc > 1) return fprintf(stderr, "iree-cpuinfo: takes no arguments; got '%s'\n", argv[1]), 1;
   iree_string_view_t name;
   bool present = false;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "base/whole_file.h"
 #include "dialects/register.h"
 #include "import/onnx/onnx.h"
@@ -120,6 +121,7 @@ static int parse(int argc, char** argv, arguments_t* args) {
   for (int i = 1; i < argc; ++i) {
     char* arg = argv[i];
     if (strcmp(arg, "-h") == 0 || strcmp(arg, "--help") == 0) return help() + 1;
+    if (strcmp(arg, "--version") == 0) return puts("iree-import-onnx: iree-c version " IREE_C_VERSION), 1;
     if (arg[0] != '-' || !arg[1]) {
       if (args->input) return refuse("unrecognized arguments: ", arg) + 1;
       args->input = arg;

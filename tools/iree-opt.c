@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
+#include "base/version.h"
 #include "base/whole_file.h"
 #include "dialects/register.h"
 #include "import/lower.h"
@@ -32,7 +34,7 @@ typedef struct options_t {
   uint32_t pass_count;
   const char* print_after[MAX_PRINT_AFTER];
   pass_options_t run;
-  bool split, verify_diagnostics, verify_roundtrip, no_verify, timing, help, list;
+  bool split, verify_diagnostics, verify_roundtrip, no_verify, timing, help, list, version;
   uint32_t print_flags;
   int64_t elide_above;
 } options_t;
@@ -44,18 +46,21 @@ static const pass_t* find_pass(const char* name, size_t size) {
   return NULL;
 }
 
-static bool known_pass(const char* name) {
-  if (find_pass(name, strlen(name))) return true;
-  return fprintf(stderr, "iree-opt: unknown pass '%s' (see --list-passes)\n", name), false;
+static bool unknown_pass(const char* name, size_t size) {
+  near_t near = near_begin(name, size);
+  for (int i = 0; i < PASS_COUNT; ++i) near_offer(&near, known_passes[i].name);
+  const char* best = near_result(&near);
+  fprintf(stderr, "iree-opt: unknown pass '%.*s'; %s%s%s--list-passes lists them\n", (int)size, name,
+          best ? "did you mean '" : "", best ? best : "", best ? "'? " : "");
+  return false;
 }
+
+static bool known_pass(const char* name) { return find_pass(name, strlen(name)) || unknown_pass(name, strlen(name)); }
 
 static bool add_pass(options_t* o, const char* name, size_t size) {
   const pass_t* pass = find_pass(name, size);
-  if (!pass || o->pass_count == MAX_PASSES) {
-    fprintf(stderr, "iree-opt: %s '%.*s' (see --list-passes)\n", pass ? "too many passes:" : "unknown pass", (int)size,
-            name);
-    return false;
-  }
+  if (!pass) return unknown_pass(name, size);
+  if (o->pass_count == MAX_PASSES) return fprintf(stderr, "iree-opt: more than %d passes\n", MAX_PASSES), false;
   o->passes[o->pass_count++] = pass;
   return true;
 }
@@ -105,6 +110,7 @@ static bool set_number(int64_t* out, const char* value) {
        value&& add_pipeline(o, value))                                                                                 \
   FLAG("list-passes", "", "print the names of all passes", (o->list = true))                                           \
   FLAG("help", "", "print this", (o->help = true))                                                                     \
+  FLAG("version", "", "print the version", (o->version = true))                                                        \
   FLAG("mlir-print-op-generic", "", "print the generic form", (o->print_flags |= IR_PRINT_GENERIC))                    \
   FLAG("mlir-print-debuginfo", "", "print locations", (o->print_flags |= IR_PRINT_LOCS))                               \
   FLAG("mlir-print-local-scope", "", "print without aliases (always so)", true)                                        \
@@ -153,6 +159,11 @@ static bool set_flag(options_t* o, const char* flag) {
 #undef FLAG
   if (!value && find_pass(flag, size)) return add_pass(o, flag, size);
   fprintf(stderr, "iree-opt: Unknown command line argument '--%s'.  Try: 'iree-opt --help'\n", flag);
+  near_t near = near_begin(flag, size);
+#define FLAG(name, argument, help, action) near_offer(&near, name);
+  FLAGS(FLAG)
+#undef FLAG
+  if (near_result(&near)) fprintf(stderr, "iree-opt: Did you mean '--%s'?\n", near_result(&near));
   return false;
 }
 
@@ -161,6 +172,8 @@ static bool parse_flags(options_t* o, int argc, char** argv) {
     const char* arg = argv[i];
     if (strcmp(arg, "-o") == 0 && i + 1 < argc) {
       o->output = argv[++i];
+    } else if (strcmp(arg, "-h") == 0) {
+      o->help = true;
     } else if (arg[0] == '-' && arg[1]) {
       if (!set_flag(o, arg + (arg[1] == '-' ? 2 : 1))) return false;
     } else if (o->input) {
@@ -287,6 +300,7 @@ static int run_tool(int argc, char** argv) {
   text_t input = {0}, out = {0};
   if (!parse_flags(&o, argc, argv)) return 1;
   if (o.help) return show_help();
+  if (o.version) return puts("IREE (https://iree.dev):\n  iree-c version " IREE_C_VERSION), 0;
   if (o.list) return list_passes();
   o.run.print_flags = o.print_flags;
   o.run.elide_above = o.elide_above;

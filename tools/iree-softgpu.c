@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "softgpu/engine.h"
 
 // OPTION(name, environment, check of its value or NULL, what it does): options with a value, passed on as environment
@@ -226,8 +227,8 @@ int main(int argc, char** argv) {
   if (argc == 1) return list_targets(), 0;
   int i = 1;
   for (; i < argc && strcmp(argv[i], "--") != 0; ++i) {
-    if (strcmp(argv[i], "--help") == 0) return print_help(stdout), 0;
-    if (strcmp(argv[i], "--version") == 0) return puts("iree-c software AMD GPU, version 0.1.0"), 0;
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help(stdout), 0;
+    if (strcmp(argv[i], "--version") == 0) return puts("iree-c software AMD GPU, version " IREE_C_VERSION), 0;
     if (argv[i][0] != '-') break;
     if (!take_option(argv[i], &wants_fidelity)) return 1;
   }

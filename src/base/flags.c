@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/near.h"
+#include "base/version.h"
 #include "iree/io/file_contents.h"
 
 #define MAX_FLAGS 512
@@ -249,6 +251,15 @@ static const flag_t* find_flag(iree_string_view_t name) {
 
 static iree_status_t parse_file(iree_flags_parse_mode_t mode, iree_string_view_t path, int depth);
 
+static iree_status_t unknown_flag(iree_string_view_t name) {
+  near_t near = near_begin(name.data, name.size);
+  for (size_t i = 0; i < registry.count; ++i) near_offer(&near, registry.flags[i].name.data);  // literals
+  const char* best = near_result(&near);
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "flag '%.*s' not recognized; %s%s%s--help lists what is",
+                          (int)name.size, name.data, best ? "did you mean '--" : "", best ? best : "",
+                          best ? "'? " : "");
+}
+
 // Handles one `--name[=value]`. *out_known is false when nobody knows the name and that is fine.
 static iree_status_t parse_flag(iree_flags_parse_mode_t mode, iree_string_view_t argument, int depth, bool* out_known) {
   iree_string_view_t name, value;
@@ -256,6 +267,10 @@ static iree_status_t parse_flag(iree_flags_parse_mode_t mode, iree_string_view_t
   name = iree_string_view_trim(name);
   value = iree_string_view_trim(value);
   *out_known = true;
+  if (iree_string_view_equal(name, IREE_SV("version"))) {
+    printf("IREE (https://iree.dev):\n  iree-c runtime version %s\n", IREE_C_VERSION);
+    exit(0);
+  }
   if (iree_string_view_equal(name, IREE_SV("help"))) {
     print_help(stdout);
     if (!(mode & IREE_FLAGS_PARSE_MODE_CONTINUE_AFTER_HELP)) exit(0);
@@ -266,8 +281,7 @@ static iree_status_t parse_flag(iree_flags_parse_mode_t mode, iree_string_view_t
   if (flag) return flag_set(flag, has_value, value);
   *out_known = false;
   if (mode & IREE_FLAGS_PARSE_MODE_UNDEFINED_OK) return iree_ok_status();
-  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "flag '%.*s' not recognized; --help lists what is",
-                          (int)name.size, name.data);
+  return unknown_flag(name);
 }
 
 static iree_status_t parse_lines(iree_flags_parse_mode_t mode, iree_string_view_t path, iree_string_view_t contents,
@@ -314,6 +328,7 @@ iree_status_t iree_flags_parse(iree_flags_parse_mode_t mode, int* argc, char*** 
       only_positional = true;
       continue;
     }
+    if (!only_positional && iree_string_view_equal(argument, IREE_SV("-h"))) argument = IREE_SV("--help");
     if (!only_positional && iree_string_view_starts_with(argument, IREE_SV("--"))) {
       IREE_RETURN_IF_ERROR(parse_flag(mode, argument, 0, &known));
     }

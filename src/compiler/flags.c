@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/near.h"
 //===----------------------------------------------------------------------------------------------------------------===
 // Parsing
 //===----------------------------------------------------------------------------------------------------------------===
@@ -51,33 +52,11 @@ static const flag_row_t* find_row(const char* name, size_t size) {
   return NULL;
 }
 
-static size_t edit_distance(const char* a, size_t a_size, const char* b) {
-  size_t row[128], b_size = strlen(b);
-  if (b_size > 127) return 1000;
-  for (size_t j = 0; j <= b_size; ++j) row[j] = j;
-  for (size_t i = 1; i <= a_size; ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b_size; ++j) {
-      size_t best = diagonal + (a[i - 1] != b[j - 1]);
-      if (row[j] + 1 < best) best = row[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      diagonal = row[j];
-      row[j] = best;
-    }
-  }
-  return row[b_size];
-}
-
 static bool unknown_flag(const char* program, const char* arg, const char* name, size_t size, text_t* error) {
   text_printf(error, "%s: Unknown command line argument '%s'.  Try: '%s --help'", program, arg, program);
-  size_t best = 1000, at = 0;
-  for (size_t i = 0; i < ROW_COUNT; ++i) {
-    size_t distance = edit_distance(name, size, rows[i].name);
-    if (distance < best) best = distance, at = i;
-  }
-  // Short names are near everything.
-  if (best <= 6 && best < size / 2) text_printf(error, "\n%s: Did you mean '--%s'?", program, rows[at].name);
+  near_t near = near_begin(name, size);
+  for (size_t i = 0; i < ROW_COUNT; ++i) near_offer(&near, rows[i].name);
+  if (near_result(&near)) text_printf(error, "\n%s: Did you mean '--%s'?", program, near_result(&near));
   return false;
 }
 
@@ -154,7 +133,7 @@ bool compiler_flags_parse(compiler_flags_t* flags, int argc, char** argv, text_t
       flags->input = arg;
       continue;
     }
-    const char* name = arg + (arg[1] == '-' ? 2 : 1);
+    const char* name = strcmp(arg, "-h") == 0 ? "help" : arg + (arg[1] == '-' ? 2 : 1);
     size_t size = strcspn(name, "=");
     const char* value = name[size] ? name + size + 1 : NULL;
     const flag_row_t* row = find_row(name, size);

@@ -94,8 +94,14 @@ void source_close(source_file_t* source) {
   release(source);
 }
 
+// ONNX's ModelProto begins with the version of the format and goes on with a string or the opset; no text does.
+static bool looks_like_onnx(const source_file_t* source) {
+  const unsigned char* data = (const unsigned char*)source->data;
+  return source->size > 4 && data[0] == 0x08 && data[1] < 32 && (data[2] == 0x12 || data[2] == 0x3A || data[2] == 0x42);
+}
+
 ir_op_t* source_parse(ir_context_t* ctx, source_file_t* source) {
-  if (source->is_onnx) {
+  if (source->is_onnx || looks_like_onnx(source)) {
     onnx_options_t options = {.externalize_inputs = -1};
     onnx_source_t model = {source->path, source->data, source->size};
     return onnx_import_buffer(ctx, &model, &options, &source->onnx_files);

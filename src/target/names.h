@@ -20,7 +20,5 @@ int names_find(const void* rows, uint32_t count, size_t stride, const char* name
 
 // "Unknown <what> target '<name>'; did you mean 'a', 'b' or 'c'?" from the names that `at` gives until it returns NULL.
 void names_report(text_t* error, const char* what, const char* name, const char* (*at)(uint32_t index));
-// Number of single-character changes between two names, case ignored.
-uint32_t names_distance(const char* a, const char* b);
 
 #endif  // IREE_C_TARGET_NAMES_H_

@@ -293,7 +293,6 @@ static uint32_t list_wanted(const options_t* options, uint32_t count, const benc
     if (FLAG_benchmark_list_tests) printf("%s\n", benchmarks[i].name);
     ++wanted;
   }
-  if (!wanted) fprintf(stderr, "Failed to match any benchmarks against regex: %s\n", FLAG_benchmark_filter);
   return wanted;
 }
 
@@ -301,7 +300,12 @@ iree_status_t benchmark_run_all(uint32_t count, const benchmark_t* benchmarks) {
   runner_t runner = {0};
   IREE_RETURN_IF_ERROR(parse_options(&runner.options));
   iree_status_t status = iree_ok_status();
-  if (list_wanted(&runner.options, count, benchmarks) && !FLAG_benchmark_list_tests) {
+  uint32_t wanted = list_wanted(&runner.options, count, benchmarks);
+  if (!wanted) {
+    status = iree_make_status(IREE_STATUS_NOT_FOUND,
+                              "Failed to match any benchmarks against regex: %s; --benchmark_list_tests lists them",
+                              FLAG_benchmark_filter);
+  } else if (!FLAG_benchmark_list_tests) {
     status = open_reports(&runner, widest_name(&runner.options, count, benchmarks));
     if (iree_status_is_ok(status)) {
       benchmark_host_print(stderr);

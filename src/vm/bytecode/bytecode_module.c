@@ -146,6 +146,20 @@ static iree_status_t get_function(void* self, iree_vm_function_linkage_t linkage
   return iree_ok_status();
 }
 
+// Names what there is instead, as far as a message has room for.
+static iree_status_t unknown_function(const module_image_t* image, iree_string_view_t name) {
+  char list[512] = "";
+  size_t size = 0;
+  for (uint32_t i = 0; i < image->exports_count && size + 8 < sizeof(list); ++i) {
+    iree_string_view_t other = module_image_string(image, image->exports[i].name);
+    if (iree_string_view_starts_with(other, IREE_SV("__"))) continue;
+    size += (size_t)snprintf(list + size, sizeof(list) - size, "%s%.*s", size ? ", " : "", (int)other.size, other.data);
+  }
+  if (size + 8 >= sizeof(list)) memcpy(list + sizeof(list) - 8, ", ...", 6);
+  return iree_make_status(IREE_STATUS_NOT_FOUND, "no function `%.*s` exported by module, which exports %s%s%s",
+                          (int)name.size, name.data, size ? "[" : "none", list, size ? "]" : "");
+}
+
 static iree_status_t lookup_function(void* self, iree_vm_function_linkage_t linkage, iree_string_view_t name,
                                      const iree_vm_function_signature_t* expected_signature,
                                      iree_vm_function_t* out_function) {
@@ -169,7 +183,7 @@ static iree_status_t lookup_function(void* self, iree_vm_function_linkage_t link
       return iree_ok_status();
     }
   }
-  return iree_make_status(IREE_STATUS_NOT_FOUND, "no function `%.*s` exported by module", (int)name.size, name.data);
+  return unknown_function(image, name);
 }
 
 static iree_status_t get_function_attr(void* self, iree_vm_function_linkage_t linkage, iree_host_size_t ordinal,

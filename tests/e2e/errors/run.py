@@ -171,6 +171,7 @@ def check_other_tools(check):
         ("iree-opt", ["good.mlir", "--verify-each=x"], "'x' is not a boolean", opt),
         ("iree-opt", ["good.mlir", "--split-input-file=x"], "takes no value", opt),
         ("iree-opt", ["good.mlir", "--nothing"], "'--nothing'", opt),
+        ("iree-opt", ["good.mlir", "--pass=canonicalise"], "did you mean 'canonicalize'", opt),
         ("iree-opt", ["good.mlir", "-o", "no/folder/out.mlir"], "cannot write 'no/folder/out.mlir'", opt),
         ("iree-dump-module", ["nothing.vmfb"], "nothing.vmfb': No such file", STATUS),
         ("iree-dump-module", ["."], "is a directory", STATUS),
@@ -205,6 +206,22 @@ def check_other_tools(check):
         check.refuses(name, "iree-import-onnx", arguments, pattern, form=onnx, code=2)
 
 
+TOOLS = ("iree-compile", "iree-opt", "iree-import-onnx", "iree-run-module", "iree-benchmark-module", "iree-dump-module",
+         "iree-cpuinfo", "iree-softgpu")
+
+
+def check_common(check):
+    """What every tool takes."""
+    for tool in TOOLS:
+        for flag, pattern in (("--version", r"version \d+\.\d+"), ("-h", "iree"), ("--help", "iree")):
+            code, text, _ = check.call(tool, [flag])
+            fine = code == 0 and re.search(pattern, text, re.IGNORECASE)
+            check.verdict(f"{tool} {flag}", None if fine else f"exit {code}: {text[:100]!r}")
+    check.refuses("filter", "iree-benchmark-module", ["--device=local-sync", "--module=good.vmfb", "--function=add",
+                                                      "--input=4xf32", "--input=4xf32", "--benchmark_filter=nothing"],
+                  "Failed to match any benchmarks against regex: nothing", form=STATUS)
+
+
 def check_run(check):
     """Needs good.vmfb: @add of two 4xf32."""
     good = ["--device=local-sync", "--module=good.vmfb", "--function=add"]
@@ -213,7 +230,10 @@ def check_run(check):
         ("no-module", [], "no user module specified"),
         ("missing-module", ["--module=nothing.vmfb"], r"NOT_FOUND.*nothing\.vmfb"),
         ("not-a-module", ["--device=local-sync", "--module=good.mlir"], "good.mlir|module"),
-        ("missing-function", [*good[:2], "--function=nothing"], r"NOT_FOUND; no function `nothing`"),
+        ("missing-function", [*good[:2], "--function=nothing"], r"NOT_FOUND; no function `nothing`.*exports \[add\]"),
+        ("mlir-module", [good[0], "--module=good.mlir", good[2]], "not a module, but text; compile MLIR first"),
+        ("onnx-module", [good[0], "--module=good.onnx", good[2]], "not a module, but an ONNX model; compile it first"),
+        ("flag-nearly", ["--modul=good.vmfb"], "did you mean '--module'"),
         ("missing-driver", ["--device=nothing", *good[1:], *two], r"NOT_FOUND; no driver 'nothing' registered"),
         ("missing-device", ["--device=local-task://7", *good[1:], *two], "7|path"),
         ("too-few-inputs", [*good, two[0]], "expected 2 arguments but passed 1"),
@@ -309,6 +329,8 @@ def main():
             check_outputs(check)
             check_other_tools(check)
             bad_models.cut_npy(check.folder / "cut.npy")
+            (check.folder / "good.onnx").write_bytes(bad_models.good_onnx_bytes())
+            check_common(check)
             check_run(check)
             check_damaged(check, arguments)
     print(f"{check.passed} passed, {check.failed} failed")
