@@ -21,15 +21,25 @@ static bool is_contiguous(const ir_type_t* part, const ir_type_t* whole) {
   return true;
 }
 
+// Whether the operands from `first` on are numbers, which the host has; not tensors, which a device would have to be
+// asked for.
+static bool starts_are_numbers(const ir_op_t* op, uint32_t first) {
+  for (uint32_t i = first; i < op->operand_count; ++i) {
+    if (ir_type_is_tensor(ir_operand(op, i)->type)) return false;
+  }
+  return true;
+}
+
 static bool is_read_window(const ir_op_t* op, const ir_op_t* loop) {
   const ir_value_t* whole = ir_operand(op, 0);
   const ir_op_t* holder = whole->def ? whole->def : whole->block->parent->parent;
   bool outside = holder != loop && !ir_op_is_inside(holder, loop);
-  return outside && is_contiguous(op->results[0].type, whole->type);
+  return outside && starts_are_numbers(op, 1) && is_contiguous(op->results[0].type, whole->type);
 }
 
 static bool is_written_window(const ir_op_t* op, const ir_op_t* loop) {
   const ir_value_t *whole = ir_operand(op, 0), *result = &op->results[0];
+  if (!starts_are_numbers(op, 2)) return false;
   if (whole->def || whole->block != op->parent || !ir_has_one_use(whole) || !ir_has_one_use(result)) return false;
   bool carried = result->uses->owner == op->parent->last && ir_operand(op->parent->last, whole->index) == result;
   return carried && op->parent == loop->regions[1].first && is_contiguous(ir_operand(op, 1)->type, whole->type);
