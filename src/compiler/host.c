@@ -57,7 +57,7 @@ static bool check_type(host_t* h, const ir_op_t* op, const char* what, uint32_t 
 // Numbers inside must fit registers, and tensors have sizes that the host can compute.
 static bool check_block(host_t* h, ir_block_t* block) {
   IR_FOR_OPS(op, block) {
-    int64_t sizes[GRAPH_MAX_RANK];
+    ir_value_t* sizes[GRAPH_MAX_RANK];
     for (uint32_t i = 0; i < op->result_count; ++i) {
       const ir_type_t* type = op->results[i].type;
       if (!check_type(h, op, "result", i, type)) return false;

@@ -166,9 +166,16 @@ void host_set_dims(host_t* h, storage_t* s, const ir_type_t* type, const module_
   }
 }
 
-bool host_result_sizes(const ir_value_t* result, int64_t* out) {
-  const ir_op_t* op = result->def;
-  bool has_list = ir_is(op, GRAPH_DISPATCH) || ir_is(op, GRAPH_IF);
+// The value that an entry of `sizes` names.
+static ir_value_t* size_named(ir_op_t* op, int64_t number) {
+  if (number >= 0)
+    return number < op->operand_count && !ir_is(op, GRAPH_WHILE) ? ir_operand(op, (uint32_t)number) : NULL;
+  return ir_is(op, GRAPH_IF) && -1 - number < op->result_count ? ir_result(op, (uint32_t)(-1 - number)) : NULL;
+}
+
+bool host_result_sizes(const ir_value_t* result, ir_value_t** out) {
+  ir_op_t* op = result->def;
+  bool is_while = ir_is(op, GRAPH_WHILE), has_list = ir_is(op, GRAPH_DISPATCH) || ir_is(op, GRAPH_IF) || is_while;
   const ir_attr_t* attr = has_list ? graph_attr(op, GRAPH_ATTR_sizes) : NULL;
   int64_t all[HOST_MAX_SIZES];
   if (!attr) return false;
@@ -181,11 +188,23 @@ bool host_result_sizes(const ir_value_t* result, int64_t* out) {
     const ir_type_t* type = op->results[i].type;
     for (int32_t d = 0, next = 0; ir_type_is_tensor(type) && d < type->rank; ++d) {
       if (type->dims[d] != IR_DYNAMIC) continue;
-      if (at >= count || at >= HOST_MAX_SIZES || all[at] < 0 || all[at] >= op->operand_count) return false;
-      out[next++] = all[at++];
+      if (at >= count || at >= HOST_MAX_SIZES) return false;
+      bool carried = is_while && all[at] >= 0 && all[at] < op->result_count;
+      out[next] = carried ? ir_result(op, (uint32_t)all[at]) : size_named(op, all[at]);
+      if (!out[next++] && !is_while) return false;
+      ++at;
     }
   }
   return true;
+}
+
+bool host_size_changes(const ir_value_t* result) {
+  ir_value_t* sizes[GRAPH_MAX_RANK] = {NULL};
+  bool late = false;
+  if (!ir_type_is_tensor(result->type) || ir_type_is_static(result->type) || !host_result_sizes(result, sizes))
+    return false;
+  for (int i = 0; i < GRAPH_MAX_RANK; ++i) late |= sizes[i] && sizes[i]->def == result->def;
+  return late;
 }
 
 void host_acquire_slot(host_t* h, const storage_t* s) {
@@ -196,21 +215,27 @@ void host_acquire_slot(host_t* h, const storage_t* s) {
               MODULE_REG(s->reg));
 }
 
-// Sizes, and memory where it has none yet, of a result whose sizes are operands.
+// Sizes, and memory where it has none yet, of a result; an if's branches bring the memory for one whose sizes they
+// give.
 static void bring_result(host_t* h, ir_value_t* value) {
   storage_t* s = value->data;
-  int64_t numbers[GRAPH_MAX_RANK];
+  ir_value_t* sizes[GRAPH_MAX_RANK] = {NULL};
+  module_reg_t dims[GRAPH_MAX_RANK];
   if (!ir_type_is_tensor(value->type) || ir_type_is_static(value->type)) return;
-  if (ir_is(value->def, GRAPH_WHILE)) {
-    const storage_t* init = ir_operand(value->def, value->index)->data;
-    host_set_dims(h, s, value->type, init->dims);
-  } else if (host_result_sizes(value, numbers)) {
-    module_reg_t dims[GRAPH_MAX_RANK];
-    for (int32_t i = 0, next = 0; i < value->type->rank; ++i) {
-      if (value->type->dims[i] != IR_DYNAMIC) continue;
-      dims[next] = host_scalar_reg(h, ir_operand(value->def, (uint32_t)numbers[next]));
-      ++next;
-    }
+  const storage_t* init = ir_is(value->def, GRAPH_WHILE) ? ir_operand(value->def, value->index)->data : NULL;
+  if (!host_result_sizes(value, sizes) && !init) return;
+  for (int32_t i = 0, next = 0; i < value->type->rank; ++i) {
+    if (value->type->dims[i] != IR_DYNAMIC) continue;
+    dims[next] = sizes[next] ? host_scalar_reg(h, sizes[next]) : init->dims[next];
+    ++next;
+  }
+  if (host_size_changes(value)) {
+    s->dims = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, GRAPH_MAX_RANK);
+    memcpy(s->dims, dims, sizeof(dims));
+    s->reg = module_function_register(h->f, VM_TYPE_I64);
+    if (!init) return;
+    module_emit(h->f, mov, MODULE_REG(s->reg), MODULE_REG(init->reg));
+  } else {
     host_set_dims(h, s, value->type, dims);
   }
   if (s->kind == STORAGE_BUFFER) host_acquire_slot(h, s);
@@ -376,23 +401,29 @@ void host_move_numbers(host_t* h, ir_op_t* yield, const module_reg_t* targets, u
 }
 
 // Copies a branch's yielded values to where they belong.
-static void copy_yielded(host_t* h, ir_op_t* yield, ir_value_t* const* targets, uint32_t count) {
-  module_reg_t* registers = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, count + 1);
-  for (uint32_t i = 0; i < count; ++i) {
-    storage_t *from = ir_operand(yield, i)->data, *to = targets[i]->data;
-    if (ir_type_is_tensor(targets[i]->type)) host_copy(h, from, to);
+static void copy_yielded(host_t* h, ir_op_t* op, ir_op_t* yield) {
+  module_reg_t* registers = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, op->result_count + 1);
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    storage_t *from = ir_operand(yield, i)->data, *to = op->results[i].data;
     registers[i] = to->reg;
+    if (!ir_type_is_tensor(op->results[i].type)) continue;
+    if (host_size_changes(ir_result(op, i))) {
+      module_emit(h->f, mov, MODULE_REG(to->reg), MODULE_REG(from->reg));
+      h->slots[to->index].acquired = false;  // each branch acquires it, of which one runs
+      host_acquire_slot(h, to);
+    }
+    host_copy(h, from, to);
   }
-  host_move_numbers(h, yield, registers, count);
+  host_move_numbers(h, yield, registers, op->result_count);
 }
 
 // Registers for results of control flow that are numbers; memory for those of run-time size.
 void host_bring_results(host_t* h, ir_op_t* op) {
   for (uint32_t i = 0; i < op->result_count; ++i) {
     ir_value_t* result = ir_result(op, i);
-    bring_result(h, result);
     if (!ir_type_is_tensor(result->type)) host_scalar_set(result, host_scalar_new(h, result->type));
   }
+  for (uint32_t i = 0; i < op->result_count; ++i) bring_result(h, ir_result(op, i));
 }
 
 static void emit_if(host_t* h, ir_op_t* op) {
@@ -402,13 +433,11 @@ static void emit_if(host_t* h, ir_op_t* op) {
   module_label_t labels[3];
   for (int i = 0; i < 3; ++i) labels[i] = module_function_label(h->f);
   module_emit(h->f, br_if, MODULE_REG(condition), MODULE_LABEL(labels[0]), MODULE_LABEL(labels[1]));
-  ir_value_t** results = ARENA_ARRAY(ir_context_arena(h->ctx), ir_value_t*, op->result_count + 1);
-  for (uint32_t i = 0; i < op->result_count; ++i) results[i] = ir_result(op, i);
   for (uint32_t r = 0; r < 2; ++r) {
     module_function_bind(h->f, labels[r]);
     ir_block_t* body = op->regions[r].first;
     host_emit_block(h, body);
-    copy_yielded(h, body->last, results, op->result_count);
+    copy_yielded(h, op, body->last);
     host_flush(h);
     host_release_slots(h, body);
     module_emit(h->f, br, MODULE_LABEL(labels[2]));

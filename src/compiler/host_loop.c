@@ -47,7 +47,9 @@ void host_pair_carried(host_t* h, ir_op_t* op) {
   for (uint32_t i = 0; i < op->result_count; ++i) {
     ir_value_t *result = ir_result(op, i), *next = ir_operand(body->last, i);
     pairs[i] = (host_pair_t){0};
-    if (!ir_type_is_tensor(result->type) || is_in_place(op, i)) continue;
+    if (!ir_type_is_tensor(result->type)) continue;
+    pairs[i].changes = next != body->args[i] && host_size_changes(result);
+    if (pairs[i].changes || is_in_place(op, i)) continue;
     bool permuted = !next->def && next->block == body;
     if (host_tensor_bytes(result->type) > 0) pair_static(h, result, next, &pairs[i]);
     if (!ir_type_is_static(result->type) && permuted) pair_dynamic(h, result, &pairs[i]);
@@ -106,22 +108,58 @@ static void swap_places(host_t* h, const host_pair_t* pair) {
   module_emit(h->f, mov_ref, next, between);
 }
 
+// Memory of another size for a carried value, in `made`; what the round read is given back once all are copied.
+static void copy_changed(host_t* h, ir_op_t* op, module_reg_t* made) {
+  const ir_op_t* yield = op->regions[1].first->last;
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    if (!pairs_of(op)[i].changes) continue;
+    const storage_t* from = ir_operand(yield, i)->data;
+    module_operand_t zero = MODULE_REG(module_function_i64(h->f, 0)),
+                     buffer = MODULE_REG(h->buffers[host_buffer_of(h, from)]);
+    host_flush(h);
+    made[i] = module_function_ref(h->f);
+    module_emit(h->f, hal_transient_acquire, MODULE_REG(made[i]), MODULE_REG(h->stream), MODULE_REG(from->reg));
+    module_emit(h->f, hal_copy, MODULE_REG(h->stream), buffer, zero, MODULE_REG(made[i]), zero, MODULE_REG(from->reg));
+  }
+}
+
+static void take_changed(host_t* h, ir_op_t* op, const module_reg_t* made) {
+  const ir_op_t* yield = op->regions[1].first->last;
+  module_reg_t* bytes = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, op->result_count + 1);
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    if (!pairs_of(op)[i].changes) continue;
+    const storage_t *from = ir_operand(yield, i)->data, *to = op->results[i].data;
+    module_operand_t buffer = MODULE_REG(h->buffers[host_buffer_of(h, to)]);
+    module_emit(h->f, hal_transient_release, MODULE_REG(h->stream), buffer);
+    module_emit(h->f, mov_ref, buffer, MODULE_REG(made[i]));
+    bytes[i] = module_function_register(h->f, VM_TYPE_I64);  // `from` may be a carried value itself
+    module_emit(h->f, mov, MODULE_REG(bytes[i]), MODULE_REG(from->reg));
+  }
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    const storage_t* to = op->results[i].data;
+    if (pairs_of(op)[i].changes) module_emit(h->f, mov, MODULE_REG(to->reg), MODULE_REG(bytes[i]));
+  }
+}
+
 // What the round made becomes what the next one reads. Values with two places first: they may be others of this round.
 static void end_round(host_t* h, ir_op_t* op) {
   ir_block_t* body = op->regions[1].first;
   uint32_t count = op->result_count;
   module_reg_t* registers = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, count + 1);
+  module_reg_t* made = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, count + 1);
+  copy_changed(h, op, made);
   for (uint32_t i = 0; i < count; ++i) {
     const host_pair_t* pair = &pairs_of(op)[i];
     if (pair->next) host_copy(h, ir_operand(body->last, i)->data, pair->next);
     registers[i] = ((storage_t*)op->results[i].data)->reg;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    bool single = ir_type_is_tensor(op->results[i].type) && !pairs_of(op)[i].next;
+    bool single = ir_type_is_tensor(op->results[i].type) && !pairs_of(op)[i].next && !pairs_of(op)[i].changes;
     if (single) host_copy(h, ir_operand(body->last, i)->data, op->results[i].data);
   }
   host_move_numbers(h, body->last, registers, count);
   host_flush(h);
+  take_changed(h, op, made);
   for (uint32_t i = 0; i < count; ++i) {
     if (pairs_of(op)[i].next) swap_places(h, &pairs_of(op)[i]);
   }

@@ -67,6 +67,7 @@ typedef struct storage_t {
 typedef struct host_pair_t {
   storage_t* home[2];  // ARENA, or NULL
   storage_t *current, *next;
+  bool changes;  // in size: `current` has new memory after every round, `next` is NULL
 } host_pair_t;
 
 // First and last moment of an op, regions included; at ir_op_t.data.
@@ -160,9 +161,12 @@ uint32_t host_buffer_of(const host_t* h, const storage_t* s);
 // How many arguments or results of the body make one of the signature: the bytes of a packed tensor come with the sizes
 // that its type leaves open (pass_boundary).
 uint32_t host_abi_parts(const ir_type_t* type);
-// Numbers of the operands of a dispatch or `if` that are the run-time sizes of the result: its attribute `sizes` lists
-// them for each '?' of the operands (dispatches only) and then of the results, in order. False without the attribute.
-bool host_result_sizes(const ir_value_t* result, int64_t* out);
+// The run-time sizes of a dispatch's, an if's or a while's result, by its attribute `sizes`, which lists them for each
+// '?' of the operands (dispatches only) and then of the results, in order; NULL for one that a while does not change.
+// False without the attribute.
+bool host_result_sizes(const ir_value_t* result, ir_value_t** out);
+// Whether sizes of an if's or while's result are results of it, too.
+bool host_size_changes(const ir_value_t* result);
 // Sizes and number of bytes of a value whose type has '?', from registers with the former.
 void host_set_dims(host_t* h, storage_t* s, const ir_type_t* type, const module_reg_t* dims);
 

@@ -60,15 +60,13 @@ uint32_t host_add_buffer(host_t* h) {
   return h->buffer_count++;
 }
 
-// Run-time sizes of a dispatch's result as values of the host program, or NULL.
+// Run-time sizes of a result as values of the host program, or NULL.
 static ir_value_t** known_dims(host_t* h, const ir_value_t* value, uint32_t* count) {
-  int64_t numbers[GRAPH_MAX_RANK];
   *count = 0;
-  if (!value->def || !host_result_sizes(value, numbers)) return NULL;
+  if (!value->def || ir_is(value->def, GRAPH_WHILE)) return NULL;
   ir_value_t** dims = ARENA_ARRAY(ir_context_arena(h->ctx), ir_value_t*, GRAPH_MAX_RANK);
-  for (int32_t i = 0; i < value->type->rank; ++i) {
-    if (value->type->dims[i] == IR_DYNAMIC) dims[*count] = ir_operand(value->def, (uint32_t)numbers[*count]), ++*count;
-  }
+  if (!host_result_sizes(value, dims)) return NULL;
+  for (int32_t i = 0; i < value->type->rank; ++i) *count += value->type->dims[i] == IR_DYNAMIC;
   return dims;
 }
 

@@ -31,7 +31,7 @@ typedef struct sizes_t {
   bool failed;
 } sizes_t;
 
-enum { MAX_DEPTH = 12 };
+enum { MAX_DEPTH = 12, MAX_OPEN = 256 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Index values, numbered
@@ -354,76 +354,231 @@ static void visit_region(sizes_t* s, ir_op_t* op, uint32_t r) {
   s->op = op;
 }
 
-// Carried values keep the sizes that they begin with.
-static void visit_while(sizes_t* s, ir_op_t* op) {
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    ir_value_t* init = ir_operand(op, i);
-    if (!has_sizes(ir_result(op, i))) continue;
-    ir_value_t** list = new_list(s, ir_result(op, i));
-    for (int32_t d = 0; d < init->type->rank; ++d) {
-      if (op->results[i].type->dims[d] == IR_DYNAMIC) *list++ = sizes_dim(s, init, d);
+// The '?' of results of control flow, one after the other: which value it is of, and along which dimension.
+typedef struct open_dim_t {
+  uint32_t value;
+  int32_t dim;
+} open_dim_t;
+
+static uint32_t list_open_dims(const ir_op_t* op, open_dim_t* out) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    const ir_type_t* type = op->results[i].type;
+    for (int32_t d = 0; ir_type_is_tensor(type) && d < type->rank; ++d) {
+      if (type->dims[d] != IR_DYNAMIC) continue;
+      if (count < MAX_OPEN) out[count] = (open_dim_t){i, d};
+      ++count;
     }
-    for (uint32_t r = 0; r < 2; ++r) op->regions[r].first->args[i]->data = op->results[i].data;
   }
+  return count;
+}
+
+static bool check_open_dims(sizes_t* s, const ir_op_t* op, uint32_t count) {
+  if (count <= MAX_OPEN) return true;
+  ir_op_error(s->ctx, op, "has %u sizes known at run time only; %d are supported", count, MAX_OPEN);
+  return !(s->failed = true);
+}
+
+static void move_regions(ir_op_t* from, ir_op_t* to) {
+  for (uint32_t r = 0; r < 2; ++r) {
+    ir_block_t* block = from->regions[r].first;
+    from->regions[r].first = from->regions[r].last = NULL;
+    block->parent = NULL;
+    ir_region_append(&to->regions[r], block);
+  }
+}
+
+static void append_operand(ir_context_t* ctx, ir_op_t* op, ir_value_t* value) {
+  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(ctx), ir_value_t*, op->operand_count + 1);
+  for (uint32_t i = 0; i < op->operand_count; ++i) operands[i] = ir_operand(op, i);
+  operands[op->operand_count] = value;
+  ir_op_set_operands(ctx, op, operands, op->operand_count + 1);
+}
+
+// The op with `count` index values more as results (and those of `inits` as operands); its regions move there.
+static ir_op_t* with_indices(sizes_t* s, ir_op_t* op, ir_value_t* const* inits, uint32_t count) {
+  arena_t* arena = ir_context_arena(s->ctx);
+  uint32_t operands = op->operand_count, results = op->result_count;
+  ir_value_t** values = ARENA_ARRAY(arena, ir_value_t*, operands + count + 1);
+  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, results + count + 1);
+  for (uint32_t i = 0; i < operands; ++i) values[i] = ir_operand(op, i);
+  for (uint32_t i = 0; i < results; ++i) types[i] = op->results[i].type;
+  for (uint32_t i = 0; i < count; ++i) types[results + i] = ir_type_index(s->ctx);
+  for (uint32_t i = 0; inits && i < count; ++i) values[operands + i] = inits[i];
+  ir_builder_t b = ir_builder_before(s->ctx, op);
+  b.loc = op->loc;
+  ir_op_t* wide = ir_build(&b, &(ir_op_state_t){.info = op->info,
+                                                .operands = values,
+                                                .operand_count = operands + (inits ? count : 0),
+                                                .result_types = types,
+                                                .result_count = results + count,
+                                                .attrs = op->attrs,
+                                                .attr_count = op->attr_count,
+                                                .region_count = 2});
+  move_regions(op, wide);
+  for (uint32_t i = 0; i < results; ++i) {
+    wide->results[i].data = op->results[i].data;
+    ir_value_replace(ir_result(op, i), ir_result(wide, i));
+  }
+  ir_op_erase(op);
+  return wide;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Loops: carried values keep the sizes that they begin with, or carry their sizes along
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Gives the loop's results and its regions' arguments their sizes: `numbers` has the carried index value of each '?',
+// -1 for one that stays as it is.
+static void size_carried(sizes_t* s, ir_op_t* op, const int64_t* numbers) {
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    ir_value_t* result = ir_result(op, i);
+    if (!has_sizes(result)) continue;
+    ir_value_t **lists[3] = {new_list(s, result)}, *values[3] = {result};
+    for (uint32_t r = 0; r < 2; ++r) lists[1 + r] = new_list(s, values[1 + r] = op->regions[r].first->args[i]);
+    for (int32_t d = 0; d < result->type->rank; ++d) {
+      if (result->type->dims[d] != IR_DYNAMIC) continue;
+      int64_t number = numbers[next++];
+      for (uint32_t k = 0; k < 3; ++k) {
+        ir_value_t* carried = NULL;
+        if (number >= 0) carried = k ? op->regions[k - 1].first->args[number] : ir_result(op, (uint32_t)number);
+        *lists[k]++ = carried ? carried : sizes_dim(s, ir_operand(op, i), d);
+      }
+    }
+  }
+}
+
+// Marks the '?' whose sizes are others at the end of a round than at its start.
+static bool find_changes(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t count, bool* changes) {
+  const ir_op_t* yield = op->regions[1].first->last;
+  bool found = false;
+  for (uint32_t k = 0; k < count; ++k) {
+    ir_value_t* next = sizes_dim(s, ir_operand(yield, open[k].value), open[k].dim);
+    ir_value_t* now = sizes_dim(s, op->regions[1].first->args[open[k].value], open[k].dim);
+    if (changes[k] || next == now) continue;
+    changes[k] = found = true;
+  }
+  return found;
+}
+
+// The loop with a carried index for each '?' that changes.
+static ir_op_t* carry_sizes(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t count, const bool* changes,
+                            int64_t* numbers) {
+  ir_value_t* inits[MAX_OPEN];
+  uint32_t added = 0;
+  for (uint32_t k = 0; k < count; ++k) {
+    numbers[k] = -1;
+    if (!changes[k]) continue;
+    numbers[k] = op->operand_count + added;
+    inits[added++] = sizes_dim(s, ir_operand(op, open[k].value), open[k].dim);
+    for (uint32_t r = 0; r < 2; ++r) ir_block_add_arg(s->ctx, op->regions[r].first, ir_type_index(s->ctx));
+  }
+  if (!added) return op;
+  op = with_indices(s, op, inits, added);
+  ir_op_set_attr(s->ctx, op, "sizes", ir_attr_i64_array(s->ctx, numbers, count));
+  return op;
+}
+
+static void visit_regions(sizes_t* s, ir_op_t* op) {
   visit_region(s, op, 0);
   visit_region(s, op, 1);
 }
+
+// Which sizes change is found by trying on copies, until no more are found.
+static void try_loop(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t count, bool* changes) {
+  for (bool again = true; again && !s->failed;) {
+    int64_t numbers[MAX_OPEN];
+    ir_op_t* copy = ir_op_clone(s->ctx, op, NULL);
+    ir_block_insert_before(op->parent, copy, op);
+    copy = carry_sizes(s, copy, open, count, changes, numbers);
+    size_carried(s, copy, numbers);
+    visit_regions(s, copy);
+    again = !s->failed && find_changes(s, copy, open, count, changes);
+    ir_op_erase(copy);
+  }
+}
+
+static void visit_while(sizes_t* s, ir_op_t* op) {
+  open_dim_t open[MAX_OPEN];
+  int64_t numbers[MAX_OPEN];
+  bool changes[MAX_OPEN] = {false};
+  uint32_t count = list_open_dims(op, open);
+  const ir_attr_t* known = graph_attr(op, GRAPH_ATTR_sizes);
+  if (!check_open_dims(s, op, count)) return;
+  if (known) {
+    ir_attr_ints(known, numbers, MAX_OPEN);
+  } else {
+    if (count) try_loop(s, op, open, count, changes);
+    if (s->failed) return;
+    op = carry_sizes(s, op, open, count, changes, numbers);
+  }
+  size_carried(s, op, numbers);
+  visit_regions(s, op);
+  if (known || s->failed) return;
+  ir_op_t* yield = op->regions[1].first->last;
+  for (uint32_t k = 0; k < count; ++k) {
+    if (changes[k]) append_operand(s->ctx, yield, sizes_dim(s, ir_operand(yield, open[k].value), open[k].dim));
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Branches: sizes of results come from outside, the same in both or by the condition, or are results themselves
+//===----------------------------------------------------------------------------------------------------------------===
 
 static bool is_inside(const ir_value_t* x, const ir_op_t* op) { return x->def && ir_op_is_inside(x->def, op); }
 
-// Sizes of a branch's results come from outside: the same in both, or by the condition.
-static void visit_if(sizes_t* s, ir_op_t* op) {
-  ir_value_t* operands[1 + 8 * GRAPH_MAX_RANK] = {ir_operand(op, 0)};
-  int64_t numbers[8 * GRAPH_MAX_RANK];
-  uint32_t count = 0;
-  visit_region(s, op, 0);
-  visit_region(s, op, 1);
-  for (uint32_t i = 0; i < op->result_count; ++i) {
-    ir_value_t *result = ir_result(op, i), *yielded[2];
-    if (!has_sizes(result)) continue;
-    ir_value_t** list = new_list(s, result);
-    for (uint32_t r = 0; r < 2; ++r) yielded[r] = ir_operand(op->regions[r].first->last, i);
-    for (int32_t d = 0; d < result->type->rank; ++d) {
-      if (result->type->dims[d] != IR_DYNAMIC) continue;
-      ir_value_t *x = sizes_dim(s, yielded[0], d), *y = sizes_dim(s, yielded[1], d);
-      int64_t number;
-      if (is_constant(x, &number)) x = sizes_constant(s, number);
-      if (is_constant(y, &number)) y = sizes_constant(s, number);
-      if (is_inside(x, op) || is_inside(y, op) || count == 8 * GRAPH_MAX_RANK) {
-        ir_op_error(s->ctx, op, "has result %u of type %s, whose sizes are not known before the branch runs", i,
-                    ir_type_str(s->ctx, result->type));
-        s->failed = true;
-        return;
-      }
-      if (x != y) {
-        ir_value_t* condition = operands[0];
-        if (ir_type_is_tensor(condition->type)) {
-          condition = graph_build(&s->b, GRAPH_TO_SCALAR, &condition, 1, ir_type_int(s->ctx, 1), NULL, 0);
-        }
-        x = graph_build(&s->b, GRAPH_select, (ir_value_t*[]){condition, x, y}, 3, ir_type_index(s->ctx), NULL, 0);
-      }
-      *list++ = x;
-      numbers[count] = 1 + count;
-      operands[++count] = x;
-    }
+// A size that is known outside of the branches, as one value.
+static ir_value_t* choose_size(sizes_t* s, const ir_op_t* op, ir_value_t* x, ir_value_t* y) {
+  ir_value_t* condition = ir_operand(op, 0);
+  if (x == y) return x;
+  if (ir_type_is_tensor(condition->type)) {
+    condition = graph_build(&s->b, GRAPH_TO_SCALAR, &condition, 1, ir_type_int(s->ctx, 1), NULL, 0);
   }
-  if (!count) return;
-  ir_op_set_operands(s->ctx, op, operands, 1 + count);
-  ir_op_set_attr(s->ctx, op, "sizes", ir_attr_i64_array(s->ctx, numbers, count));
+  return graph_build(&s->b, GRAPH_select, (ir_value_t*[]){condition, x, y}, 3, ir_type_index(s->ctx), NULL, 0);
 }
 
-// The end of a loop's body: carried values are as large as before.
-static void visit_yield(sizes_t* s, ir_op_t* op) {
-  ir_op_t* parent = ir_op_parent(op);
-  if (!ir_is(parent, GRAPH_WHILE) || op->parent != parent->regions[1].first) return;
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    ir_value_t *value = ir_operand(op, i), *carried = ir_result(parent, i);
-    for (int32_t d = 0; has_sizes(carried) && d < carried->type->rank; ++d) {
-      if (carried->type->dims[d] != IR_DYNAMIC) continue;
-      sizes_require(s, SCALAR_eq, sizes_dim(s, value, d), sizes_dim(s, carried, d),
-                    "carried values must keep their sizes at the end");
-    }
+// Sets the sizes of the results from the attribute: operands, and results where negative.
+static void size_results(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t count, const int64_t* numbers) {
+  ir_value_t** list = NULL;
+  for (uint32_t k = 0; k < count; ++k) {
+    if (k == 0 || open[k].value != open[k - 1].value) list = new_list(s, ir_result(op, open[k].value));
+    *list++ = numbers[k] < 0 ? ir_result(op, (uint32_t)(-1 - numbers[k])) : ir_operand(op, (uint32_t)numbers[k]);
   }
+}
+
+static void visit_if(sizes_t* s, ir_op_t* op) {
+  ir_value_t* operands[1 + MAX_OPEN] = {ir_operand(op, 0)};
+  int64_t numbers[MAX_OPEN];
+  open_dim_t open[MAX_OPEN];
+  uint32_t count = list_open_dims(op, open), outside = 0, results = op->result_count, inside = 0;
+  const ir_attr_t* known = graph_attr(op, GRAPH_ATTR_sizes);
+  visit_regions(s, op);
+  if (!count || s->failed || !check_open_dims(s, op, count)) return;
+  if (known) {
+    ir_attr_ints(known, numbers, MAX_OPEN);
+    size_results(s, op, open, count, numbers);
+    return;
+  }
+  for (uint32_t k = 0; k < count; ++k) {
+    ir_value_t* sizes[2];
+    for (uint32_t r = 0; r < 2; ++r) {
+      int64_t number;
+      sizes[r] = sizes_dim(s, ir_operand(op->regions[r].first->last, open[k].value), open[k].dim);
+      if (is_constant(sizes[r], &number)) sizes[r] = sizes_constant(s, number);
+    }
+    if (is_inside(sizes[0], op) || is_inside(sizes[1], op)) {
+      numbers[k] = -1 - (int64_t)(results + inside++);
+      for (uint32_t r = 0; r < 2; ++r) append_operand(s->ctx, op->regions[r].first->last, sizes[r]);
+      continue;
+    }
+    numbers[k] = 1 + outside;
+    operands[++outside] = choose_size(s, op, sizes[0], sizes[1]);
+  }
+  ir_op_set_operands(s->ctx, op, operands, 1 + outside);
+  ir_op_set_attr(s->ctx, op, "sizes", ir_attr_i64_array(s->ctx, numbers, count));
+  if (inside) op = with_indices(s, op, NULL, inside);
+  size_results(s, op, open, count, numbers);
 }
 
 // Index arithmetic of the program, numbered with the sizes'. True when the op is gone.
@@ -520,8 +675,6 @@ static void visit_block(sizes_t* s, ir_block_t* block) {
       visit_if(s, op);
     } else if (ir_is(op, GRAPH_ASSERT)) {
       visit_assert(s, op);
-    } else if (ir_is(op, GRAPH_YIELD)) {
-      visit_yield(s, op);
     } else {
       visit_results(s, op);
     }

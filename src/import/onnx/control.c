@@ -3,6 +3,7 @@
 
 #include "import/onnx/holder.h"
 #include "import/onnx/loops.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 // The block of the region that holds attribute number `index` (in order of name).
@@ -41,16 +42,47 @@ static bool lower_branch(onnx_node_t* n, ir_block_t* from, ir_block_t* to, onnx_
   return lowered;
 }
 
-static void yield_as(onnx_node_t* n, ir_block_t* block, onnx_values_t values, const ir_type_t* const* types) {
+// In a branch whose result has another rank than the program declares: stops, with zeros for what follows.
+static ir_value_t* refuse_branch(onnx_node_t* n, const ir_type_t* type, bool taken) {
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  ir_value_t* condition = as_scalar(n, n->in[0].v);
+  for (int32_t i = 0; i < type->rank; ++i) dims[i] = onnx_dim_of(type->dims[i] == IR_DYNAMIC ? 0 : type->dims[i]);
+  graph_assert(n->b, taken ? onnx_unary(n, SCALAR_not, condition) : condition,
+               "the branch gives a result of another rank than the program declares");
+  return onnx_broadcast_to(n, graph_scalar_constant(n->b, type->element, 0), type->rank, dims);
+}
+
+static void yield_as(onnx_node_t* n, ir_block_t* block, onnx_values_t values, const ir_type_t* const* types,
+                     bool taken) {
   uint32_t count = values.count;
   ir_builder_t outside = *n->b;
   *n->b = ir_builder_at_end(n->ctx, block);
   n->b->loc = outside.loc;
   ir_value_t** operands = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count + 1);
-  for (uint32_t i = 0; i < count; ++i) operands[i] = onnx_coerce(n, values.items[i].v, types[i]);
+  for (uint32_t i = 0; i < count; ++i) {
+    ir_value_t* v = values.items[i].v;
+    bool fits = v->type->rank == types[i]->rank || ir_type_count(v->type) == 1;
+    operands[i] = onnx_coerce(n, fits ? v : refuse_branch(n, types[i], taken), types[i]);
+  }
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_YIELD), .operands = operands, .operand_count = count};
   ir_build(n->b, &state);
   *n->b = outside;
+}
+
+// The type of a result that has other types in the branches. Ranks may differ when both are one value, or when the
+// program declares which it is. NULL after a diagnostic.
+static const ir_type_t* join_types(onnx_node_t* n, uint32_t i, const ir_type_t* a, const ir_type_t* b) {
+  const ir_type_t* merged = onnx_merge_types(n->ctx, a, b);
+  int32_t declared = onnx_declared_rank(n, i);
+  if (merged) return merged;
+  bool same = a->element == b->element;
+  if (same && ir_type_count(a) == 1 && ir_type_count(b) == 1) {
+    return declared == a->rank || (declared != b->rank && a->rank > b->rank) ? a : b;
+  }
+  if (same && a->rank != b->rank && (declared == a->rank || declared == b->rank)) return declared == a->rank ? a : b;
+  onnx_unsupported(n, "result %u differs in %s between the branches%s", i, same ? "rank" : "element type",
+                   same ? "; the program must declare its shape" : "");
+  return NULL;
 }
 
 static bool inline_branch(onnx_node_t* n, ir_block_t* block) {
@@ -79,8 +111,8 @@ bool onnx_lower_if(onnx_node_t* n) {
   const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count + 1);
   onnx_value_t* given = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, count + 1);
   for (uint32_t i = 0; i < count; ++i) {
-    types[i] = onnx_merge_types(n->ctx, tensors[0].items[i].v->type, tensors[1].items[i].v->type);
-    if (!types[i]) return onnx_unsupported(n, "result %u differs in rank or element type between the branches", i);
+    types[i] = join_types(n, i, tensors[0].items[i].v->type, tensors[1].items[i].v->type);
+    if (!types[i]) return false;
   }
   ir_value_t* condition = as_scalar(n, n->in[0].v);
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_IF),
@@ -92,7 +124,7 @@ bool onnx_lower_if(onnx_node_t* n) {
   ir_op_t* op = ir_build(n->b, &state);
   for (uint32_t k = 0; k < 2; ++k) {
     ir_region_append(&op->regions[k], blocks[k]);
-    yield_as(n, blocks[k], tensors[k], types);
+    yield_as(n, blocks[k], tensors[k], types, k == 0);
   }
   for (uint32_t i = 0; i < count; ++i) given[i] = onnx_value(ir_result(op, i), tensors[0].items[i].element);
   onnx_values_rebuild(n, results[0], given, n->out);
@@ -109,6 +141,8 @@ typedef struct body_t {
   uint32_t scans;           // results that are collected
   const ir_type_t** types;  // of carried values in the loop
   onnx_value_t* results;    // what the body gives: condition, carried, scans
+  bool grows;               // collected results do, round by round
+  onnx_growing_t* growing;  // one each
 } body_t;
 
 // Lowers the body with the carried types at hand. `*fits` is whether the results have these types; if not, the types
@@ -144,32 +178,66 @@ static bool is_true(onnx_node_t* n, ir_value_t* v) {
   return known && ir_attr_element_integer(known, 0);
 }
 
+enum { MAX_ROOM = 4096 };  // rounds for which memory is set aside, when there may be fewer
+
 // Appends an accumulator to the loop's values for each collected result; `initial` and `next` get their values.
 static bool collect_scans(onnx_node_t* n, body_t* body, onnx_loop_t* loop, onnx_dim_t trips, ir_value_t** initial,
                           ir_value_t** next) {
+  uint32_t at = 1 + body->carried;
   for (uint32_t i = 0; i < body->scans; ++i) {
     ir_value_t* element = body->results[1 + body->carried + i].v;
-    if (trips.size == IR_DYNAMIC && !trips.value) return onnx_unsupported(n, "collecting results needs a trip count");
-    if (!ir_type_is_static(element->type) || element->type->rank >= ONNX_MAX_RANK) {
-      return onnx_unsupported(n, "collected results need a static shape");
+    if (element->type->rank >= ONNX_MAX_RANK) return onnx_error(n, "collected results have too many dimensions");
+    body->grows |= !ir_type_is_static(element->type);
+  }
+  for (uint32_t i = 0; i < body->scans; ++i, ++at) {
+    ir_value_t* element = body->results[1 + body->carried + i].v;
+    if (body->grows) {
+      onnx_grow(loop, element, false, &body->growing[i]);
+      initial[at] = body->growing[i].initial, next[at] = body->growing[i].next;
+      continue;
     }
     ir_builder_t inside = *n->b;
     *n->b = loop->outside;
-    initial[1 + body->carried + i] = onnx_accumulator(n, trips, element->type);
+    initial[at] = onnx_accumulator(n, trips, element->type);
     *n->b = inside;
-    ir_value_t* sum = ir_block_add_arg(n->ctx, loop->body, initial[1 + body->carried + i]->type);
-    next[1 + body->carried + i] = onnx_put_element(n, sum, element, loop->body->args[0]);
+    ir_value_t* sum = ir_block_add_arg(n->ctx, loop->body, initial[at]->type);
+    next[at] = onnx_put_element(n, sum, element, loop->body->args[0]);
+  }
+  for (uint32_t i = 0; body->grows && i < body->scans; ++i) {
+    ir_value_t* element = body->results[1 + body->carried + i].v;
+    if (ir_type_is_static(element->type)) continue;
+    onnx_grow_sizes(loop, element, &body->growing[i]);
+    initial[at] = body->growing[i].initial_sizes, next[at++] = body->growing[i].next_sizes;
+  }
+  return true;
+}
+
+// The collected results of the finished loop.
+static bool take_scans(onnx_node_t* n, const body_t* body, ir_op_t* op, bool partial) {
+  uint32_t sizes = 2 + body->carried + body->scans;
+  for (uint32_t i = 0; i < body->scans; ++i) {
+    ir_value_t* v = ir_result(op, 2 + body->carried + i);
+    if (body->grows) {
+      bool sized = ir_type_is_static(body->growing[i].element);
+      v = onnx_grown(n, &body->growing[i], ir_result(op, 0), v, sized ? NULL : ir_result(op, sizes++));
+    } else if (partial) {
+      v = onnx_first(n, v, ir_result(op, 0));
+    }
+    if (!v) return false;
+    n->out[body->carried + i] = onnx_value(v, body->results[1 + body->carried + i].element);
   }
   return true;
 }
 
 static bool finish_loop(onnx_node_t* n, body_t* body, onnx_loop_t* loop, ir_value_t* limit, onnx_dim_t trips) {
   arena_t* arena = ir_context_arena(n->ctx);
-  uint32_t total = 1 + body->carried + body->scans;
+  uint32_t total = 1 + body->carried + 2 * body->scans;
   ir_value_t **initial = ARENA_ARRAY(arena, ir_value_t*, total), **next = ARENA_ARRAY(arena, ir_value_t*, total);
   ir_value_t* condition = body->results[0].v;
   bool flagged = condition != loop->body->args[1] && !is_true(n, condition);
-  bool known = !onnx_has(n, 1) || is_true(n, n->in[1].v);
+  bool known = !onnx_has(n, 1) || is_true(n, n->in[1].v), partial = flagged || !known;
+  body->growing = ARENA_ARRAY(arena, onnx_growing_t, body->scans + 1);
+  body->grows = !limit || (partial && !(trips.size >= 0 && trips.size <= MAX_ROOM));
   next[0] = as_scalar(n, condition);
   for (uint32_t i = 0; i < body->carried; ++i) {
     initial[1 + i] = n->in[2 + i].v;
@@ -183,13 +251,10 @@ static bool finish_loop(onnx_node_t* n, body_t* body, onnx_loop_t* loop, ir_valu
   *n->b = loop->outside;
   initial[0] = onnx_has(n, 1) ? as_scalar(n, n->in[1].v) : graph_scalar_constant(n->b, onnx_bool(n->ctx), 1);
   *n->b = inside;
-  ir_op_t* op = onnx_loop_end(loop, initial, next, limit, flagged || !known || !limit ? 0 : -1);
-  for (uint32_t i = 0; i < body->carried + body->scans; ++i) {
-    ir_value_t* v = ir_result(op, 2 + i);
-    if (i >= body->carried && (flagged || !known)) v = onnx_first(n, v, ir_result(op, 0));
-    n->out[i] = onnx_value(v, body->results[1 + i].element);
-  }
-  return true;
+  ir_op_t* op = onnx_loop_end(loop, initial, next, limit, partial || !limit ? 0 : -1);
+  for (uint32_t i = 0; i < body->carried; ++i)
+    n->out[i] = onnx_value(ir_result(op, 2 + i), body->results[1 + i].element);
+  return take_scans(n, body, op, partial);
 }
 
 // A sequence changes its length from round to round: such a loop is its rounds one after another.
@@ -260,6 +325,11 @@ typedef struct scan_t {
   onnx_dim_t length;
 } scan_t;
 
+typedef struct scan_ends_t {
+  ir_value_t *length, *initial[128], *next[128];
+  onnx_growing_t growing[64];  // `element` NULL for what does not grow
+} scan_ends_t;
+
 static bool read_scan(onnx_node_t* n, scan_t* s) {
   int64_t inputs = onnx_int(n, "num_scan_inputs", 0);
   uint32_t counts[4];
@@ -302,52 +372,86 @@ static ir_value_t* move_axis(onnx_node_t* n, ir_value_t* v, int64_t to) {
   return graph_transpose(n->b, v, perm);
 }
 
+// A state must come out of the body as it went in, where that is known.
+static bool keeps_type(onnx_node_t* n, const ir_type_t* type, const ir_type_t* next) {
+  bool keeps = onnx_merge_types(n->ctx, type, next) != NULL;
+  for (int32_t d = 0; keeps && d < type->rank; ++d) {
+    keeps = type->dims[d] == next->dims[d] || type->dims[d] == IR_DYNAMIC || next->dims[d] == IR_DYNAMIC;
+  }
+  return keeps;
+}
+
+// The body's results as the loop's: states, then what is collected, then (`sizes` of them) shapes of that.
+static bool end_step(onnx_node_t* n, scan_t* s, onnx_loop_t* loop, const onnx_values_t* results, scan_ends_t* ends) {
+  uint32_t at = s->states;
+  for (uint32_t i = 0; i < s->states; ++i) {
+    ends->next[i] = results->items[i].v;
+    if (!keeps_type(n, loop->body->args[1 + i]->type, ends->next[i]->type))
+      return onnx_error(n, "state %u changes its shape or element type", i);
+  }
+  for (uint32_t i = 0; i < s->outputs; ++i, ++at) {
+    ir_value_t* element = results->items[s->states + i].v;
+    if (element->type->rank >= ONNX_MAX_RANK) return onnx_error(n, "collected results have too many dimensions");
+    if (!onnx_check_axis(n, &s->output_axes[i], element->type->rank + 1)) return false;
+    if (!ir_type_is_static(element->type)) {
+      onnx_grow(loop, element, s->output_directions[i] != 0, &ends->growing[i]);
+      ends->initial[at] = ends->growing[i].initial, ends->next[at] = ends->growing[i].next;
+      continue;
+    }
+    ir_builder_t inside = *n->b;
+    *n->b = loop->outside;
+    ends->initial[at] = onnx_accumulator(n, s->length, element->type);
+    *n->b = inside;
+    ir_value_t* sum = ir_block_add_arg(n->ctx, loop->body, ends->initial[at]->type);
+    ir_value_t* step = step_at(n, loop->body->args[0], ends->length, s->output_directions[i]);
+    ends->next[at] = onnx_put_element(n, sum, element, step);
+  }
+  for (uint32_t i = 0; i < s->outputs; ++i) {
+    ir_value_t* element = results->items[s->states + i].v;
+    if (ir_type_is_static(element->type)) continue;
+    onnx_grow_sizes(loop, element, &ends->growing[i]);
+    ends->initial[at] = ends->growing[i].initial_sizes, ends->next[at++] = ends->growing[i].next_sizes;
+  }
+  return true;
+}
+
+static bool take_outputs(onnx_node_t* n, const scan_t* s, ir_op_t* op, const onnx_values_t* results,
+                         const scan_ends_t* ends) {
+  uint32_t sizes = 1 + n->out_count;
+  for (uint32_t i = 0; i < n->out_count; ++i) {
+    ir_value_t* v = ir_result(op, 1 + i);
+    const onnx_growing_t* growing = i < s->states ? NULL : &ends->growing[i - s->states];
+    if (growing && growing->element) v = onnx_grown(n, growing, ends->length, v, ir_result(op, sizes++));
+    if (!v) return false;
+    if (i >= s->states) v = move_axis(n, v, s->output_axes[i - s->states]);
+    n->out[i] = onnx_value(v, results->items[i].element);
+  }
+  return true;
+}
+
 static bool lower_scan(onnx_node_t* n) {
   scan_t s;
   onnx_loop_t loop;
   const ir_type_t* types[64];
   onnx_value_t args[64];
   onnx_values_t results;
-  ir_value_t *initial[64], *next[64];
+  scan_ends_t ends = {0};
   ir_block_t* block = region_block(n, 0, 1);
   if (!block || !read_scan(n, &s)) return false;
-  ir_value_t* length = onnx_dim_tensor(n, s.length, 0);
-  for (uint32_t i = 0; i < s.states; ++i) types[i] = (initial[i] = n->in[i].v)->type;
+  ends.length = onnx_dim_tensor(n, s.length, 0);
+  for (uint32_t i = 0; i < s.states; ++i) types[i] = (ends.initial[i] = n->in[i].v)->type;
   onnx_loop_begin(&loop, n, types, s.states);
   for (uint32_t i = 0; i < s.states; ++i) args[i] = onnx_value(loop.body->args[1 + i], n->in[i].element);
   for (uint32_t i = 0; i < s.inputs; ++i) {
-    ir_value_t* at = step_at(n, loop.body->args[0], length, s.input_directions[i]);
+    ir_value_t* at = step_at(n, loop.body->args[0], ends.length, s.input_directions[i]);
     const onnx_value_t* x = &n->in[s.states + i];
     args[s.states + i] = onnx_value(onnx_element(n, x->v, s.input_axes[i], at), x->element);
   }
   bool fine = onnx_lower_block(n->lowering, block, (onnx_values_t){args, n->in_count}, &results);
   if (fine && results.count != n->out_count) fine = onnx_error(n, "the body gives %u results", results.count);
-  for (uint32_t i = 0; fine && i < s.states; ++i) {
-    if (results.items[i].v->type != types[i]) fine = onnx_unsupported(n, "state %u changes its type", i);
-    next[i] = results.items[i].v;
-  }
-  for (uint32_t i = 0; fine && i < s.outputs; ++i) {
-    ir_value_t* element = results.items[s.states + i].v;
-    fine = ir_type_is_static(element->type) && element->type->rank < ONNX_MAX_RANK;
-    if (!fine) onnx_unsupported(n, "collected results need a static shape");
-    fine = fine && onnx_check_axis(n, &s.output_axes[i], element->type->rank + 1);
-    if (!fine) break;
-    ir_builder_t inside = *n->b;
-    *n->b = loop.outside;
-    initial[s.states + i] = onnx_accumulator(n, s.length, element->type);
-    *n->b = inside;
-    ir_value_t* sum = ir_block_add_arg(n->ctx, loop.body, initial[s.states + i]->type);
-    ir_value_t* at = step_at(n, loop.body->args[0], length, s.output_directions[i]);
-    next[s.states + i] = onnx_put_element(n, sum, element, at);
-  }
-  if (!fine) return onnx_loop_drop(&loop), false;
-  ir_op_t* op = onnx_loop_end(&loop, initial, next, length, -1);
-  for (uint32_t i = 0; i < n->out_count; ++i) {
-    ir_value_t* v = ir_result(op, 1 + i);
-    if (i >= s.states) v = move_axis(n, v, s.output_axes[i - s.states]);
-    n->out[i] = onnx_value(v, results.items[i].element);
-  }
-  return true;
+  if (!fine || !end_step(n, &s, &loop, &results, &ends)) return onnx_loop_drop(&loop), false;
+  ir_op_t* op = onnx_loop_end(&loop, ends.initial, ends.next, ends.length, -1);
+  return take_outputs(n, &s, op, &results, &ends);
 }
 
 // x with a dimension of size 1 before all others.

@@ -105,6 +105,55 @@ ir_value_t* onnx_accumulator(onnx_node_t* n, onnx_dim_t count, const ir_type_t* 
   return onnx_broadcast_to(n, graph_scalar_constant(n->b, element->element, 0), 1 + element->rank, dims);
 }
 
+void onnx_grow(onnx_loop_t* loop, ir_value_t* element, bool front, onnx_growing_t* out) {
+  static const int64_t any = IR_DYNAMIC, none = 0;
+  onnx_node_t* n = loop->n;
+  onnx_dim_t count = onnx_dim_of(1);
+  const ir_type_t* type = ir_type_tensor(n->ctx, element->type->element, 1, &any);
+  *out = (onnx_growing_t){.element = element->type};
+  for (int32_t i = 0; i < element->type->rank; ++i) count = onnx_dim_mul(n, count, onnx_dim(n, element, i));
+  ir_value_t *before = ir_block_add_arg(n->ctx, loop->body, type), *flat = onnx_reshape(n, element, 1, &count);
+  out->next = graph_concat(n->b, (ir_value_t*[]){front ? flat : before, front ? before : flat}, 2, 0);
+  ir_builder_t inside = *n->b;
+  *n->b = loop->outside;
+  const ir_type_t* empty = ir_type_tensor(n->ctx, type->element, 1, &none);
+  out->initial = graph_splat_number(n->b, empty, 0);
+  *n->b = inside;
+}
+
+void onnx_grow_sizes(onnx_loop_t* loop, ir_value_t* element, onnx_growing_t* out) {
+  onnx_node_t* n = loop->n;
+  const int64_t rank = element->type->rank;
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &rank);
+  ir_value_t *parts[ONNX_MAX_RANK], *before = ir_block_add_arg(n->ctx, loop->body, type);
+  for (int32_t i = 0; i < rank; ++i) parts[i] = onnx_dim_tensor(n, onnx_dim(n, element, i), 1);
+  out->next_sizes = graph_concat(n->b, parts, (uint32_t)rank, 0);
+  ir_value_t* first = onnx_binary_number(n, SCALAR_eq, loop->body->args[0], 0);
+  ir_value_t* same = graph_binary(n->b, SCALAR_eq, before, out->next_sizes);
+  same = graph_binary(n->b, SCALAR_or, same, onnx_broadcast_as(n, first, same, NULL));
+  graph_assert(n->b, same, "the values that a loop collects must be of one shape");
+  ir_builder_t inside = *n->b;
+  *n->b = loop->outside;
+  out->initial_sizes = graph_splat_number(n->b, type, 0);
+  *n->b = inside;
+}
+
+ir_value_t* onnx_grown(onnx_node_t* n, const onnx_growing_t* growing, ir_value_t* count, ir_value_t* vector,
+                       ir_value_t* sizes) {
+  onnx_dim_t dims[1 + ONNX_MAX_RANK];
+  const ir_type_t* element = growing->element;
+  const onnx_value_t in[] = {onnx_value(count, onnx_si64(n->ctx)), onnx_value(sizes, onnx_si64(n->ctx))};
+  onnx_node_t inner = *n;
+  uint32_t found;
+  inner.in = in, inner.in_count = 2;
+  if (!onnx_dims_input(&inner, 0, dims, 1, &found)) return NULL;
+  if (sizes && !onnx_dims_input(&inner, 1, dims + 1, ONNX_MAX_RANK, &found)) return NULL;
+  for (int32_t i = 0; i < element->rank; ++i) {
+    if (element->dims[i] != IR_DYNAMIC) dims[1 + i] = onnx_dim_of(element->dims[i]);
+  }
+  return onnx_reshape(n, vector, 1 + element->rank, dims);
+}
+
 ir_value_t* onnx_coerce(onnx_node_t* n, ir_value_t* v, const ir_type_t* type) {
   if (v->type == type) return v;
   ir_value_t* dynamic[ONNX_MAX_RANK];

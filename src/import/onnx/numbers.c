@@ -211,8 +211,8 @@ bool onnx_unflagged_dims(onnx_node_t* n, ir_value_t* x, const onnx_axes_t* axes,
 }
 
 int32_t onnx_declared_rank(const onnx_node_t* n, uint32_t i) {
-  const ir_type_t* type = n->op->results[i].type;
-  return type->kind == IR_TYPE_VTENSOR && type->element ? type->rank : -1;
+  const ir_type_t* type = i < n->op->result_count ? n->op->results[i].type : NULL;
+  return type && type->kind == IR_TYPE_VTENSOR && type->element ? type->rank : -1;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

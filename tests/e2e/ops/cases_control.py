@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import TensorProto, helper
 
-from case import const, f32, given, graph_case
+from case import chosen, const, f32, given, graph_case
 
 F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
@@ -53,3 +53,111 @@ graph_case("Loop-count", loop, const(4, np.int64), f32(3), f32(3), results=2)
 graph_case("Loop-count-runtime", loop, given(3, np.int64), f32(3), f32(3), results=2, dynamic=True)
 graph_case("Loop-while", loop_while, given([1.0, 2.0, 3.0]), const(100.0), const(True, np.bool_))
 graph_case("Scan-sum", scan, f32(4), f32(5, 4), results=2)
+
+
+def if_sizes(case_):
+    """x0 chooses between what is not zero in x1 and a part of x2; both lengths are found inside."""
+    then = helper.make_graph([helper.make_node("NonZero", ["x1"], ["places"]),
+                              helper.make_node("Transpose", ["places"], ["rows"]),
+                              helper.make_node("GatherND", ["x1", "rows"], ["a"])],
+                             "then", [], [value("a", F, ["k"])])
+    other = helper.make_graph([helper.make_node("Slice", ["x1", "x2", "x3"], ["b"])], "else", [],
+                              [value("b", F, ["l"])])
+    return [helper.make_node("If", ["x0"], ["chosen"], then_branch=then, else_branch=other),
+            helper.make_node("Mul", ["chosen", "chosen"], ["y0"])]
+
+
+def if_outer_sizes(case_):
+    """The branches give values of other lengths."""
+    then = helper.make_graph([helper.make_node("Exp", ["x1"], ["a"])], "then", [], [value("a", F, [3])])
+    other = helper.make_graph([helper.make_node("Neg", ["x2"], ["b"])], "else", [], [value("b", F, [5])])
+    return [helper.make_node("If", ["x0"], ["y0"], then_branch=then, else_branch=other)]
+
+
+def growing(case_):
+    """x0 rounds: x1 grows by x2 at the end and by one element in front; the sum of all is collected."""
+    nodes = [helper.make_node("Identity", ["keep_in"], ["keep"]), helper.make_node("Concat", ["v", "x2"], ["more"], axis=0),
+             helper.make_node("ReduceSum", ["more"], ["sum"], keepdims=1),
+             helper.make_node("Concat", ["sum", "more"], ["next"], axis=0)]
+    body = helper.make_graph(nodes, "body", [value("i", I, []), value("keep_in", B, []), value("v", F, ["n"])],
+                             [value("keep", B, []), value("next", F, ["m"]), value("sum", F, [1])])
+    return [helper.make_node("Loop", ["x0", "", "x1"], ["y0", "y1"], body=body)]
+
+
+def changing_places(case_):
+    """Two values of different lengths change places in every round, and one grows."""
+    nodes = [helper.make_node("Identity", ["keep_in"], ["keep"]), helper.make_node("Concat", ["b", "b"], ["grown"], axis=0),
+             helper.make_node("Identity", ["a"], ["same"])]
+    body = helper.make_graph(nodes, "body", [value("i", I, []), value("keep_in", B, []), value("a", F, ["n"]),
+                                             value("b", F, ["m"])],
+                             [value("keep", B, []), value("grown", F, ["k"]), value("same", F, ["l"])])
+    return [helper.make_node("Loop", ["x0", "", "x1", "x2"], ["y0", "y1"], body=body)]
+
+
+def collecting(case_):
+    """Collects squares until their sum passes x1: how many there are is known at the end only."""
+    nodes = [helper.make_node("Mul", ["v", "v"], ["square"]), helper.make_node("Add", ["v", "x2"], ["next"]),
+             helper.make_node("ReduceSum", ["square"], ["sum"], keepdims=0), helper.make_node("Less", ["sum", "x1"], ["keep"])]
+    body = helper.make_graph(nodes, "body", [value("i", I, []), value("keep_in", B, []), value("v", F, ["n"])],
+                             [value("keep", B, []), value("next", F, ["n"]), value("square", F, ["n"])])
+    return [helper.make_node("Loop", ["x3", "x4", "x0"], ["y0", "y1"], body=body)]
+
+
+def shrinking(case_):
+    """Rows of x1, one element less each, until x0 rounds are over: Loop over a computed slice."""
+    nodes = [helper.make_node("Identity", ["keep_in"], ["keep"]), helper.make_node("Slice", ["v", "x2", "x3"], ["next"])]
+    body = helper.make_graph(nodes, "body", [value("i", I, []), value("keep_in", B, []), value("v", F, ["n"])],
+                             [value("keep", B, []), value("next", F, ["m"])])
+    return [helper.make_node("Loop", ["x0", "", "x1"], ["y0"], body=body)]
+
+
+BOTH = [{"which": True}, {"which": False}]
+graph_case("If-sizes", if_sizes, chosen("which", np.bool_), given([0, 1, 2, 0, 3, 4]), chosen("from"), chosen("to"),
+           sizes=[{"which": w, "from": [a], "to": [b]} for w, a, b in (
+               (True, 0, 1), (False, 1, 3), (False, -2, 99), (False, 4, 2), (True, 0, 0))])
+graph_case("If-lengths", if_outer_sizes, chosen("which", np.bool_), f32(3), f32(5), sizes=BOTH)
+ROUNDS = [{"rounds": count, "n": n} for count, n in ((0, 2), (1, 1), (4, 3), (2, 0))]
+graph_case("Loop-growing", growing, chosen("rounds"), f32("n"), f32(2), results=2, sizes=ROUNDS)
+graph_case("Loop-growing-from-one", growing, chosen("rounds"), f32(1), f32(2), results=2, sizes=ROUNDS)
+graph_case("Loop-changing-places", changing_places, chosen("rounds"), f32("n"), f32(2), results=2, sizes=ROUNDS)
+graph_case("Loop-shrinking", shrinking, chosen("rounds"), f32("n"), const([1], np.int64), const([1 << 40], np.int64),
+           sizes=[{"rounds": 3, "n": 7}, {"rounds": 3, "n": 2}, {"rounds": 0, "n": 1}])
+COLLECTED = [{"n": 2, "least": 50.0, "most": 1 << 62, "go": True}, {"n": 2, "least": 50.0, "most": 3, "go": True},
+             {"n": 1, "least": 0.0, "most": 9, "go": True}]
+graph_case("Loop-collecting", collecting, f32("n", low=1, high=2), chosen("least", np.float32), const(1.5), chosen("most"),
+           chosen("go", np.bool_), results=2, sizes=COLLECTED)
+graph_case("Loop-collecting-fixed", collecting, f32(2, low=1, high=2), chosen("least", np.float32), const(1.5),
+           chosen("most"), chosen("go", np.bool_), results=2, sizes=COLLECTED)
+
+
+def scan_sizes(case_):
+    """Rows of x1 times a carried sum, backwards into the result, in pieces of x2's length."""
+    nodes = [helper.make_node("Add", ["sum_in", "row"], ["sum"]), helper.make_node("Slice", ["sum", "x2", "x3"], ["out"])]
+    body = helper.make_graph(nodes, "body", [value("sum_in", F, ["n"]), value("row", F, ["n"])],
+                             [value("sum", F, ["n"]), value("out", F, ["k"])])
+    return [helper.make_node("Scan", ["x0", "x1"], ["y0", "y1"], body=body, num_scan_inputs=1, scan_output_directions=[1],
+                             scan_output_axes=[1])]
+
+
+def if_ranks(case_):
+    """The program declares rank 1; the other branch gives a matrix, which must not be taken."""
+    then = helper.make_graph([helper.make_node("ReduceSum", ["x1", "x2"], ["a"], keepdims=0)], "then", [],
+                             [value("a", F, [4])])
+    other = helper.make_graph([helper.make_node("Neg", ["x1"], ["b"])], "else", [], [value("b", F, [3, 4])])
+    return [helper.make_node("If", ["x0"], ["y0"], then_branch=then, else_branch=other)]
+
+
+def if_one_value(case_):
+    """One value, as a scalar or as a vector of one."""
+    then = helper.make_graph([helper.make_node("ReduceSum", ["x1"], ["a"], keepdims=0)], "then", [], [value("a", F, [])])
+    other = helper.make_graph([helper.make_node("Slice", ["x1", "x2", "x3"], ["b"])], "else", [], [value("b", F, [1])])
+    return [helper.make_node("If", ["x0"], ["one"], then_branch=then, else_branch=other),
+            helper.make_node("Mul", ["one", "x1"], ["y0"])]
+
+
+graph_case("Scan-sizes", scan_sizes, f32("n"), f32("m", "n"), chosen("from"), chosen("to"), results=2, sizes=[
+    {"n": 4, "m": 5, "from": [1], "to": [3]}, {"n": 2, "m": 1, "from": [0], "to": [9]}, {"n": 3, "m": 2, "from": [1], "to": [2]}])
+graph_case("If-ranks", if_ranks, chosen("which", np.bool_), f32(3, 4), const([0], np.int64), sizes=[
+    {"which": True}, {"which": False, "stops": "another rank than the program declares"}])
+graph_case("If-one-value", if_one_value, chosen("which", np.bool_), f32(4), const([2], np.int64), const([3], np.int64),
+           sizes=BOTH)
