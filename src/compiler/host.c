@@ -62,7 +62,7 @@ static bool check_block(host_t* h, ir_block_t* block) {
       const ir_type_t* type = op->results[i].type;
       if (!check_type(h, op, "result", i, type)) return false;
       bool sized = !ir_type_is_tensor(type) || ir_type_is_static(type) || ir_is(op, GRAPH_WHILE) ||
-                   host_result_sizes(ir_result(op, i), sizes);
+                   graph_is_window(op) || host_result_sizes(ir_result(op, i), sizes);
       if (!sized) {
         return ir_op_error(h->ctx, op, "has a result of type %s, whose run-time sizes are not known",
                            ir_type_str(h->ctx, type));

@@ -193,21 +193,27 @@ void host_emit_while(host_t* h, ir_op_t* op) {
 // Windows
 //===----------------------------------------------------------------------------------------------------------------===
 
+// The last place where a part of so many entries fits, along a dim.
+static module_reg_t last_start(host_t* h, const ir_value_t* whole, int32_t dim, int64_t entries) {
+  int64_t size = whole->type->dims[dim];
+  if (size != IR_DYNAMIC) return module_function_i64(h->f, size - entries);
+  const storage_t* s = whole->data;  // the first dim, as only that one may be open
+  return module_emit_value(h->f, i64_sub, MODULE_REG(s->dims[0]), MODULE_REG(module_function_i64(h->f, entries)));
+}
+
 // Where in its array a window starts, in bytes from the start of the buffer.
-static module_reg_t window_offset(host_t* h, ir_op_t* op, const ir_type_t* part, uint32_t first_start) {
-  const ir_type_t* whole = ir_operand(op, 0)->type;
-  const storage_t* s = ir_operand(op, 0)->data;
+static module_reg_t window_offset(host_t* h, ir_op_t* op, const int64_t* part, uint32_t first_start) {
+  const ir_value_t* whole = ir_operand(op, 0);
+  const storage_t* s = whole->data;
   module_reg_t offset = module_function_i64(h->f, s->offset);
-  int64_t stride = ir_type_bytes(whole->element);
-  for (int32_t d = whole->rank - 1; d >= 0; stride *= whole->dims[d--]) {
-    int64_t most = whole->dims[d] - part->dims[d];
-    if (most) {
-      module_reg_t at = host_scalar_reg(h, ir_operand(op, first_start + (uint32_t)d));
-      at = module_emit_value(h->f, i64_max_s, MODULE_REG(at), MODULE_REG(module_function_i64(h->f, 0)));
-      at = module_emit_value(h->f, i64_min_s, MODULE_REG(at), MODULE_REG(module_function_i64(h->f, most)));
-      at = module_emit_value(h->f, i64_mul, MODULE_REG(at), MODULE_REG(module_function_i64(h->f, stride)));
-      offset = module_emit_value(h->f, i64_add, MODULE_REG(offset), MODULE_REG(at));
-    }
+  int64_t stride = ir_type_bytes(whole->type->element);
+  for (int32_t d = whole->type->rank - 1; d >= 0; stride *= whole->type->dims[d--]) {
+    if (whole->type->dims[d] == part[d]) continue;
+    module_reg_t at = host_scalar_reg(h, ir_operand(op, first_start + (uint32_t)d));
+    at = module_emit_value(h->f, i64_min_s, MODULE_REG(at), MODULE_REG(last_start(h, whole, d, part[d])));
+    at = module_emit_value(h->f, i64_max_s, MODULE_REG(at), MODULE_REG(module_function_i64(h->f, 0)));
+    at = module_emit_value(h->f, i64_mul, MODULE_REG(at), MODULE_REG(module_function_i64(h->f, stride)));
+    offset = module_emit_value(h->f, i64_add, MODULE_REG(offset), MODULE_REG(at));
   }
   return offset;
 }
@@ -216,7 +222,7 @@ void host_emit_window_read(host_t* h, ir_op_t* op) {
   ir_value_t* value = ir_result(op, 0);
   storage_t* to = value->data;
   storage_t* view = to->kind == STORAGE_VIEW ? to : view_new(h, value);
-  make_view(h, ir_operand(op, 0)->data, window_offset(h, op, value->type, 1), view);
+  make_view(h, ir_operand(op, 0)->data, window_offset(h, op, value->type->dims, 1), view);
   host_copy(h, view, to);
 }
 
@@ -225,9 +231,10 @@ void host_emit_window_write(host_t* h, ir_op_t* op) {
   storage_t* view = view_new(h, update);
   const ir_type_t* whole = ir_operand(op, 0)->type;
   // Of the update's shape only its size counts: it covers the last dims.
-  int64_t dims[GRAPH_MAX_RANK], left = ir_type_count(update->type);
-  for (int32_t d = whole->rank - 1; d >= 0; left /= dims[d--]) dims[d] = left < whole->dims[d] ? left : whole->dims[d];
-  const ir_type_t* part = ir_type_tensor(h->ctx, whole->element, whole->rank, dims);
+  int64_t part[GRAPH_MAX_RANK], left = ir_type_count(update->type);
+  for (int32_t d = whole->rank - 1; d >= 0; left /= part[d--]) {
+    part[d] = whole->dims[d] == IR_DYNAMIC || left < whole->dims[d] ? left : whole->dims[d];
+  }
   make_view(h, ir_operand(op, 0)->data, window_offset(h, op, part, 2), view);
   host_copy(h, update->data, view);
 }

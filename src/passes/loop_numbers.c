@@ -113,10 +113,26 @@ static ir_value_t* number_constant(ir_builder_t* b, const ir_attr_t* value) {
   return graph_build(b, GRAPH_CONSTANT, NULL, 0, type, &attr, 1);
 }
 
+// Whether the host has the number already: a constant, a size, and what it computes with them.
+static bool is_at_hand(const ir_value_t* tensor, int depth) {
+  const ir_op_t* op = tensor->def;
+  if (!op || depth > MAX_DEPTH || !is_number(tensor->type)) return false;
+  if (ir_is(op, GRAPH_CONSTANT) || ir_is(op, GRAPH_TO_TENSOR)) return true;
+  for (uint32_t i = 0; has_host_function(op) && i < op->operand_count; ++i) {
+    if (!is_at_hand(ir_operand(op, i), depth + 1)) return false;
+  }
+  return has_host_function(op);
+}
+
 static ir_value_t* to_number(ir_builder_t* b, ir_value_t* tensor) {
   const ir_attr_t* constant = graph_constant_value(tensor);
+  ir_op_t* op = tensor->def;
   if (constant) return number_constant(b, constant);
-  return graph_build(b, GRAPH_TO_SCALAR, &tensor, 1, tensor->type->element, NULL, 0);
+  if (!is_at_hand(tensor, 0)) return graph_build(b, GRAPH_TO_SCALAR, &tensor, 1, tensor->type->element, NULL, 0);
+  if (ir_is(op, GRAPH_TO_TENSOR)) return ir_operand(op, 0);
+  ir_value_t* operands[3];
+  for (uint32_t i = 0; i < op->operand_count; ++i) operands[i] = to_number(b, ir_operand(op, i));
+  return graph_build(b, op->info->code, operands, op->operand_count, tensor->type->element, NULL, 0);
 }
 
 // `value` as a number: `b` builds in the region, `before` in front of the loop.

@@ -9,11 +9,14 @@
 #include "dialects/graph.h"
 #include "passes/passes.h"
 
-// Whether elements of `part` in `whole` follow each other: of the dims from the first that is longer than 1 on, all but
-// the first are whole.
+// Whether elements of `part` in `whole` follow each other, at places that need no run-time strides: of the dims from the
+// first that is longer than 1 on, all but the first are whole.
 static bool is_contiguous(const ir_type_t* part, const ir_type_t* whole) {
   int32_t d = 0;
-  if (!ir_type_is_static(part) || !ir_type_is_static(whole) || !ir_type_count(part)) return false;
+  if (!ir_type_is_static(part) || !ir_type_count(part)) return false;
+  for (int32_t i = 1; i < whole->rank; ++i) {
+    if (whole->dims[i] == IR_DYNAMIC) return false;
+  }
   while (d < part->rank && part->dims[d] == 1) ++d;
   for (++d; d < part->rank; ++d) {
     if (part->dims[d] != whole->dims[d]) return false;

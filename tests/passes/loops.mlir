@@ -4,6 +4,8 @@
 // RUN: iree-opt --pass=loop-numbers --pass=windows %s | FileCheck %s
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu %s -o %t.vmfb
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=prefix_sums --input=3x16xf32=1 --expected_output="3x16xf32=[1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1][2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2][3 3 3 3 3 3 3 3 3 3 3 3 3 3 3 3]" --expected_output=16xf32=3
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=open_sums --input=2x16xf32=1 --expected_output="2x16xf32=[1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1][2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2]" --expected_output=16xf32=2
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=open_sums --input=0x16xf32 --expected_output=0x16xf32 --expected_output=16xf32=0
 // RUN: iree-run-module --device=local-task --module=%t.vmfb --function=short_pieces --input=3x3xi32=1,2,3,4,5,6,7,8,9 --expected_output=3x3xi32=14,16,18,8,10,12,2,4,6
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=rotate --input=i64=4 --input=2xf32=1,2 --input=2xf32=3,4 --input=2xf32=5,6 --expected_output=2xf32=3,4 --expected_output=2xf32=5,6 --expected_output=2xf32=1,2
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=rotate_open --input=i64=4 --input=2xf32=1,2 --input=2xf32=3,4 --input=2xf32=5,6 --expected_output=2xf32=3,4 --expected_output=2xf32=5,6 --expected_output=2xf32=1,2
@@ -43,6 +45,41 @@ func.func @prefix_sums(%x: tensor<3x16xf32>) -> (tensor<3x16xf32>, tensor<16xf32
     "graph.yield"(%j, %s, %next) : (tensor<i64>, tensor<16xf32>, tensor<3x16xf32>) -> ()
   }) : (tensor<i64>, tensor<16xf32>, tensor<3x16xf32>) -> (tensor<i64>, tensor<16xf32>, tensor<3x16xf32>)
   return %r#2, %r#1 : tensor<3x16xf32>, tensor<16xf32>
+}
+
+// As many rows as there are: the host has their number.
+// CHECK-LABEL: func.func @open_sums
+// CHECK-NOT: "graph.to_scalar"
+// CHECK: ^bb0({{.*}}: tensor<16xf32>, {{.*}}: tensor<?x16xf32>, %{{.*}}: i64):
+// CHECK: "graph.dynamic_slice"{{.*}}window
+// CHECK: "graph.dynamic_update"{{.*}}window
+func.func @open_sums(%x: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<16xf32>) {
+  %zero = "graph.constant"() <{value = dense<0> : tensor<i64>}> : () -> tensor<i64>
+  %one = "graph.constant"() <{value = dense<1> : tensor<i64>}> : () -> tensor<i64>
+  %rows = "graph.dim"(%x) <{index = 0 : i64}> : (tensor<?x16xf32>) -> index
+  %count = "graph.to_tensor"(%rows) : (index) -> tensor<index>
+  %three = "graph.cast"(%count) : (tensor<index>) -> tensor<i64>
+  %first = "graph.constant"() <{value = 0 : index}> : () -> index
+  %none = "graph.constant"() <{value = dense<0.0> : tensor<16xf32>}> : () -> tensor<16xf32>
+  %nothing = "graph.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %blank = "graph.broadcast"(%nothing, %rows) <{dims = array<i64>}> : (tensor<f32>, index) -> tensor<?x16xf32>
+  %r:3 = "graph.while"(%zero, %none, %blank) ({
+  ^bb0(%i: tensor<i64>, %sum: tensor<16xf32>, %all: tensor<?x16xf32>):
+    %more = "graph.lt"(%i, %three) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    "graph.yield"(%more) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%i: tensor<i64>, %sum: tensor<16xf32>, %all: tensor<?x16xf32>):
+    %at = "graph.cast"(%i) : (tensor<i64>) -> tensor<index>
+    %n = "graph.to_scalar"(%at) : (tensor<index>) -> index
+    %row = "graph.dynamic_slice"(%x, %n, %first) : (tensor<?x16xf32>, index, index) -> tensor<1x16xf32>
+    %flat = "graph.reshape"(%row) : (tensor<1x16xf32>) -> tensor<16xf32>
+    %s = "graph.add"(%sum, %flat) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %piece = "graph.reshape"(%s) : (tensor<16xf32>) -> tensor<1x16xf32>
+    %next = "graph.dynamic_update"(%all, %piece, %n, %first) : (tensor<?x16xf32>, tensor<1x16xf32>, index, index) -> tensor<?x16xf32>
+    %j = "graph.add"(%i, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    "graph.yield"(%j, %s, %next) : (tensor<i64>, tensor<16xf32>, tensor<?x16xf32>) -> ()
+  }) : (tensor<i64>, tensor<16xf32>, tensor<?x16xf32>) -> (tensor<i64>, tensor<16xf32>, tensor<?x16xf32>)
+  return %r#2, %r#1 : tensor<?x16xf32>, tensor<16xf32>
 }
 
 // Pieces that are too short for views of their own are copied; the loop goes backwards.

@@ -77,7 +77,9 @@ ir_value_t* onnx_element(onnx_node_t* n, ir_value_t* x, int64_t axis, ir_value_t
   ir_value_t* operands[1 + ONNX_MAX_RANK] = {x};
   int64_t slice[ONNX_MAX_RANK], dims[ONNX_MAX_RANK];
   int32_t rank = x->type->rank, count = 0;
-  if (!ir_type_is_static(x->type)) return graph_take(n->b, x, at, axis, false);
+  for (int32_t i = 0; i < rank; ++i) {
+    if (i != axis && x->type->dims[i] == IR_DYNAMIC) return graph_take(n->b, x, at, axis, false);
+  }
   for (int32_t i = 0; i < rank; ++i) {
     slice[i] = i == axis ? 1 : x->type->dims[i];
     if (i != axis) dims[count++] = slice[i];
