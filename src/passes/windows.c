@@ -9,8 +9,8 @@
 #include "dialects/graph.h"
 #include "passes/passes.h"
 
-// Whether elements of `part` in `whole` follow each other, at places that need no run-time strides: of the dims from the
-// first that is longer than 1 on, all but the first are whole.
+// Whether elements of `part` in `whole` follow each other, at places that need no run-time strides: of the dims from
+// the first that is longer than 1 on, all but the first are whole.
 static bool is_contiguous(const ir_type_t* part, const ir_type_t* whole) {
   int32_t d = 0;
   if (!ir_type_is_static(part) || !ir_type_count(part)) return false;
