@@ -1,4 +1,6 @@
 // Small operators of ai.onnx.ml: selections and maps of values.
+#include "import/onnx/ml.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -29,8 +31,7 @@ bool onnx_lower_binarizer(onnx_node_t* n) {
 // LabelEncoder
 //===----------------------------------------------------------------------------------------------------------------===
 
-// A list attribute as a vector of that element type, or NULL when the node has none.
-static const ir_attr_t* number_list(onnx_node_t* n, const char* name, const ir_type_t* element) {
+const ir_attr_t* onnx_number_list(onnx_node_t* n, const char* name, const ir_type_t* element) {
   const ir_attr_t* list = onnx_attr(n, name);
   if (!list || list->kind != IR_ATTR_ARRAY) return NULL;
   int64_t count = list->count;
@@ -52,8 +53,8 @@ static const ir_attr_t* read_side(onnx_node_t* n, const char* side) {
     return onnx_unsupported(n, "%s_strings: strings have no form on a device", side), NULL;
   }
   const ir_attr_t* found = tensor && tensor->kind == IR_ATTR_ELEMENTS && tensor->type->rank == 1 ? tensor : NULL;
-  if (!found) found = number_list(n, arena_printf(arena, "%s_int64s", side), onnx_si64(n->ctx));
-  if (!found) found = number_list(n, arena_printf(arena, "%s_floats", side), onnx_f32(n->ctx));
+  if (!found) found = onnx_number_list(n, arena_printf(arena, "%s_int64s", side), onnx_si64(n->ctx));
+  if (!found) found = onnx_number_list(n, arena_printf(arena, "%s_floats", side), onnx_f32(n->ctx));
   if (!found) onnx_error(n, "attribute '%s_tensor', '%s_int64s' or '%s_floats' is required", side, side, side);
   return found;
 }

@@ -188,22 +188,3 @@ ir_value_t* onnx_forest_scores(onnx_node_t* n, const onnx_forest_t* f, ir_value_
   ir_value_t* scores = graph_reduce(n->b, given, &trees, 1, kind);
   return mean ? onnx_binary_number(n, SCALAR_div, scores, (double)f->trees) : scores;
 }
-
-// Softmax of what is not zero, zeros stay.
-static ir_value_t* softmax_zero(onnx_node_t* n, ir_value_t* x) {
-  int64_t last = 1;
-  ir_value_t* kept = onnx_binary_number(n, SCALAR_gt, onnx_unary(n, SCALAR_abs, x), 1e-7);
-  ir_value_t* e =
-      onnx_unary(n, SCALAR_exp, graph_binary(n->b, SCALAR_sub, x, onnx_reduce_spread(n, x, &last, 1, "max")));
-  ir_value_t* zero = graph_splat_like(n->b, x, 0);
-  ir_value_t* sum = onnx_reduce_spread(n, graph_select(n->b, kept, e, zero), &last, 1, "add");
-  return graph_select(n->b, kept, graph_binary(n->b, SCALAR_div, e, sum), zero);
-}
-
-ir_value_t* onnx_forest_post(onnx_node_t* n, const onnx_forest_t* f, ir_value_t* scores) {
-  if (strcmp(f->post, "NONE") == 0) return scores;
-  if (strcmp(f->post, "SOFTMAX") == 0) return onnx_softmax(n, scores, 1);
-  if (strcmp(f->post, "LOGISTIC") == 0) return onnx_unary(n, SCALAR_logistic, scores);
-  if (strcmp(f->post, "SOFTMAX_ZERO") == 0) return softmax_zero(n, scores);
-  return onnx_unsupported(n, "post_transform '%s' is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO", f->post), NULL;
-}

@@ -23,9 +23,9 @@ typedef struct onnx_forest_t {
   double* split;                                     // by node
   int64_t* member_owner;                             // by member: its node
   double* member;
-  int64_t* roots;                // by tree
-  double* weights;               // [nodes, targets]: what reaching a leaf gives
-  const char *aggregate, *post;  // "SUM" "AVERAGE" "MIN" "MAX"; "NONE" "SOFTMAX" "LOGISTIC" "SOFTMAX_ZERO"
+  int64_t* roots;         // by tree
+  double* weights;        // [nodes, targets]: what reaching a leaf gives
+  const char* aggregate;  // "SUM", "AVERAGE", "MIN" or "MAX"
 } onnx_forest_t;
 
 // Where nothing contributes: what MIN and MAX leave out.
@@ -34,6 +34,5 @@ double onnx_forest_filler(const onnx_forest_t* forest);
 bool onnx_forest_check(onnx_node_t* n, const onnx_forest_t* forest, int64_t features);
 // Scores [batch, targets] of x [batch, features], aggregated and not transformed yet. NULL after a diagnostic.
 ir_value_t* onnx_forest_scores(onnx_node_t* n, const onnx_forest_t* forest, ir_value_t* x);
-ir_value_t* onnx_forest_post(onnx_node_t* n, const onnx_forest_t* forest, ir_value_t* scores);
 
 #endif  // IREE_C_IMPORT_ONNX_TREE_H_

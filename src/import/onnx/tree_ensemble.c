@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "import/onnx/ml.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/tree.h"
 
@@ -125,7 +126,7 @@ bool onnx_lower_tree_ensemble(onnx_node_t* n) {
   onnx_forest_t f = {.nodes = interior + leaves, .targets = onnx_int(n, "n_targets", 1)};
   if (aggregate < 0 || aggregate > 3 || post < 0 || post > 4)
     return onnx_error(n, "aggregate_function or post_transform is unknown");
-  f.aggregate = aggregates[aggregate], f.post = posts[post];
+  f.aggregate = aggregates[aggregate];
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, 2)) return false;
   if (f.targets < 1 || f.targets > (1 << 20) || f.nodes > (1 << 24) / f.targets) {
     return onnx_error(n, "n_targets is out of range");
@@ -137,5 +138,5 @@ bool onnx_lower_tree_ensemble(onnx_node_t* n) {
   int64_t features = onnx_dim_size(n->in[0], 1);
   if (!onnx_forest_check(n, &f, features == IR_DYNAMIC ? INT64_MAX : features)) return false;
   ir_value_t* scores = onnx_forest_scores(n, &f, n->in[0].v);
-  return scores && onnx_return(n, onnx_forest_post(n, &f, scores), n->in[0].element);
+  return scores && onnx_return(n, onnx_post_transform(n, posts[post], scores), n->in[0].element);
 }

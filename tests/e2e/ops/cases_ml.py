@@ -45,3 +45,54 @@ for mode in ("TF", "IDF", "TFIDF"):
          max_skip_count=2, weights=[0.5, 1.0, 2.0, 3.0, 0.25, 1.5, 4.0], sizes=BATCH, **POOL)
 case("TfIdfVectorizer", "short", i32(1, low=2, high=9), mode="TF", min_gram_length=2, max_gram_length=2,
      max_skip_count=0, **POOL)
+
+# Models of numbers, against ONNX Runtime.
+ml("Scaler", "columns", f32("n", 3), offset=[0.5, -1.0, 0.0], scale=[2.0, 0.5, 1.0], sizes=BATCH)
+ml("Scaler", "ints", i64(4, 2), offset=[0.5], scale=[2.0])
+for norm in ("MAX", "L1", "L2"):
+    ml("Normalizer", norm.lower(), f32("n", 5, low=0.1), norm=norm, sizes=BATCH)
+ml("Imputer", "nan", given([[np.nan, 1, 2], [3, np.nan, np.nan]]), imputed_value_floats=[7.0, 8.0, 9.0],
+   replaced_value_float=float("nan"))
+ml("Imputer", "ints", given([[0, 1], [2, 0]], np.int64), imputed_value_int64s=[5], replaced_value_int64=0)
+ml("FeatureVectorizer", "", f32(4, 2), f32(4, 3), inputdimensions=[2, 3])
+ml("OneHotEncoder", "", i64("n", 2, low=0, high=4), cats_int64s=[1, 3, 0], zeros=1, sizes=BATCH)
+LINE = {"coefficients": [0.5, -1.0, 2.0, 1.5, 0.25, -0.75], "intercepts": [0.1, -0.2]}
+ml("LinearRegressor", "", f32("n", 3), targets=2, sizes=BATCH, **LINE)
+for post in ("NONE", "LOGISTIC", "SOFTMAX"):
+    ml("LinearClassifier", post.lower(), f32("n", 3), results=2, classlabels_ints=[4, 9], post_transform=post, multi_class=0,
+       sizes=BATCH, **LINE)
+ml("LinearClassifier", "binary", f32("n", 3), results=2, classlabels_ints=[0, 1], post_transform="LOGISTIC",
+   coefficients=[0.5, -1.0, 2.0], intercepts=[0.1], sizes=BATCH, reference=True)
+VECTORS = [0.5, -1.0, 0.25, 1.0, 0.75, -0.5]
+for kernel, params in (("LINEAR", [0.0, 0.0, 0.0]), ("RBF", [0.7, 0.0, 3.0]), ("POLY", [0.5, 1.0, 2.0]),
+                       ("SIGMOID", [0.3, 0.2, 3.0])):
+    ml("SVMRegressor", kernel.lower(), f32("n", 3), kernel_type=kernel, kernel_params=params, n_supports=2,
+       coefficients=[1.5, -0.5], rho=[0.25], support_vectors=VECTORS, sizes=BATCH)
+ml("SVMRegressor", "one-class", f32(9, 3), kernel_type="RBF", kernel_params=[0.7, 0.0, 3.0], n_supports=2,
+   coefficients=[1.5, -0.5], rho=[-0.2], support_vectors=VECTORS, one_class=1)
+
+# Two trees: a root with a leaf and a second node; a root with two leaves.
+NODES = {"nodes_treeids": [0, 0, 0, 0, 0, 1, 1, 1], "nodes_nodeids": [0, 1, 2, 3, 4, 0, 1, 2],
+         "nodes_featureids": [0, 0, 2, 0, 0, 1, 0, 0], "nodes_values": [0.1, 0.0, -0.3, 0.0, 0.0, 0.5, 0.0, 0.0],
+         "nodes_modes": ["BRANCH_LEQ", "LEAF", "BRANCH_GT", "LEAF", "LEAF", "BRANCH_LT", "LEAF", "LEAF"],
+         "nodes_truenodeids": [1, 0, 3, 0, 0, 1, 0, 0], "nodes_falsenodeids": [2, 0, 4, 0, 0, 2, 0, 0],
+         "nodes_missing_value_tracks_true": [0] * 8, "nodes_hitrates": [1.0] * 8}
+LEAVES = ([0, 0, 0, 1, 1], [1, 3, 4, 1, 2])
+
+
+def leaves(side, ids, values):
+    return {f"{side}_treeids": LEAVES[0], f"{side}_nodeids": LEAVES[1], f"{side}_ids": ids, f"{side}_weights": values}
+
+
+for how in ("SUM", "AVERAGE", "MIN", "MAX"):
+    ml("TreeEnsembleRegressor", how.lower(), f32("n", 3), aggregate_function=how, n_targets=1, sizes=BATCH,
+       base_values=[0.5], **NODES, **leaves("target", [0] * 5, [1.0, 2.5, -3.0, 4.0, 0.5]))
+ml("TreeEnsembleRegressor", "targets", f32(20, 3), n_targets=2, **NODES,
+   **leaves("target", [0, 1, 0, 1, 0], [1.0, 2.5, -3.0, 4.0, 0.5]))
+for post in ("NONE", "SOFTMAX", "LOGISTIC"):
+    ml("TreeEnsembleClassifier", post.lower(), f32("n", 3), results=2, classlabels_int64s=[2, 5, 7], post_transform=post,
+       sizes=BATCH, **NODES, **leaves("class", [0, 1, 2, 1, 0], [0.5, 0.25, 1.0, 0.5, 0.75]))
+ml("TreeEnsembleClassifier", "binary", f32(30, 3), results=2, classlabels_int64s=[0, 1], post_transform="LOGISTIC", **NODES,
+   **leaves("class", [0] * 5, [0.5, -0.25, 1.0, -0.9, 0.75]))
+ml("TreeEnsembleClassifier", "shares", f32(30, 3), results=2, classlabels_int64s=[3, 8], post_transform="NONE", **NODES,
+   **leaves("class", [0] * 5, [0.5, 0.25, 0.1, 0.4, 0.05]))

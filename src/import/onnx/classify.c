@@ -1,0 +1,241 @@
+// Scalers, linear models and support vectors of ai.onnx.ml, and what classifiers share.
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/ml.h"
+#include "import/onnx/ops.h"
+
+static ir_value_t* add(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_add, x, y); }
+static ir_value_t* sub(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_sub, x, y); }
+static ir_value_t* mul(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_mul, x, y); }
+
+ir_value_t* onnx_feature_rows(onnx_node_t* n) {
+  onnx_value_t x = n->in[0];
+  if (!onnx_check_rank(n, 0, 1, 2)) return NULL;
+  if (!onnx_is_float(x)) x = onnx_cast(n, x, onnx_f32(n->ctx));
+  const onnx_dim_t row[] = {onnx_dim_of(1), onnx_dim(n, x.v, 0)};
+  return onnx_rank(x) == 1 ? onnx_reshape(n, x.v, 2, row) : x.v;
+}
+
+// A list of one number, or of one for each column of x, in x's shape. NULL after a diagnostic; absent: `absent`.
+static ir_value_t* per_column(onnx_node_t* n, const char* name, double absent, ir_value_t* x) {
+  const ir_attr_t* list = onnx_number_list(n, name, x->type->element);
+  if (!list) return graph_splat_like(n->b, x, absent);
+  ir_value_t* vector = onnx_graph_constant(n->b, list);
+  if (ir_type_count(list->type) == 1) return onnx_scalar_like(n, vector, x);
+  return onnx_along(n, vector, x->type->rank - 1, x);
+}
+
+bool onnx_lower_scaler(onnx_node_t* n) {
+  ir_value_t* x = onnx_feature_rows(n);
+  ir_value_t* offset = x ? per_column(n, "offset", 0, x) : NULL;
+  ir_value_t* scale = offset ? per_column(n, "scale", 1, x) : NULL;
+  return scale && onnx_return(n, mul(n, sub(n, x, offset), scale),
+                              onnx_is_float(n->in[0]) ? n->in[0].element : onnx_f32(n->ctx));
+}
+
+bool onnx_lower_normalizer(onnx_node_t* n) {
+  const char* norm = onnx_string(n, "norm", "MAX");
+  ir_value_t *x = onnx_feature_rows(n), *size;
+  int64_t last = 1;
+  if (!x) return false;
+  bool square = strcmp(norm, "L2") == 0, most = strcmp(norm, "MAX") == 0;
+  if (!square && !most && strcmp(norm, "L1") != 0) return onnx_error(n, "norm '%s' is none of MAX, L1, L2", norm);
+  size = onnx_reduce_spread(n, square ? mul(n, x, x) : onnx_unary(n, SCALAR_abs, x), &last, 1, most ? "max" : "add");
+  if (square) size = onnx_unary(n, SCALAR_sqrt, size);
+  ir_value_t* none = onnx_binary_number(n, SCALAR_eq, size, 0);
+  size = graph_select(n->b, none, graph_splat_like(n->b, size, 1), size);
+  return onnx_return(n, graph_binary(n->b, SCALAR_div, x, size),
+                     onnx_is_float(n->in[0]) ? n->in[0].element : onnx_f32(n->ctx));
+}
+
+bool onnx_lower_imputer(onnx_node_t* n) {
+  onnx_value_t x = n->in[0];
+  bool real = onnx_is_float(x);
+  if (!onnx_check_rank(n, 0, 1, 2)) return false;
+  const char* name = real ? "imputed_value_floats" : "imputed_value_int64s";
+  if (!onnx_attr(n, name)) return onnx_error(n, "attribute '%s' is required", name);
+  ir_value_t* fresh = per_column(n, name, 0, x.v);
+  double gone = real ? onnx_float(n, "replaced_value_float", 0) : (double)onnx_int(n, "replaced_value_int64", 0);
+  ir_value_t* missing = isnan(gone) ? onnx_unary(n, SCALAR_is_nan, x.v) : onnx_binary_number(n, SCALAR_eq, x.v, gone);
+  return fresh && onnx_return(n, graph_select(n->b, missing, fresh, x.v), x.element);
+}
+
+// Columns of all inputs side by side, each as many as inputdimensions says: cut, or filled with zeros.
+bool onnx_lower_feature_vectorizer(onnx_node_t* n) {
+  int64_t widths[256];
+  uint32_t count;
+  ir_value_t* parts[256];
+  if (!onnx_ints(n, "inputdimensions", widths, 256, &count)) return false;
+  if (count != n->in_count) return onnx_error(n, "inputdimensions needs one entry for each input");
+  for (uint32_t i = 0; i < count; ++i) {
+    int64_t low[] = {0, 0}, high[] = {0, 0};
+    if (!n->in[i].v || !onnx_check_rank(n, i, 1, 2)) return onnx_error(n, "input %u must be a vector or a matrix", i);
+    onnx_value_t x = onnx_cast(n, n->in[i], onnx_f32(n->ctx));
+    const onnx_dim_t column[] = {onnx_dim(n, x.v, 0), onnx_dim_of(1)};
+    if (onnx_rank(x) == 1) x.v = onnx_reshape(n, x.v, 2, column);
+    int64_t own = onnx_dim_size(x, 1);
+    if (own == IR_DYNAMIC || widths[i] < 0 || widths[i] > (1 << 24)) return onnx_error(n, "widths must be static");
+    high[1] = widths[i] - own;
+    parts[i] = high[1] ? graph_pad(n->b, x.v, NULL, low, high, NULL, NULL) : x.v;
+  }
+  return onnx_return(n, graph_concat(n->b, parts, count, 1), onnx_f32(n->ctx));
+}
+
+bool onnx_lower_one_hot_encoder(onnx_node_t* n) {
+  onnx_value_t x = n->in[0];
+  int32_t rank = onnx_rank(x) + 1;
+  int64_t at[ONNX_MAX_RANK], last = rank - 1;
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  if (onnx_attr(n, "cats_strings")) return onnx_unsupported(n, "cats_strings: strings have no form on a device");
+  const ir_attr_t* cats = onnx_number_list(n, "cats_int64s", onnx_si64(n->ctx));
+  if (!cats || rank > ONNX_MAX_RANK) return onnx_error(n, "attribute 'cats_int64s' is required");
+  for (int32_t i = 0; i < rank - 1; ++i) at[i] = i, dims[i] = onnx_dim(n, x.v, i);
+  dims[last] = onnx_dim_of(ir_type_count(cats->type));
+  ir_value_t* v = onnx_cast(n, x, onnx_si64(n->ctx)).v;
+  v = onnx_broadcast_to(n, onnx_spread(n, v, rank, at), rank, dims);
+  ir_value_t* same =
+      graph_binary(n->b, SCALAR_eq, v, onnx_broadcast_to(n, onnx_graph_constant(n->b, cats), rank, dims));
+  if (!onnx_int(n, "zeros", 1)) {
+    graph_assert(n->b, graph_reduce(n->b, same, &last, 1, "or"), "OneHotEncoder: a value is in no category");
+  }
+  return onnx_return(n, graph_cast(n->b, same, onnx_f32(n->ctx), true), onnx_f32(n->ctx));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Scores and labels
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Softmax of what is not zero; zeros stay, and rows of nothing else become 0.5.
+static ir_value_t* softmax_zero(onnx_node_t* n, ir_value_t* x) {
+  int64_t last = 1;
+  ir_value_t* kept = onnx_binary_number(n, SCALAR_gt, onnx_unary(n, SCALAR_abs, x), 1e-7);
+  ir_value_t* e = onnx_unary(n, SCALAR_exp, sub(n, x, onnx_reduce_spread(n, x, &last, 1, "max")));
+  e = graph_select(n->b, kept, e, graph_splat_like(n->b, x, 0));
+  ir_value_t* sum = onnx_reduce_spread(n, e, &last, 1, "add");
+  ir_value_t* none = onnx_binary_number(n, SCALAR_eq, sum, 0);
+  return graph_select(n->b, none, graph_splat_like(n->b, x, 0.5), graph_binary(n->b, SCALAR_div, e, sum));
+}
+
+ir_value_t* onnx_post_transform(onnx_node_t* n, const char* name, ir_value_t* scores) {
+  if (strcmp(name, "NONE") == 0) return scores;
+  if (strcmp(name, "SOFTMAX") == 0) return onnx_softmax(n, scores, 1);
+  if (strcmp(name, "LOGISTIC") == 0) return onnx_unary(n, SCALAR_logistic, scores);
+  if (strcmp(name, "SOFTMAX_ZERO") == 0) return softmax_zero(n, scores);
+  return onnx_unsupported(n, "post_transform '%s' is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO", name), NULL;
+}
+
+const ir_attr_t* onnx_class_labels(onnx_node_t* n, const char* name, const char* strings) {
+  if (onnx_attr(n, strings)) return onnx_unsupported(n, "%s: strings have no form on a device", strings), NULL;
+  const ir_attr_t* labels = onnx_number_list(n, name, onnx_si64(n->ctx));
+  if (labels && ir_type_count(labels->type)) return labels;
+  return onnx_error(n, "attribute '%s' is required", name), NULL;
+}
+
+bool onnx_give_classes(onnx_node_t* n, const ir_attr_t* labels, ir_value_t* scores) {
+  graph_extreme_t most = {.axis = 1, .index = ir_type_int(n->ctx, 64)};
+  ir_value_t* best = ir_result(graph_arg_reduce(n->b, scores, &most), 1);
+  if (onnx_wants(n, 1)) n->out[1] = onnx_cast(n, onnx_value(scores, scores->type->element), onnx_f32(n->ctx));
+  return onnx_return(n, graph_take(n->b, onnx_graph_constant(n->b, labels), best, 0, false), onnx_si64(n->ctx));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Linear models
+//===----------------------------------------------------------------------------------------------------------------===
+
+// x coefficients' + intercepts: [rows, targets]; coefficients have a row for each target. NULL after a diagnostic.
+static ir_value_t* linear_scores(onnx_node_t* n, ir_value_t* x, int64_t targets) {
+  const ir_attr_t* list = onnx_number_list(n, "coefficients", x->type->element);
+  int64_t features = x->type->dims[1], one = 1;
+  if (!list || features == IR_DYNAMIC || targets < 1 || ir_type_count(list->type) != targets * features) {
+    return onnx_error(n, "coefficients must have one number for each target and feature"), NULL;
+  }
+  const int64_t dims[] = {targets, features};
+  ir_value_t* w = graph_reshape(n->b, onnx_graph_constant(n->b, list), 2, dims, NULL);
+  graph_contract_t c = {.lhs_contract = &one, .rhs_contract = &one, .contract_count = 1};
+  ir_value_t* scores = graph_contract(n->b, x, w, &c, x->type->element);
+  ir_value_t* bias =
+      onnx_attr(n, "intercepts") ? per_column(n, "intercepts", 0, scores) : graph_splat_like(n->b, scores, 0);
+  return bias ? add(n, scores, bias) : NULL;
+}
+
+bool onnx_lower_linear_regressor(onnx_node_t* n) {
+  ir_value_t* x = onnx_feature_rows(n);
+  ir_value_t* y = x ? linear_scores(n, x, onnx_int(n, "targets", 1)) : NULL;
+  y = y ? onnx_post_transform(n, onnx_string(n, "post_transform", "NONE"), y) : NULL;
+  if (y) n->out[0] = onnx_cast(n, onnx_value(y, y->type->element), onnx_f32(n->ctx));
+  return y != NULL;
+}
+
+bool onnx_lower_linear_classifier(onnx_node_t* n) {
+  ir_value_t* x = onnx_feature_rows(n);
+  const ir_attr_t* labels = x ? onnx_class_labels(n, "classlabels_ints", "classlabels_strings") : NULL;
+  const ir_attr_t* list = onnx_attr(n, "coefficients");
+  if (!labels || !list || list->kind != IR_ATTR_ARRAY) return labels && onnx_error(n, "coefficients are required");
+  int64_t features = x->type->dims[1], classes = ir_type_count(labels->type);
+  if (features == IR_DYNAMIC || features < 1) return onnx_unsupported(n, "the number of features must be static");
+  int64_t columns = list->count / features;
+  bool binary = columns == 1 && classes == 2;
+  if (!binary && columns != classes) return onnx_unsupported(n, "needs scores for as many classes as labels");
+  ir_value_t* scores = linear_scores(n, x, columns);
+  if (!scores) return false;
+  if (binary) scores = graph_concat(n->b, (ir_value_t*[]){onnx_unary(n, SCALAR_neg, scores), scores}, 2, 1);
+  scores = onnx_post_transform(n, onnx_string(n, "post_transform", "NONE"), scores);
+  return scores && onnx_give_classes(n, labels, scores);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// SVMRegressor
+//===----------------------------------------------------------------------------------------------------------------===
+
+// kernel(x, v) for rows x [rows, features] and support vectors v [vectors, features]: [rows, vectors].
+static ir_value_t* svm_kernel(onnx_node_t* n, ir_value_t* x, ir_value_t* v) {
+  static const int64_t of_row[] = {0}, of_vector[] = {1};
+  const char* type = onnx_string(n, "kernel_type", "LINEAR");
+  const ir_attr_t* params = onnx_number_list(n, "kernel_params", onnx_f32(n->ctx));
+  double p[3] = {0};
+  int64_t last = 1;
+  for (int i = 0; params && i < 3 && i < ir_type_count(params->type); ++i) p[i] = ir_attr_element_number(params, i);
+  graph_contract_t c = {.lhs_contract = &last, .rhs_contract = &last, .contract_count = 1};
+  ir_value_t* dot = graph_contract(n->b, x, v, &c, x->type->element);
+  if (strcmp(type, "LINEAR") == 0) return dot;
+  if (strcmp(type, "RBF") == 0) {  // |x - v|^2 = |x|^2 - 2 x v + |v|^2
+    ir_value_t* rows = onnx_broadcast_as(n, graph_reduce(n->b, mul(n, x, x), &last, 1, "add"), dot, of_row);
+    ir_value_t* vectors = onnx_broadcast_as(n, graph_reduce(n->b, mul(n, v, v), &last, 1, "add"), dot, of_vector);
+    ir_value_t* apart = sub(n, add(n, rows, vectors), onnx_binary_number(n, SCALAR_mul, dot, 2));
+    return onnx_unary(n, SCALAR_exp, onnx_binary_number(n, SCALAR_mul, apart, -p[0]));
+  }
+  ir_value_t* line = onnx_binary_number(n, SCALAR_add, onnx_binary_number(n, SCALAR_mul, dot, p[0]), p[1]);
+  if (strcmp(type, "SIGMOID") == 0) return onnx_unary(n, SCALAR_tanh, line);
+  if (strcmp(type, "POLY") == 0) return onnx_binary_number(n, SCALAR_pow, line, p[2]);
+  return onnx_error(n, "kernel_type '%s' is none of LINEAR, POLY, RBF, SIGMOID", type), NULL;
+}
+
+bool onnx_lower_svm_regressor(onnx_node_t* n) {
+  ir_value_t *x = onnx_feature_rows(n), *scores;
+  int64_t supports = onnx_int(n, "n_supports", 0), features = x ? x->type->dims[1] : 0, one = 1;
+  if (!x) return false;
+  const ir_type_t* element = x->type->element;
+  const ir_attr_t *rho = onnx_number_list(n, "rho", element),
+                  *coefficients = onnx_number_list(n, "coefficients", element);
+  const ir_attr_t* vectors = onnx_number_list(n, "support_vectors", element);
+  int64_t columns = supports > 0 ? supports : features;
+  bool fits = rho && ir_type_count(rho->type) > 0 && coefficients && features != IR_DYNAMIC &&
+              ir_type_count(coefficients->type) == columns;
+  if (supports > 0) fits = fits && vectors && ir_type_count(vectors->type) == supports * features;
+  if (!fits) return onnx_error(n, "rho, coefficients and support_vectors do not fit n_supports and the features");
+  const int64_t table[] = {supports, features}, column[] = {columns, 1};
+  if (supports > 0) x = svm_kernel(n, x, graph_reshape(n->b, onnx_graph_constant(n->b, vectors), 2, table, NULL));
+  if (!x) return false;
+  int64_t zero = 0;
+  graph_contract_t c = {.lhs_contract = &one, .rhs_contract = &zero, .contract_count = 1};
+  ir_value_t* w = graph_reshape(n->b, onnx_graph_constant(n->b, coefficients), 2, column, NULL);
+  scores = onnx_binary_number(n, SCALAR_add, graph_contract(n->b, x, w, &c, element), ir_attr_element_number(rho, 0));
+  if (onnx_int(n, "one_class", 0)) {
+    ir_value_t* inside = onnx_binary_number(n, SCALAR_gt, scores, 0);
+    scores = graph_select(n->b, inside, graph_splat_like(n->b, scores, 1), graph_splat_like(n->b, scores, -1));
+  }
+  scores = onnx_post_transform(n, onnx_string(n, "post_transform", "NONE"), scores);
+  if (scores) n->out[0] = onnx_cast(n, onnx_value(scores, element), onnx_f32(n->ctx));
+  return scores != NULL;
+}

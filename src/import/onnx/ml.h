@@ -1,0 +1,19 @@
+// What the operators of ai.onnx.ml share.
+#ifndef IREE_C_IMPORT_ONNX_ML_H_
+#define IREE_C_IMPORT_ONNX_ML_H_
+
+#include "import/onnx/lower.h"
+
+// A list of numbers as a vector of that element type, or NULL when the node has none.
+const ir_attr_t* onnx_number_list(onnx_node_t* n, const char* name, const ir_type_t* element);
+// Input 0 as [rows, features] of floats: integers become f32, a vector is one row. NULL after a diagnostic.
+ir_value_t* onnx_feature_rows(onnx_node_t* n);
+// Attribute post_transform on scores [rows, targets]. NULL after a diagnostic.
+ir_value_t* onnx_post_transform(onnx_node_t* n, const char* name, ir_value_t* scores);
+// The labels of a classifier, integers in attribute `name`; strings (attribute `strings`) are refused. NULL after a
+// diagnostic.
+const ir_attr_t* onnx_class_labels(onnx_node_t* n, const char* name, const char* strings);
+// Results of a classifier: the label of each row's highest score, and the scores.
+bool onnx_give_classes(onnx_node_t* n, const ir_attr_t* labels, ir_value_t* scores);
+
+#endif  // IREE_C_IMPORT_ONNX_ML_H_
