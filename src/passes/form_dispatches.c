@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "passes/dispatch_name.h"
 #include "passes/fusion.h"
 #include "passes/passes.h"
 #include "passes/sizes.h"
@@ -154,20 +155,12 @@ static void clone_into(cloning_t* c, const ir_op_t* op) {
   ir_block_append(c->body, copy);
 }
 
-// Symbols that every assembler takes.
-static char* symbol_name(ir_context_t* ctx, const char* func, uint32_t number) {
-  char* name = arena_printf(ir_context_arena(ctx), "%s_dispatch_%u", func, number);
-  for (char* c = name; *c; ++c) {
-    bool fits = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
-    if (!fits) *c = '_';
-  }
-  return name;
-}
-
-static ir_op_t* create_dispatch(forming_t* f, const list_t* inputs, const list_t* outputs, const ir_loc_t* loc) {
+// About `what`, or a copy (NULL).
+static ir_op_t* create_dispatch(forming_t* f, const list_t* inputs, const list_t* outputs, const ir_op_t* what,
+                                const ir_loc_t* loc) {
   const ir_type_t** types = ARENA_ARRAY(ir_context_arena(f->ctx), const ir_type_t*, outputs->count + 1);
   for (uint32_t i = 0; i < outputs->count; ++i) types[i] = outputs->items[i]->type;
-  char* name = symbol_name(f->ctx, f->func_name, f->dispatch_count++);
+  const char* name = dispatch_name(f->ctx, f->func_name, f->dispatch_count++, what);
   ir_named_attr_t attr = {"sym_name", ir_attr_cstring(f->ctx, name)};
   ir_op_state_t state = {.info = ir_context_op(f->ctx, GRAPH_DISPATCH),
                          .loc = loc,
@@ -199,6 +192,19 @@ static void yield_outputs(forming_t* f, ir_block_t* body, ir_value_t* const* val
   ir_build_op(&b, GRAPH_YIELD, values, count, NULL);
 }
 
+// What the kernel is about: the heavy op or reduction, else the last that computes, else the last that moves.
+static const ir_op_t* main_member(const forming_t* f, const fusion_group_t* group) {
+  const ir_op_t* best = f->fusion.nodes[group->root].op;
+  fusion_class_t class = f->fusion.nodes[group->root].class;
+  if (class == FUSION_HEAVY || class == FUSION_REDUCE) return best;
+  for (uint32_t i = 0; i < group->count; ++i) {
+    const fusion_node_t* node = &f->fusion.nodes[group->members[i]];
+    bool better = node->class == FUSION_ELEMENTWISE || class != FUSION_ELEMENTWISE;
+    if (better) best = node->op, class = node->class;
+  }
+  return best;
+}
+
 // What the group's kernel reads, and in `outputs`, unless NULL, what of it is used outside.
 static list_t group_inputs(forming_t* f, int32_t index, list_t* outputs) {
   const fusion_group_t* group = &f->fusion.groups[index];
@@ -221,7 +227,8 @@ static void emit_group(forming_t* f, int32_t index) {
   list_t outputs = {0};
   list_t inputs = group_inputs(f, index, &outputs);
   if (!outputs.count) return;  // nobody needs it
-  ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, f->fusion.nodes[group->root].op->loc);
+  ir_op_t* dispatch =
+      create_dispatch(f, &inputs, &outputs, main_member(f, group), f->fusion.nodes[group->root].op->loc);
   cloning_t c = {f, &inputs, index, dispatch->regions[0].first, ir_value_map_create(f->ctx)};
   for (uint32_t i = 0; i < inputs.count; ++i) ir_value_map_set(c.map, inputs.items[i], c.body->args[i]);
   for (uint32_t i = 0; i < group->count; ++i) clone_into(&c, f->fusion.nodes[group->members[i]].op);
@@ -282,7 +289,7 @@ static ir_value_t* copy_of(forming_t* f, ir_value_t* value, const ir_loc_t* loc)
   if (!splat) list_add(f, &inputs, value);
   list_add(f, &outputs, value);
   add_sizes(f, &inputs, value);
-  ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, loc);
+  ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, NULL, loc);
   ir_block_t* body = dispatch->regions[0].first;
   ir_value_t* inner = splat ? NULL : body->args[0];
   if (splat) {

@@ -16,7 +16,7 @@
 // VALUE: 2xf32=64 64
 //
 // RUN: iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx900 --iree-rocm-waves-per-eu=10 --iree-rocm-enable-register-spill-warning %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=SPILL %s
-// SPILL: amd_flags.mlir:[[#]]:{{[0-9]+}}: warning: kernel 'product_dispatch_0' spills {{[1-9][0-9]*}} vector and {{[0-9]+}} scalar registers
+// SPILL: amd_flags.mlir:[[#]]:{{[0-9]+}}: warning: kernel 'product_dispatch_0_{{.*}}' spills {{[1-9][0-9]*}} vector and {{[0-9]+}} scalar registers
 //
 // Waves of 64 lanes where there are such: the kernels are built for them.
 // RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx1100 --iree-rocm-target-features=+wavefrontsize64,+cumode %s -o %t.vmfb

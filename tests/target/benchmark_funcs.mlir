@@ -3,9 +3,9 @@
 //
 // RUN: iree-compile --iree-input-type=stablehlo --iree-flow-export-benchmark-funcs --iree-hal-target-backends=vmvx %s -o %t.vmfb
 // RUN: iree-benchmark-module --module=%t.vmfb --device=local-task --benchmark_min_time=2x 2>&1 | grep -o "^BM_[a-z0-9_]*" | FileCheck %s
-// CHECK: BM_main_ex_dispatch_0_benchmark
-// CHECK-NEXT: BM_main_ex_dispatch_1_benchmark
-// CHECK-NEXT: BM_main_ex_dispatch_2_benchmark
+// CHECK: BM_main_ex_dispatch_0_{{[a-z0-9_]+}}_benchmark
+// CHECK-NEXT: BM_main_ex_dispatch_1_{{[a-z0-9_]+}}_benchmark
+// CHECK-NEXT: BM_main_ex_dispatch_2_{{[a-z0-9_]+}}_benchmark
 // CHECK-NEXT: BM_main_benchmark
 // CHECK-NOT: {{.}}
 //

@@ -18,7 +18,7 @@
 
 // Where formats are the same, the processor decides; files are told apart by its name.
 // RUN: rm -rf %t.files && iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx942 --iree-hip-target=gfx1100 --iree-hal-dump-executable-binaries-to=%t.files %s -o %t.hip.vmfb
-// RUN: test -e %t.files/module_main_dispatch_0_rocm_hsaco_fb_gfx942.hsaco && test -e %t.files/module_main_dispatch_0_rocm_hsaco_fb_gfx1100.hsaco
+// RUN: test -e %t.files/module_main_dispatch_0_reduction_4_f32_rocm_hsaco_fb_gfx942.hsaco && test -e %t.files/module_main_dispatch_0_reduction_4_f32_rocm_hsaco_fb_gfx1100.hsaco
 // RUN: not iree-run-module --device=local-sync --module=%t.hip.vmfb --function=main --input=4xf32 2>&1 | FileCheck --check-prefix=NONE %s
 // NONE: INCOMPATIBLE{{.*}}cpu gfx942), which needs gfx942; {{.*}}cpu gfx1100), which needs gfx1100]
 
