@@ -159,8 +159,9 @@ bool stablehlo_lower_custom_call(lower_op_t* n) {
   const char* target = ir_op_string(n->op, "call_target_name", "");
   bool known, done = call_known(n, target, &known);
   if (known) return done;
-  return lower_unsupported(n,
-                           "call target @%s is unknown; @Sharding, @mhlo.topk, @mhlo.erf and other functions of one "
-                           "operand, and LAPACK's potrf, trsm, getrf, geqrf, orgqr, syevd and gesdd are known",
-                           target);
+  return lower_unsupported(
+      n,
+      "call target @%s is unknown; @Sharding, @mhlo.topk, @mhlo.erf and other functions of one "
+      "operand, and LAPACK's potrf, trsm, getrf, geqrf, orgqr, syevd, gesdd, gehrd and gtsv are known",
+      target);
 }

@@ -171,6 +171,18 @@ ir_value_t* matrix_permutation(ir_builder_t* b, ir_value_t* pivots, int64_t rows
   return loop.values[0].re;
 }
 
+matrix_t matrix_general_solve(ir_builder_t* b, matrix_t a, matrix_t x) {
+  matrix_lu_t lu = matrix_lu(b, a);
+  ir_value_t* order = matrix_permutation(b, lu.pivots, matrix_rows(a));
+  ir_value_t* wanted = matrix_spread(b, (matrix_t){order, NULL}, a.re, MATRIX_COLUMN).re;
+  ir_value_t* from = graph_iota(b, wanted->type, wanted->type->rank - 1, NULL);
+  ir_value_t *zero = graph_splat_like(b, a.re, 0), *one = graph_splat_like(b, a.re, 1);
+  matrix_t swaps = {graph_select(b, graph_binary(b, SCALAR_eq, from, wanted), one, zero), a.im ? zero : NULL};
+  x = matrix_product(b, swaps, x);
+  x = matrix_solve(b, lu.lu, x, (matrix_solve_t){.left = true, .lower = true, .unit_diagonal = true});
+  return matrix_solve(b, lu.lu, x, (matrix_solve_t){.left = true});
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // QR
 //===----------------------------------------------------------------------------------------------------------------===
@@ -252,4 +264,37 @@ matrix_t matrix_reflectors(ir_builder_t* b, matrix_qr_t qr) {
   matrix_t next = reflect(b, q, matrix_select(b, below, column, unit), matrix_pick(b, qr.tau, MATRIX_COLUMN, k));
   matrix_loop_end(&loop, &next);
   return loop.values[0];
+}
+
+// x - (x v) factor v^H
+static matrix_t reflect_rows(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t factor) {
+  matrix_t column = matrix_sum(b, matrix_mul(b, x, matrix_spread(b, v, x.re, MATRIX_ROW)), MATRIX_COLUMN);
+  matrix_t times = {matrix_fill(b, factor.re, v.re), factor.im ? matrix_fill(b, factor.im, v.re) : NULL};
+  return matrix_sub(b, x, outer(b, column, matrix_mul(b, matrix_conj(b, v), times), x.re));
+}
+
+matrix_qr_t matrix_hessenberg(ir_builder_t* b, matrix_t a) {
+  int64_t count = matrix_rows(a) - 1;
+  ir_value_t* none = graph_splat_number(b, vector_type(b->ctx, a, NULL, count), 0);
+  matrix_t inits[2] = {a, {none, a.im ? none : NULL}}, next[2];
+  matrix_loop_t loop = {0};
+  matrix_loop_begin(&loop, b, count, inits, 2);
+  a = loop.values[0];
+  ir_value_t* under = add_places(b, loop.k, 1);
+  reflector_t h = find_reflector(b, matrix_pick(b, a, MATRIX_COLUMN, loop.k), under);
+  ir_value_t* behind = matrix_where(b, a.re, MATRIX_COLUMN, SCALAR_gt, loop.k);
+  ir_value_t* here = matrix_where(b, a.re, MATRIX_COLUMN, SCALAR_eq, loop.k);
+  ir_value_t* below = matrix_where(b, a.re, MATRIX_ROW, SCALAR_gt, under);
+  ir_value_t* place = graph_binary(b, SCALAR_and, here, matrix_where(b, a.re, MATRIX_ROW, SCALAR_eq, under));
+  matrix_t turned = reflect(b, reflect_rows(b, a, h.v, h.tau), h.v, matrix_conj(b, h.tau));
+  next[0] = matrix_select(b, behind, turned, a);
+  next[0] =
+      matrix_select(b, graph_binary(b, SCALAR_and, here, below), matrix_spread(b, h.v, a.re, MATRIX_COLUMN), next[0]);
+  matrix_t beta = {matrix_fill(b, h.beta.re, a.re), a.im ? matrix_fill(b, h.beta.im, a.im) : NULL};
+  next[0] = matrix_select(b, place, beta, next[0]);
+  matrix_t taus = loop.values[1];
+  matrix_t tau = {matrix_fill(b, h.tau.re, taus.re), taus.im ? matrix_fill(b, h.tau.im, taus.im) : NULL};
+  next[1] = matrix_select(b, matrix_where(b, taus.re, MATRIX_COLUMN, SCALAR_eq, loop.k), tau, taus);
+  matrix_loop_end(&loop, next);
+  return (matrix_qr_t){loop.values[0], loop.values[1]};
 }

@@ -151,6 +151,49 @@ static bool lower_gesvdj(lower_op_t* n) {
   return true;
 }
 
+// gehrd of whole matrices: rows `low` to `high`, from 1.
+static bool lower_gehrd(lower_op_t* n) {
+  matrix_t a = operand(n, 0);
+  int64_t rows = matrix_rows(a);
+  if (stablehlo_call_number(n, "low", 1) != 1 || stablehlo_call_number(n, "high", rows) != rows || rows < 2) {
+    return lower_unsupported(n, "low = 1 and high = %lld are", (long long)rows);
+  }
+  matrix_qr_t form = matrix_hessenberg(n->b, a);
+  n->out[0] = result(form.a);
+  n->out[1] = result(form.tau);
+  n->out[2] = no_failure(n);
+  return true;
+}
+
+// A vector on the diagonal that is `shift` columns to the right.
+static matrix_t on_diagonal(lower_op_t* n, matrix_t v, ir_value_t* like, int64_t shift, matrix_t others) {
+  ir_value_t* column =
+      graph_iota(n->b, ir_type_with_element(n->ctx, like->type, ir_type_int(n->ctx, 32)), like->type->rank - 1, NULL);
+  ir_value_t* row = graph_iota(n->b, column->type, like->type->rank - 2, NULL);
+  row = graph_binary(n->b, SCALAR_add, row, graph_splat_like(n->b, row, (double)shift));
+  ir_value_t* here = graph_binary(n->b, SCALAR_eq, column, row);
+  return matrix_select(n->b, here, matrix_spread(n->b, v, like, MATRIX_COLUMN), others);
+}
+
+// gtsv: three diagonals, each as long as the matrix, and right sides. What the diagonals become has no meaning.
+static bool lower_gtsv(lower_op_t* n) {
+  matrix_t x = operand(n, 3);
+  int64_t rows = matrix_rows(x);
+  ir_value_t* zeros = graph_splat_number(n->b, matrix_type(n->ctx, x, NULL, rows, rows), 0);
+  matrix_t a = {zeros, x.im ? zeros : NULL};
+  for (int i = 0; i < 3; ++i) {
+    matrix_t v = operand(n, (uint32_t)i);
+    bool fits =
+        v.re->type->rank == x.re->type->rank - 1 && matrix_columns(v) == rows && (v.im != NULL) == (x.im != NULL);
+    if (!fits) return lower_error(n, "has operands that do not fit together");
+    a = on_diagonal(n, v, zeros, i - 1, a);
+    n->out[i] = n->values[i];
+  }
+  n->out[3] = result(matrix_general_solve(n->b, a, x));
+  n->out[4].v = graph_splat_integer(n->b, batch_type(n->ctx, x, ir_type_int(n->ctx, 32)), 0);
+  return true;
+}
+
 static bool lower_permutation(lower_op_t* n) {
   const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
   if (!type || !ir_type_is_tensor(type) || type->rank != n->in[0]->type->rank || !ir_type_is_static(type)) {
@@ -183,6 +226,8 @@ static const row_t rows[] = {
     {"gesdd", 1, 5, false, lower_gesdd},
     {"gesvd", 1, 5, false, lower_gesdd},
     {"gesvdj", 1, 5, false, lower_gesvdj},
+    {"gehrd", 1, 3, true, lower_gehrd},
+    {"gtsv", 4, 5, false, lower_gtsv},
     {"Qr", 1, 2, false, lower_geqrf},
     {"ProductOfElementaryHouseholderReflectors", 2, 1, false, lower_orgqr},
     {"Eigh", 1, 2, true, lower_eigh},
@@ -205,15 +250,18 @@ static bool is_named(const char* target, const char* name) {
   return strncmp(target + at, name, length) == 0 && (!target[at + length] || strcmp(target + at + length, "_ffi") == 0);
 }
 
-static bool check_operand(lower_op_t* n, uint32_t i, bool floats, bool square) {
+static bool check_operand(lower_op_t* n, uint32_t i, const row_t* row) {
+  bool floats = row->lower != lower_permutation, square = row->square;
+  bool matrix = row->lower == lower_gtsv ? i == 3 : i == 0 || row->lower == lower_trsm;
   const ir_type_t* type = n->in[i] ? n->in[i]->type : NULL;
-  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || type->rank < 1 + (floats && !i) ||
+  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || type->rank < 1 + (floats && matrix) ||
       lower_is_float(type) != floats) {
     return lower_unsupported(n, "matrices of %s and of static shape are", floats ? "floats" : "integers");
   }
   bool fits = !square || type->dims[type->rank - 1] == type->dims[type->rank - 2];
   const ir_type_t* first = n->in[0]->type;
-  for (int32_t d = 0; fits && d < first->rank - 2 && i; ++d) fits = d < type->rank && type->dims[d] == first->dims[d];
+  int32_t batch = first->rank - (row->lower == lower_gtsv ? 1 : 2);
+  for (int32_t d = 0; fits && d < batch && i; ++d) fits = d < type->rank && type->dims[d] == first->dims[d];
   for (int32_t d = 0; fits && floats && d < type->rank; ++d) fits = type->dims[d] > 0;
   return fits || lower_unsupported(n, square ? "square matrices are" : "matrices of one batch are");
 }
@@ -246,7 +294,7 @@ bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known)
     return lower_unsupported(n, "%u operands and %u results are", row->operands, row->results);
   }
   for (uint32_t i = 0; i < row->operands; ++i) {
-    if (!check_operand(n, i, row->lower != lower_permutation, row->square)) return false;
+    if (!check_operand(n, i, row)) return false;
   }
   return row->lower(n) && check_results(n);
 }

@@ -91,6 +91,10 @@ typedef struct matrix_qr_t {
 matrix_qr_t matrix_qr(ir_builder_t* b, matrix_t a);
 // The first columns of the product of reflectors, as many as a has.
 matrix_t matrix_reflectors(ir_builder_t* b, matrix_qr_t qr);
+// Upper Hessenberg form, the reflectors below it: one less than columns.
+matrix_qr_t matrix_hessenberg(ir_builder_t* b, matrix_t a);
+// A X = B for any regular A.
+matrix_t matrix_general_solve(ir_builder_t* b, matrix_t a, matrix_t x);
 typedef struct matrix_eigh_t {
   matrix_t vectors;
   ir_value_t* values;  // ascending

@@ -92,6 +92,38 @@ def factors():
     config = "diag = 78 : ui8, side = 82 : ui8, trans_x = 84 : ui8, uplo = 76 : ui8"
     s.add("trsm_right", call("lapack_strsm_ffi", [types[1]], "%a, %b", ", ".join(types), config) +
           f"return %0 : {types[1]}", [tri, b], [np.linalg.solve(tri, b.T).T.astype(np.float32)])
+    a = s.floats(4, 4)
+    types = [type_of(a), "tensor<3xf32>", "tensor<i32>"]
+    text = call("lapack_sgehrd_ffi", types, types=types[0], config="high = 4 : i32, low = 1 : i32")
+    # What stays of A under turns, and the zeros: traces of powers of the form.
+    form = """%r = stablehlo.iota dim = 0 : tensor<4x4xi32>
+%c = stablehlo.iota dim = 1 : tensor<4x4xi32>
+%one = stablehlo.constant dense<1> : tensor<4x4xi32>
+%next = stablehlo.add %c, %one : tensor<4x4xi32>
+%upper = stablehlo.compare LE, %r, %next : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+%zero = stablehlo.constant dense<0.0> : tensor<4x4xf32>
+%h = stablehlo.select %upper, %0#0, %zero : tensor<4x4xi1>, tensor<4x4xf32>
+%eye = stablehlo.compare EQ, %r, %c : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+%z = stablehlo.constant dense<0.0> : tensor<f32>
+"""
+    for power, (x, y) in {2: ("%h", "%h"), 3: ("%p2", "%h"), 4: ("%p2", "%p2")}.items():
+        form += product(f"%p{power}", x, y, [types[0]] * 3)
+    for power in range(1, 5):
+        matrix = "%h" if power == 1 else f"%p{power}"
+        form += f"%d{power} = stablehlo.select %eye, {matrix}, %zero : tensor<4x4xi1>, tensor<4x4xf32>\n"
+        form += f"%t{power} = stablehlo.reduce(%d{power} init: %z) applies stablehlo.add across dimensions = [0, 1] : " \
+                "(tensor<4x4xf32>, tensor<f32>) -> tensor<f32>\n"
+    traces = [np.trace(np.linalg.matrix_power(a.astype(np.float64), k)).astype(np.float32) for k in range(1, 5)]
+    s.add("gehrd", text + form + "return %t1, %t2, %t3, %t4 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>", [a],
+          traces, 1e-4)
+    low, middle, high, b = s.floats(2, 4), s.floats(2, 4), s.floats(2, 4), s.floats(2, 4, 2)
+    low[:, 0] = high[:, 3] = 0
+    middle[0, 0] = 0  # rows must change places
+    dense = [np.diag(middle[i]) + np.diag(low[i, 1:], -1) + np.diag(high[i, :3], 1) for i in range(2)]
+    types = [type_of(low)] * 3 + [type_of(b)]
+    s.add("gtsv", call("lapack_sgtsv_ffi", [*types, "tensor<2xi32>"], "%a, %b, %c, %d", ", ".join(types)) +
+          f"return %0#3 : {types[3]}", [low, middle, high, b],
+          [np.stack([np.linalg.solve(dense[i], b[i]) for i in range(2)]).astype(np.float32)], 1e-4)
     s.write("matrices")
 
 

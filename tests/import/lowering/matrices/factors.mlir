@@ -80,3 +80,41 @@ func.func @trsm_right(%a: tensor<3x3xf32>, %b: tensor<2x3xf32>) -> (tensor<2x3xf
   %0 = stablehlo.custom_call @lapack_strsm_ffi(%a, %b) {mhlo.backend_config = {diag = 78 : ui8, side = 82 : ui8, trans_x = 84 : ui8, uplo = 76 : ui8}} : (tensor<3x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+
+func.func @gehrd(%a: tensor<4x4xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) attributes {
+    test.in = [dense<[[1.8685929775238037, 0.6310428977012634, -0.2871190011501312, 0.09496042877435684], [1.4912368059158325, -0.6231573224067688, 0.3611639440059662, 0.7347375154495239], [-0.5783448815345764, 0.07639394700527191, 1.060989499092102, 1.6367172002792358], [-1.395750880241394, 1.733677625656128, -1.9792845249176025, 1.0119099617004395]]> : tensor<4x4xf32>],
+    test.out = [dense<3.3183350563049316> : tensor<f32>, dense<4.102438926696777> : tensor<f32>, dense<-2.9442923069000244> : tensor<f32>, dense<8.652514457702637> : tensor<f32>],
+    test.tolerance = 0.000100
+} {
+  %0:3 = stablehlo.custom_call @lapack_sgehrd_ffi(%a) {mhlo.backend_config = {high = 4 : i32, low = 1 : i32}} : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<3xf32>, tensor<i32>)
+  %r = stablehlo.iota dim = 0 : tensor<4x4xi32>
+  %c = stablehlo.iota dim = 1 : tensor<4x4xi32>
+  %one = stablehlo.constant dense<1> : tensor<4x4xi32>
+  %next = stablehlo.add %c, %one : tensor<4x4xi32>
+  %upper = stablehlo.compare LE, %r, %next : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+  %zero = stablehlo.constant dense<0.0> : tensor<4x4xf32>
+  %h = stablehlo.select %upper, %0#0, %zero : tensor<4x4xi1>, tensor<4x4xf32>
+  %eye = stablehlo.compare EQ, %r, %c : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %p2 = stablehlo.dot_general %h, %h, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %p3 = stablehlo.dot_general %p2, %h, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %p4 = stablehlo.dot_general %p2, %p2, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d1 = stablehlo.select %eye, %h, %zero : tensor<4x4xi1>, tensor<4x4xf32>
+  %t1 = stablehlo.reduce(%d1 init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<f32>
+  %d2 = stablehlo.select %eye, %p2, %zero : tensor<4x4xi1>, tensor<4x4xf32>
+  %t2 = stablehlo.reduce(%d2 init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<f32>
+  %d3 = stablehlo.select %eye, %p3, %zero : tensor<4x4xi1>, tensor<4x4xf32>
+  %t3 = stablehlo.reduce(%d3 init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<f32>
+  %d4 = stablehlo.select %eye, %p4, %zero : tensor<4x4xi1>, tensor<4x4xf32>
+  %t4 = stablehlo.reduce(%d4 init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<f32>
+  return %t1, %t2, %t3, %t4 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+}
+
+func.func @gtsv(%a: tensor<2x4xf32>, %b: tensor<2x4xf32>, %c: tensor<2x4xf32>, %d: tensor<2x4x2xf32>) -> (tensor<2x4x2xf32>) attributes {
+    test.in = [dense<[[0.0, -1.4529438018798828, -0.324385404586792, 1.261025071144104], [0.0, 0.5138477683067322, 1.1720945835113525, 0.05201433226466179]]> : tensor<2x4xf32>, dense<[[0.0, -1.0943061113357544, -1.2059154510498047, -0.5474922060966492], [-1.2823759317398071, -0.615754246711731, 1.7924962043762207, 0.2933308780193329]]> : tensor<2x4xf32>, dense<[[-0.6397277116775513, -0.9139015078544617, 1.8081579208374023, 0.0], [1.9215790033340454, 0.0620906762778759, 0.08466451615095139, 0.0]]> : tensor<2x4xf32>, dense<[[[0.9710696935653687, 0.3226114511489868], [-0.2934019863605499, 1.5127514600753784], [-0.3534153997898102, 1.6910382509231567], [-1.725138545036316, -0.2800125479698181]], [[0.07805927842855453, 1.8037527799606323], [-0.9960030317306519, 1.2241566181182861], [0.7058848142623901, 0.8683435916900635], [0.5184887051582336, 1.8862428665161133]]]> : tensor<2x4x2xf32>],
+    test.out = [dense<[[[2.7362236976623535, -0.7894681692123413], [-1.517942190170288, -0.5042949318885803], [-2.2114899158477783, 0.2036920189857483], [-1.9426862001419067, 0.9806044101715088]], [[-13.079285621643066, 24.19763946533203], [-8.687908172607422, 17.087106704711914], [6.0418477058410645, -11.08521842956543], [0.696230947971344, 8.396092414855957]]]> : tensor<2x4x2xf32>],
+    test.tolerance = 0.000100
+} {
+  %0:5 = stablehlo.custom_call @lapack_sgtsv_ffi(%a, %b, %c, %d) {mhlo.backend_config = {}} : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4x2xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4x2xf32>, tensor<2xi32>)
+  return %0#3 : tensor<2x4x2xf32>
+}
