@@ -232,6 +232,36 @@ def deep_text(n):
     return b.program([("%arg0", x.shape)], value, [x], reference)
 
 
+def calls(n):
+    """n functions, each of which calls the one before and adds a function of its own."""
+    kind, x = tensor((4, 16)), ramp((4, 16))
+    text = [f"func.func private @f0(%x: {kind}) -> {kind} {{", f"  return %x : {kind}", "}"]
+    for i in range(1, n + 1):
+        text += [f"func.func {'@main' if i == n else f'private @f{i}'}(%x: {kind}) -> {kind} {{",
+                 f"  %0 = func.call @f{i - 1}(%x) : ({kind}) -> {kind}",
+                 f"  %1 = stablehlo.{'tanh' if i % 2 else 'negate'} %0 : {kind}", f"  return %1 : {kind}", "}"]
+
+    def reference():
+        y = x
+        for i in range(1, n + 1):
+            y = numpy.tanh(y) if i % 2 else -y
+        return [y]
+
+    return Program("\n".join(text + [""]).encode(), ".mlir", [x], reference, n)
+
+
+def state(n):
+    """n variables that are read, added up, and written."""
+    kind, x = tensor((4, 16)), ramp((4, 16))
+    text = [f"util.global private mutable @g{i} = dense<{i % 7}.0> : {kind}" for i in range(n)]
+    text += [f"func.func @main(%v0: {kind}) -> {kind} {{"]
+    for i in range(n):
+        text += [f"  %g{i} = util.global.load @g{i} : {kind}", f"  %v{i + 1} = stablehlo.add %v{i}, %g{i} : {kind}",
+                 f"  util.global.store %v{i + 1}, @g{i} : {kind}"]
+    text += [f"  return %v{n} : {kind}", "}", ""]
+    return Program("\n".join(text).encode(), ".mlir", [x], lambda: [x + sum(i % 7 for i in range(n))], n)
+
+
 def squares(n):
     """Each value is used twice by the next: as many paths as 2^n."""
     b, x = Text(), ramp((4, 16))
@@ -322,8 +352,6 @@ def associative_scan(n):
     return b.program([("%arg0", x.shape)], value, [x], lambda: [numpy.cumsum(x, axis=1)])
 
 
-FAMILIES = {"elementwise": elementwise, "relu": relu, "softmax": softmax, "layer_norm": layer_norm,
-            "attention": attention, "concat": concat, "wide_concat": wide_concat, "wide_sum": wide_sum,
-            "repeated_sum": repeated_sum, "results": results, "deep_text": deep_text, "squares": squares,
-            "dynamic": dynamic, "wide_dynamic": wide_dynamic,
-            "associative_scan": associative_scan}
+FAMILIES = {function.__name__: function for function in (
+    elementwise, relu, softmax, layer_norm, attention, concat, wide_concat, wide_sum, repeated_sum, results, deep_text,
+    calls, state, squares, dynamic, wide_dynamic, associative_scan)}

@@ -307,8 +307,11 @@ static void emit_choice(host_t* h, const char* name, bool async, module_function
 static void begin_function(host_t* h, const host_program_t* program, uint32_t index) {
   h->executable = program->executable;
   h->objects = program->objects;
-  IR_FOR_OPS(func, ir_module_body(program->module)) {
-    if (index-- == 0) h->func = func;
+  if (program->module == h->module) {
+    h->func = h->own;
+  } else {
+    h->func = ir_module_body(program->module)->first;
+    while (index-- > 0) h->func = h->func->next;
   }
   h->body = h->func->regions[0].first;
 }
@@ -352,7 +355,7 @@ bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t progr
     uint32_t number = index++;
     if (strcmp(func->name, "func.func") || !func->regions[0].first) continue;
     if (strcmp(ir_op_string(func, "sym_visibility", "public"), "private") == 0) continue;
-    h.func = func;
+    h.func = h.own = func;
     h.name = ir_op_string(func, "sym_name", "main");
     h.body = func->regions[0].first;
     const ir_attr_t* abi = ir_op_attr(func, "iree.abi.type");
@@ -366,6 +369,7 @@ bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t progr
   host_emit_initializer(&h);
   memory_free(h.accesses);
   ir_set_finish(&h.constants);
+  ir_set_finish(&h.global_names);
   ir_set_finish(&h.numbers);
   return !h.failed;
 }

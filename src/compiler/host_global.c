@@ -11,12 +11,18 @@ static bool is_mutable(const ir_op_t* global) { return graph_get_mutable(global)
 
 static const ir_type_t* type_of(const ir_op_t* global) { return graph_get_type(global)->type; }
 
+static uint64_t global_hash(const void* global) {
+  const char* name = ir_op_string(((const host_global_t*)global)->op, "sym_name", "");
+  return ir_hash_bytes(name, strlen(name));
+}
+
+static bool global_equal(const void* global, const void* name) {
+  return strcmp(ir_op_string(((const host_global_t*)global)->op, "sym_name", ""), name) == 0;
+}
+
 host_global_t* host_find_global(host_t* h, const ir_op_t* access) {
-  const char* name = graph_get_global(access);
-  for (uint32_t i = 0; i < h->global_count; ++i) {
-    if (strcmp(ir_op_string(h->globals[i].op, "sym_name", ""), name) == 0) return &h->globals[i];
-  }
-  return NULL;
+  const char* name = ir_op_string(access, "global", "");
+  return ir_set_find(&h->global_names, ir_hash_bytes(name, strlen(name)), name, global_equal);
 }
 
 // The first value of a number, as it is in a register.
@@ -47,8 +53,9 @@ static bool add_global(host_t* h, ir_op_t* op) {
   }
   const char* name = ir_op_string(op, "sym_name", "");
   uint64_t bits = vm == VM_TYPE_REF ? 0 : initial_bits(op, vm);
-  h->globals[h->global_count++] =
-      (host_global_t){.op = op, .number = module_writer_global(h->writer, host_view(name), vm, bits)};
+  host_global_t* global = &h->globals[h->global_count++];
+  *global = (host_global_t){.op = op, .number = module_writer_global(h->writer, host_view(name), vm, bits)};
+  ir_set_insert(&h->global_names, global_hash(global), global, global_hash);
   return true;
 }
 
@@ -90,59 +97,71 @@ static uint32_t fill_length(const ir_attr_t* value) {
 // One element everywhere is filled in, nothing stored; zeros when there is no value.
 static bool is_filled(const ir_attr_t* value) { return !value || fill_length(value); }
 
-static void emit_fill(module_function_t* f, module_reg_t stream, module_reg_t buffer, const ir_attr_t* value,
-                      int64_t size) {
+// Registers of the initializer, for one global after the other.
+typedef struct filling_t {
+  module_reg_t stream, buffer, from, zero, length, pattern;
+  module_reg_t texts[2];
+} filling_t;
+
+static void emit_fill(module_function_t* f, const filling_t* r, const ir_attr_t* value, int64_t size) {
   uint32_t pattern = 0, length = value ? fill_length(value) : size % 4 ? 1 : 4;
   if (value) memcpy(&pattern, ir_attr_data(value), length);
-  module_emit(f, hal_fill, MODULE_REG(stream), MODULE_REG(buffer), MODULE_REG(module_function_i64(f, 0)),
-              MODULE_REG(module_function_i64(f, size)), MODULE_REG(module_function_i32(f, (int32_t)pattern)),
-              MODULE_IMM(length));
+  module_emit(f, const_i32, MODULE_REG(r->pattern), MODULE_IMM((int32_t)pattern));
+  module_emit(f, hal_fill, MODULE_REG(r->stream), MODULE_REG(r->buffer), MODULE_REG(r->zero), MODULE_REG(r->length),
+              MODULE_REG(r->pattern), MODULE_IMM(length));
 }
 
-static module_reg_t emit_text(host_t* h, module_function_t* f, const char* text) {
-  return module_emit_value(f, buffer_string, MODULE_INDEX(module_writer_string(h->writer, host_view(text))));
+static void emit_text(host_t* h, module_function_t* f, module_reg_t reg, const char* text) {
+  module_emit(f, buffer_string, MODULE_REG(reg), MODULE_INDEX(module_writer_string(h->writer, host_view(text))));
 }
 
 // What an archive of parameters has, from the module io_parameters.
-static void emit_parameter(host_t* h, module_function_t* f, const ir_op_t* global, module_reg_t stream,
-                           module_reg_t buffer) {
+static void emit_parameter(host_t* h, module_function_t* f, const filling_t* r, const ir_op_t* global) {
   if (!h->has_parameters) {
     h->has_parameters = true;
     module_writer_dependency(h->writer, IREE_SV("io_parameters"), 0, false);
     h->parameter_import = module_writer_import(h->writer, IREE_SV("io_parameters.find"), IREE_SV("0rrI_r"), false);
   }
-  module_reg_t length = module_function_i64(f, host_tensor_bytes(type_of(global))), found = module_function_ref(f);
-  module_reg_t arguments[3] = {emit_text(h, f, graph_get_parameter_scope(global)),
-                               emit_text(h, f, graph_get_parameter_key(global)), length};
+  emit_text(h, f, r->texts[0], graph_get_parameter_scope(global));
+  emit_text(h, f, r->texts[1], graph_get_parameter_key(global));
+  module_reg_t found = r->from, arguments[3] = {r->texts[0], r->texts[1], r->length};
   module_emit(f, call_import, MODULE_LIST(1, &found), MODULE_INDEX(h->parameter_import), MODULE_LIST(3, arguments));
-  module_emit(f, hal_upload, MODULE_REG(stream), MODULE_REG(found), MODULE_REG(buffer), MODULE_REG(length));
+  module_emit(f, hal_upload, MODULE_REG(r->stream), MODULE_REG(found), MODULE_REG(r->buffer), MODULE_REG(r->length));
+}
+
+static void emit_buffer(host_t* h, module_function_t* f, const filling_t* r, const host_global_t* global) {
+  int64_t size = host_tensor_bytes(type_of(global->op));
+  const ir_attr_t* value = graph_get_value(global->op);
+  module_emit(f, const_i64, MODULE_REG(r->length), MODULE_IMM(size));
+  module_emit(f, hal_alloca, MODULE_REG(r->buffer), MODULE_REG(r->stream), MODULE_REG(r->length));
+  if (graph_get_parameter_key(global->op)) {
+    emit_parameter(h, f, r, global->op);
+  } else if (size > 0 && is_filled(value)) {
+    emit_fill(f, r, value, size);
+  } else if (size > 0) {
+    uint32_t constant = initial_constant(h, global->op, (size_t)size);
+    module_emit(f, hal_constant, MODULE_REG(r->from), MODULE_INDEX(constant));
+    module_emit(f, hal_copy, MODULE_REG(r->stream), MODULE_REG(r->from), MODULE_REG(r->zero), MODULE_REG(r->buffer),
+                MODULE_REG(r->zero), MODULE_REG(r->length));
+  }
+  module_emit(f, global_store_ref, MODULE_INDEX(global->number), MODULE_REG(r->buffer));
 }
 
 // Buffers with their first contents.
 static void emit_buffers(host_t* h, module_function_t* f) {
-  module_reg_t stream = module_function_ref(f), null = module_function_null(f);
-  module_emit(f, hal_stream_begin, MODULE_REG(stream), MODULE_INDEX(h->device), MODULE_REG(null), MODULE_IMM(0));
+  module_reg_t null = module_function_null(f);
+  filling_t r = {.stream = module_function_ref(f),
+                 .buffer = module_function_ref(f),
+                 .from = module_function_ref(f),
+                 .zero = module_function_i64(f, 0),
+                 .length = module_function_register(f, VM_TYPE_I64),
+                 .pattern = module_function_register(f, VM_TYPE_I32),
+                 .texts = {module_function_ref(f), module_function_ref(f)}};
+  module_emit(f, hal_stream_begin, MODULE_REG(r.stream), MODULE_INDEX(h->device), MODULE_REG(null), MODULE_IMM(0));
   for (uint32_t i = 0; i < h->global_count; ++i) {
-    const ir_type_t* type = type_of(h->globals[i].op);
-    if (!ir_type_is_tensor(type)) continue;
-    int64_t size = host_tensor_bytes(type);
-    module_reg_t buffer = module_function_ref(f), from = module_function_ref(f);
-    module_reg_t length = module_function_i64(f, size), zero = module_function_i64(f, 0);
-    module_emit(f, hal_alloca, MODULE_REG(buffer), MODULE_REG(stream), MODULE_REG(length));
-    const ir_attr_t* value = graph_get_value(h->globals[i].op);
-    if (graph_get_parameter_key(h->globals[i].op)) {
-      emit_parameter(h, f, h->globals[i].op, stream, buffer);
-    } else if (size > 0 && is_filled(value)) {
-      emit_fill(f, stream, buffer, value, size);
-    } else if (size > 0) {
-      uint32_t constant = initial_constant(h, h->globals[i].op, (size_t)size);
-      module_emit(f, hal_constant, MODULE_REG(from), MODULE_INDEX(constant));
-      module_emit(f, hal_copy, MODULE_REG(stream), MODULE_REG(from), MODULE_REG(zero), MODULE_REG(buffer),
-                  MODULE_REG(zero), MODULE_REG(length));
-    }
-    module_emit(f, global_store_ref, MODULE_INDEX(h->globals[i].number), MODULE_REG(buffer));
+    if (ir_type_is_tensor(type_of(h->globals[i].op))) emit_buffer(h, f, &r, &h->globals[i]);
   }
-  module_emit(f, hal_stream_end, MODULE_REG(stream), MODULE_REG(null));
+  module_emit(f, hal_stream_end, MODULE_REG(r.stream), MODULE_REG(null));
 }
 
 void host_emit_globals(host_t* h) {
@@ -176,12 +195,22 @@ void host_emit_initializer(host_t* h) {
   module_writer_initializer(h->writer, f);
 }
 
+static void note_store(host_t* h, host_global_t* global, ir_op_t* store) {
+  if (global->store_count == global->store_capacity) {
+    global->store_capacity = global->store_capacity ? global->store_capacity * 2 : 4;
+    ir_op_t** stores = ARENA_ARRAY(ir_context_arena(h->ctx), ir_op_t*, global->store_capacity);
+    if (global->store_count) memcpy(stores, global->stores, sizeof(*stores) * global->store_count);
+    global->stores = stores;
+  }
+  global->stores[global->store_count++] = store;
+}
+
 static void note_uses(host_t* h, ir_block_t* block) {
   IR_FOR_OPS(op, block) {
     if (ir_is(op, GRAPH_GLOBAL_LOAD) || ir_is(op, GRAPH_GLOBAL_STORE)) {
       host_global_t* global = host_find_global(h, op);
       if (global) global->is_used = true;
-      if (global) global->is_stored |= ir_is(op, GRAPH_GLOBAL_STORE);
+      if (global && ir_is(op, GRAPH_GLOBAL_STORE)) note_store(h, global, op);
     }
     for (uint32_t r = 0; !ir_is(op, GRAPH_DISPATCH) && r < op->region_count; ++r) note_uses(h, op->regions[r].first);
   }
@@ -189,7 +218,10 @@ static void note_uses(host_t* h, ir_block_t* block) {
 
 bool host_find_globals(host_t* h) {
   bool any = false;
-  for (uint32_t i = 0; i < h->global_count; ++i) h->globals[i].is_used = h->globals[i].is_stored = false;
+  for (uint32_t i = 0; i < h->global_count; ++i) {
+    h->globals[i].is_used = false;
+    h->globals[i].store_count = 0;
+  }
   note_uses(h, h->body);
   for (uint32_t i = 0; i < h->global_count; ++i) {
     host_global_t* global = &h->globals[i];

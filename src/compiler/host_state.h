@@ -46,8 +46,10 @@ typedef struct host_number_t {
 typedef struct host_global_t {
   ir_op_t* op;
   uint32_t number;  // in the module
-  bool is_used, is_stored;
-  uint32_t buffer;  // tensors, of the function at work: in host_t.buffers
+  bool is_used;
+  uint32_t buffer;   // tensors, of the function at work: in host_t.buffers
+  ir_op_t** stores;  // of the function at work
+  uint32_t store_count, store_capacity;
 } host_global_t;
 
 // Where a value is; at ir_value_t.data. Values that stand for the same memory (loop-carried ones) share one.
@@ -98,6 +100,7 @@ typedef struct host_t {
   bool failed;
   // The function at work
   ir_op_t* func;
+  ir_op_t* own;  // that of the first program
   const char* name;
   const ir_type_t* abi;  // the signature that callers see
   ir_block_t* body;
@@ -111,6 +114,7 @@ typedef struct host_t {
   storage_t** outputs;  // of tensors that are results
   bool has_state;       // mutable globals
   host_global_t* globals;
+  ir_set_t global_names;  // host_global_t
   uint32_t global_count;
   bool has_parameters;        // some globals come from archives:
   uint32_t parameter_import;  // what gives them

@@ -126,20 +126,12 @@ static storage_t* arena_new(host_t* h, const ir_value_t* value, uint32_t first, 
 }
 
 // No store of the global comes between a load and a use of what it loaded.
-static bool load_is_stable(const ir_op_t* load, const host_global_t* global, ir_block_t* block) {
-  IR_FOR_OPS(op, block) {
-    for (uint32_t r = 0; !ir_is(op, GRAPH_DISPATCH) && r < op->region_count; ++r) {
-      if (!load_is_stable(load, global, op->regions[r].first)) return false;
-    }
-    if (!ir_is(op, GRAPH_GLOBAL_STORE)) continue;
-    if (strcmp(ir_op_string(op, "global", ""), ir_op_string(global->op, "sym_name", ""))) continue;
-    const ir_op_t* store = op;
+static bool load_is_stable(const ir_op_t* load, const host_global_t* global) {
+  uint32_t last = global->store_count ? last_use(&load->results[0], load->parent, 0) : 0;
+  for (uint32_t i = 0; i < global->store_count; ++i) {
+    const ir_op_t* store = global->stores[i];
     while (store && store->parent != load->parent) store = ir_op_parent(store);
-    if (!store) continue;
-    if (span_of(store)->first > span_of(load)->first &&
-        last_use(&load->results[0], load->parent, 0) > span_of(store)->last) {
-      return false;
-    }
+    if (store && span_of(store)->first > span_of(load)->first && last > span_of(store)->last) return false;
   }
   return true;
 }
@@ -148,7 +140,7 @@ static void assign_load(host_t* h, ir_op_t* op) {
   ir_value_t* value = ir_result(op, 0);
   const host_global_t* global = host_find_global(h, op);
   if (!global || !ir_type_is_tensor(value->type)) return;
-  if (global->is_stored && !load_is_stable(op, global, h->body)) return;
+  if (!load_is_stable(op, global)) return;
   storage_t* s = host_storage_new(h, value, STORAGE_GLOBAL);
   s->index = global->buffer;
   value->data = s;

@@ -247,7 +247,7 @@ bool shape_call(graph_sizer_t* s, graph_shape_t* out) {
   ir_op_t* module = s->op;
   out->rank = -1;
   while (ir_op_parent(module)) module = ir_op_parent(module);
-  const ir_op_t* callee = ir_symbol_lookup(module, graph_get_callee(s->op));
+  const ir_op_t* callee = ir_symbol_find(s->ctx, module, graph_get_callee(s->op));
   const ir_attr_t* attr = callee ? ir_op_attr(callee, "function_type") : NULL;
   if (!attr || !attr->type) return shape_error(s, "calls '%s', which is no function here", graph_get_callee(s->op));
   const ir_type_t* type = attr->type;

@@ -21,6 +21,8 @@ bool lower_is_global(const ir_op_t* op) {
 }
 
 static ir_op_t* find_global_op(lowering_t* l, const char* name) {
+  ir_op_t* found = ir_symbol_find(l->ctx, l->module, name);
+  if (found && ir_is(found, GRAPH_GLOBAL)) return found;
   IR_FOR_OPS(op, ir_module_body(l->module)) {
     if (ir_is(op, GRAPH_GLOBAL) && strcmp(ir_op_string(op, "sym_name", ""), name) == 0) return op;
   }

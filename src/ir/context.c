@@ -197,6 +197,7 @@ void ir_context_destroy(ir_context_t* ctx) {
   ir_set_finish(&ctx->attrs);
   ir_set_finish(&ctx->locs);
   ir_set_finish(&ctx->recipes);
+  ir_set_finish(&ctx->symbols);
   ir_set_finish(&ctx->ops);
   arena_finish(&ctx->arena);
   memory_free(ctx);

@@ -42,7 +42,9 @@ struct ir_context_t {
   ir_set_t attrs;
   ir_set_t locs;
   ir_set_t recipes;  // ir_lazy_t that have one
-  ir_set_t ops;      // ir_op_info_t by name
+  ir_set_t symbols;  // of symbol_table, as they were when one was not found: ir_op_t
+  const ir_op_t* symbol_table;
+  ir_set_t ops;  // ir_op_info_t by name
   const ir_dialect_t* dialects[IR_DIALECT_COUNT];
   uint32_t type_count;
   ir_diagnostic_fn_t diagnostic;

@@ -502,6 +502,8 @@ bool ir_op_flag(const ir_op_t* op, const char* name);  // unit or true
 uint32_t ir_attr_ints(const ir_attr_t* attr, int64_t* values, uint32_t capacity);
 uint32_t ir_op_ints(const ir_op_t* op, const char* name, int64_t* values, uint32_t capacity);
 ir_op_t* ir_symbol_lookup(ir_op_t* table, const char* name);  // direct child with that sym_name
+// The same at once, for those who look up many. The context remembers the table asked last.
+ir_op_t* ir_symbol_find(ir_context_t* ctx, ir_op_t* table, const char* name);
 
 // Builder: inserts before `before` (or at the end of `block`) and moves on.
 typedef struct ir_builder_t {

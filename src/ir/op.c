@@ -272,6 +272,40 @@ ir_op_t* ir_symbol_lookup(ir_op_t* table, const char* name) {
   return NULL;
 }
 
+static uint64_t symbol_hash(const void* op) {
+  const char* name = ir_op_string(op, "sym_name", "");
+  return ir_hash_bytes(name, strlen(name));
+}
+
+static bool symbol_equal(const void* op, const void* name) {
+  return strcmp(ir_op_string(op, "sym_name", ""), name) == 0;
+}
+
+static void note_symbols(ir_context_t* ctx, ir_op_t* table) {
+  ir_set_finish(&ctx->symbols);
+  ctx->symbol_table = table;
+  for (uint32_t r = 0; r < table->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &table->regions[r]) {
+      IR_FOR_OPS(op, block) {
+        const char* name = ir_op_string(op, "sym_name", NULL);
+        if (!name || ir_set_find(&ctx->symbols, symbol_hash(op), name, symbol_equal)) continue;
+        ir_set_insert(&ctx->symbols, symbol_hash(op), op, symbol_hash);
+      }
+    }
+  }
+}
+
+// Ops live as long as the context. One that was erased or renamed since is not found, or not in the table.
+ir_op_t* ir_symbol_find(ir_context_t* ctx, ir_op_t* table, const char* name) {
+  uint64_t hash = ir_hash_bytes(name, strlen(name));
+  for (int again = 0; again < 2; ++again) {
+    ir_op_t* op = ctx->symbol_table == table ? ir_set_find(&ctx->symbols, hash, name, symbol_equal) : NULL;
+    if (op && ir_op_parent(op) == table) return op;
+    if (!again) note_symbols(ctx, table);
+  }
+  return NULL;
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Cloning
 //===----------------------------------------------------------------------------------------------------------------===

@@ -30,7 +30,7 @@ static bool add_types(lower_op_t* n, uint32_t i, bool packs, lower_types_t* type
 }
 
 bool lower_call_symbol(lower_op_t* n, const char* callee) {
-  ir_op_t* func = callee ? ir_symbol_lookup(n->l->module, callee) : NULL;
+  ir_op_t* func = callee ? ir_symbol_find(n->ctx, n->l->module, callee) : NULL;
   if (!func || !func->region_count || !func->regions[0].first) {
     return lower_error(n, "calls @%s, which has no body in this module", callee ? callee : "");
   }

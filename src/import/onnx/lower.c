@@ -182,7 +182,7 @@ static bool lower_call(onnx_lowering_t* l, ir_op_t* op) {
   const ir_attr_t* callee = ir_op_attr(op, "callee");
   ir_op_t* module = op;
   while (ir_op_parent(module)) module = ir_op_parent(module);
-  ir_op_t* func = callee && callee->kind == IR_ATTR_SYMBOL ? ir_symbol_lookup(module, callee->text) : NULL;
+  ir_op_t* func = callee && callee->kind == IR_ATTR_SYMBOL ? ir_symbol_find(l->ctx, module, callee->text) : NULL;
   ir_block_t* body = func && func->region_count ? func->regions[0].first : NULL;
   if (!body) return ir_op_error(l->ctx, op, "calls a function that the module does not define");
   onnx_value_t* args = ARENA_ARRAY(ir_context_arena(l->ctx), onnx_value_t, op->operand_count + 1);

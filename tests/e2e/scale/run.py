@@ -2,7 +2,7 @@
 
 Every compilation gets little stack, bounded memory and a time limit that only a cliff reaches: exponential or quadratic
 growth, recursion over a program's length, or a kernel that nothing bounds fail here. The programs are those of
-benchmarks/programs.py, and sizes/*.mlir, whose tensors are absurdly large.
+benchmarks/programs.py, and limits/*.mlir: tensors that are absurdly large, calls without an end.
 """
 
 import argparse
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import programs  # noqa: E402  pylint: disable=wrong-import-position
 
-SIZES = pathlib.Path(__file__).with_name("sizes")
+LIMITS = pathlib.Path(__file__).with_name("limits")
 STACK = 512 << 10
 MEMORY = 8 << 30
 FILE = 1 << 30
@@ -33,6 +33,7 @@ CASES = [
     ("attention", 12, True), ("concat", 60, True), ("elementwise", 300, True),
     ("relu", 2000, True), ("repeated_sum", 20000, True), ("deep_text", 50000, False), ("elementwise", 50000, False),
     ("softmax", 3000, False), ("attention", 300, False),
+    ("calls", 5000, True), ("calls", 20000, False), ("state", 2000, True), ("state", 10000, False),
     ("wide_concat", 300, True), ("wide_sum", 250, True), ("wide_concat", 3000, False), ("wide_sum", 5000, False),
     ("results", 2000, True), ("dynamic", 100, True), ("dynamic", 12000, False), ("wide_dynamic", 300, True),
 ]
@@ -112,8 +113,8 @@ def run_case(tools, case, folder):
         check_text(tools, source, folder)
 
 
-def check_sizes(tools, file, folder):
-    """A program with absurd sizes: it compiles, or is refused with the error that its first line asks for."""
+def check_limit(tools, file, folder):
+    """A program at or beyond a limit: it compiles, or is refused with the error that its first line asks for."""
     wanted = re.match(r"// error: (.*)\n", file.read_text())
     module = folder / "program.vmfb"
     done = start([tools / "iree-compile", *FLAGS, file, "-o", module], limit)
@@ -136,7 +137,7 @@ def main():
     parser.add_argument("--only", action="append", default=[])
     options = parser.parse_args()
     jobs = [(f"{case[0]}-{case[1]}", run_case, case) for case in CASES]
-    jobs += [(f"sizes/{file.stem}", check_sizes, file) for file in sorted(SIZES.glob("*.mlir"))]
+    jobs += [(f"limits/{file.stem}", check_limit, file) for file in sorted(LIMITS.glob("*.mlir"))]
     failed = passed = 0
     for name, check, case in jobs:
         if options.only and not any(word in name for word in options.only):
