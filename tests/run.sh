@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit text imports demo samples operators scale gpu softgpu errors memory valgrind sanitizers
-# fuzz. Each writes BUILD/test-logs/STEP.log; only what failed is shown. Each fuzz target gets FUZZ_SECONDS (12).
+# Steps, in order: style unit text imports demo samples operators scale gpu softgpu errors random memory valgrind
+# sanitizers fuzz. Each writes BUILD/test-logs/STEP.log; only what failed is shown. Each fuzz target gets FUZZ_SECONDS.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/steps.sh
@@ -139,6 +139,11 @@ errors() {
   $python tests/e2e/errors/run.py --tools "$build/tools"
 }
 
+# Programs of the graph level against the evaluator; tests/soak.sh has 10,000 of them.
+random() {
+  $python tests/random/run.py --runner "$build/tests/run_graphs" --count 300
+}
+
 # Allocations that fail; tests/soak.sh has more of them.
 memory() {
   tests/oom/run.sh "$build" 60
@@ -205,4 +210,5 @@ fuzz() {
   echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
 }
 
-run_steps "style unit text imports demo samples operators scale gpu softgpu errors memory valgrind sanitizers fuzz" "$@"
+run_steps "style unit text imports demo samples operators scale gpu softgpu errors random memory valgrind \
+  sanitizers fuzz" "$@"

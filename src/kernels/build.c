@@ -129,13 +129,25 @@ static void begin_func(dispatch_t* d, ir_block_t* into) {
   note_sizes(d, sizes);
 }
 
+// Whether no result has elements, whatever its other sizes.
+static bool is_empty(const dispatch_t* d) {
+  uint32_t empty = 0;
+  for (uint32_t i = 0; i < d->op->result_count; ++i) {
+    const ir_type_t* type = d->op->results[i].type;
+    bool none = false;
+    for (int32_t j = 0; j < type->rank; ++j) none |= type->dims[j] == 0;
+    empty += none;
+  }
+  return empty == d->op->result_count;
+}
+
 static bool build_dispatch(dispatch_t* d, ir_block_t* into, kernel_plan_t* out) {
   for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); ++i) {
     const strategy_t* strategy = &strategies[i];
     if (strategy->kind != d->device->kind || !strategy->matches(d)) continue;
     d->k = (kernel_build_t){.ctx = d->ctx, .device = d->device, .lanes = 1};
     begin_func(d, into);
-    strategy->build(d);
+    if (!is_empty(d)) strategy->build(d);
     kernel_func_end(&d->k.b);
     *out = (kernel_plan_t){.func = d->k.func, .strategy = strategy->name};
     memcpy(out->workgroups, d->workgroups, sizeof(out->workgroups));
@@ -287,7 +299,7 @@ void iterations_end(dispatch_t* d, iterations_t* it) {
 
 void iterations_split(kernel_build_t* k, linear_t position, const int64_t* sizes, int32_t rank, linear_t* coords) {
   for (int32_t i = rank; i-- > 0;) {
-    if (sizes[i] == 1) {
+    if (sizes[i] <= 1) {
       coords[i] = linear_constant(0);
     } else if (i == 0) {
       coords[i] = position;
@@ -511,8 +523,11 @@ void epilogue_store(dispatch_t* d, ir_value_t* root, const linear_t* coords) {
   uint32_t capacity = 1, count = 0;
   for (ir_op_t* op = root->def; op; op = op->next) capacity += op->result_count;
   placed_t* placed = ARENA_ARRAY(ir_context_arena(d->ctx), placed_t, capacity);
-  placed[count].value = root;
-  memcpy(placed[count++].coords, coords, sizeof(linear_t) * (size_t)root->type->rank);
+  for (uint32_t i = 0; i < root->def->result_count; ++i) {
+    if (!ir_result(root->def, i)->data) continue;
+    placed[count].value = ir_result(root->def, i);
+    memcpy(placed[count++].coords, coords, sizeof(linear_t) * (size_t)root->type->rank);
+  }
   for (ir_op_t* op = root->def->next; op && op != d->yield; op = op->next) {
     placed_t* from = NULL;
     for (uint32_t i = 0; i < op->operand_count && !from; ++i) from = find_placed(placed, count, ir_operand(op, i));
@@ -535,5 +550,7 @@ void epilogue_store(dispatch_t* d, ir_value_t* root, const linear_t* coords) {
     placed_t* at = find_placed(placed, count, ir_operand(d->yield, i));
     if (at) eval_store(k, d->outputs[i], at->coords, ((source_t*)at->value->data)->value);
   }
-  for (uint32_t i = 1; i < count; ++i) placed[i].value->data = NULL;  // the next tile binds anew
+  for (uint32_t i = 0; i < count; ++i) {  // the next tile binds anew
+    if (placed[i].value != root) placed[i].value->data = NULL;
+  }
 }

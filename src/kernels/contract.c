@@ -54,7 +54,8 @@ bool strategy_contract_matches(const dispatch_t* d) {
       graph_attr_one(d->root, GRAPH_ATTR_rhs_contract, &rc) != 1)
     return false;
   if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0)) return false;
-  return lc == lhs->rank - 1 && rc == lhs->rank - 2 && ir_type_count(d->root->results[0].type) != 0;
+  return lc == lhs->rank - 1 && rc == lhs->rank - 2 && lhs->dims[lc] != 0 &&
+         ir_type_count(d->root->results[0].type) != 0;
 }
 
 // Width of the packed panels behind the right operand, or 0.

@@ -68,6 +68,10 @@ linear_t linear_scale_extent(kernel_build_t* k, linear_t x, const extent_t* fact
 }
 
 void linear_divide_extent(kernel_build_t* k, linear_t x, const extent_t* d, linear_t* quotient, linear_t* remainder) {
+  if (extent_is(d, 0)) {  // of nothing: there is no position
+    *quotient = *remainder = linear_constant(0);
+    return;
+  }
   if (extent_is_fixed(d)) {
     linear_divide(k, x, d->factor, quotient, remainder);
     return;

@@ -56,21 +56,12 @@ static void compute(dispatch_t* d, ir_value_t* domain, const linear_t* coords) {
     eval_store(k, d->outputs[0], coords, eval_at(k, domain, coords));
     return;
   }
-  for (uint32_t i = 0; i < d->root->result_count; ++i) {
-    ir_value_t* result = ir_result(d->root, i);
-    eval_set_bound(k, result, eval_at(k, result, coords));
-    for (uint32_t j = i + 1; j < d->root->result_count; ++j) ir_result(d->root, j)->data = NULL;
-    if (i + 1 < d->root->result_count) {
-      for (uint32_t y = 0; y < d->yield->operand_count; ++y) {
-        if (ir_operand(d->yield, y) != result) continue;
-        eval_store(k, d->outputs[y], coords, ((source_t*)result->data)->value);
-      }
-      result->data = NULL;
-      continue;
-    }
-    epilogue_store(d, result, coords);
-    result->data = NULL;
-  }
+  ir_value_t* values[EVAL_ACCUMULATORS];
+  assert(d->root->result_count <= EVAL_ACCUMULATORS);
+  for (uint32_t i = 0; i < d->root->result_count; ++i) values[i] = eval_at(k, ir_result(d->root, i), coords);
+  for (uint32_t i = 0; i < d->root->result_count; ++i) eval_set_bound(k, ir_result(d->root, i), values[i]);
+  epilogue_store(d, ir_result(d->root, 0), coords);
+  ir_result(d->root, 0)->data = NULL;
 }
 
 // The same with run-time sizes: then the last coordinate alone can be the position.
@@ -94,12 +85,13 @@ typedef struct strip_t {
   ir_value_t* domain;
   linear_t* coords;
   linear_t offset;
+  int32_t axis;  // along which it goes
 } strip_t;
 
 static void strip_body(dispatch_t* d, linear_t at, ir_value_t** accumulators, void* user) {
   (void)accumulators;
   strip_t* s = user;
-  s->coords[s->domain->type->rank - 1] = linear_add(&d->k, at, s->offset);
+  s->coords[s->axis] = linear_add(&d->k, at, s->offset);
   compute(d, s->domain, s->coords);
 }
 
@@ -109,7 +101,7 @@ static void build_cpu(dispatch_t* d, ir_value_t* domain) {
   enum { WORK = 60000 };
   int64_t cost = dispatch_cost(d), last = type->dims[type->rank - 1], outer = last ? ir_type_count(type) / last : 0;
   int64_t lanes = dispatch_lanes(d, last);
-  strip_t s = {domain, coords, linear_constant(0)};
+  strip_t s = {domain, coords, linear_constant(0), type->rank - 1};
   if (outer == 1 && last % lanes == 0 && last / lanes > 1) {  // one long row: share it out by vectors
     iterations_t it = iterations_begin(d, last / lanes, WORK / (cost * lanes));
     for (int32_t i = 0; i < type->rank - 1; ++i) coords[i] = linear_constant(0);
@@ -133,14 +125,16 @@ static void build_line(dispatch_t* d, ir_value_t* domain) {
   linear_t coords[GRAPH_MAX_RANK];
   extent_t count = eval_count(domain);
   for (int32_t i = 0; i < domain->type->rank; ++i) coords[i] = linear_constant(0);
+  int32_t axis = domain->type->rank - 1;
+  while (axis > 0 && domain->type->dims[axis] == 1) --axis;  // a coordinate of these is always 0
   if (d->device->kind == DEVICE_GPU) {
     iterations_t it = iterations_dynamic(d, &count, 1);
-    coords[domain->type->rank - 1] = it.index;
+    coords[axis] = it.index;
     compute(d, domain, coords);
     iterations_end(d, &it);
     return;
   }
-  strip_t s = {domain, coords, linear_constant(0)};
+  strip_t s = {domain, coords, linear_constant(0), axis};
   int64_t lanes = dispatch_extent_lanes(d, &count);
   share_t part = iterations_share(d, &count, dispatch_cost(d), lanes);
   strips_between(d, part, lanes, NULL, 0, &(strip_call_t){strip_body, &s});
@@ -162,7 +156,7 @@ static void build_dynamic(dispatch_t* d, ir_value_t* domain) {
   int64_t cost = dispatch_cost(d);
   iterations_t it = iterations_dynamic(d, &outer, gpu ? cost : cost * extent_guess(&sizes[rank - 1]));
   iterations_split_extents(&d->k, it.index, sizes, split, coords);
-  strip_t s = {domain, coords, linear_constant(0)};
+  strip_t s = {domain, coords, linear_constant(0), rank - 1};
   if (gpu) {
     compute(d, domain, coords);
   } else {

@@ -106,8 +106,8 @@ int64_t dispatch_extent_lanes(const dispatch_t* d, const extent_t* size);
 // Rough number of scalar operations per element of the dispatch's largest value.
 int64_t dispatch_cost(const dispatch_t* d);
 
-// After the root's result has been bound (eval_set_bound) at `coords`: computes what follows it and stores every
-// output.
+// After the root's results, or those that are wanted, have been bound (eval_set_bound) at `coords`: computes what
+// follows them and stores every output. All but `root` are free again then.
 void epilogue_store(dispatch_t* d, ir_value_t* root, const linear_t* coords);
 
 // Calls `body` for vectors of `lanes` over [0, size): whole ones in a loop, then the rest with a mask (or one by one).

@@ -1,0 +1,33 @@
+// Running a compiled program dispatch by dispatch, from what compiler_options_t.observe sees.
+#ifndef IREE_C_TESTS_DISPATCH_DISPATCH_RUN_H_
+#define IREE_C_TESTS_DISPATCH_DISPATCH_RUN_H_
+
+#include "compiler/compiler.h"
+#include "compiler/execute.h"
+#include "dialects/graph.h"
+#include "gpu_execute.h"
+
+typedef struct runner_t {
+  int repeat;
+  const char *inputs, *shapes, *outputs;
+  execute_code_t* code;
+  bool interpret, faulty, ran;
+  const char* execute;  // processor
+  gpu_execute_t* gpu;
+  const kernel_list_t* kernels;
+} runner_t;
+
+// A tensor's sizes and contents; at ir_value_t.data.
+typedef struct tensor_t {
+  int64_t dims[GRAPH_MAX_RANK];
+  size_t size;  // bytes
+  char* data;
+} tensor_t;
+
+tensor_t* dispatch_new_tensor(ir_value_t* value, const int64_t* dims);
+// A value's, made when it has none: a constant's has its elements.
+tensor_t* dispatch_tensor_of(ir_value_t* value);
+// Runs one dispatch and makes its results; sets r->faulty.
+void dispatch_run(runner_t* r, ir_op_t* op);
+
+#endif  // IREE_C_TESTS_DISPATCH_DISPATCH_RUN_H_
