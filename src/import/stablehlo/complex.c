@@ -85,6 +85,37 @@ static pair_t complex_tanh(lower_op_t* n, pair_t x) {
   return complex_div(n, (pair_t){a, b}, (pair_t){lower_number_like(n, a, 1), mul(n, a, b)});
 }
 
+// tan z = -i tanh(i z)
+static pair_t complex_tan(lower_op_t* n, pair_t x) {
+  pair_t y = complex_tanh(n, (pair_t){call(n, SCALAR_neg, x.im), x.re});
+  return (pair_t){y.im, call(n, SCALAR_neg, y.re)};
+}
+
+// exp(a) cos b - 1 without the difference of near numbers: expm1(a) cos b - 2 sin(b / 2)^2
+static pair_t complex_expm1(lower_op_t* n, pair_t x) {
+  ir_value_t *half = call(n, SCALAR_sin, lower_with_number(n, SCALAR_mul, x.im, 0.5)),
+             *wave = call(n, SCALAR_cos, x.im);
+  ir_value_t* rest = lower_with_number(n, SCALAR_mul, mul(n, half, half), 2);
+  return (pair_t){sub(n, mul(n, call(n, SCALAR_expm1, x.re), wave), rest), complex_exp(n, x).im};
+}
+
+// log |1 + z| is log1p(a (2 + a) + b^2) / 2 while the squares are no matter.
+static pair_t complex_log1p(lower_op_t* n, pair_t x) {
+  pair_t far = complex_log(n, (pair_t){lower_with_number(n, SCALAR_add, x.re, 1), x.im});
+  ir_value_t* square = add(n, mul(n, x.re, lower_with_number(n, SCALAR_add, x.re, 2)), mul(n, x.im, x.im));
+  ir_value_t* near = lower_with_number(n, SCALAR_mul, call(n, SCALAR_log1p, square), 0.5);
+  ir_value_t* is_near = lower_with_number(n, SCALAR_lt, call(n, SCALAR_abs, square), 0.5);
+  return (pair_t){graph_select(n->b, is_near, near, far.re), far.im};
+}
+
+// The root whose angle is a third; 0 of 0.
+static pair_t complex_cbrt(lower_op_t* n, pair_t x) {
+  ir_value_t* size = call(n, SCALAR_cbrt, magnitude(n, x));
+  ir_value_t* angle = graph_binary(n->b, SCALAR_atan2, x.im, x.re);
+  angle = quotient(n, angle, lower_number_like(n, angle, 3));
+  return (pair_t){mul(n, size, call(n, SCALAR_cos, angle)), mul(n, size, call(n, SCALAR_sin, angle))};
+}
+
 static pair_t one(lower_op_t* n, pair_t like) {
   return (pair_t){lower_number_like(n, like.re, 1), lower_number_like(n, like.re, 0)};
 }
@@ -111,6 +142,15 @@ static pair_t complex_pow(lower_op_t* n, pair_t x, pair_t y) {
   return (pair_t){graph_select(n->b, x_zero, at_zero, result.re), graph_select(n->b, x_zero, zero, result.im)};
 }
 
+// -i log((x + i y) / sqrt(x^2 + y^2))
+static pair_t complex_atan2(lower_op_t* n, pair_t y, pair_t x) {
+  pair_t xx = complex_mul(n, x, x), yy = complex_mul(n, y, y);
+  pair_t length = complex_sqrt(n, (pair_t){add(n, xx.re, yy.re), add(n, xx.im, yy.im)});
+  pair_t sum = {sub(n, x.re, y.im), add(n, x.im, y.re)};
+  pair_t angle = complex_log(n, complex_div(n, sum, length));
+  return (pair_t){angle.im, call(n, SCALAR_neg, angle.re)};
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Ops
 //===----------------------------------------------------------------------------------------------------------------===
@@ -124,14 +164,19 @@ static bool unary(lower_op_t* n, pair_t x, pair_t* out) {
       *out = complex_exp(n, x);
       return true;
     case STABLEHLO_EXPONENTIAL_MINUS_ONE:
-      *out = complex_exp(n, x);
-      out->re = lower_with_number(n, SCALAR_sub, out->re, 1);
+      *out = complex_expm1(n, x);
+      return true;
+    case STABLEHLO_TAN:
+      *out = complex_tan(n, x);
+      return true;
+    case STABLEHLO_CBRT:
+      *out = complex_cbrt(n, x);
       return true;
     case STABLEHLO_LOG:
       *out = complex_log(n, x);
       return true;
     case STABLEHLO_LOG_PLUS_ONE:
-      *out = complex_log(n, plus_one(n, x));
+      *out = complex_log1p(n, x);
       return true;
     case STABLEHLO_LOGISTIC:
       *out = complex_div(n, one(n, x), plus_one(n, complex_exp(n, complex_neg(n, x))));
@@ -172,6 +217,9 @@ static bool binary(lower_op_t* n, pair_t x, pair_t y, pair_t* out) {
       return true;
     case STABLEHLO_DIVIDE:
       *out = complex_div(n, x, y);
+      return true;
+    case STABLEHLO_ATAN2:
+      *out = complex_atan2(n, x, y);
       return true;
     case STABLEHLO_POWER:
       *out = complex_pow(n, x, y);

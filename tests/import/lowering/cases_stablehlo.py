@@ -540,14 +540,20 @@ return %0 : tensor<3x2xf32>""", [lower, b], [np.linalg.solve(matrix, b)])
           [np.fft.irfft2(spectrum, (3, 7)).astype(np.float32)])
     w = s.floats(2, 6) + 1j * s.floats(2, 6)
     more = make + "%w = stablehlo.complex %c, %d : tensor<2x6xcomplex<f32>>\n"
-    for name, value in {"add": z + w, "subtract": z - w, "multiply": z * w, "divide": z / w, "power": z**w}.items():
+    for name, value in {"add": z + w, "subtract": z - w, "multiply": z * w, "divide": z / w, "power": z**w,
+                        "atan2": -1j * np.log((w + 1j * z) / np.sqrt(w * w + z * z))}.items():
         s.add(f"complex_{name}", more + f"%0 = stablehlo.{name} %z, %w : tensor<2x6xcomplex<f32>>\n" + parts.format("2x6"),
               [re, im, *split(w)], split(value))
     for name, value in {"exponential": np.exp(z), "log": np.log(z), "sqrt": np.sqrt(z), "sine": np.sin(z),
                         "cosine": np.cos(z), "tanh": np.tanh(z), "negate": -z, "rsqrt": 1 / np.sqrt(z),
-                        "logistic": 1 / (1 + np.exp(-z)), "sign": z / np.abs(z)}.items():
+                        "logistic": 1 / (1 + np.exp(-z)), "sign": z / np.abs(z), "tan": np.tan(z),
+                        "cbrt": np.abs(z)**(1 / 3) * np.exp(1j * np.angle(z) / 3)}.items():
         s.add(f"complex_{name}", make + f"%0 = stablehlo.{name} %z : tensor<2x6xcomplex<f32>>\n" + parts.format("2x6"),
               [re, im], split(value))
+    tiny = z.astype(np.complex128) * 1e-4  # differences from 1, which an f32 does not hold
+    for name, value in {"exponential_minus_one": np.expm1(tiny), "log_plus_one": np.log1p(tiny)}.items():
+        s.add(f"complex_{name}", make + f"%0 = stablehlo.{name} %z : tensor<2x6xcomplex<f32>>\n" + parts.format("2x6"),
+              split(tiny), split(value), tolerance=1e-6)
     s.add("complex_abs", make + "%0 = stablehlo.abs %z : (tensor<2x6xcomplex<f32>>) -> tensor<2x6xf32>\n"
           "return %0 : tensor<2x6xf32>", [re, im], [np.abs(z).astype(np.float32)])
     s.add("complex_dot", more + "%t = stablehlo.transpose %w, dims = [1, 0] : (tensor<2x6xcomplex<f32>>) -> "
