@@ -75,13 +75,24 @@ static const float_type_t* find_float_type(iree_hal_element_type_t type, const t
   return NULL;
 }
 
+// The bits of an element below 8, which may lie across two bytes.
+static uint8_t packed_element(iree_const_byte_span_t data, iree_host_size_t bits, iree_host_size_t index) {
+  iree_host_size_t at = index * bits / 8, shift = index * bits % 8;
+  uint32_t pair = data.data[at] | (at + 1 < data.data_length ? (uint32_t)data.data[at + 1] << 8 : 0);
+  return (uint8_t)(pair >> shift & ((1u << bits) - 1));
+}
+
 // Index of the first element that differs; `count` when none does.
-static iree_host_size_t find_difference(iree_hal_element_type_t type, const tooling_tolerance_t* tolerance,
-                                        iree_const_byte_span_t expected, iree_const_byte_span_t actual) {
+static iree_host_size_t find_difference(const tooling_tolerance_t* tolerance, iree_hal_element_type_t type,
+                                        iree_host_size_t count, const iree_const_byte_span_t views[2]) {
+  iree_const_byte_span_t expected = views[0], actual = views[1];
   const float_type_t* float_type = find_float_type(type, tolerance);
-  iree_host_size_t size = iree_hal_element_dense_byte_count(type);
-  iree_host_size_t count = size ? expected.data_length / size : 0;
+  iree_host_size_t size = iree_hal_element_dense_byte_count(type), bits = iree_hal_element_bit_count(type);
   for (iree_host_size_t i = 0; i < count; ++i) {
+    if (bits < 8) {
+      if (packed_element(expected, bits, i) != packed_element(actual, bits, i)) return i;
+      continue;
+    }
     const uint8_t *a = expected.data + i * size, *b = actual.data + i * size;
     if (memcmp(a, b, size) == 0) continue;
     if (!float_type || !floats_match(float_type, tolerance, a, b)) return i;
@@ -123,8 +134,15 @@ static void print_element(iree_hal_element_type_t type, iree_const_byte_span_t d
                           FILE* file) {
   iree_host_size_t size = iree_hal_element_dense_byte_count(type), length = 0;
   char text[ELEMENT_TEXT_SIZE] = "?";
-  IREE_IGNORE_ERROR(iree_hal_format_element(iree_make_const_byte_span(data.data + index * size, size), type,
-                                            sizeof(text), text, &length));
+  uint8_t packed;
+  iree_host_size_t bits = iree_hal_element_bit_count(type);
+  iree_const_byte_span_t element = {&packed, 1};
+  if (bits < 8) {
+    packed = packed_element(data, bits, index);
+  } else {
+    element = iree_make_const_byte_span(data.data + index * size, size);
+  }
+  IREE_IGNORE_ERROR(iree_hal_format_element(element, type, sizeof(text), text, &length));
   fputs(text, file);
 }
 
@@ -158,9 +176,9 @@ static iree_status_t compare_elements(const comparison_t* comparison, const iree
   if (iree_status_is_ok(status)) {
     iree_const_byte_span_t a = iree_const_cast_byte_span(expected_span), b = iree_const_cast_byte_span(actual_span);
     iree_hal_element_type_t type = iree_hal_buffer_view_element_type(expected);
-    iree_host_size_t size = iree_hal_element_dense_byte_count(type);
-    iree_host_size_t index = find_difference(type, comparison->tolerance, a, b);
-    *out_match = index == (size ? a.data_length / size : 0);
+    iree_host_size_t count = iree_hal_buffer_view_element_count(expected);
+    iree_host_size_t index = find_difference(comparison->tolerance, type, count, (iree_const_byte_span_t[]){a, b});
+    *out_match = index == count;
     if (!*out_match) {
       fprintf(comparison->file, "[FAILED] result[%zu]: element at index %zu (", comparison->index, index);
       print_element(type, b, index, comparison->file);

@@ -144,19 +144,49 @@ static iree_status_t read_raw(iree_hal_buffer_mapping_t* mapping, void* user_dat
                           (int)source->path.size, source->path.data, read, length);
 }
 
+// Shape and type of a tensor.
+typedef struct view_type_t {
+  iree_host_size_t rank;
+  iree_hal_dim_t shape[NPY_RANK_LIMIT];
+  iree_hal_element_type_t element;
+} view_type_t;
+
+// An array's bytes as a tensor of another type: what NumPy has no type for is kept as unsigned integers, elements below
+// 8 bits as a line of bytes (npy_array_write).
+static iree_status_t view_array(parser_t* parser, FILE* file, const view_type_t* type,
+                                iree_hal_buffer_view_t** out_view) {
+  iree_hal_buffer_view_t* array = NULL;
+  iree_device_size_t wanted = 0;
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_compute_view_size(type->rank, type->shape, type->element,
+                                                         IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, &wanted));
+  IREE_RETURN_IF_ERROR(npy_view_read(file, parser->device.device, parser->device.allocator, &array));
+  iree_device_size_t length = iree_hal_buffer_view_byte_length(array);
+  iree_status_t status = iree_ok_status();
+  if (length != wanted) {
+    status = iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                              "numpy array has %" PRIdsz " bytes where the tensor takes %" PRIdsz, length, wanted);
+  } else {
+    status = iree_hal_buffer_view_create(iree_hal_buffer_view_buffer(array), type->rank, type->shape, type->element,
+                                         IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR,
+                                         iree_hal_allocator_host_allocator(parser->device.allocator), out_view);
+  }
+  iree_hal_buffer_view_release(array);
+  return status;
+}
+
 // `4xf32` and a file.
 static iree_status_t parse_raw(parser_t* parser, iree_string_view_t type, iree_string_view_t source,
                                iree_hal_buffer_view_t** out_view) {
-  iree_hal_dim_t shape[NPY_RANK_LIMIT];
-  iree_host_size_t rank = 0;
-  iree_hal_element_type_t element_type = IREE_HAL_ELEMENT_TYPE_NONE;
-  IREE_RETURN_IF_ERROR(iree_hal_parse_shape_and_element_type(type, IREE_ARRAYSIZE(shape), &rank, shape, &element_type));
+  view_type_t t = {0};
+  IREE_RETURN_IF_ERROR(
+      iree_hal_parse_shape_and_element_type(type, IREE_ARRAYSIZE(t.shape), &t.rank, t.shape, &t.element));
   raw_source_t raw = {.path = iree_string_view_remove_prefix(source, 1)};
   IREE_RETURN_IF_ERROR(find_stream(parser, raw.path, source.data[0] == '+', &raw.file));
+  if (iree_string_view_ends_with(raw.path, IREE_SV(".npy"))) return view_array(parser, raw.file, &t, out_view);
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
-  return iree_hal_buffer_view_generate_buffer(parser->device.device, parser->device.allocator, rank, shape,
-                                              element_type, IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_raw,
-                                              &raw, out_view);
+  return iree_hal_buffer_view_generate_buffer(parser->device.device, parser->device.allocator, t.rank, t.shape,
+                                              t.element, IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_raw, &raw,
+                                              out_view);
 }
 
 static iree_status_t parse_view(parser_t* parser, iree_string_view_t spec, iree_hal_buffer_view_t** out_view) {

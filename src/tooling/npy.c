@@ -297,6 +297,7 @@ iree_status_t npy_view_read(FILE* file, iree_hal_device_t* device, iree_hal_allo
 
 static const npy_type_t* find_type(iree_hal_element_type_t element_type) {
   iree_host_size_t bits = iree_hal_element_bit_count(element_type);
+  if (bits > 0 && bits < 8) return find_type(IREE_HAL_ELEMENT_TYPE_UINT_8);  // packed
   for (size_t i = 0; i < IREE_ARRAYSIZE(npy_types); ++i) {
     if (npy_types[i].element_type == element_type) return &npy_types[i];
   }
@@ -313,10 +314,11 @@ static iree_status_t format_header(const iree_hal_buffer_view_t* view, const npy
   IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder,
                                                          "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (",
                                                          type->size == 1 ? '|' : '<', type->kind, type->size));
-  iree_host_size_t rank = iree_hal_buffer_view_shape_rank(view);
+  bool packed = iree_hal_element_bit_count(iree_hal_buffer_view_element_type(view)) < 8;
+  iree_host_size_t rank = packed ? 1 : iree_hal_buffer_view_shape_rank(view);
   for (iree_host_size_t i = 0; i < rank; ++i) {
-    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, "%s%" PRIdim "%s", i ? " " : "",
-                                                           iree_hal_buffer_view_shape_dim(view, i),
+    iree_hal_dim_t dim = packed ? iree_hal_buffer_view_byte_length(view) : iree_hal_buffer_view_shape_dim(view, i);
+    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, "%s%" PRIdim "%s", i ? " " : "", dim,
                                                            rank == 1 || i + 1 < rank ? "," : ""));
   }
   IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(builder, "), }"));

@@ -31,7 +31,7 @@ iree_status_t npy_view_read(FILE* file, iree_hal_device_t* device, iree_hal_allo
                             iree_hal_buffer_view_t** out_view);
 
 // Appends an array with the view's shape and type. Types that NumPy lacks are written as unsigned integers of their
-// width.
+// width; elements below 8 bits as they lie in memory, a line of bytes without the view's shape.
 iree_status_t npy_array_write(FILE* file, const iree_hal_buffer_view_t* view, iree_const_byte_span_t data);
 
 #endif  // TOOLING_NPY_H_

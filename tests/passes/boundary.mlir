@@ -7,7 +7,14 @@
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=open --input="0x4xui2" --input="3x1xui2=3 2 1" 2>&1 | FileCheck --check-prefix=OPEN %s
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=plain --input="2xf8E4M3=240 -1" 2>&1 | FileCheck --check-prefix=PLAIN %s
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=nibbles --input=5xi8=1 2>&1 | FileCheck --check-prefix=OTHER %s
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=nibbles --input="5xi4=1 -2 3 -4 5" --output=@%t.npy
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=nibbles --input="5xi4=@%t.npy" --expected_output="5xi4=1 -2 3 -4 5" 2>&1 | FileCheck --check-prefix=SAME %s
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=nibbles --input="5xi4=@%t.npy" --expected_output="5xi4=1 -2 3 -4 6" 2>&1 | FileCheck --check-prefix=DIFFERENT %s
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=nibbles --input="9xi4=@%t.npy" 2>&1 | FileCheck --check-prefix=SHORT %s
 
+// SAME: [SUCCESS]
+// DIFFERENT: result[0]: element at index 4 (5) does not match the expected (6)
+// SHORT: numpy array has 3 bytes where the tensor takes 5
 // NIBBLES: {{^5xi4=-1 2 -3 4 -5$}}
 // SEXTETS: {{^2x3xf6E2M3FN=\[-1 -2 -3\]\[-4 -5 -7\.5\]$}}
 // OPEN: {{^0x4xui2=$}}
