@@ -499,6 +499,22 @@ static void try_loop(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t c
   }
 }
 
+// Reads `sizes` of an op that has it already: it may be as a stranger wrote it.
+static bool read_sizes(sizes_t* s, const ir_op_t* op, uint32_t count, int64_t* numbers) {
+  bool is_if = ir_is(op, GRAPH_IF);
+  bool fits = ir_attr_ints(graph_attr(op, GRAPH_ATTR_sizes), numbers, MAX_OPEN) == count;
+  for (uint32_t k = 0; fits && k < count; ++k) {
+    int64_t number = numbers[k], result = is_if ? -1 - number : number;
+    if (number >= 0) fits = number < op->operand_count && ir_operand(op, (uint32_t)number)->type->kind == IR_TYPE_INDEX;
+    bool is_result = is_if ? number < 0 : number >= 0;
+    if (fits && is_result) fits = result < op->result_count && op->results[result].type->kind == IR_TYPE_INDEX;
+    fits &= is_if || number >= -1;
+  }
+  if (!fits) ir_op_error(s->ctx, op, "has 'sizes' that do not name an index value for each '?' of its results");
+  s->failed |= !fits;
+  return fits;
+}
+
 static void visit_while(sizes_t* s, ir_op_t* op) {
   open_dim_t open[MAX_OPEN];
   int64_t numbers[MAX_OPEN];
@@ -507,7 +523,7 @@ static void visit_while(sizes_t* s, ir_op_t* op) {
   const ir_attr_t* known = graph_attr(op, GRAPH_ATTR_sizes);
   if (!check_open_dims(s, op, count)) return;
   if (known) {
-    ir_attr_ints(known, numbers, MAX_OPEN);
+    if (!read_sizes(s, op, count, numbers)) return;
   } else {
     if (count) try_loop(s, op, open, count, changes);
     if (s->failed) return;
@@ -556,8 +572,7 @@ static void visit_if(sizes_t* s, ir_op_t* op) {
   visit_regions(s, op);
   if (!count || s->failed || !check_open_dims(s, op, count)) return;
   if (known) {
-    ir_attr_ints(known, numbers, MAX_OPEN);
-    size_results(s, op, open, count, numbers);
+    if (read_sizes(s, op, count, numbers)) size_results(s, op, open, count, numbers);
     return;
   }
   for (uint32_t k = 0; k < count; ++k) {

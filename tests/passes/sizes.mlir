@@ -67,3 +67,43 @@ func.func @loop(%x: tensor<?xf32>, %go: tensor<i1>) -> tensor<index> {
   %2 = "graph.to_tensor"(%n) : (index) -> tensor<index>
   return %2 : tensor<index>
 }
+
+// A loop that changes the size of a value carries the size along; what keeps its size does not.
+// CHECK-LABEL: @growing
+// CHECK: %[[N:.+]] = "graph.dim"(%arg0) <{index = 0 : i64}>
+// CHECK: "graph.while"(%arg0, %arg0, %[[N]]) <{sizes = array<i64: 2, -1>}>
+// CHECK: ^bb0({{.*}}, %[[NOW:[^:]+]]: index):
+// CHECK: ^bb0({{.*}}, %[[NOW:[^:]+]]: index):
+// CHECK: %[[NEXT:.+]] = "graph.add"(%[[NOW]], %{{.+}})
+// CHECK: "graph.yield"(%{{.+}}, %{{.+}}, %[[NEXT]])
+func.func @growing(%x: tensor<?xf32>, %y: tensor<2xf32>, %flag: tensor<i1>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %r:2 = "graph.while"(%x, %x) ({
+  ^bb0(%v: tensor<?xf32>, %w: tensor<?xf32>):
+    "graph.yield"(%flag) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%v: tensor<?xf32>, %w: tensor<?xf32>):
+    %n = "graph.concat"(%v, %y) <{axis = 0 : i64}> : (tensor<?xf32>, tensor<2xf32>) -> tensor<?xf32>
+    %m = "graph.neg"(%w) : (tensor<?xf32>) -> tensor<?xf32>
+    "graph.yield"(%n, %m) : (tensor<?xf32>, tensor<?xf32>) -> ()
+  }) : (tensor<?xf32>, tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>)
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?xf32>
+}
+
+// Sizes that a branch finds are results of the if.
+// CHECK-LABEL: @inside
+// CHECK: %[[IF:.+]]:2 = "graph.if"(%arg2) <{sizes = array<i64: -2>}>
+// CHECK: %[[K:.+]] = "graph.max"
+// CHECK: "graph.yield"(%{{.+}}, %[[K]])
+// CHECK: "graph.exp"(%[[IF]]#0)
+func.func @inside(%x: tensor<?xf32>, %n: tensor<index>, %flag: tensor<i1>) -> tensor<?xf32> {
+  %r = "graph.if"(%flag) ({
+    %k = "graph.to_scalar"(%n) : (tensor<index>) -> index
+    %a = "graph.slice"(%x, %k) <{offsets = array<i64: 0>, strides = array<i64: 1>}> : (tensor<?xf32>, index) -> tensor<?xf32>
+    "graph.yield"(%a) : (tensor<?xf32>) -> ()
+  }, {
+    %b = "graph.neg"(%x) : (tensor<?xf32>) -> tensor<?xf32>
+    "graph.yield"(%b) : (tensor<?xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<?xf32>
+  %s = "graph.exp"(%r) : (tensor<?xf32>) -> tensor<?xf32>
+  return %s : tensor<?xf32>
+}
