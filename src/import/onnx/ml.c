@@ -36,7 +36,7 @@ const ir_attr_t* onnx_number_list(onnx_node_t* n, const char* name, const ir_typ
   if (!list || list->kind != IR_ATTR_ARRAY) return NULL;
   int64_t count = list->count;
   uint32_t size = ir_type_bytes(element);
-  unsigned char* data = arena_alloc(ir_context_arena(n->ctx), (size_t)size * list->count + 1);
+  unsigned char* data = ARENA_ARRAY(ir_context_arena(n->ctx), unsigned char, (size_t)size * list->count + 1);
   for (uint32_t i = 0; i < list->count; ++i) {
     const ir_attr_t* item = list->items[i];
     if (item->kind == IR_ATTR_INTEGER) ir_scalar_store_integer(element, item->integer, data + i * size);

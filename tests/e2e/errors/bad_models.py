@@ -59,9 +59,10 @@ def value(name, shape=(4,), kind=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, kind, shape)
 
 
-def model(nodes, inputs=None, outputs=None, initializers=()):
+def model(nodes, inputs=None, outputs=None, initializers=(), opsets=None):
     graph = helper.make_graph(nodes, "main_graph", inputs or [value("x")], outputs or [value("y")], list(initializers))
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    imports = [helper.make_opsetid(*row) for row in {"": 17, **(opsets or {})}.items()]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
 def good_onnx_bytes():
@@ -103,6 +104,10 @@ def node(op, inputs, outputs, **attributes):
 
 
 # Name: (function that writes the model, pattern of the message).
+def vector(values, dtype):
+    return numpy_helper.from_array(np.array(values, dtype), "v")
+
+
 ONNX = {
     "unknown-op": (saved(model([node("Frobnicate", ["x"], ["y"])])), "Frobnicate"),
     "unknown-domain": (saved(model([node("Relu", ["x"], ["y"], domain="nowhere")])), "nowhere|Relu"),
@@ -134,6 +139,23 @@ ONNX = {
                                      [value("y", (1, 1, 1, 1))])), "MaxPool"),
     "zero-stride": (saved(model([node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2], strides=[0, 0])],
                                 [value("x", (1, 1, 4, 4))], [value("y", (1, 1, 3, 3))])), "MaxPool"),
+    "strings": (saved(model([node("StringConcat", ["x", "x"], ["y"])], [value("x", (4,), TensorProto.STRING)])),
+                "strings have no form on a device: map them to numbers"),
+    "refused-op": (saved(model([node("ImageDecoder", ["x"], ["y"])], [value("x", (4,), TensorProto.UINT8)])),
+                   "ImageDecoder.*decoded before the call"),
+    "sequence-as-tensor": (saved(model([node("SequenceConstruct", ["x"], ["s"]), node("Relu", ["s"], ["y"])])),
+                           "Relu.*input 0 is a sequence"),
+    "tensor-as-sequence": (saved(model([node("SequenceLength", ["x"], ["y"])])), "input 0 must be a sequence"),
+    "place-in-sequence": (saved(model([node("SequenceConstruct", ["x"], ["s"]), node("Constant", [], ["p"], value_int=1),
+                                       node("SequenceAt", ["s", "p"], ["y"])])), "not within the sequence"),
+    "empty-optional": (saved(model([node("Optional", [], ["o"]), node("OptionalGetElement", ["o"], ["y"])])),
+                       "holds nothing"),
+    "tree-loop": (saved(model([node("TreeEnsemble", ["x"], ["y"], domain="ai.onnx.ml", tree_roots=[0], n_targets=1,
+                                    nodes_featureids=[0, 0], nodes_splits=vector([0, 0], np.float32),
+                                    nodes_modes=vector([0, 0], np.uint8), nodes_truenodeids=[1, 0],
+                                    nodes_falsenodeids=[1, 0], nodes_trueleafs=[0, 0], nodes_falseleafs=[0, 0],
+                                    leaf_targetids=[0], leaf_weights=vector([1], np.float32))],
+                              [value("x", (3, 2))], opsets={"ai.onnx.ml": 5})), "way that leads back"),
 }
 
 
