@@ -1,4 +1,4 @@
-"""Operators of ai.onnx.ml that work on numbers, and TfIdfVectorizer."""
+"""Operators of ai.onnx.ml that work on numbers, TfIdfVectorizer and MaxRoiPool."""
 
 import numpy as np
 from onnx import numpy_helper
@@ -96,3 +96,7 @@ ml("TreeEnsembleClassifier", "binary", f32(30, 3), results=2, classlabels_int64s
    **leaves("class", [0] * 5, [0.5, -0.25, 1.0, -0.9, 0.75]))
 ml("TreeEnsembleClassifier", "shares", f32(30, 3), results=2, classlabels_int64s=[3, 8], post_transform="NONE", **NODES,
    **leaves("class", [0] * 5, [0.5, 0.25, 0.1, 0.4, 0.05]))
+
+BOXES = [[0, 0, 0, 6, 4], [1, 2, 1, 3.6, 8], [0, -2, -3, 1, 1], [1, 5, 5, 5, 5], [0, 20, 20, 30, 30]]
+case("MaxRoiPool", "", f32(2, 3, 9, 7), given(BOXES), pooled_shape=[3, 2])
+case("MaxRoiPool", "scaled", f32(2, 3, 9, 7), given(BOXES), pooled_shape=[2, 4], spatial_scale=0.5)
