@@ -20,9 +20,18 @@ static void on_memory_fault(int number, siginfo_t* info, void* context) {
     run_guard_address = (uint64_t)info->si_addr;
     siglongjmp(*run_guard, 1);
   }
-  // Not ours: the former handler gets it when the instruction is tried again.
+  // Not ours: it goes to whom it went to before. Where that was nobody, the default action follows when the instruction
+  // is tried again.
   for (int i = 0; i < RUN_SIGNALS; ++i) {
-    if (run_signals[i] == number) sigaction(number, &run_old_actions[i], NULL);
+    const struct sigaction* old = &run_old_actions[i];
+    if (run_signals[i] != number) continue;
+    if (old->sa_flags & SA_SIGINFO) {
+      old->sa_sigaction(number, info, context);
+    } else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
+      old->sa_handler(number);
+    } else {
+      sigaction(number, old, NULL);
+    }
   }
 }
 

@@ -42,6 +42,7 @@ static iree_status_t check_size(const executable_function_t* function, const ire
                               config->workgroup_size[0], config->workgroup_size[1], config->workgroup_size[2]);
     }
     total *= iree_max(iree_max(size, fixed), 1u);
+    if (total > UINT32_MAX) break;  // too many already
   }
   if (total > iree_max(function->info.max_workgroup_size, 1u)) {
     return iree_make_status(

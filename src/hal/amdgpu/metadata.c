@@ -8,7 +8,7 @@
 
 #include <elf.h>
 
-enum { NOTE_AMDGPU_METADATA = 32, MAX_DEPTH = 16, MAX_KERNELS = 65535 };
+enum { NOTE_AMDGPU_METADATA = 32, MAX_DEPTH = 16, MAX_KERNELS = 65535, MAX_WORKGROUP = 1024 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // MessagePack
@@ -224,7 +224,11 @@ static void take_kernel(reader_t* r, metadata_kernel_t* kernel) {
       take_arguments(r, kernel);
     } else if (iree_string_view_equal(key, IREE_SV(".reqd_workgroup_size"))) {
       if (take_array(r) != 3) r->failed = true;
-      for (int j = 0; j < 3 && !r->failed; ++j) kernel->workgroup_size[j] = (uint32_t)take_uint(r);
+      for (int j = 0; j < 3 && !r->failed; ++j) {
+        uint64_t size = take_uint(r);
+        r->failed |= size > MAX_WORKGROUP;
+        kernel->workgroup_size[j] = (uint32_t)size;
+      }
     } else if (!take_field(r, key, kernel)) {
       skip(r, 0);
     }
