@@ -132,17 +132,47 @@ bool stablehlo_lower_gather(lower_op_t* n) {
   return lower_ints(n, "slice_sizes", sizes, (uint32_t)n->in[0]->type->rank) && build_gather(n, sizes);
 }
 
+// One slice whose sizes are computed.
+static bool take_slice(lower_op_t* n, ir_value_t* const* sizes) {
+  ir_value_t *x = n->in[0], *index = signed_indices(n, 1), *operands[1 + 2 * GRAPH_MAX_RANK] = {x};
+  const ir_type_t* result = lower_out_type(n, 0);
+  numbers_t d;
+  if (!ir_type_is_tensor(result) || !read_numbers(n, false, x->type, index->type, result->rank, &d)) return false;
+  if (index->type->rank != 1 || d.vector_dim != 0 || d.batch_count) {
+    return lower_unsupported(n, "with computed sizes one slice is");
+  }
+  int64_t dims[GRAPH_MAX_RANK], kept_dims[GRAPH_MAX_RANK];
+  ir_value_t *dynamic[GRAPH_MAX_RANK], *kept[GRAPH_MAX_RANK];
+  uint32_t rank = (uint32_t)x->type->rank, count = 0, kept_rank = 0, kept_count = 0;
+  for (uint32_t i = 0; i < rank; ++i) {
+    operands[1 + i] = graph_index_constant(n->b, 0);
+    if (!lower_constant_index(sizes[i], &dims[i])) dims[i] = IR_DYNAMIC, dynamic[count++] = sizes[i];
+    if (has(d.collapsed, d.collapsed_count, i)) continue;
+    kept_dims[kept_rank++] = dims[i];
+    if (dims[i] == IR_DYNAMIC) kept[kept_count++] = sizes[i];
+  }
+  for (uint32_t k = 0; k < d.map_count; ++k) operands[1 + d.map[k]] = lower_index_element(n->b, index, k);
+  memcpy(operands + 1 + rank, dynamic, sizeof(dynamic[0]) * count);
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)rank, dims);
+  ir_value_t* slice = lower_build(n, GRAPH_DYNAMIC_SLICE, operands, 1 + rank + count, type, NULL, 0);
+  return lower_return(n, graph_reshape(n->b, slice, (int32_t)kept_rank, kept_dims, kept));
+}
+
 bool stablehlo_lower_dynamic_gather(lower_op_t* n) {
   if (!lower_check_tensors(n)) return false;
-  const ir_value_t* list = n->in[2];
-  const ir_attr_t* value = ir_is(list->def, GRAPH_CONSTANT) ? ir_op_attr(list->def, "value") : NULL;
-  int64_t sizes[GRAPH_MAX_RANK];
   int32_t rank = n->in[0]->type->rank;
-  if (!value || value->kind != IR_ATTR_ELEMENTS || ir_type_count(value->type) != rank) {
-    return lower_unsupported(n, "constant slice sizes are");
+  if (n->in[2]->type->rank != 1 || n->in[2]->type->dims[0] != rank || lower_is_float(n->in[2]->type) ||
+      lower_is_float(n->in[1]->type)) {
+    return lower_unsupported(n, "integer indices, and a size for each dimension, are");
   }
-  for (int32_t i = 0; i < rank; ++i) sizes[i] = ir_attr_element_integer(value, i);
-  return build_gather(n, sizes);
+  int64_t known[GRAPH_MAX_RANK];
+  ir_value_t* sizes[GRAPH_MAX_RANK];
+  bool all_known = true;
+  for (int32_t i = 0; i < rank; ++i) {
+    sizes[i] = lower_index_element(n->b, n->in[2], i);
+    all_known &= lower_constant_index(sizes[i], &known[i]);
+  }
+  return all_known ? build_gather(n, known) : take_slice(n, sizes);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -243,11 +243,11 @@ static ir_value_t* slice_part(lower_op_t* n, ir_value_t** parts) {
 }
 bool stablehlo_lower_slice(lower_op_t* n) { return stablehlo_map_parts(n, slice_part); }
 
-// A small integer tensor that is constant.
-static bool constant_list(const ir_value_t* v, uint32_t count, int64_t* out) {
-  const ir_attr_t* value = ir_is(v->def, GRAPH_CONSTANT) ? ir_op_attr(v->def, "value") : NULL;
-  if (!value || value->kind != IR_ATTR_ELEMENTS || ir_type_count(value->type) != count) return false;
-  for (uint32_t i = 0; i < count; ++i) out[i] = ir_attr_element_integer(value, i);
+// A small integer tensor whose elements are all known.
+static bool constant_list(lower_op_t* n, ir_value_t* v, uint32_t count, int64_t* out) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!lower_constant_index(lower_index_element(n->b, v, i), &out[i])) return false;
+  }
   return true;
 }
 
@@ -262,8 +262,8 @@ bool stablehlo_lower_real_dynamic_slice(lower_op_t* n) {
       return lower_error(n, "needs %u integers as operand %u", rank, k);
     }
   }
-  if (!constant_list(n->in[3], rank, stride)) return lower_unsupported(n, "constant strides are");
-  if (constant_list(n->in[1], rank, start) && constant_list(n->in[2], rank, limit)) {
+  if (!constant_list(n, n->in[3], rank, stride)) return lower_unsupported(n, "constant strides are");
+  if (constant_list(n, n->in[1], rank, start) && constant_list(n, n->in[2], rank, limit)) {
     return lower_return(n, build_slice(n, x, start, limit, stride));
   }
   const ir_type_t* type = result_type(n);
@@ -380,12 +380,12 @@ bool stablehlo_lower_dynamic_pad(lower_op_t* n) {
   ir_value_t* x = n->in[0];
   uint32_t rank = (uint32_t)x->type->rank, dynamic = 0;
   int64_t low[GRAPH_MAX_RANK], high[GRAPH_MAX_RANK], interior[GRAPH_MAX_RANK];
-  bool constant = constant_list(n->in[2], rank, low) && constant_list(n->in[3], rank, high) &&
-                  constant_list(n->in[4], rank, interior);
+  bool constant = constant_list(n, n->in[2], rank, low) && constant_list(n, n->in[3], rank, high) &&
+                  constant_list(n, n->in[4], rank, interior);
   if (constant) return lower_return(n, build_pad(n, n->in, low, high, interior));
   const ir_type_t* type = result_type(n);
   if (!type) return false;
-  bool between = !constant_list(n->in[4], rank, interior);
+  bool between = !constant_list(n, n->in[4], rank, interior);
   for (uint32_t i = 0; !between && i < rank; ++i) between = interior[i] != 0;
   if (between) return lower_unsupported(n, "with computed amounts, padding between elements is not");
   if (type->rank != (int32_t)rank || n->in[1]->type->rank != 0 || n->in[1]->type->element != x->type->element) {
