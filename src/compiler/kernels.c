@@ -6,11 +6,13 @@
 
 #include "base/memory.h"
 #include "dialects/graph.h"
+#include "ir/context.h"
 #include "kernels/strategy.h"
 
 typedef struct signature_t {
   char* text;
   size_t size;
+  uint64_t hash;  // of the text
   kernel_plan_t plan;
   uint32_t entry;
 } signature_t;
@@ -60,8 +62,10 @@ static void serialise(text_t* out, const ir_op_t* dispatch) {
 }
 
 static signature_t* find(assign_t* a, const text_t* text) {
+  uint64_t hash = ir_hash_bytes(text->data, text->size);
   for (uint32_t i = 0; i < a->known_count; ++i) {
-    if (a->known[i].size == text->size && memcmp(a->known[i].text, text->data, text->size) == 0) return &a->known[i];
+    const signature_t* s = &a->known[i];
+    if (s->hash == hash && s->size == text->size && memcmp(s->text, text->data, text->size) == 0) return &a->known[i];
   }
   return NULL;
 }
@@ -74,7 +78,11 @@ static signature_t* build(assign_t* a, ir_op_t* dispatch, const text_t* text) {
     a->known = memory_resize(a->known, sizeof(*a->known) * a->known_capacity);
   }
   signature_t* s = &a->known[a->known_count];
-  *s = (signature_t){arena_copy(ir_context_arena(a->ctx), text->data, text->size), text->size, plan, a->known_count};
+  *s = (signature_t){.text = arena_copy(ir_context_arena(a->ctx), text->data, text->size),
+                     .size = text->size,
+                     .hash = ir_hash_bytes(text->data, text->size),
+                     .plan = plan,
+                     .entry = a->known_count};
   ++a->known_count;
   return s;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dialects/graph_shape.h"
+#include "ir/context.h"
 #include "passes/passes.h"
 
 typedef struct row_t {
@@ -18,6 +19,7 @@ typedef struct row_t {
   ir_value_t* operands[2];
   int64_t number;  // of a constant; graph.dim: the dimension
   ir_value_t* value;
+  uint32_t next;  // of the same bucket: an earlier row's number plus one, or 0
 } row_t;
 
 typedef struct sizes_t {
@@ -28,6 +30,8 @@ typedef struct sizes_t {
   ir_block_t* entry;
   row_t* rows;  // index values at hand; those of a region are forgotten at its end
   uint32_t count, capacity;
+  uint32_t* buckets;  // the latest row's number plus one, or 0
+  uint32_t bucket_count;
   bool failed;
 } sizes_t;
 
@@ -42,9 +46,15 @@ static ir_value_t* represent(ir_value_t* x) {
   return x;
 }
 
+static uint32_t* bucket_of(const sizes_t* s, const row_t* row) {
+  uint64_t hash = ir_hash_mix(row->code, (uint64_t)row->number);
+  hash = ir_hash_mix(ir_hash_mix(hash, (uintptr_t)row->operands[0]), (uintptr_t)row->operands[1]);
+  return &s->buckets[hash & (s->bucket_count - 1)];
+}
+
 static ir_value_t* find_row(const sizes_t* s, const row_t* key) {
-  for (uint32_t i = 0; i < s->count; ++i) {
-    const row_t* row = &s->rows[i];
+  for (uint32_t at = s->count ? *bucket_of(s, key) : 0; at; at = s->rows[at - 1].next) {
+    const row_t* row = &s->rows[at - 1];
     if (row->code == key->code && row->number == key->number && row->operands[0] == key->operands[0] &&
         row->operands[1] == key->operands[1]) {
       return represent(row->value);
@@ -53,16 +63,37 @@ static ir_value_t* find_row(const sizes_t* s, const row_t* key) {
   return NULL;
 }
 
+static void link_row(sizes_t* s, uint32_t number) {
+  uint32_t* bucket = bucket_of(s, &s->rows[number]);
+  s->rows[number].next = *bucket;
+  *bucket = number + 1;
+}
+
+static void grow_rows(sizes_t* s) {
+  arena_t* arena = ir_context_arena(s->ctx);
+  s->capacity = s->capacity ? s->capacity * 2 : 64;
+  row_t* rows = ARENA_ARRAY(arena, row_t, s->capacity);
+  if (s->count) memcpy(rows, s->rows, sizeof(*rows) * s->count);
+  s->rows = rows;
+  s->bucket_count = 2 * s->capacity;
+  s->buckets = ARENA_ARRAY(arena, uint32_t, s->bucket_count);
+  for (uint32_t i = 0; i < s->count; ++i) link_row(s, i);
+}
+
 static ir_value_t* add_row(sizes_t* s, row_t row, ir_value_t* value) {
-  if (s->count == s->capacity) {
-    s->capacity = s->capacity ? s->capacity * 2 : 64;
-    row_t* rows = ARENA_ARRAY(ir_context_arena(s->ctx), row_t, s->capacity);
-    if (s->count) memcpy(rows, s->rows, sizeof(*rows) * s->count);
-    s->rows = rows;
-  }
+  if (s->count == s->capacity) grow_rows(s);
   row.value = value;
   s->rows[s->count++] = row;
+  link_row(s, s->count - 1);
   return value;
+}
+
+// Back to the first `count` rows: the latest of each bucket goes first.
+static void forget_rows(sizes_t* s, uint32_t count) {
+  while (s->count > count) {
+    const row_t* row = &s->rows[--s->count];
+    *bucket_of(s, row) = row->next;
+  }
 }
 
 static bool is_constant(const ir_value_t* x, int64_t* out) {
@@ -349,7 +380,7 @@ static void visit_region(sizes_t* s, ir_op_t* op, uint32_t r) {
   uint32_t mark = s->count;
   ir_builder_t outer = s->b;
   visit_block(s, op->regions[r].first);
-  s->count = mark;
+  forget_rows(s, mark);
   s->b = outer;
   s->op = op;
 }
