@@ -13,7 +13,7 @@ import programs
 import tools
 
 LENGTHS = (10, 100, 1000, 10000, 50000)
-SHORT = ("attention", "associative_scan", "results", "wide_dynamic")  # up to 10,000
+SHORT = ("attention", "associative_scan", "results", "wide_concat", "wide_sum", "state")  # up to 10,000
 
 
 def measure(compiler, family, n, folder, options):
