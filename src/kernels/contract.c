@@ -177,7 +177,7 @@ static void multiply(contract_plan_t* c, const tile_t* t, linear_t at, ir_value_
     ir_value_t* a = kernel_splat(&k->b, element(c, 0, coords), c->lanes);
     for (int64_t v = 0; v < t->vectors; ++v) {
       ir_value_t** slot = &acc[r * t->vectors + v];
-      *slot = kernel_multiply_add(&k->b, a, b[v], *slot);
+      *slot = eval_multiply_add(k, a, b[v], *slot);
     }
   }
 }

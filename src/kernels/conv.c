@@ -176,7 +176,7 @@ static void multiply_tap(taps_t* v, linear_t tap, int64_t fixed, ir_value_t** ac
     for (int64_t i = 0; i < p->vectors; ++i) {
       ir_value_t** slot = &acc[pixel * p->vectors + i];
       ir_value_t* in = p->depthwise ? load_input(v, pixel, tap, i) : x;
-      *slot = kernel_multiply_add(&k->b, in, w[i], *slot);
+      *slot = eval_multiply_add(k, in, w[i], *slot);
     }
   }
 }

@@ -108,7 +108,7 @@ static void accumulate(depthwise_t* t, int64_t row, int64_t kx, ir_value_t* valu
     int64_t below = row - i * p->conv.strides[0], ky = below / p->conv.w_dilation[0];
     if (below < 0 || below % p->conv.w_dilation[0] || ky >= p->window[0]) continue;
     ir_value_t* weight = weights[ky * p->window[1] + kx];
-    acc[i] = kernel_multiply_add(&k->b, value, weight, acc[i]);
+    acc[i] = eval_multiply_add(k, value, weight, acc[i]);
   }
 }
 

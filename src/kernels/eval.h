@@ -52,6 +52,9 @@ scalar_fn_t eval_combiner(const char* kind);
 const ir_type_t* eval_accumulator(ir_context_t* ctx, const ir_type_t* element);
 ir_value_t* eval_start_value(kernel_build_t* k, const char* kind, const ir_type_t* scalar, int64_t lanes);
 ir_value_t* eval_convert(kernel_build_t* k, ir_value_t* value, const ir_type_t* scalar);
+// x * y + sum, rounded once where the device does that by itself, else twice: exact arithmetic would cost it a hundred
+// times as much.
+ir_value_t* eval_multiply_add(kernel_build_t* k, ir_value_t* x, ir_value_t* y, ir_value_t* sum);
 
 // Conditions under which an element is read: `low <= x < high` over coordinates that may be outside.
 typedef struct guard_t {

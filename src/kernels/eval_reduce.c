@@ -48,6 +48,13 @@ ir_value_t* eval_start_value(kernel_build_t* k, const char* kind, const ir_type_
   return kernel_integer(&k->b, type, value);
 }
 
+ir_value_t* eval_multiply_add(kernel_build_t* k, ir_value_t* x, ir_value_t* y, ir_value_t* sum) {
+  if (k->device->has_fma || ir_type_scalar(sum->type)->kind != IR_TYPE_FLOAT) {
+    return kernel_multiply_add(&k->b, x, y, sum);
+  }
+  return kernel_binary(&k->b, SCALAR_add, kernel_binary(&k->b, SCALAR_mul, x, y), sum);
+}
+
 static ir_value_t* combine(kernel_build_t* k, scalar_fn_t fn, ir_value_t* accumulator, ir_value_t* value) {
   value = eval_convert(k, value, ir_type_scalar(accumulator->type));
   return kernel_binary(&k->b, fn, accumulator, kernel_splat(&k->b, value, kernel_lanes(accumulator)));
@@ -202,7 +209,7 @@ static ir_value_t* widened(kernel_build_t* k, ir_op_t* op, uint32_t operand, con
 static void contract_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   contract_t* c = user;
   for (uint32_t i = 0; i < c->contract_count; ++i) c->lhs[c->lhs_contract[i]] = c->rhs[c->rhs_contract[i]] = at[i];
-  acc[0] = kernel_multiply_add(&k->b, widened(k, c->op, 0, c->lhs), widened(k, c->op, 1, c->rhs), acc[0]);
+  acc[0] = eval_multiply_add(k, widened(k, c->op, 0, c->lhs), widened(k, c->op, 1, c->rhs), acc[0]);
 }
 
 // Spreads result coordinates over the operands' batch and free dimensions.
@@ -300,7 +307,7 @@ static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   const ir_type_t* scalar = ir_type_scalar(acc[0]->type);
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, scalar);
-  ir_value_t* sum = kernel_multiply_add(&k->b, widened(k, v->op, 0, x), widened(k, v->op, 1, w), before);
+  ir_value_t* sum = eval_multiply_add(k, widened(k, v->op, 0, x), widened(k, v->op, 1, w), before);
   acc[0] = guard_end(k, &guard, sum, before);
 }
 

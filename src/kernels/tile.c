@@ -150,7 +150,7 @@ static void multiply(tile_t* t, const product_tap_t* tap, const product_point_t*
     for (int64_t r = 0; r < t->rows; ++r) {
       for (int64_t c = 0; c < t->columns; ++c) {
         ir_value_t *a = left[r * steps + s], *b = right[s * t->columns + c], **slot = &acc[r * t->columns + c];
-        *slot = kernel_multiply_add(&k->b, a, b, *slot);
+        *slot = eval_multiply_add(k, a, b, *slot);
       }
     }
   }
