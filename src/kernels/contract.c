@@ -15,7 +15,7 @@
 
 #include "kernels/strategy.h"
 
-enum { MAX_TILE = 32, PANEL_BYTES = 160 * 1024, LONG_EPILOGUE = 10 };
+enum { MAX_TILE = 32, PANEL_BYTES = 160 * 1024 };
 
 typedef struct contract_plan_t {
   dispatch_t* d;
@@ -489,16 +489,6 @@ static void build_reduction(contract_plan_t* c, const group_t* g) {
   build_panels(c, g, &t);
 }
 
-static int64_t epilogue_length(const dispatch_t* d) {
-  int64_t length = 0;
-  for (ir_op_t* op = d->root->next; op && op != d->yield; op = op->next) {
-    int fn = graph_scalar_fn(op);
-    bool function = fn >= SCALAR_exp && fn <= SCALAR_logistic && fn != SCALAR_sqrt;
-    length += fn < 0 ? 0 : function ? 8 : 1;
-  }
-  return length;
-}
-
 static ir_value_t* id_with_facts(kernel_build_t* k, int64_t axis, int64_t count) {
   if (count == 1) return kernel_index(&k->b, 0);
   ir_value_t* id = kernel_id(&k->b, KERNEL_WORKGROUP_ID, axis);
@@ -507,7 +497,7 @@ static ir_value_t* id_with_facts(kernel_build_t* k, int64_t axis, int64_t count)
 }
 
 static void make_spill(contract_plan_t* c) {
-  if (epilogue_length(c->d) <= LONG_EPILOGUE) return;
+  if (!epilogue_is_long(c->d)) return;
   c->spill = kernel_alloc(&c->d->k.b, c->accumulator, c->tile_rows * c->vectors * c->lanes, IR_SPACE_PRIVATE);
 }
 

@@ -256,17 +256,17 @@ static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, 
   }
 }
 
-static void store_pixel(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int64_t vector, ir_value_t* value) {
+static void store_pixel(conv_plan_t* p, const conv_tile_t* t, linear_t pixel, int64_t vector, ir_value_t* value) {
   kernel_build_t* k = &p->d->k;
   ir_value_t* result = ir_result(p->op, 0);
   linear_t at[GRAPH_MAX_RANK];
   at[p->y_batch] = p->image;
   for (uint32_t i = 0; i < p->outer; ++i) at[p->sweeps[i].y_axis] = p->row[i];
-  linear_t column = linear_scale(k, t->column, t->phase.period);
-  column.constant += pixel * t->phase.period + t->phase.first;
+  linear_t column = linear_scale(k, linear_add(k, t->column, pixel), t->phase.period);
+  column.constant += t->phase.first;
   at[conv_columns(p)->y_axis] = column;
   kernel_branch_t branch = {0};
-  if (t->tested && pixel > 0) {
+  if (t->tested) {
     ir_value_t* inside = linear_scalar(k, &column);
     inside = kernel_binary(&k->b, SCALAR_lt, inside, extent_value(k, &conv_columns(p)->out_size));
     branch = kernel_if_begin(&k->b, inside, NULL, 0);
@@ -284,6 +284,29 @@ static void store_pixel(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int
   if (branch.op) kernel_if_end(&k->b, &branch, NULL, 0);
 }
 
+static void store_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t* const* acc) {
+  kernel_build_t* k = &p->d->k;
+  if (!p->spill || t->pixels == 1) {
+    for (int64_t pixel = 0; pixel < t->pixels; ++pixel) {
+      for (int64_t i = 0; i < p->vectors; ++i) {
+        store_pixel(p, t, linear_constant(pixel), i, acc[pixel * p->vectors + i]);
+      }
+    }
+    return;
+  }
+  for (int64_t i = 0; i < t->pixels * p->vectors; ++i) {
+    kernel_store(&k->b, acc[i], p->spill, kernel_index(&k->b, i * p->lanes));
+  }
+  kernel_loop_t loop = kernel_loop_constant(k, 0, t->pixels, 1, NULL, 0);
+  linear_t pixel = linear_value(loop.index);
+  for (int64_t i = 0; i < p->vectors; ++i) {
+    linear_t at = linear_scale(k, pixel, p->vectors * p->lanes);
+    at.constant += i * p->lanes;
+    store_pixel(p, t, pixel, i, kernel_load(&k->b, p->spill, linear_scalar(k, &at), p->lanes));
+  }
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
 static void build_block(conv_plan_t* p, const conv_tile_t* t) {
   kernel_build_t* k = &p->d->k;
   ir_value_t* acc[CONV_MAX_ACCUMULATORS];
@@ -294,9 +317,7 @@ static void build_block(conv_plan_t* p, const conv_tile_t* t) {
   for (uint32_t i = 0; i < count; ++i)
     acc[i] = is_float ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
   if (t->phase.count) reduce_tile(p, t, acc, count);
-  for (int64_t pixel = 0; pixel < t->pixels; ++pixel) {
-    for (int64_t i = 0; i < p->vectors; ++i) store_pixel(p, t, pixel, i, acc[pixel * p->vectors + i]);
-  }
+  store_tile(p, t, acc);
 }
 
 static void build_tile(conv_plan_t* p, const conv_tile_t* t) {
@@ -537,6 +558,9 @@ void strategy_conv_build(dispatch_t* d) {
   (void)read;
   p.d = d;
   conv_plan_finish(&p);
+  if (epilogue_is_long(d)) {
+    p.spill = kernel_alloc(&k->b, p.accumulator, CONV_MAX_ACCUMULATORS * p.lanes, IR_SPACE_PRIVATE);
+  }
   bool dynamic = p.images == IR_DYNAMIC;
   int64_t blocks = p.groups * p.blocks, block_parts, row_parts;
   plan_parts(&p, &block_parts, &row_parts);

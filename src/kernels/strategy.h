@@ -109,6 +109,8 @@ int64_t dispatch_cost(const dispatch_t* d);
 // After the root's results, or those that are wanted, have been bound (eval_set_bound) at `coords`: computes what
 // follows them and stores every output. All but `root` are free again then.
 void epilogue_store(dispatch_t* d, ir_value_t* root, const linear_t* coords);
+// Whether that is so much code that it is better in a loop than unrolled.
+bool epilogue_is_long(const dispatch_t* d);
 
 // Calls `body` for vectors of `lanes` over [0, size): whole ones in a loop, then the rest with a mask (or one by one).
 typedef void (*strip_body_fn_t)(dispatch_t* d, linear_t at, ir_value_t** accumulators, void* user);
