@@ -4,19 +4,19 @@
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --iree-llvmcpu-target-cpu=znver4 --compile-to=executable-configurations %s -o - | FileCheck %s
 // CHECK-NOT: kernel.gather
 // CHECK-NOT: kernel.scatter
-// CHECK: @dense_dispatch_0(
+// CHECK: kernel.func @dense_dispatch_0{{.*}}f32(
 // CHECK-NOT: kernel.gather
 // CHECK-NOT: kernel.scatter
-// CHECK: @groups_dispatch_0(
+// CHECK: kernel.func @groups_dispatch_0{{.*}}f32(
 // CHECK-NOT: kernel.gather
 // CHECK-NOT: kernel.scatter
-// CHECK: @single_dispatch_0(
+// CHECK: kernel.func @single_dispatch_0{{.*}}f32(
 // CHECK-NOT: kernel.gather
 // CHECK-NOT: kernel.scatter
-// CHECK: @transposed_dispatch_0(
+// CHECK: kernel.func @transposed_dispatch_0{{.*}}f32(
 // CHECK-NOT: kernel.gather
 // CHECK-NOT: kernel.scatter
-// CHECK: @volume_dispatch_0(
+// CHECK: kernel.func @volume_dispatch_0{{.*}}f32(
 // CHECK-NOT: kernel.gather
 // CHECK-NOT: kernel.scatter
 func.func @dense(%x: tensor<1x5x7x72xf32>) -> tensor<1x5x7x104xf32> {
