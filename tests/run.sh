@@ -163,15 +163,6 @@ valgrind() {
   echo "$((2 - bad)) passed, $bad failed"
 }
 
-# Configures and builds a variant of the project with clang: variant NAME TARGET CMAKE_OPTION...
-variant() {
-  local folder=$build/$1 target=$2
-  shift 2
-  [ -e "$folder/build.ninja" ] || cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 "$@" || return 1
-  ninja -C "$folder" "$target"
-}
-
 sanitizers() {
   variant asan all -DIREE_ENABLE_ASAN=ON -DIREE_BUILD_COMPILER=OFF -DIREE_BUILD_SOFTGPU=OFF || return 1
   ctest --test-dir "$build/asan" --output-on-failure -j 2 --timeout 300 --no-tests=error || return 1

@@ -20,4 +20,29 @@ random() {
     --keep "$build/random-graphs"
 }
 
-run_steps "memory random" "$@"
+# The compiler and the software GPU with address and undefined-behaviour sanitizers: a tenth of the random programs, and
+# the text tests. What LLVM keeps for good is no leak of ours.
+address() {
+  local parts=$logs/address-parts bad=0
+  variant asan-all all -DIREE_ENABLE_ASAN=ON || return 1
+  {
+    ASAN_OPTIONS=detect_leaks=0 $python tests/random/run.py --runner "$build/asan-all/tests/run_graphs" --seed 500000 \
+      --count "$((${RANDOM_GRAPHS:-10000} / 10))" --keep "$build/random-graphs" || bad=1
+    ASAN_OPTIONS=detect_leaks=0 $python tests/text/run.py --tools "$build/asan-all/tools" || bad=1
+  } >"$parts" 2>&1
+  add_up "$parts"
+  return $bad
+}
+
+# Worker threads under the thread sanitizer: local-task and the conformance suite on the local drivers, the VM.
+threads() {
+  variant tsan all -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
+  ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 600 --no-tests=error -R '^(cts_|hal_|vm_)'
+}
+
+# Every reader of untrusted files, 20 CPU-minutes each.
+fuzzers() {
+  FUZZ_SECONDS=${FUZZ_SECONDS:-1200} tests/run.sh "$build" fuzz
+}
+
+run_steps "memory random address threads fuzzers" "$@"

@@ -47,6 +47,15 @@ show_failures() {
   echo "the whole output: $1"
 }
 
+# Configures and builds a variant of the project with clang: variant NAME TARGET CMAKE_OPTION...
+variant() {
+  local folder=$build/$1 target=$2
+  shift 2
+  [ -e "$folder/build.ninja" ] || cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 "$@" || return 1
+  ninja -C "$folder" "$target"
+}
+
 # Runs the named steps, or all of the first argument's, and prints the sum.
 run_steps() {
   local all=$1 name word
