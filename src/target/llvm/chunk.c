@@ -153,6 +153,7 @@ static void build_chunk(void* user) {
   work_t* w = user;
   build_job_t* job = w->job;
   chunk_t* chunk = w->chunk;
+  chunk->guard.is_fragile = !codegen_is_proven(job->target->backend);
   if (!codegen_open(&w->unit, job->target, job->options->name, &chunk->error)) return;
   if (job->target->backend == TARGET_ROCM && job->options->amd.global_isel) {
     LLVMSetTargetMachineGlobalISel(w->unit.machine, 1);
@@ -168,7 +169,10 @@ static void build_chunk(void* user) {
 static void run_chunk(build_job_t* job, chunk_t* chunk) {
   work_t w = {job, chunk, {0}};
   chunk->result = codegen_guarded(&chunk->guard, &w.unit, build_chunk, &w);
-  if (chunk->result == GUARD_DONE) return;
+  if (chunk->result == GUARD_DONE) {
+    if (chunk->ok) codegen_set_proven(job->target->backend);
+    return;
+  }
   chunk->ok = false;  // what it had is gone
   chunk->code = (codegen_bytes_t){0};
   chunk->error = (text_t){0};

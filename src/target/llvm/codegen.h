@@ -28,6 +28,11 @@ typedef struct codegen_unit_t {
 // number of calls from any thread. False after `error` got a message.
 bool codegen_initialize(const target_t* target, text_t* error);
 
+// Whether a target has generated a kernel in this process, so that nothing is left for LLVM to set up: until then
+// guards are fragile.
+bool codegen_is_proven(target_backend_t backend);
+void codegen_set_proven(target_backend_t backend);
+
 // Calls body(user) under a guard, and gives back what LLVM holds for the unit, where it may be touched.
 guard_result_t codegen_guarded(guard_t* guard, codegen_unit_t* unit, void (*body)(void* user), void* user);
 

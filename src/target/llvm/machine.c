@@ -3,6 +3,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,6 +110,10 @@ codegen_bytes_t codegen_bitcode(codegen_unit_t* unit) {
   unit->buffer = LLVMWriteBitcodeToMemoryBuffer(unit->module);
   return take_buffer(unit);
 }
+
+static atomic_bool proven[TARGET_BACKEND_COUNT];
+bool codegen_is_proven(target_backend_t backend) { return proven[backend]; }
+void codegen_set_proven(target_backend_t backend) { proven[backend] = true; }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Initialization
