@@ -20,7 +20,7 @@
 #include "dispatch_run.h"
 #include "iree/runtime/api.h"
 
-enum { MAX_VALUES = 32, TIMEOUT_SECONDS = 60, SLOW_SECONDS = 1 };
+enum { MAX_VALUES = 32, TIMEOUT_SECONDS = 60, SLOW_SECONDS = 1, REPORTED = 3 };
 
 typedef struct case_t {
   const char* path;
@@ -330,12 +330,14 @@ static bool run_child(case_t* c) {
     if (!memory_scope_run(&scope, run_file, c)) fail(c, "out of memory", NULL);
     if (c->problem[0]) printf("FAILED %s: %s\n", c->path, c->problem);
     fflush(stdout);
-    _exit(c->problem[0] != 0);
+    _exit(c->problem[0] ? REPORTED : 0);
   }
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) < 0) return false;
   if (WIFSIGNALED(status)) printf("FAILED %s: signal %d\n", c->path, WTERMSIG(status));
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  int code = WIFEXITED(status) ? WEXITSTATUS(status) : REPORTED;
+  if (code != 0 && code != REPORTED) printf("FAILED %s: exit code %d\n", c->path, code);
+  return code == 0;
 }
 
 int main(int argc, char** argv) {
