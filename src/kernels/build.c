@@ -526,7 +526,8 @@ void epilogue_store(dispatch_t* d, ir_value_t* root, const linear_t* coords) {
   for (uint32_t i = 0; i < root->def->result_count; ++i) {
     if (!ir_result(root->def, i)->data) continue;
     placed[count].value = ir_result(root->def, i);
-    memcpy(placed[count++].coords, coords, sizeof(linear_t) * (size_t)root->type->rank);
+    for (int32_t j = 0; j < root->type->rank; ++j) placed[count].coords[j] = coords[j];
+    ++count;
   }
   for (ir_op_t* op = root->def->next; op && op != d->yield; op = op->next) {
     placed_t* from = NULL;
