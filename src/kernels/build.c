@@ -299,7 +299,7 @@ void iterations_end(dispatch_t* d, iterations_t* it) {
 
 void iterations_split(kernel_build_t* k, linear_t position, const int64_t* sizes, int32_t rank, linear_t* coords) {
   for (int32_t i = rank; i-- > 0;) {
-    if (sizes[i] <= 1) {
+    if (sizes[i] == 0 || sizes[i] == 1) {  // the first may be IR_DYNAMIC
       coords[i] = linear_constant(0);
     } else if (i == 0) {
       coords[i] = position;

@@ -11,7 +11,7 @@ typedef struct runner_t {
   int repeat;
   const char *inputs, *shapes, *outputs;
   execute_code_t* code;
-  bool interpret, faulty, ran;
+  bool interpret, faulty, ran, needs_host;
   const char* execute;  // processor
   gpu_execute_t* gpu;
   const kernel_list_t* kernels;

@@ -72,6 +72,14 @@ static void write_outputs(runner_t* r, ir_op_t* terminator) {
   }
 }
 
+// Programs whose host does more than dispatch one kernel after the other.
+static bool needs_host(const ir_block_t* body) {
+  IR_FOR_OPS(op, body) {
+    if (ir_is(op, GRAPH_IF) || ir_is(op, GRAPH_WHILE) || ir_is(op, GRAPH_CALL) || graph_is_window(op)) return true;
+  }
+  return false;
+}
+
 static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel_list_t* kernels,
                     const target_executable_t* executable) {
   (void)ctx;
@@ -79,6 +87,8 @@ static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel
   r->kernels = kernels;
   ir_op_t* func = ir_module_body(module)->first;
   ir_block_t* body = func->regions[0].first;
+  r->needs_host = needs_host(body);
+  if (r->needs_host) return false;
   if (r->execute) {
     r->gpu = gpu_execute_open(r->execute, executable);
     if (!r->gpu) return false;
@@ -127,6 +137,8 @@ static void on_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* lo
   fprintf(stderr, "%s\n", rendered);
 }
 
+enum { NEEDS_HOST = 3 };  // exit code
+
 int main(int argc, char** argv) {
   runner_t runner = {0};
   int split = argc;
@@ -154,5 +166,5 @@ int main(int argc, char** argv) {
   compiler_output_t output = {0};
   compiler_run(&options, flags.input, NULL, 0, &output);
   compiler_flags_finish(&flags);
-  return runner.ran && !runner.faulty ? 0 : 1;
+  return runner.needs_host ? NEEDS_HOST : runner.ran && !runner.faulty ? 0 : 1;
 }
