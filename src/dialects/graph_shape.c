@@ -30,7 +30,7 @@ graph_size_t shape_dim(graph_sizer_t* s, uint32_t operand, int64_t dim) {
   return number == IR_DYNAMIC && s->symbols ? s->symbols->dim(s, x, (int32_t)dim) : graph_size(number);
 }
 
-static bool fold(scalar_fn_t fn, int64_t x, int64_t y, int64_t* out) {
+bool graph_size_fold(scalar_fn_t fn, int64_t x, int64_t y, int64_t* out) {
   switch (fn) {
     case SCALAR_add:
       return !__builtin_add_overflow(x, y, out);
@@ -40,6 +40,8 @@ static bool fold(scalar_fn_t fn, int64_t x, int64_t y, int64_t* out) {
       return !__builtin_mul_overflow(x, y, out);
     case SCALAR_div:
       return y > 0 && (*out = x / y, true);
+    case SCALAR_rem:
+      return y > 0 && (*out = x % y, true);
     case SCALAR_min:
       return *out = x < y ? x : y, true;
     case SCALAR_max:
@@ -53,7 +55,7 @@ graph_size_t shape_binary(graph_sizer_t* s, scalar_fn_t fn, graph_size_t x, grap
   int64_t number;
   if (is_unknown(x) || is_unknown(y)) return graph_size(IR_DYNAMIC);
   if (x.value || y.value) return s->symbols->binary(s, fn, x, y);
-  if (fold(fn, x.number, y.number, &number)) return graph_size(number);
+  if (graph_size_fold(fn, x.number, y.number, &number)) return graph_size(number);
   shape_error(s, "has sizes that are too large to count");
   return graph_size(0);
 }
@@ -116,18 +118,23 @@ bool shape_of_operand(graph_sizer_t* s, uint32_t operand, graph_shape_t* out) {
   return true;
 }
 
-bool shape_given(graph_sizer_t* s, uint32_t first, graph_shape_t* out) {
+// `first` is that of the operands which are sizes.
+static bool given_dims(graph_sizer_t* s, uint32_t first, graph_shape_t* out) {
   const ir_type_t* type = s->op->results[s->result].type;
-  if (!shape_operands(s, first, first)) return false;
   out->rank = type->rank;
   for (int32_t i = 0; i < type->rank; ++i) {
     out->dims[i] = graph_size(type->dims[i]);
     if (type->dims[i] != IR_DYNAMIC) continue;
     if (first >= s->op->operand_count) return shape_error(s, "takes a size for each '?' of its result");
+    if (shape_type(s, first)->kind != IR_TYPE_INDEX) return shape_error(s, "has a size that is no index");
     if (s->symbols) out->dims[i] = s->symbols->operand(s, first);
     ++first;
   }
   return first == s->op->operand_count || shape_error(s, "has operands behind the sizes of its result");
+}
+
+bool shape_given(graph_sizer_t* s, uint32_t first, graph_shape_t* out) {
+  return shape_operands(s, first, first) && given_dims(s, first, out);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -272,18 +279,9 @@ static bool starts_fit(graph_sizer_t* s, uint32_t first, uint32_t count) {
 
 bool shape_dynamic_slice(graph_sizer_t* s, graph_shape_t* out) {
   if (!ir_type_is_tensor(shape_type(s, 0))) return shape_error(s, "takes a tensor");
-  const ir_type_t* type = s->op->results[0].type;
   uint32_t first = 1 + (uint32_t)shape_type(s, 0)->rank;
   if (!starts_fit(s, 1, first - 1)) return false;
-  out->rank = type->rank;
-  for (int32_t i = 0; i < type->rank; ++i) {
-    out->dims[i] = graph_size(type->dims[i]);
-    if (type->dims[i] != IR_DYNAMIC) continue;
-    if (first >= s->op->operand_count) return shape_error(s, "takes a size for each '?' of its result");
-    if (s->symbols) out->dims[i] = s->symbols->operand(s, first);
-    ++first;
-  }
-  if (first != s->op->operand_count) return shape_error(s, "has operands behind the sizes of its result");
+  if (!given_dims(s, first, out)) return false;
   return fit_inside(s, out);
 }
 

@@ -35,6 +35,9 @@ typedef struct graph_symbols_t {
 
 static inline graph_size_t graph_size(int64_t number) { return (graph_size_t){.number = number}; }
 
+// Arithmetic on sizes; false when the result is no number of 64 bits, or the function none of sizes.
+bool graph_size_fold(scalar_fn_t fn, int64_t x, int64_t y, int64_t* out);
+
 // The shape of the op's result number `s->result`. Its attributes have been verified. False when there is no rule, or
 // after a diagnostic (s->failed).
 bool graph_shape(graph_sizer_t* s, graph_shape_t* out);

@@ -114,27 +114,6 @@ static ir_value_t* numbered_dim(sizes_t* s, ir_value_t* x, int64_t dim) {
   return found ? found : add_row(s, key, graph_dim(&s->b, x, (uint32_t)dim));
 }
 
-static bool fold_constants(scalar_fn_t fn, int64_t x, int64_t y, int64_t* out) {
-  switch (fn) {
-    case SCALAR_add:
-      return !__builtin_add_overflow(x, y, out);
-    case SCALAR_sub:
-      return !__builtin_sub_overflow(x, y, out);
-    case SCALAR_mul:
-      return !__builtin_mul_overflow(x, y, out);
-    case SCALAR_div:
-      return y > 0 && (*out = x / y, true);
-    case SCALAR_rem:
-      return y > 0 && (*out = x % y, true);
-    case SCALAR_min:
-      return *out = x < y ? x : y, true;
-    case SCALAR_max:
-      return *out = x > y ? x : y, true;
-    default:
-      return false;
-  }
-}
-
 static bool is_negative_never(const ir_value_t* x, int depth) {
   int64_t number;
   if (is_constant(x, &number)) return number >= 0;
@@ -164,7 +143,7 @@ static ir_value_t* sizes_mul(sizes_t* s, ir_value_t* x, int64_t y);
 static ir_value_t* simplify(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
   int64_t a, b, inner;
   bool x_known = is_constant(x, &a), y_known = is_constant(y, &b);
-  if (x_known && y_known && fold_constants(fn, a, b, &inner)) return sizes_constant(s, inner);
+  if (x_known && y_known && graph_size_fold(fn, a, b, &inner)) return sizes_constant(s, inner);
   if (x == y && (fn == SCALAR_min || fn == SCALAR_max)) return x;
   if (x == y && fn == SCALAR_sub) return sizes_constant(s, 0);
   if (!y_known) return NULL;
