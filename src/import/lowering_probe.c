@@ -1,5 +1,6 @@
 // What a region of scalar ops computes, found out by running it: comparators, reducers and selectors are recognised by
 // what they answer on sample values, however they are written.
+#include "base/scalar_math.h"
 #include "dialects/evaluate.h"
 #include "dialects/func.h"
 #include "import/lowering.h"
@@ -58,7 +59,7 @@ bool lower_probe_run(lower_probe_t* probe, const double* in, double* out) {
     if (ir_type_is_float(type->element))
       ir_scalar_store_number(type->element, in[i], data);
     else
-      ir_scalar_store_integer(type->element, (int64_t)in[i], data);
+      ir_scalar_store_integer(type->element, scalar_float_to_int(in[i], 64, false), data);  // probes are NaN, too
     inputs[i] = ir_attr_elements(probe->ctx, type, data, ir_type_bytes(type->element));
   }
   if (!graph_evaluate(probe->ctx, probe->func, inputs, outputs)) return false;
