@@ -1,4 +1,4 @@
-// Elements that are sums (or other combinations) of many: reduction, contraction, convolution, windows, scans. Written
+// Elements that are sums (or other combinations) of many: reduction, contraction, convolution, windows. Written
 // as plain loops around eval_at; strategies do better for the shapes that matter.
 #include <assert.h>
 #include <math.h>
@@ -341,7 +341,7 @@ ir_value_t* element_conv(kernel_build_t* k, ir_value_t* tensor, const linear_t* 
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Windows and scans
+// Windows
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct window_t {
@@ -372,43 +372,5 @@ ir_value_t* element_window(kernel_build_t* k, ir_value_t* tensor, const linear_t
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, v.w.kind, eval_accumulator(k->ctx, element), k->lanes);
   eval_fixed_loops(k, v.w.sizes, (uint32_t)op->results[0].type->rank, &acc, 1, window_body, &v);
-  return eval_convert(k, acc, element);
-}
-
-typedef struct scan_t {
-  ir_op_t* op;
-  int64_t axis;
-  bool exclusive, reverse;
-  const linear_t* coords;
-} scan_t;
-
-static void scan_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
-  scan_t* s = user;
-  ir_value_t* x = ir_operand(s->op, 0);
-  linear_t in[GRAPH_MAX_RANK];
-  for (int32_t i = 0; i < x->type->rank; ++i) in[i] = i == s->axis ? at[0] : s->coords[i];
-  // Takes part when at <= position (reverse: >=); never equal when exclusive.
-  linear_t ahead = s->reverse ? linear_add(k, at[0], linear_scale(k, s->coords[s->axis], -1))
-                              : linear_add(k, s->coords[s->axis], linear_scale(k, at[0], -1));
-  guard_t guard = {0};
-  extent_t size = eval_extent(x, (int32_t)s->axis);
-  guard_range(k, &guard, &ahead, s->exclusive ? 1 : 0, extent_is_fixed(&size) ? size.factor : INT64_MAX / 4);
-  ir_value_t* before = acc[0];
-  guard_begin(k, &guard, ir_type_scalar(before->type));
-  ir_value_t* after = combine(k, eval_combiner(graph_get_kind(s->op)), before, eval_at(k, x, in));
-  acc[0] = guard_end(k, &guard, after, before);
-}
-
-ir_value_t* element_scan(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
-  ir_op_t* op = tensor->def;
-  scan_t s = {.op = op,
-              .axis = graph_get_axis(op),
-              .exclusive = graph_get_exclusive(op),
-              .reverse = graph_get_reverse(op),
-              .coords = coords};
-  const ir_type_t* element = ir_type_scalar(op->results[0].type);
-  ir_value_t* acc = eval_start_value(k, graph_get_kind(op), eval_accumulator(k->ctx, element), k->lanes);
-  extent_t size = eval_extent(ir_operand(op, 0), (int32_t)s.axis);
-  eval_loops(k, &size, 1, &acc, 1, scan_body, &s);
   return eval_convert(k, acc, element);
 }

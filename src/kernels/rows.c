@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "kernels/strategy.h"
+#include "kernels/team.h"
 #include "passes/fusion.h"
 
 enum { MAX_REDUCES = FUSION_MAX_REDUCES, MAX_UNROLL = 4 };
@@ -235,17 +235,8 @@ static void team_strip(sweep_t* s, linear_t* coords, ir_value_t** acc) {
 // What all threads of the team have, combined; the same in each.
 static ir_value_t* team_combine(rows_t* r, ir_value_t* value, const char* kind) {
   kernel_build_t* k = &r->d->k;
-  ir_named_attr_t attr = {"mode", ir_attr_cstring(k->ctx, "xor")};
   for (int64_t distance = r->team / 2; distance > 0; distance /= 2) {
-    ir_value_t* operands[] = {value, kernel_integer(&k->b, ir_type_int(k->ctx, 32), distance)};
-    ir_op_state_t state = {.info = ir_context_op(k->ctx, KERNEL_SUBGROUP_SHUFFLE),
-                           .operands = operands,
-                           .operand_count = 2,
-                           .result_types = &value->type,
-                           .result_count = 1,
-                           .attrs = &attr,
-                           .attr_count = 1};
-    value = kernel_binary(&k->b, eval_combiner(kind), value, ir_result(ir_build(&k->b, &state), 0));
+    value = kernel_binary(&k->b, eval_combiner(kind), value, team_shuffle(k, value, "xor", distance));
   }
   return value;
 }

@@ -47,6 +47,8 @@ bool strategy_depthwise_matches(const dispatch_t* d);
 void strategy_depthwise_build(dispatch_t* d);
 bool strategy_tile_matches(const dispatch_t* d);
 void strategy_tile_build(dispatch_t* d);
+bool strategy_scan_matches(const dispatch_t* d);
+void strategy_scan_build(dispatch_t* d);
 bool strategy_rank_matches(const dispatch_t* d);
 void strategy_rank_build(dispatch_t* d);
 bool strategy_scatter_matches(const dispatch_t* d);

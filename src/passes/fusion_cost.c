@@ -93,7 +93,6 @@ static uint32_t use_weight(const ir_op_t* op, uint32_t operand) {
   switch (ir_code(op)) {
     case GRAPH_CONTRACT:
     case GRAPH_CONV:
-    case GRAPH_SCAN:
     case GRAPH_SORT:
     case GRAPH_SORT_GENERIC:
     case GRAPH_TOP_K:

@@ -289,14 +289,14 @@ static void try_epilogue(fusion_t* f, fusion_node_t* node) {
 static bool may_pull(const fusion_node_t* producer, const fusion_node_t* user, uint32_t operand) {
   if (user->class == FUSION_HOST || user->class == FUSION_CONSTANT) return false;
   const ir_op_t* op = user->op;
-  bool reuses = ir_is(op, GRAPH_CONTRACT) || ir_is(op, GRAPH_CONV) || ir_is(op, GRAPH_SCAN);
+  bool reuses = ir_is(op, GRAPH_CONTRACT) || ir_is(op, GRAPH_CONV);
   if (!reuses) return true;
   // Operands that are read many times: only free index maps, and of contractions only the left, which is read element
   // by element.
   bool is_free = ir_is(producer->op, GRAPH_TRANSPOSE) || ir_is(producer->op, GRAPH_RESHAPE) ||
                  ir_is(producer->op, GRAPH_BROADCAST);
   if (ir_is(op, GRAPH_CONTRACT)) return is_free && (operand == 0 || !ir_is(producer->op, GRAPH_TRANSPOSE));
-  return is_free && ir_is(producer->op, GRAPH_RESHAPE);
+  return ir_is(producer->op, GRAPH_RESHAPE);
 }
 
 static void add_user(fusion_t* f, const fusion_node_t* node, const ir_use_t* use, fusion_uses_t* uses) {

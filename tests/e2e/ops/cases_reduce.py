@@ -55,6 +55,11 @@ for reverse in (0, 1):
 case("CumSum", "i32", i32(20), const(0, np.int32))
 case("CumSum", "i64", i64(3, 20), const(-1, np.int64))
 case("CumSum", "long", f32(2000), const(0, np.int64), tolerance=1e-3)
+case("CumSum", "long-back", i32(2, 1031), const(1, np.int64), reverse=1, exclusive=1)
+case("CumSum", "long-middle", i64(2, 601, 3), const(1, np.int64), exclusive=1)
+case("CumSum", "short-lines", i32(1030, 37), const(0, np.int64), reverse=1)
+case("CumSum", "across", f32(3, 20, 19), const(1, np.int64))
+case("CumSum", "across-lanes", f32(20, 32), const(0, np.int64), reverse=1)
 
 case("TopK", "last", f32(3, 10), ints(4), results=2)
 case("TopK", "first-axis", f32(10, 3), ints(2), results=2, axis=0)

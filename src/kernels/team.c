@@ -1,0 +1,49 @@
+// See team.h.
+#include "kernels/team.h"
+
+team_t team_begin(dispatch_t* d) {
+  kernel_build_t* k = &d->k;
+  team_t t = {.size = GPU_WORKGROUP, .subgroup = d->device->subgroup_size};
+  t.subgroups = t.size / t.subgroup;
+  ir_value_t* thread = kernel_id(&k->b, KERNEL_THREAD_ID, 0);
+  index_set_facts(k, thread, 0, t.size - 1, 1);
+  t.thread = linear_value(thread);
+  linear_divide(k, t.thread, t.subgroup, &t.number, &t.lane);
+  return t;
+}
+
+ir_value_t* team_shuffle(kernel_build_t* k, ir_value_t* value, const char* mode, int64_t distance) {
+  ir_named_attr_t attr = {"mode", ir_attr_cstring(k->ctx, mode)};
+  ir_value_t* operands[] = {value, kernel_integer(&k->b, ir_type_int(k->ctx, 32), distance)};
+  ir_op_state_t state = {.info = ir_context_op(k->ctx, KERNEL_SUBGROUP_SHUFFLE),
+                         .operands = operands,
+                         .operand_count = 2,
+                         .result_types = &value->type,
+                         .result_count = 1,
+                         .attrs = &attr,
+                         .attr_count = 1};
+  return ir_result(ir_build(&k->b, &state), 0);
+}
+
+iterations_t team_iterations(dispatch_t* d, const extent_t* count) {
+  enum { MAX_GROUPS = 65535 };
+  kernel_build_t* k = &d->k;
+  iterations_t it = {0};
+  ir_value_t* group = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0);
+  index_set_facts(k, group, 0, MAX_GROUPS - 1, 1);
+  if (extent_is_fixed(count) && count->factor <= MAX_GROUPS) {
+    d->workgroups[0] = count->factor;
+    index_set_facts(k, group, 0, count->factor - 1, 1);
+    it.index = linear_value(group);
+    return it;
+  }
+  if (extent_is_fixed(count)) {
+    d->workgroups[0] = MAX_GROUPS;
+  } else {
+    dispatch_set_rule(d, count, 1, MAX_GROUPS);
+  }
+  it.has_loop = true;
+  it.loop = kernel_loop_begin(k, group, extent_value(k, count), MAX_GROUPS, NULL, 0);
+  it.index = linear_value(it.loop.index);
+  return it;
+}

@@ -1,0 +1,23 @@
+// GPU threads that work on one thing: what they hand each other.
+#ifndef IREE_C_KERNELS_TEAM_H_
+#define IREE_C_KERNELS_TEAM_H_
+
+#include "kernels/strategy.h"
+
+// The threads of a workgroup, and their places in its subgroups.
+typedef struct team_t {
+  int64_t size;                   // threads
+  int64_t subgroup;               // of them in a subgroup
+  int64_t subgroups;              // size / subgroup
+  linear_t thread, lane, number;  // of the thread; in its subgroup; of the subgroup
+} team_t;
+team_t team_begin(dispatch_t* d);
+
+// `value` of another lane: "xor", or "up": of the lane `distance` before this one, where there is one.
+ir_value_t* team_shuffle(kernel_build_t* k, ir_value_t* value, const char* mode, int64_t distance);
+
+// One workgroup for each of `count` things, in a loop when there are more than a launch has workgroups. Between it and
+// iterations_end `index` is the thing's number, the same in all threads, so that there may be barriers.
+iterations_t team_iterations(dispatch_t* d, const extent_t* count);
+
+#endif  // IREE_C_KERNELS_TEAM_H_
