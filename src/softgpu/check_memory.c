@@ -8,15 +8,20 @@ static const char* access_name(uint32_t access) {
   return access & CHECK_ATOMIC ? "updates" : access & CHECK_WRITE ? "writes" : "reads";
 }
 
-// Whether the bytes are in one allocation that the GPU may touch so.
+// Whether the bytes are where the GPU may touch them so: in one range, or in several without a gap, as locked memory
+// and mapped pages are.
 static bool is_inside(wave_t* w, uint64_t address, uint32_t bytes, uint32_t access, memory_range_t* range) {
   memory_map_t* map = w->launch->engine->options.memory;
   if (!map) return true;
   // Scratch reached through a buffer descriptor is the workgroup's own.
   uint64_t scratch = (uint64_t)w->scratch, size = (uint64_t)w->scratch_size * w->lanes;
   if (address - scratch < size && bytes <= size - (address - scratch)) return true;
-  return memory_map_find(map, address, range) && bytes <= range->size - (address - range->base) &&
-         (range->writable || !(access & CHECK_WRITE));
+  while (memory_map_find(map, address, range) && (range->writable || !(access & CHECK_WRITE))) {
+    uint64_t left = range->size - (address - range->base);
+    if (bytes <= left) return true;
+    address += left, bytes -= (uint32_t)left;
+  }
+  return false;
 }
 
 static bool report_bounds(wave_t* w, const inst_t* inst, uint32_t lane, uint64_t address, uint32_t bytes,

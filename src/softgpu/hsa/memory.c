@@ -1,4 +1,4 @@
-// Memory pools and regions, access of agents, locked host memory, information on pointers.
+// Memory pools and regions, access of agents, information on pointers.
 //
 // Memory of a GPU is memory of the host: anonymous pages with a gap after each allocation, so that an access past the
 // end is found. Every allocation is in runtime.memory with the agents that may touch it, and here with who made it.
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "softgpu/hsa/runtime.h"
+#include "softgpu/hsa/locked.h"
 
 enum { MEMORY_PAGE = 4096, MEMORY_GAP = 4096 };
 
@@ -20,10 +20,9 @@ typedef struct notifier_t {
 
 typedef struct allocation_t {
   char* address;
-  size_t size;          // as asked for
-  size_t mapped;        // bytes, gap included; 0: locked memory of the host
-  pool_t* pool;         // NULL: pages of the runtime's own
-  uint32_t references;  // of locked memory
+  size_t size;    // as asked for
+  size_t mapped;  // bytes, gap included
+  pool_t* pool;   // NULL: pages of the runtime's own
   void* user_data;
   notifier_t* notifiers;
   struct allocation_t* next;
@@ -64,8 +63,9 @@ static bool add(char* address, size_t size, size_t mapped, pool_t* pool, uint64_
   allocation_t* allocation = malloc(sizeof(*allocation));
   memory_range_t range = {(uint64_t)address, size, agents, true, kind};
   if (!allocation || !memory_map_insert(runtime.memory, &range)) return free(allocation), false;
+  locked_forget((uint64_t)address, mapped);
   pthread_mutex_lock(&allocations_lock);
-  *allocation = (allocation_t){address, size, mapped, pool, 1, NULL, NULL, allocations};
+  *allocation = (allocation_t){address, size, mapped, pool, NULL, NULL, allocations};
   allocations = allocation;
   pthread_mutex_unlock(&allocations_lock);
   return true;
@@ -93,18 +93,19 @@ static void release(allocation_t* allocation) {
     free(at);
   }
   memory_map_remove(runtime.memory, (uint64_t)allocation->address);
+  locked_forget((uint64_t)allocation->address, allocation->mapped);
   runtime_forget_code((uint64_t)allocation->address, allocation->size);
   if (allocation->pool) __atomic_sub_fetch(&allocation->pool->allocated, allocation->size, __ATOMIC_RELAXED);
-  if (allocation->mapped) munmap(allocation->address, allocation->mapped);
+  munmap(allocation->address, allocation->mapped);
   free(allocation);
 }
 
-// Takes an allocation off the list, locked or not; NULL when there is none, or it is not of the sort: of a pool, or
-// pages of the runtime's own.
+// Takes an allocation off the list; NULL when there is none, or it is not of the sort: of a pool, or pages of the
+// runtime's own.
 static allocation_t* take(const void* address, bool is_of_pool) {
   pthread_mutex_lock(&allocations_lock);
   allocation_t **at = find(address), *found = *at;
-  if (found && (!found->mapped || (found->pool != NULL) != is_of_pool)) found = NULL;
+  if (found && (found->pool != NULL) != is_of_pool) found = NULL;
   if (found) *at = found->next;
   pthread_mutex_unlock(&allocations_lock);
   return found;
@@ -121,6 +122,7 @@ void memory_free_all(void) {
     allocations = first->next;
     release(first);
   }
+  locked_free_all();
 }
 
 // Pools
@@ -234,6 +236,7 @@ hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t* agen
   if (found && found->pool) bits |= default_agents(found->pool);
   bool done = found && memory_map_update(runtime.memory, (uint64_t)found->address, bits, true);
   pthread_mutex_unlock(&allocations_lock);
+  if (!found) done = locked_set_agents(address, bits);
   return done ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 
@@ -365,76 +368,12 @@ hsa_status_t hsa_memory_assign_agent(void* address, hsa_agent_t agent, hsa_acces
   return HSA_STATUS_SUCCESS;
 }
 
-// Memory of the host that GPUs may touch.
-
-static hsa_status_t lock_memory(void* address, size_t size, uint64_t agents) {
-  REQUIRE(address && size, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  pthread_mutex_lock(&allocations_lock);
-  allocation_t* found = find_inside(address);
-  bool inside = found && (char*)address + size <= found->address + found->size;
-  memory_range_t range;
-  if (inside && memory_map_find(runtime.memory, (uint64_t)address, &range)) {
-    ++found->references;
-    memory_map_update(runtime.memory, range.base, range.agents | agents, range.writable);
-  }
-  pthread_mutex_unlock(&allocations_lock);
-  if (inside) return HSA_STATUS_SUCCESS;
-  return add(address, size, 0, NULL, agents, "locked host memory") ? HSA_STATUS_SUCCESS
-                                                                   : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-}
-
-static hsa_status_t unlock_memory(void* address) {
-  pthread_mutex_lock(&allocations_lock);
-  allocation_t** at = &allocations;
-  while (*at && !((char*)address >= (*at)->address && (char*)address < (*at)->address + (*at)->size)) at = &(*at)->next;
-  allocation_t* found = *at;
-  bool last = found && !found->mapped && found->references == 1;
-  if (last) *at = found->next;
-  if (found && !last && found->references > 1) --found->references;
-  pthread_mutex_unlock(&allocations_lock);
-  if (last) release(found);
-  return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
-}
-
-hsa_status_t hsa_amd_memory_lock(void* address, size_t size, hsa_agent_t* agents, int count, void** out) {
-  REQUIRE_OPEN();
-  REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  uint64_t bits = agents && count > 0 ? UINT64_C(1) << 63 : UINT64_MAX;
-  for (int i = 0; agents && i < count; ++i) {
-    agent_t* agent = runtime_agent(agents[i]);
-    REQUIRE(agent, HSA_STATUS_ERROR_INVALID_AGENT);
-    bits |= UINT64_C(1) << agent_bit(agent);
-  }
-  *out = NULL;
-  hsa_status_t status = lock_memory(address, size, bits);
-  if (status == HSA_STATUS_SUCCESS) *out = address;
-  return status;
-}
-hsa_status_t hsa_amd_memory_lock_to_pool(void* address, size_t size, hsa_agent_t* agents, int count,
-                                         hsa_amd_memory_pool_t pool, uint32_t flags, void** out) {
-  REQUIRE(runtime_pool(pool.handle), (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
-  return hsa_amd_memory_lock(address, size, agents, count, out);
-}
-hsa_status_t hsa_amd_memory_unlock(void* address) {
-  REQUIRE_OPEN();
-  return unlock_memory(address);
-}
-hsa_status_t hsa_memory_register(void* address, size_t size) {
-  REQUIRE_OPEN();
-  return size ? lock_memory(address, size, UINT64_MAX) : HSA_STATUS_SUCCESS;
-}
-hsa_status_t hsa_memory_deregister(void* address, size_t size) {
-  REQUIRE_OPEN();
-  unlock_memory(address);
-  return HSA_STATUS_SUCCESS;
-}
-
 // Pointers
 
-static void list_agents(const allocation_t* found, void* (*alloc)(size_t), uint32_t* count, hsa_agent_t** out) {
+static void list_agents(const void* address, void* (*alloc)(size_t), uint32_t* count, hsa_agent_t** out) {
   memory_range_t range;
   *count = 0;
-  if (!memory_map_find(runtime.memory, (uint64_t)found->address, &range)) return;
+  if (!memory_map_find(runtime.memory, (uint64_t)address, &range)) return;
   *out = alloc(runtime.agent_count * sizeof(hsa_agent_t));
   for (uint32_t i = 0; *out && i < runtime.agent_count; ++i) {
     agent_t* agent = &runtime.agents[i];
@@ -442,28 +381,33 @@ static void list_agents(const allocation_t* found, void* (*alloc)(size_t), uint3
   }
 }
 
+// What holds the address: an allocation, else a lock.
+static hsa_amd_pointer_type_t describe(const void* address, locked_info_t* out) {
+  pthread_mutex_lock(&allocations_lock);
+  const allocation_t* found = find_inside(address);
+  if (found) *out = (locked_info_t){found->address, found->size, found->pool, found->user_data};
+  pthread_mutex_unlock(&allocations_lock);
+  if (found) return HSA_EXT_POINTER_TYPE_HSA;
+  return locked_find(address, out) ? HSA_EXT_POINTER_TYPE_LOCKED : HSA_EXT_POINTER_TYPE_UNKNOWN;
+}
+
 hsa_status_t hsa_amd_pointer_info(const void* address, hsa_amd_pointer_info_t* info, void* (*alloc)(size_t),
                                   uint32_t* count, hsa_agent_t** agents) {
   REQUIRE_OPEN();
   REQUIRE(address && info && info->size >= 8, HSA_STATUS_ERROR_INVALID_ARGUMENT);
   uint32_t size = info->size < sizeof(*info) ? info->size : (uint32_t)sizeof(*info);
-  hsa_amd_pointer_info_t result = {.size = size, .type = HSA_EXT_POINTER_TYPE_UNKNOWN};
-  pthread_mutex_lock(&allocations_lock);
-  allocation_t* found = find_inside(address);
-  if (found) {
-    agent_t* owner = found->pool ? found->pool->agent : &runtime.agents[0];
-    result.type = found->mapped ? HSA_EXT_POINTER_TYPE_HSA : HSA_EXT_POINTER_TYPE_LOCKED;
-    result.agentBaseAddress = found->address;
-    result.hostBaseAddress = found->address;
-    result.sizeInBytes = found->size;
-    result.userData = found->user_data;
-    result.agentOwner.handle = (uint64_t)owner;
-    result.global_flags = found->pool ? found->pool->flags : HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED;
-    if (alloc && count && agents) list_agents(found, alloc, count, agents);
-  } else if (count) {
-    *count = 0;
+  locked_info_t found;
+  hsa_amd_pointer_info_t result = {.size = size, .type = describe(address, &found)};
+  if (count) *count = 0;
+  if (result.type != HSA_EXT_POINTER_TYPE_UNKNOWN) {
+    result.agentBaseAddress = found.address;
+    result.hostBaseAddress = found.address;
+    result.sizeInBytes = found.size;
+    result.userData = found.user_data;
+    result.agentOwner.handle = (uint64_t)(found.pool ? found.pool->agent : &runtime.agents[0]);
+    result.global_flags = found.pool ? found.pool->flags : HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED;
+    if (alloc && count && agents) list_agents(address, alloc, count, agents);
   }
-  pthread_mutex_unlock(&allocations_lock);
   memcpy(info, &result, size);
   return HSA_STATUS_SUCCESS;
 }
@@ -474,7 +418,8 @@ hsa_status_t hsa_amd_pointer_info_set_userdata(const void* address, void* data) 
   allocation_t* found = *find(address);
   if (found) found->user_data = data;
   pthread_mutex_unlock(&allocations_lock);
-  return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  bool done = found || locked_set_user_data(address, data);
+  return done ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
 hsa_status_t hsa_amd_register_deallocation_callback(void* address, hsa_amd_deallocation_callback_t callback,

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "softgpu/hsa/runtime.h"
+#include "softgpu/hsa/locked.h"
 
 typedef struct hsa_amd_vmem_alloc_handle_s {
   uint64_t handle;
@@ -87,6 +87,7 @@ hsa_status_t hsa_amd_vmem_address_reserve_align(void** out, size_t size, uint64_
     if (slack != (size_t)(aligned - memory)) munmap(aligned + size, slack - (size_t)(aligned - memory));
     memory = aligned;
   }
+  locked_forget((uint64_t)memory, size);
   pthread_mutex_lock(&lock);
   *reservation = (reservation_t){(uint64_t)memory, size, reservations};
   reservations = reservation;

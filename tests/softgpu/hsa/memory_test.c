@@ -1,4 +1,6 @@
 // Pools and regions, access of agents, locked memory, pointers, information on agents and instruction sets.
+#include <sys/mman.h>
+
 #include "hsa_test.h"
 
 static hsa_status_t take_pool(hsa_amd_memory_pool_t pool, void* data) {
@@ -111,28 +113,166 @@ static void test_pointer(void** state) {
   assert_int_equal(hsa_amd_pointer_info(memory, &info, NULL, NULL, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
-static void test_lock(void** state) {
-  static char host[8192];
+static hsa_amd_pointer_info_t info_of(const void* address) {
   hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+  assert_ok(hsa_amd_pointer_info(address, &info, NULL, NULL, NULL));
+  return info;
+}
+
+static bool is_locked(const void* address) { return info_of(address).type == HSA_EXT_POINTER_TYPE_LOCKED; }
+
+static void lock(void* address, size_t size, uint32_t gpu) {
   void* seen = NULL;
-  assert_ok(hsa_amd_memory_lock(host, sizeof(host), &test_gpus[0], 1, &seen));
-  assert_ptr_equal(seen, host);
+  assert_ok(hsa_amd_memory_lock(address, size, &test_gpus[gpu], 1, &seen));
+  assert_ptr_equal(seen, address);
+}
+
+static char host[16384];
+
+// Locks that overlap: each pair of address and size counts by itself.
+static void test_lock(void** state) {
+  lock(host, 8192, 0);
   assert_int_equal(accessors(host + 100), 1);
-  assert_ok(hsa_amd_memory_lock(host + 16, 32, &test_gpus[1], 1, &seen));
-  assert_int_equal(accessors(host + 100), 3);
+  lock(host + 16, 32, 1);
+  assert_int_equal(accessors(host + 20), 3);
+  assert_int_equal(accessors(host + 100), 1);
+  assert_ptr_equal(info_of(host + 20).hostBaseAddress, host + 16);
+  assert_int_equal(info_of(host + 20).sizeInBytes, 32);
+  assert_ptr_equal(info_of(host + 48).hostBaseAddress, host);
+  assert_int_equal(info_of(host + 48).sizeInBytes, 8192);
+  // Past the end of another, and touching it.
+  lock(host + 8000, 1000, 1);
+  lock(host + 9000, 1000, 0);
+  assert_int_equal(accessors(host + 8100), 3);
+  assert_int_equal(accessors(host + 8500), 2);
+  assert_int_equal(accessors(host + 9500), 1);
+  assert_false(is_locked(host + 10000));
+  // The same twice.
+  lock(host + 16, 32, 0);
   assert_ok(hsa_amd_memory_unlock(host + 16));
-  assert_ok(hsa_amd_pointer_info(host, &info, NULL, NULL, NULL));
-  assert_int_equal(info.type, HSA_EXT_POINTER_TYPE_LOCKED);
+  assert_int_equal(accessors(host + 20), 3);
+  assert_ok(hsa_amd_memory_unlock(host + 16));
+  assert_int_equal(accessors(host + 20), 1);
   assert_int_equal(hsa_amd_memory_pool_free(host), HSA_STATUS_ERROR_INVALID_ALLOCATION);
   assert_ok(hsa_amd_memory_unlock(host));
-  assert_ok(hsa_amd_pointer_info(host, &info, NULL, NULL, NULL));
-  assert_int_equal(info.type, HSA_EXT_POINTER_TYPE_UNKNOWN);
-  // Memory of a pool goes when it is freed, locked or not.
+  assert_false(is_locked(host + 20));
+  assert_int_equal(accessors(host + 8100), 2);
+  assert_ok(hsa_amd_memory_unlock(host + 8000));
+  assert_ok(hsa_amd_memory_unlock(host + 9000));
+  for (size_t i = 0; i < sizeof(host); i += 500) assert_false(is_locked(host + i));
+}
+
+// An unlock names the address that was locked: another one within does nothing, and of several sizes the newest goes.
+static void test_unlock(void** state) {
+  lock(host, 4096, 0);
+  assert_ok(hsa_amd_memory_unlock(host + 100));
+  assert_true(is_locked(host + 100));
+  lock(host, 64, 1);
+  assert_int_equal(accessors(host), 3);
+  assert_ok(hsa_amd_memory_unlock(host));
+  assert_int_equal(accessors(host), 1);
+  assert_int_equal(info_of(host).sizeInBytes, 4096);
+  assert_ok(hsa_amd_memory_unlock(host));
+  assert_false(is_locked(host));
+  assert_ok(hsa_amd_memory_unlock(host));
+  assert_ok(hsa_amd_memory_unlock(NULL));
+}
+
+static hsa_status_t take_cpu(hsa_agent_t agent, void* data) {
+  hsa_device_type_t type;
+  assert_ok(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
+  if (type == HSA_DEVICE_TYPE_CPU) *(hsa_agent_t*)data = agent;
+  return HSA_STATUS_SUCCESS;
+}
+
+// The older headers lack it.
+hsa_status_t hsa_amd_memory_lock_to_pool(void* address, size_t size, hsa_agent_t* agents, int count,
+                                         hsa_amd_memory_pool_t pool, uint32_t flags, void** out);
+
+static void test_lock_arguments(void** state) {
+  hsa_agent_t cpu = {0}, none = {42};
+  void* seen = host;
+  assert_int_equal(hsa_amd_memory_lock(host, 0, NULL, 0, &seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_ptr_equal(seen, NULL);
+  assert_int_equal(hsa_amd_memory_lock(NULL, 64, NULL, 0, &seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(hsa_amd_memory_lock(host, 64, NULL, 0, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(hsa_amd_memory_lock(host, SIZE_MAX, NULL, 0, &seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(hsa_amd_memory_lock(host, 64, test_gpus, 0, &seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(hsa_amd_memory_lock(host, 64, NULL, 1, &seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(hsa_amd_memory_lock(host, 64, &none, 1, &seen), HSA_STATUS_ERROR_INVALID_AGENT);
+  // Without a GPU there is nothing to lock.
+  assert_ok(hsa_iterate_agents(take_cpu, &cpu));
+  assert_ok(hsa_amd_memory_lock(host, 64, &cpu, 1, &seen));
+  assert_ptr_equal(seen, host);
+  assert_false(is_locked(host));
+  // All GPUs, until fewer are allowed.
+  assert_ok(hsa_amd_memory_lock(host, 64, NULL, 0, &seen));
+  assert_int_equal(accessors(host), 3);
+  assert_ok(hsa_amd_agents_allow_access(1, test_gpus, NULL, host));
+  assert_int_equal(accessors(host), 1);
+  assert_ok(hsa_amd_pointer_info_set_userdata(host, &seen));
+  assert_ptr_equal(info_of(host).userData, &seen);
+  assert_int_equal(info_of(host).global_flags, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED);
+  assert_ok(hsa_amd_memory_unlock(host));
+  assert_int_equal(hsa_amd_pointer_info_set_userdata(host, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  // To a pool of the host.
+  hsa_amd_memory_pool_t pools[16] = {0};
+  assert_ok(hsa_amd_agent_iterate_memory_pools(cpu, take_pool, pools));
+  assert_int_equal(hsa_amd_memory_lock_to_pool(host, 64, NULL, 0, coarse(0), 0, &seen),
+                   HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  assert_int_equal(hsa_amd_memory_lock_to_pool(host, 64, NULL, 0, pools[0], 1, &seen),
+                   HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_ok(hsa_amd_memory_lock_to_pool(host, 64, NULL, 0, pools[0], 0, &seen));
+  assert_ptr_equal(seen, host);
+  uint32_t flags;
+  assert_ok(hsa_amd_memory_pool_get_info(pools[0], HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags));
+  assert_int_equal(info_of(host).global_flags, flags);
+  assert_ok(hsa_amd_memory_unlock(host));
+}
+
+// Memory that the host gave back while it was locked: whatever comes to lie there is not in the way of the old lock.
+static void test_lock_given_back(void** state) {
+  enum { SIZE = 1 << 20 };
+  int hits = 0;
+  for (int round = 0; round < 20; ++round) {
+    char* memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    lock(memory, SIZE, 0);
+    munmap(memory, SIZE);
+    char* pooled;
+    assert_ok(hsa_amd_memory_pool_allocate(coarse(1), SIZE - 4096, 0, (void**)&pooled));
+    assert_int_equal(info_of(pooled).type, HSA_EXT_POINTER_TYPE_HSA);
+    assert_int_equal(accessors(pooled), 2);
+    hits += pooled == memory;
+    if (pooled == memory) assert_int_equal(info_of(pooled + SIZE - 1).type, HSA_EXT_POINTER_TYPE_UNKNOWN);
+    if (round % 2) assert_ok(hsa_amd_memory_unlock(memory));
+    assert_int_equal(info_of(pooled).type, HSA_EXT_POINTER_TYPE_HSA);
+    assert_ok(hsa_amd_memory_pool_free(pooled));
+    assert_false(is_locked(pooled));
+    char* again = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    lock(again, SIZE / 2, 1);
+    assert_int_equal(accessors(again) & 2, 2);
+    assert_ok(hsa_amd_memory_unlock(again));
+    munmap(again, SIZE);
+  }
+  // Linux gives out again what was given back last.
+  assert_true(hits > 0);
+}
+
+// Memory of a pool goes when it is freed, locked or not.
+static void test_lock_pooled(void** state) {
   void* memory;
   assert_ok(hsa_amd_memory_pool_allocate(coarse(0), 4096, 0, &memory));
-  assert_ok(hsa_amd_memory_lock(memory, 64, NULL, 0, &seen));
+  lock(memory, 64, 1);
+  assert_int_equal(accessors(memory), 3);
+  assert_int_equal(info_of(memory).type, HSA_EXT_POINTER_TYPE_HSA);
+  assert_ok(hsa_amd_memory_unlock(memory));
+  assert_int_equal(info_of(memory).type, HSA_EXT_POINTER_TYPE_HSA);
+  lock(memory, 64, 1);
   assert_ok(hsa_amd_memory_pool_free(memory));
+  assert_false(is_locked(memory));
   assert_int_equal(hsa_amd_memory_pool_free(memory), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+  assert_ok(hsa_amd_memory_unlock(memory));
 }
 
 static void count_call(void* address, void* data) { ++*(int*)data; }
@@ -206,9 +346,12 @@ static void test_agents(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_allocate), cmocka_unit_test(test_exhaust), cmocka_unit_test(test_access),
-      cmocka_unit_test(test_pointer),  cmocka_unit_test(test_lock),    cmocka_unit_test(test_deallocation),
-      cmocka_unit_test(test_isas),     cmocka_unit_test(test_agents),
+      cmocka_unit_test(test_allocate),       cmocka_unit_test(test_exhaust),
+      cmocka_unit_test(test_access),         cmocka_unit_test(test_pointer),
+      cmocka_unit_test(test_lock),           cmocka_unit_test(test_unlock),
+      cmocka_unit_test(test_lock_arguments), cmocka_unit_test(test_lock_given_back),
+      cmocka_unit_test(test_lock_pooled),    cmocka_unit_test(test_deallocation),
+      cmocka_unit_test(test_isas),           cmocka_unit_test(test_agents),
   };
   return cmocka_run_group_tests(tests, test_open, test_close);
 }
