@@ -16,9 +16,26 @@ static void store_number(const tensor_t* t, int64_t i, double value) {
 typedef struct side_t {
   int64_t batch[GRAPH_MAX_RANK], contract[GRAPH_MAX_RANK], free[GRAPH_MAX_RANK];
   int32_t batch_count, contract_count, free_count;
-  double* numbers;  // as [batch][free][contract]
+  scalar_value_t* numbers;  // as [batch][free][contract]
   int64_t batch_size, free_size, contract_size;
 } side_t;
+
+// Operands of a product, as numbers of its result's type.
+static scalar_value_t* read_factors(eval_op_t* o, const tensor_t* x, bool is_unsigned) {
+  const ir_type_t* to = ir_type_scalar(o->op->results[0].type);
+  scalar_value_t* numbers = ARENA_ARRAY(o->e->arena, scalar_value_t, x->count + 1);
+  for (int64_t i = 0; i < x->count; ++i) {
+    scalar_value_t in[3] = {tensor_load(x, i)};
+    numbers[i] = scalar_eval(is_unsigned ? SCALAR_castu : SCALAR_cast, in, x->element, to);
+  }
+  return numbers;
+}
+
+// Integers wrap around; of floats and integers, the other one is 0.
+static void add_product(scalar_value_t* sum, const scalar_value_t* x, const scalar_value_t* y) {
+  sum->f += x->f * y->f;
+  sum->i = (int64_t)((uint64_t)sum->i + (uint64_t)x->i * (uint64_t)y->i);
+}
 
 // Splits the dims of a side and brings its numbers into order.
 static bool read_side(eval_op_t* o, const tensor_t* x, graph_attr_id_t batch, graph_attr_id_t contract,
@@ -46,8 +63,8 @@ static bool read_side(eval_op_t* o, const tensor_t* x, graph_attr_id_t batch, gr
     strides[i] = own[d];
     *(f < 0 ? &s->batch_size : c < 0 ? &s->free_size : &s->contract_size) *= sizes[i];
   }
-  double* plain = tensor_numbers(o, x, is_unsigned);
-  s->numbers = ARENA_ARRAY(o->e->arena, double, x->count + 1);
+  scalar_value_t* plain = read_factors(o, x, is_unsigned);
+  s->numbers = ARENA_ARRAY(o->e->arena, scalar_value_t, x->count + 1);
   for (int64_t i = 0; i < x->count; ++i) {
     s->numbers[i] = plain[index_dot(x->rank, index, strides)];
     index_next(x->rank, sizes, index);
@@ -70,12 +87,12 @@ bool eval_contract(eval_op_t* o) {
   int64_t at = 0, depth = l.contract_size;
   for (int64_t n = 0; n < l.batch_size; ++n) {
     for (int64_t i = 0; i < l.free_size; ++i) {
-      const double* x = l.numbers + (n * l.free_size + i) * depth;
+      const scalar_value_t* x = l.numbers + (n * l.free_size + i) * depth;
       for (int64_t j = 0; j < r.free_size; ++j) {
-        const double* y = r.numbers + (n * r.free_size + j) * depth;
-        double sum = 0;
-        for (int64_t k = 0; k < depth; ++k) sum += x[k] * y[k];
-        store_number(&o->out[0], at++, sum);
+        const scalar_value_t* y = r.numbers + (n * r.free_size + j) * depth;
+        scalar_value_t sum = {0};
+        for (int64_t k = 0; k < depth; ++k) add_product(&sum, &x[k], &y[k]);
+        tensor_store(&o->out[0], at++, sum);
       }
     }
   }
@@ -113,7 +130,7 @@ typedef struct conv_t {
   int32_t spatial;
   int64_t xs[2 * GRAPH_MAX_RANK], ws[2 * GRAPH_MAX_RANK];
   int64_t kernel[GRAPH_MAX_SPATIAL];
-  double *x_numbers, *w_numbers;
+  scalar_value_t *x_numbers, *w_numbers;
 } conv_t;
 
 static bool read_conv(eval_op_t* o, conv_t* v, int64_t* dims) {
@@ -140,20 +157,20 @@ static bool read_conv(eval_op_t* o, conv_t* v, int64_t* dims) {
   }
   tensor_strides(x, v->xs);
   tensor_strides(w, v->ws);
-  v->x_numbers = tensor_numbers(o, x, false);
-  v->w_numbers = tensor_numbers(o, w, false);
+  v->x_numbers = read_factors(o, x, false);
+  v->w_numbers = read_factors(o, w, false);
   return true;
 }
 
 // The sum for one result element.
-static double conv_point(const eval_op_t* o, const conv_t* v, const int64_t* y) {
+static scalar_value_t conv_point(const eval_op_t* o, const conv_t* v, const int64_t* y) {
   const tensor_t *x = &o->in[0], *w = &o->in[1];
   int64_t outputs = w->dims[v->w.first], per_group = w->dims[v->w.second];
   int64_t out = y[v->y.second], group = out / (outputs / v->c.groups);
   int64_t batch = y[v->y.first] + out / (outputs / v->c.batch_groups) * o->out[0].dims[v->y.first];
   int64_t x_base = batch * v->xs[v->x.first] + group * per_group * v->xs[v->x.second];
   int64_t w_base = out * v->ws[v->w.first], at[GRAPH_MAX_SPATIAL] = {0};
-  double sum = 0;
+  scalar_value_t sum = {0};
   do {
     int64_t xi = x_base, wi = w_base;
     bool inside = true;
@@ -164,7 +181,7 @@ static double conv_point(const eval_op_t* o, const conv_t* v, const int64_t* y) 
       wi += at[i] * v->ws[v->w.spatial[i]];
     }
     for (int64_t c = 0; inside && c < per_group; ++c) {
-      sum += v->x_numbers[xi + c * v->xs[v->x.second]] * v->w_numbers[wi + c * v->ws[v->w.second]];
+      add_product(&sum, &v->x_numbers[xi + c * v->xs[v->x.second]], &v->w_numbers[wi + c * v->ws[v->w.second]]);
     }
   } while (index_next(v->spatial, v->kernel, at));
   return sum;
@@ -176,7 +193,7 @@ bool eval_conv(eval_op_t* o) {
   if (!read_conv(o, &v, dims)) return false;
   if (!tensor_make(o, &o->out[0], ir_type_scalar(o->op->results[0].type), o->in[0].rank, dims)) return false;
   for (int64_t i = 0; i < o->out[0].count; ++i) {
-    store_number(&o->out[0], i, conv_point(o, &v, y));
+    tensor_store(&o->out[0], i, conv_point(o, &v, y));
     index_next(o->in[0].rank, dims, y);
   }
   return true;

@@ -17,7 +17,7 @@
 #include "base/scalar.def"
 #undef SCALAR
 
-enum { COMM = 1, SLOW = 2, DEAR = 4 };
+enum { COMM = 1, SLOW = 2, DEAR = 4, VAST = 8 };
 const scalar_info_t scalar_info[SCALAR_COUNT] = {
 #define SCALAR(name, arity, types, result, traits, float_eval, int_eval) \
   {#name,                                                                \
@@ -25,7 +25,8 @@ const scalar_info_t scalar_info[SCALAR_COUNT] = {
    SCALAR_TYPES_##types,                                                 \
    SCALAR_RESULT_##result,                                               \
    (traits) == COMM,                                                     \
-   (traits) == DEAR   ? 16                                               \
+   (traits) == VAST   ? 64                                               \
+   : (traits) == DEAR ? 16                                               \
    : (traits) == SLOW ? 4                                                \
                       : 1,                                               \
    float_##name,                                                         \

@@ -21,6 +21,7 @@
 #define COMM IR_TRAIT_COMMUTATIVE
 #define SLOW NONE  // what a scalar function costs: scalar_info_t says it
 #define DEAR NONE
+#define VAST NONE
 #define TERM IR_TRAIT_TERMINATOR
 #define SAME IR_TRAIT_SAME_TYPE
 #define SHAPE IR_TRAIT_SAME_SHAPE

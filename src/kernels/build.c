@@ -559,12 +559,11 @@ void epilogue_store(dispatch_t* d, ir_value_t* root, const linear_t* coords) {
 }
 
 bool epilogue_is_long(const dispatch_t* d) {
-  enum { LONG = 10 };
+  enum { LONG = 20 };
   int64_t length = 0;
   for (ir_op_t* op = d->root->next; op && op != d->yield; op = op->next) {
     int fn = graph_scalar_fn(op);
-    bool function = fn >= SCALAR_exp && fn <= SCALAR_logistic && fn != SCALAR_sqrt;
-    length += fn < 0 ? 0 : function ? 8 : 1;
+    length += fn < 0 ? 0 : scalar_info[fn].cost;
   }
   return length > LONG;
 }

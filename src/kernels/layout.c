@@ -10,6 +10,7 @@
 
 #include "kernels/layout_conv.h"
 #include "passes/constant_move.h"
+#include "passes/fusion.h"
 
 typedef struct layouts_t {
   ir_context_t* ctx;
@@ -186,6 +187,14 @@ static ir_op_t* find_root(const ir_op_t* dispatch, uint32_t code) {
   return NULL;
 }
 
+// A heavy root whose strategy stores its results as they are.
+static bool stores_plainly(const ir_op_t* dispatch) {
+  IR_FOR_OPS(op, dispatch->regions[0].first) {
+    if (fusion_class(op) == FUSION_HEAVY && !fusion_takes_epilogue(op)) return true;
+  }
+  return false;
+}
+
 static bool reads_packed(const ir_op_t* dispatch) {
   IR_FOR_OPS(op, dispatch->regions[0].first) {
     int64_t axis = -1;
@@ -206,7 +215,7 @@ static int64_t block_of_result(const layouts_t* l, ir_op_t* dispatch, uint32_t r
   if (conv && strncmp(graph_get_y_layout(conv), "nc", 2) != 0) return 0;
   const ir_type_t* domain = conv ? conv->results[0].type : type;
   if (domain->rank != type->rank || memcmp(domain->dims, type->dims, sizeof(int64_t) * (size_t)type->rank)) return 0;
-  if (!conv && !reads_packed(dispatch)) return 0;
+  if (stores_plainly(dispatch) || (!conv && !reads_packed(dispatch))) return 0;
   if (!conv && (find_root(dispatch, GRAPH_CONTRACT) || find_root(dispatch, GRAPH_REDUCE))) return 0;
   IR_FOR_USES(use, value) {
     if (!ir_is(use->owner, GRAPH_DISPATCH)) return 0;

@@ -122,6 +122,8 @@ typedef struct fusion_t {
 void fusion_group(fusion_t* fusion, ir_context_t* ctx, ir_block_t* block);
 void fusion_finish(fusion_t* fusion);
 static inline fusion_node_t* fusion_node(const ir_op_t* op) { return op ? op->data : NULL; }
+// Roots whose strategies hand out one element at a time, so that an epilogue can follow.
+bool fusion_takes_epilogue(const ir_op_t* root);
 // True for constants that are one number.
 bool fusion_is_splat(const ir_op_t* op);
 // Rows that are not empty: others are no sweeps over anything.

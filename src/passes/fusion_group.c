@@ -231,8 +231,7 @@ static void start_reduce(fusion_t* f, fusion_node_t* node) {
 // Epilogues
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Ops whose strategies hand out one element at a time, so that an epilogue can follow.
-static bool takes_epilogue(const ir_op_t* root) {
+bool fusion_takes_epilogue(const ir_op_t* root) {
   switch (ir_code(root)) {
     case GRAPH_CONTRACT:
     case GRAPH_CONV:
@@ -246,7 +245,7 @@ static bool takes_epilogue(const ir_op_t* root) {
 
 static fusion_space_t heavy_join_space(fusion_t* f, const fusion_group_t* group, fusion_node_t* node,
                                        int32_t group_index) {
-  if (!takes_epilogue(f->nodes[group->root].op)) return FUSION_SPACE_NONE;
+  if (!fusion_takes_epilogue(f->nodes[group->root].op)) return FUSION_SPACE_NONE;
   const ir_op_t* op = node->op;
   fusion_space_t from = FUSION_SPACE_NONE;
   uint32_t map = 0;

@@ -87,6 +87,27 @@ void emit_op_load(emit_t* e, ir_op_t* op) {
   emit_set(ir_result(op, 0), emit_from_memory(e, type, loaded));
 }
 
+// The one lane that a mask known now lets through, or -1.
+static int64_t only_lane(LLVMValueRef mask) {
+  int64_t lane = -1;
+  if (!LLVMIsConstant(mask)) return -1;
+  for (unsigned i = 0; i < LLVMGetVectorSize(LLVMTypeOf(mask)); ++i) {
+    LLVMValueRef bit = LLVMGetAggregateElement(mask, i);
+    if (!bit || !LLVMIsAConstantInt(bit) || (LLVMConstIntGetZExtValue(bit) && lane >= 0)) return -1;
+    if (LLVMConstIntGetZExtValue(bit)) lane = i;
+  }
+  return lane;
+}
+
+// LLVM 22 makes a store of one lane's element from this by itself, but when the value was truncated from a wider
+// vector, on x86, of the wider element.
+static void store_lane(emit_t* e, const ir_op_t* op, LLVMValueRef value, LLVMValueRef address, int64_t lane) {
+  LLVMValueRef at = LLVMConstInt(LLVMInt64TypeInContext(e->context), (uint64_t)lane, 0);
+  LLVMValueRef element = LLVMBuildExtractElement(e->builder, value, at, "");
+  LLVMValueRef place = build_address(e, LLVMTypeOf(element), address, at);
+  LLVMSetAlignment(LLVMBuildStore(e->builder, element, place), ir_type_bytes(element_of(op, 1)));
+}
+
 void emit_op_store(emit_t* e, ir_op_t* op) {
   LLVMValueRef value = emit_to_memory(e, ir_operand(op, 0)->type, emit_operand(op, 0));
   LLVMValueRef address = address_of(e, op, 1);
@@ -99,6 +120,11 @@ void emit_op_store(emit_t* e, ir_op_t* op) {
   }
   LLVMValueRef mask = as_vector(e, emit_operand(op, 3));
   value = as_vector(e, value);
+  int64_t lane = only_lane(mask);
+  if (lane >= 0) {
+    store_lane(e, op, value, address, lane);
+    return;
+  }
   LLVMTypeRef types[2] = {LLVMTypeOf(value), LLVMTypeOf(address)};
   LLVMValueRef call = build_intrinsic(e, "llvm.masked.store", types, 2, (LLVMValueRef[]){value, address, mask}, 3);
   set_call_alignment(e, call, 1, align);
