@@ -2,7 +2,7 @@
 BUILD ?= build
 .PHONY: setup build demo test soak models models-amdgpu format clean
 build: setup $(BUILD)/build.ninja
-	@ninja -C $(BUILD) $$([ -t 1 ] || echo --quiet)
+	@if [ -t 1 ]; then ninja -C $(BUILD); else : >$(BUILD)/build.log; build_tools/progress.sh build $(BUILD)/build.log ninja -C $(BUILD); fi
 $(BUILD)/build.ninja:
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
 $(BUILD)/build.ninja: | setup

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs what building and testing need: Debian packages, and Python packages into .venv. Quiet, and once it has
-# succeeded it does nothing until this file or the list of Python packages changes.
+# Installs what building and testing need: Debian packages, and Python packages into .venv. Once it has succeeded it
+# does nothing until this file or the list of Python packages changes.
 #
 #   build_tools/setup.sh           everything
 #   build_tools/setup.sh build     only what building the tools needs (no .venv)
@@ -24,11 +24,11 @@ test_packages=(
 
 fail() {
   echo "setup: $*" >&2
-  if [ -s $log ]; then
-    echo "setup: the last lines of $log:" >&2
-    tail -n 15 $log >&2
-  fi
   exit 1
+}
+
+run() {
+  build_tools/progress.sh setup $log "$@"
 }
 
 missing_packages() {
@@ -48,9 +48,9 @@ install_packages() {
   [ "$(id -u)" = 0 ] || fail "packages are missing; as root: apt-get install $missing"
   echo "setup: installing Debian packages: $missing"
   export DEBIAN_FRONTEND=noninteractive
-  apt-get -q update >>$log 2>&1 || fail "apt-get update failed"
+  run apt-get -q update || fail "apt-get update failed"
   # shellcheck disable=SC2086  # one word per package
-  apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends $missing >>$log 2>&1 ||
+  run apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends $missing ||
     fail "apt-get could not install: $missing"
 }
 
@@ -64,8 +64,8 @@ have_tools() {
 
 install_python() {
   echo "setup: installing Python packages into .venv"
-  [ -x .venv/bin/pip ] || python3 -m venv .venv >>$log 2>&1 || fail "python3 -m venv failed"
-  .venv/bin/pip install -q -r $requirements >>$log 2>&1 || fail "pip could not install $requirements"
+  [ -x .venv/bin/pip ] || run python3 -m venv .venv || fail "python3 -m venv failed"
+  run .venv/bin/pip install --progress-bar off -r $requirements || fail "pip could not install $requirements"
 }
 
 case $what in

@@ -136,7 +136,13 @@ softgpu() {
 }
 
 errors() {
-  $python tests/e2e/errors/run.py --tools "$build/tools"
+  local bad=0 parts=$logs/errors-parts
+  {
+    $python tests/e2e/errors/run.py --tools "$build/tools" || bad=1
+    tests/configure/run.sh "$build" || bad=1
+  } >"$parts" 2>&1
+  add_up "$parts"
+  return $bad
 }
 
 # Programs of the graph level against the evaluator; tests/soak.sh has 10,000 of them.

@@ -65,7 +65,9 @@ static int list_names(target_backend_t backend) {
 
 static int list_backends(void) {
   puts("Registered target backends:");
-  for (int i = 0; i < TARGET_BACKEND_COUNT; ++i) printf("  %s\n", target_backend_name((target_backend_t)i));
+  for (target_backend_t i = 0; i < TARGET_BACKEND_COUNT; ++i) {
+    if (target_backend_is_built(i)) printf("  %s\n", target_backend_name(i));
+  }
   return 0;
 }
 

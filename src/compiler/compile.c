@@ -1,4 +1,5 @@
 // The pipeline: source -> graph -> dispatches -> kernels -> executable -> module. See compiler.h.
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,7 +264,24 @@ static bool compile_program(run_t* r, uint32_t index) {
   return ok;
 }
 
+// Kernels read no bitcode, so a wrong folder changes nothing here; it does elsewhere.
+static void check_bitcode_folder(run_t* r) {
+  const char* folder = r->options->bitcode_folder;
+  if (!folder) return;
+  uint32_t files = 0;
+  DIR* entries = opendir(folder);
+  for (struct dirent* entry; entries && (entry = readdir(entries));) files += entry->d_name[0] != '.';
+  if (!entries) {
+    ir_warning(r->ctx, NULL, "the bitcode directory '%s' can't be read (%s); no kernel needs it", folder,
+               strerror(errno));
+  } else if (!files) {
+    ir_warning(r->ctx, NULL, "the bitcode directory '%s' is empty; no kernel needs it", folder);
+  }
+  if (entries) closedir(entries);
+}
+
 static bool stage_target(run_t* r) {
+  check_bitcode_folder(r);
   for (uint32_t i = 0; i < r->program_count; ++i) {
     if (!compile_program(r, i)) return false;
   }

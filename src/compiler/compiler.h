@@ -41,6 +41,7 @@ typedef struct compiler_options_t {
   compiler_phase_t stop_after;      // COMPILER_PHASE_END: make a module
   const char* dump_phases_to;       // directory, or NULL: <stem>.<n>.<phase>.mlir
   target_compile_options_t target;  // threads, dumps, debug
+  const char* bitcode_folder;       // --iree-rocm-bc-dir, which nothing is read from; or NULL
   bool spill_warning;               // warn of AMD kernels that spill registers
   bool benchmark_funcs;             // export them (benchmark_funcs.h)
   substitute_options_t substitute;

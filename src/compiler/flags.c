@@ -346,11 +346,6 @@ static bool check_values(const compiler_flags_t* flags, text_t* error) {
     text_printf(error, "--mlir-elide-elementsattrs-if-larger=%s: a number is needed", flags->elide);
     return false;
   }
-  struct stat info;
-  if (flags->bc_dir && (stat(flags->bc_dir, &info) || !S_ISDIR(info.st_mode))) {
-    text_printf(error, "the bitcode directory '%s' does not exist", flags->bc_dir);
-    return false;
-  }
   return true;
 }
 
@@ -482,6 +477,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->target.dump.intermediates = flags->dump_intermediates ? flags->dump_intermediates : flags->dump_files;
   out->target.dump.binaries = flags->dump_binaries ? flags->dump_binaries : flags->dump_files;
   out->target.dump.benchmarks = flags->dump_benchmarks ? flags->dump_benchmarks : flags->dump_files;
+  out->bitcode_folder = flags->bc_dir;
   out->spill_warning = flags->spill_warning == FLAG_TRUE;
   out->benchmark_funcs = flags->benchmark_funcs == FLAG_TRUE;
   out->data_tiling = flags->data_tiling != FLAG_FALSE;

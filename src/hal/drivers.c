@@ -8,8 +8,12 @@ static iree_status_t (*const driver_rows[])(iree_hal_driver_registry_t* registry
 #if defined(IREE_HAVE_HAL_AMDGPU_DRIVER_MODULE)
     iree_hal_amdgpu_driver_module_register,
 #endif
+#if defined(IREE_HAVE_HAL_LOCAL_SYNC_DRIVER_MODULE)
     iree_hal_local_sync_driver_module_register,
+#endif
+#if defined(IREE_HAVE_HAL_LOCAL_TASK_DRIVER_MODULE)
     iree_hal_local_task_driver_module_register,
+#endif
 };
 
 iree_status_t iree_hal_register_all_available_drivers(iree_hal_driver_registry_t* registry) {

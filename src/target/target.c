@@ -8,22 +8,37 @@
 #include "target/entry.h"
 #include "target/resolve.h"
 
-static const char* const backend_names[TARGET_BACKEND_COUNT] = {
-#define BACKEND(name, text) [TARGET_##name] = text,
+// The build defines IREE_TARGET_BACKEND_<ENUM> as 1 or 0 for each.
+static const struct {
+  const char *name, *option;
+  bool is_built;
+} backends[TARGET_BACKEND_COUNT] = {
+#define BACKEND(name, text) [TARGET_##name] = {text, "IREE_TARGET_BACKEND_" #name, IREE_TARGET_BACKEND_##name},
     TARGET_BACKENDS(BACKEND)
 #undef BACKEND
 };
 
-const char* target_backend_name(target_backend_t backend) { return backend_names[backend]; }
+const char* target_backend_name(target_backend_t backend) { return backends[backend].name; }
+
+bool target_backend_is_built(target_backend_t backend) { return backends[backend].is_built; }
 
 bool target_backend_find(const char* name, target_backend_t* out, text_t* error) {
+  const char* option = NULL;  // that left it out
   for (int i = 0; i < TARGET_BACKEND_COUNT; ++i) {
-    if (strcmp(backend_names[i], name) != 0) continue;
+    if (strcmp(backends[i].name, name) != 0) continue;
     *out = (target_backend_t)i;
-    return true;
+    if (backends[i].is_built) return true;
+    option = backends[i].option;
   }
-  text_printf(error, "target backend '%s' not registered; registered backends: [", name);
-  for (int i = 0; i < TARGET_BACKEND_COUNT; ++i) text_printf(error, "%s%s", i ? ", " : "", backend_names[i]);
+  text_printf(error, "target backend '%s' not registered", name);
+  if (option) text_printf(error, " (this compiler was built with -D%s=OFF)", option);
+  text_puts(error, "; registered backends: [");
+  const char* separator = "";
+  for (int i = 0; i < TARGET_BACKEND_COUNT; ++i) {
+    if (!backends[i].is_built) continue;
+    text_printf(error, "%s%s", separator, backends[i].name);
+    separator = ", ";
+  }
   text_puts(error, "]");
   return false;
 }

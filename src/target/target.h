@@ -24,6 +24,7 @@ typedef enum {
 } target_backend_t;
 
 const char* target_backend_name(target_backend_t backend);
+bool target_backend_is_built(target_backend_t backend);
 // False when no backend has that name; `error` then lists them.
 bool target_backend_find(const char* name, target_backend_t* out, text_t* error);
 

@@ -103,8 +103,8 @@ static void test_rocm_flags(void** state) {
     const char *cpu, *features;
     uint32_t flags;
   } rows[] = {
-      {"gfx942", "+sramecc,-xnack", 0xe4c}, {"gfx942", "", 0x54c}, {"gfx90a", "+xnack", 0x73f}, {"gfx1100", "", 0x41},
-      {"mi300x", "-sramecc", 0x94c},
+      {"gfx942", "+sramecc,-xnack", 0xe4c}, {"gfx942", "", 0xe4c}, {"gfx90a", "+xnack", 0xf3f}, {"gfx1100", "", 0x41},
+      {"mi300x", "-sramecc", 0xa4c},        {"gfx906", "", 0x52f},
   };
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
     target_t target;

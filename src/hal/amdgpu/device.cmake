@@ -1,7 +1,42 @@
 # The device library: device/*.c compiled by clang 22 to one code object for each instruction set, embedded in the
 # runtime. Without clang 22 and ld.lld the table is empty and the driver says so when a device is made.
-set(device_targets gfx9-generic gfx908 gfx90a gfx9-4-generic gfx10-1-generic gfx10-3-generic gfx11-generic
-                   gfx12-generic)
+set(device_known gfx9-generic gfx908 gfx90a gfx9-4-generic gfx10-1-generic gfx10-3-generic gfx11-generic gfx12-generic)
+set(device_bundle_all ${device_known})
+set(device_bundle_dcgpu-all gfx9-generic gfx908 gfx90a gfx9-4-generic)
+set(device_bundle_dgpu-all gfx9-generic gfx10-1-generic gfx10-3-generic gfx11-generic gfx12-generic)
+set(device_bundle_igpu-all gfx9-generic gfx10-1-generic gfx10-3-generic gfx11-generic)
+
+# The instruction sets that the selectors ask for: a bundle, a family (gfx110X-all), a generic one, or a processor, whose
+# row in processors.def names its generic one.
+function(device_select out)
+  file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/processors.def rows REGEX "^PROCESSOR")
+  set(targets)
+  foreach(selector ${ARGN})
+    set(found ${device_bundle_${selector}})
+    string(REGEX REPLACE "X(-(all|dgpu|igpu|dcgpu))?$" "[0-9a-f]" pattern ${selector})
+    foreach(row ${rows})
+      if(row MATCHES "\"(${pattern})\", \"([^\"]*)\"")
+        foreach(target "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}")
+          if(target IN_LIST device_known)
+            list(APPEND found ${target})
+          endif()
+        endforeach()
+      endif()
+    endforeach()
+    if(NOT found)
+      list(JOIN device_known ", " known)
+      message(FATAL_ERROR "IREE_HAL_AMDGPU_DEVICE_LIBRARY_TARGETS: '${selector}' is no GPU that the amdgpu driver can run on; "
+                          "all, dcgpu-all, dgpu-all, igpu-all, families like gfx110X-all, ${known} and processors like "
+                          "gfx1100 are known")
+    endif()
+    list(APPEND targets ${found})
+  endforeach()
+  list(REMOVE_DUPLICATES targets)
+  set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+string(REPLACE "," ";" device_selectors "${IREE_HAL_AMDGPU_DEVICE_LIBRARY_TARGETS}")
+device_select(device_targets ${device_selectors})
 find_program(IREE_AMDGPU_CLANG NAMES clang-22 clang HINTS /usr/lib/llvm-22/bin)
 find_program(IREE_AMDGPU_LLD NAMES ld.lld-22 ld.lld HINTS /usr/lib/llvm-22/bin)
 set(device_sources blit dispatch)

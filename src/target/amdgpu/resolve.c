@@ -8,14 +8,14 @@
 
 typedef struct arch_t {
   const char* name;
-  int wave, lds_kib, registers, units;
+  int major, wave, lds_kib, registers, units;
   matrix_family_t matrix;
   bool f16, bf16, sramecc, xnack;
 } arch_t;
 
 static const arch_t archs[] = {
 #define ARCH(name, major, minor, stepping, wave, lds, registers, units, matrix, f16, bf16, sramecc, xnack) \
-  {#name, wave, lds, registers, units, MATRIX_##matrix, f16, bf16, sramecc, xnack},
+  {#name, major, wave, lds, registers, units, MATRIX_##matrix, f16, bf16, sramecc, xnack},
 #include "isa/amd/targets.def"
 };
 static const names_alias_t aliases[] = {
@@ -38,6 +38,24 @@ static bool has_feature(const void* user, const char* name, size_t size) {
   if (size == 6 && strncmp(name, "cumode", size) == 0) return arch->wave == 32;
   if (size == 15 && strncmp(name, "wavefrontsize64", size) == 0) return true;
   return size == 15 && strncmp(name, "wavefrontsize32", size) == 0 && arch->wave == 32;
+}
+
+static bool mentions(const char* features, const char* name) { return features && strstr(features, name); }
+
+// The settings of a card: every one with gfx9's matrix units comes with ECC on and page retry off, and code made for
+// that is quicker than code for any setting. Generic code stays free to run anywhere.
+static bool set_features(target_t* out, const arch_t* arch, const char* wanted, text_t* error) {
+  bool is_set = arch->major == 9 && arch->matrix != MATRIX_NONE && !strstr(arch->name, "generic");
+  text_t all = {0};
+  if (is_set && !mentions(wanted, "sramecc")) text_puts(&all, "+sramecc,");
+  if (is_set && !mentions(wanted, "xnack")) text_puts(&all, "-xnack,");
+  if (wanted) text_puts(&all, wanted);
+  const char* features = all.data ? all.data : "";
+  size_t size = strlen(features);
+  if (size && features[size - 1] == ',') all.data[size - 1] = 0;
+  bool ok = resolve_copy(out->features, sizeof(out->features), features, "the features", error);
+  text_finish(&all);
+  return ok;
 }
 
 static void describe(target_t* out, const arch_t* arch, int units) {
@@ -75,8 +93,7 @@ bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* erro
   if (!resolve_copy(out->name, sizeof(out->name), name, "the target's name", error) ||
       !resolve_copy(out->cpu, sizeof(out->cpu), arch->name, "the target's name", error) ||
       !resolve_copy(out->format, sizeof(out->format), format, "the format's name", error) ||
-      !resolve_copy(out->features, sizeof(out->features), options->features ? options->features : "", "the features",
-                    error)) {
+      !set_features(out, arch, options->features, error)) {
     return false;
   }
   describe(out, arch, alias >= 0 ? aliases[alias].units : 0);

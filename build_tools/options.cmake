@@ -1,0 +1,66 @@
+# The options of the build: IREE's names, so that build scripts move over unchanged. What is not built here may be off;
+# a name that is on and that nothing here reads stops the configuration.
+set(iree_known_options)
+
+# iree_option(NAME TEXT DEFAULT): ON or OFF
+macro(iree_option NAME TEXT DEFAULT)
+  option(${NAME} ${TEXT} ${DEFAULT})
+  list(APPEND iree_known_options ${NAME})
+endmacro()
+
+# iree_setting(NAME TEXT DEFAULT): a string
+macro(iree_setting NAME TEXT DEFAULT)
+  set(${NAME} "${DEFAULT}" CACHE STRING ${TEXT})
+  list(APPEND iree_known_options ${NAME})
+endmacro()
+
+# iree_fixed_option(NAME TEXT): on, and cannot be turned off
+macro(iree_fixed_option NAME TEXT)
+  iree_option(${NAME} ${TEXT} ON)
+  if(NOT ${NAME})
+    message(FATAL_ERROR "${NAME}=OFF: this is part of every build")
+  endif()
+endmacro()
+
+iree_option(IREE_BUILD_COMPILER "Build iree-compile and the compiler library (needs LLVM 22)" ON)
+iree_option(IREE_BUILD_TESTS "Build tests" ON)
+iree_option(IREE_BUILD_SOFTGPU "Build the software AMD GPU (needs LLVM 22)" ON)
+iree_option(IREE_TARGET_BACKEND_DEFAULTS "Target backends, where their own option says nothing" ON)
+iree_option(IREE_TARGET_BACKEND_LLVM_CPU "Compile for CPUs" ${IREE_TARGET_BACKEND_DEFAULTS})
+iree_option(IREE_TARGET_BACKEND_VMVX "Compile to portable bytecode" ${IREE_TARGET_BACKEND_DEFAULTS})
+iree_option(IREE_TARGET_BACKEND_CUDA "Compile for NVIDIA GPUs" ${IREE_TARGET_BACKEND_DEFAULTS})
+iree_option(IREE_TARGET_BACKEND_ROCM "Compile for AMD GPUs" ${IREE_TARGET_BACKEND_DEFAULTS})
+iree_option(IREE_HAL_DRIVER_DEFAULTS "Drivers, where their own option says nothing" ON)
+iree_option(IREE_HAL_DRIVER_LOCAL_SYNC "Build the local-sync driver" ${IREE_HAL_DRIVER_DEFAULTS})
+iree_option(IREE_HAL_DRIVER_LOCAL_TASK "Build the local-task driver" ${IREE_HAL_DRIVER_DEFAULTS})
+iree_option(IREE_HAL_DRIVER_AMDGPU "Build the amdgpu driver (finds HSA at run time)" ${IREE_HAL_DRIVER_DEFAULTS})
+iree_setting(IREE_HAL_AMDGPU_DEVICE_LIBRARY_TARGETS "GPUs that the amdgpu driver has its own kernels for" all)
+iree_setting(IREE_ROCM_TEST_TARGET_CHIP "One more AMD GPU that the conformance suite runs on" "")
+iree_setting(IREE_HIP_TEST_TARGET_CHIP "The same, under its older name" "")
+iree_option(IREE_ENABLE_ASSERTIONS "Assertions in every build type, optimised ones too" ON)
+iree_option(IREE_ENABLE_WERROR_FLAG "Warnings are errors" ON)
+iree_option(IREE_ENABLE_CCACHE "Compile through ccache where it is installed" ON)
+iree_option(IREE_ENABLE_LLD "Link the tools with lld" OFF)
+iree_option(IREE_ENABLE_ASAN "Address and undefined-behaviour sanitizers" OFF)
+iree_option(IREE_ENABLE_TSAN "Thread sanitizer" OFF)
+iree_option(IREE_ENABLE_FUZZING "libFuzzer targets (clang)" OFF)
+iree_fixed_option(IREE_ENABLE_THREADING "Threads")
+iree_fixed_option(IREE_INPUT_STABLEHLO "Read StableHLO")
+iree_fixed_option(IREE_INPUT_TOSA "Read TOSA")
+
+# Stops at IREE options that would be ignored.
+function(iree_check_options)
+  get_cmake_property(names CACHE_VARIABLES)
+  foreach(name ${names})
+    # What is found on the machine is INTERNAL or a path.
+    get_property(type CACHE ${name} PROPERTY TYPE)
+    if(NOT name MATCHES "^IREE_" OR name IN_LIST iree_known_options OR NOT type MATCHES "^(BOOL|STRING|UNINITIALIZED)$")
+      continue()
+    endif()
+    if(${name})
+      list(JOIN iree_known_options " " known)
+      message(FATAL_ERROR "${name}=${${name}}: this project has no such option. It has: ${known}")
+    endif()
+  endforeach()
+endfunction()
+iree_check_options()
