@@ -308,6 +308,53 @@ def wide_dynamic(n):
     return b.program(arguments, value, inputs, lambda: [numpy.concatenate(inputs)])
 
 
+def many_arguments(n):
+    """n arguments, of which the last two are added."""
+    kind, inputs = tensor((4,)), [numpy.full(4, i % 7, numpy.float32) for i in range(n)]
+    head = ", ".join(f"%a{i}: {kind}" for i in range(n))
+    text = [f"func.func @main({head}) -> {kind} {{", f"  %r = stablehlo.add %a{n - 2}, %a{n - 1} : {kind}",
+            f"  return %r : {kind}", "}", ""]
+    return Program("\n".join(text).encode(), ".mlir", inputs, lambda: [inputs[-2] + inputs[-1]], n)
+
+
+def carried(n):
+    """A loop over n values, each of which becomes its sum with its neighbour; three rounds."""
+    kind, x = tensor((4,)), ramp((4,))
+    kinds, count = ", ".join([kind] * n), "tensor<i32>"
+    starts = ", ".join(f"%x{i} = %a" for i in range(n))
+    text = [f"func.func @main(%a: {kind}) -> {kind} {{", f"  %zero = stablehlo.constant dense<0> : {count}",
+            f"  %one = stablehlo.constant dense<1> : {count}", f"  %three = stablehlo.constant dense<3> : {count}",
+            f"  %r:{n + 1} = stablehlo.while(%i = %zero, {starts}) : {count}, {kinds}", "    cond {",
+            f"      %go = stablehlo.compare LT, %i, %three : ({count}, {count}) -> tensor<i1>",
+            "      stablehlo.return %go : tensor<i1>", "    } do {", f"      %n = stablehlo.add %i, %one : {count}",
+            *[f"      %y{i} = stablehlo.add %x{i}, %x{(i + 1) % n} : {kind}" for i in range(n)],
+            f"      stablehlo.return %n, {', '.join(f'%y{i}' for i in range(n))} : {count}, {kinds}", "    }",
+            f"  return %r#{n} : {kind}", "}", ""]
+    return Program("\n".join(text).encode(), ".mlir", [x], lambda: [8 * x], n)
+
+
+def numbers(n):
+    text += [f"  %t{i} = arith.addi {f'%t{i + 1}' if i < n - 2 else '%d'}, %c{i} : i64"
+             for i in reversed(range(n - 1))]
+    x = ramp((3,))
+    text = [f"func.func @main(%x: {tensor((None,))}) -> {tensor((1,))} {{", "  %zero = arith.constant 0 : index",
+            f"  %s = tensor.dim %x, %zero : {tensor((None,))}", "  %d = arith.index_cast %s : index to i64",
+            "  %c0 = arith.addi %d, %d : i64", *[f"  %c{i} = arith.addi %c{i - 1}, %d : i64" for i in range(1, n - 1)]]
+    text += [f"  %t{i} = arith.addi {f'%t{i + 1}' if i < n - 2 else '%d'}, %c{i} : i64" for i in reversed(range(n - 1))]
+    text += ["  %f = arith.sitofp %t0 : i64 to f32", f"  %r = tensor.from_elements %f : {tensor((1,))}",
+             f"  return %r : {tensor((1,))}", "}", ""]
+    return Program("\n".join(text).encode(), ".mlir", [x],
+                   lambda: [numpy.array([3 * n * (n + 1) / 2], numpy.float32)], n)
+
+
+def exports(n):
+    """n functions that can be called; main is the last."""
+    kind, x = tensor((4,)), ramp((4,))
+    text = [f"func.func @{'main' if i == n - 1 else f'f{i}'}(%a: {kind}) -> {kind} {{\n  return %a : {kind}\n}}"
+            for i in range(n)]
+    return Program("\n".join(text + [""]).encode(), ".mlir", [x], lambda: [x], n)
+
+
 def slice_of(b, value, low, high, stride):
     """Columns low, low + stride, ... below high."""
     rows, columns = value[1]
@@ -354,4 +401,4 @@ def associative_scan(n):
 
 FAMILIES = {function.__name__: function for function in (
     elementwise, relu, softmax, layer_norm, attention, concat, wide_concat, wide_sum, repeated_sum, results, deep_text,
-    calls, state, squares, dynamic, wide_dynamic, associative_scan)}
+    calls, state, squares, dynamic, wide_dynamic, associative_scan, many_arguments, carried, numbers, exports)}

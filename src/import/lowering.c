@@ -217,10 +217,8 @@ bool lower_block(lowering_t* l, ir_block_t* block, const lower_value_t* args, lo
 
 static bool yield_values(lowering_t* l, const lower_value_t* results, uint32_t count, const ir_type_t* const* types,
                          uint32_t type_count) {
-  lower_list_t list = {.count = 0};
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!lower_flatten(results[i], &list)) return ir_error(l->ctx, l->b.loc, "more than %d values", LOWER_MAX_FLAT);
-  }
+  lower_list_t list = LOWER_LIST(l->ctx);
+  for (uint32_t i = 0; i < count; ++i) lower_flatten(results[i], &list);
   if (list.count != type_count) {
     return ir_error(l->ctx, l->b.loc, "a region gives %u values where %u are expected", list.count, type_count);
   }
@@ -240,7 +238,7 @@ bool lower_region(lowering_t* l, ir_block_t* block, ir_region_t* to, const ir_ty
   l->b.before = NULL;
   lower_value_t* args = ARENA_ARRAY(ir_context_arena(l->ctx), lower_value_t, block->arg_count + 1);
   for (uint32_t i = 0; i < block->arg_count; ++i) {
-    lower_types_t flat = {.count = 0};
+    lower_types_t flat = LOWER_LIST(l->ctx);
     if (!lower_flat_types(l->ctx, block->args[i]->type, &flat)) {
       return ir_error(l->ctx, saved.loc, "argument %u of a region has type %s, which has no form here", i,
                       ir_type_str(l->ctx, block->args[i]->type));
@@ -347,7 +345,7 @@ static bool needs_lowering(ir_context_t* ctx, const ir_op_t* func) {
 // Lowered arguments, added to `entry`.
 static bool add_arguments(lowering_t* l, ir_op_t* func, const ir_type_t* type, ir_block_t* entry, lower_value_t* args) {
   for (uint32_t i = 0; i < type->input_count; ++i) {
-    lower_types_t flat = {.count = 0};
+    lower_types_t flat = LOWER_LIST(l->ctx);
     const ir_type_t* packed = is_private(func) ? NULL : lower_packed_type(l->ctx, type->inputs[i]);
     if (packed) {
       args[i] = lower_unpack(l, ir_block_add_arg(l->ctx, entry, packed));
@@ -375,17 +373,19 @@ static bool build_return(lowering_t* l, ir_op_t* func, const ir_type_t* type, co
     return ir_op_error(l->ctx, func, "declares %u results and returns %u", type->result_count, count);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    lower_types_t flat = {.count = 0};
+    lower_types_t flat = LOWER_LIST(l->ctx);
     uint32_t first = list->count;
     const ir_type_t* packed = is_private(func) ? NULL : lower_packed_type(l->ctx, type->results[i]);
-    if (packed && results[i].im && first < LOWER_MAX_FLAT) {
-      ir_value_t* v = lower_pack(l, results[i]);
-      if (!(list->items[list->count++] = lower_coerce(l, v, packed))) return false;
+    if (packed && results[i].im) {
+      ir_value_t* v = lower_coerce(l, lower_pack(l, results[i]), packed);
+      if (!v) return false;
+      lower_list_add(list, v);
       continue;
     }
     bool has_form = lower_flat_types(l->ctx, type->results[i], &flat);
+    lower_flatten(results[i], list);
     if (!has_form || (!is_private(func) && type->results[i]->kind != IR_TYPE_TUPLE && flat.count != 1) ||
-        !lower_flatten(results[i], list) || list->count - first != flat.count) {
+        list->count - first != flat.count) {
       return ir_op_error(
           l->ctx, func,
           "has result %u of type %s; tensors with integer, float or complex elements, and numbers, can be "
@@ -448,7 +448,7 @@ static bool lower_func(lowering_t* l, ir_op_t* func) {
   l->depth = 0;
   lower_value_t* args = ARENA_ARRAY(ir_context_arena(l->ctx), lower_value_t, type->input_count + 1);
   lower_value_t* results = NULL;
-  lower_list_t list = {.count = 0};
+  lower_list_t list = LOWER_LIST(l->ctx);
   uint32_t count = 0;
   if (!add_arguments(l, func, type, entry, args) || !lower_blocks(l, &func->regions[0], args, &results, &count)) {
     return false;

@@ -96,20 +96,26 @@ static inline bool lower_return(lower_op_t* n, ir_value_t* v) {
 const ir_type_t* lower_element(ir_context_t* ctx, const ir_type_t* scalar);
 // Type of one lowered value, or NULL for types that have none (vectors, tokens, complex, unranked tensors, ...).
 const ir_type_t* lower_type(ir_context_t* ctx, const ir_type_t* type);
-// Complex types and tuples as several: appends to `out` (capacity LOWER_MAX_FLAT). False when something has no form.
-enum { LOWER_MAX_FLAT = 256 };
+// Lists that grow in the context's arena: `lower_list_t list = LOWER_LIST(ctx)`.
 typedef struct lower_types_t {
-  const ir_type_t* items[LOWER_MAX_FLAT];
-  uint32_t count;
+  arena_t* arena;
+  const ir_type_t** items;
+  uint32_t count, capacity;
 } lower_types_t;
+typedef struct lower_list_t {
+  arena_t* arena;
+  ir_value_t** items;
+  uint32_t count, capacity;
+} lower_list_t;
+#define LOWER_LIST(ctx) {.arena = ir_context_arena(ctx)}
+void lower_types_add(lower_types_t* list, const ir_type_t* type);
+void lower_list_add(lower_list_t* list, ir_value_t* value);
+void lower_list_add_results(lower_list_t* list, ir_op_t* op, uint32_t first);  // from result `first` on
+// Complex types and tuples as several: appends to `out`. False when something has no form.
 bool lower_flat_types(ir_context_t* ctx, const ir_type_t* type, lower_types_t* out);
 // The other way for values: takes as many as `type` has.
 lower_value_t lower_unflatten(lowering_t* l, const ir_type_t* type, ir_value_t* const** next);
-typedef struct lower_list_t {
-  ir_value_t* items[LOWER_MAX_FLAT];
-  uint32_t count;
-} lower_list_t;
-bool lower_flatten(lower_value_t value, lower_list_t* out);
+void lower_flatten(lower_value_t value, lower_list_t* out);
 
 // Types of the program as written.
 static inline const ir_type_t* lower_in_type(const lower_op_t* n, uint32_t i) { return ir_operand(n->op, i)->type; }

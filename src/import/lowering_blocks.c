@@ -148,9 +148,8 @@ static outcome_t outcome_at(cfg_t* g, uint32_t block, ir_value_t* const* flat) {
 static bool flatten_outcome(cfg_t* g, const outcome_t* o, const lower_types_t* types, const ir_loc_t* loc,
                             lower_list_t* out) {
   out->count = 0;
-  bool fits = true;
-  for (uint32_t i = 0; i < o->count; ++i) fits &= lower_flatten(o->values[i], out);
-  if (!fits || out->count != types->count) return ir_error(g->l->ctx, loc, "a branch gives values of other types");
+  for (uint32_t i = 0; i < o->count; ++i) lower_flatten(o->values[i], out);
+  if (out->count != types->count) return ir_error(g->l->ctx, loc, "a branch gives values of other types");
   for (uint32_t i = 0; i < out->count; ++i) {
     out->items[i] = lower_coerce(g->l, out->items[i], types->items[i]);
     if (!out->items[i]) return false;
@@ -175,7 +174,7 @@ static bool build_choice(cfg_t* g, branch_t* b, uint32_t first, lower_list_t* fl
 
 static bool build_side(cfg_t* g, branch_t* b, ir_region_t* region, uint32_t first, bool chosen) {
   ir_builder_t saved = g->l->b;
-  lower_list_t flat = {.count = 0};
+  lower_list_t flat = LOWER_LIST(g->l->ctx);
   outcome_t end;
   g->l->b = ir_builder_at_end(g->l->ctx, ir_block_create(g->l->ctx));
   g->l->b.loc = saved.loc;
@@ -226,15 +225,15 @@ static bool build_choice(cfg_t* g, branch_t* b, uint32_t first, lower_list_t* fl
                          .region_count = 2};
   ir_op_t* op = ir_build(&g->l->b, &state);
   if (!build_side(g, b, &op->regions[0], first, true) || !build_side(g, b, &op->regions[1], first, false)) return false;
-  flat->count = b->types.count;
-  for (uint32_t i = 0; i < flat->count; ++i) flat->items[i] = ir_result(op, i);
+  flat->count = 0;
+  lower_list_add_results(flat, op, 0);
   return true;
 }
 
 static bool run_branch(cfg_t* g, uint32_t block, outcome_t* out) {
-  branch_t b = {.op = terminator(g, block), .join = meeting_point(g, block)};
+  branch_t b = {.op = terminator(g, block), .join = meeting_point(g, block), .types = LOWER_LIST(g->l->ctx)};
   set_t sinks = g->sinks;
-  lower_list_t flat = {.count = 0};
+  lower_list_t flat = LOWER_LIST(g->l->ctx);
   if (!types_at(g, b.join, b.op->loc, &b.types)) return false;
   if (b.join != NOWHERE) set_add(&g->sinks, b.join);
   bool ok = build_choice(g, &b, ir_is(b.op, CF_SWITCH) ? 1 : 0, &flat);
@@ -251,8 +250,7 @@ typedef struct loop_t {
   cfg_t* g;
   uint32_t head, inside;  // inside: number of the successor that goes on
   bool inverted;          // the loop goes on when the condition is false
-  ir_value_t* values[LOWER_MAX_FLAT];
-  uint32_t count;
+  lower_list_t values;
   lower_types_t types;  // of the values, flat
 } loop_t;
 
@@ -266,11 +264,10 @@ static bool is_used_outside(const ir_value_t* v, const ir_block_t* block) {
 }
 
 static bool add_value(loop_t* loop, ir_value_t* v) {
-  for (uint32_t i = 0; i < loop->count; ++i) {
-    if (loop->values[i] == v) return true;
+  for (uint32_t i = 0; i < loop->values.count; ++i) {
+    if (loop->values.items[i] == v) return true;
   }
-  if (loop->count == LOWER_MAX_FLAT) return false;
-  loop->values[loop->count++] = v;
+  lower_list_add(&loop->values, v);
   return lower_flat_types(loop->g->l->ctx, v->type, &loop->types);
 }
 
@@ -302,15 +299,14 @@ static bool run_head(void* user, const lower_value_t* inits, uint32_t count, ir_
   *go_on = lower_get(ir_operand(head->last, 0)).v;
   if (!*go_on) return ir_op_error(l->ctx, head->last, "has no condition");
   if (loop->inverted) *go_on = graph_unary(&l->b, SCALAR_not, *go_on);
-  for (uint32_t i = 0; i < loop->count; ++i) {
-    if (!lower_flatten(lower_get(loop->values[i]), out)) return ir_op_error(l->ctx, head->last, "has too many values");
-  }
+  for (uint32_t i = 0; i < loop->values.count; ++i) lower_flatten(lower_get(loop->values.items[i]), out);
   return true;
 }
 
 static void set_values(loop_t* loop, ir_value_t* const* flat) {
-  for (uint32_t i = 0; i < loop->count; ++i) {
-    lower_set(loop->g->l, loop->values[i], lower_unflatten(loop->g->l, loop->values[i]->type, &flat));
+  for (uint32_t i = 0; i < loop->values.count; ++i) {
+    ir_value_t* value = loop->values.items[i];
+    lower_set(loop->g->l, value, lower_unflatten(loop->g->l, value->type, &flat));
   }
 }
 
@@ -335,7 +331,7 @@ static bool run_body(void* user, ir_value_t* const* flat, const lower_value_t** 
 
 static bool run_loop(cfg_t* g, outcome_t at, outcome_t* out) {
   const ir_op_t* last = terminator(g, at.block);
-  loop_t loop = {.g = g, .head = at.block};
+  loop_t loop = {.g = g, .head = at.block, .values = LOWER_LIST(g->l->ctx), .types = LOWER_LIST(g->l->ctx)};
   if (!ir_is(last, CF_COND_BR) || last->successor_count != 2) {
     return ir_op_error(g->l->ctx, last, "ends the first block of a loop; a loop is left by cf.cond_br there");
   }
@@ -353,7 +349,7 @@ static bool run_loop(cfg_t* g, outcome_t at, outcome_t* out) {
   loop.inside = first_inside ? 0 : 1;
   loop.inverted = !first_inside;
   if (!collect_values(&loop)) return false;
-  lower_list_t results = {.count = 0};
+  lower_list_t results = LOWER_LIST(g->l->ctx);
   if (!lower_build_while(g->l, last->loc, at.values, at.count, &loop.types, &(lower_while_t){run_head, run_body, &loop},
                          &results)) {
     return false;

@@ -35,10 +35,10 @@ bool lower_probe_begin(lowering_t* l, ir_block_t* block, lower_probe_t* probe) {
   l->b.loc = saved.loc;
   lower_value_t* results;
   uint32_t count;
-  lower_list_t list = {.count = 0};
+  lower_list_t list = LOWER_LIST(l->ctx);
   bool ok = lower_block(l, block, args, &results, &count);
   probe->failed = !ok;
-  for (uint32_t i = 0; ok && i < count; ++i) ok = lower_flatten(results[i], &list);
+  for (uint32_t i = 0; ok && i < count; ++i) lower_flatten(results[i], &list);
   if (ok) {
     ir_op_state_t state = {.info = ir_context_op(l->ctx, FUNC_RETURN), .operands = list.items};
     state.operand_count = list.count;

@@ -18,9 +18,7 @@ static bool lower_branch(lower_op_t* n, const lower_branch_t* branch, ir_region_
   if (ok && count != n->op->result_count) {
     ok = lower_error(n, "has a branch that gives %u values for %u results", count, n->op->result_count);
   }
-  for (uint32_t i = 0; ok && i < count; ++i) {
-    ok = lower_flatten(results[i], out) || lower_unsupported(n, "fewer results are");
-  }
+  for (uint32_t i = 0; ok && i < count; ++i) lower_flatten(results[i], out);
   *n->b = saved;
   return ok;
 }
@@ -39,7 +37,7 @@ static bool yield(lower_op_t* n, ir_block_t* block, lower_list_t* list, const lo
 }
 
 bool lower_build_if(lower_op_t* n, ir_value_t* condition, const lower_branch_t* then, const lower_branch_t* other) {
-  lower_types_t types = {.count = 0};
+  lower_types_t types = LOWER_LIST(n->ctx);
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
     if (lower_flat_types(n->ctx, lower_out_type(n, i), &types)) continue;
     return lower_unsupported(n, "results that are tensors of known rank, numbers and tuples of them are");
@@ -53,15 +51,15 @@ bool lower_build_if(lower_op_t* n, ir_value_t* condition, const lower_branch_t* 
                          .region_count = 2};
   ir_op_t* op = ir_build(n->b, &state);
   for (int i = 0; i < 2; ++i) {
-    lower_list_t list = {.count = 0};
+    lower_list_t list = LOWER_LIST(n->ctx);
     ir_block_t* block;
     if (!lower_branch(n, i ? other : then, &op->regions[i], &list, &block) || !yield(n, block, &list, &types)) {
       return false;
     }
   }
-  ir_value_t* results[LOWER_MAX_FLAT];
-  for (uint32_t i = 0; i < types.count; ++i) results[i] = ir_result(op, i);
-  ir_value_t* const* next = results;
+  lower_list_t results = LOWER_LIST(n->ctx);
+  lower_list_add_results(&results, op, 0);
+  ir_value_t* const* next = results.items;
   for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = lower_unflatten(n->l, lower_out_type(n, i), &next);
   return true;
 }
@@ -115,31 +113,32 @@ ir_value_t* lower_pack(lowering_t* l, lower_value_t value) {
 static bool run_before(lowering_t* l, const lower_value_t* inits, uint32_t count, const lower_types_t* types,
                        const lower_while_t* pieces, lower_list_t* out) {
   ir_value_t* go_on = NULL;
-  lower_list_t values = {.count = 0};
+  lower_list_t values = LOWER_LIST(l->ctx);
   if (!pieces->before(pieces->user, inits, count, &go_on, &values)) return false;
-  if (values.count != types->count || types->count + 1 > LOWER_MAX_FLAT) {
+  if (values.count != types->count) {
     return ir_error(l->ctx, l->b.loc, "a loop gives %u values where %u are expected", values.count, types->count);
   }
-  out->items[0] = lower_as_tensor(&l->b, go_on);
-  out->count = types->count + 1;
+  out->count = 0;
+  lower_list_add(out, lower_as_tensor(&l->b, go_on));
   for (uint32_t i = 0; i < types->count; ++i) {
-    out->items[i + 1] = lower_coerce(l, values.items[i], types->items[i]);
-    if (!out->items[i + 1]) return false;
+    ir_value_t* value = lower_coerce(l, values.items[i], types->items[i]);
+    if (!value) return false;
+    lower_list_add(out, value);
   }
   return true;
 }
 
 bool lower_build_while(lowering_t* l, const ir_loc_t* loc, const lower_value_t* inits, uint32_t count,
                        const lower_types_t* types, const lower_while_t* pieces, lower_list_t* results) {
-  lower_list_t carried = {.count = 0};
-  const ir_type_t* all[LOWER_MAX_FLAT];
+  lower_list_t carried = LOWER_LIST(l->ctx);
+  lower_types_t all = LOWER_LIST(l->ctx);
   if (!run_before(l, inits, count, types, pieces, &carried)) return false;
-  for (uint32_t i = 0; i < carried.count; ++i) all[i] = carried.items[i]->type;
+  for (uint32_t i = 0; i < carried.count; ++i) lower_types_add(&all, carried.items[i]->type);
   ir_op_state_t state = {.info = ir_context_op(l->ctx, GRAPH_WHILE),
                          .loc = loc,
                          .operands = carried.items,
                          .operand_count = carried.count,
-                         .result_types = all,
+                         .result_types = all.items,
                          .result_count = carried.count,
                          .region_count = 2};
   ir_op_t* loop = ir_build(&l->b, &state);
@@ -148,7 +147,7 @@ bool lower_build_while(lowering_t* l, const ir_loc_t* loc, const lower_value_t* 
   for (int r = 0; r < 2; ++r) {
     blocks[r] = ir_block_create(l->ctx);
     ir_region_append(&loop->regions[r], blocks[r]);
-    for (uint32_t i = 0; i < carried.count; ++i) ir_block_add_arg(l->ctx, blocks[r], all[i]);
+    for (uint32_t i = 0; i < carried.count; ++i) ir_block_add_arg(l->ctx, blocks[r], all.items[i]);
   }
   l->b = ir_builder_at_end(l->ctx, blocks[0]);
   l->b.loc = saved.loc;
@@ -158,8 +157,7 @@ bool lower_build_while(lowering_t* l, const ir_loc_t* loc, const lower_value_t* 
             run_before(l, inits, count, types, pieces, &carried);
   if (ok) ir_build_op(&l->b, GRAPH_YIELD, carried.items, carried.count, NULL);
   l->b = saved;
-  results->count = types->count;
-  for (uint32_t i = 0; i < types->count; ++i) results->items[i] = ir_result(loop, i + 1);
+  lower_list_add_results(results, loop, 1);
   return ok;
 }
 

@@ -29,6 +29,29 @@ const ir_type_t* lower_type(ir_context_t* ctx, const ir_type_t* type) {
   return ir_type_tensor(ctx, lower_element(ctx, type->element), type->rank, type->dims);
 }
 
+// `items` with room for one more pointer than `count`.
+static void* grown(arena_t* arena, void* items, uint32_t count, uint32_t* capacity) {
+  if (count < *capacity) return items;
+  *capacity = *capacity ? *capacity * 2 : 8;
+  void** more = ARENA_ARRAY(arena, void*, *capacity);
+  if (count) memcpy(more, items, count * sizeof(*more));
+  return more;
+}
+
+void lower_types_add(lower_types_t* list, const ir_type_t* type) {
+  list->items = grown(list->arena, list->items, list->count, &list->capacity);
+  list->items[list->count++] = type;
+}
+
+void lower_list_add(lower_list_t* list, ir_value_t* value) {
+  list->items = grown(list->arena, list->items, list->count, &list->capacity);
+  list->items[list->count++] = value;
+}
+
+void lower_list_add_results(lower_list_t* list, ir_op_t* op, uint32_t first) {
+  for (uint32_t i = first; i < op->result_count; ++i) lower_list_add(list, ir_result(op, i));
+}
+
 bool lower_flat_types(ir_context_t* ctx, const ir_type_t* type, lower_types_t* out) {
   if (type->kind == IR_TYPE_TUPLE) {
     for (uint32_t i = 0; i < type->input_count; ++i) {
@@ -44,8 +67,8 @@ bool lower_flat_types(ir_context_t* ctx, const ir_type_t* type, lower_types_t* o
     type = ir_type_is_shaped(type) ? ir_type_with_element(ctx, type, scalar->element) : scalar->element;
   }
   const ir_type_t* lowered = lower_type(ctx, type);
-  if (!lowered || out->count + parts > LOWER_MAX_FLAT) return false;
-  for (uint32_t i = 0; i < parts; ++i) out->items[out->count++] = lowered;
+  if (!lowered) return false;
+  for (uint32_t i = 0; i < parts; ++i) lower_types_add(out, lowered);
   return true;
 }
 
@@ -63,14 +86,10 @@ lower_value_t lower_unflatten(lowering_t* l, const ir_type_t* type, ir_value_t* 
   return value;
 }
 
-bool lower_flatten(lower_value_t value, lower_list_t* out) {
-  if (out->count + 2 > LOWER_MAX_FLAT) return false;
-  if (value.v) out->items[out->count++] = value.v;
-  if (value.im) out->items[out->count++] = value.im;
-  for (uint32_t i = 0; value.items && i < value.count; ++i) {
-    if (!lower_flatten(value.items[i], out)) return false;
-  }
-  return true;
+void lower_flatten(lower_value_t value, lower_list_t* out) {
+  if (value.v) lower_list_add(out, value.v);
+  if (value.im) lower_list_add(out, value.im);
+  for (uint32_t i = 0; value.items && i < value.count; ++i) lower_flatten(value.items[i], out);
 }
 
 bool lower_is_unsigned(const ir_type_t* type) {

@@ -17,7 +17,7 @@ static iree_string_view_t text_of(const module_image_t* image, uint32_t string) 
 typedef struct printer_t {
   const module_image_t* image;
   const module_function_row_t* function;
-  const uint16_t* code;
+  const vm_word_t* code;
   uint8_t* targets;  // one bit per word that is a branch target
   FILE* file;
 } printer_t;
@@ -33,7 +33,7 @@ static void mark_targets(printer_t* printer) {
        at = operands.position) {
     while (vm_operands_next(&operands, &operand)) {
       for (uint32_t i = 0; operand.kind.letter == 'L' && i < operand.count; ++i) {
-        uint32_t target = vm_read_u32(printer->code + operand.at + 2 * i);
+        uint32_t target = printer->code[operand.at + i];
         printer->targets[target / 8] |= (uint8_t)(1u << (target % 8));
       }
     }
@@ -47,7 +47,7 @@ static uint32_t block_number(const printer_t* printer, uint32_t position) {
   return number;
 }
 
-static void print_register(const printer_t* printer, uint16_t reg) {
+static void print_register(const printer_t* printer, vm_word_t reg) {
   if (reg & VM_REGISTER_REF) {
     fprintf(printer->file, "%%r%u", reg & (VM_REGISTER_REF - 1));
     return;
@@ -93,12 +93,12 @@ static void print_index(const printer_t* printer, char letter, uint32_t index) {
 }
 
 static void print_word_operand(const printer_t* printer, char letter, uint32_t at) {
-  const uint16_t* words = printer->code + at;
+  const vm_word_t* words = printer->code + at;
   float f32;
   double f64;
   switch (letter) {
     case '1':
-      fprintf(printer->file, "%" PRId32, (int32_t)vm_read_u32(words));
+      fprintf(printer->file, "%" PRId32, (int32_t)*words);
       break;
     case '2':
       fprintf(printer->file, "%" PRId64, (int64_t)vm_read_u64(words));
@@ -112,13 +112,13 @@ static void print_word_operand(const printer_t* printer, char letter, uint32_t a
       fprintf(printer->file, "%.17g", f64);
       break;
     case 'L':
-      fprintf(printer->file, "^bb%u", block_number(printer, vm_read_u32(words)));
+      fprintf(printer->file, "^bb%u", block_number(printer, *words));
       break;
     default:
-      if (vm_operand_words(letter) == 1) {
+      if (vm_operand_is_register(letter)) {
         print_register(printer, *words);
       } else {
-        print_index(printer, letter, vm_read_u32(words));
+        print_index(printer, letter, *words);
       }
       break;
   }
@@ -159,11 +159,11 @@ static void print_convention(const printer_t* printer) {
   module_convention_t convention;
   module_convention_parse(text_of(printer->image, printer->function->convention), &convention);
   fputc('(', printer->file);
-  uint16_t values = 0, refs = 0;
+  vm_word_t values = 0, refs = 0;
   for (uint32_t i = 0; i < convention.argument_count; ++i) {
     bool ref = convention.arguments[i] == 'r';
     if (i) fputs(", ", printer->file);
-    print_register(printer, ref ? (uint16_t)(refs++ | VM_REGISTER_REF) : values++);
+    print_register(printer, ref ? refs++ | VM_REGISTER_REF : values++);
     fprintf(printer->file, ": %s", vm_type_name(vm_type_of_letter(convention.arguments[i])));
   }
   fputs(") -> (", printer->file);

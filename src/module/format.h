@@ -1,4 +1,4 @@
-// The .vmfb file, version 1. Little-endian throughout.
+// The .vmfb file, version 2. Little-endian throughout.
 //
 // Outside it is a ZIP archive of stored (not compressed) entries, each starting at a multiple of 64 bytes in the file,
 // or of 4096 when it holds constants, so that the runtime maps the file and uses every entry where it lies:
@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define MODULE_MAGIC 0x43455249u  // "IREC"
-#define MODULE_VERSION_MAJOR 1u   // readers accept only their own
+#define MODULE_VERSION_MAJOR 2u   // readers accept only their own
 #define MODULE_VERSION_MINOR 0u   // readers accept any
 #define MODULE_ENTRY_PROGRAM "program.vm"
 #define MODULE_ENTRY_DEBUG "debug.loc"
@@ -72,7 +72,7 @@ typedef struct module_section_t {
   SECTION(EXPORTS, exports, module_export_t)               \
   SECTION(FUNCTIONS, functions, module_function_row_t)     \
   SECTION(REGISTERS, registers, uint8_t)                   \
-  SECTION(CODE, code, uint16_t)                            \
+  SECTION(CODE, code, uint32_t)                            \
   SECTION(GLOBALS, globals, module_global_t)               \
   SECTION(DEVICES, devices, module_device_t)               \
   SECTION(TARGETS, targets, module_target_t)               \
@@ -124,8 +124,8 @@ typedef struct module_function_row_t {
   uint32_t convention;
   uint32_t code_first, code_count;  // words
   uint32_t register_first;          // row in REGISTERS: a vm_type_t for each value register
-  uint16_t value_count;             // value registers
-  uint16_t ref_count;               // reference registers
+  uint32_t value_count;             // value registers
+  uint32_t ref_count;               // reference registers; no more than arguments and words of code
 } module_function_row_t;
 
 typedef struct module_global_t {
@@ -278,7 +278,7 @@ typedef enum {
 
 static_assert(sizeof(module_header_t) == 64, "part of the file format");
 static_assert(sizeof(module_section_t) == 24, "part of the file format");
-static_assert(sizeof(module_function_row_t) == 24, "part of the file format");
+static_assert(sizeof(module_function_row_t) == 28, "part of the file format");
 static_assert(sizeof(module_global_t) == 16, "part of the file format");
 static_assert(sizeof(module_command_t) == 40, "part of the file format");
 static_assert(sizeof(module_point_row_t) == 24, "part of the file format");

@@ -61,14 +61,13 @@ bool vm_signature_next(const char** cursor, bool* in_results, vm_operand_kind_t*
 }
 
 uint32_t vm_operand_words(char letter) {
-  static const char one[] = "iIfFrva";
-  static const char two[] = "13LSNMGDTHCB";
-  static const char four[] = "24";
   if (!letter) return 0;
-  return strchr(one, letter) ? 1 : strchr(two, letter) ? 2 : strchr(four, letter) ? 4 : 0;
+  return strchr("iIfFrva13LSNMGDTHCB", letter) ? 1 : strchr("24", letter) ? 2 : 0;
 }
 
-bool vm_operands_begin(const uint16_t* code, uint32_t code_count, uint32_t position, vm_operands_t* out_operands) {
+bool vm_operand_is_register(char letter) { return letter && strchr("iIfFrva", letter); }
+
+bool vm_operands_begin(const vm_word_t* code, uint32_t code_count, uint32_t position, vm_operands_t* out_operands) {
   const vm_op_info_t* info = position < code_count ? vm_op_info(code[position]) : NULL;
   if (!info) return false;
   *out_operands = (vm_operands_t){
@@ -86,10 +85,10 @@ bool vm_operands_next(vm_operands_t* operands, vm_operand_t* out_operand) {
     out_operand->count = operands->code[operands->position++];
     --available;
   }
-  uint32_t words = out_operand->count * vm_operand_words(out_operand->kind.letter);
+  uint64_t words = (uint64_t)out_operand->count * vm_operand_words(out_operand->kind.letter);
   operands->truncated = words > available;
   if (operands->truncated) return false;
   out_operand->at = operands->position;
-  operands->position += words;
+  operands->position += (uint32_t)words;
   return true;
 }

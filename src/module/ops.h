@@ -39,8 +39,9 @@ typedef enum {
   VM_OP_COUNT,
 } vm_op_t;
 
-// Register operand bits: index, plus this for the reference bank.
-#define VM_REGISTER_REF 0x8000u
+// What code consists of. A register operand is its index, plus VM_REGISTER_REF for the reference bank.
+typedef uint32_t vm_word_t;
+#define VM_REGISTER_REF 0x80000000u
 
 typedef struct vm_op_info_t {
   const char* name;
@@ -74,8 +75,9 @@ typedef struct vm_operand_kind_t {
 bool vm_signature_next(const char** cursor, bool* in_results, vm_operand_kind_t* out_kind);
 bool vm_signature_has_results(const char* signature);
 
-// 16-bit words that one operand with this letter takes; 0 for letters that are none.
+// Words that one operand with this letter takes; 0 for letters that are none.
 uint32_t vm_operand_words(char letter);
+bool vm_operand_is_register(char letter);
 
 // One decoded operand: `count` elements (1 unless a list), the first at word `at` of the function's code.
 typedef struct vm_operand_t {
@@ -87,7 +89,7 @@ typedef struct vm_operand_t {
 // Steps over an instruction's operands. Set code, code_count, position (of the first word after the opcode) and
 // signature, then vm_operands_begin.
 typedef struct vm_operands_t {
-  const uint16_t* code;
+  const vm_word_t* code;
   uint32_t code_count;
   uint32_t position;
   const char* cursor;
@@ -96,14 +98,11 @@ typedef struct vm_operands_t {
 } vm_operands_t;
 
 // At the instruction whose opcode is word `position`; false when it is none or out of range.
-bool vm_operands_begin(const uint16_t* code, uint32_t code_count, uint32_t position, vm_operands_t* out_operands);
+bool vm_operands_begin(const vm_word_t* code, uint32_t code_count, uint32_t position, vm_operands_t* out_operands);
 
 // Next operand; false at the end (then `position` is the next instruction's) or when truncated.
 bool vm_operands_next(vm_operands_t* operands, vm_operand_t* out_operand);
 
-static inline uint32_t vm_read_u32(const uint16_t* words) { return words[0] | (uint32_t)words[1] << 16; }
-static inline uint64_t vm_read_u64(const uint16_t* words) {
-  return vm_read_u32(words) | (uint64_t)vm_read_u32(words + 2) << 32;
-}
+static inline uint64_t vm_read_u64(const vm_word_t* words) { return words[0] | (uint64_t)words[1] << 32; }
 
 #endif  // MODULE_OPS_H_

@@ -5,13 +5,11 @@
 
 #include "module/image.h"
 
-enum { LIST_LIMIT = 4096 };  // operands in one list
-
 typedef struct checker_t {
   const module_image_t* image;
   uint32_t function_index;
   const module_function_row_t* function;
-  const uint16_t* code;
+  const vm_word_t* code;
   uint8_t* starts;    // one bit for each word where an instruction starts
   uint32_t position;  // of the current instruction
   vm_type_t v_type;
@@ -21,21 +19,21 @@ typedef struct checker_t {
 
 static iree_status_t bad(const checker_t* checker, const char* what) {
   iree_string_view_t name = module_image_string(checker->image, checker->function->name);
-  uint16_t op = checker->position < checker->function->code_count ? checker->code[checker->position] : 0xFFFF;
+  vm_word_t op = checker->position < checker->function->code_count ? checker->code[checker->position] : VM_OP_COUNT;
   const vm_op_info_t* info = vm_op_info(op);
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "module is damaged: function %u `%.*s` word %u (%s): %s",
                           checker->function_index, (int)name.size, name.data, checker->position,
                           info ? info->name : "no instruction", what);
 }
 
-static vm_type_t register_type(const checker_t* checker, uint16_t reg) {
+static vm_type_t register_type(const checker_t* checker, vm_word_t reg) {
   uint32_t index = reg & (VM_REGISTER_REF - 1);
   if (reg & VM_REGISTER_REF) return index < checker->function->ref_count ? VM_TYPE_REF : VM_TYPE_NONE;
   if (index >= checker->function->value_count) return VM_TYPE_NONE;
   return (vm_type_t)checker->image->registers[checker->function->register_first + index];
 }
 
-static bool check_register(checker_t* checker, char letter, uint16_t reg) {
+static bool check_register(checker_t* checker, char letter, vm_word_t reg) {
   vm_type_t type = register_type(checker, reg);
   if (type == VM_TYPE_NONE) return false;
   if (letter == 'a') return true;
@@ -62,16 +60,15 @@ static uint32_t index_limit(const module_image_t* image, char letter) {
 
 // Branch targets are checked later, when all instruction starts are known.
 static iree_status_t check_operand(checker_t* checker, const vm_operand_t* operand) {
-  uint32_t words = vm_operand_words(operand->kind.letter);
-  if (operand->count > LIST_LIMIT) return bad(checker, "list too long");
+  char letter = operand->kind.letter;
+  if (strchr("L1234", letter)) return iree_ok_status();
+  uint32_t limit = index_limit(checker->image, letter);
   for (uint32_t i = 0; i < operand->count; ++i) {
-    const uint16_t* at = checker->code + operand->at + i * words;
-    if (words == 1) {
-      if (!check_register(checker, operand->kind.letter, *at)) return bad(checker, "wrong register");
-    } else if (!strchr("L1234", operand->kind.letter)) {
-      if (vm_read_u32(at) >= index_limit(checker->image, operand->kind.letter)) {
-        return bad(checker, "index out of range");
-      }
+    vm_word_t word = checker->code[operand->at + i];
+    if (vm_operand_is_register(letter)) {
+      if (!check_register(checker, letter, word)) return bad(checker, "wrong register");
+    } else if (word >= limit) {
+      return bad(checker, "index out of range");
     }
   }
   return iree_ok_status();
@@ -82,10 +79,10 @@ static iree_status_t check_operand(checker_t* checker, const vm_operand_t* opera
 //===----------------------------------------------------------------------------------------------------------------===
 
 static uint32_t index_of(const checker_t* checker, uint32_t operand) {
-  return vm_read_u32(checker->code + checker->operands[operand].at);
+  return checker->code[checker->operands[operand].at];
 }
 
-static uint16_t register_of(const checker_t* checker, uint32_t operand) {
+static vm_word_t register_of(const checker_t* checker, uint32_t operand) {
   return checker->code[checker->operands[operand].at];
 }
 
@@ -201,7 +198,7 @@ static iree_status_t check_instruction(checker_t* checker, uint32_t* out_next) {
   return check_special(checker);
 }
 
-static bool ends_path(uint16_t op) {
+static bool ends_path(vm_word_t op) {
   return op == VM_OP_br || op == VM_OP_br_if || op == VM_OP_switch || op == VM_OP_return || op == VM_OP_fail;
 }
 
@@ -217,7 +214,7 @@ static iree_status_t check_targets(checker_t* checker) {
     vm_operands_begin(checker->code, checker->function->code_count, at, &operands);
     while (vm_operands_next(&operands, &operand)) {
       for (uint32_t i = 0; operand.kind.letter == 'L' && i < operand.count; ++i) {
-        if (!is_start(checker, vm_read_u32(checker->code + operand.at + 2 * i))) {
+        if (!is_start(checker, checker->code[operand.at + i])) {
           return bad(checker, "branch into the middle of an instruction");
         }
       }
@@ -227,7 +224,7 @@ static iree_status_t check_targets(checker_t* checker) {
 }
 
 static iree_status_t check_function(checker_t* checker) {
-  uint16_t last = VM_OP_COUNT;
+  vm_word_t last = VM_OP_COUNT;
   for (uint32_t next = 0; next < checker->function->code_count;) {
     checker->position = next;
     last = checker->code[next];

@@ -229,7 +229,7 @@ void module_table_location(module_table_t* table, iree_string_view_t file, uint3
 // Functions
 //===----------------------------------------------------------------------------------------------------------------===
 
-typedef uint16_t module_reg_t;    // as encoded: index, plus VM_REGISTER_REF
+typedef vm_word_t module_reg_t;   // as encoded: index, plus VM_REGISTER_REF
 typedef uint32_t module_label_t;  // bound once, used anywhere in its function
 
 // Starts a function; `convention` as in format.h: "0rI_r".
@@ -240,7 +240,7 @@ uint32_t module_function_index(const module_function_t* function);
 // The register that holds the `ordinal`-th argument (of all, in calling-convention order).
 module_reg_t module_function_argument(module_function_t* function, uint32_t ordinal);
 
-// A new register, zero or null until written. At most 32767 per bank; reuse them in long functions.
+// A new register, zero or null until written.
 module_reg_t module_function_register(module_function_t* function, vm_type_t type);
 #define module_function_ref(function) module_function_register(function, VM_TYPE_REF)
 

@@ -21,12 +21,12 @@ typedef struct emission_t {
 
 static bool is_ok(const module_function_t* function) { return function && WRITER_OK(function->writer); }
 
-static void push_word(module_function_t* function, uint16_t word) {
+static void push_word(module_function_t* function, vm_word_t word) {
   module_writer_push(function->writer, &function->code, 1, &word);
 }
 
 static void push_words(module_function_t* function, const void* value, size_t size) {
-  module_writer_push(function->writer, &function->code, size / sizeof(uint16_t), value);
+  module_writer_push(function->writer, &function->code, size / sizeof(vm_word_t), value);
 }
 
 static vm_type_t register_type(const module_function_t* function, module_reg_t reg) {
@@ -43,10 +43,11 @@ static module_function_t* make_function(module_writer_t* writer) {
   module_function_t* function = module_writer_allocate(writer, sizeof(*function));
   if (!function) return NULL;
   function->writer = writer;
-  function->code.row_size = sizeof(uint16_t);
+  function->code.row_size = sizeof(vm_word_t);
   function->types.row_size = sizeof(uint8_t);
   function->labels.row_size = sizeof(uint32_t);
   function->fixups.row_size = sizeof(fixup_t);
+  function->arguments.row_size = sizeof(module_reg_t);
   module_writer_push(writer, &writer->functions, 1, &function);
   if (WRITER_OK(writer)) return function;
   iree_allocator_free(writer->allocator, function);
@@ -61,9 +62,10 @@ static bool add_arguments(module_function_t* function, iree_string_view_t conven
   if (*at == 'v') {
     ++at;
   } else {
-    for (; at < end && *at != '_'; ++at, ++function->argument_count) {
+    for (; at < end && *at != '_'; ++at) {
       if (vm_type_of_letter(*at) == VM_TYPE_NONE) return false;
-      module_function_register(function, vm_type_of_letter(*at));
+      module_reg_t reg = module_function_register(function, vm_type_of_letter(*at));
+      module_writer_push(function->writer, &function->arguments, 1, &reg);
     }
   }
   if (at == end || *at++ != '_' || at == end) return false;
@@ -93,18 +95,9 @@ uint32_t module_function_index(const module_function_t* function) { return funct
 
 module_reg_t module_function_argument(module_function_t* function, uint32_t ordinal) {
   if (!is_ok(function)) return 0;
-  const module_writer_t* writer = function->writer;
-  const module_function_row_t* row =
-      ROWS_AT(&writer->sections[MODULE_SECTION_FUNCTIONS], module_function_row_t, function->index);
-  const module_string_t* text = ROWS_AT(&writer->sections[MODULE_SECTION_STRINGS], module_string_t, row->convention);
-  const char* letters = (const char*)writer->sections[MODULE_SECTION_STRING_BYTES].data + text->offset + 1;
-  if (ordinal >= function->argument_count) {
-    module_writer_fail(function->writer, iree_make_status(IREE_STATUS_INTERNAL, "no argument %u", ordinal));
-    return 0;
-  }
-  uint16_t before[2] = {0, 0};
-  for (uint32_t i = 0; i < ordinal; ++i) ++before[letters[i] == 'r'];
-  return letters[ordinal] == 'r' ? (module_reg_t)(before[1] | VM_REGISTER_REF) : before[0];
+  if (ordinal < function->arguments.count) return *ROWS_AT(&function->arguments, module_reg_t, ordinal);
+  module_writer_fail(function->writer, iree_make_status(IREE_STATUS_INTERNAL, "no argument %u", ordinal));
+  return 0;
 }
 
 module_reg_t module_function_register(module_function_t* function, vm_type_t type) {
@@ -117,10 +110,10 @@ module_reg_t module_function_register(module_function_t* function, vm_type_t typ
   }
   if (type == VM_TYPE_REF) {
     ++function->ref_count;
-    return (module_reg_t)(index | VM_REGISTER_REF);
+    return index | VM_REGISTER_REF;
   }
   module_writer_push(function->writer, &function->types, 1, &(uint8_t){(uint8_t)type});
-  return (module_reg_t)index;
+  return index;
 }
 
 module_reg_t module_function_i32(module_function_t* function, int32_t value) {
@@ -223,9 +216,9 @@ static bool push_float(emission_t* emission, char letter, double value) {
 
 static bool push_list(emission_t* emission, char letter, const module_operand_t* operand) {
   bool labels = operand->kind == MODULE_OPERAND_LABEL_LIST;
-  if (labels != (letter == 'L') || operand->count > UINT16_MAX) return false;
+  if (labels != (letter == 'L')) return false;
   if (!labels && operand->kind != MODULE_OPERAND_REGISTER_LIST) return false;
-  push_word(emission->function, (uint16_t)operand->count);
+  push_word(emission->function, operand->count);
   for (uint32_t i = 0; i < operand->count; ++i) {
     if (labels ? !push_label(emission, operand->labels[i]) : !push_register(emission, letter, operand->regs[i])) {
       return false;
@@ -238,11 +231,11 @@ static bool push_operand(emission_t* emission, vm_operand_kind_t kind, const mod
   if (kind.is_list) return push_list(emission, kind.letter, operand);
   switch (operand->kind) {
     case MODULE_OPERAND_REGISTER:
-      return vm_operand_words(kind.letter) == 1 && push_register(emission, kind.letter, operand->reg);
+      return vm_operand_is_register(kind.letter) && push_register(emission, kind.letter, operand->reg);
     case MODULE_OPERAND_LABEL:
       return kind.letter == 'L' && push_label(emission, operand->label);
     case MODULE_OPERAND_INTEGER:
-      return vm_operand_words(kind.letter) > 1 && push_integer(emission, kind.letter, operand->integer);
+      return !vm_operand_is_register(kind.letter) && push_integer(emission, kind.letter, operand->integer);
     case MODULE_OPERAND_FLOAT:
       return push_float(emission, kind.letter, operand->real);
     default:
@@ -264,7 +257,7 @@ void module_function_emit(module_function_t* function, vm_op_t op, const module_
   const char* cursor = emission.info->signature;
   bool in_results = vm_signature_has_results(cursor);
   vm_operand_kind_t kind;
-  push_word(function, (uint16_t)op);
+  push_word(function, op);
   size_t used = 0;
   for (; vm_signature_next(&cursor, &in_results, &kind); ++used) {
     if (used < count && push_operand(&emission, kind, &operands[used])) continue;
@@ -308,7 +301,7 @@ static void apply_fixups(module_function_t* function) {
                                                             function->index, fixup->label));
       return;
     }
-    memcpy((uint16_t*)function->code.data + fixup->position, &position, sizeof(position));
+    *ROWS_AT(&function->code, vm_word_t, fixup->position) = position;
   }
 }
 
@@ -318,8 +311,8 @@ void module_writer_finish_function(module_function_t* function) {
       ROWS_AT(&writer->sections[MODULE_SECTION_FUNCTIONS], module_function_row_t, function->index);
   if (!WRITER_OK(writer) || row->code_count) return;
   apply_fixups(function);
-  row->value_count = (uint16_t)function->types.count;
-  row->ref_count = (uint16_t)function->ref_count;
+  row->value_count = (uint32_t)function->types.count;
+  row->ref_count = function->ref_count;
   row->code_count = (uint32_t)function->code.count;
   row->code_first = module_writer_append(writer, MODULE_SECTION_CODE, function->code.count, function->code.data);
   row->register_first =
@@ -332,6 +325,7 @@ void module_writer_free_function(module_function_t* function) {
   rows_finish(&function->types, allocator);
   rows_finish(&function->labels, allocator);
   rows_finish(&function->fixups, allocator);
+  rows_finish(&function->arguments, allocator);
   iree_allocator_free(allocator, function);
 }
 
@@ -349,7 +343,7 @@ static iree_string_view_t convention_of(const module_function_t* function) {
 }
 
 static void emit_pair_call(module_function_t* wrapper, const module_function_t* body, const char* results) {
-  uint32_t argument_count = wrapper->argument_count, output_count = 0;
+  uint32_t argument_count = (uint32_t)wrapper->arguments.count, output_count = 0;
   module_reg_t* registers =
       module_writer_allocate(wrapper->writer, sizeof(*registers) * (argument_count + 2 + strlen(results)));
   if (!registers) return;

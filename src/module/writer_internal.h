@@ -34,9 +34,9 @@ struct module_writer_t {
 struct module_function_t {
   module_writer_t* writer;
   uint32_t index;
-  uint32_t argument_count;
-  rows_t code;   // uint16_t
-  rows_t types;  // uint8_t: of value registers
+  rows_t arguments;  // module_reg_t
+  rows_t code;       // vm_word_t
+  rows_t types;      // uint8_t: of value registers
   uint32_t ref_count;
   rows_t labels;  // uint32_t: word offset, MODULE_NONE until bound
   rows_t fixups;  // fixup_t

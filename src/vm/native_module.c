@@ -61,7 +61,7 @@ static iree_status_t get_function(void* self, iree_vm_function_linkage_t linkage
   if (import && (descriptor->imports[ordinal].flags & IREE_VM_NATIVE_IMPORT_OPTIONAL)) {
     linkage = IREE_VM_FUNCTION_LINKAGE_IMPORT_OPTIONAL;
   }
-  if (out_function) *out_function = (iree_vm_function_t){&module->interface, linkage, (uint16_t)ordinal};
+  if (out_function) *out_function = (iree_vm_function_t){&module->interface, linkage, (uint32_t)ordinal};
   if (out_name) *out_name = import ? descriptor->imports[ordinal].full_name : descriptor->exports[ordinal].local_name;
   if (out_signature) {
     out_signature->calling_convention =

@@ -8,6 +8,8 @@ typedef struct chunk_t {
   uint8_t* end;
 } chunk_t;
 
+enum { CHUNK_SIZE = 4 * IREE_VM_STACK_DEFAULT_SIZE };  // unless a frame needs more
+
 // What precedes a frame.
 typedef struct link_t {
   struct link_t* parent;
@@ -26,8 +28,9 @@ struct iree_vm_stack_t {
   link_t* top;
   uint8_t* head;  // next free byte
   chunk_t* chunk;
-  chunk_t* spare;  // unused chunk
-  iree_host_size_t total;
+  chunk_t* spare;                // unused chunk
+  iree_host_size_t total;        // bytes of chunks
+  iree_host_size_t large_total;  // of those that hold one large frame
   chunk_t first;
 };
 
@@ -97,23 +100,35 @@ iree_status_t iree_vm_stack_query_module_state(iree_vm_stack_t* stack, iree_vm_m
   return stack->resolver.query_module_state(stack->resolver.self, module, out_module_state);
 }
 
+static iree_host_size_t chunk_size(const chunk_t* chunk) { return (iree_host_size_t)(chunk->end - (uint8_t*)chunk); }
+
+// Functions of many thousand registers have frames of their own size, which say nothing of how deep calls nest.
+static iree_host_size_t* total_of(iree_vm_stack_t* stack, iree_host_size_t size) {
+  return size > CHUNK_SIZE ? &stack->large_total : &stack->total;
+}
+
+static iree_status_t check_limit(iree_vm_stack_t* stack, iree_host_size_t size) {
+  iree_host_size_t limit = size > CHUNK_SIZE ? IREE_VM_STACK_MAX_LARGE_SIZE : IREE_VM_STACK_MAX_SIZE;
+  iree_host_size_t total = *total_of(stack, size);
+  // A single frame may be of any size: its function has as many registers.
+  if (!total || (total <= limit && size <= limit - total)) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "stack overflow: calls nest too deeply (%zu bytes)", limit);
+}
+
 // Makes a chunk with room for `size` bytes the current one.
 static iree_status_t add_chunk(iree_vm_stack_t* stack, iree_host_size_t size) {
   iree_host_size_t needed = sizeof(chunk_t) + 16 + size;
   chunk_t* chunk = stack->spare;
-  if (chunk && (iree_host_size_t)(chunk->end - (uint8_t*)chunk) >= needed) {
+  if (chunk && chunk_size(chunk) >= needed) {
     stack->spare = NULL;
   } else {
-    needed = iree_max(needed, (iree_host_size_t)4 * IREE_VM_STACK_DEFAULT_SIZE);
-    if (needed > IREE_VM_STACK_MAX_SIZE - stack->total) {
-      return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "stack overflow: calls nest too deeply (%d bytes)",
-                              IREE_VM_STACK_MAX_SIZE);
-    }
+    needed = iree_max(needed, (iree_host_size_t)CHUNK_SIZE);
+    IREE_RETURN_IF_ERROR(check_limit(stack, needed));
     IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(stack->allocator, needed, (void**)&chunk));
     chunk->end = (uint8_t*)chunk + needed;
   }
   chunk->previous = stack->chunk;
-  stack->total += (iree_host_size_t)(chunk->end - (uint8_t*)chunk);
+  *total_of(stack, chunk_size(chunk)) += chunk_size(chunk);
   stack->chunk = chunk;
   stack->head = (uint8_t*)iree_host_align((uintptr_t)(chunk + 1), 16);
   return iree_ok_status();
@@ -121,7 +136,7 @@ static iree_status_t add_chunk(iree_vm_stack_t* stack, iree_host_size_t size) {
 
 static void drop_chunk(iree_vm_stack_t* stack) {
   chunk_t* chunk = stack->chunk;
-  stack->total -= (iree_host_size_t)(chunk->end - (uint8_t*)chunk);
+  *total_of(stack, chunk_size(chunk)) -= chunk_size(chunk);
   stack->chunk = chunk->previous;
   iree_allocator_free(stack->allocator, stack->spare);
   stack->spare = chunk;

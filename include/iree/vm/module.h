@@ -38,7 +38,7 @@ typedef enum iree_vm_function_linkage_e {
 typedef struct iree_vm_function_t {
   iree_vm_module_t* module;
   uint16_t linkage;
-  uint16_t ordinal;
+  uint32_t ordinal;
 } iree_vm_function_t;
 
 static inline bool iree_vm_function_is_null(iree_vm_function_t function) { return function.module == NULL; }

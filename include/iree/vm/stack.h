@@ -17,8 +17,9 @@ extern "C" {
 
 #define IREE_VM_STACK_DEFAULT_SIZE (8 * 1024)
 #define IREE_VM_STACK_MIN_SIZE (1 * 1024)
-// Deeper recursion fails with RESOURCE_EXHAUSTED.
+// Deeper recursion fails with RESOURCE_EXHAUSTED: frames together, and those above 32 KiB.
 #define IREE_VM_STACK_MAX_SIZE (1 * 1024 * 1024)
+#define IREE_VM_STACK_MAX_LARGE_SIZE (64 * 1024 * 1024)
 
 enum iree_vm_invocation_flag_bits_t {
   IREE_VM_INVOCATION_FLAG_NONE = 0u,

@@ -16,16 +16,15 @@
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Functions that can be called from outside take complex tensors as one.
-static bool add_operand(lower_op_t* n, uint32_t i, bool packs, lower_list_t* list) {
+static void add_operand(lower_op_t* n, uint32_t i, bool packs, lower_list_t* list) {
   bool packed = packs && n->values[i].im && lower_packed_type(n->ctx, lower_in_type(n, i));
-  return lower_flatten(packed ? (lower_value_t){.v = lower_pack(n->l, n->values[i])} : n->values[i], list);
+  lower_flatten(packed ? (lower_value_t){.v = lower_pack(n->l, n->values[i])} : n->values[i], list);
 }
 
 static bool add_types(lower_op_t* n, uint32_t i, bool packs, lower_types_t* types) {
   const ir_type_t *type = lower_out_type(n, i), *packed = packs ? lower_packed_type(n->ctx, type) : NULL;
   if (!packed) return lower_flat_types(n->ctx, type, types);
-  if (types->count == LOWER_MAX_FLAT) return false;
-  types->items[types->count++] = packed;
+  lower_types_add(types, packed);
   return true;
 }
 
@@ -34,10 +33,10 @@ bool lower_call_symbol(lower_op_t* n, const char* callee) {
   if (!func || !func->region_count || !func->regions[0].first) {
     return lower_error(n, "calls @%s, which has no body in this module", callee ? callee : "");
   }
-  lower_list_t operands = {.count = 0};
-  lower_types_t types = {.count = 0};
+  lower_list_t operands = LOWER_LIST(n->ctx);
+  lower_types_t types = LOWER_LIST(n->ctx);
   bool fits = true, packs = strcmp(ir_op_string(func, "sym_visibility", "public"), "private") != 0;
-  for (uint32_t i = 0; i < n->op->operand_count; ++i) fits &= add_operand(n, i, packs, &operands);
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) add_operand(n, i, packs, &operands);
   for (uint32_t i = 0; i < n->op->result_count; ++i) fits &= add_types(n, i, packs, &types);
   if (!fits) return lower_unsupported(n, "tensors of known rank, numbers and tuples of them are");
   ir_named_attr_t attr = {"callee", ir_attr_symbol(n->ctx, callee)};
@@ -49,9 +48,9 @@ bool lower_call_symbol(lower_op_t* n, const char* callee) {
                          .attrs = &attr,
                          .attr_count = 1};
   ir_op_t* call = ir_build(n->b, &state);
-  ir_value_t* results[LOWER_MAX_FLAT];
-  for (uint32_t i = 0; i < types.count; ++i) results[i] = ir_result(call, i);
-  ir_value_t* const* next = results;
+  lower_list_t results = LOWER_LIST(n->ctx);
+  lower_list_add_results(&results, call, 0);
+  ir_value_t* const* next = results.items;
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
     const ir_type_t* type = lower_out_type(n, i);
     bool packed = packs && lower_packed_type(n->ctx, type);
@@ -73,14 +72,14 @@ static bool lower_assert(lower_op_t* n) {
 
 // Values that are not to be fused with what uses them.
 static bool build_barrier(lower_op_t* n, lower_list_t* list) {
-  const ir_type_t* types[LOWER_MAX_FLAT];
+  lower_types_t types = LOWER_LIST(n->ctx);
   if (!list->count) return true;
-  for (uint32_t i = 0; i < list->count; ++i) types[i] = list->items[i]->type;
+  for (uint32_t i = 0; i < list->count; ++i) lower_types_add(&types, list->items[i]->type);
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_BARRIER),
                          .operands = list->items,
                          .operand_count = list->count,
-                         .result_types = types,
-                         .result_count = list->count};
+                         .result_types = types.items,
+                         .result_count = types.count};
   ir_op_t* barrier = ir_build(n->b, &state);
   for (uint32_t i = 0; i < list->count; ++i) list->items[i] = ir_result(barrier, i);
   ir_value_t* const* next = list->items;
@@ -90,10 +89,10 @@ static bool build_barrier(lower_op_t* n, lower_list_t* list) {
 
 bool lower_barrier(lower_op_t* n) {
   if (n->op->result_count != n->op->operand_count) return lower_error(n, "needs as many results as operands");
-  lower_list_t list = {.count = 0};
+  lower_list_t list = LOWER_LIST(n->ctx);
   for (uint32_t i = 0; i < n->op->operand_count; ++i) {
     if (lower_in_type(n, i) != lower_out_type(n, i)) return lower_error(n, "has results of other types");
-    if (!lower_flatten(n->values[i], &list)) return lower_unsupported(n, "fewer values are");
+    lower_flatten(n->values[i], &list);
   }
   return build_barrier(n, &list);
 }
@@ -101,9 +100,10 @@ bool lower_barrier(lower_op_t* n) {
 // A constant that folding must not see through.
 static bool lower_unfoldable(lower_op_t* n) {
   lower_value_t value = {0};
-  lower_list_t list = {.count = 0};
-  return lower_constant(n, ir_op_attr(n->op, "value"), &value) && lower_flatten(value, &list) &&
-         build_barrier(n, &list);
+  lower_list_t list = LOWER_LIST(n->ctx);
+  if (!lower_constant(n, ir_op_attr(n->op, "value"), &value)) return false;
+  lower_flatten(value, &list);
+  return build_barrier(n, &list);
 }
 
 // Casts between types that are one here (i32 and si32, dynamic and static shapes).

@@ -92,26 +92,27 @@ static bool scf_lower_execute_region(lower_op_t* n) {
 // Declares the loop with two blocks whose arguments are the number and the values.
 static ir_op_t* declare_loop(lower_op_t* n, ir_value_t* first, lower_list_t* inits, const lower_types_t* types,
                              ir_block_t** blocks) {
-  ir_value_t* operands[LOWER_MAX_FLAT];
-  const ir_type_t* all[LOWER_MAX_FLAT];
-  if (types->count + 1 > LOWER_MAX_FLAT) return lower_unsupported(n, "fewer values are"), NULL;
-  operands[0] = first;
-  all[0] = first->type;
+  lower_list_t operands = LOWER_LIST(n->ctx);
+  lower_types_t all = LOWER_LIST(n->ctx);
+  lower_list_add(&operands, first);
+  lower_types_add(&all, first->type);
   for (uint32_t i = 0; i < types->count; ++i) {
-    all[i + 1] = types->items[i];
-    if (!(operands[i + 1] = lower_coerce(n->l, inits->items[i], types->items[i]))) return NULL;
+    ir_value_t* init = lower_coerce(n->l, inits->items[i], types->items[i]);
+    if (!init) return NULL;
+    lower_list_add(&operands, init);
+    lower_types_add(&all, types->items[i]);
   }
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_WHILE),
-                         .operands = operands,
-                         .operand_count = types->count + 1,
-                         .result_types = all,
-                         .result_count = types->count + 1,
+                         .operands = operands.items,
+                         .operand_count = operands.count,
+                         .result_types = all.items,
+                         .result_count = all.count,
                          .region_count = 2};
   ir_op_t* loop = ir_build(n->b, &state);
   for (int r = 0; r < 2; ++r) {
     blocks[r] = ir_block_create(n->ctx);
     ir_region_append(&loop->regions[r], blocks[r]);
-    for (uint32_t i = 0; i < state.operand_count; ++i) ir_block_add_arg(n->ctx, blocks[r], all[i]);
+    for (uint32_t i = 0; i < state.operand_count; ++i) ir_block_add_arg(n->ctx, blocks[r], all.items[i]);
   }
   return loop;
 }
@@ -128,10 +129,9 @@ static void yield_condition(lower_op_t* n, ir_block_t* block, ir_value_t* end, b
 
 static bool yield_next(lower_op_t* n, ir_value_t* next, const lower_value_t* values, uint32_t count,
                        const lower_types_t* types) {
-  lower_list_t list = {.items = {next}, .count = 1};
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!lower_flatten(values[i], &list)) return lower_unsupported(n, "fewer values are");
-  }
+  lower_list_t list = LOWER_LIST(n->ctx);
+  lower_list_add(&list, next);
+  for (uint32_t i = 0; i < count; ++i) lower_flatten(values[i], &list);
   if (list.count != types->count + 1) return lower_error(n, "yields other values than it carries");
   for (uint32_t i = 1; i < list.count; ++i) {
     if (!(list.items[i] = lower_coerce(n->l, list.items[i], types->items[i - 1]))) return false;
@@ -147,10 +147,11 @@ static bool scf_lower_for(lower_op_t* n) {
   if (!block || n->op->operand_count != 3 + carried || block->arg_count != 1 + carried) {
     return lower_error(n, "needs bounds, a step, and start values for its results");
   }
-  lower_types_t types = {.count = 0};
-  lower_list_t inits = {.count = 0};
+  lower_types_t types = LOWER_LIST(n->ctx);
+  lower_list_t inits = LOWER_LIST(n->ctx);
   for (uint32_t i = 0; i < carried; ++i) {
-    bool fits = lower_flat_types(n->ctx, lower_out_type(n, i), &types) && lower_flatten(n->values[3 + i], &inits);
+    bool fits = lower_flat_types(n->ctx, lower_out_type(n, i), &types);
+    lower_flatten(n->values[3 + i], &inits);
     if (!fits || types.count != inits.count) return lower_unsupported(n, "tensors of known rank and numbers are");
   }
   ir_op_t* loop = declare_loop(n, n->in[0], &inits, &types, blocks);
@@ -171,9 +172,9 @@ static bool scf_lower_for(lower_op_t* n) {
     ok = yield_next(n, number, values, count, &types);
   }
   *n->b = saved;
-  ir_value_t* results[LOWER_MAX_FLAT];
-  for (uint32_t i = 0; i < types.count; ++i) results[i] = ir_result(loop, i + 1);
-  next = results;
+  lower_list_t results = LOWER_LIST(n->ctx);
+  lower_list_add_results(&results, loop, 1);
+  next = results.items;
   for (uint32_t i = 0; i < carried; ++i) n->out[i] = lower_unflatten(n->l, lower_out_type(n, i), &next);
   return ok;
 }
@@ -198,9 +199,7 @@ static bool while_before(void* user, const lower_value_t* inits, uint32_t count,
     return lower_error(w->n, "needs scf.condition at the end of its first region");
   }
   *go_on = values[0].v;
-  for (uint32_t i = 1; i < value_count; ++i) {
-    if (!lower_flatten(values[i], out)) return lower_unsupported(w->n, "fewer values are");
-  }
+  for (uint32_t i = 1; i < value_count; ++i) lower_flatten(values[i], out);
   return true;
 }
 
@@ -220,13 +219,13 @@ static bool scf_lower_while(lower_op_t* n) {
   if (!w.before || !w.after || w.after->arg_count != n->op->result_count) {
     return lower_error(n, "needs two regions of one block");
   }
-  lower_types_t types = {.count = 0};
+  lower_types_t types = LOWER_LIST(n->ctx);
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
     if (w.after->args[i]->type != lower_out_type(n, i)) return lower_error(n, "has results of other types");
     if (lower_flat_types(n->ctx, lower_out_type(n, i), &types)) continue;
     return lower_unsupported(n, "tensors of known rank and numbers are");
   }
-  lower_list_t results = {.count = 0};
+  lower_list_t results = LOWER_LIST(n->ctx);
   lower_while_t pieces = {while_before, while_after, &w};
   if (!lower_build_while(n->l, n->op->loc, n->values, n->op->operand_count, &types, &pieces, &results)) return false;
   ir_value_t* const* next = results.items;
@@ -281,13 +280,13 @@ static bool scf_lower_forall(lower_op_t* n) {
   if (n->l->whole) return lower_unsupported(n, "a loop for each element is not");
   if (!read_forall(n, &f)) return false;
   if (!block || block->next || block->arg_count != f.low.count + outs) return lower_error(n, "needs one block");
-  lower_types_t types = {.count = 0};
-  lower_list_t inits = {.count = 0};
+  lower_types_t types = LOWER_LIST(n->ctx);
+  lower_list_t inits = LOWER_LIST(n->ctx);
   for (uint32_t i = 0; i < outs; ++i) {
     const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, i));
     if (!type) return lower_unsupported(n, "tensors of known rank are");
-    types.items[types.count++] = type;
-    inits.items[inits.count++] = n->in[f.first_out + i];
+    lower_types_add(&types, type);
+    lower_list_add(&inits, n->in[f.first_out + i]);
   }
   ir_value_t *counts[GRAPH_MAX_RANK], *total = graph_index_constant(n->b, 1);
   for (uint32_t i = 0; i < f.low.count; ++i) {

@@ -56,12 +56,12 @@ bool stablehlo_lower_while(lower_op_t* n) {
   if (!condition || !body || n->op->result_count != n->op->operand_count) {
     return lower_error(n, "needs two regions of one block with an argument for each operand");
   }
-  lower_types_t types = {.count = 0};
-  lower_list_t inits = {.count = 0};
+  lower_types_t types = LOWER_LIST(n->ctx);
+  lower_list_t inits = LOWER_LIST(n->ctx);
   for (uint32_t i = 0; i < n->op->operand_count; ++i) {
     uint32_t first = inits.count, before = types.count;
-    if (!lower_flat_types(n->ctx, condition->args[i]->type, &types) || !lower_flatten(n->values[i], &inits) ||
-        types.count - before != inits.count - first) {
+    lower_flatten(n->values[i], &inits);
+    if (!lower_flat_types(n->ctx, condition->args[i]->type, &types) || types.count - before != inits.count - first) {
       return lower_unsupported(n, "tensors of known rank and tuples of them are");
     }
   }

@@ -269,7 +269,7 @@ static bool check_operand(lower_op_t* n, uint32_t i, const row_t* row) {
 // Values of complex elements are not checked elsewhere.
 static bool check_results(lower_op_t* n) {
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
-    lower_types_t types = {.count = 0};
+    lower_types_t types = LOWER_LIST(n->ctx);
     const ir_value_t* parts[2] = {n->out[i].v, n->out[i].im};
     if (!lower_flat_types(n->ctx, lower_out_type(n, i), &types) || !parts[0] || types.count != (parts[1] ? 2 : 1)) {
       return lower_error(n, "cannot have a result %u of type %s", i, ir_type_str(n->ctx, lower_out_type(n, i)));

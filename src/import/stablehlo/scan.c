@@ -48,7 +48,7 @@ static matrix_t both(scan_t* s, ir_value_t* (*map)(scan_t*, ir_value_t*, ir_valu
 
 // A result without its elements; NULL after a diagnostic.
 static bool empty_output(scan_t* s, uint32_t i, matrix_t* out) {
-  lower_types_t types = {.count = 0};
+  lower_types_t types = LOWER_LIST(s->n->ctx);
   const ir_type_t* written = lower_out_type(s->n, i);
   bool fits = lower_flat_types(s->n->ctx, written, &types) && types.count && ir_type_is_tensor(types.items[0]) &&
               ir_type_is_static(types.items[0]) && types.items[0]->rank > s->axis &&

@@ -31,10 +31,10 @@ bool tosa_lower_while_loop(lower_op_t* n) {
   ir_block_t *condition = only_block(&n->op->regions[0]), *body = only_block(&n->op->regions[1]);
   uint32_t count = n->op->operand_count;
   if (!condition || !body || condition->arg_count != count || body->arg_count != count ||
-      n->op->result_count != count || count > LOWER_MAX_FLAT || !condition->last->operand_count) {
+      n->op->result_count != count || !condition->last->operand_count) {
     return lower_error(n, "needs two regions of one block that take its inputs");
   }
-  const ir_type_t* types[LOWER_MAX_FLAT];
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count + 1);
   for (uint32_t i = 0; i < count; ++i) {
     types[i] = lower_type(n->ctx, condition->args[i]->type);
     if (!types[i]) return lower_unsupported(n, "tensors of known rank are");

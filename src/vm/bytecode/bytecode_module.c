@@ -7,7 +7,7 @@
 
 // Devices, constants and the program's initializer run as this export.
 static bool is_init(iree_string_view_t name) { return iree_string_view_equal(name, IREE_SV("__init")); }
-static uint16_t init_ordinal(const bytecode_module_t* module) { return (uint16_t)module->image.exports_count; }
+static uint32_t init_ordinal(const bytecode_module_t* module) { return module->image.exports_count; }
 
 typedef struct implicit_import_t {
   const char* full_name;
@@ -126,7 +126,7 @@ static iree_status_t get_function(void* self, iree_vm_function_linkage_t linkage
                                   iree_vm_function_t* out_function, iree_string_view_t* out_name,
                                   iree_vm_function_signature_t* out_signature) {
   bytecode_module_t* module = self;
-  iree_vm_function_t function = {&module->interface, (uint16_t)linkage, (uint16_t)ordinal};
+  iree_vm_function_t function = {&module->interface, (uint16_t)linkage, (uint32_t)ordinal};
   iree_string_view_t name, convention;
   switch (linkage) {
     case IREE_VM_FUNCTION_LINKAGE_IMPORT:
@@ -169,7 +169,7 @@ static iree_status_t lookup_function(void* self, iree_vm_function_linkage_t link
   if (linkage == IREE_VM_FUNCTION_LINKAGE_EXPORT || linkage == IREE_VM_FUNCTION_LINKAGE_EXPORT_OPTIONAL) {
     for (uint32_t i = 0; i < image->exports_count; ++i) {
       if (!iree_string_view_equal(module_image_string(image, image->exports[i].name), name)) continue;
-      out_function->ordinal = (uint16_t)i;
+      out_function->ordinal = i;
       return iree_ok_status();
     }
     if (is_init(name)) {
@@ -179,7 +179,7 @@ static iree_status_t lookup_function(void* self, iree_vm_function_linkage_t link
   } else if (linkage == IREE_VM_FUNCTION_LINKAGE_INTERNAL) {
     for (uint32_t i = 0; i < image->functions_count; ++i) {
       if (!iree_string_view_equal(module_image_string(image, image->functions[i].name), name)) continue;
-      out_function->ordinal = (uint16_t)i;
+      out_function->ordinal = i;
       return iree_ok_status();
     }
   }

@@ -82,8 +82,8 @@ iree_status_t vm_transient_release(vm_device_t* device, vm_stream_t* stream, ire
 typedef struct vm_execution_t {
   uint32_t table;
   const uint64_t* params;
-  uint32_t buffer_count;  // of the argument slots
-  iree_hal_buffer_t* const* buffers;
+  uint32_t buffer_count;                // of the argument slots
+  iree_hal_buffer_binding_t* buffers;   // the ranges are filled in
   iree_hal_buffer_t* const* constants;  // of the module state
 } vm_execution_t;
 

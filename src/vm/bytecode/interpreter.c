@@ -85,10 +85,10 @@ static void unpack_arguments(vm_machine_t* m, const module_function_row_t* row, 
 }
 
 // A list of registers (count first) to packed values. Refs are taken when the registers end with the call.
-static void pack_registers(const vm_machine_t* m, const module_function_row_t* row, const uint16_t* list, bool take,
+static void pack_registers(const vm_machine_t* m, const module_function_row_t* row, const vm_word_t* list, bool take,
                            iree_byte_span_t packed) {
   iree_host_size_t offset = 0;
-  for (uint16_t i = 0, count = *list++; i < count; ++i) {
+  for (vm_word_t i = 0, count = *list++; i < count; ++i) {
     vm_type_t type = vm_register_type(m->image, row, list[i]);
     void* at = vm_packed_next(packed, type, &offset);
     if (type == VM_TYPE_REF) {
@@ -99,10 +99,10 @@ static void pack_registers(const vm_machine_t* m, const module_function_row_t* r
   }
 }
 
-static void unpack_registers(const vm_machine_t* m, const module_function_row_t* row, const uint16_t* list,
+static void unpack_registers(const vm_machine_t* m, const module_function_row_t* row, const vm_word_t* list,
                              iree_byte_span_t packed) {
   iree_host_size_t offset = 0;
-  for (uint16_t i = 0, count = *list++; i < count; ++i) {
+  for (vm_word_t i = 0, count = *list++; i < count; ++i) {
     vm_type_t type = vm_register_type(m->image, row, list[i]);
     void* at = vm_packed_next(packed, type, &offset);
     if (type == VM_TYPE_REF) {
@@ -118,10 +118,10 @@ static void unpack_registers(const vm_machine_t* m, const module_function_row_t*
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Operand lists of `call` and `call_import`: results, callee, arguments.
-static const uint16_t* call_arguments(const uint16_t* operands) { return operands + 1 + operands[0] + 2; }
-static uint32_t call_callee(const uint16_t* operands) { return vm_read_u32(operands + 1 + operands[0]); }
-static const uint16_t* call_end(const uint16_t* operands) {
-  const uint16_t* arguments = call_arguments(operands);
+static const vm_word_t* call_arguments(const vm_word_t* operands) { return operands + 1 + operands[0] + 1; }
+static uint32_t call_callee(const vm_word_t* operands) { return operands[1 + operands[0]]; }
+static const vm_word_t* call_end(const vm_word_t* operands) {
+  const vm_word_t* arguments = call_arguments(operands);
   return arguments + 1 + arguments[0];
 }
 
@@ -130,12 +130,12 @@ static iree_status_t begin_call(vm_machine_t* m, iree_vm_stack_frame_t** frame, 
   vm_frame_t* caller = frame_of(*frame);
   caller->resume = m->pc;
   uint32_t callee = call_callee(caller->resume);
-  iree_vm_function_t function = {&module->interface, IREE_VM_FUNCTION_LINKAGE_INTERNAL, (uint16_t)callee};
+  iree_vm_function_t function = {&module->interface, IREE_VM_FUNCTION_LINKAGE_INTERNAL, callee};
   IREE_RETURN_IF_ERROR(enter(m, module, callee, &function, frame));
-  const uint16_t* list = call_arguments(caller->resume);
+  const vm_word_t* list = call_arguments(caller->resume);
   vm_cell_t* value = m->values;
   iree_vm_ref_t* ref = m->refs;
-  for (uint16_t i = 0, count = *list++; i < count; ++i) {
+  for (vm_word_t i = 0, count = *list++; i < count; ++i) {
     if (list[i] & VM_REGISTER_REF) {
       iree_vm_ref_retain(&caller->refs[list[i] & (VM_REGISTER_REF - 1)], ref++);
     } else {
@@ -146,12 +146,12 @@ static iree_status_t begin_call(vm_machine_t* m, iree_vm_stack_frame_t** frame, 
 }
 
 // Hands the results over, pops the frame and goes on after the caller's call.
-static iree_status_t end_call(vm_machine_t* m, const uint16_t* returned, iree_vm_stack_frame_t** frame) {
+static iree_status_t end_call(vm_machine_t* m, const vm_word_t* returned, iree_vm_stack_frame_t** frame) {
   iree_vm_stack_frame_t* parent = iree_vm_stack_parent_frame(m->stack);
   vm_frame_t* caller = frame_of(parent);
-  const uint16_t* results = caller->resume;
-  for (uint16_t i = 1, count = *results; i <= count; ++i) {
-    uint16_t source = returned[i], target = results[i];
+  const vm_word_t* results = caller->resume;
+  for (vm_word_t i = 1, count = *results; i <= count; ++i) {
+    vm_word_t source = returned[i], target = results[i];
     if (target & VM_REGISTER_REF) {
       iree_vm_ref_retain(&m->refs[source & (VM_REGISTER_REF - 1)], &caller->refs[target & (VM_REGISTER_REF - 1)]);
     } else {
@@ -165,10 +165,10 @@ static iree_status_t end_call(vm_machine_t* m, const uint16_t* returned, iree_vm
   return iree_vm_stack_function_leave(m->stack);
 }
 
-static void release_packed(const vm_machine_t* m, const module_function_row_t* row, const uint16_t* list,
+static void release_packed(const vm_machine_t* m, const module_function_row_t* row, const vm_word_t* list,
                            iree_byte_span_t packed) {
   iree_host_size_t offset = 0;
-  for (uint16_t i = 0, count = *list++; i < count; ++i) {
+  for (vm_word_t i = 0, count = *list++; i < count; ++i) {
     vm_type_t type = vm_register_type(m->image, row, list[i]);
     void* at = vm_packed_next(packed, type, &offset);
     if (type == VM_TYPE_REF) iree_vm_ref_release(at);
@@ -176,20 +176,20 @@ static void release_packed(const vm_machine_t* m, const module_function_row_t* r
 }
 
 static iree_status_t call_import(vm_machine_t* m, const module_function_row_t* row) {
-  const uint16_t* operands = m->pc;
+  const vm_word_t* operands = m->pc;
   const vm_import_t* import = &m->state->imports[call_callee(operands)];
-  iree_byte_span_t arguments = {NULL, import->argument_size}, results = {NULL, import->result_size};
-  arguments.data = iree_alloca(import->argument_size + 16);
-  results.data = iree_alloca(import->result_size + 16);
-  arguments.data = (uint8_t*)iree_host_align((uintptr_t)arguments.data, 16);
-  results.data = (uint8_t*)iree_host_align((uintptr_t)results.data, 16);
-  memset(arguments.data, 0, arguments.data_length);
-  memset(results.data, 0, results.data_length);
+  iree_host_size_t results_at = iree_host_align(import->argument_size, 16), size = results_at + import->result_size;
+  vm_scratch_t scratch;
+  uint8_t* packed = NULL;
+  IREE_RETURN_IF_ERROR(vm_scratch_allocate(&scratch, m, size, 1, (void**)&packed));
+  memset(packed, 0, size);
+  iree_byte_span_t arguments = {packed, import->argument_size}, results = {packed + results_at, import->result_size};
   pack_registers(m, row, call_arguments(operands), /*take=*/false, arguments);
   iree_status_t status = vm_import_call(import, m->stack, arguments, results);
   if (iree_status_is_ok(status)) unpack_registers(m, row, operands, results);
   release_packed(m, row, call_arguments(operands), arguments);
   release_packed(m, row, operands, results);
+  vm_scratch_free(&scratch);
   m->pc = call_end(operands);
   return status;
 }
@@ -199,8 +199,8 @@ static iree_status_t call_import(vm_machine_t* m, const module_function_row_t* r
 //===----------------------------------------------------------------------------------------------------------------===
 
 static iree_status_t fail_with_message(vm_machine_t* m) {
-  uint32_t code = vm_next_u32(m);
-  iree_string_view_t message = module_image_string(m->image, vm_next_u32(m));
+  uint32_t code = vm_next_word(m);
+  iree_string_view_t message = module_image_string(m->image, vm_next_word(m));
   return iree_make_status_with_location("<vm>", 0, (iree_status_code_t)code, "%.*s", (int)message.size, message.data);
 }
 
@@ -267,7 +267,7 @@ static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode
   };
   const int32_t base_depth = frame->depth;
   const bool tracing = iree_vm_stack_invocation_flags(m->stack) & IREE_VM_INVOCATION_FLAG_TRACE_EXECUTION;
-  const uint16_t* at = m->pc;  // the current instruction
+  const vm_word_t* at = m->pc;  // the current instruction
   STEPS_DECLARE();
   iree_status_t status = iree_ok_status();
   NEXT();
@@ -316,14 +316,14 @@ static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode
 #include "module/ops_undef.h"
 
 op_br:
-  m->pc = frame_of(frame)->code + vm_read_u32(m->pc);
+  m->pc = frame_of(frame)->code + *m->pc;
   NEXT();
 op_br_if:
-  m->pc = frame_of(frame)->code + vm_read_u32(m->pc + (m->values[m->pc[0]].i ? 1 : 3));
+  m->pc = frame_of(frame)->code + m->pc[m->values[m->pc[0]].i ? 1 : 2];
   NEXT();
 op_switch: {
-  uint32_t index = (uint32_t)m->values[m->pc[0]].i, count = m->pc[3];
-  m->pc = frame_of(frame)->code + vm_read_u32(index < count ? m->pc + 4 + 2 * index : m->pc + 1);
+  uint32_t index = (uint32_t)m->values[m->pc[0]].i, count = m->pc[2];
+  m->pc = frame_of(frame)->code + (index < count ? m->pc[3 + index] : m->pc[1]);
   NEXT();
 }
 op_call:
@@ -345,7 +345,7 @@ op_fail:
   CHECK(fail_with_message(m));
 op_fail_if:
   if (m->values[*m->pc++].i) CHECK(fail_with_message(m));
-  m->pc += 4;
+  m->pc += 2;
   NEXT();
 
 fail:

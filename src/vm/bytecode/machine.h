@@ -8,14 +8,14 @@
 // Storage of a bytecode frame: this, value registers, reference registers.
 typedef struct vm_frame_t {
   const module_function_row_t* row;
-  const uint16_t* code;
+  const vm_word_t* code;
   vm_cell_t* values;
   iree_vm_ref_t* refs;
-  const uint16_t* resume;  // while it calls: operands of the call instruction
+  const vm_word_t* resume;  // while it calls: operands of the call instruction
 } vm_frame_t;
 
 typedef struct vm_machine_t {
-  const uint16_t* pc;  // next word to read; inside an instruction: its next operand
+  const vm_word_t* pc;  // next word to read; inside an instruction: its next operand
   vm_cell_t* values;
   iree_vm_ref_t* refs;
   iree_vm_module_state_t* state;
@@ -24,14 +24,29 @@ typedef struct vm_machine_t {
 } vm_machine_t;
 
 // Operands in order. The verifier has checked them all.
-static inline uint16_t vm_next_word(vm_machine_t* m) { return *m->pc++; }
+static inline vm_word_t vm_next_word(vm_machine_t* m) { return *m->pc++; }
 static inline vm_cell_t* vm_next_value(vm_machine_t* m) { return &m->values[*m->pc++]; }
 static inline iree_vm_ref_t* vm_next_ref(vm_machine_t* m) { return &m->refs[*m->pc++ & (VM_REGISTER_REF - 1)]; }
-static inline uint32_t vm_next_u32(vm_machine_t* m) {
-  uint32_t value;
-  memcpy(&value, m->pc, sizeof(value));
-  m->pc += 2;
-  return value;
+
+// Room for an instruction's lists: most are short, but files may have any.
+typedef struct vm_scratch_t {
+  iree_allocator_t allocator;
+  void* heap;
+  iree_alignas(16) uint8_t own[1024];
+} vm_scratch_t;
+// `count` elements of `size` bytes, not initialized; once for each scratch. Released by vm_scratch_free.
+static inline iree_status_t vm_scratch_allocate(vm_scratch_t* scratch, const vm_machine_t* m, iree_host_size_t count,
+                                                iree_host_size_t size, void** out) {
+  scratch->heap = NULL;
+  scratch->allocator = iree_vm_stack_allocator(m->stack);
+  *out = scratch->own;
+  if (IREE_LIKELY(count <= sizeof(scratch->own) / size)) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(scratch->allocator, count, size, &scratch->heap));
+  *out = scratch->heap;
+  return iree_ok_status();
+}
+static inline void vm_scratch_free(vm_scratch_t* scratch) {
+  if (scratch->heap) iree_allocator_free(scratch->allocator, scratch->heap);
 }
 
 // The object of a reference operand; an error for null or another type.

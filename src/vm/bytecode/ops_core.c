@@ -9,7 +9,7 @@
 
 iree_status_t vm_do_import_resolved(vm_machine_t* m) {
   vm_cell_t* result = vm_next_value(m);
-  result->i = !iree_vm_function_is_null(m->state->imports[vm_next_u32(m)].function);
+  result->i = !iree_vm_function_is_null(m->state->imports[vm_next_word(m)].function);
   return iree_ok_status();
 }
 
@@ -53,14 +53,14 @@ iree_status_t vm_do_same_ref(vm_machine_t* m) {
 static iree_status_t load_literal(vm_machine_t* m, uint32_t words) {
   vm_cell_t* result = vm_next_value(m);
   result->bits = 0;
-  memcpy(&result->bits, m->pc, words * sizeof(uint16_t));
+  memcpy(&result->bits, m->pc, words * sizeof(vm_word_t));
   m->pc += words;
   return iree_ok_status();
 }
-iree_status_t vm_do_const_i32(vm_machine_t* m) { return load_literal(m, 2); }
-iree_status_t vm_do_const_i64(vm_machine_t* m) { return load_literal(m, 4); }
-iree_status_t vm_do_const_f32(vm_machine_t* m) { return load_literal(m, 2); }
-iree_status_t vm_do_const_f64(vm_machine_t* m) { return load_literal(m, 4); }
+iree_status_t vm_do_const_i32(vm_machine_t* m) { return load_literal(m, 1); }
+iree_status_t vm_do_const_i64(vm_machine_t* m) { return load_literal(m, 2); }
+iree_status_t vm_do_const_f32(vm_machine_t* m) { return load_literal(m, 1); }
+iree_status_t vm_do_const_f64(vm_machine_t* m) { return load_literal(m, 2); }
 
 iree_status_t vm_do_select(vm_machine_t* m) {
   vm_cell_t* result = vm_next_value(m);
@@ -81,24 +81,24 @@ iree_status_t vm_do_select_ref(vm_machine_t* m) {
 
 iree_status_t vm_do_global_load(vm_machine_t* m) {
   vm_cell_t* result = vm_next_value(m);
-  *result = m->state->global_values[vm_next_u32(m)];
+  *result = m->state->global_values[vm_next_word(m)];
   return iree_ok_status();
 }
 
 iree_status_t vm_do_global_store(vm_machine_t* m) {
-  uint32_t global = vm_next_u32(m);
+  uint32_t global = vm_next_word(m);
   m->state->global_values[global] = *vm_next_value(m);
   return iree_ok_status();
 }
 
 iree_status_t vm_do_global_load_ref(vm_machine_t* m) {
   iree_vm_ref_t* result = vm_next_ref(m);
-  iree_vm_ref_retain(&m->state->global_refs[vm_next_u32(m)], result);
+  iree_vm_ref_retain(&m->state->global_refs[vm_next_word(m)], result);
   return iree_ok_status();
 }
 
 iree_status_t vm_do_global_store_ref(vm_machine_t* m) {
-  uint32_t global = vm_next_u32(m);
+  uint32_t global = vm_next_word(m);
   iree_vm_ref_retain(vm_next_ref(m), &m->state->global_refs[global]);
   return iree_ok_status();
 }
@@ -129,7 +129,7 @@ iree_status_t vm_do_list_resize(vm_machine_t* m) {
 }
 
 // The machine's type of the register at the word before m->pc's current one.
-static vm_type_t type_of_register(const vm_machine_t* m, uint16_t reg) {
+static vm_type_t type_of_register(const vm_machine_t* m, vm_word_t reg) {
   const vm_frame_t* frame = iree_vm_stack_frame_storage(iree_vm_stack_top(m->stack));
   return vm_register_type(m->image, frame->row, reg);
 }
@@ -193,12 +193,12 @@ static iree_status_t wrap_memory(vm_machine_t* m, iree_const_byte_span_t data, i
 
 iree_status_t vm_do_buffer_const(vm_machine_t* m) {
   iree_vm_ref_t* result = vm_next_ref(m);
-  return wrap_memory(m, m->image->segment_data[vm_next_u32(m)], result);
+  return wrap_memory(m, m->image->segment_data[vm_next_word(m)], result);
 }
 
 iree_status_t vm_do_buffer_string(vm_machine_t* m) {
   iree_vm_ref_t* result = vm_next_ref(m);
-  iree_string_view_t text = module_image_string(m->image, vm_next_u32(m));
+  iree_string_view_t text = module_image_string(m->image, vm_next_word(m));
   return wrap_memory(m, iree_make_const_byte_span((const uint8_t*)text.data, text.size), result);
 }
 

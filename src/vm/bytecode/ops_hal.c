@@ -11,7 +11,7 @@ static iree_status_t next_fence_or_null(vm_machine_t* m, iree_hal_fence_t** out_
   return iree_hal_fence_check_deref_or_null(*vm_next_ref(m), out_fence);
 }
 
-static vm_device_t* next_device(vm_machine_t* m) { return m->state->devices[vm_next_u32(m)]; }
+static vm_device_t* next_device(vm_machine_t* m) { return m->state->devices[vm_next_word(m)]; }
 
 iree_status_t vm_do_hal_stream_begin(vm_machine_t* m) {
   iree_vm_ref_t* result = vm_next_ref(m);
@@ -19,7 +19,7 @@ iree_status_t vm_do_hal_stream_begin(vm_machine_t* m) {
   iree_hal_fence_t* fence = NULL;
   IREE_RETURN_IF_ERROR(next_fence_or_null(m, &fence));
   vm_stream_t* stream = NULL;
-  IREE_RETURN_IF_ERROR(vm_stream_acquire(device, vm_next_u32(m) != 0, &stream));
+  IREE_RETURN_IF_ERROR(vm_stream_acquire(device, vm_next_word(m) != 0, &stream));
   iree_status_t status = fence ? vm_stream_wait(stream, iree_hal_fence_semaphore_list(fence)) : iree_ok_status();
   IREE_RETURN_IF_ERROR(iree_vm_ref_wrap_assign(stream, vm_stream_type(), result));
   return status;
@@ -149,7 +149,7 @@ iree_status_t vm_do_hal_transient_release(vm_machine_t* m) {
 
 iree_status_t vm_do_hal_constant(vm_machine_t* m) {
   iree_vm_ref_t* result = vm_next_ref(m);
-  return iree_vm_ref_wrap_retain(m->state->constants[vm_next_u32(m)], iree_hal_buffer_type(), result);
+  return iree_vm_ref_wrap_retain(m->state->constants[vm_next_word(m)], iree_hal_buffer_type(), result);
 }
 
 iree_status_t vm_do_hal_subspan(vm_machine_t* m) {
@@ -174,7 +174,7 @@ iree_status_t vm_do_hal_buffer_check(vm_machine_t* m) {
   const iree_vm_ref_t* ref = vm_next_ref(m);
   iree_device_size_t needed = 0;
   IREE_RETURN_IF_ERROR(next_size(m, &needed));
-  iree_string_view_t name = module_image_string(m->image, vm_next_u32(m));
+  iree_string_view_t name = module_image_string(m->image, vm_next_word(m));
   iree_hal_buffer_t* buffer = iree_hal_buffer_deref(*ref);
   if (!buffer) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%.*s is %s; expected a !hal.buffer", (int)name.size,
@@ -192,18 +192,35 @@ iree_status_t vm_do_hal_buffer_check(vm_machine_t* m) {
 // Work
 //===----------------------------------------------------------------------------------------------------------------===
 
+static iree_status_t execute_with(vm_machine_t* m, vm_stream_t* stream, vm_execution_t* execution) {
+  vm_scratch_t scratch;
+  iree_hal_buffer_binding_t* buffers = NULL;
+  execution->buffer_count = vm_next_word(m);
+  IREE_RETURN_IF_ERROR(vm_scratch_allocate(&scratch, m, execution->buffer_count, sizeof(*buffers), (void**)&buffers));
+  iree_status_t status = iree_ok_status();
+  for (uint32_t i = 0; i < execution->buffer_count && iree_status_is_ok(status); ++i) {
+    buffers[i] = (iree_hal_buffer_binding_t){0};
+    status = iree_hal_buffer_check_deref(*vm_next_ref(m), &buffers[i].buffer);
+    if (!iree_status_is_ok(status)) status = iree_status_annotate_f(status, "buffer %u", i);
+  }
+  execution->buffers = buffers;
+  if (iree_status_is_ok(status)) status = vm_table_execute(stream, execution);
+  vm_scratch_free(&scratch);
+  return status;
+}
+
 iree_status_t vm_do_hal_execute(vm_machine_t* m) {
   VM_NEXT_OBJECT(m, vm_stream, stream);
-  uint32_t table = vm_next_u32(m);
-  uint16_t param_count = vm_next_word(m);
-  uint64_t* params = iree_alloca((param_count + 1) * sizeof(*params));
-  for (uint16_t i = 0; i < param_count; ++i) params[i] = vm_next_value(m)->bits;
-  uint16_t buffer_count = vm_next_word(m);
-  iree_hal_buffer_t** buffers = iree_alloca((buffer_count + 1) * sizeof(*buffers));
-  for (uint16_t i = 0; i < buffer_count; ++i) {
-    IREE_RETURN_IF_ERROR(iree_hal_buffer_check_deref(*vm_next_ref(m), &buffers[i]), "buffer %u", i);
-  }
-  return vm_table_execute(stream, &(vm_execution_t){table, params, buffer_count, buffers, m->state->constants});
+  vm_execution_t execution = {.table = vm_next_word(m), .constants = m->state->constants};
+  uint32_t count = vm_next_word(m);
+  vm_scratch_t scratch;
+  uint64_t* params = NULL;
+  IREE_RETURN_IF_ERROR(vm_scratch_allocate(&scratch, m, count, sizeof(*params), (void**)&params));
+  for (uint32_t i = 0; i < count; ++i) params[i] = vm_next_value(m)->bits;
+  execution.params = params;
+  iree_status_t status = execute_with(m, stream, &execution);
+  vm_scratch_free(&scratch);
+  return status;
 }
 
 iree_status_t vm_do_hal_copy(vm_machine_t* m) {
@@ -230,7 +247,7 @@ iree_status_t vm_do_hal_fill(vm_machine_t* m) {
   IREE_RETURN_IF_ERROR(next_size(m, &offset));
   IREE_RETURN_IF_ERROR(next_size(m, &length));
   int32_t pattern = vm_next_value(m)->i;
-  uint32_t pattern_length = vm_next_u32(m);
+  uint32_t pattern_length = vm_next_word(m);
   if (!length) return iree_ok_status();
   vm_submission_t submission;
   vm_stream_prepare(stream, &submission);
@@ -242,7 +259,7 @@ iree_status_t vm_do_hal_fill(vm_machine_t* m) {
 
 iree_status_t vm_do_hal_update(vm_machine_t* m) {
   VM_NEXT_OBJECT(m, vm_stream, stream);
-  iree_const_byte_span_t source = m->image->segment_data[vm_next_u32(m)];
+  iree_const_byte_span_t source = m->image->segment_data[vm_next_word(m)];
   iree_device_size_t source_offset = 0, target_offset = 0, length = 0;
   IREE_RETURN_IF_ERROR(next_size(m, &source_offset));
   VM_NEXT_OBJECT(m, iree_hal_buffer, target);

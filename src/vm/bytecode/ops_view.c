@@ -100,10 +100,10 @@ static iree_status_t check_view(const module_image_t* image, const module_shape_
 
 iree_status_t vm_do_hal_view_unwrap(vm_machine_t* m) {
   iree_vm_ref_t* result = vm_next_ref(m);
-  const uint16_t* dims = m->pc;  // count, registers
+  const vm_word_t* dims = m->pc;  // count, registers
   m->pc += 1 + *dims;
   const iree_vm_ref_t* ref = vm_next_ref(m);
-  const module_shape_row_t* shape = &m->image->shapes[vm_next_u32(m)];
+  const module_shape_row_t* shape = &m->image->shapes[vm_next_word(m)];
   iree_hal_buffer_view_t* view = iree_hal_buffer_view_deref(*ref);
   if (IREE_UNLIKELY(!view)) {
     iree_string_view_t name = module_image_string(m->image, shape->name);
@@ -122,7 +122,7 @@ iree_status_t vm_do_hal_view_unwrap(vm_machine_t* m) {
 iree_status_t vm_do_hal_view_create(vm_machine_t* m) {
   iree_vm_ref_t* result = vm_next_ref(m);
   VM_NEXT_OBJECT(m, iree_hal_buffer, buffer);
-  const module_shape_row_t* shape = &m->image->shapes[vm_next_u32(m)];
+  const module_shape_row_t* shape = &m->image->shapes[vm_next_word(m)];
   ++m->pc;  // the count is the shape's
   iree_hal_dim_t dims[32];
   for (uint32_t i = 0; i < shape->rank; ++i) {
@@ -153,7 +153,7 @@ iree_status_t vm_do_hal_view_rank(vm_machine_t* m) {
 iree_status_t vm_do_hal_view_dim(vm_machine_t* m) {
   vm_cell_t* result = vm_next_value(m);
   VM_NEXT_OBJECT(m, iree_hal_buffer_view, view);
-  uint32_t index = vm_next_u32(m);
+  uint32_t index = vm_next_word(m);
   if (index >= iree_hal_buffer_view_shape_rank(view)) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "a buffer view of rank %" PRIhsz " has no dimension %u",
                             iree_hal_buffer_view_shape_rank(view), index);
@@ -164,8 +164,8 @@ iree_status_t vm_do_hal_view_dim(vm_machine_t* m) {
 
 // Packs `0rCrD_v`: the key, a count, the views.
 iree_status_t vm_do_hal_view_trace(vm_machine_t* m) {
-  iree_string_view_t key = module_image_string(m->image, vm_next_u32(m));
-  uint16_t count = vm_next_word(m);
+  iree_string_view_t key = module_image_string(m->image, vm_next_word(m));
+  uint32_t count = vm_next_word(m);
   const vm_import_t* import = &m->state->imports[m->image->imports_count + VM_IMPLICIT_VIEW_TRACE];
   if (!vm_module_uses_hal(m->state->module) || iree_vm_function_is_null(import->function)) {
     m->pc += count;
@@ -175,13 +175,17 @@ iree_status_t vm_do_hal_view_trace(vm_machine_t* m) {
     iree_vm_ref_t key;
     int32_t count;
     iree_vm_ref_t views[];
-  }* packed = iree_alloca(sizeof(*packed) + (count + 1) * sizeof(iree_vm_ref_t));
+  }* packed = NULL;
+  vm_scratch_t scratch;
+  iree_host_size_t size = sizeof(*packed) + count * sizeof(iree_vm_ref_t);
+  IREE_RETURN_IF_ERROR(vm_scratch_allocate(&scratch, m, size, 1, (void**)&packed));
   iree_vm_buffer_t text;
   iree_vm_buffer_initialize(IREE_VM_BUFFER_ACCESS_ORIGIN_MODULE,
                             iree_make_byte_span((void*)(uintptr_t)key.data, key.size), iree_allocator_null(), &text);
   packed->key = (iree_vm_ref_t){&text, iree_vm_buffer_type()};
-  packed->count = count;
-  for (uint16_t i = 0; i < count; ++i) packed->views[i] = *vm_next_ref(m);
-  return vm_import_call(import, m->stack, iree_make_byte_span(packed, sizeof(*packed) + count * sizeof(iree_vm_ref_t)),
-                        iree_byte_span_empty());
+  packed->count = (int32_t)count;
+  for (uint32_t i = 0; i < count; ++i) packed->views[i] = *vm_next_ref(m);
+  iree_status_t status = vm_import_call(import, m->stack, iree_make_byte_span(packed, size), iree_byte_span_empty());
+  vm_scratch_free(&scratch);
+  return status;
 }

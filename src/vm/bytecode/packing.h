@@ -13,7 +13,7 @@ static inline void* vm_packed_next(iree_byte_span_t packed, vm_type_t type, iree
 }
 
 // Type of an operand register of the function.
-static inline vm_type_t vm_register_type(const module_image_t* image, const module_function_row_t* row, uint16_t reg) {
+static inline vm_type_t vm_register_type(const module_image_t* image, const module_function_row_t* row, vm_word_t reg) {
   return reg & VM_REGISTER_REF ? VM_TYPE_REF : (vm_type_t)image->registers[row->register_first + reg];
 }
 

@@ -217,25 +217,23 @@ static iree_status_t fail_length(const vm_device_t* device, const vm_execution_t
   iree_string_view_t name = module_image_string(device->image, device->image->tables[execution->table].name);
   return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "buffer %u of '%.*s' has %" PRIu64 " bytes; %" PRIu64 " are used",
                           buffer, (int)name.size, name.data,
-                          (uint64_t)iree_hal_buffer_byte_length(execution->buffers[buffer]), needed);
+                          (uint64_t)iree_hal_buffer_byte_length(execution->buffers[buffer].buffer), needed);
 }
 
 iree_status_t vm_table_execute(vm_stream_t* stream, const vm_execution_t* execution) {
   vm_device_t* device = stream->device;
   vm_recording_t* recording = NULL;
   IREE_RETURN_IF_ERROR(find_recording(device, execution, &recording));
-  iree_hal_buffer_binding_t* bindings = iree_alloca((execution->buffer_count + 1) * sizeof(*bindings));
   for (uint32_t i = 0; i < execution->buffer_count; ++i) {
-    iree_device_size_t length = iree_hal_buffer_byte_length(execution->buffers[i]);
-    if (IREE_UNLIKELY(length < recording->lengths[i])) {
+    execution->buffers[i].length = iree_hal_buffer_byte_length(execution->buffers[i].buffer);
+    if (IREE_UNLIKELY(execution->buffers[i].length < recording->lengths[i])) {
       return fail_length(device, execution, i, recording->lengths[i]);
     }
-    bindings[i] = (iree_hal_buffer_binding_t){execution->buffers[i], 0, length};
   }
   vm_submission_t submission;
   vm_stream_prepare(stream, &submission);
   iree_status_t status = iree_hal_device_queue_execute(
       device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, submission.wait, submission.signal, recording->command_buffer,
-      (iree_hal_buffer_binding_table_t){execution->buffer_count, bindings}, IREE_HAL_EXECUTE_FLAG_NONE);
+      (iree_hal_buffer_binding_table_t){execution->buffer_count, execution->buffers}, IREE_HAL_EXECUTE_FLAG_NONE);
   return vm_stream_submitted(stream, &submission, status);
 }
