@@ -34,14 +34,11 @@ static ir_value_t* flat(onnx_node_t* n, ir_value_t* x) {
   return onnx_reshape(n, x, 1, &total);
 }
 
-// The shape of x as a row [1, rank].
-static ir_value_t* shape_row(onnx_node_t* n, ir_value_t* x) {
+ir_value_t* onnx_shape_vector(onnx_node_t* n, ir_value_t* x) {
   int32_t rank = x->type->rank;
-  const onnx_dim_t dims[] = {onnx_dim_of(1), onnx_dim_of(rank)};
   ir_value_t* parts[ONNX_MAX_RANK];
   for (int32_t i = 0; i < rank; ++i) parts[i] = onnx_dim_tensor(n, onnx_dim(n, x, i), 1);
-  ir_value_t* row = rank ? graph_concat(n->b, parts, (uint32_t)rank, 0) : onnx_index_vector(n, NULL, 0);
-  return onnx_reshape(n, row, 2, dims);
+  return rank ? graph_concat(n->b, parts, (uint32_t)rank, 0) : onnx_index_vector(n, NULL, 0);
 }
 
 bool onnx_sequence_flatten(onnx_node_t* n, onnx_holder_t* s) {
@@ -53,7 +50,8 @@ bool onnx_sequence_flatten(onnx_node_t* n, onnx_holder_t* s) {
              **rows = ARENA_ARRAY(arena, ir_value_t*, s->count + 1);
   for (uint32_t i = 0; i < s->count; ++i) {
     data[i] = flat(n, s->items[i].v);
-    rows[i] = shape_row(n, s->items[i].v);
+    const onnx_dim_t dims[] = {onnx_dim_of(1), onnx_dim_of(s->rank)};
+    rows[i] = onnx_reshape(n, onnx_shape_vector(n, s->items[i].v), 2, dims);
   }
   if (s->count) {
     s->data = graph_concat(n->b, data, s->count, 0);
@@ -199,6 +197,34 @@ bool onnx_optional_of(onnx_node_t* n, const ir_type_t* type, onnx_holder_t* out)
   return true;
 }
 
+bool onnx_holder_form(onnx_node_t* n, onnx_value_t x, const ir_type_t** types, uint32_t* count) {
+  const onnx_holder_t* h = x.holder;
+  if (!h) return types[(*count)++] = x.v->type, true;
+  if (h->is_optional) {
+    if (!h->value.v) return onnx_unsupported(n, "an optional that is always empty needs a type");
+    types[(*count)++] = h->present->type;
+    return onnx_holder_form(n, h->value, types, count);
+  }
+  const int64_t any = IR_DYNAMIC, table[] = {IR_DYNAMIC, h->rank < 0 ? IR_DYNAMIC : h->rank};
+  types[(*count)++] = onnx_tensor_type(n->ctx, h->element, 1, &any);
+  types[(*count)++] = onnx_tensor_type(n->ctx, onnx_si64(n->ctx), 2, table);
+  return true;
+}
+
+bool onnx_same_form(onnx_value_t a, onnx_value_t b) {
+  if (!a.holder || !b.holder) return !a.holder && !b.holder;
+  if (a.holder->is_optional != b.holder->is_optional) return false;
+  return !a.holder->is_optional || onnx_same_form(a.holder->value, b.holder->value);
+}
+
+onnx_value_t onnx_holder_adopt(onnx_node_t* n, onnx_value_t x, onnx_value_t other) {
+  if (!onnx_is_sequence(x) || !onnx_is_sequence(other)) return x;
+  onnx_holder_t s = *x.holder;
+  if (s.data || s.count || s.rank >= 0 || other.holder->rank < 0) return x;
+  s.rank = other.holder->rank;
+  return onnx_holder_value(n, &s);
+}
+
 static bool flatten_value(onnx_node_t* n, onnx_value_t x, onnx_values_t* out) {
   if (!x.holder) return out->items[out->count++] = x, true;
   onnx_holder_t h = *x.holder;
@@ -223,7 +249,10 @@ bool onnx_values_flatten(onnx_node_t* n, onnx_values_t values, onnx_values_t* ou
 }
 
 static onnx_value_t rebuild_value(onnx_node_t* n, onnx_value_t like, const onnx_value_t** at) {
-  if (!like.holder) return *(*at)++;
+  if (!like.holder) {
+    onnx_value_t tensor = *(*at)++;
+    return onnx_value(tensor.v, like.element);
+  }
   onnx_holder_t h = *like.holder;
   if (h.is_optional) {
     h.present = (*at)++->v;

@@ -115,6 +115,13 @@ bool onnx_number_input(onnx_node_t* n, uint32_t i, onnx_dim_t* out) {
   return onnx_dims_input(&inner, 0, out, 1, &count);
 }
 
+bool onnx_tensor_number(onnx_node_t* n, ir_value_t* v, onnx_dim_t* out) {
+  onnx_value_t x = onnx_value(v, onnx_si64(n->ctx));
+  onnx_node_t inner = *n;
+  inner.in = &x, inner.in_count = 1;
+  return onnx_number_input(&inner, 0, out);
+}
+
 static bool check_axis(onnx_node_t* n, onnx_dim_t* axis, int32_t rank) {
   if (onnx_dim_known(*axis)) return onnx_check_axis(n, &axis->size, rank);
   *axis = onnx_dim_wrap(n, *axis, onnx_dim_of(rank));

@@ -28,7 +28,9 @@ ir_value_t* onnx_dim_like(onnx_node_t* n, onnx_dim_t dim, ir_value_t* like);
 
 // Input i, one number of any type, rounded towards zero.
 bool onnx_number_input(onnx_node_t* n, uint32_t i, onnx_dim_t* out);
-// The same as an axis of a tensor of that rank: 0..rank-1.
+// A tensor of one signed integer as a number.
+bool onnx_tensor_number(onnx_node_t* n, ir_value_t* v, onnx_dim_t* out);
+// Input i as an axis of a tensor of that rank: 0..rank-1.
 bool onnx_axis_input(onnx_node_t* n, uint32_t i, int32_t rank, onnx_dim_t* out);
 
 // Input i as sizes, as many as the program declares for the result where the vector's length is known at run time only.
