@@ -54,7 +54,7 @@ static void usage(FILE* out) { fputs("usage: iree-import-onnx [-h] [options] inp
 
 static int help(void) {
   usage(stdout);
-  puts("\nReads an ONNX model and prints it as MLIR, for iree-compile.\n");
+  puts("\nReads an ONNX model ('-': from standard input) and prints it as MLIR, for iree-compile.\n");
   for (int i = 0; i < FLAG_COUNT; ++i) {
     char left[64];
     snprintf(left, sizeof(left), "%s%s%s%s", flags[i].name, flags[i].value ? " " : "",

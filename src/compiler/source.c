@@ -9,22 +9,11 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/stream.h"
 
 static bool read_stream(ir_context_t* ctx, int fd, source_file_t* out) {
-  size_t capacity = 1 << 16;
-  char* data = memory_alloc(capacity);
-  for (;;) {
-    ssize_t got = read(fd, data + out->size, capacity - out->size);
-    if (got < 0) {
-      memory_free(data);
-      return ir_error(ctx, NULL, "cannot read '%s': %s", out->path, strerror(errno));
-    }
-    if (got == 0) break;
-    out->size += (size_t)got;
-    if (out->size == capacity) data = memory_resize(data, capacity *= 2);
-  }
-  out->data = data;
-  return true;
+  out->data = stream_read(fd, &out->size);
+  return out->data || ir_error(ctx, NULL, "cannot read '%s': %s", out->path, strerror(errno));
 }
 
 static bool map_file(ir_context_t* ctx, const char* path, source_file_t* out) {
@@ -94,10 +83,12 @@ void source_close(source_file_t* source) {
   release(source);
 }
 
-// ONNX's ModelProto begins with the version of the format and goes on with a string or the opset; no text does.
+// ONNX's ModelProto begins with the version of the format, a number, and goes on with a string, a number, the graph or
+// the opset; no text does.
 static bool looks_like_onnx(const source_file_t* source) {
   const unsigned char* data = (const unsigned char*)source->data;
-  return source->size > 4 && data[0] == 0x08 && data[1] < 32 && (data[2] == 0x12 || data[2] == 0x3A || data[2] == 0x42);
+  return source->size > 4 && data[0] == 0x08 && data[1] < 128 && data[2] &&
+         strchr("\x12\x1A\x22\x28\x32\x3A\x42", data[2]);
 }
 
 ir_op_t* source_parse(ir_context_t* ctx, source_file_t* source) {

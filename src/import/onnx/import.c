@@ -10,9 +10,14 @@
 //
 // The types of values come from lowering each op into a scratch function as it is read (lower.h), so that the shape
 // rules of an op are written once.
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/stream.h"
 #include "import/onnx/importer.h"
 
 enum { MAX_FUNCTION_DEPTH = 32, MAX_OPS = 1 << 20 };
@@ -555,11 +560,24 @@ ir_op_t* onnx_import_buffer(ir_context_t* ctx, const onnx_source_t* source, cons
   return done ? im.module : NULL;
 }
 
+// Standard input, pipes and devices are read to their end; files are mapped.
+static bool open_model(const char* path, onnx_files_t* files, onnx_source_t* out, const char** error) {
+  struct stat info;
+  bool is_stdin = strcmp(path, "-") == 0;
+  bool stream = is_stdin || (stat(path, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)));
+  if (!stream) return onnx_files_map(files, path, &out->data, &out->size, error);
+  int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+  out->data = fd >= 0 ? stream_read(fd, &out->size) : NULL;
+  if (!out->data) *error = strerror(errno);
+  if (fd >= 0 && !is_stdin) close(fd);
+  return out->data != NULL;
+}
+
 ir_op_t* onnx_import_file(ir_context_t* ctx, const char* path, const onnx_options_t* options, onnx_files_t* files) {
-  onnx_source_t source = {.path = path};
+  onnx_source_t source = {.path = strcmp(path, "-") ? path : "<stdin>"};
   const char* error = NULL;
-  if (!onnx_files_map(files, path, &source.data, &source.size, &error)) {
-    ir_error(ctx, ir_loc_unknown(ctx), "cannot open input file '%s': %s", path, error);
+  if (!open_model(path, files, &source, &error)) {
+    ir_error(ctx, ir_loc_unknown(ctx), "cannot open input file '%s': %s", source.path, error);
     return NULL;
   }
   return onnx_import_buffer(ctx, &source, options, files);

@@ -159,8 +159,7 @@ static bool finish_loop(onnx_node_t* n, body_t* body, onnx_loop_t* loop, ir_valu
   for (uint32_t i = 0; fine && i < body->tensors; ++i) initial[1 + i] = first.items[i].v;
   if (!fine || !collect_scans(n, body, loop, trips, initial, next)) return onnx_loop_drop(loop), false;
   ir_op_t* op = onnx_loop_end(loop, initial, next, limit, partial || !limit ? 0 : -1);
-  for (uint32_t i = 0; i < body->tensors; ++i)
-    ends[i] = onnx_value(ir_result(op, 2 + i), body->next.items[i].element);
+  for (uint32_t i = 0; i < body->tensors; ++i) ends[i] = onnx_value(ir_result(op, 2 + i), body->next.items[i].element);
   onnx_values_rebuild(n, (onnx_values_t){body->start, body->carried}, ends, n->out);
   return take_scans(n, body, op, partial);
 }
@@ -182,8 +181,8 @@ static bool lower_rounds(onnx_node_t* n, const body_t* body, int64_t rounds, onn
   return true;
 }
 
-// A sequence of known length stays its members when a loop of few rounds is its rounds one after another. `*done` false:
-// it is not known which rounds these are.
+// A sequence of known length stays its members when a loop of few rounds is its rounds one after another. `*done`
+// false: it is not known which rounds these are.
 static bool unroll_loop(onnx_node_t* n, const body_t* body, onnx_dim_t trips, bool* done) {
   int first = onnx_has(n, 1) ? known_flag(n, n->in[1].v) : 1;
   bool known = trips.size != IR_DYNAMIC && trips.size <= ONNX_MAX_ROUNDS && first >= 0 && !body->scans;

@@ -35,8 +35,8 @@ typedef struct onnx_options_t {
   void* progress_user;
 } onnx_options_t;
 
-// Reads a model into a new module with one func.func. Weights are borrowed from `files`, which must outlive the
-// context. Returns NULL after diagnostics.
+// Reads a model ("-": from standard input) into a new module with one func.func. Weights are borrowed from `files`,
+// which must outlive the context. Returns NULL after diagnostics.
 ir_op_t* onnx_import_file(ir_context_t* ctx, const char* path, const onnx_options_t* options, onnx_files_t* files);
 // A model in memory, which must outlive the context. The path is for messages and external data.
 typedef struct onnx_source_t {

@@ -1,5 +1,5 @@
-// SequenceMap: the body for each member. A few members that are known get a copy of the body each; otherwise a loop takes
-// member after member, and what the body gives grows round by round, as the data and shapes of holder.h.
+// SequenceMap: the body for each member. A few members that are known get a copy of the body each; otherwise a loop
+// takes member after member, and what the body gives grows round by round, as the data and shapes of holder.h.
 #include "import/onnx/holder.h"
 #include "import/onnx/loops.h"
 #include "import/onnx/numbers.h"

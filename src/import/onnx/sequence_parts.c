@@ -92,7 +92,8 @@ static ir_value_t* part_shapes(onnx_node_t* n, const parts_t* p, int64_t axis, b
 static bool split_parts(onnx_node_t* n, const parts_t* p, int64_t axis, bool keep) {
   onnx_dim_t total = count_all(n, p);
   ir_value_t* e = numbers_to(n, total);
-  ir_value_t* owner = graph_take(n->b, p->owner, arith(n, SCALAR_divu, e, onnx_dim_mul(n, p->before, p->behind)), 0, false);
+  ir_value_t* owner =
+      graph_take(n->b, p->owner, arith(n, SCALAR_divu, e, onnx_dim_mul(n, p->before, p->behind)), 0, false);
   ir_value_t* start = arith(n, SCALAR_mul, graph_take(n->b, p->starts, owner, 0, false), p->behind);
   ir_value_t* row = arith(n, SCALAR_mul, graph_take(n->b, p->lengths, owner, 0, false), p->behind);
   ir_value_t* rest = graph_binary(n->b, SCALAR_sub, e, arith(n, SCALAR_mul, start, p->before));

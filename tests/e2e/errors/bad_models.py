@@ -3,7 +3,7 @@
 import io
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 GOOD = """func.func @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %0 = arith.addf %a, %b : tensor<4xf32>
@@ -69,6 +69,19 @@ def good_onnx_bytes():
     weights = numpy_helper.from_array(np.arange(16, dtype=np.float32).reshape(4, 4), "w")
     nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Relu", ["m"], ["y"])]
     return model(nodes, initializers=[weights]).SerializeToString()
+
+
+def good_onnx_forms():
+    """The same model with what may come after the version of its format."""
+    forms = {"plain": {}, "named": {"producer_name": "tests"}, "versioned": {"producer_version": "1"},
+             "placed": {"domain": "tests"}, "counted": {"model_version": 3}, "told": {"doc_string": "a model"}}
+    made = {}
+    for name, fields in forms.items():
+        proto = ModelProto.FromString(good_onnx_bytes())
+        proto.ClearField("producer_name")
+        proto.MergeFrom(ModelProto(**fields))
+        made[name] = proto.SerializeToString()
+    return made
 
 
 def saved(proto):

@@ -36,11 +36,11 @@ class Check:
         else:
             self.passed += 1
 
-    def call(self, tool, arguments, timeout=60):
-        """Returns exit code (None: no end), standard output, standard error."""
+    def call(self, tool, arguments, timeout=60, given=b""):
+        """Returns exit code (None: no end), standard output, standard error; `given` is standard input."""
         try:
-            result = subprocess.run([self.tools / tool, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                    capture_output=True, timeout=timeout, check=False)
+            result = subprocess.run([self.tools / tool, *arguments], cwd=self.folder, input=given, capture_output=True,
+                                    timeout=timeout, check=False)
         except subprocess.TimeoutExpired:
             return None, "", ""
         return result.returncode, result.stdout.decode(errors="replace"), result.stderr.decode(errors="replace")
@@ -292,6 +292,22 @@ def damaged_module(check, name, data, right):
     return check.verdict(name, None if code == 0 and out == right else f"exit {code}: {text.strip()[-300:]}")
 
 
+def check_streams(check):
+    """A model through a pipe is what it is in a file, with and without the marks of an exporter."""
+    for name, model in bad_models.good_onnx_forms().items():
+        (check.folder / "form.onnx").write_bytes(model)
+        wanted = check.call("iree-import-onnx", ["form.onnx"])
+        check.verdict(f"import {name}", None if wanted[0] == 0 else wanted[2])
+        for path in ("-", "/dev/stdin"):
+            found = check.call("iree-import-onnx", [path, "-o", "-"], given=model)
+            check.verdict(f"import {name} from {path}", None if found == wanted else found[2])
+            found = check.call("iree-compile", [*TARGET, "--compile-to=input", path], given=model)
+            check.verdict(f"compile {name} from {path}", None if found[0] == 0 and "graph.max" in found[1] else found[2])
+    found = check.call("iree-import-onnx", ["-"], given=b"no model")
+    fine = found[0] == 1 and found[2].startswith("<stdin>: error: not a well-formed ONNX model")
+    check.verdict("import text from -", None if fine else found[2])
+
+
 def check_damaged(check, arguments):
     data = (check.folder / "good.vmfb").read_bytes()
     right = check.call("iree-run-module", ["--device=local-sync", "--module=good.vmfb", "--function=add",
@@ -330,6 +346,7 @@ def main():
             check_other_tools(check)
             bad_models.cut_npy(check.folder / "cut.npy")
             (check.folder / "good.onnx").write_bytes(bad_models.good_onnx_bytes())
+            check_streams(check)
             check_common(check)
             check_run(check)
             check_damaged(check, arguments)
