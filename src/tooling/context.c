@@ -10,8 +10,6 @@
 #include "iree/vm/dynamic/module.h"
 #include "tooling/devices.h"
 
-enum { MODULE_LIMIT = 64, PARAM_LIMIT = 32 };
-
 static iree_flag_string_list_storage_t module_flags;
 IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &module_flags, module,
                    "Module to load: a .vmfb file, `-` for standard input, or a shared library with a module\n"
@@ -42,23 +40,24 @@ IREE_FLAG(string, parameter_mode, "file",
 //===----------------------------------------------------------------------------------------------------------------===
 
 static iree_status_t create_parameters(tooling_context_t* context, iree_vm_module_t** out_module) {
-  parameter_source_t sources[MODULE_LIMIT];
   iree_string_view_t mode = iree_make_cstring_view(FLAG_parameter_mode);
   bool preload = iree_string_view_equal(mode, IREE_SV("preload"));
   if (!preload && !iree_string_view_equal(mode, IREE_SV("file"))) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                             "unrecognized --parameter_mode= value '%s'; file and preload are", FLAG_parameter_mode);
   }
-  if (parameter_flags.count > MODULE_LIMIT) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "more than %d --parameters= flags", MODULE_LIMIT);
-  }
+  parameter_source_t* sources = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(context->allocator, parameter_flags.count + 1, sizeof(*sources),
+                                                   (void**)&sources));
   for (iree_host_size_t i = 0; i < parameter_flags.count; ++i) {
     iree_string_view_t value = parameter_flags.values[i], scope, path;
     bool scoped = iree_string_view_split(value, '=', &scope, &path) >= 0;
     sources[i] = scoped ? (parameter_source_t){scope, path} : (parameter_source_t){iree_string_view_empty(), value};
   }
-  return parameter_module_create(context->instance, parameter_flags.count, sources, !preload, context->allocator,
-                                 out_module);
+  iree_status_t status = parameter_module_create(context->instance, parameter_flags.count, sources, !preload,
+                                                 context->allocator, out_module);
+  iree_allocator_free(context->allocator, sources);
+  return status;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -97,16 +96,20 @@ static iree_status_t load_library(iree_vm_instance_t* instance, iree_string_view
   iree_string_view_t path, export_name, param_text;
   iree_string_view_split(spec, '?', &path, &param_text);
   iree_string_view_split(path, '@', &path, &export_name);
-  iree_string_pair_t params[PARAM_LIMIT];
-  iree_host_size_t count = 0;
+  iree_host_size_t count = 0, capacity = 1;
+  for (iree_host_size_t i = 0; i < param_text.size; ++i) capacity += param_text.data[i] == '&';
+  iree_string_pair_t* params = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(allocator, capacity, sizeof(*params), (void**)&params));
   while (param_text.size) {
     iree_string_view_t param;
     iree_string_view_split(param_text, '&', &param, &param_text);
-    if (count == PARAM_LIMIT) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "too many module parameters");
     iree_string_view_split(param, '=', &params[count].key, &params[count].value);
     ++count;
   }
-  return iree_vm_dynamic_module_load_from_file(instance, path, export_name, count, params, allocator, out_module);
+  iree_status_t status =
+      iree_vm_dynamic_module_load_from_file(instance, path, export_name, count, params, allocator, out_module);
+  iree_allocator_free(allocator, params);
+  return status;
 }
 
 static bool is_library(iree_string_view_t spec) {
@@ -162,12 +165,11 @@ static iree_status_t resolve_dependencies(tooling_context_t* context, iree_vm_mo
   return iree_status_annotate_f(status, "resolving dependencies for '%.*s'", (int)name.size, name.data);
 }
 
-static iree_status_t create_vm_context(tooling_context_t* context, iree_host_size_t count, iree_vm_module_t** modules) {
-  iree_vm_module_t* all[BUILTIN_COUNT + MODULE_LIMIT] = {NULL};  // those that others import first; NULL: not needed
+// `all` has places for the builtin ones, which others import, before the modules; NULL: not needed.
+static iree_status_t create_vm_context(tooling_context_t* context, iree_host_size_t count, iree_vm_module_t** all) {
   iree_status_t status = iree_ok_status();
   for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
-    status = resolve_dependencies(context, modules[i], all);
-    all[BUILTIN_COUNT + i] = modules[i];
+    status = resolve_dependencies(context, all[BUILTIN_COUNT + i], all);
   }
   if (iree_status_is_ok(status)) {
     iree_vm_context_flags_t flags =
@@ -175,30 +177,29 @@ static iree_status_t create_vm_context(tooling_context_t* context, iree_host_siz
     status = iree_vm_context_create_with_modules(context->instance, flags, BUILTIN_COUNT + count, all,
                                                  context->allocator, &context->context);
   }
-  for (int i = 0; i < BUILTIN_COUNT; ++i) iree_vm_module_release(all[i]);
   return iree_status_is_ok(status) ? status : iree_status_annotate_f(status, "creating VM context");
 }
 
 static iree_status_t load_modules(tooling_context_t* context) {
-  if (module_flags.count > MODULE_LIMIT) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " --module= flags; at most %d are supported",
-                            module_flags.count, MODULE_LIMIT);
-  }
-  if (!module_flags.count) {
+  iree_host_size_t count = module_flags.count;
+  if (!count) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                             "no user module specified; use --module=file.vmfb to load from a file or --module=- to "
                             "load from stdin");
   }
-  iree_vm_module_t* modules[MODULE_LIMIT] = {NULL};
+  iree_vm_module_t** modules = NULL;
+  IREE_RETURN_IF_ERROR(
+      iree_allocator_malloc_array(context->allocator, BUILTIN_COUNT + count, sizeof(*modules), (void**)&modules));
   iree_status_t status = iree_ok_status();
-  for (iree_host_size_t i = 0; i < module_flags.count && iree_status_is_ok(status); ++i) {
-    status = load_module(context->instance, module_flags.values[i], context->allocator, &modules[i]);
+  for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
+    status = load_module(context->instance, module_flags.values[i], context->allocator, &modules[BUILTIN_COUNT + i]);
   }
   if (!iree_status_is_ok(status)) status = iree_status_annotate_f(status, "loading modules and dependencies");
-  if (iree_status_is_ok(status)) status = create_vm_context(context, module_flags.count, modules);
-  context->main = modules[module_flags.count - 1];
+  if (iree_status_is_ok(status)) status = create_vm_context(context, count, modules);
+  context->main = modules[BUILTIN_COUNT + count - 1];
   iree_vm_module_retain(context->main);
-  for (iree_host_size_t i = 0; i < module_flags.count; ++i) iree_vm_module_release(modules[i]);
+  for (iree_host_size_t i = 0; i < BUILTIN_COUNT + count; ++i) iree_vm_module_release(modules[i]);
+  iree_allocator_free(context->allocator, modules);
   return status;
 }
 

@@ -5,12 +5,12 @@
 #include "tooling/function_io.h"
 #include "tooling/npy.h"
 
-enum { STREAM_LIMIT = 64, TEXT_LIMIT = 16 };  // open files; files with lists of inputs
-
-// A file that inputs are read from in turn.
+// A file that inputs are read from in turn. Between two inputs it is closed, so that there may be any number, unless it
+// is one that cannot be read from the middle.
 typedef struct stream_t {
   iree_string_view_t path;
-  FILE* file;
+  FILE* file;      // NULL: closed
+  off_t position;  // where the last read ended
 } stream_t;
 
 typedef struct parser_t {
@@ -18,10 +18,10 @@ typedef struct parser_t {
   iree_vm_list_t* list;
   tooling_device_t device;
   bool expected;  // values are for comparing: (ignored) stays
-  stream_t streams[STREAM_LIMIT];
-  size_t stream_count;
-  iree_io_file_contents_t* texts[TEXT_LIMIT];  // specs and paths lie in them
-  size_t text_count;
+  stream_t* streams;
+  size_t stream_count, stream_capacity;
+  iree_io_file_contents_t** texts;  // files with lists of inputs: specs and paths lie in them
+  size_t text_count, text_capacity, text_depth;
 } parser_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -37,29 +37,55 @@ static iree_status_t open_file(iree_string_view_t path, FILE** out_file) {
   return iree_make_status(iree_status_code_from_errno(errno), "unable to open file `%s`: %s", text, strerror(errno));
 }
 
-// The file at `path`; from its start, or (`resume`) where the last read ended.
-static iree_status_t find_stream(parser_t* parser, iree_string_view_t path, bool resume, FILE** out_file) {
-  for (size_t i = 0; i < parser->stream_count; ++i) {
-    stream_t* stream = &parser->streams[i];
-    if (!iree_string_view_equal(stream->path, path)) continue;
-    if (!resume) rewind(stream->file);
-    *out_file = stream->file;
-    return iree_ok_status();
+// Adds a stream, which is closed.
+static iree_status_t push_stream(parser_t* parser, iree_string_view_t path, stream_t** out_stream) {
+  if (parser->stream_count == parser->stream_capacity) {
+    IREE_RETURN_IF_ERROR(iree_allocator_grow_array(iree_allocator_system(), 8, sizeof(stream_t),
+                                                   &parser->stream_capacity, (void**)&parser->streams));
   }
-  if (parser->stream_count == STREAM_LIMIT) {
-    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "more than %d input files", STREAM_LIMIT);
-  }
-  stream_t* stream = &parser->streams[parser->stream_count];
-  IREE_RETURN_IF_ERROR(open_file(path, &stream->file));
-  stream->path = path;
-  ++parser->stream_count;
-  *out_file = stream->file;
+  *out_stream = &parser->streams[parser->stream_count++];
+  **out_stream = (stream_t){.path = path};
   return iree_ok_status();
 }
 
+static iree_status_t find_stream(parser_t* parser, iree_string_view_t path, stream_t** out_stream) {
+  for (size_t i = 0; i < parser->stream_count; ++i) {
+    if (!iree_string_view_equal(parser->streams[i].path, path)) continue;
+    *out_stream = &parser->streams[i];
+    return iree_ok_status();
+  }
+  return push_stream(parser, path, out_stream);
+}
+
+// Opens the file at `path`: at its start, or (`resume`) where the last read ended. Until close_stream.
+static iree_status_t open_stream(parser_t* parser, iree_string_view_t path, bool resume, stream_t** out_stream) {
+  IREE_RETURN_IF_ERROR(find_stream(parser, path, out_stream));
+  stream_t* stream = *out_stream;
+  bool was_closed = !stream->file;
+  if (was_closed) IREE_RETURN_IF_ERROR(open_file(path, &stream->file));
+  if (!resume) {
+    rewind(stream->file);
+  } else if (was_closed && fseeko(stream->file, stream->position, SEEK_SET) != 0) {
+    return iree_make_status(iree_status_code_from_errno(errno), "unable to read on in file `%.*s`: %s", (int)path.size,
+                            path.data, strerror(errno));
+  }
+  return iree_ok_status();
+}
+
+static void close_stream(stream_t* stream) {
+  stream->position = ftello(stream->file);
+  if (stream->position < 0 || fseeko(stream->file, stream->position, SEEK_SET) != 0) return;  // a pipe
+  fclose(stream->file);
+  stream->file = NULL;
+}
+
 static void close_files(parser_t* parser) {
-  for (size_t i = 0; i < parser->stream_count; ++i) fclose(parser->streams[i].file);
+  for (size_t i = 0; i < parser->stream_count; ++i) {
+    if (parser->streams[i].file) fclose(parser->streams[i].file);
+  }
   for (size_t i = 0; i < parser->text_count; ++i) iree_io_file_contents_free(parser->texts[i]);
+  iree_allocator_free(iree_allocator_system(), parser->streams);
+  iree_allocator_free(iree_allocator_system(), parser->texts);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -180,13 +206,19 @@ static iree_status_t parse_raw(parser_t* parser, iree_string_view_t type, iree_s
   view_type_t t = {0};
   IREE_RETURN_IF_ERROR(
       iree_hal_parse_shape_and_element_type(type, IREE_ARRAYSIZE(t.shape), &t.rank, t.shape, &t.element));
+  stream_t* stream = NULL;
   raw_source_t raw = {.path = iree_string_view_remove_prefix(source, 1)};
-  IREE_RETURN_IF_ERROR(find_stream(parser, raw.path, source.data[0] == '+', &raw.file));
-  if (iree_string_view_ends_with(raw.path, IREE_SV(".npy"))) return view_array(parser, raw.file, &t, out_view);
+  IREE_RETURN_IF_ERROR(open_stream(parser, raw.path, source.data[0] == '+', &stream));
+  raw.file = stream->file;
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
-  return iree_hal_buffer_view_generate_buffer(parser->device.device, parser->device.allocator, t.rank, t.shape,
-                                              t.element, IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_raw, &raw,
-                                              out_view);
+  iree_status_t status =
+      iree_string_view_ends_with(raw.path, IREE_SV(".npy"))
+          ? view_array(parser, raw.file, &t, out_view)
+          : iree_hal_buffer_view_generate_buffer(parser->device.device, parser->device.allocator, t.rank, t.shape,
+                                                 t.element, IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_raw,
+                                                 &raw, out_view);
+  close_stream(stream);
+  return status;
 }
 
 static iree_status_t parse_view(parser_t* parser, iree_string_view_t spec, iree_hal_buffer_view_t** out_view) {
@@ -224,14 +256,16 @@ static bool has_more(FILE* file) {
 }
 
 static iree_status_t parse_npy(parser_t* parser, char mode, iree_string_view_t path) {
-  FILE* file = NULL;
-  IREE_RETURN_IF_ERROR(find_stream(parser, path, mode != '@', &file));
+  stream_t* stream = NULL;
+  IREE_RETURN_IF_ERROR(open_stream(parser, path, mode != '@', &stream));
+  iree_status_t status = iree_ok_status();
   do {
     iree_hal_buffer_view_t* view = NULL;
-    IREE_RETURN_IF_ERROR(npy_view_read(file, parser->device.device, parser->device.allocator, &view));
-    IREE_RETURN_IF_ERROR(push_view(parser, view));
-  } while (mode == '*' && has_more(file));
-  return iree_ok_status();
+    status = npy_view_read(stream->file, parser->device.device, parser->device.allocator, &view);
+    if (iree_status_is_ok(status)) status = push_view(parser, view);
+  } while (iree_status_is_ok(status) && mode == '*' && has_more(stream->file));
+  close_stream(stream);
+  return status;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -240,16 +274,10 @@ static iree_status_t parse_npy(parser_t* parser, char mode, iree_string_view_t p
 
 static iree_status_t parse_spec(parser_t* parser, iree_string_view_t spec);
 
+enum { TEXT_DEPTH = 16 };  // of files with lists of inputs in each other
+
 // One spec a line; empty lines and `#` comments are skipped.
-static iree_status_t parse_lines(parser_t* parser, iree_string_view_t path) {
-  if (parser->text_count == TEXT_LIMIT) {
-    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "more than %d files with lists of inputs", TEXT_LIMIT);
-  }
-  iree_io_file_contents_t* contents = NULL;
-  IREE_RETURN_IF_ERROR(iree_io_file_contents_read(path, iree_allocator_system(), &contents));
-  parser->texts[parser->text_count++] = contents;
-  iree_string_view_t text =
-      iree_make_string_view((const char*)contents->const_buffer.data, contents->const_buffer.data_length);
+static iree_status_t parse_text(parser_t* parser, iree_string_view_t text) {
   while (text.size) {
     iree_string_view_t line;
     iree_string_view_split(text, '\n', &line, &text);
@@ -257,6 +285,25 @@ static iree_status_t parse_lines(parser_t* parser, iree_string_view_t path) {
     if (line.size && line.data[0] != '#') IREE_RETURN_IF_ERROR(parse_spec(parser, line));
   }
   return iree_ok_status();
+}
+
+static iree_status_t parse_lines(parser_t* parser, iree_string_view_t path) {
+  if (parser->text_depth == TEXT_DEPTH) {
+    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED,
+                            "files with lists of inputs name each other more than %d deep", TEXT_DEPTH);
+  }
+  if (parser->text_count == parser->text_capacity) {
+    IREE_RETURN_IF_ERROR(iree_allocator_grow_array(iree_allocator_system(), 8, sizeof(*parser->texts),
+                                                   &parser->text_capacity, (void**)&parser->texts));
+  }
+  iree_io_file_contents_t* contents = NULL;
+  IREE_RETURN_IF_ERROR(iree_io_file_contents_read(path, iree_allocator_system(), &contents));
+  parser->texts[parser->text_count++] = contents;
+  ++parser->text_depth;
+  iree_status_t status = parse_text(
+      parser, iree_make_string_view((const char*)contents->const_buffer.data, contents->const_buffer.data_length));
+  --parser->text_depth;
+  return status;
 }
 
 static iree_status_t parse_file(parser_t* parser, iree_string_view_t spec) {

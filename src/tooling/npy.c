@@ -245,34 +245,56 @@ static iree_status_t read_header(FILE* file, iree_allocator_t allocator, npy_hea
 
 typedef struct source_t {
   FILE* file;
+  const uint8_t* data;  // the elements, when they were read before
   const npy_header_t* header;
   iree_allocator_t allocator;
 } source_t;
+
+static iree_status_t read_elements(const source_t* source, uint8_t* target) {
+  if (!source->data) return read_exactly(source->file, target, source->header->data_length, "elements");
+  memcpy(target, source->data, source->header->data_length);
+  return iree_ok_status();
+}
 
 static iree_status_t read_in_place(iree_hal_buffer_mapping_t* mapping, void* user_data) {
   const source_t* source = user_data;
   const npy_header_t* header = source->header;
   if (mapping->contents.data_length < header->data_length) return iree_make_status(IREE_STATUS_OUT_OF_RANGE);
   if (!header->fortran_order || header->rank < 2) {
-    IREE_RETURN_IF_ERROR(read_exactly(source->file, mapping->contents.data, header->data_length, "elements"));
+    IREE_RETURN_IF_ERROR(read_elements(source, mapping->contents.data));
     if (header->big_endian) swap_bytes(mapping->contents.data, header->data_length, scalar_size(header->element_type));
     return iree_ok_status();
   }
   uint8_t* data = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(source->allocator, header->data_length + 1, (void**)&data));
-  iree_status_t status = read_exactly(source->file, data, header->data_length, "elements");
+  iree_status_t status = read_elements(source, data);
   if (iree_status_is_ok(status)) npy_data_normalize(header, data, mapping->contents.data);
   iree_allocator_free(source->allocator, data);
   return status;
 }
 
-// What is left of a file that can be measured; the rest of memory for pipes.
-static iree_host_size_t bytes_left(FILE* file) {
+// What is left of a file; false for pipes, which cannot be measured.
+static bool find_bytes_left(FILE* file, iree_host_size_t* out_size) {
   long at = ftell(file);
-  if (at < 0 || fseek(file, 0, SEEK_END) != 0) return IREE_HOST_SIZE_MAX;
+  if (at < 0 || fseek(file, 0, SEEK_END) != 0) return false;
   long end = ftell(file);
-  if (fseek(file, at, SEEK_SET) != 0 || end < at) return 0;
-  return (iree_host_size_t)(end - at);
+  *out_size = fseek(file, at, SEEK_SET) != 0 || end < at ? 0 : (iree_host_size_t)(end - at);
+  return true;
+}
+
+// Reads as much as a header has announced, with no more memory than twice what is really there.
+static iree_status_t read_unmeasured(FILE* file, iree_host_size_t length, iree_allocator_t allocator,
+                                     uint8_t** out_data) {
+  iree_host_size_t capacity = 0, at = 0;
+  while (at < length || !*out_data) {
+    iree_host_size_t next = iree_min(iree_max(capacity * 2, 1 << 20), iree_max(length, 1));
+    IREE_RETURN_IF_ERROR(iree_allocator_realloc(allocator, next, (void**)out_data));
+    capacity = next;
+    iree_host_size_t part = iree_min(capacity, length) - at;
+    IREE_RETURN_IF_ERROR(read_exactly(file, *out_data + at, part, "elements"));
+    at += part;
+  }
+  return iree_ok_status();
 }
 
 iree_status_t npy_view_read(FILE* file, iree_hal_device_t* device, iree_hal_allocator_t* allocator,
@@ -281,14 +303,24 @@ iree_status_t npy_view_read(FILE* file, iree_hal_device_t* device, iree_hal_allo
   npy_header_t header = {0};
   iree_allocator_t host_allocator = iree_hal_allocator_host_allocator(allocator);
   IREE_RETURN_IF_ERROR(read_header(file, host_allocator, &header));
-  if (header.data_length > bytes_left(file)) {
-    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "numpy array file ends within its elements");
+  iree_host_size_t left = 0;
+  uint8_t* data = NULL;
+  iree_status_t status = iree_ok_status();
+  if (!find_bytes_left(file, &left)) {
+    status = read_unmeasured(file, header.data_length, host_allocator, &data);
+  } else if (header.data_length > left) {
+    status = iree_make_status(IREE_STATUS_OUT_OF_RANGE, "numpy array file ends within its elements");
   }
-  source_t source = {file, &header, host_allocator};
-  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
-  return iree_hal_buffer_view_generate_buffer(device, allocator, header.rank, header.dims, header.element_type,
-                                              IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_in_place, &source,
-                                              out_view);
+  if (iree_status_is_ok(status)) {
+    source_t source = {file, data, &header, host_allocator};
+    iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                       .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+    status = iree_hal_buffer_view_generate_buffer(device, allocator, header.rank, header.dims, header.element_type,
+                                                  IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_in_place,
+                                                  &source, out_view);
+  }
+  iree_allocator_free(host_allocator, data);
+  return status;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

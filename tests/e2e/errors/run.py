@@ -8,9 +8,11 @@ import argparse
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 
 import bad_models
 
@@ -248,6 +250,7 @@ def check_run(check):
         ("huge-input", [*good, "--input=99999999999x99999999999xf32=1", two[1]], ";"),
         ("missing-npy", [*good, "--input=@nothing.npy", two[1]], r"nothing\.npy"),
         ("cut-npy", [*good, "--input=@cut.npy", two[1]], ";"),
+        ("endless-list", [*good, "--input=@endless.txt", two[1]], "name each other more than 16 deep"),
         ("not-npy", [*good, "--input=@good.mlir", two[1]], r"npy"),
         ("wrong-output-count", [*good, *two, "--output=-", "--output=-"], "OUT_OF_RANGE"),
         ("unwritable-output", [*good, *two, "--output=@no/folder/out.npy"], "out.npy"),
@@ -267,6 +270,7 @@ def check_run(check):
     ]
     for name, arguments, pattern in table:
         check.refuses(f"run-{name}", "iree-run-module", arguments, pattern, form=STATUS)
+    check_pipes(check, good, two)
     table = [
         ("min-time", "--benchmark_min_time=x", "`0.5s` or `20x`; got 'x'"),
         ("format", "--benchmark_format=x", "console, json or csv; got 'x'"),
@@ -280,6 +284,20 @@ def check_run(check):
         check.refuses(f"benchmark-{name}", "iree-benchmark-module", [*good, *two, argument], pattern, form=STATUS)
     code, out, _ = check.call("iree-run-module", [*good, *two, "--expected_output=4xf32=9"])
     check.verdict("run-expectation", None if code == 1 and "[FAILED] result[0]" in out else f"exit {code}: {out}")
+
+
+def check_pipes(check, good, two):
+    """Arrays that come through a pipe: a right one, and one whose header promises what no memory has."""
+    os.mkfifo(check.folder / "pipe.npy")
+    for name, shape, wanted, text in (("pipe", "4", 0, "4xf32=2 3 4 5"), ("promise", "10" * 7, 1, "ends within its")):
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape},), }}".ljust(117) + "\n"
+        data = b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<4f", 1, 2, 3, 4)
+        writer = threading.Thread(target=(check.folder / "pipe.npy").write_bytes, args=[data])
+        writer.start()
+        code, out, errors = check.call("iree-run-module", [*good, "--input=@pipe.npy", two[1]])
+        writer.join()
+        right = code == wanted and text in out + errors
+        check.verdict(f"run-npy-{name}", None if right else f"exit {code}: {out} {errors}")
 
 
 def damaged_module(check, name, data, right):
@@ -344,6 +362,7 @@ def main():
             check_compile_values(check)
             check_outputs(check)
             check_other_tools(check)
+            (check.folder / "endless.txt").write_text("@endless.txt\n")
             bad_models.cut_npy(check.folder / "cut.npy")
             (check.folder / "good.onnx").write_bytes(bad_models.good_onnx_bytes())
             check_streams(check)

@@ -132,6 +132,41 @@ def check_limit(tools, file, folder):
     return None
 
 
+def few_files():
+    """In the child: fewer open files than it reads."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+
+
+def sum_program(count):
+    """Adds up vectors that are arguments."""
+    vector, names = "tensor<4xf32>", ["%a0"] + [f"%s{i}" for i in range(1, count)]
+    lines = [f"  %s{i} = stablehlo.add {names[i - 1]}, %a{i} : {vector}" for i in range(1, count)]
+    arguments = ", ".join(f"%a{i}: {vector}" for i in range(count))
+    return "\n".join([f"func.func @main({arguments}) -> {vector} {{", *lines, f"  return {names[-1]} : {vector}", "}"])
+
+
+def check_inputs(tools, count, folder):
+    """Arguments from as many files, from one file after each other, and from a list of files."""
+    source, module, every = folder / "program.mlir", folder / "program.vmfb", folder / "all.npy"
+    source.write_text(sum_program(count))
+    call([tools / "iree-compile", *FLAGS, source, "-o", module], limit)
+    arrays = numpy.arange(4 * count, dtype=numpy.float32).reshape(count, 4)
+    files = [folder / f"input{i}.npy" for i in range(count)]
+    with open(every, "wb") as stream:
+        for file, array in zip(files, arrays):
+            numpy.save(file, array)
+            numpy.save(stream, array)
+    (folder / "list.txt").write_text("\n".join(f"@{file}" for file in files))
+    specs = {"files": [f"@{file}" for file in files], "list": [f"@{folder}/list.txt"],
+             "stream": [f"@{every}", *[f"+{every}"] * (count - 1)]}
+    for name, inputs in specs.items():
+        call([tools / "iree-run-module", f"--module={module}", "--device=local-sync", "--function=main",
+              *[f"--input={spec}" for spec in inputs], f"--output=@{folder}/result.npy"], few_files)
+        found = numpy.load(folder / "result.npy")
+        if not numpy.allclose(found, arrays.sum(axis=0)):
+            raise Failure(f"{name}: {found} instead of {arrays.sum(axis=0)}")
+
+
 def main():
     """Runs all cases, or those whose name contains a word of --only."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -139,6 +174,7 @@ def main():
     parser.add_argument("--only", action="append", default=[])
     options = parser.parse_args()
     jobs = [(f"{case[0]}-{case[1]}", run_case, case) for case in CASES]
+    jobs += [("inputs-250", check_inputs, 250)]
     jobs += [(f"limits/{file.stem}", check_limit, file) for file in sorted(LIMITS.glob("*.mlir"))]
     failed = passed = 0
     for name, check, case in jobs:
