@@ -359,14 +359,24 @@ iree_status_t iree_hal_command_buffer_dispatch(
     resolved_config.workgroup_count_ref.length = 3 * sizeof(uint32_t);
     IREE_RETURN_IF_ERROR(check_ref(command_buffer, &resolved_config.workgroup_count_ref, use_parameters));
   }
-  iree_hal_buffer_ref_t* refs = (iree_hal_buffer_ref_t*)iree_alloca((bindings.count + 1) * sizeof(*refs));
-  for (iree_host_size_t i = 0; i < bindings.count; ++i) {
-    refs[i] = bindings.values[i];
-    IREE_RETURN_IF_ERROR(check_ref(command_buffer, &refs[i], use_dispatch), "binding %" PRIhsz, i);
+  enum { INLINE_REFS = 64 };
+  iree_hal_buffer_ref_t inline_refs[INLINE_REFS], *refs = inline_refs;
+  if (bindings.count > INLINE_REFS) {
+    IREE_RETURN_IF_ERROR(iree_allocator_malloc_array_uninitialized(iree_allocator_system(), bindings.count,
+                                                                   sizeof(*refs), (void**)&refs));
   }
-  iree_hal_buffer_ref_list_t resolved_bindings = {bindings.count, refs};
-  return RECORD(command_buffer, dispatch)(command_buffer, executable, function, &resolved_config, constants,
-                                          resolved_bindings, flags);
+  iree_status_t status = iree_ok_status();
+  for (iree_host_size_t i = 0; i < bindings.count && iree_status_is_ok(status); ++i) {
+    refs[i] = bindings.values[i];
+    status = check_ref(command_buffer, &refs[i], use_dispatch);
+    if (!iree_status_is_ok(status)) status = iree_status_annotate_f(status, "binding %" PRIhsz, i);
+  }
+  if (iree_status_is_ok(status)) {
+    status = RECORD(command_buffer, dispatch)(command_buffer, executable, function, &resolved_config, constants,
+                                              (iree_hal_buffer_ref_list_t){bindings.count, refs}, flags);
+  }
+  if (refs != inline_refs) iree_allocator_free(iree_allocator_system(), refs);
+  return status;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

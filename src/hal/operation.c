@@ -6,6 +6,12 @@
 
 enum { DEFAULT_POOLED_SIZE = 1024 };
 
+// Bytes of the operations in a list of free ones.
+static size_t pooled_size(const hal_queued_device_t* device, uint32_t size_class) {
+  size_t smallest = device->pooled_operation_size ? device->pooled_operation_size : DEFAULT_POOLED_SIZE;
+  return smallest << size_class;
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // The end
 //===----------------------------------------------------------------------------------------------------------------===
@@ -34,11 +40,8 @@ static void release(hal_operation_t* op) {
   visit_resources(op, iree_hal_resource_release);
   iree_hal_semaphore_list_release(op->waits);
   iree_hal_semaphore_list_release(op->signals);
-  if (op->is_pooled) {
-    iree_slim_mutex_lock(&device->mutex);
-    op->next = device->free_operations;
-    device->free_operations = op;
-    iree_slim_mutex_unlock(&device->mutex);
+  if (op->size_class < HAL_OPERATION_CLASSES) {
+    hal_idle_list_give(&device->free_operations[op->size_class], &op->idle);
   } else {
     iree_allocator_free(device->host_allocator, op);
   }
@@ -181,10 +184,13 @@ void hal_queued_close(hal_queued_device_t* device) {
     if (!op && iree_atomic_load(&device->outstanding, iree_memory_order_acquire) == 0) break;
     if (!pending) iree_wait_until(iree_time_now() + 20000);
   }
-  while (device->free_operations) {
-    hal_operation_t* op = device->free_operations;
-    device->free_operations = op->next;
-    iree_allocator_free(device->host_allocator, op);
+}
+
+void hal_operation_trim(hal_queued_device_t* device) {
+  for (uint32_t i = 0; i < HAL_OPERATION_CLASSES; ++i) {
+    for (hal_idle_t* idle; (idle = hal_idle_list_take(&device->free_operations[i])) != NULL;) {
+      iree_allocator_free(device->host_allocator, hal_idle_object(idle, offsetof(hal_operation_t, idle)));
+    }
   }
 }
 
@@ -193,21 +199,16 @@ void hal_queued_close(hal_queued_device_t* device) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static iree_status_t allocate(hal_queued_device_t* device, size_t size, hal_operation_t** out_op) {
-  size_t pooled_size = device->pooled_operation_size ? device->pooled_operation_size : DEFAULT_POOLED_SIZE;
-  bool is_pooled = size <= pooled_size;
-  hal_operation_t* op = NULL;
-  if (is_pooled) {
-    iree_slim_mutex_lock(&device->mutex);
-    op = device->free_operations;
-    if (op) device->free_operations = op->next;
-    iree_slim_mutex_unlock(&device->mutex);
+  uint32_t size_class = 0;
+  while (size_class < HAL_OPERATION_CLASSES && pooled_size(device, size_class) < size) ++size_class;
+  bool is_pooled = size_class < HAL_OPERATION_CLASSES;
+  hal_idle_t* idle = is_pooled ? hal_idle_list_take(&device->free_operations[size_class]) : NULL;
+  *out_op = (hal_operation_t*)hal_idle_object(idle, offsetof(hal_operation_t, idle));
+  if (!*out_op) {
+    if (is_pooled) size = pooled_size(device, size_class);
+    IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(device->host_allocator, size, (void**)out_op));
   }
-  if (!op) {
-    IREE_RETURN_IF_ERROR(
-        iree_allocator_malloc_uninitialized(device->host_allocator, iree_max(size, pooled_size), (void**)&op));
-  }
-  *out_op = op;
-  op->is_pooled = is_pooled;
+  (*out_op)->size_class = size_class;
   return iree_ok_status();
 }
 
@@ -232,9 +233,9 @@ iree_status_t hal_operation_move(const hal_operation_move_t* move, hal_operation
                 source->signals.count * list_entry + move->extra_size;
   hal_operation_t* op = NULL;
   IREE_RETURN_IF_ERROR(allocate(source->device, size, &op));
-  bool is_pooled = op->is_pooled;
+  uint32_t size_class = op->size_class;
   memcpy(op, source, move->size);
-  op->is_pooled = is_pooled;
+  op->size_class = size_class;
   uint8_t* storage = (uint8_t*)op + begin;
   op->timepoints = (iree_async_semaphore_timepoint_t*)storage;
   storage = (uint8_t*)(op->timepoints + wait_count);

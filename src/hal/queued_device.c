@@ -3,12 +3,15 @@
 
 void hal_queued_initialize(hal_queued_device_t* device) {
   iree_slim_mutex_initialize(&device->mutex);
+  for (int i = 0; i < HAL_OPERATION_CLASSES; ++i) hal_idle_list_initialize(&device->free_operations[i]);
   iree_hal_allocator_retain(device->allocator);
   iree_async_proactor_pool_retain(device->proactor_pool);
 }
 
 void hal_queued_deinitialize(hal_queued_device_t* device) {
-  hal_transient_trim(device);
+  hal_transient_close(device);
+  hal_operation_trim(device);
+  for (int i = 0; i < HAL_OPERATION_CLASSES; ++i) hal_idle_list_deinitialize(&device->free_operations[i]);
   iree_hal_allocator_release(device->allocator);
   iree_async_proactor_pool_release(device->proactor_pool);
   iree_slim_mutex_deinitialize(&device->mutex);
@@ -26,12 +29,16 @@ void hal_device_replace_allocator(iree_hal_device_t* base, iree_hal_allocator_t*
   hal_queued_device_t* device = cast(base);
   hal_transient_trim(device);
   iree_hal_allocator_retain(new_allocator);
-  iree_hal_allocator_release(device->allocator);
+  iree_slim_mutex_lock(&device->mutex);
+  iree_hal_allocator_t* old_allocator = device->allocator;
   device->allocator = new_allocator;
+  iree_slim_mutex_unlock(&device->mutex);
+  iree_hal_allocator_release(old_allocator);
 }
 
 iree_status_t hal_device_trim(iree_hal_device_t* device) {
   hal_transient_trim(cast(device));
+  hal_operation_trim(cast(device));
   return iree_hal_allocator_trim(cast(device)->allocator);
 }
 

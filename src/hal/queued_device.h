@@ -9,16 +9,19 @@
 #ifndef IREE_C_HAL_QUEUED_DEVICE_H_
 #define IREE_C_HAL_QUEUED_DEVICE_H_
 
+#include "hal/idle_list.h"
 #include "hal/pool.h"
 #include "iree/async/util/proactor_pool.h"
 #include "iree/base/internal/atomics.h"
 #include "iree/base/threading/mutex.h"
 #include "iree/hal/api.h"
 
-#define HAL_CACHED_BLOCKS 16
+// Operations of 1 KiB, or what the device says, and of twice that, up to 2 MiB: larger ones are not kept.
+#define HAL_OPERATION_CLASSES 12
 
 typedef struct hal_operation_t hal_operation_t;
 typedef struct hal_queued_device_t hal_queued_device_t;
+typedef struct hal_transient_store_t hal_transient_store_t;
 typedef void (*hal_visit_resource_fn_t)(const void* resource);
 
 typedef enum {
@@ -59,7 +62,8 @@ struct hal_operation_t {
     hal_file_transfer_t file;  // READ, WRITE
   };
   // On the heap.
-  bool is_pooled;
+  uint32_t size_class;  // of the list of free operations that it goes back to; HAL_OPERATION_CLASSES: none
+  hal_idle_t idle;
   iree_atomic_uint32_t pending;                  // waits that are not reached, plus holds
   iree_atomic_intptr_t failure;                  // iree_status_t of a wait
   iree_async_semaphore_timepoint_t* timepoints;  // one per wait
@@ -89,14 +93,14 @@ struct hal_queued_device_t {
   iree_async_proactor_pool_t* proactor_pool;  // retained; may be NULL
   const hal_operation_interface_t* interface;
   iree_device_size_t block_alignment;  // bytes, of what the allocator gives
-  size_t pooled_operation_size;        // bytes of operations that are kept for the next; 0: 1024
+  size_t pooled_operation_size;        // bytes of the smallest operations that are kept; 0: 1024
   bool aborts_on_failure;
 
-  iree_slim_mutex_t mutex;  // guards what follows
+  iree_atomic_uint32_t outstanding;  // operations on the heap
+  hal_idle_list_t free_operations[HAL_OPERATION_CLASSES];
+  iree_slim_mutex_t mutex;  // guards what follows, and the allocator
   hal_operation_t* deferred;
-  hal_operation_t* free_operations;
-  iree_hal_buffer_t* cached_blocks[HAL_CACHED_BLOCKS];  // freed queue-ordered memory
-  iree_atomic_uint32_t outstanding;                     // operations on the heap
+  hal_transient_store_t* transients;  // NULL until there are any
 };
 
 // Fields before `mutex` are the caller's to set.
@@ -144,6 +148,8 @@ typedef struct hal_operation_move_t {
 // source's.
 iree_status_t hal_operation_move(const hal_operation_move_t* move, hal_operation_t** out_operation,
                                  uint8_t** out_extra);
+// Frees operations that are kept for the next.
+void hal_operation_trim(hal_queued_device_t* device);
 // Starts the operation when its waits are over. It may be gone when this returns.
 void hal_operation_defer(hal_operation_t* operation);
 // Starts an operation on the heap, after those that this thread is starting already.
@@ -190,6 +196,8 @@ void hal_transient_decommit(iree_hal_buffer_t* buffer);
 iree_hal_buffer_t* hal_transient_block(iree_hal_buffer_t* buffer, iree_device_size_t* out_offset);
 // Drops freed memory that is kept for later.
 void hal_transient_trim(hal_queued_device_t* device);
+// The same, for good.
+void hal_transient_close(hal_queued_device_t* device);
 // The failure of using a buffer without memory.
 iree_status_t hal_transient_fail(void);
 

@@ -47,8 +47,8 @@ static iree_status_t create_parameters(tooling_context_t* context, iree_vm_modul
                             "unrecognized --parameter_mode= value '%s'; file and preload are", FLAG_parameter_mode);
   }
   parameter_source_t* sources = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(context->allocator, parameter_flags.count + 1, sizeof(*sources),
-                                                   (void**)&sources));
+  IREE_RETURN_IF_ERROR(
+      iree_allocator_malloc_array(context->allocator, parameter_flags.count + 1, sizeof(*sources), (void**)&sources));
   for (iree_host_size_t i = 0; i < parameter_flags.count; ++i) {
     iree_string_view_t value = parameter_flags.values[i], scope, path;
     bool scoped = iree_string_view_split(value, '=', &scope, &path) >= 0;

@@ -211,12 +211,11 @@ static iree_status_t parse_raw(parser_t* parser, iree_string_view_t type, iree_s
   IREE_RETURN_IF_ERROR(open_stream(parser, raw.path, source.data[0] == '+', &stream));
   raw.file = stream->file;
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
-  iree_status_t status =
-      iree_string_view_ends_with(raw.path, IREE_SV(".npy"))
-          ? view_array(parser, raw.file, &t, out_view)
-          : iree_hal_buffer_view_generate_buffer(parser->device.device, parser->device.allocator, t.rank, t.shape,
-                                                 t.element, IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_raw,
-                                                 &raw, out_view);
+  iree_status_t status = iree_string_view_ends_with(raw.path, IREE_SV(".npy"))
+                             ? view_array(parser, raw.file, &t, out_view)
+                             : iree_hal_buffer_view_generate_buffer(
+                                   parser->device.device, parser->device.allocator, t.rank, t.shape, t.element,
+                                   IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_raw, &raw, out_view);
   close_stream(stream);
   return status;
 }

@@ -10,6 +10,7 @@ static void visit_work(const hal_operation_t* base, hal_visit_resource_fn_t visi
   for (int i = 0; i < OPERATION_MAX_RESOURCES; ++i) visit(op->resources[i]);
   if (op->commands.borrows_bindings) return;
   for (iree_host_size_t i = 0; i < op->commands.bindings.count; ++i) visit(op->commands.bindings.bindings[i].buffer);
+  for (iree_host_size_t i = 0; i < op->commands.refs.count; ++i) visit(op->commands.refs.values[i].buffer);
 }
 
 // What happens to an operation's memory when it is over, before anybody is told.
@@ -151,38 +152,41 @@ static bool leave_to_queue(operation_t* op, iree_hal_semaphore_t* semaphore, uin
   return producer.queue_id == op->queue->id || add_barrier(op, &producer);
 }
 
-// Drops waits that need no timepoint. `kept` has room for all.
-static iree_hal_semaphore_list_t remaining_waits(operation_t* op, iree_hal_semaphore_list_t kept) {
-  kept.count = 0;
-  for (iree_host_size_t i = 0; i < op->base.waits.count; ++i) {
-    iree_hal_semaphore_t* semaphore = op->base.waits.semaphores[i];
-    uint64_t value = op->base.waits.payload_values[i];
-    if (is_reached(semaphore, value)) continue;
-    if (leave_to_queue(op, semaphore, value)) {
-      op->relies_on_order = true;
+// Drops waits of an operation on the heap that need no timepoint.
+static void drop_waits(operation_t* op) {
+  iree_hal_semaphore_list_t* waits = &op->base.waits;
+  iree_host_size_t kept = 0;
+  for (iree_host_size_t i = 0; i < waits->count; ++i) {
+    iree_hal_semaphore_t* semaphore = waits->semaphores[i];
+    uint64_t value = waits->payload_values[i];
+    bool is_over = is_reached(semaphore, value);
+    if (!is_over && leave_to_queue(op, semaphore, value)) op->relies_on_order = is_over = true;
+    if (is_over) {
+      iree_hal_semaphore_release(semaphore);
       continue;
     }
-    kept.semaphores[kept.count] = semaphore;
-    kept.payload_values[kept.count++] = value;
+    waits->semaphores[kept] = semaphore;
+    waits->payload_values[kept++] = value;
   }
-  return kept;
+  waits->count = kept;
 }
 
 // The operation's own command and what it points to.
-static void copy_command(operation_t* op, const operation_t* source, uint8_t* storage) {
-  if (source->commands.commands != &source->command) return;
+static void make_command(operation_t* op, uint8_t* storage) {
   op->commands.commands = &op->command;
-  if (!op->data.data_length) return;
-  memcpy(storage, source->data.data, source->data.data_length);
-  if (op->command.kind == COMMAND_UPDATE) op->command.data = storage;
-  if (op->command.kind != COMMAND_DISPATCH) return;
-  op->command.dispatch.arguments = storage;
-  op->command.dispatch.patches = (const command_patch_t*)(storage + op->command.kernarg_size);
+  if (op->dispatch) {
+    command_dispatch(&op->command, op->dispatch, storage);
+  } else if (op->command.kind == COMMAND_UPDATE) {
+    memcpy(storage, op->data.data, op->data.data_length);
+    op->command.data = storage;
+  }
 }
 
 static iree_status_t move_to_heap(const operation_t* source, operation_t** out_op) {
   size_t bindings_size = source->commands.bindings.count * sizeof(iree_hal_buffer_binding_t);
-  hal_operation_move_t move = {&source->base, sizeof(*source), bindings_size + source->data.data_length};
+  size_t refs_size = source->commands.refs.count * sizeof(iree_hal_buffer_ref_t);
+  hal_operation_move_t move = {&source->base, sizeof(*source),
+                               bindings_size + refs_size + iree_max(source->data.data_length, source->dispatch_size)};
   hal_operation_t* base = NULL;
   uint8_t* storage = NULL;
   IREE_RETURN_IF_ERROR(hal_operation_move(&move, &base, &storage));
@@ -191,7 +195,11 @@ static iree_status_t move_to_heap(const operation_t* source, operation_t** out_o
     memcpy(storage, source->commands.bindings.bindings, bindings_size);
     op->commands.bindings.bindings = (const iree_hal_buffer_binding_t*)storage;
   }
-  copy_command(op, source, storage + bindings_size);
+  if (refs_size) {
+    memcpy(storage + bindings_size, source->commands.refs.values, refs_size);
+    op->commands.refs.values = (const iree_hal_buffer_ref_t*)(storage + bindings_size);
+  }
+  if (source->commands.commands == &source->command) make_command(op, storage + bindings_size + refs_size);
   *out_op = op;
   return iree_ok_status();
 }
@@ -210,17 +218,12 @@ iree_status_t operation_submit(operation_t* op) {
   op->acquires_agent = are_local(op, op->base.waits);
   // Freed memory may be used by anybody.
   op->releases_agent = op->base.kind == HAL_OPERATION_WORK && are_local(op, op->base.signals);
-  iree_hal_semaphore_list_t kept = {
-      .semaphores = (iree_hal_semaphore_t**)iree_alloca((op->base.waits.count + 1) * sizeof(iree_hal_semaphore_t*)),
-      .payload_values = (uint64_t*)iree_alloca((op->base.waits.count + 1) * sizeof(uint64_t)),
-  };
   iree_status_t lost = logical_device_clone_failure(operation_device(op));
   if (!iree_status_is_ok(lost)) {
     hal_operation_signal(&op->base, lost);
     return iree_ok_status();
   }
-  op->base.waits = remaining_waits(op, kept);
-  if (!op->base.waits.count && !op->relies_on_order && !has_work(op)) {
+  if (!op->relies_on_order && !has_work(op) && iree_hal_semaphore_list_poll(op->base.waits)) {
     // Nothing to wait for and nothing to run.
     iree_status_t status = stage_memory(op, /*can_wait=*/false);
     if (!op->relies_on_order) {
@@ -231,7 +234,8 @@ iree_status_t operation_submit(operation_t* op) {
   }
   operation_t* heap_op = NULL;
   IREE_RETURN_IF_ERROR(move_to_heap(op, &heap_op));
-  if (op->base.waits.count) {
+  drop_waits(heap_op);
+  if (heap_op->base.waits.count) {
     hal_operation_defer(&heap_op->base);
   } else {
     hal_operation_start_in_turn(&heap_op->base);

@@ -28,14 +28,18 @@ struct operation_t {
   struct {
     const command_t* commands;
     uint32_t count;
-    iree_hal_buffer_binding_table_t bindings;  // of a single dispatch: what it uses, to keep it alive
-    bool borrows_bindings;
+    iree_hal_buffer_binding_table_t bindings;
+    iree_hal_buffer_ref_list_t refs;  // of a single dispatch: what it uses
+    bool borrows_bindings;            // tables and references are not kept alive
     // Progress in the queue.
     uint32_t next;  // command: those before are in the queue
   } commands;
-  // What one command of its own is made of: `data` bytes are moved with the operation, behind the command.
+  // One command of its own, and what it is made of when the operation is moved: the data of an UPDATE, or a dispatch
+  // with the bytes that it needs.
   command_t command;
   iree_const_byte_span_t data;
+  const command_dispatch_t* dispatch;
+  size_t dispatch_size;
 };
 
 static inline logical_device_t* operation_device(const operation_t* operation) {

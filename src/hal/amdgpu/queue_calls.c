@@ -101,29 +101,18 @@ iree_status_t amdgpu_queue_dispatch(iree_hal_device_t* device, iree_hal_queue_af
         check_direct(&resolved_config.workgroup_count_ref, IREE_HAL_BUFFER_USAGE_DISPATCH_INDIRECT_PARAMETERS));
     op.resources[1] = config.workgroup_count_ref.buffer;
   }
-  iree_hal_buffer_ref_t* refs = (iree_hal_buffer_ref_t*)iree_alloca((bindings.count + 1) * sizeof(*refs));
-  iree_hal_buffer_binding_t* used = (iree_hal_buffer_binding_t*)iree_alloca((bindings.count + 1) * sizeof(*used));
   for (iree_host_size_t i = 0; i < bindings.count; ++i) {
-    refs[i] = bindings.values[i];
-    IREE_RETURN_IF_ERROR(check_direct(&refs[i], IREE_HAL_BUFFER_USAGE_DISPATCH_STORAGE_READ), "binding %" PRIhsz, i);
-    used[i] = (iree_hal_buffer_binding_t){refs[i].buffer, 0, IREE_HAL_WHOLE_BUFFER};
+    iree_hal_buffer_ref_t ref = bindings.values[i];
+    IREE_RETURN_IF_ERROR(check_direct(&ref, IREE_HAL_BUFFER_USAGE_DISPATCH_STORAGE_READ), "binding %" PRIhsz, i);
   }
-  command_dispatch_t dispatch = {
-      executable, function, &resolved_config, constants, (iree_hal_buffer_ref_list_t){bindings.count, refs}, flags};
-  size_t storage_size = 0;
-  IREE_RETURN_IF_ERROR(command_dispatch_check(&dispatch, &storage_size));
-  uint8_t* storage = NULL;
-  iree_allocator_t host_allocator = ((logical_device_t*)device)->base.host_allocator;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(host_allocator, storage_size + 8, (void**)&storage));
-  command_dispatch(&op.command, &dispatch, storage);
-  op.data = iree_make_const_byte_span(storage, storage_size);
+  command_dispatch_t dispatch = {executable, function, &resolved_config, constants, bindings, flags};
+  IREE_RETURN_IF_ERROR(command_dispatch_check(&dispatch, &op.dispatch_size));
+  op.dispatch = &dispatch;
   op.resources[0] = executable;
   use_own_command(&op);
-  op.commands.bindings = (iree_hal_buffer_binding_table_t){bindings.count, used};
+  op.commands.refs = bindings;
   op.commands.borrows_bindings = flags & IREE_HAL_DISPATCH_FLAG_BORROW_RESOURCE_LIFETIMES;
-  iree_status_t status = operation_submit(&op);
-  iree_allocator_free(host_allocator, storage);
-  return status;
+  return operation_submit(&op);
 }
 
 iree_status_t amdgpu_queue_execute(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,

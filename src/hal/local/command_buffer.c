@@ -5,15 +5,26 @@ typedef struct local_command_buffer_t {
   iree_hal_command_buffer_t base;
   iree_allocator_t host_allocator;
   local_program_t* program;
+  hal_idle_list_t* home;  // where it goes when it is not used any more; NULL: it is freed
+  hal_idle_t idle;
   iree_hal_command_buffer_slot_t slots[];
 } local_command_buffer_t;
 
 static local_program_t* program_of(iree_hal_command_buffer_t* base) { return ((local_command_buffer_t*)base)->program; }
 
-static void command_buffer_destroy(iree_hal_command_buffer_t* base) {
-  local_command_buffer_t* command_buffer = (local_command_buffer_t*)base;
+static void command_buffer_free(local_command_buffer_t* command_buffer) {
   local_program_free(command_buffer->program);
   iree_allocator_free(command_buffer->host_allocator, command_buffer);
+}
+
+static void command_buffer_destroy(iree_hal_command_buffer_t* base) {
+  local_command_buffer_t* command_buffer = (local_command_buffer_t*)base;
+  if (!command_buffer->home) {
+    command_buffer_free(command_buffer);
+    return;
+  }
+  local_program_reset(command_buffer->program);
+  hal_idle_list_give(command_buffer->home, &command_buffer->idle);
 }
 
 static iree_status_t command_buffer_end(iree_hal_command_buffer_t* base) { return local_program_end(program_of(base)); }
@@ -87,4 +98,33 @@ iree_status_t local_command_buffer_create(iree_hal_command_buffer_mode_t mode,
   }
   *out_command_buffer = &command_buffer->base;
   return iree_ok_status();
+}
+
+static local_command_buffer_t* take_idle(hal_idle_list_t* home) {
+  return (local_command_buffer_t*)hal_idle_object(hal_idle_list_take(home), offsetof(local_command_buffer_t, idle));
+}
+
+iree_status_t local_command_buffer_take(hal_idle_list_t* home, iree_hal_queue_affinity_t queue_affinity,
+                                        const local_program_params_t* params,
+                                        iree_hal_command_buffer_t** out_command_buffer) {
+  const iree_hal_command_buffer_mode_t mode =
+      IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT | IREE_HAL_COMMAND_BUFFER_MODE_UNVALIDATED;
+  local_command_buffer_t* command_buffer = take_idle(home);
+  if (!command_buffer) {
+    IREE_RETURN_IF_ERROR(local_command_buffer_create(mode, IREE_HAL_COMMAND_CATEGORY_ANY, queue_affinity, 0, params,
+                                                     out_command_buffer));
+    ((local_command_buffer_t*)*out_command_buffer)->home = home;
+    return iree_ok_status();
+  }
+  local_program_set_workers(command_buffer->program, params->worker_count);
+  iree_hal_command_buffer_initialize(mode, IREE_HAL_COMMAND_CATEGORY_ANY, queue_affinity, 0, NULL,
+                                     &command_buffer_vtable, &command_buffer->base);
+  *out_command_buffer = &command_buffer->base;
+  return iree_ok_status();
+}
+
+void local_command_buffer_free_idle(hal_idle_list_t* home) {
+  for (local_command_buffer_t* command_buffer; (command_buffer = take_idle(home)) != NULL;) {
+    command_buffer_free(command_buffer);
+  }
 }

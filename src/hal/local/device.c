@@ -33,8 +33,10 @@ static void local_destroy(iree_hal_device_t* base) {
   hal_queued_close(&device->base);
   for (iree_host_size_t i = 0; i < device->queue_count; ++i) iree_task_executor_release(device->executors[i]);
   for (iree_host_size_t i = 0; i < device->loader_count; ++i) iree_hal_executable_loader_release(device->loaders[i]);
-  if (device->idle_worker) local_worker_finish(device->idle_worker);
-  iree_allocator_free(host_allocator, device->idle_worker);
+  local_command_buffer_free_idle(&device->single_command_buffers);
+  hal_idle_list_deinitialize(&device->single_command_buffers);
+  local_device_free_workers(device);
+  hal_idle_list_deinitialize(&device->idle_workers);
   iree_allocator_free(host_allocator, device->loaders);
   iree_allocator_free(host_allocator, (void*)device->base.identifier.data);
   hal_queued_deinitialize(&device->base);
@@ -134,6 +136,8 @@ iree_status_t local_device_create(const local_device_params_t* params, iree_allo
   device->base.allocator = params->allocator;
   device->base.proactor_pool = params->proactor_pool;
   hal_queued_initialize(&device->base);
+  hal_idle_list_initialize(&device->idle_workers);
+  hal_idle_list_initialize(&device->single_command_buffers);
   device->queue_count = params->queue_count;
   for (iree_host_size_t i = 0; i < params->queue_count && params->executors; ++i) {
     device->executors[i] = params->executors[i];

@@ -12,7 +12,8 @@ typedef struct local_device_t {
   size_t block_size;
   iree_device_size_t inline_threshold;  // bytes below which transfers are not worth another thread
 
-  local_worker_t* idle_worker;  // atomic: for work on submitting threads
+  hal_idle_list_t idle_workers;            // for work on submitting threads
+  hal_idle_list_t single_command_buffers;  // for queue operations that are one command
 
   iree_host_size_t loader_count;
   iree_hal_executable_loader_t** loaders;
@@ -40,6 +41,7 @@ iree_task_executor_t* local_device_executor(local_device_t* device, iree_hal_que
 local_program_params_t local_device_program_params(local_device_t* device, iree_hal_queue_affinity_t affinity);
 
 // queue.c: the queue calls of the vtable, and operations.
+void local_device_free_workers(local_device_t* device);
 #define CALL(result, name, parameters, arguments)
 #define CHECKED(result, name, parameters, arguments) result local_##name parameters;
 #include "iree/hal/device_calls.def"

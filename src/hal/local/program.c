@@ -3,26 +3,63 @@
 
 #define TRANSFER_CHUNK ((iree_device_size_t)128 * 1024)  // bytes
 #define CHUNKS_PER_WORKER 32
-#define MAX_REGION_COMMANDS 512  // so that a region's chunks can be counted in 24 bits
+#define MAX_KEPT_BLOCK ((size_t)1 << 20)  // bytes that a program keeps to be recorded anew
+#define MAX_REGION_COMMANDS 512           // so that a region's chunks can be counted in 24 bits
 
 iree_status_t local_program_create(const local_program_params_t* params, local_program_t** out_program) {
   *out_program = NULL;
   local_program_t* program = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(params->host_allocator, sizeof(*program), (void**)&program));
   program->params = *params;
+  hal_idle_list_initialize(&program->states);
   *out_program = program;
   return iree_ok_status();
+}
+
+static void release_resources(local_program_t* program) {
+  for (size_t i = 0; i < program->resources.count; ++i) iree_hal_resource_release(program->resources.data[i]);
+  program->resources.count = 0;
+}
+
+// Returns how many bytes there were room for.
+static size_t free_blocks(local_program_t* program) {
+  size_t capacity = 0;
+  for (program_block_t *block = program->blocks, *next; block; block = next) {
+    next = block->next;
+    capacity += block->capacity;
+    iree_allocator_free(program->params.host_allocator, block);
+  }
+  program->blocks = NULL;
+  return capacity;
+}
+
+void local_program_reset(local_program_t* program) {
+  release_resources(program);
+  // One block, so that the next recording, if it is like this one, finds room in it.
+  if (program->blocks && (program->blocks->next || program->blocks->capacity > MAX_KEPT_BLOCK)) {
+    size_t capacity = free_blocks(program);
+    program->params.block_size = iree_min(capacity, MAX_KEPT_BLOCK);
+  }
+  if (program->blocks) program->blocks->length = 0;
+  program->commands.count = program->regions.count = program->pointers.count = program->patches.count = 0;
+  program->slot_count = 0;
+  program->region_is_open = false;
+  ++program->recording;
+}
+
+void local_program_set_workers(local_program_t* program, uint32_t worker_count) {
+  program->params.worker_count = worker_count;
 }
 
 void local_program_free(local_program_t* program) {
   if (!program) return;
   iree_allocator_t allocator = program->params.host_allocator;
-  iree_allocator_free(allocator, program->free_state);
-  for (size_t i = 0; i < program->resources.count; ++i) iree_hal_resource_release(program->resources.data[i]);
-  for (program_block_t *block = program->blocks, *next; block; block = next) {
-    next = block->next;
-    iree_allocator_free(allocator, block);
+  for (hal_idle_t* idle; (idle = hal_idle_list_take(&program->states)) != NULL;) {
+    iree_allocator_free(allocator, hal_idle_object(idle, offsetof(local_state_t, idle)));
   }
+  hal_idle_list_deinitialize(&program->states);
+  release_resources(program);
+  free_blocks(program);
   iree_allocator_free(allocator, program->commands.data);
   iree_allocator_free(allocator, program->regions.data);
   iree_allocator_free(allocator, program->pointers.data);

@@ -29,6 +29,10 @@ typedef struct local_program_params_t {
 
 iree_status_t local_program_create(const local_program_params_t* params, local_program_t** out_program);
 void local_program_free(local_program_t* program);
+// Forgets what was recorded, to be recorded anew. No execution may be left.
+void local_program_reset(local_program_t* program);
+// Before anything is recorded.
+void local_program_set_workers(local_program_t* program, uint32_t worker_count);
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Recording: arguments as validated by the public calls. After an error the program must not run.

@@ -2,6 +2,7 @@
 #ifndef IREE_C_HAL_LOCAL_PROGRAM_INTERNAL_H_
 #define IREE_C_HAL_LOCAL_PROGRAM_INTERNAL_H_
 
+#include "hal/idle_list.h"
 #include "hal/local/program.h"
 
 typedef enum { PROGRAM_DISPATCH, PROGRAM_FILL, PROGRAM_COPY, PROGRAM_UPDATE } program_command_kind_t;
@@ -77,17 +78,23 @@ struct local_program_t {
   program_block_t* blocks;
   uint32_t slot_count;
   bool region_is_open;
-  local_state_t* free_state;  // atomic: an idle state for the next execution
+  uint32_t recording;      // grows each time that the program is recorded anew
+  hal_idle_list_t states;  // for the next executions
 };
 
-// One execution. Followed by the pointers, the lengths and the commands that differ from execution to execution.
+// One execution. Followed by the pointers, the lengths, the commands that differ from execution to execution, and what
+// slots are bound to.
 struct local_state_t {
+  hal_idle_t idle;
   local_program_t* program;
+  size_t size;         // bytes that follow
+  uint32_t recording;  // of the program that it was made for
   uint32_t next_region;
   const program_region_t* region;
   void** pointers;               // by pointer index
   size_t* lengths;               // by pointer index
   struct program_live_t* live;   // by command index
+  program_pointer_t* slots;      // by slot
   iree_atomic_intptr_t failure;  // iree_status_t
 };
 

@@ -27,23 +27,32 @@ void local_worker_finish(local_worker_t* worker) {
 // States
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t state_create(local_program_t* program, local_state_t** out_state) {
-  size_t pointer_count = program->pointers.count, command_count = program->commands.count;
-  size_t live_offset = iree_host_align(sizeof(local_state_t), 64);
-  size_t pointers_offset = live_offset + command_count * sizeof(program_live_t);
-  size_t lengths_offset = pointers_offset + pointer_count * sizeof(void*);
-  local_state_t* state = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(program->params.host_allocator,
-                                             lengths_offset + pointer_count * sizeof(size_t), (void**)&state));
-  state->program = program;
-  state->live = (program_live_t*)((uint8_t*)state + live_offset);
-  state->pointers = (void**)((uint8_t*)state + pointers_offset);
-  state->lengths = (size_t*)((uint8_t*)state + lengths_offset);
-  for (size_t i = 0; i < pointer_count; ++i) {
+// Where the parts of a state are, in bytes from its begin.
+typedef struct state_layout_t {
+  size_t live, slots, pointers, lengths, size;
+} state_layout_t;
+
+static state_layout_t lay_out(const local_program_t* program) {
+  state_layout_t at = {.live = iree_host_align(sizeof(local_state_t), 64)};
+  at.slots = at.live + program->commands.count * sizeof(program_live_t);
+  at.pointers = at.slots + program->slot_count * sizeof(program_pointer_t);
+  at.lengths = at.pointers + program->pointers.count * sizeof(void*);
+  at.size = at.lengths + program->pointers.count * sizeof(size_t);
+  return at;
+}
+
+// Fills in what does not change from execution to execution.
+static void state_fill(local_state_t* state, const local_program_t* program, const state_layout_t* at) {
+  state->recording = program->recording;
+  state->live = (program_live_t*)((uint8_t*)state + at->live);
+  state->slots = (program_pointer_t*)((uint8_t*)state + at->slots);
+  state->pointers = (void**)((uint8_t*)state + at->pointers);
+  state->lengths = (size_t*)((uint8_t*)state + at->lengths);
+  for (size_t i = 0; i < program->pointers.count; ++i) {
     state->pointers[i] = program->pointers.data[i].data;
     state->lengths[i] = program->pointers.data[i].length;
   }
-  for (size_t i = 0; i < command_count; ++i) {
+  for (size_t i = 0; i < program->commands.count; ++i) {
     const program_command_t* command = &program->commands.data[i];
     state->live[i].chunks = command->chunks;
     if (command->kind != PROGRAM_DISPATCH) continue;
@@ -51,24 +60,27 @@ static iree_status_t state_create(local_program_t* program, local_state_t** out_
     state->live[i].dispatch.binding_ptrs = state->pointers + command->pointer;
     state->live[i].dispatch.binding_lengths = state->lengths + command->pointer;
   }
+}
+
+iree_status_t local_state_acquire(local_program_t* program, local_state_t** out_state) {
+  hal_idle_t* idle = hal_idle_list_take(&program->states);
+  local_state_t* state = (local_state_t*)hal_idle_object(idle, offsetof(local_state_t, idle));
+  state_layout_t at = lay_out(program);
+  if (state && state->size < at.size) {
+    iree_allocator_free(program->params.host_allocator, state);
+    state = NULL;
+  }
+  if (!state) {
+    IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(program->params.host_allocator, at.size, (void**)&state));
+    *state = (local_state_t){.program = program, .size = at.size, .recording = program->recording - 1};
+  }
+  if (state->recording != program->recording) state_fill(state, program, &at);
+  state->next_region = 0;
   *out_state = state;
   return iree_ok_status();
 }
 
-iree_status_t local_state_acquire(local_program_t* program, local_state_t** out_state) {
-  *out_state = __atomic_exchange_n(&program->free_state, NULL, __ATOMIC_ACQUIRE);
-  if (!*out_state) IREE_RETURN_IF_ERROR(state_create(program, out_state));
-  (*out_state)->next_region = 0;
-  return iree_ok_status();
-}
-
-void local_state_release(local_state_t* state) {
-  local_program_t* program = state->program;
-  local_state_t* expected = NULL;
-  bool kept =
-      __atomic_compare_exchange_n(&program->free_state, &expected, state, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-  if (!kept) iree_allocator_free(program->params.host_allocator, state);
-}
+void local_state_release(local_state_t* state) { hal_idle_list_give(&state->program->states, &state->idle); }
 
 static void state_fail(local_state_t* state, iree_status_t status) {
   intptr_t expected = 0;
@@ -90,20 +102,15 @@ iree_status_t local_state_take_failure(local_state_t* state) {
 // Binding
 //===----------------------------------------------------------------------------------------------------------------===
 
-typedef struct bound_slot_t {
-  uint8_t* data;
-  iree_device_size_t length;
-} bound_slot_t;
-
 static iree_status_t bind_slots(const local_program_t* program, iree_hal_buffer_binding_table_t table,
-                                bound_slot_t* slots) {
+                                program_pointer_t* slots) {
   if (program->slot_count > table.count) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "binding table with %" PRIhsz " entries; %u are needed",
                             table.count, program->slot_count);
   }
   for (uint32_t i = 0; i < program->slot_count; ++i) {
     const iree_hal_buffer_binding_t* binding = &table.bindings[i];
-    slots[i] = (bound_slot_t){NULL, 0};
+    slots[i] = (program_pointer_t){NULL, 0};
     if (!binding->buffer) continue;
     IREE_RETURN_IF_ERROR(local_buffer_pointer(binding->buffer, &slots[i].data), "binding table slot %u", i);
     iree_device_size_t offset = 0;
@@ -114,19 +121,19 @@ static iree_status_t bind_slots(const local_program_t* program, iree_hal_buffer_
   return iree_ok_status();
 }
 
-static iree_status_t fail_patch(const program_patch_t* patch, const bound_slot_t* slot) {
+static iree_status_t fail_patch(const program_patch_t* patch, const program_pointer_t* slot) {
   if (!slot->data) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "binding slot %u has no buffer", patch->slot);
   return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
                           "binding slot %u has %" PRIdsz " bytes; range at %" PRIdsz " of %" PRIdsz " is outside",
                           patch->slot, slot->length, patch->offset, patch->length);
 }
 
-static iree_status_t bind_patches(local_state_t* state, const bound_slot_t* slots) {
+static iree_status_t bind_patches(local_state_t* state) {
   const local_program_t* program = state->program;
   for (size_t i = 0; i < program->patches.count; ++i) {
     const program_patch_t* patch = &program->patches.data[i];
-    bound_slot_t late;
-    const bound_slot_t* slot = &slots[patch->slot];
+    program_pointer_t late;
+    const program_pointer_t* slot = &state->slots[patch->slot];
     if (patch->buffer) {
       IREE_RETURN_IF_ERROR(local_buffer_pointer(patch->buffer, &late.data));
       late.length = iree_hal_buffer_byte_length(patch->buffer);
@@ -143,19 +150,9 @@ static iree_status_t bind_patches(local_state_t* state, const bound_slot_t* slot
 }
 
 iree_status_t local_state_bind(local_state_t* state, iree_hal_buffer_binding_table_t binding_table) {
-  enum { INLINE_SLOTS = 64 };
-  const local_program_t* program = state->program;
-  if (program->patches.count == 0) return iree_ok_status();
-  bound_slot_t inline_slots[INLINE_SLOTS];
-  bound_slot_t* slots = inline_slots;
-  if (program->slot_count > INLINE_SLOTS) {
-    IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(program->params.host_allocator, program->slot_count,
-                                                     sizeof(*slots), (void**)&slots));
-  }
-  iree_status_t status = bind_slots(program, binding_table, slots);
-  if (iree_status_is_ok(status)) status = bind_patches(state, slots);
-  if (slots != inline_slots) iree_allocator_free(program->params.host_allocator, slots);
-  return status;
+  if (state->program->patches.count == 0) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(bind_slots(state->program, binding_table, state->slots));
+  return bind_patches(state);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -42,25 +42,28 @@ void local_queue_signal(local_device_t* device, iree_hal_semaphore_list_t signal
 // Running
 //===----------------------------------------------------------------------------------------------------------------===
 
-static local_worker_t* take_worker(local_device_t* device) {
-  local_worker_t* worker = __atomic_exchange_n(&device->idle_worker, NULL, __ATOMIC_ACQUIRE);
-  if (worker) return worker;
-  iree_status_t status = iree_allocator_malloc(device->base.host_allocator, sizeof(*worker), (void**)&worker);
-  if (!iree_status_is_ok(status)) {
-    iree_status_free(status);
-    return NULL;
-  }
-  worker->processor_id = iree_cpu_query_processor_id();
-  return worker;
+typedef struct idle_worker_t {
+  local_worker_t base;
+  hal_idle_t idle;
+} idle_worker_t;
+
+static idle_worker_t* take_idle_worker(local_device_t* device) {
+  return (idle_worker_t*)hal_idle_object(hal_idle_list_take(&device->idle_workers), offsetof(idle_worker_t, idle));
 }
 
-static void give_worker(local_device_t* device, local_worker_t* worker) {
-  local_worker_t* expected = NULL;
-  if (__atomic_compare_exchange_n(&device->idle_worker, &expected, worker, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-    return;
+static iree_status_t take_worker(local_device_t* device, idle_worker_t** out_worker) {
+  *out_worker = take_idle_worker(device);
+  if (*out_worker) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->base.host_allocator, sizeof(**out_worker), (void**)out_worker));
+  (*out_worker)->base.processor_id = iree_cpu_query_processor_id();
+  return iree_ok_status();
+}
+
+void local_device_free_workers(local_device_t* device) {
+  for (idle_worker_t* worker; (worker = take_idle_worker(device)) != NULL;) {
+    local_worker_finish(&worker->base);
+    iree_allocator_free(device->base.host_allocator, worker);
   }
-  local_worker_finish(worker);
-  iree_allocator_free(device->base.host_allocator, worker);
 }
 
 // Makes the operation's state. OK with a NULL state when there is nothing to run.
@@ -87,13 +90,14 @@ static iree_status_t execute_complete(local_op_t* op) {
 static iree_status_t execute_run(local_op_t* op) {
   IREE_RETURN_IF_ERROR(execute_prepare(op));
   if (!op->execute.state) return iree_ok_status();
-  local_worker_t* worker = take_worker(op_device(op));
-  if (!worker) {
+  idle_worker_t* worker = NULL;
+  iree_status_t status = take_worker(op_device(op), &worker);
+  if (!iree_status_is_ok(status)) {
     local_state_release(op->execute.state);
-    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "out of memory");
+    return status;
   }
-  local_state_run(op->execute.state, worker);
-  give_worker(op_device(op), worker);
+  local_state_run(op->execute.state, &worker->base);
+  hal_idle_list_give(&op_device(op)->idle_workers, &worker->idle);
   return execute_complete(op);
 }
 

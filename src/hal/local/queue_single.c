@@ -28,9 +28,8 @@ static iree_status_t begin_recording(iree_hal_device_t* device, iree_hal_queue_a
                                      iree_hal_command_buffer_t** out_command_buffer) {
   local_program_params_t params = local_device_program_params((local_device_t*)device, queue_affinity);
   params.block_size = 256;
-  IREE_RETURN_IF_ERROR(
-      local_command_buffer_create(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT | IREE_HAL_COMMAND_BUFFER_MODE_UNVALIDATED,
-                                  IREE_HAL_COMMAND_CATEGORY_ANY, queue_affinity, 0, &params, out_command_buffer));
+  IREE_RETURN_IF_ERROR(local_command_buffer_take(&((local_device_t*)device)->single_command_buffers, queue_affinity,
+                                                 &params, out_command_buffer));
   return iree_hal_command_buffer_begin(*out_command_buffer);
 }
 

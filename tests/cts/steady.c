@@ -1,0 +1,199 @@
+// In a steady state submissions allocate no host memory: whatever they are, however much they wait for and use.
+#include "counting.h"
+#include "cts.h"
+
+#define ANY IREE_HAL_QUEUE_AFFINITY_ANY
+
+enum { SEMAPHORES = 40, SLOTS = 200, DEPTH = 8, WARM_UP = 48, SUBMISSIONS = 200, LARGE = 200 << 10 };
+
+typedef struct steady_t {
+  iree_hal_semaphore_t* semaphores[SEMAPHORES];
+  iree_host_size_t semaphore_count;  // that submissions wait for and signal
+  uint64_t value;                    // of the last one
+  iree_hal_buffer_t *small, *large, *other;
+  iree_hal_command_buffer_t* commands;
+  iree_hal_buffer_binding_t bindings[SLOTS];
+} steady_t;
+
+// What a submission waits for, the one before, and signals.
+typedef struct points_t {
+  uint64_t wait_values[SEMAPHORES], signal_values[SEMAPHORES];
+  iree_hal_semaphore_list_t waits, signals;
+} points_t;
+
+static void next_points(steady_t* s, points_t* points) {
+  for (iree_host_size_t i = 0; i < s->semaphore_count; ++i) {
+    points->wait_values[i] = s->value;
+    points->signal_values[i] = s->value + 1;
+  }
+  ++s->value;
+  points->waits = (iree_hal_semaphore_list_t){s->semaphore_count, s->semaphores, points->wait_values};
+  points->signals = (iree_hal_semaphore_list_t){s->semaphore_count, s->semaphores, points->signal_values};
+}
+
+typedef void (*submit_fn_t)(steady_t* s);
+
+static void submit_barrier(steady_t* s) {
+  points_t p;
+  next_points(s, &p);
+  CHECK_OK(iree_hal_device_queue_barrier(cts.device, ANY, p.waits, p.signals, IREE_HAL_EXECUTE_FLAG_NONE));
+}
+
+static void submit_table(steady_t* s) {
+  points_t p;
+  next_points(s, &p);
+  CHECK_OK(iree_hal_device_queue_execute(cts.device, ANY, p.waits, p.signals, s->commands,
+                                         (iree_hal_buffer_binding_table_t){SLOTS, s->bindings},
+                                         IREE_HAL_EXECUTE_FLAG_NONE));
+}
+
+static void submit_dispatch(steady_t* s) {
+  const uint32_t constants[] = {1, 1};
+  const iree_hal_buffer_ref_t refs[] = {iree_hal_make_buffer_ref(s->small, 0, 64),
+                                        iree_hal_make_buffer_ref(s->other, 0, 64)};
+  points_t p;
+  next_points(s, &p);
+  CHECK_OK(iree_hal_device_queue_dispatch(
+      cts.device, ANY, p.waits, p.signals, cts.executable, iree_hal_executable_function_from_index(CTS_SCALE),
+      iree_hal_make_static_dispatch_config(16, 1, 1), iree_make_const_byte_span(constants, sizeof(constants)),
+      (iree_hal_buffer_ref_list_t){2, refs}, IREE_HAL_DISPATCH_FLAG_NONE));
+}
+
+static void submit_fill(steady_t* s, iree_device_size_t length) {
+  points_t p;
+  next_points(s, &p);
+  CHECK_OK(iree_hal_device_queue_fill(cts.device, ANY, p.waits, p.signals, s->large, 0, length, &length, 1,
+                                      IREE_HAL_FILL_FLAG_NONE));
+}
+
+static void submit_copy(steady_t* s, iree_device_size_t length) {
+  points_t p;
+  next_points(s, &p);
+  CHECK_OK(iree_hal_device_queue_copy(cts.device, ANY, p.waits, p.signals, s->large, 0, s->other, 0, length,
+                                      IREE_HAL_COPY_FLAG_NONE));
+}
+
+static void submit_update(steady_t* s, iree_device_size_t length) {
+  static const uint8_t data[LARGE];
+  points_t p;
+  next_points(s, &p);
+  CHECK_OK(iree_hal_device_queue_update(cts.device, ANY, p.waits, p.signals, data, 0, s->large, 0, length,
+                                        IREE_HAL_UPDATE_FLAG_NONE));
+}
+
+static void submit_small_fill(steady_t* s) { submit_fill(s, 64); }
+static void submit_large_fill(steady_t* s) { submit_fill(s, LARGE); }
+static void submit_small_copy(steady_t* s) { submit_copy(s, 64); }
+static void submit_large_copy(steady_t* s) { submit_copy(s, LARGE); }
+static void submit_small_update(steady_t* s) { submit_update(s, 64); }
+static void submit_large_update(steady_t* s) { submit_update(s, LARGE); }
+
+// Two sizes of queue-ordered memory, one of which the host may see.
+static void submit_memory(steady_t* s) {
+  const iree_hal_memory_type_t types[] = {IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                          IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_VISIBLE};
+  iree_hal_buffer_t* buffers[2] = {NULL, NULL};
+  points_t p;
+  for (int i = 0; i < 2; ++i) {
+    iree_hal_buffer_params_t params = {.type = types[i], .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+    next_points(s, &p);
+    CHECK_OK(iree_hal_device_queue_alloca(cts.device, ANY, p.waits, p.signals, NULL, params, (i + 1) * 10000,
+                                          IREE_HAL_ALLOCA_FLAG_NONE, &buffers[i]));
+  }
+  for (int i = 0; i < 2; ++i) {
+    next_points(s, &p);
+    CHECK_OK(iree_hal_device_queue_fill(cts.device, ANY, p.waits, p.signals, buffers[i], 0, 10000, &i, 1,
+                                        IREE_HAL_FILL_FLAG_NONE));
+    next_points(s, &p);
+    CHECK_OK(
+        iree_hal_device_queue_dealloca(cts.device, ANY, p.waits, p.signals, buffers[i], IREE_HAL_DEALLOCA_FLAG_NONE));
+    iree_hal_buffer_release(buffers[i]);
+  }
+}
+
+static void wait_for(steady_t* s, uint64_t value) {
+  for (iree_host_size_t i = 0; i < s->semaphore_count; ++i) {
+    CHECK_OK(iree_hal_semaphore_wait(s->semaphores[i], value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  }
+}
+
+// Many at once behind a gate, so that there is one of everything for each of them.
+static void warm_up(steady_t* s, submit_fn_t submit) {
+  iree_hal_semaphore_t* gate = cts_semaphore(0);
+  points_t p;
+  next_points(s, &p);
+  CHECK_OK(iree_hal_device_queue_barrier(cts.device, ANY, CTS_POINT(gate, 1), p.signals, IREE_HAL_EXECUTE_FLAG_NONE));
+  for (int i = 0; i < WARM_UP; ++i) submit(s);
+  CHECK_OK(iree_hal_semaphore_signal(gate, 1, NULL));
+  wait_for(s, s->value);
+  iree_hal_semaphore_release(gate);
+}
+
+// A chain of submissions of which some are on their way.
+static void check(steady_t* s, submit_fn_t submit, const char* name) {
+  // A second time, since what has grown may be put together.
+  for (int i = 0; i < 2; ++i) warm_up(s, submit);
+  uint64_t calls = counting_calls();
+  for (int i = 0; i < SUBMISSIONS; ++i) {
+    submit(s);
+    if (s->value > DEPTH) wait_for(s, s->value - DEPTH);
+  }
+  wait_for(s, s->value);
+  calls = counting_calls() - calls;
+  if (calls) print_error("%s: %zu allocations in %d rounds\n", name, (size_t)calls, SUBMISSIONS);
+  assert_int_equal(calls, 0);
+}
+
+// Fills of every slot of a large table.
+static iree_hal_command_buffer_t* record_table(void) {
+  iree_hal_command_buffer_t* commands = NULL;
+  CHECK_OK(iree_hal_command_buffer_create(cts.device, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT,
+                                          IREE_HAL_COMMAND_CATEGORY_ANY, ANY, SLOTS, &commands));
+  CHECK_OK(iree_hal_command_buffer_begin(commands));
+  for (uint32_t i = 0; i < SLOTS; ++i) {
+    CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, iree_hal_make_indirect_buffer_ref(i, i * 4, 4), &i, 4,
+                                                 IREE_HAL_FILL_FLAG_NONE));
+  }
+  cts_end(commands);
+  return commands;
+}
+
+static void set_up(steady_t* s, iree_host_size_t semaphore_count) {
+  s->semaphore_count = semaphore_count;
+  for (iree_host_size_t i = 0; i < semaphore_count; ++i) s->semaphores[i] = cts_semaphore(0);
+  s->small = cts_buffer(4096, 0);
+  s->large = cts_buffer(LARGE, 0);
+  s->other = cts_buffer(LARGE, 0);
+  for (int i = 0; i < SLOTS; ++i) s->bindings[i] = (iree_hal_buffer_binding_t){s->small, 0, 4096};
+  s->commands = record_table();
+}
+
+static void tear_down(steady_t* s) {
+  for (iree_host_size_t i = 0; i < s->semaphore_count; ++i) iree_hal_semaphore_release(s->semaphores[i]);
+  iree_hal_buffer_release(s->small);
+  iree_hal_buffer_release(s->large);
+  iree_hal_buffer_release(s->other);
+  iree_hal_command_buffer_release(s->commands);
+}
+
+static void check_all(iree_host_size_t semaphore_count) {
+  static const struct {
+    submit_fn_t submit;
+    const char* name;
+  } submissions[] = {
+      {submit_barrier, "barrier"},           {submit_table, "execute"},
+      {submit_dispatch, "dispatch"},         {submit_small_fill, "small fill"},
+      {submit_large_fill, "large fill"},     {submit_small_copy, "small copy"},
+      {submit_large_copy, "large copy"},     {submit_small_update, "small update"},
+      {submit_large_update, "large update"}, {submit_memory, "memory"},
+  };
+  steady_t s = {.value = 0};
+  set_up(&s, semaphore_count);
+  for (size_t i = 0; i < IREE_ARRAYSIZE(submissions); ++i) check(&s, submissions[i].submit, submissions[i].name);
+  tear_down(&s);
+}
+
+static void one_semaphore(void** state) { check_all(1); }
+static void many_semaphores(void** state) { check_all(SEMAPHORES); }
+
+CTS_SUITE(steady, cmocka_unit_test(one_semaphore), cmocka_unit_test(many_semaphores));
