@@ -334,13 +334,13 @@ def carried(n):
 
 
 def numbers(n):
-    text += [f"  %t{i} = arith.addi {f'%t{i + 1}' if i < n - 2 else '%d'}, %c{i} : i64"
-             for i in reversed(range(n - 1))]
+    """n numbers of the host, 1, 2, ... times a size, all of which are needed to the end."""
     x = ramp((3,))
     text = [f"func.func @main(%x: {tensor((None,))}) -> {tensor((1,))} {{", "  %zero = arith.constant 0 : index",
             f"  %s = tensor.dim %x, %zero : {tensor((None,))}", "  %d = arith.index_cast %s : index to i64",
             "  %c0 = arith.addi %d, %d : i64", *[f"  %c{i} = arith.addi %c{i - 1}, %d : i64" for i in range(1, n - 1)]]
-    text += [f"  %t{i} = arith.addi {f'%t{i + 1}' if i < n - 2 else '%d'}, %c{i} : i64" for i in reversed(range(n - 1))]
+    text += [f"  %t{i} = arith.addi {f'%t{i + 1}' if i < n - 2 else '%d'}, %c{i} : i64"
+             for i in reversed(range(n - 1))]
     text += ["  %f = arith.sitofp %t0 : i64 to f32", f"  %r = tensor.from_elements %f : {tensor((1,))}",
              f"  return %r : {tensor((1,))}", "}", ""]
     return Program("\n".join(text).encode(), ".mlir", [x],
