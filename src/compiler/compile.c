@@ -157,11 +157,21 @@ static pass_result_t step_const_eval(ir_op_t* module, ir_context_t* ctx, void* u
 
 static bool stage_optimize(run_t* r) {
   const pass_t const_eval = {.name = "const-eval", .run_with = step_const_eval, .user = r};
-  const pass_t* const passes[] = {&row_pass_inline,       &row_pass_boundary,     &row_pass_canonicalize,
-                                  &row_pass_expand,       &row_pass_cse,          &row_pass_contract_form,
-                                  &row_pass_loop_numbers, &row_pass_canonicalize, &const_eval,
-                                  &row_pass_canonicalize, &row_pass_exact_floats, &row_pass_integral_floats,
-                                  &row_pass_cse,          &row_pass_dce};
+  const pass_t* const passes[] = {&row_pass_inline,
+                                  &row_pass_refine,
+                                  &row_pass_boundary,
+                                  &row_pass_canonicalize,
+                                  &row_pass_expand,
+                                  &row_pass_cse,
+                                  &row_pass_contract_form,
+                                  &row_pass_loop_numbers,
+                                  &row_pass_canonicalize,
+                                  &const_eval,
+                                  &row_pass_canonicalize,
+                                  &row_pass_exact_floats,
+                                  &row_pass_integral_floats,
+                                  &row_pass_cse,
+                                  &row_pass_dce};
   return run_passes(r, r->module, passes, sizeof(passes) / sizeof(passes[0]));
 }
 

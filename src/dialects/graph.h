@@ -163,6 +163,13 @@ typedef struct graph_extreme_t {
 ir_op_t* graph_arg_reduce(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme);
 // The first k in order, and their places.
 ir_op_t* graph_top_k(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme);
+// Operands in the order of the first `keys` (0: one) of them, equal ones as they were unless it may be otherwise.
+typedef struct graph_sort_t {
+  int64_t axis;
+  uint32_t keys;
+  bool descending, unstable;
+} graph_sort_t;
+ir_op_t* graph_sort(ir_builder_t* b, ir_value_t* const* operands, uint32_t count, const graph_sort_t* how);
 // Real and imaginary parts, transformed over the last `rank` dims: kind "fft" or "ifft".
 void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t rank);
 // Stops the program with `message` unless all of `flags` (tensor of i1) are set.

@@ -211,6 +211,23 @@ ir_op_t* graph_top_k(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extr
                                       .attr_count = extreme->least ? 3 : 2});
 }
 
+ir_op_t* graph_sort(ir_builder_t* b, ir_value_t* const* operands, uint32_t count, const graph_sort_t* how) {
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(b->ctx), const ir_type_t*, count + 1);
+  for (uint32_t i = 0; i < count; ++i) types[i] = operands[i]->type;
+  uint32_t attr_count = 2;
+  ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(b->ctx, how->axis)},
+                              {"keys", ir_attr_i64(b->ctx, how->keys ? how->keys : 1)}};
+  if (how->descending) attrs[attr_count++] = (ir_named_attr_t){"descending", ir_attr_unit(b->ctx)};
+  if (!how->unstable) attrs[attr_count++] = (ir_named_attr_t){"stable", ir_attr_unit(b->ctx)};
+  return ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, GRAPH_SORT),
+                                      .operands = operands,
+                                      .operand_count = count,
+                                      .result_types = types,
+                                      .result_count = count,
+                                      .attrs = attrs,
+                                      .attr_count = attr_count});
+}
+
 void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t rank) {
   const ir_type_t* types[] = {parts[0]->type, parts[0]->type};
   ir_named_attr_t attrs[] = {{"kind", ir_attr_cstring(b->ctx, kind)}, {"rank", ir_attr_i64(b->ctx, rank)}};

@@ -165,6 +165,7 @@ static bool is_one_type(const ir_op_t* op) {
 
 bool quantized_is_computed(const ir_op_t* op) {
   static const uint32_t held[] = {STABLEHLO_CONSTANT,
+                                  STABLEHLO_BITCAST_CONVERT,
                                   STABLEHLO_IF,
                                   STABLEHLO_CASE,
                                   STABLEHLO_WHILE,

@@ -555,7 +555,7 @@ void strategy_contract_build(dispatch_t* d) {
     build_dynamic(&c);
     return;
   }
-  c.columns = y->dims[y->rank - 1];
+  c.columns = ir_operand(d->root, 1)->type->dims[lhs->rank - 1];  // the result may say less than its operands
   c.batch = c.batched ? lhs->dims[0] : 1;
   c.rows = lhs->dims[lhs->rank - 2];
   c.reduction = lhs->dims[lhs->rank - 1];

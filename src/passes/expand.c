@@ -270,18 +270,7 @@ static bool expand_top_k(ir_context_t* ctx, ir_op_t* op) {
   ir_builder_t b = ir_builder_before(ctx, op);
   const ir_type_t* places = ir_type_with_element(ctx, x->type, indices->element);
   ir_value_t* operands[2] = {x, graph_iota(&b, places, axis, NULL)};
-  const ir_type_t* types[2] = {x->type, places};
-  ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(ctx, axis)},
-                              {"keys", ir_attr_i64(ctx, 1)},
-                              {"stable", ir_attr_unit(ctx)},
-                              {"descending", ir_attr_unit(ctx)}};
-  ir_op_t* sort = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(ctx, GRAPH_SORT),
-                                                .operands = operands,
-                                                .operand_count = 2,
-                                                .result_types = types,
-                                                .result_count = 2,
-                                                .attrs = attrs,
-                                                .attr_count = graph_get_smallest(op) ? 3 : 4});
+  ir_op_t* sort = graph_sort(&b, operands, 2, &(graph_sort_t){.axis = axis, .descending = !graph_get_smallest(op)});
   int64_t zeros[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
   for (int i = 0; i < GRAPH_MAX_RANK; ++i) ones[i] = 1;
   for (uint32_t i = 0; i < 2; ++i) {

@@ -7,6 +7,7 @@
 // PASS(function, name, required, summary): what iree-opt --pass=name runs; compiling needs those that are required
 #define GRAPH_PASSES(PASS)                                                                                    \
   PASS(pass_inline, "inline", true, "replace calls by the functions' bodies")                                 \
+  PASS(pass_refine, "refine", true, "sizes that callers know, in the types of what is computed from them")    \
   PASS(pass_boundary, "boundary", true, "elements below 8 bits packed in arguments and results")              \
   PASS(pass_canonicalize, "canonicalize", false, "fold constants, drop index maps that do nothing")           \
   PASS(pass_expand, "expand", false, "transforms, long sorts in terms of other ops")                          \

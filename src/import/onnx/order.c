@@ -23,18 +23,7 @@ bool onnx_lower_cum_sum(onnx_node_t* n) { return running(n, "add"); }
 bool onnx_lower_cum_prod(onnx_node_t* n) { return running(n, "mul"); }
 
 ir_op_t* onnx_sort_by(onnx_node_t* n, ir_value_t* keys, ir_value_t* values, int64_t axis) {
-  ir_value_t* operands[] = {keys, values};
-  const ir_type_t* types[] = {keys->type, values->type};
-  ir_named_attr_t attrs[] = {
-      {"axis", ir_attr_i64(n->ctx, axis)}, {"stable", ir_attr_unit(n->ctx)}, {"keys", ir_attr_i64(n->ctx, 1)}};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_SORT),
-                         .operands = operands,
-                         .operand_count = 2,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = 3};
-  return ir_build(n->b, &state);
+  return graph_sort(n->b, (ir_value_t*[]){keys, values}, 2, &(graph_sort_t){.axis = axis});
 }
 
 // How many are asked for is known at run time only: all are sorted.

@@ -40,22 +40,28 @@ static bool together(lower_op_t* n, ir_value_t** x, ir_value_t** y) {
 
 bool chlo_broadcast_operands(lower_op_t* n, ir_value_t** x, ir_value_t** y) {
   *x = n->in[0], *y = n->in[1];
+  if (!*x || !*y || !n->values[0].im != !n->values[1].im)
+    return lower_unsupported(n, "tensors of one element type are");
   if (!together(n, x, y)) return false;
   return (*x)->type->element == (*y)->type->element || lower_error(n, "has operands of different element types");
 }
 
+// Both parts of complex operands.
+static bool broadcast_parts(lower_op_t* n) {
+  lower_value_t *x = &n->values[0], *y = &n->values[1];
+  return chlo_broadcast_operands(n, &x->v, &y->v) && (!x->im || together(n, &x->im, &y->im));
+}
+
 bool chlo_lower_broadcast_binary(lower_op_t* n) {
-  ir_value_t *x, *y;
-  if (!chlo_broadcast_operands(n, &x, &y)) return false;
+  if (!broadcast_parts(n)) return false;
+  if (n->values[0].im) return stablehlo_lower_complex_elementwise(n);
+  ir_value_t *x = n->values[0].v, *y = n->values[1].v;
   scalar_fn_t fn = lower_row_fn(n, lower_in_type(n, 0));
   bool takes = scalar_info[fn].types & (lower_is_float(x->type) ? SCALAR_TYPES_F : SCALAR_TYPES_I);
   return takes ? lower_return(n, graph_binary(n->b, fn, x, y)) : lower_unsupported(n, NULL);
 }
 
-bool chlo_lower_broadcast_compare(lower_op_t* n) {
-  ir_value_t *x, *y, *result;
-  return chlo_broadcast_operands(n, &x, &y) && stablehlo_compare_values(n, x, y, &result) && lower_return(n, result);
-}
+bool chlo_lower_broadcast_compare(lower_op_t* n) { return broadcast_parts(n) && stablehlo_lower_compare(n); }
 
 bool chlo_lower_broadcast_complex(lower_op_t* n) {
   ir_value_t *x, *y;
@@ -100,8 +106,6 @@ bool chlo_lower_conj(lower_op_t* n) {
   return true;
 }
 
-bool chlo_lower_square(lower_op_t* n) { return lower_return(n, graph_binary(n->b, SCALAR_mul, n->in[0], n->in[0])); }
-
 bool chlo_lower_constant(lower_op_t* n) { return lower_constant(n, ir_op_attr(n->op, "value"), &n->out[0]); }
 
 bool chlo_lower_constant_like(lower_op_t* n) {
@@ -110,7 +114,10 @@ bool chlo_lower_constant_like(lower_op_t* n) {
   if (!number) return lower_error(n, "needs a number as 'value'");
   lower_value_t constant = {0};
   if (!lower_constant(n, value, &constant)) return false;
-  return lower_return(n, lower_splat(n->b, constant.v, n->in[0]));
+  if (!n->in[0]) return lower_unsupported(n, "tensors are");
+  n->out[0].v = lower_splat(n->b, constant.v, n->in[0]);
+  if (n->values[0].im) n->out[0].im = lower_number_like(n, n->out[0].v, 0);
+  return true;
 }
 
 bool chlo_lower_top_k(lower_op_t* n) { return lower_top_k(n, n->in[0], ir_op_int(n->op, "k", -1), false); }

@@ -85,12 +85,6 @@ static pair_t complex_tanh(lower_op_t* n, pair_t x) {
   return complex_div(n, (pair_t){a, b}, (pair_t){lower_number_like(n, a, 1), mul(n, a, b)});
 }
 
-// tan z = -i tanh(i z)
-static pair_t complex_tan(lower_op_t* n, pair_t x) {
-  pair_t y = complex_tanh(n, (pair_t){call(n, SCALAR_neg, x.im), x.re});
-  return (pair_t){y.im, call(n, SCALAR_neg, y.re)};
-}
-
 // exp(a) cos b - 1 without the difference of near numbers: expm1(a) cos b - 2 sin(b / 2)^2
 static pair_t complex_expm1(lower_op_t* n, pair_t x) {
   ir_value_t *half = call(n, SCALAR_sin, lower_with_number(n, SCALAR_mul, x.im, 0.5)),
@@ -151,83 +145,112 @@ static pair_t complex_atan2(lower_op_t* n, pair_t y, pair_t x) {
   return (pair_t){angle.im, call(n, SCALAR_neg, angle.re)};
 }
 
+static pair_t complex_add(lower_op_t* n, pair_t x, pair_t y) {
+  return (pair_t){add(n, x.re, y.re), add(n, x.im, y.im)};
+}
+static pair_t complex_sub(lower_op_t* n, pair_t x, pair_t y) {
+  return (pair_t){sub(n, x.re, y.re), sub(n, x.im, y.im)};
+}
+
+static pair_t complex_logistic(lower_op_t* n, pair_t x) {
+  return complex_div(n, one(n, x), plus_one(n, complex_exp(n, complex_neg(n, x))));
+}
+static pair_t complex_rsqrt(lower_op_t* n, pair_t x) { return complex_div(n, one(n, x), complex_sqrt(n, x)); }
+
+// The larger (or smaller) one by real parts, among equal ones by imaginary parts.
+static pair_t extreme(lower_op_t* n, scalar_fn_t before, pair_t x, pair_t y) {
+  ir_value_t* same = graph_binary(n->b, SCALAR_eq, x.re, y.re);
+  ir_value_t* tie = graph_binary(n->b, SCALAR_and, same, graph_binary(n->b, before, x.im, y.im));
+  ir_value_t* first = graph_binary(n->b, SCALAR_or, graph_binary(n->b, before, x.re, y.re), tie);
+  return (pair_t){graph_select(n->b, first, x.re, y.re), graph_select(n->b, first, x.im, y.im)};
+}
+static pair_t complex_max(lower_op_t* n, pair_t x, pair_t y) { return extreme(n, SCALAR_gt, x, y); }
+static pair_t complex_min(lower_op_t* n, pair_t x, pair_t y) { return extreme(n, SCALAR_lt, x, y); }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Hyperbolic functions, and inverse ones by Kahan's formulas: products of sqrt(1 - z) and sqrt(1 + z), whose branch
+// cuts are where they belong
+//===----------------------------------------------------------------------------------------------------------------===
+
+// -i f(i z): what a hyperbolic function is to its circular one.
+static pair_t turned(lower_op_t* n, pair_t (*fn)(lower_op_t* n, pair_t x), pair_t x) {
+  pair_t y = fn(n, (pair_t){call(n, SCALAR_neg, x.im), x.re});
+  return (pair_t){y.im, call(n, SCALAR_neg, y.re)};
+}
+
+static pair_t complex_tan(lower_op_t* n, pair_t x) { return turned(n, complex_tanh, x); }
+static pair_t complex_sinh(lower_op_t* n, pair_t x) { return turned(n, complex_sin, x); }
+static pair_t complex_cosh(lower_op_t* n, pair_t x) {
+  return complex_cos(n, (pair_t){call(n, SCALAR_neg, x.im), x.re});
+}
+
+// sqrt(1 - z) and sqrt(1 + z)
+static void roots(lower_op_t* n, pair_t x, pair_t* less, pair_t* more) {
+  ir_value_t* unit = lower_number_like(n, x.re, 1);
+  *less = complex_sqrt(n, (pair_t){sub(n, unit, x.re), call(n, SCALAR_neg, x.im)});
+  *more = complex_sqrt(n, (pair_t){add(n, unit, x.re), x.im});
+}
+// Real and imaginary part of conj(x) y.
+static ir_value_t* dot(lower_op_t* n, pair_t x, pair_t y) { return add(n, mul(n, x.re, y.re), mul(n, x.im, y.im)); }
+static ir_value_t* cross(lower_op_t* n, pair_t x, pair_t y) { return sub(n, mul(n, x.re, y.im), mul(n, x.im, y.re)); }
+
+static pair_t complex_asin(lower_op_t* n, pair_t x) {
+  pair_t less, more;
+  roots(n, x, &less, &more);
+  ir_value_t* product = sub(n, mul(n, less.re, more.re), mul(n, less.im, more.im));
+  return (pair_t){graph_binary(n->b, SCALAR_atan2, x.re, product), call(n, SCALAR_asinh, cross(n, less, more))};
+}
+
+static pair_t complex_acos(lower_op_t* n, pair_t x) {
+  pair_t less, more;
+  roots(n, x, &less, &more);
+  ir_value_t* half = graph_binary(n->b, SCALAR_atan2, less.re, more.re);
+  return (pair_t){add(n, half, half), call(n, SCALAR_asinh, cross(n, more, less))};
+}
+
+static pair_t complex_acosh(lower_op_t* n, pair_t x) {
+  ir_value_t* unit = lower_number_like(n, x.re, 1);
+  pair_t less = complex_sqrt(n, (pair_t){sub(n, x.re, unit), x.im});
+  pair_t more = complex_sqrt(n, (pair_t){add(n, x.re, unit), x.im});
+  ir_value_t* half = graph_binary(n->b, SCALAR_atan2, less.im, more.re);
+  return (pair_t){call(n, SCALAR_asinh, dot(n, less, more)), add(n, half, half)};
+}
+
+static pair_t complex_asinh(lower_op_t* n, pair_t x) { return turned(n, complex_asin, x); }
+
+// log1p(4 a / ((1 - a)^2 + b^2)) / 4, atan2(2 b, (1 - a) (1 + a) - b^2) / 2
+static pair_t complex_atanh(lower_op_t* n, pair_t x) {
+  ir_value_t *unit = lower_number_like(n, x.re, 1), *square = mul(n, x.im, x.im);
+  ir_value_t *less = sub(n, unit, x.re), *more = add(n, unit, x.re);
+  ir_value_t* ratio = quotient(n, lower_with_number(n, SCALAR_mul, x.re, 4), add(n, mul(n, less, less), square));
+  ir_value_t* angle = graph_binary(n->b, SCALAR_atan2, add(n, x.im, x.im), sub(n, mul(n, less, more), square));
+  return (pair_t){lower_with_number(n, SCALAR_mul, call(n, SCALAR_log1p, ratio), 0.25),
+                  lower_with_number(n, SCALAR_mul, angle, 0.5)};
+}
+static pair_t complex_atan(lower_op_t* n, pair_t x) { return turned(n, complex_atanh, x); }
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Ops
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool unary(lower_op_t* n, pair_t x, pair_t* out) {
-  switch (ir_code(n->op)) {
-    case STABLEHLO_NEGATE:
-      *out = complex_neg(n, x);
-      return true;
-    case STABLEHLO_EXPONENTIAL:
-      *out = complex_exp(n, x);
-      return true;
-    case STABLEHLO_EXPONENTIAL_MINUS_ONE:
-      *out = complex_expm1(n, x);
-      return true;
-    case STABLEHLO_TAN:
-      *out = complex_tan(n, x);
-      return true;
-    case STABLEHLO_CBRT:
-      *out = complex_cbrt(n, x);
-      return true;
-    case STABLEHLO_LOG:
-      *out = complex_log(n, x);
-      return true;
-    case STABLEHLO_LOG_PLUS_ONE:
-      *out = complex_log1p(n, x);
-      return true;
-    case STABLEHLO_LOGISTIC:
-      *out = complex_div(n, one(n, x), plus_one(n, complex_exp(n, complex_neg(n, x))));
-      return true;
-    case STABLEHLO_SQRT:
-      *out = complex_sqrt(n, x);
-      return true;
-    case STABLEHLO_RSQRT:
-      *out = complex_div(n, one(n, x), complex_sqrt(n, x));
-      return true;
-    case STABLEHLO_SINE:
-      *out = complex_sin(n, x);
-      return true;
-    case STABLEHLO_COSINE:
-      *out = complex_cos(n, x);
-      return true;
-    case STABLEHLO_TANH:
-      *out = complex_tanh(n, x);
-      return true;
-    case STABLEHLO_SIGN:
-      *out = complex_sign(n, x);
-      return true;
-    default:
-      return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
-  }
-}
+typedef struct complex_row_t {
+  scalar_fn_t fn;
+  pair_t (*unary)(lower_op_t* n, pair_t x);
+  pair_t (*binary)(lower_op_t* n, pair_t x, pair_t y);
+} complex_row_t;
 
-static bool binary(lower_op_t* n, pair_t x, pair_t y, pair_t* out) {
-  switch (ir_code(n->op)) {
-    case STABLEHLO_ADD:
-      *out = (pair_t){add(n, x.re, y.re), add(n, x.im, y.im)};
-      return true;
-    case STABLEHLO_SUBTRACT:
-      *out = (pair_t){sub(n, x.re, y.re), sub(n, x.im, y.im)};
-      return true;
-    case STABLEHLO_MULTIPLY:
-      *out = complex_mul(n, x, y);
-      return true;
-    case STABLEHLO_DIVIDE:
-      *out = complex_div(n, x, y);
-      return true;
-    case STABLEHLO_ATAN2:
-      *out = complex_atan2(n, x, y);
-      return true;
-    case STABLEHLO_POWER:
-      *out = complex_pow(n, x, y);
-      return true;
-    default:
-      return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
-  }
-}
+static const complex_row_t complex_rows[] = {
+    {SCALAR_neg, complex_neg, NULL},     {SCALAR_exp, complex_exp, NULL},     {SCALAR_expm1, complex_expm1, NULL},
+    {SCALAR_log, complex_log, NULL},     {SCALAR_log1p, complex_log1p, NULL}, {SCALAR_logistic, complex_logistic, NULL},
+    {SCALAR_sqrt, complex_sqrt, NULL},   {SCALAR_rsqrt, complex_rsqrt, NULL}, {SCALAR_cbrt, complex_cbrt, NULL},
+    {SCALAR_sign, complex_sign, NULL},   {SCALAR_sin, complex_sin, NULL},     {SCALAR_cos, complex_cos, NULL},
+    {SCALAR_tan, complex_tan, NULL},     {SCALAR_sinh, complex_sinh, NULL},   {SCALAR_cosh, complex_cosh, NULL},
+    {SCALAR_tanh, complex_tanh, NULL},   {SCALAR_asin, complex_asin, NULL},   {SCALAR_acos, complex_acos, NULL},
+    {SCALAR_atan, complex_atan, NULL},   {SCALAR_asinh, complex_asinh, NULL}, {SCALAR_acosh, complex_acosh, NULL},
+    {SCALAR_atanh, complex_atanh, NULL}, {SCALAR_add, NULL, complex_add},     {SCALAR_sub, NULL, complex_sub},
+    {SCALAR_mul, NULL, complex_mul},     {SCALAR_div, NULL, complex_div},     {SCALAR_pow, NULL, complex_pow},
+    {SCALAR_atan2, NULL, complex_atan2}, {SCALAR_max, NULL, complex_max},     {SCALAR_min, NULL, complex_min},
+};
 
 bool stablehlo_lower_complex_elementwise(lower_op_t* n) {
   lower_value_t x = n->values[0], y = n->op->operand_count > 1 ? n->values[1] : x;
@@ -237,14 +260,28 @@ bool stablehlo_lower_complex_elementwise(lower_op_t* n) {
   if (ir_type_scalar(values[0]->type) != ir_type_scalar(values[1]->type))
     return lower_error(n, "has operands of different types");
   pair_t a = {values[0], values[2]}, b = {values[1], values[3]}, result = {0};
-  if (ir_is(n->op, STABLEHLO_ABS)) return lower_return(n, magnitude(n, a));
-  if (ir_is(n->op, STABLEHLO_IS_FINITE)) {
+  if (n->row->scalar == SCALAR_abs) return lower_return(n, magnitude(n, a));
+  if (n->row->scalar == SCALAR_is_finite) {
     ir_value_t *re = call(n, SCALAR_is_finite, a.re), *im = call(n, SCALAR_is_finite, a.im);
     return lower_return(n, graph_binary(n->b, SCALAR_and, re, im));
   }
-  bool ok = n->op->operand_count == 1 ? unary(n, a, &result) : binary(n, a, b, &result);
-  if (ok) n->out[0] = (lower_value_t){.v = result.re, .im = result.im};
-  return ok;
+  for (size_t i = 0; i < sizeof(complex_rows) / sizeof(complex_rows[0]); ++i) {
+    const complex_row_t* row = &complex_rows[i];
+    if (row->fn != (scalar_fn_t)n->row->scalar) continue;
+    result = row->unary ? row->unary(n, a) : row->binary(n, a, b);
+    n->out[0] = (lower_value_t){.v = result.re, .im = result.im};
+    return true;
+  }
+  return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
+}
+
+bool chlo_lower_square(lower_op_t* n) {
+  lower_value_t x = n->values[0];
+  if (!x.v) return lower_unsupported(n, "tensors are");
+  if (!x.im) return lower_return(n, mul(n, x.v, x.v));
+  ir_value_t* product = mul(n, x.v, x.im);
+  n->out[0] = (lower_value_t){.v = mul(n, sub(n, x.v, x.im), add(n, x.v, x.im)), .im = add(n, product, product)};
+  return true;
 }
 
 bool stablehlo_lower_complex(lower_op_t* n) {

@@ -89,19 +89,7 @@ static bool approx_top_k(lower_op_t* n) {
   bool fits = axis >= 0 && axis < type->rank && result && result->rank == type->rank && k >= 0 &&
               result->dims[axis] == k && type->dims[axis] >= k && n->in[1]->type->rank == type->rank;
   if (!fits || !ir_type_is_static(type)) return lower_unsupported(n, "results of the size top_k are");
-  const ir_type_t* types[2] = {n->in[0]->type, n->in[1]->type};
-  ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(n->ctx, axis)},
-                              {"keys", ir_attr_i64(n->ctx, 1)},
-                              {"stable", ir_attr_unit(n->ctx)},
-                              {"descending", ir_attr_unit(n->ctx)}};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_SORT),
-                         .operands = n->in,
-                         .operand_count = 2,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = descending ? 4 : 3};
-  ir_op_t* sort = ir_build(n->b, &state);
+  ir_op_t* sort = graph_sort(n->b, n->in, 2, &(graph_sort_t){.axis = axis, .descending = descending});
   for (uint32_t i = 0; i < 2; ++i) n->out[i].v = first_of(n, ir_result(sort, i), axis, k);
   return true;
 }

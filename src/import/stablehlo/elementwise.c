@@ -1,4 +1,5 @@
 // Elementwise StableHLO ops that are more than a row of scalar.def.
+#include <math.h>
 #include <string.h>
 
 #include "base/small_float.h"
@@ -167,7 +168,9 @@ ir_value_t* stablehlo_round(lower_op_t* n, ir_value_t* x, int64_t exponent, int6
   ir_value_t* bits = graph_bitcast(n->b, x, ir_type_int(n->ctx, f.width));
   bits = limit_exponent(n, round_mantissa(n, bits, f.mantissa - mantissa), &f, exponent);
   ir_value_t* y = graph_bitcast(n->b, bits, element);
-  return graph_select(n->b, graph_unary(n->b, SCALAR_is_nan, x), x, y);
+  // Without mantissa there is no NaN: it becomes infinite.
+  ir_value_t* nan = mantissa ? x : graph_binary(n->b, SCALAR_copysign, lower_number_like(n, x, INFINITY), x);
+  return graph_select(n->b, graph_unary(n->b, SCALAR_is_nan, x), nan, y);
 }
 
 bool stablehlo_lower_reduce_precision(lower_op_t* n) {

@@ -202,24 +202,29 @@ bool stablehlo_lower_scatter(lower_op_t* n) {
   if (!read_numbers(n, true, x, indices, updates->rank, &d)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     const ir_type_t *a = n->in[i]->type, *b = n->in[count + 1 + i]->type;
-    if (a->rank != x->rank || b->rank != updates->rank || a->element != b->element) {
+    if (a->rank != x->rank || b->rank != updates->rank || a->element != b->element ||
+        !n->values[i].im != !n->values[count + 1 + i].im) {
       return lower_error(n, "has updates that do not fit operand %u", i);
     }
   }
   uint32_t attr_count = number_attrs(n, true, &d, attrs);
   bool kinds = true;
-  for (uint32_t i = 0; i < count; ++i) kinds &= scatter_kind(n, i, count) != NULL;
-  ir_value_t* indices_value = signed_indices(n, count);
+  for (uint32_t i = 0; i < count; ++i) kinds &= stablehlo_kind_fits(&n->values[i], scatter_kind(n, i, count));
+  n->values[count].v = signed_indices(n, count);
   for (uint32_t i = 0; kinds && i < count; ++i) {
     attrs[attr_count] = (ir_named_attr_t){"kind", ir_attr_cstring(n->ctx, scatter_kind(n, i, count))};
-    ir_value_t* operands[3] = {n->in[i], indices_value, n->in[count + 1 + i]};
-    n->out[i].v = lower_build(n, GRAPH_SCATTER, operands, 3, n->in[i]->type, attrs, attr_count + 1);
+    for (int part = 0; part < (n->values[i].im ? 2 : 1); ++part) {
+      lower_value_t x = n->values[i], update = n->values[count + 1 + i];
+      ir_value_t* operands[3] = {part ? x.im : x.v, n->values[count].v, part ? update.im : update.v};
+      ir_value_t* y = lower_build(n, GRAPH_SCATTER, operands, 3, operands[0]->type, attrs, attr_count + 1);
+      *(part ? &n->out[i].im : &n->out[i].v) = y;
+    }
   }
   if (kinds) return true;
-  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
-  for (uint32_t i = 0; i < count; ++i) types[i] = n->in[i]->type;
-  n->in[count] = indices_value;
-  return stablehlo_with_region(n, GRAPH_SCATTER_GENERIC, n->in, 2 * count + 1, types, attrs, attr_count);
+  lower_list_t operands = stablehlo_flatten(n, 0, 2 * count + 1);
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, operands.count);
+  for (uint32_t i = 0; i < operands.count / 2; ++i) types[i] = operands.items[i]->type;
+  return stablehlo_with_region(n, GRAPH_SCATTER_GENERIC, &operands, types, attrs, attr_count);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -126,19 +126,7 @@ static void sort_columns(ir_builder_t* b, ir_value_t** values, bool descending, 
   int64_t axis = (*values)->type->rank - 1;
   const ir_type_t* places = ir_type_with_element(b->ctx, (*values)->type, i32);
   ir_value_t* operands[2] = {*values, graph_iota(b, places, axis, NULL)};
-  const ir_type_t* types[2] = {operands[0]->type, places};
-  ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(b->ctx, axis)},
-                              {"keys", ir_attr_i64(b->ctx, 1)},
-                              {"stable", ir_attr_unit(b->ctx)},
-                              {"descending", ir_attr_unit(b->ctx)}};
-  ir_op_state_t state = {.info = ir_context_op(b->ctx, GRAPH_SORT),
-                         .operands = operands,
-                         .operand_count = 2,
-                         .result_types = types,
-                         .result_count = 2,
-                         .attrs = attrs,
-                         .attr_count = descending ? 4 : 3};
-  ir_op_t* sort = ir_build(b, &state);
+  ir_op_t* sort = graph_sort(b, operands, 2, &(graph_sort_t){.axis = axis, .descending = descending});
   *values = ir_result(sort, 0);
   matrix_t* const both[2] = {x, y};
   for (int i = 0; i < 2; ++i) {

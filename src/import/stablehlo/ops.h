@@ -2,6 +2,8 @@
 #ifndef IREE_C_IMPORT_STABLEHLO_OPS_H_
 #define IREE_C_IMPORT_STABLEHLO_OPS_H_
 
+#include <string.h>
+
 #include "import/lowering.h"
 
 #define UNARY(ENUM, fn)
@@ -55,8 +57,15 @@ const char* stablehlo_region_kind(const ir_region_t* region, uint32_t index, uin
 // n operands, n start values without dims, a region of 2n scalars.
 bool stablehlo_check_reduce(lower_op_t* n);
 const ir_type_t* stablehlo_reduced_type(lower_op_t* n, const ir_type_t* type, const int64_t* dims, uint32_t count);
-// The graph op `code` with the op's own region on scalars; sets all results.
-bool stablehlo_with_region(lower_op_t* n, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
-                           const ir_type_t* const* types, const ir_named_attr_t* attrs, uint32_t attr_count);
+// Operands [first, first + count), complex ones as two.
+lower_list_t stablehlo_flatten(const lower_op_t* n, uint32_t first, uint32_t count);
+// The graph op `code` with the op's own region on scalars; sets all results. `types` are those of the results, complex
+// ones being two here too.
+bool stablehlo_with_region(lower_op_t* n, uint32_t code, const lower_list_t* operands, const ir_type_t* const* types,
+                           const ir_named_attr_t* attrs, uint32_t attr_count);
+// Whether parts of complex values can be combined apart from each other, as `kind` says.
+static inline bool stablehlo_kind_fits(const lower_value_t* x, const char* kind) {
+  return kind && (!x->im || strcmp(kind, "add") == 0 || strcmp(kind, "set") == 0);
+}
 
 #endif  // IREE_C_IMPORT_STABLEHLO_OPS_H_

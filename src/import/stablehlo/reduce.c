@@ -112,40 +112,66 @@ const ir_type_t* stablehlo_reduced_type(lower_op_t* n, const ir_type_t* type, co
   return ir_type_tensor(n->ctx, type->element, rank, kept);
 }
 
-// `code` with all operands and start values and the op's region, which works on scalars.
-bool stablehlo_with_region(lower_op_t* n, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
-                           const ir_type_t* const* types, const ir_named_attr_t* attrs, uint32_t attr_count) {
-  uint32_t count = n->op->result_count;
+lower_list_t stablehlo_flatten(const lower_op_t* n, uint32_t first, uint32_t count) {
+  lower_list_t list = LOWER_LIST(n->ctx);
+  for (uint32_t i = 0; i < count; ++i) lower_flatten(n->values[first + i], &list);
+  return list;
+}
+
+// A comparator has the two elements of an operand side by side: (a.re, b.re, a.im, b.im) for (a.re, a.im, b.re, b.im).
+static void pair_arguments(const lower_op_t* n, ir_block_t* block) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < n->op->operand_count; ++i, at += 2) {
+    if (!n->values[i].im) continue;
+    ir_value_t** args = block->args + at;
+    ir_value_t* second = args[1];
+    args[1] = args[2];
+    args[2] = second;
+    args[1]->index = at + 1;
+    args[2]->index = at + 2;
+    at += 2;
+  }
+}
+
+bool stablehlo_with_region(lower_op_t* n, uint32_t code, const lower_list_t* operands, const ir_type_t* const* types,
+                           const ir_named_attr_t* attrs, uint32_t attr_count) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    bool complex = ir_type_scalar(n->op->results[i].type)->kind == IR_TYPE_COMPLEX;
+    if (complex != (n->values[i].im != NULL))
+      return lower_error(n, "has result %u of another type than operand %u", i, i);
+    count += complex ? 2 : 1;
+  }
   const ir_type_t** scalars = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count + 1);
+  ir_value_t** results = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count + 1);
   for (uint32_t i = 0; i < count; ++i) scalars[i] = ir_type_tensor(n->ctx, types[i]->element, 0, NULL);
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, code),
-                         .operands = operands,
-                         .operand_count = operand_count,
-                         .result_types = types,
-                         .result_count = count,
-                         .attrs = attrs,
-                         .attr_count = attr_count,
-                         .region_count = 1};
-  ir_op_t* op = ir_build(n->b, &state);
+  ir_op_t* op = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, code),
+                                                .operands = operands->items,
+                                                .operand_count = operands->count,
+                                                .result_types = types,
+                                                .result_count = count,
+                                                .attrs = attrs,
+                                                .attr_count = attr_count,
+                                                .region_count = 1});
   ir_block_t* block = n->op->regions[0].first;
   if (!block || block->next) return lower_error(n, "needs a region of one block");
   bool is_sort = code == GRAPH_SORT_GENERIC;
   const ir_type_t* flag = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 1), 0, NULL);
   if (!lower_region(n->l, block, &op->regions[0], is_sort ? &flag : scalars, is_sort ? 1 : count)) return false;
-  for (uint32_t i = 0; i < count; ++i) n->out[i].v = ir_result(op, i);
+  if (is_sort) pair_arguments(n, op->regions[0].first);
+  for (uint32_t i = 0; i < count; ++i) results[i] = ir_result(op, i);
+  ir_value_t* const* next = results;
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    n->out[i] = lower_unflatten(n->l, n->op->results[i].type, &next);
+  }
   return true;
 }
 
-static bool reduce_parts(lower_op_t* n, const int64_t* dims, uint32_t count) {
-  const char* kind = stablehlo_region_kind(&n->op->regions[0], 0, 1);
-  if (!kind || strcmp(kind, "add") != 0) return lower_unsupported(n, "sums of complex numbers are");
-  for (int part = 0; part < 2; ++part) {
-    ir_value_t* start = part ? n->values[1].im : n->values[1].v;
-    if (!start) return lower_error(n, "needs a complex start value");
-    ir_value_t* x = graph_reduce(n->b, part ? n->values[0].im : n->values[0].v, dims, count, kind);
-    *(part ? &n->out[0].im : &n->out[0].v) = lower_with_init(n, kind, x, start);
-  }
-  return true;
+// Sums and their like: both parts of complex numbers each for itself.
+static void reduce_kind(lower_op_t* n, uint32_t i, const int64_t* dims, uint32_t dim_count, const char* kind) {
+  lower_value_t x = n->values[i], start = n->values[n->op->result_count + i];
+  n->out[i].v = lower_with_init(n, kind, graph_reduce(n->b, x.v, dims, dim_count, kind), start.v);
+  if (x.im) n->out[i].im = lower_with_init(n, kind, graph_reduce(n->b, x.im, dims, dim_count, kind), start.im);
 }
 
 static bool check_reduce(lower_op_t* n) {
@@ -159,7 +185,8 @@ static bool check_reduce(lower_op_t* n) {
     ir_value_t *x = n->in[i], *start = n->in[count + i];
     if (!x || !start) return lower_unsupported(n, "tensors are");
     bool fits = ir_type_is_tensor(x->type) && ir_type_is_tensor(start->type) && start->type->rank == 0 &&
-                x->type->rank == n->in[0]->type->rank && start->type->element == x->type->element;
+                x->type->rank == n->in[0]->type->rank && start->type->element == x->type->element &&
+                !n->values[i].im == !n->values[count + i].im;
     if (!fits) return lower_error(n, "has operands and start values that do not fit");
   }
   return true;
@@ -171,19 +198,22 @@ bool stablehlo_lower_reduce(lower_op_t* n) {
   int64_t dims[GRAPH_MAX_RANK];
   uint32_t rank_count, count = n->op->result_count;
   if (!check_reduce(n) || !lower_dims(n, "dimensions", n->in[0]->type->rank, dims, &rank_count)) return false;
-  if (n->values[0].im) return count == 1 ? reduce_parts(n, dims, rank_count) : lower_unsupported(n, "one operand is");
-  bool done, kinds = true;
-  for (uint32_t i = 0; i < count; ++i) kinds &= stablehlo_region_kind(&n->op->regions[0], i, count) != NULL;
+  bool done = false, kinds = true, complex = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    kinds &= stablehlo_kind_fits(&n->values[i], stablehlo_region_kind(&n->op->regions[0], i, count));
+    complex |= n->values[i].im != NULL;
+  }
   for (uint32_t i = 0; kinds && i < count; ++i) {
-    const char* kind = stablehlo_region_kind(&n->op->regions[0], i, count);
-    ir_value_t* x = graph_reduce(n->b, n->in[i], dims, rank_count, kind);
-    n->out[i].v = lower_with_init(n, kind, x, n->in[count + i]);
+    reduce_kind(n, i, dims, rank_count, stablehlo_region_kind(&n->op->regions[0], i, count));
   }
   if (kinds) return true;
-  if (!lower_arg_reduce(n, dims, rank_count, &done)) return false;
+  if (!complex && !lower_arg_reduce(n, dims, rank_count, &done)) return false;
   if (done) return true;
-  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
-  for (uint32_t i = 0; i < count; ++i) types[i] = stablehlo_reduced_type(n, n->in[i]->type, dims, rank_count);
+  lower_list_t operands = stablehlo_flatten(n, 0, 2 * count);
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, operands.count);
+  for (uint32_t i = 0; i < operands.count / 2; ++i) {
+    types[i] = stablehlo_reduced_type(n, operands.items[i]->type, dims, rank_count);
+  }
   ir_named_attr_t attr = {"dims", ir_attr_i64_array(n->ctx, dims, rank_count)};
-  return stablehlo_with_region(n, GRAPH_REDUCE_GENERIC, n->in, 2 * count, types, &attr, 1);
+  return stablehlo_with_region(n, GRAPH_REDUCE_GENERIC, &operands, types, &attr, 1);
 }

@@ -144,15 +144,15 @@ bool stablehlo_lower_dynamic_broadcast_in_dim(lower_op_t* n) {
 static bool build_iota(lower_op_t* n, const ir_type_t* type, ir_value_t* const* dynamic) {
   int64_t axis = ir_op_int(n->op, "iota_dimension", -1);
   if (axis < 0 || axis >= type->rank) return lower_error(n, "iota_dimension %lld is out of range", (long long)axis);
-  return lower_return(n, graph_iota(n->b, type, axis, dynamic));
+  n->out[0].v = graph_iota(n->b, type, axis, dynamic);
+  bool complex = ir_type_scalar(lower_out_type(n, 0))->kind == IR_TYPE_COMPLEX;
+  if (complex) n->out[0].im = graph_splat_like(n->b, n->out[0].v, 0);
+  return true;
 }
 
 bool stablehlo_lower_iota(lower_op_t* n) {
-  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
-  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type)) {
-    return lower_unsupported(n, "a static tensor of integers or floats is what it can give");
-  }
-  return build_iota(n, type, NULL);
+  const ir_type_t* type = static_result_type(n);
+  return type && build_iota(n, type, NULL);
 }
 
 bool stablehlo_lower_dynamic_iota(lower_op_t* n) {

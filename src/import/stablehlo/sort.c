@@ -88,24 +88,14 @@ static ir_value_t* from_key(lower_op_t* n, uint32_t i, ir_value_t* key) {
 }
 
 static bool build_sort(lower_op_t* n, int64_t axis, const order_test_t* test) {
-  uint32_t count = n->op->operand_count, attr_count = 2;
+  uint32_t count = n->op->operand_count;
   ir_value_t** operands = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count);
-  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
-  for (uint32_t i = 0; i < count; ++i) {
-    operands[i] = to_key(n, i, test);
-    types[i] = operands[i]->type;
-  }
-  ir_named_attr_t attrs[4] = {{"axis", ir_attr_i64(n->ctx, axis)}, {"keys", ir_attr_i64(n->ctx, test->keys)}};
-  if (test->descending) attrs[attr_count++] = (ir_named_attr_t){"descending", ir_attr_unit(n->ctx)};
-  if (ir_op_flag(n->op, "is_stable")) attrs[attr_count++] = (ir_named_attr_t){"stable", ir_attr_unit(n->ctx)};
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_SORT),
-                         .operands = operands,
-                         .operand_count = count,
-                         .result_types = types,
-                         .result_count = count,
-                         .attrs = attrs,
-                         .attr_count = attr_count};
-  ir_op_t* op = ir_build(n->b, &state);
+  for (uint32_t i = 0; i < count; ++i) operands[i] = to_key(n, i, test);
+  ir_op_t* op = graph_sort(n->b, operands, count,
+                           &(graph_sort_t){.axis = axis,
+                                           .keys = test->keys,
+                                           .descending = test->descending,
+                                           .unstable = !ir_op_flag(n->op, "is_stable")});
   for (uint32_t i = 0; i < count; ++i) {
     n->out[i].v = ir_result(op, i);
     if (operands[i] != n->in[i]) n->out[i].v = from_key(n, i, n->out[i].v);
@@ -128,12 +118,19 @@ static bool check_sort(lower_op_t* n, int64_t* axis) {
   return lower_error(n, "needs a comparator with %u arguments", 2 * count);
 }
 
+static bool any_complex(const lower_op_t* n) {
+  bool any = false;
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) any |= n->values[i].im != NULL;
+  return any;
+}
+
 bool stablehlo_lower_sort(lower_op_t* n) {
   int64_t axis;
   uint32_t count = n->op->operand_count;
   if (!check_sort(n, &axis)) return false;
   lower_probe_t probe = {0};
-  bool closed = 2 * count <= LOWER_PROBE_VALUES && lower_probe_begin(n->l, n->op->regions[0].first, &probe);
+  bool closed =
+      !any_complex(n) && 2 * count <= LOWER_PROBE_VALUES && lower_probe_begin(n->l, n->op->regions[0].first, &probe);
   if (probe.failed) return false;
   for (uint32_t keys = 1; closed && keys <= count && keys <= MAX_KEYS; ++keys) {
     for (uint32_t way = 0; way < 2 * ORDER_COUNT; ++way) {
@@ -141,9 +138,9 @@ bool stablehlo_lower_sort(lower_op_t* n) {
       if (orders(n, &probe, &test)) return build_sort(n, axis, &test);
     }
   }
-  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
-  for (uint32_t i = 0; i < count; ++i) types[i] = n->in[i]->type;
+  lower_list_t operands = stablehlo_flatten(n, 0, count);
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, operands.count);
+  for (uint32_t i = 0; i < operands.count; ++i) types[i] = operands.items[i]->type;
   ir_named_attr_t attrs[2] = {{"axis", ir_attr_i64(n->ctx, axis)}, {"stable", ir_attr_unit(n->ctx)}};
-  return stablehlo_with_region(n, GRAPH_SORT_GENERIC, n->in, count, types, attrs,
-                               ir_op_flag(n->op, "is_stable") ? 2 : 1);
+  return stablehlo_with_region(n, GRAPH_SORT_GENERIC, &operands, types, attrs, ir_op_flag(n->op, "is_stable") ? 2 : 1);
 }

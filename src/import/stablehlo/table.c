@@ -22,7 +22,7 @@ static const lower_row_t stablehlo_rows[] = {
 const lower_table_t lower_stablehlo_table = {IR_DIALECT_STABLEHLO, stablehlo_rows, COUNT(stablehlo_rows)};
 #define AT(ENUM) [CHLO_##ENUM - IR_CODE(IR_DIALECT_CHLO, 0)]
 #define BROADCAST(ENUM, fn, unsigned_fn, bool_fn) \
-  AT(ENUM) = {chlo_lower_broadcast_binary, SCALAR_##fn, SCALAR_##unsigned_fn, SCALAR_##bool_fn, 0, NULL},
+  AT(ENUM) = {chlo_lower_broadcast_binary, SCALAR_##fn, SCALAR_##unsigned_fn, SCALAR_##bool_fn, LOWER_ANY_VALUE, NULL},
 #define OP(ENUM, handler) AT(ENUM) = {.fn = chlo_lower_##handler},
 #define ANY(ENUM, handler) AT(ENUM) = {.fn = chlo_lower_##handler, .flags = LOWER_ANY_VALUE},
 static const lower_row_t chlo_rows[] = {

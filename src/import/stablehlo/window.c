@@ -128,24 +128,32 @@ bool stablehlo_lower_reduce_window(lower_op_t* n) {
   graph_window_t w, cropped;
   if (!read_window(n, rank, &w)) return false;
   for (uint32_t i = 0; i < count; ++i) {
+    lower_value_t* x = &n->values[i];
     cropped = w;
-    if (!crop(n, rank, &cropped, &n->in[i])) return false;
+    if (!crop(n, rank, &cropped, &x->v)) return false;
+    if (x->im && (cropped = w, !crop(n, rank, &cropped, &x->im))) return false;
   }
   bool kinds = true;
   for (uint32_t i = 0; i < count; ++i) {
     const char* kind = stablehlo_region_kind(&n->op->regions[0], i, count);
-    kinds &= kind && padding_fits(kind, n->in[count + i], is_padded(rank, &cropped));
+    lower_value_t start = n->values[count + i];
+    bool padded = is_padded(rank, &cropped);
+    kinds &= stablehlo_kind_fits(&n->values[i], kind) && padding_fits(kind, start.v, padded) &&
+             (!start.im || padding_fits(kind, start.im, padded));
   }
   for (uint32_t i = 0; kinds && i < count; ++i) {
+    lower_value_t x = n->values[i], start = n->values[count + i];
     cropped.kind = stablehlo_region_kind(&n->op->regions[0], i, count);
-    n->out[i].v = by_kind(n, &cropped, n->in[i], n->in[count + i]);
+    n->out[i].v = by_kind(n, &cropped, x.v, start.v);
+    if (x.im) n->out[i].im = by_kind(n, &cropped, x.im, start.im);
   }
   if (kinds) return true;
-  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count);
-  for (uint32_t i = 0; i < count; ++i) types[i] = window_type(n, n->in[i]->type, &cropped);
+  lower_list_t operands = stablehlo_flatten(n, 0, 2 * count);
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, operands.count);
+  for (uint32_t i = 0; i < operands.count / 2; ++i) types[i] = window_type(n, operands.items[i]->type, &cropped);
   ir_named_attr_t attrs[6];
   uint32_t attr_count = window_attrs(n, rank, &cropped, attrs);
-  return stablehlo_with_region(n, GRAPH_WINDOW_GENERIC, n->in, 2 * count, types, attrs, attr_count);
+  return stablehlo_with_region(n, GRAPH_WINDOW_GENERIC, &operands, types, attrs, attr_count);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -28,6 +28,11 @@ def uniform():
     i = np.array([0, 255, 128, 140], np.uint8)
     s.add("requantize", f"%0 = stablehlo.uniform_quantize %a : ({u}) -> {narrow}\nreturn %0 : {narrow}", [i],
           [quantize(numbers(i, 0.25, 128), 2, 0, -7, 7)], types=[u], results=[narrow])
+    per_axis = "tensor<2x!quant.uniform<i8:f32:0, {0.5:3, 0.25:-1}>>"
+    s.add("bitcast", f"%0 = stablehlo.bitcast_convert %a : (tensor<2xi8>) -> {per_axis}\n%1 = stablehlo.uniform_dequantize "
+          f"%0 : ({per_axis}) -> tensor<2xf32>\n%2 = stablehlo.bitcast_convert %0 : ({per_axis}) -> tensor<2xi8>\n"
+          "return %1, %2 : tensor<2xf32>, tensor<2xi8>", [np.array([5, 7], np.int8)],
+          [np.array([1, 2], np.float32), np.array([5, 7], np.int8)])
     kinds = ["!quant.uniform<i8:f32, 0.5:3>", "!quant.uniform<i8:f32, 0.25:-1>", "!quant.uniform<i8:f32, 0.75>"]
     a, b = (s.ints(6, low=-60, high=60, dtype=np.int8) for _ in range(2))
     types = [f"tensor<6x{k}>" for k in kinds]

@@ -79,6 +79,9 @@ def elementwise():
 return %0 : tensor<3x4xf32>"""
     s.add("map", mapped, [x, y], [2 * x + y])
     rounded = np.array([1.0, 1.0009765625, 3.14159274, 70000.0, 1e-8, -2.71828175], np.float32)
+    odd = np.array([np.nan, -np.nan, np.inf, 1.25, -3.0, 1e6], np.float32)
+    s.add("reduce_precision_without_mantissa", "%0 = stablehlo.reduce_precision %a, format = e5m0 : tensor<6xf32>\n"
+          "return %0 : tensor<6xf32>", [odd], [np.array([np.inf, -np.inf, np.inf, 1, -2, np.inf], np.float32)])
     s.add("reduce_precision", "%0 = stablehlo.reduce_precision %a, format = e5m10 : tensor<6xf32>\n"
           "return %0 : tensor<6xf32>", [rounded], [np.array([1, 1.0009765625, 3.140625, np.inf, 0, -2.71875], np.float32)])
     s.write("stablehlo")
@@ -562,6 +565,80 @@ return %0 : tensor<3x2xf32>""", [lower, b], [np.linalg.solve(matrix, b)])
     s.write("stablehlo")
 
 
+def complexes():
+    """Each case makes %z of %a and %b (and %w of %c and %d), and gives the parts of %0."""
+    s = Suite("complexes", "Complex elements in functions, orders, reductions, scatters.")
+    z = s.floats(2, 6) + 1j * s.floats(2, 6)
+    w = s.floats(2, 6) + 1j * s.floats(2, 6)
+    kind, scalar = "tensor<2x6xcomplex<f32>>", "tensor<complex<f32>>"
+    make = f"%z = stablehlo.complex %a, %b : {kind}\n"
+    both = make + f"%w = stablehlo.complex %c, %d : {kind}\n"
+    split = lambda v: [np.asarray(v.real, np.float32), np.asarray(v.imag, np.float32)]
+
+    def give(shape):
+        part = f"tensor<{shape}xf32>"
+        return (f"%re = stablehlo.real %0 : (tensor<{shape}xcomplex<f32>>) -> {part}\n"
+                f"%im = stablehlo.imag %0 : (tensor<{shape}xcomplex<f32>>) -> {part}\nreturn %re, %im : {part}, {part}\n")
+
+    def region(body, types=(scalar, scalar)):
+        args = ", ".join(f"%{'xy'[i]}: {t}" for i, t in enumerate(types))
+        return f"({{\n^bb0({args}):\n{body}}})"
+
+    for name, fn in {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
+                     "atanh": np.arctanh, "sinh": np.sinh, "cosh": np.cosh, "tan": np.tan, "square": np.square}.items():
+        s.add(name, make + f"%0 = chlo.{name} %z : {kind} -> {kind}\n" + give("2x6"), split(z), split(fn(z)), 1e-5)
+    s.add("broadcast_multiply", make + "%w = stablehlo.complex %c, %d : tensor<6xcomplex<f32>>\n"
+          f"%0 = chlo.broadcast_multiply %z, %w : ({kind}, tensor<6xcomplex<f32>>) -> {kind}\n" + give("2x6"),
+          split(z) + split(w[0]), split(z * w[0]))
+    tie = np.where(np.arange(6) % 2, z, z.real + 1j * w.imag)
+    for name, first in {"maximum": lambda x, y: x > y, "minimum": lambda x, y: x < y}.items():
+        better = np.where(z.real == tie.real, first(z.imag, tie.imag), first(z.real, tie.real))
+        s.add(name, both + f"%0 = stablehlo.{name} %z, %w : {kind}\n" + give("2x6"), split(z) + split(tie),
+              split(np.where(better, z, tie)))
+    s.add("iota", "%0 = stablehlo.iota dim = 1 : tensor<2x3xcomplex<f32>>\n" + give("2x3"), [],
+          split(np.tile(np.arange(3, dtype=np.complex64), (2, 1))))
+    product = region(f"%p = stablehlo.multiply %x, %y : {scalar}\nstablehlo.return %p : {scalar}\n")
+    total = region(f"%p = stablehlo.add %x, %y : {scalar}\nstablehlo.return %p : {scalar}\n")
+    start = f"%i = stablehlo.constant dense<(1.0, 0.0)> : {scalar}\n"
+    s.add("reduce_product", make + start + f'%0 = "stablehlo.reduce"(%z, %i) {product} {{dimensions = array<i64: 1>}} : '
+          f"({kind}, {scalar}) -> tensor<2xcomplex<f32>>\n" + give("2"), split(z), split(z.prod(1)), 1e-5)
+    padded = np.concatenate([np.full((2, 5), 1 + 0j), z], 1)
+    s.add("window_product", make + start + f'%0 = "stablehlo.reduce_window"(%z, %i) {product} {{window_dimensions = '
+          f"array<i64: 1, 3>, padding = dense<[[0, 0], [2, 0]]> : tensor<2x2xi64>}} : ({kind}, {scalar}) -> {kind}\n" +
+          give("2x6"), split(z), split(np.stack([padded[:, 3 + i:6 + i].prod(1) for i in range(6)], 1)), 1e-5)
+    zero = f"%i = stablehlo.constant dense<(0.0, 0.0)> : {scalar}\n"
+    s.add("window_running_sum", make + zero + f'%0 = "stablehlo.reduce_window"(%z, %i) {total} {{window_dimensions = '
+          f"array<i64: 1, 6>, padding = dense<[[0, 0], [5, 0]]> : tensor<2x2xi64>}} : ({kind}, {scalar}) -> {kind}\n" +
+          give("2x6"), split(z), split(z.cumsum(1)), 1e-5)
+    by_real = region(f"%p = stablehlo.real %x : ({scalar}) -> tensor<f32>\n%q = stablehlo.real %y : ({scalar}) -> "
+                     "tensor<f32>\n%c0 = stablehlo.compare GT, %p, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+                     "stablehlo.return %c0 : tensor<i1>\n")
+    order = np.argsort(-z.real, 1)
+    s.add("sort", make + f'%0 = "stablehlo.sort"(%z) {by_real} {{dimension = 1 : i64}} : ({kind}) -> {kind}\n' +
+          give("2x6"), split(z), split(np.take_along_axis(z, order, 1)))
+    pairs = f"%x: {scalar}, %y: {scalar}, %p: tensor<i32>, %q: tensor<i32>"
+    s.add("sort_with_places", make + "%places = stablehlo.iota dim = 1 : tensor<2x6xi32>\n"
+          f'%0:2 = "stablehlo.sort"(%z, %places) ({{\n^bb0({pairs}):\n'
+          f"%s = stablehlo.imag %x : ({scalar}) -> tensor<f32>\n%t = stablehlo.imag %y : ({scalar}) -> tensor<f32>\n"
+          "%c0 = stablehlo.compare LT, %s, %t : (tensor<f32>, tensor<f32>) -> tensor<i1>\nstablehlo.return %c0 : "
+          f"tensor<i1>\n}}) {{dimension = 1 : i64}} : ({kind}, tensor<2x6xi32>) -> ({kind}, tensor<2x6xi32>)\n"
+          "return %0#1 : tensor<2x6xi32>", split(z), [np.argsort(z.imag, 1).astype(np.int32)])
+    rows, update = np.array([[3], [0], [3]], np.int32), (s.floats(2, 3) + 1j * s.floats(2, 3))
+    numbers = ("{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0], inserted_window_dims = [1], "
+               "scatter_dims_to_operand_dims = [1], index_vector_dim = 1>}")
+    updates = "tensor<2x3xcomplex<f32>>"
+    rows_text = "%rows = stablehlo.constant dense<[[3], [0], [3]]> : tensor<3x1xi32>\n"
+    for name, body, fn in [("add", total, lambda x, i, u: x.__setitem__(i, x[i] + u)),
+                           ("multiply", product, lambda x, i, u: x.__setitem__(i, x[i] * u))]:
+        want = z.copy()
+        for k in range(3):
+            fn(want, (slice(None), rows[k, 0]), update[:, k])
+        s.add(f"scatter_{name}", make + f"%w = stablehlo.complex %c, %d : {updates}\n{rows_text}"
+              f'%0 = "stablehlo.scatter"(%z, %rows, %w) {body} {numbers} : ({kind}, tensor<3x1xi32>, {updates}) -> '
+              f"{kind}\n" + give("2x6"), split(z) + split(update), split(want), 1e-5)
+    s.write("stablehlo")
+
+
 def special():
     from scipy import special as sp
     s = Suite("special", "CHLO: special functions and implicit broadcasting.")
@@ -722,6 +799,13 @@ return %0 : tensor<2x2xf32>""", [x, y], [(rounded(x).astype(np.float64) @ rounde
 return %0 : tensor<2x2xf32>""", [eighths, eighths],
           [(np.array([[1, 1], [2.5, -0.375]]) @ np.array([[1, 1.125], [2.25, -0.40625]])).astype(np.float32)])
 
+    numbers = np.arange(4, dtype=np.int32).reshape(2, 2) + (1 << 24)
+    s.add("algorithm_of_integers", "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = "
+          "<lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, "
+          "rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : "
+          "(tensor<2x2xi32>, tensor<2x2xi32>) -> tensor<2x2xi32>\nreturn %0 : tensor<2x2xi32>",
+          [numbers, np.eye(2, dtype=np.int32)], [numbers])
+
 
 def random_bits(s):
     # Numbers that XLA 0.10.2 gave, for the model above.
@@ -763,5 +847,5 @@ return %4 : tensor<2xf32>""", [x, y], [np.maximum(x @ y, 0).sum(1)])
 
 
 if __name__ == "__main__":
-    for suite in [elementwise, compare, shapes, contractions, reductions, indexing, linear, special, control, mhlo]:
+    for suite in [elementwise, compare, shapes, contractions, reductions, indexing, linear, complexes, special, control, mhlo]:
         suite()

@@ -15,6 +15,22 @@ func.func @close() {
   return
 }
 
+// Floats between: from below zero to above it, none between the zeros, and both parts of complex numbers.
+func.func @steps() {
+  %a = util.unfoldable_constant dense<[1.0, 0x80000001, -0.0, 0xFF800000, 0x7FC00001]> : tensor<5xf32>
+  %b = util.unfoldable_constant dense<[0x3F800002, 0x00000002, 0.0, 0xFF800000, 0x7FC00000]> : tensor<5xf32>
+  check.expect_close %a, %b, max_ulp_difference = 3 : tensor<5xf32>, tensor<5xf32>
+  %c = util.unfoldable_constant dense<[1.0, 0x80000001]> : tensor<2xf32>
+  %d = util.unfoldable_constant dense<[0x3F800003, 0x00000002]> : tensor<2xf32>
+  check.expect_close %c, %d, max_ulp_difference = 3, min_ulp_difference = 3 : tensor<2xf32>, tensor<2xf32>
+  %e = stablehlo.constant dense<[(1.0, 2.0), (0.5, -1.0)]> : tensor<2xcomplex<f32>>
+  %f = stablehlo.constant dense<[(0x3F800002, 0x40000002), (0x3F000002, 0xBF800002)]> : tensor<2xcomplex<f32>>
+  check.expect_close %e, %f, max_ulp_difference = 2, min_ulp_difference = 2 : tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>
+  check.expect_almost_eq %e, %f : tensor<2xcomplex<f32>>
+  check.expect_eq_const %e, dense<[(1.0, 2.0), (0.5, -1.0)]> : tensor<2xcomplex<f32>>
+  return
+}
+
 func.func @truth() {
   %t = util.unfoldable_constant dense<true> : tensor<2x2xi1>
   check.expect_all_true(%t) : tensor<2x2xi1>

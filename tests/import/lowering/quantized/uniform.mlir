@@ -25,6 +25,16 @@ func.func @requantize(%a: tensor<4x!quant.uniform<u8:f32, 0.25:128>>) -> (tensor
   return %0 : tensor<4x!quant.uniform<i8<-7:7>:f32, 2.0>>
 }
 
+func.func @bitcast(%a: tensor<2xi8>) -> (tensor<2xf32>, tensor<2xi8>) attributes {
+    test.in = [dense<[5, 7]> : tensor<2xi8>],
+    test.out = [dense<[1.0, 2.0]> : tensor<2xf32>, dense<[5, 7]> : tensor<2xi8>]
+} {
+  %0 = stablehlo.bitcast_convert %a : (tensor<2xi8>) -> tensor<2x!quant.uniform<i8:f32:0, {0.5:3, 0.25:-1}>>
+  %1 = stablehlo.uniform_dequantize %0 : (tensor<2x!quant.uniform<i8:f32:0, {0.5:3, 0.25:-1}>>) -> tensor<2xf32>
+  %2 = stablehlo.bitcast_convert %0 : (tensor<2x!quant.uniform<i8:f32:0, {0.5:3, 0.25:-1}>>) -> tensor<2xi8>
+  return %1, %2 : tensor<2xf32>, tensor<2xi8>
+}
+
 func.func @add(%a: tensor<6x!quant.uniform<i8:f32, 0.5:3>>, %b: tensor<6x!quant.uniform<i8:f32, 0.25:-1>>) -> (tensor<6x!quant.uniform<i8:f32, 0.75>>) attributes {
     test.in = [dense<[60, 37, 35, 24, 15, -19]> : tensor<6xi8>, dense<[59, -4, -34, 42, -41, 43]> : tensor<6xi8>],
     test.out = [dense<[58, 22, 10, 28, -5, 0]> : tensor<6xi8>]

@@ -244,3 +244,11 @@ func.func @dot_algorithm_f8(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> (tensor
   %0 = "stablehlo.dot_general"(%a, %b) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, algorithm = #stablehlo.dot_algorithm<lhs_precision_type = f8E5M2, rhs_precision_type = f8E4M3FN, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = true>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %0 : tensor<2x2xf32>
 }
+
+func.func @algorithm_of_integers(%a: tensor<2x2xi32>, %b: tensor<2x2xi32>) -> (tensor<2x2xi32>) attributes {
+    test.in = [dense<[[16777216, 16777217], [16777218, 16777219]]> : tensor<2x2xi32>, dense<[[1, 0], [0, 1]]> : tensor<2x2xi32>],
+    test.out = [dense<[[16777216, 16777217], [16777218, 16777219]]> : tensor<2x2xi32>]
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x2xi32>, tensor<2x2xi32>) -> tensor<2x2xi32>
+  return %0 : tensor<2x2xi32>
+}

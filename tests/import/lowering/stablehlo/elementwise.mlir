@@ -471,6 +471,14 @@ func.func @map(%a: tensor<3x4xf32>, %b: tensor<3x4xf32>) -> (tensor<3x4xf32>) at
   return %0 : tensor<3x4xf32>
 }
 
+func.func @reduce_precision_without_mantissa(%a: tensor<6xf32>) -> (tensor<6xf32>) attributes {
+    test.in = [dense<[0x7FC00000, 0xFFC00000, 0x7F800000, 1.25, -3.0, 1000000.0]> : tensor<6xf32>],
+    test.out = [dense<[0x7F800000, 0xFF800000, 0x7F800000, 1.0, -2.0, 0x7F800000]> : tensor<6xf32>]
+} {
+  %0 = stablehlo.reduce_precision %a, format = e5m0 : tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+
 func.func @reduce_precision(%a: tensor<6xf32>) -> (tensor<6xf32>) attributes {
     test.in = [dense<[1.0, 1.0009765625, 3.1415927410125732, 70000.0, 9.99999993922529e-09, -2.7182817459106445]> : tensor<6xf32>],
     test.out = [dense<[1.0, 1.0009765625, 3.140625, 0x7F800000, 0.0, -2.71875]> : tensor<6xf32>]
