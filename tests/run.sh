@@ -72,6 +72,8 @@ gpu() {
   {
     $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 || bad=1
     $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8 || bad=1
+    $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target cascadelake --only ConvInteger \
+      --only MatMulInteger --only QLinear --only QGemm || bad=1
     $python tests/e2e/lowering/run.py --tools "$build/tools" --only regions/ --flag=--iree-hal-target-device=amdgpu \
       --flag=--iree-rocm-target=gfx1100 --device amdgpu \
       --launcher "$build/tools/iree-softgpu --target=gfx1100 --check=all --" || bad=1

@@ -26,6 +26,11 @@ static inline int64_t scalar_pow(int64_t a, int64_t b) {
   }
   return (int64_t)result;
 }
+static inline int64_t scalar_dot_bytes(uint64_t a, uint64_t b, int64_t c, int w) {
+  uint64_t sum = (uint64_t)c;
+  for (int at = 0; at + 8 <= w; at += 8) sum += (uint64_t)((int64_t)(a >> at & 255) * (int8_t)(b >> at & 255));
+  return (int64_t)sum;
+}
 static inline double scalar_fmin(double a, double b) {
   if (isnan(a) || isnan(b)) return NAN;
   return a < b || (a == b && signbit(a)) ? a : b;

@@ -157,7 +157,7 @@ static bool read_conv(eval_op_t* o, conv_t* v, int64_t* dims) {
   }
   tensor_strides(x, v->xs);
   tensor_strides(w, v->ws);
-  v->x_numbers = read_factors(o, x, false);
+  v->x_numbers = read_factors(o, x, v->c.unsigned_lhs);
   v->w_numbers = read_factors(o, w, false);
   return true;
 }

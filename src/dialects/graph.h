@@ -131,13 +131,14 @@ ir_value_t* graph_contract(ir_builder_t* b, ir_value_t* lhs, ir_value_t* rhs, co
 static inline bool graph_is_window(const ir_op_t* op) {
   return (ir_is(op, GRAPH_DYNAMIC_SLICE) || ir_is(op, GRAPH_DYNAMIC_UPDATE)) && graph_get_window(op);
 }
-// Whether a contraction takes the integers of an operand as unsigned; a convolution never does.
+// Whether a contraction or convolution takes the integers of an operand as unsigned.
 bool graph_reads_unsigned(const ir_op_t* op, uint32_t operand);
 typedef struct graph_conv_t {
   const char *x_layout, *w_layout, *y_layout;
   int64_t strides[GRAPH_MAX_SPATIAL], pad_low[GRAPH_MAX_SPATIAL], pad_high[GRAPH_MAX_SPATIAL];
   int64_t x_dilation[GRAPH_MAX_SPATIAL], w_dilation[GRAPH_MAX_SPATIAL];
   int64_t groups, batch_groups;
+  bool unsigned_lhs;
 } graph_conv_t;
 ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const graph_conv_t* conv,
                        const ir_type_t* accumulator);

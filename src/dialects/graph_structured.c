@@ -52,6 +52,7 @@ ir_value_t* graph_contract(ir_builder_t* b, ir_value_t* lhs, ir_value_t* rhs, co
 }
 
 bool graph_reads_unsigned(const ir_op_t* op, uint32_t operand) {
+  if (ir_is(op, GRAPH_CONV)) return operand == 0 && graph_get_unsigned_lhs(op);
   return ir_is(op, GRAPH_CONTRACT) && (operand ? graph_get_unsigned_rhs(op) : graph_get_unsigned_lhs(op));
 }
 
@@ -94,9 +95,10 @@ ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const grap
                              {"x_dilation", ir_attr_i64_array(ctx, c->x_dilation, spatial)},
                              {"w_dilation", ir_attr_i64_array(ctx, c->w_dilation, spatial)},
                              {"groups", ir_attr_i64(ctx, c->groups)},
-                             {"batch_groups", ir_attr_i64(ctx, c->batch_groups)}};
+                             {"batch_groups", ir_attr_i64(ctx, c->batch_groups)},
+                             {"unsigned_lhs", ir_attr_unit(ctx)}};
   const ir_type_t* type = ir_type_tensor(ctx, accumulator, rank, dims);
-  return graph_build(b, GRAPH_CONV, (ir_value_t*[]){x, w}, 2, type, attrs, 10);
+  return graph_build(b, GRAPH_CONV, (ir_value_t*[]){x, w}, 2, type, attrs, c->unsigned_lhs ? 11 : 10);
 }
 
 graph_conv_t graph_conv_read(const ir_op_t* op) {
@@ -104,7 +106,8 @@ graph_conv_t graph_conv_read(const ir_op_t* op) {
                       .w_layout = graph_get_w_layout(op),
                       .y_layout = graph_get_y_layout(op),
                       .groups = graph_get_groups(op),
-                      .batch_groups = graph_get_batch_groups(op)};
+                      .batch_groups = graph_get_batch_groups(op),
+                      .unsigned_lhs = graph_get_unsigned_lhs(op)};
   graph_get_strides(op, out.strides);
   graph_get_pad_low(op, out.pad_low);
   graph_get_pad_high(op, out.pad_high);

@@ -21,6 +21,7 @@
 #define FORMAT_3_SAME(name) FORMAT_##name
 #define FORMAT_select F("%0 , %1 , %2 {} : SELECT")
 #define FORMAT_fma F("%0 , %1 , %2 {} : T")
+#define FORMAT_dot_bytes FORMAT_fma
 
 static const ir_op_info_t kernel_ops[] = {
 #define SCALAR(name, arity, types, result, traits, ...) \

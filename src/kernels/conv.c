@@ -77,6 +77,10 @@ static ir_value_t* load_weights(taps_t* v, linear_t tap, int64_t vector) {
   at[n] = linear_scale(k, tap, v->t->phase.tap_step);
   at[n++].constant += v->t->phase.tap;
   at[n] = linear_constant(vector * p->lanes);
+  if (p->word > 1) {
+    at[n + 1] = linear_constant(0);
+    return eval_words(k, p->weights, at, p->lanes);
+  }
   at[n].lane = p->lanes > 1;
   k->lanes = p->lanes;
   ir_value_t* value = eval_convert(k, eval_lanes(k, p->weights, at), p->accumulator);
@@ -88,9 +92,9 @@ static ir_value_t* load_weights(taps_t* v, linear_t tap, int64_t vector) {
 static linear_t input_channel(taps_t* v, int64_t vector) {
   conv_plan_t* p = v->p;
   kernel_build_t* k = &p->d->k;
-  if (!p->depthwise && p->groups > 1) return linear_add(k, linear_scale(k, p->group, p->group_in), v->channel);
-  if (!p->depthwise) return v->channel;
-  linear_t channel = p->channel;
+  linear_t channel = linear_scale(k, v->channel, p->word);
+  if (!p->depthwise) return p->groups == 1 ? channel : linear_add(k, linear_scale(k, p->group, p->group_in), channel);
+  channel = p->channel;
   channel.constant += vector * p->lanes;
   channel.lane = p->lanes > 1;
   return channel;
@@ -137,6 +141,13 @@ static void make_edges(taps_t* v) {
   }
 }
 
+static ir_value_t* widened(conv_plan_t* p, ir_value_t* value) {
+  kernel_build_t* k = &p->d->k;
+  if (!p->c.unsigned_lhs || ir_type_scalar(value->type) == p->accumulator)
+    return eval_convert(k, value, p->accumulator);
+  return kernel_cast(&k->b, SCALAR_castu, value, p->accumulator);
+}
+
 static ir_value_t* load_input(taps_t* v, int64_t pixel, linear_t tap, int64_t vector) {
   conv_plan_t* p = v->p;
   kernel_build_t* k = &p->d->k;
@@ -152,7 +163,8 @@ static ir_value_t* load_input(taps_t* v, int64_t pixel, linear_t tap, int64_t ve
     k->lanes = p->lanes;
     if (!p->x_block && p->part_count[vector]) k->mask = p->parts[vector][0].mask;
   }
-  ir_value_t* value = eval_convert(k, eval_at(k, ir_operand(p->op, 0), at), p->accumulator);
+  ir_value_t* x = ir_operand(p->op, 0);
+  ir_value_t* value = p->word > 1 ? eval_words(k, x, at, 1) : widened(p, eval_at(k, x, at));
   k->lanes = 1;
   k->mask = NULL;
   if (v->t->tested) {
@@ -176,7 +188,8 @@ static void multiply_tap(taps_t* v, linear_t tap, int64_t fixed, ir_value_t** ac
     for (int64_t i = 0; i < p->vectors; ++i) {
       ir_value_t** slot = &acc[pixel * p->vectors + i];
       ir_value_t* in = p->depthwise ? load_input(v, pixel, tap, i) : x;
-      *slot = eval_multiply_add(k, in, w[i], *slot);
+      *slot = p->word > 1 ? kernel_ternary(&k->b, SCALAR_dot_bytes, in, w[i], *slot)
+                          : eval_multiply_add(k, in, w[i], *slot);
     }
   }
 }
@@ -199,10 +212,10 @@ static linear_t open_loop(conv_plan_t* p, nest_t* n, ir_value_t* lower, ir_value
   return linear_value(loop->index);
 }
 
-// Input channels that are together in memory, as far as one loop goes; the last block may be shorter.
+// Input channels (words of them) that are together in memory, as far as one loop goes; the last block may be shorter.
 static int64_t inner_channels(const conv_plan_t* p) {
   if (p->x_block <= 1) return 1;
-  return p->groups == 1 || p->group_in % p->x_block == 0 ? p->x_block : 1;
+  return p->groups == 1 || p->group_in % p->x_block == 0 ? p->x_block / p->word : 1;
 }
 
 static void open_rows(conv_plan_t* p, nest_t* n, const conv_rows_t* rows, uint32_t dim, ir_value_t** acc,
@@ -220,7 +233,8 @@ static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, 
   kernel_build_t* k = &p->d->k;
   nest_t n = {.taps = {.p = p, .t = t, .channel = linear_constant(0)}};
   conv_rows_t rows[GRAPH_MAX_SPATIAL];
-  int64_t inner = p->depthwise ? 1 : inner_channels(p), channels = p->depthwise ? 1 : p->group_in;
+  int64_t inner = p->depthwise ? 1 : inner_channels(p),
+          channels = p->depthwise ? 1 : conv_ceil_div(p->group_in, p->word);
   ir_value_t *zero = kernel_index(&k->b, 0), *inner_end = kernel_index(&k->b, inner);
   for (uint32_t i = 0; i < p->outer; ++i) rows[i] = conv_find_rows(p, i);
   make_edges(&n.taps);

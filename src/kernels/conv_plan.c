@@ -10,28 +10,57 @@
 
 static int32_t axis_of(const char* layout, char name) { return (int32_t)(strchr(layout, name) - layout); }
 
-// Tile of an argument that is unpacked along `axis`.
-static int64_t tile_behind(const ir_value_t* value, int64_t wanted_axis) {
+// Tile of what is unpacked along `axis`.
+static int64_t tile_of(const ir_value_t* value, int64_t wanted_axis) {
   int64_t tile = 0, axis = -1;
-  if (!value->def || !ir_is(value->def, GRAPH_UNPACK) || ir_operand(value->def, 0)->def) return 0;
+  if (!value->def || !ir_is(value->def, GRAPH_UNPACK)) return 0;
   if (graph_attr_one(value->def, GRAPH_ATTR_tiles, &tile) != 1) return 0;
   graph_attr_one(value->def, GRAPH_ATTR_axes, &axis);
   return axis == wanted_axis ? tile : 0;
 }
 
-// The packed weights behind reshape(unpack(argument)), as layout.c makes them.
+// The same of an argument.
+static int64_t tile_behind(const ir_value_t* value, int64_t wanted_axis) {
+  return value->def && ir_operand(value->def, 0)->def ? 0 : tile_of(value, wanted_axis);
+}
+
+// Whether the input can be read a word of bytes at a time.
+static bool reads_words(const conv_plan_t* p) {
+  const ir_value_t* x = ir_operand(p->op, 0);
+  const ir_type_t *w = ir_operand(p->op, 1)->type, *y = p->op->results[0].type;
+  bool is_bytes = ir_type_is_int(x->type->element) && x->type->element->width == 8 && ir_type_is_int(w->element) &&
+                  w->element->width == 8 && ir_type_is_int(y->element) && y->element->width == 32;
+  if (!is_bytes || !p->c.unsigned_lhs || (p->groups > 1 && p->group_in % CONV_WORD)) return false;
+  if (p->x_block) return p->x_block % CONV_WORD == 0;
+  return !x->def && p->x_channel == x->type->rank - 1 && x->type->dims[p->x_channel] % CONV_WORD == 0;
+}
+
+// The packed weights behind reshape(unpack(argument)) or, in words, reshape(unpack(unpack(argument))), as
+// layout_conv.c makes them.
 static bool read_weights(conv_plan_t* p) {
   const ir_op_t* reshape = ir_operand(p->op, 1)->def;
   if (!reshape || !ir_is(reshape, GRAPH_RESHAPE)) return false;
-  const ir_value_t* whole = ir_operand(reshape, 0);
-  p->block = tile_behind(whole, 1);
+  const ir_value_t *whole = ir_operand(reshape, 0), *words = whole->def ? ir_operand(whole->def, 0) : NULL;
+  p->word = 1;
+  p->weights = (ir_value_t*)words;
+  if (words && tile_behind(words, 2) == CONV_WORD) {
+    p->word = CONV_WORD;
+    p->weights = ir_operand(words->def, 0);
+  }
+  p->block = words && (p->word > 1 || !words->def) ? tile_of(whole, 1) : 0;
   if (!p->block || strncmp(p->c.w_layout, "oi", 2)) return false;
-  p->weights = ir_operand(whole->def, 0);
   p->groups = whole->type->dims[0];
   p->group_out = whole->type->dims[1];
   p->group_in = whole->type->dims[2];
   p->blocks = p->weights->type->dims[1];
   return true;
+}
+
+// Whether an op is between the weights' argument and the convolution.
+static bool brings_weights(const conv_plan_t* p, const ir_op_t* op) {
+  const ir_op_t* at = ir_operand(p->op, 1)->def;
+  while (at && at != op) at = ir_operand(at, 0)->def;
+  return at != NULL;
 }
 
 static void read_sweeps(conv_plan_t* p) {
@@ -66,6 +95,7 @@ bool conv_plan_read(conv_plan_t* p, const dispatch_t* d) {
   p->depthwise = p->groups != p->c.groups;
   p->x_block = tile_behind(ir_operand(op, 0), p->x_channel);
   read_sweeps(p);
+  if (p->word > 1 && (p->depthwise || !reads_words(p))) return false;
   return !p->depthwise || p->x_block || p->x_channel == x->rank - 1;
 }
 
@@ -150,9 +180,7 @@ static bool image_is_row(const conv_plan_t* p) {
   }
   if (rows == 1 || p->sweeps[p->outer].out == 1) return false;
   IR_FOR_OPS(op, p->d->body) {
-    const ir_op_t* weights = ir_operand(p->op, 1)->def;
-    bool is_weight = op == weights || op == ir_operand(weights, 0)->def;
-    if (op == p->d->yield || op == p->op || is_weight) continue;
+    if (op == p->d->yield || op == p->op || brings_weights(p, op)) continue;
     if (!keeps_row(p, op)) return false;
   }
   return true;
@@ -203,7 +231,7 @@ void conv_plan_finish(conv_plan_t* p) {
   plan_tile(p);
   IR_FOR_OPS(op, p->d->body) {
     int64_t tile = 0, axis;
-    bool blocks = ir_is(op, GRAPH_PACK) || (ir_is(op, GRAPH_UNPACK) && ir_operand(op, 0) != p->weights);
+    bool blocks = ir_is(op, GRAPH_PACK) || (ir_is(op, GRAPH_UNPACK) && !brings_weights(p, op));
     if (!blocks || graph_attr_one(op, GRAPH_ATTR_tiles, &tile) != 1 || graph_attr_one(op, GRAPH_ATTR_axes, &axis) != 1)
       continue;
     if (axis == p->y_channel && tile > p->y_block) p->y_block = tile;

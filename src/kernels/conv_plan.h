@@ -5,7 +5,7 @@
 
 #include "kernels/strategy.h"
 
-enum { CONV_MAX_ACCUMULATORS = 32, CONV_MAX_VECTORS = 8 };
+enum { CONV_MAX_ACCUMULATORS = 32, CONV_MAX_VECTORS = 8, CONV_WORD = 4 };
 
 // The sweep along one spatial dimension: input position = output * stride + tap * w_dilation - pad_low, where only
 // multiples of x_dilation exist.
@@ -34,6 +34,7 @@ typedef struct conv_plan_t {
   ir_op_t* op;
   graph_conv_t c;
   ir_value_t* weights;  // packed: [groups, blocks, channels of a group, kernel .., block]
+  int64_t word;  // channels that one step multiplies: 1, or 4 bytes in a word; then the weights end in [.., block, 4]
   bool depthwise, merged;
   bool blocks_inside;  // a loop over the blocks of channels is inside those over rows and tiles
   int32_t x_batch, x_channel, y_batch, y_channel;  // axes

@@ -88,6 +88,28 @@ static ir_value_t* load_memory(kernel_build_t* k, ir_value_t* tensor, const line
   return kernel_gather(&k->b, source->memory, linear_lanes(k, &offset), k->mask, other);
 }
 
+static ir_value_t* view_words(kernel_build_t* k, ir_value_t* memory) {
+  int64_t any = IR_DYNAMIC;
+  const ir_type_t* type = ir_type_memref(k->ctx, ir_type_int(k->ctx, 32), 1, &any, NULL, memory->type->space);
+  ir_builder_t b = ir_builder_before(k->ctx, k->func->regions[0].first->first);
+  return ir_build_value(&b, KERNEL_VIEW, &memory, 1, type);
+}
+
+ir_value_t* eval_words(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, int64_t lanes) {
+  linear_t at[GRAPH_MAX_RANK + 1], in[GRAPH_MAX_RANK + 1], word, rest;
+  memcpy(at, coords, sizeof(*at) * (size_t)tensor->type->rank);
+  for (; !tensor->data; tensor = ir_operand(tensor->def, 0)) {
+    bool is_map = eval_backward(k, tensor->def, at, in);
+    assert(is_map && "words are read from memory");
+    (void)is_map;
+    memcpy(at, in, sizeof(at));
+  }
+  source_t* source = tensor->data;
+  linear_divide(k, eval_offset(k, tensor, at), 4, &word, &rest);
+  if (!source->words) source->words = view_words(k, source->memory);
+  return kernel_load(&k->b, source->words, linear_scalar(k, &word), lanes);
+}
+
 void eval_store(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, ir_value_t* value) {
   const source_t* source = tensor->data;
   assert(source && source->kind == SOURCE_MEMORY);

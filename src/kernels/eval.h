@@ -16,6 +16,7 @@ typedef enum { SOURCE_MEMORY, SOURCE_BOUND } source_kind_t;
 typedef struct source_t {
   source_kind_t kind;
   ir_value_t* memory;      // MEMORY: flat, row-major
+  ir_value_t* words;       // the same as i32, once it is asked for
   const int64_t* numbers;  // MEMORY: of the run-time sizes, one for each '?' (extent.h)
   ir_value_t* value;       // BOUND: the element at the coordinates being built
 } source_t;
@@ -26,6 +27,9 @@ void eval_set_bound(kernel_build_t* k, ir_value_t* tensor, ir_value_t* value);
 ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
 // The same as a vector of k->lanes, also when all lanes are equal.
 ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
+// `lanes` words (i32) of four bytes each that are one behind the other in memory, where index maps alone lead to from
+// the coordinates of the first.
+ir_value_t* eval_words(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, int64_t lanes);
 // Stores into a row-major tensor's memory; `value` is a scalar or has k->lanes lanes. Respects k->mask.
 void eval_store(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, ir_value_t* value);
 // Row-major position of the coordinates.

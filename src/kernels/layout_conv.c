@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "kernels/conv_plan.h"
 #include "kernels/layout.h"
 #include "passes/constant_move.h"
 
@@ -132,6 +133,28 @@ static bool is_depthwise(const convs_t* v, const ir_type_t* w) {
          w->dims[axis_of(v->c.w_layout, 'o')] == v->c.groups;
 }
 
+// Whether four channels at a time are multiplied: bytes, unsigned by signed, with known weights.
+static bool wants_words(const convs_t* v) {
+  const ir_value_t *x = ir_operand(v->op, 0), *w = ir_operand(v->op, 1);
+  const ir_type_t *xe = x->type->element, *we = w->type->element, *ye = v->op->results[0].type->element;
+  bool is_bytes = ir_type_is_int(xe) && xe->width == 8 && ir_type_is_int(we) && we->width == 8;
+  if (!v->device->has_int8_dot || !v->c.unsigned_lhs || !is_bytes || !ir_type_is_int(ye) || ye->width != 32)
+    return false;
+  if (w->def || !graph_constant_value(ir_operand(v->dispatch, w->index)) || is_depthwise(v, w->type)) return false;
+  return v->c.batch_groups == 1 && (v->c.groups == 1 || w->type->dims[axis_of(v->c.w_layout, 'i')] % CONV_WORD == 0);
+}
+
+// Whether the input lies in memory so that four channels are a word.
+static bool in_words(const convs_t* v) {
+  const ir_value_t* x = ir_operand(v->op, 0);
+  int64_t channel = axis_of(v->c.x_layout, 'c'), tile = 0, axis = -1;
+  if (!x->def) return channel == x->type->rank - 1 && x->type->dims[channel] % CONV_WORD == 0;
+  if (!ir_is(x->def, GRAPH_UNPACK) || ir_operand(x->def, 0)->def) return false;
+  if (graph_attr_one(x->def, GRAPH_ATTR_tiles, &tile) != 1) return false;
+  graph_attr_one(x->def, GRAPH_ATTR_axes, &axis);
+  return axis == channel && tile % CONV_WORD == 0;
+}
+
 // Output channels that a register tile covers: as few vectors left empty as can be, and more of them where there are
 // few pixels.
 static int64_t tile_channels(const convs_t* v, const ir_type_t* element, int64_t channels, int64_t pixels) {
@@ -170,11 +193,13 @@ static bool is_identity(const int64_t* perm, int32_t rank) {
 typedef struct packing_t {
   int64_t perm[GRAPH_MAX_RANK], plain[GRAPH_MAX_RANK], block;
   const ir_type_t* grouped;
+  bool words;  // and the third dimension by four
 } packing_t;
 
 static bool plan_packing(convs_t* v, const ir_type_t* w, packing_t* p) {
   int64_t dims[GRAPH_MAX_RANK];
-  if (v->c.batch_groups != 1 || w->rank + 2 > GRAPH_MAX_RANK || ir_type_count(w) == 0) return false;
+  p->words = wants_words(v) && in_words(v);
+  if (v->c.batch_groups != 1 || w->rank + 2 + p->words > GRAPH_MAX_RANK || ir_type_count(w) == 0) return false;
   for (int32_t i = 0; i < w->rank; ++i) {
     p->perm[i] = axis_of(v->c.w_layout, i == 0 ? 'o' : i == 1 ? 'i' : (char)('0' + i - 2));
     p->plain[i] = dims[i + 1] = w->dims[p->perm[i]];
@@ -194,6 +219,7 @@ static ir_value_t* packed_weights(convs_t* v, ir_value_t* weights, const packing
   if (constant) {
     if (moves) constant = constant_transpose(v->ctx, constant, p->perm);
     constant = constant_pack(v->ctx, constant_reshape(v->ctx, constant, p->grouped), 1, p->block);
+    if (p->words) constant = constant_pack(v->ctx, constant, 2, CONV_WORD);
     ir_builder_t b = ir_builder_before(v->ctx, v->dispatch);
     return graph_constant(&b, constant);
   }
@@ -214,6 +240,10 @@ static bool pack_weights(convs_t* v) {
   ir_op_set_operand(v->op, 1, NULL);
   ir_value_t* arg = bind_argument(v, packed);
   ir_builder_t b = ir_builder_before(v->ctx, v->body->first);
+  if (p.words) {
+    const ir_type_t* blocks = layout_packed_type(v->ctx, p.grouped, 1, p.block);
+    arg = ir_result(layout_tile_op(&b, GRAPH_UNPACK, arg, blocks, 2, CONV_WORD), 0);
+  }
   ir_op_t* unpack = layout_tile_op(&b, GRAPH_UNPACK, arg, p.grouped, 1, p.block);
   ir_op_set_operand(v->op, 1, graph_reshape(&b, ir_result(unpack, 0), rank, p.plain, NULL));
   char* letters = arena_copy(ir_context_arena(v->ctx), "oi0123456789", (size_t)rank + 1);
@@ -272,6 +302,7 @@ static void prepare_input(convs_t* v) {
   bool pads = needs_padding(v, last), computes = !is_read_only(x);
   bool blocked = x->def && ir_is(x->def, GRAPH_UNPACK) && !ir_operand(x->def, 0)->def;
   bool vectors = is_depthwise(v, ir_operand(v->op, 1)->type) && channel != x->type->rank - 1 && !blocked;
+  vectors |= wants_words(v) && !in_words(v);
   if (!pads && !computes && !vectors) return;
   helper_t h = helper_begin(v, "input", x);
   if (pads) pad_columns(v, &h, last);

@@ -17,20 +17,7 @@
 #include "passes/integers.h"
 #include "passes/passes.h"
 
-enum { EXACT = 1 << 24, MAX_DEPTH = 12, MOST_PARTS = 4, LEAST_PART = 64 };
-
-// What weights come to: constants that are cast, moved and less a zero point, of any size. NULL for what is not known.
-static const ir_attr_t* known(ir_context_t* ctx, const ir_value_t* value, int depth) {
-  ir_op_t* op = value->def;
-  const ir_attr_t *attr = integers_constant(value), *inputs[2], *output = NULL;
-  if (attr || !op || depth >= MAX_DEPTH || !ir_type_is_static(value->type)) return attr;
-  bool folds = graph_scalar_fn(op) >= 0 || ir_is(op, GRAPH_TRANSPOSE) || ir_is(op, GRAPH_RESHAPE);
-  if (!folds || op->operand_count > 2 || ir_type_count(value->type) > INTEGERS_MAX_ELEMENTS) return NULL;
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    if (!(inputs[i] = known(ctx, ir_operand(op, i), depth + 1))) return NULL;
-  }
-  return graph_evaluate_op(ctx, op, inputs, &output) && output && output->type == value->type ? output : NULL;
-}
+enum { EXACT = 1 << 24, MOST_PARTS = 4, LEAST_PART = 64 };
 
 // Elements of a constant of i32: millions of them are looked at.
 static int32_t element_of(const ir_attr_t* attr, const void* data, int64_t i) {
@@ -107,7 +94,7 @@ static bool find_bound(ir_context_t* ctx, product_t* p) {
     const ir_value_t* operand = ir_operand(p->op, i);
     if (!integers_range(operand, &ranges[i])) return false;
   }
-  for (uint32_t i = 0; i < 2; ++i) p->constants[i] = known(ctx, ir_operand(p->op, i), 0);
+  for (uint32_t i = 0; i < 2; ++i) p->constants[i] = integers_known(ctx, ir_operand(p->op, i));
   uint32_t weights = p->constants[1] || ir_is(p->op, GRAPH_CONV) ? 1 : 0;
   if (p->constants[weights]) {
     p->bound = largest_sum(p, weights, p->constants[weights], ranges[1 - weights]);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "dialects/evaluate.h"
 #include "dialects/graph.h"
 
 enum { MAX_DEPTH = 12 };
@@ -17,6 +18,20 @@ const ir_attr_t* integers_constant(const ir_value_t* value) {
   const ir_attr_t* attr = graph_constant_value(value);
   return attr && ir_type_count(attr->type) <= INTEGERS_MAX_ELEMENTS ? attr : NULL;
 }
+
+static const ir_attr_t* known_at(ir_context_t* ctx, const ir_value_t* value, int depth) {
+  ir_op_t* op = value->def;
+  const ir_attr_t *attr = integers_constant(value), *inputs[2], *output = NULL;
+  if (attr || !op || depth >= MAX_DEPTH || !ir_type_is_static(value->type)) return attr;
+  bool folds = graph_scalar_fn(op) >= 0 || ir_is(op, GRAPH_TRANSPOSE) || ir_is(op, GRAPH_RESHAPE);
+  if (!folds || op->operand_count > 2 || ir_type_count(value->type) > INTEGERS_MAX_ELEMENTS) return NULL;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    if (!(inputs[i] = known_at(ctx, ir_operand(op, i), depth + 1))) return NULL;
+  }
+  return graph_evaluate_op(ctx, op, inputs, &output) && output && output->type == value->type ? output : NULL;
+}
+
+const ir_attr_t* integers_known(ir_context_t* ctx, const ir_value_t* value) { return known_at(ctx, value, 0); }
 
 static bool range_of_ints(const ir_attr_t* attr, integers_t* out) {
   int64_t count = attr->splat ? 1 : ir_type_count(attr->type);

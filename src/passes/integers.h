@@ -19,6 +19,8 @@ static inline double integers_magnitude(integers_t range) {
 
 // The constant behind a value, unless it is too large to be looked at element by element.
 const ir_attr_t* integers_constant(const ir_value_t* value);
+// What weights come to: constants that are cast, moved and less a zero point. NULL for what is not known.
+const ir_attr_t* integers_known(ir_context_t* ctx, const ir_value_t* value);
 // False when an element may be no integer (NaN aside) or when nothing is known. What is rounded and not clamped has the
 // range of INTEGERS_ANY.
 #define INTEGERS_ANY (INT64_C(1) << 60)

@@ -43,6 +43,14 @@ static ir_value_t* float_constant(ir_builder_t* b, const ir_attr_t* attr) {
   return floats;
 }
 
+// Whether something reads the bytes as they are, so that they are in memory anyway.
+static bool is_read(const ir_value_t* bytes) {
+  IR_FOR_USES(use, bytes) {
+    if (!ir_is(use->owner, GRAPH_cast) && !ir_is(use->owner, GRAPH_castu)) return true;
+  }
+  return false;
+}
+
 // A number from a byte that was a float, or from a float.
 static ir_value_t* before_cast(const ir_op_t* op) {
   bool is_unsigned = ir_is(op, GRAPH_castu);
@@ -51,6 +59,7 @@ static ir_value_t* before_cast(const ir_op_t* op) {
   const ir_op_t* narrow = from->def;
   if (!narrow || !is_type(from->type, 8) || !ir_is(narrow, op->info->code) || !is_f32(ir_operand(narrow, 0)->type))
     return NULL;
+  if (is_read(from)) return NULL;
   ir_value_t* x = ir_operand(narrow, 0);
   return fits(x, is_unsigned ? 0 : -128, is_unsigned ? 255 : 127) ? x : NULL;
 }

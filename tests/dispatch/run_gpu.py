@@ -1,4 +1,5 @@
-"""Runs the operator cases' GPU kernels in the checking interpreter and compares them with ONNX Runtime.
+"""Runs the operator cases' kernels in the checking interpreter and compares them with ONNX Runtime: GPUs' kernels, and
+those for instructions of CPUs (cascadelake: sums of products of bytes).
 
     tests/dispatch/run_gpu.py --runner build/tests/run_dispatches [--target gfx1100] [--execute] [--every 4] [--only NAME]
 
@@ -22,7 +23,8 @@ import case  # noqa: E402
 import run  # noqa: E402
 
 TARGETS = {"gfx": ["--iree-hal-target-device=hip", "--iree-hip-target="],
-           "sm_": ["--iree-hal-target-device=cuda", "--iree-cuda-target="]}
+           "sm_": ["--iree-hal-target-device=cuda", "--iree-cuda-target="],
+           "cas": ["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-cpu="]}
 NEEDS_HOST = 3
 
 

@@ -40,6 +40,7 @@ typedef struct emit_features_t {
   bool scalef;          // x * 2^n in one x86 instruction
   bool ldexp;           // llvm.ldexp without a call
   bool native_minimum;  // minimum and maximum with IEEE 754-2019 semantics
+  bool byte_dot;        // dot_bytes of i32 vectors
 } emit_features_t;
 
 // Loads of the block at work (reload.h).

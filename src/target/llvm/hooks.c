@@ -34,6 +34,7 @@ emit_features_t hooks_features(const target_t* target) {
     f.rounding = has_feature(target, "sse4.1");
     f.scalef = has_feature(target, "avx512f") && has_feature(target, "avx512vl");
     f.native_minimum = has_feature(target, "avx10.2");
+    f.byte_dot = target->device.has_int8_dot;
     return f;
   }
   f = (emit_features_t){.f16_convert = true, .fma = true, .rounding = true, .native_minimum = true, .ldexp = true};

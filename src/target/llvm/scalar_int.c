@@ -1,4 +1,7 @@
 // Integer functions, with every case defined as scalar.def says: division by zero, INT_MIN / -1, wide shifts.
+#include <stdio.h>
+#include <string.h>
+
 #include "target/llvm/build.h"
 #include "target/llvm/scalar.h"
 
@@ -41,6 +44,49 @@ INT_ROW(maxu, build_intrinsic2(e, "llvm.umax", a, b))
 #define ROW(name, predicate) INT_ROW(name, build_icmp(e, LLVMInt##predicate, a, b))
 INT_COMPARES(ROW)
 #undef ROW
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Products of bytes
+//===----------------------------------------------------------------------------------------------------------------===
+
+// x86's instruction on vectors of 4, 8 or 16 words; wider ones in halves. NULL for others.
+static LLVMValueRef dot_words(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  enum { MOST = 16 };
+  unsigned lanes = build_lanes(LLVMTypeOf(a));
+  if (!e->features.byte_dot || build_bits(LLVMTypeOf(a)) != 32 || lanes < 4 || (lanes & (lanes - 1))) return NULL;
+  if (lanes > MOST) {
+    LLVMValueRef in[3] = {a, b, c}, halves[2];
+    int mask[256];
+    if (lanes > sizeof(mask) / sizeof(*mask)) return NULL;
+    for (unsigned i = 0; i < lanes; ++i) mask[i] = (int)i;
+    for (unsigned h = 0; h < 2; ++h) {
+      LLVMValueRef part[3];
+      for (int i = 0; i < 3; ++i) part[i] = build_shuffle(e, in[i], in[i], mask + h * lanes / 2, lanes / 2);
+      if (!(halves[h] = dot_words(e, part[0], part[1], part[2]))) return NULL;
+    }
+    return build_shuffle(e, halves[0], halves[1], mask, lanes);
+  }
+  char name[48];
+  snprintf(name, sizeof(name), "llvm.x86.avx512.vpdpbusd.%u", 32 * lanes);
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  if (!id) return NULL;
+  LLVMTypeRef types[3], type = LLVMIntrinsicGetType(e->context, id, NULL, 0);
+  LLVMGetParamTypes(type, types);  // words or bytes, as LLVM's version has it
+  LLVMValueRef args[3] = {c, build_bitcast(e, a, types[1]), build_bitcast(e, b, types[2])};
+  return build_intrinsic(e, name, NULL, 0, args, 3);
+}
+
+LLVMValueRef emit_int_dot_bytes(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMValueRef words = dot_words(e, a, b, c);
+  if (words) return words;
+  int bits = (int)build_bits(LLVMTypeOf(a));
+  for (int at = 0; at + 8 <= bits; at += 8) {
+    LLVMValueRef x = build_and(e, build_lshr(e, a, build_int(a, at)), build_int(a, 255));
+    LLVMValueRef y = build_ashr(e, build_shl(e, b, build_int(b, bits - 8 - at)), build_int(b, bits - 8));
+    c = build_add(e, c, build_mul(e, x, y));
+  }
+  return c;
+}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Division

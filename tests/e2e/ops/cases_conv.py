@@ -110,6 +110,12 @@ graph_case("Conv-computed",
 
 case("ConvInteger", "", u8(1, 2, 6, 6), u8(3, 2, 3, 3), const(100, np.uint8), const(120, np.uint8))
 case("ConvInteger", "pad", u8(1, 2, 6, 6), i8(3, 2, 3, 3), const(100, np.uint8), pads=[1, 1, 1, 1])
+# Channels that fill blocks and words of bytes, or not.
+case("ConvInteger", "channels", u8(2, 21, 7, 6), i8(35, 21, 3, 3), const(100, np.uint8), pads=[1, 2, 1, 0],
+     strides=[2, 1])
+case("ConvInteger", "groups", u8(1, 24, 5, 6), i8(18, 12, 2, 3), const(9, np.uint8), group=2, dilations=[2, 1])
+case("ConvInteger", "group-words", u8(1, 24, 5), i8(18, 8, 2), None, group=3, pads=[1, 0])
+case("ConvInteger", "zero-given", u8(1, 8, 5), i8(18, 8, 3), u8())
 
 TRANSPOSED = [
     ("", (1, 3, 5, 5), (3, 4, 3, 3), {}),

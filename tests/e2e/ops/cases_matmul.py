@@ -27,6 +27,7 @@ for label, left, right in [("tiles", (33, 48), (48, 35)), ("odd-tiles", (47, 37)
     case("MatMulInteger", label, i8(*left), i8(*right))
 case("MatMulInteger", "", u8(4, 6), i8(6, 5))
 case("MatMulInteger", "zero-points", u8(4, 6), i8(6, 5), const(7, np.uint8), const(-3, np.int8))
+case("MatMulInteger", "zero-given", u8(3, 40), weights(40, 37, dtype=np.int8), u8())
 case("MatMulInteger", "u8", u8(4, 6), u8(6, 5), const(7, np.uint8), const(100, np.uint8))
 
 for ta in (0, 1):
