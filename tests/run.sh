@@ -37,7 +37,7 @@ imports() {
 }
 
 demo() {
-  examples/digits/demo.sh "$build"
+  examples/digits/demo.sh "$build" && examples/edit_assembly/demo.sh "$build" && echo "2 passed, 0 failed"
 }
 
 samples() {
