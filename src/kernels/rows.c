@@ -1,8 +1,9 @@
 // Rows: reductions over the same dimensions of one shape, with the scalar functions before, between and after them
 // (sums, softmax, norms). A row's reductions run level by level, those that do not need each other in one sweep; then
 // one sweep stores what has the full shape. On CPUs vectors run along the row when its last dimension is reduced, else
-// across neighbouring rows; on GPUs a thread takes a short row, and a subgroup a long one: each lane every so-manieth
-// element, and what the lanes have goes through shuffles.
+// across neighbouring rows; on GPUs a thread takes a short row, a subgroup a long one, and a workgroup a long one of
+// few: each lane every so-manieth element; what the lanes have goes through shuffles, and what the subgroups have
+// through workgroup memory.
 #include <assert.h>
 #include <string.h>
 
@@ -24,9 +25,12 @@ typedef struct rows_t {
   int64_t lanes;
   int64_t team;                     // threads that share a row
   linear_t lane;                    // number of this one
+  uint32_t flat;                    // last dimensions that a team takes as one
+  team_t threads;                   // where a team is a workgroup
   linear_t coords[GRAPH_MAX_RANK];  // of the full shape; reduced ones are set inside the sweeps
   ir_op_t* reduces[MAX_REDUCES];
   uint32_t levels[MAX_REDUCES];
+  ir_value_t* shared[MAX_REDUCES];  // workgroup memory: what subgroups have
   uint32_t reduce_count;
 } rows_t;
 
@@ -200,48 +204,93 @@ static void along_body(dispatch_t* d, linear_t at, ir_value_t** acc, void* user)
   }
 }
 
-static void team_body(sweep_t* s, linear_t* coords, linear_t position, ir_value_t** acc) {
-  coords[s->r->full->rank - 1] = linear_add(&s->r->d->k, position, s->r->lane);
+static void team_body(sweep_t* s, linear_t* coords, linear_t position, ir_value_t** acc, int64_t part) {
+  rows_t* r = s->r;
+  uint32_t first = (uint32_t)r->full->rank - r->flat;
+  iterations_split_extents(&r->d->k, position, r->sizes + first, (int32_t)r->flat, coords + first);
   if (s->stores) {
     store_full(s, coords);
   } else {
-    accumulate(s, coords, acc, 0);
+    accumulate(s, coords, acc, part);
   }
 }
 
-// The row's last dimension by all threads of a team.
+typedef struct team_range_t {
+  ir_value_t *lower, *upper;
+  linear_t offset;  // of this thread
+  int64_t parts;    // elements at once
+} team_range_t;
+
+static void team_loop(sweep_t* s, linear_t* coords, ir_value_t** acc, const team_range_t* range) {
+  rows_t* r = s->r;
+  kernel_build_t* k = &r->d->k;
+  ir_value_t* inner[MAX_REDUCES * MAX_UNROLL];
+  uint32_t count = s->count * (uint32_t)s->unroll;
+  kernel_loop_t loop = kernel_loop_begin(k, range->lower, range->upper, r->team * range->parts, acc, count);
+  memcpy(inner, loop.iters, sizeof(inner[0]) * count);
+  for (int64_t part = 0; part < range->parts; ++part) {
+    linear_t position = linear_add(k, linear_value(loop.index), range->offset);
+    position.constant += part * r->team;
+    team_body(s, coords, position, inner, part);
+  }
+  kernel_for_end(&k->b, &loop, inner, count);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+}
+
+static extent_t flat_size(const rows_t* r) {
+  extent_t size = extent_fixed(1);
+  for (uint32_t i = 0; i < r->flat; ++i) size = extent_product(size, r->sizes[(uint32_t)r->full->rank - 1 - i]);
+  return size;
+}
+
+// The row's last dimensions by all threads of a team: whole rounds of it, then what is left.
 static void team_strip(sweep_t* s, linear_t* coords, ir_value_t** acc) {
   rows_t* r = s->r;
   kernel_build_t* k = &r->d->k;
-  int64_t size = r->full->dims[r->full->rank - 1], whole = size / r->team * r->team;
-  ir_value_t* inner[MAX_REDUCES];
-  kernel_loop_t loop = kernel_loop_constant(k, 0, whole, r->team, acc, s->count);
-  memcpy(inner, loop.iters, sizeof(inner[0]) * s->count);
-  team_body(s, coords, linear_value(loop.index), inner);
-  kernel_for_end(&k->b, &loop, inner, s->count);
-  for (uint32_t i = 0; i < s->count; ++i) acc[i] = kernel_loop_result(&loop, i);
-  if (whole == size) return;
-  const ir_type_t* types[MAX_REDUCES];
-  for (uint32_t i = 0; i < s->count; ++i) types[i] = acc[i]->type;
-  ir_value_t* mine = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &r->lane), kernel_index(&k->b, size - whole));
-  kernel_branch_t branch = kernel_if_begin(&k->b, mine, types, s->count);
-  memcpy(inner, acc, sizeof(inner[0]) * s->count);
-  team_body(s, coords, linear_constant(whole), inner);
-  if (s->count) kernel_if_else(&k->b, &branch, inner, s->count);
-  kernel_if_end(&k->b, &branch, acc, s->count);
-  for (uint32_t i = 0; i < s->count; ++i) acc[i] = ir_result(branch.op, i);
+  extent_t size = flat_size(r);
+  int64_t round = r->team * s->unroll, whole = extent_is_fixed(&size) ? size.factor / round * round : 0;
+  if (whole)
+    team_loop(s, coords, acc, &(team_range_t){index_constant(k, 0), index_constant(k, whole), r->lane, s->unroll});
+  if (extent_is(&size, whole)) return;
+  linear_t first = r->lane;
+  first.constant += whole;
+  team_loop(s, coords, acc, &(team_range_t){linear_scalar(k, &first), extent_value(k, &size), linear_constant(0), 1});
 }
 
-// What all threads of the team have, combined; the same in each.
-static ir_value_t* team_combine(rows_t* r, ir_value_t* value, const char* kind) {
+// What all threads of the team have of each of the sweep's reductions, combined; the same in each.
+static void team_combine(sweep_t* s, ir_value_t** sums) {
+  rows_t* r = s->r;
   kernel_build_t* k = &r->d->k;
-  for (int64_t distance = r->team / 2; distance > 0; distance /= 2) {
-    value = kernel_binary(&k->b, eval_combiner(kind), value, team_shuffle(k, value, "xor", distance));
+  scalar_fn_t fn[MAX_REDUCES];
+  for (uint32_t i = 0; i < s->count; ++i) {
+    fn[i] = eval_combiner(graph_get_kind(r->reduces[s->members[i]]));
+    for (int64_t distance = r->d->device->subgroup_size / 2; distance > 0; distance /= 2) {
+      sums[i] = kernel_binary(&k->b, fn[i], sums[i], team_shuffle(k, sums[i], "xor", distance));
+    }
   }
-  return value;
+  if (r->team != r->threads.size) return;
+  ir_value_t* first = kernel_binary(&k->b, SCALAR_eq, linear_scalar(k, &r->threads.lane), kernel_index(&k->b, 0));
+  kernel_branch_t branch = kernel_if_begin(&k->b, first, NULL, 0);
+  for (uint32_t i = 0; i < s->count; ++i) {
+    kernel_store(&k->b, sums[i], r->shared[s->members[i]], linear_scalar(k, &r->threads.number));
+  }
+  kernel_if_end(&k->b, &branch, NULL, 0);
+  ir_build_op(&k->b, KERNEL_BARRIER, NULL, 0, NULL);
+  for (uint32_t i = 0; i < s->count; ++i) {
+    ir_value_t* shared = r->shared[s->members[i]];
+    sums[i] = kernel_load(&k->b, shared, kernel_index(&k->b, 0), 1);
+    for (int64_t j = 1; j < r->threads.subgroups; ++j) {
+      sums[i] = kernel_binary(&k->b, fn[i], sums[i], kernel_load(&k->b, shared, kernel_index(&k->b, j), 1));
+    }
+  }
+  ir_build_op(&k->b, KERNEL_BARRIER, NULL, 0, NULL);
 }
 
-// Innermost: `at` has the reduced coordinates (all but the last when vectors run along the row).
+// Reduced dimensions that plain loops run over: all but the last, or last ones, when vectors or teams run along the
+// row.
+static uint32_t loop_count(const rows_t* r) { return r->reduced_count - (r->team > 1 ? r->flat : r->along ? 1 : 0); }
+
+// Innermost: `at` has the coordinates of those.
 static void sweep_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   sweep_t* s = user;
   rows_t* r = s->r;
@@ -255,7 +304,7 @@ static void sweep_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, 
     }
     return;
   }
-  set_outer(r, v.coords, at, r->reduced_count - 1);
+  set_outer(r, v.coords, at, loop_count(r));
   (void)k;
   if (r->team > 1) {
     team_strip(s, v.coords, acc);
@@ -265,6 +314,16 @@ static void sweep_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, 
                 &(strip_call_t){along_body, &v});
 }
 
+// Elements that a thread of a team has on their way at once: several where that is little code.
+static int64_t team_unroll(const sweep_t* s) {
+  enum { FEW_OPS = 16 };
+  extent_t size = flat_size(s->r);
+  if (!extent_is_fixed(&size) || size.factor < 2 * MAX_UNROLL * s->r->team || s->count > 2) return 1;
+  int32_t ops = 0;
+  IR_FOR_OPS(op, s->r->d->body)++ ops;
+  return ops <= FEW_OPS ? MAX_UNROLL : 1;
+}
+
 static void run_sweep(sweep_t* s) {
   rows_t* r = s->r;
   kernel_build_t* k = &r->d->k;
@@ -272,7 +331,9 @@ static void run_sweep(sweep_t* s) {
   extent_t sizes[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < r->reduced_count; ++i) sizes[i] = r->sizes[r->reduced[i]];
   s->unroll = 1;
-  if (r->along && r->team == 1 && !s->stores && s->count <= 2 && extent_is_fixed(size)) {
+  if (r->team > 1) {
+    s->unroll = team_unroll(s);
+  } else if (r->along && !s->stores && s->count <= 2 && extent_is_fixed(size)) {
     while (s->unroll < MAX_UNROLL && size->factor % (r->lanes * s->unroll * 2) == 0) s->unroll *= 2;
   }
   ir_value_t* acc[MAX_REDUCES * MAX_UNROLL];
@@ -285,18 +346,21 @@ static void run_sweep(sweep_t* s) {
       acc[acc_count++] = eval_start_value(k, graph_get_kind(op), scalar, acc_lanes);
     }
   }
-  eval_loops(k, sizes, r->along ? r->reduced_count - 1 : r->reduced_count, acc, acc_count, sweep_body, s);
+  eval_loops(k, sizes, loop_count(r), acc, acc_count, sweep_body, s);
   k->lanes = outer_lanes;
+  ir_value_t* sums[MAX_REDUCES];
   for (uint32_t i = 0; i < s->count; ++i) {
-    ir_op_t* op = r->reduces[s->members[i]];
-    const char* kind = graph_get_kind(op);
-    ir_value_t* sum = acc[i * (uint32_t)s->unroll];
+    const char* kind = graph_get_kind(r->reduces[s->members[i]]);
+    sums[i] = acc[i * (uint32_t)s->unroll];
     for (int64_t u = 1; u < s->unroll; ++u) {
-      sum = kernel_binary(&k->b, eval_combiner(kind), sum, acc[i * (uint32_t)s->unroll + (uint32_t)u]);
+      sums[i] = kernel_binary(&k->b, eval_combiner(kind), sums[i], acc[i * (uint32_t)s->unroll + (uint32_t)u]);
     }
-    if (r->along && r->lanes > 1) sum = kernel_reduce(&k->b, sum, kind);
-    if (r->team > 1) sum = team_combine(r, sum, kind);
-    eval_set_bound(k, ir_result(op, 0), eval_convert(k, sum, ir_type_scalar(op->results[0].type)));
+    if (r->along && r->lanes > 1) sums[i] = kernel_reduce(&k->b, sums[i], kind);
+  }
+  if (r->team > 1 && s->count) team_combine(s, sums);
+  for (uint32_t i = 0; i < s->count; ++i) {
+    ir_value_t* result = ir_result(r->reduces[s->members[i]], 0);
+    eval_set_bound(k, result, eval_convert(k, sums[i], ir_type_scalar(result->type)));
   }
 }
 
@@ -361,6 +425,54 @@ static void row(rows_t* r) {
 // Rows shared out
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Last dimensions that are reduced, until there are enough elements for all.
+static uint32_t flat_dims(const rows_t* r) {
+  uint32_t flat = 1, rank = (uint32_t)r->full->rank;
+  extent_t size = r->sizes[rank - 1];
+  while (flat < r->reduced_count && r->reduced[r->reduced_count - 1 - flat] == rank - 1 - flat) {
+    if (!extent_is_fixed(&size) || size.factor >= 4 * r->d->device->subgroup_size) break;
+    size = extent_product(size, r->sizes[rank - 1 - flat++]);
+  }
+  return flat;
+}
+
+// Long rows: a workgroup each where they are few or very long, else a subgroup.
+static void choose_team(rows_t* r) {
+  enum { THREADS = 256, LONG = 1 << 10, VERY_LONG = 1 << 14, BUSY = 1 << 15 };
+  dispatch_t* d = r->d;
+  int64_t subgroup = d->device->subgroup_size;
+  r->team = 1;
+  if (d->device->kind != DEVICE_GPU || !r->along) return;
+  r->flat = flat_dims(r);
+  extent_t length = flat_size(r), rows = extent_fixed(1);
+  for (int32_t i = 0; i < r->kept_count; ++i) rows = extent_product(rows, r->sizes[r->kept[i]]);
+  bool is_fixed = extent_is_fixed(&length), few = extent_is_fixed(&rows) && rows.factor * subgroup < BUSY;
+  if (is_fixed && length.factor < 2 * subgroup) return;
+  r->team = subgroup;
+  if (is_fixed ? length.factor < (few ? LONG : VERY_LONG) : !few) return;
+  r->threads = team_begin(d, THREADS);
+  r->team = r->threads.size;
+  r->lane = r->threads.thread;
+  for (uint32_t i = 0; i < r->reduce_count; ++i) {
+    const ir_type_t* scalar = eval_accumulator(d->ctx, ir_operand(r->reduces[i], 0)->type->element);
+    r->shared[i] = kernel_alloc(&d->k.b, scalar, r->threads.subgroups, IR_SPACE_WORKGROUP);
+  }
+}
+
+// `rows` rows among workgroups, subgroups or threads: `number` is the row's.
+static iterations_t rows_begin(rows_t* r, const extent_t* rows, int64_t cost, linear_t* number) {
+  if (r->threads.size) {
+    iterations_t it = team_iterations(r->d, rows);
+    *number = it.index;
+    return it;
+  }
+  extent_t count = extent_product(*rows, extent_fixed(r->team));
+  iterations_t it = iterations_dynamic(r->d, &count, cost);
+  *number = it.index;
+  if (r->team > 1) linear_divide(&r->d->k, it.index, r->team, number, &r->lane);
+  return it;
+}
+
 typedef struct across_t {
   rows_t* r;
   linear_t offset;
@@ -391,8 +503,9 @@ static void build_dynamic(rows_t* r) {
     return;
   }
   if (across) cost *= extent_guess(&r->sizes[r->kept[split]]);
-  iterations_t it = iterations_dynamic(d, &outer, cost);
-  iterations_split_extents(&d->k, it.index, sizes, split, coords);
+  linear_t number;
+  iterations_t it = rows_begin(r, &outer, cost, &number);
+  iterations_split_extents(&d->k, number, sizes, split, coords);
   for (int32_t i = 0; i < split; ++i) r->coords[r->kept[i]] = coords[i];
   if (across) {
     strips_extent(d, &r->sizes[r->kept[split]], r->lanes, NULL, 0, &call);
@@ -403,22 +516,15 @@ static void build_dynamic(rows_t* r) {
   iterations_end(d, &it);
 }
 
-// Long rows of known size: a subgroup each.
-static int64_t team_of(const rows_t* r) {
-  const device_info_t* device = r->d->device;
-  if (device->kind != DEVICE_GPU || !r->along || !ir_type_is_static(r->full)) return 1;
-  return r->full->dims[r->full->rank - 1] >= 2 * device->subgroup_size ? device->subgroup_size : 1;
-}
-
 void strategy_rows_build(dispatch_t* d) {
-  rows_t r = {.team = 1};
+  rows_t r = {0};
   analyse(&r, d);
+  choose_team(&r);
   for (int32_t i = 0; i < r.kept_count; ++i) {
     if (extent_is_fixed(&r.sizes[r.kept[i]])) continue;
     build_dynamic(&r);
     return;
   }
-  enum { WORK = 60000 };
   int64_t sizes[GRAPH_MAX_RANK], length = 1, outer = 1;
   for (uint32_t i = 0; i < r.reduced_count; ++i) length *= extent_guess(&r.sizes[r.reduced[i]]);
   bool across = !r.along && r.kept_count && r.lanes > 1;
@@ -430,10 +536,9 @@ void strategy_rows_build(dispatch_t* d) {
   if (share_strips) sizes[split] = strip_count;
   int64_t iterations = share_strips ? outer * strip_count : outer;
   int64_t per_iteration = dispatch_cost(d) * (across ? (share_strips ? r.lanes : last) : 1) + length;
-  r.team = team_of(&r);
-  iterations_t it = iterations_begin(d, iterations * r.team, WORK / per_iteration);
-  linear_t coords[GRAPH_MAX_RANK], number = it.index;
-  if (r.team > 1) linear_divide(&d->k, it.index, r.team, &number, &r.lane);
+  linear_t coords[GRAPH_MAX_RANK], number;
+  extent_t rows = extent_fixed(iterations);
+  iterations_t it = rows_begin(&r, &rows, per_iteration, &number);
   iterations_split(&d->k, number, sizes, split + (share_strips ? 1 : 0), coords);
   for (int32_t i = 0; i < split; ++i) r.coords[r.kept[i]] = coords[i];
   across_t a = {.r = &r};

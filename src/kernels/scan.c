@@ -197,7 +197,7 @@ static void build_teams(scan_t* s) {
   extent_t sizes[GRAPH_MAX_RANK], count;
   linear_t coords[GRAPH_MAX_RANK];
   int32_t dims[GRAPH_MAX_RANK];
-  piece_t p = {.s = s, .team = team_begin(d), .parts = PARTS};
+  piece_t p = {.s = s, .team = team_begin(d, GPU_WORKGROUP), .parts = PARTS};
   bool is_short = extent_is_fixed(&s->size) && s->size.factor <= p.team.size;
   if (is_short || ir_operand(s->op, 0)->def) p.parts = 1;  // what it takes to compute an element is there once
   p.totals = kernel_alloc(&k->b, s->scalar, PARTS * p.team.subgroups, IR_SPACE_WORKGROUP);

@@ -1,9 +1,11 @@
 // See team.h.
 #include "kernels/team.h"
 
-team_t team_begin(dispatch_t* d) {
+team_t team_begin(dispatch_t* d, int64_t threads) {
   kernel_build_t* k = &d->k;
-  team_t t = {.size = GPU_WORKGROUP, .subgroup = d->device->subgroup_size};
+  if (threads > d->device->max_workgroup_size) threads = d->device->max_workgroup_size;
+  team_t t = {.size = threads, .subgroup = d->device->subgroup_size};
+  ir_op_set_attr(d->ctx, k->func, "workgroup_size", ir_attr_i64_array(d->ctx, (int64_t[]){threads, 1, 1}, 3));
   t.subgroups = t.size / t.subgroup;
   ir_value_t* thread = kernel_id(&k->b, KERNEL_THREAD_ID, 0);
   index_set_facts(k, thread, 0, t.size - 1, 1);

@@ -11,7 +11,8 @@ typedef struct team_t {
   int64_t subgroups;              // size / subgroup
   linear_t thread, lane, number;  // of the thread; in its subgroup; of the subgroup
 } team_t;
-team_t team_begin(dispatch_t* d);
+// A kernel whose workgroups have `threads` threads, a power of two, or as many as the device can.
+team_t team_begin(dispatch_t* d, int64_t threads);
 
 // `value` of another lane: "xor", or "up": of the lane `distance` before this one, where there is one.
 ir_value_t* team_shuffle(kernel_build_t* k, ir_value_t* value, const char* mode, int64_t distance);

@@ -36,6 +36,10 @@ case("ReduceLogSumExp", "large", given([[100.0, 101.0], [-100.0, -101.0]]), axes
 case("ReduceSum", "attribute-11", f32(3, 4, 5), opset=11, axes=[1], keepdims=0)
 case("ReduceMax", "bool", bools(3, 8), ints(1), opset=20, keepdims=0)
 case("ReduceMean", "spatial", f32(2, 8, 7, 7), axes=[2, 3], keepdims=1)
+case("ReduceMean", "plane", f32(2, 3, 41, 53), axes=[2, 3], keepdims=1)
+case("ReduceMax", "long-rows", i32(3, 4099), axes=[1], keepdims=0)
+case("ReduceSum", "long-many", f32(1100, 67), ints(1), keepdims=0)
+case("ReduceSum", "apart", i32(5, 3, 1201), ints(0, 2), keepdims=0)
 
 for op in ("ArgMax", "ArgMin"):
     for axis in (0, 1, -1):
