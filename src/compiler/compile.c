@@ -18,6 +18,7 @@
 #include "import/lower.h"
 #include "kernels/layout.h"
 #include "passes/passes.h"
+#include "passes/spread.h"
 #include "target/amdgpu/metadata_note.h"
 
 const char* compiler_phase_name(compiler_phase_t phase) {
@@ -165,12 +166,20 @@ static bool multiplies_bytes(const run_t* r) {
   return all;
 }
 
+static pass_result_t step_spread(ir_op_t* module, ir_context_t* ctx, void* user) {
+  const compiler_options_t* o = ((const run_t*)user)->options;
+  spread_target_t target = {.gpu = o->target_count > 0};
+  for (uint32_t i = 0; i < o->target_count; ++i) target.gpu &= o->targets[i].device.kind == DEVICE_GPU;
+  return spread_work(module, ctx, &target);
+}
+
 static bool stage_optimize(run_t* r) {
   const pass_t const_eval = {.name = "const-eval", .run_with = step_const_eval, .user = r};
+  const pass_t spread = {.name = "spread-work", .run_with = step_spread, .user = r};
   const pass_t* const before[] = {
-      &row_pass_inline,       &row_pass_refine, &row_pass_boundary,      &row_pass_canonicalize,
-      &row_pass_expand,       &row_pass_cse,    &row_pass_contract_form, &row_pass_loop_numbers,
-      &row_pass_canonicalize, &const_eval,      &row_pass_canonicalize};
+      &row_pass_inline, &row_pass_refine,      &row_pass_boundary,      &row_pass_canonicalize, &spread,
+      &row_pass_expand, &row_pass_cse,         &row_pass_contract_form, &row_pass_loop_numbers, &row_pass_canonicalize,
+      &const_eval,      &row_pass_canonicalize};
   const pass_t* const bytes[] = {&row_pass_byte_products};
   const pass_t* const after[] = {&row_pass_exact_floats, &row_pass_integral_floats, &row_pass_cse, &row_pass_dce};
   return run_passes(r, r->module, before, sizeof(before) / sizeof(before[0])) &&
@@ -410,7 +419,11 @@ bool compiler_has_pass(const char* name) {
       GRAPH_PASSES(PASS)
 #undef PASS
           "lower-input",
-      "const-eval", "host-scalars", "assign-layouts", "build-kernels"};
+      "const-eval",
+      "spread-work",
+      "host-scalars",
+      "assign-layouts",
+      "build-kernels"};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     if (strcmp(names[i], name) == 0) return true;
   }

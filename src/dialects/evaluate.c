@@ -1,4 +1,5 @@
 // The evaluator's driver: runs blocks op by op, with the value of each ir_value_t in a map. Also control flow.
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,14 +130,32 @@ bool eval_ints(eval_op_t* o, graph_attr_id_t id, int64_t* out, uint32_t count) {
 
 int32_t eval_list(eval_op_t* o, graph_attr_id_t id, int64_t* out) { return (int32_t)graph_attr_ints(o->op, id, out); }
 
-bool eval_kind(eval_op_t* o, scalar_fn_t* out) {
+static bool find_kind(const char* kind, scalar_fn_t* out) {
   static const scalar_fn_t kinds[] = {SCALAR_add,  SCALAR_mul, SCALAR_min, SCALAR_max, SCALAR_minu,
                                       SCALAR_maxu, SCALAR_and, SCALAR_or,  SCALAR_xor};
-  const char* kind = graph_get_kind(o->op);
   for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
     if (strcmp(scalar_info[kinds[i]].name, kind) == 0) return *out = kinds[i], true;
   }
-  return eval_error(o, "kind '%s' is unknown", kind);
+  return false;
+}
+
+bool eval_kind(eval_op_t* o, scalar_fn_t* out) {
+  const char* kind = graph_get_kind(o->op);
+  return find_kind(kind, out) || eval_error(o, "kind '%s' is unknown", kind);
+}
+
+scalar_fn_t graph_kind_fn(const char* kind) {
+  scalar_fn_t fn = SCALAR_add;
+  bool known = find_kind(kind, &fn);
+  assert(known && "unknown reduction kind");
+  (void)known;
+  return fn;
+}
+
+const ir_attr_t* graph_identity(ir_context_t* ctx, const char* kind, const ir_type_t* element) {
+  unsigned char bytes[16] = {0};
+  scalar_store(element, eval_identity(graph_kind_fn(kind), element), bytes);
+  return ir_attr_elements(ctx, ir_type_tensor(ctx, element, 0, NULL), bytes, ir_type_bytes(element));
 }
 
 scalar_value_t eval_identity(scalar_fn_t fn, const ir_type_t* element) {

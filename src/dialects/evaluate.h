@@ -3,6 +3,7 @@
 #ifndef IREE_C_DIALECTS_EVALUATE_H_
 #define IREE_C_DIALECTS_EVALUATE_H_
 
+#include "dialects/scalar.h"
 #include "ir/ir.h"
 
 // Runs a func.func of graph ops. `inputs` has one ELEMENTS attribute per argument (scalars: of rank 0), `outputs` gets
@@ -13,5 +14,9 @@ bool graph_evaluate(ir_context_t* ctx, ir_op_t* func, const ir_attr_t* const* in
 // maps and gathers take operands of any element type and keep it, whatever the op's types say, so that a caller can
 // follow where elements go. False, without a diagnostic, when the op cannot be evaluated.
 bool graph_evaluate_op(ir_context_t* ctx, ir_op_t* op, const ir_attr_t* const* inputs, const ir_attr_t** outputs);
+
+// The function of a reduction's kind; a tensor<T> of the number that it starts from.
+scalar_fn_t graph_kind_fn(const char* kind);
+const ir_attr_t* graph_identity(ir_context_t* ctx, const char* kind, const ir_type_t* element);
 
 #endif  // IREE_C_DIALECTS_EVALUATE_H_

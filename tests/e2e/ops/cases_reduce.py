@@ -39,6 +39,10 @@ case("ReduceMean", "spatial", f32(2, 8, 7, 7), axes=[2, 3], keepdims=1)
 case("ReduceMean", "plane", f32(2, 3, 41, 53), axes=[2, 3], keepdims=1)
 case("ReduceMax", "long-rows", i32(3, 4099), axes=[1], keepdims=0)
 case("ReduceSum", "long-many", f32(1100, 67), ints(1), keepdims=0)
+case("ReduceSum", "parts", i32(3, 40009), ints(1), keepdims=0)
+case("ReduceMax", "parts-f16", f16(2, 40960), axes=[1], keepdims=0)
+case("ReduceMin", "parts-columns", i32(1009, 3), axes=[0], keepdims=1)
+case("ReduceMean", "parts-apart", f32(2, 7, 257, 53), axes=[0, 2, 3], keepdims=0, tolerance=1e-4)
 case("ReduceSum", "apart", i32(5, 3, 1201), ints(0, 2), keepdims=0)
 
 for op in ("ArgMax", "ArgMin"):
@@ -50,6 +54,9 @@ for op in ("ArgMax", "ArgMin"):
     case(op, "ties-last", given([[1.0, 3.0, 3.0, 1.0], [2.0, 2.0, 2.0, 2.0]]), axis=1, select_last_index=1)
     case(op, "i32", i32(4, 9), axis=1, keepdims=0)
     case(op, "long", f32(3, 1001), axis=1, keepdims=0)
+    case(op, "parts-ties", i32(2, 70001, low=-9, high=9), axis=1)
+    case(op, "parts-ties-last", i32(70001, 2, low=-9, high=9), axis=0, select_last_index=1)
+    case(op, "parts-equal-last", given(np.full((2, 521), 3.0, np.float32)), axis=1, select_last_index=1)
 
 for reverse in (0, 1):
     for exclusive in (0, 1):
@@ -61,6 +68,9 @@ case("CumSum", "i64", i64(3, 20), const(-1, np.int64))
 case("CumSum", "long", f32(2000), const(0, np.int64), tolerance=1e-3)
 case("CumSum", "long-back", i32(2, 1031), const(1, np.int64), reverse=1, exclusive=1)
 case("CumSum", "long-middle", i64(2, 601, 3), const(1, np.int64), exclusive=1)
+for exclusive in (0, 1):
+    case("CumSum", f"parts-exclusive{exclusive}", i32(2, 16411), const(1, np.int64), exclusive=exclusive)
+    case("CumSum", f"parts-back-exclusive{exclusive}", i32(16411, 2), const(0, np.int64), exclusive=exclusive, reverse=1)
 case("CumSum", "short-lines", i32(1030, 37), const(0, np.int64), reverse=1)
 case("CumSum", "across", f32(3, 20, 19), const(1, np.int64))
 case("CumSum", "across-lanes", f32(20, 32), const(0, np.int64), reverse=1)

@@ -1,0 +1,79 @@
+// Long lines with few results are taken apart for GPUs, so that more than a workgroup has something to do.
+//
+// RUN: iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx1100 --compile-to=flow %s -o - | FileCheck %s
+// RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --compile-to=flow %s -o - | FileCheck %s --check-prefix=CPU
+
+// CHECK-LABEL: func.func @sum
+// CHECK: "graph.reduce"{{.*}}(tensor<122x8197xf32>) -> tensor<122xf32>
+// CHECK: "graph.reduce"{{.*}}(tensor<122xf32>) -> tensor<f32>
+// CPU-LABEL: func.func @sum
+// CPU-COUNT-1: "graph.dispatch"
+// CPU-NOT: "graph.dispatch"
+func.func @sum(%x: tensor<1000003xf32>) -> tensor<f32> {
+  %0 = "graph.reduce"(%x) {dims = array<i64: 0>, kind = "add"} : (tensor<1000003xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// CPUs have workers too.
+// CPU-LABEL: func.func @longer
+// CPU: "graph.reduce"{{.*}}(tensor<32x312500xf32>) -> tensor<32xf32>
+func.func @longer(%x: tensor<10000000xf32>) -> tensor<f32> {
+  %0 = "graph.reduce"(%x) {dims = array<i64: 0>, kind = "add"} : (tensor<10000000xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// Rows of enough results stay whole.
+// CHECK-LABEL: func.func @rows
+// CHECK-COUNT-1: "graph.dispatch"
+// CHECK-NOT: "graph.dispatch"
+func.func @rows(%x: tensor<512x4096xf32>) -> tensor<512xf32> {
+  %0 = "graph.reduce"(%x) {dims = array<i64: 1>, kind = "add"} : (tensor<512x4096xf32>) -> tensor<512xf32>
+  return %0 : tensor<512xf32>
+}
+
+// Narrow floats are added up as f32 across the parts.
+// CHECK-LABEL: func.func @narrow
+// CHECK: "graph.reduce"{{.*}}(tensor<4x8192xf32>) -> tensor<4xf32>
+// CHECK: "graph.reduce"{{.*}}(tensor<4xf32>) -> tensor<f32>
+func.func @narrow(%x: tensor<32768xf16>) -> tensor<f16> {
+  %0 = "graph.reduce"(%x) {dims = array<i64: 0>, kind = "add"} : (tensor<32768xf16>) -> tensor<f16>
+  return %0 : tensor<f16>
+}
+
+// CHECK-LABEL: func.func @unknown
+// CHECK: "graph.reduce"{{.*}}(tensor<?x4096xf32>) -> tensor<4096xf32>
+// CHECK: "graph.reduce"{{.*}}(tensor<4096xf32>) -> tensor<f32>
+func.func @unknown(%x: tensor<?xf32>) -> tensor<f32> {
+  %0 = "graph.reduce"(%x) {dims = array<i64: 0>, kind = "max"} : (tensor<?xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @place
+// CHECK: "graph.arg_reduce"{{.*}} -> (tensor<?x197xf32>, tensor<?x197xi64>)
+// CHECK: "graph.arg_reduce"{{.*}}(tensor<?x197xf32>) -> (tensor<?xf32>, tensor<?xi64>)
+func.func @place(%x: tensor<?x50257xf32>) -> (tensor<?xf32>, tensor<?xi64>) {
+  %0, %1 = "graph.arg_reduce"(%x) {axis = 1 : i64, kind = "max"} : (tensor<?x50257xf32>) -> (tensor<?xf32>, tensor<?xi64>)
+  return %0, %1 : tensor<?xf32>, tensor<?xi64>
+}
+
+// CHECK-LABEL: func.func @running
+// CHECK: "graph.scan"{{.*}}tensor<9x2224xi32>
+// CHECK: "graph.scan"{{.*}}tensor<9xi32>
+func.func @running(%x: tensor<20011xi32>) -> tensor<20011xi32> {
+  %0 = "graph.scan"(%x) {axis = 0 : i64, kind = "add", exclusive} : (tensor<20011xi32>) -> tensor<20011xi32>
+  return %0 : tensor<20011xi32>
+}
+
+// CHECK-LABEL: func.func @region
+// CHECK: "graph.reduce_generic"
+// CHECK: -> tensor<32xi32>
+// CHECK: "graph.reduce_generic"
+// CHECK: (tensor<32xi32>, tensor<i32>) -> tensor<i32>
+func.func @region(%x: tensor<1009xi32>, %start: tensor<i32>) -> tensor<i32> {
+  %0 = "graph.reduce_generic"(%x, %start) ({
+  ^bb0(%a: tensor<i32>, %e: tensor<i32>):
+    %1 = "graph.xor"(%a, %e) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    "graph.yield"(%1) : (tensor<i32>) -> ()
+  }) {dims = array<i64: 0>} : (tensor<1009xi32>, tensor<i32>) -> tensor<i32>
+  return %0 : tensor<i32>
+}
