@@ -3,6 +3,7 @@
 // Waits are timepoints of semaphores; the thread that reaches the last one starts the operation. Chains of operations
 // started this way are run from a list of the thread's, not by recursion.
 #include "hal/queued_device.h"
+#include "iree/base/threading/thread.h"
 
 enum { DEFAULT_POOLED_SIZE = 1024 };
 
@@ -35,8 +36,12 @@ static void visit_resources(const hal_operation_t* op, hal_visit_resource_fn_t v
   }
 }
 
-static void release(hal_operation_t* op) {
+// How deep this thread is in the end of operations, or in calls of theirs: where it runs what others have asked for.
+static _Thread_local uint32_t end_depth;
+
+void hal_operation_release(hal_operation_t* op) {
   hal_queued_device_t* device = op->device;
+  ++end_depth;
   visit_resources(op, iree_hal_resource_release);
   iree_hal_semaphore_list_release(op->waits);
   iree_hal_semaphore_list_release(op->signals);
@@ -45,6 +50,7 @@ static void release(hal_operation_t* op) {
   } else {
     iree_allocator_free(device->host_allocator, op);
   }
+  --end_depth;
   // The device may go from here on.
   iree_atomic_fetch_sub(&device->outstanding, 1, iree_memory_order_release);
 }
@@ -63,12 +69,14 @@ void hal_operation_signal(const hal_operation_t* op, iree_status_t status) {
     iree_status_free(status);  // the callee signals
     return;
   }
+  ++end_depth;
   signal_list(op->device, op->signals, status);
+  --end_depth;
 }
 
 void hal_operation_finish(hal_operation_t* op, iree_status_t status) {
   hal_operation_signal(op, status);
-  release(op);
+  hal_operation_release(op);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -170,6 +178,27 @@ static void cancel(hal_operation_t* op) {
   drop_pending(op);
 }
 
+static int destroy_main(void* arg) {
+  hal_queued_device_t* device = (hal_queued_device_t*)arg;
+  intptr_t thread = 0;
+  while (!(thread = iree_atomic_load(&device->destroyer, iree_memory_order_acquire))) iree_thread_yield();
+  device->destroy((iree_hal_device_t*)device);
+  iree_thread_release((iree_thread_t*)thread);
+  return 0;
+}
+
+// The thread is nobody's: it lets go of itself. Where there is no thread to be had the device stays for ever.
+bool hal_queued_destroy_elsewhere(hal_queued_device_t* device, void (*destroy)(iree_hal_device_t* device)) {
+  if (end_depth == 0) return false;
+  iree_thread_create_params_t params = {.name = IREE_SV("hal-destroy")};
+  iree_thread_t* thread = NULL;
+  device->destroy = destroy;
+  iree_status_t status = iree_thread_create(destroy_main, device, params, iree_allocator_system(), &thread);
+  if (iree_status_is_ok(status)) iree_atomic_store(&device->destroyer, (intptr_t)thread, iree_memory_order_release);
+  iree_status_free(status);
+  return true;
+}
+
 void hal_queued_close(hal_queued_device_t* device) {
   for (;;) {
     iree_slim_mutex_lock(&device->mutex);
@@ -260,7 +289,9 @@ iree_status_t hal_operation_call_host(const hal_operation_t* op) {
     signal_list(op->device, op->signals, iree_ok_status());
     context.signal_semaphore_list = iree_hal_semaphore_list_empty();
   }
+  ++end_depth;
   iree_status_t status = op->host_call.call.fn(op->host_call.call.user_data, op->host_call.args, &context);
+  --end_depth;
   if (!signals_first) return status;
   iree_status_free(status);
   return iree_status_from_code(IREE_STATUS_DEFERRED);

@@ -6,6 +6,11 @@
 //   semaphores
 //
 // A driver's device begins with a hal_queued_device_t, its operations with a hal_operation_t.
+//
+// Threads of a device, and those that signal semaphores, run what others have asked for when an operation ends:
+// callbacks of timepoints, host calls, the release of what the operation kept alive. They hold no lock then. Locks are
+// taken in this order: a list of what is watched (amdgpu/fault.c), submission to a queue, a queue, a device, and last
+// a semaphore, a pool or a list of what is idle.
 #ifndef IREE_C_HAL_QUEUED_DEVICE_H_
 #define IREE_C_HAL_QUEUED_DEVICE_H_
 
@@ -101,11 +106,17 @@ struct hal_queued_device_t {
   iree_slim_mutex_t mutex;  // guards what follows, and the allocator
   hal_operation_t* deferred;
   hal_transient_store_t* transients;  // NULL until there are any
+
+  void (*destroy)(iree_hal_device_t* device);  // on a thread of its own, which is in `destroyer`
+  iree_atomic_intptr_t destroyer;
 };
 
 // Fields before `mutex` are the caller's to set.
 void hal_queued_initialize(hal_queued_device_t* device);
-// Fails operations that still wait, and waits for those that run. To be called first when a device is destroyed.
+// First of all when a device is destroyed: the last reference may go where an operation ends, on a thread that the
+// device would wait for. Then `destroy` runs again on another thread, and this returns true.
+bool hal_queued_destroy_elsewhere(hal_queued_device_t* device, void (*destroy)(iree_hal_device_t* device));
+// Fails operations that still wait, and waits for those that run. To be called first when a device is destroyed here.
 void hal_queued_close(hal_queued_device_t* device);
 // Releases everything else; not the memory of the device.
 void hal_queued_deinitialize(hal_queued_device_t* device);
@@ -159,8 +170,9 @@ iree_status_t hal_operation_take_failure(hal_operation_t* operation);
 // Ends an operation on the heap: signals its semaphores when `status` is OK, else fails them, unless a host call does
 // that by itself. Consumes `status`.
 void hal_operation_finish(hal_operation_t* operation, iree_status_t status);
-// The same for one that is not on the heap.
+// The two halves of that: the semaphores, also for one that is not on the heap, and everything else.
 void hal_operation_signal(const hal_operation_t* operation, iree_status_t status);
+void hal_operation_release(hal_operation_t* operation);
 static inline bool hal_operation_is_for_host(const hal_operation_t* operation) {
   return operation->kind >= HAL_OPERATION_HOST_CALL;
 }

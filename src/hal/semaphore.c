@@ -2,8 +2,9 @@
 //
 // The value is one atomic word. A signal stores it and is done when nobody waits; `waiters` says so. A waiter counts
 // itself before it reads the value and a signaller stores the value before it reads the count, both sequentially
-// consistent: one of them sees the other. The slow path, under the mutex, moves `epoch` (which sleeping threads watch),
-// takes due timepoints off the list and calls them with the mutex released.
+// consistent: one of them sees the other. The slow path, under the mutex, takes due timepoints off the list, which is
+// ordered by values, and calls them with the mutex released. A thread that sleeps is a timepoint too, so that a signal
+// wakes only whom it concerns.
 #include "iree/hal/semaphore.h"
 
 #include "hal/detail.h"
@@ -65,21 +66,23 @@ iree_status_t iree_hal_semaphore_query(iree_hal_semaphore_t* semaphore, uint64_t
 // Signalling
 //===----------------------------------------------------------------------------------------------------------------===
 
-static void list_unlink(iree_async_semaphore_timepoint_t** list, iree_async_semaphore_timepoint_t* timepoint) {
-  if (timepoint->prev) {
-    timepoint->prev->next = timepoint->next;
-  } else {
-    *list = timepoint->next;
-  }
-  if (timepoint->next) timepoint->next->prev = timepoint->prev;
+// The mutex is held.
+static void unlink_timepoint(iree_hal_semaphore_t* semaphore, iree_async_semaphore_timepoint_t* timepoint) {
+  *(timepoint->prev ? &timepoint->prev->next : &semaphore->timepoints) = timepoint->next;
+  *(timepoint->next ? &timepoint->next->prev : &semaphore->last_timepoint) = timepoint->prev;
   timepoint->next = timepoint->prev = NULL;
+  timepoint->semaphore = NULL;
+  remove_waiter(semaphore);
 }
 
-static void list_push(iree_async_semaphore_timepoint_t** list, iree_async_semaphore_timepoint_t* timepoint) {
-  timepoint->prev = NULL;
-  timepoint->next = *list;
-  if (*list) (*list)->prev = timepoint;
-  *list = timepoint;
+// Behind all of the same value or a lower one; values mostly grow. The mutex is held.
+static void link_timepoint(iree_hal_semaphore_t* semaphore, iree_async_semaphore_timepoint_t* timepoint) {
+  iree_async_semaphore_timepoint_t* before = semaphore->last_timepoint;
+  while (before && before->minimum_value > timepoint->minimum_value) before = before->prev;
+  timepoint->prev = before;
+  timepoint->next = before ? before->next : semaphore->timepoints;
+  *(before ? &before->next : &semaphore->timepoints) = timepoint;
+  *(timepoint->next ? &timepoint->next->prev : &semaphore->last_timepoint) = timepoint;
 }
 
 static void call_timepoint(iree_hal_semaphore_t* semaphore, iree_async_semaphore_timepoint_t* timepoint) {
@@ -88,24 +91,22 @@ static void call_timepoint(iree_hal_semaphore_t* semaphore, iree_async_semaphore
   timepoint->callback(timepoint->user_data, timepoint, status);
 }
 
-// Wakes threads and calls timepoints that are due.
+// Calls timepoints that are due.
 static void notify_waiters(iree_hal_semaphore_t* semaphore) {
-  iree_async_semaphore_timepoint_t* due = NULL;
+  iree_async_semaphore_timepoint_t *due = NULL, **end = &due;
   iree_slim_mutex_lock(&semaphore->mutex);
   uint64_t value = load_value(semaphore);
-  for (iree_async_semaphore_timepoint_t *timepoint = semaphore->timepoints, *next; timepoint; timepoint = next) {
-    next = timepoint->next;
-    if (timepoint->minimum_value > value) continue;
-    list_unlink(&semaphore->timepoints, timepoint);
-    list_push(&due, timepoint);
-    remove_waiter(semaphore);
+  while (semaphore->timepoints && semaphore->timepoints->minimum_value <= value) {
+    iree_async_semaphore_timepoint_t* timepoint = semaphore->timepoints;
+    unlink_timepoint(semaphore, timepoint);
+    *end = timepoint;
+    end = &timepoint->next;
   }
-  iree_atomic_fetch_add(&semaphore->epoch, 1, iree_memory_order_seq_cst);
   iree_slim_mutex_unlock(&semaphore->mutex);
-  if (has_waiters(semaphore)) iree_futex_wake(&semaphore->epoch, IREE_ALL_WAITERS);
   while (due) {
     iree_async_semaphore_timepoint_t* timepoint = due;
-    list_unlink(&due, timepoint);
+    due = timepoint->next;
+    timepoint->next = NULL;
     call_timepoint(semaphore, timepoint);
   }
 }
@@ -154,15 +155,16 @@ void iree_hal_semaphore_fail(iree_hal_semaphore_t* semaphore, iree_status_t stat
 iree_status_t iree_async_semaphore_acquire_timepoint(iree_async_semaphore_t* semaphore, uint64_t minimum_value,
                                                      iree_async_semaphore_timepoint_t* timepoint) {
   timepoint->semaphore = semaphore;
-  timepoint->minimum_value = minimum_value;
+  timepoint->minimum_value = iree_min(minimum_value, IREE_HAL_SEMAPHORE_FAILURE_VALUE);  // a failure reaches all
   timepoint->next = timepoint->prev = NULL;
   iree_slim_mutex_lock(&semaphore->mutex);
   add_waiter(semaphore);
   bool is_due = load_value(semaphore) >= minimum_value;
   if (is_due) {
     remove_waiter(semaphore);
+    timepoint->semaphore = NULL;
   } else {
-    list_push(&semaphore->timepoints, timepoint);
+    link_timepoint(semaphore, timepoint);
   }
   iree_slim_mutex_unlock(&semaphore->mutex);
   if (is_due) call_timepoint(semaphore, timepoint);
@@ -172,19 +174,41 @@ iree_status_t iree_async_semaphore_acquire_timepoint(iree_async_semaphore_t* sem
 bool iree_async_semaphore_cancel_timepoint(iree_async_semaphore_t* semaphore,
                                            iree_async_semaphore_timepoint_t* timepoint) {
   iree_slim_mutex_lock(&semaphore->mutex);
-  iree_async_semaphore_timepoint_t* found = semaphore->timepoints;
-  while (found && found != timepoint) found = found->next;
-  if (found) {
-    list_unlink(&semaphore->timepoints, timepoint);
-    remove_waiter(semaphore);
-  }
+  bool is_pending = timepoint->semaphore == semaphore;
+  if (is_pending) unlink_timepoint(semaphore, timepoint);
   iree_slim_mutex_unlock(&semaphore->mutex);
-  return found != NULL;
+  return is_pending;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Waiting
 //===----------------------------------------------------------------------------------------------------------------===
+
+// A thread that sleeps until a timepoint is due.
+typedef struct sleeper_t {
+  iree_async_semaphore_timepoint_t timepoint;
+  iree_atomic_uint32_t is_due;
+} sleeper_t;
+
+static void wake_sleeper(void* user_data, iree_async_semaphore_timepoint_t* timepoint, iree_status_t status) {
+  iree_atomic_uint32_t* is_due = &((sleeper_t*)user_data)->is_due;
+  iree_status_free(status);
+  iree_atomic_store(is_due, 1u, iree_memory_order_release);
+  iree_futex_wake(is_due, 1);  // by its address: the sleeper may be gone
+}
+
+static bool is_awake(sleeper_t* sleeper) { return iree_atomic_load(&sleeper->is_due, iree_memory_order_acquire); }
+
+static void sleep_until(iree_hal_semaphore_t* semaphore, uint64_t value, iree_time_t deadline_ns) {
+  sleeper_t sleeper = {.timepoint = {.callback = wake_sleeper}};
+  sleeper.timepoint.user_data = &sleeper;
+  IREE_IGNORE_ERROR(iree_async_semaphore_acquire_timepoint(semaphore, value, &sleeper.timepoint));
+  while (!is_awake(&sleeper)) {
+    if (iree_futex_wait(&sleeper.is_due, 0, deadline_ns) != IREE_STATUS_DEADLINE_EXCEEDED) continue;
+    if (iree_async_semaphore_cancel_timepoint(semaphore, &sleeper.timepoint)) return;
+    deadline_ns = IREE_TIME_INFINITE_FUTURE;  // it is being called
+  }
+}
 
 iree_status_t iree_hal_semaphore_wait_default(iree_hal_semaphore_t* semaphore, uint64_t value, iree_time_t deadline_ns,
                                               iree_async_wait_flags_t flags) {
@@ -198,15 +222,7 @@ iree_status_t iree_hal_semaphore_wait_default(iree_hal_semaphore_t* semaphore, u
       reached = load_value(semaphore) >= value;
     }
   }
-  bool expired = false;
-  add_waiter(semaphore);
-  while (!reached && !expired) {
-    uint32_t epoch = iree_atomic_load(&semaphore->epoch, iree_memory_order_seq_cst);
-    reached = load_value(semaphore) >= value;
-    if (reached) break;
-    expired = iree_futex_wait(&semaphore->epoch, epoch, deadline_ns) == IREE_STATUS_DEADLINE_EXCEEDED;
-  }
-  remove_waiter(semaphore);
+  if (!reached) sleep_until(semaphore, value, deadline_ns);
   iree_status_t status = check_value(semaphore, load_value(semaphore), value);
   return iree_status_is_deferred(status) ? iree_status_from_code(IREE_STATUS_DEADLINE_EXCEEDED) : status;
 }

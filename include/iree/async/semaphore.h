@@ -16,7 +16,8 @@ typedef struct iree_hal_semaphore_t iree_async_semaphore_t;
 typedef struct iree_async_semaphore_timepoint_t iree_async_semaphore_timepoint_t;
 
 // Called once when the value is reached (OK) or the semaphore fails, on the signalling thread, with no locks held. Owns
-// `status`. The timepoint's storage is the caller's again from here on.
+// `status`. The timepoint's storage is the caller's again from here on. It must not block on work of a device: the
+// signalling thread may be the one that such work needs.
 typedef void (*iree_async_semaphore_timepoint_fn_t)(void* user_data, iree_async_semaphore_timepoint_t* timepoint,
                                                     iree_status_t status);
 
@@ -35,7 +36,8 @@ struct iree_async_semaphore_timepoint_t {
 IREE_API_EXPORT iree_status_t iree_async_semaphore_acquire_timepoint(iree_async_semaphore_t* semaphore,
                                                                      uint64_t minimum_value,
                                                                      iree_async_semaphore_timepoint_t* timepoint);
-// True when the callback had not started and will never run. Thread safe.
+// True when the callback had not started and will never run. The timepoint was acquired from `semaphore`, and its
+// storage is untouched. Thread safe.
 IREE_API_EXPORT bool iree_async_semaphore_cancel_timepoint(iree_async_semaphore_t* semaphore,
                                                            iree_async_semaphore_timepoint_t* timepoint);
 

@@ -136,11 +136,11 @@ typedef struct iree_hal_semaphore_vtable_t {
 struct iree_hal_semaphore_t {
   iree_hal_resource_t resource;
   iree_atomic_uint64_t value;    // FAILURE_VALUE once failed
-  iree_atomic_uint32_t waiters;  // sleeping threads and timepoints: whether a signal needs the slow path
-  iree_atomic_uint32_t epoch;    // futex; changes with every slow signal
+  iree_atomic_uint32_t waiters;  // timepoints: whether a signal needs the slow path
   iree_slim_mutex_t mutex;       // guards what follows
   iree_status_t failure;
-  iree_async_semaphore_timepoint_t* timepoints;
+  iree_async_semaphore_timepoint_t* timepoints;  // by growing values
+  iree_async_semaphore_timepoint_t* last_timepoint;
 };
 
 IREE_API_EXPORT void iree_hal_semaphore_initialize(const iree_hal_semaphore_vtable_t* vtable, uint64_t initial_value,

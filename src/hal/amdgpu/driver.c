@@ -142,9 +142,9 @@ static iree_status_t create_system(iree_allocator_t host_allocator, system_t** o
   const iree_flag_string_list_t paths = FLAG_amdgpu_libhsa_search_path_list();
   libhsa_t* hsa = NULL;
   IREE_RETURN_IF_ERROR(libhsa_load(paths.count, paths.values, host_allocator, &hsa));
-  fault_watch_events(hsa);
   iree_status_t status = system_create(hsa, host_allocator, out_system);
   libhsa_release(hsa);
+  if (iree_status_is_ok(status)) fault_watch_events(*out_system);
   return status;
 }
 

@@ -8,6 +8,7 @@ void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emit
   *out_emitter = (emitter_t){
       .queue = queue,
       .operation = operation,
+      .kernargs = queue->kernargs,
       .packet = queue->packet_head,
       .packet_limit = queue->packet_tail + queue->aql->size,
       .kernarg = queue->kernargs.head,
@@ -40,8 +41,7 @@ static uint32_t* header_of(const emitter_t* e, uint64_t packet) {
 // Whether some packets, the submission's end and `kernarg_size` bytes of arguments fit.
 static bool reserve(emitter_t* e, uint64_t packet_count, uint64_t kernarg_size, uint8_t** out_kernargs) {
   uint64_t cursor = e->kernarg;
-  uint8_t* kernargs =
-      kernarg_size ? ring_allocate(&e->queue->kernargs, &cursor, kernarg_size) : e->queue->kernargs.base;
+  uint8_t* kernargs = kernarg_size ? ring_allocate(&e->kernargs, &cursor, kernarg_size) : e->kernargs.base;
   if (e->packet + packet_count + 1 > e->packet_limit || !kernargs) {
     e->is_full = true;
     return false;

@@ -1,7 +1,9 @@
 // Queues that are lost. Two ways there: HSA's callback for errors of a queue (a kernel that traps, a packet that is
 // none), and HSA's handler for events of the system (an access to memory that is not there), which does not say whose
-// it is: all queues of the GPU that have work are lost. The first error of a queue stays, becomes the device's, and
-// wakes the queue's completion thread, which ends all that is in the queue with it.
+// it is: all queues of the GPU that have work are lost; or the GPU hung or was reset, and all of its queues are. An
+// event that cost no queue of ours is somebody else's: HSA does then what it does without a handler. The first error of
+// a queue stays, becomes the device's, and wakes the queue's completion thread, which ends all that is in the queue
+// with it.
 #include "hal/amdgpu/fault.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -57,8 +59,12 @@ void host_queue_fail(host_queue_t* queue, iree_status_t status) {
     return;
   }
   int64_t value = host_queue_wake(queue);
+  // Under the mutex, which the completion thread takes before the queue can go.
+  iree_slim_mutex_lock(&queue->mutex);
   iree_atomic_store(&queue->final_value, value, iree_memory_order_relaxed);
   iree_atomic_store(&queue->has_final, 1u, iree_memory_order_release);
+  iree_notification_post(&queue->ended, IREE_ALL_WAITERS);
+  iree_slim_mutex_unlock(&queue->mutex);
 }
 
 void fault_queue_error(hsa_status_t code, hsa_queue_t* source, void* data) {
@@ -75,6 +81,7 @@ void fault_queue_error(hsa_status_t code, hsa_queue_t* source, void* data) {
 // which keeps queues from going while an event is told them.
 static iree_slim_mutex_t lock;
 static host_queue_t* watched;
+static system_t* watchers;
 
 static bool is_busy(host_queue_t* queue) {
   iree_slim_mutex_lock(&queue->mutex);
@@ -83,25 +90,66 @@ static bool is_busy(host_queue_t* queue) {
   return result;
 }
 
-static hsa_status_t system_event(const hsa_amd_event_t* event, void* data) {
-  if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT) return HSA_STATUS_SUCCESS;
-  const hsa_amd_gpu_memory_fault_info_t* fault = &event->memory_fault;
-  iree_slim_mutex_lock(&lock);
-  for (host_queue_t* queue = watched; queue; queue = queue->next_watched) {
-    if (queue->physical->gpu->agent.handle != fault->agent.handle || !is_busy(queue)) continue;
-    const char* why = fault->reasons & HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT ? "there is no memory"
-                      : fault->reasons & HSA_AMD_MEMORY_FAULT_READ_ONLY      ? "the memory is read-only"
-                                                                             : "it is not accessible";
-    host_queue_fail(queue, iree_make_status(IREE_STATUS_ABORTED, "memory fault of the GPU at address 0x%" PRIx64 ": %s",
-                                            fault->address, why));
-  }
-  iree_slim_mutex_unlock(&lock);
-  return HSA_STATUS_SUCCESS;
+static iree_status_t describe_fault(const hsa_amd_gpu_memory_fault_info_t* fault) {
+  const char* why = fault->reasons & HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT ? "there is no memory"
+                    : fault->reasons & HSA_AMD_MEMORY_FAULT_READ_ONLY      ? "the memory is read-only"
+                                                                           : "it is not accessible";
+  return iree_make_status(IREE_STATUS_ABORTED, "memory fault of the GPU at address 0x%" PRIx64 ": %s", fault->address,
+                          why);
 }
 
-void fault_watch_events(const libhsa_t* hsa) {
+static iree_status_t describe_exception(const hsa_amd_gpu_hw_exception_info_t* exception) {
+  const char* why = exception->reset_cause & HSA_AMD_HW_EXCEPTION_CAUSE_ECC        ? "its memory has errors"
+                    : exception->reset_cause & HSA_AMD_HW_EXCEPTION_CAUSE_GPU_HANG ? "it hung"
+                                                                                   : "its cause is not known";
+  return iree_make_status(IREE_STATUS_ABORTED, "the GPU was reset: %s", why);
+}
+
+// Fails the queues of a GPU, or those that have work. SUCCESS when there was one.
+static hsa_status_t fail_queues(hsa_agent_t agent, bool only_busy, iree_status_t status) {
+  hsa_status_t result = HSA_STATUS_ERROR;
+  iree_slim_mutex_lock(&lock);
+  for (host_queue_t* queue = watched; queue; queue = queue->next_watched) {
+    if (queue->physical->gpu->agent.handle != agent.handle || (only_busy && !is_busy(queue))) continue;
+    host_queue_fail(queue, iree_status_clone(status));
+    result = HSA_STATUS_SUCCESS;
+  }
+  iree_slim_mutex_unlock(&lock);
+  iree_status_free(status);
+  return result;
+}
+
+static hsa_status_t system_event(const hsa_amd_event_t* event, void* data) {
+  switch (event->event_type) {
+    case HSA_AMD_GPU_MEMORY_FAULT_EVENT:
+      return fail_queues(event->memory_fault.agent, /*only_busy=*/true, describe_fault(&event->memory_fault));
+    case HSA_AMD_GPU_HW_EXCEPTION_EVENT:
+      return fail_queues(event->hw_exception.agent, /*only_busy=*/false, describe_exception(&event->hw_exception));
+    default:
+      return HSA_STATUS_ERROR;
+  }
+}
+
+void fault_watch_events(system_t* system) {
+  iree_slim_mutex_lock(&lock);
+  const system_t* other = watchers;
+  while (other &&
+         other->hsa->hsa_amd_register_system_event_handler != system->hsa->hsa_amd_register_system_event_handler) {
+    other = other->next_watcher;
+  }
+  system->next_watcher = watchers;
+  watchers = system;
+  iree_slim_mutex_unlock(&lock);
   // Libraries that take one handler only may have one.
-  hsa->hsa_amd_register_system_event_handler(system_event, NULL);
+  if (!other) system->hsa->hsa_amd_register_system_event_handler(system_event, NULL);
+}
+
+void fault_unwatch_events(system_t* system) {
+  iree_slim_mutex_lock(&lock);
+  system_t** link = &watchers;
+  while (*link && *link != system) link = &(*link)->next_watcher;
+  if (*link) *link = system->next_watcher;
+  iree_slim_mutex_unlock(&lock);
 }
 
 void fault_watch_queue(host_queue_t* queue) {

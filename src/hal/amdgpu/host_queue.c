@@ -10,6 +10,7 @@ enum { PARK_TICKS = 2000000 };
 //===----------------------------------------------------------------------------------------------------------------===
 
 static void push_blocked(host_queue_t* queue, operation_t* op, bool to_front) {
+  iree_atomic_store(&queue->has_blocked, 1u, iree_memory_order_seq_cst);
   if (to_front || !queue->blocked_head) {
     op->base.next = to_front && queue->blocked_head ? &queue->blocked_head->base : NULL;
     queue->blocked_head = op;
@@ -24,7 +25,10 @@ static void push_blocked(host_queue_t* queue, operation_t* op, bool to_front) {
 static operation_t* pop_blocked(host_queue_t* queue) {
   operation_t* op = queue->blocked_head;
   if (op) queue->blocked_head = (operation_t*)op->base.next;
-  if (!queue->blocked_head) queue->blocked_tail = NULL;
+  if (!queue->blocked_head) {
+    queue->blocked_tail = NULL;
+    iree_atomic_store(&queue->has_blocked, 0u, iree_memory_order_seq_cst);
+  }
   return op;
 }
 
@@ -38,13 +42,12 @@ static void publish(host_queue_t* queue, const emitter_t* e) {
   uint32_t* slots = (uint32_t*)queue->aql->base_address;
   uint64_t first = queue->packet_head;
   queue->packet_head = e->packet;
-  ring_commit(&queue->kernargs, e->kernarg);
   queue->hsa->hsa_queue_store_write_index_relaxed(queue->aql, e->packet);
   for (uint64_t i = first; i < e->packet; ++i) {
     uint32_t header = queue->headers[i & mask];
     // Invalid ones are, and the device makes them valid.
     if (header == HSA_PACKET_TYPE_INVALID) continue;
-    __atomic_store_n(&slots[(i & mask) * 16], header, __ATOMIC_RELEASE);
+    iree_atomic_store(&slots[(i & mask) * 16], header, iree_memory_order_release);
   }
   queue->hsa->hsa_signal_store_screlease(queue->aql->doorbell_signal, (hsa_signal_value_t)(e->packet - 1));
   unpark(queue);
@@ -63,6 +66,7 @@ typedef enum { ISSUE_DONE, ISSUE_PART, ISSUE_FULL } issue_t;
 static bool is_complete(const emitter_t* e) { return e->next_command == e->operation->commands.count; }
 
 static void push_entry(host_queue_t* queue, const emitter_t* e, bool is_final) {
+  iree_slim_mutex_lock(&queue->mutex);
   host_queue_entry_t* entry = &queue->entries[queue->epoch_head++ & queue->entry_mask];
   operation_t* op = e->operation;
   *entry = (host_queue_entry_t){
@@ -72,16 +76,28 @@ static void push_entry(host_queue_t* queue, const emitter_t* e, bool is_final) {
       .kernarg_end = e->kernarg,
   };
   op->commands.next = e->next_command;
+  ring_commit(&queue->kernargs, e->kernarg);
+  iree_slim_mutex_unlock(&queue->mutex);
+}
+
+// Begins to write an operation, unless all entries are taken.
+static bool begin_issue(host_queue_t* queue, operation_t* op, emitter_t* out_emitter, bool* out_is_idle) {
+  iree_slim_mutex_lock(&queue->mutex);
+  queue->seen_tail = queue->epoch_tail;
+  *out_is_idle = queue->epoch_head == queue->epoch_tail;
+  if (*out_is_idle) ring_reset(&queue->kernargs);
+  bool has_entry = queue->epoch_head - queue->epoch_tail <= queue->entry_mask;
+  if (has_entry) emit_begin(queue, op, out_emitter);
+  iree_slim_mutex_unlock(&queue->mutex);
+  return has_entry;
 }
 
 // Writes and publishes what fits of an operation. An error leaves nothing behind of this attempt.
 static iree_status_t issue(host_queue_t* queue, operation_t* op, issue_t* out_result) {
   *out_result = ISSUE_FULL;
-  bool is_idle = queue->epoch_head == queue->epoch_tail;
-  if (is_idle) ring_reset(&queue->kernargs);
-  if (queue->epoch_head - queue->epoch_tail > queue->entry_mask) return iree_ok_status();
+  bool is_idle = false;
   emitter_t e;
-  emit_begin(queue, op, &e);
+  if (!begin_issue(queue, op, &e, &is_idle)) return iree_ok_status();
   IREE_RETURN_IF_ERROR(emit_operation(&e));
   bool is_final = is_complete(&e);
   bool has_progress = e.packet != queue->packet_head || is_final;
@@ -127,20 +143,31 @@ static iree_status_t clone_error(host_queue_t* queue) {
   return iree_status_clone((iree_status_t)iree_atomic_load(&queue->error, iree_memory_order_acquire));
 }
 
-// Whether everything up to a submission has ended, or there was an error after it.
-static bool was_reached(host_queue_t* queue, uint64_t epoch) {
-  while (!iree_atomic_load(&queue->has_final, iree_memory_order_acquire)) iree_thread_yield();
-  int64_t value = iree_atomic_load(&queue->final_value, iree_memory_order_relaxed);
-  return (uint64_t)(HOST_QUEUE_EPOCH_INITIAL - value) >= epoch;
+typedef struct end_t {
+  host_queue_t* queue;
+  uint64_t epoch;
+} end_t;
+
+static bool is_ended(void* arg) {
+  const end_t* end = (const end_t*)arg;
+  return iree_atomic_load(&end->queue->ended_epochs, iree_memory_order_acquire) >= end->epoch;
 }
+
+static bool has_final(void* arg) {
+  return iree_atomic_load(&((host_queue_t*)arg)->has_final, iree_memory_order_acquire);
+}
+
+static bool is_ended_or_lost(void* arg) { return is_ended(arg) || has_final(((const end_t*)arg)->queue); }
 
 static iree_status_t host_queue_await_end(virtual_queue_t* base, uint64_t epoch) {
   host_queue_t* queue = (host_queue_t*)base;
-  while (iree_atomic_load(&queue->ended_epochs, iree_memory_order_acquire) < epoch) {
-    bool has_error = iree_atomic_load(&queue->error, iree_memory_order_acquire) != 0;
-    if (has_error && !was_reached(queue, epoch)) return clone_error(queue);
-    iree_thread_yield();
-  }
+  end_t end = {queue, epoch};
+  iree_notification_await(&queue->ended, is_ended_or_lost, &end, iree_infinite_timeout());
+  if (is_ended(&end)) return iree_ok_status();
+  // What came before the error is told yet.
+  int64_t value = iree_atomic_load(&queue->final_value, iree_memory_order_relaxed);
+  if ((uint64_t)(HOST_QUEUE_EPOCH_INITIAL - value) < epoch) return clone_error(queue);
+  iree_notification_await(&queue->ended, is_ended, &end, iree_infinite_timeout());
   return iree_ok_status();
 }
 
@@ -150,19 +177,46 @@ static bool host_queue_has_ended(virtual_queue_t* base, uint64_t epoch) {
          iree_atomic_load(&queue->error, iree_memory_order_acquire) != 0;
 }
 
+// Whether something has ended since the last try. The submission's mutex is held.
+static bool has_moved(host_queue_t* queue) {
+  iree_slim_mutex_lock(&queue->mutex);
+  bool result = queue->epoch_tail != queue->seen_tail;
+  iree_slim_mutex_unlock(&queue->mutex);
+  return result;
+}
+
+// Issues what was blocked as far as there is room. Who blocks an operation looks afterwards whether anything has ended;
+// who sees an end looks afterwards whether anything is blocked.
+static void issue_blocked(host_queue_t* queue) {
+  bool goes_on = iree_atomic_load(&queue->has_blocked, iree_memory_order_seq_cst);
+  while (goes_on) {
+    bool is_full = false;
+    iree_slim_mutex_lock(&queue->submission);
+    operation_t* op = pop_blocked(queue);
+    iree_status_t status = op ? issue_all(queue, op, &is_full) : iree_ok_status();
+    if (iree_status_is_ok(status) && is_full) push_blocked(queue, op, /*to_front=*/true);
+    goes_on = op && (!is_full || has_moved(queue));
+    iree_slim_mutex_unlock(&queue->submission);
+    if (!iree_status_is_ok(status)) operation_finish(op, status);
+  }
+}
+
 static void host_queue_submit(virtual_queue_t* base, operation_t* op) {
   host_queue_t* queue = (host_queue_t*)base;
   iree_status_t status = iree_ok_status();
-  iree_slim_mutex_lock(&queue->mutex);
+  iree_slim_mutex_lock(&queue->submission);
   bool is_full = queue->blocked_head != NULL;
   if (queue->has_failed) {
     status = clone_error(queue);
   } else if (!is_full) {
     status = issue_all(queue, op, &is_full);
   }
-  if (iree_status_is_ok(status) && is_full) push_blocked(queue, op, /*to_front=*/false);
-  iree_slim_mutex_unlock(&queue->mutex);
+  bool is_blocked = iree_status_is_ok(status) && is_full;
+  if (is_blocked) push_blocked(queue, op, /*to_front=*/false);
+  bool tries_again = is_blocked && has_moved(queue);
+  iree_slim_mutex_unlock(&queue->submission);
   if (!iree_status_is_ok(status)) operation_finish(op, status);
+  if (tries_again) issue_blocked(queue);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -198,14 +252,18 @@ static void fail_grid(host_queue_t* queue, operation_t* op) {
 static void retire(host_queue_t* queue) {
   iree_slim_mutex_lock(&queue->mutex);
   host_queue_entry_t entry = queue->entries[queue->epoch_tail & queue->entry_mask];
-  bool is_bad = __atomic_load_n(&queue->verdicts[queue->epoch_tail & queue->entry_mask], __ATOMIC_RELAXED) != 0;
+  bool is_bad =
+      iree_atomic_load(&queue->verdicts[queue->epoch_tail & queue->entry_mask], iree_memory_order_relaxed) != 0;
   queue->packet_tail = entry.packet_end;
   ring_reclaim(&queue->kernargs, entry.kernarg_end);
   ++queue->epoch_tail;
   iree_slim_mutex_unlock(&queue->mutex);
   if (is_bad) fail_grid(queue, entry.operation);
-  if (entry.is_final) operation_finish(entry.operation, end_operation(entry.operation));
+  if (entry.is_final) operation_signal(entry.operation, end_operation(entry.operation));
   iree_atomic_store(&queue->ended_epochs, queue->epoch_tail, iree_memory_order_release);
+  iree_notification_post(&queue->ended, IREE_ALL_WAITERS);
+  // Last, since it runs what others have asked for, which may wait for this end.
+  if (entry.is_final) hal_operation_release(&entry.operation->base);
 }
 
 static void drain(host_queue_t* queue, int64_t value) {
@@ -213,23 +271,12 @@ static void drain(host_queue_t* queue, int64_t value) {
   while (queue->epoch_tail < done) retire(queue);  // only this thread changes it
 }
 
-static void issue_blocked(host_queue_t* queue) {
-  for (bool is_full = false; !is_full;) {
-    iree_slim_mutex_lock(&queue->mutex);
-    operation_t* op = pop_blocked(queue);
-    iree_status_t status = op ? issue_all(queue, op, &is_full) : iree_ok_status();
-    if (iree_status_is_ok(status) && is_full) push_blocked(queue, op, /*to_front=*/true);
-    iree_slim_mutex_unlock(&queue->mutex);
-    if (!op) return;
-    if (!iree_status_is_ok(status)) operation_finish(op, status);
-  }
-}
-
 // After an error: what ended before it is done, everything else fails.
 static void fail_all(host_queue_t* queue) {
-  while (!iree_atomic_load(&queue->has_final, iree_memory_order_acquire)) iree_thread_yield();
+  iree_notification_await(&queue->ended, has_final, queue, iree_infinite_timeout());
   queue->hsa->hsa_queue_inactivate(queue->aql);  // nothing may run whose memory goes
   drain(queue, iree_atomic_load(&queue->final_value, iree_memory_order_relaxed));
+  iree_slim_mutex_lock(&queue->submission);
   iree_slim_mutex_lock(&queue->mutex);
   queue->has_failed = true;
   operation_t* failed = queue->blocked_head;
@@ -243,6 +290,7 @@ static void fail_all(host_queue_t* queue) {
     failed = op;
   }
   iree_slim_mutex_unlock(&queue->mutex);
+  iree_slim_mutex_unlock(&queue->submission);
   while (failed) {
     operation_t* op = failed;
     failed = (operation_t*)op->base.next;
@@ -313,7 +361,9 @@ static void host_queue_destroy(virtual_queue_t* base) {
   if (queue->wait_commands) hsa->hsa_amd_memory_pool_free(queue->wait_commands);
   iree_status_free((iree_status_t)queue->error);
   iree_notification_deinitialize(&queue->unparked);
+  iree_notification_deinitialize(&queue->ended);
   iree_slim_mutex_deinitialize(&queue->mutex);
+  iree_slim_mutex_deinitialize(&queue->submission);
   iree_allocator_free(queue->host_allocator, queue->headers);
   iree_allocator_free(queue->host_allocator, queue->entries);
   iree_allocator_free(queue->host_allocator, queue);
@@ -391,8 +441,10 @@ iree_status_t host_queue_create(logical_device_t* device, physical_device_t* phy
   queue->device = device;
   queue->physical = physical;
   queue->ordinal = ordinal;
+  iree_slim_mutex_initialize(&queue->submission);
   iree_slim_mutex_initialize(&queue->mutex);
   iree_notification_initialize(&queue->unparked);
+  iree_notification_initialize(&queue->ended);
   iree_status_t status = initialize(queue, device);
   if (!iree_status_is_ok(status)) {
     host_queue_destroy(&queue->base);

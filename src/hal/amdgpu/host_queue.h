@@ -4,11 +4,13 @@
 // value says how many submissions are over. All packets of a submission come after all of the one before. Three
 // parties:
 //
-//   * submitters, one at a time under `mutex`: write packets and arguments behind what is published, then publish;
+//   * submitters, one at a time under `submission`: write packets and arguments behind what is published, then publish;
 //   * the completion thread: waits for the epoch signal, gives rings back, ends operations, issues what was blocked;
 //   * HSA's error callback: the first error stays and ends everything.
 //
 // Nothing is changed before it is known that everything fits; what does not fit is kept and issued when something ends.
+// Writing takes as long as an operation has commands: `mutex` is not held meanwhile, so that what ended is told at
+// once.
 #ifndef IREE_C_HAL_AMDGPU_HOST_QUEUE_H_
 #define IREE_C_HAL_AMDGPU_HOST_QUEUE_H_
 
@@ -47,22 +49,27 @@ struct host_queue_t {
   iree_atomic_intptr_t error;       // iree_status_t: the first error of the hardware queue
   iree_atomic_int64_t final_value;  // of the epoch signal when the error came
   iree_atomic_uint32_t has_final;
-  iree_atomic_uint64_t ended_epochs;  // submissions whose operations have ended
+  iree_atomic_uint64_t ended_epochs;  // submissions whose semaphores are signalled, or failed
+  iree_notification_t ended;          // posted with `ended_epochs` and `has_final`
 
-  iree_slim_mutex_t mutex;  // guards what follows
-  ring_t kernargs;
+  iree_slim_mutex_t submission;    // guards what follows; taken before `mutex`
   uint32_t* headers;               // first words of packets that are not published, by slot
   wait_commands_t* wait_commands;  // by epoch and barrier; NULL: the GPU does not wait so
   uint64_t packet_head;            // index of the next packet
-  uint64_t packet_tail;            // packets before are over
-  uint64_t epoch_head;             // submissions so far
-  uint64_t epoch_tail;             // of which this many are over
+  uint64_t seen_tail;              // `epoch_tail` when something was tried the last time
+  operation_t* blocked_head;       // waiting for room, in order
+  operation_t* blocked_tail;
+  iree_atomic_uint32_t has_blocked;  // whether there are any
+  bool has_failed;
+
+  iree_slim_mutex_t mutex;  // guards what follows
+  ring_t kernargs;
+  uint64_t packet_tail;  // packets before are over
+  uint64_t epoch_head;   // submissions so far; changed by submitters
+  uint64_t epoch_tail;   // of which this many are over
   uint32_t entry_mask;
   host_queue_entry_t* entries;  // by epoch
   uint32_t* verdicts;           // the same; behind the kernel arguments, written by the GPU
-  operation_t* blocked_head;    // waiting for room, in order
-  operation_t* blocked_tail;
-  bool has_failed;
 };
 
 iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, uint32_t ordinal,
@@ -87,6 +94,7 @@ void host_queue_fail(host_queue_t* queue, iree_status_t status);
 typedef struct emitter_t {
   host_queue_t* queue;
   operation_t* operation;
+  ring_t kernargs;        // the queue's, as it was
   uint64_t packet;        // index of the next
   uint64_t packet_limit;  // the one before it is for the submission's end
   uint64_t kernarg;
@@ -98,6 +106,7 @@ typedef struct emitter_t {
   bool is_full;       // something did not fit
 } emitter_t;
 
+// The queue's mutex is held here, and not in the others; submission is the caller's.
 void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emitter);
 // Writes as many of the operation's commands as fit.
 iree_status_t emit_operation(emitter_t* emitter);

@@ -194,17 +194,24 @@ _Static_assert(sizeof(hsa_kernel_dispatch_packet_t) == 64, "AQL packets have 64 
 _Static_assert(sizeof(hsa_barrier_and_packet_t) == 64, "AQL packets have 64 bytes");
 
 typedef int32_t hsa_amd_event_type_t;
-enum { HSA_AMD_GPU_MEMORY_FAULT_EVENT = 0 };
+enum { HSA_AMD_GPU_MEMORY_FAULT_EVENT = 0, HSA_AMD_GPU_HW_EXCEPTION_EVENT = 1 };
 enum { HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT = 1, HSA_AMD_MEMORY_FAULT_READ_ONLY = 2 };
 typedef struct hsa_amd_gpu_memory_fault_info_t {
   hsa_agent_t agent;
   uint64_t address;
   uint32_t reasons;  // bits
 } hsa_amd_gpu_memory_fault_info_t;
+enum { HSA_AMD_HW_EXCEPTION_CAUSE_GPU_HANG = 1, HSA_AMD_HW_EXCEPTION_CAUSE_ECC = 2 };
+typedef struct hsa_amd_gpu_hw_exception_info_t {
+  hsa_agent_t agent;
+  int32_t reset_type;
+  int32_t reset_cause;  // bits
+} hsa_amd_gpu_hw_exception_info_t;
 typedef struct hsa_amd_event_t {
   hsa_amd_event_type_t event_type;
   union {
     hsa_amd_gpu_memory_fault_info_t memory_fault;
+    hsa_amd_gpu_hw_exception_info_t hw_exception;
   };
 } hsa_amd_event_t;
 typedef hsa_status_t (*hsa_event_fn_t)(const hsa_amd_event_t* event, void* data);

@@ -57,6 +57,7 @@ static void stop_service(logical_device_t* device) {
 
 static void amdgpu_destroy(iree_hal_device_t* base) {
   logical_device_t* device = (logical_device_t*)base;
+  if (hal_queued_destroy_elsewhere(&device->base, amdgpu_destroy)) return;
   hal_queued_close(&device->base);
   stop_service(device);
   for (uint32_t i = 0; i < device->domain.physical_count; ++i) {

@@ -21,9 +21,14 @@ static void apply_memory(const operation_t* op) {
   }
 }
 
-void operation_finish(operation_t* op, iree_status_t status) {
+void operation_signal(operation_t* op, iree_status_t status) {
   if (iree_status_is_ok(status)) apply_memory(op);
-  hal_operation_finish(&op->base, status);
+  hal_operation_signal(&op->base, status);
+}
+
+void operation_finish(operation_t* op, iree_status_t status) {
+  operation_signal(op, status);
+  hal_operation_release(&op->base);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -227,8 +232,7 @@ iree_status_t operation_submit(operation_t* op) {
     // Nothing to wait for and nothing to run.
     iree_status_t status = stage_memory(op, /*can_wait=*/false);
     if (!op->relies_on_order) {
-      if (iree_status_is_ok(status)) apply_memory(op);
-      hal_operation_signal(&op->base, status);
+      operation_signal(op, status);
       return iree_ok_status();
     }
   }

@@ -53,6 +53,8 @@ operation_t operation_make(iree_hal_device_t* device, iree_hal_queue_affinity_t 
 iree_status_t operation_submit(operation_t* operation);
 // Ends an operation on the heap: as hal_operation_finish, with what happens to memory.
 void operation_finish(operation_t* operation, iree_status_t status);
+// Its first half: memory and semaphores; then hal_operation_release.
+void operation_signal(operation_t* operation, iree_status_t status);
 // Memory that a DEALLOCA gives back is there for others after `point`, where it is over.
 void operation_release_memory(const operation_t* operation, hal_pool_point_t point);
 // Whether a point of the device's queues was passed; `device` is a logical_device_t.

@@ -1,6 +1,8 @@
 // Enumeration of agents, their instruction sets and memory pools.
 #include "hal/amdgpu/system.h"
 
+#include "hal/amdgpu/fault.h"
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Memory pools
 //===----------------------------------------------------------------------------------------------------------------===
@@ -174,6 +176,7 @@ void system_retain(system_t* system) { iree_atomic_ref_count_inc(&system->ref_co
 
 void system_release(system_t* system) {
   if (!system || iree_atomic_ref_count_dec(&system->ref_count) != 1) return;
+  fault_unwatch_events(system);
   libhsa_release(system->hsa);
   iree_allocator_free(system->host_allocator, system);
 }

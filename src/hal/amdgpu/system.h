@@ -63,6 +63,7 @@ typedef struct system_t {
   uint32_t gpu_count;
   system_cpu_t cpus[SYSTEM_MAX_AGENTS];
   system_gpu_t gpus[SYSTEM_MAX_AGENTS];
+  struct system_t* next_watcher;  // of fault.c
 } system_t;
 
 // Looks at all agents. Errors: UNAVAILABLE without a CPU or GPU agent, or without usable memory.

@@ -29,6 +29,7 @@ local_program_params_t local_device_program_params(local_device_t* device, iree_
 
 static void local_destroy(iree_hal_device_t* base) {
   local_device_t* device = (local_device_t*)base;
+  if (hal_queued_destroy_elsewhere(&device->base, local_destroy)) return;
   iree_allocator_t host_allocator = device->base.host_allocator;
   hal_queued_close(&device->base);
   for (iree_host_size_t i = 0; i < device->queue_count; ++i) iree_task_executor_release(device->executors[i]);

@@ -301,6 +301,49 @@ static void barriers(void** state) {
   check_barriers("gfx1100");
 }
 
+static iree_hal_buffer_t* allocate(const program_t* p) {
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  iree_hal_buffer_t* buffer = NULL;
+  assert_true(iree_status_is_ok(
+      iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(p->device), params, 4096, &buffer)));
+  return buffer;
+}
+
+// Events are said to be handled only when they cost a queue. HSA keeps handlers, so two drivers register one.
+static void system_events(void** state) {
+  reset();
+  program_t p = {0}, other = {0};
+  iree_hal_driver_registry_t *registry = NULL, *other_registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  assert_true(iree_status_is_ok(open_device(&other, iree_allocator_system(), &other_registry)));
+  assert_int_equal(fake->handler_count, 1);
+  close_device(&other, other_registry);
+  p.buffer = allocate(&p);
+  assert_true(iree_status_is_ok(fill(&p, 1)));
+  assert_int_equal(iree_status_consume_code(wait(&p)), IREE_STATUS_OK);
+  hsa_amd_event_t fault = {HSA_AMD_GPU_MEMORY_FAULT_EVENT, {.memory_fault = {fake->queue_agent, 0xBAD000, 0}}};
+  assert_int_equal(fake->event_handler(&fault, NULL), HSA_STATUS_ERROR);  // nothing of ours is running
+  hsa_amd_event_t unknown = {1234, {.memory_fault = {fake->queue_agent, 0, 0}}};
+  assert_int_equal(fake->event_handler(&unknown, NULL), HSA_STATUS_ERROR);
+  hsa_amd_event_t hang = {HSA_AMD_GPU_HW_EXCEPTION_EVENT,
+                          {.hw_exception = {{~fake->queue_agent.handle}, 1, HSA_AMD_HW_EXCEPTION_CAUSE_GPU_HANG}}};
+  assert_int_equal(fake->event_handler(&hang, NULL), HSA_STATUS_ERROR);  // of another GPU
+  assert_true(iree_status_is_ok(fill(&p, 1)));
+  assert_int_equal(iree_status_consume_code(wait(&p)), IREE_STATUS_OK);
+  hang.hw_exception.agent = fake->queue_agent;
+  assert_int_equal(fake->event_handler(&hang, NULL), HSA_STATUS_SUCCESS);
+  assert_true(iree_status_is_ok(fill(&p, 1)));
+  char text[1024];
+  iree_status_t status = wait(&p);
+  assert_int_equal(iree_status_code(status), IREE_STATUS_ABORTED);
+  iree_status_format(status, sizeof(text), text, NULL);
+  assert_non_null(strstr(text, "the GPU was reset: it hung"));
+  iree_status_free(status);
+  close_device(&p, registry);
+  assert_int_equal(fake->live_count, 0);
+}
+
 // Allocates, fills and frees, after what came before.
 static void use_memory(program_t* p, iree_hal_queue_affinity_t affinity, iree_hal_alloca_flags_t flags) {
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
@@ -425,10 +468,13 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),  cmocka_unit_test(old_library),        cmocka_unit_test(library_in_path),
-      cmocka_unit_test(missing_agents), cmocka_unit_test(several_devices),    cmocka_unit_test(failing_entry_points),
-      cmocka_unit_test(stopped_queue),  cmocka_unit_test(barriers),           cmocka_unit_test(memory_in_queue_order),
-      cmocka_unit_test(fence_scopes),   cmocka_unit_test(little_host_memory), cmocka_unit_test(little_device_memory),
+      cmocka_unit_test(nothing_fails),        cmocka_unit_test(old_library),
+      cmocka_unit_test(library_in_path),      cmocka_unit_test(missing_agents),
+      cmocka_unit_test(several_devices),      cmocka_unit_test(failing_entry_points),
+      cmocka_unit_test(stopped_queue),        cmocka_unit_test(barriers),
+      cmocka_unit_test(system_events),        cmocka_unit_test(memory_in_queue_order),
+      cmocka_unit_test(fence_scopes),         cmocka_unit_test(little_host_memory),
+      cmocka_unit_test(little_device_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,6 @@ EXPORT fake_hsa_t fake_hsa = {.cpu_count = 1, .gpu_count = 1, .has_memory = true
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
-static hsa_event_fn_t event_handler;
-
 // Whether this call is one that fails.
 static bool fails(const char* name) {
   if (!fake_hsa.failing || strcmp(fake_hsa.failing, name) != 0) return false;
@@ -54,7 +52,8 @@ EXPORT hsa_status_t hsa_status_string(hsa_status_t status, const char** out_stri
 
 EXPORT hsa_status_t hsa_amd_register_system_event_handler(hsa_event_fn_t callback, void* data) {
   FAIL_IF_TOLD();
-  event_handler = callback;
+  fake_hsa.event_handler = callback;
+  ++fake_hsa.handler_count;
   return HSA_STATUS_SUCCESS;
 }
 
@@ -359,10 +358,10 @@ static void* queue_main(void* arg) {
     uint64_t address = fake_hsa.fault_address;
     fake_hsa.fault_address = 0;
     pthread_mutex_unlock(&mutex);
-    if (address && event_handler) {
+    if (address && fake_hsa.event_handler) {
       hsa_amd_event_t event = {HSA_AMD_GPU_MEMORY_FAULT_EVENT,
-                               {{queue->agent, address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT}}};
-      event_handler(&event, NULL);
+                               {.memory_fault = {queue->agent, address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT}}};
+      fake_hsa.event_handler(&event, NULL);
     }
     queue->callback(code, &queue->base, queue->data);
     return NULL;
@@ -377,7 +376,7 @@ EXPORT hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue
   FAIL_IF_TOLD();
   queue_t* queue = (queue_t*)calloc(1, sizeof(*queue));
   queue->base.type = type;
-  queue->agent = agent;
+  queue->agent = fake_hsa.queue_agent = agent;
   queue->base.size = size;
   queue->base.base_address = aligned_alloc(64, size * 64);
   queue->base.doorbell_signal = make_signal(-1);

@@ -18,6 +18,10 @@ typedef struct fake_hsa_t {
   const char* processor;    // of GPUs; NULL: gfx1100
   int is_held;              // atomic: queues leave their packets alone
 
+  hsa_event_fn_t event_handler;  // that was registered last
+  int handler_count;             // that were registered
+  hsa_agent_t queue_agent;       // of the last queue
+
   int last_header;    // of a packet that ended
   int barrier_count;  // barrier-value packets so far
 
