@@ -315,5 +315,15 @@ bool shape_attention(graph_sizer_t* s, graph_shape_t* out) {
   shape_agree(s, shape_dim(s, 1, rank - 1), out->dims[rank - 1], "q and k must agree in their columns");
   shape_agree(s, shape_dim(s, 2, rank - 2), shape_dim(s, 1, rank - 2), "k and v must agree in their rows");
   out->dims[rank - 1] = shape_dim(s, 2, rank - 1);
+  if (s->op->operand_count == 3) return true;
+  if (!shape_operands(s, 4, 4)) return false;
+  int32_t fewer = rank - shape_type(s, 3)->rank;
+  if (fewer < 0 || fewer > rank - 2) {
+    return shape_error(s, "takes a mask of at least 2 dimensions, and no more than q has");
+  }
+  for (int32_t i = fewer; i < rank; ++i) {
+    graph_size_t size = i < rank - 1 ? shape_dim(s, 0, i) : shape_dim(s, 1, rank - 2);
+    shape_agree(s, shape_dim(s, 3, i - fewer), size, "the mask must have the last sizes of the scores");
+  }
   return true;
 }

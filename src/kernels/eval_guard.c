@@ -48,6 +48,18 @@ void guard_extent(kernel_build_t* k, guard_t* guard, const linear_t* x, const ex
   add_condition(k, guard, kernel_binary(&k->b, SCALAR_ltu, value, size));
 }
 
+void guard_spread(kernel_build_t* k, guard_t* guard, const linear_t* x, const extent_t* size, int64_t spread) {
+  if (spread == 1) {
+    guard_extent(k, guard, x, size);
+  } else if (extent_is_fixed(size)) {
+    guard_range(k, guard, x, 0, size->factor > 0 ? (size->factor - 1) * spread + 1 : 0);
+  } else {
+    guard_range(k, guard, x, 0, INT64_MAX / 4);
+    ir_value_t* end = index_binary(k, SCALAR_mul, extent_value(k, size), index_constant(k, spread));
+    guard_below(k, guard, x, index_binary(k, SCALAR_add, end, index_constant(k, 1 - spread)));
+  }
+}
+
 void guard_equal(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t value) {
   int64_t constant;
   if (linear_is_constant(x, &constant) && constant == value) return;

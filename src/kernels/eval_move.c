@@ -89,19 +89,6 @@ static linear_t wrap_position(kernel_build_t* k, linear_t x, const extent_t* ext
   return result;
 }
 
-// 0 <= x <= (size - 1) * spread.
-static void guard_spread(kernel_build_t* k, guard_t* guard, const linear_t* x, const extent_t* size, int64_t spread) {
-  if (spread == 1) {
-    guard_extent(k, guard, x, size);
-  } else if (extent_is_fixed(size)) {
-    guard_range(k, guard, x, 0, size->factor > 0 ? (size->factor - 1) * spread + 1 : 0);
-  } else {
-    guard_range(k, guard, x, 0, INT64_MAX / 4);
-    ir_value_t* end = index_binary(k, SCALAR_mul, extent_value(k, size), index_constant(k, spread));
-    guard_below(k, guard, x, index_binary(k, SCALAR_add, end, index_constant(k, 1 - spread)));
-  }
-}
-
 ir_value_t* element_pad(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   ir_op_t* op = tensor->def;
   pad_t pad;

@@ -270,15 +270,7 @@ static linear_t tap_position(kernel_build_t* k, guard_t* guard, const linear_t* 
   int64_t stride = geometry[0], dilation = geometry[1], pad = geometry[2], base_dilation = geometry[3];
   linear_t x = linear_add(k, linear_scale(k, *out, stride), linear_scale(k, *tap, dilation));
   x.constant -= pad;
-  if (extent_is_fixed(size)) {
-    if (size->factor > 0) guard_range(k, guard, &x, 0, (size->factor - 1) * base_dilation + 1);
-  } else if (base_dilation == 1) {
-    guard_extent(k, guard, &x, size);
-  } else {
-    ir_value_t* end = index_binary(k, SCALAR_mul, extent_value(k, size), index_constant(k, base_dilation));
-    guard_range(k, guard, &x, 0, INT64_MAX / 4);
-    guard_below(k, guard, &x, index_binary(k, SCALAR_add, end, index_constant(k, 1 - base_dilation)));
-  }
+  guard_spread(k, guard, &x, size, base_dilation);
   if (base_dilation == 1) return x;
   linear_t quotient, remainder;
   linear_divide(k, x, base_dilation, &quotient, &remainder);

@@ -68,7 +68,7 @@ typedef struct nest_t {
   uint32_t count;                   // results
   linear_t at[2 * GRAPH_MAX_RANK];  // reduce: coordinates of the operand; window: of the result; generic: iteration
   int64_t inner[GRAPH_MAX_RANK];    // dims that the inner loops run over
-  int64_t sizes[GRAPH_MAX_RANK];    // of these
+  extent_t sizes[GRAPH_MAX_RANK];   // of these
   uint32_t inner_count;
   graph_window_t w;
   const ir_attr_t* maps;
@@ -91,12 +91,13 @@ static void reduce_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
 
 // The place of a window's element in the operand, guarded where it may be in the padding or between elements.
 static void window_place(kernel_build_t* k, const nest_t* n, const linear_t* at, guard_t* guard, linear_t* in) {
-  const ir_type_t* type = ir_operand(n->op, 0)->type;
-  for (int32_t i = 0; i < type->rank; ++i) {
+  const ir_value_t* x = ir_operand(n->op, 0);
+  for (int32_t i = 0; i < x->type->rank; ++i) {
     in[i] = linear_add(k, linear_scale(k, n->at[i], n->w.strides[i]), linear_scale(k, at[i], n->w.dilations[i]));
     in[i].constant -= n->w.pad_low[i];
     int64_t spread = n->w.base_dilations[i];
-    guard_range(k, guard, &in[i], 0, type->dims[i] ? (type->dims[i] - 1) * spread + 1 : 0);
+    extent_t size = eval_extent(x, i);
+    guard_spread(k, guard, &in[i], &size, spread);
     if (spread == 1) continue;
     linear_t quotient, remainder;
     linear_divide(k, in[i], spread, &quotient, &remainder);
@@ -200,7 +201,6 @@ bool strategy_region_matches(const dispatch_t* d) {
   }
   IR_FOR_OPS(other, d->body) {
     if (other != d->yield && other != op && !eval_supports(other)) return false;
-    if (other->result_count && !ir_type_is_static(other->results[0].type)) return false;
   }
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
     if (ir_operand(d->yield, i)->def != op) return false;
@@ -214,7 +214,7 @@ static void read_reduce(nest_t* n, const linear_t* result) {
   for (int32_t i = 0, kept = 0; i < type->rank; ++i) {
     bool reduced = false;
     for (uint32_t r = 0; r < n->inner_count; ++r) {
-      if (n->inner[r] == i) n->sizes[r] = type->dims[i], reduced = true;
+      if (n->inner[r] == i) n->sizes[r] = eval_extent(ir_operand(n->op, 0), i), reduced = true;
     }
     if (!reduced) n->at[i] = result[kept++];
   }
@@ -223,20 +223,20 @@ static void read_reduce(nest_t* n, const linear_t* result) {
 static void read_window(nest_t* n, const linear_t* result) {
   n->w = graph_window_read(n->op);
   n->inner_count = (uint32_t)ir_operand(n->op, 0)->type->rank;
-  memcpy(n->sizes, n->w.sizes, sizeof(n->sizes));
+  for (uint32_t i = 0; i < n->inner_count; ++i) n->sizes[i] = extent_fixed(n->w.sizes[i]);
   memcpy(n->at, result, sizeof(*result) * n->inner_count);
 }
 
 // Sizes of the loops are those of the dims that they name.
-static int64_t loop_size(const nest_t* n, int64_t loop) {
+static extent_t loop_size(const nest_t* n, int64_t loop) {
   for (uint32_t i = 0; i < n->maps->count; ++i) {
     const ir_affine_map_t* map = n->maps->items[i]->map;
     for (uint32_t r = 0; r < map->result_count; ++r) {
       const ir_affine_t* e = map->results[r];
-      if (e->kind == IR_AFFINE_DIM && e->value == loop) return ir_operand(n->op, i)->type->dims[r];
+      if (e->kind == IR_AFFINE_DIM && e->value == loop) return eval_extent(ir_operand(n->op, i), (int32_t)r);
     }
   }
-  return 1;
+  return extent_fixed(1);
 }
 
 static void read_generic(nest_t* n, const linear_t* result) {
@@ -272,14 +272,16 @@ static void store(nest_t* n, const linear_t* result, ir_value_t* const* acc) {
 }
 
 void strategy_region_build(dispatch_t* d) {
-  const ir_type_t* type = d->root->results[0].type;
+  const ir_value_t* first = ir_result(d->root, 0);
   nest_t n = {.d = d, .op = d->root, .count = d->root->result_count};
   if (ir_is(n.op, GRAPH_GENERIC)) n.maps = graph_get_maps(n.op);
-  int64_t count = ir_type_count(type), taken = ir_type_count(ir_operand(d->root, 0)->type);
-  if (!count) return;
-  iterations_t it = iterations_begin(d, count, 1 + 2000 * count / (1 + taken));
+  enum { COST = 30 };  // of a body, roughly
+  extent_t count = eval_count(first), taken = eval_count(ir_operand(d->root, 0)), sizes[GRAPH_MAX_RANK];
+  if (extent_is(&count, 0)) return;
+  iterations_t it = iterations_dynamic(d, &count, COST * (1 + extent_guess(&taken) / (1 + extent_guess(&count))));
   linear_t result[GRAPH_MAX_RANK];
-  iterations_split(&d->k, it.index, type->dims, type->rank, result);
+  eval_extents(first, sizes);
+  iterations_split_extents(&d->k, it.index, sizes, first->type->rank, result);
   eval_body_fn_t body = generic_body;
   if (ir_is(n.op, GRAPH_REDUCE_GENERIC)) {
     read_reduce(&n, result);
@@ -292,7 +294,7 @@ void strategy_region_build(dispatch_t* d) {
   }
   ir_value_t* acc[REGION_VALUES];
   start(&n, result, acc);
-  eval_fixed_loops(&d->k, n.sizes, n.inner_count, acc, n.count, body, &n);
+  eval_loops(&d->k, n.sizes, n.inner_count, acc, n.count, body, &n);
   store(&n, result, acc);
   iterations_end(d, &it);
 }

@@ -2,9 +2,12 @@
 //
 //   graph.fft of length n      products with the matrix of roots of unity where n is short; else n = a * b, which is
 //                              transforms of length a, factors, transforms of length b; long primes by a convolution
+//   graph.attention            two products and a softmax (expand_products.c, with transforms of open sizes)
 //   graph.sort of a long line  rounds that merge sorted neighbours (src/kernels/merge.c); graph.top_k: a sort and a
 //   slice
 //   graph.concat of many      concatenations of as many as a kernel reads
+#include "passes/expand.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -204,11 +207,14 @@ static complex_t transform(ir_builder_t* b, complex_t x, int sign) {
   return divisor > 1 ? by_factors(b, x, divisor, sign) : by_convolution(b, x, sign);
 }
 
-static bool expand_fft(ir_context_t* ctx, ir_op_t* op) {
+static void expand_fft(ir_context_t* ctx, ir_op_t* op) {
   const ir_type_t* type = op->results[0].type;
   bool inverse = strcmp(graph_get_kind(op), "ifft") == 0;
   int64_t dims = graph_get_rank(op);
-  if (!ir_type_is_static(type) || dims < 1 || dims > type->rank) return false;
+  if (!ir_type_is_static(type)) {
+    expand_open_fft(ctx, op);
+    return;
+  }
   ir_builder_t b = ir_builder_before(ctx, op);
   complex_t x = {ir_operand(op, 0), ir_operand(op, 1)};
   double scale = 1;
@@ -226,7 +232,6 @@ static bool expand_fft(ir_context_t* ctx, ir_op_t* op) {
   ir_value_replace(ir_result(op, 0), x.re);
   ir_value_replace(ir_result(op, 1), x.im);
   ir_op_erase(op);
-  return true;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -311,7 +316,11 @@ static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
       IR_FOR_OPS_SAFE(op, block) {
         bool changed = op->region_count && visit(ctx, op) == PASS_CHANGED;
         if (ir_is(op, GRAPH_FFT)) {
-          changed |= expand_fft(ctx, op);
+          expand_fft(ctx, op);
+          changed = true;
+        } else if (ir_is(op, GRAPH_ATTENTION)) {
+          expand_attention(ctx, op);
+          changed = true;
         } else if (ir_is(op, GRAPH_SORT) || ir_is(op, GRAPH_SORT_GENERIC)) {
           changed |= expand_sort(ctx, op);
         } else if (ir_is(op, GRAPH_TOP_K)) {

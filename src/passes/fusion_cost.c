@@ -99,7 +99,6 @@ static uint32_t use_weight(const ir_op_t* op, uint32_t operand) {
     case GRAPH_FFT:
     case GRAPH_CHOLESKY:
     case GRAPH_TRIANGULAR_SOLVE:
-    case GRAPH_ATTENTION:
       return MANY;
     case GRAPH_WINDOW:
     case GRAPH_WINDOW_GENERIC:

@@ -174,3 +174,13 @@ void dispatch_run(runner_t* r, ir_op_t* op) {
     call_dispatch(r, op, &l);
   }
 }
+
+bool dispatch_needs_host(const ir_block_t* body) {
+  IR_FOR_OPS(op, body) {
+    if (ir_is(op, GRAPH_IF) || ir_is(op, GRAPH_WHILE) || ir_is(op, GRAPH_CALL) || ir_is(op, GRAPH_GLOBAL_LOAD) ||
+        graph_is_window(op)) {
+      return true;
+    }
+  }
+  return false;
+}

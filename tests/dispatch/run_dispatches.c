@@ -72,14 +72,6 @@ static void write_outputs(runner_t* r, ir_op_t* terminator) {
   }
 }
 
-// Programs whose host does more than dispatch one kernel after the other.
-static bool needs_host(const ir_block_t* body) {
-  IR_FOR_OPS(op, body) {
-    if (ir_is(op, GRAPH_IF) || ir_is(op, GRAPH_WHILE) || ir_is(op, GRAPH_CALL) || graph_is_window(op)) return true;
-  }
-  return false;
-}
-
 static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel_list_t* kernels,
                     const target_executable_t* executable) {
   (void)ctx;
@@ -87,7 +79,7 @@ static bool observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel
   r->kernels = kernels;
   ir_op_t* func = ir_module_body(module)->first;
   ir_block_t* body = func->regions[0].first;
-  r->needs_host = needs_host(body);
+  r->needs_host = dispatch_needs_host(body);
   if (r->needs_host) return false;
   if (r->execute) {
     r->gpu = gpu_execute_open(r->execute, executable);

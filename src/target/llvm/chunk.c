@@ -169,10 +169,7 @@ static void build_chunk(void* user) {
 static void run_chunk(build_job_t* job, chunk_t* chunk) {
   work_t w = {job, chunk, {0}};
   chunk->result = codegen_guarded(&chunk->guard, &w.unit, build_chunk, &w);
-  if (chunk->result == GUARD_DONE) {
-    if (chunk->ok) codegen_set_proven(job->target->backend);
-    return;
-  }
+  if (chunk->result == GUARD_DONE) return;
   chunk->ok = false;  // what it had is gone
   chunk->code = (codegen_bytes_t){0};
   chunk->error = (text_t){0};

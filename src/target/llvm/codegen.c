@@ -19,6 +19,7 @@
 typedef struct tables_t {
   build_job_t* job;
   const char* query_name;
+  guard_t guard;
   codegen_unit_t unit;
   codegen_bytes_t object;
   text_t error;
@@ -28,6 +29,7 @@ typedef struct tables_t {
 static void build_tables(void* user) {
   tables_t* t = user;
   const build_job_t* job = t->job;
+  t->guard.is_fragile = !codegen_is_proven(job->target->backend);
   library_info_t info = {.name = job->options->name,
                          .query_name = t->query_name,
                          .funcs = job->funcs,
@@ -40,9 +42,8 @@ static void build_tables(void* user) {
 
 static bool emit_tables(build_job_t* job, const char* query_name, codegen_bytes_t* object, text_t* error) {
   tables_t t = {.job = job, .query_name = query_name};
-  guard_t guard;
-  guard_result_t result = codegen_guarded(&guard, &t.unit, build_tables, &t);
-  if (!guard_finish(&guard, result, error)) return false;
+  guard_result_t result = codegen_guarded(&t.guard, &t.unit, build_tables, &t);
+  if (!guard_finish(&t.guard, result, error)) return false;
   if (!t.ok) text_puts(error, t.error.data ? t.error.data : "code generation failed");
   text_finish(&t.error);
   *object = t.object;
@@ -130,6 +131,7 @@ bool backend_llvm(const target_t* target, ir_op_t* const* funcs, uint32_t count,
   if (!codegen_initialize(target, error)) return false;
   chunk_split(&job);
   bool ok = chunk_run_all(&job, error) && finishers[target->backend](&job, out, error);
+  if (ok) codegen_set_proven(target->backend);
   chunk_finish(&job);
   return ok;
 }

@@ -28,8 +28,8 @@ typedef struct codegen_unit_t {
 // number of calls from any thread. False after `error` got a message.
 bool codegen_initialize(const target_t* target, text_t* error);
 
-// Whether a target has generated a kernel in this process, so that nothing is left for LLVM to set up: until then
-// guards are fragile.
+// Whether an executable has been made for a target in this process, from its kernels to the linker's end, so that
+// nothing is left for LLVM to set up: until then guards are fragile.
 bool codegen_is_proven(target_backend_t backend);
 void codegen_set_proven(target_backend_t backend);
 

@@ -119,7 +119,7 @@ extern "C" guard_result_t guard_run(guard_t* guard, void (*body)(void* user), vo
   if (guard->left_llvm) memory_scope_abandon(&guard->scope);
   left_count += guard->left_llvm;
   if (result == GUARD_FAILED) memory_scope_drop(&guard->scope);
-  if (guard->left_llvm && guard->is_fragile) is_broken = true;
+  if (guard->is_fragile && result == GUARD_NO_MEMORY && guard->left_llvm) is_broken = true;
   return result;
 }
 

@@ -5,12 +5,11 @@
 // are, and their memory is lost. When the memory of our own code runs out, nothing is lost, since LLVM is not left in
 // mid-call.
 //
-// How far this is safe: LLVM's code releases no lock when it is left. In a process that has generated code for a target
-// and linked before, nothing is locked while LLVM allocates: memory may run out anywhere and the process goes on. The
-// first time, passes and targets register themselves under global locks. codegen_initialize does what it can of that
-// for one thread at a time, and guards are fragile until a target's first kernel and the first link are done: when
-// memory runs out in one, LLVM is not used again in this process, and every later guard_run fails. Known to remain: a
-// few places of a first compile where the process hangs when it next uses LLVM (tests/oom/run_oom --cold shows them).
+// How far this is safe: LLVM's code releases no lock when it is left. In a process that has made an executable for a
+// target, from kernels to the linker's end, nothing is locked while LLVM allocates: memory may run out anywhere and the
+// process goes on. The first time, passes and targets register themselves under global locks. codegen_initialize does
+// what it can of that for one thread at a time, and guards are fragile until a target's first executable is done: when
+// memory runs out in one, LLVM is not used again in this process, and every later guard_run fails.
 // Failed assertions of LLVM (its packages have none) and memory that the system promised and does not have still end
 // the process.
 #ifndef IREE_C_TARGET_LLVM_GUARD_H_

@@ -81,7 +81,9 @@ static codegen_bytes_t copy_bytes(const void* data, size_t size) {
   return bytes;
 }
 
+// LLVM gives none when there is no memory for a copy of the code.
 static codegen_bytes_t take_buffer(codegen_unit_t* unit) {
+  if (!unit->buffer) memory_exhausted(0);
   codegen_bytes_t bytes = copy_bytes(LLVMGetBufferStart(unit->buffer), LLVMGetBufferSize(unit->buffer));
   LLVMDisposeMemoryBuffer(unit->buffer);
   unit->buffer = NULL;
@@ -100,6 +102,7 @@ bool codegen_emit(codegen_unit_t* unit, LLVMModuleRef module, LLVMCodeGenFileTyp
 
 codegen_bytes_t codegen_print_module(codegen_unit_t* unit) {
   unit->text = LLVMPrintModuleToString(unit->module);
+  if (!unit->text) memory_exhausted(0);
   codegen_bytes_t bytes = copy_bytes(unit->text, strlen(unit->text));
   LLVMDisposeMessage(unit->text);
   unit->text = NULL;
