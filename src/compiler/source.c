@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_kind.h"
 #include "base/memory.h"
 #include "base/stream.h"
 
@@ -83,21 +84,14 @@ void source_close(source_file_t* source) {
   release(source);
 }
 
-// ONNX's ModelProto begins with the version of the format, a number, and goes on with a string, a number, the graph or
-// the opset; no text does.
-static bool looks_like_onnx(const source_file_t* source) {
-  const unsigned char* data = (const unsigned char*)source->data;
-  return source->size > 4 && data[0] == 0x08 && data[1] < 128 && data[2] &&
-         strchr("\x12\x1A\x22\x28\x32\x3A\x42", data[2]);
-}
-
 ir_op_t* source_parse(ir_context_t* ctx, source_file_t* source) {
-  if (source->is_onnx || looks_like_onnx(source)) {
+  file_kind_t kind = file_kind_of(source->data, source->size);
+  if (source->is_onnx || kind == FILE_KIND_ONNX) {
     onnx_options_t options = {.externalize_inputs = -1};
     onnx_source_t model = {source->path, source->data, source->size};
     return onnx_import_buffer(ctx, &model, &options, &source->onnx_files);
   }
-  if (source->size >= 4 && memcmp(source->data, "ML\xefR", 4) == 0) {
+  if (kind == FILE_KIND_MLIR_BYTECODE) {
     ir_error(ctx, ir_loc_file(ctx, source->path, 1, 1),
              "MLIR bytecode cannot be read; write the module as text (iree-opt or mlir-opt print it)");
     return NULL;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/file_kind.h"
 #include "module/crc32.h"
 #include "module/rows.h"
 
@@ -327,40 +328,20 @@ static bool in_bounds(iree_const_byte_span_t contents, uint64_t offset, uint64_t
   return offset <= contents.data_length && length <= contents.data_length - offset;
 }
 
-static bool starts_with(iree_const_byte_span_t contents, const void* bytes, size_t size) {
-  return contents.data_length >= size && memcmp(contents.data, bytes, size) == 0;
-}
-
-// Whether all of the file's beginning is text.
-static bool is_text(iree_const_byte_span_t contents) {
-  for (size_t i = 0; i < contents.data_length && i < 256; ++i) {
-    uint8_t c = contents.data[i];
-    if (c < 32 && c != '\n' && c != '\r' && c != '\t') return false;
-  }
-  return contents.data_length != 0;
-}
-
 // What people give in place of a module, and what they could do; NULL for what looks like none of it.
 static const char* other_kind(iree_const_byte_span_t contents) {
-  // ONNX's ModelProto: the version of the format, then the producer's name or the opset.
-  bool onnx = contents.data_length > 4 && contents.data[0] == 0x08 && contents.data[1] < 32 &&
-              (contents.data[2] == 0x12 || contents.data[2] == 0x3A || contents.data[2] == 0x42);
-  if (contents.data_length == 0) return "an empty file";
-  if (onnx)
-    return "an ONNX model; compile it first: iree-compile --iree-hal-target-device=... model.onnx -o model.vmfb";
-  if (starts_with(contents, "ML\xEFR", 4)) return "MLIR bytecode; iree-compile makes a module of it";
-  if (contents.data_length > 8 && memcmp(contents.data + 4, "IREE", 4) == 0) {
-    return "a module of IREE's own format; compile the model again with this project's iree-compile";
-  }
-  if (starts_with(contents,
-                  "\x7F"
-                  "ELF",
-                  4))
-    return "an ELF file; --module=FILE takes what iree-compile wrote";
-  if (is_text(contents)) {
-    return "text; compile MLIR first: iree-compile --iree-hal-target-device=... model.mlir -o model.vmfb";
-  }
-  return NULL;
+  static const char* const texts[] = {
+      [FILE_KIND_EMPTY] = "an empty file",
+      [FILE_KIND_TEXT] = "text; compile MLIR first: iree-compile --iree-hal-target-device=... model.mlir -o model.vmfb",
+      [FILE_KIND_ONNX] =
+          "an ONNX model; compile it first: iree-compile --iree-hal-target-device=... model.onnx -o model.vmfb",
+      [FILE_KIND_MLIR_BYTECODE] = "MLIR bytecode; iree-compile makes a module of MLIR text",
+      [FILE_KIND_FLATBUFFER] =
+          "a module of IREE's own format; compile the model again with this project's iree-compile",
+      [FILE_KIND_ELF] = "an ELF file; --module=FILE takes what iree-compile wrote",
+  };
+  file_kind_t kind = file_kind_of(contents.data, contents.data_length);
+  return kind == FILE_KIND_OTHER ? NULL : texts[kind];
 }
 
 // The end record is the last in the file, before a comment of up to 64 KiB.
