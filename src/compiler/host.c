@@ -75,6 +75,39 @@ static bool check_block(host_t* h, ir_block_t* block) {
   return true;
 }
 
+// The function's arguments or results.
+typedef struct inside_t {
+  ir_value_t* const* args;
+  const ir_op_t* end;
+  uint32_t count;
+} inside_t;
+
+static const ir_type_t* inside_type(const inside_t* x, uint32_t i) {
+  return i >= x->count ? NULL : x->args ? x->args[i]->type : ir_operand(x->end, i)->type;
+}
+
+// Bytes that hold packed elements have another shape; complex numbers one dimension less than their parts.
+static bool kept_fits(const ir_type_t* kept, const ir_type_t* own) {
+  vm_type_t x, y;
+  if (ir_type_is_tensor(kept) != ir_type_is_tensor(own)) return false;
+  if (!ir_type_is_tensor(kept)) return host_scalar_type(kept, &x) && host_scalar_type(own, &y) && x == y;
+  bool complex = kept->element->kind == IR_TYPE_COMPLEX;
+  return ir_type_is_packed(kept->element) || kept->rank + complex == own->rank;
+}
+
+// A signature that was kept for callers tells of what the function has: as many tensors of the same ranks, and numbers.
+static bool check_kept(host_t* h, const char* what, const ir_type_t* const* types, uint32_t count, inside_t inside) {
+  uint32_t first = 0;
+  bool fits = true;
+  for (uint32_t i = 0; fits && i < count; ++i) {
+    const ir_type_t* own = inside_type(&inside, first);
+    fits = own && kept_fits(types[i], own);
+    first += host_abi_parts(types[i]);
+  }
+  return (fits && first == inside.count) ||
+         ir_op_error(h->ctx, h->func, "has an iree.abi.type whose %ss are not the function's", what);
+}
+
 // Tensors that leave and enter need an element type that the HAL can name.
 static bool check_signature(host_t* h, const char* what, const ir_type_t* const* types, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
@@ -86,7 +119,11 @@ static bool check_signature(host_t* h, const char* what, const ir_type_t* const*
 }
 
 static bool check_function(host_t* h) {
-  if (!check_signature(h, "argument", h->abi->inputs, h->abi->input_count) ||
+  inside_t arguments = {.args = h->body->args, .count = h->body->arg_count};
+  inside_t results = {.end = h->body->last, .count = h->body->last->operand_count};
+  if (!check_kept(h, "argument", h->abi->inputs, h->abi->input_count, arguments) ||
+      !check_kept(h, "result", h->abi->results, h->abi->result_count, results) ||
+      !check_signature(h, "argument", h->abi->inputs, h->abi->input_count) ||
       !check_signature(h, "result", h->abi->results, h->abi->result_count)) {
     return false;
   }
@@ -359,7 +396,8 @@ bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t progr
     h.name = ir_op_string(func, "sym_name", "main");
     h.body = func->regions[0].first;
     const ir_attr_t* abi = ir_op_attr(func, "iree.abi.type");
-    h.abi = (abi ? abi : ir_op_attr(func, "function_type"))->type;
+    bool kept = abi && abi->kind == IR_ATTR_TYPE && abi->type->kind == IR_TYPE_FUNCTION;
+    h.abi = (kept ? abi : ir_op_attr(func, "function_type"))->type;
     if (!check_function(&h)) {
       h.failed = true;
       continue;

@@ -405,16 +405,21 @@ static bool build_return(lowering_t* l, ir_op_t* func, const ir_type_t* type, co
   return true;
 }
 
+// A type as callers see it, tuples as their elements.
+static void add_outside(lowering_t* l, const ir_type_t* type, lower_types_t* out) {
+  if (type->kind != IR_TYPE_TUPLE) {
+    lower_types_add(out, quantized_outside(l->ctx, type));
+    return;
+  }
+  for (uint32_t i = 0; i < type->input_count; ++i) add_outside(l, type->inputs[i], out);
+}
+
 // The signature as callers see it.
 static const ir_type_t* outside_type(lowering_t* l, const ir_type_t* written) {
-  arena_t* arena = ir_context_arena(l->ctx);
-  uint32_t count = written->input_count + written->result_count;
-  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, count + 1);
-  for (uint32_t i = 0; i < count; ++i) {
-    bool is_input = i < written->input_count;
-    types[i] = quantized_outside(l->ctx, is_input ? written->inputs[i] : written->results[i - written->input_count]);
-  }
-  return ir_type_function(l->ctx, types, written->input_count, types + written->input_count, written->result_count);
+  lower_types_t inputs = LOWER_LIST(l->ctx), results = LOWER_LIST(l->ctx);
+  for (uint32_t i = 0; i < written->input_count; ++i) add_outside(l, written->inputs[i], &inputs);
+  for (uint32_t i = 0; i < written->result_count; ++i) add_outside(l, written->results[i], &results);
+  return ir_type_function(l->ctx, inputs.items, inputs.count, results.items, results.count);
 }
 
 // The signature as lowered; where it differs from the one written, that one is kept for the module's declaration.
@@ -427,9 +432,10 @@ static void set_signature(lowering_t* l, ir_op_t* lowered, const ir_type_t* writ
   for (uint32_t i = 0; i < results->count; ++i) outputs[i] = results->items[i]->type;
   const ir_type_t* type = ir_type_function(l->ctx, inputs, entry->arg_count, outputs, results->count);
   ir_op_set_attr(l->ctx, lowered, "function_type", ir_attr_type(l->ctx, type));
-  bool same_count = type->input_count == written->input_count && type->result_count == written->result_count;
-  if (type != written && same_count && !ir_op_attr(lowered, "iree.abi.type")) {
-    ir_op_set_attr(l->ctx, lowered, "iree.abi.type", ir_attr_type(l->ctx, outside_type(l, written)));
+  const ir_type_t* outside = outside_type(l, written);
+  bool same_count = type->input_count == outside->input_count && type->result_count == outside->result_count;
+  if (type != outside && same_count && !ir_op_attr(lowered, "iree.abi.type")) {
+    ir_op_set_attr(l->ctx, lowered, "iree.abi.type", ir_attr_type(l->ctx, outside));
   }
 }
 

@@ -187,14 +187,7 @@ matrix_t matrix_general_solve(ir_builder_t* b, matrix_t a, matrix_t x) {
 // QR
 //===----------------------------------------------------------------------------------------------------------------===
 
-typedef struct reflector_t {
-  matrix_t v;    // 1 in place k, zeros above
-  matrix_t tau;  // one for each of the batch
-  matrix_t beta;
-} reflector_t;
-
-// H = 1 - tau v v^H with H^H column = beta in place k and zeros below.
-static reflector_t find_reflector(ir_builder_t* b, matrix_t column, ir_value_t* k) {
+matrix_reflector_t matrix_find_reflector(ir_builder_t* b, matrix_t column, ir_value_t* k) {
   matrix_t zeros = matrix_zeros(b, column), alpha = matrix_pick(b, column, MATRIX_COLUMN, k);
   ir_value_t* below = matrix_where(b, column.re, MATRIX_COLUMN, SCALAR_gt, k);
   ir_value_t* rest = matrix_norm2(b, matrix_select(b, below, column, zeros));
@@ -215,38 +208,45 @@ static reflector_t find_reflector(ir_builder_t* b, matrix_t column, ir_value_t* 
   ir_value_t* here = matrix_where(b, column.re, MATRIX_COLUMN, SCALAR_eq, k);
   unit.re = graph_select(b, here, graph_splat_like(b, column.re, 1), zeros.re);
   matrix_t v = matrix_select(b, below, matrix_div(b, column, scale), unit);
-  return (reflector_t){v, matrix_select(b, still, matrix_zeros(b, tau), tau), {beta, alpha.im ? none : NULL}};
+  return (matrix_reflector_t){v, matrix_select(b, still, matrix_zeros(b, tau), tau), {beta, alpha.im ? none : NULL}};
 }
 
 // x - factor v (v^H x)
-static matrix_t reflect(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t factor) {
+matrix_t matrix_reflect(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t factor) {
   matrix_t tall = matrix_spread(b, matrix_conj(b, v), x.re, MATRIX_COLUMN);
   matrix_t row = matrix_sum(b, matrix_mul(b, tall, x), MATRIX_ROW);
   matrix_t times = {matrix_fill(b, factor.re, v.re), factor.im ? matrix_fill(b, factor.im, v.re) : NULL};
   return matrix_sub(b, x, outer(b, matrix_mul(b, v, times), row, x.re));
 }
 
+// Ends a turn of the loop over columns: column k gets beta in `row` and the reflector below it, the reflector's number
+// is kept.
+static void keep_reflector(ir_builder_t* b, matrix_loop_t* loop, const matrix_reflector_t* h, ir_value_t* row,
+                           matrix_t turned) {
+  ir_value_t* like = turned.re;
+  matrix_t next[2], taus = loop->values[1];
+  ir_value_t* here = matrix_where(b, like, MATRIX_COLUMN, SCALAR_eq, loop->k);
+  ir_value_t* below = graph_binary(b, SCALAR_and, here, matrix_where(b, like, MATRIX_ROW, SCALAR_gt, row));
+  ir_value_t* place = graph_binary(b, SCALAR_and, here, matrix_where(b, like, MATRIX_ROW, SCALAR_eq, row));
+  next[0] = matrix_select(b, below, matrix_spread(b, h->v, like, MATRIX_COLUMN), turned);
+  matrix_t beta = {matrix_fill(b, h->beta.re, like), turned.im ? matrix_fill(b, h->beta.im, like) : NULL};
+  next[0] = matrix_select(b, place, beta, next[0]);
+  matrix_t tau = {matrix_fill(b, h->tau.re, taus.re), taus.im ? matrix_fill(b, h->tau.im, taus.im) : NULL};
+  next[1] = matrix_select(b, matrix_where(b, taus.re, MATRIX_COLUMN, SCALAR_eq, loop->k), tau, taus);
+  matrix_loop_end(loop, next);
+}
+
 matrix_qr_t matrix_qr(ir_builder_t* b, matrix_t a) {
   int64_t rows = matrix_rows(a), columns = matrix_columns(a), count = rows < columns ? rows : columns;
   ir_value_t* none = graph_splat_number(b, vector_type(b->ctx, a, NULL, count), 0);
-  matrix_t inits[2] = {a, {none, a.im ? none : NULL}}, next[2];
+  matrix_t inits[2] = {a, {none, a.im ? none : NULL}};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, inits, 2);
   a = loop.values[0];
-  reflector_t h = find_reflector(b, matrix_pick(b, a, MATRIX_COLUMN, loop.k), loop.k);
+  matrix_reflector_t h = matrix_find_reflector(b, matrix_pick(b, a, MATRIX_COLUMN, loop.k), loop.k);
   ir_value_t* behind = matrix_where(b, a.re, MATRIX_COLUMN, SCALAR_gt, loop.k);
-  ir_value_t* here = matrix_where(b, a.re, MATRIX_COLUMN, SCALAR_eq, loop.k);
-  ir_value_t* below = matrix_where(b, a.re, MATRIX_ROW, SCALAR_gt, loop.k);
-  ir_value_t* diagonal = graph_binary(b, SCALAR_and, here, matrix_where(b, a.re, MATRIX_ROW, SCALAR_eq, loop.k));
-  next[0] = matrix_select(b, behind, reflect(b, a, h.v, matrix_conj(b, h.tau)), a);
-  next[0] =
-      matrix_select(b, graph_binary(b, SCALAR_and, here, below), matrix_spread(b, h.v, a.re, MATRIX_COLUMN), next[0]);
-  matrix_t beta = {matrix_fill(b, h.beta.re, a.re), a.im ? matrix_fill(b, h.beta.im, a.im) : NULL};
-  next[0] = matrix_select(b, diagonal, beta, next[0]);
-  matrix_t taus = loop.values[1];
-  matrix_t tau = {matrix_fill(b, h.tau.re, taus.re), taus.im ? matrix_fill(b, h.tau.im, taus.im) : NULL};
-  next[1] = matrix_select(b, matrix_where(b, taus.re, MATRIX_COLUMN, SCALAR_eq, loop.k), tau, taus);
-  matrix_loop_end(&loop, next);
+  matrix_t turned = matrix_reflect(b, a, h.v, matrix_conj(b, h.tau));
+  keep_reflector(b, &loop, &h, loop.k, matrix_select(b, behind, turned, a));
   return (matrix_qr_t){loop.values[0], loop.values[1]};
 }
 
@@ -261,13 +261,13 @@ matrix_t matrix_reflectors(ir_builder_t* b, matrix_qr_t qr) {
   ir_value_t* below = matrix_where(b, column.re, MATRIX_COLUMN, SCALAR_gt, k);
   ir_value_t* here = matrix_where(b, column.re, MATRIX_COLUMN, SCALAR_eq, k);
   matrix_t unit = {graph_select(b, here, graph_splat_like(b, column.re, 1), zeros.re), zeros.im};
-  matrix_t next = reflect(b, q, matrix_select(b, below, column, unit), matrix_pick(b, qr.tau, MATRIX_COLUMN, k));
+  matrix_t next = matrix_reflect(b, q, matrix_select(b, below, column, unit), matrix_pick(b, qr.tau, MATRIX_COLUMN, k));
   matrix_loop_end(&loop, &next);
   return loop.values[0];
 }
 
 // x - (x v) factor v^H
-static matrix_t reflect_rows(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t factor) {
+matrix_t matrix_reflect_rows(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t factor) {
   matrix_t column = matrix_sum(b, matrix_mul(b, x, matrix_spread(b, v, x.re, MATRIX_ROW)), MATRIX_COLUMN);
   matrix_t times = {matrix_fill(b, factor.re, v.re), factor.im ? matrix_fill(b, factor.im, v.re) : NULL};
   return matrix_sub(b, x, outer(b, column, matrix_mul(b, matrix_conj(b, v), times), x.re));
@@ -276,25 +276,14 @@ static matrix_t reflect_rows(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t f
 matrix_qr_t matrix_hessenberg(ir_builder_t* b, matrix_t a) {
   int64_t count = matrix_rows(a) - 1;
   ir_value_t* none = graph_splat_number(b, vector_type(b->ctx, a, NULL, count), 0);
-  matrix_t inits[2] = {a, {none, a.im ? none : NULL}}, next[2];
+  matrix_t inits[2] = {a, {none, a.im ? none : NULL}};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, inits, 2);
   a = loop.values[0];
   ir_value_t* under = add_places(b, loop.k, 1);
-  reflector_t h = find_reflector(b, matrix_pick(b, a, MATRIX_COLUMN, loop.k), under);
+  matrix_reflector_t h = matrix_find_reflector(b, matrix_pick(b, a, MATRIX_COLUMN, loop.k), under);
   ir_value_t* behind = matrix_where(b, a.re, MATRIX_COLUMN, SCALAR_gt, loop.k);
-  ir_value_t* here = matrix_where(b, a.re, MATRIX_COLUMN, SCALAR_eq, loop.k);
-  ir_value_t* below = matrix_where(b, a.re, MATRIX_ROW, SCALAR_gt, under);
-  ir_value_t* place = graph_binary(b, SCALAR_and, here, matrix_where(b, a.re, MATRIX_ROW, SCALAR_eq, under));
-  matrix_t turned = reflect(b, reflect_rows(b, a, h.v, h.tau), h.v, matrix_conj(b, h.tau));
-  next[0] = matrix_select(b, behind, turned, a);
-  next[0] =
-      matrix_select(b, graph_binary(b, SCALAR_and, here, below), matrix_spread(b, h.v, a.re, MATRIX_COLUMN), next[0]);
-  matrix_t beta = {matrix_fill(b, h.beta.re, a.re), a.im ? matrix_fill(b, h.beta.im, a.im) : NULL};
-  next[0] = matrix_select(b, place, beta, next[0]);
-  matrix_t taus = loop.values[1];
-  matrix_t tau = {matrix_fill(b, h.tau.re, taus.re), taus.im ? matrix_fill(b, h.tau.im, taus.im) : NULL};
-  next[1] = matrix_select(b, matrix_where(b, taus.re, MATRIX_COLUMN, SCALAR_eq, loop.k), tau, taus);
-  matrix_loop_end(&loop, next);
+  matrix_t turned = matrix_reflect(b, matrix_reflect_rows(b, a, h.v, h.tau), h.v, matrix_conj(b, h.tau));
+  keep_reflector(b, &loop, &h, under, matrix_select(b, behind, turned, a));
   return (matrix_qr_t){loop.values[0], loop.values[1]};
 }

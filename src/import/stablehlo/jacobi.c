@@ -10,19 +10,6 @@
 
 enum { MAX_SWEEPS = 60 };
 
-static double unit_roundoff(const ir_type_t* element) {
-  switch (element->float_kind) {
-    case IR_F64:
-      return 0x1p-53;
-    case IR_F32:
-      return 0x1p-24;
-    case IR_F16:
-      return 0x1p-11;
-    default:
-      return 0x1p-8;
-  }
-}
-
 static ir_value_t* number(ir_builder_t* b, ir_value_t* like, double value) { return graph_splat_like(b, like, value); }
 static matrix_t real(ir_value_t* x) { return (matrix_t){x, NULL}; }
 
@@ -74,17 +61,11 @@ static void move_on(ir_builder_t* b, matrix_t* left, matrix_t* right) {
   *right = matrix_concat(b, (matrix_t[]){rest, last}, 2, MATRIX_COLUMN);
 }
 
-static ir_value_t* any(ir_builder_t* b, ir_value_t* flags) {
-  int64_t dims[GRAPH_MAX_RANK];
-  for (int32_t i = 0; i < flags->type->rank; ++i) dims[i] = i;
-  return graph_reduce(b, flags, dims, (uint32_t)flags->type->rank, "or");
-}
-
 static void sweep(ir_builder_t* b, matrix_t* left, matrix_t* right, ir_value_t** turned, int64_t rows) {
   const ir_type_t* flag = ir_type_tensor(b->ctx, ir_type_int(b->ctx, 1), 0, NULL);
   matrix_t inits[3] = {real(graph_splat_integer(b, flag, 0)), *left, *right};
   int64_t rounds = 2 * matrix_columns(*left) - 1;
-  double tolerance = 4 * unit_roundoff(left->re->type->element) * fmax(1, sqrt((double)rows) / 4);
+  double tolerance = 4 * matrix_roundoff(left->re->type->element) * fmax(1, sqrt((double)rows) / 4);
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, rounds, inits, 3);
   matrix_t l = loop.values[1], r = loop.values[2];
@@ -95,7 +76,7 @@ static void sweep(ir_builder_t* b, matrix_t* left, matrix_t* right, ir_value_t**
   turn_t turn = find_turn(b, p, q, g, tolerance);
   turn_columns(b, &turn, &l, &r);
   move_on(b, &l, &r);
-  ir_value_t* changed = graph_binary(b, SCALAR_or, loop.values[0].re, any(b, turn.wanted));
+  ir_value_t* changed = graph_binary(b, SCALAR_or, loop.values[0].re, matrix_any(b, turn.wanted));
   matrix_loop_end(&loop, (matrix_t[]){real(changed), l, r});
   *turned = loop.values[0].re;
   *left = loop.values[1];

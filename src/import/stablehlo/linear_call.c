@@ -165,6 +165,76 @@ static bool lower_gehrd(lower_op_t* n) {
   return true;
 }
 
+// Eigenvalues as results from `at` on: their parts for real matrices, one complex value for complex ones. Returns the
+// next result's number.
+static uint32_t put_eigenvalues(lower_op_t* n, uint32_t at, const matrix_schur_t* schur) {
+  bool complex = n->values[0].im != NULL;
+  n->out[at] = (lower_value_t){.v = schur->wr, .im = complex ? schur->wi : NULL};
+  if (!complex) n->out[++at].v = schur->wi;
+  return at + 1;
+}
+
+// geev: eigenvalues, left and right eigenvectors where they are asked for.
+static bool lower_geev(lower_op_t* n) {
+  static const char* const settings[] = {"compute_left", "compute_right"};
+  matrix_schur_t schur = matrix_schur(n->b, operand(n, 0));
+  uint32_t at = put_eigenvalues(n, 0, &schur);
+  for (int i = 0; i < 2; ++i, ++at) {
+    bool wanted = stablehlo_call_number(n, settings[i], 'N') == 'V';
+    n->out[at] = wanted ? result(matrix_eigenvectors(n->b, &schur, i == 0)) : nothing(n, at);
+  }
+  n->out[at].v = schur.info;
+  return true;
+}
+
+// gees without an order of eigenvalues: the form, its vectors, eigenvalues, how many were chosen.
+static bool lower_gees(lower_op_t* n) {
+  if (stablehlo_call_number(n, "sort", 'N') != 'N') return lower_unsupported(n, "eigenvalues in no order are");
+  matrix_schur_t schur = matrix_schur(n->b, operand(n, 0));
+  n->out[0] = result(schur.t);
+  n->out[1] = result(schur.z);
+  uint32_t at = put_eigenvalues(n, 2, &schur);
+  n->out[at] = no_failure(n);
+  n->out[at + 1].v = schur.info;
+  return true;
+}
+
+// Both axes of matrices, or the one of vectors, the other way round.
+static matrix_t flip(lower_op_t* n, matrix_t x, int32_t axes) {
+  int64_t dims[2] = {x.re->type->rank - 1, x.re->type->rank - 2};
+  return (matrix_t){graph_reverse(n->b, x.re, dims, (uint32_t)axes),
+                    x.im ? graph_reverse(n->b, x.im, dims, (uint32_t)axes) : NULL};
+}
+
+// The diagonal that is `shift` rows below the main one.
+static ir_value_t* diagonal_of(lower_op_t* n, ir_value_t* x, int64_t shift) {
+  matrix_t inside =
+      matrix_slice(n->b, (matrix_t){x, NULL}, MATRIX_ROW, shift, matrix_rows((matrix_t){x, NULL}) - shift);
+  inside = matrix_slice(n->b, inside, MATRIX_COLUMN, 0, matrix_rows(inside));
+  ir_value_t* here = matrix_triangle(n->b, inside.re, SCALAR_eq);
+  return matrix_reduce(n->b, graph_select(n->b, here, inside.re, graph_splat_like(n->b, inside.re, 0)), MATRIX_COLUMN,
+                       "add");
+}
+
+// sytrd: a Hermitian matrix is tridiagonal when it has Hessenberg's form. From the upper triangle it is made from the
+// last row to the first.
+static bool lower_sytrd(lower_op_t* n) {
+  matrix_t a = operand(n, 0);
+  bool lower = is_lower(n);
+  if (matrix_rows(a) < 2) return lower_unsupported(n, "two rows and more are");
+  matrix_t whole = lower ? a : flip(n, a, 2);
+  whole = matrix_select(n->b, matrix_triangle(n->b, a.re, SCALAR_ge), whole, matrix_adjoint(n->b, whole));
+  matrix_qr_t form = matrix_hessenberg(n->b, whole);
+  matrix_t main = {diagonal_of(n, form.a.re, 0), NULL}, below = {diagonal_of(n, form.a.re, 1), NULL};
+  ir_value_t* written = matrix_triangle(n->b, a.re, lower ? SCALAR_ge : SCALAR_le);
+  n->out[0] = result(matrix_select(n->b, written, lower ? form.a : flip(n, form.a, 2), a));
+  n->out[1].v = lower ? main.re : flip(n, main, 1).re;
+  n->out[2].v = lower ? below.re : flip(n, below, 1).re;
+  n->out[3] = result(lower ? form.tau : flip(n, form.tau, 1));
+  n->out[4] = no_failure(n);
+  return true;
+}
+
 // A vector on the diagonal that is `shift` columns to the right.
 static matrix_t on_diagonal(lower_op_t* n, matrix_t v, ir_value_t* like, int64_t shift, matrix_t others) {
   ir_value_t* column =
@@ -209,11 +279,12 @@ static bool lower_permutation(lower_op_t* n) {
 
 typedef struct row_t {
   const char* name;
-  uint32_t operands, results;
+  uint32_t operands, results;  // of complex elements; a real matrix with SPLIT eigenvalues has one result more
   bool square;
   bool (*lower)(lower_op_t* n);
 } row_t;
 
+enum { SPLIT = 16 };
 static const row_t rows[] = {
     {"potrf", 1, 2, true, lower_potrf},
     {"trsm", 2, 1, false, lower_trsm},
@@ -227,6 +298,10 @@ static const row_t rows[] = {
     {"gesvd", 1, 5, false, lower_gesdd},
     {"gesvdj", 1, 5, false, lower_gesvdj},
     {"gehrd", 1, 3, true, lower_gehrd},
+    {"geev", 1, 4 + SPLIT, true, lower_geev},
+    {"gees", 1, 5 + SPLIT, true, lower_gees},
+    {"sytrd", 1, 5, true, lower_sytrd},
+    {"hetrd", 1, 5, true, lower_sytrd},
     {"gtsv", 4, 5, false, lower_gtsv},
     {"Qr", 1, 2, false, lower_geqrf},
     {"ProductOfElementaryHouseholderReflectors", 2, 1, false, lower_orgqr},
@@ -290,8 +365,10 @@ bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known)
   }
   *known = row != NULL;
   if (!row) return false;
-  if (n->op->operand_count != row->operands || n->op->result_count != row->results) {
-    return lower_unsupported(n, "%u operands and %u results are", row->operands, row->results);
+  bool complex = n->op->operand_count && n->values[0].im;
+  uint32_t results = row->results % SPLIT + (row->results >= SPLIT && !complex);
+  if (n->op->operand_count != row->operands || n->op->result_count != results) {
+    return lower_unsupported(n, "%u operands and %u results are", row->operands, results);
   }
   for (uint32_t i = 0; i < row->operands; ++i) {
     if (!check_operand(n, i, row)) return false;

@@ -87,6 +87,25 @@ matrix_t matrix_sum(ir_builder_t* b, matrix_t x, int32_t axis) {
   return (matrix_t){matrix_reduce(b, x.re, axis, "add"), x.im ? matrix_reduce(b, x.im, axis, "add") : NULL};
 }
 
+ir_value_t* matrix_any(ir_builder_t* b, ir_value_t* flags) {
+  int64_t dims[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < flags->type->rank; ++i) dims[i] = i;
+  return graph_reduce(b, flags, dims, (uint32_t)flags->type->rank, "or");
+}
+
+double matrix_roundoff(const ir_type_t* element) {
+  switch (element->float_kind) {
+    case IR_F64:
+      return 0x1p-53;
+    case IR_F32:
+      return 0x1p-24;
+    case IR_F16:
+      return 0x1p-11;
+    default:
+      return 0x1p-8;
+  }
+}
+
 static ir_value_t* spread(ir_builder_t* b, ir_value_t* x, const ir_type_t* like, int32_t skipped) {
   int64_t dims[GRAPH_MAX_RANK];
   uint32_t count = 0;

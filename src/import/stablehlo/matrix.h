@@ -46,6 +46,10 @@ matrix_t matrix_transpose(ir_builder_t* b, matrix_t x);
 matrix_t matrix_adjoint(ir_builder_t* b, matrix_t x);
 matrix_t matrix_product(ir_builder_t* b, matrix_t x, matrix_t y);
 matrix_t matrix_identity(ir_builder_t* b, matrix_t like, int64_t rows, int64_t columns);
+// Half the distance of 1 to the next number.
+double matrix_roundoff(const ir_type_t* element);
+// Whether any of the flags is set.
+ir_value_t* matrix_any(ir_builder_t* b, ir_value_t* flags);
 // Values with the batch of x and more dims; the element is x's, or `element`.
 const ir_type_t* matrix_type(ir_context_t* ctx, matrix_t x, const ir_type_t* element, int64_t rows, int64_t columns);
 const ir_type_t* vector_type(ir_context_t* ctx, matrix_t x, const ir_type_t* element, int64_t size);
@@ -68,7 +72,7 @@ void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, int64_t limit, cons
 void matrix_loop_end(matrix_loop_t* loop, const matrix_t* next);
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Factorizations, as LAPACK leaves them (factor.c, jacobi.c)
+// Factorizations, as LAPACK leaves them (factor.c, jacobi.c, schur.c)
 //===----------------------------------------------------------------------------------------------------------------===
 
 // The triangle of a Cholesky factorization, zeros elsewhere.
@@ -85,6 +89,16 @@ typedef struct matrix_lu_t {
 matrix_lu_t matrix_lu(ir_builder_t* b, matrix_t a);
 // The rows that `pivots` (from 0) bring to the first `rows` places.
 ir_value_t* matrix_permutation(ir_builder_t* b, ir_value_t* pivots, int64_t rows);
+// H = 1 - tau v v^H with H^H column = beta in place k and zeros below.
+typedef struct matrix_reflector_t {
+  matrix_t v;    // 1 in place k, zeros above
+  matrix_t tau;  // one for each of the batch
+  matrix_t beta;
+} matrix_reflector_t;
+matrix_reflector_t matrix_find_reflector(ir_builder_t* b, matrix_t column, ir_value_t* k);
+// H^H x when `factor` is conj(tau), and x H when it is tau.
+matrix_t matrix_reflect(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t factor);
+matrix_t matrix_reflect_rows(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t factor);
 typedef struct matrix_qr_t {
   matrix_t a, tau;  // R above, the reflectors below
 } matrix_qr_t;
@@ -104,6 +118,15 @@ typedef struct matrix_svd_t {
   matrix_t u, vt;
   ir_value_t* s;  // descending
 } matrix_svd_t;
+// A = Z T Z^H with T upper triangular; of a real matrix with blocks of two rows for pairs of complex eigenvalues.
+typedef struct matrix_schur_t {
+  matrix_t t, z;
+  ir_value_t *wr, *wi;  // eigenvalues in T's order; of pairs first the one above the real axis
+  ir_value_t* info;     // i32 for each of the batch: 0, or 1 when there was no end
+} matrix_schur_t;
+matrix_schur_t matrix_schur(ir_builder_t* b, matrix_t a);
+// Eigenvectors of length one as columns, complex always, with A V = V W, or U^H A = W U^H.
+matrix_t matrix_eigenvectors(ir_builder_t* b, const matrix_schur_t* schur, bool left);
 matrix_svd_t matrix_svd(ir_builder_t* b, matrix_t a, bool full, bool vectors);
 
 #endif  // IREE_C_IMPORT_STABLEHLO_MATRIX_H_

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from case import Suite, type_of
+from case import Suite, dense, type_of
 
 
 def call(name, results, operands="%a", types="", config=""):
@@ -237,6 +237,140 @@ def values():
     s.write("matrices")
 
 
+def tridiagonal(a):
+    """Diagonal and subdiagonal of Householder's form, of a Hermitian matrix."""
+    a = a.astype(np.complex128 if np.iscomplexobj(a) else np.float64)
+    n = len(a)
+    for k in range(n - 1):
+        x = a[k + 1:, k].copy()
+        alpha = x[0]
+        beta = -np.copysign(np.linalg.norm(x), alpha.real)
+        if np.linalg.norm(x[1:]) == 0 and alpha.imag == 0:
+            continue
+        v = x / (alpha - beta)
+        v[0] = 1
+        tau = (beta - alpha) / beta
+        h = np.eye(n, dtype=a.dtype)
+        h[k + 1:, k + 1:] -= tau * np.outer(v, v.conj())
+        a = h.conj().T @ a @ h
+    return np.diag(a).real, np.diag(a, -1).real
+
+
+class Complex:
+    """Text that computes with complex n x n matrices of f32, or with a batch of them."""
+
+    def __init__(self, n, batch=()):
+        self.n, self.batch = n, batch
+        dims = "".join(f"{d}x" for d in (*batch, n, n))
+        self.kind, self.real = f"tensor<{dims}complex<f32>>", f"tensor<{dims}f32>"
+        self.row = "tensor<" + "".join(f"{d}x" for d in (*batch, n)) + "{}>"
+        self.rank = len(batch) + 2
+
+    def dot(self, out, x, y, adjoint=False):
+        """out = x y, or x^H y."""
+        batch = list(range(self.rank - 2))
+        left = f"%{out}c = chlo.conj {x} : {self.kind} -> {self.kind}\n" if adjoint else ""
+        x = f"%{out}c" if adjoint else x
+        inner = self.rank - 2 if adjoint else self.rank - 1
+        given = f"batching_dims = {batch} x {batch}, " if batch else ""
+        return left + (f"%{out} = stablehlo.dot_general {x}, {y}, {given}contracting_dims = [{inner}] x [{self.rank - 2}] : "
+                       f"({self.kind}, {self.kind}) -> {self.kind}\n")
+
+    def times(self, out, x, values, axis):
+        """out = x with its columns (or rows) times a row of complex values."""
+        dims = [*range(self.rank - 2), axis % self.rank]
+        return (f"%{out}w = stablehlo.broadcast_in_dim {values}, dims = {dims} : ({self.row.format('complex<f32>')}) -> "
+                f"{self.kind}\n%{out} = stablehlo.multiply {x}, %{out}w : {self.kind}\n")
+
+    def parts(self, value):
+        return (f"%re = stablehlo.real {value} : ({self.kind}) -> {self.real}\n%im = stablehlo.imag {value} : "
+                f"({self.kind}) -> {self.real}\nreturn %re, %im : {self.real}, {self.real}")
+
+
+def general(s, name, a):
+    """geev: K + (A V - V W), and K + (U^H A - W U^H), which are K, a matrix without zeros."""
+    split = lambda v: [np.ascontiguousarray(v.real).astype(np.float32), np.ascontiguousarray(v.imag).astype(np.float32)]
+    m, is_complex = Complex(a.shape[-1], a.shape[:-2]), np.iscomplexobj(a)
+    status = "tensor<" + "".join(f"{d}x" for d in a.shape[:-2]) + "i32>"
+    config = "compute_left = 86 : ui8, compute_right = 86 : ui8"
+    values = [m.row.format("complex<f32>")] if is_complex else [m.row.format("f32")] * 2
+    zero = f"%n = stablehlo.constant dense<0.0> : {m.real}\n"
+    whole = f"%z = stablehlo.complex %a, {'%b' if is_complex else '%n'} : {m.kind}\n"
+    text = zero + whole + call(f"lapack_{'c' if is_complex else 's'}geev_ffi", [*values, m.kind, m.kind, status],
+                               "%z" if is_complex else "%a", m.kind if is_complex else m.real, config)
+    if not is_complex:
+        text += f"%w = stablehlo.complex %0#0, %0#1 : {m.row.format('complex<f32>')}\n"
+    w, left, right = ("%0#0", "%0#1", "%0#2") if is_complex else ("%w", "%0#2", "%0#3")
+    difference = f"%d = stablehlo.subtract %p, %q : {m.kind}\n%r = stablehlo.add %k, %d : {m.kind}\n" + m.parts("%r")
+    inputs = split(a) if is_complex else [a]
+    zero += f"%k = stablehlo.complex %a, {'%b' if is_complex else '%a'} : {m.kind}\n"
+    text = zero + text[text.index("%z = "):]
+    wanted = split(a) if is_complex else [a, a]
+    s.add(f"{name}_right", text + m.dot("p", "%z", right) + m.times("q", right, w, -1) + difference, inputs,
+          wanted, 3e-5)
+    identity = np.broadcast_to(np.eye(m.n, dtype=np.float32), a.shape)
+    adjoint = f"%i = stablehlo.constant {dense(identity)}\n%e = stablehlo.complex %i, %n : {m.kind}\n"
+    s.add(f"{name}_left", text + adjoint + m.dot("p", left, "%z", True) + m.dot("h", left, "%e", True) +
+          m.times("q", "%h", w, -2) + difference, inputs, wanted, 3e-5)
+    lengths = f"%s0 = stablehlo.abs {right} : ({m.kind}) -> {m.real}\n%s1 = stablehlo.multiply %s0, %s0 : {m.real}\n" \
+              "%o = stablehlo.constant dense<0.0> : tensor<f32>\n" \
+              f"%s = stablehlo.reduce(%s1 init: %o) applies stablehlo.add across dimensions = [{m.rank - 2}] : " \
+              f"({m.real}, tensor<f32>) -> {m.row.format('f32')}\nreturn %s : {m.row.format('f32')}"
+    s.add(f"{name}_lengths", text + lengths, inputs, [np.ones(a.shape[:-1], np.float32)])
+
+
+def schur(s, name, a):
+    """gees: Z T Z^H, which is A, and how many elements are not 0 below what may be."""
+    split = lambda v: [v.real.astype(np.float32), v.imag.astype(np.float32)]
+    m, is_complex = Complex(a.shape[-1]), np.iscomplexobj(a)
+    row = m.row.format("complex<f32>" if is_complex else "f32")
+    kind = m.kind if is_complex else m.real
+    results = [kind, kind, *([row] if is_complex else [row, row]), "tensor<i32>", "tensor<i32>"]
+    make = f"%z = stablehlo.complex %a, %b : {m.kind}\n" if is_complex else ""
+    text = make + call(f"lapack_{'c' if is_complex else 's'}gees_ffi", results, "%z" if is_complex else "%a", kind,
+                       "mode = 86 : ui8, sort = 78 : ui8")
+    inputs = split(a) if is_complex else [a]
+    if is_complex:
+        back = m.dot("p", "%0#1", "%0#0") + f"%t = stablehlo.transpose %0#1, dims = [1, 0] : ({kind}) -> {kind}\n" \
+               f"%h = chlo.conj %t : {kind} -> {kind}\n" + m.dot("r", "%p", "%h") + m.parts("%r")
+    else:
+        back = product("%p", "%0#1", "%0#0", [kind] * 3) + product("%r", "%p", "%0#1", [kind] * 3, right=1) + \
+               f"return %r : {kind}"
+    s.add(f"{name}_product", text + back, inputs, split(a) if is_complex else [a], 3e-5)
+    below = -1 if is_complex else -2
+    where = np.tril(np.ones((m.n, m.n), np.float32), below)
+    size = f"%t = stablehlo.abs %0#0 : ({kind}) -> {m.real}\n" if is_complex else f"%t = stablehlo.abs %0#0 : {kind}\n"
+    s.add(f"{name}_zeros", text + size + f"%m = stablehlo.constant {dense(where)}\n%u = stablehlo.multiply %t, %m : "
+          f"{m.real}\nreturn %u : {m.real}", inputs, [np.zeros((m.n, m.n), np.float32)])
+
+
+def schurs():
+    s = Suite("schurs", "Eigenvalues and Schur forms of any matrix, tridiagonal forms.")
+    two = s.floats(4, 4) + 1j * s.floats(4, 4)
+    general(s, "geev", np.array([[0, 2, 0, 1], [-3, 1, 1, 0], [0.5, 0, -1, 2], [1, 0, -2, 0.5]], np.float32))
+    general(s, "geev_one", np.array([[-3]], np.float32))
+    general(s, "geev_batch", s.floats(2, 3, 3))
+    general(s, "geev_complex", two.astype(np.complex64))
+    turn = np.array([[1, -2], [2, 1]], np.float32)
+    types = ["tensor<2xf32>", "tensor<2xf32>", "tensor<2x2xcomplex<f32>>", "tensor<2x2xcomplex<f32>>", "tensor<i32>"]
+    values = call("lapack_sgeev_ffi", types, types="tensor<2x2xf32>", config="compute_left = 78 : ui8, compute_right = 78 : ui8")
+    s.add("geev_pair", values + "return %0#0, %0#1, %0#4 : tensor<2xf32>, tensor<2xf32>, tensor<i32>", [turn],
+          [np.array([1, 1], np.float32), np.array([2, -2], np.float32), np.int32(0)])
+    s.add("geev_nan", values + "return %0#4 : tensor<i32>", [np.array([[1, np.nan], [2, 1]], np.float32)], [np.int32(1)])
+    schur(s, "gees", s.floats(5, 5))
+    schur(s, "gees_cycle", np.roll(np.eye(4, dtype=np.float32), 1, 0))
+    schur(s, "gees_complex", two.astype(np.complex64))
+    a = s.floats(4, 4)
+    for name, uplo, whole in [("lower", 76, np.tril(a) + np.tril(a, -1).T), ("upper", 85, np.triu(a) + np.triu(a, 1).T)]:
+        types = [type_of(a), "tensor<4xf32>", "tensor<3xf32>", "tensor<3xf32>", "tensor<i32>"]
+        d, e = tridiagonal(whole if name == "lower" else whole[::-1, ::-1])
+        step = 1 if name == "lower" else -1
+        s.add(f"sytrd_{name}", call("lapack_ssytrd_ffi", types, types=types[0], config=f"uplo = {uplo} : ui8") +
+              "return %0#1, %0#2 : tensor<4xf32>, tensor<3xf32>", [a],
+              [d[::step].astype(np.float32), e[::step].astype(np.float32)], 1e-5)
+    s.write("matrices")
+
+
 if __name__ == "__main__":
-    for suite in [factors, complex_factors, values]:
+    for suite in [factors, complex_factors, values, schurs]:
         suite()
