@@ -114,11 +114,16 @@ static uint64_t fixed_up(const ask_t* q, uint64_t a, uint64_t b, uint64_t c) {
   if (field_of(q, c) - field_of(q, b) < far) return sign;
   return sign | size_of(q, a);
 }
+// The scale is fused: a sum within the normal numbers is not rounded before it is scaled.
 static uint64_t fused_scaled(const ask_t* q, uint64_t a, uint64_t b, uint64_t c) {
   uint64_t result = fused(q, a, b, c);
   if (!q->vcc || is_nan(q, result)) return result;
-  int step = q->f->bits == 32 ? 64 : 128;
-  return round_to(q, scaled(q, kept_of(q, result), field_of(q, c) > q->f->bias ? step : -step));
+  int step = (q->f->bits == 32 ? 64 : 128) * (field_of(q, c) > q->f->bias ? 1 : -1);
+  if (!field_of(q, result) || size_of(q, result) >= exact_infinity(q->f) - 1)
+    return round_to(q, scaled(q, kept_of(q, result), step));
+  exact_t sum = exact_add(exact_multiply(value_of(q, a), value_of(q, b)), value_of(q, c), q->m.round);
+  sum.exponent += step;
+  return round_to(q, sum);
 }
 
 // A light's product, but the least number where its exponent or guard forbids it.

@@ -1,6 +1,7 @@
 // Float rows against plain scalar code: special values, MODE, inactive lanes, accuracy.
 #include <math.h>
 
+#include "exact.h"
 #include "rows.h"
 
 static const uint32_t specials[] = {
@@ -344,33 +345,74 @@ static void divide(rows_t* r, const char* type, int level) {
   step(r, fixup, level, 6, 20, 4, 2, 0);
 }
 
-static void test_division_single(void** state) {
+// A number of any size, an edge value, or for numerators one that is less than the denominator by so much that the
+// quotient is denormal or nearly so.
+static uint64_t pick_operand(uint64_t* seed, bool is_wide, uint64_t denominator) {
+  uint32_t pick = rows_random(seed);
+  uint64_t any = is_wide ? rows_random(seed) | (uint64_t)rows_random(seed) << 32 : rows_random(seed);
+  int fraction = is_wide ? 52 : 23, bias = is_wide ? 1023 : 127;
+  uint64_t sign = UINT64_C(1) << (is_wide ? 63 : 31), least = UINT64_C(1) << fraction;
+  int64_t field = (int64_t)(denominator >> fraction & (2 * (uint64_t)bias + 1)) - bias + 2 - pick / 16 % (fraction + 5);
+  if (denominator && pick % 4 && field > 0) {
+    // Few bits make quotients in the middle between two numbers.
+    uint64_t kept = pick & 8 ? ~UINT64_C(0) << (pick / 4096 % fraction) : ~UINT64_C(0);
+    return (any & (least - 1) & kept) | (uint64_t)field << fraction | (any & sign);
+  }
+  return pick % 4 == 1 && !is_wide ? specials[pick / 16 % SPECIALS] : any;
+}
+
+static uint64_t lane_of(rows_t* r, uint32_t at, uint32_t i, bool is_wide) {
+  return rows_lanes(r, at)[i] | (is_wide ? (uint64_t)rows_lanes(r, at + 1)[i] << 32 : 0);
+}
+static void set_lane(rows_t* r, uint32_t at, uint32_t i, uint64_t value) {
+  rows_lanes(r, at)[i] = (uint32_t)value;
+  rows_lanes(r, at + 1)[i] = (uint32_t)(value >> 32);
+}
+
+static uint64_t host_quotient(uint64_t a, uint64_t b, bool is_wide) {
+  static volatile double wide_a, wide_b;
+  if (!is_wide) {
+    volatile_a = rows_float((uint32_t)a), volatile_b = rows_float((uint32_t)b);
+    return rows_bits(volatile_a / volatile_b);
+  }
+  double x;
+  memcpy(&x, &a, sizeof(x)), wide_a = x;
+  memcpy(&x, &b, sizeof(x)), wide_b = x;
+  x = wide_a / wide_b;
+  memcpy(&a, &x, sizeof(a));
+  return a;
+}
+
+// Quotients are rounded correctly, denormal ones too.
+static void check_division(const char* type, int rounds) {
+  bool is_wide = strcmp(type, "f64") == 0;
+  const exact_format_t* f = is_wide ? &EXACT_F64 : &EXACT_F32;
   for (int level = 2; level <= rows_levels(); ++level) {
     rows_t r;
     rows_open(&r, 32, 11, 0, 0);
     uint64_t seed = 5;
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       for (uint32_t i = 0; i < 32; ++i) {
-        uint32_t pick = rows_random(&seed);
-        rows_lanes(&r, 2)[i] = pick & 1 ? specials[pick / 8 % SPECIALS] : rows_random(&seed);
-        rows_lanes(&r, 4)[i] = pick & 6 ? rows_random(&seed) : specials[pick / 512 % SPECIALS];
-        rows_lanes(&r, 8)[i] = 0x3f800000;
+        uint64_t b = pick_operand(&seed, is_wide, 0);
+        set_lane(&r, 4, i, b);
+        set_lane(&r, 2, i, pick_operand(&seed, is_wide, b));
+        set_lane(&r, 8, i, is_wide ? UINT64_C(0x3ff0000000000000) : 0x3f800000);
       }
-      divide(&r, "f32", level);
+      divide(&r, type, level);
       for (uint32_t i = 0; i < 32; ++i) {
-        uint32_t a = rows_lanes(&r, 2)[i], b = rows_lanes(&r, 4)[i], got = rows_lanes(&r, 6)[i];
-        volatile_a = rows_float(a), volatile_b = rows_float(b);
-        uint32_t want = rows_bits(volatile_a / volatile_b);
-        // Denormal quotients may be rounded twice.
-        bool is_near = (want & 0x7fffffff) <= 0x00800000 && got - want + 1 <= 2;
-        if (got != want && !(is_nan(got) && is_nan(want)) && !is_near) {
-          fail_msg("level %d: %08x / %08x gives %08x, not %08x", level, a, b, got, want);
+        uint64_t a = lane_of(&r, 2, i, is_wide), b = lane_of(&r, 4, i, is_wide), got = lane_of(&r, 6, i, is_wide);
+        uint64_t want = host_quotient(a, b, is_wide);
+        if (got != want && !(exact_is_nan(f, got) && exact_is_nan(f, want))) {
+          fail_msg("level %d: %016llx / %016llx gives %016llx, not %016llx", level, (unsigned long long)a,
+                   (unsigned long long)b, (unsigned long long)got, (unsigned long long)want);
         }
       }
     }
     rows_close(&r);
   }
 }
+static void test_division_single(void** state) { check_division("f32", 6000); }
+static void test_division_double(void** state) { check_division("f64", 3000); }
 
 // Output modifiers: multiplications only without IEEE mode and denormal results; clamp always.
 static void test_output_modifiers(void** state) {
@@ -520,6 +562,7 @@ int main(void) {
       cmocka_unit_test(test_three),
       cmocka_unit_test(test_accuracy),
       cmocka_unit_test(test_division_single),
+      cmocka_unit_test(test_division_double),
       cmocka_unit_test(test_division_steps),
       cmocka_unit_test(test_output_modifiers),
       cmocka_unit_test(test_transcendental_specials),

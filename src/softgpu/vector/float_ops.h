@@ -184,10 +184,24 @@ VALU_INLINE FLOAT_T FLOAT_NAME(div_scale)(FLOAT_T a, FLOAT_T b, FLOAT_T c, int* 
   *scales = is_zero | is_far | (is_tiny_quotient & (b_field != 0));
   return is_zero ? FLOAT_NAME(nan)() : a * factor;
 }
-VALU_INLINE FLOAT_T FLOAT_NAME(div_fmas)(FLOAT_T a, FLOAT_T b, FLOAT_T c, bool scales) {
-  const FLOAT_T up = FLOAT_TWO_TO(FLOAT_BIAS == 127 ? 64 : 128), down = FLOAT_TWO_TO(FLOAT_BIAS == 127 ? -64 : -128);
-  FLOAT_T result = FLOAT_NAME(fma)(a, b, c);
-  return scales ? result * (FLOAT_NAME(field)(c) > FLOAT_BIAS ? up : down) : result;
+// The scale is part of the operation, so what becomes denormal is rounded once: where a rounded sum that is scaled lies
+// in the middle between two denormals, what the first rounding took from it decides.
+VALU_INLINE FLOAT_T FLOAT_NAME(div_fmas)(FLOAT_T a, FLOAT_T b, FLOAT_T c, bool scales, bool is_nearest) {
+  enum { STEP = FLOAT_BIAS == 127 ? 64 : 128 };
+  const FLOAT_T up = FLOAT_TWO_TO(STEP), down = FLOAT_TWO_TO(-STEP);
+  const FLOAT_T half = FLOAT_TWO_TO(STEP - FLOAT_BIAS - FLOAT_MANTISSA);  // of the least denormal, before the scale
+  int is_large = FLOAT_NAME(field)(c) > FLOAT_BIAS;
+  FLOAT_T result = FLOAT_NAME(fma)(a, b, c), scaled = result * (is_large ? up : down);
+  FLOAT_T product = a * b, product_rest = FLOAT_FMA(a, b, -product);
+  FLOAT_T sum = c + product, back = sum - c, sum_rest = (c - (sum - back)) + (product - back);
+  FLOAT_T lost = ((sum - result) + sum_rest) + product_rest;
+  int is_lost = (product == 0) & (a != 0) & (b != 0);
+  lost = is_lost ? FLOAT_NAME(with_sign)(1, FLOAT_NAME(is_negative)(a) != FLOAT_NAME(is_negative)(b)) : lost;
+  FLOAT_T rest = FLOAT_FMA(-scaled, up, result), other = (result + rest) * down;
+  int is_middle = is_nearest & !is_large & (FLOAT_NAME(abs)(rest) == half) & (lost != 0);
+  int is_wrong = is_middle & (FLOAT_NAME(is_negative)(rest) == FLOAT_NAME(is_negative)(lost));
+  scaled = is_wrong ? other : scaled;
+  return scales ? scaled : result;
 }
 VALU_INLINE FLOAT_T FLOAT_NAME(div_fixup)(FLOAT_T a, FLOAT_T b, FLOAT_T c) {
   int sign = FLOAT_NAME(is_negative)(b) != FLOAT_NAME(is_negative)(c);

@@ -59,17 +59,18 @@ VALU_INLINE float_cube_t float_cube(float x, float y, float z) {
     wave_set_mask(w, inst->dst[1].index, VECTOR(valu_collect)(v.flags, v.io.lanes) & v.active); \
     return inst + 1;                                                                            \
   }
-#define FLOAT_DIV_FMAS(name, D, function)                                  \
-  static const inst_t* name(wave_t* w, const inst_t* inst) {               \
-    uint32_t scales[WAVE_MAX_LANES];                                       \
-    VECTOR(valu_spread)(wave_mask(w, SREG_VCC), w->lanes, scales);         \
-    valu_t v;                                                              \
-    valu_begin(w, inst, VALU_SHAPE(D, D, D, D), &v);                       \
-    const valu_io_t io = v.io;                                             \
-    VALU_LANES(VALU_LOAD_##D(a, 0) VALU_LOAD_##D(b, 1) VALU_LOAD_##D(c, 2) \
-                   VALU_STORE_##D(function(a, b, c, scales[i] != 0)))      \
-    valu_end(w, inst, VALU_SHAPE(D, D, D, D), &v);                         \
-    return inst + 1;                                                       \
+#define FLOAT_DIV_FMAS(name, D, function)                                          \
+  static const inst_t* name(wave_t* w, const inst_t* inst) {                       \
+    uint32_t scales[WAVE_MAX_LANES];                                               \
+    VECTOR(valu_spread)(wave_mask(w, SREG_VCC), w->lanes, scales);                 \
+    const bool is_nearest = !(w->mode >> (VALU_TYPE_##D == INST_F64 ? 2 : 0) & 3); \
+    valu_t v;                                                                      \
+    valu_begin(w, inst, VALU_SHAPE(D, D, D, D), &v);                               \
+    const valu_io_t io = v.io;                                                     \
+    VALU_LANES(VALU_LOAD_##D(a, 0) VALU_LOAD_##D(b, 1) VALU_LOAD_##D(c, 2)         \
+                   VALU_STORE_##D(function(a, b, c, scales[i] != 0, is_nearest)))  \
+    valu_end(w, inst, VALU_SHAPE(D, D, D, D), &v);                                 \
+    return inst + 1;                                                               \
   }
 #define FLOAT_SCALAR(name, half, ...)                                  \
   static const inst_t* name(wave_t* w, const inst_t* inst) {           \
