@@ -1,9 +1,11 @@
-"""Other people's host programs on the software GPU: Debian's rocminfo, and a HIP program over Debian's libamdhip64.
+"""Other people's host programs on the software GPU: Debian's rocminfo and rocm_agent_enumerator, a program linked against
+Debian's libhsa-runtime64, and a HIP program over Debian's libamdhip64.
 
     tests/softgpu/run_outside.py --build build
 """
 
 import functools
+import os
 import pathlib
 import re
 import subprocess
@@ -53,6 +55,52 @@ def rocminfo(build):
     return None
 
 
+# GPUs by the kernel driver's description of the machine, whose first entry is the CPU.
+ENUMERATED = {("--target=gfx90a",): ["gfx90a"], ("--target=gfx1100", "--gpus=2"): ["gfx1100", "gfx1100"],
+              ("--gpus=gfx942,gfx1030,gfx90c",): ["gfx942", "gfx1030", "gfx90c"], (): ["gfx1100"]}
+
+
+def agent_enumerator(build):
+    for flags, targets in ENUMERATED.items():
+        result = suite.softgpu(build, flags, ["rocm_agent_enumerator"], timeout=120)
+        if result.returncode or result.stdout.split() != ["gfx000", *targets]:
+            return f"{flags}: exit {result.returncode}, {result.stdout.split()}: {result.stderr[-300:]}"
+    with tempfile.TemporaryDirectory(prefix="iree-topology-") as name:
+        result = suite.softgpu(build, ["--gpus=gfx942,gfx1030"], ["rocm_agent_enumerator"], timeout=120,
+                               env={**os.environ, "ROCR_VISIBLE_DEVICES": "1", "TMPDIR": name})
+        left = os.listdir(name)
+    return None if result.stdout.split() == ["gfx000", "gfx1030"] and not left else f"{result.stdout.split()}, {left}"
+
+
+AGENTS = r"""
+#include <hsa/hsa.h>
+#include <stdio.h>
+static hsa_status_t say(hsa_agent_t agent, void* data) {
+  char name[64] = "";
+  hsa_device_type_t type;
+  hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+  hsa_agent_get_info(agent, HSA_AGENT_INFO_NAME, name);
+  if (type == HSA_DEVICE_TYPE_GPU) puts(name);
+  return HSA_STATUS_SUCCESS;
+}
+int main(void) { return hsa_init() || hsa_iterate_agents(say, NULL) || hsa_shut_down(); }
+"""
+
+
+def linked(build):
+    """A program linked against Debian's runtime finds this one by LD_LIBRARY_PATH and nothing else."""
+    with tempfile.TemporaryDirectory(prefix="iree-hsa-") as name:
+        program = pathlib.Path(name) / "agents"
+        subprocess.run(["cc", "-xc", "-", "-o", str(program), "-lhsa-runtime64"], input=AGENTS, text=True, check=True)
+        for variables, targets in ({}, ["gfx1100"]), ({"IREE_SOFTGPU_TARGET": "gfx942"}, ["gfx942"]):
+            environment = {"LD_LIBRARY_PATH": str(build.resolve() / "lib" / "softgpu"), **variables}
+            result = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=60,
+                                    env=environment)
+            if result.returncode or result.stdout.split() != targets:
+                return f"{variables}: exit {result.returncode}: {result.stdout} {result.stderr}"
+    return None
+
+
 def hip(build, target):
     with tempfile.TemporaryDirectory(prefix="iree-hip-") as name:
         code_object = pathlib.Path(name) / "integer.hsaco"
@@ -66,8 +114,8 @@ def hip(build, target):
 def main():
     parser = suite.arguments(__doc__)
     options = parser.parse_args()
-    programs = {"tool": tool, "rocminfo": rocminfo, **{f"hip {target}": functools.partial(hip, target=target)
-                                         for target in ("gfx90a", "gfx1030")}}
+    programs = {"tool": tool, "rocminfo": rocminfo, "rocm_agent_enumerator": agent_enumerator, "linked": linked,
+                **{f"hip {target}": functools.partial(hip, target=target) for target in ("gfx90a", "gfx1030")}}
     results = {name: program(options.build) for name, program in programs.items()}
     suite.finish(len(results), [f"{name}: {reason}" for name, reason in results.items() if reason])
 

@@ -6,10 +6,6 @@
 // How a family finds its lanes' places; `o` are the operands from the address on.
 typedef bool (*resolve_t)(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t bytes, memory_access_t* m);
 
-static inline uint64_t register_pair(const wave_t* w, const operand_t* o, uint32_t lane) {
-  return w->vgpr[o->offset + lane] | (uint64_t)w->vgpr[o->offset + w->lanes + lane] << 32;
-}
-
 // vaddr (64 bits), off; or vaddr (32 bits), saddr.
 static bool resolve_global(wave_t* w, const inst_t* inst, const operand_t* o, uint32_t bytes, memory_access_t* m) {
   const operand_t *vector = &o[0], *scalar = &o[1];
@@ -41,7 +37,7 @@ static bool resolve_scratch(wave_t* w, const inst_t* inst, const operand_t* o, u
   return true;
 }
 
-// Flat addresses: splits the lanes by space. `done` is called for each with its lanes.
+// Flat addresses: splits the lanes by space.
 typedef struct flat_t {
   memory_access_t spaces[3];
 } flat_t;
@@ -52,26 +48,19 @@ static void resolve_flat(wave_t* w, const inst_t* inst, const operand_t* o, flat
   global->space = CHECK_GLOBAL, lds->space = CHECK_LDS, scratch->space = CHECK_SCRATCH;
   global->mask = lds->mask = scratch->mask = 0;
   bool has_scalar = o[1].kind == OPERAND_SGPR && o[0].dwords == 1;
-  uint64_t base = has_scalar ? wave_pair(w, o[1].index) : 0;
+  uint64_t base = (has_scalar ? wave_pair(w, o[1].index) : 0) + (uint64_t)(int64_t)inst->offset;
+  const uint32_t *low = w->vgpr + o[0].offset, *high = low + w->lanes;
   for (uint32_t i = 0; i < w->lanes; ++i) {
-    uint64_t at =
-        (has_scalar ? base + w->vgpr[o[0].offset + i] : register_pair(w, &o[0], i)) + (uint64_t)(int64_t)inst->offset;
-    uint64_t bit = UINT64_C(1) << i & exec;
+    uint64_t at = base + (has_scalar ? low[i] : low[i] | (uint64_t)high[i] << 32);
     global->address[i] = at;
-    lds->address[i] = scratch->address[i] = (uint32_t)at;
-    if (at - WAVE_SHARED_BASE < WAVE_APERTURE_SIZE) {
-      lds->mask |= bit;
-    } else if (at - WAVE_PRIVATE_BASE < WAVE_APERTURE_SIZE) {
-      scratch->mask |= bit;
-    } else {
-      global->mask |= bit;
-    }
+    lds->mask |= (uint64_t)(at - WAVE_SHARED_BASE < WAVE_APERTURE_SIZE) << i;
+    scratch->mask |= (uint64_t)(at - WAVE_PRIVATE_BASE < WAVE_APERTURE_SIZE) << i;
   }
-}
-
-static void memory_copy(const wave_t* w, const memory_access_t* m, uint32_t lane, uint32_t bytes, uint32_t* out) {
-  if (m->space == CHECK_GLOBAL) return shared_read(out, memory_byte(w, m, lane, 0), bytes);
-  for (uint32_t k = 0; k < bytes; ++k) out[k / 4] |= (uint32_t)*memory_byte(w, m, lane, k) << (8 * (k % 4));
+  lds->mask &= exec, scratch->mask &= exec;
+  global->mask = exec & ~lds->mask & ~scratch->mask;
+  for (uint32_t i = 0; (lds->mask | scratch->mask) && i < w->lanes; ++i) {
+    lds->address[i] = scratch->address[i] = (uint32_t)global->address[i];
+  }
 }
 
 // Loads straight into the workgroup's memory (`lds`): lane l's element, extended to a dword, goes to M0 + offset + l *
@@ -88,7 +77,7 @@ static const inst_t* load_to_lds(wave_t* w, const inst_t* inst, memory_access_t*
   for (uint32_t i = 0; i < w->lanes; ++i) {
     if (!(inside >> i & 1)) continue;
     uint32_t value[4] = {0}, up = 32 - 8 * (form.bytes & 3);
-    if (m->mask >> i & 1) memory_copy(w, m, i, form.bytes, value);
+    if (m->mask >> i & 1) memory_read_lane(w, m, i, form.bytes, value);
     if (form.is_signed) value[0] = (uint32_t)((int32_t)(value[0] << up) >> up);
     memcpy(w->group->lds + to.address[i], value, step);
   }
@@ -131,7 +120,7 @@ static const inst_t* run_store_lds(wave_t* w, const inst_t* inst) {
   uint64_t inside = memory_lds_mask(w, &from, 4);
   for (uint32_t i = 0; i < w->lanes; ++i) {
     uint32_t value = 0;
-    if (inside >> i & 1) memory_copy(w, &from, i, 4, &value);
+    if (inside >> i & 1) memory_read_lane(w, &from, i, 4, &value);
     if (m.mask >> i & 1) shared_write((void*)m.address[i], &value, 4);
   }
   return inst + 1;
@@ -203,7 +192,11 @@ static inline const inst_t* run_load_buffer(wave_t* w, const inst_t* inst, memor
   memory_access_t m, parts[4];
   if (!buffer_resolve(w, inst, inst->src, bytes, &m)) return NULL;
   operand_t to = inst->dst[0];
-  if (buffer_is_whole(w, inst->src, &m)) return memory_load(w, inst, &m, part, &to) ? inst + 1 : NULL;
+  if (buffer_is_whole(w, inst, inst->src, bytes, &m)) {
+    if (!memory_load(w, inst, &m, part, &to)) return NULL;
+    buffer_zero_outside(w, &m, part, &to);
+    return inst + 1;
+  }
   if (!buffer_resolve_parts(w, inst, inst->src, bytes, parts)) return NULL;
   for (uint32_t k = 0; k < bytes / 4; ++k, to.offset += w->lanes) {
     if (!memory_load(w, inst, &parts[k], MEMORY_B32, &to)) return NULL;
@@ -237,7 +230,9 @@ static inline const inst_t* run_store_buffer(wave_t* w, const inst_t* inst, memo
   memory_access_t m, parts[4];
   if (!buffer_resolve(w, inst, &inst->src[1], bytes, &m)) return NULL;
   operand_t from = inst->src[0];
-  if (buffer_is_whole(w, &inst->src[1], &m)) return memory_store(w, inst, &m, part, &from) ? inst + 1 : NULL;
+  if (buffer_is_whole(w, inst, &inst->src[1], bytes, &m)) {
+    return memory_store(w, inst, &m, part, &from) ? inst + 1 : NULL;
+  }
   if (!buffer_resolve_parts(w, inst, &inst->src[1], bytes, parts)) return NULL;
   for (uint32_t k = 0; k < bytes / 4; ++k, from.offset += w->lanes) {
     if (!memory_store(w, inst, &parts[k], MEMORY_B32, &from)) return NULL;

@@ -51,7 +51,9 @@ static inline uint8_t* memory_byte(const wave_t* w, const memory_access_t* m, ui
 
 // Lanes whose bytes are inside the workgroup's memory: the hardware reads zero outside, and drops writes.
 static inline uint64_t memory_lds_mask(const wave_t* w, const memory_access_t* m, uint32_t bytes) {
-  uint64_t mask = 0, size = w->group->lds_size;
+  uint64_t size = w->group->lds_size, wrong = 0, mask = 0;
+  for (uint32_t i = 0; i < w->lanes; ++i) wrong |= (uint64_t)(m->address[i] + bytes > size);
+  if (!wrong) return m->mask;
   for (uint32_t i = 0; i < w->lanes; ++i) mask |= (uint64_t)(m->address[i] + bytes <= size) << i;
   return mask & m->mask;
 }
@@ -61,8 +63,10 @@ static inline bool memory_begin(wave_t* w, const inst_t* inst, const memory_acce
                                 uint32_t bytes) {
   if (w->launch->instrumented && !check_memory(w, inst, m->space, access, m->address, m->mask, bytes)) return false;
   if (m->space != CHECK_SCRATCH) return true;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
-    if (!(m->mask >> i & 1) || m->address[i] + bytes <= w->scratch_size) continue;
+  uint64_t wrong = 0, size = w->scratch_size;
+  for (uint32_t i = 0; i < w->lanes; ++i) wrong |= (uint64_t)(m->address[i] + bytes > size);
+  for (uint32_t i = 0; wrong && i < w->lanes; ++i) {
+    if (!(m->mask >> i & 1) || m->address[i] + bytes <= size) continue;
     return wave_fault(w, inst, ENGINE_FAULT_MEMORY, m->address[i],
                       "lane %u touches byte %llu of its scratch, which has %u", i, (unsigned long long)m->address[i],
                       w->scratch_size),
@@ -82,20 +86,37 @@ static inline bool memory_begin_moved(wave_t* w, const inst_t* inst, const memor
   return is_right;
 }
 
+// Where lanes' bytes are, each lane's in a row from `base` + `address`: a number, since no pointer may be moved from
+// NULL to where global memory is.
+typedef struct memory_rows_t {
+  uintptr_t base;
+  const uint64_t* address;
+  uint32_t lanes;
+  uint64_t all;     // a bit for each lane
+  uint64_t inside;  // lanes that have such bytes
+} memory_rows_t;
+static inline uint8_t* memory_at(const memory_rows_t* r, uint32_t lane) {
+  return (uint8_t*)(r->base + r->address[lane]);
+}
+
 // Whether each lane's place is `bytes` behind that of the lane before, all lanes taking part.
-static inline bool memory_is_contiguous(const wave_t* w, const memory_access_t* m, uint32_t bytes) {
-  if (m->mask != w->all || m->space == CHECK_SCRATCH) return false;
-  uint64_t first = m->address[0], wrong = 0;
-  for (uint32_t i = 0; i < w->lanes; ++i) wrong |= m->address[i] ^ (first + (uint64_t)i * bytes);
+static inline bool memory_is_contiguous(const memory_rows_t* r, uint32_t bytes) {
+  uint64_t first = r->address[0], wrong = 0;
+  for (uint32_t i = 0; i < r->lanes; ++i) wrong |= r->address[i] ^ (first + (uint64_t)i * bytes);
   return !wrong;
 }
 
-// What a lane's address is relative to, as a number: no pointer may be moved from NULL to where global memory is.
-static inline uintptr_t memory_base(const wave_t* w, const memory_access_t* m) {
-  return m->space == CHECK_LDS ? (uintptr_t)w->group->lds : 0;
-}
-static inline uint8_t* memory_at(uintptr_t base, const memory_access_t* m, uint32_t lane) {
-  return (uint8_t*)(base + m->address[lane]);
+// Addresses of scratch as addresses of the process; dword k of a lane is k rows of all lanes further on. False where a
+// lane's bytes do not lie so: dwords that are not aligned, or less than a dword across two.
+static inline bool memory_unswizzle(const wave_t* w, const memory_access_t* m, uint32_t bytes,
+                                    uint64_t to[WAVE_MAX_LANES]) {
+  uint64_t wrong = 0, most = bytes < 4 ? 4 - bytes : 0, lanes = w->lanes;
+  for (uint32_t i = 0; i < lanes; ++i) {
+    uint64_t at = m->address[i];
+    wrong |= (uint64_t)((at & 3) > most) << i;
+    to[i] = ((at >> 2) * lanes + i) * 4 + (at & 3);
+  }
+  return !(wrong & m->mask);
 }
 
 // Four lanes' worth of up to four dwords each, turned over: from a row for each lane to one for each dword, or back.
@@ -111,74 +132,152 @@ VALU_INLINE void memory_transpose(memory_lanes_t x[4]) {
   x[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
 }
 
-// `dwords` is a constant where this is used, so that each copy is an instruction.
-VALU_INLINE void memory_load_wide(uintptr_t base, const memory_access_t* m, uint32_t lanes, uint32_t dwords,
-                                  uint32_t* d) {
-  for (uint32_t i = 0; i < lanes; i += 4) {
+// `dwords` is a constant where these are used, so that each copy is an instruction.
+VALU_INLINE void memory_load_wide(const memory_rows_t* r, uint32_t dwords, uint32_t* d) {
+  for (uint32_t i = 0; i < r->lanes; i += 4) {
     memory_lanes_t x[4] = {0};
-    for (uint32_t k = 0; k < 4; ++k) memcpy(&x[k], memory_at(base, m, i + k), 4 * dwords);
+    for (uint32_t k = 0; k < 4; ++k) memcpy(&x[k], memory_at(r, i + k), 4 * dwords);
     memory_transpose(x);
-    for (uint32_t k = 0; k < dwords; ++k) memcpy(&d[k * lanes + i], &x[k], 16);
+    for (uint32_t k = 0; k < dwords; ++k) memcpy(&d[k * r->lanes + i], &x[k], 16);
+  }
+}
+VALU_INLINE void memory_store_wide(const memory_rows_t* r, uint32_t dwords, const uint32_t* s) {
+  for (uint32_t i = 0; i < r->lanes; i += 4) {
+    memory_lanes_t x[4] = {0};
+    for (uint32_t k = 0; k < dwords; ++k) memcpy(&x[k], &s[k * r->lanes + i], 16);
+    memory_transpose(x);
+    for (uint32_t k = 0; k < 4; ++k) memcpy(memory_at(r, i + k), &x[k], 4 * dwords);
+  }
+}
+VALU_INLINE void memory_load_dwords(const memory_rows_t* r, uint32_t dwords, uint32_t* d) {
+  if (r->inside != r->all) {
+    for (uint64_t left = r->inside; left; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctzll(left), x[4];
+      memcpy(x, memory_at(r, i), 4 * dwords);
+      for (uint32_t k = 0; k < dwords; ++k) d[k * r->lanes + i] = x[k];
+    }
+  } else if (dwords > 1) {
+    memory_load_wide(r, dwords, d);
+  } else if (memory_is_contiguous(r, 4)) {
+    memcpy(d, memory_at(r, 0), 4 * r->lanes);
+  } else {
+    for (uint32_t i = 0; i < r->lanes; ++i) memcpy(&d[i], memory_at(r, i), 4);
+  }
+}
+VALU_INLINE void memory_store_dwords(const memory_rows_t* r, uint32_t dwords, const uint32_t* s) {
+  if (r->inside != r->all) {
+    for (uint64_t left = r->inside; left; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctzll(left), x[4];
+      for (uint32_t k = 0; k < dwords; ++k) x[k] = s[k * r->lanes + i];
+      memcpy(memory_at(r, i), x, 4 * dwords);
+    }
+  } else if (dwords > 1) {
+    memory_store_wide(r, dwords, s);
+  } else if (memory_is_contiguous(r, 4)) {
+    memcpy(memory_at(r, 0), s, 4 * r->lanes);
+  } else {
+    for (uint32_t i = 0; i < r->lanes; ++i) memcpy(memory_at(r, i), &s[i], 4);
   }
 }
 
-VALU_INLINE void memory_store_wide(uintptr_t base, const memory_access_t* m, uint32_t lanes, uint32_t dwords,
-                                   const uint32_t* s) {
-  for (uint32_t i = 0; i < lanes; i += 4) {
-    memory_lanes_t x[4] = {0};
-    for (uint32_t k = 0; k < dwords; ++k) memcpy(&x[k], &s[k * lanes + i], 16);
-    memory_transpose(x);
-    for (uint32_t k = 0; k < 4; ++k) memcpy(memory_at(base, m, i + k), &x[k], 4 * dwords);
+// Less than a dword, as it is in memory.
+VALU_INLINE void memory_load_bytes(const memory_rows_t* r, uint32_t bytes, uint32_t* out) {
+  if (r->inside != r->all) {
+    for (uint64_t left = r->inside; left; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctzll(left);
+      memcpy(&out[i], memory_at(r, i), bytes);
+    }
+  } else if (memory_is_contiguous(r, bytes)) {
+    uint16_t row[WAVE_MAX_LANES];
+    memcpy(row, memory_at(r, 0), bytes * r->lanes);
+    for (uint32_t i = 0; i < r->lanes; ++i) out[i] = bytes == 1 ? ((const uint8_t*)row)[i] : row[i];
+  } else {
+    for (uint32_t i = 0; i < r->lanes; ++i) memcpy(&out[i], memory_at(r, i), bytes);
+  }
+}
+VALU_INLINE void memory_store_bytes(const memory_rows_t* r, uint32_t bytes, uint32_t shift, const uint32_t* s) {
+  for (uint64_t left = r->inside; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left), x = s[i] >> shift;
+    memcpy(memory_at(r, i), &x, bytes);
   }
 }
 
-// Dwords of all lanes.
-static inline void memory_load_all(const wave_t* w, const memory_access_t* m, uint32_t dwords, uint32_t* d) {
-  uintptr_t base = memory_base(w, m);
+// The rows of an access, or false where each byte has a place of its own. `scratch` is filled where it is needed. The
+// thread sanitizer is shown each access to memory of the process.
+static inline bool memory_rows(const wave_t* w, const memory_access_t* m, uint32_t bytes, uint64_t inside,
+                               uint64_t scratch[WAVE_MAX_LANES], memory_rows_t* out) {
+  *out = (memory_rows_t){0, m->address, w->lanes, w->all, inside};
+  switch (m->space) {
+    case CHECK_LDS:
+      out->base = (uintptr_t)w->group->lds;
+      return true;
+    case CHECK_SCRATCH:
+      out->base = (uintptr_t)w->scratch, out->address = scratch;
+      return memory_unswizzle(w, m, bytes, scratch);
+    default:
+      return !SHARED_IS_WATCHED;
+  }
+}
+
+// Dwords of all spaces: in a row, but those of scratch.
+static inline void memory_load_registers(const memory_rows_t* rows, check_space_t space, uint32_t dwords, uint32_t* d) {
+  memory_rows_t r = *rows;
+  for (uint32_t k = 0; space == CHECK_SCRATCH && k < dwords; ++k, r.base += 4 * r.lanes) {
+    memory_load_dwords(&r, 1, d + k * r.lanes);
+  }
+  if (space == CHECK_SCRATCH) return;
   switch (dwords) {
     case 4:
-      memory_load_wide(base, m, w->lanes, 4, d);
-      break;
+      return memory_load_dwords(&r, 4, d);
     case 3:
-      memory_load_wide(base, m, w->lanes, 3, d);
-      break;
+      return memory_load_dwords(&r, 3, d);
     case 2:
-      memory_load_wide(base, m, w->lanes, 2, d);
-      break;
+      return memory_load_dwords(&r, 2, d);
     default:
-      if (memory_is_contiguous(w, m, 4)) {
-        memcpy(d, memory_at(base, m, 0), 4 * w->lanes);
-      } else {
-        for (uint32_t i = 0; i < w->lanes; ++i) memcpy(&d[i], memory_at(base, m, i), 4);
-      }
+      return memory_load_dwords(&r, 1, d);
   }
 }
-
-// Dwords of all lanes.
-static inline void memory_store_all(const wave_t* w, const memory_access_t* m, uint32_t dwords, const uint32_t* s) {
-  uintptr_t base = memory_base(w, m);
+static inline void memory_store_registers(const memory_rows_t* rows, check_space_t space, uint32_t dwords,
+                                          const uint32_t* s) {
+  memory_rows_t r = *rows;
+  for (uint32_t k = 0; space == CHECK_SCRATCH && k < dwords; ++k, r.base += 4 * r.lanes) {
+    memory_store_dwords(&r, 1, s + k * r.lanes);
+  }
+  if (space == CHECK_SCRATCH) return;
   switch (dwords) {
     case 4:
-      memory_store_wide(base, m, w->lanes, 4, s);
-      break;
+      return memory_store_dwords(&r, 4, s);
     case 3:
-      memory_store_wide(base, m, w->lanes, 3, s);
-      break;
+      return memory_store_dwords(&r, 3, s);
     case 2:
-      memory_store_wide(base, m, w->lanes, 2, s);
-      break;
+      return memory_store_dwords(&r, 2, s);
     default:
-      if (memory_is_contiguous(w, m, 4)) {
-        memcpy(memory_at(base, m, 0), s, 4 * w->lanes);
-      } else {
-        for (uint32_t i = 0; i < w->lanes; ++i) memcpy(memory_at(base, m, i), &s[i], 4);
-      }
+      return memory_store_dwords(&r, 1, s);
   }
 }
 
-// Whether all lanes may be moved as vectors: the thread sanitizer is shown each.
-static inline bool memory_moves_all(const wave_t* w, const memory_access_t* m, uint64_t inside) {
-  return inside == w->all && m->space != CHECK_SCRATCH && !(SHARED_IS_WATCHED && m->space == CHECK_GLOBAL);
+// Bytes of one lane, one by one where they do not lie in a row.
+static inline void memory_read_lane(const wave_t* w, const memory_access_t* m, uint32_t lane, uint32_t bytes,
+                                    void* to) {
+  if (m->space == CHECK_GLOBAL) return shared_read(to, memory_byte(w, m, lane, 0), bytes);
+  for (uint32_t k = 0; k < bytes; ++k) ((uint8_t*)to)[k] = *memory_byte(w, m, lane, k);
+}
+static inline void memory_write_lane(const wave_t* w, const memory_access_t* m, uint32_t lane, uint32_t bytes,
+                                     const void* from) {
+  if (m->space == CHECK_GLOBAL) return shared_write(memory_byte(w, m, lane, 0), from, bytes);
+  for (uint32_t k = 0; k < bytes; ++k) *memory_byte(w, m, lane, k) = ((const uint8_t*)from)[k];
+}
+
+// What a load of less than a dword leaves in its register.
+VALU_INLINE void memory_extend(memory_form_t form, uint64_t mask, uint32_t lanes, const uint32_t* from, uint32_t* d) {
+  uint32_t up = 32 - 8 * form.bytes, flags[WAVE_MAX_LANES];
+  uint32_t keep = form.half == 0 ? 0 : form.half == 1 ? 0xffff0000 : 0xffff, shift = form.half == 2 ? 16 : 0;
+  VECTOR(valu_spread)(mask, lanes, flags);
+  for (uint32_t i = 0; i < lanes; ++i) {
+    uint32_t x = form.is_signed ? (uint32_t)((int32_t)(from[i] << up) >> up) : from[i];
+    uint32_t value = (d[i] & keep) | (x << shift & ~keep);
+    d[i] = (value & flags[i]) | (d[i] & ~flags[i]);
+  }
 }
 
 static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_access_t* m, memory_part_t part,
@@ -186,31 +285,31 @@ static inline bool memory_load(wave_t* w, const inst_t* inst, const memory_acces
   memory_form_t form = memory_forms[part];
   if (!memory_begin_moved(w, inst, m, CHECK_READ, form, to)) return false;
   uint32_t* d = w->vgpr + to->offset;
-  uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask;
-  bool linear = m->space != CHECK_SCRATCH;
-  uint32_t dwords = form.bytes / 4;
-  uintptr_t base = memory_base(w, m);
-  if (dwords && memory_moves_all(w, m, inside)) {
-    memory_load_all(w, m, dwords, d);
-    return true;
-  }
-  for (uint32_t i = 0; i < w->lanes; ++i) {
-    if (!(m->mask >> i & 1)) continue;
-    uint32_t value[8] = {0};
-    if (inside >> i & 1) {
-      if (linear) {
-        shared_read(value, memory_at(base, m, i), form.bytes);
-      } else {
-        for (uint32_t k = 0; k < form.bytes; ++k) ((uint8_t*)value)[k] = *memory_byte(w, m, i, k);
+  uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask, scratch[WAVE_MAX_LANES];
+  uint32_t dwords = form.bytes / 4, few[WAVE_MAX_LANES] = {0};
+  memory_rows_t rows;
+  bool in_rows = memory_rows(w, m, form.bytes, inside, scratch, &rows);
+  if (!dwords) {
+    if (in_rows && form.bytes == 1) {
+      memory_load_bytes(&rows, 1, few);
+    } else if (in_rows) {
+      memory_load_bytes(&rows, 2, few);
+    } else {
+      for (uint64_t left = inside; left; left &= left - 1) {
+        memory_read_lane(w, m, (uint32_t)__builtin_ctzll(left), form.bytes, &few[__builtin_ctzll(left)]);
       }
     }
-    if (dwords) {
-      for (uint32_t k = 0; k < dwords; ++k) d[k * w->lanes + i] = value[k];
-      continue;
-    }
-    uint32_t up = 32 - 8 * form.bytes;
-    uint32_t x = form.is_signed ? (uint32_t)((int32_t)(value[0] << up) >> up) : value[0];
-    d[i] = form.half == 0 ? x : form.half == 1 ? (d[i] & 0xffff0000) | (x & 0xffff) : (d[i] & 0xffff) | x << 16;
+    memory_extend(form, m->mask, w->lanes, few, d);
+    return true;
+  }
+  for (uint64_t left = m->mask & ~inside; left; left &= left - 1) {
+    for (uint32_t k = 0; k < dwords; ++k) d[k * w->lanes + (uint32_t)__builtin_ctzll(left)] = 0;
+  }
+  if (in_rows) return memory_load_registers(&rows, m->space, dwords, d), true;
+  for (uint64_t left = inside; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left), value[4];
+    memory_read_lane(w, m, i, form.bytes, value);
+    for (uint32_t k = 0; k < dwords; ++k) d[k * w->lanes + i] = value[k];
   }
   return true;
 }
@@ -244,24 +343,24 @@ static inline bool memory_store(wave_t* w, const inst_t* inst, const memory_acce
                                 : memory_begin(w, inst, m, CHECK_WRITE, form.bytes))) {
     return false;
   }
-  uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask;
-  bool linear = m->space != CHECK_SCRATCH;
-  if (form.bytes >= 4 && memory_moves_all(w, m, inside) && from->kind == OPERAND_VGPR) {
-    memory_store_all(w, m, form.bytes / 4, w->vgpr + from->offset);
+  uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, form.bytes) : m->mask, scratch[WAVE_MAX_LANES];
+  uint32_t dwords = form.bytes / 4, shift = form.half == 2 ? 16 : 0;
+  memory_rows_t rows;
+  if (from->kind == OPERAND_VGPR && memory_rows(w, m, form.bytes, inside, scratch, &rows)) {
+    const uint32_t* s = w->vgpr + from->offset;
+    if (dwords) {
+      memory_store_registers(&rows, m->space, dwords, s);
+    } else if (form.bytes == 1) {
+      memory_store_bytes(&rows, 1, shift, s);
+    } else {
+      memory_store_bytes(&rows, 2, shift, s);
+    }
     return true;
   }
-  uint32_t dwords = form.bytes < 4 ? 1 : form.bytes / 4;
-  uintptr_t base = memory_base(w, m);
-  for (uint32_t i = 0; i < w->lanes; ++i) {
-    if (!(inside >> i & 1)) continue;
-    uint32_t value[8];
-    for (uint32_t k = 0; k < dwords; ++k) value[k] = memory_data(w, from, k, i);
-    if (form.half == 2) value[0] >>= 16;
-    if (linear) {
-      shared_write(memory_at(base, m, i), value, form.bytes);
-    } else {
-      for (uint32_t k = 0; k < form.bytes; ++k) *memory_byte(w, m, i, k) = ((uint8_t*)value)[k];
-    }
+  for (uint64_t left = inside; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left), value[4];
+    for (uint32_t k = 0; k < (dwords ? dwords : 1); ++k) value[k] = memory_data(w, from, k, i) >> shift;
+    memory_write_lane(w, m, i, form.bytes, value);
   }
   return true;
 }
