@@ -1,4 +1,4 @@
-// Scalers, linear models and support vectors of ai.onnx.ml, and what classifiers share.
+// Scalers and linear models of ai.onnx.ml, and what classifiers share.
 #include <math.h>
 #include <string.h>
 
@@ -117,12 +117,27 @@ static ir_value_t* softmax_zero(onnx_node_t* n, ir_value_t* x) {
   return graph_select(n->b, none, graph_splat_like(n->b, x, 0.5), graph_binary(n->b, SCALAR_div, e, sum));
 }
 
+// sqrt(2) erf^-1(2 x - 1), the inverse error function as ONNX approximates it.
+static ir_value_t* probit(onnx_node_t* n, ir_value_t* x) {
+  const double a = 0.147, pi = 3.14159;
+  x = onnx_binary_number(n, SCALAR_sub, onnx_binary_number(n, SCALAR_mul, x, 2), 1);
+  ir_value_t* log = mul(n, onnx_binary_number(n, SCALAR_add, x, 1),
+                        onnx_unary(n, SCALAR_neg, onnx_binary_number(n, SCALAR_sub, x, 1)));
+  log = onnx_unary(n, SCALAR_log, log);
+  ir_value_t* v = onnx_binary_number(n, SCALAR_add, onnx_binary_number(n, SCALAR_mul, log, 0.5), 2 / (pi * a));
+  ir_value_t* root = sub(n, mul(n, v, v), onnx_binary_number(n, SCALAR_mul, log, 1 / a));
+  ir_value_t* y = onnx_unary(n, SCALAR_sqrt, sub(n, onnx_unary(n, SCALAR_sqrt, root), v));
+  y = graph_select(n->b, onnx_binary_number(n, SCALAR_lt, x, 0), onnx_unary(n, SCALAR_neg, y), y);
+  return onnx_binary_number(n, SCALAR_mul, y, sqrt(2));
+}
+
 ir_value_t* onnx_post_transform(onnx_node_t* n, const char* name, ir_value_t* scores) {
   if (strcmp(name, "NONE") == 0) return scores;
   if (strcmp(name, "SOFTMAX") == 0) return onnx_softmax(n, scores, 1);
   if (strcmp(name, "LOGISTIC") == 0) return onnx_unary(n, SCALAR_logistic, scores);
   if (strcmp(name, "SOFTMAX_ZERO") == 0) return softmax_zero(n, scores);
-  return onnx_unsupported(n, "post_transform '%s' is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO", name), NULL;
+  if (strcmp(name, "PROBIT") == 0) return probit(n, scores);
+  return onnx_error(n, "post_transform '%s' is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT", name), NULL;
 }
 
 const ir_attr_t* onnx_class_labels(onnx_node_t* n, const char* name, const char* strings) {
@@ -132,9 +147,9 @@ const ir_attr_t* onnx_class_labels(onnx_node_t* n, const char* name, const char*
   return onnx_error(n, "attribute '%s' is required", name), NULL;
 }
 
-bool onnx_give_classes(onnx_node_t* n, const ir_attr_t* labels, ir_value_t* scores) {
+bool onnx_give_classes(onnx_node_t* n, const ir_attr_t* labels, ir_value_t* votes, ir_value_t* scores) {
   graph_extreme_t most = {.axis = 1, .index = ir_type_int(n->ctx, 64)};
-  ir_value_t* best = ir_result(graph_arg_reduce(n->b, scores, &most), 1);
+  ir_value_t* best = ir_result(graph_arg_reduce(n->b, votes, &most), 1);
   if (onnx_wants(n, 1)) n->out[1] = onnx_cast(n, onnx_value(scores, scores->type->element), onnx_f32(n->ctx));
   return onnx_return(n, graph_take(n->b, onnx_graph_constant(n->b, labels), best, 0, false), onnx_si64(n->ctx));
 }
@@ -143,8 +158,7 @@ bool onnx_give_classes(onnx_node_t* n, const ir_attr_t* labels, ir_value_t* scor
 // Linear models
 //===----------------------------------------------------------------------------------------------------------------===
 
-// x coefficients' + intercepts: [rows, targets]; coefficients have a row for each target. NULL after a diagnostic.
-static ir_value_t* linear_scores(onnx_node_t* n, ir_value_t* x, int64_t targets) {
+ir_value_t* onnx_linear_scores(onnx_node_t* n, ir_value_t* x, int64_t targets) {
   const ir_attr_t* list = onnx_number_list(n, "coefficients", x->type->element);
   int64_t features = x->type->dims[1], one = 1;
   if (!list || features == IR_DYNAMIC || targets < 1 || ir_type_count(list->type) != targets * features) {
@@ -161,7 +175,7 @@ static ir_value_t* linear_scores(onnx_node_t* n, ir_value_t* x, int64_t targets)
 
 bool onnx_lower_linear_regressor(onnx_node_t* n) {
   ir_value_t* x = onnx_feature_rows(n);
-  ir_value_t* y = x ? linear_scores(n, x, onnx_int(n, "targets", 1)) : NULL;
+  ir_value_t* y = x ? onnx_linear_scores(n, x, onnx_int(n, "targets", 1)) : NULL;
   y = y ? onnx_post_transform(n, onnx_string(n, "post_transform", "NONE"), y) : NULL;
   if (y) n->out[0] = onnx_cast(n, onnx_value(y, y->type->element), onnx_f32(n->ctx));
   return y != NULL;
@@ -177,65 +191,9 @@ bool onnx_lower_linear_classifier(onnx_node_t* n) {
   int64_t columns = list->count / features;
   bool binary = columns == 1 && classes == 2;
   if (!binary && columns != classes) return onnx_unsupported(n, "needs scores for as many classes as labels");
-  ir_value_t* scores = linear_scores(n, x, columns);
+  ir_value_t* scores = onnx_linear_scores(n, x, columns);
   if (!scores) return false;
   if (binary) scores = graph_concat(n->b, (ir_value_t*[]){onnx_unary(n, SCALAR_neg, scores), scores}, 2, 1);
   scores = onnx_post_transform(n, onnx_string(n, "post_transform", "NONE"), scores);
-  return scores && onnx_give_classes(n, labels, scores);
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// SVMRegressor
-//===----------------------------------------------------------------------------------------------------------------===
-
-// kernel(x, v) for rows x [rows, features] and support vectors v [vectors, features]: [rows, vectors].
-static ir_value_t* svm_kernel(onnx_node_t* n, ir_value_t* x, ir_value_t* v) {
-  static const int64_t of_row[] = {0}, of_vector[] = {1};
-  const char* type = onnx_string(n, "kernel_type", "LINEAR");
-  const ir_attr_t* params = onnx_number_list(n, "kernel_params", onnx_f32(n->ctx));
-  double p[3] = {0};
-  int64_t last = 1;
-  for (int i = 0; params && i < 3 && i < ir_type_count(params->type); ++i) p[i] = ir_attr_element_number(params, i);
-  graph_contract_t c = {.lhs_contract = &last, .rhs_contract = &last, .contract_count = 1};
-  ir_value_t* dot = graph_contract(n->b, x, v, &c, x->type->element);
-  if (strcmp(type, "LINEAR") == 0) return dot;
-  if (strcmp(type, "RBF") == 0) {  // |x - v|^2 = |x|^2 - 2 x v + |v|^2
-    ir_value_t* rows = onnx_broadcast_as(n, graph_reduce(n->b, mul(n, x, x), &last, 1, "add"), dot, of_row);
-    ir_value_t* vectors = onnx_broadcast_as(n, graph_reduce(n->b, mul(n, v, v), &last, 1, "add"), dot, of_vector);
-    ir_value_t* apart = sub(n, add(n, rows, vectors), onnx_binary_number(n, SCALAR_mul, dot, 2));
-    return onnx_unary(n, SCALAR_exp, onnx_binary_number(n, SCALAR_mul, apart, -p[0]));
-  }
-  ir_value_t* line = onnx_binary_number(n, SCALAR_add, onnx_binary_number(n, SCALAR_mul, dot, p[0]), p[1]);
-  if (strcmp(type, "SIGMOID") == 0) return onnx_unary(n, SCALAR_tanh, line);
-  if (strcmp(type, "POLY") == 0) return onnx_binary_number(n, SCALAR_pow, line, p[2]);
-  return onnx_error(n, "kernel_type '%s' is none of LINEAR, POLY, RBF, SIGMOID", type), NULL;
-}
-
-bool onnx_lower_svm_regressor(onnx_node_t* n) {
-  ir_value_t *x = onnx_feature_rows(n), *scores;
-  int64_t supports = onnx_int(n, "n_supports", 0), features = x ? x->type->dims[1] : 0, one = 1;
-  if (!x) return false;
-  const ir_type_t* element = x->type->element;
-  const ir_attr_t *rho = onnx_number_list(n, "rho", element),
-                  *coefficients = onnx_number_list(n, "coefficients", element);
-  const ir_attr_t* vectors = onnx_number_list(n, "support_vectors", element);
-  int64_t columns = supports > 0 ? supports : features;
-  bool fits = rho && ir_type_count(rho->type) > 0 && coefficients && features != IR_DYNAMIC &&
-              ir_type_count(coefficients->type) == columns;
-  if (supports > 0) fits = fits && vectors && ir_type_count(vectors->type) == supports * features;
-  if (!fits) return onnx_error(n, "rho, coefficients and support_vectors do not fit n_supports and the features");
-  const int64_t table[] = {supports, features}, column[] = {columns, 1};
-  if (supports > 0) x = svm_kernel(n, x, graph_reshape(n->b, onnx_graph_constant(n->b, vectors), 2, table, NULL));
-  if (!x) return false;
-  int64_t zero = 0;
-  graph_contract_t c = {.lhs_contract = &one, .rhs_contract = &zero, .contract_count = 1};
-  ir_value_t* w = graph_reshape(n->b, onnx_graph_constant(n->b, coefficients), 2, column, NULL);
-  scores = onnx_binary_number(n, SCALAR_add, graph_contract(n->b, x, w, &c, element), ir_attr_element_number(rho, 0));
-  if (onnx_int(n, "one_class", 0)) {
-    ir_value_t* inside = onnx_binary_number(n, SCALAR_gt, scores, 0);
-    scores = graph_select(n->b, inside, graph_splat_like(n->b, scores, 1), graph_splat_like(n->b, scores, -1));
-  }
-  scores = onnx_post_transform(n, onnx_string(n, "post_transform", "NONE"), scores);
-  if (scores) n->out[0] = onnx_cast(n, onnx_value(scores, element), onnx_f32(n->ctx));
-  return scores != NULL;
+  return scores && onnx_give_classes(n, labels, scores, scores);
 }

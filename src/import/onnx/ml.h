@@ -8,12 +8,14 @@
 const ir_attr_t* onnx_number_list(onnx_node_t* n, const char* name, const ir_type_t* element);
 // Input 0 as [rows, features] of floats: integers become f32, a vector is one row. NULL after a diagnostic.
 ir_value_t* onnx_feature_rows(onnx_node_t* n);
+// x coefficients' + intercepts: [rows, targets]; coefficients have a row for each target. NULL after a diagnostic.
+ir_value_t* onnx_linear_scores(onnx_node_t* n, ir_value_t* x, int64_t targets);
 // Attribute post_transform on scores [rows, targets]. NULL after a diagnostic.
 ir_value_t* onnx_post_transform(onnx_node_t* n, const char* name, ir_value_t* scores);
 // The labels of a classifier, integers in attribute `name`; strings (attribute `strings`) are refused. NULL after a
 // diagnostic.
 const ir_attr_t* onnx_class_labels(onnx_node_t* n, const char* name, const char* strings);
-// Results of a classifier: the label of each row's highest score, and the scores.
-bool onnx_give_classes(onnx_node_t* n, const ir_attr_t* labels, ir_value_t* scores);
+// Results of a classifier: the label with the most votes in each row, and the scores.
+bool onnx_give_classes(onnx_node_t* n, const ir_attr_t* labels, ir_value_t* votes, ir_value_t* scores);
 
 #endif  // IREE_C_IMPORT_ONNX_ML_H_

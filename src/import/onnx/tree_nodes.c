@@ -190,7 +190,7 @@ static bool give_binary(onnx_node_t* n, const onnx_forest_t* f, const ir_attr_t*
   if (positive) other = onnx_binary_number(n, SCALAR_add, other, 1);
   ir_value_t* scores = graph_concat(n->b, (ir_value_t*[]){other, s}, 2, 1);
   if (!positive && strcmp(post, "LOGISTIC") == 0) scores = onnx_unary(n, SCALAR_logistic, scores);
-  return onnx_give_classes(n, labels, scores);
+  return onnx_give_classes(n, labels, scores, scores);
 }
 
 bool onnx_lower_tree_classifier(onnx_node_t* n) {
@@ -207,5 +207,5 @@ bool onnx_lower_tree_classifier(onnx_node_t* n) {
   ir_value_t* scores = based_scores(n, &f, x);
   if (scores && binary) return give_binary(n, &f, labels, scores);
   if (scores) scores = onnx_post_transform(n, onnx_string(n, "post_transform", "NONE"), scores);
-  return scores && onnx_give_classes(n, labels, scores);
+  return scores && onnx_give_classes(n, labels, scores, scores);
 }

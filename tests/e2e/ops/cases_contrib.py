@@ -98,6 +98,8 @@ own("EmbedLayerNormalization", "", const(IDS, np.int32), const([[0, 1, 1, 0], [1
     weights(6, 16), weights(2, 16), weights(16), weights(16), const([[1, 1, 1, 0], [1, 1, 0, 0]], np.int32), results=2)
 own("EmbedLayerNormalization", "words", const(IDS, np.int32), None, weights(9, 16), weights(6, 16), None, weights(16),
     weights(16), epsilon=1e-3, results=2)
+case("SimplifiedLayerNormalization", "own", f32(2, 4, 9), f32(9), epsilon=1e-5)
+case("SimplifiedLayerNormalization", "own-axis", f32(2, 4, 9), f32(4, 9), axis=1)
 own("SkipSimplifiedLayerNormalization", "", f32(2, 4, 9), f32(2, 4, 9), f32(9), f32(9), epsilon=1e-5)
 own("FusedConv", "relu", f32(1, 3, 6, 6), weights(4, 3, 3, 3), weights(4), f32(1, 4, 4, 4), activation="Relu")
 own("FusedConv", "clip", f32(1, 3, 6, 6), weights(4, 3, 3, 3), activation="Clip", activation_params=[-0.5, 0.7])

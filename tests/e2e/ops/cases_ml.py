@@ -68,6 +68,24 @@ for kernel, params in (("LINEAR", [0.0, 0.0, 0.0]), ("RBF", [0.7, 0.0, 3.0]), ("
                        ("SIGMOID", [0.3, 0.2, 3.0])):
     ml("SVMRegressor", kernel.lower(), f32("n", 3), kernel_type=kernel, kernel_params=params, n_supports=2,
        coefficients=[1.5, -0.5], rho=[0.25], support_vectors=VECTORS, sizes=BATCH)
+
+# Support vectors of two, three and four classes.
+for classes, counts in ((2, [3, 2]), (3, [2, 3, 1]), (4, [1, 2, 2, 2])):
+    random = np.random.default_rng(classes)
+    vectors, pairs = sum(counts), classes * (classes - 1) // 2
+    machine = {"support_vectors": random.uniform(-2, 2, vectors * 3).tolist(), "vectors_per_class": counts,
+               "coefficients": random.uniform(-2, 2, (classes - 1) * vectors).tolist(),
+               "rho": random.uniform(-0.2, 0.2, pairs).tolist(), "classlabels_ints": [10, 20, 30, 40][:classes],
+               "kernel_params": [0.5, 0.25, 3.0]}
+    likely = {"prob_a": random.uniform(-2, -1, pairs).tolist(), "prob_b": random.uniform(-0.5, 0.5, pairs).tolist()}
+    for kernel in ("LINEAR", "POLY", "RBF", "SIGMOID"):
+        ml("SVMClassifier", f"{classes}-{kernel.lower()}", f32("n", 3), kernel_type=kernel, results=2, sizes=BATCH,
+           tolerance=2e-4, **machine)
+    for post in ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"):
+        ml("SVMClassifier", f"{classes}-likely-{post.lower()}", f32("n", 3), kernel_type="RBF", results=2, sizes=BATCH,
+           tolerance=2e-4, post_transform=post, **machine, **likely)
+ml("SVMClassifier", "line", f32("n", 3), results=2, sizes=BATCH, kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0],
+   coefficients=[0.5, -1.0, 2.0, 1.0, 2.0, 3.0, -1.0, 2.0, -2.0], rho=[0.1], classlabels_ints=[3, 2, 7])
 ml("SVMRegressor", "one-class", f32(9, 3), kernel_type="RBF", kernel_params=[0.7, 0.0, 3.0], n_supports=2,
    coefficients=[1.5, -0.5], rho=[-0.2], support_vectors=VECTORS, one_class=1)
 

@@ -1,5 +1,6 @@
 """Writes the tables of docs/onnx.md and the numbers of README.md from what the sources and the lists of the backend tests
-say: table.py [--check] [--cache FOLDER]. With --check it only tells whether they are up to date.
+say: table.py [--check] [--cache FOLDER]. With --check it only tells whether they are up to date. Every row of ops.def
+must be in a case of tests/e2e/ops or in a backend test that passes; rows that are in none fail either way.
 """
 
 import argparse
@@ -7,11 +8,16 @@ import pathlib
 import re
 import sys
 
+import onnx
 from onnx import defs
 
 import suite
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "e2e" / "ops"))
+import case  # noqa: E402
+import tables  # noqa: E402, F401  (adds the cases)
+
 SOURCES = ROOT / "src" / "import" / "onnx"
 DOMAINS = {"": "ONNX", "ai.onnx.ml": "`ai.onnx.ml`", "ai.onnx.preview": "`ai.onnx.preview`",
            "ai.onnx.preview.training": "`ai.onnx.preview.training`"}
@@ -28,9 +34,33 @@ def renamed():
     return dict(re.findall(r'^RENAME\(\d+, "\|(\w+)\|", "(\w+)"\)', (SOURCES / "upgrade.def").read_text(), re.M))
 
 
+def operator_rows():
+    return {name for name, _ in rows("ops.def", "OP|HOLDER|UNARY|BINARY|COMPARE|NARY")}
+
+
+def operators_of(nodes):
+    """All operators of nodes and of the graphs in them."""
+    for node in nodes:
+        yield node.op_type
+        for attribute in node.attribute:
+            yield from operators_of(attribute.g.node)
+
+
+def untested(cache):
+    """Rows of ops.def that no program runs from end to end."""
+    refused = (ROOT / "tests" / "e2e" / "ops" / "expected_failures.txt").read_text()
+    cases = [subject for subject in case.CASES if subject.name not in refused]
+    seen = {name for subject in cases for name in operators_of(subject.build(subject))}
+    gaps = suite.read_gaps()
+    for test in suite.load_cases(cache):
+        if not suite.is_refused(test.name) and test.name not in gaps:
+            seen.update(operators_of(onnx.ModelProto.FromString(test.model).graph.node))
+    return sorted(operator_rows() - seen)
+
+
 def operators():
     """Lines on each domain's operators."""
-    have = {name for name, _ in rows("ops.def", "OP|HOLDER|UNARY|BINARY|COMPARE|NARY")}
+    have = operator_rows()
     refused = dict(rows("refused.def", "REFUSED"))
     schemas = {domain: set() for domain in DOMAINS}
     for schema in defs.get_all_schemas():
@@ -102,8 +132,12 @@ def main():
             print(f"FAILED {path.relative_to(ROOT)}: not up to date: run tests/import/onnx/table.py")
         else:
             path.write_text(text)
-    print(f"{2 - changed if check else 2} passed, {changed if check else 0} failed")
-    sys.exit(1 if check and changed else 0)
+    missing = untested(options.cache)
+    if missing:
+        print(f"FAILED rows of ops.def without a case in tests/e2e/ops or a backend test: {', '.join(missing)}")
+    failed = (changed if check else 0) + bool(missing)
+    print(f"{3 - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
