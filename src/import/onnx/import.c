@@ -88,9 +88,11 @@ static ir_value_t* build_constant(onnx_importer_t* im, const ir_attr_t* value) {
   return ir_result(op, 0);
 }
 
-static ir_value_t* import_initializer(onnx_importer_t* im, const onnx_pb_tensor_t* tensor, ir_name_t name) {
+// A tensor, or else a sparse one.
+static ir_value_t* import_initializer(onnx_importer_t* im, const onnx_pb_tensor_t* tensor,
+                                      const onnx_pb_sparse_tensor_t* sparse, ir_name_t name) {
   im->loc = name_loc(im, name);
-  const ir_attr_t* value = onnx_tensor_attr(im, tensor, name);
+  const ir_attr_t* value = tensor ? onnx_tensor_attr(im, tensor, name) : onnx_sparse_attr(im, sparse, name);
   if (!value) return NULL;
   if (onnx_is_external(im, value->type)) return onnx_externalize(im, name, value->type, value);
   return build_constant(im, value);
@@ -333,9 +335,11 @@ static bool import_node(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_
   if (onnx_bytes_equal(node->op_type, "Constant") && node->outputs.count == 1) {
     for (size_t i = 0; i < node->attributes.count; ++i) {
       const onnx_pb_attribute_t* a = &node->attributes.data[i];
-      if (!onnx_bytes_equal(a->name, "value") || a->ref_attr_name.size || !a->t) continue;
+      bool dense = onnx_bytes_equal(a->name, "value") && a->t;
+      bool sparse = onnx_bytes_equal(a->name, "sparse_value") && a->sparse_tensor;
+      if ((!dense && !sparse) || a->ref_attr_name.size) continue;
       ir_name_t name = intern(im, node->outputs.data[0]);
-      ir_value_t* value = import_initializer(im, a->t, name);
+      ir_value_t* value = import_initializer(im, dense ? a->t : NULL, a->sparse_tensor, name);
       return value && define_value(im, scope, node->outputs.data[0], value);
     }
   }
@@ -369,15 +373,16 @@ static scope_t graph_scope(onnx_importer_t* im, const scope_t* outer, const onnx
 
 // Initializers, nodes, and the terminator of that name.
 static bool import_body(onnx_importer_t* im, scope_t* scope, const onnx_pb_graph_t* graph, const char* terminator) {
-  if (graph->sparse_initializers.count) {
-    const onnx_pb_sparse_tensor_t* sparse = graph->sparse_initializers.data;
-    return ir_error(im->ctx, im->loc, "sparse initializer '%s' is not supported; store it dense",
-                    sparse->values ? intern(im, sparse->values->name) : "");
-  }
   for (size_t i = 0; i < graph->initializers.count; ++i) {
     const onnx_pb_tensor_t* tensor = &graph->initializers.data[i];
-    ir_value_t* value = import_initializer(im, tensor, intern(im, tensor->name));
+    ir_value_t* value = import_initializer(im, tensor, NULL, intern(im, tensor->name));
     if (!value || !define_value(im, scope, tensor->name, value)) return false;
+  }
+  for (size_t i = 0; i < graph->sparse_initializers.count; ++i) {
+    const onnx_pb_sparse_tensor_t* sparse = &graph->sparse_initializers.data[i];
+    onnx_bytes_t name = sparse->values ? sparse->values->name : (onnx_bytes_t){0};
+    ir_value_t* value = import_initializer(im, NULL, sparse, intern(im, name));
+    if (!value || !define_value(im, scope, name, value)) return false;
   }
   scope->none = build_none(im);
   if (im->lowering) onnx_infer_op(im->lowering, scope->none->def);
@@ -441,6 +446,10 @@ static uint32_t real_inputs(onnx_importer_t* im, const onnx_pb_graph_t* graph, c
   for (size_t i = 0; i < graph->initializers.count; ++i) {
     onnx_names_set(initialized, intern(im, graph->initializers.data[i].name), initialized);
   }
+  for (size_t i = 0; i < graph->sparse_initializers.count; ++i) {
+    const onnx_pb_tensor_t* values = graph->sparse_initializers.data[i].values;
+    if (values) onnx_names_set(initialized, intern(im, values->name), initialized);
+  }
   uint32_t count = 0;
   for (size_t i = 0; i < graph->inputs.count; ++i) {
     if (!onnx_names_get(initialized, intern(im, graph->inputs.data[i].name))) out[count++] = &graph->inputs.data[i];
@@ -500,7 +509,7 @@ static bool import_main(onnx_importer_t* im, const onnx_pb_graph_t* graph) {
   scope_t scope = graph_scope(im, NULL, graph);
   for (uint32_t i = 0; i < count; ++i) {
     if (im->lowering) onnx_infer_argument(im->lowering, entry->args[i]);
-    onnx_names_set(scope.values, intern(im, inputs[i]->name), entry->args[i]);
+    if (!define_value(im, &scope, inputs[i]->name, entry->args[i])) return false;
   }
   if (!externalize_inputs(im, &scope, inputs + count, all - count)) return false;
   if (!import_body(im, &scope, graph, "func.return")) return false;

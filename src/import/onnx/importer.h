@@ -36,6 +36,8 @@ const char* onnx_data_type_name(int64_t data_type);
 // The tensor's data as an attribute of type tensor<...xsi64>: raw data by reference, as a dense_resource; typed fields
 // decoded. NULL after a diagnostic.
 const ir_attr_t* onnx_tensor_attr(onnx_importer_t* importer, const onnx_pb_tensor_t* tensor, const char* name);
+// A sparse tensor likewise, with zeros where it has no values.
+const ir_attr_t* onnx_sparse_attr(onnx_importer_t* importer, const onnx_pb_sparse_tensor_t* tensor, const char* name);
 
 // The type of a value; !torch.none when the model gives none. NULL after a diagnostic.
 const ir_type_t* onnx_import_type(onnx_importer_t* importer, const onnx_pb_type_t* type, const char* name);

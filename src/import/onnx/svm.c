@@ -73,8 +73,8 @@ typedef struct svc_t {
   const ir_type_t* element;
   const ir_attr_t *labels, *rho, *coefficients, *vectors, *prob_a, *prob_b;
   int64_t classes, pairs, supports, features;
-  int64_t *first, *count;     // support vectors of each class
-  int64_t *winner, *loser;    // classes of each pair, in order
+  int64_t *first, *count;   // support vectors of each class
+  int64_t *winner, *loser;  // classes of each pair, in order
 } svc_t;
 
 static int64_t length_of(const ir_attr_t* list) { return list ? ir_type_count(list->type) : 0; }
@@ -192,8 +192,8 @@ static ir_value_t* row_like(onnx_node_t* n, ir_value_t* column, ir_value_t* like
 
 // Column t (tensor<i64>) of p is brought to where the error's derivative vanishes, then all are scaled to a sum of 1.
 static estimate_t improve_class(onnx_node_t* n, estimate_t e, ir_value_t* q, ir_value_t* t) {
-  ir_value_t* line = onnx_element(n, q, 1, t);                       // [rows, classes]
-  ir_value_t* own = as_column(n, onnx_element(n, line, 1, t));       // q[t][t]
+  ir_value_t* line = onnx_element(n, q, 1, t);                  // [rows, classes]
+  ir_value_t* own = as_column(n, onnx_element(n, line, 1, t));  // q[t][t]
   ir_value_t* qp = as_column(n, onnx_element(n, e.qp, 1, t));
   ir_value_t* diff = quotient(n, sub(n, e.pqp, qp), own);
   ir_value_t* scale = onnx_binary_number(n, SCALAR_add, diff, 1);
@@ -238,8 +238,12 @@ static ir_value_t* couple_pairs(onnx_node_t* n, const svc_t* s, ir_value_t* r) {
   ir_value_t* limit = onnx_dim_tensor(n, onnx_dim_of(s->classes > 100 ? s->classes : 100), 0);
   onnx_loop_begin(&loop, n, types, 2);
   ir_value_t* p = loop.body->args[2];
-  graph_contract_t c = {.lhs_batch = &rows, .rhs_batch = &rows, .batch_count = 1, .lhs_contract = &columns,
-                        .rhs_contract = &last, .contract_count = 1};
+  graph_contract_t c = {.lhs_batch = &rows,
+                        .rhs_batch = &rows,
+                        .batch_count = 1,
+                        .lhs_contract = &columns,
+                        .rhs_contract = &last,
+                        .contract_count = 1};
   ir_value_t* qp = graph_contract(n->b, q, p, &c, s->element);
   ir_value_t* pqp = graph_reduce(n->b, mul(n, p, qp), &last, 1, "add");
   ir_value_t* error = onnx_unary(n, SCALAR_abs, sub(n, qp, row_like(n, pqp, qp)));
@@ -278,7 +282,8 @@ bool onnx_lower_svm_classifier(onnx_node_t* n) {
     if (!(scores = pair_scores(n, &s, x))) return false;
     votes = count_votes(n, &s, scores);
     if (length_of(s.prob_a)) scores = estimate_classes(n, &s, scores);
-    if (scores->type->dims[1] == 1) scores = graph_concat(n->b, (ir_value_t*[]){onnx_unary(n, SCALAR_neg, scores), scores}, 2, 1);
+    if (scores->type->dims[1] == 1)
+      scores = graph_concat(n->b, (ir_value_t*[]){onnx_unary(n, SCALAR_neg, scores), scores}, 2, 1);
   } else {
     if (!(scores = onnx_linear_scores(n, x, s.classes))) return false;
     votes = scores = onnx_binary_number(n, SCALAR_add, scores, ir_attr_element_number(s.rho, 0));

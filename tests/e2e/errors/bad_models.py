@@ -3,7 +3,7 @@
 import io
 
 import numpy as np
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, SparseTensorProto, TensorProto, helper, numpy_helper
 
 GOOD = """func.func @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %0 = arith.addf %a, %b : tensor<4xf32>
@@ -112,6 +112,15 @@ def bad_weights(**fields):
     return saved(model([helper.make_node("MatMul", ["x", "w"], ["y"])], initializers=[weights]))
 
 
+def sparse(indices=(3, 4), dims=(4, 4)):
+    """A model whose weights are two values and where they belong."""
+    values = numpy_helper.from_array(np.array([1, 2], np.float32), "w")
+    weights = SparseTensorProto(values=values, indices=numpy_helper.from_array(np.array(indices, np.int64), "i"), dims=dims)
+    made = model([helper.make_node("MatMul", ["x", "w"], ["y"])])
+    made.graph.sparse_initializer.append(weights)
+    return made
+
+
 def node(op, inputs, outputs, **attributes):
     return helper.make_node(op, inputs, outputs, **attributes)
 
@@ -139,6 +148,10 @@ ONNX = {
     "undefined-input": (saved(model([node("Relu", ["nothing"], ["y"])])), "nothing"),
     "undefined-output": (saved(model([node("Relu", ["x"], ["z"])])), "y"),
     "duplicate-value": (saved(model([node("Relu", ["x"], ["y"]), node("Neg", ["x"], ["y"])])), "y"),
+    "duplicate-input": (saved(model([node("Add", ["x", "x"], ["y"])], [value("x"), value("x")])), "'x' is defined twice"),
+    "sparse-place": (saved(sparse(indices=[3, 16])), "index 1 is outside of its shape"),
+    "sparse-count": (saved(sparse(indices=[3])), "needs an index, or a row of 2, for each of 2 values"),
+    "sparse-size": (saved(sparse(dims=[2**40, 4])), "an invalid shape, or one of more than"),
     "shape-mismatch": (saved(model([node("MatMul", ["x", "w"], ["y"])], [value("x", (3, 4)), value("w", (5, 6))],
                                    [value("y", (3, 6))])), "MatMul"),
     "type-mismatch": (saved(model([node("Add", ["x", "w"], ["y"])], [value("x"), value("w", (4,), TensorProto.INT32)])),

@@ -3,7 +3,7 @@
 import zlib
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import SparseTensorProto, TensorProto, helper, numpy_helper
 
 CASES = []
 
@@ -31,6 +31,20 @@ class Constant:
 
     def __init__(self, array):
         self.value = array
+
+
+class Sparse(Constant):
+    """The same, of which the model has what is not zero; `rows`: with an index for each dimension."""
+
+    def __init__(self, array, rows):
+        super().__init__(array)
+        places = np.argwhere(array) if rows else np.flatnonzero(array)
+        self.indices = places.astype(np.int64)
+
+    def proto(self, name):
+        values = self.value[self.value != 0]
+        return SparseTensorProto(values=numpy_helper.from_array(values, name), dims=self.value.shape,
+                                 indices=numpy_helper.from_array(self.indices, f"{name}_places"))
 
 
 class Given:
@@ -181,9 +195,11 @@ def via(dtype, op):
 
 def model_of(case, arrays, results=None):
     """The case as a ModelProto; `results` are arrays whose types and shapes the outputs get."""
-    inputs, initializers = [], []
+    inputs, initializers, sparse = [], [], []
     for name, operand in zip(case.names(), case.operands):
-        if isinstance(operand, Constant):
+        if isinstance(operand, Sparse):
+            sparse.append(operand.proto(name))
+        elif isinstance(operand, Constant):
             initializers.append(numpy_helper.from_array(operand.value, name))
         elif operand is not None:
             array = arrays[name]
@@ -199,7 +215,7 @@ def model_of(case, arrays, results=None):
         kind = helper.np_dtype_to_tensor_dtype(results[i].dtype)
         outputs.append(helper.make_tensor_value_info(f"y{i}", kind, shape))
     nodes = case.build(case)
-    graph = helper.make_graph(nodes, "main_graph", inputs, outputs, initializers)
+    graph = helper.make_graph(nodes, "main_graph", inputs, outputs, initializers, sparse_initializer=sparse)
     opsets = [helper.make_opsetid("", case.opset)]
     opsets += [helper.make_opsetid(domain, case.domain_version) for domain in {node.domain for node in nodes} - {""}]
     return helper.make_model(graph, opset_imports=opsets,

@@ -1,9 +1,9 @@
 """Contractions: MatMul, Gemm, Einsum, integer products."""
 
 import numpy as np
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
-from case import case, const, f16, f32, graph_case, i32, i8, u8, via, weights
+from case import Sparse, case, const, f16, f32, graph_case, i32, i8, u8, via, weights
 
 SHAPES = [("square", (8, 8), (8, 8)), ("odd", (5, 7), (7, 3)), ("row", (1, 64), (64, 10)), ("tall", (65, 3), (3, 33)),
           ("vector-matrix", (7,), (7, 5)), ("matrix-vector", (5, 7), (7,)), ("dot", (9,), (9,)),
@@ -54,3 +54,12 @@ case("Einsum", "trace", f32(4, 4), equation="ii->")
 case("Einsum", "diagonal", f32(4, 4), equation="ii->i")
 case("Einsum", "three", f32(3, 4), f32(4, 5), f32(5, 2), equation="ij,jk,kl->il")
 case("Det", "", f32(2, 3, 3), tolerance=1e-3)
+
+# Weights of which the model has what is not zero.
+FEW = np.zeros((4, 5), np.float32)
+FEW[[0, 2, 3], [1, 4, 0]] = 1.5, -2.0, 0.25
+for number, rows in enumerate((True, False)):
+    case("MatMul", f"sparse-{number}", f32(3, 4), Sparse(FEW, rows))
+graph_case("MatMul-sparse-constant", lambda subject: [
+    helper.make_node("Constant", [], ["w"], sparse_value=Sparse(FEW, True).proto("w")),
+    helper.make_node("MatMul", ["x0", "w"], ["y0"])], f32(3, 4))
