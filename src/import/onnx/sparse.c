@@ -36,7 +36,8 @@ static const ir_type_t* dense_type(onnx_importer_t* im, const onnx_pb_sparse_ten
 
 const ir_attr_t* onnx_sparse_attr(onnx_importer_t* im, const onnx_pb_sparse_tensor_t* t, const char* name) {
   ir_context_t* ctx = im->ctx;
-  if (!t->values || !t->indices) return ir_error(ctx, im->loc, "sparse tensor '%s' lacks values or indices", name), NULL;
+  if (!t->values || !t->indices)
+    return ir_error(ctx, im->loc, "sparse tensor '%s' lacks values or indices", name), NULL;
   const ir_attr_t* values = onnx_tensor_attr(im, t->values, name);
   const ir_attr_t* indices = values ? onnx_tensor_attr(im, t->indices, name) : NULL;
   const ir_type_t* type = indices ? dense_type(im, t, values->type->element, name) : NULL;
