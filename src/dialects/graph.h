@@ -133,6 +133,8 @@ static inline bool graph_is_window(const ir_op_t* op) {
 }
 // Whether a contraction or convolution takes the integers of an operand as unsigned.
 bool graph_reads_unsigned(const ir_op_t* op, uint32_t operand);
+// Whether a scatter's indices are numbers of rows, of operand and updates, and rise.
+bool graph_scatter_rises(const ir_op_t* op);
 typedef struct graph_conv_t {
   const char *x_layout, *w_layout, *y_layout;
   int64_t strides[GRAPH_MAX_SPATIAL], pad_low[GRAPH_MAX_SPATIAL], pad_high[GRAPH_MAX_SPATIAL];

@@ -137,6 +137,14 @@ ir_value_t* graph_window(ir_builder_t* b, ir_value_t* x, const graph_window_t* w
   return graph_build(b, GRAPH_WINDOW, &x, 1, ir_type_tensor(ctx, x->type->element, (int32_t)rank, dims), attrs, 7);
 }
 
+bool graph_scatter_rises(const ir_op_t* op) {
+  int64_t row = -1;
+  bool scatters = ir_is(op, GRAPH_SCATTER) || ir_is(op, GRAPH_SCATTER_GENERIC);
+  return scatters && graph_get_sorted(op) && !graph_get_wrap(op) && ir_operand(op, op->result_count)->type->rank == 1 &&
+         graph_get_index_vector_dim(op) == 1 && graph_attr_one(op, GRAPH_ATTR_scatter_dims_map, &row) == 1 &&
+         row == 0 && graph_attr_one(op, GRAPH_ATTR_inserted_dims, &row) == 1 && row == 0;
+}
+
 graph_window_t graph_window_read(const ir_op_t* op) {
   graph_window_t out = {.kind = ir_is(op, GRAPH_WINDOW) ? graph_get_kind(op) : NULL};
   graph_get_sizes(op, out.sizes);

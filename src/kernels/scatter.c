@@ -1,5 +1,11 @@
-// Scatter: the operand is copied, then the updates are applied in order, so that later ones win and sums do not depend
-// on how the work is shared. One workgroup and one thread do it; updates outside the operand are dropped.
+// Scatter. Updates of one element are applied in order, so that later ones win and sums do not depend on how the work
+// is shared; those outside the operand are dropped. Two ways:
+//
+//   push  the operand is copied, then all updates are applied. What dimensions have in common with the updates, where
+//         no index moves them, is shared out among a GPU's threads; the rest is one thread's, on CPUs all.
+//   pull  Each element of the result is made on its own: of rising indices (passes/spread_scatter.c) halving finds
+//   those
+//         that mean it; GPUs look at all when there are few.
 #include <string.h>
 
 #include "kernels/region.h"
@@ -12,6 +18,8 @@ typedef struct scatter_t {
   int64_t window[GRAPH_MAX_RANK], inserted[GRAPH_MAX_RANK], operand_batch[GRAPH_MAX_RANK];
   int64_t indices_batch[GRAPH_MAX_RANK], map[GRAPH_MAX_RANK], vector_dim;
   uint32_t window_count, inserted_count, batch_count, map_count;
+  int32_t owner[GRAPH_MAX_RANK];     // the updates' dimension that has the operand's coordinates, or -1
+  linear_t element[GRAPH_MAX_RANK];  // push: the owned coordinates; pull: all of the element
 } scatter_t;
 
 static bool is_supported(const ir_op_t* op) {
@@ -19,16 +27,8 @@ static bool is_supported(const ir_op_t* op) {
   return ir_is(op, GRAPH_SCATTER_GENERIC) && op->result_count <= REGION_VALUES && region_supports(op);
 }
 
-bool strategy_scatter_matches(const dispatch_t* d) {
-  if (!d->root || !is_supported(d->root)) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-  }
-  if (d->yield->operand_count != d->root->result_count) return false;
-  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
-    if (ir_operand(d->yield, i) != ir_result(d->root, i)) return false;
-  }
-  return true;
+static bool is_overwritten(const ir_op_t* op) {
+  return !ir_is(op, GRAPH_SCATTER_GENERIC) && strcmp(graph_get_kind(op), "set") == 0;
 }
 
 static bool contains(const int64_t* list, uint32_t count, int64_t value) {
@@ -36,14 +36,6 @@ static bool contains(const int64_t* list, uint32_t count, int64_t value) {
     if (list[i] == value) return true;
   }
   return false;
-}
-
-static void copy_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
-  (void)acc;
-  scatter_t* s = user;
-  for (uint32_t i = 0; i < s->count; ++i) {
-    eval_store(k, s->d->outputs[i], at, eval_at(k, ir_operand(s->op, i), at));
-  }
 }
 
 // Index component for the update at `at`, counted from the end when asked.
@@ -64,6 +56,12 @@ static linear_t start_of(kernel_build_t* k, scatter_t* s, uint32_t component, co
   return linear_value(v);
 }
 
+// Which of the updates' dimensions beside the window is that of a batch dimension.
+static int64_t index_batch(const scatter_t* s, uint32_t i) {
+  int64_t dim = s->indices_batch[i];
+  return s->vector_dim < ir_operand(s->op, s->count)->type->rank && dim > s->vector_dim ? dim - 1 : dim;
+}
+
 static void place_update(kernel_build_t* k, scatter_t* s, const linear_t* at, linear_t* to) {
   ir_value_t *x = ir_operand(s->op, 0), *updates = ir_operand(s->op, s->count + 1);
   linear_t batch[GRAPH_MAX_RANK];
@@ -78,48 +76,256 @@ static void place_update(kernel_build_t* k, scatter_t* s, const linear_t* at, li
   for (uint32_t i = 0; i < s->map_count; ++i) {
     to[s->map[i]] = linear_add(k, to[s->map[i]], start_of(k, s, i, batch));
   }
-  for (uint32_t i = 0; i < s->batch_count; ++i) {
-    int64_t dim = s->indices_batch[i];
-    if (s->vector_dim < ir_operand(s->op, s->count)->type->rank && dim > s->vector_dim) --dim;
-    to[s->operand_batch[i]] = batch[dim];
+  for (uint32_t i = 0; i < s->batch_count; ++i) to[s->operand_batch[i]] = batch[index_batch(s, i)];
+}
+
+// What becomes of the elements `args` by the update at `at`.
+static void combine_update(kernel_build_t* k, scatter_t* s, const linear_t* at, ir_value_t** args) {
+  ir_value_t* all[2 * REGION_VALUES];
+  memcpy(all, args, sizeof(*all) * s->count);
+  for (uint32_t i = 0; i < s->count; ++i) all[s->count + i] = eval_at(k, ir_operand(s->op, s->count + 1 + i), at);
+  if (ir_is(s->op, GRAPH_SCATTER_GENERIC)) {
+    region_apply(k, s->op->regions[0].first, all, args);
+  } else if (is_overwritten(s->op)) {
+    args[0] = all[1];
+  } else {
+    const ir_type_t* wide = eval_accumulator(k->ctx, ir_type_scalar(args[0]->type));
+    scalar_fn_t fn = eval_combiner(graph_get_kind(s->op));
+    args[0] = kernel_binary(&k->b, fn, eval_convert(k, args[0], wide), eval_convert(k, all[1], wide));
+  }
+  for (uint32_t i = 0; i < s->count; ++i) {
+    args[i] = eval_convert(k, args[i], ir_type_scalar(ir_operand(s->op, i)->type));
   }
 }
 
-static void combine_update(kernel_build_t* k, scatter_t* s, const linear_t* at, const linear_t* to) {
-  ir_value_t* args[2 * REGION_VALUES];
-  bool generic = ir_is(s->op, GRAPH_SCATTER_GENERIC);
-  const char* kind = generic ? NULL : graph_get_kind(s->op);
+// The updates' sizes with those that are owned as 1; and coordinates of them with the owned ones in place.
+static void loop_sizes(const scatter_t* s, extent_t* sizes) {
+  eval_extents(ir_operand(s->op, s->count + 1), sizes);
+  for (int32_t i = 0; i < ir_operand(s->op, 0)->type->rank; ++i) {
+    if (s->owner[i] >= 0) sizes[s->owner[i]] = extent_fixed(1);
+  }
+}
+
+static void set_owned(const scatter_t* s, const linear_t* at, linear_t* out) {
+  for (int32_t i = 0; i < ir_operand(s->op, s->count + 1)->type->rank; ++i) out[i] = at[i];
+  for (int32_t i = 0; i < ir_operand(s->op, 0)->type->rank; ++i) {
+    if (s->owner[i] >= 0) out[s->owner[i]] = s->element[i];
+  }
+}
+
+// Updates may be smaller than the operand where they have its coordinates.
+static void guard_owned(kernel_build_t* k, const scatter_t* s, guard_t* guard) {
+  for (int32_t i = 0; i < ir_operand(s->op, 0)->type->rank; ++i) {
+    if (s->owner[i] < 0) continue;
+    extent_t size = eval_extent(ir_operand(s->op, s->count + 1), s->owner[i]);
+    guard_extent(k, guard, &s->element[i], &size);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Push
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void copy_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  (void)acc;
+  scatter_t* s = user;
+  linear_t to[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < ir_operand(s->op, 0)->type->rank; ++i) to[i] = s->owner[i] >= 0 ? s->element[i] : at[i];
   for (uint32_t i = 0; i < s->count; ++i) {
-    args[s->count + i] = eval_at(k, ir_operand(s->op, s->count + 1 + i), at);
-    if (generic || strcmp(kind, "set") != 0) args[i] = eval_at(k, s->d->outputs[i], to);
+    eval_store(k, s->d->outputs[i], to, eval_at(k, ir_operand(s->op, i), to));
   }
-  ir_value_t* value = args[1];
-  if (generic) {
-    region_apply(k, s->op->regions[0].first, args, args);
-  } else if (strcmp(kind, "set") == 0) {
-    args[0] = value;
-  } else {
-    const ir_type_t* wide = eval_accumulator(k->ctx, ir_type_scalar(args[0]->type));
-    args[0] = kernel_binary(&k->b, eval_combiner(kind), eval_convert(k, args[0], wide), eval_convert(k, value, wide));
-  }
-  for (uint32_t i = 0; i < s->count; ++i) eval_store(k, s->d->outputs[i], to, args[i]);
 }
 
 static void update_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   (void)acc;
   scatter_t* s = user;
-  ir_value_t* x = ir_operand(s->op, 0);
-  linear_t to[GRAPH_MAX_RANK];
-  place_update(k, s, at, to);
+  ir_value_t *x = ir_operand(s->op, 0), *args[REGION_VALUES];
+  linear_t from[GRAPH_MAX_RANK], to[GRAPH_MAX_RANK];
+  set_owned(s, at, from);
+  place_update(k, s, from, to);
   guard_t guard = {0};
   for (int32_t i = 0; i < x->type->rank; ++i) {
     extent_t size = eval_extent(x, i);
     guard_extent(k, &guard, &to[i], &size);
   }
+  guard_owned(k, s, &guard);
   kernel_branch_t branch = {0};
   if (guard.condition) branch = kernel_if_begin(&k->b, guard.condition, NULL, 0);
-  combine_update(k, s, at, to);
+  for (uint32_t i = 0; i < s->count; ++i) {
+    bool reads = ir_is(s->op, GRAPH_SCATTER_GENERIC) || !is_overwritten(s->op);
+    args[i] = reads ? eval_at(k, s->d->outputs[i], to) : NULL;
+  }
+  combine_update(k, s, from, args);
+  for (uint32_t i = 0; i < s->count; ++i) eval_store(k, s->d->outputs[i], to, args[i]);
   if (guard.condition) kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+static void build_push(scatter_t* s) {
+  dispatch_t* d = s->d;
+  ir_value_t *x = ir_operand(s->op, 0), *updates = ir_operand(s->op, s->count + 1);
+  extent_t sizes[GRAPH_MAX_RANK], owned[GRAPH_MAX_RANK], count = extent_fixed(1);
+  linear_t coords[GRAPH_MAX_RANK];
+  int32_t n = 0;
+  eval_extents(x, sizes);
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (d->device->kind == DEVICE_CPU) s->owner[i] = -1;
+    if (s->owner[i] < 0) continue;
+    count = extent_product(count, owned[n++] = sizes[i]);
+    sizes[i] = extent_fixed(1);
+  }
+  iterations_t it = iterations_dynamic(d, &count, 1);
+  iterations_split_extents(&d->k, it.index, owned, n, coords);
+  for (int32_t i = x->type->rank; i-- > 0;) {
+    if (s->owner[i] >= 0) s->element[i] = coords[--n];
+  }
+  eval_loops(&d->k, sizes, (uint32_t)x->type->rank, NULL, 0, copy_body, s);
+  loop_sizes(s, sizes);
+  if (ir_type_count(updates->type) != 0) {
+    eval_loops(&d->k, sizes, (uint32_t)updates->type->rank, NULL, 0, update_body, s);
+  }
+  iterations_end(d, &it);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Pull
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool has_few_updates(const scatter_t* s) {
+  enum { FEW = 64 };
+  extent_t sizes[GRAPH_MAX_RANK], count = extent_fixed(1);
+  loop_sizes(s, sizes);
+  for (int32_t i = 0; i < ir_operand(s->op, s->count + 1)->type->rank; ++i) count = extent_product(count, sizes[i]);
+  return extent_is_fixed(&count) && count.factor <= FEW;
+}
+
+static void look_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  scatter_t* s = user;
+  linear_t from[GRAPH_MAX_RANK], to[GRAPH_MAX_RANK];
+  set_owned(s, at, from);
+  place_update(k, s, from, to);
+  guard_t guard = {0};
+  guard_owned(k, s, &guard);
+  for (int32_t i = 0; i < ir_operand(s->op, 0)->type->rank; ++i) {
+    if (s->owner[i] >= 0) continue;
+    linear_t distance = linear_add(k, to[i], linear_scale(k, s->element[i], -1));
+    guard_equal(k, &guard, &distance, 0);
+  }
+  const ir_type_t* types[REGION_VALUES];
+  ir_value_t* next[REGION_VALUES];
+  for (uint32_t i = 0; i < s->count; ++i) types[i] = acc[i]->type, next[i] = acc[i];
+  kernel_branch_t branch = {0};
+  if (guard.condition) branch = kernel_if_begin(&k->b, guard.condition, types, s->count);
+  combine_update(k, s, from, next);
+  if (guard.condition) {
+    kernel_if_else(&k->b, &branch, next, s->count);
+    kernel_if_end(&k->b, &branch, acc, s->count);
+  }
+  for (uint32_t i = 0; i < s->count; ++i) acc[i] = guard.condition ? ir_result(branch.op, i) : next[i];
+}
+
+static ir_value_t* row_index(scatter_t* s, ir_value_t* place) {
+  kernel_build_t* k = &s->d->k;
+  linear_t at = linear_value(place);
+  return eval_convert(k, eval_at(k, ir_operand(s->op, s->count), &at), ir_type_index(k->ctx));
+}
+
+// The first place from `low` on whose index is not below `row`.
+static ir_value_t* first_not_below(scatter_t* s, ir_value_t* low, ir_value_t* row) {
+  kernel_build_t* k = &s->d->k;
+  extent_t size = eval_extent(ir_operand(s->op, s->count), 0);
+  ir_value_t *count = extent_value(k, &size), *zero = kernel_index(&k->b, 0);
+  int64_t rounds = 1;
+  while (rounds < 40 && (int64_t)1 << rounds <= index_facts(count).max) ++rounds;
+  ir_value_t* some = kernel_binary(&k->b, SCALAR_gt, count, zero);
+  ir_value_t* upper = kernel_ternary(&k->b, SCALAR_select, some, kernel_index(&k->b, rounds), zero);
+  ir_value_t *range[2] = {low, count}, *next[2];
+  kernel_loop_t loop = kernel_loop_begin(k, zero, upper, 1, range, 2);
+  ir_value_t *a = loop.iters[0], *b = loop.iters[1];
+  ir_value_t* middle = kernel_binary(&k->b, SCALAR_divu, kernel_add(&k->b, a, b), kernel_index(&k->b, 2));
+  ir_value_t* place = kernel_binary(&k->b, SCALAR_min, middle, kernel_add_const(&k->b, count, -1));
+  int64_t constant;
+  if (!kernel_constant_index(place, &constant)) index_set_facts(k, place, 0, index_facts(count).max - 1, 1);
+  ir_value_t* open = kernel_binary(&k->b, SCALAR_lt, a, b);
+  ir_value_t* below = kernel_binary(&k->b, SCALAR_lt, row_index(s, place), row);
+  ir_value_t* up = kernel_binary(&k->b, SCALAR_and, open, below);
+  ir_value_t* down = kernel_binary(&k->b, SCALAR_xor, open, up);
+  next[0] = kernel_ternary(&k->b, SCALAR_select, up, kernel_add_const(&k->b, middle, 1), a);
+  next[1] = kernel_ternary(&k->b, SCALAR_select, down, middle, b);
+  kernel_for_end(&k->b, &loop, next, 2);
+  return kernel_loop_result(&loop, 0);
+}
+
+// All updates of the element's row, or the one that stays.
+static void apply_row(scatter_t* s, ir_value_t** acc) {
+  kernel_build_t* k = &s->d->k;
+  extent_t size = eval_extent(ir_operand(s->op, s->count), 0);
+  ir_value_t *count = extent_value(k, &size), *row = linear_scalar(k, &s->element[0]);
+  ir_value_t* first = first_not_below(s, kernel_index(&k->b, 0), row);
+  ir_value_t* end = first_not_below(s, first, kernel_add_const(&k->b, row, 1));
+  index_set_facts(k, end, 0, index_facts(count).max, 1);
+  int64_t constant;
+  if (!kernel_constant_index(first, &constant)) index_set_facts(k, first, 0, index_facts(count).max, 1);
+  if (is_overwritten(s->op)) first = kernel_binary(&k->b, SCALAR_max, first, kernel_add_const(&k->b, end, -1));
+  kernel_loop_t loop = kernel_loop_begin(k, first, end, 1, acc, s->count);
+  linear_t at[GRAPH_MAX_RANK] = {linear_value(loop.index)}, from[GRAPH_MAX_RANK];
+  ir_value_t* next[REGION_VALUES];
+  memcpy(next, loop.iters, sizeof(*next) * s->count);
+  set_owned(s, at, from);
+  combine_update(k, s, from, next);
+  kernel_for_end(&k->b, &loop, next, s->count);
+  for (uint32_t i = 0; i < s->count; ++i) acc[i] = kernel_loop_result(&loop, i);
+}
+
+static void build_pull(scatter_t* s) {
+  dispatch_t* d = s->d;
+  ir_value_t *x = ir_operand(s->op, 0), *updates = ir_operand(s->op, s->count + 1), *acc[REGION_VALUES];
+  extent_t sizes[GRAPH_MAX_RANK], count = eval_count(x);
+  eval_extents(x, sizes);
+  iterations_t it = iterations_dynamic(d, &count, 1);
+  iterations_split_extents(&d->k, it.index, sizes, x->type->rank, s->element);
+  for (uint32_t i = 0; i < s->count; ++i) acc[i] = eval_at(&d->k, ir_operand(s->op, i), s->element);
+  if (ir_type_count(updates->type) == 0) {
+  } else if (graph_scatter_rises(s->op)) {
+    apply_row(s, acc);
+  } else {
+    loop_sizes(s, sizes);
+    eval_loops(&d->k, sizes, (uint32_t)updates->type->rank, acc, s->count, look_body, s);
+  }
+  for (uint32_t i = 0; i < s->count; ++i) eval_set_bound(&d->k, ir_result(s->op, i), acc[i]);
+  epilogue_store(d, ir_result(s->op, 0), s->element);
+  ir_result(s->op, 0)->data = NULL;
+  iterations_end(d, &it);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Strategy
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool strategy_scatter_matches(const dispatch_t* d) {
+  if (!d->root || !is_supported(d->root)) return false;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
+  }
+  if (graph_scatter_rises(d->root)) return true;
+  if (d->yield->operand_count != d->root->result_count) return false;
+  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
+    if (ir_operand(d->yield, i) != ir_result(d->root, i)) return false;
+  }
+  return true;
+}
+
+// Window dimensions that no index moves, and batch dimensions, have the same coordinates in operand and updates.
+static void find_owners(scatter_t* s) {
+  int32_t batch[GRAPH_MAX_RANK], batch_count = 0, next = 0;
+  for (int32_t i = 0; i < ir_operand(s->op, s->count + 1)->type->rank; ++i) {
+    if (!contains(s->window, s->window_count, i)) batch[batch_count++] = i;
+  }
+  for (int32_t i = 0; i < ir_operand(s->op, 0)->type->rank; ++i) {
+    bool gone = contains(s->inserted, s->inserted_count, i) || contains(s->operand_batch, s->batch_count, i);
+    int32_t window = gone ? -1 : (int32_t)s->window[next++];
+    s->owner[i] = contains(s->map, s->map_count, i) ? -1 : window;
+  }
+  for (uint32_t i = 0; i < s->batch_count; ++i) s->owner[s->operand_batch[i]] = batch[index_batch(s, i)];
 }
 
 void strategy_scatter_build(dispatch_t* d) {
@@ -130,14 +336,10 @@ void strategy_scatter_build(dispatch_t* d) {
   s.batch_count = graph_get_operand_batch_dims(d->root, s.operand_batch);
   graph_get_indices_batch_dims(d->root, s.indices_batch);
   s.map_count = graph_get_scatter_dims_map(d->root, s.map);
-  const ir_value_t *x = ir_operand(d->root, 0), *updates = ir_operand(d->root, s.count + 1);
-  extent_t sizes[GRAPH_MAX_RANK];
-  iterations_t it = iterations_begin(d, 1, 1);
-  eval_extents(x, sizes);
-  eval_loops(&d->k, sizes, (uint32_t)x->type->rank, NULL, 0, copy_body, &s);
-  eval_extents(updates, sizes);
-  if (ir_type_count(updates->type) != 0) {
-    eval_loops(&d->k, sizes, (uint32_t)updates->type->rank, NULL, 0, update_body, &s);
+  find_owners(&s);
+  if (graph_scatter_rises(d->root) || (d->device->kind == DEVICE_GPU && has_few_updates(&s))) {
+    build_pull(&s);
+  } else {
+    build_push(&s);
   }
-  iterations_end(d, &it);
 }

@@ -213,9 +213,9 @@ static list_t group_inputs(forming_t* f, int32_t index, list_t* outputs) {
     ir_op_t* op = f->fusion.nodes[group->members[i]].op;
     collect_inputs(f, op, index, &inputs);
     for (uint32_t r = 0; outputs && r < op->result_count; ++r) {
-      // A scatter reads back what it has written, of all its results.
-      if (ir_is(op, GRAPH_SCATTER_GENERIC) || used_outside(f, &op->results[r], index))
-        list_add(f, outputs, &op->results[r]);
+      // A scatter may read back what it has written, of all its results.
+      bool reads = ir_is(op, GRAPH_SCATTER_GENERIC) && !graph_scatter_rises(op);
+      if (reads || used_outside(f, &op->results[r], index)) list_add(f, outputs, &op->results[r]);
     }
   }
   add_input_sizes(f, &inputs);

@@ -239,7 +239,7 @@ bool fusion_takes_epilogue(const ir_op_t* root) {
     case GRAPH_ARG_REDUCE:
       return true;
     default:
-      return false;
+      return graph_scatter_rises(root);
   }
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "dialects/evaluate.h"
-#include "dialects/graph.h"
+#include "passes/spread_impl.h"
 
 typedef struct spread_t {
   ir_context_t* ctx;
@@ -74,8 +74,7 @@ static ir_value_t* split(ir_builder_t* b, ir_value_t* x, const split_t* s) {
   return graph_reshape(b, x, rank, dims, dynamic);
 }
 
-// Dimensions [first, first + count) as one.
-static ir_value_t* joined(ir_builder_t* b, ir_value_t* x, int64_t first, int64_t count) {
+ir_value_t* spread_join(ir_builder_t* b, ir_value_t* x, int64_t first, int64_t count) {
   int64_t dims[GRAPH_MAX_RANK], size = 1;
   ir_value_t *dynamic[GRAPH_MAX_RANK], *product = NULL;
   int32_t rank = 0;
@@ -96,6 +95,21 @@ static ir_value_t* joined(ir_builder_t* b, ir_value_t* x, int64_t first, int64_t
     if (dims[rank++] == IR_DYNAMIC) dynamic[dynamic_count++] = i == first ? product : graph_dim(b, x, (uint32_t)i);
   }
   return graph_reshape(b, x, rank, dims, dynamic);
+}
+
+ir_value_t* spread_element(ir_builder_t* b, ir_value_t* x, int64_t dim, int64_t at) {
+  int64_t offsets[GRAPH_MAX_RANK] = {0}, dims[GRAPH_MAX_RANK], ones[GRAPH_MAX_RANK], kept[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  int32_t rank = 0;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    ones[i] = 1;
+    dims[i] = i == dim ? 1 : x->type->dims[i];
+    if (i != dim) kept[rank++] = dims[i];
+  }
+  offsets[dim] = at;
+  x = graph_slice(b, x, offsets, dims, ones);
+  sizes_except(b, x, dim, NULL, dynamic);
+  return graph_reshape(b, x, rank, kept, dynamic);
 }
 
 // Parts near the wanted number, without padding if possible.
@@ -210,7 +224,7 @@ static ir_op_t* spread_reduce(spread_t* s, ir_op_t* op) {
   int64_t parts = wanted_parts(s, &r, ir_operand(op, 0)->type);
   if (!parts) return NULL;
   const ir_type_t* element = ir_type_scalar(ir_operand(op, 0)->type);
-  ir_value_t* x = joined(&b, widened(&b, ir_operand(op, 0)), r.dims[r.first], r.run);
+  ir_value_t* x = spread_join(&b, widened(&b, ir_operand(op, 0)), r.dims[r.first], r.run);
   split_t split_to = {.dim = r.dims[r.first], .parts = parts, .length = COLUMNS, .mode = "constant"};
   split_to.fill = graph_constant(&b, graph_identity(s->ctx, graph_get_kind(op), ir_type_scalar(x->type)));
   if (parts != IR_DYNAMIC) choose_parts(&split_to, r.size, parts);
@@ -298,18 +312,19 @@ static ir_op_t* spread_generic(spread_t* s, ir_op_t* op) {
   const ir_type_t* type = ir_operand(op, 0)->type;
   reduction_t r = read_reduction(op);
   uint32_t count = op->result_count;
-  if (!ir_type_is_static(type) || type->rank >= GRAPH_MAX_RANK || r.run != r.count || count > 16) return NULL;
+  if (!ir_type_is_static(type) || type->rank >= GRAPH_MAX_RANK || r.run != r.count || count > SPREAD_VALUES)
+    return NULL;
   int64_t length = serial_length(s, r.size, kept_count(type, r.dims, r.count));
   if (!length) return NULL;
   ir_builder_t b = ir_builder_before(s->ctx, op);
-  ir_value_t* operands[32];
+  ir_value_t* operands[2 * SPREAD_VALUES];
   for (uint32_t i = 0; i < count; ++i) {
     split_t split_to = {.dim = r.dims[0],
                         .parts = (r.size + length - 1) / length,
                         .length = length,
                         .mode = "constant",
                         .fill = ir_operand(op, count + i)};
-    operands[i] = split(&b, joined(&b, ir_operand(op, i), r.dims[0], r.count), &split_to);
+    operands[i] = split(&b, spread_join(&b, ir_operand(op, i), r.dims[0], r.count), &split_to);
     operands[count + i] = ir_operand(op, count + i);
   }
   int64_t dim = r.dims[0] + 1;
@@ -332,19 +347,6 @@ static ir_value_t* scan(ir_builder_t* b, const ir_op_t* like, ir_value_t* x, int
   if (exclusive) attrs[count++] = (ir_named_attr_t){"exclusive", ir_attr_unit(b->ctx)};
   if (graph_get_reverse(like)) attrs[count++] = (ir_named_attr_t){"reverse", ir_attr_unit(b->ctx)};
   return graph_build(b, GRAPH_SCAN, &x, 1, x->type, attrs, count);
-}
-
-// Element `at` of dimension `dim`, without the dimension.
-static ir_value_t* element_of(ir_builder_t* b, ir_value_t* x, int64_t dim, int64_t at) {
-  int64_t offsets[GRAPH_MAX_RANK] = {0}, dims[GRAPH_MAX_RANK], ones[GRAPH_MAX_RANK], kept[GRAPH_MAX_RANK];
-  int32_t rank = 0;
-  for (int32_t i = 0; i < x->type->rank; ++i) {
-    ones[i] = 1;
-    dims[i] = i == dim ? 1 : x->type->dims[i];
-    if (i != dim) kept[rank++] = dims[i];
-  }
-  offsets[dim] = at;
-  return graph_reshape(b, graph_slice(b, x, offsets, dims, ones), rank, kept, NULL);
 }
 
 // The parts behind each other again, without the padding; of an exclusive scan each element is the one before.
@@ -371,7 +373,7 @@ static ir_op_t* spread_scan(spread_t* s, ir_op_t* op) {
   choose_parts(&split_to, type->dims[axis], type->dims[axis] / LENGTH);
   x = split(&b, x, &split_to);
   ir_value_t* inside = scan(&b, op, x, axis + 1, false);
-  ir_value_t* totals = element_of(&b, inside, axis + 1, graph_get_reverse(op) ? 0 : split_to.length - 1);
+  ir_value_t* totals = spread_element(&b, inside, axis + 1, graph_get_reverse(op) ? 0 : split_to.length - 1);
   ir_value_t* before = scan(&b, op, totals, axis, true);
   for (int32_t i = 0; i < before->type->rank; ++i) dims[i] = i <= axis ? i : i + 1;
   ir_value_t* spread = graph_broadcast(&b, before, x->type, dims, NULL);
@@ -396,6 +398,9 @@ static ir_op_t* spread_op(spread_t* s, ir_op_t* op) {
       return spread_generic(s, op);
     case GRAPH_SCAN:
       return spread_scan(s, op);
+    case GRAPH_SCATTER:
+    case GRAPH_SCATTER_GENERIC:
+      return s->target->gpu ? spread_scatter(s->ctx, op) : NULL;
     default:
       return NULL;
   }

@@ -77,3 +77,29 @@ func.func @region(%x: tensor<1009xi32>, %start: tensor<i32>) -> tensor<i32> {
   }) {dims = array<i64: 0>} : (tensor<1009xi32>, tensor<i32>) -> tensor<i32>
   return %0 : tensor<i32>
 }
+
+// Updates in the order of their rows; the result's place is part of the kernel.
+// CHECK-LABEL: func.func @scattered
+// CHECK-COUNT-9: "graph.sort"
+// CHECK: "graph.scatter"{{.*}}sorted = 1 : i64{{.*}}(tensor<71x5xf32>, tensor<300xi32>, tensor<300x5xf32>) -> tensor<71x5xf32>
+// CHECK-NEXT: "graph.transpose"
+// CHECK-NOT: "graph.dispatch"
+// CPU-LABEL: func.func @scattered
+// CPU-NOT: "graph.sort"
+func.func @scattered(%x: tensor<5x71xf32>, %at: tensor<300x1xi64>, %updates: tensor<5x300xf32>) -> tensor<5x71xf32> {
+  %0 = "graph.scatter"(%x, %at, %updates) {update_window_dims = array<i64: 0>, inserted_dims = array<i64: 1>, operand_batch_dims = array<i64>, indices_batch_dims = array<i64>, scatter_dims_map = array<i64: 1>, index_vector_dim = 1 : i64, kind = "add"} : (tensor<5x71xf32>, tensor<300x1xi64>, tensor<5x300xf32>) -> tensor<5x71xf32>
+  return %0 : tensor<5x71xf32>
+}
+
+// CHECK-LABEL: func.func @few
+// CHECK-NOT: "graph.sort"
+// CHECK-LABEL: func.func @wide
+// CHECK-NOT: "graph.sort"
+func.func @few(%x: tensor<5000xf32>, %at: tensor<64x1xi64>, %updates: tensor<64xf32>) -> tensor<5000xf32> {
+  %0 = "graph.scatter"(%x, %at, %updates) {update_window_dims = array<i64>, inserted_dims = array<i64: 0>, operand_batch_dims = array<i64>, indices_batch_dims = array<i64>, scatter_dims_map = array<i64: 0>, index_vector_dim = 1 : i64, kind = "set"} : (tensor<5000xf32>, tensor<64x1xi64>, tensor<64xf32>) -> tensor<5000xf32>
+  return %0 : tensor<5000xf32>
+}
+func.func @wide(%x: tensor<100x4096xf32>, %at: tensor<99x1xi64>, %updates: tensor<99x4096xf32>) -> tensor<100x4096xf32> {
+  %0 = "graph.scatter"(%x, %at, %updates) {update_window_dims = array<i64: 1>, inserted_dims = array<i64: 0>, operand_batch_dims = array<i64>, indices_batch_dims = array<i64>, scatter_dims_map = array<i64: 0>, index_vector_dim = 1 : i64, kind = "set"} : (tensor<100x4096xf32>, tensor<99x1xi64>, tensor<99x4096xf32>) -> tensor<100x4096xf32>
+  return %0 : tensor<100x4096xf32>
+}

@@ -31,6 +31,13 @@ case("ScatterND", "rows", f32(5, 4), given([[1], [3]], np.int64), f32(2, 4))
 case("ScatterND", "elements", f32(5, 4), given([[1, 2], [3, 0]], np.int64), f32(2))
 case("ScatterND", "add", f32(5, 4), given([[1], [1]], np.int64), f32(2, 4), reduction="add")
 case("ScatterND", "mul", f32(5, 4), given([[1], [1]], np.int64), f32(2, 4), reduction="mul")
+FAR = np.random.default_rng(5).permutation(1009)  # each once: what is overwritten twice is for nobody to say
+case("ScatterElements", "long", f32(1009), given(FAR[:401], np.int64), f32(401))
+case("ScatterElements", "long-add", i32(5, 401), i64(5, 301, low=-401, high=400), i32(5, 301), axis=1, reduction="add")
+case("ScatterElements", "long-max", f32(401, 3), i64(90, 3, low=0, high=400), f32(90, 3), axis=0, reduction="max", opset=18)
+case("ScatterND", "long-rows", f32(1009, 7), given(FAR[:130].reshape(130, 1), np.int64), f32(130, 7))
+case("ScatterND", "long-add", i32(31, 37), i64(300, 2, low=-31, high=30), i32(300), reduction="add")
+case("ScatterND", "wide-rows", f32(67, 301), given(FAR[FAR < 67].reshape(67, 1), np.int64), f32(67, 301))
 case("Scatter", "9", f32(4, 5), given([[0, 1, 2, 3, 0]], np.int64), f32(1, 5), opset=9)
 case("TensorScatter", "", f32(2, 6, 4), f32(2, 2, 4), given([1, 3], np.int64), opset=24, axis=1)
 case("NonMaxSuppression", "", given([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 10, 1, 11]]]), given([[[0.9, 0.75, 0.6]]]),

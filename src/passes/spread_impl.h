@@ -1,0 +1,17 @@
+// Shared by spread*.c.
+#ifndef IREE_C_PASSES_SPREAD_IMPL_H_
+#define IREE_C_PASSES_SPREAD_IMPL_H_
+
+#include "dialects/graph.h"
+
+enum { SPREAD_VALUES = 16 };  // results of ops with regions
+
+// Dimensions [first, first + count) as one.
+ir_value_t* spread_join(ir_builder_t* b, ir_value_t* x, int64_t first, int64_t count);
+// Element `at` of dimension `dim`, without the dimension.
+ir_value_t* spread_element(ir_builder_t* b, ir_value_t* x, int64_t dim, int64_t at);
+
+// What took the op's place, or NULL when it stays.
+ir_op_t* spread_scatter(ir_context_t* ctx, ir_op_t* op);
+
+#endif  // IREE_C_PASSES_SPREAD_IMPL_H_
