@@ -10,7 +10,8 @@ source tests/steps.sh
 style() {
   local bad=0 total=0 check
   for check in build_tools/check_format.sh "$python build_tools/check_includes.py" \
-    "$python build_tools/check_sizes.py" "$python build_tools/check_manners.py"; do
+    "$python build_tools/check_sizes.py" "$python build_tools/check_manners.py" \
+    "$python build_tools/check_documents.py"; do
     total=$((total + 1))
     $check || { bad=$((bad + 1)) && echo "FAILED $check"; }
   done
