@@ -268,7 +268,7 @@ static void multiply_range(contract_plan_t* c, const tile_t* t, ir_value_t* cons
 // Sums that a low tile makes side by side: one would have to wait for the last product.
 static int64_t chains_of(const contract_plan_t* c, const tile_t* t) {
   enum { AT_WORK = 8 };
-  if (c->dynamic || !t->starts || !t->ends) return 1;
+  if ((c->dynamic && !extent_is_fixed(&c->depth)) || !t->starts || !t->ends) return 1;
   int64_t chains = AT_WORK / (t->rows * t->vectors);
   return chains < 1 ? 1 : chains > 4 ? 4 : chains;
 }

@@ -420,6 +420,7 @@ static void build_any_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t*
     build_columns(p, low, zero, kernel_binary(&k->b, SCALAR_min, at, width));
   }
   at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = p->pixels}, at, end);
+  if (low.pixels < p->pixels) at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = low.pixels}, at, end);
   build_columns(p, low, at, width);
 }
 

@@ -80,9 +80,9 @@ void linear_divide_extent(kernel_build_t* k, linear_t x, const extent_t* d, line
   int64_t max = index_facts(size).max - 1, min, most;
   linear_range(k, &x, &min, &most);
   if (linear_is_uniform(&x)) {
-    ir_value_t* position = linear_scalar(k, &x);
-    *quotient = linear_value(index_binary(k, SCALAR_divu, position, size));
-    *remainder = linear_value(index_binary(k, SCALAR_remu, position, size));
+    // As what is left, so that a row-major position made of both is x again, and nothing is divided.
+    *quotient = linear_value(index_binary(k, SCALAR_divu, linear_scalar(k, &x), size));
+    *remainder = linear_add(k, x, linear_scale(k, linear_scale_value(k, *quotient, size), -1));
     return;
   }
   ir_value_t* position = linear_lanes(k, &x);

@@ -37,7 +37,7 @@ ir_value_t* onnx_conv(onnx_node_t* n, ir_value_t* x, ir_value_t* w, const ir_typ
     c.w_dilation[i] = s.dilations[i];
     c.x_dilation[i] = 1;
   }
-  return graph_conv(n->b, x, w, &c, accumulator);
+  return graph_conv(n->b, onnx_sweep_input(n, x, &s, 0), w, &c, accumulator);
 }
 
 static ir_value_t* add_bias(onnx_node_t* n, ir_value_t* y, uint32_t i) {
@@ -128,9 +128,10 @@ static bool transposed_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s, cons
   const int64_t* wanted = count > s->spatial ? shape + 2 : shape;
   for (uint32_t i = 0; i < s->spatial; ++i) {
     int64_t size = x->type->dims[2 + i];
-    if (size == IR_DYNAMIC) return onnx_unsupported(n, "output_shape and auto_pad need a static input size");
-    int64_t full = s->strides[i] * (size - 1) + output_padding[i] + (s->kernel[i] - 1) * s->dilations[i] + 1;
-    int64_t total = full - (count ? wanted[i] : size * s->strides[i]);
+    if (size == IR_DYNAMIC && count) return onnx_unsupported(n, "output_shape needs a static input size");
+    int64_t total =
+        output_padding[i] + (s->kernel[i] - 1) * s->dilations[i] + 1 - s->strides[i];  // over input * stride
+    if (count) total += size * s->strides[i] - wanted[i];
     if (total < -(1ll << 40) || total > (1ll << 40)) return onnx_error(n, "output_shape is out of reach");
     s->pad_low[i] = upper ? total / 2 : total - total / 2;
     if (total < 0) s->pad_low[i] = 0;  // the result is longer than what the input reaches

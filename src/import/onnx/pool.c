@@ -56,11 +56,29 @@ static ir_value_t* static_counts(onnx_node_t* n, ir_value_t* x, const onnx_sweep
   return counts;
 }
 
+// The same for run-time sizes: a window over ones.
+static ir_value_t* dynamic_counts(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* s, bool include_pad) {
+  ir_value_t* sizes[GRAPH_MAX_SPATIAL];
+  int64_t dims[ONNX_MAX_RANK] = {1, 1}, low[ONNX_MAX_RANK] = {0}, high[ONNX_MAX_RANK] = {0};
+  onnx_sweep_t over = *s;
+  uint32_t any = 0;
+  for (uint32_t i = 0; i < s->spatial; ++i) {
+    dims[2 + i] = x->type->dims[2 + i];
+    if (dims[2 + i] == IR_DYNAMIC) sizes[any++] = graph_dim(n->b, x, 2 + i);
+    if (include_pad) low[2 + i] = s->pad_low[i], high[2 + i] = s->pad_high[i], over.pad_low[i] = over.pad_high[i] = 0;
+  }
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)s->spatial + 2, dims);
+  ir_value_t* one = graph_scalar_constant(n->b, x->type->element, 1);
+  ir_value_t* ones = onnx_sweep_input(n, graph_broadcast(n->b, one, type, NULL, sizes), s, include_pad);
+  if (include_pad) ones = graph_pad(n->b, ones, one, low, high, NULL, NULL);
+  return sweep_window(n, ones, &over, "add");
+}
+
 static ir_value_t* window_counts(onnx_node_t* n, ir_value_t* x, ir_value_t* sum, const onnx_sweep_t* s) {
   bool include_pad = onnx_int(n, "count_include_pad", 0) != 0, padded = false, fixed = true;
-  int64_t kernel = 1, total = 1, at[GRAPH_MAX_SPATIAL];
+  int64_t kernel = 1, total = 1, at[ONNX_MAX_RANK];
   for (uint32_t i = 0; i < s->spatial; ++i) {
-    padded |= s->extra[i] != 0 || (!include_pad && (s->pad_low[i] || s->pad_high[i]));
+    padded |= s->extra[i] != 0 || (!include_pad && (s->pad_low[i] || s->pad_high[i] || s->any[i]));
     fixed &= s->out[i] != IR_DYNAMIC;
     kernel = kernel > INT64_MAX / 4 / s->kernel[i] ? INT64_MAX / 4 : kernel * s->kernel[i];
     if (fixed && s->out[i]) total = total > INT64_MAX / 4 / s->out[i] ? INT64_MAX / 4 : total * s->out[i];
@@ -70,14 +88,15 @@ static ir_value_t* window_counts(onnx_node_t* n, ir_value_t* x, ir_value_t* sum,
   if (fixed && total > (1 << 24)) return onnx_unsupported(n, "too many windows with paddings"), NULL;
   if (fixed && kernel > (1 << 20)) return onnx_unsupported(n, "too large a kernel with paddings"), NULL;
   if (fixed) return onnx_broadcast_as(n, static_counts(n, x, s, include_pad), sum, at);
-  return sweep_window(n, graph_splat_like(n->b, x, 1), s, "add");
+  for (uint32_t i = 0; i < s->spatial + 2; ++i) at[i] = i;
+  return onnx_broadcast_as(n, dynamic_counts(n, x, s, include_pad), sum, at);
 }
 
 bool onnx_lower_average_pool(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
   onnx_sweep_t s;
   if (!onnx_check_float(n, 0) || !onnx_read_sweep(n, x, NULL, &s)) return false;
-  ir_value_t* sum = sweep_window(n, x, &s, "add");
+  ir_value_t* sum = sweep_window(n, onnx_sweep_input(n, x, &s, 0), &s, "add");
   ir_value_t* counts = window_counts(n, x, sum, &s);
   return counts && onnx_return(n, graph_binary(n->b, SCALAR_div, sum, counts), n->in[0].element);
 }
@@ -133,6 +152,11 @@ static ir_value_t* pad_sweep(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* 
   return graph_pad(n->b, x, graph_scalar_constant(n->b, x->type->element, value), low, high, NULL, NULL);
 }
 
+static double lowest_of(onnx_node_t* n) {
+  if (onnx_is_unsigned(n->in[0])) return 0;
+  return onnx_is_float(n->in[0]) ? -INFINITY : -(double)(1ull << (n->in[0].element->width - 1));
+}
+
 // Maximum and where it is: the first largest over the window's positions, one after the other.
 static bool max_with_indices(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* s) {
   int64_t positions = 1;
@@ -140,7 +164,7 @@ static bool max_with_indices(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* 
   if (!ir_type_is_static(x->type) || positions > MAX_UNROLLED) {
     return onnx_unsupported(n, "Indices need a static input shape and a kernel of at most %d", MAX_UNROLLED);
   }
-  double lowest = onnx_is_float(n->in[0]) ? -INFINITY : -(double)(1ull << (n->in[0].element->width - 1));
+  double lowest = lowest_of(n);
   ir_value_t *values = pad_sweep(n, x, s, lowest), *places = pad_sweep(n, flat_indices(n, x), s, -1);
   ir_value_t *best = NULL, *where = NULL;
   for (int64_t i = 0; i < positions; ++i) {
@@ -168,7 +192,10 @@ bool onnx_lower_max_pool(onnx_node_t* n) {
   onnx_sweep_t s;
   if (!onnx_read_sweep(n, x, NULL, &s)) return false;
   bool natural = onnx_is_unsigned(n->in[0]);
-  if (!onnx_wants(n, 1)) return onnx_return(n, sweep_window(n, x, &s, natural ? "maxu" : "max"), n->in[0].element);
+  if (!onnx_wants(n, 1)) {
+    x = onnx_sweep_input(n, x, &s, lowest_of(n));
+    return onnx_return(n, sweep_window(n, x, &s, natural ? "maxu" : "max"), n->in[0].element);
+  }
   if (natural) return onnx_unsupported(n, "Indices of unsigned integers are not supported");
   return max_with_indices(n, x, &s);
 }
@@ -196,7 +223,8 @@ bool onnx_lower_lp_pool(onnx_node_t* n) {
   double p = read_p(n);
   onnx_sweep_t s;
   if (!onnx_check_float(n, 0) || !onnx_read_sweep(n, x, NULL, &s)) return false;
-  ir_value_t* sum = sweep_window(n, to_power(n, onnx_unary(n, SCALAR_abs, x), p), &s, "add");
+  ir_value_t* sum =
+      sweep_window(n, to_power(n, onnx_unary(n, SCALAR_abs, onnx_sweep_input(n, x, &s, 0)), p), &s, "add");
   return onnx_return(n, root(n, sum, p), n->in[0].element);
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "import/onnx/numbers.h"
+
 enum { MAX_STEP = 1 << 30 };  // of strides, dilations, paddings: keeps the arithmetic far from overflow
 
 const char* onnx_layout(onnx_node_t* n, const char* letters, uint32_t spatial) {
@@ -26,10 +28,12 @@ static bool read_list(onnx_node_t* n, const char* name, int64_t low, int64_t abs
 static int64_t extent(const onnx_sweep_t* s, uint32_t i) { return (s->kernel[i] - 1) * s->dilations[i] + 1; }
 
 // Paddings that make the result ceil(input / stride) long.
-static bool pad_to_same(onnx_node_t* n, onnx_sweep_t* s, uint32_t i, int64_t size, bool upper) {
+static void pad_to_same(onnx_sweep_t* s, uint32_t i, int64_t size, bool upper) {
   int64_t total = extent(s, i) - 1;
+  s->upper = upper;
   if (size == IR_DYNAMIC && s->strides[i] != 1) {
-    return onnx_unsupported(n, "auto_pad with strides needs a static input size");
+    s->any[i] = s->pads_any = true;
+    return;
   }
   if (size != IR_DYNAMIC) {
     int64_t result = (size + s->strides[i] - 1) / s->strides[i];
@@ -38,7 +42,32 @@ static bool pad_to_same(onnx_node_t* n, onnx_sweep_t* s, uint32_t i, int64_t siz
   if (total < 0) total = 0;
   s->pad_low[i] = upper ? total / 2 : total - total / 2;
   s->pad_high[i] = total - s->pad_low[i];
-  return true;
+}
+
+// As much as any size may need is padded, and of that the part that this size needs is taken.
+ir_value_t* onnx_sweep_input(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* s, double outside) {
+  int64_t low[ONNX_MAX_RANK] = {0}, high[ONNX_MAX_RANK] = {0};
+  onnx_range_t ranges[ONNX_MAX_RANK];
+  if (!s->pads_any) return x;
+  const onnx_dim_t zero = onnx_dim_of(0), one = onnx_dim_of(1), two = onnx_dim_of(2);
+  for (int32_t d = 0; d < x->type->rank; ++d) {
+    ranges[d] = (onnx_range_t){zero, onnx_dim(n, x, d), one};
+    if (d < 2 || !s->any[d - 2]) continue;
+    uint32_t i = (uint32_t)d - 2;
+    int64_t most = extent(s, i) - 1, reach = s->strides[i] - 1;
+    onnx_dim_t size = ranges[d].size, stride = onnx_dim_of(s->strides[i]);
+    onnx_dim_t steps = onnx_dim_div(n, onnx_dim_add(n, size, onnx_dim_of(reach)), stride);
+    onnx_dim_t end = onnx_dim_mul(n, onnx_dim_sub(n, steps, one), stride);
+    onnx_dim_t total = onnx_dim_sub(n, onnx_dim_add(n, end, onnx_dim_of(most + 1)), size);
+    total = onnx_dim_min(n, onnx_dim_max(n, total, zero), onnx_dim_of(most));
+    onnx_dim_t before = onnx_dim_div(n, total, two);
+    if (!s->upper) before = onnx_dim_sub(n, total, before);
+    low[d] = s->upper ? most / 2 : most - most / 2;
+    high[d] = most - most / 2;
+    ranges[d] = (onnx_range_t){onnx_dim_sub(n, onnx_dim_of(low[d]), before), onnx_dim_add(n, size, total), one};
+  }
+  x = graph_pad(n->b, x, graph_scalar_constant(n->b, x->type->element, outside), low, high, NULL, NULL);
+  return onnx_take_ranges(n, x, ranges);
 }
 
 static bool read_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
@@ -53,9 +82,17 @@ static bool read_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
   for (uint32_t i = 0; i < s->spatial; ++i) {
     s->pad_low[i] = explicit_pads ? pads[i] : 0;
     s->pad_high[i] = explicit_pads ? pads[s->spatial + i] : 0;
-    if ((upper || lower) && !pad_to_same(n, s, i, x->type->dims[2 + i], upper)) return false;
+    if (upper || lower) pad_to_same(s, i, x->type->dims[2 + i], upper);
   }
   return true;
+}
+
+// Room for a last window that is not whole. It starts within the input, or the padding before it: no later than one
+// place before their end.
+static int64_t most_extra(const onnx_sweep_t* s, uint32_t i) {
+  int64_t start = extent(s, i) - 1 - s->pad_high[i], partial = s->strides[i] - 1;
+  int64_t extra = start < partial ? start : partial;
+  return extra > 0 ? extra : 0;
 }
 
 static bool result_sizes(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
@@ -65,7 +102,7 @@ static bool result_sizes(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
     s->extra[i] = 0;
     s->out[i] = IR_DYNAMIC;
     if (size == IR_DYNAMIC) {
-      if (ceil_mode && s->strides[i] != 1) return onnx_unsupported(n, "ceil_mode needs a static input size");
+      if (ceil_mode && !s->any[i]) s->extra[i] = most_extra(s, i);
       continue;
     }
     if (size > INT64_MAX / 4) return onnx_error(n, "the input is too large");

@@ -72,6 +72,23 @@ dynamic("Conv", "3d", f32(1, 5, "d", "h", "w"), weights(20, 5, 3, 1, 3), pads=[1
 dynamic("Conv", "weights", f32(1, 20, "h", "w"), f32(37, 20, 3, 3), pads=[1, 1, 1, 1], sizes=IMAGES)
 dynamic("ConvTranspose", "", f32("n", 20, "h", "w"), weights(20, 24, 4, 4), weights(24), strides=[2, 2],
         pads=[1, 1, 1, 1], sizes=[{"n": 1, "h": 1, "w": 1}, {"n": 2, "h": 5, "w": 40}])
+dynamic("ConvTranspose", "same", f32(1, 20, "w"), weights(20, 17, 5), strides=[3], auto_pad="SAME_LOWER",
+        sizes=[{"w": 2}, {"w": 31}])
+# Every rest of the size by the stride: paddings before and behind depend on it.
+ANY_REST = [{"h": h, "w": w} for h, w in ((5, 9), (6, 8), (7, 10), (1, 11))]
+for same in ("SAME_UPPER", "SAME_LOWER"):
+    dynamic("Conv", same, f32(1, 3, "h", "w"), weights(4, 3, 3, 4), strides=[2, 3], auto_pad=same, sizes=ANY_REST)
+    dynamic("MaxPool", same, f32(1, 3, "h", "w", low=-9, high=-1), kernel_shape=[3, 4], strides=[2, 3], auto_pad=same,
+            sizes=ANY_REST)
+    dynamic("AveragePool", same, f32(1, 3, "h", "w"), kernel_shape=[3, 4], strides=[2, 3], auto_pad=same,
+            sizes=ANY_REST)
+    dynamic("LpPool", same, f32(1, 3, "w"), kernel_shape=[4], strides=[3], auto_pad=same, sizes=ANY_REST[:3])
+for op_ in ("MaxPool", "AveragePool"):
+    dynamic(op_, "ceil", f32(1, 3, "h", "w"), kernel_shape=[3, 2], strides=[2, 3], ceil_mode=1, sizes=ANY_REST[:3])
+    dynamic(op_, "ceil-pads", f32(1, 3, "h", "w"), kernel_shape=[3, 4], strides=[2, 3], pads=[1, 0, 1, 2], ceil_mode=1,
+            sizes=ANY_REST[:3])
+dynamic("AveragePool", "ceil-counted", f32(1, 3, "h", "w"), kernel_shape=[3, 4], strides=[2, 3], pads=[1, 2, 0, 1],
+        ceil_mode=1, count_include_pad=1, opset=19, sizes=ANY_REST[:3])
 dynamic("ConvTranspose", "1d", f32(1, 20, "w"), weights(20, 17, 16), strides=[5], pads=[3, 8], sizes=[{"w": 2}, {"w": 71}])
 dynamic("ConvTranspose", "steps", f32(1, 12, "h", "w"), weights(12, 5, 3, 2), group=2, strides=[4, 6], dilations=[2, 4],
         sizes=[{"h": 1, "w": 1}, {"h": 4, "w": 30}])
