@@ -137,10 +137,14 @@ static bool unique_rows(onnx_node_t* n, int64_t axis, ir_value_t** rows) {
   return true;
 }
 
-// Sets `indices` to the first of each kind, in ascending order of the kinds or of where they first are; `counts` and
-// `inverse` to match.
-static void number_kinds(onnx_node_t* n, ir_value_t* rows, ir_value_t** indices, ir_value_t** inverse,
-                         ir_value_t** counts) {
+// The first of each kind, in ascending order of the kinds or of where they first are; the number of each row's kind;
+// and how many rows each kind has.
+typedef struct kinds_t {
+  ir_value_t *indices, *inverse, *counts;
+} kinds_t;
+
+static kinds_t number_kinds(onnx_node_t* n, ir_value_t* rows, bool sorted) {
+  kinds_t k;
   ir_value_t *order, *starts = sort_rows(n, rows, &order);
   const ir_type_t* i64 = ir_type_int(n->ctx, 64);
   ir_named_attr_t attrs[] = {{"axis", ir_attr_i64(n->ctx, 0)}, {"kind", ir_attr_cstring(n->ctx, "add")}};
@@ -148,28 +152,40 @@ static void number_kinds(onnx_node_t* n, ir_value_t* rows, ir_value_t** indices,
   kinds = onnx_binary_number(n, SCALAR_sub, graph_build(n->b, GRAPH_SCAN, &kinds, 1, kinds->type, attrs, 2), 1);
   ir_value_t* places = true_places(n, starts);
   ir_value_t* end = onnx_dim_tensor(n, onnx_dim(n, rows, 0), 0);
-  *counts = graph_binary(n->b, SCALAR_sub, shift(n, places, 1, end), places);
-  *indices = graph_take(n->b, order, places, 0, false);
-  *inverse = ir_result(onnx_sort_by(n, order, kinds, 0), 1);
-  if (onnx_int(n, "sorted", 1)) return;
-  ir_op_t* by_place = onnx_sort_by(n, *indices, onnx_iota_like(n, *indices, 0), 0);
+  k.counts = graph_binary(n->b, SCALAR_sub, shift(n, places, 1, end), places);
+  k.indices = graph_take(n->b, order, places, 0, false);
+  k.inverse = ir_result(onnx_sort_by(n, order, kinds, 0), 1);
+  if (sorted) return k;
+  ir_op_t* by_place = onnx_sort_by(n, k.indices, onnx_iota_like(n, k.indices, 0), 0);
   ir_value_t* old = ir_result(by_place, 1);  // the number that the i-th kind had
-  *indices = ir_result(by_place, 0);
-  *counts = graph_take(n->b, *counts, old, 0, false);
-  *inverse = graph_take(n->b, ir_result(onnx_sort_by(n, old, onnx_iota_like(n, old, 0), 0), 1), *inverse, 0, false);
+  k.indices = ir_result(by_place, 0);
+  k.counts = graph_take(n->b, k.counts, old, 0, false);
+  k.inverse = graph_take(n->b, ir_result(onnx_sort_by(n, old, onnx_iota_like(n, old, 0), 0), 1), k.inverse, 0, false);
+  return k;
 }
 
 bool onnx_lower_unique(onnx_node_t* n) {
   onnx_value_t in = n->in[0];
   bool flat = !onnx_attr(n, "axis");
   int64_t axis = onnx_int(n, "axis", 0);
-  ir_value_t *rows, *indices, *inverse, *counts;
+  ir_value_t* rows;
   if (!flat && !onnx_check_axis(n, &axis, onnx_rank(in))) return false;
   if (!unique_rows(n, axis, &rows)) return false;
-  number_kinds(n, rows, &indices, &inverse, &counts);
-  ir_value_t* extra[] = {indices, inverse, counts};
+  kinds_t k = number_kinds(n, rows, onnx_int(n, "sorted", 1) != 0);
+  ir_value_t* extra[] = {k.indices, k.inverse, k.counts};
   for (uint32_t i = 0; i < 3 && onnx_wants(n, 1 + i); ++i) n->out[1 + i] = onnx_value(extra[i], onnx_si64(n->ctx));
-  return onnx_return(n, graph_take(n->b, flat ? flatten(n, in.v) : in.v, indices, axis, false), in.element);
+  return onnx_return(n, graph_take(n->b, flat ? flatten(n, in.v) : in.v, k.indices, axis, false), in.element);
+}
+
+// Of a vector: what there is in the order in which it comes, where each element went, and how often it is there.
+bool onnx_lower_unique_in_order(onnx_node_t* n) {
+  onnx_value_t in = n->in[0];
+  ir_value_t* rows;
+  if (!onnx_check_rank(n, 0, 1, 1) || !unique_rows(n, 0, &rows)) return false;
+  kinds_t k = number_kinds(n, rows, false);
+  if (onnx_wants(n, 1)) n->out[1] = onnx_value(k.inverse, onnx_si64(n->ctx));
+  if (onnx_wants(n, 2)) n->out[2] = onnx_value(k.counts, onnx_si64(n->ctx));
+  return onnx_return(n, graph_take(n->b, in.v, k.indices, 0, false), in.element);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -33,8 +33,7 @@ static bool quantize(onnx_node_t* n, ir_value_t* y, uint32_t i, const ir_type_t*
   return true;
 }
 
-// [n, spatial..., c] <-> [n, c, spatial...]
-static ir_value_t* move_channels(onnx_node_t* n, ir_value_t* x, bool to_front) {
+ir_value_t* onnx_move_channels(onnx_node_t* n, ir_value_t* x, bool to_front) {
   int64_t perm[ONNX_MAX_RANK], last = x->type->rank - 1;
   for (int64_t i = 0; i <= last; ++i) perm[i] = i == 0 ? 0 : to_front ? (i == 1 ? last : i - 1) : i == last ? 1 : i + 1;
   return graph_transpose(n->b, x, perm);
@@ -105,9 +104,9 @@ bool onnx_lower_qlinear_pool(onnx_node_t* n) {
   bool channels_last = onnx_int(n, "channels_last", 0) != 0;
   if (!check_quantized(n, 1, 3) || !dequantize(n, 0, &in[0])) return false;
   if (channels_last && onnx_rank(in[0]) < 3) return onnx_error(n, "needs spatial dimensions");
-  if (channels_last) in[0].v = move_channels(n, in[0].v, true);
+  if (channels_last) in[0].v = onnx_move_channels(n, in[0].v, true);
   if (!onnx_apply(n, "AveragePool", in, 1, out)) return false;
-  ir_value_t* y = channels_last ? move_channels(n, out[0].v, false) : out[0].v;
+  ir_value_t* y = channels_last ? onnx_move_channels(n, out[0].v, false) : out[0].v;
   y = graph_binary(n->b, SCALAR_div, y, onnx_scalar_like(n, number_of(n, 3), y));
   return round_result(n, graph_binary(n->b, SCALAR_add, y, onnx_scalar_like(n, number_of(n, 4), y)), 4);
 }
@@ -152,14 +151,14 @@ bool onnx_lower_qlinear(onnx_node_t* n) {
     if (!dequantize(n, 3 * i, &in[i])) return false;
   }
   if (channels_last && onnx_rank(in[0]) < 3) return onnx_error(n, "needs spatial dimensions");
-  if (channels_last) in[0].v = move_channels(n, in[0].v, true);
+  if (channels_last) in[0].v = onnx_move_channels(n, in[0].v, true);
   if (strcmp(name, "Softmax") == 0 && onnx_int(n, "opset", 13) < 13) {
     int64_t axis = onnx_int(n, "axis", 1);
     if (!onnx_check_axis(n, &axis, onnx_rank(in[0]))) return false;
     if (axis != onnx_rank(in[0]) - 1) return onnx_unsupported(n, "before opset 13 the axis must be the last");
   }
   if (!onnx_apply(n, name, in, operands, out)) return false;
-  ir_value_t* y = channels_last ? move_channels(n, out[0].v, false) : out[0].v;
+  ir_value_t* y = channels_last ? onnx_move_channels(n, out[0].v, false) : out[0].v;
   return quantize(n, y, 3 * operands, n->in[0].element);
 }
 
@@ -375,4 +374,40 @@ bool onnx_lower_gather_block_quantized(onnx_node_t* n) {
   }
   x = graph_binary(n->b, SCALAR_mul, x, repeat_blocks(n, scale, along, block, size));
   return onnx_return(n, graph_take(n->b, x, indices.v, axis, true), element);
+}
+
+// Attention of bytes: of x and the weights as the numbers that they stand for.
+bool onnx_lower_qattention(onnx_node_t* n) {
+  static const uint32_t scale_at[] = {3, 4}, zero_at[] = {6, 7};
+  const ir_type_t* f32 = onnx_f32(n->ctx);
+  onnx_value_t in[5] = {{0}}, out[3] = {{0}};
+  if (!onnx_check_rank(n, 0, 3, 3) || !onnx_check_rank(n, 1, 2, 2)) return false;
+  for (uint32_t i = 0; i < 2; ++i) {
+    int64_t last = onnx_rank(n->in[i]) - 1;
+    if (!onnx_is_int(n->in[i]) || !onnx_has(n, scale_at[i])) return onnx_error(n, "input %u must be quantised", i);
+    ir_value_t *x = onnx_centered(n, i, zero_at[i], last), *scale = onnx_cast(n, n->in[scale_at[i]], f32).v;
+    if (!x) return false;
+    x = graph_cast(n->b, x, f32, false);
+    scale = ir_type_count(scale->type) == 1 ? onnx_scalar_like(n, scale, x) : onnx_along(n, scale, last, x);
+    if (!scale) return false;
+    in[i] = onnx_value(graph_binary(n->b, SCALAR_mul, x, scale), f32);
+  }
+  in[2] = n->in[2];
+  if (onnx_has(n, 5)) in[3] = n->in[5];
+  if (onnx_has(n, 8)) in[4] = n->in[8];
+  if (!onnx_apply(n, "Attention", in, 5, out)) return false;
+  for (uint32_t i = 0; i < n->out_count && i < 2; ++i) n->out[i] = out[i];
+  return true;
+}
+
+// The largest of windows over [n, spatial..., c].
+bool onnx_lower_nhwc_max_pool(onnx_node_t* n) {
+  onnx_value_t x = n->in[0];
+  onnx_node_t inner = *n;
+  if (!onnx_check_rank(n, 0, 3, ONNX_MAX_RANK)) return false;
+  x.v = onnx_move_channels(n, x.v, true);
+  inner.row = onnx_find_row("MaxPool");
+  inner.in = &x, inner.out_count = 1;
+  if (!inner.row->handler(&inner)) return false;
+  return onnx_return(n, onnx_move_channels(n, n->out[0].v, false), x.element);
 }

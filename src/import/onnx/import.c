@@ -147,13 +147,19 @@ typedef struct node_attrs_t {
 
 static int compare_names(const void* a, const void* b) { return strcmp(*(ir_name_t const*)a, *(ir_name_t const*)b); }
 
+// Operators of other domains whose names mean something else in ONNX's.
+static const char* operator_name(onnx_importer_t* im, const onnx_pb_node_t* node) {
+  bool unique = onnx_bytes_equal(node->op_type, "Unique") && onnx_bytes_equal(node->domain, "com.microsoft");
+  return unique ? "UniqueInOrder" : intern(im, node->op_type);
+}
+
 static bool collect_attributes(onnx_importer_t* im, const scope_t* scope, const onnx_pb_node_t* node,
                                node_attrs_t* out) {
   arena_t* arena = ir_context_arena(im->ctx);
   size_t count = node->attributes.count;
   out->attrs = ARENA_ARRAY(arena, ir_named_attr_t, count + 1);
   out->graphs = arena_alloc(arena, sizeof(*out->graphs) * (count + 1));
-  const char* op_name = arena_printf(arena, "onnx.%s", intern(im, node->op_type));
+  const char* op_name = arena_printf(arena, "onnx.%s", operator_name(im, node));
   out->attrs[out->count++] = (ir_named_attr_t){ir_intern_cstr(im->ctx, "name"), ir_attr_cstring(im->ctx, op_name)};
   for (size_t i = 0; i < count; ++i) {
     const onnx_pb_attribute_t* own = &node->attributes.data[i];

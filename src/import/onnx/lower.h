@@ -219,6 +219,8 @@ const char* onnx_data_type_name(int64_t data_type);
 ir_value_t* onnx_dim_tensor(onnx_node_t* n, onnx_dim_t dim, int32_t rank);  // tensor<1xi64> or tensor<i64>
 ir_value_t* onnx_matmul(onnx_node_t* n, ir_value_t* a, ir_value_t* b, graph_contract_t signs,
                         const ir_type_t* accumulator);
+// [n, spatial..., c] to [n, c, spatial...], and back.
+ir_value_t* onnx_move_channels(onnx_node_t* n, ir_value_t* x, bool to_front);
 ir_value_t* onnx_centered(onnx_node_t* n, uint32_t x, uint32_t zero, int64_t axis);
 // saturate(round(x) + zero) as that element type; `zero` (in x's type and shape) may be NULL.
 onnx_value_t onnx_saturate(onnx_node_t* n, onnx_value_t x, ir_value_t* zero, const ir_type_t* element);

@@ -122,6 +122,24 @@ bool onnx_lower_fused_matmul(onnx_node_t* n) {
   return onnx_return(n, y, n->in[0].element);
 }
 
+// How far each row of a is from each row of b.
+bool onnx_lower_cdist(onnx_node_t* n) {
+  static const int64_t last = 2, rows_at[] = {0, 2}, columns_at[] = {1, 2};
+  const char* metric = onnx_string(n, "metric", "sqeuclidean");
+  if (!onnx_check_same_element(n, 0, 1) || !onnx_check_float(n, 0)) return false;
+  if (!onnx_check_rank(n, 0, 2, 2) || !onnx_check_rank(n, 1, 2, 2)) return false;
+  ir_value_t *a = n->in[0].v, *b = n->in[1].v;
+  bool root = strcmp(metric, "euclidean") == 0;
+  if (!root && strcmp(metric, "sqeuclidean") != 0)
+    return onnx_error(n, "metric '%s' is none of euclidean, sqeuclidean", metric);
+  if (!sizes_fit(a->type->dims[1], b->type->dims[1])) return onnx_error(n, "the rows differ in length");
+  const onnx_dim_t dims[] = {onnx_dim(n, a, 0), onnx_dim(n, b, 0), onnx_dim(n, a, 1)};
+  ir_value_t* left = onnx_broadcast_to(n, onnx_spread(n, a, 3, rows_at), 3, dims);
+  ir_value_t* apart = graph_binary(n->b, SCALAR_sub, left, onnx_broadcast_as(n, b, left, columns_at));
+  ir_value_t* y = graph_reduce(n->b, graph_binary(n->b, SCALAR_mul, apart, apart), &last, 1, "add");
+  return onnx_return(n, root ? onnx_unary(n, SCALAR_sqrt, y) : y, n->in[0].element);
+}
+
 static ir_value_t* scaled(onnx_node_t* n, ir_value_t* x, double by) {
   return by == 1 ? x : onnx_binary_number(n, SCALAR_mul, x, by);
 }

@@ -188,12 +188,16 @@ bool onnx_lower_qlinear_conv(onnx_node_t* n) {
   static const uint32_t scales[] = {1, 4, 6};
   if (onnx_rank(n->in[0]) < 3 || onnx_rank(n->in[3]) < 3) return onnx_error(n, "needs spatial dimensions");
   if (!onnx_is_int(n->in[0]) || !onnx_is_int(n->in[3])) return onnx_error(n, "needs integers");
-  ir_value_t* x = onnx_centered(n, 0, 2, 1);
+  bool channels_last = onnx_int(n, "channels_last", 0) != 0;  // ONNX Runtime's own
+  ir_value_t* x = onnx_centered(n, 0, 2, channels_last ? onnx_rank(n->in[0]) - 1 : 1);
   ir_value_t* w = onnx_centered(n, 3, 5, 0);
+  if (x && channels_last) x = onnx_move_channels(n, x, true);
   ir_value_t* y = x && w ? onnx_conv(n, x, w, ir_type_int(n->ctx, 32)) : NULL;
   if (y && onnx_has(n, 8)) {
     ir_value_t* bias = onnx_along(n, onnx_cast(n, n->in[8], ir_type_integer(n->ctx, 32, IR_SIGNED)).v, 1, y);
     y = bias ? graph_binary(n->b, SCALAR_add, y, bias) : NULL;
   }
-  return requantize(n, y, scales, 7, 1);
+  if (!requantize(n, y, scales, 7, 1)) return false;
+  if (channels_last) n->out[0].v = onnx_move_channels(n, n->out[0].v, false);
+  return true;
 }

@@ -436,3 +436,13 @@ bool onnx_lower_size(onnx_node_t* n) {
   for (int32_t i = 0; i < onnx_rank(n->in[0]); ++i) size = onnx_dim_mul(n, size, onnx_dim(n, n->in[0].v, i));
   return onnx_return(n, onnx_dim_tensor(n, size, 0), onnx_si64(n->ctx));
 }
+
+// ONNX Runtime's Unsqueeze of one axis, which may be of any integer type.
+bool onnx_lower_expand_dims(onnx_node_t* n) {
+  const onnx_dim_t one = onnx_dim_of(1);
+  onnx_value_t out[3] = {{0}}, in[] = {n->in[0], onnx_cast(n, n->in[1], onnx_si64(n->ctx))};
+  if (!onnx_is_int(n->in[1]) || ir_type_count(n->in[1].v->type) != 1)
+    return onnx_error(n, "the axis must be one integer");
+  in[1].v = onnx_reshape(n, in[1].v, 1, &one);
+  return onnx_apply(n, "Unsqueeze", in, 2, out) && onnx_return(n, out[0].v, out[0].element);
+}

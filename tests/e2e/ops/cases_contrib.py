@@ -3,9 +3,9 @@
 import numpy as np
 from onnx import helper
 
-from case import bools, case, const, f32, graph_case, i8, u8, weights
+from case import Random, bools, case, chosen, const, f32, given, graph_case, i8, u8, weights
 
-U8, I8 = np.uint8, np.int8
+U8, I8, I32 = np.uint8, np.int8, np.int32
 
 
 def own(op, label, *operands, **options):
@@ -106,3 +106,22 @@ own("FusedConv", "clip", f32(1, 3, 6, 6), weights(4, 3, 3, 3), activation="Clip"
 own("FusedConv", "leaky", f32(1, 3, 6, 6), weights(4, 3, 3, 3), weights(4), activation="LeakyRelu",
     activation_params=[0.3], pads=[1, 1, 1, 1])
 own("FusedGemm", "", f32(4, 6), weights(5, 6), weights(5), activation="Tanh", transB=1, alpha=0.5)
+
+# Bytes with the channels last, as ONNX Runtime's optimiser writes them for CPUs.
+CONVOLUTION = [weights(4, 3, 3, 3, dtype=U8), const(0.03), const(120, U8), const(0.9), const(128, U8)]
+quantized("QLinearConv", "", u8(1, 3, 6, 6), *A, *CONVOLUTION)
+quantized("QLinearConv", "last", u8(2, 6, 7, 3), *A, *CONVOLUTION, weights(4, dtype=I32), channels_last=1)
+own("NhwcMaxPool", "", u8(1, 6, 7, 3), kernel_shape=[2, 3], strides=[2, 2])
+own("NhwcMaxPool", "signed", i8(1, 9, 5), kernel_shape=[3], pads=[1, 1])
+own("QAttention", "", u8(2, 5, 12), weights(12, 24, dtype=U8), weights(24), const(0.02), const(0.01), None, const(120, U8),
+    const(130, U8), num_heads=2)
+own("QAttention", "columns", u8(2, 5, 12), weights(12, 24, dtype=I8), weights(24), const(0.02),
+    const(np.linspace(0.005, 0.02, 24)), const([3, 5], np.int32), const(120, U8), const(np.arange(24) - 9, I8), num_heads=2)
+own("MatMulInteger16", "", Random(np.int16, (3, 40), -9999, 9999), Random(np.int16, (40, 5), -9, 9))
+own("TransposeMatMul", "", f32(3, 4), f32(5, 4), transB=1, alpha=0.5)
+own("ExpandDims", "", f32(3, 4), const(1, np.int32))
+own("ExpandDims", "last", f32(3, 4), const(-1, np.int32))
+for metric in ("euclidean", "sqeuclidean"):
+    own("CDist", metric, f32("n", 7), f32(5, 7), metric=metric, sizes=[{"n": 1}, {"n": 9}])
+own("Unique", "", given([3, 1, 3, 2, 1, 7]), results=3, dynamic=True)
+own("Unique", "any", chosen("x", np.float32, ["n"]), results=3, sizes=[{"x": [4]}, {"x": [5, -1, 5, 0, 5, -1]}])

@@ -21,6 +21,7 @@ import tables  # noqa: E402, F401  (adds the cases)
 SOURCES = ROOT / "src" / "import" / "onnx"
 DOMAINS = {"": "ONNX", "ai.onnx.ml": "`ai.onnx.ml`", "ai.onnx.preview": "`ai.onnx.preview`",
            "ai.onnx.preview.training": "`ai.onnx.preview.training`"}
+OWN_NAMES = {"UniqueInOrder": "Unique"}  # rows of ONNX Runtime's operators that mean something else in ONNX
 BACKEND_TESTS = 1884  # of onnx 1.23.2, build_tools/requirements-test.txt
 
 
@@ -40,8 +41,9 @@ def operator_rows():
 
 def operators_of(nodes):
     """All operators of nodes and of the graphs in them."""
+    rows_of = {name: row for row, name in OWN_NAMES.items()}
     for node in nodes:
-        yield node.op_type
+        yield rows_of.get(node.op_type, node.op_type) if node.domain == "com.microsoft" else node.op_type
         for attribute in node.attribute:
             yield from operators_of(attribute.g.node)
 
@@ -73,7 +75,8 @@ def operators():
         lines += [f"**{DOMAINS[domain]}**, {len(works)} of {len(names)}: {', '.join(works)}.", ""]
         if missing:
             lines += [f"Not supported yet: {', '.join(missing)}.", ""]
-    lines += [f"**ONNX Runtime's own** (`com.microsoft`): {', '.join(sorted(have - known))}.", "",
+    own = sorted(OWN_NAMES.get(name, name) for name in have - known)
+    lines += [f"**ONNX Runtime's own** (`com.microsoft`): {', '.join(own)}.", "",
               "Refused for good:", "", "| operator | what to do instead |", "|---|---|"]
     return lines + [f"| {name} | {reason} |" for name, reason in sorted(refused.items())]
 
