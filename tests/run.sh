@@ -176,9 +176,9 @@ sanitizers() {
   variant asan all -DIREE_ENABLE_ASAN=ON -DIREE_BUILD_COMPILER=OFF -DIREE_BUILD_SOFTGPU=OFF || return 1
   ctest --test-dir "$build/asan" --output-on-failure -j 2 --timeout 300 --no-tests=error || return 1
   variant tsan hsa_tests -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
-  ninja -C "$build/tsan" amdgpu_tests || return 1
-  ctest --test-dir "$build/tsan" --output-on-failure --timeout 300 --no-tests=error \
-    -R '^(hsa_|(cts_amdgpu|hal_amdgpu_queues)_gfx942$)'
+  ninja -C "$build/tsan" amdgpu_tests hal_task_test vm_device_test vm_program_test vm_runtime_test || return 1
+  ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 300 --no-tests=error \
+    -R '^(hsa_|(cts_amdgpu|hal_amdgpu_queues)_gfx942$|cts_local|hal_task|vm_(device|program|runtime))'
 }
 
 # Runs one fuzzer on what it found in earlier runs and on the project's own files.

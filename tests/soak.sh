@@ -2,7 +2,7 @@
 # Long tests, which make test does not run: tests/soak.sh BUILD [STEP...]
 #
 # Steps, in order: see the list at the end. A step is a function here that prints 'N passed, N failed' at its end, or
-# whose exit code counts. What is of a step's length is in a variable: OOM_SAMPLES, RANDOM_GRAPHS. Random
+# whose exit code counts. What is of a step's length is in a variable: OOM_SAMPLES, RANDOM_GRAPHS, STRESS_CALLS. Random
 # graphs that fail are kept in BUILD/random-graphs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -40,9 +40,21 @@ threads() {
   ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 600 --no-tests=error -R '^(cts_|hal_|vm_)'
 }
 
+# A million calls from many threads, on each driver, some of which fail or are cancelled: nothing is lost.
+calls() {
+  local bad=0 good=0 stress=("$build/tests/cts_main" --suite=stress "--stress_calls=${STRESS_CALLS:-1000000}")
+  local gpu=("$build/tools/iree-softgpu" --target=gfx1100 --gpus=2 --)
+  "${stress[@]}" local-sync && good=$((good + 1)) || bad=$((bad + 1))
+  "${stress[@]}" local-task && good=$((good + 1)) || bad=$((bad + 1))
+  "${stress[@]}" local-task --task_topology_group_count=4 && good=$((good + 1)) || bad=$((bad + 1))
+  "${gpu[@]}" "${stress[@]}" amdgpu && good=$((good + 1)) || bad=$((bad + 1))
+  echo "$good passed, $bad failed"
+  [ $bad = 0 ]
+}
+
 # Every reader of untrusted files, 20 CPU-minutes each.
 fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random address threads fuzzers" "$@"
+run_steps "memory random address threads calls fuzzers" "$@"

@@ -6,13 +6,16 @@
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/drivers/init.h"
 
+IREE_FLAG(string, suite, "", "The only suite to run.")
+
 cts_t cts;
 
 extern const cts_suite_t cts_allocator, cts_buffer_, cts_command_buffer, cts_dispatch_, cts_executable, cts_fault,
-    cts_file, cts_memory, cts_queue, cts_release, cts_semaphore_, cts_steady, cts_submission, cts_transfer;
+    cts_file, cts_memory, cts_queue, cts_release, cts_semaphore_, cts_steady, cts_stress, cts_submission, cts_transfer;
 static const cts_suite_t* const suites[] = {
-    &cts_allocator, &cts_buffer_, &cts_command_buffer, &cts_dispatch_,  &cts_executable, &cts_fault,      &cts_file,
-    &cts_memory,    &cts_queue,   &cts_release,        &cts_semaphore_, &cts_steady,     &cts_submission, &cts_transfer,
+    &cts_allocator,  &cts_buffer_, &cts_command_buffer, &cts_dispatch_,  &cts_executable,
+    &cts_fault,      &cts_file,    &cts_memory,         &cts_queue,      &cts_release,
+    &cts_semaphore_, &cts_steady,  &cts_stress,         &cts_submission, &cts_transfer,
 };
 
 void cts_check(iree_status_t status, iree_status_code_t code, const char* file, int line) {
@@ -229,6 +232,7 @@ int main(int argc, char** argv) {
   warm_up();
   int failures = 0;
   for (size_t i = 0; i < IREE_ARRAYSIZE(suites); ++i) {
+    if (FLAG_suite[0] && strcmp(FLAG_suite, suites[i]->name) != 0) continue;
     failures += run_suite(suites[i], /*is_indirect=*/false);
     if (suites[i]->records) failures += run_suite(suites[i], /*is_indirect=*/true);
   }

@@ -1,6 +1,7 @@
 // Programs on devices: command tables, transients, constants, shapes, fences, targets; on both CPU devices.
 
 #include "device_fixture.h"
+#include "iree/base/threading/thread.h"
 
 enum { F32 = IREE_HAL_ELEMENT_TYPE_FLOAT_32, I32 = IREE_HAL_ELEMENT_TYPE_INT_32 };
 
@@ -335,11 +336,107 @@ static void test_transfers(void** state) {
   session_close(&s);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// One module in a context for each of many threads
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { CALLERS = 4, CALLS = 250 };
+
+typedef struct caller_t {
+  session_t session;
+  int completed, failed, refused, wrong;
+} caller_t;
+
+static void call_main(caller_t* caller, int n) {
+  session_t* s = &caller->session;
+  float inputs[16], outputs[16] = {0};
+  for (int i = 0; i < 16; ++i) inputs[i] = (float)(i - n);
+  iree_hal_buffer_view_t* in = make_view(s, F32, 2, (iree_hal_dim_t[]){2, 8}, inputs, sizeof(inputs));
+  iree_vm_list_t *arguments = make_list(), *results = make_list();
+  iree_vm_ref_t ref = iree_hal_buffer_view_move_ref(in);
+  EXPECT_OK(iree_vm_list_push_ref_move(arguments, &ref));
+  iree_status_t status = iree_runtime_session_call_by_name(s->session, IREE_SV("module.main"), arguments, results);
+  if (iree_status_is_ok(status)) {
+    read_view(s, iree_vm_list_get_buffer_view_assign(results, 0), outputs, sizeof(outputs));
+    ++caller->completed;
+  } else {
+    ++caller->wrong;
+  }
+  for (int i = 0; i < 16; ++i) {
+    float product = inputs[i] * weights[i];
+    caller->wrong += outputs[i] != (product < 0 ? -product : product);
+  }
+  iree_status_free(status);
+  iree_vm_list_release(arguments);
+  iree_vm_list_release(results);
+}
+
+// Calls of three kinds: right ones, one of a function that fails, one with sizes that do not fit.
+static int caller_main(void* arg) {
+  caller_t* caller = (caller_t*)arg;
+  int64_t sum = 0;
+  for (int n = 0; n < CALLS; ++n) {
+    if (n % 5 == 3) {
+      iree_status_code_t code = iree_status_consume_code(
+          iree_runtime_session_call_by_name(caller->session.session, IREE_SV("module.failing"), NULL, NULL));
+      ++*(code == IREE_STATUS_INTERNAL ? &caller->failed : &caller->wrong);
+    } else if (n % 5 == 4) {
+      iree_status_code_t code = iree_status_consume_code(call_ops(&caller->session, 8, 28, &sum));
+      ++*(code == IREE_STATUS_OUT_OF_RANGE ? &caller->refused : &caller->wrong);
+    } else {
+      call_main(caller, n);
+    }
+  }
+  return 0;
+}
+
+static void run_threads(const char* driver) {
+  builder_t b;
+  session_t first;
+  caller_t callers[CALLERS];
+  iree_thread_t* threads[CALLERS];
+  builder_begin(&b, "embedded-elf-x86_64", "sse3");
+  add_model(&b);
+  add_transfers(&b);
+  add_failing(&b);
+  session_open(&first, driver);
+  iree_vm_module_t* module = NULL;
+  EXPECT_OK(iree_vm_bytecode_module_create(
+      iree_runtime_instance_vm_instance(first.instance), IREE_VM_BYTECODE_MODULE_FLAG_NONE,
+      iree_const_cast_byte_span(builder_end(&b)), iree_allocator_system(), iree_allocator_system(), &module));
+  for (int i = 0; i < CALLERS; ++i) {
+    callers[i] = (caller_t){.session = first};
+    iree_runtime_session_options_t options;
+    iree_runtime_session_options_initialize(&options);
+    EXPECT_OK(iree_runtime_session_create_with_device(first.instance, &options, first.device, iree_allocator_system(),
+                                                      &callers[i].session.session));
+    EXPECT_OK(iree_runtime_session_append_module(callers[i].session.session, module));
+  }
+  iree_vm_module_release(module);
+  for (int i = 0; i < CALLERS; ++i) {
+    iree_thread_create_params_t params = {.name = IREE_SV("caller")};
+    EXPECT_OK(iree_thread_create(caller_main, &callers[i], params, iree_allocator_system(), &threads[i]));
+  }
+  for (int i = 0; i < CALLERS; ++i) iree_thread_release(threads[i]);
+  for (int i = 0; i < CALLERS; ++i) {
+    assert_int_equal(callers[i].wrong, 0);
+    assert_int_equal(callers[i].completed, CALLS / 5 * 3);
+    assert_int_equal(callers[i].failed, CALLS / 5);
+    assert_int_equal(callers[i].refused, CALLS / 5);
+    iree_runtime_session_release(callers[i].session.session);
+  }
+  session_close(&first);
+}
+
+static void test_threads_sync(void** state) { run_threads("local-sync"); }
+static void test_threads_task(void** state) { run_threads("local-task"); }
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_static_sync), cmocka_unit_test(test_static_task),  cmocka_unit_test(test_async_sync),
-      cmocka_unit_test(test_async_task),  cmocka_unit_test(test_failed_fence), cmocka_unit_test(test_wrong_inputs),
-      cmocka_unit_test(test_targets),     cmocka_unit_test(test_transfers),
+      cmocka_unit_test(test_static_sync),  cmocka_unit_test(test_static_task),  cmocka_unit_test(test_async_sync),
+      cmocka_unit_test(test_async_task),   cmocka_unit_test(test_failed_fence), cmocka_unit_test(test_wrong_inputs),
+      cmocka_unit_test(test_targets),      cmocka_unit_test(test_transfers),    cmocka_unit_test(test_threads_sync),
+      cmocka_unit_test(test_threads_task),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
