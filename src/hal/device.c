@@ -36,6 +36,12 @@ static iree_status_t check_range(iree_hal_buffer_t* buffer, iree_device_size_t o
   return iree_hal_buffer_calculate_range(0, buffer->byte_length, offset, *length, &adjusted, length);
 }
 
+// Whether there are no flags but `known`.
+static iree_status_t check_flags(uint64_t flags, uint64_t known) {
+  if (!(flags & ~known)) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "flags 0x%" PRIX64 " are not known", flags & ~known);
+}
+
 static iree_status_t check_source(iree_hal_buffer_t* buffer, iree_device_size_t offset, iree_device_size_t* length) {
   return check_range(buffer, offset, length, IREE_HAL_BUFFER_USAGE_TRANSFER_SOURCE, IREE_HAL_MEMORY_ACCESS_READ);
 }
@@ -50,6 +56,8 @@ iree_status_t iree_hal_device_queue_alloca(iree_hal_device_t* device, iree_hal_q
                                            iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer) {
   *out_buffer = NULL;
   if (pool) return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "explicit memory pools are not supported");
+  IREE_RETURN_IF_ERROR(
+      check_flags(flags, IREE_HAL_ALLOCA_FLAG_INDETERMINATE_LIFETIME | IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER));
   iree_hal_buffer_params_canonicalize(&params);
   return HAL_CALL(device, iree_hal_device, queue_alloca)(device, queue_affinity, wait_semaphore_list,
                                                          signal_semaphore_list, pool, params, allocation_size, flags,
@@ -61,6 +69,11 @@ iree_status_t iree_hal_device_queue_dealloca(iree_hal_device_t* device, iree_hal
                                              const iree_hal_semaphore_list_t signal_semaphore_list,
                                              iree_hal_buffer_t* buffer, iree_hal_dealloca_flags_t flags) {
   if (!buffer) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no buffer given");
+  IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_DEALLOCA_FLAG_PREFER_ORIGIN));
+  iree_hal_buffer_placement_t placement = iree_hal_buffer_allocation_placement(buffer);
+  if (flags & IREE_HAL_DEALLOCA_FLAG_PREFER_ORIGIN && placement.device == device) {
+    queue_affinity = placement.queue_affinity;
+  }
   return HAL_CALL(device, iree_hal_device, queue_dealloca)(device, queue_affinity, wait_semaphore_list,
                                                            signal_semaphore_list, buffer, flags);
 }
@@ -116,6 +129,7 @@ iree_status_t iree_hal_device_queue_read(iree_hal_device_t* device, iree_hal_que
                                          iree_hal_file_t* source_file, uint64_t source_offset,
                                          iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
                                          iree_device_size_t length, iree_hal_read_flags_t flags) {
+  IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_READ_FLAG_NONE));
   IREE_RETURN_IF_ERROR(iree_hal_file_validate_access(source_file, IREE_HAL_MEMORY_ACCESS_READ));
   IREE_RETURN_IF_ERROR(check_target(target_buffer, target_offset, &length));
   return HAL_CALL(device, iree_hal_device, queue_read)(device, queue_affinity, wait_semaphore_list,
@@ -129,6 +143,7 @@ iree_status_t iree_hal_device_queue_write(iree_hal_device_t* device, iree_hal_qu
                                           iree_hal_buffer_t* source_buffer, iree_device_size_t source_offset,
                                           iree_hal_file_t* target_file, uint64_t target_offset,
                                           iree_device_size_t length, iree_hal_write_flags_t flags) {
+  IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_WRITE_FLAG_NONE));
   IREE_RETURN_IF_ERROR(iree_hal_file_validate_access(target_file, IREE_HAL_MEMORY_ACCESS_WRITE));
   IREE_RETURN_IF_ERROR(check_source(source_buffer, source_offset, &length));
   return HAL_CALL(device, iree_hal_device, queue_write)(device, queue_affinity, wait_semaphore_list,
@@ -143,6 +158,8 @@ iree_status_t iree_hal_device_queue_host_call(iree_hal_device_t* device, iree_ha
                                               iree_hal_host_call_flags_t flags) {
   static const uint64_t no_args[4] = {0};
   if (!call.fn) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no function to call");
+  IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_HOST_CALL_FLAG_NON_BLOCKING | IREE_HAL_HOST_CALL_FLAG_WAIT_ACTIVE |
+                                              IREE_HAL_HOST_CALL_FLAG_RELAXED));
   return HAL_CALL(device, iree_hal_device, queue_host_call)(device, queue_affinity, wait_semaphore_list,
                                                             signal_semaphore_list, call, args ? args : no_args, flags);
 }
@@ -166,6 +183,7 @@ iree_status_t iree_hal_device_queue_execute(iree_hal_device_t* device, iree_hal_
                                             iree_hal_command_buffer_t* command_buffer,
                                             iree_hal_buffer_binding_table_t binding_table,
                                             iree_hal_execute_flags_t flags) {
+  IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME));
   if (command_buffer) {
     IREE_RETURN_IF_ERROR(iree_hal_command_buffer_validate_submission(command_buffer, binding_table));
   }

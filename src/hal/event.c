@@ -20,6 +20,7 @@ static const iree_hal_resource_vtable_t event_vtable = {.destroy = event_free};
 iree_status_t iree_hal_event_create(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
                                     iree_hal_event_flags_t flags, iree_hal_event_t** out_event) {
   *out_event = NULL;
+  if (flags) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "event flags 0x%X are not known", flags);
   iree_allocator_t host_allocator = iree_hal_device_host_allocator(device);
   iree_hal_event_t* event = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*event), (void**)&event));

@@ -67,6 +67,11 @@ iree_status_t iree_hal_executable_cache_prepare_executable(iree_hal_executable_c
                                                            const iree_hal_executable_params_t* executable_params,
                                                            iree_hal_executable_t** out_executable) {
   *out_executable = NULL;
+  const iree_hal_executable_caching_mode_t known = (IREE_HAL_EXECUTABLE_CACHING_MODE_DISABLE_VERIFICATION << 1) - 1;
+  if (executable_params->caching_mode & ~known) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "caching mode 0x%X is not known",
+                            executable_params->caching_mode & ~known);
+  }
   if (executable_params->constant_count && !executable_params->constants) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " constants are announced but not given",
                             executable_params->constant_count);

@@ -141,6 +141,7 @@ iree_status_t iree_vm_invoke(iree_vm_context_t* context, iree_vm_function_t func
   if (iree_vm_function_is_null(function)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no function to invoke");
   }
+  if (policy) return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "there are no invocation policies; pass NULL");
   call_t call;
   IREE_RETURN_IF_ERROR(prepare_call(function, host_allocator, &call));
   iree_status_t status = pack_inputs(inputs, call.argument_letters, call.base.arguments);

@@ -415,10 +415,78 @@ static void groups(void** state) {
   CHECK_OK(iree_hal_device_queue_flush(cts.device, ANY));
 }
 
-CTS_SUITE(queue, cmocka_unit_test(barrier), cmocka_unit_test(out_of_order), cmocka_unit_test(long_chain),
-          cmocka_unit_test(across_queues), cmocka_unit_test(alloca_across_queues), cmocka_unit_test(wait_for_many),
-          cmocka_unit_test(failure_passes_on), cmocka_unit_test(transfers), cmocka_unit_test(queue_alloca),
-          cmocka_unit_test(alloca_in_command_buffer), cmocka_unit_test(alloca_errors), cmocka_unit_test(host_call),
-          cmocka_unit_test(host_call_fails), cmocka_unit_test(host_call_defers),
-          cmocka_unit_test(host_call_does_not_block), cmocka_unit_test(host_call_submits),
-          cmocka_unit_test(device_ends_with_work_pending), cmocka_unit_test(two_devices), cmocka_unit_test(groups));
+static iree_status_t count_call(void* user_data, const uint64_t args[4], iree_hal_host_call_context_t* context) {
+  ++*(uint32_t*)user_data;
+  return iree_ok_status();
+}
+
+// Flags that are not known are refused, before anything is done.
+static void unknown_flags(void** state) {
+  const uint64_t unknown = 1ull << 40;
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  iree_hal_semaphore_list_t signals = CTS_POINT(semaphore, 1);
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+  iree_hal_buffer_t* buffer = NULL;
+  iree_hal_event_t* event = NULL;
+  uint32_t calls = 0;
+  CHECK_CODE(INVALID_ARGUMENT,
+             iree_hal_device_queue_alloca(cts.device, ANY, NOW, signals, NULL, params, 64, unknown, &buffer));
+  assert_null(buffer);
+  CHECK_OK(iree_hal_device_queue_alloca(cts.device, ANY, NOW, NOW, NULL, params, 64, 0, &buffer));
+  CHECK_CODE(INVALID_ARGUMENT, iree_hal_device_queue_dealloca(cts.device, ANY, NOW, signals, buffer, unknown));
+  CHECK_CODE(INVALID_ARGUMENT, iree_hal_device_queue_barrier(cts.device, ANY, NOW, signals, unknown));
+  CHECK_CODE(INVALID_ARGUMENT,
+             iree_hal_device_queue_host_call(cts.device, ANY, NOW, signals, iree_hal_make_host_call(count_call, &calls),
+                                             NULL, unknown));
+  CHECK_CODE(INVALID_ARGUMENT, iree_hal_event_create(cts.device, ANY, 1u << 5, &event));
+  iree_hal_executable_params_t executable = {.caching_mode = 1u << 20};
+  iree_hal_executable_t* none = NULL;
+  CHECK_CODE(INVALID_ARGUMENT, iree_hal_executable_cache_prepare_executable(cts.cache, &executable, &none));
+  uint64_t value = 1;
+  CHECK_OK(iree_hal_semaphore_query(semaphore, &value));
+  assert_int_equal(value, 0);
+  assert_int_equal(calls, 0);
+  // The refused release is none, and this goes to the queue that the memory came from.
+  CHECK_OK(iree_hal_device_queue_dealloca(cts.device, 1ull << 63, NOW, signals, buffer,
+                                          IREE_HAL_DEALLOCA_FLAG_PREFER_ORIGIN));
+  wait_for(semaphore, 1);
+  iree_hal_buffer_release(buffer);
+  iree_hal_semaphore_release(semaphore);
+}
+
+// The caller keeps the table's buffers: the device takes no references, however long the work waits.
+static void borrowed_table(void** state) {
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  iree_hal_command_buffer_t* commands = NULL;
+  CHECK_OK(iree_hal_command_buffer_create(cts.device, 0, IREE_HAL_COMMAND_CATEGORY_ANY, ANY, 1, &commands));
+  CHECK_OK(iree_hal_command_buffer_begin(commands));
+  const uint32_t pattern = 5;
+  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, iree_hal_make_indirect_buffer_ref(0, 0, 4), &pattern, 4,
+                                               IREE_HAL_FILL_FLAG_NONE));
+  cts_end(commands);
+  static const iree_hal_execute_flags_t flags[] = {IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME,
+                                                   IREE_HAL_EXECUTE_FLAG_NONE};
+  for (uint64_t i = 0; i < IREE_ARRAYSIZE(flags); ++i) {
+    iree_hal_buffer_t* buffer = cts_buffer(4, 0);
+    iree_hal_buffer_binding_t binding = {buffer, 0, IREE_HAL_WHOLE_BUFFER};
+    CHECK_OK(iree_hal_device_queue_execute(cts.device, ANY, CTS_POINT(semaphore, 2 * i + 1),
+                                           CTS_POINT(semaphore, 2 * i + 2), commands,
+                                           (iree_hal_buffer_binding_table_t){1, &binding}, flags[i]));
+    assert_int_equal(iree_atomic_ref_count_load(&buffer->resource.ref_count), i + 1);
+    CHECK_OK(iree_hal_semaphore_signal(semaphore, 2 * i + 1, NULL));
+    wait_for(semaphore, 2 * i + 2);
+    assert_int_equal(cts_word(buffer, 0), 5);
+    iree_hal_buffer_release(buffer);
+  }
+  iree_hal_command_buffer_release(commands);
+  iree_hal_semaphore_release(semaphore);
+}
+
+CTS_SUITE(queue, cmocka_unit_test(unknown_flags), cmocka_unit_test(borrowed_table), cmocka_unit_test(barrier),
+          cmocka_unit_test(out_of_order), cmocka_unit_test(long_chain), cmocka_unit_test(across_queues),
+          cmocka_unit_test(alloca_across_queues), cmocka_unit_test(wait_for_many), cmocka_unit_test(failure_passes_on),
+          cmocka_unit_test(transfers), cmocka_unit_test(queue_alloca), cmocka_unit_test(alloca_in_command_buffer),
+          cmocka_unit_test(alloca_errors), cmocka_unit_test(host_call), cmocka_unit_test(host_call_fails),
+          cmocka_unit_test(host_call_defers), cmocka_unit_test(host_call_does_not_block),
+          cmocka_unit_test(host_call_submits), cmocka_unit_test(device_ends_with_work_pending),
+          cmocka_unit_test(two_devices), cmocka_unit_test(groups));

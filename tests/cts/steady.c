@@ -4,7 +4,7 @@
 
 #define ANY IREE_HAL_QUEUE_AFFINITY_ANY
 
-enum { SEMAPHORES = 40, SLOTS = 200, DEPTH = 8, WARM_UP = 48, SUBMISSIONS = 200, LARGE = 200 << 10 };
+enum { SEMAPHORES = 40, SLOTS = 100, DEPTH = 8, WARM_UP = 32, SUBMISSIONS = 60, LARGE = 200 << 10 };
 
 typedef struct steady_t {
   iree_hal_semaphore_t* semaphores[SEMAPHORES];

@@ -2,6 +2,7 @@
 
 #include "device_fixture.h"
 #include "iree/base/threading/thread.h"
+#include "iree/modules/hal/module.h"
 
 enum { F32 = IREE_HAL_ELEMENT_TYPE_FLOAT_32, I32 = IREE_HAL_ELEMENT_TYPE_INT_32 };
 
@@ -337,6 +338,61 @@ static void test_transfers(void** state) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// What is not there is refused by name
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t select_first(void* user_data, iree_host_size_t device_count,
+                                  const iree_hal_device_queue_affinity_pair_t* devices,
+                                  iree_hal_memory_type_t memory_types, iree_hal_buffer_usage_t buffer_usage,
+                                  iree_hal_module_device_allocator_select_flags_t flags,
+                                  iree_host_size_t* out_selection) {
+  *out_selection = 0;
+  return iree_ok_status();
+}
+
+static iree_status_t make_hal_module(iree_vm_instance_t* instance, iree_hal_device_group_t* group,
+                                     iree_hal_module_flags_t flags) {
+  iree_hal_module_device_policy_t policy = {.allocator_select = {select_first, NULL}};
+  iree_vm_module_t* module = NULL;
+  iree_status_t status = iree_hal_module_create(instance, policy, group, flags, iree_hal_module_debug_sink_null(),
+                                                iree_allocator_system(), &module);
+  iree_vm_module_release(module);
+  return status;
+}
+
+static void test_policies(void** state) {
+  session_t s;
+  open_model(&s, "local-sync");
+  iree_vm_instance_t* instance = iree_runtime_instance_vm_instance(s.instance);
+  iree_hal_device_t* second = NULL;
+  EXPECT_OK(iree_runtime_instance_try_create_default_device(s.instance, IREE_SV("local-sync"), &second));
+  iree_hal_device_group_t *one = NULL, *two = NULL;
+  EXPECT_OK(iree_hal_device_group_create_from_device(s.device, NULL, iree_allocator_system(), &one));
+  iree_hal_device_group_builder_t builder;
+  iree_hal_device_group_builder_initialize(&builder, NULL);
+  EXPECT_OK(iree_hal_device_group_builder_add_device(&builder, s.device));
+  EXPECT_OK(iree_hal_device_group_builder_add_device(&builder, second));
+  EXPECT_OK(iree_hal_device_group_builder_finalize(&builder, iree_allocator_system(), &two));
+  EXPECT_OK(make_hal_module(instance, one, IREE_HAL_MODULE_FLAG_SYNCHRONOUS));
+  EXPECT_STATUS(make_hal_module(instance, two, IREE_HAL_MODULE_FLAG_NONE), UNIMPLEMENTED, "select allocators");
+  EXPECT_STATUS(make_hal_module(instance, one, 1u << 9), INVALID_ARGUMENT, "flags 0x200 are not known");
+  iree_vm_function_t function;
+  EXPECT_OK(iree_runtime_session_lookup_function(s.session, IREE_SV("module.main"), &function));
+  EXPECT_STATUS(iree_vm_invoke(iree_runtime_session_context(s.session), function, IREE_VM_INVOCATION_FLAG_NONE,
+                               (const iree_vm_invocation_policy_t*)&s, NULL, NULL, iree_allocator_system()),
+                UNIMPLEMENTED, "no invocation policies");
+  iree_vm_module_t* module = NULL;
+  EXPECT_STATUS(
+      iree_vm_bytecode_module_create(instance, (iree_vm_bytecode_module_flags_t)2, iree_const_byte_span_empty(),
+                                     iree_allocator_null(), iree_allocator_system(), &module),
+      INVALID_ARGUMENT, "flags 0x2 are not known");
+  iree_hal_device_group_release(one);
+  iree_hal_device_group_release(two);
+  iree_hal_device_release(second);
+  session_close(&s);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // One module in a context for each of many threads
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -435,8 +491,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_static_sync),  cmocka_unit_test(test_static_task),  cmocka_unit_test(test_async_sync),
       cmocka_unit_test(test_async_task),   cmocka_unit_test(test_failed_fence), cmocka_unit_test(test_wrong_inputs),
-      cmocka_unit_test(test_targets),      cmocka_unit_test(test_transfers),    cmocka_unit_test(test_threads_sync),
-      cmocka_unit_test(test_threads_task),
+      cmocka_unit_test(test_targets),      cmocka_unit_test(test_transfers),    cmocka_unit_test(test_policies),
+      cmocka_unit_test(test_threads_sync), cmocka_unit_test(test_threads_task),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
 // Queue operations return at once: the work starts when every wait semaphore has reached its value and raises every
 // signal semaphore when it is done. Operations are ordered by semaphores alone, not by submission. When a wait fails,
 // or the work does, the signal semaphores fail with that status. Arguments are copied or kept alive as needed; what
-// the call itself returns are errors of the arguments (then nothing is enqueued and no semaphore changes).
+// the call itself returns are errors of the arguments (then nothing is enqueued and no semaphore changes); flags that
+// are not known are INVALID_ARGUMENT.
 //
 // Every device has its work's failures on semaphores; iree_hal_semaphore_wait reports them.
 #ifndef IREE_HAL_DEVICE_H_
@@ -43,7 +44,7 @@ typedef struct iree_hal_device_info_t {
 
 typedef struct iree_hal_device_create_params_t {
   const void* next;
-  iree_async_proactor_pool_t* proactor_pool;  // retained by the device; may be NULL for local devices
+  iree_async_proactor_pool_t* proactor_pool;  // retained by the device; may be NULL: no device here uses it yet
 } iree_hal_device_create_params_t;
 static inline iree_hal_device_create_params_t iree_hal_device_create_params_default(void) {
   iree_hal_device_create_params_t params = {NULL, NULL};
@@ -62,7 +63,7 @@ enum iree_hal_alloca_flag_bits_t {
 typedef uint64_t iree_hal_dealloca_flags_t;
 enum iree_hal_dealloca_flag_bits_t {
   IREE_HAL_DEALLOCA_FLAG_NONE = 0,
-  IREE_HAL_DEALLOCA_FLAG_PREFER_ORIGIN = 1ull << 0,  // on the queue that allocated it
+  IREE_HAL_DEALLOCA_FLAG_PREFER_ORIGIN = 1ull << 0,  // on the queue that allocated it, where that is known
 };
 typedef uint64_t iree_hal_read_flags_t;
 enum iree_hal_read_flag_bits_t { IREE_HAL_READ_FLAG_NONE = 0 };
@@ -79,8 +80,9 @@ typedef uint64_t iree_hal_host_call_flags_t;
 enum iree_hal_host_call_flag_bits_e {
   IREE_HAL_HOST_CALL_FLAG_NONE = 0ull,
   IREE_HAL_HOST_CALL_FLAG_NON_BLOCKING = 1ull << 0,  // signals before the call; its failure goes nowhere
+  // Hints, which devices here ignore: that the wait may spin, and that the call touches no device memory.
   IREE_HAL_HOST_CALL_FLAG_WAIT_ACTIVE = 1ull << 1,
-  IREE_HAL_HOST_CALL_FLAG_RELAXED = 1ull << 2,  // touches no device memory
+  IREE_HAL_HOST_CALL_FLAG_RELAXED = 1ull << 2,
 };
 typedef struct iree_hal_host_call_context_t {
   iree_hal_device_t* device;

@@ -14,7 +14,8 @@ extern "C" {
 
 typedef struct iree_hal_device_group_t iree_hal_device_group_t;
 
-// A group of one. `frontier_tracker` is retained; it may be NULL.
+// A group of one. `frontier_tracker` is retained, for whoever asks the group for it; it may be NULL: devices here order
+// by the values of semaphores and advance no frontiers.
 IREE_API_EXPORT iree_status_t iree_hal_device_group_create_from_device(iree_hal_device_t* device,
                                                                        iree_async_frontier_tracker_t* frontier_tracker,
                                                                        iree_allocator_t host_allocator,

@@ -1,5 +1,6 @@
-// Events: finer ordering inside a command buffer than a barrier. Reference counted; used only while recording. Thread
-// safe.
+// Events: finer ordering inside a command buffer than a barrier. Here they carry no state: a signal or reset records
+// nothing, and a wait is a barrier, which orders more than was asked for and never less. Reference counted; used only
+// while recording. Thread safe.
 #ifndef IREE_HAL_EVENT_H_
 #define IREE_HAL_EVENT_H_
 

@@ -12,6 +12,8 @@
 extern "C" {
 #endif
 
+// Permissions and hints. Caches here store nothing, optimize nothing, verify always and copy what they keep: none of
+// these changes anything. Unknown ones are refused when an executable is prepared.
 enum iree_hal_executable_caching_mode_bits_t {
   IREE_HAL_EXECUTABLE_CACHING_MODE_ALIAS_PROVIDED_DATA = 1u << 0,  // the data outlives the executable: do not copy
   IREE_HAL_EXECUTABLE_CACHING_MODE_ALLOW_PERSISTENT_CACHING = 1u << 1,
@@ -35,6 +37,7 @@ IREE_API_EXPORT void iree_hal_executable_params_initialize(iree_hal_executable_p
 
 typedef struct iree_hal_executable_cache_t iree_hal_executable_cache_t;
 
+// `identifier` tells apart what caches of the same device would store; those here store nothing, and do not read it.
 IREE_API_EXPORT iree_status_t iree_hal_executable_cache_create(iree_hal_device_t* device, iree_string_view_t identifier,
                                                                iree_hal_executable_cache_t** out_executable_cache);
 IREE_API_EXPORT void iree_hal_executable_cache_retain(iree_hal_executable_cache_t* executable_cache);

@@ -18,7 +18,8 @@ typedef struct iree_vm_invocation_policy_t iree_vm_invocation_policy_t;  // none
 
 // Calls `function` in `context` and returns when it has returned. `inputs` (NULL: none) holds the arguments, values
 // convert to the wanted types; results are appended to `outputs` (NULL: dropped). Failures carry a backtrace.
-// Errors: INVALID_ARGUMENT for a wrong number or kind of inputs, and whatever the function fails with.
+// Errors: INVALID_ARGUMENT for a wrong number or kind of inputs, UNIMPLEMENTED for a policy, and whatever the function
+// fails with.
 IREE_API_EXPORT iree_status_t iree_vm_invoke(iree_vm_context_t* context, iree_vm_function_t function,
                                              iree_vm_invocation_flags_t flags,
                                              const iree_vm_invocation_policy_t* policy, const iree_vm_list_t* inputs,

@@ -14,6 +14,7 @@ typedef struct local_op_t {
   struct {
     iree_hal_command_buffer_t* command_buffer;  // NULL: nothing to run
     iree_hal_buffer_binding_table_t binding_table;
+    bool borrows_bindings;  // which are not kept alive
     local_state_t* state;
   } execute;  // WORK
   // Of operations on the heap that are not WORK, which have one chunk.
@@ -28,6 +29,7 @@ static local_op_t* op_of_job(executor_job_t* job) { return (local_op_t*)((uint8_
 static void op_visit_work(const hal_operation_t* base, hal_visit_resource_fn_t visit) {
   const local_op_t* op = (const local_op_t*)base;
   visit(op->execute.command_buffer);
+  if (op->execute.borrows_bindings) return;
   for (iree_host_size_t i = 0; i < op->execute.binding_table.count; ++i) {
     visit(op->execute.binding_table.bindings[i].buffer);
   }
@@ -239,5 +241,6 @@ iree_status_t local_queue_execute(iree_hal_device_t* device, iree_hal_queue_affi
   op.base.signals = signal_semaphore_list;
   op.execute.command_buffer = command_buffer;
   op.execute.binding_table = binding_table;
+  op.execute.borrows_bindings = flags & IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME;
   return op_submit(&op);
 }

@@ -291,6 +291,9 @@ iree_status_t iree_vm_bytecode_module_create(iree_vm_instance_t* instance, iree_
                                              iree_allocator_t archive_allocator, iree_allocator_t allocator,
                                              iree_vm_module_t** out_module) {
   *out_module = NULL;
+  if (flags != IREE_VM_BYTECODE_MODULE_FLAG_NONE) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "bytecode module flags 0x%X are not known", (unsigned)flags);
+  }
   bytecode_module_t* module = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, sizeof(*module), (void**)&module));
   iree_status_t status = module_image_open(archive_contents, allocator, &module->image);

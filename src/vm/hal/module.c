@@ -133,7 +133,16 @@ iree_status_t iree_hal_module_create(iree_vm_instance_t* instance, iree_hal_modu
                                      iree_hal_module_debug_sink_t debug_sink, iree_allocator_t host_allocator,
                                      iree_vm_module_t** out_module) {
   *out_module = NULL;
+  const iree_hal_module_flags_t known =
+      IREE_HAL_MODULE_FLAG_SYNCHRONOUS | IREE_HAL_MODULE_FLAG_RETAIN_COMMAND_BUFFER_PROFILE_METADATA;
   if (!device_group) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the hal module needs a device group");
+  if (flags & ~known) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "hal module flags 0x%X are not known", flags & ~known);
+  }
+  if (device_policy.allocator_select.fn && iree_hal_device_group_device_count(device_group) > 1) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                            "a device policy cannot select allocators: programs say which device allocates");
+  }
   hal_module_t* module = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*module), (void**)&module));
   module->allocator = host_allocator;

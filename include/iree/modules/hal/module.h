@@ -38,18 +38,19 @@ typedef struct iree_hal_module_device_policy_t {
   iree_hal_module_device_allocator_select_callback_t allocator_select;
 } iree_hal_module_device_policy_t;
 
-// The first device allocates.
+// Selects nothing: programs say which device allocates.
 IREE_API_EXPORT iree_hal_module_device_policy_t iree_hal_module_device_policy_default(void);
 
 enum iree_hal_module_flag_bits_t {
   IREE_HAL_MODULE_FLAG_NONE = 0u,
   IREE_HAL_MODULE_FLAG_SYNCHRONOUS = 1u << 0,  // accepted: programs say themselves when they wait
-  IREE_HAL_MODULE_FLAG_RETAIN_COMMAND_BUFFER_PROFILE_METADATA = 1u << 1,
+  IREE_HAL_MODULE_FLAG_RETAIN_COMMAND_BUFFER_PROFILE_METADATA = 1u << 1,  // accepted: nothing profiles yet
 };
 typedef uint32_t iree_hal_module_flags_t;
 
 // Creates the module over a group of devices (retained). The types must be registered. `debug_sink` is released with
-// the module.
+// the module. Errors: INVALID_ARGUMENT for unknown flags, UNIMPLEMENTED for a policy that is to select among several
+// devices (with one there is nothing to select).
 IREE_API_EXPORT iree_status_t iree_hal_module_create(iree_vm_instance_t* instance,
                                                      iree_hal_module_device_policy_t device_policy,
                                                      iree_hal_device_group_t* device_group,

@@ -17,7 +17,8 @@ typedef enum iree_vm_bytecode_module_flags_e {
 // Reads and verifies a module. `archive_contents` is used where it lies (constants are not copied when it is aligned to
 // 64 bytes) until the module is destroyed, and is then freed with `archive_allocator` (null: the caller's). When the
 // creation fails the contents stay the caller's.
-// Errors: INVALID_ARGUMENT and DATA_LOSS for damaged files, INCOMPATIBLE for other format versions.
+// Errors: INVALID_ARGUMENT for unknown flags, that and DATA_LOSS for damaged files, INCOMPATIBLE for other format
+// versions.
 IREE_API_EXPORT iree_status_t iree_vm_bytecode_module_create(iree_vm_instance_t* instance,
                                                              iree_vm_bytecode_module_flags_t flags,
                                                              iree_const_byte_span_t archive_contents,
