@@ -275,7 +275,7 @@ static void team_combine(sweep_t* s, ir_value_t** sums) {
     kernel_store(&k->b, sums[i], r->shared[s->members[i]], linear_scalar(k, &r->threads.number));
   }
   kernel_if_end(&k->b, &branch, NULL, 0);
-  ir_build_op(&k->b, KERNEL_BARRIER, NULL, 0, NULL);
+  team_barrier(k);
   for (uint32_t i = 0; i < s->count; ++i) {
     ir_value_t* shared = r->shared[s->members[i]];
     sums[i] = kernel_load(&k->b, shared, kernel_index(&k->b, 0), 1);
@@ -283,7 +283,7 @@ static void team_combine(sweep_t* s, ir_value_t** sums) {
       sums[i] = kernel_binary(&k->b, fn[i], sums[i], kernel_load(&k->b, shared, kernel_index(&k->b, j), 1));
     }
   }
-  ir_build_op(&k->b, KERNEL_BARRIER, NULL, 0, NULL);
+  team_barrier(k);
 }
 
 // Reduced dimensions that plain loops run over: all but the last, or last ones, when vectors or teams run along the

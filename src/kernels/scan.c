@@ -209,9 +209,9 @@ static void build_teams(scan_t* s) {
   kernel_loop_t loop = kernel_loop_begin(k, index_constant(k, 0), whole, p.parts * p.team.size, &carry, 1);
   carry = loop.iters[0];
   for (int64_t i = 0; i < p.parts; ++i) scan_part(&p, loop.index, i);
-  ir_build_op(&k->b, KERNEL_BARRIER, NULL, 0, NULL);
+  team_barrier(k);
   for (int64_t i = 0; i < p.parts; ++i) carry = finish_part(&p, i, carry);
-  ir_build_op(&k->b, KERNEL_BARRIER, NULL, 0, NULL);
+  team_barrier(k);
   kernel_for_end(&k->b, &loop, &carry, 1);
   iterations_end(d, &it);
 }

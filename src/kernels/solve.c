@@ -1,6 +1,7 @@
 // Cholesky factors and triangular systems: rows after one another, each from those before it, which are read back from
-// the result. What is independent (matrices; columns of a system) is shared out.
-#include "kernels/strategy.h"
+// the result. What is independent (matrices; columns of a system) is shared out. On GPUs a workgroup makes a factor,
+// column by column, a thread a row.
+#include "kernels/team.h"
 
 typedef struct solve_t {
   dispatch_t* d;
@@ -73,6 +74,35 @@ static void build_cholesky(solve_t* s) {
   kernel_for_end(&k->b, &rows, NULL, 0);
 }
 
+// Column j below the diagonal, whose element is `root`, for the rows of one thread; zeros in row j.
+static void column_of_thread(solve_t* s, const team_t* team, const linear_t* j, ir_value_t* root) {
+  kernel_build_t* k = &s->d->k;
+  linear_t first = linear_add(k, *j, team->thread);
+  first.constant += 1;
+  kernel_loop_t rows =
+      kernel_loop_begin(k, linear_scalar(k, &first), kernel_index(&k->b, s->size), team->size, NULL, 0);
+  linear_t i = linear_value(rows.index);
+  store_factor(s, &i, j, kernel_binary(&k->b, SCALAR_div, reduced_element(s, &i, j), root));
+  store_factor(s, j, &i, kernel_number(&k->b, ir_type_scalar(ir_operand(s->op, 0)->type), 0));
+  kernel_for_end(&k->b, &rows, NULL, 0);
+}
+
+// One matrix by a workgroup: all threads compute a column's diagonal, since all need it.
+static void build_cholesky_team(solve_t* s, const team_t* team) {
+  kernel_build_t* k = &s->d->k;
+  kernel_loop_t columns = kernel_loop_constant(k, 0, s->size, 1, NULL, 0);
+  linear_t j = linear_value(columns.index);
+  ir_value_t* root = kernel_unary(&k->b, SCALAR_sqrt, reduced_element(s, &j, &j));
+  root = widened(k, eval_convert(k, root, ir_type_scalar(ir_operand(s->op, 0)->type)));
+  ir_value_t* first = kernel_binary(&k->b, SCALAR_eq, linear_scalar(k, &team->thread), kernel_index(&k->b, 0));
+  kernel_branch_t branch = kernel_if_begin(&k->b, first, NULL, 0);
+  store_factor(s, &j, &j, root);
+  kernel_if_end(&k->b, &branch, NULL, 0);
+  column_of_thread(s, team, &j, root);
+  team_barrier(k);
+  kernel_for_end(&k->b, &columns, NULL, 0);
+}
+
 // The row that is solved at a step.
 static linear_t row_at(solve_t* s, ir_value_t* step) {
   linear_t row = linear_value(step);
@@ -125,6 +155,16 @@ void strategy_solve_build(dispatch_t* d) {
   }
   for (int32_t i = 0; i < rank; ++i) count *= sizes[i];
   if (!count || !s.size) return;
+  enum { SMALL = 16, THREADS = 256 };
+  if (d->device->kind == DEVICE_GPU && !system && s.size > SMALL) {
+    team_t team = team_begin(d, THREADS);
+    extent_t matrices = extent_fixed(count);
+    iterations_t it = team_iterations(d, &matrices);
+    iterations_split(&d->k, it.index, sizes, rank, s.batch);
+    build_cholesky_team(&s, &team);
+    iterations_end(d, &it);
+    return;
+  }
   iterations_t it = iterations_begin(d, count, 1 + 20000 / (s.size * s.size));
   iterations_split(&d->k, it.index, sizes, rank, s.batch);
   if (system) {

@@ -27,6 +27,8 @@ ir_value_t* team_shuffle(kernel_build_t* k, ir_value_t* value, const char* mode,
   return ir_result(ir_build(&k->b, &state), 0);
 }
 
+void team_barrier(kernel_build_t* k) { ir_build_op(&k->b, KERNEL_BARRIER, NULL, 0, NULL); }
+
 iterations_t team_iterations(dispatch_t* d, const extent_t* count) {
   enum { MAX_GROUPS = 65535 };
   kernel_build_t* k = &d->k;

@@ -17,6 +17,9 @@ team_t team_begin(dispatch_t* d, int64_t threads);
 // `value` of another lane: "xor", or "up": of the lane `distance` before this one, where there is one.
 ir_value_t* team_shuffle(kernel_build_t* k, ir_value_t* value, const char* mode, int64_t distance);
 
+// All threads of the workgroup, and what they have written.
+void team_barrier(kernel_build_t* k);
+
 // One workgroup for each of `count` things, in a loop when there are more than a launch has workgroups. Between it and
 // iterations_end `index` is the thing's number, the same in all threads, so that there may be barriers.
 iterations_t team_iterations(dispatch_t* d, const extent_t* count);
