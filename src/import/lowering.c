@@ -76,9 +76,10 @@ static void clear_data(ir_op_t* op) {
 
 static const lower_row_t* find_row(const ir_op_t* op) {
   static const lower_table_t* const tables[] = {
-      &lower_stablehlo_table, &lower_chlo_table, &lower_tosa_table,  &lower_linalg_table,     &lower_tensor_table,
-      &lower_arith_table,     &lower_math_table, &lower_scf_table,   &lower_cf_table,         &lower_func_table,
-      &lower_builtin_table,   &lower_util_table, &lower_check_table, &lower_ml_program_table, &lower_flow_table,
+      &lower_stablehlo_table, &lower_chlo_table,       &lower_tosa_table,       &lower_linalg_table,
+      &lower_tensor_table,    &lower_arith_table,      &lower_math_table,       &lower_scf_table,
+      &lower_cf_table,        &lower_func_table,       &lower_builtin_table,    &lower_util_table,
+      &lower_check_table,     &lower_linalg_ext_table, &lower_ml_program_table, &lower_flow_table,
   };
   if (op->info->code == IR_CODE_UNREGISTERED) return NULL;
   uint32_t row = op->info->code % 1024;

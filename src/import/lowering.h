@@ -206,6 +206,7 @@ bool lower_probe_run(lower_probe_t* probe, const double* in, double* out);
 extern const lower_table_t lower_stablehlo_table, lower_chlo_table, lower_tosa_table;
 extern const lower_table_t lower_arith_table, lower_math_table, lower_tensor_table, lower_linalg_table;
 extern const lower_table_t lower_scf_table, lower_util_table, lower_ml_program_table, lower_func_table;
-extern const lower_table_t lower_check_table, lower_builtin_table, lower_cf_table, lower_flow_table;
+extern const lower_table_t lower_check_table, lower_builtin_table, lower_cf_table, lower_flow_table,
+    lower_linalg_ext_table;
 
 #endif  // IREE_C_IMPORT_LOWERING_H_

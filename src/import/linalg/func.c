@@ -114,6 +114,12 @@ static bool lower_conversion_cast(lower_op_t* n) {
   return lower_return(n, lower_coerce(n->l, n->in[0], type));
 }
 
+// The operand: its sizes are known from where it comes from.
+static bool lower_tie_shape(lower_op_t* n) {
+  if (!n->op->operand_count) return lower_error(n, "needs a tensor");
+  return lower_return(n, n->in[0]);
+}
+
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 #define AT(DIALECT, ENUM) [DIALECT##_##ENUM - IR_CODE(IR_DIALECT_##DIALECT, 0)]
 static const lower_row_t func_rows[] = {AT(FUNC, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE}};
@@ -135,6 +141,7 @@ static const lower_row_t ml_program_rows[] = {
 static const lower_row_t flow_rows[] = {
     AT(FLOW, TENSOR_CONSTANT) = {.fn = lower_unfoldable},
     AT(FLOW, TENSOR_DYNAMIC_CONSTANT) = {.fn = lower_unfoldable},
+    AT(FLOW, TENSOR_TIE_SHAPE) = {.fn = lower_tie_shape},
 };
 static const lower_row_t cf_rows[] = {AT(CF, ASSERT) = {.fn = lower_assert}};
 static const lower_row_t builtin_rows[] = {

@@ -524,6 +524,81 @@ return %r : tensor<4xf32>""", [x, np.array(i, np.int32)], [expected], types=["te
     s.write("linalg")
 
 
+def extended():
+    s = Suite("extended", "iree_linalg_ext: scans, sorts, extremes, gathers, scatters, attention.")
+    x, a = s.floats(3, 5), s.floats(3)
+    body = "{{\n^bb0(%p: {0}, %q: {0}):\n  %r = {1} %p, %q : {0}\n  iree_linalg_ext.yield %r : {2}\n}}"
+    running = lambda inclusive: f"""%e = tensor.empty() : tensor<3x5xf32>
+%0:2 = iree_linalg_ext.scan dimension(1) inclusive({inclusive}) ins(%a : tensor<3x5xf32>) outs(%e, %b : tensor<3x5xf32>, tensor<3xf32>) {body.format("f32", "arith.addf", "f32")} -> tensor<3x5xf32>, tensor<3xf32>
+return %0#0, %0#1 : tensor<3x5xf32>, tensor<3xf32>"""
+    sums = x.cumsum(1)
+    s.add("scan_inclusive", running("true"), [x, a], [sums, sums[:, -1]])
+    moved = np.concatenate([a[:, None], a[:, None] + sums[:, :-1]], 1)
+    s.add("scan_exclusive", running("false"), [x, a], [moved, moved[:, -1]], 1e-5)
+    v, w = s.ints(6, low=0, high=4), np.arange(6, dtype=np.int32)
+    order = np.argsort(-v, kind="stable")
+    s.add("sort", """%0:2 = iree_linalg_ext.sort dimension(0) outs(%a, %b : tensor<6xi32>, tensor<6xi32>) {
+^bb0(%p: i32, %q: i32, %i: i32, %j: i32):
+  %r = arith.cmpi sgt, %p, %q : i32
+  iree_linalg_ext.yield %r : i1
+} -> tensor<6xi32>, tensor<6xi32>
+return %0#0, %0#1 : tensor<6xi32>, tensor<6xi32>""", [v, w], [v[order], w[order]])
+    greater = body.format("f32", "arith.cmpf ogt,", "i1")
+    low, none = np.full((3, 2), 0.5, np.float32), np.full((3, 2), -7, np.int32)
+    merged = np.concatenate([low, x], 1)
+    best = np.argsort(-merged, 1, kind="stable")[:, :2]
+    places = np.take_along_axis(np.concatenate([none, np.tile(np.arange(5, dtype=np.int32), (3, 1))], 1), best, 1)
+    s.add("topk", f"%0:2 = iree_linalg_ext.topk dimension(1) ins(%a : tensor<3x5xf32>) outs(%b, %c : tensor<3x2xf32>, tensor<3x2xi32>) {greater} -> tensor<3x2xf32>, tensor<3x2xi32>\n"
+          "return %0#0, %0#1 : tensor<3x2xf32>, tensor<3x2xi32>", [x, low, none],
+          [np.take_along_axis(merged, best, 1), places])
+    start, at = np.array([9, -9, -9], np.float32), np.array([-1, -1, -1], np.int32)
+    wins = x.max(1) > start
+    s.add("arg_compare", f"%base = arith.constant 100 : index\n%0:2 = iree_linalg_ext.arg_compare dimension(1) ins(%a : tensor<3x5xf32>) outs(%b, %c : tensor<3xf32>, tensor<3xi32>) index_base(%base : index) {greater} -> tensor<3xf32>, tensor<3xi32>\n"
+          "return %0#0, %0#1 : tensor<3xf32>, tensor<3xi32>", [x, start, at],
+          [np.where(wins, x.max(1), start), np.where(wins, 100 + x.argmax(1), at).astype(np.int32)])
+    rows, mask = np.array([2, 0, 2, 1], np.int32), np.array([1, 1, 0, 1], bool)
+    s.add("gather", """%e = tensor.empty() : tensor<4x5xf32>
+%0 = iree_linalg_ext.gather dimension_map = [0] ins(%a, %b : tensor<3x5xf32>, tensor<4xi32>) outs(%e : tensor<4x5xf32>) -> tensor<4x5xf32>
+return %0 : tensor<4x5xf32>""", [x, rows], [x[rows]])
+    old = s.floats(4)
+    pairs = np.array([[4, 2], [0, 0], [1, 1], [3, 2]], np.int32)
+    s.add("gather_masked", """%0 = iree_linalg_ext.gather dimension_map = [1, 0] ins(%a, %b, %c : tensor<3x5xf32>, tensor<4x2xi32>, tensor<4xi1>) outs(%d : tensor<4xf32>) -> tensor<4xf32>
+return %0 : tensor<4xf32>""", [x, pairs, mask, old], [np.where(mask, x[pairs[:, 1], pairs[:, 0]], old)])
+    update = s.floats(4, 5)
+    for name, op, fn in [("add", "arith.addf", np.add.at), ("divide", "arith.divf", None)]:
+        want = x.copy()
+        for k in range(4):
+            want[rows[k]] = want[rows[k]] + update[k] if fn else update[k] / want[rows[k]]
+        s.add(f"scatter_{name}", f"%0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(false) ins(%a, %b : tensor<4x5xf32>, tensor<4x1xi32>) outs(%c : tensor<3x5xf32>) {body.format('f32', op, 'f32')} -> tensor<3x5xf32>\n"
+              "return %0 : tensor<3x5xf32>", [update, rows[:, None], x], [want], 1e-5)
+    want = x.copy()
+    want[rows[mask]] = update[mask]
+    s.add("scatter_masked", """%0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%a, %b, %c : tensor<4x5xf32>, tensor<4x1xi32>, tensor<4xi1>) outs(%d : tensor<3x5xf32>) {
+^bb0(%p: f32, %q: f32):
+  iree_linalg_ext.yield %p : f32
+} -> tensor<3x5xf32>
+return %0 : tensor<3x5xf32>""", [update, rows[:, None], mask, x], [want])
+    q, k, v, bias = s.floats(2, 3, 4), s.floats(2, 5, 4), s.floats(2, 6, 5), s.floats(3, 5)
+    maps = ["(b, m, k, n, o) -> (b, m, k)", "(b, m, k, n, o) -> (b, n, k)", "(b, m, k, n, o) -> (b, o, n)",
+            "(b, m, k, n, o) -> ()", "(b, m, k, n, o) -> (m, n)", "(b, m, k, n, o) -> (b, m, o)"]
+    soft = lambda z: np.exp(z - z.max(-1, keepdims=True)) / np.exp(z - z.max(-1, keepdims=True)).sum(-1, keepdims=True)
+    types = [type_of(t) for t in (q, k, v)]
+    for name, extra, change in [("attention", None, lambda z: z), ("attention_biased", bias, lambda z: np.tanh(z + bias)),
+                                ("attention_masked", bias > 0, lambda z: np.tanh(np.where(bias > 0, z, -np.inf)))]:
+        used = [f"affine_map<{m}>" for m in (maps if extra is not None else maps[:4] + maps[5:])]
+        more = [(", %d", f", {type_of(extra)}")] if extra is not None else [("", "")]
+        tanh = "" if extra is None else "  %u = math.tanh %t : f32\n"
+        s.add(name, f"""%scale = arith.constant 0.5 : f32
+%e = tensor.empty() : tensor<2x3x6xf32>
+%0 = iree_linalg_ext.attention {{indexing_maps = [{", ".join(used)}]}} ins(%a, %b, %c, %scale{more[0][0]} : {types[0]}, {types[1]}, {types[2]}, f32{more[0][1]}) outs(%e : tensor<2x3x6xf32>) {{
+^bb0(%t: f32):
+{tanh}  iree_linalg_ext.yield {"%u" if tanh else "%t"} : f32
+}} -> tensor<2x3x6xf32>
+return %0 : tensor<2x3x6xf32>""", [q, k, v] + ([extra] if extra is not None else []),
+              [np.einsum("bmn,bon->bmo", soft(change(0.5 * np.einsum("bmk,bnk->bmn", q, k))), v).astype(np.float32)], 1e-5)
+    s.write("linalg")
+
+
 if __name__ == "__main__":
-    for suite in [contractions, convolutions, generics, packs, tensors, arithmetic, control]:
+    for suite in [contractions, convolutions, generics, packs, tensors, arithmetic, control, extended]:
         suite()

@@ -57,3 +57,14 @@ func.func @scaling(%a: tensor<4xf16>) -> (tensor<4xf32>, tensor<4xf16>) attribut
   %y = arith.scaling_truncf %a, %scale : tensor<4xf16>, tensor<4xf8E8M0FNU> to tensor<4xf16>
   return %x, %y : tensor<4xf32>, tensor<4xf16>
 }
+
+func.func @tied(%a: tensor<?x2xf32>) -> tensor<?x2xf32> attributes {
+    test.in = [dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>],
+    test.out = [dense<[[2.0, 4.0], [6.0, 8.0]]> : tensor<2x2xf32>]
+} {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?x2xf32>
+  %x = flow.tensor.tie_shape %a : tensor<?x2xf32>{%n}
+  %y = arith.addf %x, %x : tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
+}

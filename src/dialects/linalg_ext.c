@@ -1,0 +1,74 @@
+// See linalg_ext.h. All ops read alike; they print in generic form.
+//
+//   iree_linalg_ext.scan dimension(0) inclusive(true) ins(%x : t) outs(%y, %a : t, t) { ... } -> t, t
+#include "dialects/linalg_ext.h"
+
+#include <string.h>
+
+#include "dialects/linalg_hooks.h"
+#include "dialects/table.h"
+
+// `dimension(0)`, `dimension_map = [1, 0]`, `is_sorted`: what may stand between name and operands.
+static bool parse_settings(ir_parser_t* p, ir_draft_t* op) {
+  static const char* const numbers[] = {"dimension", "inclusive", "unique_indices"};
+  for (bool any = true; any;) {
+    any = false;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
+      if (!ir_parse_try(p, numbers[i])) continue;
+      const ir_attr_t* value = ir_parse_expect(p, "(") ? ir_parse_attr(p, NULL) : NULL;
+      if (!value || !ir_parse_expect(p, ")")) return false;
+      ir_draft_attr(p, op, numbers[i], value);
+      any = true;
+    }
+    if (ir_parse_try(p, "dimension_map")) {
+      const ir_attr_t* value = ir_parse_expect(p, "=") ? ir_parse_attr(p, NULL) : NULL;
+      if (!value) return false;
+      ir_draft_attr(p, op, "dimension_map", value);
+      any = true;
+    }
+    if (ir_parse_try(p, "is_sorted")) {
+      ir_draft_attr(p, op, "is_sorted", ir_attr_unit(ir_parse_context(p)));
+      any = true;
+    }
+  }
+  return true;
+}
+
+// `index_base(%i : index)` counts as the last of the ins.
+static bool parse_base(ir_parser_t* p, linalg_io_t* io) {
+  ir_ref_t ref;
+  if (!ir_parse_try(p, "index_base")) return true;
+  if (!ir_parse_expect(p, "(") || !ir_parse_ref(p, &ref) || !ir_parse_expect(p, ":")) return false;
+  const ir_type_t* type = ir_parse_type(p);
+  if (!type || !ir_parse_expect(p, ")")) return false;
+  ir_list_add_ref(p, &io->ins, &ref);
+  ir_list_add_type(p, &io->in_types, type);
+  return true;
+}
+
+static ir_op_t* structured_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  linalg_io_t io;
+  memset(&io, 0, sizeof(io));
+  ir_draft_init(p, &op, info, loc);
+  if (!ir_parse_attr_dict(p, &op) || !parse_settings(p, &op) || !linalg_io_parse(p, &io) || !parse_base(p, &io)) {
+    return NULL;
+  }
+  linalg_segments(p, &op, &io);
+  if (!linalg_io_draft(p, &op, &io)) return NULL;
+  if (info->regions && !ir_draft_region(p, &op, NULL, NULL)) return NULL;
+  if (ir_parse_try(p, "->")) {
+    bool ok = ir_parse_peek(p, "(") ? ir_parse_result_types(p, &op.results) : ir_parse_types(p, &op.results);
+    if (!ok) return NULL;
+  }
+  return ir_draft_finish(p, &op);
+}
+
+static void structured_print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
+
+static const ir_op_info_t ops[] = {
+#define OP(ENUM, name, ...) {"iree_linalg_ext." #name, LINALG_EXT_##ENUM, __VA_ARGS__},
+#include "dialects/linalg_ext.def"
+#undef OP
+};
+TABLE_DIALECT(linalg_ext_dialect, IR_DIALECT_LINALG_EXT, "iree_linalg_ext", ops);

@@ -1,0 +1,549 @@
+// iree_linalg_ext: scans, sorts, gathers, scatters and attention as programs hand them to a compiler.
+#include <string.h>
+
+#include "dialects/linalg_ext.h"
+#include "import/linalg/ops.h"
+
+typedef struct sides_t {
+  uint32_t ins, outs;
+} sides_t;
+
+static bool read_sides(lower_op_t* n, uint32_t least, uint32_t most, uint32_t outs, sides_t* s) {
+  if (!linalg_read_segments(n, &s->ins, &s->outs)) return false;
+  bool fits = s->ins >= least && s->ins <= most && (!outs || s->outs == outs);
+  return fits || lower_unsupported(n, "%u to %u ins are, and %u outs", least, most, outs);
+}
+
+// The dimension of x that the op is about.
+static bool read_axis(lower_op_t* n, const ir_value_t* x, int64_t* axis) {
+  *axis = ir_op_int(n->op, "dimension", -1);
+  if (ir_type_is_tensor(x->type) && *axis >= 0 && *axis < x->type->rank) return true;
+  return lower_error(n, "dimension %lld is out of range", (long long)*axis);
+}
+
+static bool check_body(lower_op_t* n, uint32_t args) {
+  const ir_block_t* block = n->op->regions[0].first;
+  bool fits = block && !block->next && block->arg_count == args && block->last && block->last->operand_count == 1;
+  return fits || lower_error(n, "needs a body of one block with %u arguments and one result", args);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Bodies on numbers
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct body_t {
+  ir_builder_t outside;
+  ir_block_t* block;
+} body_t;
+
+// A block of `op` whose arguments are numbers of the types' elements; the builder goes there until body_end.
+static body_t body_begin(lower_op_t* n, ir_op_t* op, const ir_type_t* const* types, uint32_t count) {
+  body_t body = {*n->b, ir_block_create(n->ctx)};
+  ir_region_append(&op->regions[0], body.block);
+  for (uint32_t i = 0; i < count; ++i) {
+    ir_block_add_arg(n->ctx, body.block, ir_type_tensor(n->ctx, ir_type_scalar(types[i]), 0, NULL));
+  }
+  n->b->block = body.block;
+  n->b->before = NULL;
+  return body;
+}
+static void body_end(lower_op_t* n, const body_t* body, ir_value_t* const* values, uint32_t count) {
+  ir_build_op(n->b, GRAPH_YIELD, values, count, NULL);
+  *n->b = body->outside;
+}
+
+// What the op's own body gives for these; numbers are tensors there. NULL after a diagnostic.
+static ir_value_t* run_body(lower_op_t* n, ir_value_t* const* values, uint32_t count) {
+  lower_value_t args[8] = {{0}}, *results;
+  uint32_t result_count;
+  if (count > 8 || !check_body(n, count)) return NULL;
+  for (uint32_t i = 0; i < count; ++i) args[i].v = values[i];
+  ++n->l->whole;
+  bool ok = lower_block(n->l, n->op->regions[0].first, args, &results, &result_count);
+  --n->l->whole;
+  if (!ok) return NULL;
+  if (!results[0].v) lower_error(n, "has a body that yields no number");
+  return results[0].v ? lower_as_tensor(n->b, results[0].v) : NULL;
+}
+
+// A flag without dims, as comparators give it.
+static bool is_flag(lower_op_t* n, const ir_value_t* v) {
+  if (!v) return false;
+  return (lower_is_bool(v->type) && v->type->rank == 0) || lower_error(n, "needs a body that yields an i1");
+}
+
+static bool same_shapes(lower_op_t* n, ir_value_t* const* values, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    bool fits = ir_type_is_tensor(values[i]->type) && values[i]->type->rank == values[0]->type->rank;
+    if (!fits) return lower_error(n, "has operands of different shapes");
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Sorts
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Operands in the order that the body has of the first `keys` of them.
+static ir_op_t* build_sort(lower_op_t* n, ir_value_t* const* operands, uint32_t count, uint32_t keys, int64_t axis) {
+  const ir_type_t *types[8], *scalars[16];
+  ir_value_t* compared[16];
+  if (count > 8 || keys > 4) return lower_unsupported(n, "up to 4 keys and 8 operands are"), NULL;
+  for (uint32_t i = 0; i < count; ++i) types[i] = scalars[2 * i] = scalars[2 * i + 1] = operands[i]->type;
+  ir_named_attr_t attrs[2] = {{"axis", ir_attr_i64(n->ctx, axis)}, {"stable", ir_attr_unit(n->ctx)}};
+  ir_op_t* sort = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, GRAPH_SORT_GENERIC),
+                                                  .operands = operands,
+                                                  .operand_count = count,
+                                                  .result_types = types,
+                                                  .result_count = count,
+                                                  .attrs = attrs,
+                                                  .attr_count = 2,
+                                                  .region_count = 1});
+  body_t body = body_begin(n, sort, scalars, 2 * count);
+  for (uint32_t i = 0; i < 2 * keys; ++i) compared[i] = body.block->args[i];
+  ir_value_t* flag = run_body(n, compared, 2 * keys);
+  if (!is_flag(n, flag)) return NULL;
+  body_end(n, &body, &flag, 1);
+  return sort;
+}
+
+static bool ext_sort(lower_op_t* n) {
+  sides_t s;
+  int64_t axis;
+  if (!read_sides(n, 0, 0, 0, &s) || !read_axis(n, n->in[0], &axis) || !same_shapes(n, n->in, s.outs)) return false;
+  ir_op_t* sort = build_sort(n, n->in, s.outs, s.outs, axis);
+  for (uint32_t i = 0; sort && i < s.outs; ++i) n->out[i].v = ir_result(sort, i);
+  return sort != NULL;
+}
+
+// The best of what the outs hold and of the ins: all in order, then the first ones.
+static bool ext_topk(lower_op_t* n) {
+  sides_t s;
+  int64_t axis, offsets[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
+  if (!read_sides(n, 1, 2, 0, &s)) return false;
+  if (s.outs > 2) return lower_unsupported(n, "one or two outs are");
+  ir_value_t *values = n->in[0], *places = s.ins == 2 ? n->in[1] : NULL, *sorted[2];
+  if (!read_axis(n, values, &axis) || !same_shapes(n, n->in, n->op->operand_count)) return false;
+  const ir_type_t* index = s.outs == 2 ? n->in[s.ins + 1]->type->element : ir_type_int(n->ctx, 32);
+  if (!places && s.outs == 2) {
+    ir_value_t* dynamic[GRAPH_MAX_RANK];
+    lower_dynamic_dims(n->b, values, values->type, dynamic);
+    places = graph_iota(n->b, ir_type_with_element(n->ctx, values->type, index), axis, dynamic);
+  }
+  sorted[0] = graph_concat(n->b, (ir_value_t*[]){n->in[s.ins], values}, 2, axis);
+  if (s.outs == 2) sorted[1] = graph_concat(n->b, (ir_value_t*[]){n->in[s.ins + 1], places}, 2, axis);
+  ir_op_t* sort = build_sort(n, sorted, s.outs, 1, axis);
+  for (int32_t i = 0; i < values->type->rank; ++i) ones[i] = 1;
+  for (uint32_t i = 0; sort && i < s.outs; ++i) {
+    const ir_type_t* type = n->in[s.ins + i]->type;
+    if (!ir_type_is_static(type)) return lower_unsupported(n, "outs of static shape are");
+    n->out[i].v = graph_slice(n->b, ir_result(sort, i), offsets, type->dims, ones);
+  }
+  return sort != NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Extremes: a loop nest that keeps the better of what it has and what comes
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* places_along(lower_op_t* n, ir_value_t* x, int64_t axis, const ir_type_t* element,
+                                ir_value_t* base) {
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  lower_dynamic_dims(n->b, x, x->type, dynamic);
+  ir_value_t* places = graph_iota(n->b, ir_type_with_element(n->ctx, x->type, element), axis, dynamic);
+  if (!base) return places;
+  base = lower_as_tensor(n->b, graph_cast(n->b, base, element, false));
+  return graph_binary(n->b, SCALAR_add, places, lower_splat(n->b, base, places));
+}
+
+static ir_op_t* build_nest(lower_op_t* n, ir_value_t* const* operands, int64_t axis) {
+  uint32_t rank = (uint32_t)operands[0]->type->rank, kept = 0;
+  int64_t all[GRAPH_MAX_RANK], rest[GRAPH_MAX_RANK];
+  const ir_attr_t *maps[4], *iterators[GRAPH_MAX_RANK];
+  const ir_type_t* types[2] = {operands[2]->type, operands[3]->type};
+  for (uint32_t i = 0; i < rank; ++i) {
+    all[i] = i;
+    if (i != axis) rest[kept++] = i;
+    iterators[i] = ir_attr_cstring(n->ctx, i == axis ? "reduction" : "parallel");
+  }
+  for (uint32_t i = 0; i < 4; ++i) {
+    loop_map_t map;
+    loops_map_from_list(n->ctx, i < 2 ? all : rest, i < 2 ? rank : kept, rank, &map);
+    maps[i] = ir_attr_affine_map(n->ctx, map.affine);
+  }
+  ir_named_attr_t attrs[3] = {{"maps", ir_attr_array(n->ctx, maps, 4)},
+                              {"iterators", ir_attr_array(n->ctx, iterators, rank)},
+                              {"outs", ir_attr_i64(n->ctx, 2)}};
+  return ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, GRAPH_GENERIC),
+                                         .operands = operands,
+                                         .operand_count = 4,
+                                         .result_types = types,
+                                         .result_count = 2,
+                                         .attrs = attrs,
+                                         .attr_count = 3,
+                                         .region_count = 1});
+}
+
+static bool ext_arg_compare(lower_op_t* n) {
+  sides_t s;
+  int64_t axis;
+  if (!read_sides(n, 1, 2, 2, &s) || !read_axis(n, n->in[0], &axis)) return false;
+  bool has_base = s.ins == 2 && !ir_type_is_tensor(n->in[1]->type);
+  ir_value_t* operands[4] = {n->in[0], s.ins == 2 && !has_base ? n->in[1] : NULL, n->in[s.ins], n->in[s.ins + 1]};
+  const ir_type_t* index = operands[3]->type->element;
+  if (!operands[1]) operands[1] = places_along(n, n->in[0], axis, index, has_base ? n->in[1] : NULL);
+  bool fits = same_shapes(n, operands, 2) && operands[2]->type->rank == n->in[0]->type->rank - 1 &&
+              operands[3]->type->rank == operands[2]->type->rank && operands[1]->type->element == index &&
+              operands[2]->type->element == n->in[0]->type->element;
+  if (!fits) return lower_error(n, "has outs that do not fit its ins");
+  ir_op_t* nest = build_nest(n, operands, axis);
+  const ir_type_t* types[4] = {operands[0]->type, operands[1]->type, operands[2]->type, operands[3]->type};
+  body_t body = body_begin(n, nest, types, 4);
+  ir_value_t** args = body.block->args;
+  ir_value_t* flag = run_body(n, (ir_value_t*[]){args[0], args[2]}, 2);
+  if (!is_flag(n, flag)) return false;
+  ir_value_t* better[2] = {graph_select(n->b, flag, args[0], args[2]), graph_select(n->b, flag, args[1], args[3])};
+  body_end(n, &body, better, 2);
+  for (uint32_t i = 0; i < 2; ++i) n->out[i].v = ir_result(nest, i);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Scans
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The kind by which the body combines its two arguments, or NULL.
+static const char* body_kind(const lower_op_t* n) {
+  const ir_block_t* block = n->op->regions[0].first;
+  const ir_op_t* op = ir_operand(block->last, 0)->def;
+  const char* kind = op && op->parent == block && op->operand_count == 2 ? arith_reduction_kind(op) : NULL;
+  if (!kind) return NULL;
+  const ir_value_t *x = ir_operand(op, 0), *y = ir_operand(op, 1);
+  return (x == block->args[0] && y == block->args[1]) || (x == block->args[1] && y == block->args[0]) ? kind : NULL;
+}
+
+// The last slice along an axis, which disappears.
+static ir_value_t* last_slice(lower_op_t* n, ir_value_t* x, int64_t axis) {
+  ir_value_t *operands[1 + 2 * GRAPH_MAX_RANK] = {x}, *kept[GRAPH_MAX_RANK];
+  int64_t dims[GRAPH_MAX_RANK], rest[GRAPH_MAX_RANK];
+  uint32_t rank = (uint32_t)x->type->rank, dynamic = 0, count = 0;
+  for (uint32_t i = 0; i < rank; ++i) {
+    ir_value_t* size = graph_dim(n->b, x, i);
+    bool cut = i == axis;
+    ir_value_t* one = graph_index_constant(n->b, 1);
+    operands[1 + i] = cut ? lower_index_binary(n->b, SCALAR_sub, size, one) : graph_index_constant(n->b, 0);
+    dims[i] = cut ? 1 : x->type->dims[i];
+    if (dims[i] == IR_DYNAMIC) kept[dynamic++] = size;
+    if (!cut) rest[count++] = dims[i];
+  }
+  memcpy(operands + 1 + rank, kept, sizeof(kept[0]) * dynamic);
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)rank, dims);
+  ir_value_t* slice = lower_build(n, GRAPH_DYNAMIC_SLICE, operands, 1 + rank + dynamic, type, NULL, 0);
+  return graph_reshape(n->b, slice, (int32_t)count, rest, kept);
+}
+
+// An inclusive scan begins with the first element, an exclusive one with the accumulator; that holds the last result.
+static bool ext_scan(lower_op_t* n) {
+  sides_t s;
+  int64_t axis;
+  if (!read_sides(n, 1, 1, 2, &s) || !read_axis(n, n->in[0], &axis) || !check_body(n, 2)) return false;
+  ir_value_t *x = n->in[0], *start = n->in[2];
+  const char* kind = body_kind(n);
+  bool inclusive = ir_op_int(n->op, "inclusive", 0) != 0 || ir_op_flag(n->op, "inclusive");
+  if (!kind) return lower_unsupported(n, "a body that adds, multiplies, or takes the larger or smaller one is");
+  if (start->type->rank != x->type->rank - 1 || start->type->element != x->type->element) {
+    return lower_error(n, "has an accumulator that does not fit its operand");
+  }
+  ir_named_attr_t attrs[3] = {{"axis", ir_attr_i64(n->ctx, axis)},
+                              {"kind", ir_attr_cstring(n->ctx, kind)},
+                              {"exclusive", ir_attr_unit(n->ctx)}};
+  ir_value_t* y = lower_build(n, GRAPH_SCAN, &x, 1, x->type, attrs, inclusive ? 2 : 3);
+  if (!inclusive) {
+    int64_t dims[GRAPH_MAX_RANK];
+    ir_value_t* dynamic[GRAPH_MAX_RANK];
+    uint32_t count = 0;
+    for (int32_t i = 0; i < x->type->rank; ++i) {
+      if (i != axis) dims[count++] = i;
+    }
+    lower_dynamic_dims(n->b, x, x->type, dynamic);
+    y = graph_binary(n->b, lower_kind_fn(kind), graph_broadcast(n->b, start, x->type, dims, dynamic), y);
+  }
+  n->out[0].v = y;
+  n->out[1].v = last_slice(n, y, axis);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Gathers and scatters: slices at places along the dimensions that dimension_map names
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct slices_t {
+  int64_t map[GRAPH_MAX_RANK], sorted[GRAPH_MAX_RANK], window[GRAPH_MAX_RANK];
+  uint32_t depth, batch, window_count;
+  int64_t vector_dim;
+  bool whole;  // slices have all dimensions of what they are taken from
+} slices_t;
+
+// `whole`: what has places; `part`: batch dims, then those of a slice.
+static bool read_slices(lower_op_t* n, const ir_type_t* whole, const ir_type_t* part, const ir_type_t* indices,
+                        slices_t* s) {
+  *s = (slices_t){0};
+  if (!lower_dims(n, "dimension_map", whole->rank, s->map, &s->depth)) return false;
+  int32_t index_rank = indices->rank;
+  for (int implicit = 0; implicit < 2; ++implicit) {  // one index needs no dimension of its own
+    int32_t batch = index_rank - !implicit, window = part->rank - batch;
+    if (batch < 0 || (implicit && s->depth != 1) || (!implicit && indices->dims[batch] != (int64_t)s->depth)) continue;
+    s->whole = window == whole->rank;
+    if (!s->whole && window != whole->rank - (int32_t)s->depth) continue;
+    s->batch = (uint32_t)batch;
+    s->vector_dim = batch;
+    s->window_count = (uint32_t)window;
+    for (int32_t i = 0; i < window; ++i) s->window[i] = batch + i;
+    for (uint32_t i = 0, at = 0; i < (uint32_t)whole->rank; ++i) {
+      for (uint32_t k = 0; k < s->depth; ++k) {
+        if (s->map[k] == i) s->sorted[at++] = i;
+      }
+    }
+    return true;
+  }
+  return lower_error(n, "has indices that do not fit its operands");
+}
+
+static uint32_t slice_attrs(lower_op_t* n, const slices_t* s, bool scatter, ir_named_attr_t* attrs) {
+  ir_context_t* ctx = n->ctx;
+  attrs[0] = (ir_named_attr_t){scatter ? "update_window_dims" : "offset_dims",
+                               ir_attr_i64_array(ctx, s->window, s->window_count)};
+  attrs[1] = (ir_named_attr_t){scatter ? "inserted_dims" : "collapsed_dims",
+                               ir_attr_i64_array(ctx, s->sorted, s->whole ? 0 : s->depth)};
+  attrs[2] = (ir_named_attr_t){"operand_batch_dims", ir_attr_i64_array(ctx, NULL, 0)};
+  attrs[3] = (ir_named_attr_t){"indices_batch_dims", ir_attr_i64_array(ctx, NULL, 0)};
+  attrs[4] =
+      (ir_named_attr_t){scatter ? "scatter_dims_map" : "start_index_map", ir_attr_i64_array(ctx, s->map, s->depth)};
+  attrs[5] = (ir_named_attr_t){"index_vector_dim", ir_attr_i64(ctx, s->vector_dim)};
+  return 6;
+}
+
+static bool check_tensors(lower_op_t* n, uint32_t indices) {
+  if (!lower_check_tensors(n)) return false;
+  return !lower_is_float(n->in[indices]->type) || lower_unsupported(n, "integer indices are");
+}
+
+// The mask, one flag for each of the batch, with the dims of `like`.
+static ir_value_t* spread_mask(lower_op_t* n, ir_value_t* mask, ir_value_t* like, const slices_t* s) {
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  for (uint32_t i = 0; i < s->batch; ++i) dims[i] = i;
+  lower_dynamic_dims(n->b, like, like->type, dynamic);
+  const ir_type_t* flag = ir_type_int(n->ctx, 1);
+  mask = graph_cast(n->b, mask, flag, false);
+  return graph_broadcast(n->b, mask, ir_type_with_element(n->ctx, like->type, flag), dims, dynamic);
+}
+
+static bool check_mask(lower_op_t* n, const sides_t* sides, const slices_t* s) {
+  if (sides->ins < 3) return true;
+  const ir_type_t *mask = n->in[2]->type, *indices = n->in[1]->type;
+  bool fits = mask->rank == (int32_t)s->batch && !lower_is_float(mask);
+  for (uint32_t i = 0; fits && i < s->batch; ++i) fits = mask->dims[i] == indices->dims[i];
+  return fits || lower_error(n, "needs a mask with the batch dims of its indices");
+}
+
+static bool ext_gather(lower_op_t* n) {
+  sides_t sides;
+  slices_t s;
+  ir_named_attr_t attrs[8];
+  int64_t sizes[GRAPH_MAX_RANK];
+  if (!read_sides(n, 2, 3, 1, &sides) || !check_tensors(n, 1)) return false;
+  const ir_type_t *x = n->in[0]->type, *type = n->in[sides.ins]->type;
+  if (!read_slices(n, x, type, n->in[1]->type, &s) || !check_mask(n, &sides, &s)) return false;
+  if (x->element != type->element) return lower_error(n, "has an out of another type than its source");
+  uint32_t count = slice_attrs(n, &s, false, attrs), next = 0;
+  for (int32_t i = 0; i < x->rank; ++i) {
+    bool collapsed = false;
+    for (uint32_t k = 0; !s.whole && k < s.depth; ++k) collapsed |= s.map[k] == i;
+    sizes[i] = collapsed ? 1 : type->dims[s.window[next++]];
+    if (sizes[i] == IR_DYNAMIC) return lower_unsupported(n, "slices of static shape are");
+  }
+  attrs[count++] = (ir_named_attr_t){"slice_sizes", ir_attr_i64_array(n->ctx, sizes, (uint32_t)x->rank)};
+  ir_value_t* y = lower_build(n, GRAPH_GATHER, n->in, 2, type, attrs, count);
+  if (sides.ins == 3) y = graph_select(n->b, spread_mask(n, n->in[2], y, &s), y, n->in[3]);
+  return lower_return(n, y);
+}
+
+// Indices that are nowhere where the mask has no flag.
+static ir_value_t* masked_indices(lower_op_t* n, const slices_t* s) {
+  ir_value_t *indices = n->in[1], *nowhere = lower_number_like(n, indices, -1);
+  return graph_select(n->b, spread_mask(n, n->in[2], indices, s), indices, nowhere);
+}
+
+// The body's arguments are the update and what is there.
+static bool ext_scatter(lower_op_t* n) {
+  sides_t sides;
+  slices_t s;
+  ir_named_attr_t attrs[8];
+  if (!read_sides(n, 2, 3, 1, &sides) || !check_tensors(n, 1) || !check_body(n, 2)) return false;
+  ir_value_t* original = n->in[sides.ins];
+  const ir_type_t *type = original->type, *update = n->in[0]->type;
+  if (!read_slices(n, type, update, n->in[1]->type, &s) || !check_mask(n, &sides, &s)) return false;
+  if (update->element != type->element) return lower_error(n, "has updates of another type than what they change");
+  uint32_t count = slice_attrs(n, &s, true, attrs);
+  ir_value_t* operands[3] = {original, sides.ins == 3 ? masked_indices(n, &s) : n->in[1], n->in[0]};
+  const ir_block_t* block = n->op->regions[0].first;
+  const char* kind = ir_operand(block->last, 0) == block->args[0] ? "set" : body_kind(n);
+  if (kind && strcmp(kind, "xor") != 0) {
+    attrs[count++] = (ir_named_attr_t){"kind", ir_attr_cstring(n->ctx, kind)};
+    return lower_return(n, lower_build(n, GRAPH_SCATTER, operands, 3, type, attrs, count));
+  }
+  ir_op_t* scatter = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, GRAPH_SCATTER_GENERIC),
+                                                     .operands = operands,
+                                                     .operand_count = 3,
+                                                     .result_types = &type,
+                                                     .result_count = 1,
+                                                     .attrs = attrs,
+                                                     .attr_count = count,
+                                                     .region_count = 1});
+  body_t body = body_begin(n, scatter, (const ir_type_t*[]){type, type}, 2);
+  ir_value_t* value = run_body(n, (ir_value_t*[]){body.block->args[1], body.block->args[0]}, 2);
+  if (!value) return false;
+  body_end(n, &body, &value, 1);
+  return lower_return(n, ir_result(scatter, 0));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Attention: softmax(body(scale Q K + mask)) V, with dimensions named by loops
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { MAX_ROLES = GRAPH_MAX_RANK + 1 };
+
+// Loops of an operand as letters.
+static bool read_roles(lower_op_t* n, const ir_attr_t* attr, char* out) {
+  loop_map_t map = {0};
+  if (attr->kind == IR_ATTR_AFFINE_MAP && attr->map->result_count <= GRAPH_MAX_RANK) {
+    loops_map_from_affine(attr->map, &map);
+  }
+  if (!map.affine || !map.is_projected) return lower_unsupported(n, "indexing maps of single loops are");
+  for (uint32_t i = 0; i < map.count; ++i) {
+    if (map.terms[i].loop[0] < 0 || map.terms[i].loop[0] >= 26) return lower_unsupported(n, "maps of loops are");
+    out[i] = (char)('a' + map.terms[i].loop[0]);
+  }
+  out[map.count] = 0;
+  return true;
+}
+
+// The scores' dimensions: those of the result that Q or K has, then those of K that V sums over.
+static void score_roles(char (*roles)[MAX_ROLES], const char* result, char* out) {
+  uint32_t count = 0;
+  for (const char* c = result; *c; ++c) {
+    if (strchr(roles[0], *c) || strchr(roles[1], *c)) out[count++] = *c;
+  }
+  for (const char* c = roles[2]; *c; ++c) {
+    if (strchr(roles[1], *c) && !strchr(result, *c)) out[count++] = *c;
+  }
+  out[count] = 0;
+}
+
+// Zeros with the dimensions that `roles` names, each from an operand that has it.
+static ir_value_t* zeros_like(lower_op_t* n, char (*names)[MAX_ROLES], const char* roles, const ir_type_t* element) {
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  uint32_t count = 0, rank = 0;
+  for (; roles[rank]; ++rank) {
+    for (uint32_t i = 0; i < 3; ++i) {
+      const char* at = strchr(names[i], roles[rank]);
+      if (!at) continue;
+      dims[rank] = n->in[i]->type->dims[at - names[i]];
+      if (dims[rank] == IR_DYNAMIC) dynamic[count++] = graph_dim(n->b, n->in[i], (uint32_t)(at - names[i]));
+      break;
+    }
+  }
+  const ir_type_t* type = ir_type_tensor(n->ctx, element, (int32_t)rank, dims);
+  return graph_broadcast(n->b, graph_scalar_constant(n->b, element, 0), type, NULL, dynamic);
+}
+
+// A mask with the scores' dimensions: numbers to add, or flags of what may be seen.
+static ir_value_t* add_mask(lower_op_t* n, ir_value_t* scores, const char* roles, ir_value_t* mask, const char* names) {
+  int64_t dims[GRAPH_MAX_RANK], perm[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  if (!ir_type_is_tensor(mask->type) || strlen(names) != (size_t)mask->type->rank) {
+    return lower_error(n, "has a mask that does not fit its map"), NULL;
+  }
+  for (uint32_t i = 0; roles[i]; ++i) {
+    const char* at = strchr(names, roles[i]);
+    if (at) perm[count] = at - names, dims[count++] = i;
+  }
+  if (count != strlen(names)) return lower_unsupported(n, "a mask of the scores' dimensions is"), NULL;
+  lower_dynamic_dims(n->b, scores, scores->type, dynamic);
+  const ir_type_t* type = ir_type_with_element(n->ctx, scores->type, mask->type->element);
+  mask = graph_broadcast(n->b, graph_transpose(n->b, mask, perm), type, dims, dynamic);
+  if (lower_is_bool(mask->type)) {
+    return graph_select(n->b, mask, scores, lower_number_like(n, scores, -__builtin_inf()));
+  }
+  return graph_binary(n->b, SCALAR_add, scores, graph_cast(n->b, mask, scores->type->element, false));
+}
+
+// Softmax over the last `count` dims.
+static ir_value_t* softmax(lower_op_t* n, ir_value_t* x, uint32_t count) {
+  int64_t summed[GRAPH_MAX_RANK], kept[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  int32_t first = x->type->rank - (int32_t)count;
+  for (uint32_t i = 0; i < count; ++i) summed[i] = first + (int32_t)i;
+  for (int32_t i = 0; i < first; ++i) kept[i] = i;
+  lower_dynamic_dims(n->b, x, x->type, dynamic);
+  ir_value_t* most = graph_broadcast(n->b, graph_reduce(n->b, x, summed, count, "max"), x->type, kept, dynamic);
+  ir_value_t* e = graph_unary(n->b, SCALAR_exp, graph_binary(n->b, SCALAR_sub, x, most));
+  ir_value_t* sum = graph_broadcast(n->b, graph_reduce(n->b, e, summed, count, "add"), x->type, kept, dynamic);
+  return graph_binary(n->b, SCALAR_div, e, sum);
+}
+
+static bool check_attention(lower_op_t* n, const sides_t* s, char (*roles)[MAX_ROLES]) {
+  const ir_attr_t* maps = ir_op_attr(n->op, "indexing_maps");
+  if (!maps || maps->kind != IR_ATTR_ARRAY || maps->count != n->op->operand_count || !check_body(n, 1)) {
+    return lower_error(n, "needs one indexing map for each operand");
+  }
+  for (uint32_t i = 0; i < maps->count; ++i) {
+    if (!read_roles(n, maps->items[i], roles[i])) return false;
+    if (i == 3) continue;
+    const ir_type_t* type = n->in[i]->type;
+    bool fits = ir_type_is_tensor(type) && strlen(roles[i]) == (size_t)type->rank &&
+                (lower_is_float(type) || (i == 4 && s->ins == 5 && lower_is_bool(type)));
+    if (!fits) return lower_unsupported(n, "tensors of floats with the dims of their maps are");
+  }
+  const char* result = roles[s->ins];
+  for (const char* c = result; *c; ++c) {
+    if (!strchr(roles[0], *c) && !strchr(roles[1], *c) && !strchr(roles[2], *c))
+      return lower_error(n, "has a dim of no size");
+  }
+  return lower_is_float(n->in[3]->type) || lower_unsupported(n, "a scale of floats is");
+}
+
+static bool ext_attention(lower_op_t* n) {
+  sides_t s;
+  char roles[6][MAX_ROLES], scores_roles[2 * MAX_ROLES];
+  if (!read_sides(n, 4, 5, 1, &s) || !check_attention(n, &s, roles)) return false;
+  const char* result = roles[s.ins];
+  score_roles(roles, result, scores_roles);
+  uint32_t summed = 0;
+  for (const char* c = scores_roles; *c; ++c) summed += !strchr(result, *c);
+  if (!summed || strlen(scores_roles) > GRAPH_MAX_RANK) return lower_unsupported(n, "keys that V shares are");
+  const ir_type_t *f32 = ir_type_float(n->ctx, IR_F32), *type = n->in[s.ins]->type;
+  bool wide = n->in[0]->type->element->float_kind == IR_F64;
+  const ir_type_t* element = wide ? ir_type_float(n->ctx, IR_F64) : f32;
+  contract_roles_t first = {.lhs = roles[0], .rhs = roles[1], .result = scores_roles};
+  ir_value_t* scores = roles_contract(n, n->in[0], n->in[1], zeros_like(n, roles, scores_roles, element), &first);
+  if (!scores) return false;
+  ir_value_t* scale = lower_as_tensor(n->b, graph_cast(n->b, n->in[3], element, false));
+  scores = graph_binary(n->b, SCALAR_mul, scores, lower_splat(n->b, scale, scores));
+  if (s.ins == 5 && !(scores = add_mask(n, scores, scores_roles, n->in[4], roles[4]))) return false;
+  if (!(scores = run_body(n, &scores, 1))) return false;
+  ir_value_t* weights = graph_cast(n->b, softmax(n, scores, summed), n->in[2]->type->element, false);
+  contract_roles_t second = {.lhs = scores_roles, .rhs = roles[2], .result = result};
+  ir_value_t* y = roles_contract(n, weights, n->in[2], zeros_like(n, roles, result, type->element), &second);
+  return y && lower_return(n, y);
+}
+
+#define AT(ENUM, handler) [LINALG_EXT_##ENUM - IR_CODE(IR_DIALECT_LINALG_EXT, 0)] = {.fn = ext_##handler}
+static const lower_row_t rows[] = {
+    AT(ARG_COMPARE, arg_compare), AT(ATTENTION, attention), AT(GATHER, gather), AT(SCAN, scan),
+    AT(SCATTER, scatter),         AT(SORT, sort),           AT(TOPK, topk),     AT(TOPK_V2, topk),
+};
+const lower_table_t lower_linalg_ext_table = {IR_DIALECT_LINALG_EXT, rows, sizeof(rows) / sizeof(rows[0])};
