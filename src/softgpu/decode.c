@@ -98,20 +98,10 @@ static bool parse_field(inst_t* inst, const char* word) {
   return false;
 }
 
-// Cache policies, scopes and hazard hints: nothing here depends on them, save that th: may ask for the old value.
-static bool parse_ignored(inst_t* inst, const char* word) {
-  static const char* const keys[] = {"th:", "scope:", "wait_", "cpol:", "matrix_", "nv"};
-  if (strncmp(word, "th:TH_ATOMIC", 12) == 0 && strstr(word, "RETURN")) inst->flags |= INST_RETURNS_OLD;
-  for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); ++i) {
-    if (strncmp(word, keys[i], strlen(keys[i])) == 0) return true;
-  }
-  return false;
-}
-
 static bool parse_modifier(inst_t* inst, inst_extra_t* extra, const char* word) {
   if (parse_flag(inst, word) || parse_field(inst, word)) return true;
   if (parse_extra(extra, word)) return inst->flags |= INST_HAS_EXTRA, true;
-  return parse_ignored(inst, word);
+  return modifier_is_skipped(word);
 }
 
 // Fills in what depends on the wave, once the type is known.
@@ -222,9 +212,10 @@ static bool parse_operands(decode_t* d, inst_t* inst, inst_extra_t* extra, char*
   words_t words = {text};
   bool expects_operand = true, ends = false;
   for (char* word; (word = next_word(&words, &ends)); expects_operand = ends) {
-    if (parse_modifier(inst, extra, word)) continue;
-    if (!expects_operand) {
-      text_printf(error, "modifier '%s' of %s is not known", word, inst->row->name);
+    bool is_modifier = parse_modifier(inst, extra, word);
+    if (is_modifier && modifier_is_known(inst->row->name, word)) continue;
+    if (is_modifier || !expects_operand) {
+      text_printf(error, "modifier '%s' of %s is not executed", word, inst->row->name);
       return false;
     }
     if (!add_operand(d, inst, destinations, first_type, word, error)) return false;
@@ -232,12 +223,30 @@ static bool parse_operands(decode_t* d, inst_t* inst, inst_extra_t* extra, char*
   return true;
 }
 
-// op_sel repeats what .l and .h say.
-static void drop_repeated_selection(inst_t* inst) {
+// Where the text has .l and .h, op_sel repeats them, and is the only one to say it of scalar registers. A bit of it for
+// what has no halves is refused: a constant, or an operand of 32 bits.
+static bool settle_selection(inst_t* inst, text_t* error) {
   uint32_t halves = 0;
   for (uint32_t i = 0; i < inst->destination_count; ++i) halves |= inst->dst[i].modifiers;
   for (uint32_t i = 0; i < inst->source_count; ++i) halves |= inst->src[i].modifiers;
-  if (halves & (OPERAND_HIGH | OPERAND_LOW)) inst->op_sel = 0;
+  if (!(halves & (OPERAND_HIGH | OPERAND_LOW))) return true;
+  for (uint32_t i = 0; i < inst->source_count; ++i) {
+    operand_t* o = &inst->src[i];
+    bool is_half = o->type == INST_B16 || o->type == INST_I16 || o->type == INST_F16 || o->type == INST_BF16;
+    if (!(inst->op_sel >> i & 1) || o->modifiers & (OPERAND_HIGH | OPERAND_LOW)) continue;
+    if (o->kind != OPERAND_SGPR || !is_half) {
+      text_printf(error, "op_sel of operand %u of %s, which has no halves, is not executed", i, inst->row->name);
+      return false;
+    }
+    o->modifiers |= OPERAND_HIGH;
+  }
+  bool has_half = inst->destination_count && inst->dst[0].modifiers & (OPERAND_HIGH | OPERAND_LOW);
+  if (inst->op_sel >> inst->source_count && !has_half) {
+    text_printf(error, "op_sel of the result of %s, which has no halves, is not executed", inst->row->name);
+    return false;
+  }
+  inst->op_sel = 0;
+  return true;
 }
 
 bool decode_inst(decode_t* d, inst_t* out, text_t* error) {
@@ -264,7 +273,7 @@ bool decode_inst(decode_t* d, inst_t* out, text_t* error) {
   is_dpp_or_sdwa = strstr(mnemonic, "_sdwa") != NULL;
   inst_extra_t extra = {.row_mask = 15, .bank_mask = 15, .is_sdwa = is_dpp_or_sdwa};
   if (!parse_operands(d, out, &extra, text + size, error)) return false;
-  drop_repeated_selection(out);
+  if (!settle_selection(out, error)) return false;
   if (out->flags & INST_HAS_EXTRA) {
     inst_extra_t* copy = malloc(sizeof(extra));
     if (!copy) return text_puts(error, "out of memory"), false;

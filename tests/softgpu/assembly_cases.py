@@ -543,6 +543,14 @@ def other_cases():
     yield apertures()
     yield Case("stale_compare", "gfx1.*", stale_compare,
                lambda target, lanes, values, out: [[int(lane < 5), 0, 0, 0] for lane in range(lanes)])
+    # Halves of scalar registers, which only op_sel tells, and assemblers do not take: v_max_u16 v10.l, v11.l, s20 with
+    # op_sel:[0,1,0], and v11.h with op_sel:[0,1,1].
+    yield Case("scalar_halves", "gfx1[12].*", """s_mov_b32 s20, 0x00030005
+  v_mov_b32 v10, 0x00010002
+  v_mov_b32 v11, 0
+  .long 0xd709100a, 0x0000290b
+  .long 0xd709500b, 0x0000290b
+  s_nop 1""", same(0x00010003, 0x00030000))
     yield Case("movrelsd_2", "gfx1[012].*", """s_mov_b32 s20, 11
   s_mov_b32 s23, 33
   s_mov_b32 s26, 44

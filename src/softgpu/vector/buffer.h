@@ -69,7 +69,7 @@ static inline bool buffer_check_private(wave_t* w, const inst_t* inst, const buf
   uint64_t first = (uint64_t)w->scratch, size = (uint64_t)w->scratch_size * w->lanes;
   if (b->base - first >= size + 1) return true;
   uint64_t last = size - bytes, wrong = bytes > size;
-  for (uint32_t i = 0; i < w->lanes; ++i) wrong |= (uint64_t)(m->address[i] - first > last);
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) wrong |= (uint64_t)(m->address[i] - first > last);
   for (uint32_t i = 0; wrong && i < w->lanes; ++i) {
     if (!(m->mask >> i & 1) || (bytes <= size && m->address[i] - first <= last)) continue;
     wave_fault(w, inst, ENGINE_FAULT_MEMORY, m->address[i], "lane %u leaves its scratch of %u bytes", i,
@@ -89,7 +89,7 @@ static inline void buffer_places(const wave_t* w, const inst_t* inst, const oper
   out->index = v && has_index ? v : buffer_zeros;
   out->bounded = b->adds_lane ? buffer_zeros : out->index;
   first += (uint32_t)inst->offset;
-  for (uint32_t i = 0; i < w->lanes; ++i) out->offset[i] = first + offset[i];
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) out->offset[i] = first + offset[i];
 }
 
 // The usual place of a spilled register: lanes' elements in a row, at an offset that no register has a part in.
@@ -101,7 +101,7 @@ static inline void buffer_resolve_row(const wave_t* w, const buffer_t* b, uint32
   m->mask = buffer_inside(b, &p, scalar, bytes, FEW) & 1 ? wave_exec(w) : 0;
   uint64_t element = b->element_size, row = offset / element * element * b->index_stride;
   uint64_t first = b->base + scalar + row + offset % element;
-  for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = first + i * element;
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) m->address[i] = first + i * element;
 }
 
 // `bytes` of each lane, from byte `first` of an access on. `o`: vaddr (index, offset, both or off), srsrc, soffset.

@@ -198,10 +198,11 @@ static uint32_t piece_size(uint32_t bytes, uint32_t pieces, uint32_t k) {
 // `lds`: one component of each lane, as a dword, goes to M0 + offset + 4 * lane.
 static bool put_lds(wave_t* w, const inst_t* inst, const uint32_t* values) {
   memory_access_t to = {.space = CHECK_LDS, .mask = wave_exec(w)};
-  for (uint32_t i = 0; i < w->lanes; ++i) to.address[i] = (w->sgpr[SREG_M0] & 0xffff) + (uint32_t)inst->offset + 4 * i;
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i)
+    to.address[i] = (w->sgpr[SREG_M0] & 0xffff) + (uint32_t)inst->offset + 4 * i;
   if (!memory_begin(w, inst, &to, CHECK_WRITE, 4)) return false;
   uint64_t inside = memory_lds_mask(w, &to, 4);
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     if (inside >> i & 1) memcpy(w->group->lds + to.address[i], &values[i], 4);
   }
   return true;

@@ -5,7 +5,7 @@ static inline void resolve(const wave_t* w, const operand_t* address, uint32_t o
   const uint32_t* v = w->vgpr + address->offset;
   m->space = CHECK_LDS;
   m->mask = wave_exec(w);
-  for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = v[i] + offset;
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) m->address[i] = v[i] + offset;
 }
 
 static inline const inst_t* run_load(wave_t* w, const inst_t* inst, memory_part_t part) {
@@ -21,10 +21,10 @@ static const inst_t* run_read_transposed(wave_t* w, const inst_t* inst, uint32_t
   if (!memory_begin(w, inst, &m, CHECK_READ, 4 * dwords)) return NULL;
   uint64_t inside = memory_lds_mask(w, &m, 4 * dwords);
   uint32_t from[WAVE_MAX_LANES][3] = {0}, each = 32 * dwords / bits;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     if (inside >> i & 1) memcpy(from[i], w->group->lds + m.address[i], 4 * dwords);
   }
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     uint32_t to[3] = {0};
     for (uint32_t k = 0; k < each; ++k) {
       uint32_t element = 16 * k + i % 16;
@@ -82,7 +82,7 @@ static void resolve_lanes(const wave_t* w, const inst_t* inst, memory_access_t* 
   m->space = CHECK_LDS;
   m->mask = wave_exec(w);
   uint32_t base = (w->sgpr[SREG_M0] & 0xffff) + ((uint32_t)inst->offset & 0xffff);
-  for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base + 4 * i;
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) m->address[i] = base + 4 * i;
 }
 static const inst_t* run_load_addtid(wave_t* w, const inst_t* inst) {
   memory_access_t m;
@@ -109,7 +109,7 @@ static void resolve_apart(const wave_t* w, const inst_t* inst, memory_access_t* 
   uint32_t offset = (uint32_t)inst->offset & 0xffff;
   resolve(w, &inst->src[0], 0, first);
   *second = *first;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     uint32_t address = (uint32_t)first->address[i];
     int32_t dwords = offset & 0x8000 ? (int32_t)address >> 17 : (int32_t)(offset << 17) >> 17;
     if (offset & 0x8000) address &= 0x1ffff;
@@ -123,7 +123,7 @@ static inline const inst_t* run_source2(wave_t* w, const inst_t* inst, uint32_t 
   if (!memory_begin(w, inst, &from, CHECK_READ, bytes)) return NULL;
   if (!memory_begin(w, inst, &to, CHECK_READ | CHECK_WRITE | CHECK_ATOMIC, bytes)) return NULL;
   uint64_t readable = memory_lds_mask(w, &from, bytes), writable = memory_lds_mask(w, &to, bytes);
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     uint64_t old = 0, data = 0;
     if (!(writable >> i & 1)) continue;
     memcpy(&old, w->group->lds + to.address[i], bytes);
@@ -146,7 +146,7 @@ static const inst_t* run_append(wave_t* w, const inst_t* inst, bool consumes) {
     uint32_t next = consumes ? old - count : old + count;
     memcpy(w->group->lds + m.address[0], &next, 4);
   }
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     if (exec >> i & 1) w->vgpr[inst->dst[0].offset + i] = old;
   }
   return inst + 1;
@@ -164,11 +164,11 @@ static const inst_t* run_bpermute_mode(wave_t* w, const inst_t* inst, bool inact
   uint32_t result[WAVE_MAX_LANES];
   uint64_t exec = wave_exec(w), from = inactive_too ? w->all : exec;
   uint32_t limit = permuted_lanes(w);
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     uint32_t lane = (w->vgpr[inst->src[0].offset + i] + (uint32_t)inst->offset) / 4 % limit + i / limit * limit;
     result[i] = from >> lane & 1 ? memory_data(w, &inst->src[1], 0, lane) : 0;
   }
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     if (exec >> i & 1) w->vgpr[inst->dst[0].offset + i] = result[i];
   }
   return inst + 1;
@@ -180,12 +180,12 @@ static const inst_t* run_permute(wave_t* w, const inst_t* inst) {
   uint32_t result[WAVE_MAX_LANES] = {0};
   uint64_t exec = wave_exec(w);
   uint32_t limit = permuted_lanes(w);
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     if (!(exec >> i & 1)) continue;
     uint32_t lane = (w->vgpr[inst->src[0].offset + i] + (uint32_t)inst->offset) / 4 % limit + i / limit * limit;
     result[lane] = memory_data(w, &inst->src[1], 0, i);
   }
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     if (exec >> i & 1) w->vgpr[inst->dst[0].offset + i] = result[i];
   }
   return inst + 1;
@@ -215,11 +215,11 @@ static uint32_t swizzled(uint32_t pattern, uint32_t lane) {
 static const inst_t* run_swizzle(wave_t* w, const inst_t* inst) {
   uint32_t result[WAVE_MAX_LANES], pattern = inst->encoding[0] & 0xffff;
   uint64_t exec = wave_exec(w);
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     uint32_t from = swizzled(pattern, i);
     result[i] = exec >> from & 1 ? memory_data(w, &inst->src[0], 0, from) : 0;
   }
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     if (exec >> i & 1) w->vgpr[inst->dst[0].offset + i] = result[i];
   }
   return inst + 1;

@@ -14,14 +14,14 @@ static bool resolve_global(wave_t* w, const inst_t* inst, const operand_t* o, ui
   bool has_scalar = scalar->kind == OPERAND_SGPR;
   uint64_t base = (has_scalar ? wave_pair(w, scalar->index) : 0) + (uint64_t)(int64_t)inst->offset;
   if (vector->kind != OPERAND_VGPR) {
-    for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base;
+    for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) m->address[i] = base;
   } else if (has_scalar) {
     uint64_t scale = inst->flags & INST_SCALE_OFFSET ? bytes : 1;
     const uint32_t* v = w->vgpr + vector->offset;
-    for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base + v[i] * scale;
+    for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) m->address[i] = base + v[i] * scale;
   } else {
     const uint32_t *low = w->vgpr + vector->offset, *high = low + w->lanes;
-    for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base + (low[i] | (uint64_t)high[i] << 32);
+    for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) m->address[i] = base + (low[i] | (uint64_t)high[i] << 32);
   }
   return true;
 }
@@ -31,7 +31,7 @@ static bool resolve_scratch(wave_t* w, const inst_t* inst, const operand_t* o, u
   m->space = CHECK_SCRATCH;
   m->mask = wave_exec(w);
   uint32_t base = (o[1].kind == OPERAND_SGPR ? w->sgpr[o[1].index] : 0) + (uint32_t)inst->offset;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     m->address[i] = (uint32_t)(base + (o[0].kind == OPERAND_VGPR ? w->vgpr[o[0].offset + i] : 0));
   }
   return true;
@@ -50,7 +50,7 @@ static void resolve_flat(wave_t* w, const inst_t* inst, const operand_t* o, flat
   bool has_scalar = o[1].kind == OPERAND_SGPR && o[0].dwords == 1;
   uint64_t base = (has_scalar ? wave_pair(w, o[1].index) : 0) + (uint64_t)(int64_t)inst->offset;
   const uint32_t *low = w->vgpr + o[0].offset, *high = low + w->lanes;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     uint64_t at = base + (has_scalar ? low[i] : low[i] | (uint64_t)high[i] << 32);
     global->address[i] = at;
     lds->mask |= (uint64_t)(at - WAVE_SHARED_BASE < WAVE_APERTURE_SIZE) << i;
@@ -70,11 +70,11 @@ static const inst_t* load_to_lds(wave_t* w, const inst_t* inst, memory_access_t*
   uint32_t step = form.bytes < 4 ? 4 : form.bytes;
   uint32_t base = (w->sgpr[SREG_M0] & 0xffff) + (m->space == CHECK_GLOBAL ? (uint32_t)inst->offset : 0);
   memory_access_t to = {.space = CHECK_LDS, .mask = wave_exec(w)};
-  for (uint32_t i = 0; i < w->lanes; ++i) to.address[i] = base + i * step;
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) to.address[i] = base + i * step;
   if (!memory_begin(w, inst, m, CHECK_READ, form.bytes)) return NULL;
   if (!memory_begin(w, inst, &to, CHECK_WRITE, step)) return NULL;
   uint64_t inside = memory_lds_mask(w, &to, step);
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     if (!(inside >> i & 1)) continue;
     uint32_t value[4] = {0}, up = 32 - 8 * (form.bytes & 3);
     if (m->mask >> i & 1) memory_read_lane(w, m, i, form.bytes, value);
@@ -113,12 +113,12 @@ static const inst_t* run_store_lds(wave_t* w, const inst_t* inst) {
   memory_access_t m, from = {.space = CHECK_LDS, .mask = wave_exec(w)};
   operand_t o[3] = {{.kind = OPERAND_OFF}, inst->src[0], inst->src[1]};
   if (!buffer_resolve(w, inst, o, 4, &m)) return NULL;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     from.address[i] = (w->sgpr[SREG_M0] & 0xffff) + (uint32_t)inst->offset + 4 * i;
   }
   if (!memory_begin(w, inst, &from, CHECK_READ, 4) || !memory_begin(w, inst, &m, CHECK_WRITE, 4)) return NULL;
   uint64_t inside = memory_lds_mask(w, &from, 4);
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     uint32_t value = 0;
     if (inside >> i & 1) memory_read_lane(w, &from, i, 4, &value);
     if (m.mask >> i & 1) shared_write((void*)m.address[i], &value, 4);
@@ -136,7 +136,7 @@ static inline const inst_t* run_block(wave_t* w, const inst_t* inst, resolve_t r
     memory_access_t of = m;
     operand_t o = loads ? inst->dst[0] : inst->src[1];
     if (!(chosen >> k & 1) || k >= o.dwords) continue;
-    for (uint32_t i = 0; i < w->lanes; ++i) of.address[i] += 4 * k;
+    for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) of.address[i] += 4 * k;
     o.offset += (size_t)k * w->lanes;
     bool is_right = loads ? memory_load(w, inst, &of, MEMORY_B32, &o) : memory_store(w, inst, &of, MEMORY_B32, &o);
     if (!is_right) return NULL;
@@ -161,7 +161,7 @@ static bool resolve_lanes(wave_t* w, const inst_t* inst, const operand_t* o, mem
   m->space = CHECK_GLOBAL;
   m->mask = wave_exec(w);
   uint64_t base = (o->kind == OPERAND_SGPR ? wave_pair(w, o->index) : 0) + (uint64_t)(int64_t)inst->offset;
-  for (uint32_t i = 0; i < w->lanes; ++i) m->address[i] = base + 4 * i;
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) m->address[i] = base + 4 * i;
   return true;
 }
 static const inst_t* run_load_addtid(wave_t* w, const inst_t* inst) {

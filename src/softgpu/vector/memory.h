@@ -1,7 +1,8 @@
 // What loads, stores and atomic operations of all spaces share.
 //
 // An instruction's lanes are resolved to a place each: memory of the process, bytes of the workgroup's memory, or bytes
-// of the lane's scratch. Flat instructions may have all three; each space's lanes are then done apart.
+// of the lane's scratch. Flat instructions may have all three; each space's lanes are then done apart. Loops that store
+// copy wave->lanes beforehand: a store may change it for all that compilers know, and they make no vector code then.
 #ifndef IREE_C_SOFTGPU_VECTOR_MEMORY_H_
 #define IREE_C_SOFTGPU_VECTOR_MEMORY_H_
 
@@ -52,9 +53,9 @@ static inline uint8_t* memory_byte(const wave_t* w, const memory_access_t* m, ui
 // Lanes whose bytes are inside the workgroup's memory: the hardware reads zero outside, and drops writes.
 static inline uint64_t memory_lds_mask(const wave_t* w, const memory_access_t* m, uint32_t bytes) {
   uint64_t size = w->group->lds_size, wrong = 0, mask = 0;
-  for (uint32_t i = 0; i < w->lanes; ++i) wrong |= (uint64_t)(m->address[i] + bytes > size);
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) wrong |= (uint64_t)(m->address[i] + bytes > size);
   if (!wrong) return m->mask;
-  for (uint32_t i = 0; i < w->lanes; ++i) mask |= (uint64_t)(m->address[i] + bytes <= size) << i;
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) mask |= (uint64_t)(m->address[i] + bytes <= size) << i;
   return mask & m->mask;
 }
 
@@ -64,7 +65,7 @@ static inline bool memory_begin(wave_t* w, const inst_t* inst, const memory_acce
   if (w->launch->instrumented && !check_memory(w, inst, m->space, access, m->address, m->mask, bytes)) return false;
   if (m->space != CHECK_SCRATCH) return true;
   uint64_t wrong = 0, size = w->scratch_size;
-  for (uint32_t i = 0; i < w->lanes; ++i) wrong |= (uint64_t)(m->address[i] + bytes > size);
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) wrong |= (uint64_t)(m->address[i] + bytes > size);
   for (uint32_t i = 0; wrong && i < w->lanes; ++i) {
     if (!(m->mask >> i & 1) || m->address[i] + bytes <= size) continue;
     return wave_fault(w, inst, ENGINE_FAULT_MEMORY, m->address[i],
@@ -133,7 +134,8 @@ VALU_INLINE void memory_transpose(memory_lanes_t x[4]) {
 }
 
 // `dwords` is a constant where these are used, so that each copy is an instruction.
-VALU_INLINE void memory_load_wide(const memory_rows_t* r, uint32_t dwords, uint32_t* d) {
+VALU_INLINE void memory_load_wide(const memory_rows_t* rows, uint32_t dwords, uint32_t* d) {
+  const memory_rows_t copy = *rows, *r = &copy;
   for (uint32_t i = 0; i < r->lanes; i += 4) {
     memory_lanes_t x[4] = {0};
     for (uint32_t k = 0; k < 4; ++k) memcpy(&x[k], memory_at(r, i + k), 4 * dwords);
@@ -141,7 +143,8 @@ VALU_INLINE void memory_load_wide(const memory_rows_t* r, uint32_t dwords, uint3
     for (uint32_t k = 0; k < dwords; ++k) memcpy(&d[k * r->lanes + i], &x[k], 16);
   }
 }
-VALU_INLINE void memory_store_wide(const memory_rows_t* r, uint32_t dwords, const uint32_t* s) {
+VALU_INLINE void memory_store_wide(const memory_rows_t* rows, uint32_t dwords, const uint32_t* s) {
+  const memory_rows_t copy = *rows, *r = &copy;
   for (uint32_t i = 0; i < r->lanes; i += 4) {
     memory_lanes_t x[4] = {0};
     for (uint32_t k = 0; k < dwords; ++k) memcpy(&x[k], &s[k * r->lanes + i], 16);
@@ -324,7 +327,7 @@ static inline uint32_t memory_data(const wave_t* w, const operand_t* o, uint32_t
 static inline bool memory_begin_store(wave_t* w, const inst_t* inst, const memory_access_t* m, memory_form_t form,
                                       const operand_t* from) {
   uint8_t stored[WAVE_MAX_LANES][WAVE_MAX_STORE] = {0};
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     for (uint32_t k = 0; 4 * k < form.bytes; ++k) {
       uint32_t value = memory_data(w, from, k, i) >> (form.half == 2 ? 16 : 0);
       memcpy(&stored[i][4 * k], &value, 4);
@@ -448,7 +451,7 @@ static inline bool memory_atomic(wave_t* w, const inst_t* inst, const memory_acc
   wave_use_csr(w, w->csr_single | 0x1f80);
   uint64_t inside = m->space == CHECK_LDS ? memory_lds_mask(w, m, bytes) : m->mask;
   uint64_t alignment = m->space == CHECK_GLOBAL ? bytes - 1 : 0;
-  for (uint32_t i = 0; i < w->lanes; ++i) {
+  for (uint32_t i = 0, lanes = w->lanes; i < lanes; ++i) {
     if (!(m->mask >> i & 1)) continue;
     uint64_t b = memory_data(w, b_from, 0, i), c = c_from ? memory_data(w, c_from, c_first, i) : 0, old = 0;
     if (bytes == 8) {
