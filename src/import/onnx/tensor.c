@@ -238,6 +238,10 @@ const ir_attr_t* onnx_tensor_attr(onnx_importer_t* im, const onnx_pb_tensor_t* t
   const data_type_t* type = find_data_type(t->data_type);
   const ir_type_t* element = onnx_element_type(ctx, t->data_type);
   size_t count = 0;
+  if (t->data_type == ONNX_STRING) {
+    ir_error(ctx, im->loc, "tensor '%s' holds strings, which have no form on a device: give the model numbers", name);
+    return NULL;
+  }
   if (!element) {
     ir_error(ctx, im->loc, "tensor '%s' has element type %s (%lld), which has no counterpart here", name,
              onnx_data_type_name(t->data_type), (long long)t->data_type);

@@ -167,6 +167,8 @@ ONNX = {
                                 [value("x", (1, 1, 4, 4))], [value("y", (1, 1, 3, 3))])), "MaxPool"),
     "strings": (saved(model([node("StringConcat", ["x", "x"], ["y"])], [value("x", (4,), TensorProto.STRING)])),
                 "strings have no form on a device: map them to numbers"),
+    "string-weights": (saved(model([node("Constant", [], ["s"], value=helper.make_tensor("t", TensorProto.STRING, [1], [b"a"])),
+                                    node("Relu", ["x"], ["y"])])), "'s' holds strings, which have no form on a device"),
     "refused-op": (saved(model([node("ImageDecoder", ["x"], ["y"])], [value("x", (4,), TensorProto.UINT8)])),
                    "ImageDecoder.*decoded before the call"),
     "sequence-as-tensor": (saved(model([node("SequenceConstruct", ["x"], ["s"]), node("Relu", ["s"], ["y"])])),

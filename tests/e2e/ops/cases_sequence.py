@@ -208,3 +208,33 @@ program("split-sizes", """
         sizes=[{"parts": [3, 4]}, {"parts": [0, 2, 0, 5]}, {"parts": [1, 1, 1, 1, 1, 1, 1]},
                {"parts": [3, 3], "stops": "the parts do not add up"},
                {"parts": [9, -2], "stops": "a part has a negative size"}])
+# Values of several kinds go round, and some are collected.
+program("carry-several", """
+    yes = Constant <value = bool {1}> ()
+    e = SequenceEmpty ()
+    f = SequenceEmpty <dtype = 9> ()
+    s, t, y2, y3 = Loop (x0, yes, e, f, x1) <body = body (int64 i, bool c, seq(float[]) q, seq(bool[]) p, float[4] a)
+            => (bool d, seq(float[]) r, seq(bool[]) u, float[4] sum, float[4] minus) {
+        d = Identity (c)
+        sum = Add (a, x1)
+        r = SequenceInsert (q, sum)
+        high = Greater (sum, x1)
+        u = SequenceInsert (p, high)
+        minus = Neg (sum)
+    }>
+    y0 = ConcatFromSequence <axis = 0, new_axis = 1> (s)
+    y1 = ConcatFromSequence <axis = 0> (t)
+""", chosen("rounds", shape=[]), f32(4), results=4, sizes=COUNTS)
+program("reset", """
+    yes = Constant <value = bool {1}> ()
+    two = Constant <value_int = 2> ()
+    e = SequenceConstruct (x1)
+    s = Loop (x0, yes, e) <body = body (int64 i, bool c, seq(float[]) q) => (bool d, seq(float[]) r) {
+        d = Identity (c)
+        third = Equal (i, two)
+        p = If (third) <then_branch = t () => (seq(float[]) u) { u = SequenceEmpty () },
+                        else_branch = f () => (seq(float[]) v) { v = Identity (q) }>
+        r = SequenceInsert (p, x1)
+    }>
+    y0 = SequenceLength (s)
+""", chosen("rounds", shape=[]), f32(4), sizes=COUNTS)
