@@ -191,6 +191,9 @@ fuzz_one() {
     mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
     lower) seeds=$(echo tests/import/lowering/*/) ;;
     vmfb) seeds=$build/demo ;;
+    graph) # programs that passed, and new ones
+      flags=-detect_leaks=0 seeds="tests/random/found $build/fuzz/graphs"
+      $python tests/random/generate.py --small --count 300 "$build/fuzz/graphs" ;;
     decode) flags=-detect_leaks=0 seeds=examples/digits ;; # LLVM, left in mid-call, keeps what it had
     *) seeds=examples/digits ;;
   esac
@@ -205,7 +208,7 @@ fuzz_one() {
 fuzz() {
   variant fuzz fuzzers -DIREE_ENABLE_FUZZING=ON || return 1
   export -f fuzz_one
-  export build logs
+  export build logs python
   printf '%s\0' "$build"/fuzz/tests/*_fuzz | xargs -0 -n 1 -P 2 bash -c 'fuzz_one "$1"' fuzz | tee "$logs/fuzz-results"
   echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
 }

@@ -85,7 +85,7 @@ bool eval_contract(eval_op_t* o) {
   for (int32_t i = 0; i < r.free_count; ++i) dims[rank++] = b->dims[r.free[i]];
   if (!tensor_make(o, &o->out[0], ir_type_scalar(o->op->results[0].type), rank, dims)) return false;
   int64_t at = 0, depth = l.contract_size;
-  for (int64_t n = 0; n < l.batch_size; ++n) {
+  for (int64_t n = 0; o->out[0].count && n < l.batch_size; ++n) {
     for (int64_t i = 0; i < l.free_size; ++i) {
       const scalar_value_t* x = l.numbers + (n * l.free_size + i) * depth;
       for (int64_t j = 0; j < r.free_size; ++j) {
@@ -254,7 +254,7 @@ bool eval_attention(eval_op_t* o) {
   a.q = tensor_numbers(o, q, false), a.k = tensor_numbers(o, k, false), a.v = tensor_numbers(o, v, false);
   a.mask = mask ? tensor_numbers(o, mask, false) : NULL;
   double* weights = ARENA_ARRAY(o->e->arena, double, a.n + a.e + 1);
-  for (int64_t b = 0; b < batches; ++b) {
+  for (int64_t b = 0; o->out[0].count && b < batches; ++b) {
     for (int64_t i = 0; i < a.m; ++i) {
       const double* row_mask = a.mask ? a.mask + ((b % mask_batches) * a.m + i) * a.n : NULL;
       attend_row(&a, b, i, row_mask, weights, weights + a.n);

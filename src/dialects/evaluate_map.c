@@ -184,6 +184,7 @@ bool eval_concat(eval_op_t* o) {
     dims[axis] += o->in[i].dims[axis];
   }
   if (!tensor_make(o, &o->out[0], first->element, first->rank, dims)) return false;
+  if (!o->out[0].count) return true;
   for (int32_t d = 0; d < axis; ++d) outer *= dims[d];
   for (int32_t d = (int32_t)axis + 1; d < first->rank; ++d) inner *= dims[d];
   for (uint32_t i = 0; i < o->op->operand_count; ++i) {

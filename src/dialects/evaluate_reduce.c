@@ -112,7 +112,7 @@ bool eval_scan(eval_op_t* o) {
   bool exclusive = graph_get_exclusive(o->op), reverse = graph_get_reverse(o->op);
   if (!read_rows(o, x, &rows) || !eval_kind(o, &fn)) return false;
   if (!tensor_make(o, &o->out[0], x->element, x->rank, x->dims)) return false;
-  for (int64_t r = 0; r < rows.outer * rows.inner; ++r) {
+  for (int64_t r = 0; x->count && r < rows.outer * rows.inner; ++r) {
     scalar_value_t sum = eval_identity(fn, x->element);
     for (int64_t k = 0; k < rows.length; ++k) {
       int64_t at = row_start(&rows, r) + (reverse ? rows.length - 1 - k : k) * rows.inner;
@@ -398,7 +398,7 @@ static bool sort_rows(eval_op_t* o, sorter_t* s) {
     if (o->in[k].count != o->in[0].count) return eval_error(o, "operand %u differs in shape", k);
     if (!tensor_make(o, &o->out[k], o->in[k].element, o->in[k].rank, o->in[k].dims)) return false;
   }
-  for (int64_t r = 0; r < s->rows.outer * s->rows.inner; ++r) {
+  for (int64_t r = 0; o->in[0].count && r < s->rows.outer * s->rows.inner; ++r) {
     s->start = row_start(&s->rows, r);
     for (int64_t i = 0; i < s->rows.length; ++i) s->order[i] = i;
     int64_t run = sorted > 0 && sorted < s->rows.length ? 2 * sorted : s->rows.length + 1;
@@ -441,7 +441,7 @@ bool eval_top_k(eval_op_t* o) {
   s.spare = s.order + s.rows.length;
   rows_t kept = s.rows;
   kept.length = k;
-  for (int64_t r = 0; r < s.rows.outer * s.rows.inner; ++r) {
+  for (int64_t r = 0; o->out[0].count && r < s.rows.outer * s.rows.inner; ++r) {
     s.start = row_start(&s.rows, r);
     for (int64_t i = 0; i < s.rows.length; ++i) s.order[i] = i;
     merge_sort(&s, 0, s.rows.length);

@@ -71,8 +71,8 @@ typedef struct guard_t {
 void guard_range(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t low, int64_t high);
 void guard_extent(kernel_build_t* k, guard_t* guard, const linear_t* x, const extent_t* high);
 void guard_below(kernel_build_t* k, guard_t* guard, const linear_t* x, ir_value_t* high);
-// 0 <= x <= (size - 1) * spread.
-void guard_spread(kernel_build_t* k, guard_t* guard, const linear_t* x, const extent_t* size, int64_t spread);
+// Of elements `spread` apart: the number of the one at x, where there is one.
+linear_t guard_spread(kernel_build_t* k, guard_t* guard, linear_t x, const extent_t* size, int64_t spread);
 void guard_equal(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t value);
 void guard_begin(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar);
 // `value` where the conditions hold, else `other` (scalar or lanes, made outside).

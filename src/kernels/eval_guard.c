@@ -48,23 +48,31 @@ void guard_extent(kernel_build_t* k, guard_t* guard, const linear_t* x, const ex
   add_condition(k, guard, kernel_binary(&k->b, SCALAR_ltu, value, size));
 }
 
-void guard_spread(kernel_build_t* k, guard_t* guard, const linear_t* x, const extent_t* size, int64_t spread) {
-  if (spread == 1) {
-    guard_extent(k, guard, x, size);
-  } else if (extent_is_fixed(size)) {
-    guard_range(k, guard, x, 0, size->factor > 0 ? (size->factor - 1) * spread + 1 : 0);
-  } else {
-    guard_range(k, guard, x, 0, INT64_MAX / 4);
-    ir_value_t* end = index_binary(k, SCALAR_mul, extent_value(k, size), index_constant(k, spread));
-    guard_below(k, guard, x, index_binary(k, SCALAR_add, end, index_constant(k, 1 - spread)));
-  }
-}
-
 void guard_equal(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t value) {
   int64_t constant;
   if (linear_is_constant(x, &constant) && constant == value) return;
   ir_value_t* v = linear_is_uniform(x) ? linear_scalar(k, x) : linear_lanes(k, x);
   add_condition(k, guard, kernel_binary(&k->b, SCALAR_eq, v, kernel_integer(&k->b, v->type, value)));
+}
+
+linear_t guard_spread(kernel_build_t* k, guard_t* guard, linear_t x, const extent_t* size, int64_t spread) {
+  if (spread == 1) {
+    guard_extent(k, guard, &x, size);
+    return x;
+  }
+  if (extent_is_fixed(size)) {
+    guard_range(k, guard, &x, 0, size->factor > 0 ? (size->factor - 1) * spread + 1 : 0);
+  } else {
+    guard_range(k, guard, &x, 0, INT64_MAX / 4);
+    ir_value_t* end = index_binary(k, SCALAR_mul, extent_value(k, size), index_constant(k, spread));
+    guard_below(k, guard, &x, index_binary(k, SCALAR_add, end, index_constant(k, 1 - spread)));
+  }
+  linear_t quotient, remainder;
+  linear_divide(k, x, spread, &quotient, &remainder);
+  guard_equal(k, guard, &remainder, 0);
+  // All lanes in one gap: what is read once for all of them is no longer kept off by the lanes' mask.
+  if (linear_is_uniform(&quotient) && !linear_is_uniform(&x)) guard_extent(k, guard, &quotient, size);
+  return quotient;
 }
 
 void guard_begin(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar) {

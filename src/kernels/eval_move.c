@@ -110,13 +110,7 @@ ir_value_t* element_pad(kernel_build_t* k, ir_value_t* tensor, const linear_t* c
       if (changes || extent_is_fixed(&size)) in[i] = wrap_position(k, in[i], &size, mode);
       continue;
     }
-    if (changes) guard_spread(k, &guard, &in[i], &size, spread);
-    if (spread > 1) {
-      linear_t remainder, quotient;
-      linear_divide(k, in[i], spread, &quotient, &remainder);
-      guard_equal(k, &guard, &remainder, 0);
-      in[i] = quotient;
-    }
+    if (changes) in[i] = guard_spread(k, &guard, in[i], &size, spread);
   }
   if (!guard.condition && !guard.mask) return eval_at(k, x, in);
   ir_value_t* other = eval_at(k, value, NULL);

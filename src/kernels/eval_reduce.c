@@ -270,12 +270,7 @@ static linear_t tap_position(kernel_build_t* k, guard_t* guard, const linear_t* 
   int64_t stride = geometry[0], dilation = geometry[1], pad = geometry[2], base_dilation = geometry[3];
   linear_t x = linear_add(k, linear_scale(k, *out, stride), linear_scale(k, *tap, dilation));
   x.constant -= pad;
-  guard_spread(k, guard, &x, size, base_dilation);
-  if (base_dilation == 1) return x;
-  linear_t quotient, remainder;
-  linear_divide(k, x, base_dilation, &quotient, &remainder);
-  guard_equal(k, guard, &remainder, 0);
-  return quotient;
+  return guard_spread(k, guard, x, size, base_dilation);
 }
 
 // at: input channel within the group, then spatial taps.

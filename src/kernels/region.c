@@ -95,14 +95,8 @@ static void window_place(kernel_build_t* k, const nest_t* n, const linear_t* at,
   for (int32_t i = 0; i < x->type->rank; ++i) {
     in[i] = linear_add(k, linear_scale(k, n->at[i], n->w.strides[i]), linear_scale(k, at[i], n->w.dilations[i]));
     in[i].constant -= n->w.pad_low[i];
-    int64_t spread = n->w.base_dilations[i];
     extent_t size = eval_extent(x, i);
-    guard_spread(k, guard, &in[i], &size, spread);
-    if (spread == 1) continue;
-    linear_t quotient, remainder;
-    linear_divide(k, in[i], spread, &quotient, &remainder);
-    guard_equal(k, guard, &remainder, 0);
-    in[i] = quotient;
+    in[i] = guard_spread(k, guard, in[i], &size, n->w.base_dilations[i]);
   }
 }
 

@@ -1,4 +1,7 @@
-"""Random programs of the graph level as text: Program(seed).text()."""
+"""Random programs of the graph level as text: Program(seed).text(), or generate.py --count N FOLDER."""
+
+import argparse
+import pathlib
 
 from ops_combine import Combines
 from ops_elements import Elements
@@ -8,8 +11,8 @@ from program import PRECISION, ints
 
 # How often each comes up.
 WEIGHTS = {
-    "unary": 5, "binary": 7, "negate_flags": 1, "multiply_add": 1, "compare": 2, "classify": 1, "cast": 3, "bitcast": 1,
-    "iota": 1, "numbers": 1, "run_time_number": 1, "many_operands": 0.4,
+    "unary": 5, "binary": 7, "negate_flags": 1, "multiply_add": 1, "byte_products": 0.5, "compare": 2, "classify": 1,
+    "cast": 3, "bitcast": 1, "iota": 1, "numbers": 1, "run_time_number": 1, "many_operands": 0.4,
     "reshape": 2, "reshape_open": 1, "transpose": 2, "broadcast": 1, "reverse": 1, "slice": 2, "pad": 2, "concat": 2,
     "tiles": 0.7, "dynamic_slice": 1, "dynamic_update": 1, "gather": 2, "scatter": 2, "scatter_generic": 0.7,
     "reduce": 4, "arg_reduce": 2, "scan": 1.5, "sort": 1.5, "top_k": 1.5, "window": 2, "contract": 5, "conv": 4,
@@ -46,3 +49,20 @@ class Program(Elements, Moves, Combines, Regions):
         return (f"func.func @main({arguments}) -> ({types}) attributes {{test.sizes = {ints(sizes)}, "
                 f"test.tolerance = [{', '.join(f'{t:.6e} : f64' for t in tolerance)}]}} {{\n  {lines}\n"
                 f"  return {', '.join(v.name for v in results)} : {types}\n}}\n") + "".join(self.others)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1, help="of the first program")
+    parser.add_argument("--small", action="store_true", help="sizes up to 5, for what runs each many times")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for seed in range(options.seed, options.seed + options.count):
+        program = Program(seed, (1, 2, 3, 4, 5)) if options.small else Program(seed)
+        (options.folder / f"{seed}.mlir").write_text(program.text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

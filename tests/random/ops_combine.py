@@ -19,6 +19,8 @@ class Combines(Builder):
         if not self.fits(x, x.bound if kind in ("max", "min") else bound, x.exact):
             return False
         keep = [i for i in range(len(x.dims)) if i not in dims]
+        if count_of([x.dims[i] for i in keep]) > MOST_ELEMENTS:
+            return False
         self.op("reduce", [x], {"dims": ints(dims), "kind": f'"{kind}"'},
                 [(x.element, [x.dims[i] for i in keep], [x.free[i] for i in keep], bound, x.exact)])
         return True

@@ -79,6 +79,13 @@ class Elements(Builder):
         self.op("fma", [x, y, z], {}, [(x.element, x.dims, x.free, max(bound, 1), True)])
         return True
 
+    def byte_products(self):
+        x = self.pick(lambda v: not v.is_float() and not v.is_small() and v.element != "i1")
+        if not x:
+            return False
+        self.op("dot_bytes", [x, self.like(x), self.like(x)], {}, [(x.element, x.dims, x.free, 2 ** 62, True)])
+        return True
+
     def compare(self):
         x = self.pick(lambda v: v.exact)
         if not x:

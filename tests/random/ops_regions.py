@@ -11,19 +11,13 @@ class Regions(Builder):
         return self.op(name, operands, {}, [(element, [], [], bound, True)])
 
     def combiner(self, elements):
-        """A block on accumulators and elements whose result does not depend on the order."""
+        """A block on accumulators and elements that may combine parts, too, in any order; 0 may come in more than once."""
         def one(element, a, b):
             if element in ("f32", "f64", "f16", "bf16"):
                 return self.point(self.random.choice(("max", "min")), [a, b], element, 3)
-            kind = self.random.randrange(3)
-            if kind == 0:
+            if self.chance(0.5):
                 return self.point(self.random.choice(("add", "max", "xor", "minu")), [a, b], element)
-            if kind == 1:  # the larger one, by a comparison
-                test = self.point("gt", [a, b], "i1", 1)
-                test.element = "i1"
-                return self.point("select", [test, a, b], element)
-            masked = self.point("and", [b, self.scalar(element, 3)], element)
-            return self.point("add", [a, masked], element)
+            return self.point("select", [self.point("gt", [a, b], "i1", 1), a, b], element)
 
         def body(*values):
             half = len(elements)
@@ -42,6 +36,8 @@ class Regions(Builder):
         parts = self.companions(x)
         dims = [i for i in range(len(x.dims)) if self.chance(0.5)] or [0]
         keep = [i for i in range(len(x.dims)) if i not in dims]
+        if count_of([x.dims[i] for i in keep]) > MOST_ELEMENTS:
+            return False
         starts = [self.scalar(p.element, 0) for p in parts]
         block = self.combiner([p.element for p in parts])
         self.op("reduce_generic", parts + starts, {"dims": ints(dims)},
@@ -62,7 +58,7 @@ class Regions(Builder):
         if min(dims) < 1 or count_of(dims) * count_of(sizes) > MOST_ELEMENTS:
             return False
         ones = ints([1] * len(dims))
-        starts = [self.scalar(p.element, 1) for p in parts]
+        starts = [self.scalar(p.element, 0) for p in parts]
         block = self.combiner([p.element for p in parts])
         self.op("window_generic", parts + starts,
                 {"sizes": ints(sizes), "strides": ints(strides), "dilations": ones, "base_dilations": ones,

@@ -75,8 +75,8 @@ def accumulator(element):
 class Builder:
     """Lines of the function at work, and the values that its ops may take."""
 
-    def __init__(self, seed):
-        self.random = random.Random(seed)
+    def __init__(self, seed, sizes=SIZES):
+        self.random, self.usual_sizes = random.Random(seed), sizes
         self.lines, self.values, self.arguments, self.others, self.counter, self.depth = [], [], [], [], 0, 0
         self.elements = self.random.choice((
             ("f32",), ("f32",), ("f32", "i32"), ("f16",), ("bf16",), ("f64",), ("i8",), ("i16", "i64"), ("i32",),
@@ -89,12 +89,12 @@ class Builder:
         return self.random.random() < share
 
     def size(self):
-        return 0 if self.chance(0.015) else self.random.choice(SIZES)
+        return 0 if self.chance(0.015) else self.random.choice(self.usual_sizes)
 
     def shape(self, rank=None):
         rank = self.random.choice((0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, MOST_RANK)) if rank is None else rank
         dims = [self.size() for _ in range(rank)]
-        while count_of(dims) > MOST_ELEMENTS:
+        while count_of([max(size, 1) for size in dims]) > MOST_ELEMENTS:  # also where there is nothing
             dims[dims.index(max(dims))] //= 2
         return dims
 
@@ -173,6 +173,8 @@ class Builder:
             part = len(numbers) // dims[0]
             return "[" + ", ".join(nest(numbers[i * part:(i + 1) * part], dims[1:]) for i in range(dims[0])) + "]"
 
+        if element == "i2":
+            numbers = [min(max(number, -2), 1) for number in numbers]
         splat = len(numbers) == 1 or not count_of(dims)
         text = "" if not count_of(dims) else one(numbers[0]) if splat else nest(numbers, dims)
         bound = max([abs(number) for number in numbers] + [1])

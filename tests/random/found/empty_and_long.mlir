@@ -1,0 +1,6 @@
+func.func @main(%arg0: tensor<4000000x3000000x?x0xf32>) -> (tensor<4000000x3000000x?x0xf32>, tensor<4000000x3000000x?x0xf32>, tensor<4000000x3000000x?x0xf32>) attributes {test.sizes = array<i64: 2>, test.tolerance = [0.000000e+00 : f64, 0.000000e+00 : f64, 0.000000e+00 : f64]} {
+  %0 = "graph.concat"(%arg0, %arg0) <{axis = 3 : i64}> : (tensor<4000000x3000000x?x0xf32>, tensor<4000000x3000000x?x0xf32>) -> tensor<4000000x3000000x?x0xf32>
+  %1 = "graph.scan"(%arg0) <{axis = 3 : i64, kind = "add"}> : (tensor<4000000x3000000x?x0xf32>) -> tensor<4000000x3000000x?x0xf32>
+  %2 = "graph.sort"(%arg0) <{axis = 3 : i64, keys = 1 : i64, stable}> : (tensor<4000000x3000000x?x0xf32>) -> tensor<4000000x3000000x?x0xf32>
+  return %0, %1, %2 : tensor<4000000x3000000x?x0xf32>, tensor<4000000x3000000x?x0xf32>, tensor<4000000x3000000x?x0xf32>
+}
