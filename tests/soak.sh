@@ -11,10 +11,11 @@ source tests/steps.sh
 
 # 5,000 allocations that fail, over all backends.
 memory() {
-  tests/oom/run.sh "$build" "${OOM_SAMPLES:-1500}"
+  tests/oom/run.sh "$build" "${OOM_SAMPLES:-5000}"
 }
 
-# 10,000 programs of the graph level, which make test does not have, against the evaluator.
+# 10,000 programs of the graph level, which make test does not have, against the evaluator. What takes over a second to
+# compile is named.
 random() {
   $python tests/random/run.py --runner "$build/tests/run_graphs" --seed 100000 --count "${RANDOM_GRAPHS:-10000}" \
     --keep "$build/random-graphs"

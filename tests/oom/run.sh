@@ -13,6 +13,7 @@ failed=0
   oom --iree-hal-target-backends=vmvx examples/digits/digits.onnx
   oom --compile-to=input examples/digits/digits.onnx
   oom --iree-hal-target-backends=llvm-cpu --iree-llvmcpu-target-cpu=haswell examples/digits/digits.onnx
+  oom --cold --iree-hal-target-backends=llvm-cpu --iree-llvmcpu-target-cpu=haswell examples/digits/digits.onnx
   oom --iree-hal-target-backends=rocm --iree-hip-target=gfx1100 tests/e2e/stablehlo_models/fullyconnected.mlir
   oom --iree-hal-target-backends=cuda --iree-cuda-target=sm_80 tests/e2e/stablehlo_models/fullyconnected.mlir
 } | awk '{print} /^[0-9]+ passed, [0-9]+ failed$/ {good += $1; wrong += $3}
