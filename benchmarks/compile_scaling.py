@@ -23,7 +23,8 @@ def instructions(command, limit):
     """How many are executed, in millions."""
     counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     try:
-        done = subprocess.run([*counter, *map(str, command)], capture_output=True, text=True, timeout=limit, check=False)
+        done = subprocess.run([*counter, *map(str, command)], capture_output=True, text=True, timeout=limit,
+                              check=False)
     except subprocess.TimeoutExpired:
         raise tools.ToolError(f"no end after {limit} s") from None
     count = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)

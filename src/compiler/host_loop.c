@@ -207,7 +207,8 @@ static module_reg_t window_offset(host_t* h, ir_op_t* op, const int64_t* part, u
   const storage_t* s = whole->data;
   module_reg_t offset = module_function_i64(h->f, s->offset);
   int64_t stride = ir_type_bytes(whole->type->element);
-  for (int32_t d = whole->type->rank - 1; d >= 0; stride *= whole->type->dims[d--]) {
+  for (int32_t d = whole->type->rank - 1; d >= 0; --d) {
+    if (d + 1 < whole->type->rank) stride *= whole->type->dims[d + 1];  // never the first, which may be open
     if (whole->type->dims[d] == part[d]) continue;
     module_reg_t at = host_scalar_reg(h, ir_operand(op, first_start + (uint32_t)d));
     at = module_emit_value(h->f, i64_min_s, MODULE_REG(at), MODULE_REG(last_start(h, whole, d, part[d])));
