@@ -327,14 +327,13 @@ static int64_t team_unroll(const sweep_t* s) {
 static void run_sweep(sweep_t* s) {
   rows_t* r = s->r;
   kernel_build_t* k = &r->d->k;
-  const extent_t* size = &r->sizes[r->full->rank - 1];
-  extent_t sizes[GRAPH_MAX_RANK];
+  extent_t size = r->full->rank ? r->sizes[r->full->rank - 1] : extent_fixed(1), sizes[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < r->reduced_count; ++i) sizes[i] = r->sizes[r->reduced[i]];
   s->unroll = 1;
   if (r->team > 1) {
     s->unroll = team_unroll(s);
-  } else if (r->along && !s->stores && s->count <= 2 && extent_is_fixed(size)) {
-    while (s->unroll < MAX_UNROLL && size->factor % (r->lanes * s->unroll * 2) == 0) s->unroll *= 2;
+  } else if (r->along && !s->stores && s->count <= 2 && extent_is_fixed(&size)) {
+    while (s->unroll < MAX_UNROLL && size.factor % (r->lanes * s->unroll * 2) == 0) s->unroll *= 2;
   }
   ir_value_t* acc[MAX_REDUCES * MAX_UNROLL];
   uint32_t acc_count = 0;
