@@ -157,12 +157,15 @@ iree_hal_buffer_overlap_t iree_hal_buffer_test_overlap(iree_hal_buffer_t* lhs_bu
 typedef struct subspan_buffer_t {
   iree_hal_buffer_t base;
   iree_allocator_t host_allocator;
+  iree_hal_buffer_release_callback_t release_callback;
 } subspan_buffer_t;
 
 static void subspan_destroy(iree_hal_buffer_t* buffer) {
-  iree_allocator_t host_allocator = ((subspan_buffer_t*)buffer)->host_allocator;
+  subspan_buffer_t* subspan = (subspan_buffer_t*)buffer;
+  iree_hal_buffer_release_callback_t callback = subspan->release_callback;
   iree_hal_buffer_deinitialize(buffer);
-  iree_allocator_free(host_allocator, buffer);
+  if (callback.fn) callback.fn(callback.user_data, buffer);
+  iree_allocator_free(subspan->host_allocator, buffer);
 }
 
 static iree_status_t subspan_map_range(iree_hal_buffer_t* buffer, iree_hal_mapping_mode_t mapping_mode,
@@ -202,18 +205,30 @@ static const iree_hal_buffer_vtable_t subspan_vtable = {
 iree_status_t iree_hal_buffer_subspan(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
                                       iree_device_size_t byte_length, iree_allocator_t host_allocator,
                                       iree_hal_buffer_t** out_buffer) {
+  iree_device_size_t offset = 0, length = 0;
+  *out_buffer = NULL;
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_calculate_range(buffer->byte_offset, buffer->byte_length, byte_offset,
+                                                       byte_length, &offset, &length));
+  if (offset != buffer->byte_offset || length != buffer->byte_length) {
+    return iree_hal_buffer_guard(buffer, byte_offset, byte_length, iree_hal_buffer_release_callback_null(),
+                                 host_allocator, out_buffer);
+  }
+  iree_hal_buffer_retain(buffer);
+  *out_buffer = buffer;
+  return iree_ok_status();
+}
+
+iree_status_t iree_hal_buffer_guard(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
+                                    iree_device_size_t byte_length, iree_hal_buffer_release_callback_t release_callback,
+                                    iree_allocator_t host_allocator, iree_hal_buffer_t** out_buffer) {
   *out_buffer = NULL;
   iree_device_size_t offset = 0, length = 0;
   IREE_RETURN_IF_ERROR(iree_hal_buffer_calculate_range(buffer->byte_offset, buffer->byte_length, byte_offset,
                                                        byte_length, &offset, &length));
-  if (offset == buffer->byte_offset && length == buffer->byte_length) {
-    iree_hal_buffer_retain(buffer);
-    *out_buffer = buffer;
-    return iree_ok_status();
-  }
   subspan_buffer_t* subspan = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*subspan), (void**)&subspan));
   subspan->host_allocator = host_allocator;
+  subspan->release_callback = release_callback;
   iree_hal_buffer_initialize(buffer->placement, buffer->allocated_buffer, buffer->allocation_size, offset, length,
                              buffer->memory_type, buffer->allowed_access, buffer->allowed_usage, &subspan_vtable,
                              &subspan->base);

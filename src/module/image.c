@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "module/vmvx.h"
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Sections
 //===----------------------------------------------------------------------------------------------------------------===
@@ -212,6 +214,10 @@ static bool parse_letters(const char** at, const char* end, const char** out_let
   }
   for (; *at < end && vm_type_of_letter(**at) != VM_TYPE_NONE; ++*at) ++*out_count;
   return *out_count != 0;
+}
+
+bool module_image_is_portable(const module_image_t* image, uint32_t target) {
+  return iree_string_view_equal(module_image_string(image, image->targets[target].format), IREE_SV(VMVX_FORMAT));
 }
 
 bool module_convention_parse(iree_string_view_t text, module_convention_t* out_convention) {

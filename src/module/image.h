@@ -42,6 +42,9 @@ iree_string_view_t module_image_attr(const module_image_t* image, uint32_t first
 const module_location_t* module_image_location(const module_image_t* image, module_location_kind_t kind, uint32_t index,
                                                uint32_t position);
 
+// Whether a target's code is bytecode, that can only do what the runtime lets it.
+bool module_image_is_portable(const module_image_t* image, uint32_t target);
+
 // Arguments and results of a calling convention that was verified ("0rI_r"): letters, "" for none.
 typedef struct module_convention_t {
   const char* arguments;

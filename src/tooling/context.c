@@ -25,6 +25,14 @@ IREE_FLAG(string, function, "",
           "Function to call, an export of the last module. May be left out when there is only one.")
 IREE_FLAG(string, entry_function, "", "Older spelling of --function.")
 
+IREE_FLAG(bool, module_portable_only, false,
+          "Refuses modules with native code (shared libraries, executables in ELF or GPU code), which runs\n"
+          "unconfined; vmvx executables are portable.")
+IREE_FLAG(int64_t, max_steps, 0,
+          "Instructions of host program and vmvx executables that a call may take; 0: any number.")
+IREE_FLAG(int64_t, max_memory, 0, "Bytes that modules may hold on host and device, besides inputs; 0: any number.")
+IREE_FLAG(int64_t, max_time_ms, 0, "Milliseconds that a call may take; 0: any number.")
+
 IREE_FLAG(bool, trace_execution, false, "Prints each instruction of the host program as it runs, to stderr.")
 
 static iree_flag_string_list_storage_t parameter_flags;
@@ -82,7 +90,9 @@ static iree_status_t load_bytecode(iree_vm_instance_t* instance, iree_string_vie
   iree_io_file_contents_t* contents = NULL;
   iree_status_t status = read_contents(path, allocator, &contents);
   if (iree_status_is_ok(status)) {
-    status = iree_vm_bytecode_module_create(instance, IREE_VM_BYTECODE_MODULE_FLAG_NONE, contents->const_buffer,
+    iree_vm_bytecode_module_flags_t flags =
+        FLAG_module_portable_only ? IREE_VM_BYTECODE_MODULE_FLAG_PORTABLE_ONLY : IREE_VM_BYTECODE_MODULE_FLAG_NONE;
+    status = iree_vm_bytecode_module_create(instance, flags, contents->const_buffer,
                                             iree_io_file_contents_deallocator(contents), allocator, out_module);
     if (!iree_status_is_ok(status)) iree_io_file_contents_free(contents);
   }
@@ -94,6 +104,11 @@ static iree_status_t load_bytecode(iree_vm_instance_t* instance, iree_string_vie
 static iree_status_t load_library(iree_vm_instance_t* instance, iree_string_view_t spec, iree_allocator_t allocator,
                                   iree_vm_module_t** out_module) {
   iree_string_view_t path, export_name, param_text;
+  if (FLAG_module_portable_only) {
+    return iree_make_status(IREE_STATUS_PERMISSION_DENIED,
+                            "'%.*s' is native code, which runs unconfined; --module_portable_only refuses it",
+                            (int)spec.size, spec.data);
+  }
   iree_string_view_split(spec, '?', &path, &param_text);
   iree_string_view_split(path, '@', &path, &export_name);
   iree_host_size_t count = 0, capacity = 1;
@@ -166,6 +181,22 @@ static iree_status_t resolve_dependencies(tooling_context_t* context, iree_vm_mo
 }
 
 // `all` has places for the builtin ones, which others import, before the modules; NULL: not needed.
+static iree_status_t limit_flag(const char* name, int64_t value, uint64_t* out_limit) {
+  *out_limit = (uint64_t)value;
+  if (value >= 0) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--%s=%" PRId64 " is negative", name, value);
+}
+
+static iree_status_t set_limits(iree_vm_context_t* context) {
+  iree_vm_context_limits_t limits = {0};
+  uint64_t milliseconds = 0;
+  IREE_RETURN_IF_ERROR(limit_flag("max_steps", FLAG_max_steps, &limits.max_steps));
+  IREE_RETURN_IF_ERROR(limit_flag("max_memory", FLAG_max_memory, &limits.max_memory));
+  IREE_RETURN_IF_ERROR(limit_flag("max_time_ms", FLAG_max_time_ms, &milliseconds));
+  limits.max_duration_ns = (iree_duration_t)(iree_min(milliseconds, INT64_MAX / 1000000) * 1000000);
+  return iree_vm_context_set_limits(context, &limits);
+}
+
 static iree_status_t create_vm_context(tooling_context_t* context, iree_host_size_t count, iree_vm_module_t** all) {
   iree_status_t status = iree_ok_status();
   for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
@@ -174,9 +205,13 @@ static iree_status_t create_vm_context(tooling_context_t* context, iree_host_siz
   if (iree_status_is_ok(status)) {
     iree_vm_context_flags_t flags =
         FLAG_trace_execution ? IREE_VM_CONTEXT_FLAG_TRACE_EXECUTION : IREE_VM_CONTEXT_FLAG_NONE;
-    status = iree_vm_context_create_with_modules(context->instance, flags, BUILTIN_COUNT + count, all,
-                                                 context->allocator, &context->context);
+    status = iree_vm_context_create(context->instance, flags, context->allocator, &context->context);
   }
+  if (iree_status_is_ok(status)) status = set_limits(context->context);
+  if (iree_status_is_ok(status)) {
+    status = iree_vm_context_register_modules(context->context, BUILTIN_COUNT + count, all);
+  }
+  if (iree_status_is_ok(status)) status = iree_vm_context_freeze(context->context);
   return iree_status_is_ok(status) ? status : iree_status_annotate_f(status, "creating VM context");
 }
 

@@ -10,6 +10,8 @@ struct iree_vm_context_t {
   iree_allocator_t allocator;
   iree_vm_context_flags_t flags;
   iree_vm_context_id_t id;
+  iree_vm_context_limits_t limits;
+  iree_budget_t* budget;  // shared with forks
   bool frozen;
   iree_host_size_t count;  // of modules and states
   iree_host_size_t capacity;
@@ -110,11 +112,15 @@ static iree_status_t call_if_present(iree_vm_context_t* context, iree_vm_module_
   return iree_vm_invoke(context, function, IREE_VM_INVOCATION_FLAG_NONE, NULL, NULL, NULL, context->allocator);
 }
 
+static iree_allocator_t state_allocator(const iree_vm_context_t* context) {
+  return context->limits.max_memory ? iree_budget_allocator(context->budget) : context->allocator;
+}
+
 static iree_status_t register_module(iree_vm_context_t* context, iree_vm_module_t* module) {
   IREE_RETURN_IF_ERROR(
       iree_vm_module_enumerate_dependencies(module, check_dependency, &(dependency_check_t){context, module}));
   iree_vm_module_state_t* state = NULL;
-  IREE_RETURN_IF_ERROR(module->alloc_state(module->self, context->allocator, &state));
+  IREE_RETURN_IF_ERROR(module->alloc_state(module->self, state_allocator(context), &state));
   iree_status_t status = iree_ok_status();
   iree_host_size_t import_count = iree_vm_module_signature(module).import_function_count;
   for (iree_host_size_t i = 0; i < import_count && iree_status_is_ok(status); ++i) {
@@ -171,12 +177,17 @@ iree_status_t iree_vm_context_register_modules(iree_vm_context_t* context, iree_
 // Context
 //===----------------------------------------------------------------------------------------------------------------===
 
-iree_status_t iree_vm_context_create(iree_vm_instance_t* instance, iree_vm_context_flags_t flags,
-                                     iree_allocator_t allocator, iree_vm_context_t** out_context) {
-  *out_context = NULL;
+// `budget` is taken over.
+static iree_status_t create_context(iree_vm_instance_t* instance, iree_vm_context_flags_t flags, iree_budget_t* budget,
+                                    iree_allocator_t allocator, iree_vm_context_t** out_context) {
   iree_vm_context_t* context = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, sizeof(*context), (void**)&context));
+  iree_status_t status = iree_allocator_malloc(allocator, sizeof(*context), (void**)&context);
+  if (!iree_status_is_ok(status)) {
+    iree_budget_release(budget);
+    return status;
+  }
   iree_atomic_ref_count_init(&context->ref_count);
+  context->budget = budget;
   context->instance = instance;
   iree_vm_instance_retain(instance);
   context->allocator = allocator;
@@ -185,6 +196,28 @@ iree_status_t iree_vm_context_create(iree_vm_instance_t* instance, iree_vm_conte
   *out_context = context;
   return iree_ok_status();
 }
+
+iree_status_t iree_vm_context_create(iree_vm_instance_t* instance, iree_vm_context_flags_t flags,
+                                     iree_allocator_t allocator, iree_vm_context_t** out_context) {
+  *out_context = NULL;
+  iree_budget_t* budget = NULL;
+  IREE_RETURN_IF_ERROR(iree_budget_create(0, allocator, &budget));
+  return create_context(instance, flags, budget, allocator, out_context);
+}
+
+iree_status_t iree_vm_context_set_limits(iree_vm_context_t* context, const iree_vm_context_limits_t* limits) {
+  if (context->frozen) return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "the context is frozen");
+  iree_budget_t* budget = NULL;
+  IREE_RETURN_IF_ERROR(iree_budget_create(limits->max_memory, context->allocator, &budget));
+  iree_budget_release(context->budget);
+  context->budget = budget;
+  context->limits = *limits;
+  return iree_ok_status();
+}
+
+void iree_vm_context_cancel(iree_vm_context_t* context) { iree_budget_stop(context->budget, IREE_STATUS_CANCELLED); }
+iree_budget_t* iree_vm_context_budget(const iree_vm_context_t* context) { return context->budget; }
+iree_vm_context_limits_t iree_vm_context_limits(const iree_vm_context_t* context) { return context->limits; }
 
 iree_status_t iree_vm_context_create_with_modules(iree_vm_instance_t* instance, iree_vm_context_flags_t flags,
                                                   iree_host_size_t module_count, iree_vm_module_t** modules,
@@ -204,7 +237,7 @@ static iree_status_t fork_module(iree_vm_context_t* child, iree_vm_module_t* mod
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "module '%.*s' can not be forked", (int)name.size, name.data);
   }
   iree_vm_module_state_t* state = NULL;
-  IREE_RETURN_IF_ERROR(module->fork_state(module->self, parent, child->allocator, &state));
+  IREE_RETURN_IF_ERROR(module->fork_state(module->self, parent, state_allocator(child), &state));
   iree_vm_module_retain(module);
   child->modules[child->count] = module;
   child->states[child->count++] = state;
@@ -213,9 +246,12 @@ static iree_status_t fork_module(iree_vm_context_t* child, iree_vm_module_t* mod
 
 iree_status_t iree_vm_context_fork(const iree_vm_context_t* parent_context, iree_allocator_t allocator,
                                    iree_vm_context_t** out_child_context) {
-  IREE_RETURN_IF_ERROR(
-      iree_vm_context_create(parent_context->instance, parent_context->flags, allocator, out_child_context));
+  *out_child_context = NULL;
+  iree_budget_retain(parent_context->budget);
+  IREE_RETURN_IF_ERROR(create_context(parent_context->instance, parent_context->flags, parent_context->budget,
+                                      allocator, out_child_context));
   iree_vm_context_t* child = *out_child_context;
+  child->limits = parent_context->limits;
   iree_status_t status = reserve_modules(child, parent_context->count);
   for (iree_host_size_t i = 0; i < parent_context->count && iree_status_is_ok(status); ++i) {
     status = fork_module(child, parent_context->modules[i], parent_context->states[i]);
@@ -236,6 +272,7 @@ void iree_vm_context_release(iree_vm_context_t* context) {
   drop_modules(context, 0);
   iree_allocator_free(context->allocator, context->modules);
   iree_allocator_free(context->allocator, context->states);
+  iree_budget_release(context->budget);
   iree_vm_instance_release(context->instance);
   iree_allocator_free(context->allocator, context);
 }

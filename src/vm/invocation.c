@@ -122,12 +122,25 @@ static iree_status_t prepare_call(iree_vm_function_t function, iree_allocator_t 
   return iree_ok_status();
 }
 
-static iree_status_t run_call(iree_vm_context_t* context, iree_vm_invocation_flags_t flags, call_t* call,
-                              iree_allocator_t allocator) {
+static void begin_budget(iree_vm_context_t* context, const iree_vm_invocation_policy_t* policy) {
+  iree_vm_context_limits_t limits = iree_vm_context_limits(context);
+  uint64_t max_steps = policy && policy->max_steps ? policy->max_steps : limits.max_steps;
+  iree_time_t deadline_ns = policy ? policy->deadline_ns : 0;
+  if (!deadline_ns && limits.max_duration_ns)
+    deadline_ns = iree_relative_timeout_to_deadline_ns(limits.max_duration_ns);
+  iree_budget_begin(iree_vm_context_budget(context), max_steps, deadline_ns ? deadline_ns : IREE_TIME_INFINITE_FUTURE);
+}
+
+static iree_status_t run_call(iree_vm_context_t* context, iree_vm_invocation_flags_t flags,
+                              const iree_vm_invocation_policy_t* policy, call_t* call, iree_allocator_t allocator) {
   if (iree_vm_context_flags(context) & IREE_VM_CONTEXT_FLAG_TRACE_EXECUTION) {
     flags |= IREE_VM_INVOCATION_FLAG_TRACE_EXECUTION;
   }
+  iree_budget_t* budget = iree_vm_context_budget(context);
+  if (iree_budget_has_memory_limit(budget)) allocator = iree_budget_allocator(budget);
+  begin_budget(context, policy);
   IREE_VM_INLINE_STACK_INITIALIZE(stack, flags, iree_vm_context_state_resolver(context), allocator);
+  iree_vm_stack_set_budget(stack, budget);
   iree_vm_module_t* module = call->base.function.module;
   iree_status_t status = module->begin_call(module->self, stack, call->base);
   if (!iree_status_is_ok(status)) status = iree_vm_stack_annotate_backtrace(stack, status);
@@ -141,11 +154,10 @@ iree_status_t iree_vm_invoke(iree_vm_context_t* context, iree_vm_function_t func
   if (iree_vm_function_is_null(function)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no function to invoke");
   }
-  if (policy) return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "there are no invocation policies; pass NULL");
   call_t call;
   IREE_RETURN_IF_ERROR(prepare_call(function, host_allocator, &call));
   iree_status_t status = pack_inputs(inputs, call.argument_letters, call.base.arguments);
-  if (iree_status_is_ok(status)) status = run_call(context, flags, &call, host_allocator);
+  if (iree_status_is_ok(status)) status = run_call(context, flags, policy, &call, host_allocator);
   if (iree_status_is_ok(status) && outputs) status = unpack_outputs(outputs, call.result_letters, call.base.results);
   release_refs(call.argument_letters, call.base.arguments);
   release_refs(call.result_letters, call.base.results);

@@ -11,7 +11,9 @@ struct iree_vm_list_t {
   iree_vm_variant_t* elements;
   iree_host_size_t size;
   iree_host_size_t capacity;
-  bool fixed;  // in the caller's storage
+  bool fixed;            // in the caller's storage
+  bool is_held;          // has been in a list
+  iree_vm_list_t* next;  // while it is destroyed
 };
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -79,13 +81,54 @@ void iree_vm_list_retain(iree_vm_list_t* list) {
   if (list) iree_atomic_ref_count_inc(&list->ref_object.counter);
 }
 
+// Lists in it that nobody else holds come next, one after the other: programs nest them as deep as they like.
+static void release_elements(iree_vm_list_t* list, iree_vm_list_t** pending) {
+  for (iree_host_size_t i = 0; i < list->size; ++i) {
+    iree_vm_variant_t* element = &list->elements[i];
+    iree_vm_list_t* inner = iree_vm_variant_is_ref(*element) ? iree_vm_list_deref(element->ref) : NULL;
+    if (!inner) {
+      iree_vm_variant_reset(element);
+    } else if (iree_atomic_ref_count_dec(&inner->ref_object.counter) == 1) {
+      inner->next = *pending;
+      *pending = inner;
+    }
+  }
+  list->size = 0;
+}
+
 void iree_vm_list_release(iree_vm_list_t* list) {
   if (!list || iree_atomic_ref_count_dec(&list->ref_object.counter) != 1) return;
-  iree_vm_list_clear(list);
-  if (list->fixed) return;
-  iree_allocator_t allocator = list->allocator;
-  iree_allocator_free(allocator, list->elements);
-  iree_allocator_free(allocator, list);
+  list->next = NULL;
+  for (iree_vm_list_t* pending = list; pending;) {
+    list = pending;
+    pending = list->next;
+    release_elements(list, &pending);
+    if (list->fixed) continue;
+    iree_allocator_t allocator = list->allocator;
+    iree_allocator_free(allocator, list->elements);
+    iree_allocator_free(allocator, list);
+  }
+}
+
+enum { NESTING_LIMIT = 1000, SEARCH_LIMIT = 1 << 16 };
+
+static bool reaches(const iree_vm_list_t* list, const iree_vm_list_t* target, uint32_t depth, uint32_t* visits) {
+  if (list == target || depth == NESTING_LIMIT || ++*visits == SEARCH_LIMIT) return true;
+  if (iree_vm_type_def_is_value(list->element_type)) return false;
+  for (iree_host_size_t i = 0; i < list->size; ++i) {
+    const iree_vm_variant_t* element = &list->elements[i];
+    const iree_vm_list_t* inner = iree_vm_variant_is_ref(*element) ? iree_vm_list_deref(element->ref) : NULL;
+    if (inner && reaches(inner, target, depth + 1, visits)) return true;
+  }
+  return false;
+}
+
+bool iree_vm_list_may_hold(const iree_vm_list_t* list, iree_vm_ref_t ref) {
+  const iree_vm_list_t* inner = iree_vm_list_deref(ref);
+  uint32_t visits = 0;
+  if (!inner) return true;
+  // Nothing reaches what no list holds.
+  return list->is_held ? !reaches(inner, list, 0, &visits) : inner != list;
 }
 
 iree_vm_type_def_t iree_vm_list_element_type(const iree_vm_list_t* list) { return list->element_type; }
@@ -188,6 +231,8 @@ static iree_status_t store(iree_vm_list_t* list, iree_host_size_t i, iree_vm_var
              iree_vm_type_def_as_ref(type) != IREE_VM_REF_TYPE_ANY && !iree_vm_type_def_equal(type, variant.type)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "list does not take elements of this type");
   }
+  iree_vm_list_t* inner = iree_vm_variant_is_ref(variant) ? iree_vm_list_deref(variant.ref) : NULL;
+  if (inner && !inner->is_held) inner->is_held = true;
   iree_vm_variant_reset(&list->elements[i]);
   list->elements[i] = variant;
   return iree_ok_status();

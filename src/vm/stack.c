@@ -25,6 +25,7 @@ struct iree_vm_stack_t {
   iree_vm_state_resolver_t resolver;
   iree_allocator_t allocator;
   iree_allocator_t self_allocator;  // null: in the caller's storage
+  iree_budget_t* budget;
   link_t* top;
   uint8_t* head;  // next free byte
   chunk_t* chunk;
@@ -88,6 +89,9 @@ void iree_vm_stack_free(iree_vm_stack_t* stack) {
 
 iree_allocator_t iree_vm_stack_allocator(const iree_vm_stack_t* stack) { return stack->allocator; }
 iree_vm_invocation_flags_t iree_vm_stack_invocation_flags(const iree_vm_stack_t* stack) { return stack->flags; }
+
+void iree_vm_stack_set_budget(iree_vm_stack_t* stack, iree_budget_t* budget) { stack->budget = budget; }
+iree_budget_t* iree_vm_stack_budget(const iree_vm_stack_t* stack) { return stack->budget; }
 
 iree_vm_stack_frame_t* iree_vm_stack_top(iree_vm_stack_t* stack) { return stack->top ? &stack->top->frame : NULL; }
 iree_vm_stack_frame_t* iree_vm_stack_current_frame(iree_vm_stack_t* stack) { return iree_vm_stack_top(stack); }

@@ -162,8 +162,14 @@ static void run_module(iree_vm_instance_t* instance, iree_vm_module_t* module, i
                                     iree_hal_module_debug_sink_null(), allocator, &modules[0]);
   }
   if (iree_status_is_ok(status)) {
-    status = iree_vm_context_create_with_modules(instance, IREE_VM_CONTEXT_FLAG_NONE, 2, modules, allocator, &context);
+    status = iree_vm_context_create(instance, IREE_VM_CONTEXT_FLAG_NONE, allocator, &context);
   }
+  if (iree_status_is_ok(status)) {
+    // Programs may loop or wait for ever.
+    iree_vm_context_limits_t limits = {.max_steps = 20000, .max_duration_ns = 1000000000};
+    status = iree_vm_context_set_limits(context, &limits);
+  }
+  if (iree_status_is_ok(status)) status = iree_vm_context_register_modules(context, 2, modules);
   iree_host_size_t count = iree_vm_module_signature(module).export_function_count;
   for (iree_host_size_t i = 0; iree_status_is_ok(status) && i < count && i < 8; ++i) {
     iree_vm_function_t function;

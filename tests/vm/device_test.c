@@ -376,11 +376,6 @@ static void test_policies(void** state) {
   EXPECT_OK(make_hal_module(instance, one, IREE_HAL_MODULE_FLAG_SYNCHRONOUS));
   EXPECT_STATUS(make_hal_module(instance, two, IREE_HAL_MODULE_FLAG_NONE), UNIMPLEMENTED, "select allocators");
   EXPECT_STATUS(make_hal_module(instance, one, 1u << 9), INVALID_ARGUMENT, "flags 0x200 are not known");
-  iree_vm_function_t function;
-  EXPECT_OK(iree_runtime_session_lookup_function(s.session, IREE_SV("module.main"), &function));
-  EXPECT_STATUS(iree_vm_invoke(iree_runtime_session_context(s.session), function, IREE_VM_INVOCATION_FLAG_NONE,
-                               (const iree_vm_invocation_policy_t*)&s, NULL, NULL, iree_allocator_system()),
-                UNIMPLEMENTED, "no invocation policies");
   iree_vm_module_t* module = NULL;
   EXPECT_STATUS(
       iree_vm_bytecode_module_create(instance, (iree_vm_bytecode_module_flags_t)2, iree_const_byte_span_empty(),

@@ -19,6 +19,7 @@
 #include "iree/base/attributes.h"
 #include "iree/base/bitfield.h"
 #include "iree/base/bitmap.h"
+#include "iree/base/budget.h"
 #include "iree/base/config.h"
 #include "iree/base/status.h"
 #include "iree/base/string_builder.h"

@@ -215,6 +215,11 @@ IREE_API_EXPORT iree_hal_buffer_overlap_t iree_hal_buffer_test_overlap(
 IREE_API_EXPORT iree_status_t iree_hal_buffer_subspan(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
                                                       iree_device_size_t byte_length, iree_allocator_t host_allocator,
                                                       iree_hal_buffer_t** out_buffer);
+// The same, but always a buffer of its own; `release_callback` runs when it dies. Not part of IREE's API.
+IREE_API_EXPORT iree_status_t iree_hal_buffer_guard(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
+                                                    iree_device_size_t byte_length,
+                                                    iree_hal_buffer_release_callback_t release_callback,
+                                                    iree_allocator_t host_allocator, iree_hal_buffer_t** out_buffer);
 
 IREE_API_EXPORT void iree_hal_buffer_retain(iree_hal_buffer_t* buffer);
 IREE_API_EXPORT void iree_hal_buffer_release(iree_hal_buffer_t* buffer);

@@ -32,6 +32,7 @@ typedef struct iree_hal_executable_params_t {
   iree_const_byte_span_t executable_data;
   iree_host_size_t constant_count;  // specialization constants, copied
   const uint32_t* constants;
+  iree_budget_t* budget;  // that its code works from where the device can stop it (vmvx); may be NULL; not IREE's
 } iree_hal_executable_params_t;
 IREE_API_EXPORT void iree_hal_executable_params_initialize(iree_hal_executable_params_t* out_executable_params);
 

@@ -44,6 +44,26 @@ IREE_API_EXPORT iree_vm_context_flags_t iree_vm_context_flags(const iree_vm_cont
 IREE_API_EXPORT iree_host_size_t iree_vm_context_module_count(const iree_vm_context_t* context);
 IREE_API_EXPORT iree_vm_module_t* iree_vm_context_module_at(const iree_vm_context_t* context, iree_host_size_t i);
 
+// What modules that nobody trusts may use; not part of IREE's API. Zeros: anything.
+typedef struct iree_vm_context_limits_t {
+  uint64_t max_steps;               // of one invocation: instructions of host programs and of vmvx executables
+  iree_duration_t max_duration_ns;  // of one invocation
+  uint64_t max_memory;  // bytes that the modules hold: states, stacks, lists, buffers of host and device, also those
+                        // that were returned, until they are released; not objects of the driver
+} iree_vm_context_limits_t;
+// Sets limits for the modules that are registered from now on: for their initializers and all calls. A call that uses
+// up its steps ends with RESOURCE_EXHAUSTED, one that takes too long with DEADLINE_EXCEEDED, allocations beyond the
+// limit fail with RESOURCE_EXHAUSTED; the context stays usable. Native code in executables can not be stopped: a call
+// that waits for it returns, but it goes on. Forks share the parent's limits. Errors: FAILED_PRECONDITION when it is
+// frozen.
+IREE_API_EXPORT iree_status_t iree_vm_context_set_limits(iree_vm_context_t* context,
+                                                         const iree_vm_context_limits_t* limits);
+// Ends the invocation that runs at this moment with CANCELLED; from any thread. Nothing runs: nothing happens.
+IREE_API_EXPORT void iree_vm_context_cancel(iree_vm_context_t* context);
+// What invocations of the context work from.
+IREE_API_EXPORT iree_budget_t* iree_vm_context_budget(const iree_vm_context_t* context);
+IREE_API_EXPORT iree_vm_context_limits_t iree_vm_context_limits(const iree_vm_context_t* context);
+
 // Links more modules in, in order. On failure none of them stays.
 IREE_API_EXPORT iree_status_t iree_vm_context_register_modules(iree_vm_context_t* context,
                                                                iree_host_size_t module_count,

@@ -35,6 +35,9 @@ IREE_API_EXPORT iree_status_t iree_vm_list_clone(iree_vm_list_t* source, iree_al
                                                  iree_vm_list_t** out_target);
 IREE_API_EXPORT void iree_vm_list_retain(iree_vm_list_t* list);
 IREE_API_EXPORT void iree_vm_list_release(iree_vm_list_t* list);
+// False for what would make the list hold itself, so that it was never freed, or is too deep to tell. Not part of
+// IREE's API.
+IREE_API_EXPORT bool iree_vm_list_may_hold(const iree_vm_list_t* list, iree_vm_ref_t ref);
 
 IREE_API_EXPORT iree_vm_type_def_t iree_vm_list_element_type(const iree_vm_list_t* list);
 IREE_API_EXPORT iree_host_size_t iree_vm_list_capacity(const iree_vm_list_t* list);

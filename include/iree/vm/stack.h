@@ -76,6 +76,9 @@ IREE_API_EXPORT iree_status_t iree_vm_stack_allocate(iree_vm_invocation_flags_t 
                                                      iree_allocator_t allocator, iree_vm_stack_t** out_stack);
 IREE_API_EXPORT void iree_vm_stack_free(iree_vm_stack_t* stack);
 IREE_API_EXPORT iree_allocator_t iree_vm_stack_allocator(const iree_vm_stack_t* stack);
+// What the invocation works from (not retained); NULL: nothing counts. Not part of IREE's API.
+IREE_API_EXPORT void iree_vm_stack_set_budget(iree_vm_stack_t* stack, iree_budget_t* budget);
+IREE_API_EXPORT iree_budget_t* iree_vm_stack_budget(const iree_vm_stack_t* stack);
 IREE_API_EXPORT iree_vm_invocation_flags_t iree_vm_stack_invocation_flags(const iree_vm_stack_t* stack);
 
 // The newest frame and the one below it; NULL when there is none.

@@ -1,6 +1,7 @@
 // Block programs: execution.
 #include "hal/detail.h"
 #include "hal/local/program_internal.h"
+#include "hal/local/vmvx.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Workers
@@ -227,6 +228,7 @@ static iree_status_t run_workgroups(const program_command_t* command, const prog
   for (uint64_t i = begin; i < end; ++i) {
     int result = command->dispatch.run(command->dispatch.environment, dispatch, &group);
     if (IREE_UNLIKELY(result != 0)) {
+      if (command->dispatch.run == local_vmvx_run) return local_vmvx_failure(command->dispatch.environment, result);
       return iree_make_status(IREE_STATUS_INTERNAL, "executable entry point returned catastrophic failure %d", result);
     }
     if (++group.workgroup_id_x < dispatch->workgroup_count_x) continue;

@@ -7,6 +7,7 @@ typedef struct vmvx_executable_t {
   local_executable_t base;
   void* contents;  // copy of the file
   vmvx_program_t program;
+  iree_budget_t* budget;                   // retained; may be NULL
   local_vmvx_environment_t* environments;  // one for each function
   char* names;
 } vmvx_executable_t;
@@ -14,13 +15,16 @@ typedef struct vmvx_executable_t {
 static void executable_destroy(local_executable_t* base) {
   vmvx_executable_t* executable = (vmvx_executable_t*)base;
   vmvx_program_close(&executable->program);
+  iree_budget_release(executable->budget);
   iree_allocator_free(base->host_allocator, executable->environments);
   iree_allocator_free(base->host_allocator, executable->names);
   iree_allocator_free_aligned(base->host_allocator, executable->contents);
 }
 
-static iree_status_t fill_function(const vmvx_function_t* f, local_vmvx_environment_t* environment, char** names,
-                                   local_function_t* out) {
+static iree_status_t fill_function(vmvx_executable_t* executable, uint32_t index, char** names) {
+  const vmvx_function_t* f = &executable->program.functions[index];
+  local_vmvx_environment_t* environment = &executable->environments[index];
+  local_function_t* out = &executable->base.functions[index];
   size_t pages = (local_vmvx_memory_size(f) + IREE_HAL_EXECUTABLE_WORKGROUP_LOCAL_MEMORY_PAGE_SIZE - 1) /
                  IREE_HAL_EXECUTABLE_WORKGROUP_LOCAL_MEMORY_PAGE_SIZE;
   if (f->binding_count > IREE_HAL_EXECUTABLE_MAX_BINDING_COUNT ||
@@ -29,7 +33,7 @@ static iree_status_t fill_function(const vmvx_function_t* f, local_vmvx_environm
                             "vmvx function '%.*s' has too many bindings, constants or registers", (int)f->name.size,
                             f->name.data);
   }
-  *environment = (local_vmvx_environment_t){.function = f};
+  *environment = (local_vmvx_environment_t){.function = f, .budget = executable->budget};
   *out = (local_function_t){.run = local_vmvx_run, .environment = &environment->base, .name = *names};
   out->attrs.local_memory_pages = (uint16_t)pages;
   out->attrs.binding_count = (uint8_t)f->binding_count;
@@ -52,15 +56,14 @@ static iree_status_t fill_functions(vmvx_executable_t* executable) {
                                                    (void**)&executable->environments));
   char* names = executable->names;
   for (uint32_t i = 0; i < program->function_count; ++i) {
-    IREE_RETURN_IF_ERROR(
-        fill_function(&program->functions[i], &executable->environments[i], &names, &executable->base.functions[i]));
+    IREE_RETURN_IF_ERROR(fill_function(executable, i, &names));
   }
   return iree_ok_status();
 }
 
 // Takes over `contents` and `program`, also on failure.
-static iree_status_t executable_create(void* contents, vmvx_program_t program, iree_allocator_t allocator,
-                                       iree_hal_executable_t** out_executable) {
+static iree_status_t executable_create(void* contents, vmvx_program_t program, iree_budget_t* budget,
+                                       iree_allocator_t allocator, iree_hal_executable_t** out_executable) {
   vmvx_executable_t* executable = NULL;
   iree_status_t status = local_executable_create(sizeof(*executable), program.function_count, executable_destroy,
                                                  allocator, (void**)&executable);
@@ -71,6 +74,8 @@ static iree_status_t executable_create(void* contents, vmvx_program_t program, i
   }
   executable->contents = contents;
   executable->program = program;
+  executable->budget = budget;
+  iree_budget_retain(budget);
   status = fill_functions(executable);
   if (!iree_status_is_ok(status)) {
     iree_hal_executable_release((iree_hal_executable_t*)executable);
@@ -137,7 +142,7 @@ static iree_status_t loader_try_load(iree_hal_executable_loader_t* base,
     iree_allocator_free_aligned(allocator, contents);
     return iree_status_annotate(status, IREE_SV("loading a vmvx executable"));
   }
-  return executable_create(contents, program, allocator, out_executable);
+  return executable_create(contents, program, executable_params->budget, allocator, out_executable);
 }
 
 static const iree_hal_executable_loader_vtable_t loader_vtable = {

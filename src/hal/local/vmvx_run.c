@@ -169,8 +169,26 @@ static bool advance(const worker_t* w, const uint32_t* x) {
   return for_goes_on(w, x[0], x[1]);
 }
 
-static iree_status_code_t run(const worker_t* w) {
-  const vmvx_instr_t* instrs = w->function->instrs;
+// Steps are instructions, and are counted where control goes back: in between there are no more than the function has.
+enum { STEP_PIECE = 1 << 16 };  // taken from the budget at once
+
+// Makes `steps` at least `needed`; false when the budget is used up.
+static bool take_steps(iree_budget_t* budget, uint64_t needed, uint64_t* steps) {
+  if (!budget) return *steps = UINT64_MAX, true;
+  *steps += iree_budget_take_steps(budget, STEP_PIECE + needed);
+  if (*steps >= needed) return true;
+  iree_budget_stop(budget, IREE_STATUS_RESOURCE_EXHAUSTED);
+  return false;
+}
+
+static inline bool count_steps(iree_budget_t* budget, ptrdiff_t count, uint64_t* steps) {
+  if (IREE_UNLIKELY(*steps < (uint64_t)count) && !take_steps(budget, (uint64_t)count, steps)) return false;
+  *steps -= (uint64_t)count;
+  return true;
+}
+
+static iree_status_code_t run(const worker_t* w, iree_budget_t* budget, uint64_t* steps) {
+  const vmvx_instr_t *instrs = w->function->instrs, *back;
   for (const vmvx_instr_t* instr = instrs;;) {
     const uint32_t* x = instr->x;
     bool ok = true;
@@ -209,14 +227,21 @@ static iree_status_code_t run(const worker_t* w) {
         instr = for_goes_on(w, x[0], x[2]) ? instr + 1 : &instrs[x[4]];
         continue;
       case VMVX_OP_next:
-        instr = advance(w, x) ? &instrs[x[3]] : instr + 1;
+        if (!advance(w, x)) break;
+        back = &instrs[x[3]];
+        if (!count_steps(budget, instr - back + 1, steps)) return iree_budget_code(budget);
+        instr = back;
         continue;
       case VMVX_OP_if:
         instr = *at(w, x[0]) ? instr + 1 : &instrs[x[1]] + 1;  // behind `else`
         continue;
       case VMVX_OP_else:
-      case VMVX_OP_while_next:
         instr = &instrs[x[0]];
+        continue;
+      case VMVX_OP_while_next:
+        back = &instrs[x[0]];
+        if (!count_steps(budget, instr - back + 1, steps)) return iree_budget_code(budget);
+        instr = back;
         continue;
       case VMVX_OP_while_if:
         instr = *at(w, x[0]) ? instr + 1 : &instrs[x[1]];
@@ -245,5 +270,24 @@ int local_vmvx_run(const iree_hal_executable_environment_v0_t* environment,
   worker.dispatch = dispatch_state;
   worker.workgroup = workgroup_state;
   if (!set_up(&worker)) return IREE_STATUS_INVALID_ARGUMENT;
-  return run(&worker);
+  iree_budget_t* budget = ((const local_vmvx_environment_t*)environment)->budget;
+  uint64_t steps = 0;
+  if (!count_steps(budget, worker.function->instr_count, &steps)) return (int)iree_budget_code(budget);
+  iree_status_code_t code = run(&worker, budget, &steps);
+  if (budget) iree_budget_return_steps(budget, steps);
+  return (int)code;
+}
+
+iree_status_t local_vmvx_failure(const iree_hal_executable_environment_v0_t* environment, int code) {
+  const local_vmvx_environment_t* own = (const local_vmvx_environment_t*)environment;
+  iree_string_view_t name = own->function->name;
+  iree_status_t status = iree_ok_status();
+  if (own->budget && (int)iree_budget_code(own->budget) == code) status = iree_budget_check(own->budget);
+  if (iree_status_is_ok(status)) {
+    status = iree_make_status((iree_status_code_t)code, "%s",
+                              code == IREE_STATUS_OUT_OF_RANGE
+                                  ? "an access leaves its memory"
+                                  : "bindings, constants or local memory are less than it needs");
+  }
+  return iree_status_annotate_f(status, "in vmvx function '%.*s'", (int)name.size, name.data);
 }

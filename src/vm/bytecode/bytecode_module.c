@@ -2,6 +2,7 @@
 
 #include "iree/modules/hal/types.h"
 #include "iree/vm/bytecode/module.h"
+#include "module/vmvx.h"
 #include "vm/bytecode/machine.h"
 #include "vm/bytecode/state.h"
 
@@ -286,18 +287,42 @@ static iree_status_t check_types(const bytecode_module_t* module) {
                           "iree_hal_module_register_all_types first");
 }
 
+// Executables have one variant for each target; one that is portable is enough.
+static iree_status_t check_portable(const module_image_t* image) {
+  for (uint32_t i = 0; i < image->executables_count; ++i) {
+    const module_executable_t* row = &image->executables[i];
+    const module_variant_t* native = NULL;
+    bool is_portable = false;
+    for (uint32_t k = 0; k < row->variant_count && !is_portable; ++k) {
+      const module_variant_t* variant = &image->variants[row->variant_first + k];
+      is_portable = module_image_is_portable(image, variant->target);
+      if (!is_portable) native = variant;
+    }
+    if (is_portable || !native) continue;
+    iree_string_view_t name = module_image_string(image, row->name);
+    iree_string_view_t format = module_image_string(image, image->targets[native->target].format);
+    return iree_make_status(IREE_STATUS_PERMISSION_DENIED,
+                            "executable '%.*s' is native code (%.*s), which runs unconfined; only portable code "
+                            "(" VMVX_FORMAT ") may be loaded",
+                            (int)name.size, name.data, (int)format.size, format.data);
+  }
+  return iree_ok_status();
+}
+
 iree_status_t iree_vm_bytecode_module_create(iree_vm_instance_t* instance, iree_vm_bytecode_module_flags_t flags,
                                              iree_const_byte_span_t archive_contents,
                                              iree_allocator_t archive_allocator, iree_allocator_t allocator,
                                              iree_vm_module_t** out_module) {
   *out_module = NULL;
-  if (flags != IREE_VM_BYTECODE_MODULE_FLAG_NONE) {
+  if (flags & ~(iree_vm_bytecode_module_flags_t)IREE_VM_BYTECODE_MODULE_FLAG_PORTABLE_ONLY) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "bytecode module flags 0x%X are not known", (unsigned)flags);
   }
   bytecode_module_t* module = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, sizeof(*module), (void**)&module));
   iree_status_t status = module_image_open(archive_contents, allocator, &module->image);
   if (iree_status_is_ok(status)) status = check_types(module);
+  module->portable_only = flags & IREE_VM_BYTECODE_MODULE_FLAG_PORTABLE_ONLY;
+  if (iree_status_is_ok(status) && module->portable_only) status = check_portable(&module->image);
   if (!iree_status_is_ok(status)) {
     module_image_close(&module->image, allocator);
     iree_allocator_free(allocator, module);

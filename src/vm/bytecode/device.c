@@ -100,6 +100,7 @@ static iree_status_t choose_target(vm_device_t* device, uint32_t row, iree_hal_e
   const module_image_t* image = device->image;
   for (uint32_t i = 0; i < image->targets_count; ++i) {
     const module_target_t* target = &image->targets[i];
+    if (device->portable_only && !module_image_is_portable(image, i)) continue;
     if (!iree_hal_executable_cache_can_prepare_format(cache, 0, module_image_string(image, target->format))) continue;
     if (missing_feature(device->handle, module_image_string(image, target->features)).size) continue;
     device->target = i;
@@ -158,6 +159,7 @@ static iree_status_t load_executable(const vm_device_t* device, iree_hal_executa
   params.caching_mode = IREE_HAL_EXECUTABLE_CACHING_MODE_ALLOW_OPTIMIZATION;
   params.executable_format = module_image_string(device->image, device->image->targets[device->target].format);
   params.executable_data = device->image->segment_data[executable->variant->segment];
+  params.budget = device->budget;
   iree_status_t status = iree_hal_executable_cache_prepare_executable(cache, &params, &executable->handle);
   if (iree_status_is_ok(status)) status = find_functions(device, row, executable);
   if (iree_status_is_ok(status)) return status;
@@ -197,17 +199,20 @@ static bool has_unified_memory(iree_hal_device_t* handle) {
 }
 
 // A device without executables yet.
-static iree_status_t allocate(const module_image_t* image, iree_hal_device_t* handle, iree_allocator_t allocator,
-                              vm_device_t** out_device) {
+static iree_status_t allocate(const vm_device_desc_t* desc, iree_allocator_t allocator, vm_device_t** out_device) {
+  const module_image_t* image = desc->image;
   vm_device_t* device = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, sizeof(*device), (void**)&device));
   iree_atomic_ref_count_init(&device->ref_count);
   device->allocator = allocator;
   device->image = image;
-  device->handle = handle;
-  iree_hal_device_retain(handle);
+  device->handle = desc->handle;
+  iree_hal_device_retain(device->handle);
+  device->budget = desc->budget;
+  iree_budget_retain(device->budget);
+  device->portable_only = desc->portable_only;
   device->target = MODULE_NONE;
-  device->unified = has_unified_memory(handle);
+  device->unified = has_unified_memory(device->handle);
   iree_slim_mutex_initialize(&device->mutex);
   *out_device = device;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(allocator, image->executables_count + 1,
@@ -226,11 +231,10 @@ static iree_status_t finish_create(iree_status_t status, vm_device_t** out_devic
   return status;
 }
 
-iree_status_t vm_device_create(const module_image_t* image, uint32_t row, iree_hal_device_t* handle,
-                               iree_allocator_t allocator, vm_device_t** out_device) {
+iree_status_t vm_device_create(const vm_device_desc_t* desc, iree_allocator_t allocator, vm_device_t** out_device) {
   *out_device = NULL;
-  iree_status_t status = allocate(image, handle, allocator, out_device);
-  if (iree_status_is_ok(status)) status = load_executables(*out_device, row);
+  iree_status_t status = allocate(desc, allocator, out_device);
+  if (iree_status_is_ok(status)) status = load_executables(*out_device, desc->row);
   return finish_create(status, out_device);
 }
 
@@ -248,7 +252,11 @@ static iree_status_t copy_executables(const vm_device_t* parent, vm_device_t* de
 
 iree_status_t vm_device_fork(const vm_device_t* parent, iree_allocator_t allocator, vm_device_t** out_device) {
   *out_device = NULL;
-  iree_status_t status = allocate(parent->image, parent->handle, allocator, out_device);
+  vm_device_desc_t desc = {.image = parent->image,
+                           .handle = parent->handle,
+                           .budget = parent->budget,
+                           .portable_only = parent->portable_only};
+  iree_status_t status = allocate(&desc, allocator, out_device);
   if (*out_device) (*out_device)->target = parent->target;
   if (iree_status_is_ok(status)) status = copy_executables(parent, *out_device);
   return finish_create(status, out_device);
@@ -265,6 +273,7 @@ void vm_device_release(vm_device_t* device) {
   }
   iree_slim_mutex_deinitialize(&device->mutex);
   iree_hal_device_release(device->handle);
+  iree_budget_release(device->budget);
   iree_allocator_free(device->allocator, device);
 }
 

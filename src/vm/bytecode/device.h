@@ -41,8 +41,10 @@ typedef struct vm_device_t {
   iree_allocator_t allocator;
   const module_image_t* image;
   iree_hal_device_t* handle;
-  bool unified;     // device memory is host memory: allocation needs no queue
-  uint32_t target;  // row of the module's targets; MODULE_NONE without executables
+  iree_budget_t* budget;  // retained; NULL: nothing counts
+  bool portable_only;     // only vmvx targets
+  bool unified;           // device memory is host memory: allocation needs no queue
+  uint32_t target;        // row of the module's targets; MODULE_NONE without executables
   vm_executable_t* executables;
   vm_recording_t* recordings;
   vm_transient_t transients[VM_TRANSIENT_LIMIT];
@@ -51,9 +53,15 @@ typedef struct vm_device_t {
   vm_stream_t* ordered_stream;
 } vm_device_t;
 
-// Chooses the target and loads its executables. `row` is of the image's devices, for messages.
-iree_status_t vm_device_create(const module_image_t* image, uint32_t row, iree_hal_device_t* handle,
-                               iree_allocator_t allocator, vm_device_t** out_device);
+typedef struct vm_device_desc_t {
+  const module_image_t* image;
+  uint32_t row;  // of the image's devices, for messages
+  iree_hal_device_t* handle;
+  iree_budget_t* budget;
+  bool portable_only;
+} vm_device_desc_t;
+// Chooses the target and loads its executables.
+iree_status_t vm_device_create(const vm_device_desc_t* desc, iree_allocator_t allocator, vm_device_t** out_device);
 // The same device and executables, with its own pools.
 iree_status_t vm_device_fork(const vm_device_t* parent, iree_allocator_t allocator, vm_device_t** out_device);
 void vm_device_retain(vm_device_t* device);
@@ -68,9 +76,17 @@ void vm_device_trim(vm_device_t* device);
 iree_status_t vm_device_import(vm_device_t* device, iree_const_byte_span_t data, iree_vm_module_t* owner,
                                iree_hal_buffer_t** out_buffer);
 
+// Waits until the semaphore reaches the value, or until the call must end.
+iree_status_t vm_device_await(iree_budget_t* budget, iree_hal_semaphore_t* semaphore, uint64_t value);
+iree_status_t vm_device_await_fence(iree_budget_t* budget, iree_hal_fence_t* fence);
+
 // A buffer for results, usable by what the stream runs from now on.
 iree_status_t vm_device_allocate(vm_device_t* device, vm_stream_t* stream, iree_device_size_t size,
                                  iree_hal_buffer_t** out_buffer);
+
+// A part of a buffer, which keeps all of it alive and charged.
+iree_status_t vm_device_subspan(iree_budget_t* budget, iree_hal_buffer_t* buffer, iree_device_size_t offset,
+                                iree_device_size_t length, iree_allocator_t allocator, iree_hal_buffer_t** out_buffer);
 
 // Takes a buffer of at least `size` bytes from the pool (one reference for the caller), and gives it back: whoever
 // takes it next waits for what the stream has so far.

@@ -224,23 +224,25 @@ static void trace(const vm_machine_t* m, const vm_frame_t* frame) {
 #define C_TYPE_f float
 #define C_TYPE_F double
 
-// A fuzzer's programs may loop for ever.
-#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
-enum { STEP_LIMIT = 20000 };
-#define STEPS_DECLARE() uint32_t steps = 0
-#define STEPS_COUNT() \
-  if (++steps > STEP_LIMIT) CHECK(iree_make_status(IREE_STATUS_DEADLINE_EXCEEDED, "%u instructions", steps))
-#else
-#define STEPS_DECLARE()
-#define STEPS_COUNT()
-#endif
+enum { STEP_PIECE = 256 };  // instructions that are taken from the budget at once
 
-#define NEXT()                                             \
-  do {                                                     \
-    at = m->pc;                                            \
-    if (IREE_UNLIKELY(tracing)) trace(m, frame_of(frame)); \
-    STEPS_COUNT();                                         \
-    goto* targets[*m->pc++];                               \
+static iree_status_t take_steps(iree_budget_t* budget, uint64_t* steps) {
+  *steps = budget ? iree_budget_take_steps(budget, STEP_PIECE) : UINT64_MAX;
+  return *steps ? iree_ok_status() : iree_budget_check(budget);
+}
+
+static void return_steps(iree_budget_t* budget, uint64_t* steps) {
+  if (budget) iree_budget_return_steps(budget, *steps);
+  *steps = 0;
+}
+
+#define NEXT()                                                    \
+  do {                                                            \
+    at = m->pc;                                                   \
+    if (IREE_UNLIKELY(tracing)) trace(m, frame_of(frame));        \
+    if (IREE_UNLIKELY(!steps)) CHECK(take_steps(budget, &steps)); \
+    --steps;                                                      \
+    goto* targets[*m->pc++];                                      \
   } while (0)
 
 #define CHECK(expr)                                           \
@@ -268,7 +270,8 @@ static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode
   const int32_t base_depth = frame->depth;
   const bool tracing = iree_vm_stack_invocation_flags(m->stack) & IREE_VM_INVOCATION_FLAG_TRACE_EXECUTION;
   const vm_word_t* at = m->pc;  // the current instruction
-  STEPS_DECLARE();
+  iree_budget_t* budget = m->state->budget;
+  uint64_t steps = 0;
   iree_status_t status = iree_ok_status();
   NEXT();
 
@@ -332,16 +335,19 @@ op_call:
   NEXT();
 op_call_import:
   frame->pc = at - frame_of(frame)->code;
+  return_steps(budget, &steps);  // what is called works from the same budget
   CHECK(call_import(m, frame_of(frame)->row));
   NEXT();
 op_return:
   if (frame->depth == base_depth) {
     pack_registers(m, frame_of(frame)->row, m->pc, /*take=*/false, results);
+    return_steps(budget, &steps);
     return iree_vm_stack_function_leave(m->stack);
   }
   CHECK(end_call(m, m->pc, &frame));
   NEXT();
 op_fail:
+  return_steps(budget, &steps);
   CHECK(fail_with_message(m));
 op_fail_if:
   if (m->values[*m->pc++].i) CHECK(fail_with_message(m));

@@ -171,7 +171,9 @@ iree_status_t vm_do_list_set_ref(vm_machine_t* m) {
   VM_NEXT_OBJECT(m, iree_vm_list, list);
   uint32_t index = (uint32_t)vm_next_value(m)->i;
   iree_vm_ref_t* value = vm_next_ref(m);
-  if (value->ptr == list) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "a list can not hold itself");
+  if (!iree_vm_list_may_hold(list, *value)) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "a list can not hold itself");
+  }
   return iree_vm_list_set_ref_retain(list, index, value);
 }
 

@@ -75,20 +75,15 @@ iree_status_t vm_do_hal_stream_end(vm_machine_t* m) {
 iree_status_t vm_do_hal_fence_create(vm_machine_t* m) {
   iree_vm_ref_t* result = vm_next_ref(m);
   vm_device_t* device = next_device(m);
-  iree_hal_semaphore_t* semaphore = NULL;
   iree_hal_fence_t* fence = NULL;
-  IREE_RETURN_IF_ERROR(iree_hal_semaphore_create(device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, 0,
-                                                 IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
-  iree_status_t status = iree_hal_fence_create_at(semaphore, 1, m->state->allocator, &fence);
-  iree_hal_semaphore_release(semaphore);
-  IREE_RETURN_IF_ERROR(status);
+  IREE_RETURN_IF_ERROR(vm_state_create_fence(m->state, device->handle, &fence));
   return iree_vm_ref_wrap_assign(fence, iree_hal_fence_type(), result);
 }
 
 iree_status_t vm_do_hal_fence_await(vm_machine_t* m) {
   iree_hal_fence_t* fence = NULL;
   IREE_RETURN_IF_ERROR(next_fence_or_null(m, &fence));
-  return iree_hal_fence_wait(fence, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+  return vm_device_await_fence(m->state->budget, fence);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -130,7 +125,8 @@ iree_status_t vm_do_hal_dealloca(vm_machine_t* m) {
     vm_submission_t submission;
     vm_stream_prepare(stream, &submission);
     status = iree_hal_device_queue_dealloca(stream->device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, submission.wait,
-                                            submission.signal, buffer, IREE_HAL_DEALLOCA_FLAG_NONE);
+                                            submission.signal, iree_hal_buffer_allocated_buffer(buffer),
+                                            IREE_HAL_DEALLOCA_FLAG_NONE);
     status = vm_stream_submitted(stream, &submission, status);
   }
   iree_vm_ref_release(ref);
@@ -159,7 +155,7 @@ iree_status_t vm_do_hal_subspan(vm_machine_t* m) {
   IREE_RETURN_IF_ERROR(next_size(m, &offset));
   IREE_RETURN_IF_ERROR(next_size(m, &length));
   iree_hal_buffer_t* subspan = NULL;
-  IREE_RETURN_IF_ERROR(iree_hal_buffer_subspan(buffer, offset, length, m->state->allocator, &subspan));
+  IREE_RETURN_IF_ERROR(vm_device_subspan(m->state->budget, buffer, offset, length, m->state->allocator, &subspan));
   return iree_vm_ref_wrap_assign(subspan, iree_hal_buffer_type(), result);
 }
 

@@ -42,10 +42,13 @@ iree_status_t vm_state_create(bytecode_module_t* module, iree_allocator_t alloca
   return status;
 }
 
+static void drop_fences(iree_vm_module_state_t* state);
+
 void vm_state_destroy(iree_vm_module_state_t* state) {
   if (!state) return;
   const module_image_t* image = &state->module->image;
   iree_allocator_t allocator = state->allocator;
+  drop_fences(state);
   for (uint32_t i = 0; state->global_refs && i < image->globals_count; ++i) iree_vm_ref_release(&state->global_refs[i]);
   for (uint32_t i = 0; state->devices && i < image->devices_count; ++i) {
     if (!state->devices[i]) continue;
@@ -60,12 +63,15 @@ void vm_state_destroy(iree_vm_module_state_t* state) {
   iree_allocator_free(allocator, state->imports);
   iree_allocator_free(allocator, state->devices);
   iree_allocator_free(allocator, state->constants);
+  iree_budget_release(state->budget);
   iree_allocator_free(allocator, state);
 }
 
 static iree_status_t copy_state(iree_vm_module_state_t* parent, iree_vm_module_state_t* state) {
   const module_image_t* image = &state->module->image;
   state->is_ready = parent->is_ready;
+  state->budget = parent->budget;
+  iree_budget_retain(state->budget);
   memcpy(state->global_values, parent->global_values, image->globals_count * sizeof(*state->global_values));
   for (uint32_t i = 0; i < image->globals_count; ++i) {
     iree_vm_ref_retain(&parent->global_refs[i], &state->global_refs[i]);
@@ -91,6 +97,58 @@ iree_status_t vm_state_fork(iree_vm_module_state_t* parent, iree_allocator_t all
   vm_state_destroy(*out_state);
   *out_state = NULL;
   return status;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Fences
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Forgets those that nobody else has.
+static void prune_fences(iree_vm_module_state_t* state) {
+  iree_host_size_t kept = 0;
+  for (iree_host_size_t i = 0; i < state->fence_count; ++i) {
+    iree_hal_semaphore_t* semaphore = state->fences[i];
+    if (iree_atomic_ref_count_load(&((iree_hal_resource_t*)semaphore)->ref_count) == 1) {
+      iree_hal_semaphore_release(semaphore);
+    } else {
+      state->fences[kept++] = semaphore;
+    }
+  }
+  state->fence_count = kept;
+}
+
+static iree_status_t reserve_fence(iree_vm_module_state_t* state) {
+  if (state->fence_count < state->fence_capacity) return iree_ok_status();
+  prune_fences(state);
+  if (state->fence_count < state->fence_capacity / 2) return iree_ok_status();
+  return iree_allocator_grow_array(state->allocator, state->fence_count + 8, sizeof(*state->fences),
+                                   &state->fence_capacity, (void**)&state->fences);
+}
+
+iree_status_t vm_state_create_fence(iree_vm_module_state_t* state, iree_hal_device_t* device,
+                                    iree_hal_fence_t** out_fence) {
+  iree_hal_semaphore_t* semaphore = NULL;
+  IREE_RETURN_IF_ERROR(reserve_fence(state));
+  IREE_RETURN_IF_ERROR(
+      iree_hal_semaphore_create(device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
+  state->fences[state->fence_count++] = semaphore;
+  return iree_hal_fence_create_at(semaphore, 1, state->allocator, out_fence);
+}
+
+// After a call that was stopped nobody may be there to signal them, and work that waits for them would never end.
+static void drop_fences(iree_vm_module_state_t* state) {
+  bool fails = state->budget && iree_budget_has_stopped(state->budget);
+  for (iree_host_size_t i = 0; i < state->fence_count; ++i) {
+    uint64_t value = 0;
+    iree_status_t status = iree_hal_semaphore_query(state->fences[i], &value);
+    if (fails && iree_status_is_ok(status) && !value) {
+      iree_hal_semaphore_fail(state->fences[i],
+                              iree_make_status(IREE_STATUS_CANCELLED, "the program that made the fence is gone"));
+    }
+    iree_status_ignore(status);
+    iree_hal_semaphore_release(state->fences[i]);
+  }
+  iree_allocator_free(state->allocator, state->fences);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -152,7 +210,12 @@ static iree_status_t setup_device(iree_vm_module_state_t* state, iree_vm_stack_t
   iree_hal_device_t* handle = NULL;
   status = iree_hal_device_check_deref(ref, &handle);
   if (iree_status_is_ok(status)) {
-    status = vm_device_create(image, row, handle, state->allocator, &state->devices[row]);
+    vm_device_desc_t desc = {.image = image,
+                             .row = row,
+                             .handle = handle,
+                             .budget = state->budget,
+                             .portable_only = state->module->portable_only};
+    status = vm_device_create(&desc, state->allocator, &state->devices[row]);
   }
   iree_vm_ref_release(&ref);
   return status;
@@ -162,6 +225,8 @@ iree_status_t vm_state_setup(iree_vm_module_state_t* state, iree_vm_stack_t* sta
   const module_image_t* image = &state->module->image;
   if (state->is_ready) return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "initializers run once");
   state->is_ready = true;
+  state->budget = iree_vm_stack_budget(stack);
+  iree_budget_retain(state->budget);
   for (uint32_t i = 0; i < image->devices_count; ++i) IREE_RETURN_IF_ERROR(setup_device(state, stack, i));
   for (uint32_t i = 0; i < image->constants_count; ++i) {
     const module_constant_t* row = &image->constants[i];

@@ -14,6 +14,7 @@ typedef struct bytecode_module_t {
   iree_allocator_t archive_allocator;
   iree_const_byte_span_t archive;
   module_image_t image;
+  bool portable_only;  // native code in it is not used
 } bytecode_module_t;
 
 // Imports that every module with devices has besides its own: after those, in this order.
@@ -47,12 +48,16 @@ typedef union vm_cell_t {
 struct iree_vm_module_state_t {
   bytecode_module_t* module;  // outlives the state
   iree_allocator_t allocator;
+  iree_budget_t* budget;          // of the context, retained; NULL: nothing counts
   bool is_ready;                  // devices and constants are there
   vm_cell_t* global_values;       // one for each global
   iree_vm_ref_t* global_refs;     // one for each global
   vm_import_t* imports;           // the module's, then the implicit ones
   vm_device_t** devices;          // one for each row of devices
   iree_hal_buffer_t** constants;  // one for each row of constants
+  // Of fences that the program made and that others may still wait for, retained.
+  iree_hal_semaphore_t** fences;
+  iree_host_size_t fence_count, fence_capacity;
 };
 
 static inline bool vm_module_uses_hal(const bytecode_module_t* module) { return module->image.devices_count != 0; }
@@ -74,6 +79,10 @@ iree_status_t vm_state_resolve_import(iree_vm_module_state_t* state, uint32_t or
 
 // Finds devices, loads executables and makes constants; the first part of `__init`.
 iree_status_t vm_state_setup(iree_vm_module_state_t* state, iree_vm_stack_t* stack);
+
+// A fence that is not signaled yet.
+iree_status_t vm_state_create_fence(iree_vm_module_state_t* state, iree_hal_device_t* device,
+                                    iree_hal_fence_t** out_fence);
 
 // Calls an import with packed lists; refs that the callee left in the arguments are the caller's to release.
 iree_status_t vm_import_call(const vm_import_t* import, iree_vm_stack_t* stack, iree_byte_span_t arguments,

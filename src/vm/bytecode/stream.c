@@ -165,10 +165,44 @@ iree_status_t vm_stream_wait(vm_stream_t* stream, iree_hal_semaphore_list_t poin
   return iree_ok_status();
 }
 
+// How often a waiting thread looks whether its call was cancelled, and how long it gives code that was stopped.
+enum { WAIT_PIECE_NS = 10 * 1000 * 1000, STOP_NS = 250 * 1000 * 1000 };
+
+static bool wait_until(iree_hal_semaphore_t* semaphore, uint64_t value, iree_time_t deadline_ns,
+                       iree_status_t* out_status) {
+  *out_status = iree_hal_semaphore_wait(semaphore, value, iree_make_deadline(deadline_ns), IREE_ASYNC_WAIT_FLAG_NONE);
+  if (!iree_status_is_deadline_exceeded(*out_status)) return true;
+  iree_status_ignore(*out_status);
+  return false;
+}
+
+iree_status_t vm_device_await(iree_budget_t* budget, iree_hal_semaphore_t* semaphore, uint64_t value) {
+  iree_status_t status = iree_ok_status();
+  if (!budget) {
+    return iree_hal_semaphore_wait(semaphore, value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+  }
+  iree_time_t deadline_ns = iree_budget_deadline_ns(budget);
+  while (iree_budget_code(budget) == IREE_STATUS_OK) {
+    if (!wait_until(semaphore, value, iree_min(deadline_ns, iree_time_now() + WAIT_PIECE_NS), &status)) continue;
+    return iree_status_is_ok(status) ? iree_budget_check(budget) : status;
+  }
+  // Portable code ends now, and says where it was. Native code goes on, and keeps what it uses.
+  if (wait_until(semaphore, value, iree_time_now() + STOP_NS, &status)) return status;
+  return iree_budget_check(budget);
+}
+
+iree_status_t vm_device_await_fence(iree_budget_t* budget, iree_hal_fence_t* fence) {
+  iree_hal_semaphore_list_t list = iree_hal_fence_semaphore_list(fence);
+  for (iree_host_size_t i = 0; i < list.count; ++i) {
+    IREE_RETURN_IF_ERROR(vm_device_await(budget, list.semaphores[i], list.payload_values[i]));
+  }
+  return iree_ok_status();
+}
+
 iree_status_t vm_stream_await(vm_stream_t* stream) {
   if (stream->wait_count) IREE_RETURN_IF_ERROR(submit_barrier(stream));
   if (!stream->value) return iree_ok_status();
-  return iree_hal_semaphore_wait(stream->semaphore, stream->value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+  return vm_device_await(stream->device->budget, stream->semaphore, stream->value);
 }
 
 iree_status_t vm_stream_signal(vm_stream_t* stream, iree_hal_semaphore_list_t points) {

@@ -13,10 +13,10 @@ static iree_hal_buffer_params_t buffer_params(const vm_device_t* device) {
   };
 }
 
-iree_status_t vm_device_allocate(vm_device_t* device, vm_stream_t* stream, iree_device_size_t size,
-                                 iree_hal_buffer_t** out_buffer) {
+static iree_status_t allocate(vm_device_t* device, vm_stream_t* stream, iree_device_size_t size,
+                              iree_hal_buffer_t** out_buffer) {
   iree_hal_buffer_params_t params = buffer_params(device);
-  if (device->unified) {
+  if (device->unified || !stream) {
     return iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(device->handle), params, size, out_buffer);
   }
   vm_submission_t submission;
@@ -25,6 +25,46 @@ iree_status_t vm_device_allocate(vm_device_t* device, vm_stream_t* stream, iree_
                                                       submission.signal, /*pool=*/NULL, params, size,
                                                       IREE_HAL_ALLOCA_FLAG_INDETERMINATE_LIFETIME, out_buffer);
   return vm_stream_submitted(stream, &submission, status);
+}
+
+static void return_charge(void* user_data, iree_hal_buffer_t* buffer) {
+  iree_budget_return_memory(user_data, buffer->byte_length);
+  iree_budget_release(user_data);
+}
+
+// With a limit the buffer is one over the allocated one, whose end is the end of its charge.
+iree_status_t vm_device_allocate(vm_device_t* device, vm_stream_t* stream, iree_device_size_t size,
+                                 iree_hal_buffer_t** out_buffer) {
+  iree_budget_t* budget = device->budget;
+  if (!budget || !iree_budget_has_memory_limit(budget)) return allocate(device, stream, size, out_buffer);
+  *out_buffer = NULL;
+  IREE_RETURN_IF_ERROR(iree_budget_take_memory(budget, size));
+  iree_hal_buffer_t* buffer = NULL;
+  iree_status_t status = allocate(device, stream, size, &buffer);
+  if (iree_status_is_ok(status)) {
+    iree_hal_buffer_release_callback_t callback = {return_charge, budget};
+    status = iree_hal_buffer_guard(buffer, 0, size, callback, device->allocator, out_buffer);
+    iree_hal_buffer_release(buffer);
+  }
+  if (iree_status_is_ok(status)) {
+    iree_budget_retain(budget);
+  } else {
+    iree_budget_return_memory(budget, size);
+  }
+  return status;
+}
+
+static void release_whole(void* user_data, iree_hal_buffer_t* buffer) { iree_hal_buffer_release(user_data); }
+
+iree_status_t vm_device_subspan(iree_budget_t* budget, iree_hal_buffer_t* buffer, iree_device_size_t offset,
+                                iree_device_size_t length, iree_allocator_t allocator, iree_hal_buffer_t** out_buffer) {
+  if (!budget || !iree_budget_has_memory_limit(budget)) {
+    return iree_hal_buffer_subspan(buffer, offset, length, allocator, out_buffer);
+  }
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_guard(
+      buffer, offset, length, (iree_hal_buffer_release_callback_t){release_whole, buffer}, allocator, out_buffer));
+  iree_hal_buffer_retain(buffer);
+  return iree_ok_status();
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -130,8 +170,7 @@ static void release_owner(void* user_data, iree_hal_buffer_t* buffer) { iree_vm_
 
 static iree_status_t copy_to_device(vm_device_t* device, iree_const_byte_span_t data, iree_hal_buffer_t** out_buffer) {
   iree_hal_buffer_t* buffer = NULL;
-  IREE_RETURN_IF_ERROR(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(device->handle),
-                                                          buffer_params(device), data.data_length, &buffer));
+  IREE_RETURN_IF_ERROR(vm_device_allocate(device, /*stream=*/NULL, data.data_length, &buffer));
   iree_status_t status = iree_hal_device_transfer_h2d(device->handle, data.data, buffer, 0, data.data_length,
                                                       IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout());
   if (iree_status_is_ok(status)) {
