@@ -156,13 +156,15 @@ static pass_result_t step_const_eval(ir_op_t* module, ir_context_t* ctx, void* u
   return o->const_eval && const_eval_module(ctx, module, &eval) ? PASS_CHANGED : PASS_UNCHANGED;
 }
 
-// Whether all targets add up products of bytes by an instruction of their own.
-static bool multiplies_bytes(const run_t* r) {
+static bool is_cpu(const device_info_t* device) { return device->kind == DEVICE_CPU; }
+
+// Whether it adds up products of bytes by an instruction of its own.
+static bool multiplies_bytes(const device_info_t* device) { return is_cpu(device) && device->has_int8_dot; }
+
+static bool all_targets(const run_t* r, bool (*are)(const device_info_t* device)) {
   const compiler_options_t* o = r->options;
-  bool all = o->target_count > 0 && o->data_tiling;
-  for (uint32_t i = 0; i < o->target_count; ++i) {
-    all &= o->targets[i].device.kind == DEVICE_CPU && o->targets[i].device.has_int8_dot;
-  }
+  bool all = o->target_count > 0;
+  for (uint32_t i = 0; i < o->target_count; ++i) all &= are(&o->targets[i].device);
   return all;
 }
 
@@ -180,10 +182,13 @@ static bool stage_optimize(run_t* r) {
       &row_pass_inline, &row_pass_refine,      &row_pass_boundary,      &row_pass_canonicalize, &spread,
       &row_pass_expand, &row_pass_cse,         &row_pass_contract_form, &row_pass_loop_numbers, &row_pass_canonicalize,
       &const_eval,      &row_pass_canonicalize};
+  const pass_t* const sorts[] = {&row_pass_expand_top_k};
   const pass_t* const bytes[] = {&row_pass_byte_products};
+  bool words = r->options->data_tiling && all_targets(r, multiplies_bytes);
   const pass_t* const after[] = {&row_pass_exact_floats, &row_pass_integral_floats, &row_pass_cse, &row_pass_dce};
   return run_passes(r, r->module, before, sizeof(before) / sizeof(before[0])) &&
-         (!multiplies_bytes(r) || run_passes(r, r->module, bytes, 1)) &&
+         (all_targets(r, is_cpu) || run_passes(r, r->module, sorts, 1)) &&
+         (!words || run_passes(r, r->module, bytes, 1)) &&
          run_passes(r, r->module, after, sizeof(after) / sizeof(after[0]));
 }
 

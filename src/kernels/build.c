@@ -13,6 +13,7 @@ static const strategy_t strategies[] = {
     {"scan", DEVICE_CPU, strategy_scan_matches, strategy_scan_build},
     {"map", DEVICE_CPU, strategy_map_matches, strategy_map_build},
     {"merge", DEVICE_CPU, strategy_merge_matches, strategy_merge_build},
+    {"select", DEVICE_CPU, strategy_select_matches, strategy_select_build},
     {"rank", DEVICE_CPU, strategy_rank_matches, strategy_rank_build},
     {"scatter", DEVICE_CPU, strategy_scatter_matches, strategy_scatter_build},
     {"solve", DEVICE_CPU, strategy_solve_matches, strategy_solve_build},

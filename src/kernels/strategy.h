@@ -49,6 +49,8 @@ bool strategy_tile_matches(const dispatch_t* d);
 void strategy_tile_build(dispatch_t* d);
 bool strategy_scan_matches(const dispatch_t* d);
 void strategy_scan_build(dispatch_t* d);
+bool strategy_select_matches(const dispatch_t* d);
+void strategy_select_build(dispatch_t* d);
 bool strategy_rank_matches(const dispatch_t* d);
 void strategy_rank_build(dispatch_t* d);
 bool strategy_scatter_matches(const dispatch_t* d);

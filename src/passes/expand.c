@@ -5,6 +5,7 @@
 //   graph.attention            two products and a softmax (expand_products.c, with transforms of open sizes)
 //   graph.sort of a long line  rounds that merge sorted neighbours (src/kernels/merge.c); graph.top_k: a sort and a
 //   slice
+//   graph.window over much     one dimension after the other
 //   graph.concat of many      concatenations of as many as a kernel reads
 #include "passes/expand.h"
 
@@ -266,12 +267,13 @@ static bool expand_sort(ir_context_t* ctx, ir_op_t* op) {
   return true;
 }
 
-static bool expand_top_k(ir_context_t* ctx, ir_op_t* op) {
+// Of those with few results, or of the others.
+static bool expand_top_k(ir_context_t* ctx, ir_op_t* op, bool few) {
   ir_value_t* x = ir_operand(op, 0);
   int64_t axis = graph_get_axis(op);
   const ir_type_t* indices = op->results[1].type;
   if (!ir_type_is_static(x->type) || !ir_type_is_static(indices) || axis < 0 || axis >= x->type->rank) return false;
-  if (x->type->dims[axis] <= SORT_WHOLE) return false;
+  if (x->type->dims[axis] <= SORT_WHOLE || (indices->dims[axis] <= GRAPH_TOP_K_SCANNED) != few) return false;
   ir_builder_t b = ir_builder_before(ctx, op);
   const ir_type_t* places = ir_type_with_element(ctx, x->type, indices->element);
   ir_value_t* operands[2] = {x, graph_iota(&b, places, axis, NULL)};
@@ -309,6 +311,43 @@ static bool expand_concat(ir_context_t* ctx, ir_op_t* op) {
   return true;
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Large windows
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Over several dimensions: one after the other.
+static bool expand_window(ir_context_t* ctx, ir_op_t* op) {
+  enum { MANY_TAPS = 16 };
+  graph_window_t w = graph_window_read(op);
+  const ir_type_t* type = op->results[0].type;
+  int64_t taps = 1, sum = 0;
+  for (int32_t d = 0; d < type->rank; ++d) {
+    if (w.sizes[d] <= 1) continue;
+    taps = taps > INT32_MAX / w.sizes[d] ? INT32_MAX : taps * w.sizes[d];
+    sum += w.sizes[d];
+  }
+  bool rounds = ir_type_is_float(type->element) && type->element->width < 32;  // sums on the way would be
+  if (taps < MANY_TAPS || sum >= taps || (rounds && (strcmp(w.kind, "add") == 0 || strcmp(w.kind, "mul") == 0)))
+    return false;
+  ir_builder_t b = ir_builder_before(ctx, op);
+  ir_value_t* x = ir_operand(op, 0);
+  for (int32_t d = 0; d < type->rank; ++d) {
+    graph_window_t one = {.kind = w.kind};
+    bool works = w.sizes[d] > 1 || w.strides[d] != 1 || w.base_dilations[d] != 1 || w.pad_low[d] || w.pad_high[d];
+    if (!works) continue;
+    for (int32_t i = 0; i < type->rank; ++i) {
+      one.sizes[i] = one.strides[i] = one.dilations[i] = one.base_dilations[i] = 1;
+    }
+    one.sizes[d] = w.sizes[d], one.strides[d] = w.strides[d], one.dilations[d] = w.dilations[d];
+    one.base_dilations[d] = w.base_dilations[d], one.pad_low[d] = w.pad_low[d], one.pad_high[d] = w.pad_high[d];
+    x = graph_window(&b, x, &one);
+  }
+  if (x->type != type) return false;
+  ir_value_replace(ir_result(op, 0), x);
+  ir_op_erase(op);
+  return true;
+}
+
 static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
   pass_result_t result = PASS_UNCHANGED;
   for (uint32_t r = 0; r < parent->region_count; ++r) {
@@ -324,7 +363,9 @@ static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
         } else if (ir_is(op, GRAPH_SORT) || ir_is(op, GRAPH_SORT_GENERIC)) {
           changed |= expand_sort(ctx, op);
         } else if (ir_is(op, GRAPH_TOP_K)) {
-          changed |= expand_top_k(ctx, op);
+          changed |= expand_top_k(ctx, op, false);
+        } else if (ir_is(op, GRAPH_WINDOW)) {
+          changed |= expand_window(ctx, op);
         } else if (ir_is(op, GRAPH_CONCAT)) {
           changed |= expand_concat(ctx, op);
         }
@@ -336,3 +377,17 @@ static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
 }
 
 pass_result_t pass_expand(ir_op_t* module, ir_context_t* ctx) { return visit(ctx, module); }
+
+pass_result_t pass_expand_top_k(ir_op_t* parent, ir_context_t* ctx) {
+  pass_result_t result = PASS_UNCHANGED;
+  for (uint32_t r = 0; r < parent->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &parent->regions[r]) {
+      IR_FOR_OPS_SAFE(op, block) {
+        bool changed = ir_is(op, GRAPH_TOP_K) ? expand_top_k(ctx, op, true)
+                                              : op->region_count && pass_expand_top_k(op, ctx) == PASS_CHANGED;
+        if (changed) result = PASS_CHANGED;
+      }
+    }
+  }
+  return result;
+}

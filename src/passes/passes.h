@@ -11,6 +11,7 @@
   PASS(pass_boundary, "boundary", true, "elements below 8 bits packed in arguments and results")              \
   PASS(pass_canonicalize, "canonicalize", false, "fold constants, drop index maps that do nothing")           \
   PASS(pass_expand, "expand", false, "transforms, long sorts in terms of other ops")                          \
+  PASS(pass_expand_top_k, "expand-top-k", false, "top_k of few out of long lines as sorts")                   \
   PASS(pass_byte_products, "byte-products", false, "products of bytes without their zero points")             \
   PASS(pass_exact_floats, "exact-floats", false, "products of small integers as products of floats")          \
   PASS(pass_integral_floats, "integral-floats", false, "integers between floats that are whole numbers")      \

@@ -69,10 +69,14 @@ class Elements(Builder):
         return True
 
     def multiply_add(self):
-        x = self.pick(lambda v: v.is_float() and v.exact)
+        x = self.pick(lambda v: v.exact and v.element != "i1")
         if not x:
             return False
         y, z = self.like(x), self.like(x)
+        if not x.is_float():
+            bound = 8 * 255 * 128 + z.bound
+            self.op("dot_bytes", [x, y, z], {}, [(x.element, x.dims, x.free, bound, True)])
+            return True
         bound = x.bound * y.bound + z.bound
         if not (y.exact and z.exact and self.fits(x, bound)):
             return False

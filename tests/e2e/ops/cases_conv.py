@@ -155,6 +155,7 @@ POOL = [
     ("rectangle", (2, 3, 9, 7), {"kernel_shape": [3, 2], "strides": [1, 2], "pads": [1, 0, 0, 1]}),
     ("1d", (1, 3, 20), {"kernel_shape": [3], "strides": [2]}),
     ("3d", (1, 2, 6, 6, 6), {"kernel_shape": [2, 2, 2], "strides": [2, 2, 2]}),
+    ("large", (2, 3, 14, 19), {"kernel_shape": [7, 5], "strides": [1, 2], "pads": [3, 2, 3, 2]}),
     ("wide", (1, 64, 14, 14), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
 ]
 for label, x, attributes in POOL:
