@@ -57,6 +57,19 @@ uint32_t cts_word(iree_hal_buffer_t* buffer, iree_host_size_t index);
 void cts_expect_bytes(iree_hal_buffer_t* buffer, iree_device_size_t begin, iree_device_size_t end, uint8_t value);
 
 iree_hal_semaphore_t* cts_semaphore(uint64_t initial_value);
+
+// A device of the test's own with the test functions, for it to break or to load (own.c).
+typedef struct cts_own_t {
+  iree_hal_device_t* device;
+  iree_hal_executable_cache_t* cache;
+  iree_hal_executable_t* executable;
+} cts_own_t;
+cts_own_t cts_own_open(void);
+void cts_own_close(cts_own_t* own);
+// On any device, from any thread. The semaphore begins with 0, the buffer is mappable and full of zeros.
+iree_hal_semaphore_t* cts_semaphore_of(iree_hal_device_t* device);
+iree_hal_buffer_t* cts_buffer_of(iree_hal_device_t* device, iree_device_size_t size);
+
 // A list of one; `storage` holds it.
 typedef struct cts_point_t {
   iree_hal_semaphore_t* semaphore;

@@ -5,52 +5,7 @@
 #define ANY IREE_HAL_QUEUE_AFFINITY_ANY
 #define NOW iree_hal_semaphore_list_empty()
 
-// A device of the test's own, for it to break.
-typedef struct victim_t {
-  iree_hal_device_t* device;
-  iree_hal_executable_cache_t* cache;
-  iree_hal_executable_t* executable;
-} victim_t;
-
-static victim_t victim_open(void) {
-  victim_t victim = {0};
-  static const uint32_t constants[] = {CTS_CONSTANT_VALUE};
-  CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &victim.device));
-  CHECK_OK(iree_hal_executable_cache_create(victim.device, IREE_SV("fault"), &victim.cache));
-  iree_hal_executable_params_t params;
-  iree_hal_executable_params_initialize(&params);
-  params.executable_format = iree_make_cstring_view(cts.format);
-  params.executable_data = cts.kernels->const_buffer;
-  params.constant_count = cts.is_gpu ? 0 : 1;
-  params.constants = constants;
-  CHECK_OK(iree_hal_executable_cache_prepare_executable(victim.cache, &params, &victim.executable));
-  return victim;
-}
-
-static void victim_close(victim_t* victim) {
-  iree_hal_executable_release(victim->executable);
-  iree_hal_executable_cache_release(victim->cache);
-  iree_hal_device_release(victim->device);
-}
-
-static iree_hal_semaphore_t* victim_semaphore(victim_t* victim) {
-  iree_hal_semaphore_t* semaphore = NULL;
-  CHECK_OK(iree_hal_semaphore_create(victim->device, ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
-  return semaphore;
-}
-
-static iree_hal_buffer_t* victim_buffer(victim_t* victim, iree_device_size_t size) {
-  iree_hal_buffer_params_t params = {
-      .type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
-      .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING,
-  };
-  iree_hal_buffer_t* buffer = NULL;
-  CHECK_OK(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(victim->device), params, size, &buffer));
-  CHECK_OK(iree_hal_buffer_map_zero(buffer, 0, IREE_HAL_WHOLE_BUFFER));
-  return buffer;
-}
-
-static void submit_fail(victim_t* victim, iree_hal_queue_affinity_t affinity, iree_hal_semaphore_list_t waits,
+static void submit_fail(const cts_own_t* victim, iree_hal_queue_affinity_t affinity, iree_hal_semaphore_list_t waits,
                         iree_hal_semaphore_list_t signals) {
   const uint32_t group = 17;
   CHECK_OK(iree_hal_device_queue_dispatch(
@@ -59,7 +14,7 @@ static void submit_fail(victim_t* victim, iree_hal_queue_affinity_t affinity, ir
       iree_hal_buffer_ref_list_empty(), IREE_HAL_DISPATCH_FLAG_NONE));
 }
 
-static void submit_fill(victim_t* victim, iree_hal_queue_affinity_t affinity, iree_hal_semaphore_list_t waits,
+static void submit_fill(const cts_own_t* victim, iree_hal_queue_affinity_t affinity, iree_hal_semaphore_list_t waits,
                         iree_hal_semaphore_list_t signals, iree_hal_buffer_t* buffer) {
   const uint8_t pattern = 7;
   CHECK_OK(iree_hal_device_queue_fill(victim->device, affinity, waits, signals, buffer, 0, 4, &pattern, 1,
@@ -79,10 +34,10 @@ static void expect_failure(iree_hal_semaphore_t* semaphore, uint64_t value, cons
 
 // Every semaphore of everything that depends on it fails, with the function's name; whatever queue it is in.
 static void reaches_everything(void** state) {
-  victim_t victim = victim_open();
-  iree_hal_semaphore_t *start = victim_semaphore(&victim), *chain = victim_semaphore(&victim),
-                       *side = victim_semaphore(&victim), *both = victim_semaphore(&victim);
-  iree_hal_buffer_t* buffer = victim_buffer(&victim, 4);
+  cts_own_t victim = cts_own_open();
+  iree_hal_semaphore_t *start = cts_semaphore_of(victim.device), *chain = cts_semaphore_of(victim.device),
+                       *side = cts_semaphore_of(victim.device), *both = cts_semaphore_of(victim.device);
+  iree_hal_buffer_t* buffer = cts_buffer_of(victim.device, 4);
   submit_fail(&victim, 1, CTS_POINT(start, 1), CTS_POINT(chain, 1));
   for (uint64_t i = 1; i < 8; ++i) {
     submit_fill(&victim, 1ull << i % 4, CTS_POINT(chain, i), CTS_POINT(chain, i + 1), buffer);
@@ -102,15 +57,15 @@ static void reaches_everything(void** state) {
   iree_hal_semaphore_release(chain);
   iree_hal_semaphore_release(side);
   iree_hal_semaphore_release(both);
-  victim_close(&victim);
+  cts_own_close(&victim);
 }
 
 // Already submitted when it fails, in the order of queues: that is no reason to succeed.
 static void reaches_what_runs_behind(void** state) {
   for (int round = 0; round < 10; ++round) {
-    victim_t victim = victim_open();
-    iree_hal_semaphore_t* chain = victim_semaphore(&victim);
-    iree_hal_buffer_t* buffer = victim_buffer(&victim, 4);
+    cts_own_t victim = cts_own_open();
+    iree_hal_semaphore_t* chain = cts_semaphore_of(victim.device);
+    iree_hal_buffer_t* buffer = cts_buffer_of(victim.device, 4);
     submit_fail(&victim, 1, NOW, CTS_POINT(chain, 1));
     submit_fill(&victim, 2, CTS_POINT(chain, 1), CTS_POINT(chain, 2), buffer);
     submit_fill(&victim, 2, CTS_POINT(chain, 2), CTS_POINT(chain, 3), buffer);
@@ -118,7 +73,7 @@ static void reaches_what_runs_behind(void** state) {
     expect_failure(chain, 4, "fail");
     iree_hal_buffer_release(buffer);
     iree_hal_semaphore_release(chain);
-    victim_close(&victim);
+    cts_own_close(&victim);
   }
 }
 
@@ -129,9 +84,9 @@ static iree_status_t count_call(void* user_data, const uint64_t args[4], iree_ha
 
 // The host's own work behind it is not done.
 static void no_host_call_after_it(void** state) {
-  victim_t victim = victim_open();
+  cts_own_t victim = cts_own_open();
   iree_atomic_uint32_t count = 0;
-  iree_hal_semaphore_t* chain = victim_semaphore(&victim);
+  iree_hal_semaphore_t* chain = cts_semaphore_of(victim.device);
   submit_fail(&victim, ANY, NOW, CTS_POINT(chain, 1));
   CHECK_OK(iree_hal_device_queue_host_call(victim.device, ANY, CTS_POINT(chain, 1), CTS_POINT(chain, 2),
                                            iree_hal_make_host_call(count_call, &count), NULL,
@@ -139,25 +94,25 @@ static void no_host_call_after_it(void** state) {
   expect_failure(chain, 2, "fail");
   assert_int_equal(iree_atomic_load(&count, iree_memory_order_seq_cst), 0);
   iree_hal_semaphore_release(chain);
-  victim_close(&victim);
+  cts_own_close(&victim);
 }
 
 // Lost is lost: for all later work, of all queues, with the first fault's message.
 static void device_stays_lost(void** state) {
   if (!cts.is_gpu) skip();
-  victim_t victim = victim_open();
-  iree_hal_buffer_t* buffer = victim_buffer(&victim, 4);
-  iree_hal_semaphore_t* first = victim_semaphore(&victim);
+  cts_own_t victim = cts_own_open();
+  iree_hal_buffer_t* buffer = cts_buffer_of(victim.device, 4);
+  iree_hal_semaphore_t* first = cts_semaphore_of(victim.device);
   submit_fail(&victim, 1, NOW, CTS_POINT(first, 1));
   expect_failure(first, 1, "kernel 'fail'");
   for (int queue = 0; queue < 4; ++queue) {
-    iree_hal_semaphore_t* semaphore = victim_semaphore(&victim);
+    iree_hal_semaphore_t* semaphore = cts_semaphore_of(victim.device);
     submit_fill(&victim, 1ull << queue, NOW, CTS_POINT(semaphore, 1), buffer);
     expect_failure(semaphore, 1, "kernel 'fail'");
     iree_hal_semaphore_release(semaphore);
   }
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL};
-  iree_hal_semaphore_t* semaphore = victim_semaphore(&victim);
+  iree_hal_semaphore_t* semaphore = cts_semaphore_of(victim.device);
   iree_hal_buffer_t* transient = NULL;
   CHECK_OK(iree_hal_device_queue_alloca(victim.device, ANY, NOW, CTS_POINT(semaphore, 1), NULL, params, 64,
                                         IREE_HAL_ALLOCA_FLAG_NONE, &transient));
@@ -166,7 +121,7 @@ static void device_stays_lost(void** state) {
   iree_hal_semaphore_release(semaphore);
   iree_hal_semaphore_release(first);
   iree_hal_buffer_release(buffer);
-  victim_close(&victim);
+  cts_own_close(&victim);
 }
 
 // Memory that is not there.
@@ -174,8 +129,8 @@ static void access_outside(void** state) {
   if (!cts.is_gpu) skip();
   struct sigaction before;
   sigaction(SIGSEGV, &cts.fault_action, &before);
-  victim_t victim = victim_open();
-  iree_hal_semaphore_t *first = victim_semaphore(&victim), *second = victim_semaphore(&victim);
+  cts_own_t victim = cts_own_open();
+  iree_hal_semaphore_t *first = cts_semaphore_of(victim.device), *second = cts_semaphore_of(victim.device);
   const uint64_t arguments[] = {0x1000};  // a pointer to nowhere
   CHECK_OK(iree_hal_device_queue_dispatch(
       victim.device, 1, NOW, CTS_POINT(first, 1), victim.executable,
@@ -187,21 +142,21 @@ static void access_outside(void** state) {
   expect_failure(second, 1, "kernel 'accumulate'");
   iree_hal_semaphore_release(first);
   iree_hal_semaphore_release(second);
-  victim_close(&victim);
+  cts_own_close(&victim);
   sigaction(SIGSEGV, &before, NULL);
 }
 
 // Counts in memory that make a grid which no packet can have.
 static void grid_too_large(void** state) {
   if (!cts.is_gpu) skip();
-  victim_t victim = victim_open();
-  iree_hal_semaphore_t* chain = victim_semaphore(&victim);
+  cts_own_t victim = cts_own_open();
+  iree_hal_semaphore_t* chain = cts_semaphore_of(victim.device);
   iree_hal_buffer_params_t params = {
       .type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
       .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING |
                IREE_HAL_BUFFER_USAGE_DISPATCH_INDIRECT_PARAMETERS,
   };
-  iree_hal_buffer_t *counts = NULL, *out = victim_buffer(&victim, 4);
+  iree_hal_buffer_t *counts = NULL, *out = cts_buffer_of(victim.device, 4);
   CHECK_OK(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(victim.device), params, 12, &counts));
   const uint32_t huge[] = {1u << 27, 1, 1};
   CHECK_OK(iree_hal_buffer_map_write(counts, 0, huge, sizeof(huge)));
@@ -218,7 +173,7 @@ static void grid_too_large(void** state) {
   iree_hal_semaphore_release(chain);
   iree_hal_buffer_release(counts);
   iree_hal_buffer_release(out);
-  victim_close(&victim);
+  cts_own_close(&victim);
 }
 
 // The suite's own device was not touched.

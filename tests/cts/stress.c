@@ -24,15 +24,8 @@ typedef enum {
       OUTCOME_COUNT
 } outcome_t;
 
-// A device with the test functions.
-typedef struct target_t {
-  iree_hal_device_t* device;
-  iree_hal_executable_cache_t* cache;
-  iree_hal_executable_t* executable;
-} target_t;
-
 typedef struct stress_t {
-  target_t target;
+  cts_own_t target;
   iree_atomic_int64_t calls_left;
   iree_atomic_uint64_t submitted;
   iree_atomic_uint64_t ended[OUTCOME_COUNT];
@@ -77,45 +70,7 @@ static uint32_t choose(client_t* c, uint32_t count) {
   return (uint32_t)(c->random >> 33) % count;
 }
 
-static target_t target_open(void) {
-  target_t target = {0};
-  static const uint32_t constants[] = {CTS_CONSTANT_VALUE};
-  CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &target.device));
-  CHECK_OK(iree_hal_executable_cache_create(target.device, IREE_SV("stress"), &target.cache));
-  iree_hal_executable_params_t params;
-  iree_hal_executable_params_initialize(&params);
-  params.executable_format = iree_make_cstring_view(cts.format);
-  params.executable_data = cts.kernels->const_buffer;
-  params.constant_count = cts.is_gpu ? 0 : 1;
-  params.constants = constants;
-  CHECK_OK(iree_hal_executable_cache_prepare_executable(target.cache, &params, &target.executable));
-  return target;
-}
-
-static void target_close(target_t* target) {
-  iree_hal_executable_release(target->executable);
-  iree_hal_executable_cache_release(target->cache);
-  iree_hal_device_release(target->device);
-}
-
-static iree_hal_semaphore_t* make_semaphore(iree_hal_device_t* device) {
-  iree_hal_semaphore_t* semaphore = NULL;
-  IREE_CHECK_OK(iree_hal_semaphore_create(device, ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
-  return semaphore;
-}
-
-static iree_hal_buffer_t* make_buffer(iree_hal_device_t* device, iree_device_size_t size) {
-  iree_hal_buffer_params_t params = {
-      .type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
-      .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING,
-  };
-  iree_hal_buffer_t* buffer = NULL;
-  IREE_CHECK_OK(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(device), params, size, &buffer));
-  IREE_CHECK_OK(iree_hal_buffer_map_zero(buffer, 0, IREE_HAL_WHOLE_BUFFER));
-  return buffer;
-}
-
-static iree_status_t dispatch(const target_t* target, uint32_t function, uint32_t groups,
+static iree_status_t dispatch(const cts_own_t* target, uint32_t function, uint32_t groups,
                               iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals,
                               iree_hal_buffer_t* buffer) {
   const iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(buffer, 0, 4);
@@ -173,7 +128,7 @@ static void next_points(client_t* c, points_t* p) {
 }
 
 static void use_memory(client_t* c) {
-  const target_t* t = &c->stress->target;
+  const cts_own_t* t = &c->stress->target;
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
   iree_hal_buffer_t* buffer = NULL;
   points_t p;
@@ -186,7 +141,7 @@ static void use_memory(client_t* c) {
 }
 
 static void submit_good(client_t* c) {
-  const target_t* t = &c->stress->target;
+  const cts_own_t* t = &c->stress->target;
   uint32_t kind = choose(c, 7), groups = 1 + choose(c, 3);
   if (kind == 6) {
     use_memory(c);
@@ -242,8 +197,8 @@ typedef struct chain_t {
 
 static void chain_begin(chain_t* chain, iree_hal_device_t* device) {
   chain->device = device;
-  chain->gate = make_semaphore(device);
-  for (int i = 0; i < CHAIN; ++i) chain->ends[i] = make_semaphore(device);
+  chain->gate = cts_semaphore_of(device);
+  for (int i = 0; i < CHAIN; ++i) chain->ends[i] = cts_semaphore_of(device);
 }
 
 // Submits calls from `first` on: of those, the first waits for the gate.
@@ -317,9 +272,9 @@ static void run_timed_out(client_t* c) {
 // A function fails; on GPUs it stops the device, so that this is one of its own.
 static void run_failing_function(client_t* c) {
   iree_status_code_t code = cts.is_gpu ? IREE_STATUS_ABORTED : IREE_STATUS_INTERNAL;
-  target_t own = cts.is_gpu ? target_open() : (target_t){0};
-  const target_t* target = cts.is_gpu ? &own : &c->stress->target;
-  iree_hal_buffer_t* memory = make_buffer(target->device, LARGE);
+  cts_own_t own = cts.is_gpu ? cts_own_open() : (cts_own_t){0};
+  const cts_own_t* target = cts.is_gpu ? &own : &c->stress->target;
+  iree_hal_buffer_t* memory = cts_buffer_of(target->device, LARGE);
   chain_t chain;
   chain_begin(&chain, target->device);
   submitted(c, dispatch(target, CTS_FAIL, 1, CTS_POINT(chain.gate, 1), CTS_POINT(chain.ends[0], 1), NULL));
@@ -331,7 +286,7 @@ static void run_failing_function(client_t* c) {
   chain_expect(c, &chain, 0, CHAIN, code, OUTCOME_FAILED, "a chain with a function that fails");
   chain_end(&chain);
   iree_hal_buffer_release(memory);
-  target_close(&own);
+  cts_own_close(&own);
 }
 
 // What still waits when its device goes is cancelled; what runs completes.
@@ -339,7 +294,7 @@ static void run_released(client_t* c) {
   iree_hal_device_t* device = NULL;
   expect(c, iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &device), IREE_STATUS_OK,
          "a device");
-  iree_hal_buffer_t* memory = make_buffer(device, LARGE);
+  iree_hal_buffer_t* memory = cts_buffer_of(device, LARGE);
   chain_t waiting, running;
   chain_begin(&waiting, device);
   chain_begin(&running, device);
@@ -367,8 +322,8 @@ static void refused(client_t* c, iree_status_t status, iree_status_code_t code) 
 }
 
 static void run_refused(client_t* c) {
-  const target_t* t = &c->stress->target;
-  iree_hal_semaphore_t* semaphore = make_semaphore(t->device);
+  const cts_own_t* t = &c->stress->target;
+  iree_hal_semaphore_t* semaphore = cts_semaphore_of(t->device);
   iree_hal_semaphore_list_t signals = CTS_POINT(semaphore, 1);
   refused(c, fill(t->device, NOW, signals, c->memory, LARGE + 4), IREE_STATUS_OUT_OF_RANGE);
   refused(c, dispatch(t, CTS_ACCUMULATE, 1, NOW, signals, NULL), IREE_STATUS_INVALID_ARGUMENT);
@@ -417,7 +372,7 @@ static int client_main(void* arg) {
   return 0;
 }
 
-static iree_hal_command_buffer_t* record(const target_t* target, iree_hal_buffer_t* counter) {
+static iree_hal_command_buffer_t* record(const cts_own_t* target, iree_hal_buffer_t* counter) {
   const iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(counter, 0, 4);
   iree_hal_command_buffer_t* commands = NULL;
   CHECK_OK(iree_hal_command_buffer_create(target->device, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT,
@@ -437,11 +392,11 @@ static iree_hal_command_buffer_t* record(const target_t* target, iree_hal_buffer
 static void client_begin(client_t* c, stress_t* stress, uint32_t index) {
   iree_hal_device_t* device = stress->target.device;
   *c = (client_t){.stress = stress, .index = index, .random = index + 1};
-  stress->timelines[index] = make_semaphore(device);
-  c->counter = make_buffer(device, 64);
-  c->source = make_buffer(device, LARGE);
-  c->memory = make_buffer(device, LARGE);
-  c->chain_memory = make_buffer(device, LARGE);
+  stress->timelines[index] = cts_semaphore_of(device);
+  c->counter = cts_buffer_of(device, 64);
+  c->source = cts_buffer_of(device, LARGE);
+  c->memory = cts_buffer_of(device, LARGE);
+  c->chain_memory = cts_buffer_of(device, LARGE);
   c->commands = record(&stress->target, c->counter);
 }
 
@@ -468,9 +423,9 @@ static void run_clients(stress_t* stress) {
 
 static void nothing_is_lost(void** state) {
   int64_t live = counting_live();
-  stress_t stress = {.target = target_open()};
+  stress_t stress = {.target = cts_own_open()};
   run_clients(&stress);
-  target_close(&stress.target);
+  cts_own_close(&stress.target);
   uint64_t total = 0;
   printf("%" PRIu64 " calls:", stress.submitted);
   for (int i = 0; i < OUTCOME_COUNT; ++i) {
