@@ -28,6 +28,20 @@ tensor_t* dispatch_tensor_of(ir_value_t* value) {
   return tensor;
 }
 
+static void free_tensor(ir_value_t* value) {
+  tensor_t* tensor = value->data;
+  value->data = NULL;
+  if (tensor) free(tensor->data);
+  free(tensor);
+}
+
+void dispatch_free_tensors(ir_block_t* body) {
+  for (uint32_t i = 0; i < body->arg_count; ++i) free_tensor(body->args[i]);
+  IR_FOR_OPS(op, body) {
+    for (uint32_t i = 0; i < op->result_count; ++i) free_tensor(&op->results[i]);
+  }
+}
+
 // Numbers of the host program: sizes, and arithmetic on them.
 static int64_t number_of(const ir_value_t* value) {
   ir_op_t* op = value->def;

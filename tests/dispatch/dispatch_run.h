@@ -27,6 +27,8 @@ typedef struct tensor_t {
 tensor_t* dispatch_new_tensor(ir_value_t* value, const int64_t* dims);
 // A value's, made when it has none: a constant's has its elements.
 tensor_t* dispatch_tensor_of(ir_value_t* value);
+// Frees those of a program.
+void dispatch_free_tensors(ir_block_t* body);
 // Programs whose host does more than dispatch one kernel after the other.
 bool dispatch_needs_host(const ir_block_t* body);
 // Runs one dispatch and makes its results; sets r->faulty.

@@ -133,7 +133,7 @@ static wide_t with_carry_64(wide_t exact, bool is_signed) {
   CASE(v_cvt_u32_u16, 32, 16, 0, 0, a)                                                 \
   CASE(v_cvt_pk_u16_u32, 32, 32, 32, 0, MIN(a, 65535) | MIN(b, 65535) << 16)           \
   CASE(v_cvt_pk_i16_i32, 32, 32, 32, 0,                                                \
-       (cut(S32(a), -32768, 32767) & 0xffff) | cut(S32(b), -32768, 32767) << 16)       \
+       (cut(S32(a), -32768, 32767) & 0xffff) | cut(S32(b), -32768, 32767) * 65536)      \
   CASE(v_sat_pk_u8_i16, 16, 32, 0, 0, cut(S16(a), 0, 255) | cut(S16(a >> 16), 0, 255) << 8) \
   CASE(v_pack_b32_f16, 32, 16, 16, 0, a | b << 16)
 

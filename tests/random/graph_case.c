@@ -107,6 +107,30 @@ bool graph_case_compare(graph_case_t* c, uint32_t index, const void* data, size_
 // In the interpreter
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Runs the program's dispatches one after the other, and compares what it returns.
+static void interpret(graph_case_interpretation_t* in, ir_block_t* body) {
+  for (uint32_t i = 0; i < body->arg_count; ++i) {
+    const ir_attr_t* input = in->c->inputs[i];
+    tensor_t* tensor = dispatch_new_tensor(body->args[i], input->type->dims);
+    size_t size = ir_type_bytes(input->type->element);
+    for (size_t at = 0; at < tensor->size; at += input->splat ? size : tensor->size) {
+      memcpy(tensor->data + at, ir_attr_data(input), input->splat ? size : tensor->size);
+    }
+  }
+  IR_FOR_OPS(op, body) {
+    if (ir_is(op, GRAPH_DISPATCH)) dispatch_run(&in->runner, op);
+  }
+  if (in->runner.faulty) {
+    graph_case_fail(in->c, "a check of the interpreter", NULL);
+    return;
+  }
+  in->runner.ran = true;
+  for (uint32_t i = 0; i < body->last->operand_count; ++i) {
+    const tensor_t* tensor = dispatch_tensor_of(ir_operand(body->last, i));
+    if (!graph_case_compare(in->c, i, tensor->data, tensor->size)) break;
+  }
+}
+
 bool graph_case_observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel_list_t* kernels,
                         const target_executable_t* executable) {
   (void)ctx, (void)executable;
@@ -119,22 +143,7 @@ bool graph_case_observe(void* user, ir_context_t* ctx, ir_op_t* module, const ke
   IR_FOR_OPS(op, body) {
     for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].data = NULL;
   }
-  for (uint32_t i = 0; i < body->arg_count; ++i) {
-    const ir_attr_t* input = in->c->inputs[i];
-    tensor_t* tensor = dispatch_new_tensor(body->args[i], input->type->dims);
-    size_t size = ir_type_bytes(input->type->element);
-    for (size_t at = 0; at < tensor->size; at += input->splat ? size : tensor->size) {
-      memcpy(tensor->data + at, ir_attr_data(input), input->splat ? size : tensor->size);
-    }
-  }
-  IR_FOR_OPS(op, body) {
-    if (ir_is(op, GRAPH_DISPATCH)) dispatch_run(&in->runner, op);
-  }
-  if (in->runner.faulty) return graph_case_fail(in->c, "a check of the interpreter", NULL);
-  in->runner.ran = true;
-  for (uint32_t i = 0; i < body->last->operand_count; ++i) {
-    const tensor_t* tensor = dispatch_tensor_of(ir_operand(body->last, i));
-    if (!graph_case_compare(in->c, i, tensor->data, tensor->size)) break;
-  }
+  interpret(in, body);
+  dispatch_free_tensors(body);
   return false;
 }
