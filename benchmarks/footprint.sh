@@ -22,10 +22,9 @@ build() {
 size() { printf '%-28s %6d kB\n' "$1" $(($(stat -c %s "$2") / 1000)); }
 
 build everything
-build tools -DIREE_BUILD_TESTS=OFF
 build runtime -DIREE_BUILD_TESTS=OFF -DIREE_BUILD_COMPILER=OFF -DIREE_BUILD_SOFTGPU=OFF -DCMAKE_BUILD_TYPE=MinSizeRel
 for tool in iree-compile iree-import-onnx iree-run-module iree-softgpu; do
-  size $tool "$work/tools/tools/$tool"
+  size $tool "$work/everything/tools/$tool"
 done
 strip -o "$work/runtime/stripped" "$work/runtime/tools/iree-run-module"
 size 'iree-run-module (runtime)' "$work/runtime/stripped"
