@@ -19,7 +19,7 @@ build() {
     "$(du -sh "$work/$name" | cut -f 1)"
 }
 
-size() { printf '%-28s %6d kB\n' "$1" $(($(stat -c %s "$2") / 1000)); }
+size() { printf '%-28s %6d kB\n' "$1" $(($(stat -Lc %s "$2") / 1000)); }
 
 build everything
 build runtime -DIREE_BUILD_TESTS=OFF -DIREE_BUILD_COMPILER=OFF -DIREE_BUILD_SOFTGPU=OFF -DCMAKE_BUILD_TYPE=MinSizeRel
