@@ -58,6 +58,10 @@ void cts_expect_bytes(iree_hal_buffer_t* buffer, iree_device_size_t begin, iree_
 
 iree_hal_semaphore_t* cts_semaphore(uint64_t initial_value);
 
+// The device of the suites goes, with all that its work still holds, and comes again: for tests that count.
+void cts_close_device(void);
+void cts_open_device(void);
+
 // A device of the test's own with the test functions, for it to break or to load (own.c).
 typedef struct cts_own_t {
   iree_hal_device_t* device;

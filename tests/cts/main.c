@@ -164,19 +164,12 @@ static void load_kernels(void) {
   exit(EXIT_FAILURE);
 }
 
-static void set_up(const char* driver_name) {
+void cts_open_device(void) {
   static const uint32_t constants[] = {CTS_CONSTANT_VALUE};
-  iree_string_view_t name = iree_make_cstring_view(driver_name);
-  cts.driver_name = driver_name;
-  cts.host_allocator = iree_allocator_system();
-  iree_hal_driver_registry_t* registry = iree_hal_driver_registry_default();
-  IREE_CHECK_OK(iree_hal_register_all_available_drivers(registry));
-  IREE_CHECK_OK(iree_hal_driver_registry_try_create(registry, name, cts.host_allocator, &cts.driver));
   IREE_CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &cts.device));
   cts.allocator = iree_hal_device_allocator(cts.device);
   IREE_CHECK_OK(iree_hal_executable_cache_create(cts.device, IREE_SV("cts"), &cts.cache));
-  cts.is_gpu = strcmp(driver_name, "amdgpu") == 0;
-  load_kernels();
+  if (!cts.kernels) load_kernels();
   iree_hal_executable_params_t params;
   iree_hal_executable_params_initialize(&params);
   params.executable_format = iree_make_cstring_view(cts.format);
@@ -184,6 +177,23 @@ static void set_up(const char* driver_name) {
   params.constant_count = cts.is_gpu ? 0 : IREE_ARRAYSIZE(constants);
   params.constants = constants;
   IREE_CHECK_OK(iree_hal_executable_cache_prepare_executable(cts.cache, &params, &cts.executable));
+}
+
+void cts_close_device(void) {
+  iree_hal_executable_release(cts.executable);
+  iree_hal_executable_cache_release(cts.cache);
+  iree_hal_device_release(cts.device);
+}
+
+static void set_up(const char* driver_name) {
+  cts.driver_name = driver_name;
+  cts.is_gpu = strcmp(driver_name, "amdgpu") == 0;
+  cts.host_allocator = iree_allocator_system();
+  iree_hal_driver_registry_t* registry = iree_hal_driver_registry_default();
+  IREE_CHECK_OK(iree_hal_register_all_available_drivers(registry));
+  IREE_CHECK_OK(iree_hal_driver_registry_try_create(registry, iree_make_cstring_view(driver_name), cts.host_allocator,
+                                                    &cts.driver));
+  cts_open_device();
 }
 
 // The first dispatch: a software GPU handles faults from then on, which tests would hide from it.
@@ -197,10 +207,8 @@ static void warm_up(void) {
 }
 
 static void tear_down(void) {
-  iree_hal_executable_release(cts.executable);
-  iree_hal_executable_cache_release(cts.cache);
+  cts_close_device();
   iree_io_file_contents_free(cts.kernels);
-  iree_hal_device_release(cts.device);
   iree_hal_driver_release(cts.driver);
 }
 
