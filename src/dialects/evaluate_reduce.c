@@ -359,13 +359,14 @@ static bool goes_before(sorter_t* s, int64_t a, int64_t b) {
   eval_op_t* o = s->o;
   int64_t x = s->start + a * s->rows.inner, y = s->start + b * s->rows.inner;
   if (s->generic) {
-    tensor_t* args = ARENA_ARRAY(o->e->arena, tensor_t, 2 * o->op->operand_count + 1);
-    tensor_t* result = args + 2 * o->op->operand_count;
-    for (uint32_t k = 0; k < o->op->operand_count; ++k) {
+    uint32_t count = o->op->result_count;
+    tensor_t* args = ARENA_ARRAY(o->e->arena, tensor_t, 2 * count + 1);
+    tensor_t* result = args + 2 * count;
+    for (uint32_t k = 0; k < count; ++k) {
       args[2 * k] = scalar_of(&o->in[k], x);
       args[2 * k + 1] = scalar_of(&o->in[k], y);
     }
-    if (!run_scalars(o, args, 2 * o->op->operand_count, result, 1)) return s->failed = true, false;
+    if (!run_scalars(o, args, 2 * count, result, 1)) return s->failed = true, false;
     return tensor_integer(result, 0) != 0;
   }
   for (uint32_t k = 0; k < s->keys; ++k) {
@@ -388,25 +389,32 @@ static void merge_sort(sorter_t* s, int64_t low, int64_t high) {
   memcpy(s->order + low, s->spare + low, sizeof(int64_t) * (size_t)(high - low));
 }
 
+// How many neighbours are brought into order: all, a block, or two runs.
+static int64_t sorted_part(const eval_op_t* o, int64_t length) {
+  uint32_t count = o->op->result_count;
+  int64_t run = o->op->operand_count > count ? tensor_integer(&o->in[count], 0) : graph_get_sorted(o->op);
+  int64_t part = run > 0 && run < length ? 2 * run : graph_get_block(o->op);
+  return part > 0 && part < length ? part : length + 1;
+}
+
 static bool sort_rows(eval_op_t* o, sorter_t* s) {
   s->o = o;
   if (!read_rows(o, &o->in[0], &s->rows)) return false;
   s->order = ARENA_ARRAY(o->e->arena, int64_t, 2 * s->rows.length + 1);
   s->spare = s->order + s->rows.length;
-  int64_t sorted = graph_get_sorted(o->op);  // only neighbouring runs of these are brought into order
-  for (uint32_t k = 0; k < o->op->operand_count; ++k) {
+  int64_t part = sorted_part(o, s->rows.length);
+  for (uint32_t k = 0; k < o->op->result_count; ++k) {
     if (o->in[k].count != o->in[0].count) return eval_error(o, "operand %u differs in shape", k);
     if (!tensor_make(o, &o->out[k], o->in[k].element, o->in[k].rank, o->in[k].dims)) return false;
   }
   for (int64_t r = 0; o->in[0].count && r < s->rows.outer * s->rows.inner; ++r) {
     s->start = row_start(&s->rows, r);
     for (int64_t i = 0; i < s->rows.length; ++i) s->order[i] = i;
-    int64_t run = sorted > 0 && sorted < s->rows.length ? 2 * sorted : s->rows.length + 1;
-    for (int64_t low = 0; low < s->rows.length; low += run) {
-      merge_sort(s, low, s->rows.length - low < run ? s->rows.length : low + run);
+    for (int64_t low = 0; low < s->rows.length; low += part) {
+      merge_sort(s, low, s->rows.length - low < part ? s->rows.length : low + part);
     }
     if (s->failed) return false;
-    for (uint32_t k = 0; k < o->op->operand_count; ++k) {
+    for (uint32_t k = 0; k < o->op->result_count; ++k) {
       for (int64_t i = 0; i < s->rows.length; ++i) {
         memcpy(tensor_at(&o->out[k], s->start + i * s->rows.inner),
                tensor_at(&o->in[k], s->start + s->order[i] * s->rows.inner), o->in[k].bytes);
@@ -418,7 +426,7 @@ static bool sort_rows(eval_op_t* o, sorter_t* s) {
 
 bool eval_sort(eval_op_t* o) {
   sorter_t s = {.keys = (uint32_t)graph_get_keys(o->op), .descending = graph_get_descending(o->op)};
-  if (s.keys < 1 || s.keys > o->op->operand_count) return eval_error(o, "keys is out of range");
+  if (s.keys < 1 || s.keys > o->op->result_count) return eval_error(o, "keys is out of range");
   return sort_rows(o, &s);
 }
 

@@ -141,12 +141,11 @@ bool shape_given(graph_sizer_t* s, uint32_t first, graph_shape_t* out) {
 // Elementwise
 //===----------------------------------------------------------------------------------------------------------------===
 
-// All operands, and hence the results, of one shape.
-bool shape_all_alike(graph_sizer_t* s, graph_shape_t* out) {
+static bool shape_alike(graph_sizer_t* s, uint32_t count, graph_shape_t* out) {
   bool scalars = !ir_type_is_tensor(shape_type(s, 0));
   out->rank = -1;
   if (!scalars && !shape_of_operand(s, 0, out)) return false;
-  for (uint32_t i = 1; i < s->op->operand_count; ++i) {
+  for (uint32_t i = 1; i < count; ++i) {
     const ir_type_t* type = shape_type(s, i);
     if (scalars && !ir_type_is_tensor(type)) continue;
     if (!ir_type_is_tensor(type) || type->rank != out->rank) {
@@ -160,11 +159,16 @@ bool shape_all_alike(graph_sizer_t* s, graph_shape_t* out) {
   return true;
 }
 
+// All operands, and hence the results, of one shape.
+bool shape_all_alike(graph_sizer_t* s, graph_shape_t* out) { return shape_alike(s, s->op->operand_count, out); }
+
 bool shape_sort(graph_sizer_t* s, graph_shape_t* out) {
-  if (!s->op->operand_count || s->op->operand_count != s->op->result_count) {
-    return shape_error(s, "takes as many operands as it has results");
+  uint32_t count = s->op->result_count;
+  bool has_run = s->op->operand_count == count + 1 && shape_type(s, count)->kind == IR_TYPE_INDEX;
+  if (!count || s->op->operand_count != count + has_run) {
+    return shape_error(s, "takes as many operands as it has results, and perhaps the length of its runs");
   }
-  return shape_all_alike(s, out);
+  return shape_alike(s, count, out);
 }
 
 bool shape_like_operand(graph_sizer_t* s, graph_shape_t* out) { return shape_of_operand(s, 0, out); }

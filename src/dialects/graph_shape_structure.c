@@ -82,7 +82,7 @@ bool shape_region(graph_sizer_t* s) {
   const ir_op_t* op = s->op;
   switch (ir_code(op)) {
     case GRAPH_SORT_GENERIC:
-      return takes_scalars(s, 2 * op->operand_count, 1);
+      return takes_scalars(s, 2 * op->result_count, 1);
     case GRAPH_GENERIC:
       return takes_scalars(s, graph_get_maps(op)->count, op->result_count);
     default:

@@ -1,6 +1,6 @@
-// Long lines are sorted in rounds (src/passes/expand.c): neighbouring runs of `sorted` elements, each in order, become
-// runs of twice that. Every element finds its place on its own: its own place in its run, and how many of the other
-// run's elements go before it, which halving finds.
+// Long lines are sorted in rounds (src/passes/expand_sort.c): neighbouring runs, each in order, become runs of twice
+// their length, a number or one that the host gives. Every element finds its place on its own: its own place in its
+// run, and how many of the other run's elements go before it, which halving finds.
 #include <string.h>
 
 #include "kernels/order.h"
@@ -9,7 +9,9 @@
 typedef struct merge_t {
   dispatch_t* d;
   ir_op_t* op;
-  int64_t axis, size, sorted;
+  int64_t axis;
+  ir_value_t *size, *run;  // of the line, of the runs
+  int64_t sorted;          // the runs' length, 0: known at run time only
   uint32_t keys;
   linear_t coords[GRAPH_MAX_RANK];
   ir_value_t* own[REGION_VALUES];
@@ -18,10 +20,10 @@ typedef struct merge_t {
 
 bool strategy_merge_matches(const dispatch_t* d) {
   if (!d->root || (!ir_is(d->root, GRAPH_SORT) && !ir_is(d->root, GRAPH_SORT_GENERIC))) return false;
-  if (graph_get_sorted(d->root) < 1 || !order_supports(d->root)) return false;
+  if (graph_get_sorted(d->root) < 1 && d->root->operand_count == d->root->result_count) return false;
+  if (!order_supports(d->root)) return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-    if (op->result_count && !ir_type_is_static(op->results[0].type)) return false;
   }
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
     if (ir_operand(d->yield, i)->def != d->root) return false;
@@ -44,17 +46,34 @@ static ir_value_t* goes_before(merge_t* m, ir_value_t* place) {
   return kernel_binary(&k->b, SCALAR_xor, order_before(k, m->op, first, second), m->is_right);
 }
 
+// A place of the line, which is not empty.
+static ir_value_t* as_place(merge_t* m, ir_value_t* place) {
+  int64_t constant;
+  if (!kernel_constant_index(place, &constant)) index_set_facts(&m->d->k, place, 0, index_facts(m->size).max - 1, 1);
+  return place;
+}
+
+// Halvings of a run until nothing is left of it: the bits of its length.
+static ir_value_t* round_count(merge_t* m) {
+  kernel_build_t* k = &m->d->k;
+  int64_t rounds = 1;
+  while (m->sorted >> rounds) ++rounds;
+  if (m->sorted) return kernel_index(&k->b, rounds);
+  const ir_type_t* word = ir_type_int(k->ctx, 64);
+  ir_value_t* zeros = kernel_unary(&k->b, SCALAR_clz, eval_convert(k, m->run, word));
+  ir_value_t* bits = kernel_binary(&k->b, SCALAR_sub, kernel_integer(&k->b, word, 64), zeros);
+  return eval_convert(k, bits, ir_type_index(k->ctx));
+}
+
 // How many elements from `low` on go before this one; [low, high) is the other run.
 static ir_value_t* count_before(merge_t* m, ir_value_t* low, ir_value_t* high) {
   kernel_build_t* k = &m->d->k;
-  int64_t rounds = 1;
-  while (((int64_t)1 << rounds) <= m->sorted) ++rounds;
   ir_value_t *range[2] = {low, high}, *next[2];
-  kernel_loop_t loop = kernel_loop_constant(k, 0, rounds, 1, range, 2);
+  kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), round_count(m), 1, range, 2);
   ir_value_t *a = loop.iters[0], *b = loop.iters[1];
   ir_value_t* middle = kernel_binary(&k->b, SCALAR_divu, kernel_add(&k->b, a, b), kernel_index(&k->b, 2));
-  ir_value_t* place = kernel_binary(&k->b, SCALAR_min, middle, kernel_index(&k->b, m->size - 1));
-  index_set_facts(k, place, 0, m->size - 1, 1);
+  ir_value_t* last = index_binary(k, SCALAR_add, m->size, index_constant(k, -1));
+  ir_value_t* place = as_place(m, kernel_binary(&k->b, SCALAR_min, middle, last));
   ir_value_t* left = kernel_binary(&k->b, SCALAR_lt, a, b);
   ir_value_t* up = kernel_binary(&k->b, SCALAR_and, left, goes_before(m, place));
   ir_value_t* stay = kernel_binary(&k->b, SCALAR_or, up, kernel_binary(&k->b, SCALAR_ge, a, b));
@@ -64,36 +83,52 @@ static ir_value_t* count_before(merge_t* m, ir_value_t* low, ir_value_t* high) {
   return kernel_binary(&k->b, SCALAR_sub, kernel_loop_result(&loop, 0), low);
 }
 
+// Where the element's two runs begin, its place in its own, and whether that is the right one.
+static void find_runs(merge_t* m, ir_value_t** first, ir_value_t** own) {
+  kernel_build_t* k = &m->d->k;
+  ir_value_t *at = linear_scalar(k, &m->coords[m->axis]), *side;
+  if (m->sorted) {
+    linear_t run, inside, pair, which;
+    linear_divide(k, m->coords[m->axis], m->sorted, &run, &inside);
+    linear_divide(k, run, 2, &pair, &which);
+    pair = linear_scale(k, pair, 2 * m->sorted);
+    *first = linear_scalar(k, &pair);
+    *own = linear_scalar(k, &inside);
+    side = linear_scalar(k, &which);
+  } else {  // a power of two
+    *own = kernel_binary(&k->b, SCALAR_and, at, kernel_add_const(&k->b, m->run, -1));
+    side = kernel_binary(&k->b, SCALAR_and, at, m->run);
+    *first = kernel_binary(&k->b, SCALAR_sub, kernel_binary(&k->b, SCALAR_sub, at, *own), side);
+  }
+  m->is_right = kernel_binary(&k->b, SCALAR_ne, side, kernel_index(&k->b, 0));
+}
+
 // The element's place after the round.
 static ir_value_t* place_of(merge_t* m) {
   kernel_build_t* k = &m->d->k;
-  linear_t run, own, pair, side;
-  linear_divide(k, m->coords[m->axis], m->sorted, &run, &own);
-  linear_divide(k, run, 2, &pair, &side);
-  ir_value_t* is_right = linear_scalar(k, &side);
-  m->is_right = kernel_binary(&k->b, SCALAR_ne, is_right, kernel_index(&k->b, 0));
-  linear_t start = linear_scale(k, pair, 2 * m->sorted);
-  ir_value_t *whole = kernel_index(&k->b, m->size), *first = linear_scalar(k, &start);
-  ir_value_t* middle = kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, first, m->sorted), whole);
-  ir_value_t* end = kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, first, 2 * m->sorted), whole);
+  ir_value_t *first, *own;
+  find_runs(m, &first, &own);
+  ir_value_t* middle = kernel_binary(&k->b, SCALAR_min, kernel_add(&k->b, first, m->run), m->size);
+  ir_value_t* end = kernel_binary(&k->b, SCALAR_min, kernel_add(&k->b, middle, m->run), m->size);
   ir_value_t* low = kernel_ternary(&k->b, SCALAR_select, m->is_right, first, middle);
   ir_value_t* high = kernel_ternary(&k->b, SCALAR_select, m->is_right, middle, end);
-  ir_value_t* place = kernel_add(&k->b, kernel_add(&k->b, first, linear_scalar(k, &own)), count_before(m, low, high));
-  int64_t constant;
-  if (!kernel_constant_index(place, &constant)) index_set_facts(k, place, 0, m->size - 1, 1);
-  return place;
+  return as_place(m, kernel_add(&k->b, kernel_add(&k->b, first, own), count_before(m, low, high)));
 }
 
 void strategy_merge_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
-  const ir_type_t* type = ir_operand(d->root, 0)->type;
+  const ir_value_t* line = ir_operand(d->root, 0);
   merge_t m = {.d = d, .op = d->root, .axis = graph_get_axis(d->root), .keys = order_keys(d->root)};
-  m.size = type->dims[m.axis];
-  m.sorted = graph_get_sorted(d->root);
-  int64_t count = ir_type_count(type);
-  if (!count) return;
-  iterations_t it = iterations_begin(d, count, 1000);
-  iterations_split(k, it.index, type->dims, type->rank, m.coords);
+  uint32_t run = d->root->result_count;
+  extent_t count = eval_count(line), size = eval_extent(line, (int32_t)m.axis), sizes[GRAPH_MAX_RANK];
+  if (extent_is(&count, 0)) return;
+  eval_extents(line, sizes);
+  m.size = extent_value(k, &size);
+  m.sorted = d->root->operand_count > run ? 0 : graph_get_sorted(d->root);
+  m.run = m.sorted ? kernel_index(&k->b, m.sorted) : eval_at(k, ir_operand(d->root, run), NULL);
+  enum { COST = 60 };
+  iterations_t it = iterations_dynamic(d, &count, COST);
+  iterations_split_extents(k, it.index, sizes, line->type->rank, m.coords);
   for (uint32_t i = 0; i < m.keys; ++i) m.own[i] = eval_at(k, ir_operand(m.op, i), m.coords);
   linear_t to[GRAPH_MAX_RANK];
   memcpy(to, m.coords, sizeof(to));

@@ -7,12 +7,12 @@ static bool is_descending(const ir_op_t* op) {
 }
 
 uint32_t order_keys(const ir_op_t* op) {
-  if (ir_is(op, GRAPH_SORT_GENERIC)) return op->operand_count;
+  if (ir_is(op, GRAPH_SORT_GENERIC)) return op->result_count;
   return ir_is(op, GRAPH_TOP_K) ? 1 : (uint32_t)graph_get_keys(op);
 }
 
 bool order_supports(const ir_op_t* op) {
-  if (ir_is(op, GRAPH_SORT_GENERIC)) return op->operand_count <= REGION_VALUES && region_supports(op);
+  if (ir_is(op, GRAPH_SORT_GENERIC)) return op->result_count <= REGION_VALUES && region_supports(op);
   return (ir_is(op, GRAPH_SORT) || ir_is(op, GRAPH_TOP_K)) && order_keys(op) <= REGION_VALUES;
 }
 

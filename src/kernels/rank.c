@@ -1,6 +1,6 @@
 // Sorting by rank: each element counts how many of its line come before it, and that is where it goes. Stable, without
 // scratch memory, any number of operands, every element on its own; the work grows with the square of the line's
-// length. top_k is the same with the places from k on left out.
+// length, or with the blocks' that are sorted by themselves. top_k is the same with the places from k on left out.
 #include <string.h>
 
 #include "kernels/order.h"
@@ -47,6 +47,28 @@ static void count_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, 
   acc[0] = kernel_add(&k->b, acc[0], kernel_cast(&k->b, SCALAR_castu, before, ir_type_index(k->ctx)));
 }
 
+// The rank in the line, or the place in it of the rank in a block.
+static ir_value_t* rank_of(rank_t* r) {
+  kernel_build_t* k = &r->d->k;
+  int64_t block = ir_is(r->op, GRAPH_TOP_K) ? 0 : graph_get_block(r->op);
+  ir_value_t *rank = kernel_index(&k->b, 0), *size = extent_value(k, &r->size);
+  if (!block) {
+    eval_loops(k, &r->size, 1, &rank, 1, count_body, r);
+    return rank;
+  }
+  linear_t number, inside;
+  linear_divide(k, r->coords[r->axis], block, &number, &inside);
+  number = linear_scale(k, number, block);
+  ir_value_t *first = linear_scalar(k, &number), *end = kernel_add_const(&k->b, first, block);
+  end = kernel_binary(&k->b, SCALAR_min, end, size);
+  kernel_loop_t loop = kernel_loop_begin(k, first, end, 1, &first, 1);
+  linear_t at = linear_value(loop.index);
+  rank = loop.iters[0];
+  count_body(k, &at, &rank, r);
+  kernel_for_end(&k->b, &loop, &rank, 1);
+  return kernel_loop_result(&loop, 0);
+}
+
 static void store_results(rank_t* r, linear_t place) {
   kernel_build_t* k = &r->d->k;
   linear_t to[GRAPH_MAX_RANK];
@@ -73,11 +95,11 @@ void strategy_rank_build(dispatch_t* d) {
   extent_t count = eval_count(line), sizes[GRAPH_MAX_RANK];
   if (extent_is(&count, 0) || extent_is(&r.places, 0)) return;
   eval_extents(line, sizes);
-  iterations_t it = iterations_dynamic(d, &count, 3 * (extent_guess(&r.size) + 1));
+  int64_t block = top_k ? 0 : graph_get_block(d->root);
+  iterations_t it = iterations_dynamic(d, &count, 3 * ((block ? block : extent_guess(&r.size)) + 1));
   iterations_split_extents(k, it.index, sizes, type->rank, r.coords);
   for (uint32_t i = 0; i < r.keys; ++i) r.own[i] = eval_at(k, ir_operand(r.op, i), r.coords);
-  ir_value_t* rank = kernel_index(&k->b, 0);
-  eval_loops(k, &r.size, 1, &rank, 1, count_body, &r);
+  ir_value_t* rank = rank_of(&r);
   int64_t constant, most = index_facts(extent_value(k, &r.size)).max - 1;
   if (!kernel_constant_index(rank, &constant)) index_set_facts(k, rank, 0, most, 1);
   if (!extent_equal(&r.places, &r.size)) {

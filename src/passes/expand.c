@@ -3,8 +3,7 @@
 //   graph.fft of length n      products with the matrix of roots of unity where n is short; else n = a * b, which is
 //                              transforms of length a, factors, transforms of length b; long primes by a convolution
 //   graph.attention            two products and a softmax (expand_products.c, with transforms of open sizes)
-//   graph.sort of a long line  rounds that merge sorted neighbours (src/kernels/merge.c); graph.top_k: a sort and a
-//   slice
+//   graph.sort of a long line  rounds that merge sorted neighbours (expand_sort.c); graph.top_k: a sort and a slice
 //   graph.window over much     one dimension after the other
 //   graph.concat of many      concatenations of as many as a kernel reads
 #include "passes/expand.h"
@@ -236,58 +235,6 @@ static void expand_fft(ir_context_t* ctx, ir_op_t* op) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Long sorts
-//===----------------------------------------------------------------------------------------------------------------===
-
-enum { SORT_WHOLE = 256, SORT_BLOCK = 64 };
-
-static ir_op_t* copy_sort(ir_builder_t* b, ir_op_t* op, ir_value_t** values, int64_t sorted) {
-  ir_value_map_t* map = ir_value_map_create(b->ctx);
-  for (uint32_t i = 0; i < op->operand_count; ++i) ir_value_map_set(map, ir_operand(op, i), values[i]);
-  ir_op_t* copy = ir_op_clone(b->ctx, op, map);
-  for (uint32_t i = 0; i < op->operand_count; ++i) ir_op_set_operand(copy, i, values[i]);
-  if (sorted) ir_op_set_attr(b->ctx, copy, "sorted", ir_attr_i64(b->ctx, sorted));
-  ir_block_insert_before(op->parent, copy, op);
-  for (uint32_t i = 0; i < op->operand_count; ++i) values[i] = ir_result(copy, i);
-  return copy;
-}
-
-static bool expand_sort(ir_context_t* ctx, ir_op_t* op) {
-  const ir_type_t* type = ir_operand(op, 0)->type;
-  int64_t axis = graph_get_axis(op);
-  if (!ir_type_is_static(type) || axis < 0 || axis >= type->rank || graph_attr(op, GRAPH_ATTR_sorted)) return false;
-  int64_t size = type->dims[axis];
-  if (size <= SORT_WHOLE || op->operand_count > 16) return false;
-  ir_builder_t b = ir_builder_before(ctx, op);
-  ir_value_t* values[16];
-  for (uint32_t i = 0; i < op->operand_count; ++i) values[i] = ir_operand(op, i);
-  for (int64_t sorted = 1; sorted < size; sorted *= 2) copy_sort(&b, op, values, sorted);
-  for (uint32_t i = 0; i < op->result_count; ++i) ir_value_replace(ir_result(op, i), values[i]);
-  ir_op_erase(op);
-  return true;
-}
-
-// Of those with few results, or of the others.
-static bool expand_top_k(ir_context_t* ctx, ir_op_t* op, bool few) {
-  ir_value_t* x = ir_operand(op, 0);
-  int64_t axis = graph_get_axis(op);
-  const ir_type_t* indices = op->results[1].type;
-  if (!ir_type_is_static(x->type) || !ir_type_is_static(indices) || axis < 0 || axis >= x->type->rank) return false;
-  if (x->type->dims[axis] <= SORT_WHOLE || (indices->dims[axis] <= GRAPH_TOP_K_SCANNED) != few) return false;
-  ir_builder_t b = ir_builder_before(ctx, op);
-  const ir_type_t* places = ir_type_with_element(ctx, x->type, indices->element);
-  ir_value_t* operands[2] = {x, graph_iota(&b, places, axis, NULL)};
-  ir_op_t* sort = graph_sort(&b, operands, 2, &(graph_sort_t){.axis = axis, .descending = !graph_get_smallest(op)});
-  int64_t zeros[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
-  for (int i = 0; i < GRAPH_MAX_RANK; ++i) ones[i] = 1;
-  for (uint32_t i = 0; i < 2; ++i) {
-    ir_value_replace(ir_result(op, i), graph_slice(&b, ir_result(sort, i), zeros, indices->dims, ones));
-  }
-  ir_op_erase(op);
-  return expand_sort(ctx, sort);
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
 // Long concatenations
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -377,17 +324,3 @@ static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
 }
 
 pass_result_t pass_expand(ir_op_t* module, ir_context_t* ctx) { return visit(ctx, module); }
-
-pass_result_t pass_expand_top_k(ir_op_t* parent, ir_context_t* ctx) {
-  pass_result_t result = PASS_UNCHANGED;
-  for (uint32_t r = 0; r < parent->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &parent->regions[r]) {
-      IR_FOR_OPS_SAFE(op, block) {
-        bool changed = ir_is(op, GRAPH_TOP_K) ? expand_top_k(ctx, op, true)
-                                              : op->region_count && pass_expand_top_k(op, ctx) == PASS_CHANGED;
-        if (changed) result = PASS_CHANGED;
-      }
-    }
-  }
-  return result;
-}

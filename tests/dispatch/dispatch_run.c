@@ -42,16 +42,24 @@ void dispatch_free_tensors(ir_block_t* body) {
   }
 }
 
-// Numbers of the host program: sizes, and arithmetic on them.
+void dispatch_forget_tensors(ir_block_t* body) {
+  for (uint32_t i = 0; i < body->arg_count; ++i) body->args[i]->data = NULL;
+  IR_FOR_OPS(op, body) {
+    for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].data = NULL;
+  }
+}
+
+// Numbers of the host program: sizes, arithmetic on them, and what loops carry, which is in a tensor of one.
 static int64_t number_of(const ir_value_t* value) {
   ir_op_t* op = value->def;
-  int fn = op ? graph_scalar_fn(op) : -1;
+  if (!op || ir_is(op, GRAPH_WHILE)) return *(const int64_t*)((const tensor_t*)value->data)->data;
+  int fn = graph_scalar_fn(op);
   if (ir_is(op, GRAPH_CONSTANT)) return ir_op_int(op, "value", 0);
   if (ir_is(op, GRAPH_DIM)) return dispatch_tensor_of(ir_operand(op, 0))->dims[ir_op_int(op, "index", 0)];
   if (ir_is(op, GRAPH_TO_SCALAR))
     return ir_scalar_load_integer(value->type, dispatch_tensor_of(ir_operand(op, 0))->data);
   if (fn < 0) {
-    fprintf(stderr, "'%s' is not run here\n", op ? op->name : "an argument");
+    fprintf(stderr, "'%s' is not run here\n", op->name);
     exit(1);
   }
   scalar_value_t in[3] = {0};
@@ -189,12 +197,64 @@ void dispatch_run(runner_t* r, ir_op_t* op) {
   }
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Loops that the host steers by numbers
+//===----------------------------------------------------------------------------------------------------------------===
+
+static tensor_t* copy_carried(const ir_value_t* value) {
+  ir_value_t holder = {.type = value->type};
+  if (ir_type_is_tensor(value->type)) {
+    const tensor_t* tensor = dispatch_tensor_of((ir_value_t*)value);
+    memcpy(dispatch_new_tensor(&holder, tensor->dims)->data, tensor->data, tensor->size);
+    return holder.data;
+  }
+  int64_t number = number_of(value);
+  tensor_t* tensor = calloc(1, sizeof(*tensor));
+  tensor->data = malloc(sizeof(number));
+  memcpy(tensor->data, &number, sizeof(number));
+  return tensor;
+}
+
+static bool goes_on(runner_t* r, ir_block_t* test) {
+  dispatch_run_block(r, test);
+  ir_value_t* flag = ir_operand(test->last, 0);
+  return ir_type_is_tensor(flag->type) ? dispatch_tensor_of(flag)->data[0] & 1 : number_of(flag) & 1;
+}
+
+// The block's arguments: copies of `values`.
+static void pass_values(ir_block_t* block, const ir_op_t* values) {
+  for (uint32_t i = 0; i < block->arg_count; ++i) block->args[i]->data = copy_carried(ir_operand(values, i));
+}
+
+static void run_while(runner_t* r, ir_op_t* op) {
+  ir_block_t *test = op->regions[0].first, *body = op->regions[1].first;
+  dispatch_forget_tensors(test);
+  dispatch_forget_tensors(body);
+  pass_values(test, op);
+  while (goes_on(r, test) && !r->faulty) {
+    for (uint32_t i = 0; i < body->arg_count; ++i) body->args[i]->data = copy_carried(test->args[i]);
+    dispatch_run_block(r, body);
+    dispatch_free_tensors(test);
+    pass_values(test, body->last);
+    dispatch_free_tensors(body);
+  }
+  for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].data = copy_carried(test->args[i]);
+  dispatch_free_tensors(test);
+}
+
+void dispatch_run_block(runner_t* r, ir_block_t* body) {
+  IR_FOR_OPS(op, body) {
+    if (ir_is(op, GRAPH_DISPATCH)) dispatch_run(r, op);
+    if (ir_is(op, GRAPH_WHILE)) run_while(r, op);
+  }
+}
+
 bool dispatch_needs_host(const ir_block_t* body) {
   IR_FOR_OPS(op, body) {
-    if (ir_is(op, GRAPH_IF) || ir_is(op, GRAPH_WHILE) || ir_is(op, GRAPH_CALL) || ir_is(op, GRAPH_GLOBAL_LOAD) ||
-        graph_is_window(op)) {
+    if (ir_is(op, GRAPH_IF) || ir_is(op, GRAPH_CALL) || ir_is(op, GRAPH_GLOBAL_LOAD) || graph_is_window(op))
       return true;
-    }
+    if (!ir_is(op, GRAPH_WHILE)) continue;
+    if (dispatch_needs_host(op->regions[0].first) || dispatch_needs_host(op->regions[1].first)) return true;
   }
   return false;
 }

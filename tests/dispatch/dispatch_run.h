@@ -27,11 +27,14 @@ typedef struct tensor_t {
 tensor_t* dispatch_new_tensor(ir_value_t* value, const int64_t* dims);
 // A value's, made when it has none: a constant's has its elements.
 tensor_t* dispatch_tensor_of(ir_value_t* value);
-// Frees those of a program.
+// Frees those of a program; forgets what passes left in their place.
 void dispatch_free_tensors(ir_block_t* body);
-// Programs whose host does more than dispatch one kernel after the other.
+void dispatch_forget_tensors(ir_block_t* body);
+// Programs whose host does more than dispatch kernels, one after the other and in loops.
 bool dispatch_needs_host(const ir_block_t* body);
 // Runs one dispatch and makes its results; sets r->faulty.
 void dispatch_run(runner_t* r, ir_op_t* op);
+// Runs all of a block's.
+void dispatch_run_block(runner_t* r, ir_block_t* body);
 
 #endif  // IREE_C_TESTS_DISPATCH_DISPATCH_RUN_H_

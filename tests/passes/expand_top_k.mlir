@@ -1,5 +1,7 @@
 // A few of a long line are found by one sweep over it on CPUs; other devices sort the line in rounds that all can
-// share. Longer lists are sorted everywhere. A window over much is one dimension after the other.
+// share. Longer lists are sorted everywhere: blocks, then rounds that
+// merge neighbours, as many as the host finds where only it knows the length. A window over much is one dimension after
+// the other.
 //
 // RUN: iree-opt --pass=expand %s | FileCheck %s
 // RUN: iree-opt --pass=expand-top-k %s | FileCheck %s --check-prefix=ROUNDS
@@ -18,6 +20,29 @@ func.func @few(%x: tensor<2x1000xf32>) -> tensor<2x128xf32> {
 func.func @many(%x: tensor<2x1000xf32>) -> tensor<2x129xf32> {
   %0, %1 = "graph.top_k"(%x) <{axis = 1 : i64, k = 129 : i64}> : (tensor<2x1000xf32>) -> (tensor<2x129xf32>, tensor<2x129xi64>)
   return %0 : tensor<2x129xf32>
+}
+
+// CHECK-LABEL: func.func @rounds
+// CHECK: "graph.sort"(%arg0){{.*}}block = 64 : i64
+// CHECK: "graph.sort"{{.*}}sorted = 64 : i64
+// CHECK: "graph.sort"{{.*}}sorted = 128 : i64
+// CHECK: "graph.sort"{{.*}}sorted = 256 : i64
+// CHECK-NOT: "graph.sort"
+func.func @rounds(%x: tensor<?x300xf32>) -> tensor<?x300xf32> {
+  %0 = "graph.sort"(%x) <{axis = 1 : i64, keys = 1 : i64, stable}> : (tensor<?x300xf32>) -> tensor<?x300xf32>
+  return %0 : tensor<?x300xf32>
+}
+
+// CHECK-LABEL: func.func @any_length
+// CHECK: %[[N:.*]] = "graph.dim"(%arg0) <{index = 0 : i64}>
+// CHECK: %[[B:.*]]:2 = "graph.sort"(%arg0, %arg1){{.*}}block = 64 : i64
+// CHECK: %[[RUN:.*]] = "graph.constant"() <{value = 64 : index}>
+// CHECK: "graph.while"(%[[B]]#0, %[[B]]#1, %[[RUN]])
+// CHECK: "graph.lt"(%{{.*}}, %[[N]])
+// CHECK: "graph.sort"(%{{.*}}, %{{.*}}, %{{.*}}){{.*}}(tensor<?xf32>, tensor<?xi32>, index)
+func.func @any_length(%x: tensor<?xf32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %0, %1 = "graph.sort"(%x, %y) <{axis = 0 : i64, keys = 1 : i64, stable}> : (tensor<?xf32>, tensor<?xi32>) -> (tensor<?xf32>, tensor<?xi32>)
+  return %1 : tensor<?xi32>
 }
 
 // CHECK-LABEL: func.func @window

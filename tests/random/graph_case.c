@@ -117,9 +117,7 @@ static void interpret(graph_case_interpretation_t* in, ir_block_t* body) {
       memcpy(tensor->data + at, ir_attr_data(input), input->splat ? size : tensor->size);
     }
   }
-  IR_FOR_OPS(op, body) {
-    if (ir_is(op, GRAPH_DISPATCH)) dispatch_run(&in->runner, op);
-  }
+  dispatch_run_block(&in->runner, body);
   if (in->runner.faulty) {
     graph_case_fail(in->c, "a check of the interpreter", NULL);
     return;
@@ -139,10 +137,7 @@ bool graph_case_observe(void* user, ir_context_t* ctx, ir_op_t* module, const ke
   ir_block_t* body = ir_module_body(module)->first->regions[0].first;
   in->runner.needs_host = dispatch_needs_host(body);
   if (in->runner.needs_host) return false;
-  for (uint32_t i = 0; i < body->arg_count; ++i) body->args[i]->data = NULL;
-  IR_FOR_OPS(op, body) {
-    for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].data = NULL;
-  }
+  dispatch_forget_tensors(body);
   interpret(in, body);
   dispatch_free_tensors(body);
   return false;

@@ -36,6 +36,10 @@ dynamic("CumSum", "plane", i32("n", "m"), const(1, "int64"), reverse=1, exclusiv
         sizes=[{"n": 2, "m": 1031}, {"n": 3, "m": 129}, {"n": 1, "m": 1}, {"n": 0, "m": 5}, {"n": 4, "m": 0}])
 dynamic("CumSum", "middle", i32(2, "m", 5), const(1, "int64"), sizes=[{"m": 523}, {"m": 130}, {"m": 1}])
 dynamic("TopK", "", f32("n", 9), ints(3), axis=1, results=2)
+dynamic("TopK", "line", i32(2, "n", low=0, high=99), ints(129), axis=1, results=2, sizes=[{"n": 129}, {"n": 700}])
+dynamic("TopK", "lines", f32("n", 700), ints(140), axis=1, results=2, sizes=[{"n": 1}, {"n": 3}])
+dynamic("TopK", "first", i32("n", 3, low=0, high=99), ints(5), axis=0, results=2, largest=0,
+        sizes=[{"n": 5}, {"n": 64}, {"n": 65}, {"n": 300}])
 dynamic("MatMul", "rows", f32("n", 64), weights(64, 33))
 dynamic("MatMul", "wide", f32("n", 300), weights(300, 128))
 dynamic("MatMul", "sequence", f32("n", "m", 48), weights(48, 20), sizes=PLANE)
