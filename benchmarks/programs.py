@@ -333,6 +333,29 @@ def carried(n):
     return Program("\n".join(text).encode(), ".mlir", [x], lambda: [8 * x], n)
 
 
+def loops(n):
+    """n loops behind each other, two rounds each, between which a function stands."""
+    kind, x, count = tensor((4,)), ramp((4,)), "tensor<i32>"
+    text = [f"func.func @main(%x0: {kind}) -> {kind} {{", f"  %zero = stablehlo.constant dense<0> : {count}",
+            f"  %one = stablehlo.constant dense<1> : {count}", f"  %two = stablehlo.constant dense<2> : {count}"]
+    for i in range(n):
+        text += [f"  %w{i}:2 = stablehlo.while(%i{i} = %zero, %y{i} = %x{i}) : {count}, {kind}", "    cond {",
+                 f"      %go{i} = stablehlo.compare LT, %i{i}, %two : ({count}, {count}) -> tensor<i1>",
+                 f"      stablehlo.return %go{i} : tensor<i1>", "    } do {",
+                 f"      %n{i} = stablehlo.add %i{i}, %one : {count}", f"      %t{i} = stablehlo.tanh %y{i} : {kind}",
+                 f"      stablehlo.return %n{i}, %t{i} : {count}, {kind}", "    }",
+                 f"  %x{i + 1} = stablehlo.negate %w{i}#1 : {kind}"]
+    text += [f"  return %x{n} : {kind}", "}", ""]
+
+    def reference():
+        y = x
+        for _ in range(n):
+            y = -numpy.tanh(numpy.tanh(y))
+        return [y]
+
+    return Program("\n".join(text).encode(), ".mlir", [x], reference, n)
+
+
 def numbers(n):
     """n numbers of the host, 1, 2, ... times a size, all of which are needed to the end."""
     x = ramp((3,))
@@ -401,4 +424,5 @@ def associative_scan(n):
 
 FAMILIES = {function.__name__: function for function in (
     elementwise, relu, softmax, layer_norm, attention, concat, wide_concat, wide_sum, repeated_sum, results, deep_text,
-    calls, state, squares, dynamic, wide_dynamic, associative_scan, many_arguments, carried, numbers, exports)}
+    calls, state, squares, dynamic, wide_dynamic, associative_scan, many_arguments, carried, loops, numbers,
+    exports)}
