@@ -4,20 +4,20 @@
 #include "hal/amdgpu/library.h"
 
 void command_fill(command_t* command, iree_hal_buffer_ref_t target, const void* pattern, size_t pattern_length) {
-  *command = (command_t){.kind = COMMAND_FILL, .kernarg_size = LIBRARY_ARGUMENT_SIZE, .target = target};
+  *command = (command_t){.kind = HAL_COMMAND_FILL, .kernarg_size = LIBRARY_ARGUMENT_SIZE, .target = target};
   for (size_t i = 0; i < sizeof(command->pattern); i += pattern_length) {
     memcpy(command->pattern + i, pattern, pattern_length);
   }
 }
 
 void command_copy(command_t* command, iree_hal_buffer_ref_t source, iree_hal_buffer_ref_t target) {
-  *command = (command_t){.kind = COMMAND_COPY, .kernarg_size = LIBRARY_ARGUMENT_SIZE, .target = target};
+  *command = (command_t){.kind = HAL_COMMAND_COPY, .kernarg_size = LIBRARY_ARGUMENT_SIZE, .target = target};
   command->source = source;
 }
 
 // The data goes with the arguments.
 void command_update(command_t* command, const uint8_t* data, iree_hal_buffer_ref_t target) {
-  *command = (command_t){.kind = COMMAND_UPDATE, .target = target};
+  *command = (command_t){.kind = HAL_COMMAND_UPDATE, .target = target};
   command->kernarg_size = LIBRARY_ARGUMENT_SIZE + (uint32_t)target.length;
   command->data = data;
 }
@@ -52,7 +52,7 @@ static iree_status_t check_size(const executable_function_t* function, const ire
   return iree_ok_status();
 }
 
-iree_status_t command_dispatch_check(const command_dispatch_t* dispatch, size_t* out_storage) {
+iree_status_t command_dispatch_check(const hal_dispatch_t* dispatch, size_t* out_storage) {
   const executable_function_t* function = amdgpu_executable_function(dispatch->executable, dispatch->function);
   if (!function) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the executable is not for this device");
@@ -73,7 +73,7 @@ iree_status_t command_dispatch_check(const command_dispatch_t* dispatch, size_t*
                             "given directly",
                             (int)function->info.name.size, function->info.name.data);
   }
-  IREE_RETURN_IF_ERROR(check_size(function, dispatch->config));
+  IREE_RETURN_IF_ERROR(check_size(function, &dispatch->config));
   *out_storage = arguments_size(function) + dispatch->bindings.count * sizeof(command_patch_t);
   return iree_ok_status();
 }
@@ -134,10 +134,10 @@ static uint32_t set_bindings(iree_hal_buffer_ref_list_t bindings, uint8_t* argum
   return patch_count;
 }
 
-void command_dispatch(command_t* command, const command_dispatch_t* dispatch, uint8_t* storage) {
+void command_dispatch(command_t* command, const hal_dispatch_t* dispatch, uint8_t* storage) {
   const executable_function_t* function = amdgpu_executable_function(dispatch->executable, dispatch->function);
-  const iree_hal_dispatch_config_t* config = dispatch->config;
-  *command = (command_t){.kind = COMMAND_DISPATCH};
+  const iree_hal_dispatch_config_t* config = &dispatch->config;
+  *command = (command_t){.kind = HAL_COMMAND_DISPATCH};
   command->dispatch.function = function;
   command->dispatch.is_indirect = iree_hal_dispatch_uses_indirect_parameters(dispatch->flags);
   if (command->dispatch.is_indirect) command->target = config->workgroup_count_ref;

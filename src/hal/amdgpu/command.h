@@ -6,8 +6,7 @@
 #define IREE_C_HAL_AMDGPU_COMMAND_H_
 
 #include "hal/amdgpu/executable.h"
-
-typedef enum { COMMAND_FILL, COMMAND_COPY, COMMAND_UPDATE, COMMAND_DISPATCH } command_kind_t;
+#include "hal/recording.h"
 
 // A kernel argument that is the address of a reference.
 typedef struct command_patch_t {
@@ -16,7 +15,7 @@ typedef struct command_patch_t {
 } command_patch_t;
 
 typedef struct command_t {
-  uint8_t kind;                  // command_kind_t
+  uint8_t kind;                  // hal_command_kind_t
   bool waits;                    // for all commands before it
   uint32_t kernarg_size;         // bytes, at most
   iree_hal_buffer_ref_t target;  // FILL, COPY, UPDATE; DISPATCH: three workgroup counts when is_indirect
@@ -43,18 +42,10 @@ void command_copy(command_t* command, iree_hal_buffer_ref_t source, iree_hal_buf
 // `data` must stay.
 void command_update(command_t* command, const uint8_t* data, iree_hal_buffer_ref_t target);
 
-typedef struct command_dispatch_t {
-  iree_hal_executable_t* executable;
-  iree_hal_executable_function_t function;
-  const iree_hal_dispatch_config_t* config;
-  iree_const_byte_span_t constants;
-  iree_hal_buffer_ref_list_t bindings;
-  iree_hal_dispatch_flags_t flags;
-} command_dispatch_t;
 // Checks what the public calls cannot. Errors: INVALID_ARGUMENT, UNIMPLEMENTED.
-iree_status_t command_dispatch_check(const command_dispatch_t* dispatch, size_t* out_storage);
+iree_status_t command_dispatch_check(const hal_dispatch_t* dispatch, size_t* out_storage);
 // `storage` is of that size, aligned to 8 bytes, and must stay.
-void command_dispatch(command_t* command, const command_dispatch_t* dispatch, uint8_t* storage);
+void command_dispatch(command_t* command, const hal_dispatch_t* dispatch, uint8_t* storage);
 // Where in the arguments the counts of workgroups are, by axis; 0xFFFF where they are not.
 void command_find_counts(const command_t* command, uint16_t offsets[3]);
 

@@ -3,13 +3,16 @@
 #define IREE_C_HAL_AMDGPU_COMMAND_BUFFER_H_
 
 #include "hal/amdgpu/command.h"
+#include "hal/amdgpu/logical_device.h"
 
-iree_status_t amdgpu_command_buffer_create(logical_device_t* device, iree_hal_command_buffer_mode_t mode,
-                                           iree_hal_command_category_t categories,
-                                           iree_hal_queue_affinity_t queue_affinity, iree_host_size_t binding_capacity,
-                                           iree_hal_command_buffer_t** out_command_buffer);
-// The commands; false when the command buffer is of another driver.
-bool amdgpu_command_buffer_commands(iree_hal_command_buffer_t* command_buffer, const command_t** out_commands,
-                                    uint32_t* out_count);
+// What a recording becomes.
+typedef struct command_list_t {
+  iree_allocator_t host_allocator;
+  uint32_t count;
+  command_t* commands;  // followed by the arguments of their dispatches
+} command_list_t;
+
+// NULL when the command buffer is of another driver.
+const command_list_t* amdgpu_command_buffer_commands(iree_hal_command_buffer_t* command_buffer);
 
 #endif  // IREE_C_HAL_AMDGPU_COMMAND_BUFFER_H_

@@ -315,10 +315,10 @@ static iree_status_t emit_dispatch(emitter_t* e, const command_t* command) {
 
 iree_status_t emit_operation(emitter_t* e) {
   static iree_status_t (*const emitters[])(emitter_t* e, const command_t* command) = {
-      [COMMAND_FILL] = emit_fill,
-      [COMMAND_COPY] = emit_copy,
-      [COMMAND_UPDATE] = emit_update,
-      [COMMAND_DISPATCH] = emit_dispatch,
+      [HAL_COMMAND_FILL] = emit_fill,
+      [HAL_COMMAND_COPY] = emit_copy,
+      [HAL_COMMAND_UPDATE] = emit_update,
+      [HAL_COMMAND_DISPATCH] = emit_dispatch,
   };
   if (e->packet + 1 > e->packet_limit) e->is_full = true;
   const operation_t* op = e->operation;

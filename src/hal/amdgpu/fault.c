@@ -14,7 +14,7 @@ static iree_string_view_t find_function(const host_queue_t* queue, const operati
   uint32_t ordinal = queue->physical->ordinal;
   for (uint32_t i = 0; op && i < op->commands.count; ++i) {
     const command_t* command = &op->commands.commands[i];
-    if (command->kind != COMMAND_DISPATCH) continue;
+    if (command->kind != HAL_COMMAND_DISPATCH) continue;
     const executable_function_t* function = command->dispatch.function;
     if (function->objects[ordinal].handle == handle) return function->info.name;
   }

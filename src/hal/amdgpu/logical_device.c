@@ -1,7 +1,6 @@
 // Logical devices: creation and everything but their queues.
 #include "hal/amdgpu/logical_device.h"
 
-#include "hal/amdgpu/command_buffer.h"
 #include "hal/amdgpu/operation.h"
 
 enum { MAX_QUEUES = 64 };
@@ -88,14 +87,6 @@ static iree_status_t amdgpu_query_i64(iree_hal_device_t* base, iree_string_view_
       .takes_format = takes_format,
   };
   return hal_device_query_facts(&device->base, category, key, &facts, out_value);
-}
-
-iree_status_t amdgpu_create_command_buffer(iree_hal_device_t* base, iree_hal_command_buffer_mode_t mode,
-                                           iree_hal_command_category_t categories,
-                                           iree_hal_queue_affinity_t queue_affinity, iree_host_size_t binding_capacity,
-                                           iree_hal_command_buffer_t** out_command_buffer) {
-  return amdgpu_command_buffer_create((logical_device_t*)base, mode, categories, queue_affinity, binding_capacity,
-                                      out_command_buffer);
 }
 
 iree_status_t amdgpu_create_executable_cache(iree_hal_device_t* base, iree_string_view_t identifier,

@@ -181,7 +181,7 @@ static void make_command(operation_t* op, uint8_t* storage) {
   op->commands.commands = &op->command;
   if (op->dispatch) {
     command_dispatch(&op->command, op->dispatch, storage);
-  } else if (op->command.kind == COMMAND_UPDATE) {
+  } else if (op->command.kind == HAL_COMMAND_UPDATE) {
     memcpy(storage, op->data.data, op->data.data_length);
     op->command.data = storage;
   }

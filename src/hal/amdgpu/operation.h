@@ -38,7 +38,7 @@ struct operation_t {
   // with the bytes that it needs.
   command_t command;
   iree_const_byte_span_t data;
-  const command_dispatch_t* dispatch;
+  const hal_dispatch_t* dispatch;
   size_t dispatch_size;
 };
 

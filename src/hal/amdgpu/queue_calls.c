@@ -94,18 +94,17 @@ iree_status_t amdgpu_queue_dispatch(iree_hal_device_t* device, iree_hal_queue_af
                                     const iree_hal_buffer_ref_list_t bindings, iree_hal_dispatch_flags_t flags) {
   operation_t op = operation_make(device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   IREE_RETURN_IF_ERROR(hal_dispatch_check(executable, function, &config, constants, bindings.count, flags));
-  iree_hal_dispatch_config_t resolved_config = config;
+  hal_dispatch_t dispatch = {executable, function, config, constants, bindings, flags};
   if (iree_hal_dispatch_uses_indirect_parameters(flags)) {
-    resolved_config.workgroup_count_ref.length = 3 * sizeof(uint32_t);
-    IREE_RETURN_IF_ERROR(
-        check_direct(&resolved_config.workgroup_count_ref, IREE_HAL_BUFFER_USAGE_DISPATCH_INDIRECT_PARAMETERS));
+    iree_hal_buffer_ref_t* counts = &dispatch.config.workgroup_count_ref;
+    counts->length = 3 * sizeof(uint32_t);
+    IREE_RETURN_IF_ERROR(check_direct(counts, IREE_HAL_BUFFER_USAGE_DISPATCH_INDIRECT_PARAMETERS));
     op.resources[1] = config.workgroup_count_ref.buffer;
   }
   for (iree_host_size_t i = 0; i < bindings.count; ++i) {
     iree_hal_buffer_ref_t ref = bindings.values[i];
     IREE_RETURN_IF_ERROR(check_direct(&ref, IREE_HAL_BUFFER_USAGE_DISPATCH_STORAGE_READ), "binding %" PRIhsz, i);
   }
-  command_dispatch_t dispatch = {executable, function, &resolved_config, constants, bindings, flags};
   IREE_RETURN_IF_ERROR(command_dispatch_check(&dispatch, &op.dispatch_size));
   op.dispatch = &dispatch;
   op.resources[0] = executable;
@@ -122,9 +121,12 @@ iree_status_t amdgpu_queue_execute(iree_hal_device_t* device, iree_hal_queue_aff
                                    iree_hal_buffer_binding_table_t binding_table, iree_hal_execute_flags_t flags) {
   operation_t op = operation_make(device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   if (!command_buffer) return operation_submit(&op);
-  if (!amdgpu_command_buffer_commands(command_buffer, &op.commands.commands, &op.commands.count)) {
+  const command_list_t* list = amdgpu_command_buffer_commands(command_buffer);
+  if (!list) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the command buffer was not made by an amdgpu device");
   }
+  op.commands.commands = list->commands;
+  op.commands.count = list->count;
   op.resources[0] = command_buffer;
   op.commands.bindings = binding_table;
   op.commands.borrows_bindings = flags & IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME;

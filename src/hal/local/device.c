@@ -1,7 +1,6 @@
 // Local devices: creation and everything but their queues.
 #include "hal/local/device.h"
 
-#include "hal/local/command_buffer.h"
 #include "iree/base/internal/cpu.h"
 #include "iree/hal/drivers/local_sync/sync_device.h"
 #include "iree/hal/drivers/local_task/task_device.h"
@@ -16,15 +15,22 @@ iree_task_executor_t* local_device_executor(local_device_t* device, iree_hal_que
   return executor && executor_has_threads(executor) ? executor : NULL;
 }
 
-local_program_params_t local_device_program_params(local_device_t* device, iree_hal_queue_affinity_t affinity) {
-  iree_task_executor_t* executor = local_device_executor(device, affinity);
-  return (local_program_params_t){
+iree_status_t local_device_record(local_device_t* device, const hal_recorded_params_t* params,
+                                  iree_hal_command_buffer_t** out_command_buffer) {
+  iree_task_executor_t* executor = local_device_executor(device, params->queue_affinity);
+  local_program_params_t program_params = {
       .worker_count = executor ? (uint32_t)iree_task_executor_worker_count(executor) : 1,
-      .retain = true,
-      .block_size = device->block_size,
       .inline_threshold = device->inline_threshold,
-      .host_allocator = device->base.host_allocator,
+      .host_allocator = params->host_allocator,
   };
+  *out_command_buffer = params->home ? hal_recorded_take(params) : NULL;
+  if (*out_command_buffer) {
+    local_program_set_workers(local_program_of(*out_command_buffer), program_params.worker_count);
+    return iree_ok_status();
+  }
+  local_program_t* program = NULL;
+  IREE_RETURN_IF_ERROR(local_program_create(&program_params, &program));
+  return hal_recorded_create(params, &local_lowering, program, out_command_buffer);
 }
 
 static void local_destroy(iree_hal_device_t* base) {
@@ -34,7 +40,7 @@ static void local_destroy(iree_hal_device_t* base) {
   hal_queued_close(&device->base);
   for (iree_host_size_t i = 0; i < device->queue_count; ++i) iree_task_executor_release(device->executors[i]);
   for (iree_host_size_t i = 0; i < device->loader_count; ++i) iree_hal_executable_loader_release(device->loaders[i]);
-  local_command_buffer_free_idle(&device->single_command_buffers);
+  hal_recorded_free_idle(&device->single_command_buffers);
   hal_idle_list_deinitialize(&device->single_command_buffers);
   local_device_free_workers(device);
   hal_idle_list_deinitialize(&device->idle_workers);
@@ -70,8 +76,10 @@ iree_status_t local_create_command_buffer(iree_hal_device_t* base, iree_hal_comm
                                           iree_hal_command_category_t categories,
                                           iree_hal_queue_affinity_t queue_affinity, iree_host_size_t binding_capacity,
                                           iree_hal_command_buffer_t** out_command_buffer) {
-  local_program_params_t params = local_device_program_params((local_device_t*)base, queue_affinity);
-  return local_command_buffer_create(mode, categories, queue_affinity, binding_capacity, &params, out_command_buffer);
+  local_device_t* device = (local_device_t*)base;
+  hal_recorded_params_t params = {
+      mode, categories, queue_affinity, binding_capacity, device->block_size, NULL, device->base.host_allocator};
+  return local_device_record(device, &params, out_command_buffer);
 }
 
 iree_status_t local_create_executable_cache(iree_hal_device_t* base, iree_string_view_t identifier,

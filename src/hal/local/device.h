@@ -38,7 +38,9 @@ iree_status_t local_device_create(const local_device_params_t* params, iree_allo
 
 // Executor of the first queue in `affinity` that the device has; NULL when work runs on the submitting thread.
 iree_task_executor_t* local_device_executor(local_device_t* device, iree_hal_queue_affinity_t affinity);
-local_program_params_t local_device_program_params(local_device_t* device, iree_hal_queue_affinity_t affinity);
+// A command buffer whose recording becomes a block program; one that has a home may come from there.
+iree_status_t local_device_record(local_device_t* device, const hal_recorded_params_t* params,
+                                  iree_hal_command_buffer_t** out_command_buffer);
 
 // queue.c: the queue calls of the vtable, and operations.
 void local_device_free_workers(local_device_t* device);

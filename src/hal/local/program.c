@@ -1,10 +1,9 @@
-// Block programs: recording.
+// Block programs: lowering of recordings.
 #include "hal/local/program_internal.h"
 
 #define TRANSFER_CHUNK ((iree_device_size_t)128 * 1024)  // bytes
 #define CHUNKS_PER_WORKER 32
-#define MAX_KEPT_BLOCK ((size_t)1 << 20)  // bytes that a program keeps to be recorded anew
-#define MAX_REGION_COMMANDS 512           // so that a region's chunks can be counted in 24 bits
+#define MAX_REGION_COMMANDS 512  // so that a region's chunks can be counted in 24 bits
 
 iree_status_t local_program_create(const local_program_params_t* params, local_program_t** out_program) {
   *out_program = NULL;
@@ -16,31 +15,8 @@ iree_status_t local_program_create(const local_program_params_t* params, local_p
   return iree_ok_status();
 }
 
-static void release_resources(local_program_t* program) {
-  for (size_t i = 0; i < program->resources.count; ++i) iree_hal_resource_release(program->resources.data[i]);
-  program->resources.count = 0;
-}
-
-// Returns how many bytes there were room for.
-static size_t free_blocks(local_program_t* program) {
-  size_t capacity = 0;
-  for (program_block_t *block = program->blocks, *next; block; block = next) {
-    next = block->next;
-    capacity += block->capacity;
-    iree_allocator_free(program->params.host_allocator, block);
-  }
-  program->blocks = NULL;
-  return capacity;
-}
-
-void local_program_reset(local_program_t* program) {
-  release_resources(program);
-  // One block, so that the next recording, if it is like this one, finds room in it.
-  if (program->blocks && (program->blocks->next || program->blocks->capacity > MAX_KEPT_BLOCK)) {
-    size_t capacity = free_blocks(program);
-    program->params.block_size = iree_min(capacity, MAX_KEPT_BLOCK);
-  }
-  if (program->blocks) program->blocks->length = 0;
+static void program_reset(void* lowered) {
+  local_program_t* program = (local_program_t*)lowered;
   program->commands.count = program->regions.count = program->pointers.count = program->patches.count = 0;
   program->slot_count = 0;
   program->region_is_open = false;
@@ -51,20 +27,17 @@ void local_program_set_workers(local_program_t* program, uint32_t worker_count) 
   program->params.worker_count = worker_count;
 }
 
-void local_program_free(local_program_t* program) {
-  if (!program) return;
+static void program_free(void* lowered) {
+  local_program_t* program = (local_program_t*)lowered;
   iree_allocator_t allocator = program->params.host_allocator;
   for (hal_idle_t* idle; (idle = hal_idle_list_take(&program->states)) != NULL;) {
     iree_allocator_free(allocator, hal_idle_object(idle, offsetof(local_state_t, idle)));
   }
   hal_idle_list_deinitialize(&program->states);
-  release_resources(program);
-  free_blocks(program);
   iree_allocator_free(allocator, program->commands.data);
   iree_allocator_free(allocator, program->regions.data);
   iree_allocator_free(allocator, program->pointers.data);
   iree_allocator_free(allocator, program->patches.data);
-  iree_allocator_free(allocator, program->resources.data);
   iree_allocator_free(allocator, program);
 }
 
@@ -85,38 +58,6 @@ static iree_status_t vector_push(local_program_t* program, size_t* count, size_t
   }
   *out_item = (uint8_t*)*data + (*count)++ * item_size;
   memset(*out_item, 0, item_size);
-  return iree_ok_status();
-}
-
-// A copy of `size` bytes that lives as long as the program.
-static iree_status_t program_copy(local_program_t* program, const void* data, size_t size, void** out_copy) {
-  program_block_t* block = program->blocks;
-  if (!block || size > block->capacity - block->length) {
-    size_t capacity = iree_max(program->params.block_size, size);
-    IREE_RETURN_IF_ERROR(
-        iree_allocator_malloc_uninitialized(program->params.host_allocator, sizeof(*block) + capacity, (void**)&block));
-    block->next = program->blocks;
-    block->length = 0;
-    block->capacity = capacity;
-    program->blocks = block;
-  }
-  *out_copy = block->data + block->length;
-  if (size) memcpy(*out_copy, data, size);
-  block->length = iree_min(block->capacity, iree_host_align(block->length + size, 16));
-  return iree_ok_status();
-}
-
-static iree_status_t program_retain(local_program_t* program, void* resource) {
-  if (!program->params.retain) return iree_ok_status();
-  // Neighbouring commands mostly name the same objects.
-  size_t count = program->resources.count;
-  for (size_t i = 0; i < iree_min(count, 8); ++i) {
-    if (program->resources.data[count - 1 - i] == resource) return iree_ok_status();
-  }
-  void** slot = NULL;
-  IREE_RETURN_IF_ERROR(VECTOR_PUSH(program, program->resources, &slot));
-  *slot = resource;
-  iree_hal_resource_retain(resource);
   return iree_ok_status();
 }
 
@@ -147,7 +88,6 @@ static iree_status_t add_pointer(local_program_t* program, iree_hal_buffer_ref_t
   program_pointer_t* pointer = NULL;
   IREE_RETURN_IF_ERROR(VECTOR_PUSH(program, program->pointers, &pointer));
   pointer->length = ref.length;
-  if (ref.buffer) IREE_RETURN_IF_ERROR(program_retain(program, ref.buffer));
   if (ref.buffer && !is_late(ref.buffer)) {
     uint8_t* base = NULL;
     IREE_RETURN_IF_ERROR(local_buffer_pointer(ref.buffer, &base));
@@ -177,13 +117,7 @@ static iree_status_t open_region(local_program_t* program) {
   return iree_ok_status();
 }
 
-iree_status_t local_program_barrier(local_program_t* program) {
-  program->region_is_open = false;
-  return iree_ok_status();
-}
-
-static iree_status_t add_command(local_program_t* program, program_command_kind_t kind,
-                                 program_command_t** out_command) {
+static iree_status_t add_command(local_program_t* program, hal_command_kind_t kind, program_command_t** out_command) {
   program_region_t* region = program->regions.count ? &program->regions.data[program->regions.count - 1] : NULL;
   if (!program->region_is_open || region->count == MAX_REGION_COMMANDS) {
     IREE_RETURN_IF_ERROR(open_region(program));
@@ -222,33 +156,29 @@ static void cut_known_transfer(local_program_t* program, program_command_t* comm
   }
 }
 
-iree_status_t local_program_add_fill(local_program_t* program, iree_hal_buffer_ref_t target, const void* pattern,
-                                     size_t pattern_length) {
+static iree_status_t add_fill(local_program_t* program, const hal_command_t* source) {
   program_command_t* command = NULL;
-  IREE_RETURN_IF_ERROR(add_command(program, PROGRAM_FILL, &command));
-  memcpy(command->fill.pattern, pattern, pattern_length);
-  command->fill.pattern_length = (uint8_t)pattern_length;
-  cut_known_transfer(program, command, target.length);
-  return add_pointer(program, target);
+  IREE_RETURN_IF_ERROR(add_command(program, HAL_COMMAND_FILL, &command));
+  memcpy(command->fill.pattern, source->pattern.data, source->pattern.length);
+  command->fill.pattern_length = source->pattern.length;
+  cut_known_transfer(program, command, source->target.length);
+  return add_pointer(program, source->target);
 }
 
-iree_status_t local_program_add_copy(local_program_t* program, iree_hal_buffer_ref_t source,
-                                     iree_hal_buffer_ref_t target) {
+static iree_status_t add_copy(local_program_t* program, const hal_command_t* source) {
   program_command_t* command = NULL;
-  IREE_RETURN_IF_ERROR(add_command(program, PROGRAM_COPY, &command));
-  cut_known_transfer(program, command, target.length);
-  IREE_RETURN_IF_ERROR(add_pointer(program, target));
-  return add_pointer(program, source);
+  IREE_RETURN_IF_ERROR(add_command(program, HAL_COMMAND_COPY, &command));
+  cut_known_transfer(program, command, source->target.length);
+  IREE_RETURN_IF_ERROR(add_pointer(program, source->target));
+  return add_pointer(program, source->source);
 }
 
-iree_status_t local_program_add_update(local_program_t* program, const void* source, iree_hal_buffer_ref_t target) {
+static iree_status_t add_update(local_program_t* program, const hal_command_t* source) {
   program_command_t* command = NULL;
-  void* data = NULL;
-  IREE_RETURN_IF_ERROR(program_copy(program, source, target.length, &data));
-  IREE_RETURN_IF_ERROR(add_command(program, PROGRAM_UPDATE, &command));
-  command->update.data = (const uint8_t*)data;
-  command->chunks = (program_chunks_t){target.length ? 1 : 0, target.length};
-  return add_pointer(program, target);
+  IREE_RETURN_IF_ERROR(add_command(program, HAL_COMMAND_UPDATE, &command));
+  command->update.data = source->data;
+  command->chunks = (program_chunks_t){source->target.length ? 1 : 0, source->target.length};
+  return add_pointer(program, source->target);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -285,13 +215,11 @@ static iree_status_t set_workgroup_size(iree_hal_executable_dispatch_state_v0_t*
   return iree_ok_status();
 }
 
-static iree_status_t set_dispatch(local_program_t* program, program_command_t* command,
-                                  const local_dispatch_t* dispatch, const local_function_t* function) {
+static iree_status_t set_dispatch(local_program_t* program, program_command_t* command, const hal_dispatch_t* dispatch,
+                                  const local_function_t* function) {
   iree_hal_executable_dispatch_state_v0_t* state = &command->dispatch.state;
-  void* constants = NULL;
-  IREE_RETURN_IF_ERROR(set_workgroup_size(state, &function->attrs, dispatch->config->workgroup_size));
-  IREE_RETURN_IF_ERROR(program_copy(program, dispatch->constants.data, dispatch->constants.data_length, &constants));
-  state->constants = (const uint32_t*)constants;
+  IREE_RETURN_IF_ERROR(set_workgroup_size(state, &function->attrs, dispatch->config.workgroup_size));
+  state->constants = (const uint32_t*)dispatch->constants.data;
   state->constant_count = (uint16_t)(dispatch->constants.data_length / sizeof(uint32_t));
   state->binding_count = (uint8_t)dispatch->bindings.count;
   state->max_concurrency = (uint8_t)iree_min(program->params.worker_count, UINT8_MAX);
@@ -299,7 +227,7 @@ static iree_status_t set_dispatch(local_program_t* program, program_command_t* c
   command->dispatch.environment = function->environment;
   command->dispatch.local_memory_size =
       (uint32_t)function->attrs.local_memory_pages * IREE_HAL_EXECUTABLE_WORKGROUP_LOCAL_MEMORY_PAGE_SIZE;
-  if (__builtin_add_overflow(command->dispatch.local_memory_size, dispatch->config->dynamic_workgroup_local_memory,
+  if (__builtin_add_overflow(command->dispatch.local_memory_size, dispatch->config.dynamic_workgroup_local_memory,
                              &command->dispatch.local_memory_size)) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "workgroup local memory is too large");
   }
@@ -307,40 +235,71 @@ static iree_status_t set_dispatch(local_program_t* program, program_command_t* c
   return iree_ok_status();
 }
 
-iree_status_t local_program_add_dispatch(local_program_t* program, const local_dispatch_t* dispatch) {
+static iree_status_t check_dispatch(const hal_dispatch_t* dispatch) {
   if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "custom dispatch arguments are not supported on local devices");
   }
-  const local_function_t* function = local_executable_function(dispatch->executable, dispatch->function);
-  if (!function) {
+  if (!local_executable_function(dispatch->executable, dispatch->function)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the executable was not loaded by a local device");
   }
+  return iree_ok_status();
+}
+
+static iree_status_t add_dispatch(local_program_t* program, const hal_command_t* source) {
+  const hal_dispatch_t* dispatch = &source->dispatch;
   program_command_t* command = NULL;
-  IREE_RETURN_IF_ERROR(add_command(program, PROGRAM_DISPATCH, &command));
-  IREE_RETURN_IF_ERROR(program_retain(program, dispatch->executable));
-  IREE_RETURN_IF_ERROR(set_dispatch(program, command, dispatch, function));
-  if (iree_hal_dispatch_uses_indirect_parameters(dispatch->flags)) {
+  IREE_RETURN_IF_ERROR(add_command(program, HAL_COMMAND_DISPATCH, &command));
+  IREE_RETURN_IF_ERROR(
+      set_dispatch(program, command, dispatch, local_executable_function(dispatch->executable, dispatch->function)));
+  bool is_open = iree_hal_dispatch_uses_indirect_parameters(dispatch->flags);
+  if (is_open) {
     command->is_open = true;
     program->regions.data[program->regions.count - 1].is_open = true;
   } else {
     uint64_t total = 0;
     IREE_RETURN_IF_ERROR(
-        program_set_workgroup_count(&command->dispatch.state, dispatch->config->workgroup_count, &total));
+        program_set_workgroup_count(&command->dispatch.state, dispatch->config.workgroup_count, &total));
     command->chunks = program_cut_dispatch(program, command->is_sequential, total);
   }
-  bool is_open = command->is_open;  // pointers do not move commands, but be plain about it
   for (iree_host_size_t i = 0; i < dispatch->bindings.count; ++i) {
     IREE_RETURN_IF_ERROR(add_pointer(program, dispatch->bindings.values[i]));
   }
-  return is_open ? add_pointer(program, dispatch->config->workgroup_count_ref) : iree_ok_status();
+  return is_open ? add_pointer(program, dispatch->config.workgroup_count_ref) : iree_ok_status();
 }
 
-iree_status_t local_program_end(local_program_t* program) {
+//===----------------------------------------------------------------------------------------------------------------===
+// Lowering
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void count_chunks(local_program_t* program) {
   for (size_t i = 0; i < program->regions.count; ++i) {
     program_region_t* region = &program->regions.data[i];
     for (uint32_t j = 0; j < region->count; ++j) {
       region->chunk_count += program->commands.data[region->first + j].chunks.count;
     }
   }
+}
+
+static iree_status_t lower(void* lowered, const hal_recording_t* recording) {
+  static iree_status_t (*const adders[])(local_program_t* program, const hal_command_t* command) = {
+      [HAL_COMMAND_DISPATCH] = add_dispatch,
+      [HAL_COMMAND_FILL] = add_fill,
+      [HAL_COMMAND_COPY] = add_copy,
+      [HAL_COMMAND_UPDATE] = add_update,
+  };
+  local_program_t* program = (local_program_t*)lowered;
+  for (iree_host_size_t i = 0; i < recording->count; ++i) {
+    const hal_command_t* command = &recording->commands[i];
+    if (command->waits) program->region_is_open = false;
+    IREE_RETURN_IF_ERROR(adders[command->kind](program, command));
+  }
+  count_chunks(program);
   return iree_ok_status();
 }
+
+const hal_lowering_t local_lowering = {
+    .check = check_dispatch,
+    .lower = lower,
+    .reset = program_reset,
+    .free = program_free,
+};

@@ -1,17 +1,17 @@
-// Block programs: what a command buffer records, ready to run.
+// Block programs: what the recording of a command buffer becomes, ready to run.
 //
-// A program is a list of regions (what is between two barriers) of commands. Recording resolves everything that does
-// not change between executions: functions, constants, pointers of direct references, how the work is cut into chunks.
-// What does change is in a state, one per execution in flight: pointers of indirect references and indirect workgroup
-// counts. States are kept with the program, so that executing it again allocates nothing.
+// A program is a list of regions (what is between two barriers) of commands. Lowering resolves everything that does
+// not change between executions: functions, pointers of direct references, how the work is cut into chunks. What does
+// change is in a state, one per execution in flight: pointers of indirect references and indirect workgroup counts.
+// States are kept with the program, so that executing it again allocates nothing.
 //
-//   recording:  local_program_add_*, local_program_barrier, ..., local_program_end
-//   executing:  state_acquire -> state_bind -> { next_region -> run_chunk x n }... -> state_release
+//   state_acquire -> state_bind -> { next_region -> run_chunk x n }... -> state_release
 #ifndef IREE_C_HAL_LOCAL_PROGRAM_H_
 #define IREE_C_HAL_LOCAL_PROGRAM_H_
 
 #include "hal/local/executable.h"
 #include "hal/local/worker.h"
+#include "hal/recording.h"
 #include "iree/hal/api.h"
 
 typedef struct local_program_t local_program_t;
@@ -21,39 +21,20 @@ typedef struct local_state_t local_state_t;
 // cut.
 typedef struct local_program_params_t {
   uint32_t worker_count;
-  bool retain;  // whether executables and buffers are kept alive
-  size_t block_size;
   iree_device_size_t inline_threshold;
   iree_allocator_t host_allocator;
 } local_program_params_t;
 
 iree_status_t local_program_create(const local_program_params_t* params, local_program_t** out_program);
-void local_program_free(local_program_t* program);
-// Forgets what was recorded, to be recorded anew. No execution may be left.
-void local_program_reset(local_program_t* program);
-// Before anything is recorded.
+// Before anything is lowered.
 void local_program_set_workers(local_program_t* program, uint32_t worker_count);
 
-//===----------------------------------------------------------------------------------------------------------------===
-// Recording: arguments as validated by the public calls. After an error the program must not run.
-//===----------------------------------------------------------------------------------------------------------------===
-
-iree_status_t local_program_barrier(local_program_t* program);
-iree_status_t local_program_add_fill(local_program_t* program, iree_hal_buffer_ref_t target, const void* pattern,
-                                     size_t pattern_length);
-iree_status_t local_program_add_update(local_program_t* program, const void* source, iree_hal_buffer_ref_t target);
-iree_status_t local_program_add_copy(local_program_t* program, iree_hal_buffer_ref_t source,
-                                     iree_hal_buffer_ref_t target);
-typedef struct local_dispatch_t {
-  iree_hal_executable_t* executable;
-  iree_hal_executable_function_t function;
-  const iree_hal_dispatch_config_t* config;
-  iree_const_byte_span_t constants;
-  iree_hal_buffer_ref_list_t bindings;
-  iree_hal_dispatch_flags_t flags;
-} local_dispatch_t;
-iree_status_t local_program_add_dispatch(local_program_t* program, const local_dispatch_t* dispatch);
-iree_status_t local_program_end(local_program_t* program);
+// Of recordings to programs.
+extern const hal_lowering_t local_lowering;
+// NULL when the command buffer is of another kind of device.
+static inline local_program_t* local_program_of(iree_hal_command_buffer_t* command_buffer) {
+  return (local_program_t*)hal_recorded_lowered(command_buffer, &local_lowering);
+}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Executing

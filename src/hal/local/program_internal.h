@@ -2,10 +2,7 @@
 #ifndef IREE_C_HAL_LOCAL_PROGRAM_INTERNAL_H_
 #define IREE_C_HAL_LOCAL_PROGRAM_INTERNAL_H_
 
-#include "hal/idle_list.h"
 #include "hal/local/program.h"
-
-typedef enum { PROGRAM_DISPATCH, PROGRAM_FILL, PROGRAM_COPY, PROGRAM_UPDATE } program_command_kind_t;
 
 // How a command's work (workgroups or bytes) is cut.
 typedef struct program_chunks_t {
@@ -14,7 +11,7 @@ typedef struct program_chunks_t {
 } program_chunks_t;
 
 typedef struct program_command_t {
-  uint8_t kind;  // program_command_kind_t
+  uint8_t kind;  // hal_command_kind_t
   bool is_sequential;
   bool is_open;      // how much work there is becomes known when the region starts
   uint32_t pointer;  // first of its pointers. DISPATCH: bindings, then the workgroup count; COPY: target, source
@@ -56,12 +53,6 @@ typedef struct program_patch_t {
   iree_device_size_t length;
 } program_patch_t;
 
-typedef struct program_block_t {
-  struct program_block_t* next;
-  size_t length, capacity;
-  iree_alignas(16) uint8_t data[];
-} program_block_t;
-
 #define PROGRAM_VECTOR(type) \
   struct {                   \
     size_t count, capacity;  \
@@ -74,8 +65,6 @@ struct local_program_t {
   PROGRAM_VECTOR(program_region_t) regions;
   PROGRAM_VECTOR(program_pointer_t) pointers;
   PROGRAM_VECTOR(program_patch_t) patches;
-  PROGRAM_VECTOR(void*) resources;  // retained
-  program_block_t* blocks;
   uint32_t slot_count;
   bool region_is_open;
   uint32_t recording;      // grows each time that the program is recorded anew

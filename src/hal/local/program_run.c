@@ -56,7 +56,7 @@ static void state_fill(local_state_t* state, const local_program_t* program, con
   for (size_t i = 0; i < program->commands.count; ++i) {
     const program_command_t* command = &program->commands.data[i];
     state->live[i].chunks = command->chunks;
-    if (command->kind != PROGRAM_DISPATCH) continue;
+    if (command->kind != HAL_COMMAND_DISPATCH) continue;
     state->live[i].dispatch = command->dispatch.state;
     state->live[i].dispatch.binding_ptrs = state->pointers + command->pointer;
     state->live[i].dispatch.binding_lengths = state->lengths + command->pointer;
@@ -168,7 +168,7 @@ static iree_status_t open_commands(local_state_t* state, const program_region_t*
     const program_command_t* command = &program->commands.data[i];
     if (!command->is_open) continue;
     program_live_t* live = &state->live[i];
-    if (command->kind == PROGRAM_DISPATCH) {
+    if (command->kind == HAL_COMMAND_DISPATCH) {
       uint32_t count[3];
       uint64_t total = 0;
       memcpy(count, state->pointers[command->pointer + command->dispatch.state.binding_count], sizeof(count));
@@ -176,8 +176,8 @@ static iree_status_t open_commands(local_state_t* state, const program_region_t*
       live->chunks = program_cut_dispatch(program, command->is_sequential, total);
     } else {
       size_t length = state->lengths[command->pointer];
-      if (command->kind == PROGRAM_COPY) length = iree_min(length, state->lengths[command->pointer + 1]);
-      if (command->kind == PROGRAM_FILL) {
+      if (command->kind == HAL_COMMAND_COPY) length = iree_min(length, state->lengths[command->pointer + 1]);
+      if (command->kind == HAL_COMMAND_FILL) {
         IREE_RETURN_IF_ERROR(hal_pattern_check(command->fill.pattern_length, 0, length));
       }
       state->lengths[command->pointer] = length;
@@ -248,24 +248,24 @@ static void run_command_chunk(local_state_t* state, uint32_t index, uint32_t chu
   const program_command_t* command = &state->program->commands.data[index];
   const program_live_t* live = &state->live[index];
   uint64_t begin = chunk * live->chunks.size;
-  uint64_t total = command->kind == PROGRAM_DISPATCH ? total_workgroups(&live->dispatch)
-                                                     : (uint64_t)state->lengths[command->pointer];
+  uint64_t total = command->kind == HAL_COMMAND_DISPATCH ? total_workgroups(&live->dispatch)
+                                                         : (uint64_t)state->lengths[command->pointer];
   uint64_t end = iree_min(begin + live->chunks.size, total);
   // A dispatch may have no bindings, and then no pointer of its own.
-  uint8_t* target = command->kind == PROGRAM_DISPATCH ? NULL : (uint8_t*)state->pointers[command->pointer];
+  uint8_t* target = command->kind == HAL_COMMAND_DISPATCH ? NULL : (uint8_t*)state->pointers[command->pointer];
   switch (command->kind) {
-    case PROGRAM_DISPATCH: {
+    case HAL_COMMAND_DISPATCH: {
       iree_status_t status = run_workgroups(command, live, begin, end, worker);
       if (IREE_UNLIKELY(!iree_status_is_ok(status))) state_fail(state, status);
       break;
     }
-    case PROGRAM_FILL:
+    case HAL_COMMAND_FILL:
       hal_pattern_fill(target + begin, end - begin, command->fill.pattern, command->fill.pattern_length);
       break;
-    case PROGRAM_COPY:
+    case HAL_COMMAND_COPY:
       memmove(target + begin, (uint8_t*)state->pointers[command->pointer + 1] + begin, end - begin);
       break;
-    case PROGRAM_UPDATE:
+    case HAL_COMMAND_UPDATE:
       memcpy(target, command->update.data, total);
       break;
   }

@@ -2,7 +2,6 @@
 //
 // An operation whose waits are reached and that needs no other thread runs at once, from the stack of its submitter.
 // Others move to the heap, wait there, and run as jobs of an executor.
-#include "hal/local/command_buffer.h"
 #include "hal/local/device.h"
 #include "iree/base/internal/cpu.h"
 #include "iree/base/threading/api.h"
@@ -73,7 +72,7 @@ static iree_status_t execute_prepare(local_op_t* op) {
   op->execute.state = NULL;
   if (!op->execute.command_buffer) return iree_ok_status();
   local_state_t* state = NULL;
-  IREE_RETURN_IF_ERROR(local_state_acquire(local_command_buffer_program(op->execute.command_buffer), &state));
+  IREE_RETURN_IF_ERROR(local_state_acquire(local_program_of(op->execute.command_buffer), &state));
   iree_status_t status = local_state_bind(state, op->execute.binding_table);
   if (!iree_status_is_ok(status)) {
     local_state_release(state);
@@ -230,7 +229,7 @@ iree_status_t local_queue_execute(iree_hal_device_t* device, iree_hal_queue_affi
                                   const iree_hal_semaphore_list_t signal_semaphore_list,
                                   iree_hal_command_buffer_t* command_buffer,
                                   iree_hal_buffer_binding_table_t binding_table, iree_hal_execute_flags_t flags) {
-  if (command_buffer && !local_command_buffer_program(command_buffer)) {
+  if (command_buffer && !local_program_of(command_buffer)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the command buffer was not made by a local device");
   }
   local_op_t op;

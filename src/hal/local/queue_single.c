@@ -1,7 +1,6 @@
 // Queue operations that are one command: small ones run at once on the submitting thread when their waits are reached,
 // others as command buffers of one command.
 #include "hal/detail.h"
-#include "hal/local/command_buffer.h"
 #include "hal/local/device.h"
 
 // Whether an operation on `length` bytes is to run right here.
@@ -26,10 +25,16 @@ static iree_status_t submit_recorded(iree_hal_device_t* device, iree_hal_queue_a
 
 static iree_status_t begin_recording(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
                                      iree_hal_command_buffer_t** out_command_buffer) {
-  local_program_params_t params = local_device_program_params((local_device_t*)device, queue_affinity);
-  params.block_size = 256;
-  IREE_RETURN_IF_ERROR(local_command_buffer_take(&((local_device_t*)device)->single_command_buffers, queue_affinity,
-                                                 &params, out_command_buffer));
+  local_device_t* local = (local_device_t*)device;
+  hal_recorded_params_t params = {
+      .mode = IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT | IREE_HAL_COMMAND_BUFFER_MODE_UNVALIDATED,
+      .categories = IREE_HAL_COMMAND_CATEGORY_ANY,
+      .queue_affinity = queue_affinity,
+      .block_size = 256,
+      .home = &local->single_command_buffers,
+      .host_allocator = local->base.host_allocator,
+  };
+  IREE_RETURN_IF_ERROR(local_device_record(local, &params, out_command_buffer));
   return iree_hal_command_buffer_begin(*out_command_buffer);
 }
 
