@@ -90,8 +90,10 @@ static bool gather_shape(eval_op_t* o, const lists_t* l, const int64_t* sizes, i
     if (i != l->vector_dim) batch_dims[batch++] = indices->dims[i];
   }
   for (int32_t d = 0; d < x->rank; ++d) {
-    bool absent = has(l->collapsed, l->collapsed_count, d) || has(l->batch, l->batch_count, d);
-    if (sizes[d] > x->dims[d] || (absent && sizes[d] > 1)) return eval_error(o, "slice size %d is too large", d);
+    bool batched = has(l->batch, l->batch_count, d), absent = batched || has(l->collapsed, l->collapsed_count, d);
+    // A batch of no entries has no results.
+    if ((sizes[d] > x->dims[d] && !batched) || (absent && sizes[d] > 1))
+      return eval_error(o, "slice size %d is too large", d);
     if (!absent) window_dims[window++] = sizes[d];
   }
   *rank = batch + window;

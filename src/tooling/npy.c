@@ -82,6 +82,12 @@ static iree_status_t parse_type(iree_string_view_t descr, npy_header_t* header) 
   iree_string_view_t type = iree_string_view_substr(descr, ordered, IREE_HOST_SIZE_MAX);
   header->big_endian = ordered && descr.data[0] == '>';
   bool known = type.size >= 2 && iree_string_view_atoi_uint32(iree_string_view_substr(type, 1, 8), &size);
+  if (known && type.data[0] == 'U') {
+    header->is_text = true;
+    header->text_width = size;
+    header->element_type = IREE_HAL_ELEMENT_TYPE_SINT_32;
+    return iree_ok_status();
+  }
   for (size_t i = 0; known && i < IREE_ARRAYSIZE(npy_types); ++i) {
     if (npy_types[i].kind != type.data[0] || npy_types[i].size != size) continue;
     header->element_type = npy_types[i].element_type;
@@ -138,6 +144,12 @@ static iree_status_t parse_dictionary(text_t text, npy_header_t* header) {
     if (!take(&text, ',') && (text.at == text.end || *text.at != '}')) return bad_header();
   }
   if (seen != 7) return bad_header();
+  if (header->is_text) {
+    if (header->fortran_order || header->rank == NPY_RANK_LIMIT) {
+      return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "strings in column-major order or of rank %d", NPY_RANK_LIMIT);
+    }
+    header->dims[header->rank++] = header->text_width;
+  }
   return iree_hal_buffer_compute_view_size(header->rank, header->dims, header->element_type,
                                            IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, &header->data_length);
 }

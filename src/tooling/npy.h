@@ -13,6 +13,8 @@ typedef struct npy_header_t {
   iree_hal_element_type_t element_type;
   bool big_endian;
   bool fortran_order;
+  bool is_text;  // strings: code points of i32, with a last dimension `text_width` long and zeros behind shorter ones
+  uint32_t text_width;
   iree_host_size_t rank;
   iree_hal_dim_t dims[NPY_RANK_LIMIT];
   iree_host_size_t data_length;  // bytes that follow

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "import/onnx/loops.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
+#include "import/onnx/strings.h"
 
 // The numbers of the true elements of a boolean vector, in order: a vector whose length is known at run time, or, when
 // the mask is constant, now. The true ones are sorted to the front and the rest is cut off.
@@ -120,9 +122,11 @@ static ir_value_t* sort_rows(onnx_node_t* n, ir_value_t* x, ir_value_t** order) 
 
 // What is compared, along dimension 0: x as a vector, or its slices along `axis` as rows.
 static bool unique_rows(onnx_node_t* n, int64_t axis, ir_value_t** rows) {
-  ir_value_t* x = onnx_ordered(n, n->in[0]);
+  bool strings = onnx_is_string(n->in[0]);
+  ir_value_t* x = strings ? n->in[0].v : onnx_ordered(n, n->in[0]);
+  if (strings) x = onnx_string_widen(n, x, onnx_dim_max(n, onnx_string_width(n, x), onnx_dim_of(1)));
   if (!onnx_attr(n, "axis")) {
-    *rows = flatten(n, x);
+    *rows = strings ? onnx_string_rows(n, x) : flatten(n, x);
     return true;
   }
   int64_t perm[ONNX_MAX_RANK] = {axis};
@@ -174,7 +178,8 @@ bool onnx_lower_unique(onnx_node_t* n) {
   kinds_t k = number_kinds(n, rows, onnx_int(n, "sorted", 1) != 0);
   ir_value_t* extra[] = {k.indices, k.inverse, k.counts};
   for (uint32_t i = 0; i < 3 && onnx_wants(n, 1 + i); ++i) n->out[1 + i] = onnx_value(extra[i], onnx_si64(n->ctx));
-  return onnx_return(n, graph_take(n->b, flat ? flatten(n, in.v) : in.v, k.indices, axis, false), in.element);
+  ir_value_t* v = !flat ? in.v : onnx_is_string(in) ? onnx_string_rows(n, in.v) : flatten(n, in.v);
+  return onnx_return(n, graph_take(n->b, v, k.indices, axis, false), in.element);
 }
 
 // Of a vector: what there is in the order in which it comes, where each element went, and how often it is there.

@@ -4,6 +4,7 @@
 
 #include "import/onnx/ml.h"
 #include "import/onnx/ops.h"
+#include "import/onnx/strings.h"
 
 static ir_value_t* add(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_add, x, y); }
 static ir_value_t* sub(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_sub, x, y); }
@@ -82,12 +83,25 @@ bool onnx_lower_feature_vectorizer(onnx_node_t* n) {
   return onnx_return(n, graph_concat(n->b, parts, count, 1), onnx_f32(n->ctx));
 }
 
+// `same`: whether a value is a category, along the last dimension.
+static bool give_one_hot(onnx_node_t* n, ir_value_t* same) {
+  const int64_t last = same->type->rank - 1;
+  if (!onnx_int(n, "zeros", 1)) {
+    graph_assert(n->b, graph_reduce(n->b, same, &last, 1, "or"), "OneHotEncoder: a value is in no category");
+  }
+  return onnx_return(n, graph_cast(n->b, same, onnx_f32(n->ctx), true), onnx_f32(n->ctx));
+}
+
 bool onnx_lower_one_hot_encoder(onnx_node_t* n) {
   onnx_value_t x = n->in[0];
   int32_t rank = onnx_rank(x) + 1;
   int64_t at[ONNX_MAX_RANK], last = rank - 1;
   onnx_dim_t dims[ONNX_MAX_RANK];
-  if (onnx_attr(n, "cats_strings")) return onnx_unsupported(n, "cats_strings: strings have no form on a device");
+  if (onnx_is_string(x)) {
+    ir_value_t* strings = onnx_string_list(n, "cats_strings");
+    if (strings && x.v->type->rank >= ONNX_MAX_RANK) return onnx_error(n, "the rank is too high");
+    return strings && give_one_hot(n, onnx_string_matches(n, x.v, strings));
+  }
   const ir_attr_t* cats = onnx_number_list(n, "cats_int64s", onnx_si64(n->ctx));
   if (!cats || rank > ONNX_MAX_RANK) return onnx_error(n, "attribute 'cats_int64s' is required");
   for (int32_t i = 0; i < rank - 1; ++i) at[i] = i, dims[i] = onnx_dim(n, x.v, i);
@@ -96,10 +110,7 @@ bool onnx_lower_one_hot_encoder(onnx_node_t* n) {
   v = onnx_broadcast_to(n, onnx_spread(n, v, rank, at), rank, dims);
   ir_value_t* same =
       graph_binary(n->b, SCALAR_eq, v, onnx_broadcast_to(n, onnx_graph_constant(n->b, cats), rank, dims));
-  if (!onnx_int(n, "zeros", 1)) {
-    graph_assert(n->b, graph_reduce(n->b, same, &last, 1, "or"), "OneHotEncoder: a value is in no category");
-  }
-  return onnx_return(n, graph_cast(n->b, same, onnx_f32(n->ctx), true), onnx_f32(n->ctx));
+  return give_one_hot(n, same);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -140,18 +151,25 @@ ir_value_t* onnx_post_transform(onnx_node_t* n, const char* name, ir_value_t* sc
   return onnx_error(n, "post_transform '%s' is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT", name), NULL;
 }
 
-const ir_attr_t* onnx_class_labels(onnx_node_t* n, const char* name, const char* strings) {
-  if (onnx_attr(n, strings)) return onnx_unsupported(n, "%s: strings have no form on a device", strings), NULL;
-  const ir_attr_t* labels = onnx_number_list(n, name, onnx_si64(n->ctx));
-  if (labels && ir_type_count(labels->type)) return labels;
-  return onnx_error(n, "attribute '%s' is required", name), NULL;
+onnx_value_t onnx_class_labels(onnx_node_t* n, const char* name, const char* strings, int64_t* count) {
+  const ir_attr_t *texts = onnx_attr(n, strings), *labels = onnx_number_list(n, name, onnx_si64(n->ctx));
+  onnx_value_t value = {0};
+  if (texts && texts->kind == IR_ATTR_ARRAY && texts->count) {
+    value = onnx_string_value(n, onnx_string_list(n, strings));
+  } else if (labels && ir_type_count(labels->type)) {
+    value = onnx_value(onnx_graph_constant(n->b, labels), onnx_si64(n->ctx));
+  } else {
+    onnx_error(n, "attribute '%s' or '%s' is required", name, strings);
+  }
+  if (value.v) *count = value.v->type->dims[0];
+  return value;
 }
 
-bool onnx_give_classes(onnx_node_t* n, const ir_attr_t* labels, ir_value_t* votes, ir_value_t* scores) {
+bool onnx_give_classes(onnx_node_t* n, onnx_value_t labels, ir_value_t* votes, ir_value_t* scores) {
   graph_extreme_t most = {.axis = 1, .index = ir_type_int(n->ctx, 64)};
   ir_value_t* best = ir_result(graph_arg_reduce(n->b, votes, &most), 1);
   if (onnx_wants(n, 1)) n->out[1] = onnx_cast(n, onnx_value(scores, scores->type->element), onnx_f32(n->ctx));
-  return onnx_return(n, graph_take(n->b, onnx_graph_constant(n->b, labels), best, 0, false), onnx_si64(n->ctx));
+  return onnx_return(n, graph_take(n->b, labels.v, best, 0, false), labels.element);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -183,10 +201,12 @@ bool onnx_lower_linear_regressor(onnx_node_t* n) {
 
 bool onnx_lower_linear_classifier(onnx_node_t* n) {
   ir_value_t* x = onnx_feature_rows(n);
-  const ir_attr_t* labels = x ? onnx_class_labels(n, "classlabels_ints", "classlabels_strings") : NULL;
+  int64_t classes = 0;
+  onnx_value_t labels = {0};
+  if (x) labels = onnx_class_labels(n, "classlabels_ints", "classlabels_strings", &classes);
   const ir_attr_t* list = onnx_attr(n, "coefficients");
-  if (!labels || !list || list->kind != IR_ATTR_ARRAY) return labels && onnx_error(n, "coefficients are required");
-  int64_t features = x->type->dims[1], classes = ir_type_count(labels->type);
+  if (!labels.v || !list || list->kind != IR_ATTR_ARRAY) return labels.v && onnx_error(n, "coefficients are required");
+  int64_t features = x->type->dims[1];
   if (features == IR_DYNAMIC || features < 1) return onnx_unsupported(n, "the number of features must be static");
   int64_t columns = list->count / features;
   bool binary = columns == 1 && classes == 2;

@@ -99,6 +99,7 @@ static void yield_as(onnx_node_t* n, ir_block_t* block, onnx_values_t values, co
 static const ir_type_t* join_types(onnx_node_t* n, uint32_t i, const ir_type_t* a, const ir_type_t* b) {
   const ir_type_t* merged = onnx_merge_types(n->ctx, a, b);
   int32_t declared = onnx_declared_rank(n, i);
+  if (declared >= 0 && onnx_is_str(n->op->results[i].type->element)) ++declared;
   if (merged) return merged;
   bool same = a->element == b->element;
   if (same && ir_type_count(a) == 1 && ir_type_count(b) == 1) {

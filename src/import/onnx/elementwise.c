@@ -3,15 +3,25 @@
 
 #include "import/onnx/importer.h"
 #include "import/onnx/ops.h"
+#include "import/onnx/strings.h"
 
 static const onnx_row_t rows[] = {
-#define OP(name, min, max, handler) {#name, min, max, handler, false, SCALAR_COUNT, SCALAR_COUNT},
-#define HOLDER(name, min, max, handler) {#name, min, max, handler, true, SCALAR_COUNT, SCALAR_COUNT},
-#define UNARY(name, fn) {#name, 1, 1, onnx_lower_unary, false, SCALAR_##fn, SCALAR_##fn},
-#define BINARY(name, fn, unsigned_fn) {#name, 2, 2, onnx_lower_binary, false, SCALAR_##fn, SCALAR_##unsigned_fn},
-#define COMPARE(name, fn, unsigned_fn) {#name, 2, 2, onnx_lower_compare, false, SCALAR_##fn, SCALAR_##unsigned_fn},
-#define NARY(name, fn, unsigned_fn) {#name, 1, -1, onnx_lower_nary, false, SCALAR_##fn, SCALAR_##unsigned_fn},
+#define ROW(name, min, max, handler, holders, strings) \
+  {#name, min, max, handler, holders, ONNX_STRINGS_##strings, SCALAR_COUNT, SCALAR_COUNT},
+#define OP(name, min, max, handler) ROW(name, min, max, handler, false, REFUSED)
+#define STRINGS(name, min, max, handler) ROW(name, min, max, handler, false, SEEN)
+#define MOVE(name, min, max, handler) ROW(name, min, max, handler, false, MOVED)
+#define HOLDER(name, min, max, handler) ROW(name, min, max, handler, true, SEEN)
+#define HOLDER_MOVE(name, min, max, handler) ROW(name, min, max, handler, true, MOVED)
+#define FN(name, min, max, handler, strings, fn, unsigned_fn) \
+  {#name, min, max, handler, false, ONNX_STRINGS_##strings, SCALAR_##fn, SCALAR_##unsigned_fn},
+#define UNARY(name, fn) FN(name, 1, 1, onnx_lower_unary, REFUSED, fn, fn)
+#define BINARY(name, fn, unsigned_fn) FN(name, 2, 2, onnx_lower_binary, REFUSED, fn, unsigned_fn)
+#define COMPARE(name, fn, unsigned_fn) FN(name, 2, 2, onnx_lower_compare, SEEN, fn, unsigned_fn)
+#define NARY(name, fn, unsigned_fn) FN(name, 1, -1, onnx_lower_nary, REFUSED, fn, unsigned_fn)
 #include "import/onnx/ops.def"
+#undef ROW
+#undef FN
 };
 
 const onnx_row_t* onnx_find_row(const char* name) {
@@ -65,7 +75,10 @@ bool onnx_lower_binary(onnx_node_t* n) {
 
 bool onnx_lower_compare(onnx_node_t* n) {
   scalar_fn_t fn = row_fn(n);
-  if (!onnx_check_same_element(n, 0, 1) || !check_elements(n, 0, fn)) return false;
+  if (!onnx_check_same_element(n, 0, 1)) return false;
+  if (fn == SCALAR_eq && onnx_is_string(n->in[0]))
+    return onnx_return(n, onnx_string_equal(n, n->in[0].v, n->in[1].v), onnx_bool(n->ctx));
+  if (!check_elements(n, 0, fn)) return false;
   return onnx_return(n, onnx_binary(n, fn, n->in[0].v, n->in[1].v), onnx_bool(n->ctx));
 }
 

@@ -6,6 +6,7 @@
 
 #include "import/onnx/numbers.h"
 #include "import/onnx/onnx.h"
+#include "import/onnx/strings.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Values
@@ -27,18 +28,28 @@ onnx_value_t onnx_sequence_value(onnx_node_t* n, const onnx_value_t* items, uint
   return onnx_holder_value(n, &s);
 }
 
-// All elements of x as a vector.
-static ir_value_t* flat(onnx_node_t* n, ir_value_t* x) {
+// All elements of x as a vector, or as rows of code points.
+static ir_value_t* flat(onnx_node_t* n, onnx_value_t value) {
+  ir_value_t* x = value.v;
   onnx_dim_t total = onnx_dim_of(1);
+  if (onnx_is_string(value)) return onnx_string_rows(n, x);
   for (int32_t i = 0; i < x->type->rank; ++i) total = onnx_dim_mul(n, total, onnx_dim(n, x, i));
   return onnx_reshape(n, x, 1, &total);
 }
 
-ir_value_t* onnx_shape_vector(onnx_node_t* n, ir_value_t* x) {
-  int32_t rank = x->type->rank;
+ir_value_t* onnx_shape_vector(onnx_node_t* n, onnx_value_t x) {
+  int32_t rank = onnx_rank(x);
   ir_value_t* parts[ONNX_MAX_RANK];
-  for (int32_t i = 0; i < rank; ++i) parts[i] = onnx_dim_tensor(n, onnx_dim(n, x, i), 1);
+  for (int32_t i = 0; i < rank; ++i) parts[i] = onnx_dim_tensor(n, onnx_dim(n, x.v, i), 1);
   return rank ? graph_concat(n->b, parts, (uint32_t)rank, 0) : onnx_index_vector(n, NULL, 0);
+}
+
+// Of static sizes; strings are empty.
+static ir_value_t* zeros(onnx_node_t* n, const ir_type_t* element, int32_t rank, const int64_t* dims) {
+  const ir_type_t* type = onnx_tensor_type(n->ctx, element, rank, dims);
+  int64_t sizes[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < type->rank; ++i) sizes[i] = type->dims[i] == IR_DYNAMIC ? 0 : type->dims[i];
+  return graph_splat_number(n->b, ir_type_tensor(n->ctx, type->element, type->rank, sizes), 0);
 }
 
 bool onnx_sequence_flatten(onnx_node_t* n, onnx_holder_t* s) {
@@ -49,16 +60,17 @@ bool onnx_sequence_flatten(onnx_node_t* n, onnx_holder_t* s) {
   ir_value_t **data = ARENA_ARRAY(arena, ir_value_t*, s->count + 1),
              **rows = ARENA_ARRAY(arena, ir_value_t*, s->count + 1);
   for (uint32_t i = 0; i < s->count; ++i) {
-    data[i] = flat(n, s->items[i].v);
+    data[i] = flat(n, s->items[i]);
     const onnx_dim_t dims[] = {onnx_dim_of(1), onnx_dim_of(s->rank)};
-    rows[i] = onnx_reshape(n, onnx_shape_vector(n, s->items[i].v), 2, dims);
+    rows[i] = onnx_reshape(n, onnx_shape_vector(n, s->items[i]), 2, dims);
   }
   if (s->count) {
+    if (onnx_is_str(s->element)) onnx_string_align(n, data, s->count);
     s->data = graph_concat(n->b, data, s->count, 0);
     s->shapes = graph_concat(n->b, rows, s->count, 0);
   } else {
     const int64_t none[] = {0, s->rank < 0 ? 0 : s->rank};
-    s->data = graph_splat_number(n->b, onnx_tensor_type(n->ctx, s->element, 1, none), 0);
+    s->data = zeros(n, s->element, 1, none);
     s->shapes = graph_splat_integer(n->b, onnx_tensor_type(n->ctx, onnx_si64(n->ctx), 2, none), 0);
   }
   s->items = NULL;
@@ -109,7 +121,7 @@ static bool read_dims(const char** at, form_t* form) {
 // The element type that a text ending in '>' names.
 static const ir_type_t* read_element(ir_context_t* ctx, const char* at) {
   for (int64_t kind = 1; kind < DATA_TYPES; ++kind) {
-    const ir_type_t* type = onnx_element_type(ctx, kind);
+    const ir_type_t* type = onnx_any_element_type(ctx, kind);
     const char* rest = at;
     if (type && eat(&rest, ir_type_str(ctx, type)) && *rest == '>') return type;
   }
@@ -152,10 +164,8 @@ typedef struct source_t {
 
 static ir_value_t* next_tensor(const source_t* s, const ir_type_t* element, int32_t rank, const int64_t* dims) {
   onnx_node_t* n = s->n;
-  int64_t sizes[ONNX_MAX_RANK];
   if (s->block) return ir_block_add_arg(n->ctx, s->block, onnx_tensor_type(n->ctx, element, rank, dims));
-  for (int32_t i = 0; i < rank; ++i) sizes[i] = dims[i] == IR_DYNAMIC ? 0 : dims[i];
-  return graph_splat_number(n->b, onnx_tensor_type(n->ctx, element, rank, sizes), 0);
+  return zeros(n, element, rank, dims);
 }
 
 static onnx_value_t make_content(const source_t* s, const form_t* form) {

@@ -44,7 +44,7 @@ onnx_dim_t onnx_sequence_length(onnx_node_t* n, const onnx_holder_t* s);
 // diagnostic.
 bool onnx_sequence_member(onnx_node_t* n, const onnx_holder_t* s, onnx_dim_t place, onnx_value_t* out);
 // The shape of x as a vector.
-ir_value_t* onnx_shape_vector(onnx_node_t* n, ir_value_t* x);
+ir_value_t* onnx_shape_vector(onnx_node_t* n, onnx_value_t x);
 
 // Whether the type is !torch.list or !torch.optional.
 bool onnx_is_holder_type(const ir_type_t* type);

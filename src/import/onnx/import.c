@@ -19,6 +19,7 @@
 
 #include "base/stream.h"
 #include "import/onnx/importer.h"
+#include "import/onnx/strings.h"
 
 enum { MAX_FUNCTION_DEPTH = 32, MAX_OPS = 1 << 20 };
 
@@ -76,7 +77,12 @@ static ir_op_t* build_op(onnx_importer_t* im, ir_op_state_t state) {
 
 // %0 = torch.operator "onnx.Constant"() {torch.onnx.value = ...}
 static ir_value_t* build_constant(onnx_importer_t* im, const ir_attr_t* value) {
-  const ir_type_t* type = ir_type_vtensor(im->ctx, value->type->element, value->type->rank, value->type->dims);
+  int64_t dims[ONNX_MAX_RANK];
+  int32_t rank;
+  bool strings = onnx_is_string_attr(value, &rank, dims);
+  const ir_type_t* type = strings
+                              ? ir_type_vtensor(im->ctx, onnx_str(im->ctx), rank, dims)
+                              : ir_type_vtensor(im->ctx, value->type->element, value->type->rank, value->type->dims);
   const ir_named_attr_t attrs[] = {
       {ir_intern_cstr(im->ctx, "name"), ir_attr_cstring(im->ctx, "onnx.Constant")},
       {ir_intern_cstr(im->ctx, "torch.onnx.value"), value},
@@ -94,7 +100,8 @@ static ir_value_t* import_initializer(onnx_importer_t* im, const onnx_pb_tensor_
   im->loc = name_loc(im, name);
   const ir_attr_t* value = tensor ? onnx_tensor_attr(im, tensor, name) : onnx_sparse_attr(im, sparse, name);
   if (!value) return NULL;
-  if (onnx_is_external(im, value->type)) return onnx_externalize(im, name, value->type, value);
+  if (value->kind == IR_ATTR_ELEMENTS && onnx_is_external(im, value->type))
+    return onnx_externalize(im, name, value->type, value);
   return build_constant(im, value);
 }
 
@@ -470,8 +477,9 @@ static bool externalize_inputs(onnx_importer_t* im, scope_t* scope, const onnx_p
     im->loc = name_loc(im, name);
     const ir_type_t* type = onnx_import_type(im, inputs[i]->type, name);
     if (!type) return false;
-    if (type->kind != IR_TYPE_VTENSOR || type->rank < 0) {
-      return ir_error(im->ctx, im->loc, "input '%s' cannot be a parameter: it has no ranked tensor type", name);
+    if (type->kind != IR_TYPE_VTENSOR || type->rank < 0 || onnx_is_str(type->element)) {
+      return ir_error(im->ctx, im->loc, "input '%s' cannot be a parameter: it has no ranked tensor type of numbers",
+                      name);
     }
     ir_value_t* value =
         onnx_externalize(im, name, ir_type_tensor(im->ctx, type->element, type->rank, type->dims), NULL);

@@ -9,10 +9,7 @@ static ir_name_t intern(onnx_importer_t* im, onnx_bytes_t bytes) {
 }
 
 static const ir_type_t* tensor_type(onnx_importer_t* im, const onnx_pb_tensor_type_t* type) {
-  const ir_type_t* element = onnx_element_type(im->ctx, type->elem_type);
-  if (!element && type->elem_type == ONNX_STRING) {
-    return ir_error(im->ctx, im->loc, "strings have no form on a device: map them to numbers before the call"), NULL;
-  }
+  const ir_type_t* element = onnx_any_element_type(im->ctx, type->elem_type);
   if (!element) {
     ir_error(im->ctx, im->loc, "element type %s (%lld) has no counterpart here", onnx_data_type_name(type->elem_type),
              (long long)type->elem_type);

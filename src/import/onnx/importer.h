@@ -32,9 +32,10 @@ typedef struct onnx_importer_t {
 
 // Scalar type of a tensor's data_type with its sign (si64, ui8, i1, f32), or NULL when there is none for it.
 const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t data_type);
+const ir_type_t* onnx_any_element_type(ir_context_t* ctx, int64_t data_type);  // also of strings
 const char* onnx_data_type_name(int64_t data_type);
 // The tensor's data as an attribute of type tensor<...xsi64>: raw data by reference, as a dense_resource; typed fields
-// decoded. NULL after a diagnostic.
+// decoded. Strings are lists of lists. NULL after a diagnostic.
 const ir_attr_t* onnx_tensor_attr(onnx_importer_t* importer, const onnx_pb_tensor_t* tensor, const char* name);
 // A sparse tensor likewise, with zeros where it has no values.
 const ir_attr_t* onnx_sparse_attr(onnx_importer_t* importer, const onnx_pb_sparse_tensor_t* tensor, const char* name);

@@ -11,6 +11,7 @@
 #include "import/import.h"
 #include "import/onnx/holder.h"
 #include "import/onnx/onnx.h"
+#include "import/onnx/strings.h"
 
 enum { MAX_DEPTH = 64, MAX_OPS = 1 << 21 };  // of regions and calls; of ops with calls expanded
 
@@ -34,9 +35,10 @@ static bool get_lowered(const ir_value_t* value, onnx_value_t* out) {
 }
 
 // Where the lowering only knows '?', the size that the program declares for the value.
-static ir_value_t* refine(onnx_lowering_t* l, ir_value_t* v, const ir_type_t* declared) {
+static ir_value_t* refine(onnx_lowering_t* l, onnx_value_t x, const ir_type_t* declared) {
+  ir_value_t* v = x.v;
   const ir_type_t* type = v->type;
-  if (declared->kind != IR_TYPE_VTENSOR || declared->rank != type->rank) return v;
+  if (declared->kind != IR_TYPE_VTENSOR || declared->rank != onnx_rank(x)) return v;
   int64_t dims[ONNX_MAX_RANK];
   ir_value_t* dynamic[ONNX_MAX_RANK];
   uint32_t dynamic_count = 0;
@@ -44,7 +46,7 @@ static ir_value_t* refine(onnx_lowering_t* l, ir_value_t* v, const ir_type_t* de
   for (int32_t i = 0; i < type->rank; ++i) {
     dims[i] = type->dims[i];
     if (dims[i] != IR_DYNAMIC) continue;
-    dims[i] = declared->dims[i];
+    if (i < declared->rank) dims[i] = declared->dims[i];  // not the width of strings
     better |= dims[i] != IR_DYNAMIC;
     if (dims[i] == IR_DYNAMIC) dynamic[dynamic_count++] = graph_dim(&l->b, v, (uint32_t)i);
   }
@@ -85,6 +87,21 @@ static bool check_holders(onnx_node_t* n) {
   return true;
 }
 
+static bool holds_strings(onnx_value_t x) {
+  if (!x.holder) return onnx_is_string(x);
+  return x.holder->is_optional ? x.holder->value.v && holds_strings(x.holder->value) : onnx_is_str(x.holder->element);
+}
+
+// Calls the handler. Strings go only where they are known.
+static bool call_handler(onnx_node_t* n) {
+  for (uint32_t i = 0; i < n->in_count && n->row->strings != ONNX_STRINGS_SEEN; ++i) {
+    if (!n->in[i].v || !holds_strings(n->in[i])) continue;
+    if (n->row->strings == ONNX_STRINGS_MOVED) return onnx_move_strings(n);
+    return onnx_unsupported(n, "input %u is strings; this operator takes numbers", i);
+  }
+  return n->row->handler(n);
+}
+
 static bool check_outputs(onnx_node_t* n) {
   for (uint32_t i = 0; i < n->out_count; ++i) {
     if (n->out[i].v || !n->op->results[i].uses) continue;
@@ -122,10 +139,10 @@ static bool lower_newest(onnx_lowering_t* l, ir_op_t* op) {
   }
   n.out = ARENA_ARRAY(arena, onnx_value_t, n.out_count + 1);
   l->b.loc = op->loc;
-  if (!check_inputs(&n) || !check_holders(&n) || !n.row->handler(&n) || !check_outputs(&n)) return false;
+  if (!check_inputs(&n) || !check_holders(&n) || !call_handler(&n) || !check_outputs(&n)) return false;
   for (uint32_t i = 0; i < n.out_count; ++i) {
     if (!n.out[i].v) continue;
-    if (!n.out[i].holder) n.out[i].v = refine(l, n.out[i].v, op->results[i].type);
+    if (!n.out[i].holder) n.out[i].v = refine(l, n.out[i], op->results[i].type);
     set_lowered(l, ir_result(op, i), n.out[i]);
   }
   return true;
@@ -282,7 +299,8 @@ bool onnx_is_present(ir_op_t* module) {
 // tensor<1x4xi64> of !torch.vtensor<[1,4],si64>; tensors stay; NULL for anything else.
 static const ir_type_t* argument_type(ir_context_t* ctx, const ir_type_t* type) {
   bool tensor = type->kind == IR_TYPE_VTENSOR || type->kind == IR_TYPE_TENSOR;
-  if (!tensor || !type->element || type->rank < 0 || type->rank > ONNX_MAX_RANK) return NULL;
+  if (!tensor || !type->element || type->rank < 0) return NULL;
+  if (type->rank + onnx_is_str(type->element) > ONNX_MAX_RANK) return NULL;
   return onnx_tensor_type(ctx, type->element, type->rank, type->dims);
 }
 
@@ -401,7 +419,7 @@ bool onnx_infer_op(onnx_lowering_t* l, ir_op_t* op) {
       onnx_node_t n = func_node(l, op);
       result->type = onnx_holder_type(&n, value);
     } else if (known && result->type->kind == IR_TYPE_VTENSOR) {
-      result->type = ir_type_vtensor(l->ctx, value.element, value.v->type->rank, value.v->type->dims);
+      result->type = ir_type_vtensor(l->ctx, value.element, onnx_rank(value), value.v->type->dims);
     } else if (result->type->kind == IR_TYPE_VTENSOR) {
       onnx_infer_argument(l, result);  // go on with what is declared, if that is a ranked tensor
       if (!result->type->element) result->type = ir_type_opaque(l->ctx, "torch.none", NULL);

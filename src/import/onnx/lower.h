@@ -12,7 +12,7 @@
 enum { ONNX_MAX_RANK = GRAPH_MAX_RANK };
 
 // A lowered value: a tensor with signless element type and the element type that the model gave it (si64, ui8, ...).
-// `v` NULL: an input that is left out.
+// Of strings (strings.h), `v` has one dimension more. `v` NULL: an input that is left out.
 typedef struct onnx_holder_t onnx_holder_t;  // a sequence or an optional: holder.h
 typedef struct onnx_value_t {
   ir_value_t* v;
@@ -36,12 +36,15 @@ typedef struct onnx_node_t {
 } onnx_node_t;
 
 typedef bool (*onnx_handler_t)(onnx_node_t* n);
+// What a handler sees of inputs that are strings: they are refused, it sees them as strings.h says, or their places.
+typedef enum { ONNX_STRINGS_REFUSED, ONNX_STRINGS_SEEN, ONNX_STRINGS_MOVED } onnx_strings_t;
 struct onnx_row_t {
   const char* name;
   int16_t min_inputs, max_inputs;  // max -1: any number
   onnx_handler_t handler;
-  bool takes_holders;   // sequences and optionals as inputs
-  int fn, unsigned_fn;  // scalar_fn_t for elementwise rows, SCALAR_COUNT for none
+  bool takes_holders;      // sequences and optionals as inputs
+  onnx_strings_t strings;  // what becomes of these
+  int fn, unsigned_fn;     // scalar_fn_t for elementwise rows, SCALAR_COUNT for none
 };
 const onnx_row_t* onnx_find_row(const char* name);
 // Why an operator is refused for good (refused.def), or NULL.
@@ -94,7 +97,10 @@ bool onnx_unsupported(onnx_node_t* n, const char* format, ...) __attribute__((fo
 
 static inline bool onnx_has(const onnx_node_t* n, uint32_t i) { return i < n->in_count && n->in[i].v; }
 static inline bool onnx_wants(const onnx_node_t* n, uint32_t i) { return i < n->out_count; }
-static inline int32_t onnx_rank(onnx_value_t x) { return x.v->type->rank; }
+const ir_type_t* onnx_str(ir_context_t* ctx);  // of strings
+bool onnx_is_str(const ir_type_t* element);
+static inline bool onnx_is_string(onnx_value_t x) { return !x.holder && onnx_is_str(x.element); }
+static inline int32_t onnx_rank(onnx_value_t x) { return x.v->type->rank - onnx_is_string(x); }
 static inline int64_t onnx_dim_size(onnx_value_t x, int32_t i) { return x.v->type->dims[i]; }
 static inline bool onnx_is_float(onnx_value_t x) { return ir_type_is_float(x.element); }
 static inline bool onnx_is_bool(onnx_value_t x) { return ir_type_is_int(x.element) && x.element->width == 1; }
@@ -111,8 +117,9 @@ static inline onnx_value_t onnx_value(ir_value_t* v, const ir_type_t* element) {
 const ir_type_t* onnx_si64(ir_context_t* ctx);
 const ir_type_t* onnx_bool(ir_context_t* ctx);
 const ir_type_t* onnx_f32(ir_context_t* ctx);
-// The element type that graph tensors have for it: si64 and ui64 are i64.
+// The element type that graph tensors have for it: si64 and ui64 are i64, strings code points.
 const ir_type_t* onnx_signless(ir_context_t* ctx, const ir_type_t* element);
+// Of strings with their width, '?', as one dimension more.
 const ir_type_t* onnx_tensor_type(ir_context_t* ctx, const ir_type_t* element, int32_t rank, const int64_t* dims);
 
 const ir_attr_t* onnx_attr(const onnx_node_t* n, const char* name);  // NULL when absent
@@ -215,6 +222,7 @@ ir_value_t* onnx_activate(onnx_node_t* n, const onnx_activation_t* fn, ir_value_
 bool onnx_apply(onnx_node_t* n, const char* name, const onnx_value_t* in, uint32_t count, onnx_value_t* out);
 ir_value_t* onnx_gather_elements(onnx_node_t* n, ir_value_t* x, ir_value_t* indices, int64_t axis);
 const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t data_type);  // of tensor.c; NULL: none
+const ir_type_t* onnx_any_element_type(ir_context_t* ctx, int64_t data_type);
 const char* onnx_data_type_name(int64_t data_type);
 ir_value_t* onnx_dim_tensor(onnx_node_t* n, onnx_dim_t dim, int32_t rank);  // tensor<1xi64> or tensor<i64>
 ir_value_t* onnx_matmul(onnx_node_t* n, ir_value_t* a, ir_value_t* b, graph_contract_t signs,

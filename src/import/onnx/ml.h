@@ -12,10 +12,12 @@ ir_value_t* onnx_feature_rows(onnx_node_t* n);
 ir_value_t* onnx_linear_scores(onnx_node_t* n, ir_value_t* x, int64_t targets);
 // Attribute post_transform on scores [rows, targets]. NULL after a diagnostic.
 ir_value_t* onnx_post_transform(onnx_node_t* n, const char* name, ir_value_t* scores);
-// The labels of a classifier, integers in attribute `name`; strings (attribute `strings`) are refused. NULL after a
-// diagnostic.
-const ir_attr_t* onnx_class_labels(onnx_node_t* n, const char* name, const char* strings);
+// The labels of a classifier: integers in attribute `name`, or strings in attribute `strings`; `*count` is how many.
+// `v` NULL after a diagnostic.
+onnx_value_t onnx_class_labels(onnx_node_t* n, const char* name, const char* strings, int64_t* count);
 // Results of a classifier: the label with the most votes in each row, and the scores.
-bool onnx_give_classes(onnx_node_t* n, const ir_attr_t* labels, ir_value_t* votes, ir_value_t* scores);
+bool onnx_give_classes(onnx_node_t* n, onnx_value_t labels, ir_value_t* votes, ir_value_t* scores);
+// Where in `keys`, a vector of elements like x's (strings: [count, width]), each element of x is, as i64; -1: nowhere.
+ir_value_t* onnx_find_key(onnx_node_t* n, onnx_value_t x, ir_value_t* keys);
 
 #endif  // IREE_C_IMPORT_ONNX_ML_H_

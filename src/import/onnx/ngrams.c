@@ -2,7 +2,10 @@
 // items. For each length and gap, all windows of the sequence are compared with all n-grams of the length.
 #include <string.h>
 
+#include "import/onnx/ml.h"
+#include "import/onnx/names.h"
 #include "import/onnx/ops.h"
+#include "import/onnx/strings.h"
 
 enum { MAX_GRAM = 64, MAX_POOL = 1 << 24 };
 
@@ -20,13 +23,30 @@ static const ir_attr_t* read_ints(onnx_node_t* n, const char* name) {
   return fits ? list : (onnx_error(n, "attribute '%s' must be a list of integers", name), NULL);
 }
 
+// The pool's strings as numbers: where each is for the last time.
+static const ir_attr_t* number_strings(onnx_node_t* n) {
+  const ir_attr_t* list = onnx_attr(n, "pool_strings");
+  arena_t* arena = ir_context_arena(n->ctx);
+  bool fits = list && list->kind == IR_ATTR_ARRAY && list->count <= MAX_POOL;
+  for (uint32_t i = 0; fits && i < list->count; ++i) fits = list->items[i]->kind == IR_ATTR_STRING;
+  if (!fits) return onnx_error(n, "attribute 'pool_strings' must be a list of strings"), NULL;
+  const ir_attr_t** numbers = ARENA_ARRAY(arena, const ir_attr_t*, (size_t)list->count + 1);
+  onnx_names_t* places = onnx_names_create(arena, NULL);
+  for (uint32_t i = list->count; i-- > 0;) {
+    ir_name_t name = ir_intern(n->ctx, list->items[i]->text, list->items[i]->size);
+    if (!onnx_names_has(places, name))
+      onnx_names_set(places, name, (void*)ir_attr_integer(n->ctx, onnx_si64(n->ctx), i));
+    numbers[i] = onnx_names_get(places, name);
+  }
+  return ir_attr_array(n->ctx, numbers, list->count);
+}
+
 static bool read_attributes(ngrams_t* g) {
   onnx_node_t* n = g->n;
   g->shortest = onnx_int(n, "min_gram_length", 0);
   g->longest = onnx_int(n, "max_gram_length", 0);
   g->skips = onnx_int(n, "max_skip_count", 0);
-  if (onnx_attr(n, "pool_strings")) return onnx_unsupported(n, "pool_strings: strings have no form on a device");
-  g->pool = read_ints(n, "pool_int64s");
+  g->pool = onnx_is_string(n->in[0]) ? number_strings(n) : read_ints(n, "pool_int64s");
   g->starts = g->pool ? read_ints(n, "ngram_counts") : NULL;
   g->indexes = g->starts ? read_ints(n, "ngram_indexes") : NULL;
   if (!g->indexes) return false;
@@ -128,9 +148,13 @@ bool onnx_lower_tf_idf(onnx_node_t* n) {
   if (strcmp(mode, "TF") != 0 && strcmp(mode, "IDF") != 0 && strcmp(mode, "TFIDF") != 0) {
     return onnx_error(n, "mode '%s' is none of TF, IDF, TFIDF", mode);
   }
-  if (!onnx_check_rank(n, 0, 1, 2) || !onnx_is_int(n->in[0])) return onnx_error(n, "needs integers of rank 1 or 2");
+  bool strings = onnx_is_string(n->in[0]);
+  if (!onnx_check_rank(n, 0, 1, 2) || (!strings && !onnx_is_int(n->in[0])))
+    return onnx_error(n, "needs integers or strings of rank 1 or 2");
   if (!read_attributes(&g)) return false;
-  ir_value_t* x = onnx_cast(n, n->in[0], onnx_si64(n->ctx)).v;
+  ir_value_t *keys = strings ? onnx_string_list(n, "pool_strings") : NULL, *x;
+  if (strings && !keys) return false;
+  x = strings ? onnx_find_key(n, n->in[0], keys) : onnx_cast(n, n->in[0], onnx_si64(n->ctx)).v;
   int32_t rank = x->type->rank;
   if (x->type->dims[rank - 1] == IR_DYNAMIC) return onnx_unsupported(n, "the length of the sequence must be static");
   const onnx_dim_t dims[] = {rank == 2 ? onnx_dim(n, x, 0) : onnx_dim_of(1), onnx_dim(n, x, rank - 1)};

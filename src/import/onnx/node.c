@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "import/onnx/lower.h"
+#include "import/onnx/strings.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Messages
@@ -52,11 +53,17 @@ const ir_type_t* onnx_bool(ir_context_t* ctx) { return ir_type_int(ctx, 1); }
 const ir_type_t* onnx_f32(ir_context_t* ctx) { return ir_type_float(ctx, IR_F32); }
 
 const ir_type_t* onnx_signless(ir_context_t* ctx, const ir_type_t* element) {
-  return ir_type_is_int(element) ? ir_type_int(ctx, element->width) : element;
+  if (ir_type_is_int(element)) return ir_type_int(ctx, element->width);
+  return onnx_is_str(element) ? ir_type_int(ctx, 32) : onnx_is_place(element) ? ir_type_int(ctx, 64) : element;
 }
 
 const ir_type_t* onnx_tensor_type(ir_context_t* ctx, const ir_type_t* element, int32_t rank, const int64_t* dims) {
-  return ir_type_tensor(ctx, onnx_signless(ctx, element), rank, dims);
+  const ir_type_t* signless = onnx_signless(ctx, element);
+  int64_t with_width[ONNX_MAX_RANK + 1] = {0};
+  if (!onnx_is_str(element)) return ir_type_tensor(ctx, signless, rank, dims);
+  for (int32_t i = 0; i < rank; ++i) with_width[i] = dims[i];
+  with_width[rank] = IR_DYNAMIC;
+  return ir_type_tensor(ctx, signless, rank + 1, with_width);
 }
 
 ir_value_t* onnx_graph_constant(ir_builder_t* b, const ir_attr_t* value) {

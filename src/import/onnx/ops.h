@@ -9,7 +9,10 @@ bool onnx_lower_binary(onnx_node_t* n);
 bool onnx_lower_compare(onnx_node_t* n);
 bool onnx_lower_nary(onnx_node_t* n);
 #define OP(name, min, max, handler) bool handler(onnx_node_t* n);
+#define STRINGS(name, min, max, handler) bool handler(onnx_node_t* n);
+#define MOVE(name, min, max, handler) bool handler(onnx_node_t* n);
 #define HOLDER(name, min, max, handler) bool handler(onnx_node_t* n);
+#define HOLDER_MOVE(name, min, max, handler) bool handler(onnx_node_t* n);
 #define UNARY(name, fn)
 #define BINARY(name, fn, unsigned_fn)
 #define COMPARE(name, fn, unsigned_fn)

@@ -59,7 +59,7 @@ static bool find_span(onnx_node_t* n, const onnx_holder_t* s, onnx_dim_t place, 
 }
 
 bool onnx_sequence_member(onnx_node_t* n, const onnx_holder_t* s, onnx_dim_t place, onnx_value_t* out) {
-  onnx_dim_t dims[ONNX_MAX_RANK], width = onnx_dim_of(s->rank);
+  onnx_dim_t dims[ONNX_MAX_RANK + 1], width = onnx_dim_of(s->rank);
   span_t span = {.size = onnx_dim_of(1)};
   uint32_t count;
   if (s->rank < 0) return onnx_unsupported(n, "the rank of the sequence's tensors must be declared");
@@ -69,7 +69,9 @@ bool onnx_sequence_member(onnx_node_t* n, const onnx_holder_t* s, onnx_dim_t pla
   inner.in = &x, inner.in_count = 1;
   if (!onnx_dims_input(&inner, 0, dims, ONNX_MAX_RANK, &count) || !offset_of(n, s, place, &span.first)) return false;
   for (int32_t i = 0; i < s->rank; ++i) span.size = onnx_dim_mul(n, span.size, dims[i]);
-  *out = onnx_value(onnx_reshape(n, take_span(n, s->data, span), s->rank, dims), s->element);
+  bool strings = onnx_is_str(s->element);
+  if (strings) dims[s->rank] = onnx_dim(n, s->data, 1);
+  *out = onnx_value(onnx_reshape(n, take_span(n, s->data, span), s->rank + strings, dims), s->element);
   return true;
 }
 
@@ -95,7 +97,7 @@ bool onnx_lower_sequence_construct(onnx_node_t* n) {
 }
 
 bool onnx_lower_sequence_empty(onnx_node_t* n) {
-  const ir_type_t* element = onnx_element_type(n->ctx, onnx_int(n, "dtype", 1));
+  const ir_type_t* element = onnx_any_element_type(n->ctx, onnx_int(n, "dtype", 1));
   if (!element) return onnx_unsupported(n, "elements of type %s", onnx_data_type_name(onnx_int(n, "dtype", 1)));
   return onnx_give(n, onnx_sequence_value(n, NULL, 0, element));
 }

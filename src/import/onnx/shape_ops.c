@@ -5,6 +5,7 @@
 
 #include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
+#include "import/onnx/strings.h"
 
 static bool give(onnx_node_t* n, ir_value_t* v) { return onnx_return(n, v, n->in[0].element); }
 
@@ -365,6 +366,7 @@ static bool number_constant(onnx_node_t* n, const ir_attr_t* attr, const ir_type
 
 bool onnx_lower_constant(onnx_node_t* n) {
   static const char* const numbers[] = {"value_float", "value_floats", "value_int", "value_ints"};
+  static const char* const strings[] = {"value", "value_string", "value_strings"};
   const ir_attr_t* value = onnx_attr(n, "value");
   if (value && value->kind == IR_ATTR_ELEMENTS && ir_type_is_static(value->type) &&
       value->type->rank <= ONNX_MAX_RANK) {
@@ -374,7 +376,11 @@ bool onnx_lower_constant(onnx_node_t* n) {
     const ir_attr_t* attr = onnx_attr(n, numbers[i]);
     if (attr) return number_constant(n, attr, i < 2 ? onnx_f32(n->ctx) : onnx_si64(n->ctx));
   }
-  return onnx_unsupported(n, "only constants of numbers are supported");
+  for (int i = 0; i < 3; ++i) {
+    const ir_attr_t* attr = onnx_attr(n, strings[i]);
+    if (attr) return onnx_string_constant(n, attr, &n->out[0]);
+  }
+  return onnx_unsupported(n, "only constants of numbers and strings are supported");
 }
 
 bool onnx_lower_constant_of_shape(onnx_node_t* n) {

@@ -71,7 +71,8 @@ bool onnx_lower_svm_regressor(onnx_node_t* n) {
 
 typedef struct svc_t {
   const ir_type_t* element;
-  const ir_attr_t *labels, *rho, *coefficients, *vectors, *prob_a, *prob_b;
+  onnx_value_t labels;
+  const ir_attr_t *rho, *coefficients, *vectors, *prob_a, *prob_b;
   int64_t classes, pairs, supports, features;
   int64_t *first, *count;   // support vectors of each class
   int64_t *winner, *loser;  // classes of each pair, in order
@@ -102,10 +103,9 @@ enum { MAX_CLASSES = 4096 };
 static bool read_svc(onnx_node_t* n, ir_value_t* x, svc_t* s) {
   s->element = x->type->element;
   s->features = x->type->dims[1];
-  s->labels = onnx_class_labels(n, "classlabels_ints", "classlabels_strings");
-  s->classes = length_of(s->labels);
+  s->labels = onnx_class_labels(n, "classlabels_ints", "classlabels_strings", &s->classes);
   s->pairs = s->classes * (s->classes - 1) / 2;
-  if (!s->labels) return false;
+  if (!s->labels.v) return false;
   if (s->classes > MAX_CLASSES) return onnx_unsupported(n, "more than %d classes", MAX_CLASSES);
   if (!read_classes(n, s)) return false;
   s->rho = onnx_number_list(n, "rho", s->element);

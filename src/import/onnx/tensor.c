@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "import/onnx/importer.h"
 
 typedef enum { FIELD_NONE, FIELD_FLOAT, FIELD_INT32, FIELD_INT64, FIELD_DOUBLE, FIELD_UINT64 } field_t;
@@ -69,6 +70,10 @@ const ir_type_t* onnx_element_type(ir_context_t* ctx, int64_t number) {
     default:
       return NULL;
   }
+}
+
+const ir_type_t* onnx_any_element_type(ir_context_t* ctx, int64_t number) {
+  return number == ONNX_STRING ? onnx_str(ctx) : onnx_element_type(ctx, number);
 }
 
 static const onnx_chunks_t* typed_field(const onnx_pb_tensor_t* t, const data_type_t* type) {
@@ -233,15 +238,37 @@ static const char* resource_name(onnx_importer_t* im, onnx_bytes_t name) {
   return onnx_names_unique(im->resources, im->ctx, identifier ? text + 1 : text);
 }
 
+// Dimension `d` and those behind it of strings from `*at` on, as lists of lists.
+static const ir_attr_t* nest_strings(onnx_importer_t* im, const onnx_pb_tensor_t* t, size_t d, size_t* at) {
+  if (d == t->dims.count) {
+    onnx_bytes_t s = t->string_data.data[(*at)++];
+    return ir_attr_string(im->ctx, s.data ? s.data : "", s.size);
+  }
+  uint32_t count = (uint32_t)t->dims.data[d];
+  const ir_attr_t** items = memory_array((size_t)count + 1, sizeof(*items));
+  for (uint32_t i = 0; i < count; ++i) items[i] = nest_strings(im, t, d + 1, at);
+  const ir_attr_t* list = ir_attr_array(im->ctx, items, count);
+  memory_free(items);
+  return list;
+}
+
+static const ir_attr_t* string_attr(onnx_importer_t* im, const onnx_pb_tensor_t* t, size_t count, const char* name) {
+  size_t at = 0;
+  bool fits = t->dims.count < ONNX_MAX_RANK && count <= UINT32_MAX && t->string_data.count == count;
+  for (size_t i = 0; i + 1 < t->dims.count; ++i) fits &= t->dims.data[i] != 0;  // a list of none has no shape
+  if (!fits) {
+    ir_error(im->ctx, im->loc, "tensor '%s' needs %zu strings but its data holds %zu, or has too many dimensions", name,
+             count, t->string_data.count);
+    return NULL;
+  }
+  return nest_strings(im, t, 0, &at);
+}
+
 const ir_attr_t* onnx_tensor_attr(onnx_importer_t* im, const onnx_pb_tensor_t* t, const char* name) {
   ir_context_t* ctx = im->ctx;
   const data_type_t* type = find_data_type(t->data_type);
-  const ir_type_t* element = onnx_element_type(ctx, t->data_type);
+  const ir_type_t* element = onnx_any_element_type(ctx, t->data_type);
   size_t count = 0;
-  if (t->data_type == ONNX_STRING) {
-    ir_error(ctx, im->loc, "tensor '%s' holds strings, which have no form on a device: give the model numbers", name);
-    return NULL;
-  }
   if (!element) {
     ir_error(ctx, im->loc, "tensor '%s' has element type %s (%lld), which has no counterpart here", name,
              onnx_data_type_name(t->data_type), (long long)t->data_type);
@@ -252,6 +279,7 @@ const ir_attr_t* onnx_tensor_attr(onnx_importer_t* im, const onnx_pb_tensor_t* t
              t->segment ? "segments, which are not supported" : "an invalid or too large shape");
     return NULL;
   }
+  if (t->data_type == ONNX_STRING) return string_attr(im, t, count, name);
   tensor_data_t data;
   if (!tensor_data(im, t, type, count, name, &data)) return NULL;
   if (data.stored != count) {

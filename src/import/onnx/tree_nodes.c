@@ -182,7 +182,7 @@ static bool all_for(onnx_node_t* n, int64_t class) {
 }
 
 // One score s says both classes': probabilities 1 - s and s when no weight is negative, else -s and s.
-static bool give_binary(onnx_node_t* n, const onnx_forest_t* f, const ir_attr_t* labels, ir_value_t* s) {
+static bool give_binary(onnx_node_t* n, const onnx_forest_t* f, onnx_value_t labels, ir_value_t* s) {
   const char* post = onnx_string(n, "post_transform", "NONE");
   bool positive = true;
   for (int64_t i = 0; i < f->nodes; ++i) positive &= f->weights[i] >= 0;
@@ -194,10 +194,10 @@ static bool give_binary(onnx_node_t* n, const onnx_forest_t* f, const ir_attr_t*
 }
 
 bool onnx_lower_tree_classifier(onnx_node_t* n) {
-  const ir_attr_t* labels = onnx_class_labels(n, "classlabels_int64s", "classlabels_strings");
-  ir_value_t* x = labels ? onnx_feature_rows(n) : NULL;
+  onnx_forest_t f = {.aggregate = "SUM"};
+  onnx_value_t labels = onnx_class_labels(n, "classlabels_int64s", "classlabels_strings", &f.targets);
+  ir_value_t* x = labels.v ? onnx_feature_rows(n) : NULL;
   if (!x) return false;
-  onnx_forest_t f = {.targets = ir_type_count(labels->type), .aggregate = "SUM"};
   lists_t l = {.n = n, .f = &f};
   if (f.targets < 2 || f.targets > (1 << 20)) return onnx_unsupported(n, "fewer than two labels");
   bool binary = f.targets == 2 && all_for(n, 0);  // two classes share one score

@@ -112,6 +112,29 @@ def given(values, dtype=np.float32):
     return Given(np.array(values, dtype))
 
 
+def texts(values):
+    """An input of strings."""
+    return Given(np.array(values, object))
+
+
+def words(values):
+    """A constant of strings."""
+    return Constant(np.array(values, object))
+
+
+def points_of(strings):
+    """Strings as a program has them: code points along one dimension more, which is what NumPy's str_ arrays are."""
+    strings = np.asarray(strings).astype("U")
+    return np.frombuffer(strings.tobytes(), np.uint32).reshape(*strings.shape, strings.dtype.itemsize // 4)
+
+
+def strings_of(points):
+    width = points.shape[-1]
+    flat = np.ascontiguousarray(points, np.uint32).reshape(-1)
+    strings = flat.view(f"U{width}") if width else np.zeros(points.shape[:-1], "U1")
+    return strings.reshape(points.shape[:-1]).astype(object)
+
+
 def chosen(name, dtype=np.int64, shape=None):
     """An operand known at run time only: one module must do for every value of it in the case's sizes."""
     return Chosen(name, dtype, shape)

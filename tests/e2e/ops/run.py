@@ -85,7 +85,7 @@ def run_module(options, module, arrays, count, folder):
     command = [*options.launcher.split(), f"{options.tools}/iree-run-module", f"--device={options.device}",
                f"--module={module}", "--function=main_graph"]
     for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array)
+        np.save(folder / f"{name}.npy", array.astype("U") if array.dtype == object else array)
         command.append(f"--input=@{folder / name}.npy")
     paths = [folder / f"y{i}.npy" for i in range(count)]
     result = call(command + [f"--output=@{path}" for path in paths])
@@ -96,6 +96,11 @@ def run_module(options, module, arrays, count, folder):
 
 def compare(index, actual, expected, tolerance):
     expected = np.asarray(expected)
+    if expected.dtype.kind in "OU":
+        actual, expected = case.strings_of(actual), expected.astype(object)
+        if actual.shape != expected.shape or (actual != expected).any():
+            raise Failure(f"result {index} is {actual.tolist()}, not {expected.tolist()}")
+        return
     if actual.shape != expected.shape:
         raise Failure(f"result {index} has shape {actual.shape}, not {expected.shape}")
     if actual.dtype.itemsize != expected.dtype.itemsize:

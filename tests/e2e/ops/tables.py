@@ -16,3 +16,4 @@ import cases_dynamic  # noqa: F401
 import cases_ml  # noqa: F401
 import cases_sequence  # noqa: F401
 import cases_state  # noqa: F401
+import cases_strings  # noqa: F401

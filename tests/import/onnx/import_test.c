@@ -346,7 +346,7 @@ static void test_bad_models(void** state) {
   text_finish(&model);
   add(&graph, GRAPH_INITIALIZER, model_tensor("s", 8, 1, dims, "ab", 2));
   model = model_finish(&graph, 17);
-  expect_refused(f, &model, "tensor 's' holds strings");
+  expect_refused(f, &model, "tensor 's' needs 2 strings but its data holds 0");
   text_finish(&model);
   add(&graph, GRAPH_NODE, model_node("Add x y -> z"));
   add(&graph, GRAPH_INPUT, model_value("x", 1, 1, dims));

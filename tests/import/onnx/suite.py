@@ -24,6 +24,9 @@ from onnx import helper, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 from onnx.backend.test.runner import Runner
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "e2e" / "ops"))
+from case import points_of, strings_of  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 PLACES = ("evaluator", "gfx1100", "llvm-cpu", "vmvx")
 SIZE_NAMES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -84,6 +87,10 @@ def empty_value(kind):
     return np.zeros(shape, helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type))
 
 
+def is_strings(kind):
+    return kind.tensor_type.elem_type == onnx.TensorProto.STRING
+
+
 def tensors_of(value, kind):
     """The tensors that a value of that type is made of."""
     if kind.HasField("optional_type"):
@@ -99,8 +106,8 @@ def tensors_of(value, kind):
         data = [array.reshape(-1) for array in arrays] or [np.empty(0, helper.tensor_dtype_to_np_dtype(member.elem_type))]
         shapes = np.array([array.shape for array in arrays], np.int64).reshape(len(arrays), ranks.pop())
         return [np.concatenate(data), shapes]
-    if isinstance(value, (list, str)) or value is None or np.asarray(value).dtype.kind in "OUS":
-        raise Problem("strings are no tensor of numbers")
+    if is_strings(kind):
+        return [points_of(value)]
     return [np.asarray(value)]
 
 
@@ -116,7 +123,7 @@ def value_of(tensors, kind):
         if parts.pop().size:
             raise Problem("a sequence has more elements than its shapes say")
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-    return next(tensors)
+    return strings_of(next(tensors)) if is_strings(kind) else next(tensors)
 
 
 def run_data_set(case, run_case, inputs, outputs):

@@ -36,7 +36,7 @@ def renamed():
 
 
 def operator_rows():
-    return {name for name, _ in rows("ops.def", "OP|HOLDER|UNARY|BINARY|COMPARE|NARY")}
+    return {name for name, _ in rows("ops.def", "OP|STRINGS|MOVE|HOLDER|HOLDER_MOVE|UNARY|BINARY|COMPARE|NARY")}
 
 
 def operators_of(nodes):
