@@ -154,6 +154,8 @@ typedef struct graph_window_t {
 ir_value_t* graph_window(ir_builder_t* b, ir_value_t* x, const graph_window_t* window);
 // Of graph.window, or window_generic (kind NULL).
 graph_window_t graph_window_read(const ir_op_t* op);
+// Rising updates that combine into one of a further operand of graph.scatter; and how many such operands there may be.
+enum { GRAPH_SCATTER_FAN = 32, GRAPH_SCATTER_LEVELS = 8 };
 // np.take along `axis`: result dims = x dims with `axis` replaced by the dims of indices.
 ir_value_t* graph_take(ir_builder_t* b, ir_value_t* x, ir_value_t* indices, int64_t axis, bool wrap);
 // Extremes along an axis: the largest, or the least; of equal ones the first, or the last; places are `index` elements.

@@ -106,7 +106,23 @@ static bool scattered(graph_sizer_t* s, uint32_t count, graph_shape_t* out) {
   return shape_of_operand(s, s->result, out);
 }
 
-bool shape_scatter(graph_sizer_t* s, graph_shape_t* out) { return shape_operands(s, 3, 3) && scattered(s, 1, out); }
+bool shape_scatter(graph_sizer_t* s, graph_shape_t* out) {
+  uint32_t count = s->op->operand_count;
+  if (!shape_operands(s, 3, count)) return false;
+  if (count > 3 && (!graph_scatter_rises(s->op) || count > 3 + GRAPH_SCATTER_LEVELS)) {
+    return shape_error(s, "takes 3 operands, or up to %d with rising indices", 3 + GRAPH_SCATTER_LEVELS);
+  }
+  if (!scattered(s, 1, out)) return false;
+  for (uint32_t k = 3; k < count; ++k) {
+    if (shape_type(s, k)->rank != shape_type(s, 2)->rank) return shape_error(s, "has updates of different ranks");
+    for (int32_t i = 0; i < shape_type(s, k)->rank; ++i) {
+      graph_size_t size = shape_dim(s, k - 1, i), fan = graph_size(GRAPH_SCATTER_FAN);
+      if (!i) size = shape_binary(s, SCALAR_div, shape_add(s, size, GRAPH_SCATTER_FAN - 1), fan);
+      shape_agree(s, shape_dim(s, k, i), size, "there must be a sum of every 32 updates");
+    }
+  }
+  return true;
+}
 
 bool shape_scatter_generic(graph_sizer_t* s, graph_shape_t* out) {
   uint32_t count = s->op->result_count;

@@ -24,6 +24,19 @@ index_facts_t index_facts(const ir_value_t* value) {
   return (index_facts_t){INT64_MIN / 4, INT64_MAX / 4, 1};
 }
 
+ir_value_t* index_bits(kernel_build_t* k, ir_value_t* value) {
+  int64_t constant, bits = 0;
+  if (kernel_constant_index(value, &constant)) {
+    while (constant >> bits) ++bits;
+    return index_constant(k, bits);
+  }
+  enum { WIDTH = 64 };
+  const ir_type_t *word = ir_type_int(k->ctx, WIDTH), *index = ir_type_index(k->ctx);
+  ir_value_t* zeros = kernel_unary(&k->b, SCALAR_clz, kernel_cast(&k->b, SCALAR_cast, value, word));
+  zeros = kernel_cast(&k->b, SCALAR_cast, zeros, index);
+  return kernel_binary(&k->b, SCALAR_sub, kernel_index(&k->b, WIDTH), zeros);
+}
+
 static int64_t clamp_add(int64_t a, int64_t b) {
   int64_t sum;
   if (__builtin_add_overflow(a, b, &sum)) return a < 0 ? INT64_MIN / 4 : INT64_MAX / 4;

@@ -72,6 +72,9 @@ void index_set_facts(kernel_build_t* k, ir_value_t* value, int64_t min, int64_t 
 // Facts of any index value: recorded ones, constants, or none.
 index_facts_t index_facts(const ir_value_t* value);
 
+// How many bits a value of at least 0 has: halvings of a range of so many until it is empty.
+ir_value_t* index_bits(kernel_build_t* k, ir_value_t* value);
+
 // A loop over [lower, upper) whose index has its facts recorded. Bounds may be any index values.
 kernel_loop_t kernel_loop_begin(kernel_build_t* k, ir_value_t* lower, ir_value_t* upper, int64_t step,
                                 ir_value_t* const* init, uint32_t count);

@@ -53,23 +53,11 @@ static ir_value_t* as_place(merge_t* m, ir_value_t* place) {
   return place;
 }
 
-// Halvings of a run until nothing is left of it: the bits of its length.
-static ir_value_t* round_count(merge_t* m) {
-  kernel_build_t* k = &m->d->k;
-  int64_t rounds = 1;
-  while (m->sorted >> rounds) ++rounds;
-  if (m->sorted) return kernel_index(&k->b, rounds);
-  const ir_type_t* word = ir_type_int(k->ctx, 64);
-  ir_value_t* zeros = kernel_unary(&k->b, SCALAR_clz, eval_convert(k, m->run, word));
-  ir_value_t* bits = kernel_binary(&k->b, SCALAR_sub, kernel_integer(&k->b, word, 64), zeros);
-  return eval_convert(k, bits, ir_type_index(k->ctx));
-}
-
 // How many elements from `low` on go before this one; [low, high) is the other run.
 static ir_value_t* count_before(merge_t* m, ir_value_t* low, ir_value_t* high) {
   kernel_build_t* k = &m->d->k;
   ir_value_t *range[2] = {low, high}, *next[2];
-  kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), round_count(m), 1, range, 2);
+  kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), index_bits(k, m->run), 1, range, 2);
   ir_value_t *a = loop.iters[0], *b = loop.iters[1];
   ir_value_t* middle = kernel_binary(&k->b, SCALAR_divu, kernel_add(&k->b, a, b), kernel_index(&k->b, 2));
   ir_value_t* last = index_binary(k, SCALAR_add, m->size, index_constant(k, -1));

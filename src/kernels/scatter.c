@@ -4,8 +4,8 @@
 //   push  the operand is copied, then all updates are applied. What dimensions have in common with the updates, where
 //         no index moves them, is shared out among a GPU's threads; the rest is one thread's, on CPUs all.
 //   pull  Each element of the result is made on its own: of rising indices (passes/spread_scatter.c) halving finds
-//   those
-//         that mean it; GPUs look at all when there are few.
+//         those that mean it, which are taken by whole blocks where they come combined; GPUs look at all when there are
+//         few.
 #include <string.h>
 
 #include "kernels/region.h"
@@ -79,11 +79,12 @@ static void place_update(kernel_build_t* k, scatter_t* s, const linear_t* at, li
   for (uint32_t i = 0; i < s->batch_count; ++i) to[s->operand_batch[i]] = batch[index_batch(s, i)];
 }
 
-// What becomes of the elements `args` by the update at `at`.
-static void combine_update(kernel_build_t* k, scatter_t* s, const linear_t* at, ir_value_t** args) {
+// What becomes of the elements `args` by the update at `at`, or by those combined so many times.
+static void combine_update(kernel_build_t* k, scatter_t* s, uint32_t level, const linear_t* at, ir_value_t** args) {
   ir_value_t* all[2 * REGION_VALUES];
   memcpy(all, args, sizeof(*all) * s->count);
-  for (uint32_t i = 0; i < s->count; ++i) all[s->count + i] = eval_at(k, ir_operand(s->op, s->count + 1 + i), at);
+  for (uint32_t i = 0; i < s->count; ++i)
+    all[s->count + i] = eval_at(k, ir_operand(s->op, s->count + 1 + level + i), at);
   if (ir_is(s->op, GRAPH_SCATTER_GENERIC)) {
     region_apply(k, s->op->regions[0].first, all, args);
   } else if (is_overwritten(s->op)) {
@@ -155,7 +156,7 @@ static void update_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
     bool reads = ir_is(s->op, GRAPH_SCATTER_GENERIC) || !is_overwritten(s->op);
     args[i] = reads ? eval_at(k, s->d->outputs[i], to) : NULL;
   }
-  combine_update(k, s, from, args);
+  combine_update(k, s, 0, from, args);
   for (uint32_t i = 0; i < s->count; ++i) eval_store(k, s->d->outputs[i], to, args[i]);
   if (guard.condition) kernel_if_end(&k->b, &branch, NULL, 0);
 }
@@ -215,7 +216,7 @@ static void look_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   for (uint32_t i = 0; i < s->count; ++i) types[i] = acc[i]->type, next[i] = acc[i];
   kernel_branch_t branch = {0};
   if (guard.condition) branch = kernel_if_begin(&k->b, guard.condition, types, s->count);
-  combine_update(k, s, from, next);
+  combine_update(k, s, 0, from, next);
   if (guard.condition) {
     kernel_if_else(&k->b, &branch, next, s->count);
     kernel_if_end(&k->b, &branch, acc, s->count);
@@ -229,22 +230,22 @@ static ir_value_t* row_index(scatter_t* s, ir_value_t* place) {
   return eval_convert(k, eval_at(k, ir_operand(s->op, s->count), &at), ir_type_index(k->ctx));
 }
 
+static ir_value_t* bounded(scatter_t* s, ir_value_t* value, int64_t most) {
+  int64_t constant;
+  if (!kernel_constant_index(value, &constant)) index_set_facts(&s->d->k, value, 0, most, 1);
+  return value;
+}
+
 // The first place from `low` on whose index is not below `row`.
 static ir_value_t* first_not_below(scatter_t* s, ir_value_t* low, ir_value_t* row) {
   kernel_build_t* k = &s->d->k;
   extent_t size = eval_extent(ir_operand(s->op, s->count), 0);
-  ir_value_t *count = extent_value(k, &size), *zero = kernel_index(&k->b, 0);
-  int64_t rounds = 1;
-  while (rounds < 40 && (int64_t)1 << rounds <= index_facts(count).max) ++rounds;
-  ir_value_t* some = kernel_binary(&k->b, SCALAR_gt, count, zero);
-  ir_value_t* upper = kernel_ternary(&k->b, SCALAR_select, some, kernel_index(&k->b, rounds), zero);
-  ir_value_t *range[2] = {low, count}, *next[2];
-  kernel_loop_t loop = kernel_loop_begin(k, zero, upper, 1, range, 2);
+  ir_value_t *count = extent_value(k, &size), *range[2] = {low, count}, *next[2];
+  kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), index_bits(k, count), 1, range, 2);
   ir_value_t *a = loop.iters[0], *b = loop.iters[1];
   ir_value_t* middle = kernel_binary(&k->b, SCALAR_divu, kernel_add(&k->b, a, b), kernel_index(&k->b, 2));
   ir_value_t* place = kernel_binary(&k->b, SCALAR_min, middle, kernel_add_const(&k->b, count, -1));
-  int64_t constant;
-  if (!kernel_constant_index(place, &constant)) index_set_facts(k, place, 0, index_facts(count).max - 1, 1);
+  place = bounded(s, place, index_facts(count).max - 1);
   ir_value_t* open = kernel_binary(&k->b, SCALAR_lt, a, b);
   ir_value_t* below = kernel_binary(&k->b, SCALAR_lt, row_index(s, place), row);
   ir_value_t* up = kernel_binary(&k->b, SCALAR_and, open, below);
@@ -252,28 +253,60 @@ static ir_value_t* first_not_below(scatter_t* s, ir_value_t* low, ir_value_t* ro
   next[0] = kernel_ternary(&k->b, SCALAR_select, up, kernel_add_const(&k->b, middle, 1), a);
   next[1] = kernel_ternary(&k->b, SCALAR_select, down, middle, b);
   kernel_for_end(&k->b, &loop, next, 2);
-  return kernel_loop_result(&loop, 0);
+  return bounded(s, kernel_loop_result(&loop, 0), index_facts(count).max);
 }
 
-// All updates of the element's row, or the one that stays.
-static void apply_row(scatter_t* s, ir_value_t** acc) {
+// Of updates, or of blocks of them.
+typedef struct range_t {
+  ir_value_t *first, *end;
+} range_t;
+
+// Updates that are combined so many times.
+static void apply_range(scatter_t* s, uint32_t level, range_t range, ir_value_t** acc) {
   kernel_build_t* k = &s->d->k;
-  extent_t size = eval_extent(ir_operand(s->op, s->count), 0);
-  ir_value_t *count = extent_value(k, &size), *row = linear_scalar(k, &s->element[0]);
-  ir_value_t* first = first_not_below(s, kernel_index(&k->b, 0), row);
-  ir_value_t* end = first_not_below(s, first, kernel_add_const(&k->b, row, 1));
-  index_set_facts(k, end, 0, index_facts(count).max, 1);
-  int64_t constant;
-  if (!kernel_constant_index(first, &constant)) index_set_facts(k, first, 0, index_facts(count).max, 1);
-  if (is_overwritten(s->op)) first = kernel_binary(&k->b, SCALAR_max, first, kernel_add_const(&k->b, end, -1));
-  kernel_loop_t loop = kernel_loop_begin(k, first, end, 1, acc, s->count);
+  kernel_loop_t loop = kernel_loop_begin(k, range.first, range.end, 1, acc, s->count);
   linear_t at[GRAPH_MAX_RANK] = {linear_value(loop.index)}, from[GRAPH_MAX_RANK];
   ir_value_t* next[REGION_VALUES];
   memcpy(next, loop.iters, sizeof(*next) * s->count);
   set_owned(s, at, from);
-  combine_update(k, s, from, next);
+  combine_update(k, s, level, from, next);
   kernel_for_end(&k->b, &loop, next, s->count);
   for (uint32_t i = 0; i < s->count; ++i) acc[i] = kernel_loop_result(&loop, i);
+}
+
+// The range's whole blocks, as a range of blocks; `head` and `tail` are what lies before and behind them.
+static range_t whole_blocks(scatter_t* s, range_t range, range_t* head, range_t* tail) {
+  ir_builder_t* b = &s->d->k.b;
+  int64_t most = index_facts(range.end).max, blocks = most / GRAPH_SCATTER_FAN + 1;
+  ir_value_t* fan = kernel_index(b, GRAPH_SCATTER_FAN);
+  ir_value_t* first = kernel_binary(b, SCALAR_divu, kernel_add_const(b, range.first, GRAPH_SCATTER_FAN - 1), fan);
+  ir_value_t* end = kernel_binary(b, SCALAR_divu, range.end, fan);
+  ir_value_t* head_end = kernel_binary(b, SCALAR_min, kernel_mul(b, first, fan), range.end);
+  ir_value_t* tail_first = kernel_binary(b, SCALAR_max, kernel_mul(b, end, fan), head_end);
+  *head = (range_t){range.first, bounded(s, head_end, most)};
+  *tail = (range_t){bounded(s, tail_first, most), range.end};
+  end = kernel_binary(b, SCALAR_max, first, end);
+  return (range_t){bounded(s, first, blocks), bounded(s, end, blocks)};
+}
+
+// All updates of the element's row in their order, or the one that stays.
+static void apply_row(scatter_t* s, ir_value_t** acc) {
+  kernel_build_t* k = &s->d->k;
+  uint32_t levels = s->op->operand_count - 1 - 2 * s->count;
+  ir_value_t *row = linear_scalar(k, &s->element[0]), *after = kernel_add_const(&k->b, row, 1);
+  range_t range = {.first = first_not_below(s, kernel_index(&k->b, 0), row)}, head, tails[GRAPH_SCATTER_LEVELS];
+  range.end = first_not_below(s, range.first, after);
+  if (is_overwritten(s->op)) {
+    ir_value_t* last = kernel_add_const(&k->b, range.end, -1);
+    range.first = bounded(s, kernel_binary(&k->b, SCALAR_max, range.first, last), index_facts(range.end).max);
+  }
+  for (uint32_t level = 0; level < levels; ++level) {
+    range_t blocks = whole_blocks(s, range, &head, &tails[level]);
+    apply_range(s, level, head, acc);
+    range = blocks;
+  }
+  apply_range(s, levels, range, acc);
+  for (uint32_t level = levels; level-- > 0;) apply_range(s, level, tails[level], acc);
 }
 
 static void build_pull(scatter_t* s) {

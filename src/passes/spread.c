@@ -22,13 +22,6 @@ typedef struct spread_t {
 // Dimensions taken apart
 //===----------------------------------------------------------------------------------------------------------------===
 
-// A dimension becomes two, of which one may be IR_DYNAMIC when the dimension is.
-typedef struct split_t {
-  int64_t dim, parts, length;
-  const char* mode;  // of the padding
-  ir_value_t* fill;
-} split_t;
-
 static ir_value_t* index_op(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, int64_t y) {
   return graph_binary(b, fn, x, graph_index_constant(b, y));
 }
@@ -54,14 +47,14 @@ static ir_value_t* slice_first(ir_builder_t* b, ir_value_t* x, int64_t dim, ir_v
   return graph_build(b, GRAPH_SLICE, operands, count, x->type, attrs, 2);
 }
 
-static ir_value_t* split(ir_builder_t* b, ir_value_t* x, const split_t* s) {
+ir_value_t* spread_split(ir_builder_t* b, ir_value_t* x, const split_t* s) {
   int64_t zeros[GRAPH_MAX_RANK] = {0}, high[GRAPH_MAX_RANK] = {0}, dims[GRAPH_MAX_RANK], size = x->type->dims[s->dim];
   int64_t fixed = s->parts == IR_DYNAMIC ? s->length : s->parts;
   ir_value_t *rounds = NULL, *dynamic[GRAPH_MAX_RANK];
   high[s->dim] = size == IR_DYNAMIC ? fixed - 1 : s->parts * s->length - size;
   if (size == IR_DYNAMIC) {
     rounds = index_op(b, SCALAR_add, graph_dim(b, x, (uint32_t)s->dim), fixed - 1);
-    rounds = index_op(b, SCALAR_divu, rounds, fixed);
+    rounds = index_op(b, SCALAR_div, rounds, fixed);
   }
   x = graph_pad(b, x, s->fill, zeros, high, NULL, s->mode);
   if (rounds) x = slice_first(b, x, s->dim, index_op(b, SCALAR_mul, rounds, fixed));
@@ -228,7 +221,7 @@ static ir_op_t* spread_reduce(spread_t* s, ir_op_t* op) {
   split_t split_to = {.dim = r.dims[r.first], .parts = parts, .length = COLUMNS, .mode = "constant"};
   split_to.fill = graph_constant(&b, graph_identity(s->ctx, graph_get_kind(op), ir_type_scalar(x->type)));
   if (parts != IR_DYNAMIC) choose_parts(&split_to, r.size, parts);
-  ir_value_t* sum = reduce_twice(&b, split(&b, x, &split_to), &r, parts != IR_DYNAMIC);
+  ir_value_t* sum = reduce_twice(&b, spread_split(&b, x, &split_to), &r, parts != IR_DYNAMIC);
   ir_op_t* last = sum->def;
   ir_value_replace(ir_result(op, 0), graph_cast(&b, sum, element, false));
   ir_op_erase(op);
@@ -264,7 +257,7 @@ static ir_op_t* spread_arg_reduce(spread_t* s, ir_op_t* op) {
   ir_builder_t b = ir_builder_before(s->ctx, op);
   split_t split_to = {.dim = axis, .parts = (size + length - 1) / length, .length = length, .mode = "edge"};
   graph_extreme_t extreme = {.axis = axis + 1, .least = !is_max, .last = last, .index = index};
-  ir_op_t* inner = graph_arg_reduce(&b, split(&b, x, &split_to), &extreme);
+  ir_op_t* inner = graph_arg_reduce(&b, spread_split(&b, x, &split_to), &extreme);
   extreme.axis = axis;
   ir_op_t* outer = graph_arg_reduce(&b, ir_result(inner, 0), &extreme);
   // The place: of the part that won, its start and the place inside.
@@ -324,7 +317,7 @@ static ir_op_t* spread_generic(spread_t* s, ir_op_t* op) {
                         .length = length,
                         .mode = "constant",
                         .fill = ir_operand(op, count + i)};
-    operands[i] = split(&b, spread_join(&b, ir_operand(op, i), r.dims[0], r.count), &split_to);
+    operands[i] = spread_split(&b, spread_join(&b, ir_operand(op, i), r.dims[0], r.count), &split_to);
     operands[count + i] = ir_operand(op, count + i);
   }
   int64_t dim = r.dims[0] + 1;
@@ -371,7 +364,7 @@ static ir_op_t* spread_scan(spread_t* s, ir_op_t* op) {
   split_t split_to = {.dim = axis, .mode = "constant"};
   split_to.fill = graph_constant(&b, graph_identity(s->ctx, graph_get_kind(op), ir_type_scalar(x->type)));
   choose_parts(&split_to, type->dims[axis], type->dims[axis] / LENGTH);
-  x = split(&b, x, &split_to);
+  x = spread_split(&b, x, &split_to);
   ir_value_t* inside = scan(&b, op, x, axis + 1, false);
   ir_value_t* totals = spread_element(&b, inside, axis + 1, graph_get_reverse(op) ? 0 : split_to.length - 1);
   ir_value_t* before = scan(&b, op, totals, axis, true);

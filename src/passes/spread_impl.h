@@ -6,6 +6,13 @@
 
 enum { SPREAD_VALUES = 16 };  // results of ops with regions
 
+// A dimension becomes two, of which one may be IR_DYNAMIC when the dimension is; padded to whole parts.
+typedef struct split_t {
+  int64_t dim, parts, length;
+  const char* mode;  // of the padding
+  ir_value_t* fill;
+} split_t;
+ir_value_t* spread_split(ir_builder_t* b, ir_value_t* x, const split_t* s);
 // Dimensions [first, first + count) as one.
 ir_value_t* spread_join(ir_builder_t* b, ir_value_t* x, int64_t first, int64_t count);
 // Element `at` of dimension `dim`, without the dimension.

@@ -1,12 +1,14 @@
 // Scatters with many updates, for GPUs: which row of the operand each update means is computed as a number, the numbers
 // are sorted, and the updates put in their order. Then each element of the result finds its updates by itself, in the
-// order in which they were.
+// order in which they were: where a row has many, by the combinations of aligned blocks of them, of blocks of blocks
+// ...
 //
 //   scatter %x, %indices, %updates    =>    %k = row numbers of %indices    %s, %o = sort %k, iota
-//                                           scatter %x as rows, %s, %updates at %o {sorted = 1}
+//                                           %u = %updates at %o    %v = reduce %u by 32    %w = reduce %v by 32 ...
+//                                           scatter %x as rows, %s, %u, %v, %w ... {sorted = 1}
 #include <string.h>
 
-#include "dialects/graph.h"
+#include "dialects/evaluate.h"
 #include "passes/spread_impl.h"
 
 typedef struct rows_t {
@@ -199,12 +201,12 @@ static ir_op_t* sorted_numbers(rows_t* r, ir_value_t* numbers) {
 }
 
 // The same region or kind over rows.
-static ir_op_t* scatter_rows(rows_t* r, ir_value_t* const* operands) {
+static ir_op_t* scatter_rows(rows_t* r, ir_value_t** operands, uint32_t operand_count) {
   ir_context_t* ctx = r->b.ctx;
   ir_op_t* copy = ir_op_clone(ctx, r->op, NULL);
   int64_t zero = 0, one = 1;
   const ir_attr_t* none = ir_attr_i64_array(ctx, NULL, 0);
-  for (uint32_t i = 0; i < r->op->operand_count; ++i) ir_op_set_operand(copy, i, operands[i]);
+  ir_op_set_operands(ctx, copy, operands, operand_count);
   for (uint32_t i = 0; i < r->count; ++i) copy->results[i].type = operands[i]->type;
   ir_op_set_attr(ctx, copy, "update_window_dims", ir_attr_i64_array(ctx, &one, operands[0]->type->rank > 1));
   ir_op_set_attr(ctx, copy, "inserted_dims", ir_attr_i64_array(ctx, &zero, 1));
@@ -216,6 +218,27 @@ static ir_op_t* scatter_rows(rows_t* r, ir_value_t* const* operands) {
   ir_op_remove_attr(copy, "wrap");
   ir_block_insert_before(r->op->parent, copy, r->op);
   return copy;
+}
+
+// Behind the operands of a scatter of sorted rows: its updates combined, those again, until few are left or they are
+// enough for any number that only the host knows. What a body does need not combine.
+enum { SERIAL_UPDATES = 256, LEVELS_RUN_TIME = 3 };
+static uint32_t add_combined(rows_t* r, ir_value_t** operands) {
+  ir_builder_t* b = &r->b;
+  uint32_t count = r->op->operand_count;
+  if (!ir_is(r->op, GRAPH_SCATTER) || strcmp(graph_get_kind(r->op), "set") == 0) return count;
+  const char* kind = graph_get_kind(r->op);
+  const ir_type_t* element = ir_type_scalar(operands[2]->type);
+  ir_value_t* fill = graph_constant(b, graph_identity(b->ctx, kind, element));
+  int64_t within = 1;
+  for (uint32_t level = 0; level < GRAPH_SCATTER_LEVELS; ++level, ++count) {
+    int64_t size = operands[count - 1]->type->dims[0], parts = IR_DYNAMIC;
+    if (size == IR_DYNAMIC ? level == LEVELS_RUN_TIME : size <= SERIAL_UPDATES) break;
+    if (size != IR_DYNAMIC) parts = (size + GRAPH_SCATTER_FAN - 1) / GRAPH_SCATTER_FAN;
+    split_t split_to = {.parts = parts, .length = GRAPH_SCATTER_FAN, .mode = "constant", .fill = fill};
+    operands[count] = graph_reduce(b, spread_split(b, operands[count - 1], &split_to), &within, 1, kind);
+  }
+  return count;
 }
 
 static int64_t product(const ir_type_t* type, const int64_t* dims, int32_t count) {
@@ -245,7 +268,7 @@ ir_op_t* spread_scatter(ir_context_t* ctx, ir_op_t* op) {
   r.number = ir_type_int(ctx, 64);
   read_dims(&r);
   read_rows(&r);
-  ir_value_t* operands[2 * SPREAD_VALUES + 1];
+  ir_value_t* operands[2 * SPREAD_VALUES + 1 + GRAPH_SCATTER_LEVELS];
   if (graph_scatter_rises(op) || r.count > SPREAD_VALUES || !r.x_rows || !r.u_rows || !is_long(&r)) return NULL;
   int64_t rows = product(r.x->type, r.x_dims, r.x_rows), count = product(r.updates->type, r.u_dims, r.u_rows);
   ir_value_t* numbers = spread_join(&r.b, row_numbers(&r), 0, r.u_rows);
@@ -258,7 +281,7 @@ ir_op_t* spread_scatter(ir_context_t* ctx, ir_op_t* op) {
     ir_value_t* updates = as_rows(&r.b, ir_operand(op, r.count + 1 + i), r.u_dims, r.u_rows);
     operands[r.count + 1 + i] = graph_take(&r.b, updates, ir_result(sort, 1), 0, false);
   }
-  ir_op_t* scatter = scatter_rows(&r, operands);
+  ir_op_t* scatter = scatter_rows(&r, operands, add_combined(&r, operands));
   for (uint32_t i = 0; i < r.count; ++i) ir_value_replace(ir_result(op, i), from_rows(&r, ir_result(scatter, i)));
   ir_op_erase(op);
   return scatter;

@@ -65,6 +65,8 @@ static bool is_defined(const ir_op_t* op) {
     case GRAPH_SORT_GENERIC:
     case GRAPH_DISPATCH:  // with what the compiler knows of it
       return false;
+    case GRAPH_SCATTER:  // rising indices are a promise
+      return !graph_attr(op, GRAPH_ATTR_sorted);
     case GRAPH_SORT:
       return graph_get_stable(op) && !graph_attr(op, GRAPH_ATTR_sorted) && op->operand_count == op->result_count;
     default:

@@ -241,3 +241,27 @@ func.func @f(%x: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>) -> tensor<f32> {
   %0 = "graph.reshape"(%x) : (tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: tensor<64xi32>, %u: tensor<64xf32>, %v: tensor<2xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{takes 3 operands, or up to 11 with rising indices}}
+  %0 = "graph.scatter"(%x, %i, %u, %v) <{update_window_dims = array<i64>, inserted_dims = array<i64: 0>, operand_batch_dims = array<i64>, indices_batch_dims = array<i64>, scatter_dims_map = array<i64: 0>, index_vector_dim = 1 : i64, kind = "add"}> : (tensor<4xf32>, tensor<64xi32>, tensor<64xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: tensor<65xi32>, %u: tensor<65xf32>, %v: tensor<2xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{there must be a sum of every 32 updates}}
+  %0 = "graph.scatter"(%x, %i, %u, %v) <{update_window_dims = array<i64>, inserted_dims = array<i64: 0>, operand_batch_dims = array<i64>, indices_batch_dims = array<i64>, scatter_dims_map = array<i64: 0>, index_vector_dim = 1 : i64, kind = "add", sorted = 1 : i64}> : (tensor<4xf32>, tensor<65xi32>, tensor<65xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{takes as many operands as it has results, and perhaps the length of its runs}}
+  %0 = "graph.sort"(%x, %y) <{axis = 0 : i64, keys = 1 : i64}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

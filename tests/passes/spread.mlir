@@ -78,10 +78,12 @@ func.func @region(%x: tensor<1009xi32>, %start: tensor<i32>) -> tensor<i32> {
   return %0 : tensor<i32>
 }
 
-// Updates in the order of their rows; the result's place is part of the kernel.
+// Updates in the order of their rows, and their sums of 32 neighbours, so that no row is one thread's work however many
+// it has; the result's place is part of the kernel.
 // CHECK-LABEL: func.func @scattered
 // CHECK-COUNT-4: "graph.sort"
-// CHECK: "graph.scatter"{{.*}}sorted = 1 : i64{{.*}}(tensor<71x5xf32>, tensor<300xi32>, tensor<300x5xf32>) -> tensor<71x5xf32>
+// CHECK: "graph.reduce"{{.*}}dims = array<i64: 1>, kind = "add"{{.*}}(tensor<10x32x5xf32>) -> tensor<10x5xf32>
+// CHECK: "graph.scatter"{{.*}}sorted = 1 : i64{{.*}}(tensor<71x5xf32>, tensor<300xi32>, tensor<300x5xf32>, tensor<10x5xf32>) -> tensor<71x5xf32>
 // CHECK-NEXT: "graph.transpose"
 // CHECK-NOT: "graph.dispatch"
 // CPU-LABEL: func.func @scattered

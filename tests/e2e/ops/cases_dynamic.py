@@ -128,6 +128,8 @@ dynamic("Reshape", "heads", f32("n", "m", 24), ints(0, 0, 4, 6), sizes=PLANE)
 dynamic("Flatten", "", f32("n", 4, 6), axis=1)
 dynamic("ScatterElements", "add", i32("n", 3), i64("m", 3, low=-1, high=1), i32("m", 3), axis=0, reduction="add",
         sizes=[{"n": 19, "m": 70}, {"n": 1, "m": 3}])
+dynamic("ScatterElements", "many", i32("n"), i64("m", low=0, high=2), i32("m"), axis=0, reduction="add",
+        sizes=[{"n": 2, "m": 1}, {"n": 3, "m": 1300}])
 dynamic("ScatterND", "add", i32("n", 4), i64("m", 1, low=-1, high=1), i32("m", 4), reduction="add",
         sizes=[{"n": 5, "m": 70}, {"n": 1, "m": 0}, {"n": 9, "m": 1}])
 dynamic("ScatterElements", "", f32("n", 3), i64(1, 3, low=0, high=1), f32(1, 3), axis=0)
