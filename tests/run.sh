@@ -31,6 +31,7 @@ imports() {
   local bad=0 parts=$logs/imports-parts
   {
     $python tests/import/onnx/run.py --evaluator "$build/tests/onnx-eval" || bad=1
+    $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --count 4 || bad=1
     $python tests/import/onnx/table.py --check --cache "$build/tests" || bad=1
   } >"$parts" 2>&1
   add_up "$parts"

@@ -2,8 +2,8 @@
 # Long tests, which make test does not run: tests/soak.sh BUILD [STEP...]
 #
 # Steps, in order: see the list at the end. A step is a function here that prints 'N passed, N failed' at its end, or
-# whose exit code counts. What is of a step's length is in a variable: OOM_SAMPLES, RANDOM_GRAPHS, STRESS_CALLS. Random
-# graphs that fail are kept in BUILD/random-graphs.
+# whose exit code counts. What is of a step's length is in a variable: OOM_SAMPLES, RANDOM_GRAPHS, STRESS_CALLS,
+# SWEEP_COUNT. Random graphs that fail are kept in BUILD/random-graphs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/steps.sh
@@ -19,6 +19,17 @@ memory() {
 random() {
   $python tests/random/run.py --runner "$build/tests/run_graphs" --seed 100000 --count "${RANDOM_GRAPHS:-10000}" \
     --keep "$build/random-graphs"
+}
+
+# Operators with random attributes, against ONNX Runtime and ONNX's reference: what they become, and a tenth compiled.
+sweep() {
+  local parts=$logs/sweep-parts bad=0 count=${SWEEP_COUNT:-200}
+  {
+    $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --seed 100000 --count "$count" || bad=1
+    $python tests/e2e/ops/sweep.py --tools "$build/tools" --seed 100000 --count "$((count / 10))" || bad=1
+  } >"$parts" 2>&1
+  add_up "$parts"
+  return $bad
 }
 
 # The compiler and the software GPU with address and undefined-behaviour sanitizers: a tenth of the random programs, and
@@ -58,4 +69,4 @@ fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random address threads calls fuzzers" "$@"
+run_steps "memory random sweep address threads calls fuzzers" "$@"

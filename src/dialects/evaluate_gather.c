@@ -85,15 +85,14 @@ static bool lists_fit(eval_op_t* o, const lists_t* l, const tensor_t* x, int32_t
 static bool gather_shape(eval_op_t* o, const lists_t* l, const int64_t* sizes, int64_t* dims, int32_t* rank) {
   const tensor_t *x = &o->in[0], *indices = &o->in[1];
   int32_t batch = 0, window = 0;
+  bool empty = false;  // nothing is read
   int64_t batch_dims[2 * GRAPH_MAX_RANK], window_dims[2 * GRAPH_MAX_RANK];
   for (int32_t i = 0; i < indices->rank; ++i) {
     if (i != l->vector_dim) batch_dims[batch++] = indices->dims[i];
   }
   for (int32_t d = 0; d < x->rank; ++d) {
-    bool batched = has(l->batch, l->batch_count, d), absent = batched || has(l->collapsed, l->collapsed_count, d);
-    // A batch of no entries has no results.
-    if ((sizes[d] > x->dims[d] && !batched) || (absent && sizes[d] > 1))
-      return eval_error(o, "slice size %d is too large", d);
+    bool absent = has(l->collapsed, l->collapsed_count, d) || has(l->batch, l->batch_count, d);
+    if (absent && sizes[d] > 1) return eval_error(o, "slice size %d is too large", d);
     if (!absent) window_dims[window++] = sizes[d];
   }
   *rank = batch + window;
@@ -102,6 +101,10 @@ static bool gather_shape(eval_op_t* o, const lists_t* l, const int64_t* sizes, i
     bool in_window = has(l->window, l->window_count, i);
     if (in_window ? w >= window : b >= batch) return eval_error(o, "offset_dims is out of range");
     dims[i] = in_window ? window_dims[w++] : batch_dims[b++];
+    if (dims[i] == 0) empty = true;
+  }
+  for (int32_t d = 0; !empty && d < x->rank; ++d) {
+    if (sizes[d] > x->dims[d]) return eval_error(o, "slice size %d is too large", d);
   }
   return true;
 }

@@ -51,7 +51,6 @@ bool onnx_lower_non_zero(onnx_node_t* n) {
   onnx_value_t x = n->in[0];
   ir_value_t *rows[ONNX_MAX_RANK], *flat = flatten(n, x.v);
   int32_t rank = x.v->type->rank;
-  if (rank == 0) return onnx_unsupported(n, "a scalar has no coordinates");
   ir_value_t* places = true_places(n, onnx_is_bool(x) ? flat : onnx_binary_number(n, SCALAR_ne, flat, 0));
   onnx_dim_t stride = onnx_dim_of(1);
   const onnx_dim_t dims[] = {onnx_dim_of(1), onnx_dim(n, places, 0)};
@@ -63,7 +62,10 @@ bool onnx_lower_non_zero(onnx_node_t* n) {
     rows[d] = onnx_reshape(n, row, 2, dims);
     stride = onnx_dim_mul(n, stride, size);
   }
-  return onnx_return(n, graph_concat(n->b, rows, (uint32_t)rank, 0), onnx_si64(n->ctx));
+  // A scalar has no coordinates: [0, 1 or 0]
+  ir_value_t* all = rank ? graph_concat(n->b, rows, (uint32_t)rank, 0)
+                         : onnx_prefix(n, onnx_reshape(n, places, 2, dims), 0, onnx_dim_of(0));
+  return onnx_return(n, all, onnx_si64(n->ctx));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

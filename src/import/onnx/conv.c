@@ -2,17 +2,23 @@
 #include <math.h>
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/sweep.h"
 
-static bool check_weights(onnx_node_t* n, ir_value_t* x, ir_value_t* w, int64_t groups, bool transposed) {
-  const ir_type_t *xt = x->type, *wt = w->type;
-  if (xt->rank != wt->rank) return onnx_error(n, "input and weights must have the same rank");
-  int64_t channels = xt->dims[1], per_group = wt->dims[1], outputs = wt->dims[0];
-  if (groups < 1 || channels == IR_DYNAMIC || per_group == IR_DYNAMIC || outputs == IR_DYNAMIC) {
-    return onnx_error(n, "channels must be static and group positive");
+// The weights tell how many channels *x must have.
+static bool check_weights(onnx_node_t* n, ir_value_t** x, ir_value_t* w, int64_t groups, bool transposed) {
+  const ir_type_t* wt = w->type;
+  if ((*x)->type->rank != wt->rank) return onnx_error(n, "input and weights must have the same rank");
+  int64_t channels = (*x)->type->dims[1], per_group = wt->dims[1], outputs = wt->dims[0];
+  if (groups < 1 || per_group == IR_DYNAMIC || outputs == IR_DYNAMIC) {
+    return onnx_error(n, "the weights' channels must be static and group positive");
   }
   if (per_group > (1ll << 40) / groups) return onnx_error(n, "the weights do not fit the input");
+  if (channels == IR_DYNAMIC) {
+    channels = transposed ? outputs : per_group * groups;
+    *x = onnx_sized(n, *x, 1, channels);
+  }
   bool fits = transposed ? outputs == channels && channels % groups == 0
                          : per_group * groups == channels && outputs % groups == 0;
   return fits || onnx_error(n, "%lld input channels in %lld groups do not fit the weights", (long long)channels,
@@ -27,7 +33,7 @@ ir_value_t* onnx_conv(onnx_node_t* n, ir_value_t* x, ir_value_t* w, const ir_typ
   if (x->type->rank < 3 || x->type->rank > 2 + GRAPH_MAX_SPATIAL) {
     return onnx_error(n, "input must have rank 3 to %d", 2 + GRAPH_MAX_SPATIAL), NULL;
   }
-  if (!check_weights(n, x, w, c.groups, false) || !onnx_read_sweep(n, x, w->type->dims + 2, &s)) return NULL;
+  if (!check_weights(n, &x, w, c.groups, false) || !onnx_read_sweep(n, x, w->type->dims + 2, &s)) return NULL;
   c.x_layout = c.y_layout = onnx_layout(n, "nc", s.spatial);
   c.w_layout = onnx_layout(n, "oi", s.spatial);
   for (uint32_t i = 0; i < s.spatial; ++i) {
@@ -115,12 +121,14 @@ static ir_value_t* transposed_weights(onnx_node_t* n, ir_value_t* w, int64_t gro
   return graph_reshape(n->b, w, rank, dims, NULL);
 }
 
-// Paddings (of the result) when output_shape or auto_pad asks for a size.
+// Paddings (of the result) when output_shape or auto_pad asks for a size. Where the input's size is known at run time
+// only (s->any), s->out is what output_shape asks for: fit_result() brings that about.
 static bool transposed_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s, const int64_t* output_padding) {
   int64_t shape[ONNX_MAX_RANK];
   uint32_t count;
+  s->upper = strcmp(onnx_string(n, "auto_pad", "NOTSET"), "SAME_UPPER") == 0;
   const char* mode = onnx_string(n, "auto_pad", "NOTSET");
-  bool same = strncmp(mode, "SAME", 4) == 0, upper = strcmp(mode, "SAME_UPPER") == 0;
+  bool same = strncmp(mode, "SAME", 4) == 0;
   if (!onnx_ints(n, "output_shape", shape, ONNX_MAX_RANK, &count)) return false;
   if (count && count != s->spatial && count != s->spatial + 2)
     return onnx_error(n, "output_shape has %u entries", count);
@@ -128,16 +136,43 @@ static bool transposed_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s, cons
   const int64_t* wanted = count > s->spatial ? shape + 2 : shape;
   for (uint32_t i = 0; i < s->spatial; ++i) {
     int64_t size = x->type->dims[2 + i];
-    if (size == IR_DYNAMIC && count) return onnx_unsupported(n, "output_shape needs a static input size");
+    if (size == IR_DYNAMIC && count) {
+      if (wanted[i] < 1 || wanted[i] > (1 << 30)) return onnx_error(n, "output_shape is out of reach");
+      s->any[i] = s->pads_any = true;
+      s->out[i] = wanted[i];
+      s->pad_low[i] = s->pad_high[i] = 0;
+      continue;
+    }
     int64_t total =
         output_padding[i] + (s->kernel[i] - 1) * s->dilations[i] + 1 - s->strides[i];  // over input * stride
     if (count) total += size * s->strides[i] - wanted[i];
     if (total < -(1ll << 40) || total > (1ll << 40)) return onnx_error(n, "output_shape is out of reach");
-    s->pad_low[i] = upper ? total / 2 : total - total / 2;
+    s->pad_low[i] = s->upper ? total / 2 : total - total / 2;
     if (total < 0) s->pad_low[i] = 0;  // the result is longer than what the input reaches
     s->pad_high[i] = total - s->pad_low[i];
   }
   return true;
+}
+
+// The whole transposed convolution y, cut (or filled up at the end) to the sizes that are asked for. NULL after a
+// diagnostic.
+static ir_value_t* fit_result(onnx_node_t* n, ir_value_t* y, const onnx_sweep_t* s) {
+  onnx_dim_t low[ONNX_MAX_RANK], high[ONNX_MAX_RANK], zero = onnx_dim_of(0);
+  if (!s->pads_any) return y;
+  for (int32_t d = 0; d < y->type->rank; ++d) {
+    low[d] = high[d] = zero;
+    if (d < 2 || !s->any[d - 2]) continue;
+    onnx_dim_t over = onnx_dim_sub(n, onnx_dim(n, y, d), onnx_dim_of(s->out[d - 2]));
+    onnx_dim_t cut = onnx_dim_max(n, over, zero), before = onnx_dim_div(n, cut, onnx_dim_of(2));
+    if (!s->upper) before = onnx_dim_sub(n, cut, before);
+    low[d] = onnx_dim_sub(n, zero, before);
+    high[d] = onnx_dim_sub(n, before, over);
+  }
+  y = onnx_pad(n, y, low, high);
+  for (int32_t d = 2; y && d < y->type->rank; ++d) {
+    if (s->any[d - 2]) y = onnx_sized(n, y, d, s->out[d - 2]);
+  }
+  return y;
 }
 
 bool onnx_lower_conv_transpose(onnx_node_t* n) {
@@ -147,7 +182,7 @@ bool onnx_lower_conv_transpose(onnx_node_t* n) {
   int64_t output_padding[GRAPH_MAX_SPATIAL] = {0};
   uint32_t given;
   if (!onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2) || !onnx_check_float(n, 0)) return false;
-  if (!onnx_check_rank(n, 0, 3, 2 + GRAPH_MAX_SPATIAL) || !check_weights(n, x, w, c.groups, true)) return false;
+  if (!onnx_check_rank(n, 0, 3, 2 + GRAPH_MAX_SPATIAL) || !check_weights(n, &x, w, c.groups, true)) return false;
   if (!onnx_read_transposed_sweep(n, x, w->type->dims + 2, &s)) return false;
   if (!onnx_ints(n, "output_padding", output_padding, s.spatial, &given)) return false;
   if (!transposed_pads(n, x, &s, output_padding)) return false;
@@ -162,6 +197,6 @@ bool onnx_lower_conv_transpose(onnx_node_t* n) {
   }
   c.x_layout = c.y_layout = onnx_layout(n, "nc", s.spatial);
   c.w_layout = onnx_layout(n, "oi", s.spatial);
-  ir_value_t* y = graph_conv(n->b, x, transposed_weights(n, w, c.groups), &c, x->type->element);
+  ir_value_t* y = fit_result(n, graph_conv(n->b, x, transposed_weights(n, w, c.groups), &c, x->type->element), &s);
   return onnx_return(n, add_bias(n, y, 2), n->in[0].element);
 }

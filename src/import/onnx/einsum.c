@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 enum { MAX_TERMS = 16, ELLIPSIS = 128 };  // labels are letters, or ELLIPSIS + distance from the ellipsis' end
@@ -76,10 +77,11 @@ static bool take_diagonals(onnx_node_t* n, term_t* t) {
   for (int32_t i = 0; i < t->rank; ++i) {
     for (int32_t j = i + 1; j < t->rank; ++j) {
       if (t->labels[i] != t->labels[j]) continue;
-      if (t->v->type->dims[i] != t->v->type->dims[j]) return onnx_error(n, "label '%c' has two sizes", t->labels[i]);
-      const ir_type_t* type = ir_type_with_element(n->ctx, t->v->type, ir_type_int(n->ctx, 64));
-      if (!ir_type_is_static(type)) return onnx_unsupported(n, "diagonals need static shapes");
-      ir_value_t *rows = graph_iota(n->b, type, i, NULL), *columns = graph_iota(n->b, type, j, NULL);
+      onnx_dim_t dims[ONNX_MAX_RANK];
+      for (int32_t d = 0; d < t->rank; ++d) dims[d] = onnx_dim(n, t->v, d);
+      onnx_dim_t same = onnx_dim_test(n, SCALAR_eq, dims[i], dims[j]);
+      if (!onnx_require(n, same, "label '%c' has two sizes", t->labels[i])) return false;
+      ir_value_t *rows = onnx_numbers(n, t->rank, dims, i), *columns = onnx_numbers(n, t->rank, dims, j);
       ir_value_t* on = graph_binary(n->b, SCALAR_eq, rows, columns);
       t->v = graph_select(n->b, on, t->v, graph_splat_like(n->b, t->v, 0));
       sum_label(n, t, j--);
@@ -88,13 +90,14 @@ static bool take_diagonals(onnx_node_t* n, term_t* t) {
   return true;
 }
 
-// Where one side has size 1 and the other not, the dim of size 1 is dropped: it repeats.
+// Where one side has size 1 and the other may have another, the dim of size 1 is dropped: it repeats.
 static bool match_sizes(onnx_node_t* n, term_t* a, term_t* b) {
   for (int32_t i = a->rank - 1; i >= 0; --i) {
     int32_t j = find_label(b, a->labels[i]);
     if (j < 0) continue;
     int64_t x = a->v->type->dims[i], y = b->v->type->dims[j];
-    if (x == y || x == IR_DYNAMIC || y == IR_DYNAMIC) continue;
+    bool any = x == IR_DYNAMIC || y == IR_DYNAMIC;
+    if (x == y || (any && x != 1 && y != 1)) continue;
     if (x != 1 && y != 1)
       return onnx_error(n, "label '%c' has sizes %lld and %lld", a->labels[i], (long long)x, (long long)y);
     sum_label(n, x == 1 ? a : b, x == 1 ? i : j);

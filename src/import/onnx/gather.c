@@ -66,22 +66,23 @@ bool onnx_lower_gather(onnx_node_t* n) {
 // diagnostic.
 ir_value_t* onnx_gather_elements(onnx_node_t* n, ir_value_t* x, ir_value_t* indices, int64_t axis) {
   int32_t rank = x->type->rank;
-  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], strides[ONNX_MAX_RANK], ones[ONNX_MAX_RANK];
+  int64_t ones[ONNX_MAX_RANK];
+  onnx_range_t ranges[ONNX_MAX_RANK];
   numbers_t d = {.collapsed = {axis}, .collapsed_count = 1, .map = {axis}, .map_count = 1, .vector_dim = rank};
   if (indices->type->rank != rank) return onnx_error(n, "indices and input must have the same rank"), NULL;
   for (int32_t i = 0; i < rank; ++i) {
     int64_t size = x->type->dims[i], wanted = indices->type->dims[i];
-    bool shorter = i != axis && size != IR_DYNAMIC && wanted != IR_DYNAMIC && wanted < size;
     if (i != axis && size != IR_DYNAMIC && wanted != IR_DYNAMIC && wanted > size) {
       return onnx_error(n, "indices are larger than the input in dimension %d", i), NULL;
     }
     if (i != axis) d.batch[d.batch_count++] = i;
-    sizes[i] = shorter ? wanted : size;
-    strides[i] = ones[i] = 1;
+    onnx_dim_t kept = onnx_dim(n, i == axis ? x : indices, i);  // the indices may be shorter
+    ranges[i] = (onnx_range_t){onnx_dim_of(0), kept, onnx_dim_of(1)};
+    ones[i] = 1;
   }
   if (x->type->dims[axis] == 0 && ir_type_count(indices->type) != 0)
     return onnx_error(n, "nothing to gather from"), NULL;
-  return build_gather(n, graph_slice(n->b, x, offsets, sizes, strides), indices, &d, ones, rank, indices->type->dims);
+  return build_gather(n, onnx_take_ranges(n, x, ranges), indices, &d, ones, rank, indices->type->dims);
 }
 
 bool onnx_lower_gather_elements(onnx_node_t* n) {
@@ -275,9 +276,9 @@ bool onnx_lower_reverse_sequence(onnx_node_t* n) {
   if (!onnx_check_axis(n, &batch, x->type->rank) || !onnx_check_axis(n, &time, x->type->rank) || batch == time) {
     return onnx_error(n, "batch_axis and time_axis are invalid");
   }
-  const ir_type_t* like = ir_type_with_element(n->ctx, x->type, ir_type_int(n->ctx, 64));
-  if (!ir_type_is_static(like)) return onnx_unsupported(n, "the input needs a static shape");
-  ir_value_t* steps = graph_iota(n->b, like, time, NULL);
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  for (int32_t d = 0; d < x->type->rank; ++d) dims[d] = onnx_dim(n, x, d);
+  ir_value_t* steps = onnx_numbers(n, x->type->rank, dims, time);
   ir_value_t* lengths = onnx_along(n, onnx_cast(n, n->in[1], onnx_si64(n->ctx)).v, batch, steps);
   if (!lengths) return false;
   ir_value_t* last = onnx_binary_number(n, SCALAR_sub, lengths, 1);

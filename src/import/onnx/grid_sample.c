@@ -158,7 +158,8 @@ static bool read_sampler(onnx_node_t* n, sampler_t* s) {
   const ir_type_t *x = n->in[0].v->type, *grid = n->in[1].v->type;
   const char* padding = onnx_string(n, "padding_mode", "zeros");
   *s = (sampler_t){.n = n, .spatial = x->rank - 2, .align_corners = onnx_int(n, "align_corners", 0) != 0};
-  if (x->rank < 3 || s->spatial > MAX_SPATIAL || grid->rank != x->rank || grid->dims[grid->rank - 1] != s->spatial) {
+  if (x->rank < 3 || s->spatial > MAX_SPATIAL || grid->rank != x->rank ||
+      (grid->dims[grid->rank - 1] != s->spatial && grid->dims[grid->rank - 1] != IR_DYNAMIC)) {
     return onnx_error(n, "the input must have 1 to %d spatial dimensions and the grid as many coordinates",
                       MAX_SPATIAL);
   }
@@ -238,10 +239,11 @@ bool onnx_lower_affine_grid(onnx_node_t* n) {
   ir_value_t* parts[MAX_SPATIAL + 1];
   if (!onnx_check_float(n, 0) || !onnx_dims_input(n, 1, size, 2 + MAX_SPATIAL, &count)) return false;
   int32_t spatial = (int32_t)count - 2;
-  const ir_type_t* theta = n->in[0].v->type;
-  if (spatial < 2 || theta->rank != 3 || theta->dims[1] != spatial || theta->dims[2] != spatial + 1) {
-    return onnx_error(n, "theta does not fit the size");
-  }
+  if (spatial < 2 || !onnx_check_rank(n, 0, 3, 3)) return onnx_error(n, "theta does not fit the size");
+  ir_value_t* x = onnx_sized(n, n->in[0].v, 1, spatial);
+  x = x ? onnx_sized(n, x, 2, spatial + 1) : NULL;
+  if (!x) return false;
+  const ir_type_t* theta = x->type;
   onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, size[0], onnx_dim(n, n->in[0].v, 0));
   if (size[0].loaded && !onnx_require(n, fits, "theta does not fit the size")) return false;
   for (int32_t d = 0; d < spatial; ++d) {
@@ -259,7 +261,7 @@ bool onnx_lower_affine_grid(onnx_node_t* n) {
   ir_value_t* base = graph_concat(n->b, parts, (uint32_t)spatial + 1, spatial);
   int64_t lhs = 2, rhs = spatial, perm[MAX_SPATIAL + 2];
   graph_contract_t c = {.lhs_contract = &lhs, .rhs_contract = &rhs, .contract_count = 1};
-  ir_value_t* y = graph_contract(n->b, n->in[0].v, base, &c, theta->element);  // [n, d, spatial...]
+  ir_value_t* y = graph_contract(n->b, x, base, &c, theta->element);  // [n, d, spatial...]
   perm[0] = 0;
   for (int32_t d = 0; d < spatial; ++d) perm[1 + d] = 2 + d;
   perm[1 + spatial] = 1;

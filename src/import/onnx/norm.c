@@ -1,6 +1,7 @@
 // Normalisations.
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 static ir_value_t* add(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_add, x, y); }
@@ -27,8 +28,7 @@ static ir_value_t* affine(onnx_node_t* n, ir_value_t* x, ir_value_t* scale, ir_v
 }
 
 // In training mode, mean and variance are those of the input; the running ones are outputs.
-static bool batch_statistics(onnx_node_t* n, ir_value_t** v) {
-  ir_value_t* x = n->in[0].v;
+static bool batch_statistics(onnx_node_t* n, ir_value_t* x, ir_value_t** v) {
   double momentum = onnx_float(n, "momentum", 0.9f);
   int64_t dims[ONNX_MAX_RANK];
   uint32_t count = 0;
@@ -41,7 +41,6 @@ static bool batch_statistics(onnx_node_t* n, ir_value_t** v) {
   for (uint32_t i = 0; i < 2; ++i) {
     ir_value_t* current = graph_binary(n->b, SCALAR_div, sums[i], onnx_size_like(n, x, dims, count, sums[i]));
     ir_value_t* old = onnx_binary_number(n, SCALAR_mul, v[3 + i], momentum);
-    if (old->type->dims[0] != current->type->dims[0]) return onnx_error(n, "mean and variance do not fit the input");
     ir_value_t* running = add(n, old, onnx_binary_number(n, SCALAR_mul, current, 1 - momentum));
     if (onnx_wants(n, 1 + i)) n->out[1 + i] = onnx_value(running, n->in[3 + i].element);
     v[3 + i] = current;
@@ -59,7 +58,9 @@ bool onnx_lower_batch_norm(onnx_node_t* n) {
     v[i] = onnx_cast(n, n->in[i], x.element).v;
     if (v[i]->type != v[1]->type) return onnx_error(n, "scale, bias, mean and variance differ in shape");
   }
-  if (onnx_int(n, "training_mode", 0) && !batch_statistics(n, v)) return false;
+  int64_t channels = v[1]->type->dims[0];
+  if (channels != IR_DYNAMIC && !(x.v = onnx_sized(n, x.v, 1, channels))) return false;
+  if (onnx_int(n, "training_mode", 0) && !batch_statistics(n, x.v, v)) return false;
   ir_value_t* scale = mul(n, v[1], inverse_root(n, v[4], onnx_float(n, "epsilon", 1e-5f)));
   ir_value_t* bias = sub(n, v[2], mul(n, v[3], scale));
   return onnx_return(n, affine(n, x.v, scale, bias, 1), x.element);
@@ -83,23 +84,26 @@ static onnx_value_t stash(onnx_node_t* n, onnx_value_t x) {
 
 // [n, c, ...] is seen as [n, groups, c / groups, ...].
 bool onnx_lower_group_norm(onnx_node_t* n) {
-  onnx_value_t in = n->in[0], wide = stash(n, in);
+  onnx_value_t in = n->in[0];
   int64_t groups = onnx_int(n, "num_groups", 0), dims[ONNX_MAX_RANK];
   int32_t rank = onnx_rank(in);
   onnx_dim_t split[ONNX_MAX_RANK], whole[ONNX_MAX_RANK];
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, ONNX_MAX_RANK - 1)) return false;
   if (!onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2)) return false;
-  int64_t channels = onnx_dim_size(in, 1);
-  if (groups < 1 || channels == IR_DYNAMIC || channels % groups) {
-    return onnx_error(n, "num_groups must divide the static number of channels");
-  }
+  if (onnx_rank(n->in[1]) == 1 && onnx_dim_size(n->in[1], 0) != IR_DYNAMIC &&
+      !(in.v = onnx_sized(n, in.v, 1, onnx_dim_size(n->in[1], 0))))
+    return false;
+  onnx_value_t wide = stash(n, in);
+  onnx_dim_t channels = onnx_dim(n, wide.v, 1);
+  if (groups < 1 || groups > INT32_MAX || (onnx_dim_known(channels) && channels.size % groups))
+    return onnx_error(n, "num_groups must divide the number of channels");
   for (int32_t i = 0; i < rank; ++i) {
     whole[i] = onnx_dim(n, wide.v, i);
     split[i == 0 ? 0 : i + 1] = whole[i];
     if (i) dims[i - 1] = i + 1;
   }
   split[1] = onnx_dim_of(groups);
-  split[2] = onnx_dim_of(channels / groups);
+  split[2] = onnx_dim_div(n, channels, onnx_dim_of(groups));
   ir_value_t* y = onnx_reshape(n, wide.v, rank + 1, split);
   y = standardized(n, y, dims, (uint32_t)rank - 1, onnx_float(n, "epsilon", 1e-5f));
   y = onnx_reshape(n, y, rank, whole);
@@ -141,8 +145,9 @@ bool onnx_lower_layer_norm(onnx_node_t* n) {
   ir_value_t* y = onnx_cast(n, onnx_value(mul(n, low, inverse), wide.element), in.element).v;
   y = apply_input(n, SCALAR_mul, y, 1);
   if (y && onnx_has(n, 2)) y = apply_input(n, SCALAR_add, y, 2);
-  if (onnx_wants(n, 1)) n->out[1] = onnx_value(first_of(n, mean, dims, count), wide.element);
-  if (onnx_wants(n, 2)) n->out[2] = onnx_value(first_of(n, inverse, dims, count), wide.element);
+  const ir_type_t* stashed = onnx_int(n, "stash_type", 1) == 1 ? onnx_f32(n->ctx) : wide.element;
+  if (onnx_wants(n, 1)) n->out[1] = onnx_cast(n, onnx_value(first_of(n, mean, dims, count), wide.element), stashed);
+  if (onnx_wants(n, 2)) n->out[2] = onnx_cast(n, onnx_value(first_of(n, inverse, dims, count), wide.element), stashed);
   return onnx_return(n, y, in.element);
 }
 

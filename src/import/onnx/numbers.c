@@ -96,6 +96,17 @@ onnx_dim_t onnx_dim_wrap(onnx_node_t* n, onnx_dim_t x, onnx_dim_t size) {
   return onnx_dim_select(n, negative, onnx_dim_add(n, x, size), x);
 }
 
+ir_value_t* onnx_sized(onnx_node_t* n, ir_value_t* x, int32_t axis, int64_t size) {
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  if (x->type->dims[axis] == size) return x;
+  for (int32_t d = 0; d < x->type->rank; ++d) dims[d] = onnx_dim(n, x, d);
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, dims[axis], onnx_dim_of(size));
+  if (!onnx_require(n, fits, "dimension %d of %s must be %lld", axis, ir_type_str(n->ctx, x->type), (long long)size))
+    return NULL;
+  dims[axis] = onnx_dim_of(size);
+  return onnx_reshape(n, x, x->type->rank, dims);
+}
+
 ir_value_t* onnx_dim_like(onnx_node_t* n, onnx_dim_t dim, ir_value_t* like) {
   return onnx_broadcast_as(n, onnx_dim_tensor(n, dim, 0), like, NULL);
 }

@@ -23,6 +23,8 @@ onnx_dim_t onnx_flag_number(onnx_node_t* n, onnx_dim_t flag);
 bool onnx_require(onnx_node_t* n, onnx_dim_t flag, const char* format, ...) __attribute__((format(printf, 3, 4)));
 // Adds `size` where x is negative, as indices from the end are written.
 onnx_dim_t onnx_dim_wrap(onnx_node_t* n, onnx_dim_t x, onnx_dim_t size);
+// x, whose dimension `axis` must have that size, by its type. NULL after a diagnostic.
+ir_value_t* onnx_sized(onnx_node_t* n, ir_value_t* x, int32_t axis, int64_t size);
 // A number as a tensor of i64 in the shape of `like`.
 ir_value_t* onnx_dim_like(onnx_node_t* n, onnx_dim_t dim, ir_value_t* like);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/sweep.h"
 
@@ -107,22 +108,19 @@ bool onnx_lower_average_pool(onnx_node_t* n) {
 
 // The flat index of each element of x; with storage_order 1 the spatial dims count column-major.
 static ir_value_t* flat_indices(onnx_node_t* n, ir_value_t* x) {
-  const ir_type_t* type = ir_type_with_element(n->ctx, x->type, ir_type_int(n->ctx, 64));
-  int32_t rank = type->rank;
+  int32_t rank = x->type->rank;
   bool column_major = onnx_int(n, "storage_order", 0) != 0;
-  int64_t strides[ONNX_MAX_RANK], stride = 1;
-  for (int32_t i = rank - 1; i >= 2; --i) {
-    int32_t d = column_major ? 2 + (rank - 1 - i) : i;
+  onnx_dim_t dims[ONNX_MAX_RANK], strides[ONNX_MAX_RANK], stride = onnx_dim_of(1);
+  for (int32_t i = 0; i < rank; ++i) dims[i] = onnx_dim(n, x, i);
+  for (int32_t i = rank - 1; i >= 0; --i) {
+    int32_t d = column_major && i >= 2 ? 2 + (rank - 1 - i) : i;
     strides[d] = stride;
-    stride *= type->dims[d];
-  }
-  for (int32_t d = 1; d >= 0; --d) {
-    strides[d] = stride;
-    stride *= type->dims[d];
+    stride = onnx_dim_mul(n, stride, dims[d]);
   }
   ir_value_t* sum = NULL;
   for (int32_t d = 0; d < rank; ++d) {
-    ir_value_t* term = onnx_binary_number(n, SCALAR_mul, graph_iota(n->b, type, d, NULL), (double)strides[d]);
+    ir_value_t* term = onnx_numbers(n, rank, dims, d);
+    term = graph_binary(n->b, SCALAR_mul, term, onnx_dim_like(n, strides[d], term));
     sum = sum ? graph_binary(n->b, SCALAR_add, sum, term) : term;
   }
   return sum;
@@ -130,17 +128,15 @@ static ir_value_t* flat_indices(onnx_node_t* n, ir_value_t* x) {
 
 // x at one position of every window.
 static ir_value_t* window_position(onnx_node_t* n, ir_value_t* padded, const onnx_sweep_t* s, int64_t position) {
-  int64_t offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], strides[ONNX_MAX_RANK];
-  for (int32_t i = 0; i < 2; ++i) {
-    sizes[i] = padded->type->dims[i];
-    strides[i] = 1;
-  }
+  onnx_range_t ranges[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < 2; ++i) ranges[i] = (onnx_range_t){onnx_dim_of(0), onnx_dim(n, padded, i), onnx_dim_of(1)};
   for (uint32_t i = s->spatial; i-- > 0; position /= s->kernel[i]) {
-    offsets[2 + i] = position % s->kernel[i] * s->dilations[i];
-    sizes[2 + i] = s->out[i];
-    strides[2 + i] = s->strides[i];
+    onnx_dim_t step = onnx_dim_of(s->strides[i]), extent = onnx_dim_of((s->kernel[i] - 1) * s->dilations[i] + 1);
+    onnx_dim_t room = onnx_dim_sub(n, onnx_dim(n, padded, 2 + (int32_t)i), extent);
+    onnx_dim_t count = onnx_dim_add(n, onnx_dim_div(n, room, step), onnx_dim_of(1));
+    ranges[2 + i] = (onnx_range_t){onnx_dim_of(position % s->kernel[i] * s->dilations[i]), count, step};
   }
-  return graph_slice(n->b, padded, offsets, sizes, strides);
+  return onnx_take_ranges(n, padded, ranges);
 }
 
 static ir_value_t* pad_sweep(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* s, double value) {
@@ -149,6 +145,7 @@ static ir_value_t* pad_sweep(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* 
     low[2 + i] = s->pad_low[i];
     high[2 + i] = s->pad_high[i] + s->extra[i];
   }
+  x = onnx_sweep_input(n, x, s, value);
   return graph_pad(n->b, x, graph_scalar_constant(n->b, x->type->element, value), low, high, NULL, NULL);
 }
 
@@ -161,9 +158,7 @@ static double lowest_of(onnx_node_t* n) {
 static bool max_with_indices(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* s) {
   int64_t positions = 1;
   for (uint32_t i = 0; i < s->spatial && positions <= MAX_UNROLLED; ++i) positions *= s->kernel[i];
-  if (!ir_type_is_static(x->type) || positions > MAX_UNROLLED) {
-    return onnx_unsupported(n, "Indices need a static input shape and a kernel of at most %d", MAX_UNROLLED);
-  }
+  if (positions > MAX_UNROLLED) return onnx_unsupported(n, "Indices need a kernel of at most %d", MAX_UNROLLED);
   double lowest = lowest_of(n);
   ir_value_t *values = pad_sweep(n, x, s, lowest), *places = pad_sweep(n, flat_indices(n, x), s, -1);
   ir_value_t *best = NULL, *where = NULL;
@@ -173,7 +168,7 @@ static bool max_with_indices(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* 
     if (best) {
       ir_value_t* unset = onnx_binary_number(n, SCALAR_lt, where, 0);
       ir_value_t* inside = onnx_binary_number(n, SCALAR_ge, place, 0);
-      ir_value_t* larger = graph_binary(n->b, SCALAR_gt, value, best);
+      ir_value_t* larger = graph_binary(n->b, onnx_is_unsigned(n->in[0]) ? SCALAR_gtu : SCALAR_gt, value, best);
       ir_value_t* first = graph_binary(n->b, SCALAR_and, unset, inside);
       ir_value_t* better = graph_binary(n->b, SCALAR_or, larger, first);
       value = graph_select(n->b, better, value, best);
@@ -196,7 +191,6 @@ bool onnx_lower_max_pool(onnx_node_t* n) {
     x = onnx_sweep_input(n, x, &s, lowest_of(n));
     return onnx_return(n, sweep_window(n, x, &s, natural ? "maxu" : "max"), n->in[0].element);
   }
-  if (natural) return onnx_unsupported(n, "Indices of unsigned integers are not supported");
   return max_with_indices(n, x, &s);
 }
 

@@ -3,33 +3,32 @@
 #include <string.h>
 
 #include "base/small_float.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 // Scale or zero point in the shape of x: a scalar, a vector along the axis, or one value per block of the axis. NULL
 // after a diagnostic.
 static ir_value_t* spread_parameter(onnx_node_t* n, ir_value_t* v, ir_value_t* x) {
-  int64_t axis = onnx_int(n, "axis", 1), block = onnx_int(n, "block_size", 0), dims[ONNX_MAX_RANK], at[ONNX_MAX_RANK];
+  int64_t axis = onnx_int(n, "axis", 1), block = onnx_int(n, "block_size", 0), map[ONNX_MAX_RANK];
   int32_t rank = x->type->rank;
-  if (ir_type_count(v->type) == 1 && v->type->rank <= 1) return onnx_scalar_like(n, v, x);
+  if (ir_type_count(v->type) == 1 && v->type->rank <= 1 && !(v->type->rank && block > 0))
+    return onnx_scalar_like(n, v, x);
   if (!onnx_check_axis(n, &axis, rank)) return NULL;
-  if (v->type->rank == 1) return onnx_along(n, v, axis, x);
-  bool fits = v->type->rank == rank && block > 0 && ir_type_is_static(x->type) && ir_type_is_static(v->type) &&
-              rank < ONNX_MAX_RANK;
-  for (int32_t d = 0; fits && d < rank; ++d) {
-    int64_t wanted = d == axis ? (x->type->dims[d] + block - 1) / block : x->type->dims[d];
-    fits = v->type->dims[d] == wanted;
-    dims[d <= axis ? d : d + 1] = v->type->dims[d];
-    at[d] = d <= axis ? d : d + 1;
-  }
-  if (!fits) return onnx_error(n, "scale or zero point do not fit the input"), NULL;
-  dims[axis + 1] = block;
-  v = graph_broadcast(n->b, v, ir_type_tensor(n->ctx, v->type->element, rank + 1, dims), at, NULL);
-  int64_t offsets[ONNX_MAX_RANK] = {0}, ones[ONNX_MAX_RANK];
+  if (v->type->rank == 1 && !(rank == 1 && block > 0)) return onnx_along(n, v, axis, x);
+  if (v->type->rank != rank || block < 1 || block > INT32_MAX)
+    return onnx_error(n, "scale or zero point do not fit the input"), NULL;
+  onnx_dim_t size = onnx_dim(n, x, (int32_t)axis), parts = onnx_dim_ceil_div(n, size, onnx_dim_of(block));
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, v, (int32_t)axis), parts);
+  if (!onnx_require(n, fits, "scale or zero point do not fit the input in blocks of %lld", (long long)block))
+    return NULL;
+  ir_value_t* at = onnx_binary_number(n, SCALAR_div, onnx_numbers(n, 1, &size, 0), (double)block);
+  for (int32_t d = 0; d < rank; ++d) map[d] = d;
   for (int32_t d = 0; d < rank; ++d) {
-    dims[d] = d == axis ? (x->type->dims[d] + block - 1) / block * block : x->type->dims[d];
-    ones[d] = 1;
+    int64_t has = v->type->dims[d], wants = x->type->dims[d];
+    if (d != axis && has != wants && has != IR_DYNAMIC && wants != IR_DYNAMIC)
+      return onnx_error(n, "scale or zero point do not fit the input"), NULL;
   }
-  return graph_slice(n->b, graph_reshape(n->b, v, rank, dims, NULL), offsets, x->type->dims, ones);
+  return onnx_broadcast_as(n, graph_take(n->b, v, at, axis, false), x, map);
 }
 
 static void integer_range(const ir_type_t* element, double* low, double* high) {
@@ -103,7 +102,7 @@ bool onnx_lower_dequantize(onnx_node_t* n) {
   return true;
 }
 
-// Scale and zero point from the range of x, with 0 in it.
+// Scale and zero point from the range of x, with 0 in it; of zeros the scale is 1.
 bool onnx_lower_dynamic_quantize(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
   int64_t dims[ONNX_MAX_RANK];
@@ -121,7 +120,7 @@ bool onnx_lower_dynamic_quantize(onnx_node_t* n) {
   ir_value_t* ratio = graph_binary(n->b, SCALAR_div, x, onnx_broadcast_as(n, safe, x, NULL));
   ir_value_t* offset = onnx_broadcast_as(n, onnx_cast(n, point, f32).v, x, NULL);
   n->out[0] = onnx_saturate(n, onnx_value(ratio, f32), offset, ui8);
-  if (onnx_wants(n, 1)) n->out[1] = onnx_value(scale, f32);
+  if (onnx_wants(n, 1)) n->out[1] = onnx_value(safe, f32);
   if (onnx_wants(n, 2)) n->out[2] = point;
   return true;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "import/onnx/loops.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 enum { MAX_ACTIVATIONS = 6 };
@@ -86,9 +87,12 @@ static bool read_recurrence(recurrence_t* r, const char* const* defaults) {
   r->batch = onnx_dim(n, r->x, 1);
   if (!onnx_check_rank(n, 1, 3, 3) || !onnx_check_rank(n, 2, 3, 3)) return false;
   r->hidden = onnx_dim_size(n->in[2], 2);
+  if (r->hidden == IR_DYNAMIC) r->hidden = onnx_int(n, "hidden_size", IR_DYNAMIC);
   int64_t input = r->x->type->dims[2], rows = r->hidden * r->gates;
+  if (input == IR_DYNAMIC) input = onnx_dim_size(n->in[1], 2);
   if (r->hidden < 1 || r->hidden > (1 << 24) || input == IR_DYNAMIC)
     return onnx_error(n, "sizes of input and hidden state must be static");
+  if (!(r->x = onnx_sized(n, r->x, 2, input))) return false;
   int64_t first = r->batch_first ? -1 : r->directions, second = r->batch_first ? r->directions : -1;
   if (!has_shape(n, 1, r->directions, rows, input) || !has_shape(n, 2, r->directions, rows, r->hidden)) return false;
   if (!has_shape(n, 3, r->directions, 2 * rows, -2) || !has_shape(n, 5, first, second, r->hidden)) return false;

@@ -16,24 +16,27 @@ enum { MAX_TAPS = 256, MAX_SIZE = 1 << 18 };  // keep the constants of a dimensi
 // Where a result position lies in the input
 //===----------------------------------------------------------------------------------------------------------------===
 
-static double source_position(const resize_t* r, int32_t d, int64_t i) {
-  double x = (double)i, in = (double)r->in[d], out = (double)r->out[d], scale = r->scale[d];
+// In f32, as scales are and as resize_any.c computes: 3 / 0.6 is 5 there, so that places fall where a model's author
+// saw them fall.
+static float source_position(const resize_t* r, int32_t d, int64_t i) {
+  float x = (float)i, in = (float)r->in[d], out = (float)r->out[d], scale = (float)r->scale[d];
+  float start = (float)r->start[d], end = (float)r->end[d];
   switch (r->coordinates) {
     case AT_ASYMMETRIC:
       return x / scale;
     case AT_ALIGN_CORNERS:
       return out == 1 ? 0 : x * (in - 1) / (out - 1);
     case AT_PYTORCH_HALF_PIXEL:
-      return out == 1 ? 0 : (x + 0.5) / scale - 0.5;
+      return out == 1 ? 0 : (x + 0.5f) / scale - 0.5f;
     case AT_TF_HALF_PIXEL_FOR_NN:
-      return (x + 0.5) / scale;
+      return (x + 0.5f) / scale;
     case AT_HALF_PIXEL_SYMMETRIC:
-      return in / 2 * (1 - out / (scale * in)) + (x + 0.5) / scale - 0.5;
+      return in / 2 * (1 - out / (scale * in)) + ((x + 0.5f) / scale - 0.5f);
     case AT_TF_CROP_AND_RESIZE:
-      if (out > 1) return r->start[d] * (in - 1) + x * (r->end[d] - r->start[d]) * (in - 1) / (out - 1);
-      return 0.5 * (r->start[d] + r->end[d]) * (in - 1);
+      if (out > 1) return start * (in - 1) + x * (end - start) * (in - 1) / (out - 1);
+      return 0.5f * (start + end) * (in - 1);
     default:
-      return (x + 0.5) / scale - 0.5;
+      return (x + 0.5f) / scale - 0.5f;
   }
 }
 
@@ -74,7 +77,7 @@ static double tap_weight(const resize_t* r, double distance, double stretch) {
 
 // The taps of one result position, from `first` on.
 static void position_taps(const resize_t* r, int32_t d, int64_t i, int64_t before, double stretch, taps_t* t) {
-  double x = source_position(r, d, i), total = 0;
+  double x = (double)source_position(r, d, i), total = 0;
   int64_t base = (int64_t)floor(x);
   for (int64_t k = 0; k < t->count; ++k) {
     int64_t at = base - before + k, last = r->in[d] - 1;
@@ -170,7 +173,7 @@ static int64_t whole_factor(const resize_t* r, const int64_t* indices, int32_t d
 static ir_value_t* resize_nearest(onnx_node_t* n, ir_value_t* x, int32_t d, const resize_t* r) {
   int64_t* indices = memory_array((size_t)r->out[d] + 1, sizeof(int64_t));
   for (int64_t i = 0; i < r->out[d]; ++i) {
-    int64_t at = nearest_position(r, source_position(r, d, i));
+    int64_t at = nearest_position(r, (double)source_position(r, d, i));
     indices[i] = at < 0 ? 0 : at >= r->in[d] ? r->in[d] - 1 : at;
   }
   int64_t factor = whole_factor(r, indices, d);
@@ -201,8 +204,8 @@ static ir_value_t* extrapolate(onnx_node_t* n, ir_value_t* y, const resize_t* r)
     } else {
       double* inside = memory_array((size_t)r->out[d] + 1, sizeof(double));
       for (int64_t i = 0; i < r->out[d]; ++i) {
-        double x = source_position(r, (int32_t)d, i);
-        inside[i] = x >= 0 && x <= (double)(r->in[d] - 1);
+        float x = source_position(r, (int32_t)d, i);
+        inside[i] = x >= 0 && x <= (float)(r->in[d] - 1);
       }
       kept = onnx_binary_number(n, SCALAR_ne, vector_along(n, inside, r->out[d], d, y), 0);
       memory_free(inside);
@@ -404,7 +407,7 @@ static bool repeats(const resize_t* r, int32_t d) {
   one.in[d] = 2, one.out[d] = 2 * (int64_t)r->scale[d];
   if (r->coordinates == AT_ALIGN_CORNERS || r->crop || one.out[d] > MAX_TAPS) return false;
   for (int64_t i = 0; i < one.out[d]; ++i) {
-    int64_t at = nearest_position(&one, source_position(&one, d, i));
+    int64_t at = nearest_position(&one, (double)source_position(&one, d, i));
     if ((at < 0 ? 0 : at > 1 ? 1 : at) != i / (one.out[d] / 2)) return false;
   }
   return true;
@@ -425,7 +428,8 @@ bool onnx_lower_resize(onnx_node_t* n) {
       y = repeats(&r, d) ? repeat(n, y, d, (int64_t)r.scale[d]) : onnx_resize_any(n, y, d, &r);
     }
   }
-  if (y && r.crop && !integers) y = extrapolate(n, y, &r);
+  if (y && integers && r.crop) r.extrapolation = nearbyint(r.extrapolation);
+  if (y && r.crop) y = extrapolate(n, y, &r);
   if (!y) return false;
   if (integers && r.mode != MODE_NEAREST) y = onnx_unary(n, SCALAR_roundeven, y);
   n->out[0] = onnx_cast(n, onnx_value(y, x.element), n->in[0].element);

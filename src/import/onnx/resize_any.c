@@ -81,13 +81,14 @@ static ir_value_t* spread_number(any_t* a, ir_value_t* at, double known) {
   return at ? onnx_scalar_like(a->n, at, a->like) : graph_splat_like(a->n->b, a->like, known);
 }
 
-// start * (in - 1) + i * (end - start) * (in - 1) / (out - 1); the middle where the result has one element.
+// start * (in - 1) + i * (end - start) * (in - 1) / (out - 1), in that order; the middle where the result has one
+// element.
 static ir_value_t* crop_positions(any_t* a, ir_value_t* i) {
   ir_value_t* start = spread_number(a, a->r->start_at[a->d], a->r->start[a->d]);
   ir_value_t *end = spread_number(a, a->r->end_at[a->d], a->r->end[a->d]), *last = by(a, SCALAR_sub, a->in, 1);
   ir_value_t* steps = by(a, SCALAR_max, by(a, SCALAR_sub, a->out, 1), 1);
-  ir_value_t* pace = with(a, SCALAR_div, with(a, SCALAR_mul, with(a, SCALAR_sub, end, start), last), steps);
-  ir_value_t* x = with(a, SCALAR_add, with(a, SCALAR_mul, start, last), with(a, SCALAR_mul, i, pace));
+  ir_value_t* way = with(a, SCALAR_mul, with(a, SCALAR_mul, i, with(a, SCALAR_sub, end, start)), last);
+  ir_value_t* x = with(a, SCALAR_add, with(a, SCALAR_mul, start, last), with(a, SCALAR_div, way, steps));
   ir_value_t* middle = by(a, SCALAR_mul, with(a, SCALAR_mul, with(a, SCALAR_add, start, end), last), 0.5);
   return graph_select(a->n->b, by(a, SCALAR_eq, a->out, 1), middle, x);
 }

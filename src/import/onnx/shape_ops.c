@@ -239,10 +239,10 @@ bool onnx_lower_depth_to_space(onnx_node_t* n) {
   if (!onnx_check_rank(n, 0, 4, 4)) return false;
   onnx_dim_t d[4], size = onnx_dim_of(block);
   for (int32_t i = 0; i < 4; ++i) d[i] = onnx_dim(n, n->in[0].v, i);
-  if (block < 1 || block > 65536 || d[1].size == IR_DYNAMIC || d[1].size % (block * block)) {
-    return onnx_error(n, "blocksize %lld does not divide the static number of channels", (long long)block);
+  if (block < 1 || block > 65536 || (d[1].size != IR_DYNAMIC && d[1].size % (block * block))) {
+    return onnx_error(n, "blocksize %lld does not divide the number of channels", (long long)block);
   }
-  onnx_dim_t depth = onnx_dim_of(d[1].size / (block * block));
+  onnx_dim_t depth = onnx_dim_div(n, d[1], onnx_dim_of(block * block));
   const onnx_dim_t dcr[] = {d[0], size, size, depth, d[2], d[3]}, crd_split[] = {d[0], depth, size, size, d[2], d[3]};
   const onnx_dim_t joined[] = {d[0], depth, onnx_dim_mul(n, d[2], size), onnx_dim_mul(n, d[3], size)};
   return rearrange(n, crd ? crd_split : dcr, crd ? crd_perm : dcr_perm, joined);

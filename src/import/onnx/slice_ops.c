@@ -19,6 +19,7 @@ static onnx_range_t static_range(int64_t start, int64_t end, int64_t step, int64
   end = clamp(end, up ? 0 : -1, up ? size : size - 1);
   int64_t distance = up ? end - start : start - end, pace = up ? step : step == INT64_MIN ? INT64_MAX : -step;
   int64_t count = distance <= 0 ? 0 : (distance - 1) / pace + 1;
+  if (count == 0) start = 0, step = 1;
   return (onnx_range_t){onnx_dim_of(start), onnx_dim_of(count), onnx_dim_of(step)};
 }
 
@@ -43,7 +44,7 @@ static onnx_range_t any_range(onnx_node_t* n, const onnx_bounds_t* at, onnx_dim_
 // start.
 static onnx_dim_t bound(onnx_node_t* n, onnx_dim_t at, onnx_dim_t size) {
   if (!onnx_dim_known(at)) return at;
-  if (at.size < 0) return onnx_dim_add(n, size, at);
+  if (at.size < 0) return onnx_dim_max(n, onnx_dim_add(n, size, at), onnx_dim_of(0));
   return at.size > INT32_MAX ? size : at.size == 0 ? at : onnx_dim_min(n, at, size);
 }
 
@@ -59,7 +60,9 @@ static onnx_range_t find_range(onnx_node_t* n, const onnx_bounds_t* at, onnx_dim
   if (loaded || step.size < 0) return any_range(n, at, size);
   bool tail = onnx_dim_known(start) && start.size < 0 && onnx_dim_known(end) && end.size > INT32_MAX;
   onnx_dim_t first = bound(n, start, size), last = bound(n, end, size);
-  onnx_dim_t length = tail ? onnx_dim_of(-start.size) : onnx_dim_sub(n, last, first);
+  onnx_dim_t length = tail ? onnx_dim_min(n, onnx_dim_of(-start.size), size) : onnx_dim_sub(n, last, first);
+  if (tail && start.size == -1) first = onnx_dim_sub(n, size, onnx_dim_of(1)), length = onnx_dim_of(1);  // there is one
+  if (!tail && start.size != 0) length = onnx_dim_max(n, length, onnx_dim_of(0));
   if (step.size > 1) length = onnx_dim_ceil_div(n, length, step);
   return (onnx_range_t){first, length, step};
 }

@@ -93,6 +93,21 @@ for op_ in ("MaxPool", "AveragePool"):
             sizes=ANY_REST[:3])
 dynamic("AveragePool", "ceil-counted", f32(1, 3, "h", "w"), kernel_shape=[3, 4], strides=[2, 3], pads=[1, 2, 0, 1],
         ceil_mode=1, count_include_pad=1, opset=19, sizes=ANY_REST[:3])
+for same in ("NOTSET", "SAME_UPPER", "SAME_LOWER"):
+    dynamic("ConvTranspose", f"output-shape-{same.lower()}", f32(1, 3, "h", "w"), weights(3, 4, 3, 4), weights(4),
+            strides=[2, 3], output_shape=[8, 13], auto_pad=same, sizes=[{"h": 4, "w": 4}, {"h": 7, "w": 4}])
+    dynamic("MaxPool", f"indices-{same.lower()}", f32(2, 2, "h", "w"), kernel_shape=[3, 2], strides=[2, 3],
+            auto_pad=same, results=2, sizes=ANY_REST[:3])
+dynamic("MaxPool", "indices-ceil", f32(2, 2, "h", "w"), kernel_shape=[3, 2], strides=[2, 3], pads=[1, 0, 1, 1],
+        ceil_mode=1, storage_order=1, results=2, sizes=ANY_REST[:3])
+dynamic("Conv", "channels", f32("n", "c", "w"), weights(4, 3, 3), group=2, sizes=[{"n": 2, "c": 6, "w": 9}])
+dynamic("Slice", "before-start", f32("n", 3), ints(-5), ints(2**62), ints(0), sizes=[{"n": 3}, {"n": 5}, {"n": 9}])
+dynamic("Slice", "before-end", f32("n", 3), ints(0), ints(-5), ints(0), sizes=[{"n": 3}, {"n": 5}, {"n": 9}])
+dynamic("Einsum", "diagonal", f32("n", "m", "n"), equation="aba->ab", sizes=[{"n": 3, "m": 2}, {"n": 1, "m": 4}])
+dynamic("ReverseSequence", "", f32("n", "m", 3), given([3, 1, 2, 4], np.int64), time_axis=1, batch_axis=0,
+        sizes=[{"n": 4, "m": 5}])
+dynamic("GatherElements", "shorter", f32("n", "m"), given([[-3], [2]], np.int64), axis=0, sizes=[{"n": 3, "m": 2}])
+dynamic("DepthToSpace", "channels", f32("n", "c", 2, "w"), blocksize=2, sizes=[{"n": 1, "c": 8, "w": 3}])
 dynamic("ConvTranspose", "1d", f32(1, 20, "w"), weights(20, 17, 16), strides=[5], pads=[3, 8], sizes=[{"w": 2}, {"w": 71}])
 dynamic("ConvTranspose", "steps", f32(1, 12, "h", "w"), weights(12, 5, 3, 2), group=2, strides=[4, 6], dilations=[2, 4],
         sizes=[{"h": 1, "w": 1}, {"h": 4, "w": 30}])
