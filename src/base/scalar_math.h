@@ -48,8 +48,9 @@ static inline int64_t scalar_sign_extend(int64_t value, int width) {
   if (width == 1) return value & 1;
   return width >= 64 ? value : (int64_t)((uint64_t)value << (64 - width)) >> (64 - width);
 }
-// What cast and castu make of a float: truncated and saturated, NaN is 0.
+// cast and castu. A float becomes an integer: truncated and saturated, NaN is 0; and a boolean: whether it is not 0.
 static inline int64_t scalar_float_to_int(double value, int width, bool is_unsigned) {
+  if (width == 1) return value != 0;
   if (isnan(value)) return 0;
   if (is_unsigned && width >= 64) return !(value > 0) ? 0 : value >= 0x1p64 ? -1 : (int64_t)(uint64_t)value;
   int64_t high = width >= 64 ? INT64_MAX : (int64_t)((1ull << (width - (is_unsigned ? 0 : 1))) - 1);
@@ -58,8 +59,9 @@ static inline int64_t scalar_float_to_int(double value, int width, bool is_unsig
   if (value <= (double)low) return low;
   return value >= (double)high ? high : (int64_t)value;
 }
-// And of an integer of `width` bits, read as unsigned for castu and booleans.
-static inline int64_t scalar_widen(int64_t value, int width, bool is_unsigned) {
+// An integer of `width` bits, read as unsigned for castu and booleans; the caller cuts it to its new width, `to`.
+static inline int64_t scalar_int_to_int(int64_t value, int width, int to, bool is_unsigned) {
+  if (to == 1) return scalar_zero_extend(value, width) != 0;
   return is_unsigned || width == 1 ? (int64_t)scalar_zero_extend(value, width) : value;
 }
 static inline double scalar_int_to_float(int64_t value, int width, bool is_unsigned) {

@@ -186,7 +186,7 @@ scalar_value_t eval_identity(scalar_fn_t fn, const ir_type_t* element) {
 
 scalar_value_t eval_combine(scalar_fn_t fn, const ir_type_t* element, scalar_value_t a, scalar_value_t b) {
   if (!ir_type_is_float(element)) return scalar_eval(fn, (scalar_value_t[3]){a, b}, element, element);
-  return (scalar_value_t){.f = scalar_info[fn].eval_float(a.f, b.f, 0)};  // sums are rounded once, at the end
+  return (scalar_value_t){.f = scalar_eval_number(fn, a.f, b.f)};  // sums are rounded once, at the end
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

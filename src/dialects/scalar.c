@@ -1,21 +1,7 @@
-// Scalar functions: info rows and the evaluator, all from scalar.def.
+// Scalar functions: info rows, and base/scalar_loops.h on single numbers of the IR's types.
 #include "dialects/scalar.h"
 
-#include <math.h>
-
 #include "base/scalar_math.h"
-
-#define SCALAR(name, arity, types, result, traits, float_eval, int_eval)                                     \
-  static double float_##name(double a, double b, double c) {                                                 \
-    (void)a, (void)b, (void)c;                                                                               \
-    return float_eval;                                                                                       \
-  }                                                                                                          \
-  static int64_t int_##name(int64_t a, int64_t b, int64_t c, uint64_t ua, uint64_t ub, uint64_t uc, int w) { \
-    (void)a, (void)b, (void)c, (void)ua, (void)ub, (void)uc, (void)w;                                        \
-    return int_eval;                                                                                         \
-  }
-#include "base/scalar.def"
-#undef SCALAR
 
 enum { COMM = 1, SLOW = 2, DEAR = 4, VAST = 8 };
 const scalar_info_t scalar_info[SCALAR_COUNT] = {
@@ -28,9 +14,7 @@ const scalar_info_t scalar_info[SCALAR_COUNT] = {
    (traits) == VAST   ? 64                                               \
    : (traits) == DEAR ? 16                                               \
    : (traits) == SLOW ? 4                                                \
-                      : 1,                                               \
-   float_##name,                                                         \
-   int_##name},
+                      : 1},
 #include "base/scalar.def"
 #undef SCALAR
 };
@@ -65,24 +49,34 @@ scalar_value_t scalar_fit(const ir_type_t* type, scalar_value_t value) {
 static scalar_value_t eval_cast(scalar_value_t in, const ir_type_t* from, const ir_type_t* to, bool is_unsigned) {
   bool from_float = from->kind == IR_TYPE_FLOAT, to_float = to->kind == IR_TYPE_FLOAT;
   scalar_value_t out = {0};
-  if (to->kind == IR_TYPE_INTEGER && to->width == 1) {
-    out.i = from_float ? in.f != 0 : scalar_zero_extend(in.i, width_of(from)) != 0;
-  } else if (from_float && to_float) {
+  if (from_float && to_float) {
     out.f = in.f;
   } else if (from_float) {
     out.i = scalar_float_to_int(in.f, width_of(to), is_unsigned);
   } else if (to_float) {
     out.f = scalar_int_to_float(in.i, width_of(from), is_unsigned);
   } else {
-    out.i = scalar_widen(in.i, width_of(from), is_unsigned);
+    out.i = scalar_int_to_int(in.i, width_of(from), width_of(to), is_unsigned);
   }
   return scalar_fit(to, out);
 }
 
+static void loop_values(scalar_loop_fn_t loop, void* out, const scalar_value_t in[3], const ir_type_t* type) {
+  if (type->kind == IR_TYPE_FLOAT) {
+    loop(out, &in[0].f, &in[1].f, &in[2].f, 1, 64);
+  } else {
+    loop(out, &in[0].i, &in[1].i, &in[2].i, 1, width_of(type));
+  }
+}
+
+double scalar_eval_number(scalar_fn_t fn, double a, double b) {
+  double out = 0, none = 0;
+  if (scalar_loops[fn].f64) scalar_loops[fn].f64(&out, &a, &b, &none, 1, 64);
+  return out;
+}
+
 scalar_value_t scalar_eval(scalar_fn_t fn, const scalar_value_t in[3], const ir_type_t* operand,
                            const ir_type_t* result) {
-  const scalar_info_t* info = &scalar_info[fn];
-  scalar_value_t out = {0};
   if (fn == SCALAR_cast || fn == SCALAR_castu) return eval_cast(in[0], operand, result, fn == SCALAR_castu);
   if (fn == SCALAR_bitcast) {
     unsigned char memory[16] = {0};
@@ -90,21 +84,16 @@ scalar_value_t scalar_eval(scalar_fn_t fn, const scalar_value_t in[3], const ir_
     return scalar_load(result, memory);
   }
   if (fn == SCALAR_select) return in[0].i || in[0].f != 0 ? in[1] : in[2];
-  if (operand->kind == IR_TYPE_FLOAT) {
-    double value = info->eval_float(in[0].f, in[1].f, in[2].f);
-    if (info->result == SCALAR_RESULT_BOOL) {
-      out.i = value != 0;
-      return out;
-    }
-    out.f = value;
-  } else {
-    int w = width_of(operand);
-    out.i = info->eval_int(in[0].i, in[1].i, in[2].i, scalar_zero_extend(in[0].i, w), scalar_zero_extend(in[1].i, w),
-                           scalar_zero_extend(in[2].i, w), w);
-    if (info->result == SCALAR_RESULT_BOOL) {
-      out.i = out.i != 0;
-      return out;
-    }
+  bool is_float = operand->kind == IR_TYPE_FLOAT;
+  scalar_loop_fn_t loop = is_float ? scalar_loops[fn].f64 : scalar_loops[fn].any;
+  scalar_value_t out = {0};
+  if (!loop) return out;
+  if (scalar_info[fn].result == SCALAR_RESULT_BOOL) {
+    uint8_t flag = 0;
+    loop_values(loop, &flag, in, operand);
+    out.i = flag;
+    return out;
   }
+  loop_values(loop, is_float ? (void*)&out.f : (void*)&out.i, in, operand);
   return scalar_fit(result, out);
 }

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 
+#include "base/scalar_loops.h"
 #include "base/small_float.h"
 #include "iree/base/api.h"
 
@@ -49,9 +50,18 @@ typedef enum {
 #include "module/vmvx.def"
 #undef OP
   VMVX_OP_COUNT,
-  VMVX_SCALAR_COUNT = VMVX_OP_param,
-  VMVX_PURE_COUNT = VMVX_OP_load,  // below: registers only
+  VMVX_SCALAR_COUNT = VMVX_OP_param,  // those of scalar_fn_t, by the same numbers
+  VMVX_PURE_COUNT = VMVX_OP_load,     // below: registers only
 } vmvx_op_t;
+
+// How an instruction from `load` to `scatter_masked` accesses memory. Its operands are value, memory, offset, mask if
+// it has one, for what is loaded under a mask the other value, and the alignment.
+enum {
+  VMVX_FORM_MASKED = 1,
+  VMVX_FORM_STORE = 2,
+  VMVX_FORM_LANES = 4,  // an offset for each lane
+};
+static inline uint32_t vmvx_access_form(uint32_t op) { return op - VMVX_OP_load; }
 
 // Operand of `id`: an axis is added to the first three.
 typedef enum { VMVX_ID_WORKGROUP = 0, VMVX_ID_COUNT = 3, VMVX_ID_THREAD = 6, VMVX_ID_LANE = 9, VMVX_ID_END } vmvx_id_t;
@@ -112,21 +122,25 @@ typedef struct vmvx_memory_row_t {
 // A program, opened: verified and decoded
 //===----------------------------------------------------------------------------------------------------------------===
 
-// As base/scalar.def says, on `n` elements. `w` is the width for integers that have less bits than their type.
-typedef void (*vmvx_loop_fn_t)(void* out, const void* a, const void* b, const void* c, size_t n, int w);
-
 typedef struct vmvx_register_t {
   uint32_t offset;  // in the frame of one thread; multiple of 16
   uint32_t lanes;
   uint8_t type, width, bytes;  // of an element
 } vmvx_register_t;
 
-// Operands as in the table; branch targets are numbers of instructions.
+// Operands as in the table; branch targets are numbers of instructions. Scalar functions have three operands to read,
+// of which the first stands for those that they do not take.
 typedef struct vmvx_instr_t {
   uint32_t op;
   uint32_t x[VMVX_MAX_OPERANDS];
-  vmvx_loop_fn_t loop;  // scalar functions and reduce on types that have their own loop, else NULL
+  scalar_loop_fn_t loop;  // scalar functions and reduce on types that have their own loop, else NULL
 } vmvx_instr_t;
+
+// Of an instruction from `load` to `scatter_masked`: its last operand.
+static inline uint32_t vmvx_access_align(const vmvx_instr_t* instr) {
+  uint32_t form = vmvx_access_form(instr->op);
+  return instr->x[!(form & VMVX_FORM_MASKED) ? 3 : form & VMVX_FORM_STORE ? 4 : 5];
+}
 
 typedef struct vmvx_function_t {
   iree_string_view_t name;
@@ -167,8 +181,12 @@ static inline small_float_t vmvx_type_format(uint32_t type) { return (small_floa
 // element l * threads + t of a register, which starts at offset * threads in `frame`.
 void vmvx_eval(const vmvx_function_t* function, const vmvx_instr_t* instr, uint8_t* frame, uint32_t threads);
 
-// One element of a memory's type: `fn` (a scalar function of two operands; VMVX_EXCHANGE: b) on memory forms.
-void vmvx_eval_element(uint32_t fn, const vmvx_memory_row_t* type, const void* a, const void* b, void* out);
+// `param`, from the dispatch's constants.
+void vmvx_eval_param(const vmvx_function_t* function, const vmvx_instr_t* instr, uint8_t* frame, uint32_t threads,
+                     const uint32_t* constants);
+// Replaces an element in memory, aligned to its size, by `fn` (a scalar function of two operands; VMVX_EXCHANGE:
+// `value`) of it and `value`; others may do so at the same time. Returns what was there.
+uint64_t vmvx_eval_atomic(uint32_t fn, const vmvx_memory_row_t* type, void* data, const void* value);
 // Brings `n` elements that came from outside into the form of registers (booleans 0 or 1, integers sign-extended).
 void vmvx_normalize(uint8_t type, uint8_t width, void* elements, size_t n);
 // Elements to numbers and back, as scalar functions see them.
@@ -178,9 +196,6 @@ void vmvx_to_integers(uint8_t type, const void* in, int64_t* out, size_t n);
 void vmvx_from_integers(uint8_t type, uint8_t width, const int64_t* in, void* out, size_t n);
 
 // The loop of a scalar function for a type that has its own, or NULL.
-vmvx_loop_fn_t vmvx_loop_find(uint32_t fn, uint8_t type, uint8_t width);
-// For doubles, and for integers of `w` bits as int64_t: every function of the kind has these.
-vmvx_loop_fn_t vmvx_loop_double(uint32_t fn);
-vmvx_loop_fn_t vmvx_loop_integer(uint32_t fn);
+scalar_loop_fn_t vmvx_loop_find(uint32_t fn, uint8_t type, uint8_t width);
 
 #endif  // MODULE_VMVX_H_

@@ -101,11 +101,11 @@ static void eval_wide(uint32_t fn, const span_t in[3], uint32_t arity, span_t ou
     uint8_t* result = out.data + at * out.bytes;
     if (is_float) {
       void* to = is_bool ? (void*)result : numbers[3];
-      vmvx_loop_double(fn)(to, numbers[0], numbers[arity > 1], numbers[arity > 2 ? 2 : 0], count, 64);
+      scalar_loops[fn].f64(to, numbers[0], numbers[arity > 1], numbers[arity > 2 ? 2 : 0], count, 64);
       if (!is_bool) vmvx_from_doubles(out.type, numbers[3], result, count);
     } else {
       void* to = is_bool ? (void*)result : integers[3];
-      vmvx_loop_integer(fn)(to, integers[0], integers[arity > 1], integers[arity > 2 ? 2 : 0], count, in[0].width);
+      scalar_loops[fn].any(to, integers[0], integers[arity > 1], integers[arity > 2 ? 2 : 0], count, in[0].width);
       if (!is_bool) vmvx_from_integers(out.type, out.width, integers[3], result, count);
     }
   }
@@ -122,9 +122,7 @@ static void cast_chunk(const span_t* in, const uint8_t* from, const span_t* out,
       vmvx_from_doubles(out->type, numbers, to, n);
       return;
     }
-    for (size_t i = 0; i < n; ++i) {
-      integers[i] = out->type == VMVX_BOOL ? numbers[i] != 0 : scalar_float_to_int(numbers[i], out->width, is_unsigned);
-    }
+    for (size_t i = 0; i < n; ++i) integers[i] = scalar_float_to_int(numbers[i], out->width, is_unsigned);
   } else {
     vmvx_to_integers(in->type, from, integers, n);
     if (to_float) {
@@ -132,9 +130,7 @@ static void cast_chunk(const span_t* in, const uint8_t* from, const span_t* out,
       vmvx_from_doubles(out->type, numbers, to, n);
       return;
     }
-    for (size_t i = 0; i < n; ++i) {
-      integers[i] = out->type == VMVX_BOOL ? integers[i] != 0 : scalar_widen(integers[i], in->width, is_unsigned);
-    }
+    for (size_t i = 0; i < n; ++i) integers[i] = scalar_int_to_int(integers[i], in->width, out->width, is_unsigned);
   }
   vmvx_from_integers(out->type, out->width, integers, to, n);
 }
@@ -187,9 +183,7 @@ static void eval_scalar(const eval_t* e) {
   const vmvx_instr_t* instr = e->instr;
   size_t n = reg(e, 0)->lanes * e->threads;
   if (instr->loop) {
-    const char* operands = vmvx_op_operands(instr->op);
-    uint8_t *a = at(e, 1), *b = operands[2] ? at(e, 2) : a, *c = operands[2] && operands[3] ? at(e, 3) : a;
-    instr->loop(at(e, 0), a, b, c, n, reg(e, 1)->width);
+    instr->loop(at(e, 0), at(e, 1), at(e, 2), at(e, 3), n, reg(e, 1)->width);
     return;
   }
   switch (instr->op) {
@@ -213,7 +207,7 @@ static void eval_scalar(const eval_t* e) {
     }
     default: {
       uint32_t arity = (uint32_t)strlen(vmvx_op_operands(instr->op)) - 1;
-      span_t in[3] = {span(e, 1), span(e, arity > 1 ? 2 : 1), span(e, arity > 2 ? 3 : 1)};
+      span_t in[3] = {span(e, 1), span(e, 2), span(e, 3)};
       eval_wide(instr->op, in, arity, span(e, 0), n);
     }
   }
@@ -245,6 +239,17 @@ static void eval_constant(const eval_t* e, bool is_splat) {
     for (uint32_t i = 0; i < r->lanes; ++i) fill(at(e, 0) + i * row(e, 0), data + i * r->bytes, r->bytes, e->threads);
   }
   vmvx_normalize(r->type, r->width, at(e, 0), r->lanes * e->threads);
+}
+
+static void eval_splat(const eval_t* e) {
+  const vmvx_register_t* r = reg(e, 0);
+  uint8_t *out = at(e, 0), *in = at(e, 1);
+  size_t size = row(e, 0);
+  if (e->threads == 1) {
+    fill(out, in, r->bytes, r->lanes);
+  } else {
+    for (uint32_t i = 0; i < r->lanes; ++i) memcpy(out + i * size, in, size);
+  }
 }
 
 static void eval_iota(const eval_t* e) {
@@ -312,7 +317,7 @@ void vmvx_eval(const vmvx_function_t* function, const vmvx_instr_t* instr, uint8
       eval_iota(&e);
       break;
     case VMVX_OP_splat:
-      for (uint32_t i = 0; i < reg(&e, 0)->lanes; ++i) memcpy(at(&e, 0) + i * row(&e, 0), at(&e, 1), row(&e, 0));
+      eval_splat(&e);
       break;
     case VMVX_OP_extract:
       memcpy(at(&e, 0), at(&e, 1) + instr->x[2] * row(&e, 1), row(&e, 1));
@@ -336,18 +341,44 @@ void vmvx_eval(const vmvx_function_t* function, const vmvx_instr_t* instr, uint8
   }
 }
 
-void vmvx_eval_element(uint32_t fn, const vmvx_memory_row_t* type, const void* a, const void* b, void* out) {
-  uint8_t bytes = (uint8_t)vmvx_type_bytes(type->type);
-  uint64_t first = 0, second = 0, result = 0;  // aligned
-  memcpy(&first, a, bytes);
-  memcpy(&second, b, bytes);
-  span_t x = {(uint8_t*)&first, type->type, type->width, bytes}, y = x, to = x;
-  y.data = (uint8_t*)&second, to.data = (uint8_t*)&result;
-  if (fn == VMVX_EXCHANGE) {
-    result = second;
-  } else {
-    vmvx_normalize(type->type, type->width, &first, 1);
-    eval_wide(fn, (span_t[]){x, y, x}, 2, to, 1);
+void vmvx_eval_param(const vmvx_function_t* function, const vmvx_instr_t* instr, uint8_t* frame, uint32_t threads,
+                     const uint32_t* constants) {
+  eval_t e = {function, instr, frame, threads};
+  const vmvx_register_t* r = reg(&e, 0);
+  fill(at(&e, 0), (const uint8_t*)&constants[instr->x[1]], r->bytes, threads);
+  vmvx_normalize(r->type, r->width, at(&e, 0), threads);
+}
+
+// On memory forms.
+static uint64_t join_elements(uint32_t fn, const vmvx_memory_row_t* type, uint64_t a, uint64_t b) {
+  if (fn == VMVX_EXCHANGE) return b;
+  uint64_t result = 0;
+  span_t x = {(uint8_t*)&a, type->type, type->width, (uint8_t)vmvx_type_bytes(type->type)}, y = x, to = x;
+  y.data = (uint8_t*)&b, to.data = (uint8_t*)&result;
+  vmvx_normalize(type->type, type->width, &a, 1);
+  eval_wide(fn, (span_t[]){x, y, x}, 2, to, 1);
+  return result;
+}
+
+uint64_t vmvx_eval_atomic(uint32_t fn, const vmvx_memory_row_t* type, void* data, const void* value) {
+  uint64_t old = 0, other = 0;
+  memcpy(&other, value, vmvx_type_bytes(type->type));
+  switch (vmvx_type_bytes(type->type)) {
+#define SIZE(size, ctype)                                                                                          \
+  case size: {                                                                                                     \
+    ctype expected = __atomic_load_n((ctype*)data, __ATOMIC_RELAXED), desired;                                     \
+    do {                                                                                                           \
+      old = expected;                                                                                              \
+      desired = (ctype)join_elements(fn, type, old, other);                                                        \
+    } while (                                                                                                      \
+        !__atomic_compare_exchange_n((ctype*)data, &expected, desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+    break;                                                                                                         \
   }
-  memcpy(out, &result, bytes);
+    SIZE(1, uint8_t)
+    SIZE(2, uint16_t)
+    SIZE(4, uint32_t)
+    SIZE(8, uint64_t)
+#undef SIZE
+  }
+  return old;
 }

@@ -174,6 +174,9 @@ static iree_status_t decode(const uint32_t* code, uint32_t count, const uint32_t
       const vmvx_register_t* a = &f->registers[instr->x[1]];
       instr->loop = vmvx_loop_find(fn, a->type, a->width);
     }
+    for (uint32_t k = 2; instr->op < VMVX_SCALAR_COUNT && k <= 3; ++k) {
+      if (k >= strlen(vmvx_op_operands(instr->op))) instr->x[k] = instr->x[1];
+    }
   }
   return iree_ok_status();
 }

@@ -120,17 +120,14 @@ static const char* check_align(uint32_t align) {
 
 static const char* check_memory(const vmvx_check_t* c, const vmvx_instr_t* instr) {
   const uint32_t* x = instr->x;
-  bool is_store = instr->op == VMVX_OP_store || instr->op == VMVX_OP_store_masked || instr->op == VMVX_OP_scatter ||
-                  instr->op == VMVX_OP_scatter_masked;
-  bool lanes = instr->op == VMVX_OP_gather || instr->op == VMVX_OP_gather_masked || instr->op == VMVX_OP_scatter ||
-               instr->op == VMVX_OP_scatter_masked;
+  uint32_t form = vmvx_access_form(instr->op);
   const vmvx_register_t* value = reg(c, instr, 0);
-  const char* wrong = check_access(value, &c->function->memories[x[1]], reg(c, instr, 2), lanes);
+  const char* wrong = check_access(value, &c->function->memories[x[1]], reg(c, instr, 2), form & VMVX_FORM_LANES);
   if (wrong) return wrong;
-  uint32_t operands = (uint32_t)strlen(vmvx_op_operands(instr->op));
-  if (operands > 4 && (wrong = check_mask(reg(c, instr, 3), value))) return wrong;
-  if (!is_store && operands > 4 && !same(value, reg(c, instr, 4))) return "types";
-  return check_align(x[operands - 1]);
+  bool masked = form & VMVX_FORM_MASKED;
+  if (masked && (wrong = check_mask(reg(c, instr, 3), value))) return wrong;
+  if (masked && !(form & VMVX_FORM_STORE) && !same(value, reg(c, instr, 4))) return "types";
+  return check_align(vmvx_access_align(instr));
 }
 
 static const char* check_threads(const vmvx_check_t* c, const vmvx_instr_t* instr) {

@@ -113,6 +113,39 @@ static void memory_ops(void** state) {
   fixture_end(&f);
 }
 
+// The same kernel in the checking interpreter, which has these instructions from the same place.
+static void memory_ops_checked(void** state) {
+  (void)state;
+  fixture_t f;
+  fixture_begin(&f);
+  build_memory_ops(&f);
+  int32_t in[8] = {1, 2, 3, 4, 5, 6, 7, 8}, out[11] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 3};
+  kernel_binding_t bindings[] = {{in, sizeof(in), false}, {out, sizeof(out), true}};
+  assert_true(fixture_run(&f, bindings, 2, 1));
+  const int32_t wanted[11] = {8, 7, 6, 5, 4, 3, 2, 1, 9, 5, 3};
+  assert_memory_equal(out, wanted, sizeof(wanted));
+  fixture_end(&f);
+}
+
+// No processor changes an element at once that lies across its natural alignment: both interpreters say so.
+static void misaligned_atomic(void** state) {
+  (void)state;
+  fixture_t f;
+  loaded_t l;
+  fixture_begin(&f);
+  build_memory_ops(&f);
+  load(&f, &l);
+  int32_t in[8] = {0};
+  iree_alignas(8) uint8_t memory[48] = {0};
+  assert_int_equal(run(&l.program, (void*[]){in, memory + 1}, (size_t[]){sizeof(in), 44}, 1), IREE_STATUS_OUT_OF_RANGE);
+  kernel_binding_t bindings[] = {{in, sizeof(in), false}, {memory + 1, 44, true}};
+  assert_false(fixture_run(&f, bindings, 2, 1));
+  assert_int_equal(f.counts[KERNEL_FAULT_MISALIGNED], 1);
+  assert_int_equal(f.counts[KERNEL_FAULT_BOUNDS], 0);
+  unload(&l);
+  fixture_end(&f);
+}
+
 // Every bit of a small file turned: refused, or run without reaching outside (sanitizers watch).
 static void damaged_files(void** state) {
   (void)state;
@@ -172,7 +205,8 @@ static void threads_are_refused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(memory_ops),
-                                     cmocka_unit_test(damaged_files), cmocka_unit_test(threads_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs),    cmocka_unit_test(memory_ops),
+                                     cmocka_unit_test(memory_ops_checked), cmocka_unit_test(misaligned_atomic),
+                                     cmocka_unit_test(damaged_files),      cmocka_unit_test(threads_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // The interpreter of vmvx functions: one workgroup, one thread. The verifier has made sure of everything but bounds.
 #include "hal/local/vmvx.h"
+#include "module/vmvx_access.h"
 
 // A row of the function's memories, with its place.
 typedef struct memory_t {
@@ -58,97 +59,38 @@ static bool set_up(worker_t* w) {
 // Memory
 //===----------------------------------------------------------------------------------------------------------------===
 
-// `lanes` elements from `offset` on, or NULL when they are not all there.
-static inline uint8_t* locate(const worker_t* w, uint32_t memory, int64_t offset, uint32_t lanes) {
-  const memory_t* m = &w->memories[memory];
-  if (lanes > m->count || offset < 0 || (uint64_t)offset > m->count - lanes) return NULL;
-  return m->data + (uint64_t)offset * m->bytes;
+static inline uint8_t* locate(void* self, const vmvx_access_t* access) {
+  const memory_t* m = &((const worker_t*)self)->memories[access->memory];
+  if (access->lanes > m->count || access->offset < 0 || (uint64_t)access->offset > m->count - access->lanes)
+    return NULL;
+  uint8_t* data = m->data + (uint64_t)access->offset * m->bytes;
+  return access->kind == VMVX_ATOMIC && (uintptr_t)data % m->bytes ? NULL : data;
 }
 
-static bool load(const worker_t* w, const uint32_t* x) {
-  const vmvx_register_t* r = reg(w, x[0]);
-  const uint8_t* from = locate(w, x[1], get_index(w, x[2]), r->lanes);
-  if (!from) return false;
-  memcpy(at(w, x[0]), from, (size_t)r->lanes * r->bytes);
-  vmvx_normalize(r->type, r->width, at(w, x[0]), r->lanes);
-  return true;
+static inline vmvx_step_t step_of(worker_t* w, const vmvx_instr_t* instr) {
+  return (vmvx_step_t){.function = w->function, .instr = instr, .frame = w->frame, .threads = 1, .self = w};
 }
-
-static bool store(const worker_t* w, const uint32_t* x) {
-  const vmvx_register_t* r = reg(w, x[0]);
-  uint8_t* to = locate(w, x[1], get_index(w, x[2]), r->lanes);
-  if (to) memcpy(to, at(w, x[0]), (size_t)r->lanes * r->bytes);
-  return to != NULL;
+// Copies for the two that are frequent, and one for all.
+static bool load(worker_t* w, const vmvx_instr_t* instr) {
+  vmvx_step_t step = step_of(w, instr);
+  return vmvx_step_access(&step, locate, 0);
 }
-
-static int64_t lane_offset(const worker_t* w, uint32_t number, uint32_t lane) {
-  const vmvx_register_t* r = reg(w, number);
-  int64_t value;
-  vmvx_to_integers(r->type, at(w, number) + (size_t)lane * r->bytes, &value, 1);
-  return value;
+static bool store(worker_t* w, const vmvx_instr_t* instr) {
+  vmvx_step_t step = step_of(w, instr);
+  return vmvx_step_access(&step, locate, VMVX_FORM_STORE);
 }
-
-// Lane by lane: gathers, scatters, and everything with a mask. `offsets`: operand 2 has an offset for each lane.
-static bool access_lanes(const worker_t* w, const vmvx_instr_t* instr, bool stores, bool offsets, bool masked) {
-  const uint32_t* x = instr->x;
-  const vmvx_register_t* r = reg(w, x[0]);
-  for (uint32_t lane = 0; lane < r->lanes; ++lane) {
-    uint8_t* value = at(w, x[0]) + (size_t)lane * r->bytes;
-    if (masked && !at(w, x[3])[lane]) {
-      if (!stores) memcpy(value, at(w, x[4]) + (size_t)lane * r->bytes, r->bytes);
-      continue;
-    }
-    int64_t offset = offsets ? lane_offset(w, x[2], lane) : 0;
-    if (!offsets && __builtin_add_overflow(get_index(w, x[2]), (int64_t)lane, &offset)) return false;
-    uint8_t* data = locate(w, x[1], offset, 1);
-    if (!data) return false;
-    if (stores) memcpy(data, value, r->bytes);
-    if (!stores) memcpy(value, data, r->bytes);
-  }
-  if (!stores) vmvx_normalize(r->type, r->width, at(w, x[0]), r->lanes);
-  return true;
+static bool access_memory(worker_t* w, const vmvx_instr_t* instr) {
+  vmvx_step_t step = step_of(w, instr);
+  return vmvx_step_access(&step, locate, vmvx_access_form(instr->op));
 }
-
-// Workgroups may run at the same time: the element changes by compare and exchange, or under none when it lies across
-// its natural alignment, which no processor can do at once.
-static bool atomic(const worker_t* w, const uint32_t* x) {
-  const vmvx_memory_row_t* row = &w->function->memories[x[2]];
-  const vmvx_register_t* r = reg(w, x[0]);
-  uint8_t* data = locate(w, x[2], get_index(w, x[3]), 1);
-  if (!data || (uintptr_t)data % r->bytes) return false;
-  uint64_t old = 0, next = 0;
-  switch (r->bytes) {
-#define SIZE(size, ctype)                                                                                  \
-  case size: {                                                                                             \
-    ctype expected = __atomic_load_n((ctype*)(void*)data, __ATOMIC_RELAXED), desired;                      \
-    do {                                                                                                   \
-      memcpy(&old, &expected, size);                                                                       \
-      vmvx_eval_element(x[4], row, &old, at(w, x[1]), &next);                                              \
-      memcpy(&desired, &next, size);                                                                       \
-    } while (!__atomic_compare_exchange_n((ctype*)(void*)data, &expected, desired, true, __ATOMIC_RELAXED, \
-                                          __ATOMIC_RELAXED));                                              \
-    break;                                                                                                 \
-  }
-    SIZE(1, uint8_t)
-    SIZE(2, uint16_t)
-    SIZE(4, uint32_t)
-    SIZE(8, uint64_t)
-#undef SIZE
-  }
-  memcpy(at(w, x[0]), &old, r->bytes);
-  vmvx_normalize(r->type, r->width, at(w, x[0]), 1);
-  return true;
+static bool atomic(worker_t* w, const vmvx_instr_t* instr) {
+  vmvx_step_t step = step_of(w, instr);
+  return vmvx_step_atomic(&step, locate);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Instructions
 //===----------------------------------------------------------------------------------------------------------------===
-
-static void param(const worker_t* w, const uint32_t* x) {
-  const vmvx_register_t* r = reg(w, x[0]);
-  memcpy(at(w, x[0]), &w->dispatch->constants[x[1]], r->bytes);
-  vmvx_normalize(r->type, r->width, at(w, x[0]), 1);
-}
 
 static void id(const worker_t* w, const uint32_t* x) {
   const iree_hal_executable_dispatch_state_v0_t* d = w->dispatch;
@@ -187,40 +129,34 @@ static inline bool count_steps(iree_budget_t* budget, ptrdiff_t count, uint64_t*
   return true;
 }
 
-static iree_status_code_t run(const worker_t* w, iree_budget_t* budget, uint64_t* steps) {
+static iree_status_code_t run(worker_t* w, iree_budget_t* budget, uint64_t* steps) {
   const vmvx_instr_t *instrs = w->function->instrs, *back;
   for (const vmvx_instr_t* instr = instrs;;) {
     const uint32_t* x = instr->x;
     bool ok = true;
     switch (instr->op) {
       case VMVX_OP_param:
-        param(w, x);
+        vmvx_eval_param(w->function, instr, w->frame, 1, w->dispatch->constants);
         break;
       case VMVX_OP_id:
         id(w, x);
         break;
       case VMVX_OP_load:
-        ok = load(w, x);
+        ok = load(w, instr);
         break;
       case VMVX_OP_store:
-        ok = store(w, x);
+        ok = store(w, instr);
         break;
       case VMVX_OP_load_masked:
-        ok = access_lanes(w, instr, false, false, true);
-        break;
       case VMVX_OP_store_masked:
-        ok = access_lanes(w, instr, true, false, true);
-        break;
       case VMVX_OP_gather:
       case VMVX_OP_gather_masked:
-        ok = access_lanes(w, instr, false, true, instr->op == VMVX_OP_gather_masked);
-        break;
       case VMVX_OP_scatter:
       case VMVX_OP_scatter_masked:
-        ok = access_lanes(w, instr, true, true, instr->op == VMVX_OP_scatter_masked);
+        ok = access_memory(w, instr);
         break;
       case VMVX_OP_atomic:
-        ok = atomic(w, x);
+        ok = atomic(w, instr);
         break;
       case VMVX_OP_for:
         set_index(w, x[0], get_index(w, x[1]));

@@ -262,14 +262,6 @@ static void run_id(run_t* r) {
   }
 }
 
-static void run_param(run_t* r) {
-  const vmvx_register_t* reg = run_reg(r, 0);
-  uint64_t value = r->launch->constants[r->instr->x[1]];
-  if (reg->bytes == 8) value |= (uint64_t)r->launch->constants[r->instr->x[1] + 1] << 32;
-  for (uint32_t t = 0; t < r->threads; ++t) memcpy(run_at(r, 0) + (size_t)t * reg->bytes, &value, reg->bytes);
-  vmvx_normalize(reg->type, reg->width, run_at(r, 0), r->threads);
-}
-
 static void check_lanes(run_t* r) {
   uint32_t lanes = run_reg(r, 1)->lanes;
   for (uint32_t t = 0; t < r->threads; ++t) {
@@ -291,23 +283,17 @@ static void run_plain(run_t* r) {
       run_id(r);
       break;
     case VMVX_OP_param:
-      run_param(r);
+      vmvx_eval_param(r->function, r->instr, r->program->frame, r->threads, r->launch->constants);
       break;
     case VMVX_OP_load:
     case VMVX_OP_load_masked:
-      run_load(r);
-      break;
     case VMVX_OP_store:
     case VMVX_OP_store_masked:
-      run_store(r);
-      break;
     case VMVX_OP_gather:
     case VMVX_OP_gather_masked:
-      run_gather(r);
-      break;
     case VMVX_OP_scatter:
     case VMVX_OP_scatter_masked:
-      run_scatter(r);
+      run_memory(r);
       break;
     case VMVX_OP_atomic:
       run_atomic(r);

@@ -195,22 +195,23 @@ static int64_t index_of(const run_t* r, uint32_t operand, uint32_t thread) {
   return value;
 }
 
-static access_at_t async_side(const run_t* r, uint32_t operand, uint32_t thread, access_t access) {
+static uint8_t* async_side(run_t* r, uint32_t operand, uint32_t thread, vmvx_access_kind_t kind) {
   uint32_t memory = r->instr->x[operand], bytes = r->instr->x[4];
-  return (access_at_t){.memory = memory,
-                       .thread = thread,
-                       .offset = index_of(r, operand + 1, thread),
-                       .lanes = bytes / vmvx_type_bytes(r->function->memories[memory].type),
-                       .align = bytes,
-                       .access = access};
+  vmvx_access_t access = {.memory = memory,
+                          .thread = thread,
+                          .offset = index_of(r, operand + 1, thread),
+                          .lanes = bytes / vmvx_type_bytes(r->function->memories[memory].type),
+                          .align = bytes,
+                          .kind = kind};
+  return run_access(r, &access);
 }
 
 void run_async_copy(run_t* r) {
   uint32_t bytes = r->instr->x[4];
   for (uint32_t t = 0; t < r->threads; ++t) {
     if (!r->mask[t]) continue;
-    const uint8_t* from = run_access(r, async_side(r, 0, t, ACCESS_READ));
-    uint8_t* to = run_access(r, async_side(r, 2, t, ACCESS_ASYNC));
+    const uint8_t* from = async_side(r, 0, t, VMVX_READ);
+    uint8_t* to = async_side(r, 2, t, VMVX_ASYNC);
     if (!to) continue;
     if (r->queue_count == r->queue_capacity) {
       r->queue_capacity = r->queue_capacity ? r->queue_capacity * 2 : 1024;

@@ -8,17 +8,14 @@
 // Setting up
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool op_writes(uint32_t op) {
-  return op == VMVX_OP_store || op == VMVX_OP_store_masked || op == VMVX_OP_scatter || op == VMVX_OP_scatter_masked;
-}
-
 // Whether the kernel has an instruction that writes binding `b`.
 static bool writes_binding(const vmvx_function_t* f, uint32_t b) {
   for (uint32_t i = 0; i < f->instr_count; ++i) {
     const vmvx_instr_t* instr = &f->instrs[i];
-    uint32_t memory = op_writes(instr->op) ? instr->x[1] : instr->op == VMVX_OP_atomic ? instr->x[2] : UINT32_MAX;
-    if (memory == UINT32_MAX) continue;
-    const vmvx_memory_row_t* row = &f->memories[memory];
+    bool stores =
+        instr->op >= VMVX_OP_load && instr->op < VMVX_OP_atomic && (vmvx_access_form(instr->op) & VMVX_FORM_STORE);
+    if (!stores && instr->op != VMVX_OP_atomic) continue;
+    const vmvx_memory_row_t* row = &f->memories[instr->x[stores ? 1 : 2]];
     if (row->kind == VMVX_MEMORY_BINDING && row->index == b) return true;
   }
   return false;
@@ -227,9 +224,9 @@ static inline void cell_read(run_t* r, cell_t* cell, const fault_at_t* at, bool 
 }
 
 // `equal`: the bytes do not change, and the caller allows threads to agree.
-static void cell_write(run_t* r, cell_t* cell, fault_at_t at, access_t access, bool equal) {
+static void cell_write(run_t* r, cell_t* cell, fault_at_t at, vmvx_access_kind_t access, bool equal) {
   bool local = at.memory->kind == VMVX_MEMORY_WORKGROUP, mine = cell->writer_epoch >= r->first_epoch;
-  bool atomics = access == ACCESS_ATOMIC && (cell->writer & CELL_ATOMIC);
+  bool atomics = access == VMVX_ATOMIC && (cell->writer & CELL_ATOMIC);
   uint32_t thread = at.thread;
   if (mine && (cell->writer & CELL_PENDING)) {
     run_fault(r, KERNEL_FAULT_ASYNC, at, "thread %u has not waited for it", cell->writer & CELL_THREAD);
@@ -248,17 +245,15 @@ static void cell_write(run_t* r, cell_t* cell, fault_at_t at, access_t access, b
     run_fault(r, KERNEL_FAULT_RACE, at, "with another workgroup, which read it");
   }
   cell->writer_epoch = r->epoch;
-  cell->writer = (uint16_t)(thread | (access == ACCESS_ATOMIC  ? CELL_ATOMIC
-                                      : access == ACCESS_ASYNC ? CELL_PENDING
-                                                               : 0));
+  cell->writer = (uint16_t)(thread | (access == VMVX_ATOMIC ? CELL_ATOMIC : access == VMVX_ASYNC ? CELL_PENDING : 0));
 }
 
-static void touch_marks(run_t* r, const memory_t* m, fault_at_t at, access_t access) {
+static void touch_marks(run_t* r, const memory_t* m, fault_at_t at, vmvx_access_kind_t access) {
   uint32_t* marks = m->marks + at.thread * m->mark_stride;
   uint64_t first = (m->cell_offset + (uint64_t)at.offset) >> m->cell_shift;
   uint64_t last = (m->cell_offset + (uint64_t)at.offset + at.size - 1) >> m->cell_shift;
   for (uint64_t i = first; i <= last; ++i) {
-    if (access != ACCESS_READ) {
+    if (access != VMVX_READ) {
       marks[i] = r->epoch;
     } else if (marks[i] < r->first_epoch) {
       run_fault(r, KERNEL_FAULT_UNINITIALISED, at, "the thread did not write it");
@@ -267,7 +262,7 @@ static void touch_marks(run_t* r, const memory_t* m, fault_at_t at, access_t acc
   }
 }
 
-static void touch(run_t* r, const memory_t* m, fault_at_t at, access_t access, bool equal) {
+static void touch(run_t* r, const memory_t* m, fault_at_t at, vmvx_access_kind_t access, bool equal) {
   if (m->marks) {
     touch_marks(r, m, at, access);
     return;
@@ -277,7 +272,7 @@ static void touch(run_t* r, const memory_t* m, fault_at_t at, access_t access, b
   uint64_t last = (m->cell_offset + (uint64_t)at.offset + at.size - 1) >> m->cell_shift;
   for (uint64_t i = first; i <= last; ++i) {
     cell_t* cell = &m->cells[i];
-    if (access == ACCESS_READ) {
+    if (access == VMVX_READ) {
       cell_read(r, cell, &at, m->kind == VMVX_MEMORY_WORKGROUP);
     } else {
       cell_write(r, cell, at, access, equal);
@@ -290,118 +285,60 @@ static void touch(run_t* r, const memory_t* m, fault_at_t at, access_t access, b
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Where the elements are, or NULL after a report.
-static uint8_t* locate(run_t* r, access_at_t at, fault_at_t* out) {
-  const memory_t* m = &r->program->memories[at.memory];
-  int64_t offset = (int64_t)((uint64_t)at.offset * m->bytes);
-  *out = (fault_at_t){at.thread, m, offset, m->bytes * at.lanes};
-  if (at.offset < 0 || at.lanes > m->count || (uint64_t)at.offset > m->count - at.lanes) {
+static inline uint8_t* check_place(run_t* r, const vmvx_access_t* at, fault_at_t* out) {
+  const memory_t* m = &r->program->memories[at->memory];
+  int64_t offset = (int64_t)((uint64_t)at->offset * m->bytes);
+  *out = (fault_at_t){at->thread, m, offset, m->bytes * at->lanes};
+  if (at->offset < 0 || at->lanes > m->count || (uint64_t)at->offset > m->count - at->lanes) {
     run_fault(r, KERNEL_FAULT_BOUNDS, *out, "the memory has %llu bytes", (unsigned long long)m->size);
     return NULL;
   }
-  if (at.align > 1 && (uint64_t)offset % at.align) {
-    run_fault(r, KERNEL_FAULT_MISALIGNED, *out, "%u bytes are claimed", at.align);
+  if (at->align > 1 && (uint64_t)offset % at->align) {
+    run_fault(r, KERNEL_FAULT_MISALIGNED, *out, "%u bytes are claimed", at->align);
   }
-  if (at.access != ACCESS_READ && !m->writable) {
+  if (at->kind != VMVX_READ && !m->writable) {
     run_fault(r, KERNEL_FAULT_READONLY, *out, "the buffer is not writable");
     return NULL;
   }
-  return m->base + at.thread * m->thread_stride + offset;
-}
-
-uint8_t* run_access(run_t* r, access_at_t at) {
-  fault_at_t fault;
-  uint8_t* data = locate(r, at, &fault);
-  if (data) touch(r, fault.memory, fault, at.access, false);
+  uint8_t* data = m->base + at->thread * m->thread_stride + offset;
+  if (at->kind == VMVX_ATOMIC && (uintptr_t)data % m->bytes) {
+    run_fault(r, KERNEL_FAULT_MISALIGNED, *out, "an atomic must lie at a multiple of its size");
+    return NULL;
+  }
   return data;
 }
 
-// One element of `bytes` between memory and a register's lane.
-static inline void copy_element(uint8_t* to, const uint8_t* from, uint32_t bytes) {
-  switch (bytes) {
-    case 1:
-      *to = *from;
-      break;
-    case 2:
-      memcpy(to, from, 2);
-      break;
-    case 4:
-      memcpy(to, from, 4);
-      break;
-    default:
-      memcpy(to, from, 8);
-  }
+static vmvx_step_t step_of(run_t* r) {
+  return (vmvx_step_t){.function = r->function,
+                       .instr = r->instr,
+                       .frame = r->program->frame,
+                       .threads = r->threads,
+                       .mask = r->mask,
+                       .self = r};
 }
 
-static void load_lanes(const run_t* r, const uint8_t* data, uint32_t thread) {
-  const vmvx_register_t* reg = run_reg(r, 0);
-  uint8_t* out = run_at(r, 0) + (size_t)thread * reg->bytes;
-  size_t stride = (size_t)r->threads * reg->bytes;
-  if (stride == reg->bytes) {
-    memcpy(out, data, (size_t)reg->lanes * reg->bytes);
-    return;
-  }
-  for (uint32_t i = 0; i < reg->lanes; ++i) copy_element(out + i * stride, data + i * reg->bytes, reg->bytes);
-}
-
-static void zero_lanes(const run_t* r, uint32_t thread) {
-  static const uint8_t zeros[8];
-  const vmvx_register_t* reg = run_reg(r, 0);
-  for (uint32_t i = 0; i < reg->lanes; ++i) {
-    copy_element(run_at(r, 0) + ((size_t)i * r->threads + thread) * reg->bytes, zeros, reg->bytes);
-  }
-}
-
-// Operand `i` as a lane's offset, from any integer type.
-static int64_t lane_offset(const run_t* r, uint32_t i, uint32_t lane, uint32_t thread) {
-  const vmvx_register_t* reg = run_reg(r, i);
-  const uint8_t* data = run_at(r, i) + ((size_t)lane * r->threads + thread) * reg->bytes;
-  int64_t value;
-  if (reg->type == VMVX_I64) {
-    memcpy(&value, data, 8);
-  } else {
-    vmvx_to_integers(reg->type, data, &value, 1);
-  }
-  return value;
-}
-
-static uint8_t* lane_at(const run_t* r, uint32_t i, uint32_t lane, uint32_t thread) {
-  return run_at(r, i) + ((size_t)lane * r->threads + thread) * run_reg(r, i)->bytes;
-}
-
-static void write_element(run_t* r, access_at_t at, const uint8_t* from, uint32_t bytes) {
+static inline uint8_t* locate(void* self, const vmvx_access_t* access) {
+  run_t* r = self;
   fault_at_t fault;
-  uint8_t* data = locate(r, at, &fault);
-  if (!data) return;
-  bool equal = r->check->allow_equal_writes && memcmp(data, from, bytes) == 0;
-  touch(r, fault.memory, fault, ACCESS_WRITE, equal);
-  copy_element(data, from, bytes);
+  uint8_t* data = check_place(r, access, &fault);
+  if (!data) return NULL;
+  bool equal = r->check->allow_equal_writes && access->value && access->kind == VMVX_WRITE &&
+               memcmp(data, access->value, fault.size) == 0;
+  touch(r, fault.memory, fault, access->kind, equal);
+  return data;
 }
 
-static void load_masked_thread(run_t* r, uint32_t thread, bool gathers) {
-  const vmvx_register_t* reg = run_reg(r, 0);
-  bool masked = r->instr->op == VMVX_OP_load_masked || r->instr->op == VMVX_OP_gather_masked;
-  int64_t first = gathers ? 0 : lane_offset(r, 2, 0, thread);
-  for (uint32_t lane = 0; lane < reg->lanes; ++lane) {
-    uint8_t* out = lane_at(r, 0, lane, thread);
-    if (masked && !*lane_at(r, 3, lane, thread)) {
-      copy_element(out, lane_at(r, 4, lane, thread), reg->bytes);
-      continue;
-    }
-    int64_t offset = gathers ? lane_offset(r, 2, lane, thread) : first + lane;
-    const uint8_t* data = run_access(r, (access_at_t){r->instr->x[1], thread, offset, 1, 1, ACCESS_READ});
-    uint64_t zero = 0;
-    copy_element(out, data ? data : (const uint8_t*)&zero, reg->bytes);
-  }
-}
+uint8_t* run_access(run_t* r, const vmvx_access_t* access) { return locate(r, access); }
 
-static void check_masked_align(run_t* r, uint32_t thread, uint32_t align) {
-  int64_t offset = lane_offset(r, 2, 0, thread);
+// Accesses that happen lane by lane keep the alignment that they claim when there is a lane.
+static void check_align(run_t* r, uint32_t thread) {
+  vmvx_step_t step = step_of(r);
   const memory_t* m = &r->program->memories[r->instr->x[1]];
-  uint64_t at = (uint64_t)offset * m->bytes;
-  uint32_t mask = r->instr->op == VMVX_OP_load_masked || r->instr->op == VMVX_OP_store_masked ? 3 : 0, lanes = 0;
-  for (uint32_t i = 0; mask && i < run_reg(r, mask)->lanes; ++i) lanes += *lane_at(r, mask, i, thread);
-  if (mask && !lanes) return;
-  if (align > 1 && at % align) {
+  uint64_t at = (uint64_t)vmvx_step_index(&step, 2, thread) * m->bytes;
+  bool masked = vmvx_access_form(r->instr->op) & VMVX_FORM_MASKED;
+  uint32_t align = vmvx_access_align(r->instr), lanes = !masked;
+  for (uint32_t i = 0; masked && i < run_reg(r, 3)->lanes; ++i) lanes += *vmvx_step_lane(&step, 3, i, thread);
+  if (lanes && at % align) {
     run_fault(r, KERNEL_FAULT_MISALIGNED, (fault_at_t){thread, m, (int64_t)at, m->bytes}, "%u bytes are claimed",
               align);
   }
@@ -412,7 +349,9 @@ static void check_masked_align(run_t* r, uint32_t thread, uint32_t align) {
 static bool load_constant(run_t* r) {
   const memory_t* m = &r->program->memories[r->instr->x[1]];
   const vmvx_register_t* reg = run_reg(r, 0);
-  if (m->cells || m->marks || reg->lanes != 1 || r->instr->x[3] > reg->bytes) return false;
+  if (r->instr->op != VMVX_OP_load || m->cells || m->marks || reg->lanes != 1 || r->instr->x[3] > reg->bytes) {
+    return false;
+  }
   const int64_t* offsets = (const int64_t*)(void*)run_at(r, 2);
   const uint8_t* mask = r->mask;
   uint64_t outside = 0;
@@ -433,99 +372,25 @@ static bool load_constant(run_t* r) {
     SIZE(8, uint64_t)
 #undef SIZE
   }
+  vmvx_normalize(reg->type, reg->width, run_at(r, 0), r->threads);
   return true;
 }
 
-void run_load(run_t* r) {
-  const vmvx_register_t* reg = run_reg(r, 0);
-  bool masked = r->instr->op == VMVX_OP_load_masked;
-  uint32_t align = r->instr->x[masked ? 5 : 3];
-  bool done = !masked && load_constant(r);
-  for (uint32_t t = 0; t < r->threads && !done; ++t) {
-    if (!r->mask[t]) continue;
-    if (masked) {
-      check_masked_align(r, t, align);
-      load_masked_thread(r, t, false);
-      continue;
-    }
-    access_at_t at = {r->instr->x[1], t, lane_offset(r, 2, 0, t), reg->lanes, align, ACCESS_READ};
-    const uint8_t* data = run_access(r, at);
-    if (data && reg->lanes == 1) {
-      copy_element(run_at(r, 0) + (size_t)t * reg->bytes, data, reg->bytes);
-    } else if (data) {
-      load_lanes(r, data, t);
-    } else {
-      zero_lanes(r, t);
-    }
+void run_memory(run_t* r) {
+  uint32_t form = vmvx_access_form(r->instr->op);
+  vmvx_step_t step = step_of(r);
+  step.stores_each_lane = r->check->allow_equal_writes;
+  if (load_constant(r)) return;
+  bool lanes = (form & VMVX_FORM_MASKED) || ((form & VMVX_FORM_STORE) && step.stores_each_lane);
+  for (uint32_t t = 0; lanes && !(form & VMVX_FORM_LANES) && t < r->threads; ++t) {
+    if (r->mask[t]) check_align(r, t);
   }
-  vmvx_normalize(reg->type, reg->width, run_at(r, 0), (size_t)reg->lanes * r->threads);
-}
-
-void run_gather(run_t* r) {
-  const vmvx_register_t* reg = run_reg(r, 0);
-  for (uint32_t t = 0; t < r->threads; ++t) {
-    if (r->mask[t]) load_masked_thread(r, t, true);
-  }
-  vmvx_normalize(reg->type, reg->width, run_at(r, 0), (size_t)reg->lanes * r->threads);
-}
-
-static void store_thread(run_t* r, uint32_t thread, bool masked, bool scatters) {
-  const vmvx_register_t* reg = run_reg(r, 0);
-  int64_t first = scatters ? 0 : lane_offset(r, 2, 0, thread);
-  for (uint32_t lane = 0; lane < reg->lanes; ++lane) {
-    if (masked && !*lane_at(r, 3, lane, thread)) continue;
-    int64_t offset = scatters ? lane_offset(r, 2, lane, thread) : first + lane;
-    access_at_t at = {r->instr->x[1], thread, offset, 1, 1, ACCESS_WRITE};
-    write_element(r, at, lane_at(r, 0, lane, thread), reg->bytes);
-  }
-}
-
-static void store_whole(run_t* r, uint32_t thread, uint32_t align) {
-  const vmvx_register_t* reg = run_reg(r, 0);
-  access_at_t at = {r->instr->x[1], thread, lane_offset(r, 2, 0, thread), reg->lanes, align, ACCESS_WRITE};
-  uint8_t* data = run_access(r, at);
-  if (!data) return;
-  if (r->threads == 1) {
-    memcpy(data, run_at(r, 0), (size_t)reg->lanes * reg->bytes);
-    return;
-  }
-  for (uint32_t i = 0; i < reg->lanes; ++i) copy_element(data + i * reg->bytes, lane_at(r, 0, i, thread), reg->bytes);
-}
-
-void run_store(run_t* r) {
-  bool masked = r->instr->op == VMVX_OP_store_masked;
-  uint32_t align = r->instr->x[masked ? 4 : 3];
-  for (uint32_t t = 0; t < r->threads; ++t) {
-    if (!r->mask[t]) continue;
-    if (!masked && !r->check->allow_equal_writes) {
-      store_whole(r, t, align);
-      continue;
-    }
-    check_masked_align(r, t, align);
-    store_thread(r, t, masked, false);
-  }
-}
-
-void run_scatter(run_t* r) {
-  for (uint32_t t = 0; t < r->threads; ++t) {
-    if (r->mask[t]) store_thread(r, t, r->instr->op == VMVX_OP_scatter_masked, true);
-  }
+  (void)vmvx_step_access(&step, locate, form);  // what must not happen is reported
 }
 
 void run_atomic(run_t* r) {
-  const vmvx_memory_row_t* row = &r->function->memories[r->instr->x[2]];
-  uint32_t bytes = run_reg(r, 0)->bytes;
-  for (uint32_t t = 0; t < r->threads; ++t) {
-    if (!r->mask[t]) continue;
-    access_at_t at = {r->instr->x[2], t, lane_offset(r, 3, 0, t), 1, 1, ACCESS_ATOMIC};
-    uint8_t* data = run_access(r, at);
-    uint64_t old = 0;
-    if (data) {
-      copy_element((uint8_t*)&old, data, bytes);
-      vmvx_eval_element(r->instr->x[4], row, &old, lane_at(r, 1, 0, t), data);
-    }
-    copy_element(lane_at(r, 0, 0, t), (const uint8_t*)&old, bytes);
-  }
+  vmvx_step_t step = step_of(r);
+  (void)vmvx_step_atomic(&step, locate);
 }
 
 void run_deliver(run_t* r, const async_entry_t* entry) {

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
-#include "module/vmvx.h"
+#include "module/vmvx_access.h"
 #include "target/vmvx/encode.h"
 #include "target/vmvx/interpret.h"
 
@@ -123,21 +123,10 @@ void run_fault(run_t* r, kernel_fault_t fault, fault_at_t at, const char* format
 void run_memory_begin(run_t* r);  // sets up memories
 void run_memory_check(run_t* r);  // that everything is written, behind the last workgroup
 void run_memory_end(run_t* r);
-void run_load(run_t* r);
-void run_store(run_t* r);
-void run_gather(run_t* r);
-void run_scatter(run_t* r);
+void run_memory(run_t* r);  // load to scatter_masked
 void run_atomic(run_t* r);
-// Bounds, alignment, shadow and permission of one access; false when it must not happen.
-typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ASYNC } access_t;
-typedef struct access_at_t {
-  uint32_t memory, thread;
-  int64_t offset;  // elements
-  uint32_t lanes;
-  uint32_t align;  // bytes
-  access_t access;
-} access_at_t;
-uint8_t* run_access(run_t* r, access_at_t at);
+// Bounds, alignment, permission and shadow of one access: where it is, or NULL when it must not happen.
+uint8_t* run_access(run_t* r, const vmvx_access_t* access);
 // An asynchronous write is done: now the thread itself has written.
 void run_deliver(run_t* r, const async_entry_t* entry);
 

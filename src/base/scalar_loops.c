@@ -1,10 +1,11 @@
 // Scalar functions over arrays: the rows of base/scalar.def once for each element type that is computed directly. The
 // rows are expressions on double and int64_t; results are rounded or cut to the element. Other types go through the
 // loops for double, and for integers of any width.
+#include "base/scalar_loops.h"
+
 #include <math.h>
 
 #include "base/scalar_math.h"
-#include "module/vmvx.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3,no-math-errno,no-trapping-math")
@@ -87,42 +88,14 @@
 #undef SCALAR
 #undef fma
 
-typedef struct loops_t {
-  vmvx_loop_fn_t f32, f64, i8, i16, i32, i64, any, boolean;
-} loops_t;
 #define FLOATS(name) .f32 = name##_f32, .f64 = name##_f64
 #define INTS(name) \
   .i8 = name##_i8, .i16 = name##_i16, .i32 = name##_i32, .i64 = name##_i64, .any = name##_any, .boolean = name##_bool
 #define ROW_F(name) FLOATS(name)
 #define ROW_I(name) INTS(name)
 #define ROW_FI(name) FLOATS(name), INTS(name)
-static const loops_t loops[VMVX_SCALAR_COUNT] = {
+const scalar_loops_t scalar_loops[SCALAR_COUNT] = {
 #define SCALAR(name, arity, types, ...) {ROW_##types(loop_##name)},
 #include "base/scalar.def"
 #undef SCALAR
 };
-
-vmvx_loop_fn_t vmvx_loop_find(uint32_t fn, uint8_t type, uint8_t width) {
-  if (type > VMVX_BOOL && type <= VMVX_I64 && width != 8 * vmvx_type_bytes(type)) return NULL;
-  switch (type) {
-    case VMVX_BOOL:
-      return loops[fn].boolean;
-    case VMVX_I8:
-      return loops[fn].i8;
-    case VMVX_I16:
-      return loops[fn].i16;
-    case VMVX_I32:
-      return loops[fn].i32;
-    case VMVX_I64:
-      return loops[fn].i64;
-    case VMVX_F32:
-      return loops[fn].f32;
-    case VMVX_F64:
-      return loops[fn].f64;
-    default:
-      return NULL;
-  }
-}
-
-vmvx_loop_fn_t vmvx_loop_double(uint32_t fn) { return loops[fn].f64; }
-vmvx_loop_fn_t vmvx_loop_integer(uint32_t fn) { return loops[fn].any; }
