@@ -4,6 +4,7 @@
 void hal_queued_initialize(hal_queued_device_t* device) {
   iree_slim_mutex_initialize(&device->mutex);
   for (int i = 0; i < HAL_OPERATION_CLASSES; ++i) hal_idle_list_initialize(&device->free_operations[i]);
+  hal_idle_list_initialize(&device->free_staging);
   iree_hal_allocator_retain(device->allocator);
   iree_async_proactor_pool_retain(device->proactor_pool);
 }
@@ -11,6 +12,8 @@ void hal_queued_initialize(hal_queued_device_t* device) {
 void hal_queued_deinitialize(hal_queued_device_t* device) {
   hal_transient_close(device);
   hal_operation_trim(device);
+  hal_staging_trim(device);
+  hal_idle_list_deinitialize(&device->free_staging);
   for (int i = 0; i < HAL_OPERATION_CLASSES; ++i) hal_idle_list_deinitialize(&device->free_operations[i]);
   iree_hal_allocator_release(device->allocator);
   iree_async_proactor_pool_release(device->proactor_pool);
@@ -34,11 +37,13 @@ void hal_device_replace_allocator(iree_hal_device_t* base, iree_hal_allocator_t*
   device->allocator = new_allocator;
   iree_slim_mutex_unlock(&device->mutex);
   iree_hal_allocator_release(old_allocator);
+  hal_staging_trim(device);
 }
 
 iree_status_t hal_device_trim(iree_hal_device_t* device) {
   hal_transient_trim(cast(device));
   hal_operation_trim(cast(device));
+  hal_staging_trim(cast(device));
   return iree_hal_allocator_trim(cast(device)->allocator);
 }
 

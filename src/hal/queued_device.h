@@ -103,6 +103,7 @@ struct hal_queued_device_t {
 
   iree_atomic_uint32_t outstanding;  // operations on the heap
   hal_idle_list_t free_operations[HAL_OPERATION_CLASSES];
+  hal_idle_list_t free_staging;
   iree_slim_mutex_t mutex;  // guards what follows, and the allocator
   hal_operation_t* deferred;
   hal_transient_store_t* transients;  // NULL until there are any
@@ -183,6 +184,8 @@ iree_status_t hal_operation_transfer_file(const hal_operation_t* operation);
 // The same through staging buffers and copies in the device's queue, for buffers that the host cannot map. Waits for
 // the copies.
 iree_status_t hal_operation_stage_file(const hal_operation_t* operation);
+// Frees staging buffers that are kept for the next.
+void hal_staging_trim(hal_queued_device_t* device);
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Queue-ordered buffers (transient.c)

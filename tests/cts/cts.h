@@ -12,6 +12,7 @@
 
 #include "iree/hal/api.h"
 #include "iree/io/file_contents.h"
+#include "iree/io/file_handle.h"
 #include "kernels.h"
 
 // The value of specialization constant 0 of cts->executable.
@@ -57,6 +58,8 @@ uint32_t cts_word(iree_hal_buffer_t* buffer, iree_host_size_t index);
 void cts_expect_bytes(iree_hal_buffer_t* buffer, iree_device_size_t begin, iree_device_size_t end, uint8_t value);
 
 iree_hal_semaphore_t* cts_semaphore(uint64_t initial_value);
+// The caller's memory as a file.
+iree_hal_file_t* cts_memory_file(void* data, iree_host_size_t size, iree_io_file_access_t access);
 
 // The device of the suites goes, with all that its work still holds, and comes again: for tests that count.
 void cts_close_device(void);

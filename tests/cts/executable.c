@@ -1,4 +1,5 @@
 // Executables and caches: formats, reflection, bad data; driver and device facts.
+#include "counting.h"
 #include "cts.h"
 
 static iree_status_t prepare(iree_const_byte_span_t data, const char* format, iree_host_size_t constant_count,
@@ -24,6 +25,14 @@ static void formats(void** state) {
   CHECK_CODE(OUT_OF_RANGE, iree_hal_executable_cache_infer_format(cts.cache, 0, data, 3, format, &size));
   CHECK_CODE(INCOMPATIBLE, iree_hal_executable_cache_infer_format(cts.cache, 0, iree_make_const_byte_span("abc", 3),
                                                                   sizeof(format), format, &size));
+  if (!cts.is_gpu) return;
+  // A code object, but for no processor that is known: not somebody else's data.
+  uint8_t header[64];
+  memcpy(header, data.data, sizeof(header));
+  header[48] = 0xFE;
+  CHECK_CODE(INVALID_ARGUMENT,
+             iree_hal_executable_cache_infer_format(cts.cache, 0, iree_make_const_byte_span(header, sizeof(header)),
+                                                    sizeof(format), format, &size));
 }
 
 static void reflection(void** state) {
@@ -89,6 +98,13 @@ static void device_facts(void** state) {
   CHECK_OK(iree_hal_device_query_i64(cts.device, IREE_SV("hal.executable.format"), iree_make_cstring_view(cts.format),
                                      &value));
   assert_int_equal(value, 1);
+  // Nothing can fail on the way to an answer, which would then read as a no.
+  uint64_t calls = counting_calls();
+  CHECK_OK(iree_hal_device_query_i64(cts.device, IREE_SV("hal.executable.format"), iree_make_cstring_view(cts.format),
+                                     &value));
+  CHECK_OK(iree_hal_device_query_i64(cts.device, IREE_SV("hal.executable.format"), IREE_SV("no-such-format"), &value));
+  assert_int_equal(value, 0);
+  assert_int_equal(counting_calls() - calls, 0);
   CHECK_OK(iree_hal_device_query_i64(cts.device, IREE_SV("hal.dispatch"), IREE_SV("concurrency"), &value));
   assert_true(value >= 1);
   CHECK_CODE(NOT_FOUND, iree_hal_device_query_i64(cts.device, IREE_SV("nope"), IREE_SV("nope"), &value));

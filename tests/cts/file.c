@@ -2,31 +2,15 @@
 #include <unistd.h>
 
 #include "cts.h"
-#include "iree/io/file_handle.h"
 
 static void wait_for(iree_hal_semaphore_t* semaphore, uint64_t value) {
   CHECK_OK(iree_hal_semaphore_wait(semaphore, value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
 }
 
-static iree_hal_file_t* import_memory(void* data, iree_host_size_t size, iree_io_file_access_t access) {
-  iree_io_file_handle_t* handle = NULL;
-  iree_hal_file_t* file = NULL;
-  iree_hal_memory_access_t memory_access = 0;
-  if (access & IREE_IO_FILE_ACCESS_READ) memory_access |= IREE_HAL_MEMORY_ACCESS_READ;
-  if (access & IREE_IO_FILE_ACCESS_WRITE) memory_access |= IREE_HAL_MEMORY_ACCESS_WRITE;
-  CHECK_OK(iree_io_file_handle_wrap_host_allocation(access, iree_make_byte_span(data, size),
-                                                    iree_io_file_handle_release_callback_null(), cts.host_allocator,
-                                                    &handle));
-  CHECK_OK(iree_hal_file_import(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, memory_access, handle,
-                                IREE_HAL_EXTERNAL_FILE_FLAG_NONE, &file));
-  iree_io_file_handle_release(handle);
-  return file;
-}
-
 static void read_memory(void** state) {
   static iree_alignas(64) uint8_t memory[100];
   for (int i = 0; i < 100; ++i) memory[i] = (uint8_t)i;
-  iree_hal_file_t* file = import_memory(memory, sizeof(memory), IREE_IO_FILE_ACCESS_READ);
+  iree_hal_file_t* file = cts_memory_file(memory, sizeof(memory), IREE_IO_FILE_ACCESS_READ);
   assert_int_equal(iree_hal_file_length(file), 100);
   assert_non_null(iree_hal_file_storage_buffer(file));
   iree_hal_buffer_t* buffer = cts_buffer(64, 0xFF);
@@ -44,7 +28,7 @@ static void read_memory(void** state) {
 
 static void write_memory(void** state) {
   uint8_t memory[103] = {0};
-  iree_hal_file_t* file = import_memory(memory + 3, 100, IREE_IO_FILE_ACCESS_READ | IREE_IO_FILE_ACCESS_WRITE);
+  iree_hal_file_t* file = cts_memory_file(memory + 3, 100, IREE_IO_FILE_ACCESS_READ | IREE_IO_FILE_ACCESS_WRITE);
   iree_hal_buffer_t* buffer = cts_buffer(64, 5);
   iree_hal_semaphore_t *start = cts_semaphore(0), *done = cts_semaphore(0);
   CHECK_OK(iree_hal_device_queue_write(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(start, 1), CTS_POINT(done, 1),
@@ -91,7 +75,7 @@ static void descriptor(void** state) {
 
 static void errors(void** state) {
   uint8_t memory[64] = {0};
-  iree_hal_file_t* file = import_memory(memory, sizeof(memory), IREE_IO_FILE_ACCESS_READ);
+  iree_hal_file_t* file = cts_memory_file(memory, sizeof(memory), IREE_IO_FILE_ACCESS_READ);
   iree_hal_buffer_t* buffer = cts_buffer(64, 5);
   iree_hal_semaphore_t* semaphore = cts_semaphore(0);
   CHECK_CODE(PERMISSION_DENIED,
@@ -126,8 +110,8 @@ static void large(void** state) {
   CHECK_OK(iree_allocator_malloc(cts.host_allocator, SIZE, (void**)&source));
   CHECK_OK(iree_allocator_malloc(cts.host_allocator, SIZE, (void**)&target));
   for (uint32_t i = 0; i < SIZE / 4; ++i) source[i] = i * 2654435761u;
-  iree_hal_file_t* from = import_memory(source, SIZE, IREE_IO_FILE_ACCESS_READ);
-  iree_hal_file_t* to = import_memory(target, SIZE, IREE_IO_FILE_ACCESS_READ | IREE_IO_FILE_ACCESS_WRITE);
+  iree_hal_file_t* from = cts_memory_file(source, SIZE, IREE_IO_FILE_ACCESS_READ);
+  iree_hal_file_t* to = cts_memory_file(target, SIZE, IREE_IO_FILE_ACCESS_READ | IREE_IO_FILE_ACCESS_WRITE);
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
                                      .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
   iree_hal_buffer_t* buffer = NULL;
@@ -151,7 +135,7 @@ static void large(void** state) {
 // Work before it that failed: neither file nor buffer is touched.
 static void failed_before(void** state) {
   uint8_t memory[64] = {0};
-  iree_hal_file_t* file = import_memory(memory, sizeof(memory), IREE_IO_FILE_ACCESS_READ | IREE_IO_FILE_ACCESS_WRITE);
+  iree_hal_file_t* file = cts_memory_file(memory, sizeof(memory), IREE_IO_FILE_ACCESS_READ | IREE_IO_FILE_ACCESS_WRITE);
   iree_hal_buffer_t* buffer = cts_buffer(64, 5);
   iree_hal_semaphore_t *start = cts_semaphore(0), *done = cts_semaphore(0);
   CHECK_OK(iree_hal_device_queue_write(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(start, 1), CTS_POINT(done, 1),

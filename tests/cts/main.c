@@ -77,6 +77,21 @@ iree_hal_semaphore_t* cts_semaphore(uint64_t initial_value) {
   return semaphore;
 }
 
+iree_hal_file_t* cts_memory_file(void* data, iree_host_size_t size, iree_io_file_access_t access) {
+  iree_io_file_handle_t* handle = NULL;
+  iree_hal_file_t* file = NULL;
+  iree_hal_memory_access_t memory_access = 0;
+  if (access & IREE_IO_FILE_ACCESS_READ) memory_access |= IREE_HAL_MEMORY_ACCESS_READ;
+  if (access & IREE_IO_FILE_ACCESS_WRITE) memory_access |= IREE_HAL_MEMORY_ACCESS_WRITE;
+  CHECK_OK(iree_io_file_handle_wrap_host_allocation(access, iree_make_byte_span(data, size),
+                                                    iree_io_file_handle_release_callback_null(), cts.host_allocator,
+                                                    &handle));
+  CHECK_OK(iree_hal_file_import(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, memory_access, handle,
+                                IREE_HAL_EXTERNAL_FILE_FLAG_NONE, &file));
+  iree_io_file_handle_release(handle);
+  return file;
+}
+
 iree_hal_semaphore_list_t cts_point_list(cts_point_t* point) {
   return (iree_hal_semaphore_list_t){1, &point->semaphore, &point->value};
 }

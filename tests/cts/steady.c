@@ -11,6 +11,9 @@ typedef struct steady_t {
   iree_host_size_t semaphore_count;  // that submissions wait for and signal
   uint64_t value;                    // of the last one
   iree_hal_buffer_t *small, *large, *other;
+  iree_hal_buffer_t* hidden;  // from the host, where the device has memory of its own
+  iree_hal_file_t* file;      // memory, of LARGE bytes
+  uint8_t* contents;
   iree_hal_command_buffer_t* commands;
   iree_hal_buffer_binding_t bindings[SLOTS];
 } steady_t;
@@ -111,6 +114,19 @@ static void submit_memory(steady_t* s) {
   }
 }
 
+static void submit_file(steady_t* s, iree_device_size_t length) {
+  points_t p;
+  next_points(s, &p);
+  CHECK_OK(iree_hal_device_queue_read(cts.device, ANY, p.waits, p.signals, s->file, 0, s->hidden, 0, length,
+                                      IREE_HAL_READ_FLAG_NONE));
+  next_points(s, &p);
+  CHECK_OK(iree_hal_device_queue_write(cts.device, ANY, p.waits, p.signals, s->hidden, 0, s->file, 0, length,
+                                       IREE_HAL_WRITE_FLAG_NONE));
+}
+
+static void submit_small_file(steady_t* s) { submit_file(s, 64); }
+static void submit_large_file(steady_t* s) { submit_file(s, LARGE); }
+
 static void wait_for(steady_t* s, uint64_t value) {
   for (iree_host_size_t i = 0; i < s->semaphore_count; ++i) {
     CHECK_OK(iree_hal_semaphore_wait(s->semaphores[i], value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
@@ -166,6 +182,11 @@ static void set_up(steady_t* s, iree_host_size_t semaphore_count) {
   s->other = cts_buffer(LARGE, 0);
   for (int i = 0; i < SLOTS; ++i) s->bindings[i] = (iree_hal_buffer_binding_t){s->small, 0, 4096};
   s->commands = record_table();
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  CHECK_OK(iree_hal_allocator_allocate_buffer(cts.allocator, params, LARGE, &s->hidden));
+  CHECK_OK(iree_allocator_malloc(cts.host_allocator, LARGE, (void**)&s->contents));
+  s->file = cts_memory_file(s->contents, LARGE, IREE_IO_FILE_ACCESS_READ | IREE_IO_FILE_ACCESS_WRITE);
 }
 
 static void tear_down(steady_t* s) {
@@ -174,6 +195,9 @@ static void tear_down(steady_t* s) {
   iree_hal_buffer_release(s->large);
   iree_hal_buffer_release(s->other);
   iree_hal_command_buffer_release(s->commands);
+  iree_hal_buffer_release(s->hidden);
+  iree_hal_file_release(s->file);
+  iree_allocator_free(cts.host_allocator, s->contents);
 }
 
 static void check_all(iree_host_size_t semaphore_count) {
@@ -186,6 +210,7 @@ static void check_all(iree_host_size_t semaphore_count) {
       {submit_large_fill, "large fill"},     {submit_small_copy, "small copy"},
       {submit_large_copy, "large copy"},     {submit_small_update, "small update"},
       {submit_large_update, "large update"}, {submit_memory, "memory"},
+      {submit_small_file, "small file"},     {submit_large_file, "large file"},
   };
   steady_t s = {.value = 0};
   set_up(&s, semaphore_count);

@@ -18,10 +18,11 @@ static iree_status_t cache_infer_format(iree_hal_executable_cache_t* base,
                                         iree_const_byte_span_t executable_data,
                                         iree_host_size_t executable_format_capacity, char* executable_format,
                                         iree_host_size_t* out_inferred_size) {
-  target_id_t target;
-  if (iree_status_consume_code(target_id_from_elf(executable_data, &target)) != IREE_STATUS_OK) {
+  if (!target_id_is_code(executable_data)) {
     return iree_make_status(IREE_STATUS_INCOMPATIBLE, "not a code object for AMD GPUs");
   }
+  target_id_t target;
+  IREE_RETURN_IF_ERROR(target_id_from_elf(executable_data, &target));
   iree_string_view_t format = iree_make_cstring_view(target.processor);
   if (format.size >= executable_format_capacity) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "format '%s' does not fit", target.processor);
@@ -31,13 +32,16 @@ static iree_status_t cache_infer_format(iree_hal_executable_cache_t* base,
   return iree_ok_status();
 }
 
+bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format) {
+  if (iree_string_view_equal(format, IREE_SV(ANY_TARGET_FORMAT))) return true;
+  target_id_t target;
+  return target_id_read(format, &target) &&
+         target_id_match(&target, &((logical_device_t*)device)->physical[0].gpu->target) != TARGET_MATCH_NONE;
+}
+
 static bool cache_can_prepare_format(iree_hal_executable_cache_t* base, iree_hal_executable_caching_mode_t caching_mode,
                                      iree_string_view_t executable_format) {
-  const amdgpu_cache_t* cache = (const amdgpu_cache_t*)base;
-  if (iree_string_view_equal(executable_format, IREE_SV(ANY_TARGET_FORMAT))) return true;
-  target_id_t target;
-  if (iree_status_consume_code(target_id_parse(executable_format, &target)) != IREE_STATUS_OK) return false;
-  return target_id_match(&target, &cache->device->physical[0].gpu->target) != TARGET_MATCH_NONE;
+  return amdgpu_takes_format(&((amdgpu_cache_t*)base)->device->base, executable_format);
 }
 
 static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,

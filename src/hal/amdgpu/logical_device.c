@@ -69,22 +69,13 @@ static void amdgpu_destroy(iree_hal_device_t* base) {
   iree_allocator_free(device->base.host_allocator, device);
 }
 
-static bool takes_format(hal_queued_device_t* device, iree_string_view_t format) {
-  iree_hal_executable_cache_t* cache = NULL;
-  iree_status_t status = amdgpu_executable_cache_create((logical_device_t*)device, &cache);
-  if (iree_status_consume_code(status) != IREE_STATUS_OK) return false;
-  bool result = iree_hal_executable_cache_can_prepare_format(cache, 0, format);
-  iree_hal_executable_cache_release(cache);
-  return result;
-}
-
 static iree_status_t amdgpu_query_i64(iree_hal_device_t* base, iree_string_view_t category, iree_string_view_t key,
                                       int64_t* out_value) {
   logical_device_t* device = (logical_device_t*)base;
   hal_device_facts_t facts = {
       .queue_count = device->domain.physical_count * device->domain.queue_count,
       .dispatch_concurrency = iree_max(device->physical[0].gpu->compute_units, 1u),
-      .takes_format = takes_format,
+      .takes_format = amdgpu_takes_format,
   };
   return hal_device_query_facts(&device->base, category, key, &facts, out_value);
 }

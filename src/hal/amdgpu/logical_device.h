@@ -84,6 +84,8 @@ iree_status_t amdgpu_buffer_address(iree_hal_buffer_t* buffer, uint64_t* out_add
 bool amdgpu_buffer_is_fixed(iree_hal_buffer_t* buffer);
 
 // executable_cache.c
+// Whether code of the format runs on the device's GPUs.
+bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format);
 iree_status_t amdgpu_executable_cache_create(logical_device_t* device, iree_hal_executable_cache_t** out_cache);
 
 #endif  // IREE_C_HAL_AMDGPU_LOGICAL_DEVICE_H_

@@ -38,7 +38,7 @@ static bool parse_feature(iree_string_view_t text, target_id_t* target) {
   return true;
 }
 
-iree_status_t target_id_parse(iree_string_view_t text, target_id_t* out_target) {
+bool target_id_read(iree_string_view_t text, target_id_t* out_target) {
   memset(out_target, 0, sizeof(*out_target));
   iree_string_view_t rest = text, processor;
   iree_string_view_consume_prefix(&rest, IREE_SV("amdgcn-amd-amdhsa--"));
@@ -51,7 +51,11 @@ iree_status_t target_id_parse(iree_string_view_t text, target_id_t* out_target) 
     iree_string_view_split(rest, ':', &feature, &rest);
     valid = parse_feature(feature, out_target);
   }
-  if (valid) return iree_ok_status();
+  return valid;
+}
+
+iree_status_t target_id_parse(iree_string_view_t text, target_id_t* out_target) {
+  if (target_id_read(text, out_target)) return iree_ok_status();
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "'%.*s' is no AMD GPU target", (int)text.size, text.data);
 }
 
@@ -91,6 +95,14 @@ static target_feature_t feature_of(uint32_t flags, int shift) {
   return setting == SETTING_ON ? TARGET_FEATURE_ON : setting == SETTING_OFF ? TARGET_FEATURE_OFF : TARGET_FEATURE_ANY;
 }
 
+bool target_id_is_code(iree_const_byte_span_t data) {
+  Elf64_Ehdr header;
+  if (data.data_length < sizeof(header)) return false;
+  memcpy(&header, data.data, sizeof(header));
+  return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+         header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == EM_AMDGPU;
+}
+
 iree_status_t target_id_from_elf(iree_const_byte_span_t data, target_id_t* out_target) {
   memset(out_target, 0, sizeof(*out_target));
   Elf64_Ehdr header;
@@ -98,11 +110,10 @@ iree_status_t target_id_from_elf(iree_const_byte_span_t data, target_id_t* out_t
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "a code object of %" PRIhsz " bytes has no ELF header",
                             data.data_length);
   }
-  memcpy(&header, data.data, sizeof(header));
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != EM_AMDGPU) {
+  if (!target_id_is_code(data)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "not an ELF code object for AMD GPUs");
   }
+  memcpy(&header, data.data, sizeof(header));
   for (size_t i = 0; i < IREE_ARRAYSIZE(processors); ++i) {
     if (processors[i].machine != (header.e_flags & FLAG_MACHINE)) continue;
     snprintf(out_target->processor, sizeof(out_target->processor), "%s", processors[i].name);

@@ -13,7 +13,8 @@ typedef struct target_id_t {
   target_feature_t xnack;
 } target_id_t;
 
-// Errors: INVALID_ARGUMENT for what is no such name.
+// False for what is no such name; and as an error, INVALID_ARGUMENT.
+bool target_id_read(iree_string_view_t text, target_id_t* out_target);
 iree_status_t target_id_parse(iree_string_view_t text, target_id_t* out_target);
 // "gfx90a:sramecc+:xnack-"
 iree_status_t target_id_append(const target_id_t* target, iree_string_builder_t* builder);
@@ -24,6 +25,8 @@ target_match_t target_id_match(const target_id_t* code, const target_id_t* devic
 // The generic instruction set that a processor runs; NULL without.
 const char* target_id_generic(const char* processor);
 
+// Whether `data` begins as a code object for AMD GPUs does.
+bool target_id_is_code(iree_const_byte_span_t data);
 // The target that a code object was made for, from its ELF header. Errors: INVALID_ARGUMENT when `data` is no AMD code
 // object or names a processor that is not known.
 iree_status_t target_id_from_elf(iree_const_byte_span_t data, target_id_t* out_target);
