@@ -13,6 +13,7 @@ import onnxruntime
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "models")]
+import dynamic  # noqa: E402
 import make  # noqa: E402
 from tools import LOCAL_SYNC, ToolError, Tools, call, local_task, measure  # noqa: E402
 
@@ -32,17 +33,19 @@ SAMPLES = [
 
 
 def random_inputs(session):
-    """One array for each input: normal floats, token ids, segments, and a mask whose last quarter is padding."""
+    """One array for each input: normal floats, token ids, segments, and a mask whose last quarter is padding.
+    An open size is what dynamic.py says."""
     random = np.random.default_rng(7)
     arrays = {}
     for value in session.get_inputs():
+        shape = [dynamic.SIZES[size] if isinstance(size, str) else size for size in value.shape]
         if value.type == "tensor(float)":
-            arrays[value.name] = random.standard_normal(value.shape, dtype=np.float32)
+            arrays[value.name] = random.standard_normal(shape, dtype=np.float32)
         elif value.name == "attention_mask":
-            arrays[value.name] = np.arange(np.prod(value.shape)).reshape(value.shape) * 4 < 3 * np.prod(value.shape)
+            arrays[value.name] = np.arange(np.prod(shape)).reshape(shape) * 4 < 3 * np.prod(shape)
             arrays[value.name] = arrays[value.name].astype(np.int64)
         else:
-            arrays[value.name] = random.integers(0, 2 if value.name == "token_type_ids" else 30522, value.shape)
+            arrays[value.name] = random.integers(0, 2 if value.name == "token_type_ids" else 30522, shape)
     return arrays
 
 

@@ -19,8 +19,19 @@ STABLEHLO = ["mobile_last", "residual_last", "sound_last"]  # as text too, besid
 RECURRENT = ["lstm_128", "lstm_512", "lstm_256_batch16", "lstm_256_both", "gru_128", "gru_512", "gru_256_batch16",
              "gru_256_both"]
 QUANTIZED = ["mobilenetv2_qdq", "mobilenetv2_qoperator", "resnet50_qdq", "resnet50_qoperator"]
+DYNAMIC = [*(f"{name}_batch" for name in
+             ("regnet", "shufflenet", "mobilenet_v3", "squeezenet", "unet", "video", "channels_last", "encodec",
+              "wavenet", "densenet", "inception", "resnext", "generator", "superresolution", "rnn", "lstm", "gru",
+              "convnext", "efficientnet", "vit", "swin", "speech", "detector", "image")),
+           "rnn_steps", "lstm_steps", "lstm_open", "lstm_open_both", "gru_steps", "gru_open", "gru_open_both",
+           "text_tokens", "text_open", "tcn_open", "speech_frames",
+           *(f"{name}_image" for name in
+             ("efficientnet", "detector", "conv", "strided", "point", "odd", "grouped", "depthwise",
+              "depthwise_strided", "transposed", "max_pool", "average_pool")),
+           "image_open", "conv_samples", "depthwise_samples"]  # sizes that only the caller knows
 STEMS = {name: stem for stem, names in (("families", FAMILIES), ("networks", NETWORKS), ("stablehlo", STABLEHLO),
-                                         ("recurrent", RECURRENT), ("quantized", QUANTIZED)) for name in names}
+                                         ("recurrent", RECURRENT), ("quantized", QUANTIZED),
+                                         ("dynamic", DYNAMIC)) for name in names}
 HERE = pathlib.Path(__file__).resolve().parent
 
 

@@ -20,11 +20,18 @@ static uint32_t params_of(const ir_op_t* op) {
   return count;
 }
 
-// The same for all dispatches from `op` on, before something else than a dispatch comes.
+static bool ends_table(const ir_op_t* op) {
+  return ir_is(op, GRAPH_IF) || ir_is(op, GRAPH_WHILE) || ir_is(op, GRAPH_TO_SCALAR);
+}
+
+// The same for all dispatches from `op` on, before something comes that asks for their results; and lengths of copies.
 static uint32_t params_ahead(const ir_op_t* op) {
   uint32_t count = 0;
-  for (; op && count < HOST_MAX_PARAMS && (ir_is(op, GRAPH_DISPATCH) || ir_is(op, GRAPH_CONSTANT)); op = op->next) {
+  for (; op && count < HOST_MAX_PARAMS && !ends_table(op); op = op->next) {
+    bool ends_round = !op->next && ir_is(ir_op_parent(op), GRAPH_WHILE);
     if (ir_is(op, GRAPH_DISPATCH)) count += params_of(op);
+    if (graph_is_window(op)) ++count;
+    if (ends_round) count += op->operand_count;
   }
   return count < HOST_MAX_PARAMS ? count : HOST_MAX_PARAMS;
 }
@@ -114,19 +121,31 @@ static void make_room(host_t* h, uint32_t buffers) {
   if (h->table && h->table_buffer_count + buffers > HOST_MAX_BUFFERS) host_flush(h);
 }
 
+// A table's parameter that holds the register.
+static module_value_t param_of_reg(host_t* h, module_reg_t reg) {
+  for (uint32_t i = 0; i < h->param_count; ++i) {
+    if (h->params[i] == reg) return MODULE_PARAM(i);
+  }
+  h->params[h->param_count] = reg;
+  return MODULE_PARAM(h->param_count++);
+}
+
 void host_copy(host_t* h, storage_t* from, storage_t* to) {
   if (from == to || to->size == 0) return;
-  if (to->size == HOST_DYNAMIC) {  // by an instruction: tables want literal lengths
+  make_room(h, 2);
+  bool has_room = h->table && h->param_count < h->param_room;
+  if (to->size == HOST_DYNAMIC && !has_room) {  // by an instruction, as no table is open
     host_flush(h);
     module_operand_t zero = MODULE_REG(module_function_i64(h->f, 0));
     module_emit(h->f, hal_copy, MODULE_REG(h->stream), MODULE_REG(h->buffers[host_buffer_of(h, from)]), zero,
                 MODULE_REG(h->buffers[host_buffer_of(h, to)]), zero, MODULE_REG(to->reg));
     return;
   }
-  make_room(h, 2);
   table(h);
   order(h, (touched_t[]){{from, false}, {to, true}}, 2);
-  module_table_copy(table(h), binding_of(h, from), binding_of(h, to));
+  module_binding_t source = binding_of(h, from), target = binding_of(h, to);
+  if (to->size == HOST_DYNAMIC) source.length = target.length = param_of_reg(h, to->reg);
+  module_table_copy(table(h), source, target);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -289,15 +308,6 @@ module_reg_t host_condition(host_t* h, ir_value_t* value) {
   if (ir_type_is_tensor(value->type)) return load_number(h, value);
   host_flush(h);
   return host_scalar_reg(h, value);
-}
-
-// A table's parameter that holds the register.
-static module_value_t param_of_reg(host_t* h, module_reg_t reg) {
-  for (uint32_t i = 0; i < h->param_count; ++i) {
-    if (h->params[i] == reg) return MODULE_PARAM(i);
-  }
-  h->params[h->param_count] = reg;
-  return MODULE_PARAM(h->param_count++);
 }
 
 static module_value_t param_of(host_t* h, ir_value_t* value) {

@@ -21,15 +21,11 @@ static storage_t* view_new(host_t* h, const ir_value_t* value) {
 
 // What shares an arena with others is told apart by its place there; views have no such place, so nothing else is ever
 // where they are.
-static void pair_static(host_t* h, ir_value_t* result, ir_value_t* next, host_pair_t* pair) {
+static void pair_static(host_t* h, ir_value_t* result, host_pair_t* pair) {
   span_t always = {.first = 0, .last = UINT32_MAX};
   for (int i = 0; i < 2; ++i) pair->home[i] = host_storage_alive(h, result, NULL, &always);
   pair->current = view_new(h, result);
   pair->next = view_new(h, result);
-  result->data = pair->current;
-  bool own = next->def && ir_is(next->def, GRAPH_DISPATCH) && !next->data;
-  const ir_op_t* loop = result->def;
-  if (own && next->def->parent == loop->regions[1].first) next->data = pair->next;  // else copied at the end of a round
 }
 
 static void pair_dynamic(host_t* h, ir_value_t* result, host_pair_t* pair) {
@@ -37,7 +33,18 @@ static void pair_dynamic(host_t* h, ir_value_t* result, host_pair_t* pair) {
   const ir_block_t* block = result->def->parent;
   pair->current = host_storage_alive(h, result, block, &alive);
   pair->next = host_storage_alive(h, result, block, &alive);
+}
+
+static void pair_new(host_t* h, ir_value_t* result, ir_value_t* next, host_pair_t* pair) {
+  if (ir_type_is_static(result->type)) {
+    pair_static(h, result, pair);
+  } else {
+    pair_dynamic(h, result, pair);
+  }
   result->data = pair->current;
+  bool own = next->def && ir_is(next->def, GRAPH_DISPATCH) && !next->data;
+  const ir_op_t* loop = result->def;
+  if (own && next->def->parent == loop->regions[1].first) next->data = pair->next;  // else copied at the end of a round
 }
 
 void host_pair_carried(host_t* h, ir_op_t* op) {
@@ -50,9 +57,7 @@ void host_pair_carried(host_t* h, ir_op_t* op) {
     if (!ir_type_is_tensor(result->type)) continue;
     pairs[i].changes = next != body->args[i] && host_size_changes(result);
     if (pairs[i].changes || is_in_place(op, i)) continue;
-    bool permuted = !next->def && next->block == body;
-    if (host_tensor_bytes(result->type) > 0) pair_static(h, result, next, &pairs[i]);
-    if (!ir_type_is_static(result->type) && permuted) pair_dynamic(h, result, &pairs[i]);
+    if (host_tensor_bytes(result->type) != 0) pair_new(h, result, next, &pairs[i]);
   }
 }
 
@@ -68,10 +73,11 @@ void host_place_pairs(host_t* h, ir_op_t* op) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static void make_view(host_t* h, const storage_t* of, module_reg_t offset, const storage_t* view) {
+  module_reg_t length = view->size == HOST_DYNAMIC ? view->reg : module_function_i64(h->f, view->size);
   module_reg_t buffer = of->kind == STORAGE_CONSTANT ? module_function_ref(h->f) : h->buffers[host_buffer_of(h, of)];
   if (of->kind == STORAGE_CONSTANT) module_emit(h->f, hal_constant, MODULE_REG(buffer), MODULE_INDEX(of->index));
   module_emit(h->f, hal_subspan, MODULE_REG(h->buffers[host_buffer_of(h, view)]), MODULE_REG(buffer),
-              MODULE_REG(offset), MODULE_REG(module_function_i64(h->f, view->size)));
+              MODULE_REG(offset), MODULE_REG(length));
 }
 
 static void bring_pairs(host_t* h, ir_op_t* op) {
@@ -193,49 +199,85 @@ void host_emit_while(host_t* h, ir_op_t* op) {
 // Windows
 //===----------------------------------------------------------------------------------------------------------------===
 
-// The last place where a part of so many entries fits, along a dim.
-static module_reg_t last_start(host_t* h, const ir_value_t* whole, int32_t dim, int64_t entries) {
-  int64_t size = whole->type->dims[dim];
-  if (size != IR_DYNAMIC) return module_function_i64(h->f, size - entries);
-  const storage_t* s = whole->data;  // the first dim, as only that one may be open
-  return module_emit_value(h->f, i64_sub, MODULE_REG(s->dims[0]), MODULE_REG(module_function_i64(h->f, entries)));
+// A size as a number: `index` counts the dims, open ones have a register.
+static module_reg_t dim_reg(host_t* h, const ir_value_t* value, int32_t index) {
+  const storage_t* s = value->data;
+  uint32_t before = 0;
+  if (value->type->dims[index] != IR_DYNAMIC) return host_number_constant(h, value->type->dims[index]);
+  for (int32_t i = 0; i < index; ++i) before += value->type->dims[i] == IR_DYNAMIC;
+  return s->dims[before];
 }
 
-// Where in its array a window starts, in bytes from the start of the buffer.
-static module_reg_t window_offset(host_t* h, ir_op_t* op, const int64_t* part, uint32_t first_start) {
+// The sizes of a piece along each dim of its array: its own, but for dims of 1, of which it may have more or fewer.
+static void piece_dims(host_t* h, const ir_value_t* piece, const ir_type_t* whole, module_reg_t* out) {
+  int32_t at = piece->type->rank - 1;
+  int64_t left = ir_type_is_static(piece->type) ? ir_type_count(piece->type) : IR_DYNAMIC;
+  for (int32_t d = whole->rank - 1; d >= 0; --d) {
+    if (left != IR_DYNAMIC) {  // it covers the last dims, whatever its shape
+      int64_t size = whole->dims[d] == IR_DYNAMIC || left < whole->dims[d] ? left : whole->dims[d];
+      out[d] = host_number_constant(h, size);
+      left /= size;
+      continue;
+    }
+    while (at >= 0 && piece->type->dims[at] == 1) --at;
+    out[d] = whole->dims[d] == 1 || at < 0 ? host_number_constant(h, 1) : dim_reg(h, piece, at--);
+  }
+}
+
+static bool is_zero(const ir_value_t* start) {
+  return start->def && ir_is(start->def, GRAPH_CONSTANT) && graph_get_value(start->def)->integer == 0;
+}
+
+// Where in its array a piece starts, in bytes from the start of the buffer: starts are clamped so that it fits.
+static module_reg_t window_offset(host_t* h, ir_op_t* op, const ir_value_t* piece, uint32_t first_start) {
   const ir_value_t* whole = ir_operand(op, 0);
   const storage_t* s = whole->data;
-  module_reg_t offset = module_function_i64(h->f, s->offset);
-  int64_t stride = ir_type_bytes(whole->type->element);
+  module_reg_t part[GRAPH_MAX_RANK], offset = module_function_i64(h->f, s->offset);
+  module_reg_t stride = host_number_constant(h, ir_type_bytes(whole->type->element));
+  piece_dims(h, piece, whole->type, part);
   for (int32_t d = whole->type->rank - 1; d >= 0; --d) {
-    if (d + 1 < whole->type->rank) stride *= whole->type->dims[d + 1];  // never the first, which may be open
-    if (whole->type->dims[d] == part[d]) continue;
-    module_reg_t at = host_scalar_reg(h, ir_operand(op, first_start + (uint32_t)d));
-    at = module_emit_value(h->f, i64_min_s, MODULE_REG(at), MODULE_REG(last_start(h, whole, d, part[d])));
+    if (d + 1 < whole->type->rank) stride = host_number_binary(h, VM_OP_i64_mul, stride, dim_reg(h, whole, d + 1));
+    module_reg_t size = dim_reg(h, whole, d);
+    ir_value_t* start = ir_operand(op, first_start + (uint32_t)d);
+    if (size == part[d] || is_zero(start)) continue;
+    module_reg_t at = host_scalar_reg(h, start), last = host_number_binary(h, VM_OP_i64_sub, size, part[d]);
+    at = module_emit_value(h->f, i64_min_s, MODULE_REG(at), MODULE_REG(last));
     at = module_emit_value(h->f, i64_max_s, MODULE_REG(at), MODULE_REG(module_function_i64(h->f, 0)));
-    at = module_emit_value(h->f, i64_mul, MODULE_REG(at), MODULE_REG(module_function_i64(h->f, stride)));
+    at = module_emit_value(h->f, i64_mul, MODULE_REG(at), MODULE_REG(stride));
     offset = module_emit_value(h->f, i64_add, MODULE_REG(offset), MODULE_REG(at));
   }
   return offset;
+}
+
+// Sizes of a piece that is read: operands behind the starts.
+static void set_piece_dims(host_t* h, ir_op_t* op, storage_t* s) {
+  const ir_type_t* type = op->results[0].type;
+  module_reg_t dims[GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  for (uint32_t i = 1 + (uint32_t)type->rank; i < op->operand_count; ++i) {
+    dims[count++] = host_scalar_reg(h, ir_operand(op, i));
+  }
+  host_set_dims(h, s, type, dims);
 }
 
 void host_emit_window_read(host_t* h, ir_op_t* op) {
   ir_value_t* value = ir_result(op, 0);
   storage_t* to = value->data;
   storage_t* view = to->kind == STORAGE_VIEW ? to : view_new(h, value);
-  make_view(h, ir_operand(op, 0)->data, window_offset(h, op, value->type->dims, 1), view);
+  if (!ir_type_is_static(value->type)) {
+    set_piece_dims(h, op, to);
+    view->dims = to->dims;
+    view->reg = to->reg;
+    if (to->kind == STORAGE_BUFFER) host_acquire_slot(h, to);
+  }
+  make_view(h, ir_operand(op, 0)->data, window_offset(h, op, value, 1), view);
   host_copy(h, view, to);
 }
 
 void host_emit_window_write(host_t* h, ir_op_t* op) {
   ir_value_t* update = ir_operand(op, 1);
   storage_t* view = view_new(h, update);
-  const ir_type_t* whole = ir_operand(op, 0)->type;
-  // Of the update's shape only its size counts: it covers the last dims.
-  int64_t part[GRAPH_MAX_RANK], left = ir_type_count(update->type);
-  for (int32_t d = whole->rank - 1; d >= 0; left /= part[d--]) {
-    part[d] = whole->dims[d] == IR_DYNAMIC || left < whole->dims[d] ? left : whole->dims[d];
-  }
-  make_view(h, ir_operand(op, 0)->data, window_offset(h, op, part, 2), view);
+  view->reg = ((storage_t*)update->data)->reg;
+  make_view(h, ir_operand(op, 0)->data, window_offset(h, op, update, 2), view);
   host_copy(h, update->data, view);
 }

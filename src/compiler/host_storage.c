@@ -152,7 +152,7 @@ static void assign_window(host_t* h, ir_op_t* op) {
   ir_value_t* value = ir_result(op, 0);
   if (ir_is(op, GRAPH_DYNAMIC_UPDATE)) {
     value->data = ir_operand(op, 0)->data;
-  } else if (host_tensor_bytes(value->type) % PLAN_ALIGNMENT == 0) {
+  } else if (constant_bytes(value->type) % PLAN_ALIGNMENT == 0) {
     storage_t* s = host_storage_new(h, value, STORAGE_VIEW);
     s->index = host_add_buffer(h);
     value->data = s;

@@ -328,14 +328,15 @@ static void build_rows(contract_plan_t* c, tile_t* t, linear_t first_row, int64_
   }
 }
 
-// Rows of the share: as many tiles as fit, and lower ones for what is left.
+// Rows of the share: as many tiles as fit, and lower ones for what is left, the last few at once: each tile reads the
+// whole right operand, which a few rows of many batches or steps would read anew for each.
 static void build_row_share(contract_plan_t* c, tile_t* t) {
   enum { LOW_TILE = 4 };
   kernel_build_t* k = &c->d->k;
-  int64_t heights[] = {c->tile_rows, LOW_TILE, 1};
+  int64_t heights[] = {c->tile_rows, LOW_TILE, 3, 2, 1};
   ir_value_t *lower = c->share.lower, *upper = c->share.upper;
-  for (int i = 0; i < 3; ++i) {
-    if (i && heights[i] >= heights[i - 1]) continue;
+  for (uint32_t i = 0; i < sizeof(heights) / sizeof(heights[0]); ++i) {
+    if (i && heights[i] >= c->tile_rows) continue;
     ir_value_t* end = upper;
     if (heights[i] > 1) {
       ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, upper, lower);

@@ -6,6 +6,9 @@
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=prefix_sums --input=3x16xf32=1 --expected_output="3x16xf32=[1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1][2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2][3 3 3 3 3 3 3 3 3 3 3 3 3 3 3 3]" --expected_output=16xf32=3
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=open_sums --input=2x16xf32=1 --expected_output="2x16xf32=[1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1][2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2]" --expected_output=16xf32=2
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=open_sums --input=0x16xf32 --expected_output=0x16xf32 --expected_output=16xf32=0
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=open_pieces --input=2x3x16xf32=1 --expected_output="2x3x16xf32=[[1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1][1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1][1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1]][[2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2][2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2][2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2]]" --expected_output=3x16xf32=2
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=open_pieces --input=2x0x16xf32 --expected_output=2x0x16xf32 --expected_output=0x16xf32
+// RUN: iree-run-module --device=local-task --module=%t.vmfb --function=open_short_pieces --input=2x2x3xi32=1,2,3,4,5,6,7,8,9,10,11,12 --expected_output=2x2x3xi32=14,16,18,20,22,24,2,4,6,8,10,12
 // RUN: iree-run-module --device=local-task --module=%t.vmfb --function=short_pieces --input=3x3xi32=1,2,3,4,5,6,7,8,9 --expected_output=3x3xi32=14,16,18,8,10,12,2,4,6
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=rotate --input=i64=4 --input=2xf32=1,2 --input=2xf32=3,4 --input=2xf32=5,6 --expected_output=2xf32=3,4 --expected_output=2xf32=5,6 --expected_output=2xf32=1,2
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=rotate_open --input=i64=4 --input=2xf32=1,2 --input=2xf32=3,4 --input=2xf32=5,6 --expected_output=2xf32=3,4 --expected_output=2xf32=5,6 --expected_output=2xf32=1,2
@@ -80,6 +83,69 @@ func.func @open_sums(%x: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<16xf32>)
     "graph.yield"(%j, %s, %next) : (tensor<i64>, tensor<16xf32>, tensor<?x16xf32>) -> ()
   }) : (tensor<i64>, tensor<16xf32>, tensor<?x16xf32>) -> (tensor<i64>, tensor<16xf32>, tensor<?x16xf32>)
   return %r#2, %r#1 : tensor<?x16xf32>, tensor<16xf32>
+}
+
+// Pieces whose size only the caller knows.
+// CHECK-LABEL: func.func @open_pieces
+// CHECK: ^bb0({{.*}}: tensor<?x16xf32>, {{.*}}: tensor<?x?x16xf32>, %{{.*}}: i64):
+// CHECK: "graph.dynamic_slice"{{.*}}window{{.*}} -> tensor<1x?x16xf32>
+// CHECK: "graph.dynamic_update"{{.*}}window{{.*}} : (tensor<?x?x16xf32>, tensor<?x16xf32>, index, index, index)
+func.func @open_pieces(%x: tensor<?x?x16xf32>) -> (tensor<?x?x16xf32>, tensor<?x16xf32>) {
+  %zero = "graph.constant"() <{value = dense<0> : tensor<i64>}> : () -> tensor<i64>
+  %one = "graph.constant"() <{value = dense<1> : tensor<i64>}> : () -> tensor<i64>
+  %rows = "graph.dim"(%x) <{index = 0 : i64}> : (tensor<?x?x16xf32>) -> index
+  %size = "graph.dim"(%x) <{index = 1 : i64}> : (tensor<?x?x16xf32>) -> index
+  %count = "graph.to_tensor"(%rows) : (index) -> tensor<index>
+  %last = "graph.cast"(%count) : (tensor<index>) -> tensor<i64>
+  %first = "graph.constant"() <{value = 0 : index}> : () -> index
+  %nothing = "graph.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %none = "graph.broadcast"(%nothing, %size) <{dims = array<i64>}> : (tensor<f32>, index) -> tensor<?x16xf32>
+  %blank = "graph.broadcast"(%nothing, %rows, %size) <{dims = array<i64>}> : (tensor<f32>, index, index) -> tensor<?x?x16xf32>
+  %r:3 = "graph.while"(%zero, %none, %blank) ({
+  ^bb0(%i: tensor<i64>, %sum: tensor<?x16xf32>, %all: tensor<?x?x16xf32>):
+    %more = "graph.lt"(%i, %last) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    "graph.yield"(%more) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%i: tensor<i64>, %sum: tensor<?x16xf32>, %all: tensor<?x?x16xf32>):
+    %at = "graph.cast"(%i) : (tensor<i64>) -> tensor<index>
+    %n = "graph.to_scalar"(%at) : (tensor<index>) -> index
+    %row = "graph.dynamic_slice"(%x, %n, %first, %first, %size) : (tensor<?x?x16xf32>, index, index, index, index) -> tensor<1x?x16xf32>
+    %flat = "graph.reshape"(%row, %size) : (tensor<1x?x16xf32>, index) -> tensor<?x16xf32>
+    %s = "graph.add"(%sum, %flat) : (tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
+    %piece = "graph.reshape"(%s, %size) : (tensor<?x16xf32>, index) -> tensor<1x?x16xf32>
+    %next = "graph.dynamic_update"(%all, %piece, %n, %first, %first) : (tensor<?x?x16xf32>, tensor<1x?x16xf32>, index, index, index) -> tensor<?x?x16xf32>
+    %j = "graph.add"(%i, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    "graph.yield"(%j, %s, %next) : (tensor<i64>, tensor<?x16xf32>, tensor<?x?x16xf32>) -> ()
+  }) : (tensor<i64>, tensor<?x16xf32>, tensor<?x?x16xf32>) -> (tensor<i64>, tensor<?x16xf32>, tensor<?x?x16xf32>)
+  return %r#2, %r#1 : tensor<?x?x16xf32>, tensor<?x16xf32>
+}
+
+// Their sizes may be no multiple of what views need, too.
+func.func @open_short_pieces(%x: tensor<2x?x3xi32>) -> tensor<2x?x3xi32> {
+  %zero = "graph.constant"() <{value = dense<0> : tensor<i64>}> : () -> tensor<i64>
+  %one = "graph.constant"() <{value = dense<1> : tensor<i64>}> : () -> tensor<i64>
+  %size = "graph.dim"(%x) <{index = 1 : i64}> : (tensor<2x?x3xi32>) -> index
+  %first = "graph.constant"() <{value = 0 : index}> : () -> index
+  %nothing = "graph.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %blank = "graph.broadcast"(%nothing, %size) <{dims = array<i64>}> : (tensor<i32>, index) -> tensor<2x?x3xi32>
+  %r:2 = "graph.while"(%one, %blank) ({
+  ^bb0(%i: tensor<i64>, %all: tensor<2x?x3xi32>):
+    %more = "graph.ge"(%i, %zero) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    "graph.yield"(%more) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%i: tensor<i64>, %all: tensor<2x?x3xi32>):
+    %at = "graph.cast"(%i) : (tensor<i64>) -> tensor<index>
+    %m = "graph.to_scalar"(%at) : (tensor<index>) -> index
+    %back = "graph.sub"(%one, %i) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %from = "graph.cast"(%back) : (tensor<i64>) -> tensor<index>
+    %o = "graph.to_scalar"(%from) : (tensor<index>) -> index
+    %row = "graph.dynamic_slice"(%x, %o, %first, %first, %size) : (tensor<2x?x3xi32>, index, index, index, index) -> tensor<1x?x3xi32>
+    %s = "graph.add"(%row, %row) : (tensor<1x?x3xi32>, tensor<1x?x3xi32>) -> tensor<1x?x3xi32>
+    %next = "graph.dynamic_update"(%all, %s, %m, %first, %first) : (tensor<2x?x3xi32>, tensor<1x?x3xi32>, index, index, index) -> tensor<2x?x3xi32>
+    %j = "graph.sub"(%i, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    "graph.yield"(%j, %next) : (tensor<i64>, tensor<2x?x3xi32>) -> ()
+  }) : (tensor<i64>, tensor<2x?x3xi32>) -> (tensor<i64>, tensor<2x?x3xi32>)
+  return %r#1 : tensor<2x?x3xi32>
 }
 
 // Pieces that are too short for views of their own are copied; the loop goes backwards.

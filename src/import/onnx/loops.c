@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "import/onnx/numbers.h"
+
 static ir_block_t* block_with_args(ir_context_t* ctx, const ir_type_t* const* types, uint32_t count) {
   ir_block_t* block = ir_block_create(ctx);
   ir_block_add_arg(ctx, block, ir_type_tensor(ctx, ir_type_int(ctx, 64), 0, NULL));
@@ -74,20 +76,21 @@ static ir_value_t* place_of(onnx_node_t* n, ir_value_t* at) {
 }
 
 ir_value_t* onnx_element(onnx_node_t* n, ir_value_t* x, int64_t axis, ir_value_t* at) {
-  ir_value_t* operands[1 + ONNX_MAX_RANK] = {x};
-  int64_t slice[ONNX_MAX_RANK], dims[ONNX_MAX_RANK];
+  ir_value_t* operands[1 + 2 * ONNX_MAX_RANK] = {x};
+  onnx_dim_t slice[ONNX_MAX_RANK], dims[ONNX_MAX_RANK];
+  int64_t sizes[ONNX_MAX_RANK];
   int32_t rank = x->type->rank, count = 0;
+  uint32_t open = 0;
   for (int32_t i = 0; i < rank; ++i) {
-    if (i != axis && x->type->dims[i] == IR_DYNAMIC) return graph_take(n->b, x, at, axis, false);
-  }
-  for (int32_t i = 0; i < rank; ++i) {
-    slice[i] = i == axis ? 1 : x->type->dims[i];
+    slice[i] = i == axis ? onnx_dim_of(1) : onnx_dim(n, x, i);
+    open += !onnx_dim_known(slice[i]);
     if (i != axis) dims[count++] = slice[i];
     operands[1 + i] = i == axis ? place_of(n, at) : graph_index_constant(n->b, 0);
   }
-  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, rank, slice);
-  ir_value_t* element = graph_build(n->b, GRAPH_DYNAMIC_SLICE, operands, 1 + (uint32_t)rank, type, NULL, 0);
-  return graph_reshape(n->b, element, count, dims, NULL);
+  onnx_split_dims(rank, slice, sizes, operands + 1 + rank);
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, rank, sizes);
+  ir_value_t* element = graph_build(n->b, GRAPH_DYNAMIC_SLICE, operands, 1 + (uint32_t)rank + open, type, NULL, 0);
+  return onnx_reshape(n, element, count, dims);
 }
 
 ir_value_t* onnx_put_element(onnx_node_t* n, ir_value_t* x, ir_value_t* element, ir_value_t* at) {
