@@ -10,13 +10,14 @@
 // left out when the kernel is built, so nothing is padded and nothing is tested while it runs. A 1x1 convolution
 // without stride is one long row. Depthwise convolution is the same with vectors of x instead of numbers. A dilated
 // input (transposed convolution) is done phase by phase: columns that read the same taps. Where an image's width is
-// known at run time only, the columns at its edges are done one by one, with a test for each tap.
+// known at run time only, a tile at its edges first copies what it reads of a block of channels, zeros where nothing
+// is, to a window of its own; where channels are not together in memory it tests each tap instead.
 #include <assert.h>
 #include <string.h>
 
 #include "kernels/conv_plan.h"
 
-enum { WANTED_GROUPS = 8, UNROLLED_TAPS = 12, MAX_EDGES = 96 };
+enum { WANTED_GROUPS = 8, UNROLLED_TAPS = 12, MAX_EDGES = 96, MAX_WINDOW = 4096 };
 
 bool strategy_conv_matches(const dispatch_t* d) {
   conv_plan_t p;
@@ -37,6 +38,7 @@ typedef struct conv_tile_t {
   int64_t pixels;
   int64_t fixed;  // the column when it is known (edges), or -1: no tap is outside, but where `tested`
   bool tested;    // taps, and last pixels, may be outside
+  bool copied;    // tested when the window is filled, not for each tap
 } conv_tile_t;
 
 // An input column that may be outside: `at` is the nearest one inside.
@@ -48,7 +50,7 @@ typedef struct conv_edge_t {
 typedef struct taps_t {
   conv_plan_t* p;
   const conv_tile_t* t;
-  linear_t channel;                                        // input channel within the group
+  linear_t channel, inner;                                 // input channel within the group, within the window
   linear_t tap[GRAPH_MAX_SPATIAL], at[GRAPH_MAX_SPATIAL];  // kernel and input coordinate of each outer dimension
   conv_edge_t edges[MAX_EDGES];                            // of a tested tile, made before its loops
   uint32_t edge_count;
@@ -131,7 +133,7 @@ static linear_t input_column(taps_t* v, int64_t pixel, linear_t tap) {
 // Edges of all taps, where their number is small; else they are made where they are needed.
 static void make_edges(taps_t* v) {
   const conv_phase_t* phase = &v->t->phase;
-  if (!v->t->tested || phase->count > UNROLLED_TAPS) return;
+  if (!v->t->tested || v->t->copied || phase->count > UNROLLED_TAPS) return;
   for (int64_t pixel = 0; pixel < v->t->pixels; ++pixel) {
     for (int64_t tap = 0; tap < phase->count; ++tap) {
       linear_t column = input_column(v, pixel, linear_constant(tap));
@@ -148,9 +150,58 @@ static ir_value_t* widened(conv_plan_t* p, ir_value_t* value) {
   return kernel_cast(&k->b, SCALAR_castu, value, p->accumulator);
 }
 
+// `value` where the edge is inside, else 0.
+static ir_value_t* inside_or_zero(conv_plan_t* p, const conv_edge_t* edge, ir_value_t* value) {
+  kernel_build_t* k = &p->d->k;
+  bool is_float = p->accumulator->kind == IR_TYPE_FLOAT;
+  ir_value_t* zero = is_float ? kernel_number(&k->b, value->type, 0) : kernel_integer(&k->b, value->type, 0);
+  return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, edge->inside, kernel_lanes(value)), value, zero);
+}
+
+// Columns that a tile of so many pixels reads.
+static int64_t window_columns(const conv_phase_t* phase, int64_t pixels) {
+  return (pixels - 1) * phase->stride + (phase->count - 1) * phase->offset_step + 1;
+}
+
+// Copies what a tile reads of the kernel row and block of channels at work.
+static void fill_window(taps_t* v) {
+  conv_plan_t* p = v->p;
+  kernel_build_t* k = &p->d->k;
+  linear_t at[GRAPH_MAX_RANK], first = input_column(v, 0, linear_constant(0)), to;
+  kernel_loop_t loop = kernel_loop_constant(k, 0, window_columns(&v->t->phase, v->t->pixels), 1, NULL, 0);
+  conv_edge_t edge = make_edge(v, linear_add(k, first, linear_value(loop.index)));
+  at[p->x_batch] = p->image;
+  for (uint32_t i = 0; i < p->outer; ++i) at[p->sweeps[i].x_axis] = v->at[i];
+  at[conv_columns(p)->x_axis] = linear_value(edge.at);
+  int64_t lanes = p->x_block % p->lanes ? 1 : p->lanes;
+  for (int64_t i = 0; i < p->x_block; i += lanes) {
+    linear_t* channel = &at[p->x_channel];
+    *channel = input_channel(v, 0);
+    channel->constant += i;
+    channel->lane = lanes > 1;
+    k->lanes = lanes;
+    ir_value_t* value = widened(p, eval_at(k, ir_operand(p->op, 0), at));
+    k->lanes = 1;
+    to = linear_scale(k, linear_value(loop.index), p->x_block);
+    to.constant += i;
+    kernel_store(&k->b, inside_or_zero(p, &edge, value), p->window, linear_scalar(k, &to));
+  }
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
+static ir_value_t* load_window(taps_t* v, int64_t pixel, linear_t tap) {
+  conv_plan_t* p = v->p;
+  kernel_build_t* k = &p->d->k;
+  linear_t at = linear_scale(k, tap, v->t->phase.offset_step * p->x_block);
+  at = linear_add(k, at, v->inner);
+  at.constant += pixel * v->t->phase.stride * p->x_block;
+  return kernel_splat(&k->b, kernel_load(&k->b, p->window, linear_scalar(k, &at), 1), p->lanes);
+}
+
 static ir_value_t* load_input(taps_t* v, int64_t pixel, linear_t tap, int64_t vector) {
   conv_plan_t* p = v->p;
   kernel_build_t* k = &p->d->k;
+  if (v->t->copied) return load_window(v, pixel, tap);
   linear_t at[GRAPH_MAX_RANK], column = input_column(v, pixel, tap);
   int64_t constant;
   conv_edge_t edge = {0}, *known = linear_is_constant(&tap, &constant) ? find_edge(v, column.constant) : NULL;
@@ -167,12 +218,7 @@ static ir_value_t* load_input(taps_t* v, int64_t pixel, linear_t tap, int64_t ve
   ir_value_t* value = p->word > 1 ? eval_words(k, x, at, 1) : widened(p, eval_at(k, x, at));
   k->lanes = 1;
   k->mask = NULL;
-  if (v->t->tested) {
-    bool is_float = p->accumulator->kind == IR_TYPE_FLOAT;
-    ir_value_t* zero = is_float ? kernel_number(&k->b, value->type, 0) : kernel_integer(&k->b, value->type, 0);
-    ir_value_t* inside = kernel_splat(&k->b, edge.inside, kernel_lanes(value));
-    value = kernel_ternary(&k->b, SCALAR_select, inside, value, zero);
-  }
+  if (v->t->tested) value = inside_or_zero(p, &edge, value);
   return kernel_splat(&k->b, value, p->lanes);
 }
 
@@ -257,7 +303,11 @@ static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, 
     inner_end = kernel_index(&k->b, channels);
   }
   for (uint32_t i = 0; i < p->outer; ++i) open_rows(p, &n, &rows[i], i, acc, count);
-  if (inner > 1) n.taps.channel = linear_add(k, n.taps.channel, open_loop(p, &n, zero, inner_end, acc, count));
+  if (t->copied) fill_window(&n.taps);
+  if (inner > 1) {
+    n.taps.inner = open_loop(p, &n, zero, inner_end, acc, count);
+    n.taps.channel = linear_add(k, n.taps.channel, n.taps.inner);
+  }
   if (t->phase.count > UNROLLED_TAPS && taps_alike(p, t)) {
     multiply_tap(&n.taps, open_loop(p, &n, zero, kernel_index(&k->b, t->phase.count), acc, count), -1, acc);
   } else {
@@ -394,6 +444,42 @@ static ir_value_t* ceil_index(kernel_build_t* k, linear_t x, int64_t d) {
   return d > 1 ? kernel_binary(&k->b, SCALAR_divu, v, kernel_index(&k->b, d)) : v;
 }
 
+// Whether tiles at the edges of a phase copy what they read.
+static bool copies_edges(const conv_plan_t* p, const conv_phase_t* phase) {
+  return !p->merged && !p->depthwise && p->word == 1 && inner_channels(p) == p->x_block && p->x_block > 1 &&
+         phase->count > 0 && window_columns(phase, p->pixels) * p->x_block <= MAX_WINDOW;
+}
+
+// Tiles of a row of run-time width, all as wide as the first but one that need not be: those that read nothing outside
+// as they are, the others from a copy.
+static void build_copied_row(conv_plan_t* p, const conv_phase_t* phase, int64_t first, ir_value_t* end,
+                             ir_value_t* width) {
+  kernel_build_t* k = &p->d->k;
+  int64_t half = conv_ceil_div(p->pixels, 2);
+  kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), width, p->pixels, NULL, 0);
+  conv_tile_t t = {.phase = *phase, .pixels = p->pixels, .column = linear_value(loop.index), .fixed = -1};
+  ir_value_t* behind = kernel_add_const(&k->b, loop.index, p->pixels);
+  ir_value_t* inside = kernel_binary(&k->b, SCALAR_le, behind, end);
+  if (first > 0) {
+    ir_value_t* after = kernel_binary(&k->b, SCALAR_ge, loop.index, kernel_index(&k->b, first));
+    inside = kernel_binary(&k->b, SCALAR_and, inside, after);
+  }
+  kernel_branch_t branch = kernel_if_begin(&k->b, inside, NULL, 0);
+  build_tile(p, &t);
+  kernel_if_else(&k->b, &branch, NULL, 0);
+  t.tested = t.copied = true;
+  ir_value_t* left = kernel_binary(&k->b, SCALAR_sub, width, loop.index);
+  ir_value_t* many = kernel_binary(&k->b, SCALAR_gt, left, kernel_index(&k->b, half));
+  kernel_branch_t wide = kernel_if_begin(&k->b, many, NULL, 0);
+  build_tile(p, &t);
+  kernel_if_else(&k->b, &wide, NULL, 0);
+  t.pixels = half;
+  build_tile(p, &t);
+  kernel_if_end(&k->b, &wide, NULL, 0);
+  kernel_if_end(&k->b, &branch, NULL, 0);
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
 // One output row of run-time width: the columns whose taps may be outside on the left, tiles, and what is left.
 // Of a merged image it is this workgroup's part of them.
 static void build_any_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t* share_id, int64_t shares) {
@@ -405,6 +491,10 @@ static void build_any_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t*
   inside.constant -= last_offset(phase);  // column * stride + offset < in
   ir_value_t *width = ceil_index(k, columns, phase->period), *zero = kernel_index(&k->b, 0), *at = zero;
   ir_value_t* end = kernel_binary(&k->b, SCALAR_min, ceil_index(k, inside, phase->stride), width);
+  if (copies_edges(p, phase)) {
+    build_copied_row(p, phase, first, end, width);
+    return;
+  }
   if (share_id) {
     linear_t tiles = linear_value(width);
     ir_value_t* chunk = kernel_mul_const(&k->b, ceil_index(k, tiles, shares * p->pixels), p->pixels);
@@ -565,6 +655,18 @@ static void plan_parts(conv_plan_t* p, int64_t* block_parts, int64_t* row_parts)
   *row_parts = share_row ? parts : conv_ceil_div(count, conv_ceil_div(count, parts));
 }
 
+// Memory for the window of a tile, if any phase has one.
+static void make_window(conv_plan_t* p) {
+  const conv_sweep_t* s = conv_columns(p);
+  int64_t most = 0;
+  for (int64_t i = 0; any_width(p) && i < conv_period(s); ++i) {
+    conv_phase_t phase = conv_phase(s, i);
+    int64_t size = window_columns(&phase, p->pixels) * p->x_block;
+    if (copies_edges(p, &phase) && size > most) most = size;
+  }
+  if (most) p->window = kernel_alloc(&p->d->k.b, p->accumulator, most, IR_SPACE_PRIVATE);
+}
+
 void strategy_conv_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
   conv_plan_t p;
@@ -576,6 +678,7 @@ void strategy_conv_build(dispatch_t* d) {
   if (epilogue_is_long(d)) {
     p.spill = kernel_alloc(&k->b, p.accumulator, CONV_MAX_ACCUMULATORS * p.lanes, IR_SPACE_PRIVATE);
   }
+  make_window(&p);
   bool dynamic = p.images == IR_DYNAMIC;
   int64_t blocks = p.groups * p.blocks, block_parts, row_parts;
   plan_parts(&p, &block_parts, &row_parts);

@@ -47,6 +47,7 @@ typedef struct conv_plan_t {
   int64_t pixels;   // of a tile
   const ir_type_t* accumulator;
   ir_value_t* spill;                                           // one tile in memory, for long epilogues, or NULL
+  ir_value_t* window;                                          // a tile's input of a block of channels, or NULL
   linear_t image, group, block_index, row[GRAPH_MAX_SPATIAL];  // of the output at work
   linear_t channel;                                            // first of the block
   conv_part_t parts[CONV_MAX_VECTORS][2];

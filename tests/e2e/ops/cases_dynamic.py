@@ -160,6 +160,22 @@ graph_case("cnn-dynamic", nodes(("Conv", "x0 x1 x2", "a", {"pads": [1, 1, 1, 1]}
                                 ("Gemm", "e x4 x5", "y0", {})),
            f32("n", 1, 8, 8), weights(16, 1, 3, 3), weights(16), weights(32, 16, 3, 3), weights(128, 10), weights(10),
            sizes=BATCH)
+# Channels are together in memory between convolutions: tiles at the edges read a copy.
+graph_case("edges-dynamic", nodes(("Conv", "x0 x1", "a", {}),
+                                  ("Conv", "a x2 x3", "b", {"pads": [1, 2, 1, 0], "strides": [1, 2]}),
+                                  ("Conv", "b x4", "c", {"pads": [2, 2, 2, 2], "dilations": [1, 2], "group": 2}),
+                                  ("ConvTranspose", "c x5", "d", {"pads": [1, 1, 0, 2], "strides": [1, 3]}),
+                                  ("Conv", "d x6", "y0", {"pads": [0, 8, 0, 7]})),
+           f32("n", 20, "h", "w"), weights(20, 20, 1, 1, spread=0.2), weights(40, 20, 3, 3, spread=0.1), weights(40),
+           weights(32, 20, 3, 3, spread=0.1), weights(32, 16, 3, 4, spread=0.1), weights(7, 16, 1, 16, spread=0.1),
+           sizes=[{"n": 1, "h": 1, "w": 2}, {"n": 2, "h": 4, "w": 15}, {"n": 1, "h": 3, "w": 70}])
+STEPS = [{"t": 1, "n": 2}, {"t": 6, "n": 1}, {"t": 4, "n": 7}]
+dynamic("LSTM", "", f32("t", "n", 8), weights(1, 64, 8), weights(1, 64, 16), weights(1, 128), hidden_size=16, results=3,
+        sizes=STEPS)
+dynamic("GRU", "both", f32("t", "n", 3), weights(2, 15, 3), weights(2, 15, 5), weights(2, 30), i32("n", low=0, high=2),
+        direction="bidirectional", hidden_size=5, results=2, sizes=STEPS)
+dynamic("RNN", "batch", f32("n", 5, 3), weights(1, 16, 3), weights(1, 16, 16), weights(1, 32), layout=1, hidden_size=16,
+        results=2, sizes=[{"n": 1}, {"n": 4}])
 graph_case("attention-dynamic", nodes(("Transpose", "x1", "k", {"perm": [0, 2, 1]}), ("MatMul", "x0 k", "s", {}),
                                       ("Softmax", "s", "p", {"axis": -1}), ("MatMul", "p x2", "y0", {})),
            f32("n", "m", 16), f32("n", "l", 16), f32("n", "l", 16),
