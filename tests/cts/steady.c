@@ -4,7 +4,7 @@
 
 #define ANY IREE_HAL_QUEUE_AFFINITY_ANY
 
-enum { SEMAPHORES = 40, SLOTS = 100, DEPTH = 8, WARM_UP = 32, SUBMISSIONS = 60, LARGE = 200 << 10 };
+enum { SEMAPHORES = 40, SLOTS = 100, DEPTH = 8, WARM_UP = 32, SUBMISSIONS = 60, MAX_ROUNDS = 8, LARGE = 200 << 10 };
 
 typedef struct steady_t {
   iree_hal_semaphore_t* semaphores[SEMAPHORES];
@@ -145,18 +145,25 @@ static void warm_up(steady_t* s, submit_fn_t submit) {
   iree_hal_semaphore_release(gate);
 }
 
-// A chain of submissions of which some are on their way.
-static void check(steady_t* s, submit_fn_t submit, const char* name) {
-  // A second time, since what has grown may be put together.
-  for (int i = 0; i < 2; ++i) warm_up(s, submit);
+// A chain of submissions of which some are on their way. Returns how many allocations it made.
+static uint64_t count_calls(steady_t* s, submit_fn_t submit) {
   uint64_t calls = counting_calls();
   for (int i = 0; i < SUBMISSIONS; ++i) {
     submit(s);
     if (s->value > DEPTH) wait_for(s, s->value - DEPTH);
   }
   wait_for(s, s->value);
-  calls = counting_calls() - calls;
-  if (calls) print_error("%s: %zu allocations in %d rounds\n", name, (size_t)calls, SUBMISSIONS);
+  return counting_calls() - calls;
+}
+
+// What ends is told before it is given back: on a busy machine more may be out at once than ever before, which is kept
+// then. So a few rounds may allocate, but not all.
+static void check(steady_t* s, submit_fn_t submit, const char* name) {
+  // A second time, since what has grown may be put together.
+  for (int i = 0; i < 2; ++i) warm_up(s, submit);
+  uint64_t calls = 1;
+  for (int i = 0; i < MAX_ROUNDS && calls; ++i) calls = count_calls(s, submit);
+  if (calls) print_error("%s: %zu allocations in %d submissions\n", name, (size_t)calls, SUBMISSIONS);
   assert_int_equal(calls, 0);
 }
 

@@ -122,8 +122,8 @@ static iree_hal_buffer_compatibility_t allocator_query_buffer_compatibility(iree
 //===----------------------------------------------------------------------------------------------------------------===
 
 static const system_gpu_t* gpu_for(const amdgpu_allocator_t* allocator, iree_hal_queue_affinity_t affinity) {
-  queue_affinity_domain_t domain = allocator->domain;
-  return allocator->gpus[queue_affinity_physical(domain, queue_affinity_first(domain, affinity))];
+  gpu_domain_t domain = allocator->domain;
+  return allocator->gpus[gpu_domain_physical(domain, gpu_domain_first(domain, affinity))];
 }
 
 // Lets every GPU of the device use the memory, and the host where it is to.
@@ -281,14 +281,14 @@ static const iree_hal_allocator_vtable_t allocator_vtable = {
 iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator) {
   *out_allocator = NULL;
   amdgpu_allocator_t* allocator = NULL;
-  uint32_t count = device->domain.physical_count;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(device->base.host_allocator, sizeof(*allocator), count,
+  uint32_t count = device->gpu.domain.physical_count;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(device->gpu.base.host_allocator, sizeof(*allocator), count,
                                                           sizeof(allocator->gpus[0]), (void**)&allocator));
   iree_hal_resource_initialize(&allocator_vtable, &allocator->resource);
-  allocator->host_allocator = device->base.host_allocator;
+  allocator->host_allocator = device->gpu.base.host_allocator;
   allocator->system = device->system;
   system_retain(device->system);
-  allocator->domain = device->domain;
+  allocator->domain = device->gpu.domain;
   allocator->gpu_count = count;
   for (uint32_t i = 0; i < count; ++i) allocator->gpus[i] = device->physical[i].gpu;
   *out_allocator = (iree_hal_allocator_t*)allocator;

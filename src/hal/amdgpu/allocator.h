@@ -16,7 +16,7 @@ typedef struct amdgpu_allocator_t {
   iree_allocator_t host_allocator;
   system_t* system;  // retained
   allocator_statistics_t statistics;
-  queue_affinity_domain_t domain;
+  gpu_domain_t domain;
   uint32_t gpu_count;
   const system_gpu_t* gpus[];
 } amdgpu_allocator_t;

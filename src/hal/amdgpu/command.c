@@ -1,26 +1,7 @@
-// Making of commands.
+// Lowering of commands.
 #include "hal/amdgpu/command.h"
 
 #include "hal/amdgpu/library.h"
-
-void command_fill(command_t* command, iree_hal_buffer_ref_t target, const void* pattern, size_t pattern_length) {
-  *command = (command_t){.kind = HAL_COMMAND_FILL, .kernarg_size = LIBRARY_ARGUMENT_SIZE, .target = target};
-  for (size_t i = 0; i < sizeof(command->pattern); i += pattern_length) {
-    memcpy(command->pattern + i, pattern, pattern_length);
-  }
-}
-
-void command_copy(command_t* command, iree_hal_buffer_ref_t source, iree_hal_buffer_ref_t target) {
-  *command = (command_t){.kind = HAL_COMMAND_COPY, .kernarg_size = LIBRARY_ARGUMENT_SIZE, .target = target};
-  command->source = source;
-}
-
-// The data goes with the arguments.
-void command_update(command_t* command, const uint8_t* data, iree_hal_buffer_ref_t target) {
-  *command = (command_t){.kind = HAL_COMMAND_UPDATE, .target = target};
-  command->kernarg_size = LIBRARY_ARGUMENT_SIZE + (uint32_t)target.length;
-  command->data = data;
-}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Dispatches
@@ -52,7 +33,7 @@ static iree_status_t check_size(const executable_function_t* function, const ire
   return iree_ok_status();
 }
 
-iree_status_t command_dispatch_check(const hal_dispatch_t* dispatch, size_t* out_storage) {
+static iree_status_t check_dispatch(const hal_dispatch_t* dispatch) {
   const executable_function_t* function = amdgpu_executable_function(dispatch->executable, dispatch->function);
   if (!function) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the executable is not for this device");
@@ -73,9 +54,7 @@ iree_status_t command_dispatch_check(const hal_dispatch_t* dispatch, size_t* out
                             "given directly",
                             (int)function->info.name.size, function->info.name.data);
   }
-  IREE_RETURN_IF_ERROR(check_size(function, &dispatch->config));
-  *out_storage = arguments_size(function) + dispatch->bindings.count * sizeof(command_patch_t);
-  return iree_ok_status();
+  return check_size(function, &dispatch->config);
 }
 
 static uint64_t hidden_value(const command_t* command, uint8_t kind) {
@@ -134,10 +113,15 @@ static uint32_t set_bindings(iree_hal_buffer_ref_list_t bindings, uint8_t* argum
   return patch_count;
 }
 
-void command_dispatch(command_t* command, const hal_dispatch_t* dispatch, uint8_t* storage) {
+// Bytes for arguments and patches.
+static size_t dispatch_size(const hal_dispatch_t* dispatch) {
+  return arguments_size(amdgpu_executable_function(dispatch->executable, dispatch->function)) +
+         dispatch->bindings.count * sizeof(command_patch_t);
+}
+
+static void make_dispatch(const hal_dispatch_t* dispatch, command_t* command, uint8_t* storage) {
   const executable_function_t* function = amdgpu_executable_function(dispatch->executable, dispatch->function);
   const iree_hal_dispatch_config_t* config = &dispatch->config;
-  *command = (command_t){.kind = HAL_COMMAND_DISPATCH};
   command->dispatch.function = function;
   command->dispatch.is_indirect = iree_hal_dispatch_uses_indirect_parameters(dispatch->flags);
   if (command->dispatch.is_indirect) command->target = config->workgroup_count_ref;
@@ -160,4 +144,89 @@ void command_dispatch(command_t* command, const hal_dispatch_t* dispatch, uint8_
     memcpy(storage + constants_at, dispatch->constants.data, dispatch->constants.data_length);
   }
   set_hidden(command, storage);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Lowering
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void make(const hal_command_t* source, command_t* command, uint8_t* storage) {
+  *command = (command_t){.kind = source->kind, .waits = source->waits, .target = source->target};
+  command->kernarg_size = LIBRARY_ARGUMENT_SIZE;
+  switch (source->kind) {
+    case HAL_COMMAND_FILL:
+      for (size_t i = 0; i < sizeof(command->pattern); i += source->pattern.length) {
+        memcpy(command->pattern + i, source->pattern.data, source->pattern.length);
+      }
+      break;
+    case HAL_COMMAND_COPY:
+      command->source = source->source;
+      break;
+    case HAL_COMMAND_UPDATE:
+      command->kernarg_size += (uint32_t)source->target.length;  // the data goes with the arguments
+      command->data = source->data;
+      break;
+    case HAL_COMMAND_DISPATCH:
+      make_dispatch(&source->dispatch, command, storage);
+      break;
+  }
+}
+
+iree_status_t command_measure(const hal_command_t* source, size_t* out_size) {
+  *out_size = sizeof(command_t);
+  if (source->kind == HAL_COMMAND_UPDATE) *out_size += iree_host_align(source->target.length, 8);
+  if (source->kind != HAL_COMMAND_DISPATCH) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(check_dispatch(&source->dispatch));
+  *out_size += dispatch_size(&source->dispatch);
+  return iree_ok_status();
+}
+
+void command_lower_one(const hal_command_t* source, uint8_t* storage) {
+  command_t* command = (command_t*)storage;
+  make(source, command, storage + sizeof(*command));
+  if (source->kind != HAL_COMMAND_UPDATE) return;
+  command->data = (const uint8_t*)memcpy(storage + sizeof(*command), source->data, source->target.length);
+}
+
+// The commands of a recording, followed by the arguments of its dispatches.
+typedef struct command_list_t {
+  gpu_work_t work;
+  iree_allocator_t host_allocator;
+} command_list_t;
+
+static iree_status_t lower(void* lowered, const hal_recording_t* recording) {
+  command_list_t* list = (command_list_t*)lowered;
+  command_t* commands = NULL;
+  size_t begin = recording->count * sizeof(*commands), size = begin;
+  for (iree_host_size_t i = 0; i < recording->count; ++i) {
+    const hal_command_t* source = &recording->commands[i];
+    if (source->kind == HAL_COMMAND_DISPATCH) size += dispatch_size(&source->dispatch);
+  }
+  if (size == 0) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(list->host_allocator, size, (void**)&commands));
+  uint8_t* storage = (uint8_t*)commands + begin;
+  for (iree_host_size_t i = 0; i < recording->count; ++i) {
+    const hal_command_t* source = &recording->commands[i];
+    make(source, &commands[i], storage);
+    if (source->kind == HAL_COMMAND_DISPATCH) storage += dispatch_size(&source->dispatch);
+  }
+  list->work = (gpu_work_t){commands, (uint32_t)recording->count};
+  return iree_ok_status();
+}
+
+static void list_free(void* lowered) {
+  command_list_t* list = (command_list_t*)lowered;
+  iree_allocator_free(list->host_allocator, (void*)list->work.commands);
+  iree_allocator_free(list->host_allocator, list);
+}
+
+const hal_lowering_t command_lowering = {.check = check_dispatch, .lower = lower, .free = list_free};
+
+iree_status_t command_list_create(iree_allocator_t host_allocator, void** out_list) {
+  *out_list = NULL;
+  command_list_t* list = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*list), (void**)&list));
+  list->host_allocator = host_allocator;
+  *out_list = list;
+  return iree_ok_status();
 }

@@ -1,4 +1,4 @@
-// Commands: what command buffers record and what single queue operations consist of.
+// Commands: what recordings and single queue operations are lowered to.
 //
 // A command names buffers by reference; packets and final kernel arguments are made when it is issued to a queue
 // (emit.c). Kernel arguments that do not change from execution to execution are in `arguments` already.
@@ -6,7 +6,7 @@
 #define IREE_C_HAL_AMDGPU_COMMAND_H_
 
 #include "hal/amdgpu/executable.h"
-#include "hal/recording.h"
+#include "hal/gpu/device.h"
 
 // A kernel argument that is the address of a reference.
 typedef struct command_patch_t {
@@ -36,16 +36,14 @@ typedef struct command_t {
   };
 } command_t;
 
-// Make commands of validated arguments.
-void command_fill(command_t* command, iree_hal_buffer_ref_t target, const void* pattern, size_t pattern_length);
-void command_copy(command_t* command, iree_hal_buffer_ref_t source, iree_hal_buffer_ref_t target);
-// `data` must stay.
-void command_update(command_t* command, const uint8_t* data, iree_hal_buffer_ref_t target);
-
-// Checks what the public calls cannot. Errors: INVALID_ARGUMENT, UNIMPLEMENTED.
-iree_status_t command_dispatch_check(const hal_dispatch_t* dispatch, size_t* out_storage);
-// `storage` is of that size, aligned to 8 bytes, and must stay.
-void command_dispatch(command_t* command, const hal_dispatch_t* dispatch, uint8_t* storage);
+// What recordings become: command_t's behind a gpu_work_t.
+extern const hal_lowering_t command_lowering;
+// An empty object for it.
+iree_status_t command_list_create(iree_allocator_t host_allocator, void** out_list);
+// One command with everything it needs, for gpu_backend_t. Errors: INVALID_ARGUMENT, UNIMPLEMENTED for dispatches that
+// the public calls cannot check.
+iree_status_t command_measure(const hal_command_t* source, size_t* out_size);
+void command_lower_one(const hal_command_t* source, uint8_t* storage);
 // Where in the arguments the counts of workgroups are, by axis; 0xFFFF where they are not.
 void command_find_counts(const command_t* command, uint16_t offsets[3]);
 

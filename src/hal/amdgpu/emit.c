@@ -4,7 +4,7 @@
 
 enum { MAX_BLIT_GROUPS = 1024, MAX_BLIT_GROUP_SIZE = 256, MIN_BLIT_ITEMS = 32, WORD_SIZE = 16 };
 
-void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emitter) {
+void emit_begin(host_queue_t* queue, const gpu_operation_t* operation, emitter_t* out_emitter) {
   *out_emitter = (emitter_t){
       .queue = queue,
       .operation = operation,
@@ -14,8 +14,8 @@ void emit_begin(host_queue_t* queue, operation_t* operation, emitter_t* out_emit
       .kernarg = queue->kernargs.head,
       .waits = true,
       .acquires_system = !operation->acquires_agent,
-      .verdict = &queue->verdicts[queue->epoch_head & queue->entry_mask],
-      .next_command = operation->commands.next,
+      .verdict = &queue->verdicts[queue->base.epoch_head & queue->base.entry_mask],
+      .next_command = operation->next,
   };
   *out_emitter->verdict = 0;
 }
@@ -88,7 +88,7 @@ static void emit_launch(emitter_t* e, const launch_t* launch, const void* kernar
 
 static int64_t value_after(uint64_t epoch) { return HOST_QUEUE_EPOCH_INITIAL - (int64_t)epoch + 1; }
 
-static void write_barrier_value(const operation_barrier_t* barrier, void* packet) {
+static void write_barrier_value(const gpu_barrier_t* barrier, void* packet) {
   *(hsa_amd_barrier_value_packet_t*)packet = (hsa_amd_barrier_value_packet_t){
       .amd_format = HSA_AMD_PACKET_TYPE_BARRIER_VALUE,
       .signal = ((const host_queue_t*)barrier->queue)->epoch_signal,
@@ -98,7 +98,7 @@ static void write_barrier_value(const operation_barrier_t* barrier, void* packet
   };
 }
 
-static void write_memory_wait(const operation_barrier_t* barrier, wait_commands_t* commands, void* packet) {
+static void write_memory_wait(const gpu_barrier_t* barrier, wait_commands_t* commands, void* packet) {
   uint64_t signal = ((const host_queue_t*)barrier->queue)->epoch_signal.handle + HSA_AMD_SIGNAL_VALUE_OFFSET;
   uint64_t value = (uint64_t)value_after(barrier->epoch), at = (uint64_t)(uintptr_t)commands;
   *commands = (wait_commands_t){.words = {
@@ -122,13 +122,13 @@ static void write_memory_wait(const operation_barrier_t* barrier, wait_commands_
 
 // Waits for a submission of another queue, the operation's `index`th. The kind is in the first word's upper half.
 static void emit_barrier(emitter_t* e, uint32_t index) {
-  const operation_barrier_t* barrier = &e->operation->barriers[index];
+  const gpu_barrier_t* barrier = &e->operation->barriers[index];
   host_queue_t* queue = e->queue;
   uint8_t* unused = NULL;
   uint32_t packet[16];
   if (!reserve(e, 1, 0, &unused)) return;
   if (queue->physical->wait_packet == WAIT_PACKET_MEMORY) {
-    uint64_t slot = (queue->epoch_head & queue->entry_mask) * OPERATION_MAX_BARRIERS + index;
+    uint64_t slot = (queue->base.epoch_head & queue->base.entry_mask) * GPU_MAX_BARRIERS + index;
     write_memory_wait(barrier, &queue->wait_commands[slot], packet);
   } else {
     write_barrier_value(barrier, packet);
@@ -191,7 +191,7 @@ static void emit_copy_bytes(emitter_t* e, uint8_t* kernargs, uint64_t target, ui
 static iree_status_t resolve(const emitter_t* e, iree_hal_buffer_ref_t ref, uint64_t* out_address,
                              uint64_t* out_length) {
   iree_hal_buffer_ref_t resolved;
-  IREE_RETURN_IF_ERROR(iree_hal_buffer_binding_table_resolve_ref(e->operation->commands.bindings, ref, &resolved));
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_binding_table_resolve_ref(e->operation->bindings, ref, &resolved));
   IREE_RETURN_IF_ERROR(amdgpu_buffer_address(resolved.buffer, out_address));
   *out_address += resolved.offset;
   *out_length = resolved.length;
@@ -321,11 +321,11 @@ iree_status_t emit_operation(emitter_t* e) {
       [HAL_COMMAND_DISPATCH] = emit_dispatch,
   };
   if (e->packet + 1 > e->packet_limit) e->is_full = true;
-  const operation_t* op = e->operation;
+  const gpu_operation_t* op = e->operation;
   for (uint32_t i = 0; i < op->barrier_count && !e->is_full; ++i) emit_barrier(e, i);
-  uint32_t count = op->commands.count;
+  uint32_t count = op->work.count;
   while (e->next_command < count && !e->is_full) {
-    const command_t* command = &op->commands.commands[e->next_command];
+    const command_t* command = &((const command_t*)op->work.commands)[e->next_command];
     e->waits = e->waits || command->waits;
     IREE_RETURN_IF_ERROR(emitters[command->kind](e, command));
     if (!e->is_full) ++e->next_command;

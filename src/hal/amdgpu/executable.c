@@ -116,10 +116,10 @@ static iree_status_t fail_target(const target_id_t* code, const system_gpu_t* gp
 static iree_status_t check_target(const logical_device_t* device, iree_const_byte_span_t code) {
   target_id_t target;
   IREE_RETURN_IF_ERROR(target_id_from_elf(code, &target));
-  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
+  for (uint32_t i = 0; i < device->gpu.domain.physical_count; ++i) {
     const system_gpu_t* gpu = device->physical[i].gpu;
     if (target_id_match(&target, &gpu->target) == TARGET_MATCH_NONE) {
-      return fail_target(&target, gpu, device->base.host_allocator);
+      return fail_target(&target, gpu, device->gpu.base.host_allocator);
     }
   }
   return iree_ok_status();
@@ -158,7 +158,7 @@ static iree_status_t load(amdgpu_executable_t* executable, const logical_device_
   iree_const_byte_span_t copy = iree_make_const_byte_span(executable->code, code.data_length);
   IREE_RETURN_IF_ERROR(metadata_read(copy, executable->host_allocator, &executable->metadata));
   IREE_RETURN_IF_ERROR(allocate_tables(executable));
-  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
+  for (uint32_t i = 0; i < device->gpu.domain.physical_count; ++i) {
     const physical_device_t* physical = &device->physical[i];
     IREE_RETURN_IF_ERROR(library_load_code(executable->hsa, physical->gpu->agent, copy, &executable->loaded[i]));
     for (uint32_t j = 0; j < executable->metadata.kernel_count; ++j) {
@@ -176,12 +176,13 @@ iree_status_t amdgpu_executable_create(logical_device_t* device, const iree_hal_
   }
   IREE_RETURN_IF_ERROR(check_target(device, params->executable_data));
   amdgpu_executable_t* executable = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->base.host_allocator, sizeof(*executable), (void**)&executable));
+  IREE_RETURN_IF_ERROR(
+      iree_allocator_malloc(device->gpu.base.host_allocator, sizeof(*executable), (void**)&executable));
   iree_hal_resource_initialize(&executable_vtable, &executable->resource);
-  executable->host_allocator = device->base.host_allocator;
+  executable->host_allocator = device->gpu.base.host_allocator;
   executable->hsa = device->system->hsa;
   libhsa_retain(executable->hsa);
-  executable->physical_count = device->domain.physical_count;
+  executable->physical_count = device->gpu.domain.physical_count;
   iree_status_t status = load(executable, device, params->executable_data);
   if (!iree_status_is_ok(status)) {
     executable_destroy((iree_hal_executable_t*)executable);

@@ -66,9 +66,9 @@ static const iree_hal_executable_cache_vtable_t cache_vtable = {
 iree_status_t amdgpu_executable_cache_create(logical_device_t* device, iree_hal_executable_cache_t** out_cache) {
   *out_cache = NULL;
   amdgpu_cache_t* cache = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->base.host_allocator, sizeof(*cache), (void**)&cache));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->gpu.base.host_allocator, sizeof(*cache), (void**)&cache));
   iree_hal_resource_initialize(&cache_vtable, &cache->resource);
-  cache->host_allocator = device->base.host_allocator;
+  cache->host_allocator = device->gpu.base.host_allocator;
   cache->device = device;
   *out_cache = (iree_hal_executable_cache_t*)cache;
   return iree_ok_status();

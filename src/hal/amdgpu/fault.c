@@ -10,10 +10,10 @@
 // What was running
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_string_view_t find_function(const host_queue_t* queue, const operation_t* op, uint64_t handle) {
+static iree_string_view_t find_function(const host_queue_t* queue, const gpu_operation_t* op, uint64_t handle) {
   uint32_t ordinal = queue->physical->ordinal;
-  for (uint32_t i = 0; op && i < op->commands.count; ++i) {
-    const command_t* command = &op->commands.commands[i];
+  for (uint32_t i = 0; op && i < op->work.count; ++i) {
+    const command_t* command = &((const command_t*)op->work.commands)[i];
     if (command->kind != HAL_COMMAND_DISPATCH) continue;
     const executable_function_t* function = command->dispatch.function;
     if (function->objects[ordinal].handle == handle) return function->info.name;
@@ -27,44 +27,31 @@ static iree_string_view_t find_function(const host_queue_t* queue, const operati
 static iree_string_view_t find_kernel(const host_queue_t* queue) {
   uint64_t at = queue->hsa->hsa_queue_load_read_index_relaxed(queue->aql);
   at = iree_max(at, queue->packet_tail);
-  uint64_t epoch = queue->epoch_tail;
-  while (epoch != queue->epoch_head && queue->entries[epoch & queue->entry_mask].packet_end <= at) ++epoch;
-  if (epoch == queue->epoch_head) return iree_string_view_empty();
+  uint64_t epoch = queue->base.epoch_tail + 1;
+  while (epoch <= queue->base.epoch_head && gpu_queue_part(&queue->base, epoch)->position[PART_PACKET_END] <= at) {
+    ++epoch;
+  }
+  if (epoch > queue->base.epoch_head) return iree_string_view_empty();
   uint64_t slot = at & (queue->aql->size - 1);
   uint32_t type = queue->headers[slot] & 0xFF;  // invalid: of an indirect dispatch
   if (type != HSA_PACKET_TYPE_KERNEL_DISPATCH && type != HSA_PACKET_TYPE_INVALID) return iree_string_view_empty();
   const hsa_kernel_dispatch_packet_t* packets = (const hsa_kernel_dispatch_packet_t*)queue->aql->base_address;
-  return find_function(queue, queue->entries[epoch & queue->entry_mask].operation, packets[slot].kernel_object);
+  return find_function(queue, gpu_queue_part(&queue->base, epoch)->operation, packets[slot].kernel_object);
 }
 
 static iree_status_t annotate(host_queue_t* queue, iree_status_t status) {
-  iree_slim_mutex_lock(&queue->mutex);
+  iree_slim_mutex_lock(&queue->base.mutex);
   iree_string_view_t kernel = find_kernel(queue);
   if (kernel.size) {
-    status = iree_status_annotate_f(status, "at the head of queue %u of GPU %u is kernel '%.*s'", queue->ordinal,
+    status = iree_status_annotate_f(status, "at the head of queue %u of GPU %u is kernel '%.*s'", queue->base.ordinal,
                                     queue->physical->ordinal, (int)kernel.size, kernel.data);
   }
-  iree_slim_mutex_unlock(&queue->mutex);
+  iree_slim_mutex_unlock(&queue->base.mutex);
   return status;
 }
 
 void host_queue_fail(host_queue_t* queue, iree_status_t status) {
-  status = annotate(queue, status);
-  // The device's first: who sees the queue's error finds it.
-  logical_device_fail(queue->device, iree_status_clone(status));
-  intptr_t expected = 0;
-  if (!iree_atomic_compare_exchange_strong(&queue->error, &expected, (intptr_t)status, iree_memory_order_acq_rel,
-                                           iree_memory_order_relaxed)) {
-    iree_status_free(status);
-    return;
-  }
-  int64_t value = host_queue_wake(queue);
-  // Under the mutex, which the completion thread takes before the queue can go.
-  iree_slim_mutex_lock(&queue->mutex);
-  iree_atomic_store(&queue->final_value, value, iree_memory_order_relaxed);
-  iree_atomic_store(&queue->has_final, 1u, iree_memory_order_release);
-  iree_notification_post(&queue->ended, IREE_ALL_WAITERS);
-  iree_slim_mutex_unlock(&queue->mutex);
+  gpu_queue_fail(&queue->base, annotate(queue, status));
 }
 
 void fault_queue_error(hsa_status_t code, hsa_queue_t* source, void* data) {
@@ -82,13 +69,6 @@ void fault_queue_error(hsa_status_t code, hsa_queue_t* source, void* data) {
 static iree_slim_mutex_t lock;
 static host_queue_t* watched;
 static system_t* watchers;
-
-static bool is_busy(host_queue_t* queue) {
-  iree_slim_mutex_lock(&queue->mutex);
-  bool result = queue->epoch_head != queue->epoch_tail;
-  iree_slim_mutex_unlock(&queue->mutex);
-  return result;
-}
 
 static iree_status_t describe_fault(const hsa_amd_gpu_memory_fault_info_t* fault) {
   const char* why = fault->reasons & HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT ? "there is no memory"
@@ -110,7 +90,7 @@ static hsa_status_t fail_queues(hsa_agent_t agent, bool only_busy, iree_status_t
   hsa_status_t result = HSA_STATUS_ERROR;
   iree_slim_mutex_lock(&lock);
   for (host_queue_t* queue = watched; queue; queue = queue->next_watched) {
-    if (queue->physical->gpu->agent.handle != agent.handle || (only_busy && !is_busy(queue))) continue;
+    if (queue->physical->gpu->agent.handle != agent.handle || (only_busy && !gpu_queue_is_busy(&queue->base))) continue;
     host_queue_fail(queue, iree_status_clone(status));
     result = HSA_STATUS_SUCCESS;
   }

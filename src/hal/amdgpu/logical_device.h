@@ -4,15 +4,11 @@
 
 #include "hal/amdgpu/options.h"
 #include "hal/amdgpu/physical_device.h"
-#include "hal/amdgpu/queue_affinity.h"
 #include "hal/amdgpu/system.h"
-#include "hal/queued_device.h"
-#include "iree/base/threading/api.h"
+#include "hal/gpu/device.h"
 
 #define LOGICAL_DEVICE_DEFAULT_QUEUES 2u  // of each GPU
 #define AMDGPU_MAX_ALIGNMENT 4096         // bytes, of memory from HSA
-
-typedef struct operation_t operation_t;
 
 typedef struct logical_device_options_t {
   uint32_t queue_count;   // of each GPU; 0: the default
@@ -23,20 +19,10 @@ typedef struct logical_device_options_t {
 } logical_device_options_t;
 
 struct logical_device_t {
-  hal_queued_device_t base;
+  gpu_device_t gpu;
   system_t* system;
   logical_device_options_t options;
-  queue_affinity_domain_t domain;
-
-  iree_atomic_intptr_t failure;  // iree_status_t: of the first queue that was lost
-
-  operation_t* host_head;  // ready ones for the service thread; guarded by base.mutex
-  operation_t* host_tail;
-  bool is_closing;
-  iree_notification_t host_ready;
-  iree_thread_t* service;
-
-  physical_device_t physical[];  // domain.physical_count
+  physical_device_t physical[];  // gpu.domain.physical_count
 };
 
 // A device over the GPUs of `system` whose bits are set in `mask`. They must be of one kind (checked by the driver).
@@ -44,35 +30,6 @@ struct logical_device_t {
 iree_status_t logical_device_create(system_t* system, uint64_t mask, const logical_device_options_t* options,
                                     const iree_hal_device_create_params_t* create_params,
                                     iree_allocator_t host_allocator, iree_hal_device_t** out_device);
-
-// The device is lost, for good: all later work fails with the first such status. Consumes it. Thread safe.
-void logical_device_fail(logical_device_t* device, iree_status_t status);
-// That status; OK while nothing is lost.
-iree_status_t logical_device_clone_failure(logical_device_t* device);
-
-// queue_calls.c: the queue calls of the vtable.
-#define CALL(result, name, parameters, arguments)
-#define CHECKED(result, name, parameters, arguments) result amdgpu_##name parameters;
-#include "iree/hal/device_calls.def"
-#undef CALL
-#undef CHECKED
-
-// semaphore.c
-iree_status_t amdgpu_semaphore_create(const logical_device_t* device, iree_hal_queue_affinity_t affinity,
-                                      uint64_t initial_value, iree_hal_semaphore_flags_t flags,
-                                      iree_hal_semaphore_t** out_semaphore);
-// Whether only work of that physical device signals it and waits for it.
-bool amdgpu_semaphore_is_local(iree_hal_semaphore_t* semaphore, uint32_t ordinal);
-// Work in a queue: up to a submission, by the queue's count of them.
-typedef struct semaphore_producer_t {
-  uint64_t queue_id;
-  uint64_t epoch;
-} semaphore_producer_t;
-// That work will signal `value`. For semaphores of other drivers nothing happens.
-void amdgpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, semaphore_producer_t producer, uint64_t value);
-// The work that reaches `value`, or has. False when none is known.
-bool amdgpu_semaphore_find_producer(iree_hal_semaphore_t* semaphore, uint64_t value,
-                                    semaphore_producer_t* out_producer);
 
 // allocator.c
 iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator);

@@ -4,7 +4,6 @@
 #define IREE_C_HAL_AMDGPU_PHYSICAL_DEVICE_H_
 
 #include "hal/amdgpu/library.h"
-#include "hal/amdgpu/virtual_queue.h"
 #include "hal/pool.h"
 
 #define PHYSICAL_DEVICE_MAX_QUEUES 8
@@ -24,14 +23,12 @@ typedef struct physical_device_t {
   wait_packet_t wait_packet;
   library_t library;
   hal_pool_t* pool;  // of its own memory, for queue-ordered allocations
-  uint32_t queue_count;
-  virtual_queue_t* queues[PHYSICAL_DEVICE_MAX_QUEUES];
 } physical_device_t;
 
-// Fills in a zeroed `physical`, of which `gpu` and `ordinal` are set. What was made before an error is for
-// physical_device_deinitialize.
-iree_status_t physical_device_initialize(logical_device_t* device, uint32_t queue_count, physical_device_t* physical);
+// Fills in a zeroed `physical`, of which `gpu` and `ordinal` are set, and makes its queues. What was made before an
+// error is for physical_device_deinitialize.
+iree_status_t physical_device_initialize(logical_device_t* device, physical_device_t* physical);
 // Nothing may be in flight.
-void physical_device_deinitialize(const libhsa_t* hsa, physical_device_t* physical);
+void physical_device_deinitialize(logical_device_t* device, physical_device_t* physical);
 
 #endif  // IREE_C_HAL_AMDGPU_PHYSICAL_DEVICE_H_

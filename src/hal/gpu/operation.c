@@ -3,31 +3,31 @@
 // A wait is dropped when it is reached, or when the operation goes to the very queue whose work reaches it: all work of
 // a queue is one chain. Where the work is in another queue of the device, a packet of the operation's waits for it.
 // What was issued depends only on what was issued before, so that queues never wait in a circle.
-#include "hal/amdgpu/operation.h"
+#include "hal/gpu/queue.h"
 
 static void visit_work(const hal_operation_t* base, hal_visit_resource_fn_t visit) {
-  const operation_t* op = (const operation_t*)base;
-  for (int i = 0; i < OPERATION_MAX_RESOURCES; ++i) visit(op->resources[i]);
-  if (op->commands.borrows_bindings) return;
-  for (iree_host_size_t i = 0; i < op->commands.bindings.count; ++i) visit(op->commands.bindings.bindings[i].buffer);
-  for (iree_host_size_t i = 0; i < op->commands.refs.count; ++i) visit(op->commands.refs.values[i].buffer);
+  const gpu_operation_t* op = (const gpu_operation_t*)base;
+  for (int i = 0; i < GPU_MAX_RESOURCES; ++i) visit(op->resources[i]);
+  if (op->borrows_bindings) return;
+  for (iree_host_size_t i = 0; i < op->bindings.count; ++i) visit(op->bindings.bindings[i].buffer);
+  for (iree_host_size_t i = 0; i < op->refs.count; ++i) visit(op->refs.values[i].buffer);
 }
 
 // What happens to an operation's memory when it is over, before anybody is told.
-static void apply_memory(const operation_t* op) {
+static void apply_memory(const gpu_operation_t* op) {
   if (op->base.kind == HAL_OPERATION_ALLOCA) hal_transient_commit(op->base.buffer);
   if (op->base.kind == HAL_OPERATION_DEALLOCA && hal_transient_is(op->base.buffer)) {
     hal_transient_decommit(op->base.buffer);
   }
 }
 
-void operation_signal(operation_t* op, iree_status_t status) {
+void gpu_operation_signal(gpu_operation_t* op, iree_status_t status) {
   if (iree_status_is_ok(status)) apply_memory(op);
   hal_operation_signal(&op->base, status);
 }
 
-void operation_finish(operation_t* op, iree_status_t status) {
-  operation_signal(op, status);
+void gpu_operation_finish(gpu_operation_t* op, iree_status_t status) {
+  gpu_operation_signal(op, status);
   hal_operation_release(&op->base);
 }
 
@@ -35,28 +35,19 @@ void operation_finish(operation_t* op, iree_status_t status) {
 // Packets that wait
 //===----------------------------------------------------------------------------------------------------------------===
 
-static virtual_queue_t* find_queue(const logical_device_t* device, uint64_t queue_id) {
-  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
-    for (uint32_t j = 0; j < device->physical[i].queue_count; ++j) {
-      if (device->physical[i].queues[j]->id == queue_id) return device->physical[i].queues[j];
-    }
-  }
-  return NULL;
-}
-
 // Lets a packet wait for a submission of another queue. False when that is not possible.
-static bool add_barrier(operation_t* op, const semaphore_producer_t* producer) {
-  virtual_queue_t* queue =
-      op->physical->wait_packet != WAIT_PACKET_NONE ? find_queue(operation_device(op), producer->queue_id) : NULL;
+static bool add_barrier(gpu_operation_t* op, const gpu_producer_t* producer) {
+  gpu_queue_t* queue =
+      op->queue->waits_for_queues ? gpu_device_find_queue(gpu_operation_device(op), producer->queue_id) : NULL;
   if (!queue) return false;
   for (uint32_t i = 0; i < op->barrier_count; ++i) {
-    operation_barrier_t* barrier = &op->barriers[i];
+    gpu_barrier_t* barrier = &op->barriers[i];
     if (barrier->queue != queue) continue;
     barrier->epoch = iree_max(barrier->epoch, producer->epoch);
     return true;
   }
-  if (op->barrier_count == OPERATION_MAX_BARRIERS) return false;
-  op->barriers[op->barrier_count++] = (operation_barrier_t){queue, producer->epoch};
+  if (op->barrier_count == GPU_MAX_BARRIERS) return false;
+  op->barriers[op->barrier_count++] = (gpu_barrier_t){queue, producer->epoch};
   return true;
 }
 
@@ -64,27 +55,21 @@ static bool add_barrier(operation_t* op, const semaphore_producer_t* producer) {
 // Memory
 //===----------------------------------------------------------------------------------------------------------------===
 
-void operation_release_memory(const operation_t* op, hal_pool_point_t point) {
+void gpu_operation_release_memory(const gpu_operation_t* op, hal_pool_point_t point) {
   if (op->base.kind != HAL_OPERATION_DEALLOCA || !hal_transient_is(op->base.buffer)) return;
   hal_transient_release_after(op->base.buffer, point);
 }
 
-bool operation_is_over(void* device, hal_pool_point_t point) {
-  virtual_queue_t* queue = find_queue((const logical_device_t*)device, point.queue_id);
-  return !queue || queue->vtable->has_ended(queue, point.epoch);
-}
-
 // Memory for an allocation. Work that still uses it is waited for by the queue's order and, at submission, by packets.
-static iree_status_t stage_memory(operation_t* op, bool can_wait) {
+static iree_status_t stage_memory(gpu_operation_t* op, bool can_wait) {
   if (op->base.kind != HAL_OPERATION_ALLOCA || op->is_staged) return iree_ok_status();
-  hal_pool_taker_t taker = {.queue_id = op->queue->id,
-                            .can_wait = can_wait && op->physical->wait_packet != WAIT_PACKET_NONE};
+  hal_pool_taker_t taker = {.queue_id = op->queue->id, .can_wait = can_wait && op->queue->waits_for_queues};
   hal_pool_frontier_t frontier;
   IREE_RETURN_IF_ERROR(hal_transient_stage(op->base.buffer, taker, &frontier));
   op->is_staged = true;
   op->relies_on_order = op->relies_on_order || frontier.count;
   for (uint32_t i = 0; i < frontier.count; ++i) {
-    semaphore_producer_t producer = {frontier.points[i].queue_id, frontier.points[i].epoch};
+    gpu_producer_t producer = {frontier.points[i].queue_id, frontier.points[i].epoch};
     if (producer.queue_id == op->queue->id) continue;
     bool has_room = add_barrier(op, &producer);  // the first ones of the operation
     IREE_ASSERT(has_room);
@@ -97,31 +82,17 @@ static iree_status_t stage_memory(operation_t* op, bool can_wait) {
 // Starting
 //===----------------------------------------------------------------------------------------------------------------===
 
-static void push_host(operation_t* op) {
-  logical_device_t* device = operation_device(op);
-  iree_slim_mutex_lock(&device->base.mutex);
-  op->base.next = NULL;
-  if (device->host_tail) {
-    device->host_tail->base.next = &op->base;
-  } else {
-    device->host_head = op;
-  }
-  device->host_tail = op;
-  iree_slim_mutex_unlock(&device->base.mutex);
-  iree_notification_post(&device->host_ready, 1);
-}
-
 static void start(hal_operation_t* base) {
-  operation_t* op = (operation_t*)base;
+  gpu_operation_t* op = (gpu_operation_t*)base;
   iree_status_t status = hal_operation_take_failure(base);
-  if (iree_status_is_ok(status)) status = logical_device_clone_failure(operation_device(op));
+  if (iree_status_is_ok(status)) status = gpu_device_clone_failure(gpu_operation_device(op));
   if (iree_status_is_ok(status)) status = stage_memory(op, /*can_wait=*/false);
   if (!iree_status_is_ok(status)) {
-    operation_finish(op, status);
+    gpu_operation_finish(op, status);
   } else if (hal_operation_is_for_host(base)) {
-    push_host(op);
+    gpu_device_push_host(gpu_operation_device(op), op);
   } else {
-    op->queue->vtable->submit(op->queue, op);
+    gpu_queue_submit(op->queue, op);
   }
 }
 
@@ -130,13 +101,13 @@ static bool is_mappable(iree_hal_buffer_t* buffer) {
          iree_all_bits_set(buffer->allowed_usage, IREE_HAL_BUFFER_USAGE_MAPPING_SCOPED);
 }
 
-void operation_run_on_host(operation_t* op) {
+void gpu_operation_run_on_host(gpu_operation_t* op) {
   if (op->base.kind == HAL_OPERATION_HOST_CALL) {
-    operation_finish(op, hal_operation_call_host(&op->base));
+    gpu_operation_finish(op, hal_operation_call_host(&op->base));
   } else if (is_mappable(op->base.file.buffer)) {
-    operation_finish(op, hal_operation_transfer_file(&op->base));
+    gpu_operation_finish(op, hal_operation_transfer_file(&op->base));
   } else {
-    operation_finish(op, hal_operation_stage_file(&op->base));
+    gpu_operation_finish(op, hal_operation_stage_file(&op->base));
   }
 }
 
@@ -150,15 +121,15 @@ static bool is_reached(iree_hal_semaphore_t* semaphore, uint64_t value) {
 }
 
 // Whether the order of queues, or a packet, takes care of a wait.
-static bool leave_to_queue(operation_t* op, iree_hal_semaphore_t* semaphore, uint64_t value) {
-  if (hal_operation_is_for_host(&op->base) || operation_device(op)->options.user.force_wait_barrier_defer) return false;
-  semaphore_producer_t producer;
-  if (!amdgpu_semaphore_find_producer(semaphore, value, &producer)) return false;
+static bool leave_to_queue(gpu_operation_t* op, iree_hal_semaphore_t* semaphore, uint64_t value) {
+  if (hal_operation_is_for_host(&op->base) || gpu_operation_device(op)->defers_waits) return false;
+  gpu_producer_t producer;
+  if (!gpu_semaphore_find_producer(semaphore, value, &producer)) return false;
   return producer.queue_id == op->queue->id || add_barrier(op, &producer);
 }
 
 // Drops waits of an operation on the heap that need no timepoint.
-static void drop_waits(operation_t* op) {
+static void drop_waits(gpu_operation_t* op) {
   iree_hal_semaphore_list_t* waits = &op->base.waits;
   iree_host_size_t kept = 0;
   for (iree_host_size_t i = 0; i < waits->count; ++i) {
@@ -176,54 +147,47 @@ static void drop_waits(operation_t* op) {
   waits->count = kept;
 }
 
-// The operation's own command and what it points to.
-static void make_command(operation_t* op, uint8_t* storage) {
-  op->commands.commands = &op->command;
-  if (op->dispatch) {
-    command_dispatch(&op->command, op->dispatch, storage);
-  } else if (op->command.kind == HAL_COMMAND_UPDATE) {
-    memcpy(storage, op->data.data, op->data.data_length);
-    op->command.data = storage;
-  }
-}
-
-static iree_status_t move_to_heap(const operation_t* source, operation_t** out_op) {
-  size_t bindings_size = source->commands.bindings.count * sizeof(iree_hal_buffer_binding_t);
-  size_t refs_size = source->commands.refs.count * sizeof(iree_hal_buffer_ref_t);
-  hal_operation_move_t move = {&source->base, sizeof(*source),
-                               bindings_size + refs_size + iree_max(source->data.data_length, source->dispatch_size)};
+static iree_status_t move_to_heap(const gpu_operation_t* source, gpu_operation_t** out_op) {
+  size_t bindings_size = source->bindings.count * sizeof(iree_hal_buffer_binding_t);
+  size_t refs_size = source->refs.count * sizeof(iree_hal_buffer_ref_t);
+  hal_operation_move_t move = {&source->base, sizeof(*source), bindings_size + refs_size + source->command_size};
   hal_operation_t* base = NULL;
   uint8_t* storage = NULL;
   IREE_RETURN_IF_ERROR(hal_operation_move(&move, &base, &storage));
-  operation_t* op = (operation_t*)base;
+  gpu_operation_t* op = (gpu_operation_t*)base;
+  if (source->command) {
+    gpu_operation_device(op)->backend->lower_one(source->command, storage);
+    op->work = (gpu_work_t){storage, 1};
+    op->command = NULL;
+    storage += source->command_size;
+  }
   if (bindings_size) {
-    memcpy(storage, source->commands.bindings.bindings, bindings_size);
-    op->commands.bindings.bindings = (const iree_hal_buffer_binding_t*)storage;
+    op->bindings.bindings = (const iree_hal_buffer_binding_t*)memcpy(storage, source->bindings.bindings, bindings_size);
   }
   if (refs_size) {
-    memcpy(storage + bindings_size, source->commands.refs.values, refs_size);
-    op->commands.refs.values = (const iree_hal_buffer_ref_t*)(storage + bindings_size);
+    op->refs.values = (const iree_hal_buffer_ref_t*)memcpy(storage + bindings_size, source->refs.values, refs_size);
   }
-  if (source->commands.commands == &source->command) make_command(op, storage + bindings_size + refs_size);
   *out_op = op;
   return iree_ok_status();
 }
 
-static bool has_work(const operation_t* op) { return hal_operation_is_for_host(&op->base) || op->commands.count > 0; }
+static bool has_work(const gpu_operation_t* op) {
+  return hal_operation_is_for_host(&op->base) || (op->command || op->work.count > 0);
+}
 
 // Whether there are semaphores, all of them of the operation's GPU alone.
-static bool are_local(const operation_t* op, iree_hal_semaphore_list_t list) {
+static bool are_local(const gpu_operation_t* op, iree_hal_semaphore_list_t list) {
   for (iree_host_size_t i = 0; i < list.count; ++i) {
-    if (!amdgpu_semaphore_is_local(list.semaphores[i], op->physical->ordinal)) return false;
+    if (!gpu_semaphore_is_local(list.semaphores[i], op->queue->physical)) return false;
   }
   return list.count > 0;
 }
 
-iree_status_t operation_submit(operation_t* op) {
+iree_status_t gpu_operation_submit(gpu_operation_t* op) {
   op->acquires_agent = are_local(op, op->base.waits);
   // Freed memory may be used by anybody.
   op->releases_agent = op->base.kind == HAL_OPERATION_WORK && are_local(op, op->base.signals);
-  iree_status_t lost = logical_device_clone_failure(operation_device(op));
+  iree_status_t lost = gpu_device_clone_failure(gpu_operation_device(op));
   if (!iree_status_is_ok(lost)) {
     hal_operation_signal(&op->base, lost);
     return iree_ok_status();
@@ -232,11 +196,11 @@ iree_status_t operation_submit(operation_t* op) {
     // Nothing to wait for and nothing to run.
     iree_status_t status = stage_memory(op, /*can_wait=*/false);
     if (!op->relies_on_order) {
-      operation_signal(op, status);
+      gpu_operation_signal(op, status);
       return iree_ok_status();
     }
   }
-  operation_t* heap_op = NULL;
+  gpu_operation_t* heap_op = NULL;
   IREE_RETURN_IF_ERROR(move_to_heap(op, &heap_op));
   drop_waits(heap_op);
   if (heap_op->base.waits.count) {
@@ -247,19 +211,17 @@ iree_status_t operation_submit(operation_t* op) {
   return iree_ok_status();
 }
 
-static operation_t make(const hal_operation_t* base) {
-  operation_t op;
+static gpu_operation_t make(const hal_operation_t* base) {
+  gpu_operation_t op;
   memset(&op, 0, sizeof(op));
   op.base = *base;
-  logical_device_t* device = operation_device(&op);
-  uint32_t bit = queue_affinity_first(device->domain, base->queue_affinity);
-  op.physical = &device->physical[queue_affinity_physical(device->domain, bit)];
-  op.queue = op.physical->queues[queue_affinity_queue(device->domain, bit)];
+  gpu_device_t* device = gpu_operation_device(&op);
+  op.queue = device->queues[gpu_domain_first(device->domain, base->queue_affinity)];
   return op;
 }
 
-operation_t operation_make(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                           iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals) {
+gpu_operation_t gpu_operation_make(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                   iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals) {
   hal_operation_t base;
   memset(&base, 0, sizeof(base));
   base.kind = HAL_OPERATION_WORK;
@@ -272,29 +234,28 @@ operation_t operation_make(iree_hal_device_t* device, iree_hal_queue_affinity_t 
 
 // Memory is staged at once where it is to be had: otherwise there may be some when the waits are over.
 static iree_status_t submit_shared(const hal_operation_t* base) {
-  operation_t op = make(base);
+  gpu_operation_t op = make(base);
   if (base->kind == HAL_OPERATION_ALLOCA) {
     iree_status_t status = stage_memory(&op, base->alloca_flags & IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER);
     if (iree_status_is_resource_exhausted(status)) status = iree_status_ignore(status);
     IREE_RETURN_IF_ERROR(status);
   }
-  return operation_submit(&op);
+  return gpu_operation_submit(&op);
 }
 
 static hal_pool_t* pool_of(hal_queued_device_t* base, iree_hal_queue_affinity_t queue_affinity) {
-  logical_device_t* device = (logical_device_t*)base;
-  uint32_t bit = queue_affinity_first(device->domain, queue_affinity);
-  return device->physical[queue_affinity_physical(device->domain, bit)].pool;
+  gpu_device_t* device = (gpu_device_t*)base;
+  return device->queues[gpu_domain_first(device->domain, queue_affinity)]->pool;
 }
 
 static void trim_pools(hal_queued_device_t* base) {
-  logical_device_t* device = (logical_device_t*)base;
-  for (uint32_t i = 0; i < device->domain.physical_count; ++i) {
-    if (device->physical[i].pool) hal_pool_trim(device->physical[i].pool);
+  gpu_device_t* device = (gpu_device_t*)base;
+  for (uint32_t i = 0; i < GPU_MAX_QUEUES && device->queues[i]; i += device->domain.queue_count) {
+    if (device->queues[i]->pool) hal_pool_trim(device->queues[i]->pool);
   }
 }
 
-const hal_operation_interface_t operation_interface = {
+const hal_operation_interface_t gpu_operation_interface = {
     .pool = pool_of,
     .trim = trim_pools,
     .submit = submit_shared,

@@ -1,0 +1,126 @@
+// Devices of GPUs: failure, the service thread, and queues by number.
+#include "hal/gpu/device.h"
+
+#include "hal/gpu/queue.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Failure
+//===----------------------------------------------------------------------------------------------------------------===
+
+void gpu_device_fail(gpu_device_t* device, iree_status_t status) {
+  intptr_t expected = 0;
+  if (!iree_atomic_compare_exchange_strong(&device->failure, &expected, (intptr_t)status, iree_memory_order_acq_rel,
+                                           iree_memory_order_relaxed)) {
+    iree_status_free(status);
+  }
+}
+
+iree_status_t gpu_device_clone_failure(gpu_device_t* device) {
+  return iree_status_clone((iree_status_t)iree_atomic_load(&device->failure, iree_memory_order_acquire));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The service thread
+//===----------------------------------------------------------------------------------------------------------------===
+
+void gpu_device_push_host(gpu_device_t* device, gpu_operation_t* op) {
+  iree_slim_mutex_lock(&device->base.mutex);
+  op->base.next = NULL;
+  if (device->host_tail) {
+    device->host_tail->base.next = &op->base;
+  } else {
+    device->host_head = op;
+  }
+  device->host_tail = op;
+  iree_slim_mutex_unlock(&device->base.mutex);
+  iree_notification_post(&device->host_ready, 1);
+}
+
+static gpu_operation_t* pop_host(gpu_device_t* device, bool* out_is_closing) {
+  iree_slim_mutex_lock(&device->base.mutex);
+  gpu_operation_t* op = device->host_head;
+  if (op) device->host_head = (gpu_operation_t*)op->base.next;
+  if (!device->host_head) device->host_tail = NULL;
+  *out_is_closing = device->is_closing;
+  iree_slim_mutex_unlock(&device->base.mutex);
+  return op;
+}
+
+static bool has_host_work(void* arg) {
+  gpu_device_t* device = (gpu_device_t*)arg;
+  iree_slim_mutex_lock(&device->base.mutex);
+  bool result = device->host_head || device->is_closing;
+  iree_slim_mutex_unlock(&device->base.mutex);
+  return result;
+}
+
+static int service_main(void* arg) {
+  gpu_device_t* device = (gpu_device_t*)arg;
+  for (bool is_closing = false;;) {
+    gpu_operation_t* op = pop_host(device, &is_closing);
+    if (op) {
+      gpu_operation_run_on_host(op);
+    } else if (is_closing) {
+      return 0;
+    } else {
+      iree_notification_await(&device->host_ready, has_host_work, device, iree_infinite_timeout());
+    }
+  }
+}
+
+static void stop_service(gpu_device_t* device) {
+  if (!device->service) return;
+  iree_slim_mutex_lock(&device->base.mutex);
+  device->is_closing = true;
+  iree_slim_mutex_unlock(&device->base.mutex);
+  iree_notification_post(&device->host_ready, 1);
+  iree_thread_release(device->service);
+  device->service = NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Queues
+//===----------------------------------------------------------------------------------------------------------------===
+
+gpu_queue_t* gpu_device_find_queue(const gpu_device_t* device, uint64_t queue_id) {
+  for (uint32_t i = 0; i < GPU_MAX_QUEUES && device->queues[i]; ++i) {
+    if (device->queues[i]->id == queue_id) return device->queues[i];
+  }
+  return NULL;
+}
+
+bool gpu_device_is_over(void* user_data, hal_pool_point_t point) {
+  gpu_queue_t* queue = gpu_device_find_queue((const gpu_device_t*)user_data, point.queue_id);
+  return !queue || gpu_queue_has_ended(queue, point.epoch);
+}
+
+void gpu_device_destroy_queues(gpu_device_t* device, uint32_t physical) {
+  uint32_t count = device->domain.queue_count;
+  for (uint32_t i = physical * count; i < (physical + 1) * count; ++i) {
+    gpu_queue_destroy(device->queues[i]);
+    device->queues[i] = NULL;
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Life
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t gpu_device_initialize(gpu_device_t* device) {
+  device->base.interface = &gpu_operation_interface;
+  hal_queued_initialize(&device->base);
+  iree_notification_initialize(&device->host_ready);
+  iree_thread_create_params_t thread = {.name = IREE_SV("gpu-service")};
+  return iree_thread_create(service_main, device, thread, device->base.host_allocator, &device->service);
+}
+
+void gpu_device_close(gpu_device_t* device) {
+  hal_queued_close(&device->base);
+  stop_service(device);
+}
+
+void gpu_device_deinitialize(gpu_device_t* device) {
+  hal_queued_deinitialize(&device->base);
+  iree_status_free((iree_status_t)device->failure);
+  iree_notification_deinitialize(&device->host_ready);
+}

@@ -1,0 +1,126 @@
+// What devices of GPUs share, whatever their driver: queues whose work ends in order, by count (queue.h); operations
+// that wait for each other on the GPU where it can be (operation.h); semaphores that know which queue's work moves
+// them; a thread for work of the host; and failure for good.
+//
+//   hal_queued_device_t <- gpu_device_t <- a driver's device
+//
+// A device is over one or several physical ones, each with the same count of queues. A driver brings a backend: how one
+// command is lowered, and what a queue does with its vendor's library.
+#ifndef IREE_C_HAL_GPU_DEVICE_H_
+#define IREE_C_HAL_GPU_DEVICE_H_
+
+#include "hal/gpu/affinity.h"
+#include "hal/queued_device.h"
+#include "hal/recording.h"
+#include "iree/base/threading/api.h"
+
+#define GPU_MAX_QUEUES 64
+
+typedef struct gpu_queue_t gpu_queue_t;
+typedef struct gpu_operation_t gpu_operation_t;
+typedef struct gpu_part_t gpu_part_t;
+
+// Commands in the driver's own form: the first member of what its lowering makes.
+typedef struct gpu_work_t {
+  const void* commands;
+  uint32_t count;
+} gpu_work_t;
+
+typedef struct gpu_backend_t {
+  const char* name;                // of the driver
+  const hal_lowering_t* lowering;  // to objects that begin with a gpu_work_t
+  iree_device_size_t max_update;   // bytes of one command; larger updates become several
+
+  // Bytes that one command needs in the driver's form. Errors: what is wrong with it.
+  iree_status_t (*measure)(const hal_command_t* command, size_t* out_size);
+  // Makes that in `storage` of that size, aligned to 8 bytes, which begins with it and has copies of all it needs.
+  void (*lower_one)(const hal_command_t* command, uint8_t* storage);
+
+  // The calls below are for one queue. They are made with the queue's `submission` held, but for `await`, `wake`,
+  // `stop` and `retire`, which are the completion thread's; `wake` may come from any thread.
+
+  // Writes what there is room for of an operation, behind what is published. Errors leave nothing behind.
+  iree_status_t (*write)(gpu_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part);
+  // Lets the GPU see it.
+  void (*publish)(gpu_queue_t* queue, const gpu_part_t* part);
+  // Waits until more than `seen` parts have ended, for some milliseconds at most. False when the wait was ended by
+  // `wake`.
+  bool (*await)(gpu_queue_t* queue, uint64_t seen, uint64_t* out_ended);
+  // Ends that wait for good, and returns how many parts have ended: no others will, whatever the GPU does.
+  uint64_t (*wake)(gpu_queue_t* queue);
+  // Nothing of the queue may run after this.
+  void (*stop)(gpu_queue_t* queue);
+  // A part has ended: what it took is free. The queue's mutex is held. The status is the part's own failure.
+  iree_status_t (*retire)(gpu_queue_t* queue, uint64_t epoch, const gpu_part_t* part);
+  // Frees the queue, whose thread is gone and which has nothing in flight, or was made in part only.
+  void (*destroy)(gpu_queue_t* queue);
+} gpu_backend_t;
+
+typedef struct gpu_device_t {
+  hal_queued_device_t base;
+  const gpu_backend_t* backend;
+  gpu_domain_t domain;
+  bool defers_waits;  // the host waits for everything
+
+  iree_atomic_intptr_t failure;  // iree_status_t: of the first queue that was lost
+
+  gpu_operation_t* host_head;  // ready ones for the service thread; guarded by base.mutex
+  gpu_operation_t* host_tail;
+  bool is_closing;
+  iree_notification_t host_ready;
+  iree_thread_t* service;
+
+  gpu_queue_t* queues[GPU_MAX_QUEUES];  // by bit of affinity; the driver's to make
+} gpu_device_t;
+
+// Fields of `base` before its mutex, `backend` and `domain` are set, the rest is zero.
+iree_status_t gpu_device_initialize(gpu_device_t* device);
+// First when a device is destroyed: what waits fails, what runs ends. Later calls do nothing.
+void gpu_device_close(gpu_device_t* device);
+// Destroys the queues of a physical device.
+void gpu_device_destroy_queues(gpu_device_t* device, uint32_t physical);
+// Last, after `close`; frees no memory of the device.
+void gpu_device_deinitialize(gpu_device_t* device);
+
+// The device is lost, for good: all later work fails with the first such status. Consumes it. Thread safe.
+void gpu_device_fail(gpu_device_t* device, iree_status_t status);
+// That status; OK while nothing is lost.
+iree_status_t gpu_device_clone_failure(gpu_device_t* device);
+// Runs an operation on the service thread.
+void gpu_device_push_host(gpu_device_t* device, gpu_operation_t* operation);
+// NULL when the device has no such queue.
+gpu_queue_t* gpu_device_find_queue(const gpu_device_t* device, uint64_t queue_id);
+// Whether a point of the device's queues was passed; `device` is a gpu_device_t (hal_pool_params_t).
+bool gpu_device_is_over(void* device, hal_pool_point_t point);
+
+// The queue calls of the vtable (queue_calls.c), and creation of semaphores.
+#define CALL(result, name, parameters, arguments)
+#define CHECKED(result, name, parameters, arguments) result gpu_device_##name parameters;
+#include "iree/hal/device_calls.def"
+#undef CALL
+#undef CHECKED
+#define GPU_DEVICE_CALLS                                                                                         \
+  HAL_QUEUED_DEVICE_CALLS, .create_semaphore = gpu_device_create_semaphore, .queue_fill = gpu_device_queue_fill, \
+      .queue_update = gpu_device_queue_update, .queue_copy = gpu_device_queue_copy,                              \
+      .queue_dispatch = gpu_device_queue_dispatch, .queue_execute = gpu_device_queue_execute
+
+extern const hal_operation_interface_t gpu_operation_interface;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Semaphores (semaphore.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Work in a queue: up to a part, by the queue's count of them.
+typedef struct gpu_producer_t {
+  uint64_t queue_id;
+  uint64_t epoch;
+} gpu_producer_t;
+
+// Whether only work of that physical device signals it and waits for it.
+bool gpu_semaphore_is_local(iree_hal_semaphore_t* semaphore, uint32_t physical);
+// That work will signal `value`. For semaphores of other drivers nothing happens.
+void gpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, gpu_producer_t producer, uint64_t value);
+// The work that reaches `value`, or has. False when none is known.
+bool gpu_semaphore_find_producer(iree_hal_semaphore_t* semaphore, uint64_t value, gpu_producer_t* out_producer);
+
+#endif  // IREE_C_HAL_GPU_DEVICE_H_

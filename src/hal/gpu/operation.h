@@ -1,0 +1,54 @@
+// What GPUs add to the operations of queued devices: the commands of work, and where it goes.
+#ifndef IREE_C_HAL_GPU_OPERATION_H_
+#define IREE_C_HAL_GPU_OPERATION_H_
+
+#include "hal/gpu/device.h"
+
+enum { GPU_MAX_RESOURCES = 2, GPU_MAX_BARRIERS = HAL_POOL_MAX_FRONTIER };
+
+// Work of another queue that the GPU waits for.
+typedef struct gpu_barrier_t {
+  gpu_queue_t* queue;
+  uint64_t epoch;
+} gpu_barrier_t;
+
+struct gpu_operation_t {
+  hal_operation_t base;
+  gpu_queue_t* queue;
+  bool is_staged;        // ALLOCA: the memory is there already
+  bool acquires_agent;   // sees what its own GPU wrote; else what everybody did
+  bool releases_agent;   // is seen by its own GPU; else by everybody
+  bool relies_on_order;  // some wait is left to queues and barriers
+  uint32_t barrier_count;
+  gpu_barrier_t barriers[GPU_MAX_BARRIERS];
+  // Of WORK; others are empty. No commands: nothing but semaphores.
+  const void* resources[GPU_MAX_RESOURCES];  // kept alive on the heap; NULL for none
+  gpu_work_t work;
+  iree_hal_buffer_binding_table_t bindings;
+  iree_hal_buffer_ref_list_t refs;  // of a single dispatch: what it uses
+  bool borrows_bindings;            // tables and references are not kept alive
+  uint32_t next;                    // command: those before are in the queue
+  // One command of its own, and the bytes for lowering it, which happens when the operation is moved to the heap.
+  const hal_command_t* command;
+  size_t command_size;
+};
+
+static inline gpu_device_t* gpu_operation_device(const gpu_operation_t* operation) {
+  return (gpu_device_t*)operation->base.device;
+}
+
+// An operation of kind WORK, on the caller's stack with the caller's lists, without commands.
+gpu_operation_t gpu_operation_make(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                   iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals);
+// Errors: RESOURCE_EXHAUSTED; then nothing has happened.
+iree_status_t gpu_operation_submit(gpu_operation_t* operation);
+// Ends an operation on the heap: as hal_operation_finish, with what happens to memory.
+void gpu_operation_finish(gpu_operation_t* operation, iree_status_t status);
+// Its first half: memory and semaphores; then hal_operation_release.
+void gpu_operation_signal(gpu_operation_t* operation, iree_status_t status);
+// Memory that a DEALLOCA gives back is there for others after `point`, where it is over.
+void gpu_operation_release_memory(const gpu_operation_t* operation, hal_pool_point_t point);
+// Runs an operation of the service thread, to its end.
+void gpu_operation_run_on_host(gpu_operation_t* operation);
+
+#endif  // IREE_C_HAL_GPU_OPERATION_H_

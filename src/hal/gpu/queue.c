@@ -1,0 +1,364 @@
+// Queues of GPUs: submission, completion, errors.
+#include "hal/gpu/queue.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Submission
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void push_blocked(gpu_queue_t* queue, gpu_operation_t* op, bool to_front) {
+  iree_atomic_store(&queue->has_blocked, 1u, iree_memory_order_seq_cst);
+  if (to_front || !queue->blocked_head) {
+    op->base.next = to_front && queue->blocked_head ? &queue->blocked_head->base : NULL;
+    queue->blocked_head = op;
+    if (!op->base.next) queue->blocked_tail = op;
+    return;
+  }
+  op->base.next = NULL;
+  queue->blocked_tail->base.next = &op->base;
+  queue->blocked_tail = op;
+}
+
+static gpu_operation_t* pop_blocked(gpu_queue_t* queue) {
+  gpu_operation_t* op = queue->blocked_head;
+  if (op) queue->blocked_head = (gpu_operation_t*)op->base.next;
+  if (!queue->blocked_head) {
+    queue->blocked_tail = NULL;
+    iree_atomic_store(&queue->has_blocked, 0u, iree_memory_order_seq_cst);
+  }
+  return op;
+}
+
+static void unpark(gpu_queue_t* queue) {
+  if (iree_atomic_exchange(&queue->is_parked, 0u, iree_memory_order_acq_rel)) {
+    iree_notification_post(&queue->unparked, 1);
+  }
+}
+
+static void set_producers(const gpu_queue_t* queue, const gpu_operation_t* op) {
+  gpu_producer_t producer = {queue->id, queue->epoch_head + 1};
+  for (iree_host_size_t i = 0; i < op->base.signals.count; ++i) {
+    gpu_semaphore_set_producer(op->base.signals.semaphores[i], producer, op->base.signals.payload_values[i]);
+  }
+}
+
+// Whether there is room for another part; and whether nothing is in flight, so that there will never be more.
+static bool has_entry(gpu_queue_t* queue, bool* out_is_idle) {
+  iree_slim_mutex_lock(&queue->mutex);
+  queue->seen_tail = queue->epoch_tail;
+  *out_is_idle = queue->epoch_head == queue->epoch_tail;
+  bool result = queue->epoch_head - queue->epoch_tail <= queue->entry_mask;
+  iree_slim_mutex_unlock(&queue->mutex);
+  return result;
+}
+
+static void push_entry(gpu_queue_t* queue, const gpu_part_t* part) {
+  iree_slim_mutex_lock(&queue->mutex);
+  queue->entries[queue->epoch_head++ & queue->entry_mask] = *part;
+  part->operation->next = part->next;
+  iree_slim_mutex_unlock(&queue->mutex);
+}
+
+typedef enum { ISSUE_DONE, ISSUE_PART, ISSUE_FULL } issue_t;
+
+// Writes and publishes what fits of an operation. An error leaves nothing behind of this attempt.
+static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, issue_t* out_result) {
+  *out_result = ISSUE_FULL;
+  bool is_idle = false;
+  if (!has_entry(queue, &is_idle)) return iree_ok_status();
+  gpu_part_t part = {.operation = op, .next = op->next};
+  IREE_RETURN_IF_ERROR(queue->backend->write(queue, op, &part));
+  part.is_final = part.next == op->work.count;
+  if (!part.is_written) {
+    if (!is_idle) return iree_ok_status();
+    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "a command needs more kernel arguments than the queue has");
+  }
+  // Nobody may rely on the queue for an operation that is going to fail.
+  if (part.is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) {
+    set_producers(queue, op);
+    gpu_operation_release_memory(op, (hal_pool_point_t){queue->id, queue->epoch_head + 1});
+  }
+  push_entry(queue, &part);
+  queue->backend->publish(queue, &part);
+  unpark(queue);
+  *out_result = part.is_final ? ISSUE_DONE : ISSUE_PART;
+  return iree_ok_status();
+}
+
+// An operation that fails when parts of it run already ends when they have.
+static bool fail_late(gpu_operation_t* op, iree_status_t status) {
+  bool has_parts = op->next > 0;
+  if (!has_parts || iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) return false;
+  iree_atomic_store(&op->base.failure, (intptr_t)status, iree_memory_order_relaxed);
+  op->next = op->work.count;
+  return true;
+}
+
+// Issues an operation until it is all in, or nothing more fits. The status is its failure.
+static iree_status_t issue_all(gpu_queue_t* queue, gpu_operation_t* op, bool* out_is_full) {
+  issue_t result = ISSUE_PART;
+  while (result == ISSUE_PART) {
+    iree_status_t status = issue(queue, op, &result);
+    if (iree_status_is_ok(status)) continue;
+    if (!fail_late(op, status)) return status;
+    result = ISSUE_PART;
+  }
+  *out_is_full = result == ISSUE_FULL;
+  return iree_ok_status();
+}
+
+static iree_status_t clone_error(gpu_queue_t* queue) {
+  return iree_status_clone((iree_status_t)iree_atomic_load(&queue->error, iree_memory_order_acquire));
+}
+
+// Whether something has ended since the last try. The submission's mutex is held.
+static bool has_moved(gpu_queue_t* queue) {
+  iree_slim_mutex_lock(&queue->mutex);
+  bool result = queue->epoch_tail != queue->seen_tail;
+  iree_slim_mutex_unlock(&queue->mutex);
+  return result;
+}
+
+// Issues what was blocked as far as there is room. Who blocks an operation looks afterwards whether anything has ended;
+// who sees an end looks afterwards whether anything is blocked.
+static void issue_blocked(gpu_queue_t* queue) {
+  bool goes_on = iree_atomic_load(&queue->has_blocked, iree_memory_order_seq_cst);
+  while (goes_on) {
+    bool is_full = false;
+    iree_slim_mutex_lock(&queue->submission);
+    gpu_operation_t* op = pop_blocked(queue);
+    iree_status_t status = op ? issue_all(queue, op, &is_full) : iree_ok_status();
+    if (iree_status_is_ok(status) && is_full) push_blocked(queue, op, /*to_front=*/true);
+    goes_on = op && (!is_full || has_moved(queue));
+    iree_slim_mutex_unlock(&queue->submission);
+    if (!iree_status_is_ok(status)) gpu_operation_finish(op, status);
+  }
+}
+
+void gpu_queue_submit(gpu_queue_t* queue, gpu_operation_t* op) {
+  iree_status_t status = iree_ok_status();
+  iree_slim_mutex_lock(&queue->submission);
+  bool is_full = queue->blocked_head != NULL;
+  if (queue->has_failed) {
+    status = clone_error(queue);
+  } else if (!is_full) {
+    status = issue_all(queue, op, &is_full);
+  }
+  bool is_blocked = iree_status_is_ok(status) && is_full;
+  if (is_blocked) push_blocked(queue, op, /*to_front=*/false);
+  bool tries_again = is_blocked && has_moved(queue);
+  iree_slim_mutex_unlock(&queue->submission);
+  if (!iree_status_is_ok(status)) gpu_operation_finish(op, status);
+  if (tries_again) issue_blocked(queue);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Ends, for others
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct end_t {
+  gpu_queue_t* queue;
+  uint64_t epoch;
+} end_t;
+
+static bool is_ended(void* arg) {
+  const end_t* end = (const end_t*)arg;
+  return iree_atomic_load(&end->queue->ended_epochs, iree_memory_order_acquire) >= end->epoch;
+}
+
+static bool has_final(void* arg) {
+  return iree_atomic_load(&((gpu_queue_t*)arg)->has_final, iree_memory_order_acquire);
+}
+
+static bool is_ended_or_lost(void* arg) { return is_ended(arg) || has_final(((const end_t*)arg)->queue); }
+
+iree_status_t gpu_queue_await_end(gpu_queue_t* queue, uint64_t epoch) {
+  end_t end = {queue, epoch};
+  iree_notification_await(&queue->ended, is_ended_or_lost, &end, iree_infinite_timeout());
+  if (is_ended(&end)) return iree_ok_status();
+  // What came before the error is told yet.
+  if (iree_atomic_load(&queue->final_epoch, iree_memory_order_relaxed) < epoch) return clone_error(queue);
+  iree_notification_await(&queue->ended, is_ended, &end, iree_infinite_timeout());
+  return iree_ok_status();
+}
+
+bool gpu_queue_has_ended(gpu_queue_t* queue, uint64_t epoch) {
+  return iree_atomic_load(&queue->ended_epochs, iree_memory_order_acquire) >= epoch ||
+         iree_atomic_load(&queue->error, iree_memory_order_acquire) != 0;
+}
+
+bool gpu_queue_is_busy(gpu_queue_t* queue) {
+  iree_slim_mutex_lock(&queue->mutex);
+  bool result = queue->epoch_head != queue->epoch_tail;
+  iree_slim_mutex_unlock(&queue->mutex);
+  return result;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Completion
+//===----------------------------------------------------------------------------------------------------------------===
+
+// After what the operation waited for in other queues has ended for everybody, so that ends are seen in order. What was
+// lost there is lost here.
+static iree_status_t await_barriers(const gpu_operation_t* op) {
+  for (uint32_t i = 0; i < op->barrier_count; ++i) {
+    IREE_RETURN_IF_ERROR(gpu_queue_await_end(op->barriers[i].queue, op->barriers[i].epoch));
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t end_operation(gpu_operation_t* op) {
+  IREE_RETURN_IF_ERROR(hal_operation_take_failure(&op->base));
+  IREE_RETURN_IF_ERROR(await_barriers(op));
+  // What it came after in a queue may have been lost.
+  return op->relies_on_order ? gpu_device_clone_failure(gpu_operation_device(op)) : iree_ok_status();
+}
+
+// The end of one part. Only the completion thread comes here, so entries are popped in order.
+static void retire(gpu_queue_t* queue) {
+  iree_slim_mutex_lock(&queue->mutex);
+  gpu_part_t part = queue->entries[queue->epoch_tail & queue->entry_mask];
+  iree_status_t failure = queue->backend->retire(queue, ++queue->epoch_tail, &part);
+  iree_slim_mutex_unlock(&queue->mutex);
+  if (!iree_status_is_ok(failure)) {
+    // As with any fault of a kernel, what came after it was wrong.
+    part.operation->relies_on_order = true;
+    gpu_queue_fail(queue, failure);
+  }
+  if (part.is_final) gpu_operation_signal(part.operation, end_operation(part.operation));
+  iree_atomic_store(&queue->ended_epochs, queue->epoch_tail, iree_memory_order_release);
+  iree_notification_post(&queue->ended, IREE_ALL_WAITERS);
+  // Last, since it runs what others have asked for, which may wait for this end.
+  if (part.is_final) hal_operation_release(&part.operation->base);
+}
+
+static void drain(gpu_queue_t* queue, uint64_t ended) {
+  while (queue->epoch_tail < ended) retire(queue);  // only this thread changes it
+}
+
+// After an error: what ended before it is done, everything else fails.
+static void fail_all(gpu_queue_t* queue) {
+  iree_notification_await(&queue->ended, has_final, queue, iree_infinite_timeout());
+  queue->backend->stop(queue);  // nothing may run whose memory goes
+  drain(queue, iree_atomic_load(&queue->final_epoch, iree_memory_order_relaxed));
+  iree_slim_mutex_lock(&queue->submission);
+  iree_slim_mutex_lock(&queue->mutex);
+  queue->has_failed = true;
+  gpu_operation_t* failed = queue->blocked_head;
+  queue->blocked_head = queue->blocked_tail = NULL;
+  while (queue->epoch_tail != queue->epoch_head) {
+    const gpu_part_t* part = &queue->entries[queue->epoch_tail++ & queue->entry_mask];
+    gpu_operation_t* op = part->operation;
+    if (!part->is_final) continue;  // the rest is blocked, or follows
+    op->base.next = failed ? &failed->base : NULL;
+    failed = op;
+  }
+  iree_slim_mutex_unlock(&queue->mutex);
+  iree_slim_mutex_unlock(&queue->submission);
+  while (failed) {
+    gpu_operation_t* op = failed;
+    failed = (gpu_operation_t*)op->base.next;
+    iree_status_free(hal_operation_take_failure(&op->base));
+    gpu_operation_finish(op, clone_error(queue));
+  }
+}
+
+static bool is_unparked(void* arg) {
+  return !iree_atomic_load(&((gpu_queue_t*)arg)->is_parked, iree_memory_order_acquire);
+}
+
+// With nothing in flight the thread sleeps here until something is, not in the vendor's library, where other queues'
+// ends may wake it.
+static void park(gpu_queue_t* queue) {
+  iree_slim_mutex_lock(&queue->mutex);
+  bool is_idle =
+      queue->epoch_head == queue->epoch_tail && !iree_atomic_load(&queue->is_woken, iree_memory_order_acquire);
+  if (is_idle) iree_atomic_store(&queue->is_parked, 1u, iree_memory_order_release);
+  iree_slim_mutex_unlock(&queue->mutex);
+  if (is_idle) iree_notification_await(&queue->unparked, is_unparked, queue, iree_infinite_timeout());
+}
+
+// Ends the completion thread's waits. Returns how many parts have ended.
+static uint64_t wake(gpu_queue_t* queue) {
+  iree_atomic_store(&queue->is_woken, 1u, iree_memory_order_release);
+  uint64_t ended = queue->backend->wake(queue);
+  // Either the thread has parked, or it finds that it was woken.
+  iree_slim_mutex_lock(&queue->mutex);
+  unpark(queue);
+  iree_slim_mutex_unlock(&queue->mutex);
+  return ended;
+}
+
+void gpu_queue_fail(gpu_queue_t* queue, iree_status_t status) {
+  // The device's first: who sees the queue's error finds it.
+  gpu_device_fail(queue->device, iree_status_clone(status));
+  intptr_t expected = 0;
+  if (!iree_atomic_compare_exchange_strong(&queue->error, &expected, (intptr_t)status, iree_memory_order_acq_rel,
+                                           iree_memory_order_relaxed)) {
+    iree_status_free(status);
+    return;
+  }
+  uint64_t ended = wake(queue);
+  // Under the mutex, which the completion thread takes before the queue can go.
+  iree_slim_mutex_lock(&queue->mutex);
+  iree_atomic_store(&queue->final_epoch, ended, iree_memory_order_relaxed);
+  iree_atomic_store(&queue->has_final, 1u, iree_memory_order_release);
+  iree_notification_post(&queue->ended, IREE_ALL_WAITERS);
+  iree_slim_mutex_unlock(&queue->mutex);
+}
+
+static int completion_main(void* arg) {
+  gpu_queue_t* queue = (gpu_queue_t*)arg;
+  uint64_t last = 0, ended = 0;
+  while (queue->backend->await(queue, last, &ended)) {
+    if (ended <= last) {
+      park(queue);
+      continue;
+    }
+    last = ended;
+    drain(queue, ended);
+    issue_blocked(queue);
+  }
+  if (iree_atomic_load(&queue->error, iree_memory_order_acquire)) fail_all(queue);
+  return 0;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Life
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t gpu_queue_initialize(gpu_queue_t* queue, uint32_t depth) {
+  static iree_atomic_uint64_t next_id;
+  queue->id = iree_atomic_fetch_add(&next_id, 1, iree_memory_order_relaxed) + 1;
+  queue->physical = gpu_domain_physical(queue->device->domain, queue->bit);
+  queue->ordinal = gpu_domain_queue(queue->device->domain, queue->bit);
+  queue->entry_mask = depth - 1;
+  iree_slim_mutex_initialize(&queue->submission);
+  iree_slim_mutex_initialize(&queue->mutex);
+  iree_notification_initialize(&queue->unparked);
+  iree_notification_initialize(&queue->ended);
+  return iree_allocator_malloc_array(queue->device->base.host_allocator, depth, sizeof(*queue->entries),
+                                     (void**)&queue->entries);
+}
+
+iree_status_t gpu_queue_start(gpu_queue_t* queue) {
+  iree_thread_create_params_t thread = {.name = IREE_SV("gpu-queue")};
+  return iree_thread_create(completion_main, queue, thread, queue->device->base.host_allocator, &queue->thread);
+}
+
+void gpu_queue_destroy(gpu_queue_t* queue) {
+  if (!queue) return;
+  if (queue->thread) {
+    if (!iree_atomic_load(&queue->error, iree_memory_order_acquire)) wake(queue);
+    iree_thread_release(queue->thread);
+  }
+  queue->backend->destroy(queue);
+}
+
+void gpu_queue_deinitialize(gpu_queue_t* queue) {
+  iree_status_free((iree_status_t)queue->error);
+  iree_notification_deinitialize(&queue->unparked);
+  iree_notification_deinitialize(&queue->ended);
+  iree_slim_mutex_deinitialize(&queue->mutex);
+  iree_slim_mutex_deinitialize(&queue->submission);
+  iree_allocator_free(queue->device->base.host_allocator, queue->entries);
+}

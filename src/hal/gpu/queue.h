@@ -1,0 +1,88 @@
+// Queues of GPUs: work ends in the order in which it was issued, and is counted.
+//
+// An operation goes to the GPU in one or more parts, whatever there is room for; the number of a part, from 1, is its
+// epoch. Three parties:
+//
+//   * submitters, one at a time under `submission`: write a part behind what is published, then publish it;
+//   * the completion thread: waits for ends, gives back what parts took, ends operations, issues what was blocked;
+//   * errors, from any thread: the first one stays and ends everything.
+//
+// Nothing is changed before it is known that a part fits; what does not fit is kept and issued when something ends.
+// Writing takes as long as an operation has commands: `mutex` is not held meanwhile, so that what ended is told at
+// once.
+#ifndef IREE_C_HAL_GPU_QUEUE_H_
+#define IREE_C_HAL_GPU_QUEUE_H_
+
+#include "hal/gpu/operation.h"
+
+// A part of an operation in the queue.
+struct gpu_part_t {
+  gpu_operation_t* operation;
+  bool is_written;       // by the backend: anything at all
+  bool is_final;         // the operation ends with it
+  uint32_t next;         // command: those before are in the queue when it is
+  uint64_t position[2];  // the backend's
+};
+
+struct gpu_queue_t {
+  const gpu_backend_t* backend;
+  gpu_device_t* device;
+  uint64_t id;            // unique in the process
+  uint32_t bit;           // of affinities
+  uint32_t physical;      // index of the physical device
+  uint32_t ordinal;       // among its queues
+  bool waits_for_queues;  // the GPU can wait for parts of the device's other queues
+  hal_pool_t* pool;       // for queue-ordered allocations; may be NULL; the driver's
+
+  iree_thread_t* thread;
+  iree_atomic_uint32_t is_parked;  // the thread waits for `unparked`, not for an end
+  iree_notification_t unparked;
+  iree_atomic_uint32_t is_woken;
+  iree_atomic_intptr_t error;        // iree_status_t: the first
+  iree_atomic_uint64_t final_epoch;  // parts that ended before it
+  iree_atomic_uint32_t has_final;
+  iree_atomic_uint64_t ended_epochs;  // parts whose operations' semaphores are signalled, or failed
+  iree_notification_t ended;          // posted with `ended_epochs` and `has_final`
+
+  iree_slim_mutex_t submission;   // guards what follows; taken before `mutex`
+  uint64_t seen_tail;             // `epoch_tail` when something was tried the last time
+  gpu_operation_t* blocked_head;  // waiting for room, in order
+  gpu_operation_t* blocked_tail;
+  iree_atomic_uint32_t has_blocked;  // whether there are any
+  bool has_failed;
+
+  iree_slim_mutex_t mutex;  // guards what follows
+  uint64_t epoch_head;      // parts so far; changed by submitters
+  uint64_t epoch_tail;      // of which this many are over
+  uint32_t entry_mask;
+  gpu_part_t* entries;  // by epoch
+};
+
+// Makes a queue, whose memory is the driver's and zero but for `backend`, `device`, `bit` and `waits_for_queues`.
+// `depth`: parts in flight, a power of two.
+iree_status_t gpu_queue_initialize(gpu_queue_t* queue, uint32_t depth);
+// Starts its thread: when everything of the backend is there.
+iree_status_t gpu_queue_start(gpu_queue_t* queue);
+// Everything must have ended. Ends the thread; then the backend's `destroy`.
+void gpu_queue_destroy(gpu_queue_t* queue);
+// By the backend's `destroy`.
+void gpu_queue_deinitialize(gpu_queue_t* queue);
+
+// Takes an operation whose waits are reached, or are by the queue's order. Never blocks. Its end is
+// gpu_operation_finish.
+void gpu_queue_submit(gpu_queue_t* queue, gpu_operation_t* operation);
+// Waits, shortly, until the operations of that part, whose work is over, have ended. Errors: those of the queue, when
+// the part was lost.
+iree_status_t gpu_queue_await_end(gpu_queue_t* queue, uint64_t epoch);
+// Whether the operations of that part have ended, or never will.
+bool gpu_queue_has_ended(gpu_queue_t* queue, uint64_t epoch);
+// Whether anything is in flight. Takes the mutex.
+bool gpu_queue_is_busy(gpu_queue_t* queue);
+// The queue is lost. The first status stays; consumes it. Any thread, without locks of the driver.
+void gpu_queue_fail(gpu_queue_t* queue, iree_status_t status);
+// The part that is numbered `epoch`, in flight. The mutex is held.
+static inline const gpu_part_t* gpu_queue_part(const gpu_queue_t* queue, uint64_t epoch) {
+  return &queue->entries[(epoch - 1) & queue->entry_mask];
+}
+
+#endif  // IREE_C_HAL_GPU_QUEUE_H_
