@@ -41,7 +41,7 @@ bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format)
 
 static bool cache_can_prepare_format(iree_hal_executable_cache_t* base, iree_hal_executable_caching_mode_t caching_mode,
                                      iree_string_view_t executable_format) {
-  return amdgpu_takes_format(&((amdgpu_cache_t*)base)->device->base, executable_format);
+  return amdgpu_takes_format(&((amdgpu_cache_t*)base)->device->gpu.base, executable_format);
 }
 
 static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,
