@@ -356,6 +356,40 @@ def loops(n):
     return Program("\n".join(text).encode(), ".mlir", [x], reference, n)
 
 
+def branches(n):
+    """One of n branches, by a number: the last but one."""
+    kind, x = tensor((4,)), ramp((4,))
+    text = [f"func.func @main(%x: {kind}, %f: tensor<f32>) -> {kind} {{",
+            "  %i = stablehlo.convert %f : (tensor<f32>) -> tensor<i32>", '  %r = "stablehlo.case"(%i) (']
+    text += [",\n".join(f"    {{ %c{i} = stablehlo.constant dense<{i % 7}.0> : {kind}\n"
+                        f"      %y{i} = stablehlo.add %x, %c{i} : {kind}\n      stablehlo.return %y{i} : {kind} }}"
+                        for i in range(n))]
+    text += [f"  ) : (tensor<i32>) -> {kind}", f"  return %r : {kind}", "}", ""]
+    return Program("\n".join(text).encode(), ".mlir", [x, numpy.array(n - 2, numpy.float32)],
+                   lambda: [x + (n - 2) % 7], n)
+
+
+def nested(n):
+    """n branches in each other; text nests up to 250 deep."""
+    kind, x = tensor((4,)), ramp((4,))
+    text = [f"func.func @main(%t: {kind}, %f: tensor<f32>) -> {kind} {{", "  %p = stablehlo.compare GE, %f, %f : "
+            "(tensor<f32>, tensor<f32>) -> tensor<i1>"]
+    for i in range(n):
+        text += [f'%r{i} = "stablehlo.if"(%p) ({{', f"%t{i} = stablehlo.tanh %t{i - 1 if i else ''} : {kind}"]
+    for i in reversed(range(n)):
+        text += [f"stablehlo.return {f'%r{i + 1}' if i < n - 1 else f'%t{i}'} : {kind}",
+                 f"}}, {{ stablehlo.return %t : {kind} }}) : (tensor<i1>) -> {kind}"]
+    text += [f"  return %r0 : {kind}", "}", ""]
+
+    def reference():
+        y = x
+        for _ in range(n):
+            y = numpy.tanh(y)
+        return [y]
+
+    return Program("\n".join(text).encode(), ".mlir", [x, numpy.array(1, numpy.float32)], reference, n)
+
+
 def numbers(n):
     """n numbers of the host, 1, 2, ... times a size, all of which are needed to the end."""
     x = ramp((3,))
@@ -424,5 +458,5 @@ def associative_scan(n):
 
 FAMILIES = {function.__name__: function for function in (
     elementwise, relu, softmax, layer_norm, attention, concat, wide_concat, wide_sum, repeated_sum, results, deep_text,
-    calls, state, squares, dynamic, wide_dynamic, associative_scan, many_arguments, carried, loops, numbers,
-    exports)}
+    calls, state, squares, dynamic, wide_dynamic, associative_scan, many_arguments, carried, loops, branches,
+    nested, numbers, exports)}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/near.h"
 #include "base/version.h"
 #include "base/whole_file.h"
@@ -26,13 +27,14 @@ static const pass_t known_passes[] = {{"lower-input", "input dialects to graph",
                                       GRAPH_PASSES(PASS)
 #undef PASS
 };
-enum { PASS_COUNT = sizeof(known_passes) / sizeof(known_passes[0]), MAX_PASSES = 256, MAX_PRINT_AFTER = 32 };
+enum { PASS_COUNT = sizeof(known_passes) / sizeof(known_passes[0]) };
 
 typedef struct options_t {
   const char *input, *output;
-  const pass_t* passes[MAX_PASSES];
-  uint32_t pass_count;
-  const char* print_after[MAX_PRINT_AFTER];
+  const pass_t** passes;
+  uint32_t pass_count, pass_capacity;
+  const char** print_after;
+  uint32_t print_after_capacity;
   pass_options_t run;
   bool split, verify_diagnostics, verify_roundtrip, no_verify, timing, help, list, version;
   uint32_t print_flags;
@@ -60,7 +62,10 @@ static bool known_pass(const char* name) { return find_pass(name, strlen(name)) 
 static bool add_pass(options_t* o, const char* name, size_t size) {
   const pass_t* pass = find_pass(name, size);
   if (!pass) return unknown_pass(name, size);
-  if (o->pass_count == MAX_PASSES) return fprintf(stderr, "iree-opt: more than %d passes\n", MAX_PASSES), false;
+  if (o->pass_count == o->pass_capacity) {
+    o->pass_capacity = o->pass_capacity ? o->pass_capacity * 2 : 16;
+    o->passes = memory_resize(o->passes, sizeof(*o->passes) * o->pass_capacity);
+  }
   o->passes[o->pass_count++] = pass;
   return true;
 }
@@ -134,7 +139,10 @@ static bool set_number(int64_t* out, const char* value) {
 
 static bool print_after(options_t* o, const char* name) {
   if (!known_pass(name)) return false;
-  if (o->run.print_after_count == MAX_PRINT_AFTER) return fprintf(stderr, "iree-opt: too many names\n"), false;
+  if (o->run.print_after_count == o->print_after_capacity) {
+    o->print_after_capacity = o->print_after_capacity ? o->print_after_capacity * 2 : 16;
+    o->print_after = memory_resize(o->print_after, sizeof(*o->print_after) * o->print_after_capacity);
+  }
   o->print_after[o->run.print_after_count++] = name;
   o->run.print_after = o->print_after;
   return true;

@@ -14,6 +14,10 @@ typedef struct lower_branch_t {
 // graph.if; sets n->out. `condition` is i1 or tensor<i1>.
 bool lower_build_if(lower_op_t* n, ir_value_t* condition, const lower_branch_t* then, const lower_branch_t* other);
 
+// One of the op's regions, all of which are a block without arguments: that with the number n->in[0], the last one for
+// every other number. As many ifs deep as the count of regions has bits.
+bool lower_build_case(lower_op_t* n);
+
 // graph.while from two pieces: `before` decides whether to go on and gives values; `after` makes the next start values
 // of them. Both are lowered at l->b, `before` twice: in front of the loop, and at the end of its body.
 typedef struct lower_while_t {

@@ -11,7 +11,7 @@
 #include "import/lowering_control.h"
 #include "import/quantized.h"
 
-enum { MAX_DEPTH = 128 };
+enum { MAX_DEPTH = 256 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Messages

@@ -64,6 +64,33 @@ bool lower_build_if(lower_op_t* n, ir_value_t* condition, const lower_branch_t* 
   return true;
 }
 
+static bool build_region(lower_op_t* n, uint32_t region) {
+  lower_value_t* results;
+  uint32_t count;
+  const ir_block_t* block = n->op->regions[region].first;
+  if (!block || block->next || !block->last || block->arg_count) {
+    return lower_error(n, "needs regions of one block without arguments");
+  }
+  if (!lower_block(n->l, n->op->regions[region].first, NULL, &results, &count)) return false;
+  if (count != n->op->result_count) return lower_error(n, "has a branch with another number of results");
+  if (count) memcpy(n->out, results, sizeof(*results) * count);
+  return true;
+}
+
+// Nodes of a tree whose leaves are the regions: 1 is the root, 2 i and 2 i + 1 are the halves of i.
+static bool build_cases(lower_op_t* n, uint32_t node) {
+  uint32_t bits = 0, depth = 31 - (uint32_t)__builtin_clz(node);
+  while (1u << bits < n->op->region_count) ++bits;
+  if (depth == bits) return build_region(n, node - (1u << bits));
+  uint32_t middle = (2 * node + 1 - (2u << depth)) << (bits - depth - 1);
+  if (middle >= n->op->region_count) return build_cases(n, 2 * node);
+  lower_branch_t lower = {.build = build_cases, .number = 2 * node}, upper = {.build = build_cases};
+  upper.number = 2 * node + 1;
+  return lower_build_if(n, lower_with_number(n, SCALAR_ltu, n->in[0], middle), &lower, &upper);
+}
+
+bool lower_build_case(lower_op_t* n) { return build_cases(n, 1); }
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Complex tensors outside
 //===----------------------------------------------------------------------------------------------------------------===

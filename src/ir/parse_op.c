@@ -49,11 +49,12 @@ const ir_attr_t* ir_draft_find_attr(const ir_draft_t* op, const char* name) {
 
 ir_region_t* ir_draft_empty_region(ir_parser_t* p, ir_draft_t* op) {
   ir_region_t* region = ARENA_NEW(&p->scratch, ir_region_t);
-  if (op->region_count == 8) {
-    op->more_regions = ir_parse_scratch(p, sizeof(*op->more_regions) * IR_PARSE_MAX_DEPTH);
-    memcpy(op->more_regions, op->regions, sizeof(op->regions));
+  uint32_t count = op->region_count;
+  if (count >= 8 && (count & (count - 1)) == 0) {  // grows at powers of two
+    ir_region_t** more = ir_parse_scratch(p, sizeof(*more) * 2 * count);
+    memcpy(more, count == 8 ? op->regions : op->more_regions, sizeof(*more) * count);
+    op->more_regions = more;
   }
-  if (op->region_count >= IR_PARSE_MAX_DEPTH) return ir_parse_fail(p, "op has too many regions"), NULL;
   if (op->more_regions) {
     op->more_regions[op->region_count++] = region;
   } else {

@@ -47,31 +47,20 @@ static bool scf_lower_if(lower_op_t* n) {
 }
 
 // Regions: default, then one for each of `cases`.
-static bool build_switch(lower_op_t* n, uint32_t region) {
-  bool last = region == n->op->region_count;
-  ir_block_t* block = only_block(&n->op->regions[last ? 0 : region]);
-  if (!block || block->arg_count) return lower_error(n, "needs regions of one block");
-  if (last) {
-    lower_value_t* values;
-    uint32_t count;
-    if (!lower_block(n->l, block, NULL, &values, &count)) return false;
-    if (count != n->op->result_count) return lower_error(n, "yields other values");
-    memcpy(n->out, values, sizeof(*values) * count);
-    return true;
-  }
-  const ir_attr_t* cases = ir_op_attr(n->op, "cases");
-  ir_value_t* number = graph_index_constant(n->b, ir_attr_element_integer(cases, region - 1));
-  lower_branch_t a = {.block = block}, b = {.build = build_switch, .number = region + 1};
-  return lower_build_if(n, graph_binary(n->b, SCALAR_eq, n->in[0], number), &a, &b);
-}
-
 static bool scf_lower_index_switch(lower_op_t* n) {
   const ir_attr_t* cases = ir_op_attr(n->op, "cases");
   uint32_t count = cases && cases->kind == IR_ATTR_DENSE_ARRAY ? cases->count : 0;
   if (!n->op->region_count || n->op->region_count != count + 1 || n->l->whole) {
     return lower_unsupported(n, "a number, and a region for each case, are");
   }
-  return build_switch(n, 1);
+  ir_value_t* region = graph_index_constant(n->b, 0);
+  for (uint32_t i = count; i-- > 0;) {
+    ir_value_t* number = graph_index_constant(n->b, ir_attr_element_integer(cases, i));
+    ir_value_t* is_case = graph_binary(n->b, SCALAR_eq, n->in[0], number);
+    region = graph_select(n->b, is_case, graph_index_constant(n->b, i + 1), region);
+  }
+  n->in[0] = region;
+  return lower_build_case(n);
 }
 
 static bool scf_lower_execute_region(lower_op_t* n) {

@@ -25,29 +25,11 @@ bool stablehlo_lower_if(lower_op_t* n) {
   return lower_build_if(n, n->in[0], &then, &other);
 }
 
-// case: a chain of ifs, the last branch taken for every other index.
-static bool build_case(lower_op_t* n, uint32_t branch) {
-  ir_block_t* block = only_block(&n->op->regions[branch], 0);
-  if (!block) return lower_error(n, "needs regions of one block without arguments");
-  if (branch + 1 == n->op->region_count) {
-    lower_value_t* results;
-    uint32_t count;
-    if (!lower_block(n->l, block, NULL, &results, &count)) return false;
-    if (count != n->op->result_count) return lower_error(n, "has a branch with another number of results");
-    memcpy(n->out, results, sizeof(*results) * count);
-    return true;
-  }
-  ir_value_t* index = n->in[0];
-  ir_value_t* taken = lower_with_number(n, SCALAR_eq, index, branch);
-  lower_branch_t then = {.block = block}, other = {.build = build_case, .number = branch + 1};
-  return lower_build_if(n, taken, &then, &other);
-}
-
 bool stablehlo_lower_case(lower_op_t* n) {
   bool index =
       n->in[0] && ir_type_is_tensor(n->in[0]->type) && n->in[0]->type->rank == 0 && !lower_is_float(n->in[0]->type);
   if (!index || !n->op->region_count) return lower_error(n, "needs an index of type tensor<i32> and branches");
-  return build_case(n, 0);
+  return lower_build_case(n);
 }
 
 bool stablehlo_lower_while(lower_op_t* n) {

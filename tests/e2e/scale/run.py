@@ -37,7 +37,8 @@ CASES = [
     ("wide_concat", 300, True), ("wide_sum", 250, True), ("wide_concat", 3000, False), ("wide_sum", 5000, False),
     ("results", 2000, True), ("dynamic", 100, True), ("dynamic", 12000, False), ("wide_dynamic", 300, True),
     ("many_arguments", 6000, True), ("carried", 600, True), ("carried", 10000, False), ("loops", 60, True),
-    ("loops", 6000, False), ("numbers", 33000, True), ("exports", 66000, True), ("many_arguments", 33000, False),
+    ("loops", 6000, False), ("branches", 2000, True), ("nested", 250, True), ("numbers", 33000, True),
+    ("exports", 66000, True), ("many_arguments", 33000, False),
 ]
 
 

@@ -434,7 +434,8 @@ return %0 : tensor<4xf32>""", [x, np.array(flag)], [2 * x if flag else x], types
 }
 return %0#0, %0#1 : i32, tensor<4xf32>""", [x, n], [np.array(0, np.int32), 6 * x], types=["tensor<4xf32>", "i32"],
           results=["i32", "tensor<4xf32>"])
-    s.add("index_switch", """%i = arith.index_cast %b : i32 to index
+    for i, wanted in ((5, -x), (2, x), (0, 2 * x), (-3, 2 * x), (6, 2 * x)):
+        s.add("index_switch" + ("" if i == 5 else f"_{i}".replace("-", "minus_")), """%i = arith.index_cast %b : i32 to index
 %0 = scf.index_switch %i -> tensor<4xf32>
 case 2 {
   scf.yield %a : tensor<4xf32>
@@ -447,7 +448,8 @@ default {
   %1 = arith.addf %a, %a : tensor<4xf32>
   scf.yield %1 : tensor<4xf32>
 }
-return %0 : tensor<4xf32>""", [x, n], [-x], types=["tensor<4xf32>", "i32"])
+return %0 : tensor<4xf32>""", [x, np.array(i, np.int32)], [wanted],
+              types=["tensor<4xf32>", "i32"])
     m = s.floats(4, 3)
     s.add("forall", """%0 = scf.forall (%i, %j) in (4, 3) shared_outs(%o = %a) -> (tensor<4x3xf32>) {
   %1 = tensor.extract_slice %a[%i, %j] [1, 1] [1, 1] : tensor<4x3xf32> to tensor<1x1xf32>

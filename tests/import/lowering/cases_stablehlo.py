@@ -688,8 +688,8 @@ def control():
   stablehlo.return %a : tensor<4xf32>
 }) : (tensor<i1>) -> tensor<4xf32>
 return %0 : tensor<4xf32>""", [x, flag], [2 * x])
-    for i in (0, 1, 7):
-        s.add(f"case_{i}", """%0 = "stablehlo.case"(%b) ({
+    for i in (0, 1, 2, 7, -1):
+        s.add(f"case_{i}".replace("-", "minus_"), """%0 = "stablehlo.case"(%b) ({
   stablehlo.return %a : tensor<4xf32>
 }, {
   %1 = stablehlo.negate %a : tensor<4xf32>
@@ -698,7 +698,7 @@ return %0 : tensor<4xf32>""", [x, flag], [2 * x])
   %1 = stablehlo.add %a, %a : tensor<4xf32>
   stablehlo.return %1 : tensor<4xf32>
 }) : (tensor<i32>) -> tensor<4xf32>
-return %0 : tensor<4xf32>""", [x, np.array(i, np.int32)], [[x, -x, 2 * x][min(i, 2)]])
+return %0 : tensor<4xf32>""", [x, np.array(i, np.int32)], [[x, -x, 2 * x][min(i, 2) if i >= 0 else 2]])
     s.add("while", """%n = stablehlo.constant dense<5> : tensor<i32>
 %one = stablehlo.constant dense<1> : tensor<i32>
 %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -92,6 +92,86 @@ func.func @index_switch(%a: tensor<4xf32>, %b: i32) -> (tensor<4xf32>) attribute
   return %0 : tensor<4xf32>
 }
 
+func.func @index_switch_2(%a: tensor<4xf32>, %b: i32) -> (tensor<4xf32>) attributes {
+    test.in = [dense<[0.5003818869590759, 1.5888551473617554, 1.1027427911758423, -1.0991712808609009]> : tensor<4xf32>, dense<2> : tensor<i32>],
+    test.out = [dense<[0.5003818869590759, 1.5888551473617554, 1.1027427911758423, -1.0991712808609009]> : tensor<4xf32>]
+} {
+  %i = arith.index_cast %b : i32 to index
+  %0 = scf.index_switch %i -> tensor<4xf32>
+  case 2 {
+    scf.yield %a : tensor<4xf32>
+  }
+  case 5 {
+    %1 = arith.negf %a : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  default {
+    %1 = arith.addf %a, %a : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+func.func @index_switch_0(%a: tensor<4xf32>, %b: i32) -> (tensor<4xf32>) attributes {
+    test.in = [dense<[0.5003818869590759, 1.5888551473617554, 1.1027427911758423, -1.0991712808609009]> : tensor<4xf32>, dense<0> : tensor<i32>],
+    test.out = [dense<[1.0007637739181519, 3.1777102947235107, 2.2054855823516846, -2.1983425617218018]> : tensor<4xf32>]
+} {
+  %i = arith.index_cast %b : i32 to index
+  %0 = scf.index_switch %i -> tensor<4xf32>
+  case 2 {
+    scf.yield %a : tensor<4xf32>
+  }
+  case 5 {
+    %1 = arith.negf %a : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  default {
+    %1 = arith.addf %a, %a : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+func.func @index_switch_minus_3(%a: tensor<4xf32>, %b: i32) -> (tensor<4xf32>) attributes {
+    test.in = [dense<[0.5003818869590759, 1.5888551473617554, 1.1027427911758423, -1.0991712808609009]> : tensor<4xf32>, dense<-3> : tensor<i32>],
+    test.out = [dense<[1.0007637739181519, 3.1777102947235107, 2.2054855823516846, -2.1983425617218018]> : tensor<4xf32>]
+} {
+  %i = arith.index_cast %b : i32 to index
+  %0 = scf.index_switch %i -> tensor<4xf32>
+  case 2 {
+    scf.yield %a : tensor<4xf32>
+  }
+  case 5 {
+    %1 = arith.negf %a : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  default {
+    %1 = arith.addf %a, %a : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+func.func @index_switch_6(%a: tensor<4xf32>, %b: i32) -> (tensor<4xf32>) attributes {
+    test.in = [dense<[0.5003818869590759, 1.5888551473617554, 1.1027427911758423, -1.0991712808609009]> : tensor<4xf32>, dense<6> : tensor<i32>],
+    test.out = [dense<[1.0007637739181519, 3.1777102947235107, 2.2054855823516846, -2.1983425617218018]> : tensor<4xf32>]
+} {
+  %i = arith.index_cast %b : i32 to index
+  %0 = scf.index_switch %i -> tensor<4xf32>
+  case 2 {
+    scf.yield %a : tensor<4xf32>
+  }
+  case 5 {
+    %1 = arith.negf %a : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  default {
+    %1 = arith.addf %a, %a : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
 func.func @forall(%a: tensor<4x3xf32>) -> (tensor<4x3xf32>) attributes {
     test.in = [dense<[[-0.7993348836898804, 1.4942138195037842, -1.9789388179779053], [1.2849136590957642, 1.1882777214050293, -0.12826019525527954], [-0.7878702878952026, -0.8862975239753723, -0.9805216789245605], [-0.21969477832317352, 0.018193036317825317, 0.21398940682411194]]> : tensor<4x3xf32>],
     test.out = [dense<[[-1.5986697673797607, 2.9884276390075684, -3.9578776359558105], [2.5698273181915283, 2.3765554428100586, -0.2565203905105591], [-1.5757405757904053, -1.7725950479507446, -1.961043357849121], [-0.43938955664634705, 0.036386072635650635, 0.4279788136482239]]> : tensor<4x3xf32>]
