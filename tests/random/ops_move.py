@@ -180,23 +180,33 @@ class Moves(Builder):
         indices_batch = [d + (not implicit and d >= place) for d in range(len(batch))]
         return batch, indexed, sizes, shape, full, place, indices_batch
 
+    def places(self, x, chance, flat):
+        """Where slices go: dims of theirs that the result lacks, its others, its sizes; then of the indices.
+
+        The dims that are taken at one place only are left out with the probability `flat`.
+        """
+        batch, indexed, sizes, shape, full, place, indices_batch = self.dimension_lists(x, chance)
+        absent = sorted(d for d in indexed if sizes[d] == 1 and self.chance(flat))
+        window = [sizes[d] for d in range(len(x.dims)) if d not in absent and d not in batch]
+        rank = len(window) + len(shape)
+        places = sorted(self.random.sample(range(rank), len(window)))
+        rest, parts = iter(shape), iter(window)
+        dims = [next(parts) if i in places else next(rest) for i in range(rank)]
+        attributes = {"operand_batch_dims": ints(batch), "indices_batch_dims": ints(indices_batch),
+                      "index_vector_dim": f"{place} : i64"}
+        return absent, places, indexed, sizes, dims, (full, count_of(shape)), attributes
+
     def gather(self):
         """At indices that may be outside."""
         x = self.pick(lambda v: 1 <= len(v.dims) <= 5 and v.count() and v.is_static())
         if not x:
             return False
-        batch, indexed, sizes, shape, full, place, indices_batch = self.dimension_lists(x, 0.4)
-        collapsed = sorted(d for d in indexed if sizes[d] == 1 and self.chance(0.7))
-        window = [sizes[d] for d in range(len(x.dims)) if d not in collapsed and d not in batch]
-        rank = len(window) + len(shape)
-        offsets = sorted(self.random.sample(range(rank), len(window)))
-        rest, parts = iter(shape), iter(window)
-        dims = [next(parts) if i in offsets else next(rest) for i in range(rank)]
+        collapsed, offsets, indexed, sizes, dims, (full, _), attributes = self.places(x, 0.4, 0.7)
+        rank = len(dims)
         if count_of(dims) > MOST_ELEMENTS or rank > MOST_RANK:
             return False
-        attributes = {"offset_dims": ints(offsets), "collapsed_dims": ints(collapsed), "operand_batch_dims": ints(batch),
-                      "indices_batch_dims": ints(indices_batch), "start_index_map": ints(indexed),
-                      "index_vector_dim": f"{place} : i64", "slice_sizes": ints(sizes)}
+        attributes |= {"offset_dims": ints(offsets), "collapsed_dims": ints(collapsed),
+                       "start_index_map": ints(indexed), "slice_sizes": ints(sizes)}
         if self.chance(0.3):
             attributes["wrap"] = ""
         index = self.add_argument(full, self.random.choice(("i8", "i32", "i64")))
@@ -205,20 +215,13 @@ class Moves(Builder):
 
     def scatter_plan(self, x):
         """Attributes, indices' and updates' sizes."""
-        batch, indexed, sizes, shape, full, place, indices_batch = self.dimension_lists(x, 0.3)
-        inserted = sorted(d for d in indexed if sizes[d] == 1 and self.chance(0.8))
-        window = [sizes[d] for d in range(len(x.dims)) if d not in inserted and d not in batch]
-        rank = len(window) + len(shape)
-        places = sorted(self.random.sample(range(rank), len(window)))
-        rest, parts = iter(shape), iter(window)
-        updates = [next(parts) if i in places else next(rest) for i in range(rank)]
-        attributes = {"update_window_dims": ints(places), "inserted_dims": ints(inserted),
-                      "operand_batch_dims": ints(batch), "indices_batch_dims": ints(indices_batch),
-                      "scatter_dims_map": ints(indexed), "index_vector_dim": f"{place} : i64"}
+        inserted, places, indexed, _, updates, (full, count), attributes = self.places(x, 0.3, 0.8)
+        attributes |= {"update_window_dims": ints(places), "inserted_dims": ints(inserted),
+                       "scatter_dims_map": ints(indexed)}
         if self.chance(0.3):
             attributes["wrap"] = ""
-        fits = count_of(updates) <= 3000 and rank <= MOST_RANK
-        return (attributes, full, updates, count_of(shape)) if fits else None
+        fits = count_of(updates) <= 3000 and len(updates) <= MOST_RANK
+        return (attributes, full, updates, count) if fits else None
 
     def scatter(self):
         x = self.pick(lambda v: 1 <= len(v.dims) <= 4 and v.count() and v.is_static() and v.element != "i1")
