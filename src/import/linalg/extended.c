@@ -277,17 +277,10 @@ static bool ext_scan(lower_op_t* n) {
 // Gathers and scatters: slices at places along the dimensions that dimension_map names
 //===----------------------------------------------------------------------------------------------------------------===
 
-typedef struct slices_t {
-  int64_t map[GRAPH_MAX_RANK], sorted[GRAPH_MAX_RANK], window[GRAPH_MAX_RANK];
-  uint32_t depth, batch, window_count;
-  int64_t vector_dim;
-  bool whole;  // slices have all dimensions of what they are taken from
-} slices_t;
-
 // `whole`: what has places; `part`: batch dims, then those of a slice.
 static bool read_slices(lower_op_t* n, const ir_type_t* whole, const ir_type_t* part, const ir_type_t* indices,
-                        slices_t* s) {
-  *s = (slices_t){0};
+                        places_t* s) {
+  *s = (places_t){0};
   if (!lower_dims(n, "dimension_map", whole->rank, s->map, &s->depth)) return false;
   int32_t index_rank = indices->rank;
   for (int implicit = 0; implicit < 2; ++implicit) {  // one index needs no dimension of its own
@@ -295,7 +288,6 @@ static bool read_slices(lower_op_t* n, const ir_type_t* whole, const ir_type_t* 
     if (batch < 0 || (implicit && s->depth != 1) || (!implicit && indices->dims[batch] != (int64_t)s->depth)) continue;
     s->whole = window == whole->rank;
     if (!s->whole && window != whole->rank - (int32_t)s->depth) continue;
-    s->batch = (uint32_t)batch;
     s->vector_dim = batch;
     s->window_count = (uint32_t)window;
     for (int32_t i = 0; i < window; ++i) s->window[i] = batch + i;
@@ -309,54 +301,40 @@ static bool read_slices(lower_op_t* n, const ir_type_t* whole, const ir_type_t* 
   return lower_error(n, "has indices that do not fit its operands");
 }
 
-static uint32_t slice_attrs(lower_op_t* n, const slices_t* s, bool scatter, ir_named_attr_t* attrs) {
-  ir_context_t* ctx = n->ctx;
-  attrs[0] = (ir_named_attr_t){scatter ? "update_window_dims" : "offset_dims",
-                               ir_attr_i64_array(ctx, s->window, s->window_count)};
-  attrs[1] = (ir_named_attr_t){scatter ? "inserted_dims" : "collapsed_dims",
-                               ir_attr_i64_array(ctx, s->sorted, s->whole ? 0 : s->depth)};
-  attrs[2] = (ir_named_attr_t){"operand_batch_dims", ir_attr_i64_array(ctx, NULL, 0)};
-  attrs[3] = (ir_named_attr_t){"indices_batch_dims", ir_attr_i64_array(ctx, NULL, 0)};
-  attrs[4] =
-      (ir_named_attr_t){scatter ? "scatter_dims_map" : "start_index_map", ir_attr_i64_array(ctx, s->map, s->depth)};
-  attrs[5] = (ir_named_attr_t){"index_vector_dim", ir_attr_i64(ctx, s->vector_dim)};
-  return 6;
-}
-
 static bool check_tensors(lower_op_t* n, uint32_t indices) {
   if (!lower_check_tensors(n)) return false;
   return !lower_is_float(n->in[indices]->type) || lower_unsupported(n, "integer indices are");
 }
 
 // The mask, one flag for each of the batch, with the dims of `like`.
-static ir_value_t* spread_mask(lower_op_t* n, ir_value_t* mask, ir_value_t* like, const slices_t* s) {
+static ir_value_t* spread_mask(lower_op_t* n, ir_value_t* mask, ir_value_t* like, const places_t* s) {
   int64_t dims[GRAPH_MAX_RANK];
   ir_value_t* dynamic[GRAPH_MAX_RANK];
-  for (uint32_t i = 0; i < s->batch; ++i) dims[i] = i;
+  for (int64_t i = 0; i < s->vector_dim; ++i) dims[i] = i;
   lower_dynamic_dims(n->b, like, like->type, dynamic);
   const ir_type_t* flag = ir_type_int(n->ctx, 1);
   mask = graph_cast(n->b, mask, flag, false);
   return graph_broadcast(n->b, mask, ir_type_with_element(n->ctx, like->type, flag), dims, dynamic);
 }
 
-static bool check_mask(lower_op_t* n, const sides_t* sides, const slices_t* s) {
+static bool check_mask(lower_op_t* n, const sides_t* sides, const places_t* s) {
   if (sides->ins < 3) return true;
   const ir_type_t *mask = n->in[2]->type, *indices = n->in[1]->type;
-  bool fits = mask->rank == (int32_t)s->batch && !lower_is_float(mask);
-  for (uint32_t i = 0; fits && i < s->batch; ++i) fits = mask->dims[i] == indices->dims[i];
+  bool fits = mask->rank == (int32_t)s->vector_dim && !lower_is_float(mask);
+  for (uint32_t i = 0; fits && i < s->vector_dim; ++i) fits = mask->dims[i] == indices->dims[i];
   return fits || lower_error(n, "needs a mask with the batch dims of its indices");
 }
 
 static bool ext_gather(lower_op_t* n) {
   sides_t sides;
-  slices_t s;
+  places_t s;
   ir_named_attr_t attrs[8];
   int64_t sizes[GRAPH_MAX_RANK];
   if (!read_sides(n, 2, 3, 1, &sides) || !check_tensors(n, 1)) return false;
   const ir_type_t *x = n->in[0]->type, *type = n->in[sides.ins]->type;
   if (!read_slices(n, x, type, n->in[1]->type, &s) || !check_mask(n, &sides, &s)) return false;
   if (x->element != type->element) return lower_error(n, "has an out of another type than its source");
-  uint32_t count = slice_attrs(n, &s, false, attrs), next = 0;
+  uint32_t count = places_attrs(n, &s, false, attrs), next = 0;
   for (int32_t i = 0; i < x->rank; ++i) {
     bool collapsed = false;
     for (uint32_t k = 0; !s.whole && k < s.depth; ++k) collapsed |= s.map[k] == i;
@@ -370,7 +348,7 @@ static bool ext_gather(lower_op_t* n) {
 }
 
 // Indices that are nowhere where the mask has no flag.
-static ir_value_t* masked_indices(lower_op_t* n, const slices_t* s) {
+static ir_value_t* masked_indices(lower_op_t* n, const places_t* s) {
   ir_value_t *indices = n->in[1], *nowhere = lower_number_like(n, indices, -1);
   return graph_select(n->b, spread_mask(n, n->in[2], indices, s), indices, nowhere);
 }
@@ -378,14 +356,14 @@ static ir_value_t* masked_indices(lower_op_t* n, const slices_t* s) {
 // The body's arguments are the update and what is there.
 static bool ext_scatter(lower_op_t* n) {
   sides_t sides;
-  slices_t s;
+  places_t s;
   ir_named_attr_t attrs[8];
   if (!read_sides(n, 2, 3, 1, &sides) || !check_tensors(n, 1) || !check_body(n, 2)) return false;
   ir_value_t* original = n->in[sides.ins];
   const ir_type_t *type = original->type, *update = n->in[0]->type;
   if (!read_slices(n, type, update, n->in[1]->type, &s) || !check_mask(n, &sides, &s)) return false;
   if (update->element != type->element) return lower_error(n, "has updates of another type than what they change");
-  uint32_t count = slice_attrs(n, &s, true, attrs);
+  uint32_t count = places_attrs(n, &s, true, attrs);
   ir_value_t* operands[3] = {original, sides.ins == 3 ? masked_indices(n, &s) : n->in[1], n->in[0]};
   const ir_block_t* block = n->op->regions[0].first;
   const char* kind = ir_operand(block->last, 0) == block->args[0] ? "set" : body_kind(n);

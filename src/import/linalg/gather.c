@@ -98,3 +98,18 @@ ir_value_t* loops_gather(lower_op_t* n, const loops_t* l, ir_value_t* tensor, ir
   return lower_build(n, GRAPH_GATHER, (ir_value_t*[]){tensor, places}, 2,
                      ir_type_with_element(ctx, l->type, type->element), attrs, 7);
 }
+
+uint32_t places_attrs(lower_op_t* n, const places_t* p, bool scatter, ir_named_attr_t* attrs) {
+  ir_context_t* ctx = n->ctx;
+  const ir_attr_t* none = ir_attr_i64_array(ctx, NULL, 0);
+  const ir_attr_t* window = ir_attr_i64_array(ctx, p->window, p->window_count);
+  const ir_attr_t* gone = ir_attr_i64_array(ctx, p->sorted, p->whole ? 0 : p->depth);
+  attrs[0] = (ir_named_attr_t){scatter ? "update_window_dims" : "offset_dims", window};
+  attrs[1] = (ir_named_attr_t){scatter ? "inserted_dims" : "collapsed_dims", gone};
+  attrs[2] = (ir_named_attr_t){"operand_batch_dims", none};
+  attrs[3] = (ir_named_attr_t){"indices_batch_dims", none};
+  attrs[4] =
+      (ir_named_attr_t){scatter ? "scatter_dims_map" : "start_index_map", ir_attr_i64_array(ctx, p->map, p->depth)};
+  attrs[5] = (ir_named_attr_t){"index_vector_dim", ir_attr_i64(ctx, p->vector_dim)};
+  return 6;
+}

@@ -25,6 +25,20 @@ ir_value_t* mixed_index(lower_op_t* n, const mixed_t* list, uint32_t i);
 uint32_t mixed_dims(lower_op_t* n, const mixed_t* sizes, const ir_type_t* type, ir_value_t** out);
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Slices at places along some dimensions, for gathers and scatters (gather.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct places_t {
+  int64_t map[GRAPH_MAX_RANK], sorted[GRAPH_MAX_RANK];  // those dimensions: as coordinates come, and in order
+  int64_t window[GRAPH_MAX_RANK];                       // the slices' dimensions, behind the batch
+  uint32_t depth, window_count;                         // of map and sorted, of window
+  int64_t vector_dim;                                   // of the indices: the coordinates; all before it are the batch
+  bool whole;                                           // slices have all dimensions of what they are taken from
+} places_t;
+// The six attributes that say so; how many.
+uint32_t places_attrs(lower_op_t* n, const places_t* p, bool scatter, ir_named_attr_t* attrs);
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Loop nests over whole tensors (loops.c)
 //===----------------------------------------------------------------------------------------------------------------===
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "dialects/graph_shape.h"
 #include "import/linalg/ops.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -536,55 +537,36 @@ static bool tensor_lower_pad(lower_op_t* n) {
 // gather and scatter: the last dimension of the indices has coordinates of the dims listed
 //===----------------------------------------------------------------------------------------------------------------===
 
-typedef struct places_t {
-  int64_t dims[GRAPH_MAX_RANK], window[GRAPH_MAX_RANK], sizes[GRAPH_MAX_RANK];
-  uint32_t count, window_count;
-  bool keeps_ones;  // gathered dims stay as ones
-} places_t;
-
 // `windowed`: the gather's result or the scatter's source.
 static bool read_places(lower_op_t* n, const char* name, const ir_type_t* x, const ir_type_t* indices,
                         const ir_type_t* windowed, places_t* p) {
-  if (!lower_dims(n, name, x->rank, p->dims, &p->count)) return false;
+  *p = (places_t){0};
+  if (!lower_dims(n, name, x->rank, p->map, &p->depth)) return false;
+  memcpy(p->sorted, p->map, sizeof(p->sorted));
   int32_t batch = indices->rank - 1;
-  if (batch < 0 || indices->dims[batch] != p->count || lower_is_float(indices)) {
-    return lower_error(n, "needs indices with a last dimension of %u", p->count);
+  if (batch < 0 || indices->dims[batch] != p->depth || lower_is_float(indices)) {
+    return lower_error(n, "needs indices with a last dimension of %u", p->depth);
   }
-  p->keeps_ones = windowed->rank == batch + x->rank;
-  if (!p->keeps_ones && windowed->rank != batch + x->rank - (int32_t)p->count) {
+  p->vector_dim = batch;
+  p->whole = windowed->rank == batch + x->rank;
+  if (!p->whole && windowed->rank != batch + x->rank - (int32_t)p->depth) {
     return lower_error(n, "has a tensor of type %s that does not fit", ir_type_str(n->ctx, windowed));
   }
-  p->window_count = 0;
   for (int32_t i = 0, at = batch; i < x->rank; ++i) {
-    bool listed = false;
-    for (uint32_t k = 0; k < p->count; ++k) listed |= p->dims[k] == i;
-    p->sizes[i] = listed ? 1 : x->dims[i];
-    if (!listed || p->keeps_ones) p->window[p->window_count++] = at++;
+    if (p->whole || !shape_contains(p->map, p->depth, i)) p->window[p->window_count++] = at++;
   }
   return true;
-}
-
-static uint32_t place_attrs(lower_op_t* n, bool scatter, const places_t* p, int32_t vector, ir_named_attr_t* attrs) {
-  ir_context_t* ctx = n->ctx;
-  attrs[0] = (ir_named_attr_t){scatter ? "update_window_dims" : "offset_dims",
-                               ir_attr_i64_array(ctx, p->window, p->window_count)};
-  attrs[1] = (ir_named_attr_t){scatter ? "inserted_dims" : "collapsed_dims",
-                               ir_attr_i64_array(ctx, p->dims, p->keeps_ones ? 0 : p->count)};
-  attrs[2] = (ir_named_attr_t){"operand_batch_dims", ir_attr_i64_array(ctx, NULL, 0)};
-  attrs[3] = (ir_named_attr_t){"indices_batch_dims", ir_attr_i64_array(ctx, NULL, 0)};
-  attrs[4] =
-      (ir_named_attr_t){scatter ? "scatter_dims_map" : "start_index_map", ir_attr_i64_array(ctx, p->dims, p->count)};
-  attrs[5] = (ir_named_attr_t){"index_vector_dim", ir_attr_i64(ctx, vector)};
-  return 6;
 }
 
 static bool tensor_lower_gather(lower_op_t* n) {
   const ir_type_t *type = result_type(n), *x = n->in[0]->type, *indices = n->in[1]->type;
   places_t p;
+  int64_t sizes[GRAPH_MAX_RANK];
   ir_named_attr_t attrs[7];
   if (!type || !lower_check_tensors(n) || !read_places(n, "gather_dims", x, indices, type, &p)) return false;
-  uint32_t count = place_attrs(n, false, &p, indices->rank - 1, attrs);
-  attrs[count++] = (ir_named_attr_t){"slice_sizes", ir_attr_i64_array(n->ctx, p.sizes, (uint32_t)x->rank)};
+  for (int32_t i = 0; i < x->rank; ++i) sizes[i] = shape_contains(p.map, p.depth, i) ? 1 : x->dims[i];
+  uint32_t count = places_attrs(n, &p, false, attrs);
+  attrs[count++] = (ir_named_attr_t){"slice_sizes", ir_attr_i64_array(n->ctx, sizes, (uint32_t)x->rank)};
   return lower_return(n, lower_build(n, GRAPH_GATHER, n->in, 2, type, attrs, count));
 }
 
@@ -593,7 +575,7 @@ static bool tensor_lower_scatter(lower_op_t* n) {
   places_t p;
   ir_named_attr_t attrs[7];
   if (!lower_check_tensors(n) || !read_places(n, "scatter_dims", x, indices, source, &p)) return false;
-  uint32_t count = place_attrs(n, true, &p, indices->rank - 1, attrs);
+  uint32_t count = places_attrs(n, &p, true, attrs);
   attrs[count++] = (ir_named_attr_t){"kind", ir_attr_cstring(n->ctx, "set")};
   ir_value_t* operands[3] = {n->in[1], n->in[2], n->in[0]};
   return lower_return(n, lower_build(n, GRAPH_SCATTER, operands, 3, x, attrs, count));
