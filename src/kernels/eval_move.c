@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "dialects/graph_shape.h"
 #include "kernels/eval.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -248,13 +249,6 @@ static void gather_read(const ir_op_t* op, gather_t* g) {
   g->vector_dim = graph_get_index_vector_dim(op);
 }
 
-static bool contains(const int64_t* list, uint32_t count, int64_t value) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (list[i] == value) return true;
-  }
-  return false;
-}
-
 // The start index along `dim`, loaded, wrapped from the end when asked, and clamped.
 static linear_t gather_start(kernel_build_t* k, ir_op_t* op, const gather_t* g, uint32_t component,
                              const linear_t* batch) {
@@ -292,10 +286,10 @@ ir_value_t* element_gather(kernel_build_t* k, ir_value_t* tensor, const linear_t
   linear_t in[GRAPH_MAX_RANK], batch[GRAPH_MAX_RANK];
   uint32_t batch_count = 0, offset = 0;
   for (int32_t i = 0; i < op->results[0].type->rank; ++i) {
-    if (!contains(g.offset_dims, g.offset_count, i)) batch[batch_count++] = coords[i];
+    if (!shape_contains(g.offset_dims, g.offset_count, i)) batch[batch_count++] = coords[i];
   }
   for (int32_t i = 0; i < x->type->rank; ++i) {
-    bool gone = contains(g.collapsed, g.collapsed_count, i) || contains(g.operand_batch, g.batch_count, i);
+    bool gone = shape_contains(g.collapsed, g.collapsed_count, i) || shape_contains(g.operand_batch, g.batch_count, i);
     in[i] = gone ? linear_constant(0) : coords[g.offset_dims[offset++]];
   }
   for (uint32_t i = 0; i < g.start_count; ++i) {

@@ -8,6 +8,7 @@
 //         few.
 #include <string.h>
 
+#include "dialects/graph_shape.h"
 #include "kernels/region.h"
 #include "kernels/strategy.h"
 
@@ -29,13 +30,6 @@ static bool is_supported(const ir_op_t* op) {
 
 static bool is_overwritten(const ir_op_t* op) {
   return !ir_is(op, GRAPH_SCATTER_GENERIC) && strcmp(graph_get_kind(op), "set") == 0;
-}
-
-static bool contains(const int64_t* list, uint32_t count, int64_t value) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (list[i] == value) return true;
-  }
-  return false;
 }
 
 // Index component for the update at `at`, counted from the end when asked.
@@ -67,10 +61,11 @@ static void place_update(kernel_build_t* k, scatter_t* s, const linear_t* at, li
   linear_t batch[GRAPH_MAX_RANK];
   uint32_t batch_count = 0, next = 0;
   for (int32_t i = 0; i < updates->type->rank; ++i) {
-    if (!contains(s->window, s->window_count, i)) batch[batch_count++] = at[i];
+    if (!shape_contains(s->window, s->window_count, i)) batch[batch_count++] = at[i];
   }
   for (int32_t i = 0; i < x->type->rank; ++i) {
-    bool gone = contains(s->inserted, s->inserted_count, i) || contains(s->operand_batch, s->batch_count, i);
+    bool gone =
+        shape_contains(s->inserted, s->inserted_count, i) || shape_contains(s->operand_batch, s->batch_count, i);
     to[i] = gone ? linear_constant(0) : at[s->window[next++]];
   }
   for (uint32_t i = 0; i < s->map_count; ++i) {
@@ -351,12 +346,13 @@ bool strategy_scatter_matches(const dispatch_t* d) {
 static void find_owners(scatter_t* s) {
   int32_t batch[GRAPH_MAX_RANK], batch_count = 0, next = 0;
   for (int32_t i = 0; i < ir_operand(s->op, s->count + 1)->type->rank; ++i) {
-    if (!contains(s->window, s->window_count, i)) batch[batch_count++] = i;
+    if (!shape_contains(s->window, s->window_count, i)) batch[batch_count++] = i;
   }
   for (int32_t i = 0; i < ir_operand(s->op, 0)->type->rank; ++i) {
-    bool gone = contains(s->inserted, s->inserted_count, i) || contains(s->operand_batch, s->batch_count, i);
+    bool gone =
+        shape_contains(s->inserted, s->inserted_count, i) || shape_contains(s->operand_batch, s->batch_count, i);
     int32_t window = gone ? -1 : (int32_t)s->window[next++];
-    s->owner[i] = contains(s->map, s->map_count, i) ? -1 : window;
+    s->owner[i] = shape_contains(s->map, s->map_count, i) ? -1 : window;
   }
   for (uint32_t i = 0; i < s->batch_count; ++i) s->owner[s->operand_batch[i]] = batch[index_batch(s, i)];
 }

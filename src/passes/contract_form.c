@@ -6,19 +6,13 @@
 #include <string.h>
 
 #include "dialects/graph.h"
+#include "dialects/graph_shape.h"
 #include "passes/passes.h"
 
 typedef struct side_t {
   int64_t perm[GRAPH_MAX_RANK];  // batch, then (left: rows, reduction; right: reduction, columns)
   int32_t counts[3];             // dims of the three groups in that order
 } side_t;
-
-static bool contains(const int64_t* list, uint32_t count, int64_t value) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (list[i] == value) return true;
-  }
-  return false;
-}
 
 static void arrange(const ir_type_t* type, const int64_t* batch, uint32_t batch_count, const int64_t* reduced,
                     uint32_t reduced_count, bool reduced_first, side_t* side) {
@@ -32,7 +26,7 @@ static void arrange(const ir_type_t* type, const int64_t* batch, uint32_t batch_
       for (uint32_t i = 0; i < reduced_count; ++i) side->perm[n++] = reduced[i];
     } else {
       for (int32_t d = 0; d < type->rank; ++d) {
-        if (!contains(batch, batch_count, d) && !contains(reduced, reduced_count, d)) side->perm[n++] = d;
+        if (!shape_contains(batch, batch_count, d) && !shape_contains(reduced, reduced_count, d)) side->perm[n++] = d;
       }
     }
     side->counts[1 + pass] = n - first;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dialects/evaluate.h"
+#include "dialects/graph_shape.h"
 #include "passes/spread_impl.h"
 
 typedef struct spread_t {
@@ -124,17 +125,27 @@ static ir_value_t* widened(ir_builder_t* b, ir_value_t* x) {
   return narrow ? graph_cast(b, x, ir_type_float(b->ctx, IR_F32), false) : x;
 }
 
-// The product of the sizes that are in no list; IR_DYNAMIC when one is known at run time only.
-static int64_t kept_count(const ir_type_t* type, const int64_t* dims, uint32_t count) {
-  int64_t kept = 1;
-  for (int32_t i = 0; i < type->rank; ++i) {
-    bool listed = false;
-    for (uint32_t k = 0; k < count; ++k) listed |= dims[k] == i;
-    if (listed) continue;
-    if (type->dims[i] == IR_DYNAMIC) return IR_DYNAMIC;
-    if (__builtin_mul_overflow(kept, type->dims[i], &kept)) return IR_DYNAMIC;
+int64_t spread_count(const ir_type_t* type, const int64_t* dims, uint32_t count) {
+  int64_t product = 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (type->dims[dims[i]] == IR_DYNAMIC) return IR_DYNAMIC;
+    if (__builtin_mul_overflow(product, type->dims[dims[i]], &product)) return IR_DYNAMIC;
   }
-  return kept;
+  return product;
+}
+
+// The dimensions that are in no list; how many.
+static uint32_t kept_dims(const ir_type_t* type, const int64_t* dims, uint32_t count, int64_t* kept) {
+  uint32_t kept_count = 0;
+  for (int32_t i = 0; i < type->rank; ++i) {
+    if (!shape_contains(dims, count, i)) kept[kept_count++] = i;
+  }
+  return kept_count;
+}
+
+static int64_t kept_count(const ir_type_t* type, const int64_t* dims, uint32_t count) {
+  int64_t kept[GRAPH_MAX_RANK];
+  return spread_count(type, kept, kept_dims(type, dims, count, kept));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -147,15 +158,6 @@ typedef struct reduction_t {
   uint32_t first, run;  // of `dims`: neighbours that become one dimension
   int64_t size;         // of that, or IR_DYNAMIC
 } reduction_t;
-
-static int64_t product_of(const ir_type_t* type, const int64_t* dims, uint32_t count) {
-  int64_t product = 1;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (type->dims[dims[i]] == IR_DYNAMIC) return IR_DYNAMIC;
-    if (__builtin_mul_overflow(product, type->dims[dims[i]], &product)) return IR_DYNAMIC;
-  }
-  return product;
-}
 
 // The neighbours among the reduced dimensions with the most elements, or with an unknown number.
 static reduction_t read_reduction(const ir_op_t* op) {
@@ -170,7 +172,7 @@ static reduction_t read_reduction(const ir_op_t* op) {
   }
   for (uint32_t i = 0, end; i < r.count; i = end) {
     for (end = i + 1; end < r.count && r.dims[end] == r.dims[end - 1] + 1;) ++end;
-    int64_t size = product_of(type, r.dims + i, end - i);
+    int64_t size = spread_count(type, r.dims + i, end - i);
     bool larger = size == IR_DYNAMIC ? r.size != IR_DYNAMIC : r.size != IR_DYNAMIC && size > r.size;
     if (!r.run || larger) r.first = i, r.run = end - i, r.size = size;
   }
@@ -181,7 +183,7 @@ static reduction_t read_reduction(const ir_op_t* op) {
 static int64_t wanted_parts(const spread_t* s, const reduction_t* r, const ir_type_t* type) {
   enum { THREADS = 1 << 17, TEAM = 256, LONG = 1 << 13, LONG_COLUMN = 1 << 6, FEW = 4 };
   enum { WORKERS = 32, WORK = 1 << 18 };
-  int64_t kept = kept_count(type, r->dims, r->count), length = product_of(type, r->dims, r->count), parts, most;
+  int64_t kept = kept_count(type, r->dims, r->count), length = spread_count(type, r->dims, r->count), parts, most;
   bool along = r->count && r->dims[r->count - 1] == type->rank - 1;
   if (kept == IR_DYNAMIC || kept <= 0 || !r->count || type->rank >= GRAPH_MAX_RANK || !length) return 0;
   if (length == IR_DYNAMIC) return s->target->gpu && r->size == IR_DYNAMIC && kept <= FEW ? IR_DYNAMIC : 0;
@@ -288,13 +290,9 @@ static ir_op_t* reduce_again(ir_builder_t* b, ir_op_t* op, ir_value_t* const* op
   for (uint32_t i = 0; i < op->result_count; ++i) {
     const ir_type_t* type = operands[i]->type;
     int64_t kept[GRAPH_MAX_RANK];
-    int32_t rank = 0;
-    for (int32_t d = 0; d < type->rank; ++d) {
-      bool reduced = false;
-      for (uint32_t j = 0; j < count; ++j) reduced |= dims[j] == d;
-      if (!reduced) kept[rank++] = type->dims[d];
-    }
-    copy->results[i].type = ir_type_tensor(b->ctx, op->results[i].type->element, rank, kept);
+    uint32_t rank = kept_dims(type, dims, count, kept);
+    for (uint32_t d = 0; d < rank; ++d) kept[d] = type->dims[kept[d]];
+    copy->results[i].type = ir_type_tensor(b->ctx, op->results[i].type->element, (int32_t)rank, kept);
   }
   ir_block_insert_before(op->parent, copy, op);
   return copy;

@@ -18,6 +18,9 @@ ir_value_t* spread_join(ir_builder_t* b, ir_value_t* x, int64_t first, int64_t c
 // Element `at` of dimension `dim`, without the dimension.
 ir_value_t* spread_element(ir_builder_t* b, ir_value_t* x, int64_t dim, int64_t at);
 
+// The product of the sizes of `dims`; IR_DYNAMIC when one is known at run time only, or no number of 64 bits.
+int64_t spread_count(const ir_type_t* type, const int64_t* dims, uint32_t count);
+
 // What took the op's place, or NULL when it stays.
 ir_op_t* spread_scatter(ir_context_t* ctx, ir_op_t* op);
 

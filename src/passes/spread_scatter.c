@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dialects/evaluate.h"
+#include "dialects/graph_shape.h"
 #include "passes/spread_impl.h"
 
 typedef struct rows_t {
@@ -27,13 +28,6 @@ typedef struct rows_t {
   int32_t x_rows, u_rows;
 } rows_t;
 
-static bool contains(const int64_t* list, uint32_t count, int64_t value) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (list[i] == value) return true;
-  }
-  return false;
-}
-
 static void read_dims(rows_t* r) {
   int64_t window[GRAPH_MAX_RANK], inserted[GRAPH_MAX_RANK], batched[GRAPH_MAX_RANK], of_indices[GRAPH_MAX_RANK];
   uint32_t window_count = graph_get_update_window_dims(r->op, window), next = 0;
@@ -43,10 +37,10 @@ static void read_dims(rows_t* r) {
   r->map_count = graph_get_scatter_dims_map(r->op, r->map);
   r->vector_dim = graph_get_index_vector_dim(r->op);
   for (int32_t i = 0; i < r->updates->type->rank; ++i) {
-    if (!contains(window, window_count, i)) r->batch[r->batch_count++] = i;
+    if (!shape_contains(window, window_count, i)) r->batch[r->batch_count++] = i;
   }
   for (int32_t i = 0; i < r->x->type->rank; ++i) {
-    bool gone = contains(inserted, inserted_count, i) || contains(batched, batch_count, i);
+    bool gone = shape_contains(inserted, inserted_count, i) || shape_contains(batched, batch_count, i);
     r->from[i] = gone ? -1 : (int32_t)window[next++];
   }
   for (uint32_t i = 0; i < batch_count; ++i) {
@@ -65,7 +59,7 @@ static void read_rows(rows_t* r) {
     int32_t from = r->from[i];
     bool is_window = from >= 0;
     for (int32_t j = 0; j < r->batch_count; ++j) is_window &= r->batch[j] != from;
-    bool whole = is_window && !contains(r->map, r->map_count, i) && r->x->type->dims[i] != IR_DYNAMIC &&
+    bool whole = is_window && !shape_contains(r->map, r->map_count, i) && r->x->type->dims[i] != IR_DYNAMIC &&
                  r->x->type->dims[i] == r->updates->type->dims[from];
     if (whole) {
       x_within[x_inside++] = i;
@@ -188,16 +182,7 @@ static ir_op_t* sorted_numbers(rows_t* r, ir_value_t* numbers) {
   ir_builder_t* b = &r->b;
   ir_value_t* count = numbers->type->dims[0] == IR_DYNAMIC ? graph_dim(b, numbers, 0) : NULL;
   ir_value_t* operands[2] = {numbers, graph_iota(b, numbers->type, 0, &count)};
-  const ir_type_t* types[2] = {numbers->type, numbers->type};
-  ir_named_attr_t attrs[] = {
-      {"axis", ir_attr_i64(b->ctx, 0)}, {"keys", ir_attr_i64(b->ctx, 1)}, {"stable", ir_attr_unit(b->ctx)}};
-  return ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, GRAPH_SORT),
-                                      .operands = operands,
-                                      .operand_count = 2,
-                                      .result_types = types,
-                                      .result_count = 2,
-                                      .attrs = attrs,
-                                      .attr_count = 3});
+  return graph_sort(b, operands, 2, &(graph_sort_t){.keys = 1});
 }
 
 // The same region or kind over rows.
@@ -241,20 +226,11 @@ static uint32_t add_combined(rows_t* r, ir_value_t** operands) {
   return count;
 }
 
-static int64_t product(const ir_type_t* type, const int64_t* dims, int32_t count) {
-  int64_t n = 1;
-  for (int32_t i = 0; i < count; ++i) {
-    if (type->dims[dims[i]] == IR_DYNAMIC || __builtin_mul_overflow(n, type->dims[dims[i]], &n)) return IR_DYNAMIC;
-  }
-  return n;
-}
-
 // Whether sorting is worth it: not for few updates, nor where the rows' elements keep threads busy for long.
-static bool is_long(const rows_t* r) {
+static bool is_long(const rows_t* r, int64_t rows, int64_t count) {
   enum { FEW = 64, SERIAL = 1 << 10, WIDE = 1 << 8 };
-  const ir_type_t *x = r->x->type, *updates = r->updates->type;
-  int64_t rows = product(x, r->x_dims, r->x_rows), count = product(updates, r->u_dims, r->u_rows);
-  int64_t width = product(x, r->x_dims + r->x_rows, x->rank - r->x_rows);
+  const ir_type_t* x = r->x->type;
+  int64_t width = spread_count(x, r->x_dims + r->x_rows, (uint32_t)(x->rank - r->x_rows));
   if (count != IR_DYNAMIC && count <= FEW) return false;
   bool is_static = count != IR_DYNAMIC && rows != IR_DYNAMIC;
   return !is_static || width < WIDE || rows + count > SERIAL;
@@ -269,8 +245,10 @@ ir_op_t* spread_scatter(ir_context_t* ctx, ir_op_t* op) {
   read_dims(&r);
   read_rows(&r);
   ir_value_t* operands[2 * SPREAD_VALUES + 1 + GRAPH_SCATTER_LEVELS];
-  if (graph_scatter_rises(op) || r.count > SPREAD_VALUES || !r.x_rows || !r.u_rows || !is_long(&r)) return NULL;
-  int64_t rows = product(r.x->type, r.x_dims, r.x_rows), count = product(r.updates->type, r.u_dims, r.u_rows);
+  if (graph_scatter_rises(op) || r.count > SPREAD_VALUES || !r.x_rows || !r.u_rows) return NULL;
+  int64_t rows = spread_count(r.x->type, r.x_dims, (uint32_t)r.x_rows);
+  int64_t count = spread_count(r.updates->type, r.u_dims, (uint32_t)r.u_rows);
+  if (!is_long(&r, rows, count)) return NULL;
   ir_value_t* numbers = spread_join(&r.b, row_numbers(&r), 0, r.u_rows);
   bool narrow = rows != IR_DYNAMIC && rows < INT32_MAX && count != IR_DYNAMIC && count < INT32_MAX;
   if (narrow) numbers = graph_cast(&r.b, numbers, ir_type_int(ctx, 32), false);
