@@ -73,6 +73,11 @@ bool shape_of_operand(graph_sizer_t* s, uint32_t operand, graph_shape_t* out);
 // Number of elements.
 graph_size_t shape_product(graph_sizer_t* s, const graph_shape_t* shape);
 bool shape_contains(const int64_t* list, uint32_t count, int64_t value);
+// How a window sweeps along a dimension, and how many places it stops at; 0 when that is no number of 64 bits.
+typedef struct shape_sweep_t {
+  int64_t base_dilation, low, high, dilation, stride;
+} shape_sweep_t;
+int64_t shape_swept(int64_t x, int64_t window, const shape_sweep_t* w);
 // All operands of one shape, or all of them scalars (rank -1).
 bool shape_all_alike(graph_sizer_t* s, graph_shape_t* out);
 

@@ -218,9 +218,14 @@ static bool takes_operands(graph_sizer_t* s, const ir_block_t* block) {
   return true;
 }
 
-bool shape_if(graph_sizer_t* s, graph_shape_t* out) {
+// All that there is to say of the op is said once, with its first result.
+static bool is_checked(const graph_sizer_t* s, graph_shape_t* out) {
   out->rank = -1;
-  if (s->result) return true;  // all of it was checked with the first
+  return s->result > 0;
+}
+
+bool shape_if(graph_sizer_t* s, graph_shape_t* out) {
+  if (is_checked(s, out)) return true;
   if (!s->op->operand_count || !is_flag(shape_type(s, 0))) return shape_error(s, "takes an i1 as its condition");
   for (uint32_t r = 0; r < 2; ++r) {
     const ir_block_t* block = only_block(s, r);
@@ -231,8 +236,7 @@ bool shape_if(graph_sizer_t* s, graph_shape_t* out) {
 }
 
 bool shape_while(graph_sizer_t* s, graph_shape_t* out) {
-  out->rank = -1;
-  if (s->result) return true;  // all of it was checked with the first
+  if (is_checked(s, out)) return true;
   if (s->op->operand_count != s->op->result_count) return shape_error(s, "takes as many operands as it has results");
   for (uint32_t i = 0; i < s->op->result_count; ++i) {
     if (!same_types(s, s->op->results[i].type, shape_type(s, i), "result", i)) return false;
@@ -247,8 +251,7 @@ bool shape_while(graph_sizer_t* s, graph_shape_t* out) {
 
 bool shape_call(graph_sizer_t* s, graph_shape_t* out) {
   ir_op_t* module = s->op;
-  out->rank = -1;
-  if (s->result) return true;  // all of it was checked with the first
+  if (is_checked(s, out)) return true;
   while (ir_op_parent(module)) module = ir_op_parent(module);
   const ir_op_t* callee = ir_symbol_find(s->ctx, module, graph_get_callee(s->op));
   const ir_attr_t* attr = callee ? ir_op_attr(callee, "function_type") : NULL;
@@ -299,8 +302,7 @@ static bool numbers_sizes(graph_sizer_t* s, const ir_attr_t* attr, uint32_t coun
 
 bool shape_dispatch(graph_sizer_t* s, graph_shape_t* out) {
   uint32_t count = 0;
-  out->rank = -1;
-  if (s->result) return true;  // all of it was checked with the first
+  if (is_checked(s, out)) return true;
   const ir_block_t* block = only_block(s, 0);
   if (!block || !takes_operands(s, block) || !yields_results(s, block)) return false;
   for (uint32_t i = 0; i < s->op->operand_count; ++i) count += unknown_count(shape_type(s, i));

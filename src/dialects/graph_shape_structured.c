@@ -224,14 +224,9 @@ bool shape_contract(graph_sizer_t* s, graph_shape_t* out) {
   return true;
 }
 
-// How a window sweeps along a dimension.
-typedef struct sweep_t {
-  int64_t base_dilation, low, high, dilation, stride;
-} sweep_t;
-
 // (x - 1) * base_dilation + 1 + pads - ((window - 1) * dilation + 1), over the stride, plus 1; none when it does not
 // fit. Nothing, spread, is still nothing; a window of nothing has no extent.
-static graph_size_t swept(graph_sizer_t* s, graph_size_t x, graph_size_t window, const sweep_t* w) {
+static graph_size_t swept(graph_sizer_t* s, graph_size_t x, graph_size_t window, const shape_sweep_t* w) {
   graph_size_t base = shape_add(s, shape_mul(s, shape_add(s, x, -1), w->base_dilation), 1);
   if (w->base_dilation > 1) base = shape_not_negative(s, base);
   base = shape_add(s, shape_add(s, base, w->low), w->high);
@@ -239,6 +234,11 @@ static graph_size_t swept(graph_sizer_t* s, graph_size_t x, graph_size_t window,
   if (w->dilation > 1) extent = shape_not_negative(s, extent);
   graph_size_t room = shape_add(s, shape_binary(s, SCALAR_sub, base, extent), w->stride);
   return shape_binary(s, SCALAR_div, shape_not_negative(s, room), graph_size(w->stride));
+}
+
+int64_t shape_swept(int64_t x, int64_t window, const shape_sweep_t* w) {
+  graph_sizer_t s = {.failed = true};  // and so without a diagnostic
+  return swept(&s, graph_size(x), graph_size(window), w).number;
 }
 
 static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
@@ -267,7 +267,7 @@ bool shape_conv(graph_sizer_t* s, graph_shape_t* out) {
               shape_mul(s, shape_dim(s, 1, axis_of(c.w_layout, 'i')), c.groups), "the channels must be the weights'");
   for (int32_t i = 0; i < out->rank - 2; ++i) {
     char digit = (char)('0' + i);
-    sweep_t sweep = {c.x_dilation[i], c.pad_low[i], c.pad_high[i], c.w_dilation[i], c.strides[i]};
+    shape_sweep_t sweep = {c.x_dilation[i], c.pad_low[i], c.pad_high[i], c.w_dilation[i], c.strides[i]};
     out->dims[axis_of(c.y_layout, digit)] =
         swept(s, shape_dim(s, 0, axis_of(c.x_layout, digit)), shape_dim(s, 1, axis_of(c.w_layout, digit)), &sweep);
   }
@@ -278,7 +278,7 @@ bool shape_window(graph_sizer_t* s, graph_shape_t* out) {
   graph_window_t w = graph_window_read(s->op);
   if (!shape_of_operand(s, 0, out)) return false;
   for (int32_t i = 0; i < out->rank; ++i) {
-    sweep_t sweep = {w.base_dilations[i], w.pad_low[i], w.pad_high[i], w.dilations[i], w.strides[i]};
+    shape_sweep_t sweep = {w.base_dilations[i], w.pad_low[i], w.pad_high[i], w.dilations[i], w.strides[i]};
     out->dims[i] = swept(s, out->dims[i], graph_size(w.sizes[i]), &sweep);
   }
   return true;

@@ -2,16 +2,14 @@
 #include <assert.h>
 #include <string.h>
 
-#include "dialects/graph.h"
+#include "dialects/graph_shape.h"
 
 ir_value_t* graph_reduce(ir_builder_t* b, ir_value_t* x, const int64_t* dims, uint32_t count, const char* kind) {
   if (!count) return x;
   int64_t kept[GRAPH_MAX_RANK];
   int32_t rank = 0;
   for (int32_t i = 0; i < x->type->rank; ++i) {
-    bool reduced = false;
-    for (uint32_t k = 0; k < count; ++k) reduced |= dims[k] == i;
-    if (!reduced) kept[rank++] = x->type->dims[i];
+    if (!shape_contains(dims, count, i)) kept[rank++] = x->type->dims[i];
   }
   ir_named_attr_t attrs[] = {{"dims", ir_attr_i64_array(b->ctx, dims, count)}, {"kind", ir_attr_cstring(b->ctx, kind)}};
   return graph_build(b, GRAPH_REDUCE, &x, 1, ir_type_tensor(b->ctx, x->type->element, rank, kept), attrs, 2);
@@ -22,9 +20,7 @@ static int32_t append_free(const ir_type_t* type, const int64_t* batch, uint32_t
                            uint32_t contract_count, int64_t* out) {
   int32_t count = 0;
   for (int32_t i = 0; i < type->rank; ++i) {
-    bool taken = false;
-    for (uint32_t k = 0; k < batch_count; ++k) taken |= batch[k] == i;
-    for (uint32_t k = 0; k < contract_count; ++k) taken |= contract[k] == i;
+    bool taken = shape_contains(batch, batch_count, i) || shape_contains(contract, contract_count, i);
     if (!taken) out[count++] = type->dims[i];
   }
   return count;
@@ -56,15 +52,6 @@ bool graph_reads_unsigned(const ir_op_t* op, uint32_t operand) {
   return ir_is(op, GRAPH_CONTRACT) && (operand ? graph_get_unsigned_rhs(op) : graph_get_unsigned_lhs(op));
 }
 
-// Length of a window's sweep over a padded, dilated dimension.
-static int64_t swept(int64_t size, int64_t base_dilation, int64_t pad, int64_t window, int64_t dilation,
-                     int64_t stride) {
-  if (size == IR_DYNAMIC || window == IR_DYNAMIC) return IR_DYNAMIC;
-  int64_t base = (size > 0 ? (size - 1) * base_dilation + 1 : 0) + pad;
-  int64_t extent = window > 0 ? (window - 1) * dilation + 1 : 0;
-  return base < extent ? 0 : (base - extent) / stride + 1;
-}
-
 static int64_t layout_dim(const char* layout, char name) {
   const char* at = strchr(layout, name);
   assert(at && "layout lacks a dimension");
@@ -81,9 +68,9 @@ ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const grap
   dims[layout_dim(c->y_layout, 'c')] = w->type->dims[layout_dim(c->w_layout, 'o')];
   for (uint32_t i = 0; i < spatial; ++i) {
     char digit = (char)('0' + i);
-    dims[layout_dim(c->y_layout, digit)] =
-        swept(x->type->dims[layout_dim(c->x_layout, digit)], c->x_dilation[i], c->pad_low[i] + c->pad_high[i],
-              w->type->dims[layout_dim(c->w_layout, digit)], c->w_dilation[i], c->strides[i]);
+    shape_sweep_t sweep = {c->x_dilation[i], c->pad_low[i], c->pad_high[i], c->w_dilation[i], c->strides[i]};
+    dims[layout_dim(c->y_layout, digit)] = shape_swept(x->type->dims[layout_dim(c->x_layout, digit)],
+                                                       w->type->dims[layout_dim(c->w_layout, digit)], &sweep);
   }
   ir_context_t* ctx = b->ctx;
   ir_named_attr_t attrs[] = {{"x_layout", ir_attr_cstring(ctx, c->x_layout)},
@@ -120,11 +107,8 @@ ir_value_t* graph_window(ir_builder_t* b, ir_value_t* x, const graph_window_t* w
   uint32_t rank = (uint32_t)x->type->rank;
   int64_t dims[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < rank; ++i) {
-    bool whole =
-        w->sizes[i] == 1 && w->strides[i] == 1 && w->base_dilations[i] == 1 && !w->pad_low[i] && !w->pad_high[i];
-    dims[i] = whole ? x->type->dims[i]
-                    : swept(x->type->dims[i], w->base_dilations[i], w->pad_low[i] + w->pad_high[i], w->sizes[i],
-                            w->dilations[i], w->strides[i]);
+    shape_sweep_t sweep = {w->base_dilations[i], w->pad_low[i], w->pad_high[i], w->dilations[i], w->strides[i]};
+    dims[i] = shape_swept(x->type->dims[i], w->sizes[i], &sweep);
   }
   ir_context_t* ctx = b->ctx;
   ir_named_attr_t attrs[] = {{"kind", ir_attr_cstring(ctx, w->kind)},
