@@ -14,6 +14,22 @@ static int compare_entries(const void* a, const void* b) {
   return compare_keys(((const parameter_entry_t*)a)->key, ((const parameter_entry_t*)b)->key);
 }
 
+static int compare_in_order(const void* a, const void* b) {
+  iree_host_size_t first = ((const parameter_entry_t*)a)->order, second = ((const parameter_entry_t*)b)->order;
+  int order = compare_entries(a, b);
+  return order ? order : (first > second) - (first < second);
+}
+
+static void sort_entries(parameter_file_t* file) {
+  if (file->count) qsort(file->entries, file->count, sizeof(*file->entries), compare_in_order);
+  iree_host_size_t kept = 0;
+  for (iree_host_size_t i = 0; i < file->count; ++i) {
+    if (kept && compare_entries(&file->entries[kept - 1], &file->entries[i]) == 0) continue;
+    file->entries[kept++] = file->entries[i];
+  }
+  file->count = kept;
+}
+
 iree_status_t parameter_file_add(parameter_file_t* file, const parameter_entry_t* entry) {
   if (file->count == file->capacity) {
     iree_host_size_t capacity = file->capacity ? 2 * file->capacity : 16;
@@ -21,7 +37,9 @@ iree_status_t parameter_file_add(parameter_file_t* file, const parameter_entry_t
         iree_allocator_realloc(file->allocator, capacity * sizeof(*file->entries), (void**)&file->entries));
     file->capacity = capacity;
   }
-  file->entries[file->count++] = *entry;
+  file->entries[file->count] = *entry;
+  file->entries[file->count].order = file->count;
+  ++file->count;
   return iree_ok_status();
 }
 
@@ -51,7 +69,7 @@ iree_status_t parameter_file_parse(iree_const_byte_span_t contents, iree_allocat
     parameter_file_free(file);
     return status;
   }
-  if (file->count) qsort(file->entries, file->count, sizeof(*file->entries), compare_entries);
+  sort_entries(file);
   *out_file = file;
   return status;
 }

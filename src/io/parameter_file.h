@@ -13,6 +13,7 @@ typedef struct parameter_entry_t {
   const uint8_t* data;  // in the file's contents; NULL: the pattern over and over
   uint8_t pattern[PARAMETER_PATTERN_LIMIT];
   uint8_t pattern_length;
+  iree_host_size_t order;  // of the file's entries; the first of a name counts
 } parameter_entry_t;
 
 typedef struct parameter_file_t {

@@ -52,13 +52,24 @@ static iree_status_t read_row(parameter_file_t* file, const uint8_t* row, uint64
   return parameter_file_add(file, &entry);
 }
 
-static iree_status_t read_rows(parameter_file_t* file, uint64_t count, const segment_t segments[3]) {
+// Rows and names have bytes of their own: else headers that share them would make a small file a large table, and one
+// that takes long to sort.
+static bool claim(uint64_t* left, uint64_t size) {
+  bool fits = size <= *left;
+  *left -= fits ? size : 0;
+  return fits;
+}
+
+static iree_status_t read_rows(parameter_file_t* file, uint64_t count, const segment_t segments[3], uint64_t* left) {
   const uint8_t* rows = file->contents.data + segments[0].offset;
   uint64_t at = 0;
   for (uint64_t i = 0; i < count; ++i) {
     if (!parameter_range_fits(at, ROW_HEAD, segments[0].length)) return damaged("its table is too short");
     uint64_t size = parameter_u64(rows + at);
     if (size < ROW_HEAD || !parameter_range_fits(at, size, segments[0].length)) return damaged("a row's size");
+    if (!claim(left, size) || !claim(left, parameter_u64(rows + at + 28))) {
+      return damaged("its rows and names are more than it has bytes");
+    }
     IREE_RETURN_IF_ERROR(read_row(file, rows + at, size, segments[1], segments[2]));
     at = (at + size + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
   }
@@ -66,7 +77,7 @@ static iree_status_t read_rows(parameter_file_t* file, uint64_t count, const seg
 }
 
 iree_status_t parameter_parse_irpa(parameter_file_t* file) {
-  uint64_t base = 0, size = file->contents.data_length;
+  uint64_t base = 0, size = file->contents.data_length, left = size;
   do {
     const uint8_t* header = file->contents.data + base;
     segment_t segments[3];
@@ -77,7 +88,7 @@ iree_status_t parameter_parse_irpa(parameter_file_t* file) {
     for (int i = 0; i < 3; ++i) {
       if (!read_segment(file, base, header + 40 + 16 * i, &segments[i])) return damaged("a part lies outside of it");
     }
-    IREE_RETURN_IF_ERROR(read_rows(file, parameter_u64(header + 32), segments));
+    IREE_RETURN_IF_ERROR(read_rows(file, parameter_u64(header + 32), segments, &left));
     uint64_t next = parameter_u64(header + 16);
     if (!next) return iree_ok_status();
     if (next < HEADER_SIZE || next > size - base) return damaged("a header lies outside of it");

@@ -465,7 +465,10 @@ static bool parse_blocks(ir_parser_t* p, ir_region_t* region, const ir_ref_list_
   } else if (has_args) {
     return ir_parse_fail(p, "the entry block has its arguments already");
   }
-  while (ir_peek(p, 0) == '^') {
+  for (uint32_t count = 0; ir_peek(p, 0) == '^'; ++count) {
+    if (count == IR_PARSE_MAX_BLOCKS) {
+      return ir_parse_fail(p, "a region has more than %d blocks", IR_PARSE_MAX_BLOCKS);
+    }
     if (!parse_label(p, region) || !parse_block_body(p, region->last)) return false;
   }
   return true;

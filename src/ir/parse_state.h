@@ -10,6 +10,7 @@
 // Limits on hostile text. Nesting is bounded so that recursion (here and in every later walk over the IR) is.
 enum {
   IR_PARSE_MAX_DEPTH = 256,
+  IR_PARSE_MAX_BLOCKS = 1024,  // of a region: finding dominators takes the square of it
   IR_PARSE_MAX_RANK = 64,
   IR_PARSE_MAX_AFFINE_NODES = 1024,
   IR_PARSE_MAX_RESULTS = 1 << 16,

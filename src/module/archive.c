@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "base/file_kind.h"
 #include "module/crc32.h"
@@ -454,6 +455,38 @@ static iree_status_t read_entries(iree_const_byte_span_t contents, directory_t d
   return iree_ok_status();
 }
 
+static int compare_places(const void* a, const void* b) {
+  const archive_file_t *x = *(const archive_file_t* const*)a, *y = *(const archive_file_t* const*)b;
+  int order = (x->offset > y->offset) - (x->offset < y->offset);
+  return order ? order : (x->data.data_length > y->data.data_length) - (x->data.data_length < y->data.data_length);
+}
+
+static int compare_names(const void* a, const void* b) {
+  return iree_string_view_compare((*(const archive_file_t* const*)a)->name, (*(const archive_file_t* const*)b)->name);
+}
+
+// What is read of a file is bounded by its size, and a name means one entry.
+static iree_status_t sort_entries(iree_allocator_t allocator, archive_t* archive) {
+  IREE_RETURN_IF_ERROR(
+      iree_allocator_malloc_array(allocator, archive->count, sizeof(*archive->by_name), (void**)&archive->by_name));
+  const archive_file_t** sorted = archive->by_name;
+  for (size_t i = 0; i < archive->count; ++i) sorted[i] = &archive->files[i];
+  qsort(sorted, archive->count, sizeof(*sorted), compare_places);
+  for (size_t i = 1; i < archive->count; ++i) {
+    if (sorted[i - 1]->data.data_length <= sorted[i]->offset - sorted[i - 1]->offset) continue;
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "module archive entries '%.*s' and '%.*s' overlap",
+                            (int)sorted[i - 1]->name.size, sorted[i - 1]->name.data, (int)sorted[i]->name.size,
+                            sorted[i]->name.data);
+  }
+  qsort(sorted, archive->count, sizeof(*sorted), compare_names);
+  for (size_t i = 1; i < archive->count; ++i) {
+    if (!iree_string_view_equal(sorted[i - 1]->name, sorted[i]->name)) continue;
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "module archive has two entries '%.*s'",
+                            (int)sorted[i]->name.size, sorted[i]->name.data);
+  }
+  return iree_ok_status();
+}
+
 iree_status_t module_archive_open(iree_const_byte_span_t contents, iree_allocator_t allocator, archive_t* out_archive) {
   memset(out_archive, 0, sizeof(*out_archive));
   directory_t directory = {0};
@@ -462,20 +495,22 @@ iree_status_t module_archive_open(iree_const_byte_span_t contents, iree_allocato
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(allocator, directory.count, sizeof(*out_archive->files),
                                                    (void**)&out_archive->files));
   iree_status_t status = read_entries(contents, directory, out_archive);
+  if (iree_status_is_ok(status)) status = sort_entries(allocator, out_archive);
   if (!iree_status_is_ok(status)) module_archive_close(out_archive, allocator);
   return status;
 }
 
 void module_archive_close(archive_t* archive, iree_allocator_t allocator) {
   iree_allocator_free(allocator, archive->files);
+  iree_allocator_free(allocator, (void*)archive->by_name);
   memset(archive, 0, sizeof(*archive));
 }
 
 const archive_file_t* module_archive_find(const archive_t* archive, iree_string_view_t name) {
-  for (size_t i = 0; i < archive->count; ++i) {
-    if (iree_string_view_equal(archive->files[i].name, name)) return &archive->files[i];
-  }
-  return NULL;
+  const archive_file_t wanted = {.name = name}, *key = &wanted;
+  if (!archive->count) return NULL;
+  const archive_file_t** found = bsearch(&key, archive->by_name, archive->count, sizeof(key), compare_names);
+  return found ? *found : NULL;
 }
 
 iree_status_t module_archive_file_check(const archive_file_t* file) {

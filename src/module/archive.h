@@ -57,11 +57,12 @@ typedef struct archive_file_t {
 // An archive in memory that outlives this.
 typedef struct archive_t {
   size_t count;
-  archive_file_t* files;
+  archive_file_t* files;           // in the directory's order
+  const archive_file_t** by_name;  // sorted
 } archive_t;
 
-// Reads the directory of an archive. Entries that are compressed, encrypted, overlap nothing but the archive, or are
-// out of bounds are refused; checksums are not looked at.
+// Reads the directory of an archive. Entries that are compressed, encrypted, out of bounds, on top of one another or of
+// the same name are refused; checksums are not looked at.
 iree_status_t module_archive_open(iree_const_byte_span_t contents, iree_allocator_t allocator, archive_t* out_archive);
 void module_archive_close(archive_t* archive, iree_allocator_t allocator);
 

@@ -110,13 +110,19 @@ static iree_status_t open_segments(module_image_t* image, iree_allocator_t alloc
   return iree_ok_status();
 }
 
-// A damaged executable would crash much later.
-static iree_status_t check_executables(const module_image_t* image) {
-  for (uint32_t i = 0; i < image->variants_count; ++i) {
+// A damaged executable would crash much later. Each file is read once, however many variants lie in it.
+static iree_status_t check_executables(const module_image_t* image, iree_allocator_t allocator) {
+  uint8_t* seen = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, image->archive.count + 1, (void**)&seen));
+  iree_status_t status = iree_ok_status();
+  for (uint32_t i = 0; i < image->variants_count && iree_status_is_ok(status); ++i) {
     iree_string_view_t name = module_image_string(image, image->segments[image->variants[i].segment].entry);
-    IREE_RETURN_IF_ERROR(module_archive_file_check(module_archive_find(&image->archive, name)));
+    const archive_file_t* file = module_archive_find(&image->archive, name);
+    if (!seen[file - image->archive.files]) status = module_archive_file_check(file);
+    seen[file - image->archive.files] = 1;
   }
-  return iree_ok_status();
+  iree_allocator_free(allocator, seen);
+  return status;
 }
 
 static iree_status_t open_debug(module_image_t* image, iree_allocator_t allocator) {
@@ -154,7 +160,7 @@ iree_status_t module_image_open(iree_const_byte_span_t contents, iree_allocator_
   if (iree_status_is_ok(status)) status = open_program(out_image, allocator);
   if (iree_status_is_ok(status)) status = module_verify_tables(out_image);
   if (iree_status_is_ok(status)) status = open_segments(out_image, allocator);
-  if (iree_status_is_ok(status)) status = check_executables(out_image);
+  if (iree_status_is_ok(status)) status = check_executables(out_image, allocator);
   if (iree_status_is_ok(status)) status = module_verify_code(out_image, allocator);
   if (iree_status_is_ok(status)) status = open_debug(out_image, allocator);
   if (!iree_status_is_ok(status)) module_image_close(out_image, allocator);

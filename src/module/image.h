@@ -62,6 +62,9 @@ uint32_t module_shape_open_count(const module_image_t* image, const module_shape
 // Buffer operands that hal_execute needs for a table.
 uint32_t module_table_argument_count(const module_image_t* image, const module_table_row_t* table);
 
+// Steps that verifying may take: rows may be shared, but not by so many that a small file takes long to check.
+#define MODULE_VERIFY_STEPS(image) ((uint64_t)64 * (image)->header->length)
+
 // Used by module_image_open: checks all tables (verify.c) and all code (verify_code.c).
 iree_status_t module_verify_tables(const module_image_t* image);
 iree_status_t module_verify_code(const module_image_t* image, iree_allocator_t allocator);

@@ -22,27 +22,18 @@ static const vm_op_info_t op_infos[VM_OP_COUNT] = {
 typedef struct type_info_t {
   char letter;
   const char* name;
-  uint32_t packed_size;
 } type_info_t;
 
 static const type_info_t type_infos[VM_TYPE_COUNT] = {
-#define VM_TYPE(NAME, letter, name, size) [VM_TYPE_##NAME] = {letter, name, size},
+#define VM_TYPE(NAME, letter, name, size) [VM_TYPE_##NAME] = {letter, name},
     VM_TYPES(VM_TYPE)
 #undef VM_TYPE
 };
 
 const vm_op_info_t* vm_op_info(uint32_t op) { return op < VM_OP_COUNT ? &op_infos[op] : NULL; }
 
-vm_type_t vm_type_of_letter(char letter) {
-  for (uint32_t i = 0; i < VM_TYPE_COUNT; ++i) {
-    if (type_infos[i].letter == letter) return (vm_type_t)i;
-  }
-  return VM_TYPE_NONE;
-}
-
 const char* vm_type_name(vm_type_t type) { return type < VM_TYPE_COUNT ? type_infos[type].name : "none"; }
 char vm_type_letter(vm_type_t type) { return type < VM_TYPE_COUNT ? type_infos[type].letter : '?'; }
-uint32_t vm_type_packed_size(vm_type_t type) { return type < VM_TYPE_COUNT ? type_infos[type].packed_size : 0; }
 
 bool vm_signature_has_results(const char* signature) { return strchr(signature, '=') != NULL; }
 

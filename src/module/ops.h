@@ -52,7 +52,17 @@ typedef struct vm_op_info_t {
 const vm_op_info_t* vm_op_info(uint32_t op);
 
 // Type of a signature's or calling convention's letter, VM_TYPE_NONE for other letters.
-vm_type_t vm_type_of_letter(char letter);
+static inline vm_type_t vm_type_of_letter(char letter) {
+  switch (letter) {
+#define VM_TYPE(NAME, letter, name, size) \
+  case letter:                            \
+    return VM_TYPE_##NAME;
+    VM_TYPES(VM_TYPE)
+#undef VM_TYPE
+    default:
+      return VM_TYPE_NONE;
+  }
+}
 
 // Name as printed: "i32" ... "ref".
 const char* vm_type_name(vm_type_t type);
@@ -61,7 +71,17 @@ const char* vm_type_name(vm_type_t type);
 char vm_type_letter(vm_type_t type);
 
 // Bytes of a value in a packed argument or result list.
-uint32_t vm_type_packed_size(vm_type_t type);
+static inline uint32_t vm_type_packed_size(vm_type_t type) {
+  switch (type) {
+#define VM_TYPE(NAME, letter, name, size) \
+  case VM_TYPE_##NAME:                    \
+    return size;
+    VM_TYPES(VM_TYPE)
+#undef VM_TYPE
+    default:
+      return 0;
+  }
+}
 
 // One operand position of a signature.
 typedef struct vm_operand_kind_t {

@@ -15,12 +15,23 @@ enum {
 typedef struct place_t {
   const char* table;
   uint32_t row;
+  uint64_t* steps;  // that are left
 } place_t;
 
 static iree_status_t bad(place_t at, const char* field, uint64_t value, uint64_t limit) {
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                           "module is damaged: %s row %u: %s %" PRIu64 " out of range (%" PRIu64 ")", at.table, at.row,
                           field, value, limit);
+}
+
+static iree_status_t take_steps(place_t at, uint64_t count) {
+  if (count > *at.steps) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "module is damaged: %s row %u: rows are shared by more than a module of its size has",
+                            at.table, at.row);
+  }
+  *at.steps -= count;
+  return iree_ok_status();
 }
 
 #define CHECK_INDEX(field, value, count) \
@@ -49,6 +60,7 @@ static iree_status_t verify_convention(const module_image_t* image, place_t at, 
   module_convention_t convention;
   CHECK_INDEX("convention", string, image->strings_count);
   iree_string_view_t text = module_image_string(image, string);
+  IREE_RETURN_IF_ERROR(take_steps(at, text.size));
   if (module_convention_parse(text, &convention)) return iree_ok_status();
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "module is damaged: %s row %u: calling convention '%.*s'",
                           at.table, at.row, (int)text.size, text.data);
@@ -134,6 +146,7 @@ static iree_status_t verify_constant(const module_image_t* image, place_t at, co
 static iree_status_t verify_executable(const module_image_t* image, place_t at, const module_executable_t* row) {
   CHECK_STRING(name);
   CHECK_RANGE("variants", row->variant_first, row->variant_count, image->variants_count);
+  IREE_RETURN_IF_ERROR(take_steps(at, row->variant_count));
   for (uint32_t i = 0; i < row->variant_count; ++i) {
     const module_variant_t* variant = &image->variants[row->variant_first + i];
     CHECK_RANGE("entry points", variant->point_first, row->point_count, image->points_count);
@@ -208,6 +221,7 @@ static iree_status_t verify_dispatch(const module_image_t* image, const module_t
   CHECK_INDEX("executable", row->executable, image->executables_count);
   const module_executable_t* executable = &image->executables[row->executable];
   CHECK_INDEX("entry point", row->entry, executable->point_count);
+  IREE_RETURN_IF_ERROR(take_steps(at, executable->variant_count));
   for (uint32_t i = 0; i < executable->variant_count; ++i) {
     const module_variant_t* variant = &image->variants[executable->variant_first + i];
     const module_point_row_t* point = &image->points[variant->point_first + row->entry];
@@ -219,6 +233,7 @@ static iree_status_t verify_dispatch(const module_image_t* image, const module_t
   CHECK_INDEX("bindings", row->binding_count, BINDING_LIMIT);
   CHECK_INDEX("push constants", row->push_count, PUSH_LIMIT);
   CHECK_RANGE("push constants", row->push_first, row->push_count, image->pushes_count);
+  IREE_RETURN_IF_ERROR(take_steps(at, row->push_count));
   for (uint32_t i = 0; i < row->push_count; ++i) {
     CHECK_INDEX("push constant", image->pushes[row->push_first + i] >> 1, value_count);
   }
@@ -231,6 +246,7 @@ static iree_status_t verify_command(const module_image_t* image, const module_ta
       [MODULE_COMMAND_COPY] = 2, [MODULE_COMMAND_FILL] = 1, [MODULE_COMMAND_UPDATE] = 1};
   CHECK_INDEX("kind", row->kind, MODULE_COMMAND_KIND_COUNT);
   CHECK_RANGE("bindings", row->binding_first, row->binding_count, image->bindings_count);
+  IREE_RETURN_IF_ERROR(take_steps(at, (uint64_t)row->binding_count + 1));
   for (uint32_t i = 0; i < row->binding_count; ++i) {
     IREE_RETURN_IF_ERROR(verify_binding(image, table, at, &image->bindings[row->binding_first + i]));
   }
@@ -257,7 +273,7 @@ static iree_status_t verify_table(const module_image_t* image, place_t at, const
   CHECK_RANGE("literals", row->literal_first, row->literal_count, image->literals_count);
   CHECK_RANGE("commands", row->command_first, row->command_count, image->commands_count);
   for (uint32_t i = 0; i < row->command_count; ++i) {
-    place_t command = {"commands", row->command_first + i};
+    place_t command = {"commands", row->command_first + i, at.steps};
     IREE_RETURN_IF_ERROR(verify_command(image, row, command, &image->commands[row->command_first + i]));
   }
   return iree_ok_status();
@@ -267,13 +283,13 @@ static iree_status_t verify_table(const module_image_t* image, place_t at, const
 // All
 //===----------------------------------------------------------------------------------------------------------------===
 
-#define VERIFY_ROWS(field, verify_row)                                               \
-  for (uint32_t i = 0; i < image->field##_count; ++i) {                              \
-    IREE_RETURN_IF_ERROR(verify_row(image, (place_t){#field, i}, &image->field[i])); \
+#define VERIFY_ROWS(field, verify_row)                                                       \
+  for (uint32_t i = 0; i < image->field##_count; ++i) {                                      \
+    IREE_RETURN_IF_ERROR(verify_row(image, (place_t){#field, i, &steps}, &image->field[i])); \
   }
 
 static iree_status_t verify_header(const module_image_t* image) {
-  place_t at = {"header", 0};
+  place_t at = {"header", 0, NULL};
   CHECK_INDEX("name", image->header->name, image->strings_count);
   CHECK_RANGE("attributes", image->header->attr_first, image->header->attr_count, image->attrs_count);
   uint32_t init = image->header->init_function;
@@ -286,6 +302,7 @@ static iree_status_t verify_header(const module_image_t* image) {
 }
 
 iree_status_t module_verify_tables(const module_image_t* image) {
+  uint64_t steps = MODULE_VERIFY_STEPS(image);
   VERIFY_ROWS(strings, verify_string);
   VERIFY_ROWS(attrs, verify_attr);
   VERIFY_ROWS(dependencies, verify_dependency);

@@ -15,6 +15,7 @@ typedef struct checker_t {
   vm_type_t v_type;
   vm_operand_t operands[8];
   uint32_t operand_count;
+  uint64_t* steps;  // that are left
 } checker_t;
 
 static iree_status_t bad(const checker_t* checker, const char* what) {
@@ -24,6 +25,19 @@ static iree_status_t bad(const checker_t* checker, const char* what) {
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "module is damaged: function %u `%.*s` word %u (%s): %s",
                           checker->function_index, (int)name.size, name.data, checker->position,
                           info ? info->name : "no instruction", what);
+}
+
+static iree_status_t take_steps(const checker_t* checker, uint64_t count) {
+  if (count > *checker->steps) return bad(checker, "rows are shared by more than a module of its size has");
+  *checker->steps -= count;
+  return iree_ok_status();
+}
+
+// A convention that was verified; its length is work.
+static iree_status_t take_convention(const checker_t* checker, uint32_t string, module_convention_t* out_convention) {
+  iree_string_view_t text = module_image_string(checker->image, string);
+  module_convention_parse(text, out_convention);
+  return take_steps(checker, text.size);
 }
 
 static vm_type_t register_type(const checker_t* checker, vm_word_t reg) {
@@ -97,7 +111,7 @@ static bool list_matches(const checker_t* checker, uint32_t operand, const char*
 
 static iree_status_t check_call(const checker_t* checker, uint32_t convention_string) {
   module_convention_t convention;
-  module_convention_parse(module_image_string(checker->image, convention_string), &convention);
+  IREE_RETURN_IF_ERROR(take_convention(checker, convention_string, &convention));
   if (!list_matches(checker, 0, convention.results, convention.result_count) ||
       !list_matches(checker, 2, convention.arguments, convention.argument_count)) {
     return bad(checker, "operands do not fit the callee");
@@ -107,7 +121,7 @@ static iree_status_t check_call(const checker_t* checker, uint32_t convention_st
 
 static iree_status_t check_return(const checker_t* checker) {
   module_convention_t convention;
-  module_convention_parse(module_image_string(checker->image, checker->function->convention), &convention);
+  IREE_RETURN_IF_ERROR(take_convention(checker, checker->function->convention, &convention));
   if (!list_matches(checker, 0, convention.results, convention.result_count)) {
     return bad(checker, "results do not fit the function");
   }
@@ -123,6 +137,7 @@ static iree_status_t check_global(const checker_t* checker, uint32_t global, uin
 
 static iree_status_t check_execute(const checker_t* checker) {
   const module_table_row_t* table = &checker->image->tables[index_of(checker, 1)];
+  IREE_RETURN_IF_ERROR(take_steps(checker, table->slot_count));
   if (checker->operands[2].count != table->param_count ||
       checker->operands[3].count != module_table_argument_count(checker->image, table)) {
     return bad(checker, "operands do not fit the command table");
@@ -225,6 +240,8 @@ static iree_status_t check_targets(checker_t* checker) {
 
 static iree_status_t check_function(checker_t* checker) {
   vm_word_t last = VM_OP_COUNT;
+  checker->position = 0;
+  IREE_RETURN_IF_ERROR(take_steps(checker, checker->function->code_count));
   for (uint32_t next = 0; next < checker->function->code_count;) {
     checker->position = next;
     last = checker->code[next];
@@ -240,7 +257,8 @@ iree_status_t module_verify_code(const module_image_t* image, iree_allocator_t a
   for (uint32_t i = 0; i < image->functions_count; ++i) {
     if (image->functions[i].code_count > longest) longest = image->functions[i].code_count;
   }
-  checker_t checker = {.image = image};
+  uint64_t steps = MODULE_VERIFY_STEPS(image);
+  checker_t checker = {.image = image, .steps = &steps};
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, longest / 8 + 1, (void**)&checker.starts));
   iree_status_t status = iree_ok_status();
   for (uint32_t i = 0; i < image->functions_count && iree_status_is_ok(status); ++i) {

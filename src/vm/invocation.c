@@ -85,6 +85,7 @@ static iree_status_t unpack_outputs(iree_vm_list_t* outputs, iree_string_view_t 
 
 // Releases the refs that nobody took.
 static void release_refs(iree_string_view_t letters, iree_byte_span_t packed) {
+  if (!letters.size || !memchr(letters.data, IREE_VM_CCONV_TYPE_REF, letters.size)) return;
   iree_host_size_t offset = 0;
   for (iree_host_size_t i = 0; i < letters.size; ++i) {
     uint8_t* at = next_value(packed, letters.data[i], &offset);

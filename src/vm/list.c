@@ -288,6 +288,10 @@ iree_status_t iree_vm_list_get_value(const iree_vm_list_t* list, iree_host_size_
 
 iree_status_t iree_vm_list_get_value_as(const iree_vm_list_t* list, iree_host_size_t i, iree_vm_value_type_t value_type,
                                         iree_vm_value_t* out_value) {
+  if (i < list->size && iree_vm_type_def_equal(list->elements[i].type, iree_vm_make_value_type_def(value_type))) {
+    *out_value = iree_vm_variant_value(list->elements[i]);
+    return iree_ok_status();
+  }
   iree_vm_value_t value;
   IREE_RETURN_IF_ERROR(iree_vm_list_get_value(list, i, &value));
   return convert_value(&value, value_type, out_value);

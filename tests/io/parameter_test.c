@@ -222,12 +222,55 @@ static void refuses_others(void** state) {
   assert_null(parse(NULL, 0));
 }
 
+// Headers that all have the same rows, and rows that all have the same long name.
+static void shared_rows(void** state) {
+  (void)state;
+  enum { HEADERS = 64, ROWS = 64, NAME = 4096, TABLE = HEADERS * 88, NAMES = TABLE + ROWS * 80 };
+  static bytes_t b;
+  for (int shared = 0; shared < 2; ++shared) {
+    size_t size = NAMES + NAME;
+    uint8_t* data = calloc(1, size);
+    int headers = shared ? 1 : HEADERS;
+    for (int i = 0; i < headers; ++i) {
+      b.size = 0;
+      uint64_t base = (uint64_t)i * 88;
+      put_irpa_header(&b, i + 1 < headers ? 88 : 0, ROWS,
+                      (const uint64_t[]){TABLE - base, ROWS * 80, NAMES - base, NAME, 0, 0});
+      memcpy(data + base, b.data, b.size);
+    }
+    for (int i = 0; i < ROWS; ++i) {
+      b.size = 0;
+      put_irpa_row(&b, 76, 2, 0);
+      pad_to(&b, 80);
+      uint64_t name_size = shared ? NAME : 1;
+      memcpy(b.data + 28, &name_size, 8);
+      memcpy(data + TABLE + i * 80, b.data, 80);
+    }
+    parameter_file_t* file = NULL;
+    iree_status_t status = parameter_file_parse(iree_make_const_byte_span(data, size), iree_allocator_system(), &file);
+    assert_int_equal(iree_status_consume_code(status), IREE_STATUS_INVALID_ARGUMENT);
+    assert_null(file);
+    free(data);
+  }
+}
+
+// The first of two entries with the same name counts, wherever sorting would put it.
+static void same_name_twice(void** state) {
+  (void)state;
+  bytes_t b = {.size = 0};
+  put_text(&b, "{\"w\":{\"data_offsets\":[0,4]},\"a\":{\"data_offsets\":[4,8]},\"w\":{\"data_offsets\":[8,16]}}");
+  put(&b, weights, 16);
+  parameter_file_t* file = parse(b.data, b.size);
+  assert_non_null(file);
+  assert_int_equal(file->count, 2);
+  assert_int_equal(parameter_file_find(file, IREE_SV("w"))->length, 4);
+  parameter_file_free(file);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_irpa),
-      cmocka_unit_test(reads_safetensors),
-      cmocka_unit_test(reads_gguf),
-      cmocka_unit_test(refuses_others),
+      cmocka_unit_test(reads_irpa),        cmocka_unit_test(shared_rows), cmocka_unit_test(same_name_twice),
+      cmocka_unit_test(reads_safetensors), cmocka_unit_test(reads_gguf),  cmocka_unit_test(refuses_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,26 @@ static void test_flipped(void** state) {
   free(data.data);
 }
 
+// The second entry changed: to lie where the first does, and to have its name.
+static void test_shared_entries(void** state) {
+  for (int variant = 0; variant < 2; ++variant) {
+    iree_const_byte_span_t part = hello;
+    archive_entry_t entries[] = {{IREE_SV("a"), 64, 1, &part, NULL}, {IREE_SV("b"), 64, 1, &part, NULL}};
+    uint64_t size = module_archive_size(2, entries);
+    iree_byte_span_t data = {malloc(size), size};
+    archive_target_t target = {.write = write_to_memory, .sink = &data, .threads = 1};
+    EXPECT_OK(module_archive_write(2, entries, &target, iree_allocator_system()));
+    uint8_t* second = data.data + size - 22 - 47;  // its directory entry: 46 bytes and the name
+    assert_memory_equal(second, "PK\1\2", 4);
+    if (variant == 0) memset(second + 42, 0, 4);  // the first one's local header
+    if (variant == 1) second[46] = 'a';
+    archive_t archive;
+    EXPECT_STATUS(module_archive_open(iree_const_cast_byte_span(data), iree_allocator_system(), &archive),
+                  INVALID_ARGUMENT, variant ? "two entries 'a'" : "overlap");
+    free(data.data);
+  }
+}
+
 static void test_bad_entries(void** state) {
   archive_target_t target = {.write = write_to_memory, .sink = NULL, .threads = 1};
   archive_entry_t entry = {IREE_SV("x"), 48, 0, NULL, NULL};
@@ -149,9 +169,9 @@ static void test_crc32(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_source),  cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_damaged),    cmocka_unit_test(test_flipped), cmocka_unit_test(test_bad_entries),
-      cmocka_unit_test(test_crc32),
+      cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_source),  cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_damaged),        cmocka_unit_test(test_flipped), cmocka_unit_test(test_bad_entries),
+      cmocka_unit_test(test_shared_entries), cmocka_unit_test(test_crc32),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

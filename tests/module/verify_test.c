@@ -115,6 +115,31 @@ static void test_any_byte(void** state) {
   }
 }
 
+// Every function has the code of all of them: each of the instructions is right, but there would be too many.
+static void test_shared_code(void** state) {
+  enum { FUNCTIONS = 4000 };
+  module_writer_t* w = NULL;
+  EXPECT_OK(module_writer_create(IREE_SV("m"), iree_allocator_system(), &w));
+  for (int i = 0; i < FUNCTIONS; ++i) {
+    module_function_t* f = module_writer_function(w, IREE_SV("f"), IREE_SV("0v_v"));
+    module_emit(f, return, MODULE_LIST(0, NULL));
+  }
+  iree_byte_span_t data;
+  EXPECT_OK(module_writer_finish_memory(w, iree_allocator_system(), &data));
+  module_writer_destroy(w);
+  module_image_t image;
+  EXPECT_OK(module_image_open(iree_const_cast_byte_span(data), iree_allocator_system(), &image));
+  module_function_row_t* rows = (module_function_row_t*)(uintptr_t)image.functions;
+  for (uint32_t i = 0; i < image.functions_count; ++i) {
+    rows[i].code_first = 0;
+    rows[i].code_count = image.code_count;
+  }
+  const archive_file_t* program = module_archive_find(&image.archive, IREE_SV(MODULE_ENTRY_PROGRAM));
+  EXPECT_STATUS(try_program(program->data), INVALID_ARGUMENT, "rows are shared by more");
+  module_image_close(&image, iree_allocator_system());
+  iree_allocator_free(iree_allocator_system(), data.data);
+}
+
 static void test_any_length(void** state) {
   fixture_t* fixture = *state;
   for (size_t length = 0; length < fixture->program.data_length; ++length) {
@@ -170,6 +195,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_any_byte, setup, teardown),
       cmocka_unit_test_setup_teardown(test_any_length, setup, teardown),
+      cmocka_unit_test(test_shared_code),
       cmocka_unit_test_setup_teardown(test_messages, setup, teardown),
       cmocka_unit_test_setup_teardown(test_version, setup, teardown),
   };

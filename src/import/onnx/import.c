@@ -27,8 +27,7 @@ enum { MAX_FUNCTION_DEPTH = 32, MAX_OPS = 1 << 20 };
 typedef struct scope_t {
   onnx_names_t* values;  // name -> ir_value_t*
   ir_value_t* none;
-  const onnx_pb_function_t* function;  // being expanded, or NULL
-  const onnx_pb_node_t* call;          // its call
+  onnx_names_t *given, *defaults;  // in a function: name -> onnx_pb_attribute_t* of its call, and its own
   const struct scope_t* caller;
   const onnx_pb_graph_t* graph;  // whose value_info declares types, or NULL
   onnx_names_t* types;           // name -> onnx_pb_type_t*
@@ -114,24 +113,26 @@ static ir_value_t* build_none(onnx_importer_t* im) {
   return none;
 }
 
+// The last of a name counts.
+static onnx_names_t* attributes_by_name(onnx_importer_t* im, const onnx_pb_attributes_t* attributes) {
+  onnx_names_t* names = onnx_names_create(ir_context_arena(im->ctx), NULL);
+  for (size_t i = 0; i < attributes->count; ++i) {
+    onnx_names_set(names, intern(im, attributes->data[i].name), &attributes->data[i]);
+  }
+  return names;
+}
+
 // The attribute that `a` stands for: in a function, references are replaced by the call's attribute or the default.
 // NULL when the call leaves it out.
 static const onnx_pb_attribute_t* resolve_attribute(onnx_importer_t* im, const scope_t* scope,
                                                     const onnx_pb_attribute_t* a, const scope_t** owner) {
   *owner = scope;
   while (a && a->ref_attr_name.size) {
-    const char* wanted = intern(im, a->ref_attr_name);
-    const onnx_pb_attribute_t* found = NULL;
-    if (!scope || !scope->call) return NULL;
-    for (size_t i = 0; i < scope->call->attributes.count; ++i) {
-      const onnx_pb_attribute_t* candidate = &scope->call->attributes.data[i];
-      if (onnx_bytes_equal(candidate->name, wanted)) found = candidate;
-    }
-    const onnx_pb_attributes_t* defaults = &scope->function->attribute_defaults;
+    if (!scope || !scope->given) return NULL;
+    ir_name_t wanted = intern(im, a->ref_attr_name);
+    const onnx_pb_attribute_t* found = onnx_names_get(scope->given, wanted);
     *owner = scope->caller;
-    for (size_t i = 0; !found && i < defaults->count; ++i) {
-      if (!onnx_bytes_equal(defaults->data[i].name, wanted)) continue;
-      found = &defaults->data[i];
+    if (!found && (found = onnx_names_get(scope->defaults, wanted))) {
       *owner = scope;
       if (found->ref_attr_name.size) return NULL;
     }
@@ -301,8 +302,11 @@ static bool expand_function(onnx_importer_t* im, scope_t* scope, const onnx_pb_n
     return ir_error(im->ctx, im->loc, "call of function '%s' with %zu inputs and %zu outputs; it has %zu and %zu", name,
                     node->inputs.count, node->outputs.count, f->inputs.count, f->outputs.count);
   }
-  scope_t inner = {
-      .values = onnx_names_create(arena, NULL), .none = scope->none, .function = f, .call = node, .caller = scope};
+  scope_t inner = {.values = onnx_names_create(arena, NULL),
+                   .none = scope->none,
+                   .given = attributes_by_name(im, &node->attributes),
+                   .defaults = attributes_by_name(im, &f->attribute_defaults),
+                   .caller = scope};
   for (size_t i = 0; i < f->inputs.count; ++i) {
     ir_value_t* value = i < node->inputs.count ? find_value(im, scope, node->inputs.data[i]) : scope->none;
     if (!value) return false;

@@ -52,8 +52,8 @@ static iree_status_t enter(vm_machine_t* m, bytecode_module_t* module, uint32_t 
   const module_function_row_t* row = &module->image.functions[index];
   iree_host_size_t refs_offset = iree_host_align(sizeof(vm_frame_t) + row->value_count * sizeof(vm_cell_t), 16);
   iree_host_size_t size = refs_offset + row->ref_count * sizeof(iree_vm_ref_t);
-  IREE_RETURN_IF_ERROR(
-      iree_vm_stack_function_enter(m->stack, function, IREE_VM_STACK_FRAME_BYTECODE, size, release_frame, out_frame));
+  IREE_RETURN_IF_ERROR(iree_vm_stack_function_enter(m->stack, function, IREE_VM_STACK_FRAME_BYTECODE, size,
+                                                    row->ref_count ? release_frame : NULL, out_frame));
   vm_frame_t* frame = frame_of(*out_frame);
   memset(frame, 0, size);
   frame->row = row;
@@ -79,7 +79,7 @@ static void unpack_arguments(vm_machine_t* m, const module_function_row_t* row, 
     if (type == VM_TYPE_REF) {
       iree_vm_ref_move(at, ref++);
     } else {
-      memcpy(value++, at, vm_type_packed_size(type));
+      vm_packed_copy(value++, at, type);
     }
   }
 }
@@ -94,7 +94,7 @@ static void pack_registers(const vm_machine_t* m, const module_function_row_t* r
     if (type == VM_TYPE_REF) {
       iree_vm_ref_retain_or_move(take, &m->refs[list[i] & (VM_REGISTER_REF - 1)], at);
     } else {
-      memcpy(at, &m->values[list[i]], vm_type_packed_size(type));
+      vm_packed_copy(at, &m->values[list[i]], type);
     }
   }
 }
@@ -108,7 +108,7 @@ static void unpack_registers(const vm_machine_t* m, const module_function_row_t*
     if (type == VM_TYPE_REF) {
       iree_vm_ref_move(at, &m->refs[list[i] & (VM_REGISTER_REF - 1)]);
     } else {
-      memcpy(&m->values[list[i]], at, vm_type_packed_size(type));
+      vm_packed_copy(&m->values[list[i]], at, type);
     }
   }
 }

@@ -50,6 +50,9 @@ MLIR = {
                              + RETURN), r":3:.*%0"),
     "deep-nesting": ("func.func @f() {\n" + "  %x = arith.constant dense<" + "[" * 100000 + "1" + "]" * 100000 +
                      "> : tensor<1xf32>\n  return\n}\n", r"deep-nesting\.mlir:2:"),
+    "many-blocks": ("func.func @f(%c: i1) {\n  cf.br ^b0\n" + "".join(
+        f"^b{i}:\n  cf.cond_br %c, ^b2000, ^b{i + 1}\n" for i in range(2000)) + "^b2000:\n  return\n}\n",
+                    r"many-blocks\.mlir:2051:.*more than 1024 blocks"),
     "huge-splat": ("func.func @f() -> tensor<9223372036854775807x4xf32> {\n  %0 = arith.constant dense<0.0> : "
                    "tensor<9223372036854775807x4xf32>\n  return %0 : tensor<9223372036854775807x4xf32>\n}\n", r":\d+:"),
 }
