@@ -108,3 +108,16 @@ bool rewrite_greedily(ir_context_t* ctx, ir_op_t* root, const rewrite_fn_t* rule
   arena_finish(&w.arena);
   return changed;
 }
+
+bool rewrite_each(ir_op_t* root, bool (*fn)(void* user, ir_op_t* op), void* user) {
+  bool changed = false;
+  for (uint32_t r = 0; r < root->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &root->regions[r]) {
+      IR_FOR_OPS_SAFE(op, block) {
+        changed |= rewrite_each(op, fn, user);
+        changed |= fn(user, op);
+      }
+    }
+  }
+  return changed;
+}

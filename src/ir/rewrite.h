@@ -12,4 +12,8 @@ typedef ir_value_t* (*rewrite_fn_t)(ir_builder_t* b, ir_op_t* op);
 // number of ops, so that rules which undo each other cannot loop for ever.
 bool rewrite_greedily(ir_context_t* ctx, ir_op_t* root, const rewrite_fn_t* rules, uint32_t count);
 
+// Calls `fn` for every op inside `root`, for those in an op's regions before it; it may erase its op, and what it puts
+// in front is not visited. Whether any call gave true.
+bool rewrite_each(ir_op_t* root, bool (*fn)(void* user, ir_op_t* op), void* user);
+
 #endif  // IREE_C_IR_REWRITE_H_

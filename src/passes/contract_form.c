@@ -7,6 +7,7 @@
 
 #include "dialects/graph.h"
 #include "dialects/graph_shape.h"
+#include "ir/rewrite.h"
 #include "passes/passes.h"
 
 typedef struct side_t {
@@ -128,17 +129,8 @@ static bool bring_into_form(ir_context_t* ctx, ir_op_t* op) {
   return true;
 }
 
-static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
-  pass_result_t result = PASS_UNCHANGED;
-  for (uint32_t r = 0; r < parent->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &parent->regions[r]) {
-      IR_FOR_OPS_SAFE(op, block) {
-        if (op->region_count && visit(ctx, op) == PASS_CHANGED) result = PASS_CHANGED;
-        if (ir_is(op, GRAPH_CONTRACT) && bring_into_form(ctx, op)) result = PASS_CHANGED;
-      }
-    }
-  }
-  return result;
-}
+static bool visit(void* ctx, ir_op_t* op) { return ir_is(op, GRAPH_CONTRACT) && bring_into_form(ctx, op); }
 
-pass_result_t pass_contract_form(ir_op_t* module, ir_context_t* ctx) { return visit(ctx, module); }
+pass_result_t pass_contract_form(ir_op_t* module, ir_context_t* ctx) {
+  return rewrite_each(module, visit, ctx) ? PASS_CHANGED : PASS_UNCHANGED;
+}

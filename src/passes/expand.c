@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "dialects/graph.h"
+#include "ir/rewrite.h"
 #include "passes/fusion.h"
 #include "passes/passes.h"
 
@@ -295,32 +296,29 @@ static bool expand_window(ir_context_t* ctx, ir_op_t* op) {
   return true;
 }
 
-static pass_result_t visit(ir_context_t* ctx, ir_op_t* parent) {
-  pass_result_t result = PASS_UNCHANGED;
-  for (uint32_t r = 0; r < parent->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &parent->regions[r]) {
-      IR_FOR_OPS_SAFE(op, block) {
-        bool changed = op->region_count && visit(ctx, op) == PASS_CHANGED;
-        if (ir_is(op, GRAPH_FFT)) {
-          expand_fft(ctx, op);
-          changed = true;
-        } else if (ir_is(op, GRAPH_ATTENTION)) {
-          expand_attention(ctx, op);
-          changed = true;
-        } else if (ir_is(op, GRAPH_SORT) || ir_is(op, GRAPH_SORT_GENERIC)) {
-          changed |= expand_sort(ctx, op);
-        } else if (ir_is(op, GRAPH_TOP_K)) {
-          changed |= expand_top_k(ctx, op, false);
-        } else if (ir_is(op, GRAPH_WINDOW)) {
-          changed |= expand_window(ctx, op);
-        } else if (ir_is(op, GRAPH_CONCAT)) {
-          changed |= expand_concat(ctx, op);
-        }
-        if (changed) result = PASS_CHANGED;
-      }
-    }
+static bool visit(void* user, ir_op_t* op) {
+  ir_context_t* ctx = user;
+  switch (ir_code(op)) {
+    case GRAPH_FFT:
+      expand_fft(ctx, op);
+      return true;
+    case GRAPH_ATTENTION:
+      expand_attention(ctx, op);
+      return true;
+    case GRAPH_SORT:
+    case GRAPH_SORT_GENERIC:
+      return expand_sort(ctx, op);
+    case GRAPH_TOP_K:
+      return expand_top_k(ctx, op, false);
+    case GRAPH_WINDOW:
+      return expand_window(ctx, op);
+    case GRAPH_CONCAT:
+      return expand_concat(ctx, op);
+    default:
+      return false;
   }
-  return result;
 }
 
-pass_result_t pass_expand(ir_op_t* module, ir_context_t* ctx) { return visit(ctx, module); }
+pass_result_t pass_expand(ir_op_t* module, ir_context_t* ctx) {
+  return rewrite_each(module, visit, ctx) ? PASS_CHANGED : PASS_UNCHANGED;
+}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dialects/graph.h"
+#include "ir/rewrite.h"
 #include "passes/passes.h"
 
 enum { MAX_DEPTH = 16, MAX_CARRIED = 256 };
@@ -301,19 +302,8 @@ static bool convert(ir_context_t* ctx, ir_op_t* op) {
   return true;
 }
 
-static bool visit(ir_context_t* ctx, ir_op_t* parent) {
-  bool changed = false;
-  for (uint32_t r = 0; r < parent->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &parent->regions[r]) {
-      IR_FOR_OPS_SAFE(op, block) {
-        changed |= visit(ctx, op);
-        if (ir_is(op, GRAPH_WHILE)) changed |= convert(ctx, op);
-      }
-    }
-  }
-  return changed;
-}
+static bool visit(void* ctx, ir_op_t* op) { return ir_is(op, GRAPH_WHILE) && convert(ctx, op); }
 
 pass_result_t pass_loop_numbers(ir_op_t* module, ir_context_t* ctx) {
-  return visit(ctx, module) ? PASS_CHANGED : PASS_UNCHANGED;
+  return rewrite_each(module, visit, ctx) ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -12,6 +12,7 @@
 
 #include "dialects/evaluate.h"
 #include "dialects/graph_shape.h"
+#include "ir/rewrite.h"
 #include "passes/spread_impl.h"
 
 typedef struct spread_t {
@@ -397,20 +398,13 @@ static ir_op_t* spread_op(spread_t* s, ir_op_t* op) {
   }
 }
 
-static bool visit(spread_t* s, ir_op_t* parent) {
+static bool visit(void* user, ir_op_t* op) {
   bool changed = false;
-  for (uint32_t r = 0; r < parent->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &parent->regions[r]) {
-      IR_FOR_OPS_SAFE(op, block) {
-        changed |= visit(s, op);
-        for (ir_op_t* next = op; (next = spread_op(s, next));) changed = true;
-      }
-    }
-  }
+  for (ir_op_t* next = op; (next = spread_op(user, next));) changed = true;
   return changed;
 }
 
 pass_result_t spread_work(ir_op_t* module, ir_context_t* ctx, const spread_target_t* target) {
   spread_t s = {ctx, target};
-  return visit(&s, module) ? PASS_CHANGED : PASS_UNCHANGED;
+  return rewrite_each(module, visit, &s) ? PASS_CHANGED : PASS_UNCHANGED;
 }

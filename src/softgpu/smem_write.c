@@ -1,5 +1,6 @@
 // Scalar memory that is written: stores of scalar registers and atomic operations of the wave (gfx9 and gfx10.1).
 // Manuals: "Scalar Memory Operations".
+#include "softgpu/atomic_update.h"
 #include "softgpu/smem.h"
 
 // Where an access goes: of a pair of registers, a buffer, or scratch.
@@ -84,21 +85,13 @@ static const inst_t* atomic(wave_t* w, const inst_t* inst, place_t place, uint32
   return inst + 1;
 }
 
-#define TYPE_32 uint32_t
-#define TYPE_64 uint64_t
-#define TYPE_CMPSWAP32 uint32_t
-#define TYPE_CMPSWAP64 uint64_t
-#define ATOMIC_SCALAR(suffix, older, kind, expression)                                 \
-  static uint64_t update_##older(uint64_t old, uint64_t data, uint64_t compare) {      \
-    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data, c = (TYPE_##kind)compare; \
-    (void)a, (void)b, (void)c;                                                         \
-    return (TYPE_##kind)(expression);                                                  \
-  }                                                                                    \
-  static const inst_t* run_s_##older(wave_t* w, const inst_t* inst) {                  \
-    return atomic(w, inst, PLACE_MEMORY, DATA_##kind, update_##older);                 \
-  }                                                                                    \
-  static const inst_t* run_s_buffer_##older(wave_t* w, const inst_t* inst) {           \
-    return atomic(w, inst, PLACE_BUFFER, DATA_##kind, update_##older);                 \
+#define ATOMIC_SCALAR(suffix, older, kind, expression)                       \
+  ATOMIC_UPDATE(older, kind, expression)                                     \
+  static const inst_t* run_s_##older(wave_t* w, const inst_t* inst) {        \
+    return atomic(w, inst, PLACE_MEMORY, DATA_##kind, update_##older);       \
+  }                                                                          \
+  static const inst_t* run_s_buffer_##older(wave_t* w, const inst_t* inst) { \
+    return atomic(w, inst, PLACE_BUFFER, DATA_##kind, update_##older);       \
   }
 #include "isa/amd/memory.def"
 

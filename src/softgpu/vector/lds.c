@@ -1,4 +1,5 @@
 // Rows of ds_ instructions (isa/amd/memory.def).
+#include "softgpu/atomic_update.h"
 #include "softgpu/vector/memory.h"
 
 static inline void resolve(const wave_t* w, const operand_t* address, uint32_t offset, memory_access_t* m) {
@@ -237,27 +238,15 @@ static const inst_t* run_none(wave_t* w, const inst_t* inst) { return inst + 1; 
   static const inst_t* run_##name(wave_t* w, const inst_t* inst) { return call; }
 #define DS_LOAD(name, older, part) RUN(name, run_load(w, inst, MEMORY_##part))
 #define DS_STORE(name, older, part) RUN(name, run_store(w, inst, MEMORY_##part))
-#define TYPE_32 uint32_t
-#define TYPE_64 uint64_t
-#define TYPE_MASK32 uint32_t
-#define TYPE_MASK64 uint64_t
 #define SECOND_32 false
 #define SECOND_64 false
 #define SECOND_MASK32 true
 #define SECOND_MASK64 true
-#define DS_ATOMIC(name, returning, kind, expression)                                  \
-  static uint64_t update_##name(uint64_t old, uint64_t data, uint64_t second) {       \
-    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data, c = (TYPE_##kind)second; \
-    (void)a, (void)b, (void)c;                                                        \
-    return (TYPE_##kind)(expression);                                                 \
-  }                                                                                   \
+#define DS_ATOMIC(name, returning, kind, expression) \
+  ATOMIC_UPDATE(name, kind, expression)              \
   RUN(name, run_atomic(w, inst, sizeof(TYPE_##kind), SECOND_##kind, update_##name))
-#define DS_SOURCE2(name, kind, expression)                                      \
-  static uint64_t update_##name(uint64_t old, uint64_t data, uint64_t second) { \
-    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data;                    \
-    (void)a, (void)second;                                                      \
-    return (TYPE_##kind)(expression);                                           \
-  }                                                                             \
+#define DS_SOURCE2(name, kind, expression) \
+  ATOMIC_UPDATE(name, kind, expression)    \
   RUN(name, run_source2(w, inst, sizeof(TYPE_##kind), update_##name))
 #include "isa/amd/memory.def"
 

@@ -1,6 +1,7 @@
 // Rows of global_, flat_, scratch_ and buffer_ instructions (isa/amd/memory.def).
 #include "softgpu/vector/memory.h"
 
+#include "softgpu/atomic_update.h"
 #include "softgpu/vector/buffer.h"
 
 // How a family finds its lanes' places; `o` are the operands from the address on.
@@ -293,16 +294,8 @@ static inline const inst_t* run_atomic_flat(wave_t* w, const inst_t* inst, uint3
   RUN(scratch_##suffix, run_store(w, inst, MEMORY_##part, resolve_scratch, false)) \
   RUN(buffer_##suffix, run_store_buffer(w, inst, MEMORY_##part))                   \
   RUN(flat_##suffix, run_store_flat(w, inst, MEMORY_##part))
-#define TYPE_32 uint32_t
-#define TYPE_64 uint64_t
-#define TYPE_CMPSWAP32 uint32_t
-#define TYPE_CMPSWAP64 uint64_t
 #define ATOMIC(suffix, older, kind, expression)                                                  \
-  static uint64_t update_##suffix(uint64_t old, uint64_t data, uint64_t compare) {               \
-    TYPE_##kind a = (TYPE_##kind)old, b = (TYPE_##kind)data, c = (TYPE_##kind)compare;           \
-    (void)a, (void)b, (void)c;                                                                   \
-    return (TYPE_##kind)(expression);                                                            \
-  }                                                                                              \
+  ATOMIC_UPDATE(suffix, kind, expression)                                                        \
   RUN(global_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, resolve_global, false)) \
   RUN(buffer_##suffix, run_atomic(w, inst, DATA_##kind, update_##suffix, buffer_resolve, true))  \
   RUN(flat_##suffix, run_atomic_flat(w, inst, DATA_##kind, update_##suffix))

@@ -43,11 +43,9 @@ static void build_tables(void* user) {
 static bool emit_tables(build_job_t* job, const char* query_name, codegen_bytes_t* object, text_t* error) {
   tables_t t = {.job = job, .query_name = query_name};
   guard_result_t result = codegen_guarded(&t.guard, &t.unit, build_tables, &t);
-  if (!guard_finish(&t.guard, result, error)) return false;
-  if (!t.ok) text_puts(error, t.error.data ? t.error.data : "code generation failed");
-  text_finish(&t.error);
+  if (!codegen_finish(&t.guard, result, t.ok, &t.error, error)) return false;
   *object = t.object;
-  return t.ok;
+  return true;
 }
 
 static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned count, target_executable_t* out,

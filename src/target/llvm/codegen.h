@@ -36,6 +36,10 @@ void codegen_set_proven(target_backend_t backend);
 // Calls body(user) under a guard, and gives back what LLVM holds for the unit, where it may be touched.
 guard_result_t codegen_guarded(guard_t* guard, codegen_unit_t* unit, void (*body)(void* user), void* user);
 
+// The same as guard_finish; where the body came to its end but not to a result (`ok`), the error is what it `said`,
+// which is freed.
+bool codegen_finish(guard_t* guard, guard_result_t result, bool ok, text_t* said, text_t* error);
+
 // All in guarded bodies. False after `error` got a message.
 bool codegen_open(codegen_unit_t* unit, const target_t* target, const char* name, text_t* error);
 bool codegen_emit(codegen_unit_t* unit, LLVMModuleRef module, LLVMCodeGenFileType kind, codegen_bytes_t* out,

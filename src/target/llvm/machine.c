@@ -71,6 +71,13 @@ guard_result_t codegen_guarded(guard_t* guard, codegen_unit_t* unit, void (*body
   return result;
 }
 
+bool codegen_finish(guard_t* guard, guard_result_t result, bool ok, text_t* said, text_t* error) {
+  if (!guard_finish(guard, result, error)) return false;
+  if (!ok) text_puts(error, said->data ? said->data : "code generation failed");
+  text_finish(said);
+  return ok;
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // What comes out
 //===----------------------------------------------------------------------------------------------------------------===
@@ -179,10 +186,6 @@ bool codegen_initialize(const target_t* target, text_t* error) {
     is_ready[target->backend] = result == GUARD_DONE && first.ok;
   }
   pthread_mutex_unlock(&lock);
-  if (result != GUARD_DONE || had_guard) {
-    if (!guard_finish(&first.guard, result, error)) return false;
-  }
-  if (!first.ok) text_puts(error, first.error.data ? first.error.data : "code generation failed");
-  text_finish(&first.error);
-  return first.ok;
+  if (result == GUARD_DONE && !had_guard) return true;
+  return codegen_finish(&first.guard, result, first.ok, &first.error, error);
 }
