@@ -49,7 +49,6 @@ static void cond_br_print(ir_printer_t* pr, ir_op_t* op) {
 
 // cf.switch %flag : i32, [default: ^a(%x : t), 1: ^b, 2: ^c]
 static ir_op_t* switch_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
-  enum { MAX_CASES = 4096 };
   ir_context_t* ctx = ir_parse_context(p);
   ir_draft_t op;
   ir_ref_t flag;
@@ -63,11 +62,11 @@ static ir_op_t* switch_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_
     return NULL;
   }
   size_t bytes = ir_type_bytes(type);
-  char* values = ir_parse_scratch(p, MAX_CASES * bytes);
+  char* values = NULL;
   int64_t count = 0;
   while (ir_parse_try(p, ",")) {
     int64_t value;
-    if (count == MAX_CASES) return ir_parse_fail(p, "more than %d cases", MAX_CASES), NULL;
+    values = ir_parse_grow(p, values, (size_t)count, bytes);
     if (!ir_parse_integer(p, &value) || !ir_parse_expect(p, ":") || !ir_draft_successor(p, &op)) return NULL;
     ir_scalar_store_integer(type, value, values + (size_t)count++ * bytes);
   }

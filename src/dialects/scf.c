@@ -196,11 +196,10 @@ static void while_print(ir_printer_t* pr, ir_op_t* op) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static ir_op_t* index_switch_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
-  enum { MAX_CASES = 200 };
   ir_context_t* ctx = ir_parse_context(p);
   ir_draft_t op;
   ir_ref_t flag;
-  int64_t values[MAX_CASES];
+  int64_t* values = NULL;
   uint32_t count = 0;
   ir_draft_init(p, &op, info, loc);
   if (!ir_parse_ref(p, &flag) || !ir_draft_operand(p, &op, &flag, ir_type_index(ctx))) return NULL;
@@ -208,7 +207,7 @@ static ir_op_t* index_switch_parse(ir_parser_t* p, const ir_op_info_t* info, con
   if (ir_parse_try(p, "->") && !ir_parse_result_types(p, &op.results)) return NULL;
   ir_region_t* first = ir_draft_empty_region(p, &op);
   while (ir_parse_try(p, "case")) {
-    if (count == MAX_CASES) return ir_parse_fail(p, "more than %d cases", MAX_CASES), NULL;
+    values = ir_parse_grow(p, values, count, sizeof(*values));
     if (!ir_parse_integer(p, &values[count++]) || !ir_draft_region(p, &op, NULL, NULL)) return NULL;
   }
   if (!ir_parse_expect(p, "default") || !ir_draft_region(p, &op, NULL, NULL)) return NULL;

@@ -165,5 +165,7 @@ void ir_list_add_named_attr(ir_parser_t* p, ir_attr_list_t* list, const char* na
 void ir_list_add_ref(ir_parser_t* p, ir_ref_list_t* list, const ir_ref_t* ref);
 // Scratch memory that lives until the parse ends.
 void* ir_parse_scratch(ir_parser_t* p, size_t size);
+// The array with room for one item more than it has; `items` may be NULL when `count` is 0.
+void* ir_parse_grow(ir_parser_t* p, void* items, size_t count, size_t size);
 
 #endif  // IREE_C_IR_PARSE_H_

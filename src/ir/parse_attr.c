@@ -110,16 +110,13 @@ const ir_attr_t* ir_parse_item(ir_parser_t* p) {
 }
 
 static const ir_attr_t* parse_array(ir_parser_t* p) {
-  uint32_t count = 0, capacity = 8;
+  uint32_t count = 0;
   const ir_attr_t* inline_items[8];
   const ir_attr_t** items = inline_items;
   ir_advance(p, 1);
   while (!ir_take(p, ']')) {
     if (count && !ir_parse_expect(p, ",")) return NULL;
-    if (count == capacity) {
-      const ir_attr_t** wider = ir_parse_scratch(p, sizeof(*items) * (capacity *= 2));
-      items = memcpy(wider, items, sizeof(*items) * count);
-    }
+    if (count >= 8) items = ir_parse_grow(p, items, count, sizeof(*items));
     if (!(items[count++] = ir_parse_item(p))) return NULL;
   }
   return ir_attr_array(p->ctx, items, count);

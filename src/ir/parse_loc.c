@@ -12,15 +12,12 @@ static const ir_loc_t* parse_callsite(ir_parser_t* p) {
 // fused<metadata>[a, b]; the metadata says nothing about places and is dropped.
 static const ir_loc_t* parse_fused(ir_parser_t* p) {
   const ir_loc_t *inline_locs[8], **locs = inline_locs;
-  uint32_t count = 0, capacity = 8;
+  uint32_t count = 0;
   if (ir_peek(p, 0) == '<' && !ir_parse_bracketed(p)) return NULL;
   if (!ir_take_expected(p, '[')) return NULL;
   while (!ir_take(p, ']')) {
     if (count && !ir_take_expected(p, ',')) return NULL;
-    if (count == capacity) {
-      const ir_loc_t** wider = ir_parse_scratch(p, sizeof(*locs) * (capacity *= 2));
-      locs = memcpy(wider, locs, sizeof(*locs) * count);
-    }
+    if (count >= 8) locs = ir_parse_grow(p, locs, count, sizeof(*locs));
     if (!(locs[count++] = ir_parse_loc_inner(p))) return NULL;
   }
   return ir_loc_fused(p->ctx, locs, count);

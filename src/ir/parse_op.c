@@ -50,10 +50,8 @@ const ir_attr_t* ir_draft_find_attr(const ir_draft_t* op, const char* name) {
 ir_region_t* ir_draft_empty_region(ir_parser_t* p, ir_draft_t* op) {
   ir_region_t* region = ARENA_NEW(&p->scratch, ir_region_t);
   uint32_t count = op->region_count;
-  if (count >= 8 && (count & (count - 1)) == 0) {  // grows at powers of two
-    ir_region_t** more = ir_parse_scratch(p, sizeof(*more) * 2 * count);
-    memcpy(more, count == 8 ? op->regions : op->more_regions, sizeof(*more) * count);
-    op->more_regions = more;
+  if (count >= 8) {
+    op->more_regions = ir_parse_grow(p, count == 8 ? op->regions : op->more_regions, count, sizeof(region));
   }
   if (op->more_regions) {
     op->more_regions[op->region_count++] = region;
@@ -83,15 +81,8 @@ bool ir_draft_region(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t* args, 
 
 static bool add_successor(ir_parser_t* p, ir_draft_t* op, ir_block_t* block, uint32_t operand_count) {
   uint32_t n = op->successor_count;
-  if ((n & (n - 1)) == 0) {  // grows at powers of two
-    uint32_t room = n ? n * 2 : 2;
-    ir_block_t** blocks = ir_parse_scratch(p, sizeof(*blocks) * room);
-    uint32_t* counts = ir_parse_scratch(p, sizeof(*counts) * room);
-    if (n) memcpy(blocks, op->successors, sizeof(*blocks) * n);
-    if (n) memcpy(counts, op->successor_operand_counts, sizeof(*counts) * n);
-    op->successors = blocks;
-    op->successor_operand_counts = counts;
-  }
+  op->successors = ir_parse_grow(p, op->successors, n, sizeof(block));
+  op->successor_operand_counts = ir_parse_grow(p, op->successor_operand_counts, n, sizeof(operand_count));
   op->successors[n] = block;
   op->successor_operand_counts[n] = operand_count;
   op->successor_count = n + 1;

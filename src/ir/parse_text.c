@@ -412,6 +412,11 @@ ir_name_t ir_parse_bracketed(ir_parser_t* p) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 void* ir_parse_scratch(ir_parser_t* p, size_t size) { return arena_alloc(&p->scratch, size); }
+void* ir_parse_grow(ir_parser_t* p, void* items, size_t count, size_t size) {
+  if (count & (count - 1)) return items;  // grows at powers of two
+  void* wider = ir_parse_scratch(p, size * (count ? 2 * count : 1));
+  return count ? memcpy(wider, items, size * count) : wider;
+}
 
 #define LIST_ADD(p, list, element)                                                 \
   do {                                                                             \

@@ -180,6 +180,43 @@ static void test_hexadecimal(void** unused) {
   }
 }
 
+static void check_parts(const text_t* text, uint32_t regions, uint32_t successors) {
+  message_t message;
+  ir_context_t* ctx = create(&message);
+  ir_op_t* module = ir_parse_module(ctx, "test.mlir", text->data, text->size);
+  assert_non_null(module);
+  const ir_op_t* op = ir_module_body(module)->first->regions[0].first->first;
+  assert_int_equal(op->region_count, regions);
+  assert_int_equal(op->successor_count, successors);
+  if (ir_op_attr(op, "cases")) assert_int_equal(ir_attr_element_integer(ir_op_attr(op, "cases"), regions - 2), 3);
+  ir_context_destroy(ctx);
+}
+
+// Regions, cases and successors have no limit but memory.
+static void test_many_parts(void** unused) {
+  static const char head[] = "func.func @f(%x: index, %y: i32) {\n  ";
+  static const int counts[] = {2, 7, 8, 9, 16, 17, 5000};
+  for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
+    int n = counts[i];
+    text_t start = {0};
+    text_printf(&start, "%s\"a.b\"() ({}", head);
+    text_t text = repeat(start.data, ", {}", n - 1, ") : () -> ()\n  return\n}\n");
+    check_parts(&text, (uint32_t)n, 0);
+    text_finish(&text);
+    text_finish(&start);
+    text_printf(&start, "%sscf.index_switch %%x\n", head);
+    text = repeat(start.data, "  case 3 {\n    scf.yield\n  }\n", n, "  default {\n  }\n  return\n}\n");
+    check_parts(&text, (uint32_t)n + 1, 0);
+    text_finish(&text);
+    text_finish(&start);
+    text_printf(&start, "%scf.switch %%y : i32, [\n    default: ^a", head);
+    text = repeat(start.data, ",\n    7: ^a", n, "\n  ]\n^a:\n  return\n}\n");
+    check_parts(&text, 0, (uint32_t)n + 1);
+    text_finish(&text);
+    text_finish(&start);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nesting_is_bounded),
@@ -189,6 +226,7 @@ int main(void) {
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_large_data),
       cmocka_unit_test(test_hexadecimal),
+      cmocka_unit_test(test_many_parts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
