@@ -353,7 +353,7 @@ static bool add_arguments(lowering_t* l, ir_op_t* func, const ir_type_t* type, i
       continue;
     }
     bool has_form = lower_flat_types(l->ctx, type->inputs[i], &flat);
-    if (!has_form || (!is_private(func) && type->inputs[i]->kind != IR_TYPE_TUPLE && flat.count != 1)) {
+    if (!has_form || (!is_private(func) && type->inputs[i]->kind != IR_TYPE_TUPLE && flat.count > 1)) {
       return ir_op_error(
           l->ctx, func,
           "has argument %u of type %s; tensors of known rank with integer, float or complex elements, and "
@@ -385,7 +385,7 @@ static bool build_return(lowering_t* l, ir_op_t* func, const ir_type_t* type, co
     }
     bool has_form = lower_flat_types(l->ctx, type->results[i], &flat);
     lower_flatten(results[i], list);
-    if (!has_form || (!is_private(func) && type->results[i]->kind != IR_TYPE_TUPLE && flat.count != 1) ||
+    if (!has_form || (!is_private(func) && type->results[i]->kind != IR_TYPE_TUPLE && flat.count > 1) ||
         list->count - first != flat.count) {
       return ir_op_error(
           l->ctx, func,
@@ -406,8 +406,10 @@ static bool build_return(lowering_t* l, ir_op_t* func, const ir_type_t* type, co
   return true;
 }
 
-// A type as callers see it, tuples as their elements.
+// A type as callers see it, tuples as their elements, tokens not at all.
 static void add_outside(lowering_t* l, const ir_type_t* type, lower_types_t* out) {
+  lower_types_t flat = LOWER_LIST(l->ctx);
+  if (type->kind == IR_TYPE_OPAQUE && lower_flat_types(l->ctx, type, &flat) && !flat.count) return;
   if (type->kind != IR_TYPE_TUPLE) {
     lower_types_add(out, quantized_outside(l->ctx, type));
     return;

@@ -70,32 +70,75 @@ static bool read_scale(const char** at, double* scale, int64_t* zero) {
   return any;
 }
 
+typedef struct scales_t {
+  quantized_t* q;
+  double* scales;
+  int64_t* zeros;
+} scales_t;
+
+// 0.5:3, or {..., ...} of such, all as deep and long as each other.
+static bool read_scales(const char** at, scales_t* s, int32_t depth) {
+  quantized_t* q = s->q;
+  *at += strspn(*at, " ");
+  if (**at != '{') {
+    if (q->rank < 0) q->rank = depth;
+    if (q->rank != depth || !read_scale(at, &s->scales[q->count], &s->zeros[q->count])) return false;
+    ++q->count;
+    return true;
+  }
+  if (depth >= GRAPH_MAX_RANK) return false;
+  int64_t members = 0;
+  do {
+    ++*at;
+    if (!read_scales(at, s, depth + 1)) return false;
+    ++members;
+    *at += strspn(*at, " ");
+  } while (**at == ',');
+  if (*(*at)++ != '}' || (q->counts[depth] && q->counts[depth] != members)) return false;
+  q->counts[depth] = members;
+  return true;
+}
+
+// {0:2, 1:1}: sizes of blocks by dimension
+static bool read_blocks(const char** at, quantized_t* out) {
+  char* end;
+  out->blocked = true;
+  do {
+    long dim = strtol(*at + 1, &end, 10);
+    if (end == *at + 1 || *end != ':' || dim < 0 || dim >= GRAPH_MAX_RANK || out->blocks[dim]) return false;
+    *at = end + 1;
+    out->blocks[dim] = strtoll(*at, &end, 10);
+    if (end == *at || out->blocks[dim] < 1) return false;
+    *at = end;
+  } while (**at == ',');
+  return *(*at)++ == '}';
+}
+
+// Where the scales are: nothing, :1, or blocks.
+static bool read_axis(const char** at, quantized_t* out) {
+  char* end;
+  if (**at != ':') return true;
+  if (*++*at == '{') return read_blocks(at, out);
+  out->axis = (int32_t)strtol(*at, &end, 10);
+  bool any = end != *at && out->axis >= 0;
+  *at = end;
+  return any;
+}
+
 bool quantized_read(ir_context_t* ctx, const ir_type_t* scalar, quantized_t* out) {
   const char* at = quantized_is(scalar) && scalar->body ? scalar->body : "";
-  char* end;
-  *out = (quantized_t){.axis = -1};
+  *out = (quantized_t){.axis = -1, .rank = -1};
   if (!read_storage(ctx, &at, out) || *at++ != ':' || !read_expressed(ctx, &at, out)) return false;
-  if (*at == ':') {
-    out->axis = (int32_t)strtol(at + 1, &end, 10);
-    if (end == at + 1 || out->axis < 0) return false;
-    at = end;
-  }
-  if (*at++ != ',') return false;
-  at += strspn(at, " ");
+  if (!read_axis(&at, out) || *at++ != ',') return false;
   uint32_t capacity = 1;
   for (const char* c = at; *c; ++c) capacity += *c == ',';
   double* scales = ARENA_ARRAY(ir_context_arena(ctx), double, capacity);
   int64_t* zeros = ARENA_ARRAY(ir_context_arena(ctx), int64_t, capacity);
-  bool many = *at == '{';
-  if (many != (out->axis >= 0)) return false;
-  if (many) ++at;
-  do {
-    if (!read_scale(&at, &scales[out->count], &zeros[out->count])) return false;
-    ++out->count;
-  } while (many && *at++ == ',');
+  scales_t list = {out, scales, zeros};
   out->scales = scales;
   out->zeros = zeros;
-  return many ? at[-1] == '}' && !*at : !*at;
+  if (!read_scales(&at, &list, 0) || *at) return false;
+  return out->blocked ? out->rank > 0 : out->rank == (out->axis >= 0);
 }
 
 const ir_type_t* quantized_storage(ir_context_t* ctx, const ir_type_t* scalar) {
@@ -117,18 +160,31 @@ const ir_type_t* quantized_outside(ir_context_t* ctx, const ir_type_t* type) {
 static double scale_of(const quantized_t* q, uint32_t i) { return q->scales[i]; }
 static double zero_of(const quantized_t* q, uint32_t i) { return (double)q->zeros[i]; }
 
+// Which block of a dimension of x each place is in.
+static ir_value_t* block_numbers(ir_builder_t* b, ir_value_t* x, int32_t dim, int64_t block) {
+  ir_value_t* size = graph_dim(b, x, (uint32_t)dim);
+  const ir_type_t* line = ir_type_tensor(b->ctx, ir_type_int(b->ctx, 64), 1, &x->type->dims[dim]);
+  ir_value_t* places = graph_iota(b, line, 0, &size);
+  return graph_binary(b, SCALAR_div, places, graph_splat_like(b, places, (double)block));
+}
+
 // The scales or zeros with the shape of x.
 static ir_value_t* spread(ir_builder_t* b, ir_value_t* x, const quantized_t* q,
                           double (*of)(const quantized_t*, uint32_t)) {
-  if (q->axis < 0) return graph_splat_like(b, x, of(q, 0));
+  if (q->rank == 0) return graph_splat_like(b, x, of(q, 0));
   uint32_t size = ir_type_bytes(q->expressed);
   unsigned char* data = arena_alloc(ir_context_arena(b->ctx), (size_t)q->count * size);
   for (uint32_t i = 0; i < q->count; ++i) ir_scalar_store_number(q->expressed, of(q, i), data + (size_t)i * size);
-  int64_t count = q->count, axis = q->axis;
-  const ir_type_t* list = ir_type_tensor(b->ctx, q->expressed, 1, &count);
-  ir_value_t *values = graph_constant(b, ir_attr_elements(b->ctx, list, data, (size_t)count * size)), *dynamic[16];
+  int64_t at[GRAPH_MAX_RANK] = {q->axis};
+  const ir_type_t* list = ir_type_tensor(b->ctx, q->expressed, q->rank, q->counts);
+  ir_value_t* values = graph_constant(b, ir_attr_elements(b->ctx, list, data, (size_t)q->count * size));
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  for (int32_t d = 0; q->blocked && d < q->rank; ++d) {
+    at[d] = d;
+    if (q->counts[d] > 1) values = graph_take(b, values, block_numbers(b, x, d, q->blocks[d]), d, false);
+  }
   lower_dynamic_dims(b, x, x->type, dynamic);
-  return graph_broadcast(b, values, x->type, &axis, dynamic);
+  return graph_broadcast(b, values, x->type, at, dynamic);
 }
 
 ir_value_t* quantized_to_numbers(ir_builder_t* b, ir_value_t* x, const quantized_t* q) {
@@ -206,13 +262,24 @@ static void forget_types(ir_context_t* ctx, ir_op_t* op, int depth) {
   }
 }
 
+// Whether the scales are those of a tensor of that type.
+static bool scales_fit(const quantized_t* q, const ir_type_t* type) {
+  if (q->rank == 0) return true;
+  if (!ir_type_is_tensor(type) || (q->blocked ? q->rank != type->rank : q->axis >= type->rank)) return false;
+  for (int32_t d = 0; d < type->rank; ++d) {
+    int64_t size = type->dims[d], block = q->blocks[d] ? q->blocks[d] : size;
+    if (size == IR_DYNAMIC) continue;
+    if (!q->blocked && d == q->axis && size != q->count) return false;
+    if (q->blocked && (size % (block ? block : 1) || q->counts[d] * block != size)) return false;
+  }
+  return true;
+}
+
 static bool read_type(lowering_t* l, const ir_op_t* op, const ir_type_t* type, quantized_t* q) {
-  bool known = quantized_read(l->ctx, ir_type_scalar(type), q);
-  bool fits = known && (q->axis < 0 || (ir_type_is_tensor(type) && q->axis < type->rank &&
-                                        (type->dims[q->axis] == IR_DYNAMIC || type->dims[q->axis] == q->count)));
+  bool fits = quantized_read(l->ctx, ir_type_scalar(type), q) && scales_fit(q, type);
   return fits || ir_op_error(l->ctx, op,
-                             "has elements of type %s; one scale, or one for each place along a dimension, "
-                             "is supported",
+                             "has elements of type %s; one scale, or one for each place along a dimension or for "
+                             "each block, is supported",
                              ir_type_str(l->ctx, ir_type_scalar(type)));
 }
 

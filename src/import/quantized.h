@@ -1,5 +1,6 @@
-// Quantised elements, !quant.uniform<i8:f32, 0.5:3>: integers that stand for (q - zero) * scale, with one scale or one
-// for each place along an axis. In graph they are their integers.
+// Quantised elements, !quant.uniform<i8:f32, 0.5:3>: integers that stand for (q - zero) * scale, with one scale, one
+// for each place along an axis, or one for each block: !quant.uniform<i8:f32:{0:2, 1:1}, {{1.0, 2.0}, {3.0:1, 4.0}}>.
+// In graph they are their integers.
 #ifndef IREE_C_IMPORT_QUANTIZED_H_
 #define IREE_C_IMPORT_QUANTIZED_H_
 
@@ -9,14 +10,18 @@ typedef struct quantized_t {
   const ir_type_t *storage, *expressed;
   bool is_unsigned;
   int64_t low, high;  // of the integers
-  int32_t axis;       // -1: one scale for all
+  int32_t axis;       // -1: one scale for all, or for each block
+  int32_t rank;       // how deep the scales are nested, and how many there are of each dimension
+  int64_t counts[GRAPH_MAX_RANK];
+  int64_t blocks[GRAPH_MAX_RANK];  // their sizes; 0: the whole dimension
+  bool blocked;
   uint32_t count;
   const double* scales;
   const int64_t* zeros;
 } quantized_t;
 
 bool quantized_is(const ir_type_t* type);  // its elements
-// False when the type says it otherwise than above (scales of blocks).
+// False when the type says it otherwise than above.
 bool quantized_read(ir_context_t* ctx, const ir_type_t* scalar, quantized_t* out);
 // The integers' type of such a scalar, or NULL.
 const ir_type_t* quantized_storage(ir_context_t* ctx, const ir_type_t* scalar);

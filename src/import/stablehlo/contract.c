@@ -398,6 +398,28 @@ static ir_value_t* crop(lower_op_t* n, conv_t* v) {
   return graph_pad(n->b, x, NULL, low, high, interior, "constant");
 }
 
+// dynamic_conv's paddings that are computed, after the dilation of the operand. NULL after a diagnostic.
+static ir_value_t* pad_at_run_time(lower_op_t* n, conv_t* v) {
+  int64_t none[GRAPH_MAX_RANK] = {0}, interior[GRAPH_MAX_RANK] = {0};
+  ir_value_t *x = n->in[0], *list = n->in[2];
+  const int64_t count = 2 * (int64_t)v->spatial;
+  if (list->type->rank != 2 || ir_type_count(list->type) != count)
+    return lower_error(n, "needs two numbers for each spatial dimension as padding"), NULL;
+  list = graph_reshape(n->b, list, 1, &count, NULL);
+  for (uint32_t i = 0; i < v->spatial; ++i) {
+    interior[strchr(v->x, '0' + (int)i) - v->x] = v->c.x_dilation[i] - 1;
+    v->c.x_dilation[i] = 1;
+  }
+  ir_value_t* zero = graph_scalar_constant(n->b, x->type->element, 0);
+  x = graph_pad(n->b, x, zero, none, none, interior, "constant");
+  for (uint32_t i = 0; i < v->spatial; ++i) {
+    stablehlo_amounts_t by = {(uint32_t)(strchr(v->x, '0' + (int)i) - v->x), lower_index_element(n->b, list, 2 * i),
+                              lower_index_element(n->b, list, 2 * i + 1)};
+    x = stablehlo_pad_dim(n, x, zero, by);
+  }
+  return x;
+}
+
 static bool build_conv(lower_op_t* n, const ir_attr_t* padding) {
   conv_t v = {0};
   if (!lower_check_tensors(n) || !stablehlo_check_precision(n)) return false;
@@ -413,6 +435,7 @@ static bool build_conv(lower_op_t* n, const ir_attr_t* padding) {
   const ir_type_t* element = lower_element(n->ctx, ir_type_scalar(lower_out_type(n, 0)));
   const ir_type_t* accumulator = accumulator_of(n, element);
   ir_value_t *x = crop(n, &v), *w = graph_reverse(n->b, n->in[1], dims, count);
+  if (!padding && n->op->operand_count == 3) x = pad_at_run_time(n, &v);
   if (!x) return false;
   for (uint32_t i = 0; i < 2; ++i) {  // graph.conv reads integers as signed
     ir_value_t** side = i ? &w : &x;
@@ -426,5 +449,5 @@ bool stablehlo_lower_convolution(lower_op_t* n) { return build_conv(n, ir_op_att
 bool stablehlo_lower_dynamic_conv(lower_op_t* n) {
   ir_value_t* padding = n->in[2];
   const ir_attr_t* value = ir_is(padding->def, GRAPH_CONSTANT) ? ir_op_attr(padding->def, "value") : NULL;
-  return value ? build_conv(n, value) : lower_unsupported(n, "a constant padding is");
+  return build_conv(n, value);
 }

@@ -106,7 +106,13 @@ bool stablehlo_lower_composite(lower_op_t* n) {
 // One device: its number is 0, and collectives over it alone give what they get
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Programs say for how many devices they are, when it is not one.
+static bool is_alone(const lower_op_t* n) {
+  return ir_op_int(n->l->module, "mhlo.num_replicas", 1) == 1 && ir_op_int(n->l->module, "mhlo.num_partitions", 1) == 1;
+}
+
 bool stablehlo_lower_device_id(lower_op_t* n) {
+  if (!is_alone(n)) return lower_unsupported(n, "programs for one device are");
   const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
   if (!type || !ir_type_is_tensor(type) || type->rank) return lower_unsupported(n, "a result of type tensor<ui32> is");
   return lower_return(n, graph_splat_integer(n->b, type, 0));
@@ -116,6 +122,39 @@ bool stablehlo_lower_one_device(lower_op_t* n) {
   bool same = n->op->result_count == n->op->operand_count;
   for (uint32_t i = 0; same && i < n->op->result_count; ++i) same = lower_in_type(n, i) == lower_out_type(n, i);
   const ir_attr_t* groups = ir_op_attr(n->op, "replica_groups");
-  bool alone = !groups || groups->kind != IR_ATTR_ELEMENTS || ir_type_count(groups->type) <= 1;
+  bool alone = is_alone(n);
+  alone &= !groups || groups->kind != IR_ATTR_ELEMENTS || ir_type_count(groups->type) <= 1;
   return same && alone ? stablehlo_same_values(n) : lower_unsupported(n, "programs for one device are");
+}
+
+// What device 0 sends to itself; where nobody sends, zeros arrive.
+bool stablehlo_lower_collective_permute(lower_op_t* n) {
+  int64_t pairs[2 * GRAPH_MAX_RANK] = {0};
+  const ir_attr_t* attr = ir_op_attr(n->op, "source_target_pairs");
+  uint32_t count = attr ? ir_attr_ints(attr, pairs, 2 * GRAPH_MAX_RANK) : 0;
+  bool empty = attr && attr->kind == IR_ATTR_ELEMENTS && ir_type_count(attr->type) == 0;
+  if (!empty && (count != 2 || pairs[0] || pairs[1])) return lower_unsupported(n, "programs for one device are");
+  if (!stablehlo_lower_one_device(n)) return false;
+  for (uint32_t i = 0; empty && i < n->op->result_count; ++i) {
+    if (n->out[i].v) n->out[i].v = lower_number_like(n, n->out[i].v, 0);
+    if (n->out[i].im) n->out[i].im = lower_number_like(n, n->out[i].im, 0);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// What is started runs at once: a future is its results
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool stablehlo_lower_async_start(lower_op_t* n) {
+  ir_block_t* block = only_block(&n->op->regions[0], n->op->operand_count);
+  if (!block) return lower_error(n, "needs a region of one block with an argument for each operand");
+  return lower_block(n->l, block, n->values, &n->out[0].items, &n->out[0].count);
+}
+
+bool stablehlo_lower_async_done(lower_op_t* n) {
+  if (!n->values[0].items || n->values[0].count != n->op->result_count)
+    return lower_error(n, "needs a future of %u results", n->op->result_count);
+  memcpy(n->out, n->values[0].items, sizeof(*n->out) * n->op->result_count);
+  return true;
 }

@@ -132,6 +132,7 @@ static bool call_known(lower_op_t* n, const char* target, bool* known) {
       {"TopK", xla_top_k},
       {"ApproxTopK", approx_top_k},
       {"shape_assertion", shape_assertion},
+      {"stablehlo.dynamic_reduce_window", stablehlo_dynamic_reduce_window},
   };
   *known = true;
   for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i) {

@@ -90,9 +90,7 @@ bool stablehlo_lower_fft(lower_op_t* n) {
   uint32_t dims;
   spectrum_t x = {n->values[0].v, n->values[0].im}, y;
   if (!kind || !lower_list(n, "fft_length", length, &dims)) return lower_error(n, "needs fft_type and fft_length");
-  if (!x.re || !ir_type_is_tensor(x.re->type) || !ir_type_is_static(x.re->type)) {
-    return lower_unsupported(n, "tensors of static shape are");
-  }
+  if (!x.re || !ir_type_is_tensor(x.re->type)) return lower_unsupported(n, "tensors are");
   const ir_type_t* type = x.re->type;
   int32_t last = type->rank - 1;
   bool real = strcmp(kind, "RFFT") == 0, inverse_real = strcmp(kind, "IRFFT") == 0, inverse = strcmp(kind, "IFFT") == 0;
@@ -103,6 +101,7 @@ bool stablehlo_lower_fft(lower_op_t* n) {
   for (uint32_t i = 0; i < dims; ++i) {
     bool halved = inverse_real && i + 1 == dims;
     int64_t size = type->dims[type->rank - (int32_t)dims + (int32_t)i];
+    if (size == IR_DYNAMIC) return lower_unsupported(n, "a static size of what is transformed is");
     if (length[i] < 1 || size != (halved ? length[i] / 2 + 1 : length[i])) {
       return lower_error(n, "has a dimension of size %lld where fft_length says %lld", (long long)size,
                          (long long)length[i]);

@@ -37,8 +37,16 @@ bool stablehlo_compare_values(lower_op_t* n, ir_value_t* x, ir_value_t* y, ir_va
 typedef ir_value_t* (*stablehlo_map_fn_t)(lower_op_t* n, ir_value_t** parts);
 bool stablehlo_map_parts(lower_op_t* n, stablehlo_map_fn_t map);
 
+// x with `low` and `high` (index values, which may be negative) more places of one dimension, filled with a scalar.
+typedef struct stablehlo_amounts_t {
+  uint32_t dim;
+  ir_value_t *low, *high;
+} stablehlo_amounts_t;
+ir_value_t* stablehlo_pad_dim(lower_op_t* n, ir_value_t* x, ir_value_t* value, stablehlo_amounts_t by);
+
 // Results are the operands (custom_call.c).
 bool stablehlo_same_values(lower_op_t* n);
+bool stablehlo_dynamic_reduce_window(lower_op_t* n);  // a custom call's target (window_call.c)
 // Calls of LAPACK and its like by their names (linear_call.c); `known` when the name is one.
 bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known);
 // The dictionary of a call's own settings; an integer of it.

@@ -374,6 +374,27 @@ static ir_value_t* pad_part(lower_op_t* n, ir_value_t** parts) {
 }
 bool stablehlo_lower_pad(lower_op_t* n) { return stablehlo_map_parts(n, pad_part); }
 
+// One place more behind the operand has the value, and is taken for every place outside.
+ir_value_t* stablehlo_pad_dim(lower_op_t* n, ir_value_t* x, ir_value_t* value, stablehlo_amounts_t by) {
+  int64_t length = IR_DYNAMIC, none[GRAPH_MAX_RANK] = {0}, one[GRAPH_MAX_RANK] = {0};
+  ir_value_t* own = graph_dim(n->b, x, by.dim);
+  ir_value_t* size = lower_index_binary(n->b, SCALAR_add, lower_index_binary(n->b, SCALAR_add, own, by.low), by.high);
+  const ir_type_t* i64 = ir_type_int(n->ctx, 64);
+  if (lower_constant_index(size, &length)) size = NULL;
+  const ir_type_t* line = ir_type_tensor(n->ctx, i64, 1, &length);
+  ir_value_t *at = graph_iota(n->b, line, 0, &size), *ends[] = {by.low, own};
+  for (int i = 0; i < 2; ++i) {
+    ends[i] = graph_cast(n->b, lower_as_tensor(n->b, ends[i]), i64, false);
+    ends[i] = graph_broadcast(n->b, ends[i], line, NULL, &size);
+  }
+  at = graph_binary(n->b, SCALAR_sub, at, ends[0]);
+  ir_value_t* inside = graph_binary(n->b, SCALAR_and, lower_with_number(n, SCALAR_ge, at, 0),
+                                    graph_binary(n->b, SCALAR_lt, at, ends[1]));
+  one[by.dim] = 1;
+  x = graph_pad(n->b, x, value, none, one, none, "constant");
+  return graph_take(n->b, x, graph_select(n->b, inside, at, ends[1]), by.dim, false);
+}
+
 // Amounts that are computed: the operand is put into a tensor of the padding value.
 bool stablehlo_lower_dynamic_pad(lower_op_t* n) {
   if (!lower_check_tensors(n)) return false;
@@ -427,13 +448,18 @@ bool stablehlo_lower_get_dimension_size(lower_op_t* n) {
   return lower_return(n, lower_as_tensor(n->b, graph_cast(n->b, graph_dim(n->b, n->in[0], dim), element, false)));
 }
 
-bool stablehlo_lower_set_dimension_size(lower_op_t* n) {
+// That many of the elements; where there are less, zeros behind them.
+static ir_value_t* set_size_part(lower_op_t* n, ir_value_t** parts) {
   uint32_t dim;
   int64_t size;
-  if (!read_dimension(n, &dim)) return false;
-  bool whole = lower_constant_index(n->in[1], &size) && size == n->in[0]->type->dims[dim];
-  return whole ? lower_return(n, n->in[0]) : lower_unsupported(n, "a size other than the tensor's own is not");
+  if (!read_dimension(n, &dim)) return NULL;
+  if (lower_constant_index(n->in[1], &size) && size == parts[0]->type->dims[dim]) return parts[0];
+  ir_value_t *zero = graph_index_constant(n->b, 0), *own = graph_dim(n->b, parts[0], dim);
+  ir_value_t* more = lower_index_binary(n->b, SCALAR_sub, lower_index(n->b, n->in[1]), own);
+  ir_value_t* nothing = graph_scalar_constant(n->b, parts[0]->type->element, 0);
+  return stablehlo_pad_dim(n, parts[0], nothing, (stablehlo_amounts_t){dim, zero, more});
 }
+bool stablehlo_lower_set_dimension_size(lower_op_t* n) { return stablehlo_map_parts(n, set_size_part); }
 
 // x as `count` narrower integers along a new last dimension, or the last dimension as one wider integer.
 static ir_value_t* split_bits(lower_op_t* n, ir_value_t* x, uint32_t from, uint32_t to) {
@@ -463,21 +489,94 @@ static ir_value_t* join_bits(lower_op_t* n, ir_value_t* x, uint32_t from, uint32
   return graph_reduce(n->b, graph_binary(n->b, SCALAR_shl, x, shift), &last, 1, "or");
 }
 
-bool stablehlo_lower_bitcast_convert(lower_op_t* n) {
-  const ir_type_t* type = result_type(n);
-  if (!type || !lower_check_tensors(n)) return false;
-  ir_value_t* x = n->in[0];
-  uint32_t from = x->type->element->width, to = type->element->width;
-  if (from > to) {
-    if (type->rank != x->type->rank + 1 || from % to || type->dims[x->type->rank] != from / to) {
-      return lower_error(n, "needs a last result dimension of %u", from / to);
-    }
+// A complex element is two numbers in memory, the real part first: [.., 2].
+static ir_value_t* apart(lower_op_t* n, lower_value_t x) {
+  int64_t dims[GRAPH_MAX_RANK + 1];
+  int32_t rank = x.v->type->rank;
+  ir_value_t *dynamic[GRAPH_MAX_RANK], *parts[2] = {x.v, x.im};
+  if (rank >= GRAPH_MAX_RANK) return lower_unsupported(n, "ranks up to %d are", GRAPH_MAX_RANK - 1), NULL;
+  memcpy(dims, x.v->type->dims, sizeof(*dims) * (size_t)rank);
+  dims[rank] = 1;
+  lower_dynamic_dims(n->b, x.v, x.v->type, dynamic);
+  for (int i = 0; i < 2; ++i) parts[i] = graph_reshape(n->b, parts[i], rank + 1, dims, dynamic);
+  return graph_concat(n->b, parts, 2, rank);
+}
+
+// The bits of x as elements of another type, its last dimension longer or shorter. NULL after a diagnostic.
+static ir_value_t* convert_bits(lower_op_t* n, ir_value_t* x, const ir_type_t* element) {
+  uint32_t from = x->type->element->width, to = element->width;
+  int32_t last = x->type->rank - 1;
+  if (from > to && from % to == 0 && last + 1 < GRAPH_MAX_RANK) {
     x = split_bits(n, x, from, to);
   } else if (from < to) {
-    if (type->rank + 1 != x->type->rank || to % from || x->type->dims[type->rank] != to / from) {
-      return lower_error(n, "needs a last operand dimension of %u", to / from);
-    }
+    if (to % from || last < 0 || x->type->dims[last] != to / from)
+      return lower_error(n, "needs a last operand dimension of %u", to / from), NULL;
     x = join_bits(n, x, from, to);
+  } else if (from != to) {
+    return lower_error(n, "cannot make elements of %u bits of those of %u", to, from), NULL;
   }
-  return lower_return(n, graph_bitcast(n->b, x, type->element));
+  return graph_bitcast(n->b, x, element);
+}
+
+// x with dims [.., a * b] as [.., a, b], or back: what `count` of the last dims is apart or together.
+static ir_value_t* refold(lower_op_t* n, ir_value_t* x, int32_t kept, const int64_t* tail, int32_t count) {
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  if (kept + count > GRAPH_MAX_RANK) return lower_unsupported(n, "the result's rank is too high"), NULL;
+  memcpy(dims, x->type->dims, sizeof(*dims) * (size_t)kept);
+  memcpy(dims + kept, tail, sizeof(*dims) * (size_t)count);
+  lower_dynamic_dims(n->b, x, x->type, dynamic);
+  return graph_reshape(n->b, x, kept + count, dims, dynamic);
+}
+
+// Between numbers and complex ones, or complex ones of two widths, as [.., 2] of their parts.
+static bool bitcast_complex(lower_op_t* n, const ir_type_t* type) {
+  bool pairs = ir_type_scalar(lower_out_type(n, 0))->kind == IR_TYPE_COMPLEX;
+  ir_value_t* x = n->values[0].im ? apart(n, n->values[0]) : n->in[0];
+  if (!x) return false;
+  uint32_t from = x->type->element->width, to = type->element->width;
+  int32_t rank = x->type->rank;
+  int64_t last = rank ? x->type->dims[rank - 1] : 1, ratio = to / (from ? from : 1);
+  if (pairs && from < to && ratio > 1) {  // two parts, each of some of the last elements
+    const int64_t tail[] = {2, ratio};
+    bool two = n->values[0].im != NULL;  // [.., k, 2] of the operand's parts
+    int64_t have = two && rank > 1 ? x->type->dims[rank - 2] * 2 : last;
+    if (have != 2 * ratio)
+      return lower_error(n, "needs a last operand dimension of %lld", (long long)(two ? ratio : 2 * ratio));
+    if (!(x = refold(n, x, rank - (two ? 2 : 1), tail, 2))) return false;
+  }
+  if (!(x = convert_bits(n, x, type->element))) return false;
+  if (!pairs) {  // [.., 2] stays, or [.., 2, k] is 2 * k elements
+    if (x->type->rank == type->rank + 1) {
+      int64_t all = x->type->dims[x->type->rank - 2] * x->type->dims[x->type->rank - 1];
+      if (!(x = refold(n, x, x->type->rank - 2, &all, 1))) return false;
+    }
+    return lower_return(n, x);
+  }
+  int32_t at = x->type->rank - 1;
+  if (n->values[0].im && from > to) {  // [.., 2, k]: k / 2 elements of each part
+    const int64_t tail[] = {x->type->dims[at], 2};
+    if (!(x = refold(n, x, at - 1, tail, 2))) return false;
+    at = x->type->rank - 1;
+  }
+  if (at < 0 || x->type->dims[at] != 2) return lower_error(n, "needs a last operand dimension of 2");
+  ir_value_t* parts[2];
+  for (int64_t i = 0; i < 2; ++i) {
+    ir_value_t* number = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), (double)i);
+    parts[i] = graph_take(n->b, x, number, at, false);
+  }
+  n->out[0] = (lower_value_t){.v = parts[0], .im = parts[1]};
+  return lower_fits(parts[0]->type, type) || lower_error(n, "gives %s", ir_type_str(n->ctx, parts[0]->type));
+}
+
+bool stablehlo_lower_bitcast_convert(lower_op_t* n) {
+  const ir_type_t* type = result_type(n);
+  if (!type || !n->in[0] || !ir_type_is_tensor(n->in[0]->type)) return type && lower_unsupported(n, "tensors are");
+  if (n->values[0].im || ir_type_scalar(lower_out_type(n, 0))->kind == IR_TYPE_COMPLEX) return bitcast_complex(n, type);
+  uint32_t from = n->in[0]->type->element->width, to = type->element->width;
+  int32_t rank = n->in[0]->type->rank;
+  if (from > to && (type->rank != rank + 1 || from % to || type->dims[rank] != from / to))
+    return lower_error(n, "needs a last result dimension of %u", from / to);
+  if (from < to && type->rank + 1 != rank) return lower_error(n, "needs a last operand dimension of %u", to / from);
+  return lower_return(n, convert_bits(n, n->in[0], type->element));
 }

@@ -167,52 +167,56 @@ static ir_value_t* places(lower_op_t* n, const ir_type_t* type) {
   return graph_reshape(n->b, graph_iota(n->b, flat, 0, NULL), type->rank, type->dims, NULL);
 }
 
-// (value, place), (next, its place) -> the selected pair.
-static bool build_selector(lower_op_t* n, ir_region_t* region, const ir_type_t* element) {
+// (value, place), (next, its place) -> the selected pair; a complex value is two.
+static bool build_selector(lower_op_t* n, ir_region_t* region, const ir_type_t* element, uint32_t parts) {
   ir_builder_t saved = *n->b;
   ir_block_t* block = ir_block_create(n->ctx);
-  const ir_type_t* types[2] = {ir_type_tensor(n->ctx, element, 0, NULL),
-                               ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 0, NULL)};
+  const ir_type_t* place = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 0, NULL);
+  const ir_type_t* value = ir_type_tensor(n->ctx, element, 0, NULL);
+  uint32_t each = parts + 1;
   ir_region_append(region, block);
   n->b->block = block;
   n->b->before = NULL;
-  for (int i = 0; i < 4; ++i) ir_block_add_arg(n->ctx, block, types[i % 2]);
-  lower_value_t args[2] = {{.v = block->args[0]}, {.v = block->args[2]}}, *results;
+  for (uint32_t i = 0; i < 2 * each; ++i) ir_block_add_arg(n->ctx, block, i % each == parts ? place : value);
+  lower_value_t args[2] = {{.v = block->args[0]}, {.v = block->args[each]}}, *results;
+  for (uint32_t i = 0; i < 2 && parts > 1; ++i) args[i].im = block->args[each * i + 1];
   uint32_t count;
   bool ok = lower_block(n->l, n->op->regions[0].first, args, &results, &count);
   if (ok && (count != 1 || !results[0].v)) ok = lower_error(n, "needs a select region that gives one boolean");
   if (ok) {
-    ir_value_t* nothing = graph_splat_integer(n->b, types[1], -1);
-    ir_value_t* chosen = graph_binary(n->b, SCALAR_ne, block->args[1], nothing);
+    ir_value_t *nothing = graph_splat_integer(n->b, place, -1), *yields[3];
+    ir_value_t* chosen = graph_binary(n->b, SCALAR_ne, block->args[parts], nothing);
     chosen = graph_binary(n->b, SCALAR_and, chosen, results[0].v);
-    ir_value_t* next_is_padding = graph_binary(n->b, SCALAR_eq, block->args[3], nothing);
+    ir_value_t* next_is_padding = graph_binary(n->b, SCALAR_eq, block->args[each + parts], nothing);
     chosen = graph_binary(n->b, SCALAR_or, chosen, next_is_padding);
-    ir_value_t* yields[2] = {graph_select(n->b, chosen, block->args[0], block->args[2]),
-                             graph_select(n->b, chosen, block->args[1], block->args[3])};
-    ir_build_op(n->b, GRAPH_YIELD, yields, 2, NULL);
+    for (uint32_t i = 0; i < each; ++i) yields[i] = graph_select(n->b, chosen, block->args[i], block->args[each + i]);
+    ir_build_op(n->b, GRAPH_YIELD, yields, each, NULL);
   }
   *n->b = saved;
   return ok;
 }
 
 static ir_value_t* selected_places(lower_op_t* n, const graph_window_t* w) {
-  ir_value_t* x = n->in[0];
-  const ir_type_t* index = ir_type_int(n->ctx, 64);
-  ir_value_t* operands[4] = {x, places(n, x->type), graph_scalar_constant(n->b, x->type->element, 0),
-                             graph_scalar_constant(n->b, index, -1)};
-  const ir_type_t* types[2] = {window_type(n, x->type, w), NULL};
-  types[1] = ir_type_with_element(n->ctx, types[0], index);
+  lower_value_t x = n->values[0];
+  const ir_type_t *index = ir_type_int(n->ctx, 64), *type = window_type(n, x.v->type, w);
+  uint32_t parts = x.im ? 2 : 1, each = parts + 1;
+  ir_value_t* operands[6] = {x.v, x.im};
+  const ir_type_t* types[3] = {type, type};
+  for (uint32_t i = 0; i < parts; ++i) operands[each + i] = graph_scalar_constant(n->b, x.v->type->element, 0);
+  operands[parts] = places(n, x.v->type);
+  operands[each + parts] = graph_scalar_constant(n->b, index, -1);
+  types[parts] = ir_type_with_element(n->ctx, type, index);
   ir_named_attr_t attrs[6];
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_WINDOW_GENERIC),
                          .operands = operands,
-                         .operand_count = 4,
+                         .operand_count = 2 * each,
                          .result_types = types,
-                         .result_count = 2,
+                         .result_count = each,
                          .attrs = attrs,
-                         .attr_count = window_attrs(n, (uint32_t)x->type->rank, w, attrs),
+                         .attr_count = window_attrs(n, (uint32_t)x.v->type->rank, w, attrs),
                          .region_count = 1};
   ir_op_t* op = ir_build(n->b, &state);
-  return build_selector(n, &op->regions[0], x->type->element) ? ir_result(op, 1) : NULL;
+  return build_selector(n, &op->regions[0], x.v->type->element, parts) ? ir_result(op, parts) : NULL;
 }
 
 static bool check_select(lower_op_t* n, const graph_window_t* w) {
@@ -234,6 +238,9 @@ static ir_value_t* scatter_places(lower_op_t* n, ir_value_t* const* operands, co
                                   uint32_t attr_count) {
   const ir_type_t* type = operands[0]->type;
   const char* kind = stablehlo_region_kind(&n->op->regions[1], 0, 1);
+  bool complex = n->values[0].im != NULL;
+  if (complex && (!kind || strcmp(kind, "add") != 0))
+    return lower_unsupported(n, "of complex elements, a scatter region that adds is"), NULL;
   ir_named_attr_t all[8];
   memcpy(all, attrs, sizeof(*attrs) * attr_count);
   if (kind && strcmp(kind, "xor") != 0) {
@@ -254,24 +261,31 @@ static ir_value_t* scatter_places(lower_op_t* n, ir_value_t* const* operands, co
 
 bool stablehlo_lower_select_and_scatter(lower_op_t* n) {
   graph_window_t w;
-  if (!lower_check_tensors(n) || !read_window(n, (uint32_t)n->in[0]->type->rank, &w) || !check_select(n, &w)) {
-    return false;
+  for (uint32_t i = 0; i < 3; ++i) {
+    if (!n->in[i] || !ir_type_is_tensor(n->in[i]->type)) return lower_unsupported(n, "tensors are");
+    if (!n->values[i].im != !n->values[0].im) return lower_error(n, "needs operands of one element type");
   }
+  if (!read_window(n, (uint32_t)n->in[0]->type->rank, &w) || !check_select(n, &w)) return false;
   const ir_type_t* x = n->in[0]->type;
   ir_value_t* indices = selected_places(n, &w);
   if (!indices) return false;
   int64_t count = ir_type_count(x), windows = ir_type_count(n->in[1]->type), zero = 0;
   indices = graph_reshape(n->b, indices, 1, &windows, NULL);
-  ir_value_t* updates = graph_reshape(n->b, n->in[1], 1, &windows, NULL);
   const ir_type_t* flat = ir_type_tensor(n->ctx, x->element, 1, &count);
-  ir_value_t* operands[3] = {graph_broadcast(n->b, n->in[2], flat, NULL, NULL), indices, updates};
   ir_named_attr_t attrs[] = {{"update_window_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
                              {"inserted_dims", ir_attr_i64_array(n->ctx, &zero, 1)},
                              {"operand_batch_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
                              {"indices_batch_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
                              {"scatter_dims_map", ir_attr_i64_array(n->ctx, &zero, 1)},
                              {"index_vector_dim", ir_attr_i64(n->ctx, 1)}};
-  ir_value_t* y = scatter_places(n, operands, attrs, sizeof(attrs) / sizeof(attrs[0]));
-  if (!y) return false;
-  return lower_return(n, graph_reshape(n->b, y, x->rank, x->dims, NULL));
+  for (int i = 0; i < (n->values[0].im ? 2 : 1); ++i) {
+    ir_value_t *source = i ? n->values[1].im : n->in[1], *start = i ? n->values[2].im : n->in[2];
+    ir_value_t* updates = graph_reshape(n->b, source, 1, &windows, NULL);
+    ir_value_t* operands[3] = {graph_broadcast(n->b, start, flat, NULL, NULL), indices, updates};
+    ir_value_t* y = scatter_places(n, operands, attrs, sizeof(attrs) / sizeof(attrs[0]));
+    if (!y) return false;
+    y = graph_reshape(n->b, y, x->rank, x->dims, NULL);
+    *(i ? &n->out[0].im : &n->out[0].v) = y;
+  }
+  return true;
 }
