@@ -150,9 +150,23 @@ static bool cast_numbers(onnx_node_t* n, onnx_value_t x, const ir_type_t* elemen
   return *out = onnx_cast(n, x, element), true;
 }
 
+// Casts from or to strings.
+static bool cast_strings(onnx_node_t* n, const ir_type_t* element) {
+  onnx_value_t x = n->in[0];
+  onnx_value_t number;
+  if (element == x.element) return n->out[0] = x, true;
+  if (onnx_is_str(element)) return onnx_number_to_string(n, x, &n->out[0]);
+  const ir_type_t* narrow = ir_type_is_float(element) ? onnx_f32(n->ctx) : onnx_si64(n->ctx);
+  bool direct = element->width == 1 || element->width > 8;
+  return onnx_string_to_number(n, x, direct ? element : narrow, &number) &&
+         cast_numbers(n, number, element, &n->out[0]);
+}
+
 bool onnx_lower_cast(onnx_node_t* n) {
   int64_t to = onnx_int(n, "to", 0);
-  const ir_type_t* element = onnx_element_type(n->ctx, to);
+  const ir_type_t* element = onnx_any_element_type(n->ctx, to);
+  bool number = element && (ir_type_is_int(element) || ir_type_is_float(element));
+  if (element && (onnx_is_str(element) || (onnx_is_string(n->in[0]) && number))) return cast_strings(n, element);
   if (!element || ir_type_is_int(n->in[0].element) + ir_type_is_float(n->in[0].element) == 0) {
     return onnx_unsupported(n, "casting to %s is not supported", onnx_data_type_name(to));
   }
@@ -173,7 +187,10 @@ bool onnx_lower_bit_cast(onnx_node_t* n) {
   return onnx_return(n, graph_bitcast(n->b, n->in[0].v, onnx_signless(n->ctx, element)), element);
 }
 
-bool onnx_lower_cast_like(onnx_node_t* n) { return cast_numbers(n, n->in[0], n->in[1].element, &n->out[0]); }
+bool onnx_lower_cast_like(onnx_node_t* n) {
+  if (onnx_is_string(n->in[0]) || onnx_is_string(n->in[1])) return cast_strings(n, n->in[1].element);
+  return cast_numbers(n, n->in[0], n->in[1].element, &n->out[0]);
+}
 
 bool onnx_lower_clip(onnx_node_t* n) {
   onnx_value_t x = n->in[0];

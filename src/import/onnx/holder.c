@@ -28,8 +28,7 @@ onnx_value_t onnx_sequence_value(onnx_node_t* n, const onnx_value_t* items, uint
   return onnx_holder_value(n, &s);
 }
 
-// All elements of x as a vector, or as rows of code points.
-static ir_value_t* flat(onnx_node_t* n, onnx_value_t value) {
+ir_value_t* onnx_flatten(onnx_node_t* n, onnx_value_t value) {
   ir_value_t* x = value.v;
   onnx_dim_t total = onnx_dim_of(1);
   if (onnx_is_string(value)) return onnx_string_rows(n, x);
@@ -60,7 +59,7 @@ bool onnx_sequence_flatten(onnx_node_t* n, onnx_holder_t* s) {
   ir_value_t **data = ARENA_ARRAY(arena, ir_value_t*, s->count + 1),
              **rows = ARENA_ARRAY(arena, ir_value_t*, s->count + 1);
   for (uint32_t i = 0; i < s->count; ++i) {
-    data[i] = flat(n, s->items[i]);
+    data[i] = onnx_flatten(n, s->items[i]);
     const onnx_dim_t dims[] = {onnx_dim_of(1), onnx_dim_of(s->rank)};
     rows[i] = onnx_reshape(n, onnx_shape_vector(n, s->items[i]), 2, dims);
   }

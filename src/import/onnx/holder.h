@@ -43,6 +43,8 @@ onnx_dim_t onnx_sequence_length(onnx_node_t* n, const onnx_holder_t* s);
 // Member `place`, which is within the sequence, of one in data and shapes; its rank must be known. False after a
 // diagnostic.
 bool onnx_sequence_member(onnx_node_t* n, const onnx_holder_t* s, onnx_dim_t place, onnx_value_t* out);
+// All elements of x as a vector, strings as rows of code points.
+ir_value_t* onnx_flatten(onnx_node_t* n, onnx_value_t x);
 // The shape of x as a vector.
 ir_value_t* onnx_shape_vector(onnx_node_t* n, onnx_value_t x);
 

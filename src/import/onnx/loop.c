@@ -100,7 +100,7 @@ static bool collect_scans(onnx_node_t* n, body_t* body, onnx_loop_t* loop, onnx_
   for (uint32_t i = 0; i < body->scans; ++i, ++at) {
     ir_value_t* element = body->results[1 + body->carried + i].v;
     if (body->grows) {
-      onnx_grow(loop, element, false, &body->growing[i]);
+      onnx_grow(loop, body->results[1 + body->carried + i], false, &body->growing[i]);
       initial[at] = body->growing[i].initial, next[at] = body->growing[i].next;
       continue;
     }
@@ -114,7 +114,7 @@ static bool collect_scans(onnx_node_t* n, body_t* body, onnx_loop_t* loop, onnx_
   for (uint32_t i = 0; body->grows && i < body->scans; ++i) {
     ir_value_t* element = body->results[1 + body->carried + i].v;
     if (ir_type_is_static(element->type)) continue;
-    onnx_grow_sizes(loop, element, &body->growing[i]);
+    onnx_grow_sizes(loop, body->results[1 + body->carried + i], &body->growing[i]);
     initial[at] = body->growing[i].initial_sizes, next[at++] = body->growing[i].next_sizes;
   }
   return true;

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "import/onnx/holder.h"
 #include "import/onnx/numbers.h"
+#include "import/onnx/strings.h"
 
 static ir_block_t* block_with_args(ir_context_t* ctx, const ir_type_t* const* types, uint32_t count) {
   ir_block_t* block = ir_block_create(ctx);
@@ -110,29 +112,28 @@ ir_value_t* onnx_accumulator(onnx_node_t* n, onnx_dim_t count, const ir_type_t* 
   return onnx_broadcast_to(n, graph_scalar_constant(n->b, element->element, 0), 1 + element->rank, dims);
 }
 
-void onnx_grow(onnx_loop_t* loop, ir_value_t* element, bool front, onnx_growing_t* out) {
-  static const int64_t any = IR_DYNAMIC, none = 0;
+void onnx_grow(onnx_loop_t* loop, onnx_value_t element, bool front, onnx_growing_t* out) {
+  static const int64_t any[] = {IR_DYNAMIC, IR_DYNAMIC}, none[] = {0, 0};
   onnx_node_t* n = loop->n;
-  onnx_dim_t count = onnx_dim_of(1);
-  const ir_type_t* type = ir_type_tensor(n->ctx, element->type->element, 1, &any);
-  *out = (onnx_growing_t){.element = element->type};
-  for (int32_t i = 0; i < element->type->rank; ++i) count = onnx_dim_mul(n, count, onnx_dim(n, element, i));
-  ir_value_t *before = ir_block_add_arg(n->ctx, loop->body, type), *flat = onnx_reshape(n, element, 1, &count);
-  out->next = graph_concat(n->b, (ir_value_t*[]){front ? flat : before, front ? before : flat}, 2, 0);
+  *out = (onnx_growing_t){.element = element.v->type, .strings = onnx_is_string(element)};
+  const ir_type_t* type = ir_type_tensor(n->ctx, out->element->element, 1 + out->strings, any);
+  ir_value_t *before = ir_block_add_arg(n->ctx, loop->body, type), *flat = onnx_flatten(n, element);
+  ir_value_t* both[] = {front ? flat : before, front ? before : flat};
+  if (out->strings) onnx_string_align(n, both, 2);
+  out->next = graph_concat(n->b, both, 2, 0);
   ir_builder_t inside = *n->b;
   *n->b = loop->outside;
-  const ir_type_t* empty = ir_type_tensor(n->ctx, type->element, 1, &none);
+  const ir_type_t* empty = ir_type_tensor(n->ctx, type->element, type->rank, none);
   out->initial = graph_splat_number(n->b, empty, 0);
   *n->b = inside;
 }
 
-void onnx_grow_sizes(onnx_loop_t* loop, ir_value_t* element, onnx_growing_t* out) {
+void onnx_grow_sizes(onnx_loop_t* loop, onnx_value_t element, onnx_growing_t* out) {
   onnx_node_t* n = loop->n;
-  const int64_t rank = element->type->rank;
+  const int64_t rank = onnx_rank(element);
   const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &rank);
-  ir_value_t *parts[ONNX_MAX_RANK], *before = ir_block_add_arg(n->ctx, loop->body, type);
-  for (int32_t i = 0; i < rank; ++i) parts[i] = onnx_dim_tensor(n, onnx_dim(n, element, i), 1);
-  out->next_sizes = graph_concat(n->b, parts, (uint32_t)rank, 0);
+  ir_value_t* before = ir_block_add_arg(n->ctx, loop->body, type);
+  out->next_sizes = onnx_shape_vector(n, element);
   ir_value_t* first = onnx_binary_number(n, SCALAR_eq, loop->body->args[0], 0);
   ir_value_t* same = graph_binary(n->b, SCALAR_eq, before, out->next_sizes);
   same = graph_binary(n->b, SCALAR_or, same, onnx_broadcast_as(n, first, same, NULL));
@@ -156,6 +157,7 @@ ir_value_t* onnx_grown(onnx_node_t* n, const onnx_growing_t* growing, ir_value_t
   for (int32_t i = 0; i < element->rank; ++i) {
     if (element->dims[i] != IR_DYNAMIC) dims[1 + i] = onnx_dim_of(element->dims[i]);
   }
+  if (growing->strings) dims[element->rank] = onnx_dim(n, vector, 1);
   return onnx_reshape(n, vector, 1 + element->rank, dims);
 }
 

@@ -41,13 +41,14 @@ const ir_type_t* onnx_merge_types(ir_context_t* ctx, const ir_type_t* a, const i
 // that grows, and their shape beside it.
 typedef struct onnx_growing_t {
   const ir_type_t* element;                // a tensor's type
+  bool strings;                            // the vector is one of strings, as wide as the widest so far
   ir_value_t *initial, *next;              // the vector
   ir_value_t *initial_sizes, *next_sizes;  // of an element, NULL when its type has them
 } onnx_growing_t;
 // Adds the element of this round, behind the others or in front; with its arguments to the loop's body. All vectors'
 // arguments come first, then (the second function) all sizes'.
-void onnx_grow(onnx_loop_t* loop, ir_value_t* element, bool front, onnx_growing_t* out);
-void onnx_grow_sizes(onnx_loop_t* loop, ir_value_t* element, onnx_growing_t* out);
+void onnx_grow(onnx_loop_t* loop, onnx_value_t element, bool front, onnx_growing_t* out);
+void onnx_grow_sizes(onnx_loop_t* loop, onnx_value_t element, onnx_growing_t* out);
 // What was collected: [count, element's shape]; `sizes` is NULL for static ones. NULL after a diagnostic.
 ir_value_t* onnx_grown(onnx_node_t* n, const onnx_growing_t* growing, ir_value_t* count, ir_value_t* vector,
                        ir_value_t* sizes);

@@ -217,8 +217,10 @@ static regex_node_t* parse_brackets(reader_t* r) {
   bool negate = eat(r, "^");
   for (bool first = true; first || peek(r, 0) != ']'; first = false) {
     int32_t low, high;
-    if (try_class(r, &n->set) || try_posix(r, &n->set)) continue;
-    if (r->error || !read_member(r, &low)) return NULL;
+    bool named = try_class(r, &n->set) || try_posix(r, &n->set);
+    if (r->error) return NULL;
+    if (named) continue;
+    if (!read_member(r, &low)) return NULL;
     high = low;
     if (peek(r, 0) == '-' && peek(r, 1) != ']' && peek(r, 1) >= 0) {
       ++r->at;

@@ -6,7 +6,14 @@
 
 #include "import/onnx/regex.h"
 
-enum { MAX_STEPS = 1 << 14, MAX_STATES = 1 << 13, MAX_TABLE = 1 << 22, MAX_PATTERN = 1 << 12, BUCKETS = 1 << 12 };
+enum {
+  MAX_STEPS = 1 << 14,
+  MAX_STATES = 1 << 13,
+  MAX_TABLE = 1 << 22,
+  MAX_WORK = 1 << 28,
+  MAX_PATTERN = 1 << 12,
+  BUCKETS = 1 << 12
+};
 
 typedef enum { STEP_SET, STEP_SPLIT, STEP_ASSERT, STEP_MATCH } step_kind_t;
 typedef struct step_t {
@@ -35,6 +42,7 @@ typedef struct machine_t {
   uint32_t state_count, buckets[BUCKETS];
   uint64_t *closure, *fresh;  // sets at work
   uint32_t* stack;
+  uint64_t work;  // steps that were looked at
 } machine_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -150,6 +158,17 @@ static bool contains(const regex_set_t* set, int32_t c) {
 static bool has(const uint64_t* set, uint32_t i) { return set[i / 64] >> (i % 64) & 1; }
 static void put(uint64_t* set, uint32_t i) { set[i / 64] |= 1ull << (i % 64); }
 
+// The members of a set, in m->stack; gives their number.
+static uint32_t list_members(machine_t* m, const uint64_t* set) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < m->words; ++i) {
+    for (uint64_t left = set[i]; left; left &= left - 1) m->stack[count++] = 64 * i + (uint32_t)__builtin_ctzll(left);
+  }
+  m->work += m->words + count;
+  if (m->work > MAX_WORK) m->error = "the pattern needs too many states";
+  return count;
+}
+
 static bool holds(regex_assertion_t assertion, char_kind_t before, char_kind_t behind) {
   switch (assertion) {
     case REGEX_TEXT_BEGIN:
@@ -169,11 +188,8 @@ static bool holds(regex_assertion_t assertion, char_kind_t before, char_kind_t b
 
 // Where the machine is before a character of that kind without having read anything more: m->closure.
 static void close_places(machine_t* m, const state_t* s, char_kind_t behind) {
-  uint32_t top = 0;
+  uint32_t top = list_members(m, s->places);
   memcpy(m->closure, s->places, sizeof(*m->closure) * m->words);
-  for (uint32_t i = 0; i < m->step_count; ++i) {
-    if (has(m->closure, i)) m->stack[top++] = i;
-  }
   while (top) {
     const step_t* step = &m->steps[m->stack[--top]];
     bool goes =
@@ -208,9 +224,10 @@ static uint32_t find_state(machine_t* m, const uint64_t* places, char_kind_t bef
 // The state after a character of that class, m->closure being where the machine is before it.
 static uint32_t step_class(machine_t* m, int32_t c) {
   memset(m->fresh, 0, sizeof(*m->fresh) * m->words);
-  for (uint32_t i = 0; i < m->step_count; ++i) {
-    bool reads = has(m->closure, i) && m->steps[i].kind == STEP_SET && contains(&m->steps[i].node->set, c);
-    if (reads) put(m->fresh, m->steps[i].next);
+  uint32_t count = list_members(m, m->closure);
+  for (uint32_t i = 0; i < count; ++i) {
+    const step_t* step = &m->steps[m->stack[i]];
+    if (step->kind == STEP_SET && contains(&step->node->set, c)) put(m->fresh, step->next);
   }
   return find_state(m, m->fresh, kind_of(m, c));
 }

@@ -81,7 +81,7 @@ static bool end_step(onnx_node_t* n, scan_t* s, onnx_loop_t* loop, const onnx_va
     if (element->type->rank >= ONNX_MAX_RANK) return onnx_error(n, "collected results have too many dimensions");
     if (!onnx_check_axis(n, &s->output_axes[i], onnx_rank(results->items[s->states + i]) + 1)) return false;
     if (!ir_type_is_static(element->type)) {
-      onnx_grow(loop, element, s->output_directions[i] != 0, &ends->growing[i]);
+      onnx_grow(loop, results->items[s->states + i], s->output_directions[i] != 0, &ends->growing[i]);
       ends->initial[at] = ends->growing[i].initial, ends->next[at] = ends->growing[i].next;
       continue;
     }
@@ -96,7 +96,7 @@ static bool end_step(onnx_node_t* n, scan_t* s, onnx_loop_t* loop, const onnx_va
   for (uint32_t i = 0; i < s->outputs; ++i) {
     ir_value_t* element = results->items[s->states + i].v;
     if (ir_type_is_static(element->type)) continue;
-    onnx_grow_sizes(loop, element, &ends->growing[i]);
+    onnx_grow_sizes(loop, results->items[s->states + i], &ends->growing[i]);
     ends->initial[at] = ends->growing[i].initial_sizes, ends->next[at++] = ends->growing[i].next_sizes;
   }
   return true;

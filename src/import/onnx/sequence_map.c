@@ -47,14 +47,11 @@ static bool map_loop(onnx_node_t* n, ir_block_t* body, const onnx_value_t* in, o
     args[i] = in[i];
     if (in[i].holder) fine = onnx_sequence_member(n, in[i].holder, round, &args[i]);
   }
-  fine = fine && map_block(n, body, args, &results);
-  for (uint32_t i = 0; fine && i < results.count; ++i) {
-    if (onnx_is_string(results.items[i])) fine = onnx_unsupported(n, "strings of an unknown number of members");
-  }
-  if (!fine) return onnx_loop_drop(&loop), false;
+  if (!fine || !map_block(n, body, args, &results)) return onnx_loop_drop(&loop), false;
   for (uint32_t i = 0; i < results.count; ++i) {
-    onnx_grow(&loop, results.items[i].v, false, &growing[2 * i]);
-    onnx_grow(&loop, onnx_shape_vector(n, results.items[i]), false, &growing[2 * i + 1]);
+    onnx_grow(&loop, results.items[i], false, &growing[2 * i]);
+    onnx_value_t shape = onnx_value(onnx_shape_vector(n, results.items[i]), onnx_si64(n->ctx));
+    onnx_grow(&loop, shape, false, &growing[2 * i + 1]);
   }
   for (uint32_t i = 0; i < 2 * results.count; ++i) initial[i] = growing[i].initial, next[i] = growing[i].next;
   ir_op_t* op = onnx_loop_end(&loop, initial, next, limit, -1);

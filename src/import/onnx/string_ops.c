@@ -29,26 +29,29 @@ bool onnx_lower_string_concat(onnx_node_t* n) {
   return y && onnx_return(n, graph_select(n->b, behind, y, x), onnx_str(n->ctx));
 }
 
-bool onnx_lower_regex_full_match(onnx_node_t* n) {
-  const ir_attr_t* pattern = onnx_attr(n, "pattern");
+ir_value_t* onnx_string_fits(onnx_node_t* n, ir_value_t* x, const char* pattern, size_t size) {
   arena_t* arena = ir_context_arena(n->ctx);
   automaton_t a;
   const char* error;
   onnx_dim_t dims[ONNX_MAX_RANK];
-  if (!check_string(n, 0)) return false;
-  if (!pattern || pattern->kind != IR_ATTR_STRING) return onnx_error(n, "attribute 'pattern' is required");
-  int32_t* points = ARENA_ARRAY(arena, int32_t, pattern->size + 1);
-  int64_t size = onnx_decode_utf8(pattern->text, pattern->size, points);
-  if (size < 0) return onnx_error(n, "the pattern is not well-formed UTF-8");
-  if (!regex_compile(arena, points, size, &a, &error)) return onnx_error(n, "pattern '%s': %s", pattern->text, error);
-  ir_value_t* state = onnx_automaton_run(n, &a, onnx_string_rows(n, n->in[0].v), false);
+  int32_t* points = ARENA_ARRAY(arena, int32_t, size + 1);
+  int64_t length = onnx_decode_utf8(pattern, size, points);
+  if (length < 0) return onnx_error(n, "the pattern is not well-formed UTF-8"), NULL;
+  if (!regex_compile(arena, points, length, &a, &error)) return onnx_error(n, "pattern '%s': %s", pattern, error), NULL;
+  ir_value_t* state = onnx_automaton_run(n, &a, onnx_string_rows(n, x), false);
   const int64_t count = a.state_count;
   const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 32), 1, &count);
   const ir_attr_t* accepts = ir_attr_elements(n->ctx, type, a.accepts, sizeof(*a.accepts) * a.state_count);
   ir_value_t* found = graph_take(n->b, graph_constant(n->b, accepts), state, 0, false);
-  onnx_string_dims(n, n->in[0].v, dims);
-  found = onnx_reshape(n, onnx_binary_number(n, SCALAR_ne, found, 0), onnx_rank(n->in[0]), dims);
-  return onnx_return(n, found, onnx_bool(n->ctx));
+  onnx_string_dims(n, x, dims);
+  return onnx_reshape(n, onnx_binary_number(n, SCALAR_ne, found, 0), x->type->rank - 1, dims);
+}
+
+bool onnx_lower_regex_full_match(onnx_node_t* n) {
+  const ir_attr_t* pattern = onnx_attr(n, "pattern");
+  if (!check_string(n, 0)) return false;
+  if (!pattern || pattern->kind != IR_ATTR_STRING) return onnx_error(n, "attribute 'pattern' is required");
+  return onnx_return(n, onnx_string_fits(n, n->in[0].v, pattern->text, pattern->size), onnx_bool(n->ctx));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

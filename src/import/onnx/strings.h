@@ -45,6 +45,13 @@ ir_value_t* onnx_string_equal(onnx_node_t* n, ir_value_t* x, ir_value_t* y);
 // Whether each string is each of `keys` [count, width]: x's shape with count in place of the width, as i1.
 ir_value_t* onnx_string_matches(onnx_node_t* n, ir_value_t* x, ir_value_t* keys);
 
+// Whether each string of x matches a regular expression as a whole (regex.h). NULL after a diagnostic.
+ir_value_t* onnx_string_fits(onnx_node_t* n, ir_value_t* x, const char* pattern, size_t size);
+
+// Cast (string_cast.c). Text that is no number stops the program. False after a diagnostic.
+bool onnx_string_to_number(onnx_node_t* n, onnx_value_t x, const ir_type_t* element, onnx_value_t* out);
+bool onnx_number_to_string(onnx_node_t* n, onnx_value_t x, onnx_value_t* out);
+
 // The handler of an operator that moves elements, on strings.
 bool onnx_move_strings(onnx_node_t* n);
 
