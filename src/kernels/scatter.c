@@ -3,9 +3,9 @@
 //
 //   push  the operand is copied, then all updates are applied. What dimensions have in common with the updates, where
 //         no index moves them, is shared out among a GPU's threads; the rest is one thread's, on CPUs all.
-//   pull  Each element of the result is made on its own: of rising indices (passes/spread_scatter.c) halving finds
-//         those that mean it, which are taken by whole blocks where they come combined; GPUs look at all when there are
-//         few.
+//   pull  each element of the result is made on its own: of rising indices (passes/spread_scatter.c) halving finds
+//         those that mean it, on GPUs or where something follows, which are taken by whole blocks where they come
+//         combined; GPUs look at all when there are few.
 #include <string.h>
 
 #include "dialects/graph_shape.h"
@@ -329,17 +329,21 @@ static void build_pull(scatter_t* s) {
 // Strategy
 //===----------------------------------------------------------------------------------------------------------------===
 
-bool strategy_scatter_matches(const dispatch_t* d) {
-  if (!d->root || !is_supported(d->root)) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-  }
-  if (graph_scatter_rises(d->root)) return true;
+// Nothing follows the scatter.
+static bool yields_root(const dispatch_t* d) {
   if (d->yield->operand_count != d->root->result_count) return false;
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
     if (ir_operand(d->yield, i) != ir_result(d->root, i)) return false;
   }
   return true;
+}
+
+bool strategy_scatter_matches(const dispatch_t* d) {
+  if (!d->root || !is_supported(d->root)) return false;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
+  }
+  return graph_scatter_rises(d->root) || yields_root(d);
 }
 
 // Window dimensions that no index moves, and batch dimensions, have the same coordinates in operand and updates.
@@ -366,7 +370,8 @@ void strategy_scatter_build(dispatch_t* d) {
   graph_get_indices_batch_dims(d->root, s.indices_batch);
   s.map_count = graph_get_scatter_dims_map(d->root, s.map);
   find_owners(&s);
-  if (graph_scatter_rises(d->root) || (d->device->kind == DEVICE_GPU && has_few_updates(&s))) {
+  bool gpu = d->device->kind == DEVICE_GPU;
+  if ((graph_scatter_rises(d->root) && (gpu || !yields_root(d))) || (gpu && has_few_updates(&s))) {
     build_pull(&s);
   } else {
     build_push(&s);

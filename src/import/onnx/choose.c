@@ -1,5 +1,5 @@
 // Operators whose result's size depends on data: Compress, NonZero, Unique and NonMaxSuppression. What is chosen is
-// sorted to the front, and its number, which the host reads, says where to cut.
+// moved to the front, and its number, which the host reads, says where to cut.
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,25 @@
 #include "import/onnx/ops.h"
 #include "import/onnx/strings.h"
 
+// Element i goes where as many true ones are before it: of those that go to one place the last is the true one, and
+// stays. What comes behind the last true element is left.
+static ir_value_t* move_to_front(onnx_node_t* n, ir_value_t* numbers) {
+  ir_context_t* ctx = n->ctx;
+  static const int64_t zero = 0;
+  const ir_named_attr_t running[] = {
+      {"axis", ir_attr_i64(ctx, 0)}, {"kind", ir_attr_cstring(ctx, "add")}, {"exclusive", ir_attr_unit(ctx)}};
+  const ir_attr_t *none = ir_attr_i64_array(ctx, NULL, 0), *row = ir_attr_i64_array(ctx, &zero, 1);
+  const ir_named_attr_t rows[] = {{"update_window_dims", none},    {"inserted_dims", row},
+                                  {"operand_batch_dims", none},    {"indices_batch_dims", none},
+                                  {"scatter_dims_map", row},       {"index_vector_dim", ir_attr_i64(ctx, 1)},
+                                  {"sorted", ir_attr_i64(ctx, 1)}, {"kind", ir_attr_cstring(ctx, "set")}};
+  ir_value_t* before = graph_build(n->b, GRAPH_SCAN, &numbers, 1, numbers->type, running, 3);
+  ir_value_t* operands[] = {graph_splat_like(n->b, numbers, 0), before, onnx_iota_like(n, numbers, 0)};
+  return graph_build(n->b, GRAPH_SCATTER, operands, 3, numbers->type, rows, 8);
+}
+
 // The numbers of the true elements of a boolean vector, in order: a vector whose length is known at run time, or, when
-// the mask is constant, now. The true ones are sorted to the front and the rest is cut off.
+// the mask is constant, now. The true ones are moved to the front and the rest is cut off.
 static ir_value_t* true_places(onnx_node_t* n, ir_value_t* mask) {
   const ir_attr_t* known = onnx_constant(n, mask);
   const ir_type_t* i64 = ir_type_int(n->ctx, 64);
@@ -22,10 +39,11 @@ static ir_value_t* true_places(onnx_node_t* n, ir_value_t* mask) {
     }
     return onnx_index_vector(n, places, count);
   }
-  ir_value_t* flags = graph_cast(n->b, onnx_unary(n, SCALAR_not, mask), ir_type_int(n->ctx, 8), true);
-  ir_value_t* numbers = graph_cast(n->b, mask, i64, true);
-  ir_value_t* sorted = ir_result(onnx_sort_by(n, flags, onnx_iota_like(n, numbers, 0), 0), 1);
-  return onnx_first(n, sorted, graph_reduce(n->b, numbers, &zero, 1, "add"));
+  int64_t size = mask->type->dims[0];
+  bool narrow = size != IR_DYNAMIC && size < INT32_MAX;
+  ir_value_t* places = move_to_front(n, graph_cast(n->b, mask, narrow ? ir_type_int(n->ctx, 32) : i64, true));
+  ir_value_t* count = graph_reduce(n->b, graph_cast(n->b, mask, i64, true), &zero, 1, "add");
+  return graph_cast(n->b, onnx_first(n, places, count), i64, true);
 }
 
 static ir_value_t* flatten(onnx_node_t* n, ir_value_t* x) {
