@@ -167,7 +167,7 @@ typedef struct graph_extreme_t {
 // Values without the axis, and their places.
 ir_op_t* graph_arg_reduce(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme);
 // The first k in order, and their places. So few are found by one sweep over a line.
-enum { GRAPH_TOP_K_SCANNED = 128 };
+enum { GRAPH_TOP_K_SCANNED = 1024 };
 ir_op_t* graph_top_k(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extreme);
 // Operands in the order of the first `keys` (0: one) of them, equal ones as they were unless it may be otherwise.
 typedef struct graph_sort_t {

@@ -11,6 +11,7 @@ static const strategy_t strategies[] = {
     {"conv", DEVICE_CPU, strategy_conv_matches, strategy_conv_build},
     {"rows", DEVICE_CPU, strategy_rows_matches, strategy_rows_build},
     {"scan", DEVICE_CPU, strategy_scan_matches, strategy_scan_build},
+    {"transpose", DEVICE_CPU, strategy_transpose_matches, strategy_transpose_build},
     {"map", DEVICE_CPU, strategy_map_matches, strategy_map_build},
     {"merge", DEVICE_CPU, strategy_merge_matches, strategy_merge_build},
     {"select", DEVICE_CPU, strategy_select_matches, strategy_select_build},
@@ -446,6 +447,30 @@ void strips(dispatch_t* d, int64_t size, int64_t lanes, ir_value_t** accumulator
     at.lane = 1;
     body(d, at, accumulators, user);
     k->mask = outer_mask;
+  }
+  k->lanes = outer_lanes;
+}
+
+void strips_whole(dispatch_t* d, int64_t low, int64_t high, int64_t lanes, const strip_call_t* call) {
+  kernel_build_t* k = &d->k;
+  int64_t outer_lanes = k->lanes;
+  while (lanes > 1 && lanes > high - low) lanes /= 2;
+  int64_t whole = low + (high - low) / lanes * lanes;
+  k->lanes = lanes;
+  linear_t at = linear_constant(low);
+  at.lane = lanes > 1;
+  if (whole == low + lanes) {
+    call->body(d, at, NULL, call->user);
+  } else if (whole > low) {
+    kernel_loop_t loop = kernel_loop_constant(k, low, whole, lanes, NULL, 0);
+    linear_t each = linear_value(loop.index);
+    each.lane = lanes > 1;
+    call->body(d, each, NULL, call->user);
+    kernel_for_end(&k->b, &loop, NULL, 0);
+  }
+  if (whole < high) {
+    at.constant = high - lanes;
+    call->body(d, at, NULL, call->user);
   }
   k->lanes = outer_lanes;
 }

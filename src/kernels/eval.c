@@ -72,6 +72,34 @@ static ir_value_t* zero_lanes(kernel_build_t* k, const ir_type_t* scalar, int64_
   return kernel_number(&k->b, kernel_vector_type(k->ctx, scalar, lanes), 0);
 }
 
+bool eval_shuffles(const ir_type_t* scalar) {
+  return scalar->kind == IR_TYPE_INDEX || scalar->width >= 32 ||
+         (scalar->kind == IR_TYPE_INTEGER && scalar->width >= 8);
+}
+
+// Elements a few apart, or backwards: runs that reach from the first to the last, and no further, and of each what is
+// wanted.
+static ir_value_t* load_strided(kernel_build_t* k, ir_value_t* memory, const linear_t* offset) {
+  int64_t lanes = k->lanes, stride = offset->lane, mask[64];
+  bool back = stride < 0;
+  linear_t at = *offset;
+  at.lane = 0;
+  if (back) stride = -stride, at.constant -= stride * (lanes - 1);
+  ir_value_t* result = NULL;
+  for (int64_t run = 0; run < stride; ++run) {
+    linear_t start = at;
+    start.constant += run * (lanes - 1);
+    ir_value_t* next = kernel_load(&k->b, memory, linear_scalar(k, &start), lanes);
+    for (int64_t i = 0; i < lanes; ++i) {
+      int64_t place = stride * (back ? lanes - 1 - i : i) - run * (lanes - 1);
+      bool here = place >= 0 && place < lanes;
+      mask[i] = run ? (here ? lanes + place : i) : here ? place : 0;
+    }
+    result = kernel_shuffle(&k->b, run ? result : next, next, mask, (uint32_t)lanes);
+  }
+  return result;
+}
+
 static ir_value_t* load_memory(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   const source_t* source = tensor->data;
   const ir_type_t* element = source->memory->type->element;
@@ -84,6 +112,11 @@ static ir_value_t* load_memory(kernel_build_t* k, ir_value_t* tensor, const line
     ir_value_t* at = linear_scalar(k, &offset);
     return k->mask ? kernel_load_masked(&k->b, source->memory, at, k->mask, other)
                    : kernel_load(&k->b, source->memory, at, k->lanes);
+  }
+  enum { FAR = 4 };
+  bool is_near = !offset.vector && offset.lane >= -FAR && offset.lane <= FAR;
+  if (is_near && !k->mask && k->lanes >= 4 && eval_shuffles(element)) {
+    return load_strided(k, source->memory, &offset);
   }
   return kernel_gather(&k->b, source->memory, linear_lanes(k, &offset), k->mask, other);
 }

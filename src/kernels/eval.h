@@ -24,6 +24,8 @@ typedef struct source_t {
 void eval_set_memory(kernel_build_t* k, ir_value_t* tensor, ir_value_t* memory, const int64_t* numbers);
 void eval_set_bound(kernel_build_t* k, ir_value_t* tensor, ir_value_t* value);
 
+// Whether vectors of the type are shuffled by few instructions.
+bool eval_shuffles(const ir_type_t* scalar);
 ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
 // The same as a vector of k->lanes, also when all lanes are equal.
 ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
@@ -59,6 +61,9 @@ ir_value_t* eval_convert(kernel_build_t* k, ir_value_t* value, const ir_type_t* 
 // x * y + sum, rounded once where the device does that by itself, else twice: exact arithmetic would cost it a hundred
 // times as much.
 ir_value_t* eval_multiply_add(kernel_build_t* k, ir_value_t* x, ir_value_t* y, ir_value_t* sum);
+
+// Lanes along the line of an arg_reduce, where one result at a time is better than many.
+int64_t eval_arg_lanes(const device_info_t* device, const ir_op_t* op);
 
 // Conditions under which an element is read: `low <= x < high` over coordinates that may be outside.
 typedef struct guard_t {

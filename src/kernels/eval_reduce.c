@@ -147,24 +147,98 @@ typedef struct arg_reduce_t {
   const linear_t* coords;
 } arg_reduce_t;
 
+// Whether `value` replaces what is there: it is better, or the first NaN, which stays.
+static ir_value_t* arg_reduce_takes(kernel_build_t* k, const arg_reduce_t* a, ir_value_t* value, ir_value_t* before) {
+  scalar_fn_t better = a->is_max ? (a->last ? SCALAR_ge : SCALAR_gt) : (a->last ? SCALAR_le : SCALAR_lt);
+  ir_value_t* take = kernel_binary(&k->b, better, value, before);
+  if (ir_type_scalar(value->type)->kind != IR_TYPE_FLOAT) return take;
+  ir_value_t* number_before = kernel_binary(&k->b, SCALAR_eq, before, before);
+  ir_value_t* fresh_nan = kernel_binary(&k->b, SCALAR_and, kernel_unary(&k->b, SCALAR_is_nan, value), number_before);
+  return kernel_binary(&k->b, SCALAR_or, take, fresh_nan);
+}
+
 static void arg_reduce_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   arg_reduce_t* a = user;
   ir_value_t* x = ir_operand(a->op, 0);
   linear_t coords[GRAPH_MAX_RANK];
   for (int32_t i = 0, kept = 0; i < x->type->rank; ++i) coords[i] = i == a->axis ? at[0] : a->coords[kept++];
   ir_value_t* value = eval_lanes(k, x, coords);
-  scalar_fn_t better = a->is_max ? (a->last ? SCALAR_ge : SCALAR_gt) : (a->last ? SCALAR_le : SCALAR_lt);
-  ir_value_t* take = kernel_binary(&k->b, better, value, acc[0]);
-  if (x->type->element->kind == IR_TYPE_FLOAT) {  // the first NaN wins and stays
-    ir_value_t* nan_here = kernel_unary(&k->b, SCALAR_is_nan, value);
-    ir_value_t* nan_before = kernel_unary(&k->b, SCALAR_is_nan, acc[0]);
-    ir_value_t* no = kernel_integer(&k->b, nan_before->type, 0);
-    ir_value_t* fresh_nan = kernel_binary(&k->b, SCALAR_and, nan_here, kernel_binary(&k->b, SCALAR_eq, nan_before, no));
-    take = kernel_binary(&k->b, SCALAR_or, take, fresh_nan);
-  }
-  ir_value_t* index = eval_convert(k, linear_scalar(k, &at[0]), ir_type_scalar(acc[1]->type));
+  ir_value_t* take = arg_reduce_takes(k, a, value, acc[0]);
+  ir_value_t* place = linear_is_uniform(&at[0]) ? linear_scalar(k, &at[0]) : linear_lanes(k, &at[0]);
+  ir_value_t* index = eval_convert(k, place, ir_type_scalar(acc[1]->type));
   acc[0] = kernel_ternary(&k->b, SCALAR_select, take, value, acc[0]);
   acc[1] = kernel_ternary(&k->b, SCALAR_select, take, kernel_splat(&k->b, index, k->lanes), acc[1]);
+}
+
+int64_t eval_arg_lanes(const device_info_t* device, const ir_op_t* op) {
+  enum { SHORT = 4 };
+  const ir_value_t* x = ir_operand(op, 0);
+  int64_t axis = graph_get_axis(op), size = x->type->dims[axis];
+  if (device->kind != DEVICE_CPU || axis != x->type->rank - 1) return 1;
+  uint32_t bytes = ir_type_bytes(x->type->element), widest = size == IR_DYNAMIC || size > INT32_MAX ? 8 : 4;
+  int64_t lanes = device->vector_bytes / (bytes > widest ? bytes : widest);
+  return size != IR_DYNAMIC && size < SHORT * lanes ? 1 : lanes;
+}
+
+// `count` lanes from `first` on.
+static ir_value_t* part_of(kernel_build_t* k, ir_value_t* v, int64_t first, int64_t count) {
+  int64_t mask[64];
+  if (count == 1) return kernel_extract(&k->b, v, first);
+  for (int64_t i = 0; i < count; ++i) mask[i] = first + i;
+  return kernel_shuffle(&k->b, v, v, mask, (uint32_t)count);
+}
+
+// The upper half of the lanes joins the lower one until one is left; of equals the place decides.
+static void join_lanes(kernel_build_t* k, const arg_reduce_t* a, ir_value_t** acc) {
+  for (int64_t half = kernel_lanes(acc[0]) / 2; half > 0; half /= 2) {
+    ir_value_t *low[2], *high[2];
+    for (int i = 0; i < 2; ++i) {
+      low[i] = part_of(k, acc[i], 0, half);
+      high[i] = part_of(k, acc[i], half, half);
+    }
+    ir_value_t* earlier = kernel_binary(&k->b, SCALAR_lt, high[1], low[1]);
+    ir_value_t* wins = a->last ? kernel_binary(&k->b, SCALAR_gt, high[1], low[1]) : earlier;
+    ir_value_t* take = kernel_binary(&k->b, a->is_max ? SCALAR_gt : SCALAR_lt, high[0], low[0]);
+    ir_value_t* equal = kernel_binary(&k->b, SCALAR_eq, high[0], low[0]);
+    take = kernel_binary(&k->b, SCALAR_or, take, kernel_binary(&k->b, SCALAR_and, equal, wins));
+    if (ir_type_scalar(low[0]->type)->kind == IR_TYPE_FLOAT) {
+      ir_value_t* fresh = kernel_binary(&k->b, SCALAR_or, kernel_binary(&k->b, SCALAR_eq, low[0], low[0]), earlier);
+      fresh = kernel_binary(&k->b, SCALAR_and, kernel_unary(&k->b, SCALAR_is_nan, high[0]), fresh);
+      take = kernel_binary(&k->b, SCALAR_or, take, fresh);
+    }
+    for (int i = 0; i < 2; ++i) acc[i] = kernel_ternary(&k->b, SCALAR_select, take, high[i], low[i]);
+  }
+}
+
+// Elements [lower, upper), as many at once as there are lanes.
+static void arg_reduce_range(kernel_build_t* k, arg_reduce_t* a, ir_value_t* lower, ir_value_t* upper,
+                             ir_value_t** acc) {
+  kernel_loop_t loop = kernel_loop_begin(k, lower, upper, k->lanes, acc, 2);
+  ir_value_t* inner[2] = {loop.iters[0], loop.iters[1]};
+  linear_t at = linear_value(loop.index);
+  at.lane = k->lanes > 1;
+  arg_reduce_body(k, &at, inner, a);
+  kernel_for_end(&k->b, &loop, inner, 2);
+  for (uint32_t i = 0; i < 2; ++i) acc[i] = kernel_loop_result(&loop, i);
+}
+
+// Along a line by vectors, whose lanes are joined at the end, then what is left. `acc`: the first element.
+static void arg_reduce_vectors(kernel_build_t* k, arg_reduce_t* a, int64_t lanes, ir_value_t** acc) {
+  extent_t size = eval_extent(ir_operand(a->op, 0), (int32_t)a->axis);
+  ir_value_t *end = extent_value(k, &size), *rest = index_binary(k, SCALAR_remu, end, index_constant(k, lanes));
+  ir_value_t* whole = index_binary(k, SCALAR_sub, end, rest);
+  int64_t constant;
+  if (!kernel_constant_index(whole, &constant)) index_set_facts(k, whole, 0, index_facts(end).max, lanes);
+  const ir_type_t *index = ir_type_scalar(acc[1]->type), *narrow = index;
+  if (extent_is_fixed(&size) && size.factor <= INT32_MAX) narrow = ir_type_int(k->ctx, 32);
+  acc[0] = kernel_splat(&k->b, acc[0], lanes);
+  acc[1] = kernel_integer(&k->b, kernel_vector_type(k->ctx, narrow, lanes), 0);
+  k->lanes = lanes;
+  arg_reduce_range(k, a, index_constant(k, 0), whole, acc);
+  k->lanes = 1;
+  join_lanes(k, a, acc);
+  acc[1] = eval_convert(k, acc[1], index);
+  if (!extent_is_fixed(&size) || size.factor % lanes) arg_reduce_range(k, a, whole, end, acc);
 }
 
 ir_value_t* element_arg_reduce(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
@@ -182,7 +256,12 @@ ir_value_t* element_arg_reduce(kernel_build_t* k, ir_value_t* tensor, const line
   for (int32_t i = 0, kept = 0; i < x->type->rank; ++i) first[i] = i == a.axis ? linear_constant(0) : coords[kept++];
   ir_value_t* acc[2] = {eval_lanes(k, x, first), kernel_integer(&k->b, kernel_vector_type(k->ctx, index, k->lanes), 0)};
   extent_t size = eval_extent(x, (int32_t)a.axis);
-  eval_loops(k, &size, 1, acc, 2, arg_reduce_body, &a);
+  int64_t lanes = k->lanes == 1 ? eval_arg_lanes(k->device, op) : 1;
+  if (lanes > 1) {
+    arg_reduce_vectors(k, &a, lanes, acc);
+  } else {
+    eval_loops(k, &size, 1, acc, 2, arg_reduce_body, &a);
+  }
   return acc[result];
 }
 

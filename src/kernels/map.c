@@ -1,8 +1,11 @@
 // Every output element on its own: elementwise chains, index maps, small windows, and whatever has no better strategy.
-// On CPUs vectors run along the output's last dimension; on GPUs a thread makes an element.
+// On CPUs vectors run along the output's last dimension, before it is merged with others by a reshape, and apart in the
+// pieces of it that come from different places (pieces.h: rows of a tile, inside and border of a pad, parts of a
+// concatenation), so that each reads runs of memory; on GPUs a thread makes an element.
 #include <assert.h>
 #include <string.h>
 
+#include "kernels/pieces.h"
 #include "kernels/strategy.h"
 
 bool strategy_map_matches(const dispatch_t* d) {
@@ -50,10 +53,36 @@ static ir_value_t* domain_of(const dispatch_t* d) {
   return ir_result(d->root, 0);
 }
 
+// What reshapes at the end are of, where that has runs long enough for vectors.
+static ir_value_t* before_reshapes(const dispatch_t* d, ir_value_t* domain) {
+  enum { SHORT = 4 };
+  if (d->device->kind != DEVICE_CPU || d->yield->operand_count != 1) return domain;
+  while (domain->def && ir_is(domain->def, GRAPH_RESHAPE)) {
+    ir_value_t* x = ir_operand(domain->def, 0);
+    int64_t last = x->type->rank ? x->type->dims[x->type->rank - 1] : 0;
+    if (!x->def || (last != IR_DYNAMIC && last < SHORT)) break;
+    domain = x;
+  }
+  return domain;
+}
+
+// Coordinates of what is yielded for those of `domain`, which reshapes alone are between.
+static void follow_reshapes(kernel_build_t* k, const ir_value_t* yielded, const ir_value_t* domain, linear_t* coords) {
+  if (yielded == domain) return;
+  linear_t to[GRAPH_MAX_RANK];
+  follow_reshapes(k, ir_operand(yielded->def, 0), domain, coords);
+  eval_forward(k, yielded->def, coords, to);
+  memcpy(coords, to, sizeof(to));
+}
+
 static void compute(dispatch_t* d, ir_value_t* domain, const linear_t* coords) {
   kernel_build_t* k = &d->k;
   if (d->yield->operand_count == 1) {
-    eval_store(k, d->outputs[0], coords, eval_at(k, domain, coords));
+    linear_t to[GRAPH_MAX_RANK];
+    memcpy(to, coords, sizeof(*to) * (size_t)domain->type->rank);
+    ir_value_t* value = eval_at(k, domain, coords);
+    follow_reshapes(k, ir_operand(d->yield, 0), domain, to);
+    eval_store(k, d->outputs[0], to, value);
     return;
   }
   ir_value_t* values[EVAL_ACCUMULATORS];
@@ -81,6 +110,12 @@ static bool is_one_shape(const dispatch_t* d, const ir_value_t* domain) {
   return true;
 }
 
+// Of vectors over `size` results; 1 where they run along what a result is made of.
+static int64_t lanes_for(const dispatch_t* d, const extent_t* size) {
+  bool along = d->root && ir_is(d->root, GRAPH_ARG_REDUCE) && eval_arg_lanes(d->device, d->root) > 1;
+  return along ? 1 : dispatch_extent_lanes(d, size);
+}
+
 typedef struct strip_t {
   ir_value_t* domain;
   linear_t* coords;
@@ -95,28 +130,52 @@ static void strip_body(dispatch_t* d, linear_t at, ir_value_t** accumulators, vo
   compute(d, s->domain, s->coords);
 }
 
+// The pieces of the last dimension one after the other.
+static void pieces_body(dispatch_t* d, strip_t* s, const pieces_t* pieces, int64_t lanes) {
+  int64_t size = pieces->starts[pieces->count];
+  if (size < lanes) {  // one vector, under a mask
+    strips(d, size, lanes, NULL, 0, strip_body, s);
+    return;
+  }
+  for (uint32_t i = 0; i < pieces->count; ++i) {
+    s->offset = linear_constant(0);
+    strips_whole(d, pieces->starts[i], pieces->starts[i + 1], lanes, &(strip_call_t){strip_body, s});
+  }
+}
+
 static void build_cpu(dispatch_t* d, ir_value_t* domain) {
   const ir_type_t* type = domain->type;
   linear_t coords[GRAPH_MAX_RANK];
-  enum { WORK = 60000 };
-  int64_t cost = dispatch_cost(d), last = type->dims[type->rank - 1], outer = last ? ir_type_count(type) / last : 0;
-  int64_t lanes = dispatch_lanes(d, last);
-  strip_t s = {domain, coords, linear_constant(0), type->rank - 1};
-  if (outer == 1 && last % lanes == 0 && last / lanes > 1) {  // one long row: share it out by vectors
+  enum { WORK = 60000, MANY = 32 };
+  int32_t split = type->rank - 1;
+  int64_t cost = dispatch_cost(d), last = type->dims[split], outer = last ? ir_type_count(type) / last : 0;
+  int64_t lanes = lanes_for(d, &(extent_t){.factor = last});
+  strip_t s = {domain, coords, linear_constant(0), split};
+  pieces_t pieces = pieces_find(domain, split);
+  if (outer == 1 && last % lanes == 0 && last / lanes > 1 && pieces.count == 1) {  // share it out by vectors
     iterations_t it = iterations_begin(d, last / lanes, WORK / (cost * lanes));
-    for (int32_t i = 0; i < type->rank - 1; ++i) coords[i] = linear_constant(0);
+    for (int32_t i = 0; i < split; ++i) coords[i] = linear_constant(0);
     d->k.lanes = lanes;
     linear_t at = linear_scale(&d->k, it.index, lanes);
     at.lane = lanes > 1;
-    coords[type->rank - 1] = at;
+    coords[split] = at;
     compute(d, domain, coords);
     d->k.lanes = 1;
     iterations_end(d, &it);
     return;
   }
-  iterations_t it = iterations_begin(d, outer, WORK / (cost * (last ? last : 1)));
-  iterations_split(&d->k, it.index, type->dims, type->rank - 1, coords);
-  strips(d, last, lanes, NULL, 0, strip_body, &s);
+  int64_t rows = split > 1 ? type->dims[split - 1] : 1;  // short ones are in a loop of their own
+  bool is_short = last < 4 * lanes && rows > 1 && outer / rows >= MANY;
+  if (!is_short) rows = 1;
+  iterations_t it = iterations_begin(d, outer / rows, WORK / (cost * (last ? last : 1) * rows));
+  iterations_split(&d->k, it.index, type->dims, is_short ? split - 1 : split, coords);
+  kernel_loop_t loop = {0};
+  if (is_short) {
+    loop = kernel_loop_constant(&d->k, 0, rows, 1, NULL, 0);
+    coords[split - 1] = linear_value(loop.index);
+  }
+  pieces_body(d, &s, &pieces, lanes);
+  if (is_short) kernel_for_end(&d->k.b, &loop, NULL, 0);
   iterations_end(d, &it);
 }
 
@@ -135,7 +194,7 @@ static void build_line(dispatch_t* d, ir_value_t* domain) {
     return;
   }
   strip_t s = {domain, coords, linear_constant(0), axis};
-  int64_t lanes = dispatch_extent_lanes(d, &count);
+  int64_t lanes = lanes_for(d, &count);
   share_t part = iterations_share(d, &count, dispatch_cost(d), lanes);
   strips_between(d, part, lanes, NULL, 0, &(strip_call_t){strip_body, &s});
 }
@@ -160,7 +219,7 @@ static void build_dynamic(dispatch_t* d, ir_value_t* domain) {
   if (gpu) {
     compute(d, domain, coords);
   } else {
-    int64_t lanes = dispatch_extent_lanes(d, &sizes[rank - 1]);
+    int64_t lanes = lanes_for(d, &sizes[rank - 1]);
     strips_extent(d, &sizes[rank - 1], lanes, NULL, 0, &(strip_call_t){strip_body, &s});
   }
   iterations_end(d, &it);
@@ -168,7 +227,7 @@ static void build_dynamic(dispatch_t* d, ir_value_t* domain) {
 
 void strategy_map_build(dispatch_t* d) {
   if (flattens(d)) flatten(d);
-  ir_value_t* domain = domain_of(d);
+  ir_value_t* domain = before_reshapes(d, domain_of(d));
   if (!ir_type_is_static(domain->type)) {
     build_dynamic(d, domain);
     return;

@@ -32,6 +32,8 @@ typedef struct rows_t {
   uint32_t levels[MAX_REDUCES];
   ir_value_t* shared[MAX_REDUCES];  // workgroup memory: what subgroups have
   uint32_t reduce_count;
+  ir_value_t* keepers[MAX_REDUCES];  // the output whose memory has the operand until it is stored, or NULL
+  ir_value_map_t* after;             // of each value: how many sweeps must be over before it can be computed
 } rows_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -55,13 +57,12 @@ static bool is_reduced(const rows_t* r, int64_t dim) {
   return false;
 }
 
-// Levels of values: how many sweeps must be over before they can be computed.
 static uint32_t level_of(const ir_value_map_t* levels, const ir_value_t* value) {
   return (uint32_t)(uintptr_t)ir_value_map_get(levels, value);
 }
 
 static void find_levels(rows_t* r) {
-  ir_value_map_t* levels = ir_value_map_create(r->d->ctx);
+  ir_value_map_t* levels = r->after = ir_value_map_create(r->d->ctx);
   IR_FOR_OPS(op, r->d->body) {
     uintptr_t level = 0;
     for (uint32_t i = 0; i < op->operand_count; ++i) {
@@ -145,7 +146,9 @@ static void accumulate(sweep_t* s, const linear_t* coords, ir_value_t** acc, int
     const char* kind = graph_get_kind(op);
     ir_value_t** slot = &acc[i * (uint32_t)s->unroll + (uint32_t)part];
     const ir_type_t* scalar = ir_type_scalar((*slot)->type);
-    ir_value_t* value = eval_convert(k, eval_lanes(k, ir_operand(op, 0), coords), scalar);
+    ir_value_t *element = eval_lanes(k, ir_operand(op, 0), coords), *keeper = s->r->keepers[s->members[i]];
+    if (keeper) eval_store(k, keeper, coords, element);
+    ir_value_t* value = eval_convert(k, element, scalar);
     if (s->r->along) value = masked(k, value, eval_start_value(k, kind, scalar, k->lanes));
     *slot = kernel_binary(&k->b, eval_combiner(kind), *slot, value);
   }
@@ -179,28 +182,60 @@ static void store_full(sweep_t* s, const linear_t* coords) {
 typedef struct strip_t {
   sweep_t* s;
   linear_t coords[GRAPH_MAX_RANK];
+  int64_t offset;  // where the row's rest begins
 } strip_t;
 
 static void along_body(dispatch_t* d, linear_t at, ir_value_t** acc, void* user) {
   strip_t* v = user;
-  int64_t outer_lanes = d->k.lanes;
-  if (v->s->unroll > 1) {  // `at` steps by several vectors
-    d->k.lanes = v->s->r->lanes;
-    for (int64_t u = 0; u < v->s->unroll; ++u) {
-      linear_t position = at;
-      position.lane = 1;
-      position.constant += u * v->s->r->lanes;
-      v->coords[v->s->r->full->rank - 1] = position;
-      accumulate(v->s, v->coords, acc, u);
-    }
-    d->k.lanes = outer_lanes;
-    return;
-  }
-  v->coords[v->s->r->full->rank - 1] = at;
+  v->coords[v->s->r->full->rank - 1] = linear_add(&d->k, at, linear_constant(v->offset));
   if (v->s->stores) {
     store_full(v->s, v->coords);
   } else {
     accumulate(v->s, v->coords, acc, 0);
+  }
+}
+
+// Along a row by vectors, several at once with accumulators of their own as far as there are so many, so that one sum
+// does not wait for the other.
+static void along_row(strip_t* v, ir_value_t** acc) {
+  rows_t* r = v->s->r;
+  kernel_build_t* k = &r->d->k;
+  const extent_t* size = &r->sizes[r->full->rank - 1];
+  int64_t unroll = v->s->unroll, block = r->lanes * unroll, outer_lanes = k->lanes;
+  uint32_t count = v->s->count * (uint32_t)unroll;
+  strip_call_t call = {along_body, v};
+  if (unroll == 1) {
+    strips_extent(r->d, size, r->lanes, acc, count, &call);
+    return;
+  }
+  bool is_fixed = extent_is_fixed(size);
+  ir_value_t *whole = extent_value(k, size), *inner[MAX_REDUCES * MAX_UNROLL];
+  if (is_fixed) {
+    whole = index_constant(k, size->factor / block * block);
+  } else {
+    ir_value_t* rest = index_binary(k, SCALAR_remu, whole, index_constant(k, block));
+    whole = index_binary(k, SCALAR_sub, whole, rest);
+    index_set_facts(k, whole, 0, index_facts(extent_value(k, size)).max, block);
+  }
+  k->lanes = r->lanes;
+  kernel_loop_t loop = kernel_loop_begin(k, index_constant(k, 0), whole, block, acc, count);
+  memcpy(inner, loop.iters, sizeof(inner[0]) * count);
+  for (int64_t u = 0; u < unroll; ++u) {
+    linear_t at = linear_value(loop.index);
+    at.lane = r->lanes > 1;
+    at.constant += u * r->lanes;
+    v->coords[r->full->rank - 1] = at;
+    accumulate(v->s, v->coords, inner, u);
+  }
+  kernel_for_end(&k->b, &loop, inner, count);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+  k->lanes = outer_lanes;
+  if (!is_fixed) {
+    strips_between(r->d, (share_t){whole, extent_value(k, size)}, r->lanes, acc, count, &call);
+  } else if (size->factor % block) {
+    v->offset = size->factor / block * block;
+    strips(r->d, size->factor - v->offset, r->lanes, acc, count, along_body, v);
+    v->offset = 0;
   }
 }
 
@@ -310,8 +345,7 @@ static void sweep_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, 
     team_strip(s, v.coords, acc);
     return;
   }
-  strips_extent(r->d, &r->sizes[r->full->rank - 1], r->lanes * s->unroll, acc, s->count * (uint32_t)s->unroll,
-                &(strip_call_t){along_body, &v});
+  along_row(&v, acc);
 }
 
 // Elements that a thread of a team has on their way at once: several where that is little code.
@@ -324,17 +358,85 @@ static int64_t team_unroll(const sweep_t* s) {
   return ops <= FEW_OPS ? MAX_UNROLL : 1;
 }
 
+// What it takes to compute an element of a sweep, up to a limit.
+static int64_t chain_cost(const ir_value_t* value, int64_t limit) {
+  int fn = value->def && !value->data ? graph_scalar_fn(value->def) : -1;
+  int64_t cost = fn < 0 ? 0 : scalar_info[fn].cost;
+  if (!value->def || value->data || ir_is(value->def, GRAPH_REDUCE)) return 0;
+  for (uint32_t i = 0; i < value->def->operand_count && cost < limit; ++i) {
+    cost += chain_cost(ir_operand(value->def, i), limit - cost);
+  }
+  return cost + 1;
+}
+
+// An output of the element type and full shape of `value` that holds nothing yet.
+static ir_value_t* free_keeper(const rows_t* r, const ir_value_t* value) {
+  for (uint32_t i = 0; i < r->d->yield->operand_count; ++i) {
+    const ir_value_t* yielded = ir_operand(r->d->yield, i);
+    bool fits = is_full(r, yielded) && !(yielded->def && ir_is(yielded->def, GRAPH_PACK)) &&
+                eval_same_shape(yielded, value) && yielded->type->element == value->type->element;
+    for (uint32_t j = 0; j < r->reduce_count; ++j) fits &= r->keepers[j] != r->d->outputs[i];
+    if (fits) return r->d->outputs[i];
+  }
+  return NULL;
+}
+
+// A dear operand of a reduction that something else wants too stays in an output's memory until that is stored.
+static void choose_keepers(sweep_t* s) {
+  enum { DEAR = 8 };
+  rows_t* r = s->r;
+  if (r->d->device->kind == DEVICE_GPU) return;  // where other threads might read it
+  for (uint32_t i = 0; i < s->count; ++i) {
+    ir_value_t* x = ir_operand(r->reduces[s->members[i]], 0);
+    bool is_wanted = x->def && !x->data && !ir_has_one_use(x) && is_full(r, x) && chain_cost(x, DEAR) >= DEAR;
+    for (uint32_t j = 0; j < i; ++j) is_wanted &= ir_operand(r->reduces[s->members[j]], 0) != x;
+    if (is_wanted) r->keepers[s->members[i]] = free_keeper(r, x);
+  }
+}
+
+// After the sweep the values are read from there.
+static void read_keepers(sweep_t* s) {
+  rows_t* r = s->r;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    const ir_value_t* keeper = r->keepers[s->members[i]];
+    if (!keeper) continue;
+    const source_t* source = keeper->data;
+    eval_set_memory(&r->d->k, ir_operand(r->reduces[s->members[i]], 0), source->memory, source->numbers);
+  }
+}
+
+static void release_keepers(rows_t* r) {
+  for (uint32_t i = 0; i < r->reduce_count; ++i) {
+    if (r->keepers[i]) ir_operand(r->reduces[i], 0)->data = NULL;
+    r->keepers[i] = NULL;
+  }
+}
+
+// Vectors that a row's sweep has on their way at once: several where that is little code.
+static int64_t along_unroll(const sweep_t* s) {
+  enum { LITTLE = 12 };
+  const rows_t* r = s->r;
+  const extent_t* size = &r->sizes[r->full->rank - 1];
+  bool is_fixed = extent_is_fixed(size);
+  int64_t unroll = 1;
+  if (!r->along || s->stores || s->count > 2) return 1;
+  if (r->d->device->kind == DEVICE_GPU) {
+    while (is_fixed && unroll < MAX_UNROLL && size->factor % (r->lanes * unroll * 2) == 0) unroll *= 2;
+    return unroll;
+  }
+  int64_t cost = 0;
+  for (uint32_t i = 0; i < s->count; ++i) cost += chain_cost(ir_operand(r->reduces[s->members[i]], 0), LITTLE);
+  if (cost >= LITTLE || (!is_fixed && r->lanes == 1)) return 1;
+  while (unroll < MAX_UNROLL && (!is_fixed || size->factor >= r->lanes * unroll * 2)) unroll *= 2;
+  return unroll;
+}
+
 static void run_sweep(sweep_t* s) {
   rows_t* r = s->r;
   kernel_build_t* k = &r->d->k;
-  extent_t size = r->full->rank ? r->sizes[r->full->rank - 1] : extent_fixed(1), sizes[GRAPH_MAX_RANK];
+  extent_t sizes[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < r->reduced_count; ++i) sizes[i] = r->sizes[r->reduced[i]];
-  s->unroll = 1;
-  if (r->team > 1) {
-    s->unroll = team_unroll(s);
-  } else if (r->along && !s->stores && s->count <= 2 && extent_is_fixed(&size)) {
-    while (s->unroll < MAX_UNROLL && size.factor % (r->lanes * s->unroll * 2) == 0) s->unroll *= 2;
-  }
+  s->unroll = r->team > 1 ? team_unroll(s) : along_unroll(s);
   ir_value_t* acc[MAX_REDUCES * MAX_UNROLL];
   uint32_t acc_count = 0;
   int64_t outer_lanes = k->lanes, acc_lanes = r->along ? r->lanes : k->lanes;
@@ -372,7 +474,23 @@ static bool has_full_output(const rows_t* r) {
   return false;
 }
 
-// Outputs with one element a row: [kept...] or the same with ones for the reduced dimensions.
+// This row's coordinates of a value with one element a row: [kept...] or the same with ones for the reduced dimensions.
+static bool outer_coords(const rows_t* r, const ir_value_t* value, linear_t* at) {
+  int32_t rank = value->type->rank;
+  bool kept = rank == r->full->rank && r->kept_count != rank;
+  if (!kept && rank != r->kept_count) return false;
+  for (uint32_t j = 0; kept && j < r->reduced_count; ++j) {
+    if (value->type->dims[r->reduced[j]] != 1) return false;
+    at[r->reduced[j]] = linear_constant(0);
+  }
+  for (int32_t j = 0; j < r->kept_count; ++j) {
+    int32_t dim = kept ? (int32_t)r->kept[j] : j;
+    if (value->type->dims[dim] != r->full->dims[r->kept[j]]) return false;
+    at[dim] = r->coords[r->kept[j]];
+  }
+  return true;
+}
+
 static void store_outer(rows_t* r) {
   dispatch_t* d = r->d;
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
@@ -380,10 +498,28 @@ static void store_outer(rows_t* r) {
     if (is_full(r, value)) continue;
     if (value->def && ir_is(value->def, GRAPH_PACK)) continue;
     linear_t at[GRAPH_MAX_RANK];
-    bool kept = value->type->rank == r->full->rank && r->kept_count != r->full->rank;
-    for (int32_t j = 0; j < r->kept_count; ++j) at[kept ? r->kept[j] : j] = r->coords[r->kept[j]];
-    for (uint32_t j = 0; kept && j < r->reduced_count; ++j) at[r->reduced[j]] = linear_constant(0);
+    bool has_row = outer_coords(r, value, at);
+    assert(has_row && "rows give full shapes or one element a row");
+    (void)has_row;
     eval_store(&d->k, d->outputs[i], at, eval_at(&d->k, value, at));
+  }
+}
+
+// What is computed of the first `level` sweeps' results and repeated over the row is computed once for all of it.
+static void bind_outer(rows_t* r, uint32_t level) {
+  IR_FOR_OPS(op, r->d->body) {
+    if (!ir_is(op, GRAPH_BROADCAST) || !is_full(r, &op->results[0])) continue;
+    ir_value_t* x = ir_operand(op, 0);
+    linear_t at[GRAPH_MAX_RANK];
+    bool computed = x->def && !x->data && graph_scalar_fn(x->def) >= 0;
+    if (!computed || level_of(r->after, x) != level || !outer_coords(r, x, at)) continue;
+    eval_set_bound(&r->d->k, x, eval_at(&r->d->k, x, at));
+  }
+}
+
+static void release_outer(rows_t* r) {
+  IR_FOR_OPS(op, r->d->body) {
+    if (ir_is(op, GRAPH_BROADCAST) && ir_operand(op, 0)->def) ir_operand(op, 0)->data = NULL;
   }
 }
 
@@ -410,13 +546,18 @@ static void row(rows_t* r) {
     for (uint32_t i = 0; i < r->reduce_count; ++i) {
       if (r->levels[i] == level) s.members[s.count++] = i;
     }
+    choose_keepers(&s);
     if (s.count) run_sweep(&s);
+    read_keepers(&s);
+    bind_outer(r, level + 1);
   }
   store_outer_once(r);
   if (has_full_output(r)) {
     sweep_t s = {.r = r, .stores = true};
     run_sweep(&s);
   }
+  release_outer(r);
+  release_keepers(r);
   for (uint32_t i = 0; i < r->reduce_count; ++i) ir_result(r->reduces[i], 0)->data = NULL;
 }
 

@@ -1,7 +1,6 @@
-// The first few of a line in order (graph.top_k), in one sweep: a list of the best so far is kept sorted, and what
-// comes before its last moves in. An element that does not is one comparison, and nearly all of them do not.
-#include <string.h>
-
+// The first of a line in order (graph.top_k), in one sweep: a list of the best so far is a heap, whose first entry is
+// what goes last; an element that goes before that takes its place. One that does not is one comparison, of a vector at
+// once, and nearly all of them do not. In the end the heap is sorted.
 #include "kernels/order.h"
 #include "kernels/strategy.h"
 
@@ -27,46 +26,138 @@ bool strategy_select_matches(const dispatch_t* d) {
   return true;
 }
 
-// i1: whether `value` goes before the list's entry at `at`, or that is none.
-static ir_value_t* goes_before(select_t* s, ir_value_t* value, ir_value_t* at) {
+static ir_value_t* has_none(select_t* s, ir_value_t* place) {
   kernel_build_t* k = &s->d->k;
-  ir_value_t *other = kernel_load(&k->b, s->values, at, 1), *place = kernel_load(&k->b, s->places, at, 1);
-  ir_value_t* none = kernel_binary(&k->b, SCALAR_lt, place, kernel_integer(&k->b, place->type, 0));
-  return kernel_binary(&k->b, SCALAR_or, none, order_before(k, s->op, &value, &other));
+  return kernel_binary(&k->b, SCALAR_lt, place, kernel_integer(&k->b, place->type, 0));
 }
 
-// From where the element goes on, each entry moves to the next one.
-static void insert(select_t* s, ir_value_t* value, ir_value_t* place) {
+static ir_value_t* negated(kernel_build_t* k, ir_value_t* x) {
+  return kernel_binary(&k->b, SCALAR_eq, x, kernel_integer(&k->b, x->type, 0));
+}
+
+// i1, for each lane of `value`: it goes before the last of the list, or that is nothing yet. Of equals the list's are
+// earlier ones.
+static ir_value_t* goes_before_last(select_t* s, ir_value_t* value) {
   kernel_build_t* k = &s->d->k;
-  ir_value_t* carried[3] = {value, place, kernel_integer(&k->b, ir_type_int(k->ctx, 1), 0)};
-  kernel_loop_t loop = kernel_loop_constant(k, 0, s->most, 1, carried, 3);
-  ir_value_t *old = kernel_load(&k->b, s->values, loop.index, 1), *from = kernel_load(&k->b, s->places, loop.index, 1);
-  ir_value_t* moves = kernel_binary(&k->b, SCALAR_or, loop.iters[2], goes_before(s, loop.iters[0], loop.index));
-  kernel_store(&k->b, kernel_ternary(&k->b, SCALAR_select, moves, loop.iters[0], old), s->values, loop.index);
-  kernel_store(&k->b, kernel_ternary(&k->b, SCALAR_select, moves, loop.iters[1], from), s->places, loop.index);
-  ir_value_t* next[3] = {kernel_ternary(&k->b, SCALAR_select, moves, old, loop.iters[0]),
-                         kernel_ternary(&k->b, SCALAR_select, moves, from, loop.iters[1]), moves};
-  kernel_for_end(&k->b, &loop, next, 3);
+  ir_value_t *first = kernel_index(&k->b, 0), *place = kernel_load(&k->b, s->places, first, 1);
+  ir_value_t* last = kernel_splat(&k->b, kernel_load(&k->b, s->values, first, 1), kernel_lanes(value));
+  ir_value_t* none = kernel_splat(&k->b, has_none(s, place), kernel_lanes(value));
+  return kernel_binary(&k->b, SCALAR_or, none, order_before(k, s->op, &value, &last));
+}
+
+typedef struct entry_t {
+  ir_value_t *value, *place;
+} entry_t;
+
+static entry_t load_entry(select_t* s, ir_value_t* at) {
+  kernel_build_t* k = &s->d->k;
+  return (entry_t){kernel_load(&k->b, s->values, at, 1), kernel_load(&k->b, s->places, at, 1)};
+}
+
+static void store_entry(select_t* s, entry_t entry, ir_value_t* at) {
+  kernel_build_t* k = &s->d->k;
+  kernel_store(&k->b, entry.value, s->values, at);
+  kernel_store(&k->b, entry.place, s->places, at);
+}
+
+// i1: x goes behind y: nothing goes behind all, of equals the later one.
+static ir_value_t* goes_behind(select_t* s, entry_t x, entry_t y) {
+  kernel_build_t* k = &s->d->k;
+  ir_value_t* behind = order_before(k, s->op, &y.value, &x.value);
+  ir_value_t* is_equal =
+      negated(k, kernel_binary(&k->b, SCALAR_or, behind, order_before(k, s->op, &x.value, &y.value)));
+  ir_value_t* later = kernel_binary(&k->b, SCALAR_gt, x.place, y.place);
+  behind = kernel_binary(&k->b, SCALAR_or, behind, kernel_binary(&k->b, SCALAR_and, is_equal, later));
+  behind = kernel_binary(&k->b, SCALAR_and, behind, negated(k, has_none(s, y.place)));
+  return kernel_binary(&k->b, SCALAR_or, behind, has_none(s, x.place));
+}
+
+static entry_t select_entry(kernel_build_t* k, ir_value_t* condition, entry_t x, entry_t y) {
+  return (entry_t){kernel_ternary(&k->b, SCALAR_select, condition, x.value, y.value),
+                   kernel_ternary(&k->b, SCALAR_select, condition, x.place, y.place)};
+}
+
+// Puts an entry in place of the first of `count` and moves up what goes behind it: the heap's order again.
+static void sift_down(select_t* s, entry_t entry, ir_value_t* count) {
+  kernel_build_t* k = &s->d->k;
+  int64_t rounds = 0;
+  while ((int64_t)2 << rounds <= s->most) ++rounds;
+  ir_value_t *hole = kernel_index(&k->b, 0), *end = kernel_add_const(&k->b, count, -1);
+  kernel_loop_t loop = kernel_loop_constant(k, 0, rounds, 1, &hole, 1);
+  ir_value_t* left = kernel_add_const(&k->b, kernel_mul_const(&k->b, loop.iters[0], 2), 1);
+  ir_value_t* has_child = kernel_binary(&k->b, SCALAR_lt, left, count);
+  ir_value_t* right = kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, left, 1), end);
+  left = kernel_binary(&k->b, SCALAR_min, left, end);
+  entry_t x = load_entry(s, left), y = load_entry(s, right);
+  ir_value_t* takes_left = goes_behind(s, x, y);
+  entry_t child = select_entry(k, takes_left, x, y);
+  ir_value_t* at = kernel_ternary(&k->b, SCALAR_select, takes_left, left, right);
+  ir_value_t* moves = kernel_binary(&k->b, SCALAR_and, has_child, goes_behind(s, child, entry));
+  kernel_branch_t branch = kernel_if_begin(&k->b, moves, NULL, 0);
+  store_entry(s, child, loop.iters[0]);
+  kernel_if_end(&k->b, &branch, NULL, 0);
+  ir_value_t* next = kernel_ternary(&k->b, SCALAR_select, moves, at, loop.iters[0]);
+  kernel_for_end(&k->b, &loop, &next, 1);
+  store_entry(s, entry, kernel_loop_result(&loop, 0));
 }
 
 static void clear_list(select_t* s) {
   kernel_build_t* k = &s->d->k;
   const ir_type_t *number = s->values->type->element, *place = s->places->type->element;
   kernel_loop_t loop = kernel_loop_constant(k, 0, s->most, 1, NULL, 0);
-  kernel_store(&k->b, kernel_number(&k->b, number, 0), s->values, loop.index);
-  kernel_store(&k->b, kernel_integer(&k->b, place, -1), s->places, loop.index);
+  store_entry(s, (entry_t){kernel_number(&k->b, number, 0), kernel_integer(&k->b, place, -1)}, loop.index);
   kernel_for_end(&k->b, &loop, NULL, 0);
 }
 
-static void sweep_line(select_t* s, const extent_t* size) {
+// Elements [lower, upper) one by one.
+static void sweep_elements(select_t* s, ir_value_t* lower, ir_value_t* upper) {
   kernel_build_t* k = &s->d->k;
-  ir_value_t *zero = kernel_index(&k->b, 0), *last = kernel_index(&k->b, s->most - 1);
-  kernel_loop_t loop = kernel_loop_begin(k, zero, extent_value(k, size), 1, NULL, 0);
+  kernel_loop_t loop = kernel_loop_begin(k, lower, upper, 1, NULL, 0);
   s->coords[s->axis] = linear_value(loop.index);
   ir_value_t* value = eval_at(k, ir_operand(s->op, 0), s->coords);
-  kernel_branch_t branch = kernel_if_begin(&k->b, goes_before(s, value, last), NULL, 0);
-  insert(s, value, eval_convert(k, loop.index, s->places->type->element));
+  kernel_branch_t branch = kernel_if_begin(&k->b, goes_before_last(s, value), NULL, 0);
+  entry_t entry = {value, eval_convert(k, loop.index, s->places->type->element)};
+  sift_down(s, entry, kernel_index(&k->b, s->most));
   kernel_if_end(&k->b, &branch, NULL, 0);
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
+// By vectors along a line in memory's order; of those that have a better element, one by one.
+static void sweep_line(select_t* s, const extent_t* size) {
+  kernel_build_t* k = &s->d->k;
+  ir_value_t *first = index_constant(k, 0), *end = extent_value(k, size);
+  int64_t lanes = s->axis == ir_operand(s->op, 0)->type->rank - 1 ? dispatch_extent_lanes(s->d, size) : 1;
+  if (lanes > 1) {
+    ir_value_t* rest = index_binary(k, SCALAR_remu, end, index_constant(k, lanes));
+    ir_value_t* whole = index_binary(k, SCALAR_sub, end, rest);
+    int64_t constant;
+    if (!kernel_constant_index(whole, &constant)) index_set_facts(k, whole, 0, index_facts(end).max, lanes);
+    kernel_loop_t loop = kernel_loop_begin(k, first, whole, lanes, NULL, 0);
+    linear_t at = linear_value(loop.index);
+    at.lane = 1;
+    s->coords[s->axis] = at;
+    k->lanes = lanes;
+    ir_value_t* is_better = goes_before_last(s, eval_lanes(k, ir_operand(s->op, 0), s->coords));
+    k->lanes = 1;
+    kernel_branch_t branch = kernel_if_begin(&k->b, kernel_reduce(&k->b, is_better, "or"), NULL, 0);
+    sweep_elements(s, loop.index, kernel_add_const(&k->b, loop.index, lanes));
+    kernel_if_end(&k->b, &branch, NULL, 0);
+    kernel_for_end(&k->b, &loop, NULL, 0);
+    first = whole;
+  }
+  sweep_elements(s, first, end);
+}
+
+// From the heap, whose first is the last, to order.
+static void sort_list(select_t* s) {
+  kernel_build_t* k = &s->d->k;
+  kernel_loop_t loop = kernel_loop_constant(k, 0, s->most - 1, 1, NULL, 0);
+  linear_t from_end = linear_scale(k, linear_value(loop.index), -1);
+  from_end.constant += s->most - 1;
+  ir_value_t *end = linear_scalar(k, &from_end), *first = kernel_index(&k->b, 0);
+  entry_t last = load_entry(s, first), entry = load_entry(s, end);
+  store_entry(s, last, end);
+  sift_down(s, entry, end);
   kernel_for_end(&k->b, &loop, NULL, 0);
 }
 
@@ -97,6 +188,7 @@ void strategy_select_build(dispatch_t* d) {
   iterations_split_extents(k, it.index, sizes, x->type->rank, s.coords);
   clear_list(&s);
   sweep_line(&s, &size);
+  sort_list(&s);
   store_list(&s);
   iterations_end(d, &it);
 }

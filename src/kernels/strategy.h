@@ -33,6 +33,8 @@ typedef struct strategy_t {
   void (*build)(dispatch_t* d);
 } strategy_t;
 
+bool strategy_transpose_matches(const dispatch_t* d);
+void strategy_transpose_build(dispatch_t* d);
 bool strategy_map_matches(const dispatch_t* d);
 void strategy_map_build(dispatch_t* d);
 bool strategy_rows_matches(const dispatch_t* d);
@@ -120,11 +122,15 @@ bool epilogue_is_long(const dispatch_t* d);
 typedef void (*strip_body_fn_t)(dispatch_t* d, linear_t at, ir_value_t** accumulators, void* user);
 void strips(dispatch_t* d, int64_t size, int64_t lanes, ir_value_t** accumulators, uint32_t accumulator_count,
             strip_body_fn_t body, void* user);
-// The same over a range known at run time. With accumulators the device needs masks, or lanes must be 1.
-typedef struct strip_call_t {
+// The same over [low, high) without masks or accumulators: the last vector starts where it ends with the range, so that
+// some elements are computed twice.
+typedef struct strip_call_t strip_call_t;
+void strips_whole(dispatch_t* d, int64_t low, int64_t high, int64_t lanes, const strip_call_t* call);
+// The same as strips over a range known at run time. With accumulators the device needs masks, or lanes must be 1.
+struct strip_call_t {
   strip_body_fn_t body;
   void* user;
-} strip_call_t;
+};
 void strips_between(dispatch_t* d, share_t part, int64_t lanes, ir_value_t** accumulators, uint32_t accumulator_count,
                     const strip_call_t* call);
 void strips_extent(dispatch_t* d, const extent_t* size, int64_t lanes, ir_value_t** accumulators,

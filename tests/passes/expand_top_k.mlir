@@ -17,9 +17,9 @@ func.func @few(%x: tensor<2x1000xf32>) -> tensor<2x128xf32> {
 
 // CHECK-LABEL: func.func @many
 // CHECK: "graph.sort"
-func.func @many(%x: tensor<2x1000xf32>) -> tensor<2x129xf32> {
-  %0, %1 = "graph.top_k"(%x) <{axis = 1 : i64, k = 129 : i64}> : (tensor<2x1000xf32>) -> (tensor<2x129xf32>, tensor<2x129xi64>)
-  return %0 : tensor<2x129xf32>
+func.func @many(%x: tensor<2x2000xf32>) -> tensor<2x1025xf32> {
+  %0, %1 = "graph.top_k"(%x) <{axis = 1 : i64, k = 1025 : i64}> : (tensor<2x2000xf32>) -> (tensor<2x1025xf32>, tensor<2x1025xi64>)
+  return %0 : tensor<2x1025xf32>
 }
 
 // CHECK-LABEL: func.func @rounds

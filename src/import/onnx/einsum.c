@@ -72,6 +72,30 @@ static void sum_label(onnx_node_t* n, term_t* t, int32_t at) {
   drop_label(t, at);
 }
 
+// Dimensions i and j of one size n become the last one: they are neighbours in n * n elements, of which every n + 1st
+// is on the diagonal.
+static void slice_diagonal(onnx_node_t* n, term_t* t, int32_t i, int32_t j) {
+  int64_t perm[ONNX_MAX_RANK], offsets[ONNX_MAX_RANK] = {0}, sizes[ONNX_MAX_RANK], strides[ONNX_MAX_RANK];
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  int64_t size = t->v->type->dims[i];
+  int32_t count = 0;
+  uint8_t label = t->labels[i];
+  for (int32_t d = 0; d < t->rank; ++d) {
+    if (d == i || d == j) continue;
+    dims[count] = onnx_dim(n, t->v, d);
+    sizes[count] = t->v->type->dims[d], strides[count] = 1;
+    perm[count++] = d;
+  }
+  perm[count] = i, perm[count + 1] = j;
+  dims[count] = onnx_dim_of(size * size);
+  sizes[count] = size, strides[count] = size + 1;
+  t->v = onnx_reshape(n, graph_transpose(n->b, t->v, perm), count + 1, dims);
+  t->v = graph_slice(n->b, t->v, offsets, sizes, strides);
+  drop_label(t, j);
+  drop_label(t, i);
+  t->labels[t->rank++] = label;
+}
+
 // A label that an operand has twice: only the diagonal counts.
 static bool take_diagonals(onnx_node_t* n, term_t* t) {
   for (int32_t i = 0; i < t->rank; ++i) {
@@ -81,6 +105,10 @@ static bool take_diagonals(onnx_node_t* n, term_t* t) {
       for (int32_t d = 0; d < t->rank; ++d) dims[d] = onnx_dim(n, t->v, d);
       onnx_dim_t same = onnx_dim_test(n, SCALAR_eq, dims[i], dims[j]);
       if (!onnx_require(n, same, "label '%c' has two sizes", t->labels[i])) return false;
+      if (dims[i].size != IR_DYNAMIC && dims[i].size == dims[j].size) {
+        slice_diagonal(n, t, i--, j);  // another dimension is there now
+        break;
+      }
       ir_value_t *rows = onnx_numbers(n, t->rank, dims, i), *columns = onnx_numbers(n, t->rank, dims, j);
       ir_value_t* on = graph_binary(n->b, SCALAR_eq, rows, columns);
       t->v = graph_select(n->b, on, t->v, graph_splat_like(n->b, t->v, 0));

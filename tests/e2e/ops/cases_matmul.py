@@ -52,6 +52,8 @@ case("Einsum", "transpose", f32(3, 4), equation="ij->ji")
 case("Einsum", "sum", f32(3, 4), equation="ij->i")
 case("Einsum", "trace", f32(4, 4), equation="ii->")
 case("Einsum", "diagonal", f32(4, 4), equation="ii->i")
+case("Einsum", "diagonal-batch", f32("n", 5, 3, 5), equation="biki->kbi", sizes=[{"n": 2}, {"n": 7}])
+case("Einsum", "diagonal-cube", f32(4, 4, 2, 4), equation="iibi->ib")
 case("Einsum", "three", f32(3, 4), f32(4, 5), f32(5, 2), equation="ij,jk,kl->il")
 case("Det", "", f32(2, 3, 3), tolerance=1e-3)
 

@@ -14,6 +14,10 @@ for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0]):
 case("Transpose", "default", f32(3, 4, 5))
 case("Transpose", "large", f32(70, 130), perm=[1, 0])
 case("Transpose", "i64", i64(4, 6), perm=[1, 0])
+case("Transpose", "squares", f32(3, 37, 53), perm=[0, 2, 1])
+case("Transpose", "channels", f32(2, 5, 18, 33), perm=[0, 3, 1, 2])
+case("Transpose", "u8-squares", u8(40, 23), perm=[1, 0])
+case("Transpose", "few", i64(7, 5, 21), perm=[2, 1, 0])
 case("Transpose", "u8", u8(33, 17), perm=[1, 0])
 case("Transpose", "bool", bools(5, 6), perm=[1, 0])
 case("Transpose", "f16", f16(5, 6), perm=[1, 0])
@@ -41,6 +45,8 @@ case("Expand", "i64", i64(1, 4), ints(3, 4))
 case("Tile", "", f32(2, 3), ints(2, 3))
 case("Tile", "rank3", f32(1, 2, 3), ints(3, 1, 2))
 case("Tile", "i32", i32(4), ints(3))
+case("Tile", "wide", f32(5, 37), ints(2, 3))
+case("Tile", "sizes", f32("n", "m"), ints(2, 3), sizes=[{"n": 3, "m": 41}, {"n": 1, "m": 5}])
 case("Identity", "i64", i64(4, 5))
 case("Identity", "bool", bools(4, 5))
 
@@ -49,6 +55,7 @@ for axis in (0, 1, -1):
 case("Concat", "different", f32(2, 3), f32(2, 5), f32(2, 1), axis=1)
 case("Concat", "constant", weights(1, 1, 8), f32(1, 6, 8), axis=1)
 case("Concat", "one", f32(2, 3), axis=0)
+case("Concat", "wide", f32(3, 17), f32(3, 1), f32(3, 40), f32(3, 7), axis=1)
 case("Concat", "i64", i64(3), i64(2), axis=0)
 case("Concat", "many", *[f32(2, 3) for _ in range(9)], axis=0)
 case("Split", "equal", f32(6, 4), results=3, axis=0)
@@ -65,6 +72,9 @@ SLICES = [("simple", (8, 9), [1, 2], [5, 7], [0, 1], None), ("step", (8, 9), [0,
 for label, shape, starts, ends, axes, steps in SLICES:
     operands = [f32(*shape), ints(*starts), ints(*ends), ints(*axes)] + ([ints(*steps)] if steps else [])
     case("Slice", label, *operands)
+for step in (2, 3, 4, -1, -3):
+    case("Slice", f"step{step}-wide", f32(2, 203), ints(-1 if step < 0 else 1), ints(-999 if step < 0 else 999), ints(1),
+         ints(step))
 case("Slice", "no-axes", f32(5, 6), ints(1, 2), ints(4, 5))
 case("Slice", "attributes-9", f32(5, 6), opset=9, starts=[1, 2], ends=[4, 6], axes=[0, 1])
 case("Slice", "i64", i64(10), ints(2), ints(8), ints(0), ints(2))
@@ -74,6 +84,11 @@ for mode in ("constant", "reflect", "edge"):
     case("Pad", mode, f32(4, 5), ints(1, 2, 2, 1), mode=mode)
     case("Pad", f"{mode}-rank4", f32(1, 2, 4, 4), ints(0, 0, 1, 2, 0, 0, 2, 1), mode=mode)
 case("Pad", "wrap", f32(4, 5), ints(1, 2, 2, 1), mode="wrap", opset=19)
+for mode in ("constant", "reflect", "edge", "wrap"):
+    case("Pad", f"{mode}-wide", f32(3, 67), ints(0, 5, 2, 19), mode=mode, opset=19)
+    case("Pad", f"{mode}-wide-sizes", f32("n", "m"), ints(0, 5, 2, 19), mode=mode, opset=19,
+         sizes=[{"n": 3, "m": 67}, {"n": 4, "m": 20}])
+case("Pad", "cut", f32(3, 70), ints(1, -7, 0, 3), mode="reflect")
 case("Pad", "value", f32(4, 5), ints(1, 0, 0, 2), const(3.5))
 case("Pad", "negative", f32(6, 7), ints(-1, 2, -2, 0))
 case("Pad", "axes-18", f32(4, 5, 6), ints(1, 2), const(0.0), ints(1), opset=18)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from case import bools, case, const, f16, f32, given, i32, i64, ints, positive
+from case import bools, case, const, f16, f32, given, i32, i64, ints, positive, u8
 
 REDUCE = ["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum",
           "ReduceLogSumExp", "ReduceSumSquare"]
@@ -75,6 +75,13 @@ case("CumSum", "short-lines", i32(1030, 37), const(0, np.int64), reverse=1)
 case("CumSum", "across", f32(3, 20, 19), const(1, np.int64))
 case("CumSum", "across-lanes", f32(20, 32), const(0, np.int64), reverse=1)
 
+LINE = np.where(np.arange(70) % 23 == 20, np.nan, np.arange(70) % 7).astype(np.float32)
+for op in ("ArgMax", "ArgMin"):
+    for last in (0, 1):
+        case(op, f"equals-{last}", i32(3, 131, low=0, high=5), axis=1, select_last_index=last)
+    case(op, "line", f32(1501), axis=0)
+    case(op, "u8", u8(2, 515), axis=1)
+case("ArgMax", "nan", given([LINE, np.roll(LINE, 30), np.zeros(70)]), axis=1, reference=True)
 case("TopK", "last", f32(3, 10), ints(4), results=2)
 case("TopK", "first-axis", f32(10, 3), ints(2), results=2, axis=0)
 case("TopK", "smallest", f32(3, 10), ints(4), results=2, largest=0)
@@ -82,6 +89,8 @@ case("TopK", "all", f32(3, 6), ints(6), results=2)
 case("TopK", "equals", i32(3, 700, low=0, high=9), ints(120), results=2)
 case("TopK", "long", f32(2, 1000, 3), ints(33), results=2, axis=1, largest=0)
 case("TopK", "longer-list", f32(2, 600), ints(200), results=2)
+case("TopK", "most", i32(2, 2100, low=0, high=300), ints(1030), results=2)
+case("TopK", "heap", i32(2, 1000, low=0, high=300), ints(517), results=2, largest=0)
 case("TopK", "one", f32(2, 50), ints(1), results=2)
 case("TopK", "i64", i64(3, 10, low=-1000, high=1000), ints(3), results=2)
 case("TopK", "ties", given([[1.0, 3.0, 3.0, 1.0, 3.0]]), ints(4), results=2)
