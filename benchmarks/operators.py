@@ -224,9 +224,9 @@ def pools():
 
 def scalars():
     x = normal(1000, 1000)
-    for kind in ("Erf", "Gelu", "Tanh", "Sigmoid", "Exp", "Softplus", "Elu", "HardSwish", "Mish", "Sqrt", "Sin", "Round",
-                 "Floor", "Selu", "LeakyRelu", "Abs", "Neg", "Sign", "Reciprocal", "Celu", "Softsign", "Atan", "Cosh",
-                 "Asinh", "Tan", "IsNaN"):
+    for kind in ("Erf", "Gelu", "Tanh", "Sigmoid", "Exp", "Softplus", "Elu", "HardSwish", "Mish", "Sqrt", "Sin",
+                 "Round", "Floor", "Selu", "LeakyRelu", "Abs", "Neg", "Sign", "Reciprocal", "Celu", "Softsign", "Atan",
+                 "Cosh", "Asinh", "Tan", "IsNaN"):
         op(kind, kind, [x])
     for kind in ("Log", "Sqrt", "Acosh"):
         op(f"{kind} positive", kind, [np.abs(x) + 1])
@@ -319,7 +319,8 @@ def measure_row(row, tools, work, arguments):
     compiled = Compiled(row[0], tools)
     compiled.module = folder / "model.vmfb"
     call(tools.compile(path, compiled.module, [HOST]), timeout=60)
-    error = differs(run_model(tools, compiled.module, "main_graph", inputs, folder, LOCAL_SYNC, len(expected)), expected)
+    results = run_model(tools, compiled.module, "main_graph", inputs, folder, LOCAL_SYNC, len(expected))
+    error = differs(results, expected)
     samplers = {"ours": module_sampler(compiled, "main_graph", inputs, LOCAL_SYNC, cpu=True),
                 "theirs": onnxruntime_sampler(path, arrays, 1)}
     samples = take_turns(samplers, arguments.rounds, arguments.seconds)

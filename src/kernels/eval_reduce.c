@@ -432,11 +432,28 @@ static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   acc[0] = guard_end(k, &guard, after, before);
 }
 
+// Few taps one after the other, each at its own constant distance; more in loops.
+static void window_taps(kernel_build_t* k, window_t* v, int32_t rank, ir_value_t** acc) {
+  enum { FEW = 16 };
+  int64_t taps = 1;
+  for (int32_t i = 0; i < rank; ++i) taps = taps > FEW ? taps : taps * v->w.sizes[i];
+  if (taps > FEW || k->device->kind != DEVICE_CPU) {
+    eval_fixed_loops(k, v->w.sizes, (uint32_t)rank, acc, 1, window_body, v);
+    return;
+  }
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    linear_t at[GRAPH_MAX_RANK];
+    int64_t rest = tap;
+    for (int32_t i = rank; i-- > 0; rest /= v->w.sizes[i]) at[i] = linear_constant(rest % v->w.sizes[i]);
+    window_body(k, at, acc, v);
+  }
+}
+
 ir_value_t* element_window(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   ir_op_t* op = tensor->def;
   window_t v = {.op = op, .coords = coords, .w = graph_window_read(op)};
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, v.w.kind, eval_accumulator(k->ctx, element), k->lanes);
-  eval_fixed_loops(k, v.w.sizes, (uint32_t)op->results[0].type->rank, &acc, 1, window_body, &v);
+  window_taps(k, &v, op->results[0].type->rank, &acc);
   return eval_convert(k, acc, element);
 }

@@ -143,6 +143,37 @@ static void pieces_body(dispatch_t* d, strip_t* s, const pieces_t* pieces, int64
   }
 }
 
+// The same for a row, whose number is the coordinate before; of windows those rows apart where none reaches outside.
+static void row_body(dispatch_t* d, strip_t* s, const pieces_t* pieces, int64_t lanes) {
+  kernel_build_t* k = &d->k;
+  int32_t dim = s->axis - 1;
+  bool windows = dim >= 0 && d->root && ir_is(d->root, GRAPH_WINDOW);
+  pieces_t rows = windows ? pieces_find(s->domain, dim) : (pieces_t){.count = 1};
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < rows.count; ++i) {
+    if (rows.starts[i + 1] - rows.starts[i] > rows.starts[best + 1] - rows.starts[best]) best = i;
+  }
+  if (rows.count == 1) {
+    pieces_body(d, s, pieces, lanes);
+    return;
+  }
+  linear_t row = s->coords[dim];
+  int64_t low = rows.starts[best], high = rows.starts[best + 1];
+  ir_value_t* at = linear_scalar(k, &row);
+  ir_value_t* from_low = kernel_add_const(&k->b, at, -low);
+  ir_value_t* inside = kernel_binary(&k->b, SCALAR_ltu, from_low, kernel_index(&k->b, high - low));
+  kernel_branch_t branch = kernel_if_begin(&k->b, inside, NULL, 0);
+  ir_value_t* bounded = kernel_binary(&k->b, SCALAR_max, at, kernel_index(&k->b, low));
+  bounded = kernel_binary(&k->b, SCALAR_min, bounded, kernel_index(&k->b, high - 1));
+  index_set_facts(k, bounded, low, high - 1, 1);
+  s->coords[dim] = linear_value(bounded);
+  pieces_body(d, s, pieces, lanes);
+  kernel_if_else(&k->b, &branch, NULL, 0);
+  s->coords[dim] = row;
+  pieces_body(d, s, pieces, lanes);
+  kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
 static void build_cpu(dispatch_t* d, ir_value_t* domain) {
   const ir_type_t* type = domain->type;
   linear_t coords[GRAPH_MAX_RANK];
@@ -174,7 +205,7 @@ static void build_cpu(dispatch_t* d, ir_value_t* domain) {
     loop = kernel_loop_constant(&d->k, 0, rows, 1, NULL, 0);
     coords[split - 1] = linear_value(loop.index);
   }
-  pieces_body(d, &s, &pieces, lanes);
+  row_body(d, &s, &pieces, lanes);
   if (is_short) kernel_for_end(&d->k.b, &loop, NULL, 0);
   iterations_end(d, &it);
 }

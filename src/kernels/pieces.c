@@ -45,6 +45,19 @@ static void follow_concat(search_t* s, const ir_op_t* op, int32_t dim, int64_t s
   }
 }
 
+// Where all of a window lies inside.
+static void follow_window(search_t* s, const ir_op_t* op, int32_t dim, int64_t shift) {
+  graph_window_t w = graph_window_read(op);
+  int64_t size = ir_operand(op, 0)->type->dims[dim], stride = w.strides[dim], pad = w.pad_low[dim];
+  for (int32_t i = 0; i < op->results[0].type->rank; ++i) s->ops += (uint32_t)(w.sizes[i] < 64 ? w.sizes[i] - 1 : 64);
+  if (size == IR_DYNAMIC || w.base_dilations[dim] != 1) return;
+  int64_t last = size - 1 + pad - (w.sizes[dim] - 1) * w.dilations[dim];
+  int64_t first = pad > 0 ? (pad + stride - 1) / stride : 0;
+  if (last < 0 || last / stride < first) return;
+  add_start(s, first - shift);
+  add_start(s, last / stride + 1 - shift);
+}
+
 static void follow_map(search_t* s, const ir_op_t* op, int32_t dim, int64_t shift) {
   const ir_value_t* x = ir_operand(op, 0);
   int64_t numbers[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
@@ -77,6 +90,8 @@ static void follow(search_t* s, const ir_value_t* value, int32_t dim, int64_t sh
     follow_pad(s, op, dim, shift);
   } else if (ir_is(op, GRAPH_CONCAT)) {
     follow_concat(s, op, dim, shift);
+  } else if (ir_is(op, GRAPH_WINDOW)) {
+    follow_window(s, op, dim, shift);
   } else if (op->operand_count) {
     follow_map(s, op, dim, shift);
   }

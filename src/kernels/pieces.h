@@ -1,5 +1,5 @@
-// Where along a dimension a tensor's elements start to come from another place: the borders of a pad, the parts of a
-// concatenation. Between two such places index maps need no conditions.
+// Where along a dimension a tensor's elements start to come from another place: the borders of a pad or of windows, the
+// parts of a concatenation. Between two such places index maps need no conditions.
 #ifndef IREE_C_KERNELS_PIECES_H_
 #define IREE_C_KERNELS_PIECES_H_
 

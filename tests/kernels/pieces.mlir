@@ -64,3 +64,16 @@ func.func @best(%x: tensor<40x300xf32>) -> tensor<40xi64> {
   %0:2 = "graph.arg_reduce"(%x) <{axis = 1 : i64, kind = "max"}> : (tensor<40x300xf32>) -> (tensor<40xf32>, tensor<40xi64>)
   return %0#1 : tensor<40xi64>
 }
+
+// Windows that lie inside are read without conditions: one for the row, none for each element.
+// CHECK-LABEL: kernel.func @windows_dispatch_0
+// CHECK: kernel.if
+// CHECK: kernel.for {{.*}}step %c16
+// CHECK-NOT: kernel.if
+// CHECK-NOT: ], %{{[0-9]+}},
+// CHECK: }
+// CHECK: kernel.return
+func.func @windows(%x: tensor<40x30x99xf32>) -> tensor<40x30x99xf32> {
+  %0 = "graph.window"(%x) <{base_dilations = array<i64: 1, 1, 1>, dilations = array<i64: 1, 1, 1>, kind = "max", pad_high = array<i64: 0, 1, 1>, pad_low = array<i64: 0, 1, 1>, sizes = array<i64: 1, 3, 3>, strides = array<i64: 1, 1, 1>}> : (tensor<40x30x99xf32>) -> tensor<40x30x99xf32>
+  return %0 : tensor<40x30x99xf32>
+}

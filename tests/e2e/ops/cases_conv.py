@@ -166,6 +166,11 @@ for label, x, attributes in POOL:
 case("AveragePool", "ceil-pad-counted", f32(1, 3, 8, 8), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1],
      ceil_mode=1, count_include_pad=1, opset=19)
 case("AveragePool", "dilated", f32(1, 3, 8, 8), kernel_shape=[2, 2], dilations=[2, 2], opset=19)
+for label, attributes in {"": {"pads": [1, 1, 1, 1]}, "-strided": {"pads": [1, 0, 0, 1], "strides": [2, 2]},
+                          "-dilated": {"dilations": [2, 3], "pads": [2, 3, 2, 3]},
+                          "-past": {"pads": [2, 2, 2, 2], "strides": [3, 3], "ceil_mode": 1}}.items():
+    case("MaxPool", f"broad{label}", f32(1, 2, 23, 71), kernel_shape=[3, 3], **attributes)
+case("MaxPool", "wider-than-image", f32(1, 2, 40, 2), kernel_shape=[3, 3], pads=[1, 1, 1, 1])
 case("MaxPool", "dilated", f32(1, 3, 8, 8), kernel_shape=[2, 2], dilations=[2, 2])
 case("MaxPool", "negative", f32(1, 3, 6, 6, low=-9.0, high=-1.0), kernel_shape=[3, 3], pads=[1, 1, 1, 1])
 case("MaxPool", "indices", f32(1, 3, 6, 6), kernel_shape=[2, 2], strides=[2, 2], results=2)
