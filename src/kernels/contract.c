@@ -247,22 +247,52 @@ static void finish_tile(contract_plan_t* c, const tile_t* t, ir_value_t** acc) {
   kernel_for_end(&k->b, &loop, NULL, 0);
 }
 
+// How much of the reduction is one dimension of what the left operand is a reshape of (heads of an attention that stand
+// side by side): within it addresses have one step, while across it each is two divisions.
+static int64_t segment_of(const contract_plan_t* c) {
+  enum { SHORTEST = 16 };
+  const ir_value_t* x = ir_operand(c->op, 0);
+  int64_t depth = x->type->dims[x->type->rank - 1], last = depth;
+  while (x->def && depth != IR_DYNAMIC && last == depth) {
+    bool is_reshape = ir_is(x->def, GRAPH_RESHAPE);
+    if (!is_reshape && graph_scalar_fn(x->def) < 0) return c->reduction;
+    x = ir_operand(x->def, 0);
+    if (!x->type->rank) return c->reduction;
+    last = x->type->dims[x->type->rank - 1];
+  }
+  return last != IR_DYNAMIC && last >= SHORTEST && last < depth && depth % last == 0 ? last : c->reduction;
+}
+
 // acc += products from `lower` to `upper`, a chain of sums for each of `chains` neighbours, which `acc` has one after
 // the other.
 static void multiply_range(contract_plan_t* c, const tile_t* t, ir_value_t* const range[2], int64_t chains,
                            ir_value_t** acc) {
   kernel_build_t* k = &c->d->k;
   uint32_t tile = (uint32_t)(t->rows * t->vectors), count = tile * (uint32_t)chains;
-  ir_value_t* inner[MAX_TILE * 2];
-  kernel_loop_t loop = kernel_loop_begin(k, range[0], range[1], chains, acc, count);
+  ir_value_t *inner[MAX_TILE * 2], *lower = range[0], *upper = range[1];
+  kernel_loop_t over_segments = {0};
+  linear_t first = linear_constant(0);
+  int64_t begin, end, segment = segment_of(c);
+  bool whole = kernel_constant_index(lower, &begin) && kernel_constant_index(upper, &end) && segment % chains == 0 &&
+               begin % segment == 0 && end % segment == 0 && end - begin > segment;
+  if (whole) {
+    over_segments = kernel_loop_constant(k, begin / segment, end / segment, 1, acc, count);
+    for (uint32_t i = 0; i < count; ++i) acc[i] = over_segments.iters[i];
+    first = linear_scale(k, linear_value(over_segments.index), segment);
+    lower = index_constant(k, 0), upper = index_constant(k, segment);
+  }
+  kernel_loop_t loop = kernel_loop_begin(k, lower, upper, chains, acc, count);
   for (uint32_t i = 0; i < count; ++i) inner[i] = loop.iters[i];
   for (int64_t i = 0; i < chains; ++i) {
-    linear_t at = linear_value(loop.index);
+    linear_t at = linear_add(k, first, linear_value(loop.index));
     at.constant += i;
     multiply(c, t, at, inner + tile * i);
   }
   kernel_for_end(&k->b, &loop, inner, count);
   for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+  if (!whole) return;
+  kernel_for_end(&k->b, &over_segments, acc, count);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&over_segments, i);
 }
 
 // Sums that a low tile makes side by side: one would have to wait for the last product.

@@ -81,7 +81,7 @@ void linear_divide_extent(kernel_build_t* k, linear_t x, const extent_t* d, line
   linear_range(k, &x, &min, &most);
   if (linear_is_uniform(&x)) {
     // As what is left, so that a row-major position made of both is x again, and nothing is divided.
-    *quotient = linear_value(index_binary(k, SCALAR_divu, linear_scalar(k, &x), size));
+    *quotient = linear_value(index_binary(k, SCALAR_divu, linear_outside(k, &x), size));
     *remainder = linear_add(k, x, linear_scale(k, linear_scale_value(k, *quotient, size), -1));
     return;
   }

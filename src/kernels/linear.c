@@ -70,6 +70,14 @@ void linear_range(const kernel_build_t* k, const linear_t* x, int64_t* min, int6
 // Building forms
 //===----------------------------------------------------------------------------------------------------------------===
 
+static ir_block_t* block_of(const ir_value_t* value) { return value->def ? value->def->parent : value->block; }
+
+static int depth_of(const ir_block_t* block) {
+  int depth = 0;
+  for (; block->parent && block->parent->parent->parent; block = block->parent->parent->parent) ++depth;
+  return depth;
+}
+
 linear_t linear_constant(int64_t value) { return (linear_t){.constant = value}; }
 
 linear_t linear_value(ir_value_t* value) {
@@ -161,9 +169,20 @@ linear_t linear_scale_value(kernel_build_t* k, linear_t x, ir_value_t* factor) {
   if (kernel_constant_index(factor, &constant)) return linear_scale(k, x, constant);
   if (linear_is_constant(&x, &constant)) return linear_scale(k, linear_value(factor), constant);
   if (linear_is_uniform(&x)) {  // what is left without its constant is the same for many x, and made once
-    linear_t constants = linear_scale(k, linear_value(factor), x.constant);
-    x.constant = 0;
-    return linear_add(k, linear_value(index_binary(k, SCALAR_mul, linear_scalar(k, &x), factor)), constants);
+    linear_t sum = linear_scale(k, linear_value(factor), x.constant), outer = linear_constant(0), inner = outer;
+    int innermost = 0;
+    for (uint32_t i = 0; i < x.count; ++i) {
+      int depth = depth_of(block_of(x.terms[i].value));
+      if (depth > innermost) innermost = depth;
+    }
+    for (uint32_t i = 0; i < x.count; ++i) {
+      bool is_inner = depth_of(block_of(x.terms[i].value)) == innermost;
+      add_term(k, is_inner ? &inner : &outer, x.terms[i].value, x.terms[i].coefficient);
+    }
+    if (outer.count) {
+      sum = linear_add(k, sum, linear_value(index_binary(k, SCALAR_mul, linear_scalar(k, &outer), factor)));
+    }
+    return linear_add(k, sum, linear_value(index_binary(k, SCALAR_mul, linear_scalar(k, &inner), factor)));
   }
   ir_value_t* lanes = linear_lanes(k, &x);
   return linear_vector(kernel_mul(&k->b, lanes, kernel_splat(&k->b, factor, k->lanes)));
@@ -172,6 +191,8 @@ linear_t linear_scale_value(kernel_build_t* k, linear_t x, ir_value_t* factor) {
 //===----------------------------------------------------------------------------------------------------------------===
 // Division
 //===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* entry_constant(kernel_build_t* k, int64_t value);
 
 static int64_t floor_div(int64_t a, int64_t d) { return a / d - (a % d < 0); }
 
@@ -185,8 +206,12 @@ static bool starts_block(const kernel_build_t* k, const linear_t* rest) {
   return true;
 }
 
-// x / d or x % d. GPUs divide numbers of 64 bits by many instructions; few need so many.
+// x / d or x % d, outside of the loops where it can be. GPUs divide numbers of 64 bits by many instructions; few need
+// so many.
 static ir_value_t* divide(kernel_build_t* k, scalar_fn_t fn, ir_value_t* x, int64_t d, int64_t max) {
+  if (x->type->kind == IR_TYPE_INDEX && k->device->kind != DEVICE_GPU) {
+    return index_binary(k, fn, x, entry_constant(k, d));
+  }
   ir_value_t* divisor = kernel_integer(&k->b, x->type, d);
   if (k->device->kind != DEVICE_GPU || max < 0 || max > UINT32_MAX || d > INT32_MAX) {
     return kernel_binary(&k->b, fn, x, divisor);
@@ -207,7 +232,8 @@ static void divide_by_instruction(kernel_build_t* k, linear_t rest, int64_t d, l
     rest.lane = 0;
   }
   bool uniform = linear_is_uniform(&rest);
-  ir_value_t* x = uniform ? linear_scalar(k, &rest) : linear_lanes(k, &rest);
+  bool outside = uniform && k->device->kind != DEVICE_GPU;
+  ir_value_t* x = outside ? linear_outside(k, &rest) : uniform ? linear_scalar(k, &rest) : linear_lanes(k, &rest);
   ir_value_t *q = divide(k, SCALAR_divu, x, d, max), *r = divide(k, SCALAR_remu, x, d, max);
   int64_t constant;
   if (!kernel_constant_index(q, &constant)) index_set_facts(k, q, 0, max < 0 ? INT64_MAX / 4 : max / d, 1);
@@ -293,14 +319,6 @@ static memo_slot_t* memo_find(kernel_build_t* k, uint32_t code, const ir_value_t
     }
   }
   return memo_slot(k->memo, code, x, y);
-}
-
-static ir_block_t* block_of(const ir_value_t* value) { return value->def ? value->def->parent : value->block; }
-
-static int depth_of(const ir_block_t* block) {
-  int depth = 0;
-  for (; block->parent && block->parent->parent->parent; block = block->parent->parent->parent) ++depth;
-  return depth;
 }
 
 static bool encloses(const ir_block_t* outer, const ir_block_t* block) {
@@ -421,6 +439,13 @@ ir_value_t* linear_scalar(kernel_build_t* k, const linear_t* x) {
   }
   if (x->constant) sum = kernel_binary(&k->b, SCALAR_add, sum, entry_constant(k, x->constant));
   return sum;
+}
+
+ir_value_t* linear_outside(kernel_build_t* k, const linear_t* x) {
+  linear_t rest = *x;
+  rest.constant = 0;
+  ir_value_t* sum = linear_scalar(k, &rest);
+  return x->constant ? index_binary(k, SCALAR_add, sum, entry_constant(k, x->constant)) : sum;
 }
 
 ir_value_t* linear_lanes(kernel_build_t* k, const linear_t* x) {

@@ -60,7 +60,9 @@ bool linear_equal(const linear_t* x, const linear_t* y);
 // Inclusive bounds over all lanes.
 void linear_range(const kernel_build_t* k, const linear_t* x, int64_t* min, int64_t* max);
 
-// The form without lane and vector part as one scalar index, its loop-invariant parts computed outside the loops.
+// The form without lane and vector part as one scalar index, its loop-invariant parts computed outside the loops, but
+// for the constant, which addresses add for free; linear_outside adds that outside, too.
+ir_value_t* linear_outside(kernel_build_t* k, const linear_t* x);
 ir_value_t* linear_scalar(kernel_build_t* k, const linear_t* x);
 // The whole form as vector<lanes x index>; a scalar when lanes is 1.
 ir_value_t* linear_lanes(kernel_build_t* k, const linear_t* x);
