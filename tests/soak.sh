@@ -64,9 +64,19 @@ calls() {
   [ $bad = 0 ]
 }
 
+# Bits of machine code: every target that LLVM disassembles and the software GPU has.
+targets() {
+  local bad=0 good=0
+  for target in $(sed -n 's/^ARCH(\([^,]*\),.*/\1/p' src/isa/amd/targets.def | grep -Ev '^gfx([67]|125)'); do
+    "$build/tests/softgpu_modifiers_test" "$target" && good=$((good + 1)) || bad=$((bad + 1))
+  done
+  echo "$good passed, $bad failed"
+  [ $bad = 0 ]
+}
+
 # Every reader of untrusted files, 20 CPU-minutes each.
 fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random sweep address threads calls fuzzers" "$@"
+run_steps "memory random sweep address threads calls targets fuzzers" "$@"

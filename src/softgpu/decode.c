@@ -213,7 +213,7 @@ static bool parse_operands(decode_t* d, inst_t* inst, inst_extra_t* extra, char*
   bool expects_operand = true, ends = false;
   for (char* word; (word = next_word(&words, &ends)); expects_operand = ends) {
     bool is_modifier = parse_modifier(inst, extra, word);
-    if (is_modifier && modifier_is_known(inst->row->name, word)) continue;
+    if (is_modifier && modifier_is_known(inst->row, word)) continue;
     if (is_modifier || !expects_operand) {
       text_printf(error, "modifier '%s' of %s is not executed", word, inst->row->name);
       return false;

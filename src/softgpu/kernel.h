@@ -92,7 +92,7 @@ extern const inst_row_t control_nothing_row;
 
 // modifiers.c: of a word behind the operands. Whether it may be skipped where it is known, and whether it is.
 bool modifier_is_skipped(const char* word);
-bool modifier_is_known(const char* mnemonic, const char* word);
+bool modifier_is_known(const inst_row_t* row, const char* word);
 
 // code.c
 // The instruction at `address`, decoded with all that its branches lead to. Needs engine->lock. NULL when memory is

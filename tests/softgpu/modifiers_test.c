@@ -159,17 +159,56 @@ static void walk_target(const char* target, uint32_t least_forms) {
   engine_destroy(k.engine);
 }
 
-static void test_gfx942(void** state) { walk_target("gfx942", 1000); }
-static void test_gfx1030(void** state) { walk_target("gfx1030", 1000); }
+// LLVM fails on bits of these; what guards against that takes the place of cmocka's handler once, in the first test.
+static void test_gfx9(void** state) {
+  walk_target("gfx942", 1000);
+  walk_target("gfx90a", 1000);
+}
+static void test_gfx1030(void** state) { walk_target("gfx1030", 950); }
 static void test_gfx1100(void** state) { walk_target("gfx1100", 1000); }
 static void test_gfx1201(void** state) { walk_target("gfx1201", 1000); }
 
-int main(void) {
+static void test_gfx1150(void** state) { walk_target("gfx1150", 1000); }
+
+// A modifier that an instruction does not act upon makes it refused, also where the encoding has bits for it.
+static void expect(const char* target, bool is_taken, const char* text) {
+  text_t error = {0};
+  engine_options_t options = {.target = isa_target_find(target)};
+  engine_t* engine = engine_create(&options, &error);
+  assert_non_null(engine);
+  char copy[TEXT];
+  inst_t inst = {0};
+  snprintf(copy, TEXT, "%s", text);
+  decode_t d = {.engine = engine, .lanes = isa_has_wave32(options.target) ? 32 : 64, .text = copy};
+  bool taken = decode_inst(&d, &inst, &error);
+  if (taken != is_taken) fail_msg("%s: '%s' is %s: %s", target, text, taken ? "taken" : "refused", error.data);
+  if (!taken) assert_non_null(strstr(error.data, "is not executed"));
+  if (taken) decode_free_extra(&inst);
+  text_finish(&error);
+  engine_destroy(engine);
+}
+
+static void test_closed_lists(void** state) {
+  expect("gfx942", true, "v_add_f32_e64 v0, v1, v2 clamp mul:2");
+  expect("gfx942", true, "v_add_u32_e64 v0, v1, v2 clamp");
+  expect("gfx942", true, "v_pk_add_u16 v0, v1, v2 clamp");
+  expect("gfx942", false, "v_add_co_u32_e64 v0, vcc, v1, v2 clamp");
+  expect("gfx942", false, "v_cvt_pkrtz_f16_f32 v0, v1, v2 clamp");
+  expect("gfx942", false, "v_cvt_i32_f32_e64 v0, v1 mul:2");
+  expect("gfx942", false, "v_alignbit_b32 v0, v1, v2, v3 clamp");
+  expect("gfx942", false, "v_dot4_i32_i8 v0, v1, v2, v3 neg_lo:[1,0,0]");
+  expect("gfx942", false, "v_pk_mov_b32 v[0:1], v[2:3], v[4:5] neg_lo:[1,0]");
+  expect("gfx1100", true, "v_dot4_i32_iu8 v0, v1, v2, v3 neg_lo:[1,0,0]");
+  expect("gfx1100", true, "v_fma_mixlo_f16 v0, v1, v2, v3 op_sel_hi:[0,1,0] clamp");
+}
+
+// Names of targets: those are walked, and nothing else is tested.
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) walk_target(argv[i], 500);
+  if (argc > 1) return 0;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gfx942),
-      cmocka_unit_test(test_gfx1030),
-      cmocka_unit_test(test_gfx1100),
-      cmocka_unit_test(test_gfx1201),
+      cmocka_unit_test(test_gfx9),    cmocka_unit_test(test_gfx1030), cmocka_unit_test(test_gfx1100),
+      cmocka_unit_test(test_gfx1150), cmocka_unit_test(test_gfx1201), cmocka_unit_test(test_closed_lists),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
