@@ -89,7 +89,12 @@ static bool build_cases(lower_op_t* n, uint32_t node) {
   return lower_build_if(n, lower_with_number(n, SCALAR_ltu, n->in[0], middle), &lower, &upper);
 }
 
-bool lower_build_case(lower_op_t* n) { return build_cases(n, 1); }
+bool lower_build_case(lower_op_t* n) {
+  int64_t number;
+  uint32_t last = n->op->region_count - 1;
+  if (!lower_constant_index(n->in[0], &number)) return build_cases(n, 1);
+  return build_region(n, number >= 0 && number < last ? (uint32_t)number : last);
+}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Complex tensors outside

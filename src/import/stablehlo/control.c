@@ -29,6 +29,13 @@ bool stablehlo_lower_case(lower_op_t* n) {
   bool index =
       n->in[0] && ir_type_is_tensor(n->in[0]->type) && n->in[0]->type->rank == 0 && !lower_is_float(n->in[0]->type);
   if (!index || !n->op->region_count) return lower_error(n, "needs an index of type tensor<i32> and branches");
+  int64_t constant;
+  if (lower_constant_index(n->in[0], &constant)) {
+    n->in[0] = graph_index_constant(n->b, constant);
+  } else {  // a number of the host, which compares it as often as it takes
+    ir_value_t* number = lower_coerce(n->l, n->in[0], n->in[0]->type->element);
+    n->in[0] = graph_cast(n->b, number, ir_type_index(n->ctx), false);
+  }
   return lower_build_case(n);
 }
 

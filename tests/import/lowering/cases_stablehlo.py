@@ -699,6 +699,17 @@ return %0 : tensor<4xf32>""", [x, flag], [2 * x])
   stablehlo.return %1 : tensor<4xf32>
 }) : (tensor<i32>) -> tensor<4xf32>
 return %0 : tensor<4xf32>""", [x, np.array(i, np.int32)], [[x, -x, 2 * x][min(i, 2) if i >= 0 else 2]])
+    s.add("case_constant", """%b = stablehlo.constant dense<2> : tensor<i32>
+%0 = "stablehlo.case"(%b) ({
+  stablehlo.return %a : tensor<4xf32>
+}, {
+  %1 = stablehlo.negate %a : tensor<4xf32>
+  stablehlo.return %1 : tensor<4xf32>
+}, {
+  %1 = stablehlo.add %a, %a : tensor<4xf32>
+  stablehlo.return %1 : tensor<4xf32>
+}) : (tensor<i32>) -> tensor<4xf32>
+return %0 : tensor<4xf32>""", [x], [2 * x])
     s.add("while", """%n = stablehlo.constant dense<5> : tensor<i32>
 %one = stablehlo.constant dense<1> : tensor<i32>
 %zero = stablehlo.constant dense<0> : tensor<i32>

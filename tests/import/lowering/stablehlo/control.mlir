@@ -94,6 +94,23 @@ func.func @case_minus_1(%a: tensor<4xf32>, %b: tensor<i32>) -> (tensor<4xf32>) a
   return %0 : tensor<4xf32>
 }
 
+func.func @case_constant(%a: tensor<4xf32>) -> (tensor<4xf32>) attributes {
+    test.in = [dense<[0.5003818869590759, 1.5888551473617554, 1.1027427911758423, -1.0991712808609009]> : tensor<4xf32>],
+    test.out = [dense<[1.0007637739181519, 3.1777102947235107, 2.2054855823516846, -2.1983425617218018]> : tensor<4xf32>]
+} {
+  %b = stablehlo.constant dense<2> : tensor<i32>
+  %0 = "stablehlo.case"(%b) ({
+    stablehlo.return %a : tensor<4xf32>
+  }, {
+    %1 = stablehlo.negate %a : tensor<4xf32>
+    stablehlo.return %1 : tensor<4xf32>
+  }, {
+    %1 = stablehlo.add %a, %a : tensor<4xf32>
+    stablehlo.return %1 : tensor<4xf32>
+  }) : (tensor<i32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
 func.func @while(%a: tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>) attributes {
     test.in = [dense<[0.5003818869590759, 1.5888551473617554, 1.1027427911758423, -1.0991712808609009]> : tensor<4xf32>],
     test.out = [dense<5> : tensor<i32>, dense<[3.002291202545166, 9.533130645751953, 6.616456985473633, -6.595027923583984]> : tensor<4xf32>]
