@@ -42,6 +42,44 @@ static linear_t wrap_form(kernel_build_t* k, const linear_t* x, ir_value_t* peri
   return apply_form(k, SCALAR_rem, &rest, period);
 }
 
+// Reflected once at either end, which is all there is to do for most vectors: between -last and 2 last.
+static ir_value_t* reflect_once(kernel_build_t* k, ir_value_t* x, ir_value_t* last) {
+  ir_value_t* zero = kernel_integer(&k->b, x->type, 0);
+  ir_value_t* end = kernel_splat(&k->b, last, kernel_lanes(x));
+  x = kernel_binary(&k->b, SCALAR_max, x, kernel_binary(&k->b, SCALAR_sub, zero, x));
+  ir_value_t* left = kernel_binary(&k->b, SCALAR_sub, end, x);
+  left = kernel_binary(&k->b, SCALAR_max, left, kernel_binary(&k->b, SCALAR_sub, zero, left));
+  return kernel_binary(&k->b, SCALAR_sub, end, left);
+}
+
+// A triangle wave of period 2 last.
+static linear_t reflect_all(kernel_build_t* k, linear_t x, ir_value_t* last) {
+  ir_value_t* period = index_binary(k, SCALAR_mul, last, index_constant(k, 2));
+  period = index_binary(k, SCALAR_max, period, index_constant(k, 1));
+  linear_t phase = wrap_form(k, &x, period);
+  linear_t mirrored = linear_add(k, linear_value(period), linear_scale(k, phase, -1));
+  linear_t result = select_form(k, SCALAR_min, &phase, &mirrored);
+  return apply_form(k, SCALAR_min, &result, last);
+}
+
+static linear_t reflect_dynamic(kernel_build_t* k, linear_t x, ir_value_t* last) {
+  if (x.lane != 1 || x.vector || k->lanes == 1) return reflect_all(k, x, last);
+  linear_t first = x;
+  first.lane = 0;
+  ir_value_t *low = linear_scalar(k, &first), *high = kernel_add_const(&k->b, low, k->lanes - 1);
+  ir_value_t* least = kernel_binary(&k->b, SCALAR_sub, kernel_index(&k->b, 0), last);
+  ir_value_t* once = kernel_binary(&k->b, SCALAR_and, kernel_binary(&k->b, SCALAR_ge, low, least),
+                                   kernel_binary(&k->b, SCALAR_le, high, kernel_mul_const(&k->b, last, 2)));
+  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_index(k->ctx), k->lanes);
+  kernel_branch_t branch = kernel_if_begin(&k->b, once, &type, 1);
+  ir_value_t* value = reflect_once(k, linear_lanes(k, &x), last);
+  kernel_if_else(&k->b, &branch, &value, 1);
+  linear_t other = reflect_all(k, x, last);
+  value = linear_lanes(k, &other);
+  kernel_if_end(&k->b, &branch, &value, 1);
+  return linear_vector(ir_result(branch.op, 0));
+}
+
 // wrap_position for a size known at run time.
 static linear_t wrap_dynamic(kernel_build_t* k, linear_t x, const extent_t* size, const char* mode) {
   ir_value_t *count = extent_value(k, size), *last = index_binary(k, SCALAR_add, count, index_constant(k, -1));
@@ -52,12 +90,7 @@ static linear_t wrap_dynamic(kernel_build_t* k, linear_t x, const extent_t* size
   } else if (strcmp(mode, "wrap") == 0) {
     result = wrap_form(k, &x, count);
   } else {
-    ir_value_t* period = index_binary(k, SCALAR_mul, last, index_constant(k, 2));
-    period = index_binary(k, SCALAR_max, period, index_constant(k, 1));
-    linear_t phase = wrap_form(k, &x, period);
-    linear_t mirrored = linear_add(k, linear_value(period), linear_scale(k, phase, -1));
-    result = select_form(k, SCALAR_min, &phase, &mirrored);
-    result = apply_form(k, SCALAR_min, &result, last);
+    result = reflect_dynamic(k, x, last);
   }
   set_range(k, &result, index_facts(count).max - 1);
   return result;
@@ -90,6 +123,31 @@ static linear_t wrap_position(kernel_build_t* k, linear_t x, const extent_t* ext
   return result;
 }
 
+// A vector that lies inside along `dim` is read as it is: `in` has its coordinates, not yet wrapped there.
+static ir_value_t* read_wrapped(kernel_build_t* k, ir_value_t* x, linear_t* in, int32_t dim, const char* mode) {
+  extent_t extent = eval_extent(x, dim);
+  linear_t first = in[dim];
+  first.lane = 0;
+  ir_value_t *size = extent_value(k, &extent), *at = linear_scalar(k, &first), *zero = kernel_index(&k->b, 0);
+  ir_value_t* behind = kernel_add_const(&k->b, at, k->lanes);
+  ir_value_t* inside = kernel_binary(&k->b, SCALAR_and, kernel_binary(&k->b, SCALAR_ge, at, zero),
+                                     kernel_binary(&k->b, SCALAR_le, behind, size));
+  const ir_type_t* type = kernel_vector_type(k->ctx, x->type->element, k->lanes);
+  kernel_branch_t branch = kernel_if_begin(&k->b, inside, &type, 1);
+  linear_t plain[GRAPH_MAX_RANK];
+  memcpy(plain, in, sizeof(*in) * (size_t)x->type->rank);
+  ir_value_t* bounded = kernel_binary(&k->b, SCALAR_max, at, zero);
+  index_set_facts(k, bounded, 0, index_facts(size).max, 1);
+  plain[dim] = linear_value(bounded);
+  plain[dim].lane = 1;
+  ir_value_t* value = eval_lanes(k, x, plain);
+  kernel_if_else(&k->b, &branch, &value, 1);
+  in[dim] = wrap_position(k, in[dim], &extent, mode);
+  value = eval_lanes(k, x, in);
+  kernel_if_end(&k->b, &branch, &value, 1);
+  return ir_result(branch.op, 0);
+}
+
 ir_value_t* element_pad(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   ir_op_t* op = tensor->def;
   pad_t pad;
@@ -101,6 +159,7 @@ ir_value_t* element_pad(kernel_build_t* k, ir_value_t* tensor, const linear_t* c
   linear_t in[GRAPH_MAX_RANK];
   guard_t guard = {0};
   bool constant = strcmp(mode, "constant") == 0;
+  int32_t run = -1;  // the dimension of a size known at run time along which a vector may reach outside
   for (int32_t i = 0; i < x->type->rank; ++i) {
     in[i] = coords[i];
     in[i].constant -= pad.low[i];
@@ -108,11 +167,16 @@ ir_value_t* element_pad(kernel_build_t* k, ir_value_t* tensor, const linear_t* c
     bool changes = pad.low[i] || pad.high[i] || pad.interior[i];
     extent_t size = eval_extent(x, i);
     if (!constant) {
-      if (changes || extent_is_fixed(&size)) in[i] = wrap_position(k, in[i], &size, mode);
+      if (changes && !extent_is_fixed(&size) && k->lanes > 1 && in[i].lane == 1 && !in[i].vector) {
+        run = i;
+      } else if (changes || extent_is_fixed(&size)) {
+        in[i] = wrap_position(k, in[i], &size, mode);
+      }
       continue;
     }
     if (changes) in[i] = guard_spread(k, &guard, in[i], &size, spread);
   }
+  if (run >= 0) return read_wrapped(k, x, in, run, mode);
   if (!guard.condition && !guard.mask) return eval_at(k, x, in);
   ir_value_t* other = eval_at(k, value, NULL);
   guard_begin(k, &guard, x->type->element);

@@ -117,29 +117,48 @@ static LLVMValueRef safe_divisor(emit_t* e, LLVMValueRef b, bool is_signed, LLVM
   return build_select(e, special, build_int(b, 1), b);
 }
 
+// Vectors are divided by no instruction but as floats, whose quotients are far enough from the next whole number to be
+// cut to the right one: of 16 bits in 24, of 32 in 53. Constants are multiplied with instead.
+static LLVMValueRef quotient(emit_t* e, LLVMValueRef a, LLVMValueRef b, bool is_signed) {
+  unsigned lanes = build_lanes(LLVMTypeOf(a)), bits = build_bits(LLVMTypeOf(a));
+  if (!lanes || bits < 8 || bits > 32 || LLVMIsConstant(b))
+    return is_signed ? build_sdiv(e, a, b) : build_udiv(e, a, b);
+  LLVMTypeRef f32 = LLVMFloatTypeInContext(e->context), f64 = LLVMDoubleTypeInContext(e->context);
+  LLVMTypeRef type = LLVMVectorType(bits > 16 ? f64 : f32, lanes);
+  LLVMValueRef x = is_signed ? build_sitofp(e, a, type) : build_uitofp(e, a, type);
+  LLVMValueRef y = is_signed ? build_sitofp(e, b, type) : build_uitofp(e, b, type);
+  LLVMValueRef q = build_fdiv(e, x, y);
+  return is_signed ? build_fptosi(e, q, LLVMTypeOf(a)) : build_fptoui(e, q, LLVMTypeOf(a));
+}
+
+static LLVMValueRef remainder_of(emit_t* e, LLVMValueRef a, LLVMValueRef b, bool is_signed) {
+  if (!build_lanes(LLVMTypeOf(a)) || LLVMIsConstant(b)) return is_signed ? build_srem(e, a, b) : build_urem(e, a, b);
+  return build_sub(e, a, build_mul(e, quotient(e, a, b, is_signed), b));
+}
+
 LLVMValueRef emit_int_div(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
   if (!may_be_special(b, true)) return build_sdiv(e, a, b);
   LLVMValueRef is_zero, is_minus_one, divisor = safe_divisor(e, b, true, &is_zero, &is_minus_one);
-  LLVMValueRef q = build_select(e, is_minus_one, build_sub(e, zero(a), a), build_sdiv(e, a, divisor));
+  LLVMValueRef q = build_select(e, is_minus_one, build_sub(e, zero(a), a), quotient(e, a, divisor, true));
   return build_select(e, is_zero, build_int(a, -1), q);
 }
 
 LLVMValueRef emit_int_rem(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
   if (!may_be_special(b, true)) return build_srem(e, a, b);
   LLVMValueRef is_zero, is_minus_one, divisor = safe_divisor(e, b, true, &is_zero, &is_minus_one);
-  return build_select(e, is_zero, a, build_srem(e, a, divisor));
+  return build_select(e, is_zero, a, remainder_of(e, a, divisor, true));
 }
 
 LLVMValueRef emit_int_divu(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
   if (!may_be_special(b, false)) return build_udiv(e, a, b);
   LLVMValueRef is_zero, divisor = safe_divisor(e, b, false, &is_zero, NULL);
-  return build_select(e, is_zero, build_int(a, -1), build_udiv(e, a, divisor));
+  return build_select(e, is_zero, build_int(a, -1), quotient(e, a, divisor, false));
 }
 
 LLVMValueRef emit_int_remu(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
   if (!may_be_special(b, false)) return build_urem(e, a, b);
   LLVMValueRef is_zero, divisor = safe_divisor(e, b, false, &is_zero, NULL);
-  return build_select(e, is_zero, a, build_urem(e, a, divisor));
+  return build_select(e, is_zero, a, remainder_of(e, a, divisor, false));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

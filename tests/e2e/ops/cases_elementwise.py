@@ -74,6 +74,14 @@ case("Pow", "cube", f32(3, 5), const(3.0))
 case("Pow", "root", positive(3, 5), const(0.5))
 case("Pow", "int-exponent", f32(3, 5), const([2], np.int64))
 case("Pow", "i32", i32(6, low=-4, high=5), const([3], np.int32))
+for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32):
+    ends = np.iinfo(dtype)
+    # Quotients next to whole numbers: products of a divisor, one less and one more, up to the type's ends.
+    over = [ends.max, ends.max - 1, ends.max // 3, ends.max // 3 * 3, ends.min, ends.min + 1, ends.max // 2 + 1, 6, 5, 7]
+    by = [3, ends.max, 1, 2, ends.max - 1, 5, 7]
+    pairs = np.array([(x, y) for x in over for y in by + [-3, -7] * (ends.min < 0)], dtype)
+    for op in ("Div", "Mod"):
+        case(op, f"ends-{np.dtype(dtype).name}", given(pairs[:, 0], dtype), given(pairs[:, 1], dtype))
 case("Mod", "i32", i32(20), given([3, -3] * 10, np.int32))
 case("Mod", "i64", i64(20), given([7, -5] * 10, np.int64))
 case("Mod", "fmod-f32", f32(20, low=-9, high=9), positive(20), fmod=1)
