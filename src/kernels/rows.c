@@ -565,12 +565,12 @@ static void row(rows_t* r) {
 // Rows shared out
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Last dimensions that are reduced, until there are enough elements for all.
-static uint32_t flat_dims(const rows_t* r) {
+// Last dimensions that are reduced, until there are as many elements as wanted.
+static uint32_t flat_dims(const rows_t* r, int64_t wanted) {
   uint32_t flat = 1, rank = (uint32_t)r->full->rank;
   extent_t size = r->sizes[rank - 1];
   while (flat < r->reduced_count && r->reduced[r->reduced_count - 1 - flat] == rank - 1 - flat) {
-    if (!extent_is_fixed(&size) || size.factor >= 4 * r->d->device->subgroup_size) break;
+    if (!extent_is_fixed(&size) || size.factor >= wanted) break;
     size = extent_product(size, r->sizes[rank - 1 - flat++]);
   }
   return flat;
@@ -583,10 +583,12 @@ static void choose_team(rows_t* r) {
   int64_t subgroup = d->device->subgroup_size;
   r->team = 1;
   if (d->device->kind != DEVICE_GPU || !r->along) return;
-  r->flat = flat_dims(r);
-  extent_t length = flat_size(r), rows = extent_fixed(1);
+  extent_t rows = extent_fixed(1);
   for (int32_t i = 0; i < r->kept_count; ++i) rows = extent_product(rows, r->sizes[r->kept[i]]);
-  bool is_fixed = extent_is_fixed(&length), few = extent_is_fixed(&rows) && rows.factor * subgroup < BUSY;
+  bool few = extent_is_fixed(&rows) && rows.factor < BUSY / subgroup;
+  r->flat = flat_dims(r, few ? 4 * LONG : 4 * subgroup);
+  extent_t length = flat_size(r);
+  bool is_fixed = extent_is_fixed(&length);
   if (is_fixed && length.factor < 2 * subgroup) return;
   r->team = subgroup;
   if (is_fixed ? length.factor < (few ? LONG : VERY_LONG) : !few) return;

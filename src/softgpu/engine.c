@@ -48,6 +48,11 @@ static bool run(launch_t* launch) {
     pthread_mutex_unlock(&engine->counter_lock);
   }
   execute_launch(launch);
+  if (launch->counts) {
+    pthread_mutex_lock(&engine->counter_lock);
+    engine->counters.longest += launch->longest;
+    pthread_mutex_unlock(&engine->counter_lock);
+  }
   return !__atomic_load_n(&launch->is_faulted, __ATOMIC_ACQUIRE);
 }
 

@@ -108,6 +108,7 @@ bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine
   COUNTER(dispatches, "dispatches")                                        \
   COUNTER(workgroups, "workgroups")                                        \
   COUNTER(waves, "waves")                                                  \
+  COUNTER(longest, "instructions of the longest wave of each dispatch")    \
   COUNTER(salu, "scalar instructions")                                     \
   COUNTER(smem, "scalar memory instructions")                              \
   COUNTER(valu, "vector instructions")                                     \

@@ -146,6 +146,15 @@ static bool begin_group(executor_t* e) {
   return true;
 }
 
+static void count_longest(const group_t* group) {
+  uint64_t* longest = &group->launch->longest;
+  for (uint32_t i = 0; i < group->wave_count; ++i) {
+    uint64_t most = __atomic_load_n(longest, __ATOMIC_RELAXED), own = group->waves[i].executed;
+    while (own > most && !__atomic_compare_exchange_n(longest, &most, own, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+  }
+}
+
 static void add_counters(engine_t* engine, const engine_counters_t* counters) {
   pthread_mutex_lock(&engine->counter_lock);
 #define COUNTER(name, what) engine->counters.name += counters->name;
@@ -175,6 +184,7 @@ static void run_groups(launch_t* launch) {
         continue;
       }
       any_ended = true;
+      if (launch->counts) count_longest(&e.resident[i]->group);
       e.spare[e.spare_count++] = e.resident[i];
       e.resident[i] = e.resident[--e.count];
     }

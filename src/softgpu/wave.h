@@ -48,6 +48,7 @@ typedef struct launch_t {
   int32_t is_faulted;     // atomic
   uint64_t group_count;
   uint64_t next_group;     // atomic: groups below it have been begun
+  uint64_t longest;        // atomic: most instructions of a wave, of those counted
   uint32_t helpers;        // worker threads at it (execute.c's lock)
   check_launch_t* check;   // NULL without a check of races
   struct launch_t* next;   // launches that workers may join

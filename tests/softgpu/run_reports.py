@@ -59,6 +59,7 @@ def counters(build, target, folder):
     waves = ITEMS // lanes
     wanted = {"dispatches": 1, "workgroups": ITEMS // GROUP, "waves": waves, "bytes read from global memory":
               waves * (16 + 4 * lanes), "barriers": waves * (2 if target.startswith("gfx12") else 1),
+              "instructions of the longest wave of each dispatch": 1 + sum(COUNTS.values()),
               "cycles lost to workgroup memory bank conflicts": waves * lanes // 32, "bytes read from scratch": 0,
               **{name: count * waves for name, count in COUNTS.items()},
               **{name: count * waves * lanes for name, count in OF_LANES.items()}}
