@@ -2,6 +2,7 @@
 //
 //   reduce [n] -> []          reduce [parts, length] -> [parts], reduce [parts] -> []
 //   arg_reduce, reduce_generic  alike: parts in order, so that the first of equals stays the first
+//   contract [n] x [n]        spread_contract.c
 //   scan [n]                  scan [parts, length] along each part; the parts' totals scanned; both combined
 //
 // A size that is no product, or known at run time only, is padded with what changes nothing.
@@ -107,8 +108,7 @@ ir_value_t* spread_element(ir_builder_t* b, ir_value_t* x, int64_t dim, int64_t 
   return graph_reshape(b, x, rank, kept, dynamic);
 }
 
-// Parts near the wanted number, without padding if possible.
-static void choose_parts(split_t* s, int64_t size, int64_t wanted) {
+void spread_choose_parts(split_t* s, int64_t size, int64_t wanted) {
   int64_t best = 0;
   for (int64_t parts = wanted / 2; parts <= wanted * 2; ++parts) {
     bool nearer = !best || llabs(parts - wanted) < llabs(best - wanted);
@@ -223,7 +223,7 @@ static ir_op_t* spread_reduce(spread_t* s, ir_op_t* op) {
   ir_value_t* x = spread_join(&b, widened(&b, ir_operand(op, 0)), r.dims[r.first], r.run);
   split_t split_to = {.dim = r.dims[r.first], .parts = parts, .length = COLUMNS, .mode = "constant"};
   split_to.fill = graph_constant(&b, graph_identity(s->ctx, graph_get_kind(op), ir_type_scalar(x->type)));
-  if (parts != IR_DYNAMIC) choose_parts(&split_to, r.size, parts);
+  if (parts != IR_DYNAMIC) spread_choose_parts(&split_to, r.size, parts);
   ir_value_t* sum = reduce_twice(&b, spread_split(&b, x, &split_to), &r, parts != IR_DYNAMIC);
   ir_op_t* last = sum->def;
   ir_value_replace(ir_result(op, 0), graph_cast(&b, sum, element, false));
@@ -362,7 +362,7 @@ static ir_op_t* spread_scan(spread_t* s, ir_op_t* op) {
   ir_value_t* x = widened(&b, ir_operand(op, 0));
   split_t split_to = {.dim = axis, .mode = "constant"};
   split_to.fill = graph_constant(&b, graph_identity(s->ctx, graph_get_kind(op), ir_type_scalar(x->type)));
-  choose_parts(&split_to, type->dims[axis], type->dims[axis] / LENGTH);
+  spread_choose_parts(&split_to, type->dims[axis], type->dims[axis] / LENGTH);
   x = spread_split(&b, x, &split_to);
   ir_value_t* inside = scan(&b, op, x, axis + 1, false);
   ir_value_t* totals = spread_element(&b, inside, axis + 1, graph_get_reverse(op) ? 0 : split_to.length - 1);
@@ -390,6 +390,8 @@ static ir_op_t* spread_op(spread_t* s, ir_op_t* op) {
       return spread_generic(s, op);
     case GRAPH_SCAN:
       return spread_scan(s, op);
+    case GRAPH_CONTRACT:
+      return s->target->gpu ? spread_contract(s->ctx, op) : NULL;
     case GRAPH_SCATTER:
     case GRAPH_SCATTER_GENERIC:
       return s->target->gpu ? spread_scatter(s->ctx, op) : NULL;

@@ -12,6 +12,8 @@ typedef struct split_t {
   const char* mode;  // of the padding
   ir_value_t* fill;
 } split_t;
+// Parts near the wanted number of a known size, without padding if possible.
+void spread_choose_parts(split_t* s, int64_t size, int64_t wanted);
 ir_value_t* spread_split(ir_builder_t* b, ir_value_t* x, const split_t* s);
 // Dimensions [first, first + count) as one.
 ir_value_t* spread_join(ir_builder_t* b, ir_value_t* x, int64_t first, int64_t count);
@@ -22,6 +24,7 @@ ir_value_t* spread_element(ir_builder_t* b, ir_value_t* x, int64_t dim, int64_t 
 int64_t spread_count(const ir_type_t* type, const int64_t* dims, uint32_t count);
 
 // What took the op's place, or NULL when it stays.
+ir_op_t* spread_contract(ir_context_t* ctx, ir_op_t* op);
 ir_op_t* spread_scatter(ir_context_t* ctx, ir_op_t* op);
 
 #endif  // IREE_C_PASSES_SPREAD_IMPL_H_

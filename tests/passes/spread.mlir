@@ -105,3 +105,29 @@ func.func @wide(%x: tensor<100x4096xf32>, %at: tensor<99x1xi64>, %updates: tenso
   %0 = "graph.scatter"(%x, %at, %updates) {update_window_dims = array<i64: 1>, inserted_dims = array<i64: 0>, operand_batch_dims = array<i64>, indices_batch_dims = array<i64>, scatter_dims_map = array<i64: 0>, index_vector_dim = 1 : i64, kind = "set"} : (tensor<100x4096xf32>, tensor<99x1xi64>, tensor<99x4096xf32>) -> tensor<100x4096xf32>
   return %0 : tensor<100x4096xf32>
 }
+
+// Sums that are few and long; enough of them stay whole.
+// CHECK-LABEL: func.func @product
+// CHECK: "graph.contract"{{.*}} -> tensor<8x2x64xf32>
+// CHECK: "graph.reduce"{{.*}}(tensor<8x2x64xf32>) -> tensor<2x64xf32>
+// CPU-LABEL: func.func @product
+// CPU-COUNT-1: "graph.dispatch"
+// CPU-NOT: "graph.dispatch"
+func.func @product(%a: tensor<2x4096xf32>, %b: tensor<4096x64xf32>) -> tensor<2x64xf32> {
+  %0 = "graph.contract"(%a, %b) {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<2x4096xf32>, tensor<4096x64xf32>) -> tensor<2x64xf32>
+  return %0 : tensor<2x64xf32>
+}
+
+// CHECK-LABEL: func.func @any_product
+// CPU-LABEL: func.func @any_product
+// CHECK: "graph.reduce"{{.*}}(tensor<128x2x64xf32>) -> tensor<2x64xf32>
+// CHECK-LABEL: func.func @square
+// CHECK-NOT: "graph.reduce"
+func.func @any_product(%a: tensor<2x?xf32>, %b: tensor<?x64xf32>) -> tensor<2x64xf32> {
+  %0 = "graph.contract"(%a, %b) {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<2x?xf32>, tensor<?x64xf32>) -> tensor<2x64xf32>
+  return %0 : tensor<2x64xf32>
+}
+func.func @square(%a: tensor<512x1024xf32>, %b: tensor<1024x512xf32>) -> tensor<512x512xf32> {
+  %0 = "graph.contract"(%a, %b) {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<512x1024xf32>, tensor<1024x512xf32>) -> tensor<512x512xf32>
+  return %0 : tensor<512x512xf32>
+}

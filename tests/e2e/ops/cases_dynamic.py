@@ -41,6 +41,7 @@ dynamic("TopK", "lines", f32("n", 700), ints(140), axis=1, results=2, sizes=[{"n
 dynamic("TopK", "first", i32("n", 3, low=0, high=99), ints(5), axis=0, results=2, largest=0,
         sizes=[{"n": 5}, {"n": 64}, {"n": 65}, {"n": 300}])
 dynamic("MatMul", "rows", f32("n", 64), weights(64, 33))
+dynamic("MatMul", "long", f32(3, "n"), f32("n", 5), sizes=[{"n": 0}, {"n": 1}, {"n": 700}])
 dynamic("MatMul", "wide", f32("n", 300), weights(300, 128))
 dynamic("MatMul", "sequence", f32("n", "m", 48), weights(48, 20), sizes=PLANE)
 dynamic("MatMul", "batch", f32("n", 7, 16), f32("n", 16, 9))

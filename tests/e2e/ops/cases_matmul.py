@@ -17,6 +17,9 @@ for label, left, right in SHAPES:
     case("MatMul", f"{label}-weights", f32(*left), weights(*right))
 case("MatMul", "f16", f16(9, 20), f16(20, 7), tolerance=3e-2)
 case("MatMul", "i32", i32(4, 5), i32(5, 6))
+case("MatMul", "long", f32(2, 3, 2051), f32(2, 2051, 5))
+case("MatMul", "f16-long", f16(1, 3000), f16(3000, 20), tolerance=3e-1)
+case("MatMul", "i32-long", i32(4, 4097), i32(4097, 6))
 graph_case("MatMul-bf16", via(TensorProto.BFLOAT16, "MatMul"), f32(9, 20), f32(20, 7), tolerance=1e-1)
 for label, left, right in [("tiles", (33, 48), (48, 35)), ("odd-tiles", (47, 37), (37, 61)),
                            ("batch-tiles", (3, 40, 32), (3, 32, 29)), ("tall-tiles", (130, 40), (40, 20))]:
