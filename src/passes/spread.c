@@ -19,6 +19,7 @@
 typedef struct spread_t {
   ir_context_t* ctx;
   const spread_target_t* target;
+  uint32_t round;  // how often what is looked at took the place of what a program has
 } spread_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -182,12 +183,15 @@ static reduction_t read_reduction(const ir_op_t* op) {
 
 // Into how many parts it should go; 0 or 1: none.
 static int64_t wanted_parts(const spread_t* s, const reduction_t* r, const ir_type_t* type) {
-  enum { THREADS = 1 << 17, TEAM = 256, LONG = 1 << 13, LONG_COLUMN = 1 << 6, FEW = 4 };
+  enum { THREADS = 1 << 17, TEAM = 256, LONG = 1 << 13, LONG_COLUMN = 1 << 6, FEW = 4, FEW_COLUMNS = 1 << 12 };
   enum { WORKERS = 32, WORK = 1 << 18 };
   int64_t kept = kept_count(type, r->dims, r->count), length = spread_count(type, r->dims, r->count), parts, most;
   bool along = r->count && r->dims[r->count - 1] == type->rank - 1;
   if (kept == IR_DYNAMIC || kept <= 0 || !r->count || type->rank >= GRAPH_MAX_RANK || !length) return 0;
-  if (length == IR_DYNAMIC) return s->target->gpu && r->size == IR_DYNAMIC && kept <= FEW ? IR_DYNAMIC : 0;
+  if (length == IR_DYNAMIC) {
+    bool few = kept <= (along ? FEW : FEW_COLUMNS);
+    return s->target->gpu && r->size == IR_DYNAMIC && few ? IR_DYNAMIC : 0;
+  }
   if (s->target->gpu) {
     parts = THREADS / (along ? TEAM * kept : kept);
     most = length / (along ? LONG : LONG_COLUMN);
@@ -214,14 +218,16 @@ static ir_value_t* reduce_twice(ir_builder_t* b, ir_value_t* x, const reduction_
 }
 
 static ir_op_t* spread_reduce(spread_t* s, ir_op_t* op) {
-  enum { COLUMNS = 4096 };
+  enum { MOST_COLUMNS = 1 << 12, BUSY = 1 << 15 };
   reduction_t r = read_reduction(op);
   ir_builder_t b = ir_builder_before(s->ctx, op);
   int64_t parts = wanted_parts(s, &r, ir_operand(op, 0)->type);
   if (!parts) return NULL;
   const ir_type_t* element = ir_type_scalar(ir_operand(op, 0)->type);
   ir_value_t* x = spread_join(&b, widened(&b, ir_operand(op, 0)), r.dims[r.first], r.run);
-  split_t split_to = {.dim = r.dims[r.first], .parts = parts, .length = COLUMNS, .mode = "constant"};
+  int64_t columns = BUSY / kept_count(ir_operand(op, 0)->type, r.dims, r.count);
+  if (columns > MOST_COLUMNS) columns = MOST_COLUMNS;
+  split_t split_to = {.dim = r.dims[r.first], .parts = parts, .length = columns, .mode = "constant"};
   split_to.fill = graph_constant(&b, graph_identity(s->ctx, graph_get_kind(op), ir_type_scalar(x->type)));
   if (parts != IR_DYNAMIC) spread_choose_parts(&split_to, r.size, parts);
   ir_value_t* sum = reduce_twice(&b, spread_split(&b, x, &split_to), &r, parts != IR_DYNAMIC);
@@ -235,10 +241,13 @@ static ir_op_t* spread_reduce(spread_t* s, ir_op_t* op) {
 // Reductions one thread makes a result of: parts of hundreds, their results again
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Elements that a thread takes one after the other; 0: all of them.
+// Elements that a thread takes one after the other; 0: all of them. Of what is known at run time only a few, and of
+// what comes of them again.
 static int64_t serial_length(const spread_t* s, int64_t size, int64_t lines) {
-  enum { SHORT = 512, MOST = 256, BUSY = 1 << 14 };
-  if (!s->target->gpu || size < SHORT || lines >= BUSY) return 0;
+  enum { SHORT = 512, MOST = 256, BUSY = 1 << 14, RUN_TIME = 32, RUN_TIME_ROUNDS = 2 };
+  if (!s->target->gpu || lines >= BUSY) return 0;
+  if (size == IR_DYNAMIC) return lines != IR_DYNAMIC && s->round < RUN_TIME_ROUNDS ? RUN_TIME : 0;
+  if (size < SHORT) return 0;
   int64_t length = 16;
   while (length < MOST && length * length < size) length *= 2;
   return length;
@@ -250,15 +259,25 @@ static ir_value_t* like(ir_builder_t* b, ir_value_t* x, ir_value_t* as, const in
   return graph_broadcast(b, x, ir_type_with_element(b->ctx, as->type, ir_type_scalar(x->type)), dims, dynamic);
 }
 
+// The last place along an axis, in the form of places.
+static ir_value_t* last_place(ir_builder_t* b, ir_value_t* x, int64_t axis, ir_value_t* places) {
+  if (x->type->dims[axis] != IR_DYNAMIC) return graph_splat_like(b, places, (double)(x->type->dims[axis] - 1));
+  ir_value_t* last = index_op(b, SCALAR_add, graph_dim(b, x, (uint32_t)axis), -1);
+  const ir_type_t* type = ir_type_tensor(b->ctx, ir_type_index(b->ctx), 0, NULL);
+  last = graph_build(b, GRAPH_TO_TENSOR, &last, 1, type, NULL, 0);
+  return like(b, graph_cast(b, last, ir_type_scalar(places->type), false), places, NULL);
+}
+
 static ir_op_t* spread_arg_reduce(spread_t* s, ir_op_t* op) {
   ir_value_t* x = ir_operand(op, 0);
   int64_t axis = graph_get_axis(op), size = x->type->dims[axis];
   const ir_type_t* index = ir_type_scalar(op->results[1].type);
   bool is_max = strcmp(graph_get_kind(op), "max") == 0, last = graph_get_last(op);
-  int64_t length = size == IR_DYNAMIC ? 0 : serial_length(s, size, kept_count(x->type, &axis, 1));
+  int64_t length = serial_length(s, size, kept_count(x->type, &axis, 1));
   if (!length || x->type->rank >= GRAPH_MAX_RANK || (index->kind == IR_TYPE_INTEGER && index->width < 32)) return NULL;
   ir_builder_t b = ir_builder_before(s->ctx, op);
-  split_t split_to = {.dim = axis, .parts = (size + length - 1) / length, .length = length, .mode = "edge"};
+  split_t split_to = {.dim = axis, .parts = IR_DYNAMIC, .length = length, .mode = "edge"};
+  if (size != IR_DYNAMIC) split_to.parts = (size + length - 1) / length;
   graph_extreme_t extreme = {.axis = axis + 1, .least = !is_max, .last = last, .index = index};
   ir_op_t* inner = graph_arg_reduce(&b, spread_split(&b, x, &split_to), &extreme);
   extreme.axis = axis;
@@ -273,7 +292,7 @@ static ir_op_t* spread_arg_reduce(spread_t* s, ir_op_t* op) {
   ir_value_t* part = graph_iota(&b, inside->type, axis, dynamic);
   ir_value_t* start = graph_binary(&b, SCALAR_mul, part, graph_splat_like(&b, part, (double)length));
   ir_value_t* place = graph_binary(&b, SCALAR_add, start, inside);
-  place = graph_binary(&b, SCALAR_min, place, graph_splat_like(&b, place, (double)(size - 1)));  // of equal padding
+  place = graph_binary(&b, SCALAR_min, place, last_place(&b, x, axis, place));  // of equal padding
   ir_value_t* won = graph_binary(&b, SCALAR_eq, part, like(&b, ir_result(outer, 1), inside, dims));
   place = graph_select(&b, won, place, graph_splat_like(&b, place, 0));
   ir_value_replace(ir_result(op, 0), ir_result(outer, 0));
@@ -352,12 +371,37 @@ static ir_value_t* unsplit(ir_builder_t* b, ir_value_t* y, const ir_op_t* op, co
   return graph_pad(b, graph_reshape(b, y, type->rank, dims, NULL), s->fill, low, high, NULL, "constant");
 }
 
+// Of a length known at run time only: some parts, and what they come to by themselves.
+static ir_op_t* spread_open_scan(spread_t* s, ir_op_t* op) {
+  enum { PARTS = 128 };
+  const ir_type_t* element = ir_type_scalar(op->results[0].type);
+  const char* kind = graph_get_kind(op);
+  int64_t axis = graph_get_axis(op), dims[GRAPH_MAX_RANK], within = axis + 1;
+  ir_builder_t b = ir_builder_before(s->ctx, op);
+  ir_value_t *x = ir_operand(op, 0), *size = graph_dim(&b, x, (uint32_t)axis);
+  x = widened(&b, x);
+  split_t split_to = {.dim = axis, .parts = PARTS, .length = IR_DYNAMIC, .mode = "constant"};
+  split_to.fill = graph_constant(&b, graph_identity(s->ctx, kind, ir_type_scalar(x->type)));
+  x = spread_split(&b, x, &split_to);
+  ir_value_t* inside = scan(&b, op, x, within, graph_get_exclusive(op));
+  ir_value_t* before = scan(&b, op, graph_reduce(&b, x, &within, 1, kind), axis, true);
+  for (int32_t i = 0; i < before->type->rank; ++i) dims[i] = i <= axis ? i : i + 1;
+  ir_value_t* y = graph_binary(&b, graph_kind_fn(kind), like(&b, before, x, dims), inside);
+  y = slice_first(&b, spread_join(&b, y, axis, 2), axis, size);
+  ir_value_replace(ir_result(op, 0), graph_cast(&b, y, element, false));
+  ir_op_erase(op);
+  return before->def;
+}
+
 static ir_op_t* spread_scan(spread_t* s, ir_op_t* op) {
   enum { LONG = 1 << 14, LENGTH = 1 << 11, LINES = 1 << 7 };
   const ir_type_t *type = ir_operand(op, 0)->type, *element = ir_type_scalar(type);
   int64_t axis = graph_get_axis(op), dims[GRAPH_MAX_RANK];
-  if (!s->target->gpu || !ir_type_is_static(type) || type->rank >= GRAPH_MAX_RANK) return NULL;
-  if (type->dims[axis] < LONG || kept_count(type, &axis, 1) > LINES) return NULL;
+  if (!s->target->gpu || type->rank >= GRAPH_MAX_RANK) return NULL;
+  int64_t lines = kept_count(type, &axis, 1);
+  if (lines == IR_DYNAMIC || lines > LINES) return NULL;
+  if (type->dims[axis] == IR_DYNAMIC) return spread_open_scan(s, op);
+  if (type->dims[axis] < LONG) return NULL;
   ir_builder_t b = ir_builder_before(s->ctx, op);
   ir_value_t* x = widened(&b, ir_operand(op, 0));
   split_t split_to = {.dim = axis, .mode = "constant"};
@@ -401,12 +445,13 @@ static ir_op_t* spread_op(spread_t* s, ir_op_t* op) {
 }
 
 static bool visit(void* user, ir_op_t* op) {
+  spread_t* s = user;
   bool changed = false;
-  for (ir_op_t* next = op; (next = spread_op(user, next));) changed = true;
+  for (s->round = 0; (op = spread_op(s, op)); ++s->round) changed = true;
   return changed;
 }
 
 pass_result_t spread_work(ir_op_t* module, ir_context_t* ctx, const spread_target_t* target) {
-  spread_t s = {ctx, target};
+  spread_t s = {.ctx = ctx, .target = target};
   return rewrite_each(module, visit, &s) ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -56,6 +56,24 @@ func.func @place(%x: tensor<?x50257xf32>) -> (tensor<?xf32>, tensor<?xi64>) {
   return %0, %1 : tensor<?xf32>, tensor<?xi64>
 }
 
+// A line of any length, in parts of 32 and those in parts of 32; a running sum in 128 parts.
+// CHECK-LABEL: func.func @any_place
+// CHECK: "graph.arg_reduce"{{.*}}(tensor<?x32xf32>) -> (tensor<?xf32>, tensor<?xi64>)
+// CHECK: "graph.arg_reduce"{{.*}}(tensor<?x32xf32>) -> (tensor<?xf32>, tensor<?xi64>)
+// CHECK: "graph.arg_reduce"{{.*}}(tensor<?xf32>) -> (tensor<f32>, tensor<i64>)
+func.func @any_place(%x: tensor<?xf32>) -> tensor<i64> {
+  %0, %1 = "graph.arg_reduce"(%x) {axis = 0 : i64, kind = "max"} : (tensor<?xf32>) -> (tensor<f32>, tensor<i64>)
+  return %1 : tensor<i64>
+}
+
+// CHECK-LABEL: func.func @any_running
+// CHECK-DAG: "graph.scan"{{.*}}exclusive{{.*}}tensor<128xi32>
+// CHECK-DAG: "graph.scan"{{.*}}tensor<128x?xi32>
+func.func @any_running(%x: tensor<?xi32>) -> tensor<?xi32> {
+  %0 = "graph.scan"(%x) {axis = 0 : i64, kind = "add"} : (tensor<?xi32>) -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+
 // CHECK-LABEL: func.func @running
 // CHECK: "graph.scan"{{.*}}tensor<9x2224xi32>
 // CHECK: "graph.scan"{{.*}}tensor<9xi32>

@@ -35,6 +35,13 @@ dynamic("CumSum", "", f32("n", 5), const(0, "int64"))
 dynamic("CumSum", "plane", i32("n", "m"), const(1, "int64"), reverse=1, exclusive=1,
         sizes=[{"n": 2, "m": 1031}, {"n": 3, "m": 129}, {"n": 1, "m": 1}, {"n": 0, "m": 5}, {"n": 4, "m": 0}])
 dynamic("CumSum", "middle", i32(2, "m", 5), const(1, "int64"), sizes=[{"m": 523}, {"m": 130}, {"m": 1}])
+LINES = [{"n": 1}, {"n": 33}, {"n": 2051}]
+dynamic("CumSum", "line", i32("n"), const(0, "int64"), sizes=[*LINES, {"n": 0}])
+dynamic("CumSum", "lines", i32("n", 3), const(0, "int64"), reverse=1, exclusive=1, sizes=LINES)
+dynamic("ArgMax", "line", i32("n", low=0, high=4), axis=0, sizes=LINES)
+dynamic("ArgMin", "last", i32("n", 3, low=0, high=4), axis=0, select_last_index=1, sizes=LINES)
+dynamic("ReduceSum", "columns", i32("n", 8), ints(0), keepdims=0, sizes=[*LINES, {"n": 0}])
+dynamic("ReduceMin", "columns", f32(2, "n", 3), axes=[1], sizes=LINES)
 dynamic("TopK", "", f32("n", 9), ints(3), axis=1, results=2)
 dynamic("TopK", "line", i32(2, "n", low=0, high=99), ints(129), axis=1, results=2, sizes=[{"n": 129}, {"n": 700}])
 dynamic("TopK", "lines", f32("n", 700), ints(140), axis=1, results=2, sizes=[{"n": 1}, {"n": 3}])
