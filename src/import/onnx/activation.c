@@ -40,6 +40,7 @@ bool onnx_lower_prelu(onnx_node_t* n) {
   const ir_type_t* type = x->type;
   if (!onnx_broadcast(n, &x, &slope)) return false;
   if (x->type->rank != type->rank) return onnx_error(n, "the slope does not broadcast to the input");
+  if (onnx_is_unsigned(n->in[0])) return give(n, x);  // nothing is negative
   return give(n, graph_select(n->b, onnx_binary_number(n, SCALAR_lt, x, 0), mul(n, x, slope), x));
 }
 

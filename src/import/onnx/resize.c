@@ -31,7 +31,7 @@ static float source_position(const resize_t* r, int32_t d, int64_t i) {
     case AT_TF_HALF_PIXEL_FOR_NN:
       return (x + 0.5f) / scale;
     case AT_HALF_PIXEL_SYMMETRIC:
-      return in / 2 * (1 - out / (scale * in)) + ((x + 0.5f) / scale - 0.5f);
+      return in / 2 * (1 - out / (scale * in)) + (x + 0.5f) / scale - 0.5f;
     case AT_TF_CROP_AND_RESIZE:
       if (out > 1) return start * (in - 1) + x * (end - start) * (in - 1) / (out - 1);
       return 0.5f * (start + end) * (in - 1);

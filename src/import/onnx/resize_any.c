@@ -65,10 +65,12 @@ static ir_value_t* with(any_t* a, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) 
   return graph_binary(a->n->b, fn, x, y);
 }
 
-// (i + 0.5) / scale - 0.5
-static ir_value_t* half_pixel(any_t* a, ir_value_t* i) {
-  return by(a, SCALAR_sub, with(a, SCALAR_div, by(a, SCALAR_add, i, 0.5), a->scale), 0.5);
+// (i + 0.5) / scale
+static ir_value_t* pixel_middle(any_t* a, ir_value_t* i) {
+  return with(a, SCALAR_div, by(a, SCALAR_add, i, 0.5), a->scale);
 }
+
+static ir_value_t* half_pixel(any_t* a, ir_value_t* i) { return by(a, SCALAR_sub, pixel_middle(a, i), 0.5); }
 
 // 0 where the result has one element.
 static ir_value_t* unless_single(any_t* a, ir_value_t* x) {
@@ -107,12 +109,12 @@ static ir_value_t* positions(any_t* a) {
     case AT_PYTORCH_HALF_PIXEL:
       return unless_single(a, half_pixel(a, i));
     case AT_TF_HALF_PIXEL_FOR_NN:
-      return with(a, SCALAR_div, by(a, SCALAR_add, i, 0.5), a->scale);
+      return pixel_middle(a, i);
     case AT_HALF_PIXEL_SYMMETRIC: {
       ir_value_t* part = with(a, SCALAR_div, a->out, with(a, SCALAR_mul, a->scale, a->in));
       ir_value_t* offset = by(a, SCALAR_add, by(a, SCALAR_mul, part, -1), 1);
       offset = with(a, SCALAR_mul, by(a, SCALAR_mul, a->in, 0.5), offset);
-      return with(a, SCALAR_add, offset, half_pixel(a, i));
+      return by(a, SCALAR_sub, with(a, SCALAR_add, offset, pixel_middle(a, i)), 0.5);
     }
     default:
       return half_pixel(a, i);

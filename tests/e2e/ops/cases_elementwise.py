@@ -89,6 +89,7 @@ case("Mod", "fmod-i32", i32(20), given([3, -3] * 10, np.int32), fmod=1)
 case("Mod", "u8", u8(20), u8(20, low=1))
 case("PRelu", "", f32(3, 5), f32(5))
 case("PRelu", "channels", f32(2, 3, 4, 4), weights(3, 1, 1))
+case("PRelu", "unsigned", given([1, 2**63 + 5, 2**64 - 1], np.uint64), given([3, 5, 7], np.uint64))
 for op in ("Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"):
     case(op, "f32", f32(4, 5), f32(4, 5))
     case(op, "i32", i32(40, low=0, high=4), i32(40, low=0, high=4))

@@ -395,6 +395,8 @@ def binary(d):
     dtype = d.pick(*FLOATS, *INTEGERS)
     if op == "Mod":
         options["fmod"] = 1 if dtype[0] == "f" else d.whole(0, 1)
+        if options["fmod"] and dtype in ("int64", "uint64"):
+            options["wrong"] = ["onnxruntime"]  # computes in doubles
     if op == "Pow":
         dtype = d.pick("float32", "float64", "int32", "int64")
         x = operand_pair(d, dtype, *(0, 4) if dtype[0] == "i" else (0.3, 2.0))

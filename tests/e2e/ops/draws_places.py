@@ -23,25 +23,31 @@ def resize(d):
     if mode == "cubic":
         options["cubic_coeff_a"] = d.pick(-0.75, -0.5, -0.3)
         options["exclude_outside"] = d.whole(0, 1)
-    if opset >= 18 and mode != "nearest" and d.chance(0.4):
+    # Of other transformations, ONNX Runtime's and ONNX's antialiased edges differ.
+    plain = options["coordinate_transformation_mode"] in ("half_pixel", "pytorch_half_pixel", "align_corners")
+    if opset >= 18 and mode != "nearest" and plain and d.chance(0.4):
         options["antialias"] = 1
     if axes is spatial:
         options["axes"] = axes
+    if options["coordinate_transformation_mode"] == "half_pixel_symmetric":
+        options["nearest_mode"] = "round_prefer_floor"  # whole positions are not whole in floats
     ratios = [d.pick(0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 1.7) if a in spatial else 1.0
               for a in axes]
+    sizes = [max(1, int(shape[a] * ratio)) for a, ratio in zip(axes, ratios)]
     roi = None
     if options["coordinate_transformation_mode"] == "tf_crop_and_resize":
-        starts = [d.pick(0.0, 0.125, 0.25, -0.3) if a in spatial else 0.0 for a in axes]
-        ends = [d.pick(1.0, 0.875, 0.6, 1.3) if a in spatial else 1.0 for a in axes]
+        # ONNX Runtime crops nothing from an axis whose scale is 1.
+        cropped = [a in spatial and ratio != 1 and size != shape[a] for a, ratio, size in zip(axes, ratios, sizes)]
+        starts = [d.pick(0.0, 0.125, 0.25, -0.3) if crop else 0.0 for crop in cropped]
+        ends = [d.pick(1.0, 0.875, 0.6, 1.3) if crop else 1.0 for crop in cropped]
         roi = d.known(np.array(starts + ends, np.float32))
-        options["extrapolation_value"] = d.pick(0.0, 1.5)
+        options["extrapolation_value"] = d.pick(0.0, 2.0)  # halves as integers: rounded here, cut in ONNX Runtime
     # Integers between places: ONNX Runtime rounds towards zero, and ONNX's reference loses neighbours.
     dtype = d.pick("float32", "float16", *["uint8", "int8", "int32"] if mode == "nearest" else ["float32"] * 3)
     x = d.given(dtype, shape)
     if d.chance(0.5):
         return [x, roi, d.known(np.array(ratios, np.float32))], options
-    sizes = [max(1, int(shape[a] * ratio)) for a, ratio in zip(axes, ratios)]
-    if opset >= 18 and d.chance(0.4):
+    if opset >= 18 and roi is None and d.chance(0.4):
         options["keep_aspect_ratio_policy"] = d.pick("not_larger", "not_smaller", "stretch")
         if axes is not spatial and options["keep_aspect_ratio_policy"] != "stretch":
             return resize(d)
