@@ -145,6 +145,10 @@ static int64_t place_all_by_sweep(plan_value_t* values, uint32_t count, int64_t 
 }
 
 int64_t plan_memory(plan_value_t* values, uint32_t count) {
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (__builtin_add_overflow(sum, plan_align(values[i].size), &sum)) return INT64_MAX;
+  }
   if (!count) return 0;
   plan_value_t** order = memory_array(count, sizeof(*order));
   for (uint32_t i = 0; i < count; ++i) order[i] = &values[i];

@@ -86,6 +86,13 @@ static void test_two_peaks(void** unused) {
   free(values);
 }
 
+static void test_too_large(void** unused) {
+  plan_value_t values[3] = {0};
+  for (uint32_t i = 0; i < 3; ++i) values[i].size = (int64_t)1 << 62;
+  assert_true(plan_memory(values, 3) == INT64_MAX);
+  assert_true(plan_memory(values, 1) == (int64_t)1 << 62);
+}
+
 static void test_sweep(void** unused) {
   enum { COUNT = 2000 };
   plan_value_t* values = some_values(COUNT, 5000, 300, 7);
@@ -100,6 +107,7 @@ static void test_sweep(void** unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_few), cmocka_unit_test(test_many),
-                                     cmocka_unit_test(test_two_peaks), cmocka_unit_test(test_sweep)};
+                                     cmocka_unit_test(test_two_peaks), cmocka_unit_test(test_sweep),
+                                     cmocka_unit_test(test_too_large)};
   return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }
