@@ -56,10 +56,10 @@ def counters(build, target, folder):
     result = launch(build, target, ["--stats"], [f"load {path}", f"run checked {ITEMS} {GROUP} {(32 << 10) - 512} 0", f"in {values}",
                                                  f"out {4 * ITEMS} {folder / 'out'}", "go"])
     said = {match[2]: match[1] for match in re.finditer(r"^ +(\d+) (.*)$", result.stderr, re.MULTILINE)}
-    waves = ITEMS // lanes
+    waves, barriers = ITEMS // lanes, 2 if target.startswith("gfx12") else 1
     wanted = {"dispatches": 1, "workgroups": ITEMS // GROUP, "waves": waves, "bytes read from global memory":
-              waves * (16 + 4 * lanes), "barriers": waves * (2 if target.startswith("gfx12") else 1),
-              "instructions of the longest wave of each dispatch": 1 + sum(COUNTS.values()),
+              waves * (16 + 4 * lanes), "barriers": waves * barriers,
+              "instructions of the longest wave of each dispatch": barriers + sum(COUNTS.values()),
               "cycles lost to workgroup memory bank conflicts": waves * lanes // 32, "bytes read from scratch": 0,
               **{name: count * waves for name, count in COUNTS.items()},
               **{name: count * waves * lanes for name, count in OF_LANES.items()}}
