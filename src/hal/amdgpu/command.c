@@ -2,6 +2,7 @@
 #include "hal/amdgpu/command.h"
 
 #include "hal/amdgpu/library.h"
+#include "hal/gpu/allocator.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Dispatches
@@ -102,8 +103,8 @@ static uint32_t set_bindings(iree_hal_buffer_ref_list_t bindings, uint8_t* argum
   for (iree_host_size_t i = 0; i < bindings.count; ++i) {
     const iree_hal_buffer_ref_t* ref = &bindings.values[i];
     uint64_t address = 0;
-    if (ref->buffer && amdgpu_buffer_is_fixed(ref->buffer) &&
-        iree_status_consume_code(amdgpu_buffer_address(ref->buffer, &address)) == IREE_STATUS_OK) {
+    if (ref->buffer && gpu_buffer_is_fixed(ref->buffer) &&
+        iree_status_consume_code(gpu_buffer_address(ref->buffer, &address)) == IREE_STATUS_OK) {
       address += ref->offset;
       memcpy(arguments + i * sizeof(address), &address, sizeof(address));
     } else {

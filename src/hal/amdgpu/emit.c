@@ -1,6 +1,7 @@
 // Packets. Bodies go into the hardware queue's slots at once; the first word of each, which makes it valid, is kept
 // aside until the submission is published.
 #include "hal/amdgpu/host_queue.h"
+#include "hal/gpu/allocator.h"
 
 enum { MAX_BLIT_GROUPS = 1024, MAX_BLIT_GROUP_SIZE = 256, MIN_BLIT_ITEMS = 32, WORD_SIZE = 16 };
 
@@ -192,7 +193,7 @@ static iree_status_t resolve(const emitter_t* e, iree_hal_buffer_ref_t ref, uint
                              uint64_t* out_length) {
   iree_hal_buffer_ref_t resolved;
   IREE_RETURN_IF_ERROR(iree_hal_buffer_binding_table_resolve_ref(e->operation->bindings, ref, &resolved));
-  IREE_RETURN_IF_ERROR(amdgpu_buffer_address(resolved.buffer, out_address));
+  IREE_RETURN_IF_ERROR(gpu_buffer_address(resolved.buffer, out_address));
   *out_address += resolved.offset;
   *out_length = resolved.length;
   return iree_ok_status();

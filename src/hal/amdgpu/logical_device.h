@@ -31,14 +31,8 @@ iree_status_t logical_device_create(system_t* system, uint64_t mask, const logic
                                     const iree_hal_device_create_params_t* create_params,
                                     iree_allocator_t host_allocator, iree_hal_device_t** out_device);
 
-// allocator.c
+// memory.c
 iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator);
-
-// buffer.c: the address of a buffer's first byte for the GPU. Errors: INVALID_ARGUMENT for buffers of other devices,
-// FAILED_PRECONDITION when a queue-ordered buffer has no memory.
-iree_status_t amdgpu_buffer_address(iree_hal_buffer_t* buffer, uint64_t* out_address);
-// Whether that address never changes.
-bool amdgpu_buffer_is_fixed(iree_hal_buffer_t* buffer);
 
 // executable_cache.c
 // Whether code of the format runs on the device's GPUs.

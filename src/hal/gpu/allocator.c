@@ -1,11 +1,20 @@
-// The allocator of a logical device: three heaps.
-//
-//   GPU memory                   DEVICE_LOCAL
-//   GPU memory the host can map  DEVICE_LOCAL|HOST_VISIBLE, where the whole of it is mapped (large BAR, APU)
-//   host memory                  HOST_LOCAL|DEVICE_VISIBLE, fine-grained
-#include "hal/amdgpu/allocator.h"
+// The allocator of GPUs.
+#include "hal/gpu/allocator.h"
 
-enum { MIN_ALIGNMENT = 256 };
+enum { MIN_ALIGNMENT = 256, GRANULARITY = 64, MIN_IMPORT_ALIGNMENT = 16 };
+
+// Counters by place: 0 of the host, 1 of GPUs.
+typedef struct statistics_t {
+  iree_atomic_uint64_t allocated[2];
+  iree_atomic_uint64_t freed[2];
+  iree_atomic_uint64_t peak[2];
+} statistics_t;
+
+struct gpu_allocator_t {
+  iree_hal_resource_t resource;
+  gpu_allocator_params_t params;
+  statistics_t statistics;
+};
 
 #define VISIBLE_TYPE (IREE_HAL_MEMORY_TYPE_HOST_VISIBLE | IREE_HAL_MEMORY_TYPE_HOST_COHERENT)
 
@@ -13,9 +22,8 @@ enum { MIN_ALIGNMENT = 256 };
 // Statistics
 //===----------------------------------------------------------------------------------------------------------------===
 
-void amdgpu_allocator_record(amdgpu_allocator_t* allocator, iree_hal_memory_type_t type, iree_device_size_t size,
-                             bool is_free) {
-  allocator_statistics_t* s = &allocator->statistics;
+static void record(gpu_allocator_t* allocator, iree_hal_memory_type_t type, iree_device_size_t size, bool is_free) {
+  statistics_t* s = &allocator->statistics;
   int place = iree_all_bits_set(type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL) ? 1 : 0;
   if (is_free) {
     iree_atomic_fetch_add(&s->freed[place], size, iree_memory_order_relaxed);
@@ -30,7 +38,7 @@ void amdgpu_allocator_record(amdgpu_allocator_t* allocator, iree_hal_memory_type
 }
 
 static void allocator_query_statistics(iree_hal_allocator_t* base, iree_hal_allocator_statistics_t* out) {
-  allocator_statistics_t* s = &((amdgpu_allocator_t*)base)->statistics;
+  statistics_t* s = &((gpu_allocator_t*)base)->statistics;
   out->host_bytes_peak = iree_atomic_load(&s->peak[0], iree_memory_order_relaxed);
   out->host_bytes_allocated = iree_atomic_load(&s->allocated[0], iree_memory_order_relaxed);
   out->host_bytes_freed = iree_atomic_load(&s->freed[0], iree_memory_order_relaxed);
@@ -43,20 +51,14 @@ static void allocator_query_statistics(iree_hal_allocator_t* base, iree_hal_allo
 // Heaps
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool is_host_visible(const amdgpu_allocator_t* allocator) {
-  bool visible = true;
-  for (uint32_t i = 0; i < allocator->gpu_count; ++i) visible = visible && allocator->gpus[i]->is_host_visible;
-  return visible;
-}
-
 static iree_status_t allocator_query_memory_heaps(iree_hal_allocator_t* base, iree_host_size_t capacity,
                                                   iree_hal_allocator_memory_heap_t* heaps,
                                                   iree_host_size_t* out_count) {
-  const amdgpu_allocator_t* allocator = (const amdgpu_allocator_t*)base;
+  const gpu_allocator_t* allocator = (const gpu_allocator_t*)base;
   const iree_hal_buffer_usage_t usage = IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_DISPATCH;
   const iree_hal_buffer_usage_t mapping = IREE_HAL_BUFFER_USAGE_MAPPING | IREE_HAL_BUFFER_USAGE_MAPPING_PERSISTENT;
-  iree_device_size_t size = allocator->gpus[0]->memory_size;
-  bool visible = is_host_visible(allocator);
+  iree_device_size_t size = allocator->params.memory_size;
+  bool visible = allocator->params.maps_device_memory;
   iree_host_size_t count = visible ? 3 : 2;
   if (out_count) *out_count = count;
   if (capacity < count) return iree_status_from_code(IREE_STATUS_OUT_OF_RANGE);
@@ -72,7 +74,7 @@ static iree_status_t allocator_query_memory_heaps(iree_hal_allocator_t* base, ir
 }
 
 // The heap for some parameters, by its type; NONE when there is none.
-static iree_hal_memory_type_t choose_type(const amdgpu_allocator_t* allocator, const iree_hal_buffer_params_t* params) {
+static iree_hal_memory_type_t choose_type(const gpu_allocator_t* allocator, const iree_hal_buffer_params_t* params) {
   const iree_hal_memory_type_t host =
       IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_CACHED | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE;
   iree_hal_memory_type_t type = params->type & ~(iree_hal_memory_type_t)IREE_HAL_MEMORY_TYPE_OPTIMAL;
@@ -85,7 +87,7 @@ static iree_hal_memory_type_t choose_type(const amdgpu_allocator_t* allocator, c
   if (is_local && is_host_local) return IREE_HAL_MEMORY_TYPE_NONE;
   if (is_host_local) return host;
   if (!needs_host) return IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL;
-  if (is_host_visible(allocator) && !iree_any_bit_set(type, IREE_HAL_MEMORY_TYPE_HOST_CACHED)) {
+  if (allocator->params.maps_device_memory && !iree_any_bit_set(type, IREE_HAL_MEMORY_TYPE_HOST_CACHED)) {
     return IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | VISIBLE_TYPE;
   }
   // Memory that both reach, but that need not be the GPU's.
@@ -95,7 +97,7 @@ static iree_hal_memory_type_t choose_type(const amdgpu_allocator_t* allocator, c
 static iree_hal_buffer_compatibility_t allocator_query_buffer_compatibility(iree_hal_allocator_t* base,
                                                                             iree_hal_buffer_params_t* params,
                                                                             iree_device_size_t* allocation_size) {
-  const amdgpu_allocator_t* allocator = (const amdgpu_allocator_t*)base;
+  const gpu_allocator_t* allocator = (const gpu_allocator_t*)base;
   iree_hal_memory_type_t type = choose_type(allocator, params);
   if (type == IREE_HAL_MEMORY_TYPE_NONE) return IREE_HAL_BUFFER_COMPATIBILITY_NONE;
   params->type = type;
@@ -121,32 +123,13 @@ static iree_hal_buffer_compatibility_t allocator_query_buffer_compatibility(iree
 // Allocation
 //===----------------------------------------------------------------------------------------------------------------===
 
-static const system_gpu_t* gpu_for(const amdgpu_allocator_t* allocator, iree_hal_queue_affinity_t affinity) {
-  gpu_domain_t domain = allocator->domain;
-  return allocator->gpus[gpu_domain_physical(domain, gpu_domain_first(domain, affinity))];
-}
-
-// Lets every GPU of the device use the memory, and the host where it is to.
-static iree_status_t allow_access(const amdgpu_allocator_t* allocator, void* ptr, bool for_host) {
-  hsa_agent_t agents[SYSTEM_MAX_AGENTS + 1];
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < allocator->gpu_count; ++i) agents[count++] = allocator->gpus[i]->agent;
-  if (for_host) agents[count++] = allocator->system->cpus[allocator->gpus[0]->cpu].agent;
-  return LIBHSA_CALL(allocator->system->hsa, hsa_amd_agents_allow_access, count, agents, NULL, ptr);
-}
-
-static iree_status_t allocate_pool(const amdgpu_allocator_t* allocator, const iree_hal_buffer_params_t* params,
-                                   iree_device_size_t size, void** out_ptr) {
-  const libhsa_t* hsa = allocator->system->hsa;
-  const system_gpu_t* gpu = gpu_for(allocator, params->queue_affinity);
-  bool is_local = iree_all_bits_set(params->type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL);
-  bool is_visible = params->type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
-  hsa_amd_memory_pool_t pool = is_local ? gpu->coarse.handle : allocator->system->cpus[gpu->cpu].fine.handle;
-  if (is_local && is_visible && gpu->fine.is_present) pool = gpu->fine.handle;
-  IREE_RETURN_IF_ERROR(LIBHSA_CALL(hsa, hsa_amd_memory_pool_allocate, pool, size, 0, out_ptr));
-  iree_status_t status = allow_access(allocator, *out_ptr, is_local && is_visible);
-  if (!iree_status_is_ok(status)) hsa->hsa_amd_memory_pool_free(*out_ptr);
-  return status;
+void gpu_allocator_free_memory(gpu_allocator_t* allocator, const gpu_memory_t* memory, iree_hal_buffer_t* buffer) {
+  if (memory->source == GPU_MEMORY_OWNED) {
+    allocator->params.vtable->free(allocator->params.source, memory);
+    record(allocator, memory->type, memory->size, /*is_free=*/true);
+  }
+  if (memory->source == GPU_MEMORY_LOCKED) allocator->params.vtable->unlock(allocator->params.source, memory);
+  if (memory->release.fn) memory->release.fn(memory->release.user_data, buffer);
 }
 
 static iree_status_t fail_params(const iree_hal_buffer_params_t* params) {
@@ -159,47 +142,38 @@ static iree_status_t fail_params(const iree_hal_buffer_params_t* params) {
 
 static iree_status_t allocator_allocate_buffer(iree_hal_allocator_t* base, const iree_hal_buffer_params_t* params,
                                                iree_device_size_t allocation_size, iree_hal_buffer_t** out_buffer) {
-  amdgpu_allocator_t* allocator = (amdgpu_allocator_t*)base;
+  gpu_allocator_t* allocator = (gpu_allocator_t*)base;
   iree_hal_buffer_params_t compatible = *params;
-  buffer_memory_t memory = {.source = BUFFER_POOL, .size = allocation_size, .length = allocation_size};
-  if (!iree_device_size_is_valid_alignment(params->min_alignment) || params->min_alignment > AMDGPU_MAX_ALIGNMENT) {
+  gpu_memory_t memory = {.source = GPU_MEMORY_OWNED, .size = allocation_size, .length = allocation_size};
+  if (!iree_device_size_is_valid_alignment(params->min_alignment) ||
+      params->min_alignment > allocator->params.max_alignment) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "alignment %" PRIdsz " is not supported",
                             params->min_alignment);
   }
   if (!allocator_query_buffer_compatibility(base, &compatible, &memory.size)) return fail_params(params);
-  if (memory.size > IREE_DEVICE_SIZE_MAX - AMDGPU_MAX_ALIGNMENT) {
+  if (memory.size > IREE_DEVICE_SIZE_MAX - allocator->params.max_alignment) {
     return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "cannot allocate %" PRIdsz " bytes", memory.size);
   }
-  memory.size = (memory.size + 63) & ~(iree_device_size_t)63;
-  void* ptr = NULL;
-  IREE_RETURN_IF_ERROR(allocate_pool(allocator, &compatible, memory.size, &ptr));
-  memory.address = (uint64_t)(uintptr_t)ptr;
-  if (compatible.type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE) memory.host = (uint8_t*)ptr;
-  amdgpu_allocator_record(allocator, compatible.type, memory.size, /*is_free=*/false);
-  return amdgpu_buffer_create(allocator, &compatible, &memory, out_buffer);
+  memory.size = iree_device_align(memory.size, GRANULARITY);
+  memory.type = compatible.type;
+  gpu_domain_t domain = allocator->params.domain;
+  uint32_t physical = gpu_domain_physical(domain, gpu_domain_first(domain, params->queue_affinity));
+  IREE_RETURN_IF_ERROR(allocator->params.vtable->allocate(allocator->params.source, physical, &memory));
+  record(allocator, memory.type, memory.size, /*is_free=*/false);
+  return gpu_buffer_create(allocator, &compatible, &memory, out_buffer);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Other people's memory
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t lock_host(const amdgpu_allocator_t* allocator, buffer_memory_t* memory) {
-  hsa_agent_t agents[SYSTEM_MAX_AGENTS];
-  for (uint32_t i = 0; i < allocator->gpu_count; ++i) agents[i] = allocator->gpus[i]->agent;
-  void* address = NULL;
-  iree_status_t status = LIBHSA_CALL(allocator->system->hsa, hsa_amd_memory_lock, memory->host, memory->size, agents,
-                                     (int)allocator->gpu_count, &address);
-  memory->address = (uint64_t)(uintptr_t)address;
-  return status;
-}
-
 static iree_status_t allocator_import_buffer(iree_hal_allocator_t* base, const iree_hal_buffer_params_t* params,
                                              iree_hal_external_buffer_t* external_buffer,
                                              iree_hal_buffer_release_callback_t release_callback,
                                              iree_hal_buffer_t** out_buffer) {
-  amdgpu_allocator_t* allocator = (amdgpu_allocator_t*)base;
+  gpu_allocator_t* allocator = (gpu_allocator_t*)base;
   iree_hal_buffer_params_t compatible = *params;
-  buffer_memory_t memory = {.size = external_buffer->size, .length = external_buffer->size};
+  gpu_memory_t memory = {.size = external_buffer->size, .length = external_buffer->size};
   if (!iree_device_size_is_valid_alignment(params->min_alignment)) return fail_params(params);
   if (external_buffer->type == IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION) {
     // Host memory stays where it is: it is never the GPU's own.
@@ -209,16 +183,17 @@ static iree_status_t allocator_import_buffer(iree_hal_allocator_t* base, const i
     compatible.type =
         IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_CACHED | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE;
     compatible.usage |= IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_MAPPING;
-    memory.source = BUFFER_LOCKED;
+    memory.source = GPU_MEMORY_LOCKED;
     memory.host = (uint8_t*)external_buffer->handle.host_allocation.ptr;
-    if (!iree_host_ptr_has_alignment(memory.host, iree_max(params->min_alignment, (iree_device_size_t)16))) {
+    if (!iree_host_ptr_has_alignment(memory.host,
+                                     iree_max(params->min_alignment, (iree_device_size_t)MIN_IMPORT_ALIGNMENT))) {
       return iree_make_status(IREE_STATUS_UNAVAILABLE, "memory must be aligned to %" PRIdsz " bytes to be imported",
-                              iree_max(params->min_alignment, (iree_device_size_t)16));
+                              iree_max(params->min_alignment, (iree_device_size_t)MIN_IMPORT_ALIGNMENT));
     }
-    IREE_RETURN_IF_ERROR(lock_host(allocator, &memory));
+    IREE_RETURN_IF_ERROR(allocator->params.vtable->lock(allocator->params.source, &memory));
   } else if (external_buffer->type == IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION) {
     if (!allocator_query_buffer_compatibility(base, &compatible, &memory.size)) return fail_params(params);
-    memory.source = BUFFER_BORROWED;
+    memory.source = GPU_MEMORY_BORROWED;
     memory.address = external_buffer->handle.device_allocation.ptr;
     bool is_visible = compatible.type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
     if (is_visible) memory.host = (uint8_t*)(uintptr_t)memory.address;
@@ -227,7 +202,7 @@ static iree_status_t allocator_import_buffer(iree_hal_allocator_t* base, const i
                             (int)external_buffer->type);
   }
   memory.release = release_callback;
-  return amdgpu_buffer_create(allocator, &compatible, &memory, out_buffer);
+  return gpu_buffer_create(allocator, &compatible, &memory, out_buffer);
 }
 
 static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_hal_buffer_t* buffer,
@@ -235,7 +210,7 @@ static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_ha
                                              iree_hal_external_buffer_flags_t requested_flags,
                                              iree_hal_external_buffer_t* out_external_buffer) {
   iree_device_size_t offset = 0;
-  const buffer_memory_t* memory = amdgpu_buffer_memory(buffer, &offset);
+  const gpu_memory_t* memory = gpu_buffer_memory(buffer, &offset);
   if (!memory) return iree_make_status(IREE_STATUS_UNAVAILABLE, "the buffer is not in memory of this device");
   if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION && memory->host) {
     out_external_buffer->handle.host_allocation.ptr = memory->host + offset;
@@ -255,13 +230,17 @@ static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_ha
 //===----------------------------------------------------------------------------------------------------------------===
 
 static void allocator_destroy(iree_hal_allocator_t* base) {
-  amdgpu_allocator_t* allocator = (amdgpu_allocator_t*)base;
-  system_release(allocator->system);
-  iree_allocator_free(allocator->host_allocator, allocator);
+  gpu_allocator_t* allocator = (gpu_allocator_t*)base;
+  allocator->params.vtable->destroy(allocator->params.source);
+  iree_allocator_free(allocator->params.host_allocator, allocator);
 }
 
 static iree_allocator_t allocator_host_allocator(const iree_hal_allocator_t* base) {
-  return ((const amdgpu_allocator_t*)base)->host_allocator;
+  return ((const gpu_allocator_t*)base)->params.host_allocator;
+}
+
+iree_allocator_t gpu_allocator_host_allocator(const gpu_allocator_t* allocator) {
+  return allocator->params.host_allocator;
 }
 
 static iree_status_t allocator_trim(iree_hal_allocator_t* base) { return iree_ok_status(); }
@@ -278,19 +257,16 @@ static const iree_hal_allocator_vtable_t allocator_vtable = {
     .export_buffer = allocator_export_buffer,
 };
 
-iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator) {
+iree_status_t gpu_allocator_create(const gpu_allocator_params_t* params, iree_hal_allocator_t** out_allocator) {
   *out_allocator = NULL;
-  amdgpu_allocator_t* allocator = NULL;
-  uint32_t count = device->gpu.domain.physical_count;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(device->gpu.base.host_allocator, sizeof(*allocator), count,
-                                                          sizeof(allocator->gpus[0]), (void**)&allocator));
+  gpu_allocator_t* allocator = NULL;
+  iree_status_t status = iree_allocator_malloc(params->host_allocator, sizeof(*allocator), (void**)&allocator);
+  if (!iree_status_is_ok(status)) {
+    params->vtable->destroy(params->source);
+    return status;
+  }
   iree_hal_resource_initialize(&allocator_vtable, &allocator->resource);
-  allocator->host_allocator = device->gpu.base.host_allocator;
-  allocator->system = device->system;
-  system_retain(device->system);
-  allocator->domain = device->gpu.domain;
-  allocator->gpu_count = count;
-  for (uint32_t i = 0; i < count; ++i) allocator->gpus[i] = device->physical[i].gpu;
+  allocator->params = *params;
   *out_allocator = (iree_hal_allocator_t*)allocator;
   return iree_ok_status();
 }

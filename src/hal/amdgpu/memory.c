@@ -1,0 +1,97 @@
+// Memory of HSA's pools for the allocator, within reach of all GPUs of a logical device.
+#include "hal/amdgpu/logical_device.h"
+#include "hal/gpu/allocator.h"
+
+typedef struct memory_t {
+  iree_allocator_t host_allocator;
+  system_t* system;  // retained
+  uint32_t gpu_count;
+  const system_gpu_t* gpus[];
+} memory_t;
+
+static void memory_destroy(void* source) {
+  memory_t* memory = (memory_t*)source;
+  system_release(memory->system);
+  iree_allocator_free(memory->host_allocator, memory);
+}
+
+// Lets every GPU of the device use the memory, and the host where it is to.
+static iree_status_t allow_access(const memory_t* self, void* ptr, bool for_host) {
+  hsa_agent_t agents[SYSTEM_MAX_AGENTS + 1];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < self->gpu_count; ++i) agents[count++] = self->gpus[i]->agent;
+  if (for_host) agents[count++] = self->system->cpus[self->gpus[0]->cpu].agent;
+  return LIBHSA_CALL(self->system->hsa, hsa_amd_agents_allow_access, count, agents, NULL, ptr);
+}
+
+static iree_status_t memory_allocate(void* source, uint32_t physical, gpu_memory_t* memory) {
+  const memory_t* self = (const memory_t*)source;
+  const libhsa_t* hsa = self->system->hsa;
+  const system_gpu_t* gpu = self->gpus[physical];
+  bool is_local = iree_all_bits_set(memory->type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL);
+  bool is_visible = memory->type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
+  hsa_amd_memory_pool_t pool = is_local ? gpu->coarse.handle : self->system->cpus[gpu->cpu].fine.handle;
+  if (is_local && is_visible && gpu->fine.is_present) pool = gpu->fine.handle;
+  void* ptr = NULL;
+  IREE_RETURN_IF_ERROR(LIBHSA_CALL(hsa, hsa_amd_memory_pool_allocate, pool, memory->size, 0, &ptr));
+  iree_status_t status = allow_access(self, ptr, is_local && is_visible);
+  if (!iree_status_is_ok(status)) {
+    hsa->hsa_amd_memory_pool_free(ptr);
+    return status;
+  }
+  memory->address = (uint64_t)(uintptr_t)ptr;
+  if (is_visible) memory->host = (uint8_t*)ptr;
+  return iree_ok_status();
+}
+
+static void memory_free(void* source, const gpu_memory_t* memory) {
+  ((const memory_t*)source)->system->hsa->hsa_amd_memory_pool_free((void*)(uintptr_t)memory->address);
+}
+
+static iree_status_t memory_lock(void* source, gpu_memory_t* memory) {
+  const memory_t* self = (const memory_t*)source;
+  hsa_agent_t agents[SYSTEM_MAX_AGENTS];
+  for (uint32_t i = 0; i < self->gpu_count; ++i) agents[i] = self->gpus[i]->agent;
+  void* address = NULL;
+  iree_status_t status = LIBHSA_CALL(self->system->hsa, hsa_amd_memory_lock, memory->host, memory->size, agents,
+                                     (int)self->gpu_count, &address);
+  memory->address = (uint64_t)(uintptr_t)address;
+  return status;
+}
+
+static void memory_unlock(void* source, const gpu_memory_t* memory) {
+  ((const memory_t*)source)->system->hsa->hsa_amd_memory_unlock(memory->host);
+}
+
+iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator) {
+  static const gpu_memory_source_vtable_t vtable = {
+      .destroy = memory_destroy,
+      .allocate = memory_allocate,
+      .free = memory_free,
+      .lock = memory_lock,
+      .unlock = memory_unlock,
+  };
+  *out_allocator = NULL;
+  memory_t* self = NULL;
+  gpu_allocator_params_t params = {
+      .domain = device->gpu.domain,
+      .maps_device_memory = true,
+      .memory_size = device->physical[0].gpu->memory_size,
+      .max_alignment = AMDGPU_MAX_ALIGNMENT,
+      .vtable = &vtable,
+      .host_allocator = device->gpu.base.host_allocator,
+  };
+  uint32_t count = device->gpu.domain.physical_count;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(params.host_allocator, sizeof(*self), count,
+                                                          sizeof(self->gpus[0]), (void**)&self));
+  self->host_allocator = params.host_allocator;
+  self->system = device->system;
+  system_retain(device->system);
+  self->gpu_count = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    self->gpus[i] = device->physical[i].gpu;
+    params.maps_device_memory = params.maps_device_memory && self->gpus[i]->is_host_visible;
+  }
+  params.source = self;
+  return gpu_allocator_create(&params, out_allocator);
+}
