@@ -12,50 +12,9 @@ static size_t arguments_size(const executable_function_t* function) {
   return iree_host_align(function->info.kernarg_size, sizeof(uint64_t));
 }
 
-static iree_status_t check_size(const executable_function_t* function, const iree_hal_dispatch_config_t* config) {
-  uint64_t total = 1;
-  for (int i = 0; i < 3; ++i) {
-    uint32_t fixed = function->info.workgroup_size[i], size = config->workgroup_size[i];
-    if (fixed && size && size != fixed) {
-      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                              "function '%.*s' is for workgroups of %ux%ux%u, not %ux%ux%u",
-                              (int)function->info.name.size, function->info.name.data, function->info.workgroup_size[0],
-                              function->info.workgroup_size[1], function->info.workgroup_size[2],
-                              config->workgroup_size[0], config->workgroup_size[1], config->workgroup_size[2]);
-    }
-    total *= iree_max(iree_max(size, fixed), 1u);
-    if (total > UINT32_MAX) break;  // too many already
-  }
-  if (total > iree_max(function->info.max_workgroup_size, 1u)) {
-    return iree_make_status(
-        IREE_STATUS_INVALID_ARGUMENT, "function '%.*s' takes workgroups of at most %u, not %" PRIu64,
-        (int)function->info.name.size, function->info.name.data, function->info.max_workgroup_size, total);
-  }
-  return iree_ok_status();
-}
-
 static iree_status_t check_dispatch(const hal_dispatch_t* dispatch) {
   const executable_function_t* function = amdgpu_executable_function(dispatch->executable, dispatch->function);
-  if (!function) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the executable is not for this device");
-  }
-  if (iree_hal_dispatch_uses_indirect_arguments(dispatch->flags)) {
-    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "indirect kernel arguments are not supported");
-  }
-  if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) {
-    if (dispatch->constants.data_length != function->info.explicit_size) {
-      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                              "function '%.*s' takes %u bytes of arguments, %" PRIhsz " were given",
-                              (int)function->info.name.size, function->info.name.data, function->info.explicit_size,
-                              dispatch->constants.data_length);
-    }
-  } else if (!function->info.is_hal) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                            "function '%.*s' does not take pointers followed by 32-bit words; its arguments must be "
-                            "given directly",
-                            (int)function->info.name.size, function->info.name.data);
-  }
-  return check_size(function, &dispatch->config);
+  return gpu_function_check(function ? &function->base : NULL, dispatch);
 }
 
 static uint64_t hidden_value(const command_t* command, uint8_t kind) {

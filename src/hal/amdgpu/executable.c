@@ -2,8 +2,10 @@
 // ELF header names) and by architecture ("gfx1100", "gfx11-generic"). It is copied: loaders may refer to it.
 #include "hal/amdgpu/executable.h"
 
+#define ANY_TARGET_FORMAT "rocm-hsaco-fb"
+
 typedef struct amdgpu_executable_t {
-  iree_hal_resource_t resource;
+  gpu_executable_t base;
   iree_allocator_t host_allocator;
   libhsa_t* hsa;  // retained
   uint8_t* code;
@@ -14,7 +16,7 @@ typedef struct amdgpu_executable_t {
   kernel_object_t* objects;  // of all functions
 } amdgpu_executable_t;
 
-static void executable_destroy(iree_hal_executable_t* base) {
+static void executable_destroy(gpu_executable_t* base) {
   amdgpu_executable_t* executable = (amdgpu_executable_t*)base;
   iree_allocator_t host_allocator = executable->host_allocator;
   for (uint32_t i = 0; executable->loaded && i < executable->physical_count; ++i) {
@@ -29,70 +31,9 @@ static void executable_destroy(iree_hal_executable_t* base) {
   iree_allocator_free(host_allocator, executable);
 }
 
-static iree_host_size_t executable_function_count(iree_hal_executable_t* base) {
-  return ((amdgpu_executable_t*)base)->metadata.kernel_count;
-}
-
-static iree_status_t executable_function_info(iree_hal_executable_t* base, iree_hal_executable_function_t function,
-                                              iree_hal_executable_function_info_t* out_info) {
-  const executable_function_t* row = amdgpu_executable_function(base, function);
-  if (!row) {
-    return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
-                            "function %" PRIu64 " is out of range of an executable with %" PRIhsz " functions",
-                            function.value, executable_function_count(base));
-  }
-  out_info->name = row->info.name;
-  out_info->constant_count = (uint16_t)row->info.constant_count;
-  out_info->binding_count = (uint16_t)row->info.binding_count;
-  out_info->parameter_count = (uint16_t)(row->info.binding_count + row->info.constant_count);
-  bool is_fixed = row->info.workgroup_size[0] != 0;
-  if (!is_fixed) out_info->flags |= IREE_HAL_EXECUTABLE_FUNCTION_FLAG_WORKGROUP_SIZE_DYNAMIC;
-  for (int i = 0; i < 3; ++i) out_info->workgroup_size[i] = iree_max(row->info.workgroup_size[i], 1u);
-  return iree_ok_status();
-}
-
-static iree_status_t executable_function_parameters(iree_hal_executable_t* base,
-                                                    iree_hal_executable_function_t function, iree_host_size_t capacity,
-                                                    iree_hal_executable_function_parameter_t* out_parameters) {
-  iree_hal_executable_function_info_t info = {0};
-  IREE_RETURN_IF_ERROR(executable_function_info(base, function, &info));
-  for (iree_host_size_t i = 0; i < iree_min(capacity, info.parameter_count); ++i) {
-    bool is_binding = i < info.binding_count;
-    out_parameters[i] = (iree_hal_executable_function_parameter_t){
-        .type = is_binding ? IREE_HAL_EXECUTABLE_FUNCTION_PARAMETER_TYPE_BINDING
-                           : IREE_HAL_EXECUTABLE_FUNCTION_PARAMETER_TYPE_CONSTANT,
-        .size = is_binding ? 8 : 4,
-        .offset = (uint16_t)(is_binding ? i : (i - info.binding_count) * 4),
-    };
-  }
-  return iree_ok_status();
-}
-
-static iree_status_t executable_lookup_function_by_name(iree_hal_executable_t* base, iree_string_view_t name,
-                                                        iree_hal_executable_function_t* out_function) {
-  const amdgpu_executable_t* executable = (const amdgpu_executable_t*)base;
-  for (iree_host_size_t i = 0; i < executable->metadata.kernel_count; ++i) {
-    if (!iree_string_view_equal(executable->metadata.kernels[i].name, name)) continue;
-    *out_function = iree_hal_executable_function_from_index((uint32_t)i);
-    return iree_ok_status();
-  }
-  return iree_make_status(IREE_STATUS_NOT_FOUND, "executable has no function '%.*s'", (int)name.size, name.data);
-}
-
-static const iree_hal_executable_vtable_t executable_vtable = {
-    .destroy = executable_destroy,
-    .function_count = executable_function_count,
-    .function_info = executable_function_info,
-    .function_parameters = executable_function_parameters,
-    .lookup_function_by_name = executable_lookup_function_by_name,
-};
-
 const executable_function_t* amdgpu_executable_function(iree_hal_executable_t* base,
                                                         iree_hal_executable_function_t function) {
-  if (!iree_hal_resource_is(base, &executable_vtable)) return NULL;
-  const amdgpu_executable_t* executable = (const amdgpu_executable_t*)base;
-  bool in_range = iree_hal_executable_function_is_index_in_range(function, executable->metadata.kernel_count);
-  return in_range ? &executable->functions[iree_hal_executable_function_index(function)] : NULL;
+  return (const executable_function_t*)gpu_executable_function(base, executable_destroy, function);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -146,7 +87,18 @@ static iree_status_t allocate_tables(amdgpu_executable_t* executable) {
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(allocator, count * executable->physical_count + 1,
                                                    sizeof(*executable->objects), (void**)&executable->objects));
   for (iree_host_size_t i = 0; i < count; ++i) {
-    executable->functions[i].info = executable->metadata.kernels[i];
+    const metadata_kernel_t* info = &executable->metadata.kernels[i];
+    gpu_function_t* function = &executable->functions[i].base;
+    *function = (gpu_function_t){
+        .name = info->name,
+        .max_workgroup_size = info->max_workgroup_size,
+        .argument_size = info->explicit_size,
+        .binding_count = info->binding_count,
+        .constant_count = info->constant_count,
+        .is_hal = info->is_hal,
+    };
+    memcpy(function->workgroup_size, info->workgroup_size, sizeof(function->workgroup_size));
+    executable->functions[i].info = *info;
     executable->functions[i].objects = executable->objects + i * executable->physical_count;
   }
   return iree_ok_status();
@@ -168,26 +120,53 @@ static iree_status_t load(amdgpu_executable_t* executable, const logical_device_
   return iree_ok_status();
 }
 
-iree_status_t amdgpu_executable_create(logical_device_t* device, const iree_hal_executable_params_t* params,
-                                       iree_hal_executable_t** out_executable) {
+iree_status_t amdgpu_executable_load(gpu_device_t* base, iree_const_byte_span_t data,
+                                     iree_hal_executable_t** out_executable) {
+  logical_device_t* device = (logical_device_t*)base;
   *out_executable = NULL;
-  if (params->constant_count) {
-    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "AMD GPU executables take no specialization constants");
-  }
-  IREE_RETURN_IF_ERROR(check_target(device, params->executable_data));
+  IREE_RETURN_IF_ERROR(check_target(device, data));
   amdgpu_executable_t* executable = NULL;
-  IREE_RETURN_IF_ERROR(
-      iree_allocator_malloc(device->gpu.base.host_allocator, sizeof(*executable), (void**)&executable));
-  iree_hal_resource_initialize(&executable_vtable, &executable->resource);
-  executable->host_allocator = device->gpu.base.host_allocator;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(base->base.host_allocator, sizeof(*executable), (void**)&executable));
+  gpu_executable_initialize(&executable->base, executable_destroy);
+  executable->host_allocator = base->base.host_allocator;
   executable->hsa = device->system->hsa;
   libhsa_retain(executable->hsa);
-  executable->physical_count = device->gpu.domain.physical_count;
-  iree_status_t status = load(executable, device, params->executable_data);
+  executable->physical_count = base->domain.physical_count;
+  iree_status_t status = load(executable, device, data);
   if (!iree_status_is_ok(status)) {
-    executable_destroy((iree_hal_executable_t*)executable);
+    executable_destroy(&executable->base);
     return status;
   }
+  executable->base.function_count = executable->metadata.kernel_count;
+  executable->base.function_size = sizeof(*executable->functions);
+  executable->base.functions = executable->functions;
   *out_executable = (iree_hal_executable_t*)executable;
   return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Formats
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format) {
+  if (iree_string_view_equal(format, IREE_SV(ANY_TARGET_FORMAT))) return true;
+  target_id_t target;
+  return target_id_read(format, &target) &&
+         target_id_match(&target, &((logical_device_t*)device)->physical[0].gpu->target) != TARGET_MATCH_NONE;
+}
+
+iree_status_t amdgpu_infer_format(iree_const_byte_span_t data, char* storage, size_t capacity,
+                                  iree_string_view_t* out_format) {
+  if (!target_id_is_code(data)) {
+    return iree_make_status(IREE_STATUS_INCOMPATIBLE, "not a code object for AMD GPUs");
+  }
+  target_id_t target;
+  IREE_RETURN_IF_ERROR(target_id_from_elf(data, &target));
+  snprintf(storage, capacity, "%s", target.processor);
+  *out_format = iree_make_cstring_view(storage);
+  return iree_ok_status();
+}
+
+const char* amdgpu_architecture(const gpu_device_t* device) {
+  return ((const logical_device_t*)device)->physical[0].gpu->isa;
 }

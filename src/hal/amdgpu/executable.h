@@ -4,15 +4,21 @@
 
 #include "hal/amdgpu/logical_device.h"
 #include "hal/amdgpu/metadata.h"
+#include "hal/gpu/executable.h"
 
 typedef struct executable_function_t {
+  gpu_function_t base;
   metadata_kernel_t info;
   kernel_object_t* objects;  // by ordinal of the physical device
 } executable_function_t;
 
-// `params` as the cache gets them. Errors: INCOMPATIBLE, naming both, when the code is for another target.
-iree_status_t amdgpu_executable_create(logical_device_t* device, const iree_hal_executable_params_t* params,
-                                       iree_hal_executable_t** out_executable);
+// For gpu_backend_t. Errors: INCOMPATIBLE, naming both, when the code is for another target.
+iree_status_t amdgpu_executable_load(gpu_device_t* device, iree_const_byte_span_t data,
+                                     iree_hal_executable_t** out_executable);
+bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format);
+iree_status_t amdgpu_infer_format(iree_const_byte_span_t data, char* storage, size_t capacity,
+                                  iree_string_view_t* out_format);
+const char* amdgpu_architecture(const gpu_device_t* device);
 // NULL when the executable is of another driver or has no such function.
 const executable_function_t* amdgpu_executable_function(iree_hal_executable_t* executable,
                                                         iree_hal_executable_function_t function);

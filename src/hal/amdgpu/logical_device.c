@@ -45,17 +45,11 @@ static iree_status_t amdgpu_create_command_buffer(iree_hal_device_t* base, iree_
   return hal_recorded_create(&params, &command_lowering, list, out_command_buffer);
 }
 
-static iree_status_t amdgpu_create_executable_cache(iree_hal_device_t* base, iree_string_view_t identifier,
-                                                    iree_hal_executable_cache_t** out_executable_cache) {
-  return amdgpu_executable_cache_create((logical_device_t*)base, out_executable_cache);
-}
-
 static const iree_hal_device_vtable_t amdgpu_vtable = {
     GPU_DEVICE_CALLS,
     .destroy = amdgpu_destroy,
     .query_i64 = amdgpu_query_i64,
     .create_command_buffer = amdgpu_create_command_buffer,
-    .create_executable_cache = amdgpu_create_executable_cache,
 };
 
 //===----------------------------------------------------------------------------------------------------------------===

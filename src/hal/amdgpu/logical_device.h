@@ -34,9 +34,4 @@ iree_status_t logical_device_create(system_t* system, uint64_t mask, const logic
 // memory.c
 iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator);
 
-// executable_cache.c
-// Whether code of the format runs on the device's GPUs.
-bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format);
-iree_status_t amdgpu_executable_cache_create(logical_device_t* device, iree_hal_executable_cache_t** out_cache);
-
 #endif  // IREE_C_HAL_AMDGPU_LOGICAL_DEVICE_H_

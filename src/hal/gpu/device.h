@@ -16,6 +16,7 @@
 
 #define GPU_MAX_QUEUES 64
 
+typedef struct gpu_device_t gpu_device_t;
 typedef struct gpu_queue_t gpu_queue_t;
 typedef struct gpu_operation_t gpu_operation_t;
 typedef struct gpu_part_t gpu_part_t;
@@ -35,6 +36,15 @@ typedef struct gpu_backend_t {
   iree_status_t (*measure)(const hal_command_t* command, size_t* out_size);
   // Makes that in `storage` of that size, aligned to 8 bytes, which begins with it and has copies of all it needs.
   void (*lower_one)(const hal_command_t* command, uint8_t* storage);
+
+  // Executables. The name of what the device is, for messages and formats: "gfx1100", "sm_90".
+  const char* (*architecture)(const gpu_device_t* device);
+  bool (*takes_format)(hal_queued_device_t* device, iree_string_view_t format);
+  // The format of some data, which may be in `storage`. Errors: INCOMPATIBLE, INVALID_ARGUMENT.
+  iree_status_t (*infer_format)(iree_const_byte_span_t data, char* storage, size_t capacity,
+                                iree_string_view_t* out_format);
+  // Loads data of a format that the device takes; it is not used after that.
+  iree_status_t (*load)(gpu_device_t* device, iree_const_byte_span_t data, iree_hal_executable_t** out_executable);
 
   // The calls below are for one queue. They are made with the queue's `submission` held, but for `await`, `wake`,
   // `stop` and `retire`, which are the completion thread's; `wake` may come from any thread.
@@ -56,7 +66,7 @@ typedef struct gpu_backend_t {
   void (*destroy)(gpu_queue_t* queue);
 } gpu_backend_t;
 
-typedef struct gpu_device_t {
+struct gpu_device_t {
   hal_queued_device_t base;
   const gpu_backend_t* backend;
   gpu_domain_t domain;
@@ -71,7 +81,7 @@ typedef struct gpu_device_t {
   iree_thread_t* service;
 
   gpu_queue_t* queues[GPU_MAX_QUEUES];  // by bit of affinity; the driver's to make
-} gpu_device_t;
+};
 
 // Fields of `base` before its mutex, `backend` and `domain` are set, the rest is zero.
 iree_status_t gpu_device_initialize(gpu_device_t* device);
@@ -99,9 +109,10 @@ bool gpu_device_is_over(void* device, hal_pool_point_t point);
 #include "iree/hal/device_calls.def"
 #undef CALL
 #undef CHECKED
-#define GPU_DEVICE_CALLS                                                                                         \
-  HAL_QUEUED_DEVICE_CALLS, .create_semaphore = gpu_device_create_semaphore, .queue_fill = gpu_device_queue_fill, \
-      .queue_update = gpu_device_queue_update, .queue_copy = gpu_device_queue_copy,                              \
+#define GPU_DEVICE_CALLS                                                                    \
+  HAL_QUEUED_DEVICE_CALLS, .create_executable_cache = gpu_device_create_executable_cache,   \
+      .create_semaphore = gpu_device_create_semaphore, .queue_fill = gpu_device_queue_fill, \
+      .queue_update = gpu_device_queue_update, .queue_copy = gpu_device_queue_copy,         \
       .queue_dispatch = gpu_device_queue_dispatch, .queue_execute = gpu_device_queue_execute
 
 extern const hal_operation_interface_t gpu_operation_interface;

@@ -1,0 +1,200 @@
+// Executables of GPUs, and their caches.
+#include "hal/gpu/executable.h"
+
+static const gpu_function_t* function_at(const gpu_executable_t* executable, iree_host_size_t index) {
+  return (const gpu_function_t*)((const uint8_t*)executable->functions + index * executable->function_size);
+}
+
+static void executable_destroy(iree_hal_executable_t* base) {
+  gpu_executable_t* executable = (gpu_executable_t*)base;
+  executable->destroy(executable);
+}
+
+static iree_host_size_t executable_function_count(iree_hal_executable_t* base) {
+  return ((gpu_executable_t*)base)->function_count;
+}
+
+static iree_status_t executable_function_info(iree_hal_executable_t* base, iree_hal_executable_function_t function,
+                                              iree_hal_executable_function_info_t* out_info) {
+  const gpu_executable_t* executable = (const gpu_executable_t*)base;
+  if (!iree_hal_executable_function_is_index_in_range(function, executable->function_count)) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
+                            "function %" PRIu64 " is out of range of an executable with %" PRIhsz " functions",
+                            function.value, executable->function_count);
+  }
+  const gpu_function_t* row = function_at(executable, iree_hal_executable_function_index(function));
+  out_info->name = row->name;
+  out_info->constant_count = (uint16_t)row->constant_count;
+  out_info->binding_count = (uint16_t)row->binding_count;
+  out_info->parameter_count = (uint16_t)(row->binding_count + row->constant_count);
+  bool is_fixed = row->workgroup_size[0] != 0;
+  if (!is_fixed) out_info->flags |= IREE_HAL_EXECUTABLE_FUNCTION_FLAG_WORKGROUP_SIZE_DYNAMIC;
+  for (int i = 0; i < 3; ++i) out_info->workgroup_size[i] = iree_max(row->workgroup_size[i], 1u);
+  return iree_ok_status();
+}
+
+static iree_status_t executable_function_parameters(iree_hal_executable_t* base,
+                                                    iree_hal_executable_function_t function, iree_host_size_t capacity,
+                                                    iree_hal_executable_function_parameter_t* out_parameters) {
+  iree_hal_executable_function_info_t info = {0};
+  IREE_RETURN_IF_ERROR(executable_function_info(base, function, &info));
+  for (iree_host_size_t i = 0; i < iree_min(capacity, info.parameter_count); ++i) {
+    bool is_binding = i < info.binding_count;
+    out_parameters[i] = (iree_hal_executable_function_parameter_t){
+        .type = is_binding ? IREE_HAL_EXECUTABLE_FUNCTION_PARAMETER_TYPE_BINDING
+                           : IREE_HAL_EXECUTABLE_FUNCTION_PARAMETER_TYPE_CONSTANT,
+        .size = is_binding ? 8 : 4,
+        .offset = (uint16_t)(is_binding ? i : (i - info.binding_count) * 4),
+    };
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t executable_lookup_function_by_name(iree_hal_executable_t* base, iree_string_view_t name,
+                                                        iree_hal_executable_function_t* out_function) {
+  const gpu_executable_t* executable = (const gpu_executable_t*)base;
+  for (iree_host_size_t i = 0; i < executable->function_count; ++i) {
+    if (!iree_string_view_equal(function_at(executable, i)->name, name)) continue;
+    *out_function = iree_hal_executable_function_from_index((uint32_t)i);
+    return iree_ok_status();
+  }
+  return iree_make_status(IREE_STATUS_NOT_FOUND, "executable has no function '%.*s'", (int)name.size, name.data);
+}
+
+static const iree_hal_executable_vtable_t executable_vtable = {
+    .destroy = executable_destroy,
+    .function_count = executable_function_count,
+    .function_info = executable_function_info,
+    .function_parameters = executable_function_parameters,
+    .lookup_function_by_name = executable_lookup_function_by_name,
+};
+
+void gpu_executable_initialize(gpu_executable_t* executable, gpu_executable_destroy_fn_t destroy) {
+  iree_hal_resource_initialize(&executable_vtable, &executable->resource);
+  executable->destroy = destroy;
+}
+
+const void* gpu_executable_function(iree_hal_executable_t* base, gpu_executable_destroy_fn_t destroy,
+                                    iree_hal_executable_function_t function) {
+  const gpu_executable_t* executable = (const gpu_executable_t*)base;
+  if (!iree_hal_resource_is(base, &executable_vtable) || executable->destroy != destroy) return NULL;
+  bool in_range = iree_hal_executable_function_is_index_in_range(function, executable->function_count);
+  return in_range ? function_at(executable, iree_hal_executable_function_index(function)) : NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Dispatches
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t check_size(const gpu_function_t* function, const iree_hal_dispatch_config_t* config) {
+  uint64_t total = 1;
+  for (int i = 0; i < 3; ++i) {
+    uint32_t fixed = function->workgroup_size[i], size = config->workgroup_size[i];
+    if (fixed && size && size != fixed) {
+      return iree_make_status(
+          IREE_STATUS_INVALID_ARGUMENT, "function '%.*s' is for workgroups of %ux%ux%u, not %ux%ux%u",
+          (int)function->name.size, function->name.data, function->workgroup_size[0], function->workgroup_size[1],
+          function->workgroup_size[2], config->workgroup_size[0], config->workgroup_size[1], config->workgroup_size[2]);
+    }
+    total *= iree_max(iree_max(size, fixed), 1u);
+    if (total > UINT32_MAX) break;  // too many already
+  }
+  if (total > iree_max(function->max_workgroup_size, 1u)) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "function '%.*s' takes workgroups of at most %u, not %" PRIu64, (int)function->name.size,
+                            function->name.data, function->max_workgroup_size, total);
+  }
+  return iree_ok_status();
+}
+
+iree_status_t gpu_function_check(const gpu_function_t* function, const hal_dispatch_t* dispatch) {
+  if (!function) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the executable is not for this device");
+  if (iree_hal_dispatch_uses_indirect_arguments(dispatch->flags)) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "indirect kernel arguments are not supported");
+  }
+  if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) {
+    if (dispatch->constants.data_length != function->argument_size) {
+      return iree_make_status(
+          IREE_STATUS_INVALID_ARGUMENT, "function '%.*s' takes %u bytes of arguments, %" PRIhsz " were given",
+          (int)function->name.size, function->name.data, function->argument_size, dispatch->constants.data_length);
+    }
+  } else if (!function->is_hal) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "function '%.*s' does not take pointers followed by 32-bit words; its arguments must be "
+                            "given directly",
+                            (int)function->name.size, function->name.data);
+  }
+  return check_size(function, &dispatch->config);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Caches
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct gpu_cache_t {
+  iree_hal_resource_t resource;
+  iree_allocator_t host_allocator;
+  gpu_device_t* device;  // not owned: caches do not outlive their device
+} gpu_cache_t;
+
+static gpu_device_t* device_of(iree_hal_executable_cache_t* base) { return ((gpu_cache_t*)base)->device; }
+
+static void cache_destroy(iree_hal_executable_cache_t* base) {
+  iree_allocator_free(((gpu_cache_t*)base)->host_allocator, base);
+}
+
+static iree_status_t cache_infer_format(iree_hal_executable_cache_t* base,
+                                        iree_hal_executable_caching_mode_t caching_mode,
+                                        iree_const_byte_span_t executable_data, iree_host_size_t capacity,
+                                        char* executable_format, iree_host_size_t* out_inferred_size) {
+  iree_string_view_t format;
+  char storage[64];
+  IREE_RETURN_IF_ERROR(device_of(base)->backend->infer_format(executable_data, storage, sizeof(storage), &format));
+  if (format.size >= capacity) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "format '%.*s' does not fit", (int)format.size, format.data);
+  }
+  iree_string_view_to_cstring(format, executable_format, capacity);
+  *out_inferred_size = executable_data.data_length;
+  return iree_ok_status();
+}
+
+static bool cache_can_prepare_format(iree_hal_executable_cache_t* base, iree_hal_executable_caching_mode_t caching_mode,
+                                     iree_string_view_t executable_format) {
+  return device_of(base)->backend->takes_format(&device_of(base)->base, executable_format);
+}
+
+static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,
+                                              const iree_hal_executable_params_t* params,
+                                              iree_hal_executable_t** out_executable) {
+  gpu_device_t* device = device_of(base);
+  iree_string_view_t format = params->executable_format;
+  *out_executable = NULL;
+  if (!device->backend->takes_format(&device->base, format)) {
+    return iree_make_status(IREE_STATUS_NOT_FOUND, "executables of format '%.*s' do not run on the device, a %s",
+                            (int)format.size, format.data, device->backend->architecture(device));
+  }
+  if (params->constant_count) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "executables of GPUs take no specialization constants");
+  }
+  return device->backend->load(device, params->executable_data, out_executable);
+}
+
+static const iree_hal_executable_cache_vtable_t cache_vtable = {
+    .destroy = cache_destroy,
+    .infer_format = cache_infer_format,
+    .can_prepare_format = cache_can_prepare_format,
+    .prepare_executable = cache_prepare_executable,
+};
+
+iree_status_t gpu_device_create_executable_cache(iree_hal_device_t* base, iree_string_view_t identifier,
+                                                 iree_hal_executable_cache_t** out_cache) {
+  gpu_device_t* device = (gpu_device_t*)base;
+  *out_cache = NULL;
+  gpu_cache_t* cache = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->base.host_allocator, sizeof(*cache), (void**)&cache));
+  iree_hal_resource_initialize(&cache_vtable, &cache->resource);
+  cache->host_allocator = device->base.host_allocator;
+  cache->device = device;
+  *out_cache = (iree_hal_executable_cache_t*)cache;
+  return iree_ok_status();
+}
