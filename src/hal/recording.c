@@ -180,7 +180,7 @@ static iree_status_t recorded_dispatch(iree_hal_command_buffer_t* base, iree_hal
   *dispatch = (hal_dispatch_t){executable, function, *config, constants, bindings, flags};
   if (!iree_hal_dispatch_uses_indirect_parameters(flags))
     memset(&dispatch->config.workgroup_count_ref, 0, sizeof(dispatch->config.workgroup_count_ref));
-  IREE_RETURN_IF_ERROR(cast(base)->lowering->check(dispatch));
+  IREE_RETURN_IF_ERROR(cast(base)->lowering->check(cast(base)->lowered, dispatch));
   IREE_RETURN_IF_ERROR(
       copy_bytes(recording, constants.data, constants.data_length, (const void**)&dispatch->constants.data));
   IREE_RETURN_IF_ERROR(copy_bytes(recording, bindings.values, bindings.count * sizeof(*bindings.values),

@@ -57,7 +57,7 @@ typedef struct hal_recording_t {
 // What a driver makes of recordings.
 typedef struct hal_lowering_t {
   // Checks a dispatch that is about to be recorded, beyond what the public calls do.
-  iree_status_t (*check)(const hal_dispatch_t* dispatch);
+  iree_status_t (*check)(void* lowered, const hal_dispatch_t* dispatch);
   // Makes what submissions use, in an object that the command buffer has owned from the start. After an error it is
   // never submitted.
   iree_status_t (*lower)(void* lowered, const hal_recording_t* recording);

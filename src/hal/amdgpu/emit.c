@@ -1,7 +1,6 @@
 // Packets. Bodies go into the hardware queue's slots at once; the first word of each, which makes it valid, is kept
 // aside until the submission is published.
 #include "hal/amdgpu/host_queue.h"
-#include "hal/gpu/allocator.h"
 
 enum { MAX_BLIT_GROUPS = 1024, MAX_BLIT_GROUP_SIZE = 256, MIN_BLIT_ITEMS = 32, WORD_SIZE = 16 };
 
@@ -191,42 +190,37 @@ static void emit_copy_bytes(emitter_t* e, uint8_t* kernargs, uint64_t target, ui
 
 static iree_status_t resolve(const emitter_t* e, iree_hal_buffer_ref_t ref, uint64_t* out_address,
                              uint64_t* out_length) {
-  iree_hal_buffer_ref_t resolved;
-  IREE_RETURN_IF_ERROR(iree_hal_buffer_binding_table_resolve_ref(e->operation->bindings, ref, &resolved));
-  IREE_RETURN_IF_ERROR(gpu_buffer_address(resolved.buffer, out_address));
-  *out_address += resolved.offset;
-  *out_length = resolved.length;
-  return iree_ok_status();
+  return gpu_command_resolve(e->operation->bindings, ref, out_address, out_length);
 }
 
-static iree_status_t emit_fill(emitter_t* e, const command_t* command) {
+static iree_status_t emit_fill(emitter_t* e, const gpu_command_t* command) {
   uint64_t target = 0, length = 0;
   uint8_t* kernargs = NULL;
   IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
-  if (length == 0 || !reserve(e, 1, command->kernarg_size, &kernargs)) return iree_ok_status();
+  if (length == 0 || !reserve(e, 1, LIBRARY_ARGUMENT_SIZE, &kernargs)) return iree_ok_status();
   library_blit_t blit = {.target = target, .length = length, .head = head_of(target, length)};
-  for (uint32_t i = 0; i < WORD_SIZE; ++i) blit.pattern[i] = command->pattern[(blit.head + i) % WORD_SIZE];
+  for (uint32_t i = 0; i < WORD_SIZE; ++i) blit.pattern[i] = command->pattern.data[(blit.head + i) % WORD_SIZE];
   emit_blit(e, LIBRARY_fill, kernargs, blit);
   return iree_ok_status();
 }
 
-static iree_status_t emit_copy(emitter_t* e, const command_t* command) {
+static iree_status_t emit_copy(emitter_t* e, const gpu_command_t* command) {
   uint64_t target = 0, source = 0, length = 0, source_length = 0;
   uint8_t* kernargs = NULL;
   IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
   IREE_RETURN_IF_ERROR(resolve(e, command->source, &source, &source_length));
   length = iree_min(length, source_length);
-  if (length == 0 || !reserve(e, 1, command->kernarg_size, &kernargs)) return iree_ok_status();
+  if (length == 0 || !reserve(e, 1, LIBRARY_ARGUMENT_SIZE, &kernargs)) return iree_ok_status();
   emit_copy_bytes(e, kernargs, target, source, length);
   return iree_ok_status();
 }
 
-static iree_status_t emit_update(emitter_t* e, const command_t* command) {
+static iree_status_t emit_update(emitter_t* e, const gpu_command_t* command) {
   uint64_t target = 0, length = 0;
   uint8_t* kernargs = NULL;
   IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
-  length = iree_min(length, command->kernarg_size - LIBRARY_ARGUMENT_SIZE);
-  if (length == 0 || !reserve(e, 1, command->kernarg_size, &kernargs)) return iree_ok_status();
+  // The data goes with the arguments.
+  if (length == 0 || !reserve(e, 1, LIBRARY_ARGUMENT_SIZE + length, &kernargs)) return iree_ok_status();
   uint8_t* data = kernargs + LIBRARY_ARGUMENT_SIZE;
   memcpy(data, command->data, length);
   emit_copy_bytes(e, kernargs, target, (uint64_t)(uintptr_t)data, length);
@@ -237,7 +231,47 @@ static iree_status_t emit_update(emitter_t* e, const command_t* command) {
 // Dispatches
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t check_counts(const command_t* command) {
+static uint64_t hidden_value(const gpu_command_t* command, uint8_t kind) {
+  const uint32_t* count = command->dispatch.workgroup_count;
+  switch ((metadata_hidden_t)kind) {
+    case METADATA_HIDDEN_BLOCK_COUNT_X:
+    case METADATA_HIDDEN_BLOCK_COUNT_Y:
+    case METADATA_HIDDEN_BLOCK_COUNT_Z:
+      return count[kind - METADATA_HIDDEN_BLOCK_COUNT_X];
+    case METADATA_HIDDEN_GROUP_SIZE_X:
+    case METADATA_HIDDEN_GROUP_SIZE_Y:
+    case METADATA_HIDDEN_GROUP_SIZE_Z:
+      return command->dispatch.workgroup_size[kind - METADATA_HIDDEN_GROUP_SIZE_X];
+    case METADATA_HIDDEN_GRID_DIMS:
+      return 3;
+    case METADATA_HIDDEN_DYNAMIC_LDS:
+      return command->dispatch.dynamic_memory;
+    case METADATA_HIDDEN_COUNT:
+      break;
+  }
+  return 0;
+}
+
+// Sizes are at most 8 bytes and the host is little-endian.
+void emit_add_arguments(const gpu_command_t* command, uint8_t* arguments) {
+  const metadata_kernel_t* info = &((const executable_function_t*)command->dispatch.function)->info;
+  for (uint32_t i = 0; i < info->hidden_count; ++i) {
+    uint64_t value = hidden_value(command, info->hidden[i].kind);
+    memcpy(arguments + info->hidden[i].offset, &value, info->hidden[i].size);
+  }
+}
+
+// Where in the arguments the counts of workgroups are, by axis; 0xFFFF where they are not.
+static void find_counts(const gpu_command_t* command, uint16_t offsets[3]) {
+  const metadata_kernel_t* info = &((const executable_function_t*)command->dispatch.function)->info;
+  for (int i = 0; i < 3; ++i) offsets[i] = UINT16_MAX;
+  for (uint32_t i = 0; i < info->hidden_count; ++i) {
+    if (info->hidden[i].kind > METADATA_HIDDEN_BLOCK_COUNT_Z || info->hidden[i].size != sizeof(uint32_t)) continue;
+    offsets[info->hidden[i].kind - METADATA_HIDDEN_BLOCK_COUNT_X] = info->hidden[i].offset;
+  }
+}
+
+static iree_status_t check_counts(const gpu_command_t* command) {
   for (int i = 0; i < 3; ++i) {
     uint64_t items = (uint64_t)command->dispatch.workgroup_count[i] * command->dispatch.workgroup_size[i];
     if (items <= UINT32_MAX) continue;
@@ -247,21 +281,9 @@ static iree_status_t check_counts(const command_t* command) {
   return iree_ok_status();
 }
 
-// The arguments of a dispatch, in the ring.
-static iree_status_t write_arguments(const emitter_t* e, const command_t* command, uint8_t* kernargs) {
-  memcpy(kernargs, command->dispatch.arguments, command->kernarg_size);
-  for (uint32_t i = 0; i < command->dispatch.patch_count; ++i) {
-    const command_patch_t* patch = &command->dispatch.patches[i];
-    uint64_t address = 0, length = 0;
-    IREE_RETURN_IF_ERROR(resolve(e, patch->ref, &address, &length));
-    memcpy(kernargs + patch->offset, &address, sizeof(address));
-  }
-  return iree_ok_status();
-}
-
-static launch_t make_launch(const emitter_t* e, const command_t* command) {
+static launch_t make_launch(const emitter_t* e, const gpu_command_t* command) {
   launch_t launch = {
-      .kernel = &command->dispatch.function->objects[e->queue->physical->ordinal],
+      .kernel = &((const executable_function_t*)command->dispatch.function)->objects[e->queue->physical->ordinal],
       .dynamic_memory = command->dispatch.dynamic_memory,
   };
   memcpy(launch.workgroup_size, command->dispatch.workgroup_size, sizeof(launch.workgroup_size));
@@ -269,13 +291,13 @@ static launch_t make_launch(const emitter_t* e, const command_t* command) {
   return launch;
 }
 
-static iree_status_t emit_grid(emitter_t* e, const command_t* command) {
+static iree_status_t emit_grid(emitter_t* e, const gpu_command_t* command) {
   const uint32_t* count = command->dispatch.workgroup_count;
   if (!count[0] || !count[1] || !count[2]) return iree_ok_status();
   IREE_RETURN_IF_ERROR(check_counts(command));
   uint8_t* kernargs = NULL;
-  if (!reserve(e, 1, command->kernarg_size, &kernargs)) return iree_ok_status();
-  IREE_RETURN_IF_ERROR(write_arguments(e, command, kernargs));
+  if (!reserve(e, 1, gpu_command_arguments_size(command->dispatch.function), &kernargs)) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(gpu_command_write_arguments(e->operation->bindings, command, kernargs));
   launch_t launch = make_launch(e, command);
   emit_launch(e, &launch, kernargs);
   return iree_ok_status();
@@ -283,13 +305,14 @@ static iree_status_t emit_grid(emitter_t* e, const command_t* command) {
 
 // A packet that reads the counts, and the dispatch, of which it writes the grid and then the first word: until then the
 // queue stands before it.
-static iree_status_t emit_indirect(emitter_t* e, const command_t* command) {
+static iree_status_t emit_indirect(emitter_t* e, const gpu_command_t* command) {
   uint64_t counts = 0, length = 0, patch_size = iree_host_align(sizeof(library_patch_t), RING_ALIGNMENT);
   IREE_RETURN_IF_ERROR(resolve(e, command->target, &counts, &length));
   uint8_t* kernargs = NULL;
-  if (!reserve(e, 2, patch_size + command->kernarg_size, &kernargs)) return iree_ok_status();
+  if (!reserve(e, 2, patch_size + gpu_command_arguments_size(command->dispatch.function), &kernargs))
+    return iree_ok_status();
   uint8_t* arguments = kernargs + patch_size;
-  IREE_RETURN_IF_ERROR(write_arguments(e, command, arguments));
+  IREE_RETURN_IF_ERROR(gpu_command_write_arguments(e->operation->bindings, command, arguments));
   launch_t patch_launch = {
       .kernel = &e->queue->physical->library.kernels[LIBRARY_patch_grid],
       .workgroup_size = {1, 1, 1},
@@ -304,18 +327,18 @@ static iree_status_t emit_indirect(emitter_t* e, const command_t* command) {
       .verdict = (uint64_t)(uintptr_t)e->verdict,
       .head = write_launch(e, &launch, arguments),
   };
-  command_find_counts(command, patch.hidden);
+  find_counts(command, patch.hidden);
   memcpy(kernargs, &patch, sizeof(patch));
   *header_of(e, e->packet++) = HSA_PACKET_TYPE_INVALID;
   return iree_ok_status();
 }
 
-static iree_status_t emit_dispatch(emitter_t* e, const command_t* command) {
+static iree_status_t emit_dispatch(emitter_t* e, const gpu_command_t* command) {
   return command->dispatch.is_indirect ? emit_indirect(e, command) : emit_grid(e, command);
 }
 
 iree_status_t emit_operation(emitter_t* e) {
-  static iree_status_t (*const emitters[])(emitter_t* e, const command_t* command) = {
+  static iree_status_t (*const emitters[])(emitter_t* e, const gpu_command_t* command) = {
       [HAL_COMMAND_FILL] = emit_fill,
       [HAL_COMMAND_COPY] = emit_copy,
       [HAL_COMMAND_UPDATE] = emit_update,
@@ -326,7 +349,7 @@ iree_status_t emit_operation(emitter_t* e) {
   for (uint32_t i = 0; i < op->barrier_count && !e->is_full; ++i) emit_barrier(e, i);
   uint32_t count = op->work.count;
   while (e->next_command < count && !e->is_full) {
-    const command_t* command = &((const command_t*)op->work.commands)[e->next_command];
+    const gpu_command_t* command = &op->work.commands[e->next_command];
     e->waits = e->waits || command->waits;
     IREE_RETURN_IF_ERROR(emitters[command->kind](e, command));
     if (!e->is_full) ++e->next_command;

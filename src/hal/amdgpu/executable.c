@@ -31,11 +31,6 @@ static void executable_destroy(gpu_executable_t* base) {
   iree_allocator_free(host_allocator, executable);
 }
 
-const executable_function_t* amdgpu_executable_function(iree_hal_executable_t* base,
-                                                        iree_hal_executable_function_t function) {
-  return (const executable_function_t*)gpu_executable_function(base, executable_destroy, function);
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Loading
 //===----------------------------------------------------------------------------------------------------------------===
@@ -93,6 +88,7 @@ static iree_status_t allocate_tables(amdgpu_executable_t* executable) {
         .name = info->name,
         .max_workgroup_size = info->max_workgroup_size,
         .argument_size = info->explicit_size,
+        .kernarg_size = info->kernarg_size,
         .binding_count = info->binding_count,
         .constant_count = info->constant_count,
         .is_hal = info->is_hal,
@@ -127,7 +123,9 @@ iree_status_t amdgpu_executable_load(gpu_device_t* base, iree_const_byte_span_t 
   IREE_RETURN_IF_ERROR(check_target(device, data));
   amdgpu_executable_t* executable = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(base->base.host_allocator, sizeof(*executable), (void**)&executable));
-  gpu_executable_initialize(&executable->base, executable_destroy);
+  gpu_executable_initialize(&executable->base);
+  executable->base.backend = base->backend;
+  executable->base.destroy = executable_destroy;
   executable->host_allocator = base->base.host_allocator;
   executable->hsa = device->system->hsa;
   libhsa_retain(executable->hsa);

@@ -19,8 +19,5 @@ bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format)
 iree_status_t amdgpu_infer_format(iree_const_byte_span_t data, char* storage, size_t capacity,
                                   iree_string_view_t* out_format);
 const char* amdgpu_architecture(const gpu_device_t* device);
-// NULL when the executable is of another driver or has no such function.
-const executable_function_t* amdgpu_executable_function(iree_hal_executable_t* executable,
-                                                        iree_hal_executable_function_t function);
 
 #endif  // IREE_C_HAL_AMDGPU_EXECUTABLE_H_

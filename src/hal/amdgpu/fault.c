@@ -13,9 +13,9 @@
 static iree_string_view_t find_function(const host_queue_t* queue, const gpu_operation_t* op, uint64_t handle) {
   uint32_t ordinal = queue->physical->ordinal;
   for (uint32_t i = 0; op && i < op->work.count; ++i) {
-    const command_t* command = &((const command_t*)op->work.commands)[i];
+    const gpu_command_t* command = &op->work.commands[i];
     if (command->kind != HAL_COMMAND_DISPATCH) continue;
-    const executable_function_t* function = command->dispatch.function;
+    const executable_function_t* function = (const executable_function_t*)command->dispatch.function;
     if (function->objects[ordinal].handle == handle) return function->info.name;
   }
   const char* builtin = library_kernel_name(&queue->physical->library, handle);

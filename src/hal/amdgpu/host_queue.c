@@ -167,10 +167,8 @@ iree_status_t host_queue_create(logical_device_t* device, physical_device_t* phy
 
 const gpu_backend_t host_queue_backend = {
     .name = "amdgpu",
-    .lowering = &command_lowering,
     .max_update = 1 << 20,
-    .measure = command_measure,
-    .lower_one = command_lower_one,
+    .add_arguments = emit_add_arguments,
     .architecture = amdgpu_architecture,
     .takes_format = amdgpu_takes_format,
     .infer_format = amdgpu_infer_format,

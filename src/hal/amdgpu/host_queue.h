@@ -5,9 +5,10 @@
 #ifndef IREE_C_HAL_AMDGPU_HOST_QUEUE_H_
 #define IREE_C_HAL_AMDGPU_HOST_QUEUE_H_
 
-#include "hal/amdgpu/command.h"
+#include "hal/amdgpu/executable.h"
 #include "hal/amdgpu/logical_device.h"
 #include "hal/amdgpu/ring.h"
+#include "hal/gpu/command.h"
 #include "hal/gpu/queue.h"
 
 // Commands that wait for the value of a signal, for GPUs that do it so.
@@ -80,5 +81,7 @@ void emit_begin(host_queue_t* queue, const gpu_operation_t* operation, emitter_t
 iree_status_t emit_operation(emitter_t* emitter);
 // Makes the last packet signal the end.
 void emit_end(emitter_t* emitter);
+// Hidden arguments of a dispatch.
+void emit_add_arguments(const gpu_command_t* command, uint8_t* arguments);
 
 #endif  // IREE_C_HAL_AMDGPU_HOST_QUEUE_H_

@@ -26,30 +26,10 @@ static iree_status_t amdgpu_query_i64(iree_hal_device_t* base, iree_string_view_
   return hal_device_query_facts(&device->gpu.base, category, key, &facts, out_value);
 }
 
-static iree_status_t amdgpu_create_command_buffer(iree_hal_device_t* base, iree_hal_command_buffer_mode_t mode,
-                                                  iree_hal_command_category_t categories,
-                                                  iree_hal_queue_affinity_t queue_affinity,
-                                                  iree_host_size_t binding_capacity,
-                                                  iree_hal_command_buffer_t** out_command_buffer) {
-  const logical_device_t* device = (const logical_device_t*)base;
-  hal_recorded_params_t params = {
-      .mode = mode,
-      .categories = categories,
-      .queue_affinity = queue_affinity,
-      .binding_capacity = binding_capacity,
-      .block_size = device->options.user.host_block_pool_command_buffer_size,
-      .host_allocator = device->gpu.base.host_allocator,
-  };
-  void* list = NULL;
-  IREE_RETURN_IF_ERROR(command_list_create(params.host_allocator, &list));
-  return hal_recorded_create(&params, &command_lowering, list, out_command_buffer);
-}
-
 static const iree_hal_device_vtable_t amdgpu_vtable = {
     GPU_DEVICE_CALLS,
     .destroy = amdgpu_destroy,
     .query_i64 = amdgpu_query_i64,
-    .create_command_buffer = amdgpu_create_command_buffer,
 };
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -98,6 +78,7 @@ iree_status_t logical_device_create(system_t* system, uint64_t mask, const logic
   device->gpu.backend = &host_queue_backend;
   device->gpu.domain = domain;
   device->gpu.defers_waits = options->user.force_wait_barrier_defer;
+  device->gpu.recording_block_size = options->user.host_block_pool_command_buffer_size;
   device->system = system;
   system_retain(system);
   device->options = *options;

@@ -21,21 +21,22 @@ typedef struct gpu_queue_t gpu_queue_t;
 typedef struct gpu_operation_t gpu_operation_t;
 typedef struct gpu_part_t gpu_part_t;
 
-// Commands in the driver's own form: the first member of what its lowering makes.
+typedef struct gpu_backend_t gpu_backend_t;
+typedef struct gpu_command_t gpu_command_t;
+
+// Commands (command.h): the first member of what recordings become.
 typedef struct gpu_work_t {
-  const void* commands;
+  const gpu_backend_t* backend;
+  const gpu_command_t* commands;
   uint32_t count;
 } gpu_work_t;
 
-typedef struct gpu_backend_t {
-  const char* name;                // of the driver
-  const hal_lowering_t* lowering;  // to objects that begin with a gpu_work_t
-  iree_device_size_t max_update;   // bytes of one command; larger updates become several
+struct gpu_backend_t {
+  const char* name;               // of the driver
+  iree_device_size_t max_update;  // bytes of one command; larger updates become several
 
-  // Bytes that one command needs in the driver's form. Errors: what is wrong with it.
-  iree_status_t (*measure)(const hal_command_t* command, size_t* out_size);
-  // Makes that in `storage` of that size, aligned to 8 bytes, which begins with it and has copies of all it needs.
-  void (*lower_one)(const hal_command_t* command, uint8_t* storage);
+  // Arguments that the driver adds to a dispatch when it is lowered. NULL: none.
+  void (*add_arguments)(const gpu_command_t* command, uint8_t* arguments);
 
   // Executables. The name of what the device is, for messages and formats: "gfx1100", "sm_90".
   const char* (*architecture)(const gpu_device_t* device);
@@ -64,13 +65,14 @@ typedef struct gpu_backend_t {
   iree_status_t (*retire)(gpu_queue_t* queue, uint64_t epoch, const gpu_part_t* part);
   // Frees the queue, whose thread is gone and which has nothing in flight, or was made in part only.
   void (*destroy)(gpu_queue_t* queue);
-} gpu_backend_t;
+};
 
 struct gpu_device_t {
   hal_queued_device_t base;
   const gpu_backend_t* backend;
   gpu_domain_t domain;
-  bool defers_waits;  // the host waits for everything
+  bool defers_waits;            // the host waits for everything
+  size_t recording_block_size;  // bytes; 0: the default
 
   iree_atomic_intptr_t failure;  // iree_status_t: of the first queue that was lost
 
@@ -109,11 +111,12 @@ bool gpu_device_is_over(void* device, hal_pool_point_t point);
 #include "iree/hal/device_calls.def"
 #undef CALL
 #undef CHECKED
-#define GPU_DEVICE_CALLS                                                                    \
-  HAL_QUEUED_DEVICE_CALLS, .create_executable_cache = gpu_device_create_executable_cache,   \
-      .create_semaphore = gpu_device_create_semaphore, .queue_fill = gpu_device_queue_fill, \
-      .queue_update = gpu_device_queue_update, .queue_copy = gpu_device_queue_copy,         \
-      .queue_dispatch = gpu_device_queue_dispatch, .queue_execute = gpu_device_queue_execute
+#define GPU_DEVICE_CALLS                                                                                              \
+  HAL_QUEUED_DEVICE_CALLS, .create_command_buffer = gpu_device_create_command_buffer,                                 \
+      .create_executable_cache = gpu_device_create_executable_cache, .create_semaphore = gpu_device_create_semaphore, \
+      .queue_fill = gpu_device_queue_fill, .queue_update = gpu_device_queue_update,                                   \
+      .queue_copy = gpu_device_queue_copy, .queue_dispatch = gpu_device_queue_dispatch,                               \
+      .queue_execute = gpu_device_queue_execute
 
 extern const hal_operation_interface_t gpu_operation_interface;
 

@@ -69,15 +69,14 @@ static const iree_hal_executable_vtable_t executable_vtable = {
     .lookup_function_by_name = executable_lookup_function_by_name,
 };
 
-void gpu_executable_initialize(gpu_executable_t* executable, gpu_executable_destroy_fn_t destroy) {
+void gpu_executable_initialize(gpu_executable_t* executable) {
   iree_hal_resource_initialize(&executable_vtable, &executable->resource);
-  executable->destroy = destroy;
 }
 
-const void* gpu_executable_function(iree_hal_executable_t* base, gpu_executable_destroy_fn_t destroy,
+const void* gpu_executable_function(iree_hal_executable_t* base, const gpu_backend_t* backend,
                                     iree_hal_executable_function_t function) {
   const gpu_executable_t* executable = (const gpu_executable_t*)base;
-  if (!iree_hal_resource_is(base, &executable_vtable) || executable->destroy != destroy) return NULL;
+  if (!iree_hal_resource_is(base, &executable_vtable) || executable->backend != backend) return NULL;
   bool in_range = iree_hal_executable_function_is_index_in_range(function, executable->function_count);
   return in_range ? function_at(executable, iree_hal_executable_function_index(function)) : NULL;
 }

@@ -3,6 +3,7 @@
 // A wait is dropped when it is reached, or when the operation goes to the very queue whose work reaches it: all work of
 // a queue is one chain. Where the work is in another queue of the device, a packet of the operation's waits for it.
 // What was issued depends only on what was issued before, so that queues never wait in a circle.
+#include "hal/gpu/command.h"
 #include "hal/gpu/queue.h"
 
 static void visit_work(const hal_operation_t* base, hal_visit_resource_fn_t visit) {
@@ -156,8 +157,9 @@ static iree_status_t move_to_heap(const gpu_operation_t* source, gpu_operation_t
   IREE_RETURN_IF_ERROR(hal_operation_move(&move, &base, &storage));
   gpu_operation_t* op = (gpu_operation_t*)base;
   if (source->command) {
-    gpu_operation_device(op)->backend->lower_one(source->command, storage);
-    op->work = (gpu_work_t){storage, 1};
+    const gpu_backend_t* backend = gpu_operation_device(op)->backend;
+    gpu_command_lower(backend, source->command, storage);
+    op->work = (gpu_work_t){backend, (const gpu_command_t*)storage, 1};
     op->command = NULL;
     storage += source->command_size;
   }

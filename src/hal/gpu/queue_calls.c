@@ -1,11 +1,12 @@
 // The queue calls of devices: arguments, which the public calls have checked, as operations.
 #include "hal/detail.h"
+#include "hal/gpu/command.h"
 #include "hal/gpu/operation.h"
 
 // Submits an operation of one command, which its driver checks.
 static iree_status_t submit_command(gpu_operation_t* op, const hal_command_t* command) {
   op->command = command;
-  IREE_RETURN_IF_ERROR(gpu_operation_device(op)->backend->measure(command, &op->command_size));
+  IREE_RETURN_IF_ERROR(gpu_command_measure(gpu_operation_device(op)->backend, command, &op->command_size));
   return gpu_operation_submit(op);
 }
 
@@ -120,8 +121,8 @@ iree_status_t gpu_device_queue_execute(iree_hal_device_t* device, iree_hal_queue
   gpu_operation_t op = gpu_operation_make(device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
   if (!command_buffer) return gpu_operation_submit(&op);
   const gpu_backend_t* backend = gpu_operation_device(&op)->backend;
-  const gpu_work_t* work = (const gpu_work_t*)hal_recorded_lowered(command_buffer, backend->lowering);
-  if (!work) {
+  const gpu_work_t* work = (const gpu_work_t*)hal_recorded_lowered(command_buffer, &gpu_lowering);
+  if (!work || work->backend != backend) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the command buffer was not made by a device of '%s'",
                             backend->name);
   }

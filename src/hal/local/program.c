@@ -235,7 +235,7 @@ static iree_status_t set_dispatch(local_program_t* program, program_command_t* c
   return iree_ok_status();
 }
 
-static iree_status_t check_dispatch(const hal_dispatch_t* dispatch) {
+static iree_status_t check_dispatch(void* lowered, const hal_dispatch_t* dispatch) {
   if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "custom dispatch arguments are not supported on local devices");
   }
