@@ -202,7 +202,7 @@ void cts_close_device(void) {
 
 static void set_up(const char* driver_name) {
   cts.driver_name = driver_name;
-  cts.is_gpu = strcmp(driver_name, "amdgpu") == 0;
+  cts.is_gpu = strcmp(driver_name, "amdgpu") == 0 || strcmp(driver_name, "cuda") == 0;
   cts.host_allocator = iree_allocator_system();
   iree_hal_driver_registry_t* registry = iree_hal_driver_registry_default();
   IREE_CHECK_OK(iree_hal_register_all_available_drivers(registry));

@@ -72,6 +72,9 @@ static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, issue_t* out
     if (!is_idle) return iree_ok_status();
     return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "a command needs more kernel arguments than the queue has");
   }
+  if (!iree_status_is_ok(part.failure)) {
+    iree_atomic_store(&op->base.failure, (intptr_t)part.failure, iree_memory_order_relaxed);
+  }
   // Nobody may rely on the queue for an operation that is going to fail.
   if (part.is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) {
     set_producers(queue, op);

@@ -18,10 +18,11 @@
 // A part of an operation in the queue.
 struct gpu_part_t {
   gpu_operation_t* operation;
-  bool is_written;       // by the backend: anything at all
-  bool is_final;         // the operation ends with it
-  uint32_t next;         // command: those before are in the queue when it is
-  uint64_t position[2];  // the backend's
+  bool is_written;        // by the backend: anything at all
+  bool is_final;          // the operation ends with it
+  uint32_t next;          // command: those before are in the queue when it is
+  uint64_t position[2];   // the backend's
+  iree_status_t failure;  // of the backend, which the operation ends with when the part has ended
 };
 
 struct gpu_queue_t {
