@@ -26,7 +26,9 @@ typedef struct cts_t {
   iree_hal_allocator_t* allocator;  // the device's
   iree_io_file_contents_t* kernels;
   char format[64];  // of the kernels
-  bool is_gpu;      // functions cannot fail, run in order, or take specialization constants
+  bool is_amd;
+  bool fault_is_final;  // a kernel that fails ends the process's use of the vendor's library
+  bool is_gpu;          // functions cannot fail, run in order, or take specialization constants
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
   struct sigaction fault_action;  // of memory faults, outside of tests

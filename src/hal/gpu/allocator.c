@@ -156,6 +156,7 @@ static iree_status_t allocator_allocate_buffer(iree_hal_allocator_t* base, const
   }
   memory.size = iree_device_align(memory.size, GRANULARITY);
   memory.type = compatible.type;
+  memory.alignment = compatible.min_alignment;
   gpu_domain_t domain = allocator->params.domain;
   uint32_t physical = gpu_domain_physical(domain, gpu_domain_first(domain, params->queue_affinity));
   IREE_RETURN_IF_ERROR(allocator->params.vtable->allocate(allocator->params.source, physical, &memory));

@@ -17,8 +17,10 @@ typedef struct gpu_memory_t {
   iree_hal_memory_type_t type;
   uint8_t* host;  // NULL: the host has no address for it
   uint64_t address;
-  iree_device_size_t size;    // bytes of the memory
-  iree_device_size_t length;  // bytes of the buffer
+  iree_device_size_t size;       // bytes of the memory
+  iree_device_size_t alignment;  // bytes
+  uint64_t base;                 // the driver\'s: where its memory begins
+  iree_device_size_t length;     // bytes of the buffer
   iree_hal_buffer_release_callback_t release;
 } gpu_memory_t;
 

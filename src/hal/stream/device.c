@@ -46,7 +46,7 @@ static const iree_hal_device_vtable_t cuda_vtable = {
 
 static iree_status_t query_facts(stream_device_t* device) {
   const stream_api_t* api = device->context.api;
-  int handle = device->context.device, major = 0, minor = 0, units = 0, block = 0, shared = 0;
+  int handle = device->context.device, major = 0, minor = 0, units = 0, block = 0, shared = 0, managed = 0;
   size_t memory = 0;
   const struct {
     int attribute;
@@ -54,7 +54,7 @@ static iree_status_t query_facts(stream_device_t* device) {
   } rows[] = {
       {STREAM_API_CAPABILITY_MAJOR, &major},         {STREAM_API_CAPABILITY_MINOR, &minor},
       {STREAM_API_MULTIPROCESSORS, &units},          {STREAM_API_MAX_BLOCK_SIZE, &block},
-      {STREAM_API_MAX_SHARED_MEMORY_OPTIN, &shared},
+      {STREAM_API_MAX_SHARED_MEMORY_OPTIN, &shared}, {STREAM_API_HAS_CONCURRENT_MANAGED_ACCESS, &managed},
   };
   for (size_t i = 0; i < IREE_ARRAYSIZE(rows); ++i) {
     IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_attribute, rows[i].value, rows[i].attribute, handle));
@@ -65,6 +65,7 @@ static iree_status_t query_facts(stream_device_t* device) {
   device->multiprocessors = (uint32_t)units;
   device->max_block_size = (uint32_t)block;
   device->max_shared_memory = (uint32_t)shared;
+  device->has_managed_memory = managed != 0;
   device->memory_size = memory;
   return iree_ok_status();
 }

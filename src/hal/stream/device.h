@@ -30,6 +30,7 @@ typedef struct stream_device_t {
   uint32_t max_block_size;
   uint32_t max_shared_memory;  // bytes of a workgroup, asked for
   uint64_t memory_size;        // bytes
+  bool has_managed_memory;     // that host and GPU may use at a time
   hal_pool_t* pool;
 } stream_device_t;
 

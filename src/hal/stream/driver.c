@@ -155,6 +155,11 @@ static iree_status_t find_path(const stream_api_t* api, iree_string_view_t path,
     *out_id = (iree_hal_device_id_t)index + 1;
     return iree_ok_status();
   }
+  if (!iree_string_view_starts_with(path, IREE_SV("GPU-"))) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "'%.*s' is neither an ordinal nor a UUID as --list_devices=cuda shows it, 'GPU-…'",
+                            (int)path.size, path.data);
+  }
   int count = 0;
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_count, &count));
   for (int i = 0; i < count; ++i) {
@@ -165,9 +170,8 @@ static iree_status_t find_path(const stream_api_t* api, iree_string_view_t path,
     *out_id = (iree_hal_device_id_t)i + 1;
     if (iree_string_view_equal_case(path, iree_make_cstring_view(uuid))) return iree_ok_status();
   }
-  return iree_make_status(IREE_STATUS_NOT_FOUND,
-                          "no GPU '%.*s': an ordinal below %d, or 'GPU-' and a UUID as --list_devices=cuda shows it",
-                          (int)path.size, path.data, count);
+  return iree_make_status(IREE_STATUS_NOT_FOUND, "there is no GPU '%.*s' among the %d of libcuda", (int)path.size,
+                          path.data, count);
 }
 
 static iree_status_t driver_create_device_by_path(iree_hal_driver_t* base, iree_string_view_t driver_name,

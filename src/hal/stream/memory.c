@@ -1,5 +1,8 @@
-// Memory of a GPU, and pinned memory of the host, for the allocator.
+// Memory for the allocator: a GPU's, managed memory where the host is to see it too and both may use it at a time, and
+// pinned memory of the host.
 #include "hal/stream/device.h"
+
+enum { BASE_ALIGNMENT = 256, MAX_ALIGNMENT = 4096 };
 
 typedef struct memory_t {
   iree_allocator_t host_allocator;
@@ -12,32 +15,53 @@ static void memory_destroy(void* source) {
   iree_allocator_free(self->host_allocator, self);
 }
 
-static iree_status_t memory_allocate(void* source, uint32_t physical, gpu_memory_t* memory) {
-  const memory_t* self = (const memory_t*)source;
-  const stream_api_t* api = self->context.api;
-  IREE_RETURN_IF_ERROR(stream_context_enter(&self->context));
-  if (iree_all_bits_set(memory->type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL)) {
-    return STREAM_CALL(api, memory_allocate, &memory->address, memory->size);
-  }
+static bool is_local(const gpu_memory_t* memory) { return memory->type & IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL; }
+
+// What the library gives is aligned to 256 bytes.
+static uint64_t padding(const gpu_memory_t* memory) {
+  return memory->alignment > BASE_ALIGNMENT ? memory->alignment : 0;
+}
+
+static iree_status_t allocate_host(const stream_api_t* api, gpu_memory_t* memory) {
   void* host = NULL;
-  IREE_RETURN_IF_ERROR(
-      STREAM_CALL(api, host_allocate, &host, memory->size, STREAM_API_HOST_PORTABLE | STREAM_API_HOST_DEVICEMAP));
-  iree_status_t status = STREAM_CALL(api, host_address, &memory->address, host, 0);
+  uint64_t address = 0;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, host_allocate, &host, memory->size + padding(memory),
+                                   STREAM_API_HOST_PORTABLE | STREAM_API_HOST_DEVICEMAP));
+  iree_status_t status = STREAM_CALL(api, host_address, &address, host, 0);
   if (!iree_status_is_ok(status)) {
     api->host_free(host);
     return status;
   }
-  memory->host = (uint8_t*)host;
+  memory->base = (uint64_t)(uintptr_t)host;
+  memory->host = (uint8_t*)(uintptr_t)iree_device_align(memory->base, memory->alignment);
+  memory->address = address + ((uint64_t)(uintptr_t)memory->host - memory->base);
+  return iree_ok_status();
+}
+
+static iree_status_t memory_allocate(void* source, uint32_t physical, gpu_memory_t* memory) {
+  const memory_t* self = (const memory_t*)source;
+  const stream_api_t* api = self->context.api;
+  uint64_t size = memory->size + padding(memory);
+  IREE_RETURN_IF_ERROR(stream_context_enter(&self->context));
+  if (!is_local(memory)) return allocate_host(api, memory);
+  bool is_visible = memory->type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
+  if (is_visible) {
+    IREE_RETURN_IF_ERROR(STREAM_CALL(api, memory_allocate_managed, &memory->base, size, STREAM_API_MANAGED_GLOBAL));
+  } else {
+    IREE_RETURN_IF_ERROR(STREAM_CALL(api, memory_allocate, &memory->base, size));
+  }
+  memory->address = iree_device_align(memory->base, memory->alignment);
+  if (is_visible) memory->host = (uint8_t*)(uintptr_t)memory->address;
   return iree_ok_status();
 }
 
 static void memory_free(void* source, const gpu_memory_t* memory) {
   const memory_t* self = (const memory_t*)source;
   iree_status_ignore(stream_context_enter(&self->context));
-  if (memory->host) {
-    self->context.api->host_free(memory->host);
+  if (is_local(memory)) {
+    self->context.api->memory_free(memory->base);
   } else {
-    self->context.api->memory_free(memory->address);
+    self->context.api->host_free((void*)(uintptr_t)memory->base);
   }
 }
 
@@ -59,7 +83,6 @@ static void memory_unlock(void* source, const gpu_memory_t* memory) {
 }
 
 iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_allocator_t** out_allocator) {
-  enum { MAX_ALIGNMENT = 256 };
   static const gpu_memory_source_vtable_t vtable = {
       .destroy = memory_destroy,
       .allocate = memory_allocate,
@@ -79,6 +102,7 @@ iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_al
   }
   gpu_allocator_params_t params = {
       .domain = device->gpu.domain,
+      .maps_device_memory = device->has_managed_memory,
       .memory_size = device->memory_size,
       .max_alignment = MAX_ALIGNMENT,
       .vtable = &vtable,

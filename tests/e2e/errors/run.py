@@ -237,6 +237,7 @@ def check_run(check):
         ("onnx-module", [good[0], "--module=good.onnx", good[2]], "not a module, but an ONNX model; compile it first"),
         ("flag-nearly", ["--modul=good.vmfb"], "did you mean '--module'"),
         ("missing-driver", ["--device=nothing", *good[1:], *two], r"NOT_FOUND; no driver 'nothing' registered"),
+        ("missing-libcuda", ["--device=cuda", *good[1:], *two], r"UNAVAILABLE; CUDA.*libcuda.so.1"),
         ("missing-device", ["--device=local-task://7", *good[1:], *two], "7|path"),
         ("too-few-inputs", [*good, two[0]], "expected 2 arguments but passed 1"),
         ("too-many-inputs", [*good, *two, two[1]], "fewer input values|expected 2"),
