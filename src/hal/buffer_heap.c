@@ -1,13 +1,14 @@
 // Buffers in host memory, and the allocator of them.
 
 #include "hal/detail.h"
+#include "hal/kept_blocks.h"
 #include "iree/hal/allocator.h"
 #include "iree/hal/buffer.h"
 
 typedef struct heap_allocator_t {
   iree_hal_resource_t resource;
   iree_allocator_t host_allocator;
-  iree_allocator_t data_allocator;
+  hal_kept_blocks_t data;
   // Statistics; counters by kind of memory: 0 host-local, 1 device-local.
   iree_atomic_uint64_t allocated[2];
   iree_atomic_uint64_t freed[2];
@@ -66,7 +67,7 @@ static void heap_buffer_destroy(iree_hal_buffer_t* base) {
   iree_hal_buffer_deinitialize(base);
   if (allocator) {
     record_free(allocator, base->memory_type, base->allocation_size);
-    iree_allocator_free_aligned(allocator->data_allocator, buffer->data);
+    hal_kept_blocks_free(&allocator->data, buffer->data, base->allocation_size);
     iree_hal_resource_release(allocator);
   }
   iree_allocator_free(host_allocator, buffer);
@@ -127,6 +128,7 @@ iree_status_t iree_hal_heap_buffer_wrap(iree_hal_buffer_placement_t placement, i
 //===----------------------------------------------------------------------------------------------------------------===
 
 static void heap_allocator_destroy(iree_hal_allocator_t* base) {
+  hal_kept_blocks_deinitialize(&((heap_allocator_t*)base)->data);
   iree_allocator_free(((heap_allocator_t*)base)->host_allocator, base);
 }
 
@@ -134,7 +136,10 @@ static iree_allocator_t heap_host_allocator(const iree_hal_allocator_t* base) {
   return ((const heap_allocator_t*)base)->host_allocator;
 }
 
-static iree_status_t heap_trim(iree_hal_allocator_t* base) { return iree_ok_status(); }
+static iree_status_t heap_trim(iree_hal_allocator_t* base) {
+  hal_kept_blocks_trim(&((heap_allocator_t*)base)->data);
+  return iree_ok_status();
+}
 
 static iree_status_t heap_query_memory_heaps(iree_hal_allocator_t* base, iree_host_size_t capacity,
                                              iree_hal_allocator_memory_heap_t* heaps, iree_host_size_t* out_count) {
@@ -180,8 +185,8 @@ static iree_status_t heap_allocate_buffer(iree_hal_allocator_t* base, const iree
   }
   heap_buffer_t* buffer = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator->host_allocator, sizeof(*buffer), (void**)&buffer));
-  iree_status_t status = iree_allocator_malloc_aligned(allocator->data_allocator, allocation_size,
-                                                       compatible.min_alignment, 0, (void**)&buffer->data);
+  iree_status_t status =
+      hal_kept_blocks_allocate(&allocator->data, allocation_size, compatible.min_alignment, (void**)&buffer->data);
   if (!iree_status_is_ok(status)) {
     iree_allocator_free(allocator->host_allocator, buffer);
     return status;
@@ -264,7 +269,7 @@ iree_status_t iree_hal_allocator_create_heap(iree_string_view_t identifier, iree
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*allocator), (void**)&allocator));
   iree_hal_resource_initialize(&heap_allocator_vtable, &allocator->resource);
   allocator->host_allocator = host_allocator;
-  allocator->data_allocator = data_allocator;
+  hal_kept_blocks_initialize(&allocator->data, data_allocator);
   *out_allocator = (iree_hal_allocator_t*)allocator;
   return iree_ok_status();
 }

@@ -82,12 +82,11 @@ iree_status_t stream_api_load(const stream_api_t** out_api) {
   }
   int result = loaded.table.init(0);
   if (result != STREAM_API_SUCCESS) {
-    iree_status_t status = stream_api_check(&loaded.table, result, stream_api_init_symbol);
-    const char* hint = "is an NVIDIA GPU with its kernel driver present?";
-    iree_status_t annotated =
-        iree_make_status(IREE_STATUS_UNAVAILABLE, "CUDA could not be initialized (%d); %s", result, hint);
-    iree_status_free(status);
-    return annotated;
+    const char* text = NULL;
+    loaded.table.error_text(result, &text);
+    return iree_make_status(IREE_STATUS_UNAVAILABLE,
+                            "CUDA could not be initialized (%d: %s); is an NVIDIA GPU with its kernel driver present?",
+                            result, text ? text : "no description");
   }
   *out_api = &loaded.table;
   return iree_ok_status();

@@ -46,15 +46,17 @@ static const iree_hal_device_vtable_t cuda_vtable = {
 
 static iree_status_t query_facts(stream_device_t* device) {
   const stream_api_t* api = device->context.api;
-  int handle = device->context.device, major = 0, minor = 0, units = 0, block = 0, shared = 0, managed = 0;
+  int handle = device->context.device, major = 0, minor = 0, units = 0, shared = 0, managed = 0;
   size_t memory = 0;
   const struct {
     int attribute;
     int* value;
   } rows[] = {
-      {STREAM_API_CAPABILITY_MAJOR, &major},         {STREAM_API_CAPABILITY_MINOR, &minor},
-      {STREAM_API_MULTIPROCESSORS, &units},          {STREAM_API_MAX_BLOCK_SIZE, &block},
-      {STREAM_API_MAX_SHARED_MEMORY_OPTIN, &shared}, {STREAM_API_HAS_CONCURRENT_MANAGED_ACCESS, &managed},
+      {STREAM_API_CAPABILITY_MAJOR, &major},
+      {STREAM_API_CAPABILITY_MINOR, &minor},
+      {STREAM_API_MULTIPROCESSORS, &units},
+      {STREAM_API_MAX_SHARED_MEMORY_OPTIN, &shared},
+      {STREAM_API_HAS_CONCURRENT_MANAGED_ACCESS, &managed},
   };
   for (size_t i = 0; i < IREE_ARRAYSIZE(rows); ++i) {
     IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_attribute, rows[i].value, rows[i].attribute, handle));
@@ -63,7 +65,6 @@ static iree_status_t query_facts(stream_device_t* device) {
   device->capability = (uint32_t)(major * 10 + minor);
   snprintf(device->architecture, sizeof(device->architecture), "sm_%u", device->capability);
   device->multiprocessors = (uint32_t)units;
-  device->max_block_size = (uint32_t)block;
   device->max_shared_memory = (uint32_t)shared;
   device->has_managed_memory = managed != 0;
   device->memory_size = memory;

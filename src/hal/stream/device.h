@@ -27,7 +27,6 @@ typedef struct stream_device_t {
   uint32_t capability;  // 90: compute capability 9.0
   char architecture[16];
   uint32_t multiprocessors;
-  uint32_t max_block_size;
   uint32_t max_shared_memory;  // bytes of a workgroup, asked for
   uint64_t memory_size;        // bytes
   bool has_managed_memory;     // that host and GPU may use at a time
