@@ -79,7 +79,8 @@ static void compute(dispatch_t* d, ir_value_t* domain, const linear_t* coords) {
   kernel_build_t* k = &d->k;
   if (d->yield->operand_count == 1) {
     linear_t to[GRAPH_MAX_RANK];
-    memcpy(to, coords, sizeof(*to) * (size_t)domain->type->rank);
+    // A scalar may have no coordinates.
+    if (coords) memcpy(to, coords, sizeof(*to) * (size_t)domain->type->rank);
     ir_value_t* value = eval_at(k, domain, coords);
     follow_reshapes(k, ir_operand(d->yield, 0), domain, to);
     eval_store(k, d->outputs[0], to, value);
