@@ -416,10 +416,10 @@ static void release_keepers(rows_t* r) {
 static int64_t along_unroll(const sweep_t* s) {
   enum { LITTLE = 12 };
   const rows_t* r = s->r;
+  int64_t unroll = 1;
+  if (!r->full->rank || !r->along || s->stores || s->count > 2) return 1;
   const extent_t* size = &r->sizes[r->full->rank - 1];
   bool is_fixed = extent_is_fixed(size);
-  int64_t unroll = 1;
-  if (!r->along || s->stores || s->count > 2) return 1;
   if (r->d->device->kind == DEVICE_GPU) {
     while (is_fixed && unroll < MAX_UNROLL && size->factor % (r->lanes * unroll * 2) == 0) unroll *= 2;
     return unroll;
