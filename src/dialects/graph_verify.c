@@ -311,6 +311,11 @@ static bool takes_type(const scalar_info_t* info, const ir_type_t* scalar) {
   return is_whole(scalar) && info->types & SCALAR_TYPES_I;
 }
 
+// Whether all bits of a value of one type are those of the other.
+static bool keeps_bits(const ir_type_t* x, const ir_type_t* y) {
+  return x->width == y->width && ir_type_bytes(x) == ir_type_bytes(y);
+}
+
 static bool types_scalar(ir_context_t* ctx, const ir_op_t* op) {
   const scalar_info_t* info = &scalar_info[graph_scalar_fn(op)];
   bool selects = graph_scalar_fn(op) == SCALAR_select;
@@ -330,7 +335,11 @@ static bool types_scalar(ir_context_t* ctx, const ir_op_t* op) {
     case SCALAR_RESULT_BOOL:
       return (ir_type_is_int(y) && y->width == 1) || ir_op_error(ctx, op, "gives i1, not '%s'", ir_type_str(ctx, y));
     default:
-      return ir_type_is_float(y) || is_whole(y) || ir_op_error(ctx, op, "does not give '%s'", ir_type_str(ctx, y));
+      if (!ir_type_is_float(y) && !is_whole(y)) {
+        return ir_op_error(ctx, op, "does not give '%s'", ir_type_str(ctx, y));
+      }
+      if (graph_scalar_fn(op) != SCALAR_bitcast || keeps_bits(x, y)) return true;
+      return ir_op_error(ctx, op, "cannot keep the bits of '%s' in '%s'", ir_type_str(ctx, x), ir_type_str(ctx, y));
   }
 }
 

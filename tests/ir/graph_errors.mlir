@@ -265,3 +265,11 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "graph.sort"(%x, %y) <{axis = 0 : i64, keys = 1 : i64}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @f(%x: tensor<4xbf16>) -> tensor<4xi1> {
+  // expected-error@+1 {{cannot keep the bits of 'bf16' in 'i1'}}
+  %0 = "graph.bitcast"(%x) : (tensor<4xbf16>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}
