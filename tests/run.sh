@@ -182,7 +182,8 @@ sanitizers() {
     -R '^(hsa_|(cts_amdgpu|hal_amdgpu_queues)_gfx942$|cts_local|hal_task|vm_(device|program|runtime))'
 }
 
-# Runs one fuzzer on what it found in earlier runs and on the project's own files.
+# Runs one fuzzer on what it found in earlier runs and on the project's own files; always the same way, so that a change
+# is what a failure comes from: tests/soak.sh looks elsewhere each time.
 fuzz_one() {
   local fuzzer=$1 name corpus seeds flags=
   name=$(basename "$fuzzer" _fuzz)
@@ -198,8 +199,8 @@ fuzz_one() {
     decode) flags=-detect_leaks=0 seeds=examples/digits ;; # LLVM, left in mid-call, keeps what it had
     *) seeds=examples/digits ;;
   esac
-  if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-12}" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$corpus-" $flags \
-    "$corpus" $seeds >"$logs/fuzz-$name.log" 2>&1; then
+  flags+=" -seed=${FUZZ_SEED:-1} -max_total_time=${FUZZ_SECONDS:-12} -timeout=10 -rss_limit_mb=2048"
+  if "$fuzzer" $flags -artifact_prefix="$corpus-" "$corpus" $seeds >"$logs/fuzz-$name.log" 2>&1; then
     echo "PASSED $name"
   else
     echo "FAILED $name: $logs/fuzz-$name.log"

@@ -76,7 +76,7 @@ targets() {
 
 # Every reader of untrusted files, 20 CPU-minutes each.
 fuzzers() {
-  FUZZ_SECONDS=${FUZZ_SECONDS:-1200} tests/run.sh "$build" fuzz
+  FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
 run_steps "memory random sweep address threads calls targets fuzzers" "$@"
