@@ -19,7 +19,7 @@ typedef struct gpu_memory_t {
   uint64_t address;
   iree_device_size_t size;       // bytes of the memory
   iree_device_size_t alignment;  // bytes
-  uint64_t base;                 // the driver\'s: where its memory begins
+  uint64_t base;                 // the driver's: where its memory begins
   iree_device_size_t length;     // bytes of the buffer
   iree_hal_buffer_release_callback_t release;
 } gpu_memory_t;

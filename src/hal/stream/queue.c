@@ -170,7 +170,9 @@ static iree_status_t queue_write(gpu_queue_t* base, const gpu_operation_t* op, g
     part->next = op->work.count;
   }
   part->is_written = true;
-  return STREAM_CALL(w.api, event_record, *event_of(queue, base->epoch_head + 1), queue->stream);
+  status = STREAM_CALL(w.api, event_record, *event_of(queue, base->epoch_head + 1), queue->stream);
+  if (!iree_status_is_ok(status)) iree_status_free(part->failure);
+  return status;
 }
 
 static void queue_publish(gpu_queue_t* base, const gpu_part_t* part) {}
