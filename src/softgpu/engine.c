@@ -71,31 +71,6 @@ void engine_counters(engine_t* engine, engine_counters_t* out) {
   pthread_mutex_unlock(&engine->counter_lock);
 }
 
-bool engine_parse_checks(const char* text, uint32_t* out, text_t* error) {
-  static const struct {
-    const char* name;
-    uint32_t bits;
-  } names[] = {{"none", 0},
-               {"all", (1u << ENGINE_CHECK_COUNT) - 1},
-#define CHECK(name, text) {text, ENGINE_CHECK_##name},
-               ENGINE_CHECKS(CHECK)
-#undef CHECK
-  };
-  *out = 0;
-  while (*text) {
-    size_t size = strcspn(text, ","), i = 0, count = sizeof(names) / sizeof(names[0]);
-    while (i < count && (strlen(names[i].name) != size || strncmp(names[i].name, text, size) != 0)) ++i;
-    if (i == count) {
-      text_printf(error, "unknown check '%.*s'; known are", (int)size, text);
-      for (i = 0; i < count; ++i) text_printf(error, "%s %s", i ? "," : "", names[i].name);
-      return false;
-    }
-    *out |= names[i].bits;
-    text += size + (text[size] == ',');
-  }
-  return true;
-}
-
 // Constants, interned: a hash table of the lanes of each.
 typedef struct constant_t {
   uint32_t lanes[2 * WAVE_MAX_LANES];

@@ -11,24 +11,8 @@
 
 #include "base/text.h"
 #include "isa/amd/isa.h"
+#include "softgpu/checks.h"
 #include "softgpu/memory_map.h"
-
-// CHECK(ENUM, name): names as --check= and IREE_SOFTGPU_CHECK take them; "all" is every one
-#define ENGINE_CHECKS(CHECK)                                                                                   \
-  CHECK(BOUNDS, "bounds")               /* accesses outside allocations or workgroup memory, misaligned */     \
-  CHECK(WAITS, "waits")                 /* registers used before the s_waitcnt of what writes or reads them */ \
-  CHECK(RACES, "races")                 /* conflicting accesses of two waves without a barrier */              \
-  CHECK(UNINITIALIZED, "uninitialized") /* reads of registers and workgroup memory never written */            \
-  CHECK(BARRIERS, "barriers")           /* barriers that part of a workgroup's waves do not reach */
-enum {
-#define CHECK(name, text) ENGINE_CHECK_INDEX_##name,
-  ENGINE_CHECKS(CHECK)
-#undef CHECK
-      ENGINE_CHECK_COUNT,
-#define CHECK(name, text) ENGINE_CHECK_##name = 1 << ENGINE_CHECK_INDEX_##name,
-  ENGINE_CHECKS(CHECK)
-#undef CHECK
-};
 
 typedef struct engine_t engine_t;
 
@@ -137,9 +121,6 @@ typedef struct engine_counters_t {
 } engine_counters_t;
 // Sums since the engine was made; zero unless options.counts.
 void engine_counters(engine_t* engine, engine_counters_t* out);
-
-// The options' checks as "bounds,waits", "all" or "none". False after `error` named what is unknown.
-bool engine_parse_checks(const char* text, uint32_t* out, text_t* error);
 
 // FIDELITY(ENUM, name): how far an instruction row is to be trusted
 #define ENGINE_FIDELITIES(FIDELITY) \
