@@ -1,38 +1,131 @@
 # The device library: device/*.c compiled by clang 22 to one code object for each instruction set, embedded in the
-# runtime. Without clang 22 and ld.lld the table is empty and the driver says so when a device is made.
+# runtime; or code objects that were built before, from IREE_HAL_AMDGPU_DEVICE_LIBRARY_PATH. Without either the table is
+# empty and the driver says so when a device is made.
 set(device_known gfx9-generic gfx908 gfx90a gfx9-4-generic gfx10-1-generic gfx10-3-generic gfx11-generic gfx12-generic)
 set(device_bundle_all ${device_known})
 set(device_bundle_dcgpu-all gfx9-generic gfx908 gfx90a gfx9-4-generic)
 set(device_bundle_dgpu-all gfx9-generic gfx10-1-generic gfx10-3-generic gfx11-generic gfx12-generic)
 set(device_bundle_igpu-all gfx9-generic gfx10-1-generic gfx10-3-generic gfx11-generic)
+file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/processors.def device_processors REGEX "^PROCESSOR")
 
-# The instruction sets that the selectors ask for: a bundle, a family (gfx110X-all), a generic one, or a processor, whose
-# row in processors.def names its generic one.
+# The instruction set of the library that a row of processors.def runs: its own, or its generic one; "" for none.
+function(device_row_target out_name out row)
+  string(REGEX MATCH "\"([^\"]*)\", \"([^\"]*)\"" ignored ${row})
+  set(${out_name} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  set(${out} "" PARENT_SCOPE)
+  foreach(target ${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    if(target IN_LIST device_known)
+      set(${out} ${target} PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# Stops, with all that may be asked for.
+function(device_refuse selector)
+  set(families)
+  set(processors)
+  foreach(row ${device_processors})
+    device_row_target(name target ${row})
+    if(target AND NOT name MATCHES "-")
+      string(REGEX REPLACE ".$" "X-all" family ${name})
+      list(APPEND families ${family})
+      list(APPEND processors ${name})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES families)
+  list(SORT processors COMPARE NATURAL)
+  list(SORT families COMPARE NATURAL)
+  foreach(list families processors device_known)
+    list(JOIN ${list} " " ${list})
+  endforeach()
+  message(FATAL_ERROR "IREE_HAL_AMDGPU_DEVICE_LIBRARY_TARGETS: '${selector}' is no GPU that the amdgpu driver can run "
+                      "on. Bundles: all dcgpu-all dgpu-all igpu-all. Families: ${families}. Instruction sets: "
+                      "${device_known}. Processors: ${processors}.")
+endfunction()
+
+# The instruction sets that the selectors ask for: a bundle, a family (gfx110X-all), an instruction set, or a processor.
 function(device_select out)
-  file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/processors.def rows REGEX "^PROCESSOR")
   set(targets)
+  if(NOT ARGN)
+    device_refuse("")
+  endif()
   foreach(selector ${ARGN})
+    if(NOT selector MATCHES "^[a-zA-Z0-9-]+$")
+      device_refuse("${selector}")
+    endif()
     set(found ${device_bundle_${selector}})
-    string(REGEX REPLACE "X(-(all|dgpu|igpu|dcgpu))?$" "[0-9a-f]" pattern ${selector})
-    foreach(row ${rows})
-      if(row MATCHES "\"(${pattern})\", \"([^\"]*)\"")
-        foreach(target "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}")
-          if(target IN_LIST device_known)
-            list(APPEND found ${target})
-          endif()
-        endforeach()
+    string(REGEX REPLACE "-(all|dgpu|igpu|dcgpu)$" "" pattern ${selector})
+    string(REGEX REPLACE "X$" "[0-9a-f]" pattern ${pattern})
+    foreach(row ${device_processors})
+      device_row_target(name target ${row})
+      if(name MATCHES "^${pattern}$")
+        list(APPEND found ${target})
       endif()
     endforeach()
     if(NOT found)
-      list(JOIN device_known ", " known)
-      message(FATAL_ERROR "IREE_HAL_AMDGPU_DEVICE_LIBRARY_TARGETS: '${selector}' is no GPU that the amdgpu driver can run on; "
-                          "all, dcgpu-all, dgpu-all, igpu-all, families like gfx110X-all, ${known} and processors like "
-                          "gfx1100 are known")
+      device_refuse(${selector})
     endif()
     list(APPEND targets ${found})
   endforeach()
   list(REMOVE_DUPLICATES targets)
   set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+set(device_sources blit dispatch)
+set(device_dir ${CMAKE_BINARY_DIR}/amdgpu_device)
+file(MAKE_DIRECTORY ${device_dir})
+
+# A code object that was built before. Its header must be that of 64-bit code for HSA on the processor of that number;
+# what is in it, the driver checks.
+function(device_prebuilt out target)
+  set(object ${IREE_HAL_AMDGPU_DEVICE_LIBRARY_PATH}/${target}.so)
+  if(NOT EXISTS ${object})
+    list(JOIN device_targets ".so " wanted)
+    message(FATAL_ERROR "IREE_HAL_AMDGPU_DEVICE_LIBRARY_PATH: there is no ${object}; wanted are ${wanted}.so, by "
+                        "IREE_HAL_AMDGPU_DEVICE_LIBRARY_TARGETS; a build with clang 22 leaves them in amdgpu_device")
+  endif()
+  set(rows "${device_processors}")
+  list(FILTER rows INCLUDE REGEX "\"${target}\", ")
+  string(REGEX MATCH "0x0(..)" ignored ${rows})
+  set(number ${CMAKE_MATCH_1})
+  file(READ ${object} header LIMIT 52 HEX)
+  string(REPEAT "-" 104 padding)
+  string(APPEND header "${padding}")
+  string(SUBSTRING "${header}" 0 16 format)
+  string(SUBSTRING "${header}" 36 4 machine)
+  string(SUBSTRING "${header}" 96 2 processor)
+  if(NOT "${format} ${machine} ${processor}" STREQUAL "7f454c4602010140 e000 ${number}")
+    message(FATAL_ERROR "IREE_HAL_AMDGPU_DEVICE_LIBRARY_PATH: ${object} is no code object for ${target}")
+  endif()
+  set(${out} ${object} PARENT_SCOPE)
+endfunction()
+
+# Builds one. Generic instruction sets came with code object version 6.
+function(device_build out target)
+  set(version 5)
+  if(target MATCHES "generic")
+    set(version 6)
+  endif()
+  set(object ${device_dir}/${target}.so)
+  set(parts)
+  foreach(name ${device_sources})
+    set(part ${device_dir}/${target}-${name}.o)
+    set(source ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/device/${name}.c)
+    add_custom_command(
+      OUTPUT ${part}
+      COMMAND ${IREE_AMDGPU_CLANG} -x c -target amdgcn-amd-amdhsa -mcpu=${target} -mcode-object-version=${version}
+              -nogpulib -std=c17 -ffreestanding -O2 -fno-unroll-loops -Wall -Werror -c ${source} -o ${part}
+      DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/device/device.h
+      COMMENT "Building the device library's ${name} for ${target}"
+      VERBATIM)
+    list(APPEND parts ${part})
+  endforeach()
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${IREE_AMDGPU_LLD} -shared --no-undefined -s -o ${object} ${parts}
+    DEPENDS ${parts}
+    VERBATIM)
+  set(${out} ${object} PARENT_SCOPE)
 endfunction()
 
 string(REPLACE "," ";" device_selectors "${IREE_HAL_AMDGPU_DEVICE_LIBRARY_TARGETS}")
@@ -45,42 +138,23 @@ file(MAKE_DIRECTORY ${device_dir})
 set(device_assembly "        .section .rodata\n")
 set(device_rows "// Code objects of the device library: DEVICE_LIBRARY(target, symbol).\n")
 set(device_objects)
-
-if(IREE_AMDGPU_CLANG AND IREE_AMDGPU_LLD)
-  foreach(target ${device_targets})
-    # Generic instruction sets came with code object version 6.
-    set(version 5)
-    if(target MATCHES "generic")
-      set(version 6)
-    endif()
-    set(object ${device_dir}/${target}.so)
-    set(parts)
-    foreach(name ${device_sources})
-      set(part ${device_dir}/${target}-${name}.o)
-      set(source ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/device/${name}.c)
-      add_custom_command(
-        OUTPUT ${part}
-        COMMAND ${IREE_AMDGPU_CLANG} -x c -target amdgcn-amd-amdhsa -mcpu=${target} -mcode-object-version=${version}
-                -nogpulib -std=c17 -ffreestanding -O2 -fno-unroll-loops -Wall -Werror -c ${source} -o ${part}
-        DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/device/device.h
-        COMMENT "Building the device library's ${name} for ${target}"
-        VERBATIM)
-      list(APPEND parts ${part})
-    endforeach()
-    add_custom_command(
-      OUTPUT ${object}
-      COMMAND ${IREE_AMDGPU_LLD} -shared --no-undefined -s -o ${object} ${parts}
-      DEPENDS ${parts}
-      VERBATIM)
-    string(REPLACE "-" "_" symbol "amdgpu_device_${target}")
-    string(APPEND device_assembly "        .globl ${symbol}, ${symbol}_end\n        .hidden ${symbol}, ${symbol}_end\n"
-           "        .balign 4096\n${symbol}:\n        .incbin \"${object}\"\n${symbol}_end:\n        .byte 0\n")
-    string(APPEND device_rows "DEVICE_LIBRARY(\"${target}\", ${symbol})\n")
-    list(APPEND device_objects ${object})
-  endforeach()
-else()
-  message(STATUS "clang 22 or ld.lld not found: the amdgpu driver is built without its device library")
+if(NOT IREE_HAL_AMDGPU_DEVICE_LIBRARY_PATH AND NOT (IREE_AMDGPU_CLANG AND IREE_AMDGPU_LLD))
+  message(STATUS "clang 22 or ld.lld not found: the amdgpu driver is built without its device library; "
+                 "IREE_HAL_AMDGPU_DEVICE_LIBRARY_PATH names one that was built before")
+  set(device_targets)
 endif()
+foreach(target ${device_targets})
+  if(IREE_HAL_AMDGPU_DEVICE_LIBRARY_PATH)
+    device_prebuilt(object ${target})
+  else()
+    device_build(object ${target})
+  endif()
+  string(REPLACE "-" "_" symbol "amdgpu_device_${target}")
+  string(APPEND device_assembly "        .globl ${symbol}, ${symbol}_end\n        .hidden ${symbol}, ${symbol}_end\n"
+         "        .balign 4096\n${symbol}:\n        .incbin \"${object}\"\n${symbol}_end:\n        .byte 0\n")
+  string(APPEND device_rows "DEVICE_LIBRARY(\"${target}\", ${symbol})\n")
+  list(APPEND device_objects ${object})
+endforeach()
 string(APPEND device_assembly "        .section .note.GNU-stack,\"\",@progbits\n")
 string(APPEND device_rows "#undef DEVICE_LIBRARY\n")
 file(CONFIGURE OUTPUT ${device_dir}/library.S CONTENT "${device_assembly}" @ONLY)
