@@ -191,7 +191,7 @@ static int compare_flags(const void* lhs, const void* rhs) {
 
 // The file as the repository has it, without the directories before its root.
 static const char* short_file(const char* file) {
-  static const char* const roots[] = {"/src/", "/tools/", "/include/"};
+  static const char* const roots[] = {"/src/", "/tools/", "/include/", "/tests/"};
   for (size_t i = 0; i < IREE_ARRAYSIZE(roots); ++i) {
     const char* found = strstr(file, roots[i]);
     if (found) return found + 1;
