@@ -70,7 +70,7 @@ IREE_API_EXPORT void iree_vm_ref_object_retain(void* ptr, iree_vm_ref_type_t typ
 IREE_API_EXPORT void iree_vm_ref_object_release(void* ptr, iree_vm_ref_type_t type);
 
 static inline iree_vm_ref_t iree_vm_ref_null(void) {
-  iree_vm_ref_t ref = {0};
+  iree_vm_ref_t ref = {NULL, IREE_VM_REF_TYPE_NULL};
   return ref;
 }
 
