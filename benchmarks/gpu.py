@@ -1,0 +1,224 @@
+"""Checks every model on a GPU of this machine, and times models, operators, calls and copies there.
+
+    .venv/bin/python benchmarks/gpu.py --tools build/tools --device cuda --target sm_90 [--only NAME]...
+
+Three tables: models against ONNX Runtime's results on the CPU (a model passes when no output is further off than 1e-4
+of that output's largest element; one between bytes, a step of its last one); single operators; and what a call, a graph
+of 60 empty kernels and copies cost next to the vendor's library alone (tests/gpu_calls_benchmark). What is installed is
+timed too: ONNX Runtime with the GPU's provider for models, PyTorch for operators. Least and median of milliseconds,
+each call awaited, inputs and results on the device. Exits with 1 when a result is wrong.
+"""
+
+import argparse
+import importlib.util
+import pathlib
+import statistics
+import sys
+import time
+
+import numpy as np
+import onnxruntime
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "models")]
+import make  # noqa: E402
+from check import FUNCTIONS, TOLERANCE, largest_error, random_inputs, run_model  # noqa: E402
+from compare import machine, table  # noqa: E402
+from tools import ToolError, Tools, call, parse_samples  # noqa: E402
+
+# By the device's driver: what compiles for it, ONNX Runtime's provider, the kernels of gpu_calls_benchmark.
+DRIVERS = {
+    "cuda": (["--iree-hal-target-backends=cuda"], "--iree-cuda-target=", "CUDAExecutionProvider", "cts_kernels.ptx"),
+    "hip": (["--iree-hal-target-device=hip"], "--iree-hip-target=", "ROCMExecutionProvider", "cts_kernels_{}.hsaco"),
+    "amdgpu": (["--iree-hal-target-device=amdgpu"], "--iree-rocm-target=", "ROCMExecutionProvider", None),
+}
+MODELS = [*make.NAMES, "mobilenetv2_qdq", "squeezenet", "lstm_128", "mobile_last"]
+BYTES_STEP = 0.05  # of the largest result, for networks between bytes
+
+
+def operators():
+    """Name, StableHLO text, shapes of its arguments, what PyTorch does, operations or bytes, and their unit."""
+    for size, kind, torch_kind in ((1024, "f32", "float32"), (4096, "f32", "float32"), (4096, "f16", "float16")):
+        shape = f"tensor<{size}x{size}x{kind}>"
+        text = (f"func.func @main(%a: {shape}, %b: {shape}) -> {shape} {{\n"
+                f"  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({shape}, {shape}) -> {shape}\n"
+                f"  return %0 : {shape}\n}}\n")
+        yield f"product {size} {kind}", text, [(size, size)] * 2, torch_kind, "matmul", 2e-12 * size**3, "TFLOP/s"
+    shape = "tensor<65536x1024xf32>"
+    text = (f"func.func @main(%a: {shape}, %b: {shape}) -> {shape} {{\n"
+            f"  %0 = stablehlo.add %a, %b : {shape}\n  return %0 : {shape}\n}}\n")
+    yield "sum 65536x1024 f32", text, [(65536, 1024)] * 2, "float32", "add", 12e-9 * 65536 * 1024, "GB/s"
+
+
+class Device:
+    """A device to compile for and to run on."""
+
+    def __init__(self, tools, device, target, flags):
+        self.driver = device.split(":")[0]
+        backend, option, self.provider, self.kernels = DRIVERS[self.driver]
+        self.tools, self.target = tools, target
+        self.compile_flags = [*backend, option + target]
+        self.run_flags = [f"--device={device}", *flags]
+
+    def compile(self, source, module):
+        """Unless the module is newer than its source."""
+        if not module.exists() or module.stat().st_mtime < source.stat().st_mtime:
+            call([self.tools.path("iree-compile"), *self.compile_flags, source, "-o", module])
+
+    def samples(self, module, function, inputs, rounds):
+        command = [self.tools.path("iree-benchmark-module"), f"--module={module}", f"--function={function}",
+                   *[f"--input={text}" for text in inputs], *self.run_flags, "--benchmark_min_time=0.2s",
+                   f"--benchmark_repetitions={rounds}", "--time_unit=us"]
+        return parse_samples(call(command))
+
+
+def times(samples):
+    return f"{min(samples):.3f} / {statistics.median(samples):.3f}" if samples else ""
+
+
+def clock(function, rounds):
+    """Milliseconds of `rounds` calls, after some to warm up."""
+    for _ in range(5):
+        function()
+    samples = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        function()
+        samples.append((time.perf_counter() - start) * 1e3)
+    return samples
+
+
+def onnxruntime_samples(path, arrays, provider, rounds):
+    """Of ONNX Runtime on the GPU, where its package has the provider."""
+    if provider not in onnxruntime.get_available_providers():
+        return []
+    session = onnxruntime.InferenceSession(str(path), providers=[provider])
+    binding = session.io_binding()
+    for name, array in arrays.items():
+        binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array, "cuda", 0))
+    for output in session.get_outputs():
+        binding.bind_output(output.name, "cuda")
+    binding.synchronize_inputs()
+
+    def run():
+        session.run_with_iobinding(binding)
+        binding.synchronize_outputs()
+
+    return clock(run, 20 * rounds)
+
+
+def check_model(device, name, work, rounds):
+    """A row of the table and whether the results are right."""
+    path, folder = make.write(name, work), work / name
+    folder.mkdir(exist_ok=True)
+    source = path.with_suffix(".mlir") if name in make.STABLEHLO else path
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    arrays = random_inputs(session)
+    expected = session.run(None, arrays)
+    inputs = []
+    for key, array in arrays.items():
+        np.save(folder / f"{key}.npy", array)
+        inputs.append(f"@{folder / key}.npy")
+    function, module = FUNCTIONS.get(name, "main_graph"), work / f"{name}_{device.driver}_{device.target}.vmfb"
+    device.compile(source, module)
+    error = largest_error(run_model(device.tools, module, function, inputs, folder, device.run_flags, len(expected)),
+                          expected)
+    ours = device.samples(module, function, inputs, rounds)
+    theirs = onnxruntime_samples(path, arrays, device.provider, rounds)
+    return [name, f"{error:.1e}", times(ours), times(theirs)], error <= (BYTES_STEP if "_q" in name else TOLERANCE)
+
+
+def torch_samples(shapes, kind, function, rounds):
+    """Of PyTorch on the GPU, where it is installed."""
+    if importlib.util.find_spec("torch") is None:
+        return []
+    import torch
+    if not torch.cuda.is_available():
+        return []
+    generator = torch.Generator("cpu").manual_seed(1)
+    operands = [torch.randn(*shape, generator=generator).to(getattr(torch, kind)).cuda() for shape in shapes]
+
+    def run():
+        getattr(torch, function)(*operands)
+        torch.cuda.synchronize()
+
+    return clock(run, 5 * rounds)
+
+
+def check_operator(device, operator, work, rounds):
+    name, text, shapes, kind, function, work_done, unit = operator
+    stem = name.replace(" ", "_")
+    source, module = work / f"{stem}.mlir", work / f"{stem}_{device.driver}_{device.target}.vmfb"
+    if not source.exists() or source.read_text(encoding="ascii") != text:
+        source.write_text(text, encoding="ascii")
+    random = np.random.default_rng(3)
+    operands = [random.standard_normal(shape, dtype=np.float32).astype(kind) for shape in shapes]
+    inputs = []
+    for number, operand in enumerate(operands):
+        np.save(work / f"{stem}_{number}.npy", operand)
+        inputs.append(f"@{work / stem}_{number}.npy")
+    device.compile(source, module)
+    [result] = run_model(device.tools, module, "main", inputs, work, device.run_flags, 1)
+    wide = [operand.astype(np.float32) for operand in operands]
+    error = largest_error([result], [getattr(np, function)(*wide)])
+    ours, theirs = device.samples(module, "main", inputs, rounds), torch_samples(shapes, kind, function, rounds)
+    rates = [f"{work_done / (min(samples) * 1e-3):.3g}" if samples else "" for samples in (ours, theirs)]
+    row = [name, f"{error:.1e}", times(ours), times(theirs), *rates, unit]
+    return row, error <= (2e-3 if kind == "float16" else TOLERANCE)
+
+
+def calls(device, work):
+    """What gpu_calls_benchmark prints, or why there is none."""
+    program = device.tools.folder.parent / "tests" / "gpu_calls_benchmark"
+    if device.kernels is None or not program.exists():
+        return f"no calls are timed next to the library of {device.driver}"
+    module = work / f"abs_{device.driver}_{device.target}.vmfb"
+    device.compile(ROOT / "samples" / "models" / "simple_abs.mlir", module)
+    kernels = program.with_name(device.kernels.format(device.target))
+    return call([program, *device.run_flags, f"--module={module}", f"--kernels={kernels}"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tools", required=True, help="folder of iree-compile and the others")
+    parser.add_argument("--work", default="build/models", help="folder for models and results")
+    parser.add_argument("--device", default="cuda", help="as of iree-run-module: cuda, hip://0, amdgpu")
+    parser.add_argument("--target", required=True, help="what to compile for: sm_90, gfx942")
+    parser.add_argument("--flag", action="append", default=[], help="one more flag for what runs; repeatable")
+    parser.add_argument("--only", action="append", help="only this model or operator; repeatable")
+    parser.add_argument("--rounds", type=int, default=10)
+    arguments = parser.parse_args()
+    if arguments.device.split(":")[0] not in DRIVERS:
+        parser.error(f"--device={arguments.device}: have {', '.join(DRIVERS)}")
+    device = Device(Tools(arguments.tools), arguments.device, arguments.target, arguments.flag)
+    work = pathlib.Path(arguments.work)
+    work.mkdir(parents=True, exist_ok=True)
+    failures, rows = [], {"models": [], "operators": []}
+    subjects = [("models", check_model, name, name) for name in MODELS]
+    subjects += [("operators", check_operator, operator, operator[0]) for operator in operators()]
+    for kind, check, subject, name in subjects:
+        if arguments.only and name not in arguments.only:
+            continue
+        try:
+            row, passed = check(device, subject, work, arguments.rounds)
+        except ToolError as error:
+            failures.append(f"{name}: {error.brief()}")
+            continue
+        print(" | ".join(row), file=sys.stderr, flush=True)
+        rows[kind].append(row)
+        if not passed:
+            failures.append(f"{name}: results are {row[1]} of the largest element off")
+    print(f"Machine: {machine()}; {arguments.device}, {arguments.target}. Milliseconds: least / median.")
+    print(table("Models", ["model", "error", "iree-c", "ONNX Runtime"], rows["models"]))
+    print(table("Operators", ["operator", "error", "iree-c", "PyTorch", "iree-c", "PyTorch", "unit"],
+                rows["operators"]))
+    if not arguments.only:
+        print(calls(device, work))
+    for failure in failures:
+        print(f"FAILED {failure}", file=sys.stderr)
+    print(f"{len(rows['models']) + len(rows['operators'])} run, {len(failures)} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
