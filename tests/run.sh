@@ -179,7 +179,7 @@ sanitizers() {
   variant tsan hsa_tests -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
   ninja -C "$build/tsan" amdgpu_tests hal_task_test vm_device_test vm_program_test vm_runtime_test || return 1
   ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 300 --no-tests=error \
-    -R '^(hsa_|(cts_amdgpu|hal_amdgpu_queues)_gfx942$|cts_local|hal_task|vm_(device|program|runtime))'
+    -R '^(hsa_|(cts_amdgpu|hal_amdgpu_queues|hal_amdgpu_events)_gfx942$|cts_local|hal_task|vm_(device|program|runtime))'
 }
 
 # Runs one fuzzer on what it found in earlier runs and on the project's own files; always the same way, so that a change

@@ -17,7 +17,9 @@
   OPTION("gpus", "IREE_SOFTGPU_GPUS", check_gpus, "how many GPUs, or a list of their processors: gfx90a,gfx942") \
   OPTION("check", "IREE_SOFTGPU_CHECK", check_checks,                                                            \
          "all, or a list of bounds, waits, races, uninitialized, barriers")                                      \
-  OPTION("limit", "IREE_SOFTGPU_LIMIT", check_limit, "instructions after which a wave is stopped as endless")
+  OPTION("limit", "IREE_SOFTGPU_LIMIT", check_limit, "instructions after which a wave is stopped as endless")    \
+  OPTION("event", "IREE_SOFTGPU_EVENT", NULL,                                                                    \
+         "fault, ecc, hang or reset, and :GPU:KERNEL, in place of which it happens")
 static bool check_gpus(const char* value);
 static bool check_checks(const char* value);
 static bool check_limit(const char* value);

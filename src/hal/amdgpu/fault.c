@@ -6,6 +6,8 @@
 // with it.
 #include "hal/amdgpu/fault.h"
 
+#include <dlfcn.h>
+
 //===----------------------------------------------------------------------------------------------------------------===
 // What was running
 //===----------------------------------------------------------------------------------------------------------------===
@@ -106,8 +108,15 @@ static hsa_status_t system_event(const hsa_amd_event_t* event, void* data) {
     case HSA_AMD_GPU_HW_EXCEPTION_EVENT:
       return fail_queues(event->hw_exception.agent, /*only_busy=*/false, describe_exception(&event->hw_exception));
     default:
+      // Among them memory errors, which are no GPU's: HSA found, as it freed memory, that something still uses it.
       return HSA_STATUS_ERROR;
   }
+}
+
+// HSA keeps the handler for as long as somebody uses HSA; so must its code stay that is in a library.
+static void keep_loaded(void) {
+  Dl_info info;
+  if (dladdr((const void*)system_event, &info)) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 void fault_watch_events(system_t* system) {
@@ -120,8 +129,10 @@ void fault_watch_events(system_t* system) {
   system->next_watcher = watchers;
   watchers = system;
   iree_slim_mutex_unlock(&lock);
+  if (other) return;
+  keep_loaded();
   // Libraries that take one handler only may have one.
-  if (!other) system->hsa->hsa_amd_register_system_event_handler(system_event, NULL);
+  system->hsa->hsa_amd_register_system_event_handler(system_event, NULL);
 }
 
 void fault_unwatch_events(system_t* system) {

@@ -8,7 +8,7 @@
 
 #include "softgpu/hsa/runtime.h"
 
-enum { ASYNC_SLEEP_MIN = 20000, ASYNC_SLEEP_MAX = 1000000, ASYNC_MAX_FAULT_HANDLERS = 16 };  // nanoseconds
+enum { ASYNC_SLEEP_MIN = 20000, ASYNC_SLEEP_MAX = 1000000 };  // nanoseconds
 
 typedef struct job_t {
   // One of: a handler of a signal, a function to call once, a copy.
@@ -157,43 +157,8 @@ static void stop(worker_t* worker) {
   worker->is_running = worker->stops = false;
 }
 
-// Handlers of system events.
-static struct {
-  hsa_amd_system_event_callback_t callback;
-  void* data;
-} fault_handlers[ASYNC_MAX_FAULT_HANDLERS];
-static uint32_t fault_handler_count;
-static pthread_mutex_t fault_lock = PTHREAD_MUTEX_INITIALIZER;
-
-hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t callback, void* data) {
-  REQUIRE_OPEN();
-  REQUIRE(callback, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  pthread_mutex_lock(&fault_lock);
-  bool has_room = fault_handler_count < ASYNC_MAX_FAULT_HANDLERS;
-  if (has_room) {
-    fault_handlers[fault_handler_count].callback = callback;
-    fault_handlers[fault_handler_count++].data = data;
-  }
-  pthread_mutex_unlock(&fault_lock);
-  return has_room ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-}
-
-void async_memory_fault(agent_t* agent, uint64_t address) {
-  hsa_amd_event_t event = {.event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT};
-  event.memory_fault.agent.handle = (uint64_t)agent;
-  event.memory_fault.virtual_address = address;
-  event.memory_fault.fault_reason_mask = HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT;
-  pthread_mutex_lock(&fault_lock);
-  uint32_t count = fault_handler_count;
-  pthread_mutex_unlock(&fault_lock);
-  for (uint32_t i = 0; i < count; ++i) fault_handlers[i].callback(&event, fault_handlers[i].data);
-}
-
 void async_stop(void) {
   for (uint32_t i = 0; i < 1 + RUNTIME_MAX_AGENTS; ++i) stop(&workers[i]);
-  pthread_mutex_lock(&fault_lock);
-  fault_handler_count = 0;
-  pthread_mutex_unlock(&fault_lock);
 }
 
 hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signal_condition_t condition,

@@ -37,10 +37,11 @@ static hsa_status_t status_of(engine_fault_kind_t kind) {
 
 bool queue_dispatch(queue_t* queue, engine_dispatch_t* dispatch) {
   engine_fault_t fault = {0};
+  if (event_replaces_kernel(queue)) return false;
   dispatch->queue = &queue->amd, dispatch->stops = &queue->stops;
   if (engine_dispatch(queue->agent->engine, dispatch, &fault)) return true;
   if (fault.kind == ENGINE_FAULT_STOPPED) return false;
-  if (fault.kind == ENGINE_FAULT_MEMORY) async_memory_fault(queue->agent, fault.address);
+  if (fault.kind == ENGINE_FAULT_MEMORY) event_memory_fault(queue->agent, fault.address);
   bool is_packet = !dispatch->packet && fault.kind == ENGINE_FAULT_INVALID_KERNEL;
   queue_fail(queue, is_packet ? HSA_STATUS_ERROR_INVALID_PACKET_FORMAT : status_of(fault.kind), fault.message);
   return false;

@@ -61,6 +61,8 @@ static void* drain(void* data) {
   uint64_t mask = public_queue(queue)->size - 1, index = 0;
   prctl(PR_SET_TIMERSLACK, 1000);
   own_queue = queue;
+  // Lost while it was made.
+  if (__atomic_load_n(&queue->agent->is_lost, __ATOMIC_ACQUIRE)) __atomic_store_n(&queue->stops, 1, __ATOMIC_RELEASE);
   for (uint32_t steps = 0; !queue_is_stopping(queue);) {
     uint16_t* packet = (uint16_t*)(ring + (index & mask) * 64);
     if (!is_valid(header_of(packet))) {
@@ -97,6 +99,16 @@ void queue_fail(queue_t* queue, hsa_status_t status, const char* message) {
   if (queue->callback) queue->callback(status, public_queue(queue), queue->callback_data);
 }
 
+void queue_stop_agent(agent_t* agent) {
+  pthread_mutex_lock(&queues_lock);
+  __atomic_store_n(&agent->is_lost, true, __ATOMIC_RELEASE);
+  for (queue_t* queue = queues; queue; queue = queue->next) {
+    if (queue->agent == agent) __atomic_store_n(&queue->stops, 1, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&queues_lock);
+  signal_notify();
+}
+
 static queue_t* make_queue(uint32_t size, hsa_queue_type32_t type, uint32_t features) {
   queue_t* queue = memory_map_pages(sizeof(*queue), 4096, UINT64_MAX, "queue");
   char* ring = queue ? memory_map_pages((size_t)size * 64, 4096, UINT64_MAX, "queue ring") : NULL;
@@ -126,6 +138,7 @@ hsa_status_t hsa_queue_create(hsa_agent_t handle, uint32_t size, hsa_queue_type3
   REQUIRE(agent, HSA_STATUS_ERROR_INVALID_AGENT);
   REQUIRE(agent->type == HSA_DEVICE_TYPE_GPU, HSA_STATUS_ERROR_INVALID_QUEUE_CREATION);
   REQUIRE(out && is_size(size) && type <= HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  REQUIRE(!__atomic_load_n(&agent->is_lost, __ATOMIC_ACQUIRE), HSA_STATUS_ERROR);
   queue_t* queue = make_queue(size < QUEUE_MIN_SIZE ? QUEUE_MIN_SIZE : size, type, HSA_QUEUE_FEATURE_KERNEL_DISPATCH);
   REQUIRE(queue, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
   queue->agent = agent, queue->callback = callback, queue->callback_data = data;

@@ -33,6 +33,11 @@ bool queue_wait_signal(queue_t* queue, const volatile int64_t* value, int64_t ma
 // One step of a wait: returns at once the first times, then sleeps a little. False when the queue is being destroyed.
 bool queue_wait_step(queue_t* queue, uint32_t* steps);
 
+// The agent's queues stop, without a word, and no more can be made.
+void queue_stop_agent(agent_t* agent);
+// event.c: whether something happens in place of the next kernel: the queue is then stopped.
+bool event_replaces_kernel(queue_t* queue);
+
 bool queue_is_stopping(const queue_t* queue);
 // Runs a kernel to its end. False when it failed, which the user was told, or when the queue is being destroyed.
 bool queue_dispatch(queue_t* queue, engine_dispatch_t* dispatch);

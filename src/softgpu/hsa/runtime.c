@@ -145,6 +145,7 @@ static void print_stats(const agent_t* agent) {
 
 static void close_runtime(void) {
   async_stop();
+  event_close();
   queue_close_all();
   executable_destroy_all();
   for (uint32_t i = 0; i < runtime.agent_count; ++i) {
@@ -168,7 +169,7 @@ hsa_status_t hsa_init(void) {
     runtime.prints_stats = stats && *stats && strcmp(stats, "0") != 0;
     runtime.memory = memory_map_create();
     add_cpu();
-    if (!runtime.memory || !add_gpus()) {
+    if (!runtime.memory || !add_gpus() || !event_open()) {
       close_runtime();
       status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     }

@@ -6,6 +6,7 @@
 //   IREE_SOFTGPU_CHECK    checks of engine.h: "bounds,waits", "all"
 //   IREE_SOFTGPU_STATS    not empty: counters of each GPU are printed when the runtime shuts down
 //   IREE_SOFTGPU_LIMIT    instructions after which a wave is stopped
+//   IREE_SOFTGPU_EVENT    what happens to GPUs: "hang:1:5", see event.c
 //   ROCR_VISIBLE_DEVICES  ordinals, or UUIDs or how they begin, of the GPUs that exist for this process
 // Handles are addresses of the objects; those of agents, pools and ISAs are checked against the tables here.
 #ifndef IREE_C_SOFTGPU_HSA_RUNTIME_H_
@@ -49,6 +50,8 @@ struct agent_t {
   uint32_t pool_count;
   isa_t isas[AGENT_MAX_ISAS];
   uint32_t isa_count;
+  uint32_t kernel_count;  // atomic; while events are asked for
+  bool is_lost;           // atomic: no queue goes on
 };
 
 typedef struct runtime_t {
@@ -105,8 +108,12 @@ void queue_close_all(void);
 // async.c: the thread of asynchronous copies and handlers stops.
 void async_stop(void);
 
-// Calls the handlers of memory faults.
-void async_memory_fault(agent_t* agent, uint64_t address);
+// event.c: reads which events are asked for; false after a message when that cannot be understood. The second forgets
+// the handlers of events.
+bool event_open(void);
+void event_close(void);
+// Tells the handlers of a memory fault.
+void event_memory_fault(agent_t* agent, uint64_t address);
 
 // agent_info.c: the agent's name; bytes of its caches by level, 0 where there is none; its memory's bits and MHz.
 enum { AGENT_CACHE_LEVELS = 3 };
