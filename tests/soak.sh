@@ -67,7 +67,7 @@ calls() {
 # Bits of machine code: every target that LLVM disassembles and the software GPU has.
 targets() {
   local bad=0 good=0
-  for target in $(sed -n 's/^ARCH(\([^,]*\),.*/\1/p' src/isa/amd/targets.def | grep -Ev '^gfx([67]|125)'); do
+  for target in $(sed -n 's/^ARCH(\([^,]*\),.*/\1/p' src/base/processors/amd.def | grep -Ev '^gfx([67]|125)'); do
     "$build/tests/softgpu_modifiers_test" "$target" && good=$((good + 1)) || bad=$((bad + 1))
   done
   echo "$good passed, $bad failed"

@@ -15,6 +15,7 @@ bool resolve_vmvx(const target_options_t* options, target_t* out, text_t* error)
 const char* resolve_x86_name(uint32_t index);
 const char* resolve_nvptx_name(uint32_t index);
 const char* resolve_amdgpu_name(uint32_t index);
+const char* resolve_amdgpu_member(const char* name, uint32_t index);
 
 // Copies a flag's value; false after a message when it is too long.
 bool resolve_copy(char* out, size_t capacity, const char* value, const char* what, text_t* error);
@@ -32,7 +33,7 @@ char* processors_host_features(void);
 // "+a,+b,..." of an x86-64 processor, NULL when there is none of that name.
 char* processors_x86_features(const char* name);
 const char* processors_x86_name(uint32_t index);
-// A resolve_feature_fn_t of any x86-64 processor.
-bool processors_x86_has_feature(const void* unused, const char* name, size_t size);
+// A resolve_feature_fn_t of any processor of a triple, `user`.
+bool processors_has_feature(const void* triple, const char* name, size_t size);
 
 #endif  // IREE_C_TARGET_RESOLVE_H_

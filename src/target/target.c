@@ -90,6 +90,10 @@ const char* target_known_name(target_backend_t backend, uint32_t index) {
   return names[backend] ? names[backend](index) : NULL;
 }
 
+const char* target_member_name(target_backend_t backend, const char* name, uint32_t index) {
+  return backend == TARGET_ROCM ? resolve_amdgpu_member(name, index) : NULL;
+}
+
 bool resolve_vmvx(const target_options_t* options, target_t* out, text_t* error) {
   memcpy(out->format, "vmvx-bytecode-fb", 17);
   memcpy(out->name, "vmvx", 5);

@@ -62,6 +62,9 @@ bool target_resolve(const target_options_t* options, target_t* out, text_t* erro
 bool target_runs_here(const target_t* target);
 // Names accepted as `cpu` for a backend, for help texts and tests: NULL past the end.
 const char* target_known_name(target_backend_t backend, uint32_t index);
+// Of names that stand for several targets, kinds and families of AMD GPUs ("dgpu-all", "gfx110X-all"), the one at
+// `index`: the fewest code objects that serve all. NULL past the end, and for other names.
+const char* target_member_name(target_backend_t backend, const char* name, uint32_t index);
 
 typedef struct target_entry_t {
   char* name;

@@ -1,16 +1,19 @@
 # The device library: device/*.c compiled by clang 22 to one code object for each instruction set, embedded in the
 # runtime; or code objects that were built before, from IREE_HAL_AMDGPU_DEVICE_LIBRARY_PATH. Without either the table is
 # empty and the driver says so when a device is made.
-set(device_known gfx9-generic gfx908 gfx90a gfx9-4-generic gfx10-1-generic gfx10-3-generic gfx11-generic gfx12-generic)
-set(device_bundle_all ${device_known})
-set(device_bundle_dcgpu-all gfx9-generic gfx908 gfx90a gfx9-4-generic)
-set(device_bundle_dgpu-all gfx9-generic gfx10-1-generic gfx10-3-generic gfx11-generic gfx12-generic)
-set(device_bundle_igpu-all gfx9-generic gfx10-1-generic gfx10-3-generic gfx11-generic)
-file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/hal/amdgpu/processors.def device_processors REGEX "^PROCESSOR")
+set(device_table ${CMAKE_CURRENT_SOURCE_DIR}/base/processors/amd.def)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${device_table})
+file(STRINGS ${device_table} device_processors REGEX "^ARCH")
+file(STRINGS ${device_table} device_bundles REGEX "^BUNDLE")
+foreach(row ${device_bundles})
+  string(REGEX MATCH "^BUNDLE\\(([^,]*), (.*)\\)" ignored ${row})
+  list(APPEND device_bundle_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+endforeach()
+set(device_known ${device_bundle_all})
 
-# The instruction set of the library that a row of processors.def runs: its own, or its generic one; "" for none.
+# The instruction set of the library that a row of amd.def runs: its own, or its generic one; "" for none.
 function(device_row_target out_name out row)
-  string(REGEX MATCH "\"([^\"]*)\", \"([^\"]*)\"" ignored ${row})
+  string(REGEX MATCH "^ARCH\\(([^,]*), [^,]*, ([^,]*)," ignored ${row})
   set(${out_name} ${CMAKE_MATCH_1} PARENT_SCOPE)
   set(${out} "" PARENT_SCOPE)
   foreach(target ${CMAKE_MATCH_1} ${CMAKE_MATCH_2})

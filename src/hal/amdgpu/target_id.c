@@ -1,4 +1,4 @@
-// Parsing and matching of target names; the table of processors is processors.def.
+// Parsing and matching of target names; the table of processors is base/processors/amd.def.
 #include "hal/amdgpu/target_id.h"
 
 #include <elf.h>
@@ -6,12 +6,12 @@
 typedef struct processor_t {
   uint32_t machine;
   const char* name;
-  const char* generic;
+  const char* generic;  // "NONE" without
 } processor_t;
 
 static const processor_t processors[] = {
-#define PROCESSOR(machine, name, generic) {machine, name, generic},
-#include "hal/amdgpu/processors.def"
+#define ARCH(name, machine, generic, ...) {machine, #name, #generic},
+#include "base/processors/amd.def"
 };
 
 // ELF header flags, code object version 4 and later.
@@ -72,7 +72,8 @@ iree_status_t target_id_append(const target_id_t* target, iree_string_builder_t*
 
 const char* target_id_generic(const char* processor) {
   for (size_t i = 0; i < IREE_ARRAYSIZE(processors); ++i) {
-    if (!strcmp(processors[i].name, processor)) return processors[i].generic[0] ? processors[i].generic : NULL;
+    if (strcmp(processors[i].name, processor) != 0) continue;
+    return strcmp(processors[i].generic, "NONE") == 0 ? NULL : processors[i].generic;
   }
   return NULL;
 }

@@ -17,7 +17,8 @@ typedef struct isa_target_t {
   bool has_sramecc, has_xnack;
 } isa_target_t;
 
-// NULL when there is no such processor. "gfx90a:sramecc+:xnack-" is gfx90a; settings are not looked at.
+// By processor, product or code name ("mi300x", "rdna3"); NULL when there is none. "gfx90a:sramecc+:xnack-" is gfx90a;
+// settings are not looked at.
 const isa_target_t* isa_target_find(const char* name);
 // NULL past the end.
 const isa_target_t* isa_target_at(uint32_t index);

@@ -1,28 +1,39 @@
-// The table of targets.def as isa_target_t.
+// The table of base/processors/amd.def as isa_target_t.
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #include "isa/amd/isa.h"
 
 static const isa_target_t targets[] = {
-#define ARCH(arch, high, mid, low, lanes, lds, regs, cus, matrix, f16, bf16, ecc, retry) \
-  {.name = #arch,                                                                        \
-   .major = high,                                                                        \
-   .minor = mid,                                                                         \
-   .stepping = low,                                                                      \
-   .wave = lanes,                                                                        \
-   .lds_kib = lds,                                                                       \
-   .registers = regs,                                                                    \
-   .units = cus,                                                                         \
-   .has_sramecc = ecc,                                                                   \
+#define ARCH(arch, machine, generic, high, mid, low, lanes, lds, regs, cus, matrix, f16, bf16, ecc, retry) \
+  {.name = #arch,                                                                                          \
+   .major = high,                                                                                          \
+   .minor = mid,                                                                                           \
+   .stepping = low,                                                                                        \
+   .wave = lanes,                                                                                          \
+   .lds_kib = lds,                                                                                         \
+   .registers = regs,                                                                                      \
+   .units = cus,                                                                                           \
+   .has_sramecc = ecc,                                                                                     \
    .has_xnack = retry},
-#include "isa/amd/targets.def"
+#include "base/processors/amd.def"
 };
-enum { TARGET_COUNT = sizeof(targets) / sizeof(targets[0]) };
+static const struct {
+  const char *name, *arch;
+} aliases[] = {
+#define CODE_NAME(name, arch) {#name, #arch},
+#define SKU(name, arch, units) {#name, #arch},
+#include "base/processors/amd.def"
+};
+enum { TARGET_COUNT = sizeof(targets) / sizeof(targets[0]), ALIAS_COUNT = sizeof(aliases) / sizeof(aliases[0]) };
 
 const isa_target_t* isa_target_at(uint32_t index) { return index < TARGET_COUNT ? &targets[index] : NULL; }
 
 const isa_target_t* isa_target_find(const char* name) {
+  for (uint32_t i = 0; i < ALIAS_COUNT; ++i) {
+    if (strcasecmp(aliases[i].name, name) == 0) name = aliases[i].arch;
+  }
   size_t size = strcspn(name, ":");
   for (uint32_t i = 0; i < TARGET_COUNT; ++i) {
     if (strlen(targets[i].name) == size && strncmp(targets[i].name, name, size) == 0) return &targets[i];

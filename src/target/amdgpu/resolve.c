@@ -1,33 +1,66 @@
-// AMD GPUs by architecture, code name or product (isa/amd/targets.def).
+// AMD GPUs by architecture, code name or product, several by family or kind (base/processors/amd.def).
 #include "target/resolve.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "target/matrix.h"
 #include "target/names.h"
 
 typedef struct arch_t {
-  const char* name;
+  const char *name, *generic;
   int major, wave, lds_kib, registers, units;
   matrix_family_t matrix;
   bool f16, bf16, sramecc, xnack;
 } arch_t;
 
 static const arch_t archs[] = {
-#define ARCH(name, major, minor, stepping, wave, lds, registers, units, matrix, f16, bf16, sramecc, xnack) \
-  {#name, major, wave, lds, registers, units, MATRIX_##matrix, f16, bf16, sramecc, xnack},
-#include "isa/amd/targets.def"
+#define ARCH(name, machine, generic, major, minor, stepping, wave, lds, registers, units, matrix, f16, bf16, sramecc, \
+             xnack)                                                                                                   \
+  {#name, #generic, major, wave, lds, registers, units, MATRIX_##matrix, f16, bf16, sramecc, xnack},
+#include "base/processors/amd.def"
 };
 static const names_alias_t aliases[] = {
 #define CODE_NAME(name, arch) {#name, #arch, 0},
 #define SKU(name, arch, units) {#name, #arch, units},
-#include "isa/amd/targets.def"
+#include "base/processors/amd.def"
+};
+static const names_alias_t bundles[] = {
+#define BUNDLE(name, arch) {#name, #arch, 0},
+#include "base/processors/amd.def"
 };
 enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]), ALIAS_COUNT = sizeof(aliases) / sizeof(aliases[0]) };
+enum { BUNDLE_COUNT = sizeof(bundles) / sizeof(bundles[0]) };
 
 const char* resolve_amdgpu_name(uint32_t index) {
   if (index < ARCH_COUNT) return archs[index].name;
   return index - ARCH_COUNT < ALIAS_COUNT ? aliases[index - ARCH_COUNT].name : NULL;
+}
+
+// The generic instruction set of a family's processor, or itself where there is none.
+static const char* widest(const arch_t* arch) { return strcmp(arch->generic, "NONE") ? arch->generic : arch->name; }
+
+// Whether a processor is of a family: gfx1101 of "gfx110X", "gfx110X-all".
+static bool is_of_family(const char* arch, const char* family) {
+  static const char* const endings[] = {"X", "X-all", "X-dcgpu", "X-dgpu", "X-igpu"};
+  size_t size = strcspn(family, "X");
+  bool is_family = false;
+  for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); ++i) is_family |= !strcmp(family + size, endings[i]);
+  return is_family && strlen(arch) == size + 1 && !strncmp(arch, family, size) && isxdigit((unsigned char)arch[size]);
+}
+
+const char* resolve_amdgpu_member(const char* name, uint32_t index) {
+  for (uint32_t i = 0; i < BUNDLE_COUNT; ++i) {
+    if (!strcmp(bundles[i].name, name) && index-- == 0) return bundles[i].arch;
+  }
+  const char* last = "";
+  for (uint32_t i = 0; i < ARCH_COUNT; ++i) {
+    const char* member = widest(&archs[i]);
+    if (!is_of_family(archs[i].name, name) || !strcmp(member, last)) continue;
+    if (index-- == 0) return member;
+    last = member;
+  }
+  return NULL;
 }
 
 // "sramecc" and "xnack" where the target has them; waves of either size where it has both.

@@ -1,4 +1,4 @@
-// What LLVM knows of x86 processors; its C interface has only the host.
+// What LLVM knows of processors; its C interface has only the host.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -65,18 +65,19 @@ extern "C" char* processors_x86_features(const char* name) {
   return features;
 }
 
-static bool has_feature(llvm::StringRef wanted) {
-  const llvm::Triple triple("x86_64-unknown-unknown-eabi-elf");
+static bool has_feature(const char* of, llvm::StringRef wanted) {
+  const llvm::Triple triple(of);
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   std::unique_ptr<llvm::MCSubtargetInfo> info(target ? target->createMCSubtargetInfo(triple, "", "") : nullptr);
   return info && llvm::any_of(info->getAllProcessorFeatures(), [&](const auto& row) { return wanted == row.Key; });
 }
 
-extern "C" bool processors_x86_has_feature(const void*, const char* name, size_t size) {
+extern "C" bool processors_has_feature(const void* triple, const char* name, size_t size) {
   bool has = false;
   text_t error = {};
-  bool ok = codegen_initialize(nullptr, &error) && guarded([&] { has = has_feature(llvm::StringRef(name, size)); });
+  bool ok = codegen_initialize(nullptr, &error) &&
+            guarded([&] { has = has_feature((const char*)triple, llvm::StringRef(name, size)); });
   text_finish(&error);
   return ok && has;
 }

@@ -1,4 +1,4 @@
-// NVIDIA GPUs by architecture, code name or product (targets.def).
+// NVIDIA GPUs by architecture, code name or product (base/processors/nvidia.def).
 #include "target/resolve.h"
 
 #include <stdio.h>
@@ -17,12 +17,12 @@ typedef struct arch_t {
 static const arch_t archs[] = {
 #define ARCH(name, ptx, shared, units, matrix, f16, bf16, async) \
   {#name, ptx, shared, units, MATRIX_##matrix, f16, bf16, async},
-#include "target/nvptx/targets.def"
+#include "base/processors/nvidia.def"
 };
 static const names_alias_t aliases[] = {
 #define CODE_NAME(name, arch) {#name, #arch, 0},
 #define SKU(name, arch, units) {#name, #arch, units},
-#include "target/nvptx/targets.def"
+#include "base/processors/nvidia.def"
 };
 enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]), ALIAS_COUNT = sizeof(aliases) / sizeof(aliases[0]) };
 
@@ -31,17 +31,25 @@ const char* resolve_nvptx_name(uint32_t index) {
   return index - ARCH_COUNT < ALIAS_COUNT ? aliases[index - ARCH_COUNT].name : NULL;
 }
 
-// --iree-cuda-target-features=+ptx80 asks for a PTX version; it may not be older than what the architecture needs.
+// --iree-cuda-target-features=+ptx80 asks for a PTX version, which LLVM must know and which may not be older than what
+// the architecture needs.
 static bool resolve_features(const arch_t* arch, const char* given, target_t* out, text_t* error) {
   int version = arch->ptx;
   if (given && *given) {
     int end = 0;
     if (sscanf(given, "+ptx%2d%n", &version, &end) != 1 || given[end]) {
-      text_printf(error, "feature '%s' is not of the form +ptxNN", given);
+      text_printf(error, "feature '%s' is not of the form +ptxNN; %s takes +ptx%d and later", given, arch->name,
+                  arch->ptx);
       return false;
     }
     if (version < arch->ptx) {
-      text_printf(error, "%s needs PTX %d.%d; '%s' is older", arch->name, arch->ptx / 10, arch->ptx % 10, given);
+      text_printf(error, "PTX %d.%d of '%s' is too old for %s; the oldest that works is PTX %d.%d (+ptx%d)",
+                  version / 10, version % 10, given, arch->name, arch->ptx / 10, arch->ptx % 10, arch->ptx);
+      return false;
+    }
+    if (!processors_has_feature("nvptx64-nvidia-cuda", given + 1, strlen(given) - 1)) {
+      text_printf(error, "LLVM does not know PTX %d.%d of '%s'; the oldest that works for %s is PTX %d.%d (+ptx%d)",
+                  version / 10, version % 10, given, arch->name, arch->ptx / 10, arch->ptx % 10, arch->ptx);
       return false;
     }
   }

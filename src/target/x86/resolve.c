@@ -84,6 +84,9 @@ static bool list_needs(target_t* t, text_t* error) {
   return ok;
 }
 
+// Of which LLVM is asked what features there are.
+#define TRIPLE "x86_64-unknown-unknown-eabi-elf"
+
 static bool resolve_triple(const target_options_t* options, target_t* out, text_t* error) {
   const char* triple = options->triple && *options->triple ? options->triple : NULL;
   if (!triple) triple = options->system_elf ? "x86_64-unknown-linux-gnu" : "x86_64-unknown-unknown-eabi-elf";
@@ -111,7 +114,7 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
                                                                             : NULL;
   bool ok = own_features != NULL;
   if (!ok) names_report(error, "CPU", name, resolve_x86_name);
-  ok = ok && resolve_check_features(given, processors_x86_has_feature, NULL, "x86-64", error) &&
+  ok = ok && resolve_check_features(given, processors_has_feature, TRIPLE, "x86-64", error) &&
        resolve_copy(out->name, sizeof(out->name), name, "the processor's name", error) &&
        resolve_copy(out->cpu, sizeof(out->cpu), own_name, "the processor's name", error) &&
        join_features(out, own_features, given, error) && list_needs(out, error);
