@@ -206,7 +206,9 @@ static void test_names(void** state) {
   refuse(&(target_options_t){.backend = "rocm"}, "--iree-rocm-target");
   refuse(&(target_options_t){.backend = "rocm", .cpu = "gfx1100", .features = "+xnack"}, "gfx1100 has no feature");
   refuse(&(target_options_t){.backend = "cuda", .cpu = "hoper"}, "'hopper'");
-  refuse(&(target_options_t){.backend = "cuda", .cpu = "sm_80", .features = "+ptx60"}, "older");
+  refuse(&(target_options_t){.backend = "cuda", .cpu = "sm_80", .features = "+ptx60"}, "oldest that works is PTX 7.0");
+  refuse(&(target_options_t){.backend = "cuda", .cpu = "sm_90a", .features = "+ptx99"}, "LLVM does not know PTX 9.9");
+  refuse(&(target_options_t){.backend = "cuda", .cpu = "sm_35", .features = "+sm_60"}, "of the form +ptxNN");
   refuse(&(target_options_t){.backend = "llvm-cpu", .cpu = "znver44"}, "'znver4'");
   refuse(&(target_options_t){.backend = "llvm-cpu", .triple = "aarch64-linux-gnu"}, "aarch64");
   refuse(&(target_options_t){.backend = "metal-spirv"}, "registered backends: [cuda, llvm-cpu, rocm, vmvx]");
@@ -218,12 +220,34 @@ static void test_names(void** state) {
   assert_int_equal(target.device.compute_units, 304);
   harness_resolve(&(target_options_t){.backend = "cuda"}, &target);
   assert_string_equal(target.cpu, "sm_60");
+  harness_resolve(&(target_options_t){.backend = "cuda", .cpu = "RTX 4070 Ti Super", .features = "+ptx85"}, &target);
+  assert_string_equal(target.cpu, "sm_89");
+  assert_string_equal(target.features, "+ptx85");
+  assert_int_equal(target.device.compute_units, 66);
+}
+
+// Names that stand for several: each once, and all are targets.
+static void test_members(void** state) {
+  const char* family[3] = {0};
+  for (uint32_t i = 0; i < 3; ++i) family[i] = target_member_name(TARGET_ROCM, "gfx115X-all", i);
+  assert_string_equal(family[0], "gfx11-generic");
+  assert_null(family[1]);
+  assert_string_equal(target_member_name(TARGET_ROCM, "gfx125X", 1), "gfx1251");
+  assert_null(target_member_name(TARGET_ROCM, "gfx942", 0));
+  assert_null(target_member_name(TARGET_ROCM, "gfx94X-some", 0));
+  assert_null(target_member_name(TARGET_CUDA, "all", 0));
+  uint32_t count = 0;
+  for (const char* name; (name = target_member_name(TARGET_ROCM, "all", count)); ++count) {
+    target_t target;
+    harness_resolve(&(target_options_t){.backend = "rocm", .cpu = name}, &target);
+  }
+  assert_int_equal(count, 8);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),      cmocka_unit_test(test_cuda_all),        cmocka_unit_test(test_rocm_all),
-      cmocka_unit_test(test_rocm_flags), cmocka_unit_test(test_rocm_reassembly),
+      cmocka_unit_test(test_names),    cmocka_unit_test(test_members),    cmocka_unit_test(test_cuda_all),
+      cmocka_unit_test(test_rocm_all), cmocka_unit_test(test_rocm_flags), cmocka_unit_test(test_rocm_reassembly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
