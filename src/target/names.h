@@ -15,7 +15,8 @@ typedef struct names_alias_t {
   int units;  // 0: the architecture's
 } names_alias_t;
 
-// Row of `name` (case, blanks, '-' and '_' do not count) among `count` rows of `stride` bytes that start with a `const char*`; -1 when absent.
+// Row of `name` among `count` rows of `stride` bytes that start with a `const char*`; -1 when absent. Case, blanks, '-'
+// and '_' do not count.
 int names_find(const void* rows, uint32_t count, size_t stride, const char* name);
 
 // "Unknown <what> target '<name>'; did you mean 'a', 'b' or 'c'?" from the names that `at` gives until it returns NULL.
