@@ -11,7 +11,8 @@
 // what it can of that for one thread at a time, and guards are fragile until a target's first executable is done: when
 // memory runs out in one, LLVM is not used again in this process, and every later guard_run fails.
 // Failed assertions of LLVM (its packages have none) and memory that the system promised and does not have still end
-// the process.
+// the process; so does glibc when it has none for noting the destructor of a thread's variable, of which lld has three
+// (some 40 bytes each, in a thread's first link).
 #ifndef IREE_C_TARGET_LLVM_GUARD_H_
 #define IREE_C_TARGET_LLVM_GUARD_H_
 
