@@ -64,6 +64,11 @@ calls() {
   [ $bad = 0 ]
 }
 
+# Entry points of HSA that fail, each at each of its calls with every status, in every way.
+entries() {
+  ENTRY_POINTS=all "$build/tests/hal_amdgpu_entry_points_test"
+}
+
 # Bits of machine code: every target that LLVM disassembles and the software GPU has.
 targets() {
   local bad=0 good=0
@@ -79,4 +84,4 @@ fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random sweep address threads calls targets fuzzers" "$@"
+run_steps "memory random sweep address threads calls entries targets fuzzers" "$@"

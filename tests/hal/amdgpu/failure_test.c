@@ -1,82 +1,8 @@
-// The amdgpu driver when HSA fails: a library that is too old, agents that are missing, every entry point failing at
-// each of its calls, no memory on host or GPU, a kernel that stops its queue. Each gives one clear message, and
-// everything is given back.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-#include <dlfcn.h>
-#include <stdlib.h>
+// The amdgpu driver when HSA fails: a library that is too old, agents that are missing, no memory on host or GPU, a
+// kernel that stops its queue. Each gives one clear message, and everything is given back.
+#include "fake_program.h"
 
-#include "fake_hsa.h"
-#include "iree/hal/api.h"
-#include "iree/hal/drivers/amdgpu/registration/driver_module.h"
-
-#define FAKE_PATH HSA_FOLDERS "/fake_hsa/libhsa-runtime64.so"
 #define OLD_PATH HSA_FOLDERS "/old_hsa"
-
-static fake_hsa_t* fake;
-
-static void reset(void) {
-  *fake = (fake_hsa_t){.cpu_count = 1, .gpu_count = 1, .has_memory = true, .code = HSA_STATUS_ERROR_OUT_OF_RESOURCES};
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// Host memory
-//===----------------------------------------------------------------------------------------------------------------===
-
-typedef struct memory_t {
-  iree_atomic_int64_t live;   // blocks
-  iree_atomic_int64_t calls;  // allocations
-  int64_t limit;              // of calls; below 0: none
-} memory_t;
-
-static iree_status_t memory_ctl(void* self, iree_allocator_command_t command, const void* params, void** inout_ptr) {
-  memory_t* memory = (memory_t*)self;
-  bool frees = command == IREE_ALLOCATOR_COMMAND_FREE;
-  bool had_block = (frees || command == IREE_ALLOCATOR_COMMAND_REALLOC) && *inout_ptr;
-  if (!frees) {
-    int64_t call = iree_atomic_fetch_add(&memory->calls, 1, iree_memory_order_relaxed);
-    if (memory->limit >= 0 && call >= memory->limit) {
-      return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "no host memory");
-    }
-  }
-  IREE_RETURN_IF_ERROR(iree_allocator_libc_ctl(NULL, command, params, inout_ptr));
-  iree_atomic_fetch_add(&memory->live, (frees ? 0 : 1) - (had_block ? 1 : 0), iree_memory_order_relaxed);
-  return iree_ok_status();
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// A program
-//===----------------------------------------------------------------------------------------------------------------===
-
-typedef struct program_t {
-  iree_hal_device_t* device;
-  iree_hal_semaphore_t* semaphore;
-  iree_hal_buffer_t* buffer;
-  iree_hal_buffer_t* transient;
-  uint64_t value;
-} program_t;
-
-static iree_status_t wait(program_t* p) {
-  return iree_hal_semaphore_wait(p->semaphore, p->value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
-}
-
-static iree_status_t use_host_memory(program_t* p) {
-  static _Alignas(64) uint8_t memory[256];
-  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
-                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
-  iree_hal_external_buffer_t external = {.type = IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION,
-                                         .size = sizeof(memory),
-                                         .handle.host_allocation = {memory}};
-  iree_hal_buffer_t* buffer = NULL;
-  IREE_RETURN_IF_ERROR(iree_hal_allocator_import_buffer(iree_hal_device_allocator(p->device), params, &external,
-                                                        iree_hal_buffer_release_callback_null(), &buffer));
-  iree_hal_buffer_release(buffer);
-  return iree_ok_status();
-}
 
 static iree_status_t use_queue(program_t* p) {
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
@@ -99,23 +25,6 @@ static iree_status_t use_queue(program_t* p) {
   IREE_RETURN_IF_ERROR(iree_hal_device_queue_dealloca(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, wait_list, signal_list,
                                                       p->transient, IREE_HAL_DEALLOCA_FLAG_NONE));
   return wait(p);
-}
-
-static iree_status_t open_device(program_t* p, iree_allocator_t allocator, iree_hal_driver_registry_t** out_registry) {
-  IREE_RETURN_IF_ERROR(iree_hal_driver_registry_allocate(iree_allocator_system(), out_registry));
-  IREE_RETURN_IF_ERROR(iree_hal_amdgpu_driver_module_register(*out_registry));
-  iree_hal_device_create_params_t params = iree_hal_device_create_params_default();
-  IREE_RETURN_IF_ERROR(iree_hal_create_device(*out_registry, IREE_SV("amdgpu"), &params, allocator, &p->device));
-  return iree_hal_semaphore_create(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE,
-                                   &p->semaphore);
-}
-
-static void close_device(program_t* p, iree_hal_driver_registry_t* registry) {
-  iree_hal_buffer_release(p->transient);
-  iree_hal_buffer_release(p->buffer);
-  iree_hal_semaphore_release(p->semaphore);
-  iree_hal_device_release(p->device);
-  iree_hal_driver_registry_free(registry);
 }
 
 static iree_status_t run_device(program_t* p, iree_allocator_t allocator) {
@@ -206,52 +115,6 @@ static void several_devices(void** state) {
   expect(IREE_STATUS_INVALID_ARGUMENT, "33 GPUs with 2 queues each are more than the 64 queues");
   fake->gpu_count = 32;
   expect(IREE_STATUS_OK, "");
-}
-
-// Entry points whose failure is nobody's: what they tell may be missing from older libraries.
-static bool is_optional(const char* name) {
-  static const char* const names[] = {"hsa_status_string",
-                                      "hsa_agent_get_info",
-                                      "hsa_isa_get_info_alt",
-                                      "hsa_agent_iterate_isas",
-                                      "hsa_amd_memory_pool_get_info",
-                                      "hsa_amd_register_system_event_handler",
-                                      "hsa_amd_agent_memory_pool_get_info"};
-  for (size_t i = 0; i < IREE_ARRAYSIZE(names); ++i) {
-    if (!strcmp(names[i], name)) return true;
-  }
-  return false;
-}
-
-// Fails the entry point at its first call, its second and so on. Where it is not optional the message names it, or
-// what needed it.
-static void fail_entry(const char* name) {
-  for (int call = 0;; ++call) {
-    char text[4096];
-    reset();
-    fake->failing = name;
-    fake->failing_call = call;
-    iree_status_code_t code = run(-1, sizeof(text), text);
-    if (fake->call_count <= call) {
-      assert_int_equal(code, IREE_STATUS_OK);
-      return;
-    }
-    if (is_optional(name)) continue;
-    assert_int_not_equal(code, IREE_STATUS_OK);
-    bool is_named =
-        strstr(text, name) || strstr(text, "could not be initialized") || strstr(text, "the code object has no kernel");
-    if (!is_named) print_message("%s, call %d: %s\n", name, call, text);
-    assert_true(is_named);
-  }
-}
-
-static void failing_entry_points(void** state) {
-#define ENTRY(result, name, parameters)                                                                   \
-  if (sizeof(#result) == sizeof("hsa_status_t") && !strstr(#name, "destroy") && !strstr(#name, "free") && \
-      !strstr(#name, "inactivate")) {                                                                     \
-    fail_entry(#name);                                                                                    \
-  }
-#include "hal/amdgpu/libhsa.def"
 }
 
 static void stopped_queue(void** state) {
@@ -460,21 +323,12 @@ static void little_device_memory(void** state) {
 }
 
 int main(void) {
-  setenv("IREE_HAL_AMDGPU_LIBHSA_PATH", FAKE_PATH, 1);
-  void* library = dlopen(FAKE_PATH, RTLD_LAZY | RTLD_LOCAL);
-  fake = library ? (fake_hsa_t*)dlsym(library, "fake_hsa") : NULL;
-  if (!fake) {
-    fprintf(stderr, "%s\n", dlerror());
-    return 1;
-  }
+  if (!load_fake()) return 1;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),        cmocka_unit_test(old_library),
-      cmocka_unit_test(library_in_path),      cmocka_unit_test(missing_agents),
-      cmocka_unit_test(several_devices),      cmocka_unit_test(failing_entry_points),
-      cmocka_unit_test(stopped_queue),        cmocka_unit_test(barriers),
-      cmocka_unit_test(system_events),        cmocka_unit_test(memory_in_queue_order),
-      cmocka_unit_test(fence_scopes),         cmocka_unit_test(little_host_memory),
-      cmocka_unit_test(little_device_memory),
+      cmocka_unit_test(nothing_fails),  cmocka_unit_test(old_library),        cmocka_unit_test(library_in_path),
+      cmocka_unit_test(missing_agents), cmocka_unit_test(several_devices),    cmocka_unit_test(stopped_queue),
+      cmocka_unit_test(barriers),       cmocka_unit_test(system_events),      cmocka_unit_test(memory_in_queue_order),
+      cmocka_unit_test(fence_scopes),   cmocka_unit_test(little_host_memory), cmocka_unit_test(little_device_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

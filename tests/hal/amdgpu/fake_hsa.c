@@ -18,7 +18,8 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 // Whether this call is one that fails.
 static bool fails(const char* name) {
   if (!fake_hsa.failing || strcmp(fake_hsa.failing, name) != 0) return false;
-  return fake_hsa.call_count++ >= fake_hsa.failing_call;
+  int call = __atomic_fetch_add(&fake_hsa.call_count, 1, __ATOMIC_RELAXED);
+  return fake_hsa.fails_once ? call == fake_hsa.failing_call : call >= fake_hsa.failing_call;
 }
 #define FAIL_IF_TOLD() \
   if (fails(__func__)) return fake_hsa.code
@@ -40,6 +41,7 @@ EXPORT hsa_status_t hsa_init(void) {
 }
 
 EXPORT hsa_status_t hsa_shut_down(void) {
+  FAIL_IF_TOLD();
   count_live(-1);
   return HSA_STATUS_SUCCESS;
 }
@@ -173,6 +175,7 @@ EXPORT hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t pool, siz
 }
 
 EXPORT hsa_status_t hsa_amd_memory_pool_free(void* ptr) {
+  FAIL_IF_TOLD();
   block_t* block = (block_t*)ptr - 1;
   pthread_mutex_lock(&mutex);
   fake_hsa.memory_size -= block->size;
@@ -199,6 +202,7 @@ EXPORT hsa_status_t hsa_amd_memory_lock(void* host_ptr, size_t size, hsa_agent_t
 #endif
 
 EXPORT hsa_status_t hsa_amd_memory_unlock(void* host_ptr) {
+  FAIL_IF_TOLD();
   count_live(-1);
   return HSA_STATUS_SUCCESS;
 }
@@ -229,6 +233,7 @@ EXPORT hsa_status_t hsa_signal_create(hsa_signal_value_t initial_value, uint32_t
 }
 
 EXPORT hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
+  FAIL_IF_TOLD();
   free(signal_of(signal));
   count_live(-1);
   return HSA_STATUS_SUCCESS;
@@ -271,10 +276,11 @@ EXPORT hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t signal, hsa_sig
                                                     hsa_signal_value_t compare_value, uint64_t timeout_hint,
                                                     hsa_wait_state_t wait_state_hint) {
   const signal_t* waited = signal_of(signal);
+  bool returns_early = fails(__func__);  // as it may at any time
   pthread_mutex_lock(&mutex);
-  while (condition == HSA_SIGNAL_CONDITION_LT   ? waited->value >= compare_value
-         : condition == HSA_SIGNAL_CONDITION_EQ ? waited->value != compare_value
-                                                : waited->value == compare_value) {
+  while (!returns_early && (condition == HSA_SIGNAL_CONDITION_LT   ? waited->value >= compare_value
+                            : condition == HSA_SIGNAL_CONDITION_EQ ? waited->value != compare_value
+                                                                   : waited->value == compare_value)) {
     if (!sleep_until_change(timeout_hint)) break;
   }
   hsa_signal_value_t value = waited->value;
@@ -388,20 +394,25 @@ EXPORT hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue
   return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t hsa_queue_inactivate(hsa_queue_t* base) {
-  queue_t* queue = (queue_t*)base;
+static void stop_queue(queue_t* queue) {
   pthread_mutex_lock(&mutex);
   queue->is_closing = true;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&mutex);
   if (!queue->is_joined) pthread_join(queue->thread, NULL);
   queue->is_joined = true;
+}
+
+EXPORT hsa_status_t hsa_queue_inactivate(hsa_queue_t* queue) {
+  FAIL_IF_TOLD();
+  stop_queue((queue_t*)queue);
   return HSA_STATUS_SUCCESS;
 }
 
 EXPORT hsa_status_t hsa_queue_destroy(hsa_queue_t* base) {
+  FAIL_IF_TOLD();
   queue_t* queue = (queue_t*)base;
-  hsa_queue_inactivate(base);
+  stop_queue(queue);
   free(signal_of(base->doorbell_signal));
   free(base->base_address);
   free(queue);
@@ -428,6 +439,7 @@ EXPORT hsa_status_t hsa_code_object_reader_create_from_memory(const void* code_o
 }
 
 EXPORT hsa_status_t hsa_code_object_reader_destroy(hsa_code_object_reader_t reader) {
+  FAIL_IF_TOLD();
   count_live(-1);
   return HSA_STATUS_SUCCESS;
 }
@@ -441,6 +453,7 @@ EXPORT hsa_status_t hsa_executable_create_alt(hsa_profile_t profile, hsa_default
 }
 
 EXPORT hsa_status_t hsa_executable_destroy(hsa_executable_t executable) {
+  FAIL_IF_TOLD();
   count_live(-1);
   return HSA_STATUS_SUCCESS;
 }

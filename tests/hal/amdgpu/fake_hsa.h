@@ -11,7 +11,8 @@ typedef struct fake_hsa_t {
   bool has_memory;          // agents have memory pools
   size_t memory_limit;      // bytes of all pools together; 0: none
   const char* failing;      // name of the entry point that fails; NULL: none
-  int failing_call;         // counted from 0; later ones fail too
+  int failing_call;         // counted from 0
+  bool fails_once;          // later ones do not fail
   hsa_status_t code;        // what it returns
   hsa_status_t fault_code;  // set: the next kernel stops its queue with this error
   uint64_t fault_address;   // set: with an event of the system before
