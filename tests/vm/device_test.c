@@ -279,6 +279,23 @@ static void add_transfers(builder_t* b) {
   module_writer_export(w, IREE_SV("ops"), f, 0, NULL);
 }
 
+// How often a device was asked for a command buffer (CMakeLists.txt).
+static int recordings;
+iree_status_t __real_iree_hal_command_buffer_create(iree_hal_device_t* device, iree_hal_command_buffer_mode_t mode,
+                                                    iree_hal_command_category_t categories,
+                                                    iree_hal_queue_affinity_t queue_affinity,
+                                                    iree_host_size_t binding_capacity,
+                                                    iree_hal_command_buffer_t** out_command_buffer);
+iree_status_t __wrap_iree_hal_command_buffer_create(iree_hal_device_t* device, iree_hal_command_buffer_mode_t mode,
+                                                    iree_hal_command_category_t categories,
+                                                    iree_hal_queue_affinity_t queue_affinity,
+                                                    iree_host_size_t binding_capacity,
+                                                    iree_hal_command_buffer_t** out_command_buffer) {
+  ++recordings;
+  return __real_iree_hal_command_buffer_create(device, mode, categories, queue_affinity, binding_capacity,
+                                               out_command_buffer);
+}
+
 static void add_failing(builder_t* b) {
   module_table_t* t = module_writer_table(b->writer, IREE_SV("failing"), 0);
   module_table_dispatch(
@@ -334,6 +351,36 @@ static void test_transfers(void** state) {
   iree_status_ignore(status);
   EXPECT_OK(call_ops(&s, 0, 32, &sum));
   assert_int_equal(sum, 2000 * 2 + 6 * 7);
+  session_close(&s);
+}
+
+// A table whose parameters alternate is recorded once for each of a few, and stays right when there are more.
+static void test_recordings(void** state) {
+  builder_t b;
+  session_t s;
+  int64_t sum = 0;
+  builder_begin(&b, "embedded-elf-x86_64", "");
+  add_transfers(&b);
+  session_open(&s, "local-sync");
+  EXPECT_OK(session_load(&s, builder_end(&b)));
+  recordings = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (int first = 2; first < 8; ++first) {
+      EXPECT_OK(call_ops(&s, first * 4, 4, &sum));
+      assert_int_equal(sum, 2000 * 2 + 5 + 7);
+    }
+    assert_int_equal(recordings, 6);
+  }
+  for (int count = 1; count <= 6; ++count) {
+    EXPECT_OK(call_ops(&s, 8, count * 4, &sum));
+    assert_int_equal(sum, 2000 * 2 + 6 + count * 6);
+  }
+  assert_int_equal(recordings, 11);  // one was there: words 2 to 3
+  EXPECT_OK(call_ops(&s, 8, 24, &sum));
+  assert_int_equal(recordings, 11);  // the last one
+  EXPECT_OK(call_ops(&s, 12, 4, &sum));
+  assert_int_equal(recordings, 12);  // was used too long ago
+  assert_int_equal(sum, 2000 * 2 + 5 + 7);
   session_close(&s);
 }
 
@@ -487,7 +534,7 @@ int main(void) {
       cmocka_unit_test(test_static_sync),  cmocka_unit_test(test_static_task),  cmocka_unit_test(test_async_sync),
       cmocka_unit_test(test_async_task),   cmocka_unit_test(test_failed_fence), cmocka_unit_test(test_wrong_inputs),
       cmocka_unit_test(test_targets),      cmocka_unit_test(test_transfers),    cmocka_unit_test(test_policies),
-      cmocka_unit_test(test_threads_sync), cmocka_unit_test(test_threads_task),
+      cmocka_unit_test(test_threads_sync), cmocka_unit_test(test_threads_task), cmocka_unit_test(test_recordings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -281,7 +281,10 @@ void vm_device_close(vm_device_t* device) {
   vm_stream_release(device->ordered_stream);
   device->ordered_stream = NULL;
   for (uint32_t i = 0; device->recordings && i < device->image->tables_count; ++i) {
-    vm_recording_clear(&device->recordings[i], device->allocator);
+    for (vm_recording_t *recording = device->recordings[i], *next; recording; recording = next) {
+      next = recording->next;
+      vm_recording_free(recording, device->allocator);
+    }
   }
   for (uint32_t i = 0; device->executables && i < device->image->executables_count; ++i) {
     iree_hal_executable_release(device->executables[i].handle);

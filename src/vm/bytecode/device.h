@@ -21,12 +21,15 @@ typedef struct vm_transient_t {
 
 enum { VM_TRANSIENT_LIMIT = 32 };  // buffers kept
 
-// A command table recorded on the device.
+// A command table recorded on the device with some parameters, in a list of such.
 typedef struct vm_recording_t {
-  iree_hal_command_buffer_t* command_buffer;  // NULL: not yet
-  uint64_t* params;                           // that it was recorded with
-  uint64_t* lengths;                          // bytes that each argument buffer must have
+  struct vm_recording_t* next;
+  iree_hal_command_buffer_t* command_buffer;
+  uint64_t* lengths;  // bytes that each argument buffer must have
+  uint64_t params[];  // that it was recorded with
 } vm_recording_t;
+
+enum { VM_RECORDING_LIMIT = 8 };  // recordings of a table
 
 // An executable and its entry points by their order in the module.
 typedef struct vm_executable_t {
@@ -46,7 +49,7 @@ typedef struct vm_device_t {
   bool unified;           // device memory is host memory: allocation needs no queue
   uint32_t target;        // row of the module's targets; MODULE_NONE without executables
   vm_executable_t* executables;
-  vm_recording_t* recordings;
+  vm_recording_t** recordings;  // of each table, the last used one first
   vm_transient_t transients[VM_TRANSIENT_LIMIT];
   iree_slim_mutex_t mutex;  // guards idle_streams
   vm_stream_t* idle_streams;
@@ -105,6 +108,6 @@ typedef struct vm_execution_t {
 
 // Submits it to a stream; the table is recorded first if need be (record.c).
 iree_status_t vm_table_execute(vm_stream_t* stream, const vm_execution_t* execution);
-void vm_recording_clear(vm_recording_t* recording, iree_allocator_t allocator);
+void vm_recording_free(vm_recording_t* recording, iree_allocator_t allocator);
 
 #endif  // VM_BYTECODE_DEVICE_H_

@@ -1,8 +1,9 @@
 // Command tables: recorded into command buffers once, replayed with the buffers of each call.
 //
-// A table without parameters is recorded on its first execution and never again. One with parameters is recorded again
-// when they differ from those of the last execution: a model whose shapes stay the same replays as fast as a static
-// one. Ranges are checked here against the slots; each execution checks only the lengths of its buffers.
+// A table without parameters is recorded on its first execution and never again. Of one with parameters there are
+// several recordings, those that were used last: a model whose shapes stay the same, or are some of a few, replays as
+// fast as a static one. Ranges are checked here against the slots; each execution checks only the lengths of its
+// buffers.
 
 #include <inttypes.h>
 
@@ -21,11 +22,10 @@ typedef struct recorder_t {
   iree_hal_command_buffer_t* commands;
 } recorder_t;
 
-void vm_recording_clear(vm_recording_t* recording, iree_allocator_t allocator) {
+void vm_recording_free(vm_recording_t* recording, iree_allocator_t allocator) {
+  if (!recording) return;
   iree_hal_command_buffer_release(recording->command_buffer);
-  iree_allocator_free(allocator, recording->params);
-  iree_allocator_free(allocator, recording->lengths);
-  *recording = (vm_recording_t){0};
+  iree_allocator_free(allocator, recording);
 }
 
 static uint64_t value_of(const recorder_t* recorder, uint32_t index) {
@@ -167,13 +167,13 @@ static iree_status_t record_commands(const recorder_t* recorder) {
   return iree_hal_command_buffer_end(recorder->commands);
 }
 
-static iree_status_t record(vm_device_t* device, const vm_execution_t* execution, vm_recording_t* recording) {
+static iree_status_t allocate(vm_device_t* device, const vm_execution_t* execution, vm_recording_t** out_recording) {
   const module_table_row_t* table = &device->image->tables[execution->table];
-  uint32_t argument_count = execution->buffer_count;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(device->allocator, argument_count + 1, sizeof(uint64_t),
-                                                   (void**)&recording->lengths));
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(device->allocator, table->param_count + 1, sizeof(uint64_t),
-                                                   (void**)&recording->params));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(
+      device->allocator, sizeof(**out_recording), (iree_host_size_t)table->param_count + execution->buffer_count,
+      sizeof(uint64_t), (void**)out_recording));
+  vm_recording_t* recording = *out_recording;
+  recording->lengths = recording->params + table->param_count;
   if (table->param_count) memcpy(recording->params, execution->params, table->param_count * sizeof(uint64_t));
   for (uint32_t i = 0; i < table->slot_count; ++i) {
     const module_slot_t* slot = &device->image->slots[table->slot_first + i];
@@ -181,9 +181,14 @@ static iree_status_t record(vm_device_t* device, const vm_execution_t* execution
       recording->lengths[slot->index] = iree_max(recording->lengths[slot->index], slot->length);
     }
   }
+  return iree_ok_status();
+}
+
+static iree_status_t record(vm_device_t* device, const vm_execution_t* execution, vm_recording_t* recording) {
+  const module_table_row_t* table = &device->image->tables[execution->table];
   IREE_RETURN_IF_ERROR(iree_hal_command_buffer_create(device->handle, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT,
                                                       IREE_HAL_COMMAND_CATEGORY_ANY, IREE_HAL_QUEUE_AFFINITY_ANY,
-                                                      argument_count, &recording->command_buffer));
+                                                      execution->buffer_count, &recording->command_buffer));
   recorder_t recorder = {
       .device = device,
       .image = device->image,
@@ -197,19 +202,40 @@ static iree_status_t record(vm_device_t* device, const vm_execution_t* execution
   return record_commands(&recorder);
 }
 
-// The recording of a table with these parameters.
-static iree_status_t find_recording(vm_device_t* device, const vm_execution_t* execution, vm_recording_t** out) {
-  vm_recording_t* recording = *out = &device->recordings[execution->table];
-  if (IREE_LIKELY(recording->command_buffer)) {
-    uint32_t param_count = device->image->tables[execution->table].param_count;
-    if (!param_count || !memcmp(recording->params, execution->params, param_count * sizeof(uint64_t))) {
-      return iree_ok_status();
-    }
-    vm_recording_clear(recording, device->allocator);
+// Takes the recording with these parameters out of its table's list, or, where there is none, the last one of a full
+// list, which was used longest ago. NULL when there is room for another.
+static vm_recording_t* take_recording(vm_device_t* device, const vm_execution_t* execution, bool* out_matches) {
+  size_t size = device->image->tables[execution->table].param_count * sizeof(uint64_t);
+  vm_recording_t** link = &device->recordings[execution->table];
+  uint32_t count = 0;
+  for (; *link; link = &(*link)->next) {
+    *out_matches = !size || !memcmp((*link)->params, execution->params, size);
+    if (*out_matches || ++count == VM_RECORDING_LIMIT) break;
   }
-  iree_status_t status = record(device, execution, recording);
-  if (!iree_status_is_ok(status)) vm_recording_clear(recording, device->allocator);
-  return status;
+  vm_recording_t* recording = *link;
+  if (recording) *link = recording->next;
+  return recording;
+}
+
+// The recording of a table with these parameters, first in its list from now on.
+static iree_status_t find_recording(vm_device_t* device, const vm_execution_t* execution, vm_recording_t** out) {
+  bool matches = false;
+  vm_recording_t* recording = take_recording(device, execution, &matches);
+  if (IREE_UNLIKELY(!matches)) {
+    // What still runs keeps its command buffer.
+    vm_recording_free(recording, device->allocator);
+    recording = NULL;
+    iree_status_t status = allocate(device, execution, &recording);
+    if (iree_status_is_ok(status)) status = record(device, execution, recording);
+    if (!iree_status_is_ok(status)) {
+      vm_recording_free(recording, device->allocator);
+      return status;
+    }
+  }
+  recording->next = device->recordings[execution->table];
+  device->recordings[execution->table] = recording;
+  *out = recording;
+  return iree_ok_status();
 }
 
 static iree_status_t fail_length(const vm_device_t* device, const vm_execution_t* execution, uint32_t buffer,
