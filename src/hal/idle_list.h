@@ -13,9 +13,9 @@ typedef struct hal_idle_t {
   struct hal_idle_t* next;
 } hal_idle_t;
 
-// One object has a word of its own: as long as there is no more than one, nothing is locked.
+// The first objects have words of their own: as long as there are no more, nothing is locked.
 typedef struct hal_idle_list_t {
-  iree_atomic_intptr_t first;
+  iree_atomic_intptr_t words[32];
   iree_atomic_intptr_t rest;  // written under the mutex
   iree_slim_mutex_t mutex;
 } hal_idle_list_t;

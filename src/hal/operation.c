@@ -14,6 +14,30 @@ static size_t pooled_size(const hal_queued_device_t* device, uint32_t size_class
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Operations stay in the device's list as long as their memory is there, so that those that wait can be found and
+// nothing is locked when one begins to.
+static void link_operation(hal_queued_device_t* device, hal_operation_t* op) {
+  iree_atomic_store(&op->pending, 0u, iree_memory_order_relaxed);
+  iree_slim_mutex_lock(&device->mutex);
+  op->prev_allocated = NULL;
+  op->next_allocated = device->allocated;
+  if (op->next_allocated) op->next_allocated->prev_allocated = op;
+  device->allocated = op;
+  iree_slim_mutex_unlock(&device->mutex);
+}
+
+static void free_operation(hal_queued_device_t* device, hal_operation_t* op) {
+  iree_slim_mutex_lock(&device->mutex);
+  *(op->prev_allocated ? &op->prev_allocated->next_allocated : &device->allocated) = op->next_allocated;
+  if (op->next_allocated) op->next_allocated->prev_allocated = op->prev_allocated;
+  iree_slim_mutex_unlock(&device->mutex);
+  iree_allocator_free(device->host_allocator, op);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // The end
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -48,7 +72,7 @@ void hal_operation_release(hal_operation_t* op) {
   if (op->size_class < HAL_OPERATION_CLASSES) {
     hal_idle_list_give(&device->free_operations[op->size_class], &op->idle);
   } else {
-    iree_allocator_free(device->host_allocator, op);
+    free_operation(device, op);
   }
   --end_depth;
   // The device may go from here on.
@@ -108,32 +132,9 @@ void hal_operation_start_in_turn(hal_operation_t* op) {
   ready.is_starting = false;
 }
 
-static void deferred_link(hal_operation_t* op) {
-  hal_queued_device_t* device = op->device;
-  iree_slim_mutex_lock(&device->mutex);
-  op->prev = NULL;
-  op->next = device->deferred;
-  if (op->next) op->next->prev = op;
-  device->deferred = op;
-  iree_slim_mutex_unlock(&device->mutex);
-}
-
-static void deferred_unlink(hal_operation_t* op) {
-  hal_queued_device_t* device = op->device;
-  iree_slim_mutex_lock(&device->mutex);
-  if (op->prev) {
-    op->prev->next = op->next;
-  } else {
-    device->deferred = op->next;
-  }
-  if (op->next) op->next->prev = op->prev;
-  iree_slim_mutex_unlock(&device->mutex);
-}
-
 // One wait, or hold, is over.
 static void drop_pending(hal_operation_t* op) {
   if (iree_atomic_fetch_sub(&op->pending, 1, iree_memory_order_acq_rel) != 1) return;
-  deferred_unlink(op);
   hal_operation_start_in_turn(op);
 }
 
@@ -157,11 +158,11 @@ static void wait_reached(void* user_data, iree_async_semaphore_timepoint_t* time
 
 void hal_operation_defer(hal_operation_t* op) {
   iree_host_size_t count = op->waits.count;
-  iree_atomic_store(&op->pending, (uint32_t)count + 1, iree_memory_order_relaxed);
-  deferred_link(op);
   for (iree_host_size_t i = 0; i < count; ++i) {
-    op->timepoints[i].callback = wait_reached;
-    op->timepoints[i].user_data = op;
+    op->timepoints[i] = (iree_async_semaphore_timepoint_t){.callback = wait_reached, .user_data = op};
+  }
+  iree_atomic_store(&op->pending, (uint32_t)count + 1, iree_memory_order_release);
+  for (iree_host_size_t i = 0; i < count; ++i) {
     // The hold keeps the operation here until all are asked for.
     IREE_IGNORE_ERROR(iree_async_semaphore_acquire_timepoint(op->waits.semaphores[i], op->waits.payload_values[i],
                                                              &op->timepoints[i]));
@@ -199,26 +200,39 @@ bool hal_queued_destroy_elsewhere(hal_queued_device_t* device, void (*destroy)(i
   return true;
 }
 
-void hal_queued_close(hal_queued_device_t* device) {
-  for (;;) {
-    iree_slim_mutex_lock(&device->mutex);
-    hal_operation_t* op = device->deferred;
-    // Held, so that it stays; one whose last wait is just over is on its way already.
-    uint32_t pending = op ? iree_atomic_load(&op->pending, iree_memory_order_relaxed) : 0;
+// An operation that waits, held so that it stays; NULL when there is none.
+static hal_operation_t* hold_waiting(hal_queued_device_t* device) {
+  hal_operation_t* found = NULL;
+  iree_slim_mutex_lock(&device->mutex);
+  for (hal_operation_t* op = device->allocated; op && !found; op = op->next_allocated) {
+    uint32_t pending = iree_atomic_load(&op->pending, iree_memory_order_acquire);
+    // One whose last wait is just over is on its way already.
     while (pending && !iree_atomic_compare_exchange_weak(&op->pending, &pending, pending + 1, iree_memory_order_acq_rel,
                                                          iree_memory_order_relaxed)) {
     }
-    iree_slim_mutex_unlock(&device->mutex);
-    if (pending) cancel(op);
-    if (!op && iree_atomic_load(&device->outstanding, iree_memory_order_acquire) == 0) break;
-    if (!pending) iree_wait_until(iree_time_now() + 20000);
+    if (pending) found = op;
+  }
+  iree_slim_mutex_unlock(&device->mutex);
+  return found;
+}
+
+void hal_queued_close(hal_queued_device_t* device) {
+  for (;;) {
+    hal_operation_t* op = hold_waiting(device);
+    if (op) {
+      cancel(op);
+    } else if (iree_atomic_load(&device->outstanding, iree_memory_order_acquire) == 0) {
+      break;
+    } else {
+      iree_wait_until(iree_time_now() + 20000);
+    }
   }
 }
 
 void hal_operation_trim(hal_queued_device_t* device) {
   for (uint32_t i = 0; i < HAL_OPERATION_CLASSES; ++i) {
     for (hal_idle_t* idle; (idle = hal_idle_list_take(&device->free_operations[i])) != NULL;) {
-      iree_allocator_free(device->host_allocator, hal_idle_object(idle, offsetof(hal_operation_t, idle)));
+      free_operation(device, (hal_operation_t*)hal_idle_object(idle, offsetof(hal_operation_t, idle)));
     }
   }
 }
@@ -236,6 +250,7 @@ static iree_status_t allocate(hal_queued_device_t* device, size_t size, hal_oper
   if (!*out_op) {
     if (is_pooled) size = pooled_size(device, size_class);
     IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(device->host_allocator, size, (void**)out_op));
+    link_operation(device, *out_op);
   }
   (*out_op)->size_class = size_class;
   return iree_ok_status();
@@ -262,9 +277,8 @@ iree_status_t hal_operation_move(const hal_operation_move_t* move, hal_operation
                 source->signals.count * list_entry + move->extra_size;
   hal_operation_t* op = NULL;
   IREE_RETURN_IF_ERROR(allocate(source->device, size, &op));
-  uint32_t size_class = op->size_class;
-  memcpy(op, source, move->size);
-  op->size_class = size_class;
+  const size_t kept = offsetof(hal_operation_t, kind);
+  memcpy((uint8_t*)op + kept, (const uint8_t*)source + kept, move->size - kept);
   uint8_t* storage = (uint8_t*)op + begin;
   op->timepoints = (iree_async_semaphore_timepoint_t*)storage;
   storage = (uint8_t*)(op->timepoints + wait_count);

@@ -53,6 +53,12 @@ typedef struct hal_file_transfer_t {
 } hal_file_transfer_t;
 
 struct hal_operation_t {
+  // On the heap, where they stay what they are when the operation becomes another one.
+  uint32_t size_class;           // of the list of free operations that it goes back to; HAL_OPERATION_CLASSES: none
+  iree_atomic_uint32_t pending;  // waits that are not reached, plus holds; 0: it does not wait
+  hal_idle_t idle;
+  hal_operation_t *next_allocated, *prev_allocated;  // guarded by the device's mutex
+
   hal_operation_kind_t kind;
   hal_queued_device_t* device;
   iree_hal_queue_affinity_t queue_affinity;
@@ -67,13 +73,9 @@ struct hal_operation_t {
     hal_file_transfer_t file;  // READ, WRITE
   };
   // On the heap.
-  uint32_t size_class;  // of the list of free operations that it goes back to; HAL_OPERATION_CLASSES: none
-  hal_idle_t idle;
-  iree_atomic_uint32_t pending;                  // waits that are not reached, plus holds
   iree_atomic_intptr_t failure;                  // iree_status_t of a wait
   iree_async_semaphore_timepoint_t* timepoints;  // one per wait
   hal_operation_t* next;                         // in the list that it is in
-  hal_operation_t* prev;
 };
 
 // What a driver does with its device's operations.
@@ -104,8 +106,8 @@ struct hal_queued_device_t {
   iree_atomic_uint32_t outstanding;  // operations on the heap
   hal_idle_list_t free_operations[HAL_OPERATION_CLASSES];
   hal_idle_list_t free_staging;
-  iree_slim_mutex_t mutex;  // guards what follows, and the allocator
-  hal_operation_t* deferred;
+  iree_slim_mutex_t mutex;            // guards what follows, and the allocator
+  hal_operation_t* allocated;         // all operations on the heap, also free ones
   hal_transient_store_t* transients;  // NULL until there are any
 
   void (*destroy)(iree_hal_device_t* device);  // on a thread of its own, which is in `destroyer`

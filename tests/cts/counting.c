@@ -3,11 +3,16 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "iree/base/threading/mutex.h"
+
 static atomic_uint_least64_t calls;
 static atomic_int_least64_t live;
 
+static _Thread_local uint64_t locks;
+
 uint64_t counting_calls(void) { return calls; }
 int64_t counting_live(void) { return live; }
+uint64_t counting_locks(void) { return locks; }
 
 static void* count(void* block) {
   ++calls;
@@ -41,4 +46,33 @@ int __wrap_posix_memalign(void** out_block, size_t alignment, size_t size) {
 void __wrap_free(void* block) {
   if (block) --live;
   __real_free(block);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Locks
+//===----------------------------------------------------------------------------------------------------------------===
+
+void __real_iree_slim_mutex_lock(iree_slim_mutex_t* mutex);
+bool __real_iree_slim_mutex_try_lock(iree_slim_mutex_t* mutex);
+int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
+int __real_pthread_mutex_trylock(pthread_mutex_t* mutex);
+
+void __wrap_iree_slim_mutex_lock(iree_slim_mutex_t* mutex) {
+  ++locks;
+  __real_iree_slim_mutex_lock(mutex);
+}
+
+bool __wrap_iree_slim_mutex_try_lock(iree_slim_mutex_t* mutex) {
+  ++locks;
+  return __real_iree_slim_mutex_try_lock(mutex);
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex) {
+  ++locks;
+  return __real_pthread_mutex_lock(mutex);
+}
+
+int __wrap_pthread_mutex_trylock(pthread_mutex_t* mutex) {
+  ++locks;
+  return __real_pthread_mutex_trylock(mutex);
 }

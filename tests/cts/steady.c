@@ -1,10 +1,11 @@
-// In a steady state submissions allocate no host memory: whatever they are, however much they wait for and use.
+// In a steady state submissions allocate no host memory, whatever they are, however much they wait for and use; and the
+// thread that submits takes at most one lock for each.
 #include "counting.h"
 #include "cts.h"
 
 #define ANY IREE_HAL_QUEUE_AFFINITY_ANY
 
-enum { SEMAPHORES = 40, SLOTS = 100, DEPTH = 8, WARM_UP = 32, SUBMISSIONS = 60, MAX_ROUNDS = 8, LARGE = 200 << 10 };
+enum { SEMAPHORES = 40, SLOTS = 100, DISPATCHES = 60, DEPTH = 8, WARM_UP = 32, MAX_ROUNDS = 8, LARGE = 200 << 10 };
 
 typedef struct steady_t {
   iree_hal_semaphore_t* semaphores[SEMAPHORES];
@@ -14,7 +15,7 @@ typedef struct steady_t {
   iree_hal_buffer_t* hidden;  // from the host, where the device has memory of its own
   iree_hal_file_t* file;      // memory, of LARGE bytes
   uint8_t* contents;
-  iree_hal_command_buffer_t* commands;
+  iree_hal_command_buffer_t *commands, *dispatches;
   iree_hal_buffer_binding_t bindings[SLOTS];
 } steady_t;
 
@@ -42,13 +43,16 @@ static void submit_barrier(steady_t* s) {
   CHECK_OK(iree_hal_device_queue_barrier(cts.device, ANY, p.waits, p.signals, IREE_HAL_EXECUTE_FLAG_NONE));
 }
 
-static void submit_table(steady_t* s) {
+static void execute(steady_t* s, iree_hal_command_buffer_t* commands, iree_host_size_t slot_count) {
   points_t p;
   next_points(s, &p);
-  CHECK_OK(iree_hal_device_queue_execute(cts.device, ANY, p.waits, p.signals, s->commands,
-                                         (iree_hal_buffer_binding_table_t){SLOTS, s->bindings},
+  CHECK_OK(iree_hal_device_queue_execute(cts.device, ANY, p.waits, p.signals, commands,
+                                         (iree_hal_buffer_binding_table_t){slot_count, s->bindings},
                                          IREE_HAL_EXECUTE_FLAG_NONE));
 }
+
+static void submit_table(steady_t* s) { execute(s, s->commands, SLOTS); }
+static void submit_dispatches(steady_t* s) { execute(s, s->dispatches, 2); }
 
 static void submit_dispatch(steady_t* s) {
   const uint32_t constants[] = {1, 1};
@@ -145,37 +149,88 @@ static void warm_up(steady_t* s, submit_fn_t submit) {
   iree_hal_semaphore_release(gate);
 }
 
-// A chain of submissions of which some are on their way. Returns how many allocations it made.
-static uint64_t count_calls(steady_t* s, submit_fn_t submit) {
-  uint64_t calls = counting_calls();
-  for (int i = 0; i < SUBMISSIONS; ++i) {
-    submit(s);
+typedef struct submission_t {
+  submit_fn_t submit;
+  const char* name;
+  int count;
+  bool locks;  // several times: pools of memory, the service's list
+} submission_t;
+
+static const submission_t submissions[] = {
+    {submit_barrier, "barrier", 1000},
+    {submit_table, "execute", 1000},
+    {submit_dispatches, "execute of dispatches", 1000},
+    {submit_dispatch, "dispatch", 1000},
+    {submit_small_fill, "small fill", 1000},
+    {submit_large_fill, "large fill", 60},
+    {submit_small_copy, "small copy", 1000},
+    {submit_large_copy, "large copy", 60},
+    {submit_small_update, "small update", 1000},
+    {submit_large_update, "large update", 60},
+    {submit_memory, "memory", 60, .locks = true},
+    {submit_small_file, "small file", 60, .locks = true},
+    {submit_large_file, "large file", 60, .locks = true},
+};
+
+typedef struct counted_t {
+  uint64_t calls;  // allocations, of all threads
+  uint64_t locks;  // more than one a submission
+} counted_t;
+
+// A chain of submissions of which some are on their way.
+static counted_t count(steady_t* s, const submission_t* submission) {
+  counted_t counted = {.calls = counting_calls()};
+  for (int i = 0; i < submission->count; ++i) {
+    uint64_t locks = counting_locks(), value = s->value;
+    submission->submit(s);
+    locks = counting_locks() - locks;
+    if (locks > s->value - value) counted.locks += locks - (s->value - value);
     if (s->value > DEPTH) wait_for(s, s->value - DEPTH);
   }
   wait_for(s, s->value);
-  return counting_calls() - calls;
+  counted.calls = counting_calls() - counted.calls;
+  return counted;
 }
 
 // What ends is told before it is given back: on a busy machine more may be out at once than ever before, which is kept
-// then. So a few rounds may allocate, but not all.
-static void check(steady_t* s, submit_fn_t submit, const char* name) {
+// then. So a few rounds may allocate, or lock, but not all.
+static void check(steady_t* s, const submission_t* submission) {
   // A second time, since what has grown may be put together.
-  for (int i = 0; i < 2; ++i) warm_up(s, submit);
-  uint64_t calls = 1;
-  for (int i = 0; i < MAX_ROUNDS && calls; ++i) calls = count_calls(s, submit);
-  if (calls) print_error("%s: %zu allocations in %d submissions\n", name, (size_t)calls, SUBMISSIONS);
-  assert_int_equal(calls, 0);
+  for (int i = 0; i < 2; ++i) warm_up(s, submission->submit);
+  counted_t counted = {1, 1};
+  for (int i = 0; i < MAX_ROUNDS && counted.calls + counted.locks; ++i) {
+    counted = count(s, submission);
+    // Each semaphore more is another thing to lock.
+    if (s->semaphore_count > 1 || submission->locks) counted.locks = 0;
+  }
+  if (counted.calls + counted.locks) {
+    print_error("%s: %zu allocations and %zu locks too many in %d submissions\n", submission->name,
+                (size_t)counted.calls, (size_t)counted.locks, submission->count);
+  }
+  assert_int_equal(counted.calls, 0);
+  assert_int_equal(counted.locks, 0);
 }
 
 // Fills of every slot of a large table.
 static iree_hal_command_buffer_t* record_table(void) {
-  iree_hal_command_buffer_t* commands = NULL;
-  CHECK_OK(iree_hal_command_buffer_create(cts.device, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT,
-                                          IREE_HAL_COMMAND_CATEGORY_ANY, ANY, SLOTS, &commands));
-  CHECK_OK(iree_hal_command_buffer_begin(commands));
+  iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, SLOTS);
   for (uint32_t i = 0; i < SLOTS; ++i) {
     CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, iree_hal_make_indirect_buffer_ref(i, i * 4, 4), &i, 4,
                                                  IREE_HAL_FILL_FLAG_NONE));
+  }
+  cts_end(commands);
+  return commands;
+}
+
+// Dispatches one after the other, of the first two slots.
+static iree_hal_command_buffer_t* record_dispatches(void) {
+  const uint32_t constants[] = {1, 1};
+  const iree_hal_buffer_ref_t refs[] = {iree_hal_make_indirect_buffer_ref(0, 0, 64),
+                                        iree_hal_make_indirect_buffer_ref(1, 0, 64)};
+  iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 2);
+  for (uint32_t i = 0; i < DISPATCHES; ++i) {
+    CHECK_OK(cts_dispatch(commands, CTS_SCALE, 1, 2, constants, 2, refs));
+    cts_barrier(commands);
   }
   cts_end(commands);
   return commands;
@@ -189,6 +244,7 @@ static void set_up(steady_t* s, iree_host_size_t semaphore_count) {
   s->other = cts_buffer(LARGE, 0);
   for (int i = 0; i < SLOTS; ++i) s->bindings[i] = (iree_hal_buffer_binding_t){s->small, 0, 4096};
   s->commands = record_table();
+  s->dispatches = record_dispatches();
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
                                      .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
   CHECK_OK(iree_hal_allocator_allocate_buffer(cts.allocator, params, LARGE, &s->hidden));
@@ -202,26 +258,16 @@ static void tear_down(steady_t* s) {
   iree_hal_buffer_release(s->large);
   iree_hal_buffer_release(s->other);
   iree_hal_command_buffer_release(s->commands);
+  iree_hal_command_buffer_release(s->dispatches);
   iree_hal_buffer_release(s->hidden);
   iree_hal_file_release(s->file);
   iree_allocator_free(cts.host_allocator, s->contents);
 }
 
 static void check_all(iree_host_size_t semaphore_count) {
-  static const struct {
-    submit_fn_t submit;
-    const char* name;
-  } submissions[] = {
-      {submit_barrier, "barrier"},           {submit_table, "execute"},
-      {submit_dispatch, "dispatch"},         {submit_small_fill, "small fill"},
-      {submit_large_fill, "large fill"},     {submit_small_copy, "small copy"},
-      {submit_large_copy, "large copy"},     {submit_small_update, "small update"},
-      {submit_large_update, "large update"}, {submit_memory, "memory"},
-      {submit_small_file, "small file"},     {submit_large_file, "large file"},
-  };
   steady_t s = {.value = 0};
   set_up(&s, semaphore_count);
-  for (size_t i = 0; i < IREE_ARRAYSIZE(submissions); ++i) check(&s, submissions[i].submit, submissions[i].name);
+  for (size_t i = 0; i < IREE_ARRAYSIZE(submissions); ++i) check(&s, &submissions[i]);
   tear_down(&s);
 }
 

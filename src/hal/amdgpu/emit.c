@@ -1,31 +1,98 @@
-// Packets. Bodies go into the hardware queue's slots at once; the first word of each, which makes it valid, is kept
-// aside until the submission is published.
+// Packets. What an operation takes of the queue is reserved first, under its lock, and then written, by several threads
+// at once. Bodies go into the hardware queue's slots; the first word of each, which makes it valid, is kept aside until
+// the part is published.
 #include "hal/amdgpu/host_queue.h"
 
 enum { MAX_BLIT_GROUPS = 1024, MAX_BLIT_GROUP_SIZE = 256, MIN_BLIT_ITEMS = 32, WORD_SIZE = 16 };
 
-void emit_begin(host_queue_t* queue, const gpu_operation_t* operation, emitter_t* out_emitter) {
-  *out_emitter = (emitter_t){
-      .queue = queue,
-      .operation = operation,
-      .kernargs = queue->kernargs,
-      .packet = queue->packet_head,
-      .packet_limit = queue->packet_tail + queue->aql->size,
-      .kernarg = queue->kernargs.head,
-      .waits = true,
-      .acquires_system = !operation->acquires_agent,
-      .verdict = &queue->verdicts[queue->base.epoch_head & queue->base.entry_mask],
-      .next_command = operation->next,
-  };
-  *out_emitter->verdict = 0;
+// Which packets wait for all before them, and how many have come since.
+typedef struct order_t {
+  bool waits;               // the next one does
+  uint32_t region_packets;  // the last that does and those after it
+} order_t;
+
+// Some packets, of which the first may wait.
+static void order_add(order_t* order, uint32_t packet_count) {
+  order->region_packets = order->waits ? packet_count : order->region_packets + packet_count;
+  order->waits = false;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Reserving
+//===----------------------------------------------------------------------------------------------------------------===
+
+#define PATCH_SIZE iree_host_align(sizeof(library_patch_t), RING_ALIGNMENT)
+
+static bool is_empty_grid(const gpu_command_t* command) {
+  const uint32_t* count = command->dispatch.workgroup_count;
+  return !command->dispatch.is_indirect && (!count[0] || !count[1] || !count[2]);
+}
+
+static uint32_t packets_of(const gpu_command_t* command) {
+  switch (command->kind) {
+    case HAL_COMMAND_DISPATCH:
+      return command->dispatch.is_indirect ? 2 : is_empty_grid(command) ? 0 : 1;
+    case HAL_COMMAND_COPY:
+      return command->target.length && command->source.length ? 1 : 0;
+    default:
+      return command->target.length ? 1 : 0;
+  }
+}
+
+static uint64_t kernargs_of(const gpu_command_t* command) {
+  if (command->kind == HAL_COMMAND_DISPATCH) {
+    return (command->dispatch.is_indirect ? PATCH_SIZE : 0) + gpu_command_arguments_size(command->dispatch.function);
+  }
+  // The data of updates goes with the arguments.
+  return LIBRARY_ARGUMENT_SIZE + (command->kind == HAL_COMMAND_UPDATE ? command->target.length : 0);
+}
+
+static uint32_t barriers_of(const gpu_part_t* part) { return part->first == 0 ? part->operation->barrier_count : 0; }
+
+bool emit_reserve(host_queue_t* queue, const gpu_operation_t* op, gpu_part_t* part) {
+  uint64_t packet = queue->packet_head + barriers_of(part), kernarg = queue->kernargs.head;
+  uint64_t limit = queue->packet_tail + queue->aql->size - 1;  // one is for the end
+  order_t order = {.waits = true};
+  if (packet > limit) return false;
+  while (part->next < op->work.count) {
+    const gpu_command_t* command = &op->work.commands[part->next];
+    uint32_t count = packets_of(command);
+    uint64_t size = count ? kernargs_of(command) : 0;
+    if (packet + count > limit || (size && !ring_allocate(&queue->kernargs, &kernarg, size))) break;
+    order.waits = order.waits || command->waits;
+    if (count) order_add(&order, count);
+    packet += count;
+    ++part->next;
+  }
+  if (packet == queue->packet_head && part->next < op->work.count) return false;
+  // One packet after a barrier is the last to end, others need one behind them. After packets that wait comes nothing
+  // but kernels that they hold back.
+  bool has_kernels = packet > queue->packet_head + barriers_of(part);
+  bool ends_alone = has_kernels ? order.region_packets == 1 : packet > queue->packet_head;
+  part->begin[PART_PACKET] = queue->packet_head;
+  part->begin[PART_KERNARG] = queue->kernargs.head;
+  part->end[PART_PACKET] = packet + (ends_alone ? 0 : 1);
+  part->end[PART_KERNARG] = kernarg;
+  return true;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Packets
 //===----------------------------------------------------------------------------------------------------------------===
 
-static uint16_t make_header(uint16_t type, bool waits, uint16_t acquire, uint16_t release) {
-  return (uint16_t)(type << HSA_PACKET_HEADER_TYPE | (waits ? 1 : 0) << HSA_PACKET_HEADER_BARRIER |
+// A part that is being written.
+typedef struct emitter_t {
+  host_queue_t* queue;
+  const gpu_operation_t* operation;
+  uint64_t epoch;
+  uint64_t packet;  // index of the next
+  uint64_t kernarg;
+  order_t order;
+  bool acquires_system;  // the next kernel sees what host and other devices have written
+} emitter_t;
+
+static uint32_t make_header(uint16_t type, bool waits, uint16_t acquire, uint16_t release) {
+  return (uint32_t)(type << HSA_PACKET_HEADER_TYPE | (waits ? 1 : 0) << HSA_PACKET_HEADER_BARRIER |
                     acquire << HSA_PACKET_HEADER_ACQUIRE_FENCE_SCOPE |
                     release << HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE);
 }
@@ -38,17 +105,15 @@ static uint32_t* header_of(const emitter_t* e, uint64_t packet) {
   return &e->queue->headers[packet & (e->queue->aql->size - 1)];
 }
 
-// Whether some packets, the submission's end and `kernarg_size` bytes of arguments fit.
-static bool reserve(emitter_t* e, uint64_t packet_count, uint64_t kernarg_size, uint8_t** out_kernargs) {
-  uint64_t cursor = e->kernarg;
-  uint8_t* kernargs = kernarg_size ? ring_allocate(&e->kernargs, &cursor, kernarg_size) : e->kernargs.base;
-  if (e->packet + packet_count + 1 > e->packet_limit || !kernargs) {
-    e->is_full = true;
-    return false;
-  }
-  e->kernarg = cursor;
-  *out_kernargs = kernargs;
-  return true;
+// Writes the next packet but for its first word, which is to be `header`.
+static void put_packet(emitter_t* e, const void* packet, uint32_t header) {
+  memcpy((uint8_t*)slot_of(e, e->packet) + 4, (const uint8_t*)packet + 4, 60);
+  *header_of(e, e->packet) = header;
+  ++e->packet;
+}
+
+static uint8_t* take_kernargs(emitter_t* e, uint64_t size) {
+  return ring_place(&e->queue->kernargs, &e->kernarg, size);
 }
 
 static uint16_t acquire_scope(emitter_t* e) {
@@ -57,33 +122,36 @@ static uint16_t acquire_scope(emitter_t* e) {
   return scope;
 }
 
-typedef struct launch_t {
-  const kernel_object_t* kernel;
-  uint16_t workgroup_size[3];
-  uint32_t workgroup_count[3];
-  uint32_t dynamic_memory;
-} launch_t;
-
-// Writes a packet but for its first word, which is returned.
-static uint32_t write_launch(emitter_t* e, const launch_t* launch, const void* kernargs) {
-  hsa_kernel_dispatch_packet_t packet = {
-      .workgroup_size = {launch->workgroup_size[0], launch->workgroup_size[1], launch->workgroup_size[2]},
-      .private_segment_size = launch->kernel->private_size,
-      .group_segment_size = launch->kernel->group_size + launch->dynamic_memory,
-      .kernel_object = launch->kernel->handle,
-      .kernarg_address = (uint64_t)(uintptr_t)kernargs,
-  };
-  for (int i = 0; i < 3; ++i) packet.grid_size[i] = launch->workgroup_count[i] * launch->workgroup_size[i];
-  uint16_t header = make_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, e->waits, acquire_scope(e), HSA_FENCE_SCOPE_AGENT);
-  memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)&packet + 4, sizeof(packet) - 4);
-  e->region_packets = e->waits ? 1 : e->region_packets + 1;
-  e->waits = false;
-  return header | 3u << 16;  // three dimensions
+// The first word of the next packet, which is for some kernel; it has three dimensions.
+static uint32_t next_header(emitter_t* e) {
+  uint32_t header =
+      make_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, e->order.waits, acquire_scope(e), HSA_FENCE_SCOPE_AGENT);
+  order_add(&e->order, 1);
+  return header | 3u << 16;
 }
 
-static void emit_launch(emitter_t* e, const launch_t* launch, const void* kernargs) {
-  *header_of(e, e->packet) = write_launch(e, launch, kernargs);
-  ++e->packet;
+// Runs a kernel of the driver's own.
+static void put_builtin(emitter_t* e, library_builtin_t builtin, uint32_t group_size, uint32_t group_count,
+                        const void* kernargs) {
+  const kernel_object_t* kernel = &e->queue->physical->library.kernels[builtin];
+  hsa_kernel_dispatch_packet_t packet = {
+      .workgroup_size = {(uint16_t)group_size, 1, 1},
+      .grid_size = {group_count * group_size, 1, 1},
+      .private_segment_size = kernel->private_size,
+      .group_segment_size = kernel->group_size,
+      .kernel_object = kernel->handle,
+      .kernarg_address = (uint64_t)(uintptr_t)kernargs,
+  };
+  put_packet(e, &packet, next_header(e));
+}
+
+// Does nothing, where a packet was reserved.
+static void put_nothing(emitter_t* e) {
+  hsa_barrier_and_packet_t packet = {0};
+  uint32_t header =
+      make_header(HSA_PACKET_TYPE_BARRIER_AND, e->order.waits, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_NONE);
+  order_add(&e->order, 1);
+  put_packet(e, &packet, header);
 }
 
 static int64_t value_after(uint64_t epoch) { return HOST_QUEUE_EPOCH_INITIAL - (int64_t)epoch + 1; }
@@ -121,32 +189,25 @@ static void write_memory_wait(const gpu_barrier_t* barrier, wait_commands_t* com
 }
 
 // Waits for a submission of another queue, the operation's `index`th. The kind is in the first word's upper half.
-static void emit_barrier(emitter_t* e, uint32_t index) {
+static void put_barrier(emitter_t* e, uint32_t index) {
   const gpu_barrier_t* barrier = &e->operation->barriers[index];
   host_queue_t* queue = e->queue;
-  uint8_t* unused = NULL;
   uint32_t packet[16];
-  if (!reserve(e, 1, 0, &unused)) return;
   if (queue->physical->wait_packet == WAIT_PACKET_MEMORY) {
-    uint64_t slot = (queue->base.epoch_head & queue->base.entry_mask) * GPU_MAX_BARRIERS + index;
+    uint64_t slot = ((e->epoch - 1) & queue->base.entry_mask) * GPU_MAX_BARRIERS + index;
     write_memory_wait(barrier, &queue->wait_commands[slot], packet);
   } else {
     write_barrier_value(barrier, packet);
   }
-  uint16_t header = make_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, true, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_NONE);
-  memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)packet + 4, sizeof(packet) - 4);
-  *header_of(e, e->packet) = header | packet[0];
-  e->region_packets = 1;
-  e->waits = true;
-  ++e->packet;
+  uint32_t header = make_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, true, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_NONE);
+  put_packet(e, packet, header | packet[0]);
 }
 
-void emit_end(emitter_t* e) {
+// Makes the last packet signal the end.
+static void put_end(emitter_t* e, const gpu_part_t* part) {
   const uint32_t scope_mask = 3u << HSA_PACKET_HEADER_RELEASE_FENCE_SCOPE;
   const uint16_t scope = e->operation->releases_agent ? HSA_FENCE_SCOPE_AGENT : HSA_FENCE_SCOPE_SYSTEM;
-  bool is_empty = e->packet == e->queue->packet_head;
-  if (!is_empty && e->region_packets == 1) {
-    // One packet after a barrier: it is the last to end.
+  if (e->packet == part->end[PART_PACKET]) {
     hsa_kernel_dispatch_packet_t* last = (hsa_kernel_dispatch_packet_t*)slot_of(e, e->packet - 1);
     last->completion_signal = e->queue->epoch_signal;
     uint32_t* header = header_of(e, e->packet - 1);
@@ -154,9 +215,7 @@ void emit_end(emitter_t* e) {
     return;
   }
   hsa_barrier_and_packet_t packet = {.completion_signal = e->queue->epoch_signal};
-  memcpy((uint8_t*)slot_of(e, e->packet) + 4, (uint8_t*)&packet + 4, sizeof(packet) - 4);
-  *header_of(e, e->packet) = make_header(HSA_PACKET_TYPE_BARRIER_AND, true, acquire_scope(e), scope);
-  ++e->packet;
+  put_packet(e, &packet, make_header(HSA_PACKET_TYPE_BARRIER_AND, true, acquire_scope(e), scope));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -164,67 +223,57 @@ void emit_end(emitter_t* e) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Runs a fill or copy of which target, length and what is written are known.
-static void emit_blit(emitter_t* e, library_builtin_t builtin, uint8_t* kernargs, library_blit_t blit) {
+static void put_blit(emitter_t* e, library_builtin_t builtin, uint8_t* kernargs, library_blit_t blit) {
   uint64_t words = (blit.length - blit.head) / WORD_SIZE;
   uint64_t items = iree_max((words + MIN_BLIT_ITEMS - 1) & ~(uint64_t)(MIN_BLIT_ITEMS - 1), MIN_BLIT_ITEMS);
   blit.group_size = (uint32_t)iree_min(items, MAX_BLIT_GROUP_SIZE);
   uint64_t groups = iree_min((items + blit.group_size - 1) / blit.group_size, MAX_BLIT_GROUPS);
   blit.item_count = groups * blit.group_size;
   memcpy(kernargs, &blit, sizeof(blit));
-  launch_t launch = {
-      .kernel = &e->queue->physical->library.kernels[builtin],
-      .workgroup_size = {(uint16_t)blit.group_size, 1, 1},
-      .workgroup_count = {(uint32_t)groups, 1, 1},
-  };
-  emit_launch(e, &launch, kernargs);
+  put_builtin(e, builtin, blit.group_size, (uint32_t)groups, kernargs);
 }
 
 static uint32_t head_of(uint64_t target, uint64_t length) {
   return (uint32_t)iree_min(-target & (WORD_SIZE - 1), length);
 }
 
-static void emit_copy_bytes(emitter_t* e, uint8_t* kernargs, uint64_t target, uint64_t source, uint64_t length) {
+static void put_copy_bytes(emitter_t* e, uint8_t* kernargs, uint64_t target, uint64_t source, uint64_t length) {
   library_blit_t blit = {.target = target, .length = length, .head = head_of(target, length), .source = source};
-  emit_blit(e, LIBRARY_copy, kernargs, blit);
+  put_blit(e, LIBRARY_copy, kernargs, blit);
 }
 
-static iree_status_t resolve(const emitter_t* e, iree_hal_buffer_ref_t ref, uint64_t* out_address,
-                             uint64_t* out_length) {
-  return gpu_command_resolve(e->operation->bindings, ref, out_address, out_length);
-}
+static gpu_range_t resolve(const emitter_t* e, gpu_ref_t ref) { return gpu_ref_resolve(ref, e->operation->ranges); }
 
-static iree_status_t emit_fill(emitter_t* e, const gpu_command_t* command) {
-  uint64_t target = 0, length = 0;
-  uint8_t* kernargs = NULL;
-  IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
-  if (length == 0 || !reserve(e, 1, LIBRARY_ARGUMENT_SIZE, &kernargs)) return iree_ok_status();
-  library_blit_t blit = {.target = target, .length = length, .head = head_of(target, length)};
+static void put_fill(emitter_t* e, const gpu_command_t* command) {
+  uint8_t* kernargs = take_kernargs(e, kernargs_of(command));
+  gpu_range_t target = resolve(e, command->target);
+  if (target.length == 0) {
+    put_nothing(e);
+    return;
+  }
+  library_blit_t blit = {
+      .target = target.address, .length = target.length, .head = head_of(target.address, target.length)};
   for (uint32_t i = 0; i < WORD_SIZE; ++i) blit.pattern[i] = command->pattern.data[(blit.head + i) % WORD_SIZE];
-  emit_blit(e, LIBRARY_fill, kernargs, blit);
-  return iree_ok_status();
+  put_blit(e, LIBRARY_fill, kernargs, blit);
 }
 
-static iree_status_t emit_copy(emitter_t* e, const gpu_command_t* command) {
-  uint64_t target = 0, source = 0, length = 0, source_length = 0;
-  uint8_t* kernargs = NULL;
-  IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
-  IREE_RETURN_IF_ERROR(resolve(e, command->source, &source, &source_length));
-  length = iree_min(length, source_length);
-  if (length == 0 || !reserve(e, 1, LIBRARY_ARGUMENT_SIZE, &kernargs)) return iree_ok_status();
-  emit_copy_bytes(e, kernargs, target, source, length);
-  return iree_ok_status();
+static void put_copy(emitter_t* e, const gpu_command_t* command) {
+  uint8_t* kernargs = take_kernargs(e, kernargs_of(command));
+  gpu_range_t target = resolve(e, command->target), source = resolve(e, command->source);
+  uint64_t length = iree_min(target.length, source.length);
+  if (length == 0) {
+    put_nothing(e);
+  } else {
+    put_copy_bytes(e, kernargs, target.address, source.address, length);
+  }
 }
 
-static iree_status_t emit_update(emitter_t* e, const gpu_command_t* command) {
-  uint64_t target = 0, length = 0;
-  uint8_t* kernargs = NULL;
-  IREE_RETURN_IF_ERROR(resolve(e, command->target, &target, &length));
-  // The data goes with the arguments.
-  if (length == 0 || !reserve(e, 1, LIBRARY_ARGUMENT_SIZE + length, &kernargs)) return iree_ok_status();
+static void put_update(emitter_t* e, const gpu_command_t* command) {
+  uint8_t* kernargs = take_kernargs(e, kernargs_of(command));
+  gpu_range_t target = resolve(e, command->target);
   uint8_t* data = kernargs + LIBRARY_ARGUMENT_SIZE;
-  memcpy(data, command->data, length);
-  emit_copy_bytes(e, kernargs, target, (uint64_t)(uintptr_t)data, length);
-  return iree_ok_status();
+  memcpy(data, command->data, target.length);
+  put_copy_bytes(e, kernargs, target.address, (uint64_t)(uintptr_t)data, target.length);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -271,88 +320,81 @@ static void find_counts(const gpu_command_t* command, uint16_t offsets[3]) {
   }
 }
 
-static iree_status_t check_counts(const gpu_command_t* command) {
+void emit_make_form(const gpu_command_t* command, void* data) {
+  const kernel_object_t* objects = ((const executable_function_t*)command->dispatch.function)->objects;
+  emit_form_t* form = (emit_form_t*)data;
+  *form = (emit_form_t){.objects = objects};
+  form->packet.private_segment_size = objects[0].private_size;
+  form->packet.group_segment_size = objects[0].group_size + command->dispatch.dynamic_memory;
+  memcpy(form->packet.workgroup_size, command->dispatch.workgroup_size, sizeof(form->packet.workgroup_size));
   for (int i = 0; i < 3; ++i) {
-    uint64_t items = (uint64_t)command->dispatch.workgroup_count[i] * command->dispatch.workgroup_size[i];
-    if (items <= UINT32_MAX) continue;
-    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "a grid of %u workgroups of %u is too large",
-                            command->dispatch.workgroup_count[i], command->dispatch.workgroup_size[i]);
+    form->packet.grid_size[i] = command->dispatch.workgroup_count[i] * command->dispatch.workgroup_size[i];
   }
-  return iree_ok_status();
 }
 
-static launch_t make_launch(const emitter_t* e, const gpu_command_t* command) {
-  launch_t launch = {
-      .kernel = &((const executable_function_t*)command->dispatch.function)->objects[e->queue->physical->ordinal],
-      .dynamic_memory = command->dispatch.dynamic_memory,
-  };
-  memcpy(launch.workgroup_size, command->dispatch.workgroup_size, sizeof(launch.workgroup_size));
-  memcpy(launch.workgroup_count, command->dispatch.workgroup_count, sizeof(launch.workgroup_count));
-  return launch;
-}
-
-static iree_status_t emit_grid(emitter_t* e, const gpu_command_t* command) {
-  const uint32_t* count = command->dispatch.workgroup_count;
-  if (!count[0] || !count[1] || !count[2]) return iree_ok_status();
-  IREE_RETURN_IF_ERROR(check_counts(command));
-  uint8_t* kernargs = NULL;
-  if (!reserve(e, 1, gpu_command_arguments_size(command->dispatch.function), &kernargs)) return iree_ok_status();
-  IREE_RETURN_IF_ERROR(gpu_command_write_arguments(e->operation->bindings, command, kernargs));
-  launch_t launch = make_launch(e, command);
-  emit_launch(e, &launch, kernargs);
-  return iree_ok_status();
+// Copies the packet that was made before, with what is this submission's. Returns its first word.
+static void put_dispatch(emitter_t* e, const gpu_command_t* command, uint8_t* arguments, uint32_t header) {
+  const emit_form_t* form = (const emit_form_t*)command->dispatch.form;
+  hsa_kernel_dispatch_packet_t packet = form->packet;
+  packet.kernel_object = form->objects[e->queue->physical->ordinal].handle;
+  packet.kernarg_address = (uint64_t)(uintptr_t)arguments;
+  gpu_command_write_arguments(command, e->operation->ranges, arguments);
+  put_packet(e, &packet, header);
 }
 
 // A packet that reads the counts, and the dispatch, of which it writes the grid and then the first word: until then the
 // queue stands before it.
-static iree_status_t emit_indirect(emitter_t* e, const gpu_command_t* command) {
-  uint64_t counts = 0, length = 0, patch_size = iree_host_align(sizeof(library_patch_t), RING_ALIGNMENT);
-  IREE_RETURN_IF_ERROR(resolve(e, command->target, &counts, &length));
-  uint8_t* kernargs = NULL;
-  if (!reserve(e, 2, patch_size + gpu_command_arguments_size(command->dispatch.function), &kernargs))
-    return iree_ok_status();
-  uint8_t* arguments = kernargs + patch_size;
-  IREE_RETURN_IF_ERROR(gpu_command_write_arguments(e->operation->bindings, command, arguments));
-  launch_t patch_launch = {
-      .kernel = &e->queue->physical->library.kernels[LIBRARY_patch_grid],
-      .workgroup_size = {1, 1, 1},
-      .workgroup_count = {1, 1, 1},
-  };
-  emit_launch(e, &patch_launch, kernargs);
-  launch_t launch = make_launch(e, command);
+static void put_indirect(emitter_t* e, const gpu_command_t* command) {
+  uint8_t* kernargs = take_kernargs(e, kernargs_of(command));
+  uint8_t* arguments = kernargs + PATCH_SIZE;
+  put_builtin(e, LIBRARY_patch_grid, 1, 1, kernargs);
   library_patch_t patch = {
       .packet = (uint64_t)(uintptr_t)slot_of(e, e->packet),
-      .counts = counts,
+      .counts = resolve(e, command->target).address,
       .kernargs = (uint64_t)(uintptr_t)arguments,
-      .verdict = (uint64_t)(uintptr_t)e->verdict,
-      .head = write_launch(e, &launch, arguments),
+      .verdict = (uint64_t)(uintptr_t)&e->queue->verdicts[(e->epoch - 1) & e->queue->base.entry_mask],
+      .head = next_header(e),
   };
   find_counts(command, patch.hidden);
   memcpy(kernargs, &patch, sizeof(patch));
-  *header_of(e, e->packet++) = HSA_PACKET_TYPE_INVALID;
-  return iree_ok_status();
+  put_dispatch(e, command, arguments, HSA_PACKET_TYPE_INVALID);
 }
 
-static iree_status_t emit_dispatch(emitter_t* e, const gpu_command_t* command) {
-  return command->dispatch.is_indirect ? emit_indirect(e, command) : emit_grid(e, command);
-}
-
-iree_status_t emit_operation(emitter_t* e) {
-  static iree_status_t (*const emitters[])(emitter_t* e, const gpu_command_t* command) = {
-      [HAL_COMMAND_FILL] = emit_fill,
-      [HAL_COMMAND_COPY] = emit_copy,
-      [HAL_COMMAND_UPDATE] = emit_update,
-      [HAL_COMMAND_DISPATCH] = emit_dispatch,
-  };
-  if (e->packet + 1 > e->packet_limit) e->is_full = true;
-  const gpu_operation_t* op = e->operation;
-  for (uint32_t i = 0; i < op->barrier_count && !e->is_full; ++i) emit_barrier(e, i);
-  uint32_t count = op->work.count;
-  while (e->next_command < count && !e->is_full) {
-    const gpu_command_t* command = &op->work.commands[e->next_command];
-    e->waits = e->waits || command->waits;
-    IREE_RETURN_IF_ERROR(emitters[command->kind](e, command));
-    if (!e->is_full) ++e->next_command;
+static void put_command(emitter_t* e, const gpu_command_t* command) {
+  e->order.waits = e->order.waits || command->waits;
+  if (packets_of(command) == 0) return;
+  switch (command->kind) {
+    case HAL_COMMAND_FILL:
+      put_fill(e, command);
+      break;
+    case HAL_COMMAND_COPY:
+      put_copy(e, command);
+      break;
+    case HAL_COMMAND_UPDATE:
+      put_update(e, command);
+      break;
+    case HAL_COMMAND_DISPATCH:
+      if (command->dispatch.is_indirect) {
+        put_indirect(e, command);
+      } else {
+        uint8_t* arguments = take_kernargs(e, kernargs_of(command));
+        put_dispatch(e, command, arguments, next_header(e));
+      }
+      break;
   }
-  return iree_ok_status();
+}
+
+void emit_part(host_queue_t* queue, const gpu_part_t* part) {
+  emitter_t e = {
+      .queue = queue,
+      .operation = part->operation,
+      .epoch = part->epoch,
+      .packet = part->begin[PART_PACKET],
+      .kernarg = part->begin[PART_KERNARG],
+      .order = {.waits = true},
+      .acquires_system = !part->operation->acquires_agent,
+  };
+  for (uint32_t i = 0; i < barriers_of(part); ++i) put_barrier(&e, i);
+  for (uint32_t i = part->first; i < part->next; ++i) put_command(&e, &part->operation->work.commands[i]);
+  put_end(&e, part);
 }

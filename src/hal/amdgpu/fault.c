@@ -26,14 +26,12 @@ static iree_string_view_t find_function(const host_queue_t* queue, const gpu_ope
 
 // The kernel at the head of the hardware queue; empty when there is none. The mutex is held, so that operations of
 // entries stay.
-static iree_string_view_t find_kernel(const host_queue_t* queue) {
+static iree_string_view_t find_kernel(host_queue_t* queue) {
   uint64_t at = queue->hsa->hsa_queue_load_read_index_relaxed(queue->aql);
-  at = iree_max(at, queue->packet_tail);
-  uint64_t epoch = queue->base.epoch_tail + 1;
-  while (epoch <= queue->base.epoch_head && gpu_queue_part(&queue->base, epoch)->position[PART_PACKET_END] <= at) {
-    ++epoch;
-  }
-  if (epoch > queue->base.epoch_head) return iree_string_view_empty();
+  uint64_t epoch = gpu_queue_tail(&queue->base) + 1, head = gpu_queue_head(&queue->base);
+  if (epoch <= head) at = iree_max(at, gpu_queue_part(&queue->base, epoch)->begin[PART_PACKET]);
+  while (epoch <= head && gpu_queue_part(&queue->base, epoch)->end[PART_PACKET] <= at) ++epoch;
+  if (epoch > head) return iree_string_view_empty();
   uint64_t slot = at & (queue->aql->size - 1);
   uint32_t type = queue->headers[slot] & 0xFF;  // invalid: of an indirect dispatch
   if (type != HSA_PACKET_TYPE_KERNEL_DISPATCH && type != HSA_PACKET_TYPE_INVALID) return iree_string_view_empty();

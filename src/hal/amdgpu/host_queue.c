@@ -11,32 +11,38 @@ static host_queue_t* cast(gpu_queue_t* base) { return (host_queue_t*)base; }
 // Submission
 //===----------------------------------------------------------------------------------------------------------------===
 
+// What has ended since the last submission is free.
+static void reclaim(host_queue_t* queue) {
+  gpu_queue_t* base = &queue->base;
+  uint64_t tail = base->seen_tail;
+  if (tail != queue->known_tail) {
+    const gpu_part_t* last = gpu_queue_part(base, tail);
+    queue->known_tail = tail;
+    queue->packet_tail = last->end[PART_PACKET];
+    ring_reclaim(&queue->kernargs, last->end[PART_KERNARG]);
+  }
+  if (tail == gpu_queue_head(base)) ring_reset(&queue->kernargs);
+}
+
 static iree_status_t host_queue_write(gpu_queue_t* base, const gpu_operation_t* op, gpu_part_t* part) {
   host_queue_t* queue = cast(base);
-  emitter_t e;
-  iree_slim_mutex_lock(&base->mutex);
-  if (base->epoch_head == base->epoch_tail) ring_reset(&queue->kernargs);
-  emit_begin(queue, op, &e);
-  iree_slim_mutex_unlock(&base->mutex);
-  IREE_RETURN_IF_ERROR(emit_operation(&e));
-  bool has_progress = e.packet != queue->packet_head || e.next_command == op->work.count;
-  if (!has_progress || e.packet + 1 > e.packet_limit) return iree_ok_status();
-  emit_end(&e);
-  part->is_written = true;
-  part->next = e.next_command;
-  part->position[PART_PACKET_END] = e.packet;
-  part->position[PART_KERNARG_END] = e.kernarg;
+  reclaim(queue);
+  part->is_written = emit_reserve(queue, op, part);
+  if (!part->is_written) return iree_ok_status();
+  queue->verdicts[(part->epoch - 1) & base->entry_mask] = 0;
+  queue->packet_head = part->end[PART_PACKET];
+  ring_commit(&queue->kernargs, part->end[PART_KERNARG]);
+  queue->hsa->hsa_queue_store_write_index_relaxed(queue->aql, queue->packet_head);
   return iree_ok_status();
 }
 
+// Where an earlier part is not published yet the GPU stands before its first packet, which is invalid until then.
 static void host_queue_publish(gpu_queue_t* base, const gpu_part_t* part) {
   host_queue_t* queue = cast(base);
-  uint64_t mask = queue->aql->size - 1, first = queue->packet_head, end = part->position[PART_PACKET_END];
+  uint64_t mask = queue->aql->size - 1, end = part->end[PART_PACKET];
   uint32_t* slots = (uint32_t*)queue->aql->base_address;
-  queue->packet_head = end;
-  ring_commit(&queue->kernargs, part->position[PART_KERNARG_END]);
-  queue->hsa->hsa_queue_store_write_index_relaxed(queue->aql, end);
-  for (uint64_t i = first; i < end; ++i) {
+  emit_part(queue, part);
+  for (uint64_t i = part->begin[PART_PACKET]; i < end; ++i) {
     uint32_t header = queue->headers[i & mask];
     // Invalid ones are, and the device makes them valid.
     if (header == HSA_PACKET_TYPE_INVALID) continue;
@@ -68,8 +74,6 @@ static void host_queue_stop(gpu_queue_t* base) { cast(base)->hsa->hsa_queue_inac
 
 static iree_status_t host_queue_retire(gpu_queue_t* base, uint64_t epoch, const gpu_part_t* part) {
   host_queue_t* queue = cast(base);
-  queue->packet_tail = part->position[PART_PACKET_END];
-  ring_reclaim(&queue->kernargs, part->position[PART_KERNARG_END]);
   if (!iree_atomic_load(&queue->verdicts[(epoch - 1) & base->entry_mask], iree_memory_order_relaxed)) {
     return iree_ok_status();
   }
@@ -135,7 +139,7 @@ static iree_status_t initialize(host_queue_t* queue, const logical_device_t* dev
   IREE_RETURN_IF_ERROR(create_wait_commands(queue, device));
   IREE_RETURN_IF_ERROR(
       LIBHSA_CALL(queue->hsa, hsa_signal_create, HOST_QUEUE_EPOCH_INITIAL, 0, NULL, &queue->epoch_signal));
-  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_queue_create, gpu->agent, size, HSA_QUEUE_TYPE_SINGLE,
+  IREE_RETURN_IF_ERROR(LIBHSA_CALL(queue->hsa, hsa_queue_create, gpu->agent, size, HSA_QUEUE_TYPE_MULTI,
                                    fault_queue_error, queue, UINT32_MAX, UINT32_MAX, &queue->aql));
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(device->gpu.base.host_allocator, queue->aql->size,
                                                    sizeof(*queue->headers), (void**)&queue->headers));
@@ -168,7 +172,10 @@ iree_status_t host_queue_create(logical_device_t* device, physical_device_t* phy
 const gpu_backend_t host_queue_backend = {
     .name = "amdgpu",
     .max_update = 1 << 20,
+    .max_grid = UINT32_MAX,
     .add_arguments = emit_add_arguments,
+    .form_size = sizeof(emit_form_t),
+    .make_form = emit_make_form,
     .architecture = amdgpu_architecture,
     .takes_format = amdgpu_takes_format,
     .infer_format = amdgpu_infer_format,

@@ -27,18 +27,18 @@ struct host_queue_t {
   hsa_queue_t* aql;
   hsa_signal_t epoch_signal;
 
-  // Guarded by base.submission.
-  uint32_t* headers;               // first words of packets that are not published, by slot
+  uint32_t* headers;               // first words of packets, by slot; each is its part's
   wait_commands_t* wait_commands;  // by epoch and barrier; NULL: the GPU does not wait so
-  uint64_t packet_head;            // index of the next packet
-  // Guarded by base.mutex; what grows in `kernargs` by base.submission.
-  ring_t kernargs;
+  uint32_t* verdicts;              // by epoch; behind the kernel arguments, written by the GPU
+  // Guarded by base.submission.
+  uint64_t known_tail;   // of base.epoch_tail, as the two tails below are
+  uint64_t packet_head;  // index of the next packet
   uint64_t packet_tail;  // packets before are over
-  uint32_t* verdicts;    // by epoch; behind the kernel arguments, written by the GPU
+  ring_t kernargs;
 };
 
-// What a part's positions are: the ends of its packets and of its kernel arguments.
-enum { PART_PACKET_END, PART_KERNARG_END };
+// What a part's positions are.
+enum { PART_PACKET, PART_KERNARG };
 
 extern const gpu_backend_t host_queue_backend;
 
@@ -59,29 +59,19 @@ void host_queue_fail(host_queue_t* queue, iree_status_t status);
 // emit.c: packets for an operation
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Packets and arguments that are written but not published.
-typedef struct emitter_t {
-  host_queue_t* queue;
-  const gpu_operation_t* operation;
-  ring_t kernargs;        // the queue's, as it was
-  uint64_t packet;        // index of the next
-  uint64_t packet_limit;  // the one before it is for the submission's end
-  uint64_t kernarg;
-  uint32_t region_packets;  // since the last packet that waits for all before it
-  bool waits;               // the next packet waits for all before it
-  bool acquires_system;     // the next kernel sees what host and other devices have written
-  uint32_t next_command;
-  uint32_t* verdict;  // where the device says that a grid is too large
-  bool is_full;       // something did not fit
-} emitter_t;
-
-// The queue's mutex is held here, and not in the others; submission is the caller's.
-void emit_begin(host_queue_t* queue, const gpu_operation_t* operation, emitter_t* out_emitter);
-// Writes as many of the operation's commands as fit.
-iree_status_t emit_operation(emitter_t* emitter);
-// Makes the last packet signal the end.
-void emit_end(emitter_t* emitter);
+// What a dispatch becomes when it is recorded.
+typedef struct emit_form_t {
+  hsa_kernel_dispatch_packet_t packet;  // all but what a submission says
+  const kernel_object_t* objects;       // by ordinal of the physical device
+} emit_form_t;
+void emit_make_form(const gpu_command_t* command, void* form);
 // Hidden arguments of a dispatch.
 void emit_add_arguments(const gpu_command_t* command, uint8_t* arguments);
+
+// Reserves packets and kernel arguments for as many of the operation's commands as fit. False when there is no room for
+// any. The queue's submission is held here.
+bool emit_reserve(host_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part);
+// Writes what was reserved: packets but for their first words, which go to `headers`.
+void emit_part(host_queue_t* queue, const gpu_part_t* part);
 
 #endif  // IREE_C_HAL_AMDGPU_HOST_QUEUE_H_

@@ -17,18 +17,26 @@ typedef struct ring_t {
   uint64_t tail;  // everything before is free
 } ring_t;
 
-// Takes `size` bytes after `*cursor`, which starts as a copy of `head`; nothing in the ring changes. NULL when they do
-// not fit.
-static inline uint8_t* ring_allocate(const ring_t* ring, uint64_t* cursor, uint64_t size) {
+// Where `size` bytes after `*cursor` are, which moves behind them. Needs only what never changes of the ring.
+static inline uint8_t* ring_place(const ring_t* ring, uint64_t* cursor, uint64_t size) {
   uint64_t begin = (*cursor + RING_ALIGNMENT - 1) & ~(uint64_t)(RING_ALIGNMENT - 1);
   uint64_t offset = begin & (ring->size - 1);
   if (size > ring->size - offset) {
     begin += ring->size - offset;
     offset = 0;
   }
-  if (size > ring->size || begin + size - ring->tail > ring->size) return NULL;
   *cursor = begin + size;
   return ring->base + offset;
+}
+
+// Takes `size` bytes after `*cursor`, which starts as a copy of `head`; nothing in the ring changes. NULL when they do
+// not fit.
+static inline uint8_t* ring_allocate(const ring_t* ring, uint64_t* cursor, uint64_t size) {
+  uint64_t end = *cursor;
+  uint8_t* place = ring_place(ring, &end, size);
+  if (size > ring->size || end - ring->tail > ring->size) return NULL;
+  *cursor = end;
+  return place;
 }
 
 static inline void ring_commit(ring_t* ring, uint64_t cursor) { ring->head = cursor; }

@@ -23,20 +23,28 @@ typedef struct gpu_part_t gpu_part_t;
 
 typedef struct gpu_backend_t gpu_backend_t;
 typedef struct gpu_command_t gpu_command_t;
+typedef struct gpu_slot_t gpu_slot_t;
+typedef struct gpu_range_t gpu_range_t;
 
 // Commands (command.h): the first member of what recordings become.
 typedef struct gpu_work_t {
   const gpu_backend_t* backend;
   const gpu_command_t* commands;
   uint32_t count;
+  uint32_t slot_count;
+  const gpu_slot_t* slots;
 } gpu_work_t;
 
 struct gpu_backend_t {
   const char* name;               // of the driver
   iree_device_size_t max_update;  // bytes of one command; larger updates become several
+  uint64_t max_grid;              // work-items along an axis; 0: as many as there may be
 
   // Arguments that the driver adds to a dispatch when it is lowered. NULL: none.
   void (*add_arguments)(const gpu_command_t* command, uint8_t* arguments);
+  // What it makes of a dispatch that is lowered, in `form` of that size. Nothing: 0 and NULL.
+  size_t form_size;
+  void (*make_form)(const gpu_command_t* command, void* form);
 
   // Executables. The name of what the device is, for messages and formats: "gfx1100", "sm_90".
   const char* (*architecture)(const gpu_device_t* device);
@@ -47,13 +55,16 @@ struct gpu_backend_t {
   // Loads data of a format that the device takes; it is not used after that.
   iree_status_t (*load)(gpu_device_t* device, iree_const_byte_span_t data, iree_hal_executable_t** out_executable);
 
-  // The calls below are for one queue. They are made with the queue's `submission` held, but for `await`, `wake`,
-  // `stop` and `retire`, which are the completion thread's; `wake` may come from any thread.
+  // The calls below are for one queue.
 
-  // Writes what there is room for of an operation, behind what is published. Errors leave nothing behind.
+  // Writes what there is room for of an operation, behind what is there, or reserves it for `publish`. Errors leave
+  // nothing behind. The queue's `submission` is held.
   iree_status_t (*write)(gpu_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part);
-  // Lets the GPU see it.
+  // Lets the GPU see it. Several threads may be here, in any order of parts; it does not fail.
   void (*publish)(gpu_queue_t* queue, const gpu_part_t* part);
+
+  // The rest is the completion thread's; `wake` may come from any thread.
+
   // Waits until more than `seen` parts have ended, for some milliseconds at most. False when the wait was ended by
   // `wake`.
   bool (*await)(gpu_queue_t* queue, uint64_t seen, uint64_t* out_ended);
@@ -61,7 +72,7 @@ struct gpu_backend_t {
   uint64_t (*wake)(gpu_queue_t* queue);
   // Nothing of the queue may run after this.
   void (*stop)(gpu_queue_t* queue);
-  // A part has ended: what it took is free. The queue's mutex is held. The status is the part's own failure.
+  // A part has ended. The queue's mutex is held. The status is the part's own failure.
   iree_status_t (*retire)(gpu_queue_t* queue, uint64_t epoch, const gpu_part_t* part);
   // Frees the queue, whose thread is gone and which has nothing in flight, or was made in part only.
   void (*destroy)(gpu_queue_t* queue);

@@ -93,7 +93,12 @@ static void start(hal_operation_t* base) {
   } else if (hal_operation_is_for_host(base)) {
     gpu_device_push_host(gpu_operation_device(op), op);
   } else {
-    gpu_queue_submit(op->queue, op);
+    status = gpu_work_resolve(&op->work, op->bindings, op->ranges);
+    if (iree_status_is_ok(status)) {
+      gpu_queue_submit(op->queue, op);
+    } else {
+      gpu_operation_finish(op, status);
+    }
   }
 }
 
@@ -148,18 +153,22 @@ static void drop_waits(gpu_operation_t* op) {
   waits->count = kept;
 }
 
+// The memory of an operation on the heap: its slots' ranges, its command, its table, what it refers to.
 static iree_status_t move_to_heap(const gpu_operation_t* source, gpu_operation_t** out_op) {
+  uint32_t slot_count = source->command ? (uint32_t)source->refs.count + GPU_MAX_RESOURCES : source->work.slot_count;
+  size_t ranges_size = slot_count * sizeof(gpu_range_t);
   size_t bindings_size = source->bindings.count * sizeof(iree_hal_buffer_binding_t);
   size_t refs_size = source->refs.count * sizeof(iree_hal_buffer_ref_t);
-  hal_operation_move_t move = {&source->base, sizeof(*source), bindings_size + refs_size + source->command_size};
+  hal_operation_move_t move = {&source->base, sizeof(*source),
+                               ranges_size + source->command_size + bindings_size + refs_size};
   hal_operation_t* base = NULL;
   uint8_t* storage = NULL;
   IREE_RETURN_IF_ERROR(hal_operation_move(&move, &base, &storage));
   gpu_operation_t* op = (gpu_operation_t*)base;
+  op->ranges = (gpu_range_t*)storage;
+  storage += ranges_size;
   if (source->command) {
-    const gpu_backend_t* backend = gpu_operation_device(op)->backend;
-    gpu_command_lower(backend, source->command, storage);
-    op->work = (gpu_work_t){backend, (const gpu_command_t*)storage, 1};
+    op->work = gpu_command_lower(gpu_operation_device(op)->backend, source->command, storage);
     op->command = NULL;
     storage += source->command_size;
   }

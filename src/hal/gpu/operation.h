@@ -25,6 +25,7 @@ struct gpu_operation_t {
   const void* resources[GPU_MAX_RESOURCES];  // kept alive on the heap; NULL for none
   gpu_work_t work;
   iree_hal_buffer_binding_table_t bindings;
+  gpu_range_t* ranges;              // of the work's slots, from its start on
   iree_hal_buffer_ref_list_t refs;  // of a single dispatch: what it uses
   bool borrows_bindings;            // tables and references are not kept alive
   uint32_t next;                    // command: those before are in the queue

@@ -1,6 +1,8 @@
 // Queues of GPUs: submission, completion, errors.
 #include "hal/gpu/queue.h"
 
+#include "iree/base/threading/thread.h"
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Submission
 //===----------------------------------------------------------------------------------------------------------------===
@@ -29,13 +31,13 @@ static gpu_operation_t* pop_blocked(gpu_queue_t* queue) {
 }
 
 static void unpark(gpu_queue_t* queue) {
-  if (iree_atomic_exchange(&queue->is_parked, 0u, iree_memory_order_acq_rel)) {
+  if (!iree_atomic_load(&queue->is_parked, iree_memory_order_seq_cst)) return;
+  if (iree_atomic_exchange(&queue->is_parked, 0u, iree_memory_order_seq_cst)) {
     iree_notification_post(&queue->unparked, 1);
   }
 }
 
-static void set_producers(const gpu_queue_t* queue, const gpu_operation_t* op) {
-  gpu_producer_t producer = {queue->id, queue->epoch_head + 1};
+static void set_producers(const gpu_operation_t* op, gpu_producer_t producer) {
   for (iree_host_size_t i = 0; i < op->base.signals.count; ++i) {
     gpu_semaphore_set_producer(op->base.signals.semaphores[i], producer, op->base.signals.payload_values[i]);
   }
@@ -43,47 +45,56 @@ static void set_producers(const gpu_queue_t* queue, const gpu_operation_t* op) {
 
 // Whether there is room for another part; and whether nothing is in flight, so that there will never be more.
 static bool has_entry(gpu_queue_t* queue, bool* out_is_idle) {
-  iree_slim_mutex_lock(&queue->mutex);
-  queue->seen_tail = queue->epoch_tail;
-  *out_is_idle = queue->epoch_head == queue->epoch_tail;
-  bool result = queue->epoch_head - queue->epoch_tail <= queue->entry_mask;
-  iree_slim_mutex_unlock(&queue->mutex);
-  return result;
+  uint64_t head = gpu_queue_head(queue);
+  queue->seen_tail = gpu_queue_tail(queue);
+  *out_is_idle = head == queue->seen_tail;
+  return head - queue->seen_tail <= queue->entry_mask;
 }
 
 static void push_entry(gpu_queue_t* queue, const gpu_part_t* part) {
-  iree_slim_mutex_lock(&queue->mutex);
-  queue->entries[queue->epoch_head++ & queue->entry_mask] = *part;
+  queue->entries[(part->epoch - 1) & queue->entry_mask] = *part;
   part->operation->next = part->next;
-  iree_slim_mutex_unlock(&queue->mutex);
+  iree_atomic_fetch_add(&queue->publishers, 1, iree_memory_order_relaxed);
+  iree_atomic_store(&queue->epoch_head, part->epoch, iree_memory_order_seq_cst);
+}
+
+// The operation may be gone when this returns.
+static void publish(gpu_queue_t* queue, const gpu_part_t* part) {
+  queue->backend->publish(queue, part);
+  unpark(queue);
+  iree_atomic_fetch_sub(&queue->publishers, 1, iree_memory_order_release);
+}
+
+static void await_publishers(gpu_queue_t* queue) {
+  while (iree_atomic_load(&queue->publishers, iree_memory_order_acquire)) iree_thread_yield();
 }
 
 typedef enum { ISSUE_DONE, ISSUE_PART, ISSUE_FULL } issue_t;
 
-// Writes and publishes what fits of an operation. An error leaves nothing behind of this attempt.
-static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, issue_t* out_result) {
+// Takes the place of what fits of an operation, which is to be published then. An error leaves nothing behind of this
+// attempt.
+static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, gpu_part_t* part, issue_t* out_result) {
   *out_result = ISSUE_FULL;
   bool is_idle = false;
   if (!has_entry(queue, &is_idle)) return iree_ok_status();
-  gpu_part_t part = {.operation = op, .next = op->next};
-  IREE_RETURN_IF_ERROR(queue->backend->write(queue, op, &part));
-  part.is_final = part.next == op->work.count;
-  if (!part.is_written) {
+  uint64_t epoch = gpu_queue_head(queue) + 1;
+  *part = (gpu_part_t){.operation = op, .epoch = epoch, .first = op->next, .next = op->next};
+  IREE_RETURN_IF_ERROR(queue->backend->write(queue, op, part));
+  part->is_final = part->next == op->work.count;
+  if (!part->is_written) {
     if (!is_idle) return iree_ok_status();
     return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "a command needs more kernel arguments than the queue has");
   }
-  if (!iree_status_is_ok(part.failure)) {
-    iree_atomic_store(&op->base.failure, (intptr_t)part.failure, iree_memory_order_relaxed);
+  if (!iree_status_is_ok(part->failure)) {
+    iree_atomic_store(&op->base.failure, (intptr_t)part->failure, iree_memory_order_relaxed);
   }
   // Nobody may rely on the queue for an operation that is going to fail.
-  if (part.is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) {
-    set_producers(queue, op);
-    gpu_operation_release_memory(op, (hal_pool_point_t){queue->id, queue->epoch_head + 1});
+  if (part->is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) {
+    set_producers(op, (gpu_producer_t){queue->id, epoch});
+    gpu_operation_release_memory(op, (hal_pool_point_t){queue->id, epoch});
   }
-  push_entry(queue, &part);
-  queue->backend->publish(queue, &part);
-  unpark(queue);
-  *out_result = part.is_final ? ISSUE_DONE : ISSUE_PART;
+  push_entry(queue, part);
+  *out_result = part->is_final ? ISSUE_DONE : ISSUE_PART;
   return iree_ok_status();
 }
 
@@ -96,14 +107,21 @@ static bool fail_late(gpu_operation_t* op, iree_status_t status) {
   return true;
 }
 
-// Issues an operation until it is all in, or nothing more fits. The status is its failure.
-static iree_status_t issue_all(gpu_queue_t* queue, gpu_operation_t* op, bool* out_is_full) {
+// Issues an operation until it is all in, or nothing more fits. The status is its failure. The last part is the
+// caller's to publish, without the lock; it is none where its operation is NULL.
+static iree_status_t issue_all(gpu_queue_t* queue, gpu_operation_t* op, gpu_part_t* out_last, bool* out_is_full) {
   issue_t result = ISSUE_PART;
   while (result == ISSUE_PART) {
-    iree_status_t status = issue(queue, op, &result);
-    if (iree_status_is_ok(status)) continue;
-    if (!fail_late(op, status)) return status;
-    result = ISSUE_PART;
+    gpu_part_t part = {0};
+    iree_status_t status = issue(queue, op, &part, &result);
+    if (!iree_status_is_ok(status)) {
+      if (!fail_late(op, status)) return status;
+      result = ISSUE_PART;
+    } else if (result == ISSUE_PART) {
+      publish(queue, &part);
+    } else if (result == ISSUE_DONE) {
+      *out_last = part;
+    }
   }
   *out_is_full = result == ISSUE_FULL;
   return iree_ok_status();
@@ -114,12 +132,7 @@ static iree_status_t clone_error(gpu_queue_t* queue) {
 }
 
 // Whether something has ended since the last try. The submission's mutex is held.
-static bool has_moved(gpu_queue_t* queue) {
-  iree_slim_mutex_lock(&queue->mutex);
-  bool result = queue->epoch_tail != queue->seen_tail;
-  iree_slim_mutex_unlock(&queue->mutex);
-  return result;
-}
+static bool has_moved(gpu_queue_t* queue) { return gpu_queue_tail(queue) != queue->seen_tail; }
 
 // Issues what was blocked as far as there is room. Who blocks an operation looks afterwards whether anything has ended;
 // who sees an end looks afterwards whether anything is blocked.
@@ -127,29 +140,33 @@ static void issue_blocked(gpu_queue_t* queue) {
   bool goes_on = iree_atomic_load(&queue->has_blocked, iree_memory_order_seq_cst);
   while (goes_on) {
     bool is_full = false;
+    gpu_part_t last = {0};
     iree_slim_mutex_lock(&queue->submission);
     gpu_operation_t* op = pop_blocked(queue);
-    iree_status_t status = op ? issue_all(queue, op, &is_full) : iree_ok_status();
+    iree_status_t status = op ? issue_all(queue, op, &last, &is_full) : iree_ok_status();
     if (iree_status_is_ok(status) && is_full) push_blocked(queue, op, /*to_front=*/true);
     goes_on = op && (!is_full || has_moved(queue));
     iree_slim_mutex_unlock(&queue->submission);
+    if (last.operation) publish(queue, &last);
     if (!iree_status_is_ok(status)) gpu_operation_finish(op, status);
   }
 }
 
 void gpu_queue_submit(gpu_queue_t* queue, gpu_operation_t* op) {
   iree_status_t status = iree_ok_status();
+  gpu_part_t last = {0};
   iree_slim_mutex_lock(&queue->submission);
   bool is_full = queue->blocked_head != NULL;
   if (queue->has_failed) {
     status = clone_error(queue);
   } else if (!is_full) {
-    status = issue_all(queue, op, &is_full);
+    status = issue_all(queue, op, &last, &is_full);
   }
   bool is_blocked = iree_status_is_ok(status) && is_full;
   if (is_blocked) push_blocked(queue, op, /*to_front=*/false);
   bool tries_again = is_blocked && has_moved(queue);
   iree_slim_mutex_unlock(&queue->submission);
+  if (last.operation) publish(queue, &last);
   if (!iree_status_is_ok(status)) gpu_operation_finish(op, status);
   if (tries_again) issue_blocked(queue);
 }
@@ -189,12 +206,7 @@ bool gpu_queue_has_ended(gpu_queue_t* queue, uint64_t epoch) {
          iree_atomic_load(&queue->error, iree_memory_order_acquire) != 0;
 }
 
-bool gpu_queue_is_busy(gpu_queue_t* queue) {
-  iree_slim_mutex_lock(&queue->mutex);
-  bool result = queue->epoch_head != queue->epoch_tail;
-  iree_slim_mutex_unlock(&queue->mutex);
-  return result;
-}
+bool gpu_queue_is_busy(gpu_queue_t* queue) { return gpu_queue_head(queue) != gpu_queue_tail(queue); }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Completion
@@ -218,9 +230,12 @@ static iree_status_t end_operation(gpu_operation_t* op) {
 
 // The end of one part. Only the completion thread comes here, so entries are popped in order.
 static void retire(gpu_queue_t* queue) {
+  uint64_t epoch = gpu_queue_tail(queue) + 1;
+  while (gpu_queue_head(queue) < epoch) iree_thread_yield();  // never: it was there before it could end
   iree_slim_mutex_lock(&queue->mutex);
-  gpu_part_t part = queue->entries[queue->epoch_tail & queue->entry_mask];
-  iree_status_t failure = queue->backend->retire(queue, ++queue->epoch_tail, &part);
+  gpu_part_t part = *gpu_queue_part(queue, epoch);
+  iree_status_t failure = queue->backend->retire(queue, epoch, &part);
+  iree_atomic_store(&queue->epoch_tail, epoch, iree_memory_order_seq_cst);
   iree_slim_mutex_unlock(&queue->mutex);
   if (!iree_status_is_ok(failure)) {
     // As with any fault of a kernel, what came after it was wrong.
@@ -228,14 +243,14 @@ static void retire(gpu_queue_t* queue) {
     gpu_queue_fail(queue, failure);
   }
   if (part.is_final) gpu_operation_signal(part.operation, end_operation(part.operation));
-  iree_atomic_store(&queue->ended_epochs, queue->epoch_tail, iree_memory_order_release);
+  iree_atomic_store(&queue->ended_epochs, epoch, iree_memory_order_release);
   iree_notification_post(&queue->ended, IREE_ALL_WAITERS);
   // Last, since it runs what others have asked for, which may wait for this end.
   if (part.is_final) hal_operation_release(&part.operation->base);
 }
 
 static void drain(gpu_queue_t* queue, uint64_t ended) {
-  while (queue->epoch_tail < ended) retire(queue);  // only this thread changes it
+  while (gpu_queue_tail(queue) < ended) retire(queue);  // only this thread changes it
 }
 
 // After an error: what ended before it is done, everything else fails.
@@ -244,12 +259,15 @@ static void fail_all(gpu_queue_t* queue) {
   queue->backend->stop(queue);  // nothing may run whose memory goes
   drain(queue, iree_atomic_load(&queue->final_epoch, iree_memory_order_relaxed));
   iree_slim_mutex_lock(&queue->submission);
-  iree_slim_mutex_lock(&queue->mutex);
   queue->has_failed = true;
+  await_publishers(queue);  // who may still look at what is about to go
+  iree_slim_mutex_lock(&queue->mutex);
   gpu_operation_t* failed = queue->blocked_head;
   queue->blocked_head = queue->blocked_tail = NULL;
-  while (queue->epoch_tail != queue->epoch_head) {
-    const gpu_part_t* part = &queue->entries[queue->epoch_tail++ & queue->entry_mask];
+  while (gpu_queue_is_busy(queue)) {
+    uint64_t epoch = gpu_queue_tail(queue) + 1;
+    const gpu_part_t* part = gpu_queue_part(queue, epoch);
+    iree_atomic_store(&queue->epoch_tail, epoch, iree_memory_order_seq_cst);
     gpu_operation_t* op = part->operation;
     if (!part->is_final) continue;  // the rest is blocked, or follows
     op->base.next = failed ? &failed->base : NULL;
@@ -269,25 +287,24 @@ static bool is_unparked(void* arg) {
   return !iree_atomic_load(&((gpu_queue_t*)arg)->is_parked, iree_memory_order_acquire);
 }
 
+static bool has_reason(gpu_queue_t* queue) {
+  return gpu_queue_is_busy(queue) || iree_atomic_load(&queue->is_woken, iree_memory_order_seq_cst);
+}
+
 // With nothing in flight the thread sleeps here until something is, not in the vendor's library, where other queues'
-// ends may wake it.
+// ends may wake it. It says so before it looks a last time; others look whether it sleeps after they gave it a reason.
 static void park(gpu_queue_t* queue) {
-  iree_slim_mutex_lock(&queue->mutex);
-  bool is_idle =
-      queue->epoch_head == queue->epoch_tail && !iree_atomic_load(&queue->is_woken, iree_memory_order_acquire);
-  if (is_idle) iree_atomic_store(&queue->is_parked, 1u, iree_memory_order_release);
-  iree_slim_mutex_unlock(&queue->mutex);
-  if (is_idle) iree_notification_await(&queue->unparked, is_unparked, queue, iree_infinite_timeout());
+  if (has_reason(queue)) return;
+  iree_atomic_store(&queue->is_parked, 1u, iree_memory_order_seq_cst);
+  if (has_reason(queue)) iree_atomic_store(&queue->is_parked, 0u, iree_memory_order_seq_cst);
+  iree_notification_await(&queue->unparked, is_unparked, queue, iree_infinite_timeout());
 }
 
 // Ends the completion thread's waits. Returns how many parts have ended.
 static uint64_t wake(gpu_queue_t* queue) {
-  iree_atomic_store(&queue->is_woken, 1u, iree_memory_order_release);
+  iree_atomic_store(&queue->is_woken, 1u, iree_memory_order_seq_cst);
   uint64_t ended = queue->backend->wake(queue);
-  // Either the thread has parked, or it finds that it was woken.
-  iree_slim_mutex_lock(&queue->mutex);
   unpark(queue);
-  iree_slim_mutex_unlock(&queue->mutex);
   return ended;
 }
 
@@ -354,6 +371,7 @@ void gpu_queue_destroy(gpu_queue_t* queue) {
     if (!iree_atomic_load(&queue->error, iree_memory_order_acquire)) wake(queue);
     iree_thread_release(queue->thread);
   }
+  await_publishers(queue);
   queue->backend->destroy(queue);
 }
 

@@ -3,13 +3,16 @@
 // An operation goes to the GPU in one or more parts, whatever there is room for; the number of a part, from 1, is its
 // epoch. Three parties:
 //
-//   * submitters, one at a time under `submission`: write a part behind what is published, then publish it;
-//   * the completion thread: waits for ends, gives back what parts took, ends operations, issues what was blocked;
+//   * submitters: take a part's place behind all others, one at a time under `submission`, then publish it, which may
+//     be all of the work and is for several threads at once;
+//   * the completion thread: waits for ends, ends operations, issues what was blocked;
 //   * errors, from any thread: the first one stays and ends everything.
 //
+// Entries are a ring between submitters, who move its head, and the completion thread, which moves its tail: what a
+// part took is free when the tail has passed it. A submission takes the one lock, and the completion thread another, so
+// that an error finds operations in place.
+//
 // Nothing is changed before it is known that a part fits; what does not fit is kept and issued when something ends.
-// Writing takes as long as an operation has commands: `mutex` is not held meanwhile, so that what ended is told at
-// once.
 #ifndef IREE_C_HAL_GPU_QUEUE_H_
 #define IREE_C_HAL_GPU_QUEUE_H_
 
@@ -18,10 +21,13 @@
 // A part of an operation in the queue.
 struct gpu_part_t {
   gpu_operation_t* operation;
+  uint64_t epoch;
   bool is_written;        // by the backend: anything at all
   bool is_final;          // the operation ends with it
+  uint32_t first;         // command
   uint32_t next;          // command: those before are in the queue when it is
-  uint64_t position[2];   // the backend's
+  uint64_t begin[2];      // the backend's
+  uint64_t end[2];        // the backend's
   iree_status_t failure;  // of the backend, which the operation ends with when the part has ended
 };
 
@@ -52,9 +58,10 @@ struct gpu_queue_t {
   iree_atomic_uint32_t has_blocked;  // whether there are any
   bool has_failed;
 
-  iree_slim_mutex_t mutex;  // guards what follows
-  uint64_t epoch_head;      // parts so far; changed by submitters
-  uint64_t epoch_tail;      // of which this many are over
+  iree_slim_mutex_t mutex;          // held while the tail moves
+  iree_atomic_uint64_t epoch_head;  // parts so far; changed under `submission`
+  iree_atomic_uint64_t epoch_tail;  // of which this many are over
+  iree_atomic_uint32_t publishers;  // threads that publish; counted under `submission`
   uint32_t entry_mask;
   gpu_part_t* entries;  // by epoch
 };
@@ -77,11 +84,18 @@ void gpu_queue_submit(gpu_queue_t* queue, gpu_operation_t* operation);
 iree_status_t gpu_queue_await_end(gpu_queue_t* queue, uint64_t epoch);
 // Whether the operations of that part have ended, or never will.
 bool gpu_queue_has_ended(gpu_queue_t* queue, uint64_t epoch);
-// Whether anything is in flight. Takes the mutex.
+// Whether anything is in flight.
 bool gpu_queue_is_busy(gpu_queue_t* queue);
 // The queue is lost. The first status stays; consumes it. Any thread, without locks of the driver.
 void gpu_queue_fail(gpu_queue_t* queue, iree_status_t status);
-// The part that is numbered `epoch`, in flight. The mutex is held.
+static inline uint64_t gpu_queue_head(gpu_queue_t* queue) {
+  return iree_atomic_load(&queue->epoch_head, iree_memory_order_seq_cst);
+}
+static inline uint64_t gpu_queue_tail(gpu_queue_t* queue) {
+  return iree_atomic_load(&queue->epoch_tail, iree_memory_order_seq_cst);
+}
+// The part that is numbered `epoch`, in flight. The mutex is held, or `submission`, which also keeps the last one
+// before the tail.
 static inline const gpu_part_t* gpu_queue_part(const gpu_queue_t* queue, uint64_t epoch) {
   return &queue->entries[(epoch - 1) & queue->entry_mask];
 }

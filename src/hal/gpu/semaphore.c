@@ -6,9 +6,10 @@ typedef struct gpu_semaphore_t {
   iree_hal_semaphore_t base;
   iree_allocator_t host_allocator;
   uint64_t local_to;  // bits of the physical devices that see it; 0: everybody does
-  // Guarded by base.mutex: work that was issued to a queue signals this value.
-  gpu_producer_t producer;
-  uint64_t producer_value;
+  // Work that was issued to a queue signals this value. Odd while it is written, by one thread; who reads it looks
+  // whether it is even and the same before and after.
+  iree_atomic_uint64_t version;
+  iree_atomic_uint64_t queue_id, epoch, value;
 } gpu_semaphore_t;
 
 static void semaphore_destroy(iree_hal_semaphore_t* base) {
@@ -55,23 +56,42 @@ bool gpu_semaphore_is_local(iree_hal_semaphore_t* base, uint32_t physical) {
   return iree_hal_resource_is(base, &semaphore_vtable) && ((gpu_semaphore_t*)base)->local_to == 1ull << physical;
 }
 
+static uint64_t lock_producer(gpu_semaphore_t* semaphore) {
+  for (;;) {
+    uint64_t version = iree_atomic_load(&semaphore->version, iree_memory_order_relaxed);
+    if (!(version & 1) && iree_atomic_compare_exchange_weak(&semaphore->version, &version, version + 1,
+                                                            iree_memory_order_acquire, iree_memory_order_relaxed)) {
+      return version;
+    }
+    iree_processor_yield();  // two queues signal it
+  }
+}
+
 // Values of one queue only grow in its order; those of another queue replace them.
 void gpu_semaphore_set_producer(iree_hal_semaphore_t* base, gpu_producer_t producer, uint64_t value) {
   if (!iree_hal_resource_is(base, &semaphore_vtable)) return;
   gpu_semaphore_t* semaphore = (gpu_semaphore_t*)base;
-  iree_slim_mutex_lock(&base->mutex);
-  semaphore->producer = producer;
-  semaphore->producer_value = value;
-  iree_slim_mutex_unlock(&base->mutex);
+  uint64_t version = lock_producer(semaphore);
+  iree_atomic_store(&semaphore->queue_id, producer.queue_id, iree_memory_order_release);
+  iree_atomic_store(&semaphore->epoch, producer.epoch, iree_memory_order_release);
+  iree_atomic_store(&semaphore->value, value, iree_memory_order_release);
+  iree_atomic_store(&semaphore->version, version + 2, iree_memory_order_release);
 }
 
 bool gpu_semaphore_find_producer(iree_hal_semaphore_t* base, uint64_t value, gpu_producer_t* out_producer) {
   *out_producer = (gpu_producer_t){0};
   if (!iree_hal_resource_is(base, &semaphore_vtable)) return false;
   gpu_semaphore_t* semaphore = (gpu_semaphore_t*)base;
-  iree_slim_mutex_lock(&base->mutex);
-  bool is_produced = semaphore->producer_value >= value && iree_status_is_ok(base->failure);
-  if (is_produced) *out_producer = semaphore->producer;
-  iree_slim_mutex_unlock(&base->mutex);
-  return is_produced;
+  uint64_t version = 0, produced = 0;
+  gpu_producer_t producer;
+  do {
+    version = iree_atomic_load(&semaphore->version, iree_memory_order_acquire);
+    producer.queue_id = iree_atomic_load(&semaphore->queue_id, iree_memory_order_acquire);
+    producer.epoch = iree_atomic_load(&semaphore->epoch, iree_memory_order_acquire);
+    produced = iree_atomic_load(&semaphore->value, iree_memory_order_acquire);
+  } while (version & 1 || iree_atomic_load(&semaphore->version, iree_memory_order_relaxed) != version);
+  uint64_t now = iree_atomic_load(&base->value, iree_memory_order_acquire);
+  if (produced < value || now == IREE_HAL_SEMAPHORE_FAILURE_VALUE) return false;
+  *out_producer = producer;
+  return true;
 }

@@ -40,7 +40,7 @@ struct iree_task_executor_t {
   CACHE_LINE iree_atomic_uint32_t helper;  // 1: a waiting thread is worker 0
   iree_atomic_uint32_t helper_sleeps;
 
-  CACHE_LINE iree_slim_mutex_t mutex;  // guards assigning slots, and the queue of jobs that found none
+  CACHE_LINE iree_slim_mutex_t mutex;  // guards giving up slots, and the queue of jobs that found none
   executor_job_t* queue_head;
   executor_job_t* queue_tail;
 
@@ -93,13 +93,14 @@ static void publish(iree_task_executor_t* executor, slot_t* slot, uint32_t chunk
 static executor_job_t* refill_slot(iree_task_executor_t* executor, slot_t* slot) {
   iree_slim_mutex_lock(&executor->mutex);
   executor_job_t* job = executor->queue_head;
+  slot->job = job;
   if (job) {
     executor->queue_head = job->next;
     if (!executor->queue_head) executor->queue_tail = NULL;
   } else {
+    // From here on the slot is somebody else's.
     iree_atomic_fetch_and(&executor->used_slots, ~(1u << (slot - executor->slots)), iree_memory_order_seq_cst);
   }
-  slot->job = job;
   iree_slim_mutex_unlock(&executor->mutex);
   return job;
 }
@@ -145,24 +146,37 @@ static bool run_any(iree_task_executor_t* executor, local_worker_t* worker) {
   return false;
 }
 
+// A slot that no job has; NULL when all have one.
+static slot_t* take_slot(iree_task_executor_t* executor) {
+  uint32_t used = iree_atomic_load(&executor->used_slots, iree_memory_order_relaxed), bit = 0;
+  do {
+    uint32_t free_slots = ~used & ((1u << SLOT_COUNT) - 1);
+    if (!free_slots) return NULL;
+    bit = free_slots & -free_slots;
+  } while (!iree_atomic_compare_exchange_weak(&executor->used_slots, &used, used | bit, iree_memory_order_seq_cst,
+                                              iree_memory_order_relaxed));
+  return &executor->slots[__builtin_ctz(bit)];
+}
+
+// A slot for the job, or NULL when it is queued. The last slot is given up under the mutex, when the queue is empty:
+// what is queued there finds somebody to take it.
 static slot_t* take_slot_or_queue(iree_task_executor_t* executor, executor_job_t* job) {
-  slot_t* slot = NULL;
-  iree_slim_mutex_lock(&executor->mutex);
-  uint32_t free_slots = ~iree_atomic_load(&executor->used_slots, iree_memory_order_relaxed) & ((1u << SLOT_COUNT) - 1);
-  if (free_slots) {
-    slot = &executor->slots[__builtin_ctz(free_slots)];
-    slot->job = job;
-    iree_atomic_fetch_or(&executor->used_slots, 1u << (slot - executor->slots), iree_memory_order_seq_cst);
-  } else {
-    job->next = NULL;
-    if (executor->queue_tail) {
-      executor->queue_tail->next = job;
-    } else {
-      executor->queue_head = job;
+  slot_t* slot = take_slot(executor);
+  if (!slot) {
+    iree_slim_mutex_lock(&executor->mutex);
+    slot = take_slot(executor);
+    if (!slot) {
+      job->next = NULL;
+      if (executor->queue_tail) {
+        executor->queue_tail->next = job;
+      } else {
+        executor->queue_head = job;
+      }
+      executor->queue_tail = job;
     }
-    executor->queue_tail = job;
+    iree_slim_mutex_unlock(&executor->mutex);
   }
-  iree_slim_mutex_unlock(&executor->mutex);
+  if (slot) slot->job = job;
   return slot;
 }
 

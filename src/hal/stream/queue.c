@@ -34,15 +34,12 @@ typedef struct writer_t {
   const gpu_operation_t* operation;
 } writer_t;
 
-static iree_status_t resolve(const writer_t* w, iree_hal_buffer_ref_t ref, uint64_t* out_address,
-                             uint64_t* out_length) {
-  return gpu_command_resolve(w->operation->bindings, ref, out_address, out_length);
-}
+static gpu_range_t resolve(const writer_t* w, gpu_ref_t ref) { return gpu_ref_resolve(ref, w->operation->ranges); }
 
 static iree_status_t write_fill(const writer_t* w, const gpu_command_t* command) {
-  uint64_t target = 0, length = 0;
+  gpu_range_t range = resolve(w, command->target);
+  uint64_t target = range.address, length = range.length;
   void* stream = w->queue->stream;
-  IREE_RETURN_IF_ERROR(resolve(w, command->target, &target, &length));
   if (length == 0) return iree_ok_status();
   uint32_t words[4], size = command->pattern.length;
   memcpy(words, command->pattern.data, sizeof(words));
@@ -58,18 +55,16 @@ static iree_status_t write_fill(const writer_t* w, const gpu_command_t* command)
 }
 
 static iree_status_t write_copy(const writer_t* w, const gpu_command_t* command) {
-  uint64_t target = 0, source = 0, length = 0, source_length = 0;
-  IREE_RETURN_IF_ERROR(resolve(w, command->target, &target, &length));
-  IREE_RETURN_IF_ERROR(resolve(w, command->source, &source, &source_length));
-  length = iree_min(length, source_length);
-  return length ? STREAM_CALL(w->api, copy, target, source, length, w->queue->stream) : iree_ok_status();
+  gpu_range_t target = resolve(w, command->target), source = resolve(w, command->source);
+  uint64_t length = iree_min(target.length, source.length);
+  if (length == 0) return iree_ok_status();
+  return STREAM_CALL(w->api, copy, target.address, source.address, length, w->queue->stream);
 }
 
 static iree_status_t write_update(const writer_t* w, const gpu_command_t* command) {
-  uint64_t target = 0, length = 0;
-  IREE_RETURN_IF_ERROR(resolve(w, command->target, &target, &length));
-  if (length == 0) return iree_ok_status();
-  return STREAM_CALL(w->api, copy_from_host, target, command->data, length, w->queue->stream);
+  gpu_range_t target = resolve(w, command->target);
+  if (target.length == 0) return iree_ok_status();
+  return STREAM_CALL(w->api, copy_from_host, target.address, command->data, target.length, w->queue->stream);
 }
 
 static iree_status_t reserve_arguments(stream_queue_t* queue, size_t size) {
@@ -84,7 +79,7 @@ static iree_status_t launch(const writer_t* w, const gpu_command_t* command, con
   if (!counts[0] || !counts[1] || !counts[2]) return iree_ok_status();
   size_t size = gpu_command_arguments_size(&function->base);
   IREE_RETURN_IF_ERROR(reserve_arguments(queue, size));
-  IREE_RETURN_IF_ERROR(gpu_command_write_arguments(w->operation->bindings, command, queue->arguments));
+  gpu_command_write_arguments(command, w->operation->ranges, queue->arguments);
   size = function->base.argument_size;
   void* extra[] = {STREAM_API_LAUNCH_BUFFER, queue->arguments, STREAM_API_LAUNCH_BUFFER_SIZE, &size,
                    STREAM_API_LAUNCH_END};
@@ -101,11 +96,10 @@ static iree_status_t write_indirect(const writer_t* w, const gpu_command_t* comm
     queue->counts_epoch = 0;
     return launch(w, command, queue->counts);
   }
-  uint64_t source = 0, length = 0;
-  IREE_RETURN_IF_ERROR(resolve(w, command->target, &source, &length));
-  IREE_RETURN_IF_ERROR(
-      STREAM_CALL(w->api, copy, (uint64_t)(uintptr_t)queue->counts, source, 3 * sizeof(uint32_t), queue->stream));
-  queue->counts_epoch = queue->base.epoch_head + 1;
+  gpu_range_t source = resolve(w, command->target);
+  IREE_RETURN_IF_ERROR(STREAM_CALL(w->api, copy, (uint64_t)(uintptr_t)queue->counts, source.address,
+                                   3 * sizeof(uint32_t), queue->stream));
+  queue->counts_epoch = gpu_queue_head(&queue->base) + 1;
   return iree_ok_status();
 }
 
@@ -149,12 +143,7 @@ static iree_status_t write_commands(const writer_t* w, gpu_part_t* part) {
 }
 
 // Whether no counts are on their way.
-static bool has_counts(stream_queue_t* queue) {
-  iree_slim_mutex_lock(&queue->base.mutex);
-  bool result = queue->base.epoch_tail >= queue->counts_epoch;
-  iree_slim_mutex_unlock(&queue->base.mutex);
-  return result;
-}
+static bool has_counts(stream_queue_t* queue) { return gpu_queue_tail(&queue->base) >= queue->counts_epoch; }
 
 static iree_status_t queue_write(gpu_queue_t* base, const gpu_operation_t* op, gpu_part_t* part) {
   stream_queue_t* queue = cast(base);
@@ -170,7 +159,7 @@ static iree_status_t queue_write(gpu_queue_t* base, const gpu_operation_t* op, g
     part->next = op->work.count;
   }
   part->is_written = true;
-  status = STREAM_CALL(w.api, event_record, *event_of(queue, base->epoch_head + 1), queue->stream);
+  status = STREAM_CALL(w.api, event_record, *event_of(queue, part->epoch), queue->stream);
   if (!iree_status_is_ok(status)) iree_status_free(part->failure);
   return status;
 }
@@ -180,9 +169,7 @@ static void queue_publish(gpu_queue_t* base, const gpu_part_t* part) {}
 static bool queue_await(gpu_queue_t* base, uint64_t seen, uint64_t* out_ended) {
   stream_queue_t* queue = cast(base);
   *out_ended = seen;
-  iree_slim_mutex_lock(&base->mutex);
-  bool has_more = base->epoch_head > seen;
-  iree_slim_mutex_unlock(&base->mutex);
+  bool has_more = gpu_queue_head(base) > seen;
   if (iree_atomic_load(&base->is_woken, iree_memory_order_acquire)) return false;
   if (!has_more) return true;
   iree_status_t status = stream_context_enter(queue->context);
