@@ -286,6 +286,7 @@ static bool compile_program(run_t* r, uint32_t index) {
     ok = target_compile(&target, p->kernels.funcs, p->kernels.count, &options, &p->executable, &error);
   }
   if (!ok) ir_error(r->ctx, p->module->loc, "%s", error.data ? error.data : "code generation failed");
+  if (ok && p->executable.remarks) ir_note(r->ctx, NULL, "%s", p->executable.remarks);
   if (ok && r->options->spill_warning && target.backend == TARGET_ROCM) warn_of_spills(r, p);
   text_finish(&error);
   return ok;
@@ -338,6 +339,15 @@ static uint32_t write_executable(run_t* r, const module_place_t* place, const ch
     memcpy(points[i].workgroup_size, entry->workgroup_size, sizeof(points[i].workgroup_size));
   }
   uint32_t executable = module_writer_executable(place->writer, iree_make_cstring_view(name), e->entry_count);
+  if (e->cubin) {
+    const char* format = arena_printf(ir_context_arena(r->ctx), "cuda-cubin-%s", place->target->cpu);
+    module_writer_variant(place->writer, executable,
+                          &(module_variant_desc_t){.target = place->number,
+                                                   .format = iree_make_cstring_view(format),
+                                                   .extension = IREE_SV("cubin"),
+                                                   .data = {e->cubin, e->cubin_size},
+                                                   .points = points});
+  }
   module_writer_variant(place->writer, executable,
                         &(module_variant_desc_t){.target = place->number,
                                                  .extension = iree_make_cstring_view(extensions[backend]),

@@ -183,6 +183,7 @@ typedef struct wanted_t {
   const char* backend;
   const char* device;
   target_container_t container;
+  bool is_old;  // named by --iree-hal-target-backends
 } wanted_t;
 
 static bool add_wanted(wanted_t* list, uint32_t* count, wanted_t item, text_t* error) {
@@ -242,7 +243,8 @@ static bool collect_wanted(const compiler_flags_t* flags, wanted_t* list, uint32
   for (uint32_t i = 0; i < flags->backends.count; ++i) {
     target_backend_t backend;
     if (!target_backend_find(flags->backends.items[i], &backend, error)) return false;
-    if (!add_wanted(list, count, (wanted_t){target_backend_name(backend), "local", 0}, error)) return false;
+    wanted_t wanted = {.backend = target_backend_name(backend), .device = "local", .is_old = true};
+    if (!add_wanted(list, count, wanted, error)) return false;
   }
   if (!flags->devices.count && !flags->backends.count && flags->local_backends.count) {
     return wanted_by_device(flags, "local", list, count, error);
@@ -273,7 +275,7 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
     o.features = flags->cpu_features;
     o.system_elf = flags->link_embedded == FLAG_FALSE;
   } else if (!strcmp(wanted->backend, "cuda")) {
-    o.cpu = chip;
+    o.cpu = chip || !wanted->is_old ? chip : "sm_35";  // what documents of that time promise
     o.features = flags->cuda_features;
   } else if (!strcmp(wanted->backend, "rocm")) {
     o.cpu = chip;
@@ -286,7 +288,11 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
 // Which of two targets that both run on a device comes first: exact chips before generic ones, newer NVIDIA ones first.
 static bool goes_before(const target_t* x, const target_t* y) {
   if (x->backend != y->backend) return false;
-  if (x->backend == TARGET_CUDA) return strtol(x->cpu + 3, NULL, 10) > strtol(y->cpu + 3, NULL, 10);
+  if (x->backend == TARGET_CUDA) {
+    char *x_kind, *y_kind;  // 'a' before 'f', both before code for all
+    long x_number = strtol(x->cpu + 3, &x_kind, 10), y_number = strtol(y->cpu + 3, &y_kind, 10);
+    return x_number != y_number ? x_number > y_number : *x_kind && (!*y_kind || *x_kind < *y_kind);
+  }
   return x->backend == TARGET_ROCM && !strstr(x->cpu, "generic") && strstr(y->cpu, "generic");
 }
 
@@ -307,17 +313,29 @@ static bool add_target(compiler_options_t* out, const target_t* target, text_t* 
   return true;
 }
 
-// GPU backends have a target for each chip that is named.
+static bool resolve_chip(const compiler_flags_t* flags, const wanted_t* wanted, const char* chip,
+                         compiler_options_t* out, text_t* error) {
+  target_t target;
+  return resolve_target(flags, wanted, chip, &target, error) && add_target(out, &target, error);
+}
+
+// GPU backends have a target for each chip that is named, by its own name or with others.
 static bool resolve_chips(const compiler_flags_t* flags, const wanted_t* wanted, compiler_options_t* out,
                           text_t* error) {
-  const flag_list_t* chips = !strcmp(wanted->backend, "cuda")   ? &flags->cuda_targets
-                             : !strcmp(wanted->backend, "rocm") ? &flags->rocm_targets
-                                                                : NULL;
+  target_backend_t backend = TARGET_BACKEND_COUNT;
+  if (!target_backend_find(wanted->backend, &backend, error)) return false;
+  const flag_list_t* chips = backend == TARGET_CUDA   ? &flags->cuda_targets
+                             : backend == TARGET_ROCM ? &flags->rocm_targets
+                                                      : NULL;
   uint32_t count = chips && chips->count ? chips->count : 1;
   for (uint32_t i = 0; i < count; ++i) {
-    target_t target;
-    if (!resolve_target(flags, wanted, chips && chips->count ? chips->items[i] : NULL, &target, error)) return false;
-    if (!add_target(out, &target, error)) return false;
+    const char* chip = chips && chips->count ? chips->items[i] : NULL;
+    const char* member = chip ? target_member_name(backend, chip, 0) : NULL;
+    if (!member && !resolve_chip(flags, wanted, chip, out, error)) return false;
+    for (uint32_t k = 1; member; ++k) {
+      if (!resolve_chip(flags, wanted, member, out, error)) return false;
+      member = target_member_name(backend, chip, k);
+    }
   }
   out->device_name = wanted->device;
   return true;
@@ -347,6 +365,14 @@ static bool check_values(const compiler_flags_t* flags, text_t* error) {
     return false;
   }
   return true;
+}
+
+static bool resolve_ptxas(const compiler_flags_t* flags, target_ptxas_t* out, text_t* error) {
+  *out = (target_ptxas_t){flags->use_ptxas == FLAG_TRUE, flags->ptxas_path, flags->ptxas_params};
+  if (out->is_used || (!out->path && !out->params)) return true;
+  text_printf(error, "--iree-cuda-use-ptxas-%s says how to run ptxas; pass --iree-cuda-use-ptxas to have it run",
+              out->path ? "from" : "params");
+  return false;
 }
 
 static bool resolve_amd(const compiler_flags_t* flags, target_amd_t* out, text_t* error) {
@@ -454,6 +480,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   uint32_t count = 0;
   if (!check_values(flags, error) || !resolve_phase(flags->compile_to, &out->stop_after, error)) return false;
   if (!resolve_passes(flags, out, error) || !resolve_amd(flags, &out->target.amd, error)) return false;
+  if (!resolve_ptxas(flags, &out->target.ptxas, error)) return false;
   if (!collect_wanted(flags, wanted, &count, error)) return false;
   bool needs_target = out->stop_after > COMPILER_PHASE_FLOW;
   if (!count && needs_target) {

@@ -63,6 +63,13 @@ bool iree_hal_executable_cache_can_prepare_format(iree_hal_executable_cache_t* e
                                                                                    executable_format);
 }
 
+iree_status_t iree_hal_executable_cache_append_formats(iree_hal_executable_cache_t* executable_cache,
+                                                       iree_string_builder_t* builder) {
+  iree_status_t (*append)(iree_hal_executable_cache_t*, iree_string_builder_t*) =
+      HAL_CALL(executable_cache, iree_hal_executable_cache, append_formats);
+  return append ? append(executable_cache, builder) : iree_ok_status();
+}
+
 iree_status_t iree_hal_executable_cache_prepare_executable(iree_hal_executable_cache_t* executable_cache,
                                                            const iree_hal_executable_params_t* executable_params,
                                                            iree_hal_executable_t** out_executable) {

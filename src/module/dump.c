@@ -184,8 +184,10 @@ static void print_executable(const module_executable_t* row, const module_image_
   for (uint32_t v = 0; v < row->variant_count; ++v) {
     const module_variant_t* variant = &image->variants[row->variant_first + v];
     const module_segment_row_t* segment = &image->segments[variant->segment];
-    fprintf(file, "  variant target(%u) from @%.*s, %" PRIu64 " bytes {\n", variant->target,
-            SV_ARGS(text_of(image, segment->entry)), segment->length);
+    iree_string_view_t format = text_of(image, variant->format);
+    fprintf(file, "  variant target(%u)", variant->target);
+    if (format.size) fprintf(file, " format(%.*s)", SV_ARGS(format));
+    fprintf(file, " from @%.*s, %" PRIu64 " bytes {\n", SV_ARGS(text_of(image, segment->entry)), segment->length);
     for (uint32_t i = 0; i < row->point_count; ++i) {
       const module_point_row_t* point = &image->points[variant->point_first + i];
       fprintf(file, "    entry @%.*s bindings(%u) constants(%u) workgroup_size(%u, %u, %u) local_memory(%u)\n",

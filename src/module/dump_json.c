@@ -139,6 +139,7 @@ static void put_executable(json_t* json, const module_image_t* image, const modu
 }
 static void put_variant(json_t* json, const module_image_t* image, const module_variant_t* row) {
   NUMBER(target);
+  TEXT(format);
   NUMBER(segment);
   NUMBER(point_first);
 }

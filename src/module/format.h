@@ -1,4 +1,4 @@
-// The .vmfb file, version 2. Little-endian throughout.
+// The .vmfb file, version 3. Little-endian throughout.
 //
 // Outside it is a ZIP archive of stored (not compressed) entries, each starting at a multiple of 64 bytes in the file,
 // or of 4096 when it holds constants, so that the runtime maps the file and uses every entry where it lies:
@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define MODULE_MAGIC 0x43455249u  // "IREC"
-#define MODULE_VERSION_MAJOR 2u   // readers accept only their own
+#define MODULE_VERSION_MAJOR 3u   // readers accept only their own
 #define MODULE_VERSION_MINOR 0u   // readers accept any
 #define MODULE_ENTRY_PROGRAM "program.vm"
 #define MODULE_ENTRY_DEBUG "debug.loc"
@@ -168,8 +168,10 @@ typedef struct module_executable_t {
   uint32_t variant_first, variant_count;
 } module_executable_t;
 
+// Of several for its target, a device loads the first whose format it takes and that it can load.
 typedef struct module_variant_t {
   uint32_t target;
+  uint32_t format;       // string: narrower than the target's, "cuda-cubin-sm_90"; empty: the target's
   uint32_t segment;      // the binary
   uint32_t point_first;  // point_count rows
 } module_variant_t;

@@ -156,6 +156,7 @@ static iree_status_t verify_executable(const module_image_t* image, place_t at, 
 
 static iree_status_t verify_variant(const module_image_t* image, place_t at, const module_variant_t* row) {
   CHECK_INDEX("target", row->target, image->targets_count);
+  CHECK_STRING(format);
   CHECK_INDEX("segment", row->segment, image->segments_count);
   return iree_ok_status();
 }

@@ -282,7 +282,8 @@ void module_writer_variant(module_writer_t* writer, uint32_t executable, const m
   }
   ++row->variant_count;
   iree_string_view_t name = string_at(writer, row->name);
-  iree_string_view_t format = string_at(writer, ROWS_AT(targets, module_target_t, desc->target)->format);
+  iree_string_view_t format = desc->format;
+  if (!format.size) format = string_at(writer, ROWS_AT(targets, module_target_t, desc->target)->format);
   char entry[512];
   // The number keeps the names apart when one format appears in several targets.
   snprintf(entry, sizeof(entry), "executables/%.*s_%.*s%s%.0u.%.*s", (int)(name.size < 200 ? name.size : 200),
@@ -292,6 +293,7 @@ void module_writer_variant(module_writer_t* writer, uint32_t executable, const m
   uint32_t point_count = row->point_count;
   module_variant_t variant = {
       .target = desc->target,
+      .format = module_writer_string(writer, desc->format),
       .segment = module_writer_segment(writer, &(module_segment_t){.entry = iree_make_cstring_view(entry),
                                                                    .data = desc->data,
                                                                    .alignment = MODULE_ENTRY_ALIGNMENT}),

@@ -148,6 +148,7 @@ typedef struct module_point_t {
 
 typedef struct module_variant_desc_t {
   uint32_t target;
+  iree_string_view_t format;     // narrower than the target's; empty: the target's
   iree_string_view_t extension;  // of the archive entry: "so", "ptx", "hsaco", "vmvx"
   iree_const_byte_span_t data;   // borrowed until finished
   const module_point_t* points;  // as many as the executable has

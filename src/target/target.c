@@ -132,6 +132,8 @@ void target_executable_finish(target_executable_t* executable) {
   for (uint32_t i = 0; i < executable->entry_count; ++i) memory_free(executable->entries[i].name);
   memory_free(executable->entries);
   memory_free(executable->data);
+  memory_free(executable->cubin);
+  memory_free(executable->remarks);
   *executable = (target_executable_t){0};
 }
 

@@ -79,6 +79,9 @@ typedef struct target_entry_t {
 typedef struct target_executable_t {
   void* data;  // ELF shared object, PTX text (NUL-terminated, not counted), hsaco
   size_t size;
+  void* cubin;  // CUDA: machine code of the same kernels for the target's architecture; or NULL
+  size_t cubin_size;
+  char* remarks;  // what tools had to say though all went well; or NULL
   target_entry_t* entries;
   uint32_t entry_count;
 } target_executable_t;
@@ -86,7 +89,7 @@ typedef struct target_executable_t {
 // Directories of --iree-hal-dump-executable-{sources,configurations,intermediates,binaries,benchmarks}-to, NULL: no
 // dump; --iree-hal-dump-executable-files-to sets all of them. Files are named module_<name>_<format>.<kind>, dashes as
 // underscores; kinds: llvm-cpu .codegen.bc .codegen.ll .linked.bc .linked.ll .optimized.bc .optimized.ll .o .s .so;
-// cuda .linked.ll .optimized.ll .ptx; rocm .linked.ll .optimized.ll .rocmasm .hsaco; vmvx .vmfb
+// cuda .linked.ll .optimized.ll .ptx .cubin; rocm .linked.ll .optimized.ll .rocmasm .hsaco; vmvx .vmfb
 typedef struct target_dump_t {
   const char* sources;         // module_<kernel>.mlir: each kernel as text
   const char* configurations;  // configured_module_<kernel>.mlir: the same kernels
@@ -103,6 +106,13 @@ typedef struct target_amd_t {
   bool global_isel;
 } target_amd_t;
 
+// How PTX becomes machine code, where that is wanted.
+typedef struct target_ptxas_t {
+  bool is_used;
+  const char* path;    // NULL: the one that is found
+  const char* params;  // separated by blanks; or NULL
+} target_ptxas_t;
+
 typedef struct target_compile_options_t {
   ir_context_t* context;       // the kernels'; needed for dump.sources only
   const char* name;            // executable's name: "main_dispatch_0", or "<module>_linked" for several dispatches
@@ -110,6 +120,7 @@ typedef struct target_compile_options_t {
   bool debug_symbols;          // line tables and source locations
   const char* static_library;  // llvm-cpu: path.o; also writes path.h. The executable's data is then empty.
   target_amd_t amd;
+  target_ptxas_t ptxas;
   target_dump_t dump;
 } target_compile_options_t;
 

@@ -28,7 +28,7 @@
 // RUN: iree-run-module --device=local-sync --module=%t.old.vmfb --function=main --input=4xf32=1,2,3,4 --expected_output=f32=20
 // RUN: iree-compile --iree-hal-target-backends=llvm-cpu --iree-llvmcpu-target-cpu=bdver2 %s -o %t.bdver2.vmfb
 // RUN: not iree-run-module --device=local-sync --module=%t.bdver2.vmfb --function=main --input=4xf32 2>&1 | FileCheck --check-prefix=OLD %s
-// OLD: INCOMPATIBLE{{.*}}cpu bdver2), which needs the processor feature {{fma4|xop|sse4a}}]
+// OLD: INCOMPATIBLE{{.*}}cpu bdver2), which needs {{fma4|xop|sse4a}}], the device takes [embedded-elf-x86_64, 
 
 // State is one for all targets.
 ml_program.global private mutable @sum(dense<0.0> : tensor<f32>) : tensor<f32>

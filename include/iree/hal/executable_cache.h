@@ -56,6 +56,9 @@ IREE_API_EXPORT iree_status_t iree_hal_executable_cache_infer_format(iree_hal_ex
 IREE_API_EXPORT bool iree_hal_executable_cache_can_prepare_format(iree_hal_executable_cache_t* executable_cache,
                                                                   iree_hal_executable_caching_mode_t caching_mode,
                                                                   iree_string_view_t executable_format);
+// Appends the formats that it takes, separated by ", ": for messages. Not IREE's.
+IREE_API_EXPORT iree_status_t iree_hal_executable_cache_append_formats(iree_hal_executable_cache_t* executable_cache,
+                                                                       iree_string_builder_t* builder);
 // Loads. Errors: NOT_FOUND when no loader takes the format, INVALID_ARGUMENT and others for bad data.
 IREE_API_EXPORT iree_status_t iree_hal_executable_cache_prepare_executable(
     iree_hal_executable_cache_t* executable_cache, const iree_hal_executable_params_t* executable_params,
@@ -75,6 +78,9 @@ typedef struct iree_hal_executable_cache_vtable_t {
   iree_status_t(IREE_API_PTR* prepare_executable)(iree_hal_executable_cache_t* executable_cache,
                                                   const iree_hal_executable_params_t* executable_params,
                                                   iree_hal_executable_t** out_executable);
+  // May be NULL. Not IREE's.
+  iree_status_t(IREE_API_PTR* append_formats)(iree_hal_executable_cache_t* executable_cache,
+                                              iree_string_builder_t* builder);
 } iree_hal_executable_cache_vtable_t;
 
 #ifdef __cplusplus

@@ -177,6 +177,7 @@ const gpu_backend_t host_queue_backend = {
     .form_size = sizeof(emit_form_t),
     .make_form = emit_make_form,
     .architecture = amdgpu_architecture,
+    .any_format = "rocm-hsaco-fb",
     .takes_format = amdgpu_takes_format,
     .infer_format = amdgpu_infer_format,
     .load = amdgpu_executable_load,

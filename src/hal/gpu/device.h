@@ -46,7 +46,9 @@ struct gpu_backend_t {
   size_t form_size;
   void (*make_form)(const gpu_command_t* command, void* form);
 
-  // Executables. The name of what the device is, for messages and formats: "gfx1100", "sm_90".
+  // Executables. The format of those that may be for any GPU of the platform: "rocm-hsaco-fb", "cuda-nvptx-fb".
+  const char* any_format;
+  // The name of what the device is, for messages and as a format: "gfx1100", "sm_90".
   const char* (*architecture)(const gpu_device_t* device);
   bool (*takes_format)(hal_queued_device_t* device, iree_string_view_t format);
   // The format of some data, which may be in `storage`. Errors: INCOMPATIBLE, INVALID_ARGUMENT.

@@ -162,6 +162,12 @@ static bool cache_can_prepare_format(iree_hal_executable_cache_t* base, iree_hal
   return device_of(base)->backend->takes_format(&device_of(base)->base, executable_format);
 }
 
+static iree_status_t cache_append_formats(iree_hal_executable_cache_t* base, iree_string_builder_t* builder) {
+  const gpu_backend_t* backend = device_of(base)->backend;
+  return iree_string_builder_append_format(builder, "%s, %s", backend->any_format,
+                                           backend->architecture(device_of(base)));
+}
+
 static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,
                                               const iree_hal_executable_params_t* params,
                                               iree_hal_executable_t** out_executable) {
@@ -183,6 +189,7 @@ static const iree_hal_executable_cache_vtable_t cache_vtable = {
     .infer_format = cache_infer_format,
     .can_prepare_format = cache_can_prepare_format,
     .prepare_executable = cache_prepare_executable,
+    .append_formats = cache_append_formats,
 };
 
 iree_status_t gpu_device_create_executable_cache(iree_hal_device_t* base, iree_string_view_t identifier,

@@ -1,5 +1,6 @@
 // Executable caches of local devices: the device's loaders, asked in order.
 #include "hal/local/device.h"
+#include "module/vmvx.h"
 
 typedef struct local_cache_t {
   iree_hal_resource_t resource;
@@ -38,6 +39,19 @@ static bool cache_can_prepare_format(iree_hal_executable_cache_t* base, iree_hal
                                                       executable_format);
 }
 
+// Loaders are asked for a format, and name none.
+static iree_status_t cache_append_formats(iree_hal_executable_cache_t* base, iree_string_builder_t* builder) {
+  static const char* const known[] = {"embedded-elf-x86_64", "embedded-elf-arm_64", "system-elf-x86_64", "static",
+                                      VMVX_FORMAT};
+  const char* separator = "";
+  for (iree_host_size_t i = 0; i < IREE_ARRAYSIZE(known); ++i) {
+    if (!cache_can_prepare_format(base, 0, iree_make_cstring_view(known[i]))) continue;
+    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, "%s%s", separator, known[i]));
+    separator = ", ";
+  }
+  return iree_ok_status();
+}
+
 static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,
                                               const iree_hal_executable_params_t* executable_params,
                                               iree_hal_executable_t** out_executable) {
@@ -62,6 +76,7 @@ static const iree_hal_executable_cache_vtable_t cache_vtable = {
     .infer_format = cache_infer_format,
     .can_prepare_format = cache_can_prepare_format,
     .prepare_executable = cache_prepare_executable,
+    .append_formats = cache_append_formats,
 };
 
 iree_status_t local_executable_cache_create(local_device_t* device, iree_hal_executable_cache_t** out_cache) {

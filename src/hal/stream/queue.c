@@ -259,6 +259,7 @@ const gpu_backend_t stream_backend = {
     .name = "cuda",
     .max_update = MAX_UPDATE,
     .architecture = architecture,
+    .any_format = "cuda-nvptx-fb",
     .takes_format = stream_takes_format,
     .infer_format = stream_infer_format,
     .load = stream_executable_load,

@@ -11,6 +11,7 @@
 #include "target/llvm/chunk.h"
 #include "target/llvm/hooks.h"
 #include "target/llvm/static_library.h"
+#include "target/nvptx/ptxas.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // CPU: objects and tables -> shared object
@@ -102,7 +103,11 @@ static bool finish_cuda(build_job_t* job, target_executable_t* out, text_t* erro
   }
   out->data = ptx.data;
   out->size = ptx.size;
-  return dump_write(job->options->dump.binaries, job->target, job->options->name, ".ptx", ptx.data, ptx.size, error);
+  const char *folder = job->options->dump.binaries, *name = job->options->name;
+  if (!dump_write(folder, job->target, name, ".ptx", ptx.data, ptx.size, error)) return false;
+  if (!job->options->ptxas.is_used) return true;
+  return ptxas_assemble(&job->options->ptxas, job->target->cpu, out, error) &&
+         dump_write(folder, job->target, name, ".cubin", out->cubin, out->cubin_size, error);
 }
 
 static bool finish_rocm(build_job_t* job, target_executable_t* out, text_t* error) {

@@ -14,41 +14,16 @@ static bool query_is_true(iree_hal_device_t* device, const char* category, iree_
   return iree_status_consume_code(status) == IREE_STATUS_OK && value;
 }
 
-// GPUs are asked by name whether they run a GPU's code: where the format alone does not tell.
-static bool is_processor(iree_string_view_t feature) {
-  return iree_string_view_starts_with(feature, IREE_SV("gfx")) || iree_string_view_starts_with(feature, IREE_SV("sm_"));
-}
-
-// The first feature of a comma-separated list that the device lacks; empty when it has all.
+// The first feature of a comma-separated list that the device lacks, of a processor or a processor that it runs the
+// code of; empty when it has all.
 static iree_string_view_t missing_feature(iree_hal_device_t* device, iree_string_view_t features) {
   while (features.size) {
     iree_string_view_t feature;
     iree_string_view_split(features, ',', &feature, &features);
-    const char* category = is_processor(feature) ? "hal.executable.format" : "hal.cpu";
-    if (feature.size && !query_is_true(device, category, feature)) return feature;
+    if (!feature.size || query_is_true(device, "hal.cpu", feature)) continue;
+    if (!query_is_true(device, "hal.executable.format", feature)) return feature;
   }
   return iree_string_view_empty();
-}
-
-// Formats to name when a device fits none of a module's targets.
-static iree_status_t append_device_formats(iree_hal_executable_cache_t* cache, iree_string_builder_t* builder) {
-  static const char* const known[] = {
-      // clang-format off
-      "embedded-elf-x86_64", "system-elf-x86_64", "embedded-elf-arm_64", "vmvx-bytecode-fb", "cuda-nvptx-fb",
-      "rocm-hsaco-fb", "amdgpu-hsaco-fb", "vulkan-spirv-fb", "static", "gfx900", "gfx906", "gfx908", "gfx90a",
-      "gfx90c", "gfx942", "gfx950", "gfx1010", "gfx1011", "gfx1012", "gfx1030", "gfx1031", "gfx1032", "gfx1034",
-      "gfx1035", "gfx1036", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153",
-      "gfx1200", "gfx1201", "gfx9-generic", "gfx9-4-generic", "gfx10-1-generic", "gfx10-3-generic", "gfx11-generic",
-      "gfx12-generic",
-      // clang-format on
-  };
-  const char* separator = "";
-  for (size_t i = 0; i < IREE_ARRAYSIZE(known); ++i) {
-    if (!iree_hal_executable_cache_can_prepare_format(cache, 0, iree_make_cstring_view(known[i]))) continue;
-    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, "%s%s", separator, known[i]));
-    separator = ", ";
-  }
-  return iree_ok_status();
 }
 
 static iree_status_t append_module_targets(const module_image_t* image, iree_hal_device_t* device,
@@ -65,9 +40,8 @@ static iree_status_t append_module_targets(const module_image_t* image, iree_hal
           iree_string_builder_append_format(builder, " (%.*s)", (int)description.size, description.data));
     }
     if (missing.size) {
-      IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, ", which needs %s%.*s",
-                                                             is_processor(missing) ? "" : "the processor feature ",
-                                                             (int)missing.size, missing.data));
+      IREE_RETURN_IF_ERROR(
+          iree_string_builder_append_format(builder, ", which needs %.*s", (int)missing.size, missing.data));
     }
   }
   return iree_ok_status();
@@ -78,7 +52,7 @@ static iree_status_t fail_target(const vm_device_t* device, uint32_t row, iree_h
   iree_string_builder_initialize(device->allocator, &has);
   iree_string_builder_initialize(device->allocator, &needs);
   iree_status_t status = append_module_targets(device->image, device->handle, &has);
-  if (iree_status_is_ok(status)) status = append_device_formats(cache, &needs);
+  if (iree_status_is_ok(status)) status = iree_hal_executable_cache_append_formats(cache, &needs);
   if (iree_status_is_ok(status)) {
     iree_string_view_t name = module_image_string(device->image, device->image->devices[row].name);
     iree_string_view_t module = module_image_string(device->image, device->image->header->name);
@@ -141,26 +115,48 @@ static iree_status_t find_functions(const vm_device_t* device, const module_exec
   return iree_ok_status();
 }
 
-static const module_variant_t* find_variant(const vm_device_t* device, const module_executable_t* row) {
-  for (uint32_t i = 0; i < row->variant_count; ++i) {
-    const module_variant_t* variant = &device->image->variants[row->variant_first + i];
-    if (variant->target == device->target) return variant;
+static iree_string_view_t format_of(const vm_device_t* device, const module_variant_t* variant) {
+  iree_string_view_t format = module_image_string(device->image, variant->format);
+  return format.size ? format : module_image_string(device->image, device->image->targets[variant->target].format);
+}
+
+// The next variant from `*at` on that the device takes; NULL when there is none.
+static const module_variant_t* next_variant(const vm_device_t* device, iree_hal_executable_cache_t* cache,
+                                            const module_executable_t* row, uint32_t* at) {
+  while (*at < row->variant_count) {
+    const module_variant_t* variant = &device->image->variants[row->variant_first + (*at)++];
+    if (variant->target != device->target) continue;
+    if (iree_hal_executable_cache_can_prepare_format(cache, 0, format_of(device, variant))) return variant;
   }
   return NULL;
 }
 
-static iree_status_t load_executable(const vm_device_t* device, iree_hal_executable_cache_t* cache,
-                                     const module_executable_t* row, vm_executable_t* executable) {
-  executable->variant = find_variant(device, row);
-  if (!executable->variant) return iree_ok_status();
+static iree_status_t prepare_executable(const vm_device_t* device, iree_hal_executable_cache_t* cache,
+                                        const module_variant_t* variant, iree_hal_executable_t** out_handle) {
   iree_hal_executable_params_t params;
   iree_hal_executable_params_initialize(&params);
   params.queue_affinity = IREE_HAL_QUEUE_AFFINITY_ANY;
   params.caching_mode = IREE_HAL_EXECUTABLE_CACHING_MODE_ALLOW_OPTIMIZATION;
-  params.executable_format = module_image_string(device->image, device->image->targets[device->target].format);
-  params.executable_data = device->image->segment_data[executable->variant->segment];
+  params.executable_format = format_of(device, variant);
+  params.executable_data = device->image->segment_data[variant->segment];
   params.budget = device->budget;
-  iree_status_t status = iree_hal_executable_cache_prepare_executable(cache, &params, &executable->handle);
+  return iree_hal_executable_cache_prepare_executable(cache, &params, out_handle);
+}
+
+// The first variant that loads: one that turns out not to be for this device after all leaves it to those behind it.
+static iree_status_t load_executable(const vm_device_t* device, iree_hal_executable_cache_t* cache,
+                                     const module_executable_t* row, vm_executable_t* executable) {
+  uint32_t at = 0;
+  executable->variant = next_variant(device, cache, row, &at);
+  if (!executable->variant) return iree_ok_status();
+  iree_status_t status = prepare_executable(device, cache, executable->variant, &executable->handle);
+  while (iree_status_is_incompatible(status)) {
+    const module_variant_t* other = next_variant(device, cache, row, &at);
+    if (!other) break;
+    iree_status_free(status);
+    executable->variant = other;
+    status = prepare_executable(device, cache, other, &executable->handle);
+  }
   if (iree_status_is_ok(status)) status = find_functions(device, row, executable);
   if (iree_status_is_ok(status)) return status;
   iree_string_view_t name = module_image_string(device->image, row->name);
