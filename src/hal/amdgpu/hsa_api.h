@@ -95,7 +95,21 @@ enum {
   HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED = 4,
 };
 typedef int32_t hsa_amd_agent_memory_pool_info_t;
-enum { HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS = 0 };
+enum {
+  HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS = 0,
+  HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS = 1,
+  HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO = 2,  // one hsa_amd_memory_pool_link_info_t for each hop
+};
+typedef struct hsa_amd_memory_pool_link_info_t {
+  uint32_t latency[2];
+  uint32_t bandwidth[2];
+  bool has_atomics_32;
+  bool has_atomics_64;
+  bool is_coherent;
+  int32_t type;
+  uint32_t numa_distance;
+} hsa_amd_memory_pool_link_info_t;
+_Static_assert(sizeof(hsa_amd_memory_pool_link_info_t) == 28, "as HSA has it");
 enum { HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED = 0 };
 
 typedef int32_t hsa_profile_t;

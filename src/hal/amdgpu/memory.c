@@ -16,11 +16,11 @@ static void memory_destroy(void* source) {
 }
 
 // Lets every GPU of the device use the memory, and the host where it is to.
-static iree_status_t allow_access(const memory_t* self, void* ptr, bool for_host) {
+static iree_status_t allow_access(const memory_t* self, void* ptr, const system_gpu_t* host_of) {
   hsa_agent_t agents[SYSTEM_MAX_AGENTS + 1];
   uint32_t count = 0;
   for (uint32_t i = 0; i < self->gpu_count; ++i) agents[count++] = self->gpus[i]->agent;
-  if (for_host) agents[count++] = self->system->cpus[self->gpus[0]->cpu].agent;
+  if (host_of) agents[count++] = self->system->cpus[host_of->cpu].agent;
   return LIBHSA_CALL(self->system->hsa, hsa_amd_agents_allow_access, count, agents, NULL, ptr);
 }
 
@@ -34,7 +34,7 @@ static iree_status_t memory_allocate(void* source, uint32_t physical, gpu_memory
   if (is_local && is_visible && gpu->fine.is_present) pool = gpu->fine.handle;
   void* ptr = NULL;
   IREE_RETURN_IF_ERROR(LIBHSA_CALL(hsa, hsa_amd_memory_pool_allocate, pool, memory->size, 0, &ptr));
-  iree_status_t status = allow_access(self, ptr, is_local && is_visible);
+  iree_status_t status = allow_access(self, ptr, is_local && is_visible ? gpu : NULL);
   if (!iree_status_is_ok(status)) {
     hsa->hsa_amd_memory_pool_free(ptr);
     return status;

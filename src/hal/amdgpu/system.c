@@ -127,13 +127,47 @@ static hsa_status_t visit_agent(hsa_agent_t agent, void* data) {
   return iree_status_is_ok(visit->status) ? HSA_STATUS_SUCCESS : HSA_STATUS_INFO_BREAK;
 }
 
-// CPUs without memory are of no use here; every GPU gets the first one that has some.
-static iree_status_t link_agents(system_t* system) {
-  uint32_t usable = system->cpu_count;
-  for (uint32_t i = system->cpu_count; i-- > 0;) {
-    if (system->cpus[i].fine.is_present && system->cpus[i].kernarg.is_present) usable = i;
+// CPUs without memory are of no use here.
+static bool is_usable(const system_cpu_t* cpu) { return cpu->fine.is_present && cpu->kernarg.is_present; }
+
+// How far a GPU is from a CPU's memory: the distances of the links between them. What HSA does not tell is far.
+static uint32_t measure_distance(const system_t* system, const system_gpu_t* gpu, const system_cpu_t* cpu) {
+  enum { MAX_HOPS = 16, FAR = UINT32_MAX - 1, NEVER = UINT32_MAX };
+  const libhsa_t* hsa = system->hsa;
+  hsa_amd_memory_pool_link_info_t links[MAX_HOPS] = {{{0}}};
+  uint32_t hops = 0, distance = 0;
+  if (!agent_reaches(hsa, gpu->agent, cpu->fine)) return NEVER;
+  if (hsa->hsa_amd_agent_memory_pool_get_info(
+          gpu->agent, cpu->fine.handle, HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS, &hops) != HSA_STATUS_SUCCESS ||
+      hops > MAX_HOPS) {
+    return FAR;
   }
-  if (usable == system->cpu_count) {
+  if (hops &&
+      hsa->hsa_amd_agent_memory_pool_get_info(gpu->agent, cpu->fine.handle, HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO,
+                                              links) != HSA_STATUS_SUCCESS) {
+    return FAR;
+  }
+  for (uint32_t i = 0; i < hops; ++i) distance += iree_min(links[i].numa_distance, 1u << 16);
+  return distance;
+}
+
+// Of those equally far the first.
+static uint32_t find_nearest_cpu(const system_t* system, const system_gpu_t* gpu) {
+  uint32_t nearest = system->cpu_count, least = 0;
+  for (uint32_t i = 0; i < system->cpu_count; ++i) {
+    if (!is_usable(&system->cpus[i])) continue;
+    uint32_t distance = measure_distance(system, gpu, &system->cpus[i]);
+    if (nearest < system->cpu_count && distance >= least) continue;
+    nearest = i;
+    least = distance;
+  }
+  return nearest;
+}
+
+static iree_status_t link_agents(system_t* system) {
+  bool has_usable = false;
+  for (uint32_t i = 0; i < system->cpu_count; ++i) has_usable = has_usable || is_usable(&system->cpus[i]);
+  if (!has_usable) {
     return iree_make_status(IREE_STATUS_UNAVAILABLE,
                             "HSA has no CPU agent with fine-grained memory for kernel arguments");
   }
@@ -146,8 +180,8 @@ static iree_status_t link_agents(system_t* system) {
     if (!gpu->coarse.is_present) {
       return iree_make_status(IREE_STATUS_UNAVAILABLE, "GPU %u (%s) has no memory of its own", i, gpu->name);
     }
-    gpu->cpu = usable;
-    gpu->is_host_visible = agent_reaches(system->hsa, system->cpus[usable].agent, gpu->coarse);
+    gpu->cpu = find_nearest_cpu(system, gpu);
+    gpu->is_host_visible = agent_reaches(system->hsa, system->cpus[gpu->cpu].agent, gpu->coarse);
   }
   return iree_ok_status();
 }

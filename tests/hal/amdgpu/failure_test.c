@@ -117,6 +117,24 @@ static void several_devices(void** state) {
   expect(IREE_STATUS_OK, "");
 }
 
+// Memory of the host for a GPU is that of the CPU next to it.
+static void nearest_cpus(void** state) {
+  for (int nearest = 0; nearest < 3; ++nearest) {
+    reset();
+    fake->cpu_count = 3;
+    fake->nearest_cpu = nearest;
+    expect(IREE_STATUS_OK, "");
+    for (int i = 0; i < 3; ++i) assert_int_equal(fake->pool_sizes[i] != 0, i == nearest);
+  }
+  reset();
+  fake->cpu_count = 3;
+  fake->gpu_count = 2;
+  fake->nearest_cpu = 1;
+  expect(IREE_STATUS_OK, "");
+  assert_int_equal(fake->pool_sizes[0], 0);
+  assert_true(fake->pool_sizes[1] != 0 && fake->pool_sizes[2] != 0);
+}
+
 static void stopped_queue(void** state) {
   reset();
   fake->fault_code = HSA_STATUS_ERROR_EXCEPTION;
@@ -325,10 +343,11 @@ static void little_device_memory(void** state) {
 int main(void) {
   if (!load_fake()) return 1;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),  cmocka_unit_test(old_library),        cmocka_unit_test(library_in_path),
-      cmocka_unit_test(missing_agents), cmocka_unit_test(several_devices),    cmocka_unit_test(stopped_queue),
-      cmocka_unit_test(barriers),       cmocka_unit_test(system_events),      cmocka_unit_test(memory_in_queue_order),
-      cmocka_unit_test(fence_scopes),   cmocka_unit_test(little_host_memory), cmocka_unit_test(little_device_memory),
+      cmocka_unit_test(nothing_fails),         cmocka_unit_test(old_library),     cmocka_unit_test(library_in_path),
+      cmocka_unit_test(missing_agents),        cmocka_unit_test(several_devices), cmocka_unit_test(nearest_cpus),
+      cmocka_unit_test(stopped_queue),         cmocka_unit_test(barriers),        cmocka_unit_test(system_events),
+      cmocka_unit_test(memory_in_queue_order), cmocka_unit_test(fence_scopes),    cmocka_unit_test(little_host_memory),
+      cmocka_unit_test(little_device_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

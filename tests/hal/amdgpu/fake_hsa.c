@@ -151,7 +151,14 @@ EXPORT hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t pool, hsa
 EXPORT hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memory_pool_t pool,
                                                        hsa_amd_agent_memory_pool_info_t attribute, void* out_value) {
   FAIL_IF_TOLD();
-  *(int32_t*)out_value = 1;  // allowed by default
+  if (attribute != HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO) {
+    *(int32_t*)out_value = 1;  // allowed by default; one hop
+    return HSA_STATUS_SUCCESS;
+  }
+  uint64_t nearest = (agent.handle - GPU_HANDLE + (uint64_t)fake_hsa.nearest_cpu) % (uint64_t)fake_hsa.cpu_count;
+  bool is_near = pool.handle == CPU_HANDLE + POOL_OFFSET + nearest;
+  *(hsa_amd_memory_pool_link_info_t*)out_value =
+      (hsa_amd_memory_pool_link_info_t){.is_coherent = true, .numa_distance = is_near ? 10 : 32};
   return HSA_STATUS_SUCCESS;
 }
 
@@ -165,6 +172,8 @@ EXPORT hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t pool, siz
   pthread_mutex_lock(&mutex);
   bool fits = !fake_hsa.memory_limit || fake_hsa.memory_size + size <= fake_hsa.memory_limit;
   if (fits) fake_hsa.memory_size += size;
+  uint64_t cpu = pool.handle - CPU_HANDLE - POOL_OFFSET;
+  if (fits && cpu < 4) fake_hsa.pool_sizes[cpu] += size;
   pthread_mutex_unlock(&mutex);
   block_t* block = fits ? (block_t*)aligned_alloc(4096, sizeof(*block) + ((size + 4095) & ~(size_t)4095)) : NULL;
   if (!block) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;

@@ -9,6 +9,7 @@ typedef struct fake_hsa_t {
   int cpu_count;
   int gpu_count;
   bool has_memory;          // agents have memory pools
+  int nearest_cpu;          // of the first GPU; of the next one, the next
   size_t memory_limit;      // bytes of all pools together; 0: none
   const char* failing;      // name of the entry point that fails; NULL: none
   int failing_call;         // counted from 0
@@ -22,6 +23,7 @@ typedef struct fake_hsa_t {
   hsa_event_fn_t event_handler;  // that was registered last
   int handler_count;             // that were registered
   hsa_agent_t queue_agent;       // of the last queue
+  size_t pool_sizes[4];          // bytes that were allocated of CPUs' memory
 
   int last_header;    // of a packet that ended
   int barrier_count;  // barrier-value packets so far
