@@ -138,6 +138,7 @@ iree_status_t amdgpu_executable_load(gpu_device_t* base, iree_const_byte_span_t 
   executable->base.function_count = executable->metadata.kernel_count;
   executable->base.function_size = sizeof(*executable->functions);
   executable->base.functions = executable->functions;
+  executable->base.data = iree_make_const_byte_span(executable->code, data.data_length);
   *out_executable = (iree_hal_executable_t*)executable;
   return iree_ok_status();
 }

@@ -1,6 +1,7 @@
 // Devices of GPUs: failure, the service thread, and queues by number.
 #include "hal/gpu/device.h"
 
+#include "hal/gpu/executable.h"
 #include "hal/gpu/queue.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -110,6 +111,7 @@ iree_status_t gpu_device_initialize(gpu_device_t* device) {
   device->base.interface = &gpu_operation_interface;
   hal_queued_initialize(&device->base);
   iree_notification_initialize(&device->host_ready);
+  IREE_RETURN_IF_ERROR(gpu_executable_list_create(device->base.host_allocator, &device->executables));
   iree_thread_create_params_t thread = {.name = IREE_SV("gpu-service")};
   return iree_thread_create(service_main, device, thread, device->base.host_allocator, &device->service);
 }
@@ -121,6 +123,7 @@ void gpu_device_close(gpu_device_t* device) {
 
 void gpu_device_deinitialize(gpu_device_t* device) {
   hal_queued_deinitialize(&device->base);
+  gpu_executable_list_release(device->executables);
   iree_status_free((iree_status_t)device->failure);
   iree_notification_deinitialize(&device->host_ready);
 }

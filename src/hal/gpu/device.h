@@ -20,6 +20,7 @@ typedef struct gpu_device_t gpu_device_t;
 typedef struct gpu_queue_t gpu_queue_t;
 typedef struct gpu_operation_t gpu_operation_t;
 typedef struct gpu_part_t gpu_part_t;
+typedef struct gpu_executable_list_t gpu_executable_list_t;
 
 typedef struct gpu_backend_t gpu_backend_t;
 typedef struct gpu_command_t gpu_command_t;
@@ -88,6 +89,7 @@ struct gpu_device_t {
   size_t recording_block_size;  // bytes; 0: the default
 
   iree_atomic_intptr_t failure;  // iree_status_t: of the first queue that was lost
+  gpu_executable_list_t* executables;
 
   gpu_operation_t* host_head;  // ready ones for the service thread; guarded by base.mutex
   gpu_operation_t* host_tail;

@@ -5,8 +5,99 @@ static const gpu_function_t* function_at(const gpu_executable_t* executable, ire
   return (const gpu_function_t*)((const uint8_t*)executable->functions + index * executable->function_size);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Lists
+//===----------------------------------------------------------------------------------------------------------------===
+
+struct gpu_executable_list_t {
+  iree_atomic_ref_count_t ref_count;
+  iree_allocator_t host_allocator;
+  iree_slim_mutex_t mutex;  // guards what follows
+  gpu_executable_t* head;   // not retained
+};
+
+iree_status_t gpu_executable_list_create(iree_allocator_t host_allocator, gpu_executable_list_t** out_list) {
+  gpu_executable_list_t* list = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*list), (void**)&list));
+  iree_atomic_ref_count_init(&list->ref_count);
+  list->host_allocator = host_allocator;
+  iree_slim_mutex_initialize(&list->mutex);
+  *out_list = list;
+  return iree_ok_status();
+}
+
+void gpu_executable_list_release(gpu_executable_list_t* list) {
+  if (!list || iree_atomic_ref_count_dec(&list->ref_count) != 1) return;
+  iree_slim_mutex_deinitialize(&list->mutex);
+  iree_allocator_free(list->host_allocator, list);
+}
+
+// False for an executable whose last reference has gone: it waits for the list's mutex to leave it.
+static bool try_retain(gpu_executable_t* executable) {
+  int32_t count = iree_atomic_ref_count_load(&executable->resource.ref_count);
+  while (count > 0) {
+    if (iree_atomic_compare_exchange_weak(&executable->resource.ref_count, &count, count + 1, iree_memory_order_acquire,
+                                          iree_memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A reference to the executable of that data. NULL when there is none. The mutex is held.
+static gpu_executable_t* list_find(const gpu_executable_list_t* list, iree_const_byte_span_t data) {
+  for (gpu_executable_t* at = list->head; at; at = at->next) {
+    bool is_same = at->data.data_length == data.data_length && memcmp(at->data.data, data.data, data.data_length) == 0;
+    if (is_same && try_retain(at)) return at;
+  }
+  return NULL;
+}
+
+static gpu_executable_t* list_take(gpu_executable_list_t* list, iree_const_byte_span_t data) {
+  iree_slim_mutex_lock(&list->mutex);
+  gpu_executable_t* found = list_find(list, data);
+  iree_slim_mutex_unlock(&list->mutex);
+  return found;
+}
+
+// Adds an executable; gives it back and returns the other when somebody else has loaded the same meanwhile.
+static gpu_executable_t* list_add(gpu_executable_list_t* list, gpu_executable_t* executable) {
+  if (!executable->data.data_length) return executable;
+  iree_slim_mutex_lock(&list->mutex);
+  gpu_executable_t* found = list_find(list, executable->data);
+  if (!found) {
+    iree_atomic_ref_count_inc(&list->ref_count);
+    executable->list = list;
+    executable->next = list->head;
+    if (list->head) list->head->prev = executable;
+    list->head = executable;
+  }
+  iree_slim_mutex_unlock(&list->mutex);
+  if (found) iree_hal_resource_release(executable);
+  return found ? found : executable;
+}
+
+static void list_remove(gpu_executable_t* executable) {
+  gpu_executable_list_t* list = executable->list;
+  if (!list) return;
+  iree_slim_mutex_lock(&list->mutex);
+  if (executable->next) executable->next->prev = executable->prev;
+  if (executable->prev) {
+    executable->prev->next = executable->next;
+  } else {
+    list->head = executable->next;
+  }
+  iree_slim_mutex_unlock(&list->mutex);
+  gpu_executable_list_release(list);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Executables
+//===----------------------------------------------------------------------------------------------------------------===
+
 static void executable_destroy(iree_hal_executable_t* base) {
   gpu_executable_t* executable = (gpu_executable_t*)base;
+  list_remove(executable);
   executable->destroy(executable);
 }
 
@@ -133,13 +224,44 @@ iree_status_t gpu_function_check(const gpu_function_t* function, const hal_dispa
 typedef struct gpu_cache_t {
   iree_hal_resource_t resource;
   iree_allocator_t host_allocator;
-  gpu_device_t* device;  // not owned: caches do not outlive their device
+  gpu_device_t* device;     // not owned: caches do not outlive their device
+  iree_slim_mutex_t mutex;  // guards what follows
+  iree_host_size_t count;
+  iree_host_size_t capacity;
+  gpu_executable_t** kept;  // retained: all that the cache has prepared
 } gpu_cache_t;
 
 static gpu_device_t* device_of(iree_hal_executable_cache_t* base) { return ((gpu_cache_t*)base)->device; }
 
 static void cache_destroy(iree_hal_executable_cache_t* base) {
-  iree_allocator_free(((gpu_cache_t*)base)->host_allocator, base);
+  gpu_cache_t* cache = (gpu_cache_t*)base;
+  for (iree_host_size_t i = 0; i < cache->count; ++i) iree_hal_resource_release(cache->kept[i]);
+  iree_allocator_free(cache->host_allocator, cache->kept);
+  iree_slim_mutex_deinitialize(&cache->mutex);
+  iree_allocator_free(cache->host_allocator, cache);
+}
+
+static iree_status_t reserve_place(gpu_cache_t* cache) {
+  if (cache->count < cache->capacity) return iree_ok_status();
+  iree_host_size_t capacity = iree_max(cache->capacity * 2, (iree_host_size_t)8);
+  IREE_RETURN_IF_ERROR(
+      iree_allocator_realloc(cache->host_allocator, capacity * sizeof(*cache->kept), (void**)&cache->kept));
+  cache->capacity = capacity;
+  return iree_ok_status();
+}
+
+static iree_status_t keep(gpu_cache_t* cache, gpu_executable_t* executable) {
+  iree_slim_mutex_lock(&cache->mutex);
+  iree_host_size_t i = 0;
+  while (i < cache->count && cache->kept[i] != executable) ++i;
+  bool is_new = i == cache->count;
+  iree_status_t status = is_new ? reserve_place(cache) : iree_ok_status();
+  if (is_new && iree_status_is_ok(status)) {
+    iree_hal_resource_retain(executable);
+    cache->kept[cache->count++] = executable;
+  }
+  iree_slim_mutex_unlock(&cache->mutex);
+  return status;
 }
 
 static iree_status_t cache_infer_format(iree_hal_executable_cache_t* base,
@@ -181,7 +303,18 @@ static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,
   if (params->constant_count) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "executables of GPUs take no specialization constants");
   }
-  return device->backend->load(device, params->executable_data, out_executable);
+  gpu_executable_t* executable = list_take(device->executables, params->executable_data);
+  if (!executable) {
+    IREE_RETURN_IF_ERROR(device->backend->load(device, params->executable_data, (iree_hal_executable_t**)&executable));
+    executable = list_add(device->executables, executable);
+  }
+  iree_status_t status = keep((gpu_cache_t*)base, executable);
+  if (!iree_status_is_ok(status)) {
+    iree_hal_resource_release(executable);
+    return status;
+  }
+  *out_executable = (iree_hal_executable_t*)executable;
+  return iree_ok_status();
 }
 
 static const iree_hal_executable_cache_vtable_t cache_vtable = {
@@ -201,6 +334,7 @@ iree_status_t gpu_device_create_executable_cache(iree_hal_device_t* base, iree_s
   iree_hal_resource_initialize(&cache_vtable, &cache->resource);
   cache->host_allocator = device->base.host_allocator;
   cache->device = device;
+  iree_slim_mutex_initialize(&cache->mutex);
   *out_cache = (iree_hal_executable_cache_t*)cache;
   return iree_ok_status();
 }

@@ -1,5 +1,6 @@
-// Executables of GPUs: functions by name and number with what is known of their arguments; and caches, which keep
-// nothing. A driver's executable begins with a gpu_executable_t, its functions with a gpu_function_t.
+// Executables of GPUs: functions by name and number with what is known of their arguments; and caches. The same data is
+// loaded once for a device, for as long as an executable of it is in use or a cache that prepared it. A driver's
+// executable begins with a gpu_executable_t, its functions with a gpu_function_t.
 #ifndef IREE_C_HAL_GPU_EXECUTABLE_H_
 #define IREE_C_HAL_GPU_EXECUTABLE_H_
 
@@ -24,7 +25,16 @@ struct gpu_executable_t {
   iree_host_size_t function_count;
   size_t function_size;  // bytes of a driver's function
   void* functions;
+  iree_const_byte_span_t data;  // that it was loaded from, in memory of its own; empty: others are never the same
+  // Of the list that it is in, if any.
+  gpu_executable_list_t* list;
+  gpu_executable_t* next;
+  gpu_executable_t* prev;
 };
+
+// The executables of a device that are in use. Retained by the device and by each of them.
+iree_status_t gpu_executable_list_create(iree_allocator_t host_allocator, gpu_executable_list_t** out_list);
+void gpu_executable_list_release(gpu_executable_list_t* list);
 
 // The rest of `executable` is set by the driver.
 void gpu_executable_initialize(gpu_executable_t* executable);

@@ -1,6 +1,7 @@
 // The amdgpu driver when HSA fails: a library that is too old, agents that are missing, no memory on host or GPU, a
 // kernel that stops its queue. Each gives one clear message, and everything is given back.
 #include "fake_program.h"
+#include "hal/amdgpu/library.h"
 
 #define OLD_PATH HSA_FOLDERS "/old_hsa"
 
@@ -311,6 +312,53 @@ static void fence_scopes(void** state) {
   assert_int_equal(fake->live_count, 0);
 }
 
+static iree_hal_executable_t* prepare(iree_hal_executable_cache_t* cache, const char* processor) {
+  target_id_t target;
+  iree_hal_executable_params_t params;
+  iree_hal_executable_params_initialize(&params);
+  params.executable_format = IREE_SV("rocm-hsaco-fb");
+  assert_true(iree_status_is_ok(target_id_parse(iree_make_cstring_view(processor), &target)));
+  assert_true(iree_status_is_ok(library_select(&target, &params.executable_data)));
+  iree_hal_executable_t* executable = NULL;
+  assert_true(iree_status_is_ok(iree_hal_executable_cache_prepare_executable(cache, &params, &executable)));
+  return executable;
+}
+
+static iree_hal_executable_cache_t* make_cache(const program_t* p) {
+  iree_hal_executable_cache_t* cache = NULL;
+  assert_true(iree_status_is_ok(iree_hal_executable_cache_create(p->device, IREE_SV("test"), &cache)));
+  return cache;
+}
+
+// The same data is loaded once while a cache or a user has it, by whichever cache; then again.
+static void loaded_once(void** state) {
+  reset();
+  fake->failing = "hsa_executable_create_alt";  // counts its calls
+  fake->failing_call = 1000;
+  program_t p = {0};
+  iree_hal_driver_registry_t* registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  int before = fake->call_count;
+  iree_hal_executable_cache_t *cache = make_cache(&p), *other = make_cache(&p);
+  iree_hal_executable_t* first = prepare(cache, "gfx1100");
+  iree_hal_executable_t* second = prepare(other, "gfx1100");
+  assert_ptr_equal(first, second);
+  assert_int_equal(fake->call_count, before + 1);
+  iree_hal_executable_cache_release(cache);
+  iree_hal_executable_release(first);
+  iree_hal_executable_release(second);
+  iree_hal_executable_release(prepare(other, "gfx1100"));
+  assert_int_equal(fake->call_count, before + 1);
+  iree_hal_executable_cache_release(other);
+  cache = make_cache(&p);
+  first = prepare(cache, "gfx1100");
+  assert_int_equal(fake->call_count, before + 2);
+  iree_hal_executable_cache_release(cache);
+  close_device(&p, registry);
+  iree_hal_executable_release(first);  // outlives its device
+  assert_int_equal(fake->live_count, 0);
+}
+
 // Whatever host memory there is: the device works or says what it lacks.
 static void little_host_memory(void** state) {
   reset();
@@ -343,11 +391,11 @@ static void little_device_memory(void** state) {
 int main(void) {
   if (!load_fake()) return 1;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),         cmocka_unit_test(old_library),     cmocka_unit_test(library_in_path),
-      cmocka_unit_test(missing_agents),        cmocka_unit_test(several_devices), cmocka_unit_test(nearest_cpus),
-      cmocka_unit_test(stopped_queue),         cmocka_unit_test(barriers),        cmocka_unit_test(system_events),
-      cmocka_unit_test(memory_in_queue_order), cmocka_unit_test(fence_scopes),    cmocka_unit_test(little_host_memory),
-      cmocka_unit_test(little_device_memory),
+      cmocka_unit_test(nothing_fails),      cmocka_unit_test(old_library),           cmocka_unit_test(library_in_path),
+      cmocka_unit_test(missing_agents),     cmocka_unit_test(several_devices),       cmocka_unit_test(nearest_cpus),
+      cmocka_unit_test(loaded_once),        cmocka_unit_test(stopped_queue),         cmocka_unit_test(barriers),
+      cmocka_unit_test(system_events),      cmocka_unit_test(memory_in_queue_order), cmocka_unit_test(fence_scopes),
+      cmocka_unit_test(little_host_memory), cmocka_unit_test(little_device_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
