@@ -28,6 +28,7 @@ struct hal_pool_t {
   iree_allocator_t host_allocator;
   iree_hal_allocator_t* allocator;
   hal_pool_params_t params;
+  hal_pool_t* next;  // in the chain; owned
 
   iree_slim_mutex_t mutex;  // guards what follows
   range_t* ranges;
@@ -327,17 +328,29 @@ void hal_pool_give(hal_pool_t* pool, hal_pool_slice_t slice, hal_pool_point_t po
 }
 
 void hal_pool_close(hal_pool_t* pool) {
-  if (!pool) return;
-  iree_slim_mutex_lock(&pool->mutex);
-  pool->params.is_over = NULL;
-  iree_slim_mutex_unlock(&pool->mutex);
+  for (; pool; pool = pool->next) {
+    iree_slim_mutex_lock(&pool->mutex);
+    pool->params.is_over = NULL;
+    iree_slim_mutex_unlock(&pool->mutex);
+  }
 }
 
-bool hal_pool_fits(const hal_pool_t* pool, const iree_hal_buffer_params_t* params, iree_device_size_t length) {
+static bool fits(const hal_pool_t* pool, const iree_hal_buffer_params_t* params, iree_device_size_t length) {
   const iree_hal_buffer_params_t* own = &pool->params.buffer;
   return length <= pool->params.range_length / LARGE_SHARE && params->type == own->type &&
          iree_all_bits_set(own->usage, params->usage) && iree_all_bits_set(own->access, params->access) &&
          params->min_alignment <= own->min_alignment;
+}
+
+void hal_pool_append(hal_pool_t* pool, hal_pool_t* next) {
+  while (pool->next) pool = pool->next;
+  pool->next = next;
+}
+
+hal_pool_t* hal_pool_choose(hal_pool_t* pool, const iree_hal_allocator_t* allocator,
+                            const iree_hal_buffer_params_t* params, iree_device_size_t length) {
+  while (pool && (pool->allocator != allocator || !fits(pool, params, length))) pool = pool->next;
+  return pool;
 }
 
 iree_status_t hal_pool_preallocate(hal_pool_t* pool) {
@@ -356,7 +369,7 @@ static hal_pool_block_t* find_empty(hal_pool_t* pool) {
   return NULL;
 }
 
-void hal_pool_trim(hal_pool_t* pool) {
+static void trim_one(hal_pool_t* pool) {
   iree_slim_mutex_lock(&pool->mutex);
   join_all(pool, /*by_force=*/false);
   for (hal_pool_block_t* block; (block = find_empty(pool)) != NULL;) {
@@ -370,6 +383,10 @@ void hal_pool_trim(hal_pool_t* pool) {
     iree_allocator_free(pool->host_allocator, range);
   }
   iree_slim_mutex_unlock(&pool->mutex);
+}
+
+void hal_pool_trim(hal_pool_t* pool) {
+  for (; pool; pool = pool->next) trim_one(pool);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -400,7 +417,8 @@ void hal_pool_retain(hal_pool_t* pool) {
 void hal_pool_release(hal_pool_t* pool) {
   if (!pool || iree_atomic_ref_count_dec(&pool->ref_count) != 1) return;
   pool->params.is_over = NULL;
-  hal_pool_trim(pool);
+  hal_pool_release(pool->next);
+  trim_one(pool);
   while (pool->spare) {
     hal_pool_block_t* block = pool->spare;
     pool->spare = block->next_free;
@@ -410,5 +428,3 @@ void hal_pool_release(hal_pool_t* pool) {
   iree_slim_mutex_deinitialize(&pool->mutex);
   iree_allocator_free(pool->host_allocator, pool);
 }
-
-iree_hal_allocator_t* hal_pool_allocator(const hal_pool_t* pool) { return pool->allocator; }

@@ -40,10 +40,14 @@ void hal_pool_retain(hal_pool_t* pool);
 void hal_pool_release(hal_pool_t* pool);
 // All points are over from here on, and `user_data` is not used any more.
 void hal_pool_close(hal_pool_t* pool);
-iree_hal_allocator_t* hal_pool_allocator(const hal_pool_t* pool);
 
-// Whether slices are as `params`, which an allocator has resolved, and `length` ask for. Large ones are not for pools.
-bool hal_pool_fits(const hal_pool_t* pool, const iree_hal_buffer_params_t* params, iree_device_size_t length);
+// Pools of several kinds of memory are a chain, of which the first owns the rest: what closes, trims and releases it
+// does so to all. Takes over `next`.
+void hal_pool_append(hal_pool_t* pool, hal_pool_t* next);
+// The first pool of a chain, which may be NULL, that has memory of that allocator and whose slices are as `params`,
+// which it has resolved, and `length` ask for. NULL when none is: large ones are not for pools.
+hal_pool_t* hal_pool_choose(hal_pool_t* pool, const iree_hal_allocator_t* allocator,
+                            const iree_hal_buffer_params_t* params, iree_device_size_t length);
 // Who takes a slice: work of a queue, and whether it may wait for points of other queues.
 typedef struct hal_pool_taker_t {
   uint64_t queue_id;  // 0: nothing that is not over will do
@@ -59,7 +63,7 @@ iree_status_t hal_pool_take(hal_pool_t* pool, iree_device_size_t length, hal_poo
                             hal_pool_slice_t* out_slice, hal_pool_frontier_t* out_frontier);
 // The slice is free from `point` on; without a point, from what had to come before its use.
 void hal_pool_give(hal_pool_t* pool, hal_pool_slice_t slice, hal_pool_point_t point);
-// Makes the first range. Errors: those of the allocator.
+// Makes the first range, of this pool alone. Errors: those of the allocator.
 iree_status_t hal_pool_preallocate(hal_pool_t* pool);
 // Frees ranges without slices.
 void hal_pool_trim(hal_pool_t* pool);

@@ -316,9 +316,7 @@ iree_status_t hal_transient_create(hal_queued_device_t* device, iree_hal_queue_a
 static hal_pool_t* choose_pool(const transient_buffer_t* buffer) {
   const hal_operation_interface_t* interface = buffer->device->interface;
   hal_pool_t* pool = interface->pool ? interface->pool(buffer->device, buffer->params.queue_affinity) : NULL;
-  bool fits = pool && hal_pool_allocator(pool) == buffer->allocator &&
-              hal_pool_fits(pool, &buffer->compatible, buffer->base.byte_length);
-  return fits ? pool : NULL;
+  return hal_pool_choose(pool, buffer->allocator, &buffer->compatible, buffer->base.byte_length);
 }
 
 iree_status_t hal_transient_stage(iree_hal_buffer_t* base, hal_pool_taker_t taker, hal_pool_frontier_t* out_frontier) {

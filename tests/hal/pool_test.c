@@ -150,8 +150,46 @@ static void frontiers(void** state) {
   iree_hal_allocator_release(allocator);
 }
 
+// Of pools in a chain the first that has such memory is chosen; what trims and releases the first does so to all.
+static void chains(void** state) {
+  iree_hal_allocator_t *allocator = NULL, *other_allocator = NULL;
+  hal_pool_t* first = make_pool(&allocator);
+  hal_pool_t* second = make_pool_with((hal_pool_params_t){.range_length = 4 * RANGE}, &other_allocator);
+  hal_pool_t* third = NULL;
+  hal_pool_params_t params = {.range_length = 2 * RANGE};
+  params.buffer.type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL;
+  params.buffer.usage = IREE_HAL_BUFFER_USAGE_TRANSFER;
+  iree_hal_buffer_params_canonicalize(&params.buffer);
+  iree_hal_buffer_params_t wanted = params.buffer;
+  params.buffer.min_alignment = 4096;
+  CHECK_OK(hal_pool_create(&params, allocator, iree_allocator_system(), &third));
+  hal_pool_append(first, second);
+  hal_pool_append(first, third);
+  assert_ptr_equal(hal_pool_choose(first, allocator, &wanted, 100), first);
+  assert_ptr_equal(hal_pool_choose(first, allocator, &wanted, RANGE), third);
+  assert_ptr_equal(hal_pool_choose(first, other_allocator, &wanted, RANGE), second);
+  assert_null(hal_pool_choose(first, allocator, &wanted, 2 * RANGE));
+  assert_null(hal_pool_choose(NULL, allocator, &wanted, 1));
+  wanted.min_alignment = 4096;
+  assert_ptr_equal(hal_pool_choose(first, allocator, &wanted, 100), third);
+  wanted.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL;
+  assert_null(hal_pool_choose(first, allocator, &wanted, 100));
+  hal_pool_slice_t slice;
+  CHECK_OK(take(third, 4096, &slice));
+  give(third, slice);
+  iree_hal_allocator_statistics_t statistics;
+  iree_hal_allocator_query_statistics(allocator, &statistics);
+  assert_true(statistics.host_bytes_allocated > statistics.host_bytes_freed);
+  hal_pool_trim(first);
+  iree_hal_allocator_query_statistics(allocator, &statistics);
+  assert_int_equal(statistics.host_bytes_allocated, statistics.host_bytes_freed);
+  hal_pool_release(first);
+  iree_hal_allocator_release(allocator);
+  iree_hal_allocator_release(other_allocator);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fill_and_empty), cmocka_unit_test(random_use),
-                                     cmocka_unit_test(frontiers)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chains), cmocka_unit_test(fill_and_empty),
+                                     cmocka_unit_test(random_use), cmocka_unit_test(frontiers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

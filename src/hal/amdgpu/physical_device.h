@@ -22,7 +22,7 @@ typedef struct physical_device_t {
   uint32_t ordinal;  // within the logical device
   wait_packet_t wait_packet;
   library_t library;
-  hal_pool_t* pool;  // of its own memory, for queue-ordered allocations
+  hal_pool_t* pool;  // of its own memory, with those of memory that the host sees, for queue-ordered allocations
 } physical_device_t;
 
 // Fills in a zeroed `physical`, of which `gpu` and `ordinal` are set, and makes its queues. What was made before an

@@ -227,14 +227,14 @@ static void system_events(void** state) {
 }
 
 // Allocates, fills and frees, after what came before.
-static void use_memory(program_t* p, iree_hal_queue_affinity_t affinity, iree_hal_alloca_flags_t flags) {
-  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
-                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+static void use_memory_of(program_t* p, iree_hal_memory_type_t type, iree_device_size_t size,
+                          iree_hal_queue_affinity_t affinity, iree_hal_alloca_flags_t flags) {
+  iree_hal_buffer_params_t params = {.type = type, .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
   iree_hal_buffer_t* buffer = NULL;
   uint64_t before = p->value++;
   iree_hal_semaphore_list_t wait_list = {1, &p->semaphore, &before}, signal_list = {1, &p->semaphore, &p->value};
-  assert_true(iree_status_is_ok(iree_hal_device_queue_alloca(p->device, affinity, wait_list, signal_list, NULL, params,
-                                                             25 << 20, flags, &buffer)));
+  assert_true(iree_status_is_ok(
+      iree_hal_device_queue_alloca(p->device, affinity, wait_list, signal_list, NULL, params, size, flags, &buffer)));
   p->buffer = buffer;
   assert_true(iree_status_is_ok(fill(p, affinity)));
   before = p->value++;
@@ -242,6 +242,10 @@ static void use_memory(program_t* p, iree_hal_queue_affinity_t affinity, iree_ha
                                                                IREE_HAL_DEALLOCA_FLAG_NONE)));
   iree_hal_buffer_release(buffer);
   p->buffer = NULL;
+}
+
+static void use_memory(program_t* p, iree_hal_queue_affinity_t affinity, iree_hal_alloca_flags_t flags) {
+  use_memory_of(p, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, 25 << 20, affinity, flags);
 }
 
 // Memory is used again by work behind that which frees it, while nothing has run yet; by that of other queues only when
@@ -268,6 +272,29 @@ static void memory_in_queue_order(void** state) {
     iree_wait_until(iree_time_now() + 1000000);
   }
   assert_true(fake->memory_size < size);
+  close_device(&p, registry);
+  assert_int_equal(fake->live_count, 0);
+}
+
+// So is memory that the host sees, the GPU's and its own; each from a range of its own.
+static void visible_memory_in_queue_order(void** state) {
+  static const iree_hal_memory_type_t types[] = {IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_VISIBLE,
+                                                 IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE};
+  reset();
+  fake->is_held = 1;
+  program_t p = {0};
+  iree_hal_driver_registry_t* registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  for (size_t i = 0; i < IREE_ARRAYSIZE(types); ++i) {
+    size_t before = fake->memory_size;
+    use_memory_of(&p, types[i], 1 << 20, 1, IREE_HAL_ALLOCA_FLAG_NONE);
+    size_t size = fake->memory_size;
+    assert_int_equal(size, before + (4 << 20));
+    for (int k = 0; k < 10; ++k) use_memory_of(&p, types[i], 1 << 20, 1, IREE_HAL_ALLOCA_FLAG_NONE);
+    assert_int_equal(fake->memory_size, size);
+  }
+  __atomic_store_n(&fake->is_held, 0, __ATOMIC_SEQ_CST);
+  assert_int_equal(iree_status_consume_code(wait(&p)), IREE_STATUS_OK);
   close_device(&p, registry);
   assert_int_equal(fake->live_count, 0);
 }
@@ -391,11 +418,21 @@ static void little_device_memory(void** state) {
 int main(void) {
   if (!load_fake()) return 1;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),      cmocka_unit_test(old_library),           cmocka_unit_test(library_in_path),
-      cmocka_unit_test(missing_agents),     cmocka_unit_test(several_devices),       cmocka_unit_test(nearest_cpus),
-      cmocka_unit_test(loaded_once),        cmocka_unit_test(stopped_queue),         cmocka_unit_test(barriers),
-      cmocka_unit_test(system_events),      cmocka_unit_test(memory_in_queue_order), cmocka_unit_test(fence_scopes),
-      cmocka_unit_test(little_host_memory), cmocka_unit_test(little_device_memory),
+      cmocka_unit_test(nothing_fails),
+      cmocka_unit_test(old_library),
+      cmocka_unit_test(library_in_path),
+      cmocka_unit_test(missing_agents),
+      cmocka_unit_test(several_devices),
+      cmocka_unit_test(nearest_cpus),
+      cmocka_unit_test(loaded_once),
+      cmocka_unit_test(stopped_queue),
+      cmocka_unit_test(barriers),
+      cmocka_unit_test(system_events),
+      cmocka_unit_test(memory_in_queue_order),
+      cmocka_unit_test(visible_memory_in_queue_order),
+      cmocka_unit_test(fence_scopes),
+      cmocka_unit_test(little_host_memory),
+      cmocka_unit_test(little_device_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
