@@ -240,6 +240,20 @@ iree_status_t iree_hal_buffer_guard(iree_hal_buffer_t* buffer, iree_device_size_
 // Mapping
 //===----------------------------------------------------------------------------------------------------------------===
 
+iree_status_t hal_buffer_pointer(iree_hal_buffer_t* buffer, uint8_t** out_pointer) {
+  *out_pointer = NULL;
+  if (!(buffer->memory_type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE)) {
+    return iree_hal_buffer_validate_memory_type(buffer->memory_type, IREE_HAL_MEMORY_TYPE_HOST_VISIBLE);
+  }
+  iree_hal_buffer_mapping_t mapping = {0};
+  mapping.impl.is_persistent = 1;
+  IREE_RETURN_IF_ERROR(IREE_HAL_VTABLE(buffer, iree_hal_buffer)
+                           ->map_range(buffer, IREE_HAL_MAPPING_MODE_PERSISTENT, IREE_HAL_MEMORY_ACCESS_ANY,
+                                       buffer->byte_offset, buffer->byte_length, &mapping));
+  *out_pointer = mapping.contents.data;
+  return iree_ok_status();
+}
+
 iree_status_t iree_hal_buffer_map_range(iree_hal_buffer_t* buffer, iree_hal_mapping_mode_t mapping_mode,
                                         iree_hal_memory_access_t memory_access, iree_device_size_t byte_offset,
                                         iree_device_size_t byte_length, iree_hal_buffer_mapping_t* out_buffer_mapping) {

@@ -4,6 +4,7 @@
 // checked against the binding table once per submission.
 #include "iree/hal/command_buffer.h"
 
+#include "hal/collective.h"
 #include "hal/detail.h"
 #include "iree/hal/device.h"
 
@@ -112,6 +113,8 @@ typedef struct ref_use_t {
 static const ref_use_t use_transfer_source = {IREE_HAL_BUFFER_USAGE_TRANSFER_SOURCE, IREE_HAL_MEMORY_ACCESS_READ};
 static const ref_use_t use_transfer_target = {IREE_HAL_BUFFER_USAGE_TRANSFER_TARGET, IREE_HAL_MEMORY_ACCESS_WRITE};
 static const ref_use_t use_dispatch = {IREE_HAL_BUFFER_USAGE_DISPATCH_STORAGE_READ, IREE_HAL_MEMORY_ACCESS_READ};
+static const ref_use_t use_send = {IREE_HAL_BUFFER_USAGE_DISPATCH_STORAGE_READ, IREE_HAL_MEMORY_ACCESS_READ};
+static const ref_use_t use_recv = {IREE_HAL_BUFFER_USAGE_DISPATCH_STORAGE_WRITE, IREE_HAL_MEMORY_ACCESS_WRITE};
 static const ref_use_t use_parameters = {IREE_HAL_BUFFER_USAGE_DISPATCH_INDIRECT_PARAMETERS,
                                          IREE_HAL_MEMORY_ACCESS_READ};
 
@@ -317,6 +320,22 @@ iree_status_t iree_hal_command_buffer_copy_buffer(iree_hal_command_buffer_t* com
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "source and target ranges overlap within the same buffer");
   }
   return RECORD(command_buffer, copy_buffer)(command_buffer, source_ref, target_ref, flags);
+}
+
+iree_status_t iree_hal_command_buffer_collective(iree_hal_command_buffer_t* command_buffer, iree_hal_channel_t* channel,
+                                                 iree_hal_collective_op_t op, uint32_t param,
+                                                 iree_hal_buffer_ref_t send_ref, iree_hal_buffer_ref_t recv_ref,
+                                                 iree_device_size_t element_count) {
+  IREE_RETURN_IF_ERROR(check_recording(command_buffer, IREE_HAL_COMMAND_CATEGORY_DISPATCH));
+  if (!RECORD(command_buffer, collective)) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "command buffers of this device have no collectives");
+  }
+  hal_collective_t collective = {channel, op, param, element_count, send_ref, recv_ref};
+  IREE_RETURN_IF_ERROR(hal_collective_check(&collective));
+  if (collective.send.length) IREE_RETURN_IF_ERROR(check_ref(command_buffer, &collective.send, use_send));
+  if (collective.recv.length) IREE_RETURN_IF_ERROR(check_ref(command_buffer, &collective.recv, use_recv));
+  return RECORD(command_buffer, collective)(command_buffer, channel, op, param, collective.send, collective.recv,
+                                            element_count);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

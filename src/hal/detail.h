@@ -31,6 +31,10 @@ iree_status_t hal_append_buffer_elements(iree_const_byte_span_t data, iree_host_
                                          const iree_hal_dim_t* shape, iree_hal_element_type_t element_type,
                                          iree_host_size_t max_element_count, iree_string_builder_t* builder);
 
+// First byte of a buffer in host memory. Errors: PERMISSION_DENIED when the host does not see it, FAILED_PRECONDITION
+// when a queue-ordered buffer has no memory now.
+iree_status_t hal_buffer_pointer(iree_hal_buffer_t* buffer, uint8_t** out_pointer);
+
 // The parts of a device URI.
 void hal_uri_split(iree_string_view_t uri, iree_string_view_t* out_driver, iree_string_view_t* out_path,
                    iree_string_view_t* out_params);

@@ -3,6 +3,7 @@
 #include "iree/hal/device.h"
 
 #include "hal/detail.h"
+#include "hal/recording.h"
 
 HAL_DEFINE_LIFETIME(device)
 
@@ -186,6 +187,12 @@ iree_status_t iree_hal_device_queue_execute(iree_hal_device_t* device, iree_hal_
   IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME));
   if (command_buffer) {
     IREE_RETURN_IF_ERROR(iree_hal_command_buffer_validate_submission(command_buffer, binding_table));
+    const hal_collectives_t* collectives = hal_recorded_collectives(command_buffer);
+    if (collectives) {
+      hal_execution_t execution = {
+          device, queue_affinity, wait_semaphore_list, signal_semaphore_list, command_buffer, binding_table, flags};
+      return hal_collectives_execute(&execution, collectives);
+    }
   }
   return HAL_CALL(device, iree_hal_device, queue_execute)(device, queue_affinity, wait_semaphore_list,
                                                           signal_semaphore_list, command_buffer, binding_table, flags);

@@ -1,6 +1,8 @@
 // The calls that queued devices share.
 #include "hal/queued_device.h"
 
+#include "hal/collective.h"
+
 void hal_queued_initialize(hal_queued_device_t* device) {
   iree_slim_mutex_initialize(&device->mutex);
   for (int i = 0; i < HAL_OPERATION_CLASSES; ++i) hal_idle_list_initialize(&device->free_operations[i]);
@@ -16,6 +18,7 @@ void hal_queued_deinitialize(hal_queued_device_t* device) {
   hal_idle_list_deinitialize(&device->free_staging);
   for (int i = 0; i < HAL_OPERATION_CLASSES; ++i) hal_idle_list_deinitialize(&device->free_operations[i]);
   iree_hal_allocator_release(device->allocator);
+  iree_hal_channel_provider_release(device->channel_provider);
   iree_async_proactor_pool_release(device->proactor_pool);
   iree_slim_mutex_deinitialize(&device->mutex);
 }
@@ -38,6 +41,17 @@ void hal_device_replace_allocator(iree_hal_device_t* base, iree_hal_allocator_t*
   iree_slim_mutex_unlock(&device->mutex);
   iree_hal_allocator_release(old_allocator);
   hal_staging_trim(device);
+}
+
+void hal_device_replace_channel_provider(iree_hal_device_t* device, iree_hal_channel_provider_t* new_provider) {
+  iree_hal_channel_provider_retain(new_provider);
+  iree_hal_channel_provider_release(cast(device)->channel_provider);
+  cast(device)->channel_provider = new_provider;
+}
+
+iree_status_t hal_device_create_channel(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                        iree_hal_channel_params_t params, iree_hal_channel_t** out_channel) {
+  return hal_channel_create_local(device, cast(device)->channel_provider, &params, out_channel);
 }
 
 iree_status_t hal_device_trim(iree_hal_device_t* device) {

@@ -96,8 +96,9 @@ struct hal_queued_device_t {
   iree_hal_resource_t resource;
   iree_allocator_t host_allocator;
   iree_string_view_t identifier;
-  iree_hal_allocator_t* allocator;            // retained
-  iree_async_proactor_pool_t* proactor_pool;  // retained; may be NULL
+  iree_hal_allocator_t* allocator;                // retained
+  iree_async_proactor_pool_t* proactor_pool;      // retained; may be NULL
+  iree_hal_channel_provider_t* channel_provider;  // retained; may be NULL
   const hal_operation_interface_t* interface;
   iree_device_size_t block_alignment;  // bytes, of what the allocator gives
   size_t pooled_operation_size;        // bytes of the smallest operations that are kept; 0: 1024
@@ -143,6 +144,7 @@ iree_status_t hal_device_query_facts(hal_queued_device_t* device, iree_string_vi
 #define HAL_QUEUED_DEVICE_CALLS                                                                                     \
   .id = hal_device_id, .host_allocator = hal_device_host_allocator, .allocator = hal_device_allocator,              \
   .replace_allocator = hal_device_replace_allocator, .trim = hal_device_trim,                                       \
+  .replace_channel_provider = hal_device_replace_channel_provider, .create_channel = hal_device_create_channel,     \
   .query_semaphore_compatibility = hal_device_query_semaphore_compatibility, .import_file = hal_device_import_file, \
   .queue_alloca = hal_device_queue_alloca, .queue_dealloca = hal_device_queue_dealloca,                             \
   .queue_read = hal_device_queue_read, .queue_write = hal_device_queue_write,                                       \

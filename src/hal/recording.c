@@ -116,6 +116,8 @@ typedef struct recorded_t {
   hal_recording_t recording;
   const hal_lowering_t* lowering;
   void* lowered;
+  bool has_collectives;
+  hal_collectives_t* collectives;  // when it has any, from its end on
   hal_idle_list_t* home;
   hal_idle_t idle;
   iree_hal_command_buffer_slot_t slots[];
@@ -125,6 +127,11 @@ static recorded_t* cast(iree_hal_command_buffer_t* base) { return (recorded_t*)b
 
 static iree_status_t recorded_end(iree_hal_command_buffer_t* base) {
   recorded_t* self = cast(base);
+  if (self->has_collectives) {
+    hal_recording_t first;
+    IREE_RETURN_IF_ERROR(hal_collectives_divide(base, &self->recording, &first, &self->collectives));
+    return self->lowering->lower(self->lowered, &first);
+  }
   iree_status_t status = self->lowering->lower(self->lowered, &self->recording);
   if (!self->home) recording_free_commands(&self->recording);
   return status;
@@ -193,12 +200,29 @@ static iree_status_t recorded_dispatch(iree_hal_command_buffer_t* base, iree_hal
   return append(recording, &command);
 }
 
+static iree_status_t recorded_collective(iree_hal_command_buffer_t* base, iree_hal_channel_t* channel,
+                                         iree_hal_collective_op_t op, uint32_t param, iree_hal_buffer_ref_t send_ref,
+                                         iree_hal_buffer_ref_t recv_ref, iree_device_size_t element_count) {
+  hal_recording_t* recording = &cast(base)->recording;
+  if (!hal_channel_is_local(channel)) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the channel is of another kind of device");
+  }
+  hal_command_t command = {.kind = HAL_COMMAND_COLLECTIVE};
+  command.collective = (hal_collective_t){channel, op, param, element_count, send_ref, recv_ref};
+  IREE_RETURN_IF_ERROR(retain(recording, channel));
+  IREE_RETURN_IF_ERROR(retain(recording, send_ref.buffer));
+  IREE_RETURN_IF_ERROR(retain(recording, recv_ref.buffer));
+  cast(base)->has_collectives = true;
+  return append(recording, &command);
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Command buffers
 //===----------------------------------------------------------------------------------------------------------------===
 
 static void recorded_free(recorded_t* self) {
   iree_allocator_t host_allocator = self->recording.host_allocator;
+  hal_collectives_free(self->collectives);
   self->lowering->free(self->lowered);
   recording_deinitialize(&self->recording);
   iree_allocator_free(host_allocator, self);
@@ -211,6 +235,9 @@ static void recorded_destroy(iree_hal_command_buffer_t* base) {
     return;
   }
   self->lowering->reset(self->lowered);
+  hal_collectives_free(self->collectives);
+  self->collectives = NULL;
+  self->has_collectives = false;
   recording_reset(&self->recording);
   hal_idle_list_give(self->home, &self->idle);
 }
@@ -223,6 +250,7 @@ static const iree_hal_command_buffer_vtable_t recorded_vtable = {
     .update_buffer = recorded_update,
     .copy_buffer = recorded_copy,
     .dispatch = recorded_dispatch,
+    .collective = recorded_collective,
 };
 
 static void initialize(recorded_t* self, const hal_recorded_params_t* params) {
@@ -267,6 +295,17 @@ iree_hal_command_buffer_t* hal_recorded_take(const hal_recorded_params_t* params
 
 void hal_recorded_free_idle(hal_idle_list_t* home) {
   for (recorded_t* self; (self = take_idle(home)) != NULL;) recorded_free(self);
+}
+
+iree_status_t hal_recorded_lower(iree_hal_command_buffer_t* base, const hal_recording_t* recording) {
+  IREE_HAL_ASSERT_TYPE(base, &recorded_vtable);
+  IREE_RETURN_IF_ERROR(cast(base)->lowering->lower(cast(base)->lowered, recording));
+  base->recording = IREE_HAL_RECORDING_DONE;
+  return iree_ok_status();
+}
+
+const hal_collectives_t* hal_recorded_collectives(iree_hal_command_buffer_t* base) {
+  return iree_hal_resource_is(base, &recorded_vtable) ? cast(base)->collectives : NULL;
 }
 
 void* hal_recorded_lowered(iree_hal_command_buffer_t* base, const hal_lowering_t* lowering) {

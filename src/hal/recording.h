@@ -11,10 +11,13 @@
 #ifndef IREE_C_HAL_RECORDING_H_
 #define IREE_C_HAL_RECORDING_H_
 
+#include "hal/collective.h"
 #include "hal/idle_list.h"
 #include "iree/hal/api.h"
 
 typedef enum { HAL_COMMAND_DISPATCH, HAL_COMMAND_FILL, HAL_COMMAND_COPY, HAL_COMMAND_UPDATE } hal_command_kind_t;
+// Where recordings are divided (collective.h). It is not lowered: drivers have no case for it.
+#define HAL_COMMAND_COLLECTIVE ((hal_command_kind_t)(HAL_COMMAND_UPDATE + 1))
 
 typedef struct hal_dispatch_t {
   iree_hal_executable_t* executable;
@@ -28,9 +31,10 @@ typedef struct hal_dispatch_t {
 typedef struct hal_command_t {
   hal_command_kind_t kind;
   bool waits;                    // for all commands before it
-  iree_hal_buffer_ref_t target;  // of all but DISPATCH
+  iree_hal_buffer_ref_t target;  // of all but DISPATCH and COLLECTIVE
   union {
     hal_dispatch_t dispatch;
+    hal_collective_t collective;
     struct {
       uint8_t data[16];
       uint8_t length;              // bytes: 1, 2, 4, 8 or 16
@@ -82,6 +86,10 @@ iree_status_t hal_recorded_create(const hal_recorded_params_t* params, const hal
 // The same from `home`, made new for one use by `params`; NULL when none is there.
 iree_hal_command_buffer_t* hal_recorded_take(const hal_recorded_params_t* params);
 void hal_recorded_free_idle(hal_idle_list_t* home);
+// Ends a command buffer with commands that another one has recorded and keeps alive.
+iree_status_t hal_recorded_lower(iree_hal_command_buffer_t* command_buffer, const hal_recording_t* recording);
+// NULL when none are recorded.
+const hal_collectives_t* hal_recorded_collectives(iree_hal_command_buffer_t* command_buffer);
 // What the driver made, or makes; NULL when the command buffer is of a driver with another lowering.
 void* hal_recorded_lowered(iree_hal_command_buffer_t* command_buffer, const hal_lowering_t* lowering);
 

@@ -7,6 +7,8 @@
 #include "iree/hal/buffer_transfer.h"
 #include "iree/hal/buffer_view.h"
 #include "iree/hal/buffer_view_util.h"
+#include "iree/hal/channel.h"
+#include "iree/hal/channel_provider.h"
 #include "iree/hal/command_buffer.h"
 #include "iree/hal/device.h"
 #include "iree/hal/device_group.h"

@@ -12,6 +12,7 @@
 
 #include "iree/base/api.h"
 #include "iree/hal/buffer.h"
+#include "iree/hal/channel.h"
 #include "iree/hal/event.h"
 #include "iree/hal/executable.h"
 #include "iree/hal/queue.h"
@@ -200,6 +201,71 @@ static inline bool iree_hal_dispatch_uses_custom_arguments(iree_hal_dispatch_fla
          iree_hal_dispatch_uses_indirect_arguments(flags);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Collectives
+//===----------------------------------------------------------------------------------------------------------------===
+
+// In what follows N is the number of ranks, n an element count.
+enum iree_hal_collective_kind_e {
+  IREE_HAL_COLLECTIVE_KIND_ALL_GATHER = 0u,  // recv (N x n) is what all ranks send (n each), by rank
+  IREE_HAL_COLLECTIVE_KIND_ALL_REDUCE,       // recv is the reduction of what all ranks send
+  IREE_HAL_COLLECTIVE_KIND_ALL_TO_ALL,       // recv is this rank's part of N of what each rank sends; not in place
+  IREE_HAL_COLLECTIVE_KIND_BROADCAST,        // recv, of all but rank `param`, is what that rank sends
+  IREE_HAL_COLLECTIVE_KIND_REDUCE,           // recv of rank `param` is the reduction of what all ranks send
+  IREE_HAL_COLLECTIVE_KIND_REDUCE_SCATTER,   // recv (n) is this rank's part of the reduction of all sends (N x n)
+  IREE_HAL_COLLECTIVE_KIND_SEND,             // to rank `param`, which receives
+  IREE_HAL_COLLECTIVE_KIND_RECV,             // from rank `param`, which sends
+  // To the rank in the low 16 bits of `param` and from that in the high ones, either 0xFFFF for nobody: then recv is
+  // zeros.
+  IREE_HAL_COLLECTIVE_KIND_SEND_RECV,
+  IREE_HAL_COLLECTIVE_KIND_MAX_VALUE = IREE_HAL_COLLECTIVE_KIND_SEND_RECV,
+};
+typedef uint8_t iree_hal_collective_kind_t;
+
+enum iree_hal_collective_reduction_e {
+  IREE_HAL_COLLECTIVE_REDUCTION_NONE = 0,
+  IREE_HAL_COLLECTIVE_REDUCTION_SUM = 1,
+  IREE_HAL_COLLECTIVE_REDUCTION_PRODUCT,
+  IREE_HAL_COLLECTIVE_REDUCTION_MINIMUM,
+  IREE_HAL_COLLECTIVE_REDUCTION_MAXIMUM,
+  IREE_HAL_COLLECTIVE_REDUCTION_AVERAGE,
+  IREE_HAL_COLLECTIVE_REDUCTION_MAX_VALUE = IREE_HAL_COLLECTIVE_REDUCTION_AVERAGE,
+};
+typedef uint8_t iree_hal_collective_reduction_t;
+
+enum iree_hal_collective_element_type_e {
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_SINT_8 = 0,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_UINT_8,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_SINT_16,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_UINT_16,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_SINT_32,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_UINT_32,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_SINT_64,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_UINT_64,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_FLOAT_16,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_FLOAT_32,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_FLOAT_64,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_BFLOAT_16,
+  IREE_HAL_COLLECTIVE_ELEMENT_TYPE_MAX_VALUE = IREE_HAL_COLLECTIVE_ELEMENT_TYPE_BFLOAT_16,
+};
+typedef uint8_t iree_hal_collective_element_type_t;
+
+typedef union iree_hal_collective_op_t {
+  uint32_t packed;
+  struct {
+    iree_hal_collective_kind_t kind;
+    iree_hal_collective_reduction_t reduction;  // NONE unless the kind reduces
+    iree_hal_collective_element_type_t element_type;
+    uint8_t reserved;
+  };
+} iree_hal_collective_op_t;
+// "all_reduce sum f32".
+IREE_API_EXPORT iree_string_view_t iree_hal_collective_op_format(const iree_hal_collective_op_t* op,
+                                                                 iree_bitfield_string_temp_t* out_temp);
+// Bytes; 0 for a type that is none.
+IREE_API_EXPORT iree_device_size_t
+iree_hal_collective_element_byte_count(iree_hal_collective_element_type_t element_type);
+
 typedef struct iree_hal_label_color_t {
   union {
     struct {
@@ -294,6 +360,17 @@ IREE_API_EXPORT iree_status_t iree_hal_command_buffer_dispatch(
     iree_hal_executable_function_t function, const iree_hal_dispatch_config_t config, iree_const_byte_span_t constants,
     const iree_hal_buffer_ref_list_t bindings, iree_hal_dispatch_flags_t flags);
 
+// Takes part in a collective of the channel's group, in which every rank records the same in the same order on that
+// channel. Ranges may be longer than what is needed; those that this rank does not use may be empty. `send_ref` and
+// `recv_ref` may be the same memory where a result replaces what it is made of: all of it, or this rank's part of the
+// longer one. Collectives with no barrier or other command between them start together. Errors: INVALID_ARGUMENT,
+// OUT_OF_RANGE, UNIMPLEMENTED for devices without; of the execution: INVALID_ARGUMENT when ranks do not agree, ABORTED
+// when one has left, the failure of another rank's submission, PERMISSION_DENIED when the host does the work and does
+// not see a buffer.
+IREE_API_EXPORT iree_status_t iree_hal_command_buffer_collective(
+    iree_hal_command_buffer_t* command_buffer, iree_hal_channel_t* channel, iree_hal_collective_op_t op, uint32_t param,
+    iree_hal_buffer_ref_t send_ref, iree_hal_buffer_ref_t recv_ref, iree_device_size_t element_count);
+
 // Checks a table against what was recorded: enough slots, buffers present, usage, access and ranges. Devices call it on
 // submission of validated command buffers.
 IREE_API_EXPORT iree_status_t iree_hal_command_buffer_validate_submission(
@@ -342,7 +419,8 @@ IREE_API_EXPORT iree_status_t iree_hal_create_transfer_command_buffer(
 
 //===----------------------------------------------------------------------------------------------------------------===
 // For drivers. The public functions above validate and then call these; references arrive with absolute lengths only
-// when they are direct. begin, the debug groups and advise_buffer may be NULL: then there is nothing to do.
+// when they are direct. begin, the debug groups and advise_buffer may be NULL: then there is nothing to do; collective
+// may be NULL where there is none.
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct iree_hal_command_buffer_vtable_t {
@@ -372,6 +450,10 @@ typedef struct iree_hal_command_buffer_vtable_t {
                                         iree_hal_executable_function_t function,
                                         const iree_hal_dispatch_config_t* config, iree_const_byte_span_t constants,
                                         iree_hal_buffer_ref_list_t bindings, iree_hal_dispatch_flags_t flags);
+  // References that this rank does not use have no buffer and length 0.
+  iree_status_t(IREE_API_PTR* collective)(iree_hal_command_buffer_t* command_buffer, iree_hal_channel_t* channel,
+                                          iree_hal_collective_op_t op, uint32_t param, iree_hal_buffer_ref_t send_ref,
+                                          iree_hal_buffer_ref_t recv_ref, iree_device_size_t element_count);
 } iree_hal_command_buffer_vtable_t;
 
 // What validation knows of a slot: what the commands that use it need.

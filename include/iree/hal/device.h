@@ -17,6 +17,8 @@
 #include "iree/base/api.h"
 #include "iree/hal/allocator.h"
 #include "iree/hal/buffer.h"
+#include "iree/hal/channel.h"
+#include "iree/hal/channel_provider.h"
 #include "iree/hal/command_buffer.h"
 #include "iree/hal/executable_cache.h"
 #include "iree/hal/file.h"
@@ -118,6 +120,9 @@ IREE_API_EXPORT iree_allocator_t iree_hal_device_host_allocator(iree_hal_device_
 IREE_API_EXPORT iree_hal_allocator_t* iree_hal_device_allocator(iree_hal_device_t* device);
 // Only before the device is used.
 IREE_API_EXPORT void iree_hal_device_replace_allocator(iree_hal_device_t* device, iree_hal_allocator_t* new_allocator);
+// Retained; NULL for none. Only before channels are made.
+IREE_API_EXPORT void iree_hal_device_replace_channel_provider(iree_hal_device_t* device,
+                                                              iree_hal_channel_provider_t* new_provider);
 // Frees what can be had again.
 IREE_API_EXPORT iree_status_t iree_hal_device_trim(iree_hal_device_t* device);
 // Facts about the device. Categories: `hal.device.id` and `hal.executable.format` (key: a pattern or a format; 1 when

@@ -1,4 +1,5 @@
 // Block programs: lowering of recordings.
+#include "hal/detail.h"
 #include "hal/local/program_internal.h"
 
 #define TRANSFER_CHUNK ((iree_device_size_t)128 * 1024)  // bytes
@@ -65,20 +66,6 @@ static iree_status_t vector_push(local_program_t* program, size_t* count, size_t
 // References
 //===----------------------------------------------------------------------------------------------------------------===
 
-iree_status_t local_buffer_pointer(iree_hal_buffer_t* buffer, uint8_t** out_pointer) {
-  *out_pointer = NULL;
-  if (!(buffer->memory_type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE)) {
-    return iree_hal_buffer_validate_memory_type(buffer->memory_type, IREE_HAL_MEMORY_TYPE_HOST_VISIBLE);
-  }
-  iree_hal_buffer_mapping_t mapping = {0};
-  mapping.impl.is_persistent = 1;
-  IREE_RETURN_IF_ERROR(IREE_HAL_VTABLE(buffer, iree_hal_buffer)
-                           ->map_range(buffer, IREE_HAL_MAPPING_MODE_PERSISTENT, IREE_HAL_MEMORY_ACCESS_ANY,
-                                       buffer->byte_offset, buffer->byte_length, &mapping));
-  *out_pointer = mapping.contents.data;
-  return iree_ok_status();
-}
-
 static bool is_late(iree_hal_buffer_t* buffer) {
   return iree_hal_buffer_allocation_placement(buffer).flags & IREE_HAL_BUFFER_PLACEMENT_FLAG_ASYNCHRONOUS;
 }
@@ -90,7 +77,7 @@ static iree_status_t add_pointer(local_program_t* program, iree_hal_buffer_ref_t
   pointer->length = ref.length;
   if (ref.buffer && !is_late(ref.buffer)) {
     uint8_t* base = NULL;
-    IREE_RETURN_IF_ERROR(local_buffer_pointer(ref.buffer, &base));
+    IREE_RETURN_IF_ERROR(hal_buffer_pointer(ref.buffer, &base));
     pointer->data = base + ref.offset;
     return iree_ok_status();
   }

@@ -54,8 +54,4 @@ void local_state_run(local_state_t* state, local_worker_t* worker);
 iree_status_t local_state_take_failure(local_state_t* state);
 void local_state_release(local_state_t* state);
 
-// First byte of a buffer in host memory. Errors: PERMISSION_DENIED when the host does not see it, FAILED_PRECONDITION
-// when a queue-ordered buffer has no memory now.
-iree_status_t local_buffer_pointer(iree_hal_buffer_t* buffer, uint8_t** out_pointer);
-
 #endif  // IREE_C_HAL_LOCAL_PROGRAM_H_

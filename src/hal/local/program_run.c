@@ -113,7 +113,7 @@ static iree_status_t bind_slots(const local_program_t* program, iree_hal_buffer_
     const iree_hal_buffer_binding_t* binding = &table.bindings[i];
     slots[i] = (program_pointer_t){NULL, 0};
     if (!binding->buffer) continue;
-    IREE_RETURN_IF_ERROR(local_buffer_pointer(binding->buffer, &slots[i].data), "binding table slot %u", i);
+    IREE_RETURN_IF_ERROR(hal_buffer_pointer(binding->buffer, &slots[i].data), "binding table slot %u", i);
     iree_device_size_t offset = 0;
     IREE_RETURN_IF_ERROR(iree_hal_buffer_calculate_range(0, iree_hal_buffer_byte_length(binding->buffer),
                                                          binding->offset, binding->length, &offset, &slots[i].length));
@@ -136,7 +136,7 @@ static iree_status_t bind_patches(local_state_t* state) {
     program_pointer_t late;
     const program_pointer_t* slot = &state->slots[patch->slot];
     if (patch->buffer) {
-      IREE_RETURN_IF_ERROR(local_buffer_pointer(patch->buffer, &late.data));
+      IREE_RETURN_IF_ERROR(hal_buffer_pointer(patch->buffer, &late.data));
       late.length = iree_hal_buffer_byte_length(patch->buffer);
       slot = &late;
     }

@@ -45,7 +45,7 @@ iree_status_t local_queue_fill(iree_hal_device_t* device, iree_hal_queue_affinit
                                iree_host_size_t pattern_length, iree_hal_fill_flags_t flags) {
   if (runs_here((local_device_t*)device, queue_affinity, wait_semaphore_list, length)) {
     uint8_t* target = NULL;
-    iree_status_t status = local_buffer_pointer(target_buffer, &target);
+    iree_status_t status = hal_buffer_pointer(target_buffer, &target);
     if (iree_status_is_ok(status)) hal_pattern_fill(target + target_offset, length, pattern, pattern_length);
     local_queue_signal((local_device_t*)device, signal_semaphore_list, status);
     return iree_ok_status();
@@ -66,7 +66,7 @@ iree_status_t local_queue_update(iree_hal_device_t* device, iree_hal_queue_affin
   const uint8_t* source = (const uint8_t*)source_buffer + source_offset;
   if (runs_here((local_device_t*)device, queue_affinity, wait_semaphore_list, length)) {
     uint8_t* target = NULL;
-    iree_status_t status = local_buffer_pointer(target_buffer, &target);
+    iree_status_t status = hal_buffer_pointer(target_buffer, &target);
     if (iree_status_is_ok(status) && length) memcpy(target + target_offset, source, length);
     local_queue_signal((local_device_t*)device, signal_semaphore_list, status);
     return iree_ok_status();
@@ -91,8 +91,8 @@ iree_status_t local_queue_copy(iree_hal_device_t* device, iree_hal_queue_affinit
                                iree_hal_copy_flags_t flags) {
   if (runs_here((local_device_t*)device, queue_affinity, wait_semaphore_list, length)) {
     uint8_t *source = NULL, *target = NULL;
-    iree_status_t status = local_buffer_pointer(source_buffer, &source);
-    if (iree_status_is_ok(status)) status = local_buffer_pointer(target_buffer, &target);
+    iree_status_t status = hal_buffer_pointer(source_buffer, &source);
+    if (iree_status_is_ok(status)) status = hal_buffer_pointer(target_buffer, &target);
     if (iree_status_is_ok(status)) memmove(target + target_offset, source + source_offset, length);
     local_queue_signal((local_device_t*)device, signal_semaphore_list, status);
     return iree_ok_status();

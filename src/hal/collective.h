@@ -1,0 +1,84 @@
+// Collectives within a process: what they compute, and how the ranks of a group meet.
+//
+//   command buffer -> hal_collectives_t (what is recorded, in batches) -> hal_collectives_execute: a chain of queue
+//   operations, one for each batch, in which a host call posts the batch's parts to their channels and is over when all
+//   parts are
+//
+// Nobody waits for another rank: whoever posts the last part does the work, on its thread.
+#ifndef IREE_C_HAL_COLLECTIVE_H_
+#define IREE_C_HAL_COLLECTIVE_H_
+
+#include "iree/hal/api.h"
+
+typedef struct hal_recording_t hal_recording_t;
+
+// What is recorded.
+typedef struct hal_collective_t {
+  iree_hal_channel_t* channel;
+  iree_hal_collective_op_t op;
+  uint32_t param;
+  iree_device_size_t element_count;
+  iree_hal_buffer_ref_t send;  // length 0: not used by this rank
+  iree_hal_buffer_ref_t recv;
+} hal_collective_t;
+
+// Checks one and resolves its references' lengths to what it reads and writes on this rank. Errors: INVALID_ARGUMENT,
+// OUT_OF_RANGE.
+iree_status_t hal_collective_check(hal_collective_t* collective);
+
+// Memory of one rank, of which either may be NULL where it is not used.
+typedef struct hal_collective_memory_t {
+  const uint8_t* send;
+  uint8_t* recv;
+} hal_collective_memory_t;
+// Does a collective of all ranks: any kind but SEND, RECV and SEND_RECV.
+void hal_collective_compute(iree_hal_collective_op_t op, uint32_t root, iree_device_size_t element_count,
+                            uint32_t rank_count, const hal_collective_memory_t* ranks);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Channels (channel.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+// One rank's part, which is the channel's from post until `complete`. SEND_RECV is two parts.
+typedef struct hal_collective_part_t hal_collective_part_t;
+struct hal_collective_part_t {
+  hal_collective_part_t* next;
+  iree_hal_collective_op_t op;
+  uint32_t param;
+  uint32_t rank;  // set by the channel
+  iree_device_size_t element_count;
+  hal_collective_memory_t memory;
+  iree_status_t failure;  // not OK: the rank cannot take part, and all others fail with a copy
+  // Called once, on any thread, with no lock held. Owns `status`.
+  void (*complete)(hal_collective_part_t* part, iree_status_t status);
+};
+void hal_channel_post(iree_hal_channel_t* channel, hal_collective_part_t* part);
+// Whether it is one of these, and its device (not retained).
+bool hal_channel_is_local(iree_hal_channel_t* channel);
+iree_hal_device_t* hal_channel_device(iree_hal_channel_t* channel);
+iree_status_t hal_channel_create_local(iree_hal_device_t* device, iree_hal_channel_provider_t* provider,
+                                       const iree_hal_channel_params_t* params, iree_hal_channel_t** out_channel);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Command buffers (collective_batch.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The batches of a recording: collectives with no barrier or other command between them, which start together.
+typedef struct hal_collectives_t hal_collectives_t;
+// Divides a recording that has collectives. `first` gets what is before them, to be lowered; it and the batches live as
+// long as the recording.
+iree_status_t hal_collectives_divide(iree_hal_command_buffer_t* command_buffer, const hal_recording_t* recording,
+                                     hal_recording_t* out_first, hal_collectives_t** out_collectives);
+void hal_collectives_free(hal_collectives_t* collectives);
+// The arguments of iree_hal_device_queue_execute, checked.
+typedef struct hal_execution_t {
+  iree_hal_device_t* device;
+  iree_hal_queue_affinity_t queue_affinity;
+  iree_hal_semaphore_list_t waits, signals;
+  iree_hal_command_buffer_t* command_buffer;
+  iree_hal_buffer_binding_table_t binding_table;
+  iree_hal_execute_flags_t flags;
+} hal_execution_t;
+iree_status_t hal_collectives_execute(const hal_execution_t* execution, const hal_collectives_t* collectives);
+
+#endif  // IREE_C_HAL_COLLECTIVE_H_
