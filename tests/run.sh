@@ -68,7 +68,7 @@ scale() {
   $python tests/e2e/scale/run.py --tools "$build/tools"
 }
 
-# GPU kernels in the checking interpreter, and AMD machine code on the software GPU.
+# GPU kernels in the checking interpreter, PTX in NVIDIA's assembler, and AMD machine code on the software GPU.
 gpu() {
   local bad=0 parts=$logs/gpu-parts
   {
@@ -76,6 +76,7 @@ gpu() {
     $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8 || bad=1
     $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target cascadelake --only ConvInteger \
       --only MatMulInteger --only QLinear --only QGemm || bad=1
+    $python tests/target/run_ptxas.py --build "$build" || bad=1
     $python tests/e2e/lowering/run.py --tools "$build/tools" --only regions/ --flag=--iree-hal-target-device=amdgpu \
       --flag=--iree-rocm-target=gfx1100 --device amdgpu \
       --launcher "$build/tools/iree-softgpu --target=gfx1100 --check=all --" || bad=1

@@ -79,6 +79,11 @@ targets() {
   [ $bad = 0 ]
 }
 
+# Every model's PTX for every architecture in NVIDIA's assembler.
+ptxas() {
+  $python tests/target/run_ptxas.py --build "$build" --all
+}
+
 # Every reader of untrusted files, 20 CPU-minutes each.
 fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
