@@ -35,6 +35,7 @@ iree_option(IREE_HAL_DRIVER_LOCAL_SYNC "Build the local-sync driver" ${IREE_HAL_
 iree_option(IREE_HAL_DRIVER_LOCAL_TASK "Build the local-task driver" ${IREE_HAL_DRIVER_DEFAULTS})
 iree_option(IREE_HAL_DRIVER_AMDGPU "Build the amdgpu driver (finds HSA at run time)" ${IREE_HAL_DRIVER_DEFAULTS})
 iree_option(IREE_HAL_DRIVER_CUDA "Build the cuda driver (finds libcuda at run time)" ${IREE_HAL_DRIVER_DEFAULTS})
+iree_option(IREE_HAL_DRIVER_HIP "Build the hip driver (finds libamdhip64 at run time)" ${IREE_HAL_DRIVER_DEFAULTS})
 iree_setting(IREE_HAL_AMDGPU_DEVICE_LIBRARY_TARGETS "GPUs that the amdgpu driver has its own kernels for" all)
 iree_setting(IREE_HAL_AMDGPU_DEVICE_LIBRARY_PATH "Folder of such kernels that were built before" "")
 iree_setting(IREE_ROCM_TEST_TARGET_CHIP "One more AMD GPU that the conformance suite runs on" "")

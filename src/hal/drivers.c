@@ -1,6 +1,7 @@
 // The table of drivers of this build.
 #include "iree/hal/drivers/amdgpu/registration/driver_module.h"
 #include "iree/hal/drivers/cuda/registration/driver_module.h"
+#include "iree/hal/drivers/hip/registration/driver_module.h"
 #include "iree/hal/drivers/init.h"
 #include "iree/hal/drivers/local_sync/registration/driver_module.h"
 #include "iree/hal/drivers/local_task/registration/driver_module.h"
@@ -11,6 +12,9 @@ static iree_status_t (*const driver_rows[])(iree_hal_driver_registry_t* registry
 #endif
 #if defined(IREE_HAVE_HAL_CUDA_DRIVER_MODULE)
     iree_hal_cuda_driver_module_register,
+#endif
+#if defined(IREE_HAVE_HAL_HIP_DRIVER_MODULE)
+    iree_hal_hip_driver_module_register,
 #endif
 #if defined(IREE_HAVE_HAL_LOCAL_SYNC_DRIVER_MODULE)
     iree_hal_local_sync_driver_module_register,

@@ -27,8 +27,9 @@ typedef struct cts_t {
   iree_io_file_contents_t* kernels;
   char format[64];  // of the kernels
   bool is_amd;
-  bool fault_is_final;  // a kernel that fails ends the process's use of the vendor's library
-  bool is_gpu;          // functions cannot fail, run in order, or take specialization constants
+  bool fault_is_final;      // a kernel that fails ends the process's use of the vendor's library
+  bool fault_ends_process;  // the library aborts it
+  bool is_gpu;              // functions cannot fail, run in order, or take specialization constants
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
   struct sigaction fault_action;  // of memory faults, outside of tests
@@ -65,6 +66,8 @@ iree_hal_file_t* cts_memory_file(void* data, iree_host_size_t size, iree_io_file
 
 // The device of the suites goes, with all that its work still holds, and comes again: for tests that count.
 void cts_close_device(void);
+// A device as the command line says.
+iree_hal_device_t* cts_create_device(void);
 void cts_open_device(void);
 
 // A device of the test's own with the test functions, for it to break or to load (own.c).

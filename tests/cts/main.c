@@ -7,6 +7,7 @@
 #include "iree/hal/drivers/init.h"
 
 IREE_FLAG(string, suite, "", "The only suite to run.")
+IREE_FLAG(string, path, "", "The path of the device: `0,1`. Empty: the default one.")
 
 cts_t cts;
 
@@ -180,9 +181,17 @@ static void load_kernels(void) {
   exit(EXIT_FAILURE);
 }
 
+iree_hal_device_t* cts_create_device(void) {
+  iree_hal_device_t* device = NULL;
+  IREE_CHECK_OK(iree_hal_driver_create_device_by_path(cts.driver, iree_make_cstring_view(cts.driver_name),
+                                                      iree_make_cstring_view(FLAG_path), 0, NULL, NULL,
+                                                      cts.host_allocator, &device));
+  return device;
+}
+
 void cts_open_device(void) {
   static const uint32_t constants[] = {CTS_CONSTANT_VALUE};
-  IREE_CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &cts.device));
+  cts.device = cts_create_device();
   cts.allocator = iree_hal_device_allocator(cts.device);
   IREE_CHECK_OK(iree_hal_executable_cache_create(cts.device, IREE_SV("cts"), &cts.cache));
   if (!cts.kernels) load_kernels();
@@ -204,7 +213,8 @@ void cts_close_device(void) {
 static void set_up(const char* driver_name) {
   cts.driver_name = driver_name;
   cts.is_amd = strcmp(driver_name, "amdgpu") == 0;
-  cts.fault_is_final = strcmp(driver_name, "cuda") == 0;
+  cts.fault_ends_process = strcmp(driver_name, "hip") == 0;
+  cts.fault_is_final = strcmp(driver_name, "cuda") == 0 || cts.fault_ends_process;
   cts.is_gpu = cts.is_amd || cts.fault_is_final;
   cts.host_allocator = iree_allocator_system();
   iree_hal_driver_registry_t* registry = iree_hal_driver_registry_default();
@@ -265,7 +275,7 @@ int main(int argc, char** argv) {
     if (suites[i]->records) failures += run_suite(suites[i], /*is_indirect=*/true);
   }
   // Its first test at the end, after which nothing runs.
-  if (cts.fault_is_final) failures += run_suite(&cts_fault, /*is_indirect=*/false);
+  if (cts.fault_is_final && !cts.fault_ends_process) failures += run_suite(&cts_fault, /*is_indirect=*/false);
   tear_down();
   return failures != 0;
 }

@@ -4,7 +4,7 @@
 cts_own_t cts_own_open(void) {
   cts_own_t own = {0};
   static const uint32_t constants[] = {CTS_CONSTANT_VALUE};
-  CHECK_OK(iree_hal_driver_create_default_device(cts.driver, NULL, cts.host_allocator, &own.device));
+  own.device = cts_create_device();
   CHECK_OK(iree_hal_executable_cache_create(own.device, IREE_SV("own"), &own.cache));
   iree_hal_executable_params_t params;
   iree_hal_executable_params_initialize(&params);

@@ -2,6 +2,7 @@
 #include "hal/amdgpu/fault.h"
 #include "hal/amdgpu/logical_device.h"
 #include "hal/amdgpu/topology.h"
+#include "hal/driver_base.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/drivers/amdgpu/registration/driver_module.h"
 
@@ -11,17 +12,12 @@ IREE_FLAG_LIST(
     "libraries. May be repeated.");
 
 typedef struct amdgpu_driver_t {
-  iree_hal_resource_t resource;
-  iree_allocator_t host_allocator;
+  hal_driver_t base;
   system_t* system;
   amdgpu_options_t options;
 } amdgpu_driver_t;
 
-static void driver_destroy(iree_hal_driver_t* base) {
-  amdgpu_driver_t* driver = (amdgpu_driver_t*)base;
-  system_release(driver->system);
-  iree_allocator_free(driver->host_allocator, driver);
-}
+static void driver_deinitialize(iree_hal_driver_t* base) { system_release(((amdgpu_driver_t*)base)->system); }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Listing
@@ -30,9 +26,8 @@ static void driver_destroy(iree_hal_driver_t* base) {
 static const char* display_name(const system_gpu_t* gpu) { return gpu->product[0] ? gpu->product : gpu->name; }
 
 // One device over all GPUs, then each of them.
-static iree_status_t driver_query_available_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
-                                                    iree_host_size_t* out_device_info_count,
-                                                    iree_hal_device_info_t** out_device_infos) {
+static iree_status_t query_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
+                                   iree_host_size_t* out_device_info_count, iree_hal_device_info_t** out_device_infos) {
   const system_t* system = ((amdgpu_driver_t*)base)->system;
   iree_hal_device_info_t* infos = NULL;
   iree_host_size_t count = system->gpu_count + 1;
@@ -77,8 +72,8 @@ static iree_status_t dump_gpu(const system_gpu_t* gpu, iree_string_builder_t* ou
                                            LOGICAL_DEVICE_DEFAULT_QUEUES, gpu->max_queue_size);
 }
 
-static iree_status_t driver_dump_device_info(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
-                                             iree_string_builder_t* builder) {
+static iree_status_t dump_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                 iree_string_builder_t* builder) {
   const system_t* system = ((amdgpu_driver_t*)base)->system;
   uint64_t mask = device_id ? (uint64_t)device_id : topology_default(system);
   for (uint32_t i = 0; i < system->gpu_count; ++i) {
@@ -91,52 +86,26 @@ static iree_status_t driver_dump_device_info(iree_hal_driver_t* base, iree_hal_d
 // Devices
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t driver_create_device_by_id(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
-                                                iree_host_size_t param_count, const iree_string_pair_t* params,
-                                                const iree_hal_device_create_params_t* create_params,
-                                                iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+static iree_status_t create_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                   const iree_hal_device_create_params_t* create_params,
+                                   iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
   system_t* system = ((amdgpu_driver_t*)base)->system;
-  if (param_count) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "'amdgpu' has no device parameter '%.*s'",
-                            (int)params[0].key.size, params[0].key.data);
-  }
   uint64_t mask = device_id ? (uint64_t)device_id : topology_default(system);
   IREE_RETURN_IF_ERROR(topology_verify(system, mask));
   logical_device_options_t options = {.user = ((amdgpu_driver_t*)base)->options};
   return logical_device_create(system, mask, &options, create_params, host_allocator, out_device);
 }
 
-static iree_status_t driver_create_device_by_path(iree_hal_driver_t* base, iree_string_view_t driver_name,
-                                                  iree_string_view_t device_path, iree_host_size_t param_count,
-                                                  const iree_string_pair_t* params,
-                                                  const iree_hal_device_create_params_t* create_params,
-                                                  iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path, iree_hal_device_id_t* out_device_id) {
   uint64_t mask = 0;
-  IREE_RETURN_IF_ERROR(topology_parse(((amdgpu_driver_t*)base)->system, device_path, &mask));
-  return driver_create_device_by_id(base, (iree_hal_device_id_t)mask, param_count, params, create_params,
-                                    host_allocator, out_device);
+  IREE_RETURN_IF_ERROR(topology_parse(((amdgpu_driver_t*)base)->system, path, &mask));
+  *out_device_id = (iree_hal_device_id_t)mask;
+  return iree_ok_status();
 }
-
-static const iree_hal_driver_vtable_t driver_vtable = {
-    .destroy = driver_destroy,
-    .query_available_devices = driver_query_available_devices,
-    .dump_device_info = driver_dump_device_info,
-    .create_device_by_id = driver_create_device_by_id,
-    .create_device_by_path = driver_create_device_by_path,
-};
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Registration
 //===----------------------------------------------------------------------------------------------------------------===
-
-static const iree_hal_driver_info_t driver_info = {IREE_SVL("amdgpu"), IREE_SVL("AMD GPU Driver (HSA/ROCR)")};
-
-static iree_status_t factory_enumerate(void* self, iree_host_size_t* out_driver_info_count,
-                                       const iree_hal_driver_info_t** out_driver_infos) {
-  *out_driver_info_count = 1;
-  *out_driver_infos = &driver_info;
-  return iree_ok_status();
-}
 
 static iree_status_t create_system(iree_allocator_t host_allocator, system_t** out_system) {
   const iree_flag_string_list_t paths = FLAG_amdgpu_libhsa_search_path_list();
@@ -148,28 +117,34 @@ static iree_status_t create_system(iree_allocator_t host_allocator, system_t** o
   return status;
 }
 
-static iree_status_t factory_try_create(void* self, iree_string_view_t driver_name, iree_allocator_t host_allocator,
-                                        iree_hal_driver_t** out_driver) {
-  *out_driver = NULL;
+static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t host_allocator,
+                            iree_hal_driver_t** out_driver) {
   system_t* system = NULL;
   amdgpu_options_t options;
   IREE_RETURN_IF_ERROR(amdgpu_options_from_flags(&options));
   IREE_RETURN_IF_ERROR(create_system(host_allocator, &system));
   amdgpu_driver_t* driver = NULL;
-  iree_status_t status = iree_allocator_malloc(host_allocator, sizeof(*driver), (void**)&driver);
+  iree_status_t status = hal_driver_allocate(type, sizeof(*driver), host_allocator, (void**)&driver);
   if (!iree_status_is_ok(status)) {
     system_release(system);
     return status;
   }
-  iree_hal_resource_initialize(&driver_vtable, &driver->resource);
-  driver->host_allocator = host_allocator;
   driver->system = system;
   driver->options = options;
   *out_driver = (iree_hal_driver_t*)driver;
   return iree_ok_status();
 }
 
-static const iree_hal_driver_factory_t driver_factory = {NULL, factory_enumerate, factory_try_create};
+static const hal_driver_class_t driver_class = {
+    .info = {IREE_SVL("amdgpu"), IREE_SVL("AMD GPU Driver (HSA/ROCR)")},
+    .create = create,
+    .deinitialize = driver_deinitialize,
+    .query_devices = query_devices,
+    .dump_device = dump_device,
+    .parse_path = parse_path,
+    .create_device = create_device,
+};
+static const iree_hal_driver_factory_t driver_factory = HAL_DRIVER_FACTORY(&driver_class);
 
 iree_status_t iree_hal_amdgpu_driver_module_register(iree_hal_driver_registry_t* registry) {
   return iree_hal_driver_registry_register_factory(registry, &driver_factory);

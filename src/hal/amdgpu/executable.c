@@ -1,8 +1,5 @@
-// Loading of executables. The data is a code object as it is, in the formats "rocm-hsaco-fb" (any target, which the
-// ELF header names) and by architecture ("gfx1100", "gfx11-generic"). It is copied: loaders may refer to it.
+// Loading of executables: code objects (code_object.h), copied: loaders may refer to them.
 #include "hal/amdgpu/executable.h"
-
-#define ANY_TARGET_FORMAT "rocm-hsaco-fb"
 
 typedef struct amdgpu_executable_t {
   gpu_executable_t base;
@@ -35,28 +32,10 @@ static void executable_destroy(gpu_executable_t* base) {
 // Loading
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t fail_target(const target_id_t* code, const system_gpu_t* gpu, iree_allocator_t host_allocator) {
-  iree_string_builder_t has;
-  iree_string_builder_initialize(host_allocator, &has);
-  iree_status_t status = target_id_append(code, &has);
-  const char* generic = target_id_generic(gpu->target.processor);
-  if (iree_status_is_ok(status)) {
-    status = iree_make_status(IREE_STATUS_INCOMPATIBLE, "the executable is for [%.*s], the device needs %s (%s%s%s)",
-                              (int)iree_string_builder_size(&has), iree_string_builder_buffer(&has),
-                              gpu->target.processor, gpu->isa, generic ? ", or " : "", generic ? generic : "");
-  }
-  iree_string_builder_deinitialize(&has);
-  return status;
-}
-
 static iree_status_t check_target(const logical_device_t* device, iree_const_byte_span_t code) {
-  target_id_t target;
-  IREE_RETURN_IF_ERROR(target_id_from_elf(code, &target));
   for (uint32_t i = 0; i < device->gpu.domain.physical_count; ++i) {
-    const system_gpu_t* gpu = device->physical[i].gpu;
-    if (target_id_match(&target, &gpu->target) == TARGET_MATCH_NONE) {
-      return fail_target(&target, gpu, device->gpu.base.host_allocator);
-    }
+    IREE_RETURN_IF_ERROR(
+        code_object_check_target(code, &device->physical[i].gpu->target, device->gpu.base.host_allocator));
   }
   return iree_ok_status();
 }
@@ -83,17 +62,7 @@ static iree_status_t allocate_tables(amdgpu_executable_t* executable) {
                                                    sizeof(*executable->objects), (void**)&executable->objects));
   for (iree_host_size_t i = 0; i < count; ++i) {
     const metadata_kernel_t* info = &executable->metadata.kernels[i];
-    gpu_function_t* function = &executable->functions[i].base;
-    *function = (gpu_function_t){
-        .name = info->name,
-        .max_workgroup_size = info->max_workgroup_size,
-        .argument_size = info->explicit_size,
-        .kernarg_size = info->kernarg_size,
-        .binding_count = info->binding_count,
-        .constant_count = info->constant_count,
-        .is_hal = info->is_hal,
-    };
-    memcpy(function->workgroup_size, info->workgroup_size, sizeof(function->workgroup_size));
+    executable->functions[i].base = code_object_function(info);
     executable->functions[i].info = *info;
     executable->functions[i].objects = executable->objects + i * executable->physical_count;
   }
@@ -148,22 +117,7 @@ iree_status_t amdgpu_executable_load(gpu_device_t* base, iree_const_byte_span_t 
 //===----------------------------------------------------------------------------------------------------------------===
 
 bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format) {
-  if (iree_string_view_equal(format, IREE_SV(ANY_TARGET_FORMAT))) return true;
-  target_id_t target;
-  return target_id_read(format, &target) &&
-         target_id_match(&target, &((logical_device_t*)device)->physical[0].gpu->target) != TARGET_MATCH_NONE;
-}
-
-iree_status_t amdgpu_infer_format(iree_const_byte_span_t data, char* storage, size_t capacity,
-                                  iree_string_view_t* out_format) {
-  if (!target_id_is_code(data)) {
-    return iree_make_status(IREE_STATUS_INCOMPATIBLE, "not a code object for AMD GPUs");
-  }
-  target_id_t target;
-  IREE_RETURN_IF_ERROR(target_id_from_elf(data, &target));
-  snprintf(storage, capacity, "%s", target.processor);
-  *out_format = iree_make_cstring_view(storage);
-  return iree_ok_status();
+  return code_object_takes_format(format, &((logical_device_t*)device)->physical[0].gpu->target);
 }
 
 const char* amdgpu_architecture(const gpu_device_t* device) {

@@ -3,8 +3,7 @@
 #define IREE_C_HAL_AMDGPU_EXECUTABLE_H_
 
 #include "hal/amdgpu/logical_device.h"
-#include "hal/amdgpu/metadata.h"
-#include "hal/gpu/executable.h"
+#include "hal/gpu/code_object/code_object.h"
 
 typedef struct executable_function_t {
   gpu_function_t base;
@@ -16,8 +15,6 @@ typedef struct executable_function_t {
 iree_status_t amdgpu_executable_load(gpu_device_t* device, iree_const_byte_span_t data,
                                      iree_hal_executable_t** out_executable);
 bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format);
-iree_status_t amdgpu_infer_format(iree_const_byte_span_t data, char* storage, size_t capacity,
-                                  iree_string_view_t* out_format);
 const char* amdgpu_architecture(const gpu_device_t* device);
 
 #endif  // IREE_C_HAL_AMDGPU_EXECUTABLE_H_

@@ -3,7 +3,7 @@
 #define IREE_C_HAL_AMDGPU_SYSTEM_H_
 
 #include "hal/amdgpu/libhsa.h"
-#include "hal/amdgpu/target_id.h"
+#include "hal/gpu/code_object/target_id.h"
 
 #define SYSTEM_MAX_AGENTS 64
 

@@ -1,6 +1,8 @@
 // Device paths.
 #include "hal/amdgpu/topology.h"
 
+#include "hal/gpu/path.h"
+
 static bool are_alike(const system_gpu_t* a, const system_gpu_t* b) {
   return !strcmp(a->isa, b->isa) && a->chip_id == b->chip_id;
 }
@@ -13,29 +15,8 @@ uint64_t topology_default(const system_t* system) {
   return mask;
 }
 
-static iree_status_t parse_device(const system_t* system, iree_string_view_t text, uint64_t* mask) {
-  uint32_t ordinal = 0;
-  if (iree_string_view_starts_with(text, IREE_SV("GPU-")) || iree_string_view_starts_with(text, IREE_SV("gpu-"))) {
-    while (ordinal < system->gpu_count &&
-           !iree_string_view_equal_case(text, iree_make_cstring_view(system->gpus[ordinal].uuid))) {
-      ++ordinal;
-    }
-    if (ordinal == system->gpu_count) {
-      return iree_make_status(IREE_STATUS_NOT_FOUND, "no GPU agent with UUID `%.*s` found", (int)text.size, text.data);
-    }
-  } else if (!iree_string_view_atoi_uint32(text, &ordinal)) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                            "invalid device specifier `%.*s`; expected an ordinal (`0`) or a device UUID "
-                            "(`GPU-XX...`)",
-                            (int)text.size, text.data);
-  } else if (ordinal >= system->gpu_count) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "device ordinal `%u` out of range; %u GPU devices available",
-                            ordinal, system->gpu_count);
-  }
-  if (*mask >> ordinal & 1) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "device `%.*s` is named twice", (int)text.size, text.data);
-  }
-  *mask |= 1ull << ordinal;
+static iree_status_t uuid_of(const void* user_data, uint32_t ordinal, char out_uuid[GPU_PATH_UUID_SIZE]) {
+  snprintf(out_uuid, GPU_PATH_UUID_SIZE, "%s", ((const system_t*)user_data)->gpus[ordinal].uuid);
   return iree_ok_status();
 }
 
@@ -45,11 +26,8 @@ iree_status_t topology_parse(const system_t* system, iree_string_view_t path, ui
     *out_mask = topology_default(system);
     return iree_ok_status();
   }
-  for (iree_string_view_t rest = path; rest.size;) {
-    iree_string_view_t item;
-    iree_string_view_split(rest, ',', &item, &rest);
-    IREE_RETURN_IF_ERROR(parse_device(system, item, out_mask));
-  }
+  const gpu_path_source_t source = {system->gpu_count, uuid_of, system};
+  IREE_RETURN_IF_ERROR(gpu_path_parse(&source, path, out_mask));
   return topology_verify(system, *out_mask);
 }
 

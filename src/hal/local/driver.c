@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "hal/driver_base.h"
 #include "hal/local/device.h"
 #include "iree/base/internal/cpu.h"
 #include "iree/hal/drivers/local_sync/registration/driver_module.h"
@@ -17,10 +18,7 @@
 #define MAX_EXECUTORS 64
 
 typedef struct local_driver_t {
-  iree_hal_resource_t resource;
-  iree_allocator_t host_allocator;
-  iree_string_view_t identifier;  // into the tail of the object
-  bool is_task;
+  hal_driver_t base;  // its name is in the tail of the object
   iree_hal_sync_device_params_t sync_params;
   iree_hal_task_device_params_t task_params;
   iree_hal_allocator_t* device_allocator;
@@ -30,17 +28,17 @@ typedef struct local_driver_t {
   iree_task_executor_t* executors[MAX_EXECUTORS];
 } local_driver_t;
 
-static void driver_destroy(iree_hal_driver_t* base) {
+static const hal_driver_class_t sync_class, task_class;
+
+static void driver_deinitialize(iree_hal_driver_t* base) {
   local_driver_t* driver = (local_driver_t*)base;
   for (iree_host_size_t i = 0; i < driver->loader_count; ++i) iree_hal_executable_loader_release(driver->loaders[i]);
   for (iree_host_size_t i = 0; i < driver->executor_count; ++i) iree_task_executor_release(driver->executors[i]);
   iree_hal_allocator_release(driver->device_allocator);
-  iree_allocator_free(driver->host_allocator, driver);
 }
 
-static iree_status_t driver_query_available_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
-                                                    iree_host_size_t* out_device_info_count,
-                                                    iree_hal_device_info_t** out_device_infos) {
+static iree_status_t query_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
+                                   iree_host_size_t* out_device_info_count, iree_hal_device_info_t** out_device_infos) {
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(**out_device_infos), (void**)out_device_infos));
   (*out_device_infos)->device_id = IREE_HAL_DEVICE_ID_DEFAULT;
   (*out_device_infos)->path = iree_string_view_empty();
@@ -49,8 +47,8 @@ static iree_status_t driver_query_available_devices(iree_hal_driver_t* base, ire
   return iree_ok_status();
 }
 
-static iree_status_t driver_dump_device_info(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
-                                             iree_string_builder_t* builder) {
+static iree_status_t dump_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                 iree_string_builder_t* builder) {
   local_driver_t* driver = (local_driver_t*)base;
   IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, "\n- architecture: %s\n- features:", IREE_ARCH));
   iree_string_view_t name;
@@ -68,63 +66,43 @@ static iree_status_t driver_dump_device_info(iree_hal_driver_t* base, iree_hal_d
   return iree_string_builder_append_format(builder, "- memory-total: %" PRIu64 " MB\n", memory >> 20);
 }
 
-static iree_status_t driver_create_device_by_id(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
-                                                iree_host_size_t param_count, const iree_string_pair_t* params,
-                                                const iree_hal_device_create_params_t* create_params,
-                                                iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+static iree_status_t create_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                   const iree_hal_device_create_params_t* create_params,
+                                   iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
   local_driver_t* driver = (local_driver_t*)base;
+  iree_string_view_t name = driver->base.name;
   if (device_id != IREE_HAL_DEVICE_ID_DEFAULT) {
-    return iree_make_status(IREE_STATUS_NOT_FOUND, "'%.*s' has one device, number 0", (int)driver->identifier.size,
-                            driver->identifier.data);
+    return iree_make_status(IREE_STATUS_NOT_FOUND, "'%.*s' has one device, number 0", (int)name.size, name.data);
   }
-  if (param_count) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "'%.*s' has no device parameter '%.*s'",
-                            (int)driver->identifier.size, driver->identifier.data, (int)params[0].key.size,
-                            params[0].key.data);
+  if (driver->base.type == &sync_class) {
+    return iree_hal_sync_device_create(name, &driver->sync_params, create_params, driver->loader_count, driver->loaders,
+                                       driver->device_allocator, host_allocator, out_device);
   }
-  if (!driver->is_task) {
-    return iree_hal_sync_device_create(driver->identifier, &driver->sync_params, create_params, driver->loader_count,
-                                       driver->loaders, driver->device_allocator, host_allocator, out_device);
-  }
-  return iree_hal_task_device_create(driver->identifier, &driver->task_params, driver->executor_count,
-                                     driver->executors, driver->loader_count, driver->loaders, driver->device_allocator,
-                                     create_params, host_allocator, out_device);
+  return iree_hal_task_device_create(name, &driver->task_params, driver->executor_count, driver->executors,
+                                     driver->loader_count, driver->loaders, driver->device_allocator, create_params,
+                                     host_allocator, out_device);
 }
 
-static iree_status_t driver_create_device_by_path(iree_hal_driver_t* base, iree_string_view_t driver_name,
-                                                  iree_string_view_t device_path, iree_host_size_t param_count,
-                                                  const iree_string_pair_t* params,
-                                                  const iree_hal_device_create_params_t* create_params,
-                                                  iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
-  if (!iree_string_view_is_empty(device_path)) {
-    return iree_make_status(IREE_STATUS_NOT_FOUND,
-                            "device paths not yet implemented: '%.*s' has one device, without a path",
-                            (int)driver_name.size, driver_name.data);
-  }
-  return driver_create_device_by_id(base, IREE_HAL_DEVICE_ID_DEFAULT, param_count, params, create_params,
-                                    host_allocator, out_device);
+static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path, iree_hal_device_id_t* out_device_id) {
+  iree_string_view_t name = ((local_driver_t*)base)->base.name;
+  *out_device_id = IREE_HAL_DEVICE_ID_DEFAULT;
+  if (iree_string_view_is_empty(path)) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_NOT_FOUND,
+                          "device paths not yet implemented: '%.*s' has one device, without a path", (int)name.size,
+                          name.data);
 }
 
-static const iree_hal_driver_vtable_t driver_vtable = {
-    .destroy = driver_destroy,
-    .query_available_devices = driver_query_available_devices,
-    .dump_device_info = driver_dump_device_info,
-    .create_device_by_id = driver_create_device_by_id,
-    .create_device_by_path = driver_create_device_by_path,
-};
-
-static iree_status_t driver_create(iree_string_view_t identifier, iree_host_size_t loader_count,
-                                   iree_hal_executable_loader_t** loaders, iree_hal_allocator_t* device_allocator,
-                                   iree_allocator_t host_allocator, local_driver_t** out_driver) {
+static iree_status_t driver_create(const hal_driver_class_t* type, iree_string_view_t identifier,
+                                   iree_host_size_t loader_count, iree_hal_executable_loader_t** loaders,
+                                   iree_hal_allocator_t* device_allocator, iree_allocator_t host_allocator,
+                                   local_driver_t** out_driver) {
   *out_driver = NULL;
   if (loader_count > MAX_LOADERS) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "at most %d executable loaders", MAX_LOADERS);
   }
   local_driver_t* driver = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*driver) + identifier.size, (void**)&driver));
-  iree_hal_resource_initialize(&driver_vtable, &driver->resource);
-  driver->host_allocator = host_allocator;
-  iree_string_view_append_to_buffer(identifier, &driver->identifier, (char*)(driver + 1));
+  IREE_RETURN_IF_ERROR(hal_driver_allocate(type, sizeof(*driver) + identifier.size, host_allocator, (void**)&driver));
+  iree_string_view_append_to_buffer(identifier, &driver->base.name, (char*)(driver + 1));
   driver->device_allocator = device_allocator;
   iree_hal_allocator_retain(device_allocator);
   driver->loader_count = loader_count;
@@ -143,7 +121,8 @@ iree_status_t iree_hal_sync_driver_create(iree_string_view_t identifier,
                                           iree_hal_driver_t** out_driver) {
   local_driver_t* driver = NULL;
   *out_driver = NULL;
-  IREE_RETURN_IF_ERROR(driver_create(identifier, loader_count, loaders, device_allocator, host_allocator, &driver));
+  IREE_RETURN_IF_ERROR(
+      driver_create(&sync_class, identifier, loader_count, loaders, device_allocator, host_allocator, &driver));
   driver->sync_params = *default_params;
   *out_driver = (iree_hal_driver_t*)driver;
   return iree_ok_status();
@@ -160,8 +139,8 @@ iree_status_t iree_hal_task_driver_create(iree_string_view_t identifier,
   if (queue_count > MAX_EXECUTORS) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "at most %d executors", MAX_EXECUTORS);
   }
-  IREE_RETURN_IF_ERROR(driver_create(identifier, loader_count, loaders, device_allocator, host_allocator, &driver));
-  driver->is_task = true;
+  IREE_RETURN_IF_ERROR(
+      driver_create(&task_class, identifier, loader_count, loaders, device_allocator, host_allocator, &driver));
   driver->task_params = *default_params;
   driver->executor_count = queue_count;
   for (iree_host_size_t i = 0; i < queue_count; ++i) {
@@ -200,27 +179,7 @@ static iree_status_t create_sync(iree_string_view_t name, iree_host_size_t loade
   return iree_hal_sync_driver_create(name, &params, loader_count, loaders, allocator, host_allocator, out_driver);
 }
 
-typedef struct driver_row_t {
-  iree_hal_driver_info_t info;
-  iree_status_t (*create)(iree_string_view_t name, iree_host_size_t loader_count,
-                          iree_hal_executable_loader_t** loaders, iree_hal_allocator_t* allocator,
-                          iree_allocator_t host_allocator, iree_hal_driver_t** out_driver);
-} driver_row_t;
-
-static const driver_row_t sync_row = {
-    {IREE_SVL("local-sync"), IREE_SVL("Local execution using a lightweight inline synchronous queue")}, create_sync};
-static const driver_row_t task_row = {
-    {IREE_SVL("local-task"), IREE_SVL("Local execution using the IREE multithreading task system")},
-    create_task_from_flags};
-
-static iree_status_t factory_enumerate(void* self, iree_host_size_t* out_driver_info_count,
-                                       const iree_hal_driver_info_t** out_driver_infos) {
-  *out_driver_info_count = 1;
-  *out_driver_infos = &((const driver_row_t*)self)->info;
-  return iree_ok_status();
-}
-
-static iree_status_t create_with_loaders(const driver_row_t* row, iree_hal_executable_plugin_manager_t* plugins,
+static iree_status_t create_with_loaders(const hal_driver_class_t* type, iree_hal_executable_plugin_manager_t* plugins,
                                          iree_allocator_t host_allocator, iree_hal_driver_t** out_driver) {
   iree_hal_executable_loader_t* loaders[MAX_LOADERS];
   iree_host_size_t count = 0;
@@ -228,26 +187,39 @@ static iree_status_t create_with_loaders(const driver_row_t* row, iree_hal_execu
                                                                         loaders, host_allocator));
   iree_hal_allocator_t* allocator = NULL;
   iree_status_t status =
-      iree_hal_allocator_create_heap(row->info.driver_name, host_allocator, host_allocator, &allocator);
+      iree_hal_allocator_create_heap(type->info.driver_name, host_allocator, host_allocator, &allocator);
   if (iree_status_is_ok(status)) {
-    status = row->create(row->info.driver_name, count, loaders, allocator, host_allocator, out_driver);
+    status = (type == &sync_class ? create_sync : create_task_from_flags)(type->info.driver_name, count, loaders,
+                                                                          allocator, host_allocator, out_driver);
   }
   iree_hal_allocator_release(allocator);
   for (iree_host_size_t i = 0; i < count; ++i) iree_hal_executable_loader_release(loaders[i]);
   return status;
 }
 
-static iree_status_t factory_try_create(void* self, iree_string_view_t driver_name, iree_allocator_t host_allocator,
-                                        iree_hal_driver_t** out_driver) {
+static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t host_allocator,
+                            iree_hal_driver_t** out_driver) {
   iree_hal_executable_plugin_manager_t* plugins = NULL;
   IREE_RETURN_IF_ERROR(iree_hal_executable_plugin_manager_create_from_flags(host_allocator, &plugins));
-  iree_status_t status = create_with_loaders((const driver_row_t*)self, plugins, host_allocator, out_driver);
+  iree_status_t status = create_with_loaders(type, plugins, host_allocator, out_driver);
   iree_hal_executable_plugin_manager_release(plugins);
   return status;
 }
 
-static const iree_hal_driver_factory_t sync_factory = {(void*)&sync_row, factory_enumerate, factory_try_create};
-static const iree_hal_driver_factory_t task_factory = {(void*)&task_row, factory_enumerate, factory_try_create};
+#define CLASS(name, full_name)                    \
+  {.info = {IREE_SVL(name), IREE_SVL(full_name)}, \
+   .create = create,                              \
+   .deinitialize = driver_deinitialize,           \
+   .query_devices = query_devices,                \
+   .dump_device = dump_device,                    \
+   .parse_path = parse_path,                      \
+   .create_device = create_device}
+static const hal_driver_class_t sync_class =
+    CLASS("local-sync", "Local execution using a lightweight inline synchronous queue");
+static const hal_driver_class_t task_class =
+    CLASS("local-task", "Local execution using the IREE multithreading task system");
+static const iree_hal_driver_factory_t sync_factory = HAL_DRIVER_FACTORY(&sync_class);
+static const iree_hal_driver_factory_t task_factory = HAL_DRIVER_FACTORY(&task_class);
 
 iree_status_t iree_hal_local_sync_driver_module_register(iree_hal_driver_registry_t* registry) {
   return iree_hal_driver_registry_register_factory(registry, &sync_factory);

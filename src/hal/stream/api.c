@@ -1,14 +1,39 @@
-// Finding and loading libcuda.
+// Finding and loading a vendor's library.
 #include "hal/stream/api.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
-#include "iree/base/threading/call_once.h"
+#include "iree/base/threading/api.h"
 
-#define ENTRY(name, symbol, parameters) const char stream_api_##name##_symbol[] = symbol;
-#include "hal/stream/api.def"
+#define SYMBOL(entry, text) .symbols.entry = {text, false},
+#define OPTIONAL(entry, text) .symbols.entry = {text, true},
+#define ATTRIBUTE(name, cuda, hip) .attributes[STREAM_##name] = cuda,
+const stream_library_t stream_cuda_library = {
+    .title = "CUDA driver library libcuda.so.1",
+    .advice = "install NVIDIA's driver, or name the library's folder with LD_LIBRARY_PATH",
+    .names = (const char* const[]){"libcuda.so.1", "libcuda.so", NULL},
+    .launch_end = 0,
+#include "hal/stream/attributes.def"
+#include "hal/stream/cuda.def"
+};
 
-static const char* const library_names[] = {"libcuda.so.1", "libcuda.so"};
+#define SYMBOL(entry, text) .symbols.entry = {text, false},
+#define OPTIONAL(entry, text) .symbols.entry = {text, true},
+#define ATTRIBUTE(name, cuda, hip) .attributes[STREAM_##name] = hip,
+const stream_library_t stream_hip_library = {
+    .title = "HIP runtime library libamdhip64.so",
+    .advice = "install ROCm 5.1 or later, or name the library's folder with --hip_dylib_path= or IREE_HIP_DYLIB_PATH",
+    .names = (const char* const[]){"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", NULL},
+    .launch_end = 3,
+    .first_unregistering = 50400000,
+#include "hal/stream/attributes.def"
+#include "hal/stream/hip.def"
+};
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Calls
+//===----------------------------------------------------------------------------------------------------------------===
 
 iree_status_t stream_api_check(const stream_api_t* api, int result, const char* call) {
   static const struct {
@@ -29,65 +54,121 @@ iree_status_t stream_api_check(const stream_api_t* api, int result, const char* 
     if (rows[i].result == result) code = rows[i].code;
   }
   const char *name = NULL, *text = NULL;
-  api->error_name(result, &name);
-  api->error_text(result, &text);
+  if (api->error_name) {
+    api->error_name(result, &name);
+    api->error_text(result, &text);
+  } else {
+    name = api->name_of_error(result);
+    text = api->text_of_error(result);
+  }
   return iree_make_status(code, "%s failed with %d (%s): %s", call, result, name ? name : "?",
                           text ? text : "no description");
 }
 
+int stream_api_attribute(const stream_api_t* api, int device, stream_attribute_t attribute) {
+  int value = 0, number = api->library->attributes[attribute];
+  return number >= 0 && api->device_attribute(&value, number, device) == STREAM_API_SUCCESS ? value : 0;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Loading
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The tables of the process.
+typedef struct loaded_t {
+  const stream_library_t* library;
+  iree_slim_mutex_t mutex;
+  bool is_usable;
+  stream_api_t api;
+} loaded_t;
+static loaded_t tables[] = {
+    {.library = &stream_cuda_library},
+    {.library = &stream_hip_library},
+};
+
 // Fills the table; NULL, or the first symbol that is missing.
-static const char* resolve(void* library, stream_api_t* api) {
-#define ENTRY(name, symbol, parameters)           \
-  *(void**)(&api->name) = dlsym(library, symbol); \
-  if (!api->name) return symbol;
-#include "hal/stream/api.def"
+static const char* resolve(void* handle, stream_api_t* api) {
+  const stream_symbols_t* symbols = &api->library->symbols;
+#define ENTRY(entry, parameters)                                                            \
+  *(void**)(&api->entry) = symbols->entry.name ? dlsym(handle, symbols->entry.name) : NULL; \
+  if (symbols->entry.name && !symbols->entry.is_optional && !api->entry) return symbols->entry.name;
+#define TEXT(entry) ENTRY(entry, ())
+#include "hal/stream/entries.def"
   return NULL;
 }
 
-// The one table of the process.
-static struct {
-  iree_once_flag once;
-  stream_api_t table;
-  bool is_usable;
-  char why[1024];  // not
-} loaded = {.once = IREE_ONCE_FLAG_INIT};
-
-static void load_once(void) {
-  size_t used = 0;
-  for (size_t i = 0; i < IREE_ARRAYSIZE(library_names) && !loaded.is_usable; ++i) {
-    void* library = dlopen(library_names[i], RTLD_LAZY | RTLD_LOCAL);
-    const char* missing = library ? resolve(library, &loaded.table) : NULL;
-    int length;
-    if (!library) {
-      length = snprintf(loaded.why + used, sizeof(loaded.why) - used, "\n  %s: %s", library_names[i], dlerror());
-    } else if (missing) {
-      length = snprintf(loaded.why + used, sizeof(loaded.why) - used, "\n  %s: too old: it has no entry point %s",
-                        library_names[i], missing);
-    } else {
-      loaded.is_usable = true;
-      return;
-    }
-    if (length > 0) used = iree_min(used + (size_t)length, sizeof(loaded.why) - 1);
+// Tries one file; false, with a line in `why`, when it is not usable.
+static iree_status_t try_file(loaded_t* loaded, const char* file, iree_string_builder_t* why) {
+  void* handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+  if (!handle) return iree_string_builder_append_format(why, "\n  %s: %s", file, dlerror());
+  loaded->api = (stream_api_t){.library = loaded->library};
+  const char* missing = resolve(handle, &loaded->api);
+  if (missing) {
+    dlclose(handle);
+    return iree_string_builder_append_format(why, "\n  %s: too old: it has no entry point %s", file, missing);
   }
+  struct link_map* map = NULL;
+  bool has_path = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0;
+  snprintf(loaded->api.path, sizeof(loaded->api.path), "%s", has_path ? map->l_name : file);
+  loaded->is_usable = true;
+  return iree_ok_status();
 }
 
-iree_status_t stream_api_load(const stream_api_t** out_api) {
-  *out_api = NULL;
-  iree_call_once(&loaded.once, load_once);
-  if (!loaded.is_usable) {
-    return iree_make_status(IREE_STATUS_UNAVAILABLE,
-                            "CUDA driver library libcuda.so.1 not available; install NVIDIA's driver, or name the "
-                            "library's folder with LD_LIBRARY_PATH; tried:%s",
-                            loaded.why);
+// Tries the library's names in a folder, or without one.
+static iree_status_t try_names(loaded_t* loaded, iree_string_view_t folder, iree_string_builder_t* why) {
+  for (const char* const* name = loaded->library->names; *name && !loaded->is_usable; ++name) {
+    char file[4096];
+    int length = snprintf(file, sizeof(file), "%.*s%s%s", (int)folder.size, folder.data, folder.size ? "/" : "", *name);
+    if (length >= (int)sizeof(file)) return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "a library's path is too long");
+    IREE_RETURN_IF_ERROR(try_file(loaded, file, why));
   }
-  int result = loaded.table.init(0);
-  if (result != STREAM_API_SUCCESS) {
-    const char* text = NULL;
-    loaded.table.error_text(result, &text);
-    return iree_make_status(IREE_STATUS_UNAVAILABLE,
-                            "CUDA could not be initialized (%d: %s); is an NVIDIA GPU with its kernel driver present?",
-                            result, text ? text : "no description");
-  }
-  *out_api = &loaded.table;
   return iree_ok_status();
+}
+
+static iree_status_t try_path(loaded_t* loaded, iree_string_view_t path, iree_string_builder_t* why) {
+  if (!iree_string_view_consume_prefix(&path, IREE_SV("file:"))) return try_names(loaded, path, why);
+  char file[4096];
+  if (path.size >= sizeof(file)) return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "a library's path is too long");
+  iree_string_view_to_cstring(path, file, sizeof(file));
+  return try_file(loaded, file, why);
+}
+
+static iree_status_t find(loaded_t* loaded, iree_string_view_list_t paths, iree_string_builder_t* why) {
+  for (iree_host_size_t i = 0; i < paths.count && !loaded->is_usable; ++i) {
+    if (paths.values[i].size) IREE_RETURN_IF_ERROR(try_path(loaded, paths.values[i], why));
+  }
+  if (!paths.count) IREE_RETURN_IF_ERROR(try_names(loaded, iree_string_view_empty(), why));
+  if (loaded->is_usable) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_UNAVAILABLE, "%s not available; %s; tried:%.*s", loaded->library->title,
+                          loaded->library->advice, (int)iree_string_builder_size(why), iree_string_builder_buffer(why));
+}
+
+static iree_status_t load(loaded_t* loaded, iree_string_view_list_t paths) {
+  if (!loaded->is_usable) {
+    iree_string_builder_t why;
+    iree_string_builder_initialize(iree_allocator_system(), &why);
+    iree_status_t status = find(loaded, paths, &why);
+    iree_string_builder_deinitialize(&why);
+    IREE_RETURN_IF_ERROR(status);
+  }
+  iree_status_t status = STREAM_CALL(&loaded->api, init, 0);
+  if (iree_status_is_ok(status)) return status;
+  char text[512];
+  iree_status_format(status, sizeof(text), text, NULL);
+  iree_status_free(status);
+  return iree_make_status(IREE_STATUS_UNAVAILABLE,
+                          "%s could not be initialized; is there a GPU for it, with its kernel driver? %s",
+                          loaded->library->title, text);
+}
+
+iree_status_t stream_api_load(const stream_library_t* library, iree_string_view_list_t paths,
+                              const stream_api_t** out_api) {
+  *out_api = NULL;
+  loaded_t* loaded = tables;
+  while (loaded->library != library) ++loaded;
+  iree_slim_mutex_lock(&loaded->mutex);
+  iree_status_t status = load(loaded, paths);
+  iree_slim_mutex_unlock(&loaded->mutex);
+  if (iree_status_is_ok(status)) *out_api = &loaded->api;
+  return status;
 }

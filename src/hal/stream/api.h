@@ -1,10 +1,11 @@
-// libcuda, found at run time. Facts of its interface are from the CUDA driver API reference.
+// A vendor's library, found at run time: libcuda or libamdhip64. What they call alike has one name here; the numbers
+// below are the same in both (CUDA driver API and HIP runtime API references).
 #ifndef IREE_C_HAL_STREAM_API_H_
 #define IREE_C_HAL_STREAM_API_H_
 
 #include "iree/base/api.h"
 
-// Of CUresult.
+// Of CUresult and hipError_t.
 enum {
   STREAM_API_SUCCESS = 0,
   STREAM_API_INVALID_VALUE = 1,
@@ -14,30 +15,7 @@ enum {
   STREAM_API_NO_BINARY = 209,
   STREAM_API_INVALID_PTX = 218,
   STREAM_API_UNSUPPORTED_PTX = 222,
-};
-// Of CUdevice_attribute.
-enum {
-  STREAM_API_MAX_BLOCK_SIZE = 1,
-  STREAM_API_MAX_BLOCK_X = 2,  // then Y, Z
-  STREAM_API_MAX_GRID_X = 5,   // then Y, Z
-  STREAM_API_MAX_SHARED_MEMORY = 8,
-  STREAM_API_CONSTANT_MEMORY = 9,
-  STREAM_API_WARP_SIZE = 10,
-  STREAM_API_MAX_REGISTERS = 12,
-  STREAM_API_CLOCK_RATE = 13,  // kHz
-  STREAM_API_MULTIPROCESSORS = 16,
-  STREAM_API_IS_INTEGRATED = 18,
-  STREAM_API_MEMORY_CLOCK_RATE = 36,  // kHz
-  STREAM_API_L2_CACHE_SIZE = 38,
-  STREAM_API_MAX_THREADS_OF_MULTIPROCESSOR = 39,
-  STREAM_API_HAS_UNIFIED_ADDRESSES = 41,
-  STREAM_API_CAPABILITY_MAJOR = 75,
-  STREAM_API_CAPABILITY_MINOR = 76,
-  STREAM_API_SHARED_MEMORY_OF_MULTIPROCESSOR = 81,
-  STREAM_API_REGISTERS_OF_MULTIPROCESSOR = 82,
-  STREAM_API_HAS_MANAGED_MEMORY = 83,
-  STREAM_API_HAS_CONCURRENT_MANAGED_ACCESS = 89,
-  STREAM_API_MAX_SHARED_MEMORY_OPTIN = 97,
+  STREAM_API_PEER_ACCESS_ALREADY_ENABLED = 704,
 };
 // Of flags and options.
 enum {
@@ -53,23 +31,56 @@ enum {
   STREAM_API_FUNCTION_SHARED_SIZE = 1,
   STREAM_API_FUNCTION_MAX_DYNAMIC_SHARED_SIZE = 8,
 };
-#define STREAM_API_LAUNCH_END ((void*)0)
 #define STREAM_API_LAUNCH_BUFFER ((void*)1)
 #define STREAM_API_LAUNCH_BUFFER_SIZE ((void*)2)
 
+typedef enum {
+#define ATTRIBUTE(name, cuda, hip) STREAM_##name,
+#include "hal/stream/attributes.def"
+  STREAM_ATTRIBUTE_COUNT,
+} stream_attribute_t;
+
+typedef struct stream_symbol_t {
+  const char* name;  // NULL: the library has no such entry point
+  bool is_optional;
+} stream_symbol_t;
+typedef struct stream_symbols_t {
+#define ENTRY(name, parameters) stream_symbol_t name;
+#define TEXT(name) stream_symbol_t name;
+#include "hal/stream/entries.def"
+} stream_symbols_t;
+
+// What differs between libraries.
+typedef struct stream_library_t {
+  const char* title;         // "CUDA driver library libcuda.so.1"
+  const char* advice;        // what to do when it is not there
+  const char* const* names;  // of files, by preference; NULL ends them
+  stream_symbols_t symbols;
+  int attributes[STREAM_ATTRIBUTE_COUNT];
+  uintptr_t launch_end;     // of the list `extra` of a launch
+  int first_unregistering;  // version that gives registered memory back wherever it is (memory.c)
+} stream_library_t;
+extern const stream_library_t stream_cuda_library, stream_hip_library;
+
 typedef struct stream_api_t {
-#define ENTRY(name, symbol, parameters) int(*name) parameters;
-#include "hal/stream/api.def"
+  const stream_library_t* library;
+  char path[1024];  // of the file
+#define ENTRY(name, parameters) int(*name) parameters;
+#define TEXT(name) const char* (*name)(int status);
+#include "hal/stream/entries.def"
 } stream_api_t;
 
-// The library's table, which stays loaded with it for good. Initializes the library. Errors: UNAVAILABLE, with what was
-// tried and why it failed.
-iree_status_t stream_api_load(const stream_api_t** out_api);
+// The table of a library, which stays loaded with it for good; the first call of a process finds it. Initializes the
+// library. `paths`: where to look first, instead of the system's search when there are any: folders, or files as
+// "file:PATH". Errors: UNAVAILABLE, with what was tried and why it failed.
+iree_status_t stream_api_load(const stream_library_t* library, iree_string_view_list_t paths,
+                              const stream_api_t** out_api);
 // A status for what `call` returned.
 iree_status_t stream_api_check(const stream_api_t* api, int result, const char* call);
+// A fact of a GPU; 0 when it is not known.
+int stream_api_attribute(const stream_api_t* api, int device, stream_attribute_t attribute);
 // STREAM_CALL(api, event_record, event, stream): an iree_status_t.
-#define STREAM_CALL(api, name, ...) stream_api_check((api), (api)->name(__VA_ARGS__), stream_api_##name##_symbol)
-#define ENTRY(name, symbol, parameters) extern const char stream_api_##name##_symbol[];
-#include "hal/stream/api.def"
+#define STREAM_CALL(api, entry, ...) \
+  stream_api_check((api), (api)->entry(__VA_ARGS__), (api)->library->symbols.entry.name)
 
 #endif  // IREE_C_HAL_STREAM_API_H_

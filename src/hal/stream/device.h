@@ -1,17 +1,19 @@
-// Devices of the stream core: one GPU of libcuda, its primary context, and streams as queues.
+// Devices of the stream core: one or several GPUs of a vendor's library, their primary contexts, and streams as queues.
 #ifndef IREE_C_HAL_STREAM_DEVICE_H_
 #define IREE_C_HAL_STREAM_DEVICE_H_
 
 #include "hal/gpu/allocator.h"
+#include "hal/gpu/code_object/target_id.h"
 #include "hal/gpu/command.h"
 #include "hal/gpu/queue.h"
 #include "hal/stream/api.h"
+#include "hal/stream/options.h"
 
 // A GPU's primary context, which all of a process share. Retained by whatever needs it.
 typedef struct stream_context_t {
   const stream_api_t* api;
   int device;
-  void* handle;
+  void* handle;  // NULL: none
 } stream_context_t;
 
 iree_status_t stream_context_retain(const stream_api_t* api, int device, stream_context_t* out_context);
@@ -21,25 +23,45 @@ static inline iree_status_t stream_context_enter(const stream_context_t* context
   return STREAM_CALL(context->api, context_set, context->handle);
 }
 
-typedef struct stream_device_t {
-  gpu_device_t gpu;
+// One GPU of a device.
+typedef struct stream_gpu_t {
   stream_context_t context;
-  uint32_t capability;  // 90: compute capability 9.0
-  char architecture[16];
+  char architecture[64];  // "sm_90", "gfx90a:sramecc+:xnack-"
+  uint32_t capability;    // NVIDIA's; 90: compute capability 9.0
+  target_id_t target;     // AMD's
+  bool runs_generic;      // AMD's: the library knows generic targets
   uint32_t multiprocessors;
   uint32_t max_shared_memory;  // bytes of a workgroup, asked for
   uint64_t memory_size;        // bytes
   bool has_managed_memory;     // that host and GPU may use at a time
-  hal_pool_t* pool;
+  hal_pool_t* pool;            // NULL: none
+} stream_gpu_t;
+
+typedef struct stream_code_t stream_code_t;
+
+// A driver of the stream core.
+typedef struct stream_platform_t {
+  const stream_library_t* library;
+  const stream_code_t* code;
+  gpu_backend_t backend;
+  iree_string_view_list_t (*paths)(iree_string_view_t storage[STREAM_MAX_PATHS]);
+  iree_status_t (*read_options)(stream_options_t* out_options);
+  const char* path_key;     // of --dump_devices
+  const char* version_key;  // and of the library's version, of which `version_unit` are a major one
+  int version_unit;
+} stream_platform_t;
+
+typedef struct stream_device_t {
+  gpu_device_t gpu;
+  const stream_platform_t* platform;
+  const stream_api_t* api;
+  stream_options_t options;
+  stream_gpu_t gpus[];
 } stream_device_t;
 
-typedef struct stream_device_options_t {
-  uint32_t queue_count;  // streams; 0: the default
-  uint32_t depth;        // parts in flight, a power of two; 0: the default
-} stream_device_options_t;
-
-// `ordinal` is libcuda's.
-iree_status_t stream_device_create(const stream_api_t* api, int ordinal, const stream_device_options_t* options,
+// A device over the GPUs of a mask, by the library's ordinals.
+iree_status_t stream_device_create(const stream_platform_t* platform, const stream_api_t* api, uint64_t mask,
+                                   const stream_options_t* options,
                                    const iree_hal_device_create_params_t* create_params,
                                    iree_allocator_t host_allocator, iree_hal_device_t** out_device);
 
@@ -49,17 +71,21 @@ iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_al
 // executable.c
 typedef struct stream_function_t {
   gpu_function_t base;
-  void* handle;
-
+  void** handles;  // by GPU of the device
 } stream_function_t;
 bool stream_takes_format(hal_queued_device_t* device, iree_string_view_t format);
-iree_status_t stream_infer_format(iree_const_byte_span_t data, char* storage, size_t capacity,
-                                  iree_string_view_t* out_format);
 iree_status_t stream_executable_load(gpu_device_t* device, iree_const_byte_span_t data,
                                      iree_hal_executable_t** out_executable);
 
 // queue.c
-iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, uint32_t depth, gpu_queue_t** out_queue);
-extern const gpu_backend_t stream_backend;
+iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, gpu_queue_t** out_queue);
+const char* stream_architecture(const gpu_device_t* device);
+iree_status_t stream_queue_write(gpu_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part);
+void stream_queue_publish(gpu_queue_t* queue, const gpu_part_t* part);
+bool stream_queue_await(gpu_queue_t* queue, uint64_t seen, uint64_t* out_ended);
+uint64_t stream_queue_wake(gpu_queue_t* queue);
+void stream_queue_stop(gpu_queue_t* queue);
+iree_status_t stream_queue_retire(gpu_queue_t* queue, uint64_t epoch, const gpu_part_t* part);
+void stream_queue_destroy(gpu_queue_t* queue);
 
 #endif  // IREE_C_HAL_STREAM_DEVICE_H_

@@ -1,60 +1,67 @@
-// The driver `cuda`: lists GPUs of libcuda and makes devices of them. A device's id is its ordinal plus one.
-#include "hal/stream/device.h"
-#include "iree/base/tooling/flags.h"
+// The drivers `cuda` and `hip`: list the GPUs of their library and make devices of them. A device's id is the bit mask
+// of its GPUs, by the library's ordinals.
+#include "hal/driver_base.h"
+#include "hal/gpu/path.h"
+#include "hal/stream/code.h"
 #include "iree/hal/drivers/cuda/registration/driver_module.h"
+#include "iree/hal/drivers/hip/registration/driver_module.h"
 
-IREE_FLAG(int32_t, cuda_default_index, 0, "The GPU that `cuda` without a path means, by libcuda's order.")
+enum { NAME_SIZE = 256, MAX_UPDATE = 1 << 20, MAX_GPUS = 64 };
 
-typedef struct cuda_driver_t {
-  iree_hal_resource_t resource;
-  iree_allocator_t host_allocator;
+typedef struct stream_driver_t {
+  hal_driver_t base;
+  const stream_platform_t* platform;
   const stream_api_t* api;
-} cuda_driver_t;
+  stream_options_t options;
+} stream_driver_t;
 
-enum { NAME_SIZE = 256, PATH_SIZE = 48 };
-
-static const stream_api_t* api_of(iree_hal_driver_t* base) { return ((cuda_driver_t*)base)->api; }
-
-static void driver_destroy(iree_hal_driver_t* base) {
-  iree_allocator_free(((cuda_driver_t*)base)->host_allocator, base);
-}
+static const stream_api_t* api_of(iree_hal_driver_t* base) { return ((stream_driver_t*)base)->api; }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Listing
 //===----------------------------------------------------------------------------------------------------------------===
 
+static iree_status_t count_gpus(const stream_api_t* api, uint32_t* out_count) {
+  int count = 0;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_count, &count));
+  *out_count = (uint32_t)iree_max(0, iree_min(count, MAX_GPUS));
+  return iree_ok_status();
+}
+
 // "GPU-" and 32 digits in five groups, as nvidia-smi prints it.
-static iree_status_t format_uuid(const stream_api_t* api, int device, char out_path[PATH_SIZE]) {
+static iree_status_t format_uuid(const void* api_data, uint32_t ordinal, char out_uuid[GPU_PATH_UUID_SIZE]) {
+  const stream_api_t* api = (const stream_api_t*)api_data;
   static const uint8_t dashes[] = {4, 6, 8, 10};
   uint8_t uuid[16] = {0};
+  int device = 0;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_get, &device, (int)ordinal));
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_uuid, uuid, device));
-  int length = snprintf(out_path, PATH_SIZE, "GPU");
+  int length = snprintf(out_uuid, GPU_PATH_UUID_SIZE, "GPU");
   for (int i = 0, dash = 0; i < 16; ++i) {
     bool starts = i == 0 || (dash < 4 && dashes[dash] == i);
     if (i && starts) ++dash;
-    length += snprintf(out_path + length, (size_t)(PATH_SIZE - length), "%s%02x", starts ? "-" : "", uuid[i]);
+    length += snprintf(out_uuid + length, (size_t)(GPU_PATH_UUID_SIZE - length), "%s%02x", starts ? "-" : "", uuid[i]);
   }
   return iree_ok_status();
 }
 
-static iree_status_t driver_query_available_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
-                                                    iree_host_size_t* out_device_info_count,
-                                                    iree_hal_device_info_t** out_device_infos) {
+static iree_status_t query_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
+                                   iree_host_size_t* out_device_info_count, iree_hal_device_info_t** out_device_infos) {
   const stream_api_t* api = api_of(base);
-  int count = 0;
-  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_count, &count));
+  uint32_t count = 0;
+  IREE_RETURN_IF_ERROR(count_gpus(api, &count));
   iree_hal_device_info_t* infos = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(
-      host_allocator, iree_max(count, 1) * (sizeof(*infos) + NAME_SIZE + PATH_SIZE), (void**)&infos));
+      host_allocator, iree_max(count, 1u) * (sizeof(*infos) + NAME_SIZE + GPU_PATH_UUID_SIZE), (void**)&infos));
   char* text = (char*)(infos + count);
   iree_status_t status = iree_ok_status();
-  for (int i = 0; i < count && iree_status_is_ok(status); ++i) {
-    char name[NAME_SIZE] = {0}, path[PATH_SIZE] = {0};
+  for (uint32_t i = 0; i < count && iree_status_is_ok(status); ++i) {
+    char name[NAME_SIZE] = {0}, path[GPU_PATH_UUID_SIZE] = {0};
     int device = 0;
-    status = STREAM_CALL(api, device_get, &device, i);
+    status = STREAM_CALL(api, device_get, &device, (int)i);
     if (iree_status_is_ok(status)) status = STREAM_CALL(api, device_name, name, sizeof(name) - 1, device);
-    if (iree_status_is_ok(status)) status = format_uuid(api, device, path);
-    infos[i].device_id = (iree_hal_device_id_t)i + 1;
+    if (iree_status_is_ok(status)) status = format_uuid(api, i, path);
+    infos[i].device_id = (iree_hal_device_id_t)1 << i;
     text += iree_string_view_append_to_buffer(iree_make_cstring_view(path), &infos[i].path, text);
     text += iree_string_view_append_to_buffer(iree_make_cstring_view(name), &infos[i].name, text);
   }
@@ -62,165 +69,206 @@ static iree_status_t driver_query_available_devices(iree_hal_driver_t* base, ire
     iree_allocator_free(host_allocator, infos);
     return status;
   }
-  *out_device_info_count = (iree_host_size_t)count;
+  *out_device_info_count = count;
   *out_device_infos = infos;
   return iree_ok_status();
 }
 
-static int attribute(const stream_api_t* api, int attribute, int device) {
-  int value = 0;
-  return api->device_attribute(&value, attribute, device) == STREAM_API_SUCCESS ? value : 0;
-}
+// A line of --dump_devices for an attribute that the library has; without a key, an empty line.
+typedef struct fact_t {
+  const char* key;
+  stream_attribute_t attribute;
+  uint32_t divisor;
+  const char* unit;
+} fact_t;
 
-static iree_status_t dump_facts(const stream_api_t* api, int device, iree_string_builder_t* out) {
-  int version = 0;
-  IREE_RETURN_IF_ERROR(STREAM_CALL(api, driver_version, &version));
-  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(
-      out, "\n- gpu-compute-capability: %d.%d\n- gpu-arch-name: sm_%d%d\n- driver-max-cuda-version: %d.%d\n",
-      attribute(api, STREAM_API_CAPABILITY_MAJOR, device), attribute(api, STREAM_API_CAPABILITY_MINOR, device),
-      attribute(api, STREAM_API_CAPABILITY_MAJOR, device), attribute(api, STREAM_API_CAPABILITY_MINOR, device),
-      version / 1000, version % 1000 / 10));
-  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(
-      out, "\n- launch-max-block-dims: (%d, %d, %d)\n- launch-max-grid-dims: (%d, %d, %d)\n",
-      attribute(api, STREAM_API_MAX_BLOCK_X, device), attribute(api, STREAM_API_MAX_BLOCK_X + 1, device),
-      attribute(api, STREAM_API_MAX_BLOCK_X + 2, device), attribute(api, STREAM_API_MAX_GRID_X, device),
-      attribute(api, STREAM_API_MAX_GRID_X + 1, device), attribute(api, STREAM_API_MAX_GRID_X + 2, device)));
-  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(
-      out,
-      "\n- block-max-thread-count: %d\n- block-max-32-bit-register-count: %d\n- block-max-shared-memory: %d KB\n"
-      "\n- multiprocessor-count: %d\n- multiprocessor-max-thread-count: %d\n"
-      "- multiprocessor-max-32-bit-register-count: %d\n- multiprocessor-max-shared-memory: %d KB\n",
-      attribute(api, STREAM_API_MAX_BLOCK_SIZE, device), attribute(api, STREAM_API_MAX_REGISTERS, device),
-      attribute(api, STREAM_API_MAX_SHARED_MEMORY, device) >> 10, attribute(api, STREAM_API_MULTIPROCESSORS, device),
-      attribute(api, STREAM_API_MAX_THREADS_OF_MULTIPROCESSOR, device),
-      attribute(api, STREAM_API_REGISTERS_OF_MULTIPROCESSOR, device),
-      attribute(api, STREAM_API_SHARED_MEMORY_OF_MULTIPROCESSOR, device) >> 10));
+static iree_status_t dump_facts(const stream_api_t* api, int device, iree_host_size_t count, const fact_t* facts,
+                                iree_string_builder_t* out) {
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(out, "\n"));
+  for (iree_host_size_t i = 0; i < count; ++i) {
+    if (api->library->attributes[facts[i].attribute] < 0) continue;
+    uint32_t value = (uint32_t)stream_api_attribute(api, device, facts[i].attribute) / facts[i].divisor;
+    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(out, "- %s: %u%s\n", facts[i].key, value, facts[i].unit));
+  }
   return iree_ok_status();
 }
 
-static iree_status_t dump_memory(const stream_api_t* api, int device, iree_string_builder_t* out) {
-  size_t memory = 0;
-  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_memory, &memory, device));
+static iree_status_t dump_launch(const stream_api_t* api, int device, iree_string_builder_t* out) {
+  int sizes[6];
+  for (int i = 0; i < 6; ++i)
+    sizes[i] = stream_api_attribute(api, device, (stream_attribute_t)(STREAM_MAX_BLOCK_X + i));
   return iree_string_builder_append_format(
-      out,
-      "\n- memory-is-integrated-memory: %d\n- memory-has-unified-address-space: %d\n"
-      "- memory-supports-managed-memory: %d\n- memory-total-const-memory-size: %d KB\n"
-      "- memory-total-global-memory-size: %zu MB\n- memory-l2-cache-size: %d bytes\n"
-      "\n- gpu-compute-unit-count: %d\n- gpu-compute-max-clock-rate: %d mHz\n- gpu-memory-max-clock-rate: %d mHz\n"
-      "- gpu-warp-size: %d\n",
-      attribute(api, STREAM_API_IS_INTEGRATED, device), attribute(api, STREAM_API_HAS_UNIFIED_ADDRESSES, device),
-      attribute(api, STREAM_API_HAS_MANAGED_MEMORY, device), attribute(api, STREAM_API_CONSTANT_MEMORY, device) >> 10,
-      memory >> 20, attribute(api, STREAM_API_L2_CACHE_SIZE, device),
-      attribute(api, STREAM_API_MULTIPROCESSORS, device), attribute(api, STREAM_API_CLOCK_RATE, device) / 1000,
-      attribute(api, STREAM_API_MEMORY_CLOCK_RATE, device) / 1000, attribute(api, STREAM_API_WARP_SIZE, device));
+      out, "\n- launch-max-block-dims: (%d, %d, %d)\n- launch-max-grid-dims: (%d, %d, %d)\n", sizes[0], sizes[1],
+      sizes[2], sizes[3], sizes[4], sizes[5]);
 }
 
-// libcuda's ordinal of a device's id.
-static int ordinal_of(iree_hal_device_id_t device_id) {
-  return device_id ? (int)device_id - 1 : FLAG_cuda_default_index;
+static iree_status_t dump_identity(const stream_driver_t* driver, int device, iree_string_builder_t* out) {
+  const stream_api_t* api = driver->api;
+  stream_gpu_t gpu = {.context = {.api = api, .device = device}};
+  int version = 0;
+  IREE_RETURN_IF_ERROR(driver->platform->code->identify(&gpu));
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, driver_version, &version));
+  const char* dot = strchr(gpu.architecture, ':');
+  int length = dot ? (int)(dot - gpu.architecture) : (int)strlen(gpu.architecture);
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(
+      out, "\n- %s: %s\n- gpu-compute-capability: %d.%d\n- gpu-arch-name: %.*s\n", driver->platform->path_key,
+      api->path, stream_api_attribute(api, device, STREAM_CAPABILITY_MAJOR),
+      stream_api_attribute(api, device, STREAM_CAPABILITY_MINOR), length, gpu.architecture));
+  if (dot) IREE_RETURN_IF_ERROR(iree_string_builder_append_format(out, "- gpu-isa: %s\n", gpu.architecture));
+  return iree_string_builder_append_format(
+      out, "- %s: %d.%d\n", driver->platform->version_key, version / driver->platform->version_unit,
+      version % driver->platform->version_unit * 100 / driver->platform->version_unit);
 }
 
-static iree_status_t driver_dump_device_info(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
-                                             iree_string_builder_t* builder) {
-  int device = 0;
-  IREE_RETURN_IF_ERROR(STREAM_CALL(api_of(base), device_get, &device, ordinal_of(device_id)));
-  IREE_RETURN_IF_ERROR(dump_facts(api_of(base), device, builder));
-  return dump_memory(api_of(base), device, builder);
+static iree_status_t dump_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id, iree_string_builder_t* out) {
+  static const fact_t block[] = {
+      {"block-max-thread-count", STREAM_MAX_BLOCK_SIZE, 1, ""},
+      {"block-max-32-bit-register-count", STREAM_MAX_REGISTERS, 1, ""},
+      {"block-max-shared-memory", STREAM_MAX_SHARED_MEMORY, 1 << 10, " KB"},
+  };
+  static const fact_t multiprocessor[] = {
+      {"multiprocessor-count", STREAM_MULTIPROCESSORS, 1, ""},
+      {"multiprocessor-max-thread-count", STREAM_MAX_THREADS_OF_MULTIPROCESSOR, 1, ""},
+      {"multiprocessor-max-32-bit-register-count", STREAM_REGISTERS_OF_MULTIPROCESSOR, 1, ""},
+      {"multiprocessor-max-shared-memory", STREAM_SHARED_MEMORY_OF_MULTIPROCESSOR, 1 << 10, " KB"},
+  };
+  static const fact_t memory[] = {
+      {"memory-is-integrated-memory", STREAM_IS_INTEGRATED, 1, ""},
+      {"memory-has-unified-address-space", STREAM_HAS_UNIFIED_ADDRESSES, 1, ""},
+      {"memory-supports-managed-memory", STREAM_HAS_MANAGED_MEMORY, 1, ""},
+      {"memory-total-const-memory-size", STREAM_CONSTANT_MEMORY, 1 << 10, " KB"},
+      {"memory-l2-cache-size", STREAM_L2_CACHE_SIZE, 1, " bytes"},
+  };
+  static const fact_t gpu[] = {
+      {"gpu-compute-unit-count", STREAM_MULTIPROCESSORS, 1, ""},
+      {"gpu-compute-max-clock-rate", STREAM_CLOCK_RATE, 1000, " mHz"},
+      {"gpu-memory-max-clock-rate", STREAM_MEMORY_CLOCK_RATE, 1000, " mHz"},
+      {"gpu-warp-size", STREAM_WARP_SIZE, 1, ""},
+  };
+  const stream_driver_t* driver = (const stream_driver_t*)base;
+  const stream_api_t* api = driver->api;
+  int ordinal = device_id ? __builtin_ctzll(device_id) : (int)driver->options.default_ordinal, device = 0;
+  size_t size = 0;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_get, &device, ordinal));
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_memory, &size, device));
+  IREE_RETURN_IF_ERROR(dump_identity(driver, device, out));
+  IREE_RETURN_IF_ERROR(dump_launch(api, device, out));
+  IREE_RETURN_IF_ERROR(dump_facts(api, device, IREE_ARRAYSIZE(block), block, out));
+  IREE_RETURN_IF_ERROR(dump_facts(api, device, IREE_ARRAYSIZE(multiprocessor), multiprocessor, out));
+  IREE_RETURN_IF_ERROR(dump_facts(api, device, IREE_ARRAYSIZE(memory), memory, out));
+  IREE_RETURN_IF_ERROR(
+      iree_string_builder_append_format(out, "- memory-total-global-memory-size: %zu MB\n", size >> 20));
+  return dump_facts(api, device, IREE_ARRAYSIZE(gpu), gpu, out);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Devices
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t driver_create_device_by_id(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
-                                                iree_host_size_t param_count, const iree_string_pair_t* params,
-                                                const iree_hal_device_create_params_t* create_params,
-                                                iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
-  if (param_count) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "'cuda' has no device parameter '%.*s'",
-                            (int)params[0].key.size, params[0].key.data);
+static iree_status_t create_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                   const iree_hal_device_create_params_t* create_params,
+                                   iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  const stream_driver_t* driver = (const stream_driver_t*)base;
+  uint32_t count = 0, first = driver->options.default_ordinal;
+  IREE_RETURN_IF_ERROR(count_gpus(driver->api, &count));
+  if (!device_id && first < count) device_id = (iree_hal_device_id_t)1 << first;
+  if (!device_id || (count < MAX_GPUS && device_id >> count)) {
+    return iree_make_status(IREE_STATUS_NOT_FOUND, "there is no GPU %u; %s has %u",
+                            device_id ? 63 - (uint32_t)__builtin_clzll(device_id) : first, driver->api->path, count);
   }
-  int count = 0, ordinal = ordinal_of(device_id);
-  IREE_RETURN_IF_ERROR(STREAM_CALL(api_of(base), device_count, &count));
-  if (ordinal < 0 || ordinal >= count) {
-    return iree_make_status(IREE_STATUS_NOT_FOUND, "there is no GPU %d; libcuda has %d", ordinal, count);
-  }
-  stream_device_options_t options = {0};
-  return stream_device_create(api_of(base), ordinal, &options, create_params, host_allocator, out_device);
+  return stream_device_create(driver->platform, driver->api, (uint64_t)device_id, &driver->options, create_params,
+                              host_allocator, out_device);
 }
 
-static iree_status_t find_path(const stream_api_t* api, iree_string_view_t path, iree_hal_device_id_t* out_id) {
-  uint32_t index = 0;
-  if (iree_string_view_atoi_uint32(path, &index)) {
-    *out_id = (iree_hal_device_id_t)index + 1;
-    return iree_ok_status();
-  }
-  if (!iree_string_view_starts_with(path, IREE_SV("GPU-"))) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                            "'%.*s' is neither an ordinal nor a UUID as --list_devices=cuda shows it, 'GPU-…'",
-                            (int)path.size, path.data);
-  }
-  int count = 0;
-  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_count, &count));
-  for (int i = 0; i < count; ++i) {
-    char uuid[PATH_SIZE] = {0};
-    int device = 0;
-    IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_get, &device, i));
-    IREE_RETURN_IF_ERROR(format_uuid(api, device, uuid));
-    *out_id = (iree_hal_device_id_t)i + 1;
-    if (iree_string_view_equal_case(path, iree_make_cstring_view(uuid))) return iree_ok_status();
-  }
-  return iree_make_status(IREE_STATUS_NOT_FOUND, "there is no GPU '%.*s' among the %d of libcuda", (int)path.size,
-                          path.data, count);
+static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path, iree_hal_device_id_t* out_device_id) {
+  gpu_path_source_t source = {.uuid = format_uuid, .user_data = api_of(base)};
+  uint64_t mask = 0;
+  IREE_RETURN_IF_ERROR(count_gpus(api_of(base), &source.count));
+  IREE_RETURN_IF_ERROR(gpu_path_parse(&source, path, &mask));
+  *out_device_id = (iree_hal_device_id_t)mask;
+  return iree_ok_status();
 }
-
-static iree_status_t driver_create_device_by_path(iree_hal_driver_t* base, iree_string_view_t driver_name,
-                                                  iree_string_view_t device_path, iree_host_size_t param_count,
-                                                  const iree_string_pair_t* params,
-                                                  const iree_hal_device_create_params_t* create_params,
-                                                  iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
-  iree_hal_device_id_t device_id = 0;
-  if (device_path.size) IREE_RETURN_IF_ERROR(find_path(api_of(base), device_path, &device_id));
-  return driver_create_device_by_id(base, device_id, param_count, params, create_params, host_allocator, out_device);
-}
-
-static const iree_hal_driver_vtable_t driver_vtable = {
-    .destroy = driver_destroy,
-    .query_available_devices = driver_query_available_devices,
-    .dump_device_info = driver_dump_device_info,
-    .create_device_by_id = driver_create_device_by_id,
-    .create_device_by_path = driver_create_device_by_path,
-};
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Registration
 //===----------------------------------------------------------------------------------------------------------------===
 
-static const iree_hal_driver_info_t driver_info = {IREE_SVL("cuda"), IREE_SVL("NVIDIA CUDA HAL driver (via dylib)")};
+#define BACKEND(driver_name, format, infer) \
+  {                                         \
+      .name = driver_name,                  \
+      .max_update = MAX_UPDATE,             \
+      .any_format = format,                 \
+      .architecture = stream_architecture,  \
+      .takes_format = stream_takes_format,  \
+      .infer_format = infer,                \
+      .load = stream_executable_load,       \
+      .write = stream_queue_write,          \
+      .publish = stream_queue_publish,      \
+      .await = stream_queue_await,          \
+      .wake = stream_queue_wake,            \
+      .stop = stream_queue_stop,            \
+      .retire = stream_queue_retire,        \
+      .destroy = stream_queue_destroy,      \
+  }
+static const stream_platform_t cuda_platform = {
+    .library = &stream_cuda_library,
+    .code = &stream_code_ptx,
+    .backend = BACKEND("cuda", "cuda-nvptx-fb", stream_infer_ptx),
+    .paths = stream_no_paths,
+    .read_options = stream_options_from_cuda_flags,
+    .path_key = "cuda_dylib_path",
+    .version_key = "driver-max-cuda-version",
+    .version_unit = 1000,
+};
+static const stream_platform_t hip_platform = {
+    .library = &stream_hip_library,
+    .code = &stream_code_amd,
+    .backend = BACKEND("hip", "rocm-hsaco-fb", code_object_infer_format),
+    .paths = stream_hip_paths,
+    .read_options = stream_options_from_hip_flags,
+    .path_key = "amdhip64_dylib_path",
+    .version_key = "driver-hip-version",
+    .version_unit = 10000000,
+};
 
-static iree_status_t factory_enumerate(void* self, iree_host_size_t* out_driver_info_count,
-                                       const iree_hal_driver_info_t** out_driver_infos) {
-  *out_driver_info_count = 1;
-  *out_driver_infos = &driver_info;
-  return iree_ok_status();
-}
+static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t host_allocator,
+                            iree_hal_driver_t** out_driver);
 
-static iree_status_t factory_try_create(void* self, iree_string_view_t driver_name, iree_allocator_t host_allocator,
-                                        iree_hal_driver_t** out_driver) {
-  *out_driver = NULL;
+#define CLASS(name, full_name)                       \
+  {                                                  \
+      .info = {IREE_SVL(name), IREE_SVL(full_name)}, \
+      .create = create,                              \
+      .query_devices = query_devices,                \
+      .dump_device = dump_device,                    \
+      .parse_path = parse_path,                      \
+      .create_device = create_device,                \
+  }
+static const hal_driver_class_t cuda_class = CLASS("cuda", "NVIDIA CUDA HAL driver (via dylib)");
+static const hal_driver_class_t hip_class = CLASS("hip", "HIP HAL driver (via dylib)");
+
+static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t host_allocator,
+                            iree_hal_driver_t** out_driver) {
+  const stream_platform_t* platform = type == &cuda_class ? &cuda_platform : &hip_platform;
   const stream_api_t* api = NULL;
-  IREE_RETURN_IF_ERROR(stream_api_load(&api));
-  cuda_driver_t* driver = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*driver), (void**)&driver));
-  iree_hal_resource_initialize(&driver_vtable, &driver->resource);
-  driver->host_allocator = host_allocator;
+  iree_string_view_t storage[STREAM_MAX_PATHS];
+  stream_options_t options;
+  IREE_RETURN_IF_ERROR(platform->read_options(&options));
+  IREE_RETURN_IF_ERROR(stream_api_load(platform->library, platform->paths(storage), &api));
+  stream_driver_t* driver = NULL;
+  IREE_RETURN_IF_ERROR(hal_driver_allocate(type, sizeof(*driver), host_allocator, (void**)&driver));
+  driver->platform = platform;
   driver->api = api;
+  driver->options = options;
   *out_driver = (iree_hal_driver_t*)driver;
   return iree_ok_status();
 }
 
-static const iree_hal_driver_factory_t driver_factory = {NULL, factory_enumerate, factory_try_create};
-
 iree_status_t iree_hal_cuda_driver_module_register(iree_hal_driver_registry_t* registry) {
-  return iree_hal_driver_registry_register_factory(registry, &driver_factory);
+  static const iree_hal_driver_factory_t factory = HAL_DRIVER_FACTORY(&cuda_class);
+  return iree_hal_driver_registry_register_factory(registry, &factory);
+}
+
+iree_status_t iree_hal_hip_driver_module_register(iree_hal_driver_registry_t* registry) {
+  static const iree_hal_driver_factory_t factory = HAL_DRIVER_FACTORY(&hip_class);
+  return iree_hal_driver_registry_register_factory(registry, &factory);
 }

@@ -6,12 +6,15 @@ enum { BASE_ALIGNMENT = 256, MAX_ALIGNMENT = 4096 };
 
 typedef struct memory_t {
   iree_allocator_t host_allocator;
-  stream_context_t context;
+  const stream_api_t* api;
+  bool keeps_registered;
+  uint32_t gpu_count;
+  stream_context_t contexts[];  // by GPU of the device
 } memory_t;
 
 static void memory_destroy(void* source) {
   memory_t* self = (memory_t*)source;
-  stream_context_release(&self->context);
+  for (uint32_t i = 0; i < self->gpu_count; ++i) stream_context_release(&self->contexts[i]);
   iree_allocator_free(self->host_allocator, self);
 }
 
@@ -40,9 +43,9 @@ static iree_status_t allocate_host(const stream_api_t* api, gpu_memory_t* memory
 
 static iree_status_t memory_allocate(void* source, uint32_t physical, gpu_memory_t* memory) {
   const memory_t* self = (const memory_t*)source;
-  const stream_api_t* api = self->context.api;
+  const stream_api_t* api = self->api;
   uint64_t size = memory->size + padding(memory);
-  IREE_RETURN_IF_ERROR(stream_context_enter(&self->context));
+  IREE_RETURN_IF_ERROR(stream_context_enter(&self->contexts[physical]));
   if (!is_local(memory)) return allocate_host(api, memory);
   bool is_visible = memory->type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
   if (is_visible) {
@@ -57,18 +60,28 @@ static iree_status_t memory_allocate(void* source, uint32_t physical, gpu_memory
 
 static void memory_free(void* source, const gpu_memory_t* memory) {
   const memory_t* self = (const memory_t*)source;
-  iree_status_ignore(stream_context_enter(&self->context));
+  iree_status_ignore(stream_context_enter(&self->contexts[0]));
   if (is_local(memory)) {
-    self->context.api->memory_free(memory->base);
+    self->api->memory_free(memory->base);
   } else {
-    self->context.api->host_free((void*)(uintptr_t)memory->base);
+    self->api->host_free((void*)(uintptr_t)memory->base);
   }
+}
+
+// Where a GPU has memory of the host at the host's own address, hipHostUnregister before HIP 5.4 removes it twice and
+// aborts. Such memory stays registered, and is found so when it is locked again.
+static bool stays_registered(const memory_t* self, const gpu_memory_t* memory) {
+  return self->keeps_registered && memory->address == (uint64_t)(uintptr_t)memory->host;
 }
 
 static iree_status_t memory_lock(void* source, gpu_memory_t* memory) {
   const memory_t* self = (const memory_t*)source;
-  const stream_api_t* api = self->context.api;
-  IREE_RETURN_IF_ERROR(stream_context_enter(&self->context));
+  const stream_api_t* api = self->api;
+  IREE_RETURN_IF_ERROR(stream_context_enter(&self->contexts[0]));
+  if (self->keeps_registered && api->host_address(&memory->address, memory->host, 0) == STREAM_API_SUCCESS &&
+      stays_registered(self, memory)) {
+    return iree_ok_status();
+  }
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, host_register, memory->host, memory->size,
                                    STREAM_API_HOST_PORTABLE | STREAM_API_HOST_DEVICEMAP));
   iree_status_t status = STREAM_CALL(api, host_address, &memory->address, memory->host, 0);
@@ -78,8 +91,9 @@ static iree_status_t memory_lock(void* source, gpu_memory_t* memory) {
 
 static void memory_unlock(void* source, const gpu_memory_t* memory) {
   const memory_t* self = (const memory_t*)source;
-  iree_status_ignore(stream_context_enter(&self->context));
-  self->context.api->host_unregister(memory->host);
+  if (stays_registered(self, memory)) return;
+  iree_status_ignore(stream_context_enter(&self->contexts[0]));
+  self->api->host_unregister(memory->host);
 }
 
 iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_allocator_t** out_allocator) {
@@ -92,22 +106,33 @@ iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_al
   };
   *out_allocator = NULL;
   memory_t* self = NULL;
-  iree_allocator_t host_allocator = device->gpu.base.host_allocator;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*self), (void**)&self));
-  self->host_allocator = host_allocator;
-  iree_status_t status = stream_context_retain(device->context.api, device->context.device, &self->context);
-  if (!iree_status_is_ok(status)) {
-    iree_allocator_free(host_allocator, self);
-    return status;
-  }
   gpu_allocator_params_t params = {
       .domain = device->gpu.domain,
-      .maps_device_memory = device->has_managed_memory,
-      .memory_size = device->memory_size,
+      .maps_device_memory = true,
+      .memory_size = device->gpus[0].memory_size,
       .max_alignment = MAX_ALIGNMENT,
       .vtable = &vtable,
-      .source = self,
-      .host_allocator = host_allocator,
+      .host_allocator = device->gpu.base.host_allocator,
   };
+  uint32_t count = device->gpu.domain.physical_count;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(params.host_allocator, sizeof(*self), count,
+                                                          sizeof(self->contexts[0]), (void**)&self));
+  self->host_allocator = params.host_allocator;
+  self->api = device->api;
+  self->gpu_count = count;
+  int version = 0;
+  iree_status_t status = STREAM_CALL(device->api, driver_version, &version);
+  self->keeps_registered = version < device->api->library->first_unregistering;
+  for (uint32_t i = 0; iree_status_is_ok(status) && i < count; ++i) {
+    const stream_gpu_t* gpu = &device->gpus[i];
+    status = stream_context_retain(device->api, gpu->context.device, &self->contexts[i]);
+    params.maps_device_memory = params.maps_device_memory && gpu->has_managed_memory;
+    params.memory_size = iree_min(params.memory_size, gpu->memory_size);
+  }
+  if (!iree_status_is_ok(status)) {
+    memory_destroy(self);
+    return status;
+  }
+  params.source = self;
   return gpu_allocator_create(&params, out_allocator);
 }

@@ -4,7 +4,7 @@
 // part of their own, whose end lets the operation go on.
 #include "hal/stream/device.h"
 
-enum { DEFAULT_DEPTH = 256, MAX_UPDATE = 1 << 20 };
+enum { DEFAULT_DEPTH = 256 };
 
 typedef struct stream_queue_t {
   gpu_queue_t base;
@@ -36,22 +36,39 @@ typedef struct writer_t {
 
 static gpu_range_t resolve(const writer_t* w, gpu_ref_t ref) { return gpu_ref_resolve(ref, w->operation->ranges); }
 
-static iree_status_t write_fill(const writer_t* w, const gpu_command_t* command) {
-  gpu_range_t range = resolve(w, command->target);
-  uint64_t target = range.address, length = range.length;
-  void* stream = w->queue->stream;
-  if (length == 0) return iree_ok_status();
-  uint32_t words[4], size = command->pattern.length;
+// Patterns that no call fills with: once, word by word, then what is there is copied behind itself.
+static iree_status_t fill_by_copies(const writer_t* w, const gpu_command_t* command, uint64_t target, uint64_t length) {
+  uint32_t words[4];
+  uint64_t done = command->pattern.length;
   memcpy(words, command->pattern.data, sizeof(words));
-  if (size == 1) return STREAM_CALL(w->api, fill_8, target, (uint8_t)words[0], length, stream);
-  if (size == 2) return STREAM_CALL(w->api, fill_16, target, (uint16_t)words[0], length / 2, stream);
-  if (size == 4) return STREAM_CALL(w->api, fill_32, target, (int)words[0], length / 4, stream);
-  // A column of words each.
-  for (uint32_t i = 0; i < size / 4; ++i) {
-    IREE_RETURN_IF_ERROR(
-        STREAM_CALL(w->api, fill_2d_32, target + i * sizeof(uint32_t), size, words[i], 1, length / size, stream));
+  for (uint64_t i = 0; i < done / sizeof(uint32_t); ++i) {
+    uint64_t at = target + i * sizeof(uint32_t);
+    IREE_RETURN_IF_ERROR(STREAM_CALL(w->api, fill_32, at, (int)words[i], 1, w->queue->stream));
+  }
+  for (; done < length; done *= 2) {
+    uint64_t size = iree_min(done, length - done);
+    IREE_RETURN_IF_ERROR(STREAM_CALL(w->api, copy, target + done, target, size, w->queue->stream));
   }
   return iree_ok_status();
+}
+
+static iree_status_t write_fill(const writer_t* w, const gpu_command_t* command) {
+  gpu_range_t range = resolve(w, command->target);
+  uint64_t target = range.address, length = range.length - range.length % command->pattern.length;
+  uint32_t word;
+  void* stream = w->queue->stream;
+  memcpy(&word, command->pattern.data, sizeof(word));
+  if (length == 0) return iree_ok_status();
+  switch (command->pattern.length) {
+    case 1:
+      return STREAM_CALL(w->api, fill_8, target, (uint8_t)word, length, stream);
+    case 2:
+      return STREAM_CALL(w->api, fill_16, target, (uint16_t)word, length / 2, stream);
+    case 4:
+      return STREAM_CALL(w->api, fill_32, target, (int)word, length / 4, stream);
+    default:
+      return fill_by_copies(w, command, target, length);
+  }
 }
 
 static iree_status_t write_copy(const writer_t* w, const gpu_command_t* command) {
@@ -82,10 +99,10 @@ static iree_status_t launch(const writer_t* w, const gpu_command_t* command, con
   gpu_command_write_arguments(command, w->operation->ranges, queue->arguments);
   size = function->base.argument_size;
   void* extra[] = {STREAM_API_LAUNCH_BUFFER, queue->arguments, STREAM_API_LAUNCH_BUFFER_SIZE, &size,
-                   STREAM_API_LAUNCH_END};
+                   (void*)w->api->library->launch_end};
   const uint16_t* block = command->dispatch.workgroup_size;
-  return STREAM_CALL(w->api, launch, function->handle, counts[0], counts[1], counts[2], block[0], block[1], block[2],
-                     command->dispatch.dynamic_memory, queue->stream, NULL, size ? extra : NULL);
+  return STREAM_CALL(w->api, launch, function->handles[queue->base.physical], counts[0], counts[1], counts[2], block[0],
+                     block[1], block[2], command->dispatch.dynamic_memory, queue->stream, NULL, size ? extra : NULL);
 }
 
 // Counts in memory: the first time they are asked for; when they are here, they are used.
@@ -145,7 +162,7 @@ static iree_status_t write_commands(const writer_t* w, gpu_part_t* part) {
 // Whether no counts are on their way.
 static bool has_counts(stream_queue_t* queue) { return gpu_queue_tail(&queue->base) >= queue->counts_epoch; }
 
-static iree_status_t queue_write(gpu_queue_t* base, const gpu_operation_t* op, gpu_part_t* part) {
+iree_status_t stream_queue_write(gpu_queue_t* base, const gpu_operation_t* op, gpu_part_t* part) {
   stream_queue_t* queue = cast(base);
   writer_t w = {queue, queue->context->api, op};
   if (!has_counts(queue)) return iree_ok_status();
@@ -164,9 +181,9 @@ static iree_status_t queue_write(gpu_queue_t* base, const gpu_operation_t* op, g
   return status;
 }
 
-static void queue_publish(gpu_queue_t* base, const gpu_part_t* part) {}
+void stream_queue_publish(gpu_queue_t* base, const gpu_part_t* part) {}
 
-static bool queue_await(gpu_queue_t* base, uint64_t seen, uint64_t* out_ended) {
+bool stream_queue_await(gpu_queue_t* base, uint64_t seen, uint64_t* out_ended) {
   stream_queue_t* queue = cast(base);
   *out_ended = seen;
   bool has_more = gpu_queue_head(base) > seen;
@@ -185,16 +202,16 @@ static bool queue_await(gpu_queue_t* base, uint64_t seen, uint64_t* out_ended) {
   return true;
 }
 
-static uint64_t queue_wake(gpu_queue_t* base) {
+uint64_t stream_queue_wake(gpu_queue_t* base) {
   return iree_atomic_load(&cast(base)->ended, iree_memory_order_acquire);
 }
 
-static void queue_stop(gpu_queue_t* base) {
+void stream_queue_stop(gpu_queue_t* base) {
   iree_status_ignore(stream_context_enter(cast(base)->context));
   cast(base)->context->api->stream_synchronize(cast(base)->stream);
 }
 
-static iree_status_t queue_retire(gpu_queue_t* base, uint64_t epoch, const gpu_part_t* part) {
+iree_status_t stream_queue_retire(gpu_queue_t* base, uint64_t epoch, const gpu_part_t* part) {
   return iree_ok_status();
 }
 
@@ -202,7 +219,7 @@ static iree_status_t queue_retire(gpu_queue_t* base, uint64_t epoch, const gpu_p
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
 
-static void queue_destroy(gpu_queue_t* base) {
+void stream_queue_destroy(gpu_queue_t* base) {
   stream_queue_t* queue = cast(base);
   const stream_api_t* api = queue->context->api;
   iree_allocator_t host_allocator = base->device->base.host_allocator;
@@ -234,17 +251,18 @@ static iree_status_t initialize(stream_queue_t* queue, uint32_t depth) {
   return gpu_queue_start(&queue->base);
 }
 
-iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, uint32_t depth, gpu_queue_t** out_queue) {
+iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, gpu_queue_t** out_queue) {
   *out_queue = NULL;
   stream_queue_t* queue = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->gpu.base.host_allocator, sizeof(*queue), (void**)&queue));
-  queue->base.backend = &stream_backend;
+  const stream_gpu_t* gpu = &device->gpus[gpu_domain_physical(device->gpu.domain, bit)];
+  queue->base.backend = device->gpu.backend;
   queue->base.device = &device->gpu;
   queue->base.bit = bit;
   queue->base.waits_for_queues = true;
-  queue->base.pool = device->pool;
-  queue->context = &device->context;
-  iree_status_t status = initialize(queue, depth ? depth : DEFAULT_DEPTH);
+  queue->base.pool = gpu->pool;
+  queue->context = &gpu->context;
+  iree_status_t status = initialize(queue, device->options.depth ? device->options.depth : DEFAULT_DEPTH);
   if (!iree_status_is_ok(status)) {
     gpu_queue_destroy(&queue->base);
     return status;
@@ -253,21 +271,6 @@ iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, uint32_
   return iree_ok_status();
 }
 
-static const char* architecture(const gpu_device_t* device) { return ((const stream_device_t*)device)->architecture; }
-
-const gpu_backend_t stream_backend = {
-    .name = "cuda",
-    .max_update = MAX_UPDATE,
-    .architecture = architecture,
-    .any_format = "cuda-nvptx-fb",
-    .takes_format = stream_takes_format,
-    .infer_format = stream_infer_format,
-    .load = stream_executable_load,
-    .write = queue_write,
-    .publish = queue_publish,
-    .await = queue_await,
-    .wake = queue_wake,
-    .stop = queue_stop,
-    .retire = queue_retire,
-    .destroy = queue_destroy,
-};
+const char* stream_architecture(const gpu_device_t* device) {
+  return ((const stream_device_t*)device)->gpus[0].architecture;
+}

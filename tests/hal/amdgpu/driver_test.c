@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "hal/amdgpu/library.h"
-#include "hal/amdgpu/metadata.h"
+#include "hal/gpu/code_object/metadata.h"
 #include "hal/amdgpu/ring.h"
 #include "hal/amdgpu/topology.h"
 

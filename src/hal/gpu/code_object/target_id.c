@@ -1,5 +1,5 @@
 // Parsing and matching of target names; the table of processors is base/processors/amd.def.
-#include "hal/amdgpu/target_id.h"
+#include "hal/gpu/code_object/target_id.h"
 
 #include <elf.h>
 

@@ -4,7 +4,7 @@
 //
 // The document is walked in place. A reader that ran off its end, or met something else than it asked for, is failed
 // and stays so; that is looked at where it matters.
-#include "hal/amdgpu/metadata.h"
+#include "hal/gpu/code_object/metadata.h"
 
 #include <elf.h>
 

@@ -1,7 +1,7 @@
 // Names of AMD instruction sets: `gfx1100`, `gfx90a:sramecc+:xnack-`, `gfx11-generic`, `amdgcn-amd-amdhsa--gfx1100`,
 // and the processor field of a code object's ELF header.
-#ifndef IREE_C_HAL_AMDGPU_TARGET_ID_H_
-#define IREE_C_HAL_AMDGPU_TARGET_ID_H_
+#ifndef IREE_C_HAL_GPU_CODE_OBJECT_TARGET_ID_H_
+#define IREE_C_HAL_GPU_CODE_OBJECT_TARGET_ID_H_
 
 #include "iree/base/api.h"
 
@@ -31,4 +31,4 @@ bool target_id_is_code(iree_const_byte_span_t data);
 // object or names a processor that is not known.
 iree_status_t target_id_from_elf(iree_const_byte_span_t data, target_id_t* out_target);
 
-#endif  // IREE_C_HAL_AMDGPU_TARGET_ID_H_
+#endif  // IREE_C_HAL_GPU_CODE_OBJECT_TARGET_ID_H_

@@ -1,6 +1,6 @@
 // What a code object says of its kernels: the MessagePack document in its AMDGPU metadata note.
-#ifndef IREE_C_HAL_AMDGPU_METADATA_H_
-#define IREE_C_HAL_AMDGPU_METADATA_H_
+#ifndef IREE_C_HAL_GPU_CODE_OBJECT_METADATA_H_
+#define IREE_C_HAL_GPU_CODE_OBJECT_METADATA_H_
 
 #include "iree/base/api.h"
 
@@ -55,4 +55,4 @@ typedef struct metadata_t {
 iree_status_t metadata_read(iree_const_byte_span_t elf, iree_allocator_t host_allocator, metadata_t* out_metadata);
 void metadata_free(metadata_t* metadata, iree_allocator_t host_allocator);
 
-#endif  // IREE_C_HAL_AMDGPU_METADATA_H_
+#endif  // IREE_C_HAL_GPU_CODE_OBJECT_METADATA_H_

@@ -1,0 +1,73 @@
+// What drivers share.
+#include "hal/driver_base.h"
+
+static void driver_destroy(iree_hal_driver_t* base) {
+  hal_driver_t* driver = (hal_driver_t*)base;
+  if (driver->type->deinitialize) driver->type->deinitialize(base);
+  iree_allocator_free(driver->host_allocator, driver);
+}
+
+static iree_status_t driver_query_available_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
+                                                    iree_host_size_t* out_device_info_count,
+                                                    iree_hal_device_info_t** out_device_infos) {
+  return ((hal_driver_t*)base)->type->query_devices(base, host_allocator, out_device_info_count, out_device_infos);
+}
+
+static iree_status_t driver_dump_device_info(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                             iree_string_builder_t* builder) {
+  return ((hal_driver_t*)base)->type->dump_device(base, device_id, builder);
+}
+
+static iree_status_t driver_create_device_by_id(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                                iree_host_size_t param_count, const iree_string_pair_t* params,
+                                                const iree_hal_device_create_params_t* create_params,
+                                                iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  hal_driver_t* driver = (hal_driver_t*)base;
+  if (param_count) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "'%.*s' has no device parameter '%.*s'",
+                            (int)driver->name.size, driver->name.data, (int)params[0].key.size, params[0].key.data);
+  }
+  return driver->type->create_device(base, device_id, create_params, host_allocator, out_device);
+}
+
+static iree_status_t driver_create_device_by_path(iree_hal_driver_t* base, iree_string_view_t driver_name,
+                                                  iree_string_view_t device_path, iree_host_size_t param_count,
+                                                  const iree_string_pair_t* params,
+                                                  const iree_hal_device_create_params_t* create_params,
+                                                  iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  iree_hal_device_id_t device_id = 0;
+  IREE_RETURN_IF_ERROR(((hal_driver_t*)base)->type->parse_path(base, device_path, &device_id));
+  return driver_create_device_by_id(base, device_id, param_count, params, create_params, host_allocator, out_device);
+}
+
+iree_status_t hal_driver_allocate(const hal_driver_class_t* type, size_t size, iree_allocator_t host_allocator,
+                                  void** out_driver) {
+  static const iree_hal_driver_vtable_t vtable = {
+      .destroy = driver_destroy,
+      .query_available_devices = driver_query_available_devices,
+      .dump_device_info = driver_dump_device_info,
+      .create_device_by_id = driver_create_device_by_id,
+      .create_device_by_path = driver_create_device_by_path,
+  };
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, size, out_driver));
+  hal_driver_t* driver = (hal_driver_t*)*out_driver;
+  iree_hal_resource_initialize(&vtable, &driver->resource);
+  driver->host_allocator = host_allocator;
+  driver->type = type;
+  driver->name = type->info.driver_name;
+  return iree_ok_status();
+}
+
+iree_status_t hal_driver_enumerate(void* self, iree_host_size_t* out_driver_info_count,
+                                   const iree_hal_driver_info_t** out_driver_infos) {
+  *out_driver_info_count = 1;
+  *out_driver_infos = &((const hal_driver_class_t*)self)->info;
+  return iree_ok_status();
+}
+
+iree_status_t hal_driver_try_create(void* self, iree_string_view_t driver_name, iree_allocator_t host_allocator,
+                                    iree_hal_driver_t** out_driver) {
+  const hal_driver_class_t* type = (const hal_driver_class_t*)self;
+  *out_driver = NULL;
+  return type->create(type, host_allocator, out_driver);
+}

@@ -1,0 +1,103 @@
+// Flags of the drivers cuda and hip.
+#include "hal/stream/options.h"
+
+#include <stdlib.h>
+
+#include "iree/base/tooling/flags.h"
+
+typedef struct flags_t {
+  const char* driver;
+  bool use_streams, allow_inline_execution, async_allocations, async_caching, default_index_from_mpi;
+  int32_t tracing, default_index;
+} flags_t;
+
+// What both have: --cuda_X and --hip_X.
+#define FLAGS(driver)                                                                                         \
+  IREE_FLAG(bool, driver##_use_streams, true,                                                                 \
+            "Command buffers are runs of calls on streams. False, which means graphs, is refused.")           \
+  IREE_FLAG(bool, driver##_allow_inline_execution, false,                                                     \
+            "True is refused: commands run when they are submitted, not while they are recorded.")            \
+  IREE_FLAG(bool, driver##_async_allocations, true,                                                           \
+            "Queue-ordered allocations come from pools of memory. False: each is the library's own.")         \
+  IREE_FLAG(int32_t, driver##_tracing, 2, "What builds with Tracy tell it, 0 to 3. This build has no Tracy.") \
+  IREE_FLAG(int32_t, driver##_default_index, 0,                                                               \
+            "The GPU that `" #driver "` without a path means, by the library's order.")                       \
+  IREE_FLAG(                                                                                                  \
+      bool, driver##_default_index_from_mpi, true,                                                            \
+      "The GPU without a path is that of PMI_RANK or OMPI_COMM_WORLD_LOCAL_RANK, where there is such a variable.")
+FLAGS(cuda)
+FLAGS(hip)
+IREE_FLAG(bool, hip_async_caching, true, "Pools of queue-ordered allocations keep memory for later ones.")
+IREE_FLAG_LIST(string, hip_dylib_path,
+               "Folder of libamdhip64.so, or file:PATH for exactly that file; before IREE_HIP_DYLIB_PATH, where `;`\n"
+               "separates them. May be repeated.")
+
+#define READ_FLAGS(driver)                 \
+  {#driver,                                \
+   FLAG_##driver##_use_streams,            \
+   FLAG_##driver##_allow_inline_execution, \
+   FLAG_##driver##_async_allocations,      \
+   true,                                   \
+   FLAG_##driver##_default_index_from_mpi, \
+   FLAG_##driver##_tracing,                \
+   FLAG_##driver##_default_index}
+
+static iree_status_t refuse(const flags_t* flags, const char* flag, const char* why) {
+  return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "--%s_%s: %s", flags->driver, flag, why);
+}
+
+static iree_status_t read_default(const flags_t* flags, uint32_t* out_ordinal) {
+  static const char* const variables[] = {"PMI_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"};
+  if (flags->default_index < 0) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--%s_default_index=%d is no index of a GPU", flags->driver,
+                            flags->default_index);
+  }
+  *out_ordinal = (uint32_t)flags->default_index;
+  for (size_t i = 0; flags->default_index_from_mpi && i < IREE_ARRAYSIZE(variables); ++i) {
+    const char* value = getenv(variables[i]);
+    if (!value) continue;
+    if (iree_string_view_atoi_uint32(iree_make_cstring_view(value), out_ordinal)) return iree_ok_status();
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "%s=%s is no rank; --%s_default_index_from_mpi=false ignores it", variables[i], value,
+                            flags->driver);
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t read_flags(const flags_t* flags, stream_options_t* out_options) {
+  *out_options = (stream_options_t){.keeps_pools = flags->async_allocations && flags->async_caching};
+  if (!flags->use_streams) return refuse(flags, "use_streams=false", "there are no graphs; leave it true");
+  if (flags->allow_inline_execution) {
+    return refuse(flags, "allow_inline_execution=true", "commands run when they are submitted; leave it false");
+  }
+  if (flags->tracing < 0 || flags->tracing > 3) return refuse(flags, "tracing", "0 to 3 are what there is");
+  return read_default(flags, &out_options->default_ordinal);
+}
+
+iree_status_t stream_options_from_cuda_flags(stream_options_t* out_options) {
+  const flags_t flags = READ_FLAGS(cuda);
+  return read_flags(&flags, out_options);
+}
+
+iree_status_t stream_options_from_hip_flags(stream_options_t* out_options) {
+  flags_t flags = READ_FLAGS(hip);
+  flags.async_caching = FLAG_hip_async_caching;
+  return read_flags(&flags, out_options);
+}
+
+iree_string_view_list_t stream_no_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
+  return (iree_string_view_list_t){0};
+}
+
+iree_string_view_list_t stream_hip_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
+  iree_string_view_list_t list = FLAG_hip_dylib_path_list();
+  const char* value = list.count ? NULL : getenv("IREE_HIP_DYLIB_PATH");
+  if (!value) return list;
+  iree_string_view_t rest = iree_make_cstring_view(value);
+  list.values = storage;
+  while (rest.size && list.count < STREAM_MAX_PATHS) {
+    iree_string_view_split(rest, ';', &storage[list.count], &rest);
+    ++list.count;
+  }
+  return list;
+}

@@ -1,0 +1,24 @@
+// Options of devices of the stream core, as flags say: --cuda_… or --hip_….
+#ifndef IREE_C_HAL_STREAM_OPTIONS_H_
+#define IREE_C_HAL_STREAM_OPTIONS_H_
+
+#include "iree/base/api.h"
+
+typedef struct stream_options_t {
+  uint32_t queue_count;      // streams of a GPU; 0: the default
+  uint32_t depth;            // parts in flight, a power of two; 0: the default
+  uint32_t default_ordinal;  // the GPU that no path means
+  bool keeps_pools;          // queue-ordered memory is kept for later
+} stream_options_t;
+
+// Errors: UNIMPLEMENTED, INVALID_ARGUMENT, with the flag's name.
+iree_status_t stream_options_from_cuda_flags(stream_options_t* out_options);
+iree_status_t stream_options_from_hip_flags(stream_options_t* out_options);
+
+// Where to look for a library before anything else: nowhere; --hip_dylib_path=, else IREE_HIP_DYLIB_PATH. What they
+// return may be in `storage`.
+enum { STREAM_MAX_PATHS = 32 };
+iree_string_view_list_t stream_no_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
+iree_string_view_list_t stream_hip_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
+
+#endif  // IREE_C_HAL_STREAM_OPTIONS_H_
