@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "hal/amdgpu/library.h"
-#include "hal/gpu/code_object/metadata.h"
 #include "hal/amdgpu/ring.h"
 #include "hal/amdgpu/topology.h"
+#include "hal/gpu/code_object/metadata.h"
 
 static target_id_t target(const char* text) {
   target_id_t result;
