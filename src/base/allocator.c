@@ -102,6 +102,11 @@ iree_status_t iree_allocator_malloc_struct_array(iree_allocator_t allocator, ire
   return iree_allocator_malloc(allocator, size, out_ptr);
 }
 
+iree_status_t iree_allocator_malloc_with_trailing(iree_allocator_t allocator, iree_host_size_t struct_size,
+                                                  iree_host_size_t trailing_size, void** out_ptr) {
+  return iree_allocator_malloc_struct_array(allocator, struct_size, trailing_size, 1, out_ptr);
+}
+
 iree_status_t iree_allocator_grow_array(iree_allocator_t allocator, iree_host_size_t minimum_capacity,
                                         iree_host_size_t element_size, iree_host_size_t* inout_capacity,
                                         void** inout_ptr) {
@@ -116,33 +121,69 @@ iree_status_t iree_allocator_grow_array(iree_allocator_t allocator, iree_host_si
 // Aligned memory: the block's own pointer is kept in the word before the aligned one.
 //===----------------------------------------------------------------------------------------------------------------===
 
-iree_status_t iree_allocator_malloc_aligned(iree_allocator_t allocator, iree_host_size_t byte_length,
-                                            iree_host_size_t min_alignment, iree_host_size_t offset, void** out_ptr) {
-  *out_ptr = NULL;
+// The size of a block for aligned memory.
+static iree_status_t aligned_block_size(iree_host_size_t byte_length, iree_host_size_t alignment,
+                                        iree_host_size_t* out_size) {
   if (byte_length == 0) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "allocations must be >0 bytes");
-  iree_host_size_t alignment = iree_max(min_alignment, sizeof(void*));
   if (!iree_host_size_is_power_of_two(alignment)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "alignment %" PRIhsz " is not a power of two", alignment);
   }
-  iree_host_size_t size = 0;
-  if (!iree_host_size_checked_add(byte_length, sizeof(void*) + alignment, &size)) {
+  if (!iree_host_size_checked_add(byte_length, sizeof(void*) + alignment, out_size)) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "allocation of %" PRIhsz " bytes is too large", byte_length);
   }
-  void* block = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(allocator, size, &block));
+  return iree_ok_status();
+}
+
+// Where the memory is in its block.
+static uint8_t* align_in_block(void* block, iree_host_size_t alignment, iree_host_size_t offset) {
   uintptr_t first = (uintptr_t)block + sizeof(void*);
   uintptr_t aligned = iree_host_align(first + offset % alignment, alignment) - offset % alignment;
-  if (aligned < first) aligned += alignment;
-  memcpy((void*)(aligned - sizeof(void*)), &block, sizeof(block));  // `aligned` need not be, for an offset
-  *out_ptr = (void*)aligned;
+  return (uint8_t*)(aligned < first ? aligned + alignment : aligned);
+}
+
+static void set_block(uint8_t* ptr, void* block) {
+  memcpy(ptr - sizeof(block), &block, sizeof(block));  // `ptr` need not be aligned, for an offset
+}
+
+static void* get_block(const void* ptr) {
+  void* block = NULL;
+  memcpy(&block, (const uint8_t*)ptr - sizeof(block), sizeof(block));
+  return block;
+}
+
+iree_status_t iree_allocator_malloc_aligned(iree_allocator_t allocator, iree_host_size_t byte_length,
+                                            iree_host_size_t min_alignment, iree_host_size_t offset, void** out_ptr) {
+  *out_ptr = NULL;
+  iree_host_size_t alignment = iree_max(min_alignment, sizeof(void*)), size = 0;
+  IREE_RETURN_IF_ERROR(aligned_block_size(byte_length, alignment, &size));
+  void* block = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(allocator, size, &block));
+  uint8_t* ptr = align_in_block(block, alignment, offset);
+  set_block(ptr, block);
+  *out_ptr = ptr;
+  return iree_ok_status();
+}
+
+iree_status_t iree_allocator_realloc_aligned(iree_allocator_t allocator, iree_host_size_t byte_length,
+                                             iree_host_size_t min_alignment, iree_host_size_t offset,
+                                             void** inout_ptr) {
+  if (!*inout_ptr) return iree_allocator_malloc_aligned(allocator, byte_length, min_alignment, offset, inout_ptr);
+  iree_host_size_t alignment = iree_max(min_alignment, sizeof(void*)), size = 0;
+  IREE_RETURN_IF_ERROR(aligned_block_size(byte_length, alignment, &size));
+  void* block = get_block(*inout_ptr);
+  iree_host_size_t distance = (iree_host_size_t)((uint8_t*)*inout_ptr - (uint8_t*)block);
+  // Room for the contents where they are now and where they have to be.
+  if (!iree_host_size_checked_add(size, distance, &size)) return iree_status_from_code(IREE_STATUS_OUT_OF_RANGE);
+  IREE_RETURN_IF_ERROR(iree_allocator_realloc(allocator, size, &block));
+  uint8_t* ptr = align_in_block(block, alignment, offset);
+  memmove(ptr, (uint8_t*)block + distance, byte_length);
+  set_block(ptr, block);
+  *inout_ptr = ptr;
   return iree_ok_status();
 }
 
 void iree_allocator_free_aligned(iree_allocator_t allocator, void* ptr) {
-  if (!ptr) return;
-  void* block = NULL;
-  memcpy(&block, (uint8_t*)ptr - sizeof(block), sizeof(block));
-  iree_allocator_free(allocator, block);
+  if (ptr) iree_allocator_free(allocator, get_block(ptr));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -1,6 +1,8 @@
 // Growing strings.
 #include "iree/base/string_builder.h"
 
+#include "iree/base/assert.h"
+
 void iree_string_builder_initialize(iree_allocator_t allocator, iree_string_builder_t* out_builder) {
   memset(out_builder, 0, sizeof(*out_builder));
   out_builder->allocator = allocator;
@@ -65,6 +67,27 @@ iree_status_t iree_string_builder_append_inline(iree_string_builder_t* builder, 
   return iree_ok_status();
 }
 
+iree_status_t iree_string_builder_reserve_for_append(iree_string_builder_t* builder,
+                                                     iree_host_size_t minimum_additional_capacity, char** out_buffer,
+                                                     iree_host_size_t* out_capacity) {
+  *out_buffer = NULL;
+  *out_capacity = 0;
+  iree_host_size_t capacity = 0;
+  if (!iree_host_size_checked_add(builder->size + 1, minimum_additional_capacity, &capacity)) {
+    return iree_status_from_code(IREE_STATUS_OUT_OF_RANGE);
+  }
+  IREE_RETURN_IF_ERROR(iree_string_builder_reserve(builder, capacity));
+  *out_buffer = builder->buffer + builder->size;
+  *out_capacity = builder->capacity - builder->size - 1;
+  return iree_ok_status();
+}
+
+void iree_string_builder_commit_append(iree_string_builder_t* builder, iree_host_size_t append_size) {
+  IREE_ASSERT(append_size < builder->capacity - builder->size);
+  builder->size += append_size;
+  builder->buffer[builder->size] = 0;
+}
+
 iree_status_t iree_string_builder_append_string(iree_string_builder_t* builder, iree_string_view_t value) {
   char* head = NULL;
   IREE_RETURN_IF_ERROR(iree_string_builder_append_inline(builder, value.size, &head));
@@ -106,4 +129,53 @@ iree_status_t iree_string_builder_append_status(iree_string_builder_t* builder, 
   append_state_t state = {builder, iree_ok_status()};
   iree_status_format_to(status, append_piece, &state);
   return state.status;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Pairs
+//===----------------------------------------------------------------------------------------------------------------===
+
+void iree_string_pair_builder_initialize(iree_allocator_t allocator, iree_string_pair_builder_t* out_builder) {
+  memset(out_builder, 0, sizeof(*out_builder));
+  out_builder->allocator = allocator;
+}
+
+void iree_string_pair_builder_deinitialize(iree_string_pair_builder_t* builder) {
+  for (iree_host_size_t i = 0; i < builder->temp_strings_size; ++i) {
+    iree_allocator_free(builder->allocator, builder->temp_strings[i]);
+  }
+  iree_allocator_free(builder->allocator, builder->temp_strings);
+  iree_allocator_free(builder->allocator, builder->pairs);
+  memset(builder, 0, sizeof(*builder));
+}
+
+iree_status_t iree_string_pair_builder_add(iree_string_pair_builder_t* builder, iree_string_pair_t pair) {
+  if (builder->pairs_size == builder->pairs_capacity) {
+    IREE_RETURN_IF_ERROR(iree_allocator_grow_array(builder->allocator, builder->pairs_size + 1, sizeof(pair),
+                                                   &builder->pairs_capacity, (void**)&builder->pairs));
+  }
+  builder->pairs[builder->pairs_size++] = pair;
+  return iree_ok_status();
+}
+
+iree_status_t iree_string_pair_builder_emplace_string(iree_string_pair_builder_t* builder,
+                                                      iree_string_view_t* inout_string) {
+  if (builder->temp_strings_size == builder->temp_strings_capacity) {
+    IREE_RETURN_IF_ERROR(iree_allocator_grow_array(builder->allocator, builder->temp_strings_size + 1, sizeof(char*),
+                                                   &builder->temp_strings_capacity, (void**)&builder->temp_strings));
+  }
+  char* copy = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(builder->allocator, inout_string->size + 1, (void**)&copy));
+  if (inout_string->size) memcpy(copy, inout_string->data, inout_string->size);
+  builder->temp_strings[builder->temp_strings_size++] = copy;
+  inout_string->data = copy;
+  return iree_ok_status();
+}
+
+iree_status_t iree_string_pair_builder_add_int32(iree_string_pair_builder_t* builder, iree_string_view_t key,
+                                                 int32_t value) {
+  char text[16];
+  iree_string_view_t view = iree_make_string_view(text, (iree_host_size_t)snprintf(text, sizeof(text), "%d", value));
+  IREE_RETURN_IF_ERROR(iree_string_pair_builder_emplace_string(builder, &view));
+  return iree_string_pair_builder_add(builder, iree_make_string_pair(key, view));
 }

@@ -212,3 +212,43 @@ iree_status_t iree_hal_device_wait_semaphores(iree_hal_device_t* device, iree_as
   return wait_mode == IREE_ASYNC_WAIT_MODE_ANY ? iree_hal_semaphore_list_wait_any(semaphore_list, timeout, flags)
                                                : iree_hal_semaphore_list_wait(semaphore_list, timeout, flags);
 }
+
+iree_status_t iree_hal_device_refine_topology_edge(iree_hal_device_t* src_device, iree_hal_device_t* dst_device,
+                                                   iree_hal_topology_edge_t* edge) {
+  return HAL_CALL(src_device, iree_hal_device, refine_topology_edge)(src_device, dst_device, edge);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Lists
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t iree_hal_device_list_allocate(iree_host_size_t capacity, iree_allocator_t host_allocator,
+                                            iree_hal_device_list_t** out_list) {
+  *out_list = NULL;
+  iree_hal_device_list_t* list = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(host_allocator, sizeof(*list), capacity,
+                                                          sizeof(list->devices[0]), (void**)&list));
+  list->host_allocator = host_allocator;
+  list->capacity = capacity;
+  *out_list = list;
+  return iree_ok_status();
+}
+
+void iree_hal_device_list_free(iree_hal_device_list_t* list) {
+  if (!list) return;
+  for (iree_host_size_t i = 0; i < list->count; ++i) iree_hal_device_release(list->devices[i]);
+  iree_allocator_free(list->host_allocator, list);
+}
+
+iree_status_t iree_hal_device_list_push_back(iree_hal_device_list_t* list, iree_hal_device_t* device) {
+  if (list->count == list->capacity) {
+    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "the list has its %" PRIhsz " devices", list->capacity);
+  }
+  iree_hal_device_retain(device);
+  list->devices[list->count++] = device;
+  return iree_ok_status();
+}
+
+iree_hal_device_t* iree_hal_device_list_at(const iree_hal_device_list_t* list, iree_host_size_t i) {
+  return i < list->count ? list->devices[i] : NULL;
+}

@@ -49,6 +49,42 @@ void hal_device_replace_channel_provider(iree_hal_device_t* device, iree_hal_cha
   cast(device)->channel_provider = new_provider;
 }
 
+iree_status_t hal_device_query_capabilities(iree_hal_device_t* device,
+                                            iree_hal_device_capabilities_t* out_capabilities) {
+  *out_capabilities = cast(device)->capabilities;
+  // All keep their timelines on the host.
+  out_capabilities->flags |= IREE_HAL_DEVICE_CAPABILITY_TIMELINE_SEMAPHORES;
+  out_capabilities->semaphore_export_types |= IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE;
+  out_capabilities->semaphore_import_types |= IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE;
+  out_capabilities->buffer_export_types |= IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE;
+  out_capabilities->buffer_import_types |= IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE;
+  out_capabilities->driver_device_handle = (uintptr_t)device;
+  return iree_ok_status();
+}
+
+const iree_hal_device_topology_info_t* hal_device_topology_info(iree_hal_device_t* base) {
+  hal_queued_device_t* device = cast(base);
+  iree_slim_mutex_lock(&device->mutex);
+  bool is_in_group = device->topology_info.topology != NULL;
+  iree_slim_mutex_unlock(&device->mutex);
+  return is_in_group ? &device->topology_info : NULL;
+}
+
+iree_status_t hal_device_assign_topology_info(iree_hal_device_t* base,
+                                              const iree_hal_device_topology_info_t* topology_info) {
+  static const iree_hal_device_topology_info_t none = {0};
+  hal_queued_device_t* device = cast(base);
+  iree_slim_mutex_lock(&device->mutex);
+  device->topology_info = topology_info ? *topology_info : none;
+  iree_slim_mutex_unlock(&device->mutex);
+  return iree_ok_status();
+}
+
+iree_status_t hal_device_refine_topology_edge(iree_hal_device_t* src_device, iree_hal_device_t* dst_device,
+                                              iree_hal_topology_edge_t* edge) {
+  return iree_ok_status();  // capabilities have said it all
+}
+
 iree_status_t hal_device_create_channel(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
                                         iree_hal_channel_params_t params, iree_hal_channel_t** out_channel) {
   return hal_channel_create_local(device, cast(device)->channel_provider, &params, out_channel);

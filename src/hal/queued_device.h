@@ -98,6 +98,7 @@ struct hal_queued_device_t {
   iree_string_view_t identifier;
   iree_hal_allocator_t* allocator;                // retained
   iree_async_proactor_pool_t* proactor_pool;      // retained; may be NULL
+  iree_hal_device_capabilities_t capabilities;    // beside those of all devices
   iree_hal_channel_provider_t* channel_provider;  // retained; may be NULL
   const hal_operation_interface_t* interface;
   iree_device_size_t block_alignment;  // bytes, of what the allocator gives
@@ -107,9 +108,10 @@ struct hal_queued_device_t {
   iree_atomic_uint32_t outstanding;  // operations on the heap
   hal_idle_list_t free_operations[HAL_OPERATION_CLASSES];
   hal_idle_list_t free_staging;
-  iree_slim_mutex_t mutex;            // guards what follows, and the allocator
-  hal_operation_t* allocated;         // all operations on the heap, also free ones
-  hal_transient_store_t* transients;  // NULL until there are any
+  iree_slim_mutex_t mutex;                        // guards what follows, and the allocator
+  hal_operation_t* allocated;                     // all operations on the heap, also free ones
+  hal_transient_store_t* transients;              // NULL until there are any
+  iree_hal_device_topology_info_t topology_info;  // without a topology when in no group
 
   void (*destroy)(iree_hal_device_t* device);  // on a thread of its own, which is in `destroyer`
   iree_atomic_intptr_t destroyer;
@@ -145,6 +147,8 @@ iree_status_t hal_device_query_facts(hal_queued_device_t* device, iree_string_vi
   .id = hal_device_id, .host_allocator = hal_device_host_allocator, .allocator = hal_device_allocator,              \
   .replace_allocator = hal_device_replace_allocator, .trim = hal_device_trim,                                       \
   .replace_channel_provider = hal_device_replace_channel_provider, .create_channel = hal_device_create_channel,     \
+  .query_capabilities = hal_device_query_capabilities, .topology_info = hal_device_topology_info,                   \
+  .assign_topology_info = hal_device_assign_topology_info, .refine_topology_edge = hal_device_refine_topology_edge, \
   .query_semaphore_compatibility = hal_device_query_semaphore_compatibility, .import_file = hal_device_import_file, \
   .queue_alloca = hal_device_queue_alloca, .queue_dealloca = hal_device_queue_dealloca,                             \
   .queue_read = hal_device_queue_read, .queue_write = hal_device_queue_write,                                       \

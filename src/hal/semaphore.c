@@ -22,12 +22,6 @@ void iree_hal_semaphore_initialize(const iree_hal_semaphore_vtable_t* vtable, ui
   iree_atomic_store(&out_semaphore->value, initial_value, iree_memory_order_relaxed);
 }
 
-void iree_hal_semaphore_deinitialize(iree_hal_semaphore_t* semaphore) {
-  IREE_ASSERT(!semaphore->timepoints);
-  iree_status_free(semaphore->failure);
-  iree_slim_mutex_deinitialize(&semaphore->mutex);
-}
-
 iree_status_t iree_hal_semaphore_clone_failure(iree_hal_semaphore_t* semaphore) {
   iree_slim_mutex_lock(&semaphore->mutex);
   iree_status_t status = iree_status_clone(semaphore->failure);
@@ -73,6 +67,17 @@ static void unlink_timepoint(iree_hal_semaphore_t* semaphore, iree_async_semapho
   timepoint->next = timepoint->prev = NULL;
   timepoint->semaphore = NULL;
   remove_waiter(semaphore);
+}
+
+void iree_hal_semaphore_deinitialize(iree_hal_semaphore_t* semaphore) {
+  while (semaphore->timepoints) {
+    iree_async_semaphore_timepoint_t* timepoint = semaphore->timepoints;
+    unlink_timepoint(semaphore, timepoint);
+    timepoint->callback(timepoint->user_data, timepoint,
+                        iree_make_status(IREE_STATUS_ABORTED, "the semaphore went before it reached the value"));
+  }
+  iree_status_free(semaphore->failure);
+  iree_slim_mutex_deinitialize(&semaphore->mutex);
 }
 
 // Behind all of the same value or a lower one; values mostly grow. The mutex is held.

@@ -37,6 +37,12 @@ void iree_hal_semaphore_list_free(iree_hal_semaphore_list_t list, iree_allocator
   iree_allocator_free(host_allocator, list.payload_values);
 }
 
+void iree_hal_semaphore_list_erase(iree_hal_semaphore_list_t* semaphore_list, iree_host_size_t i) {
+  iree_host_size_t last = --semaphore_list->count;
+  semaphore_list->semaphores[i] = semaphore_list->semaphores[last];
+  semaphore_list->payload_values[i] = semaphore_list->payload_values[last];
+}
+
 bool iree_hal_semaphore_list_poll(iree_hal_semaphore_list_t semaphore_list) {
   for (iree_host_size_t i = 0; i < semaphore_list.count; ++i) {
     uint64_t value = iree_atomic_load(&semaphore_list.semaphores[i]->value, iree_memory_order_seq_cst);

@@ -93,6 +93,46 @@ static inline iree_device_size_t iree_device_size_lcm(iree_device_size_t a, iree
   return a * (b / iree_device_size_gcd(a, b));
 }
 
+// Ranges, of any bytes and of whole pages.
+typedef struct iree_byte_range_t {
+  iree_host_size_t offset;
+  iree_host_size_t length;
+} iree_byte_range_t;
+typedef struct iree_page_range_t {
+  iree_host_size_t offset;
+  iree_host_size_t length;
+} iree_page_range_t;
+
+// The page that `addr` is in, and the first one at or after it.
+static inline uintptr_t iree_page_align_start(uintptr_t addr, iree_host_size_t page_alignment) {
+  return addr & ~(uintptr_t)(page_alignment - 1);
+}
+static inline uintptr_t iree_page_align_end(uintptr_t addr, iree_host_size_t page_alignment) {
+  return iree_page_align_start(addr + (page_alignment - 1), page_alignment);
+}
+// From the first begin to the last end.
+static inline iree_page_range_t iree_page_range_union(const iree_page_range_t a, const iree_page_range_t b) {
+  iree_host_size_t begin = iree_min(a.offset, b.offset);
+  iree_host_size_t end = iree_max(a.offset + a.length, b.offset + b.length);
+  iree_page_range_t range = {begin, end - begin};
+  return range;
+}
+// Offset and length, each rounded up.
+static inline iree_page_range_t iree_align_byte_range_to_pages(const iree_byte_range_t byte_range,
+                                                               iree_host_size_t page_alignment) {
+  iree_page_range_t range = {iree_host_align(byte_range.offset, page_alignment),
+                             iree_host_align(byte_range.length, page_alignment)};
+  return range;
+}
+// The pages that a range behind `base_address` touches.
+static inline void iree_page_align_range(void* base_address, iree_byte_range_t range, iree_host_size_t page_alignment,
+                                         void** out_start_address, iree_host_size_t* out_aligned_length) {
+  uintptr_t begin = iree_page_align_start((uintptr_t)base_address + range.offset, page_alignment);
+  uintptr_t end = iree_page_align_end((uintptr_t)base_address + range.offset + range.length, page_alignment);
+  *out_start_address = (void*)begin;
+  *out_aligned_length = (iree_host_size_t)(end - begin);
+}
+
 // Little-endian loads and stores from any address.
 #define IREE_IMPL_UNALIGNED_(suffix, type)                                     \
   static inline type iree_unaligned_load_le_##suffix(const type* ptr) {        \

@@ -125,6 +125,10 @@ IREE_API_EXPORT iree_status_t iree_allocator_realloc_array(iree_allocator_t allo
 IREE_API_EXPORT iree_status_t iree_allocator_malloc_struct_array(iree_allocator_t allocator,
                                                                  iree_host_size_t struct_size, iree_host_size_t count,
                                                                  iree_host_size_t element_size, void** out_ptr);
+// A structure followed by `trailing_size` bytes.
+IREE_API_EXPORT iree_status_t iree_allocator_malloc_with_trailing(iree_allocator_t allocator,
+                                                                  iree_host_size_t struct_size,
+                                                                  iree_host_size_t trailing_size, void** out_ptr);
 IREE_API_EXPORT iree_status_t iree_allocator_grow_array(iree_allocator_t allocator, iree_host_size_t minimum_capacity,
                                                         iree_host_size_t element_size, iree_host_size_t* inout_capacity,
                                                         void** inout_ptr);
@@ -133,6 +137,10 @@ IREE_API_EXPORT iree_status_t iree_allocator_grow_array(iree_allocator_t allocat
 IREE_API_EXPORT iree_status_t iree_allocator_malloc_aligned(iree_allocator_t allocator, iree_host_size_t byte_length,
                                                             iree_host_size_t min_alignment, iree_host_size_t offset,
                                                             void** out_ptr);
+// Grows or shrinks such memory; new bytes are not zeroed. On error *inout_ptr stays as it was, and valid.
+IREE_API_EXPORT iree_status_t iree_allocator_realloc_aligned(iree_allocator_t allocator, iree_host_size_t byte_length,
+                                                             iree_host_size_t min_alignment, iree_host_size_t offset,
+                                                             void** inout_ptr);
 IREE_API_EXPORT void iree_allocator_free_aligned(iree_allocator_t allocator, void* ptr);
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -38,6 +38,12 @@ IREE_API_EXPORT void iree_string_builder_reset(iree_string_builder_t* builder);
 // Appends `count` bytes for the caller to fill at *out_head (NULL when only measuring).
 IREE_API_EXPORT iree_status_t iree_string_builder_append_inline(iree_string_builder_t* builder, iree_host_size_t count,
                                                                 char** out_head);
+// For functions that write what they are given room for: room for at least `minimum_additional_capacity` characters and
+// a terminator behind the end, *out_capacity of them without it; then how many of them were written.
+IREE_API_EXPORT iree_status_t iree_string_builder_reserve_for_append(iree_string_builder_t* builder,
+                                                                     iree_host_size_t minimum_additional_capacity,
+                                                                     char** out_buffer, iree_host_size_t* out_capacity);
+IREE_API_EXPORT void iree_string_builder_commit_append(iree_string_builder_t* builder, iree_host_size_t append_size);
 // Append; RESOURCE_EXHAUSTED when memory runs out.
 IREE_API_EXPORT iree_status_t iree_string_builder_append_string(iree_string_builder_t* builder,
                                                                 iree_string_view_t value);
@@ -46,6 +52,38 @@ IREE_API_EXPORT IREE_PRINTF_ATTRIBUTE(2, 3) iree_status_t
     iree_string_builder_append_format(iree_string_builder_t* builder, const char* format, ...);
 // Appends the status's text form; does not consume `status`.
 IREE_API_EXPORT iree_status_t iree_string_builder_append_status(iree_string_builder_t* builder, iree_status_t status);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Lists of pairs, with storage for strings that have none of their own. The pairs stay where they are until the next is
+// added.
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct iree_string_pair_builder_t {
+  iree_allocator_t allocator;
+  iree_string_pair_t* pairs;
+  iree_host_size_t pairs_size;
+  iree_host_size_t pairs_capacity;
+  char** temp_strings;
+  iree_host_size_t temp_strings_size;
+  iree_host_size_t temp_strings_capacity;
+} iree_string_pair_builder_t;
+IREE_API_EXPORT void iree_string_pair_builder_initialize(iree_allocator_t allocator,
+                                                         iree_string_pair_builder_t* out_builder);
+IREE_API_EXPORT void iree_string_pair_builder_deinitialize(iree_string_pair_builder_t* builder);
+static inline iree_string_pair_t* iree_string_pair_builder_pairs(iree_string_pair_builder_t* builder) {
+  return builder->pairs;
+}
+static inline iree_host_size_t iree_string_pair_builder_size(iree_string_pair_builder_t* builder) {
+  return builder->pairs_size;
+}
+// The strings have to live as long as the list.
+IREE_API_EXPORT iree_status_t iree_string_pair_builder_add(iree_string_pair_builder_t* builder,
+                                                           iree_string_pair_t pair);
+IREE_API_EXPORT iree_status_t iree_string_pair_builder_add_int32(iree_string_pair_builder_t* builder,
+                                                                 iree_string_view_t key, int32_t value);
+// Replaces the string by a copy that lives as long as the builder.
+IREE_API_EXPORT iree_status_t iree_string_pair_builder_emplace_string(iree_string_pair_builder_t* builder,
+                                                                      iree_string_view_t* inout_string);
 
 #ifdef __cplusplus
 }

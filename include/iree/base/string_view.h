@@ -45,6 +45,17 @@ typedef struct iree_mutable_string_view_t {
   char* data;
   iree_host_size_t size;
 } iree_mutable_string_view_t;
+static inline iree_mutable_string_view_t iree_make_mutable_string_view(char* str, iree_host_size_t str_length) {
+  iree_mutable_string_view_t v = {str, str_length};
+  return v;
+}
+static inline iree_mutable_string_view_t iree_mutable_string_view_empty(void) {
+  return iree_make_mutable_string_view(NULL, 0);
+}
+#define iree_mutable_string_view_is_empty(sv) (((sv).data == NULL) || ((sv).size == 0))
+static inline iree_string_view_t iree_make_const_string_view(iree_mutable_string_view_t mutable_view) {
+  return iree_make_string_view(mutable_view.data, mutable_view.size);
+}
 
 typedef struct iree_string_pair_t {
   union {
@@ -72,11 +83,19 @@ typedef struct iree_string_pair_list_t {
   iree_host_size_t count;
   const iree_string_pair_t* pairs;
 } iree_string_pair_list_t;
+static inline iree_string_pair_list_t iree_string_pair_list_empty(void) {
+  iree_string_pair_list_t v = {0, NULL};
+  return v;
+}
 
 typedef struct iree_string_view_list_t {
   iree_host_size_t count;
   const iree_string_view_t* values;
 } iree_string_view_list_t;
+static inline iree_string_view_list_t iree_string_view_list_empty(void) {
+  iree_string_view_list_t v = {0, NULL};
+  return v;
+}
 
 // Equality; `_case` ignores the case of ASCII letters.
 IREE_API_EXPORT bool iree_string_view_equal(iree_string_view_t lhs, iree_string_view_t rhs);

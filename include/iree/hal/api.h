@@ -23,5 +23,7 @@
 #include "iree/hal/resource.h"
 #include "iree/hal/semaphore.h"
 #include "iree/hal/string_util.h"
+#include "iree/hal/topology.h"
+#include "iree/hal/topology_builder.h"
 
 #endif  // IREE_HAL_API_H_

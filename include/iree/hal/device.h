@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "iree/async/frontier.h"
 #include "iree/async/types.h"
 #include "iree/base/api.h"
 #include "iree/hal/allocator.h"
@@ -25,6 +26,7 @@
 #include "iree/hal/queue.h"
 #include "iree/hal/resource.h"
 #include "iree/hal/semaphore.h"
+#include "iree/hal/topology.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,6 +107,65 @@ static inline iree_hal_host_call_t iree_hal_make_host_call(iree_hal_host_call_fn
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// What topologies are made of
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef uint64_t iree_hal_device_capability_bits_t;
+enum iree_hal_device_capability_bits_e {
+  IREE_HAL_DEVICE_CAPABILITY_NONE = 0,
+  IREE_HAL_DEVICE_CAPABILITY_TIMELINE_SEMAPHORES = 1ull << 0,
+  IREE_HAL_DEVICE_CAPABILITY_UNIFIED_MEMORY = 1ull << 1,
+  IREE_HAL_DEVICE_CAPABILITY_HOST_COHERENT = 1ull << 2,
+  IREE_HAL_DEVICE_CAPABILITY_PEER_COHERENT = 1ull << 3,
+  IREE_HAL_DEVICE_CAPABILITY_P2P_COPY = 1ull << 4,  // with devices of the same driver
+  IREE_HAL_DEVICE_CAPABILITY_HOST_ZERO_COPY_OK = 1ull << 5,
+  IREE_HAL_DEVICE_CAPABILITY_CONCURRENT_SAFE = 1ull << 6,
+  IREE_HAL_DEVICE_CAPABILITY_ATOMIC_SCOPE_DEVICE = 1ull << 7,
+  IREE_HAL_DEVICE_CAPABILITY_ATOMIC_SCOPE_SYSTEM = 1ull << 8,
+  IREE_HAL_DEVICE_CAPABILITY_ISOLATED = 1ull << 9,
+  IREE_HAL_DEVICE_CAPABILITY_PEER_ADDRESSABLE = 1ull << 10,  // by loads and stores, with P2P_COPY
+  IREE_HAL_DEVICE_CAPABILITY_SHARED_VIRTUAL_ADDRESS = 1ull << 11,
+};
+
+typedef struct iree_hal_device_capabilities_t {
+  iree_hal_device_capability_bits_t flags;
+  iree_hal_topology_handle_type_t semaphore_export_types;
+  iree_hal_topology_handle_type_t semaphore_import_types;
+  iree_hal_topology_handle_type_t buffer_export_types;
+  iree_hal_topology_handle_type_t buffer_import_types;
+  uint8_t numa_node;
+  uint8_t reserved[3];
+  uint8_t physical_device_uuid[16];  // tells two drivers of one device
+  bool has_physical_device_uuid;
+  uintptr_t driver_device_handle;  // tells two devices that are one, of one driver; 0: unknown
+  uint32_t device_group_index;
+  bool has_device_group;
+} iree_hal_device_capabilities_t;
+
+// A device's place in a group.
+typedef struct iree_hal_device_topology_info_t {
+  iree_hal_topology_edge_scheduling_word_t self_edge;
+  uint32_t topology_index;
+  const iree_hal_topology_t* topology;  // the group's; NULL when in none
+  // Devices whose semaphores this one can wait for, that can wait for its own, whose buffers it can use, with or
+  // without importing them, and with which it shares memory or copies without the host.
+  iree_hal_topology_device_bitmap_t can_wait_from;
+  iree_hal_topology_device_bitmap_t can_signal_to;
+  iree_hal_topology_device_bitmap_t can_import_from;
+  iree_hal_topology_device_bitmap_t can_p2p_with;
+  struct {
+    iree_async_frontier_tracker_t* tracker;  // the group's; may be NULL
+    iree_async_axis_t base_axis;             // of queue 0
+  } frontier;
+} iree_hal_device_topology_info_t;
+// The edge between two devices of one group, or the empty one.
+static inline iree_hal_topology_edge_t iree_hal_device_topology_query_edge(
+    const iree_hal_device_topology_info_t* src_info, const iree_hal_device_topology_info_t* dst_info) {
+  if (!src_info->topology || src_info->topology != dst_info->topology) return iree_hal_topology_edge_empty();
+  return iree_hal_topology_query_edge(src_info->topology, src_info->topology_index, dst_info->topology_index);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // iree_hal_device_t
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -131,6 +192,17 @@ IREE_API_EXPORT iree_status_t iree_hal_device_query_i64(iree_hal_device_t* devic
                                                         iree_string_view_t key, int64_t* out_value);
 IREE_API_EXPORT iree_hal_semaphore_compatibility_t
 iree_hal_device_query_semaphore_compatibility(iree_hal_device_t* device, iree_hal_semaphore_t* semaphore);
+IREE_API_EXPORT iree_status_t iree_hal_device_query_capabilities(iree_hal_device_t* device,
+                                                                 iree_hal_device_capabilities_t* out_capabilities);
+// NULL when the device is in no group; valid until the group goes or the device joins another.
+IREE_API_EXPORT const iree_hal_device_topology_info_t* iree_hal_device_topology_info(iree_hal_device_t* device);
+// What a driver knows better of the edge between two of its devices.
+IREE_API_EXPORT iree_status_t iree_hal_device_refine_topology_edge(iree_hal_device_t* src_device,
+                                                                   iree_hal_device_t* dst_device,
+                                                                   iree_hal_topology_edge_t* edge);
+// For device groups: puts the device in its place, which is copied; NULL takes it out.
+IREE_API_EXPORT iree_status_t
+iree_hal_device_assign_topology_info(iree_hal_device_t* device, const iree_hal_device_topology_info_t* topology_info);
 
 // Allocates. The buffer is returned at once and may be named in other operations; its memory is there only once the
 // signal semaphores are. `pool` must be NULL.
@@ -207,6 +279,24 @@ IREE_API_EXPORT iree_status_t iree_hal_device_wait_semaphores(iree_hal_device_t*
                                                               iree_async_wait_mode_t wait_mode,
                                                               const iree_hal_semaphore_list_t semaphore_list,
                                                               iree_timeout_t timeout, iree_async_wait_flags_t flags);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Lists of devices, which they retain, of a fixed capacity
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct iree_hal_device_list_t {
+  iree_allocator_t host_allocator;
+  iree_host_size_t capacity;
+  iree_host_size_t count;
+  iree_hal_device_t* devices[];
+} iree_hal_device_list_t;
+IREE_API_EXPORT iree_status_t iree_hal_device_list_allocate(iree_host_size_t capacity, iree_allocator_t host_allocator,
+                                                            iree_hal_device_list_t** out_list);
+IREE_API_EXPORT void iree_hal_device_list_free(iree_hal_device_list_t* list);
+// Errors: RESOURCE_EXHAUSTED.
+IREE_API_EXPORT iree_status_t iree_hal_device_list_push_back(iree_hal_device_list_t* list, iree_hal_device_t* device);
+// Not retained; NULL when `i` is out of range.
+IREE_API_EXPORT iree_hal_device_t* iree_hal_device_list_at(const iree_hal_device_list_t* list, iree_host_size_t i);
 
 //===----------------------------------------------------------------------------------------------------------------===
 // For drivers

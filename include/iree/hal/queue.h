@@ -19,6 +19,7 @@ typedef uint64_t iree_hal_queue_affinity_t;
 #define iree_hal_queue_affinity_count(queue_affinity) __builtin_popcountll(queue_affinity)
 // Ordinal of the lowest bit; the affinity must not be empty.
 #define iree_hal_queue_affinity_find_first_set(queue_affinity) __builtin_ctzll(queue_affinity)
+#define iree_hal_queue_affinity_shr(queue_affinity, shift_amount) ((queue_affinity) >> (shift_amount))
 #define iree_hal_queue_affinity_and_into(inout_affinity, mask_affinity) (inout_affinity) &= (mask_affinity)
 #define iree_hal_queue_affinity_or_into(inout_affinity, mask_affinity) (inout_affinity) |= (mask_affinity)
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "iree/async/primitive.h"
 #include "iree/async/semaphore.h"
 #include "iree/base/api.h"
 #include "iree/base/internal/atomics.h"
@@ -57,6 +58,28 @@ IREE_API_EXPORT iree_status_t iree_hal_semaphore_compatibility_parse(iree_string
 IREE_API_EXPORT iree_string_view_t iree_hal_semaphore_compatibility_format(iree_hal_semaphore_compatibility_t value,
                                                                            iree_bitfield_string_temp_t* out_temp);
 
+// A point of a timeline as something else.
+typedef enum iree_hal_external_timepoint_type_e {
+  IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_NONE = 0,
+  IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_ASYNC_PRIMITIVE,  // a file descriptor that is readable from then on
+  IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_CUDA_EVENT,       // of drivers that have them, as the next
+  IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_HIP_EVENT,
+} iree_hal_external_timepoint_type_t;
+enum iree_hal_external_timepoint_flag_bits_t {
+  IREE_HAL_EXTERNAL_TIMEPOINT_FLAG_NONE = 0u,
+};
+typedef uint32_t iree_hal_external_timepoint_flags_t;
+typedef struct iree_hal_external_timepoint_t {
+  iree_hal_external_timepoint_type_t type;
+  iree_hal_external_timepoint_flags_t flags;
+  iree_hal_semaphore_compatibility_t compatibility;  // what its owner may do
+  union {
+    iree_async_primitive_t async_primitive;
+    void* cuda_event;
+    void* hip_event;
+  } handle;
+} iree_hal_external_timepoint_t;
+
 // A semaphore for work on `device`.
 IREE_API_EXPORT iree_status_t iree_hal_semaphore_create(iree_hal_device_t* device,
                                                         iree_hal_queue_affinity_t queue_affinity,
@@ -82,6 +105,19 @@ IREE_API_EXPORT iree_status_t iree_hal_semaphore_wait(iree_hal_semaphore_t* sema
 // The wait as a wait source; the semaphore must outlive it.
 IREE_API_EXPORT iree_wait_source_t iree_hal_semaphore_await(iree_hal_semaphore_t* semaphore, uint64_t value);
 
+// Signals `value` when the handle is ready; an end of file without that, as of a pipe that is closed, fails the
+// semaphore. The handle is the semaphore's from then on, unless the call fails: duplicate what is still needed. The
+// semaphore lives until then. Errors: INVALID_ARGUMENT for what cannot be waited for, UNAVAILABLE for other types.
+IREE_API_EXPORT iree_status_t iree_hal_semaphore_import_timepoint(iree_hal_semaphore_t* semaphore, uint64_t value,
+                                                                  iree_hal_queue_affinity_t queue_affinity,
+                                                                  iree_hal_external_timepoint_t external_timepoint);
+// A handle that becomes ready when `value` is reached, and also when the semaphore fails or goes: then ask it. The
+// caller closes it, when it likes. Errors: UNAVAILABLE for types that are not the driver's.
+IREE_API_EXPORT iree_status_t iree_hal_semaphore_export_timepoint(
+    iree_hal_semaphore_t* semaphore, uint64_t value, iree_hal_queue_affinity_t queue_affinity,
+    iree_hal_external_timepoint_type_t requested_type, iree_hal_external_timepoint_flags_t requested_flags,
+    iree_hal_external_timepoint_t* out_external_timepoint);
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Lists: semaphores with one value each. Not owned unless cloned.
 //===----------------------------------------------------------------------------------------------------------------===
@@ -105,6 +141,8 @@ IREE_API_EXPORT iree_status_t iree_hal_semaphore_list_clone(const iree_hal_semap
                                                             iree_allocator_t host_allocator,
                                                             iree_hal_semaphore_list_t* out_list);
 IREE_API_EXPORT void iree_hal_semaphore_list_free(iree_hal_semaphore_list_t list, iree_allocator_t host_allocator);
+// Takes the `i`-th out, in constant time: the last takes its place.
+IREE_API_EXPORT void iree_hal_semaphore_list_erase(iree_hal_semaphore_list_t* semaphore_list, iree_host_size_t i);
 // True when every value is reached (a failure counts as not reached).
 IREE_API_EXPORT bool iree_hal_semaphore_list_poll(iree_hal_semaphore_list_t semaphore_list);
 // Signals each to its value. On an error the rest is failed with it.
@@ -131,7 +169,21 @@ typedef struct iree_hal_semaphore_vtable_t {
                                     iree_async_wait_flags_t flags);
   // Optional (NULL): runs after the value changed or the semaphore failed.
   void(IREE_API_PTR* changed)(iree_hal_semaphore_t* semaphore);
+  // Optional: timepoints of types that are the driver's.
+  iree_status_t(IREE_API_PTR* import_timepoint)(iree_hal_semaphore_t* semaphore, uint64_t value,
+                                                iree_hal_queue_affinity_t queue_affinity,
+                                                iree_hal_external_timepoint_t external_timepoint);
+  iree_status_t(IREE_API_PTR* export_timepoint)(iree_hal_semaphore_t* semaphore, uint64_t value,
+                                                iree_hal_queue_affinity_t queue_affinity,
+                                                iree_hal_external_timepoint_type_t requested_type,
+                                                iree_hal_external_timepoint_flags_t requested_flags,
+                                                iree_hal_external_timepoint_t* out_external_timepoint);
 } iree_hal_semaphore_vtable_t;
+
+// Every asynchronous semaphore is one of these.
+static inline iree_hal_semaphore_t* iree_hal_semaphore_cast(iree_async_semaphore_t* async_semaphore) {
+  return async_semaphore;
+}
 
 struct iree_hal_semaphore_t {
   iree_hal_resource_t resource;
@@ -145,7 +197,7 @@ struct iree_hal_semaphore_t {
 
 IREE_API_EXPORT void iree_hal_semaphore_initialize(const iree_hal_semaphore_vtable_t* vtable, uint64_t initial_value,
                                                    iree_hal_semaphore_t* out_semaphore);
-// No timepoints may be pending.
+// Timepoints that are still pending are called with ABORTED.
 IREE_API_EXPORT void iree_hal_semaphore_deinitialize(iree_hal_semaphore_t* semaphore);
 // A copy of the failure; OK when it has not failed.
 IREE_API_EXPORT iree_status_t iree_hal_semaphore_clone_failure(iree_hal_semaphore_t* semaphore);

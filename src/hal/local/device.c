@@ -144,6 +144,12 @@ iree_status_t local_device_create(const local_device_params_t* params, iree_allo
   device->base.aborts_on_failure = params->aborts_on_failure;
   device->base.allocator = params->allocator;
   device->base.proactor_pool = params->proactor_pool;
+  device->base.capabilities.flags =
+      IREE_HAL_DEVICE_CAPABILITY_UNIFIED_MEMORY | IREE_HAL_DEVICE_CAPABILITY_HOST_COHERENT |
+      IREE_HAL_DEVICE_CAPABILITY_PEER_COHERENT | IREE_HAL_DEVICE_CAPABILITY_P2P_COPY |
+      IREE_HAL_DEVICE_CAPABILITY_HOST_ZERO_COPY_OK | IREE_HAL_DEVICE_CAPABILITY_CONCURRENT_SAFE |
+      IREE_HAL_DEVICE_CAPABILITY_ATOMIC_SCOPE_DEVICE | IREE_HAL_DEVICE_CAPABILITY_ATOMIC_SCOPE_SYSTEM |
+      IREE_HAL_DEVICE_CAPABILITY_PEER_ADDRESSABLE | IREE_HAL_DEVICE_CAPABILITY_SHARED_VIRTUAL_ADDRESS;
   hal_queued_initialize(&device->base);
   hal_idle_list_initialize(&device->idle_workers);
   hal_idle_list_initialize(&device->single_command_buffers);

@@ -1,0 +1,120 @@
+// Small helpers of iree/base: pages, bitmaps, aligned memory, string builders.
+#include "hal_test.h"
+
+static void pages(void** state) {
+  assert_int_equal(iree_page_align_start(0x1FFF, 0x1000), 0x1000);
+  assert_int_equal(iree_page_align_end(0x1001, 0x1000), 0x2000);
+  assert_int_equal(iree_page_align_end(0x1000, 0x1000), 0x1000);
+  iree_page_range_t joined = iree_page_range_union((iree_page_range_t){0x3000, 0x1000}, (iree_page_range_t){0, 0x2000});
+  assert_int_equal(joined.offset, 0);
+  assert_int_equal(joined.length, 0x4000);
+  iree_page_range_t rounded = iree_align_byte_range_to_pages((iree_byte_range_t){1, 4097}, 4096);
+  assert_int_equal(rounded.offset, 4096);
+  assert_int_equal(rounded.length, 8192);
+  void* begin = NULL;
+  iree_host_size_t length = 0;
+  iree_page_align_range((void*)0x10000, (iree_byte_range_t){0xFFF, 2}, 0x1000, &begin, &length);
+  assert_ptr_equal(begin, (void*)0x10000);
+  assert_int_equal(length, 0x2000);
+}
+
+static void bitmaps(void** state) {
+  uint64_t words[2] = {0};
+  iree_bitmap_t bitmap = {100, words};
+  assert_true(iree_bitmap_none_set(bitmap));
+  iree_bitmap_set_span(bitmap, 60, 8);
+  assert_true(iree_bitmap_any_set(bitmap));
+  assert_int_equal(iree_bitmap_count(bitmap), 8);
+  assert_int_equal(words[0] >> 60, 15);
+  assert_int_equal(words[1], 15);
+  assert_int_equal(iree_bitmap_find_first_unset(bitmap, 60), 68);
+  assert_int_equal(iree_bitmap_find_first_unset(bitmap, 59), 59);
+  assert_int_equal(iree_bitmap_find_first_unset_span(bitmap, 50, 10), 50);
+  assert_int_equal(iree_bitmap_find_first_unset_span(bitmap, 51, 10), 68);
+  assert_int_equal(iree_bitmap_find_first_unset_span(bitmap, 51, 32), 68);
+  assert_int_equal(iree_bitmap_find_first_unset_span(bitmap, 51, 33), 100);
+  iree_bitmap_reset_span(bitmap, 60, 7);
+  assert_int_equal(iree_bitmap_find_first_set(bitmap, 0), 67);
+  iree_bitmap_set_all(bitmap);
+  assert_int_equal(iree_bitmap_count(bitmap), 100);
+  assert_int_equal(iree_bitmap_find_first_unset(bitmap, 0), 100);
+  iree_bitmap_reset_all(bitmap);
+  assert_true(iree_bitmap_none_set(bitmap));
+}
+
+// Grown and shrunk memory keeps what it has, at an address that is aligned where it was asked for.
+static void aligned_memory(void** state) {
+  iree_allocator_t allocator = iree_allocator_system();
+  uint8_t* data = NULL;
+  iree_host_size_t length = 0;
+  for (iree_host_size_t size = 24; size < 200000; size = size * 3 / 2) {
+    iree_host_size_t alignment = size % 2 ? 16 : 256;
+    CHECK_OK(iree_allocator_realloc_aligned(allocator, size, alignment, 8, (void**)&data));
+    assert_int_equal(((uintptr_t)data + 8) % alignment, 0);
+    for (iree_host_size_t i = 0; i < length; ++i) assert_int_equal(data[i], (uint8_t)(i * 7));
+    for (length = 0; length < size; ++length) data[length] = (uint8_t)(length * 7);
+  }
+  CHECK_OK(iree_allocator_realloc_aligned(allocator, 100, 4096, 0, (void**)&data));
+  assert_int_equal((uintptr_t)data % 4096, 0);
+  for (iree_host_size_t i = 0; i < 100; ++i) assert_int_equal(data[i], (uint8_t)(i * 7));
+  CHECK_CODE(INVALID_ARGUMENT, iree_allocator_realloc_aligned(allocator, 0, 16, 0, (void**)&data));
+  CHECK_CODE(INVALID_ARGUMENT, iree_allocator_realloc_aligned(allocator, 64, 24, 0, (void**)&data));
+  assert_int_equal(data[99], (uint8_t)(99 * 7));
+  iree_allocator_free_aligned(allocator, data);
+  uint64_t* trailing = NULL;
+  CHECK_OK(iree_allocator_malloc_with_trailing(allocator, 8, 16, (void**)&trailing));
+  assert_int_equal(trailing[2], 0);
+  iree_allocator_free(allocator, trailing);
+  CHECK_CODE(OUT_OF_RANGE, iree_allocator_malloc_with_trailing(allocator, 64, SIZE_MAX, (void**)&trailing));
+}
+
+static void appended_in_place(void** state) {
+  iree_string_builder_t builder;
+  char* buffer = NULL;
+  iree_host_size_t capacity = 0;
+  iree_string_builder_initialize(iree_allocator_system(), &builder);
+  CHECK_OK(iree_string_builder_append_cstring(&builder, "ab"));
+  CHECK_OK(iree_string_builder_reserve_for_append(&builder, 100, &buffer, &capacity));
+  assert_true(capacity >= 100);
+  memset(buffer, 'x', capacity);
+  iree_string_builder_commit_append(&builder, 3);
+  CHECK_TEXT(iree_string_builder_view(&builder), "abxxx");
+  assert_string_equal(iree_string_builder_buffer(&builder), "abxxx");
+  iree_string_builder_deinitialize(&builder);
+  char storage[8];
+  iree_string_builder_initialize_with_storage(storage, sizeof(storage), &builder);
+  CHECK_OK(iree_string_builder_reserve_for_append(&builder, 7, &buffer, &capacity));
+  assert_int_equal(capacity, 7);
+  CHECK_CODE(RESOURCE_EXHAUSTED, iree_string_builder_reserve_for_append(&builder, 8, &buffer, &capacity));
+}
+
+static void string_pairs(void** state) {
+  iree_string_pair_builder_t builder;
+  iree_string_pair_builder_initialize(iree_allocator_system(), &builder);
+  assert_null(iree_string_pair_builder_pairs(&builder));
+  char text[] = "changes";
+  iree_string_view_t kept = IREE_SV(text);
+  CHECK_OK(iree_string_pair_builder_emplace_string(&builder, &kept));
+  text[0] = 'X';
+  CHECK_OK(iree_string_pair_builder_add(&builder, iree_make_string_pair(IREE_SV("key"), kept)));
+  for (int32_t i = -1; i < 20; ++i) CHECK_OK(iree_string_pair_builder_add_int32(&builder, IREE_SV("i"), i * 100000000));
+  assert_int_equal(iree_string_pair_builder_size(&builder), 22);
+  const iree_string_pair_t* pairs = iree_string_pair_builder_pairs(&builder);
+  CHECK_TEXT(pairs[0].value, "changes");
+  CHECK_TEXT(pairs[1].value, "-100000000");
+  CHECK_TEXT(pairs[21].second, "1900000000");
+  iree_string_pair_builder_deinitialize(&builder);
+  iree_mutable_string_view_t mutable_view = iree_make_mutable_string_view(text, 3);
+  CHECK_TEXT(iree_make_const_string_view(mutable_view), "Xha");
+  assert_true(iree_mutable_string_view_is_empty(iree_mutable_string_view_empty()));
+  assert_int_equal(iree_string_pair_list_empty().count + iree_string_view_list_empty().count, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pages),          cmocka_unit_test(bitmaps),
+      cmocka_unit_test(aligned_memory), cmocka_unit_test(appended_in_place),
+      cmocka_unit_test(string_pairs),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
