@@ -194,6 +194,9 @@ fuzz_one() {
     mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
     lower) seeds=$(echo tests/import/lowering/*/) ;;
     vmfb) seeds=$build/demo ;;
+    gpu_code)
+      seeds=$build/fuzz/kernels
+      mkdir -p "$seeds" && cp "$build"/tests/cts_kernels*.ptx "$build"/tests/cts_kernels*.hsaco "$seeds" ;;
     graph) # programs that passed, and new ones
       flags=-detect_leaks=0 seeds="tests/random/found $build/fuzz/graphs"
       $python tests/random/generate.py --small --count 300 "$build/fuzz/graphs" ;;

@@ -65,6 +65,10 @@ iree_status_t stream_api_check(const stream_api_t* api, int result, const char* 
                           text ? text : "no description");
 }
 
+iree_status_t stream_api_query(const stream_api_t* api, int device, stream_attribute_t attribute, int* out_value) {
+  return STREAM_CALL(api, device_attribute, out_value, api->library->attributes[attribute], device);
+}
+
 int stream_api_attribute(const stream_api_t* api, int device, stream_attribute_t attribute) {
   int value = 0, number = api->library->attributes[attribute];
   return number >= 0 && api->device_attribute(&value, number, device) == STREAM_API_SUCCESS ? value : 0;

@@ -77,7 +77,9 @@ iree_status_t stream_api_load(const stream_library_t* library, iree_string_view_
                               const stream_api_t** out_api);
 // A status for what `call` returned.
 iree_status_t stream_api_check(const stream_api_t* api, int result, const char* call);
-// A fact of a GPU; 0 when it is not known.
+// A fact of a GPU, which the library must know.
+iree_status_t stream_api_query(const stream_api_t* api, int device, stream_attribute_t attribute, int* out_value);
+// The same; 0 when it is not known.
 int stream_api_attribute(const stream_api_t* api, int device, stream_attribute_t attribute);
 // STREAM_CALL(api, event_record, event, stream): an iree_status_t.
 #define STREAM_CALL(api, entry, ...) \

@@ -1,4 +1,4 @@
-// What the GPUs of a platform run: PTX (code_ptx.c), or code objects for AMD GPUs (code_amd.c).
+// What the GPUs of a platform run: PTX (code_nvidia.c), or code objects for AMD GPUs (code_amd.c).
 #ifndef IREE_C_HAL_STREAM_CODE_H_
 #define IREE_C_HAL_STREAM_CODE_H_
 
@@ -23,8 +23,8 @@ struct stream_code_t {
   bool (*step_down)(const stream_image_t* image, uint8_t* data);
 };
 // For gpu_backend_t, as code_object_infer_format. Errors: INCOMPATIBLE.
-iree_status_t stream_infer_ptx(iree_const_byte_span_t data, char* storage, size_t capacity,
-                               iree_string_view_t* out_format);
-extern const stream_code_t stream_code_ptx, stream_code_amd;
+iree_status_t stream_infer_nvidia(iree_const_byte_span_t data, char* storage, size_t capacity,
+                                  iree_string_view_t* out_format);
+extern const stream_code_t stream_code_nvidia, stream_code_amd;
 
 #endif  // IREE_C_HAL_STREAM_CODE_H_

@@ -52,15 +52,26 @@ static const iree_hal_device_vtable_t stream_vtable = {
 
 static iree_status_t open_gpu(stream_device_t* device, stream_gpu_t* gpu, int ordinal) {
   const stream_api_t* api = device->api;
-  int handle = 0;
+  int handle = 0, units = 0, shared = 0, managed = 0;
   size_t memory = 0;
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_get, &handle, ordinal));
   IREE_RETURN_IF_ERROR(stream_context_retain(api, handle, &gpu->context));
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_memory, &memory, handle));
   gpu->memory_size = memory;
-  gpu->multiprocessors = (uint32_t)stream_api_attribute(api, handle, STREAM_MULTIPROCESSORS);
-  gpu->max_shared_memory = (uint32_t)stream_api_attribute(api, handle, STREAM_MAX_SHARED_MEMORY_OPTIN);
-  gpu->has_managed_memory = stream_api_attribute(api, handle, STREAM_HAS_CONCURRENT_MANAGED_ACCESS) != 0;
+  const struct {
+    stream_attribute_t attribute;
+    int* value;
+  } rows[] = {
+      {STREAM_MULTIPROCESSORS, &units},
+      {STREAM_MAX_SHARED_MEMORY_OPTIN, &shared},
+      {STREAM_HAS_CONCURRENT_MANAGED_ACCESS, &managed},
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(rows); ++i) {
+    IREE_RETURN_IF_ERROR(stream_api_query(api, handle, rows[i].attribute, rows[i].value));
+  }
+  gpu->multiprocessors = (uint32_t)units;
+  gpu->max_shared_memory = (uint32_t)shared;
+  gpu->has_managed_memory = managed != 0;
   return device->platform->code->identify(gpu);
 }
 

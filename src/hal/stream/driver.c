@@ -212,8 +212,8 @@ static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path
   }
 static const stream_platform_t cuda_platform = {
     .library = &stream_cuda_library,
-    .code = &stream_code_ptx,
-    .backend = BACKEND("cuda", "cuda-nvptx-fb", stream_infer_ptx),
+    .code = &stream_code_nvidia,
+    .backend = BACKEND("cuda", "cuda-nvptx-fb", stream_infer_nvidia),
     .paths = stream_no_paths,
     .read_options = stream_options_from_cuda_flags,
     .path_key = "cuda_dylib_path",

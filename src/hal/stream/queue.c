@@ -90,6 +90,11 @@ static iree_status_t reserve_arguments(stream_queue_t* queue, size_t size) {
                                    (void**)&queue->arguments);
 }
 
+static iree_status_t name_kernel(iree_status_t status, const gpu_command_t* command) {
+  iree_string_view_t name = command->dispatch.function->name;
+  return iree_status_annotate_f(status, "kernel '%.*s'", (int)name.size, name.data);
+}
+
 static iree_status_t launch(const writer_t* w, const gpu_command_t* command, const uint32_t counts[3]) {
   const stream_function_t* function = (const stream_function_t*)command->dispatch.function;
   stream_queue_t* queue = w->queue;
@@ -101,8 +106,10 @@ static iree_status_t launch(const writer_t* w, const gpu_command_t* command, con
   void* extra[] = {STREAM_API_LAUNCH_BUFFER, queue->arguments, STREAM_API_LAUNCH_BUFFER_SIZE, &size,
                    (void*)w->api->library->launch_end};
   const uint16_t* block = command->dispatch.workgroup_size;
-  return STREAM_CALL(w->api, launch, function->handles[queue->base.physical], counts[0], counts[1], counts[2], block[0],
-                     block[1], block[2], command->dispatch.dynamic_memory, queue->stream, NULL, size ? extra : NULL);
+  iree_status_t status =
+      STREAM_CALL(w->api, launch, function->handles[queue->base.physical], counts[0], counts[1], counts[2], block[0],
+                  block[1], block[2], command->dispatch.dynamic_memory, queue->stream, NULL, size ? extra : NULL);
+  return iree_status_is_ok(status) ? status : name_kernel(status, command);
 }
 
 // Counts in memory: the first time they are asked for; when they are here, they are used.
@@ -183,6 +190,24 @@ iree_status_t stream_queue_write(gpu_queue_t* base, const gpu_operation_t* op, g
 
 void stream_queue_publish(gpu_queue_t* base, const gpu_part_t* part) {}
 
+// Names the kernels of the part that did not end, where it has some. Which of several it was the library does not tell.
+static iree_status_t name_kernels(gpu_queue_t* base, uint64_t epoch, iree_status_t status) {
+  enum { MAX_NAMED = 8 };
+  iree_slim_mutex_lock(&base->mutex);
+  const gpu_part_t* part = gpu_queue_part(base, epoch);
+  uint32_t named = 0;
+  if (part->operation) {
+    const gpu_work_t* work = &part->operation->work;
+    for (uint32_t i = part->first; i < iree_min(part->next, work->count) && named < MAX_NAMED; ++i) {
+      if (work->commands[i].kind != HAL_COMMAND_DISPATCH) continue;
+      status = name_kernel(status, &work->commands[i]);
+      ++named;
+    }
+  }
+  iree_slim_mutex_unlock(&base->mutex);
+  return status;
+}
+
 bool stream_queue_await(gpu_queue_t* base, uint64_t seen, uint64_t* out_ended) {
   stream_queue_t* queue = cast(base);
   *out_ended = seen;
@@ -194,7 +219,7 @@ bool stream_queue_await(gpu_queue_t* base, uint64_t seen, uint64_t* out_ended) {
     status = STREAM_CALL(queue->context->api, event_synchronize, *event_of(queue, seen + 1));
   }
   if (!iree_status_is_ok(status)) {
-    gpu_queue_fail(base, status);
+    gpu_queue_fail(base, name_kernels(base, seen + 1, status));
     return false;
   }
   *out_ended = seen + 1;
