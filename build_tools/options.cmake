@@ -33,6 +33,7 @@ iree_option(IREE_TARGET_BACKEND_ROCM "Compile for AMD GPUs" ${IREE_TARGET_BACKEN
 iree_option(IREE_HAL_DRIVER_DEFAULTS "Drivers, where their own option says nothing" ON)
 iree_option(IREE_HAL_DRIVER_LOCAL_SYNC "Build the local-sync driver" ${IREE_HAL_DRIVER_DEFAULTS})
 iree_option(IREE_HAL_DRIVER_LOCAL_TASK "Build the local-task driver" ${IREE_HAL_DRIVER_DEFAULTS})
+iree_option(IREE_HAL_DRIVER_NULL "Build the null driver" ${IREE_HAL_DRIVER_DEFAULTS})
 iree_option(IREE_HAL_DRIVER_AMDGPU "Build the amdgpu driver (finds HSA at run time)" ${IREE_HAL_DRIVER_DEFAULTS})
 iree_option(IREE_HAL_DRIVER_CUDA "Build the cuda driver (finds libcuda at run time)" ${IREE_HAL_DRIVER_DEFAULTS})
 iree_option(IREE_HAL_DRIVER_HIP "Build the hip driver (finds libamdhip64 at run time)" ${IREE_HAL_DRIVER_DEFAULTS})

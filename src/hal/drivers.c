@@ -5,6 +5,7 @@
 #include "iree/hal/drivers/init.h"
 #include "iree/hal/drivers/local_sync/registration/driver_module.h"
 #include "iree/hal/drivers/local_task/registration/driver_module.h"
+#include "iree/hal/drivers/null/registration/driver_module.h"
 
 static iree_status_t (*const driver_rows[])(iree_hal_driver_registry_t* registry) = {
 #if defined(IREE_HAVE_HAL_AMDGPU_DRIVER_MODULE)
@@ -21,6 +22,9 @@ static iree_status_t (*const driver_rows[])(iree_hal_driver_registry_t* registry
 #endif
 #if defined(IREE_HAVE_HAL_LOCAL_TASK_DRIVER_MODULE)
     iree_hal_local_task_driver_module_register,
+#endif
+#if defined(IREE_HAVE_HAL_NULL_DRIVER_MODULE)
+    iree_hal_null_driver_module_register,
 #endif
 };
 

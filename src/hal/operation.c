@@ -316,3 +316,23 @@ iree_status_t hal_operation_transfer_file(const hal_operation_t* op) {
   return (op->kind == HAL_OPERATION_READ ? iree_hal_file_read : iree_hal_file_write)(t->file, t->file_offset, t->buffer,
                                                                                      t->buffer_offset, t->length);
 }
+
+iree_status_t hal_operation_run(const hal_operation_t* op) {
+  switch (op->kind) {
+    case HAL_OPERATION_WORK:
+      break;
+    case HAL_OPERATION_ALLOCA:
+      IREE_RETURN_IF_ERROR(hal_transient_stage(op->buffer, (hal_pool_taker_t){0}, &(hal_pool_frontier_t){0}));
+      hal_transient_commit(op->buffer);
+      break;
+    case HAL_OPERATION_DEALLOCA:
+      if (hal_transient_is(op->buffer)) hal_transient_decommit(op->buffer);
+      break;
+    case HAL_OPERATION_HOST_CALL:
+      return hal_operation_call_host(op);
+    case HAL_OPERATION_READ:
+    case HAL_OPERATION_WRITE:
+      return hal_operation_transfer_file(op);
+  }
+  return iree_ok_status();
+}

@@ -186,7 +186,10 @@ static inline bool hal_operation_is_for_host(const hal_operation_t* operation) {
   return operation->kind >= HAL_OPERATION_HOST_CALL;
 }
 
-// Work of the host: the status is for hal_operation_finish or _signal.
+// Does what an operation of a kind that is not WORK is about, on this thread, for devices whose memory is the host's.
+// The status is for hal_operation_finish or _signal.
+iree_status_t hal_operation_run(const hal_operation_t* operation);
+// Work of the host: the same.
 iree_status_t hal_operation_call_host(const hal_operation_t* operation);
 iree_status_t hal_operation_transfer_file(const hal_operation_t* operation);
 // The same through staging buffers and copies in the device's queue, for buffers that the host cannot map. Waits for

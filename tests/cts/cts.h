@@ -29,6 +29,7 @@ typedef struct cts_t {
   bool is_amd;
   bool fault_is_final;      // a kernel that fails ends the process's use of the vendor's library
   bool fault_ends_process;  // the library aborts it
+  bool executes;            // at least one workgroup at a time (hal.dispatch :: concurrency), else commands do nothing
   bool is_gpu;              // functions cannot fail, run in order, or take specialization constants
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
@@ -43,6 +44,10 @@ extern cts_t cts;
 // For tests of what GPUs do not have.
 #define SKIP_ON_GPU() \
   if (cts.is_gpu) skip()
+
+// For tests that need what commands have done.
+#define SKIP_WITHOUT_RESULTS() \
+  if (!cts.executes) skip()
 
 // For tests that need buffers themselves, or have tables of their own.
 #define SKIP_INDIRECT() \

@@ -193,6 +193,9 @@ void cts_open_device(void) {
   static const uint32_t constants[] = {CTS_CONSTANT_VALUE};
   cts.device = cts_create_device();
   cts.allocator = iree_hal_device_allocator(cts.device);
+  int64_t concurrency = 0;
+  IREE_CHECK_OK(iree_hal_device_query_i64(cts.device, IREE_SV("hal.dispatch"), IREE_SV("concurrency"), &concurrency));
+  cts.executes = concurrency > 0;
   IREE_CHECK_OK(iree_hal_executable_cache_create(cts.device, IREE_SV("cts"), &cts.cache));
   if (!cts.kernels) load_kernels();
   iree_hal_executable_params_t params;

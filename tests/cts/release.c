@@ -98,6 +98,7 @@ static void in_timepoint(void** state) {
 static void buffer_released(void* user_data, iree_hal_buffer_t* buffer) { release_device((fixture_t*)user_data); }
 
 static void in_release_of_buffer(void** state) {
+  SKIP_WITHOUT_RESULTS();
   fixture_t fixture = {0};
   set_up(&fixture);
   iree_hal_buffer_t* buffer = make_buffer(&fixture, (iree_hal_buffer_release_callback_t){buffer_released, &fixture});

@@ -146,6 +146,7 @@ static int racer_main(void* arg) {
 }
 
 static void submit_from_many_threads(void** state) {
+  SKIP_WITHOUT_RESULTS();
   enum { RACERS = 4, SUBMISSIONS = 200 };
   racer_t racers[RACERS];
   iree_thread_t* threads[RACERS];

@@ -422,6 +422,7 @@ static void run_clients(stress_t* stress) {
 }
 
 static void nothing_is_lost(void** state) {
+  SKIP_WITHOUT_RESULTS();
   cts_close_device();  // what its work gives back late would be counted
   int64_t live_before = counting_live();
   stress_t stress = {.target = cts_own_open()};

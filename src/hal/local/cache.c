@@ -79,22 +79,20 @@ static const iree_hal_executable_cache_vtable_t cache_vtable = {
     .append_formats = cache_append_formats,
 };
 
-iree_status_t local_executable_cache_create(local_device_t* device, iree_hal_executable_cache_t** out_cache) {
+iree_status_t local_executable_cache_create(iree_host_size_t loader_count, iree_hal_executable_loader_t* const* loaders,
+                                            iree_host_size_t worker_capacity, iree_allocator_t host_allocator,
+                                            iree_hal_executable_cache_t** out_cache) {
   *out_cache = NULL;
   local_cache_t* cache = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(
-      device->base.host_allocator, sizeof(*cache), device->loader_count, sizeof(cache->loaders[0]), (void**)&cache));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(host_allocator, sizeof(*cache), loader_count,
+                                                          sizeof(cache->loaders[0]), (void**)&cache));
   iree_hal_resource_initialize(&cache_vtable, &cache->resource);
-  cache->host_allocator = device->base.host_allocator;
-  cache->worker_capacity = 1;
-  for (iree_host_size_t i = 0; i < device->queue_count && device->executors[i]; ++i) {
-    iree_host_size_t workers = iree_task_executor_worker_count(device->executors[i]);
-    cache->worker_capacity = iree_max(cache->worker_capacity, workers);
-  }
-  cache->loader_count = device->loader_count;
-  for (iree_host_size_t i = 0; i < device->loader_count; ++i) {
-    cache->loaders[i] = device->loaders[i];
-    iree_hal_executable_loader_retain(cache->loaders[i]);
+  cache->host_allocator = host_allocator;
+  cache->worker_capacity = worker_capacity;
+  cache->loader_count = loader_count;
+  for (iree_host_size_t i = 0; i < loader_count; ++i) {
+    cache->loaders[i] = loaders[i];
+    iree_hal_executable_loader_retain(loaders[i]);
   }
   *out_cache = (iree_hal_executable_cache_t*)cache;
   return iree_ok_status();

@@ -84,7 +84,14 @@ iree_status_t local_create_command_buffer(iree_hal_device_t* base, iree_hal_comm
 
 iree_status_t local_create_executable_cache(iree_hal_device_t* base, iree_string_view_t identifier,
                                             iree_hal_executable_cache_t** out_executable_cache) {
-  return local_executable_cache_create((local_device_t*)base, out_executable_cache);
+  const local_device_t* device = (const local_device_t*)base;
+  iree_host_size_t most = 1;  // workers of an executor
+  for (iree_host_size_t i = 0; i < device->queue_count && device->executors[i]; ++i) {
+    iree_host_size_t workers = iree_task_executor_worker_count(device->executors[i]);
+    most = iree_max(most, workers);
+  }
+  return local_executable_cache_create(device->loader_count, device->loaders, most, device->base.host_allocator,
+                                       out_executable_cache);
 }
 
 iree_status_t local_create_semaphore(iree_hal_device_t* base, iree_hal_queue_affinity_t queue_affinity,

@@ -58,6 +58,9 @@ iree_status_t local_semaphore_create(iree_task_executor_t* executor, uint64_t in
                                      iree_allocator_t host_allocator, iree_hal_semaphore_t** out_semaphore);
 
 // cache.c
-iree_status_t local_executable_cache_create(local_device_t* device, iree_hal_executable_cache_t** out_cache);
+// A cache over loaders, which are retained, for as many workers.
+iree_status_t local_executable_cache_create(iree_host_size_t loader_count, iree_hal_executable_loader_t* const* loaders,
+                                            iree_host_size_t worker_capacity, iree_allocator_t host_allocator,
+                                            iree_hal_executable_cache_t** out_cache);
 
 #endif  // IREE_C_HAL_LOCAL_DEVICE_H_

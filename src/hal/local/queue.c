@@ -104,23 +104,7 @@ static iree_status_t execute_run(local_op_t* op) {
 
 // Runs an operation on this thread to its end.
 static iree_status_t op_run(local_op_t* op) {
-  switch (op->base.kind) {
-    case HAL_OPERATION_WORK:
-      return execute_run(op);
-    case HAL_OPERATION_HOST_CALL:
-      return hal_operation_call_host(&op->base);
-    case HAL_OPERATION_ALLOCA:
-      IREE_RETURN_IF_ERROR(hal_transient_stage(op->base.buffer, (hal_pool_taker_t){0}, &(hal_pool_frontier_t){0}));
-      hal_transient_commit(op->base.buffer);
-      return iree_ok_status();
-    case HAL_OPERATION_DEALLOCA:
-      if (hal_transient_is(op->base.buffer)) hal_transient_decommit(op->base.buffer);
-      return iree_ok_status();
-    case HAL_OPERATION_READ:
-    case HAL_OPERATION_WRITE:
-      return hal_operation_transfer_file(&op->base);
-  }
-  return iree_make_status(IREE_STATUS_INTERNAL, "operation %d", (int)op->base.kind);
+  return op->base.kind == HAL_OPERATION_WORK ? execute_run(op) : hal_operation_run(&op->base);
 }
 
 // As jobs of an executor: WORK is its program's regions, everything else one chunk.
