@@ -5,6 +5,7 @@
 #include "hal/local/device.h"
 #include "hal/queued_device.h"
 #include "hal/recording.h"
+#include "iree/base/internal/cpu.h"
 
 typedef struct null_device_t {
   hal_queued_device_t base;
@@ -140,6 +141,7 @@ static bool takes_format(hal_queued_device_t* base, iree_string_view_t format) {
 static iree_status_t null_query_i64(iree_hal_device_t* device, iree_string_view_t category, iree_string_view_t key,
                                     int64_t* out_value) {
   *out_value = 0;
+  if (iree_string_view_equal(category, IREE_SV("hal.cpu"))) return iree_cpu_lookup_data_by_key(key, out_value);
   if (iree_string_view_equal(category, IREE_SV("hal.dispatch")) &&
       iree_string_view_equal(key, IREE_SV("concurrency"))) {
     return iree_ok_status();
