@@ -309,6 +309,7 @@ static void in_place(void** state) {
 
 // What is before and behind a collective sees its memory in order, each time that the command buffer runs.
 static void ordered_with_commands(void** state) {
+  SKIP_WITHOUT_RESULTS();
   world_t world = open_world(cts.device);
   iree_hal_command_buffer_t* commands[RANKS];
   for (int i = 0; i < RANKS; ++i) {
