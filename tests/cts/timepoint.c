@@ -57,6 +57,7 @@ static void exported(void** state) {
 
 // Work of the device makes the handle ready.
 static void exported_from_work(void** state) {
+  SKIP_WITHOUT_RESULTS();
   iree_hal_semaphore_t* semaphore = cts_semaphore(0);
   iree_hal_buffer_t* buffer = cts_buffer(1 << 16, 0);
   int fd = export_point(semaphore, 1);
@@ -73,6 +74,7 @@ static void exported_from_work(void** state) {
 
 // A pipe that is written to starts work of the device.
 static void imported(void** state) {
+  SKIP_WITHOUT_RESULTS();
   iree_hal_semaphore_t *before = cts_semaphore(0), *after = cts_semaphore(0);
   iree_hal_buffer_t* buffer = cts_buffer(64, 0);
   int ends[2];
