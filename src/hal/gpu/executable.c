@@ -98,6 +98,7 @@ static void list_remove(gpu_executable_t* executable) {
 static void executable_destroy(iree_hal_executable_t* base) {
   gpu_executable_t* executable = (gpu_executable_t*)base;
   list_remove(executable);
+  hal_function_names_free(&executable->names);
   executable->destroy(executable);
 }
 
@@ -141,15 +142,17 @@ static iree_status_t executable_function_parameters(iree_hal_executable_t* base,
   return iree_ok_status();
 }
 
+static iree_string_view_t function_name(const void* executable, iree_host_size_t index) {
+  return function_at((const gpu_executable_t*)executable, index)->name;
+}
+
 static iree_status_t executable_lookup_function_by_name(iree_hal_executable_t* base, iree_string_view_t name,
                                                         iree_hal_executable_function_t* out_function) {
   const gpu_executable_t* executable = (const gpu_executable_t*)base;
-  for (iree_host_size_t i = 0; i < executable->function_count; ++i) {
-    if (!iree_string_view_equal(function_at(executable, i)->name, name)) continue;
-    *out_function = iree_hal_executable_function_from_index((uint32_t)i);
-    return iree_ok_status();
-  }
-  return iree_make_status(IREE_STATUS_NOT_FOUND, "executable has no function '%.*s'", (int)name.size, name.data);
+  uint32_t index = 0;
+  IREE_RETURN_IF_ERROR(hal_function_names_find(&executable->names, function_name, executable, name, &index));
+  *out_function = iree_hal_executable_function_from_index(index);
+  return iree_ok_status();
 }
 
 static const iree_hal_executable_vtable_t executable_vtable = {
@@ -290,6 +293,15 @@ static iree_status_t cache_append_formats(iree_hal_executable_cache_t* base, ire
                                            backend->architecture(device_of(base)));
 }
 
+static iree_status_t load(gpu_device_t* device, iree_const_byte_span_t data, gpu_executable_t** out_executable) {
+  IREE_RETURN_IF_ERROR(device->backend->load(device, data, (iree_hal_executable_t**)out_executable));
+  gpu_executable_t* executable = *out_executable;
+  iree_status_t status = hal_function_names_create(executable->function_count, function_name, executable,
+                                                   device->base.host_allocator, &executable->names);
+  if (!iree_status_is_ok(status)) iree_hal_resource_release(executable);
+  return status;
+}
+
 static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,
                                               const iree_hal_executable_params_t* params,
                                               iree_hal_executable_t** out_executable) {
@@ -305,7 +317,7 @@ static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,
   }
   gpu_executable_t* executable = list_take(device->executables, params->executable_data);
   if (!executable) {
-    IREE_RETURN_IF_ERROR(device->backend->load(device, params->executable_data, (iree_hal_executable_t**)&executable));
+    IREE_RETURN_IF_ERROR(load(device, params->executable_data, &executable));
     executable = list_add(device->executables, executable);
   }
   iree_status_t status = keep((gpu_cache_t*)base, executable);

@@ -4,6 +4,7 @@
 #ifndef IREE_C_HAL_GPU_EXECUTABLE_H_
 #define IREE_C_HAL_GPU_EXECUTABLE_H_
 
+#include "hal/function_names.h"
 #include "hal/gpu/device.h"
 
 typedef struct gpu_function_t {
@@ -25,6 +26,7 @@ struct gpu_executable_t {
   iree_host_size_t function_count;
   size_t function_size;  // bytes of a driver's function
   void* functions;
+  hal_function_names_t names;   // set when it is loaded
   iree_const_byte_span_t data;  // that it was loaded from, in memory of its own; empty: others are never the same
   // Of the list that it is in, if any.
   gpu_executable_list_t* list;

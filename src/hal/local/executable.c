@@ -10,6 +10,7 @@
 static void executable_destroy(iree_hal_executable_t* base) {
   local_executable_t* executable = (local_executable_t*)base;
   if (executable->destroy) executable->destroy(executable);
+  hal_function_names_free(&executable->names);
   iree_allocator_free(executable->host_allocator, executable);
 }
 
@@ -65,15 +66,22 @@ static iree_status_t executable_function_parameters(iree_hal_executable_t* base,
   return iree_ok_status();
 }
 
+static iree_string_view_t function_name(const void* executable, iree_host_size_t index) {
+  return iree_make_cstring_view(((const local_executable_t*)executable)->functions[index].name);
+}
+
 static iree_status_t executable_lookup_function_by_name(iree_hal_executable_t* base, iree_string_view_t name,
                                                         iree_hal_executable_function_t* out_function) {
   const local_executable_t* executable = (const local_executable_t*)base;
-  for (uint32_t i = 0; i < executable->function_count; ++i) {
-    if (!iree_string_view_equal(name, iree_make_cstring_view(executable->functions[i].name))) continue;
-    *out_function = iree_hal_executable_function_from_index(i);
-    return iree_ok_status();
-  }
-  return iree_make_status(IREE_STATUS_NOT_FOUND, "executable has no function '%.*s'", (int)name.size, name.data);
+  uint32_t index = 0;
+  IREE_RETURN_IF_ERROR(hal_function_names_find(&executable->names, function_name, executable, name, &index));
+  *out_function = iree_hal_executable_function_from_index(index);
+  return iree_ok_status();
+}
+
+iree_status_t local_executable_name_functions(local_executable_t* executable) {
+  return hal_function_names_create(executable->function_count, function_name, executable, executable->host_allocator,
+                                   &executable->names);
 }
 
 static const iree_hal_executable_vtable_t executable_vtable = {
@@ -292,6 +300,7 @@ static iree_status_t library_load(const local_library_source_t* source,
   IREE_RETURN_IF_ERROR(local_executable_create(sizeof(*executable), library->exports.count, library_destroy,
                                                host_allocator, (void**)&executable));
   iree_status_t status = library_initialize(executable, source, library, executable_params);
+  if (iree_status_is_ok(status)) status = local_executable_name_functions(&executable->base);
   if (!iree_status_is_ok(status)) {
     iree_hal_executable_release((iree_hal_executable_t*)executable);
     return status;

@@ -2,6 +2,7 @@
 #ifndef IREE_C_HAL_LOCAL_EXECUTABLE_H_
 #define IREE_C_HAL_LOCAL_EXECUTABLE_H_
 
+#include "hal/function_names.h"
 #include "iree/hal/api.h"
 #include "iree/hal/local/executable_library.h"
 #include "iree/hal/local/executable_loader.h"
@@ -25,6 +26,7 @@ struct local_executable_t {
   void (*destroy)(local_executable_t* executable);  // the loader's: frees what it added, not the object
   uint32_t function_count;
   local_function_t* functions;
+  hal_function_names_t names;
 };
 
 // Allocates an executable with room for `function_count` functions and, in front, for a loader's own type of
@@ -32,6 +34,9 @@ struct local_executable_t {
 iree_status_t local_executable_create(size_t struct_size, uint32_t function_count,
                                       void (*destroy)(local_executable_t* executable), iree_allocator_t host_allocator,
                                       void** out_executable);
+
+// When all functions have their names.
+iree_status_t local_executable_name_functions(local_executable_t* executable);
 
 // NULL when `executable` is not of a local device, or the function is out of range.
 const local_function_t* local_executable_function(iree_hal_executable_t* executable,

@@ -77,6 +77,7 @@ static iree_status_t executable_create(void* contents, vmvx_program_t program, i
   executable->budget = budget;
   iree_budget_retain(budget);
   status = fill_functions(executable);
+  if (iree_status_is_ok(status)) status = local_executable_name_functions(&executable->base);
   if (!iree_status_is_ok(status)) {
     iree_hal_executable_release((iree_hal_executable_t*)executable);
     return status;
