@@ -43,6 +43,7 @@ typedef enum iree_hal_external_buffer_type_e {
   IREE_HAL_EXTERNAL_BUFFER_TYPE_NONE = 0,
   IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION,    // handle.host_allocation.ptr
   IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION,  // handle.device_allocation.ptr
+  // handle.opaque_fd.fd: stays the caller's when it is imported, becomes the caller's, to be closed, when exported
   IREE_HAL_EXTERNAL_BUFFER_TYPE_OPAQUE_FD,
   IREE_HAL_EXTERNAL_BUFFER_TYPE_OPAQUE_WIN32,
 } iree_hal_external_buffer_type_t;

@@ -52,8 +52,9 @@ static iree_status_t note_failure(search_t* search, const char* path, const char
 
 // Fills the table; NULL, or the first name that is missing.
 static const char* resolve_entries(libhsa_t* hsa) {
-#define ENTRY(result, name, parameters)               \
-  *(void**)(&hsa->name) = dlsym(hsa->library, #name); \
+#define OPTIONAL(result, name, parameters) *(void**)(&hsa->name) = dlsym(hsa->library, #name);
+#define ENTRY(result, name, parameters) \
+  OPTIONAL(result, name, parameters)    \
   if (!hsa->name) return #name;
 #include "hal/amdgpu/libhsa.def"
   return NULL;

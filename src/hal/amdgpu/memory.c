@@ -63,6 +63,47 @@ static void memory_unlock(void* source, const gpu_memory_t* memory) {
   ((const memory_t*)source)->system->hsa->hsa_amd_memory_unlock(memory->host);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Sharing: dmabufs
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t fail_sharing(const char* missing) {
+  return iree_make_status(IREE_STATUS_UNAVAILABLE, "libhsa-runtime64 is too old to share memory: it has no %s",
+                          missing);
+}
+
+static iree_status_t memory_export_fd(void* source, const gpu_memory_t* memory, int* out_fd) {
+  const libhsa_t* hsa = ((const memory_t*)source)->system->hsa;
+  uint64_t offset = 0;
+  if (!hsa->hsa_amd_portable_export_dmabuf) return fail_sharing("hsa_amd_portable_export_dmabuf");
+  IREE_RETURN_IF_ERROR(LIBHSA_CALL(hsa, hsa_amd_portable_export_dmabuf, (const void*)(uintptr_t)memory->address,
+                                   memory->size, out_fd, &offset));
+  if (!offset) return iree_ok_status();
+  if (hsa->hsa_amd_portable_close_dmabuf) hsa->hsa_amd_portable_close_dmabuf(*out_fd);
+  return iree_make_status(IREE_STATUS_UNAVAILABLE, "the memory is a part of a larger dmabuf");
+}
+
+static iree_status_t memory_import_fd(void* source, int fd, gpu_memory_t* memory) {
+  const memory_t* self = (const memory_t*)source;
+  const libhsa_t* hsa = self->system->hsa;
+  hsa_agent_t agents[SYSTEM_MAX_AGENTS];
+  size_t size = 0;
+  void* address = NULL;
+  if (!hsa->hsa_amd_interop_map_buffer || !hsa->hsa_amd_interop_unmap_buffer) {
+    return fail_sharing("hsa_amd_interop_map_buffer");
+  }
+  for (uint32_t i = 0; i < self->gpu_count; ++i) agents[i] = self->gpus[i]->agent;
+  IREE_RETURN_IF_ERROR(
+      LIBHSA_CALL(hsa, hsa_amd_interop_map_buffer, self->gpu_count, agents, fd, 0, &size, &address, NULL, NULL));
+  memory->address = (uint64_t)(uintptr_t)address;
+  memory->size = size;
+  return iree_ok_status();
+}
+
+static void memory_unimport(void* source, const gpu_memory_t* memory) {
+  ((const memory_t*)source)->system->hsa->hsa_amd_interop_unmap_buffer((void*)(uintptr_t)memory->address);
+}
+
 iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator) {
   static const gpu_memory_source_vtable_t vtable = {
       .destroy = memory_destroy,
@@ -70,6 +111,9 @@ iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_a
       .free = memory_free,
       .lock = memory_lock,
       .unlock = memory_unlock,
+      .export_fd = memory_export_fd,
+      .import_fd = memory_import_fd,
+      .unimport = memory_unimport,
   };
   *out_allocator = NULL;
   memory_t* self = NULL;

@@ -129,6 +129,7 @@ void gpu_allocator_free_memory(gpu_allocator_t* allocator, const gpu_memory_t* m
     record(allocator, memory->type, memory->size, /*is_free=*/true);
   }
   if (memory->source == GPU_MEMORY_LOCKED) allocator->params.vtable->unlock(allocator->params.source, memory);
+  if (memory->source == GPU_MEMORY_SHARED) allocator->params.vtable->unimport(allocator->params.source, memory);
   if (memory->release.fn) memory->release.fn(memory->release.user_data, buffer);
 }
 
@@ -168,6 +169,57 @@ static iree_status_t allocator_allocate_buffer(iree_hal_allocator_t* base, const
 // Other people's memory
 //===----------------------------------------------------------------------------------------------------------------===
 
+static iree_status_t import_host(gpu_allocator_t* allocator, const iree_hal_external_buffer_t* external,
+                                 iree_hal_buffer_params_t* params, gpu_memory_t* memory) {
+  // Host memory stays where it is: it is never the GPU's own.
+  if (iree_all_bits_set(params->type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL)) {
+    return iree_make_status(IREE_STATUS_UNAVAILABLE, "host memory cannot be imported as memory of the GPU");
+  }
+  iree_device_size_t alignment = iree_max(params->min_alignment, (iree_device_size_t)MIN_IMPORT_ALIGNMENT);
+  params->type =
+      IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_CACHED | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE;
+  params->usage |= IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_MAPPING;
+  memory->source = GPU_MEMORY_LOCKED;
+  memory->host = (uint8_t*)external->handle.host_allocation.ptr;
+  if (!iree_host_ptr_has_alignment(memory->host, alignment)) {
+    return iree_make_status(IREE_STATUS_UNAVAILABLE, "memory must be aligned to %" PRIdsz " bytes to be imported",
+                            alignment);
+  }
+  return allocator->params.vtable->lock(allocator->params.source, memory);
+}
+
+static iree_status_t import_device(gpu_allocator_t* allocator, const iree_hal_external_buffer_t* external,
+                                   iree_hal_buffer_params_t* params, gpu_memory_t* memory) {
+  if (!allocator_query_buffer_compatibility((iree_hal_allocator_t*)allocator, params, &memory->size)) {
+    return fail_params(params);
+  }
+  memory->source = GPU_MEMORY_BORROWED;
+  memory->address = external->handle.device_allocation.ptr;
+  bool is_visible = params->type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
+  if (is_visible) memory->host = (uint8_t*)(uintptr_t)memory->address;
+  return iree_ok_status();
+}
+
+// The GPU's memory of whoever has exported it; the host has no address for it.
+static iree_status_t import_shared(gpu_allocator_t* allocator, const iree_hal_external_buffer_t* external,
+                                   iree_hal_buffer_params_t* params, gpu_memory_t* memory) {
+  const gpu_memory_source_vtable_t* vtable = allocator->params.vtable;
+  if (!allocator_query_buffer_compatibility((iree_hal_allocator_t*)allocator, params, &memory->size)) {
+    return fail_params(params);
+  }
+  if (params->type != IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL) {
+    return iree_make_status(IREE_STATUS_UNAVAILABLE,
+                            "file descriptors can be imported as memory of the GPU that the host does not see");
+  }
+  memory->source = GPU_MEMORY_SHARED;
+  IREE_RETURN_IF_ERROR(vtable->import_fd(allocator->params.source, external->handle.opaque_fd.fd, memory));
+  if (memory->length <= memory->size) return iree_ok_status();
+  vtable->unimport(allocator->params.source, memory);
+  return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
+                          "the file descriptor stands for %" PRIdsz " bytes of memory, fewer than %" PRIdsz,
+                          memory->size, memory->length);
+}
+
 static iree_status_t allocator_import_buffer(iree_hal_allocator_t* base, const iree_hal_buffer_params_t* params,
                                              iree_hal_external_buffer_t* external_buffer,
                                              iree_hal_buffer_release_callback_t release_callback,
@@ -177,27 +229,11 @@ static iree_status_t allocator_import_buffer(iree_hal_allocator_t* base, const i
   gpu_memory_t memory = {.size = external_buffer->size, .length = external_buffer->size};
   if (!iree_device_size_is_valid_alignment(params->min_alignment)) return fail_params(params);
   if (external_buffer->type == IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION) {
-    // Host memory stays where it is: it is never the GPU's own.
-    if (iree_all_bits_set(params->type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL)) {
-      return iree_make_status(IREE_STATUS_UNAVAILABLE, "host memory cannot be imported as memory of the GPU");
-    }
-    compatible.type =
-        IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_CACHED | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE;
-    compatible.usage |= IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_MAPPING;
-    memory.source = GPU_MEMORY_LOCKED;
-    memory.host = (uint8_t*)external_buffer->handle.host_allocation.ptr;
-    if (!iree_host_ptr_has_alignment(memory.host,
-                                     iree_max(params->min_alignment, (iree_device_size_t)MIN_IMPORT_ALIGNMENT))) {
-      return iree_make_status(IREE_STATUS_UNAVAILABLE, "memory must be aligned to %" PRIdsz " bytes to be imported",
-                              iree_max(params->min_alignment, (iree_device_size_t)MIN_IMPORT_ALIGNMENT));
-    }
-    IREE_RETURN_IF_ERROR(allocator->params.vtable->lock(allocator->params.source, &memory));
+    IREE_RETURN_IF_ERROR(import_host(allocator, external_buffer, &compatible, &memory));
   } else if (external_buffer->type == IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION) {
-    if (!allocator_query_buffer_compatibility(base, &compatible, &memory.size)) return fail_params(params);
-    memory.source = GPU_MEMORY_BORROWED;
-    memory.address = external_buffer->handle.device_allocation.ptr;
-    bool is_visible = compatible.type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
-    if (is_visible) memory.host = (uint8_t*)(uintptr_t)memory.address;
+    IREE_RETURN_IF_ERROR(import_device(allocator, external_buffer, &compatible, &memory));
+  } else if (external_buffer->type == IREE_HAL_EXTERNAL_BUFFER_TYPE_OPAQUE_FD && allocator->params.vtable->import_fd) {
+    IREE_RETURN_IF_ERROR(import_shared(allocator, external_buffer, &compatible, &memory));
   } else {
     return iree_make_status(IREE_STATUS_UNAVAILABLE, "external buffer type %d cannot be imported",
                             (int)external_buffer->type);
@@ -206,10 +242,22 @@ static iree_status_t allocator_import_buffer(iree_hal_allocator_t* base, const i
   return gpu_buffer_create(allocator, &compatible, &memory, out_buffer);
 }
 
+// A file descriptor is for a whole allocation: the buffer must begin where it does.
+static iree_status_t export_shared(gpu_allocator_t* allocator, iree_hal_buffer_t* buffer, int* out_fd) {
+  iree_device_size_t offset = 0;
+  const gpu_memory_t* memory = gpu_buffer_memory(buffer, &offset);
+  if (memory->source != GPU_MEMORY_OWNED || offset != 0 || !gpu_buffer_is_fixed(buffer)) {
+    return iree_make_status(IREE_STATUS_UNAVAILABLE,
+                            "only buffers that are an allocation of their own can be exported as file descriptors");
+  }
+  return allocator->params.vtable->export_fd(allocator->params.source, memory, out_fd);
+}
+
 static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_hal_buffer_t* buffer,
                                              iree_hal_external_buffer_type_t requested_type,
                                              iree_hal_external_buffer_flags_t requested_flags,
                                              iree_hal_external_buffer_t* out_external_buffer) {
+  gpu_allocator_t* allocator = (gpu_allocator_t*)base;
   iree_device_size_t offset = 0;
   const gpu_memory_t* memory = gpu_buffer_memory(buffer, &offset);
   if (!memory) return iree_make_status(IREE_STATUS_UNAVAILABLE, "the buffer is not in memory of this device");
@@ -217,6 +265,8 @@ static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_ha
     out_external_buffer->handle.host_allocation.ptr = memory->host + offset;
   } else if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION) {
     out_external_buffer->handle.device_allocation.ptr = memory->address + offset;
+  } else if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_OPAQUE_FD && allocator->params.vtable->export_fd) {
+    IREE_RETURN_IF_ERROR(export_shared(allocator, buffer, &out_external_buffer->handle.opaque_fd.fd));
   } else {
     return iree_make_status(IREE_STATUS_UNAVAILABLE, "the buffer cannot be exported as type %d", (int)requested_type);
   }

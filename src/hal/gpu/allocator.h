@@ -10,7 +10,7 @@
 
 #include "hal/gpu/device.h"
 
-typedef enum { GPU_MEMORY_OWNED, GPU_MEMORY_LOCKED, GPU_MEMORY_BORROWED } gpu_memory_source_t;
+typedef enum { GPU_MEMORY_OWNED, GPU_MEMORY_LOCKED, GPU_MEMORY_BORROWED, GPU_MEMORY_SHARED } gpu_memory_source_t;
 
 typedef struct gpu_memory_t {
   gpu_memory_source_t source;
@@ -34,6 +34,12 @@ typedef struct gpu_memory_source_vtable_t {
   // Lets GPUs use host memory, whose `host` and `size` are set; sets `address`.
   iree_status_t (*lock)(void* source, gpu_memory_t* memory);
   void (*unlock)(void* source, const gpu_memory_t* memory);
+  // NULL where memory cannot be shared. A file descriptor for what `allocate` gave, which becomes the caller's; and
+  // back: lets all GPUs of the device use what a descriptor stands for, which stays the caller's. Sets `address` and
+  // `size`.
+  iree_status_t (*export_fd)(void* source, const gpu_memory_t* memory, int* out_fd);
+  iree_status_t (*import_fd)(void* source, int fd, gpu_memory_t* memory);
+  void (*unimport)(void* source, const gpu_memory_t* memory);
 } gpu_memory_source_vtable_t;
 
 typedef struct gpu_allocator_params_t {

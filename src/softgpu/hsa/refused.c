@@ -1,6 +1,6 @@
-// What this runtime has no part for: sharing between processes, graphics, images, HSAIL's finalizer, performance
-// monitors and samples of program counters, shared virtual memory's hints. Each is refused with a status of its own,
-// none pretends.
+// What this runtime has no part for: handles of memory that are passed on as numbers, graphics, images, HSAIL's
+// finalizer, performance monitors and samples of program counters, shared virtual memory's hints. Each is refused with
+// a status of its own, none pretends.
 #include <hsa/hsa_ext_finalize.h>
 #include <hsa/hsa_ext_image.h>
 
@@ -17,11 +17,6 @@ enum { HSA_STATUS_ERROR_NOT_SUPPORTED = 47 };
          (const hsa_amd_ipc_memory_t* handle, size_t size, uint32_t count, const hsa_agent_t* agents, void** out),    \
          ERROR_INVALID_ARGUMENT)                                                                                      \
   REFUSE(hsa_amd_ipc_memory_detach, (void* address), ERROR_INVALID_ARGUMENT)                                          \
-  REFUSE(hsa_amd_interop_map_buffer,                                                                                  \
-         (uint32_t count, hsa_agent_t* agents, int interop, uint32_t flags, size_t* size, void** out,                 \
-          size_t* metadata_size, const void** metadata),                                                              \
-         ERROR_INVALID_ARGUMENT)                                                                                      \
-  REFUSE(hsa_amd_interop_unmap_buffer, (void* address), ERROR_INVALID_ARGUMENT)                                       \
   REFUSE(hsa_amd_image_create,                                                                                        \
          (hsa_agent_t agent, const hsa_ext_image_descriptor_t* descriptor, const hsa_amd_image_descriptor_t* layout,  \
           const void* data, hsa_access_permission_t access, hsa_ext_image_t* out),                                    \
@@ -100,11 +95,6 @@ enum { HSA_STATUS_ERROR_NOT_SUPPORTED = 47 };
   REFUSE(hsa_ven_amd_pcs_start, (uint64_t sampling), ERROR_NOT_SUPPORTED)                                             \
   REFUSE(hsa_ven_amd_pcs_stop, (uint64_t sampling), ERROR_NOT_SUPPORTED)                                              \
   REFUSE(hsa_ven_amd_pcs_flush, (uint64_t sampling), ERROR_NOT_SUPPORTED)                                             \
-  REFUSE(hsa_amd_portable_export_dmabuf_v2,                                                                           \
-         (const void* address, size_t size, int* file, uint64_t* offset, uint64_t flags), ERROR_INVALID_ARGUMENT)     \
-  REFUSE(hsa_amd_portable_export_dmabuf, (const void* address, size_t size, int* file, uint64_t* offset),             \
-         ERROR_INVALID_ARGUMENT)                                                                                      \
-  REFUSE(hsa_amd_portable_close_dmabuf, (int file), ERROR_INVALID_ARGUMENT)                                           \
   REFUSE(hsa_amd_svm_attributes_get, (void* address, size_t size, hsa_amd_svm_attribute_pair_t* list, size_t count),  \
          ERROR_INVALID_ARGUMENT)                                                                                      \
   REFUSE(hsa_amd_queue_intercept_create,                                                                              \

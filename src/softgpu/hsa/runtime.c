@@ -155,6 +155,7 @@ static void close_runtime(void) {
     agent->engine = NULL;
   }
   virtual_memory_free_all();
+  dmabuf_free_all();
   memory_free_all();
   memory_map_destroy(runtime.memory);
   runtime.memory = NULL;

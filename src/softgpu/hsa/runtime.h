@@ -83,6 +83,7 @@ void memory_unmap_pages(void* address);
 // Frees what the process never gave back.
 void memory_free_all(void);
 void virtual_memory_free_all(void);
+void dmabuf_free_all(void);
 
 // signal.c: what completes packets. Safe for the null handle.
 void signal_subtract(hsa_signal_t signal, hsa_signal_value_t value);

@@ -1,0 +1,131 @@
+// Memory that two devices of the process share by a file descriptor. To be run by iree-softgpu with two GPUs.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka.h needs the four above.
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "hal/amdgpu/logical_device.h"
+
+#define OK(expr) IREE_CHECK_OK(expr)
+
+static iree_hal_device_t* devices[2];
+static iree_hal_semaphore_t* semaphores[2];
+
+static int open_devices(void** state) {
+  libhsa_t* hsa = NULL;
+  system_t* gpus = NULL;
+  logical_device_options_t options = {0};
+  OK(libhsa_load(0, NULL, iree_allocator_system(), &hsa));
+  OK(system_create(hsa, iree_allocator_system(), &gpus));
+  libhsa_release(hsa);
+  for (int i = 0; i < 2; ++i) {
+    OK(logical_device_create(gpus, 1ull << i, &options, NULL, iree_allocator_system(), &devices[i]));
+    OK(iree_hal_semaphore_create(devices[i], IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE,
+                                 &semaphores[i]));
+  }
+  system_release(gpus);
+  return 0;
+}
+
+static int close_devices(void** state) {
+  for (int i = 0; i < 2; ++i) {
+    iree_hal_semaphore_release(semaphores[i]);
+    iree_hal_device_release(devices[i]);
+  }
+  return 0;
+}
+
+static iree_hal_buffer_t* allocate(int device, iree_device_size_t size) {
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  iree_hal_buffer_t* buffer = NULL;
+  OK(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(devices[device]), params, size, &buffer));
+  return buffer;
+}
+
+static iree_status_t export(iree_hal_buffer_t* buffer, iree_hal_external_buffer_t* out_external) {
+  return iree_hal_allocator_export_buffer(iree_hal_device_allocator(devices[0]), buffer,
+                                          IREE_HAL_EXTERNAL_BUFFER_TYPE_OPAQUE_FD, IREE_HAL_EXTERNAL_BUFFER_FLAG_NONE,
+                                          out_external);
+}
+
+static iree_status_t import(iree_hal_external_buffer_t external, iree_hal_memory_type_t type,
+                            iree_hal_buffer_t** out_buffer) {
+  iree_hal_buffer_params_t params = {.type = type, .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  return iree_hal_allocator_import_buffer(iree_hal_device_allocator(devices[1]), params, &external,
+                                          iree_hal_buffer_release_callback_null(), out_buffer);
+}
+
+static void expect(iree_status_code_t code, iree_status_t status) {
+  assert_int_equal(iree_status_consume_code(status), code);
+}
+
+// Work of one device, waited for.
+static void fill(int device, iree_hal_buffer_t* buffer, iree_device_size_t offset, uint32_t pattern) {
+  uint64_t value = 0;
+  OK(iree_hal_semaphore_query(semaphores[device], &value));
+  ++value;
+  iree_hal_semaphore_list_t signals = {1, &semaphores[device], &value};
+  OK(iree_hal_device_queue_fill(devices[device], 1, iree_hal_semaphore_list_empty(), signals, buffer, offset, 4,
+                                &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
+  OK(iree_hal_semaphore_wait(semaphores[device], value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+}
+
+static uint32_t read_word(int device, iree_hal_buffer_t* buffer, iree_device_size_t offset) {
+  uint32_t word = 0;
+  OK(iree_hal_device_transfer_d2h(devices[device], buffer, offset, &word, 4, IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT,
+                                  iree_infinite_timeout()));
+  return word;
+}
+
+// Either device sees what the other writes, also when the buffer that was exported has gone.
+static void both_ways(void** state) {
+  iree_hal_buffer_t *buffer = allocate(0, 100000), *shared = NULL;
+  iree_hal_external_buffer_t external = {0};
+  fill(0, buffer, 99996, 7);
+  OK(export(buffer, &external));
+  assert_int_equal(external.size, 100000);
+  OK(import(external, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, &shared));
+  close(external.handle.opaque_fd.fd);
+  assert_int_equal(iree_hal_buffer_byte_length(shared), 100000);
+  assert_int_equal(read_word(1, shared, 99996), 7);
+  fill(1, shared, 0, 8);
+  assert_int_equal(read_word(0, buffer, 0), 8);
+  fill(0, buffer, 4, 9);
+  iree_hal_buffer_release(buffer);
+  assert_int_equal(read_word(1, shared, 4), 9);
+  iree_hal_buffer_release(shared);
+}
+
+static void refusals(void** state) {
+  iree_hal_buffer_t *buffer = allocate(0, 8192), *part = NULL, *shared = NULL;
+  iree_hal_external_buffer_t external = {0};
+  OK(iree_hal_buffer_subspan(buffer, 4096, 4096, iree_allocator_system(), &part));
+  expect(IREE_STATUS_UNAVAILABLE, export(part, &external));
+  // Memory of a pool has others in it.
+  iree_hal_buffer_t* transient = NULL;
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  OK(iree_hal_device_queue_alloca(devices[0], 1, iree_hal_semaphore_list_empty(), iree_hal_semaphore_list_empty(), NULL,
+                                  params, 4096, IREE_HAL_ALLOCA_FLAG_NONE, &transient));
+  expect(IREE_STATUS_UNAVAILABLE, export(transient, &external));
+  iree_hal_buffer_release(transient);
+  OK(export(buffer, &external));
+  expect(IREE_STATUS_UNAVAILABLE,
+         import(external, IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE, &shared));
+  external.size = 8193;
+  expect(IREE_STATUS_OUT_OF_RANGE, import(external, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, &shared));
+  close(external.handle.opaque_fd.fd);
+  external.handle.opaque_fd.fd = -1;
+  expect(IREE_STATUS_INVALID_ARGUMENT, import(external, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, &shared));
+  iree_hal_buffer_release(part);
+  iree_hal_buffer_release(buffer);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(both_ways), cmocka_unit_test(refusals)};
+  return cmocka_run_group_tests(tests, open_devices, close_devices);
+}
