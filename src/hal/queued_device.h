@@ -193,8 +193,9 @@ iree_status_t hal_operation_run(const hal_operation_t* operation);
 iree_status_t hal_operation_call_host(const hal_operation_t* operation);
 iree_status_t hal_operation_transfer_file(const hal_operation_t* operation);
 // The same through staging buffers and copies in the device's queue, for buffers that the host cannot map. Waits for
-// the copies.
-iree_status_t hal_operation_stage_file(const hal_operation_t* operation);
+// copies of other pieces, and for all of a write. Of a read *out_is_submitted says that the last copy is in the queue
+// and signals for the operation, which is only to be released.
+iree_status_t hal_operation_stage_file(const hal_operation_t* operation, bool* out_is_submitted);
 // Frees staging buffers that are kept for the next.
 void hal_staging_trim(hal_queued_device_t* device);
 

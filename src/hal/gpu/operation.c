@@ -113,7 +113,10 @@ void gpu_operation_run_on_host(gpu_operation_t* op) {
   } else if (is_mappable(op->base.file.buffer)) {
     gpu_operation_finish(op, hal_operation_transfer_file(&op->base));
   } else {
-    gpu_operation_finish(op, hal_operation_stage_file(&op->base));
+    bool is_submitted = false;
+    iree_status_t status = hal_operation_stage_file(&op->base, &is_submitted);
+    if (!is_submitted) gpu_operation_signal(op, status);
+    hal_operation_release(&op->base);
   }
 }
 

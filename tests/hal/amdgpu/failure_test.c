@@ -2,6 +2,7 @@
 // kernel that stops its queue. Each gives one clear message, and everything is given back.
 #include "fake_program.h"
 #include "hal/amdgpu/library.h"
+#include "iree/io/file_handle.h"
 
 #define OLD_PATH HSA_FOLDERS "/old_hsa"
 
@@ -386,6 +387,100 @@ static void loaded_once(void** state) {
   assert_int_equal(fake->live_count, 0);
 }
 
+static iree_hal_file_t* make_file(const program_t* p, uint8_t* data, size_t size) {
+  iree_io_file_handle_t* handle = NULL;
+  iree_hal_file_t* file = NULL;
+  assert_true(iree_status_is_ok(iree_io_file_handle_wrap_host_allocation(
+      IREE_IO_FILE_ACCESS_READ, iree_make_byte_span(data, size), iree_io_file_handle_release_callback_null(),
+      iree_allocator_system(), &handle)));
+  assert_true(
+      iree_status_is_ok(iree_hal_file_import(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, IREE_HAL_MEMORY_ACCESS_READ,
+                                             handle, IREE_HAL_EXTERNAL_FILE_FLAG_NONE, &file)));
+  iree_io_file_handle_release(handle);
+  return file;
+}
+
+static iree_hal_semaphore_t* read_file(const program_t* p, iree_hal_file_t* file, iree_hal_buffer_t* buffer) {
+  iree_hal_semaphore_t* semaphore = NULL;
+  uint64_t value = 1;
+  assert_true(iree_status_is_ok(
+      iree_hal_semaphore_create(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE, &semaphore)));
+  iree_hal_semaphore_list_t signals = {1, &semaphore, &value};
+  assert_true(iree_status_is_ok(iree_hal_device_queue_read(p->device, 1, iree_hal_semaphore_list_empty(), signals, file,
+                                                           0, buffer, 0, 1024, IREE_HAL_READ_FLAG_NONE)));
+  return semaphore;
+}
+
+static void expect_reached(iree_hal_semaphore_t* semaphore, iree_status_code_t code) {
+  iree_status_t status = iree_hal_semaphore_wait(semaphore, 1, iree_make_timeout_ms(20000), IREE_ASYNC_WAIT_FLAG_NONE);
+  assert_int_equal(iree_status_consume_code(status), code);
+  iree_hal_semaphore_release(semaphore);
+}
+
+static iree_status_t do_nothing(void* user_data, const uint64_t args[4], iree_hal_host_call_context_t* context) {
+  return iree_ok_status();
+}
+
+// The device's thread does not wait for the GPU to take what it has read.
+static void streamed_reads(void** state) {
+  static uint8_t data[1024];
+  reset();
+  fake->is_held = 1;
+  program_t p = {0};
+  iree_hal_driver_registry_t* registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  p.buffer = allocate(&p);
+  iree_hal_file_t* file = make_file(&p, data, sizeof(data));
+  iree_hal_semaphore_t *first = read_file(&p, file, p.buffer), *second = read_file(&p, file, p.buffer);
+  const uint64_t args[4] = {0};
+  uint64_t before = 0;
+  p.value = 1;
+  iree_hal_semaphore_list_t waits = {1, &p.semaphore, &before}, signals = {1, &p.semaphore, &p.value};
+  assert_true(iree_status_is_ok(iree_hal_device_queue_host_call(
+      p.device, 1, waits, signals, iree_hal_make_host_call(do_nothing, NULL), args, IREE_HAL_HOST_CALL_FLAG_NONE)));
+  iree_hal_semaphore_retain(p.semaphore);
+  expect_reached(p.semaphore, IREE_STATUS_OK);
+  uint64_t value = 99;
+  assert_true(iree_status_is_ok(iree_hal_semaphore_query(first, &value)));
+  assert_int_equal(value, 0);
+  __atomic_store_n(&fake->is_held, 0, __ATOMIC_SEQ_CST);
+  expect_reached(first, IREE_STATUS_OK);
+  expect_reached(second, IREE_STATUS_OK);
+  for (int i = 0; i < 5; ++i) expect_reached(read_file(&p, file, p.buffer), IREE_STATUS_OK);
+  iree_hal_file_release(file);
+  close_device(&p, registry);
+  assert_int_equal(fake->live_count, 0);
+}
+
+// A read that fails when it is copied is nobody else's.
+static void reads_after_a_failure(void** state) {
+  static uint8_t data[1024];
+  reset();
+  program_t p = {0};
+  iree_hal_driver_registry_t* registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  p.buffer = allocate(&p);
+  iree_hal_file_t* file = make_file(&p, data, sizeof(data));
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  iree_hal_buffer_t* gone = NULL;
+  const iree_hal_semaphore_list_t none = iree_hal_semaphore_list_empty();
+  assert_true(iree_status_is_ok(
+      iree_hal_device_queue_alloca(p.device, 1, none, none, NULL, params, 4096, IREE_HAL_ALLOCA_FLAG_NONE, &gone)));
+  assert_true(
+      iree_status_is_ok(iree_hal_device_queue_dealloca(p.device, 1, none, none, gone, IREE_HAL_DEALLOCA_FLAG_NONE)));
+  for (int i = 0; i < 3; ++i) {
+    iree_hal_semaphore_t* failing = read_file(&p, file, gone);
+    iree_hal_semaphore_t* working = read_file(&p, file, p.buffer);
+    expect_reached(working, IREE_STATUS_OK);
+    expect_reached(failing, IREE_STATUS_FAILED_PRECONDITION);
+  }
+  iree_hal_buffer_release(gone);
+  iree_hal_file_release(file);
+  close_device(&p, registry);
+  assert_int_equal(fake->live_count, 0);
+}
+
 // Whatever host memory there is: the device works or says what it lacks.
 static void little_host_memory(void** state) {
   reset();
@@ -431,6 +526,8 @@ int main(void) {
       cmocka_unit_test(memory_in_queue_order),
       cmocka_unit_test(visible_memory_in_queue_order),
       cmocka_unit_test(fence_scopes),
+      cmocka_unit_test(streamed_reads),
+      cmocka_unit_test(reads_after_a_failure),
       cmocka_unit_test(little_host_memory),
       cmocka_unit_test(little_device_memory),
   };
