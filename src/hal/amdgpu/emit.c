@@ -22,16 +22,23 @@ static void order_add(order_t* order, uint32_t packet_count) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 #define PATCH_SIZE iree_host_align(sizeof(library_patch_t), RING_ALIGNMENT)
+#define BLIT_SIZE iree_host_align(sizeof(library_blit_t), RING_ALIGNMENT)
 
 static bool is_empty_grid(const gpu_command_t* command) {
   const uint32_t* count = command->dispatch.workgroup_count;
   return !command->dispatch.is_indirect && (!count[0] || !count[1] || !count[2]);
 }
 
+// Whether the GPU is to copy arguments to where the kernel has them, before all else.
+static bool copies_arguments(const gpu_command_t* command) {
+  return command->kind == HAL_COMMAND_DISPATCH && command->dispatch.caller_arguments.length != 0;
+}
+
 static uint32_t packets_of(const gpu_command_t* command) {
   switch (command->kind) {
     case HAL_COMMAND_DISPATCH:
-      return command->dispatch.is_indirect ? 2 : is_empty_grid(command) ? 0 : 1;
+      if (is_empty_grid(command)) return 0;
+      return 1 + (command->dispatch.is_indirect ? 1 : 0) + (copies_arguments(command) ? 1 : 0);
     case HAL_COMMAND_COPY:
       return command->target.length && command->source.length ? 1 : 0;
     default:
@@ -41,7 +48,8 @@ static uint32_t packets_of(const gpu_command_t* command) {
 
 static uint64_t kernargs_of(const gpu_command_t* command) {
   if (command->kind == HAL_COMMAND_DISPATCH) {
-    return (command->dispatch.is_indirect ? PATCH_SIZE : 0) + gpu_command_arguments_size(command->dispatch.function);
+    return (copies_arguments(command) ? BLIT_SIZE : 0) + (command->dispatch.is_indirect ? PATCH_SIZE : 0) +
+           gpu_command_arguments_size(command->dispatch.function);
   }
   // The data of updates goes with the arguments.
   return LIBRARY_ARGUMENT_SIZE + (command->kind == HAL_COMMAND_UPDATE ? command->target.length : 0);
@@ -60,6 +68,12 @@ bool emit_reserve(host_queue_t* queue, const gpu_operation_t* op, gpu_part_t* pa
     uint64_t size = count ? kernargs_of(command) : 0;
     if (packet + count > limit || (size && !ring_allocate(&queue->kernargs, &kernarg, size))) break;
     order.waits = order.waits || command->waits;
+    if (count && copies_arguments(command)) {
+      order_add(&order, 1);
+      order.waits = true;
+      --count;
+      ++packet;
+    }
     if (count) order_add(&order, count);
     packet += count;
     ++part->next;
@@ -344,8 +358,7 @@ static void put_dispatch(emitter_t* e, const gpu_command_t* command, uint8_t* ar
 
 // A packet that reads the counts, and the dispatch, of which it writes the grid and then the first word: until then the
 // queue stands before it.
-static void put_indirect(emitter_t* e, const gpu_command_t* command) {
-  uint8_t* kernargs = take_kernargs(e, kernargs_of(command));
+static void put_indirect(emitter_t* e, const gpu_command_t* command, uint8_t* kernargs) {
   uint8_t* arguments = kernargs + PATCH_SIZE;
   put_builtin(e, LIBRARY_patch_grid, 1, 1, kernargs);
   library_patch_t patch = {
@@ -358,6 +371,23 @@ static void put_indirect(emitter_t* e, const gpu_command_t* command) {
   find_counts(command, patch.hidden);
   memcpy(kernargs, &patch, sizeof(patch));
   put_dispatch(e, command, arguments, HSA_PACKET_TYPE_INVALID);
+}
+
+static void put_dispatch_command(emitter_t* e, const gpu_command_t* command) {
+  uint8_t* kernargs = take_kernargs(e, kernargs_of(command));
+  if (copies_arguments(command)) {
+    gpu_range_t source = resolve(e, command->dispatch.caller_arguments);
+    uint8_t* blit = kernargs;
+    kernargs += BLIT_SIZE;
+    uint8_t* arguments = kernargs + (command->dispatch.is_indirect ? PATCH_SIZE : 0);
+    put_copy_bytes(e, blit, (uint64_t)(uintptr_t)arguments, source.address, source.length);
+    e->order.waits = true;
+  }
+  if (command->dispatch.is_indirect) {
+    put_indirect(e, command, kernargs);
+  } else {
+    put_dispatch(e, command, kernargs, next_header(e));
+  }
 }
 
 static void put_command(emitter_t* e, const gpu_command_t* command) {
@@ -374,12 +404,7 @@ static void put_command(emitter_t* e, const gpu_command_t* command) {
       put_update(e, command);
       break;
     case HAL_COMMAND_DISPATCH:
-      if (command->dispatch.is_indirect) {
-        put_indirect(e, command);
-      } else {
-        uint8_t* arguments = take_kernargs(e, kernargs_of(command));
-        put_dispatch(e, command, arguments, next_header(e));
-      }
+      put_dispatch_command(e, command);
       break;
   }
 }

@@ -173,6 +173,7 @@ const gpu_backend_t host_queue_backend = {
     .name = "amdgpu",
     .max_update = 1 << 20,
     .max_grid = UINT32_MAX,
+    .takes_indirect_arguments = true,
     .add_arguments = emit_add_arguments,
     .form_size = sizeof(emit_form_t),
     .make_form = emit_make_form,

@@ -72,7 +72,6 @@ static void count_slots(const hal_command_t* source, count_t* count) {
   if (iree_hal_dispatch_uses_indirect_parameters(dispatch->flags)) {
     count_ref(&dispatch->config.workgroup_count_ref, count);
   }
-  if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) return;
   for (iree_host_size_t i = 0; i < dispatch->bindings.count; ++i) count_ref(&dispatch->bindings.values[i], count);
 }
 
@@ -116,6 +115,9 @@ static iree_status_t check_grid(const gpu_backend_t* backend, const hal_dispatch
 }
 
 static iree_status_t check_dispatch(const gpu_backend_t* backend, const hal_dispatch_t* dispatch) {
+  if (iree_hal_dispatch_uses_indirect_arguments(dispatch->flags) && !backend->takes_indirect_arguments) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "indirect kernel arguments are not supported");
+  }
   IREE_RETURN_IF_ERROR(gpu_function_check(function_of(backend, dispatch), dispatch));
   return check_grid(backend, dispatch);
 }
@@ -161,7 +163,11 @@ static void lower_dispatch(lowerer_t* lowerer, const hal_dispatch_t* dispatch, g
   memset(arguments, 0, size);
   command->dispatch.arguments = arguments;
   command->dispatch.patches = patches;
-  if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) {
+  if (iree_hal_dispatch_uses_indirect_arguments(dispatch->flags)) {
+    iree_hal_buffer_ref_t ref = dispatch->bindings.values[0];
+    ref.length = function->argument_size;
+    if (ref.length) command->dispatch.caller_arguments = lower_ref(lowerer, &ref);
+  } else if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) {
     memcpy(arguments, dispatch->constants.data, dispatch->constants.data_length);
   } else {
     command->dispatch.patch_count = set_bindings(lowerer, dispatch->bindings, arguments, patches);

@@ -51,7 +51,8 @@ typedef struct gpu_command_t {
       bool is_indirect;
       uint16_t workgroup_size[3];
       uint32_t workgroup_count[3];
-      uint32_t dynamic_memory;  // bytes of workgroup memory beyond the kernel's own
+      uint32_t dynamic_memory;     // bytes of workgroup memory beyond the kernel's own
+      gpu_ref_t caller_arguments;  // the first ones, in memory when it runs; `length` 0: in `arguments`
       uint32_t patch_count;
       const uint8_t* arguments;  // function->kernarg_size bytes, rounded up to 8
       const gpu_patch_t* patches;

@@ -40,6 +40,7 @@ struct gpu_backend_t {
   const char* name;               // of the driver
   iree_device_size_t max_update;  // bytes of one command; larger updates become several
   uint64_t max_grid;              // work-items along an axis; 0: as many as there may be
+  bool takes_indirect_arguments;  // dispatches whose arguments are in memory
 
   // Arguments that the driver adds to a dispatch when it is lowered. NULL: none.
   void (*add_arguments)(const gpu_command_t* command, uint8_t* arguments);

@@ -203,9 +203,13 @@ static iree_status_t check_size(const gpu_function_t* function, const iree_hal_d
 iree_status_t gpu_function_check(const gpu_function_t* function, const hal_dispatch_t* dispatch) {
   if (!function) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the executable is not for this device");
   if (iree_hal_dispatch_uses_indirect_arguments(dispatch->flags)) {
-    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "indirect kernel arguments are not supported");
-  }
-  if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) {
+    const iree_hal_buffer_ref_t* ref = dispatch->bindings.values;
+    if (dispatch->bindings.count != 1 || ref->length < function->argument_size) {
+      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                              "function '%.*s' takes %u bytes of arguments, which one binding must have",
+                              (int)function->name.size, function->name.data, function->argument_size);
+    }
+  } else if (iree_hal_dispatch_uses_custom_arguments(dispatch->flags)) {
     if (dispatch->constants.data_length != function->argument_size) {
       return iree_make_status(
           IREE_STATUS_INVALID_ARGUMENT, "function '%.*s' takes %u bytes of arguments, %" PRIhsz " were given",

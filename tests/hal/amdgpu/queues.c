@@ -214,6 +214,79 @@ static void indirect_counts(void** state) {
   iree_hal_buffer_release(counts);
 }
 
+static uint64_t address_of(iree_hal_buffer_t* buffer) {
+  iree_hal_external_buffer_t external;
+  OK(iree_hal_allocator_export_buffer(iree_hal_device_allocator(device), buffer,
+                                      IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION,
+                                      IREE_HAL_EXTERNAL_BUFFER_FLAG_NONE, &external));
+  return external.handle.device_allocation.ptr;
+}
+
+static iree_status_t record_with_arguments(iree_hal_command_buffer_t* commands, iree_hal_dispatch_config_t config,
+                                           iree_host_size_t ref_count, const iree_hal_buffer_ref_t* refs,
+                                           iree_hal_dispatch_flags_t flags) {
+  return iree_hal_command_buffer_dispatch(commands, executable, iree_hal_executable_function_from_index(CTS_ACCUMULATE),
+                                          config, iree_const_byte_span_empty(),
+                                          (iree_hal_buffer_ref_list_t){ref_count, refs}, flags);
+}
+
+// Arguments that the device writes between dispatches that use them, with counts of the host or of memory; buffers of
+// the recording and of the binding table.
+static void indirect_arguments(void** state) {
+  enum { TARGETS = 3, ROUNDS = 20 };
+  const iree_hal_dispatch_flags_t flags = IREE_HAL_DISPATCH_FLAG_DYNAMIC_INDIRECT_ARGUMENTS;
+  iree_hal_buffer_t *targets[TARGETS], *arguments = make_buffer(256), *counts = make_buffer(12);
+  iree_hal_semaphore_t* semaphore = make_semaphore();
+  const uint32_t two[3] = {2, 1, 1};
+  OK(iree_hal_buffer_map_write(counts, 0, two, sizeof(two)));
+  iree_hal_command_buffer_t* commands = NULL;
+  OK(iree_hal_command_buffer_create(device, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, IREE_HAL_COMMAND_CATEGORY_ANY,
+                                    IREE_HAL_QUEUE_AFFINITY_ANY, 1, &commands));
+  OK(iree_hal_command_buffer_begin(commands));
+  for (int i = 0; i < TARGETS; ++i) targets[i] = make_buffer(4);
+  iree_hal_dispatch_config_t config = {.workgroup_count_ref = iree_hal_make_buffer_ref(counts, 0, 12)};
+  for (int i = 0; i < ROUNDS; ++i) {
+    uint64_t address = address_of(targets[i % TARGETS]);
+    iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(arguments, 64, IREE_HAL_WHOLE_BUFFER);
+    if (i % 2) ref = iree_hal_make_indirect_buffer_ref(0, 64, 8);
+    barrier(commands);
+    OK(iree_hal_command_buffer_update_buffer(commands, &address, 0, iree_hal_make_buffer_ref(arguments, 64, 8),
+                                             IREE_HAL_UPDATE_FLAG_NONE));
+    barrier(commands);
+    OK(record_with_arguments(commands, iree_hal_make_static_dispatch_config(1, 1, 1), 1, &ref, flags));
+    OK(record_with_arguments(commands, iree_hal_make_static_dispatch_config(0, 1, 1), 1, &ref, flags));
+    OK(record_with_arguments(commands, config, 1, &ref, flags | IREE_HAL_DISPATCH_FLAG_DYNAMIC_INDIRECT_PARAMETERS));
+  }
+  const iree_hal_buffer_ref_t wrong[] = {iree_hal_make_buffer_ref(arguments, 64, 4), {0}};
+  iree_hal_dispatch_config_t one = iree_hal_make_static_dispatch_config(1, 1, 1);
+  assert_int_equal(iree_status_consume_code(record_with_arguments(commands, one, 1, wrong, flags)),
+                   IREE_STATUS_INVALID_ARGUMENT);
+  assert_int_equal(iree_status_consume_code(record_with_arguments(commands, one, 0, NULL, flags)),
+                   IREE_STATUS_INVALID_ARGUMENT);
+  OK(iree_hal_command_buffer_end(commands));
+  iree_hal_buffer_binding_t binding = {arguments, 0, IREE_HAL_WHOLE_BUFFER};
+  for (uint64_t i = 0; i < 2; ++i) {
+    OK(iree_hal_device_queue_execute(device, 1ull << i % queue_count, POINT(semaphore, i), POINT(semaphore, i + 1),
+                                     commands, (iree_hal_buffer_binding_table_t){1, &binding},
+                                     IREE_HAL_EXECUTE_FLAG_NONE));
+  }
+  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(arguments, 64, 8);
+  OK(iree_hal_device_queue_dispatch(device, 1, POINT(semaphore, 2), POINT(semaphore, 3), executable,
+                                    iree_hal_executable_function_from_index(CTS_ACCUMULATE), one,
+                                    iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &ref},
+                                    IREE_HAL_DISPATCH_FLAG_STATIC_INDIRECT_ARGUMENTS));
+  wait_for(semaphore, 3);
+  for (int i = 0; i < TARGETS; ++i) {
+    uint32_t rounds = (uint32_t)(ROUNDS - i + TARGETS - 1) / TARGETS;
+    assert_int_equal(word(targets[i], 0), 2 * rounds * 3 + (i == (ROUNDS - 1) % TARGETS ? 1 : 0));
+    iree_hal_buffer_release(targets[i]);
+  }
+  iree_hal_command_buffer_release(commands);
+  iree_hal_buffer_release(arguments);
+  iree_hal_buffer_release(counts);
+  iree_hal_semaphore_release(semaphore);
+}
+
 // What can never fit fails by itself; the device goes on.
 static void never_fits(void** state) {
   enum { SIZE = 8192 };
@@ -365,9 +438,10 @@ int main(void) {
   queue_count = gpus->gpu_count * LOGICAL_DEVICE_DEFAULT_QUEUES;
   const struct CMUnitTest tiny[] = {
       cmocka_unit_test(long_command_buffers), cmocka_unit_test(many_submissions), cmocka_unit_test(indirect_counts),
-      cmocka_unit_test(never_fits),           cmocka_unit_test(many_producers),
+      cmocka_unit_test(never_fits),           cmocka_unit_test(many_producers),   cmocka_unit_test(indirect_arguments),
   };
-  const struct CMUnitTest usual[] = {cmocka_unit_test(indirect_counts), cmocka_unit_test(many_producers)};
+  const struct CMUnitTest usual[] = {cmocka_unit_test(indirect_counts), cmocka_unit_test(indirect_arguments),
+                                     cmocka_unit_test(many_producers)};
   int failures = cmocka_run_group_tests_name("tiny rings", tiny, open_tiny, close_group);
   failures += cmocka_run_group_tests_name("waits on the host", usual, open_deferring, close_group);
   failures += cmocka_run_group_tests_name("as usual", usual, open_usual, close_group);
