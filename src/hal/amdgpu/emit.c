@@ -55,7 +55,15 @@ static uint64_t kernargs_of(const gpu_command_t* command) {
   return LIBRARY_ARGUMENT_SIZE + (command->kind == HAL_COMMAND_UPDATE ? command->target.length : 0);
 }
 
-static uint32_t barriers_of(const gpu_part_t* part) { return part->first == 0 ? part->operation->barrier_count : 0; }
+static bool has_barrier(const gpu_part_t* part, uint32_t index) {
+  return part->first == 0 && !part->operation->barriers[index].is_implied;
+}
+
+static uint32_t barriers_of(const gpu_part_t* part) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < part->operation->barrier_count; ++i) count += has_barrier(part, i);
+  return count;
+}
 
 bool emit_reserve(host_queue_t* queue, const gpu_operation_t* op, gpu_part_t* part) {
   uint64_t packet = queue->packet_head + barriers_of(part), kernarg = queue->kernargs.head;
@@ -419,7 +427,9 @@ void emit_part(host_queue_t* queue, const gpu_part_t* part) {
       .order = {.waits = true},
       .acquires_system = !part->operation->acquires_agent,
   };
-  for (uint32_t i = 0; i < barriers_of(part); ++i) put_barrier(&e, i);
+  for (uint32_t i = 0; i < part->operation->barrier_count; ++i) {
+    if (has_barrier(part, i)) put_barrier(&e, i);
+  }
   for (uint32_t i = part->first; i < part->next; ++i) put_command(&e, &part->operation->work.commands[i]);
   put_end(&e, part);
 }

@@ -48,7 +48,7 @@ static bool add_barrier(gpu_operation_t* op, const gpu_producer_t* producer) {
     return true;
   }
   if (op->barrier_count == GPU_MAX_BARRIERS) return false;
-  op->barriers[op->barrier_count++] = (gpu_barrier_t){queue, producer->epoch};
+  op->barriers[op->barrier_count++] = (gpu_barrier_t){.queue = queue, .epoch = producer->epoch};
   return true;
 }
 

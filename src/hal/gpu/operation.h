@@ -10,6 +10,7 @@ enum { GPU_MAX_RESOURCES = 2, GPU_MAX_BARRIERS = HAL_POOL_MAX_FRONTIER };
 typedef struct gpu_barrier_t {
   gpu_queue_t* queue;
   uint64_t epoch;
+  bool is_implied;  // what is before it in its queue waits for that already
 } gpu_barrier_t;
 
 struct gpu_operation_t {

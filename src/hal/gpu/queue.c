@@ -69,6 +69,20 @@ static void await_publishers(gpu_queue_t* queue) {
   while (iree_atomic_load(&queue->publishers, iree_memory_order_acquire)) iree_thread_yield();
 }
 
+// A queue is one chain: what a part of it waited for, all later ones have.
+static void find_implied_barriers(const gpu_queue_t* queue, gpu_operation_t* op) {
+  for (uint32_t i = 0; i < op->barrier_count; ++i) {
+    op->barriers[i].is_implied = queue->waited[op->barriers[i].queue->bit] >= op->barriers[i].epoch;
+  }
+}
+
+static void note_barriers(gpu_queue_t* queue, const gpu_operation_t* op) {
+  for (uint32_t i = 0; i < op->barrier_count; ++i) {
+    uint64_t* waited = &queue->waited[op->barriers[i].queue->bit];
+    *waited = iree_max(*waited, op->barriers[i].epoch);
+  }
+}
+
 typedef enum { ISSUE_DONE, ISSUE_PART, ISSUE_FULL } issue_t;
 
 // Takes the place of what fits of an operation, which is to be published then. An error leaves nothing behind of this
@@ -79,6 +93,7 @@ static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, gpu_part_t* 
   if (!has_entry(queue, &is_idle)) return iree_ok_status();
   uint64_t epoch = gpu_queue_head(queue) + 1;
   *part = (gpu_part_t){.operation = op, .epoch = epoch, .first = op->next, .next = op->next};
+  if (part->first == 0) find_implied_barriers(queue, op);
   IREE_RETURN_IF_ERROR(queue->backend->write(queue, op, part));
   part->is_final = part->next == op->work.count;
   if (!part->is_written) {
@@ -93,6 +108,7 @@ static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, gpu_part_t* 
     set_producers(op, (gpu_producer_t){queue->id, epoch});
     gpu_operation_release_memory(op, (hal_pool_point_t){queue->id, epoch});
   }
+  if (part->first == 0) note_barriers(queue, op);
   push_entry(queue, part);
   *out_result = part->is_final ? ISSUE_DONE : ISSUE_PART;
   return iree_ok_status();

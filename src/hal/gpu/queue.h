@@ -55,6 +55,7 @@ struct gpu_queue_t {
   uint64_t seen_tail;             // `epoch_tail` when something was tried the last time
   gpu_operation_t* blocked_head;  // waiting for room, in order
   gpu_operation_t* blocked_tail;
+  uint64_t waited[GPU_MAX_QUEUES];   // epochs of other queues, by bit, that the parts so far wait for
   iree_atomic_uint32_t has_blocked;  // whether there are any
   bool has_failed;
 

@@ -150,7 +150,7 @@ static iree_status_t write_command(const writer_t* w, const gpu_command_t* comma
 static iree_status_t write_barriers(const writer_t* w) {
   for (uint32_t i = 0; i < w->operation->barrier_count; ++i) {
     const gpu_barrier_t* barrier = &w->operation->barriers[i];
-    if (gpu_queue_has_ended(barrier->queue, barrier->epoch)) continue;
+    if (barrier->is_implied || gpu_queue_has_ended(barrier->queue, barrier->epoch)) continue;
     void* event = *event_of(cast(barrier->queue), barrier->epoch);
     IREE_RETURN_IF_ERROR(STREAM_CALL(w->api, stream_wait, w->queue->stream, event, 0));
   }

@@ -184,6 +184,41 @@ static void barriers(void** state) {
   check_barriers("gfx1100");
 }
 
+// A queue waits once for what many of its operations need.
+static void implied_barriers(void** state) {
+  enum { COUNT = 8 };
+  reset();
+  fake->processor = "gfx942";
+  fake->is_held = 1;
+  program_t p = {0};
+  iree_hal_driver_registry_t* registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  iree_hal_allocator_t* allocator = iree_hal_device_allocator(p.device);
+  assert_true(iree_status_is_ok(iree_hal_allocator_allocate_buffer(allocator, params, 4096, &p.buffer)));
+  for (int i = 0; i < 2; ++i) assert_true(iree_status_is_ok(fill(&p, 1)));
+  iree_hal_semaphore_t* done = NULL;
+  assert_true(iree_status_is_ok(
+      iree_hal_semaphore_create(p.device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE, &done)));
+  for (uint64_t i = 0; i < COUNT; ++i) {
+    uint32_t pattern = 7;
+    if (i == COUNT / 2) assert_true(iree_status_is_ok(fill(&p, 1)));
+    uint64_t needed = i < COUNT / 2 ? 1 + i % 2 : 3, value = i + 1;
+    iree_hal_semaphore_list_t waits = {1, &p.semaphore, &needed}, signals = {1, &done, &value};
+    assert_true(iree_status_is_ok(iree_hal_device_queue_fill(p.device, 2, waits, signals, p.buffer, 0, 4096, &pattern,
+                                                             4, IREE_HAL_FILL_FLAG_NONE)));
+  }
+  __atomic_store_n(&fake->is_held, 0, __ATOMIC_SEQ_CST);
+  assert_int_equal(iree_status_consume_code(
+                       iree_hal_semaphore_wait(done, COUNT, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE)),
+                   IREE_STATUS_OK);
+  assert_int_equal(fake->barrier_count, 2);
+  iree_hal_semaphore_release(done);
+  close_device(&p, registry);
+  assert_int_equal(fake->live_count, 0);
+}
+
 static iree_hal_buffer_t* allocate(const program_t* p) {
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
                                      .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
@@ -522,6 +557,7 @@ int main(void) {
       cmocka_unit_test(loaded_once),
       cmocka_unit_test(stopped_queue),
       cmocka_unit_test(barriers),
+      cmocka_unit_test(implied_barriers),
       cmocka_unit_test(system_events),
       cmocka_unit_test(memory_in_queue_order),
       cmocka_unit_test(visible_memory_in_queue_order),
