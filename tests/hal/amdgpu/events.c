@@ -53,11 +53,12 @@ static void close_user(user_t* user) {
   iree_hal_device_release(user->device);
 }
 
-// One kernel in a queue, after what is there.
+// One kernel in a queue, after all of the user's in both.
 static void fill(user_t* user, int queue) {
   uint32_t pattern = 7;
-  uint64_t before = user->values[queue]++;
-  iree_hal_semaphore_list_t waits = {1, &user->semaphores[queue], &before},
+  uint64_t before[2] = {user->values[0], user->values[1]};
+  ++user->values[queue];
+  iree_hal_semaphore_list_t waits = {2, user->semaphores, before},
                             signals = {1, &user->semaphores[queue], &user->values[queue]};
   OK(iree_hal_device_queue_fill(user->device, 1ull << queue, waits, signals, user->buffer, 0, 4096, &pattern, 4,
                                 IREE_HAL_FILL_FLAG_NONE));
