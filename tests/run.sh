@@ -110,6 +110,14 @@ amdgpu_models() {
   return $bad
 }
 
+# Models through the cuda driver.
+cuda_models() {
+  local models="$python tests/softgpu/run_models.py --build $build --target sm_90" bad=0
+  $models --model mobilenetv2 || bad=1
+  $models --check all --model mnist --model digits || bad=1
+  return $bad
+}
+
 # The software AMD GPU: clang's code for each target against clang's code for this CPU, with and without checks; other
 # compilers' code against numpy.
 softgpu() {
@@ -135,6 +143,7 @@ softgpu() {
     $python tests/softgpu/run_iree.py --build "$build" || bad=1
     $python tests/softgpu/run_triton.py --build "$build" || bad=1
     amdgpu_models || bad=1
+    cuda_models || bad=1
   } >"$parts" 2>&1
   add_up "$parts"
   return $bad
@@ -178,9 +187,11 @@ sanitizers() {
   variant asan all -DIREE_ENABLE_ASAN=ON -DIREE_BUILD_COMPILER=OFF -DIREE_BUILD_SOFTGPU=OFF || return 1
   ctest --test-dir "$build/asan" --output-on-failure -j 2 --timeout 300 --no-tests=error || return 1
   variant tsan hsa_tests -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
-  ninja -C "$build/tsan" amdgpu_tests hal_task_test vm_device_test vm_program_test vm_runtime_test || return 1
+  ninja -C "$build/tsan" cuda_tests amdgpu_tests hal_task_test vm_device_test vm_program_test vm_runtime_test ||
+    return 1
+  local gpus='hsa_|cuda_|cts_cuda|(cts_amdgpu|hal_amdgpu_queues|hal_amdgpu_events)_gfx942$'
   ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 300 --no-tests=error \
-    -R '^(hsa_|(cts_amdgpu|hal_amdgpu_queues|hal_amdgpu_events)_gfx942$|cts_local|hal_task|vm_(device|program|runtime))'
+    -R "^($gpus|cts_local|hal_task|vm_(device|program|runtime))"
 }
 
 # Runs one fuzzer on what it found in earlier runs and on the project's own files; always the same way, so that a change

@@ -1,5 +1,5 @@
-// iree-softgpu: runs a program with the software AMD GPU in place of a real one, lists its targets, and says how far
-// its instructions are to be trusted.
+// iree-softgpu: runs a program with software GPUs, AMD's or NVIDIA's, in place of real ones, lists their targets, and
+// says how far their instructions are to be trusted.
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,17 +9,20 @@
 
 #include "base/version.h"
 #include "softgpu/engine.h"
+#include "softgpu/nvidia/engine.h"
 
 // OPTION(name, environment, check of its value or NULL, what it does): options with a value, passed on as environment
-// (runtime.h of softgpu/hsa). A target's name is looked at when all options are known.
-#define OPTIONS(OPTION)                                                                                          \
-  OPTION("target", "IREE_SOFTGPU_TARGET", NULL, "processor of the GPUs; gfx1100 when not given")                 \
-  OPTION("gpus", "IREE_SOFTGPU_GPUS", check_gpus, "how many GPUs, or a list of their processors: gfx90a,gfx942") \
-  OPTION("check", "IREE_SOFTGPU_CHECK", check_checks,                                                            \
-         "all, or a list of bounds, waits, races, uninitialized, barriers")                                      \
-  OPTION("limit", "IREE_SOFTGPU_LIMIT", check_limit, "instructions after which a wave is stopped as endless")    \
-  OPTION("event", "IREE_SOFTGPU_EVENT", NULL,                                                                    \
-         "fault, ecc, hang or reset, and :GPU:KERNEL, in place of which it happens")
+// (runtime.h of softgpu/hsa, driver.h of softgpu/cuda). A target's name is looked at when all options are known.
+#define OPTIONS(OPTION)                                                                                        \
+  OPTION("target", "IREE_SOFTGPU_TARGET", NULL,                                                                \
+         "processor of the GPUs, gfx1100 when not given; sm_90 and its like are NVIDIA's")                     \
+  OPTION("gpus", "IREE_SOFTGPU_GPUS", check_gpus, "how many GPUs, or a list of their processors: sm_80,sm_90") \
+  OPTION("check", "IREE_SOFTGPU_CHECK", check_checks,                                                          \
+         "all, or a list of bounds, waits, races, uninitialized, barriers")                                    \
+  OPTION("limit", "IREE_SOFTGPU_LIMIT", check_limit,                                                           \
+         "instructions after which a wave or a warp is stopped as endless")                                    \
+  OPTION("event", "IREE_SOFTGPU_EVENT", NULL,                                                                  \
+         "of AMD's: fault, ecc, hang or reset, and :GPU:KERNEL, in place of which it happens")
 static bool check_gpus(const char* value);
 static bool check_checks(const char* value);
 static bool check_limit(const char* value);
@@ -36,7 +39,7 @@ enum { OPTION_COUNT = sizeof(options) / sizeof(options[0]) };
 
 static void print_help(FILE* file) {
   fprintf(file,
-          "Runs a program with the software AMD GPU in place of a real one.\n\n"
+          "Runs a program with software GPUs, AMD's or NVIDIA's, in place of real ones.\n\n"
           "  iree-softgpu                                    lists the targets\n"
           "  iree-softgpu [OPTION...] -- PROGRAM [ARGUMENT...]\n"
           "  iree-softgpu --fidelity [--target=NAME]         says which instructions are exact, approximate or "
@@ -52,9 +55,26 @@ static void list_targets(void) {
   for (uint32_t i = 0; (t = isa_target_at(i)); ++i) {
     if (!isa_target_refusal(t)) printf("%-10s %5u %10u %8u\n", t->name, t->wave, t->lds_kib, t->units);
   }
+  printf("\n%-10s %5s %12s %6s  %s\n", "target", "lanes", "shared (KiB)", "units", "as");
+  const nv_target_t* n;
+  for (uint32_t i = 0; (n = nv_target_at(i)); ++i) {
+    printf("%-10s %5u %12u %6u  %s\n", n->name, 32, n->shared_per_unit >> 10, n->units, n->product);
+  }
+}
+
+static bool is_nvidia(const char* name) { return strncmp(name, "sm_", strlen("sm_")) == 0; }
+
+static bool check_nvidia(const char* name) {
+  if (nv_target_find(name)) return true;
+  fprintf(stderr, "iree-softgpu: '%s' is no target; NVIDIA's are", name);
+  const nv_target_t* t;
+  for (uint32_t i = 0; (t = nv_target_at(i)); ++i) fprintf(stderr, "%s %s", i ? "," : "", t->name);
+  fprintf(stderr, "\n");
+  return false;
 }
 
 static bool check_target(const char* name) {
+  if (is_nvidia(name)) return check_nvidia(name);
   const isa_target_t* t = isa_target_find(name);
   const char* refusal = t ? isa_target_refusal(t) : "is no target";
   if (!refusal) return true;
@@ -148,6 +168,10 @@ static void print_fidelity(void* data, const char* mnemonic) {
 }
 
 static int fidelity(const char* target) {
+  if (is_nvidia(target)) {
+    fprintf(stderr, "iree-softgpu: --fidelity is of AMD's targets; PTX is listed in docs/softgpu.md\n");
+    return 1;
+  }
   fidelity_t totals = {0};
   text_t error = {0};
   const isa_target_t* known = isa_target_find(target);
@@ -167,8 +191,33 @@ static int fidelity(const char* target) {
   return 0;
 }
 
-// Folder of the library: ../lib/softgpu from this tool's.
-static bool find_library(char* folder, size_t capacity) {
+// Whose GPUs the target and the list of GPUs name; false after a message when they are of two vendors.
+static bool choose_vendor(bool* out_nvidia) {
+  const char *target = getenv("IREE_SOFTGPU_TARGET"), *gpus = getenv("IREE_SOFTGPU_GPUS");
+  uint32_t amd = 0, nvidia = 0;
+  for (const char* at = gpus && !is_count(gpus) ? gpus : ""; *at;) {
+    ++*(is_nvidia(at) ? &nvidia : &amd);
+    at += strcspn(at, ",");
+    at += *at == ',';
+  }
+  // A list of GPUs needs no target.
+  if (target && *target) ++*(is_nvidia(target) ? &nvidia : &amd);
+  *out_nvidia = nvidia != 0;
+  if (!amd || !nvidia) return true;
+  fprintf(stderr, "iree-softgpu: GPUs of AMD and of NVIDIA at a time; --target and --gpus must name those of one\n");
+  return false;
+}
+
+typedef struct library_t {
+  const char* folder;       // below lib
+  const char* files[2][2];  // with the targets that make them
+} library_t;
+static const library_t amd_library = {
+    "softgpu", {{"libhsa-runtime64.so.1", "iree_softgpu_hsa"}, {"libiree-softgpu-kfd.so", "iree_softgpu_kfd"}}};
+static const library_t nvidia_library = {"softgpu-cuda", {{"libcuda.so.1", "iree_softgpu_cuda"}}};
+
+// The library's folder, from this tool's.
+static bool find_library(const library_t* of, char* folder, size_t capacity) {
   char self[PATH_MAX], library[PATH_MAX + 64];
   ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
   if (size < 0) return false;
@@ -177,29 +226,38 @@ static bool find_library(char* folder, size_t capacity) {
     char* slash = strrchr(self, '/');
     if (slash) *slash = 0;
   }
-  snprintf(folder, capacity, "%s/lib/softgpu", self);
-  static const char* const files[][2] = {{"libhsa-runtime64.so.1", "iree_softgpu_hsa"},
-                                         {"libiree-softgpu-kfd.so", "iree_softgpu_kfd"}};
-  for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
-    snprintf(library, sizeof(library), "%s/%s", folder, files[i][0]);
+  snprintf(folder, capacity, "%s/lib/%s", self, of->folder);
+  for (size_t i = 0; i < 2 && of->files[i][0]; ++i) {
+    snprintf(library, sizeof(library), "%s/%s", folder, of->files[i][0]);
     if (access(library, R_OK) == 0) continue;
-    fprintf(stderr, "iree-softgpu: %s is missing; build the target %s\n", library, files[i][1]);
+    fprintf(stderr, "iree-softgpu: %s is missing; build the target %s\n", library, of->files[i][1]);
     return false;
   }
   return true;
 }
 
-static int run(char** program) {
-  char folder[PATH_MAX + 16], path[2 * PATH_MAX + 64];
-  if (!find_library(folder, sizeof(folder))) return 1;
-  const char* old = getenv("LD_LIBRARY_PATH");
-  snprintf(path, sizeof(path), "%s%s%s", folder, old && *old ? ":" : "", old ? old : "");
-  setenv("LD_LIBRARY_PATH", path, 1);
+// The kernel driver's part of an AMD GPU, for programs that look for it first.
+static void preload(const char* folder) {
+  char path[2 * PATH_MAX + 64];
   const char* preloads = getenv("LD_PRELOAD");
   snprintf(path, sizeof(path), "%s/libiree-softgpu-kfd.so%s%s", folder, preloads && *preloads ? ":" : "",
            preloads ? preloads : "");
   setenv("LD_PRELOAD", path, 1);
   setenv("IREE_HAL_AMDGPU_LIBHSA_PATH", folder, 1);
+}
+
+static int run(char** program) {
+  char folder[PATH_MAX + 16], path[2 * PATH_MAX + 64];
+  bool nvidia;
+  if (!choose_vendor(&nvidia) || !find_library(nvidia ? &nvidia_library : &amd_library, folder, sizeof(folder)))
+    return 1;
+  if (nvidia && getenv("IREE_SOFTGPU_EVENT")) {
+    return fprintf(stderr, "iree-softgpu: --event is of AMD's GPUs; a kernel of PTX may trap\n"), 1;
+  }
+  const char* old = getenv("LD_LIBRARY_PATH");
+  snprintf(path, sizeof(path), "%s%s%s", folder, old && *old ? ":" : "", old ? old : "");
+  setenv("LD_LIBRARY_PATH", path, 1);
+  if (!nvidia) preload(folder);
   execvp(program[0], program);
   fprintf(stderr, "iree-softgpu: cannot run %s: %s\n", program[0], strerror(errno));
   return 127;
@@ -230,7 +288,7 @@ int main(int argc, char** argv) {
   int i = 1;
   for (; i < argc && strcmp(argv[i], "--") != 0; ++i) {
     if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help(stdout), 0;
-    if (strcmp(argv[i], "--version") == 0) return puts("iree-c software AMD GPU, version " IREE_C_VERSION), 0;
+    if (strcmp(argv[i], "--version") == 0) return puts("iree-c software GPUs, version " IREE_C_VERSION), 0;
     if (argv[i][0] != '-') break;
     if (!take_option(argv[i], &wants_fidelity)) return 1;
   }

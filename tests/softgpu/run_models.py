@@ -1,6 +1,9 @@
-"""Whole models through the amdgpu driver on the software GPU: results against ONNX Runtime, and the CPU time they take.
+"""Whole models on the software GPUs, through the drivers amdgpu and cuda: results against ONNX Runtime, and the CPU time
+they take.
 
     tests/softgpu/run_models.py --build build [--model mobilenetv2] [--target gfx1100] [--check all] [--flag=FLAG]
+
+A target's name, gfx1100 or sm_90, says which driver.
 
 Models are compiled by iree-compile and run by iree-run-module under iree-softgpu, with random inputs. One passes when no
 output is further from ONNX Runtime's than 1e-4 of that output's largest element and the checks report nothing. mnist,
@@ -54,15 +57,22 @@ class Model:
         return [f"--output=@{file}" for file in files], files
 
 
+def driver_of(target):
+    """The name of the driver, and the compiler's flag for the target."""
+    return ("cuda", "cuda") if target.startswith("sm_") else ("amdgpu", "rocm")
+
+
 def run(tools, model, target, checks):
     """Seconds of CPU time and the largest error; ToolError when a tool or a check complains."""
     module = model.folder / f"{target}.vmfb"
     kind = ["--iree-input-type=stablehlo"] if model.source == MNIST else []
-    call([tools.path("iree-compile"), "--iree-hal-target-device=amdgpu", f"--iree-rocm-target={target}", *tools.flags,
+    driver, flag = driver_of(target)
+    call([tools.path("iree-compile"), f"--iree-hal-target-device={driver}", f"--iree-{flag}-target={target}", *tools.flags,
           *kind, model.source, "-o", module])
     flags, files = model.wanted()
     # With checks every allocation is one of its own, so that its bounds are known.
-    device = ["--device=amdgpu", *(["--amdgpu_default_pool_range_length=1"] if checks else [])]
+    own = checks and driver == "amdgpu"
+    device = [f"--device={driver}", *(["--amdgpu_default_pool_range_length=1"] if own else [])]
     command = [tools.path("iree-softgpu"), f"--target={target}", *([f"--check={checks}"] if checks else []), "--",
                *tools.run(module, model.function, model.inputs, [*device, *flags])]
     if not files:
@@ -88,7 +98,7 @@ def main():
     parser = suite.arguments(__doc__)
     parser.add_argument("--work", type=pathlib.Path, help="folder for models; BUILD/models when not given")
     parser.add_argument("--model", action="append", choices=MODELS, help="all when not given; repeatable")
-    parser.add_argument("--target", action="append", default=[], help="all of five when not given; repeatable")
+    parser.add_argument("--target", action="append", default=[], help="AMD's five when not given; repeatable")
     parser.add_argument("--check", default="", help="checks of iree-softgpu: all, or a list")
     parser.add_argument("--flag", action="append", default=[], help="one more flag for iree-compile; repeatable")
     options = parser.parse_args()

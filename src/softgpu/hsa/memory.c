@@ -4,11 +4,9 @@
 // end is found. Every allocation is in runtime.memory with the agents that may touch it, and here with who made it.
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "softgpu/hsa/locked.h"
-
-enum { MEMORY_PAGE = 4096, MEMORY_GAP = 4096 };
+#include "softgpu/pages.h"
 
 // Who wants to know when memory goes.
 typedef struct notifier_t {
@@ -43,22 +41,6 @@ static allocation_t* find_inside(const void* address) {
   return at;
 }
 
-static void* map_pages(size_t size, size_t alignment, size_t* mapped) {
-  size_t bytes = ((size + MEMORY_PAGE - 1) & ~(size_t)(MEMORY_PAGE - 1)) + MEMORY_GAP;
-  size_t slack = alignment > MEMORY_PAGE ? alignment : 0;
-  char* memory = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return NULL;
-  if (slack) {
-    char* aligned = (char*)(((uintptr_t)memory + alignment - 1) & ~(uintptr_t)(alignment - 1));
-    if (aligned != memory) munmap(memory, (size_t)(aligned - memory));
-    if (slack != (size_t)(aligned - memory)) munmap(aligned + bytes, slack - (size_t)(aligned - memory));
-    memory = aligned;
-  }
-  mprotect(memory + bytes - MEMORY_GAP, MEMORY_GAP, PROT_NONE);
-  *mapped = bytes;
-  return memory;
-}
-
 static bool add(char* address, size_t size, size_t mapped, pool_t* pool, uint64_t agents, const char* kind) {
   allocation_t* allocation = malloc(sizeof(*allocation));
   memory_range_t range = {(uint64_t)address, size, agents, true, kind};
@@ -73,9 +55,9 @@ static bool add(char* address, size_t size, size_t mapped, pool_t* pool, uint64_
 
 static char* allocate(size_t size, size_t alignment, pool_t* pool, uint64_t agents, const char* kind) {
   size_t mapped = 0;
-  char* memory = map_pages(size, alignment, &mapped);
+  char* memory = pages_map(size, alignment, &mapped);
   if (memory && !add(memory, size, mapped, pool, agents, kind)) {
-    munmap(memory, mapped);
+    pages_unmap(memory, mapped);
     memory = NULL;
   }
   return memory;
@@ -96,7 +78,7 @@ static void release(allocation_t* allocation) {
   locked_forget((uint64_t)allocation->address, allocation->mapped);
   runtime_forget_code((uint64_t)allocation->address, allocation->size);
   if (allocation->pool) __atomic_sub_fetch(&allocation->pool->allocated, allocation->size, __ATOMIC_RELAXED);
-  munmap(allocation->address, allocation->mapped);
+  pages_unmap(allocation->address, allocation->mapped);
   free(allocation);
 }
 
@@ -138,7 +120,7 @@ static hsa_status_t allocate_from(pool_t* pool, size_t size, void** out) {
   REQUIRE(pool->segment == HSA_AMD_SEGMENT_GLOBAL, HSA_STATUS_ERROR_INVALID_ALLOCATION);
   REQUIRE(size <= pool->size, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
   uint64_t used = __atomic_add_fetch(&pool->allocated, size, __ATOMIC_RELAXED);
-  char* memory = used <= pool->size ? allocate(size, MEMORY_PAGE, pool, default_agents(pool), pool->kind) : NULL;
+  char* memory = used <= pool->size ? allocate(size, PAGES_SIZE, pool, default_agents(pool), pool->kind) : NULL;
   if (!memory) {
     __atomic_sub_fetch(&pool->allocated, size, __ATOMIC_RELAXED);
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -193,7 +175,7 @@ hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t handle, hsa_amd_
     case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE:
     case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT:
     case 18:  // RUNTIME_ALLOC_REC_GRANULE
-      *(size_t*)out = is_global ? MEMORY_PAGE : 0;
+      *(size_t*)out = is_global ? PAGES_SIZE : 0;
       break;
     case HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL:
       *(bool*)out = pool->agent->type == HSA_DEVICE_TYPE_CPU;
@@ -334,7 +316,7 @@ hsa_status_t hsa_region_get_info(hsa_region_t handle, hsa_region_info_t attribut
       break;
     case HSA_REGION_INFO_RUNTIME_ALLOC_GRANULE:
     case HSA_REGION_INFO_RUNTIME_ALLOC_ALIGNMENT:
-      *(size_t*)out = is_global ? MEMORY_PAGE : 0;
+      *(size_t*)out = is_global ? PAGES_SIZE : 0;
       break;
     case HSA_AMD_REGION_INFO_HOST_ACCESSIBLE:
       *(bool*)out = pool->agent->type == HSA_DEVICE_TYPE_CPU;
