@@ -142,6 +142,7 @@ softgpu() {
     $python tests/softgpu/run_outside.py --build "$build" || bad=1
     $python tests/softgpu/run_iree.py --build "$build" || bad=1
     $python tests/softgpu/run_triton.py --build "$build" || bad=1
+    $python tests/softgpu/run_triton_nvidia.py --build "$build" || bad=1
     amdgpu_models || bad=1
     cuda_models || bad=1
   } >"$parts" 2>&1

@@ -71,8 +71,8 @@ def run(tools, model, target, checks):
           *kind, model.source, "-o", module])
     flags, files = model.wanted()
     # With checks every allocation is one of its own, so that its bounds are known.
-    own = checks and driver == "amdgpu"
-    device = [f"--device={driver}", *(["--amdgpu_default_pool_range_length=1"] if own else [])]
+    own = {"amdgpu": "--amdgpu_default_pool_range_length=1", "cuda": "--cuda_async_allocations=false"}[driver]
+    device = [f"--device={driver}", *([own] if checks else [])]
     command = [tools.path("iree-softgpu"), f"--target={target}", *([f"--check={checks}"] if checks else []), "--",
                *tools.run(module, model.function, model.inputs, [*device, *flags])]
     if not files:

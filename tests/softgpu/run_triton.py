@@ -226,8 +226,8 @@ def cases():
     ]
 
 
-def compile_case(case, target, folder):
-    """The code object's file, the kernel's name and its workgroup memory."""
+def compile_kernel(case, *gpu):
+    """What triton makes of a case's kernel for a GPU: the kind, the architecture, the lanes."""
     import triton
     import triton.language as tl
     from triton.backends.compiler import GPUTarget
@@ -245,8 +245,13 @@ def compile_case(case, target, folder):
             aligned[(place,)] = [["tt.divisibility", 16]]
     constants = {name: getattr(tl, value) if isinstance(value, str) else value for name, value in case.constants.items()}
     signature |= {name: "constexpr" for name in constants}
-    compiled = triton.compile(ASTSource(fn=function, signature=signature, constexprs=constants, attrs=aligned),
-                              target=GPUTarget("hip", target, TARGETS[target]), options=case.options)
+    return triton.compile(ASTSource(fn=function, signature=signature, constexprs=constants, attrs=aligned),
+                          target=GPUTarget(*gpu), options=case.options)
+
+
+def compile_case(case, target, folder):
+    """The code object's file, the kernel's name and its workgroup memory."""
+    compiled = compile_kernel(case, "hip", target, TARGETS[target])
     file = folder / f"{case.name}.hsaco"
     file.write_bytes(compiled.asm["hsaco"])
     return file, compiled.metadata.name, compiled.metadata.shared
