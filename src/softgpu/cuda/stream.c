@@ -52,6 +52,16 @@ static void execute(stream_t* stream, operation_t* operation) {
   stream->is_executing = false;
 }
 
+// Off the context's list, which held a reference.
+static void unlink_stream(stream_t* stream) {
+  stream_t** at = &stream->context->streams;
+  while (*at && *at != stream) at = &(*at)->next;
+  if (!*at) return;
+  *at = stream->next;
+  stream->next = NULL;
+  stream_release(stream);
+}
+
 static void* drain(void* data) {
   stream_t* stream = data;
   driver_lock();
@@ -68,6 +78,7 @@ static void* drain(void* data) {
     free(operation);
   }
   --stream->context->threads;
+  unlink_stream(stream);
   pthread_cond_broadcast(&driver.progress);
   stream_release(stream);
   driver_unlock();
@@ -178,15 +189,23 @@ result_t stream_submit_and_wait(stream_t* stream, work_t* work) {
   return result;
 }
 
-// Streams may come and go while one is waited for: each time around, the first that is behind is waited for.
-result_t stream_synchronize_all(context_t* context) {
-  driver_lock();
+bool stream_is_behind(const stream_t* stream) {
+  if (stream->completed < stream->submitted) return true;
+  if (!stream->is_legacy) return false;
+  for (const stream_t* at = stream->context->streams; at; at = at->next) {
+    if (!(at->flags & STREAM_NON_BLOCKING) && at->completed < at->submitted) return true;
+  }
+  return false;
+}
+
+// Streams may come and go meanwhile: what is behind when this begins is waited for, some of it at a time.
+static void await_all(const context_t* context, uint32_t without) {
   enum { MOST = 1024 };
   place_t places[MOST];
   for (bool is_done = false; !is_done;) {
     uint32_t count = 0;
     for (stream_t* at = context->streams; at && count < MOST; at = at->next) {
-      if (at->completed >= at->submitted) continue;
+      if (at->completed >= at->submitted || at->flags & without) continue;
       places[count++] = (place_t){at, at->submitted};
       stream_retain(at);
     }
@@ -196,6 +215,19 @@ result_t stream_synchronize_all(context_t* context) {
       stream_release(places[i].stream);
     }
   }
+}
+
+void stream_await_order(stream_t* stream) {
+  if (stream->is_legacy) {
+    await_all(stream->context, STREAM_NON_BLOCKING);
+  } else {
+    stream_await(stream, stream->submitted);
+  }
+}
+
+result_t stream_synchronize_all(context_t* context) {
+  driver_lock();
+  await_all(context, 0);
   driver_unlock();
   return context_error(context);
 }
@@ -222,15 +254,12 @@ static stream_t* create(context_t* context, unsigned flags, int priority, bool i
   return stream;
 }
 
-// Below driver.lock: off the list; its thread does what is left and ends.
+// Below driver.lock: its thread does what is left, and ends; until then the context waits for it as for others.
 static void close_stream(stream_t* stream) {
-  stream_t** at = &stream->context->streams;
-  while (*at && *at != stream) at = &(*at)->next;
-  if (*at) *at = stream->next;
-  stream->next = NULL;
+  capture_drop(stream);
   stream->is_closing = true;
   pthread_cond_signal(&stream->wake);
-  stream_release(stream);
+  if (!stream->has_thread) unlink_stream(stream);
 }
 
 result_t stream_open_legacy(context_t* context) {
@@ -241,14 +270,13 @@ result_t stream_open_legacy(context_t* context) {
 void stream_close_all(context_t* context) {
   driver_lock();
   pthread_cond_broadcast(&driver.progress);
-  while (context->streams) {
-    stream_t* stream = context->streams;
+  for (stream_t *stream = context->streams, *next; stream; stream = next) {
+    next = stream->next;
     object_remove(stream);
-    capture_drop(stream);
     close_stream(stream);
   }
-  context->legacy = NULL;
   while (context->threads) pthread_cond_wait(&driver.progress, &driver.lock);
+  context->legacy = NULL;
   driver_unlock();
 }
 
@@ -341,7 +369,6 @@ result_t cuStreamDestroy_v2(stream_t* stream) {
   REQUIRE(object_is(stream, OBJECT_STREAM), CUDA_ERROR_INVALID_HANDLE);
   object_remove(stream);
   driver_lock();
-  capture_drop(stream);
   close_stream(stream);
   driver_unlock();
   return CUDA_SUCCESS;

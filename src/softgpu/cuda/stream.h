@@ -71,6 +71,9 @@ result_t stream_enqueue(stream_t* stream, work_t* work, place_t* waits, uint32_t
 static inline bool place_is_done(const place_t* place) { return place->stream->completed >= place->number; }
 // Until it is done, or its context is no more.
 void stream_await(stream_t* stream, uint64_t number);
+// Whether there is more to do, and waits for it: the legacy stream is behind as long as those that block are.
+bool stream_is_behind(const stream_t* stream);
+void stream_await_order(stream_t* stream);
 void stream_retain(stream_t* stream);
 void stream_release(stream_t* stream);
 void event_release(event_t* event);

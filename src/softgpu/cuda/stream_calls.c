@@ -18,7 +18,7 @@ result_t cuStreamQuery(stream_t* stream) {
   CHECK(enter(&stream));
   driver_lock();
   result_t result = capture_forbids_waiting(stream);
-  if (result == CUDA_SUCCESS && stream->completed < stream->submitted) result = CUDA_ERROR_NOT_READY;
+  if (result == CUDA_SUCCESS && stream_is_behind(stream)) result = CUDA_ERROR_NOT_READY;
   driver_unlock();
   return result;
 }
@@ -28,7 +28,7 @@ result_t cuStreamSynchronize(stream_t* stream) {
   context_t* context = stream->context;
   driver_lock();
   result_t result = capture_forbids_waiting(stream);
-  if (result == CUDA_SUCCESS) stream_await(stream, stream->submitted);
+  if (result == CUDA_SUCCESS) stream_await_order(stream);
   driver_unlock();
   return result == CUDA_SUCCESS ? context_error(context) : result;
 }

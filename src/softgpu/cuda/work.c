@@ -184,6 +184,12 @@ static result_t fault_result(nv_fault_kind_t kind) {
 }
 
 static result_t run_kernel(const context_t* context, const work_t* work) {
+  // A graph may outlive the modules of its kernels.
+  if (!object_is(work->kernel.function, OBJECT_FUNCTION)) {
+    fprintf(stderr, "softgpu: GPU %u: a graph launches a kernel of a module that was unloaded\n",
+            context->device->ordinal);
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
   nv_launch_t launch = {.function = work->kernel.function->function,
                         .dynamic_shared = work->kernel.shared,
                         .cooperative = work->kernel.cooperative,

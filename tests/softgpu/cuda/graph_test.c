@@ -101,6 +101,24 @@ static void nodes_work_and_change(void** state) {
   OK(cuGraphDestroy(graph));
 }
 
+static void graphs_outlive_modules(void** state) {
+  module_t* module;
+  kernel_params_t params = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+  graph_t* graph;
+  exec_t* exec;
+  node_t* node;
+  OK(cuModuleLoadData(&module, test_ptx));
+  OK(cuModuleGetFunction((function_t**)&params.function, module, "spin"));
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &params));
+  OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  OK(cuModuleUnload(module));
+  OK(cuGraphLaunch(exec, NULL));
+  FAILS(CUDA_ERROR_INVALID_HANDLE, cuCtxSynchronize());
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(graph));
+}
+
 static void updates_need_the_same_shape(void** state) {
   graph_t *graph, *other;
   exec_t* exec;
@@ -187,7 +205,7 @@ int main(void) {
   test_environment();
   const struct CMUnitTest tests[] = {
       TEST(dependencies_come_first), TEST(nodes_work_and_change), TEST(updates_need_the_same_shape),
-      TEST(children_and_clones),     TEST(events_in_graphs),
+      TEST(children_and_clones),     TEST(events_in_graphs),      TEST(graphs_outlive_modules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

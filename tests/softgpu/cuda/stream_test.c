@@ -56,7 +56,7 @@ static void legacy_stream(void** state) {
   OK(cuMemsetD32Async(words, 1, 1, free));
   OK(cuStreamSynchronize(free));
   test_until_there(&gate);
-  FAILS(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
+  FAILS(CUDA_ERROR_NOT_READY, cuStreamQuery(STREAM_LEGACY));
   assert_int_equal(__atomic_load_n(&legacy.is_there, __ATOMIC_ACQUIRE), 0);
   test_open(&gate);
   test_until_there(&legacy);
@@ -212,9 +212,23 @@ static void streams_go_with_work(void** state) {
   OK(cuMemsetD32Async(word, 5, 1, stream));
   OK(cuEventRecord(event, stream));
   OK(cuStreamDestroy_v2(stream));
+  test_until_there(&gate);
+  FAILS(CUDA_ERROR_NOT_READY, cuEventQuery(event));
   test_open(&gate);
-  OK(cuEventSynchronize(event));
+  OK(cuCtxSynchronize());
+  OK(cuEventQuery(event));
   assert_int_equal(test_word(word), 5);
+}
+
+static void legacy_stream_waits_for_all(void** state) {
+  stream_t* blocking;
+  test_gate_t gate = {0};
+  OK(cuStreamCreate(&blocking, STREAM_DEFAULT));
+  OK(cuLaunchHostFunc(blocking, test_wait_at, &gate));
+  FAILS(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
+  test_open(&gate);
+  OK(cuStreamSynchronize(NULL));
+  OK(cuStreamQuery(blocking));
 }
 
 static void resets_stop_what_runs(void** state) {
@@ -261,11 +275,13 @@ static void children_have_no_driver(void** state) {
 int main(void) {
   test_environment();
   const struct CMUnitTest tests[] = {
-      TEST(calls_return_at_once),    TEST(kernels_run_in_order),  TEST(legacy_stream),
-      TEST(stream_of_each_thread),   TEST(events_order_streams),  TEST(events_tell_time),
-      TEST(events_of_other_gpus),    TEST(waits_for_values),      TEST(callbacks_call_nothing),
-      TEST(streams_go_with_work),    TEST(resets_stop_what_runs), TEST(own_contexts_go_with_work),
-      TEST(children_have_no_driver),
+      TEST(calls_return_at_once),    TEST(kernels_run_in_order),
+      TEST(legacy_stream),           TEST(stream_of_each_thread),
+      TEST(events_order_streams),    TEST(events_tell_time),
+      TEST(events_of_other_gpus),    TEST(waits_for_values),
+      TEST(callbacks_call_nothing),  TEST(streams_go_with_work),
+      TEST(resets_stop_what_runs),   TEST(own_contexts_go_with_work),
+      TEST(children_have_no_driver), TEST(legacy_stream_waits_for_all),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
