@@ -22,7 +22,7 @@
 #include "softgpu/nvidia/engine.h"
 
 enum {
-  DRIVER_VERSION = 12090,
+  DRIVER_VERSION = 13000,
   DRIVER_MAX_GPUS = 32,
   DRIVER_LIMITS = 10,
   DRIVER_DEFAULT_SHARED = 48 << 10,  // bytes of a block, without asking
