@@ -1,5 +1,6 @@
 // Images of modules: PTX as text, or in the containers that NVIDIA's compilers write. Layouts of those are as public
 // tools that read them have found: a wrapper with a pointer, a header, and entries of PTX or machine code.
+#include <stdlib.h>
 #include <string.h>
 
 #include "softgpu/cuda/module.h"
@@ -102,4 +103,18 @@ const char* image_find_ptx(const void* image, const nv_target_t* target, size_t*
   *out_why = "the module is no PTX";
   *out_size = strlen(text);
   return *out_size ? text : NULL;
+}
+
+char* image_read_file(const char* name) {
+  FILE* file = fopen(name, "rb");
+  char* bytes = NULL;
+  if (!file) return NULL;
+  long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  if (size >= 0 && fseek(file, 0, SEEK_SET) == 0) bytes = calloc(1, (size_t)size + sizeof(uint64_t));
+  if (bytes && fread(bytes, 1, (size_t)size, file) != (size_t)size) {
+    free(bytes);
+    bytes = NULL;
+  }
+  fclose(file);
+  return bytes;
 }

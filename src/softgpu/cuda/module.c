@@ -132,21 +132,6 @@ static result_t load_image(context_t* context, const void* image, const jit_t* j
   return result;
 }
 
-// A file with a zero behind it; NULL when it cannot be read.
-static char* read_file(const char* name) {
-  FILE* file = fopen(name, "rb");
-  char* bytes = NULL;
-  if (!file) return NULL;
-  long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-  if (size >= 0 && fseek(file, 0, SEEK_SET) == 0) bytes = calloc(1, (size_t)size + sizeof(uint64_t));
-  if (bytes && fread(bytes, 1, (size_t)size, file) != (size_t)size) {
-    free(bytes);
-    bytes = NULL;
-  }
-  fclose(file);
-  return bytes;
-}
-
 result_t cuModuleLoadDataEx(module_t** out, const void* image, unsigned count, int* options, void** values) {
   context_t* context;
   jit_t jit = {count, options, values};
@@ -162,7 +147,7 @@ result_t cuModuleLoad(module_t** out, const char* name) {
   context_t* context;
   CHECK(context_enter(&context));
   REQUIRE(out && name, CUDA_ERROR_INVALID_VALUE);
-  char* image = read_file(name);
+  char* image = image_read_file(name);
   REQUIRE(image, CUDA_ERROR_FILE_NOT_FOUND);
   result_t result = cuModuleLoadData(out, image);
   free(image);
@@ -341,7 +326,7 @@ result_t cuLibraryLoadData(library_t** out, const void* image, int* options, voi
 result_t cuLibraryLoadFromFile(library_t** out, const char* name, int* options, void** values, unsigned count,
                                int* library_options, void** library_values, unsigned library_count) {
   REQUIRE(out && name, CUDA_ERROR_INVALID_VALUE);
-  char* image = read_file(name);
+  char* image = image_read_file(name);
   REQUIRE(image, CUDA_ERROR_FILE_NOT_FOUND);
   result_t result =
       cuLibraryLoadData(out, image, options, values, count, library_options, library_values, library_count);

@@ -39,6 +39,9 @@ struct library_t {
 const char* image_find_ptx(const void* image, const nv_target_t* target, size_t* out_size, result_t* out_result,
                            const char** out_why);
 
+// A file with zeros behind it, of the caller's; NULL when it cannot be read.
+char* image_read_file(const char* name);
+
 // A function handle may be a library's kernel, which is then loaded for the context.
 result_t function_find(void* handle, context_t* context, function_t** out_function);
 void module_destroy_all(context_t* context);

@@ -68,6 +68,26 @@ static void libraries_need_no_context(void** state) {
   OK(cuDevicePrimaryCtxRelease_v2(1));
 }
 
+// One piece of PTX needs no linker.
+static void links(void** state) {
+  link_t* link;
+  module_t* module;
+  unsigned count;
+  void* image;
+  size_t size;
+  OK(cuLinkCreate_v2(0, NULL, NULL, &link));
+  FAILS(CUDA_ERROR_INVALID_VALUE, cuLinkComplete(link, &image, &size));
+  FAILS(CUDA_ERROR_NOT_SUPPORTED, cuLinkAddData_v2(link, 3, (void*)test_ptx, sizeof(test_ptx), "", 0, NULL, NULL));
+  OK(cuLinkAddData_v2(link, 1, (void*)test_ptx, strlen(test_ptx), "", 0, NULL, NULL));
+  FAILS(CUDA_ERROR_NOT_SUPPORTED, cuLinkAddData_v2(link, 1, (void*)test_ptx, sizeof(test_ptx), "", 0, NULL, NULL));
+  OK(cuLinkComplete(link, &image, &size));
+  OK(cuModuleLoadData(&module, image));
+  OK(cuLinkDestroy(link));
+  OK(cuModuleGetFunctionCount(&count, module));
+  assert_int_equal(count, 4);
+  FAILS(CUDA_ERROR_INVALID_HANDLE, cuLinkDestroy(link));
+}
+
 static void says_why_not(void** state) {
   module_t* module;
   char log[512] = "";
@@ -152,8 +172,8 @@ static void occupancy(void** state) {
 int main(void) {
   test_environment();
   const struct CMUnitTest tests[] = {
-      TEST(functions_are_found), TEST(variables),  TEST(libraries_need_no_context),
-      TEST(says_why_not),        TEST(containers), TEST(occupancy),
+      TEST(functions_are_found), TEST(variables), TEST(libraries_need_no_context), TEST(links), TEST(says_why_not),
+      TEST(containers),          TEST(occupancy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
