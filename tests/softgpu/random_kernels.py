@@ -1,6 +1,6 @@
 """Random kernels, compiled for this CPU and for each GPU target by clang, must not differ in one bit.
 
-    tests/softgpu/random_kernels.py --build build [--count 2000] [--seed 1] [--target gfx1100] [--level 2]
+    tests/softgpu/random_kernels.py --build build [--count 2000] [--seed 1] [--target gfx1100|sm_80] [--level 2]
 
 Integers of all widths; f16, f32 and f64 with the correctly rounded operations (add, subtract, multiply, fma, divide, square
 root, conversions), contraction off. Each kernel is a straight line of operations with a few branches and a loop. The

@@ -1,6 +1,6 @@
 """Kernels in OpenCL C on the software GPU: clang's code for each target against clang's code for this CPU.
 
-    tests/softgpu/run_opencl.py --build build [--target gfx1100] [--level 2] [--only NAME] [--check all]
+    tests/softgpu/run_opencl.py --build build [--target gfx1100|sm_80] [--level 2] [--only NAME] [--check all]
 
 Every `// RUN` line of opencl/*.cl (shim.h says how they read) is one case: the same source is compiled for x86-64 and run
 there by opencl/host.c, and compiled for the GPU and run by launch.c through libhsa-runtime64. Results must be the same bits
@@ -75,6 +75,11 @@ def compile_host(file, folder):
 
 
 def compile_gpu(file, target, level, folder, flags=()):
+    if suite.is_nvidia(target):
+        out = folder / f"{file.stem}-{target}-{level}.ptx"
+        suite.call([*COMMON, "-Xclang", "-cl-ext=+all", "-target", "nvptx64-nvidia-cuda", f"-march={target}",
+                    "-nogpulib", f"-O{level}", "-S", file, "-o", out])
+        return out
     out = folder / f"{file.stem}-{target}-{level}.hsaco"
     suite.call([*COMMON, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib", f"-O{level}", *flags, file,
                 "-o", out])
@@ -136,8 +141,12 @@ def run_target(options, cases, objects, expected, target, vector, folder):
                 place.mkdir()
                 lines += script_of(case, place)
                 jobs.append((case, level, place))
-    flags = [f"--target={target}", *([f"--check={options.check}"] if options.check else [])]
-    result = suite.launch(options.build, flags, lines, {"IREE_SOFTGPU_VECTOR": vector} if vector else {})
+    environment = {"IREE_SOFTGPU_VECTOR": vector} if vector else {}
+    if suite.is_nvidia(target):
+        result = suite.launch_ptx(options.build, options.check, lines, environment)
+    else:
+        flags = [f"--target={target}", *([f"--check={options.check}"] if options.check else [])]
+        result = suite.launch(options.build, flags, lines, environment)
     said = result.stdout.splitlines()
     failures = []
     lanes = 64 if target.startswith(WAVE64) or "-mwavefrontsize64" in options.flag else 32

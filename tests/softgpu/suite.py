@@ -35,6 +35,17 @@ def launch(build, flags, script, environment=None, timeout=None):
                    env={**os.environ, **(environment or {})})
 
 
+def is_nvidia(target):
+    return target.startswith("sm_")
+
+
+def launch_ptx(build, checks, script, environment=None):
+    """Runs the lines of a script of nvidia/launch.c, whose lines are launch.c's."""
+    lines = [*([f"check {checks}"] if checks else []), *script]
+    return subprocess.run([str(build / "tests" / "softgpu_ptx_launch")], input="\n".join(lines) + "\n", text=True,
+                          capture_output=True, check=False, env={**os.environ, **(environment or {})})
+
+
 def finish(count, failures):
     """Prints what failed and the line that tests/run.sh adds up; ends the program."""
     for failure in failures:

@@ -1,4 +1,4 @@
-// What the kernels of this folder use, for AMD GPUs and for x86-64, where host.c runs the work-items as fibers.
+// What the kernels of this folder use, for AMD and NVIDIA GPUs and for x86-64, where host.c runs the work-items as fibers.
 //
 // Each kernel is preceded by how to run it:
 //   // RUN kernel grid=256 group=64 [lds=BYTES] [stack=BYTES] [tolerance=1e-6] args: in:f32:256 inout:u32:16 out:f64:9
@@ -50,6 +50,25 @@ static inline u64 ballot(bool value) { return __builtin_amdgcn_ballot_w64(value)
 static inline u64 ballot(bool value) { return __builtin_amdgcn_ballot_w32(value); }
 #endif
 static inline i32 first_lane(i32 value) { return __builtin_amdgcn_readfirstlane(value); }
+#elif defined(__NVPTX__)
+#define LANES 32
+static inline u32 item(void) { return __nvvm_read_ptx_sreg_tid_x(); }
+static inline u32 group(void) { return __nvvm_read_ptx_sreg_ctaid_x(); }
+static inline u32 group_size(void) { return __nvvm_read_ptx_sreg_ntid_x(); }
+static inline void barrier_local(void) { __syncthreads(); }
+static inline u32 lane(void) { return item() % 32; }
+static inline i32 shuffle(i32 value, u32 from) { return __nvvm_shfl_sync_idx_i32(~0u, value, from, 31); }
+static inline u64 ballot(bool value) { return __nvvm_vote_ballot_sync(__nvvm_activemask(), value); }
+// LLVM has these for AMD GPUs only.
+#define __builtin_exp2f(x) __nvvm_ex2_approx_f(x)
+#define __builtin_log2f(x) __nvvm_lg2_approx_f(x)
+#define __builtin_expf(x) __nvvm_ex2_approx_f((x) * 1.44269504f)
+#define __builtin_logf(x) (__nvvm_lg2_approx_f(x) * 0.69314718f)
+#define __builtin_sinf(x) __nvvm_sin_approx_f(x)
+#define __builtin_cosf(x) __nvvm_cos_approx_f(x)
+static inline i32 first_lane(i32 value) {
+  return __nvvm_shfl_sync_idx_i32(__nvvm_activemask(), value, __builtin_ctz(__nvvm_activemask()), 31);
+}
 #else
 extern u32 host_item(void), host_group(void), host_group_size(void), host_lanes(void);
 extern void host_barrier(void);
