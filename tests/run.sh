@@ -212,6 +212,7 @@ fuzz_one() {
     graph) # programs that passed, and new ones
       flags=-detect_leaks=0 seeds="tests/random/found $build/fuzz/graphs"
       $python tests/random/generate.py --small --count 300 "$build/fuzz/graphs" ;;
+    ptx) seeds=tests/softgpu/nvidia/ptx ;;
     decode) flags=-detect_leaks=0 seeds=examples/digits ;; # LLVM, left in mid-call, keeps what it had
     *) seeds=examples/digits ;;
   esac

@@ -40,14 +40,18 @@ static bool holds(const memory_range_t* range, uint64_t address, uint32_t bytes,
          (range->writable || !(access & ACCESS_WRITE));
 }
 
-static bool find_global(warp_t* w, const inst_t* inst, uint64_t address, uint32_t bytes, uint32_t access) {
-  memory_range_t* cached = &w->ranges[inst->number % WARP_RANGES];
-  if (holds(cached, address, bytes, access)) return true;
+bool access_find_range(warp_t* w, const inst_t* inst, uint64_t address) {
   memory_range_t range;
   if (!memory_map_find(w->launch->engine->options.memory, address, &range)) return false;
   if (!(range.agents >> w->launch->engine->options.ordinal & 1)) return false;
-  *cached = range;
-  return holds(cached, address, bytes, access);
+  w->ranges[inst->number % WARP_RANGES] = range;
+  return true;
+}
+
+static bool find_global(warp_t* w, const inst_t* inst, uint64_t address, uint32_t bytes, uint32_t access) {
+  memory_range_t* cached = &w->ranges[inst->number % WARP_RANGES];
+  if (holds(cached, address, bytes, access)) return true;
+  return access_find_range(w, inst, address) && holds(cached, address, bytes, access);
 }
 
 // The window that a generic address is in.

@@ -26,23 +26,39 @@ static inline void access_addresses(const warp_t* w, const inst_t* inst, const o
   }
 }
 
-// All at once where all lanes' addresses are in the range that the instruction found last, or in shared memory.
-static inline bool access_resolve_all(warp_t* w, const inst_t* inst, uint64_t* address, ptx_space_t space,
-                                      uint32_t bytes, uint32_t align, uint32_t access) {
-  const memory_range_t* range = &w->ranges[inst->number % WARP_RANGES];
-  uint64_t base = range->base, size = range->size, to = 0;
-  bool allowed = range->writable || !(access & ACCESS_WRITE);
-  if (space == PTX_SHARED) base = 0, size = w->launch->shared_size, to = (uint64_t)w->block->shared, allowed = true;
-  if (space == PTX_LOCAL || space == PTX_PARAM || size < bytes || !allowed) return false;
+// Makes the range that holds an address the one that the instruction found last. False where there is none.
+bool access_find_range(warp_t* w, const inst_t* inst, uint64_t address);
+
+// All at once where all lanes' addresses are in the range that the instruction found last, or in memory of the block or
+// the lanes. Lanes that do not take part get the address of one that does.
+static inline bool access_resolve_all(warp_t* w, const inst_t* inst, uint64_t* address, uint32_t bytes, uint32_t align,
+                                      uint32_t access) {
+  uint64_t first = address[w->exec == UINT32_MAX ? 0 : __builtin_ctz(w->exec)];
+  uint64_t base = 0, size, to, step = 0;
+  uint32_t space = inst->space;
+  if (space == PTX_SHARED || (space == PTX_GENERIC && (first & WINDOW_MASK) == WINDOW_SHARED)) {
+    base = space == PTX_SHARED ? 0 : WINDOW_SHARED;
+    size = w->launch->shared_size, to = (uint64_t)w->block->shared - base;
+  } else if (space == PTX_LOCAL || (space == PTX_GENERIC && (first & WINDOW_MASK) == WINDOW_LOCAL)) {
+    base = space == PTX_LOCAL ? 0 : WINDOW_LOCAL;
+    size = w->stack_size, to = (uint64_t)w->local - base, step = size;
+  } else if (space == PTX_PARAM) {
+    return false;
+  } else {
+    const memory_range_t* range = &w->ranges[inst->number % WARP_RANGES];
+    if (first - range->base >= range->size && !access_find_range(w, inst, first)) return false;
+    base = range->base, size = range->size, to = 0;
+    if (access & ACCESS_WRITE && !range->writable) return false;
+  }
+  if (size < bytes) return false;
   if (w->exec != UINT32_MAX) {
-    uint64_t some = address[__builtin_ctz(w->exec)];
     warp_expand(w);
-    for (uint32_t i = 0; i < WARP_LANES; ++i) address[i] = w->on[i] ? address[i] : some;
+    for (uint32_t i = 0; i < WARP_LANES; ++i) address[i] = w->on[i] ? address[i] : first;
   }
   uint64_t last = size - bytes, outside = 0;
   for (uint32_t i = 0; i < WARP_LANES; ++i) {
     outside |= (uint64_t)(address[i] - base > last) | (address[i] & (align - 1));
-    w->host[i] = address[i] + to;
+    w->host[i] = address[i] + to + i * step;
   }
   return !outside;
 }
@@ -51,9 +67,11 @@ static inline bool access_resolve_aligned(warp_t* w, const inst_t* inst, const o
                                           uint32_t align, uint32_t access) {
   uint64_t address[WARP_LANES];
   access_addresses(w, inst, base, address);
-  ptx_space_t space = (ptx_space_t)inst->space;
-  if (access_resolve_all(w, inst, address, space, bytes, align, access)) return true;
-  return access_resolve_slow(w, inst, address, space, bytes, align, access);
+  if (!access_resolve_all(w, inst, address, bytes, align, access) &&
+      !access_resolve_slow(w, inst, address, (ptx_space_t)inst->space, bytes, align, access)) {
+    return false;
+  }
+  return !w->launch->is_instrumented || check_access(w, inst, base, w->exec, bytes, access);
 }
 
 #endif  // IREE_C_SOFTGPU_NVIDIA_ACCESS_H_

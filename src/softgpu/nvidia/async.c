@@ -29,7 +29,7 @@ static bool bind_copy(decoder_t* d, inst_t* inst) {
 
 static const inst_t* run_copy(warp_t* w, const inst_t* inst) {
   uint32_t bytes = inst->bytes;
-  if (!access_resolve_aligned(w, inst, &inst->op[0], bytes, bytes, ACCESS_WRITE)) return NULL;
+  if (!access_resolve_aligned(w, inst, &inst->op[0], bytes, bytes, ACCESS_WRITE | ACCESS_ASYNC)) return NULL;
   uint64_t to[WARP_LANES], from[WARP_LANES];
   memcpy(to, w->host, sizeof(to));
   const uint64_t* base = warp_at(w, &inst->op[1]);
@@ -55,6 +55,24 @@ static const inst_t* run_copy(warp_t* w, const inst_t* inst) {
 static bool bind_nothing(decoder_t* d, inst_t* inst) { return true; }
 static const inst_t* run_nothing(warp_t* w, const inst_t* inst) { return inst + 1; }
 
+// Groups of copies are counted by warp, for the check of waits.
+static const inst_t* run_commit(warp_t* w, const inst_t* inst) {
+  ++w->copy_group;
+  return inst + 1;
+}
+static bool bind_wait(decoder_t* d, inst_t* inst) {
+  inst->mode = d->s->arg_count == 1;
+  return decode_count(d, 0, 1) && (!inst->mode || decode_constant(d, decode_arg(d, 0), &inst->imm));
+}
+static const inst_t* run_wait(warp_t* w, const inst_t* inst) {
+  // wait_all commits what is open.
+  if (!inst->mode) ++w->copy_group;
+  uint64_t open = inst->mode ? inst->imm : 0;
+  uint32_t done = w->copy_group > open ? w->copy_group - (uint32_t)open : 0;
+  if (done > w->copies_done) w->copies_done = done;
+  return inst + 1;
+}
+
 // mbarrier: phase in bit 63; expected arrivals of each phase, pending ones and bytes awaited below.
 enum { MBARRIER_COUNT_BITS = 20 };
 typedef struct mbarrier_t {
@@ -70,10 +88,11 @@ static uint64_t mbarrier_bits(const mbarrier_t* b) {
   return (uint64_t)b->phase << 63 | ((uint64_t)b->bytes & ((1 << 21) - 1)) << 40 | (uint64_t)b->pending << 20 |
          b->expected;
 }
-static void mbarrier_settle(mbarrier_t* b) {
+static void mbarrier_settle(warp_t* w, mbarrier_t* b) {
   if (b->pending || b->bytes) return;
   b->phase ^= 1;
   b->pending = b->expected;
+  if (w->block->check) check_order_block(w->block);
 }
 
 enum {
@@ -111,7 +130,7 @@ static bool bind_mbarrier(decoder_t* d, inst_t* inst) {
   inst->space = (uint8_t)(space ? space : PTX_GENERIC);
   inst->bytes = 8;
   operand_t* list = ARENA_ARRAY(d->p->arena, operand_t, 1);
-  inst->list = list, inst->list_count = has_result;
+  inst->list = list, inst->list_count = inst->list_written = has_result;
   if (!decode_count(d, at + 1, at + 3)) return false;
   if (has_result && !decode_write(d, decode_arg(d, 0), tests ? PTX_TYPE_pred : PTX_TYPE_b64, list)) return false;
   if (!decode_memory(d, inst, decode_arg(d, at), &inst->op[0])) return false;
@@ -123,7 +142,7 @@ static bool bind_mbarrier(decoder_t* d, inst_t* inst) {
 
 static const inst_t* run_mbarrier(warp_t* w, const inst_t* inst) {
   bool tests = inst->mode == MBARRIER_TEST;
-  if (!access_resolve_aligned(w, inst, &inst->op[0], 8, 8, tests ? ACCESS_READ : ACCESS_READ | ACCESS_WRITE))
+  if (!access_resolve_aligned(w, inst, &inst->op[0], 8, 8, ACCESS_READ | ACCESS_ATOMIC | (tests ? 0 : ACCESS_WRITE)))
     return NULL;
   const uint32_t* narrow = inst->count ? warp_at(w, &inst->op[1]) : NULL;
   const uint64_t* wide = inst->count ? warp_at(w, &inst->op[1]) : NULL;
@@ -156,7 +175,7 @@ static const inst_t* run_mbarrier(warp_t* w, const inst_t* inst) {
     b.pending -= arrivals;
     if (inst->mode == MBARRIER_DROP) b.expected -= b.expected ? arrivals : 0;
     if (takes_bytes) b.bytes += (int32_t)number;
-    mbarrier_settle(&b);
+    mbarrier_settle(w, &b);
     *there = mbarrier_bits(&b);
     if (inst->list_count) ((uint64_t*)warp_at(w, &inst->list[0]))[lane] = (uint64_t)old_phase << 63;
   }
@@ -171,12 +190,13 @@ static bool bind_copy_arrive(decoder_t* d, inst_t* inst) {
   return decode_count(d, 1, 1) && decode_memory(d, inst, decode_arg(d, 0), &inst->op[0]);
 }
 static const inst_t* run_copy_arrive(warp_t* w, const inst_t* inst) {
-  if (!access_resolve_aligned(w, inst, &inst->op[0], 8, 8, ACCESS_READ | ACCESS_WRITE)) return NULL;
+  if (!access_resolve_aligned(w, inst, &inst->op[0], 8, 8, ACCESS_READ | ACCESS_WRITE | ACCESS_ATOMIC)) return NULL;
+  w->copies_done = ++w->copy_group;
   for (uint32_t lanes = w->exec; lanes && inst->flags & PTX_NOINC; lanes &= lanes - 1) {
     uint64_t* there = (uint64_t*)w->host[__builtin_ctz(lanes)];
     mbarrier_t b = mbarrier_read(*there);
     if (b.pending) --b.pending;
-    mbarrier_settle(&b);
+    mbarrier_settle(w, &b);
     *there = mbarrier_bits(&b);
   }
   return inst + 1;
@@ -192,7 +212,7 @@ static bool bind_matrix(decoder_t* d, inst_t* inst) {
   if ((registers->kind == ARG_LIST ? registers->count : 1) != count)
     return decode_fail(d, "%u registers expected", count);
   operand_t* operands = ARENA_ARRAY(d->p->arena, operand_t, count);
-  inst->list = operands, inst->list_count = count;
+  inst->list = operands, inst->list_count = count, inst->list_written = loads ? (uint8_t)count : 0;
   inst->mode = loads, inst->count = (uint8_t)count;
   inst->bytes = 16;
   inst->space =
@@ -223,6 +243,10 @@ static const inst_t* run_matrix(warp_t* w, const inst_t* inst) {
                            inst->mode ? ACCESS_READ : ACCESS_WRITE)) {
     return NULL;
   }
+  if (w->launch->is_instrumented && !check_access(w, inst, &inst->op[0], giving == 32 ? UINT32_MAX : (1u << giving) - 1,
+                                                  16, inst->mode ? ACCESS_READ : ACCESS_WRITE)) {
+    return NULL;
+  }
   bool turns = inst->flags & PTX_TRANS;
   for (uint32_t k = 0; k < inst->count; ++k) {
     uint16_t* registers = warp_at(w, &inst->list[k]);
@@ -244,7 +268,8 @@ static const inst_t* run_matrix(warp_t* w, const inst_t* inst) {
 #define MBARRIER_OPTIONS "@space @order @scope b64 parity noComplete expect_tx shared::cluster"
 static const row_t rows[] = {
     {"cp.async.ca cp.async.cg", "@space @policy @hint", bind_copy, run_copy},
-    {"cp.async.commit_group cp.async.wait_group cp.async.wait_all", "", bind_nothing, run_nothing},
+    {"cp.async.commit_group", "", bind_nothing, run_commit},
+    {"cp.async.wait_group cp.async.wait_all", "", bind_wait, run_wait},
     {"cp.async.mbarrier.arrive", "noinc @space b64", bind_copy_arrive, run_copy_arrive},
     {"mbarrier.init mbarrier.inval mbarrier.arrive mbarrier.arrive_drop mbarrier.expect_tx mbarrier.test_wait "
      "mbarrier.try_wait",

@@ -160,7 +160,7 @@ static bool bind_atomic(decoder_t* d, inst_t* inst) {
   uint32_t has_third = inst->mode == PTX_CAS, at = is_red ? 0 : 1, least = 2 + has_third + at, count = inst->count;
   if (!decode_count(d, least, least + (m->value[PTX_GROUP_POLICY] != 0))) return false;
   operand_t* list = ARENA_ARRAY(d->p->arena, operand_t, (2 + has_third) * count);
-  inst->list = list, inst->list_count = (2 + has_third) * count;
+  inst->list = list, inst->list_count = (2 + has_third) * count, inst->list_written = (uint8_t)count;
   if (!decode_memory(d, inst, decode_arg(d, at), &inst->op[0])) return false;
   inst->types[0] = inst->address_is_32 ? PTX_TYPE_u32 : PTX_TYPE_u64;
   for (uint32_t k = 0; k < count && is_red; ++k) list[k] = decode_temporary(d, inst->bytes);

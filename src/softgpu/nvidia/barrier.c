@@ -32,7 +32,7 @@ static bool bind_reduce(decoder_t* d, inst_t* inst) {
   inst->is_signed = p->is_negated;
   inst->element = ptx_type_info(type)->bytes;
   operand_t* list = ARENA_ARRAY(d->p->arena, operand_t, 2);
-  inst->list = list, inst->list_count = 2;
+  inst->list = list, inst->list_count = 2, inst->list_written = 1;
   inst->count = type == PTX_TYPE_pred;
   return decode_read(d, decode_arg(d, 1), PTX_TYPE_u32, &inst->op[0]) &&
          (count == 3 || decode_read(d, decode_arg(d, 2), PTX_TYPE_u32, &inst->op[1])) &&
@@ -81,6 +81,7 @@ void block_release(block_t* block, uint32_t number) {
   uint32_t phase = barrier->phase + 1;
   *barrier = (barrier_t){.phase = phase, .all = 1};
   ++block->opened;
+  if (block->check) check_order_block(block);
 }
 
 void barrier_lanes_ended(warp_t* w, uint32_t lanes) {
@@ -99,6 +100,20 @@ static void reduce(warp_t* w, const inst_t* inst, barrier_t* barrier) {
   barrier->count += (uint32_t)__builtin_popcount(w->exec & p);
 }
 
+// Lanes and threads that a barrier of the whole block misses. barrier without .aligned may be reached lane by lane.
+static bool check_barrier(warp_t* w, const inst_t* inst) {
+  bool is_aligned = inst->name[3] == '.' || inst->flags & PTX_ALIGNED;
+  if (is_aligned && w->exec != w->alive) {
+    warp_fault(w, inst, NV_FAULT_CHECK, w->alive & ~w->exec, 0, "barrier: lanes 0x%x of the warp are not at it",
+               w->alive & ~w->exec);
+    return false;
+  }
+  if (w->block->alive == w->block->threads) return true;
+  warp_fault(w, inst, NV_FAULT_CHECK, w->exec, 0, "barrier: %u of the block's %u threads have ended before it",
+             w->block->threads - w->block->alive, w->block->threads);
+  return false;
+}
+
 static const inst_t* run_barrier(warp_t* w, const inst_t* inst) {
   uint32_t first = (uint32_t)__builtin_ctz(w->exec), number = ((const uint32_t*)warp_at(w, &inst->op[0]))[first];
   uint32_t expected = inst->imm ? ((const uint32_t*)warp_at(w, &inst->op[1]))[first] : 0;
@@ -115,6 +130,7 @@ static const inst_t* run_barrier(warp_t* w, const inst_t* inst) {
     return warp_fault(w, inst, NV_FAULT_INSTRUCTION, w->exec, 0, "barrier %u of %u threads, while others wait for %u",
                       number, expected, barrier->expected);
   }
+  if (w->launch->checks & ENGINE_CHECK_BARRIERS && !expected && !check_barrier(w, inst)) return NULL;
   barrier->arrived += threads_of(w, barrier, w->exec);
   if (inst->mode == BARRIER_REDUCE) reduce(w, inst, barrier);
   bool opens = is_complete(w->block, barrier);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "softgpu/nvidia/access.h"
+#include "softgpu/nvidia/check.h"
 #include "softgpu/nvidia/decode.h"
 
 // An argument or result: bytes on a stack, or a register or constant.
@@ -102,12 +102,25 @@ static void copy_place(warp_t* w, const frame_t* to_frame, const place_t* to, co
   }
 }
 
+// Arguments and results count as written (checks).
+static void define_place(warp_t* w, const frame_t* frame, const place_t* place, uint32_t lanes) {
+  if (!place->is_on_stack) {
+    if (place->op.select) frame->defined[place->op.offset / 64] |= lanes;
+    return;
+  }
+  for (; lanes; lanes &= lanes - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+    memset(check_defined(w, CHECK_STACK, lane, frame->local_base + place->offset), 1, place->bytes);
+  }
+}
+
 void call_return(warp_t* w, const frame_t* frame, uint32_t lanes) {
   const call_t* call = frame->call->extra;
   const function_t* f = frame->function;
   for (uint32_t i = 0; i < call->result_count && i < f->result_count; ++i) {
     place_t from = formal_place(f, &f->results[i]);
     copy_place(w, frame->caller, &call->results[i], frame, &from, lanes);
+    if (w->launch->tracks_undefined) define_place(w, frame->caller, &call->results[i], lanes);
   }
 }
 
@@ -230,6 +243,7 @@ static const inst_t* enter(warp_t* w, const inst_t* inst, const function_t* call
   for (uint32_t i = 0; i < call->argument_count && i < callee->parameter_count; ++i) {
     place_t to = formal_place(callee, &callee->parameters[i]);
     copy_place(w, frame, &to, caller, &call->arguments[i], lanes);
+    if (w->launch->tracks_undefined) define_place(w, frame, &to, lanes);
   }
   uint32_t rest = w->lanes & ~lanes;
   if (rest) warp_put(w, rest, inst + 1, PART_READY, 0);

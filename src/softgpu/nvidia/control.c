@@ -95,6 +95,7 @@ static bool bind_anything(decoder_t* d, inst_t* inst) { return true; }
 
 static const inst_t* run_fence(warp_t* w, const inst_t* inst) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (w->block->check) check_order_block(w->block);
   return inst + 1;
 }
 

@@ -26,7 +26,8 @@ bool decode_count(decoder_t* d, uint32_t least, uint32_t most) {
                        : decode_fail(d, "%u to %u operands, not %u, expected", least, most, count);
 }
 
-static uint32_t lanes_size(uint32_t bytes) { return bytes * WARP_LANES; }
+// At least 64, the step of frame_t.defined.
+static uint32_t lanes_size(uint32_t bytes) { return bytes * WARP_LANES < 64 ? 64 : bytes * WARP_LANES; }
 
 operand_t decode_temporary(decoder_t* d, uint32_t bytes) {
   operand_t result = {UINT64_MAX, d->frame};
@@ -328,6 +329,21 @@ static const inst_t* run_with_csr(warp_t* w, const inst_t* inst) {
 }
 #endif
 
+// .sat of floats: NaN becomes 0.
+static const inst_t* run_saturated(warp_t* w, const inst_t* inst) {
+#if defined(__x86_64__)
+  const inst_t* next = inst->csr ? run_with_csr(w, inst) : inst->run_row(w, inst);
+#else
+  const inst_t* next = inst->run_row(w, inst);
+#endif
+  float* d = warp_at(w, &inst->op[0]);
+  for (uint32_t i = 0; i < WARP_LANES; ++i) {
+    float bounded = d[i] > 0 ? (d[i] < 1 ? d[i] : 1) : 0;
+    d[i] = w->exec >> i & 1 ? bounded : d[i];
+  }
+  return next;
+}
+
 // What the row's rounding and .ftz want of MXCSR.
 static uint32_t csr_of(const ptx_modifiers_t* m) {
   static const uint16_t rounds[] = {0, 0, 3, 1, 2, 0};
@@ -378,6 +394,8 @@ static bool decode_statement(decoder_t* d) {
 #if defined(__x86_64__)
   if (inst->csr) inst->run_inner = run_with_csr;
 #endif
+  bool is_plain_float = !inst->row->bind && inst->row->types[0] == PTX_TYPE_f32;
+  if (inst->flags & PTX_SAT && is_plain_float) inst->run_inner = run_saturated;
   inst->run = inst->is_guarded ? run_guarded_row : inst->run_inner;
   inst_t* at = decode_emit(d);
   uint16_t number = at->number;

@@ -57,11 +57,10 @@ bool decode_fail(decoder_t* d, const char* format, ...) __attribute__((format(pr
 #define WARP_PLAIN_TABLES(TABLE) \
   TABLE(control_table)           \
   TABLE(barrier_table) TABLE(memory_table) TABLE(lane_table) TABLE(call_table) TABLE(atomic_table) TABLE(async_table)
-#define WARP_VECTOR_TABLES(TABLE)                                                                   \
-  TABLE(integer_table)                                                                              \
-  TABLE(float_table)                                                                                \
-  TABLE(move_table) TABLE(compare_table) TABLE(convert_table) TABLE(access_table) TABLE(half_table) \
-      TABLE(matrix_table)
+#define WARP_VECTOR_TABLES(TABLE) \
+  TABLE(integer_table)            \
+  TABLE(float_table)              \
+  TABLE(move_table) TABLE(compare_table) TABLE(convert_table) TABLE(access_table) TABLE(half_table) TABLE(matrix_table)
 
 // rows.c: the row of a statement, NULL when there is none; fills what its name says.
 const row_t* row_find(const statement_t* s, ptx_modifiers_t* out);

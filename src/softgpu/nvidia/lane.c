@@ -26,7 +26,7 @@ static bool bind_shuffle(decoder_t* d, inst_t* inst) {
   if (!decode_count(d, 4 + sync, 4 + sync)) return false;
   inst->mode = (uint8_t)inst->modifiers.value[PTX_GROUP_MODE];
   inst->count = to->has_second;
-  inst->list = list, inst->list_count = 1;
+  inst->list = list, inst->list_count = inst->list_written = inst->count;
   inst->written = 1;
   for (uint32_t i = 0; i < 4u + sync; ++i) inst->types[i] = PTX_TYPE_b32;
   for (uint32_t i = 1; i < 4u + sync; ++i) {
@@ -99,7 +99,7 @@ static bool bind_match(decoder_t* d, inst_t* inst) {
   inst->element = ptx_type_info(type)->bytes;
   if (inst->element != 4 && inst->element != 8) return decode_fail(d, "a type of %u bytes", inst->element);
   operand_t* list = ARENA_ARRAY(d->p->arena, operand_t, 1);
-  inst->list = list, inst->count = to->has_second;
+  inst->list = list, inst->count = inst->list_count = inst->list_written = to->has_second;
   inst->written = 1;
   inst->types[0] = inst->types[2] = PTX_TYPE_b32, inst->types[1] = (uint8_t)type;
   if (to->has_second && !decode_write_register(d, to->second, PTX_TYPE_pred, list)) return false;
@@ -191,7 +191,7 @@ static const inst_t* run_active(warp_t* w, const inst_t* inst) {
 static bool bind_elect(decoder_t* d, inst_t* inst) {
   const arg_t* to = decode_arg(d, 0);
   operand_t* list = ARENA_ARRAY(d->p->arena, operand_t, 1);
-  inst->list = list, inst->flags |= PTX_SYNC;
+  inst->list = list, inst->list_count = inst->list_written = 1, inst->flags |= PTX_SYNC;
   inst->written = 1;
   inst->types[0] = inst->types[1] = PTX_TYPE_b32;
   if (!decode_count(d, 2, 2)) return false;

@@ -80,6 +80,7 @@ static void free_slot(slot_t* slot) {
     drop_frames(&slot->block.warps[i]);
     free_frames(&slot->block.warps[i]);
   }
+  check_free_block(&slot->block);
   if (slot->memory) munmap(slot->memory, slot->memory_size);
   if (slot->stacks) munmap(slot->stacks, slot->stacks_size);
   free(slot);
@@ -119,10 +120,8 @@ static bool start_warp(block_t* block, uint32_t index) {
   drop_frames(w);
   frame_t* frames = w->free_frames;
   uint8_t* local = w->local;
-  check_warp_t* check = w->check;
-  memset(w, 0, offsetof(warp_t, ranges));
-  w->free_frames = frames, w->local = local, w->check = check;
-  if (!block->opened) memset(w->ranges, 0, sizeof(w->ranges));
+  memset(w, 0, sizeof(*w));
+  w->free_frames = frames, w->local = local;
   w->block = block, w->launch = launch, w->index = index;
   w->stack_size = launch->stack_size;
   uint32_t first = index * WARP_LANES, count = block->threads - first;
@@ -153,7 +152,7 @@ bool block_start(block_t* block, run_launch_t* launch, uint64_t number) {
   for (uint32_t i = 0; i < block->warp_count; ++i) {
     if (!start_warp(block, i)) return false;
   }
-  return true;
+  return !launch->checks || check_start_block(block);
 }
 
 // Looked at before each slice of a warp.
@@ -291,6 +290,7 @@ bool nv_launch(const nv_launch_t* launch, nv_fault_t* fault) {
   run_launch_t run = {.engine = engine, .launch = launch, .function = function, .fault = fault};
   run.checks = engine->options.checks, run.counts = engine->options.counts;
   run.is_instrumented = run.checks || run.counts;
+  run.tracks_undefined = run.checks & ENGINE_CHECK_UNINITIALIZED;
   run.dynamic_base = (function->shared_size + 127) & ~127u;
   uint64_t shared =
       (uint64_t)(launch->dynamic_shared ? run.dynamic_base : function->shared_size) + launch->dynamic_shared;

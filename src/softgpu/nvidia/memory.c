@@ -41,7 +41,7 @@ static bool bind_access(decoder_t* d, inst_t* inst, const arg_t* address, const 
     inst->element = bytes;
   }
   inst->list = list, inst->list_count = count;
-  inst->written = 0;
+  inst->list_written = (uint8_t)(is_load ? count : 0);
   return true;
 }
 

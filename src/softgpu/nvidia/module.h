@@ -57,10 +57,11 @@ struct inst_t {
   uint8_t space;      // ptx_space_t
   uint8_t is_signed;  // of what a load extends
   uint8_t address_is_32;
-  uint8_t mode;     // the row's own
-  uint8_t written;  // leading operands that are written (checks)
-  uint32_t csr;     // MXCSR that the row needs; 0: the usual one
-  uint32_t flags;   // PTX_FTZ...
+  uint8_t mode;          // the row's own
+  uint8_t written;       // leading operands that are written (checks)
+  uint8_t list_written;  // the same of `list`
+  uint32_t csr;          // MXCSR that the row needs; 0: the usual one
+  uint32_t flags;        // PTX_FTZ...
   uint32_t line, source_line;
   uint16_t source_file, number;  // `number`: picks the entry of caches
   uint64_t imm;                  // offset of an address, or the row's own

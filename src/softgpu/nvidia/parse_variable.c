@@ -180,16 +180,18 @@ variable_t* parse_variable(parser_t* p, ptx_space_t space, bool is_extern, bool 
     if (space != PTX_SHARED && !is_extern) return parse_fail(p, "'%s' has no size", v->name), NULL;
   }
   f.element /= vector;
-  if (has_value && !parse_initial(&f)) return NULL;
   symbol_t* old = symbol_find(p, name);
-  if (old && old->kind == SYMBOL_VARIABLE && old->depth == p->depth && !p->depth &&
-      (is_extern || old->variable->is_extern)) {
+  bool is_again = old && old->kind == SYMBOL_VARIABLE && old->depth == p->depth && !p->depth &&
+                  (is_extern || old->variable->is_extern);
+  // An initialiser may name its own variable.
+  if (!is_again) symbol_add(p, name, SYMBOL_VARIABLE)->variable = v;
+  if (has_value && !parse_initial(&f)) return NULL;
+  if (is_again) {
     if (is_extern) return old->variable;  // declared again
     variable_t* next = old->variable->next;
     *old->variable = *v;
     old->variable->next = next;
     return old->variable;
   }
-  symbol_add(p, name, SYMBOL_VARIABLE)->variable = v;
   return p->failed ? NULL : v;
 }

@@ -10,7 +10,6 @@ typedef struct block_t block_t;
 typedef struct run_launch_t run_launch_t;
 typedef struct check_block_t check_block_t;
 typedef struct check_launch_t check_launch_t;
-typedef struct check_warp_t check_warp_t;
 
 // Registers of a call, and where it goes on behind it.
 typedef struct frame_t {
@@ -73,7 +72,9 @@ struct warp_t {
   memory_range_t ranges[WARP_RANGES];  // last found, by inst_t.number
   frame_t* free_frames;
   uint64_t host[WARP_LANES];  // where the lanes' accesses are (access.c)
-  check_warp_t* check;
+  // Asynchronous copies (checks): groups that were begun, and those that are known to have ended.
+  uint32_t copy_group, copies_done;
+  uint32_t undefined;  // lanes whose loads met bytes that nobody wrote (checks)
 };
 
 typedef struct barrier_t {
@@ -140,7 +141,7 @@ static inline void warp_set_predicate(warp_t* w, const operand_t* o, uint32_t bi
 const inst_t* warp_fault(warp_t* w, const inst_t* inst, nv_fault_kind_t kind, uint32_t lanes, uint64_t address,
                          const char* format, ...) __attribute__((format(printf, 6, 7)));
 
-typedef enum { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_ATOMIC = 4 } access_t;
+typedef enum { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_ATOMIC = 4, ACCESS_ASYNC = 8 } access_t;
 
 // schedule.c
 void warp_run(warp_t* w, uint64_t budget);
@@ -164,7 +165,15 @@ void block_release(block_t* block, uint32_t barrier);
 // launch.c
 bool block_start(block_t* block, run_launch_t* launch, uint64_t number);
 
-// checks.c: an instruction under checks or counted.
+// check.c: an instruction under checks or counted, and its accesses to w->host, before they happen: `base` is the
+// operand that has the addresses. False after warp_fault.
 const inst_t* check_run(warp_t* w, const inst_t* inst);
+bool check_access(warp_t* w, const inst_t* inst, const operand_t* base, uint32_t lanes, uint32_t bytes,
+                  uint32_t access);
+// check_shared.c: memory of checks, for a block that begins; what was asked to be copied and is waited for.
+bool check_start_block(block_t* block);
+void check_free_block(block_t* block);
+// What the block did before is done before what follows.
+void check_order_block(block_t* block);
 
 #endif  // IREE_C_SOFTGPU_NVIDIA_WARP_H_

@@ -120,7 +120,7 @@ static bool bind_setp(decoder_t* d, inst_t* inst) {
   inst->mode = inst->modifiers.types[0] == PTX_TYPE_f16x2 || inst->modifiers.types[0] == PTX_TYPE_bf16x2;
   if (to->has_second) {
     operand_t* list = ARENA_ARRAY(d->p->arena, operand_t, 1);
-    inst->list = list, inst->list_count = 1;
+    inst->list = list, inst->list_count = inst->list_written = 1;
     if (!decode_write_register(d, to->second, PTX_TYPE_pred, list)) return false;
   }
   return decode_write(d, to, PTX_TYPE_pred, &inst->op[0]);

@@ -278,6 +278,7 @@ static bool bind_mma(decoder_t* d, inst_t* inst) {
   }
   operand_t* list = ARENA_ARRAY(d->p->arena, operand_t, m->a + m->b + m->c + m->d);
   inst->list = list, inst->list_count = m->a + m->b + m->c + m->d, inst->extra = m;
+  inst->list_written = (u8)m->d;
   return decode_count(d, 4, 4) && bind_fragment(d, decode_arg(d, 0), m->d_type, m->d, false, list) &&
          bind_fragment(d, decode_arg(d, 1), m->a_type, m->a, true, list + m->d) &&
          bind_fragment(d, decode_arg(d, 2), m->b_type, m->b, true, list + m->d + m->a) &&

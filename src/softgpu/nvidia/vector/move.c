@@ -84,7 +84,7 @@ static bool bind_parts(decoder_t* d, inst_t* inst, const arg_t* list, u32 size, 
   inst->count = (u8)list->count, inst->bytes = (u8)(size / list->count);
   if (inst->bytes > 8 || !types[inst->bytes]) return decode_fail(d, "parts of %u bytes", inst->bytes);
   operand_t* operands = ARENA_ARRAY(d->p->arena, operand_t, list->count);
-  inst->list = operands, inst->list_count = list->count;
+  inst->list = operands, inst->list_count = list->count, inst->list_written = is_read ? 0 : (u8)list->count;
   for (u32 k = 0; k < list->count; ++k) {
     ptx_type_t type = types[inst->bytes];
     const arg_t* arg = &list->list[k];
