@@ -1,4 +1,4 @@
-// What the kernels of this folder use, for AMD GPUs, NVIDIA GPUs and x86-64; there host.c runs the work-items as fibers.
+// What the kernels of this folder use, for AMD GPUs, NVIDIA GPUs and x86-64, where host.c makes work-items fibers.
 //
 // Each kernel is preceded by how to run it:
 //   // RUN kernel grid=256 group=64 [lds=BYTES] [stack=BYTES] [tolerance=1e-6] args: in:f32:256 inout:u32:16 out:f64:9
