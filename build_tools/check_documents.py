@@ -1,4 +1,4 @@
-"""Fails where a document names a file of this project that is not there.
+"""Fails where a document names a file of this project that is not there, or has an old table of processors.
 
 In *.md, a word in backquotes that ends like a source file must be the end of a tracked file's path; `window*.c` stands
 for any of them.
@@ -9,6 +9,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import document_processors
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 NAMES = re.compile(r"`([\w./*-]*\w[\w*]*\.(?:c|h|cpp|def|py|sh|cl|cmake|txt))`")
@@ -25,7 +27,7 @@ def main():
                     continue
                 print(f"{document}:{number}: error: there is no file '{name}'")
                 bad += 1
-    return bad != 0
+    return bad != 0 or document_processors.main() != 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 // Executables of GPUs, and their caches.
 #include "hal/gpu/executable.h"
 
+#include "hal/gpu/container.h"
+
 static const gpu_function_t* function_at(const gpu_executable_t* executable, iree_host_size_t index) {
   return (const gpu_function_t*)((const uint8_t*)executable->functions + index * executable->function_size);
 }
@@ -275,9 +277,12 @@ static iree_status_t cache_infer_format(iree_hal_executable_cache_t* base,
                                         iree_hal_executable_caching_mode_t caching_mode,
                                         iree_const_byte_span_t executable_data, iree_host_size_t capacity,
                                         char* executable_format, iree_host_size_t* out_inferred_size) {
-  iree_string_view_t format;
+  iree_string_view_t format, own_format;
+  iree_const_byte_span_t code;
   char storage[64];
-  IREE_RETURN_IF_ERROR(device_of(base)->backend->infer_format(executable_data, storage, sizeof(storage), &format));
+  IREE_RETURN_IF_ERROR(gpu_container_open(executable_data, &code, &format));
+  IREE_RETURN_IF_ERROR(device_of(base)->backend->infer_format(code, storage, sizeof(storage), &own_format));
+  if (!format.size) format = own_format;
   if (format.size >= capacity) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "format '%.*s' does not fit", (int)format.size, format.data);
   }
