@@ -18,8 +18,10 @@ typedef struct builder_t {
   uint32_t device, executable;
 } builder_t;
 
-// A module with the device and the executable; `format` and `features` as a target has them.
-static inline void builder_begin(builder_t* b, const char* format, const char* features) {
+// A module with the device and the executable; `format` and `features` as a target has them. Before the code come
+// variants of `narrow` formats, if not NULL, whose data is none.
+static inline void builder_begin_narrow(builder_t* b, const char* format, const char* features,
+                                        const char* const narrow[2]) {
   static const module_point_t points[POINT_COUNT] = {
       {.name = iree_string_view_literal("mul_f32"), .binding_count = 3, .constant_count = 1},
       {.name = iree_string_view_literal("abs_f32"), .binding_count = 2},
@@ -37,10 +39,22 @@ static inline void builder_begin(builder_t* b, const char* format, const char* f
                                                               .description = IREE_SV("by hand"),
                                                               .features = iree_make_cstring_view(features)});
   b->executable = module_writer_executable(b->writer, IREE_SV("vm_kernels"), POINT_COUNT);
+  for (int i = 0; narrow && i < 2; ++i) {
+    module_writer_variant(b->writer, b->executable,
+                          &(module_variant_desc_t){.target = target,
+                                                   .format = iree_make_cstring_view(narrow[i]),
+                                                   .extension = IREE_SV("none"),
+                                                   .data = iree_make_const_byte_span("none", 4),
+                                                   .points = points});
+  }
   module_writer_variant(
       b->writer, b->executable,
       &(module_variant_desc_t){
           .target = target, .extension = IREE_SV("so"), .data = b->kernels->const_buffer, .points = points});
+}
+
+static inline void builder_begin(builder_t* b, const char* format, const char* features) {
+  builder_begin_narrow(b, format, features, NULL);
 }
 
 static inline iree_byte_span_t builder_end(builder_t* b) {

@@ -240,6 +240,19 @@ static void test_targets(void** state) {
                       "which needs xop], the device takes [embedded-elf-x86_64");
 }
 
+// Of an executable's variants those that the device does not take are passed over, and one that does not load leaves it
+// to the next.
+static void test_variants(void** state) {
+  static const char* const narrow[] = {"cuda-cubin-sm_90", "system-elf-x86_64"};
+  builder_t b;
+  session_t s;
+  builder_begin_narrow(&b, "embedded-elf-x86_64", "", narrow);
+  add_model(&b);
+  session_open(&s, "local-sync");
+  EXPECT_OK(session_load(&s, builder_end(&b)));
+  session_close(&s);
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Everything a command table can do, and failures in it
 //===----------------------------------------------------------------------------------------------------------------===
@@ -531,10 +544,11 @@ static void test_threads_task(void** state) { run_threads("local-task"); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_static_sync),  cmocka_unit_test(test_static_task),  cmocka_unit_test(test_async_sync),
-      cmocka_unit_test(test_async_task),   cmocka_unit_test(test_failed_fence), cmocka_unit_test(test_wrong_inputs),
-      cmocka_unit_test(test_targets),      cmocka_unit_test(test_transfers),    cmocka_unit_test(test_policies),
-      cmocka_unit_test(test_threads_sync), cmocka_unit_test(test_threads_task), cmocka_unit_test(test_recordings),
+      cmocka_unit_test(test_static_sync), cmocka_unit_test(test_static_task),  cmocka_unit_test(test_async_sync),
+      cmocka_unit_test(test_async_task),  cmocka_unit_test(test_failed_fence), cmocka_unit_test(test_wrong_inputs),
+      cmocka_unit_test(test_targets),     cmocka_unit_test(test_variants),     cmocka_unit_test(test_transfers),
+      cmocka_unit_test(test_policies),    cmocka_unit_test(test_threads_sync), cmocka_unit_test(test_threads_task),
+      cmocka_unit_test(test_recordings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

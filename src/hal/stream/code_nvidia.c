@@ -18,22 +18,11 @@ static iree_status_t identify(stream_gpu_t* gpu) {
   return iree_ok_status();
 }
 
-// Code for an architecture runs on it and on later ones, unless it is for that one only.
-static bool fits(const stream_gpu_t* gpu, uint32_t target, bool is_exact) {
-  return is_exact ? target == gpu->capability : target && target <= gpu->capability;
-}
-
-// Machine code runs on GPUs of its generation that are no older.
-static bool fits_cubin(const stream_gpu_t* gpu, uint32_t target, bool is_exact) {
-  return fits(gpu, target, is_exact) && target / 10 == gpu->capability / 10;
-}
-
 static bool takes_format(const stream_gpu_t* gpu, iree_string_view_t format) {
-  bool is_exact = false;
   if (iree_string_view_equal(format, IREE_SV(PTX_FORMAT))) return true;
   bool is_cubin = iree_string_view_consume_prefix(&format, IREE_SV(CUBIN_FORMAT));
-  uint32_t target = ptx_architecture(format, &is_exact);
-  return is_cubin ? fits_cubin(gpu, target, is_exact) : fits(gpu, target, is_exact);
+  ptx_target_t target = ptx_target(format);
+  return is_cubin ? ptx_target_runs(target, gpu->capability) : ptx_target_fits(target, gpu->capability);
 }
 
 // Text that says its version somewhere.
@@ -61,9 +50,10 @@ static iree_status_t fail_target(uint32_t target, const char* others, const stre
 static iree_status_t read_cubin(const stream_gpu_t* gpus, uint32_t gpu_count, iree_const_byte_span_t data,
                                 iree_allocator_t host_allocator, stream_image_t* out_image) {
   cubin_t cubin;
-  uint32_t target = cubin_target(data);
+  ptx_target_t target = {.number = cubin_target(data)};
   for (uint32_t i = 0; i < gpu_count; ++i) {
-    if (!fits_cubin(&gpus[i], target, false)) return fail_target(target, " and its generation", &gpus[i]);
+    if (ptx_target_runs(target, gpus[i].capability)) continue;
+    return fail_target(target.number, " and its generation", &gpus[i]);
   }
   IREE_RETURN_IF_ERROR(cubin_read(data, host_allocator, &cubin));
   *out_image = (stream_image_t){cubin.count, cubin.functions};
@@ -76,9 +66,10 @@ static iree_status_t read_ptx(const stream_gpu_t* gpus, uint32_t gpu_count, iree
   iree_string_view_t text = iree_make_string_view((const char*)data.data, data.data_length);
   IREE_RETURN_IF_ERROR(ptx_read(text, host_allocator, &ptx));
   for (uint32_t i = 0; i < gpu_count; ++i) {
-    if (fits(&gpus[i], ptx.target, ptx.is_exact)) continue;
+    if (ptx_target_fits(ptx.target, gpus[i].capability)) continue;
     ptx_free(&ptx, host_allocator);
-    return fail_target(ptx.target, ptx.is_exact ? " only" : " and later", &gpus[i]);
+    const char* others = ptx.target.kind == 'a' ? " only" : ptx.target.kind ? " and its family" : " and later";
+    return fail_target(ptx.target.number, others, &gpus[i]);
   }
   *out_image = (stream_image_t){ptx.count, ptx.functions};
   return iree_ok_status();

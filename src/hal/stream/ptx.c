@@ -149,10 +149,10 @@ static iree_status_t read_entry(reader_t* r) {
 
 static iree_status_t read(reader_t* r) {
   for (iree_string_view_t word = next(r); word.size; word = next(r)) {
-    if (is(word, ".target")) r->ptx->target = ptx_architecture(next(r), &r->ptx->is_exact);
+    if (is(word, ".target")) r->ptx->target = ptx_target(next(r));
     if (is(word, ".entry")) IREE_RETURN_IF_ERROR(read_entry(r));
   }
-  return r->ptx->target ? iree_ok_status() : fail(r, "no '.target sm_…' before the end");
+  return r->ptx->target.number ? iree_ok_status() : fail(r, "no '.target sm_…' before the end");
 }
 
 iree_status_t ptx_read(iree_string_view_t text, iree_allocator_t host_allocator, ptx_t* out_ptx) {
@@ -168,13 +168,23 @@ void ptx_free(ptx_t* ptx, iree_allocator_t host_allocator) {
   *ptx = (ptx_t){0};
 }
 
-uint32_t ptx_architecture(iree_string_view_t name, bool* out_is_exact) {
-  uint32_t number = 0;
-  *out_is_exact = false;
-  if (!iree_string_view_consume_prefix(&name, IREE_SV("sm_"))) return 0;
-  if (name.size && (name.data[name.size - 1] == 'a' || name.data[name.size - 1] == 'f')) {
-    *out_is_exact = true;
+ptx_target_t ptx_target(iree_string_view_t name) {
+  ptx_target_t target = {0};
+  if (!iree_string_view_consume_prefix(&name, IREE_SV("sm_")) || !name.size) return target;
+  char last = name.data[name.size - 1];
+  if (last == 'a' || last == 'f') {
+    target.kind = last;
     --name.size;
   }
-  return iree_string_view_atoi_uint32(name, &number) ? number : 0;
+  if (!iree_string_view_atoi_uint32(name, &target.number)) target.number = 0;
+  return target;
+}
+
+bool ptx_target_runs(ptx_target_t target, uint32_t capability) {
+  if (target.kind == 'a') return target.number == capability;
+  return target.number && target.number <= capability && target.number / 10 == capability / 10;
+}
+
+bool ptx_target_fits(ptx_target_t target, uint32_t capability) {
+  return target.kind ? ptx_target_runs(target, capability) : target.number && target.number <= capability;
 }

@@ -143,14 +143,15 @@ static iree_status_t prepare_executable(const vm_device_t* device, iree_hal_exec
   return iree_hal_executable_cache_prepare_executable(cache, &params, out_handle);
 }
 
-// The first variant that loads: one that turns out not to be for this device after all leaves it to those behind it.
+// The first variant that loads: what a library refuses after all, as machine code of a toolkit that it does not know,
+// leaves it to those behind.
 static iree_status_t load_executable(const vm_device_t* device, iree_hal_executable_cache_t* cache,
                                      const module_executable_t* row, vm_executable_t* executable) {
   uint32_t at = 0;
   executable->variant = next_variant(device, cache, row, &at);
   if (!executable->variant) return iree_ok_status();
   iree_status_t status = prepare_executable(device, cache, executable->variant, &executable->handle);
-  while (iree_status_is_incompatible(status)) {
+  while (!iree_status_is_ok(status)) {
     const module_variant_t* other = next_variant(device, cache, row, &at);
     if (!other) break;
     iree_status_free(status);

@@ -181,7 +181,7 @@ static void same_as_text(void** state) {
   IREE_CHECK_OK(cubin_read(code, iree_allocator_system(), &cubin));
   IREE_CHECK_OK(
       ptx_read(iree_make_string_view((const char*)source.data, source.data_length), iree_allocator_system(), &text));
-  assert_int_equal(cubin.target, text.target);
+  assert_int_equal(cubin.target, text.target.number);
   assert_int_equal(cubin.count, text.count);
   for (iree_host_size_t i = 0; i < cubin.count; ++i) check_kernel(&cubin.functions[i], &text);
   cubin_free(&cubin, iree_allocator_system());

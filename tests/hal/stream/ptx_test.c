@@ -35,8 +35,8 @@ static ptx_t read_good(void) {
 
 static void kernels(void** state) {
   ptx_t ptx = read_good();
-  assert_int_equal(ptx.target, 90);
-  assert_true(ptx.is_exact);
+  assert_int_equal(ptx.target.number, 90);
+  assert_int_equal(ptx.target.kind, 'a');
   assert_int_equal(ptx.count, 4);
   const gpu_function_t* first = &ptx.functions[0];
   assert_true(iree_string_view_equal(first->name, IREE_SV("first")));
@@ -96,18 +96,37 @@ static void cut_text(void** state) {
 }
 
 static void architectures(void** state) {
-  bool is_exact = true;
-  assert_int_equal(ptx_architecture(IREE_SV("sm_35"), &is_exact), 35);
-  assert_false(is_exact);
-  assert_int_equal(ptx_architecture(IREE_SV("sm_120a"), &is_exact), 120);
-  assert_true(is_exact);
-  assert_int_equal(ptx_architecture(IREE_SV("gfx90a"), &is_exact), 0);
-  assert_int_equal(ptx_architecture(IREE_SV("sm_"), &is_exact), 0);
+  assert_int_equal(ptx_target(IREE_SV("sm_35")).number, 35);
+  assert_int_equal(ptx_target(IREE_SV("sm_35")).kind, 0);
+  assert_int_equal(ptx_target(IREE_SV("sm_120a")).number, 120);
+  assert_int_equal(ptx_target(IREE_SV("sm_120a")).kind, 'a');
+  assert_int_equal(ptx_target(IREE_SV("gfx90a")).number, 0);
+  assert_int_equal(ptx_target(IREE_SV("sm_")).number, 0);
+  assert_int_equal(ptx_target(IREE_SV("sm_a")).number, 0);
+}
+
+// Which GPUs take text and machine code for an architecture.
+static void places(void** state) {
+  static const struct {
+    const char* name;
+    uint32_t capability;
+    bool fits, runs;
+  } rows[] = {
+      {"sm_80", 80, true, true},      {"sm_80", 89, true, true},      {"sm_80", 90, true, false},
+      {"sm_86", 80, false, false},    {"sm_90a", 90, true, true},     {"sm_90a", 100, false, false},
+      {"sm_100f", 103, true, true},   {"sm_100f", 110, false, false}, {"sm_103f", 100, false, false},
+      {"sm_100a", 103, false, false}, {"sm_101", 120, true, false},   {"", 120, false, false},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+    ptx_target_t target = ptx_target(iree_make_cstring_view(rows[i].name));
+    assert_int_equal(ptx_target_fits(target, rows[i].capability), rows[i].fits);
+    assert_int_equal(ptx_target_runs(target, rows[i].capability), rows[i].runs);
+  }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels), cmocka_unit_test(other_arguments),
-                                     cmocka_unit_test(bad_text), cmocka_unit_test(cut_text),
-                                     cmocka_unit_test(architectures)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels),       cmocka_unit_test(other_arguments),
+                                     cmocka_unit_test(bad_text),      cmocka_unit_test(cut_text),
+                                     cmocka_unit_test(architectures), cmocka_unit_test(places)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
