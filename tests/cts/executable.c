@@ -1,4 +1,5 @@
 // Executables and caches: formats, reflection, bad data; driver and device facts.
+#include "container.h"
 #include "counting.h"
 #include "cts.h"
 
@@ -33,6 +34,30 @@ static void formats(void** state) {
   CHECK_CODE(INVALID_ARGUMENT,
              iree_hal_executable_cache_infer_format(cts.cache, 0, iree_make_const_byte_span(header, sizeof(header)),
                                                     sizeof(format), format, &size));
+}
+
+// GPUs take the containers of IREE's compiler, too.
+static void containers(void** state) {
+  static const struct {
+    const char *identifier, *format;
+    uint32_t field;
+    bool is_amd;
+  } rows[] = {{"HIP1", "rocm-hsaco-fb", 1, true}, {"AMD1", NULL, 2, true}, {"CDA1", "cuda-nvptx-fb", 1, false}};
+  for (size_t i = 0; cts.is_gpu && i < IREE_ARRAYSIZE(rows); ++i) {
+    if (rows[i].is_amd != cts.is_amd) continue;
+    iree_byte_span_t container = container_make(rows[i].identifier, rows[i].field, cts.kernels->const_buffer);
+    iree_const_byte_span_t data = iree_const_cast_byte_span(container);
+    char format[64];
+    iree_host_size_t size = 0;
+    CHECK_OK(iree_hal_executable_cache_infer_format(cts.cache, 0, data, sizeof(format), format, &size));
+    assert_int_equal(size, data.data_length);
+    assert_string_equal(format, rows[i].format ? rows[i].format : cts.format);
+    iree_hal_executable_t* executable = NULL;
+    CHECK_OK(prepare(data, format, 1, &executable));
+    assert_int_equal(iree_hal_executable_function_count(executable), CTS_KERNEL_COUNT);
+    iree_hal_executable_release(executable);
+    free(container.data);
+  }
 }
 
 static void reflection(void** state) {
@@ -150,6 +175,6 @@ static void device_uris(void** state) {
              iree_hal_create_device(registry, iree_make_cstring_view(uri), NULL, cts.host_allocator, &device));
 }
 
-CTS_SUITE(executable, cmocka_unit_test(formats), cmocka_unit_test(reflection), cmocka_unit_test(bad_data),
-          cmocka_unit_test(many_executables), cmocka_unit_test(device_facts), cmocka_unit_test(driver_facts),
-          cmocka_unit_test(device_uris));
+CTS_SUITE(executable, cmocka_unit_test(formats), cmocka_unit_test(containers), cmocka_unit_test(reflection),
+          cmocka_unit_test(bad_data), cmocka_unit_test(many_executables), cmocka_unit_test(device_facts),
+          cmocka_unit_test(driver_facts), cmocka_unit_test(device_uris));

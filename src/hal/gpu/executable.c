@@ -324,9 +324,12 @@ static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* base,
   if (params->constant_count) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "executables of GPUs take no specialization constants");
   }
-  gpu_executable_t* executable = list_take(device->executables, params->executable_data);
+  iree_string_view_t inner_format;
+  iree_const_byte_span_t code;
+  IREE_RETURN_IF_ERROR(gpu_container_open(params->executable_data, &code, &inner_format));
+  gpu_executable_t* executable = list_take(device->executables, code);
   if (!executable) {
-    IREE_RETURN_IF_ERROR(load(device, params->executable_data, &executable));
+    IREE_RETURN_IF_ERROR(load(device, code, &executable));
     executable = list_add(device->executables, executable);
   }
   iree_status_t status = keep((gpu_cache_t*)base, executable);
