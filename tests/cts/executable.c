@@ -43,8 +43,9 @@ static void containers(void** state) {
     uint32_t field;
     bool is_amd;
   } rows[] = {{"HIP1", "rocm-hsaco-fb", 1, true}, {"AMD1", NULL, 2, true}, {"CDA1", "cuda-nvptx-fb", 1, false}};
+  bool is_amd = strncmp(cts.format, "cuda", 4) != 0;  // or hip
   for (size_t i = 0; cts.is_gpu && i < IREE_ARRAYSIZE(rows); ++i) {
-    if (rows[i].is_amd != cts.is_amd) continue;
+    if (rows[i].is_amd != is_amd) continue;
     iree_byte_span_t container = container_make(rows[i].identifier, rows[i].field, cts.kernels->const_buffer);
     iree_const_byte_span_t data = iree_const_cast_byte_span(container);
     char format[64];
