@@ -1,29 +1,15 @@
 // Lookup and the message for unknown names.
 #include "target/names.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/near.h"
-
-// The next character that counts, in lower case; 0 at the end.
-static int next(const char** at) {
-  *at += strspn(*at, " -_");
-  return **at ? tolower((unsigned char)*(*at)++) : 0;
-}
-
-static bool is_same(const char* x, const char* y) {
-  for (;;) {
-    int c = next(&x);
-    if (c != next(&y)) return false;
-    if (!c) return true;
-  }
-}
+#include "base/processors/names.h"
 
 int names_find(const void* rows, uint32_t count, size_t stride, const char* name) {
   for (uint32_t i = 0; i < count; ++i) {
     const char* const* row = (const void*)((const char*)rows + stride * i);
-    if (is_same(*row, name)) return (int)i;
+    if (processor_name_is(*row, name)) return (int)i;
   }
   return -1;
 }

@@ -8,13 +8,6 @@
 
 #include "base/text.h"
 
-// A product or code name stands for an architecture.
-typedef struct names_alias_t {
-  const char* name;
-  const char* arch;
-  int units;  // 0: the architecture's
-} names_alias_t;
-
 // Row of `name` among `count` rows of `stride` bytes that start with a `const char*`; -1 when absent. Case, blanks, '-'
 // and '_' do not count.
 int names_find(const void* rows, uint32_t count, size_t stride, const char* name);

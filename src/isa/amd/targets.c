@@ -1,8 +1,8 @@
 // The table of base/processors/amd.def as isa_target_t.
 #include <stddef.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/processors/names.h"
 #include "isa/amd/isa.h"
 
 static const isa_target_t targets[] = {
@@ -19,21 +19,13 @@ static const isa_target_t targets[] = {
    .has_xnack = retry},
 #include "base/processors/amd.def"
 };
-static const struct {
-  const char *name, *arch;
-} aliases[] = {
-#define CODE_NAME(name, arch) {#name, #arch},
-#define SKU(name, arch, units) {#name, #arch},
-#include "base/processors/amd.def"
-};
-enum { TARGET_COUNT = sizeof(targets) / sizeof(targets[0]), ALIAS_COUNT = sizeof(aliases) / sizeof(aliases[0]) };
+enum { TARGET_COUNT = sizeof(targets) / sizeof(targets[0]) };
 
 const isa_target_t* isa_target_at(uint32_t index) { return index < TARGET_COUNT ? &targets[index] : NULL; }
 
 const isa_target_t* isa_target_find(const char* name) {
-  for (uint32_t i = 0; i < ALIAS_COUNT; ++i) {
-    if (strcasecmp(aliases[i].name, name) == 0) name = aliases[i].arch;
-  }
+  const processor_name_t* product = processor_name_find(PROCESSOR_AMD, name);
+  if (product) name = product->arch;
   size_t size = strcspn(name, ":");
   for (uint32_t i = 0; i < TARGET_COUNT; ++i) {
     if (strlen(targets[i].name) == size && strncmp(targets[i].name, name, size) == 0) return &targets[i];

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/processors/names.h"
 #include "target/matrix.h"
 #include "target/names.h"
 
@@ -20,21 +21,19 @@ static const arch_t archs[] = {
   {#name, #generic, major, wave, lds, registers, units, MATRIX_##matrix, f16, bf16, sramecc, xnack},
 #include "base/processors/amd.def"
 };
-static const names_alias_t aliases[] = {
-#define CODE_NAME(name, arch) {#name, #arch, 0},
-#define SKU(name, arch, units) {#name, #arch, units},
+static const struct {
+  const char *name, *arch;
+} bundles[] = {
+#define BUNDLE(name, arch) {#name, #arch},
 #include "base/processors/amd.def"
 };
-static const names_alias_t bundles[] = {
-#define BUNDLE(name, arch) {#name, #arch, 0},
-#include "base/processors/amd.def"
-};
-enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]), ALIAS_COUNT = sizeof(aliases) / sizeof(aliases[0]) };
+enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]) };
 enum { BUNDLE_COUNT = sizeof(bundles) / sizeof(bundles[0]) };
 
 const char* resolve_amdgpu_name(uint32_t index) {
   if (index < ARCH_COUNT) return archs[index].name;
-  return index - ARCH_COUNT < ALIAS_COUNT ? aliases[index - ARCH_COUNT].name : NULL;
+  const processor_name_t* row = processor_name_at(PROCESSOR_AMD, index - ARCH_COUNT);
+  return row ? row->name : NULL;
 }
 
 // The generic instruction set of a family's processor, or itself where there is none.
@@ -113,8 +112,8 @@ bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* erro
     text_puts(error, "ROCM target not set; did you forget to pass '--iree-rocm-target'?");
     return false;
   }
-  int alias = names_find(aliases, ALIAS_COUNT, sizeof(aliases[0]), name);
-  int row = names_find(archs, ARCH_COUNT, sizeof(archs[0]), alias >= 0 ? aliases[alias].arch : name);
+  const processor_name_t* product = processor_name_find(PROCESSOR_AMD, name);
+  int row = names_find(archs, ARCH_COUNT, sizeof(archs[0]), product ? product->arch : name);
   if (row < 0) {
     names_report(error, "ROCM", name, resolve_amdgpu_name);
     return false;
@@ -129,7 +128,7 @@ bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* erro
       !set_features(out, arch, options->features, error)) {
     return false;
   }
-  describe(out, arch, alias >= 0 ? aliases[alias].units : 0);
+  describe(out, arch, product ? product->units : 0);
   if (options->features && strstr(options->features, "+wavefrontsize64")) out->device.subgroup_size = 64;
   return true;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/processors/names.h"
 #include "target/matrix.h"
 #include "target/names.h"
 
@@ -19,16 +20,12 @@ static const arch_t archs[] = {
   {#name, ptx, shared, units, MATRIX_##matrix, f16, bf16, async},
 #include "base/processors/nvidia.def"
 };
-static const names_alias_t aliases[] = {
-#define CODE_NAME(name, arch) {#name, #arch, 0},
-#define SKU(name, arch, units) {#name, #arch, units},
-#include "base/processors/nvidia.def"
-};
-enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]), ALIAS_COUNT = sizeof(aliases) / sizeof(aliases[0]) };
+enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]) };
 
 const char* resolve_nvptx_name(uint32_t index) {
   if (index < ARCH_COUNT) return archs[index].name;
-  return index - ARCH_COUNT < ALIAS_COUNT ? aliases[index - ARCH_COUNT].name : NULL;
+  const processor_name_t* row = processor_name_at(PROCESSOR_NVIDIA, index - ARCH_COUNT);
+  return row ? row->name : NULL;
 }
 
 // --iree-cuda-target-features=+ptx80 asks for a PTX version, which LLVM must know and which may not be older than what
@@ -59,8 +56,8 @@ static bool resolve_features(const arch_t* arch, const char* given, target_t* ou
 
 bool resolve_nvptx(const target_options_t* options, target_t* out, text_t* error) {
   const char* name = options->cpu && *options->cpu ? options->cpu : "sm_60";
-  int alias = names_find(aliases, ALIAS_COUNT, sizeof(aliases[0]), name);
-  int row = names_find(archs, ARCH_COUNT, sizeof(archs[0]), alias >= 0 ? aliases[alias].arch : name);
+  const processor_name_t* product = processor_name_find(PROCESSOR_NVIDIA, name);
+  int row = names_find(archs, ARCH_COUNT, sizeof(archs[0]), product ? product->arch : name);
   if (row < 0) {
     names_report(error, "CUDA", name, resolve_nvptx_name);
     return false;
@@ -83,7 +80,7 @@ bool resolve_nvptx(const target_options_t* options, target_t* out, text_t* error
       .max_workgroup_size = 1024,
       .workgroup_memory_bytes = (int64_t)arch->shared_kib << 10,
       .registers_per_thread = 255,
-      .compute_units = alias >= 0 && aliases[alias].units ? aliases[alias].units : arch->units,
+      .compute_units = product && product->units ? product->units : arch->units,
       .has_async_copy = arch->async,
   };
   matrix_rows(arch->matrix, &out->device.mma, &out->device.mma_count);
