@@ -62,7 +62,12 @@ static void list_targets(void) {
   }
 }
 
-static bool is_nvidia(const char* name) { return strncmp(name, "sm_", strlen("sm_")) == 0; }
+// By the first of a list.
+static bool is_nvidia(const char* names) {
+  char name[48];
+  snprintf(name, sizeof(name), "%.*s", (int)strcspn(names, ","), names);
+  return strncmp(name, "sm_", strlen("sm_")) == 0 || nv_target_find(name);
+}
 
 static bool check_nvidia(const char* name) {
   if (nv_target_find(name)) return true;

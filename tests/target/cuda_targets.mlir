@@ -20,6 +20,12 @@
 // LIST-NEXT: cpu sm_90) needs sm_90
 // LIST-NEXT: cpu sm_60) needs sm_60
 // LIST-NEXT: cpu sm_37) needs sm_37
+// A GPU takes the newest that it runs; this one runs none of the second module.
+// RUN: iree-softgpu --target=sm_70 -- iree-run-module --device=cuda --module=%t.vmfb --function=abs --input=4xf32=-1,2,-3,4 --expected_output=4xf32=1,2,3,4
+// RUN: iree-softgpu --target=h200 -- iree-run-module --device=cuda --module=%t.vmfb --function=abs --input=4xf32=-1,2,-3,4 --expected_output=4xf32=1,2,3,4
+// RUN: iree-compile --iree-hal-target-device=cuda --iree-cuda-target=sm_90a,sm_100 %s -o %t.new.vmfb
+// RUN: not iree-softgpu --target=a100 -- iree-run-module --device=cuda --module=%t.new.vmfb --function=abs --input=4xf32 2>&1 | FileCheck --check-prefix=OLDER %s
+// OLDER: the module has [{{.*}}cpu sm_100), which needs sm_100; {{.*}}cpu sm_90a), which needs sm_90a], the device takes [cuda-nvptx-fb, sm_80]
 //
 // RUN: not iree-compile --iree-hal-target-device=cuda --iree-cuda-target=hoper %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=UNKNOWN %s
 // UNKNOWN: Unknown CUDA target 'hoper'; nearest names: 'hopper'
