@@ -5,6 +5,7 @@
 #include "iree/base/status.h"
 
 #include "iree/base/allocator.h"
+#include "iree/base/string_builder.h"
 
 #define STORAGE_ALIGNMENT (IREE_STATUS_CODE_MASK + 1)
 
@@ -229,6 +230,29 @@ iree_status_t iree_status_clone(iree_status_t status) {
     copy = iree_status_annotate(copy, iree_make_string_view(annotation->text, annotation->length));
   }
   return copy;
+}
+
+iree_status_t iree_status_freeze(iree_status_t status) {
+  storage_t* storage = status_storage(status);
+  if (!storage) return status;
+  iree_string_builder_t text;
+  iree_string_builder_initialize(iree_allocator_system(), &text);
+  iree_status_t result =
+      iree_string_builder_append_string(&text, iree_make_string_view(storage->text, storage->length));
+  for (annotation_t* annotation = storage->annotations; annotation && iree_status_is_ok(result);
+       annotation = annotation->next) {
+    result = iree_string_builder_append_format(&text, "; %.*s", (int)annotation->length, annotation->text);
+  }
+  if (iree_status_is_ok(result)) {
+    result = iree_status_allocate_copy(iree_status_code(status), iree_make_cstring_view(storage->file), storage->line,
+                                       iree_string_builder_view(&text));
+    iree_status_free(status);
+  } else {
+    iree_status_free(result);
+    result = status;
+  }
+  iree_string_builder_deinitialize(&text);
+  return result;
 }
 
 iree_status_t iree_status_join(iree_status_t base_status, iree_status_t new_status) {

@@ -4,11 +4,14 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "iree/base/threading/api.h"
+#include "iree/base/threading/numa.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Futex
@@ -154,8 +157,49 @@ static void* thread_main(void* arg) {
   return NULL;
 }
 
+void iree_thread_affinity_set_any(iree_thread_affinity_t* out_thread_affinity) {
+  memset(out_thread_affinity, 0, sizeof(*out_thread_affinity));
+}
+
+void iree_thread_affinity_set_group_any(uint32_t group, iree_thread_affinity_t* out_thread_affinity) {
+  iree_thread_affinity_set_any(out_thread_affinity);
+  out_thread_affinity->group_any = 1;
+  out_thread_affinity->group = group & 0xFF;
+}
+
+// Visits the numbers of a list of ranges as the system writes them: `0`, `0-1`, `0,2-3`.
+static bool read_ranges(const char* path, void (*visit)(void* user_data, uint32_t number), void* user_data) {
+  char text[1024] = {0};
+  FILE* file = fopen(path, "r");
+  if (!file) return false;
+  size_t length = fread(text, 1, sizeof(text) - 1, file);
+  fclose(file);
+  for (iree_string_view_t rest = iree_string_view_trim(iree_make_string_view(text, length)), range; rest.size;) {
+    iree_string_view_split(rest, ',', &range, &rest);
+    iree_string_view_t first, last;
+    uint32_t first_id = 0, last_id = 0;
+    bool is_range = iree_string_view_split(range, '-', &first, &last) >= 0;
+    if (!iree_string_view_atoi_uint32(first, &first_id)) break;
+    last_id = first_id;
+    if (is_range && (!iree_string_view_atoi_uint32(last, &last_id) || last_id < first_id)) break;
+    for (uint32_t id = first_id; id <= last_id && id < CPU_SETSIZE; ++id) visit(user_data, id);
+  }
+  return true;
+}
+
+static void add_processor(void* user_data, uint32_t number) { CPU_SET(number, (cpu_set_t*)user_data); }
+
+static void set_group_affinity(pthread_t handle, uint32_t group) {
+  char path[64];
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", group);
+  if (read_ranges(path, add_processor, &set) && CPU_COUNT(&set)) pthread_setaffinity_np(handle, sizeof(set), &set);
+}
+
 static void set_affinity(pthread_t handle, iree_thread_affinity_t affinity) {
-  if (!affinity.specified || affinity.id >= CPU_SETSIZE) return;
+  if (!affinity.id_assigned && affinity.group_any) set_group_affinity(handle, affinity.group);
+  if (!affinity.id_assigned || affinity.id >= CPU_SETSIZE) return;
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(affinity.id, &set);
@@ -217,28 +261,84 @@ void iree_thread_yield(void) { sched_yield(); }
 // NUMA
 //===----------------------------------------------------------------------------------------------------------------===
 
-iree_host_size_t iree_numa_node_count(void) {
-  // A list of ranges: `0`, `0-1`, `0,2-3`.
-  char text[256] = {0};
-  FILE* file = fopen("/sys/devices/system/node/online", "r");
-  if (!file) return 1;
-  size_t length = fread(text, 1, sizeof(text) - 1, file);
-  fclose(file);
-  iree_host_size_t count = 0;
-  for (iree_string_view_t rest = iree_string_view_trim(iree_make_string_view(text, length)), range; rest.size;) {
-    iree_string_view_split(rest, ',', &range, &rest);
-    iree_string_view_t first, last;
-    uint32_t first_id = 0, last_id = 0;
-    bool is_range = iree_string_view_split(range, '-', &first, &last) >= 0;
-    if (!iree_string_view_atoi_uint32(first, &first_id)) break;
-    last_id = first_id;
-    if (is_range && (!iree_string_view_atoi_uint32(last, &last_id) || last_id < first_id)) break;
-    count += last_id - first_id + 1;
-  }
-  return iree_max(count, 1);
+static struct {
+  iree_once_flag once;
+  uint64_t words[IREE_NUMA_MAX_NODES / 64];
+} online_nodes = {.once = IREE_ONCE_FLAG_INIT};
+
+static void add_node(void* user_data, uint32_t number) {
+  if (number < IREE_NUMA_MAX_NODES) iree_bitmap_set(*(iree_bitmap_t*)user_data, number);
 }
+
+static void find_online_nodes(void) {
+  iree_bitmap_t nodes = {IREE_NUMA_MAX_NODES, online_nodes.words};
+  read_ranges("/sys/devices/system/node/online", add_node, &nodes);
+  if (iree_bitmap_none_set(nodes)) iree_bitmap_set(nodes, 0);
+}
+
+iree_bitmap_t iree_numa_online_nodes(void) {
+  iree_call_once(&online_nodes.once, find_online_nodes);
+  iree_bitmap_t nodes = {IREE_NUMA_MAX_NODES, online_nodes.words};
+  return nodes;
+}
+
+iree_host_size_t iree_numa_node_count(void) { return iree_bitmap_count(iree_numa_online_nodes()); }
 
 iree_numa_node_id_t iree_numa_node_for_current_thread(void) {
   unsigned cpu = 0, node = 0;
   return syscall(SYS_getcpu, &cpu, &node, NULL) == 0 ? node : 0;
+}
+
+iree_status_t iree_numa_bind_memory(void* ptr, iree_host_size_t size, iree_numa_node_id_t node_id) {
+  enum { PREFERRED = 1, MOVE = 2 };  // MPOL_PREFERRED, MPOL_MF_MOVE
+  if (node_id == IREE_NUMA_NODE_ANY) return iree_ok_status();
+  if (node_id >= IREE_NUMA_MAX_NODES || !iree_bitmap_test(iree_numa_online_nodes(), node_id)) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "there is no NUMA node %u", node_id);
+  }
+  unsigned long mask[IREE_NUMA_MAX_NODES / 64] = {0};
+  mask[node_id / 64] = 1ul << (node_id % 64);
+  syscall(SYS_mbind, ptr, size, PREFERRED, mask, (unsigned long)IREE_NUMA_MAX_NODES, MOVE);  // best effort
+  return iree_ok_status();
+}
+
+iree_status_t iree_numa_alloc(iree_host_size_t size, const iree_numa_alloc_options_t* options, void** out_ptr,
+                              iree_numa_alloc_info_t* out_info) {
+  *out_ptr = NULL;
+  memset(out_info, 0, sizeof(*out_info));
+  iree_host_size_t huge = options->huge_page_size ? options->huge_page_size : (iree_host_size_t)2 << 20;
+  iree_host_size_t page = (iree_host_size_t)sysconf(_SC_PAGESIZE), huge_size = 0;
+  const int protection = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+  if (size == 0 || !iree_host_size_is_power_of_two(huge) || !iree_host_size_checked_align(size, huge, &huge_size)) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " bytes in pages of %" PRIhsz, size, huge);
+  }
+  if (options->alignment > page) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "memory is aligned to pages of %" PRIhsz ", not to %" PRIhsz,
+                            page, options->alignment);
+  }
+  void* ptr = MAP_FAILED;
+  if (options->flags & IREE_MEMORY_PLACEMENT_FLAG_EXPLICIT_HUGE_PAGES) {
+    int page_bits = __builtin_ctzll(huge) << 26;  // MAP_HUGE_SHIFT
+    ptr = mmap(NULL, huge_size, protection, flags | MAP_HUGETLB | page_bits, -1, 0);
+    *out_info = (iree_numa_alloc_info_t){huge_size, huge, IREE_NUMA_ALLOC_METHOD_EXPLICIT_HUGE_PAGES};
+  }
+  if (ptr == MAP_FAILED) {
+    iree_host_size_t mapped = iree_host_align(size, page);
+    ptr = mmap(NULL, mapped, protection, flags, -1, 0);
+    *out_info = (iree_numa_alloc_info_t){mapped, 0, IREE_NUMA_ALLOC_METHOD_MMAP};
+    if (ptr != MAP_FAILED && options->flags && madvise(ptr, mapped, MADV_HUGEPAGE) == 0) {
+      out_info->method = IREE_NUMA_ALLOC_METHOD_TRANSPARENT_HUGE_PAGES;
+    }
+  }
+  if (ptr == MAP_FAILED) return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "no %" PRIhsz " bytes", size);
+  iree_status_t status = iree_numa_bind_memory(ptr, out_info->allocated_size, options->node_id);
+  if (iree_status_is_ok(status)) {
+    *out_ptr = ptr;
+  } else {
+    iree_numa_free(ptr, out_info);
+  }
+  return status;
+}
+
+void iree_numa_free(void* ptr, const iree_numa_alloc_info_t* info) {
+  if (ptr) munmap(ptr, info->allocated_size);
 }

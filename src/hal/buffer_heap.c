@@ -2,6 +2,7 @@
 
 #include "hal/detail.h"
 #include "hal/kept_blocks.h"
+#include "hal/virtual_memory.h"
 #include "iree/hal/allocator.h"
 #include "iree/hal/buffer.h"
 
@@ -260,6 +261,7 @@ static const iree_hal_allocator_vtable_t heap_allocator_vtable = {
     .allocate_buffer = heap_allocate_buffer,
     .import_buffer = heap_import_buffer,
     .export_buffer = heap_export_buffer,
+    HAL_HOST_VIRTUAL_MEMORY_CALLS,
 };
 
 iree_status_t iree_hal_allocator_create_heap(iree_string_view_t identifier, iree_allocator_t data_allocator,

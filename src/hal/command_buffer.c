@@ -104,6 +104,22 @@ iree_status_t iree_hal_buffer_binding_table_resolve_ref(iree_hal_buffer_binding_
                                          &out_resolved_ref->offset, &out_resolved_ref->length);
 }
 
+static iree_status_t normalize(iree_hal_buffer_t** buffer, iree_device_size_t* offset, iree_device_size_t* length) {
+  if (!*buffer) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_calculate_range(
+      iree_hal_buffer_byte_offset(*buffer), iree_hal_buffer_byte_length(*buffer), *offset, *length, offset, length));
+  *buffer = iree_hal_buffer_allocated_buffer(*buffer);
+  return iree_ok_status();
+}
+
+iree_status_t iree_hal_buffer_ref_normalize(iree_hal_buffer_ref_t* buffer_ref) {
+  return normalize(&buffer_ref->buffer, &buffer_ref->offset, &buffer_ref->length);
+}
+
+iree_status_t iree_hal_buffer_binding_normalize(iree_hal_buffer_binding_t* binding) {
+  return normalize(&binding->buffer, &binding->offset, &binding->length);
+}
+
 // What a command does to a buffer.
 typedef struct ref_use_t {
   iree_hal_buffer_usage_t usage;

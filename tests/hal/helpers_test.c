@@ -1,5 +1,8 @@
 // Small helpers of iree/base: pages, bitmaps, aligned memory, string builders.
 #include "hal_test.h"
+#include "iree/base/threading/numa.h"
+#include "iree/base/threading/thread.h"
+#include "iree/hal/api.h"
 
 static void pages(void** state) {
   assert_int_equal(iree_page_align_start(0x1FFF, 0x1000), 0x1000);
@@ -110,11 +113,90 @@ static void string_pairs(void** state) {
   assert_int_equal(iree_string_pair_list_empty().count + iree_string_view_list_empty().count, 0);
 }
 
+static void memory_of_nodes(void** state) {
+  iree_bitmap_t nodes = iree_numa_online_nodes();
+  assert_int_equal(iree_bitmap_count(nodes), iree_numa_node_count());
+  iree_numa_alloc_options_t options = iree_numa_alloc_options_default();
+  options.node_id = (iree_numa_node_id_t)iree_bitmap_find_first_set(nodes, 0);
+  for (iree_memory_placement_flags_t flags = 0; flags <= 3; ++flags) {
+    iree_numa_alloc_info_t info;
+    uint8_t* data = NULL;
+    options.flags = flags;
+    CHECK_OK(iree_numa_alloc(100000, &options, (void**)&data, &info));
+    assert_true(info.allocated_size >= 100000);
+    if (flags == 0) assert_int_equal(info.method, IREE_NUMA_ALLOC_METHOD_MMAP);
+    assert_int_equal(data[99999], 0);
+    data[99999] = 1;
+    iree_numa_free(data, &info);
+  }
+  iree_numa_alloc_info_t info;
+  void* data = NULL;
+  options.node_id = (iree_numa_node_id_t)iree_bitmap_find_first_unset(nodes, 0);
+  CHECK_CODE(INVALID_ARGUMENT, iree_numa_alloc(4096, &options, &data, &info));
+  assert_null(data);
+  CHECK_CODE(INVALID_ARGUMENT, iree_numa_alloc(0, &options, &data, &info));
+  iree_thread_affinity_t affinity;
+  iree_thread_affinity_set_any(&affinity);
+  assert_true(iree_thread_affinity_is_unspecified(affinity));
+  iree_thread_affinity_set_group_any(3, &affinity);
+  assert_false(iree_thread_affinity_is_unspecified(affinity));
+  assert_int_equal(affinity.group, 3);
+}
+
+static void frozen_status(void** state) {
+  char text[256];
+  iree_status_t status = iree_make_status_with_location("dir/file.c", 12, IREE_STATUS_NOT_FOUND, "no %s", "x");
+  status = iree_status_freeze(iree_status_annotate_f(status, "looking"));
+  CHECK_TEXT(iree_status_message(status), "no x; looking");
+  iree_status_format(status, sizeof(text), text, NULL);
+  assert_string_equal(text, "dir/file.c:12: NOT_FOUND; no x; looking");
+  CHECK_CODE(NOT_FOUND, status);
+  CHECK_OK(iree_status_freeze(iree_ok_status()));
+  CHECK_CODE(DEFERRED, iree_status_freeze(iree_status_from_code(IREE_STATUS_DEFERRED)));
+}
+
+static void references(void** state) {
+  iree_hal_allocator_t* allocator = NULL;
+  iree_hal_buffer_t *buffer = NULL, *part = NULL;
+  iree_allocator_t host_allocator = iree_allocator_system();
+  CHECK_OK(iree_hal_allocator_create_heap(IREE_SV("test"), host_allocator, host_allocator, &allocator));
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+  CHECK_OK(iree_hal_allocator_allocate_buffer(allocator, params, 256, &buffer));
+  CHECK_OK(iree_hal_buffer_subspan(buffer, 64, 128, host_allocator, &part));
+  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(part, 16, IREE_HAL_WHOLE_BUFFER);
+  CHECK_OK(iree_hal_buffer_ref_normalize(&ref));
+  assert_ptr_equal(ref.buffer, buffer);
+  assert_int_equal(ref.offset, 80);
+  assert_int_equal(ref.length, 112);
+  iree_hal_buffer_binding_t binding = {part, 0, 129};
+  CHECK_CODE(OUT_OF_RANGE, iree_hal_buffer_binding_normalize(&binding));
+  assert_ptr_equal(binding.buffer, part);
+  binding.length = 100;
+  CHECK_OK(iree_hal_buffer_binding_normalize(&binding));
+  assert_int_equal(binding.offset, 64);
+  assert_int_equal(binding.length, 100);
+  ref = iree_hal_make_indirect_buffer_ref(3, 4, 5);
+  CHECK_OK(iree_hal_buffer_ref_normalize(&ref));
+  assert_int_equal(ref.buffer_slot, 3);
+  iree_hal_buffer_release(part);
+  iree_hal_buffer_release(buffer);
+  iree_hal_allocator_release(allocator);
+  iree_hal_allocator_statistics_t statistics = {0};
+  iree_hal_allocator_statistics_record_alloc(&statistics, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, 100);
+  iree_hal_allocator_statistics_record_free(&statistics, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, 60);
+  iree_hal_allocator_statistics_record_alloc(&statistics, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, 50);
+  iree_hal_allocator_statistics_record_alloc(&statistics, IREE_HAL_MEMORY_TYPE_HOST_LOCAL, 7);
+  assert_int_equal(statistics.device_bytes_peak, 100);
+  assert_int_equal(statistics.device_bytes_allocated, 150);
+  assert_int_equal(statistics.host_bytes_peak, 7);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pages),          cmocka_unit_test(bitmaps),
       cmocka_unit_test(aligned_memory), cmocka_unit_test(appended_in_place),
-      cmocka_unit_test(string_pairs),
+      cmocka_unit_test(string_pairs),   cmocka_unit_test(memory_of_nodes),
+      cmocka_unit_test(frozen_status),  cmocka_unit_test(references),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

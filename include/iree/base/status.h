@@ -151,6 +151,8 @@ IREE_API_EXPORT IREE_MUST_USE_RESULT iree_status_t iree_status_allocate_copy(ire
                                                                              iree_string_view_t file, uint32_t line,
                                                                              iree_string_view_t message);
 
+// The same with all annotations in its message. Consumes `status`.
+IREE_API_EXPORT IREE_MUST_USE_RESULT iree_status_t iree_status_freeze(iree_status_t status);
 // A deep copy. The source stays valid and owned by its holder.
 IREE_API_EXPORT IREE_MUST_USE_RESULT iree_status_t iree_status_clone(iree_status_t status);
 

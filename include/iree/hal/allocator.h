@@ -80,6 +80,29 @@ typedef struct iree_hal_allocator_statistics_t {
   iree_device_size_t device_bytes_allocated;
   iree_device_size_t device_bytes_freed;
 } iree_hal_allocator_statistics_t;
+// Counts an allocation, and its end.
+static inline void iree_hal_allocator_statistics_record_alloc(iree_hal_allocator_statistics_t* statistics,
+                                                              iree_hal_memory_type_t memory_type,
+                                                              iree_device_size_t allocation_size) {
+  if (iree_all_bits_set(memory_type, IREE_HAL_MEMORY_TYPE_HOST_LOCAL)) {
+    statistics->host_bytes_allocated += allocation_size;
+    statistics->host_bytes_peak =
+        iree_max(statistics->host_bytes_peak, statistics->host_bytes_allocated - statistics->host_bytes_freed);
+  } else {
+    statistics->device_bytes_allocated += allocation_size;
+    statistics->device_bytes_peak =
+        iree_max(statistics->device_bytes_peak, statistics->device_bytes_allocated - statistics->device_bytes_freed);
+  }
+}
+static inline void iree_hal_allocator_statistics_record_free(iree_hal_allocator_statistics_t* statistics,
+                                                             iree_hal_memory_type_t memory_type,
+                                                             iree_device_size_t allocation_size) {
+  if (iree_all_bits_set(memory_type, IREE_HAL_MEMORY_TYPE_HOST_LOCAL)) {
+    statistics->host_bytes_freed += allocation_size;
+  } else {
+    statistics->device_bytes_freed += allocation_size;
+  }
+}
 IREE_API_EXPORT iree_status_t iree_hal_allocator_statistics_format(const iree_hal_allocator_statistics_t* statistics,
                                                                    iree_string_builder_t* builder);
 
@@ -132,6 +155,69 @@ IREE_API_EXPORT iree_status_t iree_hal_allocator_create_heap(iree_string_view_t 
                                                              iree_hal_allocator_t** out_allocator);
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Virtual memory: address ranges, and physical memory to map into them. A reservation is a buffer that work may use
+// where memory is mapped and access to it given; doing either while work uses the range is undefined. Sizes and offsets
+// are multiples of the smallest page (query_granularity). Errors of all: UNAVAILABLE where there is none (GPUs today).
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct iree_hal_physical_memory_t iree_hal_physical_memory_t;
+
+enum iree_hal_memory_protection_bits_t {
+  IREE_HAL_MEMORY_PROTECTION_NONE = 0ull,
+  IREE_HAL_MEMORY_PROTECTION_READ = 1ull << 0,
+  IREE_HAL_MEMORY_PROTECTION_WRITE = 1ull << 1,
+  IREE_HAL_MEMORY_PROTECTION_READ_WRITE = IREE_HAL_MEMORY_PROTECTION_READ | IREE_HAL_MEMORY_PROTECTION_WRITE,
+};
+typedef uint64_t iree_hal_memory_protection_t;
+
+enum iree_hal_memory_advice_bits_t {
+  IREE_HAL_MEMORY_ADVICE_NORMAL = 0ull,
+  IREE_HAL_MEMORY_ADVICE_WILL_NEED = 1ull << 0,
+  IREE_HAL_MEMORY_ADVICE_DONT_NEED = 1ull << 1,  // contents may go
+};
+typedef uint64_t iree_hal_memory_advice_t;
+
+IREE_API_EXPORT bool iree_hal_allocator_supports_virtual_memory(iree_hal_allocator_t* allocator);
+// The smallest page, and one that works better; bytes.
+IREE_API_EXPORT iree_status_t iree_hal_allocator_virtual_memory_query_granularity(
+    iree_hal_allocator_t* allocator, iree_hal_buffer_params_t params, iree_device_size_t* out_minimum_page_size,
+    iree_device_size_t* out_recommended_page_size);
+// Addresses without memory or access.
+IREE_API_EXPORT iree_status_t iree_hal_allocator_virtual_memory_reserve(iree_hal_allocator_t* allocator,
+                                                                        iree_hal_queue_affinity_t queue_affinity,
+                                                                        iree_device_size_t size,
+                                                                        iree_hal_buffer_t** out_virtual_buffer);
+// Drops the caller's reference; the last one gives the addresses back. Errors: FAILED_PRECONDITION while anything is
+// mapped.
+IREE_API_EXPORT iree_status_t iree_hal_allocator_virtual_memory_release(iree_hal_allocator_t* allocator,
+                                                                        iree_hal_buffer_t* virtual_buffer);
+// Memory that is nowhere yet; zeros at first on the host.
+IREE_API_EXPORT iree_status_t iree_hal_allocator_physical_memory_allocate(
+    iree_hal_allocator_t* allocator, iree_hal_buffer_params_t params, iree_device_size_t size,
+    iree_allocator_t host_allocator, iree_hal_physical_memory_t** out_physical_memory);
+// Errors: FAILED_PRECONDITION while any of it is mapped.
+IREE_API_EXPORT iree_status_t iree_hal_allocator_physical_memory_free(iree_hal_allocator_t* allocator,
+                                                                      iree_hal_physical_memory_t* physical_memory);
+// Without access. The same memory may be mapped at several places. Errors: FAILED_PRECONDITION where something is
+// mapped.
+IREE_API_EXPORT iree_status_t iree_hal_allocator_virtual_memory_map(
+    iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer, iree_device_size_t virtual_offset,
+    iree_hal_physical_memory_t* physical_memory, iree_device_size_t physical_offset, iree_device_size_t size);
+// Errors: FAILED_PRECONDITION where nothing is mapped; of protect as well.
+IREE_API_EXPORT iree_status_t iree_hal_allocator_virtual_memory_unmap(iree_hal_allocator_t* allocator,
+                                                                      iree_hal_buffer_t* virtual_buffer,
+                                                                      iree_device_size_t virtual_offset,
+                                                                      iree_device_size_t size);
+// Gives or takes access, for these queues; on the host for all. What can be written there can be read.
+IREE_API_EXPORT iree_status_t iree_hal_allocator_virtual_memory_protect(
+    iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer, iree_device_size_t virtual_offset,
+    iree_device_size_t size, iree_hal_queue_affinity_t queue_affinity, iree_hal_memory_protection_t protection);
+// A hint; the range need not be whole pages.
+IREE_API_EXPORT iree_status_t iree_hal_allocator_virtual_memory_advise(
+    iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer, iree_device_size_t virtual_offset,
+    iree_device_size_t size, iree_hal_queue_affinity_t queue_affinity, iree_hal_memory_advice_t advice);
+
+//===----------------------------------------------------------------------------------------------------------------===
 // For drivers. Parameters arrive with defaults filled in.
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -156,6 +242,38 @@ typedef struct iree_hal_allocator_vtable_t {
                                              iree_hal_external_buffer_type_t requested_type,
                                              iree_hal_external_buffer_flags_t requested_flags,
                                              iree_hal_external_buffer_t* out_external_buffer);
+  // Optional, all or none.
+  bool(IREE_API_PTR* supports_virtual_memory)(iree_hal_allocator_t* allocator);
+  iree_status_t(IREE_API_PTR* virtual_memory_query_granularity)(iree_hal_allocator_t* allocator,
+                                                                const iree_hal_buffer_params_t* params,
+                                                                iree_device_size_t* out_minimum_page_size,
+                                                                iree_device_size_t* out_recommended_page_size);
+  iree_status_t(IREE_API_PTR* virtual_memory_reserve)(iree_hal_allocator_t* allocator,
+                                                      iree_hal_queue_affinity_t queue_affinity, iree_device_size_t size,
+                                                      iree_hal_buffer_t** out_virtual_buffer);
+  iree_status_t(IREE_API_PTR* virtual_memory_release)(iree_hal_allocator_t* allocator,
+                                                      iree_hal_buffer_t* virtual_buffer);
+  iree_status_t(IREE_API_PTR* physical_memory_allocate)(iree_hal_allocator_t* allocator,
+                                                        const iree_hal_buffer_params_t* params, iree_device_size_t size,
+                                                        iree_allocator_t host_allocator,
+                                                        iree_hal_physical_memory_t** out_physical_memory);
+  iree_status_t(IREE_API_PTR* physical_memory_free)(iree_hal_allocator_t* allocator,
+                                                    iree_hal_physical_memory_t* physical_memory);
+  iree_status_t(IREE_API_PTR* virtual_memory_map)(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer,
+                                                  iree_device_size_t virtual_offset,
+                                                  iree_hal_physical_memory_t* physical_memory,
+                                                  iree_device_size_t physical_offset, iree_device_size_t size);
+  iree_status_t(IREE_API_PTR* virtual_memory_unmap)(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer,
+                                                    iree_device_size_t virtual_offset, iree_device_size_t size);
+  iree_status_t(IREE_API_PTR* virtual_memory_protect)(iree_hal_allocator_t* allocator,
+                                                      iree_hal_buffer_t* virtual_buffer,
+                                                      iree_device_size_t virtual_offset, iree_device_size_t size,
+                                                      iree_hal_queue_affinity_t queue_affinity,
+                                                      iree_hal_memory_protection_t protection);
+  iree_status_t(IREE_API_PTR* virtual_memory_advise)(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer,
+                                                     iree_device_size_t virtual_offset, iree_device_size_t size,
+                                                     iree_hal_queue_affinity_t queue_affinity,
+                                                     iree_hal_memory_advice_t advice);
 } iree_hal_allocator_vtable_t;
 
 #ifdef __cplusplus

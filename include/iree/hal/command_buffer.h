@@ -79,12 +79,18 @@ static inline iree_hal_buffer_ref_list_t iree_hal_buffer_ref_list_empty(void) {
   return list;
 }
 
+// Names the allocation instead of a range of it, and its length instead of WHOLE_BUFFER. Indirect references stay as
+// they are. Errors: OUT_OF_RANGE.
+IREE_API_EXPORT iree_status_t iree_hal_buffer_ref_normalize(iree_hal_buffer_ref_t* buffer_ref);
+
 // What a slot is in one execution.
 typedef struct iree_hal_buffer_binding_t {
   iree_hal_buffer_t* buffer;
   iree_device_size_t offset;
   iree_device_size_t length;  // may be IREE_HAL_WHOLE_BUFFER
 } iree_hal_buffer_binding_t;
+// As iree_hal_buffer_ref_normalize.
+IREE_API_EXPORT iree_status_t iree_hal_buffer_binding_normalize(iree_hal_buffer_binding_t* binding);
 typedef struct iree_hal_buffer_binding_table_t {
   iree_host_size_t count;
   const iree_hal_buffer_binding_t* bindings;

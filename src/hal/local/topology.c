@@ -116,7 +116,7 @@ static void add_group(iree_task_topology_t* topology, uint32_t cpu, bool is_boun
   group->group_index = (uint32_t)topology->group_count++;
   group->processor_index = cpu;
   group->l2_cache_size = cpu == UINT32_MAX ? 0 : l2_cache_size(cpu);
-  group->ideal_thread_affinity.specified = is_bound;
+  group->ideal_thread_affinity.id_assigned = is_bound;
   group->ideal_thread_affinity.id = cpu;
 }
 

@@ -5,18 +5,11 @@
 #include <stdbool.h>
 
 #include "iree/base/api.h"
+#include "iree/base/threading/affinity.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// Where a thread may run. All zero: anywhere.
-typedef struct iree_thread_affinity_t {
-  uint32_t specified : 1;  // whether `id` is meant
-  uint32_t smt : 1;        // whether siblings of the same core are meant too
-  uint32_t group : 30;     // NUMA node
-  uint32_t id;             // logical processor
-} iree_thread_affinity_t;
 
 typedef struct iree_thread_create_params_t {
   iree_string_view_t name;      // shown by debuggers, first 15 bytes
