@@ -56,10 +56,21 @@ iree_status_t iree_hal_device_queue_alloca(iree_hal_device_t* device, iree_hal_q
                                            iree_hal_buffer_params_t params, iree_device_size_t allocation_size,
                                            iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer) {
   *out_buffer = NULL;
-  if (pool) return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "explicit memory pools are not supported");
   IREE_RETURN_IF_ERROR(
       check_flags(flags, IREE_HAL_ALLOCA_FLAG_INDETERMINATE_LIFETIME | IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER));
   iree_hal_buffer_params_canonicalize(&params);
+  if (pool) {
+    // Its memory is there at once: the operation only orders.
+    params.queue_affinity = queue_affinity;
+    IREE_RETURN_IF_ERROR(
+        iree_hal_pool_allocate_buffer(pool, params, allocation_size, NULL, iree_immediate_timeout(), out_buffer));
+    iree_status_t status = iree_hal_device_queue_barrier(device, queue_affinity, wait_semaphore_list,
+                                                         signal_semaphore_list, IREE_HAL_EXECUTE_FLAG_NONE);
+    if (iree_status_is_ok(status)) return status;
+    iree_hal_buffer_release(*out_buffer);
+    *out_buffer = NULL;
+    return status;
+  }
   return HAL_CALL(device, iree_hal_device, queue_alloca)(device, queue_affinity, wait_semaphore_list,
                                                          signal_semaphore_list, pool, params, allocation_size, flags,
                                                          out_buffer);

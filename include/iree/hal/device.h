@@ -23,6 +23,7 @@
 #include "iree/hal/command_buffer.h"
 #include "iree/hal/executable_cache.h"
 #include "iree/hal/file.h"
+#include "iree/hal/pool.h"
 #include "iree/hal/queue.h"
 #include "iree/hal/resource.h"
 #include "iree/hal/semaphore.h"
@@ -54,9 +55,6 @@ static inline iree_hal_device_create_params_t iree_hal_device_create_params_defa
   iree_hal_device_create_params_t params = {NULL, NULL};
   return params;
 }
-
-// Pools of queue-ordered memory. Devices have a default one; choosing another is refused by the drivers here.
-typedef struct iree_hal_pool_t iree_hal_pool_t;
 
 typedef uint64_t iree_hal_alloca_flags_t;
 enum iree_hal_alloca_flag_bits_t {
@@ -205,7 +203,8 @@ IREE_API_EXPORT iree_status_t
 iree_hal_device_assign_topology_info(iree_hal_device_t* device, const iree_hal_device_topology_info_t* topology_info);
 
 // Allocates. The buffer is returned at once and may be named in other operations; its memory is there only once the
-// signal semaphores are. `pool` must be NULL.
+// signal semaphores are. `pool` (NULL: the device's own) gives the memory; it has to be there when this is called, and
+// goes back with the buffer. Errors: RESOURCE_EXHAUSTED of a pool.
 IREE_API_EXPORT iree_status_t iree_hal_device_queue_alloca(
     iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
     const iree_hal_semaphore_list_t wait_semaphore_list, const iree_hal_semaphore_list_t signal_semaphore_list,
