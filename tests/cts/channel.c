@@ -538,6 +538,23 @@ static void failures(void** state) {
   }
 }
 
+// The host does the work, and has to see the memory.
+static void unseen_memory(void** state) {
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+  iree_hal_buffer_t* buffer = NULL;
+  CHECK_OK(iree_hal_allocator_allocate_buffer(cts.allocator, params, 64, &buffer));
+  bool is_seen = iree_hal_buffer_memory_type(buffer) & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
+  iree_hal_channel_t* channel = join(cts.device, "alone", 0, 1);
+  iree_hal_semaphore_t* done = cts_semaphore(0);
+  iree_hal_command_buffer_t* commands = start(channel, OP(ALL_REDUCE, SUM, UINT_32), 0, 16, buffer, nothing(), done);
+  assert_int_equal(iree_status_consume_code(wait_for(done, 1)),
+                   is_seen ? IREE_STATUS_OK : IREE_STATUS_PERMISSION_DENIED);
+  iree_hal_command_buffer_release(commands);
+  iree_hal_semaphore_release(done);
+  iree_hal_channel_release(channel);
+  iree_hal_buffer_release(buffer);
+}
+
 static void bad_collectives(void** state) {
   iree_hal_channel_t* channel = join(cts.device, "pair", 0, 2);
   iree_hal_buffer_t* buffer = cts_buffer(64, 0);
@@ -630,4 +647,5 @@ CTS_RECORDING_SUITE(channel, cmocka_unit_test(reductions), cmocka_unit_test(part
                     cmocka_unit_test(movements), cmocka_unit_test(send_recv), cmocka_unit_test(sends_and_receives),
                     cmocka_unit_test(in_place), cmocka_unit_test(ordered_with_commands),
                     cmocka_unit_test(across_devices), cmocka_unit_test(threads), cmocka_unit_test(splits),
-                    cmocka_unit_test(failures), cmocka_unit_test(bad_collectives), cmocka_unit_test(groups));
+                    cmocka_unit_test(failures), cmocka_unit_test(unseen_memory), cmocka_unit_test(bad_collectives),
+                    cmocka_unit_test(groups));
