@@ -317,7 +317,7 @@ iree_status_t iree_numa_alloc(iree_host_size_t size, const iree_numa_alloc_optio
   }
   void* ptr = MAP_FAILED;
   if (options->flags & IREE_MEMORY_PLACEMENT_FLAG_EXPLICIT_HUGE_PAGES) {
-    int page_bits = __builtin_ctzll(huge) << 26;  // MAP_HUGE_SHIFT
+    int page_bits = (int)((unsigned)(__builtin_ctzll(huge) & 63) << 26);  // MAP_HUGE_SHIFT
     ptr = mmap(NULL, huge_size, protection, flags | MAP_HUGETLB | page_bits, -1, 0);
     *out_info = (iree_numa_alloc_info_t){huge_size, huge, IREE_NUMA_ALLOC_METHOD_EXPLICIT_HUGE_PAGES};
   }
