@@ -278,9 +278,9 @@ ir_value_t* kernel_load(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset,
   return ir_build_value(b, KERNEL_LOAD, operands, 2, kernel_vector_type(b->ctx, memory->type->element, lanes));
 }
 
-void kernel_store(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset) {
+ir_op_t* kernel_store(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset) {
   ir_value_t* operands[] = {value, memory, offset};
-  ir_build_op(b, KERNEL_STORE, operands, 3, NULL);
+  return ir_build_op(b, KERNEL_STORE, operands, 3, NULL);
 }
 
 ir_value_t* kernel_load_masked(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, ir_value_t* mask,
@@ -289,9 +289,10 @@ ir_value_t* kernel_load_masked(ir_builder_t* b, ir_value_t* memory, ir_value_t* 
   return ir_build_value(b, KERNEL_LOAD, operands, 4, other->type);
 }
 
-void kernel_store_masked(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset, ir_value_t* mask) {
+ir_op_t* kernel_store_masked(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset,
+                             ir_value_t* mask) {
   ir_value_t* operands[] = {value, memory, offset, mask};
-  ir_build_op(b, KERNEL_STORE, operands, 4, NULL);
+  return ir_build_op(b, KERNEL_STORE, operands, 4, NULL);
 }
 
 ir_value_t* kernel_gather(ir_builder_t* b, ir_value_t* memory, ir_value_t* offsets, ir_value_t* mask,

@@ -47,10 +47,11 @@ ir_value_t* kernel_reduce(ir_builder_t* b, ir_value_t* v, const char* kind);  //
 int64_t kernel_lanes(const ir_value_t* value);
 const ir_type_t* kernel_vector_type(ir_context_t* ctx, const ir_type_t* scalar, int64_t lanes);  // lanes 1: the scalar
 ir_value_t* kernel_load(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, int64_t lanes);
-void kernel_store(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset);
+ir_op_t* kernel_store(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset);
 ir_value_t* kernel_load_masked(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, ir_value_t* mask,
                                ir_value_t* other);
-void kernel_store_masked(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset, ir_value_t* mask);
+ir_op_t* kernel_store_masked(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset,
+                             ir_value_t* mask);
 ir_value_t* kernel_gather(ir_builder_t* b, ir_value_t* memory, ir_value_t* offsets, ir_value_t* mask,
                           ir_value_t* other);  // mask and other may be NULL
 ir_value_t* kernel_alloc(ir_builder_t* b, const ir_type_t* element, int64_t count, ir_space_t space);

@@ -48,6 +48,15 @@ static int64_t clamp_mul(int64_t a, int64_t b) {
   return product;
 }
 
+int64_t linear_multiple(const linear_t* x, int64_t most) {
+  uint64_t bits = (uint64_t)x->constant | (uint64_t)most;
+  if (x->vector) return 1;
+  for (uint32_t i = 0; i < x->count; ++i) {
+    bits |= (uint64_t)x->terms[i].coefficient * (uint64_t)index_facts(x->terms[i].value).multiple;
+  }
+  return (int64_t)(bits & (~bits + 1));
+}
+
 void linear_range(const kernel_build_t* k, const linear_t* x, int64_t* min, int64_t* max) {
   *min = *max = x->constant;
   for (uint32_t i = 0; i < x->count; ++i) {

@@ -57,6 +57,8 @@ void linear_divide(kernel_build_t* k, linear_t x, int64_t d, linear_t* quotient,
 bool linear_is_constant(const linear_t* x, int64_t* out);
 static inline bool linear_is_uniform(const linear_t* x) { return x->lane == 0 && !x->vector; }
 bool linear_equal(const linear_t* x, const linear_t* y);
+// A power of two that the form without its lane part is a multiple of, up to `most`.
+int64_t linear_multiple(const linear_t* x, int64_t most);
 // Inclusive bounds over all lanes.
 void linear_range(const kernel_build_t* k, const linear_t* x, int64_t* min, int64_t* max);
 

@@ -43,6 +43,8 @@ bool strategy_contract_matches(const dispatch_t* d);
 void strategy_contract_build(dispatch_t* d);
 bool strategy_conv_matches(const dispatch_t* d);
 void strategy_conv_build(dispatch_t* d);
+bool strategy_staged_matches(const dispatch_t* d);
+void strategy_staged_build(dispatch_t* d);
 bool strategy_matrix_matches(const dispatch_t* d);
 void strategy_matrix_build(dispatch_t* d);
 bool strategy_depthwise_matches(const dispatch_t* d);

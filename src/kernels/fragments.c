@@ -1,0 +1,171 @@
+// See fragments.h.
+#include "kernels/fragments.h"
+
+#include <string.h>
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Layouts
+//===----------------------------------------------------------------------------------------------------------------===
+
+static int32_t position(mma_layout_fn_t layout, int32_t lane, int32_t element, bool column) {
+  mma_position_t at = layout(lane, element);
+  return column ? at.col : at.row;
+}
+
+static bool read_place(const mma_row_t* row, mma_layout_fn_t layout, int32_t element, bool column, int32_t split,
+                       place_t* out) {
+  out->base = position(layout, 0, element, column);
+  out->low = position(layout, 1, element, column) - out->base;
+  out->high = split < row->subgroup ? position(layout, split, element, column) - out->base : 0;
+  for (int32_t lane = 0; lane < row->subgroup; ++lane) {
+    int32_t expected = out->base + out->low * (lane % split) + out->high * (lane / split);
+    if (position(layout, lane, element, column) != expected) return false;
+  }
+  return true;
+}
+
+static bool read_layout(const mma_row_t* row, mma_layout_fn_t layout, int32_t count, int32_t split, held_t* out) {
+  if (count > FRAGMENT_MAX_HELD) return false;
+  out->count = count;
+  for (int32_t i = 0; i < count; ++i) {
+    if (!read_place(row, layout, i, false, split, &out->row[i])) return false;
+    if (!read_place(row, layout, i, true, split, &out->column[i])) return false;
+  }
+  return true;
+}
+
+bool place_equal(const place_t* x, const place_t* y) {
+  return x->base == y->base && x->low == y->low && x->high == y->high;
+}
+
+// All elements of the right fragment of a lane must be of one column.
+static bool read_layouts(fragments_t* f) {
+  for (f->split = 4; f->split <= 32; f->split *= 2) {
+    const mma_row_t* row = f->row;
+    if (!read_layout(row, row->a, row->a_lanes, f->split, &f->a)) continue;
+    if (!read_layout(row, row->b, row->b_lanes, f->split, &f->b)) continue;
+    if (!read_layout(row, row->c, row->c_lanes, f->split, &f->c)) continue;
+    for (int32_t i = 1; i < f->b.count; ++i) {
+      if (!place_equal(&f->b.column[i], &f->b.column[0])) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+int32_t fragment_run(const fragments_t* f, product_side_t side) {
+  const held_t* held = fragment_held(f, side);
+  const place_t *depth = fragment_depths(f, side), *free = fragment_frees(f, side);
+  int32_t run = held->count;
+  for (int32_t i = 0; i < held->count; ++i) {
+    while (i % run && (!place_equal(&free[i], &free[i - 1]) || depth[i].base != depth[i - 1].base + 1)) run /= 2;
+  }
+  return run;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The product and its instruction
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool fragments_read(fragments_t* f, dispatch_t* d) {
+  memset(f, 0, sizeof(*f));
+  if (!d->root || d->device->kind != DEVICE_GPU || !d->device->mma_count) return false;
+  if (!product_read(&f->product, d) || f->product.dynamic) return false;
+  const product_t* p = &f->product;
+  f->element = ir_operand(p->op, 0)->type->element;
+  return ir_operand(p->op, 1)->type->element == f->element && !graph_reads_unsigned(p->op, 0) &&
+         !graph_reads_unsigned(p->op, 1);
+}
+
+static bool fills(const product_t* p, const mma_row_t* row) {
+  double padded = (double)(fragment_ceil(p->rows, row->m) * row->m) *
+                  (double)(fragment_ceil(p->columns, row->n) * row->n) *
+                  (double)(fragment_ceil(p->depth, row->k) * row->k);
+  return padded <= 2.5 * (double)p->rows * (double)p->columns * (double)p->depth;
+}
+
+bool fragments_take(fragments_t* f, const device_mma_t* device_row) {
+  const dispatch_t* d = f->product.d;
+  f->row = mma_find(device_row->instruction);
+  return f->row && f->row->subgroup == d->device->subgroup_size && fills(&f->product, f->row) &&
+         strcmp(ir_type_str(d->ctx, f->element), f->row->a_type) == 0 &&
+         strcmp(ir_type_str(d->ctx, f->product.accumulator), f->row->c_type) == 0 && read_layouts(f);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Code
+//===----------------------------------------------------------------------------------------------------------------===
+
+linear_t fragment_at(fragments_t* f, linear_t first, const place_t* place) {
+  kernel_build_t* k = &f->product.d->k;
+  linear_t at = linear_add(k, linear_scale(k, f->low, place->low), linear_scale(k, f->high, place->high));
+  at = linear_add(k, first, at);
+  at.constant += place->base;
+  return at;
+}
+
+linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size) {
+  int64_t min, max;
+  linear_range(k, &at, &min, &max);
+  if (max < size) return at;
+  ir_value_t* value = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &at), kernel_index(&k->b, size - 1));
+  index_set_facts(k, value, 0, size - 1, 1);
+  return linear_value(value);
+}
+
+ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size) {
+  int64_t min, max;
+  linear_range(k, at, &min, &max);
+  if (max < size) return NULL;
+  return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, at), kernel_index(&k->b, size));
+}
+
+ir_value_t* fragment_insert(kernel_build_t* k, ir_value_t* into, ir_value_t* value, int64_t index) {
+  if (kernel_lanes(into) == 1) return value;
+  ir_named_attr_t attr = {"index", ir_attr_i64(k->ctx, index)};
+  ir_value_t* operands[] = {value, into};
+  ir_op_state_t state = {.info = ir_context_op(k->ctx, KERNEL_INSERT),
+                         .operands = operands,
+                         .operand_count = 2,
+                         .result_types = &into->type,
+                         .result_count = 1,
+                         .attrs = &attr,
+                         .attr_count = 1};
+  return ir_result(ir_build(&k->b, &state), 0);
+}
+
+ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c) {
+  kernel_build_t* k = &f->product.d->k;
+  ir_named_attr_t attr = {"instruction", ir_attr_cstring(k->ctx, f->row->instruction)};
+  ir_value_t* operands[] = {a, b, c};
+  ir_op_state_t state = {.info = ir_context_op(k->ctx, KERNEL_MMA),
+                         .operands = operands,
+                         .operand_count = 3,
+                         .result_types = &c->type,
+                         .result_count = 1,
+                         .attrs = &attr,
+                         .attr_count = 1};
+  return ir_result(ir_build(&k->b, &state), 0);
+}
+
+void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i) {
+  product_t* p = &f->product;
+  kernel_build_t* k = &p->d->k;
+  row = fragment_at(f, row, &f->c.row[i]);
+  ir_value_t *row_exists = fragment_below(k, &row, p->rows), *column_exists = fragment_below(k, &column, p->columns);
+  ir_value_t* exists = row_exists ? row_exists : column_exists;
+  if (row_exists && column_exists) exists = kernel_binary(&k->b, SCALAR_and, row_exists, column_exists);
+  ir_value_t* one = f->c.count > 1 ? kernel_extract(&k->b, fragment, i) : fragment;
+  kernel_branch_t branch;
+  if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
+  product_column_t place = product_column(p, column_exists ? fragment_clamp(k, column, p->columns) : column);
+  product_store(p, row_exists ? fragment_clamp(k, row, p->rows) : row, &place, one);
+  if (exists) kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+linear_t fragment_workgroup(kernel_build_t* k, int64_t axis, int64_t count) {
+  if (count == 1) return linear_constant(0);
+  ir_value_t* id = kernel_id(&k->b, KERNEL_WORKGROUP_ID, axis);
+  index_set_facts(k, id, 0, count - 1, 1);
+  return linear_value(id);
+}

@@ -1,0 +1,67 @@
+// A product (product.h) by a matrix instruction (mma.def): what a lane of a wave holds of the operands' fragments and
+// of the result's, and what becomes of that. The strategies on top differ in where the operands' fragments come from.
+#ifndef IREE_C_KERNELS_FRAGMENTS_H_
+#define IREE_C_KERNELS_FRAGMENTS_H_
+
+#include "dialects/mma.h"
+#include "kernels/product.h"
+
+enum { FRAGMENT_MAX_HELD = 16, FRAGMENT_MAX_GRID = 65535 };
+
+// A position that grows with the lane: base + low * (lane % split) + high * (lane / split).
+typedef struct place_t {
+  int32_t base, low, high;
+} place_t;
+
+// Places of a fragment's elements.
+typedef struct held_t {
+  int32_t count;
+  place_t row[FRAGMENT_MAX_HELD], column[FRAGMENT_MAX_HELD];
+} held_t;
+
+typedef struct fragments_t {
+  product_t product;
+  const mma_row_t* row;
+  int32_t split;
+  held_t a, b, c;
+  const ir_type_t* element;  // of both operands
+  linear_t low, high;        // of the lane; the strategy sets them
+} fragments_t;
+
+static inline int64_t fragment_ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Whether the dispatch's root is a product of known sizes whose operands have one signed type.
+bool fragments_read(fragments_t* f, dispatch_t* d);
+// Makes `row` the instruction; false when it does not do this product, or padding to whole fragments would cost more
+// than it brings.
+bool fragments_take(fragments_t* f, const device_mma_t* row);
+// How many elements of a fragment of that side follow each other along the depth, from each multiple of it on.
+int32_t fragment_run(const fragments_t* f, product_side_t side);
+// Places along the depth, and across it, of a side's fragment.
+static inline const place_t* fragment_depths(const fragments_t* f, product_side_t side) {
+  return side == PRODUCT_LEFT ? f->a.column : f->b.row;
+}
+static inline const place_t* fragment_frees(const fragments_t* f, product_side_t side) {
+  return side == PRODUCT_LEFT ? f->a.row : f->b.column;
+}
+static inline const held_t* fragment_held(const fragments_t* f, product_side_t side) {
+  return side == PRODUCT_LEFT ? &f->a : &f->b;
+}
+bool place_equal(const place_t* x, const place_t* y);
+
+// `first` plus the lane's place.
+linear_t fragment_at(fragments_t* f, linear_t first, const place_t* place);
+// The last one instead of what is past the end.
+linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size);
+// i1: at < size; NULL where it always is.
+ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size);
+ir_value_t* fragment_insert(kernel_build_t* k, ir_value_t* into, ir_value_t* value, int64_t index);
+// a * b + c.
+ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c);
+// Element i of a result's fragment, at a place that may be past the ends: then nothing is stored.
+void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i);
+
+// A workgroup's number along an axis with so many of them.
+linear_t fragment_workgroup(kernel_build_t* k, int64_t axis, int64_t count);
+
+#endif  // IREE_C_KERNELS_FRAGMENTS_H_
