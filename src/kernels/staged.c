@@ -258,11 +258,6 @@ static uint32_t load_step(staged_t* s, linear_t step, ir_value_t** out) {
 // Registers to workgroup memory, and fragments from there
 //===----------------------------------------------------------------------------------------------------------------===
 
-static void set_alignment(kernel_build_t* k, ir_op_t* access, const ir_type_t* element, const linear_t* offset) {
-  int64_t bytes = ir_type_bytes(element), align = bytes * linear_multiple(offset, 16 / bytes);
-  if (align > bytes) ir_op_set_attr(k->ctx, access, "align", ir_attr_i64(k->ctx, align));
-}
-
 // The loads of a piece, element by element in turn.
 static ir_value_t* interleave(kernel_build_t* k, const side_t* side, ir_value_t* const* loads) {
   if (side->run == 1) return loads[0];
@@ -290,7 +285,9 @@ static void store_step(staged_t* s, const linear_t* parity, ir_value_t* const* l
       linear_t at = linear_add(k, linear_scale(k, *parity, side->stage), linear_scale(k, major, side->stride));
       at = linear_add(k, at, minor);
       ir_op_t* store = kernel_store(&k->b, interleave(k, side, loads), side->memory, linear_scalar(k, &at));
-      set_alignment(k, store, s->f.element, &at);
+      k->lanes = side->width * side->run;
+      eval_set_alignment(k, store, s->f.element, &at);
+      k->lanes = 1;
     }
   }
 }
@@ -317,7 +314,9 @@ static ir_value_t* load_fragment(staged_t* s, product_side_t which, const linear
       at = linear_add(k, at, linear_scale(k, free, run));
     }
     ir_value_t* value = kernel_load(&k->b, side->memory, linear_scalar(k, &at), run);
-    set_alignment(k, value->def, s->f.element, &at);
+    k->lanes = run;
+    eval_set_alignment(k, value->def, s->f.element, &at);
+    k->lanes = 1;
     if (run == held->count) return value;
     for (int32_t j = 0; j < run; ++j) {
       result = fragment_insert(k, result, run > 1 ? kernel_extract(&k->b, value, j) : value, i + j);

@@ -50,6 +50,8 @@ case("Conv", "runtime-weights", f32(1, 3, 8, 8), f32(4, 3, 3, 3), f32(4), pads=[
 case("Conv", "f16", f16(1, 3, 8, 8), weights(4, 3, 3, 3, dtype=np.float16), pads=[1, 1, 1, 1], tolerance=3e-2)
 case("Conv", "kernel-shape", f32(1, 3, 8, 8), weights(4, 3, 3, 3), kernel_shape=[3, 3], dilations=[1, 1], group=1)
 case("Conv", "f16-tiles", f16(1, 20, 9, 11), weights(19, 20, 3, 3, dtype=np.float16), pads=[1, 1, 1, 1], tolerance=6e-2)
+case("Conv", "f16-staged", f16(2, 40, 9, 7), weights(48, 40, 3, 3, dtype=np.float16, spread=0.2), pads=[1, 1, 1, 1],
+     tolerance=6e-2)
 case("Conv", "f32-tiles", f32(2, 17, 9, 7), weights(33, 17, 3, 3), pads=[1, 0, 1, 2], strides=[2, 1])
 graph_case("Conv-bf16", via(TensorProto.BFLOAT16, "Conv"), f32(1, 3, 6, 6), f32(4, 3, 3, 3), tolerance=2e-1)
 

@@ -22,7 +22,9 @@ case("MatMul", "f16-long", f16(1, 3000), f16(3000, 20), tolerance=3e-1)
 case("MatMul", "i32-long", i32(4, 4097), i32(4097, 6))
 graph_case("MatMul-bf16", via(TensorProto.BFLOAT16, "MatMul"), f32(9, 20), f32(20, 7), tolerance=1e-1)
 for label, left, right in [("tiles", (33, 48), (48, 35)), ("odd-tiles", (47, 37), (37, 61)),
-                           ("batch-tiles", (3, 40, 32), (3, 32, 29)), ("tall-tiles", (130, 40), (40, 20))]:
+                           ("batch-tiles", (3, 40, 32), (3, 32, 29)), ("tall-tiles", (130, 40), (40, 20)),
+                           ("staged", (100, 72), (72, 96)), ("odd-staged", (67, 131), (131, 45)),
+                           ("batch-staged", (2, 64, 80), (2, 80, 40))]:
     case("MatMul", f"f16-{label}", f16(*left), f16(*right), tolerance=3e-2)
     case("MatMul", f"f16-{label}-weights", f16(*left), weights(*right, dtype=np.float16), tolerance=3e-2)
     graph_case(f"MatMul-bf16-{label}", via(TensorProto.BFLOAT16, "MatMul"), f32(*left), f32(*right), tolerance=2e-1)
@@ -44,6 +46,9 @@ case("Gemm", "column-bias", f32(5, 7), f32(7, 6), f32(5, 1))
 case("Gemm", "scalar-bias", f32(5, 7), f32(7, 6), f32())
 case("Gemm", "row", f32(1, 784), weights(128, 784, spread=0.1), weights(128), transB=1)
 case("Gemm", "f16", f16(5, 7), f16(7, 6), f16(6), tolerance=2e-2)
+for ta in (0, 1):
+    a, b = ((80, 70) if ta else (70, 80)), ((48, 80) if ta else (80, 48))
+    case("Gemm", f"f16-staged-a{ta}-b{ta}", f16(*a), f16(*b), f16(48), transA=ta, transB=ta, tolerance=6e-2)
 
 EINSUM = [("ij,jk->ik", (3, 4), (4, 5)), ("bij,bjk->bik", (2, 3, 4), (2, 4, 5)), ("ij,kj->ik", (3, 4), (5, 4)),
           ("bhqd,bhkd->bhqk", (1, 2, 4, 8), (1, 2, 5, 8)), ("i,j->ij", (3,), (4,)), ("ij,ij->", (3, 4), (3, 4)),
