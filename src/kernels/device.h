@@ -30,6 +30,7 @@ typedef struct device_info_t {
   int32_t registers_per_thread;
   int32_t compute_units;
   bool has_async_copy;
+  bool splits_vectors;  // accesses that are not said to be aligned are made element by element
   const device_mma_t* mma;
   int32_t mma_count;
 } device_info_t;

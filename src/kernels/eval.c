@@ -100,15 +100,15 @@ static ir_value_t* load_strided(kernel_build_t* k, ir_value_t* memory, const lin
   return result;
 }
 
-// GPUs access vectors as whole words only where they are known to lie so; buffers do at multiples of 16 bytes. Never
-// more than the vector's size is a multiple of: LLVM reads up to the alignment.
 void eval_set_alignment(kernel_build_t* k, ir_op_t* access, const ir_type_t* element, const linear_t* offset) {
-  enum { BUFFER_ALIGNMENT = 16 };
-  if (k->device->kind != DEVICE_GPU) return;
-  int64_t bytes = ir_type_bytes(element), size = bytes * k->lanes;
-  int64_t align = bytes * linear_multiple(offset, BUFFER_ALIGNMENT / bytes);
-  while (size % align) align /= 2;
+  enum { MOST = 16 };
+  int64_t bytes = ir_type_bytes(element), align = bytes * linear_multiple(offset, MOST / bytes);
   if (align > bytes) ir_op_set_attr(k->ctx, access, "align", ir_attr_i64(k->ctx, align));
+}
+
+// Elsewhere nothing is gained, and LLVM reads up to an alignment that it knows, past the end of a buffer.
+static void align_global(kernel_build_t* k, ir_op_t* access, const ir_type_t* element, const linear_t* offset) {
+  if (k->device->splits_vectors) eval_set_alignment(k, access, element, offset);
 }
 
 static ir_value_t* load_memory(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
@@ -123,7 +123,7 @@ static ir_value_t* load_memory(kernel_build_t* k, ir_value_t* tensor, const line
     ir_value_t* at = linear_scalar(k, &offset);
     ir_value_t* value = k->mask ? kernel_load_masked(&k->b, source->memory, at, k->mask, other)
                                 : kernel_load(&k->b, source->memory, at, k->lanes);
-    eval_set_alignment(k, value->def, element, &offset);
+    align_global(k, value->def, element, &offset);
     return value;
   }
   enum { FAR = 4 };
@@ -170,7 +170,7 @@ void eval_store(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, i
     ir_value_t* at = linear_scalar(k, &offset);
     ir_op_t* store = k->mask ? kernel_store_masked(&k->b, value, source->memory, at, k->mask)
                              : kernel_store(&k->b, value, source->memory, at);
-    eval_set_alignment(k, store, source->memory->type->element, &offset);
+    align_global(k, store, source->memory->type->element, &offset);
     return;
   }
   ir_value_t* operands[] = {value, source->memory, linear_lanes(k, &offset), k->mask};

@@ -34,7 +34,7 @@ ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* co
 ir_value_t* eval_words(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, int64_t lanes);
 // Stores into a row-major tensor's memory; `value` is a scalar or has k->lanes lanes. Respects k->mask.
 void eval_store(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, ir_value_t* value);
-// Notes how an access of k->lanes elements at `offset` of memory that begins at a multiple of 16 bytes is aligned.
+// Notes how an access at `offset` of memory that begins at a multiple of 16 bytes is aligned.
 void eval_set_alignment(kernel_build_t* k, ir_op_t* access, const ir_type_t* element, const linear_t* offset);
 // Row-major position of the coordinates.
 linear_t eval_offset(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);

@@ -285,9 +285,7 @@ static void store_step(staged_t* s, const linear_t* parity, ir_value_t* const* l
       linear_t at = linear_add(k, linear_scale(k, *parity, side->stage), linear_scale(k, major, side->stride));
       at = linear_add(k, at, minor);
       ir_op_t* store = kernel_store(&k->b, interleave(k, side, loads), side->memory, linear_scalar(k, &at));
-      k->lanes = side->width * side->run;
       eval_set_alignment(k, store, s->f.element, &at);
-      k->lanes = 1;
     }
   }
 }
@@ -314,9 +312,7 @@ static ir_value_t* load_fragment(staged_t* s, product_side_t which, const linear
       at = linear_add(k, at, linear_scale(k, free, run));
     }
     ir_value_t* value = kernel_load(&k->b, side->memory, linear_scalar(k, &at), run);
-    k->lanes = run;
     eval_set_alignment(k, value->def, s->f.element, &at);
-    k->lanes = 1;
     if (run == held->count) return value;
     for (int32_t j = 0; j < run; ++j) {
       result = fragment_insert(k, result, run > 1 ? kernel_extract(&k->b, value, j) : value, i + j);
