@@ -38,14 +38,14 @@ bool place_equal(const place_t* x, const place_t* y) {
   return x->base == y->base && x->low == y->low && x->high == y->high;
 }
 
-// All elements of the right fragment of a lane must be of one column.
+// All elements that an instruction has a lane hold of the right must be of one column.
 static bool read_layouts(fragments_t* f) {
   for (f->split = 4; f->split <= 32; f->split *= 2) {
     const mma_row_t* row = f->row;
     if (!read_layout(row, row->a, row->a_lanes, f->split, &f->a)) continue;
     if (!read_layout(row, row->b, row->b_lanes, f->split, &f->b)) continue;
     if (!read_layout(row, row->c, row->c_lanes, f->split, &f->c)) continue;
-    for (int32_t i = 1; i < f->b.count; ++i) {
+    for (int32_t i = 1; i < f->b.count && row->instruction; ++i) {
       if (!place_equal(&f->b.column[i], &f->b.column[0])) return false;
     }
     return true;
@@ -63,18 +63,27 @@ int32_t fragment_run(const fragments_t* f, product_side_t side) {
   return run;
 }
 
+int32_t fragment_free_run(const fragments_t* f, product_side_t side) {
+  const held_t* held = fragment_held(f, side);
+  const place_t *depth = fragment_depths(f, side), *free = fragment_frees(f, side);
+  for (int32_t i = 1; i < held->count; ++i) {
+    bool next = free[i].base == free[0].base + i && free[i].low == free[0].low && free[i].high == free[0].high;
+    if (!next || !place_equal(&depth[i], &depth[0])) return 1;
+  }
+  return held->count;
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // The product and its instruction
 //===----------------------------------------------------------------------------------------------------------------===
 
 bool fragments_read(fragments_t* f, dispatch_t* d) {
   memset(f, 0, sizeof(*f));
-  if (!d->root || d->device->kind != DEVICE_GPU || !d->device->mma_count) return false;
+  if (!d->root || d->device->kind != DEVICE_GPU) return false;
   if (!product_read(&f->product, d) || f->product.dynamic) return false;
   const product_t* p = &f->product;
   f->element = ir_operand(p->op, 0)->type->element;
-  return ir_operand(p->op, 1)->type->element == f->element && !graph_reads_unsigned(p->op, 0) &&
-         !graph_reads_unsigned(p->op, 1);
+  return ir_operand(p->op, 1)->type->element == f->element;
 }
 
 static bool fills(const product_t* p, const mma_row_t* row) {
@@ -87,9 +96,23 @@ static bool fills(const product_t* p, const mma_row_t* row) {
 bool fragments_take(fragments_t* f, const device_mma_t* device_row) {
   const dispatch_t* d = f->product.d;
   f->row = mma_find(device_row->instruction);
+  if (graph_reads_unsigned(f->product.op, 0) || graph_reads_unsigned(f->product.op, 1)) return false;
   return f->row && f->row->subgroup == d->device->subgroup_size && fills(&f->product, f->row) &&
          strcmp(ir_type_str(d->ctx, f->element), f->row->a_type) == 0 &&
          strcmp(ir_type_str(d->ctx, f->product.accumulator), f->row->c_type) == 0 && read_layouts(f);
+}
+
+// Lanes stand in eight columns, each with four of the product's.
+static mma_position_t lanes_a(int32_t l, int32_t i) { return (mma_position_t){l / 8, i}; }
+static mma_position_t lanes_b(int32_t l, int32_t i) { return (mma_position_t){0, l % 8 * 4 + i}; }
+static mma_position_t lanes_c(int32_t l, int32_t i) { return (mma_position_t){l / 8, l % 8 * 4 + i}; }
+
+bool fragments_take_lanes(fragments_t* f) {
+  static const mma_row_t rows[] = {
+      {.subgroup = 32, .m = 4, .n = 32, .k = 1, .a_lanes = 1, .b_lanes = 4, .c_lanes = 4, lanes_a, lanes_b, lanes_c},
+      {.subgroup = 64, .m = 8, .n = 32, .k = 1, .a_lanes = 1, .b_lanes = 4, .c_lanes = 4, lanes_a, lanes_b, lanes_c}};
+  f->row = f->product.d->device->subgroup_size == 32 ? &rows[0] : &rows[1];
+  return f->row->subgroup == f->product.d->device->subgroup_size && fills(&f->product, f->row) && read_layouts(f);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -136,6 +159,7 @@ ir_value_t* fragment_insert(kernel_build_t* k, ir_value_t* into, ir_value_t* val
 
 ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c) {
   kernel_build_t* k = &f->product.d->k;
+  if (!f->row->instruction) return eval_multiply_add(k, kernel_splat(&k->b, a, kernel_lanes(c)), b, c);
   ir_named_attr_t attr = {"instruction", ir_attr_cstring(k->ctx, f->row->instruction)};
   ir_value_t* operands[] = {a, b, c};
   ir_op_state_t state = {.info = ir_context_op(k->ctx, KERNEL_MMA),

@@ -30,13 +30,18 @@ typedef struct fragments_t {
 
 static inline int64_t fragment_ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Whether the dispatch's root is a product of known sizes whose operands have one signed type.
+// Whether the dispatch's root is a product of known sizes whose operands have one type.
 bool fragments_read(fragments_t* f, dispatch_t* d);
 // Makes `row` the instruction; false when it does not do this product, or padding to whole fragments would cost more
 // than it brings.
 bool fragments_take(fragments_t* f, const device_mma_t* row);
+// The same without an instruction (row->instruction is NULL): a lane multiplies one row by four columns. Fragments are
+// of the accumulator's type then, once they are loaded (product_widen).
+bool fragments_take_lanes(fragments_t* f);
 // How many elements of a fragment of that side follow each other along the depth, from each multiple of it on.
 int32_t fragment_run(const fragments_t* f, product_side_t side);
+// The same across the depth, of all elements; else 1.
+int32_t fragment_free_run(const fragments_t* f, product_side_t side);
 // Places along the depth, and across it, of a side's fragment.
 static inline const place_t* fragment_depths(const fragments_t* f, product_side_t side) {
   return side == PRODUCT_LEFT ? f->a.column : f->b.row;

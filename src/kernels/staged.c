@@ -1,4 +1,5 @@
-// Large products on GPUs by matrix instructions, with both operands brought to workgroup memory a tile at a time:
+// Large products on GPUs, with both operands brought to workgroup memory a tile at a time. Matrix instructions multiply
+// where there are any for the types; else each lane does, where the device has no scalar unit to read one side with:
 //
 //   workgroup (columns, rows, batch): a tile of waves x fragments down and across
 //     next = the threads' pieces of the operands' first tiles
@@ -14,6 +15,7 @@
 // along the depth is one access and neighbouring lanes are in different banks:
 //   memory along the depth:   [row or column][depth], 16 bytes between
 //   else:                     [depth / run][row or column][run], 32 bytes between; run loads make one store
+// Lanes that multiply read four columns at once: those of the right lie side by side ([depth][column]) in any case.
 // Past the ends rows and columns repeat the last ones, which are not stored; depth gives zeros.
 #include <assert.h>
 #include <string.h>
@@ -24,7 +26,8 @@
 enum { MAX_DOWN = 8, MAX_ACROSS = 8, MAX_FRAGMENTS = 32, MAX_PIECES = 16, MAX_LOADS = 64, STAGES = 2 };
 
 typedef struct side_t {
-  bool along_depth;
+  bool along_depth;       // in workgroup memory
+  bool turns;             // loads are along the depth, and their elements stored apart
   int64_t size;           // rows or columns of the tile
   int64_t width;          // elements of a load
   int64_t run;            // loads of a piece
@@ -69,11 +72,13 @@ static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
   product_along_t along = product_along(p, which);
   int64_t bytes = ir_type_bytes(s->f.element), whole = which == PRODUCT_LEFT ? p->rows : p->columns;
   side->size = size;
-  side->along_depth = along == PRODUCT_ALONG_DEPTH;
+  side->turns = along == PRODUCT_ALONG_DEPTH && which == PRODUCT_RIGHT && !s->f.row->instruction;
+  side->along_depth = along == PRODUCT_ALONG_DEPTH && !side->turns;
   side->width = LOAD_BYTES / bytes;
   side->run = 1;
-  int64_t length = side->along_depth ? p->depth : whole, tile = side->along_depth ? s->depth : size;
-  if (!side->along_depth) {
+  bool deep = along == PRODUCT_ALONG_DEPTH;
+  int64_t length = deep ? p->depth : whole, tile = deep ? s->depth : size;
+  if (!deep) {
     side->run = fragment_run(&s->f, which);
     if (!runs_fit(&s->f, which, side->run)) side->run = 1;
     if (side->width * side->run * bytes > STORE_BYTES) side->width = STORE_BYTES / (side->run * bytes);
@@ -91,6 +96,7 @@ static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
 // Rough count of a unit's cycles.
 static double plan_cost(const staged_t* s) {
   enum { UNIT_PRODUCTS = 2048, UNIT_BYTES = 40, UNIT_WORKGROUP_BYTES = 128, UNIT_WAVES = 8, STEP = 40 };
+  enum { LANE_PRODUCTS = 128 };
   const product_t* p = &s->f.product;
   const mma_row_t* row = s->f.row;
   double bytes = ir_type_bytes(s->f.element), rows = (double)s->sides[0].size, columns = (double)s->sides[1].size;
@@ -99,7 +105,7 @@ static double plan_cost(const staged_t* s) {
                   (double)fragment_ceil(p->columns, s->sides[1].size);
   double per_unit = groups / s->f.product.d->device->compute_units;
   double busy = waves * (per_unit < 1 ? 1 : per_unit > 2 ? 2 : per_unit) / UNIT_WAVES;
-  double compute = rows * columns * depth * bytes / UNIT_PRODUCTS;
+  double compute = rows * columns * depth / (row->instruction ? UNIT_PRODUCTS / bytes : LANE_PRODUCTS);
   double held = (double)(s->down * row->a_lanes + s->across * row->b_lanes) * bytes * row->subgroup;
   double fragments = waves * depth / row->k * held / UNIT_WORKGROUP_BYTES;
   double memory = (rows + columns) * depth * bytes / UNIT_BYTES;
@@ -113,8 +119,8 @@ static double plan_cost(const staged_t* s) {
 static bool plan_tile(staged_t* s) {
   const dispatch_t* d = s->f.product.d;
   const mma_row_t* row = s->f.row;
-  int64_t held = s->down * s->across * row->c_lanes, most = d->device->registers_per_thread >= 255 ? 128 : 64;
-  if (epilogue_is_long(d) && most > 64) most = 64;
+  bool has_room = d->device->registers_per_thread >= 255 && row->instruction && !epilogue_is_long(d);
+  int64_t held = s->down * s->across * row->c_lanes, most = has_room ? 128 : 64;
   if (s->down * s->across > MAX_FRAGMENTS || held > most || threads_of(s) > d->device->max_workgroup_size) return false;
   int64_t rows = s->down * s->waves_down * row->m, columns = s->across * s->waves_across * row->n;
   if (!plan_side(s, PRODUCT_LEFT, rows) || !plan_side(s, PRODUCT_RIGHT, columns)) return false;
@@ -139,6 +145,15 @@ static void plan_tiles(staged_t* s, staged_t* best, double* least) {
   }
 }
 
+static void plan_depths(staged_t* s, staged_t* best, double* least) {
+  int64_t bytes = ir_type_bytes(s->f.element);
+  int64_t padded = fragment_ceil(s->f.product.depth, s->f.row->k) * s->f.row->k;
+  for (int64_t row_bytes = 32; row_bytes <= 128; row_bytes *= 2) {
+    s->depth = row_bytes / bytes;
+    if (s->depth && s->depth % s->f.row->k == 0 && s->depth <= padded) plan_tiles(s, best, least);
+  }
+}
+
 static bool prepare(staged_t* s, dispatch_t* d) {
   enum { LEAST_SIZE = 32, LEAST_DEPTH = 64 };
   memset(s, 0, sizeof(*s));
@@ -149,14 +164,9 @@ static bool prepare(staged_t* s, dispatch_t* d) {
   staged_t best = {0};
   double least = 0;
   for (int32_t i = 0; i < d->device->mma_count; ++i) {
-    if (!fragments_take(&s->f, &d->device->mma[i])) continue;
-    int64_t bytes = ir_type_bytes(s->f.element), padded = fragment_ceil(p->depth, s->f.row->k) * s->f.row->k;
-    for (int64_t row_bytes = 32; row_bytes <= 128; row_bytes *= 2) {
-      s->depth = row_bytes / bytes;
-      if (s->depth % s->f.row->k || s->depth > padded) continue;
-      plan_tiles(s, &best, &least);
-    }
+    if (fragments_take(&s->f, &d->device->mma[i])) plan_depths(s, &best, &least);
   }
+  if (least == 0 && !d->device->has_scalar_unit && fragments_take_lanes(&s->f)) plan_depths(s, &best, &least);
   *s = best;
   return least > 0;
 }
@@ -190,18 +200,19 @@ static void find_pieces(staged_t* s, product_side_t which, linear_t thread) {
   product_t* p = &s->f.product;
   kernel_build_t* k = &p->d->k;
   side_t* side = &s->sides[which];
-  int64_t inner = side->along_depth ? s->depth / side->width : side->size / side->width, threads = threads_of(s);
+  bool deep = side->along_depth || side->turns;
+  int64_t inner = deep ? s->depth / side->width : side->size / side->width, threads = threads_of(s);
   for (int64_t i = 0; i < side->pieces; ++i) {
     linear_t number = thread, high, low;
     number.constant += i * threads;
     linear_divide(k, number, inner, &high, &low);
-    side->free[i] = side->along_depth ? high : linear_scale(k, low, side->width);
-    side->depth[i] = side->along_depth ? linear_scale(k, low, side->width) : linear_scale(k, high, side->run);
+    side->free[i] = deep ? high : linear_scale(k, low, side->width);
+    side->depth[i] = deep ? linear_scale(k, low, side->width) : linear_scale(k, high, side->run);
     if (which == PRODUCT_LEFT) continue;
     linear_t column = linear_add(k, side->first, side->free[i]);
-    column = clamp_wide(k, column, p->columns, side->along_depth ? 1 : side->width);
+    column = clamp_wide(k, column, p->columns, deep ? 1 : side->width);
     side->columns[i] = product_column(p, column);
-    if (!side->along_depth) side->columns[i].column.lane = side->width > 1;
+    if (!deep) side->columns[i].column.lane = side->width > 1;
   }
 }
 
@@ -210,16 +221,16 @@ static ir_value_t* load_element(staged_t* s, product_side_t which, int64_t piece
   product_t* p = &s->f.product;
   kernel_build_t* k = &p->d->k;
   side_t* side = &s->sides[which];
-  int64_t width = side->along_depth ? side->width : 1;
+  bool deep = side->along_depth || side->turns;
   ir_value_t* exists = fragment_below(k, &depth, p->depth);
-  linear_t safe = clamp_wide(k, depth, p->depth, width);
-  if (side->along_depth) safe.lane = side->width > 1;
+  linear_t safe = clamp_wide(k, depth, p->depth, deep ? side->width : 1);
+  if (deep) safe.lane = side->width > 1;
   ir_value_t* value;
   k->lanes = side->width;
   if (which == PRODUCT_LEFT) {
     linear_t row = linear_add(k, side->first, side->free[piece]);
-    row = clamp_wide(k, row, p->rows, side->along_depth ? 1 : side->width);
-    if (!side->along_depth) row.lane = side->width > 1;
+    row = clamp_wide(k, row, p->rows, deep ? 1 : side->width);
+    if (!deep) row.lane = side->width > 1;
     value = product_left(p, row, tap, safe);
   } else {
     product_point_t point = product_point(p, &side->columns[piece], tap);
@@ -272,6 +283,16 @@ static ir_value_t* interleave(kernel_build_t* k, const side_t* side, ir_value_t*
   return result;
 }
 
+static void store_piece(staged_t* s, const side_t* side, linear_t at, ir_value_t* const* loads) {
+  kernel_build_t* k = &s->f.product.d->k;
+  for (int64_t j = 0; side->turns && side->width > 1 && j < side->width; ++j, at.constant += side->stride) {
+    kernel_store(&k->b, kernel_extract(&k->b, loads[0], j), side->memory, linear_scalar(k, &at));
+  }
+  if (side->turns && side->width > 1) return;
+  ir_op_t* store = kernel_store(&k->b, interleave(k, side, loads), side->memory, linear_scalar(k, &at));
+  eval_set_alignment(k, store, s->f.element, &at);
+}
+
 static void store_step(staged_t* s, const linear_t* parity, ir_value_t* const* loads) {
   kernel_build_t* k = &s->f.product.d->k;
   for (int which = 0; which < 2; ++which) {
@@ -284,64 +305,87 @@ static void store_step(staged_t* s, const linear_t* parity, ir_value_t* const* l
       }
       linear_t at = linear_add(k, linear_scale(k, *parity, side->stage), linear_scale(k, major, side->stride));
       at = linear_add(k, at, minor);
-      ir_op_t* store = kernel_store(&k->b, interleave(k, side, loads), side->memory, linear_scalar(k, &at));
-      eval_set_alignment(k, store, s->f.element, &at);
+      store_piece(s, side, at, loads);
     }
   }
+}
+
+// Where element i of a fragment is in workgroup memory, of the tile at its first element of the depth.
+static linear_t fragment_place(staged_t* s, product_side_t which, linear_t first, linear_t step, int32_t i) {
+  kernel_build_t* k = &s->f.product.d->k;
+  const side_t* side = &s->sides[which];
+  place_t place = fragment_depths(&s->f, which)[i];
+  linear_t free = fragment_at(&s->f, first, &fragment_frees(&s->f, which)[i]);
+  if (side->along_depth) return linear_add(k, linear_scale(k, free, side->stride), fragment_at(&s->f, step, &place));
+  int32_t run = (int32_t)side->run;
+  place = (place_t){place.base / run, place.low / run, place.high / run};
+  linear_t group, rest;
+  linear_divide(k, step, run, &group, &rest);
+  group = fragment_at(&s->f, group, &place);
+  return linear_add(k, linear_scale(k, group, side->stride), linear_scale(k, free, run));
 }
 
 static ir_value_t* load_fragment(staged_t* s, product_side_t which, const linear_t* parity, linear_t first,
-                                 int64_t step) {
-  kernel_build_t* k = &s->f.product.d->k;
+                                 linear_t step) {
+  product_t* p = &s->f.product;
+  kernel_build_t* k = &p->d->k;
   const side_t* side = &s->sides[which];
   const held_t* held = fragment_held(&s->f, which);
-  const place_t *depths = fragment_depths(&s->f, which), *frees = fragment_frees(&s->f, which);
   int32_t run = side->along_depth ? fragment_run(&s->f, which) : (int32_t)side->run;
-  const ir_type_t* type = kernel_vector_type(k->ctx, s->f.element, held->count);
-  ir_value_t* result = kernel_number(&k->b, type, 0);
+  if (!side->along_depth && run == 1) run = fragment_free_run(&s->f, which);
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, s->f.element, held->count), 0);
   for (int32_t i = 0; i < held->count; i += run) {
-    place_t place = depths[i];
-    linear_t free = fragment_at(&s->f, first, &frees[i]), at = linear_scale(k, *parity, side->stage);
-    if (side->along_depth) {
-      at = linear_add(k, at, linear_scale(k, free, side->stride));
-      at = linear_add(k, at, fragment_at(&s->f, linear_constant(step), &place));
-    } else {
-      place = (place_t){place.base / run, place.low / run, place.high / run};
-      linear_t group = fragment_at(&s->f, linear_constant(step / run), &place);
-      at = linear_add(k, at, linear_scale(k, group, side->stride));
-      at = linear_add(k, at, linear_scale(k, free, run));
-    }
+    linear_t at = fragment_place(s, which, first, step, i);
+    at = linear_add(k, linear_scale(k, *parity, side->stage), at);
     ir_value_t* value = kernel_load(&k->b, side->memory, linear_scalar(k, &at), run);
     eval_set_alignment(k, value->def, s->f.element, &at);
-    if (run == held->count) return value;
-    for (int32_t j = 0; j < run; ++j) {
+    if (run == held->count) result = value;
+    for (int32_t j = 0; run < held->count && j < run; ++j) {
       result = fragment_insert(k, result, run > 1 ? kernel_extract(&k->b, value, j) : value, i + j);
     }
   }
-  return result;
+  return s->f.row->instruction ? result : product_widen(p, which, result);
 }
 
-static void multiply_step(staged_t* s, const linear_t* parity, ir_value_t** acc) {
+static void multiply_at(staged_t* s, const linear_t* parity, linear_t step, ir_value_t** acc) {
   const mma_row_t* row = s->f.row;
-  for (int64_t step = 0; step < s->depth; step += row->k) {
-    ir_value_t *a[MAX_DOWN], *b[MAX_ACROSS];
-    for (int64_t y = 0; y < s->down; ++y) {
-      linear_t first = s->wave_row;
-      first.constant += y * row->m;
-      a[y] = load_fragment(s, PRODUCT_LEFT, parity, first, step);
-    }
+  ir_value_t *a[MAX_DOWN], *b[MAX_ACROSS];
+  for (int64_t y = 0; y < s->down; ++y) {
+    linear_t first = s->wave_row;
+    first.constant += y * row->m;
+    a[y] = load_fragment(s, PRODUCT_LEFT, parity, first, step);
+  }
+  for (int64_t x = 0; x < s->across; ++x) {
+    linear_t first = s->wave_column;
+    first.constant += x * row->n;
+    b[x] = load_fragment(s, PRODUCT_RIGHT, parity, first, step);
+  }
+  for (int64_t y = 0; y < s->down; ++y) {
     for (int64_t x = 0; x < s->across; ++x) {
-      linear_t first = s->wave_column;
-      first.constant += x * row->n;
-      b[x] = load_fragment(s, PRODUCT_RIGHT, parity, first, step);
-    }
-    for (int64_t y = 0; y < s->down; ++y) {
-      for (int64_t x = 0; x < s->across; ++x) {
-        ir_value_t** slot = &acc[y * s->across + x];
-        *slot = fragment_multiply_add(&s->f, a[y], b[x], *slot);
-      }
+      ir_value_t** slot = &acc[y * s->across + x];
+      *slot = fragment_multiply_add(&s->f, a[y], b[x], *slot);
     }
   }
+}
+
+// A tile's depth, in a loop where that is many steps.
+static void multiply_tile(staged_t* s, const linear_t* parity, ir_value_t** acc) {
+  enum { MOST_UNROLLED = 4 };
+  kernel_build_t* k = &s->f.product.d->k;
+  uint32_t count = (uint32_t)(s->down * s->across);
+  int64_t depth = s->f.row->k, unrolled = s->depth;
+  while (unrolled > MOST_UNROLLED * depth && unrolled % 2 == 0) unrolled /= 2;
+  kernel_loop_t loop = {0};
+  linear_t first = linear_constant(0);
+  if (unrolled < s->depth) {
+    loop = kernel_loop_constant(k, 0, s->depth, unrolled, acc, count);
+    first = linear_value(loop.index);
+    memcpy(acc, loop.iters, sizeof(*acc) * count);
+  }
+  for (int64_t step = 0; step < unrolled; step += depth, first.constant += depth) multiply_at(s, parity, first, acc);
+  if (!loop.op) return;
+  kernel_for_end(&k->b, &loop, acc, count);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -386,7 +430,7 @@ static void reduce(staged_t* s, ir_value_t** acc) {
   at.constant += 1;
   load_step(s, clamp_wide(k, at, steps, 1), values + fragments);
   memcpy(values, loop.iters, sizeof(*values) * fragments);
-  multiply_step(s, &parity, values);
+  multiply_tile(s, &parity, values);
   kernel_for_end(&k->b, &loop, values, count);
   for (uint32_t i = 0; i < fragments; ++i) acc[i] = kernel_loop_result(&loop, i);
 }
