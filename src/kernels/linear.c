@@ -254,6 +254,29 @@ static void divide_by_instruction(kernel_build_t* k, linear_t rest, int64_t d, l
   remainder->lane += lane;
 }
 
+static int64_t gcd(int64_t x, int64_t y) {
+  while (y) {
+    int64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return x < 0 ? -x : x;
+}
+
+// What everything in a form that is equal in all lanes, and d, is a multiple of.
+static int64_t common_factor(const linear_t* x, int64_t d) {
+  if (!linear_is_uniform(x)) return 1;
+  int64_t factor = gcd(d, x->constant);
+  for (uint32_t i = 0; i < x->count; ++i) factor = gcd(factor, x->terms[i].coefficient);
+  return factor;
+}
+
+static linear_t divided(linear_t x, int64_t factor) {
+  x.constant /= factor;
+  for (uint32_t i = 0; i < x.count; ++i) x.terms[i].coefficient /= factor;
+  return x;
+}
+
 void linear_divide(kernel_build_t* k, linear_t x, int64_t d, linear_t* quotient, linear_t* remainder) {
   assert(d > 0);
   if (d == 1) {
@@ -288,7 +311,9 @@ void linear_divide(kernel_build_t* k, linear_t x, int64_t d, linear_t* quotient,
     rest = x;
   }
   *quotient = q;
-  divide_by_instruction(k, rest, d, quotient, remainder);
+  int64_t factor = common_factor(&rest, d);
+  divide_by_instruction(k, divided(rest, factor), d / factor, quotient, remainder);
+  *remainder = linear_scale(k, *remainder, factor);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -1,7 +1,8 @@
 // Every output element on its own: elementwise chains, index maps, small windows, and whatever has no better strategy.
 // On CPUs vectors run along the output's last dimension, before it is merged with others by a reshape, and apart in the
 // pieces of it that come from different places (pieces.h: rows of a tile, inside and border of a pad, parts of a
-// concatenation), so that each reads runs of memory; on GPUs a thread makes an element.
+// concatenation), so that each reads runs of memory; on GPUs a thread makes an element, or where there are many and
+// they are computed alike, a few that lie side by side.
 #include <assert.h>
 #include <string.h>
 
@@ -257,6 +258,24 @@ static void build_dynamic(dispatch_t* d, ir_value_t* domain) {
   iterations_end(d, &it);
 }
 
+// How many neighbours a thread of a GPU makes: as many as one access takes, as long as that leaves enough threads.
+static int64_t neighbours(const dispatch_t* d, const ir_value_t* domain) {
+  enum { ACCESS = 16, THREADS_PER_UNIT = 1024 };
+  int64_t bytes = 1, last = domain->type->dims[domain->type->rank - 1];
+  for (uint32_t i = 0; i < d->body->arg_count; ++i) {
+    const ir_type_t* type = d->body->args[i]->type;
+    if (ir_type_is_tensor(type) && ir_type_bytes(type->element) > bytes) bytes = ir_type_bytes(type->element);
+  }
+  IR_FOR_OPS(op, d->body) {
+    if (op == d->yield) continue;
+    if (graph_scalar_fn(op) < 0 && !ir_is(op, GRAPH_CONSTANT) && !ir_is(op, GRAPH_BROADCAST)) return 1;
+    if (ir_type_bytes(op->results[0].type->element) > bytes) bytes = ir_type_bytes(op->results[0].type->element);
+  }
+  int64_t lanes = bytes < ACCESS ? ACCESS / bytes : 1;
+  while (lanes > 1 && last % lanes) lanes /= 2;
+  return ir_type_count(domain->type) / lanes >= (int64_t)THREADS_PER_UNIT * d->device->compute_units ? lanes : 1;
+}
+
 void strategy_map_build(dispatch_t* d) {
   if (flattens(d)) flatten(d);
   ir_value_t* domain = before_reshapes(d, domain_of(d));
@@ -277,8 +296,13 @@ void strategy_map_build(dispatch_t* d) {
     return;
   }
   linear_t coords[GRAPH_MAX_RANK];
-  iterations_t it = iterations_begin(d, count, 1);
-  iterations_split(&d->k, it.index, domain->type->dims, domain->type->rank, coords);
+  int64_t lanes = neighbours(d, domain);
+  iterations_t it = iterations_begin(d, count / lanes, 1);
+  linear_t position = linear_scale(&d->k, it.index, lanes);
+  iterations_split(&d->k, position, domain->type->dims, domain->type->rank, coords);
+  coords[domain->type->rank - 1].lane = lanes > 1;
+  d->k.lanes = lanes;
   compute(d, domain, coords);
+  d->k.lanes = 1;
   iterations_end(d, &it);
 }
