@@ -174,7 +174,9 @@ static void print_fidelity(void* data, const char* mnemonic) {
 
 static int fidelity(const char* target) {
   if (is_nvidia(target)) {
-    fprintf(stderr, "iree-softgpu: --fidelity is of AMD's targets; PTX is listed in docs/softgpu.md\n");
+    fprintf(
+        stderr,
+        "iree-softgpu: --fidelity is of AMD's targets; of PTX, what is missing is named when a kernel comes to it\n");
     return 1;
   }
   fidelity_t totals = {0};

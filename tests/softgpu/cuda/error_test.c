@@ -74,6 +74,11 @@ static void what_comes_after_is_not_done(void** state) {
   assert_int_equal(heard, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+static void kernels_without_end_are_stopped(void** state) {
+  OK(test_launch(test_function("spin"), NULL, NULL));
+  FAILS(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
+}
+
 static void freed_memory_is_gone(void** state) {
   uint64_t words = test_words(1, 0);
   void* parameters[] = {&words};
@@ -111,10 +116,15 @@ static void contexts_are_needed(void** state) {
 int main(void) {
   test_environment();
   setenv("IREE_SOFTGPU_CHECK", "bounds", 1);
+  setenv("IREE_SOFTGPU_LIMIT", "100000", 1);
   const struct CMUnitTest tests[] = {
-      TEST(launches_are_checked),           TEST(errors_stay),
-      TEST(what_comes_after_is_not_done),   TEST(freed_memory_is_gone),
-      TEST(other_gpus_memory_is_not_there), TEST(contexts_are_needed),
+      TEST(launches_are_checked),
+      TEST(errors_stay),
+      TEST(what_comes_after_is_not_done),
+      TEST(freed_memory_is_gone),
+      TEST(other_gpus_memory_is_not_there),
+      TEST(contexts_are_needed),
+      TEST(kernels_without_end_are_stopped),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
