@@ -18,9 +18,12 @@ import run_triton
 import suite
 
 TARGETS = ["sm_80"]
-# Kernels of one lane's code; the others are matrix products, or move their layouts by ldmatrix.
-SIMPLE = ["add", "softmax", "softmax_f16", "sum_atomic", "binned", "transcendental", "doubles", "integers", "collatz",
-          "random", "sort", "scan", "convert"]
+
+
+def cases(only):
+    """Those that are not of one kind of AMD's GPUs, or those of them that are asked for."""
+    everywhere = [case for case in run_triton.cases() if set(case.targets) == set(run_triton.TARGETS)]
+    return [case for case in everywhere if not only or case.name in only]
 
 
 class Driver:
@@ -67,13 +70,12 @@ def run_case(driver, case, architecture):
     return next(filter(None, (out.difference(driver.download(at, size)) for out, at, size in results)), None)
 
 
-def run_inside(names, architecture):
+def run_inside(only, architecture):
     """In a process that finds the software GPU: a line for each case."""
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
     driver = Driver()
-    for case in run_triton.cases():
-        if case.name in names and set(case.targets) == set(run_triton.TARGETS):
-            print(f"{case.name}: {run_case(driver, case, architecture) or 'ok'}", flush=True)
+    for case in cases(only):
+        print(f"{case.name}: {run_case(driver, case, architecture) or 'ok'}", flush=True)
 
 
 def main():
@@ -82,11 +84,10 @@ def main():
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--inside", action="store_true", help="what this program starts itself with")
     options = parser.parse_args()
-    names = options.only or SIMPLE
     if options.inside:
-        run_inside(names, int(options.target[0].removeprefix("sm_")))
+        run_inside(options.only, int(options.target[0].removeprefix("sm_")))
         return
-    count, failures = 0, []
+    names, count, failures = [case.name for case in cases(options.only)], 0, []
     for target in options.target or TARGETS:
         with tempfile.TemporaryDirectory(prefix="iree-triton-") as folder:
             environment = {**os.environ, "TRITON_CACHE_DIR": folder, "TRITON_DEFAULT_FP_FUSION": "1"}
