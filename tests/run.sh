@@ -132,6 +132,10 @@ softgpu() {
       --flag=-mwavefrontsize64 --flag=-DWAVE64 || bad=1
     $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx90a --target gfx942 \
       --flag=-mcode-object-version=4 --flag=-mllvm --flag=-amdgpu-kernarg-preload-count=8 || bad=1
+    $python tests/softgpu/run_opencl.py --build "$build" --target sm_80 --level 0 --level 3 --vector 2 \
+      --vector 4 || bad=1
+    $python tests/softgpu/run_opencl.py --build "$build" --target sm_80 --level 2 --check all || bad=1
+    $python tests/softgpu/random_kernels.py --build "$build" --target sm_80 --count 200 --vector 2 --vector 4 || bad=1
     $python tests/softgpu/run_checks.py --build "$build" || bad=1
     $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 20 || bad=1
     $python tests/softgpu/run_assembly.py --build "$build" || bad=1

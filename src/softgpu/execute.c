@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "softgpu/check.h"
 #include "softgpu/kernel.h"
+#include "softgpu/workers.h"
 
 enum {
   EXECUTE_SLICE = 1 << 16,         // instructions of a wave before the next one has its turn
@@ -171,7 +171,8 @@ static void finish_executor(executor_t* e) {
   }
 }
 
-static void run_groups(launch_t* launch) {
+static void run_groups(void* data) {
+  launch_t* launch = data;
   executor_t e = {.launch = launch};
 #if defined(__x86_64__)
   uint32_t csr = __builtin_ia32_stmxcsr();
@@ -196,79 +197,20 @@ static void run_groups(launch_t* launch) {
   finish_executor(&e);
 }
 
-// Workers of the process.
-static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER, pool_done = PTHREAD_COND_INITIALIZER;
-static launch_t* pool_launches;
-static uint32_t pool_size;
-static bool pool_is_started;
-
-static launch_t* find_work(void) {
-  for (launch_t* launch = pool_launches; launch; launch = launch->next) {
-    bool has_groups = __atomic_load_n(&launch->next_group, __ATOMIC_RELAXED) < launch->group_count;
-    if (has_groups && !is_faulted(launch)) return launch;
-  }
-  return NULL;
-}
-
-static void* work(void* unused) {
-  pthread_mutex_lock(&pool_lock);
-  for (;;) {
-    launch_t* launch = find_work();
-    if (!launch) {
-      pthread_cond_wait(&pool_work, &pool_lock);
-      continue;
-    }
-    ++launch->helpers;
-    pthread_mutex_unlock(&pool_lock);
-    run_groups(launch);
-    pthread_mutex_lock(&pool_lock);
-    if (--launch->helpers == 0) pthread_cond_broadcast(&pool_done);
-  }
-  return NULL;
-}
-
-// IREE_SOFTGPU_THREADS: threads that execute, that of the queue included; the host's processors when not given.
-static void start_pool(void) {
-  pool_is_started = true;
-  const char* asked = getenv("IREE_SOFTGPU_THREADS");
-  long threads = asked ? atol(asked) : sysconf(_SC_NPROCESSORS_ONLN);
-  if (threads > 256) threads = 256;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  for (long i = 1; i < threads; ++i) {
-    pthread_t thread;
-    if (pthread_create(&thread, &attributes, work, NULL) == 0) ++pool_size;
-  }
-  pthread_attr_destroy(&attributes);
-}
-
-static void offer(launch_t* launch) {
-  pthread_mutex_lock(&pool_lock);
-  if (!pool_is_started) start_pool();
-  launch->next = pool_launches;
-  pool_launches = launch;
-  pthread_cond_broadcast(&pool_work);
-  pthread_mutex_unlock(&pool_lock);
-}
-
-static void withdraw(launch_t* launch) {
-  pthread_mutex_lock(&pool_lock);
-  launch_t** at = &pool_launches;
-  while (*at != launch) at = &(*at)->next;
-  *at = launch->next;
-  while (launch->helpers) pthread_cond_wait(&pool_done, &pool_lock);
-  pthread_mutex_unlock(&pool_lock);
+static bool has_groups(void* data) {
+  launch_t* launch = data;
+  return __atomic_load_n(&launch->next_group, __ATOMIC_RELAXED) < launch->group_count && !is_faulted(launch);
 }
 
 // A dispatch of no workgroup is over at once.
 void execute_launch(launch_t* launch) {
   launch->group_count = (uint64_t)launch->groups[0] * launch->groups[1] * launch->groups[2];
   if (!check_start_launch(launch)) return fail_launch(launch, "out of memory for checks");
-  bool shared = launch->group_count > 1;
-  if (shared) offer(launch);
-  run_groups(launch);
-  if (shared) withdraw(launch);
+  workers_job_t job = {.run = run_groups, .has_work = has_groups, .data = launch};
+  if (launch->group_count > 1) {
+    workers_run(&job);
+  } else {
+    run_groups(launch);
+  }
   check_end_launch(launch);
 }

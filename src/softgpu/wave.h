@@ -49,9 +49,7 @@ typedef struct launch_t {
   uint64_t group_count;
   uint64_t next_group;     // atomic: groups below it have been begun
   uint64_t longest;        // atomic: most instructions of a wave, of those counted
-  uint32_t helpers;        // worker threads at it (execute.c's lock)
   check_launch_t* check;   // NULL without a check of races
-  struct launch_t* next;   // launches that workers may join
   uint64_t number;         // among the engine's, in the order in which they began
   struct launch_t* other;  // those that run too (the engine's lock)
 } launch_t;

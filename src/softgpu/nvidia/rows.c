@@ -1,5 +1,6 @@
 // Finds rows by the first word of an instruction's name.
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "softgpu/nvidia/decode.h"
@@ -44,10 +45,13 @@ static void add_table(const row_table_t* table) {
   for (uint32_t i = 0; i < table->count; ++i) add_row(&table->rows[i]);
 }
 
+// IREE_SOFTGPU_VECTOR=2 to 4: a lower level than the host's.
 static uint32_t host_level(void) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) return 2;
-  if (__builtin_cpu_supports("x86-64-v3")) return 1;
+  const char* asked = getenv("IREE_SOFTGPU_VECTOR");
+  long most = asked ? atol(asked) : 4;
+  if (most >= 4 && __builtin_cpu_supports("x86-64-v4")) return 2;
+  if (most >= 3 && __builtin_cpu_supports("x86-64-v3")) return 1;
 #endif
   return 0;
 }

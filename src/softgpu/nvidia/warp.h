@@ -111,8 +111,6 @@ struct run_launch_t {
   uint64_t block_count;
   uint64_t next_block;  // atomic
   uint64_t longest;     // atomic
-  uint32_t helpers;
-  struct run_launch_t* next;
   check_launch_t* check;
 };
 
