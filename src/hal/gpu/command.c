@@ -240,7 +240,7 @@ gpu_work_t gpu_command_lower(const gpu_backend_t* backend, const hal_command_t* 
   if (source->kind == HAL_COMMAND_UPDATE) {
     command->data = (const uint8_t*)memcpy(lowerer.storage, source->data, source->target.length);
   }
-  return (gpu_work_t){backend, command, 1, lowerer.slot_count, lowerer.slots};
+  return (gpu_work_t){backend, command, 1, lowerer.slot_count, lowerer.slots, NULL};
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -250,6 +250,7 @@ gpu_work_t gpu_command_lower(const gpu_backend_t* backend, const hal_command_t* 
 // The commands of a recording, followed by its slots and what its dispatches have.
 typedef struct command_list_t {
   gpu_work_t work;
+  gpu_device_t* device;
   iree_allocator_t host_allocator;
 } command_list_t;
 
@@ -277,12 +278,13 @@ static iree_status_t lower(void* lowered, const hal_recording_t* recording) {
   for (iree_host_size_t i = 0; i < recording->count; ++i) {
     lower_command(&lowerer, &recording->commands[i], &commands[i]);
   }
-  list->work = (gpu_work_t){backend, commands, (uint32_t)recording->count, lowerer.slot_count, slots};
-  return iree_ok_status();
+  list->work = (gpu_work_t){backend, commands, (uint32_t)recording->count, lowerer.slot_count, slots, NULL};
+  return backend->make_plan ? backend->make_plan(list->device, &list->work, &list->work.plan) : iree_ok_status();
 }
 
 static void list_free(void* lowered) {
   command_list_t* list = (command_list_t*)lowered;
+  if (list->work.plan) list->work.backend->free_plan(list->work.plan);
   iree_allocator_free(list->host_allocator, (void*)list->work.commands);
   iree_allocator_free(list->host_allocator, list);
 }
@@ -294,7 +296,7 @@ iree_status_t gpu_device_create_command_buffer(iree_hal_device_t* base, iree_hal
                                                iree_hal_queue_affinity_t queue_affinity,
                                                iree_host_size_t binding_capacity,
                                                iree_hal_command_buffer_t** out_command_buffer) {
-  const gpu_device_t* device = (const gpu_device_t*)base;
+  gpu_device_t* device = (gpu_device_t*)base;
   iree_allocator_t host_allocator = device->base.host_allocator;
   hal_recorded_params_t params = {
       .mode = mode,
@@ -308,6 +310,7 @@ iree_status_t gpu_device_create_command_buffer(iree_hal_device_t* base, iree_hal
   command_list_t* list = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*list), (void**)&list));
   list->work.backend = device->backend;
+  list->device = device;
   list->host_allocator = host_allocator;
   return hal_recorded_create(&params, &gpu_lowering, list, out_command_buffer);
 }

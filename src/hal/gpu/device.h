@@ -34,6 +34,7 @@ typedef struct gpu_work_t {
   uint32_t count;
   uint32_t slot_count;
   const gpu_slot_t* slots;
+  void* plan;  // of the backend, for all of them; NULL: none
 } gpu_work_t;
 
 struct gpu_backend_t {
@@ -47,6 +48,9 @@ struct gpu_backend_t {
   // What it makes of a dispatch that is lowered, in `form` of that size. Nothing: 0 and NULL.
   size_t form_size;
   void (*make_form)(const gpu_command_t* command, void* form);
+  // What it makes of a whole recording, when that ends; NULL where there is nothing. May be NULL.
+  iree_status_t (*make_plan)(gpu_device_t* device, const gpu_work_t* work, void** out_plan);
+  void (*free_plan)(void* plan);
 
   // Executables. The format of those that may be for any GPU of the platform: "rocm-hsaco-fb", "cuda-nvptx-fb".
   const char* any_format;

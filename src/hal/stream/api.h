@@ -58,6 +58,7 @@ typedef struct stream_library_t {
   stream_symbols_t symbols;
   int attributes[STREAM_ATTRIBUTE_COUNT];
   uintptr_t launch_end;     // of the list `extra` of a launch
+  int first_with_graphs;    // version whose graphs run more than once
   int first_unregistering;  // version that gives registered memory back wherever it is (memory.c)
 } stream_library_t;
 extern const stream_library_t stream_cuda_library, stream_hip_library;

@@ -118,9 +118,31 @@ static iree_status_t create_pool(stream_device_t* device, uint32_t physical) {
   return hal_pool_create(&pool, gpu->base.allocator, gpu->base.host_allocator, &device->gpus[physical].pool);
 }
 
+// What the library and the device must have for graphs.
+static iree_status_t check_graphs(const stream_device_t* device) {
+  const stream_api_t* api = device->api;
+  if (!device->options.makes_graphs) return iree_ok_status();
+  if (device->gpu.domain.physical_count > 1) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                            "--%s_use_streams=false: a graph is of one GPU, and the device has %u; leave it true",
+                            device->platform->backend.name, device->gpu.domain.physical_count);
+  }
+  int version = 0;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, driver_version, &version));
+  if (version >= api->library->first_with_graphs && api->capture_begin && api->capture_end && api->graph_destroy &&
+      api->graph_instantiate && api->graph_executable_destroy && api->graph_launch) {
+    return iree_ok_status();
+  }
+  return iree_make_status(
+      IREE_STATUS_UNAVAILABLE,
+      "--%s_use_streams=false: the graphs of %s (version %d) are missing or run once only; leave it true",
+      device->platform->backend.name, api->path, version);
+}
+
 static iree_status_t initialize(stream_device_t* device, uint64_t mask) {
   uint32_t count = device->gpu.domain.physical_count;
   IREE_RETURN_IF_ERROR(gpu_device_initialize(&device->gpu));
+  IREE_RETURN_IF_ERROR(check_graphs(device));
   for (uint32_t i = 0; i < count; ++i, mask &= mask - 1) {
     IREE_RETURN_IF_ERROR(open_gpu(device, &device->gpus[i], __builtin_ctzll(mask)));
   }

@@ -3,6 +3,7 @@
 #include "hal/driver_base.h"
 #include "hal/gpu/path.h"
 #include "hal/stream/code.h"
+#include "hal/stream/writer.h"
 #include "iree/hal/drivers/cuda/registration/driver_module.h"
 #include "iree/hal/drivers/hip/registration/driver_module.h"
 
@@ -202,6 +203,8 @@ static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path
       .takes_format = stream_takes_format,  \
       .infer_format = infer,                \
       .load = stream_executable_load,       \
+      .make_plan = stream_graph_create,     \
+      .free_plan = stream_graph_free,       \
       .write = stream_queue_write,          \
       .publish = stream_queue_publish,      \
       .await = stream_queue_await,          \

@@ -12,18 +12,19 @@ typedef struct flags_t {
 } flags_t;
 
 // What both have: --cuda_X and --hip_X.
-#define FLAGS(driver)                                                                                         \
-  IREE_FLAG(bool, driver##_use_streams, true,                                                                 \
-            "Command buffers are runs of calls on streams. False, which means graphs, is refused.")           \
-  IREE_FLAG(bool, driver##_allow_inline_execution, false,                                                     \
-            "True is refused: commands run when they are submitted, not while they are recorded.")            \
-  IREE_FLAG(bool, driver##_async_allocations, true,                                                           \
-            "Queue-ordered allocations come from pools of memory. False: each is the library's own.")         \
-  IREE_FLAG(int32_t, driver##_tracing, 2, "What builds with Tracy tell it, 0 to 3. This build has no Tracy.") \
-  IREE_FLAG(int32_t, driver##_default_index, 0,                                                               \
-            "The GPU that `" #driver "` without a path means, by the library's order.")                       \
-  IREE_FLAG(                                                                                                  \
-      bool, driver##_default_index_from_mpi, true,                                                            \
+#define FLAGS(driver)                                                                                                \
+  IREE_FLAG(bool, driver##_use_streams, true,                                                                        \
+            "Command buffers are runs of calls on streams. False: those whose buffers and workgroup counts are all " \
+            "known when they are recorded are graphs.")                                                              \
+  IREE_FLAG(bool, driver##_allow_inline_execution, false,                                                            \
+            "True is refused: commands run when they are submitted, not while they are recorded.")                   \
+  IREE_FLAG(bool, driver##_async_allocations, true,                                                                  \
+            "Queue-ordered allocations come from pools of memory. False: each is the library's own.")                \
+  IREE_FLAG(int32_t, driver##_tracing, 2, "What builds with Tracy tell it, 0 to 3. This build has no Tracy.")        \
+  IREE_FLAG(int32_t, driver##_default_index, 0,                                                                      \
+            "The GPU that `" #driver "` without a path means, by the library's order.")                              \
+  IREE_FLAG(                                                                                                         \
+      bool, driver##_default_index_from_mpi, true,                                                                   \
       "The GPU without a path is that of PMI_RANK or OMPI_COMM_WORLD_LOCAL_RANK, where there is such a variable.")
 FLAGS(cuda)
 FLAGS(hip)
@@ -65,8 +66,8 @@ static iree_status_t read_default(const flags_t* flags, uint32_t* out_ordinal) {
 }
 
 static iree_status_t read_flags(const flags_t* flags, stream_options_t* out_options) {
-  *out_options = (stream_options_t){.keeps_pools = flags->async_allocations && flags->async_caching};
-  if (!flags->use_streams) return refuse(flags, "use_streams=false", "there are no graphs; leave it true");
+  *out_options = (stream_options_t){.makes_graphs = !flags->use_streams,
+                                    .keeps_pools = flags->async_allocations && flags->async_caching};
   if (flags->allow_inline_execution) {
     return refuse(flags, "allow_inline_execution=true", "commands run when they are submitted; leave it false");
   }

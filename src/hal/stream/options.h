@@ -8,6 +8,7 @@ typedef struct stream_options_t {
   uint32_t queue_count;      // streams of a GPU; 0: the default
   uint32_t depth;            // parts in flight, a power of two; 0: the default
   uint32_t default_ordinal;  // the GPU that no path means
+  bool makes_graphs;         // of recordings, where it can be
   bool keeps_pools;          // queue-ordered memory is kept for later
 } stream_options_t;
 
