@@ -102,7 +102,7 @@ static const char* resolve(void* handle, stream_api_t* api) {
   return NULL;
 }
 
-// Tries one file; false, with a line in `why`, when it is not usable.
+// Tries one file. Adds a line to `why` when it is not usable.
 static iree_status_t try_file(loaded_t* loaded, const char* file, iree_string_builder_t* why) {
   void* handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (!handle) return iree_string_builder_append_format(why, "\n  %s: %s", file, dlerror());
