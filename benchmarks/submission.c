@@ -158,6 +158,13 @@ static void measure_commands(const char* name, int dispatch_count, bool has_buff
   iree_hal_command_buffer_release(submitted);
 }
 
+// What recording costs, which a submission of something else than before may need.
+static void submit_recorded(iree_hal_semaphore_list_t wait, iree_hal_semaphore_list_t signal) {
+  iree_hal_command_buffer_release(submitted);
+  submitted = record(STEPS, 1, true);
+  submit_commands(wait, signal);
+}
+
 static void measure_submissions(void) {
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
   for (int i = 0; i < 2; ++i) {
@@ -169,6 +176,9 @@ static void measure_submissions(void) {
   measure("submit, 1 dispatch of 2 buffers:", submit_dispatch, 1);
   measure_commands("submit, 60 empty dispatches:", STEPS, false);
   measure_commands("submit, 60 dispatches of 2 buffers:", STEPS, true);
+  submitted = NULL;
+  measure("record, then submit the same:", submit_recorded, STEPS);
+  iree_hal_command_buffer_release(submitted);
   for (int i = 0; i < 2; ++i) iree_hal_buffer_release(table[i].buffer);
 }
 
