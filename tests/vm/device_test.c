@@ -1,5 +1,7 @@
 // Programs on devices: command tables, transients, constants, shapes, fences, targets; on both CPU devices.
 
+#include <stdatomic.h>
+
 #include "device_fixture.h"
 #include "iree/base/threading/thread.h"
 #include "iree/modules/hal/module.h"
@@ -293,7 +295,7 @@ static void add_transfers(builder_t* b) {
 }
 
 // How often a device was asked for a command buffer (CMakeLists.txt).
-static int recordings;
+static atomic_int recordings;
 iree_status_t __real_iree_hal_command_buffer_create(iree_hal_device_t* device, iree_hal_command_buffer_mode_t mode,
                                                     iree_hal_command_category_t categories,
                                                     iree_hal_queue_affinity_t queue_affinity,
