@@ -1,6 +1,8 @@
 // The allocator of GPUs.
 #include "hal/gpu/allocator.h"
 
+#include "hal/gpu/kept_memory.h"
+
 enum { MIN_ALIGNMENT = 256, GRANULARITY = 64, MIN_IMPORT_ALIGNMENT = 16 };
 
 // Counters by place: 0 of the host, 1 of GPUs.
@@ -14,6 +16,7 @@ struct gpu_allocator_t {
   iree_hal_resource_t resource;
   gpu_allocator_params_t params;
   statistics_t statistics;
+  gpu_kept_memory_t kept;
 };
 
 #define VISIBLE_TYPE (IREE_HAL_MEMORY_TYPE_HOST_VISIBLE | IREE_HAL_MEMORY_TYPE_HOST_COHERENT)
@@ -125,7 +128,7 @@ static iree_hal_buffer_compatibility_t allocator_query_buffer_compatibility(iree
 
 void gpu_allocator_free_memory(gpu_allocator_t* allocator, const gpu_memory_t* memory, iree_hal_buffer_t* buffer) {
   if (memory->source == GPU_MEMORY_OWNED) {
-    allocator->params.vtable->free(allocator->params.source, memory);
+    gpu_kept_memory_give(&allocator->kept, memory);
     record(allocator, memory->type, memory->size, /*is_free=*/true);
   }
   if (memory->source == GPU_MEMORY_LOCKED) allocator->params.vtable->unlock(allocator->params.source, memory);
@@ -139,6 +142,17 @@ static iree_status_t fail_params(const iree_hal_buffer_params_t* params) {
   iree_hal_buffer_usage_format(params->usage, &usage);
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no memory of the GPU or the host is %s for %s", type.buffer,
                           usage.buffer);
+}
+
+// Kept memory, or new; what is kept goes when there is none left.
+static iree_status_t allocate_memory(gpu_allocator_t* allocator, gpu_memory_t* memory) {
+  const gpu_memory_source_vtable_t* vtable = allocator->params.vtable;
+  if (gpu_kept_memory_take(&allocator->kept, memory)) return iree_ok_status();
+  iree_status_t status = vtable->allocate(allocator->params.source, memory->physical, memory);
+  if (!iree_status_is_resource_exhausted(status)) return status;
+  iree_status_ignore(status);
+  gpu_kept_memory_trim(&allocator->kept);
+  return vtable->allocate(allocator->params.source, memory->physical, memory);
 }
 
 static iree_status_t allocator_allocate_buffer(iree_hal_allocator_t* base, const iree_hal_buffer_params_t* params,
@@ -159,8 +173,8 @@ static iree_status_t allocator_allocate_buffer(iree_hal_allocator_t* base, const
   memory.type = compatible.type;
   memory.alignment = compatible.min_alignment;
   gpu_domain_t domain = allocator->params.domain;
-  uint32_t physical = gpu_domain_physical(domain, gpu_domain_first(domain, params->queue_affinity));
-  IREE_RETURN_IF_ERROR(allocator->params.vtable->allocate(allocator->params.source, physical, &memory));
+  memory.physical = gpu_domain_physical(domain, gpu_domain_first(domain, params->queue_affinity));
+  IREE_RETURN_IF_ERROR(allocate_memory(allocator, &memory));
   record(allocator, memory.type, memory.size, /*is_free=*/false);
   return gpu_buffer_create(allocator, &compatible, &memory, out_buffer);
 }
@@ -250,6 +264,7 @@ static iree_status_t export_shared(gpu_allocator_t* allocator, iree_hal_buffer_t
     return iree_make_status(IREE_STATUS_UNAVAILABLE,
                             "only buffers that are an allocation of their own can be exported as file descriptors");
   }
+  ((gpu_memory_t*)memory)->is_exported = true;
   return allocator->params.vtable->export_fd(allocator->params.source, memory, out_fd);
 }
 
@@ -264,6 +279,7 @@ static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_ha
   if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION && memory->host) {
     out_external_buffer->handle.host_allocation.ptr = memory->host + offset;
   } else if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION) {
+    ((gpu_memory_t*)memory)->is_exported = true;
     out_external_buffer->handle.device_allocation.ptr = memory->address + offset;
   } else if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_OPAQUE_FD && allocator->params.vtable->export_fd) {
     IREE_RETURN_IF_ERROR(export_shared(allocator, buffer, &out_external_buffer->handle.opaque_fd.fd));
@@ -282,6 +298,7 @@ static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_ha
 
 static void allocator_destroy(iree_hal_allocator_t* base) {
   gpu_allocator_t* allocator = (gpu_allocator_t*)base;
+  gpu_kept_memory_deinitialize(&allocator->kept);
   allocator->params.vtable->destroy(allocator->params.source);
   iree_allocator_free(allocator->params.host_allocator, allocator);
 }
@@ -294,7 +311,10 @@ iree_allocator_t gpu_allocator_host_allocator(const gpu_allocator_t* allocator) 
   return allocator->params.host_allocator;
 }
 
-static iree_status_t allocator_trim(iree_hal_allocator_t* base) { return iree_ok_status(); }
+static iree_status_t allocator_trim(iree_hal_allocator_t* base) {
+  gpu_kept_memory_trim(&((gpu_allocator_t*)base)->kept);
+  return iree_ok_status();
+}
 
 static const iree_hal_allocator_vtable_t allocator_vtable = {
     .destroy = allocator_destroy,
@@ -318,6 +338,7 @@ iree_status_t gpu_allocator_create(const gpu_allocator_params_t* params, iree_ha
   }
   iree_hal_resource_initialize(&allocator_vtable, &allocator->resource);
   allocator->params = *params;
+  gpu_kept_memory_initialize(&allocator->kept, params->vtable, params->source);
   *out_allocator = (iree_hal_allocator_t*)allocator;
   return iree_ok_status();
 }

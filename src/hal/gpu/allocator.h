@@ -20,6 +20,8 @@ typedef struct gpu_memory_t {
   iree_device_size_t size;       // bytes of the memory
   iree_device_size_t alignment;  // bytes
   uint64_t base;                 // the driver's: where its memory begins
+  uint32_t physical;             // the GPU it was allocated for
+  bool is_exported;              // others may use it as long as they like
   iree_device_size_t length;     // bytes of the buffer
   iree_hal_buffer_release_callback_t release;
 } gpu_memory_t;
