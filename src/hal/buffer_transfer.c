@@ -28,58 +28,113 @@ static iree_status_t transfer_mapped(iree_hal_transfer_buffer_t source, iree_dev
   return iree_ok_status();
 }
 
-// A buffer that the device and the host both reach, for the end that is host memory.
-static iree_status_t allocate_staging(iree_hal_device_t* device, iree_device_size_t length,
-                                      iree_hal_buffer_t** out_buffer) {
+// Copies between the ends of a transfer, one after the other: the one that is number n signals n.
+typedef struct copies_t {
+  iree_hal_device_t* device;
+  iree_hal_semaphore_t* semaphore;
+  uint64_t count;
+  iree_timeout_t timeout;
+} copies_t;
+
+static iree_status_t copies_begin(iree_hal_device_t* device, iree_timeout_t timeout, copies_t* out_copies) {
+  *out_copies = (copies_t){.device = device, .timeout = timeout};
+  iree_convert_timeout_to_absolute(&out_copies->timeout);
+  return iree_hal_semaphore_create(device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT,
+                                   &out_copies->semaphore);
+}
+
+static iree_status_t copies_wait(const copies_t* copies, uint64_t number) {
+  return iree_hal_semaphore_wait(copies->semaphore, number, copies->timeout, IREE_ASYNC_WAIT_FLAG_NONE);
+}
+
+static iree_status_t copies_add(copies_t* copies, iree_hal_buffer_t* source, iree_device_size_t source_offset,
+                                iree_hal_buffer_t* target, iree_device_size_t target_offset,
+                                iree_device_size_t length) {
+  uint64_t before = copies->count, after = before + 1;
+  iree_hal_semaphore_list_t waits = {before ? 1 : 0, &copies->semaphore, &before};
+  iree_hal_semaphore_list_t signals = {1, &copies->semaphore, &after};
+  IREE_RETURN_IF_ERROR(iree_hal_device_queue_copy(copies->device, IREE_HAL_QUEUE_AFFINITY_ANY, waits, signals, source,
+                                                  source_offset, target, target_offset, length,
+                                                  IREE_HAL_COPY_FLAG_NONE));
+  copies->count = after;
+  return iree_ok_status();
+}
+
+// A transfer with host memory at one end goes through buffers that the device and the host both reach, piece by piece,
+// so that the host copies one while the device copies another. Piece i is copy i + 1.
+enum { PIECE_SIZE = 4 << 20, SLOTS = 2 };
+typedef struct staged_t {
+  copies_t copies;
+  iree_hal_buffer_t* slots[SLOTS];
+  iree_hal_buffer_t* buffer;  // the device's end
+  iree_device_size_t offset, length;
+  uint8_t* data;  // the host's
+  uint64_t pieces;
+} staged_t;
+
+static iree_device_size_t piece_length(const staged_t* s, uint64_t piece) {
+  return iree_min(s->length - piece * PIECE_SIZE, (iree_device_size_t)PIECE_SIZE);
+}
+
+static iree_status_t staged_begin(staged_t* s) {
   iree_hal_buffer_params_t params = {
       .type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
       .usage = IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_MAPPING,
   };
-  return iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(device), params, length, out_buffer);
+  s->pieces = (s->length + PIECE_SIZE - 1) / PIECE_SIZE;
+  for (uint64_t i = 0; i < iree_min(s->pieces, (uint64_t)SLOTS); ++i) {
+    IREE_RETURN_IF_ERROR(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(s->copies.device), params,
+                                                            piece_length(s, 0), &s->slots[i]));
+  }
+  return iree_ok_status();
 }
 
-static iree_status_t queue_copy_and_wait(iree_hal_device_t* device, iree_hal_buffer_t* source,
-                                         iree_device_size_t source_offset, iree_hal_buffer_t* target,
-                                         iree_device_size_t target_offset, iree_device_size_t length,
-                                         iree_timeout_t timeout) {
-  iree_hal_semaphore_t* semaphore = NULL;
-  IREE_RETURN_IF_ERROR(
-      iree_hal_semaphore_create(device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
-  uint64_t value = 1;
-  iree_hal_semaphore_list_t signal = {1, &semaphore, &value};
-  iree_status_t status =
-      iree_hal_device_queue_copy(device, IREE_HAL_QUEUE_AFFINITY_ANY, iree_hal_semaphore_list_empty(), signal, source,
-                                 source_offset, target, target_offset, length, IREE_HAL_COPY_FLAG_NONE);
-  if (iree_status_is_ok(status)) {
-    status = iree_hal_semaphore_wait(semaphore, value, timeout, IREE_ASYNC_WAIT_FLAG_NONE);
+static iree_status_t send(staged_t* s) {
+  for (uint64_t i = 0; i < s->pieces; ++i) {
+    iree_hal_buffer_t* slot = s->slots[i % SLOTS];
+    if (i >= SLOTS) IREE_RETURN_IF_ERROR(copies_wait(&s->copies, i + 1 - SLOTS));
+    IREE_RETURN_IF_ERROR(iree_hal_buffer_map_write(slot, 0, s->data + i * PIECE_SIZE, piece_length(s, i)));
+    IREE_RETURN_IF_ERROR(copies_add(&s->copies, slot, 0, s->buffer, s->offset + i * PIECE_SIZE, piece_length(s, i)));
   }
-  iree_hal_semaphore_release(semaphore);
-  return status;
+  return copies_wait(&s->copies, s->pieces);
+}
+
+static iree_status_t fetch_piece(staged_t* s, uint64_t piece) {
+  return copies_add(&s->copies, s->buffer, s->offset + piece * PIECE_SIZE, s->slots[piece % SLOTS], 0,
+                    piece_length(s, piece));
+}
+
+static iree_status_t fetch(staged_t* s) {
+  for (uint64_t i = 0; i < iree_min(s->pieces, (uint64_t)SLOTS); ++i) IREE_RETURN_IF_ERROR(fetch_piece(s, i));
+  for (uint64_t i = 0; i < s->pieces; ++i) {
+    IREE_RETURN_IF_ERROR(copies_wait(&s->copies, i + 1));
+    IREE_RETURN_IF_ERROR(
+        iree_hal_buffer_map_read(s->slots[i % SLOTS], 0, s->data + i * PIECE_SIZE, piece_length(s, i)));
+    if (i + SLOTS < s->pieces) IREE_RETURN_IF_ERROR(fetch_piece(s, i + SLOTS));
+  }
+  return iree_ok_status();
 }
 
 static iree_status_t transfer_queued(iree_hal_device_t* device, iree_hal_transfer_buffer_t source,
                                      iree_device_size_t source_offset, iree_hal_transfer_buffer_t target,
                                      iree_device_size_t target_offset, iree_device_size_t length,
                                      iree_timeout_t timeout) {
+  staged_t s = {.length = length};
+  IREE_RETURN_IF_ERROR(copies_begin(device, timeout, &s.copies));
+  iree_status_t status;
   if (source.device_buffer && target.device_buffer) {
-    return queue_copy_and_wait(device, source.device_buffer, source_offset, target.device_buffer, target_offset, length,
-                               timeout);
-  }
-  iree_hal_buffer_t* staging = NULL;
-  IREE_RETURN_IF_ERROR(allocate_staging(device, length, &staging));
-  iree_status_t status = iree_ok_status();
-  if (target.device_buffer) {
-    status = iree_hal_buffer_map_write(staging, 0, source.host_buffer.data + source_offset, length);
-    if (iree_status_is_ok(status)) {
-      status = queue_copy_and_wait(device, staging, 0, target.device_buffer, target_offset, length, timeout);
-    }
+    status = copies_add(&s.copies, source.device_buffer, source_offset, target.device_buffer, target_offset, length);
+    if (iree_status_is_ok(status)) status = copies_wait(&s.copies, 1);
   } else {
-    status = queue_copy_and_wait(device, source.device_buffer, source_offset, staging, 0, length, timeout);
-    if (iree_status_is_ok(status)) {
-      status = iree_hal_buffer_map_read(staging, 0, target.host_buffer.data + target_offset, length);
-    }
+    bool sends = target.device_buffer != NULL;
+    s.buffer = sends ? target.device_buffer : source.device_buffer;
+    s.offset = sends ? target_offset : source_offset;
+    s.data = sends ? source.host_buffer.data + source_offset : target.host_buffer.data + target_offset;
+    status = staged_begin(&s);
+    if (iree_status_is_ok(status)) status = sends ? send(&s) : fetch(&s);
   }
-  iree_hal_buffer_release(staging);
+  for (int i = 0; i < SLOTS; ++i) iree_hal_buffer_release(s.slots[i]);
+  iree_hal_semaphore_release(s.copies.semaphore);
   return status;
 }
 
