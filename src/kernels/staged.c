@@ -93,27 +93,29 @@ static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
          side->pieces * side->run <= MAX_LOADS / 2;
 }
 
-// Rough count of a unit's cycles.
+// Rough count of a unit's cycles. A step takes what its work does, or as long as its loads and barriers wait where no
+// other workgroup of the unit has anything to do meanwhile.
 static double plan_cost(const staged_t* s) {
-  enum { UNIT_PRODUCTS = 2048, UNIT_BYTES = 40, UNIT_WORKGROUP_BYTES = 128, UNIT_WAVES = 8, STEP = 40 };
-  enum { LANE_PRODUCTS = 128 };
+  enum { UNIT_PRODUCTS = 2048, LANE_PRODUCTS = 128, UNIT_BYTES = 40, UNIT_WORKGROUP_BYTES = 128, UNIT_WAVES = 8 };
+  enum { WAIT = 1500, MOST_RESIDENT = 2 };
   const product_t* p = &s->f.product;
   const mma_row_t* row = s->f.row;
   double bytes = ir_type_bytes(s->f.element), rows = (double)s->sides[0].size, columns = (double)s->sides[1].size;
   double waves = (double)(s->waves_down * s->waves_across), depth = (double)s->depth;
   double groups = (double)p->batch * (double)fragment_ceil(p->rows, s->sides[0].size) *
                   (double)fragment_ceil(p->columns, s->sides[1].size);
-  double per_unit = groups / s->f.product.d->device->compute_units;
-  double busy = waves * (per_unit < 1 ? 1 : per_unit > 2 ? 2 : per_unit) / UNIT_WAVES;
+  double per_unit = groups / p->d->device->compute_units;
+  double resident = per_unit < 1 ? 1 : per_unit > MOST_RESIDENT ? MOST_RESIDENT : per_unit;
   double compute = rows * columns * depth / (row->instruction ? UNIT_PRODUCTS / bytes : LANE_PRODUCTS);
   double held = (double)(s->down * row->a_lanes + s->across * row->b_lanes) * bytes * row->subgroup;
   double fragments = waves * depth / row->k * held / UNIT_WORKGROUP_BYTES;
   double memory = (rows + columns) * depth * bytes / UNIT_BYTES;
   double step = compute > fragments ? compute : fragments;
-  if (busy < 1) step /= busy;
+  if (waves * resident < UNIT_WAVES) step *= UNIT_WAVES / (waves * resident);
   if (step < memory) step = memory;
+  if (step < (WAIT + step) / resident) step = (WAIT + step) / resident;
   double steps = (double)(p->taps * tile_depths(s)) + 4;
-  return (double)(int64_t)(per_unit + 0.999) * ((step + STEP) * steps + rows * columns / waves / 8);
+  return (double)(int64_t)(per_unit + 0.999) * (step * steps + rows * columns / waves / 8);
 }
 
 static bool plan_tile(staged_t* s) {
@@ -148,7 +150,7 @@ static void plan_tiles(staged_t* s, staged_t* best, double* least) {
 static void plan_depths(staged_t* s, staged_t* best, double* least) {
   int64_t bytes = ir_type_bytes(s->f.element);
   int64_t padded = fragment_ceil(s->f.product.depth, s->f.row->k) * s->f.row->k;
-  for (int64_t row_bytes = 32; row_bytes <= 128; row_bytes *= 2) {
+  for (int64_t row_bytes = 32; row_bytes <= 256; row_bytes *= 2) {
     s->depth = row_bytes / bytes;
     if (s->depth && s->depth % s->f.row->k == 0 && s->depth <= padded) plan_tiles(s, best, least);
   }
@@ -370,11 +372,11 @@ static void multiply_at(staged_t* s, const linear_t* parity, linear_t step, ir_v
 
 // A tile's depth, in a loop where that is many steps.
 static void multiply_tile(staged_t* s, const linear_t* parity, ir_value_t** acc) {
-  enum { MOST_UNROLLED = 4 };
+  enum { MOST_UNROLLED = 256 };  // multiplications
   kernel_build_t* k = &s->f.product.d->k;
   uint32_t count = (uint32_t)(s->down * s->across);
   int64_t depth = s->f.row->k, unrolled = s->depth;
-  while (unrolled > MOST_UNROLLED * depth && unrolled % 2 == 0) unrolled /= 2;
+  while (unrolled > 4 * depth && unrolled / depth * count > MOST_UNROLLED && unrolled % 2 == 0) unrolled /= 2;
   kernel_loop_t loop = {0};
   linear_t first = linear_constant(0);
   if (unrolled < s->depth) {
