@@ -149,9 +149,8 @@ static iree_status_t allocate_memory(gpu_allocator_t* allocator, gpu_memory_t* m
   const gpu_memory_source_vtable_t* vtable = allocator->params.vtable;
   if (gpu_kept_memory_take(&allocator->kept, memory)) return iree_ok_status();
   iree_status_t status = vtable->allocate(allocator->params.source, memory->physical, memory);
-  if (!iree_status_is_resource_exhausted(status)) return status;
+  if (!iree_status_is_resource_exhausted(status) || !gpu_kept_memory_trim(&allocator->kept)) return status;
   iree_status_ignore(status);
-  gpu_kept_memory_trim(&allocator->kept);
   return vtable->allocate(allocator->params.source, memory->physical, memory);
 }
 

@@ -26,20 +26,20 @@ static gpu_memory_t remove_at(gpu_kept_memory_t* kept, uint32_t index) {
   return memory;
 }
 
-// Frees the oldest blocks, without the mutex, until there is room for `size` bytes in a block.
-static void make_room(gpu_kept_memory_t* kept, uint64_t size, uint32_t most_blocks, uint64_t most_bytes) {
-  while (true) {
+// Frees the oldest blocks, without the mutex, until there is room for `size` bytes in a block. Returns how many.
+static uint32_t make_room(gpu_kept_memory_t* kept, uint64_t size, uint32_t most_blocks, uint64_t most_bytes) {
+  for (uint32_t freed = 0;; ++freed) {
     iree_slim_mutex_lock(&kept->mutex);
     bool has_room = kept->count < most_blocks && kept->total + size <= most_bytes;
     bool is_empty = kept->count == 0;
     gpu_memory_t oldest = has_room || is_empty ? (gpu_memory_t){0} : remove_at(kept, 0);
     iree_slim_mutex_unlock(&kept->mutex);
-    if (has_room || is_empty) return;
+    if (has_room || is_empty) return freed;
     kept->vtable->free(kept->source, &oldest);
   }
 }
 
-void gpu_kept_memory_trim(gpu_kept_memory_t* kept) { make_room(kept, 0, 0, 0); }
+bool gpu_kept_memory_trim(gpu_kept_memory_t* kept) { return make_room(kept, 0, 0, 0) > 0; }
 
 bool gpu_kept_memory_take(gpu_kept_memory_t* kept, gpu_memory_t* memory) {
   bool found = false;

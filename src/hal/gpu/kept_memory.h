@@ -21,7 +21,8 @@ typedef struct gpu_kept_memory_t {
 void gpu_kept_memory_initialize(gpu_kept_memory_t* kept, const gpu_memory_source_vtable_t* vtable, void* source);
 // Frees all, as trim does.
 void gpu_kept_memory_deinitialize(gpu_kept_memory_t* kept);
-void gpu_kept_memory_trim(gpu_kept_memory_t* kept);
+// False when there was nothing to free.
+bool gpu_kept_memory_trim(gpu_kept_memory_t* kept);
 // Memory of the type, GPU and size that `memory` has, aligned as it asks for; false when none is kept.
 bool gpu_kept_memory_take(gpu_kept_memory_t* kept, gpu_memory_t* memory);
 // Keeps the memory, or frees it.
