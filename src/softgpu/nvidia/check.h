@@ -11,6 +11,11 @@ uint8_t* check_defined(const warp_t* w, check_place_t place, uint32_t lane, uint
 // A byte of shared memory is about to be touched; `stored`: what is written, or -1. False after warp_fault.
 bool check_shared_byte(warp_t* w, const inst_t* inst, uint32_t lane, uint64_t offset, uint32_t access, int stored);
 
+// check_global.c: a word of global memory is about to be touched: `bytes` has a bit for each of its bytes, `is_same`
+// says that a store leaves it as it is. False after warp_fault.
+bool check_global_word(warp_t* w, const inst_t* inst, uint32_t lane, uint64_t address, uint32_t bytes, uint32_t access,
+                       bool is_same, uint64_t time);
+
 // check_undefined.c: registers that nobody wrote. Before an instruction: false after warp_fault. After it: its results.
 bool check_undefined_before(warp_t* w, const inst_t* inst, uint32_t lanes);
 void check_undefined_after(warp_t* w, const frame_t* frame, const inst_t* inst, uint32_t lanes);

@@ -44,7 +44,10 @@ void check_free_block(block_t* block) {
   block->check = NULL;
 }
 
-void check_order_block(block_t* block) { ++block->check->phase; }
+void check_order_block(block_t* block) {
+  ++block->check->phase;
+  if (block->launch->check) block->ordered = check_launch_time(block->launch->check);
+}
 
 uint8_t* check_defined(const warp_t* w, check_place_t place, uint32_t lane, uint64_t offset) {
   check_block_t* check = w->block->check;

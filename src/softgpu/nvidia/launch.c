@@ -146,7 +146,8 @@ bool block_start(block_t* block, run_launch_t* launch, uint64_t number) {
   block->id[0] = (uint32_t)(number % grid[0]);
   block->id[1] = (uint32_t)(number / grid[0] % grid[1]);
   block->id[2] = (uint32_t)(number / grid[0] / grid[1]);
-  block->alive = block->threads, block->ended = 0, block->opened = 0;
+  block->alive = block->threads, block->ended = 0, block->opened = 0, block->ordered = 0;
+  block->number = (uint32_t)number;
   block->unit = (uint32_t)(number % launch->engine->options.target->units);
   memset(block->barriers, 0, sizeof(block->barriers));
   for (uint32_t i = 0; i < block->warp_count; ++i) {
@@ -311,6 +312,9 @@ bool nv_launch(const nv_launch_t* launch, nv_fault_t* fault) {
   if (__builtin_mul_overflow(run.block_count, launch->grid[2], &run.block_count) || run.block_count > INT64_MAX) {
     return fault_set(fault, NV_FAULT_INSTRUCTION, "more blocks than can be counted"), false;
   }
+  bool races = run.checks & ENGINE_CHECK_RACES && run.block_count > 1;
+  if (races) run.check = check_launch_create();
+  if (races && !run.check) return fault_set(fault, NV_FAULT_MEMORY, "out of memory for checks"), false;
   run.number = __atomic_add_fetch(&engine->launches, 1, __ATOMIC_RELAXED);
   workers_job_t job = {.run = run_blocks, .has_work = has_blocks, .data = &run};
   if (run.block_count > 1) {
@@ -318,6 +322,7 @@ bool nv_launch(const nv_launch_t* launch, nv_fault_t* fault) {
   } else {
     run_blocks(&run);
   }
+  check_launch_destroy(run.check);
   if (run.counts) {
     nv_counters_t counters = {.launches = 1, .longest = run.longest};
     add_counters(engine, &counters);

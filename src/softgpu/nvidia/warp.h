@@ -93,7 +93,9 @@ struct block_t {
   uint32_t shared_size;
   warp_t* warps;
   barrier_t barriers[BLOCK_BARRIERS];
-  uint32_t unit;  // %smid
+  uint32_t unit;     // %smid
+  uint32_t number;   // in the launch
+  uint64_t ordered;  // moment of what may have ordered it behind other blocks (checks)
   check_block_t* check;
   nv_counters_t* counters;  // of this thread; NULL unless they count
 };
@@ -168,6 +170,10 @@ bool block_start(block_t* block, run_launch_t* launch, uint64_t number);
 const inst_t* check_run(warp_t* w, const inst_t* inst);
 bool check_access(warp_t* w, const inst_t* inst, const operand_t* base, uint32_t lanes, uint32_t bytes,
                   uint32_t access);
+// check_global.c: what a launch's blocks did to global memory, and its next moment. NULL when memory is short.
+check_launch_t* check_launch_create(void);
+void check_launch_destroy(check_launch_t* check);
+uint64_t check_launch_time(check_launch_t* check);
 // check_shared.c: memory of checks, for a block that begins; what was asked to be copied and is waited for.
 bool check_start_block(block_t* block);
 void check_free_block(block_t* block);

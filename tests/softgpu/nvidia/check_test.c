@@ -33,6 +33,19 @@ static void test_races(void** state) {
   expect("mov.u32 %r4, 5; st.global.u32 [%rd1], %r4;", ENGINE_CHECK_RACES, NULL);
 }
 
+// Blocks of a launch: each writes its own number to one word, or to a word of its own.
+static void test_global_races(void** state) {
+  trial_t t = {.threads = 1, .blocks = 4, .checks = ENGINE_CHECK_RACES};
+  run_body(&t, "mov.u32 %r4, %ctaid.x; st.global.u32 [%rd1], %r4;");
+  assert_false(t.is_done);
+  assert_non_null(strstr(t.fault.message, "of the launch wrote, and nothing orders them"));
+  run_body(&t,
+           "mov.u32 %r4, %ctaid.x; mul.wide.u32 %rd5, %r4, 4; add.u64 %rd5, %rd5, %rd1; st.global.u32 [%rd5], %r4;");
+  assert_true(t.is_done);
+  run_body(&t, "atom.global.add.u32 %r4, [%rd1], 1;");
+  assert_true(t.is_done);
+}
+
 static void test_uninitialized(void** state) {
   expect("st.global.u32 [%rd3], %r9;", ENGINE_CHECK_UNINITIALIZED, "stores registers that nobody wrote");
   expect("add.u32 %r8, %r9, 1; st.global.u32 [%rd3], %r8;", ENGINE_CHECK_UNINITIALIZED, "stores registers");
@@ -63,10 +76,8 @@ static void test_barriers(void** state) {
 int main(void) {
   map = memory_map_create();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_races),
-      cmocka_unit_test(test_uninitialized),
-      cmocka_unit_test(test_waits),
-      cmocka_unit_test(test_barriers),
+      cmocka_unit_test(test_races), cmocka_unit_test(test_global_races), cmocka_unit_test(test_uninitialized),
+      cmocka_unit_test(test_waits), cmocka_unit_test(test_barriers),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   memory_map_destroy(map);
