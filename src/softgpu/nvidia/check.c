@@ -143,7 +143,7 @@ static bool check_values(warp_t* w, const inst_t* inst, const operand_t* base, u
 }
 
 // The words of a lane's access.
-static bool check_global(warp_t* w, const inst_t* inst, uint32_t lane, uint32_t bytes, uint32_t access, uint64_t time) {
+static bool check_global(warp_t* w, const inst_t* inst, uint32_t lane, uint32_t bytes, uint32_t access) {
   uint64_t host = w->host[lane];
   for (uint64_t word = host & ~UINT64_C(3); word < host + bytes; word += 4) {
     uint32_t mask = 0;
@@ -154,7 +154,7 @@ static bool check_global(warp_t* w, const inst_t* inst, uint32_t lane, uint32_t 
       is_same =
           is_same && stored_byte(w, inst, lane, (uint32_t)(word + k - host), access) == *(const uint8_t*)(word + k);
     }
-    if (!check_global_word(w, inst, lane, word, mask, access, is_same, time)) return false;
+    if (!check_global_word(w, inst, lane, word, mask, access, is_same)) return false;
   }
   return true;
 }
@@ -178,12 +178,12 @@ bool check_access(warp_t* w, const inst_t* inst, const operand_t* base, uint32_t
   }
   if (!(checks & (ENGINE_CHECK_RACES | ENGINE_CHECK_WAITS))) return true;
   bool orders = access & ACCESS_ATOMIC || inst->flags & PTX_VOLATILE || inst->modifiers.value[PTX_GROUP_ORDER];
-  uint64_t time = w->launch->check ? check_launch_time(w->launch->check) : 0;
-  if (orders) w->block->ordered = time;
+  if (w->launch->check) w->moment = check_launch_time(w->launch->check);
+  if (orders) w->block->ordered = w->moment;
   for (uint32_t left = lanes; left; left &= left - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(left);
     place = place_of(w, w->host[lane], lane, &offset);
-    if (place == CHECK_GLOBAL && w->launch->check && !orders && !check_global(w, inst, lane, bytes, access, time)) {
+    if (place == CHECK_GLOBAL && w->launch->check && !orders && !check_global(w, inst, lane, bytes, access)) {
       return false;
     }
     if (place != CHECK_SHARED) continue;

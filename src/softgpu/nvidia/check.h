@@ -14,7 +14,7 @@ bool check_shared_byte(warp_t* w, const inst_t* inst, uint32_t lane, uint64_t of
 // check_global.c: a word of global memory is about to be touched: `bytes` has a bit for each of its bytes, `is_same`
 // says that a store leaves it as it is. False after warp_fault.
 bool check_global_word(warp_t* w, const inst_t* inst, uint32_t lane, uint64_t address, uint32_t bytes, uint32_t access,
-                       bool is_same, uint64_t time);
+                       bool is_same);
 
 // check_undefined.c: registers that nobody wrote. Before an instruction: false after warp_fault. After it: its results.
 bool check_undefined_before(warp_t* w, const inst_t* inst, uint32_t lanes);

@@ -88,7 +88,7 @@ static void note(word_cell_t* cell, uint32_t own, uint32_t bytes, uint32_t acces
 }
 
 bool check_global_word(warp_t* w, const inst_t* inst, uint32_t lane, uint64_t address, uint32_t bytes, uint32_t access,
-                       bool is_same, uint64_t time) {
+                       bool is_same) {
   check_launch_t* check = w->launch->check;
   uint64_t number = address / (4 * GLOBAL_WORDS);
   uint32_t shard = number % GLOBAL_SHARDS, other = 0;
@@ -96,7 +96,7 @@ bool check_global_word(warp_t* w, const inst_t* inst, uint32_t lane, uint64_t ad
   page_t* page = find_page(&check->shards[shard].buckets[number / GLOBAL_SHARDS % GLOBAL_BUCKETS], number);
   word_cell_t* cell = page ? &page->cells[address / 4 % GLOBAL_WORDS] : NULL;
   const char* did = cell && !is_same ? conflict(cell, w->block, bytes, access, &other) : NULL;
-  if (cell && !did) note(cell, w->block->number + 1, bytes, access, time);
+  if (cell && !did) note(cell, w->block->number + 1, bytes, access, w->moment);
   pthread_mutex_unlock(&check->shards[shard].lock);
   if (!did) return true;
   warp_fault(w, inst, NV_FAULT_CHECK, 1u << lane, address,

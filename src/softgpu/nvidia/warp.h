@@ -75,6 +75,7 @@ struct warp_t {
   // Asynchronous copies (checks): groups that were begun, and those that are known to have ended.
   uint32_t copy_group, copies_done;
   uint32_t undefined;  // lanes whose loads met bytes that nobody wrote (checks)
+  uint64_t moment;     // of the access at hand, in the launch (checks)
 };
 
 typedef struct barrier_t {
