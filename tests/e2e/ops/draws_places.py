@@ -34,6 +34,8 @@ def resize(d):
     ratios = [d.pick(0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 1.7) if a in spatial else 1.0
               for a in axes]
     sizes = [max(1, int(shape[a] * ratio)) for a, ratio in zip(axes, ratios)]
+    if any(ratio != 1 for ratio in ratios) and sizes == [shape[a] for a in axes]:
+        options["wrong"] = ["reference", "onnxruntime"]  # it copies what keeps its shape, whatever the scales say
     roi = None
     if options["coordinate_transformation_mode"] == "tf_crop_and_resize":
         # ONNX Runtime crops nothing from an axis whose scale is 1.
