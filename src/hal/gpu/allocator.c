@@ -337,7 +337,7 @@ iree_status_t gpu_allocator_create(const gpu_allocator_params_t* params, iree_ha
   }
   iree_hal_resource_initialize(&allocator_vtable, &allocator->resource);
   allocator->params = *params;
-  gpu_kept_memory_initialize(&allocator->kept, params->vtable, params->source);
+  gpu_kept_memory_initialize(&allocator->kept, params);
   *out_allocator = (iree_hal_allocator_t*)allocator;
   return iree_ok_status();
 }

@@ -1,14 +1,15 @@
 // Memory that is kept, in the order in which it was freed.
 #include "hal/gpu/kept_memory.h"
 
-// Less than a range of a pool of queue-ordered memory, which is kept by the pool; little beside what a GPU has.
-#define MAX_BLOCK ((uint64_t)32 << 20)
-#define MAX_TOTAL ((uint64_t)256 << 20)
+// Of a GPU's memory an eighth is kept at most, within these; of one block, half of that.
+#define LEAST_TOTAL ((uint64_t)64 << 20)
+#define MOST_TOTAL ((uint64_t)2 << 30)
 
-void gpu_kept_memory_initialize(gpu_kept_memory_t* kept, const gpu_memory_source_vtable_t* vtable, void* source) {
+void gpu_kept_memory_initialize(gpu_kept_memory_t* kept, const gpu_allocator_params_t* params) {
   memset(kept, 0, sizeof(*kept));
-  kept->vtable = vtable;
-  kept->source = source;
+  kept->vtable = params->vtable;
+  kept->source = params->source;
+  kept->most = iree_min(iree_max(params->memory_size / 8, LEAST_TOTAL), MOST_TOTAL);
   iree_slim_mutex_initialize(&kept->mutex);
 }
 
@@ -58,9 +59,9 @@ bool gpu_kept_memory_take(gpu_kept_memory_t* kept, gpu_memory_t* memory) {
 }
 
 void gpu_kept_memory_give(gpu_kept_memory_t* kept, const gpu_memory_t* memory) {
-  bool keeps = memory->size <= MAX_BLOCK && !memory->is_exported;
+  bool keeps = memory->size <= kept->most / 2 && !memory->is_exported;
   if (keeps) {
-    make_room(kept, memory->size, GPU_KEPT_BLOCKS, MAX_TOTAL);
+    make_room(kept, memory->size, GPU_KEPT_BLOCKS, kept->most);
     iree_slim_mutex_lock(&kept->mutex);
     keeps = kept->count < GPU_KEPT_BLOCKS;  // unless others were as fast
     if (keeps) {

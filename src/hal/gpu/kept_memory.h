@@ -12,13 +12,14 @@ enum { GPU_KEPT_BLOCKS = 32 };
 typedef struct gpu_kept_memory_t {
   const gpu_memory_source_vtable_t* vtable;  // that frees what is not kept
   void* source;
+  uint64_t most;            // bytes to keep
   iree_slim_mutex_t mutex;  // guards what follows
   uint64_t total;           // bytes
   uint32_t count;
   gpu_memory_t blocks[GPU_KEPT_BLOCKS];  // oldest first
 } gpu_kept_memory_t;
 
-void gpu_kept_memory_initialize(gpu_kept_memory_t* kept, const gpu_memory_source_vtable_t* vtable, void* source);
+void gpu_kept_memory_initialize(gpu_kept_memory_t* kept, const gpu_allocator_params_t* params);
 // Frees all, as trim does.
 void gpu_kept_memory_deinitialize(gpu_kept_memory_t* kept);
 // False when there was nothing to free.
