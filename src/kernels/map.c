@@ -268,7 +268,8 @@ static int64_t neighbours(const dispatch_t* d, const ir_value_t* domain) {
   }
   IR_FOR_OPS(op, d->body) {
     if (op == d->yield) continue;
-    if (graph_scalar_fn(op) < 0 && !ir_is(op, GRAPH_CONSTANT) && !ir_is(op, GRAPH_BROADCAST)) return 1;
+    bool is_alike = graph_scalar_fn(op) >= 0 || ir_is(op, GRAPH_CONSTANT) || ir_is(op, GRAPH_BROADCAST);
+    if (!is_alike || !ir_type_is_tensor(op->results[0].type)) return 1;
     if (ir_type_bytes(op->results[0].type->element) > bytes) bytes = ir_type_bytes(op->results[0].type->element);
   }
   int64_t lanes = bytes < ACCESS ? ACCESS / bytes : 1;
