@@ -4,7 +4,8 @@
 
 #include "softgpu/nvidia/module.h"
 
-enum { PARSE_MOST_DEPTH = 64, NO_REGISTER = UINT32_MAX };
+enum { PARSE_MOST_DEPTH = 64 };
+#define NO_REGISTER UINT32_MAX
 
 typedef struct word_t {
   const char* text;
