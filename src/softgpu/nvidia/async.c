@@ -9,7 +9,7 @@ static bool bind_copy(decoder_t* d, inst_t* inst) {
   uint64_t size;
   uint32_t extra = inst->modifiers.value[PTX_GROUP_POLICY] != 0;
   operand_t* list = ARENA_ARRAY(d->p->arena, operand_t, 2);
-  if (!decode_count(d, 3, 4 + extra) || !decode_constant(d, decode_arg(d, 2), &size)) return false;
+  if (!decode_count(d, 3, 4 + extra) || !decode_immediate(d, decode_arg(d, 2), &size)) return false;
   if (size != 4 && size != 8 && size != 16) return decode_fail(d, "a copy of %llu bytes", (unsigned long long)size);
   inst->bytes = (uint8_t)size;
   inst->list = list;
@@ -62,7 +62,7 @@ static const inst_t* run_commit(warp_t* w, const inst_t* inst) {
 }
 static bool bind_wait(decoder_t* d, inst_t* inst) {
   inst->mode = d->s->arg_count == 1;
-  return decode_count(d, 0, 1) && (!inst->mode || decode_constant(d, decode_arg(d, 0), &inst->imm));
+  return decode_count(d, 0, 1) && (!inst->mode || decode_immediate(d, decode_arg(d, 0), &inst->imm));
 }
 static const inst_t* run_wait(warp_t* w, const inst_t* inst) {
   // wait_all commits what is open.

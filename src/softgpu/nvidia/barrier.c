@@ -168,4 +168,4 @@ static const row_t rows[] = {
     {"bar.red barrier.red bar.cta.red barrier.cta.red", "aligned @operation @type", bind_reduce, run_barrier},
     {"bar.warp.sync", "", bind_warp_sync, run_warp_sync},
 };
-const row_table_t barrier_table = {rows, sizeof(rows) / sizeof(rows[0])};
+const row_table_t warp_barrier_table = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -25,7 +25,7 @@ const inst_t* check_run(warp_t* w, const inst_t* inst) {
   if (counters) count(counters, inst, w);
   if (!w->launch->tracks_undefined) return inst->run(w, inst);
   uint32_t lanes = w->exec;
-  if (!check_undefined_before(w, inst, lanes)) return NULL;
+  if (!check_registers_before(w, inst, lanes)) return NULL;
   if (inst->is_guarded) {
     uint32_t p = *(const uint32_t*)(w->frame + inst->guard);
     lanes &= inst->is_guard_negated ? ~p : p;

@@ -17,7 +17,7 @@ bool check_global_word(warp_t* w, const inst_t* inst, uint32_t lane, uint64_t ad
                        bool is_same);
 
 // check_undefined.c: registers that nobody wrote. Before an instruction: false after warp_fault. After it: its results.
-bool check_undefined_before(warp_t* w, const inst_t* inst, uint32_t lanes);
+bool check_registers_before(warp_t* w, const inst_t* inst, uint32_t lanes);
 void check_undefined_after(warp_t* w, const frame_t* frame, const inst_t* inst, uint32_t lanes);
 // Lanes of `lanes` in which an operand has no value.
 uint32_t check_undefined_lanes(const frame_t* frame, const operand_t* o, uint32_t lanes);

@@ -25,7 +25,7 @@ static bool joins_bits(const inst_t* inst) {
   return false;
 }
 
-bool check_undefined_before(warp_t* w, const inst_t* inst, uint32_t lanes) {
+bool check_registers_before(warp_t* w, const inst_t* inst, uint32_t lanes) {
   if (!inst->is_guarded || !starts(inst->name, "bra")) return true;
   operand_t guard = {UINT64_MAX, inst->guard};
   uint32_t missing = check_undefined_lanes(w->call, &guard, lanes);

@@ -220,4 +220,4 @@ static const row_t rows[] = {
     {"membar fence", "@scope @order proxy alias async generic @space sync_restrict::shared::cluster", bind_anything,
      run_fence},
 };
-const row_table_t control_table = {rows, sizeof(rows) / sizeof(rows[0])};
+const row_table_t warp_control_table = {rows, sizeof(rows) / sizeof(rows[0])};

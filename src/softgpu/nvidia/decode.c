@@ -274,7 +274,7 @@ bool decode_memory(decoder_t* d, inst_t* inst, const arg_t* arg, operand_t* out)
   return decode_read(d, &sum, PTX_TYPE_u64, out);
 }
 
-bool decode_constant(decoder_t* d, const arg_t* arg, uint64_t* out) {
+bool decode_immediate(decoder_t* d, const arg_t* arg, uint64_t* out) {
   if (!arg || arg->kind != ARG_INTEGER) return decode_fail(d, "a constant expected");
   *out = arg->value;
   return true;

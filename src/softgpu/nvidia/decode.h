@@ -43,7 +43,7 @@ bool decode_wide_read(decoder_t* d, const arg_t* arg, ptx_type_t type, operand_t
 bool decode_write_register(decoder_t* d, uint32_t reg, ptx_type_t type, operand_t* out);
 // "[...]": op and imm of the address; `space` 0 for what the operand says.
 bool decode_memory(decoder_t* d, inst_t* inst, const arg_t* arg, operand_t* out);
-bool decode_constant(decoder_t* d, const arg_t* arg, uint64_t* out);
+bool decode_immediate(decoder_t* d, const arg_t* arg, uint64_t* out);
 operand_t decode_make_constant(decoder_t* d, uint64_t value, uint32_t bytes);
 bool decode_label(decoder_t* d, const arg_t* arg, uint32_t inst, const inst_t** to);
 operand_t decode_temporary(decoder_t* d, uint32_t bytes);
@@ -55,12 +55,14 @@ bool decode_fail(decoder_t* d, const char* format, ...) __attribute__((format(pr
 
 // Rows: tables of this folder, and those that exist once for each level of x86-64's vector instructions.
 #define WARP_PLAIN_TABLES(TABLE) \
-  TABLE(control_table)           \
-  TABLE(barrier_table) TABLE(memory_table) TABLE(lane_table) TABLE(call_table) TABLE(atomic_table) TABLE(async_table)
+  TABLE(warp_control_table)      \
+  TABLE(warp_barrier_table)      \
+  TABLE(memory_table) TABLE(lane_table) TABLE(call_table) TABLE(atomic_table) TABLE(async_table)
 #define WARP_VECTOR_TABLES(TABLE) \
   TABLE(integer_table)            \
   TABLE(float_table)              \
-  TABLE(move_table) TABLE(compare_table) TABLE(convert_table) TABLE(access_table) TABLE(half_table) TABLE(matrix_table)
+  TABLE(move_table)               \
+  TABLE(compare_table) TABLE(convert_table) TABLE(access_table) TABLE(half_table) TABLE(warp_matrix_table)
 
 // rows.c: the row of a statement, NULL when there is none; fills what its name says.
 const row_t* row_find(const statement_t* s, ptx_modifiers_t* out);

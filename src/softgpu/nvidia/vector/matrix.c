@@ -288,4 +288,4 @@ static bool bind_mma(decoder_t* d, inst_t* inst) {
 static const row_t rows[] = {
     {"mma.sync", "aligned @shape @layout @type satfinite xor and popc", bind_mma, run_mma, {0}, 0},
 };
-LEVEL_TABLE(matrix_table, rows);
+LEVEL_TABLE(warp_matrix_table, rows);
