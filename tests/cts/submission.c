@@ -248,17 +248,20 @@ enum { WORKERS = 4, ROUNDS = 40 };
 
 typedef struct worker_t {
   uint32_t index;
-  iree_hal_semaphore_t *own, *before;  // of the worker before; NULL for the first
+  iree_hal_semaphore_t *own, *before, *after;  // of the workers before and after; NULL for none
   iree_hal_buffer_t *in, *out;
 } worker_t;
 
-// Round by round each worker's dispatch takes what the worker before has made in the same round.
+// Round by round each worker's dispatch takes what the worker before has made in the same round, and puts its own where
+// the worker after has taken the last.
 static int work(void* arg) {
   worker_t* w = (worker_t*)arg;
   for (uint64_t round = 1; round <= ROUNDS; ++round) {
-    iree_hal_semaphore_t* semaphores[] = {w->own, w->before};
-    uint64_t values[] = {round - 1, round};
-    iree_hal_semaphore_list_t waits = {w->before ? 2 : 1, semaphores, values};
+    iree_hal_semaphore_t* semaphores[3] = {w->own};
+    uint64_t values[3] = {round - 1};
+    iree_hal_semaphore_list_t waits = {1, semaphores, values};
+    if (w->before) semaphores[waits.count] = w->before, values[waits.count++] = round;
+    if (w->after) semaphores[waits.count] = w->after, values[waits.count++] = round - 1;
     submit_scale(1ull << (w->index + round) % 4, waits, CTS_POINT(w->own, round), w->in, w->out, 1, (uint32_t)round);
     if (round % 8 == w->index) wait_for(w->own, round);
   }
@@ -272,7 +275,8 @@ static void pipeline_of_threads(void** state) {
   iree_hal_buffer_t* buffers[WORKERS + 1];
   for (int i = 0; i <= WORKERS; ++i) buffers[i] = cts_buffer(64, 0);
   for (uint32_t i = 0; i < WORKERS; ++i) {
-    workers[i] = (worker_t){i, cts_semaphore(0), i ? workers[i - 1].own : NULL, buffers[i], buffers[i + 1]};
+    workers[i] = (worker_t){i, cts_semaphore(0), i ? workers[i - 1].own : NULL, NULL, buffers[i], buffers[i + 1]};
+    if (i) workers[i - 1].after = workers[i].own;
   }
   // The last first: they wait for what nobody has submitted yet.
   for (int i = WORKERS; i-- > 0;) {
@@ -281,7 +285,7 @@ static void pipeline_of_threads(void** state) {
   }
   for (int i = 0; i < WORKERS; ++i) iree_thread_release(threads[i]);
   wait_for(workers[WORKERS - 1].own, ROUNDS);
-  assert_int_equal(cts_word(buffers[1], 15), ROUNDS);  // the first's input stays 0
+  for (uint32_t i = 0; i <= WORKERS; ++i) assert_int_equal(cts_word(buffers[i], 15), i * ROUNDS);
   for (int i = 0; i < WORKERS; ++i) iree_hal_semaphore_release(workers[i].own);
   for (int i = 0; i <= WORKERS; ++i) iree_hal_buffer_release(buffers[i]);
 }
