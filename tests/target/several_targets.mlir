@@ -22,6 +22,11 @@
 // RUN: not iree-run-module --device=local-sync --module=%t.hip.vmfb --function=main --input=4xf32 2>&1 | FileCheck --check-prefix=NONE %s
 // NONE: INCOMPATIBLE{{.*}}cpu gfx942), which needs gfx942; {{.*}}cpu gfx1100), which needs gfx1100]
 
+// A module of one target needs no choice: the driver says what the GPU is, and what to compile for.
+// RUN: iree-compile --iree-hal-target-device=cuda --iree-cuda-target=sm_120 %s -o %t.new.vmfb
+// RUN: not iree-softgpu --target=sm_80 -- iree-run-module --device=cuda --module=%t.new.vmfb --function=main --input=4xf32 2>&1 | FileCheck --check-prefix=NEWER %s
+// NEWER: INCOMPATIBLE{{.*}}for sm_120 and later, the device is a sm_80: compile with --iree-cuda-target=sm_80
+
 // Code that this processor cannot run is left alone: another target's is taken, or none. bdver2 has instructions that no
 // later processor has.
 // RUN: iree-compile --iree-hal-target-backends=llvm-cpu,vmvx --iree-llvmcpu-target-cpu=bdver2 %s -o %t.old.vmfb

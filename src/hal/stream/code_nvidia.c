@@ -43,8 +43,9 @@ iree_status_t stream_infer_nvidia(iree_const_byte_span_t data, char* storage, si
 }
 
 static iree_status_t fail_target(uint32_t target, const char* others, const stream_gpu_t* gpu) {
-  return iree_make_status(IREE_STATUS_INCOMPATIBLE, "the executable is for sm_%u%s, the device is a %s", target, others,
-                          gpu->architecture);
+  return iree_make_status(IREE_STATUS_INCOMPATIBLE,
+                          "the executable is for sm_%u%s, the device is a %s: compile with --iree-cuda-target=%s",
+                          target, others, gpu->architecture, gpu->architecture);
 }
 
 static iree_status_t read_cubin(const stream_gpu_t* gpus, uint32_t gpu_count, iree_const_byte_span_t data,
@@ -66,10 +67,11 @@ static iree_status_t read_ptx(const stream_gpu_t* gpus, uint32_t gpu_count, iree
   iree_string_view_t text = iree_make_string_view((const char*)data.data, data.data_length);
   IREE_RETURN_IF_ERROR(ptx_read(text, host_allocator, &ptx));
   for (uint32_t i = 0; i < gpu_count; ++i) {
-    if (ptx_target_fits(ptx.target, gpus[i].capability)) continue;
+    ptx_target_t target = ptx.target;
+    if (ptx_target_fits(target, gpus[i].capability)) continue;
     ptx_free(&ptx, host_allocator);
-    const char* others = ptx.target.kind == 'a' ? " only" : ptx.target.kind ? " and its family" : " and later";
-    return fail_target(ptx.target.number, others, &gpus[i]);
+    const char* others = target.kind == 'a' ? " only" : target.kind ? " and its family" : " and later";
+    return fail_target(target.number, others, &gpus[i]);
   }
   *out_image = (stream_image_t){ptx.count, ptx.functions};
   return iree_ok_status();
