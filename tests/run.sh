@@ -194,7 +194,7 @@ sanitizers() {
   variant tsan hsa_tests -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
   ninja -C "$build/tsan" cuda_tests amdgpu_tests hal_task_test vm_device_test vm_program_test vm_runtime_test ||
     return 1
-  local gpus='hsa_|cuda_|cts_cuda|(cts_amdgpu|hal_amdgpu_queues|hal_amdgpu_events)_gfx942$'
+  local gpus='hsa_|cuda_|cts_cuda_sm_80$|(cts_amdgpu|hal_amdgpu_queues|hal_amdgpu_events)_gfx942$'
   ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 300 --no-tests=error \
     -R "^($gpus|cts_local|hal_task|vm_(device|program|runtime))"
 }
@@ -220,7 +220,7 @@ fuzz_one() {
     decode) flags=-detect_leaks=0 seeds=examples/digits ;; # LLVM, left in mid-call, keeps what it had
     *) seeds=examples/digits ;;
   esac
-  flags+=" -seed=${FUZZ_SEED:-1} -max_total_time=${FUZZ_SECONDS:-12} -timeout=10 -rss_limit_mb=2048"
+  flags+=" -seed=${FUZZ_SEED:-1} -max_total_time=${FUZZ_SECONDS:-8} -timeout=10 -rss_limit_mb=2048"
   if "$fuzzer" $flags -artifact_prefix="$corpus-" "$corpus" $seeds >"$logs/fuzz-$name.log" 2>&1; then
     echo "PASSED $name"
   else
