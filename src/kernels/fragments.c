@@ -80,6 +80,9 @@ int32_t fragment_free_run(const fragments_t* f, product_side_t side) {
 bool fragments_read(fragments_t* f, dispatch_t* d) {
   memset(f, 0, sizeof(*f));
   if (!d->root || d->device->kind != DEVICE_GPU) return false;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) return false;
+  }
   if (!product_read(&f->product, d) || f->product.dynamic) return false;
   const product_t* p = &f->product;
   f->element = ir_operand(p->op, 0)->type->element;

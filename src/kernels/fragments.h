@@ -30,7 +30,7 @@ typedef struct fragments_t {
 
 static inline int64_t fragment_ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Whether the dispatch's root is a product of known sizes whose operands have one type.
+// Whether the dispatch is a GPU's, all of its sizes are known, and its root is a product whose operands have one type.
 bool fragments_read(fragments_t* f, dispatch_t* d);
 // Makes `row` the instruction; false when it does not do this product, or padding to whole fragments would cost more
 // than it brings.

@@ -84,10 +84,6 @@ static bool prepare(matrix_t* m, dispatch_t* d) {
 
 bool strategy_matrix_matches(const dispatch_t* d) {
   matrix_t m;
-  if (!d->root || d->device->kind != DEVICE_GPU) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) return false;
-  }
   return prepare(&m, (dispatch_t*)d);
 }
 

@@ -175,10 +175,6 @@ static bool prepare(staged_t* s, dispatch_t* d) {
 
 bool strategy_staged_matches(const dispatch_t* d) {
   staged_t s;
-  if (!d->root || d->device->kind != DEVICE_GPU) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) return false;
-  }
   return prepare(&s, (dispatch_t*)d);
 }
 
