@@ -46,10 +46,11 @@ address() {
   return $bad
 }
 
-# Worker threads under the thread sanitizer: local-task and the conformance suite on the local drivers, the VM.
+# Worker threads under the thread sanitizer: the conformance suite of every driver, the VM. Not hip over Debian's
+# libamdhip64: how that orders its packets, in code without instrumentation, the sanitizer cannot see.
 threads() {
   variant tsan all -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
-  ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 600 --no-tests=error -R '^(cts_|hal_|vm_)'
+  ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 600 --no-tests=error -R '^(cts_|hal_|vm_)' -E '^cts_hip_'
 }
 
 # A million calls from many threads, on each driver, some of which fail or are cancelled: nothing is lost.
