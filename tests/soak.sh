@@ -50,7 +50,8 @@ address() {
 # libamdhip64: how that orders its packets, in code without instrumentation, the sanitizer cannot see.
 threads() {
   variant tsan all -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
-  ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 600 --no-tests=error -R '^(cts_|hal_|vm_)' -E '^cts_hip_'
+  ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 600 --no-tests=error \
+    -R '^(cts_|hal_|vm_)' -E '^cts_hip_'
 }
 
 # A million calls from many threads, on each driver, some of which fail or are cancelled: nothing is lost.

@@ -17,6 +17,7 @@
 #include "dialects/register.h"
 #include "import/lower.h"
 #include "kernels/layout.h"
+#include "passes/fusion.h"
 #include "passes/passes.h"
 #include "passes/spread.h"
 #include "target/amdgpu/metadata_note.h"
@@ -197,10 +198,17 @@ static pass_result_t step_host_scalars(ir_op_t* module, ir_context_t* ctx, void*
   return PASS_CHANGED;
 }
 
+static bool is_gpu(const device_info_t* device) { return device->kind == DEVICE_GPU; }
+
+static pass_result_t step_form(ir_op_t* module, ir_context_t* ctx, void* user) {
+  return fusion_form_dispatches(module, ctx, &(fusion_target_t){.gpu = all_targets(user, is_gpu)});
+}
+
 static bool stage_dispatches(run_t* r) {
   static const pass_t host_scalars = {.name = "host-scalars", .run_with = step_host_scalars, .required = true};
-  static const pass_t* const passes[] = {&row_pass_sizes, &row_pass_windows, &row_pass_dce, &host_scalars,
-                                         &row_pass_form_dispatches};
+  pass_t form = row_pass_form_dispatches;
+  form.run = NULL, form.run_with = step_form, form.user = r;
+  const pass_t* const passes[] = {&row_pass_sizes, &row_pass_windows, &row_pass_dce, &host_scalars, &form};
   return run_passes(r, r->module, passes, sizeof(passes) / sizeof(passes[0]));
 }
 

@@ -282,7 +282,9 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
     o.features = flags->rocm_features;
     if (!resolve_container(flags, &o.container, error)) return false;
   }
-  return target_resolve(&o, out, error);
+  if (!target_resolve(&o, out, error)) return false;
+  out->device.product_plan = flags->product_plan;
+  return true;
 }
 
 // Which of two targets that both run on a device comes first: exact chips before generic ones, newer NVIDIA ones first.

@@ -517,7 +517,27 @@ static bool verify_mma(ir_context_t* ctx, ir_op_t* op) {
   return check_subgroup(ctx, op, row->subgroup);
 }
 
+static bool verify_load_matrix(ir_context_t* ctx, ir_op_t* op) {
+  int64_t count = ir_op_int(op, "count", 0);
+  const ir_type_t* memory = operand_type(op, 0);
+  if (count != 1 && count != 2 && count != 4) return ir_op_error(ctx, op, "loads 1, 2 or 4 matrices");
+  if (!check_memory(ctx, op, ir_operand(op, 0)) || !check_index(ctx, op, 1)) return false;
+  if (memory->space != IR_SPACE_WORKGROUP) return ir_op_error(ctx, op, "loads from workgroup memory");
+  int64_t bytes = ir_type_bytes(memory->element);
+  if (bytes > 4 || (ir_op_attr(op, "transpose") && bytes != 2)) {
+    return type_error(ctx, op, "elements have up to 4 bytes, transposed ones 2", memory);
+  }
+  if (ir_type_scalar(result_type(op)) != memory->element || lanes_of(result_type(op)) * bytes != 4 * count) {
+    return type_error(ctx, op, "gives 4 bytes of each matrix", result_type(op));
+  }
+  return check_subgroup(ctx, op, 32);
+}
+
 static bool verify_async_copy(ir_context_t* ctx, ir_op_t* op) {
+  if (op->operand_count < 4 || op->operand_count > 5) return ir_op_error(ctx, op, "takes 4 or 5 operands");
+  if (op->operand_count == 5 && !is_bool(operand_type(op, 4))) {
+    return type_error(ctx, op, "whether the source exists is i1", operand_type(op, 4));
+  }
   int64_t bytes = ir_op_int(op, "bytes", 0);
   if (bytes != 4 && bytes != 8 && bytes != 16) return ir_op_error(ctx, op, "copies 4, 8 or 16 bytes");
   for (uint32_t i = 0; i < 4; i += 2) {
@@ -564,6 +584,7 @@ static const ir_verify_fn_t verifiers[] = {
     [KERNEL_BARRIER - KERNEL_FUNC] = verify_nothing,
     [KERNEL_SUBGROUP_SHUFFLE - KERNEL_FUNC] = verify_subgroup_shuffle,
     [KERNEL_MMA - KERNEL_FUNC] = verify_mma,
+    [KERNEL_LOAD_MATRIX - KERNEL_FUNC] = verify_load_matrix,
     [KERNEL_ASYNC_COPY - KERNEL_FUNC] = verify_async_copy,
     [KERNEL_ASYNC_COMMIT - KERNEL_FUNC] = verify_nothing,
     [KERNEL_ASYNC_WAIT - KERNEL_FUNC] = verify_async_wait,

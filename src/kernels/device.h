@@ -30,8 +30,10 @@ typedef struct device_info_t {
   int32_t registers_per_thread;
   int32_t compute_units;
   bool has_async_copy;
-  bool has_scalar_unit;  // what is equal in all lanes is loaded and computed once
-  bool splits_vectors;   // accesses that are not said to be aligned are made element by element
+  bool has_matrix_load;      // kernel.load_matrix
+  bool has_scalar_unit;      // what is equal in all lanes is loaded and computed once
+  bool splits_vectors;       // accesses that are not said to be aligned are made element by element
+  const char* product_plan;  // of products through workgroup memory, where it fits (staged_plan.c); NULL: the cheapest
   const device_mma_t* mma;
   int32_t mma_count;
 } device_info_t;

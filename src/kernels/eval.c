@@ -141,15 +141,32 @@ static ir_value_t* view_words(kernel_build_t* k, ir_value_t* memory) {
   return ir_build_value(&b, KERNEL_VIEW, &memory, 1, type);
 }
 
-ir_value_t* eval_words(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, int64_t lanes) {
-  linear_t at[GRAPH_MAX_RANK + 1], in[GRAPH_MAX_RANK + 1], word, rest;
-  memcpy(at, coords, sizeof(*at) * (size_t)tensor->type->rank);
+// Walks back to what is in memory; `at` becomes the coordinates there. NULL where more than index maps lie between.
+static ir_value_t* walk_to_memory(kernel_build_t* k, ir_value_t* tensor, linear_t* at) {
+  linear_t in[GRAPH_MAX_RANK + 1];
   for (; !tensor->data; tensor = ir_operand(tensor->def, 0)) {
-    bool is_map = eval_backward(k, tensor->def, at, in);
-    assert(is_map && "words are read from memory");
-    (void)is_map;
-    memcpy(at, in, sizeof(at));
+    if (!eval_backward(k, tensor->def, at, in)) return NULL;
+    memcpy(at, in, sizeof(in));
   }
+  const source_t* source = tensor->data;
+  return source->kind == SOURCE_MEMORY ? tensor : NULL;
+}
+
+bool eval_place(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, ir_value_t** memory, linear_t* offset) {
+  linear_t at[GRAPH_MAX_RANK + 1];
+  memcpy(at, coords, sizeof(*at) * (size_t)tensor->type->rank);
+  tensor = walk_to_memory(k, tensor, at);
+  if (!tensor) return false;
+  *memory = ((const source_t*)tensor->data)->memory;
+  *offset = eval_offset(k, tensor, at);
+  return true;
+}
+
+ir_value_t* eval_words(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, int64_t lanes) {
+  linear_t at[GRAPH_MAX_RANK + 1], word, rest;
+  memcpy(at, coords, sizeof(*at) * (size_t)tensor->type->rank);
+  tensor = walk_to_memory(k, tensor, at);
+  assert(tensor && "words are read from memory");
   source_t* source = tensor->data;
   linear_divide(k, eval_offset(k, tensor, at), 4, &word, &rest);
   if (!source->words) source->words = view_words(k, source->memory);

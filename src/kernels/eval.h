@@ -32,6 +32,8 @@ ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* co
 // `lanes` words (i32) of four bytes each that are one behind the other in memory, where index maps alone lead to from
 // the coordinates of the first.
 ir_value_t* eval_words(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, int64_t lanes);
+// Where the element is in memory; false where more than index maps lie between.
+bool eval_place(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, ir_value_t** memory, linear_t* offset);
 // Stores into a row-major tensor's memory; `value` is a scalar or has k->lanes lanes. Respects k->mask.
 void eval_store(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, ir_value_t* value);
 // Notes how an access at `offset` of memory that begins at a multiple of 16 bytes is aligned.

@@ -73,6 +73,19 @@ int32_t fragment_free_run(const fragments_t* f, product_side_t side) {
   return held->count;
 }
 
+int32_t fragment_matrices(const fragments_t* f, product_side_t side) {
+  const held_t* held = fragment_held(f, side);
+  const place_t *depth = fragment_depths(f, side), *free = fragment_frees(f, side);
+  int32_t bytes = (int32_t)ir_type_bytes(f->element), each = bytes <= 4 ? 4 / bytes : 0;
+  if (!each || f->split != 4 || f->row->subgroup != 32 || held->count % each) return 0;
+  for (int32_t i = 0; i < held->count; ++i) {
+    int32_t first = i / each * each;
+    place_t along = {depth[first].base + i - first, each, 0}, across = {free[first].base, 0, 1};
+    if (!place_equal(&depth[i], &along) || !place_equal(&free[i], &across)) return 0;
+  }
+  return held->count / each;
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // The product and its instruction
 //===----------------------------------------------------------------------------------------------------------------===
@@ -130,12 +143,12 @@ linear_t fragment_at(fragments_t* f, linear_t first, const place_t* place) {
   return at;
 }
 
-linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size) {
+linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size, int64_t width) {
   int64_t min, max;
   linear_range(k, &at, &min, &max);
-  if (max < size) return at;
-  ir_value_t* value = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &at), kernel_index(&k->b, size - 1));
-  index_set_facts(k, value, 0, size - 1, 1);
+  if (max <= size - width) return at;
+  ir_value_t* value = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &at), kernel_index(&k->b, size - width));
+  index_set_facts(k, value, 0, size - width, width);
   return linear_value(value);
 }
 
@@ -175,18 +188,45 @@ ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, 
   return ir_result(ir_build(&k->b, &state), 0);
 }
 
-void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i) {
+int32_t fragment_result_run(const fragments_t* f) {
+  int32_t run = f->c.count;
+  for (int32_t i = 0; i < f->c.count; ++i) {
+    const place_t *row = &f->c.row[i], *column = &f->c.column[i];
+    int32_t steps[] = {f->c.column[i / run * run].base, column->low, column->high};
+    while (run > 1 && i % run && (!place_equal(row, &row[-1]) || column->base != column[-1].base + 1)) run /= 2;
+    for (int s = 0; s < 3; ++s) {
+      while (run > 1 && steps[s] % run) run /= 2;
+    }
+  }
+  int64_t line = product_line(&f->product);
+  while (run > 1 && line % run) run /= 2;
+  return run;
+}
+
+static ir_value_t* result_run(fragments_t* f, ir_value_t* fragment, int32_t first, int32_t run) {
+  kernel_build_t* k = &f->product.d->k;
+  if (run == f->c.count) return fragment;
+  if (run == 1) return kernel_extract(&k->b, fragment, first);
+  int64_t mask[FRAGMENT_MAX_HELD];
+  for (int32_t i = 0; i < run; ++i) mask[i] = first + i;
+  return kernel_shuffle(&k->b, fragment, fragment, mask, (uint32_t)run);
+}
+
+void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i, int32_t run) {
   product_t* p = &f->product;
   kernel_build_t* k = &p->d->k;
   row = fragment_at(f, row, &f->c.row[i]);
   ir_value_t *row_exists = fragment_below(k, &row, p->rows), *column_exists = fragment_below(k, &column, p->columns);
   ir_value_t* exists = row_exists ? row_exists : column_exists;
   if (row_exists && column_exists) exists = kernel_binary(&k->b, SCALAR_and, row_exists, column_exists);
-  ir_value_t* one = f->c.count > 1 ? kernel_extract(&k->b, fragment, i) : fragment;
+  ir_value_t* values = result_run(f, fragment, i, run);
   kernel_branch_t branch;
   if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
-  product_column_t place = product_column(p, column_exists ? fragment_clamp(k, column, p->columns) : column);
-  product_store(p, row_exists ? fragment_clamp(k, row, p->rows) : row, &place, one);
+  product_column_t place = product_column(p, column_exists ? fragment_clamp(k, column, p->columns, run) : column);
+  if (run > 1) product_set_lane(p, &place);
+  k->lanes = run;
+  product_store(p, row_exists ? fragment_clamp(k, row, p->rows, 1) : row, &place, values);
+  k->lanes = 1;
   if (exists) kernel_if_end(&k->b, &branch, NULL, 0);
 }
 

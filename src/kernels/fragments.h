@@ -42,6 +42,9 @@ bool fragments_take_lanes(fragments_t* f);
 int32_t fragment_run(const fragments_t* f, product_side_t side);
 // The same across the depth, of all elements; else 1.
 int32_t fragment_free_run(const fragments_t* f, product_side_t side);
+// How many 8 x 16-byte matrices a fragment of that side is, as kernel.load_matrix gives them (element i of matrix m is
+// element m * 4 / bytes + i); 0 when it is none.
+int32_t fragment_matrices(const fragments_t* f, product_side_t side);
 // Places along the depth, and across it, of a side's fragment.
 static inline const place_t* fragment_depths(const fragments_t* f, product_side_t side) {
   return side == PRODUCT_LEFT ? f->a.column : f->b.row;
@@ -56,15 +59,17 @@ bool place_equal(const place_t* x, const place_t* y);
 
 // `first` plus the lane's place.
 linear_t fragment_at(fragments_t* f, linear_t first, const place_t* place);
-// The last one instead of what is past the end.
-linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size);
+// `at`, or the last place below `size` where `width` elements fit; both are multiples of the width.
+linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size, int64_t width);
 // i1: at < size; NULL where it always is.
 ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size);
 ir_value_t* fragment_insert(kernel_build_t* k, ir_value_t* into, ir_value_t* value, int64_t index);
 // a * b + c.
 ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c);
-// Element i of a result's fragment, at a place that may be past the ends: then nothing is stored.
-void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i);
+// How many elements of a result's fragment, from each multiple of it on, lie side by side in the result's memory.
+int32_t fragment_result_run(const fragments_t* f);
+// Elements i to i + run - 1 of a result's fragment, at a place that may be past the ends: then nothing is stored.
+void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i, int32_t run);
 
 // A workgroup's number along an axis with so many of them.
 linear_t fragment_workgroup(kernel_build_t* k, int64_t axis, int64_t count);

@@ -119,7 +119,7 @@ static ir_value_t* load_fragment(matrix_t* m, const load_t* at, product_side_t s
   if (at->ends || !words || product_along(p, side) != PRODUCT_ALONG_DEPTH) run = 1;
   ir_value_t* result = kernel_number(&k->b, left ? m->a_type : m->b_type, 0);
   for (int32_t i = 0; i < held->count; i += run) {
-    linear_t depth = fragment_at(&m->f, at->depth, &depths[i]), safe = fragment_clamp(k, depth, p->depth);
+    linear_t depth = fragment_at(&m->f, at->depth, &depths[i]), safe = fragment_clamp(k, depth, p->depth, 1);
     k->lanes = run;
     safe.lane = run > 1;
     ir_value_t* value = load_elements(m, at, side, fragment, i, safe);
@@ -144,7 +144,7 @@ static void load_woven(matrix_t* m, const load_t* at, ir_value_t** out) {
   columns.column.lane = 1;
   for (int64_t x = 0; x < m->across; ++x) out[x] = kernel_number(&k->b, m->b_type, 0);
   for (int32_t i = 0; i < m->f.b.count; ++i) {
-    linear_t depth = fragment_at(&m->f, at->depth, &m->f.b.row[i]), safe = fragment_clamp(k, depth, p->depth);
+    linear_t depth = fragment_at(&m->f, at->depth, &m->f.b.row[i]), safe = fragment_clamp(k, depth, p->depth, 1);
     k->lanes = m->across;
     ir_value_t* value = product_right(p, &columns, &at->points[0], safe);
     k->lanes = 1;
@@ -231,10 +231,11 @@ static linear_t column_at(matrix_t* m, int64_t x, const place_t* place) {
 }
 
 static void store_fragment(matrix_t* m, int64_t y, int64_t x, ir_value_t* value) {
-  for (int32_t i = 0; i < m->f.c.count; ++i) {
+  int32_t run = is_woven(m) ? 1 : fragment_result_run(&m->f);
+  for (int32_t i = 0; i < m->f.c.count; i += run) {
     linear_t row = m->first_row;
     row.constant += y * m->f.row->m;
-    fragment_store(&m->f, row, column_at(m, x, &m->f.c.column[i]), value, i);
+    fragment_store(&m->f, row, column_at(m, x, &m->f.c.column[i]), value, i, run);
   }
 }
 
@@ -258,12 +259,13 @@ static void find_places(matrix_t* m) {
     for (int32_t i = 0; i < m->f.a.count; ++i) {
       bool same = i > 0 && place_equal(&m->f.a.row[i], &m->f.a.row[i - 1]);
       m->a_rows[y][i] =
-          same ? m->a_rows[y][i - 1] : fragment_clamp(k, fragment_at(&m->f, first, &m->f.a.row[i]), p->rows);
+          same ? m->a_rows[y][i - 1] : fragment_clamp(k, fragment_at(&m->f, first, &m->f.a.row[i]), p->rows, 1);
     }
   }
   for (int64_t x = 0; x < m->across; ++x) {
     int64_t past = is_woven(m) ? p->columns - m->across + 1 : p->columns;  // vectors begin before
-    m->b_columns[x] = product_column(p, fragment_clamp(k, column_at(m, is_woven(m) ? 0 : x, &m->f.b.column[0]), past));
+    m->b_columns[x] =
+        product_column(p, fragment_clamp(k, column_at(m, is_woven(m) ? 0 : x, &m->f.b.column[0]), past, 1));
   }
 }
 

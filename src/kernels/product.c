@@ -168,15 +168,14 @@ product_point_t product_point(product_t* p, const product_column_t* column, cons
 // Elements
 //===----------------------------------------------------------------------------------------------------------------===
 
-static ir_value_t* contract_element(product_t* p, product_side_t side, linear_t free, linear_t depth) {
-  ir_value_t* value = side_value(p, side);
-  linear_t coords[3];
+static product_element_t contract_element(product_t* p, product_side_t side, linear_t free, linear_t depth) {
+  product_element_t out = {.tensor = side_value(p, side)};
   uint32_t n = 0;
-  if (value->type->rank == 3) coords[n++] = p->at_batch;
+  if (out.tensor->type->rank == 3) out.coords[n++] = p->at_batch;
   bool first = (side == PRODUCT_LEFT) != p->turned;
-  coords[n] = first ? free : depth;
-  coords[n + 1] = first ? depth : free;
-  return eval_at(&p->d->k, value, coords);
+  out.coords[n] = first ? free : depth;
+  out.coords[n + 1] = first ? depth : free;
+  return out;
 }
 
 // The channel over all groups.
@@ -185,26 +184,32 @@ static linear_t channel_of(product_t* p, linear_t within, int64_t per_group) {
   return linear_add(k, linear_scale(k, p->at_batch, per_group), within);
 }
 
-ir_value_t* product_left(product_t* p, linear_t row, const product_tap_t* tap, linear_t depth) {
+product_element_t product_left_element(product_t* p, linear_t row, const product_tap_t* tap, linear_t depth) {
   if (!p->is_conv) return contract_element(p, PRODUCT_LEFT, row, depth);
-  linear_t coords[GRAPH_MAX_RANK];
-  coords[axis_of(p->conv.w_layout, 'o')] = channel_of(p, row, p->rows);
-  coords[axis_of(p->conv.w_layout, 'i')] = depth;
-  for (uint32_t i = 0; i < p->spatial; ++i) coords[axis_of(p->conv.w_layout, (char)('0' + i))] = tap->at[i];
-  return eval_at(&p->d->k, side_value(p, PRODUCT_LEFT), coords);
+  product_element_t out = {.tensor = side_value(p, PRODUCT_LEFT)};
+  out.coords[axis_of(p->conv.w_layout, 'o')] = channel_of(p, row, p->rows);
+  out.coords[axis_of(p->conv.w_layout, 'i')] = depth;
+  for (uint32_t i = 0; i < p->spatial; ++i) out.coords[axis_of(p->conv.w_layout, (char)('0' + i))] = tap->at[i];
+  return out;
 }
 
-ir_value_t* product_right(product_t* p, const product_column_t* column, const product_point_t* point, linear_t depth) {
-  kernel_build_t* k = &p->d->k;
+product_element_t product_right_element(product_t* p, const product_column_t* column, const product_point_t* point,
+                                        linear_t depth) {
   if (!p->is_conv) return contract_element(p, PRODUCT_RIGHT, column->column, depth);
-  linear_t coords[GRAPH_MAX_RANK];
-  coords[axis_of(p->conv.x_layout, 'n')] = point->image;
-  coords[axis_of(p->conv.x_layout, 'c')] = channel_of(p, depth, p->depth);
-  for (uint32_t i = 0; i < p->spatial; ++i) coords[axis_of(p->conv.x_layout, (char)('0' + i))] = point->at[i];
-  ir_value_t* value = eval_lanes(k, side_value(p, PRODUCT_RIGHT), coords);
-  if (!point->inside) return value;
+  product_element_t out = {.tensor = side_value(p, PRODUCT_RIGHT), .inside = point->inside};
+  out.coords[axis_of(p->conv.x_layout, 'n')] = point->image;
+  out.coords[axis_of(p->conv.x_layout, 'c')] = channel_of(p, depth, p->depth);
+  for (uint32_t i = 0; i < p->spatial; ++i) out.coords[axis_of(p->conv.x_layout, (char)('0' + i))] = point->at[i];
+  return out;
+}
+
+ir_value_t* product_load(product_t* p, product_element_t element) {
+  kernel_build_t* k = &p->d->k;
+  if (!p->is_conv) return eval_at(k, element.tensor, element.coords);
+  ir_value_t* value = eval_lanes(k, element.tensor, element.coords);
+  if (!element.inside) return value;
   ir_value_t* zero = kernel_number(&k->b, value->type, 0);
-  return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, point->inside, k->lanes), value, zero);
+  return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, element.inside, k->lanes), value, zero);
 }
 
 ir_value_t* product_widen(product_t* p, product_side_t side, ir_value_t* value) {
@@ -212,6 +217,21 @@ ir_value_t* product_widen(product_t* p, product_side_t side, ir_value_t* value) 
   bool second = side_value(p, side) == ir_operand(p->op, 1);
   bool is_unsigned = graph_reads_unsigned(p->op, second);
   return kernel_cast(&p->d->k.b, is_unsigned ? SCALAR_castu : SCALAR_cast, value, p->accumulator);
+}
+
+int64_t product_line(const product_t* p) {
+  if (!p->is_conv) return p->turned ? 1 : p->columns;
+  const ir_type_t* y = p->op->results[0].type;
+  int64_t last = axis_of(p->conv.y_layout, (char)('0' + p->spatial - 1));
+  return p->spatial && last == y->rank - 1 ? y->dims[last] : 1;
+}
+
+void product_set_lane(const product_t* p, product_column_t* column) {
+  if (p->is_conv) {
+    column->position[p->spatial - 1].lane = 1;
+  } else {
+    column->column.lane = 1;
+  }
 }
 
 void product_store(product_t* p, linear_t row, const product_column_t* column, ir_value_t* value) {
@@ -275,4 +295,17 @@ product_along_t product_along(const product_t* p, product_side_t side) {
          : inner == depth ? PRODUCT_ALONG_DEPTH
          : inner == free  ? PRODUCT_ALONG_ROWS
                           : PRODUCT_ALONG_NOTHING;
+}
+
+int64_t product_copy_width(const product_t* p, product_side_t side, int64_t most) {
+  const ir_value_t* value = side_value(p, side);
+  while (value->def) {
+    if (!ir_is(value->def, GRAPH_TRANSPOSE) && !ir_is(value->def, GRAPH_RESHAPE)) return 0;
+    value = ir_operand(value->def, 0);
+  }
+  int32_t last = value->type->rank - 1;
+  while (last > 0 && value->type->dims[last] == 1) --last;
+  int64_t width = 1;
+  while (last >= 0 && width < most && value->type->dims[last] % (2 * width) == 0) width *= 2;
+  return width;
 }

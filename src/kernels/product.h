@@ -54,16 +54,37 @@ void product_measure(product_t* p);
 product_column_t product_column(product_t* p, linear_t column);
 product_tap_t product_tap(product_t* p, linear_t tap);
 product_point_t product_point(product_t* p, const product_column_t* column, const product_tap_t* tap);
+// Which element of an operand that is. `inside` (i1) as in product_point_t.
+typedef struct product_element_t {
+  ir_value_t *tensor, *inside;
+  linear_t coords[GRAPH_MAX_RANK];
+} product_element_t;
+product_element_t product_left_element(product_t* p, linear_t row, const product_tap_t* tap, linear_t depth);
+product_element_t product_right_element(product_t* p, const product_column_t* column, const product_point_t* point,
+                                        linear_t depth);
 // Elements in their own type, k->lanes of them where a coordinate has a lane. Padding is 0.
-ir_value_t* product_left(product_t* p, linear_t row, const product_tap_t* tap, linear_t depth);
-ir_value_t* product_right(product_t* p, const product_column_t* column, const product_point_t* point, linear_t depth);
+ir_value_t* product_load(product_t* p, product_element_t element);
+static inline ir_value_t* product_left(product_t* p, linear_t row, const product_tap_t* tap, linear_t depth) {
+  return product_load(p, product_left_element(p, row, tap, depth));
+}
+static inline ir_value_t* product_right(product_t* p, const product_column_t* column, const product_point_t* point,
+                                        linear_t depth) {
+  return product_load(p, product_right_element(p, column, point, depth));
+}
 // As the accumulator's type.
 ir_value_t* product_widen(product_t* p, product_side_t side, ir_value_t* value);
-// Runs the epilogue on one element of the result.
+// How many elements of the result in a line, columns from a multiple on, lie side by side in memory; 1: none.
+int64_t product_line(const product_t* p);
+// Makes the column the first of k->lanes in such a line.
+void product_set_lane(const product_t* p, product_column_t* column);
+// Runs the epilogue on one element of the result, or k->lanes of them.
 void product_store(product_t* p, linear_t row, const product_column_t* column, ir_value_t* value);
 
 // What lies one after the other in memory behind an operand; rows stand for the columns of the right.
 typedef enum { PRODUCT_ALONG_NOTHING, PRODUCT_ALONG_ROWS, PRODUCT_ALONG_DEPTH } product_along_t;
 product_along_t product_along(const product_t* p, product_side_t side);
+// How many elements along that, a power of two up to `most`, are in memory as they are and aligned to their size,
+// wherever a multiple of them begins. 0 where elements are computed.
+int64_t product_copy_width(const product_t* p, product_side_t side, int64_t most);
 
 #endif  // IREE_C_KERNELS_PRODUCT_H_

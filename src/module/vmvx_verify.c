@@ -141,8 +141,19 @@ static const char* check_threads(const vmvx_check_t* c, const vmvx_instr_t* inst
     }
     case VMVX_OP_mma:
       return same(reg(c, instr, 0), reg(c, instr, 3)) ? NULL : "types";
+    case VMVX_OP_load_matrix: {
+      const vmvx_memory_row_t* memory = &c->function->memories[instr->x[1]];
+      const vmvx_register_t* out = reg(c, instr, 0);
+      uint32_t count = instr->x[3] & 0xff, transpose = instr->x[3] >> 8, bytes = vmvx_type_bytes(memory->type);
+      if ((count != 1 && count != 2 && count != 4) || transpose > 1 || (transpose && bytes != 2)) return "matrices";
+      if (memory->kind != VMVX_MEMORY_WORKGROUP || c->function->subgroup_size != 32) return "target";
+      return out->lanes * bytes == 4 * count ? check_access(out, memory, reg(c, instr, 2), false) : "types";
+    }
+    case VMVX_OP_async_copy_some:
     case VMVX_OP_async_copy: {
-      uint32_t bytes = instr->x[4];
+      bool some = instr->op == VMVX_OP_async_copy_some;
+      uint32_t bytes = instr->x[4 + some];
+      if (some && (reg(c, instr, 4)->type != VMVX_BOOL || reg(c, instr, 4)->lanes != 1)) return "types";
       if (bytes != 4 && bytes != 8 && bytes != 16) return "size";
       if (c->function->memories[instr->x[2]].kind != VMVX_MEMORY_WORKGROUP) return "target";
       return is_index(reg(c, instr, 1)) && is_index(reg(c, instr, 3)) ? NULL : "type of offset";

@@ -19,6 +19,7 @@
 
 typedef struct forming_t {
   fusion_t fusion;
+  const fusion_target_t* fusion_target;
   ir_context_t* ctx;
   ir_block_t* target;  // ops in their new order
   uint32_t dispatch_count;
@@ -387,7 +388,7 @@ static void form_block(forming_t* f, ir_block_t* block, bool copies) {
     for (uint32_t r = 0; r < op->region_count; ++r) form_block(f, op->regions[r].first, true);
   }
   ir_op_t* terminator = block->last;
-  fusion_group(&f->fusion, f->ctx, block);
+  fusion_group(&f->fusion, f->ctx, block, f->fusion_target);
   f->target = ir_block_create(f->ctx);
   for (int32_t i = 0; i < f->fusion.node_count; ++i) {
     fusion_node_t* node = &f->fusion.nodes[i];
@@ -413,10 +414,10 @@ static void clear_nodes(ir_op_t* op) {
   }
 }
 
-pass_result_t pass_form_dispatches(ir_op_t* module, ir_context_t* ctx) {
+pass_result_t fusion_form_dispatches(ir_op_t* module, ir_context_t* ctx, const fusion_target_t* target) {
   IR_FOR_OPS(func, ir_module_body(module)) {
     if (strcmp(func->name, "func.func") || !func->regions[0].first) continue;
-    forming_t f = {.ctx = ctx, .func_name = ir_op_string(func, "sym_name", "main")};
+    forming_t f = {.ctx = ctx, .fusion_target = target, .func_name = ir_op_string(func, "sym_name", "main")};
     clear_nodes(func);
     if (!sizes_resolve(ctx, func)) return PASS_FAILED;
     form_block(&f, func->regions[0].first, true);
@@ -424,4 +425,8 @@ pass_result_t pass_form_dispatches(ir_op_t* module, ir_context_t* ctx) {
     memory_free(f.todo);
   }
   return PASS_CHANGED;
+}
+
+pass_result_t pass_form_dispatches(ir_op_t* module, ir_context_t* ctx) {
+  return fusion_form_dispatches(module, ctx, &(fusion_target_t){0});
 }

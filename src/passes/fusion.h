@@ -7,6 +7,7 @@
 #define IREE_C_PASSES_FUSION_H_
 
 #include "dialects/graph.h"
+#include "ir/pass.h"
 
 typedef enum {
   FUSION_HOST,         // control flow, sizes, calls, return: stays in the host program
@@ -102,8 +103,14 @@ typedef struct fusion_key_t {
   const ir_value_t* value;  // or NULL: a free slot
 } fusion_key_t;
 
+// What the program is for, as far as groups differ.
+typedef struct fusion_target_t {
+  bool gpu;  // GPUs only: they turn a right operand around on its way
+} fusion_target_t;
+
 typedef struct fusion_t {
   ir_context_t* ctx;
+  fusion_target_t target;
   ir_block_t* block;
   fusion_node_t* nodes;
   int32_t node_count;
@@ -119,8 +126,10 @@ typedef struct fusion_t {
 
 // Assigns every op of the block to a group, or leaves it to the host. Sets op->data to its node. fusion_finish frees
 // what it needed.
-void fusion_group(fusion_t* fusion, ir_context_t* ctx, ir_block_t* block);
+void fusion_group(fusion_t* fusion, ir_context_t* ctx, ir_block_t* block, const fusion_target_t* target);
 void fusion_finish(fusion_t* fusion);
+// pass_form_dispatches for a target; the pass is for any.
+pass_result_t fusion_form_dispatches(ir_op_t* module, ir_context_t* ctx, const fusion_target_t* target);
 static inline fusion_node_t* fusion_node(const ir_op_t* op) { return op ? op->data : NULL; }
 // Roots whose strategies hand out one element at a time, so that an epilogue can follow.
 bool fusion_takes_epilogue(const ir_op_t* root);

@@ -285,23 +285,25 @@ static void try_epilogue(fusion_t* f, fusion_node_t* node) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Whether `user` may compute its operand where it needs it instead of reading it from memory.
-static bool may_pull(const fusion_node_t* producer, const fusion_node_t* user, uint32_t operand) {
+static bool may_pull(const fusion_t* f, const fusion_node_t* producer, const fusion_node_t* user, uint32_t operand) {
   if (user->class == FUSION_HOST || user->class == FUSION_CONSTANT) return false;
   const ir_op_t* op = user->op;
   bool reuses = ir_is(op, GRAPH_CONTRACT) || ir_is(op, GRAPH_CONV);
   if (!reuses) return true;
-  // Operands that are read many times: only free index maps, and of contractions only the left, which is read element
-  // by element.
+  // Operands that are read many times: only free index maps. Where vectors of the right are read along its rows, it may
+  // not be transposed.
   bool is_free = ir_is(producer->op, GRAPH_TRANSPOSE) || ir_is(producer->op, GRAPH_RESHAPE) ||
                  ir_is(producer->op, GRAPH_BROADCAST);
-  if (ir_is(op, GRAPH_CONTRACT)) return is_free && (operand == 0 || !ir_is(producer->op, GRAPH_TRANSPOSE));
+  if (ir_is(op, GRAPH_CONTRACT)) {
+    return is_free && (operand == 0 || f->target.gpu || !ir_is(producer->op, GRAPH_TRANSPOSE));
+  }
   return ir_is(producer->op, GRAPH_RESHAPE);
 }
 
 static void add_user(fusion_t* f, const fusion_node_t* node, const ir_use_t* use, fusion_uses_t* uses) {
   uint32_t operand = (uint32_t)(use - use->owner->operands);
   fusion_node_t* user = use->owner->parent == f->block ? fusion_node(use->owner) : NULL;
-  if (!user || !may_pull(node, user, operand)) {  // captured by a region, or read over and over
+  if (!user || !may_pull(f, node, user, operand)) {  // captured by a region, or read over and over
     uses->must_keep = true;
   } else if (user->is_inline) {
     uses->many |= user->has_users;
@@ -369,8 +371,9 @@ static void start_nodes(fusion_t* f) {
   }
 }
 
-void fusion_group(fusion_t* f, ir_context_t* ctx, ir_block_t* block) {
+void fusion_group(fusion_t* f, ir_context_t* ctx, ir_block_t* block, const fusion_target_t* target) {
   memset(f, 0, sizeof(*f));
+  f->target = *target;
   f->ctx = ctx;
   f->block = block;
   start_nodes(f);

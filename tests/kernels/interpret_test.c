@@ -171,6 +171,67 @@ static void async_copies(void** state) {
   }
 }
 
+// A copy whose source does not exist reads nothing, and zeros arrive.
+static void copies_of_nothing(void** state) {
+  (void)state;
+  fixture_t f;
+  fixture_begin(&f);
+  const ir_type_t* f32 = fixture_float(&f, IR_F32);
+  fixture_kernel(&f, THREADS, f32, 2);
+  ir_builder_t* b = &f.b;
+  ir_value_t* shared = kernel_alloc(b, f32, THREADS, IR_SPACE_WORKGROUP);
+  ir_value_t *t = thread(&f), *exists = kernel_binary(b, SCALAR_lt, t, kernel_index(b, THREADS / 2));
+  ir_value_t* operands[] = {fixture_arg(&f, 0), t, shared, t, exists};
+  set_int(&f, ir_build_op(b, KERNEL_ASYNC_COPY, operands, 5, NULL), "bytes", 4);
+  ir_build_op(b, KERNEL_ASYNC_COMMIT, NULL, 0, NULL);
+  set_int(&f, ir_build_op(b, KERNEL_ASYNC_WAIT, NULL, 0, NULL), "pending", 0);
+  kernel_store(b, kernel_load(b, shared, t, 1), fixture_arg(&f, 1), t);
+  kernel_func_end(b);
+  float in[THREADS / 2], out[THREADS];
+  for (int i = 0; i < THREADS / 2; ++i) in[i] = (float)i + 1;
+  kernel_binding_t bindings[] = {{in, sizeof(in), false}, {out, sizeof(out), true}};
+  assert_true(fixture_run(&f, bindings, 2, 1));
+  for (int i = 0; i < THREADS; ++i) assert_true(out[i] == (i < THREADS / 2 ? (float)i + 1 : 0));
+  fixture_end(&f);
+}
+
+// Lanes say where rows of 16 bytes begin, and get what PTX's ldmatrix gives them.
+static void matrix_loads(void** state) {
+  (void)state;
+  enum { ROWS = 32, STRIDE = 16 };
+  for (int variant = 0; variant < 3; ++variant) {  // 0: as it is; 1: transposed; 2: a row is not at 16 bytes
+    fixture_t f;
+    fixture_begin(&f);
+    const ir_type_t* i16 = fixture_int(&f, 16);
+    fixture_kernel(&f, 32, i16, 2);
+    ir_builder_t* b = &f.b;
+    ir_value_t* shared = kernel_alloc(b, i16, ROWS * STRIDE, IR_SPACE_WORKGROUP);
+    ir_value_t *t = thread(&f), *row = kernel_mul_const(b, t, STRIDE);
+    kernel_store(b, kernel_load(b, fixture_arg(&f, 0), row, STRIDE), shared, row);
+    barrier(&f);
+    ir_value_t* operands[] = {shared, variant == 2 ? kernel_add_const(b, row, 4) : row};
+    const ir_type_t* type = kernel_vector_type(f.ctx, i16, 8);
+    ir_value_t* loaded = ir_build_value(b, KERNEL_LOAD_MATRIX, operands, 2, type);
+    set_int(&f, loaded->def, "count", 4);
+    if (variant == 1) ir_op_set_attr(f.ctx, loaded->def, "transpose", ir_attr_unit(f.ctx));
+    kernel_store(b, loaded, fixture_arg(&f, 1), kernel_mul_const(b, t, 8));
+    kernel_func_end(b);
+    int16_t in[ROWS * STRIDE], out[32 * 8];
+    for (int i = 0; i < ROWS * STRIDE; ++i) in[i] = (int16_t)i;
+    kernel_binding_t bindings[] = {{in, sizeof(in), false}, {out, sizeof(out), true}};
+    assert_int_equal(fixture_run(&f, bindings, 2, 1), variant < 2);
+    if (variant == 2) assert_true(f.counts[KERNEL_FAULT_MISALIGNED] > 0);
+    for (int lane = 0; lane < 32 && variant < 2; ++lane) {
+      for (int i = 0; i < 8; ++i) {
+        int along = lane % 4 * 2 + i % 2, across = lane / 4, matrix = i / 2 * 8;
+        int expected = variant ? (matrix + along) * STRIDE + across : (matrix + across) * STRIDE + along;
+        assert_int_equal(out[lane * 8 + i], expected);
+      }
+    }
+    fixture_end(&f);
+  }
+}
+
 static void small_faults(void** state) {
   (void)state;
   static const kernel_fault_t faults[] = {KERNEL_FAULT_MISALIGNED, KERNEL_FAULT_UNINITIALISED, KERNEL_FAULT_LANE,
@@ -248,8 +309,9 @@ static void shuffles(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(add_vectors),  cmocka_unit_test(tree_sum),     cmocka_unit_test(races_between_workgroups),
-      cmocka_unit_test(async_copies), cmocka_unit_test(small_faults), cmocka_unit_test(shuffles),
+      cmocka_unit_test(add_vectors),  cmocka_unit_test(tree_sum),          cmocka_unit_test(races_between_workgroups),
+      cmocka_unit_test(async_copies), cmocka_unit_test(copies_of_nothing), cmocka_unit_test(matrix_loads),
+      cmocka_unit_test(small_faults), cmocka_unit_test(shuffles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

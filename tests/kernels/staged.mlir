@@ -1,16 +1,37 @@
-// A product with tiles of both operands in workgroup memory: a barrier for each step, the next tile on its way meanwhile,
-// whole words from memory to memory, and fragments of two neighbours along the depth in one access.
+// Products with tiles of both operands in workgroup memory. Where the operands lie in memory as they are multiplied, tiles
+// are copied asynchronously, several steps ahead, and matrices loaded from there; others go through registers, one step
+// ahead.
 //
-// RUN: iree-compile --iree-hal-target-backends=cuda --iree-cuda-target=sm_80 --iree-hal-dump-executable-files-to=%t.files %s -o %t.vmfb
-// RUN: cat %t.files/*.ptx | FileCheck %s
+// RUN: iree-compile --iree-hal-target-backends=cuda --iree-cuda-target=sm_80 --iree-codegen-product-plan=2x4,2x2,32,3 --iree-hal-dump-executable-files-to=%t.files %s -o %t.vmfb
+// RUN: cat %t.files/*256x256x256*.ptx | FileCheck %s
+// RUN: cat %t.files/*256x255x255*.ptx | FileCheck %s --check-prefix=ODD
+// RUN: iree-compile --iree-hal-target-backends=cuda --iree-cuda-target=sm_75 --iree-hal-dump-executable-files-to=%t.old %s -o %t.vmfb
+// RUN: cat %t.old/*256x256x256*.ptx | FileCheck %s --check-prefix=OLD
 
-// CHECK: ld.global.nc.v4.b32
-// CHECK: st.shared.v4.b32
-// CHECK: bar.sync
-// CHECK: ld.global.nc.v4.b32
-// CHECK: ld.shared.b32
+// CHECK-COUNT-4: cp.async.cg.shared.global
+// CHECK: cp.async.commit_group
+// CHECK-COUNT-4: cp.async.cg.shared.global
+// CHECK: cp.async.commit_group
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK: cp.async.wait_group 1
+// CHECK: bar.sync
+// OLD-NOT: cp.async
+// OLD: bar.sync
+// OLD: ldmatrix
+// OLD: mma.sync.aligned.m16n8k8
 func.func @product(%x: tensor<256x256xf16>, %w: tensor<256x256xf16>) -> tensor<256x256xf16> {
   %0 = "graph.contract"(%x, %w) <{lhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_batch = array<i64>, rhs_contract = array<i64: 0>}> : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16>
   return %0 : tensor<256x256xf16>
+}
+
+// ODD: ld.global.nc.b16
+// ODD: st.shared
+// ODD: bar.sync
+// ODD: ld.global.nc.b16
+// ODD: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+func.func @odd(%x: tensor<256x255xf16>, %w: tensor<255x255xf16>) -> tensor<256x255xf16> {
+  %1 = "graph.contract"(%x, %w) <{lhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_batch = array<i64>, rhs_contract = array<i64: 0>}> : (tensor<256x255xf16>, tensor<255x255xf16>) -> tensor<256x255xf16>
+  return %1 : tensor<256x255xf16>
 }

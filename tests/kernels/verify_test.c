@@ -72,7 +72,22 @@ static const struct {
     {I W "\"kernel.async_copy\"(%w, %i, %a, %i) {bytes = 4 : i64} : (memref<64xf32, 3>, index, memref<?xf32>, index) "
          "-> ()\n",
      "from global to workgroup"},
+    {I W
+     "\"kernel.async_copy\"(%a, %i, %w, %i, %i) {bytes = 4 : i64} : (memref<?xf32>, index, memref<64xf32, 3>, index, "
+     "index) -> ()\n",
+     "whether the source exists"},
+    {I W "\"kernel.async_copy\"(%a, %i, %w) {bytes = 4 : i64} : (memref<?xf32>, index, memref<64xf32, 3>) -> ()\n",
+     "4 or 5 operands"},
     {"\"kernel.async_wait\"() : () -> ()\n", "pending"},
+    {I W "%0 = \"kernel.load_matrix\"(%w, %i) {count = 3 : i64} : (memref<64xf32, 3>, index) -> vector<3xf32>\n",
+     "1, 2 or 4 matrices"},
+    {I W "%0 = \"kernel.load_matrix\"(%w, %i) {count = 2 : i64} : (memref<64xf32, 3>, index) -> vector<4xf32>\n",
+     "4 bytes of each matrix"},
+    {I W "%0 = \"kernel.load_matrix\"(%w, %i) {count = 2 : i64, transpose} : (memref<64xf32, 3>, index) -> "
+         "vector<2xf32>\n",
+     "transposed ones 2"},
+    {I "%0 = \"kernel.load_matrix\"(%a, %i) {count = 2 : i64} : (memref<?xf32>, index) -> vector<2xf32>\n",
+     "from workgroup memory"},
 };
 
 typedef struct messages_t {

@@ -23,9 +23,11 @@ typedef struct emit_target_t {
   void (*barrier)(emit_t* e);
   LLVMValueRef (*shuffle)(emit_t* e, LLVMValueRef value, LLVMValueRef lane, const char* mode);  // 32-bit value
   LLVMValueRef (*mma)(emit_t* e, ir_op_t* op, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
-  bool (*async_copy)(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes);  // false: copy synchronously
+  // `exists` NULL: always. False: copy synchronously.
+  bool (*async_copy)(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes, LLVMValueRef exists);
   void (*async_commit)(emit_t* e);
   void (*async_wait)(emit_t* e, unsigned pending);
+  LLVMValueRef (*load_matrix)(emit_t* e, LLVMValueRef address, unsigned count, bool transpose);  // i32 x count
   LLVMValueRef (*workgroup_memory)(emit_t* e, uint64_t offset);  // address of a byte of workgroup memory
   const char* atomic_scope;
 } emit_target_t;

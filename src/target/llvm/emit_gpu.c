@@ -72,6 +72,41 @@ void emit_op_mma(emit_t* e, ir_op_t* op) {
   emit_set(ir_result(op, 0), result);
 }
 
+void emit_op_load_matrix(emit_t* e, ir_op_t* op) {
+  LLVMTypeRef element = emit_memory_type(e, ir_operand(op, 0)->type->element);
+  if (!e->hooks->load_matrix) {
+    emit_fail(e, op, "does not exist on this target");
+    return;
+  }
+  LLVMValueRef address = build_address(e, element, emit_operand(op, 0), emit_operand(op, 1));
+  bool transpose = ir_op_attr(op, "transpose");
+  LLVMValueRef words = e->hooks->load_matrix(e, address, (unsigned)ir_op_int(op, "count", 1), transpose);
+  emit_set(ir_result(op, 0), build_bitcast(e, words, emit_type(e, ir_result(op, 0)->type)));
+}
+
+// By a load and a store; zeros where not `exists`.
+static void copy_now(emit_t* e, LLVMValueRef target, LLVMValueRef source, unsigned bytes, LLVMValueRef exists) {
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
+  LLVMTypeRef type = bytes == 4 ? i32 : LLVMVectorType(i32, bytes / 4);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder), read = NULL, after = NULL;
+  if (exists) {
+    read = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    after = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    LLVMBuildCondBr(e->builder, exists, read, after);
+    LLVMPositionBuilderAtEnd(e->builder, read);
+  }
+  LLVMValueRef value = LLVMBuildLoad2(e->builder, type, source, "");
+  LLVMSetAlignment(value, bytes);
+  if (exists) {
+    LLVMBuildBr(e->builder, after);
+    LLVMPositionBuilderAtEnd(e->builder, after);
+    LLVMValueRef values[] = {LLVMConstNull(type), value}, phi = LLVMBuildPhi(e->builder, type, "");
+    LLVMAddIncoming(phi, values, (LLVMBasicBlockRef[]){before, read}, 2);
+    value = phi;
+  }
+  LLVMSetAlignment(LLVMBuildStore(e->builder, value, target), bytes);
+}
+
 void emit_op_async_copy(emit_t* e, ir_op_t* op) {
   int64_t bytes = ir_op_int(op, "bytes", 4);
   if (bytes != 4 && bytes != 8 && bytes != 16) {
@@ -82,12 +117,9 @@ void emit_op_async_copy(emit_t* e, ir_op_t* op) {
   LLVMTypeRef to = emit_memory_type(e, ir_operand(op, 2)->type->element);
   LLVMValueRef source = build_address(e, from, emit_operand(op, 0), emit_operand(op, 1));
   LLVMValueRef target = build_address(e, to, emit_operand(op, 2), emit_operand(op, 3));
-  if (e->hooks->async_copy && e->hooks->async_copy(e, target, source, (unsigned)bytes)) return;
-  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
-  LLVMTypeRef type = bytes == 4 ? i32 : LLVMVectorType(i32, (unsigned)bytes / 4);
-  LLVMValueRef value = LLVMBuildLoad2(e->builder, type, source, "");
-  LLVMSetAlignment(value, (unsigned)bytes);
-  LLVMSetAlignment(LLVMBuildStore(e->builder, value, target), (unsigned)bytes);
+  LLVMValueRef exists = op->operand_count > 4 ? emit_operand(op, 4) : NULL;
+  bool done = e->hooks->async_copy && e->hooks->async_copy(e, target, source, (unsigned)bytes, exists);
+  if (!done) copy_now(e, target, source, (unsigned)bytes, exists);
 }
 
 void emit_op_async_commit(emit_t* e, ir_op_t* op) {

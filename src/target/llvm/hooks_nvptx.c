@@ -77,13 +77,34 @@ static LLVMValueRef nvptx_shuffle(emit_t* e, LLVMValueRef value, LLVMValueRef la
   return NULL;
 }
 
-static bool nvptx_async_copy(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes) {
+static bool nvptx_async_copy(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes, LLVMValueRef exists) {
   if (!e->target->device.has_async_copy) return false;
   const char* name = bytes == 16  ? "llvm.nvvm.cp.async.cg.shared.global.16"
                      : bytes == 8 ? "llvm.nvvm.cp.async.ca.shared.global.8"
                                   : "llvm.nvvm.cp.async.ca.shared.global.4";
-  build_intrinsic(e, name, NULL, 0, (LLVMValueRef[]){dst, src}, 2);
+  if (exists) {
+    char sized[64];
+    snprintf(sized, sizeof(sized), "%s.s", name);
+    LLVMValueRef size = LLVMBuildSelect(e->builder, exists, i32(e, bytes), i32(e, 0), "");
+    build_intrinsic(e, sized, NULL, 0, (LLVMValueRef[]){dst, src, size}, 3);
+  } else {
+    build_intrinsic(e, name, NULL, 0, (LLVMValueRef[]){dst, src}, 2);
+  }
   return true;
+}
+
+static LLVMValueRef nvptx_load_matrix(emit_t* e, LLVMValueRef address, unsigned count, bool transpose) {
+  char name[80];
+  snprintf(name, sizeof(name), "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%u%s.b16", count, transpose ? ".trans" : "");
+  LLVMTypeRef pointer = LLVMTypeOf(address);
+  LLVMValueRef loaded = build_intrinsic(e, name, &pointer, 1, &address, 1);
+  if (count == 1) return loaded;
+  LLVMValueRef words = LLVMGetPoison(LLVMVectorType(i32_type(e), count));
+  for (unsigned i = 0; i < count; ++i) {
+    LLVMValueRef word = LLVMBuildExtractValue(e->builder, loaded, i, "");
+    words = LLVMBuildInsertElement(e->builder, words, word, i32(e, i), "");
+  }
+  return words;
 }
 
 static void nvptx_async_commit(emit_t* e) {
@@ -115,6 +136,7 @@ const emit_target_t hooks_nvptx = {
     .barrier = nvptx_barrier,
     .shuffle = nvptx_shuffle,
     .mma = hooks_mma,
+    .load_matrix = nvptx_load_matrix,
     .async_copy = nvptx_async_copy,
     .async_commit = nvptx_async_commit,
     .async_wait = nvptx_async_wait,

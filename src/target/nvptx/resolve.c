@@ -82,6 +82,7 @@ bool resolve_nvptx(const target_options_t* options, target_t* out, text_t* error
       .registers_per_thread = 255,
       .compute_units = product && product->units ? product->units : arch->units,
       .has_async_copy = arch->async,
+      .has_matrix_load = arch->matrix >= MATRIX_TURING,
       .splits_vectors = true,
   };
   matrix_rows(arch->matrix, &out->device.mma, &out->device.mma_count);

@@ -307,7 +307,11 @@ static void run_plain(run_t* r) {
     case VMVX_OP_mma:
       run_mma(r);
       break;
+    case VMVX_OP_load_matrix:
+      run_load_matrix(r);
+      break;
     case VMVX_OP_async_copy:
+    case VMVX_OP_async_copy_some:
       run_async_copy(r);
       break;
     case VMVX_OP_async_commit:

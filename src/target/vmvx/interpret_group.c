@@ -186,7 +186,7 @@ void run_subgroup_shuffle(run_t* r) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Asynchronous copies
+// Matrices of workgroup memory
 //===----------------------------------------------------------------------------------------------------------------===
 
 static int64_t index_of(const run_t* r, uint32_t operand, uint32_t thread) {
@@ -195,8 +195,46 @@ static int64_t index_of(const run_t* r, uint32_t operand, uint32_t thread) {
   return value;
 }
 
-static uint8_t* async_side(run_t* r, uint32_t operand, uint32_t thread, vmvx_access_kind_t kind) {
-  uint32_t memory = r->instr->x[operand], bytes = r->instr->x[4];
+enum { MATRIX_ROWS = 8, MATRIX_ROW_BYTES = 16, MATRIX_LANES = 32 };
+
+static void load_matrices(run_t* r, uint32_t first) {
+  uint32_t count = r->instr->x[3] & 0xff, bytes = run_reg(r, 0)->bytes, each = 4 / bytes;
+  bool transpose = r->instr->x[3] >> 8;
+  const uint8_t* rows[4 * MATRIX_ROWS];
+  for (uint32_t i = 0; i < count * MATRIX_ROWS; ++i) {
+    vmvx_access_t access = {.memory = r->instr->x[1],
+                            .thread = first + i,
+                            .offset = index_of(r, 2, first + i),
+                            .lanes = MATRIX_ROW_BYTES / bytes,
+                            .align = MATRIX_ROW_BYTES,
+                            .kind = VMVX_READ};
+    rows[i] = run_access(r, &access);
+  }
+  for (uint32_t lane = 0; lane < MATRIX_LANES; ++lane) {
+    for (uint32_t i = 0; i < count * each; ++i) {
+      uint32_t matrix = i / each * MATRIX_ROWS, along = lane % 4 * each + i % each, across = lane / 4;
+      const uint8_t* row = rows[matrix + (transpose ? along : across)];
+      uint8_t* to = run_at(r, 0) + ((size_t)i * r->threads + first + lane) * bytes;
+      if (row) memcpy(to, row + (transpose ? across : along) * bytes, bytes);
+    }
+  }
+}
+
+void run_load_matrix(run_t* r) {
+  const vmvx_register_t* out = run_reg(r, 0);
+  for (uint32_t first = 0; first < r->threads; first += MATRIX_LANES) {
+    uint32_t count = r->threads - first < MATRIX_LANES ? r->threads - first : MATRIX_LANES;
+    if (check_subgroup(r, first, count, MATRIX_LANES) && count == MATRIX_LANES) load_matrices(r, first);
+  }
+  vmvx_normalize(out->type, out->width, run_at(r, 0), (size_t)out->lanes * r->threads);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Asynchronous copies
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint8_t* async_side(run_t* r, uint32_t operand, uint32_t thread, vmvx_access_kind_t kind, uint32_t bytes) {
+  uint32_t memory = r->instr->x[operand];
   vmvx_access_t access = {.memory = memory,
                           .thread = thread,
                           .offset = index_of(r, operand + 1, thread),
@@ -207,11 +245,12 @@ static uint8_t* async_side(run_t* r, uint32_t operand, uint32_t thread, vmvx_acc
 }
 
 void run_async_copy(run_t* r) {
-  uint32_t bytes = r->instr->x[4];
+  bool some = r->instr->op == VMVX_OP_async_copy_some;
+  uint32_t bytes = r->instr->x[4 + some];
   for (uint32_t t = 0; t < r->threads; ++t) {
     if (!r->mask[t]) continue;
-    const uint8_t* from = async_side(r, 0, t, VMVX_READ);
-    uint8_t* to = async_side(r, 2, t, VMVX_ASYNC);
+    const uint8_t* from = some && !run_at(r, 4)[t] ? NULL : async_side(r, 0, t, VMVX_READ, bytes);
+    uint8_t* to = async_side(r, 2, t, VMVX_ASYNC, bytes);
     if (!to) continue;
     if (r->queue_count == r->queue_capacity) {
       r->queue_capacity = r->queue_capacity ? r->queue_capacity * 2 : 1024;

@@ -135,6 +135,7 @@ void group_prepare(kernel_program_t* program);
 void run_barrier(run_t* r);
 void run_subgroup_shuffle(run_t* r);
 void run_mma(run_t* r);
+void run_load_matrix(run_t* r);
 void run_async_copy(run_t* r);
 void run_async_commit(run_t* r);
 void run_async_wait(run_t* r);

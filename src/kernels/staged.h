@@ -1,0 +1,61 @@
+// Products through workgroup memory (staged.c), in parts: how a tile is cut (staged_plan.c), and how the operands get
+// to workgroup memory (staged_move.c).
+#ifndef IREE_C_KERNELS_STAGED_H_
+#define IREE_C_KERNELS_STAGED_H_
+
+#include "kernels/fragments.h"
+
+enum {
+  STAGED_MAX_DOWN = 8,
+  STAGED_MAX_ACROSS = 8,
+  STAGED_MAX_FRAGMENTS = 32,
+  STAGED_MAX_PIECES = 16,
+  STAGED_MAX_LOADS = 64,
+  STAGED_MAX_STAGES = 4
+};
+
+typedef struct staged_side_t {
+  bool along_depth;       // in workgroup memory
+  bool turns;             // loads are along the depth, and their elements stored apart
+  bool copies;            // pieces may be copied without a register between
+  int32_t matrices;       // of a fragment that kernel.load_matrix loads; 0: it is loaded by runs
+  int64_t size;           // rows or columns of the tile
+  int64_t width;          // elements of a load
+  int64_t run;            // loads of a piece
+  int64_t pieces;         // of a thread
+  int64_t stride, stage;  // elements of workgroup memory: from one row or group to the next, of a stage
+  ir_value_t* memory;
+  linear_t first;  // row or column of the tile
+  linear_t free[STAGED_MAX_PIECES], depth[STAGED_MAX_PIECES];
+  product_column_t columns[STAGED_MAX_PIECES];  // of the right
+} staged_side_t;
+
+typedef struct staged_t {
+  fragments_t f;
+  int64_t down, across;              // fragments of a wave
+  int64_t waves_down, waves_across;  // of a workgroup
+  int64_t depth;                     // of a tile
+  int64_t stages;                    // tiles in workgroup memory
+  bool async;                        // they are copied while others are multiplied; else they go through registers
+  staged_side_t sides[2];
+  linear_t wave_row, wave_column;       // where the wave begins in the tile
+  linear_t matrix_row, matrix_bits[2];  // of the lane, for kernel.load_matrix: which row of which matrix
+} staged_t;
+
+static inline int64_t staged_threads(const staged_t* s) { return s->f.row->subgroup * s->waves_down * s->waves_across; }
+// Tiles along the depth.
+static inline int64_t staged_depths(const staged_t* s) { return fragment_ceil(s->f.product.depth, s->depth); }
+static inline int64_t staged_steps(const staged_t* s) { return s->f.product.taps * staged_depths(s); }
+
+// Reads the dispatch and cuts the tile; false when this is no product for it.
+bool staged_plan(staged_t* s, dispatch_t* d);
+
+// Where this thread's pieces are: in the tile, and of the operand.
+void staged_find_pieces(staged_t* s, product_side_t which, linear_t thread);
+// All loads of this thread for a step, in order; and their stores to a stage.
+uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out);
+void staged_store(staged_t* s, linear_t stage, ir_value_t* const* loads);
+// Both at once, as asynchronous copies.
+void staged_copy(staged_t* s, linear_t step, linear_t stage);
+
+#endif  // IREE_C_KERNELS_STAGED_H_

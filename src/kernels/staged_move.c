@@ -1,0 +1,168 @@
+// Operands of a product to workgroup memory: see staged.h, and staged.c for the layouts.
+#include "kernels/staged.h"
+
+static bool is_deep(const staged_side_t* side) { return side->along_depth || side->turns; }
+
+void staged_find_pieces(staged_t* s, product_side_t which, linear_t thread) {
+  product_t* p = &s->f.product;
+  kernel_build_t* k = &p->d->k;
+  staged_side_t* side = &s->sides[which];
+  bool deep = is_deep(side);
+  int64_t inner = deep ? s->depth / side->width : side->size / side->width, threads = staged_threads(s);
+  for (int64_t i = 0; i < side->pieces; ++i) {
+    linear_t number = thread, high, low;
+    number.constant += i * threads;
+    linear_divide(k, number, inner, &high, &low);
+    side->free[i] = deep ? high : linear_scale(k, low, side->width);
+    side->depth[i] = deep ? linear_scale(k, low, side->width) : linear_scale(k, high, side->run);
+    if (which == PRODUCT_LEFT) continue;
+    linear_t column = linear_add(k, side->first, side->free[i]);
+    column = fragment_clamp(k, column, p->columns, deep ? 1 : side->width);
+    side->columns[i] = product_column(p, column);
+    if (!deep) side->columns[i].column.lane = side->width > 1;
+  }
+}
+
+// What a load of a piece reads, with a lane along its vector. `exists`: i1, NULL where it always does; else zeros
+// count.
+static product_element_t find_element(staged_t* s, product_side_t which, int64_t piece, const product_tap_t* tap,
+                                      linear_t depth, ir_value_t** exists) {
+  product_t* p = &s->f.product;
+  kernel_build_t* k = &p->d->k;
+  staged_side_t* side = &s->sides[which];
+  bool deep = is_deep(side);
+  *exists = fragment_below(k, &depth, p->depth);
+  linear_t safe = fragment_clamp(k, depth, p->depth, deep ? side->width : 1);
+  if (deep) safe.lane = side->width > 1;
+  if (which == PRODUCT_RIGHT) {
+    product_point_t point = product_point(p, &side->columns[piece], tap);
+    return product_right_element(p, &side->columns[piece], &point, safe);
+  }
+  linear_t row = linear_add(k, side->first, side->free[piece]);
+  row = fragment_clamp(k, row, p->rows, deep ? 1 : side->width);
+  if (!deep) row.lane = side->width > 1;
+  return product_left_element(p, row, tap, safe);
+}
+
+static ir_value_t* load_element(staged_t* s, product_side_t which, int64_t piece, const product_tap_t* tap,
+                                linear_t depth) {
+  kernel_build_t* k = &s->f.product.d->k;
+  int64_t width = s->sides[which].width;
+  ir_value_t* exists;
+  k->lanes = width;
+  ir_value_t* value = product_load(&s->f.product, find_element(s, which, piece, tap, depth, &exists));
+  k->lanes = 1;
+  value = kernel_splat(&k->b, value, kernel_lanes(value) == 1 ? width : 1);
+  if (!exists) return value;
+  return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, exists, width), value,
+                        kernel_number(&k->b, value->type, 0));
+}
+
+// The window's place and the tile's first element of the depth at a step.
+static linear_t find_step(staged_t* s, linear_t step, product_tap_t* tap) {
+  product_t* p = &s->f.product;
+  kernel_build_t* k = &p->d->k;
+  linear_t number = linear_constant(0), tile = step;
+  if (p->taps > 1) linear_divide(k, step, staged_depths(s), &number, &tile);
+  *tap = product_tap(p, number);
+  return linear_scale(k, tile, s->depth);
+}
+
+uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out) {
+  product_tap_t tap;
+  linear_t first = find_step(s, step, &tap);
+  uint32_t count = 0;
+  for (int which = 0; which < 2; ++which) {
+    const staged_side_t* side = &s->sides[which];
+    for (int64_t i = 0; i < side->pieces; ++i) {
+      for (int64_t r = 0; r < side->run; ++r) {
+        linear_t depth = linear_add(&s->f.product.d->k, first, side->depth[i]);
+        depth.constant += r;
+        out[count++] = load_element(s, (product_side_t)which, i, &tap, depth);
+      }
+    }
+  }
+  return count;
+}
+
+// The loads of a piece, element by element in turn.
+static ir_value_t* interleave(kernel_build_t* k, const staged_side_t* side, ir_value_t* const* loads) {
+  if (side->run == 1) return loads[0];
+  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_scalar(loads[0]->type), side->width * side->run);
+  ir_value_t* result = kernel_number(&k->b, type, 0);
+  for (int64_t j = 0; j < side->width; ++j) {
+    for (int64_t r = 0; r < side->run; ++r) {
+      ir_value_t* one = side->width > 1 ? kernel_extract(&k->b, loads[r], j) : loads[r];
+      result = fragment_insert(k, result, one, j * side->run + r);
+    }
+  }
+  return result;
+}
+
+// Where a piece is in workgroup memory.
+static linear_t piece_place(staged_t* s, const staged_side_t* side, int64_t piece, linear_t stage) {
+  kernel_build_t* k = &s->f.product.d->k;
+  linear_t major = side->along_depth ? side->free[piece] : side->depth[piece], minor = side->depth[piece], rest;
+  if (!side->along_depth) {
+    linear_divide(k, side->depth[piece], side->run, &major, &rest);
+    minor = linear_scale(k, side->free[piece], side->run);
+  }
+  linear_t at = linear_add(k, linear_scale(k, stage, side->stage), linear_scale(k, major, side->stride));
+  return linear_add(k, at, minor);
+}
+
+static void store_piece(staged_t* s, const staged_side_t* side, linear_t at, ir_value_t* const* loads) {
+  kernel_build_t* k = &s->f.product.d->k;
+  for (int64_t j = 0; side->turns && side->width > 1 && j < side->width; ++j, at.constant += side->stride) {
+    kernel_store(&k->b, kernel_extract(&k->b, loads[0], j), side->memory, linear_scalar(k, &at));
+  }
+  if (side->turns && side->width > 1) return;
+  ir_op_t* store = kernel_store(&k->b, interleave(k, side, loads), side->memory, linear_scalar(k, &at));
+  eval_set_alignment(k, store, s->f.element, &at);
+}
+
+void staged_store(staged_t* s, linear_t stage, ir_value_t* const* loads) {
+  for (int which = 0; which < 2; ++which) {
+    const staged_side_t* side = &s->sides[which];
+    for (int64_t i = 0; i < side->pieces; ++i, loads += side->run) {
+      store_piece(s, side, piece_place(s, side, i, stage), loads);
+    }
+  }
+}
+
+// One piece; by a load and a store where it turns out not to lie in memory as it must.
+static void copy_piece(staged_t* s, product_side_t which, int64_t piece, const product_tap_t* tap, linear_t depth,
+                       linear_t to) {
+  kernel_build_t* k = &s->f.product.d->k;
+  const staged_side_t* side = &s->sides[which];
+  ir_value_t *exists, *memory;
+  linear_t from;
+  k->lanes = side->width;
+  product_element_t element = find_element(s, which, piece, tap, depth, &exists);
+  bool fits = eval_place(k, element.tensor, element.coords, &memory, &from) && !from.vector &&
+              from.lane == (side->width > 1) && linear_multiple(&from, side->width) == side->width;
+  k->lanes = 1;
+  if (!fits) {
+    ir_value_t* value = load_element(s, which, piece, tap, depth);
+    store_piece(s, side, to, &value);
+    return;
+  }
+  from.lane = 0;
+  if (element.inside) exists = exists ? kernel_binary(&k->b, SCALAR_and, exists, element.inside) : element.inside;
+  ir_value_t* operands[] = {memory, linear_scalar(k, &from), side->memory, linear_scalar(k, &to), exists};
+  ir_op_t* copy = ir_build_op(&k->b, KERNEL_ASYNC_COPY, operands, exists ? 5 : 4, NULL);
+  ir_op_set_attr(k->ctx, copy, "bytes", ir_attr_i64(k->ctx, side->width * ir_type_bytes(s->f.element)));
+}
+
+void staged_copy(staged_t* s, linear_t step, linear_t stage) {
+  kernel_build_t* k = &s->f.product.d->k;
+  product_tap_t tap;
+  linear_t first = find_step(s, step, &tap);
+  for (int which = 0; which < 2; ++which) {
+    const staged_side_t* side = &s->sides[which];
+    for (int64_t i = 0; i < side->pieces; ++i) {
+      linear_t depth = linear_add(k, first, side->depth[i]);
+      copy_piece(s, (product_side_t)which, i, &tap, depth, piece_place(s, side, i, stage));
+    }
+  }
+}

@@ -1,0 +1,192 @@
+// How a product is cut into tiles: of all that fit the device, the one that takes the fewest cycles by a rough count.
+// See staged.h.
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/staged.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// One tile
+//===----------------------------------------------------------------------------------------------------------------===
+
+// All places of a fragment's runs begin at multiples of the run.
+static bool runs_fit(const fragments_t* f, product_side_t side, int64_t run) {
+  const place_t* depths = fragment_depths(f, side);
+  for (int32_t i = 0; i < fragment_held(f, side)->count; i += (int32_t)run) {
+    if (depths[i].base % run || depths[i].low % run || depths[i].high % run) return false;
+  }
+  return true;
+}
+
+// Loads of a piece that go across the depth: as many as a fragment wants side by side, unless matrices are loaded.
+static void plan_across(const staged_t* s, product_side_t which, staged_side_t* side, product_along_t along) {
+  enum { STORE_BYTES = 32 };
+  int64_t bytes = ir_type_bytes(s->f.element);
+  bool lies_so = along == PRODUCT_ALONG_ROWS && bytes == 2 && s->f.product.d->device->has_matrix_load;
+  if (lies_so && s->f.row->instruction) side->matrices = fragment_matrices(&s->f, which);
+  if (side->matrices) return;
+  side->run = fragment_run(&s->f, which);
+  if (!runs_fit(&s->f, which, side->run)) side->run = 1;
+  if (side->width * side->run * bytes > STORE_BYTES) side->width = STORE_BYTES / (side->run * bytes);
+  if (along != PRODUCT_ALONG_ROWS || side->width < 1) side->width = 1;
+}
+
+// Pieces that lie in memory as they do in workgroup memory; their width becomes that of a copy.
+static void plan_copies(const staged_t* s, product_side_t which, staged_side_t* side) {
+  const product_t* p = &s->f.product;
+  int64_t bytes = ir_type_bytes(s->f.element);
+  side->copies = p->d->device->has_async_copy && side->run == 1 && !side->turns && side->width * bytes >= 4 &&
+                 product_copy_width(p, which, side->width) == side->width;
+}
+
+static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
+  enum { LOAD_BYTES = 16, SHORT_GAP = 16, LONG_GAP = 32 };
+  const product_t* p = &s->f.product;
+  staged_side_t* side = &s->sides[which];
+  product_along_t along = product_along(p, which);
+  int64_t bytes = ir_type_bytes(s->f.element), whole = which == PRODUCT_LEFT ? p->rows : p->columns;
+  bool deep = along == PRODUCT_ALONG_DEPTH;
+  *side = (staged_side_t){.size = size, .width = LOAD_BYTES / bytes, .run = 1};
+  side->turns = deep && which == PRODUCT_RIGHT && !s->f.row->instruction;
+  side->along_depth = deep && !side->turns;
+  if (!deep) {
+    plan_across(s, which, side, along);
+  } else if (p->d->device->has_matrix_load && s->f.row->instruction) {
+    side->matrices = fragment_matrices(&s->f, which);
+  }
+  int64_t length = deep ? p->depth : whole, tile = deep ? s->depth : size;
+  while (side->width > 1 && (length % side->width || tile % side->width)) side->width /= 2;
+  plan_copies(s, which, side);
+  int64_t gap = side->along_depth || side->matrices ? SHORT_GAP : LONG_GAP;
+  side->stride = side->along_depth ? s->depth + gap / bytes : size * side->run + gap / bytes;
+  side->stage = side->along_depth ? size * side->stride : s->depth / side->run * side->stride;
+  int64_t pieces = size * s->depth / (side->width * side->run), threads = staged_threads(s);
+  side->pieces = pieces / threads;
+  return s->depth % side->run == 0 && pieces % threads == 0 && side->pieces <= STAGED_MAX_PIECES &&
+         side->pieces * side->run <= STAGED_MAX_LOADS / 2;
+}
+
+static int64_t workgroup_bytes(const staged_t* s) {
+  return s->stages * (s->sides[0].stage + s->sides[1].stage) * ir_type_bytes(s->f.element);
+}
+
+// Workgroups of a unit that run at a time, by what they need of its registers and memory.
+static double resident_workgroups(const staged_t* s) {
+  enum { MOST = 4, OTHER_REGISTERS = 80, UNIT_REGISTERS = 65536 };
+  const device_info_t* device = s->f.product.d->device;
+  double held = (double)(s->down * s->across * s->f.row->c_lanes + OTHER_REGISTERS);
+  double by_registers = UNIT_REGISTERS / (held * (double)staged_threads(s));
+  double by_memory = (double)device->workgroup_memory_bytes / (double)workgroup_bytes(s);
+  double count = by_registers < by_memory ? by_registers : by_memory;
+  return count < 1 ? 1 : count > MOST ? MOST : (double)(int64_t)count;
+}
+
+// Rough count of a unit's cycles. A step takes what its work does, or as long as its loads and barriers wait where
+// neither other workgroups of the unit nor stages under way have anything to do meanwhile.
+static double plan_cost(const staged_t* s) {
+  enum { UNIT_PRODUCTS = 2048, LANE_PRODUCTS = 128, UNIT_BYTES = 40, UNIT_WORKGROUP_BYTES = 128, UNIT_WAVES = 8 };
+  enum { WAIT = 1500, STEP = 60 };
+  const product_t* p = &s->f.product;
+  const mma_row_t* row = s->f.row;
+  double bytes = ir_type_bytes(s->f.element), rows = (double)s->sides[0].size, columns = (double)s->sides[1].size;
+  double waves = (double)(s->waves_down * s->waves_across), depth = (double)s->depth;
+  double groups = (double)p->batch * (double)fragment_ceil(p->rows, s->sides[0].size) *
+                  (double)fragment_ceil(p->columns, s->sides[1].size);
+  double per_unit = groups / p->d->device->compute_units, resident = resident_workgroups(s);
+  if (resident > per_unit) resident = per_unit < 1 ? 1 : per_unit;
+  double compute = rows * columns * depth / (row->instruction ? UNIT_PRODUCTS / bytes : LANE_PRODUCTS);
+  double held = (double)(s->down * row->a_lanes + s->across * row->b_lanes) * bytes * row->subgroup;
+  double fragments = waves * depth / row->k * held / UNIT_WORKGROUP_BYTES;
+  double memory = (rows + columns) * depth * bytes / UNIT_BYTES;
+  double step = compute > fragments ? compute : fragments;
+  if (waves * resident < UNIT_WAVES) step *= UNIT_WAVES / (waves * resident);
+  if (step < memory) step = memory;
+  step += STEP;
+  double under_way = s->async ? (double)(s->stages - 1) : 1;
+  if (step < (WAIT + (s->async ? 0 : step)) / (resident * under_way)) {
+    step = (WAIT + (s->async ? 0 : step)) / (resident * under_way);
+  }
+  double steps = (double)staged_steps(s) + 4;
+  return (double)(int64_t)(per_unit + 0.999) * (step * steps + rows * columns / waves / 8);
+}
+
+static bool plan_tile(staged_t* s) {
+  const dispatch_t* d = s->f.product.d;
+  const mma_row_t* row = s->f.row;
+  bool has_room = d->device->registers_per_thread >= 255 && row->instruction && !epilogue_is_long(d);
+  int64_t held = s->down * s->across * row->c_lanes, most = has_room ? 128 : 64;
+  if (s->down * s->across > STAGED_MAX_FRAGMENTS || held > most) return false;
+  if (staged_threads(s) > d->device->max_workgroup_size) return false;
+  int64_t rows = s->down * s->waves_down * row->m, columns = s->across * s->waves_across * row->n;
+  if (!plan_side(s, PRODUCT_LEFT, rows) || !plan_side(s, PRODUCT_RIGHT, columns)) return false;
+  s->async = s->sides[0].copies && s->sides[1].copies;
+  return fragment_ceil(s->f.product.rows, rows) <= FRAGMENT_MAX_GRID;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// All of them
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The plan that --iree-codegen-product-plan asks for: "fragments down x across, waves down x across, depth, stages".
+static bool is_wanted(const staged_t* s) {
+  const char* wanted = s->f.product.d->device->product_plan;
+  if (!wanted) return true;
+  char text[96];
+  snprintf(text, sizeof(text), "%dx%d,%dx%d,%d,%d", (int)s->down, (int)s->across, (int)s->waves_down,
+           (int)s->waves_across, (int)s->depth, (int)s->stages);
+  return strcmp(text, wanted) == 0;
+}
+
+typedef struct choice_t {
+  staged_t best;
+  double least;
+  bool wanted;
+} choice_t;
+
+static void consider(const staged_t* s, choice_t* choice) {
+  if (workgroup_bytes(s) > s->f.product.d->device->workgroup_memory_bytes) return;
+  bool wanted = is_wanted(s);
+  double cost = plan_cost(s);
+  if (choice->least > 0 && (choice->wanted > wanted || (choice->wanted == wanted && cost >= choice->least))) return;
+  *choice = (choice_t){*s, cost, wanted};
+}
+
+// Tiles of one instruction and depth.
+static void plan_tiles(staged_t* s, choice_t* choice) {
+  static const uint8_t waves[][2] = {{1, 2}, {2, 1}, {2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}};
+  for (size_t w = 0; w < sizeof(waves) / sizeof(waves[0]); ++w) {
+    s->waves_down = waves[w][0], s->waves_across = waves[w][1];
+    for (s->down = 1; s->down <= STAGED_MAX_DOWN; s->down *= 2) {
+      for (s->across = 1; s->across <= STAGED_MAX_ACROSS; s->across *= 2) {
+        if (!plan_tile(s)) continue;
+        int64_t most = s->async ? STAGED_MAX_STAGES : 2;
+        for (s->stages = 2; s->stages <= most; ++s->stages) consider(s, choice);
+      }
+    }
+  }
+}
+
+static void plan_depths(staged_t* s, choice_t* choice) {
+  int64_t bytes = ir_type_bytes(s->f.element);
+  int64_t padded = fragment_ceil(s->f.product.depth, s->f.row->k) * s->f.row->k;
+  for (int64_t row_bytes = 32; row_bytes <= 256; row_bytes *= 2) {
+    s->depth = row_bytes / bytes;
+    if (s->depth && s->depth % s->f.row->k == 0 && s->depth <= padded) plan_tiles(s, choice);
+  }
+}
+
+bool staged_plan(staged_t* s, dispatch_t* d) {
+  enum { LEAST_SIZE = 32, LEAST_DEPTH = 64 };
+  memset(s, 0, sizeof(*s));
+  if (!fragments_read(&s->f, d)) return false;
+  const product_t* p = &s->f.product;
+  if (p->batch > FRAGMENT_MAX_GRID || p->rows < LEAST_SIZE || p->columns < LEAST_SIZE) return false;
+  if (p->taps * p->depth < LEAST_DEPTH) return false;
+  choice_t choice = {0};
+  for (int32_t i = 0; i < d->device->mma_count; ++i) {
+    if (fragments_take(&s->f, &d->device->mma[i])) plan_depths(s, &choice);
+  }
+  if (choice.least == 0 && !d->device->has_scalar_unit && fragments_take_lanes(&s->f)) plan_depths(s, &choice);
+  *s = choice.best;
+  return choice.least > 0;
+}
