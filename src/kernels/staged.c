@@ -6,9 +6,10 @@
 //   copy the first stages - 1 steps, each a group
 //   for step of taps and depth:
 //     wait for all groups but the last stages - 2;  barrier
-//     copy step + stages - 1 to the stage that was multiplied last;  a group, also when there is no such step
 //     for k of the tile, step of the instruction:
+//       copy a part of step + stages - 1 to the stage that was multiplied last (zeros when there is no such step)
 //       a[y], b[x] = fragments from the step's stage;  c[y][x] = mma a[y], b[x], c[y][x]
+//     those copies are a group
 //   the lanes store what they hold of c[y][x]
 //
 // Where an operand is computed, or its elements do not lie so that they can be copied, both go through registers:
@@ -181,8 +182,9 @@ static void multiply(staged_t* s, const operands_t* o, ir_value_t** acc) {
   }
 }
 
-// A tile's depth, in a loop where that is many steps.
-static void multiply_tile(staged_t* s, linear_t stage, ir_value_t** acc) {
+// A tile's depth, in a loop where that is many steps, and copies to another stage (or NULL) among it, so that they do
+// not all wait for each other at one time.
+static void multiply_tile(staged_t* s, linear_t stage, staged_copies_t* copies, ir_value_t** acc) {
   enum { MOST_UNROLLED = 256 };  // multiplications
   kernel_build_t* k = &s->f.product.d->k;
   uint32_t count = (uint32_t)(s->down * s->across);
@@ -191,16 +193,20 @@ static void multiply_tile(staged_t* s, linear_t stage, ir_value_t** acc) {
   kernel_loop_t loop = {0};
   linear_t first = linear_constant(0);
   if (unrolled < s->depth) {
+    if (copies) staged_copies_issue(s, copies, copies->count);
     loop = kernel_loop_constant(k, 0, s->depth, unrolled, acc, count);
     first = linear_value(loop.index);
     memcpy(acc, loop.iters, sizeof(*acc) * count);
   }
-  // Loads of a step are on their way while the one before it is multiplied.
-  operands_t next = load_operands(s, stage, first);
-  for (int64_t step = depth; step <= unrolled; step += depth) {
-    operands_t now = next;
+  // Matrices are loaded a step ahead, so that they are there when they are multiplied.
+  bool ahead = s->f.row->instruction != NULL;
+  operands_t next = {0};
+  if (ahead) next = load_operands(s, stage, first);
+  for (int64_t step = 0; step < unrolled; step += depth) {
+    operands_t now = ahead ? next : load_operands(s, stage, first);
     first.constant += depth;
-    if (step < unrolled) next = load_operands(s, stage, first);
+    if (ahead && step + depth < unrolled) next = load_operands(s, stage, first);
+    if (copies) staged_copies_issue(s, copies, ahead ? copies->count * (step + depth) / unrolled : copies->count);
     multiply(s, &now, acc);
   }
   if (!loop.op) return;
@@ -250,7 +256,7 @@ static void reduce_by_loads(staged_t* s, ir_value_t** acc, uint32_t fragments) {
   at.constant += 1;
   staged_load(s, fragment_clamp(k, at, steps, 1), values + fragments);
   memcpy(values, loop.iters, sizeof(*values) * fragments);
-  multiply_tile(s, parity, values);
+  multiply_tile(s, parity, NULL, values);
   kernel_for_end(&k->b, &loop, values, count);
   for (uint32_t i = 0; i < fragments; ++i) acc[i] = kernel_loop_result(&loop, i);
 }
@@ -275,7 +281,8 @@ static void reduce_by_copies(staged_t* s, ir_value_t** acc, uint32_t fragments) 
   kernel_build_t* k = &s->f.product.d->k;
   int64_t steps = staged_steps(s), ahead = s->stages - 1;
   for (int64_t i = 0; i < ahead; ++i) {
-    if (i < steps) staged_copy(s, linear_constant(i), linear_constant(i));
+    staged_copies_t copies = staged_copies_begin(s, linear_constant(i < steps ? i : 0), linear_constant(i), NULL);
+    if (i < steps) staged_copies_issue(s, &copies, copies.count);
     ir_build_op(&k->b, KERNEL_ASYNC_COMMIT, NULL, 0, NULL);
   }
   ir_value_t* values[STAGED_MAX_FRAGMENTS + 1];
@@ -286,18 +293,13 @@ static void reduce_by_copies(staged_t* s, ir_value_t** acc, uint32_t fragments) 
   index_set_facts(k, stage, 0, s->stages - 1, 1);
   wait_for_copies(k, ahead - 1);
   team_barrier(k);
-  if (steps > ahead) {
-    linear_t next = linear_value(loop.index);
-    next.constant += ahead;
-    ir_value_t* exists = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &next), kernel_index(&k->b, steps));
-    linear_t freed = turn_stage(k, stage, s->stages, true), safe = fragment_clamp(k, next, steps, 1);
-    kernel_branch_t branch = kernel_if_begin(&k->b, exists, NULL, 0);
-    staged_copy(s, safe, freed);
-    kernel_if_end(&k->b, &branch, NULL, 0);
-  }
-  ir_build_op(&k->b, KERNEL_ASYNC_COMMIT, NULL, 0, NULL);
+  linear_t coming = linear_value(loop.index), freed = turn_stage(k, stage, s->stages, true);
+  coming.constant += ahead;
+  ir_value_t* exist = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &coming), kernel_index(&k->b, steps));
+  staged_copies_t copies = staged_copies_begin(s, fragment_clamp(k, coming, steps, 1), freed, exist);
   memcpy(values, loop.iters, sizeof(*values) * fragments);
-  multiply_tile(s, linear_value(stage), values);
+  multiply_tile(s, linear_value(stage), steps > ahead ? &copies : NULL, values);
+  ir_build_op(&k->b, KERNEL_ASYNC_COMMIT, NULL, 0, NULL);
   linear_t next = turn_stage(k, stage, s->stages, false);
   values[fragments] = linear_scalar(k, &next);
   kernel_for_end(&k->b, &loop, values, fragments + 1);

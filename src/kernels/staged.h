@@ -55,7 +55,15 @@ void staged_find_pieces(staged_t* s, product_side_t which, linear_t thread);
 // All loads of this thread for a step, in order; and their stores to a stage.
 uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out);
 void staged_store(staged_t* s, linear_t stage, ir_value_t* const* loads);
-// Both at once, as asynchronous copies.
-void staged_copy(staged_t* s, linear_t step, linear_t stage);
+// Both at once, as asynchronous copies: begun once for a step, issued a few at a time, in the blocks of the beginning
+// or inside. Without `exist` (i1; NULL: always) zeros are written.
+typedef struct staged_copies_t {
+  product_tap_t tap;
+  linear_t first, stage;
+  ir_value_t* exist;
+  int64_t count, done;
+} staged_copies_t;
+staged_copies_t staged_copies_begin(staged_t* s, linear_t step, linear_t stage, ir_value_t* exist);
+void staged_copies_issue(staged_t* s, staged_copies_t* copies, int64_t until);
 
 #endif  // IREE_C_KERNELS_STAGED_H_

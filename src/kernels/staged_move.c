@@ -131,38 +131,40 @@ void staged_store(staged_t* s, linear_t stage, ir_value_t* const* loads) {
 }
 
 // One piece; by a load and a store where it turns out not to lie in memory as it must.
-static void copy_piece(staged_t* s, product_side_t which, int64_t piece, const product_tap_t* tap, linear_t depth,
-                       linear_t to) {
+static void copy_piece(staged_t* s, const staged_copies_t* copies, product_side_t which, int64_t piece) {
   kernel_build_t* k = &s->f.product.d->k;
   const staged_side_t* side = &s->sides[which];
+  linear_t depth = linear_add(k, copies->first, side->depth[piece]), to = piece_place(s, side, piece, copies->stage);
   ir_value_t *exists, *memory;
   linear_t from;
   k->lanes = side->width;
-  product_element_t element = find_element(s, which, piece, tap, depth, &exists);
+  product_element_t element = find_element(s, which, piece, &copies->tap, depth, &exists);
   bool fits = eval_place(k, element.tensor, element.coords, &memory, &from) && !from.vector &&
               from.lane == (side->width > 1) && linear_multiple(&from, side->width) == side->width;
   k->lanes = 1;
   if (!fits) {
-    ir_value_t* value = load_element(s, which, piece, tap, depth);
+    ir_value_t* value = load_element(s, which, piece, &copies->tap, depth);
     store_piece(s, side, to, &value);
     return;
   }
   from.lane = 0;
   if (element.inside) exists = exists ? kernel_binary(&k->b, SCALAR_and, exists, element.inside) : element.inside;
+  if (copies->exist) exists = exists ? kernel_binary(&k->b, SCALAR_and, exists, copies->exist) : copies->exist;
   ir_value_t* operands[] = {memory, linear_scalar(k, &from), side->memory, linear_scalar(k, &to), exists};
   ir_op_t* copy = ir_build_op(&k->b, KERNEL_ASYNC_COPY, operands, exists ? 5 : 4, NULL);
   ir_op_set_attr(k->ctx, copy, "bytes", ir_attr_i64(k->ctx, side->width * ir_type_bytes(s->f.element)));
 }
 
-void staged_copy(staged_t* s, linear_t step, linear_t stage) {
-  kernel_build_t* k = &s->f.product.d->k;
-  product_tap_t tap;
-  linear_t first = find_step(s, step, &tap);
-  for (int which = 0; which < 2; ++which) {
-    const staged_side_t* side = &s->sides[which];
-    for (int64_t i = 0; i < side->pieces; ++i) {
-      linear_t depth = linear_add(k, first, side->depth[i]);
-      copy_piece(s, (product_side_t)which, i, &tap, depth, piece_place(s, side, i, stage));
-    }
+staged_copies_t staged_copies_begin(staged_t* s, linear_t step, linear_t stage, ir_value_t* exist) {
+  staged_copies_t copies = {.stage = stage, .exist = exist, .count = s->sides[0].pieces + s->sides[1].pieces};
+  copies.first = find_step(s, step, &copies.tap);
+  return copies;
+}
+
+void staged_copies_issue(staged_t* s, staged_copies_t* copies, int64_t until) {
+  int64_t left = s->sides[PRODUCT_LEFT].pieces;
+  for (; copies->done < until; ++copies->done) {
+    bool right = copies->done >= left;
+    copy_piece(s, copies, right ? PRODUCT_RIGHT : PRODUCT_LEFT, right ? copies->done - left : copies->done);
   }
 }
