@@ -12,11 +12,14 @@
 // CHECK: cp.async.commit_group
 // CHECK-COUNT-4: cp.async.cg.shared.global
 // CHECK: cp.async.commit_group
-// CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
-// CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
-// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK: cp.async.wait_group 1
 // CHECK: bar.sync
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// CHECK: cp.async.cg.shared.global
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK: cp.async.cg.shared.global
+// CHECK: cp.async.commit_group
 // OLD-NOT: cp.async
 // OLD: bar.sync
 // OLD: ldmatrix
