@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "hal/gpu/code_object/code_object.h"
+#include "hal/gpu/code_object/descriptor.h"
 #include "hal/stream/cubin.h"
 #include "hal/stream/ptx.h"
 #include "limited_allocator.h"
@@ -46,6 +47,8 @@ static void read_code_object(const char* data, size_t size, iree_allocator_t all
   for (iree_host_size_t i = 0; i < metadata.kernel_count; ++i) {
     gpu_function_t function = code_object_function(&metadata.kernels[i]);
     check_function(&function, data, size);
+    descriptor_t descriptor;
+    descriptor_read(span, metadata.kernels[i].symbol, &descriptor);
   }
   metadata_free(&metadata, allocator);
 }

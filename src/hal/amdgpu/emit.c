@@ -65,7 +65,27 @@ static uint32_t barriers_of(const gpu_part_t* part) {
   return count;
 }
 
+static pm4_instance_t** instance_of(const host_queue_t* queue, uint64_t epoch) {
+  return &queue->instances[(epoch - 1) & queue->base.entry_mask];
+}
+
+// A whole operation as one packet, where its recording has commands for that.
+static bool reserve_program(host_queue_t* queue, const gpu_operation_t* op, gpu_part_t* part) {
+  pm4_instance_t** instance = instance_of(queue, part->epoch);
+  uint64_t end = queue->packet_head + barriers_of(part) + 1;
+  *instance = NULL;
+  if (!op->work.plan || part->first || end > queue->packet_tail + queue->aql->size) return false;
+  *instance = pm4_program_take((pm4_program_t*)op->work.plan, queue->physical->ordinal);
+  if (!*instance) return false;
+  part->next = op->work.count;
+  part->begin[PART_PACKET] = queue->packet_head;
+  part->end[PART_PACKET] = end;
+  part->begin[PART_KERNARG] = part->end[PART_KERNARG] = queue->kernargs.head;
+  return true;
+}
+
 bool emit_reserve(host_queue_t* queue, const gpu_operation_t* op, gpu_part_t* part) {
+  if (reserve_program(queue, op, part)) return true;
   uint64_t packet = queue->packet_head + barriers_of(part), kernarg = queue->kernargs.head;
   uint64_t limit = queue->packet_tail + queue->aql->size - 1;  // one is for the end
   order_t order = {.waits = true};
@@ -188,9 +208,18 @@ static void write_barrier_value(const gpu_barrier_t* barrier, void* packet) {
   };
 }
 
+static void write_jump(uint64_t commands, uint32_t word_count, void* packet) {
+  *(hsa_amd_pm4_ib_packet_t*)packet = (hsa_amd_pm4_ib_packet_t){
+      .amd_format = HSA_AMD_PACKET_TYPE_PM4_IB,
+      .jump = {HSA_AMD_PM4_HEADER(HSA_AMD_PM4_INDIRECT_BUFFER, 3), (uint32_t)commands, (uint32_t)(commands >> 32),
+               word_count | HSA_AMD_PM4_IB_VALID},
+      .remaining = HSA_AMD_PM4_IB_REMAINING,
+  };
+}
+
 static void write_memory_wait(const gpu_barrier_t* barrier, wait_commands_t* commands, void* packet) {
   uint64_t signal = ((const host_queue_t*)barrier->queue)->epoch_signal.handle + HSA_AMD_SIGNAL_VALUE_OFFSET;
-  uint64_t value = (uint64_t)value_after(barrier->epoch), at = (uint64_t)(uintptr_t)commands;
+  uint64_t value = (uint64_t)value_after(barrier->epoch);
   *commands = (wait_commands_t){.words = {
                                     HSA_AMD_PM4_HEADER(HSA_AMD_PM4_WAIT_REG_MEM64, WAIT_COMMANDS_SIZE - 1),
                                     HSA_AMD_PM4_WAIT_LESS | HSA_AMD_PM4_WAIT_MEMORY,
@@ -202,12 +231,7 @@ static void write_memory_wait(const gpu_barrier_t* barrier, wait_commands_t* com
                                     UINT32_MAX,
                                     WAIT_COMMANDS_INTERVAL,
                                 }};
-  *(hsa_amd_pm4_ib_packet_t*)packet = (hsa_amd_pm4_ib_packet_t){
-      .amd_format = HSA_AMD_PACKET_TYPE_PM4_IB,
-      .jump = {HSA_AMD_PM4_HEADER(HSA_AMD_PM4_INDIRECT_BUFFER, 3), (uint32_t)at, (uint32_t)(at >> 32),
-               WAIT_COMMANDS_SIZE | HSA_AMD_PM4_IB_VALID},
-      .remaining = HSA_AMD_PM4_IB_REMAINING,
-  };
+  write_jump((uint64_t)(uintptr_t)commands, WAIT_COMMANDS_SIZE, packet);
 }
 
 // Waits for a submission of another queue, the operation's `index`th. The kind is in the first word's upper half.
@@ -222,6 +246,16 @@ static void put_barrier(emitter_t* e, uint32_t index) {
     write_barrier_value(barrier, packet);
   }
   uint32_t header = make_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, true, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_NONE);
+  put_packet(e, packet, header | packet[0]);
+}
+
+// Runs the operation's commands in the GPU's own format.
+static void put_program(emitter_t* e, pm4_instance_t* instance) {
+  uint32_t packet[16], word_count = 0;
+  pm4_instance_patch(instance, e->operation->ranges);
+  uint64_t commands = pm4_instance_address(instance, &word_count);
+  write_jump(commands, word_count, packet);
+  uint32_t header = make_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, true, acquire_scope(e), HSA_FENCE_SCOPE_AGENT);
   put_packet(e, packet, header | packet[0]);
 }
 
@@ -430,6 +464,11 @@ void emit_part(host_queue_t* queue, const gpu_part_t* part) {
   for (uint32_t i = 0; i < part->operation->barrier_count; ++i) {
     if (has_barrier(part, i)) put_barrier(&e, i);
   }
-  for (uint32_t i = part->first; i < part->next; ++i) put_command(&e, &part->operation->work.commands[i]);
+  pm4_instance_t* instance = *instance_of(queue, part->epoch);
+  if (instance) {
+    put_program(&e, instance);
+  } else {
+    for (uint32_t i = part->first; i < part->next; ++i) put_command(&e, &part->operation->work.commands[i]);
+  }
   put_end(&e, part);
 }

@@ -51,7 +51,7 @@ static iree_status_t load_function(amdgpu_executable_t* executable, const physic
   return iree_ok_status();
 }
 
-static iree_status_t allocate_tables(amdgpu_executable_t* executable) {
+static iree_status_t make_tables(amdgpu_executable_t* executable, iree_const_byte_span_t code) {
   iree_allocator_t allocator = executable->host_allocator;
   iree_host_size_t count = executable->metadata.kernel_count;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(allocator, executable->physical_count, sizeof(*executable->loaded),
@@ -65,6 +65,7 @@ static iree_status_t allocate_tables(amdgpu_executable_t* executable) {
     executable->functions[i].base = code_object_function(info);
     executable->functions[i].info = *info;
     executable->functions[i].objects = executable->objects + i * executable->physical_count;
+    executable->functions[i].has_descriptor = descriptor_read(code, info->symbol, &executable->functions[i].descriptor);
   }
   return iree_ok_status();
 }
@@ -74,7 +75,7 @@ static iree_status_t load(amdgpu_executable_t* executable, const logical_device_
   IREE_RETURN_IF_ERROR(iree_allocator_clone(executable->host_allocator, code, (void**)&executable->code));
   iree_const_byte_span_t copy = iree_make_const_byte_span(executable->code, code.data_length);
   IREE_RETURN_IF_ERROR(metadata_read(copy, executable->host_allocator, &executable->metadata));
-  IREE_RETURN_IF_ERROR(allocate_tables(executable));
+  IREE_RETURN_IF_ERROR(make_tables(executable, copy));
   for (uint32_t i = 0; i < device->gpu.domain.physical_count; ++i) {
     const physical_device_t* physical = &device->physical[i];
     IREE_RETURN_IF_ERROR(library_load_code(executable->hsa, physical->gpu->agent, copy, &executable->loaded[i]));

@@ -4,11 +4,14 @@
 
 #include "hal/amdgpu/logical_device.h"
 #include "hal/gpu/code_object/code_object.h"
+#include "hal/gpu/code_object/descriptor.h"
 
 typedef struct executable_function_t {
   gpu_function_t base;
   metadata_kernel_t info;
   kernel_object_t* objects;  // by ordinal of the physical device
+  bool has_descriptor;
+  descriptor_t descriptor;
 } executable_function_t;
 
 // For gpu_backend_t. Errors: INCOMPATIBLE, naming both, when the code is for another target.

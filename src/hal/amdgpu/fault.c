@@ -24,6 +24,15 @@ static iree_string_view_t find_function(const host_queue_t* queue, const gpu_ope
   return builtin ? iree_make_cstring_view(builtin) : iree_string_view_empty();
 }
 
+// Of commands in one packet, whichever it was of them; empty where they are of several kernels.
+static iree_string_view_t find_only_function(const gpu_operation_t* op) {
+  const executable_function_t* only = (const executable_function_t*)op->work.commands[0].dispatch.function;
+  for (uint32_t i = 1; i < op->work.count; ++i) {
+    if (op->work.commands[i].dispatch.function != &only->base) return iree_string_view_empty();
+  }
+  return only->info.name;
+}
+
 // The kernel at the head of the hardware queue; empty when there is none. The mutex is held, so that operations of
 // entries stay.
 static iree_string_view_t find_kernel(host_queue_t* queue) {
@@ -33,10 +42,14 @@ static iree_string_view_t find_kernel(host_queue_t* queue) {
   while (epoch <= head && gpu_queue_part(&queue->base, epoch)->end[PART_PACKET] <= at) ++epoch;
   if (epoch > head) return iree_string_view_empty();
   uint64_t slot = at & (queue->aql->size - 1);
+  const gpu_part_t* part = gpu_queue_part(&queue->base, epoch);
+  if (queue->instances[(epoch - 1) & queue->base.entry_mask] && at + 1 == part->end[PART_PACKET]) {
+    return find_only_function(part->operation);
+  }
   uint32_t type = queue->headers[slot] & 0xFF;  // invalid: of an indirect dispatch
   if (type != HSA_PACKET_TYPE_KERNEL_DISPATCH && type != HSA_PACKET_TYPE_INVALID) return iree_string_view_empty();
   const hsa_kernel_dispatch_packet_t* packets = (const hsa_kernel_dispatch_packet_t*)queue->aql->base_address;
-  return find_function(queue, gpu_queue_part(&queue->base, epoch)->operation, packets[slot].kernel_object);
+  return find_function(queue, part->operation, packets[slot].kernel_object);
 }
 
 static iree_status_t annotate(host_queue_t* queue, iree_status_t status) {

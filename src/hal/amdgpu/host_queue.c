@@ -74,6 +74,8 @@ static void host_queue_stop(gpu_queue_t* base) { cast(base)->hsa->hsa_queue_inac
 
 static iree_status_t host_queue_retire(gpu_queue_t* base, uint64_t epoch, const gpu_part_t* part) {
   host_queue_t* queue = cast(base);
+  pm4_instance_t* instance = queue->instances[(epoch - 1) & base->entry_mask];
+  if (instance) pm4_instance_give(instance);
   if (!iree_atomic_load(&queue->verdicts[(epoch - 1) & base->entry_mask], iree_memory_order_relaxed)) {
     return iree_ok_status();
   }
@@ -96,6 +98,7 @@ static void host_queue_destroy(gpu_queue_t* base) {
   if (queue->wait_commands) hsa->hsa_amd_memory_pool_free(queue->wait_commands);
   gpu_queue_deinitialize(base);
   iree_allocator_free(host_allocator, queue->headers);
+  iree_allocator_free(host_allocator, queue->instances);
   iree_allocator_free(host_allocator, queue);
 }
 
@@ -110,19 +113,13 @@ static iree_status_t create_kernargs(host_queue_t* queue, const logical_device_t
   return LIBHSA_CALL(queue->hsa, hsa_amd_agents_allow_access, 1, &gpu->agent, NULL, base);
 }
 
-// GPUs execute them: libraries that know of that want to be told.
 static iree_status_t create_wait_commands(host_queue_t* queue, const logical_device_t* device) {
   if (queue->physical->wait_packet != WAIT_PACKET_MEMORY) return iree_ok_status();
   const system_gpu_t* gpu = queue->physical->gpu;
   hsa_amd_memory_pool_t pool = device->system->cpus[gpu->cpu].fine.handle;
   size_t size = (queue->base.entry_mask + 1) * GPU_MAX_BARRIERS * sizeof(wait_commands_t);
   void* commands = NULL;
-  hsa_status_t result =
-      queue->hsa->hsa_amd_memory_pool_allocate(pool, size, HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG, &commands);
-  if (result == HSA_STATUS_ERROR_INVALID_ARGUMENT) {
-    result = queue->hsa->hsa_amd_memory_pool_allocate(pool, size, 0, &commands);
-  }
-  IREE_RETURN_IF_ERROR(libhsa_check(queue->hsa, result, "hsa_amd_memory_pool_allocate"));
+  IREE_RETURN_IF_ERROR(libhsa_allocate_commands(queue->hsa, pool, size, &commands));
   queue->wait_commands = (wait_commands_t*)commands;
   return LIBHSA_CALL(queue->hsa, hsa_amd_agents_allow_access, 1, &gpu->agent, NULL, commands);
 }
@@ -143,6 +140,8 @@ static iree_status_t initialize(host_queue_t* queue, const logical_device_t* dev
                                    fault_queue_error, queue, UINT32_MAX, UINT32_MAX, &queue->aql));
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(device->gpu.base.host_allocator, queue->aql->size,
                                                    sizeof(*queue->headers), (void**)&queue->headers));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(device->gpu.base.host_allocator, epochs, sizeof(*queue->instances),
+                                                   (void**)&queue->instances));
   IREE_RETURN_IF_ERROR(gpu_queue_start(&queue->base));
   fault_watch_queue(queue);
   return iree_ok_status();
@@ -177,6 +176,8 @@ const gpu_backend_t host_queue_backend = {
     .add_arguments = emit_add_arguments,
     .form_size = sizeof(emit_form_t),
     .make_form = emit_make_form,
+    .make_plan = pm4_program_create,
+    .free_plan = pm4_program_free,
     .architecture = amdgpu_architecture,
     .any_format = "rocm-hsaco-fb",
     .takes_format = amdgpu_takes_format,

@@ -7,6 +7,7 @@
 
 #include "hal/amdgpu/executable.h"
 #include "hal/amdgpu/logical_device.h"
+#include "hal/amdgpu/pm4.h"
 #include "hal/amdgpu/ring.h"
 #include "hal/gpu/command.h"
 #include "hal/gpu/queue.h"
@@ -30,6 +31,7 @@ struct host_queue_t {
   uint32_t* headers;               // first words of packets, by slot; each is its part's
   wait_commands_t* wait_commands;  // by epoch and barrier; NULL: the GPU does not wait so
   uint32_t* verdicts;              // by epoch; behind the kernel arguments, written by the GPU
+  pm4_instance_t** instances;      // by epoch: the part's commands, in their own format; NULL: packets of the queue
   // Guarded by base.submission.
   uint64_t known_tail;   // of base.epoch_tail, as the two tails below are
   uint64_t packet_head;  // index of the next packet

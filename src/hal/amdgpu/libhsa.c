@@ -179,3 +179,11 @@ void libhsa_release(libhsa_t* hsa) {
   if (hsa->is_initialized) hsa->hsa_shut_down();
   iree_allocator_free(hsa->host_allocator, hsa);
 }
+
+iree_status_t libhsa_allocate_commands(const libhsa_t* hsa, hsa_amd_memory_pool_t pool, size_t size, void** out_ptr) {
+  hsa_status_t result = hsa->hsa_amd_memory_pool_allocate(pool, size, HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG, out_ptr);
+  if (result == HSA_STATUS_ERROR_INVALID_ARGUMENT) {
+    result = hsa->hsa_amd_memory_pool_allocate(pool, size, 0, out_ptr);
+  }
+  return libhsa_check(hsa, result, "hsa_amd_memory_pool_allocate");
+}

@@ -30,4 +30,7 @@ iree_status_t libhsa_check(const libhsa_t* hsa, hsa_status_t status, const char*
 // LIBHSA_CALL(hsa, hsa_queue_create, agent, ...): an iree_status_t.
 #define LIBHSA_CALL(hsa, name, ...) libhsa_check((hsa), (hsa)->name(__VA_ARGS__), #name)
 
+// Memory for commands that GPUs execute: libraries that know of that want to be told.
+iree_status_t libhsa_allocate_commands(const libhsa_t* hsa, hsa_amd_memory_pool_t pool, size_t size, void** out_ptr);
+
 #endif  // IREE_C_HAL_AMDGPU_LIBHSA_H_

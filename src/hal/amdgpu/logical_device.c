@@ -36,13 +36,27 @@ static const iree_hal_device_vtable_t amdgpu_vtable = {
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
 
+static iree_status_t choose_command_buffers(logical_device_t* device) {
+  const amdgpu_options_t* user = &device->options.user;
+  bool is_able = device->physical[0].pm4_format != PM4_FORMAT_NONE;
+  bool is_pm4 = user->command_buffer_mode == AMDGPU_COMMAND_BUFFERS_PM4;
+  if (is_pm4 && !is_able) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                            "--amdgpu_command_buffer_mode=pm4 is not supported on %s; auto and aql are",
+                            device->physical[0].gpu->name);
+  }
+  bool is_auto = user->command_buffer_mode == AMDGPU_COMMAND_BUFFERS_AUTO;
+  device->makes_pm4 = is_pm4 || (is_auto && is_able && user->experimental_pm4_command_buffers);
+  return iree_ok_status();
+}
+
 static iree_status_t initialize(logical_device_t* device) {
   IREE_RETURN_IF_ERROR(gpu_device_initialize(&device->gpu));
   IREE_RETURN_IF_ERROR(amdgpu_allocator_create(device, &device->gpu.base.allocator));
   for (uint32_t i = 0; i < device->gpu.domain.physical_count; ++i) {
     IREE_RETURN_IF_ERROR(physical_device_initialize(device, &device->physical[i]));
   }
-  return iree_ok_status();
+  return choose_command_buffers(device);
 }
 
 static iree_status_t choose_domain(uint64_t mask, const logical_device_options_t* options, gpu_domain_t* out_domain) {

@@ -22,6 +22,7 @@ struct logical_device_t {
   gpu_device_t gpu;
   system_t* system;
   logical_device_options_t options;
+  bool makes_pm4;                // of command buffers that qualify (pm4.h)
   physical_device_t physical[];  // gpu.domain.physical_count
 };
 

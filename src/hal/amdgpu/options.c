@@ -20,8 +20,9 @@ static iree_status_t check_size(const char* name, int64_t value, uint64_t* out_v
   return iree_ok_status();
 }
 
-static bool is_among(iree_string_view_t value, const char* values) {
-  for (iree_string_view_t rest = iree_make_cstring_view(values); rest.size;) {
+static bool find_value(iree_string_view_t value, const char* values, uint8_t* out_index) {
+  *out_index = 0;
+  for (iree_string_view_t rest = iree_make_cstring_view(values); rest.size; ++*out_index) {
     iree_string_view_t item;
     iree_string_view_split(rest, '|', &item, &rest);
     if (iree_string_view_equal(item, value)) return true;
@@ -29,10 +30,14 @@ static bool is_among(iree_string_view_t value, const char* values) {
   return false;
 }
 
-static iree_status_t check_choice(const char* name, const char* value, const char* values, const char* taken) {
+static iree_status_t check_choice(const char* name, const char* value, const char* values, const char* taken,
+                                  uint8_t* out_index) {
   iree_string_view_t text = iree_make_cstring_view(value);
-  if (!text.size || is_among(text, taken)) return iree_ok_status();
-  if (is_among(text, values)) {
+  uint8_t index = 0;
+  bool is_known = find_value(text, values, out_index);
+  if (!text.size) *out_index = 0;
+  if (!text.size || find_value(text, taken, &index)) return iree_ok_status();
+  if (is_known) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "--amdgpu_%s=%s is not supported; supported are %s", name, value,
                             taken);
   }
@@ -50,7 +55,7 @@ iree_status_t amdgpu_options_from_flags(amdgpu_options_t* out_options) {
 #define SIZE(name, description) IREE_RETURN_IF_ERROR(check_size(#name, FLAG_amdgpu_##name, &out_options->name));
 #define SWITCH(name, default_value, description) out_options->name = FLAG_amdgpu_##name;
 #define CHOICE(name, default_value, values, taken, description) \
-  IREE_RETURN_IF_ERROR(check_choice(#name, FLAG_amdgpu_##name, values, taken));
+  IREE_RETURN_IF_ERROR(check_choice(#name, FLAG_amdgpu_##name, values, taken, &out_options->name));
 #define NO_SIZE(name, description) IREE_RETURN_IF_ERROR(check_default(#name, FLAG_amdgpu_##name == 0, "0"));
 #define NO_SWITCH(name, description) IREE_RETURN_IF_ERROR(check_default(#name, !FLAG_amdgpu_##name, "false"));
 #include "hal/amdgpu/options.def"

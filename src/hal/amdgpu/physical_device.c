@@ -65,26 +65,33 @@ static iree_status_t create_pools(logical_device_t* device, physical_device_t* p
                               IREE_SV("preallocating memory (--amdgpu_preallocate_pools=false does without)"));
 }
 
-// Only where the packet processors are known to do it.
-static wait_packet_t choose_wait_packet(const target_id_t* target) {
+// What the packet processors do beyond HSA, where that is known. GPUs of several dies run commands of their own on each
+// die, so gfx940 to gfx950 take none.
+static void find_capabilities(const target_id_t* target, physical_device_t* physical) {
   static const struct {
     const char* processor;
-    wait_packet_t packet;
+    wait_packet_t wait_packet;
+    pm4_format_t pm4_format;
   } rows[] = {
-      {"gfx90a", WAIT_PACKET_BARRIER_VALUE}, {"gfx940", WAIT_PACKET_BARRIER_VALUE},
-      {"gfx941", WAIT_PACKET_BARRIER_VALUE}, {"gfx942", WAIT_PACKET_BARRIER_VALUE},
-      {"gfx950", WAIT_PACKET_BARRIER_VALUE}, {"gfx1100", WAIT_PACKET_MEMORY},
+      {"gfx90a", WAIT_PACKET_BARRIER_VALUE, PM4_FORMAT_GFX9}, {"gfx940", WAIT_PACKET_BARRIER_VALUE, PM4_FORMAT_NONE},
+      {"gfx941", WAIT_PACKET_BARRIER_VALUE, PM4_FORMAT_NONE}, {"gfx942", WAIT_PACKET_BARRIER_VALUE, PM4_FORMAT_NONE},
+      {"gfx950", WAIT_PACKET_BARRIER_VALUE, PM4_FORMAT_NONE}, {"gfx1030", WAIT_PACKET_NONE, PM4_FORMAT_GFX10},
+      {"gfx1031", WAIT_PACKET_NONE, PM4_FORMAT_GFX10},        {"gfx1032", WAIT_PACKET_NONE, PM4_FORMAT_GFX10},
+      {"gfx1100", WAIT_PACKET_MEMORY, PM4_FORMAT_GFX10},      {"gfx1101", WAIT_PACKET_NONE, PM4_FORMAT_GFX10},
+      {"gfx1102", WAIT_PACKET_NONE, PM4_FORMAT_GFX10},        {"gfx1200", WAIT_PACKET_NONE, PM4_FORMAT_GFX10},
+      {"gfx1201", WAIT_PACKET_NONE, PM4_FORMAT_GFX10},
   };
   for (size_t i = 0; i < IREE_ARRAYSIZE(rows); ++i) {
-    if (!strcmp(target->processor, rows[i].processor)) return rows[i].packet;
+    if (strcmp(target->processor, rows[i].processor)) continue;
+    physical->wait_packet = rows[i].wait_packet;
+    physical->pm4_format = rows[i].pm4_format;
   }
-  return WAIT_PACKET_NONE;
 }
 
 iree_status_t physical_device_initialize(logical_device_t* device, physical_device_t* physical) {
   IREE_RETURN_IF_ERROR(library_create(device->system->hsa, physical->gpu, &physical->library));
   IREE_RETURN_IF_ERROR(create_pools(device, physical));
-  physical->wait_packet = choose_wait_packet(&physical->gpu->target);
+  find_capabilities(&physical->gpu->target, physical);
   uint32_t count = device->gpu.domain.queue_count;
   for (uint32_t i = 0; i < count; ++i) {
     IREE_RETURN_IF_ERROR(host_queue_create(device, physical, i, &device->gpu.queues[physical->ordinal * count + i]));

@@ -17,10 +17,14 @@ typedef enum {
   WAIT_PACKET_MEMORY,  // commands of its own format that watch the signal's memory
 } wait_packet_t;
 
+// Which commands of its own a GPU takes from command buffers.
+typedef enum { PM4_FORMAT_NONE, PM4_FORMAT_GFX9, PM4_FORMAT_GFX10 } pm4_format_t;
+
 typedef struct physical_device_t {
   const system_gpu_t* gpu;
   uint32_t ordinal;  // within the logical device
   wait_packet_t wait_packet;
+  pm4_format_t pm4_format;
   library_t library;
   hal_pool_t* pool;  // of its own memory, with those of memory that the host sees, for queue-ordered allocations
 } physical_device_t;

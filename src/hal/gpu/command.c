@@ -240,7 +240,7 @@ gpu_work_t gpu_command_lower(const gpu_backend_t* backend, const hal_command_t* 
   if (source->kind == HAL_COMMAND_UPDATE) {
     command->data = (const uint8_t*)memcpy(lowerer.storage, source->data, source->target.length);
   }
-  return (gpu_work_t){backend, command, 1, lowerer.slot_count, lowerer.slots, NULL};
+  return (gpu_work_t){backend, command, 1, lowerer.slot_count, lowerer.slots, NULL, true};
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -278,7 +278,8 @@ static iree_status_t lower(void* lowered, const hal_recording_t* recording) {
   for (iree_host_size_t i = 0; i < recording->count; ++i) {
     lower_command(&lowerer, &recording->commands[i], &commands[i]);
   }
-  list->work = (gpu_work_t){backend, commands, (uint32_t)recording->count, lowerer.slot_count, slots, NULL};
+  list->work = (gpu_work_t){backend, commands, (uint32_t)recording->count, lowerer.slot_count,
+                            slots,   NULL,     list->work.is_one_shot};
   return backend->make_plan ? backend->make_plan(list->device, &list->work, &list->work.plan) : iree_ok_status();
 }
 
@@ -310,6 +311,7 @@ iree_status_t gpu_device_create_command_buffer(iree_hal_device_t* base, iree_hal
   command_list_t* list = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*list), (void**)&list));
   list->work.backend = device->backend;
+  list->work.is_one_shot = iree_all_bits_set(mode, IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT);
   list->device = device;
   list->host_allocator = host_allocator;
   return hal_recorded_create(&params, &gpu_lowering, list, out_command_buffer);

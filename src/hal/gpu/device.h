@@ -34,7 +34,8 @@ typedef struct gpu_work_t {
   uint32_t count;
   uint32_t slot_count;
   const gpu_slot_t* slots;
-  void* plan;  // of the backend, for all of them; NULL: none
+  void* plan;        // of the backend, for all of them; NULL: none
+  bool is_one_shot;  // nothing pays that is made for a second submission
 } gpu_work_t;
 
 struct gpu_backend_t {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "../../cts/kernels.h"
-#include "hal/amdgpu/logical_device.h"
+#include "hal/amdgpu/host_queue.h"
 #include "hal/amdgpu/topology.h"
 #include "iree/base/threading/thread.h"
 #include "iree/io/file_contents.h"
@@ -403,6 +403,120 @@ static void many_producers(void** state) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Recordings in the GPU's own format
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { SLOT_INPUT, SLOT_MIDDLE, SLOT_OUTPUT, SLOT_IDS, SLOT_COUNT, OWN_GROUPS = 6, OWN_TABLES = 40 };
+
+static void record_slots(iree_hal_command_buffer_t* commands, uint32_t function, const uint32_t count[3],
+                         const uint32_t constants[2], uint32_t first_slot, uint32_t slot_count) {
+  iree_hal_buffer_ref_t refs[2];
+  for (uint32_t i = 0; i < slot_count; ++i) {
+    refs[i] = iree_hal_make_indirect_buffer_ref(first_slot + i, 0, IREE_HAL_WHOLE_BUFFER);
+  }
+  OK(iree_hal_command_buffer_dispatch(commands, executable, iree_hal_executable_function_from_index(function),
+                                      iree_hal_make_static_dispatch_config(count[0], count[1], count[2]),
+                                      iree_make_const_byte_span(constants, constants ? 2 * sizeof(*constants) : 0),
+                                      (iree_hal_buffer_ref_list_t){slot_count, refs}, IREE_HAL_DISPATCH_FLAG_NONE));
+}
+
+// Kernels that follow each other and such that do not, one that runs nowhere, local memory, wide workgroups.
+static iree_hal_command_buffer_t* record_own(iree_hal_buffer_t* sum, iree_hal_command_buffer_mode_t mode) {
+  static const uint32_t count[3] = {OWN_GROUPS, 1, 1}, cube[3] = {2, 3, 2}, none[3] = {2, 0, 1};
+  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(sum, 0, 4);
+  const iree_hal_dispatch_config_t wide = {.workgroup_count = {2, 1, 1}, .workgroup_size = {64, 1, 1}};
+  iree_hal_command_buffer_t* commands = NULL;
+  OK(iree_hal_command_buffer_create(device, mode, IREE_HAL_COMMAND_CATEGORY_ANY, IREE_HAL_QUEUE_AFFINITY_ANY,
+                                    SLOT_COUNT, &commands));
+  OK(iree_hal_command_buffer_begin(commands));
+  record_slots(commands, CTS_SCALE, count, (uint32_t[2]){3, 1}, SLOT_INPUT, 2);
+  record_slots(commands, CTS_IDS, cube, NULL, SLOT_IDS, 1);
+  barrier(commands);
+  record_slots(commands, CTS_IDS, none, NULL, SLOT_IDS, 1);
+  record_slots(commands, CTS_SCALE, count, (uint32_t[2]){5, 7}, SLOT_MIDDLE, 2);
+  barrier(commands);
+  record_slots(commands, CTS_SCRATCH, count, NULL, SLOT_MIDDLE, 1);
+  OK(iree_hal_command_buffer_dispatch(commands, executable, iree_hal_executable_function_from_index(CTS_WIDE), wide,
+                                      iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &ref},
+                                      IREE_HAL_DISPATCH_FLAG_NONE));
+  record_accumulate(commands, sum, 3);
+  OK(iree_hal_command_buffer_end(commands));
+  return commands;
+}
+
+static void check_own_results(iree_hal_buffer_t* memory[SLOT_COUNT], uint32_t seed) {
+  for (uint32_t i = 0; i < OWN_GROUPS; ++i) {
+    assert_int_equal(word(memory[SLOT_OUTPUT], i), ((seed + i) * 3 + 1) * 5 + 7);
+    assert_int_equal(word(memory[SLOT_MIDDLE], i), i);
+  }
+  for (uint32_t i = 0; i < 12; ++i) {
+    assert_int_equal(word(memory[SLOT_IDS], i), i % 2 | i / 2 % 3 << 8 | i / 6 << 16 | 12u << 24);
+  }
+}
+
+// Submits them with many tables at once, to all queues. Returns how many packets one of the submissions was.
+static uint64_t run_own(iree_hal_command_buffer_mode_t mode) {
+  iree_hal_semaphore_t *start = make_semaphore(), *done[OWN_TABLES];
+  iree_hal_buffer_t *memory[OWN_TABLES][SLOT_COUNT], *sum = make_buffer(4);
+  iree_hal_command_buffer_t* commands = NULL;
+  const host_queue_t* queue = (const host_queue_t*)((gpu_device_t*)device)->queues[0];
+  uint64_t head = queue->packet_head;
+  bool is_one_shot = mode & IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT;
+  uint32_t count = is_one_shot ? 1 : OWN_TABLES;
+  commands = record_own(sum, mode);
+  for (uint32_t i = 0; i < count; ++i) {
+    iree_hal_buffer_binding_t bindings[SLOT_COUNT];
+    for (uint32_t j = 0; j < SLOT_COUNT; ++j) {
+      memory[i][j] = make_buffer(64);
+      bindings[j] = (iree_hal_buffer_binding_t){memory[i][j], 0, IREE_HAL_WHOLE_BUFFER};
+    }
+    done[i] = make_semaphore();
+    uint32_t values[OWN_GROUPS];
+    for (uint32_t j = 0; j < OWN_GROUPS; ++j) values[j] = i * 100 + j;
+    OK(iree_hal_buffer_map_write(memory[i][SLOT_INPUT], 0, values, sizeof(values)));
+    OK(iree_hal_device_queue_execute(device, 1ull << i % queue_count, i ? POINT(start, 1) : NOW, POINT(done[i], 1),
+                                     commands, (iree_hal_buffer_binding_table_t){SLOT_COUNT, bindings},
+                                     IREE_HAL_EXECUTE_FLAG_NONE));
+    if (i) continue;
+    wait_for(done[0], 1);
+    head = queue->packet_head - head;
+  }
+  OK(iree_hal_semaphore_signal(start, 1, NULL));
+  for (uint32_t i = 0; i < count; ++i) {
+    wait_for(done[i], 1);
+    check_own_results(memory[i], i * 100);
+    iree_hal_semaphore_release(done[i]);
+    for (uint32_t j = 0; j < SLOT_COUNT; ++j) iree_hal_buffer_release(memory[i][j]);
+  }
+  assert_int_equal(word(sum, 0), count * (2 * 64 + 3));
+  iree_hal_command_buffer_release(commands);
+  iree_hal_buffer_release(sum);
+  iree_hal_semaphore_release(start);
+  return head;
+}
+
+// One packet where the GPU takes it, and the recording is for more than once; the same results.
+static void own_format(void** state) {
+  bool is_able = ((logical_device_t*)device)->makes_pm4;
+  uint64_t one_shot = run_own(IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT);
+  uint64_t packets = run_own(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT);
+  assert_true(one_shot >= 6);
+  assert_int_equal(packets, is_able ? 1 : one_shot);
+}
+
+// Nobody falls back without being told.
+static void own_format_by_name(void** state) {
+  const logical_device_t* usual = (const logical_device_t*)device;
+  logical_device_options_t options = {.user.command_buffer_mode = AMDGPU_COMMAND_BUFFERS_PM4};
+  iree_hal_device_t* other = NULL;
+  iree_status_t status =
+      logical_device_create(gpus, topology_default(gpus), &options, NULL, iree_allocator_system(), &other);
+  bool is_able = usual->physical[0].pm4_format != PM4_FORMAT_NONE;
+  assert_int_equal(iree_status_consume_code(status), is_able ? IREE_STATUS_OK : IREE_STATUS_UNIMPLEMENTED);
+  iree_hal_device_release(other);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Groups
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -425,6 +539,12 @@ static int open_usual(void** state) {
   return 0;
 }
 
+static int open_own(void** state) {
+  logical_device_options_t options = {.user.experimental_pm4_command_buffers = true};
+  open_device(&options);
+  return 0;
+}
+
 static int close_group(void** state) {
   close_device();
   return 0;
@@ -442,9 +562,12 @@ int main(void) {
   };
   const struct CMUnitTest usual[] = {cmocka_unit_test(indirect_counts), cmocka_unit_test(indirect_arguments),
                                      cmocka_unit_test(many_producers)};
+  const struct CMUnitTest own[] = {cmocka_unit_test(own_format), cmocka_unit_test(own_format_by_name),
+                                   cmocka_unit_test(many_producers)};
   int failures = cmocka_run_group_tests_name("tiny rings", tiny, open_tiny, close_group);
   failures += cmocka_run_group_tests_name("waits on the host", usual, open_deferring, close_group);
   failures += cmocka_run_group_tests_name("as usual", usual, open_usual, close_group);
+  failures += cmocka_run_group_tests_name("commands of its own", own, open_own, close_group);
   system_release(gpus);
   return failures != 0;
 }
