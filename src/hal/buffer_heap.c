@@ -1,6 +1,7 @@
 // Buffers in host memory, and the allocator of them.
 
 #include "hal/detail.h"
+#include "hal/host_buffer.h"
 #include "hal/kept_blocks.h"
 #include "hal/virtual_memory.h"
 #include "iree/hal/allocator.h"
@@ -17,9 +18,8 @@ typedef struct heap_allocator_t {
 } heap_allocator_t;
 
 typedef struct heap_buffer_t {
-  iree_hal_buffer_t base;
+  hal_host_buffer_t base;
   iree_allocator_t host_allocator;
-  uint8_t* data;
   heap_allocator_t* allocator;  // retained; NULL when wrapped
   iree_hal_buffer_release_callback_t release_callback;
 } heap_buffer_t;
@@ -68,36 +68,13 @@ static void heap_buffer_destroy(iree_hal_buffer_t* base) {
   iree_hal_buffer_deinitialize(base);
   if (allocator) {
     record_free(allocator, base->memory_type, base->allocation_size);
-    hal_kept_blocks_free(&allocator->data, buffer->data, base->allocation_size);
+    hal_kept_blocks_free(&allocator->data, buffer->base.data, base->allocation_size);
     iree_hal_resource_release(allocator);
   }
   iree_allocator_free(host_allocator, buffer);
 }
 
-static iree_status_t heap_buffer_map_range(iree_hal_buffer_t* base, iree_hal_mapping_mode_t mapping_mode,
-                                           iree_hal_memory_access_t memory_access, iree_device_size_t local_byte_offset,
-                                           iree_device_size_t local_byte_length, iree_hal_buffer_mapping_t* mapping) {
-  mapping->contents = iree_make_byte_span(((heap_buffer_t*)base)->data + local_byte_offset, local_byte_length);
-  return iree_ok_status();
-}
-
-static iree_status_t heap_buffer_unmap_range(iree_hal_buffer_t* base, iree_device_size_t local_byte_offset,
-                                             iree_device_size_t local_byte_length, iree_hal_buffer_mapping_t* mapping) {
-  return iree_ok_status();
-}
-
-static iree_status_t heap_buffer_sync_range(iree_hal_buffer_t* base, iree_device_size_t local_byte_offset,
-                                            iree_device_size_t local_byte_length) {
-  return iree_ok_status();  // coherent
-}
-
-static const iree_hal_buffer_vtable_t heap_buffer_vtable = {
-    .destroy = heap_buffer_destroy,
-    .map_range = heap_buffer_map_range,
-    .unmap_range = heap_buffer_unmap_range,
-    .invalidate_range = heap_buffer_sync_range,
-    .flush_range = heap_buffer_sync_range,
-};
+static const iree_hal_buffer_vtable_t heap_buffer_vtable = {.destroy = heap_buffer_destroy, HAL_HOST_BUFFER_CALLS};
 
 iree_status_t iree_hal_heap_buffer_wrap(iree_hal_buffer_placement_t placement, iree_hal_memory_type_t memory_type,
                                         iree_hal_memory_access_t allowed_access, iree_hal_buffer_usage_t allowed_usage,
@@ -115,12 +92,12 @@ iree_status_t iree_hal_heap_buffer_wrap(iree_hal_buffer_placement_t placement, i
   }
   heap_buffer_t* buffer = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*buffer), (void**)&buffer));
-  iree_hal_buffer_initialize(placement, &buffer->base, allocation_size, 0, allocation_size, memory_type, allowed_access,
-                             allowed_usage, &heap_buffer_vtable, &buffer->base);
+  iree_hal_buffer_initialize(placement, &buffer->base.base, allocation_size, 0, allocation_size, memory_type,
+                             allowed_access, allowed_usage, &heap_buffer_vtable, &buffer->base.base);
   buffer->host_allocator = host_allocator;
-  buffer->data = data.data;
+  buffer->base.data = data.data;
   buffer->release_callback = release_callback;
-  *out_buffer = &buffer->base;
+  *out_buffer = &buffer->base.base;
   return iree_ok_status();
 }
 
@@ -187,19 +164,19 @@ static iree_status_t heap_allocate_buffer(iree_hal_allocator_t* base, const iree
   heap_buffer_t* buffer = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator->host_allocator, sizeof(*buffer), (void**)&buffer));
   iree_status_t status =
-      hal_kept_blocks_allocate(&allocator->data, allocation_size, compatible.min_alignment, (void**)&buffer->data);
+      hal_kept_blocks_allocate(&allocator->data, allocation_size, compatible.min_alignment, (void**)&buffer->base.data);
   if (!iree_status_is_ok(status)) {
     iree_allocator_free(allocator->host_allocator, buffer);
     return status;
   }
   iree_hal_buffer_placement_t placement = {.queue_affinity = compatible.queue_affinity};
-  iree_hal_buffer_initialize(placement, &buffer->base, allocation_size, 0, byte_length, compatible.type,
-                             compatible.access, compatible.usage, &heap_buffer_vtable, &buffer->base);
+  iree_hal_buffer_initialize(placement, &buffer->base.base, allocation_size, 0, byte_length, compatible.type,
+                             compatible.access, compatible.usage, &heap_buffer_vtable, &buffer->base.base);
   buffer->host_allocator = allocator->host_allocator;
   buffer->allocator = allocator;
   iree_hal_resource_retain(allocator);
   record_allocate(allocator, compatible.type, allocation_size);
-  *out_buffer = &buffer->base;
+  *out_buffer = &buffer->base.base;
   return iree_ok_status();
 }
 
@@ -237,7 +214,7 @@ static iree_status_t heap_export_buffer(iree_hal_allocator_t* base, iree_hal_buf
   if (!iree_hal_resource_is(allocated, &heap_buffer_vtable)) {
     return iree_make_status(IREE_STATUS_UNAVAILABLE, "the buffer is not in host memory");
   }
-  uint8_t* data = ((heap_buffer_t*)allocated)->data + buffer->byte_offset;
+  uint8_t* data = ((heap_buffer_t*)allocated)->base.data + buffer->byte_offset;
   out_external_buffer->size = buffer->byte_length;
   if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION) {
     out_external_buffer->handle.host_allocation.ptr = data;

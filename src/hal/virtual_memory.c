@@ -1,7 +1,4 @@
 // Virtual memory: the public calls, and those of the host.
-//
-// A reservation keeps for each of its pages which physical memory is there, so that what is mapped twice, unmapped but
-// not mapped, or freed while it is mapped is told and not done.
 #include "hal/virtual_memory.h"
 
 #include <errno.h>
@@ -9,7 +6,8 @@
 #include <unistd.h>
 
 #include "hal/detail.h"
-#include "iree/base/threading/mutex.h"
+#include "hal/host_buffer.h"
+#include "hal/page_table.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Public calls
@@ -116,11 +114,9 @@ struct iree_hal_physical_memory_t {
 };
 
 typedef struct reservation_t {
-  iree_hal_buffer_t base;
+  hal_host_buffer_t base;
   iree_allocator_t host_allocator;
-  uint8_t* data;
-  iree_slim_mutex_t mutex;              // guards the pages
-  iree_hal_physical_memory_t* pages[];  // NULL: nothing is mapped
+  hal_page_table_t* pages;
 } reservation_t;
 
 static iree_device_size_t page_size(void) { return (iree_device_size_t)sysconf(_SC_PAGESIZE); }
@@ -130,53 +126,16 @@ static iree_status_t fail_errno(const char* what) {
                           "%s: %s", what, strerror(errno));
 }
 
-static iree_status_t check_aligned(iree_device_size_t value, const char* name) {
-  if (value % page_size() == 0) return iree_ok_status();
-  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%s %" PRIdsz " is not a multiple of the page size of %" PRIdsz,
-                          name, value, page_size());
-}
-
-static iree_status_t check_size(iree_device_size_t size) {
-  if (size == 0) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the size is 0");
-  return check_aligned(size, "size");
-}
-
 static void reservation_destroy(iree_hal_buffer_t* base) {
   reservation_t* self = (reservation_t*)base;
   iree_allocator_t host_allocator = self->host_allocator;
-  munmap(self->data, base->allocation_size);
-  for (iree_device_size_t i = 0; i < base->allocation_size / page_size(); ++i) {
-    if (self->pages[i]) iree_atomic_fetch_sub(&self->pages[i]->mapped_pages, 1, iree_memory_order_release);
-  }
-  iree_slim_mutex_deinitialize(&self->mutex);
+  munmap(self->base.data, base->allocation_size);
+  hal_page_table_free(self->pages, host_allocator);
   iree_hal_buffer_deinitialize(base);
   iree_allocator_free(host_allocator, self);
 }
 
-static iree_status_t reservation_map_range(iree_hal_buffer_t* base, iree_hal_mapping_mode_t mapping_mode,
-                                           iree_hal_memory_access_t memory_access, iree_device_size_t local_byte_offset,
-                                           iree_device_size_t local_byte_length, iree_hal_buffer_mapping_t* mapping) {
-  mapping->contents = iree_make_byte_span(((reservation_t*)base)->data + local_byte_offset, local_byte_length);
-  return iree_ok_status();
-}
-
-static iree_status_t reservation_unmap_range(iree_hal_buffer_t* base, iree_device_size_t local_byte_offset,
-                                             iree_device_size_t local_byte_length, iree_hal_buffer_mapping_t* mapping) {
-  return iree_ok_status();
-}
-
-static iree_status_t reservation_sync_range(iree_hal_buffer_t* base, iree_device_size_t local_byte_offset,
-                                            iree_device_size_t local_byte_length) {
-  return iree_ok_status();  // coherent
-}
-
-static const iree_hal_buffer_vtable_t reservation_vtable = {
-    .destroy = reservation_destroy,
-    .map_range = reservation_map_range,
-    .unmap_range = reservation_unmap_range,
-    .invalidate_range = reservation_sync_range,
-    .flush_range = reservation_sync_range,
-};
+static const iree_hal_buffer_vtable_t reservation_vtable = {.destroy = reservation_destroy, HAL_HOST_BUFFER_CALLS};
 
 bool hal_host_supports_virtual_memory(iree_hal_allocator_t* allocator) { return true; }
 
@@ -193,73 +152,51 @@ iree_status_t hal_host_virtual_memory_reserve(iree_hal_allocator_t* allocator, i
                                               iree_device_size_t size, iree_hal_buffer_t** out_virtual_buffer) {
   reservation_t* self = NULL;
   iree_allocator_t host_allocator = iree_hal_allocator_host_allocator(allocator);
-  IREE_RETURN_IF_ERROR(check_size(size));
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(host_allocator, sizeof(*self), size / page_size(),
-                                                          sizeof(self->pages[0]), (void**)&self));
-  self->host_allocator = host_allocator;
-  void* data = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (data == MAP_FAILED) {
-    iree_allocator_free(host_allocator, self);
-    return fail_errno("reserving addresses");
+  hal_page_table_t* pages = NULL;
+  IREE_RETURN_IF_ERROR(hal_page_table_create(page_size(), size, host_allocator, &pages));
+  iree_status_t status = iree_allocator_malloc(host_allocator, sizeof(*self), (void**)&self);
+  void* data = NULL;
+  if (iree_status_is_ok(status)) {
+    data = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED) status = fail_errno("reserving addresses");
   }
-  self->data = (uint8_t*)data;
-  iree_slim_mutex_initialize(&self->mutex);
+  if (!iree_status_is_ok(status)) {
+    iree_allocator_free(host_allocator, self);
+    hal_page_table_free(pages, host_allocator);
+    return status;
+  }
+  self->host_allocator = host_allocator;
+  self->base.data = (uint8_t*)data;
+  self->pages = pages;
   iree_hal_buffer_placement_t placement = {.queue_affinity = queue_affinity};
   iree_hal_buffer_initialize(
-      placement, &self->base, size, 0, size,
+      placement, &self->base.base, size, 0, size,
       IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_CACHED,
       IREE_HAL_MEMORY_ACCESS_ALL,
       IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_DISPATCH | IREE_HAL_BUFFER_USAGE_MAPPING |
           IREE_HAL_BUFFER_USAGE_MAPPING_PERSISTENT,
-      &reservation_vtable, &self->base);
-  *out_virtual_buffer = &self->base;
+      &reservation_vtable, &self->base.base);
+  *out_virtual_buffer = &self->base.base;
   return iree_ok_status();
 }
 
-// A range of a reservation in whole pages, with the mutex held until `unlock_pages`.
-typedef struct page_range_t {
-  reservation_t* reservation;
-  iree_device_size_t first, count;
-} page_range_t;
-
 static iree_status_t lock_pages(iree_hal_buffer_t* virtual_buffer, iree_device_size_t offset, iree_device_size_t size,
-                                page_range_t* out_range) {
+                                hal_page_range_t* out_range) {
   if (!iree_hal_resource_is(virtual_buffer, &reservation_vtable)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the buffer is no reservation of host memory");
   }
-  IREE_RETURN_IF_ERROR(check_size(size));
-  IREE_RETURN_IF_ERROR(check_aligned(offset, "virtual offset"));
-  if (offset > virtual_buffer->allocation_size || size > virtual_buffer->allocation_size - offset) {
-    return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
-                            "range of %" PRIdsz " bytes at %" PRIdsz " is outside a reservation of %" PRIdsz, size,
-                            offset, virtual_buffer->allocation_size);
-  }
-  *out_range = (page_range_t){(reservation_t*)virtual_buffer, offset / page_size(), size / page_size()};
-  iree_slim_mutex_lock(&out_range->reservation->mutex);
-  return iree_ok_status();
+  return hal_page_range_lock(((reservation_t*)virtual_buffer)->pages, offset, size, out_range);
 }
 
-static void unlock_pages(const page_range_t* range) { iree_slim_mutex_unlock(&range->reservation->mutex); }
-
-static uint8_t* page_address(const page_range_t* range) {
-  return range->reservation->data + range->first * page_size();
-}
-
-// Whether all pages of a range are mapped, or none is.
-static iree_status_t check_pages(const page_range_t* range, bool is_mapped) {
-  for (iree_device_size_t i = 0; i < range->count; ++i) {
-    if ((range->reservation->pages[range->first + i] != NULL) == is_mapped) continue;
-    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "the page at %" PRIdsz " is %s",
-                            (range->first + i) * page_size(), is_mapped ? "not mapped" : "mapped already");
-  }
-  return iree_ok_status();
+static uint8_t* page_address(const iree_hal_buffer_t* virtual_buffer, iree_device_size_t offset) {
+  return ((const hal_host_buffer_t*)virtual_buffer)->data + offset;
 }
 
 iree_status_t hal_host_virtual_memory_release(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer) {
-  page_range_t range;
+  hal_page_range_t range;
   IREE_RETURN_IF_ERROR(lock_pages(virtual_buffer, 0, virtual_buffer->allocation_size, &range));
-  iree_status_t status = check_pages(&range, false);
-  unlock_pages(&range);
+  iree_status_t status = hal_page_range_check(&range, false);
+  hal_page_range_unlock(&range);
   if (iree_status_is_ok(status)) iree_hal_buffer_release(virtual_buffer);
   return status;
 }
@@ -271,7 +208,7 @@ iree_status_t hal_host_virtual_memory_release(iree_hal_allocator_t* allocator, i
 iree_status_t hal_host_physical_memory_allocate(iree_hal_allocator_t* allocator, const iree_hal_buffer_params_t* params,
                                                 iree_device_size_t size, iree_allocator_t host_allocator,
                                                 iree_hal_physical_memory_t** out_physical_memory) {
-  IREE_RETURN_IF_ERROR(check_size(size));
+  IREE_RETURN_IF_ERROR(hal_page_check_size(size, page_size()));
   iree_hal_physical_memory_t* memory = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*memory), (void**)&memory));
   memory->host_allocator = host_allocator;
@@ -292,59 +229,42 @@ iree_status_t hal_host_physical_memory_allocate(iree_hal_allocator_t* allocator,
 
 iree_status_t hal_host_physical_memory_free(iree_hal_allocator_t* allocator,
                                             iree_hal_physical_memory_t* physical_memory) {
-  uint32_t mapped = iree_atomic_load(&physical_memory->mapped_pages, iree_memory_order_acquire);
-  if (mapped) {
-    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "%u pages of the physical memory are still mapped",
-                            mapped);
-  }
+  IREE_RETURN_IF_ERROR(hal_page_check_unmapped(&physical_memory->mapped_pages));
   close(physical_memory->fd);
   iree_allocator_free(physical_memory->host_allocator, physical_memory);
   return iree_ok_status();
-}
-
-static void set_pages(const page_range_t* range, iree_hal_physical_memory_t* memory) {
-  for (iree_device_size_t i = 0; i < range->count; ++i) {
-    iree_hal_physical_memory_t** page = &range->reservation->pages[range->first + i];
-    if (*page) iree_atomic_fetch_sub(&(*page)->mapped_pages, 1, iree_memory_order_release);
-    if (memory) iree_atomic_fetch_add(&memory->mapped_pages, 1, iree_memory_order_relaxed);
-    *page = memory;
-  }
 }
 
 iree_status_t hal_host_virtual_memory_map(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer,
                                           iree_device_size_t virtual_offset,
                                           iree_hal_physical_memory_t* physical_memory,
                                           iree_device_size_t physical_offset, iree_device_size_t size) {
-  IREE_RETURN_IF_ERROR(check_aligned(physical_offset, "physical offset"));
-  if (physical_offset > physical_memory->size || size > physical_memory->size - physical_offset) {
-    return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
-                            "range of %" PRIdsz " bytes at %" PRIdsz " is outside physical memory of %" PRIdsz, size,
-                            physical_offset, physical_memory->size);
-  }
-  page_range_t range;
+  IREE_RETURN_IF_ERROR(hal_page_check_physical(physical_offset, size, physical_memory->size, page_size()));
+  hal_page_range_t range;
   IREE_RETURN_IF_ERROR(lock_pages(virtual_buffer, virtual_offset, size, &range));
-  iree_status_t status = check_pages(&range, false);
+  iree_status_t status = hal_page_range_check(&range, false);
   // Without access until it is given.
-  if (iree_status_is_ok(status) && mmap(page_address(&range), size, PROT_NONE, MAP_SHARED | MAP_FIXED,
-                                        physical_memory->fd, (off_t)physical_offset) == MAP_FAILED) {
+  if (iree_status_is_ok(status) &&
+      mmap(page_address(virtual_buffer, virtual_offset), size, PROT_NONE, MAP_SHARED | MAP_FIXED, physical_memory->fd,
+           (off_t)physical_offset) == MAP_FAILED) {
     status = fail_errno("mapping physical memory");
   }
-  if (iree_status_is_ok(status)) set_pages(&range, physical_memory);
-  unlock_pages(&range);
+  if (iree_status_is_ok(status)) hal_page_range_set(&range, &physical_memory->mapped_pages);
+  hal_page_range_unlock(&range);
   return status;
 }
 
 iree_status_t hal_host_virtual_memory_unmap(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer,
                                             iree_device_size_t virtual_offset, iree_device_size_t size) {
-  page_range_t range;
+  hal_page_range_t range;
   IREE_RETURN_IF_ERROR(lock_pages(virtual_buffer, virtual_offset, size, &range));
-  iree_status_t status = check_pages(&range, true);
-  if (iree_status_is_ok(status) && mmap(page_address(&range), size, PROT_NONE,
+  iree_status_t status = hal_page_range_check(&range, true);
+  if (iree_status_is_ok(status) && mmap(page_address(virtual_buffer, virtual_offset), size, PROT_NONE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
     status = fail_errno("unmapping physical memory");
   }
-  if (iree_status_is_ok(status)) set_pages(&range, NULL);
-  unlock_pages(&range);
+  if (iree_status_is_ok(status)) hal_page_range_set(&range, NULL);
+  hal_page_range_unlock(&range);
   return status;
 }
 
@@ -356,13 +276,13 @@ iree_status_t hal_host_virtual_memory_protect(iree_hal_allocator_t* allocator, i
   int access = protection & IREE_HAL_MEMORY_PROTECTION_WRITE  ? PROT_READ | PROT_WRITE
                : protection & IREE_HAL_MEMORY_PROTECTION_READ ? PROT_READ
                                                               : PROT_NONE;
-  page_range_t range;
+  hal_page_range_t range;
   IREE_RETURN_IF_ERROR(lock_pages(virtual_buffer, virtual_offset, size, &range));
-  iree_status_t status = check_pages(&range, true);
-  if (iree_status_is_ok(status) && mprotect(page_address(&range), size, access) != 0) {
+  iree_status_t status = hal_page_range_check(&range, true);
+  if (iree_status_is_ok(status) && mprotect(page_address(virtual_buffer, virtual_offset), size, access) != 0) {
     status = fail_errno("protecting memory");
   }
-  unlock_pages(&range);
+  hal_page_range_unlock(&range);
   return status;
 }
 
@@ -377,12 +297,12 @@ iree_status_t hal_host_virtual_memory_advise(iree_hal_allocator_t* allocator, ir
   }
   end -= end % page_size();
   if (begin >= end) return iree_ok_status();
-  page_range_t range;
+  hal_page_range_t range;
   IREE_RETURN_IF_ERROR(lock_pages(virtual_buffer, begin, end - begin, &range));
   int hint = advice == IREE_HAL_MEMORY_ADVICE_WILL_NEED   ? MADV_WILLNEED
              : advice == IREE_HAL_MEMORY_ADVICE_DONT_NEED ? MADV_DONTNEED
                                                           : MADV_NORMAL;
-  madvise(page_address(&range), end - begin, hint);  // a hint: what cannot be done is not
-  unlock_pages(&range);
+  madvise(page_address(virtual_buffer, begin), end - begin, hint);  // a hint: what cannot be done is not
+  hal_page_range_unlock(&range);
   return iree_ok_status();
 }

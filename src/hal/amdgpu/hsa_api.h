@@ -43,6 +43,17 @@ typedef struct hsa_amd_memory_pool_t {
   uint64_t handle;
 } hsa_amd_memory_pool_t;
 
+typedef struct hsa_amd_vmem_alloc_handle_t {
+  uint64_t handle;
+} hsa_amd_vmem_alloc_handle_t;
+typedef int32_t hsa_amd_memory_type_t;
+enum { HSA_AMD_MEMORY_TYPE_NONE = 0 };
+typedef struct hsa_amd_memory_access_desc_t {
+  int32_t permissions;
+  hsa_agent_t agent;
+} hsa_amd_memory_access_desc_t;
+enum { HSA_ACCESS_PERMISSION_NONE = 0, HSA_ACCESS_PERMISSION_RO = 1, HSA_ACCESS_PERMISSION_RW = 3 };
+
 typedef int64_t hsa_signal_value_t;
 typedef int32_t hsa_signal_condition_t;
 enum { HSA_SIGNAL_CONDITION_EQ = 0, HSA_SIGNAL_CONDITION_NE = 1, HSA_SIGNAL_CONDITION_LT = 2 };
@@ -87,6 +98,7 @@ enum {
   HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS = 1,
   HSA_AMD_MEMORY_POOL_INFO_SIZE = 2,
   HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED = 5,
+  HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE = 18,
 };
 enum { HSA_AMD_SEGMENT_GLOBAL = 0 };
 enum {

@@ -4,7 +4,8 @@
 
 typedef struct memory_t {
   iree_allocator_t host_allocator;
-  system_t* system;  // retained
+  system_t* system;              // retained
+  iree_device_size_t page_size;  // bytes of virtual memory; 0: there is none
   uint32_t gpu_count;
   const system_gpu_t* gpus[];
 } memory_t;
@@ -104,6 +105,85 @@ static void memory_unimport(void* source, const gpu_memory_t* memory) {
   ((const memory_t*)source)->system->hsa->hsa_amd_interop_unmap_buffer((void*)(uintptr_t)memory->address);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Virtual memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const libhsa_t* hsa_of(const void* source) { return ((const memory_t*)source)->system->hsa; }
+
+static iree_status_t virtual_reserve(void* source, iree_device_size_t size, uint64_t* out_address) {
+  void* ptr = NULL;
+  iree_status_t status = LIBHSA_CALL(hsa_of(source), hsa_amd_vmem_address_reserve, &ptr, size, 0, 0);
+  *out_address = (uint64_t)(uintptr_t)ptr;
+  return status;
+}
+
+static void virtual_unreserve(void* source, uint64_t address, iree_device_size_t size) {
+  hsa_of(source)->hsa_amd_vmem_address_free((void*)(uintptr_t)address, size);
+}
+
+static iree_status_t virtual_allocate(void* source, uint32_t physical, uint64_t* out_page) {
+  const memory_t* self = (const memory_t*)source;
+  hsa_amd_vmem_alloc_handle_t handle = {0};
+  iree_status_t status = LIBHSA_CALL(hsa_of(source), hsa_amd_vmem_handle_create, self->gpus[physical]->coarse.handle,
+                                     self->page_size, HSA_AMD_MEMORY_TYPE_NONE, 0, &handle);
+  *out_page = handle.handle;
+  return status;
+}
+
+static void virtual_free(void* source, uint64_t page) {
+  hsa_of(source)->hsa_amd_vmem_handle_release((hsa_amd_vmem_alloc_handle_t){page});
+}
+
+static iree_status_t virtual_map(void* source, uint64_t address, uint64_t page) {
+  return LIBHSA_CALL(hsa_of(source), hsa_amd_vmem_map, (void*)(uintptr_t)address, ((const memory_t*)source)->page_size,
+                     0, (hsa_amd_vmem_alloc_handle_t){page}, 0);
+}
+
+static void virtual_unmap(void* source, uint64_t address) {
+  hsa_of(source)->hsa_amd_vmem_unmap((void*)(uintptr_t)address, ((const memory_t*)source)->page_size);
+}
+
+// What can be written can be read.
+static iree_status_t virtual_protect(void* source, uint64_t address, uint64_t gpus,
+                                     iree_hal_memory_protection_t protection) {
+  const memory_t* self = (const memory_t*)source;
+  hsa_amd_memory_access_desc_t descriptors[SYSTEM_MAX_AGENTS];
+  int32_t permissions = protection & IREE_HAL_MEMORY_PROTECTION_WRITE  ? HSA_ACCESS_PERMISSION_RW
+                        : protection & IREE_HAL_MEMORY_PROTECTION_READ ? HSA_ACCESS_PERMISSION_RO
+                                                                       : HSA_ACCESS_PERMISSION_NONE;
+  for (uint32_t i = 0; i < self->gpu_count; ++i) {
+    int32_t own = gpus >> i & 1 ? permissions : HSA_ACCESS_PERMISSION_NONE;
+    descriptors[i] = (hsa_amd_memory_access_desc_t){own, self->gpus[i]->agent};
+  }
+  return LIBHSA_CALL(hsa_of(source), hsa_amd_vmem_set_access, (void*)(uintptr_t)address, self->page_size, descriptors,
+                     self->gpu_count);
+}
+
+static const gpu_virtual_calls_t virtual_calls = {
+    .reserve = virtual_reserve,
+    .unreserve = virtual_unreserve,
+    .allocate = virtual_allocate,
+    .free = virtual_free,
+    .map = virtual_map,
+    .unmap = virtual_unmap,
+    .protect = virtual_protect,
+};
+
+// The page size that HSA recommends; 0 where its library has no virtual memory.
+static iree_device_size_t find_page_size(const libhsa_t* hsa, const system_gpu_t* gpu) {
+  size_t size = 0;
+  bool has_calls = hsa->hsa_amd_vmem_address_reserve && hsa->hsa_amd_vmem_address_free &&
+                   hsa->hsa_amd_vmem_handle_create && hsa->hsa_amd_vmem_handle_release && hsa->hsa_amd_vmem_map &&
+                   hsa->hsa_amd_vmem_unmap && hsa->hsa_amd_vmem_set_access;
+  if (!has_calls ||
+      hsa->hsa_amd_memory_pool_get_info(gpu->coarse.handle, HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE,
+                                        &size) != HSA_STATUS_SUCCESS) {
+    return 0;
+  }
+  return size;
+}
+
 iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_allocator_t** out_allocator) {
   static const gpu_memory_source_vtable_t vtable = {
       .destroy = memory_destroy,
@@ -123,6 +203,7 @@ iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_a
       .memory_size = device->physical[0].gpu->memory_size,
       .max_alignment = AMDGPU_MAX_ALIGNMENT,
       .vtable = &vtable,
+      .virtual_calls = &virtual_calls,
       .host_allocator = device->gpu.base.host_allocator,
   };
   uint32_t count = device->gpu.domain.physical_count;
@@ -132,6 +213,7 @@ iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_a
   self->system = device->system;
   system_retain(device->system);
   self->gpu_count = count;
+  self->page_size = params.virtual_page_size = find_page_size(device->system->hsa, device->physical[0].gpu);
   for (uint32_t i = 0; i < count; ++i) {
     self->gpus[i] = device->physical[i].gpu;
     params.maps_device_memory = params.maps_device_memory && self->gpus[i]->is_host_visible;

@@ -132,6 +132,7 @@ void gpu_allocator_free_memory(gpu_allocator_t* allocator, const gpu_memory_t* m
     record(allocator, memory->type, memory->size, /*is_free=*/true);
   }
   if (memory->source == GPU_MEMORY_LOCKED) allocator->params.vtable->unlock(allocator->params.source, memory);
+  if (memory->source == GPU_MEMORY_RESERVED) gpu_virtual_memory_free(&allocator->params, memory);
   if (memory->source == GPU_MEMORY_SHARED) allocator->params.vtable->unimport(allocator->params.source, memory);
   if (memory->release.fn) memory->release.fn(memory->release.user_data, buffer);
 }
@@ -306,9 +307,7 @@ static iree_allocator_t allocator_host_allocator(const iree_hal_allocator_t* bas
   return ((const gpu_allocator_t*)base)->params.host_allocator;
 }
 
-iree_allocator_t gpu_allocator_host_allocator(const gpu_allocator_t* allocator) {
-  return allocator->params.host_allocator;
-}
+const gpu_allocator_params_t* gpu_allocator_params(const gpu_allocator_t* allocator) { return &allocator->params; }
 
 static iree_status_t allocator_trim(iree_hal_allocator_t* base) {
   gpu_kept_memory_trim(&((gpu_allocator_t*)base)->kept);
@@ -325,6 +324,16 @@ static const iree_hal_allocator_vtable_t allocator_vtable = {
     .allocate_buffer = allocator_allocate_buffer,
     .import_buffer = allocator_import_buffer,
     .export_buffer = allocator_export_buffer,
+    .supports_virtual_memory = gpu_supports_virtual_memory,
+    .virtual_memory_query_granularity = gpu_virtual_memory_query_granularity,
+    .virtual_memory_reserve = gpu_virtual_memory_reserve,
+    .virtual_memory_release = gpu_virtual_memory_release,
+    .physical_memory_allocate = gpu_physical_memory_allocate,
+    .physical_memory_free = gpu_physical_memory_free,
+    .virtual_memory_map = gpu_virtual_memory_map,
+    .virtual_memory_unmap = gpu_virtual_memory_unmap,
+    .virtual_memory_protect = gpu_virtual_memory_protect,
+    .virtual_memory_advise = gpu_virtual_memory_advise,
 };
 
 iree_status_t gpu_allocator_create(const gpu_allocator_params_t* params, iree_hal_allocator_t** out_allocator) {

@@ -9,8 +9,15 @@
 #define IREE_C_HAL_GPU_ALLOCATOR_H_
 
 #include "hal/gpu/device.h"
+#include "hal/page_table.h"
 
-typedef enum { GPU_MEMORY_OWNED, GPU_MEMORY_LOCKED, GPU_MEMORY_BORROWED, GPU_MEMORY_SHARED } gpu_memory_source_t;
+typedef enum {
+  GPU_MEMORY_OWNED,
+  GPU_MEMORY_LOCKED,
+  GPU_MEMORY_BORROWED,
+  GPU_MEMORY_SHARED,
+  GPU_MEMORY_RESERVED
+} gpu_memory_source_t;
 
 typedef struct gpu_memory_t {
   gpu_memory_source_t source;
@@ -24,6 +31,7 @@ typedef struct gpu_memory_t {
   bool is_exported;              // others may use it as long as they like
   iree_device_size_t length;     // bytes of the buffer
   iree_hal_buffer_release_callback_t release;
+  hal_page_table_t* pages;  // RESERVED: what is mapped there
 } gpu_memory_t;
 
 // How a driver gets memory. Any thread.
@@ -44,12 +52,27 @@ typedef struct gpu_memory_source_vtable_t {
   void (*unimport)(void* source, const gpu_memory_t* memory);
 } gpu_memory_source_vtable_t;
 
+// How it gets addresses and memory apart, which is the GPUs' own, page by page. Any thread.
+typedef struct gpu_virtual_calls_t {
+  iree_status_t (*reserve)(void* source, iree_device_size_t size, uint64_t* out_address);
+  void (*unreserve)(void* source, uint64_t address, iree_device_size_t size);
+  // A page of a GPU's memory.
+  iree_status_t (*allocate)(void* source, uint32_t physical, uint64_t* out_page);
+  void (*free)(void* source, uint64_t page);
+  iree_status_t (*map)(void* source, uint64_t address, uint64_t page);
+  void (*unmap)(void* source, uint64_t address);
+  // For the GPUs whose bits are set; the others may do nothing.
+  iree_status_t (*protect)(void* source, uint64_t address, uint64_t gpus, iree_hal_memory_protection_t protection);
+} gpu_virtual_calls_t;
+
 typedef struct gpu_allocator_params_t {
   gpu_domain_t domain;
   bool maps_device_memory;           // the host sees the GPUs' own
   iree_device_size_t memory_size;    // bytes of a GPU
   iree_device_size_t max_alignment;  // bytes, of what is allocated
   const gpu_memory_source_vtable_t* vtable;
+  const gpu_virtual_calls_t* virtual_calls;  // NULL: there are none
+  iree_device_size_t virtual_page_size;      // bytes; 0: there are none
   void* source;
   iree_allocator_t host_allocator;
 } gpu_allocator_params_t;
@@ -70,8 +93,36 @@ typedef struct gpu_allocator_t gpu_allocator_t;
 // Takes over `memory`, also when it fails. `allocator` is retained.
 iree_status_t gpu_buffer_create(gpu_allocator_t* allocator, const iree_hal_buffer_params_t* params,
                                 const gpu_memory_t* memory, iree_hal_buffer_t** out_buffer);
-iree_allocator_t gpu_allocator_host_allocator(const gpu_allocator_t* allocator);
+const gpu_allocator_params_t* gpu_allocator_params(const gpu_allocator_t* allocator);
 // Gives memory back; `buffer`, which may be NULL, is for whom it was borrowed from.
 void gpu_allocator_free_memory(gpu_allocator_t* allocator, const gpu_memory_t* memory, iree_hal_buffer_t* buffer);
+
+// virtual_memory.c: the calls of iree_hal_allocator_vtable_t, and what becomes of a reservation.
+void gpu_virtual_memory_free(const gpu_allocator_params_t* params, const gpu_memory_t* memory);
+bool gpu_supports_virtual_memory(iree_hal_allocator_t* allocator);
+iree_status_t gpu_virtual_memory_query_granularity(iree_hal_allocator_t* allocator,
+                                                   const iree_hal_buffer_params_t* buffer_params,
+                                                   iree_device_size_t* out_minimum_page_size,
+                                                   iree_device_size_t* out_recommended_page_size);
+iree_status_t gpu_virtual_memory_reserve(iree_hal_allocator_t* allocator, iree_hal_queue_affinity_t queue_affinity,
+                                         iree_device_size_t size, iree_hal_buffer_t** out_virtual_buffer);
+iree_status_t gpu_virtual_memory_release(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer);
+iree_status_t gpu_physical_memory_allocate(iree_hal_allocator_t* allocator,
+                                           const iree_hal_buffer_params_t* buffer_params, iree_device_size_t size,
+                                           iree_allocator_t host_allocator,
+                                           iree_hal_physical_memory_t** out_physical_memory);
+iree_status_t gpu_physical_memory_free(iree_hal_allocator_t* allocator, iree_hal_physical_memory_t* physical_memory);
+iree_status_t gpu_virtual_memory_map(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer,
+                                     iree_device_size_t virtual_offset, iree_hal_physical_memory_t* physical_memory,
+                                     iree_device_size_t physical_offset, iree_device_size_t size);
+iree_status_t gpu_virtual_memory_unmap(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer,
+                                       iree_device_size_t virtual_offset, iree_device_size_t size);
+iree_status_t gpu_virtual_memory_protect(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer,
+                                         iree_device_size_t virtual_offset, iree_device_size_t size,
+                                         iree_hal_queue_affinity_t queue_affinity,
+                                         iree_hal_memory_protection_t protection);
+iree_status_t gpu_virtual_memory_advise(iree_hal_allocator_t* allocator, iree_hal_buffer_t* virtual_buffer,
+                                        iree_device_size_t virtual_offset, iree_device_size_t size,
+                                        iree_hal_queue_affinity_t queue_affinity, iree_hal_memory_advice_t advice);
 
 #endif  // IREE_C_HAL_GPU_ALLOCATOR_H_

@@ -50,7 +50,7 @@ iree_status_t gpu_buffer_create(gpu_allocator_t* allocator, const iree_hal_buffe
                                 const gpu_memory_t* memory, iree_hal_buffer_t** out_buffer) {
   *out_buffer = NULL;
   gpu_buffer_t* buffer = NULL;
-  iree_allocator_t host_allocator = gpu_allocator_host_allocator(allocator);
+  iree_allocator_t host_allocator = gpu_allocator_params(allocator)->host_allocator;
   iree_status_t status = iree_allocator_malloc(host_allocator, sizeof(*buffer), (void**)&buffer);
   if (!iree_status_is_ok(status)) {
     gpu_memory_t taken = *memory;

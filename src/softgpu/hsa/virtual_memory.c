@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "softgpu/hsa/locked.h"
@@ -326,6 +327,19 @@ hsa_status_t hsa_amd_vmem_export_shareable_handle(int* file, hsa_amd_vmem_alloc_
   return *file >= 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
+static bool is_same_file(int first, int second) {
+  struct stat a, b;
+  return fstat(first, &a) == 0 && fstat(second, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Another handle of the memory that was exported; sharing between processes is refused.
 hsa_status_t hsa_amd_vmem_import_shareable_handle(int file, hsa_amd_vmem_alloc_handle_t* out) {
-  return HSA_STATUS_ERROR_INVALID_ARGUMENT;  // sharing between processes is refused
+  REQUIRE_OPEN();
+  REQUIRE(out, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  pthread_mutex_lock(&lock);
+  memory_t* at = memories;
+  while (at && !is_same_file(file, at->file)) at = at->next;
+  if (at) ++at->handles, out->handle = (uint64_t)at;
+  pthread_mutex_unlock(&lock);
+  return at ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }

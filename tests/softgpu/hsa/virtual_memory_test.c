@@ -1,4 +1,7 @@
 // Addresses and memory apart: one memory seen at two addresses, what may be mapped where, access, lifetimes.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "hsa_test.h"
 
 // Newer than Debian's headers.
@@ -20,6 +23,8 @@ hsa_status_t hsa_amd_vmem_map(void* address, size_t size, size_t offset, vmem_ha
 hsa_status_t hsa_amd_vmem_unmap(void* address, size_t size);
 hsa_status_t hsa_amd_vmem_set_access(void* address, size_t size, const vmem_access_t* access, size_t count);
 hsa_status_t hsa_amd_vmem_get_access(void* address, hsa_access_permission_t* out, hsa_agent_t agent);
+hsa_status_t hsa_amd_vmem_export_shareable_handle(int* file, vmem_handle_t handle, uint64_t flags);
+hsa_status_t hsa_amd_vmem_import_shareable_handle(int file, vmem_handle_t* out);
 hsa_status_t hsa_amd_vmem_retain_alloc_handle(vmem_handle_t* out, void* address);
 hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(vmem_handle_t handle, hsa_amd_memory_pool_t* pool,
                                                            uint32_t* type);
@@ -111,6 +116,30 @@ static void test_refused(void** state) {
   // The rest goes when the runtime is shut down.
 }
 
+// A file descriptor is the same memory again, also when nobody has its first handle any more.
+static void test_shared(void** state) {
+  vmem_handle_t memory = make_memory(), again, other;
+  int file = -1, stranger = memfd_create("stranger", MFD_CLOEXEC);
+  char* base;
+  assert_ok(hsa_amd_vmem_export_shareable_handle(&file, memory, 0));
+  assert_int_equal(hsa_amd_vmem_import_shareable_handle(stranger, &other), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(hsa_amd_vmem_import_shareable_handle(-1, &other), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_ok(hsa_amd_vmem_address_reserve((void**)&base, 2 * SIZE, 0, 0));
+  assert_ok(hsa_amd_vmem_map(base, SIZE, 0, memory, 0));
+  assert_ok(hsa_amd_vmem_handle_release(memory));
+  assert_ok(hsa_amd_vmem_import_shareable_handle(file, &again));
+  assert_ok(hsa_amd_vmem_map(base + SIZE, SIZE, 0, again, 0));
+  base[9] = 17;
+  assert_int_equal(base[SIZE + 9], 17);
+  assert_ok(hsa_amd_vmem_unmap(base, SIZE));
+  assert_ok(hsa_amd_vmem_unmap(base + SIZE, SIZE));
+  assert_ok(hsa_amd_vmem_handle_release(again));
+  assert_int_equal(hsa_amd_vmem_import_shareable_handle(file, &again), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_ok(hsa_amd_vmem_address_free(base, 2 * SIZE));
+  close(file);
+  close(stranger);
+}
+
 static void test_pool_size(void** state) {
   hsa_amd_memory_pool_t pool = first_pool();
   vmem_handle_t memory;
@@ -125,10 +154,8 @@ static void test_pool_size(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_aliases),
-      cmocka_unit_test(test_access),
-      cmocka_unit_test(test_pool_size),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_aliases),   cmocka_unit_test(test_access),  cmocka_unit_test(test_shared),
+      cmocka_unit_test(test_pool_size), cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, test_open, test_close);
 }
