@@ -3,7 +3,7 @@
 #
 # Steps, in order: see the list at the end. A step is a function here that prints 'N passed, N failed' at its end, or
 # whose exit code counts. What is of a step's length is in a variable: OOM_SAMPLES, RANDOM_GRAPHS, STRESS_CALLS,
-# SWEEP_COUNT. Random graphs that fail are kept in BUILD/random-graphs.
+# SWEEP_COUNT, CROSSING_SUBMISSIONS. Random graphs that fail are kept in BUILD/random-graphs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/steps.sh
@@ -66,6 +66,20 @@ calls() {
   [ $bad = 0 ]
 }
 
+# Eight threads whose 100,000 submissions each go from queue to queue of four GPUs in one device, on each kind of them,
+# and on local-task: counts come out right.
+queues() {
+  local bad=0 good=0 gpus=$build/tools/iree-softgpu
+  local crossings=("$build/tests/cts_main" --suite=crossings
+    "--crossing_submissions=${CROSSING_SUBMISSIONS:-100000}")
+  "${crossings[@]}" local-task --task_topology_group_count=4 && good=$((good + 1)) || bad=$((bad + 1))
+  "$gpus" --target=gfx1100 --gpus=4 -- "${crossings[@]}" amdgpu && good=$((good + 1)) || bad=$((bad + 1))
+  "$gpus" --target=sm_90 --gpus=4 -- "${crossings[@]}" cuda --path=0,1,2,3 && good=$((good + 1)) || bad=$((bad + 1))
+  "$gpus" --target=gfx90a --gpus=4 -- "${crossings[@]}" hip --path=0,1,2,3 && good=$((good + 1)) || bad=$((bad + 1))
+  echo "$good passed, $bad failed"
+  [ $bad = 0 ]
+}
+
 # Entry points of HSA that fail, each at each of its calls with every status, in every way.
 entries() {
   ENTRY_POINTS=all "$build/tests/hal_amdgpu_entry_points_test"
@@ -91,4 +105,4 @@ fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random sweep address threads calls entries targets fuzzers" "$@"
+run_steps "memory random sweep address threads calls queues entries targets fuzzers" "$@"
