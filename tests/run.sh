@@ -194,7 +194,7 @@ sanitizers() {
   variant tsan hsa_tests -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
   ninja -C "$build/tsan" cuda_tests amdgpu_tests hal_task_test vm_device_test vm_program_test vm_runtime_test ||
     return 1
-  local gpus='hsa_|cuda_|cts_cuda_sm_80$|(cts_amdgpu|hal_amdgpu_queues|hal_amdgpu_events)_gfx942$'
+  local gpus='hsa_|cuda_|cts_cuda_sm_80$|cts_amdgpu_pm4$|(cts_amdgpu|hal_amdgpu_(queues|events|sharing))_gfx942$'
   ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 300 --no-tests=error \
     -R "^($gpus|cts_local|hal_task|vm_(device|program|runtime))"
 }

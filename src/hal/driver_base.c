@@ -58,6 +58,33 @@ iree_status_t hal_driver_allocate(const hal_driver_class_t* type, size_t size, i
   return iree_ok_status();
 }
 
+iree_status_t hal_driver_query_only_device(iree_hal_driver_t* driver, iree_allocator_t host_allocator,
+                                           iree_host_size_t* out_device_info_count,
+                                           iree_hal_device_info_t** out_device_infos) {
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(**out_device_infos), (void**)out_device_infos));
+  (*out_device_infos)->device_id = IREE_HAL_DEVICE_ID_DEFAULT;
+  (*out_device_infos)->path = iree_string_view_empty();
+  (*out_device_infos)->name = IREE_SV("default");
+  *out_device_info_count = 1;
+  return iree_ok_status();
+}
+
+iree_status_t hal_driver_parse_only_path(iree_hal_driver_t* base, iree_string_view_t path,
+                                         iree_hal_device_id_t* out_device_id) {
+  iree_string_view_t name = ((hal_driver_t*)base)->name;
+  *out_device_id = IREE_HAL_DEVICE_ID_DEFAULT;
+  if (iree_string_view_is_empty(path)) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_NOT_FOUND,
+                          "device paths not yet implemented: '%.*s' has one device, without a path", (int)name.size,
+                          name.data);
+}
+
+iree_status_t hal_driver_check_only_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id) {
+  iree_string_view_t name = ((hal_driver_t*)base)->name;
+  if (device_id == IREE_HAL_DEVICE_ID_DEFAULT) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_NOT_FOUND, "'%.*s' has one device, number 0", (int)name.size, name.data);
+}
+
 iree_status_t hal_driver_enumerate(void* self, iree_host_size_t* out_driver_info_count,
                                    const iree_hal_driver_info_t** out_driver_infos) {
   *out_driver_info_count = 1;

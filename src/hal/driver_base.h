@@ -37,6 +37,14 @@ struct hal_driver_class_t {
 iree_status_t hal_driver_allocate(const hal_driver_class_t* type, size_t size, iree_allocator_t host_allocator,
                                   void** out_driver);
 
+// For drivers of one device, which has no path and the number 0: calls of a class, and the check of a number.
+iree_status_t hal_driver_query_only_device(iree_hal_driver_t* driver, iree_allocator_t host_allocator,
+                                           iree_host_size_t* out_device_info_count,
+                                           iree_hal_device_info_t** out_device_infos);
+iree_status_t hal_driver_parse_only_path(iree_hal_driver_t* driver, iree_string_view_t path,
+                                         iree_hal_device_id_t* out_device_id);
+iree_status_t hal_driver_check_only_device(iree_hal_driver_t* driver, iree_hal_device_id_t device_id);
+
 // The calls of a factory whose `self` is a hal_driver_class_t.
 iree_status_t hal_driver_enumerate(void* self, iree_host_size_t* out_driver_info_count,
                                    const iree_hal_driver_info_t** out_driver_infos);

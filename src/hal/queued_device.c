@@ -52,10 +52,12 @@ void hal_device_replace_channel_provider(iree_hal_device_t* device, iree_hal_cha
 iree_status_t hal_device_query_capabilities(iree_hal_device_t* device,
                                             iree_hal_device_capabilities_t* out_capabilities) {
   *out_capabilities = cast(device)->capabilities;
-  // All keep their timelines on the host.
+  // All keep their timelines on the host, whose points are file descriptors for who wants them (external_timepoint.c).
   out_capabilities->flags |= IREE_HAL_DEVICE_CAPABILITY_TIMELINE_SEMAPHORES;
-  out_capabilities->semaphore_export_types |= IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE;
-  out_capabilities->semaphore_import_types |= IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE;
+  out_capabilities->semaphore_export_types |=
+      IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE | IREE_HAL_TOPOLOGY_HANDLE_TYPE_OPAQUE_FD;
+  out_capabilities->semaphore_import_types |=
+      IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE | IREE_HAL_TOPOLOGY_HANDLE_TYPE_OPAQUE_FD;
   out_capabilities->buffer_export_types |= IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE;
   out_capabilities->buffer_import_types |= IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE;
   out_capabilities->driver_device_handle = (uintptr_t)device;

@@ -116,13 +116,14 @@ static iree_hal_topology_interop_mode_t shared_mode(iree_hal_topology_handle_typ
   return exported & imported & ~IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE ? MODE(IMPORT) : MODE(COPY);
 }
 
+// Without importing, buffers are out of reach where devices do not say otherwise.
 static void set_modes(iree_hal_topology_edge_t* edge, const iree_hal_device_capabilities_t* src,
                       const iree_hal_device_capabilities_t* dst, bool same_driver) {
   const iree_hal_device_capability_bits_t addressable =
       IREE_HAL_DEVICE_CAPABILITY_P2P_COPY | IREE_HAL_DEVICE_CAPABILITY_PEER_ADDRESSABLE;
   iree_hal_device_capability_bits_t flags = src->flags & dst->flags;
+  iree_hal_topology_interop_mode_t buffers = shared_mode(src->buffer_export_types, dst->buffer_import_types);
   if (!same_driver) {
-    iree_hal_topology_interop_mode_t buffers = shared_mode(src->buffer_export_types, dst->buffer_import_types);
     SET(edge, wait_mode, shared_mode(src->semaphore_export_types, dst->semaphore_import_types));
     SET(edge, signal_mode, shared_mode(dst->semaphore_export_types, src->semaphore_import_types));
     set_buffer_modes(edge, buffers, buffers);
@@ -133,7 +134,7 @@ static void set_modes(iree_hal_topology_edge_t* edge, const iree_hal_device_capa
   bool is_coherent = is_unified || (flags & IREE_HAL_DEVICE_CAPABILITY_PEER_COHERENT);
   SET(edge, wait_mode, MODE(NATIVE));
   SET(edge, signal_mode, MODE(NATIVE));
-  set_buffer_modes(edge, is_addressable ? MODE(NATIVE) : MODE(COPY), is_coherent ? MODE(NATIVE) : MODE(COPY));
+  set_buffer_modes(edge, is_addressable ? MODE(NATIVE) : buffers, is_coherent ? MODE(NATIVE) : buffers);
 }
 
 iree_hal_topology_edge_t iree_hal_topology_edge_from_capabilities(const iree_hal_device_capabilities_t* src_caps,

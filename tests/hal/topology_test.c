@@ -147,7 +147,7 @@ static void groups(void** state) {
   iree_hal_topology_edge_t far = iree_hal_device_topology_query_edge(infos[0], infos[1]);
   assert_int_equal(iree_hal_topology_edge_buffer_read_mode_noncoherent(near.lo), MODE(NATIVE));
   assert_int_equal(iree_hal_topology_edge_link_class(near.lo), IREE_HAL_TOPOLOGY_LINK_CLASS_SAME_DIE);
-  assert_int_equal(iree_hal_topology_edge_wait_mode(far.lo), MODE(COPY));
+  assert_int_equal(iree_hal_topology_edge_wait_mode(far.lo), MODE(IMPORT));
   assert_true(infos[0]->self_edge == iree_hal_topology_edge_make_self().lo);
   iree_string_builder_t text;
   iree_string_builder_initialize(iree_allocator_system(), &text);

@@ -36,6 +36,28 @@ static const iree_hal_device_vtable_t amdgpu_vtable = {
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
 
+// A GPU's UUID as HIP has it: the digits of "GPU-0e12865a3bf5b7ab".
+static void set_uuid(const char* uuid, iree_hal_device_capabilities_t* capabilities) {
+  enum { PREFIX = 4, DIGITS = sizeof(capabilities->physical_device_uuid) };
+  capabilities->has_physical_device_uuid = strlen(uuid) == PREFIX + DIGITS;
+  if (capabilities->has_physical_device_uuid) memcpy(capabilities->physical_device_uuid, uuid + PREFIX, DIGITS);
+}
+
+// Memory is within reach of this device's GPUs only; others import it.
+static void find_capabilities(logical_device_t* device) {
+  const iree_hal_topology_handle_type_t shared =
+      IREE_HAL_TOPOLOGY_HANDLE_TYPE_OPAQUE_FD | IREE_HAL_TOPOLOGY_HANDLE_TYPE_DMA_BUF;
+  const libhsa_t* hsa = device->system->hsa;
+  const system_gpu_t* gpu = device->physical[0].gpu;
+  iree_hal_device_capabilities_t* capabilities = &device->gpu.base.capabilities;
+  capabilities->flags = IREE_HAL_DEVICE_CAPABILITY_HOST_COHERENT | IREE_HAL_DEVICE_CAPABILITY_HOST_ZERO_COPY_OK |
+                        IREE_HAL_DEVICE_CAPABILITY_CONCURRENT_SAFE | IREE_HAL_DEVICE_CAPABILITY_ATOMIC_SCOPE_DEVICE;
+  if (hsa->hsa_amd_portable_export_dmabuf) capabilities->buffer_export_types = shared;
+  if (hsa->hsa_amd_interop_map_buffer && hsa->hsa_amd_interop_unmap_buffer) capabilities->buffer_import_types = shared;
+  capabilities->numa_node = (uint8_t)device->system->cpus[gpu->cpu].node;
+  if (device->gpu.domain.physical_count == 1) set_uuid(gpu->uuid, capabilities);
+}
+
 static iree_status_t choose_command_buffers(logical_device_t* device) {
   const amdgpu_options_t* user = &device->options.user;
   bool is_able = device->physical[0].pm4_format != PM4_FORMAT_NONE;
@@ -52,6 +74,7 @@ static iree_status_t choose_command_buffers(logical_device_t* device) {
 
 static iree_status_t initialize(logical_device_t* device) {
   IREE_RETURN_IF_ERROR(gpu_device_initialize(&device->gpu));
+  find_capabilities(device);
   IREE_RETURN_IF_ERROR(amdgpu_allocator_create(device, &device->gpu.base.allocator));
   for (uint32_t i = 0; i < device->gpu.domain.physical_count; ++i) {
     IREE_RETURN_IF_ERROR(physical_device_initialize(device, &device->physical[i]));

@@ -37,16 +37,6 @@ static void driver_deinitialize(iree_hal_driver_t* base) {
   iree_hal_allocator_release(driver->device_allocator);
 }
 
-static iree_status_t query_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
-                                   iree_host_size_t* out_device_info_count, iree_hal_device_info_t** out_device_infos) {
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(**out_device_infos), (void**)out_device_infos));
-  (*out_device_infos)->device_id = IREE_HAL_DEVICE_ID_DEFAULT;
-  (*out_device_infos)->path = iree_string_view_empty();
-  (*out_device_infos)->name = IREE_SV("default");
-  *out_device_info_count = 1;
-  return iree_ok_status();
-}
-
 static iree_status_t dump_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
                                  iree_string_builder_t* builder) {
   local_driver_t* driver = (local_driver_t*)base;
@@ -71,9 +61,7 @@ static iree_status_t create_device(iree_hal_driver_t* base, iree_hal_device_id_t
                                    iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
   local_driver_t* driver = (local_driver_t*)base;
   iree_string_view_t name = driver->base.name;
-  if (device_id != IREE_HAL_DEVICE_ID_DEFAULT) {
-    return iree_make_status(IREE_STATUS_NOT_FOUND, "'%.*s' has one device, number 0", (int)name.size, name.data);
-  }
+  IREE_RETURN_IF_ERROR(hal_driver_check_only_device(base, device_id));
   if (driver->base.type == &sync_class) {
     return iree_hal_sync_device_create(name, &driver->sync_params, create_params, driver->loader_count, driver->loaders,
                                        driver->device_allocator, host_allocator, out_device);
@@ -81,15 +69,6 @@ static iree_status_t create_device(iree_hal_driver_t* base, iree_hal_device_id_t
   return iree_hal_task_device_create(name, &driver->task_params, driver->executor_count, driver->executors,
                                      driver->loader_count, driver->loaders, driver->device_allocator, create_params,
                                      host_allocator, out_device);
-}
-
-static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path, iree_hal_device_id_t* out_device_id) {
-  iree_string_view_t name = ((local_driver_t*)base)->base.name;
-  *out_device_id = IREE_HAL_DEVICE_ID_DEFAULT;
-  if (iree_string_view_is_empty(path)) return iree_ok_status();
-  return iree_make_status(IREE_STATUS_NOT_FOUND,
-                          "device paths not yet implemented: '%.*s' has one device, without a path", (int)name.size,
-                          name.data);
 }
 
 static iree_status_t driver_create(const hal_driver_class_t* type, iree_string_view_t identifier,
@@ -210,9 +189,9 @@ static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t hos
   {.info = {IREE_SVL(name), IREE_SVL(full_name)}, \
    .create = create,                              \
    .deinitialize = driver_deinitialize,           \
-   .query_devices = query_devices,                \
+   .query_devices = hal_driver_query_only_device, \
    .dump_device = dump_device,                    \
-   .parse_path = parse_path,                      \
+   .parse_path = hal_driver_parse_only_path,      \
    .create_device = create_device}
 static const hal_driver_class_t sync_class =
     CLASS("local-sync", "Local execution using a lightweight inline synchronous queue");

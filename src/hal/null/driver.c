@@ -20,35 +20,16 @@ static void deinitialize(iree_hal_driver_t* base) {
   iree_hal_allocator_release(driver->allocator);
 }
 
-static iree_status_t query_devices(iree_hal_driver_t* driver, iree_allocator_t host_allocator,
-                                   iree_host_size_t* out_device_info_count, iree_hal_device_info_t** out_device_infos) {
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(**out_device_infos), (void**)out_device_infos));
-  (*out_device_infos)->device_id = IREE_HAL_DEVICE_ID_DEFAULT;
-  (*out_device_infos)->path = iree_string_view_empty();
-  (*out_device_infos)->name = IREE_SV("default");
-  *out_device_info_count = 1;
-  return iree_ok_status();
-}
-
 static iree_status_t dump_device(iree_hal_driver_t* driver, iree_hal_device_id_t device_id,
                                  iree_string_builder_t* builder) {
   return iree_string_builder_append_cstring(builder, "\n- executes: nothing\n");
-}
-
-static iree_status_t parse_path(iree_hal_driver_t* driver, iree_string_view_t path,
-                                iree_hal_device_id_t* out_device_id) {
-  *out_device_id = IREE_HAL_DEVICE_ID_DEFAULT;
-  if (iree_string_view_is_empty(path)) return iree_ok_status();
-  return iree_make_status(IREE_STATUS_NOT_FOUND, "'null' has one device, without a path");
 }
 
 static iree_status_t create_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
                                    const iree_hal_device_create_params_t* create_params,
                                    iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
   null_driver_t* driver = (null_driver_t*)base;
-  if (device_id != IREE_HAL_DEVICE_ID_DEFAULT) {
-    return iree_make_status(IREE_STATUS_NOT_FOUND, "'null' has one device, number 0");
-  }
+  IREE_RETURN_IF_ERROR(hal_driver_check_only_device(base, device_id));
   return null_device_create(driver->loader_count, driver->loaders, driver->allocator, create_params, host_allocator,
                             out_device);
 }
@@ -85,9 +66,9 @@ static const hal_driver_class_t null_class = {
     .info = {IREE_SVL("null"), IREE_SVL("Executes nothing, with real memory")},
     .create = create,
     .deinitialize = deinitialize,
-    .query_devices = query_devices,
+    .query_devices = hal_driver_query_only_device,
     .dump_device = dump_device,
-    .parse_path = parse_path,
+    .parse_path = hal_driver_parse_only_path,
     .create_device = create_device,
 };
 static const iree_hal_driver_factory_t driver_factory = HAL_DRIVER_FACTORY(&null_class);

@@ -125,7 +125,25 @@ static void refusals(void** state) {
   iree_hal_buffer_release(buffer);
 }
 
+// What the devices say of themselves is what they do: points as file descriptors, buffers by importing them.
+static void capabilities(void** state) {
+  iree_hal_device_capabilities_t all[2];
+  for (int i = 0; i < 2; ++i) {
+    OK(iree_hal_device_query_capabilities(devices[i], &all[i]));
+    assert_true(all[i].semaphore_export_types & IREE_HAL_TOPOLOGY_HANDLE_TYPE_OPAQUE_FD);
+    assert_true(all[i].semaphore_import_types & IREE_HAL_TOPOLOGY_HANDLE_TYPE_OPAQUE_FD);
+    assert_true(all[i].buffer_export_types & IREE_HAL_TOPOLOGY_HANDLE_TYPE_DMA_BUF);
+    assert_true(all[i].has_physical_device_uuid);
+  }
+  assert_memory_not_equal(all[0].physical_device_uuid, all[1].physical_device_uuid, 16);
+  iree_hal_topology_edge_t edge =
+      iree_hal_topology_edge_from_capabilities(&all[0], &all[1], IREE_SV("amdgpu"), IREE_SV("amdgpu"));
+  assert_int_equal(iree_hal_topology_edge_wait_mode(edge.lo), IREE_HAL_TOPOLOGY_INTEROP_MODE_NATIVE);
+  assert_int_equal(iree_hal_topology_edge_buffer_read_mode_noncoherent(edge.lo), IREE_HAL_TOPOLOGY_INTEROP_MODE_IMPORT);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(both_ways), cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(both_ways), cmocka_unit_test(refusals),
+                                     cmocka_unit_test(capabilities)};
   return cmocka_run_group_tests(tests, open_devices, close_devices);
 }
