@@ -1,8 +1,9 @@
 // Pools of applications: the calls, and allocation from them.
 #include "hal/detail.h"
+#include "hal/notification.h"
 #include "iree/hal/pool.h"
 
-#define RETRY_NS ((iree_duration_t)1000000)  // between attempts at a pool that is exhausted
+#define RETRY_NS ((iree_duration_t)1000000)  // between attempts at an exhausted pool that notifies nobody
 
 HAL_DEFINE_LIFETIME(pool)
 
@@ -102,12 +103,21 @@ iree_status_t iree_hal_pool_allocate_buffer(iree_hal_pool_t* pool, iree_hal_buff
   iree_hal_buffer_params_canonicalize(&params);
   IREE_RETURN_IF_ERROR(check_request(pool, &params, allocation_size));
   iree_hal_pool_acquire_result_t result = IREE_HAL_POOL_ACQUIRE_EXHAUSTED;
-  for (;;) {
-    IREE_RETURN_IF_ERROR(try_allocate(pool, &params, allocation_size, requester_frontier, &result, out_buffer));
-    if (*out_buffer) return iree_ok_status();
-    iree_time_t now = iree_time_now();
-    if (now >= deadline_ns) break;
-    iree_wait_until(iree_min(deadline_ns, now + RETRY_NS));
+  iree_async_notification_t* notification = iree_hal_pool_notification(pool);
+  iree_notification_t* event = notification ? hal_notification_event(notification) : NULL;
+  for (bool is_last = false; !is_last;) {
+    is_last = iree_time_now() >= deadline_ns;
+    iree_wait_token_t token = event ? iree_notification_prepare_wait(event) : 0;
+    iree_status_t status = try_allocate(pool, &params, allocation_size, requester_frontier, &result, out_buffer);
+    bool goes_on = iree_status_is_ok(status) && !*out_buffer && !is_last;
+    if (event && goes_on) {
+      iree_notification_commit_wait(event, token, 0, deadline_ns);
+    } else if (event) {
+      iree_notification_cancel_wait(event);
+    } else if (goes_on) {
+      iree_wait_until(iree_min(deadline_ns, iree_time_now() + RETRY_NS));
+    }
+    if (!iree_status_is_ok(status) || *out_buffer) return status;
   }
   return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "the pool has no %" PRIdsz " bytes%s", allocation_size,
                           result == IREE_HAL_POOL_ACQUIRE_OVER_BUDGET ? " left in its budget" : "");

@@ -272,6 +272,7 @@ static iree_status_t take_block(hal_pool_t* pool, iree_device_size_t length, hal
     join_all(pool, by_force);
     block = find_free(pool, length, taker);
   }
+  if (!block && taker.is_modest) return iree_ok_status();
   if (!block) {
     IREE_RETURN_IF_ERROR(add_range(pool, length));
     block = find_block(pool, length, taker, /*waits=*/false);
@@ -292,7 +293,7 @@ iree_status_t hal_pool_take(hal_pool_t* pool, iree_device_size_t length, hal_poo
   hal_pool_block_t* block = NULL;
   iree_slim_mutex_lock(&pool->mutex);
   iree_status_t status = take_block(pool, size, taker, &block);
-  if (iree_status_is_ok(status)) {
+  if (iree_status_is_ok(status) && block) {
     *out_slice = (hal_pool_slice_t){block->range->buffer, block->offset, block};
     *out_frontier = block->frontier;
   }

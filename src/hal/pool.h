@@ -52,13 +52,14 @@ hal_pool_t* hal_pool_choose(hal_pool_t* pool, const iree_hal_allocator_t* alloca
 typedef struct hal_pool_taker_t {
   uint64_t queue_id;  // 0: nothing that is not over will do
   bool can_wait;
+  bool is_modest;  // does without a new range: then there may be no slice
 } hal_pool_taker_t;
 // What is still to come before a slice may be used.
 typedef struct hal_pool_frontier_t {
   uint32_t count;
   hal_pool_point_t points[HAL_POOL_MAX_FRONTIER];  // one of a queue; the taker's own among them
 } hal_pool_frontier_t;
-// Errors: those of the allocator.
+// A slice without a range when there is none. Errors: those of the allocator.
 iree_status_t hal_pool_take(hal_pool_t* pool, iree_device_size_t length, hal_pool_taker_t taker,
                             hal_pool_slice_t* out_slice, hal_pool_frontier_t* out_frontier);
 // The slice is free from `point` on; without a point, from what had to come before its use.

@@ -2,6 +2,8 @@
 #include "hal/queued_device.h"
 
 #include "hal/collective.h"
+#include "hal/notification.h"
+#include "hal/slab_provider.h"
 
 void hal_queued_initialize(hal_queued_device_t* device) {
   iree_slim_mutex_initialize(&device->mutex);
@@ -17,6 +19,8 @@ void hal_queued_deinitialize(hal_queued_device_t* device) {
   hal_staging_trim(device);
   hal_idle_list_deinitialize(&device->free_staging);
   for (int i = 0; i < HAL_OPERATION_CLASSES; ++i) hal_idle_list_deinitialize(&device->free_operations[i]);
+  iree_hal_slab_provider_release(device->pool_slabs);
+  iree_async_notification_release(device->pool_notification);
   iree_hal_allocator_release(device->allocator);
   iree_hal_channel_provider_release(device->channel_provider);
   iree_async_proactor_pool_release(device->proactor_pool);
@@ -62,6 +66,31 @@ iree_status_t hal_device_query_capabilities(iree_hal_device_t* device,
   out_capabilities->buffer_import_types |= IREE_HAL_TOPOLOGY_HANDLE_TYPE_NATIVE;
   out_capabilities->driver_device_handle = (uintptr_t)device;
   return iree_ok_status();
+}
+
+// Both, or none. The mutex is held.
+static iree_status_t make_pool_backend(hal_queued_device_t* device, iree_hal_queue_affinity_t queue_affinity) {
+  if (device->pool_slabs) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(hal_notification_create(device->host_allocator, &device->pool_notification));
+  iree_status_t status =
+      hal_slab_provider_create(device->allocator, queue_affinity, device->host_allocator, &device->pool_slabs);
+  if (iree_status_is_ok(status)) return status;
+  iree_async_notification_release(device->pool_notification);
+  device->pool_notification = NULL;
+  return status;
+}
+
+// Memory of one kind, for all queues: GPUs of a device reach each other's.
+iree_status_t hal_device_query_queue_pool_backend(iree_hal_device_t* base, iree_hal_queue_affinity_t queue_affinity,
+                                                  iree_hal_queue_pool_backend_t* out_backend) {
+  hal_queued_device_t* device = cast(base);
+  memset(out_backend, 0, sizeof(*out_backend));
+  iree_slim_mutex_lock(&device->mutex);
+  iree_status_t status = make_pool_backend(device, queue_affinity);
+  out_backend->slab_provider = device->pool_slabs;
+  out_backend->notification = device->pool_notification;
+  iree_slim_mutex_unlock(&device->mutex);
+  return status;
 }
 
 const iree_hal_device_topology_info_t* hal_device_topology_info(iree_hal_device_t* base) {

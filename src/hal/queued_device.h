@@ -111,6 +111,8 @@ struct hal_queued_device_t {
   iree_slim_mutex_t mutex;                        // guards what follows, and the allocator
   hal_operation_t* allocated;                     // all operations on the heap, also free ones
   hal_transient_store_t* transients;              // NULL until there are any
+  iree_hal_slab_provider_t* pool_slabs;           // of pools of the application's; NULL until asked for
+  iree_async_notification_t* pool_notification;   // likewise
   iree_hal_device_topology_info_t topology_info;  // without a topology when in no group
 
   void (*destroy)(iree_hal_device_t* device);  // on a thread of its own, which is in `destroyer`
@@ -147,6 +149,7 @@ iree_status_t hal_device_query_facts(hal_queued_device_t* device, iree_string_vi
   .id = hal_device_id, .host_allocator = hal_device_host_allocator, .allocator = hal_device_allocator,              \
   .replace_allocator = hal_device_replace_allocator, .trim = hal_device_trim,                                       \
   .replace_channel_provider = hal_device_replace_channel_provider, .create_channel = hal_device_create_channel,     \
+  .query_queue_pool_backend = hal_device_query_queue_pool_backend,                                                  \
   .query_capabilities = hal_device_query_capabilities, .topology_info = hal_device_topology_info,                   \
   .assign_topology_info = hal_device_assign_topology_info, .refine_topology_edge = hal_device_refine_topology_edge, \
   .query_semaphore_compatibility = hal_device_query_semaphore_compatibility, .import_file = hal_device_import_file, \

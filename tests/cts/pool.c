@@ -1,5 +1,8 @@
 // Queue-ordered allocations from a pool of the application's.
 #include "cts.h"
+#include "iree/base/threading/thread.h"
+#include "iree/hal/memory/passthrough_pool.h"
+#include "iree/hal/memory/tlsf_pool.h"
 
 enum { SLOTS = 2, SLOT_SIZE = 4096 };
 
@@ -174,4 +177,187 @@ static void pool_buffers(void** state) {
   iree_hal_pool_release(base);
 }
 
-CTS_SUITE(pool, cmocka_unit_test(explicit_pool), cmocka_unit_test(pool_buffers));
+//===----------------------------------------------------------------------------------------------------------------===
+// Pools over the device's slabs
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_hal_queue_pool_backend_t backend(void) {
+  iree_hal_queue_pool_backend_t backend;
+  CHECK_OK(iree_hal_device_query_queue_pool_backend(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, &backend));
+  assert_non_null(backend.slab_provider);
+  assert_non_null(backend.notification);
+  return backend;
+}
+
+static iree_hal_buffer_params_t slab_params(const iree_hal_pool_t* pool) {
+  iree_hal_pool_capabilities_t has;
+  iree_hal_pool_query_capabilities(pool, &has);
+  return (iree_hal_buffer_params_t){.type = has.memory_type, .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+}
+
+// Queue-ordered memory of a pool, written and read by the device; at the end all is the pool's again.
+static void run_pool(iree_hal_pool_t* pool) {
+  enum { COUNT = 4, LENGTH = 1000 };
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  iree_hal_buffer_t* buffers[COUNT];
+  uint64_t value = 0;
+  for (uint8_t i = 0; i < COUNT; ++i) {
+    const uint8_t pattern = (uint8_t)(0x40 + i);
+    CHECK_OK(iree_hal_device_queue_alloca(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, value),
+                                          CTS_POINT(semaphore, value + 1), pool, slab_params(pool), LENGTH,
+                                          IREE_HAL_ALLOCA_FLAG_NONE, &buffers[i]));
+    CHECK_OK(iree_hal_device_queue_fill(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, value + 1),
+                                        CTS_POINT(semaphore, value + 2), buffers[i], 0, LENGTH, &pattern, 1,
+                                        IREE_HAL_FILL_FLAG_NONE));
+    value += 2;
+  }
+  for (uint8_t i = 0; i < COUNT; ++i) {
+    uint8_t read[LENGTH];
+    CHECK_OK(iree_hal_semaphore_wait(semaphore, value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+    CHECK_OK(iree_hal_device_transfer_d2h(cts.device, buffers[i], 0, read, LENGTH,
+                                          IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout()));
+    assert_int_equal(read[0], 0x40 + i);
+    assert_int_equal(read[LENGTH - 1], 0x40 + i);
+    CHECK_OK(iree_hal_device_queue_dealloca(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, value),
+                                            CTS_POINT(semaphore, value + 1), buffers[i], IREE_HAL_DEALLOCA_FLAG_NONE));
+    ++value;
+  }
+  CHECK_OK(iree_hal_semaphore_wait(semaphore, value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  for (int i = 0; i < COUNT; ++i) iree_hal_buffer_release(buffers[i]);
+  cts_close_device();  // what work holds goes with it
+  cts_open_device();
+  iree_hal_semaphore_release(semaphore);
+}
+
+static void passthrough(void** state) {
+  SKIP_WITHOUT_RESULTS();
+  iree_hal_queue_pool_backend_t from = backend();
+  iree_hal_pool_t* pool = NULL;
+  iree_hal_passthrough_pool_options_t options = {0};
+  CHECK_OK(iree_hal_passthrough_pool_create(options, from.slab_provider, from.notification, cts.host_allocator, &pool));
+  iree_hal_pool_stats_t stats;
+  iree_hal_slab_provider_stats_t before, after;
+  iree_hal_slab_provider_query_stats(from.slab_provider, &before);
+  iree_hal_buffer_t *first = NULL, *second = NULL;
+  CHECK_OK(iree_hal_pool_allocate_buffer(pool, slab_params(pool), 100, NULL, iree_immediate_timeout(), &first));
+  CHECK_OK(iree_hal_pool_allocate_buffer(pool, slab_params(pool), 1 << 20, NULL, iree_immediate_timeout(), &second));
+  iree_hal_pool_query_stats(pool, &stats);
+  assert_int_equal(stats.slab_count, 2);
+  assert_int_equal(stats.fresh_count, 2);
+  iree_hal_buffer_release(first);
+  iree_hal_buffer_release(second);
+  iree_hal_pool_query_stats(pool, &stats);
+  assert_int_equal(stats.slab_count + stats.reservation_count + stats.bytes_committed, 0);
+  iree_hal_slab_provider_query_stats(from.slab_provider, &after);
+  assert_int_equal(after.total_acquired - before.total_acquired, 2);
+  assert_int_equal(after.total_released - before.total_released, 2);
+  iree_hal_pool_release(pool);
+}
+
+static bool has_ended(void* user_data, iree_async_axis_t axis, uint64_t epoch) {
+  return axis == 7 && epoch <= *(const uint64_t*)user_data;
+}
+
+static iree_hal_pool_t* make_tlsf(iree_device_size_t range_length, iree_device_size_t budget, uint64_t* ended) {
+  iree_hal_queue_pool_backend_t from = backend();
+  iree_hal_tlsf_pool_options_t options = {.tlsf_options.range_length = range_length, .budget_limit = budget};
+  iree_hal_pool_epoch_query_t query = {has_ended, ended};
+  iree_hal_pool_t* pool = NULL;
+  CHECK_OK(iree_hal_tlsf_pool_create(options, from.slab_provider, from.notification, query, cts.host_allocator, &pool));
+  return pool;
+}
+
+static iree_hal_pool_acquire_result_t acquire(iree_hal_pool_t* pool, iree_device_size_t size,
+                                              const iree_async_frontier_t* after, iree_hal_pool_reserve_flags_t flags,
+                                              iree_hal_pool_reservation_t* out_reservation) {
+  iree_hal_pool_acquire_info_t info;
+  iree_hal_pool_acquire_result_t result;
+  CHECK_OK(iree_hal_pool_acquire_reservation(pool, size, 1, after, flags, out_reservation, &info, &result));
+  return result;
+}
+
+// A frontier of one entry, on axis 7.
+typedef struct frontier_storage_t {
+  uint64_t words[3];
+} frontier_storage_t;
+static const iree_async_frontier_t* frontier_of(frontier_storage_t* storage, uint64_t epoch) {
+  iree_async_frontier_t* frontier = (iree_async_frontier_t*)memset(storage, 0, sizeof(*storage));
+  frontier->entry_count = 1;
+  frontier->entries[0] = (iree_async_frontier_entry_t){.axis = 7, .epoch = epoch};
+  return frontier;
+}
+
+// Pieces of one slab, which are used again when what used them is over, for everybody or for who comes after it.
+static void tlsf(void** state) {
+  enum { SLAB = 1 << 16, HALF = SLAB / 2 };
+  const iree_hal_pool_reserve_flags_t modest = IREE_HAL_POOL_RESERVE_FLAG_DISALLOW_GROWTH;
+  uint64_t ended = 0;
+  iree_hal_pool_t* pool = make_tlsf(SLAB, 2 * SLAB, &ended);
+  iree_hal_pool_reservation_t first, second, third, fourth;
+  assert_int_equal(acquire(pool, HALF, NULL, modest, &first), IREE_HAL_POOL_ACQUIRE_EXHAUSTED);
+  assert_int_equal(acquire(pool, HALF, NULL, IREE_HAL_POOL_RESERVE_FLAG_NONE, &first), IREE_HAL_POOL_ACQUIRE_OK);
+  assert_int_equal(acquire(pool, HALF, NULL, modest, &second), IREE_HAL_POOL_ACQUIRE_OK);
+  assert_int_equal(acquire(pool, HALF, NULL, modest, &third), IREE_HAL_POOL_ACQUIRE_EXHAUSTED);
+  frontier_storage_t death_storage, later_storage;
+  const iree_async_frontier_t *death = frontier_of(&death_storage, 3), *later = frontier_of(&later_storage, 4);
+  iree_hal_pool_release_reservation(pool, &first, death);
+  assert_int_equal(acquire(pool, HALF, NULL, modest, &third), IREE_HAL_POOL_ACQUIRE_EXHAUSTED);
+  assert_int_equal(acquire(pool, HALF, later, modest, &third), IREE_HAL_POOL_ACQUIRE_OK);
+  iree_hal_pool_release_reservation(pool, &third, death);
+  ended = 3;
+  assert_int_equal(acquire(pool, HALF, NULL, modest, &third), IREE_HAL_POOL_ACQUIRE_OK);
+  assert_int_equal(acquire(pool, SLAB, NULL, IREE_HAL_POOL_RESERVE_FLAG_NONE, &fourth), IREE_HAL_POOL_ACQUIRE_OK);
+  assert_int_equal(acquire(pool, 1, NULL, IREE_HAL_POOL_RESERVE_FLAG_NONE, &first), IREE_HAL_POOL_ACQUIRE_OVER_BUDGET);
+  iree_hal_pool_stats_t stats;
+  iree_hal_pool_query_stats(pool, &stats);
+  assert_int_equal(stats.slab_count, 2);
+  assert_int_equal(stats.bytes_reserved, 2 * SLAB);
+  iree_hal_buffer_t* buffer = NULL;
+  CHECK_CODE(INVALID_ARGUMENT,
+             iree_hal_pool_allocate_buffer(pool, slab_params(pool), SLAB + 1, NULL, iree_immediate_timeout(), &buffer));
+  iree_hal_pool_release_reservation(pool, &second, NULL);
+  iree_hal_pool_release_reservation(pool, &third, NULL);
+  iree_hal_pool_release_reservation(pool, &fourth, NULL);
+  CHECK_OK(iree_hal_pool_trim(pool));
+  iree_hal_pool_query_stats(pool, &stats);
+  assert_int_equal(stats.slab_count + stats.bytes_reserved + stats.reservation_count, 0);
+  iree_hal_pool_release(pool);
+}
+
+static void tlsf_queues(void** state) {
+  SKIP_WITHOUT_RESULTS();
+  uint64_t ended = 0;
+  iree_hal_pool_t* pool = make_tlsf(1 << 16, 0, &ended);
+  run_pool(pool);
+  iree_hal_pool_stats_t stats;
+  iree_hal_pool_query_stats(pool, &stats);
+  assert_int_equal(stats.slab_count, 1);
+  assert_int_equal(stats.reservation_count, 0);
+  iree_hal_pool_release(pool);
+}
+
+static int release_later(void* arg) {
+  iree_wait_until(iree_time_now() + 20 * 1000000);
+  iree_hal_buffer_release((iree_hal_buffer_t*)arg);
+  return 0;
+}
+
+// Who waits for memory is woken by who gives it back.
+static void tlsf_notifies(void** state) {
+  uint64_t ended = 0;
+  iree_hal_pool_t* pool = make_tlsf(4096, 4096, &ended);
+  iree_hal_buffer_t *first = NULL, *second = NULL;
+  iree_thread_t* thread = NULL;
+  CHECK_OK(iree_hal_pool_allocate_buffer(pool, slab_params(pool), 4096, NULL, iree_immediate_timeout(), &first));
+  CHECK_CODE(RESOURCE_EXHAUSTED,
+             iree_hal_pool_allocate_buffer(pool, slab_params(pool), 1, NULL, iree_make_timeout_ms(2), &second));
+  iree_thread_create_params_t params = {.name = IREE_SV("release")};
+  CHECK_OK(iree_thread_create(release_later, first, params, cts.host_allocator, &thread));
+  CHECK_OK(iree_hal_pool_allocate_buffer(pool, slab_params(pool), 64, NULL, iree_infinite_timeout(), &second));
+  iree_thread_release(thread);
+  iree_hal_buffer_release(second);
+  iree_hal_pool_release(pool);
+}
+
+CTS_SUITE(pool, cmocka_unit_test(explicit_pool), cmocka_unit_test(pool_buffers), cmocka_unit_test(passthrough),
+          cmocka_unit_test(tlsf), cmocka_unit_test(tlsf_notifies), cmocka_unit_test(tlsf_queues));

@@ -157,7 +157,7 @@ IREE_API_EXPORT iree_status_t iree_hal_allocator_create_heap(iree_string_view_t 
 //===----------------------------------------------------------------------------------------------------------------===
 // Virtual memory: address ranges, and physical memory to map into them. A reservation is a buffer that work may use
 // where memory is mapped and access to it given; doing either while work uses the range is undefined. Sizes and offsets
-// are multiples of the smallest page (query_granularity). Errors of all: UNAVAILABLE where there is none (GPUs today).
+// are multiples of the smallest page (query_granularity). Errors of all: UNAVAILABLE where there is none.
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct iree_hal_physical_memory_t iree_hal_physical_memory_t;

@@ -23,6 +23,7 @@
 #include "iree/hal/command_buffer.h"
 #include "iree/hal/executable_cache.h"
 #include "iree/hal/file.h"
+#include "iree/hal/memory/slab_provider.h"
 #include "iree/hal/pool.h"
 #include "iree/hal/queue.h"
 #include "iree/hal/resource.h"
@@ -140,6 +141,12 @@ typedef struct iree_hal_device_capabilities_t {
   bool has_device_group;
 } iree_hal_device_capabilities_t;
 
+typedef struct iree_hal_queue_pool_backend_t {
+  iree_hal_slab_provider_t* slab_provider;
+  iree_async_notification_t* notification;
+  iree_hal_pool_epoch_query_t epoch_query;  // `fn` is NULL: what has ended is told by semaphores
+} iree_hal_queue_pool_backend_t;
+
 // A device's place in a group.
 typedef struct iree_hal_device_topology_info_t {
   iree_hal_topology_edge_scheduling_word_t self_edge;
@@ -192,6 +199,11 @@ IREE_API_EXPORT iree_hal_semaphore_compatibility_t
 iree_hal_device_query_semaphore_compatibility(iree_hal_device_t* device, iree_hal_semaphore_t* semaphore);
 IREE_API_EXPORT iree_status_t iree_hal_device_query_capabilities(iree_hal_device_t* device,
                                                                  iree_hal_device_capabilities_t* out_capabilities);
+// What pools of the application's own are made of, for queues of that affinity (iree_hal_tlsf_pool_create). Both are
+// the device's, which must outlive the pools.
+IREE_API_EXPORT iree_status_t iree_hal_device_query_queue_pool_backend(iree_hal_device_t* device,
+                                                                       iree_hal_queue_affinity_t queue_affinity,
+                                                                       iree_hal_queue_pool_backend_t* out_backend);
 // NULL when the device is in no group; valid until the group goes or the device joins another.
 IREE_API_EXPORT const iree_hal_device_topology_info_t* iree_hal_device_topology_info(iree_hal_device_t* device);
 // What a driver knows better of the edge between two of its devices.

@@ -1,6 +1,7 @@
 // Pools: where an application wants queue-ordered allocations to come from (iree_hal_device_queue_alloca). A pool hands
-// out reservations, ranges of memory of its own, and makes buffers of them. None are provided: an implementation is a
-// type that begins with iree_hal_resource_t, initialized with the vtable below. Thread safe.
+// out reservations, ranges of memory of its own, and makes buffers of them. There are two over slabs of memory
+// (memory/tlsf_pool.h, memory/passthrough_pool.h); an implementation is a type that begins with iree_hal_resource_t,
+// initialized with the vtable below. Thread safe.
 #ifndef IREE_HAL_POOL_H_
 #define IREE_HAL_POOL_H_
 
@@ -127,7 +128,8 @@ IREE_API_EXPORT void iree_hal_pool_query_stats(const iree_hal_pool_t* pool, iree
 IREE_API_EXPORT iree_status_t iree_hal_pool_trim(iree_hal_pool_t* pool);
 // What is notified when reservations are given back; NULL for pools without.
 IREE_API_EXPORT iree_async_notification_t* iree_hal_pool_notification(iree_hal_pool_t* pool);
-// A buffer that owns its reservation. Where nothing is free, asks again until the timeout. Errors: INVALID_ARGUMENT for
+// A buffer that owns its reservation. Where nothing is free, asks again until the timeout: when the pool notifies, else
+// now and then. Errors: INVALID_ARGUMENT for
 // what the pool does not have, RESOURCE_EXHAUSTED.
 IREE_API_EXPORT iree_status_t iree_hal_pool_allocate_buffer(iree_hal_pool_t* pool, iree_hal_buffer_params_t params,
                                                             iree_device_size_t allocation_size,
