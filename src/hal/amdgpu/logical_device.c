@@ -2,6 +2,7 @@
 #include "hal/amdgpu/logical_device.h"
 
 #include "hal/amdgpu/host_queue.h"
+#include "hal/gpu/allocator.h"
 
 static void amdgpu_destroy(iree_hal_device_t* base) {
   logical_device_t* device = (logical_device_t*)base;
@@ -110,7 +111,7 @@ iree_status_t logical_device_create(system_t* system, uint64_t mask, const logic
   base->host_allocator = host_allocator;
   base->identifier = IREE_SV("amdgpu");
   base->proactor_pool = create_params ? create_params->proactor_pool : NULL;
-  base->block_alignment = AMDGPU_MAX_ALIGNMENT;
+  base->block_alignment = GPU_MAX_ALIGNMENT;
   base->pooled_operation_size = options->user.host_block_pool_small_size;
   device->gpu.backend = &host_queue_backend;
   device->gpu.domain = domain;

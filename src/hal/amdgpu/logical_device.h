@@ -8,7 +8,6 @@
 #include "hal/gpu/device.h"
 
 #define LOGICAL_DEVICE_DEFAULT_QUEUES 2u  // of each GPU
-#define AMDGPU_MAX_ALIGNMENT 4096         // bytes, of memory from HSA
 
 typedef struct logical_device_options_t {
   uint32_t queue_count;   // of each GPU; 0: the default

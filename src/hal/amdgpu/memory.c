@@ -197,15 +197,9 @@ iree_status_t amdgpu_allocator_create(const logical_device_t* device, iree_hal_a
   };
   *out_allocator = NULL;
   memory_t* self = NULL;
-  gpu_allocator_params_t params = {
-      .domain = device->gpu.domain,
-      .maps_device_memory = true,
-      .memory_size = device->physical[0].gpu->memory_size,
-      .max_alignment = AMDGPU_MAX_ALIGNMENT,
-      .vtable = &vtable,
-      .virtual_calls = &virtual_calls,
-      .host_allocator = device->gpu.base.host_allocator,
-  };
+  gpu_allocator_params_t params = gpu_allocator_params_of(&device->gpu, &vtable);
+  params.memory_size = device->physical[0].gpu->memory_size;
+  params.virtual_calls = &virtual_calls;
   uint32_t count = device->gpu.domain.physical_count;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(params.host_allocator, sizeof(*self), count,
                                                           sizeof(self->gpus[0]), (void**)&self));

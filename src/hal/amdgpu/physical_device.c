@@ -2,14 +2,15 @@
 #include "hal/amdgpu/physical_device.h"
 
 #include "hal/amdgpu/host_queue.h"
+#include "hal/gpu/allocator.h"
 
 enum { DEFAULT_RANGE_LENGTH = 64 << 20, VISIBLE_RANGE_SHARE = 16 };
 
 static iree_status_t check_options(const amdgpu_options_t* options) {
-  if (options->default_pool_alignment > AMDGPU_MAX_ALIGNMENT) {
+  if (options->default_pool_alignment > GPU_MAX_ALIGNMENT) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                             "--amdgpu_default_pool_alignment=%" PRIu64 " is more than the %d that memory of GPUs has",
-                            options->default_pool_alignment, AMDGPU_MAX_ALIGNMENT);
+                            options->default_pool_alignment, GPU_MAX_ALIGNMENT);
   }
   if (options->default_pool_frontier_capacity > HAL_POOL_MAX_FRONTIER) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--amdgpu_default_pool_frontier_capacity is at most %d",

@@ -5,7 +5,8 @@
 #include "hal/amdgpu/host_queue.h"
 #include "hal/idle_list.h"
 
-enum { MAX_INSTANCES = 16 };  // for one GPU
+enum { MAX_INSTANCES = 16 };   // for one GPU
+enum { MAX_WORDS = 0xFFFFF };  // that one jump leads to
 
 enum { EVENT_WRITE = 0x46, ACQUIRE_MEM = 0x58, DISPATCH_DIRECT = 0x15, SET_SH_REG = 0x76 };
 enum { COMPUTE_SHADER = 1 << 1 };  // of a header
@@ -393,15 +394,13 @@ void pm4_program_free(void* data) {
 }
 
 // The templates, and for each GPU a first instance, so that one submission after the other allocates nothing.
-static iree_status_t build(pm4_program_t* program, const logical_device_t* device, const gpu_work_t* work) {
+static iree_status_t build(pm4_program_t* program, const writer_t* counted) {
   iree_allocator_t host_allocator = program->host_allocator;
-  writer_t counted = {.device = device, .work = work, .program = program};
-  put_program(&counted);
-  size_t begin = iree_host_align(counted.count * sizeof(uint32_t), RING_ALIGNMENT);
-  program->word_count = counted.count;
-  program->size = begin + counted.data;
-  program->place_count = counted.place_count;
-  program->fixup_count = counted.fixup_count;
+  size_t begin = iree_host_align(counted->count * sizeof(uint32_t), RING_ALIGNMENT);
+  program->word_count = counted->count;
+  program->size = begin + counted->data;
+  program->place_count = counted->place_count;
+  program->fixup_count = counted->fixup_count;
   IREE_RETURN_IF_ERROR(
       iree_allocator_malloc_array(host_allocator, program->physical_count, program->size, (void**)&program->templates));
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(host_allocator, program->fixup_count + 1, sizeof(*program->fixups),
@@ -409,7 +408,8 @@ static iree_status_t build(pm4_program_t* program, const logical_device_t* devic
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(host_allocator, program->place_count + 1, sizeof(*program->places),
                                                    (void**)&program->places));
   for (uint32_t i = 0; i < program->physical_count; ++i) {
-    writer_t writer = {.device = device, .work = work, .program = program, .physical = i, .data = begin};
+    writer_t writer = {
+        .device = counted->device, .work = counted->work, .program = program, .physical = i, .data = begin};
     writer.words = (uint32_t*)(program->templates + i * program->size);
     put_program(&writer);
     pm4_instance_t* instance = NULL;
@@ -426,6 +426,9 @@ iree_status_t pm4_program_create(gpu_device_t* base, const gpu_work_t* work, voi
   uint32_t count = base->domain.physical_count;
   *out_program = NULL;
   if (!device->makes_pm4 || work->is_one_shot || !all_qualify(work)) return iree_ok_status();
+  writer_t counted = {.device = device, .work = work};
+  put_program(&counted);
+  if (counted.count > MAX_WORDS || counted.data > INT32_MAX) return iree_ok_status();
   pm4_program_t* program = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(host_allocator, sizeof(*program), count,
                                                           sizeof(program->stores[0]), (void**)&program));
@@ -437,7 +440,7 @@ iree_status_t pm4_program_create(gpu_device_t* base, const gpu_work_t* work, voi
   iree_status_t status =
       iree_allocator_malloc_array(host_allocator, count, sizeof(*program->gpus), (void**)&program->gpus);
   for (uint32_t i = 0; i < count && iree_status_is_ok(status); ++i) program->gpus[i] = device->physical[i].gpu;
-  if (iree_status_is_ok(status)) status = build(program, device, work);
+  if (iree_status_is_ok(status)) status = build(program, &counted);
   if (!iree_status_is_ok(status)) {
     pm4_program_free(program);
     return status;

@@ -336,6 +336,16 @@ static const iree_hal_allocator_vtable_t allocator_vtable = {
     .virtual_memory_advise = gpu_virtual_memory_advise,
 };
 
+gpu_allocator_params_t gpu_allocator_params_of(const gpu_device_t* device, const gpu_memory_source_vtable_t* vtable) {
+  return (gpu_allocator_params_t){
+      .domain = device->domain,
+      .maps_device_memory = true,
+      .max_alignment = GPU_MAX_ALIGNMENT,
+      .vtable = vtable,
+      .host_allocator = device->base.host_allocator,
+  };
+}
+
 iree_status_t gpu_allocator_create(const gpu_allocator_params_t* params, iree_hal_allocator_t** out_allocator) {
   *out_allocator = NULL;
   gpu_allocator_t* allocator = NULL;

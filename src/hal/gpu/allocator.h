@@ -11,6 +11,8 @@
 #include "hal/gpu/device.h"
 #include "hal/page_table.h"
 
+enum { GPU_MAX_ALIGNMENT = 4096 };  // bytes, of what is allocated
+
 typedef enum {
   GPU_MEMORY_OWNED,
   GPU_MEMORY_LOCKED,
@@ -77,6 +79,9 @@ typedef struct gpu_allocator_params_t {
   iree_allocator_t host_allocator;
 } gpu_allocator_params_t;
 
+// What those of all drivers have in common; the rest is for memory of GPUs that the host sees, of no size and source
+// yet.
+gpu_allocator_params_t gpu_allocator_params_of(const gpu_device_t* device, const gpu_memory_source_vtable_t* vtable);
 // Takes over the source, also when it fails.
 iree_status_t gpu_allocator_create(const gpu_allocator_params_t* params, iree_hal_allocator_t** out_allocator);
 

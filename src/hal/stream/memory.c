@@ -2,7 +2,7 @@
 // pinned memory of the host.
 #include "hal/stream/device.h"
 
-enum { BASE_ALIGNMENT = 256, MAX_ALIGNMENT = 4096 };
+enum { BASE_ALIGNMENT = 256 };
 
 typedef struct memory_t {
   iree_allocator_t host_allocator;
@@ -106,14 +106,8 @@ iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_al
   };
   *out_allocator = NULL;
   memory_t* self = NULL;
-  gpu_allocator_params_t params = {
-      .domain = device->gpu.domain,
-      .maps_device_memory = true,
-      .memory_size = device->gpus[0].memory_size,
-      .max_alignment = MAX_ALIGNMENT,
-      .vtable = &vtable,
-      .host_allocator = device->gpu.base.host_allocator,
-  };
+  gpu_allocator_params_t params = gpu_allocator_params_of(&device->gpu, &vtable);
+  params.memory_size = device->gpus[0].memory_size;
   uint32_t count = device->gpu.domain.physical_count;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(params.host_allocator, sizeof(*self), count,
                                                           sizeof(self->contexts[0]), (void**)&self));

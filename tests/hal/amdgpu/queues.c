@@ -504,6 +504,22 @@ static void own_format(void** state) {
   assert_int_equal(packets, is_able ? 1 : one_shot);
 }
 
+// More commands than one jump leads to go the other way.
+static void own_format_too_long(void** state) {
+  enum { COUNT = 40000 };
+  iree_hal_buffer_t* buffer = make_buffer(4);
+  iree_hal_semaphore_t* semaphore = make_semaphore();
+  iree_hal_command_buffer_t* commands = begin();
+  for (int i = 0; i < COUNT; ++i) record_accumulate(commands, buffer, 1);
+  OK(iree_hal_command_buffer_end(commands));
+  execute(1, NOW, POINT(semaphore, 1), commands);
+  wait_for(semaphore, 1);
+  assert_int_equal(word(buffer, 0), COUNT);
+  iree_hal_command_buffer_release(commands);
+  iree_hal_semaphore_release(semaphore);
+  iree_hal_buffer_release(buffer);
+}
+
 // Nobody falls back without being told.
 static void own_format_by_name(void** state) {
   const logical_device_t* usual = (const logical_device_t*)device;
@@ -563,7 +579,7 @@ int main(void) {
   const struct CMUnitTest usual[] = {cmocka_unit_test(indirect_counts), cmocka_unit_test(indirect_arguments),
                                      cmocka_unit_test(many_producers)};
   const struct CMUnitTest own[] = {cmocka_unit_test(own_format), cmocka_unit_test(own_format_by_name),
-                                   cmocka_unit_test(many_producers)};
+                                   cmocka_unit_test(own_format_too_long), cmocka_unit_test(many_producers)};
   int failures = cmocka_run_group_tests_name("tiny rings", tiny, open_tiny, close_group);
   failures += cmocka_run_group_tests_name("waits on the host", usual, open_deferring, close_group);
   failures += cmocka_run_group_tests_name("as usual", usual, open_usual, close_group);
