@@ -209,6 +209,7 @@ fuzz_one() {
   case $name in
     mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
     lower) seeds=$(echo tests/import/lowering/*/) ;;
+    bytecode) seeds=tests/ir/bytecode/files ;;
     vmfb) seeds=$build/demo ;;
     gpu_code)
       seeds=$build/fuzz/kernels

@@ -91,11 +91,5 @@ ir_op_t* source_parse(ir_context_t* ctx, source_file_t* source) {
     onnx_source_t model = {source->path, source->data, source->size};
     return onnx_import_buffer(ctx, &model, &options, &source->onnx_files);
   }
-  if (kind == FILE_KIND_MLIR_BYTECODE) {
-    ir_error(ctx, ir_loc_file(ctx, source->path, 1, 1),
-             "MLIR bytecode cannot be read; write the module as text (iree-opt or mlir-opt print it)");
-    return NULL;
-  }
-  ir_context_add_source(ctx, source->path, source->data, source->size);
   return ir_parse_module(ctx, source->path, source->data, source->size);
 }

@@ -3,6 +3,7 @@
 //   #map = affine_map<...>       aliases, also behind their uses
 //   module { ... }               or any list of ops
 //   {-# dialect_resources ... #-}
+#include "ir/bytecode.h"
 #include "ir/parse_state.h"
 
 static bool parse_top_level(ir_parser_t* p, ir_block_t* block) {
@@ -36,6 +37,7 @@ static void drop_scopes(ir_parser_t* p) {
 }
 
 ir_op_t* ir_parse_module(ir_context_t* ctx, const char* path, const char* text, size_t size) {
+  if (ir_is_bytecode(text, size)) return ir_read_bytecode(ctx, path, text, size);
   ir_parser_t p = {.ctx = ctx, .path = ir_intern_cstr(ctx, path), .begin = text, .end = text + size};
   p.cursor = (ir_cursor_t){text, text, 1};
   arena_init(&p.scratch);
@@ -54,4 +56,44 @@ ir_op_t* ir_parse_module(ir_context_t* ctx, const char* path, const char* text, 
   ir_set_finish(&p.resources);
   arena_finish(&p.scratch);
   return ok ? unwrap(module) : NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// An attribute or a type alone
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_parser_t begin_alone(ir_context_t* ctx, const char* text, size_t size) {
+  ir_parser_t p = {.ctx = ctx, .path = ir_intern_cstr(ctx, "-"), .begin = text, .end = text + size, .quiet = 1};
+  p.cursor = (ir_cursor_t){text, text, 1};
+  arena_init(&p.scratch);
+  ir_skip_space(&p);
+  return p;
+}
+
+// Whether all of it was read.
+static bool end_alone(ir_parser_t* p) {
+  bool ok = !p->failed && p->cursor.at == p->end;
+  ir_set_finish(&p->aliases);
+  ir_set_finish(&p->resources);
+  arena_finish(&p->scratch);
+  return ok;
+}
+
+const ir_attr_t* ir_parse_attr_text(ir_context_t* ctx, const char* text, size_t size) {
+  ir_parser_t p = begin_alone(ctx, text, size);
+  const ir_attr_t* attr = ir_parse_item(&p);
+  return end_alone(&p) ? attr : NULL;
+}
+
+const ir_type_t* ir_parse_type_text(ir_context_t* ctx, const char* text, size_t size) {
+  ir_parser_t p = begin_alone(ctx, text, size);
+  const ir_type_t* type = ir_parse_type(&p);
+  return end_alone(&p) ? type : NULL;
+}
+
+const ir_attr_t* ir_attr_from_bytes(ir_context_t* ctx, const ir_type_t* type, const void* data, size_t size,
+                                    const char* resource) {
+  ir_parser_t p = begin_alone(ctx, "", 0);
+  const ir_attr_t* attr = ir_parse_raw_elements(&p, type, data, size, resource);
+  return end_alone(&p) ? attr : NULL;
 }

@@ -127,6 +127,17 @@ static int compare_names(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
+bool ir_unique_names(const ir_named_attr_t* entries, uint32_t count) {
+  if (count < 2) return true;
+  ir_named_attr_t* sorted = memory_array(count, sizeof(*sorted));
+  memcpy(sorted, entries, sizeof(*sorted) * count);
+  qsort(sorted, count, sizeof(*sorted), compare_names);
+  bool unique = true;
+  for (uint32_t i = 1; i < count; ++i) unique = unique && sorted[i].name != sorted[i - 1].name;
+  memory_free(sorted);
+  return unique;
+}
+
 static bool check_unique(ir_parser_t* p, const ir_named_attr_t* entries, uint32_t count) {
   if (count < 2) return true;
   ir_named_attr_t small[8], *sorted = count <= 8 ? small : ir_parse_scratch(p, sizeof(*sorted) * count);

@@ -208,6 +208,13 @@ static bool is_data_type(const ir_type_t* type) {
   return scalar->kind == IR_TYPE_INTEGER || scalar->kind == IR_TYPE_INDEX || scalar->kind == IR_TYPE_FLOAT;
 }
 
+const ir_attr_t* ir_parse_raw_elements(ir_parser_t* p, const ir_type_t* type, const unsigned char* data, size_t size,
+                                       const char* resource) {
+  bool shaped = type->kind == IR_TYPE_TENSOR || type->kind == IR_TYPE_VECTOR;
+  if (!shaped || !ir_type_is_static(type) || !is_data_type(type)) return ir_parse_fail(p, "no elements"), NULL;
+  return raw_elements(p, type, data, size, resource);
+}
+
 static const ir_type_t* parse_elements_type(ir_parser_t* p) {
   if (!ir_parse_expect(p, ":")) return NULL;
   ir_cursor_t start = p->cursor;

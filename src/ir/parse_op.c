@@ -124,26 +124,27 @@ static bool check_count(ir_parser_t* p, const ir_draft_t* op, int want, uint32_t
 }
 
 // StableHLO's lists of numbers were element data once: dense<[1, 0]> : tensor<2xi64> is array<i64: 1, 0> now.
-static void modernize_lists(ir_parser_t* p, ir_draft_t* op) {
-  if (strncmp(op->name, "stablehlo.", 10) != 0) return;
-  for (uint32_t i = 0; i < op->attrs.count; ++i) {
-    const ir_attr_t* attr = op->attrs.items[i].value;
+void ir_modernize_lists(ir_context_t* ctx, const char* op, ir_named_attr_t* attrs, uint32_t count) {
+  if (strncmp(op, "stablehlo.", 10) != 0) return;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ir_attr_t* attr = attrs[i].value;
     if (attr->kind != IR_ATTR_ELEMENTS || attr->type->rank != 1 || attr->resource) continue;
-    const char* name = op->attrs.items[i].name;
+    const char* name = attrs[i].name;
     if (strcmp(name, "value") == 0 || strchr(name, '.') || attr->type->dims[0] > IR_PARSE_MAX_RANK) continue;
     const ir_type_t* element = attr->type->element;
-    if (element != ir_type_int(p->ctx, 64) && element != ir_type_int(p->ctx, 1)) continue;
-    uint32_t count = (uint32_t)attr->type->dims[0], bytes = ir_type_bytes(element);
+    if (element != ir_type_int(ctx, 64) && element != ir_type_int(ctx, 1)) continue;
+    uint32_t size = (uint32_t)attr->type->dims[0], bytes = ir_type_bytes(element);
     unsigned char data[IR_PARSE_MAX_RANK * 8];
-    for (uint32_t k = 0; k < count; ++k)
+    for (uint32_t k = 0; k < size; ++k) {
       ir_scalar_store_integer(element, ir_attr_element_integer(attr, k), data + k * bytes);
-    op->attrs.items[i].value = ir_attr_dense_array(p->ctx, element, data, count);
+    }
+    attrs[i].value = ir_attr_dense_array(ctx, element, data, size);
   }
 }
 
 ir_op_t* ir_draft_finish(ir_parser_t* p, ir_draft_t* op) {
   if (p->failed) return NULL;
-  modernize_lists(p, op);
+  ir_modernize_lists(p->ctx, op->name, op->attrs.items, op->attrs.count);
   const ir_op_info_t* info = op->info;
   if (info && (!check_count(p, op, info->operands, op->operands.count, "operand") ||
                !check_count(p, op, info->results, op->results.count, "result") ||
@@ -218,7 +219,7 @@ static bool resolve_generic(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t*
 }
 
 // In the generic form the operands handed to successors are told apart by attributes, which the op does not keep.
-static void split_successor_operands(ir_op_t* op) {
+void ir_split_successor_operands(ir_op_t* op) {
   int64_t segments[3] = {0};
   uint32_t n = op->successor_count, known = ir_op_ints(op, "operandSegmentSizes", segments, 3);
   if (!n || op->info->code == IR_CODE_UNREGISTERED || (n == 1 && known != 3)) {
@@ -255,7 +256,7 @@ static ir_op_t* parse_generic(ir_parser_t* p, const ir_loc_t* loc) {
     return NULL;
   }
   ir_op_t* result = resolve_generic(p, &op, &refs, &types) ? ir_draft_finish(p, &op) : NULL;
-  if (result && result->successor_count) split_successor_operands(result);
+  if (result && result->successor_count) ir_split_successor_operands(result);
   return result;
 }
 

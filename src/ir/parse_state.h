@@ -147,6 +147,23 @@ bool ir_store_float_bits(const ir_type_t* type, uint64_t bits, double* value);
 
 // An attribute with an optional `: type` where nothing else could own the type.
 const ir_attr_t* ir_parse_item(ir_parser_t* p);
+// Attributes and types that stand alone, without aliases; NULL, without a message, when the text is something else. The
+// text outlives the context.
+const ir_attr_t* ir_parse_attr_text(ir_context_t* ctx, const char* text, size_t size);
+const ir_type_t* ir_parse_type_text(ir_context_t* ctx, const char* text, size_t size);
+// Elements of `type` (or NULL when it cannot have them, or not so many) in bytes that outlive the context; booleans as
+// bytes or bits. `resource` may be NULL.
+const ir_attr_t* ir_attr_from_bytes(ir_context_t* ctx, const ir_type_t* type, const void* data, size_t size,
+                                    const char* resource);
+const ir_attr_t* ir_parse_raw_elements(ir_parser_t* p, const ir_type_t* type, const unsigned char* data, size_t size,
+                                       const char* resource);
+// Whether no name comes twice. Names are interned.
+bool ir_unique_names(const ir_named_attr_t* entries, uint32_t count);
+// StableHLO's lists of numbers as they are written today.
+void ir_modernize_lists(ir_context_t* ctx, const char* op, ir_named_attr_t* attrs, uint32_t count);
+// The operands that go to each successor, of an op whose attributes tell.
+void ir_split_successor_operands(ir_op_t* op);
+
 const ir_attr_t* ir_parse_dense(ir_parser_t* p);           // after `dense`
 const ir_attr_t* ir_parse_dense_resource(ir_parser_t* p);  // after `dense_resource`
 const ir_attr_t* ir_parse_dense_array(ir_parser_t* p);     // after `array`
