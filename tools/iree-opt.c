@@ -1,4 +1,5 @@
-// iree-opt: reads MLIR text, runs passes by name, prints the result. For tests and for looking at single steps.
+// iree-opt: reads MLIR text or bytecode, runs passes by name, prints the result. For tests and for looking at single
+// steps.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "base/whole_file.h"
 #include "dialects/register.h"
 #include "import/lower.h"
+#include "ir/bytecode.h"
 #include "ir/expect.h"
 #include "passes/passes.h"
 #include "scoped_main.h"
@@ -39,6 +41,8 @@ typedef struct options_t {
   bool split, verify_diagnostics, verify_roundtrip, no_verify, timing, help, list, version;
   uint32_t print_flags;
   int64_t elide_above;
+  bool emit_bytecode;
+  int64_t bytecode_version;
 } options_t;
 
 static const pass_t* find_pass(const char* name, size_t size) {
@@ -118,6 +122,9 @@ static bool set_number(int64_t* out, const char* value) {
   FLAG("version", "", "print the version", (o->version = true))                                                        \
   FLAG("mlir-print-op-generic", "", "print the generic form", (o->print_flags |= IR_PRINT_GENERIC))                    \
   FLAG("mlir-print-debuginfo", "", "print locations", (o->print_flags |= IR_PRINT_LOCS))                               \
+  FLAG("emit-bytecode", "", "write MLIR bytecode instead of text", (o->emit_bytecode = true))                          \
+  FLAG("emit-bytecode-version", "=N", "of this version of the format (default 6)",                                     \
+       value&& set_number(&o->bytecode_version, value))                                                                \
   FLAG("mlir-print-local-scope", "", "print without aliases (always so)", true)                                        \
   FLAG("mlir-elide-elementsattrs-if-larger", "=N", "leave out element data of more than N elements",                   \
        value&& set_number(&o->elide_above, value) && (o->print_flags |= IR_PRINT_ELIDE_LARGE))                         \
@@ -194,7 +201,7 @@ static bool parse_flags(options_t* o, int argc, char** argv) {
 }
 
 static int show_help(void) {
-  puts("iree-opt [flags] [file.mlir | -]\n\nReads MLIR text, runs passes, prints the result.\n");
+  puts("iree-opt [flags] [file.mlir | -]\n\nReads MLIR text or bytecode, runs passes, prints the result.\n");
 #define FLAG(name, argument, help, action) printf("  --%-40s %s\n", name argument, help);
   FLAGS(FLAG)
 #undef FLAG
@@ -239,7 +246,8 @@ static bool transform(const options_t* o, ir_context_t* ctx, const char* path, c
   ok = ok && (!o->verify_roundtrip ||
               (pass_check_round_trip(ctx, module, 0) && pass_check_round_trip(ctx, module, IR_PRINT_GENERIC)));
   ok = ok && pass_run(ctx, module, o->passes, o->pass_count, &run);
-  if (ok) ir_print_op(ctx, out, module, o->print_flags, o->elide_above);
+  if (ok && o->emit_bytecode) ok = ir_write_bytecode(ctx, module, o->bytecode_version, out);
+  if (ok && !o->emit_bytecode) ir_print_op(ctx, out, module, o->print_flags, o->elide_above);
   if (ok && o->timing) {
     text_t times = {0};
     pass_report_print(&report, &times);
@@ -304,7 +312,7 @@ static bool write_output(const options_t* o, const text_t* out) {
 }
 
 static int run_tool(int argc, char** argv) {
-  options_t o = {.run = {.verify_each = true}};
+  options_t o = {.run = {.verify_each = true}, .bytecode_version = IR_BYTECODE_VERSION};
   text_t input = {0}, out = {0};
   if (!parse_flags(&o, argc, argv)) return 1;
   if (o.help) return show_help();

@@ -16,6 +16,7 @@
 #include "compiler/source.h"
 #include "dialects/register.h"
 #include "import/lower.h"
+#include "ir/bytecode.h"
 #include "kernels/layout.h"
 #include "passes/fusion.h"
 #include "passes/passes.h"
@@ -101,7 +102,11 @@ static bool end_phase(run_t* r, compiler_phase_t phase, ir_op_t* op, bool* stop)
   if (o->stop_after != phase || phase == COMPILER_PHASE_END) return true;
   *stop = true;
   text_t text = {0};
-  print_module(r, op, &text);
+  if (!o->emit_bytecode) {
+    print_module(r, op, &text);
+  } else if (!ir_write_bytecode(r->ctx, op, o->bytecode_version, &text)) {
+    return false;
+  }
   return output_text(r, &text);
 }
 
@@ -469,6 +474,7 @@ static bool run_stages(run_t* r) {
     const stage_t* stage = &stages[i];
     progress(r, stage->name, i, count + 1);
     if (!stage->run(r)) return false;
+    if (r->options->read_only) return true;
     ir_op_t* shown = r->module;
     if (stage->run == stage_kernels) shown = r->programs[0].kernels.module;
     for (compiler_phase_t phase = stage->first; phase <= stage->last; ++phase) {

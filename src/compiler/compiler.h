@@ -52,6 +52,9 @@ typedef struct compiler_options_t {
   bool timing;          // measure passes, for `pass_times`
   int64_t elide_above;  // text output: elements of constants to show
   uint32_t print_flags;
+  bool emit_bytecode;        // where `stop_after` ends: MLIR bytecode instead of text
+  int32_t bytecode_version;  // of it
+  bool read_only;            // read and verify the program, and give no output
   ir_diagnostic_fn_t diagnostic;
   void* diagnostic_user;
   // Sees the program when its kernels are there, before the module is written: tests run dispatches one by one with it.
@@ -76,7 +79,7 @@ typedef struct compiler_output_t {
   size_t size;
 } compiler_output_t;
 
-// Compiles a file (.mlir, .mlirbc as text, .onnx) or, with `text`, a program in memory called `path` for messages.
+// Compiles a file (.mlir, .mlirbc, .onnx) or, with `text`, a program in memory called `path` for messages.
 // False after diagnostics; no output then exists.
 bool compiler_run(const compiler_options_t* options, const char* path, const char* text, size_t size,
                   compiler_output_t* output);

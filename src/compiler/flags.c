@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------------------------------------------------===
 // Parsing
 //===----------------------------------------------------------------------------------------------------------------===
+#include "ir/bytecode.h"
 
 typedef enum { KIND_STRING, KIND_LIST, KIND_BOOL, KIND_ALIAS, KIND_CHOICE } flag_kind_t;
 typedef struct flag_row_t {
@@ -366,6 +367,12 @@ static bool check_values(const compiler_flags_t* flags, text_t* error) {
     text_printf(error, "--mlir-elide-elementsattrs-if-larger=%s: a number is needed", flags->elide);
     return false;
   }
+  const char* version = flags->bytecode_version;
+  if (version && (!is_number(version) || strlen(version) > 1 || *version - '0' > IR_BYTECODE_VERSION)) {
+    text_printf(error, "--emit-mlir-bytecode-version=%s: a number from 0 to %d is needed", version,
+                IR_BYTECODE_VERSION);
+    return false;
+  }
   return true;
 }
 
@@ -497,6 +504,8 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   if (!resolve_substitutes(flags, out, error)) return false;
   out->input_type = flags->input_type;
   out->dump_phases_to = flags->dump_phases;
+  out->emit_bytecode = flags->emit_bytecode == FLAG_TRUE;
+  out->bytecode_version = flags->bytecode_version ? *flags->bytecode_version - '0' : IR_BYTECODE_VERSION;
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   out->target.threads = flags->no_threads == FLAG_TRUE || processors < 1 ? 1 : (uint32_t)processors;
   out->target.debug_symbols = flags->debug_symbols == FLAG_TRUE || flags->rocm_debug == FLAG_TRUE;

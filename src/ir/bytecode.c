@@ -50,7 +50,7 @@ static bool read_strings(bytecode_t* b) {
   const unsigned char* end = c.end;
   for (uint64_t i = count; i-- > 0;) {
     if (!bytecode_varint(b, &c, &size)) return false;
-    if (size == 0 || size > (size_t)(end - c.at) || end[-1] != 0) {
+    if (size == 0 || c.at > end || size > (size_t)(end - c.at) || end[-1] != 0) {
       return bytecode_fail(b, &c, "string %llu has a wrong size", (unsigned long long)i);
     }
     end -= size;

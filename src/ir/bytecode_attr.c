@@ -380,6 +380,11 @@ static const ir_attr_t* read_resource(bytecode_t* b, bytecode_bytes_t* c) {
     }
     return attr;
   }
+  // Data that was left out when the program was written stays left out, as in text.
+  if (strcmp(resource->name, "__elided__") != 0) {
+    bytecode_fail(b, &start, "no data for resource '%s'", cut(resource->name));
+    return NULL;
+  }
   ir_named_attr_t entry = {":", ir_attr_type(b->ctx, type)};
   return ir_attr_opaque(b->ctx, "builtin.dense_resource", resource->name, &entry, 1);
 }

@@ -82,6 +82,39 @@ static void test_bytecode_says_what_text_says(void** unused) {
   assert_in_range(count, 100, 1000);
 }
 
+// `path` as bytecode of a version.
+static text_t write_program(const char* path, const text_t* source, int64_t version) {
+  text_t out = {0};
+  ir_context_t* ctx = ir_context_create();
+  dialects_register_all(ctx);
+  ir_op_t* module = ir_parse_module(ctx, path, source->data, source->size);
+  assert_non_null(module);
+  assert_true(ir_write_bytecode(ctx, module, version, &out));
+  ir_context_destroy(ctx);
+  return out;
+}
+
+static void test_what_is_written_reads_again(void** unused) {
+  static const char* const files[] = {"types.mlir", "upstream.mlir", "resources.mlir", "nested.mlir",
+                                      "calls.mlir", "bodies.mlir",   "dynamic.mlir",   "special.mlir"};
+  for (size_t f = 0; f < sizeof(files) / sizeof(files[0]); ++f) {
+    char path[512];
+    message_t message;
+    snprintf(path, sizeof(path), FOLDER "%s", files[f]);
+    text_t source = read_file(path), want = print_file(files[f]);
+    for (int64_t version = 0; version <= IR_BYTECODE_VERSION; ++version) {
+      text_t data = write_program(path, &source, version), have = {0};
+      assert_true(ir_is_bytecode(data.data, data.size));
+      if (!print_program(path, data.data, data.size, &have, &message)) fail_msg("%s: %s", path, message.text);
+      if (strcmp(have.data, want.data) != 0) fail_msg("%s differs as version %d", path, (int)version);
+      text_finish(&data);
+      text_finish(&have);
+    }
+    text_finish(&source);
+    text_finish(&want);
+  }
+}
+
 static void test_shardings_leave_a_note(void** unused) {
   text_t data = read_file(FOLDER "sharded.b6.mlirbc"), out = {0};
   message_t message;
@@ -140,6 +173,7 @@ static void test_messages(void** unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bytecode_says_what_text_says),
+      cmocka_unit_test(test_what_is_written_reads_again),
       cmocka_unit_test(test_shardings_leave_a_note),
       cmocka_unit_test(test_damage_is_harmless),
       cmocka_unit_test(test_messages),
