@@ -17,6 +17,7 @@ ALLOWED = {
     "kernels": [*COMPILER, "passes"],
     "target": [*COMPILER, "passes", "kernels", "module", "isa"],
     "compiler": [*COMPILER, "import", "passes", "kernels", "target", "module"],
+    "embedding": [*COMPILER, "target", "compiler"],
     "module": ["base"],
     "hal": ["base", "module"],
     "vm": ["base", "module"],

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/near.h"
+#include "ir/bytecode.h"
 //===----------------------------------------------------------------------------------------------------------------===
 // Parsing
 //===----------------------------------------------------------------------------------------------------------------===
-#include "ir/bytecode.h"
 
 typedef enum { KIND_STRING, KIND_LIST, KIND_BOOL, KIND_ALIAS, KIND_CHOICE } flag_kind_t;
 typedef struct flag_row_t {
