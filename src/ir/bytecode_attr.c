@@ -406,7 +406,7 @@ static const ir_attr_t* read_dense_array(bytecode_t* b, bytecode_bytes_t* c) {
   return ir_attr_dense_array(b->ctx, type, blob.at, (uint32_t)count);
 }
 
-static const ir_attr_t* read_array(bytecode_t* b, bytecode_bytes_t* c) {
+const ir_attr_t* bytecode_array(bytecode_t* b, bytecode_bytes_t* c) {
   const ir_attr_t** items;
   uint32_t count;
   return bytecode_attr_list(b, c, &items, &count) ? ir_attr_array(b->ctx, items, count) : NULL;
@@ -419,7 +419,7 @@ const ir_attr_t* bytecode_builtin_attr(bytecode_t* b, bytecode_bytes_t* c) {
   if (!bytecode_varint(b, c, &code)) return NULL;
   switch (code) {
     case BYTECODE_ARRAY:
-      return read_array(b, c);
+      return bytecode_array(b, c);
     case BYTECODE_DICT:
       return bytecode_dict(b, c);
     case BYTECODE_STRING:
@@ -462,8 +462,7 @@ const ir_attr_t* bytecode_builtin_attr(bytecode_t* b, bytecode_bytes_t* c) {
   }
 }
 
-// name<element>
-static const ir_type_t* read_wrapped(bytecode_t* b, bytecode_bytes_t* c, const char* head) {
+const ir_type_t* bytecode_wrapped(bytecode_t* b, bytecode_bytes_t* c, const char* head) {
   bytecode_bytes_t start = *c;
   const ir_type_t* element = bytecode_type(b, c);
   if (!element) return NULL;
@@ -474,7 +473,7 @@ static const ir_type_t* read_wrapped(bytecode_t* b, bytecode_bytes_t* c, const c
   return bytecode_text_type(b, &start, &text);
 }
 
-static const ir_type_t* read_tuple(bytecode_t* b, bytecode_bytes_t* c) {
+const ir_type_t* bytecode_tuple(bytecode_t* b, bytecode_bytes_t* c) {
   const ir_type_t** types;
   uint32_t count;
   return bytecode_type_list(b, c, &types, &count) ? ir_type_tuple(b->ctx, types, count) : NULL;
@@ -534,7 +533,7 @@ const ir_type_t* bytecode_builtin_type(bytecode_t* b, bytecode_bytes_t* c) {
     case BYTECODE_TYPE_FUNCTION:
       return bytecode_function(b, c);
     case BYTECODE_TYPE_COMPLEX:
-      return read_wrapped(b, c, "complex<");
+      return bytecode_wrapped(b, c, "complex<");
     case BYTECODE_TYPE_MEMREF:
     case BYTECODE_TYPE_MEMREF_SPACE:
       return read_memref(b, c, code == BYTECODE_TYPE_MEMREF_SPACE);
@@ -544,9 +543,9 @@ const ir_type_t* bytecode_builtin_type(bytecode_t* b, bytecode_bytes_t* c) {
       encoding = bytecode_attr(b, c);
       return encoding ? bytecode_shaped(b, c, "tensor", encoding) : NULL;
     case BYTECODE_TYPE_TUPLE:
-      return read_tuple(b, c);
+      return bytecode_tuple(b, c);
     case BYTECODE_TYPE_UNRANKED_TENSOR:
-      return read_wrapped(b, c, "tensor<*x");
+      return bytecode_wrapped(b, c, "tensor<*x");
     case BYTECODE_TYPE_VECTOR:
       return bytecode_shaped(b, c, "vector", NULL);
     default:

@@ -73,10 +73,15 @@ static bool read_field(bytecode_t* b, bytecode_bytes_t* c, char mark, text_t* ou
     if (type) ir_print_type(out, type);
     return type != NULL;
   }
+  if (mark == 'b') {
+    uint8_t flag;
+    if (!bytecode_byte(b, c, &flag)) return false;
+    text_puts(out, flag ? "true" : "false");
+    return true;
+  }
   if (!bytecode_svarint(b, c, &value)) return false;
   *leave_out = mark == 'I' && !value;
-  if (mark == 'b') text_puts(out, value ? "true" : "false");
-  if (mark != 'b') text_printf(out, "%lld", (long long)value);
+  text_printf(out, "%lld", (long long)value);
   return true;
 }
 
@@ -274,12 +279,6 @@ static const ir_attr_t* read_api_version(bytecode_t* b, bytecode_bytes_t* c) {
   return ir_attr_integer(b->ctx, ir_type_int(b->ctx, 32), (int64_t)value);
 }
 
-static const ir_attr_t* read_list(bytecode_t* b, bytecode_bytes_t* c) {
-  const ir_attr_t** items;
-  uint32_t count;
-  return bytecode_attr_list(b, c, &items, &count) ? ir_attr_array(b->ctx, items, count) : NULL;
-}
-
 static const ir_attr_t* read_string(bytecode_t* b, bytecode_bytes_t* c) {
   bytecode_string_t string;
   return bytecode_string(b, c, &string) ? ir_attr_string(b->ctx, string.text, string.size) : NULL;
@@ -296,7 +295,7 @@ const ir_attr_t* bytecode_vhlo_attr(bytecode_t* b, bytecode_bytes_t* c) {
   if (code < sizeof(words) / sizeof(words[0]) && words[code]) return read_word(b, c, "stablehlo", words[code]);
   switch (code) {
     case 1:
-      return read_list(b, c);
+      return bytecode_array(b, c);
     case 2:
       return read_boolean(b, c);
     case 5:
@@ -418,23 +417,6 @@ const ir_type_t* bytecode_quant_type(bytecode_t* b, bytecode_bytes_t* c) {
   return NULL;
 }
 
-static const ir_type_t* read_wrapped(bytecode_t* b, bytecode_bytes_t* c, const char* head) {
-  bytecode_bytes_t start = *c;
-  const ir_type_t* element = bytecode_type(b, c);
-  if (!element) return NULL;
-  text_t text = {0};
-  text_puts(&text, head);
-  ir_print_type(&text, element);
-  text_puts(&text, ">");
-  return bytecode_text_type(b, &start, &text);
-}
-
-static const ir_type_t* read_tuple(bytecode_t* b, bytecode_bytes_t* c) {
-  const ir_type_t** types;
-  uint32_t count;
-  return bytecode_type_list(b, c, &types, &count) ? ir_type_tuple(b->ctx, types, count) : NULL;
-}
-
 // VHLO's types without parts, by their codes.
 static const char* const vhlo_types[] = {[0] = "i1",
                                          [2] = "bf16",
@@ -481,7 +463,7 @@ const ir_type_t* bytecode_vhlo_type(bytecode_t* b, bytecode_bytes_t* c) {
   }
   switch (code) {
     case 1:
-      return read_wrapped(b, c, "complex<");
+      return bytecode_wrapped(b, c, "complex<");
     case 8:
       return bytecode_function(b, c);
     case 20:
@@ -490,11 +472,11 @@ const ir_type_t* bytecode_vhlo_type(bytecode_t* b, bytecode_bytes_t* c) {
       encoding = bytecode_attr(b, c);
       return encoding ? bytecode_shaped(b, c, "tensor", encoding) : NULL;
     case 23:
-      return read_tuple(b, c);
+      return bytecode_tuple(b, c);
     case 24:
       return read_quant(b, c);
     case 25:
-      return read_wrapped(b, c, "tensor<*x");
+      return bytecode_wrapped(b, c, "tensor<*x");
     case 30:
       return read_quant_axis(b, c);
     case 41:

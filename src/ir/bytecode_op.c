@@ -233,21 +233,19 @@ static bool read_regions(bytecode_t* b, bytecode_bytes_t* c, const head_t* head,
 }
 
 // Shardings say nothing to one device: a constraint is its operand, a mesh nothing.
-static bool skip_sharding(bytecode_t* b, const ir_op_state_t* state, bool* skip) {
-  *skip = strcmp(state->name, "sdy.mesh") == 0 ||
-          (strcmp(state->name, "sdy.sharding_constraint") == 0 && state->operand_count == 1 &&
-           state->result_count == 1 && !state->region_count);
-  b->shardy |= *skip;
-  return true;
+static bool is_sharding(const ir_op_state_t* state) {
+  if (state->region_count) return false;
+  if (strcmp(state->name, "sdy.mesh") == 0) return state->result_count == 0;
+  return strcmp(state->name, "sdy.sharding_constraint") == 0 && state->operand_count == 1 && state->result_count == 1;
 }
 
 static bool read_op(bytecode_t* b, bytecode_bytes_t* c, place_t* place, ir_block_t* block) {
   head_t head = {0};
   ir_op_state_t state = {0};
-  bool skip = false;
-  if (!read_head(b, c, place, &head, &state) || !skip_sharding(b, &state, &skip)) return false;
-  if (skip && !state.region_count) {
-    return !state.result_count || (state.operand_count && define(b, c, place, state.operands[0]));
+  if (!read_head(b, c, place, &head, &state)) return false;
+  if (is_sharding(&state)) {
+    b->shardy = true;
+    return !state.result_count || define(b, c, place, state.operands[0]);
   }
   ir_op_t* op = ir_op_create(b->ctx, &state);
   ir_block_append(block, op);

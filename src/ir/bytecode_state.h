@@ -106,6 +106,10 @@ const ir_attr_t* bytecode_integer(bytecode_t* b, bytecode_bytes_t* c, const ir_t
 // `tensor<`, dimensions, element, encoding (or NULL).
 const ir_type_t* bytecode_shaped(bytecode_t* b, bytecode_bytes_t* c, const char* name, const ir_attr_t* encoding);
 const ir_type_t* bytecode_function(bytecode_t* b, bytecode_bytes_t* c);
+// `head`, a type, `>`: complex<...>.
+const ir_type_t* bytecode_wrapped(bytecode_t* b, bytecode_bytes_t* c, const char* head);
+const ir_type_t* bytecode_tuple(bytecode_t* b, bytecode_bytes_t* c);
+const ir_attr_t* bytecode_array(bytecode_t* b, bytecode_bytes_t* c);
 const ir_attr_t* bytecode_dict(bytecode_t* b, bytecode_bytes_t* c);
 
 // The dialects' own encodings.

@@ -78,6 +78,9 @@ def program(function, arguments):
 def write(folder, name, text, number):
     context = jax_mlir.make_ir_context()
     with context, ir.Location.unknown():
+        # Reading an artifact loads the dialects that StableHLO depends on, among them quant.
+        empty = stablehlo.serialize_portable_artifact(ir.Module.parse("module {}"), VERSIONS[-1])
+        stablehlo.deserialize_portable_artifact(context, empty)
         module = ir.Module.parse(text)
         artifacts = {}
         for version in VERSIONS if "// plain" not in text else []:
