@@ -115,11 +115,31 @@ static iree_status_t fetch(staged_t* s) {
   return iree_ok_status();
 }
 
+// By the device's own way, where it has one for this.
+static iree_status_t transfer_directly(iree_hal_device_t* device, iree_hal_transfer_buffer_t source,
+                                       iree_device_size_t source_offset, iree_hal_transfer_buffer_t target,
+                                       iree_device_size_t target_offset, iree_device_size_t length,
+                                       iree_timeout_t timeout) {
+  const iree_hal_device_vtable_t* vtable = IREE_HAL_VTABLE(device, iree_hal_device);
+  if (!vtable->transfer) return iree_status_from_code(IREE_STATUS_DEFERRED);
+  if (source.device_buffer) {
+    return vtable->transfer(device, /*to_host=*/true, target.host_buffer.data + target_offset, source.device_buffer,
+                            source_offset, length, timeout);
+  }
+  return vtable->transfer(device, /*to_host=*/false, source.host_buffer.data + source_offset, target.device_buffer,
+                          target_offset, length, timeout);
+}
+
 static iree_status_t transfer_queued(iree_hal_device_t* device, iree_hal_transfer_buffer_t source,
                                      iree_device_size_t source_offset, iree_hal_transfer_buffer_t target,
                                      iree_device_size_t target_offset, iree_device_size_t length,
                                      iree_timeout_t timeout) {
   staged_t s = {.length = length};
+  if (!source.device_buffer || !target.device_buffer) {
+    iree_status_t direct = transfer_directly(device, source, source_offset, target, target_offset, length, timeout);
+    if (!iree_status_is_deferred(direct)) return direct;
+    iree_status_ignore(direct);
+  }
   IREE_RETURN_IF_ERROR(copies_begin(device, timeout, &s.copies));
   iree_status_t status;
   if (source.device_buffer && target.device_buffer) {

@@ -172,7 +172,12 @@ iree_status_t iree_async_semaphore_acquire_timepoint(iree_async_semaphore_t* sem
     link_timepoint(semaphore, timepoint);
   }
   iree_slim_mutex_unlock(&semaphore->mutex);
-  if (is_due) call_timepoint(semaphore, timepoint);
+  if (is_due) {
+    call_timepoint(semaphore, timepoint);
+  } else {
+    const iree_hal_semaphore_vtable_t* vtable = IREE_HAL_VTABLE(semaphore, iree_hal_semaphore);
+    if (vtable->watched) vtable->watched(semaphore, minimum_value);
+  }
   return iree_ok_status();
 }
 

@@ -318,6 +318,11 @@ typedef struct iree_hal_device_vtable_t {
 #define CALL(result, name, parameters, arguments) result(IREE_API_PTR* name) parameters;
 #include "iree/hal/device_calls.def"
 #undef CALL
+  // Optional (NULL): copies `length` bytes between the host and memory of the device that the host does not see, ranges
+  // being checked. What is submitted later sees it.
+  // Errors: DEFERRED when the copy is to go through the queue.
+  iree_status_t(IREE_API_PTR* transfer)(iree_hal_device_t* device, bool to_host, void* host, iree_hal_buffer_t* buffer,
+                                        iree_device_size_t offset, iree_device_size_t length, iree_timeout_t timeout);
 } iree_hal_device_vtable_t;
 
 #ifdef __cplusplus

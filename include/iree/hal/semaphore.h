@@ -169,6 +169,8 @@ typedef struct iree_hal_semaphore_vtable_t {
                                     iree_async_wait_flags_t flags);
   // Optional (NULL): runs after the value changed or the semaphore failed.
   void(IREE_API_PTR* changed)(iree_hal_semaphore_t* semaphore);
+  // Optional: runs after a timepoint of that value was added, outside of all locks.
+  void(IREE_API_PTR* watched)(iree_hal_semaphore_t* semaphore, uint64_t value);
   // Optional: timepoints of types that are the driver's.
   iree_status_t(IREE_API_PTR* import_timepoint)(iree_hal_semaphore_t* semaphore, uint64_t value,
                                                 iree_hal_queue_affinity_t queue_affinity,

@@ -268,6 +268,14 @@ static iree_status_t export_shared(gpu_allocator_t* allocator, iree_hal_buffer_t
   return allocator->params.vtable->export_fd(allocator->params.source, memory, out_fd);
 }
 
+// From now on others use the memory too.
+static iree_status_t note_exported(gpu_allocator_t* allocator, gpu_memory_t* memory) {
+  if (memory->is_exported) return iree_ok_status();
+  memory->is_exported = true;
+  if (!allocator->params.vtable->settle) return iree_ok_status();
+  return allocator->params.vtable->settle(allocator->params.source, memory);
+}
+
 static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_hal_buffer_t* buffer,
                                              iree_hal_external_buffer_type_t requested_type,
                                              iree_hal_external_buffer_flags_t requested_flags,
@@ -279,7 +287,7 @@ static iree_status_t allocator_export_buffer(iree_hal_allocator_t* base, iree_ha
   if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION && memory->host) {
     out_external_buffer->handle.host_allocation.ptr = memory->host + offset;
   } else if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION) {
-    ((gpu_memory_t*)memory)->is_exported = true;
+    IREE_RETURN_IF_ERROR(note_exported(allocator, (gpu_memory_t*)memory));
     out_external_buffer->handle.device_allocation.ptr = memory->address + offset;
   } else if (requested_type == IREE_HAL_EXTERNAL_BUFFER_TYPE_OPAQUE_FD && allocator->params.vtable->export_fd) {
     IREE_RETURN_IF_ERROR(export_shared(allocator, buffer, &out_external_buffer->handle.opaque_fd.fd));

@@ -46,6 +46,8 @@ typedef struct gpu_memory_source_vtable_t {
   // Lets GPUs use host memory, whose `host` and `size` are set; sets `address`.
   iree_status_t (*lock)(void* source, gpu_memory_t* memory);
   void (*unlock)(void* source, const gpu_memory_t* memory);
+  // Waits until memory that is going to be used by others holds what was transferred to it. NULL: it does.
+  iree_status_t (*settle)(void* source, const gpu_memory_t* memory);
   // NULL where memory cannot be shared. A file descriptor for what `allocate` gave, which becomes the caller's; and
   // back: lets all GPUs of the device use what a descriptor stands for, which stays the caller's. Sets `address` and
   // `size`.

@@ -21,6 +21,53 @@ iree_status_t gpu_device_clone_failure(gpu_device_t* device) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// The gate
+//===----------------------------------------------------------------------------------------------------------------===
+
+struct gpu_gate_t {
+  iree_atomic_uint32_t references;
+  iree_atomic_uint32_t visitors;
+  iree_atomic_uint32_t is_closed;
+  iree_allocator_t host_allocator;
+  gpu_device_t* device;
+};
+
+static iree_status_t gate_create(gpu_device_t* device, gpu_gate_t** out_gate) {
+  gpu_gate_t* gate = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->base.host_allocator, sizeof(*gate), (void**)&gate));
+  iree_atomic_store(&gate->references, 1u, iree_memory_order_relaxed);
+  gate->host_allocator = device->base.host_allocator;
+  gate->device = device;
+  *out_gate = gate;
+  return iree_ok_status();
+}
+
+gpu_gate_t* gpu_gate_retain(gpu_gate_t* gate) {
+  iree_atomic_fetch_add(&gate->references, 1, iree_memory_order_relaxed);
+  return gate;
+}
+
+void gpu_gate_release(gpu_gate_t* gate) {
+  if (!gate || iree_atomic_fetch_sub(&gate->references, 1, iree_memory_order_acq_rel) != 1) return;
+  iree_allocator_free(gate->host_allocator, gate);
+}
+
+// A visitor counts itself before it looks whether the gate is closed; who closes it looks at the count afterwards.
+gpu_device_t* gpu_gate_enter(gpu_gate_t* gate) {
+  iree_atomic_fetch_add(&gate->visitors, 1, iree_memory_order_seq_cst);
+  if (!iree_atomic_load(&gate->is_closed, iree_memory_order_seq_cst)) return gate->device;
+  gpu_gate_leave(gate);
+  return NULL;
+}
+
+void gpu_gate_leave(gpu_gate_t* gate) { iree_atomic_fetch_sub(&gate->visitors, 1, iree_memory_order_release); }
+
+static void gate_close(gpu_gate_t* gate) {
+  iree_atomic_store(&gate->is_closed, 1u, iree_memory_order_seq_cst);
+  while (iree_atomic_load(&gate->visitors, iree_memory_order_seq_cst)) iree_thread_yield();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // The service thread
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -111,6 +158,7 @@ iree_status_t gpu_device_initialize(gpu_device_t* device) {
   device->base.interface = &gpu_operation_interface;
   hal_queued_initialize(&device->base);
   iree_notification_initialize(&device->host_ready);
+  IREE_RETURN_IF_ERROR(gate_create(device, &device->gate));
   IREE_RETURN_IF_ERROR(gpu_executable_list_create(device->base.host_allocator, &device->executables));
   iree_thread_create_params_t thread = {.name = IREE_SV("gpu-service")};
   return iree_thread_create(service_main, device, thread, device->base.host_allocator, &device->service);
@@ -119,10 +167,12 @@ iree_status_t gpu_device_initialize(gpu_device_t* device) {
 void gpu_device_close(gpu_device_t* device) {
   hal_queued_close(&device->base);
   stop_service(device);
+  if (device->gate) gate_close(device->gate);
 }
 
 void gpu_device_deinitialize(gpu_device_t* device) {
   hal_queued_deinitialize(&device->base);
+  gpu_gate_release(device->gate);
   gpu_executable_list_release(device->executables);
   iree_status_free((iree_status_t)device->failure);
   iree_notification_deinitialize(&device->host_ready);

@@ -21,6 +21,7 @@ typedef struct gpu_queue_t gpu_queue_t;
 typedef struct gpu_operation_t gpu_operation_t;
 typedef struct gpu_part_t gpu_part_t;
 typedef struct gpu_executable_list_t gpu_executable_list_t;
+typedef struct gpu_gate_t gpu_gate_t;
 
 typedef struct gpu_backend_t gpu_backend_t;
 typedef struct gpu_command_t gpu_command_t;
@@ -72,6 +73,11 @@ struct gpu_backend_t {
   // Lets the GPU see it. Several threads may be here, in any order of parts; it does not fail.
   void (*publish)(gpu_queue_t* queue, const gpu_part_t* part);
 
+  // Waits until a part has ended that was issued, of any thread: by looking until `spin_until`, then asleep where
+  // `may_sleep`, else no longer. False when it has not, or the queue failed. NULL: only the completion thread waits,
+  // all the time; else it leaves that to those who need an end, and looks now and then.
+  bool (*poll)(gpu_queue_t* queue, uint64_t epoch, iree_time_t spin_until, bool may_sleep, uint64_t* out_ended);
+
   // The rest is the completion thread's; `wake` may come from any thread.
 
   // Waits until more than `seen` parts have ended, for some milliseconds at most. False when the wait was ended by
@@ -96,6 +102,7 @@ struct gpu_device_t {
 
   iree_atomic_intptr_t failure;  // iree_status_t: of the first queue that was lost
   gpu_executable_list_t* executables;
+  gpu_gate_t* gate;
 
   gpu_operation_t* host_head;  // ready ones for the service thread; guarded by base.mutex
   gpu_operation_t* host_tail;
@@ -119,6 +126,12 @@ void gpu_device_deinitialize(gpu_device_t* device);
 void gpu_device_fail(gpu_device_t* device, iree_status_t status);
 // That status; OK while nothing is lost.
 iree_status_t gpu_device_clone_failure(gpu_device_t* device);
+// The way of what may outlive a device to it. Retained by the device and by each of them.
+gpu_gate_t* gpu_gate_retain(gpu_gate_t* gate);
+void gpu_gate_release(gpu_gate_t* gate);
+// The device, which stays until `leave`; NULL when it is closing, or gone, and then there is nothing to leave.
+gpu_device_t* gpu_gate_enter(gpu_gate_t* gate);
+void gpu_gate_leave(gpu_gate_t* gate);
 // Runs an operation on the service thread.
 void gpu_device_push_host(gpu_device_t* device, gpu_operation_t* operation);
 // NULL when the device has no such queue.
@@ -153,8 +166,9 @@ typedef struct gpu_producer_t {
 
 // Whether only work of that physical device signals it and waits for it.
 bool gpu_semaphore_is_local(iree_hal_semaphore_t* semaphore, uint32_t physical);
-// That work will signal `value`. For semaphores of other drivers nothing happens.
-void gpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, gpu_producer_t producer, uint64_t value);
+// That work will signal `value`. For semaphores of other drivers nothing happens. True when somebody waits for the
+// semaphore who is to be woken.
+bool gpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, gpu_producer_t producer, uint64_t value);
 // The work that reaches `value`, or has. False when none is known.
 bool gpu_semaphore_find_producer(iree_hal_semaphore_t* semaphore, uint64_t value, gpu_producer_t* out_producer);
 

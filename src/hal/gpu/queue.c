@@ -3,6 +3,9 @@
 
 #include "iree/base/threading/thread.h"
 
+// How long a completion thread sleeps at a time that nobody needs, and how often with nothing in flight.
+enum { DOZE_NS = 1000000, MOST_DOZES = 32 };
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Submission
 //===----------------------------------------------------------------------------------------------------------------===
@@ -30,17 +33,43 @@ static gpu_operation_t* pop_blocked(gpu_queue_t* queue) {
   return op;
 }
 
+// Whether the completion thread must not doze.
+static bool is_wanted(gpu_queue_t* queue) {
+  return iree_atomic_load(&queue->wanted, iree_memory_order_seq_cst) > gpu_queue_tail(queue) ||
+         iree_atomic_load(&queue->has_blocked, iree_memory_order_seq_cst) ||
+         iree_atomic_load(&queue->is_woken, iree_memory_order_seq_cst);
+}
+
+// After a reason was given: who rests says so before it looks for one.
 static void unpark(gpu_queue_t* queue) {
-  if (!iree_atomic_load(&queue->is_parked, iree_memory_order_seq_cst)) return;
-  if (iree_atomic_exchange(&queue->is_parked, 0u, iree_memory_order_seq_cst)) {
+  uint32_t rest = iree_atomic_load(&queue->rest, iree_memory_order_seq_cst);
+  if (rest == GPU_AWAKE || (rest == GPU_DOZING && !is_wanted(queue))) return;
+  if (iree_atomic_exchange(&queue->rest, (uint32_t)GPU_AWAKE, iree_memory_order_seq_cst) != GPU_AWAKE) {
     iree_notification_post(&queue->unparked, 1);
   }
 }
 
-static void set_producers(const gpu_operation_t* op, gpu_producer_t producer) {
-  for (iree_host_size_t i = 0; i < op->base.signals.count; ++i) {
-    gpu_semaphore_set_producer(op->base.signals.semaphores[i], producer, op->base.signals.payload_values[i]);
+static void raise_wanted(gpu_queue_t* queue, uint64_t epoch) {
+  uint64_t wanted = iree_atomic_load(&queue->wanted, iree_memory_order_relaxed);
+  while (wanted < epoch && !iree_atomic_compare_exchange_weak(&queue->wanted, &wanted, epoch, iree_memory_order_seq_cst,
+                                                              iree_memory_order_relaxed)) {
   }
+}
+
+void gpu_queue_want(gpu_queue_t* queue, uint64_t epoch) {
+  if (!queue->backend->poll) return;
+  raise_wanted(queue, epoch);
+  unpark(queue);
+}
+
+// True when somebody waits who is to be woken.
+static bool set_producers(const gpu_operation_t* op, gpu_producer_t producer) {
+  bool is_awaited = false;
+  for (iree_host_size_t i = 0; i < op->base.signals.count; ++i) {
+    is_awaited |=
+        gpu_semaphore_set_producer(op->base.signals.semaphores[i], producer, op->base.signals.payload_values[i]);
+  }
+  return is_awaited;
 }
 
 // Whether there is room for another part; and whether nothing is in flight, so that there will never be more.
@@ -104,10 +133,12 @@ static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, gpu_part_t* 
     iree_atomic_store(&op->base.failure, (intptr_t)part->failure, iree_memory_order_relaxed);
   }
   // Nobody may rely on the queue for an operation that is going to fail.
+  bool is_awaited = true;
   if (part->is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) {
-    set_producers(op, (gpu_producer_t){queue->id, epoch});
+    is_awaited = set_producers(op, (gpu_producer_t){queue->id, epoch});
     gpu_operation_release_memory(op, (hal_pool_point_t){queue->id, epoch});
   }
+  if (is_awaited || epoch - queue->seen_tail > queue->entry_mask / 2) raise_wanted(queue, epoch);
   if (part->first == 0) note_barriers(queue, op);
   push_entry(queue, part);
   *out_result = part->is_final ? ISSUE_DONE : ISSUE_PART;
@@ -184,6 +215,7 @@ void gpu_queue_submit(gpu_queue_t* queue, gpu_operation_t* op) {
   iree_slim_mutex_unlock(&queue->submission);
   if (last.operation) publish(queue, &last);
   if (!iree_status_is_ok(status)) gpu_operation_finish(op, status);
+  if (is_blocked) unpark(queue);
   if (tries_again) issue_blocked(queue);
 }
 
@@ -209,6 +241,8 @@ static bool is_ended_or_lost(void* arg) { return is_ended(arg) || has_final(((co
 
 iree_status_t gpu_queue_await_end(gpu_queue_t* queue, uint64_t epoch) {
   end_t end = {queue, epoch};
+  gpu_queue_help(queue, epoch, IREE_TIME_INFINITE_PAST, /*may_sleep=*/false);
+  if (!is_ended(&end)) gpu_queue_want(queue, epoch);
   iree_notification_await(&queue->ended, is_ended_or_lost, &end, iree_infinite_timeout());
   if (is_ended(&end)) return iree_ok_status();
   // What came before the error is told yet.
@@ -244,7 +278,7 @@ static iree_status_t end_operation(gpu_operation_t* op) {
   return op->relies_on_order ? gpu_device_clone_failure(gpu_operation_device(op)) : iree_ok_status();
 }
 
-// The end of one part. Only the completion thread comes here, so entries are popped in order.
+// The end of one part. Who drains comes here, one thread at a time, so entries are popped in order.
 static void retire(gpu_queue_t* queue) {
   uint64_t epoch = gpu_queue_tail(queue) + 1;
   while (gpu_queue_head(queue) < epoch) iree_thread_yield();  // never: it was there before it could end
@@ -265,14 +299,27 @@ static void retire(gpu_queue_t* queue) {
   if (part.is_final) hal_operation_release(&part.operation->base);
 }
 
+// `draining` is held.
 static void drain(gpu_queue_t* queue, uint64_t ended) {
   while (gpu_queue_tail(queue) < ended) retire(queue);  // only this thread changes it
+}
+
+void gpu_queue_help(gpu_queue_t* queue, uint64_t epoch, iree_time_t spin_until, bool may_sleep) {
+  uint64_t ended = 0;
+  if (!queue->backend->poll || gpu_queue_has_ended(queue, epoch)) return;
+  if (!queue->backend->poll(queue, epoch, spin_until, may_sleep, &ended)) return;
+  if (!iree_slim_mutex_try_lock(&queue->draining)) return;
+  // No further: this may be the end of a part of another queue, which what comes later here may wait for.
+  drain(queue, epoch);
+  iree_slim_mutex_unlock(&queue->draining);
+  issue_blocked(queue);
 }
 
 // After an error: what ended before it is done, everything else fails.
 static void fail_all(gpu_queue_t* queue) {
   iree_notification_await(&queue->ended, has_final, queue, iree_infinite_timeout());
   queue->backend->stop(queue);  // nothing may run whose memory goes
+  iree_slim_mutex_lock(&queue->draining);
   drain(queue, iree_atomic_load(&queue->final_epoch, iree_memory_order_relaxed));
   iree_slim_mutex_lock(&queue->submission);
   queue->has_failed = true;
@@ -297,10 +344,11 @@ static void fail_all(gpu_queue_t* queue) {
     iree_status_free(hal_operation_take_failure(&op->base));
     gpu_operation_finish(op, clone_error(queue));
   }
+  iree_slim_mutex_unlock(&queue->draining);
 }
 
 static bool is_unparked(void* arg) {
-  return !iree_atomic_load(&((gpu_queue_t*)arg)->is_parked, iree_memory_order_acquire);
+  return iree_atomic_load(&((gpu_queue_t*)arg)->rest, iree_memory_order_acquire) == GPU_AWAKE;
 }
 
 static bool has_reason(gpu_queue_t* queue) {
@@ -311,9 +359,29 @@ static bool has_reason(gpu_queue_t* queue) {
 // ends may wake it. It says so before it looks a last time; others look whether it sleeps after they gave it a reason.
 static void park(gpu_queue_t* queue) {
   if (has_reason(queue)) return;
-  iree_atomic_store(&queue->is_parked, 1u, iree_memory_order_seq_cst);
-  if (has_reason(queue)) iree_atomic_store(&queue->is_parked, 0u, iree_memory_order_seq_cst);
+  iree_atomic_store(&queue->rest, (uint32_t)GPU_PARKED, iree_memory_order_seq_cst);
+  if (has_reason(queue)) iree_atomic_store(&queue->rest, (uint32_t)GPU_AWAKE, iree_memory_order_seq_cst);
   iree_notification_await(&queue->unparked, is_unparked, queue, iree_infinite_timeout());
+}
+
+// A moment of sleep, shorter when somebody wants an end: nothing is to be done for work whose end the waiting threads
+// see to, and a submission is to wake nobody for it.
+static void doze(gpu_queue_t* queue) {
+  iree_atomic_store(&queue->rest, (uint32_t)GPU_DOZING, iree_memory_order_seq_cst);
+  if (!is_wanted(queue)) {
+    iree_notification_await(&queue->unparked, is_unparked, queue, iree_make_timeout_ns(DOZE_NS));
+  }
+  iree_atomic_store(&queue->rest, (uint32_t)GPU_AWAKE, iree_memory_order_seq_cst);
+}
+
+// Until somebody wants an end, or nothing has been in flight for a while. What has ended meanwhile is told.
+static void rest(gpu_queue_t* queue) {
+  for (uint32_t idle = 0; idle < MOST_DOZES && !is_wanted(queue); ++idle) {
+    doze(queue);
+    if (!gpu_queue_is_busy(queue)) continue;
+    idle = 0;
+    gpu_queue_help(queue, gpu_queue_tail(queue) + 1, IREE_TIME_INFINITE_PAST, /*may_sleep=*/false);
+  }
 }
 
 // Ends the completion thread's waits. Returns how many parts have ended.
@@ -344,14 +412,17 @@ void gpu_queue_fail(gpu_queue_t* queue, iree_status_t status) {
 
 static int completion_main(void* arg) {
   gpu_queue_t* queue = (gpu_queue_t*)arg;
-  uint64_t last = 0, ended = 0;
-  while (queue->backend->await(queue, last, &ended)) {
-    if (ended <= last) {
+  for (;;) {
+    if (queue->backend->poll) rest(queue);
+    uint64_t seen = gpu_queue_tail(queue), ended = 0;
+    if (!queue->backend->await(queue, seen, &ended)) break;
+    if (ended <= seen) {
       park(queue);
       continue;
     }
-    last = ended;
+    iree_slim_mutex_lock(&queue->draining);
     drain(queue, ended);
+    iree_slim_mutex_unlock(&queue->draining);
     issue_blocked(queue);
   }
   if (iree_atomic_load(&queue->error, iree_memory_order_acquire)) fail_all(queue);
@@ -369,6 +440,7 @@ iree_status_t gpu_queue_initialize(gpu_queue_t* queue, uint32_t depth) {
   queue->ordinal = gpu_domain_queue(queue->device->domain, queue->bit);
   queue->entry_mask = depth - 1;
   iree_slim_mutex_initialize(&queue->submission);
+  iree_slim_mutex_initialize(&queue->draining);
   iree_slim_mutex_initialize(&queue->mutex);
   iree_notification_initialize(&queue->unparked);
   iree_notification_initialize(&queue->ended);
@@ -397,5 +469,6 @@ void gpu_queue_deinitialize(gpu_queue_t* queue) {
   iree_notification_deinitialize(&queue->ended);
   iree_slim_mutex_deinitialize(&queue->mutex);
   iree_slim_mutex_deinitialize(&queue->submission);
+  iree_slim_mutex_deinitialize(&queue->draining);
   iree_allocator_free(queue->device->base.host_allocator, queue->entries);
 }

@@ -6,17 +6,22 @@
 //   * submitters: take a part's place behind all others, one at a time under `submission`, then publish it, which may
 //     be all of the work and is for several threads at once;
 //   * the completion thread: waits for ends, ends operations, issues what was blocked;
+//   * threads that wait for a semaphore, which do the same where the backend lets them. Then the completion thread
+//     sleeps, and looks now and then, unless somebody wants an end who cannot look: a callback, what is blocked;
 //   * errors, from any thread: the first one stays and ends everything.
 //
-// Entries are a ring between submitters, who move its head, and the completion thread, which moves its tail: what a
-// part took is free when the tail has passed it. A submission takes the one lock, and the completion thread another, so
-// that an error finds operations in place.
+// Entries are a ring between submitters, who move its head, and whoever ends parts, one thread at a time under
+// `draining`, who moves its tail: what a part took is free when the tail has passed it. A submission takes the one
+// lock, and ends take others, so that an error finds operations in place.
 //
 // Nothing is changed before it is known that a part fits; what does not fit is kept and issued when something ends.
 #ifndef IREE_C_HAL_GPU_QUEUE_H_
 #define IREE_C_HAL_GPU_QUEUE_H_
 
 #include "hal/gpu/operation.h"
+
+// What the completion thread is doing when it does not wait for an end.
+typedef enum { GPU_AWAKE, GPU_DOZING, GPU_PARKED } gpu_rest_t;
 
 // A part of an operation in the queue.
 struct gpu_part_t {
@@ -42,8 +47,9 @@ struct gpu_queue_t {
   hal_pool_t* pool;       // for queue-ordered allocations; may be NULL; the driver's
 
   iree_thread_t* thread;
-  iree_atomic_uint32_t is_parked;  // the thread waits for `unparked`, not for an end
+  iree_atomic_uint32_t rest;  // gpu_rest_t: the thread waits for `unparked`, not for an end
   iree_notification_t unparked;
+  iree_atomic_uint64_t wanted;  // parts up to this one: their ends are to be told at once
   iree_atomic_uint32_t is_woken;
   iree_atomic_intptr_t error;        // iree_status_t: the first
   iree_atomic_uint64_t final_epoch;  // parts that ended before it
@@ -58,6 +64,8 @@ struct gpu_queue_t {
   uint64_t waited[GPU_MAX_QUEUES];   // epochs of other queues, by bit, that the parts so far wait for
   iree_atomic_uint32_t has_blocked;  // whether there are any
   bool has_failed;
+
+  iree_slim_mutex_t draining;  // of who ends parts; taken first, and alone held while others' code runs
 
   iree_slim_mutex_t mutex;          // held while the tail moves
   iree_atomic_uint64_t epoch_head;  // parts so far; changed under `submission`
@@ -80,6 +88,10 @@ void gpu_queue_deinitialize(gpu_queue_t* queue);
 // Takes an operation whose waits are reached, or are by the queue's order. Never blocks. Its end is
 // gpu_operation_finish.
 void gpu_queue_submit(gpu_queue_t* queue, gpu_operation_t* operation);
+// Ends operations up to that part on this thread, as gpu_backend_t's `poll` says, unless another thread does.
+void gpu_queue_help(gpu_queue_t* queue, uint64_t epoch, iree_time_t spin_until, bool may_sleep);
+// The completion thread is to wait for that part.
+void gpu_queue_want(gpu_queue_t* queue, uint64_t epoch);
 // Waits, shortly, until the operations of that part, whose work is over, have ended. Errors: those of the queue, when
 // the part was lost.
 iree_status_t gpu_queue_await_end(gpu_queue_t* queue, uint64_t epoch);

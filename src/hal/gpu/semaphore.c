@@ -1,10 +1,15 @@
 // Semaphores: the timeline on the host, and which queue's work will move it last. Waits of that same queue need no
-// timepoint, those of other queues of the device may need none.
+// timepoint, those of other queues of the device may need none. A thread that waits looks for the work's end itself,
+// and ends operations, where the backend can: to be woken by another thread takes longer than many a kernel.
 #include "hal/gpu/device.h"
+#include "hal/gpu/queue.h"
+
+#define SPIN_NS 100000  // how long a thread looks before it sleeps
 
 typedef struct gpu_semaphore_t {
   iree_hal_semaphore_t base;
   iree_allocator_t host_allocator;
+  gpu_gate_t* gate;   // NULL: the completion threads see to all ends
   uint64_t local_to;  // bits of the physical devices that see it; 0: everybody does
   // Work that was issued to a queue signals this value. Odd while it is written, by one thread; who reads it looks
   // whether it is even and the same before and after.
@@ -14,12 +19,48 @@ typedef struct gpu_semaphore_t {
 
 static void semaphore_destroy(iree_hal_semaphore_t* base) {
   iree_hal_semaphore_deinitialize(base);
+  gpu_gate_release(((gpu_semaphore_t*)base)->gate);
   iree_allocator_free(((gpu_semaphore_t*)base)->host_allocator, base);
+}
+
+// The queue, of the device that is entered, whose work reaches the value; NULL when none is known.
+static gpu_queue_t* find_queue(iree_hal_semaphore_t* base, gpu_device_t* device, uint64_t value, uint64_t* out_epoch) {
+  gpu_producer_t producer;
+  if (!gpu_semaphore_find_producer(base, value, &producer)) return NULL;
+  *out_epoch = producer.epoch;
+  return gpu_device_find_queue(device, producer.queue_id);
+}
+
+static iree_status_t semaphore_wait(iree_hal_semaphore_t* base, uint64_t value, iree_time_t deadline_ns,
+                                    iree_async_wait_flags_t flags) {
+  gpu_gate_t* gate = ((gpu_semaphore_t*)base)->gate;
+  gpu_device_t* device = gate ? gpu_gate_enter(gate) : NULL;
+  if (device) {
+    uint64_t epoch = 0;
+    gpu_queue_t* queue = find_queue(base, device, value, &epoch);
+    iree_time_t spin_until = flags & IREE_ASYNC_WAIT_FLAG_YIELD    ? IREE_TIME_INFINITE_PAST
+                             : flags & IREE_ASYNC_WAIT_FLAG_ACTIVE ? deadline_ns
+                                                                   : iree_min(iree_time_now() + SPIN_NS, deadline_ns);
+    if (queue) gpu_queue_help(queue, epoch, spin_until, deadline_ns == IREE_TIME_INFINITE_FUTURE);
+    gpu_gate_leave(gate);
+  }
+  return iree_hal_semaphore_wait_default(base, value, deadline_ns, flags);
+}
+
+static void semaphore_watched(iree_hal_semaphore_t* base, uint64_t value) {
+  gpu_gate_t* gate = ((gpu_semaphore_t*)base)->gate;
+  gpu_device_t* device = gate ? gpu_gate_enter(gate) : NULL;
+  if (!device) return;
+  uint64_t epoch = 0;
+  gpu_queue_t* queue = find_queue(base, device, value, &epoch);
+  if (queue) gpu_queue_want(queue, epoch);
+  gpu_gate_leave(gate);
 }
 
 static const iree_hal_semaphore_vtable_t semaphore_vtable = {
     .destroy = semaphore_destroy,
-    .wait = iree_hal_semaphore_wait_default,
+    .wait = semaphore_wait,
+    .watched = semaphore_watched,
 };
 
 // What only work of GPUs signals and waits for need not be seen by others.
@@ -47,6 +88,7 @@ iree_status_t gpu_device_create_semaphore(iree_hal_device_t* base, iree_hal_queu
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*semaphore), (void**)&semaphore));
   iree_hal_semaphore_initialize(&semaphore_vtable, initial_value, &semaphore->base);
   semaphore->host_allocator = host_allocator;
+  semaphore->gate = device->backend->poll ? gpu_gate_retain(device->gate) : NULL;
   semaphore->local_to = choose_local(device->domain, queue_affinity, flags);
   *out_semaphore = &semaphore->base;
   return iree_ok_status();
@@ -67,15 +109,17 @@ static uint64_t lock_producer(gpu_semaphore_t* semaphore) {
   }
 }
 
-// Values of one queue only grow in its order; those of another queue replace them.
-void gpu_semaphore_set_producer(iree_hal_semaphore_t* base, gpu_producer_t producer, uint64_t value) {
-  if (!iree_hal_resource_is(base, &semaphore_vtable)) return;
+// Values of one queue only grow in its order; those of another queue replace them. Who begins to wait counts itself
+// before it looks for a producer.
+bool gpu_semaphore_set_producer(iree_hal_semaphore_t* base, gpu_producer_t producer, uint64_t value) {
+  if (!iree_hal_resource_is(base, &semaphore_vtable)) return true;
   gpu_semaphore_t* semaphore = (gpu_semaphore_t*)base;
   uint64_t version = lock_producer(semaphore);
   iree_atomic_store(&semaphore->queue_id, producer.queue_id, iree_memory_order_release);
   iree_atomic_store(&semaphore->epoch, producer.epoch, iree_memory_order_release);
   iree_atomic_store(&semaphore->value, value, iree_memory_order_release);
-  iree_atomic_store(&semaphore->version, version + 2, iree_memory_order_release);
+  iree_atomic_exchange(&semaphore->version, version + 2, iree_memory_order_seq_cst);
+  return iree_atomic_load(&base->waiters, iree_memory_order_seq_cst) != 0;
 }
 
 bool gpu_semaphore_find_producer(iree_hal_semaphore_t* base, uint64_t value, gpu_producer_t* out_producer) {
@@ -85,7 +129,7 @@ bool gpu_semaphore_find_producer(iree_hal_semaphore_t* base, uint64_t value, gpu
   uint64_t version = 0, produced = 0;
   gpu_producer_t producer;
   do {
-    version = iree_atomic_load(&semaphore->version, iree_memory_order_acquire);
+    version = iree_atomic_load(&semaphore->version, iree_memory_order_seq_cst);
     producer.queue_id = iree_atomic_load(&semaphore->queue_id, iree_memory_order_acquire);
     producer.epoch = iree_atomic_load(&semaphore->epoch, iree_memory_order_acquire);
     produced = iree_atomic_load(&semaphore->value, iree_memory_order_acquire);

@@ -1,5 +1,6 @@
 // Devices of the stream core.
 #include "hal/stream/code.h"
+#include "hal/stream/queue.h"
 
 enum { DEFAULT_QUEUES = 2, RANGE_LENGTH = 64 << 20, BLOCK_ALIGNMENT = 256 };
 
@@ -12,6 +13,10 @@ void stream_context_release(stream_context_t* context) {
   if (context->handle) context->api->context_release(context->device);
   context->handle = NULL;
 }
+
+static iree_atomic_uint32_t device_count;
+
+bool stream_device_is_alone(void) { return iree_atomic_load(&device_count, iree_memory_order_seq_cst) == 1; }
 
 static void stream_destroy(iree_hal_device_t* base) {
   stream_device_t* device = (stream_device_t*)base;
@@ -27,6 +32,7 @@ static void stream_destroy(iree_hal_device_t* base) {
   gpu_device_deinitialize(&device->gpu);
   for (uint32_t i = 0; i < count; ++i) stream_context_release(&device->gpus[i].context);
   iree_allocator_free(host_allocator, device);
+  iree_atomic_fetch_sub(&device_count, 1, iree_memory_order_seq_cst);
 }
 
 static iree_status_t stream_query_i64(iree_hal_device_t* base, iree_string_view_t category, iree_string_view_t key,
@@ -44,6 +50,7 @@ static const iree_hal_device_vtable_t stream_vtable = {
     GPU_DEVICE_CALLS,
     .destroy = stream_destroy,
     .query_i64 = stream_query_i64,
+    .transfer = stream_transfer,
 };
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -141,10 +148,14 @@ static iree_status_t check_graphs(const stream_device_t* device) {
 
 static iree_status_t initialize(stream_device_t* device, uint64_t mask) {
   uint32_t count = device->gpu.domain.physical_count;
+  // From now on other devices wait for their transfers (transfer.c).
+  bool is_first = iree_atomic_fetch_add(&device_count, 1, iree_memory_order_seq_cst) == 0;
   IREE_RETURN_IF_ERROR(gpu_device_initialize(&device->gpu));
   IREE_RETURN_IF_ERROR(check_graphs(device));
   for (uint32_t i = 0; i < count; ++i, mask &= mask - 1) {
     IREE_RETURN_IF_ERROR(open_gpu(device, &device->gpus[i], __builtin_ctzll(mask)));
+    IREE_RETURN_IF_ERROR(stream_context_enter(&device->gpus[i].context));
+    if (!is_first) IREE_RETURN_IF_ERROR(STREAM_CALL(device->api, context_synchronize));
   }
   IREE_RETURN_IF_ERROR(connect(device));
   IREE_RETURN_IF_ERROR(stream_allocator_create(device, &device->gpu.base.allocator));

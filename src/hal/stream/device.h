@@ -18,8 +18,11 @@ typedef struct stream_context_t {
 
 iree_status_t stream_context_retain(const stream_api_t* api, int device, stream_context_t* out_context);
 void stream_context_release(stream_context_t* context);
-// Calls of this thread are for that context from here on.
+// Calls of this thread are for that context from here on. To ask for the current one costs less than to set it, and
+// others of the process may have set one since the last time.
 static inline iree_status_t stream_context_enter(const stream_context_t* context) {
+  void* current = NULL;
+  if (context->api->context_get(&current) == STREAM_API_SUCCESS && current == context->handle) return iree_ok_status();
   return STREAM_CALL(context->api, context_set, context->handle);
 }
 
@@ -65,6 +68,9 @@ iree_status_t stream_device_create(const stream_platform_t* platform, const stre
                                    const iree_hal_device_create_params_t* create_params,
                                    iree_allocator_t host_allocator, iree_hal_device_t** out_device);
 
+// Whether there is only one device of the stream core in the process.
+bool stream_device_is_alone(void);
+
 // memory.c
 iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_allocator_t** out_allocator);
 
@@ -82,6 +88,7 @@ iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, gpu_que
 const char* stream_architecture(const gpu_device_t* device);
 iree_status_t stream_queue_write(gpu_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part);
 void stream_queue_publish(gpu_queue_t* queue, const gpu_part_t* part);
+bool stream_queue_poll(gpu_queue_t* queue, uint64_t epoch, iree_time_t spin_until, bool may_sleep, uint64_t* out_ended);
 bool stream_queue_await(gpu_queue_t* queue, uint64_t seen, uint64_t* out_ended);
 uint64_t stream_queue_wake(gpu_queue_t* queue);
 void stream_queue_stop(gpu_queue_t* queue);

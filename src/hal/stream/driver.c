@@ -207,6 +207,7 @@ static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path
       .free_plan = stream_graph_free,       \
       .write = stream_queue_write,          \
       .publish = stream_queue_publish,      \
+      .poll = stream_queue_poll,            \
       .await = stream_queue_await,          \
       .wake = stream_queue_wake,            \
       .stop = stream_queue_stop,            \

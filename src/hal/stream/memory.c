@@ -89,6 +89,13 @@ static iree_status_t memory_lock(void* source, gpu_memory_t* memory) {
   return status;
 }
 
+// Copies that nobody waited for.
+static iree_status_t memory_settle(void* source, const gpu_memory_t* memory) {
+  const memory_t* self = (const memory_t*)source;
+  IREE_RETURN_IF_ERROR(stream_context_enter(&self->contexts[memory->physical]));
+  return STREAM_CALL(self->api, context_synchronize);
+}
+
 static void memory_unlock(void* source, const gpu_memory_t* memory) {
   const memory_t* self = (const memory_t*)source;
   if (stays_registered(self, memory)) return;
@@ -103,6 +110,7 @@ iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_al
       .free = memory_free,
       .lock = memory_lock,
       .unlock = memory_unlock,
+      .settle = memory_settle,
   };
   *out_allocator = NULL;
   memory_t* self = NULL;

@@ -1,25 +1,69 @@
-// Streams as queues: a part of an operation is a run of calls, and an event behind them.
+// Streams as queues: a part of an operation is a run of calls.
 //
-// Work starts when it is written: nothing is left to publish. Workgroup counts in memory come to the host first, in a
-// part of their own, whose end lets the operation go on.
-#include "hal/stream/writer.h"
+// Work starts when it is written: nothing is left to publish. Ends are seen by marks: events that are recorded when
+// somebody asks for an end, behind all that is in the stream by then. Workgroup counts in memory come to the host
+// first, in a part of their own, whose end lets the operation go on.
+#include "hal/stream/queue.h"
+
+#include "iree/base/threading/thread.h"
+
+#define SPIN_NS 20000  // how long a thread polls before it lets others run
 
 enum { DEFAULT_DEPTH = 256 };
 
-typedef struct stream_queue_t {
-  gpu_queue_t base;
-  const stream_context_t* context;
-  stream_writer_t writer;
-  void** events;               // by epoch
-  iree_atomic_uint64_t ended;  // parts, as the completion thread knows
-  uint32_t* counts;            // pinned: of an indirect dispatch
-  uint64_t counts_epoch;       // of the part that brings them; 0: none
-} stream_queue_t;
-
 static stream_queue_t* cast(gpu_queue_t* base) { return (stream_queue_t*)base; }
 
-static void** event_of(stream_queue_t* queue, uint64_t epoch) {
-  return &queue->events[(epoch - 1) & queue->base.entry_mask];
+//===----------------------------------------------------------------------------------------------------------------===
+// Marks
+//===----------------------------------------------------------------------------------------------------------------===
+
+uint64_t stream_queue_ended(stream_queue_t* queue) {
+  return iree_atomic_load(&queue->ended, iree_memory_order_acquire);
+}
+
+static void note_ended(stream_queue_t* queue, uint64_t epoch) {
+  uint64_t ended = iree_atomic_load(&queue->ended, iree_memory_order_relaxed);
+  while (ended < epoch && !iree_atomic_compare_exchange_weak(&queue->ended, &ended, epoch, iree_memory_order_acq_rel,
+                                                             iree_memory_order_relaxed)) {
+  }
+}
+
+// The oldest mark behind the part; NULL when there is none. Those of parts that ended go. The mutex is held.
+static const stream_mark_t* find_mark(stream_queue_t* queue, uint64_t epoch) {
+  uint64_t ended = stream_queue_ended(queue);
+  while (queue->mark_count && queue->marks[queue->first_mark].epoch <= ended) {
+    queue->first_mark = (queue->first_mark + 1) % STREAM_MARKS;
+    --queue->mark_count;
+  }
+  for (uint32_t i = 0; i < queue->mark_count; ++i) {
+    const stream_mark_t* mark = &queue->marks[(queue->first_mark + i) % STREAM_MARKS];
+    if (mark->epoch >= epoch) return mark;
+  }
+  return NULL;
+}
+
+// A mark behind a part that was written. Who asked for an event may find it recorded again when it is used: then what
+// it stood for is over, or it stands for that and more. The context is entered.
+static iree_status_t mark(stream_queue_t* queue, uint64_t epoch, stream_mark_t* out_mark) {
+  iree_status_t status = iree_ok_status();
+  iree_slim_mutex_lock(&queue->mark_mutex);
+  const stream_mark_t* found = find_mark(queue, epoch);
+  if (!found) {
+    bool is_full = queue->mark_count == STREAM_MARKS;
+    uint32_t index = (queue->first_mark + queue->mark_count - (is_full ? 1 : 0)) % STREAM_MARKS;
+    stream_mark_t* next = &queue->marks[index];
+    // Parts are counted when they are in the stream.
+    uint64_t covered = iree_max(gpu_queue_head(&queue->base), epoch);
+    status = STREAM_CALL(queue->context->api, event_record, next->event, queue->writer.stream);
+    if (iree_status_is_ok(status)) {
+      next->epoch = covered;
+      queue->mark_count += is_full ? 0 : 1;
+      found = next;
+    }
+  }
+  if (found) *out_mark = *found;
+  iree_slim_mutex_unlock(&queue->mark_mutex);
+  return status;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -45,13 +89,23 @@ static iree_status_t write_indirect(stream_queue_t* queue, const gpu_range_t* ra
 // Parts
 //===----------------------------------------------------------------------------------------------------------------===
 
-// An event may belong to a later part by now: then that one has been waited for, which needs nothing of this operation.
+// The event is recorded in the other queue's context.
+static iree_status_t write_barrier(const stream_queue_t* queue, const gpu_barrier_t* barrier) {
+  stream_queue_t* other = cast(barrier->queue);
+  stream_mark_t before = {0};
+  if (barrier->is_implied || stream_queue_ended(other) >= barrier->epoch ||
+      gpu_queue_has_ended(&other->base, barrier->epoch)) {
+    return iree_ok_status();
+  }
+  IREE_RETURN_IF_ERROR(stream_context_enter(other->context));
+  IREE_RETURN_IF_ERROR(mark(other, barrier->epoch, &before));
+  IREE_RETURN_IF_ERROR(stream_context_enter(queue->context));
+  return STREAM_CALL(queue->context->api, stream_wait, queue->writer.stream, before.event, 0);
+}
+
 static iree_status_t write_barriers(const stream_queue_t* queue, const gpu_operation_t* operation) {
   for (uint32_t i = 0; i < operation->barrier_count; ++i) {
-    const gpu_barrier_t* barrier = &operation->barriers[i];
-    if (barrier->is_implied || gpu_queue_has_ended(barrier->queue, barrier->epoch)) continue;
-    void* event = *event_of(cast(barrier->queue), barrier->epoch);
-    IREE_RETURN_IF_ERROR(STREAM_CALL(queue->context->api, stream_wait, queue->writer.stream, event, 0));
+    IREE_RETURN_IF_ERROR(write_barrier(queue, &operation->barriers[i]));
   }
   return iree_ok_status();
 }
@@ -81,8 +135,11 @@ static bool has_counts(stream_queue_t* queue) { return gpu_queue_tail(&queue->ba
 iree_status_t stream_queue_write(gpu_queue_t* base, const gpu_operation_t* op, gpu_part_t* part) {
   stream_queue_t* queue = cast(base);
   if (!has_counts(queue)) return iree_ok_status();
+  part->is_written = true;
+  if (!op->barrier_count && !op->work.count) return iree_ok_status();  // it ends with what is before it
   IREE_RETURN_IF_ERROR(stream_context_enter(queue->context));
   iree_status_t status = write_barriers(queue, op);
+  if (iree_status_is_ok(status) && op->work.count) status = stream_transfers_precede(queue);
   if (iree_status_is_ok(status)) status = write_commands(queue, op, part);
   if (!iree_status_is_ok(status)) {
     // What came before may be running: the operation ends when it has.
@@ -90,21 +147,19 @@ iree_status_t stream_queue_write(gpu_queue_t* base, const gpu_operation_t* op, g
     part->failure = status;
     part->next = op->work.count;
   }
-  part->is_written = true;
-  status = STREAM_CALL(queue->context->api, event_record, *event_of(queue, part->epoch), queue->writer.stream);
-  if (!iree_status_is_ok(status)) iree_status_free(part->failure);
-  return status;
+  return iree_ok_status();
 }
 
 void stream_queue_publish(gpu_queue_t* base, const gpu_part_t* part) {}
 
-// Names the kernels of the part that did not end, where it has some. Which of several it was the library does not tell.
-static iree_status_t name_kernels(gpu_queue_t* base, uint64_t epoch, iree_status_t status) {
+// Names the kernels of the parts that did not end up to that one, where they have some. Which of several it was the
+// library does not tell.
+static iree_status_t name_kernels(gpu_queue_t* base, uint64_t last, iree_status_t status) {
   enum { MAX_NAMED = 8 };
   iree_slim_mutex_lock(&base->mutex);
-  const gpu_part_t* part = gpu_queue_part(base, epoch);
-  uint32_t named = 0;
-  if (part->operation) {
+  last = iree_min(last, gpu_queue_head(base));
+  for (uint64_t epoch = gpu_queue_tail(base) + 1, named = 0; epoch <= last; ++epoch) {
+    const gpu_part_t* part = gpu_queue_part(base, epoch);
     const gpu_work_t* work = &part->operation->work;
     for (uint32_t i = part->first; i < iree_min(part->next, work->count) && named < MAX_NAMED; ++i) {
       if (work->commands[i].kind != HAL_COMMAND_DISPATCH) continue;
@@ -116,23 +171,57 @@ static iree_status_t name_kernels(gpu_queue_t* base, uint64_t epoch, iree_status
   return status;
 }
 
-bool stream_queue_await(gpu_queue_t* base, uint64_t seen, uint64_t* out_ended) {
+// Looks at the event until it is over, the part has ended for somebody else, or for long enough: a status of the
+// library.
+static int spin(stream_queue_t* queue, void* event, uint64_t epoch, iree_time_t until) {
+  const stream_api_t* api = queue->context->api;
+  iree_time_t yields_from = iree_min(until, iree_time_now() + SPIN_NS);
+  for (;;) {
+    int result = api->event_query(event);
+    if (result != STREAM_API_NOT_READY || gpu_queue_has_ended(&queue->base, epoch)) return result;
+    iree_time_t now = iree_time_now();
+    if (now >= until) return result;
+    if (now >= yields_from) iree_thread_yield();
+  }
+}
+
+bool stream_queue_poll(gpu_queue_t* base, uint64_t epoch, iree_time_t spin_until, bool may_sleep, uint64_t* out_ended) {
   stream_queue_t* queue = cast(base);
+  const stream_api_t* api = queue->context->api;
+  stream_mark_t behind = {0};
+  *out_ended = stream_queue_ended(queue);
+  if (*out_ended >= epoch) return true;
+  iree_status_t status = stream_context_enter(queue->context);
+  if (iree_status_is_ok(status)) status = mark(queue, epoch, &behind);
+  if (iree_status_is_ok(status)) {
+    bool looks = !may_sleep || spin_until > 0;
+    int result = looks ? spin(queue, behind.event, epoch, spin_until) : STREAM_API_NOT_READY;
+    bool has_ended = gpu_queue_has_ended(base, epoch);
+    if (result == STREAM_API_NOT_READY && (!may_sleep || has_ended)) {
+      *out_ended = stream_queue_ended(queue);
+      return *out_ended >= epoch;
+    }
+    if (result == STREAM_API_NOT_READY) {
+      status = STREAM_CALL(api, event_synchronize, behind.event);
+    } else {
+      status = stream_api_check(api, result, api->library->symbols.event_query.name);
+    }
+  }
+  if (!iree_status_is_ok(status)) {
+    gpu_queue_fail(base, name_kernels(base, iree_max(behind.epoch, epoch), status));
+    return false;
+  }
+  note_ended(queue, behind.epoch);
+  *out_ended = behind.epoch;
+  return true;
+}
+
+bool stream_queue_await(gpu_queue_t* base, uint64_t seen, uint64_t* out_ended) {
   *out_ended = seen;
   bool has_more = gpu_queue_head(base) > seen;
   if (iree_atomic_load(&base->is_woken, iree_memory_order_acquire)) return false;
   if (!has_more) return true;
-  iree_status_t status = stream_context_enter(queue->context);
-  if (iree_status_is_ok(status)) {
-    status = STREAM_CALL(queue->context->api, event_synchronize, *event_of(queue, seen + 1));
-  }
-  if (!iree_status_is_ok(status)) {
-    gpu_queue_fail(base, name_kernels(base, seen + 1, status));
-    return false;
-  }
-  *out_ended = seen + 1;
-  iree_atomic_store(&queue->ended, seen + 1, iree_memory_order_release);
-  return true;
+  return stream_queue_poll(base, seen + 1, IREE_TIME_INFINITE_PAST, /*may_sleep=*/true, out_ended);
 }
 
 uint64_t stream_queue_wake(gpu_queue_t* base) {
@@ -157,28 +246,29 @@ void stream_queue_destroy(gpu_queue_t* base) {
   const stream_api_t* api = queue->context->api;
   iree_allocator_t host_allocator = base->device->base.host_allocator;
   iree_status_ignore(stream_context_enter(queue->context));
-  for (uint32_t i = 0; queue->events && i <= base->entry_mask; ++i) {
-    if (queue->events[i]) api->event_destroy(queue->events[i]);
+  stream_transfers_deinitialize(queue);
+  for (uint32_t i = 0; i < STREAM_MARKS; ++i) {
+    if (queue->marks[i].event) api->event_destroy(queue->marks[i].event);
   }
   if (queue->writer.stream) api->stream_destroy(queue->writer.stream);
   if (queue->counts) api->host_free(queue->counts);
+  iree_slim_mutex_deinitialize(&queue->mark_mutex);
   gpu_queue_deinitialize(base);
-  iree_allocator_free(host_allocator, queue->events);
   iree_allocator_free(host_allocator, queue->writer.arguments);
   iree_allocator_free(host_allocator, queue);
 }
 
 static iree_status_t initialize(stream_queue_t* queue, uint32_t depth) {
   const stream_api_t* api = queue->context->api;
+  iree_slim_mutex_initialize(&queue->mark_mutex);
   IREE_RETURN_IF_ERROR(gpu_queue_initialize(&queue->base, depth));
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(queue->base.device->base.host_allocator, depth,
-                                                   sizeof(*queue->events), (void**)&queue->events));
   IREE_RETURN_IF_ERROR(stream_context_enter(queue->context));
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, stream_create, &queue->writer.stream, STREAM_API_STREAM_NON_BLOCKING));
-  for (uint32_t i = 0; i < depth; ++i) {
-    IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_create, &queue->events[i],
+  for (uint32_t i = 0; i < STREAM_MARKS; ++i) {
+    IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_create, &queue->marks[i].event,
                                      STREAM_API_EVENT_BLOCKING_SYNC | STREAM_API_EVENT_DISABLE_TIMING));
   }
+  IREE_RETURN_IF_ERROR(stream_transfers_initialize(queue));
   IREE_RETURN_IF_ERROR(
       STREAM_CALL(api, host_allocate, (void**)&queue->counts, 3 * sizeof(uint32_t), STREAM_API_HOST_PORTABLE));
   return gpu_queue_start(&queue->base);
