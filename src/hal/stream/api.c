@@ -25,6 +25,7 @@ const stream_library_t stream_hip_library = {
     .title = "HIP runtime library libamdhip64.so",
     .advice = "install ROCm 5.1 or later, or name the library's folder with --hip_dylib_path= or IREE_HIP_DYLIB_PATH",
     .names = (const char* const[]){"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", NULL},
+    .puts_blocks_first = true,
     .launch_end = 3,
     .first_with_graphs = 60000000,
     .first_unregistering = 50400000,

@@ -58,6 +58,7 @@ typedef struct stream_library_t {
   const char* const* names;  // of files, by preference; NULL ends them
   stream_symbols_t symbols;
   int attributes[STREAM_ATTRIBUTE_COUNT];
+  bool puts_blocks_first;   // in the parameters of a graph's kernel (graph.c)
   uintptr_t launch_end;     // of the list `extra` of a launch
   int first_with_graphs;    // version whose graphs run more than once
   int first_unregistering;  // version that gives registered memory back wherever it is (memory.c)

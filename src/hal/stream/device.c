@@ -137,7 +137,8 @@ static iree_status_t check_graphs(const stream_device_t* device) {
   int version = 0;
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, driver_version, &version));
   if (version >= api->library->first_with_graphs && api->capture_begin && api->capture_end && api->graph_destroy &&
-      api->graph_instantiate && api->graph_executable_destroy && api->graph_launch) {
+      api->capture_info && api->graph_instantiate && api->graph_executable_destroy && api->graph_set_kernel &&
+      api->graph_launch) {
     return iree_ok_status();
   }
   return iree_make_status(

@@ -113,8 +113,9 @@ static iree_status_t write_barriers(const stream_queue_t* queue, const gpu_opera
 static iree_status_t write_commands(stream_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part) {
   const gpu_work_t* work = &operation->work;
   if (work->plan && part->next == 0) {
-    part->next = work->count;
-    return stream_graph_launch(work->plan, queue->writer.stream);
+    bool is_launched = false;
+    IREE_RETURN_IF_ERROR(stream_graph_launch(work->plan, operation->ranges, queue->writer.stream, &is_launched));
+    if (is_launched) part->next = work->count;
   }
   for (bool waits = false; part->next < work->count;) {
     const gpu_command_t* command = &work->commands[part->next];

@@ -15,7 +15,7 @@ typedef struct stream_writer_t {
   void* stream;
   uint32_t physical;  // GPU of the device
   iree_allocator_t host_allocator;
-  uint8_t* arguments;  // of one launch
+  uint8_t* arguments;  // of one launch, or where they must stay, of all that are left
   size_t capacity;     // bytes
   stream_launch_t launch;
   stream_launch_t* launches;  // a place for each launch, where they must stay; NULL: `launch` is all of them's
@@ -29,10 +29,16 @@ iree_status_t stream_write_launch(stream_writer_t* writer, const gpu_range_t* ra
 // With the name of a dispatch's kernel.
 iree_status_t stream_annotate_kernel(iree_status_t status, const gpu_command_t* command);
 
-// graph.c, for gpu_backend_t: a graph of commands that are all known when recording ends. Errors: those of the library.
+// A dispatch's arguments with the addresses of slots; in memory of the writer where there are any.
+iree_status_t stream_find_arguments(stream_writer_t* writer, const gpu_range_t* ranges, const gpu_command_t* command,
+                                    const uint8_t** out_arguments);
+
+// graph.c, for gpu_backend_t: a graph of commands whose counts of workgroups are known when recording ends. Where all
+// addresses are, too, it is made at once, else when it is submitted a second time. Errors: those of the library.
 iree_status_t stream_graph_create(gpu_device_t* device, const gpu_work_t* work, void** out_graph);
 void stream_graph_free(void* graph);
-// Adds it to a stream of the device.
-iree_status_t stream_graph_launch(void* graph, void* stream);
+// Adds it to a stream of the device, with the ranges of the recording's slots. When it cannot be for those, or is not
+// made yet, nothing is added.
+iree_status_t stream_graph_launch(void* graph, const gpu_range_t* ranges, void* stream, bool* out_is_launched);
 
 #endif  // IREE_C_HAL_STREAM_WRITER_H_

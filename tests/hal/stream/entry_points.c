@@ -1,5 +1,8 @@
-// The driver `hip` over a double of its library: every entry point fails once, in each of its calls, and from a call
-// on. Whoever waits is told once, with the library's own words; nothing hangs and nothing is left.
+// The drivers `hip` and `cuda` over a double of their library: every entry point fails once, in each of its calls, and
+// from a call on. Whoever waits is told once, with the library's own words; nothing hangs and nothing is left. And how
+// many calls a submission makes.
+//
+//   hal_stream_entry_points hip|cuda LIBRARY KERNELS FORMAT
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,16 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake_hip.h"
+#include "fake.h"
+#include "iree/base/tooling/flags.h"
 #include "iree/hal/api.h"
+#include "iree/hal/drivers/cuda/registration/driver_module.h"
 #include "iree/hal/drivers/hip/registration/driver_module.h"
 #include "iree/io/file_contents.h"
 
 #define ANY IREE_HAL_QUEUE_AFFINITY_ANY
 
-static fake_hip_fail_fn_t fake_fail;
-static fake_hip_calls_fn_t fake_calls;
-static fake_hip_live_fn_t fake_live;
+static const fake_t* fake;
+static bool is_cuda;
+static bool has_graphs;  // that run more than once
+static const char* format;
+static const char* library_path;
+static const char* kernels_path;
 static iree_io_file_contents_t* kernels;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -37,6 +45,8 @@ typedef struct program_t {
   iree_hal_executable_t* executable;
   iree_hal_semaphore_t* semaphore;
   uint64_t value;
+  iree_hal_queue_affinity_t affinity;  // 0: each
+  iree_hal_command_buffer_t* commands;
   iree_hal_buffer_t *local, *visible, *imported, *transient;
 } program_t;
 
@@ -50,20 +60,23 @@ static iree_status_t count_ctl(void* self, iree_allocator_command_t command, con
   return iree_ok_status();
 }
 
-static iree_status_t open_device(program_t* p) {
+static iree_string_view_t driver_name(void) { return is_cuda ? IREE_SV("cuda") : IREE_SV("hip"); }
+
+static iree_status_t open_device(program_t* p, iree_string_view_t path) {
   iree_hal_executable_params_t params;
   iree_hal_device_info_t* infos = NULL;
   iree_host_size_t count = 0;
   IREE_RETURN_IF_ERROR(iree_hal_driver_registry_allocate(p->allocator, &p->registry));
-  IREE_RETURN_IF_ERROR(iree_hal_hip_driver_module_register(p->registry));
-  IREE_RETURN_IF_ERROR(iree_hal_driver_registry_try_create(p->registry, IREE_SV("hip"), p->allocator, &p->driver));
+  IREE_RETURN_IF_ERROR(is_cuda ? iree_hal_cuda_driver_module_register(p->registry)
+                               : iree_hal_hip_driver_module_register(p->registry));
+  IREE_RETURN_IF_ERROR(iree_hal_driver_registry_try_create(p->registry, driver_name(), p->allocator, &p->driver));
   IREE_RETURN_IF_ERROR(iree_hal_driver_query_available_devices(p->driver, p->allocator, &count, &infos));
   iree_allocator_free(p->allocator, infos);
-  IREE_RETURN_IF_ERROR(iree_hal_driver_create_device_by_path(p->driver, IREE_SV("hip"), IREE_SV("0,1"), 0, NULL, NULL,
-                                                             p->allocator, &p->device));
+  IREE_RETURN_IF_ERROR(
+      iree_hal_driver_create_device_by_path(p->driver, driver_name(), path, 0, NULL, NULL, p->allocator, &p->device));
   IREE_RETURN_IF_ERROR(iree_hal_executable_cache_create(p->device, IREE_SV("cache"), &p->cache));
   iree_hal_executable_params_initialize(&params);
-  params.executable_format = IREE_SV("gfx90a");
+  params.executable_format = iree_make_cstring_view(format);
   params.executable_data = kernels->const_buffer;
   IREE_RETURN_IF_ERROR(iree_hal_executable_cache_prepare_executable(p->cache, &params, &p->executable));
   return iree_hal_semaphore_create(p->device, ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &p->semaphore);
@@ -73,7 +86,7 @@ static iree_status_t allocate(program_t* p) {
   static iree_alignas(64) uint8_t memory[4096];
   iree_hal_allocator_t* allocator = iree_hal_device_allocator(p->device);
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL};
-  IREE_RETURN_IF_ERROR(iree_hal_allocator_allocate_buffer(allocator, params, 4096, &p->local));
+  IREE_RETURN_IF_ERROR(iree_hal_allocator_allocate_buffer(allocator, params, 1 << 17, &p->local));
   params.type |= IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
   params.usage = IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING |
                  IREE_HAL_BUFFER_USAGE_DISPATCH_INDIRECT_PARAMETERS;
@@ -86,7 +99,7 @@ static iree_status_t allocate(program_t* p) {
                                           &p->imported);
 }
 
-// The lists of the next operation of a chain, and its queue: they go round.
+// The lists of the next operation of a chain, and its queue, unless that is always the same: they go round.
 typedef struct link_t {
   uint64_t before, after;
   iree_hal_queue_affinity_t affinity;
@@ -96,7 +109,7 @@ typedef struct link_t {
 static void next(program_t* p, link_t* link) {
   link->before = p->value++;
   link->after = p->value;
-  link->affinity = 1ull << p->value % 4;
+  link->affinity = p->affinity ? p->affinity : 1ull << p->value % 4;
   link->waits = (iree_hal_semaphore_list_t){1, &p->semaphore, &link->before};
   link->signals = (iree_hal_semaphore_list_t){1, &p->semaphore, &link->after};
 }
@@ -131,6 +144,42 @@ static iree_status_t use_transient(program_t* p) {
                                         IREE_HAL_DEALLOCA_FLAG_NONE);
 }
 
+// Both ways, small and large.
+static iree_status_t transfer_by_host(program_t* p) {
+  static uint8_t data[100000];
+  for (iree_device_size_t size = 100; size <= sizeof(data); size *= 1000) {
+    IREE_RETURN_IF_ERROR(iree_hal_device_transfer_h2d(p->device, data, p->local, 0, size,
+                                                      IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout()));
+    IREE_RETURN_IF_ERROR(iree_hal_device_transfer_d2h(p->device, p->local, 0, data, size,
+                                                      IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout()));
+  }
+  return iree_ok_status();
+}
+
+// Two dispatches of the table's buffer.
+static iree_status_t record(program_t* p) {
+  iree_hal_buffer_ref_t ref = iree_hal_make_indirect_buffer_ref(0, 0, 4);
+  iree_hal_executable_function_t function;
+  IREE_RETURN_IF_ERROR(iree_hal_executable_lookup_function_by_name(p->executable, IREE_SV("accumulate"), &function));
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_create(p->device, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT,
+                                                      IREE_HAL_COMMAND_CATEGORY_ANY, ANY, 1, &p->commands));
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_begin(p->commands));
+  for (int i = 0; i < 2; ++i) {
+    IREE_RETURN_IF_ERROR(iree_hal_command_buffer_dispatch(
+        p->commands, p->executable, function, iree_hal_make_static_dispatch_config(1, 1, 1),
+        iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &ref}, IREE_HAL_DISPATCH_FLAG_NONE));
+  }
+  return iree_hal_command_buffer_end(p->commands);
+}
+
+static iree_status_t execute(program_t* p, iree_hal_buffer_t* buffer) {
+  iree_hal_buffer_binding_t binding = {buffer, 0, 4096};
+  link_t link;
+  next(p, &link);
+  return iree_hal_device_queue_execute(p->device, 1, link.waits, link.signals, p->commands,
+                                       (iree_hal_buffer_binding_table_t){1, &binding}, IREE_HAL_EXECUTE_FLAG_NONE);
+}
+
 static iree_status_t dispatch(program_t* p, bool is_indirect) {
   iree_hal_dispatch_config_t config = iree_hal_make_static_dispatch_config(1, 1, 1);
   iree_hal_executable_function_t function;
@@ -152,33 +201,63 @@ static iree_status_t await(program_t* p) {
   return status;
 }
 
-static iree_status_t run_device(program_t* p) {
-  IREE_RETURN_IF_ERROR(open_device(p));
+// On two GPUs, with runs of calls.
+static iree_status_t run_streams(program_t* p) {
+  IREE_RETURN_IF_ERROR(open_device(p, IREE_SV("0,1")));
   IREE_RETURN_IF_ERROR(allocate(p));
   IREE_RETURN_IF_ERROR(transfer(p));
   IREE_RETURN_IF_ERROR(use_transient(p));
   IREE_RETURN_IF_ERROR(dispatch(p, false));
   IREE_RETURN_IF_ERROR(dispatch(p, true));
+  IREE_RETURN_IF_ERROR(await(p));
+  return transfer_by_host(p);
+}
+
+// On one, with graphs: twice with the same buffer, then with another.
+static iree_status_t run_graphs(program_t* p) {
+  if (!has_graphs) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(open_device(p, IREE_SV("0")));
+  IREE_RETURN_IF_ERROR(allocate(p));
+  IREE_RETURN_IF_ERROR(record(p));
+  IREE_RETURN_IF_ERROR(execute(p, p->local));
+  IREE_RETURN_IF_ERROR(execute(p, p->local));
+  IREE_RETURN_IF_ERROR(execute(p, p->visible));
   return await(p);
 }
 
+static void set_flag(const char* name, const char* value) {
+  char text[64];
+  char* storage[] = {"test", text};
+  char** argv = storage;
+  int argc = 2;
+  snprintf(text, sizeof(text), "--%s_%s=%s", is_cuda ? "cuda" : "hip", name, value);
+  IREE_CHECK_OK(iree_flags_parse(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv));
+}
+
+static void close_program(program_t* p) {
+  iree_hal_command_buffer_release(p->commands);
+  iree_hal_buffer_release(p->transient);
+  iree_hal_buffer_release(p->imported);
+  iree_hal_buffer_release(p->visible);
+  iree_hal_buffer_release(p->local);
+  iree_hal_semaphore_release(p->semaphore);
+  iree_hal_executable_release(p->executable);
+  iree_hal_executable_cache_release(p->cache);
+  iree_hal_device_release(p->device);
+  iree_hal_driver_release(p->driver);
+  iree_hal_driver_registry_free(p->registry);
+}
+
 // Runs it all; what it leaves is checked but for the library's objects, whose number is `left`.
-static iree_status_t run(long* left) {
+typedef iree_status_t (*run_fn_t)(program_t* p);
+static iree_status_t run(run_fn_t fn, long* left) {
   program_t p = {0};
   p.allocator = (iree_allocator_t){&p.live, count_ctl};
-  long before = fake_live();
-  iree_status_t status = run_device(&p);
-  iree_hal_buffer_release(p.transient);
-  iree_hal_buffer_release(p.imported);
-  iree_hal_buffer_release(p.visible);
-  iree_hal_buffer_release(p.local);
-  iree_hal_semaphore_release(p.semaphore);
-  iree_hal_executable_release(p.executable);
-  iree_hal_executable_cache_release(p.cache);
-  iree_hal_device_release(p.device);
-  iree_hal_driver_release(p.driver);
-  iree_hal_driver_registry_free(p.registry);
-  *left = fake_live() - before;
+  long before = fake->live();
+  set_flag("use_streams", fn == run_graphs ? "false" : "true");
+  iree_status_t status = fn(&p);
+  close_program(&p);
+  *left = fake->live() - before;
   assert_int_equal(iree_atomic_load(&p.live, iree_memory_order_relaxed), 0);
   return status;
 }
@@ -187,89 +266,223 @@ static iree_status_t run(long* left) {
 // Entry points
 //===----------------------------------------------------------------------------------------------------------------===
 
-#define SYMBOL(entry, symbol) symbol,
-#define OPTIONAL(entry, symbol) symbol,
-static const char* const symbols[] = {
+typedef struct row_t {
+  const char* entry;
+  const char* symbol;
+} row_t;
+#define SYMBOL(entry, symbol) {#entry, symbol},
+#define OPTIONAL(entry, symbol) {#entry, symbol},
+static const row_t cuda_rows[] = {
+#include "hal/stream/cuda.def"
+};
+#define SYMBOL(entry, symbol) {#entry, symbol},
+#define OPTIONAL(entry, symbol) {#entry, symbol},
+static const row_t hip_rows[] = {
 #include "hal/stream/hip.def"
 };
 
-// What gives back, where a failure cannot be told and may leave objects, and the end of a queue.
-static bool is_silent(const char* symbol, bool* out_leaves) {
-  static const char* const releases[] = {
-      "hipDevicePrimaryCtxRelease", "hipFree",        "hipHostFree", "hipHostUnregister", "hipModuleUnload",
-      "hipStreamDestroy",           "hipEventDestroy"};
-  for (size_t i = 0; i < IREE_ARRAYSIZE(releases); ++i) *out_leaves |= strcmp(symbol, releases[i]) == 0;
-  return *out_leaves || strcmp(symbol, "hipStreamSynchronize") == 0;
+static const row_t* row_at(size_t i) { return is_cuda ? &cuda_rows[i] : &hip_rows[i]; }
+static size_t row_count(void) { return is_cuda ? IREE_ARRAYSIZE(cuda_rows) : IREE_ARRAYSIZE(hip_rows); }
+
+static bool is_one_of(const row_t* row, size_t count, const char* const* entries) {
+  for (size_t i = 0; i < count; ++i) {
+    if (strcmp(row->entry, entries[i]) == 0) return true;
+  }
+  return false;
+}
+
+// HIP before 5.4 is asked whether memory is registered, which it may stay.
+static bool is_asked_for_registered(const row_t* row) { return !has_graphs && strcmp(row->entry, "host_address") == 0; }
+
+// What gives back, where a failure cannot be told and may leave objects; and what is done without.
+static bool leaves_objects(const row_t* row) {
+  static const char* const entries[] = {
+      "context_release", "memory_free",   "host_free",     "host_unregister",          "module_unload",
+      "stream_destroy",  "event_destroy", "graph_destroy", "graph_executable_destroy", "link_destroy",
+  };
+  return is_one_of(row, IREE_ARRAYSIZE(entries), entries) || is_asked_for_registered(row);
+}
+
+static bool is_silent(const row_t* row) {
+  static const char* const entries[] = {"context_get"};
+  return (leaves_objects(row) && !is_asked_for_registered(row)) || is_one_of(row, IREE_ARRAYSIZE(entries), entries);
+}
+
+// What may also be called where nobody is to be told: memory is asked for again when pools have given back what they
+// keep; contexts are entered and streams awaited to give things back; an end may be seen by whoever looks first.
+static bool may_be_fine(const row_t* row) {
+  static const char* const entries[] = {"memory_allocate", "context_set",       "stream_synchronize", "event_record",
+                                        "event_query",     "event_synchronize", "context_synchronize"};
+  return is_one_of(row, IREE_ARRAYSIZE(entries), entries) || is_asked_for_registered(row);
 }
 
 // One run in which some calls of a symbol fail. False when there were none.
-static bool run_failing(const char* symbol, int from, int until) {
-  bool leaves = false, is_told = !is_silent(symbol, &leaves);
+static bool run_failing(run_fn_t fn, const row_t* row, int from, int until) {
+  bool is_told = !is_silent(row);
   long left = 0;
   char text[4096] = {0};
-  fake_fail(symbol, from, until);
-  iree_status_t status = run(&left);
-  int calls = fake_calls();
-  fake_fail("", 0, 0);
+  fake->set_failing(row->symbol, from, until);
+  iree_status_t status = run(fn, &left);
+  int calls = fake->calls(row->symbol);
+  fake->set_failing("", 0, 0);
   if (!iree_status_is_ok(status)) iree_status_format(status, sizeof(text), text, NULL);
   iree_status_code_t code = iree_status_consume_code(status);
   if (calls < from) return false;
-  // Memory is asked for again when pools have given back what they keep; contexts are also entered to give things back.
-  bool may_be_fine = strcmp(symbol, "hipMalloc") == 0 || strcmp(symbol, "hipCtxSetCurrent") == 0;
-  if (code == IREE_STATUS_OK && may_be_fine && from == until && from > 1) is_told = false;
-  bool is_init = strcmp(symbol, "hipInit") == 0;
+  if (code == IREE_STATUS_OK && may_be_fine(row) && from == until) is_told = false;
+  bool is_init = strcmp(row->entry, "init") == 0;
   iree_status_code_t expected = !is_told  ? IREE_STATUS_OK
                                 : is_init ? IREE_STATUS_UNAVAILABLE
                                           : IREE_STATUS_RESOURCE_EXHAUSTED;
-  if (code != expected || (is_told && !strstr(text, symbol)) || (left && !leaves)) {
-    print_message("%s, calls %d to %d of %d: %s %s; %ld left\n", symbol, from, until, calls,
+  if (code != expected || (is_told && !strstr(text, row->symbol)) || (left && !leaves_objects(row))) {
+    print_message("%s, calls %d to %d of %d: %s %s; %ld left\n", row->symbol, from, until, calls,
                   iree_status_code_string(code), text, left);
   }
   assert_int_equal(code, expected);
-  if (is_told) assert_non_null(strstr(text, symbol));
-  if (!leaves) assert_int_equal(left, 0);
+  if (is_told) assert_non_null(strstr(text, row->symbol));
+  if (!leaves_objects(row)) assert_int_equal(left, 0);
   return true;
 }
 
 static void nothing_fails(void** state) {
   long left = 0;
-  IREE_CHECK_OK(run(&left));
+  IREE_CHECK_OK(run(run_streams, &left));
+  assert_int_equal(left, 0);
+  IREE_CHECK_OK(run(run_graphs, &left));
   assert_int_equal(left, 0);
 }
 
 static void each_call_fails_once(void** state) {
   enum { MAX_CALLS = 40 };
-  int runs = 0;
-  for (size_t i = 0; i < IREE_ARRAYSIZE(symbols); ++i) {
-    for (int call = 1; call <= MAX_CALLS && run_failing(symbols[i], call, call); ++call) ++runs;
+  size_t runs = 0;
+  for (size_t i = 0; i < row_count(); ++i) {
+    for (int call = 1; call <= MAX_CALLS && run_failing(run_streams, row_at(i), call, call); ++call) ++runs;
+    for (int call = 1; call <= MAX_CALLS && run_failing(run_graphs, row_at(i), call, call); ++call) ++runs;
   }
-  assert_true(runs > (int)IREE_ARRAYSIZE(symbols));
+  assert_true(runs > row_count());
 }
 
 static void from_a_call_on(void** state) {
-  for (size_t i = 0; i < IREE_ARRAYSIZE(symbols); ++i) run_failing(symbols[i], 1, INT32_MAX);
+  for (size_t i = 0; i < row_count(); ++i) {
+    run_failing(run_streams, row_at(i), 1, INT32_MAX);
+    run_failing(run_graphs, row_at(i), 1, INT32_MAX);
+  }
 }
 
 static void failed_launch_names_kernel(void** state) {
   long left = 0;
   char text[4096];
-  fake_fail("hipModuleLaunchKernel", 1, 1);
-  iree_status_t status = run(&left);
-  fake_fail("", 0, 0);
+  fake->set_failing(is_cuda ? "cuLaunchKernel" : "hipModuleLaunchKernel", 1, 1);
+  iree_status_t status = run(run_streams, &left);
+  fake->set_failing("", 0, 0);
   iree_status_format(status, sizeof(text), text, NULL);
   iree_status_free(status);
   assert_non_null(strstr(text, "kernel 'accumulate'"));
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Counts
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { ROUNDS = 200 };
+
+static int calls_of(const char* entry) {
+  for (size_t i = 0; i < row_count(); ++i) {
+    if (strcmp(row_at(i)->entry, entry) == 0) return fake->calls(row_at(i)->symbol);
+  }
+  fail_msg("no entry %s", entry);
+  return 0;
+}
+
+static void open_for_counts(program_t* p, bool makes_graphs) {
+  set_flag("use_streams", makes_graphs ? "false" : "true");
+  p->affinity = 1;
+  p->allocator = iree_allocator_system();
+  IREE_CHECK_OK(open_device(p, IREE_SV("0")));
+  IREE_CHECK_OK(allocate(p));
+  IREE_CHECK_OK(record(p));
+}
+
+// One dispatch and its wait: whether the context is current, twice, the launch, an event, and a look at it. The
+// completion thread looks now and then.
+static void calls_of_a_dispatch(void** state) {
+  enum { OWN = 5 };
+  program_t p = {0};
+  open_for_counts(&p, false);
+  for (int round = -1; round < ROUNDS; ++round) {
+    if (round == 0) fake->set_failing("", 0, 0);
+    IREE_CHECK_OK(dispatch(&p, false));
+    IREE_CHECK_OK(await(&p));
+  }
+  assert_int_equal(calls_of("launch"), ROUNDS);
+  assert_int_equal(calls_of("stream_wait"), 0);
+  assert_int_equal(calls_of("event_synchronize"), 0);
+  assert_int_equal(calls_of("context_set"), 0);
+  assert_in_range(fake->all_calls(), OWN * ROUNDS - ROUNDS, OWN * ROUNDS + ROUNDS / 2);
+  close_program(&p);
+}
+
+// Many submissions and one wait: an event for all of them, but for where a queue is half full.
+static void calls_of_many_dispatches(void** state) {
+  program_t p = {0};
+  open_for_counts(&p, false);
+  fake->set_failing("", 0, 0);
+  for (int i = 0; i < 100; ++i) IREE_CHECK_OK(execute(&p, p.local));
+  IREE_CHECK_OK(await(&p));
+  assert_int_equal(calls_of("launch"), 200);
+  assert_in_range(calls_of("event_record"), 1, 30);
+  close_program(&p);
+}
+
+// A replay: a launch of the graph instead; its nodes are set when a buffer changes, not otherwise.
+static void calls_of_a_replay(void** state) {
+  program_t p = {0};
+  if (!has_graphs) skip();
+  open_for_counts(&p, true);
+  for (int i = 0; i < 2; ++i) IREE_CHECK_OK(execute(&p, p.local));
+  IREE_CHECK_OK(await(&p));
+  fake->set_failing("", 0, 0);
+  for (int i = 0; i < ROUNDS; ++i) {
+    IREE_CHECK_OK(execute(&p, p.local));
+    IREE_CHECK_OK(await(&p));
+  }
+  assert_int_equal(calls_of("graph_launch"), ROUNDS);
+  assert_int_equal(calls_of("launch"), 0);
+  assert_int_equal(calls_of("graph_set_kernel"), 0);
+  assert_in_range(fake->all_calls(), 4 * ROUNDS, 5 * ROUNDS + ROUNDS / 2);
+  fake->set_failing("", 0, 0);
+  for (int i = 0; i < ROUNDS; ++i) IREE_CHECK_OK(execute(&p, i % 2 ? p.local : p.visible));
+  IREE_CHECK_OK(await(&p));
+  assert_int_equal(calls_of("graph_launch"), ROUNDS);
+  assert_int_equal(calls_of("graph_set_kernel"), 2 * ROUNDS);
+  close_program(&p);
+}
+
+// Small ones to the GPU: a copy, and an event for many.
+static void calls_of_a_transfer(void** state) {
+  static uint8_t data[4096];
+  program_t p = {0};
+  open_for_counts(&p, false);
+  fake->set_failing("", 0, 0);
+  for (int i = 0; i < ROUNDS; ++i) {
+    IREE_CHECK_OK(iree_hal_device_transfer_h2d(p.device, data, p.local, 0, sizeof(data),
+                                               IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout()));
+  }
+  assert_int_equal(calls_of("copy_from_host"), ROUNDS);
+  assert_int_equal(calls_of("stream_synchronize"), 0);
+  assert_in_range(fake->all_calls(), 2 * ROUNDS, 2 * ROUNDS + ROUNDS / 4);
+  close_program(&p);
+}
+
 static int set_up(void** state) {
-  setenv("IREE_HIP_DYLIB_PATH", "/no/such/folder;file:" FAKE_HIP_PATH, 1);
-  void* library = dlopen(FAKE_HIP_PATH, RTLD_NOW);
+  char paths[4096];
+  snprintf(paths, sizeof(paths), "/no/such/folder;file:%s", library_path);
+  setenv("IREE_HIP_DYLIB_PATH", paths, 1);
+  void* library = dlopen(library_path, RTLD_NOW);
   if (!library) return -1;
-  fake_fail = (fake_hip_fail_fn_t)dlsym(library, "fake_hip_fail");
-  fake_calls = (fake_hip_calls_fn_t)dlsym(library, "fake_hip_calls");
-  fake_live = (fake_hip_live_fn_t)dlsym(library, "fake_hip_live");
-  iree_status_t status = iree_io_file_contents_read(IREE_SV(KERNELS_PATH), iree_allocator_system(), &kernels);
-  return iree_status_consume_code(status) == IREE_STATUS_OK ? 0 : -1;
+  fake = (const fake_t*)dlsym(library, FAKE_SYMBOL);
+  iree_status_t status =
+      iree_io_file_contents_read(iree_make_cstring_view(kernels_path), iree_allocator_system(), &kernels);
+  return fake && iree_status_consume_code(status) == IREE_STATUS_OK ? 0 : -1;
 }
 
 static int tear_down(void** state) {
@@ -277,12 +490,18 @@ static int tear_down(void** state) {
   return 0;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),
-      cmocka_unit_test(each_call_fails_once),
-      cmocka_unit_test(from_a_call_on),
-      cmocka_unit_test(failed_launch_names_kernel),
+      cmocka_unit_test(nothing_fails),       cmocka_unit_test(each_call_fails_once),
+      cmocka_unit_test(from_a_call_on),      cmocka_unit_test(failed_launch_names_kernel),
+      cmocka_unit_test(calls_of_a_dispatch), cmocka_unit_test(calls_of_many_dispatches),
+      cmocka_unit_test(calls_of_a_replay),   cmocka_unit_test(calls_of_a_transfer),
   };
+  if (argc != 5) return 2;
+  is_cuda = strcmp(argv[1], "cuda") == 0;
+  library_path = argv[2];
+  has_graphs = !strstr(library_path, "libamdhip64.so.5");
+  kernels_path = argv[3];
+  format = argv[4];
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
