@@ -8,9 +8,9 @@
 // A driver's device begins with a hal_queued_device_t, its operations with a hal_operation_t.
 //
 // Threads of a device, and those that signal semaphores, run what others have asked for when an operation ends:
-// callbacks of timepoints, host calls, the release of what the operation kept alive. They hold no lock then. Locks are
-// taken in this order: a list of what is watched (amdgpu/fault.c), submission to a queue, a queue, a device, and last
-// a semaphore, a pool or a list of what is idle.
+// callbacks of timepoints, host calls, the release of what the operation kept alive. They hold no lock then but a GPU
+// queue's for ending parts. Locks are taken in this order: that one, a list of what is watched (amdgpu/fault.c),
+// submission to a queue, a queue, a device, and last a semaphore, a pool or a list of what is idle.
 #ifndef IREE_C_HAL_QUEUED_DEVICE_H_
 #define IREE_C_HAL_QUEUED_DEVICE_H_
 

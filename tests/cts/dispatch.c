@@ -62,6 +62,44 @@ static void no_groups(void** state) {
   iree_hal_buffer_release(out);
 }
 
+// A recording by slots, submitted with the same buffers, with others, with one of them elsewhere, and again as at
+// first; and with a fill of a slot before the dispatches.
+static void replayed_with_others(void** state) {
+  SKIP_WITHOUT_RESULTS();
+  enum { COUNT = 16, ROUNDS = 12, BUFFERS = 4, SIZE = 256 };
+  const uint32_t constants[] = {2, 1}, one = 1;
+  iree_hal_buffer_t* buffers[BUFFERS];
+  for (int i = 0; i < BUFFERS; ++i) buffers[i] = cts_buffer(SIZE, 0);
+  for (int fills = 0; fills < 2; ++fills) {
+    iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 2);
+    const iree_hal_buffer_ref_t refs[] = {iree_hal_make_indirect_buffer_ref(0, 0, 64),
+                                          iree_hal_make_indirect_buffer_ref(1, 0, 64)};
+    if (fills) {
+      CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, refs[0], &one, 4, IREE_HAL_FILL_FLAG_NONE));
+      cts_barrier(commands);
+    }
+    for (int i = 0; i < 2; ++i) {
+      const iree_hal_buffer_ref_t pair[] = {refs[i], refs[1 - i]};
+      CHECK_OK(cts_dispatch(commands, CTS_SCALE, COUNT, 2, constants, 2, pair));
+      cts_barrier(commands);
+    }
+    cts_end(commands);
+    for (int round = 0; round < ROUNDS; ++round) {
+      iree_hal_buffer_t *in = buffers[round / 3 % BUFFERS], *out = buffers[(round / 3 + 1) % BUFFERS];
+      iree_device_size_t begin = round % 4 == 3 ? 64 : 0;
+      const iree_hal_buffer_binding_t bindings[] = {{in, begin, 64}, {out, 0, 64}};
+      uint32_t first = fills ? 1 : cts_word(in, begin / 4), second = first * 2 + 1;
+      CHECK_OK(cts_execute(commands, 2, bindings));
+      for (int i = 0; i < COUNT; ++i) {
+        assert_int_equal(cts_word(out, i), second);
+        assert_int_equal(cts_word(in, begin / 4 + i), second * 2 + 1);
+      }
+    }
+    iree_hal_command_buffer_release(commands);
+  }
+  for (int i = 0; i < BUFFERS; ++i) iree_hal_buffer_release(buffers[i]);
+}
+
 // A chain of dispatches, each of which needs all of the one before.
 static void barriers(void** state) {
   SKIP_WITHOUT_RESULTS();
@@ -285,8 +323,8 @@ static void queue_dispatch(void** state) {
 }
 
 CTS_RECORDING_SUITE(dispatch_, cmocka_unit_test(scale), cmocka_unit_test(grid), cmocka_unit_test(every_group_runs_once),
-                    cmocka_unit_test(no_groups), cmocka_unit_test(barriers), cmocka_unit_test(wide_region),
-                    cmocka_unit_test(scratch), cmocka_unit_test(sequential), cmocka_unit_test(specialization_constant),
-                    cmocka_unit_test(indirect_bindings), cmocka_unit_test(indirect_count),
-                    cmocka_unit_test(wide_groups), cmocka_unit_test(failure), cmocka_unit_test(argument_errors),
-                    cmocka_unit_test(queue_dispatch));
+                    cmocka_unit_test(no_groups), cmocka_unit_test(replayed_with_others), cmocka_unit_test(barriers),
+                    cmocka_unit_test(wide_region), cmocka_unit_test(scratch), cmocka_unit_test(sequential),
+                    cmocka_unit_test(specialization_constant), cmocka_unit_test(indirect_bindings),
+                    cmocka_unit_test(indirect_count), cmocka_unit_test(wide_groups), cmocka_unit_test(failure),
+                    cmocka_unit_test(argument_errors), cmocka_unit_test(queue_dispatch));

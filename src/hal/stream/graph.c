@@ -1,7 +1,8 @@
 // Recordings as graphs of the vendor's library: the calls that a queue would make, captured once.
 //
 // Kernels are given the addresses of the binding table's buffers anew where these changed since the last replay; the
-// library's copies and fills are not: a replay that needs others than before is a run of calls.
+// library's copies and fills are not: a replay that needs others than before is a run of calls, as is one while another
+// thread has the graph.
 #include "hal/stream/writer.h"
 
 enum { MIN_COMMANDS = 2, CAPTURE_OF_THREAD = 1 };
@@ -11,13 +12,14 @@ typedef struct stream_graph_t {
   stream_context_t context;
   gpu_work_t work;
   bool was_submitted;
-  iree_slim_mutex_t mutex;  // one thread at a time may launch a graph
-  void* executable;         // NULL: not made yet
-  gpu_range_t* ranges;      // of the slots, that it is for
-  bool* is_changed;         // by slot
-  void** nodes;             // by command, of those that are kernels; else NULL
-  uint8_t* arguments;       // of dispatches with slots
-  size_t arguments_size;    // bytes
+  iree_atomic_uint32_t is_taken;  // by the thread that launches it, of which there may be one at a time
+  void* captured;                 // NULL: not made yet
+  void* executable;
+  gpu_range_t* ranges;    // of the slots, that it is for
+  bool* is_changed;       // by slot
+  void** nodes;           // by command, of those that are kernels; else NULL
+  uint8_t* arguments;     // of dispatches with slots
+  size_t arguments_size;  // bytes
   stream_launch_t* launches;
 } stream_graph_t;
 
@@ -38,6 +40,16 @@ static bool is_fixed(const gpu_work_t* work) {
 //===----------------------------------------------------------------------------------------------------------------===
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
+
+// The one that is run names its nodes by those of the captured one.
+static void free_graphs(stream_graph_t* graph) {
+  const stream_api_t* api = graph->context.api;
+  if (!graph->captured) return;
+  iree_status_ignore(stream_context_enter(&graph->context));
+  if (graph->executable) api->graph_executable_destroy(graph->executable);
+  api->graph_destroy(graph->captured);
+  graph->captured = graph->executable = NULL;
+}
 
 // What was added last.
 static iree_status_t find_node(const stream_writer_t* writer, void** out_node) {
@@ -81,13 +93,12 @@ static iree_status_t instantiate(stream_graph_t* graph, const gpu_range_t* range
                             .arguments = graph->arguments,
                             .capacity = graph->arguments_size,
                             .launches = graph->launches};
-  void* captured = NULL;
   IREE_RETURN_IF_ERROR(stream_context_enter(&graph->context));
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, stream_create, &writer.stream, STREAM_API_STREAM_NON_BLOCKING));
-  iree_status_t status = capture(&writer, graph, ranges, &captured);
-  if (iree_status_is_ok(status)) status = STREAM_CALL(api, graph_instantiate, &graph->executable, captured, 0);
-  if (captured) api->graph_destroy(captured);
+  iree_status_t status = capture(&writer, graph, ranges, &graph->captured);
+  if (iree_status_is_ok(status)) status = STREAM_CALL(api, graph_instantiate, &graph->executable, graph->captured, 0);
   api->stream_destroy(writer.stream);
+  if (!iree_status_is_ok(status)) free_graphs(graph);
   if (iree_status_is_ok(status) && graph->work.slot_count) {
     memcpy(graph->ranges, ranges, graph->work.slot_count * sizeof(*ranges));
   }
@@ -114,7 +125,6 @@ static iree_status_t allocate(const gpu_work_t* work, iree_allocator_t host_allo
   graph->arguments_size = arguments_size;
   graph->host_allocator = host_allocator;
   graph->work = *work;
-  iree_slim_mutex_initialize(&graph->mutex);
   *out_graph = graph;
   return iree_ok_status();
 }
@@ -136,18 +146,10 @@ iree_status_t stream_graph_create(gpu_device_t* base, const gpu_work_t* work, vo
   return iree_ok_status();
 }
 
-static void free_executable(stream_graph_t* graph) {
-  if (!graph->executable) return;
-  iree_status_ignore(stream_context_enter(&graph->context));
-  graph->context.api->graph_executable_destroy(graph->executable);
-  graph->executable = NULL;
-}
-
 void stream_graph_free(void* plan) {
   stream_graph_t* graph = (stream_graph_t*)plan;
-  free_executable(graph);
+  free_graphs(graph);
   stream_context_release(&graph->context);
-  iree_slim_mutex_deinitialize(&graph->mutex);
   iree_allocator_free(graph->host_allocator, graph);
 }
 
@@ -232,7 +234,7 @@ static iree_status_t fit(stream_graph_t* graph, const gpu_range_t* ranges, bool*
   }
   if (!*out_fits) return iree_ok_status();
   iree_status_t status = set_changed_kernels(graph, ranges);
-  if (!iree_status_is_ok(status)) free_executable(graph);  // some are set
+  if (!iree_status_is_ok(status)) free_graphs(graph);  // some are set
   return status;
 }
 
@@ -251,8 +253,9 @@ static iree_status_t launch(stream_graph_t* graph, const gpu_range_t* ranges, vo
 
 iree_status_t stream_graph_launch(void* plan, const gpu_range_t* ranges, void* stream, bool* out_is_launched) {
   stream_graph_t* graph = (stream_graph_t*)plan;
-  iree_slim_mutex_lock(&graph->mutex);
+  *out_is_launched = false;
+  if (iree_atomic_exchange(&graph->is_taken, 1u, iree_memory_order_acquire)) return iree_ok_status();
   iree_status_t status = launch(graph, ranges, stream, out_is_launched);
-  iree_slim_mutex_unlock(&graph->mutex);
+  iree_atomic_store(&graph->is_taken, 0u, iree_memory_order_release);
   return status;
 }

@@ -12,19 +12,18 @@ typedef struct flags_t {
 } flags_t;
 
 // What both have: --cuda_X and --hip_X.
-#define FLAGS(driver)                                                                                                \
-  IREE_FLAG(bool, driver##_use_streams, true,                                                                        \
-            "Command buffers are runs of calls on streams. False: those whose buffers and workgroup counts are all " \
-            "known when they are recorded are graphs.")                                                              \
-  IREE_FLAG(bool, driver##_allow_inline_execution, false,                                                            \
-            "True is refused: commands run when they are submitted, not while they are recorded.")                   \
-  IREE_FLAG(bool, driver##_async_allocations, true,                                                                  \
-            "Queue-ordered allocations come from pools of memory. False: each is the library's own.")                \
-  IREE_FLAG(int32_t, driver##_tracing, 2, "What builds with Tracy tell it, 0 to 3. This build has no Tracy.")        \
-  IREE_FLAG(int32_t, driver##_default_index, 0,                                                                      \
-            "The GPU that `" #driver "` without a path means, by the library's order.")                              \
-  IREE_FLAG(                                                                                                         \
-      bool, driver##_default_index_from_mpi, true,                                                                   \
+#define FLAGS(driver)                                                                                                  \
+  IREE_FLAG(bool, driver##_use_streams, true,                                                                          \
+            "Command buffers are runs of calls on streams. False: those whose workgroup counts are known are graphs.") \
+  IREE_FLAG(bool, driver##_allow_inline_execution, false,                                                              \
+            "True is refused: commands run when they are submitted, not while they are recorded.")                     \
+  IREE_FLAG(bool, driver##_async_allocations, true,                                                                    \
+            "Queue-ordered allocations come from pools of memory. False: each is the library's own.")                  \
+  IREE_FLAG(int32_t, driver##_tracing, 2, "What builds with Tracy tell it, 0 to 3. This build has no Tracy.")          \
+  IREE_FLAG(int32_t, driver##_default_index, 0,                                                                        \
+            "The GPU that `" #driver "` without a path means, by the library's order.")                                \
+  IREE_FLAG(                                                                                                           \
+      bool, driver##_default_index_from_mpi, true,                                                                     \
       "The GPU without a path is that of PMI_RANK or OMPI_COMM_WORLD_LOCAL_RANK, where there is such a variable.")
 FLAGS(cuda)
 FLAGS(hip)
