@@ -128,7 +128,7 @@ static iree_status_t load(stream_executable_t* executable, const stream_device_t
   iree_allocator_t host_allocator = executable->host_allocator;
   stream_image_t image;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, data.data_length + 1, (void**)&executable->data));
-  memcpy(executable->data, data.data, data.data_length);
+  if (data.data_length) memcpy(executable->data, data.data, data.data_length);
   data.data = executable->data;
   IREE_RETURN_IF_ERROR(device->platform->code->read(device->gpus, executable->gpu_count, data, host_allocator, &image));
   iree_status_t status = allocate_tables(executable, &image);
