@@ -9,6 +9,7 @@
 typedef struct stream_image_t {
   iree_host_size_t count;
   gpu_function_t* functions;  // names are in the data
+  bool is_source;             // the library makes machine code of it
 } stream_image_t;
 
 struct stream_code_t {

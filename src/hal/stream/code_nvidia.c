@@ -73,7 +73,7 @@ static iree_status_t read_ptx(const stream_gpu_t* gpus, uint32_t gpu_count, iree
     const char* others = target.kind == 'a' ? " only" : target.kind ? " and its family" : " and later";
     return fail_target(target.number, others, &gpus[i]);
   }
-  *out_image = (stream_image_t){ptx.count, ptx.functions};
+  *out_image = (stream_image_t){ptx.count, ptx.functions, .is_source = true};
   return iree_ok_status();
 }
 

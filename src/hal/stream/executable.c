@@ -12,6 +12,7 @@ typedef struct stream_executable_t {
   gpu_executable_t base;
   iree_allocator_t host_allocator;
   uint8_t* data;  // a zero behind it
+  size_t data_size;
   uint32_t gpu_count;
   module_t* modules;  // by GPU of the device
   stream_function_t* functions;
@@ -53,6 +54,46 @@ static iree_status_t load_data(const stream_executable_t* executable, module_t* 
   iree_status_t status = STREAM_CALL(api, module_load, &module->handle, executable->data, 2, options, values);
   if (iree_status_is_ok(status) || !log[0]) return status;
   return iree_status_annotate_f(status, "%s", log);
+}
+
+// Machine code for the GPU as the library makes it, which is the link's; and what that is worth keeping for, the
+// module.
+static iree_status_t link_module(const stream_executable_t* executable, const char* folder, const code_cache_key_t* key,
+                                 void* link, module_t* module) {
+  const stream_api_t* api = module->context.api;
+  void* code = NULL;
+  size_t size = 0;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, link_add, link, STREAM_API_LINK_PTX, executable->data,
+                                   executable->data_size + 1, "executable", 0, NULL, NULL));
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, link_complete, link, &code, &size));
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, module_load, &module->handle, code, 0, NULL, NULL));
+  code_cache_write(folder, key, iree_make_const_byte_span(code, size), CODE_CACHE_LIMIT);
+  return iree_ok_status();
+}
+
+// Loads machine code that is kept, or is from now on. False when the library is to be given the source: what is wrong
+// with that it says then.
+static bool load_kept(const stream_executable_t* executable, const stream_device_t* device, const stream_gpu_t* gpu,
+                      module_t* module) {
+  const stream_api_t* api = module->context.api;
+  const char* folder = device->options.code_folder;
+  int version = 0;
+  void* link = NULL;
+  if (!folder[0] || !api->link_create || !api->link_add || !api->link_complete || !api->link_destroy) return false;
+  if (api->driver_version(&version) != STREAM_API_SUCCESS) return false;
+  code_cache_key_t key = code_cache_key(iree_make_const_byte_span(executable->data, executable->data_size),
+                                        (uint32_t)version, gpu->capability);
+  iree_byte_span_t code = code_cache_read(folder, &key, executable->host_allocator);
+  bool is_loaded = code.data && api->module_load(&module->handle, code.data, 0, NULL, NULL) == STREAM_API_SUCCESS;
+  iree_allocator_free(executable->host_allocator, code.data);
+  if (is_loaded) return true;
+  module->handle = NULL;
+  if (api->link_create(0, NULL, NULL, &link) != STREAM_API_SUCCESS) return false;
+  iree_status_t status = link_module(executable, folder, &key, link, module);
+  api->link_destroy(link);
+  if (iree_status_consume_code(status) == IREE_STATUS_OK) return true;
+  module->handle = NULL;
+  return false;
 }
 
 static iree_status_t load_module(stream_executable_t* executable, const stream_code_t* code,
@@ -98,7 +139,9 @@ static iree_status_t load_on_gpu(stream_executable_t* executable, const stream_d
   module_t* module = &executable->modules[index];
   IREE_RETURN_IF_ERROR(stream_context_retain(gpu->context.api, gpu->context.device, &module->context));
   IREE_RETURN_IF_ERROR(stream_context_enter(&module->context));
-  IREE_RETURN_IF_ERROR(load_module(executable, device->platform->code, image, module));
+  if (!image->is_source || !load_kept(executable, device, gpu, module)) {
+    IREE_RETURN_IF_ERROR(load_module(executable, device->platform->code, image, module));
+  }
   for (iree_host_size_t i = 0; i < executable->base.function_count; ++i) {
     stream_function_t* function = &executable->functions[i];
     IREE_RETURN_IF_ERROR(load_function(module, gpu, &function->base, &function->handles[index]));
@@ -130,6 +173,7 @@ static iree_status_t load(stream_executable_t* executable, const stream_device_t
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, data.data_length + 1, (void**)&executable->data));
   if (data.data_length) memcpy(executable->data, data.data, data.data_length);
   data.data = executable->data;
+  executable->data_size = data.data_length;
   IREE_RETURN_IF_ERROR(device->platform->code->read(device->gpus, executable->gpu_count, data, host_allocator, &image));
   iree_status_t status = allocate_tables(executable, &image);
   for (uint32_t i = 0; iree_status_is_ok(status) && i < executable->gpu_count; ++i) {

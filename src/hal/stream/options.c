@@ -27,6 +27,10 @@ typedef struct flags_t {
       "The GPU without a path is that of PMI_RANK or OMPI_COMM_WORLD_LOCAL_RANK, where there is such a variable.")
 FLAGS(cuda)
 FLAGS(hip)
+IREE_FLAG(bool, cuda_cubin_cache, true,
+          "Machine code that the driver's library makes of PTX is kept in files for the next time.")
+IREE_FLAG(string, cuda_cubin_cache_dir, "",
+          "The folder of those files. Empty: $XDG_CACHE_HOME/iree-c/cuda, or ~/.cache/iree-c/cuda.")
 IREE_FLAG(bool, hip_async_caching, true, "Pools of queue-ordered allocations keep memory for later ones.")
 IREE_FLAG_LIST(string, hip_dylib_path,
                "Folder of libamdhip64.so, or file:PATH for exactly that file; before IREE_HIP_DYLIB_PATH, where `;`\n"
@@ -76,7 +80,18 @@ static iree_status_t read_flags(const flags_t* flags, stream_options_t* out_opti
 
 iree_status_t stream_options_from_cuda_flags(stream_options_t* out_options) {
   const flags_t flags = READ_FLAGS(cuda);
-  return read_flags(&flags, out_options);
+  IREE_RETURN_IF_ERROR(read_flags(&flags, out_options));
+  if (!FLAG_cuda_cubin_cache) return iree_ok_status();
+  if (!FLAG_cuda_cubin_cache_dir[0]) {
+    if (!code_cache_default_folder(out_options->code_folder)) out_options->code_folder[0] = 0;
+    return iree_ok_status();
+  }
+  if (strlen(FLAG_cuda_cubin_cache_dir) >= sizeof(out_options->code_folder)) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "--cuda_cubin_cache_dir: the path is too long");
+  }
+  iree_string_view_to_cstring(iree_make_cstring_view(FLAG_cuda_cubin_cache_dir), out_options->code_folder,
+                              sizeof(out_options->code_folder));
+  return iree_ok_status();
 }
 
 iree_status_t stream_options_from_hip_flags(stream_options_t* out_options) {

@@ -2,14 +2,15 @@
 #ifndef IREE_C_HAL_STREAM_OPTIONS_H_
 #define IREE_C_HAL_STREAM_OPTIONS_H_
 
-#include "iree/base/api.h"
+#include "hal/stream/code_cache.h"
 
 typedef struct stream_options_t {
-  uint32_t queue_count;      // streams of a GPU; 0: the default
-  uint32_t depth;            // parts in flight, a power of two; 0: the default
-  uint32_t default_ordinal;  // the GPU that no path means
-  bool makes_graphs;         // of recordings, where it can be
-  bool keeps_pools;          // queue-ordered memory is kept for later
+  uint32_t queue_count;                   // streams of a GPU; 0: the default
+  uint32_t depth;                         // parts in flight, a power of two; 0: the default
+  uint32_t default_ordinal;               // the GPU that no path means
+  bool makes_graphs;                      // of recordings, where it can be
+  bool keeps_pools;                       // queue-ordered memory is kept for later
+  char code_folder[CODE_CACHE_MAX_PATH];  // where machine code is kept that was made of PTX; empty: nowhere
 } stream_options_t;
 
 // Errors: UNIMPLEMENTED, INVALID_ARGUMENT, with the flag's name.

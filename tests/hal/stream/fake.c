@@ -189,6 +189,13 @@ CALL(host_unregister, (void* host), (count(-1), 0))
 CALL(host_address, (uint64_t* out, void* host, unsigned flags), (*out = (uint64_t)(uintptr_t)host, 0))
 CALL(module_load, (void** out, const void* image, unsigned option_count, const int* options, void** values),
      make(out, 1))
+CALL(link_create, (unsigned option_count, int* options, void** values, void** out), make(out, 1))
+CALL(link_add,
+     (void* link, int type, void* data, size_t size, const char* name, unsigned option_count, int* options,
+      void** values),
+     0)
+CALL(link_complete, (void* link, void** out, size_t* size), (*out = link, *size = 1, 0))
+CALL(link_destroy, (void* link), drop(link))
 CALL(module_unload, (void* module), drop(module))
 CALL(module_function, (void** out, void* module, const char* name), put_pointer(out, module))
 CALL(function_attribute, (int* out, int number, void* function), put(out, 256))
