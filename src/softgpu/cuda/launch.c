@@ -64,8 +64,8 @@ result_t kernel_make(const kernel_params_t* p, context_t* context, work_t* out) 
   CHECK(function_find(p->function, context, &function));
   CHECK(check_sizes(p, function));
   const nv_function_info_t* info = &function->info;
-  uint8_t* block = calloc(1, info->parameter_size ? info->parameter_size : 1);
-  REQUIRE(block, CUDA_ERROR_OUT_OF_MEMORY);
+  uint8_t* block = info->parameter_size ? calloc(1, info->parameter_size) : NULL;
+  REQUIRE(block || !info->parameter_size, CUDA_ERROR_OUT_OF_MEMORY);
   result_t result = take_parameters(p, info, block);
   if (result != CUDA_SUCCESS) {
     free(block);

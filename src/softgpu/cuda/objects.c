@@ -1,4 +1,5 @@
-// Which addresses are live objects, and of what kind: a table with open addressing.
+// Which addresses are live objects, and of what kind: a table with open addressing. Each thread remembers what it has
+// found, as long as the table does not change.
 #include <stdlib.h>
 
 #include "softgpu/cuda/driver.h"
@@ -12,7 +13,18 @@ static struct {
   pthread_mutex_t lock;
   slot_t* slots;
   size_t count, capacity;  // a power of two
-} objects = {.lock = PTHREAD_MUTEX_INITIALIZER};
+  uint64_t version;        // changes under the lock
+} objects = {.lock = PTHREAD_MUTEX_INITIALIZER, .version = 1};
+
+enum { REMEMBERED = 16 };
+static _Thread_local struct {
+  const void* object;
+  uint64_t version;  // of the table when it was found
+  object_kind_t kind;
+} remembered[REMEMBERED];
+
+// The lock is held.
+static void change(void) { __atomic_fetch_add(&objects.version, 1, __ATOMIC_ACQ_REL); }
 
 static size_t place(const void* object) {
   return (size_t)(((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (objects.capacity - 1);
@@ -45,6 +57,7 @@ bool object_add(const void* object, object_kind_t kind) {
   if (ok) {
     objects.slots[find(object)] = (slot_t){object, kind};
     ++objects.count;
+    change();
   }
   pthread_mutex_unlock(&objects.lock);
   return ok;
@@ -63,17 +76,33 @@ void object_remove(const void* object) {
     }
     objects.slots[hole].object = NULL;
     --objects.count;
+    change();
   }
   pthread_mutex_unlock(&objects.lock);
 }
 
-bool object_is(const void* object, object_kind_t kind) {
-  pthread_mutex_lock(&objects.lock);
+static bool look_up(const void* object, object_kind_t kind, uint64_t* out_version) {
   bool ok = false;
+  pthread_mutex_lock(&objects.lock);
   if (object && objects.capacity) {
     size_t at = find(object);
     ok = objects.slots[at].object && objects.slots[at].kind == kind;
   }
+  *out_version = objects.version;
   pthread_mutex_unlock(&objects.lock);
   return ok;
+}
+
+bool object_is(const void* object, object_kind_t kind) {
+  size_t at = (uintptr_t)object / 64 % REMEMBERED;
+  if (remembered[at].object == object && remembered[at].kind == kind &&
+      remembered[at].version == __atomic_load_n(&objects.version, __ATOMIC_ACQUIRE)) {
+    return object != NULL;
+  }
+  uint64_t version = 0;
+  if (!look_up(object, kind, &version)) return false;
+  remembered[at].object = object;
+  remembered[at].kind = kind;
+  remembered[at].version = version;
+  return true;
 }
