@@ -405,7 +405,7 @@ static void open_for_counts(program_t* p, bool makes_graphs) {
 }
 
 // One dispatch and its wait: whether the context is current, twice, the launch, an event, and a look at it. The
-// completion thread looks now and then.
+// completion thread looks now and then, and may be the one that ends a dispatch.
 static void calls_of_a_dispatch(void** state) {
   enum { OWN = 5 };
   program_t p = {0};
@@ -417,8 +417,8 @@ static void calls_of_a_dispatch(void** state) {
   }
   assert_int_equal(calls_of("launch"), ROUNDS);
   assert_int_equal(calls_of("stream_wait"), 0);
-  assert_int_equal(calls_of("event_synchronize"), 0);
-  assert_int_equal(calls_of("context_set"), 0);
+  assert_in_range(calls_of("event_synchronize"), 0, ROUNDS / 10);
+  assert_in_range(calls_of("context_set"), 0, 2);  // by the completion threads, once
   assert_in_range(fake->all_calls(), OWN * ROUNDS - ROUNDS, OWN * ROUNDS + ROUNDS / 2);
   close_program(&p);
 }

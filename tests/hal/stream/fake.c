@@ -3,6 +3,7 @@
 // counts what was made and not given back. Symbols are those that the drivers ask for.
 #include "fake.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,14 @@ static int drop(void* object) {
   return 0;
 }
 
+// Where it fails the memory counts as there, but is not: it would be much together.
+static int drop_memory(call_t call, void* memory) {
+  bool is_failing = fails(call);
+  free(memory);
+  if (!is_failing) count(-1);
+  return is_failing ? FAKE_ERROR : 0;
+}
+
 static int put(int* out, int value) {
   *out = value;
   return 0;
@@ -181,9 +190,9 @@ CALL(context_synchronize, (void), 0)
 CALL(context_enable_access, (void* peer, unsigned flags), 0)
 CALL(memory_allocate, (uint64_t* out, size_t size), make_at(out, size))
 CALL(memory_allocate_managed, (uint64_t* out, size_t size, unsigned flags), make_at(out, size))
-CALL(memory_free, (uint64_t address), drop((void*)(uintptr_t)address))
+int fake_memory_free(uint64_t address) { return drop_memory(CALL_memory_free, (void*)(uintptr_t)address); }
 CALL(host_allocate, (void** out, size_t size, unsigned flags), make(out, size))
-CALL(host_free, (void* memory), drop(memory))
+int fake_host_free(void* memory) { return drop_memory(CALL_host_free, memory); }
 CALL(host_register, (void* host, size_t size, unsigned flags), (count(1), 0))
 CALL(host_unregister, (void* host), (count(-1), 0))
 CALL(host_address, (uint64_t* out, void* host, unsigned flags), (*out = (uint64_t)(uintptr_t)host, 0))
