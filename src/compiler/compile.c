@@ -18,6 +18,8 @@
 #include "import/lower.h"
 #include "ir/bytecode.h"
 #include "kernels/layout.h"
+#include "kernels/strategy.h"
+#include "passes/attention.h"
 #include "passes/fusion.h"
 #include "passes/passes.h"
 #include "passes/spread.h"
@@ -181,13 +183,43 @@ static pass_result_t step_spread(ir_op_t* module, ir_context_t* ctx, void* user)
   return spread_work(module, ctx, &target);
 }
 
+static bool carries_attention(void* user, const ir_op_t* op) {
+  const run_t* r = user;
+  const compiler_options_t* o = r->options;
+  bool all = o->target_count > 0;
+  for (uint32_t i = 0; all && i < o->target_count; ++i) {
+    all = strategy_attention_carries(r->ctx, op, &o->targets[i].device);
+  }
+  return all;
+}
+
+static pass_result_t step_attention(ir_op_t* module, ir_context_t* ctx, void* user) {
+  const compiler_options_t* o = ((const run_t*)user)->options;
+  attention_target_t target = {.carries = carries_attention, .user = user};
+  for (uint32_t i = 0; i < o->target_count; ++i) {
+    int64_t units = o->targets[i].device.compute_units;
+    if (i == 0 || units < target.workgroups) target.workgroups = units;
+  }
+  return attention_run(module, ctx, &target);
+}
+
 static bool stage_optimize(run_t* r) {
   const pass_t const_eval = {.name = "const-eval", .run_with = step_const_eval, .user = r};
   const pass_t spread = {.name = "spread-work", .run_with = step_spread, .user = r};
-  const pass_t* const before[] = {
-      &row_pass_inline, &row_pass_refine,      &row_pass_boundary,      &row_pass_canonicalize, &spread,
-      &row_pass_expand, &row_pass_cse,         &row_pass_contract_form, &row_pass_loop_numbers, &row_pass_canonicalize,
-      &const_eval,      &row_pass_canonicalize};
+  const pass_t attention = {.name = "attention", .run_with = step_attention, .user = r, .required = true};
+  const pass_t* const before[] = {&row_pass_inline,
+                                  &row_pass_refine,
+                                  &row_pass_boundary,
+                                  &row_pass_canonicalize,
+                                  &attention,
+                                  &spread,
+                                  &row_pass_expand,
+                                  &row_pass_cse,
+                                  &row_pass_contract_form,
+                                  &row_pass_loop_numbers,
+                                  &row_pass_canonicalize,
+                                  &const_eval,
+                                  &row_pass_canonicalize};
   const pass_t* const sorts[] = {&row_pass_expand_top_k};
   const pass_t* const bytes[] = {&row_pass_byte_products};
   bool words = r->options->data_tiling && all_targets(r, multiplies_bytes);
@@ -448,6 +480,7 @@ bool compiler_has_pass(const char* name) {
 #undef PASS
           "lower-input",
       "const-eval",
+      "attention",
       "spread-work",
       "host-scalars",
       "assign-layouts",

@@ -206,15 +206,18 @@ bool eval_conv(eval_op_t* o) {
 typedef struct attention_t {
   double *q, *k, *v, *mask;
   int64_t m, n, d, e;
+  int64_t splits, part;  // how many parts of how many keys
   double scale;
   bool causal;
 } attention_t;
 
-static void attend_row(const attention_t* a, int64_t batch, int64_t row, const double* mask, double* weights,
-                       double* out) {
+// Of one part of the keys; the row follows the weights. Returns the logarithm of the sum.
+static double attend_row(const attention_t* a, int64_t batch, int64_t row, const double* mask, int64_t split,
+                         double* weights) {
   const double* q = a->q + (batch * a->m + row) * a->d;
-  double most = -INFINITY, sum = 0;
-  for (int64_t j = 0; j < a->n; ++j) {
+  double most = -INFINITY, sum = 0, *out = weights + a->n;
+  int64_t first = split * a->part, end = first + a->part < a->n ? first + a->part : a->n;
+  for (int64_t j = first; j < end; ++j) {
     const double* k = a->k + (batch * a->n + j) * a->d;
     double dot = 0;
     for (int64_t i = 0; i < a->d; ++i) dot += q[i] * k[i];
@@ -222,18 +225,46 @@ static void attend_row(const attention_t* a, int64_t batch, int64_t row, const d
     if (a->causal && j > row + a->n - a->m) weights[j] = -INFINITY;
     if (weights[j] > most) most = weights[j];
   }
-  for (int64_t j = 0; j < a->n; ++j) sum += weights[j] = exp(weights[j] - most);
+  bool none = a->splits && most == -INFINITY;  // a part may have no keys; a whole row is 0 / 0
+  for (int64_t j = first; j < end; ++j) sum += weights[j] = none ? 0 : exp(weights[j] - most);
   for (int64_t i = 0; i < a->e; ++i) {
     double total = 0;
-    for (int64_t j = 0; j < a->n; ++j) total += weights[j] * a->v[(batch * a->n + j) * a->e + i];
-    out[i] = total / sum;
+    for (int64_t j = first; j < end; ++j) total += weights[j] * a->v[(batch * a->n + j) * a->e + i];
+    out[i] = none ? 0 : total / sum;
   }
+  return most + log(sum);
+}
+
+// Results: batch, [split,] row, and the first one's columns.
+static void attend_all(eval_op_t* o, const attention_t* a, int64_t batches, int64_t mask_batches) {
+  double* weights = ARENA_ARRAY(o->e->arena, double, a->n + a->e + 1);
+  int64_t splits = a->splits ? a->splits : 1, at = 0;
+  for (int64_t b = 0; b < batches; ++b) {
+    for (int64_t s = 0; s < splits; ++s) {
+      for (int64_t i = 0; i < a->m; ++i, ++at) {
+        const double* row_mask = a->mask ? a->mask + ((b % mask_batches) * a->m + i) * a->n : NULL;
+        double logarithm = attend_row(a, b, i, row_mask, s, weights);
+        for (int64_t c = 0; c < a->e; ++c) store_number(&o->out[0], at * a->e + c, weights[a->n + c]);
+        if (o->op->result_count > 1) store_number(&o->out[1], at, logarithm);
+      }
+    }
+  }
+}
+
+static bool make_results(eval_op_t* o, const attention_t* a, int32_t rank) {
+  int64_t dims[GRAPH_MAX_RANK];
+  memcpy(dims, o->in[0].dims, sizeof(*dims) * (size_t)rank);
+  if (a->splits) dims[rank - 2] = a->splits, dims[rank - 1] = a->m, ++rank;
+  dims[rank - 1] = a->e;
+  if (!tensor_make(o, &o->out[0], ir_type_scalar(o->op->results[0].type), rank, dims)) return false;
+  return o->op->result_count < 2 ||
+         tensor_make(o, &o->out[1], ir_type_scalar(ir_result(o->op, 1)->type), rank - 1, dims);
 }
 
 bool eval_attention(eval_op_t* o) {
   const tensor_t *q = &o->in[0], *k = &o->in[1], *v = &o->in[2], *mask = o->op->operand_count > 3 ? &o->in[3] : NULL;
   int32_t rank = q->rank;
-  int64_t dims[2 * GRAPH_MAX_RANK], batches = 1, mask_batches = 1;
+  int64_t batches = 1, mask_batches = 1;
   const ir_attr_t* scale = graph_get_scale(o->op);
   if (rank < 2 || k->rank != rank || v->rank != rank || k->dims[rank - 1] != q->dims[rank - 1] ||
       v->dims[rank - 2] != k->dims[rank - 2]) {
@@ -246,21 +277,15 @@ bool eval_attention(eval_op_t* o) {
   if (mask && (mask->count != mask_batches * a.m * a.n || !mask_batches || batches % mask_batches)) {
     return eval_error(o, "the mask does not fit");
   }
-  memcpy(dims, q->dims, sizeof(dims));
-  dims[rank - 1] = a.e;
-  if (!tensor_make(o, &o->out[0], ir_type_scalar(o->op->results[0].type), rank, dims)) return false;
+  a.splits = graph_get_splits(o->op);
+  a.part = a.splits ? (a.n + a.splits * GRAPH_ATTENTION_KEYS - 1) / (a.splits * GRAPH_ATTENTION_KEYS) : a.n;
+  if (a.splits) a.part *= GRAPH_ATTENTION_KEYS;
+  if (!make_results(o, &a, rank)) return false;
   a.scale = scale ? scale->number : 1 / sqrt((double)a.d);
   a.causal = graph_get_causal(o->op);
   a.q = tensor_numbers(o, q, false), a.k = tensor_numbers(o, k, false), a.v = tensor_numbers(o, v, false);
   a.mask = mask ? tensor_numbers(o, mask, false) : NULL;
-  double* weights = ARENA_ARRAY(o->e->arena, double, a.n + a.e + 1);
-  for (int64_t b = 0; o->out[0].count && b < batches; ++b) {
-    for (int64_t i = 0; i < a.m; ++i) {
-      const double* row_mask = a.mask ? a.mask + ((b % mask_batches) * a.m + i) * a.n : NULL;
-      attend_row(&a, b, i, row_mask, weights, weights + a.n);
-      for (int64_t c = 0; c < a.e; ++c) store_number(&o->out[0], (b * a.m + i) * a.e + c, weights[a.n + c]);
-    }
-  }
+  attend_all(o, &a, batches, mask_batches);
   return true;
 }
 

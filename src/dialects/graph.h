@@ -180,6 +180,8 @@ ir_op_t* graph_sort(ir_builder_t* b, ir_value_t* const* operands, uint32_t count
 void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t rank);
 // Stops the program with `message` unless all of `flags` (tensor of i1) are set.
 void graph_assert(ir_builder_t* b, ir_value_t* flags, const char* message);
+// Keys that the parts of an attention are multiples of.
+enum { GRAPH_ATTENTION_KEYS = 128 };
 // Everything else: operands, one result type, attributes.
 ir_value_t* graph_build(ir_builder_t* b, uint32_t code, ir_value_t* const* operands, uint32_t operand_count,
                         const ir_type_t* type, const ir_named_attr_t* attrs, uint32_t attr_count);

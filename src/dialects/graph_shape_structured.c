@@ -318,6 +318,7 @@ bool shape_triangular_solve(graph_sizer_t* s, graph_shape_t* out) {
 }
 
 bool shape_attention(graph_sizer_t* s, graph_shape_t* out) {
+  if (!s->op->result_count || s->op->result_count > 2) return shape_error(s, "gives rows, and perhaps logarithms");
   if (s->op->operand_count < 3 || s->op->operand_count > 4) return shape_error(s, "takes q, k, v and perhaps a mask");
   if (!shape_operands(s, 3, UINT32_MAX) || !shape_of_operand(s, 0, out)) return false;
   int32_t rank = out->rank;
@@ -330,7 +331,11 @@ bool shape_attention(graph_sizer_t* s, graph_shape_t* out) {
   }
   shape_agree(s, shape_dim(s, 1, rank - 1), out->dims[rank - 1], "q and k must agree in their columns");
   shape_agree(s, shape_dim(s, 2, rank - 2), shape_dim(s, 1, rank - 2), "k and v must agree in their rows");
-  out->dims[rank - 1] = shape_dim(s, 2, rank - 1);
+  int64_t splits = graph_get_splits(s->op);
+  if (splits && rank == GRAPH_MAX_RANK) return shape_error(s, "has too many dimensions to split its keys");
+  if (splits) out->dims[rank - 2] = graph_size(splits), out->dims[rank - 1] = shape_dim(s, 0, rank - 2);
+  out->rank = rank + (splits != 0) - (s->result == 1);
+  if (s->result == 0) out->dims[out->rank - 1] = shape_dim(s, 2, rank - 1);
   if (s->op->operand_count == 3) return true;
   if (!shape_operands(s, 4, 4)) return false;
   int32_t fewer = rank - shape_type(s, 3)->rank;

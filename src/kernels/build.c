@@ -19,6 +19,7 @@ static const strategy_t strategies[] = {
     {"scatter", DEVICE_CPU, strategy_scatter_matches, strategy_scatter_build},
     {"solve", DEVICE_CPU, strategy_solve_matches, strategy_solve_build},
     {"region", DEVICE_CPU, strategy_region_matches, strategy_region_build},
+    {"attention", DEVICE_GPU, strategy_attention_matches, strategy_attention_build},
     {"staged", DEVICE_GPU, strategy_staged_matches, strategy_staged_build},
     {"matrix", DEVICE_GPU, strategy_matrix_matches, strategy_matrix_build},
     {"depthwise", DEVICE_GPU, strategy_depthwise_matches, strategy_depthwise_build},

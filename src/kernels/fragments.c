@@ -39,9 +39,9 @@ bool place_equal(const place_t* x, const place_t* y) {
 }
 
 // All elements that an instruction has a lane hold of the right must be of one column.
-static bool read_layouts(fragments_t* f) {
+bool fragments_set_row(fragments_t* f, const mma_row_t* row) {
+  f->row = row;
   for (f->split = 4; f->split <= 32; f->split *= 2) {
-    const mma_row_t* row = f->row;
     if (!read_layout(row, row->a, row->a_lanes, f->split, &f->a)) continue;
     if (!read_layout(row, row->b, row->b_lanes, f->split, &f->b)) continue;
     if (!read_layout(row, row->c, row->c_lanes, f->split, &f->c)) continue;
@@ -115,7 +115,7 @@ bool fragments_take(fragments_t* f, const device_mma_t* device_row) {
   if (graph_reads_unsigned(f->product.op, 0) || graph_reads_unsigned(f->product.op, 1)) return false;
   return f->row && f->row->subgroup == d->device->subgroup_size && fills(&f->product, f->row) &&
          strcmp(ir_type_str(d->ctx, f->element), f->row->a_type) == 0 &&
-         strcmp(ir_type_str(d->ctx, f->product.accumulator), f->row->c_type) == 0 && read_layouts(f);
+         strcmp(ir_type_str(d->ctx, f->product.accumulator), f->row->c_type) == 0 && fragments_set_row(f, f->row);
 }
 
 // Lanes stand in eight columns, each with four of the product's.
@@ -123,12 +123,17 @@ static mma_position_t lanes_a(int32_t l, int32_t i) { return (mma_position_t){l 
 static mma_position_t lanes_b(int32_t l, int32_t i) { return (mma_position_t){0, l % 8 * 4 + i}; }
 static mma_position_t lanes_c(int32_t l, int32_t i) { return (mma_position_t){l / 8, l % 8 * 4 + i}; }
 
-bool fragments_take_lanes(fragments_t* f) {
+const mma_row_t* fragments_lanes_row(const device_info_t* device) {
   static const mma_row_t rows[] = {
       {.subgroup = 32, .m = 4, .n = 32, .k = 1, .a_lanes = 1, .b_lanes = 4, .c_lanes = 4, lanes_a, lanes_b, lanes_c},
       {.subgroup = 64, .m = 8, .n = 32, .k = 1, .a_lanes = 1, .b_lanes = 4, .c_lanes = 4, lanes_a, lanes_b, lanes_c}};
-  f->row = f->product.d->device->subgroup_size == 32 ? &rows[0] : &rows[1];
-  return f->row->subgroup == f->product.d->device->subgroup_size && fills(&f->product, f->row) && read_layouts(f);
+  const mma_row_t* row = device->subgroup_size == 32 ? &rows[0] : &rows[1];
+  return row->subgroup == device->subgroup_size ? row : NULL;
+}
+
+bool fragments_take_lanes(fragments_t* f) {
+  const mma_row_t* row = fragments_lanes_row(f->product.d->device);
+  return row && fills(&f->product, row) && fragments_set_row(f, row);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

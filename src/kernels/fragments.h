@@ -38,6 +38,10 @@ bool fragments_take(fragments_t* f, const device_mma_t* row);
 // The same without an instruction (row->instruction is NULL): a lane multiplies one row by four columns. Fragments are
 // of the accumulator's type then, once they are loaded (product_widen).
 bool fragments_take_lanes(fragments_t* f);
+// The parts of both: reads the row's layouts, false where they are of no form known here; and the row of lanes, NULL
+// for subgroups of other sizes.
+bool fragments_set_row(fragments_t* f, const mma_row_t* row);
+const mma_row_t* fragments_lanes_row(const device_info_t* device);
 // How many elements of a fragment of that side follow each other along the depth, from each multiple of it on.
 int32_t fragment_run(const fragments_t* f, product_side_t side);
 // The same across the depth, of all elements; else 1.

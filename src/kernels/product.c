@@ -257,33 +257,39 @@ void product_store(product_t* p, linear_t row, const product_column_t* column, i
 // Memory order
 //===----------------------------------------------------------------------------------------------------------------===
 
-// The dimension along which a value's elements lie one after the other, or -1.
-static int32_t inner_dim(const ir_value_t* value) {
+int32_t product_inner_dim(const ir_value_t* value) {
   const ir_op_t* op = value->def;
   int32_t last = value->type->rank - 1;
   while (last > 0 && value->type->dims[last] == 1) --last;
   if (!op) return last;
-  if (graph_scalar_fn(op) >= 0) return inner_dim(ir_operand(op, 0));
+  if (graph_scalar_fn(op) >= 0) return product_inner_dim(ir_operand(op, 0));
   if (ir_is(op, GRAPH_TRANSPOSE)) {
     int64_t perm[GRAPH_MAX_RANK];
     graph_get_perm(op, perm);
-    int32_t inner = inner_dim(ir_operand(op, 0));
+    int32_t inner = product_inner_dim(ir_operand(op, 0));
     for (int32_t i = 0; i < value->type->rank; ++i) {
       if (perm[i] == inner) return i;
     }
     return -1;
   }
+  if (ir_is(op, GRAPH_BROADCAST) || ir_is(op, GRAPH_SLICE)) {
+    int64_t to[GRAPH_MAX_RANK];
+    int32_t inner = product_inner_dim(ir_operand(op, 0));
+    if (inner < 0) return -1;
+    if (ir_is(op, GRAPH_BROADCAST)) return graph_get_dims(op, to), (int32_t)to[inner];
+    return graph_get_strides(op, to), to[inner] == 1 ? inner : -1;
+  }
   if (!ir_is(op, GRAPH_RESHAPE)) return -1;
   const ir_type_t* from = ir_operand(op, 0)->type;
   int32_t from_last = from->rank - 1;
   while (from_last > 0 && from->dims[from_last] == 1) --from_last;
-  return inner_dim(ir_operand(op, 0)) == from_last ? last : -1;
+  return product_inner_dim(ir_operand(op, 0)) == from_last ? last : -1;
 }
 
 product_along_t product_along(const product_t* p, product_side_t side) {
   const ir_value_t* value = side_value(p, side);
   bool left = side == PRODUCT_LEFT;
-  int64_t inner = inner_dim(value), rank = value->type->rank, free, depth;
+  int64_t inner = product_inner_dim(value), rank = value->type->rank, free, depth;
   if (p->is_conv) {
     depth = left ? axis_of(p->conv.w_layout, 'i') : axis_of(p->conv.x_layout, 'c');
     free = left ? axis_of(p->conv.w_layout, 'o') : -1;

@@ -80,6 +80,8 @@ void product_set_lane(const product_t* p, product_column_t* column);
 // Runs the epilogue on one element of the result, or k->lanes of them.
 void product_store(product_t* p, linear_t row, const product_column_t* column, ir_value_t* value);
 
+// The dimension along which a value's elements lie one after the other in memory, or -1.
+int32_t product_inner_dim(const ir_value_t* value);
 // What lies one after the other in memory behind an operand; rows stand for the columns of the right.
 typedef enum { PRODUCT_ALONG_NOTHING, PRODUCT_ALONG_ROWS, PRODUCT_ALONG_DEPTH } product_along_t;
 product_along_t product_along(const product_t* p, product_side_t side);

@@ -2,7 +2,6 @@
 //
 //   graph.fft of length n      products with the matrix of roots of unity where n is short; else n = a * b, which is
 //                              transforms of length a, factors, transforms of length b; long primes by a convolution
-//   graph.attention            two products and a softmax (expand_products.c, with transforms of open sizes)
 //   graph.sort of a long line  rounds that merge sorted neighbours (expand_sort.c); graph.top_k: a sort and a slice
 //   graph.window over much     one dimension after the other
 //   graph.concat of many      concatenations of as many as a kernel reads
@@ -301,9 +300,6 @@ static bool visit(void* user, ir_op_t* op) {
   switch (ir_code(op)) {
     case GRAPH_FFT:
       expand_fft(ctx, op);
-      return true;
-    case GRAPH_ATTENTION:
-      expand_attention(ctx, op);
       return true;
     case GRAPH_SORT:
     case GRAPH_SORT_GENERIC:

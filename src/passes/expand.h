@@ -11,6 +11,8 @@ bool expand_top_k(ir_context_t* ctx, ir_op_t* op, bool few);
 
 // A transform with sizes that are known at run time only. It is replaced and erased.
 void expand_open_fft(ir_context_t* ctx, ir_op_t* op);
+
+// In terms of products and a softmax (attention.c asks for it). It is replaced and erased.
 void expand_attention(ir_context_t* ctx, ir_op_t* op);
 
 #endif  // IREE_C_PASSES_EXPAND_H_

@@ -100,6 +100,8 @@ static uint32_t use_weight(const ir_op_t* op, uint32_t operand) {
     case GRAPH_CHOLESKY:
     case GRAPH_TRIANGULAR_SOLVE:
       return MANY;
+    case GRAPH_ATTENTION:
+      return operand < 3 ? MANY : 1;  // the mask's elements are for one score
     case GRAPH_WINDOW:
     case GRAPH_WINDOW_GENERIC:
       return window_weight(op);

@@ -237,6 +237,7 @@ bool fusion_takes_epilogue(const ir_op_t* root) {
     case GRAPH_CONV:
     case GRAPH_WINDOW:
     case GRAPH_ARG_REDUCE:
+    case GRAPH_ATTENTION:
       return true;
     default:
       return graph_scatter_rises(root);

@@ -1,0 +1,719 @@
+// Attention on GPUs in one kernel: softmax(scale q k' + mask) v without ever writing the scores to memory.
+//
+//   workgroup (batch, tile of queries[, part of the keys]):
+//     q = fragments of the tile's queries, in registers where there is room
+//     k[] = first tile of keys
+//     for tile of keys (as far as a causal attention sees):
+//       barrier;  next = this tile of v, on its way meanwhile
+//       s = scale q k[]' + mask, -inf behind the last key that a query sees
+//       most', p = exp(s - most'), sum and o times exp(most - most')     each wave has whole rows of queries
+//       v[] = next;  barrier;  next = the next tile of k, on its way meanwhile
+//       o += p v[];  k[] = next
+//     o / sum
+//
+// Least work: 2 m n (d + e) operations, half of them where causal, and m n exponentials, which is what bounds it on a
+// unit with 16 of those and 1024 products of halves a cycle; q, the result, and k and v once for each tile of queries
+// (mostly from the cache) are all that is read and written: 16 m n heads bytes of scores are not.
+//
+// Few queries leave units idle. Then the keys are shared out among workgroups (`splits`): each gives its part of the
+// result, and the logarithm of its sum, by which the pass that asked for it (passes/attention.c) puts the parts
+// together.
+#include "kernels/attention.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { MAX_STATES = 32, MAX_CARRIED = ATTENTION_MAX_FRAGMENTS + 2 * MAX_STATES };
+
+// What the loop over keys carries: of the fragments of queries y and the result's columns z, and of y's queries.
+typedef struct running_t {
+  ir_value_t* results[ATTENTION_MAX_FRAGMENTS];
+  ir_value_t *most[MAX_STATES], *sum[MAX_STATES];
+} running_t;
+
+bool strategy_attention_matches(const dispatch_t* d) {
+  attention_t a;
+  return attention_plan(&a, (dispatch_t*)d);
+}
+
+static int64_t state_count(const attention_t* a) { return a->down * a->states; }
+
+static kernel_build_t* kernel_of(attention_t* a) { return &a->f.product.d->k; }
+
+static ir_value_t* number_like(kernel_build_t* k, const ir_value_t* x, double value) {
+  return kernel_number(&k->b, x->type, value);
+}
+
+static ir_value_t* exponential(kernel_build_t* k, ir_value_t* x) { return kernel_unary(&k->b, SCALAR_exp2, x); }
+
+// One number for each element of a fragment of scores, from those of its queries.
+static ir_value_t* by_element(attention_t* a, ir_value_t* const* states) {
+  kernel_build_t* k = kernel_of(a);
+  int32_t count = a->f.c.count;
+  if (a->states == 1) return kernel_splat(&k->b, states[0], count);
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, states[0]->type, count), 0);
+  for (int32_t i = 0; i < count; ++i) result = fragment_insert(k, result, states[a->state[i]], i);
+  return result;
+}
+
+// Over the elements of one query that this lane has.
+static ir_value_t* fold_elements(attention_t* a, scalar_fn_t fn, ir_value_t* fragment, int64_t state) {
+  kernel_build_t* k = kernel_of(a);
+  ir_value_t* result = NULL;
+  for (int32_t i = 0; i < a->f.c.count; ++i) {
+    if (a->state[i] != state) continue;
+    ir_value_t* one = a->f.c.count > 1 ? kernel_extract(&k->b, fragment, i) : fragment;
+    result = result ? kernel_binary(&k->b, fn, result, one) : one;
+  }
+  return result;
+}
+
+// Over all lanes that have elements of the same query.
+static ir_value_t* fold_lanes(attention_t* a, scalar_fn_t fn, ir_value_t* value) {
+  kernel_build_t* k = kernel_of(a);
+  const place_t* query = attention_query_place(a, 0);
+  for (int64_t distance = 1; distance < a->f.row->subgroup; distance *= 2) {
+    bool same = distance < a->f.split ? query->low == 0 : query->high == 0;
+    if (same) value = kernel_binary(&k->b, fn, value, team_shuffle(k, value, "xor", distance));
+  }
+  return value;
+}
+
+static ir_value_t* multiply(attention_t* a, ir_value_t* queries, ir_value_t* others, ir_value_t* sum) {
+  return a->turned ? fragment_multiply_add(&a->f, others, queries, sum)
+                   : fragment_multiply_add(&a->f, queries, others, sum);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Scores
+//===----------------------------------------------------------------------------------------------------------------===
+
+static linear_t wave_row(attention_t* a, int64_t y) {
+  linear_t row = a->wave_query;
+  row.constant += y * a->query_size;
+  return row;
+}
+
+static void hold_queries(attention_t* a) {
+  kernel_build_t* k = kernel_of(a);
+  if (!a->queries_held) {
+    ir_value_t* loads[ATTENTION_MAX_LOADS];
+    attention_tile_load(a, &a->q_tile, a->first_query, loads);
+    attention_tile_store(a, &a->q_tile, loads);
+    return;
+  }
+  int64_t steps = attention_depth_steps(a);
+  for (int64_t y = 0; y < a->down; ++y) {
+    linear_t row = linear_add(k, a->first_query, wave_row(a, y));
+    for (int64_t s = 0; s < steps; ++s) {
+      linear_t column = linear_constant(s * a->f.row->k);
+      a->query_fragments[y * steps + s] = attention_query_fragment(a, row, column);
+    }
+  }
+}
+
+static ir_value_t* query_fragment(attention_t* a, int64_t y, linear_t column) {
+  if (a->queries_held) return a->query_fragments[y * attention_depth_steps(a) + column.constant / a->f.row->k];
+  product_side_t side = attention_side(a, true);
+  attention_piece_t piece = {wave_row(a, y),
+                             column,
+                             fragment_frees(&a->f, side),
+                             fragment_depths(&a->f, side),
+                             fragment_held(&a->f, side)->count,
+                             fragment_run(&a->f, side)};
+  return attention_tile_fragment(a, &a->q_tile, &piece);
+}
+
+static void multiply_depth(attention_t* a, linear_t column, ir_value_t** scores) {
+  int64_t blocks = attention_key_blocks(a);
+  product_side_t side = attention_side(a, false);
+  ir_value_t* queries[ATTENTION_MAX_FRAGMENTS];
+  for (int64_t y = 0; y < a->down; ++y) queries[y] = query_fragment(a, y, column);
+  for (int64_t x = 0; x < blocks; ++x) {
+    attention_piece_t piece = {linear_constant(x * a->other_size),
+                               column,
+                               fragment_frees(&a->f, side),
+                               fragment_depths(&a->f, side),
+                               fragment_held(&a->f, side)->count,
+                               a->k_tile.turned ? fragment_free_run(&a->f, side) : fragment_run(&a->f, side)};
+    ir_value_t* keys = attention_tile_fragment(a, &a->k_tile, &piece);
+    for (int64_t y = 0; y < a->down; ++y) {
+      ir_value_t** slot = &scores[y * blocks + x];
+      *slot = multiply(a, queries[y], keys, *slot);
+    }
+  }
+}
+
+// q k', in a loop where that is many steps and q is not in registers.
+static void multiply_keys(attention_t* a, ir_value_t** scores) {
+  enum { UNROLLED = 8 };
+  kernel_build_t* k = kernel_of(a);
+  uint32_t count = (uint32_t)(a->down * attention_key_blocks(a));
+  int64_t depth = a->f.row->k, steps = attention_depth_steps(a), unrolled = steps;
+  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_float(k->ctx, IR_F32), a->f.c.count);
+  for (uint32_t i = 0; i < count; ++i) scores[i] = kernel_number(&k->b, type, 0);
+  while (!a->queries_held && unrolled > UNROLLED && unrolled % 2 == 0) unrolled /= 2;
+  kernel_loop_t loop = {0};
+  linear_t column = linear_constant(0);
+  if (unrolled < steps) {
+    loop = kernel_loop_constant(k, 0, steps * depth, unrolled * depth, scores, count);
+    column = linear_value(loop.index);
+    memcpy(scores, loop.iters, sizeof(*scores) * count);
+  }
+  for (int64_t s = 0; s < unrolled; ++s, column.constant += depth) multiply_depth(a, column, scores);
+  if (!loop.op) return;
+  kernel_for_end(&k->b, &loop, scores, count);
+  for (uint32_t i = 0; i < count; ++i) scores[i] = kernel_loop_result(&loop, i);
+}
+
+// `at`, or where the last `width` elements begin.
+static linear_t clamp(kernel_build_t* k, linear_t at, const extent_t* size, int64_t width) {
+  if (extent_is_fixed(size) && width == 1) return fragment_clamp(k, at, size->factor);
+  int64_t min, max;
+  linear_range(k, &at, &min, &max);
+  if (extent_is_fixed(size) && max + width <= size->factor) return at;
+  ir_value_t* last = index_binary(k, SCALAR_add, extent_value(k, size), index_constant(k, -width));
+  ir_value_t* safe = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &at), last);
+  index_set_facts(k, safe, 0, index_facts(last).max, width);
+  return linear_value(safe);
+}
+
+// Elements of the mask that a fragment has one behind the other, from each multiple on.
+static int32_t mask_run(const attention_t* a) {
+  int32_t run = a->f.c.count < 4 ? a->f.c.count : 4;
+  if (product_inner_dim(a->mask) != a->mask->type->rank - 1 || !extent_is_fixed(&a->keys)) return 1;
+  while (run > 1 && a->keys.factor % run) run /= 2;
+  for (int32_t i = 0; i < a->f.c.count; ++i) {
+    const place_t* key = attention_other_place(a, i);
+    while (i % run && (a->state[i] != a->state[i - 1] || key->base != key[-1].base + 1)) run /= 2;
+    while (i % run == 0 && run > 1 && (key->base % run || key->low % run || key->high % run)) run /= 2;
+  }
+  return run;
+}
+
+// The mask at a fragment of scores, as f32.
+static ir_value_t* mask_fragment(attention_t* a, linear_t row, linear_t key) {
+  kernel_build_t* k = kernel_of(a);
+  const ir_type_t* f32 = ir_type_float(k->ctx, IR_F32);
+  int32_t rank = a->mask->type->rank, run = mask_run(a), fewer = a->rank - rank;
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, f32, a->f.c.count), 0);
+  for (int32_t i = 0; i < a->f.c.count; i += run) {
+    linear_t coords[GRAPH_MAX_RANK];
+    for (int32_t j = 0; j < rank - 2; ++j) coords[j] = a->coords[j + fewer];
+    coords[rank - 2] = clamp(k, fragment_at(&a->f, row, attention_query_place(a, i)), &a->queries, 1);
+    coords[rank - 1] = clamp(k, fragment_at(&a->f, key, attention_other_place(a, i)), &a->keys, run);
+    coords[rank - 1].lane = run > 1;
+    k->lanes = run;
+    ir_value_t* part = eval_convert(k, eval_lanes(k, a->mask, coords), f32);
+    k->lanes = 1;
+    for (int32_t j = 0; j < run; ++j) {
+      result = fragment_insert(k, result, run > 1 ? kernel_extract(&k->b, part, j) : part, i + j);
+    }
+  }
+  return result;
+}
+
+// Scores are scaled with the exponential, where nothing is added to them.
+static bool scales_first(const attention_t* a) { return a->mask || a->scale <= 0; }
+
+static void scale_scores(attention_t* a, linear_t first_key, ir_value_t** scores) {
+  kernel_build_t* k = kernel_of(a);
+  int64_t blocks = attention_key_blocks(a);
+  for (int64_t y = 0; scales_first(a) && y < a->down; ++y) {
+    linear_t row = linear_add(k, a->first_query, wave_row(a, y));
+    for (int64_t x = 0; x < blocks; ++x) {
+      ir_value_t** slot = &scores[y * blocks + x];
+      ir_value_t* scale = number_like(k, *slot, a->scale);
+      linear_t key = first_key;
+      key.constant += x * a->other_size;
+      *slot = a->mask ? eval_multiply_add(k, *slot, scale, mask_fragment(a, row, key))
+                      : kernel_binary(&k->b, SCALAR_mul, *slot, scale);
+    }
+  }
+}
+
+// Keys that a query sees: all, or up to its own, counted from the last of both.
+static ir_value_t* seen_keys(attention_t* a, linear_t query) {
+  kernel_build_t* k = kernel_of(a);
+  ir_value_t* keys = extent_value(k, &a->keys);
+  if (!a->causal) return keys;
+  linear_t seen = linear_add(k, query, linear_value(keys));
+  seen = linear_add(k, seen, linear_scale(k, linear_value(extent_value(k, &a->queries)), -1));
+  seen.constant += 1;
+  return kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &seen), keys);
+}
+
+// How many keys of a tile each element's query sees, from the element's place in its fragment on.
+static ir_value_t* seen_elements(attention_t* a, linear_t row, linear_t first_key) {
+  enum { FAR = 1 << 20 };
+  kernel_build_t* k = kernel_of(a);
+  const ir_type_t* i32 = ir_type_int(k->ctx, 32);
+  ir_value_t* counts[FRAGMENT_MAX_HELD] = {0};
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, i32, a->f.c.count), 0);
+  for (int32_t i = 0; i < a->f.c.count; ++i) {
+    place_t key = *attention_other_place(a, i);
+    ir_value_t** count = &counts[a->state[i]];
+    if (!*count) {
+      linear_t query = fragment_at(&a->f, row, attention_query_place(a, i));
+      linear_t lane = fragment_at(&a->f, first_key, &(place_t){0, key.low, key.high});
+      ir_value_t* seen = kernel_binary(&k->b, SCALAR_sub, seen_keys(a, query), linear_scalar(k, &lane));
+      seen = kernel_binary(&k->b, SCALAR_min, seen, kernel_index(&k->b, FAR));
+      seen = kernel_binary(&k->b, SCALAR_max, seen, kernel_index(&k->b, -FAR));
+      *count = kernel_cast(&k->b, SCALAR_cast, seen, i32);
+    }
+    ir_value_t* one = kernel_binary(&k->b, SCALAR_sub, *count, kernel_integer(&k->b, i32, key.base));
+    result = fragment_insert(k, result, one, i);
+  }
+  return result;
+}
+
+static void hide(attention_t* a, linear_t first_key, ir_value_t** scores) {
+  kernel_build_t* k = kernel_of(a);
+  int64_t blocks = attention_key_blocks(a);
+  for (int64_t y = 0; y < a->down; ++y) {
+    ir_value_t* seen = seen_elements(a, linear_add(k, a->first_query, wave_row(a, y)), first_key);
+    for (int64_t x = 0; x < blocks; ++x) {
+      ir_value_t** slot = &scores[y * blocks + x];
+      ir_value_t* sees = kernel_binary(&k->b, SCALAR_gt, seen, kernel_integer(&k->b, seen->type, x * a->other_size));
+      *slot = kernel_ternary(&k->b, SCALAR_select, sees, *slot, number_like(k, *slot, -INFINITY));
+    }
+  }
+}
+
+// -inf behind the last key that a query sees: only in tiles where there is any.
+static void hide_unseen(attention_t* a, linear_t first_key, ir_value_t** scores) {
+  kernel_build_t* k = kernel_of(a);
+  uint32_t count = (uint32_t)(a->down * attention_key_blocks(a));
+  if (!a->causal && extent_is_fixed(&a->keys) && a->keys.factor % a->tile_keys == 0) return;
+  const ir_type_t* types[ATTENTION_MAX_FRAGMENTS];
+  ir_value_t* hidden[ATTENTION_MAX_FRAGMENTS];
+  for (uint32_t i = 0; i < count; ++i) types[i] = scores[i]->type;
+  linear_t end = first_key;
+  end.constant += a->tile_keys;
+  ir_value_t* edge = kernel_binary(&k->b, SCALAR_gt, linear_scalar(k, &end), seen_keys(a, a->first_query));
+  memcpy(hidden, scores, sizeof(*scores) * count);
+  kernel_branch_t branch = kernel_if_begin(&k->b, edge, types, count);
+  hide(a, first_key, hidden);
+  kernel_if_else(&k->b, &branch, hidden, count);
+  kernel_if_end(&k->b, &branch, scores, count);
+  for (uint32_t i = 0; i < count; ++i) scores[i] = ir_result(branch.op, i);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Softmax
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Of scores as they are now, in powers of two.
+static double exponent_scale(const attention_t* a) { return M_LOG2E * (scales_first(a) ? 1 : a->scale); }
+
+// 2 ^ (scale (x - most)). Of narrow operands in one step, whose error all of a row's have in common.
+static ir_value_t* relative(attention_t* a, ir_value_t* x, ir_value_t* most) {
+  kernel_build_t* k = kernel_of(a);
+  ir_value_t* scale = number_like(k, x, exponent_scale(a));
+  if (a->element->width == 32 || scales_first(a)) {
+    return exponential(k, kernel_binary(&k->b, SCALAR_mul, kernel_binary(&k->b, SCALAR_sub, x, most), scale));
+  }
+  ir_value_t* shift = kernel_binary(&k->b, SCALAR_mul, most, number_like(k, x, -exponent_scale(a)));
+  return exponential(k, eval_multiply_add(k, x, scale, shift));
+}
+
+// Scores become probabilities, less the division; what was before is brought to the new maximum.
+static void softmax(attention_t* a, int64_t y, ir_value_t** scores, running_t* r) {
+  kernel_build_t* k = kernel_of(a);
+  int64_t blocks = attention_key_blocks(a), results = attention_result_blocks(a);
+  ir_value_t *most = scores[0], *sum = NULL, *safes[FRAGMENT_MAX_HELD], *factors[FRAGMENT_MAX_HELD];
+  for (int64_t x = 1; x < blocks; ++x) most = kernel_binary(&k->b, SCALAR_maxnum, most, scores[x]);
+  for (int64_t s = 0; s < a->states; ++s) {
+    ir_value_t** before = &r->most[y * a->states + s];
+    ir_value_t* after = fold_lanes(a, SCALAR_maxnum, fold_elements(a, SCALAR_maxnum, most, s));
+    after = kernel_binary(&k->b, SCALAR_maxnum, *before, after);
+    ir_value_t* none = kernel_binary(&k->b, SCALAR_eq, after, number_like(k, after, -INFINITY));
+    safes[s] = kernel_ternary(&k->b, SCALAR_select, none, number_like(k, after, 0), after);
+    factors[s] = relative(a, *before, safes[s]);
+    *before = after;
+  }
+  ir_value_t *safe = by_element(a, safes), *factor = by_element(a, factors);
+  for (int64_t x = 0; x < blocks; ++x) {
+    scores[x] = relative(a, scores[x], safe);
+    sum = sum ? kernel_add(&k->b, sum, scores[x]) : scores[x];
+  }
+  for (int64_t s = 0; s < a->states; ++s) {
+    ir_value_t** slot = &r->sum[y * a->states + s];
+    *slot = eval_multiply_add(k, *slot, factors[s], fold_elements(a, SCALAR_add, sum, s));
+  }
+  for (int64_t z = 0; z < results; ++z) {
+    ir_value_t** slot = &r->results[y * results + z];
+    *slot = kernel_binary(&k->b, SCALAR_mul, *slot, factor);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Probabilities times v
+//===----------------------------------------------------------------------------------------------------------------===
+
+// To workgroup memory: of this wave's queries, by it alone.
+static void keep_probabilities(attention_t* a, ir_value_t* const* scores) {
+  kernel_build_t* k = kernel_of(a);
+  const attention_tile_t* t = &a->p_tile;
+  int64_t blocks = attention_key_blocks(a);
+  for (int64_t y = 0; y < a->down; ++y) {
+    for (int64_t x = 0; x < blocks; ++x) {
+      for (int32_t i = 0; i < a->f.c.count; ++i) {
+        linear_t row = fragment_at(&a->f, wave_row(a, y), attention_query_place(a, i));
+        linear_t at = linear_add(k, linear_scale(k, row, t->stride),
+                                 fragment_at(&a->f, linear_constant(x * a->other_size), attention_other_place(a, i)));
+        ir_value_t* all = scores[y * blocks + x];
+        ir_value_t* one = a->f.c.count > 1 ? kernel_extract(&k->b, all, i) : all;
+        kernel_store(&k->b, one, t->memory, linear_scalar(k, &at));
+      }
+    }
+  }
+}
+
+// The operand that a step of a group of keys multiplies with v.
+static ir_value_t* probability_fragment(attention_t* a, int64_t y, int64_t group, int64_t step,
+                                        ir_value_t* const* scores) {
+  kernel_build_t* k = kernel_of(a);
+  product_side_t side = attention_side(a, true);
+  int32_t held = fragment_held(&a->f, side)->count;
+  if (!a->direct) {
+    attention_piece_t piece = {
+        wave_row(a, y), linear_constant(group * a->group), fragment_frees(&a->f, side), fragment_depths(&a->f, side),
+        held,           fragment_run(&a->f, side)};
+    return attention_tile_fragment(a, &a->p_tile, &piece);
+  }
+  int64_t first = y * attention_key_blocks(a) + group * (a->group / a->other_size);
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, a->multiplied, held), 0);
+  for (int32_t i = 0; i < held; ++i) {
+    const attention_score_t* from = &a->from[step * held + i];
+    ir_value_t* all = scores[first + from->block];
+    result = fragment_insert(k, result, a->f.c.count > 1 ? kernel_extract(&k->b, all, from->element) : all, i);
+  }
+  return result;
+}
+
+static void multiply_values(attention_t* a, ir_value_t* const* scores, running_t* r) {
+  product_side_t side = attention_side(a, false);
+  int64_t groups = a->tile_keys / a->group, blocks = attention_result_blocks(a);
+  int32_t held = fragment_held(&a->f, side)->count;
+  ir_value_t* queries[ATTENTION_MAX_FRAGMENTS];
+  for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t s = 0; s < a->steps; ++s) {
+      for (int64_t y = 0; y < a->down; ++y) queries[y] = probability_fragment(a, y, g, s, scores);
+      for (int64_t z = 0; z < blocks; ++z) {
+        attention_piece_t piece = {linear_constant(g * a->group),
+                                   linear_constant(z * a->other_size),
+                                   a->key_places + s * held,
+                                   fragment_frees(&a->f, side),
+                                   held,
+                                   a->v_tile.run > 1 ? (int32_t)a->v_tile.run : fragment_free_run(&a->f, side)};
+        ir_value_t* values = attention_tile_fragment(a, &a->v_tile, &piece);
+        for (int64_t y = 0; y < a->down; ++y) {
+          ir_value_t** slot = &r->results[y * blocks + z];
+          *slot = multiply(a, queries[y], values, *slot);
+        }
+      }
+    }
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// A workgroup's part of the keys
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint32_t pack_running(const attention_t* a, const running_t* r, ir_value_t** out) {
+  uint32_t count = 0, results = (uint32_t)(a->down * attention_result_blocks(a));
+  for (uint32_t i = 0; i < results; ++i) out[count++] = r->results[i];
+  for (int64_t i = 0; i < state_count(a); ++i) out[count++] = r->most[i];
+  for (int64_t i = 0; i < state_count(a); ++i) out[count++] = r->sum[i];
+  return count;
+}
+
+static void unpack_running(const attention_t* a, running_t* r, ir_value_t* const* in) {
+  uint32_t count = 0, results = (uint32_t)(a->down * attention_result_blocks(a));
+  for (uint32_t i = 0; i < results; ++i) r->results[i] = in[count++];
+  for (int64_t i = 0; i < state_count(a); ++i) r->most[i] = in[count++];
+  for (int64_t i = 0; i < state_count(a); ++i) r->sum[i] = in[count++];
+}
+
+static void start_running(attention_t* a, running_t* r) {
+  kernel_build_t* k = kernel_of(a);
+  const ir_type_t* f32 = ir_type_float(k->ctx, IR_F32);
+  const ir_type_t* fragment = kernel_vector_type(k->ctx, f32, a->f.c.count);
+  for (int64_t i = 0; i < a->down * attention_result_blocks(a); ++i) r->results[i] = kernel_number(&k->b, fragment, 0);
+  for (int64_t i = 0; i < state_count(a); ++i) {
+    r->most[i] = kernel_number(&k->b, f32, -INFINITY);
+    r->sum[i] = kernel_number(&k->b, f32, 0);
+  }
+}
+
+static void attend_tile(attention_t* a, linear_t first_key, linear_t next_key, running_t* r) {
+  kernel_build_t* k = kernel_of(a);
+  ir_value_t *loads[ATTENTION_MAX_LOADS], *scores[ATTENTION_MAX_FRAGMENTS];
+  int64_t blocks = attention_key_blocks(a);
+  team_barrier(k);
+  attention_tile_load(a, &a->v_tile, first_key, loads);
+  multiply_keys(a, scores);
+  scale_scores(a, first_key, scores);
+  hide_unseen(a, first_key, scores);
+  for (int64_t y = 0; y < a->down; ++y) {
+    softmax(a, y, scores + y * blocks, r);
+    for (int64_t x = 0; x < blocks; ++x)
+      scores[y * blocks + x] = eval_convert(k, scores[y * blocks + x], a->multiplied);
+  }
+  if (!a->direct) keep_probabilities(a, scores);
+  attention_tile_store(a, &a->v_tile, loads);
+  team_barrier(k);
+  attention_tile_load(a, &a->k_tile, next_key, loads);
+  multiply_values(a, scores, r);
+  attention_tile_store(a, &a->k_tile, loads);
+}
+
+// Facts of the loop's index where the number of keys is known: tiles begin at multiples of their size.
+static linear_t tile_index(attention_t* a, const kernel_loop_t* loop) {
+  if (extent_is_fixed(&a->keys)) {
+    int64_t last = (a->keys.factor - 1) / a->tile_keys * a->tile_keys;
+    index_set_facts(kernel_of(a), loop->index, 0, last, a->tile_keys);
+  }
+  return linear_value(loop->index);
+}
+
+static void attend_keys(attention_t* a, ir_value_t* lower, ir_value_t* upper, running_t* r) {
+  kernel_build_t* k = kernel_of(a);
+  ir_value_t *values[MAX_CARRIED], *loads[ATTENTION_MAX_LOADS];
+  hold_queries(a);
+  attention_tile_load(a, &a->k_tile, linear_value(lower), loads);
+  attention_tile_store(a, &a->k_tile, loads);
+  start_running(a, r);
+  uint32_t count = pack_running(a, r, values);
+  kernel_loop_t loop = kernel_loop_begin(k, lower, upper, a->tile_keys, values, count);
+  linear_t at = tile_index(a, &loop), next = at;
+  next.constant += a->tile_keys;
+  bool whole = extent_is_fixed(&a->keys) && a->keys.factor % a->tile_keys == 0;
+  if (whole) next = clamp(k, next, &a->keys, a->tile_keys);
+  unpack_running(a, r, loop.iters);
+  attend_tile(a, at, next, r);
+  pack_running(a, r, values);
+  kernel_for_end(&k->b, &loop, values, count);
+  for (uint32_t i = 0; i < count; ++i) values[i] = kernel_loop_result(&loop, i);
+  unpack_running(a, r, values);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Results
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Columns that a lane has one behind the other in a fragment of the result.
+static int32_t result_run(const attention_t* a) {
+  int32_t run = a->f.c.count < 4 ? a->f.c.count : 4;
+  while (run > 1 && a->width % run) run /= 2;
+  for (int32_t i = 0; i < a->f.c.count; ++i) {
+    const place_t* column = attention_other_place(a, i);
+    while (i % run && (a->state[i] != a->state[i - 1] || column->base != column[-1].base + 1)) run /= 2;
+    while (i % run == 0 && run > 1 && (column->base % run || column->low % run || column->high % run)) run /= 2;
+  }
+  return run;
+}
+
+static ir_value_t* part_of(kernel_build_t* k, ir_value_t* fragment, int32_t at, int32_t run) {
+  if (run == kernel_lanes(fragment)) return fragment;
+  if (run == 1) return kernel_extract(&k->b, fragment, at);
+  ir_value_t* part = kernel_number(&k->b, kernel_vector_type(k->ctx, ir_type_scalar(fragment->type), run), 0);
+  for (int32_t j = 0; j < run; ++j) part = fragment_insert(k, part, kernel_extract(&k->b, fragment, at + j), j);
+  return part;
+}
+
+// The columns of one query that this lane has in a fragment of the result, `coords` to the query.
+static void store_fragment(attention_t* a, ir_value_t* fragment, int64_t z, int64_t state, linear_t* coords) {
+  kernel_build_t* k = kernel_of(a);
+  ir_value_t* result = ir_result(a->op, 0);
+  int32_t run = result_run(a), last = result->type->rank - 1;
+  for (int32_t i = 0; i < a->f.c.count; i += run) {
+    if (a->state[i] != state) continue;
+    linear_t column = fragment_at(&a->f, linear_constant(z * a->other_size), attention_other_place(a, i));
+    ir_value_t* exists = fragment_below(k, &column, a->width);
+    kernel_branch_t branch;
+    if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
+    extent_t width = extent_fixed(a->width);
+    coords[last] = exists ? clamp(k, column, &width, run) : column;
+    coords[last].lane = run > 1;
+    k->lanes = run;
+    eval_set_bound(k, result, eval_convert(k, part_of(k, fragment, i, run), result->type->element));
+    epilogue_store(a->f.product.d, result, coords);
+    result->data = NULL;
+    k->lanes = 1;
+    if (exists) kernel_if_end(&k->b, &branch, NULL, 0);
+  }
+}
+
+// 1 / sum; of a part without keys 0, so that it counts for nothing.
+static ir_value_t* reciprocal(attention_t* a, ir_value_t* sum) {
+  kernel_build_t* k = kernel_of(a);
+  ir_value_t* result = kernel_binary(&k->b, SCALAR_div, number_like(k, sum, 1), sum);
+  if (!a->splits) return result;
+  ir_value_t* none = kernel_binary(&k->b, SCALAR_eq, sum, number_like(k, sum, 0));
+  return kernel_ternary(&k->b, SCALAR_select, none, number_like(k, sum, 0), result);
+}
+
+// i1: the first of the lanes that have elements of the same query; NULL: there is but one.
+static ir_value_t* first_lane(attention_t* a) {
+  kernel_build_t* k = kernel_of(a);
+  const place_t* query = attention_query_place(a, 0);
+  linear_t others = linear_constant(0);
+  if (!query->low) others = linear_add(k, others, a->f.low);
+  if (!query->high) others = linear_add(k, others, a->f.high);
+  if (!others.count) return NULL;
+  return kernel_binary(&k->b, SCALAR_eq, linear_scalar(k, &others), kernel_index(&k->b, 0));
+}
+
+// The logarithm of a query's sum of exponentials.
+static void store_logarithm(attention_t* a, const linear_t* coords, ir_value_t* most, ir_value_t* sum) {
+  kernel_build_t* k = kernel_of(a);
+  if (a->op->result_count < 2) return;
+  ir_value_t* result = ir_result(a->op, 1);
+  ir_value_t* scaled = scales_first(a) ? most : kernel_binary(&k->b, SCALAR_mul, most, number_like(k, most, a->scale));
+  ir_value_t* value = kernel_add(&k->b, kernel_unary(&k->b, SCALAR_log, sum), scaled);
+  ir_value_t* first = first_lane(a);
+  kernel_branch_t branch;
+  if (first) branch = kernel_if_begin(&k->b, first, NULL, 0);
+  eval_set_bound(k, result, eval_convert(k, value, result->type->element));
+  epilogue_store(a->f.product.d, result, coords);
+  result->data = NULL;
+  if (first) kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+static void store_query(attention_t* a, int64_t y, int64_t state, linear_t split, running_t* r) {
+  kernel_build_t* k = kernel_of(a);
+  int64_t results = attention_result_blocks(a), at = y * a->states + state;
+  int32_t element = 0, n = 0;
+  while (a->state[element] != state) ++element;
+  linear_t coords[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < a->rank - 2; ++i) coords[n++] = a->coords[i];
+  if (a->splits) coords[n++] = split;
+  linear_t query = linear_add(k, a->first_query, wave_row(a, y));
+  query = fragment_at(&a->f, query, attention_query_place(a, element));
+  ir_value_t *exists, *sum = fold_lanes(a, SCALAR_add, r->sum[at]);
+  if (extent_is_fixed(&a->queries)) {
+    exists = fragment_below(k, &query, a->queries.factor);
+  } else {
+    exists = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &query), extent_value(k, &a->queries));
+  }
+  kernel_branch_t branch;
+  if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
+  coords[n] = exists ? clamp(k, query, &a->queries, 1) : query;
+  store_logarithm(a, coords, r->most[at], sum);
+  ir_value_t* factor = kernel_splat(&k->b, reciprocal(a, sum), a->f.c.count);
+  for (int64_t z = 0; z < results; ++z) {
+    ir_value_t* fragment = kernel_binary(&k->b, SCALAR_mul, r->results[y * results + z], factor);
+    store_fragment(a, fragment, z, state, coords);
+  }
+  if (exists) kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The kernel
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* ceil_divide(kernel_build_t* k, ir_value_t* x, int64_t by) {
+  return index_binary(k, SCALAR_divu, index_binary(k, SCALAR_add, x, index_constant(k, by - 1)), index_constant(k, by));
+}
+
+// x / by, and what is left of it.
+static linear_t divide(kernel_build_t* k, linear_t x, ir_value_t* by, linear_t* rest) {
+  int64_t constant;
+  linear_t quotient;
+  if (kernel_constant_index(by, &constant)) {
+    linear_divide(k, x, constant, &quotient, rest);
+    return quotient;
+  }
+  quotient = linear_value(index_binary(k, SCALAR_divu, linear_outside(k, &x), by));
+  *rest = linear_value(index_binary(k, SCALAR_remu, linear_outside(k, &x), by));
+  return quotient;
+}
+
+// Of the keys that the workgroup's queries see, the part that is this split's.
+static void key_range(attention_t* a, linear_t split, ir_value_t** lower, ir_value_t** upper) {
+  kernel_build_t* k = kernel_of(a);
+  linear_t last = a->first_query;
+  last.constant += attention_rows(a) - 1;
+  *lower = index_constant(k, 0);
+  *upper = seen_keys(a, last);
+  index_set_facts(k, *upper, a->causal ? -ATTENTION_MAX_FRAGMENTS * 8 : 0, index_facts(extent_value(k, &a->keys)).max,
+                  1);
+  if (!a->splits) return;
+  ir_value_t* parts = ceil_divide(k, extent_value(k, &a->keys), a->splits * GRAPH_ATTENTION_KEYS);
+  linear_t part = linear_scale(k, linear_value(parts), GRAPH_ATTENTION_KEYS);
+  ir_value_t* size = linear_scalar(k, &part);
+  linear_t first = linear_scale_value(k, split, size);
+  *lower = linear_scalar(k, &first);
+  linear_t end = linear_add(k, first, linear_value(size));
+  *upper = kernel_binary(&k->b, SCALAR_min, *upper, linear_scalar(k, &end));
+}
+
+static void attend(attention_t* a, linear_t item) {
+  kernel_build_t* k = kernel_of(a);
+  ir_value_t *tiles = ceil_divide(k, extent_value(k, &a->queries), attention_rows(a)), *lower, *upper;
+  linear_t split = linear_constant(0), tile;
+  if (a->splits) item = divide(k, item, index_constant(k, a->splits), &split);
+  linear_t batch = divide(k, item, tiles, &tile);
+  if (a->causal) {  // those that see most first
+    tile = linear_add(k, linear_value(tiles), linear_scale(k, tile, -1));
+    tile.constant -= 1;
+  }
+  a->first_query = linear_scale(k, tile, attention_rows(a));
+  extent_t sizes[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < a->rank - 2; ++i) sizes[i] = eval_extent(a->q, i);
+  iterations_split_extents(k, batch, sizes, a->rank - 2, a->coords);
+  key_range(a, split, &lower, &upper);
+  running_t r;
+  attend_keys(a, lower, upper, &r);
+  for (int64_t y = 0; y < a->down; ++y) {
+    for (int64_t s = 0; s < a->states; ++s) store_query(a, y, s, split, &r);
+  }
+}
+
+static void alloc_tiles(attention_t* a) {
+  if (!a->queries_held) attention_tile_alloc(a, &a->q_tile);
+  attention_tile_alloc(a, &a->k_tile);
+  attention_tile_alloc(a, &a->v_tile);
+  if (!a->direct) attention_tile_alloc(a, &a->p_tile);
+}
+
+// Batches, tiles of queries and splits: a workgroup each, or as many workgroups as a launch has.
+static void each_item(attention_t* a) {
+  dispatch_t* d = a->f.product.d;
+  kernel_build_t* k = &d->k;
+  int64_t rows = attention_rows(a), splits = a->splits ? a->splits : 1;
+  extent_t items = extent_product(a->batch, extent_fixed(splits));
+  bool known = extent_is_fixed(&a->queries);
+  items = extent_product(items, known ? extent_fixed(fragment_ceil(a->queries.factor, rows)) : a->queries);
+  if (extent_is_fixed(&items) && items.factor <= FRAGMENT_MAX_GRID) {
+    d->workgroups[0] = items.factor;
+    attend(a, fragment_workgroup(k, 0, items.factor));
+    return;
+  }
+  d->workgroups[0] = FRAGMENT_MAX_GRID;
+  if (!extent_is_fixed(&items)) dispatch_set_rule(d, &items, known ? 1 : fragment_ceil(rows, 2), FRAGMENT_MAX_GRID);
+  ir_value_t *first = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0), *step = kernel_id(&k->b, KERNEL_WORKGROUP_COUNT, 0);
+  ir_value_t* tiles = ceil_divide(k, extent_value(k, &a->queries), rows);
+  ir_value_t* count = index_binary(k, SCALAR_mul, extent_value(k, &a->batch), index_constant(k, splits));
+  count = index_binary(k, SCALAR_mul, count, tiles);
+  index_set_facts(k, first, 0, FRAGMENT_MAX_GRID - 1, 1);
+  kernel_loop_t loop = kernel_for_begin(&k->b, first, count, step, NULL, 0);
+  index_set_facts(k, loop.index, 0, index_facts(count).max, 1);
+  attend(a, linear_value(loop.index));
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
+void strategy_attention_build(dispatch_t* d) {
+  attention_t a;
+  bool planned = attention_plan(&a, d);
+  assert(planned);
+  (void)planned;
+  a.team = team_begin(d, a.waves * a.f.row->subgroup);
+  linear_divide(&d->k, a.team.lane, a.f.split, &a.f.high, &a.f.low);
+  a.wave_query = linear_scale(&d->k, a.team.number, a.down * a.query_size);
+  alloc_tiles(&a);
+  each_item(&a);
+}

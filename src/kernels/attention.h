@@ -1,0 +1,104 @@
+// Attention on GPUs as one kernel: what its files share. attention.c has the kernel, attention_plan.c the choice of
+// instruction and tile, attention_tile.c the way of rows to workgroup memory and from there to fragments.
+#ifndef IREE_C_KERNELS_ATTENTION_H_
+#define IREE_C_KERNELS_ATTENTION_H_
+
+#include "kernels/fragments.h"
+#include "kernels/team.h"
+
+enum {
+  ATTENTION_MAX_HEAD = 256,      // columns of q, k and v
+  ATTENTION_MAX_STEPS = 16,      // of the instruction for the keys of a group
+  ATTENTION_MAX_FRAGMENTS = 64,  // of scores, or of the result
+  ATTENTION_MAX_QUERIES = 256,   // fragments of queries in registers
+  ATTENTION_MAX_PIECES = 64,     // of a thread
+  ATTENTION_MAX_LOADS = 64,      // of a thread, in registers at once
+};
+
+// Rows of q, k or v (or of probabilities) in workgroup memory: element (row, column) is at
+// (row / run) * stride + column * run + row % run; turned: at column * stride + row.
+typedef struct attention_tile_t {
+  ir_value_t* tensor;       // NULL: probabilities
+  extent_t rows;            // of the tensor
+  int64_t columns, padded;  // of the tensor; of the tile
+  int64_t size;             // rows of the tile
+  int64_t run, stride, elements;
+  bool turned;
+  const ir_type_t* element;
+  int64_t width;   // elements of a load
+  int64_t pieces;  // of a thread; a piece is `run` loads of as many rows
+  ir_value_t* memory;
+} attention_tile_t;
+
+// An element of a fragment of scores: which fragment of the group, and which element of it.
+typedef struct attention_score_t {
+  int8_t block, element;
+} attention_score_t;
+
+typedef struct attention_t {
+  fragments_t f;  // its product is the dispatch and batch, no more
+  ir_op_t* op;
+  ir_value_t *q, *k, *v, *mask;
+  int32_t rank;
+  extent_t batch, queries, keys;
+  int64_t head, width;  // columns of q and k; of v and the result
+  int64_t splits;       // 0: all keys in one workgroup
+  bool causal;
+  double scale;
+  const ir_type_t *element, *multiplied;  // of the operands; of fragments: f32 where no instruction multiplies
+  // Choice
+  bool turned;                     // keys go down a fragment of scores, queries across
+  bool direct;                     // scores become an operand where they are
+  int64_t query_size, other_size;  // of a fragment of scores: along the queries, along the keys
+  int64_t waves, down;             // of a workgroup; fragments of queries of a wave
+  int64_t tile_keys;
+  bool queries_held;     // in registers, else in workgroup memory
+  int64_t group, steps;  // keys that fragments of scores and steps of the instruction share
+  attention_score_t from[ATTENTION_MAX_STEPS * FRAGMENT_MAX_HELD];  // direct: an operand's elements
+  place_t key_places[ATTENTION_MAX_STEPS * FRAGMENT_MAX_HELD];      // keys of v's fragments in a group
+  int64_t states;                                                   // queries of a lane in a fragment
+  int8_t state[FRAGMENT_MAX_HELD];                                  // of an element of scores
+  attention_tile_t q_tile, k_tile, v_tile, p_tile;
+  // Kernel
+  team_t team;
+  linear_t coords[GRAPH_MAX_RANK];  // of the batch
+  linear_t first_query, wave_query;
+  ir_value_t* query_fragments[ATTENTION_MAX_QUERIES];
+} attention_t;
+
+// Whether the dispatch, or the op alone, is an attention that this strategy builds, and how.
+bool attention_plan(attention_t* a, dispatch_t* d);
+
+static inline int64_t attention_rows(const attention_t* a) { return a->waves * a->down * a->query_size; }
+static inline product_side_t attention_side(const attention_t* a, bool queries) {
+  return queries != a->turned ? PRODUCT_LEFT : PRODUCT_RIGHT;
+}
+static inline int64_t attention_depth_steps(const attention_t* a) { return fragment_ceil(a->head, a->f.row->k); }
+static inline int64_t attention_key_blocks(const attention_t* a) { return a->tile_keys / a->other_size; }
+static inline int64_t attention_result_blocks(const attention_t* a) { return fragment_ceil(a->width, a->other_size); }
+static inline const place_t* attention_query_place(const attention_t* a, int32_t i) {
+  return a->turned ? &a->f.c.column[i] : &a->f.c.row[i];
+}
+static inline const place_t* attention_other_place(const attention_t* a, int32_t i) {
+  return a->turned ? &a->f.c.row[i] : &a->f.c.column[i];
+}
+
+// Tiles (attention_tile.c) --------------------------------------------------------------------------------------------
+
+// Sets sizes and the place of the tile in workgroup memory; false when a thread would load too much.
+bool attention_tile_plan(attention_t* a, attention_tile_t* t);
+void attention_tile_alloc(attention_t* a, attention_tile_t* t);
+// This thread's loads of the tile that begins at row `first`, in order; then what becomes of them.
+uint32_t attention_tile_load(attention_t* a, const attention_tile_t* t, linear_t first, ir_value_t** out);
+void attention_tile_store(attention_t* a, const attention_tile_t* t, ir_value_t* const* loads);
+// A fragment of `held` elements at rows[i], columns[i] from where it begins. `width`: of them lie one behind the other.
+typedef struct attention_piece_t {
+  linear_t row, column;
+  const place_t *rows, *columns;
+  int32_t held, width;
+} attention_piece_t;
+ir_value_t* attention_tile_fragment(attention_t* a, const attention_tile_t* t, const attention_piece_t* piece);
+// A fragment of queries, straight from memory.
+ir_value_t* attention_query_fragment(attention_t* a, linear_t row, linear_t column);
+
+#endif  // IREE_C_KERNELS_ATTENTION_H_

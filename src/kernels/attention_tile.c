@@ -1,0 +1,209 @@
+// Rows of an attention's operands on their way: memory to registers, registers to workgroup memory, and from there as
+// fragments. See attention.h for how a tile lies in workgroup memory.
+#include <assert.h>
+
+#include "kernels/attention.h"
+
+static int64_t threads_of(const attention_t* a) { return a->waves * a->f.row->subgroup; }
+
+static int64_t piece_count(const attention_tile_t* t) { return t->size / t->run * (t->padded / t->width); }
+
+bool attention_tile_plan(attention_t* a, attention_tile_t* t) {
+  enum { LOAD_BYTES = 16, STORE_BYTES = 32, SHORT_GAP = 16, LONG_GAP = 32 };
+  int64_t bytes = ir_type_bytes(t->element);
+  t->width = LOAD_BYTES / bytes;
+  if (t->width * t->run * bytes > STORE_BYTES) t->width = STORE_BYTES / (t->run * bytes);
+  if (t->tensor && product_inner_dim(t->tensor) != a->rank - 1) t->width = 1;
+  if (t->width < 1) t->width = 1;
+  while (t->width > 1 && (t->columns % t->width || t->padded % t->width)) t->width /= 2;
+  int64_t gap = (t->run > 1 ? LONG_GAP : SHORT_GAP) / bytes;
+  t->stride = t->turned ? t->size + gap : t->padded * t->run + gap;
+  t->elements = t->turned ? t->padded * t->stride : t->size / t->run * t->stride;
+  t->pieces = fragment_ceil(piece_count(t), threads_of(a));
+  if (!t->tensor) return true;
+  return t->size % t->run == 0 && t->pieces <= ATTENTION_MAX_PIECES && t->pieces * t->run <= ATTENTION_MAX_LOADS;
+}
+
+void attention_tile_alloc(attention_t* a, attention_tile_t* t) {
+  enum { ALIGN = 16 };
+  kernel_build_t* k = &a->f.product.d->k;
+  t->memory = kernel_alloc(&k->b, t->element, t->elements, IR_SPACE_WORKGROUP);
+  ir_op_set_attr(k->ctx, t->memory->def, "align", ir_attr_i64(k->ctx, ALIGN));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Memory to workgroup memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Row and column in the tile of a thread's piece; `inside`, or NULL where the tile has it in any case.
+static ir_value_t* piece_place(attention_t* a, const attention_tile_t* t, int64_t piece, linear_t* row,
+                               linear_t* column) {
+  kernel_build_t* k = &a->f.product.d->k;
+  linear_t number = a->team.thread, high, low;
+  number.constant += piece * threads_of(a);
+  ir_value_t* inside = fragment_below(k, &number, piece_count(t));
+  if (inside) number = fragment_clamp(k, number, piece_count(t));
+  linear_divide(k, number, t->padded / t->width, &high, &low);
+  *row = linear_scale(k, high, t->run);
+  *column = linear_scale(k, low, t->width);
+  return inside;
+}
+
+// i1: the row is one of the tensor's; NULL where it is in any case. Else `row` becomes the last.
+static ir_value_t* row_exists(kernel_build_t* k, linear_t* row, const extent_t* rows) {
+  if (extent_is_fixed(rows)) {
+    ir_value_t* exists = fragment_below(k, row, rows->factor);
+    if (exists) *row = fragment_clamp(k, *row, rows->factor);
+    return exists;
+  }
+  ir_value_t *size = extent_value(k, rows), *at = linear_scalar(k, row);
+  ir_value_t* last = index_binary(k, SCALAR_add, size, index_constant(k, -1));
+  ir_value_t* exists = kernel_binary(&k->b, SCALAR_lt, at, size);
+  ir_value_t* safe = kernel_binary(&k->b, SCALAR_min, at, last);
+  index_set_facts(k, safe, 0, index_facts(size).max, 1);
+  *row = linear_value(safe);
+  return exists;
+}
+
+// `width` elements of a row from a column on; zeros where `exists` is not so.
+static ir_value_t* load_row(attention_t* a, const attention_tile_t* t, linear_t row, linear_t column,
+                            ir_value_t* exists) {
+  kernel_build_t* k = &a->f.product.d->k;
+  linear_t coords[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < a->rank - 2; ++i) coords[i] = a->coords[i];
+  ir_value_t* within = fragment_below(k, &column, t->columns);
+  if (within) {
+    ir_value_t* first = kernel_index(&k->b, t->columns - t->width);
+    ir_value_t* safe = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &column), first);
+    index_set_facts(k, safe, 0, t->columns - t->width, t->width);
+    column = linear_value(safe);
+    exists = exists ? kernel_binary(&k->b, SCALAR_and, exists, within) : within;
+  }
+  coords[a->rank - 2] = row;
+  coords[a->rank - 1] = column;
+  coords[a->rank - 1].lane = t->width > 1;
+  k->lanes = t->width;
+  ir_value_t* value = eval_lanes(k, t->tensor, coords);
+  k->lanes = 1;
+  if (!exists) return value;
+  return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, exists, t->width), value,
+                        kernel_number(&k->b, value->type, 0));
+}
+
+uint32_t attention_tile_load(attention_t* a, const attention_tile_t* t, linear_t first, ir_value_t** out) {
+  kernel_build_t* k = &a->f.product.d->k;
+  uint32_t count = 0;
+  for (int64_t i = 0; i < t->pieces; ++i) {
+    linear_t row, column;
+    piece_place(a, t, i, &row, &column);
+    for (int64_t r = 0; r < t->run; ++r) {
+      linear_t at = linear_add(k, first, row);
+      at.constant += r;
+      ir_value_t* exists = row_exists(k, &at, &t->rows);
+      out[count++] = load_row(a, t, at, column, exists);
+    }
+  }
+  return count;
+}
+
+// The rows of a piece, element by element in turn.
+static ir_value_t* interleave(kernel_build_t* k, const attention_tile_t* t, ir_value_t* const* loads) {
+  if (t->run == 1) return loads[0];
+  const ir_type_t* type = kernel_vector_type(k->ctx, t->element, t->width * t->run);
+  ir_value_t* result = kernel_number(&k->b, type, 0);
+  for (int64_t j = 0; j < t->width; ++j) {
+    for (int64_t r = 0; r < t->run; ++r) {
+      ir_value_t* one = t->width > 1 ? kernel_extract(&k->b, loads[r], j) : loads[r];
+      result = fragment_insert(k, result, one, j * t->run + r);
+    }
+  }
+  return result;
+}
+
+// Element (row, column) of the tile; the row is a multiple of the run.
+static linear_t tile_offset(kernel_build_t* k, const attention_tile_t* t, linear_t row, linear_t column) {
+  if (t->turned) return linear_add(k, linear_scale(k, column, t->stride), row);
+  linear_t group, rest;
+  linear_divide(k, row, t->run, &group, &rest);
+  return linear_add(k, linear_scale(k, group, t->stride), linear_scale(k, column, t->run));
+}
+
+static void store_piece(kernel_build_t* k, const attention_tile_t* t, linear_t at, ir_value_t* const* loads) {
+  for (int64_t j = 0; t->turned && t->width > 1 && j < t->width; ++j, at.constant += t->stride) {
+    kernel_store(&k->b, kernel_extract(&k->b, loads[0], j), t->memory, linear_scalar(k, &at));
+  }
+  if (t->turned && t->width > 1) return;
+  ir_op_t* store = kernel_store(&k->b, interleave(k, t, loads), t->memory, linear_scalar(k, &at));
+  eval_set_alignment(k, store, t->element, &at);
+}
+
+void attention_tile_store(attention_t* a, const attention_tile_t* t, ir_value_t* const* loads) {
+  kernel_build_t* k = &a->f.product.d->k;
+  for (int64_t i = 0; i < t->pieces; ++i, loads += t->run) {
+    linear_t row, column;
+    ir_value_t* inside = piece_place(a, t, i, &row, &column);
+    kernel_branch_t branch;
+    if (inside) branch = kernel_if_begin(&k->b, inside, NULL, 0);
+    store_piece(k, t, tile_offset(k, t, row, column), loads);
+    if (inside) kernel_if_end(&k->b, &branch, NULL, 0);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Fragments
+//===----------------------------------------------------------------------------------------------------------------===
+
+static ir_value_t* widen(attention_t* a, ir_value_t* value) {
+  return eval_convert(&a->f.product.d->k, value, a->multiplied);
+}
+
+// Puts `part`, some of the elements, where they belong; the whole fragment where they are all.
+static ir_value_t* put(kernel_build_t* k, ir_value_t* into, ir_value_t* part, int32_t at, int32_t held) {
+  int64_t count = kernel_lanes(part);
+  if (count == held) return part;
+  for (int64_t j = 0; j < count; ++j) {
+    into = fragment_insert(k, into, count > 1 ? kernel_extract(&k->b, part, j) : part, at + j);
+  }
+  return into;
+}
+
+ir_value_t* attention_tile_fragment(attention_t* a, const attention_tile_t* t, const attention_piece_t* p) {
+  kernel_build_t* k = &a->f.product.d->k;
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, t->element, p->held), 0);
+  for (int32_t i = 0; i < p->held; i += p->width) {
+    place_t place = p->rows[i];
+    int32_t run = (int32_t)t->run;
+    linear_t column = fragment_at(&a->f, p->column, &p->columns[i]), at;
+    if (run > 1) {  // groups of rows
+      linear_t group, rest;
+      place = (place_t){place.base / run, place.low / run, place.high / run};
+      linear_divide(k, p->row, run, &group, &rest);
+      group = fragment_at(&a->f, group, &place);
+      at = linear_add(k, linear_scale(k, group, t->stride), linear_scale(k, column, run));
+    } else {
+      at = tile_offset(k, t, fragment_at(&a->f, p->row, &place), column);
+    }
+    ir_value_t* value = kernel_load(&k->b, t->memory, linear_scalar(k, &at), p->width);
+    eval_set_alignment(k, value->def, t->element, &at);
+    result = put(k, result, value, i, p->held);
+  }
+  return widen(a, result);
+}
+
+ir_value_t* attention_query_fragment(attention_t* a, linear_t row, linear_t column) {
+  kernel_build_t* k = &a->f.product.d->k;
+  product_side_t side = attention_side(a, true);
+  const place_t *rows = fragment_frees(&a->f, side), *columns = fragment_depths(&a->f, side);
+  int32_t held = fragment_held(&a->f, side)->count, width = fragment_run(&a->f, side);
+  attention_tile_t part = a->q_tile;
+  if (product_inner_dim(a->q) != a->rank - 1) width = 1;
+  while (width > 1 && a->head % width) width /= 2;
+  part.width = width;
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, a->element, held), 0);
+  for (int32_t i = 0; i < held; i += width) {
+    linear_t at = fragment_at(&a->f, row, &rows[i]);
+    row_exists(k, &at, &part.rows);
+    result = put(k, result, load_row(a, &part, at, fragment_at(&a->f, column, &columns[i]), NULL), i, held);
+  }
+  return widen(a, result);
+}
