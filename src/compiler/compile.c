@@ -206,7 +206,7 @@ static pass_result_t step_attention(ir_op_t* module, ir_context_t* ctx, void* us
 static bool stage_optimize(run_t* r) {
   const pass_t const_eval = {.name = "const-eval", .run_with = step_const_eval, .user = r};
   const pass_t spread = {.name = "spread-work", .run_with = step_spread, .user = r};
-  const pass_t attention = {.name = "attention", .run_with = step_attention, .user = r, .required = true};
+  const pass_t attention = {.name = row_pass_attention.name, .run_with = step_attention, .user = r, .required = true};
   const pass_t* const before[] = {&row_pass_inline,
                                   &row_pass_refine,
                                   &row_pass_boundary,
@@ -480,7 +480,6 @@ bool compiler_has_pass(const char* name) {
 #undef PASS
           "lower-input",
       "const-eval",
-      "attention",
       "spread-work",
       "host-scalars",
       "assign-layouts",

@@ -208,7 +208,7 @@ typedef struct attention_t {
   int64_t m, n, d, e;
   int64_t splits, part;  // how many parts of how many keys
   double scale;
-  bool causal;
+  bool causal, blank;
 } attention_t;
 
 // Of one part of the keys; the row follows the weights. Returns the logarithm of the sum.
@@ -225,7 +225,7 @@ static double attend_row(const attention_t* a, int64_t batch, int64_t row, const
     if (a->causal && j > row + a->n - a->m) weights[j] = -INFINITY;
     if (weights[j] > most) most = weights[j];
   }
-  bool none = a->splits && most == -INFINITY;  // a part may have no keys; a whole row is 0 / 0
+  bool none = (a->splits || a->blank) && most == -INFINITY;  // a part may have no keys
   for (int64_t j = first; j < end; ++j) sum += weights[j] = none ? 0 : exp(weights[j] - most);
   for (int64_t i = 0; i < a->e; ++i) {
     double total = 0;
@@ -283,6 +283,7 @@ bool eval_attention(eval_op_t* o) {
   if (!make_results(o, &a, rank)) return false;
   a.scale = scale ? scale->number : 1 / sqrt((double)a.d);
   a.causal = graph_get_causal(o->op);
+  a.blank = graph_get_blank(o->op);
   a.q = tensor_numbers(o, q, false), a.k = tensor_numbers(o, k, false), a.v = tensor_numbers(o, v, false);
   a.mask = mask ? tensor_numbers(o, mask, false) : NULL;
   attend_all(o, &a, batches, mask_batches);

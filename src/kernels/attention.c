@@ -547,11 +547,11 @@ static void store_fragment(attention_t* a, ir_value_t* fragment, int64_t z, int6
   }
 }
 
-// 1 / sum; of a part without keys 0, so that it counts for nothing.
+// 1 / sum; of a part without keys, or a row that is to be blank then, 0.
 static ir_value_t* reciprocal(attention_t* a, ir_value_t* sum) {
   kernel_build_t* k = kernel_of(a);
   ir_value_t* result = kernel_binary(&k->b, SCALAR_div, number_like(k, sum, 1), sum);
-  if (!a->splits) return result;
+  if (!a->splits && !graph_get_blank(a->op)) return result;
   ir_value_t* none = kernel_binary(&k->b, SCALAR_eq, sum, number_like(k, sum, 0));
   return kernel_ternary(&k->b, SCALAR_select, none, number_like(k, sum, 0), result);
 }

@@ -161,9 +161,12 @@ void expand_attention(ir_context_t* ctx, ir_op_t* op) {
   ir_value_t* most = spread(&b, graph_reduce(&b, scores, &columns, 1, "max"), scores, dims);
   ir_value_t* weights = graph_unary(&b, SCALAR_exp, graph_binary(&b, SCALAR_sub, scores, most));
   ir_value_t* sum = spread(&b, graph_reduce(&b, weights, &columns, 1, "add"), scores, dims);
+  weights = graph_binary(&b, SCALAR_div, weights, sum);
+  if (graph_get_blank(op)) {
+    weights = graph_select(&b, graph_unary(&b, SCALAR_is_nan, weights), graph_splat_like(&b, weights, 0), weights);
+  }
   graph_contract_t mix = {dims, dims, &columns, &rows, .batch_count = (uint32_t)rows, .contract_count = 1};
-  ir_value_t* out =
-      graph_contract(&b, graph_binary(&b, SCALAR_div, weights, sum), graph_cast(&b, v, wide, false), &mix, wide);
+  ir_value_t* out = graph_contract(&b, weights, graph_cast(&b, v, wide, false), &mix, wide);
   ir_value_replace(ir_result(op, 0), graph_cast(&b, out, element, false));
   ir_op_erase(op);
 }

@@ -10,6 +10,7 @@
   PASS(pass_refine, "refine", true, "sizes that callers know, in the types of what is computed from them")    \
   PASS(pass_boundary, "boundary", true, "elements below 8 bits packed in arguments and results")              \
   PASS(pass_canonicalize, "canonicalize", false, "fold constants, drop index maps that do nothing")           \
+  PASS(pass_attention, "attention", false, "products around a softmax as attention")                          \
   PASS(pass_expand, "expand", false, "transforms, long sorts in terms of other ops")                          \
   PASS(pass_expand_top_k, "expand-top-k", false, "top_k of few out of long lines as sorts")                   \
   PASS(pass_byte_products, "byte-products", false, "products of bytes without their zero points")             \

@@ -58,6 +58,7 @@ class Case:
         self.scale = float(pick([0, 0, 0.3, -0.1]))
         self.is_open = bool(random.random() < 0.25)
         self.splits = int(pick([0, 0, 0, 2, 3]))
+        self.blank = self.mask > 0 and self.hides and bool(random.random() < 0.5)
         self.group = int(pick([1, 1, 2])) if self.batch and not self.is_open else 1
 
     def __str__(self):
@@ -107,7 +108,7 @@ class Case:
             result = f"tensor<{'x'.join(sizes)}xf32>"
         sums = result[:result.rindex("x", 0, result.rindex("x"))] + "xf32>"
         results = [result] + ([sums] if self.splits else [])
-        attributes = ["causal"] * self.causal + [f"scale = {self.scale!r}"] * bool(self.scale)
+        attributes = ["causal"] * self.causal + ["blank"] * self.blank + [f"scale = {self.scale!r}"] * bool(self.scale)
         attributes += [f"splits = {self.splits}"] * bool(self.splits)
         given = ", ".join(f"%{used[name]}" for name in names)
         count = f":{len(results)}" if len(results) > 1 else ""
@@ -132,7 +133,8 @@ def attend(subject, arrays):
         scores = np.where(hidden, -np.inf, scores)
     with np.errstate(invalid="ignore"):
         weights = np.exp(scores - scores.max(-1, keepdims=True))
-        return weights @ v / weights.sum(-1, keepdims=True)
+        result = weights @ v / weights.sum(-1, keepdims=True)
+    return np.where(np.isneginf(scores).all(-1, keepdims=True), 0, result) if subject.blank else result
 
 
 def combine(subject, folder):
@@ -145,8 +147,9 @@ def combine(subject, folder):
     sums = read((folder / "out1.bin").read_bytes(), "f32", split).astype(np.float64)
     with np.errstate(invalid="ignore"):
         weights = np.exp(sums - sums.max(-2, keepdims=True))
-    weights /= weights.sum(-2, keepdims=True)
-    return (weights[..., None] * parts).sum(-3)
+        weights /= weights.sum(-2, keepdims=True)
+        result = (weights[..., None] * parts).sum(-3)
+    return np.where(np.isneginf(sums).all(-2)[..., None], 0, result) if subject.blank else result
 
 
 def run_case(subject, runner, target, execute, random):
@@ -161,6 +164,7 @@ def run_case(subject, runner, target, execute, random):
             array = random.standard_normal(shape)
             if key == "mask" and subject.hides:
                 array[random.random(shape) < 0.3] = -np.inf
+                array[::3] = -np.inf
             data, arrays[key] = stored(array, "f32" if key == "mask" and subject.mask == 2 else subject.kind)
             (folder / f"{key}.bin").write_bytes(data)
             paths.append(str(folder / f"{key}.bin"))
