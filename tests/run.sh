@@ -76,7 +76,8 @@ gpu() {
     $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8 || bad=1
     $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target cascadelake --only ConvInteger \
       --only MatMulInteger --only QLinear --only QGemm || bad=1
-    $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 18 || bad=1
+    $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 18 \
+      --forms tests/passes/attention.mlir || bad=1
     $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 4 --seed 2 --target gfx942 \
       --execute || bad=1
     $python tests/target/run_ptxas.py --build "$build" || bad=1

@@ -135,8 +135,10 @@ static ir_value_t* before_blank(match_t* m, ir_value_t* p) {
   double number;
   if (!is_fn(p, SCALAR_select)) return p;
   ir_value_t *condition = ir_operand(p->def, 0), *inner = ir_operand(p->def, 2);
-  bool is_nan = is_fn(condition, SCALAR_is_nan) && ir_operand(condition->def, 0) == inner;
-  if (!is_nan || !is_number(ir_operand(p->def, 1), &number) || number != 0 || !has_uses(inner, 2)) return p;
+  bool differs = is_fn(condition, SCALAR_ne) && ir_operand(condition->def, 1) == inner;  // from itself
+  bool is_nan = (differs || is_fn(condition, SCALAR_is_nan)) && ir_operand(condition->def, 0) == inner;
+  if (!is_nan || !is_number(ir_operand(p->def, 1), &number) || number != 0) return p;
+  if (!has_uses(inner, differs ? 3 : 2)) return p;
   m->blank = true;
   return inner;
 }

@@ -9,6 +9,7 @@ take turns on processors of all kinds of matrix instructions, and of none.
 
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -187,6 +188,44 @@ def run_case(subject, runner, target, execute, random):
     return None
 
 
+def functions(text):
+    """Name, types of operands and text of each function."""
+    for part in re.split(r"(?m)^(?=func\.func )", text)[1:]:
+        head = part[:part.index("->")]
+        yield re.match(r"func\.func @(\w+)", head)[1], re.findall(r"tensor<([\dx]+)x(\w+)>", head), part
+
+
+def run_form(name, types, text, runner, target):
+    """What a program with attention spelled out gives by one kernel, beside what it gives by its own ops."""
+    random = np.random.default_rng(5)
+    kinds = {"f16": np.float16, "f32": np.float32, "i1": np.uint8}
+    results, errors = [], ""
+    with tempfile.TemporaryDirectory(prefix="iree-attention-") as folder:
+        folder = pathlib.Path(folder)
+        (folder / "case.mlir").write_text(text)
+        paths = [folder / f"{i}.bin" for i in range(len(types))]
+        for path, (shape, kind) in zip(paths, types):
+            shape = [int(size) for size in shape.split("x")]
+            array = random.random(shape) < 0.7 if kind == "i1" else random.standard_normal(shape)
+            if kind == "i1" and len(shape) > 3 and shape[2] > 1:
+                array[:, :, ::4] = False  # rows without keys
+            array.astype(kinds[kind]).tofile(path)
+        for device in (target, None):
+            flags = [FLAGS[device[:3]][0], FLAGS[device[:3]][1] + device] if device else [
+                "--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+            result = subprocess.run([runner, *flags, str(folder / "case.mlir"), "--", "--repeat=1",
+                                     *["--interpret"] * bool(device), f"--inputs={','.join(map(str, paths))}",
+                                     f"--outputs={folder / 'out'}"], capture_output=True, text=True, timeout=600)
+            errors += result.stderr or ("" if result.returncode == 0 else f"exit {result.returncode}")
+            if errors:
+                return errors[:2000]
+            results.append(np.fromfile(folder / "out0.bin", np.float16 if types[0][1] == "f16" else np.float32))
+    tolerance = TOLERANCES[types[0][1]] * (1 + np.abs(results[1]).max(initial=0, where=np.isfinite(results[1])))
+    if not np.allclose(*results, rtol=0, atol=tolerance, equal_nan=True):
+        return f"{name} is off by {np.nanmax(np.abs(results[0].astype(np.float64) - results[1]))}"
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runner", required=True, help="the program run_dispatches")
@@ -194,6 +233,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="one case of them")
     parser.add_argument("--target", help="one processor for all cases")
+    parser.add_argument("--forms", type=pathlib.Path, help="a file of functions that spell attention out, too")
     parser.add_argument("--execute", action="store_true", help="machine code on the software GPU")
     options = parser.parse_args()
     passed = failed = 0
@@ -206,6 +246,13 @@ def main():
         failed += reason is not None
         if reason is not None:
             print(f"FAILED case {number} for {target} ({subject}): {reason}")
+    for number, form in enumerate(functions(options.forms.read_text()) if options.forms else []):
+        target = options.target or TARGETS[number % len(TARGETS)]
+        reason = run_form(*form, options.runner, target)
+        passed += reason is None
+        failed += reason is not None
+        if reason is not None:
+            print(f"FAILED {form[0]} for {target}: {reason}")
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 
