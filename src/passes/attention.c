@@ -1,6 +1,7 @@
 // See attention.h.
 //
 //   contract(softmax(scale contract(q, k) + mask), v)   =>  graph.attention q, k, v, mask     attention_match.c
+//   few queries, many keys                              =>  parts of the keys, put together   attention_split.c
 //   graph.attention that no kernel takes                =>  products and a softmax            expand_products.c
 #include "passes/attention.h"
 
@@ -26,6 +27,19 @@ static void drop(attention_found_t found) {
   ir_op_erase(found.op);
 }
 
+// Work for all of the device.
+static void share_out(const run_t* r, ir_op_t* op) {
+  if (!r->target->workgroups) return;
+  op = attention_share_heads(r->ctx, op);
+  int64_t splits = attention_splits(op, r->target->workgroups);
+  if (splits <= 1) return;
+  ir_value_t* result;
+  ir_op_t* split = attention_split(r->ctx, op, splits, &result);
+  if (!is_carried(r, split)) return;  // the parts have no users
+  ir_value_replace(ir_result(op, 0), result);
+  ir_op_erase(op);
+}
+
 static bool recognise(const run_t* r, ir_op_t* product) {
   attention_found_t found = attention_match(r->ctx, product);
   if (!found.op) return false;
@@ -35,13 +49,18 @@ static bool recognise(const run_t* r, ir_op_t* product) {
   }
   ir_value_replace(ir_result(product, 0), found.result);
   ir_op_erase(product);
+  share_out(r, found.op);
   return true;
 }
 
 static bool visit(void* user, ir_op_t* op) {
   run_t* r = user;
   if (ir_is(op, GRAPH_CONTRACT)) return recognise(r, op);
-  if (!ir_is(op, GRAPH_ATTENTION) || is_carried(r, op)) return false;
+  if (!ir_is(op, GRAPH_ATTENTION)) return false;
+  if (is_carried(r, op)) {
+    share_out(r, op);
+    return true;
+  }
   if (op->result_count > 1 || graph_get_splits(op)) {
     r->failed = !ir_op_error(r->ctx, op, "has no kernel on these devices that gives logarithms or parts of the keys");
     return false;

@@ -23,4 +23,12 @@ typedef struct attention_found_t {
 } attention_found_t;
 attention_found_t attention_match(ir_context_t* ctx, ir_op_t* op);
 
+// For few queries to many keys (attention_split.c). The op with heads of queries that share keys as rows of one head,
+// in its place; or as it was.
+ir_op_t* attention_share_heads(ir_context_t* ctx, ir_op_t* op);
+// In how many parts so many workgroups have work with its keys: 1 where they have without.
+int64_t attention_splits(const ir_op_t* op, int64_t workgroups);
+// The op in parts, before it, and its result put together from them.
+ir_op_t* attention_split(ir_context_t* ctx, ir_op_t* op, int64_t splits, ir_value_t** out);
+
 #endif  // IREE_C_PASSES_ATTENTION_H_

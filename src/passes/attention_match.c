@@ -536,21 +536,32 @@ static ir_value_t* like_scores(ir_builder_t* b, ir_value_t* number, ir_value_t* 
   return graph_broadcast(b, number, ir_type_with_element(b->ctx, scores->type, number->type->element), NULL, dynamic);
 }
 
-// A mask as f32 numbers to add, in the shape of the scores' product.
-static ir_value_t* mask_numbers(match_t* m, ir_builder_t* b, const mask_t* mask) {
+// A mask as numbers to add: before it is repeated, where it is.
+static ir_value_t* mask_values(match_t* m, ir_builder_t* b, const mask_t* mask, ir_value_t* x) {
   const ir_type_t* f32 = ir_type_float(m->ctx, IR_F32);
-  ir_value_t* x = mask->value;
+  if (!mask->other && mask->factor == 1) return x;
+  if (is_op(x, GRAPH_BROADCAST)) {
+    int64_t dims[GRAPH_MAX_RANK];
+    ir_value_t *dynamic[GRAPH_MAX_RANK] = {0}, *from = mask_values(m, b, mask, ir_operand(x->def, 0));
+    graph_get_dims(x->def, dims);
+    for (uint32_t i = 1; i < x->def->operand_count; ++i) dynamic[i - 1] = ir_operand(x->def, i);
+    return graph_broadcast(b, from, ir_type_with_element(b->ctx, x->type, f32), dims, dynamic);
+  }
   if (mask->other) {
     ir_value_t* zero = like_scores(b, graph_scalar_constant(b, f32, 0), x);
     double number = -INFINITY;
     is_number(mask->other, &number);
     if (isfinite(number)) number = -2e38;  // beside which a score is nothing, as it was
     ir_value_t* low = like_scores(b, graph_scalar_constant(b, f32, number), x);
-    x = graph_select(b, x, mask->hides ? low : zero, mask->hides ? zero : low);
-  } else if (mask->factor != 1) {
-    x = graph_cast(b, x, f32, false);
-    x = graph_binary(b, SCALAR_mul, x, like_scores(b, graph_scalar_constant(b, f32, mask->factor), x));
+    return graph_select(b, x, mask->hides ? low : zero, mask->hides ? zero : low);
   }
+  x = graph_cast(b, x, f32, false);
+  return graph_binary(b, SCALAR_mul, x, like_scores(b, graph_scalar_constant(b, f32, mask->factor), x));
+}
+
+// The same in the shape of the scores' product.
+static ir_value_t* mask_numbers(match_t* m, ir_builder_t* b, const mask_t* mask) {
+  ir_value_t* x = mask_values(m, b, mask, mask->value);
   for (int32_t l = mask->level; l < m->level_count; ++l) {
     x = graph_reshape(b, x, m->levels[l]->rank, m->levels[l]->dims, NULL);
   }
