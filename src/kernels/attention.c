@@ -45,7 +45,13 @@ static ir_value_t* number_like(kernel_build_t* k, const ir_value_t* x, double va
   return kernel_number(&k->b, x->type, value);
 }
 
-static ir_value_t* exponential(kernel_build_t* k, ir_value_t* x) { return kernel_unary(&k->b, SCALAR_exp2, x); }
+static ir_value_t* exponential(kernel_build_t* k, ir_value_t* x) {
+  ir_value_t* result = kernel_unary(&k->b, SCALAR_exp2, x);
+  if (result->def && kernel_scalar_fn(result->def) == SCALAR_exp2) {
+    ir_op_set_attr(k->ctx, result->def, "approximate", ir_attr_unit(k->ctx));
+  }
+  return result;
+}
 
 // One number for each element of a fragment of scores, from those of its queries.
 static ir_value_t* by_element(attention_t* a, ir_value_t* const* states) {

@@ -147,18 +147,20 @@ static void find_states(attention_t* a) {
   }
 }
 
-static void take_orientation(attention_t* a, bool turned) {
+// Whether scores become an operand where they are.
+static bool take_orientation(attention_t* a, bool turned) {
   const mma_row_t* row = a->f.row;
   a->turned = turned;
   a->query_size = turned ? row->n : row->m;
   a->other_size = turned ? row->m : row->n;
   find_states(a);
   a->direct = is_direct(a);
-  if (a->direct) return;
+  if (a->direct) return true;
   product_side_t other = attention_side(a, false);
   a->group = row->k;
   a->steps = 1;
   memcpy(a->key_places, fragment_depths(&a->f, other), sizeof(place_t) * (size_t)fragment_held(&a->f, other)->count);
+  return false;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -167,8 +169,10 @@ static void take_orientation(attention_t* a, bool turned) {
 
 static int64_t round_up(int64_t x, int64_t unit) { return fragment_ceil(x, unit) * unit; }
 
-// Rows of v that lie one behind the other in its fragments, of each multiple of so many.
+// Rows of v that lie one behind the other in its fragments, of each multiple of so many; few enough that loads of it
+// are still wide.
 static int64_t key_run(const attention_t* a) {
+  enum { MOST = 4 };
   product_side_t side = attention_side(a, false);
   const place_t* frees = fragment_frees(&a->f, side);
   int32_t count = fragment_held(&a->f, side)->count, run = count;
@@ -179,7 +183,7 @@ static int64_t key_run(const attention_t* a) {
                        !place_equal(&frees[e % count], &frees[e % count - 1])))
       run /= 2;
   }
-  return run;
+  return run < MOST ? run : MOST;
 }
 
 static bool plan_tiles(attention_t* a) {
@@ -236,7 +240,7 @@ static double plan_cost(const attention_t* a) {
     UNIT_WORKGROUP_BYTES = 128,
     UNIT_EXPONENTIALS = 16
   };
-  enum { WAIT = 1200, UNIT_WAVES = 8, EXTRA = 3 };
+  enum { WAIT = 1200, UNIT_WAVES = 4, EXTRA = 3, BARRIERS = 100 };
   const mma_row_t* row = a->f.row;
   double bytes = (double)ir_type_bytes(a->element), rows = (double)attention_rows(a), keys = (double)a->tile_keys;
   double columns = (double)(a->k_tile.padded + a->v_tile.padded), waves = (double)a->waves;
@@ -252,6 +256,7 @@ static double plan_cost(const attention_t* a) {
   double exponentials = rows * keys / UNIT_EXPONENTIALS, memory = keys * columns * bytes / UNIT_BYTES;
   double step = products > fragments ? products : fragments;
   step += exponentials;
+  step += BARRIERS + rows * (double)a->v_tile.padded / LANE_PRODUCTS;  // what was before is brought to a new maximum
   double resident = per_unit < 1 ? 1 : per_unit > 2 ? 2 : per_unit;
   if (waves * resident < UNIT_WAVES) step *= UNIT_WAVES / (waves * resident);
   if (step < memory) step = memory;
@@ -278,9 +283,10 @@ static void plan_sizes(attention_t* a, attention_t* best, double* least) {
 static void plan_row(attention_t* a, const mma_row_t* row, attention_t* best, double* least) {
   if (!row || row->subgroup != a->f.product.d->device->subgroup_size || !fragments_set_row(&a->f, row)) return;
   a->multiplied = row->instruction ? a->element : ir_type_float(a->f.product.d->ctx, IR_F32);
+  bool direct[2] = {false};
+  for (int turned = 0; row->instruction && turned < 2; ++turned) direct[turned] = take_orientation(a, turned);
   for (int turned = 0; turned < (row->instruction ? 2 : 1); ++turned) {
-    take_orientation(a, turned);
-    plan_sizes(a, best, least);
+    if (take_orientation(a, turned) || !(direct[0] || direct[1])) plan_sizes(a, best, least);
   }
 }
 

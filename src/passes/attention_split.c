@@ -9,7 +9,7 @@
 
 #include "passes/attention.h"
 
-enum { MAX_SPLITS = 64, MAX_ROWS = 64 };
+enum { MAX_SPLITS = 64, MAX_ROWS = 64, LEAST_ROWS = 16 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Shared heads
@@ -112,7 +112,7 @@ int64_t attention_splits(const ir_op_t* op, int64_t workgroups) {
   if (!ir_type_is_static(q) || op->result_count > 1 || graph_get_splits(op) || q->rank >= GRAPH_MAX_RANK - 1) return 1;
   if (k->dims[k->rank - 1] == IR_DYNAMIC || ir_type_count(op->results[0].type) <= 0) return 1;
   for (int32_t i = 0; i < q->rank - 2; ++i) items *= q->dims[i];
-  items *= (q->dims[q->rank - 2] + MAX_ROWS - 1) / MAX_ROWS;
+  items *= (q->dims[q->rank - 2] + LEAST_ROWS - 1) / LEAST_ROWS;
   if (keys == IR_DYNAMIC) keys = UNKNOWN_KEYS;
   int64_t splits = items * EACH > workgroups ? 1 : (EACH * workgroups + items - 1) / items;
   if (splits > keys / LEAST_KEYS) splits = keys / LEAST_KEYS;

@@ -196,4 +196,5 @@ const emit_target_t hooks_amdgpu = {
     .mma = hooks_mma,
     .workgroup_memory = amdgpu_workgroup_memory,
     .atomic_scope = "agent",
+    .exp2 = "llvm.amdgcn.exp2",
 };

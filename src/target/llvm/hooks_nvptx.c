@@ -142,4 +142,5 @@ const emit_target_t hooks_nvptx = {
     .async_wait = nvptx_async_wait,
     .workgroup_memory = nvptx_workgroup_memory,
     .atomic_scope = "device",
+    .exp2 = "llvm.nvvm.ex2.approx.ftz",
 };
