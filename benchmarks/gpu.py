@@ -50,6 +50,65 @@ def operators():
     yield "sum 65536x1024 f32", text, [(65536, 1024)] * 2, "float32", "add", 12e-9 * 65536 * 1024, "GB/s"
 
 
+def attentions():
+    """Name, queries, keys, head and whether causal: 16,384 tokens of 2,048 columns, and one query a sequence."""
+    for head in (64, 128):
+        for length in (1024, 2048, 4096, 8192, 16384):
+            for causal in (False, True):
+                shape = (16384 // length, 2048 // head, length, head)
+                yield f"attention {head} {length}{' causal' * causal}", shape, length, causal
+    for length in (1024, 4096, 16384):
+        yield f"attention one query {length}", (8, 32, 1, 128), length, False
+
+
+def attention_text(shape, keys, causal):
+    """Attention as frameworks write it out."""
+    batch, heads, queries, head = shape
+    lead = f"{batch}x{heads}x"
+    q, k = f"tensor<{lead}{queries}x{head}xf16>", f"tensor<{lead}{keys}x{head}xf16>"
+    s, r = f"tensor<{lead}{queries}x{keys}xf32>", f"tensor<{lead}{queries}xf32>"
+    flags, places = s.replace("f32", "i1"), f"tensor<{queries}x{keys}xi32>"
+    mask = f"""
+  %row = stablehlo.iota dim = 0 : {places}
+  %column = stablehlo.iota dim = 1 : {places}
+  %sees = stablehlo.compare GE, %row, %column, SIGNED : ({places}, {places}) -> tensor<{queries}x{keys}xi1>
+  %all = stablehlo.broadcast_in_dim %sees, dims = [2, 3] : (tensor<{queries}x{keys}xi1>) -> {flags}
+  %none = stablehlo.broadcast_in_dim %low, dims = [] : (tensor<f32>) -> {s}
+  %x = stablehlo.select %all, %scaled, %none : {flags}, {s}""" if causal else ""
+    x = "%x" if causal else "%scaled"
+    return f"""func.func @main(%q: {q}, %k: {k}, %v: {k}) -> {q} {{
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %scale = stablehlo.constant dense<{head ** -0.5}> : {s}
+  %scores = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : ({q}, {k}) -> {s}
+  %scaled = stablehlo.multiply %scores, %scale : {s}{mask}
+  %most = stablehlo.reduce({x} init: %low) applies stablehlo.maximum across dimensions = [3] : ({s}, tensor<f32>) -> {r}
+  %mosts = stablehlo.broadcast_in_dim %most, dims = [0, 1, 2] : ({r}) -> {s}
+  %less = stablehlo.subtract {x}, %mosts : {s}
+  %e = stablehlo.exponential %less : {s}
+  %sum = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [3] : ({s}, tensor<f32>) -> {r}
+  %sums = stablehlo.broadcast_in_dim %sum, dims = [0, 1, 2] : ({r}) -> {s}
+  %p = stablehlo.divide %e, %sums : {s}
+  %narrow = stablehlo.convert %p : ({s}) -> {s.replace("f32", "f16")}
+  %0 = stablehlo.dot_general %narrow, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : ({s.replace("f32", "f16")}, {k}) -> {q}
+  return %0 : {q}
+}}
+"""
+
+
+def some_rows(operands, causal):
+    """Queries of the first and last head, and what they should give."""
+    queries = operands[0].shape[2]
+    rows = np.unique(np.linspace(0, queries - 1, 32).astype(int))
+    for at in ((0, 0), (-1, -1)):
+        q, k, v = (operand[at].astype(np.float64) for operand in operands)
+        scores = q[rows] @ k.T * q.shape[1] ** -0.5
+        if causal:
+            scores[np.arange(len(k))[None] > rows[:, None]] = -np.inf
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        yield at, rows, weights @ v / weights.sum(1, keepdims=True)
+
+
 class Device:
     """A device to compile for and to run on."""
 
@@ -128,7 +187,7 @@ def check_model(device, name, work, rounds):
     return [name, f"{error:.1e}", times(ours), times(theirs)], error <= (BYTES_STEP if "_q" in name else TOLERANCE)
 
 
-def torch_samples(shapes, kind, function, rounds):
+def torch_samples(shapes, kind, function, rounds, **options):
     """Of PyTorch on the GPU, where it is installed."""
     if importlib.util.find_spec("torch") is None:
         return []
@@ -139,7 +198,7 @@ def torch_samples(shapes, kind, function, rounds):
     operands = [torch.randn(*shape, generator=generator).to(getattr(torch, kind)).cuda() for shape in shapes]
 
     def run():
-        getattr(torch, function)(*operands)
+        getattr(torch, function, getattr(torch.nn.functional, function, None))(*operands, **options)
         torch.cuda.synchronize()
 
     return clock(run, 5 * rounds)
@@ -167,6 +226,33 @@ def check_operator(device, operator, work, rounds):
     return row, error <= (2e-3 if kind == "float16" else TOLERANCE)
 
 
+def check_attention(device, subject, work, rounds):
+    """A row of the table, and whether some rows of the result are right."""
+    name, shape, keys, causal = subject
+    stem, text = name.replace(" ", "_"), attention_text(shape, keys, causal)
+    source, module = work / f"{stem}.mlir", work / f"{stem}_{device.driver}_{device.target}.vmfb"
+    if not source.exists() or source.read_text(encoding="ascii") != text:
+        source.write_text(text, encoding="ascii")
+    random = np.random.default_rng(3)
+    shapes = [shape, (*shape[:2], keys, shape[3]), (*shape[:2], keys, shape[3])]
+    operands = [random.standard_normal(one, dtype=np.float32).astype(np.float16) for one in shapes]
+    inputs = []
+    for number, operand in enumerate(operands):
+        np.save(work / f"attention_{number}.npy", operand)
+        inputs.append(f"@{work}/attention_{number}.npy")
+    device.compile(source, module)
+    [result] = run_model(device.tools, module, "main", inputs, work, device.run_flags, 1)
+    error = max(largest_error([result[at][rows]], [expected]) for at, rows, expected in some_rows(operands, causal))
+    ours = device.samples(module, "main", inputs, rounds)
+    theirs = torch_samples(shapes, "float16", "scaled_dot_product_attention", rounds, is_causal=causal)
+    if shape[2] == 1:
+        done, unit = 1e-9 * sum(operand.nbytes for operand in operands), "GB/s"
+    else:
+        done, unit = 4e-12 * np.prod(shape) * keys / (2 if causal else 1), "TFLOP/s"
+    rates = [f"{done / (min(samples) * 1e-3):.3g}" if samples else "" for samples in (ours, theirs)]
+    return [name, f"{error:.1e}", times(ours), times(theirs), *rates, unit], error <= 4e-3
+
+
 def calls(device, work):
     """What gpu_calls_benchmark prints, or why there is none."""
     program = device.tools.folder.parent / "tests" / "gpu_calls_benchmark"
@@ -185,7 +271,7 @@ def main():
     parser.add_argument("--device", default="cuda", help="as of iree-run-module: cuda, hip://0, amdgpu")
     parser.add_argument("--target", required=True, help="what to compile for: sm_90, gfx942")
     parser.add_argument("--flag", action="append", default=[], help="one more flag for what runs; repeatable")
-    parser.add_argument("--only", action="append", help="only this model or operator; repeatable")
+    parser.add_argument("--only", action="append", help="only this model or operator, or operators that begin so; repeatable")
     parser.add_argument("--rounds", type=int, default=10)
     arguments = parser.parse_args()
     if arguments.device.split(":")[0] not in DRIVERS:
@@ -196,8 +282,10 @@ def main():
     failures, rows = [], {"models": [], "operators": []}
     subjects = [("models", check_model, name, name) for name in MODELS]
     subjects += [("operators", check_operator, operator, operator[0]) for operator in operators()]
+    subjects += [("operators", check_attention, attention, attention[0]) for attention in attentions()]
     for kind, check, subject, name in subjects:
-        if arguments.only and name not in arguments.only:
+        begins = kind == "operators" and arguments.only and name.startswith(tuple(arguments.only))
+        if arguments.only and name not in arguments.only and not begins:
             continue
         try:
             row, passed = check(device, subject, work, arguments.rounds)
