@@ -52,6 +52,7 @@ typedef struct attention_t {
   int64_t query_size, other_size;  // of a fragment of scores: along the queries, along the keys
   int64_t waves, down;             // of a workgroup; fragments of queries of a wave
   int64_t tile_keys;
+  int64_t registers;     // of a thread, about
   bool queries_held;     // in registers, else in workgroup memory
   int64_t group, steps;  // keys that fragments of scores and steps of the instruction share
   attention_score_t from[ATTENTION_MAX_STEPS * FRAGMENT_MAX_HELD];  // direct: an operand's elements

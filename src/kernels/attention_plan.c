@@ -218,20 +218,20 @@ static bool fits(attention_t* a) {
   if (a->down * blocks > ATTENTION_MAX_FRAGMENTS || a->down * scores > ATTENTION_MAX_FRAGMENTS) return false;
   if (a->waves * a->f.row->subgroup > device->max_workgroup_size) return false;
   if (a->tile_keys % a->group || a->tile_keys % a->other_size || !plan_tiles(a)) return false;
-  a->queries_held = held <= HELD && fragments <= ATTENTION_MAX_QUERIES;
   int64_t k = load_registers(&a->k_tile), v = load_registers(&a->v_tile);
-  int64_t registers = a->down * (blocks + scores) * a->f.c.count + (k > v ? k : v) + 3 * a->down * a->states;
-  if (a->queries_held) registers += held;
   int64_t most = device->registers_per_thread < MOST ? device->registers_per_thread : MOST;
+  a->registers = a->down * (blocks + scores) * a->f.c.count + (k > v ? k : v) + 3 * a->down * a->states + OTHERS;
+  a->queries_held = held <= HELD && fragments <= ATTENTION_MAX_QUERIES && a->registers + held <= most;
+  if (a->queries_held) a->registers += held;
   int64_t memory = (a->k_tile.elements + a->v_tile.elements) * bytes;
   if (!a->queries_held) memory += a->q_tile.elements * bytes;
   if (!a->direct) memory += a->p_tile.elements * ir_type_bytes(a->multiplied);
-  return registers <= most - OTHERS && memory <= device->workgroup_memory_bytes;
+  return a->registers <= most && memory <= device->workgroup_memory_bytes;
 }
 
 // Rough count of the cycles that the device takes. A tile's work is what its products, its fragments' way from
-// workgroup memory, its exponentials or its rows' way from memory take, whichever is longest; with nothing else to do
-// on a unit, also what its loads and barriers wait.
+// workgroup memory, which is partly at the same time, and its exponentials take, or its rows' way from memory; with
+// nothing else to do on a unit, also what its loads and barriers wait.
 static double plan_cost(const attention_t* a) {
   enum {
     UNIT_PRODUCTS = 2048,
@@ -240,7 +240,7 @@ static double plan_cost(const attention_t* a) {
     UNIT_WORKGROUP_BYTES = 128,
     UNIT_EXPONENTIALS = 16
   };
-  enum { WAIT = 1200, UNIT_WAVES = 4, EXTRA = 3, BARRIERS = 100 };
+  enum { WAIT = 1200, UNIT_WAVES = 4, EXTRA = 3, BARRIERS = 100, UNIT_REGISTERS = 65536, MOST_RESIDENT = 2 };
   const mma_row_t* row = a->f.row;
   double bytes = (double)ir_type_bytes(a->element), rows = (double)attention_rows(a), keys = (double)a->tile_keys;
   double columns = (double)(a->k_tile.padded + a->v_tile.padded), waves = (double)a->waves;
@@ -254,10 +254,13 @@ static double plan_cost(const attention_t* a) {
   if (!a->direct) fragments += 2 * rows * keys;
   fragments *= bytes / UNIT_WORKGROUP_BYTES;
   double exponentials = rows * keys / UNIT_EXPONENTIALS, memory = keys * columns * bytes / UNIT_BYTES;
-  double step = products > fragments ? products : fragments;
+  double step = products > fragments ? products + fragments / 2 : fragments + products / 2;
   step += exponentials;
   step += BARRIERS + rows * (double)a->v_tile.padded / LANE_PRODUCTS;  // what was before is brought to a new maximum
-  double resident = per_unit < 1 ? 1 : per_unit > 2 ? 2 : per_unit;
+  double most = (double)(UNIT_REGISTERS / (a->registers * a->waves * row->subgroup));
+  double resident = most > MOST_RESIDENT ? MOST_RESIDENT : most;
+  if (resident > per_unit) resident = per_unit;
+  if (resident < 1) resident = 1;
   if (waves * resident < UNIT_WAVES) step *= UNIT_WAVES / (waves * resident);
   if (step < memory) step = memory;
   if (step < (WAIT + step) / resident) step = (WAIT + step) / resident;
