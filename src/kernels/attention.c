@@ -2,13 +2,13 @@
 //
 //   workgroup (batch, tile of queries[, part of the keys]):
 //     q = fragments of the tile's queries, in registers where there is room
-//     k[] = first tile of keys
+//     k[] = first tile of keys;  barrier
 //     for tile of keys (as far as a causal attention sees):
-//       barrier;  next = this tile of v, on its way meanwhile
+//       next = this tile of v, on its way meanwhile
 //       s = scale q k[]' + mask, -inf behind the last key that a query sees
 //       most', p = exp(s - most'), sum and o times exp(most - most')     each wave has whole rows of queries
 //       v[] = next;  barrier;  next = the next tile of k, on its way meanwhile
-//       o += p v[];  k[] = next
+//       o += p v[];  k[] = next;  barrier
 //     o / sum
 //
 // Least work: 2 m n (d + e) operations, half of them where causal, and m n exponentials, which is what bounds it on a
@@ -458,7 +458,6 @@ static void attend_tile(attention_t* a, linear_t first_key, linear_t next_key, r
   kernel_build_t* k = kernel_of(a);
   ir_value_t *loads[ATTENTION_MAX_LOADS], *scores[ATTENTION_MAX_FRAGMENTS];
   int64_t blocks = attention_key_blocks(a);
-  team_barrier(k);
   attention_tile_load(a, &a->v_tile, first_key, loads);
   multiply_keys(a, scores);
   scale_scores(a, first_key, scores);
@@ -474,6 +473,7 @@ static void attend_tile(attention_t* a, linear_t first_key, linear_t next_key, r
   attention_tile_load(a, &a->k_tile, next_key, loads);
   multiply_values(a, scores, r);
   attention_tile_store(a, &a->k_tile, loads);
+  team_barrier(k);
 }
 
 // Facts of the loop's index where the number of keys is known: tiles begin at multiples of their size.
@@ -491,6 +491,7 @@ static void attend_keys(attention_t* a, ir_value_t* lower, ir_value_t* upper, ru
   hold_queries(a);
   attention_tile_load(a, &a->k_tile, linear_value(lower), loads);
   attention_tile_store(a, &a->k_tile, loads);
+  team_barrier(k);
   start_running(a, r);
   uint32_t count = pack_running(a, r, values);
   kernel_loop_t loop = kernel_loop_begin(k, lower, upper, a->tile_keys, values, count);
