@@ -175,10 +175,7 @@ static void multiply_keys(attention_t* a, ir_value_t** scores) {
 
 // `at`, or where the last `width` elements begin.
 static linear_t clamp(kernel_build_t* k, linear_t at, const extent_t* size, int64_t width) {
-  if (extent_is_fixed(size) && width == 1) return fragment_clamp(k, at, size->factor);
-  int64_t min, max;
-  linear_range(k, &at, &min, &max);
-  if (extent_is_fixed(size) && max + width <= size->factor) return at;
+  if (extent_is_fixed(size)) return fragment_clamp(k, at, size->factor, width);
   ir_value_t* last = index_binary(k, SCALAR_add, extent_value(k, size), index_constant(k, -width));
   ir_value_t* safe = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &at), last);
   index_set_facts(k, safe, 0, index_facts(last).max, width);

@@ -42,7 +42,7 @@ static ir_value_t* piece_place(attention_t* a, const attention_tile_t* t, int64_
   linear_t number = a->team.thread, high, low;
   number.constant += piece * threads_of(a);
   ir_value_t* inside = fragment_below(k, &number, piece_count(t));
-  if (inside) number = fragment_clamp(k, number, piece_count(t));
+  if (inside) number = fragment_clamp(k, number, piece_count(t), 1);
   linear_divide(k, number, t->padded / t->width, &high, &low);
   *row = linear_scale(k, high, t->run);
   *column = linear_scale(k, low, t->width);
@@ -53,7 +53,7 @@ static ir_value_t* piece_place(attention_t* a, const attention_tile_t* t, int64_
 static ir_value_t* row_exists(kernel_build_t* k, linear_t* row, const extent_t* rows) {
   if (extent_is_fixed(rows)) {
     ir_value_t* exists = fragment_below(k, row, rows->factor);
-    if (exists) *row = fragment_clamp(k, *row, rows->factor);
+    if (exists) *row = fragment_clamp(k, *row, rows->factor, 1);
     return exists;
   }
   ir_value_t *size = extent_value(k, rows), *at = linear_scalar(k, row);
@@ -73,10 +73,7 @@ static ir_value_t* load_row(attention_t* a, const attention_tile_t* t, linear_t 
   for (int32_t i = 0; i < a->rank - 2; ++i) coords[i] = a->coords[i];
   ir_value_t* within = fragment_below(k, &column, t->columns);
   if (within) {
-    ir_value_t* first = kernel_index(&k->b, t->columns - t->width);
-    ir_value_t* safe = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &column), first);
-    index_set_facts(k, safe, 0, t->columns - t->width, t->width);
-    column = linear_value(safe);
+    column = fragment_clamp(k, column, t->columns, t->width);
     exists = exists ? kernel_binary(&k->b, SCALAR_and, exists, within) : within;
   }
   coords[a->rank - 2] = row;
