@@ -80,7 +80,8 @@ def attention_text(shape, keys, causal):
   %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %scale = stablehlo.constant dense<{head ** -0.5}> : {s}
-  %scores = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : ({q}, {k}) -> {s}
+  %scores = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3]
+    : ({q}, {k}) -> {s}
   %scaled = stablehlo.multiply %scores, %scale : {s}{mask}
   %most = stablehlo.reduce({x} init: %low) applies stablehlo.maximum across dimensions = [3] : ({s}, tensor<f32>) -> {r}
   %mosts = stablehlo.broadcast_in_dim %most, dims = [0, 1, 2] : ({r}) -> {s}
@@ -90,7 +91,8 @@ def attention_text(shape, keys, causal):
   %sums = stablehlo.broadcast_in_dim %sum, dims = [0, 1, 2] : ({r}) -> {s}
   %p = stablehlo.divide %e, %sums : {s}
   %narrow = stablehlo.convert %p : ({s}) -> {s.replace("f32", "f16")}
-  %0 = stablehlo.dot_general %narrow, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : ({s.replace("f32", "f16")}, {k}) -> {q}
+  %0 = stablehlo.dot_general %narrow, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2]
+    : ({s.replace("f32", "f16")}, {k}) -> {q}
   return %0 : {q}
 }}
 """
@@ -271,7 +273,8 @@ def main():
     parser.add_argument("--device", default="cuda", help="as of iree-run-module: cuda, hip://0, amdgpu")
     parser.add_argument("--target", required=True, help="what to compile for: sm_90, gfx942")
     parser.add_argument("--flag", action="append", default=[], help="one more flag for what runs; repeatable")
-    parser.add_argument("--only", action="append", help="only this model or operator, or operators that begin so; repeatable")
+    parser.add_argument("--only", action="append",
+                        help="only this model or operator, or operators that begin so; repeatable")
     parser.add_argument("--rounds", type=int, default=10)
     arguments = parser.parse_args()
     if arguments.device.split(":")[0] not in DRIVERS:

@@ -39,12 +39,6 @@ bool strategy_attention_matches(const dispatch_t* d) {
 
 static int64_t state_count(const attention_t* a) { return a->down * a->states; }
 
-static kernel_build_t* kernel_of(attention_t* a) { return &a->f.product.d->k; }
-
-static ir_value_t* number_like(kernel_build_t* k, const ir_value_t* x, double value) {
-  return kernel_number(&k->b, x->type, value);
-}
-
 static ir_value_t* exponential(kernel_build_t* k, ir_value_t* x) {
   ir_value_t* result = kernel_unary(&k->b, SCALAR_exp2, x);
   if (result->def && kernel_scalar_fn(result->def) == SCALAR_exp2) {
@@ -55,7 +49,7 @@ static ir_value_t* exponential(kernel_build_t* k, ir_value_t* x) {
 
 // One number for each element of a fragment of scores, from those of its queries.
 static ir_value_t* by_element(attention_t* a, ir_value_t* const* states) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   int32_t count = a->f.c.count;
   if (a->states == 1) return kernel_splat(&k->b, states[0], count);
   ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, states[0]->type, count), 0);
@@ -65,7 +59,7 @@ static ir_value_t* by_element(attention_t* a, ir_value_t* const* states) {
 
 // Over the elements of one query that this lane has.
 static ir_value_t* fold_elements(attention_t* a, scalar_fn_t fn, ir_value_t* fragment, int64_t state) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   ir_value_t* result = NULL;
   for (int32_t i = 0; i < a->f.c.count; ++i) {
     if (a->state[i] != state) continue;
@@ -77,7 +71,7 @@ static ir_value_t* fold_elements(attention_t* a, scalar_fn_t fn, ir_value_t* fra
 
 // Over all lanes that have elements of the same query.
 static ir_value_t* fold_lanes(attention_t* a, scalar_fn_t fn, ir_value_t* value) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   const place_t* query = attention_query_place(a, 0);
   for (int64_t distance = 1; distance < a->f.row->subgroup; distance *= 2) {
     bool same = distance < a->f.split ? query->low == 0 : query->high == 0;
@@ -86,244 +80,27 @@ static ir_value_t* fold_lanes(attention_t* a, scalar_fn_t fn, ir_value_t* value)
   return value;
 }
 
-static ir_value_t* multiply(attention_t* a, ir_value_t* queries, ir_value_t* others, ir_value_t* sum) {
-  return a->turned ? fragment_multiply_add(&a->f, others, queries, sum)
-                   : fragment_multiply_add(&a->f, queries, others, sum);
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// Scores
-//===----------------------------------------------------------------------------------------------------------------===
-
-static linear_t wave_row(attention_t* a, int64_t y) {
-  linear_t row = a->wave_query;
-  row.constant += y * a->query_size;
-  return row;
-}
-
-static void hold_queries(attention_t* a) {
-  kernel_build_t* k = kernel_of(a);
-  if (!a->queries_held) {
-    ir_value_t* loads[ATTENTION_MAX_LOADS];
-    attention_tile_load(a, &a->q_tile, a->first_query, loads);
-    attention_tile_store(a, &a->q_tile, loads);
-    return;
-  }
-  int64_t steps = attention_depth_steps(a);
-  for (int64_t y = 0; y < a->down; ++y) {
-    linear_t row = linear_add(k, a->first_query, wave_row(a, y));
-    for (int64_t s = 0; s < steps; ++s) {
-      linear_t column = linear_constant(s * a->f.row->k);
-      a->query_fragments[y * steps + s] = attention_query_fragment(a, row, column);
-    }
-  }
-}
-
-static ir_value_t* query_fragment(attention_t* a, int64_t y, linear_t column) {
-  if (a->queries_held) return a->query_fragments[y * attention_depth_steps(a) + column.constant / a->f.row->k];
-  product_side_t side = attention_side(a, true);
-  attention_piece_t piece = {wave_row(a, y),
-                             column,
-                             fragment_frees(&a->f, side),
-                             fragment_depths(&a->f, side),
-                             fragment_held(&a->f, side)->count,
-                             fragment_run(&a->f, side)};
-  return attention_tile_fragment(a, &a->q_tile, &piece);
-}
-
-static void multiply_depth(attention_t* a, linear_t column, ir_value_t** scores) {
-  int64_t blocks = attention_key_blocks(a);
-  product_side_t side = attention_side(a, false);
-  ir_value_t* queries[ATTENTION_MAX_FRAGMENTS];
-  for (int64_t y = 0; y < a->down; ++y) queries[y] = query_fragment(a, y, column);
-  for (int64_t x = 0; x < blocks; ++x) {
-    attention_piece_t piece = {linear_constant(x * a->other_size),
-                               column,
-                               fragment_frees(&a->f, side),
-                               fragment_depths(&a->f, side),
-                               fragment_held(&a->f, side)->count,
-                               a->k_tile.turned ? fragment_free_run(&a->f, side) : fragment_run(&a->f, side)};
-    ir_value_t* keys = attention_tile_fragment(a, &a->k_tile, &piece);
-    for (int64_t y = 0; y < a->down; ++y) {
-      ir_value_t** slot = &scores[y * blocks + x];
-      *slot = multiply(a, queries[y], keys, *slot);
-    }
-  }
-}
-
-// q k', in a loop where that is many steps and q is not in registers.
-static void multiply_keys(attention_t* a, ir_value_t** scores) {
-  enum { UNROLLED = 8 };
-  kernel_build_t* k = kernel_of(a);
-  uint32_t count = (uint32_t)(a->down * attention_key_blocks(a));
-  int64_t depth = a->f.row->k, steps = attention_depth_steps(a), unrolled = steps;
-  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_float(k->ctx, IR_F32), a->f.c.count);
-  for (uint32_t i = 0; i < count; ++i) scores[i] = kernel_number(&k->b, type, 0);
-  while (!a->queries_held && unrolled > UNROLLED && unrolled % 2 == 0) unrolled /= 2;
-  kernel_loop_t loop = {0};
-  linear_t column = linear_constant(0);
-  if (unrolled < steps) {
-    loop = kernel_loop_constant(k, 0, steps * depth, unrolled * depth, scores, count);
-    column = linear_value(loop.index);
-    memcpy(scores, loop.iters, sizeof(*scores) * count);
-  }
-  for (int64_t s = 0; s < unrolled; ++s, column.constant += depth) multiply_depth(a, column, scores);
-  if (!loop.op) return;
-  kernel_for_end(&k->b, &loop, scores, count);
-  for (uint32_t i = 0; i < count; ++i) scores[i] = kernel_loop_result(&loop, i);
-}
-
-// `at`, or where the last `width` elements begin.
-static linear_t clamp(kernel_build_t* k, linear_t at, const extent_t* size, int64_t width) {
-  if (extent_is_fixed(size)) return fragment_clamp(k, at, size->factor, width);
-  ir_value_t* last = index_binary(k, SCALAR_add, extent_value(k, size), index_constant(k, -width));
-  ir_value_t* safe = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &at), last);
-  index_set_facts(k, safe, 0, index_facts(last).max, width);
-  return linear_value(safe);
-}
-
-// Elements of the mask that a fragment has one behind the other, from each multiple on.
-static int32_t mask_run(const attention_t* a) {
-  int32_t run = a->f.c.count < 4 ? a->f.c.count : 4;
-  if (product_inner_dim(a->mask) != a->mask->type->rank - 1 || !extent_is_fixed(&a->keys)) return 1;
-  while (run > 1 && a->keys.factor % run) run /= 2;
-  for (int32_t i = 0; i < a->f.c.count; ++i) {
-    const place_t* key = attention_other_place(a, i);
-    while (i % run && (a->state[i] != a->state[i - 1] || key->base != key[-1].base + 1)) run /= 2;
-    while (i % run == 0 && run > 1 && (key->base % run || key->low % run || key->high % run)) run /= 2;
-  }
-  return run;
-}
-
-// The mask at a fragment of scores, as f32.
-static ir_value_t* mask_fragment(attention_t* a, linear_t row, linear_t key) {
-  kernel_build_t* k = kernel_of(a);
-  const ir_type_t* f32 = ir_type_float(k->ctx, IR_F32);
-  int32_t rank = a->mask->type->rank, run = mask_run(a), fewer = a->rank - rank;
-  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, f32, a->f.c.count), 0);
-  for (int32_t i = 0; i < a->f.c.count; i += run) {
-    linear_t coords[GRAPH_MAX_RANK];
-    for (int32_t j = 0; j < rank - 2; ++j) coords[j] = a->coords[j + fewer];
-    coords[rank - 2] = clamp(k, fragment_at(&a->f, row, attention_query_place(a, i)), &a->queries, 1);
-    coords[rank - 1] = clamp(k, fragment_at(&a->f, key, attention_other_place(a, i)), &a->keys, run);
-    coords[rank - 1].lane = run > 1;
-    k->lanes = run;
-    ir_value_t* part = eval_convert(k, eval_lanes(k, a->mask, coords), f32);
-    k->lanes = 1;
-    for (int32_t j = 0; j < run; ++j) {
-      result = fragment_insert(k, result, run > 1 ? kernel_extract(&k->b, part, j) : part, i + j);
-    }
-  }
-  return result;
-}
-
-// Scores are scaled with the exponential, where nothing is added to them.
-static bool scales_first(const attention_t* a) { return a->mask || a->scale <= 0; }
-
-static void scale_scores(attention_t* a, linear_t first_key, ir_value_t** scores) {
-  kernel_build_t* k = kernel_of(a);
-  int64_t blocks = attention_key_blocks(a);
-  for (int64_t y = 0; scales_first(a) && y < a->down; ++y) {
-    linear_t row = linear_add(k, a->first_query, wave_row(a, y));
-    for (int64_t x = 0; x < blocks; ++x) {
-      ir_value_t** slot = &scores[y * blocks + x];
-      ir_value_t* scale = number_like(k, *slot, a->scale);
-      linear_t key = first_key;
-      key.constant += x * a->other_size;
-      *slot = a->mask ? eval_multiply_add(k, *slot, scale, mask_fragment(a, row, key))
-                      : kernel_binary(&k->b, SCALAR_mul, *slot, scale);
-    }
-  }
-}
-
-// Keys that a query sees: all, or up to its own, counted from the last of both.
-static ir_value_t* seen_keys(attention_t* a, linear_t query) {
-  kernel_build_t* k = kernel_of(a);
-  ir_value_t* keys = extent_value(k, &a->keys);
-  if (!a->causal) return keys;
-  linear_t seen = linear_add(k, query, linear_value(keys));
-  seen = linear_add(k, seen, linear_scale(k, linear_value(extent_value(k, &a->queries)), -1));
-  seen.constant += 1;
-  return kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &seen), keys);
-}
-
-// How many keys of a tile each element's query sees, from the element's place in its fragment on.
-static ir_value_t* seen_elements(attention_t* a, linear_t row, linear_t first_key) {
-  enum { FAR = 1 << 20 };
-  kernel_build_t* k = kernel_of(a);
-  const ir_type_t* i32 = ir_type_int(k->ctx, 32);
-  ir_value_t* counts[FRAGMENT_MAX_HELD] = {0};
-  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, i32, a->f.c.count), 0);
-  for (int32_t i = 0; i < a->f.c.count; ++i) {
-    place_t key = *attention_other_place(a, i);
-    ir_value_t** count = &counts[a->state[i]];
-    if (!*count) {
-      linear_t query = fragment_at(&a->f, row, attention_query_place(a, i));
-      linear_t lane = fragment_at(&a->f, first_key, &(place_t){0, key.low, key.high});
-      ir_value_t* seen = kernel_binary(&k->b, SCALAR_sub, seen_keys(a, query), linear_scalar(k, &lane));
-      seen = kernel_binary(&k->b, SCALAR_min, seen, kernel_index(&k->b, FAR));
-      seen = kernel_binary(&k->b, SCALAR_max, seen, kernel_index(&k->b, -FAR));
-      *count = kernel_cast(&k->b, SCALAR_cast, seen, i32);
-    }
-    ir_value_t* one = kernel_binary(&k->b, SCALAR_sub, *count, kernel_integer(&k->b, i32, key.base));
-    result = fragment_insert(k, result, one, i);
-  }
-  return result;
-}
-
-static void hide(attention_t* a, linear_t first_key, ir_value_t** scores) {
-  kernel_build_t* k = kernel_of(a);
-  int64_t blocks = attention_key_blocks(a);
-  for (int64_t y = 0; y < a->down; ++y) {
-    ir_value_t* seen = seen_elements(a, linear_add(k, a->first_query, wave_row(a, y)), first_key);
-    for (int64_t x = 0; x < blocks; ++x) {
-      ir_value_t** slot = &scores[y * blocks + x];
-      ir_value_t* sees = kernel_binary(&k->b, SCALAR_gt, seen, kernel_integer(&k->b, seen->type, x * a->other_size));
-      *slot = kernel_ternary(&k->b, SCALAR_select, sees, *slot, number_like(k, *slot, -INFINITY));
-    }
-  }
-}
-
-// -inf behind the last key that a query sees: only in tiles where there is any.
-static void hide_unseen(attention_t* a, linear_t first_key, ir_value_t** scores) {
-  kernel_build_t* k = kernel_of(a);
-  uint32_t count = (uint32_t)(a->down * attention_key_blocks(a));
-  if (!a->causal && extent_is_fixed(&a->keys) && a->keys.factor % a->tile_keys == 0) return;
-  const ir_type_t* types[ATTENTION_MAX_FRAGMENTS];
-  ir_value_t* hidden[ATTENTION_MAX_FRAGMENTS];
-  for (uint32_t i = 0; i < count; ++i) types[i] = scores[i]->type;
-  linear_t end = first_key;
-  end.constant += a->tile_keys;
-  ir_value_t* edge = kernel_binary(&k->b, SCALAR_gt, linear_scalar(k, &end), seen_keys(a, a->first_query));
-  memcpy(hidden, scores, sizeof(*scores) * count);
-  kernel_branch_t branch = kernel_if_begin(&k->b, edge, types, count);
-  hide(a, first_key, hidden);
-  kernel_if_else(&k->b, &branch, hidden, count);
-  kernel_if_end(&k->b, &branch, scores, count);
-  for (uint32_t i = 0; i < count; ++i) scores[i] = ir_result(branch.op, i);
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Softmax
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Of scores as they are now, in powers of two.
-static double exponent_scale(const attention_t* a) { return M_LOG2E * (scales_first(a) ? 1 : a->scale); }
+static double exponent_scale(const attention_t* a) { return M_LOG2E * (attention_scales_first(a) ? 1 : a->scale); }
 
 // 2 ^ (scale (x - most)). Of narrow operands in one step, whose error all of a row's have in common.
 static ir_value_t* relative(attention_t* a, ir_value_t* x, ir_value_t* most) {
-  kernel_build_t* k = kernel_of(a);
-  ir_value_t* scale = number_like(k, x, exponent_scale(a));
-  if (a->element->width == 32 || scales_first(a)) {
+  kernel_build_t* k = attention_kernel(a);
+  ir_value_t* scale = attention_number_like(k, x, exponent_scale(a));
+  if (a->element->width == 32 || attention_scales_first(a)) {
     return exponential(k, kernel_binary(&k->b, SCALAR_mul, kernel_binary(&k->b, SCALAR_sub, x, most), scale));
   }
-  ir_value_t* shift = kernel_binary(&k->b, SCALAR_mul, most, number_like(k, x, -exponent_scale(a)));
+  ir_value_t* shift = kernel_binary(&k->b, SCALAR_mul, most, attention_number_like(k, x, -exponent_scale(a)));
   return exponential(k, eval_multiply_add(k, x, scale, shift));
 }
 
 // Scores become probabilities, less the division; what was before is brought to the new maximum.
 static void softmax(attention_t* a, int64_t y, ir_value_t** scores, running_t* r) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   int64_t blocks = attention_key_blocks(a), results = attention_result_blocks(a);
   ir_value_t *most = scores[0], *sum = NULL, *safes[FRAGMENT_MAX_HELD], *factors[FRAGMENT_MAX_HELD];
   for (int64_t x = 1; x < blocks; ++x) most = kernel_binary(&k->b, SCALAR_maxnum, most, scores[x]);
@@ -331,8 +108,8 @@ static void softmax(attention_t* a, int64_t y, ir_value_t** scores, running_t* r
     ir_value_t** before = &r->most[y * a->states + s];
     ir_value_t* after = fold_lanes(a, SCALAR_maxnum, fold_elements(a, SCALAR_maxnum, most, s));
     after = kernel_binary(&k->b, SCALAR_maxnum, *before, after);
-    ir_value_t* none = kernel_binary(&k->b, SCALAR_eq, after, number_like(k, after, -INFINITY));
-    safes[s] = kernel_ternary(&k->b, SCALAR_select, none, number_like(k, after, 0), after);
+    ir_value_t* none = kernel_binary(&k->b, SCALAR_eq, after, attention_number_like(k, after, -INFINITY));
+    safes[s] = kernel_ternary(&k->b, SCALAR_select, none, attention_number_like(k, after, 0), after);
     factors[s] = relative(a, *before, safes[s]);
     *before = after;
   }
@@ -357,13 +134,13 @@ static void softmax(attention_t* a, int64_t y, ir_value_t** scores, running_t* r
 
 // To workgroup memory: of this wave's queries, by it alone.
 static void keep_probabilities(attention_t* a, ir_value_t* const* scores) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   const attention_tile_t* t = &a->p_tile;
   int64_t blocks = attention_key_blocks(a);
   for (int64_t y = 0; y < a->down; ++y) {
     for (int64_t x = 0; x < blocks; ++x) {
       for (int32_t i = 0; i < a->f.c.count; ++i) {
-        linear_t row = fragment_at(&a->f, wave_row(a, y), attention_query_place(a, i));
+        linear_t row = fragment_at(&a->f, attention_wave_row(a, y), attention_query_place(a, i));
         linear_t at = linear_add(k, linear_scale(k, row, t->stride),
                                  fragment_at(&a->f, linear_constant(x * a->other_size), attention_other_place(a, i)));
         ir_value_t* all = scores[y * blocks + x];
@@ -377,13 +154,16 @@ static void keep_probabilities(attention_t* a, ir_value_t* const* scores) {
 // The operand that a step of a group of keys multiplies with v.
 static ir_value_t* probability_fragment(attention_t* a, int64_t y, int64_t group, int64_t step,
                                         ir_value_t* const* scores) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   product_side_t side = attention_side(a, true);
   int32_t held = fragment_held(&a->f, side)->count;
   if (!a->direct) {
-    attention_piece_t piece = {
-        wave_row(a, y), linear_constant(group * a->group), fragment_frees(&a->f, side), fragment_depths(&a->f, side),
-        held,           fragment_run(&a->f, side)};
+    attention_piece_t piece = {attention_wave_row(a, y),
+                               linear_constant(group * a->group),
+                               fragment_frees(&a->f, side),
+                               fragment_depths(&a->f, side),
+                               held,
+                               fragment_run(&a->f, side)};
     return attention_tile_fragment(a, &a->p_tile, &piece);
   }
   int64_t first = y * attention_key_blocks(a) + group * (a->group / a->other_size);
@@ -414,7 +194,7 @@ static void multiply_values(attention_t* a, ir_value_t* const* scores, running_t
         ir_value_t* values = attention_tile_fragment(a, &a->v_tile, &piece);
         for (int64_t y = 0; y < a->down; ++y) {
           ir_value_t** slot = &r->results[y * blocks + z];
-          *slot = multiply(a, queries[y], values, *slot);
+          *slot = attention_multiply(a, queries[y], values, *slot);
         }
       }
     }
@@ -441,7 +221,7 @@ static void unpack_running(const attention_t* a, running_t* r, ir_value_t* const
 }
 
 static void start_running(attention_t* a, running_t* r) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   const ir_type_t* f32 = ir_type_float(k->ctx, IR_F32);
   const ir_type_t* fragment = kernel_vector_type(k->ctx, f32, a->f.c.count);
   for (int64_t i = 0; i < a->down * attention_result_blocks(a); ++i) r->results[i] = kernel_number(&k->b, fragment, 0);
@@ -452,13 +232,11 @@ static void start_running(attention_t* a, running_t* r) {
 }
 
 static void attend_tile(attention_t* a, linear_t first_key, linear_t next_key, running_t* r) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   ir_value_t *loads[ATTENTION_MAX_LOADS], *scores[ATTENTION_MAX_FRAGMENTS];
   int64_t blocks = attention_key_blocks(a);
   attention_tile_load(a, &a->v_tile, first_key, loads);
-  multiply_keys(a, scores);
-  scale_scores(a, first_key, scores);
-  hide_unseen(a, first_key, scores);
+  attention_scores(a, first_key, scores);
   for (int64_t y = 0; y < a->down; ++y) {
     softmax(a, y, scores + y * blocks, r);
     for (int64_t x = 0; x < blocks; ++x)
@@ -477,15 +255,15 @@ static void attend_tile(attention_t* a, linear_t first_key, linear_t next_key, r
 static linear_t tile_index(attention_t* a, const kernel_loop_t* loop) {
   if (extent_is_fixed(&a->keys)) {
     int64_t last = (a->keys.factor - 1) / a->tile_keys * a->tile_keys;
-    index_set_facts(kernel_of(a), loop->index, 0, last, a->tile_keys);
+    index_set_facts(attention_kernel(a), loop->index, 0, last, a->tile_keys);
   }
   return linear_value(loop->index);
 }
 
 static void attend_keys(attention_t* a, ir_value_t* lower, ir_value_t* upper, running_t* r) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   ir_value_t *values[MAX_CARRIED], *loads[ATTENTION_MAX_LOADS];
-  hold_queries(a);
+  attention_hold_queries(a);
   attention_tile_load(a, &a->k_tile, linear_value(lower), loads);
   attention_tile_store(a, &a->k_tile, loads);
   team_barrier(k);
@@ -495,7 +273,7 @@ static void attend_keys(attention_t* a, ir_value_t* lower, ir_value_t* upper, ru
   linear_t at = tile_index(a, &loop), next = at;
   next.constant += a->tile_keys;
   bool whole = extent_is_fixed(&a->keys) && a->keys.factor % a->tile_keys == 0;
-  if (whole) next = clamp(k, next, &a->keys, a->tile_keys);
+  if (whole) next = attention_clamp(k, next, &a->keys, a->tile_keys);
   unpack_running(a, r, loop.iters);
   attend_tile(a, at, next, r);
   pack_running(a, r, values);
@@ -530,7 +308,7 @@ static ir_value_t* part_of(kernel_build_t* k, ir_value_t* fragment, int32_t at, 
 
 // The columns of one query that this lane has in a fragment of the result, `coords` to the query.
 static void store_fragment(attention_t* a, ir_value_t* fragment, int64_t z, int64_t state, linear_t* coords) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   ir_value_t* result = ir_result(a->op, 0);
   int32_t run = result_run(a), last = result->type->rank - 1;
   for (int32_t i = 0; i < a->f.c.count; i += run) {
@@ -540,7 +318,7 @@ static void store_fragment(attention_t* a, ir_value_t* fragment, int64_t z, int6
     kernel_branch_t branch;
     if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
     extent_t width = extent_fixed(a->width);
-    coords[last] = exists ? clamp(k, column, &width, run) : column;
+    coords[last] = exists ? attention_clamp(k, column, &width, run) : column;
     coords[last].lane = run > 1;
     k->lanes = run;
     eval_set_bound(k, result, eval_convert(k, part_of(k, fragment, i, run), result->type->element));
@@ -553,16 +331,16 @@ static void store_fragment(attention_t* a, ir_value_t* fragment, int64_t z, int6
 
 // 1 / sum; of a part without keys, or a row that is to be blank then, 0.
 static ir_value_t* reciprocal(attention_t* a, ir_value_t* sum) {
-  kernel_build_t* k = kernel_of(a);
-  ir_value_t* result = kernel_binary(&k->b, SCALAR_div, number_like(k, sum, 1), sum);
+  kernel_build_t* k = attention_kernel(a);
+  ir_value_t* result = kernel_binary(&k->b, SCALAR_div, attention_number_like(k, sum, 1), sum);
   if (!a->splits && !graph_get_blank(a->op)) return result;
-  ir_value_t* none = kernel_binary(&k->b, SCALAR_eq, sum, number_like(k, sum, 0));
-  return kernel_ternary(&k->b, SCALAR_select, none, number_like(k, sum, 0), result);
+  ir_value_t* none = kernel_binary(&k->b, SCALAR_eq, sum, attention_number_like(k, sum, 0));
+  return kernel_ternary(&k->b, SCALAR_select, none, attention_number_like(k, sum, 0), result);
 }
 
 // i1: the first of the lanes that have elements of the same query; NULL: there is but one.
 static ir_value_t* first_lane(attention_t* a) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   const place_t* query = attention_query_place(a, 0);
   linear_t others = linear_constant(0);
   if (!query->low) others = linear_add(k, others, a->f.low);
@@ -573,10 +351,12 @@ static ir_value_t* first_lane(attention_t* a) {
 
 // The logarithm of a query's sum of exponentials.
 static void store_logarithm(attention_t* a, const linear_t* coords, ir_value_t* most, ir_value_t* sum) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   if (a->op->result_count < 2) return;
   ir_value_t* result = ir_result(a->op, 1);
-  ir_value_t* scaled = scales_first(a) ? most : kernel_binary(&k->b, SCALAR_mul, most, number_like(k, most, a->scale));
+  ir_value_t* scaled = attention_scales_first(a)
+                           ? most
+                           : kernel_binary(&k->b, SCALAR_mul, most, attention_number_like(k, most, a->scale));
   ir_value_t* value = kernel_add(&k->b, kernel_unary(&k->b, SCALAR_log, sum), scaled);
   ir_value_t* first = first_lane(a);
   kernel_branch_t branch;
@@ -588,14 +368,14 @@ static void store_logarithm(attention_t* a, const linear_t* coords, ir_value_t* 
 }
 
 static void store_query(attention_t* a, int64_t y, int64_t state, linear_t split, running_t* r) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   int64_t results = attention_result_blocks(a), at = y * a->states + state;
   int32_t element = 0, n = 0;
   while (a->state[element] != state) ++element;
   linear_t coords[GRAPH_MAX_RANK];
   for (int32_t i = 0; i < a->rank - 2; ++i) coords[n++] = a->coords[i];
   if (a->splits) coords[n++] = split;
-  linear_t query = linear_add(k, a->first_query, wave_row(a, y));
+  linear_t query = linear_add(k, a->first_query, attention_wave_row(a, y));
   query = fragment_at(&a->f, query, attention_query_place(a, element));
   ir_value_t *exists, *sum = fold_lanes(a, SCALAR_add, r->sum[at]);
   if (extent_is_fixed(&a->queries)) {
@@ -605,7 +385,7 @@ static void store_query(attention_t* a, int64_t y, int64_t state, linear_t split
   }
   kernel_branch_t branch;
   if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
-  coords[n] = exists ? clamp(k, query, &a->queries, 1) : query;
+  coords[n] = exists ? attention_clamp(k, query, &a->queries, 1) : query;
   store_logarithm(a, coords, r->most[at], sum);
   ir_value_t* factor = kernel_splat(&k->b, reciprocal(a, sum), a->f.c.count);
   for (int64_t z = 0; z < results; ++z) {
@@ -638,11 +418,11 @@ static linear_t divide(kernel_build_t* k, linear_t x, ir_value_t* by, linear_t* 
 
 // Of the keys that the workgroup's queries see, the part that is this split's.
 static void key_range(attention_t* a, linear_t split, ir_value_t** lower, ir_value_t** upper) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   linear_t last = a->first_query;
   last.constant += attention_rows(a) - 1;
   *lower = index_constant(k, 0);
-  *upper = seen_keys(a, last);
+  *upper = attention_seen_keys(a, last);
   index_set_facts(k, *upper, a->causal ? -ATTENTION_MAX_FRAGMENTS * 8 : 0, index_facts(extent_value(k, &a->keys)).max,
                   1);
   if (!a->splits) return;
@@ -656,7 +436,7 @@ static void key_range(attention_t* a, linear_t split, ir_value_t** lower, ir_val
 }
 
 static void attend(attention_t* a, linear_t item) {
-  kernel_build_t* k = kernel_of(a);
+  kernel_build_t* k = attention_kernel(a);
   ir_value_t *tiles = ceil_divide(k, extent_value(k, &a->queries), attention_rows(a)), *lower, *upper;
   linear_t split = linear_constant(0), tile;
   if (a->splits) item = divide(k, item, index_constant(k, a->splits), &split);

@@ -1,5 +1,6 @@
-// Attention on GPUs as one kernel: what its files share. attention.c has the kernel, attention_plan.c the choice of
-// instruction and tile, attention_tile.c the way of rows to workgroup memory and from there to fragments.
+// Attention on GPUs as one kernel: what its files share. attention.c has the kernel, attention_scores.c what softmax is
+// of, attention_plan.c the choice of instruction and tile, attention_tile.c the way of rows to workgroup memory and
+// from there to fragments.
 #ifndef IREE_C_KERNELS_ATTENTION_H_
 #define IREE_C_KERNELS_ATTENTION_H_
 
@@ -83,6 +84,34 @@ static inline const place_t* attention_query_place(const attention_t* a, int32_t
 static inline const place_t* attention_other_place(const attention_t* a, int32_t i) {
   return a->turned ? &a->f.c.row[i] : &a->f.c.column[i];
 }
+
+static inline kernel_build_t* attention_kernel(attention_t* a) { return &a->f.product.d->k; }
+static inline ir_value_t* attention_number_like(kernel_build_t* k, const ir_value_t* x, double value) {
+  return kernel_number(&k->b, x->type, value);
+}
+// The first row of the wave's fragments y, in the tile of queries.
+static inline linear_t attention_wave_row(attention_t* a, int64_t y) {
+  linear_t row = a->wave_query;
+  row.constant += y * a->query_size;
+  return row;
+}
+// Scores are scaled with the exponential, where nothing is added to them.
+static inline bool attention_scales_first(const attention_t* a) { return a->mask || a->scale <= 0; }
+static inline ir_value_t* attention_multiply(attention_t* a, ir_value_t* queries, ir_value_t* others, ir_value_t* sum) {
+  return a->turned ? fragment_multiply_add(&a->f, others, queries, sum)
+                   : fragment_multiply_add(&a->f, queries, others, sum);
+}
+
+// Scores (attention_scores.c) -----------------------------------------------------------------------------------------
+
+// Brings the tile's queries to where scores take them from.
+void attention_hold_queries(attention_t* a);
+// Of the keys in workgroup memory, the first of which is `first_key`: fragments of all the wave's queries, in turn.
+void attention_scores(attention_t* a, linear_t first_key, ir_value_t** scores);
+// Keys that a query sees: all, or up to its own, counted from the last of both.
+ir_value_t* attention_seen_keys(attention_t* a, linear_t query);
+// `at`, or where the last `width` elements begin.
+linear_t attention_clamp(kernel_build_t* k, linear_t at, const extent_t* size, int64_t width);
 
 // Tiles (attention_tile.c) --------------------------------------------------------------------------------------------
 

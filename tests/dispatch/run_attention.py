@@ -115,7 +115,8 @@ class Case:
         count = f":{len(results)}" if len(results) > 1 else ""
         values = ", ".join(f"%0#{i}" for i in range(len(results))) if count else "%0"
         return f"""func.func @main({head}) -> ({', '.join(results)}) {{{body}
-  %0{count} = "graph.attention"({given}) <{{{', '.join(attributes)}}}> : ({', '.join(types[name] for name in names)}) -> ({', '.join(results)})
+  %0{count} = "graph.attention"({given}) <{{{', '.join(attributes)}}}>
+    : ({', '.join(types[name] for name in names)}) -> ({', '.join(results)})
   return {values} : {', '.join(results)}
 }}
 """
