@@ -33,12 +33,11 @@ static const char* find_attrs(const char* name) {
   return NULL;
 }
 
-// {count << 1 | sparse, values...}, or {width of an index, value << width | index...}
-static const ir_attr_t* read_segments(bytecode_t* b, bytecode_bytes_t* c) {
-  enum { MAX = 16 };
-  int32_t values[MAX] = {0};
+// Sizes of so many groups, those at the end that are 0 left out: {count << 1 | sparse, values...}, or, when sparse,
+// {..., width of an index, value << width | index...}.
+static const ir_attr_t* read_segments(bytecode_t* b, bytecode_bytes_t* c, uint32_t groups) {
+  int32_t values[9] = {0};
   uint64_t count, width = 0, value;
-  uint32_t size = 0;
   bool sparse;
   bytecode_bytes_t start = *c;
   if (!bytecode_flagged(b, c, &count, &sparse) || (sparse && count && !bytecode_varint(b, c, &width))) return NULL;
@@ -46,21 +45,24 @@ static const ir_attr_t* read_segments(bytecode_t* b, bytecode_bytes_t* c) {
     if (!bytecode_varint(b, c, &value)) return NULL;
     uint64_t at = sparse && width < 64 ? value & ((1ull << width) - 1) : i;
     if (sparse) value = width < 64 ? value >> width : 0;
-    if (at >= MAX || value > INT32_MAX) {
+    if (at >= groups || value > INT32_MAX) {
       bytecode_fail(b, &start, "the groups of an op's operands are out of range");
       return NULL;
     }
     values[at] = (int32_t)value;
-    if (at >= size) size = (uint32_t)at + 1;
   }
-  return ir_attr_dense_array(b->ctx, ir_type_int(b->ctx, 32), values, size);
+  return ir_attr_dense_array(b->ctx, ir_type_int(b->ctx, 32), values, groups);
 }
 
-static bool is_segments(const char* attr, size_t size) { return size > 4 && memcmp(attr + size - 4, ":seg", 4) == 0; }
+// The N of ":segN" (one digit), or 0.
+static uint32_t segment_count(const char* attr, size_t size) {
+  return size > 5 && memcmp(attr + size - 5, ":seg", 4) == 0 ? (uint32_t)(attr[size - 1] - '0') : 0;
+}
 
 // One attribute of the row; an absent one gives NULL.
 static bool read_attr(bytecode_t* b, bytecode_bytes_t* c, const char* attr, size_t size, const ir_attr_t** out) {
-  if (is_segments(attr, size) && b->version >= BYTECODE_HAS_SEGMENTS) return (*out = read_segments(b, c)) != NULL;
+  uint32_t groups = segment_count(attr, size);
+  if (groups && b->version >= BYTECODE_HAS_SEGMENTS) return (*out = read_segments(b, c, groups)) != NULL;
   if (attr[size - 1] == '?') return bytecode_optional_attr(b, c, out);
   return (*out = bytecode_attr(b, c)) != NULL;
 }

@@ -20,4 +20,13 @@ module {
   ^bb2(%7: f32):  // 2 preds: ^bb0, ^bb1
     return %7 : f32
   }
+  func.func @groups(%arg0: f32, %arg1: i1) -> f32 {
+    cf.cond_br %arg1, ^bb1(%arg0 : f32), ^bb2
+  ^bb1(%0: f32):  // 2 preds: ^bb0, ^bb3
+    return %0 : f32
+  ^bb2:  // pred: ^bb0
+    cf.br ^bb3
+  ^bb3:  // 2 preds: ^bb2, ^bb3
+    cf.cond_br %arg1, ^bb3, ^bb1(%arg0 : f32)
+  }
 }

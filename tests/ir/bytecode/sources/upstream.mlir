@@ -21,4 +21,13 @@ module {
   ^bb2(%8: f32):
     return %8 : f32
   }
+  func.func @groups(%a: f32, %c: i1) -> f32 {
+    cf.cond_br %c, ^bb1(%a : f32), ^bb2
+  ^bb1(%0: f32):
+    return %0 : f32
+  ^bb2:
+    cf.br ^bb3
+  ^bb3:
+    cf.cond_br %c, ^bb3, ^bb1(%a : f32)
+  }
 }
