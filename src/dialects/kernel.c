@@ -252,6 +252,12 @@ ir_value_t* kernel_extract(ir_builder_t* b, ir_value_t* v, int64_t index) {
                      (ir_named_attr_t){"index", ir_attr_i64(b->ctx, index)});
 }
 
+ir_value_t* kernel_insert(ir_builder_t* b, ir_value_t* into, ir_value_t* value, int64_t index) {
+  if (into->type->kind != IR_TYPE_VECTOR) return value;
+  ir_value_t* operands[] = {value, into};
+  return build_attrs(b, KERNEL_INSERT, operands, 2, into->type, (ir_named_attr_t){"index", ir_attr_i64(b->ctx, index)});
+}
+
 ir_value_t* kernel_shuffle(ir_builder_t* b, ir_value_t* x, ir_value_t* y, const int64_t* mask, uint32_t count) {
   assert(x->type == y->type && x->type->kind == IR_TYPE_VECTOR && count > 0);
   bool identity = count == kernel_lanes(x);

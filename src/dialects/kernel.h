@@ -41,6 +41,8 @@ ir_value_t* kernel_multiply_add(ir_builder_t* b, ir_value_t* x, ir_value_t* y, i
 ir_value_t* kernel_add_const(ir_builder_t* b, ir_value_t* x, int64_t y);
 ir_value_t* kernel_mul_const(ir_builder_t* b, ir_value_t* x, int64_t y);
 ir_value_t* kernel_splat(ir_builder_t* b, ir_value_t* x, int64_t lanes);  // lanes 1: x itself
+// `value` instead of a lane; of a scalar, itself.
+ir_value_t* kernel_insert(ir_builder_t* b, ir_value_t* into, ir_value_t* value, int64_t index);
 ir_value_t* kernel_extract(ir_builder_t* b, ir_value_t* v, int64_t index);
 ir_value_t* kernel_shuffle(ir_builder_t* b, ir_value_t* x, ir_value_t* y, const int64_t* mask, uint32_t count);
 ir_value_t* kernel_reduce(ir_builder_t* b, ir_value_t* v, const char* kind);  // scalars: themselves

@@ -26,6 +26,7 @@ static const strategy_t strategies[] = {
     {"tile", DEVICE_GPU, strategy_tile_matches, strategy_tile_build},
     {"rows", DEVICE_GPU, strategy_rows_matches, strategy_rows_build},
     {"scan", DEVICE_GPU, strategy_scan_matches, strategy_scan_build},
+    {"transpose", DEVICE_GPU, strategy_transpose_matches, strategy_transpose_build},
     {"map", DEVICE_GPU, strategy_map_matches, strategy_map_build},
     {"merge", DEVICE_GPU, strategy_merge_matches, strategy_merge_build},
     {"rank", DEVICE_GPU, strategy_rank_matches, strategy_rank_build},

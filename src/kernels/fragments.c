@@ -164,20 +164,6 @@ ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size) 
   return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, at), kernel_index(&k->b, size));
 }
 
-ir_value_t* fragment_insert(kernel_build_t* k, ir_value_t* into, ir_value_t* value, int64_t index) {
-  if (kernel_lanes(into) == 1) return value;
-  ir_named_attr_t attr = {"index", ir_attr_i64(k->ctx, index)};
-  ir_value_t* operands[] = {value, into};
-  ir_op_state_t state = {.info = ir_context_op(k->ctx, KERNEL_INSERT),
-                         .operands = operands,
-                         .operand_count = 2,
-                         .result_types = &into->type,
-                         .result_count = 1,
-                         .attrs = &attr,
-                         .attr_count = 1};
-  return ir_result(ir_build(&k->b, &state), 0);
-}
-
 ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c) {
   kernel_build_t* k = &f->product.d->k;
   if (!f->row->instruction) return eval_multiply_add(k, kernel_splat(&k->b, a, kernel_lanes(c)), b, c);

@@ -67,7 +67,9 @@ linear_t fragment_at(fragments_t* f, linear_t first, const place_t* place);
 linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size, int64_t width);
 // i1: at < size; NULL where it always is.
 ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size);
-ir_value_t* fragment_insert(kernel_build_t* k, ir_value_t* into, ir_value_t* value, int64_t index);
+static inline ir_value_t* fragment_insert(kernel_build_t* k, ir_value_t* into, ir_value_t* value, int64_t index) {
+  return kernel_insert(&k->b, into, value, index);
+}
 // a * b + c.
 ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c);
 // How many elements of a result's fragment, from each multiple of it on, lie side by side in the result's memory.

@@ -1,12 +1,18 @@
-// Transposes on CPUs: where the dimension that memory has innermost is not the result's last one, squares of as many
-// rows as a vector has lanes are read along the one, turned in registers and stored along the other. What is computed
-// before comes with the rows that are read, what follows with those that are stored. Squares at the end of a dimension
-// end with it, so that they share elements with those before them, and none needs a mask.
+// Transposes: where the dimension that memory has innermost is not the result's last one, squares are read along the
+// one and stored along the other. What is computed before comes with the rows that are read, what follows with those
+// that are stored.
+//
+// On CPUs a square has as many rows as a vector has lanes, and is turned in registers. Squares at the end of a
+// dimension end with it, so that they share elements with those before them, and none needs a mask. On GPUs a workgroup
+// turns a square in workgroup memory: 32 lanes read and store four bytes each side by side, and lines there are an
+// element longer than the square, so that neither way two lanes meet in a bank.
 #include <string.h>
 
 #include "kernels/strategy.h"
+#include "kernels/team.h"
 
 enum { MAX_LANES = 16, LEAST_LANES = 4 };
+enum { SIDE_LANES = 32, WORKGROUP = 256, LEAST_SIDE = 16, WORD = 4 };
 
 typedef struct turn_t {
   dispatch_t* d;
@@ -45,6 +51,17 @@ static int64_t square_lanes(const dispatch_t* d, const ir_type_t* type, int32_t 
   return lanes;
 }
 
+// Whether squares of the transposed value, whose dimension `inner` is read along, are worth it.
+static bool has_squares(const dispatch_t* d, const ir_type_t* type, int32_t inner) {
+  if (d->device->kind == DEVICE_CPU) {
+    return eval_shuffles(type->element) && square_lanes(d, type, inner) >= LEAST_LANES;
+  }
+  const ir_type_t* element = type->element;
+  bool is_whole = (element->kind == IR_TYPE_FLOAT || element->kind == IR_TYPE_INTEGER) && element->width >= 8 &&
+                  element->width == 8 * ir_type_bytes(element);
+  return is_whole && type->dims[inner] >= LEAST_SIDE && type->dims[type->rank - 1] >= LEAST_SIDE;
+}
+
 // A transpose that elementwise functions lead to from `value`, of its shape.
 static ir_value_t* find_transpose(const dispatch_t* d, ir_value_t* value, int depth) {
   enum { DEEP = 8 };
@@ -52,9 +69,8 @@ static ir_value_t* find_transpose(const dispatch_t* d, ir_value_t* value, int de
   if (!op || depth == DEEP) return NULL;
   if (ir_is(op, GRAPH_TRANSPOSE)) {
     int32_t inner = inner_dim(op);
-    bool turns = inner != value->type->rank - 1 && eval_shuffles(value->type->element);
-    return turns && reads_runs(ir_operand(op, 0), 0) && square_lanes(d, value->type, inner) >= LEAST_LANES ? value
-                                                                                                           : NULL;
+    bool turns = inner != value->type->rank - 1 && reads_runs(ir_operand(op, 0), 0);
+    return turns && has_squares(d, value->type, inner) ? value : NULL;
   }
   if (graph_scalar_fn(op) < 0) return NULL;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
@@ -112,14 +128,12 @@ static void build_square(turn_t* t, linear_t row, linear_t column) {
   k->lanes = 1;
 }
 
-void strategy_transpose_build(dispatch_t* d) {
+static void build_cpu(turn_t* turn) {
   enum { WORK = 60000 };
+  turn_t t = *turn;
+  dispatch_t* d = t.d;
   kernel_build_t* k = &d->k;
-  turn_t t = {.d = d, .result = ir_operand(d->yield, 0)};
   const ir_type_t* type = t.result->type;
-  t.turned = find_transpose(d, t.result, 0);
-  t.last = type->rank - 1;
-  t.inner = inner_dim(t.turned->def);
   t.lanes = square_lanes(d, type, t.inner);
   int64_t sizes[GRAPH_MAX_RANK], columns = type->dims[t.last], whole = columns / t.lanes * t.lanes, count = 1;
   memcpy(sizes, type->dims, sizeof(sizes));
@@ -137,4 +151,137 @@ void strategy_transpose_build(dispatch_t* d) {
   kernel_for_end(&k->b, &loop, NULL, 0);
   if (whole < columns) build_square(&t, row, linear_constant(columns - t.lanes));
   iterations_end(d, &it);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// GPUs
+//===----------------------------------------------------------------------------------------------------------------===
+
+// i1: both coordinates are inside; NULL where they always are.
+static ir_value_t* find_inside(turn_t* t) {
+  kernel_build_t* k = &t->d->k;
+  const int32_t dims[] = {t->last, t->inner};
+  ir_value_t* inside = NULL;
+  for (int i = 0; i < 2; ++i) {
+    linear_t at = t->coords[dims[i]];
+    at.lane = 0;
+    int64_t min, max, size = t->result->type->dims[dims[i]];
+    linear_range(k, &at, &min, &max);
+    if (max < size) continue;
+    ir_value_t* below = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &at), kernel_index(&k->b, size));
+    inside = inside ? kernel_binary(&k->b, SCALAR_and, inside, below) : below;
+  }
+  return inside;
+}
+
+enum { MAX_SHARE = SIDE_LANES * WORD * SIDE_LANES / WORKGROUP };
+
+// A thread's share of the square, a vector of each of so many lines.
+typedef struct share_of_t {
+  ir_value_t* memory;
+  const linear_t* first;  // coordinates of the square
+  linear_t line, lane;    // of the share's first line
+  int64_t count, step, stride;
+} share_of_t;
+
+// Sets the coordinates of the share's vector number i, that goes along `along`; i1: whether that is inside, or NULL.
+static ir_value_t* find_vector(turn_t* t, const share_of_t* share, int64_t i, int32_t along, int32_t across) {
+  linear_t line = share->line;
+  line.constant += i * share->step;
+  t->coords[along] = linear_add(&t->d->k, share->first[along], share->lane);
+  t->coords[across] = linear_add(&t->d->k, share->first[across], line);
+  ir_value_t* inside = find_inside(t);
+  t->coords[along].lane = t->lanes > 1;
+  return inside;
+}
+
+// Reads all of it, then brings it to workgroup memory.
+static void read_share(turn_t* t, const share_of_t* share) {
+  kernel_build_t* k = &t->d->k;
+  const ir_type_t* type = kernel_vector_type(k->ctx, t->turned->type->element, t->lanes);
+  ir_value_t* values[MAX_SHARE];
+  for (int64_t i = 0; i < share->count; ++i) {
+    ir_value_t* inside = find_vector(t, share, i, t->inner, t->last);
+    kernel_branch_t branch = {0};
+    if (inside) branch = kernel_if_begin(&k->b, inside, &type, 1);
+    k->lanes = t->lanes;
+    values[i] = eval_lanes(k, t->turned, t->coords);
+    k->lanes = 1;
+    if (!inside) continue;
+    kernel_if_else(&k->b, &branch, &values[i], 1);
+    ir_value_t* none = kernel_number(&k->b, type, 0);
+    kernel_if_end(&k->b, &branch, &none, 1);
+    values[i] = ir_result(branch.op, 0);
+  }
+  for (int64_t i = 0; i < share->count; ++i) {
+    linear_t at = linear_add(k, linear_scale(k, share->line, share->stride), share->lane);
+    at.constant += i * share->step * share->stride;
+    for (int64_t v = 0; v < t->lanes; ++v, ++at.constant) {
+      kernel_store(&k->b, kernel_extract(&k->b, values[i], v), share->memory, linear_scalar(k, &at));
+    }
+  }
+}
+
+static void store_share(turn_t* t, const share_of_t* share) {
+  kernel_build_t* k = &t->d->k;
+  for (int64_t i = 0; i < share->count; ++i) {
+    ir_value_t* inside = find_vector(t, share, i, t->last, t->inner);
+    kernel_branch_t branch = {0};
+    if (inside) branch = kernel_if_begin(&k->b, inside, NULL, 0);
+    linear_t at = linear_add(k, linear_scale(k, share->lane, share->stride), share->line);
+    at.constant += i * share->step;
+    ir_value_t* turned = kernel_number(&k->b, kernel_vector_type(k->ctx, t->turned->type->element, t->lanes), 0);
+    for (int64_t v = 0; v < t->lanes; ++v, at.constant += share->stride) {
+      turned = kernel_insert(&k->b, turned, kernel_load(&k->b, share->memory, linear_scalar(k, &at), 1), v);
+    }
+    k->lanes = t->lanes;
+    eval_set_bound(k, t->turned, turned);
+    eval_store(k, t->d->outputs[0], t->coords, eval_at(k, t->result, t->coords));
+    t->turned->data = NULL;
+    k->lanes = 1;
+    if (inside) kernel_if_end(&k->b, &branch, NULL, 0);
+  }
+}
+
+static void build_gpu(turn_t* t) {
+  dispatch_t* d = t->d;
+  kernel_build_t* k = &d->k;
+  const ir_type_t *type = t->result->type, *element = t->turned->type->element;
+  t->lanes = WORD / (int64_t)ir_type_bytes(element);
+  if (t->lanes < 1 || type->dims[t->inner] % t->lanes || type->dims[t->last] % t->lanes) t->lanes = 1;
+  int64_t side = SIDE_LANES * t->lanes, sizes[GRAPH_MAX_RANK], count = 1;
+  memcpy(sizes, type->dims, sizeof(sizes));
+  sizes[t->inner] = (sizes[t->inner] + side - 1) / side;
+  sizes[t->last] = (sizes[t->last] + side - 1) / side;
+  for (int32_t i = 0; i < type->rank; ++i) count *= sizes[i];
+  team_t team = team_begin(d, WORKGROUP);
+  extent_t squares = extent_fixed(count);
+  iterations_t it = team_iterations(d, &squares);
+  iterations_split(k, it.index, sizes, type->rank, t->coords);
+  linear_t first[GRAPH_MAX_RANK];
+  memcpy(first, t->coords, sizeof(first));
+  first[t->inner] = linear_scale(k, first[t->inner], side);
+  first[t->last] = linear_scale(k, first[t->last], side);
+  share_of_t share = {.first = first, .step = WORKGROUP / SIDE_LANES, .stride = side + 1};
+  share.count = side / share.step;
+  share.memory = kernel_alloc(&k->b, element, side * share.stride, IR_SPACE_WORKGROUP);
+  linear_divide(k, team.thread, SIDE_LANES, &share.line, &share.lane);
+  share.lane = linear_scale(k, share.lane, t->lanes);
+  if (it.has_loop) team_barrier(k);  // all have stored the square before
+  read_share(t, &share);
+  team_barrier(k);
+  store_share(t, &share);
+  iterations_end(d, &it);
+}
+
+void strategy_transpose_build(dispatch_t* d) {
+  turn_t t = {.d = d, .result = ir_operand(d->yield, 0)};
+  t.last = t.result->type->rank - 1;
+  t.turned = find_transpose(d, t.result, 0);
+  t.inner = inner_dim(t.turned->def);
+  if (d->device->kind == DEVICE_CPU) {
+    build_cpu(&t);
+  } else {
+    build_gpu(&t);
+  }
 }
