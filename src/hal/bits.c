@@ -65,6 +65,7 @@ static const iree_bitfield_string_mapping_t command_buffer_mode_bits[] = {
 #define MODE(name) BIT(IREE_HAL_COMMAND_BUFFER_MODE_, name)
     MODE(ONE_SHOT),   MODE(ALLOW_INLINE_EXECUTION),  MODE(UNVALIDATED),
     MODE(UNRETAINED), MODE(RETAIN_PROFILE_METADATA), MODE(RETAIN_DISPATCH_METADATA),
+    MODE(REVISABLE),
 #undef MODE
 };
 

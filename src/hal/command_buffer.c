@@ -224,6 +224,32 @@ iree_status_t iree_hal_command_buffer_end(iree_hal_command_buffer_t* command_buf
   return iree_ok_status();
 }
 
+bool iree_hal_command_buffer_can_revise(const iree_hal_command_buffer_t* command_buffer) {
+  return (command_buffer->mode & IREE_HAL_COMMAND_BUFFER_MODE_REVISABLE) && RECORD(command_buffer, begin_revision) &&
+         command_buffer->recording == IREE_HAL_RECORDING_DONE &&
+         iree_atomic_ref_count_load(&command_buffer->resource.ref_count) == 1;
+}
+
+iree_status_t iree_hal_command_buffer_begin_revision(iree_hal_command_buffer_t* command_buffer) {
+  if (!iree_hal_command_buffer_can_revise(command_buffer)) {
+    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION,
+                            "the command buffer cannot be revised, or not while it is used");
+  }
+  command_buffer->recording = IREE_HAL_RECORDING_OPEN;
+  for (uint32_t i = 0; command_buffer->slots && i < command_buffer->binding_count; ++i) {
+    command_buffer->slots[i].min_length = 0;
+  }
+  return RECORD(command_buffer, begin_revision)(command_buffer);
+}
+
+iree_status_t iree_hal_command_buffer_keep(iree_hal_command_buffer_t* command_buffer, iree_host_size_t count) {
+  IREE_RETURN_IF_ERROR(check_recording(command_buffer, 0));
+  if (!RECORD(command_buffer, keep)) {
+    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "the command buffer cannot be revised");
+  }
+  return RECORD(command_buffer, keep)(command_buffer, count);
+}
+
 iree_status_t iree_hal_command_buffer_begin_debug_group(iree_hal_command_buffer_t* command_buffer,
                                                         iree_string_view_t label, iree_hal_label_color_t label_color,
                                                         const iree_hal_label_location_t* location) {

@@ -116,6 +116,8 @@ typedef struct recorded_t {
   hal_recording_t recording;
   const hal_lowering_t* lowering;
   void* lowered;
+  bool revises;  // what comes takes the place of commands, the next of which is `revised`
+  iree_host_size_t revised;
   bool has_collectives;
   hal_collectives_t* collectives;  // when it has any, from its end on
   hal_idle_list_t* home;
@@ -125,20 +127,130 @@ typedef struct recorded_t {
 
 static recorded_t* cast(iree_hal_command_buffer_t* base) { return (recorded_t*)base; }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Revision
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t recorded_begin_revision(iree_hal_command_buffer_t* base) {
+  recorded_t* self = cast(base);
+  if (self->has_collectives) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "command buffers with collectives are not revised");
+  }
+  self->revises = true;
+  self->revised = 0;
+  return iree_ok_status();
+}
+
+static void need_slot(iree_hal_command_buffer_t* base, const iree_hal_buffer_ref_t* ref) {
+  if (ref->buffer || !base->slots) return;
+  iree_hal_command_buffer_slot_t* slot = &base->slots[ref->buffer_slot];
+  iree_device_size_t end = ref->offset + (ref->length == IREE_HAL_WHOLE_BUFFER ? 0 : ref->length);
+  slot->min_length = iree_max(slot->min_length, end);
+}
+
+static iree_status_t recorded_keep(iree_hal_command_buffer_t* base, iree_host_size_t count) {
+  recorded_t* self = cast(base);
+  if (!self->revises || count > self->recording.count - self->revised) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "so many commands were not recorded");
+  }
+  for (; count; --count) {
+    const hal_command_t* command = &self->recording.commands[self->revised++];
+    if (command->kind != HAL_COMMAND_DISPATCH) {
+      need_slot(base, &command->target);
+      if (command->kind == HAL_COMMAND_COPY) need_slot(base, &command->source);
+      continue;
+    }
+    const hal_dispatch_t* dispatch = &command->dispatch;
+    for (iree_host_size_t i = 0; i < dispatch->bindings.count; ++i) need_slot(base, &dispatch->bindings.values[i]);
+    if (iree_hal_dispatch_uses_indirect_parameters(dispatch->flags)) {
+      need_slot(base, &dispatch->config.workgroup_count_ref);
+    }
+  }
+  return iree_ok_status();
+}
+
+static bool is_alike_dispatch(const hal_dispatch_t* a, const hal_dispatch_t* b) {
+  if (a->executable != b->executable || a->function.value != b->function.value || a->flags != b->flags ||
+      a->constants.data_length != b->constants.data_length || a->bindings.count != b->bindings.count ||
+      a->config.workgroup_count_ref.buffer != b->config.workgroup_count_ref.buffer) {
+    return false;
+  }
+  for (iree_host_size_t i = 0; i < a->bindings.count; ++i) {
+    if (a->bindings.values[i].buffer != b->bindings.values[i].buffer) return false;
+  }
+  return true;
+}
+
+// Whether one may take the other's place: it needs no memory and keeps nothing else alive.
+static bool is_alike(const hal_command_t* a, const hal_command_t* b) {
+  if (a->kind != b->kind) return false;
+  if (a->kind == HAL_COMMAND_DISPATCH) return is_alike_dispatch(&a->dispatch, &b->dispatch);
+  if (a->target.buffer != b->target.buffer) return false;
+  if (a->kind == HAL_COMMAND_COPY) return a->source.buffer == b->source.buffer;
+  return a->kind != HAL_COMMAND_UPDATE || a->target.length == b->target.length;
+}
+
+// Puts a command, whose data is the caller's, in the place of the next one.
+static iree_status_t revise(recorded_t* self, const hal_command_t* command) {
+  hal_command_t* place = &self->recording.commands[self->revised];
+  if (self->revised == self->recording.count || !is_alike(place, command)) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "command %" PRIhsz " is not like the one that was recorded",
+                            self->revised);
+  }
+  ++self->revised;
+  if (command->kind == HAL_COMMAND_DISPATCH) {
+    hal_dispatch_t* dispatch = &place->dispatch;
+    const hal_dispatch_t* source = &command->dispatch;
+    dispatch->config = source->config;
+    size_t size = source->constants.data_length, refs_size = source->bindings.count * sizeof(*source->bindings.values);
+    if (size) memcpy((void*)dispatch->constants.data, source->constants.data, size);
+    if (refs_size) memcpy((void*)dispatch->bindings.values, source->bindings.values, refs_size);
+    return iree_ok_status();
+  }
+  place->target = command->target;
+  if (command->kind == HAL_COMMAND_COPY) {
+    place->source = command->source;
+  } else if (command->kind == HAL_COMMAND_FILL) {
+    place->pattern = command->pattern;
+  } else if (command->target.length) {
+    memcpy((void*)place->data, command->data, command->target.length);
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t end_revision(recorded_t* self) {
+  if (self->revised != self->recording.count) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " of %" PRIhsz " commands were revised or kept",
+                            self->revised, self->recording.count);
+  }
+  self->revises = false;
+  self->lowering->reset(self->lowered);
+  return self->lowering->lower(self->lowered, &self->recording);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Recording
+//===----------------------------------------------------------------------------------------------------------------===
+
 static iree_status_t recorded_end(iree_hal_command_buffer_t* base) {
   recorded_t* self = cast(base);
+  if (self->revises) return end_revision(self);
   if (self->has_collectives) {
     hal_recording_t first;
     IREE_RETURN_IF_ERROR(hal_collectives_divide(base, &self->recording, &first, &self->collectives));
     return self->lowering->lower(self->lowered, &first);
   }
   iree_status_t status = self->lowering->lower(self->lowered, &self->recording);
-  if (!self->home) recording_free_commands(&self->recording);
+  bool is_needed = self->home || base->mode & IREE_HAL_COMMAND_BUFFER_MODE_REVISABLE;
+  if (!is_needed) recording_free_commands(&self->recording);
   return status;
 }
 
 static iree_status_t recorded_barrier(iree_hal_command_buffer_t* base, iree_hal_execution_stage_t source_stage_mask,
                                       iree_hal_execution_stage_t target_stage_mask) {
+  if (cast(base)->revises) {
+    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "barriers are not revised");
+  }
   cast(base)->recording.waits = true;
   return iree_ok_status();
 }
@@ -149,6 +261,7 @@ static iree_status_t recorded_fill(iree_hal_command_buffer_t* base, iree_hal_buf
   hal_command_t command = {.kind = HAL_COMMAND_FILL, .target = target_ref};
   command.pattern.length = (uint8_t)pattern_length;
   memcpy(command.pattern.data, pattern, pattern_length);
+  if (cast(base)->revises) return revise(cast(base), &command);
   IREE_RETURN_IF_ERROR(retain(recording, target_ref.buffer));
   return append(recording, &command);
 }
@@ -161,6 +274,10 @@ static iree_status_t recorded_update(iree_hal_command_buffer_t* base, const void
   if (target_ref.length == IREE_HAL_WHOLE_BUFFER) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the length of an update must be given");
   }
+  if (cast(base)->revises) {
+    command.data = (const uint8_t*)source_buffer + source_offset;
+    return revise(cast(base), &command);
+  }
   IREE_RETURN_IF_ERROR(copy_bytes(recording, (const uint8_t*)source_buffer + source_offset, target_ref.length,
                                   (const void**)&command.data));
   IREE_RETURN_IF_ERROR(retain(recording, target_ref.buffer));
@@ -172,6 +289,7 @@ static iree_status_t recorded_copy(iree_hal_command_buffer_t* base, iree_hal_buf
   hal_recording_t* recording = &cast(base)->recording;
   hal_command_t command = {.kind = HAL_COMMAND_COPY, .target = target_ref};
   command.source = source_ref;
+  if (cast(base)->revises) return revise(cast(base), &command);
   IREE_RETURN_IF_ERROR(retain(recording, source_ref.buffer));
   IREE_RETURN_IF_ERROR(retain(recording, target_ref.buffer));
   return append(recording, &command);
@@ -188,6 +306,7 @@ static iree_status_t recorded_dispatch(iree_hal_command_buffer_t* base, iree_hal
   if (!iree_hal_dispatch_uses_indirect_parameters(flags))
     memset(&dispatch->config.workgroup_count_ref, 0, sizeof(dispatch->config.workgroup_count_ref));
   IREE_RETURN_IF_ERROR(cast(base)->lowering->check(cast(base)->lowered, dispatch));
+  if (cast(base)->revises) return revise(cast(base), &command);
   IREE_RETURN_IF_ERROR(
       copy_bytes(recording, constants.data, constants.data_length, (const void**)&dispatch->constants.data));
   IREE_RETURN_IF_ERROR(copy_bytes(recording, bindings.values, bindings.count * sizeof(*bindings.values),
@@ -206,6 +325,9 @@ static iree_status_t recorded_collective(iree_hal_command_buffer_t* base, iree_h
   hal_recording_t* recording = &cast(base)->recording;
   if (!hal_channel_is_local(channel)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the channel is of another kind of device");
+  }
+  if (cast(base)->revises) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "collectives cannot be added to what is recorded");
   }
   hal_command_t command = {.kind = HAL_COMMAND_COLLECTIVE};
   command.collective = (hal_collective_t){channel, op, param, element_count, send_ref, recv_ref};
@@ -251,6 +373,8 @@ static const iree_hal_command_buffer_vtable_t recorded_vtable = {
     .copy_buffer = recorded_copy,
     .dispatch = recorded_dispatch,
     .collective = recorded_collective,
+    .begin_revision = recorded_begin_revision,
+    .keep = recorded_keep,
 };
 
 static void initialize(recorded_t* self, const hal_recorded_params_t* params) {

@@ -65,7 +65,7 @@ typedef struct hal_lowering_t {
   // Makes what submissions use, in an object that the command buffer has owned from the start. After an error it is
   // never submitted.
   iree_status_t (*lower)(void* lowered, const hal_recording_t* recording);
-  // Forgets that, to be made anew. Nothing of it is in flight. Only for command buffers that have a home.
+  // Forgets that, to be made anew, if it can in the same memory. Nothing of it is in flight.
   void (*reset)(void* lowered);
   void (*free)(void* lowered);
 } hal_lowering_t;

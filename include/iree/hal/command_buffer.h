@@ -34,6 +34,8 @@ enum iree_hal_command_buffer_mode_bits_t {
   IREE_HAL_COMMAND_BUFFER_MODE_UNRETAINED = 1u << 6,   // the caller keeps named objects alive
   IREE_HAL_COMMAND_BUFFER_MODE_RETAIN_PROFILE_METADATA = 1u << 7,
   IREE_HAL_COMMAND_BUFFER_MODE_RETAIN_DISPATCH_METADATA = 1u << 8,
+  // What is recorded may be given other numbers later (iree_hal_command_buffer_begin_revision).
+  IREE_HAL_COMMAND_BUFFER_MODE_REVISABLE = 1u << 16,
 };
 typedef uint32_t iree_hal_command_buffer_mode_t;
 IREE_API_EXPORT iree_string_view_t iree_hal_command_buffer_mode_format(iree_hal_command_buffer_mode_t value,
@@ -377,6 +379,17 @@ IREE_API_EXPORT iree_status_t iree_hal_command_buffer_collective(
     iree_hal_command_buffer_t* command_buffer, iree_hal_channel_t* channel, iree_hal_collective_op_t op, uint32_t param,
     iree_hal_buffer_ref_t send_ref, iree_hal_buffer_ref_t recv_ref, iree_device_size_t element_count);
 
+// Revision: other numbers in a finished REVISABLE command buffer, without memory for them. Between begin_revision and
+// end each recorded command, in order, is either kept or given again: of the same kind, with the same function, flags,
+// objects, and as many constants, bindings and bytes of data. Barriers stay where they are. Possible while nothing
+// executes the command buffer and the caller has the only reference. What fails in between leaves a command buffer that
+// can only be released. Errors: FAILED_PRECONDITION, INVALID_ARGUMENT for commands that are not alike.
+IREE_API_EXPORT bool iree_hal_command_buffer_can_revise(const iree_hal_command_buffer_t* command_buffer);
+IREE_API_EXPORT iree_status_t iree_hal_command_buffer_begin_revision(iree_hal_command_buffer_t* command_buffer);
+// Keeps the next `count` commands.
+IREE_API_EXPORT iree_status_t iree_hal_command_buffer_keep(iree_hal_command_buffer_t* command_buffer,
+                                                           iree_host_size_t count);
+
 // Checks a table against what was recorded: enough slots, buffers present, usage, access and ranges. Devices call it on
 // submission of validated command buffers.
 IREE_API_EXPORT iree_status_t iree_hal_command_buffer_validate_submission(
@@ -425,8 +438,8 @@ IREE_API_EXPORT iree_status_t iree_hal_create_transfer_command_buffer(
 
 //===----------------------------------------------------------------------------------------------------------------===
 // For drivers. The public functions above validate and then call these; references arrive with absolute lengths only
-// when they are direct. begin, the debug groups and advise_buffer may be NULL: then there is nothing to do; collective
-// may be NULL where there is none.
+// when they are direct. begin, the debug groups and advise_buffer may be NULL: then there is nothing to do; collective,
+// begin_revision and keep may be NULL where there are none.
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct iree_hal_command_buffer_vtable_t {
@@ -460,6 +473,9 @@ typedef struct iree_hal_command_buffer_vtable_t {
   iree_status_t(IREE_API_PTR* collective)(iree_hal_command_buffer_t* command_buffer, iree_hal_channel_t* channel,
                                           iree_hal_collective_op_t op, uint32_t param, iree_hal_buffer_ref_t send_ref,
                                           iree_hal_buffer_ref_t recv_ref, iree_device_size_t element_count);
+  // The slots' lengths are zero then; `keep` sets what kept commands need.
+  iree_status_t(IREE_API_PTR* begin_revision)(iree_hal_command_buffer_t* command_buffer);
+  iree_status_t(IREE_API_PTR* keep)(iree_hal_command_buffer_t* command_buffer, iree_host_size_t count);
 } iree_hal_command_buffer_vtable_t;
 
 // What validation knows of a slot: what the commands that use it need.

@@ -250,6 +250,8 @@ gpu_work_t gpu_command_lower(const gpu_backend_t* backend, const hal_command_t* 
 // The commands of a recording, followed by its slots and what its dispatches have.
 typedef struct command_list_t {
   gpu_work_t work;
+  gpu_command_t* storage;  // of the commands and what follows them
+  size_t capacity;         // of it, in bytes
   gpu_device_t* device;
   iree_allocator_t host_allocator;
 } command_list_t;
@@ -258,19 +260,29 @@ static iree_status_t check(void* lowered, const hal_dispatch_t* dispatch) {
   return check_dispatch(((command_list_t*)lowered)->work.backend, dispatch);
 }
 
+static iree_status_t reserve(command_list_t* list, size_t size) {
+  if (size <= list->capacity) return iree_ok_status();
+  iree_allocator_free(list->host_allocator, list->storage);
+  list->storage = NULL;
+  list->capacity = 0;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(list->host_allocator, size, (void**)&list->storage));
+  list->capacity = size;
+  return iree_ok_status();
+}
+
 static iree_status_t lower(void* lowered, const hal_recording_t* recording) {
   command_list_t* list = (command_list_t*)lowered;
   const gpu_backend_t* backend = list->work.backend;
-  gpu_command_t* commands = NULL;
   count_t count = {0};
-  size_t size = recording->count * sizeof(*commands);
+  size_t size = recording->count * sizeof(gpu_command_t);
   if (size == 0) return iree_ok_status();
   for (iree_host_size_t i = 0; i < recording->count; ++i) {
     count_slots(&recording->commands[i], &count);
     size += storage_size(backend, &recording->commands[i]);
   }
   size += ((size_t)count.table + count.loose) * sizeof(gpu_slot_t);
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(list->host_allocator, size, (void**)&commands));
+  IREE_RETURN_IF_ERROR(reserve(list, size));
+  gpu_command_t* commands = list->storage;
   gpu_slot_t* slots = (gpu_slot_t*)(commands + recording->count);
   memset(slots, 0, count.table * sizeof(*slots));
   lowerer_t lowerer = {.backend = backend, .slots = slots, .table_count = count.table, .slot_count = count.table};
@@ -283,14 +295,20 @@ static iree_status_t lower(void* lowered, const hal_recording_t* recording) {
   return backend->make_plan ? backend->make_plan(list->device, &list->work, &list->work.plan) : iree_ok_status();
 }
 
-static void list_free(void* lowered) {
+static void list_reset(void* lowered) {
   command_list_t* list = (command_list_t*)lowered;
   if (list->work.plan) list->work.backend->free_plan(list->work.plan);
-  iree_allocator_free(list->host_allocator, (void*)list->work.commands);
+  list->work = (gpu_work_t){.backend = list->work.backend, .is_one_shot = list->work.is_one_shot};
+}
+
+static void list_free(void* lowered) {
+  command_list_t* list = (command_list_t*)lowered;
+  list_reset(list);
+  iree_allocator_free(list->host_allocator, list->storage);
   iree_allocator_free(list->host_allocator, list);
 }
 
-const hal_lowering_t gpu_lowering = {.check = check, .lower = lower, .free = list_free};
+const hal_lowering_t gpu_lowering = {.check = check, .lower = lower, .reset = list_reset, .free = list_free};
 
 iree_status_t gpu_device_create_command_buffer(iree_hal_device_t* base, iree_hal_command_buffer_mode_t mode,
                                                iree_hal_command_category_t categories,

@@ -94,8 +94,8 @@ static iree_status_t null_queue_dispatch(iree_hal_device_t* device, iree_hal_que
 
 static iree_status_t check(void* lowered, const hal_dispatch_t* dispatch) { return iree_ok_status(); }
 static iree_status_t lower(void* lowered, const hal_recording_t* recording) { return iree_ok_status(); }
-static void free_lowered(void* lowered) {}
-static const hal_lowering_t lowering = {.check = check, .lower = lower, .free = free_lowered};
+static void forget(void* lowered) {}
+static const hal_lowering_t lowering = {.check = check, .lower = lower, .reset = forget, .free = forget};
 
 static iree_status_t null_create_command_buffer(iree_hal_device_t* device, iree_hal_command_buffer_mode_t mode,
                                                 iree_hal_command_category_t categories,

@@ -278,7 +278,7 @@ void vm_device_close(vm_device_t* device) {
   vm_stream_release(device->ordered_stream);
   device->ordered_stream = NULL;
   for (uint32_t i = 0; device->recordings && i < device->image->tables_count; ++i) {
-    for (vm_recording_t *recording = device->recordings[i], *next; recording; recording = next) {
+    for (vm_recording_t *recording = device->recordings[i].first, *next; recording; recording = next) {
       next = recording->next;
       vm_recording_free(recording, device->allocator);
     }

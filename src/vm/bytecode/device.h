@@ -31,6 +31,13 @@ typedef struct vm_recording_t {
 
 enum { VM_RECORDING_LIMIT = 8 };  // recordings of a table
 
+// Of a table: the last used one first.
+typedef struct vm_recordings_t {
+  vm_recording_t* first;
+  uint64_t displaced[VM_RECORDING_LIMIT];  // hashes of the last parameters that others took the place of
+  uint32_t displaced_count;                // so far
+} vm_recordings_t;
+
 // An executable and its entry points by their order in the module.
 typedef struct vm_executable_t {
   iree_hal_executable_t* handle;  // NULL: not for this device's target
@@ -49,7 +56,7 @@ typedef struct vm_device_t {
   bool unified;           // device memory is host memory: allocation needs no queue
   uint32_t target;        // row of the module's targets; MODULE_NONE without executables
   vm_executable_t* executables;
-  vm_recording_t** recordings;  // of each table, the last used one first
+  vm_recordings_t* recordings;  // of each table
   vm_transient_t transients[VM_TRANSIENT_LIMIT];
   iree_slim_mutex_t mutex;  // guards idle_streams
   vm_stream_t* idle_streams;

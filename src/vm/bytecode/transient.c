@@ -4,6 +4,9 @@
 #include "vm/bytecode/device.h"
 #include "vm/bytecode/stream.h"
 
+#define GROWTH_SHARE 4          // of a transient's size, to grow on
+#define TRANSIENT_ALIGNMENT 64  // bytes
+
 static iree_hal_buffer_params_t buffer_params(const vm_device_t* device) {
   return (iree_hal_buffer_params_t){
       .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | (device->unified ? IREE_HAL_BUFFER_USAGE_MAPPING : 0),
@@ -121,12 +124,40 @@ static vm_transient_t* find_place(vm_device_t* device, const vm_stream_t* stream
   return best;
 }
 
+// A free buffer that is too small, but not by half: sizes grow from call to call.
+static vm_transient_t* find_outgrown(vm_device_t* device, const vm_stream_t* stream, iree_device_size_t size) {
+  for (int i = 0; i < VM_TRANSIENT_LIMIT; ++i) {
+    vm_transient_t* transient = &device->transients[i];
+    bool is_near = transient->buffer && transient->size < size && transient->size >= size / 2;
+    if (is_near && is_free(transient, stream)) return transient;
+  }
+  return NULL;
+}
+
+// Allocates a buffer of at least that size. One that takes the place of another it has outgrown has room to grow on.
+static iree_status_t allocate_transient(vm_device_t* device, vm_stream_t* stream, iree_device_size_t* size,
+                                        iree_hal_buffer_t** out_buffer) {
+  vm_transient_t* outgrown = find_outgrown(device, stream, *size);
+  iree_device_size_t roomy = *size;
+  if (outgrown && iree_device_size_checked_add(*size, *size / GROWTH_SHARE, &roomy)) {
+    drop(outgrown);
+    roomy = iree_device_align(roomy, TRANSIENT_ALIGNMENT);
+    iree_status_t status = vm_device_allocate(device, stream, roomy, out_buffer);
+    if (iree_status_is_ok(status)) {
+      *size = roomy;
+      return status;
+    }
+    iree_status_ignore(status);
+  }
+  return vm_device_allocate(device, stream, *size, out_buffer);
+}
+
 iree_status_t vm_transient_acquire(vm_device_t* device, vm_stream_t* stream, iree_device_size_t size,
                                    iree_hal_buffer_t** out_buffer) {
   vm_transient_t* transient = find_fitting(device, stream, size);
   if (!transient) {
     iree_hal_buffer_t* buffer = NULL;
-    IREE_RETURN_IF_ERROR(vm_device_allocate(device, stream, size, &buffer));
+    IREE_RETURN_IF_ERROR(allocate_transient(device, stream, &size, &buffer));
     transient = find_place(device, stream);
     if (!transient) {  // all are in use: this one is not kept
       *out_buffer = buffer;
