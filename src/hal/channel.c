@@ -48,9 +48,8 @@ struct group_t {
 };
 
 struct iree_hal_channel_t {
-  iree_hal_resource_t resource;
+  hal_channel_t base;
   iree_allocator_t host_allocator;
-  iree_hal_device_t* device;
   group_t* group;
   uint32_t rank;
 };
@@ -273,10 +272,23 @@ static void post_message(group_t* group, hal_collective_part_t* part) {
   if (other) finish_message(part, other);
 }
 
-void hal_channel_post(iree_hal_channel_t* channel, hal_collective_part_t* part) {
-  part->rank = channel->rank;
-  bool is_message = is_send(part) || part->op.kind == IREE_HAL_COLLECTIVE_KIND_RECV;
-  (is_message ? post_message : post_to_round)(channel->group, part);
+static void receive_from_nobody(hal_collective_part_t* part) {
+  size_t size = (size_t)part->element_count * iree_hal_collective_element_byte_count(part->op.element_type);
+  if (iree_status_is_ok(part->failure) && size) memset(part->memory.recv, 0, size);
+  part->complete(part, iree_status_clone(part->failure));
+}
+
+static void local_post(iree_hal_channel_t* channel, hal_collective_part_t* parts) {
+  for (hal_collective_part_t* next; parts; parts = next) {
+    next = parts->next;
+    parts->rank = channel->rank;
+    bool is_recv = parts->op.kind == IREE_HAL_COLLECTIVE_KIND_RECV;
+    if (is_recv && parts->param == HAL_COLLECTIVE_NOBODY) {
+      receive_from_nobody(parts);
+    } else {
+      (is_send(parts) || is_recv ? post_message : post_to_round)(channel->group, parts);
+    }
+  }
 }
 
 // Takes what waits for a rank that leaves. The mutex is held.
@@ -415,6 +427,12 @@ static iree_status_t leave_split(group_t* group, uint32_t rank, group_t** out_pa
 // Channels
 //===----------------------------------------------------------------------------------------------------------------===
 
+static iree_status_t find_memory(iree_hal_buffer_t* buffer, uint8_t** out_memory) {
+  IREE_RETURN_IF_ERROR(hal_buffer_pointer(buffer, out_memory),
+                       "collectives within a process are done by the host, which has to see their buffers");
+  return iree_ok_status();
+}
+
 // Owns the reference to the group, in which the rank has joined.
 static iree_status_t channel_create(iree_hal_device_t* device, group_t* group, uint32_t rank,
                                     iree_hal_channel_t** out_channel) {
@@ -425,9 +443,10 @@ static iree_status_t channel_create(iree_hal_device_t* device, group_t* group, u
     leave_group(group, rank);
     return status;
   }
-  iree_hal_resource_initialize(&local_vtable, &channel->resource);
+  iree_hal_resource_initialize(&local_vtable, &channel->base.resource);
+  channel->base.device = device;
+  channel->base.find_memory = find_memory;
   channel->host_allocator = host_allocator;
-  channel->device = device;
   channel->group = group;
   channel->rank = rank;
   *out_channel = channel;
@@ -449,7 +468,7 @@ static iree_status_t local_split(iree_hal_channel_t* base, int32_t color, int32_
   uint32_t rank = 0;
   iree_status_t status = leave_split(group, base->rank, &part, &rank);
   if (!part) return status;
-  if (iree_status_is_ok(status)) return channel_create(base->device, part, rank, out_split_channel);
+  if (iree_status_is_ok(status)) return channel_create(base->base.device, part, rank, out_split_channel);
   leave_group(part, rank);
   return status;
 }
@@ -463,19 +482,16 @@ static const iree_hal_channel_vtable_t local_vtable = {
     .destroy = local_destroy,
     .split = local_split,
     .query_rank_and_count = local_query,
+    .post = local_post,
 };
 
-bool hal_channel_is_local(iree_hal_channel_t* channel) { return iree_hal_resource_is(channel, &local_vtable); }
-
-iree_hal_device_t* hal_channel_device(iree_hal_channel_t* channel) { return channel->device; }
+bool hal_channel_takes_parts(iree_hal_channel_t* channel) { return HAL_CALL(channel, iree_hal_channel, post) != NULL; }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
 
-// What the provider says where the parameters do not.
-static iree_status_t resolve_defaults(iree_hal_channel_provider_t* provider, iree_hal_channel_params_t* params,
-                                      uint8_t id[16]) {
+iree_status_t hal_channel_resolve_rank(iree_hal_channel_provider_t* provider, iree_hal_channel_params_t* params) {
   bool needs_rank = params->rank == IREE_HAL_CHANNEL_RANK_DEFAULT || params->count == IREE_HAL_CHANNEL_COUNT_DEFAULT;
   if (needs_rank && !provider) {
     return iree_make_status(
@@ -486,6 +502,15 @@ static iree_status_t resolve_defaults(iree_hal_channel_provider_t* provider, ire
   if (needs_rank) IREE_RETURN_IF_ERROR(iree_hal_channel_provider_query_default_rank_and_count(provider, &rank, &count));
   if (params->rank == IREE_HAL_CHANNEL_RANK_DEFAULT) params->rank = rank;
   if (params->count == IREE_HAL_CHANNEL_COUNT_DEFAULT) params->count = count;
+  if (params->count < 1 || params->count > MAX_RANKS || params->rank < 0 || params->rank >= params->count) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "channel rank %d of %d", params->rank, params->count);
+  }
+  return iree_ok_status();
+}
+
+// The provider's id where the parameters have none.
+static iree_status_t resolve_id(iree_hal_channel_provider_t* provider, iree_hal_channel_params_t* params,
+                                uint8_t id[16]) {
   if (params->id.data_length || !provider) return iree_ok_status();
   params->id = iree_make_const_byte_span(id, 16);
   return iree_hal_channel_provider_exchange_default_id(provider, iree_make_byte_span(id, 16));
@@ -495,10 +520,8 @@ iree_status_t hal_channel_create_local(iree_hal_device_t* device, iree_hal_chann
                                        const iree_hal_channel_params_t* params, iree_hal_channel_t** out_channel) {
   iree_hal_channel_params_t resolved = *params;
   uint8_t default_id[16] = {0};
-  IREE_RETURN_IF_ERROR(resolve_defaults(provider, &resolved, default_id));
-  if (resolved.count < 1 || resolved.count > MAX_RANKS || resolved.rank < 0 || resolved.rank >= resolved.count) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "channel rank %d of %d", resolved.rank, resolved.count);
-  }
+  IREE_RETURN_IF_ERROR(hal_channel_resolve_rank(provider, &resolved));
+  IREE_RETURN_IF_ERROR(resolve_id(provider, &resolved, default_id));
   // The id's length tells it from the group's name.
   iree_host_size_t id_length = resolved.id.data_length, size = sizeof(id_length);
   uint8_t* key = NULL;

@@ -4,13 +4,16 @@
 //   operations, one for each batch, in which a host call posts the batch's parts to their channels and is over when all
 //   parts are
 //
-// Nobody waits for another rank: whoever posts the last part does the work, on its thread.
+// Channels within a process: nobody waits for another rank, whoever posts the last part does the work, on its thread.
+// Channels of a library for GPUs: src/hal/stream/nccl.h.
 #ifndef IREE_C_HAL_COLLECTIVE_H_
 #define IREE_C_HAL_COLLECTIVE_H_
 
 #include "iree/hal/api.h"
 
 typedef struct hal_recording_t hal_recording_t;
+
+#define HAL_COLLECTIVE_NOBODY 65535u  // of SEND_RECV: no rank
 
 // What is recorded.
 typedef struct hal_collective_t {
@@ -39,23 +42,36 @@ void hal_collective_compute(iree_hal_collective_op_t op, uint32_t root, iree_dev
 // Channels (channel.c)
 //===----------------------------------------------------------------------------------------------------------------===
 
-// One rank's part, which is the channel's from post until `complete`. SEND_RECV is two parts.
+// One rank's part, which is the channel's from post until `complete`. SEND_RECV is two parts; who receives from
+// nobody, 65535, gets zeros.
 typedef struct hal_collective_part_t hal_collective_part_t;
 struct hal_collective_part_t {
   hal_collective_part_t* next;
   iree_hal_collective_op_t op;
   uint32_t param;
-  uint32_t rank;  // set by the channel
+  uint32_t rank;      // set by the channel
+  bool starts_batch;  // set by the channel
   iree_device_size_t element_count;
   hal_collective_memory_t memory;
   iree_status_t failure;  // not OK: the rank cannot take part, and all others fail with a copy
   // Called once, on any thread, with no lock held. Owns `status`.
   void (*complete)(hal_collective_part_t* part, iree_status_t status);
 };
-void hal_channel_post(iree_hal_channel_t* channel, hal_collective_part_t* part);
-// Whether it is one of these, and its device (not retained).
-bool hal_channel_is_local(iree_hal_channel_t* channel);
-iree_hal_device_t* hal_channel_device(iree_hal_channel_t* channel);
+
+// What channels begin with that take parts: those with a `post`.
+typedef struct hal_channel_t {
+  iree_hal_resource_t resource;
+  iree_hal_device_t* device;  // not retained
+  // A buffer's first byte as parts have it: for the host, or for the GPU.
+  iree_status_t (*find_memory)(iree_hal_buffer_t* buffer, uint8_t** out_memory);
+  // Whether it has such a collective. NULL: it has all.
+  iree_status_t (*check)(const struct hal_channel_t* channel, iree_hal_collective_op_t op);
+} hal_channel_t;
+static inline hal_channel_t* hal_channel_cast(iree_hal_channel_t* channel) { return (hal_channel_t*)channel; }
+bool hal_channel_takes_parts(iree_hal_channel_t* channel);
+// Sets the rank and the count that the provider, which may be NULL, says where the parameters leave them open, and
+// checks both. Errors: FAILED_PRECONDITION, INVALID_ARGUMENT.
+iree_status_t hal_channel_resolve_rank(iree_hal_channel_provider_t* provider, iree_hal_channel_params_t* params);
 iree_status_t hal_channel_create_local(iree_hal_device_t* device, iree_hal_channel_provider_t* provider,
                                        const iree_hal_channel_params_t* params, iree_hal_channel_t** out_channel);
 

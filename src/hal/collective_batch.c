@@ -74,7 +74,7 @@ iree_status_t hal_collectives_divide(iree_hal_command_buffer_t* command_buffer, 
   for (iree_host_size_t i = 0; i < recording->count; i += count) {
     count = measure(recording, i);
     if (!is_collective(&recording->commands[i])) continue;
-    device = hal_channel_device(recording->commands[i].collective.channel);
+    device = hal_channel_cast(recording->commands[i].collective.channel)->device;
     ++capacity;
   }
   hal_collectives_t* collectives = NULL;
@@ -128,7 +128,8 @@ typedef struct live_batch_t {
 typedef struct live_part_t {
   hal_collective_part_t base;
   live_batch_t* batch;
-  iree_hal_channel_t* channel;       // NULL: nobody sends, zeros are received
+  iree_hal_channel_t* channel;
+  bool is_posted;
   iree_hal_buffer_ref_t send, recv;  // direct; buffers are retained
 } live_part_t;
 
@@ -182,29 +183,35 @@ static void part_complete(hal_collective_part_t* part, iree_status_t status) {
   batch_advance(((live_part_t*)part)->batch, status);
 }
 
-// Finds the host memory of a range, at its first byte.
-static iree_status_t find_memory(const iree_hal_buffer_ref_t* ref, uint8_t** out_memory) {
+// Finds the memory of a range, at its first byte.
+static iree_status_t find_memory(const live_part_t* part, const iree_hal_buffer_ref_t* ref, uint8_t** out_memory) {
   *out_memory = NULL;
   if (!ref->buffer) return iree_ok_status();
   uint8_t* begin = NULL;
-  IREE_RETURN_IF_ERROR(hal_buffer_pointer(ref->buffer, &begin),
-                       "collectives within a process are done by the host, which has to see their buffers");
+  IREE_RETURN_IF_ERROR(hal_channel_cast(part->channel)->find_memory(ref->buffer, &begin));
   *out_memory = begin + ref->offset;
   return iree_ok_status();
 }
 
-static void post_part(live_part_t* part, iree_status_t failure) {
+static void prepare_part(live_part_t* part, iree_status_t failure) {
   uint8_t *send = NULL, *recv = NULL;
-  if (iree_status_is_ok(failure)) failure = find_memory(&part->send, &send);
-  if (iree_status_is_ok(failure)) failure = find_memory(&part->recv, &recv);
-  if (!part->channel) {
-    if (iree_status_is_ok(failure) && recv) memset(recv, 0, part->recv.length);
-    part_complete(&part->base, failure);
-    return;
-  }
+  if (iree_status_is_ok(failure)) failure = find_memory(part, &part->send, &send);
+  if (iree_status_is_ok(failure)) failure = find_memory(part, &part->recv, &recv);
   part->base.memory = (hal_collective_memory_t){send, recv};
   part->base.failure = failure;
-  hal_channel_post(part->channel, &part->base);
+}
+
+// Posts what is of the first part's channel, as one list.
+static void post_channel(live_part_t* parts, iree_host_size_t count) {
+  hal_collective_part_t** link = &parts->base.next;
+  for (iree_host_size_t i = 1; i < count; ++i) {
+    if (parts[i].channel != parts->channel) continue;
+    parts[i].is_posted = true;
+    *link = &parts[i].base;
+    link = &parts[i].base.next;
+  }
+  *link = NULL;
+  HAL_CALL(parts->channel, iree_hal_channel, post)(parts->channel, &parts->base);
 }
 
 // Posts a batch once; false when that was done. Consumes `failure`.
@@ -217,7 +224,10 @@ static bool batch_post(live_batch_t* batch, iree_hal_semaphore_list_t signals, i
   iree_host_size_t count = batch->part_count;
   batch->signals = signals;
   iree_atomic_store(&batch->pending, (uint32_t)count + 1, iree_memory_order_release);
-  for (iree_host_size_t i = 0; i < count; ++i) post_part(&parts[i], iree_status_clone(failure));
+  for (iree_host_size_t i = 0; i < count; ++i) prepare_part(&parts[i], iree_status_clone(failure));
+  for (iree_host_size_t i = 0; i < count; ++i) {
+    if (!parts[i].is_posted) post_channel(&parts[i], count - i);
+  }
   batch_advance(batch, failure);
   return true;
 }
@@ -272,7 +282,7 @@ static live_part_t* add_part(live_batch_t* batch, const hal_collective_t* collec
 static iree_status_t add_halves(live_batch_t* batch, iree_hal_buffer_binding_table_t table,
                                 const hal_collective_t* collective) {
   uint32_t target = collective->param & UINT16_MAX, source = collective->param >> 16;
-  if (target != UINT16_MAX) {
+  if (target != HAL_COLLECTIVE_NOBODY) {
     live_part_t* send = add_part(batch, collective);
     send->base.op.kind = IREE_HAL_COLLECTIVE_KIND_SEND;
     send->base.param = target;
@@ -281,7 +291,6 @@ static iree_status_t add_halves(live_batch_t* batch, iree_hal_buffer_binding_tab
   live_part_t* recv = add_part(batch, collective);
   recv->base.op.kind = IREE_HAL_COLLECTIVE_KIND_RECV;
   recv->base.param = source;
-  if (source == UINT16_MAX) recv->channel = NULL;
   return resolve(table, collective->recv, &recv->recv);
 }
 

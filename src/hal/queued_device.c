@@ -118,6 +118,9 @@ iree_status_t hal_device_refine_topology_edge(iree_hal_device_t* src_device, ire
 
 iree_status_t hal_device_create_channel(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
                                         iree_hal_channel_params_t params, iree_hal_channel_t** out_channel) {
+  if (cast(device)->create_channel) {
+    return cast(device)->create_channel(device, queue_affinity, &params, out_channel);
+  }
   return hal_channel_create_local(device, cast(device)->channel_provider, &params, out_channel);
 }
 

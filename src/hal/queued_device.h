@@ -100,6 +100,9 @@ struct hal_queued_device_t {
   iree_async_proactor_pool_t* proactor_pool;      // retained; may be NULL
   iree_hal_device_capabilities_t capabilities;    // beside those of all devices
   iree_hal_channel_provider_t* channel_provider;  // retained; may be NULL
+  // Makes channels; NULL: those between ranks of this process (hal/collective.h).
+  iree_status_t (*create_channel)(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                  const iree_hal_channel_params_t* params, iree_hal_channel_t** out_channel);
   const hal_operation_interface_t* interface;
   iree_device_size_t block_alignment;  // bytes, of what the allocator gives
   size_t pooled_operation_size;        // bytes of the smallest operations that are kept; 0: 1024

@@ -323,9 +323,11 @@ static iree_status_t recorded_collective(iree_hal_command_buffer_t* base, iree_h
                                          iree_hal_collective_op_t op, uint32_t param, iree_hal_buffer_ref_t send_ref,
                                          iree_hal_buffer_ref_t recv_ref, iree_device_size_t element_count) {
   hal_recording_t* recording = &cast(base)->recording;
-  if (!hal_channel_is_local(channel)) {
+  if (!hal_channel_takes_parts(channel)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the channel is of another kind of device");
   }
+  const hal_channel_t* taker = hal_channel_cast(channel);
+  if (taker->check) IREE_RETURN_IF_ERROR(taker->check(taker, op));
   if (cast(base)->revises) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "collectives cannot be added to what is recorded");
   }

@@ -31,6 +31,7 @@ typedef struct cts_t {
   bool fault_ends_process;  // the library aborts it
   bool executes;            // at least one workgroup at a time (hal.dispatch :: concurrency), else commands do nothing
   bool is_gpu;              // functions cannot fail, run in order, or take specialization constants
+  bool makes_graphs;        // of recordings, by the vendor's library
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
   struct sigaction fault_action;  // of memory faults, outside of tests

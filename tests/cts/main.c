@@ -264,6 +264,9 @@ static int run_suite(const cts_suite_t* suite, bool is_indirect) {
 }
 
 int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (strstr(argv[i], "_use_streams=false")) cts.makes_graphs = true;
+  }
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   if (argc != 2) {
     fprintf(stderr, "usage: cts_main DRIVER [--flags]\n");

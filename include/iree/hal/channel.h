@@ -1,9 +1,11 @@
 // Channels: one participant's end of a group that communicates by collectives, which command buffers record
 // (iree_hal_command_buffer_collective).
 //
-// Devices here make channels between the devices of one process: all channels that are created with the same id, group
-// and count are one group, each with a rank of its own. Creating one does not wait for the others. When a channel is
-// destroyed its group is broken: what others still ask of it fails with ABORTED. Thread safe.
+// Devices make channels between the devices of one process: all channels that are created with the same id, group and
+// count are one group, each with a rank of its own. Creating one does not wait for the others. When a channel is
+// destroyed its group is broken: what others still ask of it fails with ABORTED. Devices of `cuda` and `hip` make those
+// of NCCL and RCCL where they find that library, also between processes: an id of 128 bytes is then one of the
+// library's own. Thread safe.
 #ifndef IREE_HAL_CHANNEL_H_
 #define IREE_HAL_CHANNEL_H_
 
@@ -65,11 +67,14 @@ IREE_API_EXPORT int32_t iree_hal_channel_count(const iree_hal_channel_t* channel
 // For drivers
 //===----------------------------------------------------------------------------------------------------------------===
 
+struct hal_collective_part_t;
 typedef struct iree_hal_channel_vtable_t {
   void(IREE_API_PTR* destroy)(iree_hal_channel_t* channel);
   iree_status_t(IREE_API_PTR* split)(iree_hal_channel_t* base_channel, int32_t color, int32_t key,
                                      iree_hal_channel_flags_t flags, iree_hal_channel_t** out_split_channel);
   void(IREE_API_PTR* query_rank_and_count)(const iree_hal_channel_t* channel, int32_t* out_rank, int32_t* out_count);
+  // Of the channels of this library, NULL for others: takes a list of parts that start together.
+  void(IREE_API_PTR* post)(iree_hal_channel_t* channel, struct hal_collective_part_t* parts);
 } iree_hal_channel_vtable_t;
 
 #ifdef __cplusplus

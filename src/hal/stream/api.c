@@ -2,8 +2,8 @@
 #include "hal/stream/api.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
+#include "hal/stream/dylib.h"
 #include "iree/base/threading/api.h"
 
 #define SYMBOL(entry, text) .symbols.entry = {text, false},
@@ -93,7 +93,8 @@ static loaded_t tables[] = {
 };
 
 // Fills the table; NULL, or the first symbol that is missing.
-static const char* resolve(void* handle, stream_api_t* api) {
+static const char* resolve(void* handle, void* user_data) {
+  stream_api_t* api = (stream_api_t*)user_data;
   const stream_symbols_t* symbols = &api->library->symbols;
 #define ENTRY(entry, parameters)                                                            \
   *(void**)(&api->entry) = symbols->entry.name ? dlsym(handle, symbols->entry.name) : NULL; \
@@ -103,47 +104,11 @@ static const char* resolve(void* handle, stream_api_t* api) {
   return NULL;
 }
 
-// Tries one file. Adds a line to `why` when it is not usable.
-static iree_status_t try_file(loaded_t* loaded, const char* file, iree_string_builder_t* why) {
-  void* handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
-  if (!handle) return iree_string_builder_append_format(why, "\n  %s: %s", file, dlerror());
-  loaded->api = (stream_api_t){.library = loaded->library};
-  const char* missing = resolve(handle, &loaded->api);
-  if (missing) {
-    dlclose(handle);
-    return iree_string_builder_append_format(why, "\n  %s: too old: it has no entry point %s", file, missing);
-  }
-  struct link_map* map = NULL;
-  bool has_path = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0;
-  snprintf(loaded->api.path, sizeof(loaded->api.path), "%s", has_path ? map->l_name : file);
-  loaded->is_usable = true;
-  return iree_ok_status();
-}
-
-// Tries the library's names in a folder, or without one.
-static iree_status_t try_names(loaded_t* loaded, iree_string_view_t folder, iree_string_builder_t* why) {
-  for (const char* const* name = loaded->library->names; *name && !loaded->is_usable; ++name) {
-    char file[4096];
-    int length = snprintf(file, sizeof(file), "%.*s%s%s", (int)folder.size, folder.data, folder.size ? "/" : "", *name);
-    if (length >= (int)sizeof(file)) return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "a library's path is too long");
-    IREE_RETURN_IF_ERROR(try_file(loaded, file, why));
-  }
-  return iree_ok_status();
-}
-
-static iree_status_t try_path(loaded_t* loaded, iree_string_view_t path, iree_string_builder_t* why) {
-  if (!iree_string_view_consume_prefix(&path, IREE_SV("file:"))) return try_names(loaded, path, why);
-  char file[4096];
-  if (path.size >= sizeof(file)) return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "a library's path is too long");
-  iree_string_view_to_cstring(path, file, sizeof(file));
-  return try_file(loaded, file, why);
-}
-
 static iree_status_t find(loaded_t* loaded, iree_string_view_list_t paths, iree_string_builder_t* why) {
-  for (iree_host_size_t i = 0; i < paths.count && !loaded->is_usable; ++i) {
-    if (paths.values[i].size) IREE_RETURN_IF_ERROR(try_path(loaded, paths.values[i], why));
-  }
-  if (!paths.count) IREE_RETURN_IF_ERROR(try_names(loaded, iree_string_view_empty(), why));
+  loaded->api.library = loaded->library;
+  const stream_dylib_t dylib = {loaded->library->names, resolve, &loaded->api, loaded->api.path,
+                                sizeof(loaded->api.path)};
+  IREE_RETURN_IF_ERROR(stream_dylib_open(&dylib, paths, why, &loaded->is_usable));
   if (loaded->is_usable) return iree_ok_status();
   return iree_make_status(IREE_STATUS_UNAVAILABLE, "%s not available; %s; tried:%.*s", loaded->library->title,
                           loaded->library->advice, (int)iree_string_builder_size(why), iree_string_builder_buffer(why));

@@ -1,5 +1,6 @@
 // Devices of the stream core.
 #include "hal/stream/code.h"
+#include "hal/stream/nccl.h"
 #include "hal/stream/queue.h"
 
 enum { DEFAULT_QUEUES = 2, RANGE_LENGTH = 64 << 20, BLOCK_ALIGNMENT = 256 };
@@ -194,6 +195,7 @@ iree_status_t stream_device_create(const stream_platform_t* platform, const stre
   base->identifier = iree_make_cstring_view(platform->backend.name);
   base->proactor_pool = create_params ? create_params->proactor_pool : NULL;
   base->block_alignment = BLOCK_ALIGNMENT;
+  base->create_channel = stream_channel_create;
   device->gpu.backend = &platform->backend;
   device->gpu.domain = domain;
   device->platform = platform;

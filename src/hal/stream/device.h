@@ -41,11 +41,13 @@ typedef struct stream_gpu_t {
 } stream_gpu_t;
 
 typedef struct stream_code_t stream_code_t;
+typedef struct nccl_library_t nccl_library_t;
 
 // A driver of the stream core.
 typedef struct stream_platform_t {
   const stream_library_t* library;
   const stream_code_t* code;
+  const nccl_library_t* nccl;
   gpu_backend_t backend;
   iree_string_view_list_t (*paths)(iree_string_view_t storage[STREAM_MAX_PATHS]);
   iree_status_t (*read_options)(stream_options_t* out_options);

@@ -3,6 +3,7 @@
 #include "hal/driver_base.h"
 #include "hal/gpu/path.h"
 #include "hal/stream/code.h"
+#include "hal/stream/nccl.h"
 #include "hal/stream/writer.h"
 #include "iree/hal/drivers/cuda/registration/driver_module.h"
 #include "iree/hal/drivers/hip/registration/driver_module.h"
@@ -217,6 +218,7 @@ static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path
 static const stream_platform_t cuda_platform = {
     .library = &stream_cuda_library,
     .code = &stream_code_nvidia,
+    .nccl = &nccl_cuda_library,
     .backend = BACKEND("cuda", "cuda-nvptx-fb", stream_infer_nvidia),
     .paths = stream_no_paths,
     .read_options = stream_options_from_cuda_flags,
@@ -227,6 +229,7 @@ static const stream_platform_t cuda_platform = {
 static const stream_platform_t hip_platform = {
     .library = &stream_hip_library,
     .code = &stream_code_amd,
+    .nccl = &nccl_hip_library,
     .backend = BACKEND("hip", "rocm-hsaco-fb", code_object_infer_format),
     .paths = stream_hip_paths,
     .read_options = stream_options_from_hip_flags,

@@ -9,6 +9,7 @@ typedef struct flags_t {
   const char* driver;
   bool use_streams, allow_inline_execution, async_allocations, async_caching, default_index_from_mpi;
   int32_t tracing, default_index;
+  const char* collectives;
 } flags_t;
 
 // What both have: --cuda_X and --hip_X.
@@ -24,7 +25,11 @@ typedef struct flags_t {
             "The GPU that `" #driver "` without a path means, by the library's order.")                                \
   IREE_FLAG(                                                                                                           \
       bool, driver##_default_index_from_mpi, true,                                                                     \
-      "The GPU without a path is that of PMI_RANK or OMPI_COMM_WORLD_LOCAL_RANK, where there is such a variable.")
+      "The GPU without a path is that of PMI_RANK or OMPI_COMM_WORLD_LOCAL_RANK, where there is such a variable.")     \
+  IREE_FLAG(string, driver##_collectives, "auto",                                                                      \
+            "Who does collectives: `library` (NCCL or RCCL), `host` (between ranks of this process, in memory that "   \
+            "the host sees), or `auto`: the library, where it is found, those of groups with an id of its own or "     \
+            "from a channel provider, else the host.")
 FLAGS(cuda)
 FLAGS(hip)
 IREE_FLAG(bool, cuda_cubin_cache, true,
@@ -35,6 +40,12 @@ IREE_FLAG(bool, hip_async_caching, true, "Pools of queue-ordered allocations kee
 IREE_FLAG_LIST(string, hip_dylib_path,
                "Folder of libamdhip64.so, or file:PATH for exactly that file; before IREE_HIP_DYLIB_PATH, where `;`\n"
                "separates them. May be repeated.")
+IREE_FLAG_LIST(string, cuda_nccl_path,
+               "Folder of libnccl.so.2, or file:PATH for exactly that file; before IREE_CUDA_NCCL_PATH, where `;`\n"
+               "separates them. May be repeated.")
+IREE_FLAG_LIST(string, hip_rccl_path,
+               "Folder of librccl.so.1, or file:PATH for exactly that file; before IREE_HIP_RCCL_PATH, where `;`\n"
+               "separates them. May be repeated.")
 
 #define READ_FLAGS(driver)                 \
   {#driver,                                \
@@ -44,7 +55,8 @@ IREE_FLAG_LIST(string, hip_dylib_path,
    true,                                   \
    FLAG_##driver##_default_index_from_mpi, \
    FLAG_##driver##_tracing,                \
-   FLAG_##driver##_default_index}
+   FLAG_##driver##_default_index,          \
+   FLAG_##driver##_collectives}
 
 static iree_status_t refuse(const flags_t* flags, const char* flag, const char* why) {
   return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "--%s_%s: %s", flags->driver, flag, why);
@@ -68,6 +80,20 @@ static iree_status_t read_default(const flags_t* flags, uint32_t* out_ordinal) {
   return iree_ok_status();
 }
 
+static iree_status_t read_collectives(const flags_t* flags, stream_collectives_t* out_collectives) {
+  static const char* const names[] = {
+      [STREAM_COLLECTIVES_AUTO] = "auto",
+      [STREAM_COLLECTIVES_LIBRARY] = "library",
+      [STREAM_COLLECTIVES_HOST] = "host",
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(names); ++i) {
+    *out_collectives = (stream_collectives_t)i;
+    if (strcmp(flags->collectives, names[i]) == 0) return iree_ok_status();
+  }
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--%s_collectives=%s: auto, library and host are what there is",
+                          flags->driver, flags->collectives);
+}
+
 static iree_status_t read_flags(const flags_t* flags, stream_options_t* out_options) {
   *out_options = (stream_options_t){.makes_graphs = !flags->use_streams,
                                     .keeps_pools = flags->async_allocations && flags->async_caching};
@@ -75,6 +101,7 @@ static iree_status_t read_flags(const flags_t* flags, stream_options_t* out_opti
     return refuse(flags, "allow_inline_execution=true", "commands run when they are submitted; leave it false");
   }
   if (flags->tracing < 0 || flags->tracing > 3) return refuse(flags, "tracing", "0 to 3 are what there is");
+  IREE_RETURN_IF_ERROR(read_collectives(flags, &out_options->collectives));
   return read_default(flags, &out_options->default_ordinal);
 }
 
@@ -104,9 +131,10 @@ iree_string_view_list_t stream_no_paths(iree_string_view_t storage[STREAM_MAX_PA
   return (iree_string_view_list_t){0};
 }
 
-iree_string_view_list_t stream_hip_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
-  iree_string_view_list_t list = FLAG_hip_dylib_path_list();
-  const char* value = list.count ? NULL : getenv("IREE_HIP_DYLIB_PATH");
+// What the flag says, else a variable of the environment.
+static iree_string_view_list_t find_paths(iree_string_view_list_t list, const char* variable,
+                                          iree_string_view_t storage[STREAM_MAX_PATHS]) {
+  const char* value = list.count ? NULL : getenv(variable);
   if (!value) return list;
   iree_string_view_t rest = iree_make_cstring_view(value);
   list.values = storage;
@@ -115,4 +143,16 @@ iree_string_view_list_t stream_hip_paths(iree_string_view_t storage[STREAM_MAX_P
     ++list.count;
   }
   return list;
+}
+
+iree_string_view_list_t stream_hip_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
+  return find_paths(FLAG_hip_dylib_path_list(), "IREE_HIP_DYLIB_PATH", storage);
+}
+
+iree_string_view_list_t stream_nccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
+  return find_paths(FLAG_cuda_nccl_path_list(), "IREE_CUDA_NCCL_PATH", storage);
+}
+
+iree_string_view_list_t stream_rccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
+  return find_paths(FLAG_hip_rccl_path_list(), "IREE_HIP_RCCL_PATH", storage);
 }

@@ -4,6 +4,14 @@
 
 #include "hal/stream/code_cache.h"
 
+// Who does collectives: the vendor's library, where it is found, those of groups with an id of its own or a channel
+// provider's, and the host the rest; or one of them all.
+typedef enum {
+  STREAM_COLLECTIVES_AUTO,
+  STREAM_COLLECTIVES_LIBRARY,
+  STREAM_COLLECTIVES_HOST,
+} stream_collectives_t;
+
 typedef struct stream_options_t {
   uint32_t queue_count;                   // streams of a GPU; 0: the default
   uint32_t depth;                         // parts in flight, a power of two; 0: the default
@@ -11,6 +19,7 @@ typedef struct stream_options_t {
   bool makes_graphs;                      // of recordings, where it can be
   bool keeps_pools;                       // queue-ordered memory is kept for later
   char code_folder[CODE_CACHE_MAX_PATH];  // where machine code is kept that was made of PTX; empty: nowhere
+  stream_collectives_t collectives;
 } stream_options_t;
 
 // Errors: UNIMPLEMENTED, INVALID_ARGUMENT, with the flag's name.
@@ -22,5 +31,9 @@ iree_status_t stream_options_from_hip_flags(stream_options_t* out_options);
 enum { STREAM_MAX_PATHS = 32 };
 iree_string_view_list_t stream_no_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 iree_string_view_list_t stream_hip_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
+// The same for the libraries of collectives: --cuda_nccl_path=, else IREE_CUDA_NCCL_PATH; --hip_rccl_path=, else
+// IREE_HIP_RCCL_PATH.
+iree_string_view_list_t stream_nccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
+iree_string_view_list_t stream_rccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 
 #endif  // IREE_C_HAL_STREAM_OPTIONS_H_
