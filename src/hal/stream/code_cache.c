@@ -42,9 +42,10 @@ static uint64_t hash_bytes(iree_const_byte_span_t data, uint64_t seed) {
   return mix(hash, hash >> 32);
 }
 
-code_cache_key_t code_cache_key(iree_const_byte_span_t source, uint32_t version, uint32_t gpu) {
-  return (code_cache_key_t){
-      {hash_bytes(source, 1), hash_bytes(source, UINT64_C(0xc2b2ae3d27d4eb4f))}, source.data_length, version, gpu};
+code_cache_key_t code_cache_key(iree_const_byte_span_t source, const char* library, uint32_t version, uint32_t gpu) {
+  iree_const_byte_span_t name = iree_make_const_byte_span(library, strlen(library));
+  uint64_t seed = hash_bytes(name, UINT64_C(0xc2b2ae3d27d4eb4f));
+  return (code_cache_key_t){{hash_bytes(source, 1), hash_bytes(source, seed)}, source.data_length, version, gpu};
 }
 
 bool code_cache_default_folder(char out_folder[CODE_CACHE_MAX_PATH]) {

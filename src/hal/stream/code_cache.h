@@ -10,13 +10,14 @@
 enum { CODE_CACHE_MAX_PATH = 1024 };
 
 typedef struct code_cache_key_t {
-  uint64_t hash[2];  // of the source
+  uint64_t hash[2];  // of the source, and of the library's name
   uint64_t size;     // bytes of the source
   uint32_t version;  // of the library
   uint32_t gpu;      // its architecture: 90 for sm_90
 } code_cache_key_t;
 
-code_cache_key_t code_cache_key(iree_const_byte_span_t source, uint32_t version, uint32_t gpu);
+// `library`: the path of its file; a process's library may stand for another one.
+code_cache_key_t code_cache_key(iree_const_byte_span_t source, const char* library, uint32_t version, uint32_t gpu);
 // The folder that is meant when none is named: $XDG_CACHE_HOME/iree-c/cuda, or ~/.cache/iree-c/cuda. False when there
 // is neither.
 bool code_cache_default_folder(char out_folder[CODE_CACHE_MAX_PATH]);

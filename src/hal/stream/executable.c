@@ -81,7 +81,7 @@ static bool load_kept(const stream_executable_t* executable, const stream_device
   void* link = NULL;
   if (!folder[0] || !api->link_create || !api->link_add || !api->link_complete || !api->link_destroy) return false;
   if (api->driver_version(&version) != STREAM_API_SUCCESS) return false;
-  code_cache_key_t key = code_cache_key(iree_make_const_byte_span(executable->data, executable->data_size),
+  code_cache_key_t key = code_cache_key(iree_make_const_byte_span(executable->data, executable->data_size), api->path,
                                         (uint32_t)version, gpu->capability);
   iree_byte_span_t code = code_cache_read(folder, &key, executable->host_allocator);
   bool is_loaded = code.data && api->module_load(&module->handle, code.data, 0, NULL, NULL) == STREAM_API_SUCCESS;

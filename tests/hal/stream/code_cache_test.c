@@ -57,7 +57,7 @@ static void flip_byte(const char* path) {
 }
 
 static void kept(void** state) {
-  code_cache_key_t key = code_cache_key(text("source"), 12090, 90);
+  code_cache_key_t key = code_cache_key(text("source"), "libcuda.so.1", 12090, 90);
   assert_false(is_kept(&key, "code"));
   code_cache_write(folder, &key, text("code"), CODE_CACHE_LIMIT);
   assert_true(is_kept(&key, "code"));
@@ -67,11 +67,14 @@ static void kept(void** state) {
 }
 
 static void other_keys(void** state) {
-  code_cache_key_t key = code_cache_key(text("source"), 12090, 90);
+  code_cache_key_t key = code_cache_key(text("source"), "libcuda.so.1", 12090, 90);
   const code_cache_key_t others[] = {
-      code_cache_key(text("source"), 12080, 90), code_cache_key(text("source"), 12090, 89),
-      code_cache_key(text("Source"), 12090, 90), code_cache_key(text("source "), 12090, 90),
-      code_cache_key(text(""), 12090, 90),
+      code_cache_key(text("source"), "other/libcuda.so.1", 12090, 90),
+      code_cache_key(text("source"), "libcuda.so.1", 12080, 90),
+      code_cache_key(text("source"), "libcuda.so.1", 12090, 89),
+      code_cache_key(text("Source"), "libcuda.so.1", 12090, 90),
+      code_cache_key(text("source "), "libcuda.so.1", 12090, 90),
+      code_cache_key(text(""), "libcuda.so.1", 12090, 90),
   };
   code_cache_write(folder, &key, text("code"), CODE_CACHE_LIMIT);
   for (size_t i = 0; i < IREE_ARRAYSIZE(others); ++i) assert_false(is_kept(&others[i], "code"));
@@ -80,7 +83,7 @@ static void other_keys(void** state) {
 
 // Any bit may be wrong, and any length.
 static void damaged(void** state) {
-  code_cache_key_t key = code_cache_key(text("source"), 12090, 90);
+  code_cache_key_t key = code_cache_key(text("source"), "libcuda.so.1", 12090, 90);
   struct stat info;
   void (*const damages[])(const char*) = {cut_file, empty_file};
   for (size_t i = 0; i < IREE_ARRAYSIZE(damages); ++i) {
@@ -108,9 +111,10 @@ static void full(void** state) {
   memset(code, 'c', SIZE);
   for (int i = 0; i < FILES; ++i) {
     char source[] = {(char)('a' + i), 0};
-    keys[i] = code_cache_key(text(source), 12090, 90);
-    if (i == KEPT) assert_true(is_kept(&keys[0], code));
+    keys[i] = code_cache_key(text(source), "libcuda.so.1", 12090, 90);
     usleep(20000);  // files' times differ
+    if (i == KEPT) assert_true(is_kept(&keys[0], code));
+    usleep(20000);
     code_cache_write(folder, &keys[i], text(code), LIMIT);
   }
   assert_int_equal(each_file(NULL), KEPT);
@@ -120,7 +124,7 @@ static void full(void** state) {
 }
 
 static void no_folder(void** state) {
-  code_cache_key_t key = code_cache_key(text("source"), 12090, 90);
+  code_cache_key_t key = code_cache_key(text("source"), "libcuda.so.1", 12090, 90);
   code_cache_write("/proc/no/such", &key, text("code"), CODE_CACHE_LIMIT);
   assert_null(code_cache_read("/proc/no/such", &key, iree_allocator_system()).data);
 }
