@@ -208,10 +208,32 @@ static bool is_data_type(const ir_type_t* type) {
   return scalar->kind == IR_TYPE_INTEGER || scalar->kind == IR_TYPE_INDEX || scalar->kind == IR_TYPE_FLOAT;
 }
 
+// Bits of an element's bytes beyond its width say nothing: equal elements become equal bytes.
+static bool has_unused_bits(const ir_type_t* scalar) {
+  return scalar->kind == IR_TYPE_FLOAT ? scalar->width < 8
+                                       : scalar->kind == IR_TYPE_INTEGER && scalar->width % 8 && scalar->width < 64;
+}
+
+static const unsigned char* clear_unused_bits(ir_parser_t* p, const ir_type_t* scalar, const unsigned char* data,
+                                              size_t size) {
+  unsigned char* clear = arena_copy(&p->ctx->arena, data, size);
+  uint32_t bytes = ir_type_bytes(scalar);
+  for (size_t i = 0; i + bytes <= size; i += bytes) {
+    if (scalar->kind == IR_TYPE_FLOAT) clear[i] &= (unsigned char)((1u << scalar->width) - 1);
+    if (scalar->kind == IR_TYPE_INTEGER) {
+      ir_scalar_store_integer(scalar, ir_scalar_load_integer(scalar, &clear[i]), &clear[i]);
+    }
+  }
+  return clear;
+}
+
 const ir_attr_t* ir_parse_raw_elements(ir_parser_t* p, const ir_type_t* type, const unsigned char* data, size_t size,
                                        const char* resource) {
   bool shaped = type->kind == IR_TYPE_TENSOR || type->kind == IR_TYPE_VECTOR;
   if (!shaped || !ir_type_is_static(type) || !is_data_type(type)) return ir_parse_fail(p, "no elements"), NULL;
+  const ir_type_t* scalar = ir_type_scalar(type);
+  bool bits = scalar->kind == IR_TYPE_INTEGER && scalar->width == 1 && (int64_t)size != ir_type_count(type);
+  if (has_unused_bits(scalar) && !bits && size) data = clear_unused_bits(p, scalar, data, size);
   return raw_elements(p, type, data, size, resource);
 }
 

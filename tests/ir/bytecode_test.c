@@ -152,6 +152,30 @@ static void test_damage_is_harmless(void** unused) {
   }
 }
 
+static text_t constant_program(const char* value) {
+  text_t text = {0};
+  text_printf(&text, "func.func @f() {\n  %%0 = stablehlo.constant dense<%s> : tensor<5xi4>\n  return\n}\n", value);
+  return text;
+}
+
+// Bits beyond an element's width do not make it another: 0x15 and 0x05 are both 5 as i4.
+static void test_unused_bits_are_cleared(void** unused) {
+  text_t different = constant_program("[5, 7, 5, 7, 5]"), equal = constant_program("5"), want = {0}, have = {0};
+  message_t message;
+  text_t data = write_program("test.mlir", &different, IR_BYTECODE_VERSION);
+  assert_true(print_program("test.mlir", equal.data, equal.size, &want, &message));
+  char* bytes = memmem(data.data, data.size, "\x0b\x05\x07\x05\x07\x05", 6);  // with their size
+  assert_non_null(bytes);
+  memcpy(bytes + 1, "\x15\x05\x35\x05\x75", 5);
+  assert_true(print_program("test.mlirbc", data.data, data.size, &have, &message));
+  assert_string_equal(have.data, want.data);
+  text_finish(&different);
+  text_finish(&equal);
+  text_finish(&want);
+  text_finish(&have);
+  text_finish(&data);
+}
+
 static void refuse(const char* data, size_t size, const char* expected) {
   message_t message;
   text_t out = {0};
@@ -172,11 +196,9 @@ static void test_messages(void** unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bytecode_says_what_text_says),
-      cmocka_unit_test(test_what_is_written_reads_again),
-      cmocka_unit_test(test_shardings_leave_a_note),
-      cmocka_unit_test(test_damage_is_harmless),
-      cmocka_unit_test(test_messages),
+      cmocka_unit_test(test_bytecode_says_what_text_says), cmocka_unit_test(test_what_is_written_reads_again),
+      cmocka_unit_test(test_shardings_leave_a_note),       cmocka_unit_test(test_damage_is_harmless),
+      cmocka_unit_test(test_unused_bits_are_cleared),      cmocka_unit_test(test_messages),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
