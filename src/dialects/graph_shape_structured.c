@@ -331,7 +331,9 @@ bool shape_attention(graph_sizer_t* s, graph_shape_t* out) {
   }
   shape_agree(s, shape_dim(s, 1, rank - 1), out->dims[rank - 1], "q and k must agree in their columns");
   shape_agree(s, shape_dim(s, 2, rank - 2), shape_dim(s, 1, rank - 2), "k and v must agree in their rows");
+  enum { MOST_SPLITS = 1 << 16 };
   int64_t splits = graph_get_splits(s->op);
+  if (splits > MOST_SPLITS) return shape_error(s, "has more than 65,536 splits");
   if (splits && rank == GRAPH_MAX_RANK) return shape_error(s, "has too many dimensions to split its keys");
   if (splits) out->dims[rank - 2] = graph_size(splits), out->dims[rank - 1] = shape_dim(s, 0, rank - 2);
   out->rank = rank + (splits != 0) - (s->result == 1);

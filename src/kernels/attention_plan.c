@@ -42,6 +42,7 @@ static bool read_op(attention_t* a, dispatch_t* d) {
   bool same = a->k->type->element == a->element && a->v->type->element == a->element;
   return same && is_multiplied(a->element) && a->head > 0 && a->head <= ATTENTION_MAX_HEAD && a->width > 0 &&
          a->width <= ATTENTION_MAX_HEAD && ir_type_is_float(op->results[0].type->element) &&
+         (op->result_count < 2 || ir_type_is_float(ir_result(op, 1)->type->element)) &&
          (!a->mask || ir_type_is_float(a->mask->type->element));
 }
 

@@ -258,29 +258,29 @@ func.func @window(%q: tensor<2x3x20x32xf32>, %k: tensor<2x3x20x32xf32>, %v: tens
 // CHECK: %[[PARTS:.*]]:2 = "graph.attention"({{.*}}) <{scale = 0.1767{{.*}}, splits = 2 : i64}> : (tensor<1x2x2x32xf32>
 // CHECK: graph.reduce
 // CHECK-NOT: graph.attention
-func.func @one_query(%q: tensor<1x4x1x32xf32>, %k: tensor<1x2x640x32xf32>, %v: tensor<1x2x640x32xf32>, %mask: tensor<1x1x1x640xi1>) -> (tensor<1x4x1x32xf32>) {
-  %0 = stablehlo.broadcast_in_dim %k, dims = [0, 1, 3, 4] : (tensor<1x2x640x32xf32>) -> tensor<1x2x2x640x32xf32>
-  %1 = stablehlo.reshape %0 : (tensor<1x2x2x640x32xf32>) -> tensor<1x4x640x32xf32>
-  %2 = stablehlo.dot_general %q, %1, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<1x4x1x32xf32>, tensor<1x4x640x32xf32>) -> tensor<1x4x1x640xf32>
+func.func @one_query(%q: tensor<1x4x1x32xf32>, %k: tensor<1x2x1280x32xf32>, %v: tensor<1x2x1280x32xf32>, %mask: tensor<1x1x1x1280xi1>) -> (tensor<1x4x1x32xf32>) {
+  %0 = stablehlo.broadcast_in_dim %k, dims = [0, 1, 3, 4] : (tensor<1x2x1280x32xf32>) -> tensor<1x2x2x1280x32xf32>
+  %1 = stablehlo.reshape %0 : (tensor<1x2x2x1280x32xf32>) -> tensor<1x4x1280x32xf32>
+  %2 = stablehlo.dot_general %q, %1, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<1x4x1x32xf32>, tensor<1x4x1280x32xf32>) -> tensor<1x4x1x1280xf32>
   %3 = stablehlo.constant dense<0.176776692> : tensor<f32>
-  %4 = stablehlo.broadcast_in_dim %3, dims = [] : (tensor<f32>) -> tensor<1x4x1x640xf32>
-  %5 = stablehlo.multiply %2, %4 : tensor<1x4x1x640xf32>
-  %6 = stablehlo.broadcast_in_dim %mask, dims = [0, 1, 2, 3] : (tensor<1x1x1x640xi1>) -> tensor<1x4x1x640xi1>
+  %4 = stablehlo.broadcast_in_dim %3, dims = [] : (tensor<f32>) -> tensor<1x4x1x1280xf32>
+  %5 = stablehlo.multiply %2, %4 : tensor<1x4x1x1280xf32>
+  %6 = stablehlo.broadcast_in_dim %mask, dims = [0, 1, 2, 3] : (tensor<1x1x1x1280xi1>) -> tensor<1x4x1x1280xi1>
   %7 = stablehlo.constant dense<-3.40282347E+38> : tensor<f32>
-  %8 = stablehlo.broadcast_in_dim %7, dims = [] : (tensor<f32>) -> tensor<1x4x1x640xf32>
-  %9 = stablehlo.select %6, %5, %8 : tensor<1x4x1x640xi1>, tensor<1x4x1x640xf32>
+  %8 = stablehlo.broadcast_in_dim %7, dims = [] : (tensor<f32>) -> tensor<1x4x1x1280xf32>
+  %9 = stablehlo.select %6, %5, %8 : tensor<1x4x1x1280xi1>, tensor<1x4x1x1280xf32>
   %10 = stablehlo.constant dense<0xFF800000> : tensor<f32>
-  %11 = stablehlo.reduce(%9 init: %10) applies stablehlo.maximum across dimensions = [3] : (tensor<1x4x1x640xf32>, tensor<f32>) -> tensor<1x4x1xf32>
-  %12 = stablehlo.broadcast_in_dim %11, dims = [0, 1, 2] : (tensor<1x4x1xf32>) -> tensor<1x4x1x640xf32>
-  %13 = stablehlo.subtract %9, %12 : tensor<1x4x1x640xf32>
-  %14 = stablehlo.exponential %13 : tensor<1x4x1x640xf32>
+  %11 = stablehlo.reduce(%9 init: %10) applies stablehlo.maximum across dimensions = [3] : (tensor<1x4x1x1280xf32>, tensor<f32>) -> tensor<1x4x1xf32>
+  %12 = stablehlo.broadcast_in_dim %11, dims = [0, 1, 2] : (tensor<1x4x1xf32>) -> tensor<1x4x1x1280xf32>
+  %13 = stablehlo.subtract %9, %12 : tensor<1x4x1x1280xf32>
+  %14 = stablehlo.exponential %13 : tensor<1x4x1x1280xf32>
   %15 = stablehlo.constant dense<0.0> : tensor<f32>
-  %16 = stablehlo.reduce(%14 init: %15) applies stablehlo.add across dimensions = [3] : (tensor<1x4x1x640xf32>, tensor<f32>) -> tensor<1x4x1xf32>
-  %17 = stablehlo.broadcast_in_dim %16, dims = [0, 1, 2] : (tensor<1x4x1xf32>) -> tensor<1x4x1x640xf32>
-  %18 = stablehlo.divide %14, %17 : tensor<1x4x1x640xf32>
-  %19 = stablehlo.broadcast_in_dim %v, dims = [0, 1, 3, 4] : (tensor<1x2x640x32xf32>) -> tensor<1x2x2x640x32xf32>
-  %20 = stablehlo.reshape %19 : (tensor<1x2x2x640x32xf32>) -> tensor<1x4x640x32xf32>
-  %21 = stablehlo.dot_general %18, %20, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<1x4x1x640xf32>, tensor<1x4x640x32xf32>) -> tensor<1x4x1x32xf32>
+  %16 = stablehlo.reduce(%14 init: %15) applies stablehlo.add across dimensions = [3] : (tensor<1x4x1x1280xf32>, tensor<f32>) -> tensor<1x4x1xf32>
+  %17 = stablehlo.broadcast_in_dim %16, dims = [0, 1, 2] : (tensor<1x4x1xf32>) -> tensor<1x4x1x1280xf32>
+  %18 = stablehlo.divide %14, %17 : tensor<1x4x1x1280xf32>
+  %19 = stablehlo.broadcast_in_dim %v, dims = [0, 1, 3, 4] : (tensor<1x2x1280x32xf32>) -> tensor<1x2x2x1280x32xf32>
+  %20 = stablehlo.reshape %19 : (tensor<1x2x2x1280x32xf32>) -> tensor<1x4x1280x32xf32>
+  %21 = stablehlo.dot_general %18, %20, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<1x4x1x1280xf32>, tensor<1x4x1280x32xf32>) -> tensor<1x4x1x32xf32>
   return %21 : tensor<1x4x1x32xf32>
 }
 
