@@ -17,16 +17,6 @@ typedef struct run_t {
 
 static bool is_carried(const run_t* r, const ir_op_t* op) { return r->target->carries(r->target->user, op); }
 
-// Takes back what was built behind the op, and the op.
-static void drop(attention_found_t found) {
-  while (found.result->def != found.op) {
-    ir_op_t* op = found.result->def;
-    found.result = ir_operand(op, 0);
-    ir_op_erase(op);
-  }
-  ir_op_erase(found.op);
-}
-
 // Work for all of the device.
 static void share_out(const run_t* r, ir_op_t* op) {
   if (!r->target->workgroups) return;
@@ -41,10 +31,11 @@ static void share_out(const run_t* r, ir_op_t* op) {
 }
 
 static bool recognise(const run_t* r, ir_op_t* product) {
+  const ir_op_t* before = product->prev;
   attention_found_t found = attention_match(r->ctx, product);
   if (!found.op) return false;
   if (!is_carried(r, found.op)) {
-    drop(found);
+    while (product->prev != before) ir_op_erase(product->prev);  // what was built
     return false;
   }
   ir_value_replace(ir_result(product, 0), found.result);
