@@ -22,13 +22,14 @@ ALLOWED = {
     "hal": ["base", "module"],
     "vm": ["base", "module"],
     "io": ["base"],
+    "modules": ["base"],
     "runtime": ["base", "module", "hal", "vm"],
     "tooling": ["base", "module", "io"],
     "isa": ["base"],
     "softgpu": ["base", "isa"],
 }
 # Folders that may include the public headers of the runtime, iree/….
-RUNTIME = ["base", "module", "hal", "vm", "io", "runtime", "tooling"]
+RUNTIME = ["base", "module", "hal", "vm", "io", "modules", "runtime", "tooling"]
 # Headers that are contracts between compiler and runtime, for both.
 SHARED = ("compiler/", "base/", "hal/buffer_view.h", "hal/local/executable_library.h")
 # Folders that may include LLVM's and lld's headers.

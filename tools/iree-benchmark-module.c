@@ -136,7 +136,7 @@ static iree_status_t run(void) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--batch_size= and --batch_concurrency= are at least 1");
   }
   suite_t suite = {.count = 0};
-  iree_status_t status = tooling_context_create(iree_allocator_system(), &suite.context);
+  iree_status_t status = tooling_context_create(iree_allocator_system(), NULL, &suite.context);
   if (iree_status_is_ok(status)) status = add_functions(&suite);
   if (iree_status_is_ok(status)) status = benchmark_run_all(suite.count, suite.benchmarks);
   if (iree_status_is_ok(status) && FLAG_print_statistics && suite.context.group) {

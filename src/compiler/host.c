@@ -35,7 +35,9 @@ static uint32_t element_type(const ir_type_t* scalar) {
   return IREE_HAL_ELEMENT_TYPE_VALUE(numerical, scalar->width < 8 ? scalar->width : ir_type_bytes(scalar) * 8);
 }
 
-static uint32_t add_shape(host_t* h, const char* prefix, uint32_t number, const ir_type_t* type) {
+bool host_has_element_type(const ir_type_t* scalar) { return element_type(scalar) != IREE_HAL_ELEMENT_TYPE_NONE; }
+
+uint32_t host_shape(host_t* h, const char* prefix, uint32_t number, const ir_type_t* type) {
   int64_t dims[GRAPH_MAX_RANK];
   for (int32_t i = 0; i < type->rank; ++i) dims[i] = type->dims[i] == IR_DYNAMIC ? MODULE_DIM_DYNAMIC : type->dims[i];
   const char* name = arena_printf(ir_context_arena(h->ctx), "%s%u", prefix, number);
@@ -62,7 +64,7 @@ static bool check_block(host_t* h, ir_block_t* block) {
       const ir_type_t* type = op->results[i].type;
       if (!check_type(h, op, "result", i, type)) return false;
       bool sized = !ir_type_is_tensor(type) || ir_type_is_static(type) || ir_is(op, GRAPH_WHILE) ||
-                   graph_is_window(op) || host_result_sizes(ir_result(op, i), sizes);
+                   graph_is_window(op) || ir_is(op, GRAPH_CALL_IMPORT) || host_result_sizes(ir_result(op, i), sizes);
       if (!sized) {
         return ir_op_error(h->ctx, op, "has a result of type %s, whose run-time sizes are not known",
                            ir_type_str(h->ctx, type));
@@ -149,7 +151,7 @@ static const char* declaration(host_t* h, const char* name, const ir_type_t* typ
   return result;
 }
 
-static uint32_t dynamic_count(const ir_type_t* type) {
+uint32_t host_dynamic_count(const ir_type_t* type) {
   uint32_t count = 0;
   for (int32_t i = 0; i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
   return count;
@@ -160,7 +162,7 @@ static module_reg_t packed_bytes(host_t* h, const ir_type_t* type, const module_
   int64_t bits = type->element->width;
   for (int32_t d = 0; d < type->rank; ++d) bits *= type->dims[d] == IR_DYNAMIC ? 1 : type->dims[d];
   module_reg_t total = module_function_i64(h->f, bits);
-  for (uint32_t d = 0; d < dynamic_count(type); ++d) {
+  for (uint32_t d = 0; d < host_dynamic_count(type); ++d) {
     total = module_emit_value(h->f, i64_mul, MODULE_REG(total), MODULE_REG(dims[d]));
   }
   total = module_emit_value(h->f, i64_add, MODULE_REG(total), MODULE_REG(module_function_i64(h->f, 7)));
@@ -172,7 +174,7 @@ static void unwrap_argument(host_t* h, uint32_t number, uint32_t first) {
   const ir_type_t* type = h->abi->inputs[number];
   ir_value_t** args = &h->body->args[first];
   storage_t* s = args[0]->data;
-  uint32_t shape = add_shape(h, "input", number, type), count = dynamic_count(type);
+  uint32_t shape = host_shape(h, "input", number, type), count = host_dynamic_count(type);
   module_reg_t dims[GRAPH_MAX_RANK];
   for (uint32_t d = 0; d < count; ++d) dims[d] = module_function_register(h->f, VM_TYPE_I64);
   module_emit(h->f, hal_view_unwrap, MODULE_REG(h->buffers[s->index]), MODULE_LIST(count, dims),
@@ -184,12 +186,55 @@ static void unwrap_argument(host_t* h, uint32_t number, uint32_t first) {
   if (count) host_set_dims(h, s, args[0]->type, dims);
 }
 
+static bool is_async(const ir_op_t* func) {
+  if (ir_op_attr(func, "iree.abi.async")) return true;
+  for (uint32_t i = 0; i < func->attr_count; ++i) {
+    if (strncmp(func->attrs[i].name, "torch.onnx_meta.", 16) == 0) return true;
+  }
+  return false;
+}
+
+// Whether the block has anything to do with a device.
+static bool uses_tensors(const ir_block_t* block) {
+  for (uint32_t i = 0; i < block->arg_count; ++i) {
+    if (ir_type_is_tensor(block->args[i]->type)) return true;
+  }
+  IR_FOR_OPS(op, block) {
+    if (ir_is(op, GRAPH_CALL_IMPORT) && (graph_get_device(op) || graph_get_fences(op))) return true;
+    for (uint32_t i = 0; i < op->operand_count; ++i) {
+      if (ir_type_is_tensor(ir_operand(op, i)->type)) return true;
+    }
+    for (uint32_t i = 0; i < op->result_count; ++i) {
+      if (ir_type_is_tensor(op->results[i].type)) return true;
+    }
+    for (uint32_t r = 0; r < op->region_count; ++r) {
+      if (uses_tensors(op->regions[r].first)) return true;
+    }
+  }
+  return false;
+}
+
+static bool is_exported(const ir_op_t* func) {
+  return strcmp(func->name, "func.func") == 0 && func->regions[0].first &&
+         strcmp(ir_op_string(func, "sym_visibility", "public"), "private") != 0;
+}
+
+static bool uses_device(ir_op_t* module) {
+  IR_FOR_OPS(op, ir_module_body(module)) {
+    if (ir_is(op, GRAPH_GLOBAL) && ir_type_is_tensor(graph_get_type(op)->type)) return true;
+    if (is_exported(op) && (is_async(op) || uses_tensors(op->regions[0].first))) return true;
+  }
+  return false;
+}
+
 static void begin_body(host_t* h, bool async) {
   uint32_t inputs = h->abi->input_count, outputs = h->body->last->operand_count;
   for (uint32_t i = 0, first = 0; i < inputs; ++i) {
     if (ir_type_is_tensor(h->body->args[first]->type)) unwrap_argument(h, i, first);
     first += host_abi_parts(h->abi->inputs[i]);
   }
+  h->has_stream = async || uses_tensors(h->body);
+  if (!h->has_stream) return host_load_globals(h);
   module_reg_t wait = async ? module_function_argument(h->f, inputs) : module_function_null(h->f);
   h->stream = module_function_ref(h->f);
   module_emit(h->f, hal_stream_begin, MODULE_REG(h->stream), MODULE_INDEX(h->device), MODULE_REG(wait),
@@ -227,7 +272,7 @@ static void copy_output(host_t* h, uint32_t i) {
 static module_reg_t wrap_output(host_t* h, uint32_t number, uint32_t first) {
   const ir_type_t *type = ir_operand(h->body->last, first)->type, *abi = h->abi->results[number];
   const storage_t* s = h->outputs[first];
-  uint32_t shape = add_shape(h, "output", number, abi);
+  uint32_t shape = host_shape(h, "output", number, abi);
   module_reg_t view = module_function_ref(h->f), dims[GRAPH_MAX_RANK];
   uint32_t open = 0, next = 0;  // the signature may leave sizes open that are known here
   bool packed = host_abi_parts(abi) > 1;
@@ -255,8 +300,10 @@ static void end_body(host_t* h, bool async) {
   if (h->arena_size) {
     module_emit(h->f, hal_transient_release, MODULE_REG(h->stream), MODULE_REG(h->buffers[h->arena_buffer]));
   }
-  module_reg_t signal = async ? module_function_argument(h->f, inputs + 1) : module_function_null(h->f);
-  module_emit(h->f, hal_stream_end, MODULE_REG(h->stream), MODULE_REG(signal));
+  if (h->has_stream) {
+    module_reg_t signal = async ? module_function_argument(h->f, inputs + 1) : module_function_null(h->f);
+    module_emit(h->f, hal_stream_end, MODULE_REG(h->stream), MODULE_REG(signal));
+  }
   module_reg_t* results = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, outputs + 1);
   for (uint32_t i = 0, first = 0; i < outputs; ++i) {
     ir_value_t* value = ir_operand(h->body->last, first);
@@ -266,15 +313,7 @@ static void end_body(host_t* h, bool async) {
   module_emit(h->f, return, MODULE_LIST(outputs, results));
 }
 
-static bool is_async(const ir_op_t* func) {
-  if (ir_op_attr(func, "iree.abi.async")) return true;
-  for (uint32_t i = 0; i < func->attr_count; ++i) {
-    if (strncmp(func->attrs[i].name, "torch.onnx_meta.", 16) == 0) return true;
-  }
-  return false;
-}
-
-static char convention_letter(const ir_type_t* type) {
+char host_convention_letter(const ir_type_t* type) {
   static const char letters[] = {
 #define VM_TYPE(NAME, letter, name, size) letter,
       VM_TYPES(VM_TYPE)
@@ -289,10 +328,10 @@ static const char* calling_convention(host_t* h, bool async) {
   text_t text = {0};
   uint32_t arguments = h->abi->input_count, results = h->abi->result_count;
   text_puts(&text, "0");
-  for (uint32_t i = 0; i < arguments; ++i) text_printf(&text, "%c", convention_letter(h->abi->inputs[i]));
+  for (uint32_t i = 0; i < arguments; ++i) text_printf(&text, "%c", host_convention_letter(h->abi->inputs[i]));
   if (async) text_puts(&text, "rr");
   text_puts(&text, arguments || async ? "_" : "v_");
-  for (uint32_t i = 0; i < results; ++i) text_printf(&text, "%c", convention_letter(h->abi->results[i]));
+  for (uint32_t i = 0; i < results; ++i) text_printf(&text, "%c", host_convention_letter(h->abi->results[i]));
   if (!results) text_puts(&text, "v");
   char* result = arena_strndup(ir_context_arena(h->ctx), text.data, text.size);
   text_finish(&text);
@@ -385,13 +424,13 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
 bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t program_count, module_writer_t* writer,
                bool strip_source_map) {
   host_t h = {.ctx = ctx, .module = programs[0].module, .writer = writer, .strip_source_map = strip_source_map};
-  h.device = module_writer_device(writer, IREE_SV("__device_0"), 0);
+  bool needs_device = program_count > 1 || uses_device(h.module);
+  if (needs_device) h.device = module_writer_device(writer, IREE_SV("__device_0"), 0);
   host_emit_globals(&h);
   uint32_t index = 0;
   IR_FOR_OPS(func, ir_module_body(h.module)) {
     uint32_t number = index++;
-    if (strcmp(func->name, "func.func") || !func->regions[0].first) continue;
-    if (strcmp(ir_op_string(func, "sym_visibility", "public"), "private") == 0) continue;
+    if (!is_exported(func)) continue;
     h.func = h.own = func;
     h.name = ir_op_string(func, "sym_name", "main");
     h.body = func->regions[0].first;

@@ -402,11 +402,11 @@ void host_move_numbers(host_t* h, ir_op_t* yield, const module_reg_t* targets, u
     ir_value_t* value = ir_operand(yield, i);
     if (ir_type_is_tensor(value->type)) continue;
     values[i] = host_scalar_new(h, value->type);
-    module_emit(h->f, mov, MODULE_REG(values[i]), MODULE_REG(host_scalar_reg(h, value)));
+    host_scalar_move(h, values[i], host_scalar_reg(h, value), value->type);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    if (ir_type_is_tensor(ir_operand(yield, i)->type)) continue;
-    module_emit(h->f, mov, MODULE_REG(targets[i]), MODULE_REG(values[i]));
+    const ir_type_t* type = ir_operand(yield, i)->type;
+    if (!ir_type_is_tensor(type)) host_scalar_move(h, targets[i], values[i], type);
   }
 }
 
@@ -517,6 +517,12 @@ static void emit_host_op(host_t* h, ir_op_t* op) {
     emit_store(h, op);
   } else if (ir_is(op, GRAPH_ASSERT)) {
     emit_assert(h, op);
+  } else if (ir_is(op, GRAPH_CALL_IMPORT)) {
+    host_emit_import(h, op);
+  } else if (ir_is(op, GRAPH_IMPORT_RESOLVED)) {
+    host_emit_import_resolved(h, op);
+  } else if (ir_is(op, GRAPH_BUFFER)) {
+    host_emit_buffer(h, op);
   } else if (ir_is(op, GRAPH_DIM)) {
     emit_dim(h, op);
   } else if (ir_is(op, GRAPH_DYNAMIC_SLICE) && graph_is_window(op)) {

@@ -11,6 +11,7 @@
 
 bool host_scalar_type(const ir_type_t* type, vm_type_t* out) {
   if (type->kind == IR_TYPE_INDEX) return *out = VM_TYPE_I64, true;
+  if (type->kind == IR_TYPE_OPAQUE) return *out = VM_TYPE_REF, true;
   if (type->kind == IR_TYPE_INTEGER && type->width <= 64) {
     bool fits = type->width == 1 || type->width == 8 || type->width == 16 || type->width == 32 || type->width == 64;
     *out = type->width == 64 ? VM_TYPE_I64 : VM_TYPE_I32;
@@ -94,6 +95,7 @@ static bool has_instruction(const ir_op_t* op) {
   vm_type_t type;
   if (!host_scalar_type(from, &type) || !host_scalar_type(to, &type)) return false;
   if (fn == SCALAR_select) return true;
+  if (from->kind == IR_TYPE_OPAQUE || to->kind == IR_TYPE_OPAQUE) return false;
   if (fn == SCALAR_cast || fn == SCALAR_castu) {
     bool narrow = !is_whole(from) && fn == SCALAR_castu && !is_bool(from);
     return !narrow && (is_whole(to) || (is_bool(to) && !is_whole(from))) && conversion(from, to, false) != -1;
@@ -141,6 +143,11 @@ module_reg_t host_scalar_new(host_t* h, const ir_type_t* type) {
   return module_function_register(h->f, vm);
 }
 
+void host_scalar_move(host_t* h, module_reg_t target, module_reg_t source, const ir_type_t* type) {
+  module_operand_t operands[] = {MODULE_REG(target), MODULE_REG(source)};
+  module_function_emit(h->f, type->kind == IR_TYPE_OPAQUE ? VM_OP_mov_ref : VM_OP_mov, operands, 2);
+}
+
 // i1 from an unsigned view of an i32 register that holds 0 or 1, sign-extended i8 and i16 as they are.
 static module_reg_t convert(host_t* h, ir_op_t* op) {
   int code = conversion(ir_operand(op, 0)->type, op->results[0].type, graph_scalar_fn(op) == SCALAR_castu);
@@ -164,7 +171,9 @@ bool host_scalar_emit(host_t* h, ir_op_t* op) {
   for (uint32_t i = 0; i < op->operand_count; ++i) operands[i] = MODULE_REG(host_scalar_reg(h, ir_operand(op, i)));
   if (fn == SCALAR_select) {
     module_reg_t result = host_scalar_new(h, op->results[0].type);
-    module_emit(h->f, select, MODULE_REG(result), operands[0], operands[1], operands[2]);
+    bool refs = op->results[0].type->kind == IR_TYPE_OPAQUE;
+    module_operand_t all[] = {MODULE_REG(result), operands[0], operands[1], operands[2]};
+    module_function_emit(h->f, refs ? VM_OP_select_ref : VM_OP_select, all, 4);
     host_scalar_set(ir_result(op, 0), result);
     return true;
   }

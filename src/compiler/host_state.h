@@ -95,7 +95,7 @@ typedef struct host_t {
   uint32_t device, executable;
   const uint32_t* objects;
   bool strip_source_map;
-  uint32_t constant_count, table_count;
+  uint32_t constant_count, table_count, host_buffer_count;
   ir_set_t constants;  // host_constant_t: those of the module, each once
   bool failed;
   // The function at work
@@ -106,6 +106,7 @@ typedef struct host_t {
   ir_block_t* body;
   module_function_t* f;
   module_reg_t stream;
+  bool has_stream;  // functions of numbers alone need none
   plan_value_t* plan;
   uint32_t plan_count, plan_capacity;
   int64_t arena_size;
@@ -195,8 +196,20 @@ bool host_scalar_type(const ir_type_t* type, vm_type_t* out);
 module_reg_t host_scalar_reg(host_t* h, ir_value_t* value);
 void host_scalar_set(ir_value_t* value, module_reg_t reg);
 module_reg_t host_scalar_new(host_t* h, const ir_type_t* type);
+void host_scalar_move(host_t* h, module_reg_t target, module_reg_t source, const ir_type_t* type);
 // The scalar function as instructions; false when the VM has none.
 bool host_scalar_emit(host_t* h, ir_op_t* op);
+
+// Other modules (host_import.c).
+void host_emit_import(host_t* h, ir_op_t* op);
+void host_emit_import_resolved(host_t* h, ir_op_t* op);
+void host_emit_buffer(host_t* h, ir_op_t* op);
+// What a buffer view of the type must be or becomes; messages name it by prefix and number.
+uint32_t host_shape(host_t* h, const char* prefix, uint32_t number, const ir_type_t* type);
+bool host_has_element_type(const ir_type_t* scalar);
+char host_convention_letter(const ir_type_t* type);
+// How many '?' a type has.
+uint32_t host_dynamic_count(const ir_type_t* type);
 
 // Emits the ops of a block up to its terminator, and stays in it (host_t.block; host_block.c). Work still in the table
 // is submitted by host_flush.

@@ -159,7 +159,19 @@ static void assign_window(host_t* h, ir_op_t* op) {
   }
 }
 
+// What another module gave is where that module has it.
+static void assign_imported(host_t* h, ir_op_t* op) {
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    ir_value_t* value = ir_result(op, i);
+    if (!ir_type_is_tensor(value->type)) continue;
+    storage_t* s = host_storage_new(h, value, STORAGE_ARGUMENT);
+    s->index = host_add_buffer(h);
+    value->data = s;
+  }
+}
+
 static void assign_results(host_t* h, ir_op_t* op) {
+  if (ir_is(op, GRAPH_CALL_IMPORT)) assign_imported(h, op);
   if (ir_is(op, GRAPH_GLOBAL_LOAD)) assign_load(h, op);
   if (graph_is_window(op)) assign_window(h, op);
   for (uint32_t i = 0; i < op->result_count; ++i) {

@@ -270,6 +270,40 @@ bool shape_call(graph_sizer_t* s, graph_shape_t* out) {
   return true;
 }
 
+// Tensors in the places of tensors.
+static bool stands_for(const ir_type_t* own, const ir_type_t* kept) {
+  if (ir_type_is_tensor(own) != ir_type_is_tensor(kept)) return false;
+  return !ir_type_is_tensor(own) || own->rank == kept->rank;
+}
+
+bool shape_call_import(graph_sizer_t* s, graph_shape_t* out) {
+  if (is_checked(s, out)) return true;
+  const char *name = graph_get_callee(s->op), *dot = strchr(name, '.');
+  if (!dot || dot == name || !dot[1]) return shape_error(s, "calls '%s', which is not module.function", name);
+  const ir_attr_t* attr = graph_get_type(s->op);
+  if (!attr) return true;
+  const ir_type_t* type = attr->type;
+  bool fits = type->kind == IR_TYPE_FUNCTION && type->input_count == s->op->operand_count &&
+              type->result_count == s->op->result_count;
+  for (uint32_t i = 0; fits && i < type->input_count; ++i) fits = stands_for(shape_type(s, i), type->inputs[i]);
+  for (uint32_t i = 0; fits && i < type->result_count; ++i) {
+    fits = stands_for(s->op->results[i].type, type->results[i]);
+  }
+  return fits || shape_error(s, "has a type %s that is not its operands' and results'", ir_type_str(s->ctx, type));
+}
+
+bool shape_import_resolved(graph_sizer_t* s, graph_shape_t* out) {
+  out->rank = -1;
+  return is_flag(s->op->results[0].type) || shape_error(s, "gives an i1");
+}
+
+bool shape_buffer(graph_sizer_t* s, graph_shape_t* out) {
+  const ir_attr_t* value = graph_get_value(s->op);
+  out->rank = -1;
+  if (value->kind != IR_ATTR_STRING && value->kind != IR_ATTR_ELEMENTS) return shape_error(s, "needs text or elements");
+  return s->op->results[0].type->kind == IR_TYPE_OPAQUE || shape_error(s, "gives a !util.buffer");
+}
+
 bool shape_assert(graph_sizer_t* s, graph_shape_t* out) {
   return is_flag(shape_type(s, 0)) || shape_error(s, "takes an i1, not '%s'", ir_type_str(s->ctx, shape_type(s, 0)));
 }

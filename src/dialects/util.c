@@ -54,6 +54,42 @@ static void global_print(ir_printer_t* pr, ir_op_t* op) {
   ir_emit_type(pr, type->type);
 }
 
+// util.buffer.constant ["name"] {attrs} : !util.buffer = value
+static ir_op_t* buffer_constant_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  ir_draft_init(p, &op, info, loc);
+  if (ir_parse_next(p) == '"') {
+    const ir_attr_t* name = ir_parse_attr(p, NULL);
+    if (!name) return NULL;
+    ir_draft_attr(p, &op, "name", name);
+  }
+  if (!ir_parse_attr_dict(p, &op) || !ir_parse_expect(p, ":")) return NULL;
+  const ir_type_t* type = ir_parse_type(p);
+  if (!type || !ir_parse_expect(p, "=")) return NULL;
+  const ir_attr_t* value = ir_parse_attr(p, NULL);
+  if (!value) return NULL;
+  ir_draft_attr(p, &op, "value", value);
+  ir_draft_result(p, &op, type);
+  return ir_draft_finish(p, &op);
+}
+
+static void buffer_constant_print(ir_printer_t* pr, ir_op_t* op) {
+  static const char* const held[] = {"name", "value", NULL};
+  const ir_attr_t *value = ir_op_attr(op, "value"), *name = ir_op_attr(op, "name");
+  bool fits = value && op->result_count == 1 && !op->operand_count && (!name || name->kind == IR_ATTR_STRING);
+  if (!fits) return ir_emit_generic(pr, op);
+  ir_emit_op_name(pr, op);
+  if (name) {
+    ir_emit(pr, " ");
+    ir_emit_attr(pr, name);
+  }
+  ir_emit_attr_dict(pr, op, held);
+  ir_emit(pr, " : ");
+  ir_emit_type(pr, op->results[0].type);
+  ir_emit(pr, " = ");
+  ir_emit_attr(pr, value);
+}
+
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"util." #name, UTIL_##ENUM, __VA_ARGS__},
 #include "dialects/util.def"

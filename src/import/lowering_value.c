@@ -20,7 +20,20 @@ static bool is_number(const ir_type_t* type) {
          (type->kind == IR_TYPE_FLOAT && type->float_kind != IR_TF32);
 }
 
+// Objects of the runtime and of other modules (`!util.buffer`, `!custom.string`): whatever no input dialect gives a
+// meaning to.
+static bool is_reference(const ir_type_t* type) {
+  static const char* const others[] = {"stablehlo.",  "mhlo.",  "chlo.", "vhlo.", "torch.",  "quant.",
+                                       "ml_program.", "shape.", "tosa.", "iree_", "tensor.", "llvm."};
+  if (type->kind != IR_TYPE_OPAQUE) return false;
+  for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
+    if (strncmp(type->name, others[i], strlen(others[i])) == 0) return false;
+  }
+  return true;
+}
+
 const ir_type_t* lower_type(ir_context_t* ctx, const ir_type_t* type) {
+  if (is_reference(type)) return type;
   if (is_number(type)) return lower_element(ctx, type);
   bool tensor = (type->kind == IR_TYPE_TENSOR || type->kind == IR_TYPE_VTENSOR) && type->element &&
                 (is_number(type->element) || quantized_storage(ctx, type->element)) && type->rank >= 0 &&
@@ -79,7 +92,7 @@ lower_value_t lower_unflatten(lowering_t* l, const ir_type_t* type, ir_value_t* 
     value.count = type->input_count;
     value.items = ARENA_ARRAY(ir_context_arena(l->ctx), lower_value_t, type->input_count + 1);
     for (uint32_t i = 0; i < type->input_count; ++i) value.items[i] = lower_unflatten(l, type->inputs[i], next);
-  } else if (type->kind != IR_TYPE_OPAQUE) {
+  } else if (type->kind != IR_TYPE_OPAQUE || is_reference(type)) {
     value.v = *(*next)++;
     if (scalar && scalar->kind == IR_TYPE_COMPLEX) value.im = *(*next)++;
   }

@@ -196,7 +196,11 @@ void module_writer_dependency(module_writer_t* writer, iree_string_view_t name, 
   module_dependency_t row = {module_writer_string(writer, name), version, optional};
   rows_t* rows = &writer->sections[MODULE_SECTION_DEPENDENCIES];
   for (size_t i = 0; i < rows->count; ++i) {
-    if (ROWS_AT(rows, module_dependency_t, i)->name == row.name) return;
+    module_dependency_t* other = ROWS_AT(rows, module_dependency_t, i);
+    if (other->name == row.name) {
+      if (!optional) other->flags = 0;
+      return;
+    }
   }
   module_writer_append(writer, MODULE_SECTION_DEPENDENCIES, 1, &row);
 }
@@ -214,7 +218,7 @@ uint32_t module_writer_import(module_writer_t* writer, iree_string_view_t name, 
   rows_t* rows = &writer->sections[MODULE_SECTION_IMPORTS];
   for (size_t i = 0; i < rows->count; ++i) {
     const module_import_t* other = ROWS_AT(rows, module_import_t, i);
-    if (other->name == row.name && other->convention == row.convention) return (uint32_t)i;
+    if (other->name == row.name && other->convention == row.convention && other->flags == row.flags) return (uint32_t)i;
   }
   return module_writer_append(writer, MODULE_SECTION_IMPORTS, 1, &row);
 }

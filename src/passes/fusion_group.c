@@ -367,7 +367,8 @@ static void start_nodes(fusion_t* f) {
     *node = (fusion_node_t){
         .op = op, .class = fusion_class(op), .index = index, .group = FUSION_NO_GROUP, .state_before = state};
     op->data = node;
-    if (ir_is(op, GRAPH_GLOBAL_STORE) || ir_is(op, GRAPH_CALL) || op->region_count) state = index;
+    bool writes = ir_is(op, GRAPH_GLOBAL_STORE) || ir_is(op, GRAPH_CALL) || ir_is(op, GRAPH_CALL_IMPORT);
+    if (writes || op->region_count) state = index;
     ++index;
   }
 }

@@ -68,7 +68,8 @@ static const ir_type_t* refined_type(refine_t* r, ir_op_t* op, uint32_t result) 
 // Ops that take operands of any size as they come: their own results are refined in turn.
 static bool follows(const ir_op_t* op) {
   return ir_op_dialect(op) == IR_DIALECT_GRAPH && !ir_has_trait(op, IR_TRAIT_TERMINATOR) && !ir_is(op, GRAPH_WHILE) &&
-         !ir_is(op, GRAPH_IF) && !ir_is(op, GRAPH_CALL) && !ir_is(op, GRAPH_DISPATCH) && !ir_is(op, GRAPH_GLOBAL_STORE);
+         !ir_is(op, GRAPH_IF) && !ir_is(op, GRAPH_CALL) && !ir_is(op, GRAPH_CALL_IMPORT) &&
+         !ir_is(op, GRAPH_DISPATCH) && !ir_is(op, GRAPH_GLOBAL_STORE);
 }
 
 // Sizes that the type of the result says are no operands any more.

@@ -338,15 +338,22 @@ static ir_value_t** new_list(sizes_t* s, ir_value_t* x) {
   return list;
 }
 
-static void size_arguments(sizes_t* s, ir_block_t* block) {
-  for (uint32_t i = 0; i < block->arg_count; ++i) {
-    ir_value_t* arg = block->args[i];
-    if (!has_sizes(arg)) continue;
-    ir_value_t** list = new_list(s, arg);
-    for (int32_t d = 0; d < arg->type->rank; ++d) {
-      if (arg->type->dims[d] == IR_DYNAMIC) *list++ = numbered_dim(s, arg, d);
-    }
+// Of a value that comes from outside.
+static void size_given(sizes_t* s, ir_value_t* value) {
+  if (!has_sizes(value)) return;
+  ir_value_t** list = new_list(s, value);
+  for (int32_t d = 0; d < value->type->rank; ++d) {
+    if (value->type->dims[d] == IR_DYNAMIC) *list++ = numbered_dim(s, value, d);
   }
+}
+
+static void size_arguments(sizes_t* s, ir_block_t* block) {
+  for (uint32_t i = 0; i < block->arg_count; ++i) size_given(s, block->args[i]);
+}
+
+static void size_imported(sizes_t* s, ir_op_t* call) {
+  s->b = ir_builder_before(s->ctx, call->next);
+  for (uint32_t i = 0; i < call->result_count; ++i) size_given(s, ir_result(call, i));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -700,6 +707,8 @@ static void visit_block(sizes_t* s, ir_block_t* block) {
       visit_if(s, op);
     } else if (ir_is(op, GRAPH_ASSERT)) {
       visit_assert(s, op);
+    } else if (ir_is(op, GRAPH_CALL_IMPORT)) {
+      size_imported(s, op);
     } else {
       visit_results(s, op);
     }

@@ -5,6 +5,7 @@
 #include "io/parameter_module.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/io/file_contents.h"
+#include "iree/modules/check/module.h"
 #include "iree/modules/hal/module.h"
 #include "iree/vm/bytecode/module.h"
 #include "iree/vm/dynamic/module.h"
@@ -143,13 +144,14 @@ static iree_status_t load_module(iree_vm_instance_t* instance, iree_string_view_
 
 // Modules that the tools make themselves, for others that name them.
 typedef struct needs_t {
-  bool hal, parameters;
+  bool hal, parameters, check;
 } needs_t;
 
 static iree_status_t find_needs(void* user_data, const iree_vm_module_dependency_t* dependency) {
   needs_t* needs = user_data;
   if (iree_string_view_equal(dependency->name, IREE_SV("hal"))) needs->hal = true;
   if (iree_string_view_equal(dependency->name, IREE_SV("io_parameters"))) needs->parameters = true;
+  if (iree_string_view_equal(dependency->name, IREE_SV("check"))) needs->check = true;
   return iree_ok_status();
 }
 
@@ -163,24 +165,27 @@ static iree_status_t create_hal(tooling_context_t* context, iree_vm_module_t** o
   return iree_ok_status();
 }
 
-enum { BUILTIN_HAL, BUILTIN_PARAMETERS, BUILTIN_COUNT };
+enum { BUILTIN_HAL, BUILTIN_PARAMETERS, BUILTIN_CHECK, BUILTIN_COUNT };
 
 // Creates devices, the hal module and parameters the first time that a module needs them.
 static iree_status_t resolve_dependencies(tooling_context_t* context, iree_vm_module_t* module,
                                           iree_vm_module_t* builtins[BUILTIN_COUNT]) {
-  needs_t needs = {false, false};
+  needs_t needs = {0};
   IREE_RETURN_IF_ERROR(iree_vm_module_enumerate_dependencies(module, find_needs, &needs));
   iree_status_t status = iree_ok_status();
   if (needs.hal && !builtins[BUILTIN_HAL]) status = create_hal(context, &builtins[BUILTIN_HAL]);
   if (iree_status_is_ok(status) && needs.parameters && !builtins[BUILTIN_PARAMETERS]) {
     status = create_parameters(context, &builtins[BUILTIN_PARAMETERS]);
   }
+  if (iree_status_is_ok(status) && needs.check && !builtins[BUILTIN_CHECK]) {
+    status = iree_check_module_create_with_reporter(context->instance, context->reporter, context->allocator,
+                                                    &builtins[BUILTIN_CHECK]);
+  }
   if (iree_status_is_ok(status)) return status;
   iree_string_view_t name = iree_vm_module_name(module);
   return iree_status_annotate_f(status, "resolving dependencies for '%.*s'", (int)name.size, name.data);
 }
 
-// `all` has places for the builtin ones, which others import, before the modules; NULL: not needed.
 static iree_status_t limit_flag(const char* name, int64_t value, uint64_t* out_limit) {
   *out_limit = (uint64_t)value;
   if (value >= 0) return iree_ok_status();
@@ -197,45 +202,55 @@ static iree_status_t set_limits(iree_vm_context_t* context) {
   return iree_vm_context_set_limits(context, &limits);
 }
 
-static iree_status_t create_vm_context(tooling_context_t* context, iree_host_size_t count, iree_vm_module_t** all) {
-  iree_status_t status = iree_ok_status();
-  for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
-    status = resolve_dependencies(context, all[BUILTIN_COUNT + i], all);
-  }
-  if (iree_status_is_ok(status)) {
-    iree_vm_context_flags_t flags =
-        FLAG_trace_execution ? IREE_VM_CONTEXT_FLAG_TRACE_EXECUTION : IREE_VM_CONTEXT_FLAG_NONE;
-    status = iree_vm_context_create(context->instance, flags, context->allocator, &context->context);
-  }
+static iree_status_t create_vm_context(tooling_context_t* context) {
+  iree_vm_context_flags_t flags =
+      FLAG_trace_execution ? IREE_VM_CONTEXT_FLAG_TRACE_EXECUTION : IREE_VM_CONTEXT_FLAG_NONE;
+  iree_status_t status = iree_vm_context_create(context->instance, flags, context->allocator, &context->context);
   if (iree_status_is_ok(status)) status = set_limits(context->context);
   if (iree_status_is_ok(status)) {
-    status = iree_vm_context_register_modules(context->context, BUILTIN_COUNT + count, all);
+    status = iree_vm_context_register_modules(context->context, context->module_count, context->modules);
   }
   if (iree_status_is_ok(status)) status = iree_vm_context_freeze(context->context);
   return iree_status_is_ok(status) ? status : iree_status_annotate_f(status, "creating VM context");
 }
 
-static iree_status_t load_modules(tooling_context_t* context) {
-  iree_host_size_t count = module_flags.count;
+iree_status_t tooling_context_restart(tooling_context_t* context) {
+  iree_vm_context_release(context->context);
+  context->context = NULL;
+  return create_vm_context(context);
+}
+
+static iree_status_t load_main(tooling_context_t* context, const tooling_context_options_t* options,
+                               iree_vm_module_t** out_module) {
+  if (options->path.size) return load_module(context->instance, options->path, context->allocator, out_module);
+  return iree_vm_bytecode_module_create(context->instance, IREE_VM_BYTECODE_MODULE_FLAG_NONE, options->data,
+                                        iree_allocator_null(), context->allocator, out_module);
+}
+
+// Those of the flags, and what the options say as the last one.
+static iree_status_t load_modules(tooling_context_t* context, const tooling_context_options_t* options) {
+  bool extra = options->path.size || options->data.data_length;
+  iree_host_size_t flags = module_flags.count, count = flags + extra;
   if (!count) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                             "no user module specified; use --module=file.vmfb to load from a file or --module=- to "
                             "load from stdin");
   }
-  iree_vm_module_t** modules = NULL;
-  IREE_RETURN_IF_ERROR(
-      iree_allocator_malloc_array(context->allocator, BUILTIN_COUNT + count, sizeof(*modules), (void**)&modules));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(context->allocator, BUILTIN_COUNT + count, sizeof(*context->modules),
+                                                   (void**)&context->modules));
+  context->module_count = BUILTIN_COUNT + count;
+  iree_vm_module_t** own = context->modules + BUILTIN_COUNT;
   iree_status_t status = iree_ok_status();
-  for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
-    status = load_module(context->instance, module_flags.values[i], context->allocator, &modules[BUILTIN_COUNT + i]);
+  for (iree_host_size_t i = 0; i < flags && iree_status_is_ok(status); ++i) {
+    status = load_module(context->instance, module_flags.values[i], context->allocator, &own[i]);
   }
-  if (!iree_status_is_ok(status)) status = iree_status_annotate_f(status, "loading modules and dependencies");
-  if (iree_status_is_ok(status)) status = create_vm_context(context, count, modules);
-  context->main = modules[BUILTIN_COUNT + count - 1];
-  iree_vm_module_retain(context->main);
-  for (iree_host_size_t i = 0; i < BUILTIN_COUNT + count; ++i) iree_vm_module_release(modules[i]);
-  iree_allocator_free(context->allocator, modules);
-  return status;
+  if (iree_status_is_ok(status) && extra) status = load_main(context, options, &own[flags]);
+  if (!iree_status_is_ok(status)) return iree_status_annotate_f(status, "loading modules and dependencies");
+  context->main = own[count - 1];
+  for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
+    status = resolve_dependencies(context, own[i], context->modules);
+  }
+  return iree_status_is_ok(status) ? create_vm_context(context) : iree_status_annotate_f(status, "creating VM context");
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -247,20 +262,25 @@ iree_status_t tooling_refuse_arguments(int argc, char** argv) {
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unexpected argument '%s'; flags are --name=value", argv[1]);
 }
 
-iree_status_t tooling_context_create(iree_allocator_t allocator, tooling_context_t* out_context) {
+iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_context_options_t* options,
+                                     tooling_context_t* out_context) {
+  static const tooling_context_options_t none;
+  if (!options) options = &none;
   memset(out_context, 0, sizeof(*out_context));
   out_context->allocator = allocator;
+  out_context->reporter = options->reporter;
   IREE_RETURN_IF_ERROR(iree_vm_instance_create(IREE_VM_TYPE_CAPACITY_DEFAULT, allocator, &out_context->instance));
   IREE_RETURN_IF_ERROR(iree_hal_module_register_all_types(out_context->instance));
   IREE_RETURN_IF_ERROR(
       iree_hal_allocator_create_heap(IREE_SV("host"), allocator, allocator, &out_context->host_memory));
   out_context->device.allocator = out_context->host_memory;
-  return load_modules(out_context);
+  return load_modules(out_context, options);
 }
 
 void tooling_context_destroy(tooling_context_t* context) {
   iree_vm_context_release(context->context);
-  iree_vm_module_release(context->main);
+  for (iree_host_size_t i = 0; i < context->module_count; ++i) iree_vm_module_release(context->modules[i]);
+  iree_allocator_free(context->allocator, context->modules);
   iree_hal_allocator_release(context->host_memory);
   if (context->group) iree_hal_device_group_release(context->group);
   iree_vm_instance_release(context->instance);

@@ -2,6 +2,7 @@
 #ifndef TOOLING_CONTEXT_H_
 #define TOOLING_CONTEXT_H_
 
+#include "iree/modules/check/module.h"
 #include "iree/vm/api.h"
 #include "tooling/function_io.h"
 
@@ -10,16 +11,30 @@ typedef struct tooling_context_t {
   iree_vm_instance_t* instance;
   iree_hal_device_group_t* group;  // NULL when no module needs devices
   iree_vm_context_t* context;
-  iree_vm_module_t* main;   // the last --module
-  tooling_device_t device;  // the first of the group; the host's memory without one
+  iree_host_size_t module_count;
+  iree_vm_module_t** modules;  // those that the tools make, of which some may be NULL, then the others; owned
+  iree_vm_module_t* main;      // the last one
+  tooling_device_t device;     // the first of the group; the host's memory without one
   iree_hal_allocator_t* host_memory;
+  iree_check_module_reporter_t reporter;  // of the module `check`
 } tooling_context_t;
 
 // INVALID_ARGUMENT when parsing flags has left an argument.
 iree_status_t tooling_refuse_arguments(int argc, char** argv);
 
-// Loads modules, then creates devices if a module needs them, then links and initializes.
-iree_status_t tooling_context_create(iree_allocator_t allocator, tooling_context_t* out_context);
+// What a tool adds to the flags; all zero: nothing.
+typedef struct tooling_context_options_t {
+  iree_check_module_reporter_t reporter;
+  // One more module, the last one: a path as --module takes it, or a .vmfb in memory that outlives the context.
+  iree_string_view_t path;
+  iree_const_byte_span_t data;
+} tooling_context_options_t;
+
+// Loads modules, then creates devices if a module needs them, then links and initializes. `options` may be NULL.
+iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_context_options_t* options,
+                                     tooling_context_t* out_context);
+// A new VM context of the same modules, in their first state, in the place of the one before.
+iree_status_t tooling_context_restart(tooling_context_t* context);
 // Accepts a context whose creation failed.
 void tooling_context_destroy(tooling_context_t* context);
 

@@ -251,7 +251,8 @@ void dispatch_run_block(runner_t* r, ir_block_t* body) {
 
 bool dispatch_needs_host(const ir_block_t* body) {
   IR_FOR_OPS(op, body) {
-    if (ir_is(op, GRAPH_IF) || ir_is(op, GRAPH_CALL) || ir_is(op, GRAPH_GLOBAL_LOAD) || graph_is_window(op))
+    if (ir_is(op, GRAPH_IF) || ir_is(op, GRAPH_CALL) || ir_is(op, GRAPH_CALL_IMPORT) || ir_is(op, GRAPH_GLOBAL_LOAD) ||
+        graph_is_window(op))
       return true;
     if (!ir_is(op, GRAPH_WHILE)) continue;
     if (dispatch_needs_host(op->regions[0].first) || dispatch_needs_host(op->regions[1].first)) return true;

@@ -59,6 +59,7 @@ static bool is_defined(const ir_op_t* op) {
   switch (ir_code(op)) {
     case GRAPH_WHILE:  // may not end
     case GRAPH_CALL:
+    case GRAPH_CALL_IMPORT:
     case GRAPH_EMPTY:
     case GRAPH_REDUCE_GENERIC:  // any order will do, and not every body
     case GRAPH_SCATTER_GENERIC:

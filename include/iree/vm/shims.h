@@ -99,6 +99,12 @@ IREE_VM_ABI_FIXED_STRUCT(rI, {
   int64_t i1;
 })
 
+IREE_VM_ABI_FIXED_STRUCT(rrr, {
+  iree_vm_ref_t r0;
+  iree_vm_ref_t r1;
+  iree_vm_ref_t r2;
+})
+
 IREE_VM_ABI_DECLARE_SHIM(v, v)
 IREE_VM_ABI_DECLARE_SHIM(v, i)
 IREE_VM_ABI_DECLARE_SHIM(v, r)

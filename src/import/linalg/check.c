@@ -1,17 +1,54 @@
-// The check dialect: what a program expects of its own values becomes graph.assert over all elements.
+// The check dialect: what a program expects of its own values becomes calls of the module `check`, which reports what
+// differs (src/modules/check).
 #include "dialects/check.h"
 
 #include <string.h>
 
 #include "import/lowering.h"
 
-static bool assert_all(lower_op_t* n, ir_value_t* flags) {
-  text_t text = {0};
-  text_printf(&text, "%s failed", n->op->name);
-  graph_assert(n->b, lower_as_tensor(n->b, flags), text.data);
-  text_finish(&text);
+//===----------------------------------------------------------------------------------------------------------------===
+// Calls
+//===----------------------------------------------------------------------------------------------------------------===
+
+// What the module sees: signs as they are written, elements below a byte as bytes or f32.
+static const ir_type_t* shown_type(lower_op_t* n, const ir_type_t* written, const ir_type_t* lowered) {
+  if (!ir_type_is_tensor(lowered)) return lowered;
+  bool same = written->kind == IR_TYPE_TENSOR && lower_type(n->ctx, written) &&
+              lower_type(n->ctx, written)->element == lowered->element;
+  const ir_type_t* element = same && written->element->kind != IR_TYPE_OPAQUE ? written->element : lowered->element;
+  return ir_type_tensor(n->ctx, element, lowered->rank, lowered->dims);
+}
+
+static ir_value_t* widen(lower_op_t* n, ir_value_t* x) {
+  const ir_type_t* element = x->type->element;
+  if (!ir_type_is_tensor(x->type) || !ir_type_is_packed(element)) return x;
+  const ir_type_t* wide = element->kind == IR_TYPE_FLOAT ? ir_type_float(n->ctx, IR_F32) : ir_type_int(n->ctx, 8);
+  return graph_cast(n->b, x, wide, false);
+}
+
+static bool call_check(lower_op_t* n, const char* name, ir_value_t* const* values, uint32_t count) {
+  enum { MAX_VALUES = 4 };
+  ir_value_t* operands[MAX_VALUES];
+  const ir_type_t* types[MAX_VALUES];
+  bool tensors = ir_type_is_tensor(values[0]->type);
+  for (uint32_t i = 0; i < count; ++i) {
+    operands[i] = widen(n, values[i]);
+    types[i] = shown_type(n, lower_in_type(n, 0), operands[i]->type);
+  }
+  const ir_type_t* type = ir_type_function(n->ctx, types, count, NULL, 0);
+  ir_named_attr_t attrs[] = {
+      {"callee", ir_attr_symbol(n->ctx, name)}, {"type", ir_attr_type(n->ctx, type)}, {"device", ir_attr_unit(n->ctx)}};
+  ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, GRAPH_CALL_IMPORT),
+                                  .operands = operands,
+                                  .operand_count = count,
+                                  .attrs = attrs,
+                                  .attr_count = tensors ? 3 : 2});
   return true;
 }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Comparisons
+//===----------------------------------------------------------------------------------------------------------------===
 
 // What is expected: operand 1 or attribute `value`, with the shape of operand 0; complex values have two parts.
 typedef struct sides_t {
@@ -32,41 +69,40 @@ static bool expected(lower_op_t* n, sides_t* out) {
   return lower_error(n, "compares %s with %s", ir_type_str(n->ctx, found), ir_type_str(n->ctx, wanted));
 }
 
-// Every part as `fits` says of it.
-static bool check_sides(lower_op_t* n, ir_value_t* (*fits)(lower_op_t* n, ir_value_t* x, ir_value_t* y)) {
+static bool check_equal(lower_op_t* n) {
   sides_t s;
   if (!expected(n, &s)) return false;
-  ir_value_t* flags = fits(n, s.x[0], s.y[0]);
-  if (s.parts == 2) flags = graph_binary(n->b, SCALAR_and, flags, fits(n, s.x[1], s.y[1]));
-  return assert_all(n, flags);
+  for (int i = 0; i < s.parts; ++i) call_check(n, "check.expect_eq", (ir_value_t*[]){s.x[i], s.y[i]}, 2);
+  return true;
 }
+
+static ir_value_t* tolerance(lower_op_t* n, const char* name, double absent) {
+  const ir_attr_t* attr = ir_op_attr(n->op, name);
+  const ir_type_t* f32 = ir_type_float(n->ctx, IR_F32);
+  double number = attr && attr->kind == IR_ATTR_FLOAT ? attr->number : absent;
+  ir_named_attr_t value = {"value", ir_attr_float(n->ctx, f32, number)};
+  return graph_build(n->b, GRAPH_CONSTANT, NULL, 0, f32, &value, 1);
+}
+
+static bool check_almost_equal(lower_op_t* n) {
+  sides_t s;
+  if (!expected(n, &s)) return false;
+  if (!lower_is_float(s.x[0]->type)) return check_equal(n);
+  const char* absolute = ir_op_attr(n->op, "atol") ? "atol" : "tolerance";
+  for (int i = 0; i < s.parts; ++i) {
+    ir_value_t* values[] = {s.x[i], s.y[i], tolerance(n, absolute, 1e-4), tolerance(n, "rtol", 0)};
+    call_check(n, "check.expect_almost_eq", values, 4);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// StableHLO's comparison by the number of floats in between
+//===----------------------------------------------------------------------------------------------------------------===
 
 static ir_value_t* both_nan(lower_op_t* n, ir_value_t* x, ir_value_t* y) {
   return graph_binary(n->b, SCALAR_and, graph_unary(n->b, SCALAR_is_nan, x), graph_unary(n->b, SCALAR_is_nan, y));
 }
-
-static ir_value_t* is_equal(lower_op_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_eq, x, y); }
-static bool check_equal(lower_op_t* n) { return check_sides(n, is_equal); }
-
-static double tolerance(lower_op_t* n, const char* name, double absent) {
-  const ir_attr_t* attr = ir_op_attr(n->op, name);
-  return attr && attr->kind == IR_ATTR_FLOAT ? attr->number : absent;
-}
-
-// |x - y| <= atol + rtol |y|, or equal (infinities), or both NaN.
-static ir_value_t* is_almost_equal(lower_op_t* n, ir_value_t* x, ir_value_t* y) {
-  if (!lower_is_float(x->type)) return is_equal(n, x, y);
-  const ir_type_t* f64 = ir_type_float(n->ctx, IR_F64);
-  x = graph_cast(n->b, x, f64, false);
-  y = graph_cast(n->b, y, f64, false);
-  ir_value_t* distance = graph_unary(n->b, SCALAR_abs, graph_binary(n->b, SCALAR_sub, x, y));
-  double absolute = tolerance(n, "atol", tolerance(n, "tolerance", 1e-4));
-  ir_value_t* limit = lower_with_number(n, SCALAR_mul, graph_unary(n->b, SCALAR_abs, y), tolerance(n, "rtol", 0));
-  ir_value_t* close = graph_binary(n->b, SCALAR_le, distance, lower_with_number(n, SCALAR_add, limit, absolute));
-  close = graph_binary(n->b, SCALAR_or, close, is_equal(n, x, y));
-  return graph_binary(n->b, SCALAR_or, close, both_nan(n, x, y));
-}
-static bool check_almost_equal(lower_op_t* n) { return check_sides(n, is_almost_equal); }
 
 // The number of floats from zero to x, negative below zero.
 static ir_value_t* steps_from_zero(lower_op_t* n, ir_value_t* x) {
@@ -98,20 +134,33 @@ static ir_value_t* is_close(lower_op_t* n, ir_value_t* x, ir_value_t* y) {
   near = graph_binary(n->b, SCALAR_and, near, graph_binary(n->b, SCALAR_geu, steps, least));
   ir_value_t *fx = graph_unary(n->b, SCALAR_is_finite, x), *fy = graph_unary(n->b, SCALAR_is_finite, y);
   near = graph_binary(n->b, SCALAR_and, near, graph_binary(n->b, SCALAR_and, fx, fy));
-  ir_value_t* other = graph_binary(n->b, SCALAR_and, is_equal(n, x, y), graph_unary(n->b, SCALAR_not, fx));
+  ir_value_t* same = graph_binary(n->b, SCALAR_eq, x, y);
+  ir_value_t* other = graph_binary(n->b, SCALAR_and, same, graph_unary(n->b, SCALAR_not, fx));
   return graph_binary(n->b, SCALAR_or, near, graph_binary(n->b, SCALAR_or, other, both_nan(n, x, y)));
 }
 
 static bool check_close(lower_op_t* n) {
+  sides_t s;
   if (!n->values[0].v || !lower_is_float(n->values[0].v->type)) return lower_unsupported(n, "floats are");
-  return check_sides(n, is_close);
+  if (!expected(n, &s)) return false;
+  ir_value_t* flags = is_close(n, s.x[0], s.y[0]);
+  if (s.parts == 2) flags = graph_binary(n->b, SCALAR_and, flags, is_close(n, s.x[1], s.y[1]));
+  return call_check(n, "check.expect_all_true", &flags, 1);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Truth
+//===----------------------------------------------------------------------------------------------------------------===
+
 static bool check_flags(lower_op_t* n, bool wanted) {
-  if (!n->values[0].v || n->values[0].im) return lower_unsupported(n, "booleans are");
-  ir_value_t* x = lower_as_tensor(n->b, n->in[0]);
-  if (!lower_is_bool(x->type)) x = graph_cast(n->b, x, ir_type_int(n->ctx, 1), false);
-  return assert_all(n, wanted ? x : graph_unary(n->b, SCALAR_not, x));
+  ir_value_t* x = n->values[0].v;
+  if (!x || n->values[0].im) return lower_unsupported(n, "booleans, integers and floats are");
+  if (!ir_type_is_tensor(x->type)) {
+    if (x->type->kind != IR_TYPE_INTEGER || x->type->width > 32) return lower_unsupported(n, "integers up to i32 are");
+    return call_check(n, wanted ? "check.expect_true" : "check.expect_false", &x, 1);
+  }
+  if (!wanted) x = graph_binary(n->b, SCALAR_eq, x, lower_number_like(n, x, 0));
+  return call_check(n, "check.expect_all_true", &x, 1);
 }
 static bool check_true(lower_op_t* n) { return check_flags(n, true); }
 static bool check_false(lower_op_t* n) { return check_flags(n, false); }

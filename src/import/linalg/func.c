@@ -28,10 +28,96 @@ static bool add_types(lower_op_t* n, uint32_t i, bool packs, lower_types_t* type
   return true;
 }
 
+static bool call_import(lower_op_t* n, const ir_op_t* func);
+
+// Letters of the calling convention, by which a declared signature is compared with that of the call.
+static char letter_of(const ir_type_t* type) {
+  if (type->kind == IR_TYPE_INDEX || (type->kind == IR_TYPE_INTEGER && type->width == 64)) return 'I';
+  if (type->kind == IR_TYPE_INTEGER) return 'i';
+  if (type->kind == IR_TYPE_FLOAT) return type->width == 64 ? 'F' : 'f';
+  return 'r';
+}
+
+static bool same_letters(const ir_type_t* a, const ir_type_t* b) {
+  bool same = a->input_count == b->input_count && a->result_count == b->result_count;
+  for (uint32_t i = 0; same && i < a->input_count; ++i) same = letter_of(a->inputs[i]) == letter_of(b->inputs[i]);
+  for (uint32_t i = 0; same && i < a->result_count; ++i) same = letter_of(a->results[i]) == letter_of(b->results[i]);
+  return same;
+}
+
+// Functions without a body belong to other modules: @module.function.
+static bool build_import(lower_op_t* n, const ir_op_t* func, bool optional) {
+  const char* name = ir_op_string(func, "sym_name", "");
+  const ir_attr_t *type = ir_op_attr(func, "function_type"), *signature = ir_op_attr(func, "vm.signature");
+  bool fences = strcmp(ir_op_string(func, "iree.abi.model", ""), "coarse-fences") == 0;
+  if (signature && (signature->kind != IR_ATTR_TYPE || signature->type->kind != IR_TYPE_FUNCTION ||
+                    !same_letters(signature->type, type->type))) {
+    return lower_error(n, "calls @%s, whose vm.signature has other registers than its type; an index is an i64", name);
+  }
+  lower_list_t operands = LOWER_LIST(n->ctx);
+  lower_types_t types = LOWER_LIST(n->ctx);
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    if (!n->values[i].v || n->values[i].im) return lower_unsupported(n, "other modules take tensors, numbers, objects");
+    lower_list_add(&operands, n->values[i].v);
+  }
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    const ir_type_t* result = lower_type(n->ctx, lower_out_type(n, i));
+    if (!result) return lower_unsupported(n, "other modules give tensors of known rank, numbers and objects");
+    lower_types_add(&types, result);
+  }
+  ir_named_attr_t attrs[4] = {{"callee", ir_attr_symbol(n->ctx, name)}, {"type", type}};
+  uint32_t count = 2;
+  if (fences) attrs[count++] = (ir_named_attr_t){"fences", ir_attr_unit(n->ctx)};
+  if (optional) attrs[count++] = (ir_named_attr_t){"optional", ir_attr_unit(n->ctx)};
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_CALL_IMPORT),
+                         .operands = operands.items,
+                         .operand_count = operands.count,
+                         .result_types = types.items,
+                         .result_count = types.count,
+                         .attrs = attrs,
+                         .attr_count = count};
+  ir_op_t* call = ir_build(n->b, &state);
+  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = (lower_value_t){.v = ir_result(call, i)};
+  return true;
+}
+
+// The sides of a call that may have to do without the other module.
+enum { SIDE_IMPORT, SIDE_FALLBACK };
+static const ir_op_t* callee_of(const lower_op_t* n) {
+  return ir_symbol_find(n->ctx, n->l->module, ir_op_string(n->op, "callee", ""));
+}
+static bool build_side(lower_op_t* n, uint32_t side) {
+  const ir_op_t* func = callee_of(n);
+  return side == SIDE_IMPORT ? build_import(n, func, true)
+                             : lower_call_symbol(n, ir_op_string(func, "vm.fallback", ""));
+}
+
+static bool call_import(lower_op_t* n, const ir_op_t* func) {
+  const char *name = ir_op_string(func, "sym_name", ""), *fallback = ir_op_string(func, "vm.fallback", NULL);
+  const char* dot = strchr(name, '.');
+  if (!dot || dot == name || !dot[1]) {
+    return lower_error(n,
+                       "calls @%s, which has no body in this module; functions of other modules are called "
+                       "module.function",
+                       name);
+  }
+  if (!fallback) return build_import(n, func, false);
+  const ir_op_t* other = ir_symbol_find(n->ctx, n->l->module, fallback);
+  if (!other || !other->regions[0].first) {
+    return lower_error(n, "calls @%s, whose vm.fallback @%s has no body in this module", name, fallback);
+  }
+  ir_named_attr_t attr = {"callee", ir_attr_symbol(n->ctx, name)};
+  ir_value_t* found = graph_build(n->b, GRAPH_IMPORT_RESOLVED, NULL, 0, ir_type_int(n->ctx, 1), &attr, 1);
+  lower_branch_t sides[2] = {{.build = build_side, .number = SIDE_IMPORT},
+                             {.build = build_side, .number = SIDE_FALLBACK}};
+  return lower_build_if(n, found, &sides[0], &sides[1]);
+}
+
 bool lower_call_symbol(lower_op_t* n, const char* callee) {
   ir_op_t* func = callee ? ir_symbol_find(n->ctx, n->l->module, callee) : NULL;
+  if (func && func->region_count && !func->regions[0].first) return call_import(n, func);
   if (!func || !func->region_count || !func->regions[0].first) {
-    return lower_error(n, "calls @%s, which has no body in this module", callee ? callee : "");
+    return lower_error(n, "calls @%s, which this module does not have", callee ? callee : "");
   }
   lower_list_t operands = LOWER_LIST(n->ctx);
   lower_types_t types = LOWER_LIST(n->ctx);
@@ -114,6 +200,14 @@ static bool lower_conversion_cast(lower_op_t* n) {
   return lower_return(n, lower_coerce(n->l, n->in[0], type));
 }
 
+static bool lower_buffer(lower_op_t* n) {
+  ir_named_attr_t attr = {"value", ir_op_attr(n->op, "value")};
+  if (!attr.value || (attr.value->kind != IR_ATTR_STRING && attr.value->kind != IR_ATTR_ELEMENTS)) {
+    return lower_error(n, "needs a value, text or elements");
+  }
+  return lower_return(n, graph_build(n->b, GRAPH_BUFFER, NULL, 0, lower_out_type(n, 0), &attr, 1));
+}
+
 // The operand: its sizes are known from where it comes from.
 static bool lower_tie_shape(lower_op_t* n) {
   if (!n->op->operand_count) return lower_error(n, "needs a tensor");
@@ -131,6 +225,7 @@ static const lower_row_t util_rows[] = {
     AT(UTIL, GLOBAL_LOAD_INDIRECT) = {.fn = lower_global_load, .flags = LOWER_ANY_VALUE},
     AT(UTIL, GLOBAL_STORE_INDIRECT) = {.fn = lower_global_store, .flags = LOWER_ANY_VALUE},
     AT(UTIL, OPTIMIZATION_BARRIER) = {.fn = lower_barrier, .flags = LOWER_ANY_VALUE},
+    AT(UTIL, BUFFER_CONSTANT) = {.fn = lower_buffer},
     AT(UTIL, UNFOLDABLE_CONSTANT) = {.fn = lower_unfoldable},
 };
 static const lower_row_t ml_program_rows[] = {

@@ -1,0 +1,140 @@
+// See run.h: inputs and results by flags.
+
+#include "tooling/run.h"
+
+#include "iree/base/tooling/flags.h"
+#include "tooling/compare.h"
+#include "tooling/devices.h"
+
+static iree_flag_string_list_storage_t input_flags;
+IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &input_flags, input,
+                   "An argument, in order:\n"
+                   "  5 or 3.14                     a value\n"
+                   "  2x3xf32=1 2 3 4 5 6           a tensor; one value fills it, none is zeros\n"
+                   "  4xf32=@file.bin               a tensor from a binary file; `+file.bin` reads on where the last\n"
+                   "                                read of the file ended\n"
+                   "  @file.npy                     the first array of a NumPy file; `+file.npy`: the next one;\n"
+                   "                                `*file.npy`: all that are left, as several arguments\n"
+                   "  @file.txt                     a file with one of these a line\n"
+                   "  &4xf32=...                    storage without a shape (`!hal.buffer`)\n"
+                   "  (null) or (ignored)           nothing")
+IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &input_flags, function_input,
+                   "Older spelling of --input.")
+IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &input_flags, function_inputs,
+                   "Older spelling of --input.")
+
+IREE_FLAG_LIST(string, output,
+               "What to do with a result, one for each in order: empty: nothing; `-`: print it;\n"
+               "`@file.npy` write it as a NumPy array, `+file.npy` append it; `@file.bin` and `+file.bin` the same\n"
+               "as raw bytes. Without the flag all are printed.")
+IREE_FLAG_LIST(string, expected_output,
+               "What a result must be, written like --input; `(ignored)` may be anything. Failing that the exit\n"
+               "code is 1.")
+IREE_FLAG(int32_t, output_max_element_count, 1024, "Elements of a tensor that are printed.")
+
+IREE_FLAG(double, expected_f16_threshold, 0.001, "Absolute tolerance of f16 elements.")
+IREE_FLAG(double, expected_f32_threshold, 0.0001, "Absolute tolerance of f32 elements.")
+IREE_FLAG(double, expected_f64_threshold, 0.0001, "Absolute tolerance of f64 elements.")
+IREE_FLAG(double, expected_bf16_threshold, 0.01, "Absolute tolerance of bf16 elements.")
+IREE_FLAG(double, expected_rtol, 1e-05, "Tolerance relative to the expected value, added to the absolute one.")
+IREE_FLAG(string, equality_mode, "approximate", "`approximate`: with tolerances; `exact`: the same bits.")
+
+IREE_FLAG(bool, print_statistics, false, "Prints what the devices allocated, to stderr, at the end.")
+
+static iree_status_t make_tolerance(tooling_tolerance_t* out_tolerance) {
+  iree_string_view_t mode = iree_make_cstring_view(FLAG_equality_mode);
+  *out_tolerance = (tooling_tolerance_t){
+      .exact = iree_string_view_equal(mode, IREE_SV("exact")),
+      .f16 = FLAG_expected_f16_threshold,
+      .bf16 = FLAG_expected_bf16_threshold,
+      .f32 = FLAG_expected_f32_threshold,
+      .f64 = FLAG_expected_f64_threshold,
+      .relative = FLAG_expected_rtol,
+  };
+  if (out_tolerance->exact || iree_string_view_equal(mode, IREE_SV("approximate"))) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--equality_mode= must be 'approximate' or 'exact'; got '%s'",
+                          FLAG_equality_mode);
+}
+
+static iree_status_t compare_outputs(const tooling_context_t* context, const tooling_call_t* call,
+                                     const iree_vm_list_t* outputs, int* out_exit_code) {
+  tooling_comparison_t comparison = {.device = context->device, .file = stdout};
+  IREE_RETURN_IF_ERROR(make_tolerance(&comparison.tolerance));
+  iree_vm_list_t* expected = NULL;
+  IREE_RETURN_IF_ERROR(
+      tooling_expected_parse(call->result_letters, FLAG_expected_output_list(), context->device, &expected),
+      "parsing expected function outputs");
+  bool match = false;
+  iree_status_t status = tooling_lists_compare(&comparison, expected, outputs, &match);
+  iree_vm_list_release(expected);
+  IREE_RETURN_IF_ERROR(status);
+  if (match) printf("[SUCCESS] all function outputs matched their expected values.\n");
+  *out_exit_code = match ? EXIT_SUCCESS : EXIT_FAILURE;
+  return iree_ok_status();
+}
+
+static iree_status_t process_outputs(const tooling_context_t* context, const tooling_call_t* call,
+                                     const iree_vm_list_t* outputs, int* out_exit_code) {
+  iree_host_size_t limit = FLAG_output_max_element_count < 0 ? 0 : (iree_host_size_t)FLAG_output_max_element_count;
+  if (FLAG_output_list().count) {
+    IREE_RETURN_IF_ERROR(tooling_outputs_write(outputs, FLAG_output_list(), context->device, limit, stdout),
+                         "outputting results");
+  }
+  if (FLAG_expected_output_list().count) return compare_outputs(context, call, outputs, out_exit_code);
+  if (FLAG_output_list().count) return iree_ok_status();
+  return iree_status_annotate_f(tooling_outputs_print(outputs, context->device, limit, stdout), "printing results");
+}
+
+static iree_status_t run_call(const tooling_context_t* context, const tooling_call_t* call, int* out_exit_code) {
+  iree_string_view_t name = iree_vm_function_name(&call->function);
+  fprintf(stdout, "EXEC @%.*s\n", (int)name.size, name.data);
+  fflush(stdout);
+  iree_vm_list_t* outputs = NULL;
+  IREE_RETURN_IF_ERROR(iree_vm_list_create(iree_vm_make_undefined_type_def(), 8, context->allocator, &outputs));
+  iree_status_t status = tooling_call_invoke(context, call, outputs);
+  if (iree_status_is_ok(status)) {
+    status = process_outputs(context, call, outputs, out_exit_code);
+    if (!iree_status_is_ok(status)) status = iree_status_annotate_f(status, "processing function outputs");
+  }
+  iree_vm_list_release(outputs);
+  return status;
+}
+
+static iree_status_t run_function(const tooling_context_t* context, iree_vm_function_t function, int* out_exit_code) {
+  tooling_call_t call;
+  iree_string_view_list_t inputs = {input_flags.count, input_flags.values};
+  iree_status_t status = tooling_call_prepare(context, function, inputs, &call);
+  if (iree_status_is_ok(status)) status = run_call(context, &call, out_exit_code);
+  tooling_call_finish(&call);
+  return tooling_status_annotate(function, status);
+}
+
+iree_status_t tooling_run(const tooling_context_options_t* options, int* out_exit_code) {
+  tooling_context_t context;
+  iree_vm_function_t function = {0};
+  iree_status_t status = tooling_context_create(iree_allocator_system(), options, &context);
+  if (iree_status_is_ok(status)) status = tooling_context_find_function(&context, &function);
+  if (iree_status_is_ok(status)) {
+    status = run_function(&context, function, out_exit_code);
+    if (iree_status_is_ok(status) && FLAG_print_statistics && context.group) {
+      status = tooling_devices_print_statistics(context.group, stderr);
+    }
+  } else {
+    status = iree_status_annotate_f(status, "creating run context");
+  }
+  tooling_context_destroy(&context);
+  return status;
+}
+
+int tooling_run_finish(iree_status_t status, int exit_code) {
+  if ((fflush(stdout) != 0 || ferror(stdout)) && iree_status_is_ok(status)) {
+    status = iree_make_status(IREE_STATUS_DATA_LOSS, "cannot write to standard output");
+  }
+  if (!iree_status_is_ok(status)) {
+    iree_status_fprint(stderr, status);
+    iree_status_free(status);
+    exit_code = EXIT_FAILURE;
+  }
+  fflush(stderr);
+  return exit_code;
+}
