@@ -1,6 +1,7 @@
 # Front door: everything is built into build/ (tools in build/tools, libraries in build/lib).
 BUILD ?= build
-.PHONY: setup build demo test soak models models-amdgpu format clean
+PREFIX ?= /usr/local
+.PHONY: setup build install demo test soak models models-amdgpu format clean
 build: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else : >$(BUILD)/build.log; build_tools/progress.sh build $(BUILD)/build.log ninja -C $(BUILD); fi
 $(BUILD)/build.ninja:
@@ -8,6 +9,8 @@ $(BUILD)/build.ninja:
 $(BUILD)/build.ninja: | setup
 setup:
 	@build_tools/setup.sh
+install: build
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 demo: build
 	@examples/digits/demo.sh $(BUILD)
 test: build

@@ -19,7 +19,7 @@ build_packages=(
 )
 test_packages=(
   clang-22 clang-format-22 libclang-rt-22-dev libcmocka-dev lld-22 llvm-22
-  ca-certificates libamdhip64-5 python3-venv rocminfo unzip valgrind
+  ca-certificates libamdhip64-5 pkg-config python3-venv rocminfo unzip valgrind
 )
 
 fail() {

@@ -163,6 +163,7 @@ errors() {
   {
     $python tests/e2e/errors/run.py --tools "$build/tools" || bad=1
     tests/configure/run.sh "$build" || bad=1
+    tests/install/run.sh "$build" || bad=1
   } >"$parts" 2>&1
   add_up "$parts"
   return $bad

@@ -1,0 +1,80 @@
+# What `make install` installs: tools, the runtime as one library (libiree_runtime.a and .so), public headers, CMake
+# packages and a pkg-config file.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+file(STRINGS src/base/version.h IREE_PACKAGE_VERSION REGEX "define IREE_C_VERSION")
+string(REGEX REPLACE ".*\"(.*)\".*" "\\1" IREE_PACKAGE_VERSION "${IREE_PACKAGE_VERSION}")
+set(IREE_PACKAGE_DESCRIPTION "a machine-learning compiler and runtime")
+
+# Libraries of IREE's build whose functions are in this one.
+set(IREE_LIBRARY_NAMES
+    async async::types async::util::proactor_pool base base::core_headers base::threading base::threading::numa
+    base::tooling::flags hal hal::drivers hal::drivers::amdgpu::registration hal::drivers::cuda::registration
+    hal::drivers::hip::registration hal::drivers::local_sync::registration hal::drivers::local_sync::sync_driver
+    hal::drivers::local_task::registration hal::drivers::local_task::task_driver hal::drivers::null::registration
+    hal::local hal::local::executable_library hal::local::executable_loader hal::local::executable_plugin
+    hal::local::loaders::embedded_elf_loader hal::local::loaders::static_library_loader
+    hal::local::loaders::system_library_loader hal::local::loaders::vmvx_module_loader io::file_contents
+    io::file_handle modules::check modules::hal modules::hal::debugging modules::hal::types runtime runtime::impl
+    task task::api vm vm::bytecode::module vm::cc vm::dynamic::module vm::impl)
+
+set(objects)
+foreach(library base module hal vm runtime io modules)
+  list(APPEND objects $<TARGET_OBJECTS:iree_${library}>)
+endforeach()
+add_library(iree_runtime_package STATIC ${objects})
+add_library(iree_runtime_package_shared SHARED ${objects})
+foreach(target iree_runtime_package iree_runtime_package_shared)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME iree_runtime LINKER_LANGUAGE C
+                        ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/package
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/package)
+  target_link_libraries(${target} PUBLIC pthread m dl)
+endforeach()
+set(exports ${CMAKE_CURRENT_SOURCE_DIR}/build_tools/cmake/exports.map)
+set_target_properties(iree_runtime_package_shared PROPERTIES VERSION ${IREE_PACKAGE_VERSION} SOVERSION 0
+                      LINK_DEPENDS ${exports})
+target_link_options(iree_runtime_package_shared PRIVATE -Wl,--version-script=${exports})
+
+set(tools iree-run-module iree-benchmark-module iree-check-module iree-dump-module iree-cpuinfo iree-c-embed-data
+    iree-compile iree-opt iree-import-onnx iree-run-mlir iree-softgpu)
+foreach(tool ${tools})
+  if(TARGET ${tool})
+    set_target_properties(${tool} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # to LLVM's library
+    install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+# iree-softgpu looks for its libraries beside the folder that it is in.
+if(TARGET iree_softgpu_hsa)
+  set_target_properties(iree_softgpu_hsa iree_softgpu_kfd iree_softgpu_cuda PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS iree_softgpu_hsa iree_softgpu_kfd LIBRARY DESTINATION lib/softgpu)
+  install(TARGETS iree_softgpu_cuda LIBRARY DESTINATION lib/softgpu-cuda)
+endif()
+install(TARGETS iree_runtime_package iree_runtime_package_shared
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/iree DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/IREE)
+set(packages Runtime)
+if(IREE_BUILD_COMPILER)
+  list(APPEND packages Compiler)
+endif()
+foreach(package ${packages})
+  configure_package_config_file(
+    build_tools/cmake/IREE${package}Config.cmake.in ${CMAKE_BINARY_DIR}/package/IREE${package}Config.cmake
+    INSTALL_DESTINATION ${folder} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO
+    PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/IREE${package}ConfigVersion.cmake
+                                   VERSION ${IREE_PACKAGE_VERSION} COMPATIBILITY SameMajorVersion)
+  install(FILES ${CMAKE_BINARY_DIR}/package/IREE${package}Config.cmake
+                ${CMAKE_BINARY_DIR}/package/IREE${package}ConfigVersion.cmake DESTINATION ${folder})
+  # IREE's folder for both is found by IREE${package}_DIR only; this one by CMAKE_PREFIX_PATH, too.
+  file(WRITE ${CMAKE_BINARY_DIR}/package/found/IREE${package}Config.cmake
+       "include(\"\${CMAKE_CURRENT_LIST_DIR}/../IREE/IREE${package}Config.cmake\")\n")
+  install(FILES ${CMAKE_BINARY_DIR}/package/found/IREE${package}Config.cmake
+                ${CMAKE_BINARY_DIR}/package/IREE${package}ConfigVersion.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/IREE${package})
+endforeach()
+install(FILES build_tools/cmake/iree_functions.cmake DESTINATION ${folder})
+configure_file(build_tools/cmake/iree_runtime.pc.in ${CMAKE_BINARY_DIR}/package/iree_runtime.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/package/iree_runtime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
