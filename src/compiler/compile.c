@@ -14,6 +14,7 @@
 #include "compiler/host.h"
 #include "compiler/kernels.h"
 #include "compiler/source.h"
+#include "dialects/graph.h"
 #include "dialects/register.h"
 #include "import/lower.h"
 #include "ir/bytecode.h"
@@ -156,7 +157,22 @@ static pass_result_t step_lower(ir_op_t* module, ir_context_t* ctx, void* user) 
   return lower_module(ctx, module, r->options->input_type) ? PASS_CHANGED : PASS_FAILED;
 }
 
-static bool stage_lower(run_t* r) { return run_step(r, r->module, "lower-input", step_lower, r); }
+// Functions that say nothing themselves are called as the flag has it.
+static void set_execution_model(run_t* r) {
+  const ir_attr_t* model = ir_attr_cstring(r->ctx, "coarse-fences");
+  IR_FOR_OPS(func, ir_module_body(r->module)) {
+    bool exported = strcmp(func->name, "func.func") == 0 && func->regions[0].first &&
+                    strcmp(ir_op_string(func, "sym_visibility", "public"), "private") != 0;
+    if (!exported || ir_op_attr(func, "iree.abi.model") || ir_op_attr(func, "graph.initializer")) continue;
+    ir_op_set_attr(r->ctx, func, "iree.abi.model", model);
+  }
+}
+
+static bool stage_lower(run_t* r) {
+  if (!run_step(r, r->module, "lower-input", step_lower, r)) return false;
+  if (r->options->fences) set_execution_model(r);
+  return true;
+}
 
 static pass_result_t step_const_eval(ir_op_t* module, ir_context_t* ctx, void* user) {
   const compiler_options_t* o = ((const run_t*)user)->options;
@@ -257,6 +273,7 @@ static pass_result_t step_layout(ir_op_t* module, ir_context_t* ctx, void* user)
 static bool stage_layout(run_t* r) {
   r->programs[0].module = r->module;
   r->program_count = r->options->target_count ? r->options->target_count : 1;
+  if (r->options->host_only) return true;
   for (uint32_t i = 1; i < r->program_count; ++i) r->programs[i].module = ir_op_clone(r->ctx, r->module, NULL);
   for (uint32_t i = 0; i < r->program_count; ++i) {
     void* target = (void*)&r->options->targets[i];
@@ -272,7 +289,21 @@ static pass_result_t step_kernels(ir_op_t* module, ir_context_t* ctx, void* user
   return ok ? PASS_CHANGED : PASS_FAILED;
 }
 
+// Nothing in it is for a device.
+static bool check_host_only(run_t* r) {
+  IR_FOR_OPS(func, ir_module_body(r->module)) {
+    const ir_block_t* body = func->region_count ? func->regions[0].first : NULL;
+    for (const ir_op_t* op = body ? body->first : NULL; op; op = op->next) {
+      if (!ir_is(op, GRAPH_DISPATCH)) continue;
+      return ir_op_error(r->ctx, op, "needs a device, and --iree-execution-model=host-only has none");
+    }
+  }
+  r->programs[0].kernels.module = r->module;
+  return true;
+}
+
 static bool stage_kernels(run_t* r) {
+  if (r->options->host_only) return check_host_only(r);
   for (uint32_t i = 0; i < r->program_count; ++i) {
     program_t* p = &r->programs[i];
     p->device = &r->options->targets[i].device;
@@ -404,6 +435,7 @@ static uint32_t write_executable(run_t* r, const module_place_t* place, const ch
 static host_program_t add_executables(run_t* r, module_writer_t* writer, uint32_t index) {
   const target_t* t = &r->options->targets[index];
   const program_t* p = &r->programs[index];
+  if (r->options->host_only) return (host_program_t){.module = p->module, .host_only = true};
   arena_t* arena = ir_context_arena(r->ctx);
   char* description = arena_printf(arena, "%s, cpu %s", t->triple, t->cpu);
   const char* needs = t->backend != TARGET_LLVM_CPU && shares_format(r, index) ? t->cpu : t->needs;

@@ -47,6 +47,8 @@ typedef struct compiler_options_t {
   substitute_options_t substitute;
   pass_options_t passes;
   bool strip_source_map;
+  bool fences;          // functions take a fence to wait for and one to signal (iree.abi.model = "coarse-fences")
+  bool host_only;       // no targets: programs that need no device
   bool data_tiling;     // pack weights, block activations
   bool const_eval;      // compute what depends on constants only
   bool timing;          // measure passes, for `pass_times`

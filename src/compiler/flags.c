@@ -483,6 +483,16 @@ static bool resolve_passes(const compiler_flags_t* flags, compiler_options_t* ou
   return true;
 }
 
+static bool resolve_execution_model(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
+  const char* model = flags->execution_model ? flags->execution_model : "async-internal";
+  out->fences = strcmp(model, "async-external") == 0;
+  out->host_only = strcmp(model, "host-only") == 0;
+  if (out->fences || out->host_only || strcmp(model, "async-internal") == 0) return true;
+  text_printf(error, "--iree-execution-model=%s is not supported; async-internal, async-external and host-only are",
+              model);
+  return false;
+}
+
 bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
   memset(out, 0, sizeof(*out));
   wanted_t wanted[COMPILER_MAX_TARGETS];
@@ -491,7 +501,12 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   if (!resolve_passes(flags, out, error) || !resolve_amd(flags, &out->target.amd, error)) return false;
   if (!resolve_ptxas(flags, &out->target.ptxas, error)) return false;
   if (!collect_wanted(flags, wanted, &count, error)) return false;
-  bool needs_target = out->stop_after > COMPILER_PHASE_FLOW;
+  if (!resolve_execution_model(flags, out, error)) return false;
+  if (out->host_only && count) {
+    text_puts(error, "--iree-execution-model=host-only is for no device, and a target device or backend is given");
+    return false;
+  }
+  bool needs_target = out->stop_after > COMPILER_PHASE_FLOW && !out->host_only;
   if (!count && needs_target) {
     text_puts(error,
               "no HAL devices defined in the module; use the module-level hal.device.targets attribute, the "

@@ -120,6 +120,34 @@ static bool check_signature(host_t* h, const char* what, const ir_type_t* const*
   return true;
 }
 
+// The result that is written to argument `number`, or -1.
+static int64_t result_of(const host_t* h, uint32_t number) {
+  const ir_attr_t *all = ir_op_attr(h->func, "arg_attrs"), *result = NULL;
+  bool has = all && all->kind == IR_ATTR_ARRAY && number < all->count && all->items[number]->kind == IR_ATTR_DICT;
+  if (has) result = ir_attr_dict_get(all->items[number], "iree.abi.output");
+  return result && result->kind == IR_ATTR_INTEGER ? result->integer : -1;
+}
+
+// Memory for results that callers bring: of known size, read by nobody.
+static bool check_result_storage(host_t* h) {
+  const ir_op_t* end = h->body->last;
+  bool parts = h->abi->input_count != h->body->arg_count || h->abi->result_count != end->operand_count;
+  for (uint32_t i = 0; i < h->abi->input_count; ++i) {
+    int64_t result = result_of(h, i);
+    if (result < 0) continue;
+    bool fits = !parts && result < h->abi->result_count && ir_type_is_tensor(h->body->args[i]->type) &&
+                !h->body->args[i]->uses && ir_type_is_static(ir_operand(end, (uint32_t)result)->type);
+    for (uint32_t k = 0; k < i; ++k) fits &= result_of(h, k) != result;
+    if (fits) continue;
+    return ir_op_error(
+        h->ctx, h->func,
+        "has argument %u for result %lld, which must be an argument of its own that nothing reads, for a "
+        "tensor of static shape",
+        i, (long long)result);
+  }
+  return true;
+}
+
 static bool check_function(host_t* h) {
   inside_t arguments = {.args = h->body->args, .count = h->body->arg_count};
   inside_t results = {.end = h->body->last, .count = h->body->last->operand_count};
@@ -132,12 +160,17 @@ static bool check_function(host_t* h) {
   for (uint32_t i = 0; i < h->body->arg_count; ++i) {
     if (!check_type(h, h->func, "argument", i, h->body->args[i]->type)) return false;
   }
-  return check_block(h, h->body);
+  return check_result_storage(h) && check_block(h, h->body);
+}
+
+// Fences are part of the signature: one to wait for and one to signal.
+static bool has_fences(const ir_op_t* func) {
+  return strcmp(ir_op_string(func, "iree.abi.model", ""), "coarse-fences") == 0;
 }
 
 static const char* declaration(host_t* h, const char* name, const ir_type_t* type) {
   text_t text = {0};
-  text_printf(&text, "sync func @%s(", name);
+  text_printf(&text, "%s func @%s(", has_fences(h->func) ? "async" : "sync", name);
   for (uint32_t i = 0; i < type->input_count; ++i) {
     text_printf(&text, "%s%%input%u: %s", i ? ", " : "", i, ir_type_str(h->ctx, type->inputs[i]));
   }
@@ -172,6 +205,7 @@ static module_reg_t packed_bytes(host_t* h, const ir_type_t* type, const module_
 // Argument `number` of the signature, which starts at `first` in the body.
 static void unwrap_argument(host_t* h, uint32_t number, uint32_t first) {
   const ir_type_t* type = h->abi->inputs[number];
+  if (result_of(h, number) >= 0) return;
   ir_value_t** args = &h->body->args[first];
   storage_t* s = args[0]->data;
   uint32_t shape = host_shape(h, "input", number, type), count = host_dynamic_count(type);
@@ -186,8 +220,9 @@ static void unwrap_argument(host_t* h, uint32_t number, uint32_t first) {
   if (count) host_set_dims(h, s, args[0]->type, dims);
 }
 
+// There is an asynchronous function, `f$async` unless `f` itself is it.
 static bool is_async(const ir_op_t* func) {
-  if (ir_op_attr(func, "iree.abi.async")) return true;
+  if (ir_op_attr(func, "iree.abi.async") || has_fences(func)) return true;
   for (uint32_t i = 0; i < func->attr_count; ++i) {
     if (strncmp(func->attrs[i].name, "torch.onnx_meta.", 16) == 0) return true;
   }
@@ -227,6 +262,21 @@ static bool uses_device(ir_op_t* module) {
   return false;
 }
 
+// The result's own memory, or that of the argument which is for it.
+static void bring_output(host_t* h, uint32_t i, const ir_type_t* type) {
+  module_reg_t buffer = h->buffers[h->outputs[i]->index], size = module_function_i64(h->f, host_tensor_bytes(type));
+  for (uint32_t k = 0; k < h->abi->input_count; ++k) {
+    if (result_of(h, k) != i) continue;
+    const char* name = arena_printf(ir_context_arena(h->ctx), "input%u", k);
+    module_operand_t argument = MODULE_REG(module_function_argument(h->f, k));
+    module_emit(h->f, hal_buffer_check, argument, MODULE_REG(size),
+                MODULE_INDEX(module_writer_string(h->writer, host_view(name))));
+    module_emit(h->f, mov_ref, MODULE_REG(buffer), argument);
+    return;
+  }
+  module_emit(h->f, hal_alloca, MODULE_REG(buffer), MODULE_REG(h->stream), MODULE_REG(size));
+}
+
 static void begin_body(host_t* h, bool async) {
   uint32_t inputs = h->abi->input_count, outputs = h->body->last->operand_count;
   for (uint32_t i = 0, first = 0; i < inputs; ++i) {
@@ -247,10 +297,7 @@ static void begin_body(host_t* h, bool async) {
   }
   for (uint32_t i = 0; i < outputs; ++i) {
     const ir_type_t* type = ir_operand(h->body->last, i)->type;
-    if (!ir_type_is_tensor(type) || !ir_type_is_static(type)) continue;
-    module_reg_t size = module_function_i64(h->f, host_tensor_bytes(type));
-    module_emit(h->f, hal_alloca, MODULE_REG(h->buffers[h->outputs[i]->index]), MODULE_REG(h->stream),
-                MODULE_REG(size));
+    if (ir_type_is_tensor(type) && ir_type_is_static(type)) bring_output(h, i, type);
   }
 }
 
@@ -396,7 +443,7 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
   arena_t* arena = ir_context_arena(h->ctx);
   const char* exported = h->name;
   bool async = is_async(h->func);
-  const char* inner = async ? arena_printf(arena, "%s$async", h->name) : h->name;
+  const char* inner = async && !has_fences(h->func) ? arena_printf(arena, "%s$async", h->name) : h->name;
   module_function_t** bodies = ARENA_ARRAY(arena, module_function_t*, count);
   for (uint32_t i = 0; i < count; ++i) {
     begin_function(h, &programs[i], index);
@@ -412,11 +459,14 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
     host_add_initializer(h, h->f);
     return host_clear_data(h->body);
   }
-  module_pair_t attr = {host_view("iree.abi.declaration"), host_view(declaration(h, h->name, h->abi))};
-  if (async) {
-    module_writer_export_pair(h->writer, host_view(h->name), h->f, 1, &attr);
+  module_pair_t attrs[] = {{host_view("iree.abi.declaration"), host_view(declaration(h, h->name, h->abi))},
+                           {host_view("iree.abi.model"), host_view("coarse-fences")}};
+  if (has_fences(h->func)) {
+    module_writer_export(h->writer, host_view(h->name), h->f, 2, attrs);
+  } else if (async) {
+    module_writer_export_pair(h->writer, host_view(h->name), h->f, 1, attrs);
   } else {
-    module_writer_export(h->writer, host_view(h->name), h->f, 1, &attr);
+    module_writer_export(h->writer, host_view(h->name), h->f, 1, attrs);
   }
   host_clear_data(h->body);
 }
@@ -425,6 +475,11 @@ bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t progr
                bool strip_source_map) {
   host_t h = {.ctx = ctx, .module = programs[0].module, .writer = writer, .strip_source_map = strip_source_map};
   bool needs_device = program_count > 1 || uses_device(h.module);
+  if (needs_device && programs[0].host_only) {
+    return ir_error(ctx, h.module->loc,
+                    "the program has tensors, which need a device; --iree-execution-model=host-only "
+                    "has none");
+  }
   if (needs_device) h.device = module_writer_device(writer, IREE_SV("__device_0"), 0);
   host_emit_globals(&h);
   uint32_t index = 0;

@@ -9,6 +9,7 @@
 // A program for one target: the same functions in every one. Attributes that each graph.dispatch must have by now:
 // `entry` (number in the executable) and `workgroups` (three).
 typedef struct host_program_t {
+  bool host_only;  // for no device
   ir_op_t* module;
   uint32_t executable;      // holds its kernels
   const uint32_t* objects;  // executables of the dispatches that have an attribute `object`, by its value

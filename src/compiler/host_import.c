@@ -92,6 +92,23 @@ typedef struct arguments_t {
   module_reg_t signal;  // the fence that the function signals, with fences
 } arguments_t;
 
+static bool is_storage(const ir_op_t* op, uint32_t i) {
+  enum { MAX_STORAGE = 64 };
+  int64_t places[MAX_STORAGE];
+  const ir_attr_t* attr = graph_get_storage(op);
+  uint32_t count = attr ? ir_attr_ints(attr, places, MAX_STORAGE) : 0;
+  for (uint32_t k = 0; k < count && k < MAX_STORAGE; ++k) {
+    if (places[k] == i) return true;
+  }
+  return false;
+}
+
+static module_reg_t pass(host_t* h, ir_op_t* op, uint32_t i, uint32_t copy) {
+  ir_value_t* value = ir_operand(op, i);
+  if (!ir_type_is_tensor(value->type)) return host_scalar_reg(h, value);
+  return is_storage(op, i) ? h->buffers[copy] : view_of(h, op, i, copy);
+}
+
 static arguments_t bring_arguments(host_t* h, ir_op_t* op) {
   bool fences = graph_get_fences(op);
   arena_t* arena = ir_context_arena(h->ctx);
@@ -103,10 +120,7 @@ static arguments_t bring_arguments(host_t* h, ir_op_t* op) {
   host_flush(h);
   if (h->has_stream && !fences) module_emit(h->f, hal_stream_await, MODULE_REG(h->stream));
   if (graph_get_device(op)) a.regs[a.count++] = device_of(h);
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    ir_value_t* value = ir_operand(op, i);
-    a.regs[a.count++] = ir_type_is_tensor(value->type) ? view_of(h, op, i, copies[i]) : host_scalar_reg(h, value);
-  }
+  for (uint32_t i = 0; i < op->operand_count; ++i) a.regs[a.count++] = pass(h, op, i, copies[i]);
   if (!fences) return a;
   a.regs[a.count++] = module_emit_value(h->f, hal_stream_fence, MODULE_REG(h->stream));
   a.signal = a.regs[a.count++] = module_emit_value(h->f, hal_fence_create, MODULE_INDEX(h->device));

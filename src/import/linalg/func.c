@@ -45,6 +45,18 @@ static bool same_letters(const ir_type_t* a, const ir_type_t* b) {
   return same;
 }
 
+// Arguments that are memory for results.
+static const ir_attr_t* storage_of(lower_op_t* n, const ir_op_t* func, uint32_t count) {
+  const ir_attr_t* attrs = ir_op_attr(func, "arg_attrs");
+  int64_t* places = ARENA_ARRAY(ir_context_arena(n->ctx), int64_t, count + 1);
+  uint32_t found = 0;
+  for (uint32_t i = 0; attrs && attrs->kind == IR_ATTR_ARRAY && i < attrs->count && i < count; ++i) {
+    bool is_dict = attrs->items[i]->kind == IR_ATTR_DICT;
+    if (is_dict && ir_attr_dict_get(attrs->items[i], "iree.abi.output")) places[found++] = i;
+  }
+  return found ? ir_attr_i64_array(n->ctx, places, found) : NULL;
+}
+
 // Functions without a body belong to other modules: @module.function.
 static bool build_import(lower_op_t* n, const ir_op_t* func, bool optional) {
   const char* name = ir_op_string(func, "sym_name", "");
@@ -65,9 +77,11 @@ static bool build_import(lower_op_t* n, const ir_op_t* func, bool optional) {
     if (!result) return lower_unsupported(n, "other modules give tensors of known rank, numbers and objects");
     lower_types_add(&types, result);
   }
-  ir_named_attr_t attrs[4] = {{"callee", ir_attr_symbol(n->ctx, name)}, {"type", type}};
+  const ir_attr_t* storage = storage_of(n, func, n->op->operand_count);
+  ir_named_attr_t attrs[5] = {{"callee", ir_attr_symbol(n->ctx, name)}, {"type", type}};
   uint32_t count = 2;
   if (fences) attrs[count++] = (ir_named_attr_t){"fences", ir_attr_unit(n->ctx)};
+  if (storage) attrs[count++] = (ir_named_attr_t){"storage", storage};
   if (optional) attrs[count++] = (ir_named_attr_t){"optional", ir_attr_unit(n->ctx)};
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_CALL_IMPORT),
                          .operands = operands.items,
