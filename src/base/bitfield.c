@@ -8,9 +8,15 @@ iree_status_t iree_bitfield_parse(iree_string_view_t value, iree_host_size_t map
   for (iree_string_view_t rest = value, name; rest.size;) {
     iree_string_view_split(rest, '|', &name, &rest);
     name = iree_string_view_trim(name);
-    if (name.size == 0 || iree_string_view_equal(name, IREE_SV("NONE"))) continue;
+    if (name.size == 0 || iree_string_view_equal_case(name, IREE_SV("NONE"))) continue;
     iree_host_size_t i = 0;
-    while (i < mapping_count && !iree_string_view_equal(name, mappings[i].string)) ++i;
+    uint32_t number = 0;
+    while (i < mapping_count && !iree_string_view_equal_case(name, mappings[i].string)) ++i;
+    bool is_number = i == mapping_count && name.data[0] >= '0' && name.data[0] <= '9';
+    if (is_number && iree_string_view_atoi_uint32(name, &number)) {
+      bits |= number;
+      continue;
+    }
     if (i == mapping_count) {
       return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unknown bit '%.*s' in '%.*s'", (int)name.size, name.data,
                               (int)value.size, value.data);

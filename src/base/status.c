@@ -306,11 +306,11 @@ static bool fixed_output(iree_string_view_t string, void* user_data) {
 
 bool iree_status_format(iree_status_t status, iree_host_size_t buffer_capacity, char* buffer,
                         iree_host_size_t* out_buffer_length) {
-  fixed_output_t output = {buffer, buffer_capacity, 0};
+  fixed_output_t output = {buffer, buffer ? buffer_capacity : 0, 0};
   iree_status_format_to(status, fixed_output, &output);
-  if (buffer_capacity) buffer[iree_min(output.length, buffer_capacity - 1)] = 0;
+  if (output.capacity) buffer[iree_min(output.length, output.capacity - 1)] = 0;
   if (out_buffer_length) *out_buffer_length = output.length;
-  return output.length < buffer_capacity;
+  return !buffer || output.length < output.capacity;
 }
 
 bool iree_status_to_string(iree_status_t status, const iree_allocator_t* allocator, char** out_buffer,

@@ -51,12 +51,12 @@ iree_host_size_t iree_string_view_find_last_of(iree_string_view_t value, iree_st
 }
 
 bool iree_string_view_starts_with(iree_string_view_t value, iree_string_view_t prefix) {
-  return value.size >= prefix.size && (prefix.size == 0 || memcmp(value.data, prefix.data, prefix.size) == 0);
+  return prefix.size && value.size >= prefix.size && memcmp(value.data, prefix.data, prefix.size) == 0;
 }
 
 bool iree_string_view_ends_with(iree_string_view_t value, iree_string_view_t suffix) {
-  return value.size >= suffix.size &&
-         (suffix.size == 0 || memcmp(value.data + value.size - suffix.size, suffix.data, suffix.size) == 0);
+  return suffix.size && value.size >= suffix.size &&
+         memcmp(value.data + value.size - suffix.size, suffix.data, suffix.size) == 0;
 }
 
 iree_string_view_t iree_string_view_remove_prefix(iree_string_view_t value, iree_host_size_t n) {

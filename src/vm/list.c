@@ -263,18 +263,34 @@ static iree_status_t store_retained(iree_vm_list_t* list, iree_host_size_t i, ir
   return status;
 }
 
+// Without a conversion.
+static bool takes_as_is(const iree_vm_list_t* list, iree_vm_variant_t variant) {
+  iree_vm_type_def_t type = list->element_type;
+  if (iree_vm_type_def_is_value(type)) return iree_vm_type_def_equal(type, variant.type);
+  if (!iree_vm_type_def_is_ref(type) || iree_vm_variant_is_empty(variant)) return true;
+  return iree_vm_type_def_as_ref(type) == IREE_VM_REF_TYPE_ANY || iree_vm_type_def_equal(type, variant.type);
+}
+
 iree_status_t iree_vm_list_copy(iree_vm_list_t* src_list, iree_host_size_t src_i, iree_vm_list_t* dst_list,
                                 iree_host_size_t dst_i, iree_host_size_t count) {
   if (src_i > src_list->size || count > src_list->size - src_i || dst_i > dst_list->size ||
       count > dst_list->size - dst_i) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "copy of %zu list elements out of bounds", count);
   }
-  bool backwards = src_list == dst_list && src_i < dst_i;
-  for (iree_host_size_t n = 0; n < count; ++n) {
-    iree_host_size_t k = backwards ? count - 1 - n : n;
-    IREE_RETURN_IF_ERROR(store_retained(dst_list, dst_i + k, src_list->elements[src_i + k]));
+  if (!count) return iree_ok_status();
+  if (src_list == dst_list && src_i < dst_i + count && dst_i < src_i + count) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "copy of %zu list elements overlaps itself", count);
   }
-  return iree_ok_status();
+  for (iree_host_size_t k = 0; k < count; ++k) {
+    if (takes_as_is(dst_list, src_list->elements[src_i + k])) continue;
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "list element %zu is not of the destination's type",
+                            src_i + k);
+  }
+  iree_status_t status = iree_ok_status();
+  for (iree_host_size_t k = 0; k < count && iree_status_is_ok(status); ++k) {
+    status = store_retained(dst_list, dst_i + k, src_list->elements[src_i + k]);
+  }
+  return status;
 }
 
 iree_status_t iree_vm_list_get_value(const iree_vm_list_t* list, iree_host_size_t i, iree_vm_value_t* out_value) {

@@ -89,6 +89,7 @@ iree_status_t iree_vm_function_call_compute_cconv_fragment_size(iree_string_view
     for (++i; i < cconv_fragment.size && cconv_fragment.data[i] != IREE_VM_CCONV_TYPE_SPAN_END; ++i) {
       IREE_RETURN_IF_ERROR(pack_letter(&element, cconv_fragment.data[i]));
     }
+    element.size = iree_host_align(element.size, element.alignment);
     all.alignment = iree_max(all.alignment, element.alignment);
     all.size = iree_host_align(all.size + sizeof(int32_t), element.alignment) +
                element.size * segment_size_list->registers[segment];

@@ -34,9 +34,9 @@ iree_status_t iree_vm_ref_wrap_assign(void* ptr, iree_vm_ref_type_t type, iree_v
 }
 
 iree_status_t iree_vm_ref_wrap_retain(void* ptr, iree_vm_ref_type_t type, iree_vm_ref_t* out_ref) {
-  IREE_RETURN_IF_ERROR(iree_vm_ref_wrap_assign(ptr, type, out_ref));
-  iree_vm_ref_object_retain(ptr, type);
-  return iree_ok_status();
+  // Before what out_ref holds is released, which may be the last other reference to the same object.
+  if (type != IREE_VM_REF_TYPE_NULL) iree_vm_ref_object_retain(ptr, type);
+  return iree_vm_ref_wrap_assign(ptr, type, out_ref);
 }
 
 void iree_vm_ref_retain_inplace(iree_vm_ref_t* ref) { iree_vm_ref_object_retain(ref->ptr, ref->type); }

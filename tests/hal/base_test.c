@@ -188,6 +188,8 @@ static void bitfields(void** state) {
   CHECK_TEXT(iree_bitfield_format_inline(0x12, 4, rows, &temp), "B|10h");
   CHECK_OK(iree_bitfield_parse(IREE_SV("A | C"), 4, rows, &value));
   assert_int_equal(value, 5);
+  CHECK_OK(iree_bitfield_parse(IREE_SV("both|0x10 | 64"), 4, rows, &value));
+  assert_int_equal(value, 3 | 0x10 | 64);
   CHECK_CODE(INVALID_ARGUMENT, iree_bitfield_parse(IREE_SV("A|D"), 4, rows, &value));
 }
 

@@ -110,6 +110,7 @@ IREE_API_EXPORT iree_host_size_t iree_string_view_find_first_of(iree_string_view
 IREE_API_EXPORT iree_host_size_t iree_string_view_find_last_of(iree_string_view_t value, iree_string_view_t s,
                                                                iree_host_size_t pos);
 
+// Nothing starts or ends with an empty string.
 IREE_API_EXPORT bool iree_string_view_starts_with(iree_string_view_t value, iree_string_view_t prefix);
 IREE_API_EXPORT bool iree_string_view_ends_with(iree_string_view_t value, iree_string_view_t suffix);
 static inline bool iree_string_view_starts_with_char(iree_string_view_t value, char c) {

@@ -67,10 +67,10 @@ typedef uint32_t iree_hal_element_type_t;
 // ELEMENT(name, numerical type, bits, text)
 #define IREE_HAL_ELEMENT_TYPES(ELEMENT)                          \
   ELEMENT(NONE, UNKNOWN, 0, "")                                  \
-  ELEMENT(OPAQUE_8, UNKNOWN, 8, "x8")                            \
-  ELEMENT(OPAQUE_16, UNKNOWN, 16, "x16")                         \
-  ELEMENT(OPAQUE_32, UNKNOWN, 32, "x32")                         \
-  ELEMENT(OPAQUE_64, UNKNOWN, 64, "x64")                         \
+  ELEMENT(OPAQUE_8, UNKNOWN, 8, "*8")                            \
+  ELEMENT(OPAQUE_16, UNKNOWN, 16, "*16")                         \
+  ELEMENT(OPAQUE_32, UNKNOWN, 32, "*32")                         \
+  ELEMENT(OPAQUE_64, UNKNOWN, 64, "*64")                         \
   ELEMENT(BOOL_8, BOOLEAN, 8, "i1")                              \
   ELEMENT(INT_4, INTEGER, 4, "i4")                               \
   ELEMENT(SINT_4, INTEGER_SIGNED, 4, "si4")                      \

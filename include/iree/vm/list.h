@@ -48,6 +48,8 @@ IREE_API_EXPORT iree_status_t iree_vm_list_resize(iree_vm_list_t* list, iree_hos
 IREE_API_EXPORT void iree_vm_list_clear(iree_vm_list_t* list);
 // Exchanges the contents of two lists made by iree_vm_list_create.
 IREE_API_EXPORT void iree_vm_list_swap_storage(iree_vm_list_t* list_a, iree_vm_list_t* list_b);
+// All elements or, after an error, none; their types must be the destination's. OUT_OF_RANGE outside of a list;
+// INVALID_ARGUMENT for other types, and for ranges of one list that overlap.
 IREE_API_EXPORT iree_status_t iree_vm_list_copy(iree_vm_list_t* src_list, iree_host_size_t src_i,
                                                 iree_vm_list_t* dst_list, iree_host_size_t dst_i,
                                                 iree_host_size_t count);

@@ -23,24 +23,17 @@ iree_hal_module_device_policy_t iree_hal_module_device_policy_default(void) {
 // Functions: rows sorted by name
 //===----------------------------------------------------------------------------------------------------------------===
 
-IREE_VM_ABI_VLA_STRUCT(rCrD, count, views, {
-  iree_vm_ref_t key;
-  int32_t count;
-  iree_vm_ref_t views[];
-})
-IREE_VM_ABI_DEFINE_SHIM(rCrD, v)
-
 IREE_VM_ABI_EXPORT(trace_views, hal_state_t, rCrD, v) {
   const iree_hal_module_buffer_view_trace_callback_t* callback = &state->module->debug_sink.buffer_view_trace;
   if (!callback->fn) return iree_ok_status();
   iree_vm_buffer_t* key = NULL;
-  IREE_RETURN_IF_ERROR(iree_vm_buffer_check_deref(args->key, &key));
+  IREE_RETURN_IF_ERROR(iree_vm_buffer_check_deref(args->r0, &key));
   iree_hal_buffer_view_t** views = NULL;
-  iree_host_size_t count = (iree_host_size_t)args->count;
+  iree_host_size_t count = (iree_host_size_t)args->a1_count;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(state->allocator, count + 1, sizeof(*views), (void**)&views));
   iree_status_t status = iree_ok_status();
   for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
-    status = iree_hal_buffer_view_check_deref_or_null(args->views[i], &views[i]);
+    status = iree_hal_buffer_view_check_deref_or_null(args->a1[i].r0, &views[i]);
   }
   if (iree_status_is_ok(status)) {
     status = callback->fn(callback->user_data, iree_vm_buffer_as_string(key), count, views, state->allocator);

@@ -1,0 +1,86 @@
+// What the VM's objects promise to C programs, where the obvious way is wrong.
+
+#include "vm_test.h"
+
+// A list is the reference that the wrapped object had last.
+static void retains_before_it_releases(void** state) {
+  iree_vm_instance_t* instance = NULL;
+  iree_vm_list_t* list = NULL;
+  EXPECT_OK(iree_vm_instance_create(IREE_VM_TYPE_CAPACITY_DEFAULT, iree_allocator_system(), &instance));
+  EXPECT_OK(iree_vm_list_create(iree_vm_make_undefined_type_def(), 1, iree_allocator_system(), &list));
+  iree_vm_ref_t ref = iree_vm_list_move_ref(list);
+  EXPECT_OK(iree_vm_ref_wrap_retain(ref.ptr, ref.type, &ref));  // the same object
+  assert_int_equal(iree_vm_list_size(iree_vm_list_deref(ref)), 0);
+  iree_vm_ref_release(&ref);
+  EXPECT_STATUS(iree_vm_ref_wrap_retain(&ref, IREE_VM_REF_TYPE_NULL, &ref), INVALID_ARGUMENT, "");
+  iree_vm_instance_release(instance);
+}
+
+static iree_vm_list_t* typed_list(iree_vm_type_def_t type, size_t count) {
+  iree_vm_list_t* list = NULL;
+  EXPECT_OK(iree_vm_list_create(type, count, iree_allocator_system(), &list));
+  EXPECT_OK(iree_vm_list_resize(list, count));
+  return list;
+}
+
+static void copies_all_or_nothing(void** state) {
+  iree_vm_instance_t* instance = NULL;
+  EXPECT_OK(iree_vm_instance_create(IREE_VM_TYPE_CAPACITY_DEFAULT, iree_allocator_system(), &instance));
+  iree_vm_list_t* any = typed_list(iree_vm_make_undefined_type_def(), 3);
+  iree_vm_list_t* numbers = typed_list(iree_vm_make_value_type_def(IREE_VM_VALUE_TYPE_I32), 3);
+  iree_vm_value_t value = iree_vm_value_make_i32(7);
+  EXPECT_OK(iree_vm_list_set_value(any, 0, &value));
+  value = iree_vm_value_make_i64(8);
+  EXPECT_OK(iree_vm_list_set_value(any, 1, &value));
+  EXPECT_STATUS(iree_vm_list_copy(any, 0, numbers, 0, 2), INVALID_ARGUMENT, "");
+  EXPECT_OK(iree_vm_list_get_value(numbers, 0, &value));
+  assert_int_equal(value.i32, 0);
+  EXPECT_OK(iree_vm_list_copy(any, 0, numbers, 1, 1));
+  EXPECT_OK(iree_vm_list_get_value(numbers, 1, &value));
+  assert_int_equal(value.i32, 7);
+  EXPECT_STATUS(iree_vm_list_copy(numbers, 0, numbers, 1, 2), INVALID_ARGUMENT, "");
+  EXPECT_OK(iree_vm_list_copy(numbers, 1, numbers, 2, 1));
+  EXPECT_STATUS(iree_vm_list_copy(numbers, 2, any, 0, 2), OUT_OF_RANGE, "");
+  EXPECT_OK(iree_vm_list_copy(numbers, 3, any, 3, 0));
+  iree_vm_list_release(any);
+  iree_vm_list_release(numbers);
+  iree_vm_instance_release(instance);
+}
+
+static void asks_for_lengths(void** state) {
+  char text[64];
+  iree_host_size_t length = 0, whole = 0;
+  iree_status_t status = iree_make_status(IREE_STATUS_NOT_FOUND, "nothing");
+  assert_true(iree_status_format(status, 0, NULL, &length));
+  assert_true(iree_status_format(status, 100, NULL, &length));
+  assert_false(iree_status_format(status, 4, text, &whole));
+  assert_int_equal(length, whole);
+  iree_status_free(status);
+  assert_false(iree_string_view_starts_with(IREE_SV("a"), iree_string_view_empty()));
+  assert_false(iree_string_view_ends_with(IREE_SV("a"), iree_string_view_empty()));
+}
+
+// Lists of arguments are where the struct's compiler puts them, and as long as the caller says.
+static void finds_lists(void** state) {
+  uint64_t storage[16] = {0};
+  struct {
+    iree_vm_register_list_t list;
+    uint16_t counts[2];
+  } sizes = {.list = {.size = 2}, .counts = {0, 3}};
+  iree_host_size_t size = 0;
+  EXPECT_OK(iree_vm_function_call_compute_cconv_fragment_size(IREE_SV("rCiD"), &sizes.list, &size));
+  iree_vm_abi_rCiD_t* args = (iree_vm_abi_rCiD_t*)storage;
+  args->a1_count = 3;
+  assert_int_equal(size, sizeof(iree_vm_ref_t) + 4 + 3 * 4);
+  assert_ptr_equal(iree_vm_abi_rCiD_checked_deref(iree_make_byte_span(storage, size)), args);
+  assert_null(iree_vm_abi_rCiD_checked_deref(iree_make_byte_span(storage, size + 8)));
+  args->a1_count = -1;
+  assert_null(iree_vm_abi_rCiD_checked_deref(iree_make_byte_span(storage, size)));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(retains_before_it_releases),
+                                     cmocka_unit_test(copies_all_or_nothing), cmocka_unit_test(asks_for_lengths),
+                                     cmocka_unit_test(finds_lists)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
