@@ -63,12 +63,10 @@ static void asks_for_lengths(void** state) {
 // Lists of arguments are where the struct's compiler puts them, and as long as the caller says.
 static void finds_lists(void** state) {
   uint64_t storage[16] = {0};
-  struct {
-    iree_vm_register_list_t list;
-    uint16_t counts[2];
-  } sizes = {.list = {.size = 2}, .counts = {0, 3}};
+  const uint16_t sizes[3] = {2, 0, 3};  // an iree_vm_register_list_t of two
   iree_host_size_t size = 0;
-  EXPECT_OK(iree_vm_function_call_compute_cconv_fragment_size(IREE_SV("rCiD"), &sizes.list, &size));
+  EXPECT_OK(
+      iree_vm_function_call_compute_cconv_fragment_size(IREE_SV("rCiD"), (const iree_vm_register_list_t*)sizes, &size));
   iree_vm_abi_rCiD_t* args = (iree_vm_abi_rCiD_t*)storage;
   args->a1_count = 3;
   assert_int_equal(size, sizeof(iree_vm_ref_t) + 4 + 3 * 4);
