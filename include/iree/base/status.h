@@ -184,8 +184,8 @@ IREE_API_EXPORT IREE_MUST_USE_RESULT IREE_PRINTF_ATTRIBUTE(2, 3) iree_status_t
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Writes the text form into `buffer` (NUL-terminated when `buffer_capacity` > 0) and its full length, without the
-// terminator, to `out_buffer_length` (may be NULL). False when it did not fit; without a buffer only the length is asked
-// for.
+// terminator, to `out_buffer_length` (may be NULL). False when it did not fit; without a buffer only the length is
+// asked for.
 IREE_API_EXPORT bool iree_status_format(iree_status_t status, iree_host_size_t buffer_capacity, char* buffer,
                                         iree_host_size_t* out_buffer_length);
 

@@ -54,7 +54,6 @@ enum class StatusCode : std::uint32_t {
 inline const char* StatusCodeToString(StatusCode code) {
   return iree_status_code_string(static_cast<iree_status_code_t>(code));
 }
-inline std::ostream& operator<<(std::ostream& os, StatusCode code) { return os << StatusCodeToString(code); }
 
 class [[nodiscard]] Status final {
  public:
