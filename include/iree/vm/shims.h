@@ -90,7 +90,7 @@ static inline void iree_vm_abi_v_reset(iree_vm_abi_v_t* value) { (void)value; }
 #define IREE_VM_ABI_f(n) float f##n;
 #define IREE_VM_ABI_r(n) iree_vm_ref_t r##n;
 #define IREE_VM_ABI_LIST(types, n) \
-  int32_t a##n##_count;                  \
+  int32_t a##n##_count;            \
   iree_vm_abi_##types##_t a##n[];
 
 // clang-format off
