@@ -26,7 +26,8 @@ trap 'rm -f "$log"' EXIT
 headers=$(cd "$folder" && find iree -name '*.h' | sort)
 for header in $headers; do
   case $header in
-    *_cc.h | */span.h | */native_module_packing.h) compile "$header" "$cxx" -x c++ -std=c++17 <<<"#include \"$header\"" ;;
+    *_cc.h | */span.h | */native_module_packing.h)
+      compile "$header" "$cxx" -x c++ -std=c++17 <<<"#include \"$header\"" ;;
     *) compile "$header" "$cc" -x c -std=c11 <<<"#include \"$header\"" ;;
   esac
 done
