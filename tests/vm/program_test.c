@@ -226,11 +226,6 @@ typedef struct native_state_t {
   int calls;
 } native_state_t;
 
-IREE_VM_ABI_FIXED_STRUCT(rIi, {
-  iree_vm_ref_t r0;
-  int64_t i1;
-  int32_t i2;
-})
 IREE_VM_ABI_FIXED_STRUCT(Ir, {
   int64_t i0;
   iree_vm_ref_t r1;
