@@ -15,9 +15,13 @@ void stream_context_release(stream_context_t* context) {
   context->handle = NULL;
 }
 
-static iree_atomic_uint32_t device_count;
+static iree_atomic_uint32_t user_count;
 
-bool stream_device_is_alone(void) { return iree_atomic_load(&device_count, iree_memory_order_seq_cst) == 1; }
+void stream_users_add(void) { iree_atomic_fetch_add(&user_count, 1, iree_memory_order_seq_cst); }
+
+void stream_users_remove(void) { iree_atomic_fetch_sub(&user_count, 1, iree_memory_order_seq_cst); }
+
+bool stream_device_is_alone(void) { return iree_atomic_load(&user_count, iree_memory_order_seq_cst) == 1; }
 
 static void stream_destroy(iree_hal_device_t* base) {
   stream_device_t* device = (stream_device_t*)base;
@@ -33,7 +37,7 @@ static void stream_destroy(iree_hal_device_t* base) {
   gpu_device_deinitialize(&device->gpu);
   for (uint32_t i = 0; i < count; ++i) stream_context_release(&device->gpus[i].context);
   iree_allocator_free(host_allocator, device);
-  iree_atomic_fetch_sub(&device_count, 1, iree_memory_order_seq_cst);
+  stream_users_remove();
 }
 
 static iree_status_t stream_query_i64(iree_hal_device_t* base, iree_string_view_t category, iree_string_view_t key,
@@ -151,7 +155,8 @@ static iree_status_t check_graphs(const stream_device_t* device) {
 static iree_status_t initialize(stream_device_t* device, uint64_t mask) {
   uint32_t count = device->gpu.domain.physical_count;
   // From now on other devices wait for their transfers (transfer.c).
-  bool is_first = iree_atomic_fetch_add(&device_count, 1, iree_memory_order_seq_cst) == 0;
+  stream_users_add();
+  bool is_first = stream_device_is_alone();
   IREE_RETURN_IF_ERROR(gpu_device_initialize(&device->gpu));
   IREE_RETURN_IF_ERROR(check_graphs(device));
   for (uint32_t i = 0; i < count; ++i, mask &= mask - 1) {

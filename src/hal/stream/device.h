@@ -70,7 +70,10 @@ iree_status_t stream_device_create(const stream_platform_t* platform, const stre
                                    const iree_hal_device_create_params_t* create_params,
                                    iree_allocator_t host_allocator, iree_hal_device_t** out_device);
 
-// Whether there is only one device of the stream core in the process.
+// Who uses GPUs' memory in the process: devices of the stream core, and what has streams beside their queues. Whether
+// that is one device and nothing else, so that transfers need not be waited for (transfer.c).
+void stream_users_add(void);
+void stream_users_remove(void);
 bool stream_device_is_alone(void);
 
 // memory.c

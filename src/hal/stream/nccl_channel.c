@@ -123,6 +123,8 @@ static void run_batch(nccl_channel_t* channel, hal_collective_part_t* parts) {
 static iree_status_t join_group(nccl_channel_t* channel) {
   nccl_rank_t* rank = &channel->rank;
   IREE_RETURN_IF_ERROR(stream_context_enter(&channel->context));
+  // Transfers that nobody waited for before there was a channel.
+  IREE_RETURN_IF_ERROR(STREAM_CALL(channel->stream_api, context_synchronize));
   IREE_RETURN_IF_ERROR(STREAM_CALL(channel->stream_api, stream_create, &rank->stream, STREAM_API_STREAM_NON_BLOCKING));
   if (rank->comm) return iree_ok_status();  // of a split
   return NCCL_CALL(rank->api, comm_init, &rank->comm, rank->count, channel->id, rank->rank);
@@ -181,6 +183,7 @@ static void channel_free(nccl_channel_t* channel) {
   iree_notification_deinitialize(&channel->changed);
   iree_slim_mutex_deinitialize(&channel->mutex);
   iree_allocator_free(channel->host_allocator, channel);
+  stream_users_remove();
 }
 
 static int channel_main(void* arg) {
@@ -232,6 +235,7 @@ static iree_status_t channel_create(const channel_params_t* params, iree_hal_cha
     if (params->rank.comm) params->rank.api->comm_abort(params->rank.comm);
     return status;
   }
+  stream_users_add();
   iree_hal_resource_initialize(&nccl_vtable, &channel->base.resource);
   channel->base.device = params->device;
   channel->base.find_memory = find_memory;
