@@ -267,6 +267,17 @@ static bool resolve_container(const compiler_flags_t* flags, target_container_t*
   return true;
 }
 
+// "4x8,2x4,64,4": numbers above 0, apart by just these characters.
+static bool is_product_plan(const char* text) {
+  static const char apart[] = "x,x,,";
+  for (const char* next = apart;; ++next) {
+    char* end = NULL;
+    if (*text < '1' || *text > '9' || strtol(text, &end, 10) > 4096 || *end != *next) return false;
+    if (!*next) return true;
+    text = end + 1;
+  }
+}
+
 static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted, const char* chip, target_t* out,
                            text_t* error) {
   target_options_t o = {.backend = wanted->backend, .container = wanted->container};
@@ -284,6 +295,13 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
     if (!resolve_container(flags, &o.container, error)) return false;
   }
   if (!target_resolve(&o, out, error)) return false;
+  if (flags->product_plan && !is_product_plan(flags->product_plan)) {
+    text_printf(error,
+                "--iree-codegen-product-plan=%s: numbers like 4x8,2x4,64,4 are needed: fragments down x across "
+                "of a wave, waves down x across, depth of a tile, stages",
+                flags->product_plan);
+    return false;
+  }
   out->device.product_plan = flags->product_plan;
   return true;
 }

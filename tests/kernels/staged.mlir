@@ -7,6 +7,8 @@
 // RUN: cat %t.files/*256x255x255*.ptx | FileCheck %s --check-prefix=ODD
 // RUN: iree-compile --iree-hal-target-backends=cuda --iree-cuda-target=sm_75 --iree-hal-dump-executable-files-to=%t.old %s -o %t.vmfb
 // RUN: cat %t.old/*256x256x256*.ptx | FileCheck %s --check-prefix=OLD
+// RUN: not iree-compile --iree-hal-target-backends=cuda --iree-codegen-product-plan=4x8,2x2,64 %s -o %t.vmfb 2>&1 | FileCheck %s --check-prefix=PLAN
+// PLAN: --iree-codegen-product-plan=4x8,2x2,64: numbers like 4x8,2x4,64,4 are needed
 
 // CHECK-COUNT-4: cp.async.cg.shared.global
 // CHECK: cp.async.commit_group
