@@ -53,7 +53,7 @@ static ir_value_t* by_element(attention_t* a, ir_value_t* const* states) {
   int32_t count = a->f.c.count;
   if (a->states == 1) return kernel_splat(&k->b, states[0], count);
   ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, states[0]->type, count), 0);
-  for (int32_t i = 0; i < count; ++i) result = fragment_insert(k, result, states[a->state[i]], i);
+  for (int32_t i = 0; i < count; ++i) result = kernel_insert(&k->b, result, states[a->state[i]], i);
   return result;
 }
 
@@ -171,7 +171,7 @@ static ir_value_t* probability_fragment(attention_t* a, int64_t y, int64_t group
   for (int32_t i = 0; i < held; ++i) {
     const attention_score_t* from = &a->from[step * held + i];
     ir_value_t* all = scores[first + from->block];
-    result = fragment_insert(k, result, a->f.c.count > 1 ? kernel_extract(&k->b, all, from->element) : all, i);
+    result = kernel_insert(&k->b, result, a->f.c.count > 1 ? kernel_extract(&k->b, all, from->element) : all, i);
   }
   return result;
 }
@@ -302,7 +302,7 @@ static ir_value_t* part_of(kernel_build_t* k, ir_value_t* fragment, int32_t at, 
   if (run == kernel_lanes(fragment)) return fragment;
   if (run == 1) return kernel_extract(&k->b, fragment, at);
   ir_value_t* part = kernel_number(&k->b, kernel_vector_type(k->ctx, ir_type_scalar(fragment->type), run), 0);
-  for (int32_t j = 0; j < run; ++j) part = fragment_insert(k, part, kernel_extract(&k->b, fragment, at + j), j);
+  for (int32_t j = 0; j < run; ++j) part = kernel_insert(&k->b, part, kernel_extract(&k->b, fragment, at + j), j);
   return part;
 }
 

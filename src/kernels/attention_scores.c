@@ -111,7 +111,7 @@ static ir_value_t* mask_fragment(attention_t* a, linear_t row, linear_t key) {
     ir_value_t* part = eval_convert(k, eval_lanes(k, a->mask, coords), f32);
     k->lanes = 1;
     for (int32_t j = 0; j < run; ++j) {
-      result = fragment_insert(k, result, run > 1 ? kernel_extract(&k->b, part, j) : part, i + j);
+      result = kernel_insert(&k->b, result, run > 1 ? kernel_extract(&k->b, part, j) : part, i + j);
     }
   }
   return result;
@@ -162,7 +162,7 @@ static ir_value_t* seen_elements(attention_t* a, linear_t row, linear_t first_ke
       *count = kernel_cast(&k->b, SCALAR_cast, seen, i32);
     }
     ir_value_t* one = kernel_binary(&k->b, SCALAR_sub, *count, kernel_integer(&k->b, i32, key.base));
-    result = fragment_insert(k, result, one, i);
+    result = kernel_insert(&k->b, result, one, i);
   }
   return result;
 }

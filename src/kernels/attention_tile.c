@@ -103,20 +103,6 @@ uint32_t attention_tile_load(attention_t* a, const attention_tile_t* t, linear_t
   return count;
 }
 
-// The rows of a piece, element by element in turn.
-static ir_value_t* interleave(kernel_build_t* k, const attention_tile_t* t, ir_value_t* const* loads) {
-  if (t->run == 1) return loads[0];
-  const ir_type_t* type = kernel_vector_type(k->ctx, t->element, t->width * t->run);
-  ir_value_t* result = kernel_number(&k->b, type, 0);
-  for (int64_t j = 0; j < t->width; ++j) {
-    for (int64_t r = 0; r < t->run; ++r) {
-      ir_value_t* one = t->width > 1 ? kernel_extract(&k->b, loads[r], j) : loads[r];
-      result = fragment_insert(k, result, one, j * t->run + r);
-    }
-  }
-  return result;
-}
-
 // Element (row, column) of the tile; the row is a multiple of the run.
 static linear_t tile_offset(kernel_build_t* k, const attention_tile_t* t, linear_t row, linear_t column) {
   if (t->turned) return linear_add(k, linear_scale(k, column, t->stride), row);
@@ -125,23 +111,15 @@ static linear_t tile_offset(kernel_build_t* k, const attention_tile_t* t, linear
   return linear_add(k, linear_scale(k, group, t->stride), linear_scale(k, column, t->run));
 }
 
-static void store_piece(kernel_build_t* k, const attention_tile_t* t, linear_t at, ir_value_t* const* loads) {
-  for (int64_t j = 0; t->turned && t->width > 1 && j < t->width; ++j, at.constant += t->stride) {
-    kernel_store(&k->b, kernel_extract(&k->b, loads[0], j), t->memory, linear_scalar(k, &at));
-  }
-  if (t->turned && t->width > 1) return;
-  ir_op_t* store = kernel_store(&k->b, interleave(k, t, loads), t->memory, linear_scalar(k, &at));
-  eval_set_alignment(k, store, t->element, &at);
-}
-
 void attention_tile_store(attention_t* a, const attention_tile_t* t, ir_value_t* const* loads) {
   kernel_build_t* k = &a->f.product.d->k;
+  fragment_piece_t piece = {t->memory, t->width, t->run, t->turned && t->width > 1 ? t->stride : 0};
   for (int64_t i = 0; i < t->pieces; ++i, loads += t->run) {
     linear_t row, column;
     ir_value_t* inside = piece_place(a, t, i, &row, &column);
     kernel_branch_t branch;
     if (inside) branch = kernel_if_begin(&k->b, inside, NULL, 0);
-    store_piece(k, t, tile_offset(k, t, row, column), loads);
+    fragment_store_piece(k, &piece, tile_offset(k, t, row, column), loads);
     if (inside) kernel_if_end(&k->b, &branch, NULL, 0);
   }
 }
@@ -159,7 +137,7 @@ static ir_value_t* put(kernel_build_t* k, ir_value_t* into, ir_value_t* part, in
   int64_t count = kernel_lanes(part);
   if (count == held) return part;
   for (int64_t j = 0; j < count; ++j) {
-    into = fragment_insert(k, into, count > 1 ? kernel_extract(&k->b, part, j) : part, at + j);
+    into = kernel_insert(&k->b, into, count > 1 ? kernel_extract(&k->b, part, j) : part, at + j);
   }
   return into;
 }

@@ -164,6 +164,30 @@ ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size) 
   return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, at), kernel_index(&k->b, size));
 }
 
+// The loads' elements in turn: the first of each, then the second ones.
+static ir_value_t* interleave(kernel_build_t* k, const fragment_piece_t* piece, ir_value_t* const* loads) {
+  if (piece->run == 1) return loads[0];
+  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_scalar(loads[0]->type), piece->width * piece->run);
+  ir_value_t* result = kernel_number(&k->b, type, 0);
+  for (int64_t j = 0; j < piece->width; ++j) {
+    for (int64_t r = 0; r < piece->run; ++r) {
+      result = kernel_insert(&k->b, result, kernel_extract(&k->b, loads[r], j), j * piece->run + r);
+    }
+  }
+  return result;
+}
+
+void fragment_store_piece(kernel_build_t* k, const fragment_piece_t* piece, linear_t at, ir_value_t* const* loads) {
+  if (!piece->apart) {
+    ir_op_t* store = kernel_store(&k->b, interleave(k, piece, loads), piece->memory, linear_scalar(k, &at));
+    eval_set_alignment(k, store, piece->memory->type->element, &at);
+    return;
+  }
+  for (int64_t j = 0; j < piece->width; ++j, at.constant += piece->apart) {
+    kernel_store(&k->b, kernel_extract(&k->b, loads[0], j), piece->memory, linear_scalar(k, &at));
+  }
+}
+
 ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c) {
   kernel_build_t* k = &f->product.d->k;
   if (!f->row->instruction) return eval_multiply_add(k, kernel_splat(&k->b, a, kernel_lanes(c)), b, c);

@@ -67,9 +67,13 @@ linear_t fragment_at(fragments_t* f, linear_t first, const place_t* place);
 linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size, int64_t width);
 // i1: at < size; NULL where it always is.
 ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size);
-static inline ir_value_t* fragment_insert(kernel_build_t* k, ir_value_t* into, ir_value_t* value, int64_t index) {
-  return kernel_insert(&k->b, into, value, index);
-}
+// Loads on their way to workgroup memory: `run` of them with `width` elements each.
+typedef struct fragment_piece_t {
+  ir_value_t* memory;
+  int64_t width, run;
+  int64_t apart;  // elements from one of the first load's to the next; 0: one store of all loads', in turn
+} fragment_piece_t;
+void fragment_store_piece(kernel_build_t* k, const fragment_piece_t* piece, linear_t at, ir_value_t* const* loads);
 // a * b + c.
 ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c);
 // How many elements of a result's fragment, from each multiple of it on, lie side by side in the result's memory.

@@ -130,7 +130,7 @@ static ir_value_t* load_fragment(matrix_t* m, const load_t* at, product_side_t s
     }
     if (run == held->count) return value;
     for (int32_t j = 0; j < run; ++j) {
-      result = fragment_insert(k, result, run > 1 ? kernel_extract(&k->b, value, j) : value, i + j);
+      result = kernel_insert(&k->b, result, run > 1 ? kernel_extract(&k->b, value, j) : value, i + j);
     }
   }
   return result;
@@ -153,7 +153,7 @@ static void load_woven(matrix_t* m, const load_t* at, ir_value_t** out) {
       exists = kernel_splat(&k->b, exists, m->across);
       value = kernel_ternary(&k->b, SCALAR_select, exists, value, kernel_number(&k->b, value->type, 0));
     }
-    for (int64_t x = 0; x < m->across; ++x) out[x] = fragment_insert(k, out[x], kernel_extract(&k->b, value, x), i);
+    for (int64_t x = 0; x < m->across; ++x) out[x] = kernel_insert(&k->b, out[x], kernel_extract(&k->b, value, x), i);
   }
 }
 

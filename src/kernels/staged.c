@@ -74,7 +74,7 @@ static ir_value_t* load_runs(staged_t* s, product_side_t which, linear_t stage, 
     eval_set_alignment(k, value->def, s->f.element, &at);
     if (run == held->count) result = value;
     for (int32_t j = 0; run < held->count && j < run; ++j) {
-      result = fragment_insert(k, result, run > 1 ? kernel_extract(&k->b, value, j) : value, i + j);
+      result = kernel_insert(&k->b, result, run > 1 ? kernel_extract(&k->b, value, j) : value, i + j);
     }
   }
   return s->f.row->instruction ? result : product_widen(&s->f.product, which, result);
@@ -144,7 +144,7 @@ static void load_by_matrices(staged_t* s, product_side_t which, linear_t stage, 
     for (int64_t i = 0; i < lanes; ++i) {
       ir_value_t** fragment = &out[(from + i) / held];
       ir_value_t* one = lanes > 1 ? kernel_extract(&k->b, value, i) : value;
-      *fragment = lanes == held ? value : fragment_insert(k, *fragment, one, (from + i) % held);
+      *fragment = lanes == held ? value : kernel_insert(&k->b, *fragment, one, (from + i) % held);
     }
   }
 }

@@ -85,20 +85,6 @@ uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out) {
   return count;
 }
 
-// The loads of a piece, element by element in turn.
-static ir_value_t* interleave(kernel_build_t* k, const staged_side_t* side, ir_value_t* const* loads) {
-  if (side->run == 1) return loads[0];
-  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_scalar(loads[0]->type), side->width * side->run);
-  ir_value_t* result = kernel_number(&k->b, type, 0);
-  for (int64_t j = 0; j < side->width; ++j) {
-    for (int64_t r = 0; r < side->run; ++r) {
-      ir_value_t* one = side->width > 1 ? kernel_extract(&k->b, loads[r], j) : loads[r];
-      result = fragment_insert(k, result, one, j * side->run + r);
-    }
-  }
-  return result;
-}
-
 // Where a piece is in workgroup memory.
 static linear_t piece_place(staged_t* s, const staged_side_t* side, int64_t piece, linear_t stage) {
   kernel_build_t* k = &s->f.product.d->k;
@@ -112,13 +98,8 @@ static linear_t piece_place(staged_t* s, const staged_side_t* side, int64_t piec
 }
 
 static void store_piece(staged_t* s, const staged_side_t* side, linear_t at, ir_value_t* const* loads) {
-  kernel_build_t* k = &s->f.product.d->k;
-  for (int64_t j = 0; side->turns && side->width > 1 && j < side->width; ++j, at.constant += side->stride) {
-    kernel_store(&k->b, kernel_extract(&k->b, loads[0], j), side->memory, linear_scalar(k, &at));
-  }
-  if (side->turns && side->width > 1) return;
-  ir_op_t* store = kernel_store(&k->b, interleave(k, side, loads), side->memory, linear_scalar(k, &at));
-  eval_set_alignment(k, store, s->f.element, &at);
+  fragment_piece_t piece = {side->memory, side->width, side->run, side->turns && side->width > 1 ? side->stride : 0};
+  fragment_store_piece(&s->f.product.d->k, &piece, at, loads);
 }
 
 void staged_store(staged_t* s, linear_t stage, ir_value_t* const* loads) {

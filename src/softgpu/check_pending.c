@@ -202,9 +202,15 @@ static void note_exec(hazard_pending_t* p) {
   p->exec_written[0] = p->vectors + 1;
 }
 
+// Behind it no vector instruction is under way any more. Invalidations of the vector caches are among what LLVM counts
+// on for that.
+static bool waits_for_vectors(const inst_t* inst) {
+  return waits_vector_result(inst) || hazard_is_memory(inst) || strncmp(inst->row->name, "buffer_gl", 9) == 0;
+}
+
 // gfx11: numbers of vector instructions, and who wrote what.
 static void after_gfx11(const inst_t* inst, hazard_pending_t* p) {
-  if (waits_vector_result(inst) || hazard_is_memory(inst)) {
+  if (waits_for_vectors(inst)) {
     memset(p->trans_written, 0, sizeof(p->trans_written));
     memset(p->written, 0, sizeof(p->written));
     memset(p->exec_written, 0, sizeof(p->exec_written));

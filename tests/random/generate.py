@@ -22,6 +22,9 @@ WEIGHTS = {
 }
 # Rows of graph.def that no program of one run has, and why.
 LEFT_OUT = {
+    "buffer": "bytes for another module, and no tensor",
+    "call_import": "the evaluator has no other modules",
+    "import_resolved": "the evaluator has no other modules",
     "dispatch": "formed by the compiler",
     "global_store": "the evaluator has no state",
     "yield": "stands in regions only, where every program with a region has it",

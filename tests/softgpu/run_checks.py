@@ -194,6 +194,7 @@ HAZARDS = [
     # gfx11 and gfx12: results on their way.
     (["gfx1100"], "v_rcp_f32 v12, v4", "v_mov_b32 v20, v12", "s_waitcnt_depctr 0xfff"),
     (["gfx1100"], "v_rcp_f32 v12, v4", "v_mov_b32 v20, v12", "v_nop\n" * 6),
+    (["gfx1100"], "v_rcp_f32 v12, v4", "v_mov_b32 v20, v12", "buffer_gl0_inv"),
     (["gfx1100"], "v_wmma_f32_16x16x16_f16 v[16:23], v[24:31], v[32:39], v[16:23]",
      "v_wmma_f32_16x16x16_f16 v[40:47], v[16:23], v[32:39], v[40:47]", "v_nop"),
     (["gfx1201"], "v_wmma_f32_16x16x16_f16 v[16:23], v[24:27], v[28:31], v[16:23]",

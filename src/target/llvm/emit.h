@@ -23,6 +23,8 @@ typedef struct emit_target_t {
   void (*barrier)(emit_t* e);
   LLVMValueRef (*shuffle)(emit_t* e, LLVMValueRef value, LLVMValueRef lane, const char* mode);  // 32-bit value
   LLVMValueRef (*mma)(emit_t* e, ir_op_t* op, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
+  // Results of matrix instructions that something else may read at once: replaces them. NULL: nothing is to be done.
+  void (*settle)(emit_t* e, LLVMValueRef* values, unsigned count);
   // `exists` NULL: always. False: copy synchronously.
   bool (*async_copy)(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes, LLVMValueRef exists);
   void (*async_commit)(emit_t* e);

@@ -19,6 +19,33 @@ static bool tests_at_end(const emit_t* e, LLVMValueRef lower, LLVMValueRef upper
 
 // for: head tests, body runs, latch adds the step. The head's phis are the loop's results; where the latch tests, they
 // are what it carries on.
+// Whether a matrix instruction makes the value, which as the iteration value `next` others read, too.
+static bool is_unsettled(const ir_value_t* value, const ir_value_t* next) {
+  if (!value->def || !ir_is(value->def, KERNEL_MMA)) return false;
+  IR_FOR_USES(use, next) {
+    if (!ir_is(use->owner, KERNEL_MMA)) return true;
+  }
+  return false;
+}
+
+// Between the last instructions of a loop's body and the first ones of its next round not every LLVM inserts what
+// matrix instructions need to be waited for.
+static void settle_matrices(emit_t* e, const ir_op_t* yield, const ir_block_t* body) {
+  enum { MOST = 64 };
+  LLVMValueRef values[MOST];
+  ir_value_t* unsettled[MOST];
+  unsigned count = 0;
+  for (uint32_t i = 0; e->hooks->settle && i < yield->operand_count && count < MOST; ++i) {
+    ir_value_t* value = ir_operand(yield, i);
+    if (!is_unsettled(value, body->args[i + 1])) continue;
+    unsettled[count] = value;
+    values[count++] = emit_get(value);
+  }
+  if (!count) return;
+  e->hooks->settle(e, values, count);
+  for (unsigned i = 0; i < count; ++i) emit_set(unsettled[i], values[i]);
+}
+
 void emit_op_for(emit_t* e, ir_op_t* op) {
   LLVMValueRef lower = emit_operand(op, 0), upper = emit_operand(op, 1), step = emit_operand(op, 2);
   uint32_t count = op->operand_count - 3;
@@ -50,6 +77,7 @@ void emit_op_for(emit_t* e, ir_op_t* op) {
     emit_fail(e, op, "must end in a yield of %u values", count);
     return;
   }
+  settle_matrices(e, yield, body);
   LLVMValueRef next = LLVMBuildNSWAdd(e->builder, index, step, "");
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
   add_incoming(index, next, latch);

@@ -183,6 +183,33 @@ static LLVMValueRef amdgpu_shuffle(emit_t* e, LLVMValueRef value, LLVMValueRef l
   return build_intrinsic(e, "llvm.amdgcn.ds.bpermute", NULL, 0, (LLVMValueRef[]){address, value}, 2);
 }
 
+// MFMA's results may be read by others 20 states later at the latest ("CDNA3 ISA", section 4.5, and as many for CDNA4
+// as LLVM says). LLVM 22 looks for them through all blocks before, but takes the first way that it finds into one,
+// which need not be the shortest.
+static void amdgpu_settle(emit_t* e, LLVMValueRef* values, unsigned count) {
+  static const char wait[] = "s_nop 15\n\ts_nop 3";
+  enum { MOST = 64 };
+  bool is_apart = strcmp(e->target->cpu, "gfx908") == 0;  // results are in registers of their own
+  const device_info_t* device = &e->target->device;
+  if (!device->mma_count || strncmp(device->mma[0].instruction, "mfma", 4) != 0 || count > MOST) return;
+  LLVMTypeRef types[MOST];
+  text_t constraints = {0};
+  for (unsigned i = 0; i < count; ++i) {
+    types[i] = LLVMTypeOf(values[i]);
+    text_printf(&constraints, "%s=%s", i ? "," : "", is_apart ? "a" : "v");
+  }
+  for (unsigned i = 0; i < count; ++i) text_printf(&constraints, ",%u", i);
+  LLVMTypeRef result = count == 1 ? types[0] : LLVMStructTypeInContext(e->context, types, count, 0);
+  LLVMTypeRef type = LLVMFunctionType(result, types, count, 0);
+  LLVMValueRef assembly = LLVMGetInlineAsm(type, wait, sizeof(wait) - 1, constraints.data, constraints.size,
+                                           /*HasSideEffects=*/1, 0, LLVMInlineAsmDialectATT, 0);
+  LLVMValueRef settled = LLVMBuildCall2(e->builder, type, assembly, values, count, "");
+  for (unsigned i = 0; i < count; ++i) {
+    values[i] = count == 1 ? settled : LLVMBuildExtractValue(e->builder, settled, i, "");
+  }
+  text_finish(&constraints);
+}
+
 const emit_target_t hooks_amdgpu = {
     .spaces = {[IR_SPACE_GLOBAL] = 1,
                [IR_SPACE_CONSTANT] = CONSTANT_SPACE,
@@ -194,6 +221,7 @@ const emit_target_t hooks_amdgpu = {
     .barrier = amdgpu_barrier,
     .shuffle = amdgpu_shuffle,
     .mma = hooks_mma,
+    .settle = amdgpu_settle,
     .workgroup_memory = amdgpu_workgroup_memory,
     .atomic_scope = "agent",
     .exp2 = "llvm.amdgcn.exp2",
