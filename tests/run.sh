@@ -96,7 +96,7 @@ gpu() {
       --launcher "$build/tools/iree-softgpu --target=gfx1100 --" || bad=1
     local target
     for target in gfx1100 gfx942 gfx90a gfx1030 gfx1201; do
-      $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target $target --execute --every 4 ||
+      $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target $target --execute --every 5 ||
         bad=1
     done
   } >"$parts" 2>&1
@@ -141,7 +141,7 @@ softgpu() {
     $python tests/softgpu/run_opencl.py --build "$build" --target sm_80 --level 2 --check all || bad=1
     $python tests/softgpu/random_kernels.py --build "$build" --target sm_80 --count 200 --vector 2 --vector 4 || bad=1
     $python tests/softgpu/run_checks.py --build "$build" || bad=1
-    $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 20 || bad=1
+    $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 14 || bad=1
     $python tests/softgpu/run_assembly.py --build "$build" || bad=1
     $python tests/softgpu/run_fidelity.py --build "$build" || bad=1
     $python tests/softgpu/run_reports.py --build "$build" || bad=1
@@ -226,7 +226,7 @@ fuzz_one() {
     decode) flags=-detect_leaks=0 seeds=examples/digits ;; # LLVM, left in mid-call, keeps what it had
     *) seeds=examples/digits ;;
   esac
-  flags+=" -seed=${FUZZ_SEED:-1} -max_total_time=${FUZZ_SECONDS:-8} -timeout=10 -rss_limit_mb=2048"
+  flags+=" -seed=${FUZZ_SEED:-1} -max_total_time=${FUZZ_SECONDS:-5} -timeout=10 -rss_limit_mb=2048"
   if "$fuzzer" $flags -artifact_prefix="$corpus-" "$corpus" $seeds >"$logs/fuzz-$name.log" 2>&1; then
     echo "PASSED $name"
   else
