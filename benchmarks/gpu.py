@@ -206,8 +206,8 @@ def torch_samples(shapes, kind, function, rounds, **options):
     return clock(run, 5 * rounds)
 
 
-def check_operator(device, operator, work, rounds):
-    name, text, shapes, kind, function, work_done, unit = operator
+def prepare(device, name, text, shapes, kind, work):
+    """The module of a program, its operands, and how tools are told of them."""
     stem = name.replace(" ", "_")
     source, module = work / f"{stem}.mlir", work / f"{stem}_{device.driver}_{device.target}.vmfb"
     if not source.exists() or source.read_text(encoding="ascii") != text:
@@ -216,43 +216,43 @@ def check_operator(device, operator, work, rounds):
     operands = [random.standard_normal(shape, dtype=np.float32).astype(kind) for shape in shapes]
     inputs = []
     for number, operand in enumerate(operands):
-        np.save(work / f"{stem}_{number}.npy", operand)
-        inputs.append(f"@{work / stem}_{number}.npy")
+        np.save(work / f"operand_{number}.npy", operand)
+        inputs.append(f"@{work}/operand_{number}.npy")
     device.compile(source, module)
+    return module, operands, inputs
+
+
+def row_of(name, error, samples, done, unit):
+    """Of the table: least and median times, ours and PyTorch's, and what is done in a second at best."""
+    rates = [f"{done / (min(one) * 1e-3):.3g}" if one else "" for one in samples]
+    return [name, f"{error:.1e}", *map(times, samples), *rates, unit]
+
+
+def check_operator(device, operator, work, rounds):
+    name, text, shapes, kind, function, done, unit = operator
+    module, operands, inputs = prepare(device, name, text, shapes, kind, work)
     [result] = run_model(device.tools, module, "main", inputs, work, device.run_flags, 1)
     wide = [operand.astype(np.float32) for operand in operands]
     error = largest_error([result], [getattr(np, function)(*wide)])
-    ours, theirs = device.samples(module, "main", inputs, rounds), torch_samples(shapes, kind, function, rounds)
-    rates = [f"{work_done / (min(samples) * 1e-3):.3g}" if samples else "" for samples in (ours, theirs)]
-    row = [name, f"{error:.1e}", times(ours), times(theirs), *rates, unit]
-    return row, error <= (2e-3 if kind == "float16" else TOLERANCE)
+    samples = device.samples(module, "main", inputs, rounds), torch_samples(shapes, kind, function, rounds)
+    return row_of(name, error, samples, done, unit), error <= (2e-3 if kind == "float16" else TOLERANCE)
 
 
 def check_attention(device, subject, work, rounds):
     """A row of the table, and whether some rows of the result are right."""
     name, shape, keys, causal = subject
-    stem, text = name.replace(" ", "_"), attention_text(shape, keys, causal)
-    source, module = work / f"{stem}.mlir", work / f"{stem}_{device.driver}_{device.target}.vmfb"
-    if not source.exists() or source.read_text(encoding="ascii") != text:
-        source.write_text(text, encoding="ascii")
-    random = np.random.default_rng(3)
     shapes = [shape, (*shape[:2], keys, shape[3]), (*shape[:2], keys, shape[3])]
-    operands = [random.standard_normal(one, dtype=np.float32).astype(np.float16) for one in shapes]
-    inputs = []
-    for number, operand in enumerate(operands):
-        np.save(work / f"attention_{number}.npy", operand)
-        inputs.append(f"@{work}/attention_{number}.npy")
-    device.compile(source, module)
+    text = attention_text(shape, keys, causal)
+    module, operands, inputs = prepare(device, name, text, shapes, "float16", work)
     [result] = run_model(device.tools, module, "main", inputs, work, device.run_flags, 1)
     error = max(largest_error([result[at][rows]], [expected]) for at, rows, expected in some_rows(operands, causal))
-    ours = device.samples(module, "main", inputs, rounds)
-    theirs = torch_samples(shapes, "float16", "scaled_dot_product_attention", rounds, is_causal=causal)
+    samples = (device.samples(module, "main", inputs, rounds),
+               torch_samples(shapes, "float16", "scaled_dot_product_attention", rounds, is_causal=causal))
     if shape[2] == 1:
         done, unit = 1e-9 * sum(operand.nbytes for operand in operands), "GB/s"
     else:
         done, unit = 4e-12 * np.prod(shape) * keys / (2 if causal else 1), "TFLOP/s"
-    rates = [f"{done / (min(samples) * 1e-3):.3g}" if samples else "" for samples in (ours, theirs)]
-    return [name, f"{error:.1e}", times(ours), times(theirs), *rates, unit], error <= 4e-3
+    return row_of(name, error, samples, done, unit), error <= 4e-3
 
 
 def calls(device, work):
