@@ -41,9 +41,9 @@ static bool parse_memory(parser_t* p, arg_t* out, int depth) {
     return false;
   }
   if (lex_accept(p, ',')) {  // tensor coordinates: only instructions that are refused have them
-    arg_t rest = {0};
     while (lex_peek(p) != ']' && !p->failed) {
-      if (!parse_arg(p, &rest, depth + 1)) return false;
+      arg_t* rest = ARENA_NEW(p->arena, arg_t);  // stays, for it may wait for a label
+      if (!parse_arg(p, rest, depth + 1)) return false;
       if (!lex_accept(p, ',')) break;
     }
     out->count = 2;

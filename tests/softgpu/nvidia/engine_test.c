@@ -111,6 +111,7 @@ static void test_refused_text(void** state) {
       {"add.u32 %r1, %r2;", "3 operands, not 2"},
       {"add.u32 %r1, %rd1, %r2;", "%rd1 is a .b64"},
       {"bra NOWHERE;", "'NOWHERE' is not declared"},
+      {"ld.global.u32 %r1, [%rd1, NOWHERE];", "'NOWHERE' is not declared"},
       {"mov.u32 %r40, 1;", "'%r40' is not declared"},
       {"ld.global.v4.u32 {%r1, %r2}, [%rd1];", "2 registers for a vector of 4"},
       {"/* no end", "a comment that does not end"},
