@@ -74,7 +74,11 @@ static bool read_dialect_names(bytecode_t* b, bytecode_bytes_t* c) {
                                                          : bytecode_flagged(b, c, &index, &versioned);
     if (!ok) return false;
     if (index >= b->string_count) return bytecode_fail(b, c, "string %llu is asked for", (unsigned long long)index);
-    b->dialects[i] = ir_intern(b->ctx, b->strings[index].text, b->strings[index].size);
+    bytecode_string_t name = b->strings[index];
+    if (name.size && memchr(name.text, '.', name.size)) {  // its ops would be another's
+      return bytecode_fail(b, c, "'%.*s' is no name of a dialect", (int)(name.size < 64 ? name.size : 64), name.text);
+    }
+    b->dialects[i] = ir_intern(b->ctx, name.text, name.size);
     uint8_t id;
     bytecode_bytes_t version;
     if (versioned && !bytecode_section(b, c, &id, &version)) return false;

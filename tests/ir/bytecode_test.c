@@ -192,6 +192,10 @@ static void test_messages(void** unused) {
   refuse("ML\xefR\x0d\0\x7f\x01", 8, "unknown kind of section: 127");
   refuse("ML\xefR\x0d\0\x00\xff", 8, "127 bytes are announced where 0 are left (MLIR bytecode, at byte 8)");
   refuse("ML\xefR\x0d\0\x00\x03\x01\x00\x03\x01", 12, "section 0 is there twice");
+  refuse(
+      "ML\xefR\x0d\0\x00\x0d\x03\x09"
+      "a.b\0\x01\x07\x03\x01\x01\x02\x01\x03\x01\x04\x01",
+      25, "'a.b' is no name of a dialect");
 }
 
 int main(void) {
