@@ -1,10 +1,9 @@
 // Programs on devices: command tables, transients, constants, shapes, fences, targets; on both CPU devices.
 
-#include <stdatomic.h>
-
 #include "device_fixture.h"
 #include "iree/base/threading/thread.h"
 #include "iree/modules/hal/module.h"
+#include "recordings.h"
 
 enum { F32 = IREE_HAL_ELEMENT_TYPE_FLOAT_32, I32 = IREE_HAL_ELEMENT_TYPE_INT_32 };
 
@@ -292,23 +291,6 @@ static void add_transfers(builder_t* b) {
   }
   module_emit(f, return, REGS(sum));
   module_writer_export(w, IREE_SV("ops"), f, 0, NULL);
-}
-
-// How often a device was asked for a command buffer (CMakeLists.txt).
-static atomic_int recordings;
-iree_status_t __real_iree_hal_command_buffer_create(iree_hal_device_t* device, iree_hal_command_buffer_mode_t mode,
-                                                    iree_hal_command_category_t categories,
-                                                    iree_hal_queue_affinity_t queue_affinity,
-                                                    iree_host_size_t binding_capacity,
-                                                    iree_hal_command_buffer_t** out_command_buffer);
-iree_status_t __wrap_iree_hal_command_buffer_create(iree_hal_device_t* device, iree_hal_command_buffer_mode_t mode,
-                                                    iree_hal_command_category_t categories,
-                                                    iree_hal_queue_affinity_t queue_affinity,
-                                                    iree_host_size_t binding_capacity,
-                                                    iree_hal_command_buffer_t** out_command_buffer) {
-  ++recordings;
-  return __real_iree_hal_command_buffer_create(device, mode, categories, queue_affinity, binding_capacity,
-                                               out_command_buffer);
 }
 
 static void add_failing(builder_t* b) {

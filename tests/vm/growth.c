@@ -5,33 +5,16 @@
 //
 // The module is decode.mlir's; `calls` is how many there are with sizes of their own. Results are checked.
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../cts/counting.h"
 #include "iree/runtime/api.h"
+#include "recordings.h"
 
 enum { ROWS = 4, WIDTH = 64, FIRST = 40, CALLS = 50, MAX_CALLS = 4000, OLD_SIZES = 3 };
 // What is in flight when the next call begins has recordings of its own.
 enum { MAX_RECORDINGS = 3 };
-
-static atomic_int recordings;
-
-iree_status_t __real_iree_hal_command_buffer_create(iree_hal_device_t* device, iree_hal_command_buffer_mode_t mode,
-                                                    iree_hal_command_category_t categories,
-                                                    iree_hal_queue_affinity_t queue_affinity,
-                                                    iree_host_size_t binding_capacity,
-                                                    iree_hal_command_buffer_t** out_command_buffer);
-iree_status_t __wrap_iree_hal_command_buffer_create(iree_hal_device_t* device, iree_hal_command_buffer_mode_t mode,
-                                                    iree_hal_command_category_t categories,
-                                                    iree_hal_queue_affinity_t queue_affinity,
-                                                    iree_host_size_t binding_capacity,
-                                                    iree_hal_command_buffer_t** out_command_buffer) {
-  ++recordings;
-  return __real_iree_hal_command_buffer_create(device, mode, categories, queue_affinity, binding_capacity,
-                                               out_command_buffer);
-}
 
 typedef struct growth_t {
   iree_runtime_instance_t* instance;
