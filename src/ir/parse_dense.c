@@ -318,10 +318,10 @@ const ir_attr_t* ir_parse_dense_resource(ir_parser_t* p) {
   if (!ir_take_expected(p, '>')) return NULL;
   const ir_type_t* type = parse_elements_type(p);
   if (!type) return NULL;
-  if (strcmp(text, "__elided__") == 0) return elided(p, text, type);
   ir_resource_t* resource = ir_resource_find(p, text, size);
   if (p->failed) return NULL;
   if (!resource) {
+    if (strcmp(text, "__elided__") == 0) return elided(p, text, type);
     p->cursor = start;
     return ir_parse_fail(p, "no data for resource '%s': expected it in {-# dialect_resources #-}", text), NULL;
   }
