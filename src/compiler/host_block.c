@@ -503,8 +503,14 @@ static void emit_assert(host_t* h, ir_op_t* op) {
   module_reg_t zero = module_function_i32(h->f, 0);
   module_reg_t wrong =
       module_emit_value(h->f, i32_eq, MODULE_REG(host_condition(h, ir_operand(op, 0))), MODULE_REG(zero));
-  module_emit(h->f, fail_if, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_INVALID_ARGUMENT),
-              MODULE_INDEX(module_writer_string(h->writer, host_view(message))));
+  uint32_t text = module_writer_string(h->writer, host_view(message));
+  if (op->operand_count == 1) {
+    module_emit(h->f, fail_if, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_INVALID_ARGUMENT), MODULE_INDEX(text));
+    return;
+  }
+  module_reg_t sizes[] = {host_scalar_reg(h, ir_operand(op, 1)), host_scalar_reg(h, ir_operand(op, 2))};
+  module_emit(h->f, fail_sizes, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_INVALID_ARGUMENT), MODULE_INDEX(text),
+              MODULE_REG(sizes[0]), MODULE_REG(sizes[1]));
 }
 
 static void emit_host_op(host_t* h, ir_op_t* op) {

@@ -118,6 +118,31 @@ ir_value_t* graph_dim(ir_builder_t* b, ir_value_t* x, uint32_t i) {
   return dim == IR_DYNAMIC ? run_time_dim(b, x, i) : graph_index_constant(b, dim);
 }
 
+static bool constant_index(const ir_value_t* v, int64_t* out) {
+  if (!ir_is(v->def, GRAPH_CONSTANT) || v->type->kind != IR_TYPE_INDEX) return false;
+  *out = graph_get_value(v->def)->integer;
+  return true;
+}
+
+ir_value_t* graph_common_size(ir_builder_t* b, ir_value_t* x, ir_value_t* y) {
+  int64_t number;
+  if (x == y) return x;
+  if (constant_index(x, &number)) return number == 1 ? y : x;
+  if (constant_index(y, &number)) return number == 1 ? x : y;
+  ir_value_t* operands[] = {x, graph_index_constant(b, 1)};
+  ir_value_t* is_one = ir_build_value(b, graph_scalar_code(SCALAR_eq), operands, 2, ir_type_int(b->ctx, 1));
+  return ir_build_value(b, GRAPH_select, (ir_value_t*[]){is_one, y, x}, 3, ir_type_index(b->ctx));
+}
+
+bool graph_common_parts(const ir_value_t* v, ir_value_t** x, ir_value_t** y) {
+  int64_t one;
+  if (v->type->kind != IR_TYPE_INDEX || !ir_is(v->def, GRAPH_select)) return false;
+  const ir_op_t* test = ir_operand(v->def, 0)->def;
+  *y = ir_operand(v->def, 1);
+  *x = ir_operand(v->def, 2);
+  return ir_is(test, GRAPH_eq) && ir_operand(test, 0) == *x && constant_index(ir_operand(test, 1), &one) && one == 1;
+}
+
 ir_value_t* graph_splat_like(ir_builder_t* b, ir_value_t* x, double value) {
   if (ir_type_is_static(x->type)) return graph_splat_number(b, x->type, value);
   ir_value_t* scalar = graph_scalar_constant(b, x->type->element, value);
@@ -216,56 +241,6 @@ ir_value_t* graph_broadcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* typ
   type = ir_type_tensor(b->ctx, x->type->element, type->rank, type->dims);
   ir_named_attr_t attr = {"dims", ir_attr_i64_array(b->ctx, dims, (uint32_t)x->type->rank)};
   return with_dims(b, GRAPH_BROADCAST, x, type, dynamic, &attr);
-}
-
-// Result size of NumPy broadcasting for one dimension; -1 when the sizes do not fit. `*from_x` says whose it is.
-static int64_t common_dim(int64_t x, int64_t y, bool* from_x) {
-  *from_x = true;
-  if (x == y) return x;
-  if (x == 1) {
-    *from_x = false;
-    return y;
-  }
-  if (y == 1) return x;
-  if (x == IR_DYNAMIC || y == IR_DYNAMIC) {
-    *from_x = x != IR_DYNAMIC;
-    return x == IR_DYNAMIC ? y : x;
-  }
-  return -1;
-}
-
-static ir_value_t* broadcast_to(ir_builder_t* b, ir_value_t* x, int32_t rank, const int64_t* dims,
-                                ir_value_t* const* dynamic) {
-  int64_t map[GRAPH_MAX_RANK];
-  for (int32_t i = 0; i < x->type->rank; ++i) map[i] = rank - x->type->rank + i;
-  const ir_type_t* type = ir_type_tensor(b->ctx, x->type->element, rank, dims);
-  if (x->type == type) return x;
-  return graph_broadcast(b, x, type, map, dynamic);
-}
-
-bool graph_broadcast_together(ir_builder_t* b, ir_value_t** x, ir_value_t** y) {
-  const ir_type_t *xt = (*x)->type, *yt = (*y)->type;
-  int32_t rank = xt->rank > yt->rank ? xt->rank : yt->rank;
-  if (rank > GRAPH_MAX_RANK) return ir_error(b->ctx, b->loc, "rank %d is above %d", rank, GRAPH_MAX_RANK);
-  int64_t dims[GRAPH_MAX_RANK];
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  uint32_t count = 0;
-  for (int32_t i = 0; i < rank; ++i) {
-    int32_t xi = i - (rank - xt->rank), yi = i - (rank - yt->rank);
-    bool from_x = true;
-    dims[i] = common_dim(xi < 0 ? 1 : xt->dims[xi], yi < 0 ? 1 : yt->dims[yi], &from_x);
-    if (dims[i] == -1) {
-      return ir_error(b->ctx, b->loc, "shapes %s and %s do not broadcast: sizes %lld and %lld at dimension %d",
-                      ir_type_str(b->ctx, xt), ir_type_str(b->ctx, yt), (long long)xt->dims[xi],
-                      (long long)yt->dims[yi], i);
-    }
-    if (dims[i] == IR_DYNAMIC) {
-      dynamic[count++] = from_x ? graph_dim(b, *x, (uint32_t)xi) : graph_dim(b, *y, (uint32_t)yi);
-    }
-  }
-  *x = broadcast_to(b, *x, rank, dims, dynamic);
-  *y = broadcast_to(b, *y, rank, dims, dynamic);
-  return true;
 }
 
 ir_value_t* graph_slice(ir_builder_t* b, ir_value_t* x, const int64_t* offsets, const int64_t* sizes,

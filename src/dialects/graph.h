@@ -99,6 +99,9 @@ ir_value_t* graph_splat_like(ir_builder_t* b, ir_value_t* x, double value);
 ir_value_t* graph_scalar_constant(ir_builder_t* b, const ir_type_t* element, double value);  // tensor<T>
 ir_value_t* graph_index_constant(ir_builder_t* b, int64_t value);                            // index
 ir_value_t* graph_dim(ir_builder_t* b, ir_value_t* x, uint32_t i);  // index; a constant for static dims
+// The size to which two sizes broadcast, where they fit: y where x is 1, else x. And what such a size was made of.
+ir_value_t* graph_common_size(ir_builder_t* b, ir_value_t* x, ir_value_t* y);
+bool graph_common_parts(const ir_value_t* v, ir_value_t** x, ir_value_t** y);
 ir_value_t* graph_unary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x);
 ir_value_t* graph_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);
 ir_value_t* graph_select(ir_builder_t* b, ir_value_t* condition, ir_value_t* x, ir_value_t* y);
@@ -110,8 +113,6 @@ ir_value_t* graph_reshape(ir_builder_t* b, ir_value_t* x, int32_t rank, const in
 ir_value_t* graph_transpose(ir_builder_t* b, ir_value_t* x, const int64_t* perm);
 ir_value_t* graph_broadcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, const int64_t* dims,
                             ir_value_t* const* dynamic);
-// NumPy rules: both operands to their common shape (sizes equal or 1). False after a diagnostic at b->loc.
-bool graph_broadcast_together(ir_builder_t* b, ir_value_t** x, ir_value_t** y);
 ir_value_t* graph_slice(ir_builder_t* b, ir_value_t* x, const int64_t* offsets, const int64_t* sizes,
                         const int64_t* strides);
 ir_value_t* graph_pad(ir_builder_t* b, ir_value_t* x, ir_value_t* value, const int64_t* low, const int64_t* high,

@@ -234,14 +234,13 @@ bool shape_broadcast(graph_sizer_t* s, graph_shape_t* out) {
   if ((int32_t)count != shape_type(s, 0)->rank) return shape_error(s, "needs an entry of 'dims' for each dimension");
   for (uint32_t i = 0; i < count; ++i) {
     graph_size_t from = shape_dim(s, 0, i), to = out->dims[dims[i]];
+    static const char rule[] = "a size must be 1 or that of the result in a broadcast";
     if (!from.value && from.number == 1) continue;
-    if (!from.value && !to.value) {
-      shape_require(s, SCALAR_eq, from, to, "a size must be 1 or that of the result in a broadcast");
-      continue;
+    if (s->symbols && s->symbols->fit) {
+      s->symbols->fit(s, from, to, rule);
+    } else {
+      shape_require(s, SCALAR_eq, from, to, rule);
     }
-    if (from.value == to.value && from.value) continue;
-    graph_size_t fits = shape_binary(s, SCALAR_mul, shape_binary(s, SCALAR_sub, from, to), shape_add(s, from, -1));
-    shape_require(s, SCALAR_eq, fits, graph_size(0), "a size must be 1 or that of the result in a broadcast");
   }
   return true;
 }

@@ -31,6 +31,7 @@ typedef struct graph_symbols_t {
   graph_size_t (*binary)(graph_sizer_t* s, scalar_fn_t fn, graph_size_t x, graph_size_t y);
   void (*require)(graph_sizer_t* s, scalar_fn_t fn, graph_size_t x, graph_size_t y, const char* rule);
   graph_size_t (*agree)(graph_sizer_t* s, graph_size_t x, graph_size_t y, const char* rule);
+  void (*fit)(graph_sizer_t* s, graph_size_t x, graph_size_t y, const char* rule);  // x is 1 or y
 } graph_symbols_t;
 
 static inline graph_size_t graph_size(int64_t number) { return (graph_size_t){.number = number}; }

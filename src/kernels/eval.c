@@ -369,6 +369,12 @@ static void map_slice(kernel_build_t* k, const ir_op_t* op, const linear_t* out,
   }
 }
 
+// Whether that dimension of the operand may turn out as 1 and be repeated.
+static bool may_repeat(const ir_op_t* op, int32_t dim, int64_t result_dim) {
+  extent_t from = eval_extent(ir_operand(op, 0), dim), to = eval_extent(&op->results[0], (int32_t)result_dim);
+  return !extent_is_fixed(&from) && !extent_equal(&from, &to);
+}
+
 // A size that may turn out as 1 is multiplied with min(size - 1, 1).
 static void map_broadcast(kernel_build_t* k, const ir_op_t* op, const linear_t* out, linear_t* in) {
   int64_t dims[GRAPH_MAX_RANK];
@@ -378,7 +384,7 @@ static void map_broadcast(kernel_build_t* k, const ir_op_t* op, const linear_t* 
     extent_t from = eval_extent(x, i), to = eval_extent(y, (int32_t)dims[i]);
     if (extent_is(&from, 1)) {
       in[i] = extent_is(&to, 1) ? out[dims[i]] : linear_constant(0);
-    } else if (extent_is_fixed(&from) || extent_equal(&from, &to)) {
+    } else if (!may_repeat(op, i, dims[i])) {
       in[i] = out[dims[i]];
     } else {
       ir_value_t* last = index_binary(k, SCALAR_add, extent_value(k, &from), index_constant(k, -1));
@@ -463,6 +469,47 @@ ir_value_t* element_backward(kernel_build_t* k, ir_value_t* tensor, const linear
   linear_t in[GRAPH_MAX_RANK];
   eval_backward(k, tensor->def, coords, in);
   return eval_at(k, ir_operand(tensor->def, 0), in);
+}
+
+// How many ops an element of x is computed by, up to a few.
+static uint32_t count_ops(const ir_value_t* x, uint32_t most) {
+  uint32_t count = 1;
+  if (x->data || !x->def) return 0;
+  for (uint32_t i = 0; i < x->def->operand_count && count < most; ++i) {
+    if (ir_type_is_tensor(ir_operand(x->def, i)->type)) count += count_ops(ir_operand(x->def, i), most - count);
+  }
+  return count;
+}
+
+// Lanes along a dimension that may turn out as 1 read neighbours, or all one element: by a branch, since lanes that are
+// anywhere are dear.
+ir_value_t* element_broadcast(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
+  enum { FEW_OPS = 8 };
+  ir_op_t* op = tensor->def;
+  ir_value_t* x = ir_operand(op, 0);
+  int64_t dims[GRAPH_MAX_RANK];
+  int32_t across = -1;
+  uint32_t count = graph_get_dims(op, dims), found = 0;
+  for (uint32_t i = 0; i < count && k->lanes > 1; ++i) {
+    if (linear_is_uniform(&coords[dims[i]]) || !may_repeat(op, (int32_t)i, dims[i])) continue;
+    across = (int32_t)i;
+    ++found;
+  }
+  if (found != 1 || count_ops(x, FEW_OPS) == FEW_OPS) return element_backward(k, tensor, coords);
+  linear_t out[GRAPH_MAX_RANK], in[GRAPH_MAX_RANK];
+  memcpy(out, coords, sizeof(*out) * (size_t)tensor->type->rank);
+  out[dims[across]] = linear_constant(0);
+  eval_backward(k, op, out, in);
+  const ir_type_t* type = kernel_vector_type(k->ctx, x->type->element, k->lanes);
+  ir_value_t* many = kernel_binary(&k->b, SCALAR_gt, eval_size(k, x, across), index_constant(k, 1));
+  kernel_branch_t branch = kernel_if_begin(&k->b, many, &type, 1);
+  in[across] = coords[dims[across]];
+  ir_value_t* value = eval_lanes(k, x, in);
+  kernel_if_else(&k->b, &branch, &value, 1);
+  in[across] = linear_constant(0);
+  value = eval_lanes(k, x, in);
+  kernel_if_end(&k->b, &branch, &value, 1);
+  return ir_result(branch.op, 0);
 }
 
 // Needs a strategy of its own: see eval_supports.

@@ -137,10 +137,24 @@ static bool known_number(const ir_op_t* op, int64_t* out) {
          constant_of(ir_operand(op, 1), &y) && graph_size_fold((scalar_fn_t)fn, x, y, out);
 }
 
+// A common size of sizes of which one is a constant now.
+static bool refine_common(refine_t* r, ir_op_t* op) {
+  ir_value_t *x, *y;
+  int64_t number;
+  if (op->result_count != 1 || !graph_common_parts(ir_result(op, 0), &x, &y)) return false;
+  if (x != y && !constant_of(x, &number) && !constant_of(y, &number)) return false;
+  ir_builder_t b = ir_builder_before(r->sizer.ctx, op);
+  b.loc = op->loc;
+  ir_value_replace(ir_result(op, 0), graph_common_size(&b, x, y));
+  ir_op_erase(op);
+  return r->changed = true;
+}
+
 static void refine_block(refine_t* r, ir_block_t* block) {
   for (ir_op_t *op = block->first, *next; op; op = next) {
     int64_t number;
     next = op->next;
+    if (refine_common(r, op)) continue;
     if (known_number(op, &number)) {
       ir_builder_t b = ir_builder_before(r->sizer.ctx, op);
       b.loc = op->loc;

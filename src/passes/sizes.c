@@ -131,6 +131,8 @@ static bool is_negative_never(const ir_value_t* x, int depth) {
       return first || second;
     case SCALAR_rem:
       return first;
+    case SCALAR_select:
+      return second && is_negative_never(ir_operand(x->def, 2), depth + 1);
     default:
       return false;
   }
@@ -195,6 +197,27 @@ static ir_value_t* sizes_mul(sizes_t* s, ir_value_t* x, int64_t y) {
   return sizes_binary(s, SCALAR_mul, x, sizes_constant(s, y));
 }
 
+// Whether `size` is what x and other sizes broadcast to.
+static bool is_common_of(const ir_value_t* size, const ir_value_t* x, int depth) {
+  ir_value_t *a, *b;
+  if (size == x) return true;
+  if (depth > MAX_DEPTH || !graph_common_parts(size, &a, &b)) return false;
+  return is_common_of(represent(a), x, depth + 1) || is_common_of(represent(b), x, depth + 1);
+}
+
+static ir_value_t* sizes_common(sizes_t* s, ir_value_t* x, ir_value_t* y) {
+  int64_t number;
+  x = represent(x);
+  y = represent(y);
+  if (is_common_of(x, y, 0)) return x;
+  if (is_common_of(y, x, 0)) return y;
+  if (is_constant(x, &number) || is_constant(y, &number)) return graph_common_size(&s->b, x, y);
+  row_t key = {.code = GRAPH_select, .operands = {x, y}};
+  ir_value_t* found = find_row(s, &key);
+  if (!found) found = find_row(s, &(row_t){.code = key.code, .operands = {y, x}});
+  return found ? found : add_row(s, key, graph_common_size(&s->b, x, y));
+}
+
 static ir_value_t* sizes_not_negative(sizes_t* s, ir_value_t* x) {
   return sizes_binary(s, SCALAR_max, x, sizes_constant(s, 0));
 }
@@ -227,6 +250,17 @@ static void refuse(sizes_t* s, const char* rule) {
   s->failed = true;
 }
 
+// Stops the program unless `holds`; the message ends with x and y.
+static void build_assert(sizes_t* s, ir_value_t* holds, ir_value_t* x, ir_value_t* y, const char* rule) {
+  ir_value_t* operands[] = {holds, x, y};
+  ir_named_attr_t attr = {"message", ir_attr_cstring(s->ctx, message_for(s, rule))};
+  ir_build(&s->b, &(ir_op_state_t){.info = ir_context_op(s->ctx, GRAPH_ASSERT),
+                                   .operands = operands,
+                                   .operand_count = 3,
+                                   .attrs = &attr,
+                                   .attr_count = 1});
+}
+
 static void sizes_require(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y, const char* rule) {
   int64_t a, b;
   x = represent(x);
@@ -240,13 +274,27 @@ static void sizes_require(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t*
   if (fn == SCALAR_ge && is_constant(y, &b) && b <= 0 && is_negative_never(x, 0)) return;
   row_t key = {.code = GRAPH_ASSERT, .operands = {x, y}, .number = fn};
   if (find_row(s, &key)) return;  // asked before
-  ir_value_t* holds = add_row(s, key, graph_binary(&s->b, fn, x, y));
-  ir_named_attr_t attr = {"message", ir_attr_cstring(s->ctx, message_for(s, rule))};
-  ir_build(&s->b, &(ir_op_state_t){.info = ir_context_op(s->ctx, GRAPH_ASSERT),
-                                   .operands = &holds,
-                                   .operand_count = 1,
-                                   .attrs = &attr,
-                                   .attr_count = 1});
+  build_assert(s, add_row(s, key, graph_binary(&s->b, fn, x, y)), x, y, rule);
+}
+
+// x is 1 or y: (x - y)(x - 1) is 0.
+static void sizes_fit(sizes_t* s, ir_value_t* x, ir_value_t* y, const char* rule) {
+  ir_value_t *a, *b;
+  int64_t number;
+  x = represent(x);
+  y = represent(y);
+  if (x == y || (graph_common_parts(y, &a, &b) && represent(a) == x)) return;
+  if (is_constant(x, &number)) {
+    if (number != 1) sizes_require(s, SCALAR_eq, x, y, rule);
+    return;
+  }
+  ir_value_t* product = sizes_binary(s, SCALAR_mul, sizes_binary(s, SCALAR_sub, x, y), sizes_add(s, x, -1));
+  row_t key = {.code = GRAPH_ASSERT, .operands = {product, sizes_constant(s, 0)}, .number = SCALAR_eq};
+  if (product == key.operands[1] || find_row(s, &key)) return;
+  // What the size was made of says more than itself: 2 and 3 are 3.
+  ir_value_t* other = y;
+  while (graph_common_parts(other, &a, &b)) other = represent(represent(b) == x ? a : b);
+  build_assert(s, add_row(s, key, graph_binary(&s->b, SCALAR_eq, product, key.operands[1])), x, other, rule);
 }
 
 static bool is_older(const sizes_t* s, const ir_value_t* x, const ir_value_t* y) {
@@ -616,9 +664,11 @@ static void visit_if(sizes_t* s, ir_op_t* op) {
 // Index arithmetic of the program, numbered with the sizes'. True when the op is gone.
 static bool visit_index(sizes_t* s, ir_op_t* op) {
   if (op->result_count != 1 || op->results[0].type->kind != IR_TYPE_INDEX) return false;
-  ir_value_t* value = NULL;
+  ir_value_t *value = NULL, *x, *y;
   int fn = graph_scalar_fn(op);
-  if (ir_is(op, GRAPH_CONSTANT)) {
+  if (graph_common_parts(ir_result(op, 0), &x, &y)) {
+    value = sizes_common(s, x, y);
+  } else if (ir_is(op, GRAPH_CONSTANT)) {
     value = sizes_constant(s, graph_get_value(op)->integer);
   } else if (ir_is(op, GRAPH_DIM)) {
     value = sizes_dim(s, ir_operand(op, 0), graph_get_index(op));
@@ -660,7 +710,11 @@ static graph_size_t rule_agree(graph_sizer_t* sizer, graph_size_t x, graph_size_
   sizes_t* s = (sizes_t*)sizer;
   return as_size(sizes_agree(s, as_value(s, x), as_value(s, y), rule));
 }
-static const graph_symbols_t symbols = {rule_dim, rule_operand, rule_binary, rule_require, rule_agree};
+static void rule_fit(graph_sizer_t* sizer, graph_size_t x, graph_size_t y, const char* rule) {
+  sizes_t* s = (sizes_t*)sizer;
+  sizes_fit(s, as_value(s, x), as_value(s, y), rule);
+}
+static const graph_symbols_t symbols = {rule_dim, rule_operand, rule_binary, rule_require, rule_agree, rule_fit};
 
 static void visit_results(sizes_t* s, ir_op_t* op) {
   for (uint32_t i = 0; i < op->result_count; ++i) {
@@ -691,6 +745,19 @@ static void visit_results(sizes_t* s, ir_op_t* op) {
   }
 }
 
+// A broadcast of what has the result's sizes already.
+static void drop_broadcast(ir_op_t* op) {
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t *x = ir_operand(op, 0), *result = ir_result(op, 0);
+  if (!has_sizes(result) || !sizes_same_shape(x, result)) return;
+  uint32_t count = graph_get_dims(op, dims);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (dims[i] != i) return;
+  }
+  ir_value_replace(result, x);
+  ir_op_erase(op);
+}
+
 static void visit_block(sizes_t* s, ir_block_t* block) {
   IR_FOR_OPS_SAFE(op, block) {
     if (s->failed) return;
@@ -711,6 +778,7 @@ static void visit_block(sizes_t* s, ir_block_t* block) {
       size_imported(s, op);
     } else {
       visit_results(s, op);
+      if (ir_is(op, GRAPH_BROADCAST) && !s->failed) drop_broadcast(op);
     }
   }
 }

@@ -7,7 +7,7 @@
 // CHECK: %[[N:.+]] = "graph.dim"(%arg0) <{index = 0 : i64}>
 // CHECK: %[[M:.+]] = "graph.dim"(%arg1) <{index = 0 : i64}>
 // CHECK: %[[SAME:.+]] = "graph.eq"(%[[N]], %[[M]])
-// CHECK: "graph.assert"(%[[SAME]]) <{message = "sizes do not fit in 'graph.add' at {{.*}}: the operands must be of one shape"}>
+// CHECK: "graph.assert"(%[[SAME]], %[[N]], %[[M]]) <{message = "sizes do not fit in 'graph.add' at {{.*}}: the operands must be of one shape"}>
 // CHECK-NOT: graph.assert
 // CHECK: "graph.broadcast"({{.*}}, %[[N]])
 func.func @agree(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %z: tensor<4xf32>) -> tensor<?x4xf32> {
@@ -17,6 +17,45 @@ func.func @agree(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %z: tensor<4xf32>) ->
   %2 = "graph.broadcast"(%z, %n) <{dims = array<i64: 1>}> : (tensor<4xf32>, index) -> tensor<?x4xf32>
   %3 = "graph.sub"(%1, %2) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   return %3 : tensor<?x4xf32>
+}
+
+// What two sizes broadcast to is one value, however often and from however many it is asked for; nothing is left of it
+// where they are the same.
+// CHECK-LABEL: @common
+// CHECK-DAG: %[[N:.+]] = "graph.dim"(%arg0)
+// CHECK-DAG: %[[M:.+]] = "graph.dim"(%arg1)
+// CHECK: %[[ONE:.+]] = "graph.eq"(%[[N]], %{{.+}})
+// CHECK: %[[COMMON:.+]] = "graph.select"(%[[ONE]], %[[M]], %[[N]])
+// CHECK: "graph.broadcast"(%arg0, %[[COMMON]])
+// CHECK: "graph.assert"({{.*}}, %[[M]], %[[N]]) <{message = "sizes do not fit in 'graph.broadcast' at {{.*}}: a size must be 1 or that of the result in a broadcast"}>
+// CHECK: "graph.broadcast"(%arg1, %[[COMMON]])
+// CHECK-NOT: "graph.assert"
+// CHECK-NOT: "graph.select"
+// CHECK: %[[SUM:.+]] = "graph.add"
+// CHECK-NOT: "graph.broadcast"(%[[SUM]]
+// CHECK: %[[Y:.+]] = "graph.broadcast"(%arg1, %[[COMMON]])
+// CHECK: "graph.mul"(%[[SUM]], %[[Y]])
+// CHECK-NOT: "graph.broadcast"
+// CHECK: return
+func.func @common(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %one = "graph.constant"() <{value = 1 : index}> : () -> index
+  %n = "graph.dim"(%x) <{index = 0 : i64}> : (tensor<?xf32>) -> index
+  %m = "graph.dim"(%y) <{index = 0 : i64}> : (tensor<?xf32>) -> index
+  %is = "graph.eq"(%n, %one) : (index, index) -> i1
+  %c = "graph.select"(%is, %m, %n) : (i1, index, index) -> index
+  %0 = "graph.broadcast"(%x, %c) <{dims = array<i64: 0>}> : (tensor<?xf32>, index) -> tensor<?xf32>
+  %1 = "graph.broadcast"(%y, %c) <{dims = array<i64: 0>}> : (tensor<?xf32>, index) -> tensor<?xf32>
+  %sum = "graph.add"(%0, %1) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %k = "graph.dim"(%sum) <{index = 0 : i64}> : (tensor<?xf32>) -> index
+  %again = "graph.eq"(%m, %one) : (index, index) -> i1
+  %d = "graph.select"(%again, %k, %m) : (i1, index, index) -> index
+  %2 = "graph.broadcast"(%sum, %d) <{dims = array<i64: 0>}> : (tensor<?xf32>, index) -> tensor<?xf32>
+  %3 = "graph.broadcast"(%y, %d) <{dims = array<i64: 0>}> : (tensor<?xf32>, index) -> tensor<?xf32>
+  %4 = "graph.mul"(%2, %3) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %same = "graph.eq"(%n, %one) : (index, index) -> i1
+  %e = "graph.select"(%same, %n, %n) : (i1, index, index) -> index
+  %5 = "graph.broadcast"(%x, %e) <{dims = array<i64: 0>}> : (tensor<?xf32>, index) -> tensor<?xf32>
+  return %4, %5 : tensor<?xf32>, tensor<?xf32>
 }
 
 // A convolution that keeps the size needs no arithmetic; halving it needs one division.

@@ -37,9 +37,7 @@ bool onnx_lower_thresholded_relu(onnx_node_t* n) {
 bool onnx_lower_prelu(onnx_node_t* n) {
   ir_value_t *x = n->in[0].v, *slope = n->in[1].v;
   if (!onnx_check_same_element(n, 0, 1)) return false;
-  const ir_type_t* type = x->type;
-  if (!onnx_broadcast(n, &x, &slope)) return false;
-  if (x->type->rank != type->rank) return onnx_error(n, "the slope does not broadcast to the input");
+  if (!(slope = onnx_broadcast_onto(n, slope, x))) return false;
   if (onnx_is_unsigned(n->in[0])) return give(n, x);  // nothing is negative
   return give(n, graph_select(n->b, onnx_binary_number(n, SCALAR_lt, x, 0), mul(n, x, slope), x));
 }
@@ -93,7 +91,7 @@ bool onnx_lower_gelu(onnx_node_t* n) {
 
 static ir_value_t* biased(onnx_node_t* n) {
   if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1)) return NULL;
-  return onnx_has(n, 1) ? onnx_binary(n, SCALAR_add, n->in[0].v, n->in[1].v) : n->in[0].v;
+  return onnx_has(n, 1) ? onnx_binary_onto(n, SCALAR_add, n->in[0].v, n->in[1].v) : n->in[0].v;
 }
 bool onnx_lower_bias_gelu(onnx_node_t* n) {
   ir_value_t* x = biased(n);

@@ -148,9 +148,7 @@ static ir_value_t* mask_bias(attention_t* a, ir_value_t* scores) {
     high[rank - 1] = wanted - own;
     bias = graph_pad(n->b, bias, graph_scalar_constant(n->b, bias->type->element, -INFINITY), low, high, NULL, NULL);
   }
-  ir_value_t* like = scores;
-  if (!onnx_broadcast(n, &bias, &like)) return NULL;
-  return bias;
+  return onnx_broadcast_onto(n, bias, scores);
 }
 
 // Columns at or beyond each batch entry's number of keys (input 6) are not allowed.

@@ -108,8 +108,7 @@ static bool add_bias(own_t* a, uint32_t i) {
   onnx_node_t* n = a->n;
   if (!onnx_has(n, i)) return true;
   if (onnx_rank(n->in[i]) > 4 || !onnx_check_same_element(n, 0, i)) return onnx_error(n, "input %u does not fit", i);
-  ir_value_t* sum = onnx_binary(n, SCALAR_add, a->scores, n->in[i].v);
-  if (sum && sum->type != a->scores->type) return onnx_error(n, "input %u does not fit the scores", i);
+  ir_value_t* sum = onnx_binary_onto(n, SCALAR_add, a->scores, n->in[i].v);
   return (a->scores = sum) != NULL;
 }
 
@@ -194,7 +193,7 @@ bool onnx_lower_own_attention(onnx_node_t* n) {
   if (width < 3 || sizes[0] < 1 || sizes[1] < 1 || sizes[2] < 1 || sizes[0] + sizes[1] + sizes[2] != width)
     return onnx_error(n, "the weights do not fit queries, keys and values");
   ir_value_t* x = onnx_matmul(n, n->in[0].v, n->in[1].v, (graph_contract_t){0}, n->in[0].v->type->element);
-  if (x && onnx_has(n, 2)) x = onnx_binary(n, SCALAR_add, x, n->in[2].v);
+  if (x && onnx_has(n, 2)) x = onnx_binary_onto(n, SCALAR_add, x, n->in[2].v);
   if (!x || !split_projections(&a, x, sizes, heads) || !read_past(&a, 4)) return false;
   give_present(&a);
   if (!score(&a)) return false;

@@ -247,7 +247,7 @@ bool onnx_lower_qgemm(onnx_node_t* n) {
   if (onnx_int(n, "transA", 0)) a = graph_transpose(n->b, a, perm);
   if (transposed) b = graph_transpose(n->b, b, perm);
   ir_value_t* y = onnx_matmul(n, a, b, (graph_contract_t){0}, ir_type_int(n->ctx, 32));
-  if (y && onnx_has(n, 6)) y = onnx_binary(n, SCALAR_add, y, onnx_cast(n, n->in[6], si32).v);
+  if (y && onnx_has(n, 6)) y = onnx_binary_onto(n, SCALAR_add, y, onnx_cast(n, n->in[6], si32).v);
   y = y ? scale_columns(n, graph_cast(n->b, y, f32, false), n->in[1]) : NULL;
   y = y ? scale_columns(n, y, n->in[4]) : NULL;
   if (!y) return false;
@@ -339,7 +339,7 @@ bool onnx_lower_matmul_nbits(onnx_node_t* n) {
   static const int64_t perm[] = {1, 0};
   weights = graph_transpose(n->b, weights, perm);
   ir_value_t* y = onnx_matmul(n, n->in[0].v, weights, (graph_contract_t){0}, n->in[0].v->type->element);
-  if (y && onnx_has(n, 5)) y = onnx_binary(n, SCALAR_add, y, n->in[5].v);
+  if (y && onnx_has(n, 5)) y = onnx_binary_onto(n, SCALAR_add, y, n->in[5].v);
   return onnx_return(n, y, element);
 }
 

@@ -118,6 +118,20 @@ static bool take_diagonals(onnx_node_t* n, term_t* t) {
   return true;
 }
 
+// Dims of an ellipsis whose sizes are both known at run time only, of which one may be 1.
+static void repeat_dims(onnx_node_t* n, term_t* a, int32_t i, term_t* b, int32_t j) {
+  onnx_dim_t common = onnx_dim_common(n, onnx_dim(n, a->v, i), onnx_dim(n, b->v, j));
+  for (uint32_t side = 0; side < 2; ++side) {
+    term_t* t = side ? b : a;
+    onnx_dim_t dims[ONNX_MAX_RANK];
+    int32_t at = side ? j : i;
+    for (int32_t d = 0; d < t->rank; ++d) dims[d] = onnx_dim(n, t->v, d);
+    if (onnx_dim_same(dims[at], common)) continue;
+    dims[at] = common;
+    t->v = onnx_broadcast_to(n, t->v, t->rank, dims);
+  }
+}
+
 // Where one side has size 1 and the other may have another, the dim of size 1 is dropped: it repeats.
 static bool match_sizes(onnx_node_t* n, term_t* a, term_t* b) {
   for (int32_t i = a->rank - 1; i >= 0; --i) {
@@ -125,6 +139,10 @@ static bool match_sizes(onnx_node_t* n, term_t* a, term_t* b) {
     if (j < 0) continue;
     int64_t x = a->v->type->dims[i], y = b->v->type->dims[j];
     bool any = x == IR_DYNAMIC || y == IR_DYNAMIC;
+    if (x == y && any && a->labels[i] >= ELLIPSIS) {
+      repeat_dims(n, a, i, b, j);
+      continue;
+    }
     if (x == y || (any && x != 1 && y != 1)) continue;
     if (x != 1 && y != 1)
       return onnx_error(n, "label '%c' has sizes %lld and %lld", a->labels[i], (long long)x, (long long)y);

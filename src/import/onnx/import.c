@@ -457,6 +457,26 @@ static void set_meta(onnx_importer_t* im, ir_op_t* func, int64_t opset) {
                  ir_attr_cstring(ctx, intern(im, model->producer_version)));
 }
 
+// What the model calls the sizes of each input, if it does.
+static void set_dim_params(onnx_importer_t* im, ir_op_t* func, const onnx_pb_value_info_t* const* inputs,
+                           uint32_t count) {
+  arena_t* arena = ir_context_arena(im->ctx);
+  const ir_attr_t** lists = ARENA_ARRAY(arena, const ir_attr_t*, count + 1);
+  bool any = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const onnx_pb_type_t* type = inputs[i]->type;
+    const onnx_pb_shape_t* shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
+    size_t rank = shape ? shape->dims.count : 0;
+    const ir_attr_t** names = ARENA_ARRAY(arena, const ir_attr_t*, rank + 1);
+    for (size_t d = 0; d < rank; ++d) {
+      any |= shape->dims.data[d].param.size > 0;
+      names[d] = ir_attr_cstring(im->ctx, intern(im, shape->dims.data[d].param));
+    }
+    lists[i] = ir_attr_array(im->ctx, names, (uint32_t)rank);
+  }
+  if (any) ir_op_set_attr(im->ctx, func, ONNX_DIM_PARAMS, ir_attr_array(im->ctx, lists, count));
+}
+
 // Inputs that callers give: those without an initializer, which older models list as inputs, too.
 static uint32_t real_inputs(onnx_importer_t* im, const onnx_pb_graph_t* graph, const onnx_pb_value_info_t** out) {
   onnx_names_t* initialized = onnx_names_create(ir_context_arena(im->ctx), NULL);
@@ -522,6 +542,7 @@ static bool import_main(onnx_importer_t* im, const onnx_pb_graph_t* graph) {
   const ir_type_t* type = ir_type_function(ctx, types, count, NULL, 0);
   ir_op_t* func = ir_func_create(ctx, ir_module_body(im->module), im->loc, intern(im, graph->name), type);
   set_meta(im, func, im->to_opset);
+  set_dim_params(im, func, inputs, count);
   ir_block_t* entry = func->regions[0].first;
   im->builder = ir_builder_at_end(ctx, entry);
   scope_t scope = graph_scope(im, NULL, graph);

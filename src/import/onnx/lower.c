@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "import/import.h"
+#include "import/lowering_size.h"
 #include "import/onnx/holder.h"
 #include "import/onnx/onnx.h"
 #include "import/onnx/strings.h"
@@ -330,6 +331,19 @@ static bool lower_arguments(onnx_lowering_t* l, ir_op_t* func, ir_block_t* body,
   return true;
 }
 
+// The names that the model gives to sizes, for the arguments as they are lowered.
+static void name_sizes(onnx_lowering_t* l, const ir_op_t* func, ir_op_t* lowered, const onnx_value_t* args) {
+  const ir_attr_t* given = ir_op_attr(func, ONNX_DIM_PARAMS);
+  const ir_block_t *entry = lowered->regions[0].first, *body = func->regions[0].first;
+  if (!given || given->kind != IR_ATTR_ARRAY || given->count != body->arg_count) return;
+  const ir_attr_t** names = ARENA_ARRAY(ir_context_arena(l->ctx), const ir_attr_t*, entry->arg_count + 1);
+  for (uint32_t i = 0; i < entry->arg_count; ++i) names[i] = ir_attr_array(l->ctx, NULL, 0);
+  for (uint32_t i = 0; i < body->arg_count; ++i) {
+    if (!args[i].holder) names[args[i].v->index] = given->items[i];
+  }
+  ir_op_set_attr(l->ctx, lowered, LOWER_SIZE_NAMES, ir_attr_array(l->ctx, names, entry->arg_count));
+}
+
 static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   arena_t* arena = ir_context_arena(ctx);
   ir_block_t* body = func->regions[0].first;
@@ -348,6 +362,7 @@ static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   onnx_value_t* args = ARENA_ARRAY(arena, onnx_value_t, body->arg_count + 1);
   onnx_values_t results = {0};
   if (!lower_arguments(&l, func, body, entry, args)) return false;
+  name_sizes(&l, func, lowered, args);
   if (!onnx_lower_block(&l, body, (onnx_values_t){args, body->arg_count}, &results)) return false;
   onnx_node_t node = func_node(&l, func);
   l.b.loc = body->last->loc;
@@ -368,6 +383,7 @@ static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   type = ir_type_function(ctx, inputs, entry->arg_count, outputs, count);
   ir_op_set_attr(ctx, lowered, "function_type", ir_attr_type(ctx, type));
   import_erase_dead(entry);
+  ir_op_remove_attr(lowered, LOWER_SIZE_NAMES);
   return true;
 }
 

@@ -147,6 +147,9 @@ ir_value_t* onnx_unary(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x);
 ir_value_t* onnx_binary(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);
 bool onnx_broadcast(onnx_node_t* n, ir_value_t** x, ir_value_t** y);
 bool onnx_broadcast_all(onnx_node_t* n, ir_value_t** values, uint32_t count);
+// x in the shape of `like`, which stays as it is; and fn(x, y) in the shape of x. NULL after a diagnostic.
+ir_value_t* onnx_broadcast_onto(onnx_node_t* n, ir_value_t* x, ir_value_t* like);
+ir_value_t* onnx_binary_onto(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);
 // fn(x, constant).
 ir_value_t* onnx_binary_number(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, double y);
 // x with dims of size 1 inserted so that result dim `at[i]` is x's dim i.
@@ -198,6 +201,8 @@ onnx_dim_t onnx_dim_mul(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
 onnx_dim_t onnx_dim_add(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
 onnx_dim_t onnx_dim_sub(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
 onnx_dim_t onnx_dim_div(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
+// What two sizes broadcast to; static ones fit.
+onnx_dim_t onnx_dim_common(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
 // Sizes for types and the index values of the dynamic ones, in order; both arrays have ONNX_MAX_RANK entries.
 void onnx_split_dims(int32_t rank, const onnx_dim_t* dims, int64_t* sizes, ir_value_t** dynamic);
 

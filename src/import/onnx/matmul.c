@@ -9,19 +9,18 @@ static ir_value_t* broadcast_batch(onnx_node_t* n, ir_value_t* x, int32_t batch_
   int32_t rank = x->type->rank;
   bool same = rank == batch_rank + 2;
   for (int32_t i = 0; i < batch_rank; ++i) dims[i] = batch[i];
-  for (int32_t i = 0; same && i < batch_rank; ++i) same = x->type->dims[i] == batch[i].size;
+  for (int32_t i = 0; same && i < batch_rank; ++i) same = onnx_dim_same(onnx_dim(n, x, i), batch[i]);
   if (same) return x;
   for (int32_t i = 0; i < 2; ++i) dims[batch_rank + i] = onnx_dim(n, x, rank - 2 + i);
   return onnx_broadcast_to(n, x, batch_rank + 2, dims);
 }
 
 static bool merge_dims(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b, onnx_dim_t* out) {
-  if (a.size == b.size || b.size == 1) return *out = a, true;
-  if (a.size == 1) return *out = b, true;
-  if (a.size != IR_DYNAMIC && b.size != IR_DYNAMIC) {
+  bool known = a.size != IR_DYNAMIC && b.size != IR_DYNAMIC;
+  if (known && a.size != b.size && a.size != 1 && b.size != 1) {
     return onnx_error(n, "batch sizes %lld and %lld do not broadcast", (long long)a.size, (long long)b.size);
   }
-  return *out = a.size == IR_DYNAMIC ? b : a, true;
+  return *out = onnx_dim_common(n, a, b), true;
 }
 
 static bool batch_dims(onnx_node_t* n, ir_value_t* a, ir_value_t* b, int32_t rank, onnx_dim_t* out) {
@@ -155,9 +154,7 @@ bool onnx_lower_gemm(onnx_node_t* n) {
   ir_value_t* y = scaled(n, graph_contract(n->b, a, b, &c, a->type->element), onnx_float(n, "alpha", 1));
   if (onnx_has(n, 2)) {
     ir_value_t* bias = scaled(n, n->in[2].v, onnx_float(n, "beta", 1));
-    if (bias->type->rank > 2 || !onnx_broadcast(n, &y, &bias))
-      return onnx_error(n, "C does not broadcast to the result");
-    y = graph_binary(n->b, SCALAR_add, y, bias);
+    if (!(y = onnx_binary_onto(n, SCALAR_add, y, bias))) return false;
   }
   return onnx_return(n, y, n->in[0].element);
 }
@@ -171,7 +168,7 @@ ir_value_t* onnx_centered(onnx_node_t* n, uint32_t x, uint32_t zero, int64_t axi
   if (!onnx_check_same_element(n, x, zero)) return NULL;
   ir_value_t* point = onnx_cast(n, n->in[zero], si32).v;
   if (point->type->rank > 1) {
-    return onnx_broadcast(n, &wide, &point) ? graph_binary(n->b, SCALAR_sub, wide, point) : NULL;
+    return onnx_binary_onto(n, SCALAR_sub, wide, point);
   }
   point = ir_type_count(point->type) == 1 ? onnx_scalar_like(n, point, wide) : onnx_along(n, point, axis, wide);
   return point ? graph_binary(n->b, SCALAR_sub, wide, point) : NULL;

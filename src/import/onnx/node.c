@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/lowering_size.h"
 #include "import/onnx/lower.h"
 #include "import/onnx/strings.h"
 
@@ -163,24 +164,35 @@ static bool dims_agree(int64_t a, int64_t b) {
   return a == b || a == 1 || b == 1 || a == IR_DYNAMIC || b == IR_DYNAMIC;
 }
 
-bool onnx_broadcast(onnx_node_t* n, ir_value_t** x, ir_value_t** y) {
-  const ir_type_t *a = (*x)->type, *b = (*y)->type;
+static bool check_broadcast(onnx_node_t* n, const ir_type_t* a, const ir_type_t* b) {
   for (int32_t i = 1; i <= a->rank && i <= b->rank; ++i) {
     if (!dims_agree(a->dims[a->rank - i], b->dims[b->rank - i])) {
       return onnx_error(n, "shapes of %s and %s do not broadcast", ir_type_str(n->ctx, a), ir_type_str(n->ctx, b));
     }
   }
-  return graph_broadcast_together(n->b, x, y);
+  return true;
+}
+
+bool onnx_broadcast(onnx_node_t* n, ir_value_t** x, ir_value_t** y) {
+  return check_broadcast(n, (*x)->type, (*y)->type) && lower_broadcast_together(n->b, x, y);
 }
 
 bool onnx_broadcast_all(onnx_node_t* n, ir_value_t** values, uint32_t count) {
-  for (uint32_t i = 1; i < count; ++i) {
-    if (!onnx_broadcast(n, &values[0], &values[i])) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t k = 0; k < i; ++k) {
+      if (!check_broadcast(n, values[k]->type, values[i]->type)) return false;
+    }
   }
-  for (uint32_t i = 1; i + 1 < count; ++i) {
-    if (!onnx_broadcast(n, &values[0], &values[i])) return false;
-  }
-  return true;
+  return lower_broadcast(n->b, values, count);
+}
+
+ir_value_t* onnx_broadcast_onto(onnx_node_t* n, ir_value_t* x, ir_value_t* like) {
+  const ir_type_t *a = x->type, *b = like->type;
+  bool fits = a->rank <= b->rank && check_broadcast(n, a, b);
+  for (int32_t i = 1; fits && i <= a->rank; ++i) fits = b->dims[b->rank - i] != 1 || a->dims[a->rank - i] <= 1;
+  if (fits) return lower_broadcast_onto(n->b, x, like);
+  onnx_error(n, "%s does not broadcast to %s", ir_type_str(n->ctx, a), ir_type_str(n->ctx, b));
+  return NULL;
 }
 
 ir_value_t* onnx_binary(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
@@ -190,6 +202,12 @@ ir_value_t* onnx_binary(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_
     return NULL;
   }
   return onnx_broadcast(n, &x, &y) ? graph_binary(n->b, fn, x, y) : NULL;
+}
+
+ir_value_t* onnx_binary_onto(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  if (x->type->element != y->type->element) return onnx_binary(n, fn, x, y);  // says what is wrong
+  y = onnx_broadcast_onto(n, y, x);
+  return y ? graph_binary(n->b, fn, x, y) : NULL;
 }
 
 ir_value_t* onnx_binary_number(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, double y) {

@@ -124,7 +124,7 @@ static bool trailing_dims(onnx_node_t* n, onnx_value_t x, int64_t* dims, uint32_
 static ir_value_t* apply_input(onnx_node_t* n, scalar_fn_t fn, ir_value_t* x, uint32_t i) {
   int32_t rank = x->type->rank;
   if (n->in[i].v->type->rank > rank) return onnx_error(n, "input %u has too many dimensions", i), NULL;
-  return onnx_binary(n, fn, x, n->in[i].v);
+  return onnx_binary_onto(n, fn, x, n->in[i].v);
 }
 
 // Mean and inverse deviation as outputs have size 1 in the normalised dims.
@@ -206,9 +206,9 @@ bool onnx_lower_embed_layer_norm(onnx_node_t* n) {
     ir_value_t* numbers = onnx_iota_like(n, onnx_cast(n, n->in[0], onnx_si64(n->ctx)).v, 1);
     places = graph_take(n->b, n->in[3].v, numbers, 0, false);
   }
-  sum = onnx_binary(n, SCALAR_add, sum, places);
+  sum = onnx_binary_onto(n, SCALAR_add, sum, places);
   if (sum && onnx_has(n, 1) && onnx_has(n, 4))
-    sum = onnx_binary(n, SCALAR_add, sum, graph_take(n->b, n->in[4].v, n->in[1].v, 0, false));
+    sum = onnx_binary_onto(n, SCALAR_add, sum, graph_take(n->b, n->in[4].v, n->in[1].v, 0, false));
   if (!sum) return false;
   ir_value_t* y = standardized(n, sum, &last, 1, onnx_float(n, "epsilon", 1e-12f));
   y = affine(n, y, n->in[5].v, n->in[6].v, 2);

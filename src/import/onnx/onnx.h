@@ -8,6 +8,8 @@
 #include "ir/ir.h"
 
 enum { ONNX_NEWEST_OPSET = 28 };
+// Attribute of an imported function: for each input the names of its dimensions, "" for one without.
+#define ONNX_DIM_PARAMS "torch.onnx_meta.dim_params"
 
 // A weight that stays outside of the module.
 typedef struct onnx_parameter_t {

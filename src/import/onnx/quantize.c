@@ -133,7 +133,7 @@ bool onnx_lower_dynamic_quantize(onnx_node_t* n) {
 static ir_value_t* scale_like(onnx_node_t* n, uint32_t i, ir_value_t* y, int64_t axis) {
   ir_value_t* v = onnx_cast(n, n->in[i], onnx_f32(n->ctx)).v;
   if (ir_type_count(v->type) == 1) return onnx_scalar_like(n, v, y);
-  return v->type->rank == 1 ? onnx_along(n, v, axis, y) : (onnx_broadcast(n, &v, &y) ? v : NULL);
+  return v->type->rank == 1 ? onnx_along(n, v, axis, y) : onnx_broadcast_onto(n, v, y);
 }
 
 // a_scale b_scale / y_scale in the shape of y, from the inputs `scales`; what is one number for a tensor or a column is

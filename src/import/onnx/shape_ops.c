@@ -284,12 +284,11 @@ bool onnx_lower_expand(onnx_node_t* n) {
     if (!fits || (b.size < 0 && b.size != IR_DYNAMIC)) {
       return onnx_error(n, "size %lld does not broadcast to %lld", (long long)a.size, (long long)b.size);
     }
-    dims[i] = b.size == 1 || (b.size == IR_DYNAMIC && a.size != 1 && a.size != IR_DYNAMIC) ? a : b;
-    if (b.loaded && a.size == IR_DYNAMIC)
-      dims[i] = onnx_dim_select(n, onnx_dim_test(n, SCALAR_eq, b, onnx_dim_of(1)), a, b);
+    dims[i] = onnx_dim_common(n, b, a);
     onnx_dim_t ones = onnx_dim_test(n, SCALAR_eq, b, onnx_dim_of(1));
     onnx_dim_t one_fits = onnx_flag_or(n, ones, onnx_dim_test(n, SCALAR_eq, b, dims[i]));
-    if (b.loaded && !onnx_require(n, one_fits, "a size does not broadcast")) return false;
+    bool is_checked = onnx_dim_known(b) || !onnx_dim_known(dims[i]);
+    if (!is_checked && !onnx_require(n, one_fits, "a size does not broadcast")) return false;
   }
   return give(n, onnx_broadcast_to(n, x, rank, dims));
 }

@@ -6,6 +6,7 @@
 
 #include "import/control.h"
 #include "import/linalg/ops.h"
+#include "import/lowering_size.h"
 #include "import/stablehlo/ops.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -35,7 +36,7 @@ static bool together(lower_op_t* n, ir_value_t** x, ir_value_t** y) {
   *y = lower_as_tensor(n->b, *y);
   int32_t xr = (*x)->type->rank, yr = (*y)->type->rank;
   if (!(xr < yr ? place_dims(n, x, yr) : place_dims(n, y, xr))) return false;
-  return graph_broadcast_together(n->b, x, y);
+  return lower_broadcast_together(n->b, x, y);
 }
 
 bool chlo_broadcast_operands(lower_op_t* n, ir_value_t** x, ir_value_t** y) {
@@ -71,12 +72,12 @@ bool chlo_lower_broadcast_complex(lower_op_t* n) {
 }
 
 bool chlo_lower_broadcast_select(lower_op_t* n) {
-  ir_value_t *condition = n->in[0], *x = n->in[1], *y = n->in[2];
-  if (!together(n, &x, &y) || !together(n, &condition, &x) || !together(n, &condition, &y)) return false;
-  if (!lower_is_bool(condition->type) || x->type->element != y->type->element) {
+  ir_value_t* values[3];
+  for (uint32_t i = 0; i < 3; ++i) values[i] = lower_as_tensor(n->b, n->in[i]);
+  if (!lower_is_bool(values[0]->type) || values[1]->type->element != values[2]->type->element) {
     return lower_error(n, "needs an i1 predicate and two operands of one type");
   }
-  return lower_return(n, graph_select(n->b, condition, x, y));
+  return lower_broadcast(n->b, values, 3) && lower_return(n, graph_select(n->b, values[0], values[1], values[2]));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dialects/tosa.h"
+#include "import/lowering_size.h"
 #include "import/tosa/ops.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -81,13 +82,7 @@ ir_value_t* tosa_saturate(lower_op_t* n, ir_value_t* x, const ir_type_t* element
 
 bool tosa_together(lower_op_t* n, ir_value_t** values, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) values[i] = lower_as_tensor(n->b, values[i]);
-  for (int pass = 0; pass < 2; ++pass) {  // the second brings all to the last one's shape
-    for (uint32_t i = 1; i < count; ++i) {
-      if (!graph_broadcast_together(n->b, &values[i - 1], &values[i])) return false;
-    }
-    if (count == 3 && pass == 0 && !graph_broadcast_together(n->b, &values[0], &values[2])) return false;
-  }
-  return true;
+  return lower_broadcast(n->b, values, count);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -204,6 +204,14 @@ static iree_status_t fail_with_message(vm_machine_t* m) {
   return iree_make_status_with_location("<vm>", 0, (iree_status_code_t)code, "%.*s", (int)message.size, message.data);
 }
 
+static iree_status_t fail_with_sizes(vm_machine_t* m) {
+  uint32_t code = vm_next_word(m);
+  iree_string_view_t message = module_image_string(m->image, vm_next_word(m));
+  long long x = vm_next_value(m)->I, y = vm_next_value(m)->I;
+  return iree_make_status_with_location("<vm>", 0, (iree_status_code_t)code, "%.*s (%lld and %lld)", (int)message.size,
+                                        message.data, x, y);
+}
+
 static iree_status_t fail_division(void) {
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "integer division by zero");
 }
@@ -352,6 +360,10 @@ op_fail:
 op_fail_if:
   if (m->values[*m->pc++].i) CHECK(fail_with_message(m));
   m->pc += 2;
+  NEXT();
+op_fail_sizes:
+  if (m->values[*m->pc++].i) CHECK(fail_with_sizes(m));
+  m->pc += 4;
   NEXT();
 
 fail:

@@ -7,7 +7,7 @@
 // RUN: iree-run-module --device=local-task --module=%t.vmfb --function=double --input=100001xf32=3 --expected_output=100001xf32=6
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=add --input=2x3xf32=1 --input=2x3xf32=2 --expected_output=2x3xf32=3
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=add --input=2x3xf32=1 --input=4x3xf32=2 2>&1 | FileCheck %s
-// CHECK: INVALID_ARGUMENT; sizes do not fit in 'graph.add' at {{.*}}dynamic.mlir:[[#@LINE+25]]:8: the operands must be of one shape
+// CHECK: INVALID_ARGUMENT; sizes do not fit in 'graph.add' at {{.*}}dynamic.mlir:[[#@LINE+32]]:8: the operands must be of one shape (2 and 4)
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=add --input=2x4xf32=1 --input=2x4xf32=2 2>&1 | FileCheck --check-prefix=STATIC %s
 // STATIC: input0
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=matmul --input=2x3xf32=1,2,3,4,5,6 --input=3x1xf32=1,1,2 --expected_output=2x1xf32=9,21
@@ -19,6 +19,13 @@
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=filled --input=4294967296 2>&1 | FileCheck --check-prefix=LARGE %s
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=filled --input=16000000 2>&1 | FileCheck --check-prefix=LARGE %s
 // LARGE: RESOURCE_EXHAUSTED; a value of type tensor<?x?xf32> would be too large
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=either --input=1x3xf32=1,2,3 --input=2x1xf32=10,20 --expected_output=2x3xf32=11,12,13,21,22,23
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=either --input=2x1xf32=1,2 --input=1x2xf32=10,20 --expected_output=2x2xf32=11,21,12,22
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=either --input=2x2xf32=1,2,3,4 --input=2x2xf32=10,20,30,40 --expected_output=2x2xf32=11,22,33,44
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --function=either --input=2x1xf32 --input=3x1xf32 2>&1 | FileCheck --check-prefix=EITHER %s
+// EITHER: INVALID_ARGUMENT; sizes do not fit in 'graph.broadcast' at {{.*}}: a size must be 1 or that of the result in a broadcast (3 and 2)
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=either_tosa --input=3xf32=1,2,3 --input=1xf32=10 --expected_output=3xf32=11,12,13
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=either_tosa --input=1xf32=1 --input=2xf32=10,20 --expected_output=2xf32=11,21
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx %s -o %t.vmvx.vmfb
 // RUN: iree-run-module --device=local-sync --module=%t.vmvx.vmfb --function=double --input=20xf32=3 --expected_output=20xf32=6
 
@@ -34,6 +41,14 @@ func.func @add(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %1 = stablehlo.negate %0 : tensor<?x3xf32>
   %2 = arith.addf %1, %y : tensor<?x3xf32>
   return %2 : tensor<?x3xf32>
+}
+func.func @either(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = chlo.broadcast_add %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+func.func @either_tosa(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = tosa.add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
 }
 func.func @matmul(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -17,6 +17,33 @@ dynamic("Add", "", f32("n", 4), f32("n", 4))
 dynamic("Add", "bias", f32("n", 10), weights(10))
 dynamic("Mul", "column", f32("n", "m"), f32("n", 1), sizes=PLANE)
 dynamic("Where", "", const([[True], [False]], bool), f32(2, "n"), f32(2, "n"))
+# Two sizes of which either may be 1.
+EITHER = [{"n": 1, "m": 5}, {"n": 5, "m": 1}, {"n": 5, "m": 5}, {"n": 1, "m": 1}, {"n": 1, "m": 67}, {"n": 67, "m": 1}]
+EITHERS = [{"n": 1, "m": 5, "k": 35, "l": 1}, {"n": 5, "m": 1, "k": 35, "l": 35}, {"n": 1, "m": 5, "k": 1, "l": 35},
+           {"n": 5, "m": 5, "k": 1, "l": 1}, {"n": 1, "m": 0, "k": 3, "l": 1}]
+dynamic("Add", "either-line", f32("n"), f32("m"), sizes=[*EITHER, {"n": 0, "m": 1}])
+dynamic("Mul", "either-rows", i32("n", 7), i32("m", 7), sizes=EITHER)
+dynamic("Add", "either-plane", f32("n", "k"), f32("m", "l"), sizes=EITHERS)
+dynamic("Sub", "either-ranks", f32("n", "k", 3), f32("l", 3), sizes=EITHERS)
+dynamic("Equal", "either-plane", i64("n", "k", low=0, high=2), i64("m", "l", low=0, high=2), sizes=EITHERS)
+dynamic("Where", "either-plane", bools("n", "k"), f32("m", "l"), f32("n", "l"), sizes=EITHERS)
+dynamic("Max", "either-many", f32("n", "k"), f32("m", "l"), f32("n", 1), f32("l"), sizes=EITHERS)
+dynamic("PRelu", "either", f32("n", "k"), f32("m"), sizes=[{"n": 5, "k": 9, "m": 1}, {"n": 5, "k": 9, "m": 9}])
+dynamic("Gemm", "either", f32("n", 8), f32(8, "k"), f32("m", "l"),
+        sizes=[{"n": 5, "k": 9, "m": 1, "l": 9}, {"n": 5, "k": 9, "m": 5, "l": 1}, {"n": 5, "k": 9, "m": 5, "l": 9}])
+dynamic("MatMul", "either", f32("n", "k", 4, 6), f32("m", "l", 6, 5), sizes=EITHERS[:4])
+dynamic("MatMul", "either-rank", f32("n", "k", 4, 6), f32("l", 6, 5), sizes=EITHERS[:4])
+dynamic("Einsum", "either", f32("n", 4, 6), f32("m", 6, 5), equation="...ij,...jk->...ik", sizes=EITHER[:4])
+
+
+after_shape = nodes(("Shape", "x1", "s", {}), ("Expand", "x0 s", "y0", {}))
+# A mask on scores, and what follows it.
+masked = nodes(("MatMul", "x0 x1", "scores", {}), ("Add", "scores x2", "masked", {}),
+               ("Softmax", "masked", "p", {"axis": -1}), ("MatMul", "p x3", "o", {}), ("Mul", "masked x2", "again", {}),
+               ("ReduceSum", "again", "s", {"keepdims": 0}), ("Add", "o s", "y0", {}))
+graph_case("Expand-dynamic-either", after_shape, f32("n", "k"), f32("m", "l"), sizes=EITHERS)
+graph_case("Add-dynamic-either-chain", masked, f32(2, "k", 8), f32(2, 8, "l"), f32("n", 1, "m"), f32(2, "l", 8),
+           sizes=[{"k": 3, "l": 35, "n": 1, "m": 35}, {"k": 3, "l": 35, "n": 2, "m": 1}, {"k": 1, "l": 1, "n": 2, "m": 1}])
 dynamic("Softmax", "last", f32("n", 37), axis=-1)
 dynamic("Softmax", "plane", f32("n", "m"), axis=-1, sizes=PLANE)
 dynamic("Softmax", "long", f32(2, "n"), axis=-1, sizes=[{"n": 1501}, {"n": 1}])
