@@ -16,6 +16,7 @@ import statistics
 import sys
 import time
 
+import ml_dtypes
 import numpy as np
 import onnxruntime
 
@@ -24,6 +25,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "models")]
 import make  # noqa: E402
 from check import FUNCTIONS, TOLERANCE, largest_error, random_inputs, run_model  # noqa: E402
 from compare import machine, table  # noqa: E402
+from gpu_operators import TYPES, attention_text, attentions, operators, some_rows  # noqa: E402
 from tools import ToolError, Tools, call, parse_samples  # noqa: E402
 
 # By the device's driver: what compiles for it, ONNX Runtime's provider, the kernels of gpu_calls_benchmark.
@@ -34,81 +36,6 @@ DRIVERS = {
 }
 MODELS = [*make.NAMES, "mobilenetv2_qdq", "squeezenet", "lstm_128", "mobile_last"]
 BYTES_STEP = 0.05  # of the largest result, for networks between bytes
-
-
-def operators():
-    """Name, StableHLO text, shapes of its arguments, what PyTorch does, operations or bytes, and their unit."""
-    for size, kind, torch_kind in ((1024, "f32", "float32"), (4096, "f32", "float32"), (4096, "f16", "float16")):
-        shape = f"tensor<{size}x{size}x{kind}>"
-        text = (f"func.func @main(%a: {shape}, %b: {shape}) -> {shape} {{\n"
-                f"  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({shape}, {shape}) -> {shape}\n"
-                f"  return %0 : {shape}\n}}\n")
-        yield f"product {size} {kind}", text, [(size, size)] * 2, torch_kind, "matmul", 2e-12 * size**3, "TFLOP/s"
-    shape = "tensor<65536x1024xf32>"
-    text = (f"func.func @main(%a: {shape}, %b: {shape}) -> {shape} {{\n"
-            f"  %0 = stablehlo.add %a, %b : {shape}\n  return %0 : {shape}\n}}\n")
-    yield "sum 65536x1024 f32", text, [(65536, 1024)] * 2, "float32", "add", 12e-9 * 65536 * 1024, "GB/s"
-
-
-def attentions():
-    """Name, queries, keys, head and whether causal: 16,384 tokens of 2,048 columns, and one query a sequence."""
-    for head in (64, 128):
-        for length in (1024, 2048, 4096, 8192, 16384):
-            for causal in (False, True):
-                shape = (16384 // length, 2048 // head, length, head)
-                yield f"attention {head} {length}{' causal' * causal}", shape, length, causal
-    for length in (1024, 4096, 16384):
-        yield f"attention one query {length}", (8, 32, 1, 128), length, False
-
-
-def attention_text(shape, keys, causal):
-    """Attention as frameworks write it out."""
-    batch, heads, queries, head = shape
-    lead = f"{batch}x{heads}x"
-    q, k = f"tensor<{lead}{queries}x{head}xf16>", f"tensor<{lead}{keys}x{head}xf16>"
-    s, r = f"tensor<{lead}{queries}x{keys}xf32>", f"tensor<{lead}{queries}xf32>"
-    flags, places = s.replace("f32", "i1"), f"tensor<{queries}x{keys}xi32>"
-    mask = f"""
-  %row = stablehlo.iota dim = 0 : {places}
-  %column = stablehlo.iota dim = 1 : {places}
-  %sees = stablehlo.compare GE, %row, %column, SIGNED : ({places}, {places}) -> tensor<{queries}x{keys}xi1>
-  %all = stablehlo.broadcast_in_dim %sees, dims = [2, 3] : (tensor<{queries}x{keys}xi1>) -> {flags}
-  %none = stablehlo.broadcast_in_dim %low, dims = [] : (tensor<f32>) -> {s}
-  %x = stablehlo.select %all, %scaled, %none : {flags}, {s}""" if causal else ""
-    x = "%x" if causal else "%scaled"
-    return f"""func.func @main(%q: {q}, %k: {k}, %v: {k}) -> {q} {{
-  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
-  %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %scale = stablehlo.constant dense<{head ** -0.5}> : {s}
-  %scores = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3]
-    : ({q}, {k}) -> {s}
-  %scaled = stablehlo.multiply %scores, %scale : {s}{mask}
-  %most = stablehlo.reduce({x} init: %low) applies stablehlo.maximum across dimensions = [3] : ({s}, tensor<f32>) -> {r}
-  %mosts = stablehlo.broadcast_in_dim %most, dims = [0, 1, 2] : ({r}) -> {s}
-  %less = stablehlo.subtract {x}, %mosts : {s}
-  %e = stablehlo.exponential %less : {s}
-  %sum = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [3] : ({s}, tensor<f32>) -> {r}
-  %sums = stablehlo.broadcast_in_dim %sum, dims = [0, 1, 2] : ({r}) -> {s}
-  %p = stablehlo.divide %e, %sums : {s}
-  %narrow = stablehlo.convert %p : ({s}) -> {s.replace("f32", "f16")}
-  %0 = stablehlo.dot_general %narrow, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2]
-    : ({s.replace("f32", "f16")}, {k}) -> {q}
-  return %0 : {q}
-}}
-"""
-
-
-def some_rows(operands, causal):
-    """Queries of the first and last head, and what they should give."""
-    queries = operands[0].shape[2]
-    rows = np.unique(np.linspace(0, queries - 1, 32).astype(int))
-    for at in ((0, 0), (-1, -1)):
-        q, k, v = (operand[at].astype(np.float64) for operand in operands)
-        scores = q[rows] @ k.T * q.shape[1] ** -0.5
-        if causal:
-            scores[np.arange(len(k))[None] > rows[:, None]] = -np.inf
-        weights = np.exp(scores - scores.max(1, keepdims=True))
-        yield at, rows, weights @ v / weights.sum(1, keepdims=True)
 
 
 class Device:
@@ -189,18 +116,19 @@ def check_model(device, name, work, rounds):
     return [name, f"{error:.1e}", times(ours), times(theirs)], error <= (BYTES_STEP if "_q" in name else TOLERANCE)
 
 
-def torch_samples(shapes, kind, function, rounds, **options):
+def torch_samples(operands, function, rounds):
     """Of PyTorch on the GPU, where it is installed."""
-    if importlib.util.find_spec("torch") is None:
+    if function is None or importlib.util.find_spec("torch") is None:
         return []
     import torch
     if not torch.cuda.is_available():
         return []
-    generator = torch.Generator("cpu").manual_seed(1)
-    operands = [torch.randn(*shape, generator=generator).to(getattr(torch, kind)).cuda() for shape in shapes]
+    torch.backends.cuda.matmul.allow_tf32 = False
+    operands = [torch.from_numpy(operand.view(np.int16)).view(torch.bfloat16).cuda()
+                if operand.dtype == ml_dtypes.bfloat16 else torch.from_numpy(operand).cuda() for operand in operands]
 
     def run():
-        getattr(torch, function, getattr(torch.nn.functional, function, None))(*operands, **options)
+        function(torch, *operands)
         torch.cuda.synchronize()
 
     return clock(run, 5 * rounds)
@@ -213,13 +141,22 @@ def prepare(device, name, text, shapes, kind, work):
     if not source.exists() or source.read_text(encoding="ascii") != text:
         source.write_text(text, encoding="ascii")
     random = np.random.default_rng(3)
-    operands = [random.standard_normal(shape, dtype=np.float32).astype(kind) for shape in shapes]
+    operands = [random.integers(-128, 128, shape, np.int8) if kind == "i8" else
+                random.standard_normal(shape, dtype=np.float32).astype(TYPES[kind]) for shape in shapes]
     inputs = []
     for number, operand in enumerate(operands):
-        np.save(work / f"operand_{number}.npy", operand)
-        inputs.append(f"@{work}/operand_{number}.npy")
+        operand.tofile(work / f"operand_{number}.bin")
+        inputs.append(f"{'x'.join(map(str, operand.shape))}x{kind}=@{work}/operand_{number}.bin")
     device.compile(source, module)
     return module, operands, inputs
+
+
+def result_of(device, module, inputs, kind, work):
+    """The elements of the one result."""
+    path = work / "result.bin"
+    path.unlink(missing_ok=True)
+    call(device.tools.run(module, "main", inputs, device.run_flags + [f"--output=@{path}"]))
+    return np.fromfile(path, TYPES[kind])
 
 
 def row_of(name, error, samples, done, unit):
@@ -229,13 +166,19 @@ def row_of(name, error, samples, done, unit):
 
 
 def check_operator(device, operator, work, rounds):
-    name, text, shapes, kind, function, done, unit = operator
-    module, operands, inputs = prepare(device, name, text, shapes, kind, work)
-    [result] = run_model(device.tools, module, "main", inputs, work, device.run_flags, 1)
-    wide = [operand.astype(np.float32) for operand in operands]
-    error = largest_error([result], [getattr(np, function)(*wide)])
-    samples = device.samples(module, "main", inputs, rounds), torch_samples(shapes, kind, function, rounds)
-    return row_of(name, error, samples, done, unit), error <= (2e-3 if kind == "float16" else TOLERANCE)
+    module, operands, inputs = prepare(device, operator.name, operator.text, operator.shapes, operator.kind, work)
+    result = result_of(device, module, inputs, operator.result, work)
+    # Sums of bytes are exact in f64, and NumPy's products of integers take minutes.
+    expected = operator.reference(*[x.astype(np.float64 if operator.kind == "i8" else np.float32) for x in operands])
+    error = largest_error([result.astype(np.float64).reshape(expected.shape)], [expected])
+    samples = (device.samples(module, "main", inputs, rounds), torch_samples(operands, operator.peer, rounds))
+    return row_of(operator.name, error, samples, operator.done, operator.unit), error <= operator.tolerance
+
+
+def flash(torch, causal, *operands):
+    """PyTorch's own kernel: matrix units a wave at a time, as ours; cuDNN's uses those of four waves."""
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.FLASH_ATTENTION):
+        return torch.nn.functional.scaled_dot_product_attention(*operands, is_causal=causal)
 
 
 def check_attention(device, subject, work, rounds):
@@ -243,11 +186,11 @@ def check_attention(device, subject, work, rounds):
     name, shape, keys, causal = subject
     shapes = [shape, (*shape[:2], keys, shape[3]), (*shape[:2], keys, shape[3])]
     text = attention_text(shape, keys, causal)
-    module, operands, inputs = prepare(device, name, text, shapes, "float16", work)
-    [result] = run_model(device.tools, module, "main", inputs, work, device.run_flags, 1)
+    module, operands, inputs = prepare(device, name, text, shapes, "f16", work)
+    result = result_of(device, module, inputs, "f16", work).reshape(shape)
     error = max(largest_error([result[at][rows]], [expected]) for at, rows, expected in some_rows(operands, causal))
     samples = (device.samples(module, "main", inputs, rounds),
-               torch_samples(shapes, "float16", "scaled_dot_product_attention", rounds, is_causal=causal))
+               torch_samples(operands, lambda torch, *all: flash(torch, causal, *all), rounds))
     if shape[2] == 1:
         done, unit = 1e-9 * sum(operand.nbytes for operand in operands), "GB/s"
     else:
@@ -284,7 +227,7 @@ def main():
     work.mkdir(parents=True, exist_ok=True)
     failures, rows = [], {"models": [], "operators": []}
     subjects = [("models", check_model, name, name) for name in MODELS]
-    subjects += [("operators", check_operator, operator, operator[0]) for operator in operators()]
+    subjects += [("operators", check_operator, operator, operator.name) for operator in operators()]
     subjects += [("operators", check_attention, attention, attention[0]) for attention in attentions()]
     for kind, check, subject, name in subjects:
         begins = kind == "operators" and arguments.only and name.startswith(tuple(arguments.only))

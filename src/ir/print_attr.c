@@ -95,27 +95,28 @@ static void put_bits(text_t* out, const ir_type_t* type, const unsigned char* by
 }
 
 // Six digits (and a zero) when they give the same value back, else as many as tell the type's values apart; bits when
-// it is no number, or would look like an integer.
-static void put_float(text_t* out, const ir_type_t* type, double value) {
+// it is no number, or would look like an integer. Whether it was bits.
+static bool put_float(text_t* out, const ir_type_t* type, double value) {
   char digits[32], text[64];
   unsigned char bytes[8] = {0}, again[8] = {0};
   int exponent = 0;
   ir_scalar_store_number(type, value, bytes);
-  if (!isfinite(value)) return put_bits(out, type, bytes);
-  if (value == 0) return text_puts(out, signbit(value) ? "-0.000000e+00" : "0.000000e+00");
+  if (!isfinite(value)) return put_bits(out, type, bytes), true;
+  if (value == 0) return text_puts(out, signbit(value) ? "-0.000000e+00" : "0.000000e+00"), false;
   const char* sign = value < 0 ? "-" : "";
   int count = decimal_digits(fabs(value), 6, digits, &exponent), first = exponent + count - 1;
   snprintf(text, sizeof(text), "%s%c.%.*s%.*se%c%02d", sign, digits[0], count - 1, digits + 1, 7 - count, "000000",
            first < 0 ? '-' : '+', abs(first));
   ir_scalar_store_number(type, strtod(text, NULL), again);
-  if (memcmp(bytes, again, sizeof(bytes)) == 0) return text_puts(out, text);
+  if (memcmp(bytes, again, sizeof(bytes)) == 0) return text_puts(out, text), false;
   int precision = 2 + (float_formats[type->float_kind].mantissa_bits + 1) * 59 / 196;
   count = decimal_digits(fabs(value), precision, digits, &exponent);
   size_t start = out->size;
   text_puts(out, sign);
-  if (put_shortest(out, digits, count, exponent, precision)) return;
+  if (put_shortest(out, digits, count, exponent, precision)) return false;
   out->size = start;
   put_bits(out, type, bytes);
+  return true;
 }
 
 void ir_put_string(text_t* out, const char* text, size_t size) {
@@ -287,7 +288,10 @@ static void put_scalar(text_t* out, const ir_type_t* type, const void* data) {
     put_scalar(out, type->element, (const char*)data + ir_type_bytes(type->element));
     return put_char(out, ')');
   }
-  if (type->kind == IR_TYPE_FLOAT) return put_float(out, type, ir_scalar_load_number(type, data));
+  if (type->kind == IR_TYPE_FLOAT) {
+    put_float(out, type, ir_scalar_load_number(type, data));
+    return;
+  }
   int64_t value = ir_scalar_load_integer(type, data);
   if (type->kind == IR_TYPE_INTEGER && type->width == 1 && type->sign == IR_SIGNLESS) {
     return text_puts(out, value ? "true" : "false");
@@ -508,9 +512,9 @@ static void put_attr(text_t* out, const ir_attr_t* attr, ir_attr_form_t form) {
     case IR_ATTR_INTEGER:
     case IR_ATTR_FLOAT: {
       unsigned char bytes[16] = {0};
-      bool is_float = attr->kind == IR_ATTR_FLOAT;
-      if (is_float) {
-        put_float(out, attr->type, attr->number);
+      bool is_bits = false;  // which would be read as an integer without the type
+      if (attr->kind == IR_ATTR_FLOAT) {
+        is_bits = put_float(out, attr->type, attr->number);
       } else if (attr->type->width == 1 && attr->type->sign == IR_SIGNLESS) {
         return text_puts(out, attr->integer ? "true" : "false");
       } else if (attr->type->width > 64) {
@@ -519,7 +523,7 @@ static void put_attr(text_t* out, const ir_attr_t* attr, ir_attr_form_t form) {
         ir_scalar_store_integer(attr->type, attr->integer, bytes);
         put_scalar(out, attr->type, bytes);
       }
-      if (form != IR_ATTR_BARE) put_number_type(out, attr, form == IR_ATTR_IN_LIST);
+      if (form != IR_ATTR_BARE) put_number_type(out, attr, form == IR_ATTR_IN_LIST && !is_bits);
       return;
     }
     case IR_ATTR_STRING:
