@@ -37,8 +37,27 @@ static ir_value_t* numbers(ir_builder_t* b, const ir_type_t* element, int32_t ra
   return graph_cast(b, x, element, false);
 }
 
+static int64_t product(const int64_t* dims, int32_t count) {
+  int64_t all = 1;
+  for (int32_t i = 0; i < count; ++i) all = all == IR_DYNAMIC || dims[i] == IR_DYNAMIC ? IR_DYNAMIC : all * dims[i];
+  return all;
+}
+
+// A reshape whose first dimension alone may have an open size: what the others leave.
+static ir_value_t* reshape(ir_builder_t* b, ir_value_t* x, int32_t rank, const int64_t* dims) {
+  ir_value_t* size = NULL;
+  if (rank && dims[0] == IR_DYNAMIC) {
+    size = graph_index_constant(b, 1);
+    for (int32_t i = 0; i < x->type->rank; ++i) {
+      size = graph_binary(b, SCALAR_mul, size, graph_dim(b, x, (uint32_t)i));
+    }
+    size = graph_binary(b, SCALAR_div, size, graph_index_constant(b, product(dims + 1, rank - 1)));
+  }
+  return graph_reshape(b, x, rank, dims, &size);
+}
+
 static complex_t reshaped(ir_builder_t* b, complex_t x, int32_t rank, const int64_t* dims) {
-  return (complex_t){graph_reshape(b, x.re, rank, dims, NULL), graph_reshape(b, x.im, rank, dims, NULL)};
+  return (complex_t){reshape(b, x.re, rank, dims), reshape(b, x.im, rank, dims)};
 }
 
 static complex_t transposed(ir_builder_t* b, complex_t x, const int64_t* perm) {
@@ -54,17 +73,20 @@ static complex_t multiply(ir_builder_t* b, complex_t x, complex_t y) {
 }
 
 // e^(sign * 2 pi i * places[k] / n) along `axis` of x's shape, times `scale`.
-static complex_t roots_along(ir_builder_t* b, const ir_type_t* like, int64_t axis, int32_t rank, const double* re,
+static complex_t roots_along(ir_builder_t* b, ir_value_t* x, int64_t axis, int32_t rank, const double* re,
                              const double* im) {
+  const ir_type_t* like = x->type;
   int64_t dims[3];
+  ir_value_t* outer = like->dims[0] == IR_DYNAMIC ? graph_dim(b, x, 0) : NULL;
   for (int32_t i = 0; i < rank; ++i) dims[i] = axis + i;
   complex_t roots = {numbers(b, like->element, rank, like->dims + axis, re),
                      numbers(b, like->element, rank, like->dims + axis, im)};
-  return (complex_t){graph_broadcast(b, roots.re, like, dims, NULL), graph_broadcast(b, roots.im, like, dims, NULL)};
+  return (complex_t){graph_broadcast(b, roots.re, like, dims, &outer),
+                     graph_broadcast(b, roots.im, like, dims, &outer)};
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Fourier transforms of dim 1 of [outer, n, inner]; sign -1 forward, +1 backward
+// Fourier transforms of dim 1 of [outer, n, inner], outer of any size; sign -1 forward, +1 backward
 //===----------------------------------------------------------------------------------------------------------------===
 
 enum { FFT_MATRIX = 64, FFT_PRIME = 160 };
@@ -92,13 +114,13 @@ static complex_t by_matrix(ir_builder_t* b, complex_t x, int sign) {
   memory_free(matrix);
   complex_t rows = transposed(b, x, order);  // [outer, inner, n]
   ir_value_t* both = graph_concat(b, (ir_value_t*[]){rows.re, rows.im}, 2, 2);
-  int64_t lines[2] = {type->dims[0] * type->dims[2], 2 * n}, zero = 0, one = 1;
-  both = graph_reshape(b, both, 2, lines, NULL);
+  int64_t lines[2] = {product((int64_t[]){type->dims[0], type->dims[2]}, 2), 2 * n}, zero = 0, one = 1;
+  both = reshape(b, both, 2, lines);
   graph_contract_t contract = {.lhs_contract = &one, .rhs_contract = &zero, .contract_count = 1};
   ir_value_t* y = graph_contract(b, both, w, &contract, type->element);
   int64_t parts[4] = {type->dims[0], type->dims[2], 2, n}, sizes[4] = {parts[0], parts[1], 1, n};
   int64_t offsets[4] = {0}, ones[4] = {1, 1, 1, 1}, plain[3] = {parts[0], parts[1], n};
-  y = graph_reshape(b, y, 4, parts, NULL);
+  y = reshape(b, y, 4, parts);
   complex_t out = {graph_slice(b, y, offsets, sizes, ones), NULL};
   offsets[2] = 1;
   out.im = graph_slice(b, y, offsets, sizes, ones);
@@ -119,9 +141,9 @@ static complex_t by_factors(ir_builder_t* b, complex_t x, int64_t a, int sign) {
       im[k * c + j] = sin(angle);
     }
   }
-  x = multiply(b, x, roots_along(b, x.re->type, 1, 2, re, im));
+  x = multiply(b, x, roots_along(b, x.re, 1, 2, re, im));
   memory_free(re);
-  x = transform(b, reshaped(b, x, 3, (int64_t[]){outer * a, c, inner}), sign);
+  x = transform(b, reshaped(b, x, 3, (int64_t[]){product((int64_t[]){outer, a}, 2), c, inner}), sign);
   x = reshaped(b, x, 4, (int64_t[]){outer, a, c, inner});
   x = transposed(b, x, (int64_t[]){0, 2, 1, 3});
   return reshaped(b, x, 3, (int64_t[]){outer, n, inner});
@@ -183,9 +205,9 @@ static complex_t by_convolution(ir_builder_t* b, complex_t x, int sign) {
   fill_chirp(n, sign, chirp, chirp + n);
   transform_chirp(n, m, chirp, chirp + n, kernel, kernel + m);
   for (int64_t i = 0; i < 2 * m; ++i) kernel[i] /= (double)m;
-  complex_t factors = roots_along(b, x.re->type, 1, 1, chirp, chirp + n);
+  complex_t factors = roots_along(b, x.re, 1, 1, chirp, chirp + n);
   complex_t y = transform(b, resized(b, multiply(b, x, factors), m), -1);
-  y = multiply(b, y, roots_along(b, y.re->type, 1, 1, kernel, kernel + m));
+  y = multiply(b, y, roots_along(b, y.re, 1, 1, kernel, kernel + m));
   y = resized(b, transform(b, y, 1), n);
   memory_free(chirp);
   return multiply(b, y, factors);
@@ -211,21 +233,27 @@ static void expand_fft(ir_context_t* ctx, ir_op_t* op) {
   const ir_type_t* type = op->results[0].type;
   bool inverse = strcmp(graph_get_kind(op), "ifft") == 0;
   int64_t dims = graph_get_rank(op);
-  if (!ir_type_is_static(type)) {
+  int64_t points = product(type->dims + type->rank - dims, (int32_t)dims);
+  if (points == IR_DYNAMIC) {
     expand_open_fft(ctx, op);
     return;
   }
   ir_builder_t b = ir_builder_before(ctx, op);
   complex_t x = {ir_operand(op, 0), ir_operand(op, 1)};
   double scale = 1;
-  for (int64_t d = type->rank - dims; d < type->rank && ir_type_count(type); ++d) {
-    int64_t sizes[3] = {1, type->dims[d], 1};
-    for (int64_t i = 0; i < type->rank; ++i) sizes[i < d ? 0 : 2] *= i == d ? 1 : type->dims[i];
+  ir_value_t* open[GRAPH_MAX_RANK];
+  for (int32_t i = 0, count = 0; i < type->rank; ++i) {
+    if (type->dims[i] == IR_DYNAMIC) open[count++] = graph_dim(&b, x.re, (uint32_t)i);
+  }
+  for (int64_t d = type->rank - dims; d < type->rank && points; ++d) {
+    int64_t sizes[3] = {product(type->dims, (int32_t)d), type->dims[d],
+                        product(type->dims + d + 1, type->rank - (int32_t)d - 1)};
     x = transform(&b, reshaped(&b, x, 3, sizes), inverse ? 1 : -1);
     scale /= (double)type->dims[d];
   }
-  x = reshaped(&b, x, type->rank, type->dims);
-  if (inverse && ir_type_count(type)) {
+  x.re = graph_reshape(&b, x.re, type->rank, type->dims, open);
+  x.im = graph_reshape(&b, x.im, type->rank, type->dims, open);
+  if (inverse && points) {
     ir_value_t* factor = graph_splat_like(&b, x.re, scale);
     x = (complex_t){graph_binary(&b, SCALAR_mul, x.re, factor), graph_binary(&b, SCALAR_mul, x.im, factor)};
   }

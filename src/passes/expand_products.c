@@ -1,9 +1,8 @@
 // See expand.h.
 //
-//   graph.fft, open sizes   along each dimension a product with the matrix of roots of unity, which is computed when
-//   the
-//                           size is known
-//   graph.attention         product, softmax, product: softmax(scale q k' + mask) v
+//   graph.fft of open length   along each dimension a product with the matrix of roots of unity, which is computed when
+//                              the size is known
+//   graph.attention            product, softmax, product: softmax(scale q k' + mask) v
 #include <math.h>
 #include <string.h>
 

@@ -80,27 +80,35 @@ static bool number_input(onnx_node_t* n, uint32_t i, onnx_dim_t absent, onnx_dim
   return !onnx_has(n, i) || onnx_number_input(n, i, out);
 }
 
-static bool check_signal(onnx_node_t* n) {
-  int64_t components = onnx_dim_size(n->in[0], onnx_rank(n->in[0]) - 1);
-  bool fits = components == 1 || components == 2;
-  return onnx_check_float(n, 0) && (fits || onnx_error(n, "the last dimension must have size 1 or 2"));
+// Reads the signal: real or complex. Where only a call knows which, it is made complex.
+static bool read_signal(onnx_node_t* n, onnx_value_t* in) {
+  int32_t last = onnx_rank(*in) - 1;
+  onnx_dim_t components = onnx_dim(n, in->v, last), low[ONNX_MAX_RANK], high[ONNX_MAX_RANK];
+  onnx_dim_t one = onnx_dim_of(1), two = onnx_dim_of(2);
+  onnx_dim_t fits =
+      onnx_flag_or(n, onnx_dim_test(n, SCALAR_eq, components, one), onnx_dim_test(n, SCALAR_eq, components, two));
+  if (!onnx_check_float(n, 0) || !onnx_require(n, fits, "the last dimension must have size 1 or 2")) return false;
+  if (onnx_dim_known(components)) return true;
+  for (int32_t i = 0; i <= last; ++i) low[i] = high[i] = onnx_dim_of(0);
+  high[last] = onnx_dim_max(n, onnx_dim_sub(n, two, components), low[last]);
+  in->v = onnx_pad(n, in->v, low, high);
+  if (in->v) in->v = onnx_sized(n, in->v, last, 2);
+  return in->v != NULL;
 }
 
 static bool check_length(onnx_node_t* n, int64_t length) {
   return (length > 0 && length <= MAX_LENGTH) || onnx_error(n, "length %lld is out of range", (long long)length);
 }
 
-bool onnx_lower_dft(onnx_node_t* n) {
+static bool lower_dft(onnx_node_t* n) {
   onnx_dim_t axis, length;
   int32_t rank = onnx_rank(n->in[0]);
   const onnx_transform_t t = {onnx_int(n, "inverse", 0) != 0, onnx_int(n, "onesided", 0) != 0};
-  if (!onnx_check_rank(n, 0, 2, ONNX_MAX_RANK) || !check_signal(n)) return false;
   axis = onnx_dim_of(rank - 2);
   if (onnx_has(n, 2) && !onnx_axis_input(n, 2, rank, &axis)) return false;
   if (axis.size == rank - 1) return onnx_error(n, "the last dimension holds the components and cannot be transformed");
-  bool fixed = onnx_dim_known(axis) && ir_type_is_static(n->in[0].v->type);
-  if (!fixed) return onnx_dft_any(n, axis, &t);
-  int64_t given = onnx_dim_size(n->in[0], (int32_t)axis.size);
+  int64_t given = onnx_dim_known(axis) ? onnx_dim_size(n->in[0], (int32_t)axis.size) : IR_DYNAMIC;
+  if (given == IR_DYNAMIC) return onnx_dft_any(n, axis, &t);
   if (t.inverse && t.onesided) given = 2 * (given - 1);
   if (!number_input(n, 1, onnx_dim_of(given), &length)) return false;
   if (!onnx_dim_known(length)) return onnx_dft_any(n, axis, &t);
@@ -108,23 +116,31 @@ bool onnx_lower_dft(onnx_node_t* n) {
   return onnx_return(n, dft(n, n->in[0].v, axis.size, length.size, t.inverse, t.onesided), n->in[0].element);
 }
 
+// The node with its signal read. False after a diagnostic.
+static bool with_signal(onnx_node_t* n, bool (*lower)(onnx_node_t* n)) {
+  onnx_node_t inner = *n;
+  onnx_value_t* in = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, n->in_count);
+  for (uint32_t i = 0; i < n->in_count; ++i) in[i] = n->in[i];
+  inner.in = in;
+  return read_signal(n, &in[0]) && lower(&inner);
+}
+
+bool onnx_lower_dft(onnx_node_t* n) { return onnx_check_rank(n, 0, 2, ONNX_MAX_RANK) && with_signal(n, lower_dft); }
+
 static ir_value_t* int_constant(onnx_node_t* n, const int64_t* data, int32_t rank, const int64_t* dims) {
   const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), rank, dims);
   return graph_constant(n->b, ir_attr_elements(n->ctx, type, data, sizeof(int64_t) * (size_t)ir_type_count(type)));
 }
 
 // Frames of the signal, each weighted by the window and transformed.
-bool onnx_lower_stft(onnx_node_t* n) {
+static bool lower_stft(onnx_node_t* n) {
   onnx_dim_t any_step, any_length;
   static const int64_t frame_dim = 2;
-  if (!onnx_check_rank(n, 0, 3, 3) || !onnx_check_same_element(n, 0, 2) || !check_signal(n)) return false;
-  if (onnx_has(n, 2) && !onnx_check_rank(n, 2, 1, 1)) return false;
   int64_t size = onnx_dim_size(n->in[0], 1), window = onnx_has(n, 2) ? onnx_dim_size(n->in[2], 0) : size;
   if (!number_input(n, 1, onnx_dim_of(0), &any_step) || !number_input(n, 3, onnx_dim_of(window), &any_length))
     return false;
   int64_t step = any_step.size, length = any_length.size;
-  if (step == IR_DYNAMIC || length == IR_DYNAMIC || window == IR_DYNAMIC || !ir_type_is_static(n->in[0].v->type))
-    return onnx_stft_any(n);
+  if (step == IR_DYNAMIC || length == IR_DYNAMIC || window == IR_DYNAMIC || size == IR_DYNAMIC) return onnx_stft_any(n);
   if (!check_length(n, length)) return false;
   if (step < 1 || length > size || (onnx_has(n, 2) && window != length))
     return onnx_error(n, "frames or window do not fit the signal");
@@ -137,6 +153,11 @@ bool onnx_lower_stft(onnx_node_t* n) {
     frames = graph_binary(n->b, SCALAR_mul, frames, onnx_broadcast_as(n, n->in[2].v, frames, &frame_dim));
   bool onesided = onnx_int(n, "onesided", 1) != 0;
   return onnx_return(n, dft(n, frames, 2, length, false, onesided), n->in[0].element);
+}
+
+bool onnx_lower_stft(onnx_node_t* n) {
+  if (!onnx_check_rank(n, 0, 3, 3) || !onnx_check_same_element(n, 0, 2)) return false;
+  return (!onnx_has(n, 2) || onnx_check_rank(n, 2, 1, 1)) && with_signal(n, lower_stft);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -41,6 +41,8 @@ after_shape = nodes(("Shape", "x1", "s", {}), ("Expand", "x0 s", "y0", {}))
 masked = nodes(("MatMul", "x0 x1", "scores", {}), ("Add", "scores x2", "masked", {}),
                ("Softmax", "masked", "p", {"axis": -1}), ("MatMul", "p x3", "o", {}), ("Mul", "masked x2", "again", {}),
                ("ReduceSum", "again", "s", {"keepdims": 0}), ("Add", "o s", "y0", {}))
+dynamic("Det", "", f32("n", "n"), sizes=[{"n": 6}, {"n": 1}, {"n": 2}, {"n": 19}], tolerance=1e-2)
+dynamic("Det", "batch", f32("b", 2, "n", "m"), tolerance=1e-2, sizes=[{"b": 3, "n": 7, "m": 7}, {"b": 1, "n": 3, "m": 3}])
 graph_case("Expand-dynamic-either", after_shape, f32("n", "k"), f32("m", "l"), sizes=EITHERS)
 graph_case("Add-dynamic-either-chain", masked, f32(2, "k", 8), f32(2, 8, "l"), f32("n", 1, "m"), f32(2, "l", 8),
            sizes=[{"k": 3, "l": 35, "n": 1, "m": 35}, {"k": 3, "l": 35, "n": 2, "m": 1}, {"k": 1, "l": 1, "n": 2, "m": 1}])
@@ -405,11 +407,17 @@ dynamic("DFT", "inverse", f32(2, 6, 5, 2), LENGTH, SIGNAL, opset=20, inverse=1, 
     {"axis": 1, "length": 6}, {"axis": 2, "length": 7}])
 dynamic("DFT", "onesided", f32(2, 6, 5, 1), None, SIGNAL, opset=20, onesided=1, tolerance=1e-4,
         sizes=values("axis", 1, 2))
+dynamic("DFT", "batch", f32("n", 96, 1), opset=17, axis=1, tolerance=2e-3, sizes=[{"n": 3}, {"n": 1}])
+dynamic("DFT", "batch-inverse", f32("n", 3, 167, "m", 2), opset=17, axis=2, inverse=1, tolerance=1e-3,
+        sizes=[{"n": 2, "m": 1}, {"n": 1, "m": 2}])
+dynamic("DFT", "components", f32("n", "m", "c"), opset=17, axis=1, tolerance=1e-4,
+        sizes=[{"n": 2, "m": 7, "c": 1}, {"n": 1, "m": 8, "c": 2}])
 dynamic("DFT", "of-any", f32("n", "m", 2), opset=17, axis=1, tolerance=1e-4, sizes=[{"n": 2, "m": 7}, {"n": 1, "m": 8}])
 STEP = chosen("step")
 dynamic("STFT", "step", f32(2, 32, 1), STEP, None, chosen("length"), tolerance=1e-4, sizes=[
     {"step": 4, "length": 8}, {"step": 5, "length": 9}, {"step": 0, "length": 8, "stops": "do not fit the signal"},
     {"step": 1, "length": 33, "stops": "do not fit the signal"}])
+dynamic("STFT", "batch", f32("n", 64, 1), const(8, "int64"), f32(16), tolerance=1e-4, sizes=[{"n": 2}, {"n": 1}])
 dynamic("STFT", "window", f32("n", "m", 1), STEP, f32(8), onesided=0, tolerance=1e-4, sizes=[
     {"n": 1, "m": 16, "step": 4}, {"n": 3, "m": 9, "step": 2}])
 dynamic("MelWeightMatrix", "sizes", chosen("bins"), LENGTH, chosen("rate"), chosen("low", "float32"),
