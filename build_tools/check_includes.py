@@ -18,6 +18,7 @@ ALLOWED = {
     "target": [*COMPILER, "passes", "kernels", "module", "isa"],
     "compiler": [*COMPILER, "import", "passes", "kernels", "target", "module"],
     "embedding": [*COMPILER, "target", "compiler"],
+    "pjrt": [*COMPILER, "target", "compiler", "runtime"],
     "module": ["base"],
     "hal": ["base", "module"],
     "vm": ["base", "module"],
@@ -29,7 +30,7 @@ ALLOWED = {
     "softgpu": ["base", "isa"],
 }
 # Folders that may include the public headers of the runtime, iree/….
-RUNTIME = ["base", "module", "hal", "vm", "io", "modules", "runtime", "tooling"]
+RUNTIME = ["base", "module", "hal", "vm", "io", "modules", "runtime", "tooling", "pjrt"]
 # Headers that are contracts between compiler and runtime, for both.
 SHARED = ("compiler/", "base/", "hal/buffer_view.h", "hal/local/executable_library.h")
 # Folders that may include LLVM's and lld's headers.

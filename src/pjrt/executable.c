@@ -1,0 +1,271 @@
+// What is asked of executables, and their serialized form.
+#include <stdio.h>
+
+#include "pjrt/pjrt.h"
+
+static void destroy_program(pjrt_program_t* program) {
+  pjrt_signature_finish(&program->signature);
+  free(program->options);
+  free(program->code);
+  free(program->types);
+  free(program->ranks);
+  free(program->kind_sizes);
+  free(program->dims);
+  free(program->kinds);
+  free(program);
+}
+
+void pjrt_program_release(pjrt_program_t* program) {
+  if (program && iree_atomic_ref_count_dec(&program->ref_count) == 1) destroy_program(program);
+}
+
+static int64_t total_bytes(const pjrt_value_t* values, uint32_t count) {
+  int64_t total = 0;
+  for (uint32_t i = 0; i < count; ++i) total += pjrt_value_bytes(&values[i]);
+  return total;
+}
+
+// FNV-1a, over the module and what it was made with, twice.
+static void mark(pjrt_program_t* program) {
+  uint64_t hash[2] = {0xcbf29ce484222325u, 0x9ae16a3b2f90404fu};
+  for (int h = 0; h < 2; ++h) {
+    for (size_t i = 0; i < program->code_size; ++i) hash[h] = (hash[h] ^ (uint8_t)program->code[i]) * 0x100000001b3u;
+    for (size_t i = 0; i < program->options_size; ++i) {
+      hash[h] = (hash[h] ^ (uint8_t)program->options[i]) * 0x100000001b3u;
+    }
+  }
+  snprintf(program->fingerprint, sizeof(program->fingerprint), "%016llx%016llx", (unsigned long long)hash[0],
+           (unsigned long long)hash[1]);
+}
+
+bool pjrt_program_complete(pjrt_program_t* program) {
+  const pjrt_signature_t* s = &program->signature;
+  size_t count = s->result_count, dims = 0;
+  for (size_t i = 0; i < count; ++i) dims += s->results[i].rank;
+  program->types = calloc(count + 1, sizeof(*program->types));
+  program->ranks = calloc(count + 1, sizeof(*program->ranks));
+  program->kind_sizes = calloc(count + 1, sizeof(*program->kind_sizes));
+  program->kinds = calloc(count + 1, sizeof(*program->kinds));
+  program->dims = calloc(dims + 1, sizeof(*program->dims));
+  if (!program->types || !program->ranks || !program->kind_sizes || !program->kinds || !program->dims) return false;
+  int64_t* next = program->dims;
+  for (size_t i = 0; i < count; ++i) {
+    program->types[i] = s->results[i].type;
+    program->ranks[i] = s->results[i].rank;
+    program->kinds[i] = PJRT_MEMORY_KIND;
+    program->kind_sizes[i] = sizeof(PJRT_MEMORY_KIND) - 1;
+    if (s->results[i].rank) memcpy(next, s->results[i].dims, s->results[i].rank * sizeof(*next));
+    next += s->results[i].rank;
+  }
+  static const char bytes[] = "bytes accessed";
+  program->cost = (PJRT_NamedValue){sizeof(program->cost), NULL, bytes, sizeof(bytes) - 1, PJRT_FLOAT, {0}, 1};
+  program->cost.float_value = (float)(total_bytes(s->arguments, s->argument_count) + total_bytes(s->results, count));
+  mark(program);
+  return true;
+}
+
+PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, const pjrt_options_t* options,
+                                 PJRT_LoadedExecutable** out_executable) {
+  enum { SMALL = 256 << 10 };
+  PJRT_LoadedExecutable* executable = calloc(1, sizeof(*executable));
+  if (!executable) {
+    pjrt_program_release(program);
+    return pjrt_no_memory();
+  }
+  executable->program = program;
+  executable->device = client->devices[options->device];
+  executable->is_small = client->is_host && program->cost.float_value < SMALL;
+  iree_runtime_session_options_t session_options;
+  iree_runtime_session_options_initialize(&session_options);
+  iree_status_t status = iree_runtime_session_create_with_device(
+      client->instance, &session_options, executable->device->hal, iree_allocator_system(), &executable->session);
+  if (iree_status_is_ok(status)) {
+    iree_const_byte_span_t code = iree_make_const_byte_span(program->code, program->code_size);
+    status = iree_runtime_session_append_bytecode_module_from_memory(executable->session, code, iree_allocator_null());
+  }
+  if (iree_status_is_ok(status)) {
+    status = iree_runtime_session_lookup_function(
+        executable->session, iree_make_cstring_view(program->signature.function), &executable->function);
+  }
+  if (iree_status_is_ok(status)) {
+    *out_executable = executable;
+    return NULL;
+  }
+  iree_runtime_session_release(executable->session);
+  pjrt_program_release(program);
+  free(executable);
+  return pjrt_error_from_status(status);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Handles
+//===----------------------------------------------------------------------------------------------------------------===
+
+PJRT_Error* api_Executable_Destroy(PJRT_Executable_Destroy_Args* args) {
+  if (args->executable) pjrt_program_release(args->executable->program);
+  free(args->executable);
+  return NULL;
+}
+
+static void unload(PJRT_LoadedExecutable* executable) {
+  pthread_mutex_lock(&executable->device->lock);
+  iree_runtime_session_t* session = executable->session;
+  executable->session = NULL;
+  // Work under way keeps what it uses, but for the module's memory, which is the program's.
+  pjrt_point_t last = pjrt_point_retain((pjrt_point_t){executable->device->timeline, executable->device->submitted});
+  pthread_mutex_unlock(&executable->device->lock);
+  if (session) pjrt_error_free(pjrt_point_wait(last));
+  pjrt_point_release(&last);
+  iree_runtime_session_release(session);
+}
+
+PJRT_Error* api_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args* args) {
+  PJRT_LoadedExecutable* executable = args->executable;
+  if (!executable) return NULL;
+  unload(executable);
+  pjrt_program_release(executable->program);
+  free(executable);
+  return NULL;
+}
+
+PJRT_Error* api_LoadedExecutable_Delete(PJRT_LoadedExecutable_Delete_Args* args) {
+  unload(args->executable);
+  return NULL;
+}
+
+PJRT_Error* api_LoadedExecutable_IsDeleted(PJRT_LoadedExecutable_IsDeleted_Args* args) {
+  args->is_deleted = !args->executable->session;
+  return NULL;
+}
+
+PJRT_Error* api_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args* args) {
+  PJRT_Executable* executable = calloc(1, sizeof(*executable));
+  if (!executable) return pjrt_no_memory();
+  executable->program = args->loaded->program;
+  iree_atomic_ref_count_inc(&executable->program->ref_count);
+  args->executable = executable;
+  return NULL;
+}
+
+PJRT_Error* api_LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args* args) {
+  PJRT_Device* device = args->executable->device;
+  args->devices = &device->client->devices[device->description.id];
+  args->num_devices = 1;
+  return NULL;
+}
+
+// DeviceAssignmentProto: one replica of one computation.
+PJRT_Error* api_LoadedExecutable_GetDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args* args) {
+  char* bytes = malloc(16);
+  if (!bytes) return pjrt_no_memory();
+  const char head[] = {1 << 3, 1, 2 << 3, 1, 3 << 3 | 2, 2, 1 << 3, (char)args->executable->device->description.id};
+  memcpy(bytes, head, sizeof(head));  // ids below 128 are one byte
+  args->bytes = args->owner = bytes;
+  args->bytes_size = sizeof(head);
+  args->deleter = free;
+  return NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Facts
+//===----------------------------------------------------------------------------------------------------------------===
+
+PJRT_Error* api_Executable_Name(PJRT_Executable_Name_Args* args) {
+  args->text = args->executable->program->signature.name;
+  args->text_size = strlen(args->text);
+  return NULL;
+}
+
+PJRT_Error* api_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args* args) {
+  args->count = 1;
+  return NULL;
+}
+
+PJRT_Error* api_Executable_NumPartitions(PJRT_Executable_NumPartitions_Args* args) {
+  args->count = 1;
+  return NULL;
+}
+
+PJRT_Error* api_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args* args) {
+  args->count = args->executable->program->signature.result_count;
+  return NULL;
+}
+
+PJRT_Error* api_Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args* args) {
+  args->size_in_bytes = (int64_t)args->executable->program->code_size;
+  return NULL;
+}
+
+PJRT_Error* api_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args* args) {
+  args->properties = &args->executable->program->cost;
+  args->num_properties = 1;
+  return NULL;
+}
+
+PJRT_Error* api_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args* args) {
+  const pjrt_signature_t* s = &args->executable->program->signature;
+  args->generated_code_size_in_bytes = (int64_t)args->executable->program->code_size;
+  args->argument_size_in_bytes = total_bytes(s->arguments, s->argument_count);
+  args->output_size_in_bytes = total_bytes(s->results, s->result_count);
+  args->peak_memory_in_bytes = args->argument_size_in_bytes + args->output_size_in_bytes;
+  args->total_size_in_bytes = args->peak_memory_in_bytes + args->generated_code_size_in_bytes;
+  return NULL;
+}
+
+PJRT_Error* api_Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args* args) {
+  args->types = args->executable->program->types;
+  args->num_types = args->executable->program->signature.result_count;
+  return NULL;
+}
+
+PJRT_Error* api_Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args* args) {
+  args->num_outputs = args->executable->program->signature.result_count;
+  args->dims = args->executable->program->dims;
+  args->dim_sizes = args->executable->program->ranks;
+  return NULL;
+}
+
+PJRT_Error* api_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args* args) {
+  args->num_outputs = args->executable->program->signature.result_count;
+  args->kinds = args->executable->program->kinds;
+  args->kind_sizes = args->executable->program->kind_sizes;
+  return NULL;
+}
+
+PJRT_Error* api_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* args) {
+  (void)args;
+  return pjrt_error(PJRT_UNIMPLEMENTED, "optimized programs are not StableHLO; iree-compile --compile-to prints them");
+}
+
+PJRT_Error* api_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args* args) {
+  args->text = args->executable->program->fingerprint;
+  args->text_size = strlen(args->text);
+  return NULL;
+}
+
+PJRT_Error* api_LoadedExecutable_Fingerprint(PJRT_LoadedExecutable_Fingerprint_Args* args) {
+  args->text = args->executable->program->fingerprint;
+  args->text_size = strlen(args->text);
+  return NULL;
+}
+
+PJRT_Error* api_Executable_GetCompileOptions(PJRT_Executable_GetCompileOptions_Args* args) {
+  const pjrt_program_t* program = args->executable->program;
+  char* bytes = malloc(program->options_size + 1);
+  if (!bytes) return pjrt_no_memory();
+  memcpy(bytes, program->options, program->options_size);
+  args->bytes = args->owner = bytes;
+  args->bytes_size = program->options_size;
+  args->deleter = free;
+  return NULL;
+}
+
+PJRT_Error* api_ExecuteContext_Create(PJRT_ExecuteContext_Create_Args* args) {
+  args->context = malloc(1);
+  return args->context ? NULL : pjrt_no_memory();
+}
+
+PJRT_Error* api_ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args* args) {
+  free(args->context);
+  return NULL;
+}

@@ -1,0 +1,165 @@
+// Runs of executables. The program is called with its arguments and two fences, the point before it on the device's
+// timeline and its own; what it gives is ready at its own. Programs that decide on values call nothing before these are
+// there, so their calls last as long.
+#include "iree/modules/hal/types.h"
+#include "pjrt/pjrt.h"
+
+typedef struct run_t {
+  PJRT_LoadedExecutable* executable;
+  PJRT_Buffer* const* arguments;
+  size_t count;
+  iree_vm_ref_t* refs;  // arguments and two fences, then results
+  size_t ref_count;
+  pjrt_point_t done;
+} run_t;
+
+static PJRT_Error* check_argument(const pjrt_value_t* expected, const PJRT_Buffer* buffer, size_t index) {
+  bool ok = buffer->type_number == expected->type && buffer->rank == expected->rank;
+  for (size_t i = 0; ok && i < buffer->rank; ++i) ok = buffer->dims[i] == expected->dims[i];
+  if (ok) return NULL;
+  return pjrt_error(PJRT_INVALID_ARGUMENT, "argument %zu is not of the type that the program takes", index);
+}
+
+// References to the arguments' views. What is made on another device's timeline is waited for.
+static PJRT_Error* take_arguments(run_t* run) {
+  const pjrt_signature_t* s = &run->executable->program->signature;
+  for (size_t i = 0; i < run->count; ++i) {
+    PJRT_Buffer* buffer = run->arguments[i];
+    iree_hal_buffer_view_t* view = NULL;
+    pjrt_point_t ready = {0};
+    PJRT_Error* error = check_argument(&s->arguments[i], buffer, i);
+    if (!error) error = pjrt_buffer_acquire(buffer, &view, &ready);
+    if (error) return error;
+    run->refs[i] = iree_hal_buffer_view_move_ref(view);
+    if (buffer->device != run->executable->device) {
+      error = pjrt_error(PJRT_INVALID_ARGUMENT, "argument %zu is on another device than the program", i);
+    } else if (ready.semaphore != run->executable->device->timeline) {
+      error = pjrt_point_wait(ready);  // of a timeline that failed since
+    }
+    pjrt_point_release(&ready);
+    if (error) return error;
+  }
+  return NULL;
+}
+
+static iree_status_t add_fence(run_t* run, size_t index, pjrt_point_t point) {
+  iree_hal_fence_t* fence = NULL;
+  IREE_RETURN_IF_ERROR(iree_hal_fence_create_at(point.semaphore, point.value, iree_allocator_system(), &fence));
+  run->refs[index] = iree_hal_fence_move_ref(fence);
+  return iree_ok_status();
+}
+
+static iree_status_t call(run_t* run, pjrt_point_t before, uint64_t number) {
+  PJRT_LoadedExecutable* executable = run->executable;
+  size_t result_count = executable->program->signature.result_count;
+  pjrt_point_t after = {before.semaphore, number};
+  IREE_RETURN_IF_ERROR(add_fence(run, run->count, before));
+  IREE_RETURN_IF_ERROR(add_fence(run, run->count + 1, after));
+  iree_vm_function_call_t call = {
+      .function = executable->function,
+      .arguments = iree_make_byte_span(run->refs, (run->count + 2) * sizeof(*run->refs)),
+      .results = iree_make_byte_span(run->refs + run->count + 2, result_count * sizeof(*run->refs)),
+  };
+  return iree_runtime_session_call_direct(executable->session, call);
+}
+
+// With the device locked.
+static PJRT_Error* submit(run_t* run) {
+  PJRT_Device* device = run->executable->device;
+  pjrt_point_t before;
+  uint64_t number = 0;
+  if (!run->executable->session) return pjrt_error(PJRT_INVALID_ARGUMENT, "the executable was deleted");
+  PJRT_Error* error = pjrt_device_begin(device, &before, &number);
+  if (!error) error = take_arguments(run);
+  if (error) return error;
+  iree_status_t status = call(run, before, number);
+  if (!iree_status_is_ok(status)) {
+    // Part of it may be under way and the number may never come: the timeline ends here.
+    iree_hal_semaphore_fail(device->timeline, iree_status_clone(status));
+    return pjrt_error_from_status(status);
+  }
+  device->submitted = number;
+  run->done = pjrt_point_retain((pjrt_point_t){device->timeline, number});
+  return NULL;
+}
+
+static PJRT_Error* give_results(run_t* run, PJRT_Buffer** outputs) {
+  const pjrt_signature_t* s = &run->executable->program->signature;
+  PJRT_Error* error = NULL;
+  uint32_t made = 0;
+  for (; made < s->result_count && !error; ++made) {
+    iree_vm_ref_t* ref = &run->refs[run->count + 2 + made];
+    iree_hal_buffer_view_t* view = NULL;
+    error = pjrt_error_from_status(iree_hal_buffer_view_check_deref(*ref, &view));
+    if (error) break;
+    iree_hal_buffer_view_retain(view);
+    const pjrt_value_t* value = &s->results[made];
+    error = pjrt_buffer_create(run->executable->device, value->type, value->rank, value->dims, view,
+                               pjrt_point_retain(run->done), &outputs[made]);
+    if (error) break;
+  }
+  for (uint32_t i = 0; error && i < made; ++i) {
+    pjrt_buffer_destroy(outputs[i]);
+    outputs[i] = NULL;
+  }
+  return error;
+}
+
+static bool may_donate(const PJRT_ExecuteOptions* options, size_t index) {
+  if (!options || options->struct_size < sizeof(*options)) return true;
+  for (size_t i = 0; i < options->num_non_donatable_input_indices; ++i) {
+    if (options->non_donatable_input_indices[i] == (int64_t)index) return false;
+  }
+  return true;
+}
+
+static PJRT_Error* finish(run_t* run, PJRT_LoadedExecutable_Execute_Args* args) {
+  PJRT_Device* device = run->executable->device;
+  // A host's small program is over sooner than another thread could be told of it.
+  if (run->executable->is_small) pjrt_error_free(pjrt_point_wait(run->done));
+  PJRT_Event* event = NULL;
+  if (args->device_complete_events && !(event = pjrt_event_at(device, run->done))) return pjrt_no_memory();
+  PJRT_Error* error = give_results(run, args->output_lists[0]);
+  if (error) {
+    pjrt_event_release(event);
+    return error;
+  }
+  if (event) args->device_complete_events[0] = event;
+  const pjrt_signature_t* s = &run->executable->program->signature;
+  for (size_t i = 0; i < run->count; ++i) {
+    if (s->arguments[i].donated && may_donate(args->options, i)) pjrt_buffer_delete(run->arguments[i]);
+  }
+  return NULL;
+}
+
+static PJRT_Error* check(const PJRT_LoadedExecutable_Execute_Args* args) {
+  size_t expected = args->executable->program->signature.argument_count;
+  if (args->num_devices != 1) {
+    return pjrt_error(PJRT_UNIMPLEMENTED, "programs run on one device, not on %zu", args->num_devices);
+  }
+  if (args->execute_device && args->execute_device != args->executable->device) {
+    return pjrt_error(PJRT_UNIMPLEMENTED, "the program was compiled for another device");
+  }
+  if (args->num_args == expected) return NULL;
+  return pjrt_error(PJRT_INVALID_ARGUMENT, "the program takes %zu arguments, not %zu", expected, args->num_args);
+}
+
+PJRT_Error* api_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) {
+  enum { FEW = 32 };
+  PJRT_Error* error = check(args);
+  if (error) return error;
+  iree_vm_ref_t few[FEW];
+  run_t run = {.executable = args->executable, .arguments = args->argument_lists[0], .count = args->num_args};
+  run.ref_count = run.count + 2 + args->executable->program->signature.result_count;
+  run.refs = run.ref_count <= FEW ? few : malloc(run.ref_count * sizeof(*run.refs));
+  if (!run.refs) return pjrt_no_memory();
+  memset(run.refs, 0, run.ref_count * sizeof(*run.refs));
+  pthread_mutex_lock(&args->executable->device->lock);
+  error = submit(&run);
+  pthread_mutex_unlock(&args->executable->device->lock);
+  if (!error) error = finish(&run, args);
+  for (size_t i = 0; i < run.ref_count; ++i) iree_vm_ref_release(&run.refs[i]);
+  pjrt_point_release(&run.done);
+  if (run.refs != few) free(run.refs);
+  return error;
+}

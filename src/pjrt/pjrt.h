@@ -1,0 +1,279 @@
+// What the plugin's files share: clients, devices, buffers, executables and events behind the interface's handles.
+//
+//   api.c         the table of functions, and what every call goes through
+//   error.c       errors; event.c  events; completion.c  what runs when a device has come to a point of its timeline
+//   client.c      clients and their devices, device.c  what is asked of devices and memories
+//   types.c       element types; buffer.c  buffers; transfer.c  between host arrays and buffers
+//   options.c     compile options (a protocol buffer); signature.c  what a program takes and gives
+//   compile.c     programs become executables; executable.c  what is asked of them; execute.c  their runs
+//
+// A device has one timeline, a semaphore on which work is numbered. Work waits for the number before it and signals its
+// own, so a buffer is ready when the timeline has come to the number of the work that makes it: a *point*. Points,
+// events and buffers may be used by any thread.
+#ifndef IREE_C_PJRT_PJRT_H_
+#define IREE_C_PJRT_PJRT_H_
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/flags.h"
+#include "iree/hal/api.h"
+#include "iree/runtime/api.h"
+#include "pjrt/interface.h"
+
+// The functions that the table names.
+#define CALL(name, ...) PJRT_Error* api_##name(PJRT_##name##_Args* args);
+#define QUIET(name, ...) void api_##name(PJRT_##name##_Args* args);
+#define REFUSE(name, why, ...)
+#include "pjrt/calls.def"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Errors
+//===----------------------------------------------------------------------------------------------------------------===
+
+// printf's; never NULL.
+PJRT_Error* pjrt_error(int code, const char* format, ...) __attribute__((format(printf, 2, 3)));
+PJRT_Error* pjrt_error_text(int code, const char* text, size_t size);
+PJRT_Error* pjrt_no_memory(void);
+// Consumes the status; NULL when it is OK.
+PJRT_Error* pjrt_error_from_status(iree_status_t status);
+PJRT_Error* pjrt_error_clone(const PJRT_Error* error);
+void pjrt_error_free(PJRT_Error* error);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Points, events
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The semaphore is owned; NULL: reached since ever.
+typedef struct pjrt_point_t {
+  iree_hal_semaphore_t* semaphore;
+  uint64_t value;
+} pjrt_point_t;
+static inline pjrt_point_t pjrt_point_retain(pjrt_point_t point) {
+  iree_hal_semaphore_retain(point.semaphore);
+  return point;
+}
+static inline void pjrt_point_release(pjrt_point_t* point) {
+  iree_hal_semaphore_release(point->semaphore);
+  *point = (pjrt_point_t){0};
+}
+// Whether it is reached or will never be; then *error says which (NULL: reached).
+bool pjrt_point_poll(pjrt_point_t point, PJRT_Error** error);
+PJRT_Error* pjrt_point_wait(pjrt_point_t point);
+
+// Runs in the device's completion thread, or at once; owns `error`.
+typedef void (*pjrt_completion_fn_t)(void* user, PJRT_Error* error);
+typedef struct pjrt_completion_t {
+  struct pjrt_completion_t* next;
+  pjrt_point_t point;
+  pjrt_completion_fn_t fn;
+  void* user;
+} pjrt_completion_t;
+typedef struct pjrt_completions_t {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  pjrt_completion_t *first, **last;
+  pthread_t thread;
+  bool started, ending;
+} pjrt_completions_t;
+void pjrt_completions_initialize(pjrt_completions_t* completions);
+// Waits for what is pending.
+void pjrt_completions_finish(pjrt_completions_t* completions);
+// Calls fn(user, error) once the point is reached or fails. An error means that it will not be called.
+PJRT_Error* pjrt_completions_add(pjrt_completions_t* completions, pjrt_point_t point, pjrt_completion_fn_t fn,
+                                 void* user);
+
+// An event that somebody sets, and one that a point stands for. Both have one reference, the caller's; NULL when there
+// is no memory.
+PJRT_Event* pjrt_event_create(void);
+PJRT_Event* pjrt_event_at(PJRT_Device* device, pjrt_point_t point);
+// One that is set; consumes `error`.
+PJRT_Event* pjrt_event_ready(PJRT_Error* error);
+void pjrt_event_retain(PJRT_Event* event);
+void pjrt_event_release(PJRT_Event* event);
+// Consumes `error`; false when it was set before.
+bool pjrt_event_set(PJRT_Event* event, PJRT_Error* error);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Clients, devices, memories
+//===----------------------------------------------------------------------------------------------------------------===
+
+struct PJRT_DeviceDescription {
+  int id;
+  char kind[96], debug[128], text[64];
+};
+
+struct PJRT_Memory {
+  PJRT_Device* device;
+  char debug[128], text[64];
+};
+
+struct PJRT_Device {
+  PJRT_Client* client;
+  PJRT_DeviceDescription description;
+  PJRT_Memory memory;
+  PJRT_Memory* memories[1];
+  iree_hal_device_t* hal;
+  char target[64];       // of a GPU: "sm_90", "gfx942"
+  pthread_mutex_t lock;  // the timeline, and executions
+  iree_hal_semaphore_t* timeline;
+  uint64_t submitted;  // the last number that is given
+  pjrt_completions_t completions;
+};
+
+struct PJRT_TopologyDescription {
+  PJRT_Client* client;
+};
+
+struct PJRT_Client {
+  iree_runtime_instance_t* instance;
+  char driver[32];  // "local-task"
+  bool is_host;     // devices work in host memory
+  char version[96];
+  char* flags;  // more of the compiler's, separated by blanks
+  PJRT_TopologyDescription topology;
+  size_t device_count;
+  PJRT_Device** devices;
+  PJRT_DeviceDescription** descriptions;
+  PJRT_Memory** memories;
+};
+
+#define PJRT_MEMORY_KIND "device"
+
+// The next number of the timeline, and the point before it; the device is locked. A timeline that failed is replaced.
+PJRT_Error* pjrt_device_begin(PJRT_Device* device, pjrt_point_t* before, uint64_t* number);
+
+// Devices for a client that has its driver's name; on errors, what is there is freed with the client.
+PJRT_Error* pjrt_client_open_devices(PJRT_Client* client);
+void pjrt_device_destroy(PJRT_Device* device);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Element types, buffers
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct pjrt_type_t {
+  const char* name;
+  iree_hal_element_type_t hal;
+  uint32_t bits;
+  const char* text;
+} pjrt_type_t;
+// NULL for numbers that are no type, and types that have no values here.
+const pjrt_type_t* pjrt_type_find(int type);
+// The number of a type with this text, or 0.
+int pjrt_type_parse(const char* text);
+static inline size_t pjrt_type_host_bytes(const pjrt_type_t* type) { return (type->bits + 7) / 8; }
+// Elements of a shape; false when there are too many to address, or fewer than none.
+bool pjrt_shape_count(const int64_t* dims, size_t rank, size_t* count);
+
+struct PJRT_Buffer {
+  PJRT_Device* device;
+  const pjrt_type_t* type;
+  int type_number;
+  pthread_mutex_t lock;
+  iree_hal_buffer_view_t* view;  // NULL once it is deleted and nobody reads it, and for errors
+  pjrt_point_t ready;
+  PJRT_Error* error;  // instead of contents
+  bool deleted;
+  uint32_t readers;  // others that read its memory in place
+  iree_hal_buffer_mapping_t mapping;
+  size_t rank;
+  int64_t* minor_to_major;  // behind the dims
+  int64_t dims[];
+};
+
+// Takes the view and the point over, also when it fails.
+PJRT_Error* pjrt_buffer_create(PJRT_Device* device, int type, size_t rank, const int64_t* dims,
+                               iree_hal_buffer_view_t* view, pjrt_point_t ready, PJRT_Buffer** out_buffer);
+void pjrt_buffer_destroy(PJRT_Buffer* buffer);
+void pjrt_buffer_delete(PJRT_Buffer* buffer);
+// The contents, retained, and when they are there; an error for buffers that are deleted or stand for one.
+PJRT_Error* pjrt_buffer_acquire(PJRT_Buffer* buffer, iree_hal_buffer_view_t** out_view, pjrt_point_t* out_ready);
+// Bytes of the contents in a dense host array.
+size_t pjrt_buffer_host_size(const PJRT_Buffer* buffer);
+// The device of a call that names a device, a memory or neither.
+PJRT_Device* pjrt_pick_device(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* memory);
+// A buffer of a device that holds `size` bytes, its contents undefined.
+PJRT_Error* pjrt_device_allocate(PJRT_Device* device, size_t size, iree_hal_buffer_t** out_buffer);
+PJRT_Error* pjrt_view_create(iree_hal_buffer_t* buffer, const pjrt_type_t* type, size_t rank, const int64_t* dims,
+                             iree_hal_buffer_view_t** out_view);
+
+// Byte strides of a layout (NULL: row major), for elements of `bytes`. False for layouts with tiles.
+bool pjrt_layout_strides(const PJRT_Buffer_MemoryLayout* layout, const int64_t* dims, size_t rank, size_t bytes,
+                         int64_t* strides);
+// Copies elements of `bytes` between arrays of the same shape with strides of their own.
+void pjrt_copy_strided(char* target, const int64_t* target_strides, const char* source, const int64_t* source_strides,
+                       const int64_t* dims, size_t rank, size_t bytes);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Executables
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { PJRT_MAX_RANK = 64 };
+
+typedef struct pjrt_value_t {
+  int type;
+  bool donated;  // arguments: what it had may be gone afterwards
+  uint32_t rank;
+  int64_t* dims;
+} pjrt_value_t;
+
+typedef struct pjrt_signature_t {
+  char* name;      // of the program
+  char* function;  // of its entry: "module.main"
+  uint32_t argument_count, result_count;
+  pjrt_value_t *arguments, *results;
+} pjrt_signature_t;
+void pjrt_signature_finish(pjrt_signature_t* signature);
+int64_t pjrt_value_bytes(const pjrt_value_t* value);
+// Reads a program's; errors have the reader's messages.
+PJRT_Error* pjrt_signature_read(const char* code, size_t size, pjrt_signature_t* out_signature);
+
+typedef struct pjrt_options_t {
+  int64_t device, replicas, partitions;
+  char** flags;  // "--name=value" of the compiler's
+  size_t flag_count;
+} pjrt_options_t;
+PJRT_Error* pjrt_options_parse(const char* bytes, size_t size, pjrt_options_t* out_options);
+void pjrt_options_finish(pjrt_options_t* options);
+
+// Shared by the handles of one executable.
+typedef struct pjrt_program_t {
+  iree_atomic_ref_count_t ref_count;
+  pjrt_signature_t signature;
+  char* options;  // as they were given
+  size_t options_size;
+  char* code;  // the module
+  size_t code_size;
+  char fingerprint[33];
+  // What is asked for as arrays.
+  int* types;
+  size_t *ranks, *kind_sizes;
+  int64_t* dims;
+  const char** kinds;
+  PJRT_NamedValue cost;
+} pjrt_program_t;
+void pjrt_program_release(pjrt_program_t* program);
+// Fills in what follows from signature and module. False when there is no memory.
+bool pjrt_program_complete(pjrt_program_t* program);
+
+struct PJRT_Executable {
+  pjrt_program_t* program;
+};
+
+struct PJRT_LoadedExecutable {
+  pjrt_program_t* program;
+  PJRT_Device* device;
+  iree_runtime_session_t* session;  // NULL once it is deleted
+  iree_vm_function_t function;
+  bool is_small;  // so little to do that whoever asks waits for it
+};
+// Takes the program over, also when it fails.
+PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, const pjrt_options_t* options,
+                                 PJRT_LoadedExecutable** out_executable);
+// Compiles `code` for a device; the module is malloc's.
+PJRT_Error* pjrt_compile(PJRT_Device* device, const pjrt_options_t* options, const char* code, size_t size,
+                         char** out_module, size_t* out_size);
+
+#endif  // IREE_C_PJRT_PJRT_H_

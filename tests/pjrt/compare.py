@@ -1,0 +1,72 @@
+"""Runs programs.py on iree and on JAX's own CPU, and compares.
+
+    JAX_PLATFORMS=iree,cpu PYTHONPATH=build/jax:tests/pjrt python tests/pjrt/compare.py [--every N] [--only TEXT]
+"""
+
+import argparse
+import sys
+import traceback
+
+import jax
+import numpy as np
+
+import programs
+
+
+def run(platform, function, args):
+    with jax.default_device(jax.devices(platform)[0]):
+        return jax.tree.map(np.asarray, jax.jit(function)(*args))
+
+
+def difference(ours, theirs):
+    """What is wrong with our results, or None."""
+    ours, theirs = jax.tree.leaves(ours), jax.tree.leaves(theirs)
+    if len(ours) != len(theirs):
+        return f"{len(ours)} results instead of {len(theirs)}"
+    for got, wanted in zip(ours, theirs):
+        if got.shape != wanted.shape or got.dtype != wanted.dtype:
+            return f"{got.dtype}{got.shape} instead of {wanted.dtype}{wanted.shape}"
+        if wanted.dtype.kind in "biu" or "int" in wanted.dtype.name:
+            if not np.array_equal(got, wanted):
+                return f"{got.reshape(-1)[:6]} instead of {wanted.reshape(-1)[:6]}"
+            continue
+        wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+        small = wanted.dtype.itemsize <= 2 and wanted.dtype.kind != "c"
+        tolerance = 2e-2 if small else 3e-4
+        got, wanted = got.astype(wide), wanted.astype(wide)
+        if not np.allclose(got, wanted, rtol=tolerance, atol=tolerance / 10, equal_nan=True):
+            return f"{got.reshape(-1)[:6]} instead of {wanted.reshape(-1)[:6]}"
+    return None
+
+
+def check(area, name, function, args):
+    try:
+        wanted = run("cpu", function, args)
+    except Exception:  # noqa: BLE001  what JAX itself refuses is no case
+        return None
+    try:
+        got = run("iree", function, args)
+    except Exception as error:  # noqa: BLE001  every failure is a case's
+        return "".join(traceback.format_exception_only(error)).strip()
+    return difference(got, wanted)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--every", type=int, default=1, help="only every n-th program")
+    parser.add_argument("--only", default="", help="only programs whose area.name has this text")
+    arguments = parser.parse_args()
+    passed = failed = 0
+    for area, name, function, args in programs.PROGRAMS[:: arguments.every]:
+        if arguments.only not in f"{area}.{name}":
+            continue
+        problem = check(area, name, function, args)
+        passed, failed = passed + (problem is None), failed + (problem is not None)
+        if problem:
+            print(f"FAILED {area}.{name}: {problem}")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
