@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs every test and adds them up: tests/run.sh BUILD [STEP...]
 #
-# Steps, in order: style unit text imports demo samples operators scale gpu softgpu errors random memory valgrind
+# Steps, in order: style unit text imports demo samples operators jax scale gpu softgpu errors random memory valgrind
 # sanitizers fuzz. Each writes BUILD/test-logs/STEP.log; only what failed is shown. Each fuzz target gets FUZZ_SECONDS.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -61,6 +61,11 @@ operators() {
   } >"$parts" 2>&1
   add_up "$parts"
   return $bad
+}
+
+# JAX's programs through the plugin, against JAX's own CPU.
+jax() {
+  JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt $python tests/pjrt/compare.py --every 5
 }
 
 # Programs that are long, wide or deep.
@@ -242,5 +247,5 @@ fuzz() {
   echo "$(grep -c ^PASSED "$logs/fuzz-results") passed, $(grep -c ^FAILED "$logs/fuzz-results") failed"
 }
 
-run_steps "style unit text imports demo samples operators scale gpu softgpu errors random memory valgrind \
+run_steps "style unit text imports demo samples operators jax scale gpu softgpu errors random memory valgrind \
   sanitizers fuzz" "$@"

@@ -100,9 +100,25 @@ ptxas() {
   $python tests/target/run_ptxas.py --build "$build" --all
 }
 
+# All of JAX's programs, and some on the other devices.
+jax() {
+  local parts=$logs/jax-parts bad=0 gpu
+  local compare="$python tests/pjrt/compare.py"
+  export JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt
+  {
+    $compare || bad=1
+    IREE_PJRT_DEVICE=local-sync $compare --every 7 || bad=1
+    for gpu in amdgpu:gfx1100 hip:gfx942 cuda:sm_80; do
+      IREE_PJRT_DEVICE=${gpu%:*} "$build/tools/iree-softgpu" --target="${gpu#*:}" -- $compare --every 9 || bad=1
+    done
+  } >"$parts" 2>&1
+  add_up "$parts"
+  return $bad
+}
+
 # Every reader of untrusted files, 20 CPU-minutes each.
 fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random sweep address threads calls queues entries targets fuzzers" "$@"
+run_steps "memory random sweep address threads calls queues entries targets jax fuzzers" "$@"

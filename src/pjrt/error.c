@@ -7,23 +7,20 @@
 struct PJRT_Error {
   int code;
   size_t size;
-  char text[];
+  const char* text;  // behind it
 };
 
-static struct {
-  PJRT_Error error;
-  char text[16];
-} no_memory = {{IREE_STATUS_RESOURCE_EXHAUSTED, 13}, "out of memory"};
+static PJRT_Error no_memory = {IREE_STATUS_RESOURCE_EXHAUSTED, sizeof("out of memory") - 1, "out of memory"};
 
-PJRT_Error* pjrt_no_memory(void) { return &no_memory.error; }
+PJRT_Error* pjrt_no_memory(void) { return &no_memory; }
 
 PJRT_Error* pjrt_error_text(int code, const char* text, size_t size) {
   PJRT_Error* error = malloc(sizeof(*error) + size + 1);
   if (!error) return pjrt_no_memory();
-  error->code = code;
-  error->size = size;
-  if (size) memcpy(error->text, text, size);
-  error->text[size] = 0;
+  char* copy = (char*)(error + 1);
+  if (size) memcpy(copy, text, size);
+  copy[size] = 0;
+  *error = (PJRT_Error){code, size, copy};
   return error;
 }
 
@@ -54,7 +51,7 @@ PJRT_Error* pjrt_error_clone(const PJRT_Error* error) {
 }
 
 void pjrt_error_free(PJRT_Error* error) {
-  if (error != &no_memory.error) free(error);
+  if (error != &no_memory) free(error);
 }
 
 void api_Error_Destroy(PJRT_Error_Destroy_Args* args) { pjrt_error_free(args->error); }

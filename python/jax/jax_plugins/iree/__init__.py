@@ -3,10 +3,23 @@
 import os
 import pathlib
 
+# Factorizations that JAX writes as calls of LAPACK's functions on CPUs and not at all on platforms that it does not
+# know: iree-c compiles these calls, for every device.
+LAPACK = {"eig", "eigh", "hessenberg", "schur", "svd", "tridiagonal", "tridiagonal_solve"}
+
 
 def library_path():
     """The plugin: IREE_PJRT_LIBRARY, else the one beside this file."""
     return os.environ.get("IREE_PJRT_LIBRARY") or str(pathlib.Path(__file__).parent / "libiree_pjrt.so")
+
+
+def _register_factorizations():
+    from jax._src.interpreters import mlir
+    from jax._src.lax import linalg  # noqa: F401  it registers the rules
+
+    for primitive, entry in list(mlir._platform_specific_lowerings["cpu"].items()):
+        if primitive.name in LAPACK:
+            mlir.register_lowering(primitive, entry.rule, platform="iree", inline=entry.inline)
 
 
 def initialize():
@@ -14,3 +27,4 @@ def initialize():
     from jax._src import xla_bridge
 
     xla_bridge.register_plugin("iree", priority=100, library_path=library_path())
+    _register_factorizations()
