@@ -15,7 +15,10 @@ set(IREE_LIBRARY_NAMES
     hal::local hal::local::executable_library hal::local::executable_loader hal::local::executable_plugin
     hal::local::loaders::embedded_elf_loader hal::local::loaders::static_library_loader
     hal::local::loaders::system_library_loader hal::local::loaders::vmvx_module_loader io::file_contents
-    io::file_handle modules::check modules::hal modules::hal::debugging modules::hal::types runtime runtime::impl
+    io::file_handle io::formats::gguf io::formats::irpa io::formats::parser_registry io::formats::safetensors
+    io::memory_stream io::parameter_index io::parameter_index_provider io::parameter_provider io::scope_map
+    io::stdio_stream io::stream io::vec_stream modules::check modules::hal modules::hal::debugging modules::hal::types
+    modules::io::parameters::parameters runtime runtime::impl
     task task::api vm vm::bytecode::module vm::cc vm::dynamic::module vm::impl)
 
 set(objects)
@@ -36,6 +39,7 @@ set_target_properties(iree_runtime_package_shared PROPERTIES VERSION ${IREE_PACK
 target_link_options(iree_runtime_package_shared PRIVATE -Wl,--version-script=${exports})
 
 set(tools iree-run-module iree-benchmark-module iree-check-module iree-dump-module iree-cpuinfo iree-c-embed-data
+    iree-create-parameters iree-convert-parameters iree-dump-parameters iree-encode-parameters
     iree-compile iree-opt iree-import-onnx iree-run-mlir iree-softgpu)
 foreach(tool ${tools})
   if(TARGET ${tool})

@@ -125,6 +125,14 @@ iree_status_t iree_io_file_handle_open(iree_io_file_mode_t mode, iree_string_vie
   return wrap_fd(mode, fd, host_allocator, out_handle);
 }
 
+iree_status_t iree_io_file_handle_open_fd(iree_io_file_mode_t mode, int fd, iree_allocator_t host_allocator,
+                                          iree_io_file_handle_t** out_handle) {
+  *out_handle = NULL;
+  int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (copy >= 0) return wrap_fd(mode, copy, host_allocator, out_handle);
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%d is no file descriptor: %s", fd, strerror(errno));
+}
+
 static void free_contents(void* user_data, iree_io_file_handle_primitive_t primitive) {
   iree_io_file_contents_free((iree_io_file_contents_t*)user_data);
 }
@@ -171,6 +179,8 @@ static iree_status_t map_fd(int fd, iree_io_file_access_t access, uint64_t offse
                             mapping->contents.data_length, strerror(errno));
   }
   if (flags & IREE_IO_FILE_MAPPING_FLAG_SEQUENTIAL_ACCESS) madvise(base, mapping->map_size, MADV_SEQUENTIAL);
+  if (flags & IREE_IO_FILE_MAPPING_FLAG_LARGE_PAGES) madvise(base, mapping->map_size, MADV_HUGEPAGE);
+  if (flags & IREE_IO_FILE_MAPPING_FLAG_EXCLUDE_FROM_DUMPS) madvise(base, mapping->map_size, MADV_DONTDUMP);
   mapping->map_base = base;
   mapping->contents.data = (uint8_t*)base + page_offset;
   return iree_ok_status();

@@ -115,7 +115,7 @@ static void emit_text(host_t* h, module_function_t* f, module_reg_t reg, const c
   module_emit(f, buffer_string, MODULE_REG(reg), MODULE_INDEX(module_writer_string(h->writer, host_view(text))));
 }
 
-// What an archive of parameters has, from the module io_parameters.
+// What an archive of parameters has, from the module io_parameters: where it is, unless the program changes it.
 static void emit_parameter(host_t* h, module_function_t* f, const filling_t* r, const ir_op_t* global) {
   if (!h->has_parameters) {
     h->has_parameters = true;
@@ -126,23 +126,35 @@ static void emit_parameter(host_t* h, module_function_t* f, const filling_t* r, 
   emit_text(h, f, r->texts[1], graph_get_parameter_key(global));
   module_reg_t found = r->from, arguments[3] = {r->texts[0], r->texts[1], r->length};
   module_emit(f, call_import, MODULE_LIST(1, &found), MODULE_INDEX(h->parameter_import), MODULE_LIST(3, arguments));
-  module_emit(f, hal_upload, MODULE_REG(r->stream), MODULE_REG(found), MODULE_REG(r->buffer), MODULE_REG(r->length));
+  if (is_mutable(global)) {
+    module_emit(f, hal_alloca, MODULE_REG(r->buffer), MODULE_REG(r->stream), MODULE_REG(r->length));
+    module_emit(f, hal_upload, MODULE_REG(r->stream), MODULE_REG(found), MODULE_REG(r->buffer), MODULE_REG(r->length));
+  } else {
+    module_emit(f, hal_import, MODULE_REG(r->buffer), MODULE_REG(r->stream), MODULE_REG(found), MODULE_REG(r->length));
+  }
+}
+
+// A new buffer with the value that the program has for it.
+static void emit_value(host_t* h, module_function_t* f, const filling_t* r, const ir_op_t* global, int64_t size) {
+  const ir_attr_t* value = graph_get_value(global);
+  module_emit(f, hal_alloca, MODULE_REG(r->buffer), MODULE_REG(r->stream), MODULE_REG(r->length));
+  if (size > 0 && is_filled(value)) {
+    emit_fill(f, r, value, size);
+  } else if (size > 0) {
+    uint32_t constant = initial_constant(h, global, (size_t)size);
+    module_emit(f, hal_constant, MODULE_REG(r->from), MODULE_INDEX(constant));
+    module_emit(f, hal_copy, MODULE_REG(r->stream), MODULE_REG(r->from), MODULE_REG(r->zero), MODULE_REG(r->buffer),
+                MODULE_REG(r->zero), MODULE_REG(r->length));
+  }
 }
 
 static void emit_buffer(host_t* h, module_function_t* f, const filling_t* r, const host_global_t* global) {
   int64_t size = host_tensor_bytes(type_of(global->op));
-  const ir_attr_t* value = graph_get_value(global->op);
   module_emit(f, const_i64, MODULE_REG(r->length), MODULE_IMM(size));
-  module_emit(f, hal_alloca, MODULE_REG(r->buffer), MODULE_REG(r->stream), MODULE_REG(r->length));
   if (graph_get_parameter_key(global->op)) {
     emit_parameter(h, f, r, global->op);
-  } else if (size > 0 && is_filled(value)) {
-    emit_fill(f, r, value, size);
-  } else if (size > 0) {
-    uint32_t constant = initial_constant(h, global->op, (size_t)size);
-    module_emit(f, hal_constant, MODULE_REG(r->from), MODULE_INDEX(constant));
-    module_emit(f, hal_copy, MODULE_REG(r->stream), MODULE_REG(r->from), MODULE_REG(r->zero), MODULE_REG(r->buffer),
-                MODULE_REG(r->zero), MODULE_REG(r->length));
+  } else {
+    emit_value(h, f, r, global->op, size);
   }
   module_emit(f, global_store_ref, MODULE_INDEX(global->number), MODULE_REG(r->buffer));
 }

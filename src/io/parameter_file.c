@@ -1,34 +1,7 @@
 // See parameter_file.h.
 #include "io/parameter_file.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static int compare_keys(iree_string_view_t a, iree_string_view_t b) {
-  iree_host_size_t size = a.size < b.size ? a.size : b.size;
-  int order = size ? memcmp(a.data, b.data, size) : 0;
-  return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
-static int compare_entries(const void* a, const void* b) {
-  return compare_keys(((const parameter_entry_t*)a)->key, ((const parameter_entry_t*)b)->key);
-}
-
-static int compare_in_order(const void* a, const void* b) {
-  iree_host_size_t first = ((const parameter_entry_t*)a)->order, second = ((const parameter_entry_t*)b)->order;
-  int order = compare_entries(a, b);
-  return order ? order : (first > second) - (first < second);
-}
-
-static void sort_entries(parameter_file_t* file) {
-  if (file->count) qsort(file->entries, file->count, sizeof(*file->entries), compare_in_order);
-  iree_host_size_t kept = 0;
-  for (iree_host_size_t i = 0; i < file->count; ++i) {
-    if (kept && compare_entries(&file->entries[kept - 1], &file->entries[i]) == 0) continue;
-    file->entries[kept++] = file->entries[i];
-  }
-  file->count = kept;
-}
 
 iree_status_t parameter_file_add(parameter_file_t* file, const parameter_entry_t* entry) {
   if (file->count == file->capacity) {
@@ -37,14 +10,12 @@ iree_status_t parameter_file_add(parameter_file_t* file, const parameter_entry_t
         iree_allocator_realloc(file->allocator, capacity * sizeof(*file->entries), (void**)&file->entries));
     file->capacity = capacity;
   }
-  file->entries[file->count] = *entry;
-  file->entries[file->count].order = file->count;
-  ++file->count;
+  file->entries[file->count++] = *entry;
   return iree_ok_status();
 }
 
 // What a file begins with; a safetensors file with the size of its JSON header, and that with a brace.
-static parameter_format_fn_t find_format(iree_const_byte_span_t contents) {
+parameter_format_fn_t parameter_format_find(iree_const_byte_span_t contents) {
   if (contents.data_length < 4) return NULL;
   if (memcmp(contents.data, "IRPA", 4) == 0) return parameter_parse_irpa;
   if (memcmp(contents.data, "GGUF", 4) == 0) return parameter_parse_gguf;
@@ -53,7 +24,7 @@ static parameter_format_fn_t find_format(iree_const_byte_span_t contents) {
 
 iree_status_t parameter_file_parse(iree_const_byte_span_t contents, iree_allocator_t allocator,
                                    parameter_file_t** out_file) {
-  parameter_format_fn_t parse = find_format(contents);
+  parameter_format_fn_t parse = parameter_format_find(contents);
   if (!parse) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                             "not an archive of parameters; .irpa, .safetensors and .gguf "
@@ -69,7 +40,6 @@ iree_status_t parameter_file_parse(iree_const_byte_span_t contents, iree_allocat
     parameter_file_free(file);
     return status;
   }
-  sort_entries(file);
   *out_file = file;
   return status;
 }
@@ -79,15 +49,4 @@ void parameter_file_free(parameter_file_t* file) {
   iree_allocator_free(file->allocator, file->entries);
   iree_allocator_free(file->allocator, file->text);
   iree_allocator_free(file->allocator, file);
-}
-
-const parameter_entry_t* parameter_file_find(const parameter_file_t* file, iree_string_view_t key) {
-  parameter_entry_t wanted = {.key = key};
-  if (!file->count) return NULL;
-  return bsearch(&wanted, file->entries, file->count, sizeof(*file->entries), compare_entries);
-}
-
-void parameter_entry_read(const parameter_entry_t* entry, uint8_t* target) {
-  if (entry->data && entry->length) memcpy(target, entry->data, entry->length);
-  for (uint64_t i = 0; !entry->data && i < entry->length; ++i) target[i] = entry->pattern[i % entry->pattern_length];
 }

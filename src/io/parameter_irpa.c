@@ -9,7 +9,7 @@
 #include "io/parameter_file.h"
 
 enum { HEADER_SIZE = 88, ROW_HEAD = 60, ROW_DATA_SIZE = 76, ROW_SPLAT_SIZE = 85, ROW_ALIGNMENT = 16 };
-enum { KIND_SKIP = 0, KIND_SPLAT = 1, KIND_DATA = 2 };
+enum { KIND_SKIP = 0, KIND_SPLAT = 1, KIND_DATA = 2, KIND_EXTERNAL = 3 };
 
 typedef struct segment_t {
   uint64_t offset, length;  // in the file
@@ -34,6 +34,11 @@ static iree_status_t read_row(parameter_file_t* file, const uint8_t* row, uint64
   if (!parameter_range_fits(name, name_length, names.length)) return damaged("a name lies outside of the names");
   parameter_entry_t entry = {
       .key = iree_make_string_view((const char*)bytes + names.offset + name, (iree_host_size_t)name_length)};
+  uint64_t metadata = parameter_u64(row + 36), metadata_length = parameter_u64(row + 44);
+  if (!parameter_range_fits(metadata, metadata_length, names.length)) return damaged("metadata lie outside");
+  if (metadata_length) {
+    entry.metadata = iree_make_const_byte_span(bytes + names.offset + metadata, (iree_host_size_t)metadata_length);
+  }
   if (kind == KIND_DATA && size >= ROW_DATA_SIZE) {
     uint64_t offset = parameter_u64(row + ROW_HEAD);
     entry.length = parameter_u64(row + ROW_HEAD + 8);
@@ -43,17 +48,22 @@ static iree_status_t read_row(parameter_file_t* file, const uint8_t* row, uint64
     entry.data = bytes + contents.offset + offset;
   } else if (kind == KIND_SPLAT && size >= ROW_SPLAT_SIZE) {
     entry.length = parameter_u64(row + ROW_HEAD);
-    memcpy(entry.pattern, row + ROW_HEAD + 8, PARAMETER_PATTERN_LIMIT);
+    memcpy(entry.pattern, row + ROW_HEAD + 8, IREE_IO_PARAMETER_MAX_SPLAT_PATTERN_LENGTH);
     entry.pattern_length = row[ROW_HEAD + 24];
-    if (!entry.pattern_length || entry.pattern_length > PARAMETER_PATTERN_LIMIT) return damaged("a pattern's length");
+    if (!entry.pattern_length || entry.pattern_length > IREE_IO_PARAMETER_MAX_SPLAT_PATTERN_LENGTH)
+      return damaged("a pattern's length");
+  } else if (kind == KIND_EXTERNAL) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                            "the .irpa archive has '%.*s' in another file; archives must have their contents inside",
+                            (int)entry.key.size, entry.key.data);
   } else {
     return damaged("an entry of an unknown kind");
   }
   return parameter_file_add(file, &entry);
 }
 
-// Rows and names have bytes of their own: else headers that share them would make a small file a large table, and one
-// that takes long to sort.
+// Rows, names and metadata have bytes of their own: else headers that share them would make a small file a large table,
+// and one that takes long to sort.
 static bool claim(uint64_t* left, uint64_t size) {
   bool fits = size <= *left;
   *left -= fits ? size : 0;
@@ -67,8 +77,9 @@ static iree_status_t read_rows(parameter_file_t* file, uint64_t count, const seg
     if (!parameter_range_fits(at, ROW_HEAD, segments[0].length)) return damaged("its table is too short");
     uint64_t size = parameter_u64(rows + at);
     if (size < ROW_HEAD || !parameter_range_fits(at, size, segments[0].length)) return damaged("a row's size");
-    if (!claim(left, size) || !claim(left, parameter_u64(rows + at + 28))) {
-      return damaged("its rows and names are more than it has bytes");
+    if (!claim(left, size) || !claim(left, parameter_u64(rows + at + 28)) ||
+        !claim(left, parameter_u64(rows + at + 44))) {
+      return damaged("its rows, names and metadata are more than it has bytes");
     }
     IREE_RETURN_IF_ERROR(read_row(file, rows + at, size, segments[1], segments[2]));
     at = (at + size + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;

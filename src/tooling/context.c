@@ -2,11 +2,11 @@
 
 #include "tooling/context.h"
 
-#include "io/parameter_module.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/io/file_contents.h"
 #include "iree/modules/check/module.h"
 #include "iree/modules/hal/module.h"
+#include "iree/tooling/parameter_util.h"
 #include "iree/vm/bytecode/module.h"
 #include "iree/vm/dynamic/module.h"
 #include "tooling/devices.h"
@@ -35,39 +35,6 @@ IREE_FLAG(int64_t, max_memory, 0, "Bytes that modules may hold on host and devic
 IREE_FLAG(int64_t, max_time_ms, 0, "Milliseconds that a call may take; 0: any number.")
 
 IREE_FLAG(bool, trace_execution, false, "Prints each instruction of the host program as it runs, to stderr.")
-
-static iree_flag_string_list_storage_t parameter_flags;
-IREE_FLAG_CALLBACK(
-    iree_flag_string_list_parse, iree_flag_string_list_print, &parameter_flags, parameters,
-    "Archive of parameters, `file` or `scope=file`: .irpa, .safetensors or .gguf. Repeated: of archives\n"
-    "of one scope the first that has a parameter gives it.")
-IREE_FLAG(string, parameter_mode, "file",
-          "How archives are loaded:\n  'file': mapped, so that pages come when needed.\n  'preload': read into memory.")
-
-//===----------------------------------------------------------------------------------------------------------------===
-// Parameters
-//===----------------------------------------------------------------------------------------------------------------===
-
-static iree_status_t create_parameters(tooling_context_t* context, iree_vm_module_t** out_module) {
-  iree_string_view_t mode = iree_make_cstring_view(FLAG_parameter_mode);
-  bool preload = iree_string_view_equal(mode, IREE_SV("preload"));
-  if (!preload && !iree_string_view_equal(mode, IREE_SV("file"))) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                            "unrecognized --parameter_mode= value '%s'; file and preload are", FLAG_parameter_mode);
-  }
-  parameter_source_t* sources = NULL;
-  IREE_RETURN_IF_ERROR(
-      iree_allocator_malloc_array(context->allocator, parameter_flags.count + 1, sizeof(*sources), (void**)&sources));
-  for (iree_host_size_t i = 0; i < parameter_flags.count; ++i) {
-    iree_string_view_t value = parameter_flags.values[i], scope, path;
-    bool scoped = iree_string_view_split(value, '=', &scope, &path) >= 0;
-    sources[i] = scoped ? (parameter_source_t){scope, path} : (parameter_source_t){iree_string_view_empty(), value};
-  }
-  iree_status_t status = parameter_module_create(context->instance, parameter_flags.count, sources, !preload,
-                                                 context->allocator, out_module);
-  iree_allocator_free(context->allocator, sources);
-  return status;
-}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Modules
@@ -175,7 +142,8 @@ static iree_status_t resolve_dependencies(tooling_context_t* context, iree_vm_mo
   iree_status_t status = iree_ok_status();
   if (needs.hal && !builtins[BUILTIN_HAL]) status = create_hal(context, &builtins[BUILTIN_HAL]);
   if (iree_status_is_ok(status) && needs.parameters && !builtins[BUILTIN_PARAMETERS]) {
-    status = create_parameters(context, &builtins[BUILTIN_PARAMETERS]);
+    status = iree_tooling_create_parameters_module_from_flags(context->instance, 0, NULL, context->allocator,
+                                                              &builtins[BUILTIN_PARAMETERS]);
   }
   if (iree_status_is_ok(status) && needs.check && !builtins[BUILTIN_CHECK]) {
     status = iree_check_module_create_with_reporter(context->instance, context->reporter, context->allocator,

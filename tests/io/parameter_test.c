@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/parameter_file.h"
+#include "io/index_provider.h"
+#include "iree/io/formats/gguf/gguf_parser.h"
+#include "iree/io/formats/irpa/irpa_parser.h"
+#include "iree/io/formats/parser_registry.h"
 
 typedef struct bytes_t {
   uint8_t data[2048];
@@ -136,43 +139,73 @@ static void make_gguf(bytes_t* b) {
 // Tests
 //===----------------------------------------------------------------------------------------------------------------===
 
-static parameter_file_t* parse(const uint8_t* data, size_t size) {
-  parameter_file_t* file = NULL;
-  iree_status_t status = parameter_file_parse(iree_make_const_byte_span(data, size), iree_allocator_system(), &file);
-  iree_status_ignore(status);
-  return file;
+static iree_io_parameter_index_t* parse_as(const uint8_t* data, size_t size, iree_status_code_t* out_code) {
+  iree_io_parameter_index_t* index = NULL;
+  iree_io_file_handle_t* handle = NULL;
+  iree_status_t status = iree_io_parameter_index_create(iree_allocator_system(), &index);
+  assert_true(iree_status_is_ok(status));
+  status = iree_io_file_handle_wrap_host_allocation(
+      IREE_IO_FILE_ACCESS_READ, iree_make_byte_span((uint8_t*)(uintptr_t)data, size),
+      iree_io_file_handle_release_callback_null(), iree_allocator_system(), &handle);
+  assert_true(iree_status_is_ok(status));
+  status = iree_io_parse_file_index(IREE_SV("test"), handle, index, iree_allocator_system());
+  iree_io_file_handle_release(handle);
+  *out_code = iree_status_consume_code(status);
+  if (*out_code == IREE_STATUS_OK) return index;
+  assert_int_equal(iree_io_parameter_index_count(index), 0);
+  iree_io_parameter_index_release(index);
+  return NULL;
 }
 
-static void expect_entry(const parameter_file_t* file, const char* key, const void* data, size_t size) {
-  const parameter_entry_t* entry = parameter_file_find(file, iree_make_cstring_view(key));
+static iree_io_parameter_index_t* parse(const uint8_t* data, size_t size) {
+  iree_status_code_t code;
+  return parse_as(data, size, &code);
+}
+
+static const iree_io_parameter_index_entry_t* find(iree_io_parameter_index_t* index, const char* key) {
+  const iree_io_parameter_index_entry_t* entry = NULL;
+  iree_status_ignore(iree_io_parameter_index_lookup(index, iree_make_cstring_view(key), &entry));
+  return entry;
+}
+
+static void expect_entry(iree_io_parameter_index_t* index, const char* key, const void* data, size_t size) {
+  const iree_io_parameter_index_entry_t* entry = find(index, key);
   uint8_t read[32];
   assert_non_null(entry);
   assert_int_equal(entry->length, size);
-  parameter_entry_read(entry, read);
+  if (entry->type == IREE_IO_PARAMETER_INDEX_ENTRY_STORAGE_TYPE_FILE) {
+    memcpy(read,
+           iree_io_file_handle_value(entry->storage.file.handle).host_allocation.data + entry->storage.file.offset,
+           size);
+  } else {
+    index_provider_expand(entry, 0, read, size);
+  }
   assert_memory_equal(read, data, size);
 }
 
 static void expect_contents(const bytes_t* b, size_t count) {
-  parameter_file_t* file = parse(b->data, b->size);
-  assert_non_null(file);
-  assert_int_equal(file->count, count);
-  expect_entry(file, "w", weights, 16);
-  expect_entry(file, "v", weights + 2, 8);
-  assert_null(parameter_file_find(file, IREE_SV("x")));
-  parameter_file_free(file);
+  iree_io_parameter_index_t* index = parse(b->data, b->size);
+  assert_non_null(index);
+  assert_int_equal(iree_io_parameter_index_count(index), count);
+  expect_entry(index, "w", weights, 16);
+  expect_entry(index, "v", weights + 2, 8);
+  assert_null(find(index, "x"));
+  iree_io_parameter_index_release(index);
 }
 
 // Every entry of the archive, if it is one, lies inside.
 static void expect_inside(const uint8_t* data, size_t size) {
-  parameter_file_t* file = parse(data, size);
-  if (!file) return;
-  for (iree_host_size_t i = 0; i < file->count; ++i) {
-    const parameter_entry_t* entry = &file->entries[i];
-    assert_true(entry->data
-                    ? entry->data >= data && parameter_range_fits((uint64_t)(entry->data - data), entry->length, size)
-                    : entry->pattern_length >= 1 && entry->pattern_length <= PARAMETER_PATTERN_LIMIT);
+  iree_io_parameter_index_t* index = parse(data, size);
+  for (iree_host_size_t i = 0; index && i < iree_io_parameter_index_count(index); ++i) {
+    const iree_io_parameter_index_entry_t* entry = NULL;
+    assert_true(iree_status_is_ok(iree_io_parameter_index_get(index, i, &entry)));
+    if (entry->type == IREE_IO_PARAMETER_INDEX_ENTRY_STORAGE_TYPE_FILE) {
+      assert_true(entry->storage.file.offset <= size && entry->length <= size - entry->storage.file.offset);
+    } else {
+      assert_in_range(entry->storage.splat.pattern_length, 1, IREE_IO_PARAMETER_MAX_SPLAT_PATTERN_LENGTH);
+    }
   }
-  parameter_file_free(file);
+  iree_io_parameter_index_release(index);
 }
 
 static void expect_robust(const bytes_t* b) {
@@ -197,9 +230,9 @@ static void reads_irpa(void** state) {
   bytes_t b = {.size = 0};
   make_irpa(&b);
   expect_contents(&b, 3);
-  parameter_file_t* file = parse(b.data, b.size);
-  expect_entry(file, "p", "\7\10\11\7\10\11\7\10", 8);
-  parameter_file_free(file);
+  iree_io_parameter_index_t* index = parse(b.data, b.size);
+  expect_entry(index, "p", "\7\10\11\7\10\11\7\10", 8);
+  iree_io_parameter_index_release(index);
   expect_robust(&b);
 }
 
@@ -246,10 +279,9 @@ static void shared_rows(void** state) {
       memcpy(b.data + 28, &name_size, 8);
       memcpy(data + TABLE + i * 80, b.data, 80);
     }
-    parameter_file_t* file = NULL;
-    iree_status_t status = parameter_file_parse(iree_make_const_byte_span(data, size), iree_allocator_system(), &file);
-    assert_int_equal(iree_status_consume_code(status), IREE_STATUS_INVALID_ARGUMENT);
-    assert_null(file);
+    iree_status_code_t code = IREE_STATUS_OK;
+    assert_null(parse_as(data, size, &code));
+    assert_int_equal(code, IREE_STATUS_INVALID_ARGUMENT);
     free(data);
   }
 }
@@ -260,17 +292,41 @@ static void same_name_twice(void** state) {
   bytes_t b = {.size = 0};
   put_text(&b, "{\"w\":{\"data_offsets\":[0,4]},\"a\":{\"data_offsets\":[4,8]},\"w\":{\"data_offsets\":[8,16]}}");
   put(&b, weights, 16);
-  parameter_file_t* file = parse(b.data, b.size);
-  assert_non_null(file);
-  assert_int_equal(file->count, 2);
-  assert_int_equal(parameter_file_find(file, IREE_SV("w"))->length, 4);
-  parameter_file_free(file);
+  iree_io_parameter_index_t* index = parse(b.data, b.size);
+  assert_non_null(index);
+  assert_int_equal(iree_io_parameter_index_count(index), 2);
+  assert_int_equal(find(index, "w")->length, 4);
+  iree_io_parameter_index_release(index);
+}
+
+// A reader for one format takes no other; contents in other files are refused by name.
+static void wanted_format(void** state) {
+  bytes_t b = {.size = 0};
+  iree_io_file_handle_t* handle = NULL;
+  iree_io_parameter_index_t* index = NULL;
+  make_irpa(&b);
+  assert_true(iree_status_is_ok(iree_io_parameter_index_create(iree_allocator_system(), &index)));
+  assert_true(iree_status_is_ok(iree_io_file_handle_wrap_host_allocation(
+      IREE_IO_FILE_ACCESS_READ, iree_make_byte_span(b.data, b.size), iree_io_file_handle_release_callback_null(),
+      iree_allocator_system(), &handle)));
+  assert_int_equal(iree_status_consume_code(iree_io_parse_gguf_index(handle, index, iree_allocator_system())),
+                   IREE_STATUS_INVALID_ARGUMENT);
+  assert_int_equal(iree_status_consume_code(iree_io_parse_irpa_index(handle, index, iree_allocator_system())),
+                   IREE_STATUS_OK);
+  assert_int_equal(iree_io_parameter_index_count(index), 3);
+  b.data[96 + 8] = 3;
+  iree_status_code_t code = IREE_STATUS_OK;
+  assert_null(parse_as(b.data, b.size, &code));
+  assert_int_equal(code, IREE_STATUS_UNIMPLEMENTED);
+  iree_io_file_handle_release(handle);
+  iree_io_parameter_index_release(index);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_irpa),        cmocka_unit_test(shared_rows), cmocka_unit_test(same_name_twice),
-      cmocka_unit_test(reads_safetensors), cmocka_unit_test(reads_gguf),  cmocka_unit_test(refuses_others),
+      cmocka_unit_test(wanted_format),   cmocka_unit_test(reads_irpa),        cmocka_unit_test(shared_rows),
+      cmocka_unit_test(same_name_twice), cmocka_unit_test(reads_safetensors), cmocka_unit_test(reads_gguf),
+      cmocka_unit_test(refuses_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #define IREE_IO_FILE_HANDLE_H_
 
 #include "iree/base/api.h"
+#include "iree/io/stream.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,6 +89,10 @@ IREE_API_EXPORT iree_status_t iree_io_file_handle_create(iree_io_file_mode_t mod
 IREE_API_EXPORT iree_status_t iree_io_file_handle_open(iree_io_file_mode_t mode, iree_string_view_t path,
                                                        iree_allocator_t host_allocator,
                                                        iree_io_file_handle_t** out_handle);
+// The same of a descriptor that is open already; the handle has a duplicate of it.
+IREE_API_EXPORT iree_status_t iree_io_file_handle_open_fd(iree_io_file_mode_t mode, int fd,
+                                                          iree_allocator_t host_allocator,
+                                                          iree_io_file_handle_t** out_handle);
 // Reads a whole file into memory and wraps that.
 IREE_API_EXPORT iree_status_t iree_io_file_handle_preload(iree_io_file_mode_t mode, iree_string_view_t path,
                                                           iree_allocator_t host_allocator,
@@ -97,7 +102,9 @@ typedef uint64_t iree_io_file_mapping_flags_t;
 enum iree_io_file_mapping_flag_bits_t {
   IREE_IO_FILE_MAPPING_FLAG_NONE = 0u,
   IREE_IO_FILE_MAPPING_FLAG_SEQUENTIAL_ACCESS = 1ull << 0,
-  IREE_IO_FILE_MAPPING_FLAG_PRIVATE = 1ull << 3,  // writes stay in memory
+  IREE_IO_FILE_MAPPING_FLAG_LARGE_PAGES = 1ull << 1,         // hint
+  IREE_IO_FILE_MAPPING_FLAG_EXCLUDE_FROM_DUMPS = 1ull << 2,  // not in core files
+  IREE_IO_FILE_MAPPING_FLAG_PRIVATE = 1ull << 3,             // writes stay in memory
 };
 typedef struct iree_io_file_mapping_t iree_io_file_mapping_t;
 
@@ -113,6 +120,17 @@ IREE_API_EXPORT iree_host_size_t iree_io_file_mapping_length(const iree_io_file_
 IREE_API_EXPORT iree_const_byte_span_t iree_io_file_mapping_contents_ro(const iree_io_file_mapping_t* mapping);
 // Empty when the mapping is not writable.
 IREE_API_EXPORT iree_byte_span_t iree_io_file_mapping_contents_rw(iree_io_file_mapping_t* mapping);
+
+// A stream over the file from `file_offset`, which is its position 0. It keeps the handle, and can be sought. Errors:
+// PERMISSION_DENIED for access that the handle lacks.
+IREE_API_EXPORT iree_status_t iree_io_stream_open(iree_io_stream_mode_t mode, iree_io_file_handle_t* file_handle,
+                                                  uint64_t file_offset, iree_allocator_t host_allocator,
+                                                  iree_io_stream_t** out_stream);
+// Writes `length` bytes of a file into a stream.
+IREE_API_EXPORT iree_status_t iree_io_stream_write_file(iree_io_stream_t* stream,
+                                                        iree_io_file_handle_t* source_file_handle,
+                                                        uint64_t source_file_offset, iree_host_size_t length,
+                                                        iree_allocator_t host_allocator);
 
 #ifdef __cplusplus
 }

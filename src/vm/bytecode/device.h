@@ -81,10 +81,10 @@ void vm_device_close(vm_device_t* device);
 // Gives unused memory back.
 void vm_device_trim(vm_device_t* device);
 
-// A device buffer with `data`: in place where the device can use host memory, else a copy. `owner` stays retained while
-// the buffer lives in place.
-iree_status_t vm_device_import(vm_device_t* device, iree_const_byte_span_t data, iree_vm_module_t* owner,
-                               iree_hal_buffer_t** out_buffer);
+// A device buffer with `data`: in place where the device can use host memory, else a copy. `release` is called when
+// nothing needs the data any more: also before this returns, and when it fails.
+iree_status_t vm_device_import(vm_device_t* device, iree_const_byte_span_t data,
+                               iree_hal_buffer_release_callback_t release, iree_hal_buffer_t** out_buffer);
 
 // Waits until the semaphore reaches the value, or until the call must end.
 iree_status_t vm_device_await(iree_budget_t* budget, iree_hal_semaphore_t* semaphore, uint64_t value);

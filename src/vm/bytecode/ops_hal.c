@@ -294,6 +294,25 @@ iree_status_t vm_do_hal_upload(vm_machine_t* m) {
                                       IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout());
 }
 
+static void release_source(void* user_data, iree_hal_buffer_t* buffer) { iree_vm_buffer_release(user_data); }
+
+iree_status_t vm_do_hal_import(vm_machine_t* m) {
+  iree_vm_ref_t* result = vm_next_ref(m);
+  VM_NEXT_OBJECT(m, vm_stream, stream);
+  VM_NEXT_OBJECT(m, iree_vm_buffer, source);
+  iree_device_size_t length = 0;
+  IREE_RETURN_IF_ERROR(next_size(m, &length));
+  if (length > source->data.data_length) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "import reads outside its buffer");
+  }
+  iree_hal_buffer_t* buffer = NULL;
+  iree_hal_buffer_release_callback_t callback = {release_source, source};
+  iree_vm_buffer_retain(source);
+  IREE_RETURN_IF_ERROR(
+      vm_device_import(stream->device, iree_make_const_byte_span(source->data.data, length), callback, &buffer));
+  return iree_vm_ref_wrap_assign(buffer, iree_hal_buffer_type(), result);
+}
+
 iree_status_t vm_do_hal_target(vm_machine_t* m) {
   vm_cell_t* result = vm_next_value(m);
   result->i = (int32_t)next_device(m)->target;

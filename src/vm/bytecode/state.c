@@ -221,6 +221,8 @@ static iree_status_t setup_device(iree_vm_module_state_t* state, iree_vm_stack_t
   return status;
 }
 
+static void release_owner(void* user_data, iree_hal_buffer_t* buffer) { iree_vm_module_release(user_data); }
+
 iree_status_t vm_state_setup(iree_vm_module_state_t* state, iree_vm_stack_t* stack) {
   const module_image_t* image = &state->module->image;
   if (state->is_ready) return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "initializers run once");
@@ -231,10 +233,12 @@ iree_status_t vm_state_setup(iree_vm_module_state_t* state, iree_vm_stack_t* sta
   for (uint32_t i = 0; i < image->constants_count; ++i) {
     const module_constant_t* row = &image->constants[i];
     iree_const_byte_span_t segment = image->segment_data[row->segment];
-    IREE_RETURN_IF_ERROR(vm_device_import(state->devices[row->device],
-                                          iree_make_const_byte_span(segment.data + row->offset, row->length),
-                                          &state->module->interface, &state->constants[i]),
-                         "creating constant %u", i);
+    iree_vm_module_retain(&state->module->interface);
+    IREE_RETURN_IF_ERROR(
+        vm_device_import(
+            state->devices[row->device], iree_make_const_byte_span(segment.data + row->offset, row->length),
+            (iree_hal_buffer_release_callback_t){release_owner, &state->module->interface}, &state->constants[i]),
+        "creating constant %u", i);
   }
   return iree_ok_status();
 }

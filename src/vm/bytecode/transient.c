@@ -197,8 +197,6 @@ void vm_device_trim(vm_device_t* device) {
 // Constants
 //===----------------------------------------------------------------------------------------------------------------===
 
-static void release_owner(void* user_data, iree_hal_buffer_t* buffer) { iree_vm_module_release(user_data); }
-
 static iree_status_t copy_to_device(vm_device_t* device, iree_const_byte_span_t data, iree_hal_buffer_t** out_buffer) {
   iree_hal_buffer_t* buffer = NULL;
   IREE_RETURN_IF_ERROR(vm_device_allocate(device, /*stream=*/NULL, data.data_length, &buffer));
@@ -212,10 +210,10 @@ static iree_status_t copy_to_device(vm_device_t* device, iree_const_byte_span_t 
   return status;
 }
 
-iree_status_t vm_device_import(vm_device_t* device, iree_const_byte_span_t data, iree_vm_module_t* owner,
-                               iree_hal_buffer_t** out_buffer) {
-  *out_buffer = NULL;
-  if (!device->unified || !data.data_length) return copy_to_device(device, data, out_buffer);
+// UNAVAILABLE when the device cannot.
+static iree_status_t import_in_place(vm_device_t* device, iree_const_byte_span_t data,
+                                     iree_hal_buffer_release_callback_t release, iree_hal_buffer_t** out_buffer) {
+  if (!device->unified || !data.data_length) return iree_status_from_code(IREE_STATUS_UNAVAILABLE);
   iree_hal_buffer_params_t params = buffer_params(device);
   params.access = IREE_HAL_MEMORY_ACCESS_READ;
   params.usage = IREE_HAL_BUFFER_USAGE_TRANSFER_SOURCE | IREE_HAL_BUFFER_USAGE_DISPATCH_STORAGE_READ |
@@ -225,13 +223,19 @@ iree_status_t vm_device_import(vm_device_t* device, iree_const_byte_span_t data,
       .size = data.data_length,
       .handle = {.host_allocation = {.ptr = (void*)(uintptr_t)data.data}},
   };
-  iree_hal_buffer_release_callback_t callback = {release_owner, owner};
-  iree_vm_module_retain(owner);
-  iree_status_t status = iree_hal_allocator_import_buffer(iree_hal_device_allocator(device->handle), params, &external,
-                                                          callback, out_buffer);
+  return iree_hal_allocator_import_buffer(iree_hal_device_allocator(device->handle), params, &external, release,
+                                          out_buffer);
+}
+
+iree_status_t vm_device_import(vm_device_t* device, iree_const_byte_span_t data,
+                               iree_hal_buffer_release_callback_t release, iree_hal_buffer_t** out_buffer) {
+  *out_buffer = NULL;
+  iree_status_t status = import_in_place(device, data, release, out_buffer);
   if (iree_status_is_ok(status)) return status;
-  iree_vm_module_release(owner);
-  if (!iree_status_is_unavailable(status)) return status;
-  iree_status_ignore(status);
-  return copy_to_device(device, data, out_buffer);
+  if (iree_status_is_unavailable(status)) {
+    iree_status_ignore(status);
+    status = copy_to_device(device, data, out_buffer);
+  }
+  release.fn(release.user_data, NULL);
+  return status;
 }
