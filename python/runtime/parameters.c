@@ -1,7 +1,7 @@
 // Archives of parameters: their tables, and the module `io_parameters` that programs get them from.
 #include "binding.h"
+#include "io/archives.h"
 #include "io/parameter_file.h"
-#include "io/parameter_module.h"
 #include "iree/io/file_contents.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -56,32 +56,41 @@ static PyObject* read_parameters(PyObject* self, PyObject* args) {
 // The module
 //===----------------------------------------------------------------------------------------------------------------===
 
+// False with an exception when `pairs` are none; the status is that of reading archives.
+static bool add_archives(PyObject* pairs, iree_io_scope_map_t* scopes, iree_status_t* status) {
+  for (Py_ssize_t i = 0; i < PyList_Size(pairs) && iree_status_is_ok(*status); ++i) {
+    iree_string_view_t names[2];
+    PyObject *scope, *path, *pair = PyList_GetItem(pairs, i);
+    if (!PyTuple_Check(pair) || !PyArg_ParseTuple(pair, "UU", &scope, &path)) {
+      if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "pairs (scope, path) are needed");
+      return false;
+    }
+    if (!binding_string(scope, &names[0]) || !binding_string(path, &names[1])) return false;
+    Py_BEGIN_ALLOW_THREADS;
+    iree_io_parameter_index_t* index = NULL;
+    *status = iree_io_scope_map_lookup(scopes, names[0], &index);
+    if (iree_status_is_ok(*status)) *status = archives_add(names[1], /*preload=*/false, index, scopes->host_allocator);
+    Py_END_ALLOW_THREADS;
+  }
+  return true;
+}
+
 // create_parameters_module(instance, [(scope, path)])
 static PyObject* create_module(PyObject* self, PyObject* args) {
   iree_vm_instance_t* instance;
   PyObject* pairs;
   if (!PyArg_ParseTuple(args, "O&O!", binding_iree_vm_instance, &instance, &PyList_Type, &pairs)) return NULL;
-  Py_ssize_t count = PyList_Size(pairs), i = 0;
-  parameter_source_t* sources = PyMem_Calloc((size_t)count + 1, sizeof(*sources));
-  if (!sources) return PyErr_NoMemory();
-  for (; i < count; ++i) {
-    PyObject *scope, *path, *pair = PyList_GetItem(pairs, i);
-    if (!PyTuple_Check(pair) || !PyArg_ParseTuple(pair, "UU", &scope, &path)) {
-      if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "pairs (scope, path) are needed");
-      break;
-    }
-    if (!binding_string(scope, &sources[i].scope) || !binding_string(path, &sources[i].path)) break;
-  }
+  iree_io_scope_map_t scopes;
   iree_vm_module_t* module = NULL;
   iree_status_t status = iree_ok_status();
-  if (i == count) {
-    Py_BEGIN_ALLOW_THREADS;
-    status = parameter_module_create(instance, (iree_host_size_t)count, sources, /*mapped=*/true,
-                                     iree_allocator_system(), &module);
-    Py_END_ALLOW_THREADS;
+  iree_io_scope_map_initialize(iree_allocator_system(), &scopes);
+  bool valid = add_archives(pairs, &scopes, &status);
+  if (valid && iree_status_is_ok(status)) {
+    status = archives_create_module(instance, 0, NULL, &scopes, iree_allocator_system(), &module);
   }
-  PyMem_Free(sources);
-  if (i < count || !binding_check(status, "Error creating io_parameters module")) return NULL;
+  iree_io_scope_map_deinitialize(&scopes);
+  if (!valid) iree_status_ignore(status);
+  if (!valid || !binding_check(status, "Error creating io_parameters module")) return NULL;
   return binding_wrap(KIND_MODULE, module);
 }
 
