@@ -507,7 +507,7 @@ void strips_between(dispatch_t* d, share_t part, int64_t lanes, ir_value_t** acc
                     const strip_call_t* call) {
   kernel_build_t* k = &d->k;
   int64_t outer_lanes = k->lanes;
-  assert(count <= EVAL_ACCUMULATORS && (!count || lanes == 1 || d->device->has_masks));
+  assert(count <= EVAL_ACCUMULATORS && (!count || lanes == 1 || d->device->has_masks || call->rest));
   k->lanes = lanes;
   if (lanes == 1) {
     strip_loop(d, part, false, accumulators, count, call);
@@ -517,8 +517,13 @@ void strips_between(dispatch_t* d, share_t part, int64_t lanes, ir_value_t** acc
     ir_value_t* middle = kernel_binary(&k->b, SCALAR_sub, part.upper, rest);
     index_set_facts(k, middle, 0, index_facts(part.upper).max, 1);
     strip_loop(d, (share_t){part.lower, middle}, false, accumulators, count, call);
+    share_t last = {middle, part.upper};
     if (!d->device->has_masks) k->lanes = 1;
-    strip_loop(d, (share_t){middle, part.upper}, d->device->has_masks, accumulators, count, call);
+    if (k->lanes == 1 && count) {
+      call->rest(d, last, accumulators, call->user);
+    } else {
+      strip_loop(d, last, d->device->has_masks, accumulators, count, call);
+    }
   }
   k->lanes = outer_lanes;
 }

@@ -92,6 +92,7 @@ static bool packed_across(const rows_t* r, const ir_value_t* value, int depth) {
 }
 
 static void analyse(rows_t* r, dispatch_t* d) {
+  enum { LARGE = 1 << 20 };
   r->d = d;
   r->value = ir_operand(d->root, 0);
   r->full = r->value->type;
@@ -112,7 +113,12 @@ static void analyse(rows_t* r, dispatch_t* d) {
   r->along = last_reduced && !(r->kept_count && packed_across(r, ir_operand(d->root, 0), 0));
   int64_t vector_dim = r->along ? r->full->rank - 1 : r->kept_count ? r->kept[r->kept_count - 1] : -1;
   r->lanes = vector_dim < 0 ? 1 : dispatch_extent_lanes(d, &r->sizes[vector_dim]);
-  if (r->along && !d->device->has_masks && !extent_is_fixed(&r->sizes[vector_dim])) r->lanes = 1;  // sums want masks
+  if (r->along && extent_is_fixed(&r->sizes[vector_dim])) {  // whole vectors and a rest, where there are no masks
+    extent_t any = r->sizes[vector_dim];
+    any.factor = LARGE;
+    int64_t most = dispatch_extent_lanes(d, &any);
+    if (r->sizes[vector_dim].factor >= 2 * most && r->lanes < most) r->lanes = most;
+  }
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -195,6 +201,29 @@ static void along_body(dispatch_t* d, linear_t at, ir_value_t** acc, void* user)
   }
 }
 
+// What whole vectors leave of a row, element by element, where there are no masks: it goes into the first lane.
+static void along_rest(dispatch_t* d, share_t part, ir_value_t** acc, void* user) {
+  strip_t* v = user;
+  sweep_t* s = v->s;
+  kernel_build_t* k = &d->k;
+  ir_value_t *sums[MAX_REDUCES], *first = lane_mask(k, s->r->lanes, 1);
+  int64_t unroll = s->unroll;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    const ir_type_t* scalar = ir_type_scalar(acc[i * (uint32_t)unroll]->type);
+    sums[i] = eval_start_value(k, graph_get_kind(s->r->reduces[s->members[i]]), scalar, 1);
+  }
+  s->unroll = 1;
+  strips_between(d, part, 1, sums, s->count, &(strip_call_t){along_body, v, NULL});
+  s->unroll = unroll;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    const char* kind = graph_get_kind(s->r->reduces[s->members[i]]);
+    ir_value_t** slot = &acc[i * (uint32_t)unroll];
+    ir_value_t* none = eval_start_value(k, kind, ir_type_scalar((*slot)->type), s->r->lanes);
+    ir_value_t* rest = kernel_ternary(&k->b, SCALAR_select, first, kernel_splat(&k->b, sums[i], s->r->lanes), none);
+    *slot = kernel_binary(&k->b, eval_combiner(kind), *slot, rest);
+  }
+}
+
 // Along a row by vectors, several at once with accumulators of their own as far as there are so many, so that one sum
 // does not wait for the other.
 static void along_row(strip_t* v, ir_value_t** acc) {
@@ -203,12 +232,16 @@ static void along_row(strip_t* v, ir_value_t** acc) {
   const extent_t* size = &r->sizes[r->full->rank - 1];
   int64_t unroll = v->s->unroll, block = r->lanes * unroll, outer_lanes = k->lanes;
   uint32_t count = v->s->count * (uint32_t)unroll;
-  strip_call_t call = {along_body, v};
-  if (unroll == 1) {
-    strips_extent(r->d, size, r->lanes, acc, count, &call);
+  strip_call_t call = {along_body, v, along_rest};
+  bool is_fixed = extent_is_fixed(size) && (r->d->device->has_masks || size->factor % r->lanes == 0);
+  if (unroll == 1 && is_fixed) {
+    strips(r->d, size->factor, r->lanes, acc, count, along_body, v);
     return;
   }
-  bool is_fixed = extent_is_fixed(size);
+  if (unroll == 1) {
+    strips_between(r->d, (share_t){index_constant(k, 0), extent_value(k, size)}, r->lanes, acc, count, &call);
+    return;
+  }
   ir_value_t *whole = extent_value(k, size), *inner[MAX_REDUCES * MAX_UNROLL];
   if (is_fixed) {
     whole = index_constant(k, size->factor / block * block);

@@ -132,10 +132,12 @@ void strips(dispatch_t* d, int64_t size, int64_t lanes, ir_value_t** accumulator
 // some elements are computed twice.
 typedef struct strip_call_t strip_call_t;
 void strips_whole(dispatch_t* d, int64_t low, int64_t high, int64_t lanes, const strip_call_t* call);
-// The same as strips over a range known at run time. With accumulators the device needs masks, or lanes must be 1.
+// The same as strips over a range known at run time. With accumulators the device needs masks, or lanes must be 1, or
+// there must be a function for what whole vectors leave of the range.
 struct strip_call_t {
   strip_body_fn_t body;
   void* user;
+  void (*rest)(dispatch_t* d, share_t part, ir_value_t** accumulators, void* user);  // without masks; may be NULL
 };
 void strips_between(dispatch_t* d, share_t part, int64_t lanes, ir_value_t** accumulators, uint32_t accumulator_count,
                     const strip_call_t* call);
