@@ -55,7 +55,7 @@ static void run(void* user) {
   size_t most = strlen(job->device->client->flags) / 2 + job->options->flag_count + 8;
   char** argv = memory_array(most, sizeof(*argv));
   int argc = 0;
-  argv[argc++] = "jax";
+  argv[argc++] = "iree-compile";
   add_target_flags(job->device, argv, &argc);
   argv[argc++] = "--iree-execution-model=async-external";
   add_client_flags(job->device, argv, &argc);

@@ -7,6 +7,7 @@ void pjrt_device_destroy(PJRT_Device* device) {
   if (!device) return;
   pjrt_completions_finish(&device->completions);
   iree_hal_semaphore_release(device->timeline);
+  iree_hal_device_release(device->inline_hal);
   iree_hal_device_release(device->hal);
   pthread_mutex_destroy(&device->lock);
   free(device);
@@ -32,8 +33,9 @@ static PJRT_Error* read_target(iree_hal_driver_t* driver, iree_hal_device_id_t i
 static void describe(PJRT_Device* device, const iree_hal_device_info_t* info) {
   PJRT_DeviceDescription* description = &device->description;
   const char* driver = device->client->driver;
-  snprintf(description->kind, sizeof(description->kind), "%.*s", (int)info->name.size, info->name.data);
-  if (!info->name.size) snprintf(description->kind, sizeof(description->kind), "%s", driver);
+  bool has_name = info->name.size && !device->client->is_host;  // hosts' devices are called "default"
+  iree_string_view_t kind = has_name ? info->name : iree_make_cstring_view(driver);
+  snprintf(description->kind, sizeof(description->kind), "%.*s", (int)kind.size, kind.data);
   snprintf(description->text, sizeof(description->text), "IreeDevice(id=%d)", description->id);
   snprintf(description->debug, sizeof(description->debug), "iree %s:%d%s%s", driver, description->id,
            device->target[0] ? " " : "", device->target);
@@ -46,6 +48,10 @@ static PJRT_Error* open_device(iree_hal_driver_t* driver, const iree_hal_device_
   PJRT_Error* error = pjrt_error_from_status(iree_hal_driver_create_device_by_id(
       driver, info->device_id, 0, NULL, &params, iree_allocator_system(), &device->hal));
   if (!error && !device->client->is_host) error = read_target(driver, info->device_id, device);
+  if (!error && strcmp(device->client->driver, "local-task") == 0) {
+    error = pjrt_error_from_status(iree_runtime_instance_try_create_default_device(
+        device->client->instance, iree_make_cstring_view("local-sync"), &device->inline_hal));
+  }
   if (error) return error;
   describe(device, info);
   return pjrt_error_from_status(iree_hal_semaphore_create(device->hal, IREE_HAL_QUEUE_AFFINITY_ANY, 0,
@@ -190,6 +196,7 @@ PJRT_Error* api_Device_DefaultMemory(PJRT_Device_DefaultMemory_Args* args) {
 PJRT_Error* api_Device_MemoryStats(PJRT_Device_MemoryStats_Args* args) {
   iree_hal_allocator_statistics_t statistics = {0};
   iree_hal_allocator_query_statistics(iree_hal_device_allocator(args->device->hal), &statistics);
+  *args = (PJRT_Device_MemoryStats_Args){.struct_size = args->struct_size, .device = args->device};
   args->bytes_in_use = (int64_t)(statistics.device_bytes_allocated - statistics.device_bytes_freed +
                                  statistics.host_bytes_allocated - statistics.host_bytes_freed);
   args->peak_bytes_in_use = (int64_t)iree_max(statistics.device_bytes_peak, statistics.host_bytes_peak);

@@ -66,7 +66,6 @@ bool pjrt_program_complete(pjrt_program_t* program) {
 
 PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, const pjrt_options_t* options,
                                  PJRT_LoadedExecutable** out_executable) {
-  enum { SMALL = 256 << 10 };
   PJRT_LoadedExecutable* executable = calloc(1, sizeof(*executable));
   if (!executable) {
     pjrt_program_release(program);
@@ -74,11 +73,13 @@ PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, c
   }
   executable->program = program;
   executable->device = client->devices[options->device];
-  executable->is_small = client->is_host && program->cost.float_value < SMALL;
+  PJRT_Device* device = executable->device;
+  bool is_inline = device->inline_hal && program->signature.is_small;
   iree_runtime_session_options_t session_options;
   iree_runtime_session_options_initialize(&session_options);
-  iree_status_t status = iree_runtime_session_create_with_device(
-      client->instance, &session_options, executable->device->hal, iree_allocator_system(), &executable->session);
+  iree_status_t status = iree_runtime_session_create_with_device(client->instance, &session_options,
+                                                                 is_inline ? device->inline_hal : device->hal,
+                                                                 iree_allocator_system(), &executable->session);
   if (iree_status_is_ok(status)) {
     iree_const_byte_span_t code = iree_make_const_byte_span(program->code, program->code_size);
     status = iree_runtime_session_append_bytecode_module_from_memory(executable->session, code, iree_allocator_null());
@@ -204,6 +205,8 @@ PJRT_Error* api_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args*
 
 PJRT_Error* api_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args* args) {
   const pjrt_signature_t* s = &args->executable->program->signature;
+  *args =
+      (PJRT_Executable_GetCompiledMemoryStats_Args){.struct_size = args->struct_size, .executable = args->executable};
   args->generated_code_size_in_bytes = (int64_t)args->executable->program->code_size;
   args->argument_size_in_bytes = total_bytes(s->arguments, s->argument_count);
   args->output_size_in_bytes = total_bytes(s->results, s->result_count);

@@ -115,8 +115,6 @@ static bool may_donate(const PJRT_ExecuteOptions* options, size_t index) {
 
 static PJRT_Error* finish(run_t* run, PJRT_LoadedExecutable_Execute_Args* args) {
   PJRT_Device* device = run->executable->device;
-  // A host's small program is over sooner than another thread could be told of it.
-  if (run->executable->is_small) pjrt_error_free(pjrt_point_wait(run->done));
   PJRT_Event* event = NULL;
   if (args->device_complete_events && !(event = pjrt_event_at(device, run->done))) return pjrt_no_memory();
   PJRT_Error* error = give_results(run, args->output_lists[0]);

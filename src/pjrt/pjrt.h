@@ -116,8 +116,9 @@ struct PJRT_Device {
   PJRT_Memory memory;
   PJRT_Memory* memories[1];
   iree_hal_device_t* hal;
-  char target[64];       // of a GPU: "sm_90", "gfx942"
-  pthread_mutex_t lock;  // the timeline, and executions
+  iree_hal_device_t* inline_hal;  // of a host: executes in the caller's thread, in the same memory
+  char target[64];                // of a GPU: "sm_90", "gfx942"
+  pthread_mutex_t lock;           // the timeline, and executions
   iree_hal_semaphore_t* timeline;
   uint64_t submitted;  // the last number that is given
   pjrt_completions_t completions;
@@ -224,6 +225,7 @@ typedef struct pjrt_signature_t {
   char* function;  // of its entry: "module.main"
   uint32_t argument_count, result_count;
   pjrt_value_t *arguments, *results;
+  bool is_small;  // no op of it is worth a second thread
 } pjrt_signature_t;
 void pjrt_signature_finish(pjrt_signature_t* signature);
 int64_t pjrt_value_bytes(const pjrt_value_t* value);
@@ -267,7 +269,6 @@ struct PJRT_LoadedExecutable {
   PJRT_Device* device;
   iree_runtime_session_t* session;  // NULL once it is deleted
   iree_vm_function_t function;
-  bool is_small;  // so little to do that whoever asks waits for it
 };
 // Takes the program over, also when it fails.
 PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, const pjrt_options_t* options,

@@ -50,6 +50,7 @@ PJRT_Error* api_Executable_Serialize(PJRT_Executable_Serialize_Args* args) {
   put_text(&b, s->function, strlen(s->function));
   put_values(&b, s->arguments, s->argument_count);
   put_values(&b, s->results, s->result_count);
+  put_number(&b, s->is_small);
   put_text(&b, program->options, program->options_size);
   put_text(&b, program->code, program->code_size);
   if (b.failed) {
@@ -116,11 +117,15 @@ static bool get_values(reader_t* r, pjrt_value_t** values, uint32_t* count) {
 static bool read_program(const char* bytes, size_t size, pjrt_program_t* program) {
   reader_t r = {bytes, bytes + size};
   char head[sizeof(magic)];
+  uint64_t is_small = 0;
   pjrt_signature_t* s = &program->signature;
-  return get(&r, head, sizeof(head)) && memcmp(head, magic, sizeof(magic)) == 0 && get_text(&r, &s->name, NULL) &&
-         get_text(&r, &s->function, NULL) && get_values(&r, &s->arguments, &s->argument_count) &&
-         get_values(&r, &s->results, &s->result_count) && get_text(&r, &program->options, &program->options_size) &&
-         get_text(&r, &program->code, &program->code_size) && r.at == r.end;
+  bool ok = get(&r, head, sizeof(head)) && memcmp(head, magic, sizeof(magic)) == 0 && get_text(&r, &s->name, NULL) &&
+            get_text(&r, &s->function, NULL) && get_values(&r, &s->arguments, &s->argument_count) &&
+            get_values(&r, &s->results, &s->result_count) && get_number(&r, 1, &is_small) &&
+            get_text(&r, &program->options, &program->options_size) &&
+            get_text(&r, &program->code, &program->code_size) && r.at == r.end;
+  s->is_small = is_small;
+  return ok;
 }
 
 PJRT_Error* api_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args* args) {

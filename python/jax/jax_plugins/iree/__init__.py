@@ -13,10 +13,12 @@ def library_path():
     return os.environ.get("IREE_PJRT_LIBRARY") or str(pathlib.Path(__file__).parent / "libiree_pjrt.so")
 
 
-def _register_factorizations():
+def _register_lowerings():
     from jax._src.interpreters import mlir
     from jax._src.lax import linalg  # noqa: F401  it registers the rules
 
+    if "iree" not in mlir._platforms_with_donation:
+        mlir._platforms_with_donation.append("iree")
     for primitive, entry in list(mlir._platform_specific_lowerings["cpu"].items()):
         if primitive.name in LAPACK:
             mlir.register_lowering(primitive, entry.rule, platform="iree", inline=entry.inline)
@@ -27,4 +29,4 @@ def initialize():
     from jax._src import xla_bridge
 
     xla_bridge.register_plugin("iree", priority=100, library_path=library_path())
-    _register_factorizations()
+    _register_lowerings()
