@@ -9,8 +9,8 @@ int64_t ir_scalar_load_integer(const ir_type_t* t, const void* data) {
     double value = ir_scalar_load_number(t, data);
     return value != value ? 0 : value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
   }
-  uint64_t raw = 0;
-  memcpy(&raw, data, ir_type_bytes(t));
+  uint64_t raw = 0;  // of wider integers the low 64 bits
+  memcpy(&raw, data, ir_type_bytes(t) < sizeof(raw) ? ir_type_bytes(t) : sizeof(raw));
   uint32_t width = t->kind == IR_TYPE_INDEX ? 64 : t->width;
   if (width >= 64) return (int64_t)raw;
   if (width == 0) return 0;
@@ -45,7 +45,9 @@ void ir_scalar_store_integer(const ir_type_t* t, int64_t value, void* data) {
     return;
   }
   if (t->kind == IR_TYPE_INTEGER && t->width == 1) value &= 1;
-  memcpy(data, &value, ir_type_bytes(t));
+  size_t size = ir_type_bytes(t), known = size < sizeof(value) ? size : sizeof(value);
+  memcpy(data, &value, known);
+  memset((char*)data + known, value < 0 ? 0xFF : 0, size - known);
 }
 
 void ir_scalar_store_number(const ir_type_t* t, double value, void* data) {

@@ -20,6 +20,7 @@ static const strategy_t strategies[] = {
     {"solve", DEVICE_CPU, strategy_solve_matches, strategy_solve_build},
     {"region", DEVICE_CPU, strategy_region_matches, strategy_region_build},
     {"attention", DEVICE_GPU, strategy_attention_matches, strategy_attention_build},
+    {"few", DEVICE_GPU, strategy_few_matches, strategy_few_build},
     {"staged", DEVICE_GPU, strategy_staged_matches, strategy_staged_build},
     {"matrix", DEVICE_GPU, strategy_matrix_matches, strategy_matrix_build},
     {"depthwise", DEVICE_GPU, strategy_depthwise_matches, strategy_depthwise_build},
@@ -205,12 +206,13 @@ static iterations_t gpu_iterations(dispatch_t* d, int64_t count) {
   iterations_t it = {.has_branch = true};
   int64_t groups = (count + GPU_WORKGROUP - 1) / GPU_WORKGROUP;
   enum { MAX_GROUPS_X = 65535 };
-  d->workgroups[0] = groups > MAX_GROUPS_X ? MAX_GROUPS_X : groups;
-  d->workgroups[1] = (groups + MAX_GROUPS_X - 1) / MAX_GROUPS_X;
+  int64_t rows = (groups + MAX_GROUPS_X - 1) / MAX_GROUPS_X, along = (groups + rows - 1) / rows;
+  d->workgroups[0] = along;
+  d->workgroups[1] = rows;
   ir_value_t* group = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0);
-  if (d->workgroups[1] > 1) {
+  if (rows > 1) {
     ir_value_t* row = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 1);
-    group = kernel_add(&k->b, group, kernel_mul_const(&k->b, row, MAX_GROUPS_X));
+    group = kernel_add(&k->b, group, kernel_mul_const(&k->b, row, along));
   }
   ir_value_t* thread = kernel_id(&k->b, KERNEL_THREAD_ID, 0);
   ir_value_t* index = kernel_add(&k->b, kernel_mul_const(&k->b, group, GPU_WORKGROUP), thread);

@@ -5,20 +5,39 @@
 //                                              reduce %p : [parts, m, n] -> [m, n]
 #include "passes/spread_impl.h"
 
-// Into how many parts the sums over `size` elements go, or 0. Of a size known at run time it is a guess.
-static int64_t wanted_parts(const ir_type_t* type, int64_t size) {
+typedef struct side_t {
+  ir_value_t* x;
+  int64_t batch[GRAPH_MAX_RANK], contract[GRAPH_MAX_RANK];
+} side_t;
+
+// Into how many parts the sums over `size` elements go, or 0. Of a size known at run time it is a guess. So many
+// threads share each sum as it is.
+static int64_t wanted_parts(const ir_type_t* type, int64_t size, int64_t sharing) {
   enum { THREADS = 1 << 16, THREADS_RUN_TIME = 1 << 14, LONG = 1 << 9, FEW = 4, MOST = 256 };
-  int64_t results = ir_type_is_static(type) ? ir_type_count(type) : 0;
+  int64_t results = ir_type_is_static(type) ? ir_type_count(type) * sharing : 0;
   if (!results) return 0;
   int64_t parts = (size == IR_DYNAMIC ? THREADS_RUN_TIME : THREADS) / results;
   if (size != IR_DYNAMIC && parts > size / LONG) parts = size / LONG;
   return parts < FEW ? 0 : parts < MOST ? parts : MOST;
 }
 
-typedef struct side_t {
-  ir_value_t* x;
-  int64_t batch[GRAPH_MAX_RANK], contract[GRAPH_MAX_RANK];
-} side_t;
+// How many elements a side has for each of its batch and of the contracted ones, or 0.
+static int64_t free_count(const side_t* s, const graph_contract_t* c) {
+  const ir_type_t* type = s->x->type;
+  if (!ir_type_is_static(type) || !ir_type_count(type)) return 0;
+  int64_t count = ir_type_count(type);
+  for (uint32_t i = 0; i < c->batch_count; ++i) count /= type->dims[s->batch[i]];
+  for (uint32_t i = 0; i < c->contract_count; ++i) count /= type->dims[s->contract[i]];
+  return count;
+}
+
+// Products with few rows are made by subgroups (kernels/few.c), others by threads.
+static int64_t find_sharing(const side_t* left, const side_t* right, const graph_contract_t* c) {
+  enum { FEW_ROWS = 8, MANY_COLUMNS = 32, SHARING = 8 };
+  int64_t rows = free_count(left, c), columns = free_count(right, c);
+  bool few = (rows <= FEW_ROWS && columns >= MANY_COLUMNS) || (columns <= FEW_ROWS && rows >= MANY_COLUMNS);
+  return few ? SHARING : 1;
+}
 
 // Its contracted dimension number `which` as two, of which the first is one more of the batch.
 static void split_side(ir_builder_t* b, side_t* s, const graph_contract_t* c, uint32_t which, split_t split_to) {
@@ -51,7 +70,8 @@ ir_op_t* spread_contract(ir_context_t* ctx, ir_op_t* op) {
   if (left.x->type->rank > rank) rank = left.x->type->rank;
   if (right.x->type->rank > rank) rank = right.x->type->rank;
   if (!c.contract_count || rank >= GRAPH_MAX_RANK) return NULL;
-  int64_t size = left.x->type->dims[left.contract[longest]], parts = wanted_parts(type, size);
+  int64_t size = left.x->type->dims[left.contract[longest]],
+          parts = wanted_parts(type, size, find_sharing(&left, &right, &c));
   if (!parts || right.x->type->dims[right.contract[longest]] != size) return NULL;
   ir_builder_t b = ir_builder_before(ctx, op);
   split_t split_to = {.parts = parts, .length = IR_DYNAMIC, .mode = "constant"};
