@@ -66,6 +66,9 @@ ir_value_t* eval_convert(kernel_build_t* k, ir_value_t* value, const ir_type_t* 
 // times as much.
 ir_value_t* eval_multiply_add(kernel_build_t* k, ir_value_t* x, ir_value_t* y, ir_value_t* sum);
 
+// Whether a window takes result dimension `dim` as it is.
+bool eval_window_stays(const ir_op_t* op, const graph_window_t* w, int32_t dim);
+
 // Lanes along the line of an arg_reduce, where one result at a time is better than many.
 int64_t eval_arg_lanes(const device_info_t* device, const ir_op_t* op);
 

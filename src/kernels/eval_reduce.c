@@ -343,13 +343,53 @@ typedef struct conv_t {
 
 static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
 
-// Input coordinate of output `out` and tap `tap`, guarded against padding and holes of a dilated input.
+// Input coordinate of output `out` and tap `tap`, guarded against padding and holes of a dilated input unless it is
+// known to be `inside`.
 static linear_t tap_position(kernel_build_t* k, guard_t* guard, const linear_t* out, const linear_t* tap,
-                             const int64_t geometry[4], const extent_t* size) {
+                             const int64_t geometry[4], const extent_t* size, bool inside) {
   int64_t stride = geometry[0], dilation = geometry[1], pad = geometry[2], base_dilation = geometry[3];
   linear_t x = linear_add(k, linear_scale(k, *out, stride), linear_scale(k, *tap, dilation));
   x.constant -= pad;
-  return guard_spread(k, guard, x, size, base_dilation);
+  return inside ? x : guard_spread(k, guard, x, size, base_dilation);
+}
+
+static bool is_inside(const kernel_build_t* k, const ir_op_t* op, int64_t result_dim) {
+  return k->inside_op == op && (k->inside_dims >> result_dim & 1);
+}
+
+// Few taps one after the other, each at its own constant distance: of the last dimensions, the others in loops.
+typedef struct taps_t {
+  eval_body_fn_t body;
+  void* user;
+  uint32_t outer, count;
+  const extent_t* sizes;
+  int64_t inner;  // how many taps those have
+} taps_t;
+
+static void taps_body(kernel_build_t* k, const linear_t* outer, ir_value_t** acc, void* user) {
+  const taps_t* t = user;
+  linear_t at[2 * GRAPH_MAX_RANK];
+  memcpy(at, outer, sizeof(*at) * t->outer);
+  for (int64_t tap = 0; tap < t->inner; ++tap) {
+    int64_t rest = tap;
+    for (uint32_t i = t->count; i-- > t->outer; rest /= t->sizes[i].factor) {
+      at[i] = linear_constant(rest % t->sizes[i].factor);
+    }
+    t->body(k, at, acc, t->user);
+  }
+}
+
+static void eval_taps(kernel_build_t* k, const extent_t* sizes, uint32_t count, ir_value_t** acc, eval_body_fn_t body,
+                      void* user) {
+  enum { FEW = 16 };
+  taps_t t = {.body = body, .user = user, .outer = count, .count = count, .sizes = sizes, .inner = 1};
+  while (k->device->kind == DEVICE_CPU && t.outer && extent_is_fixed(&sizes[t.outer - 1])) {
+    int64_t more = sizes[t.outer - 1].factor;
+    if (more < 1 || more > FEW / t.inner) break;
+    t.inner *= more;
+    --t.outer;
+  }
+  eval_loops(k, sizes, t.outer, acc, 1, taps_body, &t);
 }
 
 // at: input channel within the group, then spatial taps.
@@ -362,7 +402,8 @@ static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
     int64_t xd = axis_of(v->c.x_layout, digit);
     int64_t geometry[4] = {v->c.strides[i], v->c.w_dilation[i], v->c.pad_low[i], v->c.x_dilation[i]};
     extent_t size = eval_extent(ir_operand(v->op, 0), (int32_t)xd);
-    x[xd] = tap_position(k, &guard, &v->out[i], &at[1 + i], geometry, &size);
+    bool inside = is_inside(k, v->op, axis_of(v->c.y_layout, digit));
+    x[xd] = tap_position(k, &guard, &v->out[i], &at[1 + i], geometry, &size, inside);
     w[axis_of(v->c.w_layout, digit)] = at[1 + i];
   }
   extent_t per_group = eval_extent(ir_operand(v->op, 1), (int32_t)axis_of(v->c.w_layout, 'i'));
@@ -402,7 +443,7 @@ ir_value_t* element_conv(kernel_build_t* k, ir_value_t* tensor, const linear_t* 
   }
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, "add", eval_accumulator(k->ctx, element), k->lanes);
-  eval_loops(k, sizes, 1 + v.spatial, &acc, 1, conv_body, &v);
+  eval_taps(k, sizes, 1 + v.spatial, &acc, conv_body, &v);
   return eval_convert(k, acc, element);
 }
 
@@ -424,7 +465,8 @@ static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   for (int32_t i = 0; i < x->type->rank; ++i) {
     int64_t geometry[4] = {v->w.strides[i], v->w.dilations[i], v->w.pad_low[i], v->w.base_dilations[i]};
     extent_t size = eval_extent(x, i);
-    in[i] = tap_position(k, &guard, &v->coords[i], &at[i], geometry, &size);
+    bool inside = is_inside(k, v->op, i) || eval_window_stays(v->op, &v->w, i);
+    in[i] = tap_position(k, &guard, &v->coords[i], &at[i], geometry, &size, inside);
   }
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, ir_type_scalar(before->type));
@@ -432,21 +474,10 @@ static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   acc[0] = guard_end(k, &guard, after, before);
 }
 
-// Few taps one after the other, each at its own constant distance; more in loops.
-static void window_taps(kernel_build_t* k, window_t* v, int32_t rank, ir_value_t** acc) {
-  enum { FEW = 16 };
-  int64_t taps = 1;
-  for (int32_t i = 0; i < rank; ++i) taps = taps > FEW ? taps : taps * v->w.sizes[i];
-  if (taps > FEW || k->device->kind != DEVICE_CPU) {
-    eval_fixed_loops(k, v->w.sizes, (uint32_t)rank, acc, 1, window_body, v);
-    return;
-  }
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    linear_t at[GRAPH_MAX_RANK];
-    int64_t rest = tap;
-    for (int32_t i = rank; i-- > 0; rest /= v->w.sizes[i]) at[i] = linear_constant(rest % v->w.sizes[i]);
-    window_body(k, at, acc, v);
-  }
+bool eval_window_stays(const ir_op_t* op, const graph_window_t* w, int32_t dim) {
+  extent_t from = eval_extent(ir_operand(op, 0), dim), to = eval_extent(&op->results[0], dim);
+  return w->sizes[dim] == 1 && w->strides[dim] == 1 && w->base_dilations[dim] == 1 && w->pad_low[dim] == 0 &&
+         extent_equal(&from, &to);
 }
 
 ir_value_t* element_window(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
@@ -454,6 +485,9 @@ ir_value_t* element_window(kernel_build_t* k, ir_value_t* tensor, const linear_t
   window_t v = {.op = op, .coords = coords, .w = graph_window_read(op)};
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, v.w.kind, eval_accumulator(k->ctx, element), k->lanes);
-  window_taps(k, &v, op->results[0].type->rank, &acc);
+  extent_t sizes[GRAPH_MAX_RANK];
+  uint32_t rank = (uint32_t)op->results[0].type->rank;
+  for (uint32_t i = 0; i < rank; ++i) sizes[i] = extent_fixed(v.w.sizes[i]);
+  eval_taps(k, sizes, rank, &acc, window_body, &v);
   return eval_convert(k, acc, element);
 }

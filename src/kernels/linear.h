@@ -40,7 +40,9 @@ typedef struct kernel_build_t {
   kernel_memo_t* memo;              // equal index computations
   struct eval_memo_t* eval_values;  // equal elements, see eval_memo.h
   uint32_t eval_depth;
-  ir_value_t** sizes;  // of the dispatch's operands: those that are numbers, else NULL
+  ir_value_t** sizes;               // of the dispatch's operands: those that are numbers, else NULL
+  const struct ir_op_t* inside_op;  // a window or convolution no part of which is outside along these result dims
+  uint32_t inside_dims;
 } kernel_build_t;
 
 linear_t linear_constant(int64_t value);

@@ -8,6 +8,7 @@
 
 #include "kernels/pieces.h"
 #include "kernels/strategy.h"
+#include "kernels/sweep.h"
 
 bool strategy_map_matches(const dispatch_t* d) {
   IR_FOR_OPS(op, d->body) {
@@ -253,7 +254,13 @@ static void build_dynamic(dispatch_t* d, ir_value_t* domain) {
     compute(d, domain, coords);
   } else {
     int64_t lanes = lanes_for(d, &sizes[rank - 1]);
-    strips_extent(d, &sizes[rank - 1], lanes, NULL, 0, &(strip_call_t){strip_body, &s});
+    strip_call_t call = {strip_body, &s, NULL};
+    sweep_t sweep;
+    if (lanes > 1 && sweep_find(d, domain, &sweep)) {
+      sweep_line(d, &sweep, domain, coords, lanes, &call);
+    } else {
+      strips_extent(d, &sizes[rank - 1], lanes, NULL, 0, &call);
+    }
   }
   iterations_end(d, &it);
 }

@@ -1,0 +1,141 @@
+// See sweep.h.
+//
+//   for a row:   rows inside?  columns first .. end, by vectors without guards
+//                else          columns first .. end, by vectors with guards for rows
+//                columns 0 .. first and end .. size, or all of a short row, with guards
+#include "kernels/sweep.h"
+
+#include <string.h>
+
+// How result dimension `dim` moves over the operand.
+typedef struct reach_t {
+  int32_t from;  // the operand's dimension; -1: along none
+  int64_t window, stride, dilation, low, spread;
+} reach_t;
+
+static reach_t read_conv(const ir_op_t* op, int32_t dim) {
+  graph_conv_t c = graph_conv_read(op);
+  const char* x = strchr(c.x_layout, c.y_layout[dim]);
+  const char* w = strchr(c.w_layout, c.y_layout[dim]);
+  if (!x || !w || c.y_layout[dim] < '0' || c.y_layout[dim] > '9') return (reach_t){.from = -1};
+  int32_t i = c.y_layout[dim] - '0';
+  return (reach_t){(int32_t)(x - c.x_layout),
+                   ir_operand(op, 1)->type->dims[w - c.w_layout],
+                   c.strides[i],
+                   c.w_dilation[i],
+                   c.pad_low[i],
+                   c.x_dilation[i]};
+}
+
+static reach_t read_reach(const ir_op_t* op, int32_t dim) {
+  if (ir_is(op, GRAPH_CONV)) return read_conv(op, dim);
+  graph_window_t w = graph_window_read(op);
+  if (eval_window_stays(op, &w, dim)) return (reach_t){.from = -1};
+  return (reach_t){dim, w.sizes[dim], w.strides[dim], w.dilations[dim], w.pad_low[dim], w.base_dilations[dim]};
+}
+
+// How often scalar functions alone lead from `value` to `op`; -1 where something else may.
+static int32_t count_paths(const ir_value_t* value, const ir_op_t* op, int32_t depth) {
+  enum { DEEP = 16 };
+  int32_t count = 0;
+  if (value->def == op) return 1;
+  if (!value->def || value->data) return 0;
+  if (depth == DEEP) return -1;
+  for (uint32_t i = 0; i < value->def->operand_count; ++i) {
+    int32_t paths = count_paths(ir_operand(value->def, i), op, depth + 1);
+    if (paths < 0 || (paths > 0 && graph_scalar_fn(value->def) < 0)) return -1;
+    count |= paths;
+  }
+  return count;
+}
+
+bool sweep_find(const dispatch_t* d, ir_value_t* domain, sweep_t* out) {
+  const ir_op_t* op = d->root;
+  int32_t last = domain->type->rank - 1;
+  if (!op || d->device->kind != DEVICE_CPU || (!ir_is(op, GRAPH_WINDOW) && !ir_is(op, GRAPH_CONV))) return false;
+  if (!eval_same_shape(&op->results[0], domain) || count_paths(domain, op, 0) <= 0) return false;
+  *out = (sweep_t){.op = op};
+  for (int32_t i = 0; i <= last; ++i) {
+    reach_t r = read_reach(op, i);
+    if (r.from < 0) continue;
+    if (r.spread != 1 || r.window == IR_DYNAMIC || r.window < 1) return false;
+    out->dims |= 1u << i;
+  }
+  return out->dims >> last & 1;
+}
+
+// Coordinates first .. end of a dimension: where all of a window lies inside.
+static share_t inside_range(kernel_build_t* k, const sweep_t* s, const ir_value_t* domain, int32_t dim) {
+  reach_t r = read_reach(s->op, dim);
+  ir_value_t *size = eval_size(k, ir_operand(s->op, 0), r.from), *count = eval_size(k, domain, dim);
+  int64_t before = r.low > 0 ? (r.low + r.stride - 1) / r.stride : 0;
+  int64_t around = r.low - (r.window - 1) * r.dilation - 1 + r.stride;
+  ir_value_t* first = index_binary(k, SCALAR_min, count, index_constant(k, before));
+  ir_value_t* end = index_binary(k, SCALAR_add, size, index_constant(k, around));
+  end = index_binary(k, SCALAR_max, end, index_constant(k, 0));
+  end = index_binary(k, SCALAR_divu, end, index_constant(k, r.stride));
+  end = index_binary(k, SCALAR_min, index_binary(k, SCALAR_max, end, first), count);
+  return (share_t){first, end};
+}
+
+// Vectors over `part`, which is as long as one or longer; the last ends where the part does.
+static void neighbours(dispatch_t* d, share_t part, int64_t lanes, const strip_call_t* call) {
+  kernel_build_t* k = &d->k;
+  int64_t outer_lanes = k->lanes;
+  ir_value_t* most = kernel_add_const(&k->b, part.upper, -lanes);
+  k->lanes = lanes;
+  kernel_loop_t loop = kernel_loop_begin(k, part.lower, part.upper, lanes, NULL, 0);
+  linear_t at = linear_value(kernel_binary(&k->b, SCALAR_min, loop.index, most));
+  at.lane = 1;
+  call->body(d, at, NULL, call->user);
+  kernel_for_end(&k->b, &loop, NULL, 0);
+  k->lanes = outer_lanes;
+}
+
+// Whether the other dimensions' coordinates are inside, NULL when they always are.
+static ir_value_t* others_inside(kernel_build_t* k, const sweep_t* s, const ir_value_t* domain,
+                                 const linear_t* coords) {
+  ir_value_t* all = NULL;
+  for (int32_t i = 0; i < domain->type->rank - 1; ++i) {
+    if (!(s->dims >> i & 1)) continue;
+    share_t range = inside_range(k, s, domain, i);
+    ir_value_t* from = kernel_binary(&k->b, SCALAR_sub, linear_scalar(k, &coords[i]), range.lower);
+    ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, range.upper, range.lower);
+    ir_value_t* here = kernel_binary(&k->b, SCALAR_ltu, from, length);
+    all = all ? kernel_binary(&k->b, SCALAR_and, all, here) : here;
+  }
+  return all;
+}
+
+void sweep_line(dispatch_t* d, const sweep_t* s, ir_value_t* domain, const linear_t* coords, int64_t lanes,
+                const strip_call_t* call) {
+  kernel_build_t* k = &d->k;
+  int32_t last = domain->type->rank - 1;
+  share_t inside = inside_range(k, s, domain, last);
+  ir_value_t *zero = index_constant(k, 0), *size = eval_size(k, domain, last);
+  ir_value_t* length = index_binary(k, SCALAR_sub, inside.upper, inside.lower);
+  ir_value_t* is_long = kernel_binary(&k->b, SCALAR_ge, length, index_constant(k, lanes));
+  kernel_branch_t branch = kernel_if_begin(&k->b, is_long, NULL, 0), rows;
+  ir_value_t* others = others_inside(k, s, domain, coords);
+  k->inside_op = s->op;
+  k->inside_dims = s->dims;
+  if (others) rows = kernel_if_begin(&k->b, others, NULL, 0);
+  neighbours(d, inside, lanes, call);
+  if (others) {
+    kernel_if_else(&k->b, &rows, NULL, 0);
+    k->inside_dims = 1u << last;
+    neighbours(d, inside, lanes, call);
+    kernel_if_end(&k->b, &rows, NULL, 0);
+  }
+  k->inside_op = NULL;
+  kernel_if_end(&k->b, &branch, NULL, 0);
+  // Both borders, or first nothing and then all.
+  kernel_loop_t borders = kernel_loop_constant(k, 0, 2, 1, NULL, 0);
+  ir_value_t* is_left = kernel_binary(&k->b, SCALAR_eq, borders.index, zero);
+  ir_value_t* left = kernel_ternary(&k->b, SCALAR_select, is_long, inside.lower, zero);
+  ir_value_t* right = kernel_ternary(&k->b, SCALAR_select, is_long, inside.upper, zero);
+  share_t part = {kernel_ternary(&k->b, SCALAR_select, is_left, zero, right),
+                  kernel_ternary(&k->b, SCALAR_select, is_left, left, size)};
+  strips_between(d, part, lanes, NULL, 0, call);
+  kernel_for_end(&k->b, &borders, NULL, 0);
+}
