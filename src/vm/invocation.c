@@ -1,127 +1,9 @@
-// Invocations: lists to packed arguments, the call, packed results to lists.
+// Invocations, at once and in steps.
 
 #include "iree/vm/invocation.h"
 
-enum { INLINE_VALUES_SIZE = 512 };  // packed lists up to this size need no allocation
-
-static iree_host_size_t align_value(iree_host_size_t offset, char letter) {
-  bool small = letter == IREE_VM_CCONV_TYPE_I32 || letter == IREE_VM_CCONV_TYPE_F32;
-  return small ? offset : iree_host_align(offset, 8);
-}
-
-// Steps over the values of a packed list: `at` is the value, *offset becomes its end.
-static uint8_t* next_value(iree_byte_span_t packed, char letter, iree_host_size_t* offset) {
-  *offset = align_value(*offset, letter);
-  uint8_t* at = packed.data + *offset;
-  bool small = letter == IREE_VM_CCONV_TYPE_I32 || letter == IREE_VM_CCONV_TYPE_F32;
-  *offset += small ? 4 : letter == IREE_VM_CCONV_TYPE_REF ? sizeof(iree_vm_ref_t) : 8;
-  return at;
-}
-
-// Letters of values: VALUE_LETTER(letter, NAME, field).
-#define VALUE_LETTERS(VALUE_LETTER)              \
-  VALUE_LETTER(IREE_VM_CCONV_TYPE_I32, I32, i32) \
-  VALUE_LETTER(IREE_VM_CCONV_TYPE_I64, I64, i64) \
-  VALUE_LETTER(IREE_VM_CCONV_TYPE_F32, F32, f32) \
-  VALUE_LETTER(IREE_VM_CCONV_TYPE_F64, F64, f64)
-
-static iree_status_t pack_input(const iree_vm_list_t* inputs, iree_host_size_t i, char letter, uint8_t* at) {
-  switch (letter) {
-#define PACK(letter, NAME, field)                                                                  \
-  case letter: {                                                                                   \
-    iree_vm_value_t value;                                                                         \
-    IREE_RETURN_IF_ERROR(iree_vm_list_get_value_as(inputs, i, IREE_VM_VALUE_TYPE_##NAME, &value)); \
-    memcpy(at, &value.field, sizeof(value.field));                                                 \
-    return iree_ok_status();                                                                       \
-  }
-    VALUE_LETTERS(PACK)
-#undef PACK
-    case IREE_VM_CCONV_TYPE_REF:
-      return iree_vm_list_get_ref_retain(inputs, i, (iree_vm_ref_t*)at);
-    default:
-      return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "calling convention type '%c'", letter);
-  }
-}
-
-static iree_status_t pack_inputs(const iree_vm_list_t* inputs, iree_string_view_t letters, iree_byte_span_t packed) {
-  iree_host_size_t count = inputs ? iree_vm_list_size(inputs) : 0, offset = 0;
-  if (count != letters.size) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                            "input list and function mismatch; expected %zu arguments but passed %zu", letters.size,
-                            count);
-  }
-  for (iree_host_size_t i = 0; i < letters.size; ++i) {
-    uint8_t* at = next_value(packed, letters.data[i], &offset);
-    IREE_RETURN_IF_ERROR(pack_input(inputs, i, letters.data[i], at), "reading input %zu", i);
-  }
-  return iree_ok_status();
-}
-
-static iree_status_t unpack_output(iree_vm_list_t* outputs, char letter, uint8_t* at) {
-  switch (letter) {
-#define UNPACK(letter, NAME, field)                    \
-  case letter: {                                       \
-    iree_vm_value_t value = iree_vm_value_make_none(); \
-    value.type = IREE_VM_VALUE_TYPE_##NAME;            \
-    memcpy(&value.field, at, sizeof(value.field));     \
-    return iree_vm_list_push_value(outputs, &value);   \
-  }
-    VALUE_LETTERS(UNPACK)
-#undef UNPACK
-    case IREE_VM_CCONV_TYPE_REF:
-      return iree_vm_list_push_ref_move(outputs, (iree_vm_ref_t*)at);
-    default:
-      return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "calling convention type '%c'", letter);
-  }
-}
-
-static iree_status_t unpack_outputs(iree_vm_list_t* outputs, iree_string_view_t letters, iree_byte_span_t packed) {
-  iree_host_size_t offset = 0;
-  for (iree_host_size_t i = 0; i < letters.size; ++i) {
-    IREE_RETURN_IF_ERROR(unpack_output(outputs, letters.data[i], next_value(packed, letters.data[i], &offset)));
-  }
-  return iree_ok_status();
-}
-
-// Releases the refs that nobody took.
-static void release_refs(iree_string_view_t letters, iree_byte_span_t packed) {
-  if (!letters.size || !memchr(letters.data, IREE_VM_CCONV_TYPE_REF, letters.size)) return;
-  iree_host_size_t offset = 0;
-  for (iree_host_size_t i = 0; i < letters.size; ++i) {
-    uint8_t* at = next_value(packed, letters.data[i], &offset);
-    if (letters.data[i] == IREE_VM_CCONV_TYPE_REF) iree_vm_ref_release((iree_vm_ref_t*)at);
-  }
-}
-
-// A call with its packed lists.
-typedef struct call_t {
-  iree_string_view_t argument_letters, result_letters;
-  iree_vm_function_call_t base;
-  void* storage;  // when the lists are long
-  iree_alignas(16) uint8_t inline_storage[INLINE_VALUES_SIZE];
-} call_t;
-
-static iree_status_t prepare_call(iree_vm_function_t function, iree_allocator_t allocator, call_t* call) {
-  iree_vm_function_signature_t signature = iree_vm_function_signature(&function);
-  IREE_RETURN_IF_ERROR(
-      iree_vm_function_call_get_cconv_fragments(&signature, &call->argument_letters, &call->result_letters));
-  iree_host_size_t argument_size = 0, result_size = 0;
-  IREE_RETURN_IF_ERROR(iree_vm_function_call_compute_cconv_fragment_size(call->argument_letters, NULL, &argument_size));
-  IREE_RETURN_IF_ERROR(iree_vm_function_call_compute_cconv_fragment_size(call->result_letters, NULL, &result_size));
-  iree_host_size_t results_offset = iree_host_align(argument_size, 16), size = results_offset + result_size;
-  uint8_t* storage = call->inline_storage;
-  call->storage = NULL;
-  if (size > sizeof(call->inline_storage)) {
-    IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, size, &call->storage));
-    storage = call->storage;
-  } else {
-    memset(storage, 0, size);
-  }
-  call->base.function = function;
-  call->base.arguments = iree_make_byte_span(storage, argument_size);
-  call->base.results = iree_make_byte_span(storage + results_offset, result_size);
-  return iree_ok_status();
-}
+#include "vm/call_lists.h"
+#include "vm/wait.h"
 
 static void begin_budget(iree_vm_context_t* context, const iree_vm_invocation_policy_t* policy) {
   iree_vm_context_limits_t limits = iree_vm_context_limits(context);
@@ -132,38 +14,130 @@ static void begin_budget(iree_vm_context_t* context, const iree_vm_invocation_po
   iree_budget_begin(iree_vm_context_budget(context), max_steps, deadline_ns ? deadline_ns : IREE_TIME_INFINITE_FUTURE);
 }
 
-static iree_status_t run_call(iree_vm_context_t* context, iree_vm_invocation_flags_t flags,
-                              const iree_vm_invocation_policy_t* policy, call_t* call, iree_allocator_t allocator) {
+// A stack in `room` for an invocation that begins.
+static iree_status_t make_stack(iree_vm_context_t* context, iree_vm_invocation_flags_t flags,
+                                const iree_vm_invocation_policy_t* policy, iree_byte_span_t room,
+                                iree_allocator_t allocator, iree_vm_stack_t** out_stack) {
   if (iree_vm_context_flags(context) & IREE_VM_CONTEXT_FLAG_TRACE_EXECUTION) {
     flags |= IREE_VM_INVOCATION_FLAG_TRACE_EXECUTION;
   }
   iree_budget_t* budget = iree_vm_context_budget(context);
   if (iree_budget_has_memory_limit(budget)) allocator = iree_budget_allocator(budget);
   begin_budget(context, policy);
-  IREE_VM_INLINE_STACK_INITIALIZE(stack, flags, iree_vm_context_state_resolver(context), allocator);
-  iree_vm_stack_set_budget(stack, budget);
-  iree_vm_module_t* module = call->base.function.module;
-  iree_status_t status = module->begin_call(module->self, stack, call->base);
+  IREE_RETURN_IF_ERROR(
+      iree_vm_stack_initialize(room, flags, iree_vm_context_state_resolver(context), allocator, out_stack));
+  iree_vm_stack_set_budget(*out_stack, budget);
+  return iree_ok_status();
+}
+
+static iree_status_t annotate(iree_vm_function_t function, iree_status_t status) {
+  iree_string_view_t name = iree_vm_function_name(&function);
+  return iree_status_annotate_f(status, "invoking function '%.*s'", (int)name.size, name.data);
+}
+
+static iree_status_t run_call(iree_vm_context_t* context, iree_vm_invocation_flags_t flags,
+                              const iree_vm_invocation_policy_t* policy, const iree_vm_function_call_t* call,
+                              iree_allocator_t allocator) {
+  iree_alignas(16) uint8_t room[IREE_VM_STACK_DEFAULT_SIZE];
+  iree_vm_stack_t* stack = NULL;
+  IREE_RETURN_IF_ERROR(make_stack(context, flags, policy, iree_make_byte_span(room, sizeof(room)), allocator, &stack));
+  iree_vm_module_t* module = call->function.module;
+  iree_status_t status = vm_wait_finish(stack, call->results, module->begin_call(module->self, stack, *call));
   if (!iree_status_is_ok(status)) status = iree_vm_stack_annotate_backtrace(stack, status);
   iree_vm_stack_deinitialize(stack);
   return status;
 }
 
+enum { INLINE_VALUES_SIZE = 512 };  // packed lists up to this size need no allocation
+
 iree_status_t iree_vm_invoke(iree_vm_context_t* context, iree_vm_function_t function, iree_vm_invocation_flags_t flags,
                              const iree_vm_invocation_policy_t* policy, const iree_vm_list_t* inputs,
                              iree_vm_list_t* outputs, iree_allocator_t host_allocator) {
-  if (iree_vm_function_is_null(function)) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no function to invoke");
+  iree_alignas(16) uint8_t room[INLINE_VALUES_SIZE];
+  call_lists_t lists;
+  IREE_RETURN_IF_ERROR(call_lists_prepare(function, iree_make_byte_span(room, sizeof(room)), host_allocator, &lists));
+  iree_vm_function_call_t* call = &lists.call;
+  iree_status_t status = call_lists_pack(&lists, inputs);
+  if (iree_status_is_ok(status)) status = run_call(context, flags, policy, call, host_allocator);
+  if (iree_status_is_ok(status) && outputs) status = call_lists_unpack(lists.result_letters, call->results, outputs);
+  call_lists_release_refs(lists.argument_letters, call->arguments);
+  call_lists_release_refs(lists.result_letters, call->results);
+  iree_allocator_free(host_allocator, lists.storage);
+  return iree_status_is_ok(status) ? status : annotate(function, status);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// In steps
+//===----------------------------------------------------------------------------------------------------------------===
+
+// DEFERRED stays what it is, anything else is what the call has ended with.
+static iree_status_t keep_outcome(iree_vm_invoke_state_t* state, iree_status_t status) {
+  if (iree_status_is_deferred(status)) return status;
+  if (!iree_status_is_ok(status))
+    status = annotate(state->function, iree_vm_stack_annotate_backtrace(state->stack, status));
+  state->status = status;
+  return iree_ok_status();
+}
+
+static iree_status_t begin(iree_vm_invoke_state_t* state, iree_vm_invocation_flags_t flags,
+                           const iree_vm_invocation_policy_t* policy, const iree_vm_list_t* inputs,
+                           call_lists_t* lists) {
+  IREE_RETURN_IF_ERROR(call_lists_pack(lists, inputs));
+  iree_byte_span_t room = iree_make_byte_span(state->stack_storage, sizeof(state->stack_storage));
+  IREE_RETURN_IF_ERROR(make_stack(state->context, flags, policy, room, state->host_allocator, &state->stack));
+  vm_stack_set_yields(state->stack, true);
+  iree_vm_module_t* module = state->function.module;
+  return keep_outcome(state, module->begin_call(module->self, state->stack, lists->call));
+}
+
+iree_status_t iree_vm_begin_invoke(iree_vm_invoke_state_t* state, iree_vm_context_t* context,
+                                   iree_vm_function_t function, iree_vm_invocation_flags_t flags,
+                                   const iree_vm_invocation_policy_t* policy, const iree_vm_list_t* inputs,
+                                   iree_allocator_t host_allocator) {
+  memset(state, 0, offsetof(iree_vm_invoke_state_t, stack_storage));
+  call_lists_t lists;
+  state->function = function;
+  state->host_allocator = host_allocator;
+  IREE_RETURN_IF_ERROR(call_lists_prepare(function, iree_byte_span_empty(), host_allocator, &lists));
+  state->context = context;
+  iree_vm_context_retain(context);
+  state->storage = lists.storage;
+  state->cconv_results = lists.result_letters;
+  state->results = lists.call.results;
+  iree_status_t status = begin(state, flags, policy, inputs, &lists);
+  call_lists_release_refs(lists.argument_letters, lists.call.arguments);
+  return iree_status_is_ok(status) || iree_status_is_deferred(status) ? status : annotate(function, status);
+}
+
+iree_status_t iree_vm_resume_invoke(iree_vm_invoke_state_t* state) {
+  if (!state->stack || !iree_vm_stack_top(state->stack)) {
+    return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "the call is not waiting");
   }
-  call_t call;
-  IREE_RETURN_IF_ERROR(prepare_call(function, host_allocator, &call));
-  iree_status_t status = pack_inputs(inputs, call.argument_letters, call.base.arguments);
-  if (iree_status_is_ok(status)) status = run_call(context, flags, policy, &call, host_allocator);
-  if (iree_status_is_ok(status) && outputs) status = unpack_outputs(outputs, call.result_letters, call.base.results);
-  release_refs(call.argument_letters, call.base.arguments);
-  release_refs(call.result_letters, call.base.results);
-  iree_allocator_free(host_allocator, call.storage);
-  if (iree_status_is_ok(status)) return status;
-  iree_string_view_t name = iree_vm_function_name(&function);
-  return iree_status_annotate_f(status, "invoking function '%.*s'", (int)name.size, name.data);
+  return keep_outcome(state, vm_wait_resume(state->stack, state->results));
+}
+
+iree_status_t iree_vm_wait_invoke(iree_vm_invoke_state_t* state, iree_vm_wait_frame_t* wait_frame,
+                                  iree_time_t deadline_ns) {
+  vm_wait_block(wait_frame, deadline_ns, iree_vm_stack_budget(state->stack));
+  return iree_ok_status();
+}
+
+iree_status_t iree_vm_end_invoke(iree_vm_invoke_state_t* state, iree_vm_list_t* outputs, iree_status_t* out_status) {
+  iree_status_t status = iree_ok_status();
+  if (iree_status_is_ok(state->status) && outputs) {
+    status = call_lists_unpack(state->cconv_results, state->results, outputs);
+  }
+  *out_status = state->status;
+  state->status = iree_ok_status();
+  iree_vm_abort_invoke(state);
+  return status;
+}
+
+void iree_vm_abort_invoke(iree_vm_invoke_state_t* state) {
+  iree_status_ignore(state->status);
+  if (state->stack) iree_vm_stack_deinitialize(state->stack);
+  call_lists_release_refs(state->cconv_results, state->results);
+  iree_allocator_free(state->host_allocator, state->storage);
+  iree_vm_context_release(state->context);
+  memset(state, 0, offsetof(iree_vm_invoke_state_t, stack_storage));
 }

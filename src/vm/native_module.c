@@ -134,6 +134,16 @@ static iree_status_t notify(void* self, iree_vm_module_state_t* module_state, ir
   return module->user_interface.notify(module->self, module_state, signal);
 }
 
+// Pops the function's frame, unless it has failed or stopped.
+static iree_status_t end_call(const iree_vm_native_module_descriptor_t* descriptor, uint32_t ordinal,
+                              iree_vm_stack_t* stack, iree_status_t status) {
+  if (iree_status_is_ok(status)) return iree_vm_stack_function_leave(stack);
+  if (iree_status_is_deferred(status)) return status;
+  iree_string_view_t function_name = descriptor->exports[ordinal].local_name;
+  return iree_status_annotate_f(status, "while invoking native function %.*s.%.*s", (int)descriptor->name.size,
+                                descriptor->name.data, (int)function_name.size, function_name.data);
+}
+
 static iree_status_t begin_call(void* self, iree_vm_stack_t* stack, iree_vm_function_call_t call) {
   native_module_t* module = self;
   if (module->user_interface.begin_call) return module->user_interface.begin_call(module->self, stack, call);
@@ -148,10 +158,21 @@ static iree_status_t begin_call(void* self, iree_vm_stack_t* stack, iree_vm_func
   const iree_vm_native_function_ptr_t* function = &descriptor->functions[call.function.ordinal];
   iree_status_t status = function->shim(stack, IREE_VM_NATIVE_FUNCTION_CALL_BEGIN, call.arguments, call.results,
                                         function->target, module->self, frame->module_state);
-  if (iree_status_is_ok(status)) return iree_vm_stack_function_leave(stack);
-  iree_string_view_t function_name = descriptor->exports[call.function.ordinal].local_name;
-  return iree_status_annotate_f(status, "while invoking native function %.*s.%.*s", (int)descriptor->name.size,
-                                descriptor->name.data, (int)function_name.size, function_name.data);
+  return end_call(descriptor, call.function.ordinal, stack, status);
+}
+
+static iree_status_t resume_call(void* self, iree_vm_stack_t* stack, iree_byte_span_t call_results) {
+  native_module_t* module = self;
+  if (module->user_interface.resume_call) return module->user_interface.resume_call(module->self, stack, call_results);
+  iree_vm_stack_frame_t* frame = iree_vm_stack_top(stack);
+  uint32_t ordinal = frame->function.ordinal;
+  if (ordinal >= module->descriptor->function_count) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "there is no function %u to resume", ordinal);
+  }
+  const iree_vm_native_function_ptr_t* function = &module->descriptor->functions[ordinal];
+  iree_status_t status = function->shim(stack, IREE_VM_NATIVE_FUNCTION_CALL_RESUME, iree_byte_span_empty(),
+                                        call_results, function->target, module->self, frame->module_state);
+  return end_call(module->descriptor, ordinal, stack, status);
 }
 
 iree_host_size_t iree_vm_native_module_size(void) { return iree_sizeof_struct(native_module_t); }
@@ -191,6 +212,7 @@ iree_status_t iree_vm_native_module_initialize(const iree_vm_module_t* module_in
       .resolve_import = resolve_import,
       .notify = notify,
       .begin_call = begin_call,
+      .resume_call = resume_call,
   };
   return iree_ok_status();
 }

@@ -3,6 +3,8 @@
 
 #include "iree/vm/stack.h"
 
+#include "vm/wait.h"
+
 typedef struct chunk_t {
   struct chunk_t* previous;
   uint8_t* end;
@@ -22,6 +24,7 @@ static_assert(offsetof(link_t, frame) % 16 == 0 && sizeof(link_t) % 16 == 0, "fr
 
 struct iree_vm_stack_t {
   iree_vm_invocation_flags_t flags;
+  bool yields;
   iree_vm_state_resolver_t resolver;
   iree_allocator_t allocator;
   iree_allocator_t self_allocator;  // null: in the caller's storage
@@ -93,8 +96,17 @@ iree_vm_invocation_flags_t iree_vm_stack_invocation_flags(const iree_vm_stack_t*
 void iree_vm_stack_set_budget(iree_vm_stack_t* stack, iree_budget_t* budget) { stack->budget = budget; }
 iree_budget_t* iree_vm_stack_budget(const iree_vm_stack_t* stack) { return stack->budget; }
 
-iree_vm_stack_frame_t* iree_vm_stack_top(iree_vm_stack_t* stack) { return stack->top ? &stack->top->frame : NULL; }
-iree_vm_stack_frame_t* iree_vm_stack_current_frame(iree_vm_stack_t* stack) { return iree_vm_stack_top(stack); }
+void vm_stack_set_yields(iree_vm_stack_t* stack, bool yields) { stack->yields = yields; }
+bool vm_stack_yields(const iree_vm_stack_t* stack) { return stack->yields; }
+
+iree_vm_stack_frame_t* iree_vm_stack_top(iree_vm_stack_t* stack) {
+  link_t* link = stack->top;
+  while (link && link->frame.type == IREE_VM_STACK_FRAME_WAIT) link = link->parent;
+  return link ? &link->frame : NULL;
+}
+iree_vm_stack_frame_t* iree_vm_stack_current_frame(iree_vm_stack_t* stack) {
+  return stack->top ? &stack->top->frame : NULL;
+}
 iree_vm_stack_frame_t* iree_vm_stack_parent_frame(iree_vm_stack_t* stack) {
   return stack->top && stack->top->parent ? &stack->top->parent->frame : NULL;
 }
@@ -194,6 +206,42 @@ iree_status_t iree_vm_stack_function_leave(iree_vm_stack_t* stack) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Waits
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void drop_wait(iree_vm_stack_frame_t* frame) {
+  iree_status_ignore(((iree_vm_wait_frame_t*)iree_vm_stack_frame_storage(frame))->wait_status);
+}
+
+iree_status_t iree_vm_stack_wait_enter(iree_vm_stack_t* stack, iree_vm_wait_type_t wait_type,
+                                       iree_host_size_t wait_count, iree_timeout_t timeout, iree_zone_id_t trace_zone,
+                                       iree_vm_wait_frame_t** out_wait_frame) {
+  *out_wait_frame = NULL;
+  iree_host_size_t size = 0;
+  if (!iree_host_size_checked_mul_add(sizeof(iree_vm_wait_frame_t), wait_count, sizeof(iree_wait_source_t), &size)) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "a wait for %" PRIhsz " sources", wait_count);
+  }
+  const iree_vm_function_t nothing = {0};
+  iree_vm_stack_frame_t* frame = NULL;
+  IREE_RETURN_IF_ERROR(
+      iree_vm_stack_function_enter(stack, &nothing, IREE_VM_STACK_FRAME_WAIT, size, drop_wait, &frame));
+  iree_vm_wait_frame_t* wait = iree_vm_stack_frame_storage(frame);
+  memset(wait, 0, size);
+  wait->wait_type = wait_type;
+  wait->deadline_ns = iree_timeout_as_deadline_ns(timeout);
+  *out_wait_frame = wait;
+  return iree_ok_status();
+}
+
+iree_status_t iree_vm_stack_wait_leave(iree_vm_stack_t* stack, iree_vm_wait_result_t* out_wait_result) {
+  iree_vm_wait_frame_t* wait = vm_wait_frame(stack);
+  if (!wait) return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "the call is not waiting");
+  out_wait_result->status = wait->wait_status;
+  wait->wait_status = iree_ok_status();
+  return iree_vm_stack_function_leave(stack);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Backtraces
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -203,8 +251,6 @@ static const char* frame_type_name(iree_vm_stack_frame_type_t type) {
       return "native";
     case IREE_VM_STACK_FRAME_BYTECODE:
       return "bytecode";
-    case IREE_VM_STACK_FRAME_WAIT:
-      return "wait";
     default:
       return "external";
   }
@@ -238,7 +284,7 @@ static iree_status_t format_frame(const iree_vm_stack_frame_t* frame, iree_strin
 
 iree_status_t iree_vm_stack_format_backtrace(iree_vm_stack_t* stack, iree_string_builder_t* builder) {
   for (link_t* link = stack->top; link; link = link->parent) {
-    if (link->frame.type == IREE_VM_STACK_FRAME_EXTERNAL) continue;
+    if (link->frame.type == IREE_VM_STACK_FRAME_EXTERNAL || link->frame.type == IREE_VM_STACK_FRAME_WAIT) continue;
     IREE_RETURN_IF_ERROR(format_frame(&link->frame, builder));
   }
   return iree_ok_status();

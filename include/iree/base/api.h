@@ -21,6 +21,7 @@
 #include "iree/base/bitmap.h"
 #include "iree/base/budget.h"
 #include "iree/base/config.h"
+#include "iree/base/loop.h"
 #include "iree/base/status.h"
 #include "iree/base/string_builder.h"
 #include "iree/base/string_view.h"

@@ -35,6 +35,27 @@ typedef enum iree_vm_stack_frame_type_e {
   IREE_VM_STACK_FRAME_WAIT = 3,
 } iree_vm_stack_frame_type_t;
 
+// What a call that has stopped waits for, on top of its stack. Whoever runs the call fills wait_status in and resumes
+// it.
+enum iree_vm_wait_type_e {
+  IREE_VM_WAIT_UNTIL,  // the deadline
+  IREE_VM_WAIT_ANY,    // one or more sources
+  IREE_VM_WAIT_ALL,    // all sources
+};
+typedef uint8_t iree_vm_wait_type_t;
+
+typedef struct iree_vm_wait_frame_t {
+  iree_vm_wait_type_t wait_type;
+  iree_status_t wait_status;  // owned by the frame
+  iree_time_t deadline_ns;
+  iree_host_size_t count;
+  iree_wait_source_t wait_sources[];
+} iree_vm_wait_frame_t;
+
+typedef struct iree_vm_wait_result_t {
+  iree_status_t status;
+} iree_vm_wait_result_t;
+
 // Frame storage follows the struct.
 struct iree_vm_stack_frame_t {
   iree_vm_stack_frame_type_t type;
@@ -81,13 +102,23 @@ IREE_API_EXPORT void iree_vm_stack_set_budget(iree_vm_stack_t* stack, iree_budge
 IREE_API_EXPORT iree_budget_t* iree_vm_stack_budget(const iree_vm_stack_t* stack);
 IREE_API_EXPORT iree_vm_invocation_flags_t iree_vm_stack_invocation_flags(const iree_vm_stack_t* stack);
 
-// The newest frame and the one below it; NULL when there is none.
+// The newest frame of a function, the newest frame, and the one below that; NULL when there is none.
 IREE_API_EXPORT iree_vm_stack_frame_t* iree_vm_stack_top(iree_vm_stack_t* stack);
 IREE_API_EXPORT iree_vm_stack_frame_t* iree_vm_stack_current_frame(iree_vm_stack_t* stack);
 IREE_API_EXPORT iree_vm_stack_frame_t* iree_vm_stack_parent_frame(iree_vm_stack_t* stack);
 
 IREE_API_EXPORT iree_status_t iree_vm_stack_query_module_state(iree_vm_stack_t* stack, iree_vm_module_t* module,
                                                                iree_vm_module_state_t** out_module_state);
+
+// Pushes a wait frame for up to `wait_count` sources, which the caller fills in (with `count`) before it returns
+// DEFERRED to its own caller. It must then be a function that can be resumed: one that goes on by its frame's `pc`.
+// With IREE_VM_WAIT_UNTIL `timeout` is what is waited for, else the longest wait. `trace_zone` is not used.
+IREE_API_EXPORT iree_status_t iree_vm_stack_wait_enter(iree_vm_stack_t* stack, iree_vm_wait_type_t wait_type,
+                                                       iree_host_size_t wait_count, iree_timeout_t timeout,
+                                                       iree_zone_id_t trace_zone,
+                                                       iree_vm_wait_frame_t** out_wait_frame);
+// Pops it when the function is resumed; the caller owns the outcome. Errors: FAILED_PRECONDITION when there is none.
+IREE_API_EXPORT iree_status_t iree_vm_stack_wait_leave(iree_vm_stack_t* stack, iree_vm_wait_result_t* out_wait_result);
 
 // Pushes a frame with `frame_size` bytes of uninitialized storage, and pops it.
 IREE_API_EXPORT iree_status_t iree_vm_stack_function_enter(iree_vm_stack_t* stack, const iree_vm_function_t* function,

@@ -275,6 +275,10 @@ static iree_status_t begin_call(void* self, iree_vm_stack_t* stack, iree_vm_func
   return vm_interpret(stack, module, function_index(module, call.function), &call);
 }
 
+static iree_status_t resume_call(void* self, iree_vm_stack_t* stack, iree_byte_span_t call_results) {
+  return vm_interpret_resume(stack, self, call_results);
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
@@ -351,6 +355,7 @@ iree_status_t iree_vm_bytecode_module_create(iree_vm_instance_t* instance, iree_
       .resolve_import = resolve_import,
       .notify = notify,
       .begin_call = begin_call,
+      .resume_call = resume_call,
   };
   *out_module = &module->interface;
   return iree_ok_status();

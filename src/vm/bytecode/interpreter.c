@@ -8,6 +8,7 @@
 
 #include "vm/bytecode/machine.h"
 #include "vm/bytecode/packing.h"
+#include "vm/wait.h"
 
 // What ops.def's expressions use.
 #define VM_SATURATE(a, type, low, high, minimum, maximum) \
@@ -259,8 +260,9 @@ static void return_steps(iree_budget_t* budget, uint64_t* steps) {
     if (IREE_UNLIKELY(!iree_status_is_ok(status))) goto fail; \
   } while (0)
 
-// Leaves the frame on the stack when it fails, for the backtrace.
-static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode_module_t* module,
+// Returns when the frame at `base_depth` does. Leaves the frame on the stack when it fails, for the backtrace, and when
+// it yields, to go on.
+static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode_module_t* module, int32_t base_depth,
                          iree_byte_span_t results) {
   static const void* const targets[VM_OP_COUNT] = {
 #define FLOW(name, ...) [VM_OP_##name] = &&op_##name,
@@ -275,7 +277,6 @@ static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode
 #include "module/ops.def"
 #include "module/ops_undef.h"
   };
-  const int32_t base_depth = frame->depth;
   const bool tracing = iree_vm_stack_invocation_flags(m->stack) & IREE_VM_INVOCATION_FLAG_TRACE_EXECUTION;
   const vm_word_t* at = m->pc;  // the current instruction
   iree_budget_t* budget = m->state->budget;
@@ -369,6 +370,7 @@ op_fail_sizes:
 fail:
   // A callee's frame on top has its own position.
   if (frame == iree_vm_stack_top(m->stack)) frame->pc = at - frame_of(frame)->code;
+  if (iree_status_is_deferred(status)) return_steps(budget, &steps);
   return status;
 }
 
@@ -378,6 +380,25 @@ iree_status_t vm_interpret(iree_vm_stack_t* stack, bytecode_module_t* module, ui
   iree_vm_stack_frame_t* frame = NULL;
   IREE_RETURN_IF_ERROR(enter(&machine, module, index, &call->function, &frame));
   machine.state = frame->module_state;
+  machine.yields = frame->depth == 0 && vm_stack_yields(stack);
   unpack_arguments(&machine, &module->image.functions[index], call->arguments);
-  return run(&machine, frame, module, call->results);
+  return run(&machine, frame, module, frame->depth, call->results);
+}
+
+iree_status_t vm_interpret_resume(iree_vm_stack_t* stack, bytecode_module_t* module, iree_byte_span_t results) {
+  iree_vm_wait_result_t wait = {iree_ok_status()};
+  if (vm_wait_frame(stack)) IREE_RETURN_IF_ERROR(iree_vm_stack_wait_leave(stack, &wait));
+  IREE_RETURN_IF_ERROR(wait.status);
+  iree_vm_stack_frame_t* frame = iree_vm_stack_top(stack);
+  const vm_frame_t* own = frame_of(frame);
+  vm_machine_t machine = {
+      .pc = own->code + frame->pc,
+      .values = own->values,
+      .refs = own->refs,
+      .state = frame->module_state,
+      .image = &module->image,
+      .stack = stack,
+      .yields = true,
+  };
+  return run(&machine, frame, module, /*base_depth=*/0, results);
 }

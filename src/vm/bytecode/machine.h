@@ -21,6 +21,7 @@ typedef struct vm_machine_t {
   iree_vm_module_state_t* state;
   const module_image_t* image;
   iree_vm_stack_t* stack;
+  bool yields;  // an instruction that would wait returns DEFERRED instead, and is run again later
 } vm_machine_t;
 
 // Operands in order. The verifier has checked them all.
@@ -70,5 +71,7 @@ static inline void vm_scratch_free(vm_scratch_t* scratch) {
 // Runs function `index` of the module with the call's packed lists.
 iree_status_t vm_interpret(iree_vm_stack_t* stack, bytecode_module_t* module, uint32_t index,
                            const iree_vm_function_call_t* call);
+// Goes on after what it waited for. A wait that failed is a failure of the call.
+iree_status_t vm_interpret_resume(iree_vm_stack_t* stack, bytecode_module_t* module, iree_byte_span_t results);
 
 #endif  // VM_BYTECODE_MACHINE_H_

@@ -7,6 +7,12 @@
 // Streams and fences
 //===----------------------------------------------------------------------------------------------------------------===
 
+// What begins with a wait does nothing before: it is run again after having yielded.
+static iree_status_t await_stream(vm_machine_t* m, vm_stream_t* stream) {
+  if (m->yields) IREE_RETURN_IF_ERROR(vm_stream_yield(stream, m->stack));
+  return vm_stream_await(stream);
+}
+
 static iree_status_t next_fence_or_null(vm_machine_t* m, iree_hal_fence_t** out_fence) {
   return iree_hal_fence_check_deref_or_null(*vm_next_ref(m), out_fence);
 }
@@ -62,14 +68,14 @@ iree_status_t vm_do_hal_stream_fence(vm_machine_t* m) {
 
 iree_status_t vm_do_hal_stream_await(vm_machine_t* m) {
   VM_NEXT_OBJECT(m, vm_stream, stream);
-  return vm_stream_await(stream);
+  return await_stream(m, stream);
 }
 
 iree_status_t vm_do_hal_stream_end(vm_machine_t* m) {
   VM_NEXT_OBJECT(m, vm_stream, stream);
   iree_hal_fence_t* fence = NULL;
   IREE_RETURN_IF_ERROR(next_fence_or_null(m, &fence));
-  return fence ? vm_stream_signal(stream, iree_hal_fence_semaphore_list(fence)) : vm_stream_await(stream);
+  return fence ? vm_stream_signal(stream, iree_hal_fence_semaphore_list(fence)) : await_stream(m, stream);
 }
 
 iree_status_t vm_do_hal_fence_create(vm_machine_t* m) {
@@ -83,6 +89,7 @@ iree_status_t vm_do_hal_fence_create(vm_machine_t* m) {
 iree_status_t vm_do_hal_fence_await(vm_machine_t* m) {
   iree_hal_fence_t* fence = NULL;
   IREE_RETURN_IF_ERROR(next_fence_or_null(m, &fence));
+  if (m->yields) IREE_RETURN_IF_ERROR(vm_yield_for(m->stack, iree_hal_fence_semaphore_list(fence)));
   return vm_device_await_fence(m->state->budget, fence);
 }
 
@@ -289,7 +296,7 @@ iree_status_t vm_do_hal_upload(vm_machine_t* m) {
   if (length > source->data.data_length) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "upload reads outside its buffer");
   }
-  IREE_RETURN_IF_ERROR(vm_stream_await(stream));
+  IREE_RETURN_IF_ERROR(await_stream(m, stream));
   return iree_hal_device_transfer_h2d(stream->device->handle, source->data.data, target, 0, length,
                                       IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout());
 }
@@ -325,7 +332,7 @@ static iree_status_t read_element(vm_machine_t* m, void* element, iree_device_si
   VM_NEXT_OBJECT(m, iree_hal_buffer, buffer);
   iree_device_size_t offset = 0;
   IREE_RETURN_IF_ERROR(next_size(m, &offset));
-  IREE_RETURN_IF_ERROR(vm_stream_await(stream));
+  IREE_RETURN_IF_ERROR(await_stream(m, stream));
   return iree_hal_device_transfer_d2h(stream->device->handle, buffer, offset, element, size,
                                       IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout());
 }

@@ -3,6 +3,7 @@
 #include "vm/bytecode/state.h"
 
 #include "iree/modules/hal/types.h"
+#include "vm/wait.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Life
@@ -175,6 +176,7 @@ iree_status_t vm_import_call(const vm_import_t* import, iree_vm_stack_t* stack, 
   }
   iree_vm_function_call_t call = {import->function, arguments, results};
   iree_status_t status = import->function.module->begin_call(import->function.module->self, stack, call);
+  status = vm_wait_finish(stack, results, status);
   return iree_status_is_ok(status) ? status : iree_status_annotate_f(status, "while calling import");
 }
 

@@ -205,6 +205,34 @@ iree_status_t vm_stream_await(vm_stream_t* stream) {
   return vm_device_await(stream->device->budget, stream->semaphore, stream->value);
 }
 
+static bool is_pending(iree_hal_semaphore_t* semaphore, uint64_t value) {
+  uint64_t current = 0;
+  iree_status_t status = iree_hal_semaphore_query(semaphore, &current);
+  return iree_status_consume_code(status) == IREE_STATUS_OK && current < value;
+}
+
+iree_status_t vm_yield_for(iree_vm_stack_t* stack, iree_hal_semaphore_list_t points) {
+  iree_host_size_t count = 0;
+  for (iree_host_size_t i = 0; i < points.count; ++i)
+    count += is_pending(points.semaphores[i], points.payload_values[i]);
+  if (!count) return iree_ok_status();
+  iree_budget_t* budget = iree_vm_stack_budget(stack);
+  iree_time_t deadline_ns = budget ? iree_budget_deadline_ns(budget) : IREE_TIME_INFINITE_FUTURE;
+  iree_vm_wait_frame_t* frame = NULL;
+  IREE_RETURN_IF_ERROR(
+      iree_vm_stack_wait_enter(stack, IREE_VM_WAIT_ALL, points.count, iree_make_deadline(deadline_ns), 0, &frame));
+  for (iree_host_size_t i = 0; i < points.count; ++i) {
+    frame->wait_sources[frame->count++] = iree_hal_semaphore_await(points.semaphores[i], points.payload_values[i]);
+  }
+  return iree_status_from_code(IREE_STATUS_DEFERRED);
+}
+
+iree_status_t vm_stream_yield(vm_stream_t* stream, iree_vm_stack_t* stack) {
+  if (stream->wait_count) IREE_RETURN_IF_ERROR(submit_barrier(stream));
+  if (!stream->value) return iree_ok_status();
+  return vm_yield_for(stack, (iree_hal_semaphore_list_t){1, &stream->semaphore, &stream->value});
+}
+
 iree_status_t vm_stream_signal(vm_stream_t* stream, iree_hal_semaphore_list_t points) {
   vm_submission_t submission;
   vm_stream_prepare(stream, &submission);

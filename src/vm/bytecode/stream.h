@@ -43,6 +43,10 @@ iree_status_t vm_stream_submitted(vm_stream_t* stream, const vm_submission_t* su
 
 // Blocks until everything submitted is done, or returns its failure.
 iree_status_t vm_stream_await(vm_stream_t* stream);
+// Instead of waiting for points, or for all of the stream's work: DEFERRED with a wait frame when there is something to
+// wait for. Failures are left to who waits.
+iree_status_t vm_yield_for(iree_vm_stack_t* stack, iree_hal_semaphore_list_t points);
+iree_status_t vm_stream_yield(vm_stream_t* stream, iree_vm_stack_t* stack);
 
 // Signals `points` after everything submitted.
 iree_status_t vm_stream_signal(vm_stream_t* stream, iree_hal_semaphore_list_t points);
