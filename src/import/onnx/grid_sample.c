@@ -13,7 +13,7 @@ enum { MAX_SPATIAL = 3, MAX_SAMPLES = 4096 };
 typedef struct sampler_t {
   onnx_node_t* n;
   ir_value_t* flat;    // x as [n, c, product of spatial sizes]; with `images` as [all of them, c]
-  ir_value_t* images;  // NULL, or which image each row of positions is of: [rows], i64
+  ir_value_t* images;  // NULL, or which image each row of positions is of: [rows], i64. Channels are last then
   int32_t spatial;
   onnx_dim_t size[MAX_SPATIAL];
   padding_t padding;
@@ -69,11 +69,17 @@ static ir_value_t* settle(sampler_t* s, int32_t d, ir_value_t* x, ir_value_t** i
   return clamp(s, d, x);
 }
 
-// x's elements at whole positions, [n, c, points].
+// Where rows and points of positions are among the dims of what is read there.
+static const int64_t* position_dims(const sampler_t* s) {
+  static const int64_t channels_first[] = {0, 2}, channels_last[] = {0, 1};
+  return s->images ? channels_last : channels_first;
+}
+
+// x's elements at whole positions, [n, c, points] or [n, points, c].
 static ir_value_t* fetch(sampler_t* s, ir_value_t* const* at) {
   onnx_node_t* n = s->n;
   ir_value_t *inside = NULL, *index = NULL;
-  static const int64_t spread[] = {0, 2}, first = 0, point = 2, offset = 1;
+  const int64_t first = 0, point = 2, offset = s->images ? 2 : 1;
   for (int32_t d = 0; d < s->spatial; ++d) {
     ir_value_t* x = graph_cast(n->b, settle(s, d, at[d], &inside), ir_type_int(n->ctx, 64), false);
     if (!index && s->images) index = onnx_broadcast_as(n, s->images, x, &first);
@@ -89,16 +95,17 @@ static ir_value_t* fetch(sampler_t* s, ir_value_t* const* at) {
                              {"start_index_map", ir_attr_i64_array(ctx, taken, 1)},
                              {"index_vector_dim", ir_attr_i64(ctx, 2)},
                              {"slice_sizes", ir_attr_i64_array(ctx, sizes, s->images ? 2 : 3)}};
-  const int64_t dims[] = {index->type->dims[0], s->channels.size, index->type->dims[1]};
+  int64_t dims[] = {index->type->dims[0], 0, 0};
+  dims[offset] = s->channels.size, dims[3 - offset] = index->type->dims[1];
   const ir_type_t* type = ir_type_tensor(ctx, s->flat->type->element, 3, dims);
   ir_value_t* y = graph_build(n->b, GRAPH_GATHER, (ir_value_t*[]){s->flat, index}, 2, type, attrs, 7);
-  if (inside) y = graph_select(n->b, onnx_broadcast_as(n, inside, y, spread), y, graph_splat_like(n->b, y, 0));
+  if (inside)
+    y = graph_select(n->b, onnx_broadcast_as(n, inside, y, position_dims(s)), y, graph_splat_like(n->b, y, 0));
   return y;
 }
 
 static ir_value_t* weighted(sampler_t* s, ir_value_t* y, ir_value_t* weight) {
-  static const int64_t spread[] = {0, 2};
-  return mul(s, y, onnx_broadcast_as(s->n, weight, y, spread));
+  return mul(s, y, onnx_broadcast_as(s->n, weight, y, position_dims(s)));
 }
 
 // Weights of the neighbours floor(x) - before ... of every position, per dim.
@@ -478,18 +485,18 @@ static ir_value_t* pixels(roi_t* r) {
   return onnx_reshape(n, x, 2, dims);
 }
 
-// The average (or the most) of each place's samples; 0 where there are none.
+// The average (or the most) of each place's samples, channels in front again; 0 where there are none.
 static ir_value_t* over_samples(roi_t* r, ir_value_t* y, ir_value_t* taken, bool most) {
-  static const int64_t samples[] = {3, 5}, box = 0, spread[] = {0, 2, 3, 4, 5};
+  static const int64_t samples[] = {2, 4}, box = 0, spread[] = {0, 1, 2, 3, 4}, perm[] = {0, 3, 1, 2};
   onnx_node_t* n = r->s.n;
-  const onnx_dim_t dims[] = {r->boxes,      r->s.channels,          onnx_dim_of(r->out[0]),
-                             r->samples[0], onnx_dim_of(r->out[1]), r->samples[1]};
+  const onnx_dim_t dims[] = {r->boxes,      onnx_dim_of(r->out[0]), r->samples[0], onnx_dim_of(r->out[1]),
+                             r->samples[1], r->s.channels};
   y = onnx_reshape(n, y, 6, dims);
   if (taken) {
     ir_value_t* none = graph_splat_like(n->b, y, most ? -INFINITY : 0);
     y = graph_select(n->b, onnx_broadcast_as(n, taken, y, spread), y, none);
   }
-  y = graph_reduce(n->b, y, samples, 2, most ? "max" : "add");
+  y = graph_transpose(n->b, graph_reduce(n->b, y, samples, 2, most ? "max" : "add"), perm);
   if (!taken) {
     double total = (double)(r->samples[0].size * r->samples[1].size);
     return most ? y : number(&r->s, SCALAR_mul, y, 1 / total);
@@ -502,7 +509,6 @@ static ir_value_t* over_samples(roi_t* r, ir_value_t* y, ir_value_t* taken, bool
 
 bool onnx_lower_roi_align(onnx_node_t* n) {
   roi_t r;
-  static const int64_t spread[] = {0, 2};
   const char* mode = onnx_string(n, "mode", "avg");
   bool most = strcmp(mode, "max") == 0;
   if (!most && strcmp(mode, "avg") != 0) return onnx_error(n, "mode '%s' is unknown", mode);
@@ -518,6 +524,6 @@ bool onnx_lower_roi_align(onnx_node_t* n) {
     r.s.at[d] = clamp(&r.s, d, at);
   }
   ir_value_t* y = interpolate(&r.s, false, most ? SCALAR_max : SCALAR_add);
-  y = graph_select(n->b, onnx_broadcast_as(n, inside, y, spread), y, graph_splat_like(n->b, y, 0));
+  y = graph_select(n->b, onnx_broadcast_as(n, inside, y, position_dims(&r.s)), y, graph_splat_like(n->b, y, 0));
   return onnx_return(n, over_samples(&r, y, taken, most), n->in[0].element);
 }
