@@ -21,6 +21,7 @@
 #include "kernels/layout.h"
 #include "kernels/strategy.h"
 #include "passes/attention.h"
+#include "passes/expand.h"
 #include "passes/fusion.h"
 #include "passes/passes.h"
 #include "passes/spread.h"
@@ -219,17 +220,23 @@ static pass_result_t step_attention(ir_op_t* module, ir_context_t* ctx, void* us
   return attention_run(module, ctx, &target);
 }
 
+static pass_result_t step_expand(ir_op_t* module, ir_context_t* ctx, void* user) {
+  return expand_run(module, ctx, all_targets(user, is_cpu) ? EXPAND_BLOCK_CPU : EXPAND_BLOCK);
+}
+
 static bool stage_optimize(run_t* r) {
   const pass_t const_eval = {.name = "const-eval", .run_with = step_const_eval, .user = r};
   const pass_t spread = {.name = "spread-work", .run_with = step_spread, .user = r};
   const pass_t attention = {.name = row_pass_attention.name, .run_with = step_attention, .user = r, .required = true};
+  pass_t expand = row_pass_expand;
+  expand.run = NULL, expand.run_with = step_expand, expand.user = r;
   const pass_t* const before[] = {&row_pass_inline,
                                   &row_pass_refine,
                                   &row_pass_boundary,
                                   &row_pass_canonicalize,
                                   &attention,
                                   &spread,
-                                  &row_pass_expand,
+                                  &expand,
                                   &row_pass_cse,
                                   &row_pass_contract_form,
                                   &row_pass_loop_numbers,

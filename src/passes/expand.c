@@ -323,17 +323,23 @@ static bool expand_window(ir_context_t* ctx, ir_op_t* op) {
   return true;
 }
 
+typedef struct expand_t {
+  ir_context_t* ctx;
+  int64_t block;
+} expand_t;
+
 static bool visit(void* user, ir_op_t* op) {
-  ir_context_t* ctx = user;
+  const expand_t* e = user;
+  ir_context_t* ctx = e->ctx;
   switch (ir_code(op)) {
     case GRAPH_FFT:
       expand_fft(ctx, op);
       return true;
     case GRAPH_SORT:
     case GRAPH_SORT_GENERIC:
-      return expand_sort(ctx, op);
+      return expand_sort(ctx, op, e->block);
     case GRAPH_TOP_K:
-      return expand_top_k(ctx, op, false);
+      return expand_top_k(ctx, op, false, e->block);
     case GRAPH_WINDOW:
       return expand_window(ctx, op);
     case GRAPH_CONCAT:
@@ -343,6 +349,8 @@ static bool visit(void* user, ir_op_t* op) {
   }
 }
 
-pass_result_t pass_expand(ir_op_t* module, ir_context_t* ctx) {
-  return rewrite_each(module, visit, ctx) ? PASS_CHANGED : PASS_UNCHANGED;
+pass_result_t expand_run(ir_op_t* module, ir_context_t* ctx, int64_t block) {
+  return rewrite_each(module, visit, &(expand_t){ctx, block}) ? PASS_CHANGED : PASS_UNCHANGED;
 }
+
+pass_result_t pass_expand(ir_op_t* module, ir_context_t* ctx) { return expand_run(module, ctx, EXPAND_BLOCK); }

@@ -10,11 +10,12 @@
 #include "passes/expand.h"
 #include "passes/passes.h"
 
-enum { SORT_WHOLE = 256, SORT_BLOCK = 64 };
+enum { SORT_WHOLE = 256 };
 
 typedef struct long_sort_t {
   ir_context_t* ctx;
   const ir_op_t* op;
+  int64_t block;
   uint32_t count;       // of the values
   ir_value_t** values;  // what is in order as far as it got; one more of them than `count` has room
 } long_sort_t;
@@ -41,7 +42,7 @@ static ir_block_t* add_block(long_sort_t* s, ir_op_t* loop, uint32_t region) {
 
 static void sort_in_loop(long_sort_t* s, ir_builder_t* b, ir_value_t* size) {
   const ir_type_t** types = ARENA_ARRAY(ir_context_arena(s->ctx), const ir_type_t*, s->count + 1);
-  s->values[s->count] = graph_index_constant(b, SORT_BLOCK);
+  s->values[s->count] = graph_index_constant(b, s->block);
   for (uint32_t i = 0; i <= s->count; ++i) types[i] = s->values[i]->type;
   ir_op_t* loop = ir_build(b, &(ir_op_state_t){.info = ir_context_op(s->ctx, GRAPH_WHILE),
                                                .operands = s->values,
@@ -61,7 +62,7 @@ static void sort_in_loop(long_sort_t* s, ir_builder_t* b, ir_value_t* size) {
   for (uint32_t i = 0; i < s->count; ++i) s->values[i] = ir_result(loop, i);
 }
 
-bool expand_sort(ir_context_t* ctx, ir_op_t* op) {
+bool expand_sort(ir_context_t* ctx, ir_op_t* op, int64_t block) {
   const ir_type_t* type = ir_operand(op, 0)->type;
   int64_t axis = graph_get_axis(op);
   bool is_part = graph_attr(op, GRAPH_ATTR_sorted) || graph_attr(op, GRAPH_ATTR_block);
@@ -69,13 +70,13 @@ bool expand_sort(ir_context_t* ctx, ir_op_t* op) {
   int64_t size = type->dims[axis];
   if (size != IR_DYNAMIC && size <= SORT_WHOLE) return false;
   ir_builder_t b = ir_builder_before(ctx, op);
-  long_sort_t s = {.ctx = ctx, .op = op, .count = op->result_count};
+  long_sort_t s = {.ctx = ctx, .op = op, .block = block, .count = op->result_count};
   s.values = ARENA_ARRAY(ir_context_arena(ctx), ir_value_t*, s.count + 1);
   for (uint32_t i = 0; i < s.count; ++i) s.values[i] = ir_operand(op, i);
   ir_value_t* run_time = size == IR_DYNAMIC ? graph_dim(&b, s.values[0], (uint32_t)axis) : NULL;
-  sort_part(&s, op->parent, op, s.count, (ir_named_attr_t){"block", ir_attr_i64(ctx, SORT_BLOCK)});
+  sort_part(&s, op->parent, op, s.count, (ir_named_attr_t){"block", ir_attr_i64(ctx, block)});
   if (run_time) sort_in_loop(&s, &b, run_time);
-  for (int64_t sorted = SORT_BLOCK; !run_time && sorted < size; sorted *= 2) {
+  for (int64_t sorted = block; !run_time && sorted < size; sorted *= 2) {
     sort_part(&s, op->parent, op, s.count, (ir_named_attr_t){"sorted", ir_attr_i64(ctx, sorted)});
   }
   for (uint32_t i = 0; i < s.count; ++i) ir_value_replace(ir_result(op, i), s.values[i]);
@@ -83,7 +84,7 @@ bool expand_sort(ir_context_t* ctx, ir_op_t* op) {
   return true;
 }
 
-bool expand_top_k(ir_context_t* ctx, ir_op_t* op, bool few) {
+bool expand_top_k(ir_context_t* ctx, ir_op_t* op, bool few, int64_t block) {
   ir_value_t* x = ir_operand(op, 0);
   int64_t axis = graph_get_axis(op);
   const ir_type_t* indices = op->results[1].type;
@@ -106,7 +107,7 @@ bool expand_top_k(ir_context_t* ctx, ir_op_t* op, bool few) {
     ir_value_replace(ir_result(op, i), graph_slice(&b, ir_result(sort, i), zeros, indices->dims, ones));
   }
   ir_op_erase(op);
-  return expand_sort(ctx, sort);
+  return expand_sort(ctx, sort, block);
 }
 
 pass_result_t pass_expand_top_k(ir_op_t* parent, ir_context_t* ctx) {
@@ -114,7 +115,7 @@ pass_result_t pass_expand_top_k(ir_op_t* parent, ir_context_t* ctx) {
   for (uint32_t r = 0; r < parent->region_count; ++r) {
     IR_FOR_BLOCKS(block, &parent->regions[r]) {
       IR_FOR_OPS_SAFE(op, block) {
-        bool changed = ir_is(op, GRAPH_TOP_K) ? expand_top_k(ctx, op, true)
+        bool changed = ir_is(op, GRAPH_TOP_K) ? expand_top_k(ctx, op, true, EXPAND_BLOCK)
                                               : op->region_count && pass_expand_top_k(op, ctx) == PASS_CHANGED;
         if (changed) result = PASS_CHANGED;
       }
