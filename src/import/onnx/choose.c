@@ -221,16 +221,13 @@ enum { EDGES = 5, UNCHOSEN = INT32_MAX };  // low y, x; high y, x; area
 
 typedef struct boxes_t {
   ir_value_t* edges[EDGES];  // in the shape of the scores: [batches, classes, boxes]
-  ir_value_t* table;         // [batches, boxes, EDGES]
   ir_value_t* threshold;     // in the shape of the scores
 } boxes_t;
 
-static void read_boxes(onnx_node_t* n, boxes_t* out) {
+static void read_boxes(onnx_node_t* n, ir_value_t* boxes, boxes_t* out) {
   static const int64_t at[] = {0, 2};
-  static const int64_t table_at[] = {0, 1};
   bool centered = onnx_int(n, "center_point_box", 0);
-  ir_value_t *boxes = n->in[0].v, *sides[4], *edges[EDGES], *columns[EDGES];
-  const onnx_dim_t dims[] = {onnx_dim(n, boxes, 0), onnx_dim(n, boxes, 1), onnx_dim_of(1)};
+  ir_value_t *sides[4], *edges[EDGES];
   for (int64_t i = 0; i < 4; ++i) sides[i] = onnx_entry(n, boxes, 2, i);
   for (int64_t i = 0; i < 2; ++i) {
     ir_value_t *a = sides[i], *b = sides[i + 2];
@@ -242,26 +239,20 @@ static void read_boxes(onnx_node_t* n, boxes_t* out) {
   }
   edges[4] = graph_binary(n->b, SCALAR_mul, graph_binary(n->b, SCALAR_sub, edges[2], edges[0]),
                           graph_binary(n->b, SCALAR_sub, edges[3], edges[1]));
-  for (int64_t i = 0; i < EDGES; ++i) {
-    columns[i] = onnx_reshape(n, onnx_spread(n, edges[i], 3, table_at), 3, dims);
-    out->edges[i] = onnx_broadcast_as(n, edges[i], n->in[1].v, at);
-  }
-  out->table = graph_concat(n->b, columns, EDGES, 2);
+  for (int64_t i = 0; i < EDGES; ++i) out->edges[i] = onnx_broadcast_as(n, edges[i], n->in[1].v, at);
 }
 
-// Which boxes overlap their class's chosen one (`is_chosen`, at most one along the last dimension) too much.
-static ir_value_t* overlaps(onnx_node_t* n, const boxes_t* boxes, ir_value_t* is_chosen) {
-  static const int64_t batch = 0, last = 2, middle = 1, pair[] = {0, 1};
-  const ir_type_t* f32 = boxes->table->type->element;
-  const graph_contract_t dims = {.lhs_batch = &batch,
-                                 .rhs_batch = &batch,
-                                 .lhs_contract = &last,
-                                 .rhs_contract = &middle,
-                                 .batch_count = 1,
-                                 .contract_count = 1};
-  ir_value_t* table = graph_contract(n->b, graph_cast(n->b, is_chosen, f32, true), boxes->table, &dims, f32);
-  ir_value_t *chosen[EDGES], *length[2];
-  for (int64_t i = 0; i < EDGES; ++i) chosen[i] = onnx_broadcast_as(n, onnx_entry(n, table, 2, i), is_chosen, pair);
+// Which boxes overlap the one that is best in their class too much; `best` has its number: [batches, classes].
+static ir_value_t* overlaps(onnx_node_t* n, const boxes_t* boxes, ir_value_t* best) {
+  static const int64_t pair[] = {0, 1};
+  ir_value_t *chosen[EDGES], *length[2], *like = boxes->edges[0];
+  const onnx_dim_t dims[] = {onnx_dim(n, best, 0), onnx_dim(n, best, 1)};
+  ir_value_t* places = onnx_spread(n, best, 3, pair);
+  for (int64_t i = 0; i < EDGES; ++i) {
+    ir_value_t* edge = onnx_gather_elements(n, boxes->edges[i], places, 2);
+    if (!edge) return NULL;
+    chosen[i] = onnx_broadcast_as(n, onnx_reshape(n, edge, 2, dims), like, pair);
+  }
   for (int64_t i = 0; i < 2; ++i) {
     ir_value_t* high = graph_binary(n->b, SCALAR_min, boxes->edges[i + 2], chosen[i + 2]);
     ir_value_t* low = graph_binary(n->b, SCALAR_max, boxes->edges[i], chosen[i]);
@@ -311,7 +302,7 @@ static ir_value_t* choose_boxes(onnx_node_t* n, const boxes_t* boxes, ir_value_t
   ir_value_t* number = onnx_broadcast_as(n, ir_result(best, 1), order, pair);
   ir_value_t* is_best = graph_binary(n->b, SCALAR_eq, number, onnx_iota_like(n, number, 2));
   ir_value_t* is_chosen = graph_binary(n->b, SCALAR_and, is_best, left);
-  ir_value_t* out = graph_binary(n->b, SCALAR_or, is_chosen, overlaps(n, boxes, is_chosen));
+  ir_value_t* out = graph_binary(n->b, SCALAR_or, is_chosen, overlaps(n, boxes, ir_result(best, 1)));
   ir_value_t* next_left = graph_binary(n->b, SCALAR_and, left, onnx_unary(n, SCALAR_not, out));
   ir_value_t* next_order = graph_select(n->b, is_chosen, onnx_scalar_like(n, round, order), order);
   ir_value_t* next[] = {any_left(n, next_left), next_left, next_order};
@@ -340,10 +331,18 @@ bool onnx_lower_non_max_suppression(onnx_node_t* n) {
   ir_value_t *scores = n->in[1].v, *least;
   if (!onnx_check_rank(n, 0, 3, 3) || !onnx_check_rank(n, 1, 3, 3)) return false;
   if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1)) return false;
-  if (onnx_dim_size(n->in[0], 2) != 4) return onnx_error(n, "a box must have four numbers");
+  int64_t numbers = onnx_dim_size(n->in[0], 2);
+  if (numbers != 4 && numbers != IR_DYNAMIC) return onnx_error(n, "a box must have four numbers");
+  if (scores->type->dims[2] == 0) {  // no boxes
+    const int64_t none[] = {0, 3};
+    return onnx_return(n, graph_splat_integer(n->b, ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 2, none), 0),
+                       onnx_si64(n->ctx));
+  }
   if (!threshold(n, 3, scores, &boxes.threshold) || !threshold(n, 4, scores, &least)) return false;
   if (!boxes.threshold) boxes.threshold = graph_splat_like(n->b, scores, 0);
-  read_boxes(n, &boxes);
+  ir_value_t* given = onnx_sized(n, n->in[0].v, 2, 4);
+  if (!given) return false;
+  read_boxes(n, given, &boxes);
   ir_value_t* alive = least ? graph_binary(n->b, SCALAR_gt, scores, least)
                             : graph_binary(n->b, SCALAR_eq, onnx_iota_like(n, scores, 2), onnx_iota_like(n, scores, 2));
   ir_value_t* limit = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), 0);

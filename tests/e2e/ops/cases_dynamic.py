@@ -41,6 +41,9 @@ after_shape = nodes(("Shape", "x1", "s", {}), ("Expand", "x0 s", "y0", {}))
 masked = nodes(("MatMul", "x0 x1", "scores", {}), ("Add", "scores x2", "masked", {}),
                ("Softmax", "masked", "p", {"axis": -1}), ("MatMul", "p x3", "o", {}), ("Mul", "masked x2", "again", {}),
                ("ReduceSum", "again", "s", {"keepdims": 0}), ("Add", "o s", "y0", {}))
+dynamic("NonMaxSuppression", "open", f32("b", "n", "k"), f32("b", "c", "n"), const([7], np.int64), const([0.3]),
+        sizes=[{"b": 2, "n": 40, "k": 4, "c": 3}, {"b": 1, "n": 1, "k": 4, "c": 1}])
+case("NonMaxSuppression", "no-boxes", f32(1, 0, 4), f32(1, 2, 0), const([7], np.int64), dynamic=True)
 dynamic("Det", "", f32("n", "n"), sizes=[{"n": 6}, {"n": 1}, {"n": 2}, {"n": 19}], tolerance=1e-2)
 dynamic("Det", "batch", f32("b", 2, "n", "m"), tolerance=1e-2, sizes=[{"b": 3, "n": 7, "m": 7}, {"b": 1, "n": 3, "m": 3}])
 graph_case("Expand-dynamic-either", after_shape, f32("n", "k"), f32("m", "l"), sizes=EITHERS)
