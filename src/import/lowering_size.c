@@ -112,8 +112,8 @@ static origin_t find_origin(const ir_op_t* op, int32_t dim) {
 
 // Where the run-time size of a dimension comes from: an index value that is at hand, or dimension *i of *x, as near to
 // the function's arguments as it can be told.
-static ir_value_t* find_size(ir_value_t** x, int32_t* i) {
-  for (ir_op_t* op; (op = (*x)->def) != NULL;) {
+static ir_value_t* find_size(ir_value_t** x, int32_t* i, int64_t steps) {
+  for (ir_op_t* op; (op = (*x)->def) != NULL && steps-- > 0;) {
     uint32_t code = ir_code(op);
     if (code == GRAPH_RESHAPE || code == GRAPH_BROADCAST || code == GRAPH_SLICE) return size_operand(op, 1, *i);
     if (code == GRAPH_DYNAMIC_SLICE) return size_operand(op, 1 + (uint32_t)ir_operand(op, 0)->type->rank, *i);
@@ -128,10 +128,12 @@ static ir_value_t* find_size(ir_value_t** x, int32_t* i) {
   return NULL;
 }
 
-ir_value_t* lower_size(ir_builder_t* b, ir_value_t* x, int32_t i) {
-  ir_value_t* value = x->type->dims[i] == IR_DYNAMIC ? find_size(&x, &i) : NULL;
+static ir_value_t* near_size(ir_builder_t* b, ir_value_t* x, int32_t i, int64_t steps) {
+  ir_value_t* value = x->type->dims[i] == IR_DYNAMIC ? find_size(&x, &i, steps) : NULL;
   return value ? value : graph_dim(b, x, (uint32_t)i);
 }
+
+ir_value_t* lower_size(ir_builder_t* b, ir_value_t* x, int32_t i) { return near_size(b, x, i, INT64_MAX); }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Equal sizes
@@ -175,7 +177,8 @@ ir_value_t* lower_size_common(ir_builder_t* b, ir_value_t* x, ir_value_t* y) {
   return is_common_of(y, x, 0) ? y : graph_common_size(b, x, y);
 }
 
-enum { MAX_NAMES = 16, MAX_DEPTH = 8 };
+// FAR: each op of a long chain is asked for; what is behind passes/sizes.c finds.
+enum { MAX_NAMES = 16, MAX_DEPTH = 8, FAR = 1000 };
 
 // A sum of names that the model gives to sizes, and a number.
 typedef struct names_t {
@@ -222,7 +225,7 @@ static const char* declared_name(const ir_value_t* x, int32_t i) {
 static bool add_value(names_t* out, const ir_value_t* v, int depth);
 
 static bool add_dim(names_t* out, ir_value_t* x, int32_t i, int depth) {
-  const ir_value_t* size = x->type->dims[i] == IR_DYNAMIC ? find_size(&x, &i) : NULL;
+  const ir_value_t* size = x->type->dims[i] == IR_DYNAMIC ? find_size(&x, &i, FAR) : NULL;
   if (size) return add_value(out, size, depth + 1);
   if (x->type->dims[i] != IR_DYNAMIC) return out->number += x->type->dims[i], x->type->dims[i] < INT32_MAX;
   if (ir_is(x->def, GRAPH_CONCAT) && depth < MAX_DEPTH) {
@@ -244,9 +247,9 @@ static bool add_value(names_t* out, const ir_value_t* v, int depth) {
          add_value(out, ir_operand(v->def, 1), depth + 1);
 }
 
-// The model says that the sizes are equal.
-static bool declared_same(const ir_value_t* a, const ir_value_t* b) {
+bool lower_size_agrees(const ir_value_t* a, const ir_value_t* b) {
   names_t x = {0}, y = {0};
+  if (lower_size_same(a, b)) return true;
   if (!add_value(&x, a, 0) || !add_value(&y, b, 0) || x.count != y.count || x.number != y.number) return false;
   for (uint32_t i = 0; i < x.count; ++i) {
     if (x.items[i].length != y.items[i].length) return false;
@@ -273,13 +276,13 @@ static void read_side(ir_builder_t* b, side_t* side, ir_value_t* v, int32_t rank
   for (int32_t i = 0; i < rank; ++i) {
     int32_t own = i - (rank - v->type->rank);
     side->from[i] = side->to[i] = own < 0 ? 1 : v->type->dims[own];
-    side->from_values[i] = side->to_values[i] = side->from[i] == IR_DYNAMIC ? lower_size(b, v, own) : NULL;
+    side->from_values[i] = side->to_values[i] = side->from[i] == IR_DYNAMIC ? near_size(b, v, own, FAR) : NULL;
   }
 }
 
 // An operand keeps a size that the model says is the common one: they must agree.
 static void set_size(side_t* side, int32_t i, int64_t size, ir_value_t* value) {
-  bool agrees = side->from[i] == IR_DYNAMIC && size == IR_DYNAMIC && declared_same(side->from_values[i], value);
+  bool agrees = side->from[i] == IR_DYNAMIC && size == IR_DYNAMIC && lower_size_agrees(side->from_values[i], value);
   if (!agrees) side->to[i] = size, side->to_values[i] = value;
 }
 
@@ -291,7 +294,7 @@ static const side_t* find_common_dim(ir_builder_t* b, side_t* sides, uint32_t co
     int64_t own = sides[k].from[i];
     ir_value_t* own_value = sides[k].from_values[i];
     if (size == IR_DYNAMIC && own == IR_DYNAMIC) {
-      if (!declared_same(value, own_value)) value = lower_size_common(b, value, own_value);
+      if (!lower_size_agrees(value, own_value)) value = lower_size_common(b, value, own_value);
     } else if (size == 1 || (size == IR_DYNAMIC && own != 1)) {
       size = own, value = own_value;
     } else if (own != 1 && own != IR_DYNAMIC && own != size) {

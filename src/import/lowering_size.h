@@ -16,6 +16,8 @@
 ir_value_t* lower_size(ir_builder_t* b, ir_value_t* x, int32_t i);
 // Whether two sizes are surely equal.
 bool lower_size_same(const ir_value_t* a, const ir_value_t* b);
+// Or the model says so: what has such sizes is not broadcast, and must agree.
+bool lower_size_agrees(const ir_value_t* a, const ir_value_t* b);
 // The constant that a size is, if it is one.
 bool lower_size_constant(const ir_value_t* v, int64_t* out);
 // What two sizes broadcast to: one of them, where it can be told which.

@@ -24,3 +24,11 @@ func.func @others(%x: !torch.vtensor<[?],f32>, %y: !torch.vtensor<[?],f32>) -> !
   %1 = torch.operator "onnx.Mul"(%0, %y) : (!torch.vtensor<[?],f32>, !torch.vtensor<[?],f32>) -> !torch.vtensor<[?],f32>
   return %1 : !torch.vtensor<[?],f32>
 }
+
+// CHECK-LABEL: @products
+// CHECK-NOT: graph.broadcast
+// CHECK: graph.contract
+func.func @products(%x: !torch.vtensor<[?,4,?],f32>, %y: !torch.vtensor<[?,?,5],f32>) -> !torch.vtensor<[?,4,5],f32> attributes {torch.onnx_meta.opset_version = 18 : si64, torch.onnx_meta.dim_params = [["n", "", "k"], ["n", "k", ""]]} {
+  %0 = torch.operator "onnx.MatMul"(%x, %y) : (!torch.vtensor<[?,4,?],f32>, !torch.vtensor<[?,?,5],f32>) -> !torch.vtensor<[?,4,5],f32>
+  return %0 : !torch.vtensor<[?,4,5],f32>
+}

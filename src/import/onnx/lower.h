@@ -194,7 +194,8 @@ onnx_dim_t onnx_dim(onnx_node_t* n, ir_value_t* x, int32_t i);
 // The first `count` elements of a dimension.
 ir_value_t* onnx_prefix(onnx_node_t* n, ir_value_t* x, int64_t axis, onnx_dim_t count);
 onnx_dim_t onnx_dim_of(int64_t size);
-bool onnx_dim_same(onnx_dim_t a, onnx_dim_t b);  // surely equal
+bool onnx_dim_same(onnx_dim_t a, onnx_dim_t b);    // surely equal
+bool onnx_dim_agrees(onnx_dim_t a, onnx_dim_t b);  // or the model says so (import/lowering_size.h)
 bool onnx_dim_is_constant(onnx_dim_t dim, int64_t* out);
 onnx_dim_t onnx_dim_binary(onnx_node_t* n, scalar_fn_t fn, onnx_dim_t a, onnx_dim_t b);
 onnx_dim_t onnx_dim_mul(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);

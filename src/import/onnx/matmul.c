@@ -8,8 +8,13 @@ static ir_value_t* broadcast_batch(onnx_node_t* n, ir_value_t* x, int32_t batch_
   onnx_dim_t dims[ONNX_MAX_RANK];
   int32_t rank = x->type->rank;
   bool same = rank == batch_rank + 2;
-  for (int32_t i = 0; i < batch_rank; ++i) dims[i] = batch[i];
-  for (int32_t i = 0; same && i < batch_rank; ++i) same = onnx_dim_same(onnx_dim(n, x, i), batch[i]);
+  for (int32_t i = 0; i < batch_rank; ++i) {
+    int32_t own = i - (batch_rank + 2 - rank);
+    onnx_dim_t size = own < 0 ? onnx_dim_of(1) : onnx_dim(n, x, own);
+    bool agrees = onnx_dim_agrees(size, batch[i]);
+    dims[i] = agrees ? size : batch[i];
+    same &= agrees;
+  }
   if (same) return x;
   for (int32_t i = 0; i < 2; ++i) dims[batch_rank + i] = onnx_dim(n, x, rank - 2 + i);
   return onnx_broadcast_to(n, x, batch_rank + 2, dims);
@@ -20,7 +25,7 @@ static bool merge_dims(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b, onnx_dim_t* o
   if (known && a.size != b.size && a.size != 1 && b.size != 1) {
     return onnx_error(n, "batch sizes %lld and %lld do not broadcast", (long long)a.size, (long long)b.size);
   }
-  return *out = onnx_dim_common(n, a, b), true;
+  return *out = onnx_dim_agrees(a, b) ? a : onnx_dim_common(n, a, b), true;
 }
 
 static bool batch_dims(onnx_node_t* n, ir_value_t* a, ir_value_t* b, int32_t rank, onnx_dim_t* out) {
