@@ -1,7 +1,7 @@
 # Front door: everything is built into build/ (tools in build/tools, libraries in build/lib).
 BUILD ?= build
 PREFIX ?= /usr/local
-.PHONY: setup build install demo test soak models models-amdgpu format clean
+.PHONY: setup build install wheels demo test soak models models-amdgpu format clean
 build: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else : >$(BUILD)/build.log; build_tools/progress.sh build $(BUILD)/build.log ninja -C $(BUILD); fi
 $(BUILD)/build.ninja:
@@ -11,6 +11,8 @@ setup:
 	@build_tools/setup.sh
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
+wheels: build
+	@.venv/bin/python python/wheels.py $(BUILD)
 demo: build
 	@examples/digits/demo.sh $(BUILD)
 test: build

@@ -116,9 +116,14 @@ jax() {
   return $bad
 }
 
+# All of ONNX's backend tests through Python's iree.onnx.
+onnx() {
+  PYTHONPATH=$build/python $python tests/python/onnx_backend_test.py --all --cache "$build/tests"
+}
+
 # Every reader of untrusted files, 20 CPU-minutes each.
 fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random sweep address threads calls queues entries targets jax fuzzers" "$@"
+run_steps "memory random sweep address threads calls queues entries targets jax onnx fuzzers" "$@"

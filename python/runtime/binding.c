@@ -201,7 +201,8 @@ static bool add_handle_type(PyObject* module, kind_t kind, const char* name, des
     can_be_made |= own->slot == Py_tp_new;
     slots[count++] = *own;
   }
-  size_t size = kind == KIND_CONTEXT ? sizeof(handle_t) + 3 * sizeof(void*) : sizeof(handle_t);
+  bool has_more = kind == KIND_CONTEXT || kind == KIND_MODULE;
+  size_t size = has_more ? BINDING_OBJECT_SIZE : sizeof(handle_t);
   return binding_add_type(module, &binding_types[kind], name, size, slots, !can_be_made);
 }
 

@@ -20,11 +20,12 @@ typedef enum kind_t {
 } kind_t;
 extern PyTypeObject* binding_types[KIND_COUNT];
 
-// Every object of handles.def; contexts have more behind it.
+// Every object of handles.def; contexts and modules have more behind it.
 typedef struct handle_t {
   PyObject_HEAD;
   void* ptr;  // owned
 } handle_t;
+enum { BINDING_OBJECT_SIZE = sizeof(handle_t) + 3 * sizeof(void*) };  // bytes of those two
 
 // Python's object for a pointer whose reference it takes over, also when it fails. NULL with an exception.
 PyObject* binding_wrap(kind_t kind, void* ptr);

@@ -6,7 +6,7 @@ typedef struct context_t {
   PyThread_type_lock lock;
   unsigned long owner;  // the thread that is in a call
 } context_t;
-static_assert(sizeof(context_t) <= sizeof(handle_t) + 3 * sizeof(void*), "binding.c makes objects of that size");
+static_assert(sizeof(context_t) <= BINDING_OBJECT_SIZE, "binding.c makes objects of that size");
 
 static iree_status_t append_modules(PyObject* list, iree_vm_context_t* context) {
   Py_ssize_t count = PyTuple_Size(list);

@@ -8,15 +8,16 @@
 // Tables
 //===----------------------------------------------------------------------------------------------------------------===
 
-// (key, bytes, offset in the file or None, pattern or None)
+// (place in the file's table, key, bytes, offset in the file or None, pattern or None)
 static PyObject* describe(const parameter_file_t* file, const parameter_entry_t* entry) {
   PyObject* key = binding_text(entry->key);
   PyObject* item = NULL;
   unsigned long long length = entry->length;
+  Py_ssize_t order = (Py_ssize_t)entry->order;
   if (key && entry->data) {
-    item = Py_BuildValue("(OKnO)", key, length, (Py_ssize_t)(entry->data - file->contents.data), Py_None);
+    item = Py_BuildValue("(nOKnO)", order, key, length, (Py_ssize_t)(entry->data - file->contents.data), Py_None);
   } else if (key) {
-    item = Py_BuildValue("(OKOy#)", key, length, Py_None, entry->pattern, (Py_ssize_t)entry->pattern_length);
+    item = Py_BuildValue("(nOKOy#)", order, key, length, Py_None, entry->pattern, (Py_ssize_t)entry->pattern_length);
   }
   Py_XDECREF(key);
   return item;
@@ -97,7 +98,7 @@ static PyObject* create_module(PyObject* self, PyObject* args) {
 bool parameters_add(PyObject* module) {
   static PyMethodDef functions[] = {
       {"read_parameters", read_parameters, METH_VARARGS,
-       "read_parameters(path): list of (key, bytes, offset in the file or None, pattern or None)."},
+       "read_parameters(path): list of (place, key, bytes, offset in the file or None, pattern or None)."},
       {"create_parameters_module", create_module, METH_VARARGS, "create_parameters_module(instance, [(scope, path)])"},
       {NULL, NULL, 0, NULL}};
   return PyModule_AddFunctions(module, functions) == 0;

@@ -8,6 +8,12 @@
 
 PyTypeObject* vm_function_type;
 
+typedef struct module_t {
+  handle_t base;
+  iree_const_byte_span_t contents;  // of a compiled module, as long as it lives
+} module_t;
+static_assert(sizeof(module_t) <= BINDING_OBJECT_SIZE, "binding.c makes objects of that size");
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Instances
 //===----------------------------------------------------------------------------------------------------------------===
@@ -70,7 +76,11 @@ static PyObject* load(iree_vm_instance_t* instance, archive_t* archive, const vo
       iree_vm_bytecode_module_create(instance, IREE_VM_BYTECODE_MODULE_FLAG_NONE, iree_make_const_byte_span(data, size),
                                      deallocator, iree_allocator_system(), &module);
   Py_END_ALLOW_THREADS;
-  if (binding_check(status, "Error creating vm module from buffer")) return binding_wrap(KIND_MODULE, module);
+  if (binding_check(status, "Error creating vm module from buffer")) {
+    PyObject* self = binding_wrap(KIND_MODULE, module);
+    if (self) ((module_t*)self)->contents = iree_make_const_byte_span(data, size);
+    return self;
+  }
   Py_CLEAR(archive->callback);
   archive_free(archive);
   return NULL;
@@ -249,6 +259,13 @@ static PyObject* module_dependencies(PyObject* self, void* unused) {
   return list;
 }
 
+// A copy; None for modules that were not compiled.
+static PyObject* module_blob(PyObject* self, void* unused) {
+  iree_const_byte_span_t contents = ((module_t*)self)->contents;
+  if (!contents.data) Py_RETURN_NONE;
+  return PyBytes_FromStringAndSize((const char*)contents.data, (Py_ssize_t)contents.data_length);
+}
+
 static PyMethodDef module_methods[] = {
     {"copy_buffer", module_copy_buffer, METH_VARARGS | METH_STATIC, "copy_buffer(instance, buffer)"},
     {"from_buffer", (PyCFunction)(void (*)(void))module_from_buffer, METH_VARARGS | METH_KEYWORDS | METH_STATIC,
@@ -267,6 +284,7 @@ static PyGetSetDef module_properties[] = {
     {"version", module_version, NULL, "Its version.", NULL},
     {"function_names", module_function_names, NULL, "Names of its exports.", NULL},
     {"dependencies", module_dependencies, NULL, "Names of the modules that it imports from.", NULL},
+    {"stashed_flatbuffer_blob", module_blob, NULL, "What it was loaded from, as bytes.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 PyType_Slot binding_iree_vm_module_slots[] = {
     {Py_tp_methods, module_methods}, {Py_tp_getset, module_properties}, {Py_tp_repr, module_repr}, {0, NULL}};

@@ -40,13 +40,27 @@ static PyObject* list_push_none(PyObject* self, PyObject* unused) {
   return binding_none_or_error(iree_vm_list_push_variant_retain(binding_ptr(self), &none), "Could not push None");
 }
 
+// An object of the runtime, or one whose method `__iree_vm_ref__` gives it (DeviceArray, VmRef).
+static bool to_ref(PyObject* object, iree_vm_ref_t* out_ref) {
+  if (binding_to_ref(object, out_ref)) return true;
+  PyObject* method = PyObject_GetAttrString(object, "__iree_vm_ref__");
+  PyObject* held = method ? PyObject_CallNoArgs(method) : NULL;
+  bool called = method != NULL;
+  Py_XDECREF(method);
+  if (!called) PyErr_Clear();
+  bool found = held && (held == Py_None || binding_to_ref(held, out_ref));
+  if (!found && !PyErr_Occurred()) {
+    PyErr_Format(PyExc_TypeError, "an object of the runtime is needed, not %R", (PyObject*)Py_TYPE(object));
+  }
+  Py_XDECREF(held);
+  return found;
+}
+
 // A list that held itself would never be freed.
 static PyObject* list_push_ref(PyObject* self, PyObject* object) {
   iree_vm_ref_t ref = iree_vm_ref_null();
   if (object == Py_None) return list_push_none(self, NULL);
-  if (!binding_to_ref(object, &ref)) {
-    return PyErr_Format(PyExc_TypeError, "an object of the runtime is needed, not %R", (PyObject*)Py_TYPE(object));
-  }
+  if (!to_ref(object, &ref)) return NULL;
   iree_status_t status = iree_ok_status();
   if (!iree_vm_list_may_hold(binding_ptr(self), ref)) {
     status = iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the list would hold itself");

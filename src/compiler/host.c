@@ -439,6 +439,26 @@ static void begin_function(host_t* h, const host_program_t* program, uint32_t in
   h->body = h->func->regions[0].first;
 }
 
+// What the function tells callers: its declaration, its model when it has fences itself, and the strings of the
+// attribute `iree.reflection`.
+static const module_pair_t* reflection(host_t* h, size_t* out_count) {
+  const ir_attr_t* more = ir_op_attr(h->func, "iree.reflection");
+  uint32_t more_count = more && more->kind == IR_ATTR_DICT ? more->count : 0;
+  module_pair_t* pairs = ARENA_ARRAY(ir_context_arena(h->ctx), module_pair_t, more_count + 2);
+  size_t count = 0;
+  pairs[count++] = (module_pair_t){host_view("iree.abi.declaration"), host_view(declaration(h, h->name, h->abi))};
+  if (has_fences(h->func)) pairs[count++] = (module_pair_t){host_view("iree.abi.model"), host_view("coarse-fences")};
+  for (uint32_t i = 0; i < more_count; ++i) {
+    const ir_named_attr_t* entry = &more->entries[i];
+    bool taken = strcmp(entry->name, "iree.abi.declaration") == 0 || strcmp(entry->name, "iree.abi.model") == 0;
+    if (entry->value->kind == IR_ATTR_STRING && !taken) {
+      pairs[count++] = (module_pair_t){host_view(entry->name), {entry->value->text, entry->value->size}};
+    }
+  }
+  *out_count = count;
+  return pairs;
+}
+
 static void emit_function(host_t* h, const host_program_t* programs, uint32_t count, uint32_t index) {
   arena_t* arena = ir_context_arena(h->ctx);
   const char* exported = h->name;
@@ -459,14 +479,12 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
     host_add_initializer(h, h->f);
     return host_clear_data(h->body);
   }
-  module_pair_t attrs[] = {{host_view("iree.abi.declaration"), host_view(declaration(h, h->name, h->abi))},
-                           {host_view("iree.abi.model"), host_view("coarse-fences")}};
-  if (has_fences(h->func)) {
-    module_writer_export(h->writer, host_view(h->name), h->f, 2, attrs);
-  } else if (async) {
-    module_writer_export_pair(h->writer, host_view(h->name), h->f, 1, attrs);
+  size_t attr_count = 0;
+  const module_pair_t* attrs = reflection(h, &attr_count);
+  if (async && !has_fences(h->func)) {
+    module_writer_export_pair(h->writer, host_view(h->name), h->f, attr_count, attrs);
   } else {
-    module_writer_export(h->writer, host_view(h->name), h->f, 1, attrs);
+    module_writer_export(h->writer, host_view(h->name), h->f, attr_count, attrs);
   }
   host_clear_data(h->body);
 }

@@ -216,6 +216,208 @@ class ArrayTest(unittest.TestCase):
         np.testing.assert_array_equal(host, X * X)
 
 
+NESTED = """
+func.func @f(%a: tensor<2xf32>, %b: tensor<i32>, %c: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<i32>)
+    attributes {iree.reflection = {iree.abi = "{\\22a\\22: [[\\22sdict\\22, [\\22x\\22, [\\22ndarray\\22, \\22f32\\22, 1, 2]],
+        [\\22y\\22, [\\22ndarray\\22, \\22i32\\22, 0]]], [\\22named\\22, \\22z\\22, [\\22ndarray\\22, \\22f32\\22, 1, 2]]],
+        \\22r\\22: [[\\22stuple\\22, [\\22ndarray\\22, \\22f32\\22, 1, 2], [\\22slist\\22, [\\22ndarray\\22, \\22f32\\22, 1, 2],
+        [\\22ndarray\\22, \\22i32\\22, 0]]]], \\22v\\22: 1}"}} {
+  return %c, %a, %b : tensor<2xf32>, tensor<2xf32>, tensor<i32>
+}
+""".replace("\n        ", " ")
+WEIGHTS = """
+util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<4xf32>
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %w = util.global.load @w : tensor<4xf32>
+  %0 = stablehlo.add %a, %w : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+def compile_and_load(program, *flags, before=(), config=None):
+    config = config or rt.Config("local-task")
+    data = iree.compiler.compile_str(program, target_backends=["vmvx"], extra_args=flags)
+    return rt.load_vm_modules(*before, rt.VmModule.copy_buffer(config.vm_instance, data), config=config)[-1]
+
+
+class ProgramTest(unittest.TestCase):
+    def test_nested_values(self):
+        f = compile_and_load(NESTED).f
+        z, (x, y) = f({"x": [1, 2], "y": 3}, z=[5, 6])
+        self.assertEqual((x.tolist(), y.item(), z.tolist()), ([1, 2], 3, [5, 6]))
+        self.assertIsInstance(f({"y": 3, "x": X[:2]}, X[2:]), tuple)
+        for wrong in (({"x": [1, 2]}, [1, 2]), ([[1, 2], 3], [1, 2]), ({"x": [1, 2], "y": 3},)):
+            with self.assertRaises((ValueError, TypeError)):
+                f(*wrong)
+
+    def test_fences(self):
+        module = compile_and_load(PROGRAM, "--iree-execution-model=async-external")
+        self.assertEqual(module.mul.vm_function.reflection["iree.abi.model"], "coarse-fences")
+        result = X
+        for _ in range(3):
+            result = module.mul(result, X)
+        np.testing.assert_array_equal(result, X**4)
+
+    def test_parameters(self):
+        instance = rt.Config("local-task").vm_instance
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "w.irpa")
+            saved = rt.save_archive_file({"w": X, "one": rt.SplatValue(np.float32(1), [4]), "none": X[:0]}, path)
+            self.assertEqual([key for key, _ in saved.items()], ["w", "one", "none"])
+            np.testing.assert_array_equal(rt.parameter_index_entry_as_numpy_ndarray(saved[0]), X)
+            loaded = rt.ParameterIndex()
+            loaded.load(path)
+            entries = dict(loaded.items())
+            self.assertEqual({key: entry.length for key, entry in entries.items()}, {"w": 16, "one": 16, "none": 0})
+            self.assertTrue(entries["one"].is_splat)
+            np.testing.assert_array_equal(rt.parameter_index_entry_as_numpy_flat_ndarray(entries["w"]), X.view(np.uint8))
+            memory = rt.ParameterIndex()
+            rt.parameter_index_add_numpy_ndarray(memory, "w", 2 * X)
+            splat = rt.ParameterIndex()
+            splat.add_splat("w", np.float32(1).tobytes(), 16)
+            for index, wanted in ((loaded, X), (memory, 2 * X), (splat, np.ones(4, np.float32))):
+                parameters = rt.create_io_parameters_module(instance, index.create_provider(scope="model"))
+                module = compile_and_load(WEIGHTS, before=[parameters])
+                np.testing.assert_array_equal(module.f(X), X + wanted)
+            pathlib.Path(folder, "bad.irpa").write_bytes(path.read_bytes()[:50])
+            with self.assertRaises(ValueError):
+                rt.ParameterIndex().load(pathlib.Path(folder, "bad.irpa"))
+        with self.assertRaisesRegex(RuntimeError, "NOT_FOUND"):
+            compile_and_load(WEIGHTS, before=[rt.create_io_parameters_module(instance)])
+
+    def test_debug_sink(self):
+        """It lives as long as the module; programs that are compiled here trace nothing."""
+        config = rt.Config("local-sync")
+        sink = rt.HalModuleDebugSink(lambda key, views: None)
+        before = sys.getrefcount(sink)
+        hal = rt.create_hal_module(config.vm_instance, devices=[config.device], debug_sink=sink)
+        self.assertEqual(sys.getrefcount(sink), before + 1)
+        data = iree.compiler.compile_str(PROGRAM, target_backends=["vmvx"])
+        module = rt.VmModule.copy_buffer(config.vm_instance, data)
+        context = rt.VmContext(config.vm_instance, [hal, module])
+        function = rt.FunctionInvoker(context, config.device, module.lookup_function("mul"))
+        np.testing.assert_array_equal(function(X, X), X * X)
+        del hal, context, function
+        self.assertEqual(sys.getrefcount(sink), before)
+        with self.assertRaises(TypeError):
+            rt.HalModuleDebugSink("text")
+
+    def test_benchmark(self):
+        for module in (MODULE, rt.VmModule.copy_buffer(rt.VmInstance(), MODULE)):
+            found = rt.benchmark_module(module, "mul", [X, "4xf32=2"], benchmark_min_time="2x", device="local-sync")
+            self.assertIn("mul", found[0].benchmark_name)
+            self.assertEqual(found[0].iterations, "2")
+        with self.assertRaisesRegex(rt.BenchmarkToolError, "none"):
+            rt.benchmark_module(MODULE, "none")
+
+
+class ObjectTest(unittest.TestCase):
+    def setUp(self):
+        self.device = rt.get_device("local-task")
+
+    def test_devices(self):
+        self.assertIn("local-task", rt.query_available_drivers())
+        driver = rt.get_driver("local-task")
+        self.assertIs(driver, rt.get_driver("local-task"))
+        infos = driver.query_available_devices()
+        self.assertEqual(set(infos[0]), {"device_id", "path", "name"})
+        self.assertIn("architecture", driver.dump_device_info(infos[0]["device_id"]))
+        for device in (driver.create_default_device(), driver.create_device(infos[0]),
+                       driver.create_device(infos[0]["device_id"]), driver.create_device_by_uri("local-task://")):
+            self.assertEqual(device.device_id, "local-task")
+        self.assertIs(rt.get_device("local-task"), self.device)
+        self.assertIsNot(rt.get_device("local-task", cache=False), self.device)
+        with self.assertRaisesRegex(RuntimeError, "no driver 'no-such'"):
+            rt.get_device("no-such://")
+        with self.assertRaises(RuntimeError):
+            rt.get_first_device(["no-such"])
+
+    def test_buffers(self):
+        allocator = self.device.allocator
+        buffer = allocator.allocate_buffer(rt.MemoryType.HOST_LOCAL | rt.MemoryType.DEVICE_VISIBLE,
+                                           rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING, 64)
+        buffer.fill_zero(0, buffer.byte_length())
+        np.asarray(buffer.map())[:4] = 1, 2, 3, 4
+        view = rt.HalBufferView(buffer, [2, 2], rt.HalElementType.UINT_8)
+        self.assertEqual((view.shape, view.element_type), ((2, 2), rt.HalElementType.UINT_8))
+        self.assertEqual(np.asarray(view.map()).tolist(), [[1, 2], [3, 4]])
+        self.assertEqual(repr(view), "<HalBufferView 2x2xui8>")
+        copied = allocator.allocate_buffer_copy(rt.MemoryType.DEVICE_LOCAL, rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING,
+                                                self.device, X, rt.HalElementType.FLOAT_32)
+        np.testing.assert_array_equal(np.asarray(copied.map()), X)
+        self.assertGreater(allocator.statistics["host_bytes_allocated"] + allocator.statistics["device_bytes_allocated"], 0)
+        allocator.trim()
+        for shape in ([100], [-1], [1] * 65):
+            with self.assertRaises(ValueError):
+                rt.HalBufferView(buffer, shape, rt.HalElementType.UINT_8)
+        with self.assertRaises(IndexError):
+            buffer.fill_zero(60, 8)
+        with self.assertRaises(TypeError):
+            rt.HalBuffer()
+
+    def test_fences(self):
+        semaphore = self.device.create_semaphore(1)
+        fence = rt.HalFence.create_at(semaphore, 2)
+        joined = rt.HalFence.join([fence, rt.HalFence(3)])
+        self.assertEqual((semaphore.query(), joined.timepoint_count), (1, 1))
+        self.assertFalse(fence.wait(timeout=0))
+        thread = threading.Thread(target=joined.wait)
+        thread.start()
+        semaphore.signal(2)
+        thread.join()
+        self.assertTrue(fence.wait(deadline=0))
+        into = rt.HalFence(2)
+        into.insert(semaphore, 3)
+        into.extend(fence)
+        into.signal()
+        self.assertEqual(semaphore.query(), 3)
+        rt.HalFence.create_at(semaphore, 9).fail("it is broken")
+        with self.assertRaisesRegex(RuntimeError, "it is broken"):
+            semaphore.wait(9)
+
+    def test_lists(self):
+        inner, outer = rt.VmVariantList(0), rt.VmVariantList(2)
+        inner.push_int(7)
+        view = self.device.upload(X)
+        for push, value in ((outer.push_int, 1 << 40), (outer.push_float, 0.5), (outer.push_list, inner),
+                            (outer.push_ref, view), (outer.push_ref, rt.VmRef(view)), (outer.push_ref, None)):
+            push(value)
+        self.assertEqual((len(outer), outer.size, outer.get_variant(0), outer.get_variant(1)), (6, 6, 1 << 40, 0.5))
+        self.assertEqual(outer.get_as_list(2).get_variant(0), 7)
+        self.assertEqual(outer.get_as_object(3, rt.HalBufferView).shape, (4,))
+        self.assertEqual(outer.get_as_ref(4).deref(rt.HalBufferView).shape, (4,))
+        self.assertIsNone(outer.get_variant(5))
+        self.assertIn("HalBufferView", repr(outer))
+        for wrong, error in ((lambda: outer.get_variant(6), IndexError), (lambda: outer.get_as_list(0), TypeError),
+                             (lambda: outer.push_list(outer), ValueError), (lambda: outer.push_int("x"), TypeError),
+                             (lambda: outer.get_as_ref(4).deref(rt.HalFence), TypeError)):
+            with self.assertRaises(error):
+                wrong()
+        data = rt.VmBuffer(4)
+        memoryview(data)[:] = b"abcd"
+        self.assertEqual(bytes(data), b"abcd")
+        with self.assertRaises(TypeError):
+            memoryview(rt.VmBuffer(4, 0, False))[0] = 1
+
+    def test_invoke_with_lists(self):
+        config = rt.Config("local-task")
+        module = rt.VmModule.copy_buffer(config.vm_instance, MODULE)
+        context = rt.VmContext(config.vm_instance, [*config.default_vm_modules, module])
+        inputs, outputs = rt.VmVariantList(2), rt.VmVariantList(1)
+        for _ in range(2):
+            inputs.push_ref(self.device.upload(X))
+        context.invoke(module.lookup_function("mul"), inputs, outputs)
+        np.testing.assert_array_equal(np.asarray(outputs.get_variant(0).map()), X * X)
+        with self.assertRaises(ValueError):
+            context.invoke(module.lookup_function("mul"), rt.VmVariantList(0), outputs)
+
+    def test_flags(self):
+        rt.flags.parse_flags("--task_topology_max_group_count=8")
+        for wrong in ("--no_such_flag=1", "word", "--task_topology_max_group_count=x"):
+            with self.assertRaises(ValueError):
+                rt.flags.parse_flags(wrong)
+
+
 class MallInfo(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks",
                                                      "uordblks", "fordblks", "keepcost")]

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from ..tools_path import find_tool
+from .scripts import find_tool
 
 __all__ = ["BenchmarkResult", "BenchmarkTimeoutError", "BenchmarkToolError", "benchmark_exe", "benchmark_module"]
 

@@ -41,6 +41,8 @@ _ML = [
     ("float4_e2m1fn", E.FLOAT_4_E2M1_FN, [], "f4E2M1FN"),
     ("int4", E.INT_4, [E.SINT_4], "i4"),
     ("uint4", E.UINT_4, [], "ui4"),
+    ("int2", 0x10000002, [0x11000002], "i2"),  # no name of theirs
+    ("uint2", 0x12000002, [], "ui2"),
 ]
 
 _dtypes, _element_types, _mlir = {}, {}, {}

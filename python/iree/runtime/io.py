@@ -99,7 +99,7 @@ class ParameterIndex:
         if format is not None and format not in ("irpa", "safetensors", "gguf"):
             raise ValueError(f"'{format}' is no format of archives; irpa, safetensors and gguf are")
         files = self._files
-        for key, length, offset, pattern in _binding.read_parameters(path):
+        for _, key, length, offset, pattern in sorted(_binding.read_parameters(path)):
             if key in self._entries:  # as io_parameters does: the first counts
                 continue
             self._add(ParameterIndexEntry(key, length, path=path, offset=offset or 0, splat_pattern=pattern))
