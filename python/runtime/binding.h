@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "iree/hal/api.h"
+#include "iree/io/parameter_index_provider.h"
 #include "iree/modules/hal/types.h"
 #include "iree/vm/api.h"
 

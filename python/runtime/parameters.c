@@ -1,105 +1,279 @@
-// Archives of parameters: their tables, and the module `io_parameters` that programs get them from.
+// Parameters: files and memory that have them, indices, providers, and the module that programs get them from.
 #include "binding.h"
 #include "io/archives.h"
-#include "io/parameter_file.h"
-#include "iree/io/file_contents.h"
+#include "iree/io/formats/irpa/irpa_builder.h"
+#include "iree/io/formats/parser_registry.h"
+#include "tooling/parameter_archive.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Tables
+// Mappings
 //===----------------------------------------------------------------------------------------------------------------===
 
-// (place in the file's table, key, bytes, offset in the file or None, pattern or None)
-static PyObject* describe(const parameter_file_t* file, const parameter_entry_t* entry) {
-  PyObject* key = binding_text(entry->key);
-  PyObject* item = NULL;
-  unsigned long long length = entry->length;
-  Py_ssize_t order = (Py_ssize_t)entry->order;
-  if (key && entry->data) {
-    item = Py_BuildValue("(nOKnO)", order, key, length, (Py_ssize_t)(entry->data - file->contents.data), Py_None);
-  } else if (key) {
-    item = Py_BuildValue("(nOKOy#)", order, key, length, Py_None, entry->pattern, (Py_ssize_t)entry->pattern_length);
+typedef struct view_t {
+  PyObject_HEAD;
+  iree_io_file_mapping_t* mapping;
+} view_t;
+
+static PyTypeObject* view_type;
+
+static void view_dealloc(PyObject* self) {
+  iree_io_file_mapping_release(((view_t*)self)->mapping);
+  binding_destroy(self);
+}
+
+static int view_get_buffer(PyObject* self, Py_buffer* out, int flags) {
+  static uint8_t nothing;
+  iree_const_byte_span_t span = iree_io_file_mapping_contents_ro(((view_t*)self)->mapping);
+  void* data = span.data ? (void*)(uintptr_t)span.data : &nothing;
+  return PyBuffer_FillInfo(out, self, data, (Py_ssize_t)span.data_length, /*readonly=*/1, flags);
+}
+
+static PyType_Slot view_slots[] = {{Py_tp_dealloc, view_dealloc},
+                                   {Py_bf_getbuffer, view_get_buffer},
+                                   {Py_tp_doc, "Bytes of a file as a buffer."},
+                                   {0, NULL}};
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Files
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void release_buffer(void* user_data, iree_io_file_handle_primitive_t primitive) {
+  if (!Py_IsInitialized()) return;
+  PyGILState_STATE state = PyGILState_Ensure();
+  PyBuffer_Release(user_data);
+  PyMem_Free(user_data);
+  PyGILState_Release(state);
+}
+
+static PyObject* file_wrap_memory(PyObject* type, PyObject* args) {
+  PyObject* object;
+  if (!PyArg_ParseTuple(args, "O", &object)) return NULL;
+  Py_buffer* buffer = PyMem_Calloc(1, sizeof(*buffer));
+  if (!buffer) return PyErr_NoMemory();
+  if (PyObject_GetBuffer(object, buffer, PyBUF_SIMPLE)) {
+    PyMem_Free(buffer);
+    return NULL;
   }
+  iree_io_file_handle_t* handle = NULL;
+  iree_io_file_handle_release_callback_t callback = {release_buffer, buffer};
+  iree_status_t status = iree_io_file_handle_wrap_host_allocation(
+      IREE_IO_FILE_ACCESS_READ, iree_make_byte_span(buffer->buf, (iree_host_size_t)buffer->len), callback,
+      iree_allocator_system(), &handle);
+  if (binding_check(status, "Error wrapping memory")) return binding_wrap(KIND_FILE, handle);
+  PyBuffer_Release(buffer);
+  PyMem_Free(buffer);
+  return NULL;
+}
+
+static PyObject* file_open(PyObject* type, PyObject* args) {
+  PyObject* path = NULL;
+  if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
+  iree_io_file_handle_t* handle = NULL;
+  iree_status_t status = iree_io_file_handle_open(
+      IREE_IO_FILE_MODE_READ, iree_make_cstring_view(PyBytes_AsString(path)), iree_allocator_system(), &handle);
+  Py_DECREF(path);
+  return binding_check(status, "Error opening file") ? binding_wrap(KIND_FILE, handle) : NULL;
+}
+
+static PyObject* file_map(PyObject* self, PyObject* args) {
+  unsigned long long offset, length;
+  if (!PyArg_ParseTuple(args, "KK", &offset, &length)) return NULL;
+  view_t* view = binding_create(view_type);
+  if (!view) return NULL;
+  iree_status_t status = iree_io_file_map_view(binding_ptr(self), IREE_IO_FILE_ACCESS_READ, offset, length,
+                                               IREE_IO_FILE_MAPPING_FLAG_NONE, iree_allocator_system(), &view->mapping);
+  if (!binding_check(status, "Error mapping file")) Py_CLEAR(view);
+  return (PyObject*)view;
+}
+
+static PyMethodDef file_methods[] = {
+    {"wrap_memory", file_wrap_memory, METH_VARARGS | METH_STATIC, "wrap_memory(buffer): memory as a file."},
+    {"open", file_open, METH_VARARGS | METH_STATIC, "open(path): to read."},
+    {"map", file_map, METH_VARARGS, "map(offset, length): its bytes, as a buffer."},
+    {NULL, NULL, 0, NULL}};
+PyType_Slot binding_iree_io_file_handle_slots[] = {{Py_tp_methods, file_methods}, {0, NULL}};
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Indices
+//===----------------------------------------------------------------------------------------------------------------===
+
+static PyObject* index_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  if (!PyArg_ParseTuple(args, "")) return NULL;
+  iree_io_parameter_index_t* index = NULL;
+  iree_status_t status = iree_io_parameter_index_create(iree_allocator_system(), &index);
+  return binding_check(status, "Error creating index") ? binding_wrap(KIND_PARAMETERS, index) : NULL;
+}
+
+static Py_ssize_t index_length(PyObject* self) { return (Py_ssize_t)iree_io_parameter_index_count(binding_ptr(self)); }
+
+// (key, bytes, metadata, pattern or None, file or None, offset in the file)
+static PyObject* describe(const iree_io_parameter_index_entry_t* entry) {
+  PyObject* key = binding_text(entry->key);
+  PyObject *metadata =
+               PyBytes_FromStringAndSize((const char*)entry->metadata.data, (Py_ssize_t)entry->metadata.data_length),
+           *pattern = NULL, *file = NULL, *item = NULL;
+  bool is_splat = entry->type == IREE_IO_PARAMETER_INDEX_ENTRY_STORAGE_TYPE_SPLAT;
+  unsigned long long offset = is_splat ? 0 : entry->storage.file.offset;
+  if (is_splat) {
+    pattern = PyBytes_FromStringAndSize((const char*)entry->storage.splat.pattern, entry->storage.splat.pattern_length);
+  } else {
+    file = binding_wrap_retain(KIND_FILE, entry->storage.file.handle);
+  }
+  if (key && metadata && (pattern || file)) {
+    item = Py_BuildValue("(OKOOOK)", key, (unsigned long long)entry->length, metadata, pattern ? pattern : Py_None,
+                         file ? file : Py_None, offset);
+  }
+  Py_XDECREF(file);
+  Py_XDECREF(pattern);
+  Py_XDECREF(metadata);
   Py_XDECREF(key);
   return item;
 }
 
-static PyObject* list_entries(const parameter_file_t* file) {
-  PyObject* list = PyList_New(0);
-  for (iree_host_size_t i = 0; list && i < file->count; ++i) {
-    PyObject* item = describe(file, &file->entries[i]);
-    if (!item || PyList_Append(list, item)) Py_CLEAR(list);
-    Py_XDECREF(item);
-  }
-  return list;
+static PyObject* index_get(PyObject* self, Py_ssize_t i) {
+  const iree_io_parameter_index_entry_t* entry = NULL;
+  iree_status_t status = iree_io_parameter_index_get(binding_ptr(self), (iree_host_size_t)i, &entry);
+  return binding_check(status, "Error reading index") ? describe(entry) : NULL;
 }
 
-// read_parameters(path)
-static PyObject* read_parameters(PyObject* self, PyObject* args) {
-  PyObject *path = NULL, *list = NULL;
+static PyObject* add_entry(PyObject* self, const iree_io_parameter_index_entry_t* entry) {
+  return binding_none_or_error(iree_io_parameter_index_add(binding_ptr(self), entry), "Error adding parameter");
+}
+
+static PyObject* index_add_splat(PyObject* self, PyObject* args) {
+  PyObject* key;
+  const char *pattern, *metadata;
+  Py_ssize_t pattern_size, metadata_size;
+  unsigned long long length;
+  if (!PyArg_ParseTuple(args, "Uy#Ky#", &key, &pattern, &pattern_size, &length, &metadata, &metadata_size)) return NULL;
+  iree_io_parameter_index_entry_t entry = {.metadata = {(const uint8_t*)metadata, (iree_host_size_t)metadata_size},
+                                           .length = length,
+                                           .type = IREE_IO_PARAMETER_INDEX_ENTRY_STORAGE_TYPE_SPLAT};
+  bool fits = pattern_size >= 1 && pattern_size <= IREE_IO_PARAMETER_MAX_SPLAT_PATTERN_LENGTH &&
+              (pattern_size & (pattern_size - 1)) == 0 && length % (size_t)pattern_size == 0;
+  if (!fits) {
+    return PyErr_Format(PyExc_ValueError,
+                        "a pattern has 1, 2, 4, 8 or 16 bytes, and the parameter's length is a multiple of them");
+  }
+  entry.storage.splat.pattern_length = (uint8_t)pattern_size;
+  memcpy(entry.storage.splat.pattern, pattern, (size_t)pattern_size);
+  return binding_string(key, &entry.key) ? add_entry(self, &entry) : NULL;
+}
+
+static PyObject* index_add_file(PyObject* self, PyObject* args) {
+  PyObject* key;
+  const char* metadata;
+  Py_ssize_t metadata_size;
+  unsigned long long offset, length;
+  iree_io_file_handle_t* handle;
+  if (!PyArg_ParseTuple(args, "UO&KKy#", &key, binding_iree_io_file_handle, &handle, &offset, &length, &metadata,
+                        &metadata_size)) {
+    return NULL;
+  }
+  iree_io_parameter_index_entry_t entry = {.metadata = {(const uint8_t*)metadata, (iree_host_size_t)metadata_size},
+                                           .length = length,
+                                           .type = IREE_IO_PARAMETER_INDEX_ENTRY_STORAGE_TYPE_FILE,
+                                           .storage.file = {handle, offset}};
+  return binding_string(key, &entry.key) ? add_entry(self, &entry) : NULL;
+}
+
+static PyObject* index_load(PyObject* self, PyObject* args) {
+  PyObject* path = NULL;
   if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
-  iree_io_file_contents_t* contents = NULL;
-  parameter_file_t* file = NULL;
-  iree_allocator_t allocator = iree_allocator_system();
   iree_string_view_t name = iree_make_cstring_view(PyBytes_AsString(path));
   iree_status_t status;
   Py_BEGIN_ALLOW_THREADS;
-  status = iree_io_file_contents_map(name, IREE_IO_FILE_ACCESS_READ, allocator, &contents);
-  if (iree_status_is_ok(status)) status = parameter_file_parse(contents->const_buffer, allocator, &file);
+  status = archives_add(name, /*preload=*/false, binding_ptr(self), iree_allocator_system());
   Py_END_ALLOW_THREADS;
-  if (binding_check(status, "Error reading parameters")) list = list_entries(file);
-  parameter_file_free(file);
-  if (contents) iree_io_file_contents_free(contents);
   Py_DECREF(path);
-  return list;
+  return binding_none_or_error(status, "Error reading parameters");
 }
+
+static PyObject* index_load_file(PyObject* self, PyObject* args) {
+  iree_io_file_handle_t* handle;
+  if (!PyArg_ParseTuple(args, "O&", binding_iree_io_file_handle, &handle)) return NULL;
+  iree_status_t status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = iree_io_parse_file_index(IREE_SV("memory"), handle, binding_ptr(self), iree_allocator_system());
+  Py_END_ALLOW_THREADS;
+  return binding_none_or_error(status, "Error reading parameters");
+}
+
+static PyObject* index_write(PyObject* self, PyObject* args) {
+  PyObject* path = NULL;
+  if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
+  archive_output_t output = {.path = PyBytes_AsString(path), .allocator = iree_allocator_system()};
+  iree_io_parameter_archive_file_open_callback_t opener = {archive_output_open, &output};
+  iree_io_parameter_index_t* places = NULL;
+  iree_status_t status = archive_output_check(output.path);
+  Py_BEGIN_ALLOW_THREADS;
+  if (iree_status_is_ok(status)) status = iree_io_parameter_index_create(iree_allocator_system(), &places);
+  if (iree_status_is_ok(status)) {
+    status = iree_io_build_parameter_archive(binding_ptr(self), places, opener, 0, iree_allocator_system());
+  }
+  iree_io_parameter_index_release(places);
+  status = archive_output_close(&output, status);
+  Py_END_ALLOW_THREADS;
+  Py_DECREF(path);
+  return binding_none_or_error(status, "Error writing parameters");
+}
+
+static PyObject* index_provider(PyObject* self, PyObject* args) {
+  PyObject* scope;
+  iree_string_view_t name;
+  Py_ssize_t operations = IREE_IO_PARAMETER_INDEX_PROVIDER_DEFAULT_MAX_CONCURRENT_OPERATIONS;
+  if (!PyArg_ParseTuple(args, "U|n", &scope, &operations) || !binding_string(scope, &name)) return NULL;
+  if (operations < 1) return PyErr_Format(PyExc_ValueError, "at least one operation runs at a time");
+  iree_io_parameter_provider_t* provider = NULL;
+  iree_status_t status = iree_io_parameter_index_provider_create(name, binding_ptr(self), (iree_host_size_t)operations,
+                                                                 iree_allocator_system(), &provider);
+  return binding_check(status, "Error creating provider") ? binding_wrap(KIND_PROVIDER, provider) : NULL;
+}
+
+static PyMethodDef index_methods[] = {
+    {"add_splat", index_add_splat, METH_VARARGS, "add_splat(key, pattern, length, metadata)"},
+    {"add_file", index_add_file, METH_VARARGS, "add_file(key, file, offset, length, metadata)"},
+    {"load", index_load, METH_VARARGS, "load(path): adds what an archive has."},
+    {"load_file", index_load_file, METH_VARARGS, "load_file(file): the same of one that is open, or memory."},
+    {"write", index_write, METH_VARARGS, "write(path): a .irpa archive of all."},
+    {"provider", index_provider, METH_VARARGS, "provider(scope, max_concurrent_operations)"},
+    {NULL, NULL, 0, NULL}};
+PyType_Slot binding_iree_io_parameter_index_slots[] = {{Py_tp_new, index_new},
+                                                       {Py_tp_methods, index_methods},
+                                                       {Py_sq_length, index_length},
+                                                       {Py_sq_item, index_get},
+                                                       {0, NULL}};
+PyType_Slot binding_iree_io_parameter_provider_slots[] = {{0, NULL}};
 
 //===----------------------------------------------------------------------------------------------------------------===
 // The module
 //===----------------------------------------------------------------------------------------------------------------===
 
-// False with an exception when `pairs` are none; the status is that of reading archives.
-static bool add_archives(PyObject* pairs, iree_io_scope_map_t* scopes, iree_status_t* status) {
-  for (Py_ssize_t i = 0; i < PyList_Size(pairs) && iree_status_is_ok(*status); ++i) {
-    iree_string_view_t names[2];
-    PyObject *scope, *path, *pair = PyList_GetItem(pairs, i);
-    if (!PyTuple_Check(pair) || !PyArg_ParseTuple(pair, "UU", &scope, &path)) {
-      if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "pairs (scope, path) are needed");
-      return false;
-    }
-    if (!binding_string(scope, &names[0]) || !binding_string(path, &names[1])) return false;
-    Py_BEGIN_ALLOW_THREADS;
-    iree_io_parameter_index_t* index = NULL;
-    *status = iree_io_scope_map_lookup(scopes, names[0], &index);
-    if (iree_status_is_ok(*status)) *status = archives_add(names[1], /*preload=*/false, index, scopes->host_allocator);
-    Py_END_ALLOW_THREADS;
-  }
-  return true;
-}
-
-// create_parameters_module(instance, [(scope, path)])
+// create_io_parameters_module(instance, *providers)
 static PyObject* create_module(PyObject* self, PyObject* args) {
   iree_vm_instance_t* instance;
-  PyObject* pairs;
-  if (!PyArg_ParseTuple(args, "O&O!", binding_iree_vm_instance, &instance, &PyList_Type, &pairs)) return NULL;
-  iree_io_scope_map_t scopes;
+  Py_ssize_t count = PyTuple_Size(args) - 1, i = 0;
+  if (count < 0) return PyErr_Format(PyExc_TypeError, "an instance is needed, then providers");
+  if (!binding_iree_vm_instance(PyTuple_GetItem(args, 0), &instance)) return NULL;
+  iree_io_parameter_provider_t** providers = PyMem_Calloc((size_t)count + 1, sizeof(*providers));
+  if (!providers) return PyErr_NoMemory();
+  while (i < count && binding_iree_io_parameter_provider(PyTuple_GetItem(args, i + 1), &providers[i])) ++i;
   iree_vm_module_t* module = NULL;
   iree_status_t status = iree_ok_status();
-  iree_io_scope_map_initialize(iree_allocator_system(), &scopes);
-  bool valid = add_archives(pairs, &scopes, &status);
-  if (valid && iree_status_is_ok(status)) {
-    status = archives_create_module(instance, 0, NULL, &scopes, iree_allocator_system(), &module);
+  if (i == count) {
+    status = iree_io_parameters_module_create(instance, (iree_host_size_t)count, providers, iree_allocator_system(),
+                                              &module);
   }
-  iree_io_scope_map_deinitialize(&scopes);
-  if (!valid) iree_status_ignore(status);
-  if (!valid || !binding_check(status, "Error creating io_parameters module")) return NULL;
+  PyMem_Free(providers);
+  if (i < count || !binding_check(status, "Error creating io_parameters module")) return NULL;
   return binding_wrap(KIND_MODULE, module);
 }
 
 bool parameters_add(PyObject* module) {
   static PyMethodDef functions[] = {
-      {"read_parameters", read_parameters, METH_VARARGS,
-       "read_parameters(path): list of (place, key, bytes, offset in the file or None, pattern or None)."},
-      {"create_parameters_module", create_module, METH_VARARGS, "create_parameters_module(instance, [(scope, path)])"},
+      {"create_io_parameters_module", create_module, METH_VARARGS,
+       "create_io_parameters_module(instance, *providers): what gives programs their parameters."},
       {NULL, NULL, 0, NULL}};
-  return PyModule_AddFunctions(module, functions) == 0;
+  return binding_add_type(module, &view_type, "iree.runtime._binding.FileView", sizeof(view_t), view_slots, true) &&
+         PyModule_AddFunctions(module, functions) == 0;
 }

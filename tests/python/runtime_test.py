@@ -271,6 +271,14 @@ class ProgramTest(unittest.TestCase):
             self.assertEqual({key: entry.length for key, entry in entries.items()}, {"w": 16, "one": 16, "none": 0})
             self.assertTrue(entries["one"].is_splat)
             np.testing.assert_array_equal(rt.parameter_index_entry_as_numpy_flat_ndarray(entries["w"]), X.view(np.uint8))
+            np.testing.assert_array_equal(rt.parameter_index_entry_as_numpy_ndarray(entries["w"]), X)
+            np.testing.assert_array_equal(rt.parameter_index_entry_as_numpy_ndarray(entries["one"]), X * 0 + 1)
+            again = rt.ParameterIndex()
+            again.load_from_file_handle(rt.FileHandle.wrap_memory(path.read_bytes()))
+            again.add_from_file_handle("head", path, 4)
+            self.assertEqual((len(again), bytes(again[3].file_view)), (4, b"IRPA"))
+            with self.assertRaises(ValueError):
+                rt.parameter_index_entry_as_numpy_ndarray(again[3])
             memory = rt.ParameterIndex()
             rt.parameter_index_add_numpy_ndarray(memory, "w", 2 * X)
             splat = rt.ParameterIndex()
@@ -460,6 +468,21 @@ class MemoryTest(unittest.TestCase):
             np.from_dlpack(module.mul(module.mul(X, X), X[::-1]))
 
         self.check(work, 16384)  # less than one of `big` in twenty calls
+
+    def test_parameters(self):
+        instance = rt.VmInstance()
+
+        def work():
+            index = rt.ParameterIndex()
+            rt.parameter_index_add_numpy_ndarray(index, "w", np.zeros(4096, np.float32))
+            index[0].contents()
+            rt.create_io_parameters_module(instance, index.create_provider())
+            try:
+                index.load_from_file_handle(rt.FileHandle.wrap_memory(bytes(4096)))
+            except ValueError:
+                pass
+
+        self.check(work, 16384)
 
     def test_modules(self):
         config = rt.Config("local-sync")

@@ -29,7 +29,8 @@ for name in ("iree.compiler._api", "iree.runtime._binding"):
         target = getattr(node, "target", None)
         stubs[""].add(getattr(node, "name", getattr(target, "id", None)))
         if isinstance(node, ast.ClassDef):
-            stubs[node.name] = {getattr(item, "name", None) or item.target.id for item in node.body}
+            stubs[node.name] = {getattr(item, "name", None) or item.target.id for item in node.body
+                                if not isinstance(item, ast.Expr)}
     public = lambda names: {each for each in names if not each.startswith("_")}
     assert public(vars(module)) == public(stubs[""] - {None}), public(vars(module)) ^ public(stubs[""] - {None})
     for kind, names in stubs.items():

@@ -31,6 +31,7 @@ from .benchmark import BenchmarkResult, BenchmarkTimeoutError, BenchmarkToolErro
 from .enums import BufferCompatibility, BufferUsage, HalElementType, Linkage, MemoryAccess, MemoryType
 from .function import FunctionInvoker
 from .io import (
+    FileHandle,
     ParameterIndex,
     ParameterIndexEntry,
     ParameterProvider,
