@@ -10,7 +10,7 @@ typedef struct job_t {
   const pjrt_options_t* options;
   const char* code;
   size_t size;
-  text_t messages;  // errors; malloc's would be lost with the scope, so it is `error` in the end
+  char* messages;  // errors; outlives the scopes of the compiler
   PJRT_Error* error;
   compiler_output_t output;
 } job_t;
@@ -20,8 +20,12 @@ static void on_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* lo
   job_t* job = user;
   (void)loc, (void)text;
   if (severity != IR_ERROR && severity != IR_NOTE) return;
-  if (!memory_has_scope()) return;
-  text_printf(&job->messages, "%s%s", job->messages.size ? "\n" : "", rendered);
+  size_t old = job->messages ? strlen(job->messages) + 1 : 0, size = strlen(rendered);
+  char* more = realloc(job->messages, old + size + 1);
+  if (!more) return;
+  if (old) more[old - 1] = '\n';
+  memcpy(more + old, rendered, size + 1);
+  job->messages = more;
 }
 
 // Flags for what a client's devices are.
@@ -67,7 +71,7 @@ static void run(void* user) {
   options.diagnostic = on_diagnostic;
   options.diagnostic_user = job;
   if (compiler_run(&options, "program", job->code, job->size, &job->output)) return;
-  const char* text = job->messages.data ? job->messages.data : "the program could not be compiled";
+  const char* text = job->messages ? job->messages : "the program could not be compiled";
   job->error = pjrt_error_text(PJRT_UNIMPLEMENTED, text, strlen(text));
 }
 
@@ -80,6 +84,7 @@ PJRT_Error* pjrt_compile(PJRT_Device* device, const pjrt_options_t* options, con
   } else {
     job.error = pjrt_no_memory();
   }
+  free(job.messages);
   *out_module = job.output.data;
   *out_size = job.output.size;
   return job.error;
