@@ -255,6 +255,7 @@ static iree_status_t verify_command(const module_image_t* image, const module_ta
   if (row->binding_count != binding_counts[row->kind]) {
     return bad(at, "bindings", row->binding_count, binding_counts[row->kind]);
   }
+  if (row->push_count) return bad(at, "push constants", row->push_count, 0);
   uint32_t value_count = table->param_count + table->literal_count;
   if (row->kind == MODULE_COMMAND_FILL) {
     CHECK_INDEX("pattern", row->values[0], value_count);

@@ -174,6 +174,7 @@ static void test_messages(void** state) {
   EXPECT_DAMAGE(slots[0].kind, 2, "slots row 0: kind");
   EXPECT_DAMAGE(slots[0].index, 1, "operands do not fit the command table");
   EXPECT_DAMAGE(commands[0].entry, 3, "pattern length 3");
+  EXPECT_DAMAGE(commands[0].push_count, 2, "push constants 2");
   EXPECT_DAMAGE(commands[0].kind, 9, "commands row 0: kind 9");
   EXPECT_DAMAGE(bindings[0].slot, 1, "slot 1 out of range (1)");
   EXPECT_DAMAGE(bindings[0].offset, 100, "offset 100 out of range");

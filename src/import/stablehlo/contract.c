@@ -420,6 +420,26 @@ static ir_value_t* pad_at_run_time(lower_op_t* n, conv_t* v) {
   return x;
 }
 
+// The first two dimensions, and a third of size 1 or not.
+static ir_value_t* with_point(lower_op_t* n, ir_value_t* x, bool has_point) {
+  int64_t dims[3] = {x->type->dims[0], x->type->dims[1], 1};
+  ir_value_t* sizes[2];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (dims[i] == IR_DYNAMIC) sizes[count++] = graph_dim(n->b, x, i);
+  }
+  return graph_reshape(n->b, x, has_point ? 3 : 2, dims, sizes);
+}
+
+// graph.conv has a spatial dimension: a point, where the program has none.
+static ir_value_t* convolve(lower_op_t* n, conv_t* v, ir_value_t* x, ir_value_t* w, const ir_type_t* accumulator) {
+  if (v->spatial) return graph_conv(n->b, x, w, &v->c, accumulator);
+  v->x[2] = v->w[2] = v->y[2] = '0';
+  v->c.strides[0] = v->c.x_dilation[0] = v->c.w_dilation[0] = 1;
+  x = with_point(n, x, true), w = with_point(n, w, true);
+  return with_point(n, graph_conv(n->b, x, w, &v->c, accumulator), false);
+}
+
 static bool build_conv(lower_op_t* n, const ir_attr_t* padding) {
   conv_t v = {0};
   if (!lower_check_tensors(n) || !stablehlo_check_precision(n)) return false;
@@ -441,7 +461,7 @@ static bool build_conv(lower_op_t* n, const ir_attr_t* padding) {
     ir_value_t** side = i ? &w : &x;
     if (lower_is_unsigned(lower_in_type(n, i))) *side = graph_cast(n->b, *side, accumulator, true);
   }
-  return lower_return(n, graph_cast(n->b, graph_conv(n->b, x, w, &v.c, accumulator), element, false));
+  return lower_return(n, graph_cast(n->b, convolve(n, &v, x, w, accumulator), element, false));
 }
 
 bool stablehlo_lower_convolution(lower_op_t* n) { return build_conv(n, ir_op_attr(n->op, "padding")); }

@@ -236,6 +236,10 @@ def contractions():
               f"{case.get('groups', 1)} : i64}} : ({type_of(image)}, {type_of(kernel)}) -> {type_of(out)}\n"
               f"return %0 : {type_of(out)}", [image, kernel], [out], tolerance=1e-5)
     algorithms(s)
+    points, weights = s.floats(3, 4), s.floats(5, 4)
+    s.add("conv_without_places", "%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[o, i]->[b, f], window = {} "
+          "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<3x4xf32>, tensor<5x4xf32>) -> "
+          "tensor<3x5xf32>\nreturn %0 : tensor<3x5xf32>", [points, weights], [points @ weights.T], tolerance=1e-5)
     s.write("stablehlo")
 
 
