@@ -106,23 +106,34 @@ static iree_status_t fill_splat(transfer_t* t, const iree_io_parameter_index_ent
 typedef iree_status_t (*move_fn_t)(transfer_t* t, const iree_io_parameter_index_entry_t* entry,
                                    const iree_io_parameter_span_t* span, iree_hal_buffer_t* buffer);
 
+// Between a buffer and the entry's file.
+static iree_status_t move_span(transfer_t* t, const iree_io_parameter_index_entry_t* entry,
+                               const iree_io_parameter_span_t* span, iree_hal_buffer_t* buffer,
+                               iree_hal_memory_access_t access) {
+  uint64_t offset = entry->storage.file.offset + span->parameter_offset;
+  iree_hal_file_t* file = NULL;
+  IREE_RETURN_IF_ERROR(iree_hal_file_import(t->device, t->affinity, access, entry->storage.file.handle,
+                                            IREE_HAL_EXTERNAL_FILE_FLAG_NONE, &file));
+  step_t step;
+  iree_status_t status = begin_step(t, &step);
+  if (iree_status_is_ok(status)) {
+    status =
+        access == IREE_HAL_MEMORY_ACCESS_READ
+            ? iree_hal_device_queue_read(t->device, t->affinity, step.wait, step.signal, file, offset, buffer,
+                                         span->buffer_offset, span->length, IREE_HAL_READ_FLAG_NONE)
+            : iree_hal_device_queue_write(t->device, t->affinity, step.wait, step.signal, buffer, span->buffer_offset,
+                                          file, offset, span->length, IREE_HAL_WRITE_FLAG_NONE);
+    status = end_step(t, &step, status);
+  }
+  iree_hal_file_release(file);
+  return status;
+}
+
 static iree_status_t read_span(transfer_t* t, const iree_io_parameter_index_entry_t* entry,
                                const iree_io_parameter_span_t* span, iree_hal_buffer_t* buffer) {
   if (!span->length) return iree_ok_status();
   if (entry->type == IREE_IO_PARAMETER_INDEX_ENTRY_STORAGE_TYPE_SPLAT) return fill_splat(t, entry, span, buffer);
-  iree_hal_file_t* file = NULL;
-  IREE_RETURN_IF_ERROR(iree_hal_file_import(t->device, t->affinity, IREE_HAL_MEMORY_ACCESS_READ,
-                                            entry->storage.file.handle, IREE_HAL_EXTERNAL_FILE_FLAG_NONE, &file));
-  step_t step;
-  iree_status_t status = begin_step(t, &step);
-  if (iree_status_is_ok(status)) {
-    status = end_step(t, &step,
-                      iree_hal_device_queue_read(t->device, t->affinity, step.wait, step.signal, file,
-                                                 entry->storage.file.offset + span->parameter_offset, buffer,
-                                                 span->buffer_offset, span->length, IREE_HAL_READ_FLAG_NONE));
-  }
-  iree_hal_file_release(file);
-  return status;
+  return move_span(t, entry, span, buffer, IREE_HAL_MEMORY_ACCESS_READ);
 }
 
 static iree_status_t write_span(transfer_t* t, const iree_io_parameter_index_entry_t* entry,
@@ -132,19 +143,7 @@ static iree_status_t write_span(transfer_t* t, const iree_io_parameter_index_ent
                             (int)entry->key.size, entry->key.data);
   }
   if (!span->length) return iree_ok_status();
-  iree_hal_file_t* file = NULL;
-  IREE_RETURN_IF_ERROR(iree_hal_file_import(t->device, t->affinity, IREE_HAL_MEMORY_ACCESS_WRITE,
-                                            entry->storage.file.handle, IREE_HAL_EXTERNAL_FILE_FLAG_NONE, &file));
-  step_t step;
-  iree_status_t status = begin_step(t, &step);
-  if (iree_status_is_ok(status)) {
-    status = end_step(t, &step,
-                      iree_hal_device_queue_write(
-                          t->device, t->affinity, step.wait, step.signal, buffer, span->buffer_offset, file,
-                          entry->storage.file.offset + span->parameter_offset, span->length, IREE_HAL_WRITE_FLAG_NONE));
-  }
-  iree_hal_file_release(file);
-  return status;
+  return move_span(t, entry, span, buffer, IREE_HAL_MEMORY_ACCESS_WRITE);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

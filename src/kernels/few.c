@@ -32,7 +32,7 @@ typedef struct few_t {
   product_t p;
   bool along_depth;
   int64_t width;       // elements of the right in a load
-  int64_t left_width;  // of the left
+  int64_t left_width;  // of the left, where the right lies along the columns
   int64_t subgroups;   // of a workgroup
   int64_t across;      // columns of a subgroup, where the right lies along the depth
   int64_t loads;       // of the right, for each column, that are on their way at once
@@ -60,7 +60,6 @@ static int64_t workgroup_count(const few_t* f) { return f->p.batch * fragment_ce
 static void plan_along_depth(few_t* f) {
   const product_t* p = &f->p;
   while (p->depth % f->width) f->width /= 2;
-  f->left_width = f->width;
   f->subgroups = power_below(p->d->device->max_workgroup_size / p->d->device->subgroup_size, 4);
   f->across = power_below(MAX_SUMS / (p->rows * f->width), MAX_ACROSS);
   f->loads = MAX_ACROSS / f->across;
@@ -110,7 +109,7 @@ bool strategy_few_matches(const dispatch_t* d) {
 // Loads
 //===----------------------------------------------------------------------------------------------------------------===
 
-// `width` elements of one side in the accumulator's type, as they come; `exists` (i1; NULL: always): else zeros.
+// `width` elements of one side, in their own type; zeros unless they exist (i1; NULL: they always do).
 static ir_value_t* load(few_t* f, product_side_t side, const linear_t* free, linear_t depth, int64_t width,
                         ir_value_t* exists) {
   product_t* p = &f->p;
