@@ -64,6 +64,7 @@ bool graph_case_prepare(graph_case_t* c) {
     return graph_case_fail(c, "too many values", NULL);
   for (uint32_t i = 0; i < c->input_count; ++i) {
     const ir_type_t* type = body->args[i]->type;
+    if (!ir_type_is_tensor(type)) return graph_case_fail(c, "an argument is no tensor", NULL);
     int64_t dims[GRAPH_MAX_RANK];
     for (int32_t d = 0; d < type->rank; ++d) {
       dims[d] = type->dims[d] == IR_DYNAMIC ? sizes[at++ % (GRAPH_CASE_VALUES * 8)] : type->dims[d];
