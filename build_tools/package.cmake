@@ -1,5 +1,6 @@
-# What `make install` installs: tools, the runtime as one library (libiree_runtime.a and .so), public headers, CMake
-# packages and a pkg-config file.
+# What `make install` installs: tools, the runtime as one library (libiree_runtime.a and .so), libiree_tooling.a beside
+# it (apart because it declares flags in every program that has it), public headers, CMake packages and a pkg-config
+# file.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 file(STRINGS src/base/version.h IREE_PACKAGE_VERSION REGEX "define IREE_C_VERSION")
@@ -20,6 +21,12 @@ set(IREE_LIBRARY_NAMES
     io::stdio_stream io::stream io::vec_stream modules::check modules::hal modules::hal::debugging modules::hal::types
     modules::io::parameters::parameters runtime runtime::impl
     task task::api vm vm::bytecode::module vm::cc vm::dynamic::module vm::impl)
+
+# Those of libiree_tooling.a.
+set(IREE_TOOLING_LIBRARY_NAMES
+    tooling::buffer_view_matchers tooling::comparison tooling::context_util tooling::device_util tooling::function_io
+    tooling::function_util tooling::instrument_util tooling::modules::resolver tooling::numpy_io
+    tooling::parameter_util tooling::run_module tooling::vm_util)
 
 set(objects)
 foreach(library base module hal vm runtime io modules)
@@ -53,7 +60,7 @@ if(TARGET iree_softgpu_hsa)
   install(TARGETS iree_softgpu_hsa iree_softgpu_kfd LIBRARY DESTINATION lib/softgpu)
   install(TARGETS iree_softgpu_cuda LIBRARY DESTINATION lib/softgpu-cuda)
 endif()
-install(TARGETS iree_runtime_package iree_runtime_package_shared
+install(TARGETS iree_runtime_package iree_runtime_package_shared iree_tooling
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/iree DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -11,6 +11,9 @@ typedef struct tooling_tolerance_t {
   double relative;
 } tooling_tolerance_t;
 
+// What --expected_f32_threshold= and its like say.
+iree_status_t tooling_tolerance_from_flags(tooling_tolerance_t* out_tolerance);
+
 // Compares lists of the same kinds; differences go to `file`, `[FAILED] …` each. *out_match is the verdict; the status
 // is about reading the data.
 typedef struct tooling_comparison_t {

@@ -6,6 +6,7 @@
 #include "iree/io/file_contents.h"
 #include "iree/modules/check/module.h"
 #include "iree/modules/hal/module.h"
+#include "iree/tooling/context_util.h"
 #include "iree/tooling/parameter_util.h"
 #include "iree/vm/bytecode/module.h"
 #include "iree/vm/dynamic/module.h"
@@ -103,8 +104,12 @@ static bool is_library(iree_string_view_t spec) {
          iree_string_view_ends_with(path, IREE_SV(".dll"));
 }
 
-static iree_status_t load_module(iree_vm_instance_t* instance, iree_string_view_t spec, iree_allocator_t allocator,
-                                 iree_vm_module_t** out_module) {
+iree_string_view_list_t tooling_module_flags(void) {
+  return (iree_string_view_list_t){module_flags.count, module_flags.values};
+}
+
+iree_status_t tooling_module_load(iree_vm_instance_t* instance, iree_string_view_t spec, iree_allocator_t allocator,
+                                  iree_vm_module_t** out_module) {
   return is_library(spec) ? load_library(instance, spec, allocator, out_module)
                           : load_bytecode(instance, spec, allocator, out_module);
 }
@@ -123,7 +128,7 @@ static iree_status_t find_needs(void* user_data, const iree_vm_module_dependency
 }
 
 static iree_status_t create_hal(tooling_context_t* context, iree_vm_module_t** out_hal) {
-  IREE_RETURN_IF_ERROR(tooling_devices_create(context->allocator, &context->group));
+  IREE_RETURN_IF_ERROR(tooling_devices_create(context->default_device_uri, context->allocator, &context->group));
   IREE_RETURN_IF_ERROR(iree_hal_module_create(context->instance, iree_hal_module_device_policy_default(),
                                               context->group, IREE_HAL_MODULE_FLAG_NONE,
                                               iree_hal_module_debug_sink_stdio(stderr), context->allocator, out_hal));
@@ -170,16 +175,28 @@ static iree_status_t set_limits(iree_vm_context_t* context) {
   return iree_vm_context_set_limits(context, &limits);
 }
 
-static iree_status_t create_vm_context(tooling_context_t* context) {
+iree_status_t tooling_vm_context_create(iree_vm_instance_t* instance, iree_host_size_t count,
+                                        iree_vm_module_t** modules, iree_allocator_t allocator,
+                                        iree_vm_context_t** out_context) {
+  *out_context = NULL;
+  iree_vm_context_t* context = NULL;
   iree_vm_context_flags_t flags =
       FLAG_trace_execution ? IREE_VM_CONTEXT_FLAG_TRACE_EXECUTION : IREE_VM_CONTEXT_FLAG_NONE;
-  iree_status_t status = iree_vm_context_create(context->instance, flags, context->allocator, &context->context);
-  if (iree_status_is_ok(status)) status = set_limits(context->context);
+  iree_status_t status = iree_vm_context_create(instance, flags, allocator, &context);
+  if (iree_status_is_ok(status)) status = set_limits(context);
+  if (iree_status_is_ok(status)) status = iree_vm_context_register_modules(context, count, modules);
+  if (iree_status_is_ok(status)) status = iree_vm_context_freeze(context);
   if (iree_status_is_ok(status)) {
-    status = iree_vm_context_register_modules(context->context, context->module_count, context->modules);
+    *out_context = context;
+    return status;
   }
-  if (iree_status_is_ok(status)) status = iree_vm_context_freeze(context->context);
-  return iree_status_is_ok(status) ? status : iree_status_annotate_f(status, "creating VM context");
+  iree_vm_context_release(context);
+  return iree_status_annotate_f(status, "creating VM context");
+}
+
+static iree_status_t create_vm_context(tooling_context_t* context) {
+  return tooling_vm_context_create(context->instance, context->module_count, context->modules, context->allocator,
+                                   &context->context);
 }
 
 iree_status_t tooling_context_restart(tooling_context_t* context) {
@@ -190,7 +207,7 @@ iree_status_t tooling_context_restart(tooling_context_t* context) {
 
 static iree_status_t load_main(tooling_context_t* context, const tooling_context_options_t* options,
                                iree_vm_module_t** out_module) {
-  if (options->path.size) return load_module(context->instance, options->path, context->allocator, out_module);
+  if (options->path.size) return tooling_module_load(context->instance, options->path, context->allocator, out_module);
   return iree_vm_bytecode_module_create(context->instance, IREE_VM_BYTECODE_MODULE_FLAG_NONE, options->data,
                                         iree_allocator_null(), context->allocator, out_module);
 }
@@ -210,7 +227,7 @@ static iree_status_t load_modules(tooling_context_t* context, const tooling_cont
   iree_vm_module_t** own = context->modules + BUILTIN_COUNT;
   iree_status_t status = iree_ok_status();
   for (iree_host_size_t i = 0; i < flags && iree_status_is_ok(status); ++i) {
-    status = load_module(context->instance, module_flags.values[i], context->allocator, &own[i]);
+    status = tooling_module_load(context->instance, module_flags.values[i], context->allocator, &own[i]);
   }
   if (iree_status_is_ok(status) && extra) status = load_main(context, options, &own[flags]);
   if (!iree_status_is_ok(status)) return iree_status_annotate_f(status, "loading modules and dependencies");
@@ -237,8 +254,13 @@ iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_c
   memset(out_context, 0, sizeof(*out_context));
   out_context->allocator = allocator;
   out_context->reporter = options->reporter;
-  IREE_RETURN_IF_ERROR(iree_vm_instance_create(IREE_VM_TYPE_CAPACITY_DEFAULT, allocator, &out_context->instance));
-  IREE_RETURN_IF_ERROR(iree_hal_module_register_all_types(out_context->instance));
+  out_context->default_device_uri = options->default_device_uri;
+  if (options->instance) {
+    out_context->instance = options->instance;
+    iree_vm_instance_retain(options->instance);
+  } else {
+    IREE_RETURN_IF_ERROR(iree_tooling_create_instance(allocator, &out_context->instance));
+  }
   IREE_RETURN_IF_ERROR(
       iree_hal_allocator_create_heap(IREE_SV("host"), allocator, allocator, &out_context->host_memory));
   out_context->device.allocator = out_context->host_memory;
@@ -263,8 +285,7 @@ bool tooling_function_is_named(void) { return function_flag().size != 0; }
 
 static bool is_internal(iree_string_view_t name) { return iree_string_view_starts_with(name, IREE_SV("__")); }
 
-// The only export; a function and its `$async` form count as one.
-static iree_status_t find_only_function(const iree_vm_module_t* module, iree_vm_function_t* out_function) {
+iree_status_t tooling_module_find_function(const iree_vm_module_t* module, iree_vm_function_t* out_function) {
   iree_host_size_t count = iree_vm_module_signature(module).export_function_count, found = 0;
   for (iree_host_size_t i = 0; i < count; ++i) {
     iree_vm_function_t function;
@@ -283,7 +304,7 @@ static iree_status_t find_only_function(const iree_vm_module_t* module, iree_vm_
 
 iree_status_t tooling_context_find_function(const tooling_context_t* context, iree_vm_function_t* out_function) {
   iree_string_view_t name = function_flag();
-  if (!name.size) return find_only_function(context->main, out_function);
+  if (!name.size) return tooling_module_find_function(context->main, out_function);
   // Names may come with the module's.
   iree_string_view_t module_name = iree_vm_module_name(context->main);
   if (iree_string_view_starts_with(name, module_name) && name.size > module_name.size &&

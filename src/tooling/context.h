@@ -16,6 +16,7 @@ typedef struct tooling_context_t {
   iree_vm_module_t* main;      // the last one
   tooling_device_t device;     // the first of the group; the host's memory without one
   iree_hal_allocator_t* host_memory;
+  iree_string_view_t default_device_uri;  // for no --device
   iree_check_module_reporter_t reporter;  // of the module `check`
 } tooling_context_t;
 
@@ -25,6 +26,8 @@ iree_status_t tooling_refuse_arguments(int argc, char** argv);
 // What a tool adds to the flags; all zero: nothing.
 typedef struct tooling_context_options_t {
   iree_check_module_reporter_t reporter;
+  iree_vm_instance_t* instance;           // with all types; NULL: a new one
+  iree_string_view_t default_device_uri;  // for no --device; empty: local-task
   // One more module, the last one: a path as --module takes it, or a .vmfb in memory that outlives the context.
   iree_string_view_t path;
   iree_const_byte_span_t data;
@@ -40,6 +43,17 @@ void tooling_context_destroy(tooling_context_t* context);
 
 // The export named by --function; without the flag the only one there is.
 iree_status_t tooling_context_find_function(const tooling_context_t* context, iree_vm_function_t* out_function);
+
+// The only export of a module that is not internal; a function and its `$async` form count as one.
+iree_status_t tooling_module_find_function(const iree_vm_module_t* module, iree_vm_function_t* out_function);
+
+// The values of --module, a module from one, and a frozen VM context with the limits of the flags.
+iree_string_view_list_t tooling_module_flags(void);
+iree_status_t tooling_module_load(iree_vm_instance_t* instance, iree_string_view_t spec, iree_allocator_t allocator,
+                                  iree_vm_module_t** out_module);
+iree_status_t tooling_vm_context_create(iree_vm_instance_t* instance, iree_host_size_t count,
+                                        iree_vm_module_t** modules, iree_allocator_t allocator,
+                                        iree_vm_context_t** out_context);
 
 // Whether --function was given.
 bool tooling_function_is_named(void);

@@ -4,6 +4,7 @@
 
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/drivers/init.h"
+#include "iree/tooling/device_util.h"
 
 enum { URI_SIZE = 1024 };
 
@@ -68,18 +69,19 @@ static iree_string_view_t driver_of(iree_string_view_t uri) {
   return name;
 }
 
-static iree_status_t create_device(iree_string_view_t uri, iree_allocator_t allocator, iree_hal_device_t** out_device) {
+static iree_status_t create_device(iree_hal_driver_registry_t* registry, iree_string_view_t uri,
+                                   const iree_hal_device_create_params_t* params, iree_allocator_t allocator,
+                                   iree_hal_device_t** out_device) {
   iree_string_view_t name = driver_of(uri), alias = tooling_driver_alias(name);
   char text[URI_SIZE];
   if (uri.size + alias.size >= sizeof(text)) return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "device name too long");
   int length = snprintf(text, sizeof(text), "%.*s%.*s", (int)alias.size, alias.data, (int)(uri.size - name.size),
                         uri.data + name.size);
   iree_hal_driver_t* driver = NULL;
-  IREE_RETURN_IF_ERROR(iree_hal_driver_registry_try_create(tooling_driver_registry(), alias, allocator, &driver),
+  IREE_RETURN_IF_ERROR(iree_hal_driver_registry_try_create(registry, alias, allocator, &driver),
                        "creating driver for device '%.*s'", (int)uri.size, uri.data);
-  iree_hal_device_create_params_t params = iree_hal_device_create_params_default();
   iree_status_t status = iree_hal_driver_create_device_by_uri(driver, iree_make_string_view(text, (size_t)length),
-                                                              &params, allocator, out_device);
+                                                              params, allocator, out_device);
   iree_hal_driver_release(driver);
   if (iree_status_is_ok(status)) return status;
   return iree_status_annotate_f(status, "creating device '%.*s'", (int)uri.size, uri.data);
@@ -88,17 +90,68 @@ static iree_status_t create_device(iree_string_view_t uri, iree_allocator_t allo
 static iree_status_t add_device(iree_hal_device_group_builder_t* builder, iree_string_view_t uri,
                                 iree_allocator_t allocator) {
   iree_hal_device_t* device = NULL;
-  IREE_RETURN_IF_ERROR(create_device(uri, allocator, &device));
+  iree_hal_device_create_params_t params = iree_hal_device_create_params_default();
+  IREE_RETURN_IF_ERROR(create_device(tooling_driver_registry(), uri, &params, allocator, &device));
   iree_status_t status = iree_hal_device_group_builder_add_device(builder, device);
   iree_hal_device_release(device);
   return status;
 }
 
-iree_status_t tooling_devices_create(iree_allocator_t allocator, iree_hal_device_group_t** out_group) {
+iree_hal_driver_registry_t* iree_hal_available_driver_registry(void) { return tooling_driver_registry(); }
+iree_string_view_t iree_hal_default_device_uri(void) { return IREE_SV("local-task"); }
+iree_string_view_list_t iree_hal_device_flag_list(void) {
+  return (iree_string_view_list_t){device_flags.count, device_flags.values};
+}
+
+static iree_string_view_t default_uri_or(iree_string_view_t uri) {
+  return uri.size ? uri : iree_hal_default_device_uri();
+}
+
+iree_status_t iree_hal_create_device_from_flags(iree_hal_driver_registry_t* driver_registry,
+                                                iree_string_view_t default_device,
+                                                const iree_hal_device_create_params_t* create_params,
+                                                iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  *out_device = NULL;
+  if (device_flags.count > 1) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "one device is needed; --device names %" PRIhsz,
+                            device_flags.count);
+  }
+  iree_string_view_t uri = device_flags.count ? device_flags.values[0] : default_uri_or(default_device);
+  return create_device(driver_registry, uri, create_params, host_allocator, out_device);
+}
+
+iree_status_t iree_hal_create_devices_from_flags(iree_hal_driver_registry_t* driver_registry,
+                                                 iree_string_view_t default_device,
+                                                 const iree_hal_device_create_params_t* create_params,
+                                                 iree_allocator_t host_allocator,
+                                                 iree_hal_device_list_t** out_device_list) {
+  *out_device_list = NULL;
+  iree_string_view_t fallback = default_uri_or(default_device);
+  iree_string_view_list_t uris = {1, &fallback};
+  if (device_flags.count) uris = iree_hal_device_flag_list();
+  iree_hal_device_list_t* list = NULL;
+  IREE_RETURN_IF_ERROR(iree_hal_device_list_allocate(uris.count, host_allocator, &list));
+  iree_status_t status = iree_ok_status();
+  for (iree_host_size_t i = 0; i < uris.count && iree_status_is_ok(status); ++i) {
+    iree_hal_device_t* device = NULL;
+    status = create_device(driver_registry, uris.values[i], create_params, host_allocator, &device);
+    if (iree_status_is_ok(status)) status = iree_hal_device_list_push_back(list, device);
+    iree_hal_device_release(device);
+  }
+  if (iree_status_is_ok(status)) {
+    *out_device_list = list;
+  } else {
+    iree_hal_device_list_free(list);
+  }
+  return status;
+}
+
+iree_status_t tooling_devices_create(iree_string_view_t default_uri, iree_allocator_t allocator,
+                                     iree_hal_device_group_t** out_group) {
   iree_hal_device_group_builder_t builder;
   iree_hal_device_group_builder_initialize(&builder, /*frontier_tracker=*/NULL);
   iree_status_t status = iree_ok_status();
-  if (!device_flags.count) status = add_device(&builder, IREE_SV("local-task"), allocator);
+  if (!device_flags.count) status = add_device(&builder, default_uri_or(default_uri), allocator);
   for (iree_host_size_t i = 0; i < device_flags.count && iree_status_is_ok(status); ++i) {
     status = add_device(&builder, device_flags.values[i], allocator);
   }

@@ -11,8 +11,9 @@
 // All drivers of the build, once. The registry lives as long as the process.
 iree_hal_driver_registry_t* tooling_driver_registry(void);
 
-// The devices of the --device flags; `local-task` when there is none.
-iree_status_t tooling_devices_create(iree_allocator_t allocator, iree_hal_device_group_t** out_group);
+// The devices of the --device flags; `default_uri` when there is none, and `local-task` when that is empty.
+iree_status_t tooling_devices_create(iree_string_view_t default_uri, iree_allocator_t allocator,
+                                     iree_hal_device_group_t** out_group);
 
 // Device or driver names of older releases, and what stands in for them here (`rocm`: hip or amdgpu).
 iree_string_view_t tooling_driver_alias(iree_string_view_t name);

@@ -35,8 +35,8 @@ static inline bool tooling_variant_is_ignored(iree_vm_variant_t variant) {
 iree_status_t tooling_expected_parse(iree_string_view_t letters, iree_string_view_list_t specs, tooling_device_t device,
                                      iree_vm_list_t** out_list);
 
-// Prints all results: `result[0]: hal.buffer_view` and so on.
-iree_status_t tooling_outputs_print(const iree_vm_list_t* list, tooling_device_t device,
+// Prints all results: `result[0]: hal.buffer_view` and so on, when `name` is `result`.
+iree_status_t tooling_outputs_print(const iree_vm_list_t* list, iree_string_view_t name, tooling_device_t device,
                                     iree_host_size_t max_element_count, FILE* file);
 
 // Writes results where `specs` say: `-` (print), empty (drop), `@f.npy`, `+f.npy`, `@f.bin`, `+f.bin`.

@@ -79,7 +79,7 @@ typedef struct printer_t {
   FILE* file;
 } printer_t;
 
-static iree_status_t print_list(const printer_t* printer, const iree_vm_list_t* list, const char* prefix);
+static iree_status_t print_list(const printer_t* printer, const iree_vm_list_t* list, iree_string_view_t name);
 
 static void print_value(iree_vm_value_t value, FILE* file) {
   switch (value.type) {
@@ -124,25 +124,27 @@ static iree_status_t print_variant(const printer_t* printer, iree_vm_variant_t v
     fputc('\n', printer->file);
     return iree_ok_status();
   }
-  if (iree_vm_list_isa(variant.ref)) return print_list(printer, iree_vm_list_deref(variant.ref), "child_list");
+  if (iree_vm_list_isa(variant.ref)) {
+    return print_list(printer, iree_vm_list_deref(variant.ref), IREE_SV("child_list"));
+  }
   fprintf(printer->file, "(no printer)\n");
   return iree_ok_status();
 }
 
-static iree_status_t print_list(const printer_t* printer, const iree_vm_list_t* list, const char* prefix) {
+static iree_status_t print_list(const printer_t* printer, const iree_vm_list_t* list, iree_string_view_t name) {
   for (iree_host_size_t i = 0; i < iree_vm_list_size(list); ++i) {
     iree_vm_variant_t variant;
     IREE_RETURN_IF_ERROR(iree_vm_list_get_variant_assign(list, i, &variant));
-    fprintf(printer->file, "%s[%" PRIhsz "]: ", prefix, i);
+    fprintf(printer->file, "%.*s[%" PRIhsz "]: ", (int)name.size, name.data, i);
     IREE_RETURN_IF_ERROR(print_variant(printer, variant), "printing result %zu", i);
   }
   fflush(printer->file);
   return iree_ok_status();
 }
 
-iree_status_t tooling_outputs_print(const iree_vm_list_t* list, tooling_device_t device,
+iree_status_t tooling_outputs_print(const iree_vm_list_t* list, iree_string_view_t name, tooling_device_t device,
                                     iree_host_size_t max_element_count, FILE* file) {
-  return print_list(&(printer_t){device, max_element_count, file}, list, "result");
+  return print_list(&(printer_t){device, max_element_count, file}, list, name);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

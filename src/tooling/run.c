@@ -3,6 +3,8 @@
 #include "tooling/run.h"
 
 #include "iree/base/tooling/flags.h"
+#include "iree/tooling/instrument_util.h"
+#include "iree/tooling/run_module.h"
 #include "tooling/compare.h"
 #include "tooling/devices.h"
 
@@ -32,34 +34,12 @@ IREE_FLAG_LIST(string, expected_output,
                "code is 1.")
 IREE_FLAG(int32_t, output_max_element_count, 1024, "Elements of a tensor that are printed.")
 
-IREE_FLAG(double, expected_f16_threshold, 0.001, "Absolute tolerance of f16 elements.")
-IREE_FLAG(double, expected_f32_threshold, 0.0001, "Absolute tolerance of f32 elements.")
-IREE_FLAG(double, expected_f64_threshold, 0.0001, "Absolute tolerance of f64 elements.")
-IREE_FLAG(double, expected_bf16_threshold, 0.01, "Absolute tolerance of bf16 elements.")
-IREE_FLAG(double, expected_rtol, 1e-05, "Tolerance relative to the expected value, added to the absolute one.")
-IREE_FLAG(string, equality_mode, "approximate", "`approximate`: with tolerances; `exact`: the same bits.")
-
 IREE_FLAG(bool, print_statistics, false, "Prints what the devices allocated, to stderr, at the end.")
-
-static iree_status_t make_tolerance(tooling_tolerance_t* out_tolerance) {
-  iree_string_view_t mode = iree_make_cstring_view(FLAG_equality_mode);
-  *out_tolerance = (tooling_tolerance_t){
-      .exact = iree_string_view_equal(mode, IREE_SV("exact")),
-      .f16 = FLAG_expected_f16_threshold,
-      .bf16 = FLAG_expected_bf16_threshold,
-      .f32 = FLAG_expected_f32_threshold,
-      .f64 = FLAG_expected_f64_threshold,
-      .relative = FLAG_expected_rtol,
-  };
-  if (out_tolerance->exact || iree_string_view_equal(mode, IREE_SV("approximate"))) return iree_ok_status();
-  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--equality_mode= must be 'approximate' or 'exact'; got '%s'",
-                          FLAG_equality_mode);
-}
 
 static iree_status_t compare_outputs(const tooling_context_t* context, const tooling_call_t* call,
                                      const iree_vm_list_t* outputs, int* out_exit_code) {
   tooling_comparison_t comparison = {.device = context->device, .file = stdout};
-  IREE_RETURN_IF_ERROR(make_tolerance(&comparison.tolerance));
+  IREE_RETURN_IF_ERROR(tooling_tolerance_from_flags(&comparison.tolerance));
   iree_vm_list_t* expected = NULL;
   IREE_RETURN_IF_ERROR(
       tooling_expected_parse(call->result_letters, FLAG_expected_output_list(), context->device, &expected),
@@ -82,7 +62,8 @@ static iree_status_t process_outputs(const tooling_context_t* context, const too
   }
   if (FLAG_expected_output_list().count) return compare_outputs(context, call, outputs, out_exit_code);
   if (FLAG_output_list().count) return iree_ok_status();
-  return iree_status_annotate_f(tooling_outputs_print(outputs, context->device, limit, stdout), "printing results");
+  return iree_status_annotate_f(tooling_outputs_print(outputs, IREE_SV("result"), context->device, limit, stdout),
+                                "printing results");
 }
 
 static iree_status_t run_call(const tooling_context_t* context, const tooling_call_t* call, int* out_exit_code) {
@@ -109,13 +90,14 @@ static iree_status_t run_function(const tooling_context_t* context, iree_vm_func
   return tooling_status_annotate(function, status);
 }
 
-iree_status_t tooling_run(const tooling_context_options_t* options, int* out_exit_code) {
+static iree_status_t run(const tooling_context_options_t* options, iree_allocator_t allocator, int* out_exit_code) {
   tooling_context_t context;
   iree_vm_function_t function = {0};
-  iree_status_t status = tooling_context_create(iree_allocator_system(), options, &context);
+  iree_status_t status = tooling_context_create(allocator, options, &context);
   if (iree_status_is_ok(status)) status = tooling_context_find_function(&context, &function);
   if (iree_status_is_ok(status)) {
     status = run_function(&context, function, out_exit_code);
+    if (iree_status_is_ok(status)) status = iree_tooling_process_instrument_data(context.context, allocator);
     if (iree_status_is_ok(status) && FLAG_print_statistics && context.group) {
       status = tooling_devices_print_statistics(context.group, stderr);
     }
@@ -124,6 +106,26 @@ iree_status_t tooling_run(const tooling_context_options_t* options, int* out_exi
   }
   tooling_context_destroy(&context);
   return status;
+}
+
+iree_status_t tooling_run(const tooling_context_options_t* options, int* out_exit_code) {
+  return run(options, iree_allocator_system(), out_exit_code);
+}
+
+iree_status_t iree_tooling_run_module_from_flags(iree_vm_instance_t* instance, iree_allocator_t host_allocator,
+                                                 int* out_exit_code) {
+  tooling_context_options_t options = {.instance = instance};
+  *out_exit_code = EXIT_SUCCESS;
+  return run(&options, host_allocator, out_exit_code);
+}
+
+iree_status_t iree_tooling_run_module_with_data(iree_vm_instance_t* instance, iree_string_view_t default_device_uri,
+                                                iree_const_byte_span_t module_contents, iree_allocator_t host_allocator,
+                                                int* out_exit_code) {
+  tooling_context_options_t options = {
+      .instance = instance, .default_device_uri = default_device_uri, .data = module_contents};
+  *out_exit_code = EXIT_SUCCESS;
+  return run(&options, host_allocator, out_exit_code);
 }
 
 int tooling_run_finish(iree_status_t status, int exit_code) {

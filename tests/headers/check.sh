@@ -26,13 +26,13 @@ trap 'rm -f "$log"' EXIT
 headers=$(cd "$folder" && find iree -name '*.h' | sort)
 for header in $headers; do
   case $header in
-    *_cc.h | */span.h | */native_module_packing.h)
+    *_cc.h | */span.h | */native_module_packing.h | */tooling/vm_util.h)
       compile "$header" "$cxx" -x c++ -std=c++17 <<<"#include \"$header\"" ;;
     *) compile "$header" "$cc" -x c -std=c11 <<<"#include \"$header\"" ;;
   esac
 done
 all=$(printf '#include "%s"\n' $headers)
-all_c=$(grep -vE '(_cc|/span|/native_module_packing)\.h"' <<<"$all")
+all_c=$(grep -vE '(_cc|/span|/native_module_packing|/tooling/vm_util)\.h"' <<<"$all")
 for standard in c11 c17; do
   compile "$standard" "$cc" -x c -std=$standard <<<"$all_c"
   compile "$standard, reversed" "$cc" -x c -std=$standard < <(tac <<<"$all_c")

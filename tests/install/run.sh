@@ -30,8 +30,10 @@ for program in static_c shared_c; do
   check $program "4xf32=10 200 3000 40000" "$folder/project/$program"
 done
 check plus_plus "multiply of multiply.vmfb" "$folder/project/plus_plus"
-check tool "4xf32=10 200 3000 40000" "$prefix/bin/iree-run-module" --device=local-sync \
-  --module="$folder/project/multiply.vmfb" --input=4xf32=1,2,3,4 --input=4xf32=10,100,1000,10000
+for tool in "$prefix/bin/iree-run-module" "$folder/project/tool"; do
+  check "${tool##*/}" "4xf32=10 200 3000 40000" "$tool" --device=local-sync \
+    --module="$folder/project/multiply.vmfb" --input=4xf32=1,2,3,4 --input=4xf32=10,100,1000,10000
+done
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name iree_runtime.pc)")
 flags=$(pkg-config --cflags --libs iree_runtime)
