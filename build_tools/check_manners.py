@@ -23,7 +23,7 @@ EXCEPTIONS = {
     "src/ir/attr.c": "whole constants are the context's, whichever scope makes them",
     "src/ir/context.c": "whole constants are the context's, whichever scope makes them",
     "src/import/onnx/files.c": "files stay mapped beyond the scope that opens them",
-    "src/compiler/compile.c": "what the caller frees",
+    "src/compiler/output.c": "what the caller frees",
     "src/target/llvm/lld.cpp": "what lld writes to, freed by lld_free",
     "src/compiler/const_eval.c": "aligned memory with clean-ups of its own",
     "src/compiler/execute.c": "threads without a scope check what they get",

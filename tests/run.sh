@@ -11,7 +11,7 @@ style() {
   local bad=0 total=0 check
   for check in build_tools/check_format.sh "$python build_tools/check_includes.py" \
     "$python build_tools/check_sizes.py" "$python build_tools/check_manners.py" \
-    "$python build_tools/check_documents.py"; do
+    "$python build_tools/check_documents.py" "$python build_tools/check_flags.py"; do
     total=$((total + 1))
     $check || { bad=$((bad + 1)) && echo "FAILED $check"; }
   done

@@ -6,16 +6,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/whole_file.h"
 #include "compiler/benchmark_funcs.h"
 #include "compiler/compiler.h"
 #include "compiler/const_eval.h"
 #include "compiler/dispatch_files.h"
 #include "compiler/host.h"
 #include "compiler/kernels.h"
-#include "compiler/source.h"
+#include "compiler/run.h"
+#include "dialects/cf.h"
 #include "dialects/graph.h"
+#include "dialects/kernel.h"
 #include "dialects/register.h"
+#include "dialects/stablehlo.h"
 #include "import/lower.h"
 #include "ir/bytecode.h"
 #include "kernels/layout.h"
@@ -36,57 +38,13 @@ const char* compiler_phase_name(compiler_phase_t phase) {
   return names[phase];
 }
 
-// What becomes of the module for one target, from its dispatches on.
-typedef struct program_t {
-  ir_op_t* module;
-  const device_info_t* device;
-  kernel_list_t kernels;
-  target_executable_t executable;
-  substitute_objects_t objects;  // in the place of some kernels
-} program_t;
-
-typedef struct run_t {
-  const compiler_options_t* options;
-  compiler_output_t* output;
-  const char *path, *text;
-  size_t size;
-  const char* stage;  // what it is doing
-  bool ok;
-  ir_context_t* ctx;
-  source_file_t source;
-  ir_op_t* module;
-  uint32_t phase_number;
-  pass_report_t report;
-  program_t programs[COMPILER_MAX_TARGETS];
-  uint32_t program_count;
-} run_t;
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Text of stages
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool write_text(run_t* r, const char* path, const text_t* text) {
-  if (whole_file_write(path, text->data, text->size)) return true;
-  return ir_error(r->ctx, NULL, "cannot write '%s': %s", path, strerror(errno));
-}
-
 static void print_module(run_t* r, ir_op_t* op, text_t* text) {
   ir_print_op(r->ctx, text, op, r->options->print_flags, r->options->elide_above);
   text_puts(text, "\n");
-}
-
-static bool output_text(run_t* r, text_t* text) {
-  if (r->output->path) {
-    bool ok = write_text(r, r->output->path, text);
-    text_finish(text);
-    return ok;
-  }
-  r->output->data = malloc(text->size + 1);  // the caller's, who frees it
-  if (!r->output->data) memory_exhausted(text->size);
-  memcpy(r->output->data, text->data, text->size + 1);
-  r->output->size = text->size;
-  text_finish(text);
-  return true;
 }
 
 // Dumps the module when asked to; true in `*stop` when this is where to stop.
@@ -99,7 +57,7 @@ static bool end_phase(run_t* r, compiler_phase_t phase, ir_op_t* op, bool* stop)
     print_module(r, op, &text);
     char* path = arena_printf(ir_context_arena(r->ctx), "%s/%s.%u.%s.mlir", o->dump_phases_to, r->source.stem,
                               ++r->phase_number, compiler_phase_name(phase));
-    bool ok = write_text(r, path, &text);
+    bool ok = run_write_file(r, path, text.data, text.size);
     text_finish(&text);
     if (!ok) return false;
   }
@@ -111,7 +69,7 @@ static bool end_phase(run_t* r, compiler_phase_t phase, ir_op_t* op, bool* stop)
   } else if (!ir_write_bytecode(r->ctx, op, o->bytecode_version, &text)) {
     return false;
   }
-  return output_text(r, &text);
+  return run_output_text(r, &text);
 }
 
 static void progress(run_t* r, const char* stage, uint32_t done, uint32_t total) {
@@ -169,10 +127,86 @@ static void set_execution_model(run_t* r) {
   }
 }
 
-static bool stage_lower(run_t* r) {
-  if (!run_step(r, r->module, "lower-input", step_lower, r)) return false;
-  if (r->options->fences) set_execution_model(r);
+// The pass that the next piece of "a,b" names, which may stand in "builtin.module()"; NULL for another name.
+static const pass_t* next_preprocessing(const char** text, size_t* size) {
+  static const char root[] = "builtin.module(";
+  if (strncmp(*text, root, sizeof(root) - 1) == 0) *text += sizeof(root) - 1;
+  const char* name = *text;
+  *size = strcspn(name, ",)");
+  *text += *size + strspn(name + *size, ",)");
+  static const pass_t* const passes[] = {
+#define PASS(function, pass_name, needed, text) &row_##function,
+      GRAPH_PASSES(PASS)
+#undef PASS
+  };
+  for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); ++i) {
+    if (strlen(passes[i]->name) == *size && strncmp(passes[i]->name, name, *size) == 0) return passes[i];
+  }
+  return NULL;
+}
+
+bool compiler_check_preprocessing(const char* text, text_t* error) {
+  while (*text) {
+    const char* name = text;
+    size_t size = 0;
+    if (next_preprocessing(&text, &size)) continue;
+    text_printf(error, "--iree-preprocessing-pass-pipeline: there is no pass '%.*s'; these are there:", (int)size,
+                name);
+#define PASS(function, pass_name, needed, summary) text_puts(error, " " pass_name);
+    GRAPH_PASSES(PASS)
+#undef PASS
+    return false;
+  }
   return true;
+}
+
+static bool preprocess(run_t* r) {
+  for (const char* text = r->options->preprocessing; text && *text;) {
+    size_t size = 0;
+    const pass_t* pass = next_preprocessing(&text, &size);
+    if (!pass || !run_passes(r, r->module, &pass, 1)) return false;
+  }
+  return true;
+}
+
+static void erase_assertions(ir_op_t* parent) {
+  for (uint32_t i = 0; i < parent->region_count; ++i) {
+    IR_FOR_BLOCKS(block, &parent->regions[i]) {
+      IR_FOR_OPS_SAFE(op, block) {
+        bool is_call = ir_is(op, STABLEHLO_CUSTOM_CALL) && !op->result_count;
+        bool asserts = ir_is(op, CF_ASSERT) || ir_is(op, GRAPH_ASSERT) ||
+                       (is_call && strcmp(ir_op_string(op, "call_target_name", ""), "shape_assertion") == 0);
+        if (asserts) {
+          ir_op_erase(op);
+        } else {
+          erase_assertions(op);
+        }
+      }
+    }
+  }
+}
+
+static pass_result_t step_strip_assertions(ir_op_t* module, ir_context_t* ctx, void* user) {
+  erase_assertions(module);
+  return PASS_CHANGED;
+}
+
+static pass_result_t step_element_types(ir_op_t* module, ir_context_t* ctx, void* user) {
+  return element_types_run(module, ctx, &((const run_t*)user)->options->element_types);
+}
+
+static bool stage_lower(run_t* r) {
+  const compiler_options_t* o = r->options;
+  if (o->strip_assertions && !run_step(r, r->module, "strip-assertions", step_strip_assertions, r)) return false;
+  if (!run_step(r, r->module, "lower-input", step_lower, r)) return false;
+  const element_types_t* types = &o->element_types;
+  bool converts = false;
+#define CONVERSION(name, flag) converts |= types->name;
+  ELEMENT_CONVERSIONS(CONVERSION)
+#undef CONVERSION
+  if (converts && !run_step(r, r->module, "element-types", step_element_types, r)) return false;
+  if (o->fences) set_execution_model(r);
+  return preprocess(r);
 }
 
 static pass_result_t step_const_eval(ir_op_t* module, ir_context_t* ctx, void* user) {
@@ -330,15 +364,6 @@ static const char* executable_name(run_t* r, const program_t* p) {
   return arena_printf(ir_context_arena(r->ctx), "%s_linked", ir_op_string(r->module, "sym_name", r->source.stem));
 }
 
-// Whether another target's executables have the same format, so that the processor's name has to tell them apart.
-static bool shares_format(const run_t* r, uint32_t index) {
-  const target_t* targets = r->options->targets;
-  for (uint32_t i = 0; i < r->program_count; ++i) {
-    if (i != index && strcmp(targets[i].format, targets[index].format) == 0) return true;
-  }
-  return false;
-}
-
 static void warn_of_spills(run_t* r, const program_t* p) {
   metadata_spill_t spill;
   for (size_t at = 0; metadata_note_next_spill(p->executable.data, p->executable.size, &at, &spill);) {
@@ -357,7 +382,7 @@ static bool compile_program(run_t* r, uint32_t index) {
   target_compile_options_t options = r->options->target;
   options.context = r->ctx;
   options.name = executable_name(r, p);
-  if (shares_format(r, index)) {  // in the names of files
+  if (run_shares_format(r, index)) {  // in the names of files
     snprintf(target.format, sizeof(target.format), "%.24s_%.20s", r->options->targets[index].format, target.cpu);
   }
   bool ok = dispatch_files_write(p->module, &p->kernels, &target, &options, &error);
@@ -399,125 +424,14 @@ static bool stage_target(run_t* r) {
   return true;
 }
 
-typedef struct module_place_t {
-  module_writer_t* writer;
-  const target_t* target;
-  uint32_t number;  // of the target
-} module_place_t;
-
-static uint32_t write_executable(run_t* r, const module_place_t* place, const char* name,
-                                 const target_executable_t* e) {
-  static const char* const extensions[] = {
-      [TARGET_CUDA] = "ptx", [TARGET_LLVM_CPU] = "so", [TARGET_ROCM] = "hsaco", [TARGET_VMVX] = "vmvx"};
-  target_backend_t backend = place->target->backend;
-  module_point_t* points = ARENA_ARRAY(ir_context_arena(r->ctx), module_point_t, e->entry_count + 1);
-  for (uint32_t i = 0; i < e->entry_count; ++i) {
-    const target_entry_t* entry = &e->entries[i];
-    // GPU kernels bring their own workgroup memory, but for what must be asked for at launch.
-    bool is_gpu = backend == TARGET_CUDA || backend == TARGET_ROCM;
-    points[i] = (module_point_t){.name = iree_make_cstring_view(entry->name),
-                                 .binding_count = (uint16_t)entry->binding_count,
-                                 .constant_count = (uint16_t)entry->constant_count,
-                                 .local_memory = is_gpu ? entry->dynamic_memory_bytes : entry->workgroup_memory_bytes};
-    memcpy(points[i].workgroup_size, entry->workgroup_size, sizeof(points[i].workgroup_size));
-  }
-  uint32_t executable = module_writer_executable(place->writer, iree_make_cstring_view(name), e->entry_count);
-  if (e->cubin) {
-    const char* format = arena_printf(ir_context_arena(r->ctx), "cuda-cubin-%s", place->target->cpu);
-    module_writer_variant(place->writer, executable,
-                          &(module_variant_desc_t){.target = place->number,
-                                                   .format = iree_make_cstring_view(format),
-                                                   .extension = IREE_SV("cubin"),
-                                                   .data = {e->cubin, e->cubin_size},
-                                                   .points = points});
-  }
-  module_writer_variant(place->writer, executable,
-                        &(module_variant_desc_t){.target = place->number,
-                                                 .extension = iree_make_cstring_view(extensions[backend]),
-                                                 .data = {e->data, e->size},
-                                                 .points = points});
-  return executable;
-}
-
-static host_program_t add_executables(run_t* r, module_writer_t* writer, uint32_t index) {
-  const target_t* t = &r->options->targets[index];
-  const program_t* p = &r->programs[index];
-  if (r->options->host_only) return (host_program_t){.module = p->module, .host_only = true};
-  arena_t* arena = ir_context_arena(r->ctx);
-  char* description = arena_printf(arena, "%s, cpu %s", t->triple, t->cpu);
-  const char* needs = t->backend != TARGET_LLVM_CPU && shares_format(r, index) ? t->cpu : t->needs;
-  module_place_t place = {writer, t, 0};
-  place.number = module_writer_target(
-      writer, &(module_target_desc_t){.backend = iree_make_cstring_view(target_backend_name(t->backend)),
-                                      .format = iree_make_cstring_view(t->format),
-                                      .description = iree_make_cstring_view(description),
-                                      .features = iree_make_cstring_view(needs)});
-  host_program_t program = {.module = p->module};
-  if (p->kernels.count) {
-    char* name = arena_printf(arena, "module_linked_%s", target_backend_name(t->backend));
-    if (shares_format(r, index)) name = arena_printf(arena, "%s_%s", name, t->cpu);
-    for (char* c = name; *c; ++c) *c = *c == '-' ? '_' : *c;
-    program.executable = write_executable(r, &place, name, &p->executable);
-  }
-  uint32_t* objects = ARENA_ARRAY(arena, uint32_t, p->objects.count + 1);
-  for (uint32_t i = 0; i < p->objects.count; ++i) {
-    const target_executable_t* e = &p->objects.items[i].executable;
-    objects[i] = write_executable(r, &place, arena_printf(arena, "module_%s", e->entries[0].name), e);
-  }
-  program.objects = objects;
-  return program;
-}
-
-// Weights come from the source when they are written, twice as long there.
-static void note_written(void* ctx, uint64_t length) { ir_context_note_read(ctx, 2 * length); }
-
-static void destroy_writer(void* writer) { module_writer_destroy(writer); }
-
-static bool stage_module(run_t* r) {
-  module_writer_t* writer = NULL;
-  iree_allocator_t allocator = iree_allocator_system();
-  const char* name = ir_op_string(r->module, "sym_name", "module");
-  iree_status_t status = module_writer_create(iree_make_cstring_view(name), allocator, &writer);
-  bool ok = iree_status_is_ok(status);
-  memory_cleanup_t cleanup = {0};
-  if (ok) memory_cleanup_add(&cleanup, destroy_writer, writer);
-  if (ok) {
-    host_program_t programs[COMPILER_MAX_TARGETS];
-    for (uint32_t i = 0; i < r->program_count; ++i) {
-      programs[i] = add_executables(r, writer, i);
-    }
-    ok = host_emit(r->ctx, programs, r->program_count, writer, r->options->strip_source_map);
-  }
-  if (ok) {
-    module_writer_threads(writer, r->options->target.threads);
-    module_writer_observe(writer, note_written, r->ctx);
-  }
-  if (ok && r->output->path) {
-    status = module_writer_finish_file(writer, r->output->path);
-  } else if (ok) {
-    iree_byte_span_t data = {0};
-    status = module_writer_finish_memory(writer, allocator, &data);
-    r->output->data = data.data;
-    r->output->size = data.data_length;
-  }
-  if (!iree_status_is_ok(status)) {
-    char text[1024];
-    iree_host_size_t length = 0;
-    iree_status_format(status, sizeof(text), text, &length);
-    iree_status_ignore(status);
-    ok = ir_error(r->ctx, NULL, "writing the module: %s", text);
-  }
-  memory_cleanup_remove(&cleanup);
-  module_writer_destroy(writer);
-  return ok;
-}
-
 bool compiler_has_pass(const char* name) {
   static const char* const names[] = {
 #define PASS(function, pass_name, needed, text) pass_name,
       GRAPH_PASSES(PASS)
 #undef PASS
-          "lower-input",
+          "strip-assertions",
+      "lower-input",
+      "element-types",
       "const-eval",
       "spread-work",
       "host-scalars",
@@ -539,13 +453,69 @@ static const stage_t stages[] = {
     {COMPILER_PHASE_EXECUTABLE_TARGETS, COMPILER_PHASE_VM, "generating code", stage_target},
 };
 
+// What a program may hold that has been through the stages up to the one that forms dispatches, or those behind it.
+static bool check_resumed(run_t* r, const ir_op_t* op) {
+  const char* phase = compiler_phase_name(r->options->start_from);
+  for (uint32_t i = 0; i < op->region_count; ++i) {
+    IR_FOR_BLOCKS(block, &op->regions[i]) {
+      IR_FOR_OPS(inner, block) {
+        if (ir_op_dialect(inner) != IR_DIALECT_GRAPH && ir_op_dialect(inner) != IR_DIALECT_FUNC) {
+          return ir_op_error(r->ctx, inner, "has not been through the phase '%s', as --compile-from says", phase);
+        }
+        bool formed = r->options->start_from >= COMPILER_PHASE_DISPATCH_CREATION;
+        if (formed && fusion_class(inner) != FUSION_HOST && fusion_class(inner) != FUSION_CONSTANT) {
+          return ir_op_error(r->ctx, inner, "is in no dispatch, so this is not what is there after the phase '%s'",
+                             phase);
+        }
+        if (!ir_is(inner, GRAPH_DISPATCH) && !check_resumed(r, inner)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+// The stage's work was done before the program was written down.
+static bool skip_stage(run_t* r, const stage_t* stage) {
+  if (stage->run == stage_lower) {
+    if (r->options->fences && r->options->start_from < COMPILER_PHASE_ABI) set_execution_model(r);
+    return check_resumed(r, r->module);
+  }
+  r->programs[0].module = r->module;
+  r->program_count = 1;
+  return true;
+}
+
+// --compile-mode=hal-executable: kernels as --compile-to=executable-sources has them become machine code.
+static bool compile_kernels(run_t* r) {
+  program_t* p = &r->programs[0];
+  uint32_t capacity = 0;
+  IR_FOR_OPS(op, ir_module_body(r->module))++ capacity;
+  p->module = p->kernels.module = r->module;
+  p->kernels.funcs = ARENA_ARRAY(ir_context_arena(r->ctx), ir_op_t*, capacity + 1);
+  r->program_count = 1;
+  IR_FOR_OPS(op, ir_module_body(r->module)) {
+    if (!ir_is(op, KERNEL_FUNC)) {
+      return ir_op_error(r->ctx, op,
+                         "is no kernel.func; --compile-mode=hal-executable takes kernels, as "
+                         "--compile-to=executable-sources prints them");
+    }
+    p->kernels.funcs[p->kernels.count++] = op;
+  }
+  return stage_target(r) && run_output(r);
+}
+
 static bool run_stages(run_t* r) {
   uint32_t count = sizeof(stages) / sizeof(stages[0]);
   for (uint32_t i = 0; i < count; ++i) {
     const stage_t* stage = &stages[i];
+    if (i && stage->first <= r->options->start_from) {
+      if (!skip_stage(r, stage)) return false;
+      continue;
+    }
     progress(r, stage->name, i, count + 1);
     if (!stage->run(r)) return false;
     if (r->options->read_only) return true;
+    if (r->options->kernels_only) return compile_kernels(r);
     ir_op_t* shown = r->module;
     if (stage->run == stage_kernels) shown = r->programs[0].kernels.module;
     for (compiler_phase_t phase = stage->first; phase <= stage->last; ++phase) {
@@ -558,7 +528,7 @@ static bool run_stages(run_t* r) {
   const program_t* first = &r->programs[0];
   if (o->observe && !o->observe(o->observe_user, r->ctx, r->module, &first->kernels, &first->executable)) return false;
   progress(r, "writing", count, count + 1);
-  return stage_module(r);
+  return run_output(r);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

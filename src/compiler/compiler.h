@@ -8,6 +8,7 @@
 #include "compiler/substitute.h"
 #include "ir/pass.h"
 #include "iree/base/api.h"
+#include "passes/element_types.h"
 #include "target/target.h"
 
 // PHASE(ENUM, name): where --compile-to may stop, in order. Several of IREE's phases are one step here and share a
@@ -32,13 +33,28 @@ typedef enum {
 } compiler_phase_t;
 const char* compiler_phase_name(compiler_phase_t phase);
 
+// OUTPUT(ENUM, name): what --output-format gives when all is compiled
+#define COMPILER_OUTPUTS(OUTPUT)     \
+  OUTPUT(VM_BYTECODE, "vm-bytecode") \
+  OUTPUT(VM_ASM, "vm-asm")           \
+  OUTPUT(HAL_EXECUTABLE, "hal-executable")
+typedef enum {
+#define OUTPUT(name, text) COMPILER_OUTPUT_##name,
+  COMPILER_OUTPUTS(OUTPUT)
+#undef OUTPUT
+      COMPILER_OUTPUT_COUNT
+} compiler_output_format_t;
+
 enum { COMPILER_MAX_TARGETS = 16 };
 typedef struct compiler_options_t {
   const char* input_type;  // --iree-input-type
   target_t targets[COMPILER_MAX_TARGETS];
   uint32_t target_count;
   const char* device_name;          // of the target's devices, for messages: "hip", "local"
+  compiler_phase_t start_from;      // the phase that the input has been through
   compiler_phase_t stop_after;      // COMPILER_PHASE_END: make a module
+  compiler_output_format_t format;  // of what is made then
+  bool kernels_only;                // the input is kernels, which become an executable: no program around them
   const char* dump_phases_to;       // directory, or NULL: <stem>.<n>.<phase>.mlir
   target_compile_options_t target;  // threads, dumps, debug
   const char* bitcode_folder;       // --iree-rocm-bc-dir, which nothing is read from; or NULL
@@ -46,6 +62,9 @@ typedef struct compiler_options_t {
   bool benchmark_funcs;             // export them (benchmark_funcs.h)
   substitute_options_t substitute;
   pass_options_t passes;
+  const char* preprocessing;      // passes to run before all others, "a,b", or NULL
+  bool strip_assertions;          // without what the program asserts
+  element_types_t element_types;  // to compute in
   bool strip_source_map;
   bool fences;          // functions take a fence to wait for and one to signal (iree.abi.model = "coarse-fences")
   bool host_only;       // no targets: programs that need no device
@@ -73,6 +92,8 @@ typedef struct compiler_options_t {
 
 // Whether compiling may run a pass of that name.
 bool compiler_has_pass(const char* name);
+// Whether the text names passes that can run before all others, "a,b" or "builtin.module(a,b)".
+bool compiler_check_preprocessing(const char* text, text_t* error);
 
 // Where the result goes: a file (complete or not at all), or memory that the caller frees with free().
 typedef struct compiler_output_t {

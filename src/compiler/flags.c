@@ -372,10 +372,6 @@ static bool check_values(const compiler_flags_t* flags, text_t* error) {
     text_printf(error, "--iree-opt-level=%s: O0, O1, O2 and O3 are known", flags->opt_level);
     return false;
   }
-  if (flags->output_format && strcmp(flags->output_format, "vm-bytecode")) {
-    text_printf(error, "--output-format=%s is not supported; vm-bytecode is", flags->output_format);
-    return false;
-  }
   if (flags->bytecode_format && strcmp(flags->bytecode_format, "flatbuffer-binary")) {
     text_printf(error, "--iree-vm-bytecode-module-output-format=%s is not supported; flatbuffer-binary is",
                 flags->bytecode_format);
@@ -462,16 +458,88 @@ static bool resolve_substitutes(const compiler_flags_t* flags, compiler_options_
   return true;
 }
 
-static bool resolve_phase(const char* name, compiler_phase_t* out, text_t* error) {
-  *out = COMPILER_PHASE_END;
+static bool resolve_phase(const char* flag, const char* name, compiler_phase_t* out, text_t* error) {
   if (!name) return true;
   for (int i = 0; i < COMPILER_PHASE_COUNT; ++i) {
     *out = (compiler_phase_t)i;
     if (!strcmp(compiler_phase_name(*out), name)) return true;
   }
-  text_printf(error, "unknown phase '%s' of --compile-to; known:", name);
+  text_printf(error, "unknown phase '%s' of --%s; known:", name, flag);
   for (int i = 0; i < COMPILER_PHASE_COUNT; ++i) text_printf(error, " %s", compiler_phase_name((compiler_phase_t)i));
   return false;
+}
+
+static bool resolve_phases(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
+  out->start_from = COMPILER_PHASE_START;
+  out->stop_after = COMPILER_PHASE_END;
+  if (!resolve_phase("compile-from", flags->compile_from, &out->start_from, error)) return false;
+  if (!resolve_phase("compile-to", flags->compile_to, &out->stop_after, error)) return false;
+  if (out->start_from > COMPILER_PHASE_STREAM) {
+    text_printf(error,
+                "--compile-from=%s: what is printed there is kernels alone; compile from stream or a phase before, or "
+                "kernels by --compile-mode=hal-executable or --iree-hal-substitute-executable-source",
+                flags->compile_from);
+    return false;
+  }
+  if (out->start_from == COMPILER_PHASE_START || out->start_from < out->stop_after) return true;
+  text_printf(error, "--compile-from=%s begins behind where --compile-to=%s ends", flags->compile_from,
+              flags->compile_to);
+  return false;
+}
+
+static bool resolve_format(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
+  static const char* const names[] = {
+#define OUTPUT(name, text) text,
+      COMPILER_OUTPUTS(OUTPUT)
+#undef OUTPUT
+  };
+  if (!flags->output_format) return true;
+  for (int i = 0; i < COMPILER_OUTPUT_COUNT; ++i) {
+    out->format = (compiler_output_format_t)i;
+    if (!strcmp(names[i], flags->output_format)) return true;
+  }
+  text_printf(error, "--output-format=%s is not supported; these are:", flags->output_format);
+  for (int i = 0; i < COMPILER_OUTPUT_COUNT; ++i) text_printf(error, " %s", names[i]);
+  return false;
+}
+
+static bool resolve_mode(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
+  const char* mode = flags->compile_mode ? flags->compile_mode : "std";
+  if (!strcmp(mode, "std")) return true;
+  if (!strcmp(mode, "precompile")) {
+    if (!flags->compile_to) out->stop_after = COMPILER_PHASE_GLOBAL_OPTIMIZATION;
+    return true;
+  }
+  if (strcmp(mode, "hal-executable")) {
+    text_printf(error, "--compile-mode=%s is not supported; std, precompile and hal-executable are%s", mode,
+                strcmp(mode, "vm") ? "" : ", and --compile-from=stream reads what is last text");
+    return false;
+  }
+  if (flags->compile_to || flags->compile_from) {
+    text_puts(error, "--compile-mode=hal-executable compiles kernels: it has no phases for --compile-from and -to");
+    return false;
+  }
+  out->kernels_only = true;
+  out->format = COMPILER_OUTPUT_HAL_EXECUTABLE;
+  return true;
+}
+
+// At most one conversion may make and take a type.
+static bool resolve_input(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
+  out->element_types = (element_types_t){.i64_to_i32 = flags->demote_i64_to_i32 == FLAG_TRUE,
+                                         .f64_to_f32 = flags->demote_f64_to_f32 == FLAG_TRUE,
+                                         .f32_to_f16 = flags->demote_f32_to_f16 == FLAG_TRUE,
+                                         .f16_to_f32 = flags->promote_f16_to_f32 == FLAG_TRUE,
+                                         .bf16_to_f32 = flags->promote_bf16_to_f32 == FLAG_TRUE};
+  if (out->element_types.f32_to_f16 && out->element_types.f16_to_f32) {
+    text_puts(error, "--iree-input-demote-f32-to-f16 and --iree-input-promote-f16-to-f32 are opposites; pass one");
+    return false;
+  }
+  out->input_type = flags->input_type;
+  out->preprocessing = flags->preprocessing;
+  bool optimizes = flags->opt_level && strcmp(flags->opt_level, "O0") != 0;
+  out->strip_assertions = flags->strip_assertions == FLAG_TRUE || (optimizes && flags->strip_assertions == FLAG_UNSET);
+  return !flags->preprocessing || compiler_check_preprocessing(flags->preprocessing, error);
 }
 
 static bool resolve_passes(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
@@ -515,7 +583,9 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   memset(out, 0, sizeof(*out));
   wanted_t wanted[COMPILER_MAX_TARGETS];
   uint32_t count = 0;
-  if (!check_values(flags, error) || !resolve_phase(flags->compile_to, &out->stop_after, error)) return false;
+  if (!check_values(flags, error) || !resolve_phases(flags, out, error)) return false;
+  if (!resolve_format(flags, out, error) || !resolve_mode(flags, out, error)) return false;
+  if (!resolve_input(flags, out, error)) return false;
   if (!resolve_passes(flags, out, error) || !resolve_amd(flags, &out->target.amd, error)) return false;
   if (!resolve_ptxas(flags, &out->target.ptxas, error)) return false;
   if (!collect_wanted(flags, wanted, &count, error)) return false;
@@ -534,8 +604,11 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   for (uint32_t i = 0; i < count; ++i) {
     if (!resolve_chips(flags, &wanted[i], out, error)) return false;
   }
+  if (out->start_from == COMPILER_PHASE_STREAM && out->target_count > 1) {
+    text_printf(error, "--compile-from=stream holds the layouts of one target; there are %u", out->target_count);
+    return false;
+  }
   if (!resolve_substitutes(flags, out, error)) return false;
-  out->input_type = flags->input_type;
   out->dump_phases_to = flags->dump_phases;
   out->emit_bytecode = flags->emit_bytecode == FLAG_TRUE;
   out->bytecode_version = flags->bytecode_version ? *flags->bytecode_version - '0' : IR_BYTECODE_VERSION;

@@ -147,6 +147,7 @@ static void run(void* user) {
   if (given->count) memcpy(argv + 1, given->items, sizeof(*argv) * given->count);
   bool ok = compiler_flags_parse(&flags, (int)given->count + 1, argv, &error);
   if (ok && r->phase) flags.compile_to = r->phase;
+  if (ok && r->kind != RUN_READ && r->inv->from) flags.compile_from = r->inv->from;
   ok = ok && compiler_flags_resolve(&flags, &options, &error);
   if (!ok) {
     complain(r->inv, IR_ERROR, error.data);
@@ -181,9 +182,6 @@ static bool check_pipeline(iree_compiler_invocation_t* inv, enum iree_compiler_p
                     "single executables cannot be compiled; whole programs can (IREE_COMPILER_PIPELINE_STD)");
   }
   if (pipeline > IREE_COMPILER_PIPELINE_VM) return complain(inv, IR_ERROR, "there is no such pipeline");
-  if (inv->from && strcmp(inv->from, "start") != 0) {
-    return complain(inv, IR_ERROR, "programs are compiled from the phase 'start' only");
-  }
   if (inv->remarks) complain(inv, IR_WARNING, "no remarks are recorded");
   return true;
 }

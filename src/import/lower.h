@@ -5,7 +5,8 @@
 #include "ir/ir.h"
 
 // Replaces every function of input dialects by one of graph ops over tensors. `input_type` is --iree-input-type
-// (NULL or "auto": decided by the ops present). False after diagnostics, also when ops remain that no frontend knows.
+// (NULL or "auto": decided by the ops present; else ops of other frontends are refused). False after diagnostics, also
+// when ops remain that no frontend knows.
 bool lower_module(ir_context_t* ctx, ir_op_t* module, const char* input_type);
 
 #endif  // IREE_C_IMPORT_LOWER_H_
