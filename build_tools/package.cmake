@@ -45,7 +45,8 @@ set_target_properties(iree_runtime_package_shared PROPERTIES VERSION ${IREE_PACK
                       LINK_DEPENDS ${exports})
 target_link_options(iree_runtime_package_shared PRIVATE -Wl,--version-script=${exports})
 
-set(tools iree-run-module iree-benchmark-module iree-check-module iree-dump-module iree-cpuinfo iree-c-embed-data
+set(tools iree-run-module iree-benchmark-module iree-benchmark-executable iree-check-module iree-dump-module
+    iree-cpuinfo iree-c-embed-data
     iree-create-parameters iree-convert-parameters iree-dump-parameters iree-encode-parameters
     iree-compile iree-opt iree-import-onnx iree-run-mlir iree-softgpu)
 foreach(tool ${tools})
@@ -54,6 +55,28 @@ foreach(tool ${tools})
     install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
+
+# Completions and manual pages, which every tool writes of its own flags.
+set(pages)
+if(NOT CMAKE_CROSSCOMPILING AND NOT IREE_ENABLE_ASAN AND NOT IREE_ENABLE_TSAN AND NOT IREE_ENABLE_FUZZING)
+  foreach(tool ${tools})
+    if(TARGET ${tool})
+      set(out ${CMAKE_BINARY_DIR}/share)
+      add_custom_command(
+        OUTPUT ${out}/bash/${tool} ${out}/zsh/_${tool} ${out}/man/${tool}.1
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${out}/bash ${out}/zsh ${out}/man
+        COMMAND ${tool} --help=bash >${out}/bash/${tool}
+        COMMAND ${tool} --help=zsh >${out}/zsh/_${tool}
+        COMMAND ${tool} --help=man >${out}/man/${tool}.1
+        DEPENDS ${tool} COMMENT "Completions and manual page of ${tool}")
+      list(APPEND pages ${out}/bash/${tool})
+      install(FILES ${out}/bash/${tool} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+      install(FILES ${out}/zsh/_${tool} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+      install(FILES ${out}/man/${tool}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    endif()
+  endforeach()
+endif()
+add_custom_target(iree_pages ALL DEPENDS ${pages})
 # iree-softgpu looks for its libraries beside the folder that it is in.
 if(TARGET iree_softgpu_hsa)
   set_target_properties(iree_softgpu_hsa iree_softgpu_kfd iree_softgpu_cuda PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

@@ -99,16 +99,25 @@ static int compile(const compiler_flags_t* flags) {
   return ok ? 0 : 1;
 }
 
+static int show_help(flag_table_format_t format) {
+  arena_t arena;
+  arena_init(&arena);
+  flag_table_t table = compiler_flags_table(&arena);
+  flag_table_print(&table, format, stdout);
+  arena_finish(&arena);
+  return 0;
+}
+
 static int run(int argc, char** argv) {
   compiler_flags_t flags;
   text_t text = {0};
   int result = 1;
+  flag_table_format_t format;
+  if (argc == 2 && flag_table_wants(argv[1], &format)) return show_help(format);
   if (!compiler_flags_parse(&flags, argc, argv, &text)) {
     fprintf(stderr, "%s\n", text.data);
   } else if (flags.help == FLAG_TRUE) {
-    compiler_flags_help(&text);
-    fputs(text.data, stdout);
-    result = 0;
+    result = show_help(FLAG_TABLE_HELP);
   } else if (flags.version == FLAG_TRUE) {
     puts("IREE (https://iree.dev):\n  iree-c compiler version " IREE_C_VERSION);
     result = 0;

@@ -1,5 +1,6 @@
 // Shows what is in a module.
 
+#include "base/flag_table.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/io/file_contents.h"
 #include "module/dump.h"
@@ -8,6 +9,7 @@ IREE_FLAG(string, output, "all",
           "What to print:\n  'all': metadata and disassembly.\n  'metadata': names, attributes and sizes.\n"
           "  'disassembly': the host program.\n  'flatbuffer-binary': the program's tables as they are in the file.\n"
           "  'flatbuffer-json': the program's tables as JSON.")
+FLAG_VALUES(output, "all,metadata,disassembly,flatbuffer-binary,flatbuffer-json")
 IREE_FLAG(string, function, "", "Disassembles only this function, by name or number.")
 IREE_FLAG(bool, bytecode_offsets, false, "Prints the position of each instruction.")
 IREE_FLAG(bool, pretty, false, "Indents JSON.")

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/flag_table.h"
 #include "base/version.h"
 #include "base/whole_file.h"
 #include "dialects/register.h"
@@ -52,15 +53,26 @@ enum { FLAG_COUNT = sizeof(flags) / sizeof(*flags) };
 
 static void usage(FILE* out) { fputs("usage: iree-import-onnx [-h] [options] input_file\n", out); }
 
-static int help(void) {
-  usage(stdout);
-  puts("\nReads an ONNX model ('-': from standard input) and prints it as MLIR, for iree-compile.\n");
+static int help(flag_table_format_t format) {
+  static flag_entry_t entries[2 * FLAG_COUNT + 2];
+  static char names[2 * FLAG_COUNT][64], values[FLAG_COUNT][64];
+  size_t count = 0;
   for (int i = 0; i < FLAG_COUNT; ++i) {
-    char left[64];
-    snprintf(left, sizeof(left), "%s%s%s%s", flags[i].name, flags[i].value ? " " : "",
-             flags[i].value ? flags[i].value : "", flags[i].kind == KIND_TOGGLE ? " (or --no-...)" : "");
-    printf("  %-42s %s\n", left, flags[i].help);
+    snprintf(values[i], sizeof(values[0]), "%s%s", flags[i].value ? " " : "", flags[i].value ? flags[i].value : "");
+    entries[count++] = (flag_entry_t){flags[i].name, values[i], NULL, flags[i].help, NULL};
+    if (flags[i].kind != KIND_TOGGLE) continue;
+    snprintf(names[i], sizeof(names[0]), "--no-%s", flags[i].name + 2);
+    entries[count++] = (flag_entry_t){names[i], "", NULL, "the opposite", NULL};
   }
+  entries[count++] = (flag_entry_t){"--help", "[=FORMAT]", "bash,zsh,man,list", "print this and exit", NULL};
+  entries[count++] = (flag_entry_t){"--version", "", NULL, "print the version and exit", NULL};
+  flag_table_t table = {.program = "iree-import-onnx",
+                        .summary = "reads an ONNX model and prints it as MLIR, for iree-compile",
+                        .synopsis = "[-h] [options] input_file",
+                        .description = "The input file '-' is standard input.",
+                        .entries = entries,
+                        .count = count};
+  flag_table_print(&table, format, stdout);
   return 0;
 }
 
@@ -120,7 +132,8 @@ static bool set_value(const flag_t* flag, const char* text, arguments_t* args) {
 static int parse(int argc, char** argv, arguments_t* args) {
   for (int i = 1; i < argc; ++i) {
     char* arg = argv[i];
-    if (strcmp(arg, "-h") == 0 || strcmp(arg, "--help") == 0) return help() + 1;
+    flag_table_format_t format;
+    if (flag_table_wants(arg, &format)) return help(format) + 1;
     if (strcmp(arg, "--version") == 0) return puts("iree-import-onnx: iree-c version " IREE_C_VERSION), 1;
     if (arg[0] != '-' || !arg[1]) {
       if (args->input) return refuse("unrecognized arguments: ", arg) + 1;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/flag_table.h"
 #include "base/memory.h"
 #include "base/near.h"
 #include "base/version.h"
@@ -118,7 +119,7 @@ static bool set_number(int64_t* out, const char* value) {
   FLAG("pass-pipeline", "=A,B", "run passes in order; builtin.module(A,B) is fine too",                                \
        value&& add_pipeline(o, value))                                                                                 \
   FLAG("list-passes", "", "print the names of all passes", (o->list = true))                                           \
-  FLAG("help", "", "print this", (o->help = true))                                                                     \
+  FLAG("help", "[=FORMAT]", "print this, or bash, zsh, man, list", (o->help = true))                                   \
   FLAG("version", "", "print the version", (o->version = true))                                                        \
   FLAG("mlir-print-op-generic", "", "print the generic form", (o->print_flags |= IR_PRINT_GENERIC))                    \
   FLAG("mlir-print-debuginfo", "", "print locations", (o->print_flags |= IR_PRINT_LOCS))                               \
@@ -200,12 +201,33 @@ static bool parse_flags(options_t* o, int argc, char** argv) {
   return true;
 }
 
-static int show_help(void) {
-  puts("iree-opt [flags] [file.mlir | -]\n\nReads MLIR text or bytecode, runs passes, prints the result.\n");
-#define FLAG(name, argument, help, action) printf("  --%-40s %s\n", name argument, help);
+// A pass is a flag, too, and what --pass= takes.
+static int show_help(flag_table_format_t format) {
+  static flag_entry_t entries[128 + PASS_COUNT];
+  static char names[128 + PASS_COUNT][80];
+  size_t count = 0;
+  text_t passes = {0};
+  for (int i = 0; i < PASS_COUNT; ++i) text_printf(&passes, "%s%s", i ? "," : "", known_passes[i].name);
+#define FLAG(name, argument, help, action)                                                                   \
+  snprintf(names[count], sizeof(names[0]), "%s%s", (name)[1] ? "--" : "-", name);                            \
+  entries[count] = (flag_entry_t){names[count], argument, NULL, help, count ? NULL : "Flags"};               \
+  if (strcmp(argument, "=NAME") == 0 || strcmp(argument, "=A,B") == 0) entries[count].choices = passes.data; \
+  ++count;
   FLAGS(FLAG)
 #undef FLAG
-  puts("  --PASS                                     short for --pass=PASS");
+  for (int i = 0; i < PASS_COUNT; ++i) {
+    snprintf(names[count], sizeof(names[0]), "--%s", known_passes[i].name);
+    entries[count] = (flag_entry_t){names[count], "", NULL, known_passes[i].summary, i ? NULL : "Passes"};
+    ++count;
+  }
+  flag_table_t table = {.program = "iree-opt",
+                        .summary = "reads MLIR text or bytecode, runs passes, prints the result",
+                        .synopsis = "[flags] [file.mlir | -]",
+                        .description = "Passes run in the order in which they are named.",
+                        .entries = entries,
+                        .count = count};
+  flag_table_print(&table, format, stdout);
+  text_finish(&passes);
   return 0;
 }
 
@@ -314,8 +336,10 @@ static bool write_output(const options_t* o, const text_t* out) {
 static int run_tool(int argc, char** argv) {
   options_t o = {.run = {.verify_each = true}, .bytecode_version = IR_BYTECODE_VERSION};
   text_t input = {0}, out = {0};
+  flag_table_format_t format;
+  if (argc == 2 && flag_table_wants(argv[1], &format)) return show_help(format);
   if (!parse_flags(&o, argc, argv)) return 1;
-  if (o.help) return show_help();
+  if (o.help) return show_help(FLAG_TABLE_HELP);
   if (o.version) return puts("IREE (https://iree.dev):\n  iree-c version " IREE_C_VERSION), 0;
   if (o.list) return list_passes();
   o.run.print_flags = o.print_flags;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/flag_table.h"
 #include "base/version.h"
 #include "softgpu/engine.h"
 #include "softgpu/nvidia/engine.h"
@@ -37,16 +38,29 @@ static const struct {
 };
 enum { OPTION_COUNT = sizeof(options) / sizeof(options[0]) };
 
-static void print_help(FILE* file) {
-  fprintf(file,
-          "Runs a program with software GPUs, AMD's or NVIDIA's, in place of real ones.\n\n"
-          "  iree-softgpu                                    lists the targets\n"
-          "  iree-softgpu [OPTION...] -- PROGRAM [ARGUMENT...]\n"
-          "  iree-softgpu --fidelity [--target=NAME]         says which instructions are exact, approximate or "
-          "missing\n\n");
-  for (size_t i = 0; i < OPTION_COUNT; ++i) fprintf(file, "  --%s=...\n      %s\n", options[i].name, options[i].what);
-  fprintf(file, "  --stats\n      counters of each GPU are printed when the program ends\n");
-  fprintf(file, "  --help\n  --version\n");
+static int print_help(flag_table_format_t format) {
+  static flag_entry_t entries[OPTION_COUNT + 4];
+  static char names[OPTION_COUNT][32];
+  size_t count = 0;
+  for (; count < OPTION_COUNT; ++count) {
+    snprintf(names[count], sizeof(names[0]), "--%s", options[count].name);
+    entries[count] = (flag_entry_t){names[count], "=VALUE", NULL, options[count].what, NULL};
+  }
+  entries[count++] =
+      (flag_entry_t){"--stats", "", NULL, "counters of each GPU are printed when the program ends", NULL};
+  entries[count++] =
+      (flag_entry_t){"--fidelity", "", NULL, "says which instructions are exact, approximate or missing", NULL};
+  entries[count++] = (flag_entry_t){"--help", "[=FORMAT]", "bash,zsh,man,list", "print this and exit", NULL};
+  entries[count++] = (flag_entry_t){"--version", "", NULL, "print the version and exit", NULL};
+  flag_table_t table = {
+      .program = "iree-softgpu",
+      .summary = "runs a program with software GPUs, AMD's or NVIDIA's, in place of real ones",
+      .synopsis = "[OPTION...] -- PROGRAM [ARGUMENT...]",
+      .description = "Without arguments it lists the targets; --fidelity [--target=NAME] runs no program.",
+      .entries = entries,
+      .count = count};
+  flag_table_print(&table, format, stdout);
+  return 0;
 }
 
 static void list_targets(void) {
@@ -294,7 +308,8 @@ int main(int argc, char** argv) {
   if (argc == 1) return list_targets(), 0;
   int i = 1;
   for (; i < argc && strcmp(argv[i], "--") != 0; ++i) {
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help(stdout), 0;
+    flag_table_format_t format;
+    if (flag_table_wants(argv[i], &format)) return print_help(format);
     if (strcmp(argv[i], "--version") == 0) return puts("iree-c software GPUs, version " IREE_C_VERSION), 0;
     if (argv[i][0] != '-') break;
     if (!take_option(argv[i], &wants_fidelity)) return 1;

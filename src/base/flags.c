@@ -6,11 +6,13 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/flag_table.h"
 #include "base/near.h"
 #include "base/version.h"
 #include "iree/io/file_contents.h"
 
 #define MAX_FLAGS 512
+#define MAX_VALUES 64
 
 typedef struct flag_t {
   const char* file;
@@ -28,6 +30,10 @@ static struct {
   const char* usage;
   size_t count;
   flag_t flags[MAX_FLAGS];
+  size_t values_count;
+  struct {
+    const char *name, *values;
+  } values[MAX_VALUES];
   struct kept_text_t* kept;
 } registry = {.program_name = "", .usage = ""};
 
@@ -38,6 +44,19 @@ int iree_flag_register(const char* file, int line, iree_flag_type_t type, void* 
   registry.flags[registry.count++] =
       (flag_t){file, line, type, storage, parse_callback, print_callback, name, description};
   return 0;
+}
+
+void flag_values_register(const char* name, const char* values) {
+  assert(registry.values_count < MAX_VALUES);
+  registry.values[registry.values_count].name = name;
+  registry.values[registry.values_count++].values = values;
+}
+
+static const char* values_of(iree_string_view_t name) {
+  for (size_t i = 0; i < registry.values_count; ++i) {
+    if (iree_string_view_equal(name, iree_make_cstring_view(registry.values[i].name))) return registry.values[i].values;
+  }
+  return NULL;
 }
 
 void iree_flags_set_usage(const char* program_name, const char* usage) {
@@ -199,6 +218,25 @@ static const char* short_file(const char* file) {
   return file;
 }
 
+// What the flags of a file are about, for manual pages.
+static const char* group_title(const char* file) {
+  static const struct {
+    const char *file, *title;
+  } titles[] = {{"tooling/benchmark", "Measuring"},
+                {"tooling/context", "Modules"},
+                {"tooling/devices", "Devices"},
+                {"tooling/parameter", "Parameters"},
+                {"tooling/run", "Running"},
+                {"tooling/compare", "Comparing"},
+                {"src/hal", "Drivers"},
+                {"tooling/inputs", "Inputs"},
+                {"tools/", "This tool"}};
+  for (size_t i = 0; i < IREE_ARRAYSIZE(titles); ++i) {
+    if (strstr(file, titles[i].file)) return titles[i].title;
+  }
+  return short_file(file);
+}
+
 static const char thin_rule[] = "# ===----------------------------------------------------------------------===\n";
 static const char thick_rule[] = "# ============================================================================\n";
 
@@ -220,6 +258,7 @@ void iree_flags_dump(iree_flag_dump_mode_t mode, FILE* file) {
       last_file = flag->file;
     }
     if (verbose) print_comment(flag->description, file);
+    if (verbose && values_of(flag->name)) fprintf(file, "# Values: %s\n", values_of(flag->name));
     if (flag->type == IREE_FLAG_TYPE_callback) {
       flag->print_callback(flag->name, flag->storage, file);
     } else {
@@ -236,6 +275,41 @@ static void print_help(FILE* file) {
     fprintf(file, "\n");
   }
   iree_flags_dump(IREE_FLAG_DUMP_MODE_VERBOSE, file);
+}
+
+// As a table, of which the first sentence of the usage is the summary.
+static void print_table(flag_table_format_t format, FILE* file) {
+  static const flag_entry_t own[] = {{"--flagfile", "=FILE", NULL, "Flags of a file, one a line.", "All tools"},
+                                     {"--help", "[=FORMAT]", "bash,zsh,man,list", "Prints this and exits.", NULL},
+                                     {"--version", "", NULL, "Prints the version and exits.", NULL}};
+  static flag_entry_t entries[MAX_FLAGS + IREE_ARRAYSIZE(own)];
+  static char names[MAX_FLAGS][64];
+  static const char* const arguments[] = {[IREE_FLAG_TYPE_bool] = "[=BOOL]",   [IREE_FLAG_TYPE_int32_t] = "=N",
+                                          [IREE_FLAG_TYPE_int64_t] = "=N",     [IREE_FLAG_TYPE_float] = "=NUMBER",
+                                          [IREE_FLAG_TYPE_double] = "=NUMBER", [IREE_FLAG_TYPE_string] = "=VALUE",
+                                          [IREE_FLAG_TYPE_callback] = "=VALUE"};
+  qsort(registry.flags, registry.count, sizeof(flag_t), compare_flags);
+  for (size_t i = 0; i < registry.count; ++i) {
+    const flag_t* flag = &registry.flags[i];
+    bool same = i && strcmp(flag->file, registry.flags[i - 1].file) == 0;
+    snprintf(names[i], sizeof(names[i]), "--%.*s", (int)flag->name.size, flag->name.data);
+    entries[i] = (flag_entry_t){.name = names[i],
+                                .argument = arguments[flag->type],
+                                .choices = flag->type == IREE_FLAG_TYPE_bool ? "true,false" : values_of(flag->name),
+                                .help = flag->description.data,
+                                .group = same ? NULL : group_title(flag->file)};
+  }
+  memcpy(&entries[registry.count], own, sizeof(own));
+  static char summary[512];
+  const char *usage = registry.usage, *end = strchr(usage, '\n');
+  snprintf(summary, sizeof(summary), "%.*s", (int)(end ? end - usage : (ptrdiff_t)strlen(usage)), usage);
+  flag_table_t table = {.program = registry.program_name,
+                        .summary = summary,
+                        .synopsis = "[options]",
+                        .description = end ? end + 1 : "",
+                        .entries = entries,
+                        .count = registry.count + IREE_ARRAYSIZE(own)};
+  flag_table_print(&table, format, file);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -272,7 +346,15 @@ static iree_status_t parse_flag(iree_flags_parse_mode_t mode, iree_string_view_t
     exit(0);
   }
   if (iree_string_view_equal(name, IREE_SV("help"))) {
-    print_help(stdout);
+    flag_table_format_t format = FLAG_TABLE_HELP;
+    char text[32];
+    iree_string_view_to_cstring(iree_string_view_substr(argument, 0, sizeof(text) - 1), text, sizeof(text));
+    flag_table_wants(text, &format);
+    if (format == FLAG_TABLE_HELP) {
+      print_help(stdout);
+    } else {
+      print_table(format, stdout);
+    }
     if (!(mode & IREE_FLAGS_PARSE_MODE_CONTINUE_AFTER_HELP)) exit(0);
     return iree_ok_status();
   }

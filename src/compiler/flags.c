@@ -153,29 +153,6 @@ bool compiler_flags_parse(compiler_flags_t* flags, int argc, char** argv, text_t
 
 void compiler_flags_finish(compiler_flags_t* flags) { arena_finish(&flags->arena); }
 
-void compiler_flags_help(text_t* out) {
-  text_puts(out,
-            "iree-compile: compiles ONNX, StableHLO and MLIR programs to modules that iree-run-module runs\n\n"
-            "USAGE: iree-compile [options] <input file or '-'>\n\nOPTIONS:\n");
-  for (size_t i = 0; i < ROW_COUNT; ++i) {
-    const flag_row_t* row = &rows[i];
-    bool takes_value = row->kind != KIND_ALIAS && row->kind != KIND_BOOL, is_letter = !row->name[1];
-    char name[96];
-    snprintf(name, sizeof(name), "%s%s%s", is_letter ? "-" : "--", row->name,
-             !takes_value ? ""
-             : is_letter  ? " <value>"
-                          : "=<value>");
-    if (row->kind == KIND_ALIAS) {
-      text_printf(out, "  %-46s same as --%s\n", name, row->text);
-    } else if (row->kind == KIND_CHOICE) {
-      text_printf(out, "  %-46s only %s: %s\n", name, *row->text ? row->text : "empty", row->why);
-    } else {
-      text_printf(out, "  %-46s %s\n", name, row->text);
-    }
-  }
-  text_printf(out, "  --%-44s same as --iree-rocm-<name>\n", "iree-hip-<name>");
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Resolving
 //===----------------------------------------------------------------------------------------------------------------===

@@ -2,6 +2,7 @@
 #ifndef IREE_C_COMPILER_FLAGS_H_
 #define IREE_C_COMPILER_FLAGS_H_
 
+#include "base/flag_table.h"
 #include "compiler/compiler.h"
 
 enum { FLAGS_MAX_LIST = 32 };
@@ -31,7 +32,8 @@ typedef struct compiler_flags_t {
 // Reads argv[1..]. `--name=value`, `--name value` and one dash are all accepted. False after one message in `error`.
 bool compiler_flags_parse(compiler_flags_t* flags, int argc, char** argv, text_t* error);
 void compiler_flags_finish(compiler_flags_t* flags);
-void compiler_flags_help(text_t* out);
+// The flags as a table; `arena` has the texts that are made for it.
+flag_table_t compiler_flags_table(arena_t* arena);
 // Resolves targets and everything else. `flags` must outlive `out`. False after one message in `error`.
 bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* out, text_t* error);
 

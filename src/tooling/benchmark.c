@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/flag_table.h"
 #include "iree/base/tooling/flags.h"
 
 IREE_FLAG(bool, benchmark_list_tests, false, "Prints the names of the benchmarks instead of running them.")
@@ -20,8 +21,13 @@ IREE_FLAG(string, benchmark_format, "console", "Report on standard output: conso
 IREE_FLAG(string, benchmark_out, "", "File that gets a report, too.")
 IREE_FLAG(string, benchmark_out_format, "json", "Report in the file: console, json or csv.")
 IREE_FLAG(string, benchmark_color, "auto", "Colors on the console: auto, true or false.")
-IREE_FLAG(string, time_unit, "", "Unit of times: ms, us or ns. The default is ms.")
-IREE_FLAG(string, benchmark_time_unit, "ms", "Unit of times: s, ms, us or ns.")
+IREE_FLAG(string, time_unit, "", "Unit of times: ms, us or ns. The default is ms, of single dispatches ns.")
+IREE_FLAG(string, benchmark_time_unit, "", "Unit of times: s, ms, us or ns.")
+FLAG_VALUES(benchmark_format, "console,json,csv")
+FLAG_VALUES(benchmark_out_format, "console,json,csv")
+FLAG_VALUES(benchmark_color, "auto,true,false")
+FLAG_VALUES(time_unit, "ms,us,ns")
+FLAG_VALUES(benchmark_time_unit, "s,ms,us,ns")
 
 enum { AGGREGATE_COUNT = 4 };
 static const uint64_t iteration_limit = 1000000000;
@@ -53,9 +59,10 @@ static iree_status_t parse_min_time(options_t* options) {
   return iree_ok_status();
 }
 
-static iree_status_t parse_unit(options_t* options) {
+static iree_status_t parse_unit(options_t* options, const char* unit) {
   static const benchmark_unit_t units[] = {{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
   const char* name = FLAG_time_unit[0] ? FLAG_time_unit : FLAG_benchmark_time_unit;
+  if (!name[0]) name = unit ? unit : "ms";
   for (size_t i = 0; i < IREE_ARRAYSIZE(units); ++i) {
     if (strcmp(units[i].name, name) != 0) continue;
     options->unit = units[i];
@@ -64,9 +71,9 @@ static iree_status_t parse_unit(options_t* options) {
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--time_unit= must be ms, us or ns; got '%s'", name);
 }
 
-static iree_status_t parse_options(options_t* options) {
+static iree_status_t parse_options(options_t* options, const char* unit) {
   IREE_RETURN_IF_ERROR(parse_min_time(options));
-  IREE_RETURN_IF_ERROR(parse_unit(options));
+  IREE_RETURN_IF_ERROR(parse_unit(options, unit));
   options->repetitions = FLAG_benchmark_repetitions < 1 ? 1 : (uint32_t)FLAG_benchmark_repetitions;
   const char* filter = FLAG_benchmark_filter;
   options->inverted = filter[0] == '-';
@@ -95,7 +102,10 @@ typedef struct sample_t {
   double real_time, cpu_time;  // of all iterations
 } sample_t;
 
+// Whole batches.
 static iree_status_t measure(const benchmark_t* benchmark, uint64_t iterations, sample_t* out_sample) {
+  uint64_t batch = benchmark->batch ? benchmark->batch : 1;
+  iterations = (iterations + batch - 1) / batch * batch;
   double real = seconds_of(CLOCK_MONOTONIC), cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   iree_status_t status = benchmark->fn(benchmark->user_data, iterations);
   *out_sample = (sample_t){iterations, seconds_of(CLOCK_MONOTONIC) - real, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu};
@@ -108,6 +118,7 @@ static iree_status_t measure_for(const benchmark_t* benchmark, double min_time, 
   while (true) {
     IREE_RETURN_IF_ERROR(measure(benchmark, iterations, out_sample));
     double time = out_sample->real_time;
+    iterations = out_sample->iterations;
     if (time >= min_time || iterations >= iteration_limit) return iree_ok_status();
     double factor = time > 0 ? min_time * 1.4 / time : 10;
     if (time / min_time <= 0.1 && factor > 10) factor = 10;  // short runs predict badly
@@ -298,7 +309,7 @@ static uint32_t list_wanted(const options_t* options, uint32_t count, const benc
 
 iree_status_t benchmark_run_all(uint32_t count, const benchmark_t* benchmarks) {
   runner_t runner = {0};
-  IREE_RETURN_IF_ERROR(parse_options(&runner.options));
+  IREE_RETURN_IF_ERROR(parse_options(&runner.options, count ? benchmarks[0].unit : NULL));
   iree_status_t status = iree_ok_status();
   uint32_t wanted = list_wanted(&runner.options, count, benchmarks);
   if (!wanted) {

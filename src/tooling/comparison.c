@@ -1,6 +1,7 @@
 // See iree/tooling/comparison.h: tolerances by flags.
 #include "iree/tooling/comparison.h"
 
+#include "base/flag_table.h"
 #include "iree/base/tooling/flags.h"
 #include "tooling/compare.h"
 
@@ -10,6 +11,7 @@ IREE_FLAG(double, expected_f64_threshold, 0.0001, "Absolute tolerance of f64 ele
 IREE_FLAG(double, expected_bf16_threshold, 0.01, "Absolute tolerance of bf16 elements.")
 IREE_FLAG(double, expected_rtol, 1e-05, "Tolerance relative to the expected value, added to the absolute one.")
 IREE_FLAG(string, equality_mode, "approximate", "`approximate`: with tolerances; `exact`: the same bits.")
+FLAG_VALUES(equality_mode, "approximate,exact")
 
 iree_status_t tooling_tolerance_from_flags(tooling_tolerance_t* out_tolerance) {
   iree_string_view_t mode = iree_make_cstring_view(FLAG_equality_mode);

@@ -2,6 +2,7 @@
 
 #include "tooling/context.h"
 
+#include "base/flag_table.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/io/file_contents.h"
 #include "iree/modules/check/module.h"
@@ -36,6 +37,7 @@ IREE_FLAG(int64_t, max_memory, 0, "Bytes that modules may hold on host and devic
 IREE_FLAG(int64_t, max_time_ms, 0, "Milliseconds that a call may take; 0: any number.")
 
 IREE_FLAG(bool, trace_execution, false, "Prints each instruction of the host program as it runs, to stderr.")
+FLAG_VALUES(module_mode, "preload,mmap")
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Modules

@@ -2,6 +2,7 @@
 
 #include "tooling/devices.h"
 
+#include "base/flag_table.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/drivers/init.h"
 #include "iree/tooling/device_util.h"
@@ -61,6 +62,7 @@ IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &de
                    "Repeated: a group of devices, in this order.")
 IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &device_flags, driver,
                    "Older spelling of --device.")
+FLAG_VALUES(device, "local-task,local-sync,amdgpu,cuda,hip,null")
 
 // Name of the driver in a URI: up to the first colon.
 static iree_string_view_t driver_of(iree_string_view_t uri) {

@@ -1,6 +1,7 @@
 // See iree/tooling/parameter_util.h.
 #include "iree/tooling/parameter_util.h"
 
+#include "base/flag_table.h"
 #include "io/archives.h"
 #include "iree/base/tooling/flags.h"
 
@@ -9,6 +10,7 @@ IREE_FLAG_LIST(string, parameters,
                "of one scope the first that has a parameter gives it.")
 IREE_FLAG(string, parameter_mode, "file",
           "How archives are loaded:\n  'file': mapped, so that pages come when needed.\n  'preload': read into memory.")
+FLAG_VALUES(parameter_mode, "file,preload")
 
 iree_status_t iree_tooling_build_parameter_indices_from_flags(iree_io_scope_map_t* scope_map) {
   iree_string_view_t mode = iree_make_cstring_view(FLAG_parameter_mode);

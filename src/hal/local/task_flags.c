@@ -1,4 +1,5 @@
 // Executors from the command line.
+#include "base/flag_table.h"
 #include "hal/local/driver.h"
 #include "iree/base/threading/numa.h"
 #include "iree/base/tooling/flags.h"
@@ -32,6 +33,11 @@ IREE_FLAG(string, task_topology_distribution, "scatter",
 IREE_FLAG(string, task_topology_favor, "",
           "Sets distribution and performance level together: latency (compact, high), throughput (scatter, any),\n"
           "efficiency (compact, low).");
+FLAG_VALUES(task_topology_mode, "physical_cores")
+FLAG_VALUES(task_topology_nodes, "current,all")
+FLAG_VALUES(task_topology_performance_level, "any,low,efficiency,high,performance")
+FLAG_VALUES(task_topology_distribution, "scatter,compact")
+FLAG_VALUES(task_topology_favor, "latency,throughput,efficiency")
 
 iree_task_scope_flags_t local_task_scope_flags(void) {
   return FLAG_task_abort_on_failure ? IREE_TASK_SCOPE_FLAG_ABORT_ON_FAILURE : IREE_TASK_SCOPE_FLAG_NONE;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/flag_table.h"
 #include "iree/base/tooling/flags.h"
 
 typedef struct flags_t {
@@ -32,6 +33,8 @@ typedef struct flags_t {
             "from a channel provider, else the host.")
 FLAGS(cuda)
 FLAGS(hip)
+FLAG_VALUES(cuda_collectives, "auto,library,host")
+FLAG_VALUES(hip_collectives, "auto,library,host")
 IREE_FLAG(bool, cuda_cubin_cache, true,
           "Machine code that the driver's library makes of PTX is kept in files for the next time.")
 IREE_FLAG(string, cuda_cubin_cache_dir, "",
