@@ -63,9 +63,15 @@ operators() {
   return $bad
 }
 
-# JAX's programs through the plugin, against JAX's own CPU.
+# JAX's programs through the plugin, against JAX's own CPU, and what else JAX asks of it.
 jax() {
-  JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt $python tests/pjrt/compare.py --every 5
+  local parts=$logs/jax-parts bad=0
+  {
+    JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt $python tests/pjrt/compare.py --every 5 || bad=1
+    JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax $python tests/pjrt/features_test.py || bad=1
+  } >"$parts" 2>&1
+  add_up "$parts"
+  return $bad
 }
 
 # Programs that are long, wide or deep.

@@ -211,7 +211,8 @@ const ir_attr_t* bytecode_float(bytecode_t* b, bytecode_bytes_t* c, const ir_typ
   return ir_attr_float(b->ctx, type, value);
 }
 
-// Element data. Booleans come as bits, or as one byte of ones for all.
+// Element data. Booleans come as bits, or as one byte of ones for all. Where there are no elements, writers put none or
+// the one that all would be.
 const ir_attr_t* bytecode_elements(bytecode_t* b, bytecode_bytes_t* c, const ir_type_t* type) {
   static const unsigned char one = 1;
   bytecode_bytes_t blob, start = *c;
@@ -221,7 +222,8 @@ const ir_attr_t* bytecode_elements(bytecode_t* b, bytecode_bytes_t* c, const ir_
   int64_t count = ir_type_count(type);
   bool is_bool = scalar->kind == IR_TYPE_INTEGER && scalar->width == 1;
   if (is_bool && (count == 1 || count > 8) && bytecode_left(&blob) == 1 && *blob.at) data = &one;
-  const ir_attr_t* attr = ir_attr_from_bytes(b->ctx, type, data, bytecode_left(&blob), NULL);
+  bool is_empty_splat = count == 0 && bytecode_left(&blob) <= (is_bool ? 1 : ir_type_bytes(scalar));
+  const ir_attr_t* attr = ir_attr_from_bytes(b->ctx, type, data, is_empty_splat ? 0 : bytecode_left(&blob), NULL);
   if (!attr) {
     bytecode_fail(b, &start, "%zu bytes are no elements of '%s'", bytecode_left(&blob), cut(ir_type_str(b->ctx, type)));
   }

@@ -42,8 +42,13 @@ static PJRT_Error* read_option(PJRT_Client* client, const PJRT_NamedValue* optio
   if (is_named(option, "compiler_flags") && is_text) {
     return set_flags(client, option->string_value, option->value_size);
   }
+  if (is_named(option, "host_callback") && option->kind == PJRT_INT64) {
+    client->host_callback = (pjrt_host_callback_t)(uintptr_t)option->int64_value;
+    return NULL;
+  }
   return pjrt_error(PJRT_INVALID_ARGUMENT,
-                    "there is no option '%.*s' of this type; 'device' and 'compiler_flags' are strings",
+                    "there is no option '%.*s' of this type; 'device' and 'compiler_flags' are strings, and "
+                    "'host_callback' is an address",
                     (int)iree_min(option->name_size, 64), option->name);
 }
 

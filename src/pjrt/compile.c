@@ -19,7 +19,7 @@ static void on_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* lo
                           const char* rendered) {
   job_t* job = user;
   (void)loc, (void)text;
-  if (severity != IR_ERROR && severity != IR_NOTE) return;
+  if (severity != IR_ERROR && (severity != IR_NOTE || !job->messages)) return;  // notes belong to the error before
   size_t old = job->messages ? strlen(job->messages) + 1 : 0, size = strlen(rendered);
   char* more = realloc(job->messages, old + size + 1);
   if (!more) return;
@@ -51,8 +51,23 @@ static void add_client_flags(const PJRT_Device* device, char** argv, int* argc) 
   for (char *rest = text, *word; (word = strtok_r(rest, " ", &rest));) argv[(*argc)++] = word;
 }
 
+// Compile options are flags; what is wrong with one is said with its name.
+static bool check_options_flags(job_t* job) {
+  for (size_t i = 0; i < job->options->flag_count; ++i) {
+    char *flag = job->options->flags[i], *argv[] = {"iree-compile", flag};
+    text_t error = {0};
+    compiler_flags_t flags;
+    if (compiler_flags_parse(&flags, 2, argv, &error)) continue;
+    job->error = pjrt_error(PJRT_INVALID_ARGUMENT, "No such compile option: '%.*s' (%s)",
+                            (int)iree_min(strcspn(flag + 2, "="), 200), flag + 2, error.data ? error.data : "");
+    return false;
+  }
+  return true;
+}
+
 static void run(void* user) {
   job_t* job = user;
+  if (!check_options_flags(job)) return;
   text_t error = {0};
   compiler_flags_t flags;
   compiler_options_t options;
@@ -120,6 +135,10 @@ static PJRT_Error* build(PJRT_Device* device, const pjrt_options_t* options, con
   if (args->compile_options_size) memcpy(program->options, args->compile_options, args->compile_options_size);
   program->options_size = args->compile_options_size;
   const PJRT_Program* source = args->program;
+  program->source = malloc(source->code_size + 1);
+  if (!program->source) return pjrt_no_memory();
+  if (source->code_size) memcpy(program->source, source->code, source->code_size);
+  program->source_size = source->code_size;
   PJRT_Error* error = pjrt_signature_read(source->code, source->code_size, &program->signature);
   if (!error) {
     error = pjrt_compile(device, options, source->code, source->code_size, &program->code, &program->code_size);

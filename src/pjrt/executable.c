@@ -6,6 +6,7 @@
 static void destroy_program(pjrt_program_t* program) {
   pjrt_signature_finish(&program->signature);
   free(program->options);
+  free(program->source);
   free(program->code);
   free(program->types);
   free(program->ranks);
@@ -57,11 +58,42 @@ bool pjrt_program_complete(pjrt_program_t* program) {
     if (s->results[i].rank) memcpy(next, s->results[i].dims, s->results[i].rank * sizeof(*next));
     next += s->results[i].rank;
   }
-  static const char bytes[] = "bytes accessed";
-  program->cost = (PJRT_NamedValue){sizeof(program->cost), NULL, bytes, sizeof(bytes) - 1, PJRT_FLOAT, {0}, 1};
-  program->cost.float_value = (float)(total_bytes(s->arguments, s->argument_count) + total_bytes(s->results, count));
+  static const char* const names[] = {"flops", "transcendentals", "bytes accessed"};
+  int64_t bytes = total_bytes(s->arguments, s->argument_count) + total_bytes(s->results, s->result_count);
+  const float values[] = {(float)s->cost.flops, (float)s->cost.transcendentals, (float)bytes};
+  for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); ++i) {
+    PJRT_NamedValue value = {sizeof(value), NULL, names[i], strlen(names[i]), PJRT_FLOAT, {0}, 1};
+    value.float_value = values[i];
+    program->cost[i] = value;
+  }
   mark(program);
   return true;
+}
+
+static iree_status_t append_modules(PJRT_LoadedExecutable* executable) {
+  const pjrt_program_t* program = executable->program;
+  if (program->signature.calls_host) {
+    iree_vm_module_t* callbacks = NULL;
+    PJRT_Error* error = pjrt_callbacks_create(executable->device, &callbacks);
+    if (error) {
+      pjrt_error_free(error);
+      return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "out of memory");
+    }
+    iree_status_t status = iree_runtime_session_append_module(executable->session, callbacks);
+    iree_vm_module_release(callbacks);
+    IREE_RETURN_IF_ERROR(status);
+  }
+  iree_const_byte_span_t code = iree_make_const_byte_span(program->code, program->code_size);
+  return iree_runtime_session_append_bytecode_module_from_memory(executable->session, code, iree_allocator_null());
+}
+
+// Recursive: a callback may call the program that called it.
+static void initialize_lock(pthread_mutex_t* lock) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
 }
 
 PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, const pjrt_options_t* options,
@@ -80,15 +112,13 @@ PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, c
   iree_status_t status = iree_runtime_session_create_with_device(client->instance, &session_options,
                                                                  is_inline ? device->inline_hal : device->hal,
                                                                  iree_allocator_system(), &executable->session);
-  if (iree_status_is_ok(status)) {
-    iree_const_byte_span_t code = iree_make_const_byte_span(program->code, program->code_size);
-    status = iree_runtime_session_append_bytecode_module_from_memory(executable->session, code, iree_allocator_null());
-  }
+  if (iree_status_is_ok(status)) status = append_modules(executable);
   if (iree_status_is_ok(status)) {
     status = iree_runtime_session_lookup_function(
         executable->session, iree_make_cstring_view(program->signature.function), &executable->function);
   }
   if (iree_status_is_ok(status)) {
+    initialize_lock(&executable->lock);
     *out_executable = executable;
     return NULL;
   }
@@ -109,12 +139,14 @@ PJRT_Error* api_Executable_Destroy(PJRT_Executable_Destroy_Args* args) {
 }
 
 static void unload(PJRT_LoadedExecutable* executable) {
+  pthread_mutex_lock(&executable->lock);
   pthread_mutex_lock(&executable->device->lock);
   iree_runtime_session_t* session = executable->session;
   executable->session = NULL;
   // Work under way keeps what it uses, but for the module's memory, which is the program's.
   pjrt_point_t last = pjrt_point_retain((pjrt_point_t){executable->device->timeline, executable->device->submitted});
   pthread_mutex_unlock(&executable->device->lock);
+  pthread_mutex_unlock(&executable->lock);
   if (session) pjrt_error_free(pjrt_point_wait(last));
   pjrt_point_release(&last);
   iree_runtime_session_release(session);
@@ -124,6 +156,7 @@ PJRT_Error* api_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args* arg
   PJRT_LoadedExecutable* executable = args->executable;
   if (!executable) return NULL;
   unload(executable);
+  pthread_mutex_destroy(&executable->lock);
   pjrt_program_release(executable->program);
   free(executable);
   return NULL;
@@ -198,8 +231,9 @@ PJRT_Error* api_Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGene
 }
 
 PJRT_Error* api_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args* args) {
-  args->properties = &args->executable->program->cost;
-  args->num_properties = 1;
+  const pjrt_program_t* program = args->executable->program;
+  args->properties = program->cost;
+  args->num_properties = sizeof(program->cost) / sizeof(program->cost[0]);
   return NULL;
 }
 
@@ -235,9 +269,18 @@ PJRT_Error* api_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_A
   return NULL;
 }
 
+// The program as it was given: what it becomes is no StableHLO. The caller asks for the size first.
 PJRT_Error* api_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* args) {
-  (void)args;
-  return pjrt_error(PJRT_UNIMPLEMENTED, "optimized programs are not StableHLO; iree-compile --compile-to prints them");
+  static const char format[] = "mlir";
+  const pjrt_program_t* program = args->executable->program;
+  args->program->format = format;
+  args->program->format_size = sizeof(format) - 1;
+  if (args->program->code && args->program->code_size < program->source_size) {
+    return pjrt_error(PJRT_INVALID_ARGUMENT, "the program has %zu bytes", program->source_size);
+  }
+  if (args->program->code) memcpy(args->program->code, program->source, program->source_size);
+  args->program->code_size = program->source_size;
+  return NULL;
 }
 
 PJRT_Error* api_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args* args) {

@@ -8,12 +8,14 @@ typedef struct run_t {
   PJRT_LoadedExecutable* executable;
   PJRT_Buffer* const* arguments;
   size_t count;
-  iree_vm_ref_t* refs;  // arguments and two fences, then results
+  size_t inputs, outputs;  // of the function, which has no tokens
+  iree_vm_ref_t* refs;     // inputs and two fences, then outputs
   size_t ref_count;
   pjrt_point_t done;
 } run_t;
 
 static PJRT_Error* check_argument(const pjrt_value_t* expected, const PJRT_Buffer* buffer, size_t index) {
+  if (expected->type == PJRT_TYPE_TOKEN) return NULL;  // anything that is ready says so
   bool ok = buffer->type_number == expected->type && buffer->rank == expected->rank;
   for (size_t i = 0; ok && i < buffer->rank; ++i) ok = buffer->dims[i] == expected->dims[i];
   if (ok) return NULL;
@@ -23,14 +25,18 @@ static PJRT_Error* check_argument(const pjrt_value_t* expected, const PJRT_Buffe
 // References to the arguments' views. What is made on another device's timeline is waited for.
 static PJRT_Error* take_arguments(run_t* run) {
   const pjrt_signature_t* s = &run->executable->program->signature;
-  for (size_t i = 0; i < run->count; ++i) {
+  for (size_t i = 0, next = 0; i < run->count; ++i) {
     PJRT_Buffer* buffer = run->arguments[i];
     iree_hal_buffer_view_t* view = NULL;
     pjrt_point_t ready = {0};
     PJRT_Error* error = check_argument(&s->arguments[i], buffer, i);
     if (!error) error = pjrt_buffer_acquire(buffer, &view, &ready);
     if (error) return error;
-    run->refs[i] = iree_hal_buffer_view_move_ref(view);
+    if (s->arguments[i].type != PJRT_TYPE_TOKEN) {
+      run->refs[next++] = iree_hal_buffer_view_move_ref(view);
+    } else {
+      iree_hal_buffer_view_release(view);
+    }
     if (buffer->device != run->executable->device) {
       error = pjrt_error(PJRT_INVALID_ARGUMENT, "argument %zu is on another device than the program", i);
     } else if (ready.semaphore != run->executable->device->timeline) {
@@ -49,16 +55,14 @@ static iree_status_t add_fence(run_t* run, size_t index, pjrt_point_t point) {
   return iree_ok_status();
 }
 
-static iree_status_t call(run_t* run, pjrt_point_t before, uint64_t number) {
+static iree_status_t call(run_t* run, pjrt_point_t before, pjrt_point_t after) {
   PJRT_LoadedExecutable* executable = run->executable;
-  size_t result_count = executable->program->signature.result_count;
-  pjrt_point_t after = {before.semaphore, number};
-  IREE_RETURN_IF_ERROR(add_fence(run, run->count, before));
-  IREE_RETURN_IF_ERROR(add_fence(run, run->count + 1, after));
+  IREE_RETURN_IF_ERROR(add_fence(run, run->inputs, before));
+  IREE_RETURN_IF_ERROR(add_fence(run, run->inputs + 1, after));
   iree_vm_function_call_t call = {
       .function = executable->function,
-      .arguments = iree_make_byte_span(run->refs, (run->count + 2) * sizeof(*run->refs)),
-      .results = iree_make_byte_span(run->refs + run->count + 2, result_count * sizeof(*run->refs)),
+      .arguments = iree_make_byte_span(run->refs, (run->inputs + 2) * sizeof(*run->refs)),
+      .results = iree_make_byte_span(run->refs + run->inputs + 2, run->outputs * sizeof(*run->refs)),
   };
   return iree_runtime_session_call_direct(executable->session, call);
 }
@@ -72,7 +76,7 @@ static PJRT_Error* submit(run_t* run) {
   PJRT_Error* error = pjrt_device_begin(device, &before, &number);
   if (!error) error = take_arguments(run);
   if (error) return error;
-  iree_status_t status = call(run, before, number);
+  iree_status_t status = call(run, before, (pjrt_point_t){before.semaphore, number});
   if (!iree_status_is_ok(status)) {
     // Part of it may be under way and the number may never come: the timeline ends here.
     iree_hal_semaphore_fail(device->timeline, iree_status_clone(status));
@@ -83,17 +87,56 @@ static PJRT_Error* submit(run_t* run) {
   return NULL;
 }
 
+static PJRT_Error* call_and_wait(run_t* run, pjrt_point_t before) {
+  pjrt_point_t after = {.value = 1};
+  PJRT_Error* error = pjrt_error_from_status(iree_hal_semaphore_create(
+      run->executable->device->hal, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &after.semaphore));
+  if (error) return error;
+  run->done = after;
+  pthread_mutex_lock(&run->executable->lock);
+  error = run->executable->session ? pjrt_error_from_status(call(run, before, after))
+                                   : pjrt_error(PJRT_INVALID_ARGUMENT, "the executable was deleted");
+  pthread_mutex_unlock(&run->executable->lock);
+  return error ? error : pjrt_point_wait(after);
+}
+
+// A program that calls the host, where other programs may be run meanwhile, even on the same device: it has a timeline
+// of its own, and is done when this returns.
+static PJRT_Error* run_calling(run_t* run) {
+  PJRT_Device* device = run->executable->device;
+  pjrt_point_t before = {0};
+  uint64_t number = 0;
+  pthread_mutex_lock(&device->lock);
+  PJRT_Error* error = pjrt_device_begin(device, &before, &number);
+  if (!error) error = take_arguments(run);
+  pjrt_point_retain(before);
+  pthread_mutex_unlock(&device->lock);
+  if (!error) error = call_and_wait(run, before);
+  pjrt_point_release(&before);
+  return error;
+}
+
+static PJRT_Error* run_program(run_t* run) {
+  if (run->executable->program->signature.calls_host) return run_calling(run);
+  pthread_mutex_lock(&run->executable->device->lock);
+  PJRT_Error* error = submit(run);
+  pthread_mutex_unlock(&run->executable->device->lock);
+  return error;
+}
+
 static PJRT_Error* give_results(run_t* run, PJRT_Buffer** outputs) {
   const pjrt_signature_t* s = &run->executable->program->signature;
   PJRT_Error* error = NULL;
   uint32_t made = 0;
+  const iree_vm_ref_t* ref = &run->refs[run->inputs + 2];
   for (; made < s->result_count && !error; ++made) {
-    iree_vm_ref_t* ref = &run->refs[run->count + 2 + made];
     iree_hal_buffer_view_t* view = NULL;
-    error = pjrt_error_from_status(iree_hal_buffer_view_check_deref(*ref, &view));
+    const pjrt_value_t* value = &s->results[made];
+    if (value->type != PJRT_TYPE_TOKEN) {
+      error = pjrt_error_from_status(iree_hal_buffer_view_check_deref(*ref++, &view));
+    }
     if (error) break;
     iree_hal_buffer_view_retain(view);
-    const pjrt_value_t* value = &s->results[made];
     error = pjrt_buffer_create(run->executable->device, value->type, value->rank, value->dims, view,
                                pjrt_point_retain(run->done), &outputs[made]);
     if (error) break;
@@ -142,19 +185,26 @@ static PJRT_Error* check(const PJRT_LoadedExecutable_Execute_Args* args) {
   return pjrt_error(PJRT_INVALID_ARGUMENT, "the program takes %zu arguments, not %zu", expected, args->num_args);
 }
 
+static size_t count_tensors(const pjrt_value_t* values, size_t count) {
+  size_t tensors = 0;
+  for (size_t i = 0; i < count; ++i) tensors += values[i].type != PJRT_TYPE_TOKEN;
+  return tensors;
+}
+
 PJRT_Error* api_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) {
   enum { FEW = 32 };
   PJRT_Error* error = check(args);
   if (error) return error;
   iree_vm_ref_t few[FEW];
   run_t run = {.executable = args->executable, .arguments = args->argument_lists[0], .count = args->num_args};
-  run.ref_count = run.count + 2 + args->executable->program->signature.result_count;
+  const pjrt_signature_t* s = &args->executable->program->signature;
+  run.inputs = count_tensors(s->arguments, s->argument_count);
+  run.outputs = count_tensors(s->results, s->result_count);
+  run.ref_count = run.inputs + 2 + run.outputs;
   run.refs = run.ref_count <= FEW ? few : malloc(run.ref_count * sizeof(*run.refs));
   if (!run.refs) return pjrt_no_memory();
   memset(run.refs, 0, run.ref_count * sizeof(*run.refs));
-  pthread_mutex_lock(&args->executable->device->lock);
-  error = submit(&run);
-  pthread_mutex_unlock(&args->executable->device->lock);
+  error = run_program(&run);
   if (!error) error = finish(&run, args);
   for (size_t i = 0; i < run.ref_count; ++i) iree_vm_ref_release(&run.refs[i]);
   pjrt_point_release(&run.done);

@@ -1,5 +1,6 @@
 // Compile options: a protocol buffer (xla/pjrt/proto/compile_options.proto). Read are how many replicas and partitions
-// there are to be, the device, and options of the compiler's, which are its flags.
+// there are to be, the device, and options of the compiler's, which are its flags. Options `xla_...` are about XLA's
+// own passes and files, and change nothing here.
 #include <stdio.h>
 
 #include "pjrt/pjrt.h"
@@ -82,6 +83,7 @@ static bool read_override(wire_t entry, pjrt_options_t* options, bool* ok) {
   }
   char* flag = NULL;
   int size = -1, length = (int)(key.end - key.at);
+  if (length >= 4 && memcmp(key.at, "xla_", 4) == 0) return true;  // about another compiler
   while (wire_next(&value, ok)) {
     free(flag);
     flag = NULL;

@@ -4,8 +4,10 @@
 //   error.c       errors; event.c  events; completion.c  what runs when a device has come to a point of its timeline
 //   client.c      clients and their devices, device.c  what is asked of devices and memories
 //   types.c       element types; buffer.c  buffers; transfer.c  between host arrays and buffers
-//   options.c     compile options (a protocol buffer); signature.c  what a program takes and gives
+//   options.c     compile options (a protocol buffer); signature.c  what a program takes and gives, estimate.c  what it
+//                 costs
 //   compile.c     programs become executables; executable.c  what is asked of them; execute.c  their runs
+//   callback.c    functions of the host that they call; serialize.c  executables as bytes
 //
 // A device has one timeline, a semaphore on which work is numbered. Work waits for the number before it and signals its
 // own, so a buffer is ready when the timeline has come to the number of the work that makes it: a *point*. Points,
@@ -128,12 +130,24 @@ struct PJRT_TopologyDescription {
   PJRT_Client* client;
 };
 
+// A dense array of the host's. Of arguments only `data` is set, and is the caller's; what a callback gives has to last
+// until the next callback in its thread. `type` is the interface's.
+typedef struct pjrt_host_array_t {
+  int64_t type, rank;
+  const int64_t* dims;
+  void* data;
+} pjrt_host_array_t;
+// Non-zero: failed, with a text.
+typedef int (*pjrt_host_callback_t)(int64_t number, const pjrt_host_array_t* arguments, size_t argument_count,
+                                    pjrt_host_array_t* results, size_t result_count, char* error, size_t error_size);
+
 struct PJRT_Client {
   iree_runtime_instance_t* instance;
   char driver[32];  // "local-task"
   bool is_host;     // devices work in host memory
   char version[96];
-  char* flags;  // more of the compiler's, separated by blanks
+  char* flags;                         // more of the compiler's, separated by blanks
+  pjrt_host_callback_t host_callback;  // or NULL
   PJRT_TopologyDescription topology;
   size_t device_count;
   PJRT_Device** devices;
@@ -154,13 +168,18 @@ void pjrt_device_destroy(PJRT_Device* device);
 // Element types, buffers
 //===----------------------------------------------------------------------------------------------------------------===
 
+enum {
+#define TYPE(name, hal, bits, text) PJRT_TYPE_##name,
+#include "pjrt/types.def"
+};
+
 typedef struct pjrt_type_t {
   const char* name;
   iree_hal_element_type_t hal;
   uint32_t bits;
   const char* text;
 } pjrt_type_t;
-// NULL for numbers that are no type, and types that have no values here.
+// NULL for numbers that are no type, and types that have no values here (tokens).
 const pjrt_type_t* pjrt_type_find(int type);
 // The number of a type with this text, or 0.
 int pjrt_type_parse(const char* text);
@@ -197,6 +216,8 @@ size_t pjrt_buffer_host_size(const PJRT_Buffer* buffer);
 PJRT_Device* pjrt_pick_device(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* memory);
 // A buffer of a device that holds `size` bytes, its contents undefined.
 PJRT_Error* pjrt_device_allocate(PJRT_Device* device, size_t size, iree_hal_buffer_t** out_buffer);
+// Writes from the host's memory to the head of a buffer, and waits for it.
+PJRT_Error* pjrt_device_write(PJRT_Device* device, const void* data, size_t size, iree_hal_buffer_t* buffer);
 PJRT_Error* pjrt_view_create(iree_hal_buffer_t* buffer, const pjrt_type_t* type, size_t rank, const int64_t* dims,
                              iree_hal_buffer_view_t** out_view);
 
@@ -220,17 +241,28 @@ typedef struct pjrt_value_t {
   int64_t* dims;
 } pjrt_value_t;
 
+// What a program costs to run, once through each of its loops' bodies.
+typedef struct pjrt_cost_t {
+  double flops, transcendentals;
+} pjrt_cost_t;
+
 typedef struct pjrt_signature_t {
   char* name;      // of the program
   char* function;  // of its entry: "module.main"
   uint32_t argument_count, result_count;
   pjrt_value_t *arguments, *results;
   bool is_small;  // no op of it is worth a second thread
+  bool calls_host;
+  pjrt_cost_t cost;
 } pjrt_signature_t;
 void pjrt_signature_finish(pjrt_signature_t* signature);
 int64_t pjrt_value_bytes(const pjrt_value_t* value);
 // Reads a program's; errors have the reader's messages.
 PJRT_Error* pjrt_signature_read(const char* code, size_t size, pjrt_signature_t* out_signature);
+
+struct ir_region_t;
+// Fills in what is said about the program's ops (estimate.c): is_small, calls_host, cost.
+void pjrt_estimate(const struct ir_region_t* region, pjrt_signature_t* out);
 
 typedef struct pjrt_options_t {
   int64_t device, replicas, partitions;
@@ -246,6 +278,8 @@ typedef struct pjrt_program_t {
   pjrt_signature_t signature;
   char* options;  // as they were given
   size_t options_size;
+  char* source;  // as it was given
+  size_t source_size;
   char* code;  // the module
   size_t code_size;
   char fingerprint[33];
@@ -254,7 +288,7 @@ typedef struct pjrt_program_t {
   size_t *ranks, *kind_sizes;
   int64_t* dims;
   const char** kinds;
-  PJRT_NamedValue cost;
+  PJRT_NamedValue cost[3];
 } pjrt_program_t;
 void pjrt_program_release(pjrt_program_t* program);
 // Fills in what follows from signature and module. False when there is no memory.
@@ -269,7 +303,10 @@ struct PJRT_LoadedExecutable {
   PJRT_Device* device;
   iree_runtime_session_t* session;  // NULL once it is deleted
   iree_vm_function_t function;
+  pthread_mutex_t lock;  // calls of programs that call the host, which do not hold the device's
 };
+// The module of the host's functions.
+PJRT_Error* pjrt_callbacks_create(PJRT_Device* device, iree_vm_module_t** out_module);
 // Takes the program over, also when it fails.
 PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, const pjrt_options_t* options,
                                  PJRT_LoadedExecutable** out_executable);

@@ -44,6 +44,9 @@ static void put_values(bytes_t* b, const pjrt_value_t* values, uint32_t count) {
 PJRT_Error* api_Executable_Serialize(PJRT_Executable_Serialize_Args* args) {
   const pjrt_program_t* program = args->executable->program;
   const pjrt_signature_t* s = &program->signature;
+  if (s->calls_host) {
+    return pjrt_error(PJRT_UNIMPLEMENTED, "an executable that calls functions of this process cannot be serialized");
+  }
   bytes_t b = {0};
   put(&b, magic, sizeof(magic));
   put_text(&b, s->name, strlen(s->name));
@@ -51,6 +54,8 @@ PJRT_Error* api_Executable_Serialize(PJRT_Executable_Serialize_Args* args) {
   put_values(&b, s->arguments, s->argument_count);
   put_values(&b, s->results, s->result_count);
   put_number(&b, s->is_small);
+  put(&b, &s->cost, sizeof(s->cost));
+  put_text(&b, program->source, program->source_size);
   put_text(&b, program->options, program->options_size);
   put_text(&b, program->code, program->code_size);
   if (b.failed) {
@@ -93,7 +98,7 @@ static bool get_value(reader_t* r, pjrt_value_t* value) {
   uint64_t type = 0, donated = 0, rank = 0;
   size_t count = 0;
   if (!get_number(r, INT32_MAX, &type) || !get_number(r, 1, &donated) || !get_number(r, PJRT_MAX_RANK, &rank) ||
-      !pjrt_type_find((int)type)) {
+      !(pjrt_type_find((int)type) || type == PJRT_TYPE_TOKEN)) {
     return false;
   }
   *value = (pjrt_value_t){.type = (int)type, .donated = donated, .rank = (uint32_t)rank};
@@ -122,6 +127,7 @@ static bool read_program(const char* bytes, size_t size, pjrt_program_t* program
   bool ok = get(&r, head, sizeof(head)) && memcmp(head, magic, sizeof(magic)) == 0 && get_text(&r, &s->name, NULL) &&
             get_text(&r, &s->function, NULL) && get_values(&r, &s->arguments, &s->argument_count) &&
             get_values(&r, &s->results, &s->result_count) && get_number(&r, 1, &is_small) &&
+            get(&r, &s->cost, sizeof(s->cost)) && get_text(&r, &program->source, &program->source_size) &&
             get_text(&r, &program->options, &program->options_size) &&
             get_text(&r, &program->code, &program->code_size) && r.at == r.end;
   s->is_small = is_small;

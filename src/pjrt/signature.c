@@ -47,7 +47,15 @@ static bool fail(reading_t* r, PJRT_Error* error) {
   return false;
 }
 
+static bool is_token(const ir_type_t* type) {
+  return type->kind == IR_TYPE_OPAQUE && strcmp(type->name, "stablehlo.token") == 0;
+}
+
 static bool read_value(reading_t* r, ir_context_t* ctx, const ir_type_t* type, pjrt_value_t* out) {
+  if (is_token(type)) {
+    *out = (pjrt_value_t){.type = PJRT_TYPE_TOKEN, .dims = calloc(1, sizeof(*out->dims))};
+    return out->dims || fail(r, pjrt_no_memory());
+  }
   if (!ir_type_is_tensor(type) || !ir_type_is_static(type)) {
     return fail(r, pjrt_error(PJRT_UNIMPLEMENTED,
                               "the program takes or gives a %s; tensors of sizes that are known can cross its boundary",
@@ -95,36 +103,6 @@ static bool read_function(reading_t* r, ir_context_t* ctx, const ir_op_t* func) 
   return true;
 }
 
-// About the steps of an op: the elements that it makes or takes, or for products each one's sum.
-static int64_t work_of(const ir_op_t* op) {
-  int64_t most = 0, taken = 1;
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    const ir_type_t* type = ir_operand(op, i)->type;
-    int64_t count = ir_type_is_tensor(type) && ir_type_is_static(type) ? ir_type_count(type) : 1;
-    most = iree_max(most, count);
-    if (__builtin_mul_overflow(taken, iree_max(count, 1), &taken)) taken = INT64_MAX;
-  }
-  for (uint32_t i = 0; i < op->result_count; ++i) {
-    const ir_type_t* type = op->results[i].type;
-    if (ir_type_is_tensor(type) && ir_type_is_static(type)) most = iree_max(most, ir_type_count(type));
-  }
-  bool is_product = strcmp(op->name, "stablehlo.dot_general") == 0 || strcmp(op->name, "stablehlo.convolution") == 0;
-  return is_product ? iree_max(most, taken / 64) : most;
-}
-
-static bool is_small(const ir_region_t* region) {
-  enum { SMALL = 16 << 10 };
-  IR_FOR_BLOCKS(block, region) {
-    IR_FOR_OPS(op, block) {
-      if (work_of(op) > SMALL) return false;
-      for (uint32_t i = 0; i < op->region_count; ++i) {
-        if (!is_small(&op->regions[i])) return false;
-      }
-    }
-  }
-  return true;
-}
-
 static void read_program(void* user) {
   reading_t* r = user;
   ir_context_t* ctx = ir_context_create();
@@ -147,7 +125,7 @@ static void read_program(void* user) {
     fail(r, pjrt_no_memory());
     return;
   }
-  r->out->is_small = is_small(&module->regions[0]);
+  pjrt_estimate(&module->regions[0], r->out);
   read_function(r, ctx, func);
 }
 

@@ -117,6 +117,11 @@ static PJRT_Error* send(PJRT_Device* device, const void* data, size_t size, iree
       device->hal, data, buffer, 0, size, IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout()));
 }
 
+PJRT_Error* pjrt_device_write(PJRT_Device* device, const void* data, size_t size, iree_hal_buffer_t* buffer) {
+  if (!device->client->is_host) return send(device, data, size, buffer);
+  return pjrt_error_from_status(iree_hal_buffer_map_write(buffer, 0, data, size));
+}
+
 static PJRT_Error* fill(const array_t* array, const char* source, iree_hal_buffer_t* buffer) {
   size_t size = device_size(array);
   if (!size) return NULL;

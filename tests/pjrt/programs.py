@@ -75,6 +75,7 @@ def elementwise():
     add("lax", "zeta", lax.zeta, POSITIVE + 1.5, POSITIVE)
     add("lax", "polygamma", lax.polygamma, np.full((4, 5), 2, np.float32), POSITIVE)
     add("lax", "reduce_precision", lambda x: lax.reduce_precision(x, 5, 4), A)
+    add("lax", "empty", lambda x: (np.zeros((0, 5), np.float32) + x[:0], np.zeros((3, 0), bool), x), A)
     add("lax", "bitcast", lambda x: lax.bitcast_convert_type(x, np.int32), A)
     add("lax", "bitcast_narrow", lambda x: lax.bitcast_convert_type(x, np.uint8), A)
     add("lax", "bitcast_widen", lambda x: lax.bitcast_convert_type(x, np.int32), integers(3, 4, dtype=np.uint8, low=0))
@@ -192,6 +193,8 @@ def products():
     add("conv", "one", lambda x, k: jnp.convolve(x, k), A[0], B[0])
     add("conv", "gradient", jax.grad(lambda k, x: jnp.sin(lax.conv(x, k, (1, 1), "SAME")).sum()), k, x)
     add("conv", "gradient_input", jax.grad(lambda x, k: jnp.sin(lax.conv(x, k, (2, 2), "VALID")).sum()), x, k)
+    x, k = numbers(2, 3, 6, 6, dtype=np.complex64), numbers(4, 3, 3, 3, dtype=np.complex64)
+    add("conv", "complex", lambda x, k: lax.conv_general_dilated(x, k, (1, 2), [(1, 0), (-1, 2)], (2, 1)), x, k)
     add("conv", "three", lambda x, k: lax.conv(x, k, (1, 1, 1), "SAME"), numbers(1, 2, 4, 4, 4),
         numbers(3, 2, 2, 2, 2))
 
@@ -293,6 +296,7 @@ def linear_algebra():
     add("linalg", "eigh_gradient", jax.grad(lambda a: jnp.linalg.eigh(a)[0].sum()), SYMMETRIC)
     add("linalg", "sqrtm", lambda x: jsl.sqrtm(x).real, SYMMETRIC)
     add("linalg", "schur", lambda x: (lambda t, z: z @ t @ z.T)(*jsl.schur(x)), SQUARE)
+    add("linalg", "tridiagonal_one", lambda x: jax.lax.linalg.tridiagonal(x[:1, :1]), SYMMETRIC)
     add("linalg", "hessenberg", lambda x: (lambda h, q: q @ h @ q.T)(*jsl.hessenberg(x, calc_q=True)), SQUARE)
     add("linalg", "tridiagonal", lambda d, e: jax.lax.linalg.tridiagonal_solve(
         jnp.concatenate([jnp.zeros(1), e]), d + 4, jnp.concatenate([e, jnp.zeros(1)]), d[:, None]),

@@ -286,7 +286,7 @@ static bool is_layout(const char* text, int32_t rank, const char* letters) {
 typedef struct conv_t {
   graph_conv_t c;
   char x[GRAPH_MAX_SPATIAL + 3], w[GRAPH_MAX_SPATIAL + 3], y[GRAPH_MAX_SPATIAL + 3];
-  bool reversed[GRAPH_MAX_SPATIAL];
+  bool reversed[GRAPH_MAX_SPATIAL], pads_at_run_time;
   uint32_t spatial;
 } conv_t;
 
@@ -311,7 +311,6 @@ static bool read_layouts(lower_op_t* n, conv_t* v) {
       !is_layout(v->y, rank, "nc")) {
     return lower_error(n, "has dimension_numbers that do not fit its operands");
   }
-  v->c.x_layout = v->x, v->c.w_layout = v->w, v->c.y_layout = v->y;
   v->spatial = (uint32_t)rank - 2;
   return true;
 }
@@ -374,8 +373,7 @@ static bool check_channels(lower_op_t* n, const conv_t* v) {
 }
 
 // Negative padding crops: done before, together with the dilation of the operand.
-static ir_value_t* crop(lower_op_t* n, conv_t* v) {
-  ir_value_t* x = n->in[0];
+static ir_value_t* crop(lower_op_t* n, conv_t* v, ir_value_t* x) {
   bool negative = false;
   int64_t low[GRAPH_MAX_RANK] = {0}, high[GRAPH_MAX_RANK] = {0}, interior[GRAPH_MAX_RANK] = {0};
   for (uint32_t i = 0; i < v->spatial; ++i) {
@@ -399,9 +397,9 @@ static ir_value_t* crop(lower_op_t* n, conv_t* v) {
 }
 
 // dynamic_conv's paddings that are computed, after the dilation of the operand. NULL after a diagnostic.
-static ir_value_t* pad_at_run_time(lower_op_t* n, conv_t* v) {
+static ir_value_t* pad_at_run_time(lower_op_t* n, conv_t* v, ir_value_t* x) {
   int64_t none[GRAPH_MAX_RANK] = {0}, interior[GRAPH_MAX_RANK] = {0};
-  ir_value_t *x = n->in[0], *list = n->in[2];
+  ir_value_t* list = n->in[2];
   const int64_t count = 2 * (int64_t)v->spatial;
   if (list->type->rank != 2 || ir_type_count(list->type) != count)
     return lower_error(n, "needs two numbers for each spatial dimension as padding"), NULL;
@@ -440,34 +438,54 @@ static ir_value_t* convolve(lower_op_t* n, conv_t* v, ir_value_t* x, ir_value_t*
   return with_point(n, graph_conv(n->b, x, w, &v->c, accumulator), false);
 }
 
-static bool build_conv(lower_op_t* n, const ir_attr_t* padding) {
-  conv_t v = {0};
-  if (!lower_check_tensors(n) || !stablehlo_check_precision(n)) return false;
-  if (n->in[0]->type->rank < 2 || n->in[0]->type->rank > GRAPH_MAX_SPATIAL + 2) {
-    return lower_unsupported(n, "up to %d spatial dimensions are", GRAPH_MAX_SPATIAL);
-  }
-  if (!read_layouts(n, &v) || !read_window(n, &v, padding) || !check_channels(n, &v)) return false;
+// Of one part of each operand. NULL after a diagnostic.
+static ir_value_t* conv_parts(lower_op_t* n, conv_t v, ir_value_t* x, ir_value_t* w) {
   int64_t dims[GRAPH_MAX_SPATIAL];
   uint32_t count = 0;
+  v.c.x_layout = v.x, v.c.w_layout = v.w, v.c.y_layout = v.y;
   for (uint32_t i = 0; i < v.spatial; ++i) {
     if (v.reversed[i]) dims[count++] = strchr(v.w, '0' + (int)i) - v.w;
   }
-  const ir_type_t* element = lower_element(n->ctx, ir_type_scalar(lower_out_type(n, 0)));
+  const ir_type_t* element = ir_type_scalar(lower_out_type(n, 0));
+  element = lower_element(n->ctx, element->kind == IR_TYPE_COMPLEX ? element->element : element);
   const ir_type_t* accumulator = accumulator_of(n, element);
-  ir_value_t *x = crop(n, &v), *w = graph_reverse(n->b, n->in[1], dims, count);
-  if (!padding && n->op->operand_count == 3) x = pad_at_run_time(n, &v);
-  if (!x) return false;
+  x = crop(n, &v, x), w = graph_reverse(n->b, w, dims, count);
+  if (x && v.pads_at_run_time) x = pad_at_run_time(n, &v, x);
+  if (!x) return NULL;
   for (uint32_t i = 0; i < 2; ++i) {  // graph.conv reads integers as signed
     ir_value_t** side = i ? &w : &x;
     if (lower_is_unsigned(lower_in_type(n, i))) *side = graph_cast(n->b, *side, accumulator, true);
   }
-  return lower_return(n, graph_cast(n->b, convolve(n, &v, x, w, accumulator), element, false));
+  return graph_cast(n->b, convolve(n, &v, x, w, accumulator), element, false);
+}
+
+static bool conv_complex(lower_op_t* n, const conv_t* v) {
+  lower_value_t x = n->values[0], w = n->values[1];
+  if (!x.im || !w.im) return lower_unsupported(n, "operands of one type are");
+  ir_value_t *re = conv_parts(n, *v, x.v, w.v), *im = re ? conv_parts(n, *v, x.v, w.im) : NULL;
+  if (!im) return false;
+  n->out[0].v = graph_binary(n->b, SCALAR_sub, re, conv_parts(n, *v, x.im, w.im));
+  n->out[0].im = graph_binary(n->b, SCALAR_add, im, conv_parts(n, *v, x.im, w.v));
+  return true;
+}
+
+static bool build_conv(lower_op_t* n, const ir_attr_t* padding) {
+  conv_t v = {.pads_at_run_time = !padding && n->op->operand_count == 3};
+  if (!check_operands(n) || !stablehlo_check_precision(n)) return false;
+  if (n->in[0]->type->rank < 2 || n->in[0]->type->rank > GRAPH_MAX_SPATIAL + 2) {
+    return lower_unsupported(n, "up to %d spatial dimensions are", GRAPH_MAX_SPATIAL);
+  }
+  if (!read_layouts(n, &v) || !read_window(n, &v, padding) || !check_channels(n, &v)) return false;
+  if (n->values[0].im || n->values[1].im) return conv_complex(n, &v);
+  ir_value_t* result = conv_parts(n, v, n->in[0], n->in[1]);
+  return result && lower_return(n, result);
 }
 
 bool stablehlo_lower_convolution(lower_op_t* n) { return build_conv(n, ir_op_attr(n->op, "padding")); }
 
 bool stablehlo_lower_dynamic_conv(lower_op_t* n) {
-  ir_value_t* padding = n->in[2];
+  ir_value_t* padding = n->op->operand_count == 3 ? n->in[2] : NULL;
+  if (!padding || !ir_type_is_tensor(padding->type)) return lower_unsupported(n, "a tensor of padding is");
   const ir_attr_t* value = ir_is(padding->def, GRAPH_CONSTANT) ? ir_op_attr(padding->def, "value") : NULL;
   return build_conv(n, value);
 }

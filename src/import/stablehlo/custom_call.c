@@ -106,6 +106,51 @@ static bool shape_assertion(lower_op_t* n) {
   return true;
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Functions of other modules
+//===----------------------------------------------------------------------------------------------------------------===
+
+// As the other module has it: complex tensors as those of their parts. NULL for tokens.
+static const ir_type_t* foreign_type(ir_context_t* ctx, const ir_type_t* type) {
+  const ir_type_t* packed = lower_packed_type(ctx, type);
+  return packed ? packed : lower_type(ctx, type);
+}
+
+// iree.call: {callee = "module.function"}, which takes and gives tensors. Tokens only say in which order.
+static bool iree_call(lower_op_t* n) {
+  const ir_attr_t *config = stablehlo_call_config(n), *callee = config ? ir_attr_dict_get(config, "callee") : NULL;
+  const char *name = callee && callee->kind == IR_ATTR_STRING ? callee->text : "", *dot = strchr(name, '.');
+  if (!dot || dot == name || !dot[1]) return lower_unsupported(n, "a 'callee' of the form module.function is");
+  lower_list_t operands = LOWER_LIST(n->ctx);
+  lower_types_t inputs = LOWER_LIST(n->ctx), results = LOWER_LIST(n->ctx);
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    if (!n->values[i].v) continue;
+    lower_list_add(&operands, n->values[i].im ? lower_pack(n->l, n->values[i]) : n->values[i].v);
+    lower_types_add(&inputs, operands.items[operands.count - 1]->type);
+  }
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    const ir_type_t* type = foreign_type(n->ctx, lower_out_type(n, i));
+    if (type) lower_types_add(&results, type);
+  }
+  const ir_type_t* type = ir_type_function(n->ctx, inputs.items, inputs.count, results.items, results.count);
+  ir_named_attr_t attrs[] = {{"callee", ir_attr_symbol(n->ctx, name)}, {"type", ir_attr_type(n->ctx, type)}};
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_CALL_IMPORT),
+                         .operands = operands.items,
+                         .operand_count = operands.count,
+                         .result_types = results.items,
+                         .result_count = results.count,
+                         .attrs = attrs,
+                         .attr_count = 2};
+  ir_op_t* call = ir_build(n->b, &state);
+  for (uint32_t i = 0, next = 0; i < n->op->result_count; ++i) {
+    const ir_type_t* own = lower_out_type(n, i);
+    if (!foreign_type(n->ctx, own)) continue;
+    ir_value_t* value = ir_result(call, next++);
+    n->out[i] = lower_packed_type(n->ctx, own) ? lower_unpack(n->l, value) : (lower_value_t){.v = value};
+  }
+  return true;
+}
+
 static bool call_known(lower_op_t* n, const char* target, bool* known) {
   static const struct {
     const char* target;
@@ -132,6 +177,7 @@ static bool call_known(lower_op_t* n, const char* target, bool* known) {
       {"TopK", xla_top_k},
       {"ApproxTopK", approx_top_k},
       {"shape_assertion", shape_assertion},
+      {"iree.call", iree_call},
       {"stablehlo.dynamic_reduce_window", stablehlo_dynamic_reduce_window},
   };
   *known = true;
@@ -151,6 +197,7 @@ bool stablehlo_lower_custom_call(lower_op_t* n) {
   return lower_unsupported(
       n,
       "call target @%s is unknown; @Sharding, @mhlo.topk, @mhlo.erf and other functions of one "
-      "operand, and LAPACK's potrf, trsm, getrf, geqrf, orgqr, syevd, gesdd, gehrd and gtsv are known",
+      "operand, LAPACK's potrf, trsm, getrf, geqrf, orgqr, syevd, gesdd, gehrd and gtsv, and @iree.call of another "
+      "module's function are known",
       target);
 }

@@ -216,12 +216,23 @@ static ir_value_t* diagonal_of(lower_op_t* n, ir_value_t* x, int64_t shift) {
                        "add");
 }
 
+// A matrix of one row has its form.
+static bool lower_sytrd_one(lower_op_t* n, matrix_t a) {
+  n->out[0] = result(a);
+  n->out[1].v = diagonal_of(n, a.re, 0);
+  n->out[2] = nothing(n, 2);
+  n->out[3] = nothing(n, 3);
+  n->out[4] = no_failure(n);
+  return true;
+}
+
 // sytrd: a Hermitian matrix is tridiagonal when it has Hessenberg's form. From the upper triangle it is made from the
 // last row to the first.
 static bool lower_sytrd(lower_op_t* n) {
   matrix_t a = operand(n, 0);
   bool lower = is_lower(n);
-  if (matrix_rows(a) < 2) return lower_unsupported(n, "two rows and more are");
+  if (matrix_rows(a) < 1) return lower_unsupported(n, "a row and more are");
+  if (matrix_rows(a) == 1) return lower_sytrd_one(n, a);
   matrix_t whole = lower ? a : flip(n, a, 2);
   whole = matrix_select(n->b, matrix_triangle(n->b, a.re, SCALAR_ge), whole, matrix_adjoint(n->b, whole));
   matrix_qr_t form = matrix_hessenberg(n->b, whole);

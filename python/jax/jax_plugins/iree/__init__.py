@@ -28,5 +28,9 @@ def initialize():
     """Called by JAX, which finds this module by its name or by its entry point."""
     from jax._src import xla_bridge
 
-    xla_bridge.register_plugin("iree", priority=100, library_path=library_path())
+    from jax_plugins.iree import callbacks, dlpack
+
+    xla_bridge.register_plugin("iree", priority=100, library_path=library_path(), options=callbacks.options())
     _register_lowerings()
+    callbacks.register()
+    dlpack.register()

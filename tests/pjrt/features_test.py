@@ -1,0 +1,185 @@
+"""What JAX asks of the plugin besides results: features_test.py
+
+Callbacks, tokens, DLPack, compile options, serialized executables, costs and donation, with JAX_PLATFORMS=iree,cpu.
+"""
+
+import gc
+import sys
+import traceback
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.experimental import io_callback, serialize_executable
+from jax_plugins.iree import callbacks, dlpack
+
+HERE = jax.devices("iree")[0]
+
+
+def raises(kind, text, function):
+    try:
+        jax.block_until_ready(function())
+    except kind as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"no {kind.__name__}")
+
+
+def pure_callbacks():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    f = jax.jit(lambda x: jax.pure_callback(lambda v: np.sin(np.asarray(v)), x, x) + 1)
+    np.testing.assert_allclose(f(x), np.sin(x) + 1, rtol=1e-6)
+    for dtype in "bool int8 uint8 int32 uint32 bfloat16 float16 complex64 float8_e4m3fn".split():
+        y = jnp.asarray(np.array([[0, 1], [1, 0]]), dtype)
+        same = jax.jit(lambda y: jax.pure_callback(np.asarray, y, y))(y)
+        assert same.dtype == y.dtype and np.array_equal(same, y), dtype
+    empty = jnp.zeros((0, 3))
+    assert jax.jit(lambda x: jax.pure_callback(np.asarray, x, x))(empty).shape == (0, 3)
+    one = jax.jit(lambda: jax.pure_callback(lambda: np.float32(3), jax.ShapeDtypeStruct((), jnp.float32)))
+    assert one() == 3
+    two = jax.jit(lambda x: jax.pure_callback(lambda v: (np.asarray(v) * 2, np.int32(7)), (x, jnp.int32(0)), x))(x)
+    assert np.array_equal(two[0], x * 2) and two[1] == 7
+    mapped = jax.vmap(lambda x: jax.pure_callback(lambda v: np.asarray(v) + 1, x, x, vmap_method="sequential"))
+    assert np.array_equal(mapped(x), x + 1)
+
+
+def callbacks_use_the_device():
+    def inner(v):
+        return np.asarray(jnp.cos(jax.device_put(np.asarray(v), HERE)) + 1)
+
+    x = jnp.ones(3)
+    result = jax.jit(lambda x: jax.pure_callback(inner, x, x) * 2)(x)
+    np.testing.assert_allclose(result, 2 * (np.cos(np.ones(3)) + 1), rtol=1e-6)
+
+
+def callbacks_in_loops():
+    seen, printed = [], []
+
+    @jax.jit
+    def loop(x):
+        def body(i, c):
+            io_callback(lambda i: seen.append(int(i)), None, i, ordered=True)
+            return c + i
+        return lax.fori_loop(0, 5, body, x)
+
+    @jax.jit
+    def scan(xs):
+        def step(c, x):
+            jax.debug.callback(lambda v: printed.append(float(v)), x, ordered=True)
+            return c + x, lax.cond(x > 1, lambda: jax.pure_callback(lambda v: np.asarray(v) * 3, x, x), lambda: x)
+        return lax.scan(step, 0.0, xs)
+
+    assert loop(1) == 11
+    total, each = scan(jnp.arange(4.0))
+    jax.effects_barrier()
+    assert seen == [0, 1, 2, 3, 4] and printed == [0, 1, 2, 3]
+    assert total == 6 and np.array_equal(each, [0, 1, 6, 9])
+
+
+def callbacks_fail():
+    def fail(_):
+        raise ValueError("no such luck")
+
+    x = jnp.ones(3)
+    raises(jax.errors.JaxRuntimeError, "no such luck", lambda: jax.jit(lambda x: jax.pure_callback(fail, x, x))(x))
+    raises(jax.errors.JaxRuntimeError, "Incorrect output shape",
+           lambda: jax.jit(lambda x: jax.pure_callback(lambda v: np.ones(2, np.float32), x, x))(x))
+    assert jax.jit(lambda x: x + 1)(x)[0] == 2
+
+
+def callbacks_end():
+    before = len(callbacks._callbacks)
+    f = jax.jit(lambda x: jax.pure_callback(np.asarray, x, x))
+    f(jnp.ones(2))
+    assert len(callbacks._callbacks) == before + 1
+    raises(jax.errors.JaxRuntimeError, "cannot be serialized",
+           lambda: serialize_executable.serialize(f.lower(jnp.ones(2)).compile()))
+    del f
+    jax.clear_caches()
+    gc.collect()
+    assert len(callbacks._callbacks) <= before
+
+
+def foreign_functions():
+    call = jax.ffi.ffi_call("no_such_target", jax.ShapeDtypeStruct((3,), jnp.float32))
+    raises(jax.errors.JaxRuntimeError, "call target @no_such_target is unknown", lambda: call(jnp.ones(3)))
+
+
+def tokens():
+    token, y = jax.jit(lambda x: (lax.create_token(x), x + 1))(1.0)
+    after, z = jax.jit(lambda t, x: (lax.after_all(t), x * 2))(token, y)
+    assert z == 4
+    jax.block_until_ready(after)
+
+
+def capsules():
+    x = jnp.arange(6.0).reshape(2, 3)
+    kind, _ = x.__dlpack_device__()
+    for version in (None, (1, 1)):
+        capsule = x.__dlpack__(max_version=version)
+        assert ("versioned" in repr(capsule)) == (version is not None)
+        del capsule  # nobody took it
+    if kind == dlpack.CPU:
+        host_capsules(x)
+    raises(BufferError, "not on", lambda: x.__dlpack__(dl_device=(99, 0)))
+    raises(BufferError, "no elements", lambda: jnp.ones(3, jnp.int4).__dlpack__())
+    back = jnp.from_dlpack(np.ones(4, np.float32), device=HERE)
+    assert back.devices() == {HERE} and back.sum() == 4
+
+
+def host_capsules(x):
+    view = np.from_dlpack(x)
+    assert view.ctypes.data == x.unsafe_buffer_pointer() and not view.flags.writeable
+    jax.jit(lambda x: x + 1, donate_argnums=0)(x)
+    assert x.is_deleted() and view.sum() == 15
+    assert np.from_dlpack(jnp.float32(3)) == 3 and np.from_dlpack(jnp.ones(3, bool)).all()
+    assert np.from_dlpack(jnp.zeros((0, 3))).shape == (0, 3)
+    assert jnp.from_dlpack(jnp.ones(4, jnp.bfloat16)).dtype == jnp.bfloat16
+
+
+def compile_options():
+    options = {"xla_embed_ir_in_executable": True, "iree-opt-level": "O1"}
+    assert jax.jit(lambda x: x + 1, compiler_options=options)(1.0) == 2
+    raises(jax.errors.JaxRuntimeError, "No such compile option: 'invalid_key'",
+           lambda: jax.jit(lambda x: x + 1, compiler_options={"invalid_key": "x"})(1.0))
+
+
+def executables():
+    compiled = jax.jit(lambda x, w: jnp.tanh(x @ w)).lower(jnp.ones((4, 8)), jnp.ones((8, 2))).compile()
+    cost, memory = compiled.cost_analysis(), compiled.memory_analysis()
+    assert cost["flops"] == 2 * 4 * 8 * 2 and cost["transcendentals"] == 8
+    assert cost["bytes accessed"] == memory.argument_size_in_bytes + memory.output_size_in_bytes == 4 * (32 + 16 + 8)
+    conv = jax.jit(lambda x, k: lax.conv(x, k, (1, 1), "VALID"))
+    cost = conv.lower(jnp.ones((1, 3, 6, 6)), jnp.ones((5, 3, 3, 3))).compile().cost_analysis()
+    assert cost["flops"] == 2 * 5 * 4 * 4 * 27
+    assert "HloModule" in compiled.as_text()
+    again = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled))
+    np.testing.assert_allclose(again(jnp.ones((4, 8)), jnp.ones((8, 2))), np.tanh(8), rtol=1e-6)
+    assert again.cost_analysis() == compiled.cost_analysis() and again.as_text() == compiled.as_text()
+
+
+def donation():
+    x = jnp.arange(1000.0)
+    y = jax.jit(lambda x: x.at[3].set(7), donate_argnums=0)(x)
+    assert x.is_deleted() and y[3] == 7
+    raises(RuntimeError, "deleted", lambda: x + 1)
+
+
+def main():
+    cases = [pure_callbacks, callbacks_use_the_device, callbacks_in_loops, callbacks_fail, callbacks_end,
+             foreign_functions, tokens, compile_options, executables, donation]
+    cases += [capsules] if dlpack._capsule else []
+    failed = 0
+    for case in cases:
+        try:
+            case()
+        except Exception:  # noqa: BLE001  every failure is a case's
+            failed += 1
+            print(f"FAILED {case.__name__}: {traceback.format_exc()}")
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
