@@ -2,9 +2,10 @@
 
     iree_base_compiler  iree.compiler, iree-compile and the other compiler's tools, the software GPUs, LLVM's library
     iree_base_runtime   iree.runtime, iree.load, iree.onnx, iree-run-module and the other runtime's tools
+    iree_c_jax          JAX's plugin, which finds LLVM's library in the compiler's wheel
 
-Nothing is compiled. Libraries that manylinux does not promise are put in beside the project's own, and looked for there
-first. The platform's tag is the glibc of the newest symbol that any file needs.
+Nothing is compiled. Libraries that manylinux does not promise are put in beside the project's own with their licences,
+and looked for there first. The platform's tag is the glibc of the newest symbol that any file needs.
 """
 
 import argparse
@@ -105,6 +106,20 @@ def resolve(file):
     return {name: pathlib.Path(path) for name, path in re.findall(r"(\S+) => (/\S+)", text)}
 
 
+def licence_of(path):
+    """The package that has a library of the system's, and its licence."""
+    real = path.resolve()
+    for place in (real, pathlib.Path("/", *real.parts[2:])):  # /lib may be a link to /usr/lib
+        try:
+            found = subprocess.run(["dpkg", "-S", str(place)], capture_output=True, text=True, check=False).stdout
+        except FileNotFoundError:
+            break
+        text = pathlib.Path("/usr/share/doc", found.partition(":")[0], "copyright")
+        if found and text.exists():
+            return found.partition(":")[0], text.read_bytes()
+    raise SystemExit(f"wheels: {path} goes into a wheel, and no package of the system (dpkg) has its licence")
+
+
 #
 # Wheels
 #
@@ -114,6 +129,7 @@ class Wheel:
     def __init__(self, name, python, version):
         self.name, self.python, self.version = name, python, version
         self.files = {}  # path in the wheel: (bytes, executable)
+        self._licences = {"LICENSE": (ROOT / "LICENSE").read_bytes()}
         self._glibc = (2, 17)
 
     def add(self, target, source, libraries="", executable=False, own=True):
@@ -139,19 +155,23 @@ class Wheel:
             for name, path in resolve(source).items():
                 if not PROMISED.fullmatch(name) and f"{folder}/{name}" not in self.files:
                     self.add(f"{folder}/{name}", path, own=False)
+                    package, text = licence_of(path)
+                    self._licences[f"{package}.txt"] = text
 
     def tag(self):
         return f"{self.python}-abi3-manylinux_{self._glibc[0]}_{self._glibc[1]}_x86_64"
 
-    def write(self, folder, metadata, scripts, level):
+    def write(self, folder, metadata, group, entries, level):
+        """Writes the wheel; `entries` of an entry point's group are pairs of a name and what it stands for."""
         info = f"{self.name}-{self.version}.dist-info"
-        entries = "".join(f"{name} = {module}:main\n" for name, module in scripts)
-        texts = {"METADATA": metadata, "entry_points.txt": f"[console_scripts]\n{entries}",
+        lines = "".join(f"{name} = {target}\n" for name, target in entries)
+        texts = {"METADATA": metadata, "entry_points.txt": f"[{group}]\n{lines}",
                  "WHEEL": "Wheel-Version: 1.0\nGenerator: iree-c\nRoot-Is-Purelib: false\n"
                           f"Tag: {self.tag()}\n"}
         for name, text in texts.items():
             self.files[f"{info}/{name}"] = text.encode(), False
-        self.files[f"{info}/licenses/LICENSE"] = (ROOT / "LICENSE").read_bytes(), False
+        for name, text in self._licences.items():
+            self.files[f"{info}/licenses/{name}"] = text, False
         path = folder / f"{self.name}-{self.version}-{self.tag()}.whl"
         record = []
         method = zipfile.ZIP_DEFLATED if level else zipfile.ZIP_STORED
@@ -184,12 +204,13 @@ def add_package(wheel, python, folder):
             wheel.add(str(path.relative_to(python)), path)
 
 
-def metadata(name, version, summary, needs):
+def metadata(name, version, summary, needs, extras=("onnx",), document="docs/python.md"):
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", f"Summary: {summary}",
              "License: Apache-2.0 WITH LLVM-exception", "Requires-Python: >=3.11",
              *(f"Requires-Dist: {need}" for need in needs),
-             "Provides-Extra: onnx", 'Requires-Dist: onnx; extra == "onnx"', "Description-Content-Type: text/markdown",
-             "", (ROOT / "docs/python.md").read_text(encoding="utf-8")]
+             *(line for extra in extras for line in (f"Provides-Extra: {extra}",
+                                                     f'Requires-Dist: {extra}; extra == "{extra}"')),
+             "Description-Content-Type: text/markdown", "", (ROOT / document).read_text(encoding="utf-8")]
     return "\n".join(lines)
 
 
@@ -202,8 +223,8 @@ def make_runtime(build, version):
     wheel.add("iree/runtime/_binding.abi3.so", python / "iree/runtime/_binding.abi3.so", executable=True)
     for tool in RUNTIME_TOOLS:
         wheel.add(f"iree/runtime/bin/{tool}", build / "tools" / tool, executable=True)
-    scripts = [(tool, "iree.runtime.scripts") for tool in RUNTIME_TOOLS]
-    return wheel, scripts, metadata("iree-base-runtime", version, "IREE's runtime, from C", ["numpy"])
+    scripts = [(tool, "iree.runtime.scripts:main") for tool in RUNTIME_TOOLS]
+    return wheel, "console_scripts", scripts, metadata("iree-base-runtime", version, "IREE's runtime, from C", ["numpy"])
 
 
 def make_compiler(build, version):
@@ -219,8 +240,22 @@ def make_compiler(build, version):
         if path.name in ("libhsa-runtime64.so.1", "libiree-softgpu-kfd.so", "libcuda.so.1"):
             wheel.add(f"iree/compiler/lib/{path.relative_to(lib)}", path, "..", executable=True)
     wheel.add_needed("iree/compiler/lib", lib / "libIREECompiler.so", tools / "iree-compile")
-    scripts = [(tool, "iree.compiler.scripts") for tool in COMPILER_TOOLS if f"iree/compiler/bin/{tool}" in wheel.files]
-    return wheel, scripts, metadata("iree-base-compiler", version, "IREE's compiler, from C", [])
+    scripts = [(tool, "iree.compiler.scripts:main") for tool in COMPILER_TOOLS
+               if f"iree/compiler/bin/{tool}" in wheel.files]
+    return wheel, "console_scripts", scripts, metadata("iree-base-compiler", version, "IREE's compiler, from C", [])
+
+
+def make_jax(build, version):
+    wheel = Wheel("iree_c_jax", "cp311", version)
+    package = build / "jax/jax_plugins/iree"
+    for path in sorted(package.glob("*.py")):
+        wheel.add(f"jax_plugins/iree/{path.name}", path)
+    wheel.add("jax_plugins/iree/_capsule.abi3.so", package / "_capsule.abi3.so", executable=True)
+    wheel.add("jax_plugins/iree/libiree_pjrt.so", package / "libiree_pjrt.so", "../../iree/compiler/lib",
+              executable=True)
+    needs = [f"iree-base-compiler=={version}", "jax"]
+    text = metadata("iree-c-jax", version, "JAX on IREE's devices, from C", needs, (), "docs/jax.md")
+    return wheel, "jax_plugins", [("iree", "jax_plugins.iree")], text
 
 
 def main():
@@ -235,11 +270,11 @@ def main():
     version = re.search(r'"(.*)"', (ROOT / "src/base/version.h").read_text(encoding="utf-8"))[1]
     folder = options.output or build / "wheels"
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("iree_base_*.whl"):
+    for old in [*folder.glob("iree_base_*.whl"), *folder.glob("iree_c_jax-*.whl")]:
         old.unlink()
-    for make in (make_compiler, make_runtime):
-        wheel, scripts, text = make(build, version)
-        path = wheel.write(folder, text, scripts, options.level)
+    for make in (make_compiler, make_runtime, make_jax):
+        wheel, group, entries, text = make(build, version)
+        path = wheel.write(folder, text, group, entries, options.level)
         print(f"{path} ({path.stat().st_size >> 20} MiB)")
 
 

@@ -307,6 +307,7 @@ def signals():
     for name in "fft ifft rfft fft2 ifft2 rfft2 fftn".split():
         add("fft", name, getattr(jnp.fft, name), numbers(4, 8))
     add("fft", "irfft", jnp.fft.irfft, numbers(3, 5, dtype=np.complex64))
+    add("fft", "empty", lambda x: jax.lax.fft(x, "FFT", (0,)), np.zeros((2, 0), np.complex64))
     add("fft", "odd", jnp.fft.fft, numbers(3, 7))
     add("fft", "gradient", jax.grad(lambda x: jnp.abs(jnp.fft.rfft(x)).sum()), numbers(8))
     for name in "gammaln entr expit log_ndtr ndtr i0 i1 xlog1py xlogy logit ndtri".split():

@@ -39,6 +39,15 @@ for name in ("iree.compiler._api", "iree.runtime._binding"):
             assert found == public(names), (kind, found ^ public(names))
 """
 
+JAX = """
+import jax, jax.numpy as jnp, numpy as np
+import jax_plugins.iree, sys
+assert jax_plugins.iree.__file__.startswith(sys.prefix), jax_plugins.iree.__file__
+assert jax.devices()[0].platform == "iree", jax.devices()
+x = jnp.arange(6.0).reshape(2, 3)
+assert np.from_dlpack(jax.jit(lambda x: jax.pure_callback(np.asarray, x, x) @ x.T)(x))[1, 1] == 50
+"""
+
 
 def make_environment(build, folder):
     """A virtual environment with the wheels of the build. Returns its folder of programs."""
@@ -50,13 +59,24 @@ def make_environment(build, folder):
     (site / "outside.pth").write_text("\n".join(dict.fromkeys(places)) + "\n")
     wheels = sorted((folder / "wheels").glob("*.whl"))
     for wheel in wheels:
-        assert re.fullmatch(r"iree_base_\w+-[\d.]+-cp311-abi3-manylinux_2_\d\d_x86_64\.whl", wheel.name), wheel.name
+        assert re.fullmatch(r"iree_(base_\w+|c_jax)-[\d.]+-cp311-abi3-manylinux_2_\d\d_x86_64\.whl", wheel.name), wheel
         assert zipfile.ZipFile(wheel).testzip() is None
+    check_licences(wheels[0])
+    if not has("jax"):
+        wheels.pop().unlink()  # the plugin needs it
     subprocess.run([sys.executable, "-m", "pip", "--python", folder / "venv/bin/python", "install", "-q", "--no-index",
                     "--disable-pip-version-check", "--no-compile", *wheels], check=True)
     for wheel in wheels:
         wheel.unlink()
     return folder / "venv/bin"
+
+
+def check_licences(wheel):
+    """The compiler's wheel has LLVM's library, and the licence of each package whose libraries it has."""
+    names = zipfile.ZipFile(wheel).namelist()
+    licences = [name.rpartition("/")[2] for name in names if "/licenses/" in name]
+    assert any("libLLVM" in name for name in names) and any("llvm" in name for name in licences), licences
+    assert "LICENSE" in licences and len(licences) > 2, licences
 
 
 def examples():
@@ -96,11 +116,15 @@ def main():
                              "a.mlir", "-o", "a.vmfb"],
             "iree-softgpu": [programs / "iree-softgpu", "--target=gfx1100", "--", programs / "iree-run-module",
                              "--device=amdgpu", "--module=a.vmfb", "--input=2xf32=-1,2", "--expected_output=2xf32=1,2"],
+            "jax": [python, "-c", JAX],
             "iree-dump-module": [programs / "iree-dump-module", "a.vmfb"],
             "iree-opt": [programs / "iree-opt", "a.mlir"],
         }
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "LD_"))}
         environment["IREE_CACHE_DIR"] = str(folder / "cache")
+        environment["JAX_PLATFORMS"] = "iree,cpu"
+        if not has("jax"):
+            del cases["jax"]
         failed = 0
         for case, command in cases.items():
             done = subprocess.run(command, cwd=folder / "work", env=environment, capture_output=True, text=True,

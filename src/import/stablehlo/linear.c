@@ -84,6 +84,16 @@ static ir_value_t* mirror(lower_op_t* n, ir_value_t* half, uint32_t dims, int64_
   return graph_concat(n->b, (ir_value_t*[]){half, x}, 2, last);
 }
 
+// Sums of nothing.
+static bool zeros_of(lower_op_t* n) {
+  const ir_type_t *type = lower_out_type(n, 0), *element = ir_type_scalar(type);
+  bool complex = element->kind == IR_TYPE_COMPLEX;
+  if (!ir_type_is_tensor(type) || !ir_type_is_static(type)) return lower_unsupported(n, "a static size is");
+  ir_value_t* v = graph_splat_number(n->b, ir_type_with_element(n->ctx, type, complex ? element->element : element), 0);
+  n->out[0] = (lower_value_t){.v = v, .im = complex ? v : NULL};
+  return true;
+}
+
 bool stablehlo_lower_fft(lower_op_t* n) {
   const char* kind = stablehlo_enum(ir_op_attr(n->op, "fft_type"));
   int64_t length[GRAPH_MAX_RANK];
@@ -102,6 +112,7 @@ bool stablehlo_lower_fft(lower_op_t* n) {
     bool halved = inverse_real && i + 1 == dims;
     int64_t size = type->dims[type->rank - (int32_t)dims + (int32_t)i];
     if (size == IR_DYNAMIC) return lower_unsupported(n, "a static size of what is transformed is");
+    if (length[i] == 0) return zeros_of(n);
     if (length[i] < 1 || size != (halved ? length[i] / 2 + 1 : length[i])) {
       return lower_error(n, "has a dimension of size %lld where fft_length says %lld", (long long)size,
                          (long long)length[i]);
