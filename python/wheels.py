@@ -224,7 +224,8 @@ def make_runtime(build, version):
     for tool in RUNTIME_TOOLS:
         wheel.add(f"iree/runtime/bin/{tool}", build / "tools" / tool, executable=True)
     scripts = [(tool, "iree.runtime.scripts:main") for tool in RUNTIME_TOOLS]
-    return wheel, "console_scripts", scripts, metadata("iree-base-runtime", version, "IREE's runtime, from C", ["numpy"])
+    text = metadata("iree-base-runtime", version, "IREE's runtime, from C", ["numpy"])
+    return wheel, "console_scripts", scripts, text
 
 
 def make_compiler(build, version):
@@ -242,7 +243,8 @@ def make_compiler(build, version):
     wheel.add_needed("iree/compiler/lib", lib / "libIREECompiler.so", tools / "iree-compile")
     scripts = [(tool, "iree.compiler.scripts:main") for tool in COMPILER_TOOLS
                if f"iree/compiler/bin/{tool}" in wheel.files]
-    return wheel, "console_scripts", scripts, metadata("iree-base-compiler", version, "IREE's compiler, from C", [])
+    text = metadata("iree-base-compiler", version, "IREE's compiler, from C", [])
+    return wheel, "console_scripts", scripts, text
 
 
 def make_jax(build, version):

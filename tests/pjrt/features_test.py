@@ -30,7 +30,7 @@ def pure_callbacks():
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     f = jax.jit(lambda x: jax.pure_callback(lambda v: np.sin(np.asarray(v)), x, x) + 1)
     np.testing.assert_allclose(f(x), np.sin(x) + 1, rtol=1e-6)
-    for dtype in "bool int8 uint8 int32 uint32 bfloat16 float16 complex64 float8_e4m3fn".split():
+    for dtype in "bool int8 uint8 int32 uint32 bfloat16 float16 complex64 float8_e4m3fn int4 uint2".split():
         y = jnp.asarray(np.array([[0, 1], [1, 0]]), dtype)
         same = jax.jit(lambda y: jax.pure_callback(np.asarray, y, y))(y)
         assert same.dtype == y.dtype and np.array_equal(same, y), dtype

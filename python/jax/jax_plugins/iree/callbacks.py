@@ -18,6 +18,8 @@ TYPES = ("", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint
          "float8_e5m2fnuz", "float8_e4m3fnuz", "int4", "uint4", "", "int2", "uint2", "float8_e4m3", "float8_e3m4",
          "float8_e8m0fnu", "float4_e2m1fn")
 NUMBERS = {name: number for number, name in enumerate(TYPES) if name}
+# Elements of which several are in a byte cross the boundary as wider ones.
+WIDER = {"int2": "int8", "int4": "int8", "uint2": "uint8", "uint4": "uint8", "float4_e2m1fn": "float8_e4m3fn"}
 
 _numbers = itertools.count()
 _callbacks = weakref.WeakValueDictionary()  # by number; programs keep theirs
@@ -54,8 +56,9 @@ def _dtype(aval):
 # The plugin's memory is gone after the callback; JAX may keep the array.
 def _read(data, aval):
     dtype = _dtype(aval)
-    size = dtype.itemsize * int(np.prod(aval.shape, dtype=np.int64))
-    return np.frombuffer(ctypes.string_at(data, size), dtype).reshape(aval.shape)
+    wide = np.dtype(WIDER.get(dtype.name, dtype))
+    size = wide.itemsize * int(np.prod(aval.shape, dtype=np.int64))
+    return np.frombuffer(ctypes.string_at(data, size), wide).reshape(aval.shape).astype(dtype, copy=False)
 
 
 def _check(index, value, aval):
@@ -66,7 +69,7 @@ def _check(index, value, aval):
         if actual != expected:
             raise RuntimeError(f"Incorrect output {what} for return value #{index}: Expected: {expected}, "
                                f"Actual: {actual}")
-    return array
+    return array.astype(WIDER.get(array.dtype.name, array.dtype), copy=False)
 
 
 def _write(array, out):
@@ -89,22 +92,36 @@ def entry_point(number, arguments, argument_count, results, result_count, error,
         return 1
 
 
-def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, **_):
+def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, sharding=None, **_):
     """jax._src.callback.emit_python_callback for programs of this platform."""
     from jax._src import core
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir import ir
+    from jax._src.lib.mlir.dialects import hlo
 
-    entry = Callback(callback, [core.physical_aval(aval) for aval in operand_avals],
-                     [core.physical_aval(aval) for aval in result_avals])
+    def type_of(aval, names):
+        aval = aval.update(dtype=np.dtype(names.get(aval.dtype.name, aval.dtype)))
+        return mlir.aval_to_ir_type(ctx.module_context, aval)
+
+    def convert(value, aval, names):
+        return hlo.convert(type_of(aval, names), value) if aval.dtype.name in WIDER else value
+
+    inputs = [core.physical_aval(aval) for aval in operand_avals]
+    outputs = [core.physical_aval(aval) for aval in result_avals]
+    entry = Callback(callback, inputs, outputs)
     ctx.module_context.add_keepalive(entry)
-    types = [mlir.aval_to_ir_type(ctx.module_context, aval) for aval in result_avals]
+    given = [convert(value, aval, WIDER) for value, aval in zip(operands, inputs)]
+    types = [type_of(aval, WIDER) if aval.dtype.name in WIDER else mlir.aval_to_ir_type(ctx.module_context, own)
+             for own, aval in zip(result_avals, outputs)]
     call = mlir.custom_call(
         "iree.call", result_types=[token.type, *types] if token else types,
-        operands=[token, *operands] if token else list(operands), api_version=4,
+        operands=[token, *given] if token else given, api_version=4,
         backend_config={"callee": ir.StringAttr.get(f"jax.call{entry.number}")}, has_side_effect=has_side_effect)
+    if sharding is not None:
+        mlir.set_sharding(ctx.module_context, call, sharding)
     results = list(call.results)
-    return (results[1:], results[0], entry) if token else (results, None, entry)
+    after = results.pop(0) if token else None
+    return [convert(value, aval, {}) for value, aval in zip(results, outputs)], after, entry
 
 
 def register():
