@@ -120,12 +120,38 @@ static bool check_signature(host_t* h, const char* what, const ir_type_t* const*
   return true;
 }
 
+static const ir_attr_t* argument_attr(const host_t* h, uint32_t number, const char* name) {
+  const ir_attr_t* all = ir_op_attr(h->func, "arg_attrs");
+  bool has = all && all->kind == IR_ATTR_ARRAY && number < all->count && all->items[number]->kind == IR_ATTR_DICT;
+  return has ? ir_attr_dict_get(all->items[number], name) : NULL;
+}
+
 // The result that is written to argument `number`, or -1.
 static int64_t result_of(const host_t* h, uint32_t number) {
-  const ir_attr_t *all = ir_op_attr(h->func, "arg_attrs"), *result = NULL;
-  bool has = all && all->kind == IR_ATTR_ARRAY && number < all->count && all->items[number]->kind == IR_ATTR_DICT;
-  if (has) result = ir_attr_dict_get(all->items[number], "iree.abi.output");
+  const ir_attr_t* result = argument_attr(h, number, "iree.abi.output");
   return result && result->kind == IR_ATTR_INTEGER ? result->integer : -1;
+}
+
+// The argument that is the memory for everything between arguments and results; false where the function has its own.
+static bool find_transients(const host_t* h, uint32_t* out_number) {
+  for (uint32_t i = 0; i < h->abi->input_count; ++i) {
+    *out_number = i;
+    if (argument_attr(h, i, "iree.abi.transients")) return true;
+  }
+  return false;
+}
+
+static bool check_transients(host_t* h) {
+  uint32_t number, first = 0;
+  if (!find_transients(h, &number)) return true;
+  for (uint32_t i = 0; i < number; ++i) first += host_abi_parts(h->abi->inputs[i]);
+  bool fits = host_convention_letter(h->abi->inputs[number]) == 'r' && !ir_type_is_tensor(h->abi->inputs[number]);
+  for (uint32_t i = number + 1; i < h->abi->input_count; ++i) fits &= !argument_attr(h, i, "iree.abi.transients");
+  return (fits && !h->body->args[first]->uses) ||
+         ir_op_error(
+             h->ctx, h->func,
+             "has argument %u for transient memory, which must be the only one, a !hal.buffer that nothing reads",
+             number);
 }
 
 // Memory for results that callers bring: of known size, read by nobody.
@@ -160,7 +186,7 @@ static bool check_function(host_t* h) {
   for (uint32_t i = 0; i < h->body->arg_count; ++i) {
     if (!check_type(h, h->func, "argument", i, h->body->args[i]->type)) return false;
   }
-  return check_result_storage(h) && check_block(h, h->body);
+  return check_result_storage(h) && check_transients(h) && check_block(h, h->body);
 }
 
 // Fences are part of the signature: one to wait for and one to signal.
@@ -262,19 +288,29 @@ static bool uses_device(ir_op_t* module) {
   return false;
 }
 
+// Memory that the caller brings in argument `number`.
+static void take_buffer(host_t* h, uint32_t number, module_reg_t buffer, module_reg_t size) {
+  const char* name = arena_printf(ir_context_arena(h->ctx), "input%u", number);
+  module_operand_t argument = MODULE_REG(module_function_argument(h->f, number));
+  module_emit(h->f, hal_buffer_check, argument, MODULE_REG(size),
+              MODULE_INDEX(module_writer_string(h->writer, host_view(name))));
+  module_emit(h->f, mov_ref, MODULE_REG(buffer), argument);
+}
+
 // The result's own memory, or that of the argument which is for it.
 static void bring_output(host_t* h, uint32_t i, const ir_type_t* type) {
   module_reg_t buffer = h->buffers[h->outputs[i]->index], size = module_function_i64(h->f, host_tensor_bytes(type));
   for (uint32_t k = 0; k < h->abi->input_count; ++k) {
-    if (result_of(h, k) != i) continue;
-    const char* name = arena_printf(ir_context_arena(h->ctx), "input%u", k);
-    module_operand_t argument = MODULE_REG(module_function_argument(h->f, k));
-    module_emit(h->f, hal_buffer_check, argument, MODULE_REG(size),
-                MODULE_INDEX(module_writer_string(h->writer, host_view(name))));
-    module_emit(h->f, mov_ref, MODULE_REG(buffer), argument);
-    return;
+    if (result_of(h, k) == i) return take_buffer(h, k, buffer, size);
   }
   module_emit(h->f, hal_alloca, MODULE_REG(buffer), MODULE_REG(h->stream), MODULE_REG(size));
+}
+
+static void bring_arena(host_t* h) {
+  uint32_t number;
+  module_reg_t buffer = h->buffers[h->arena_buffer], size = module_function_i64(h->f, h->arena_size);
+  if (find_transients(h, &number)) return take_buffer(h, number, buffer, size);
+  module_emit(h->f, hal_transient_acquire, MODULE_REG(buffer), MODULE_REG(h->stream), MODULE_REG(size));
 }
 
 static void begin_body(host_t* h, bool async) {
@@ -290,11 +326,7 @@ static void begin_body(host_t* h, bool async) {
   module_emit(h->f, hal_stream_begin, MODULE_REG(h->stream), MODULE_INDEX(h->device), MODULE_REG(wait),
               MODULE_IMM(h->has_state));
   host_load_globals(h);
-  if (h->arena_size) {
-    module_reg_t size = module_function_i64(h->f, h->arena_size);
-    module_emit(h->f, hal_transient_acquire, MODULE_REG(h->buffers[h->arena_buffer]), MODULE_REG(h->stream),
-                MODULE_REG(size));
-  }
+  if (h->arena_size) bring_arena(h);
   for (uint32_t i = 0; i < outputs; ++i) {
     const ir_type_t* type = ir_operand(h->body->last, i)->type;
     if (ir_type_is_tensor(type) && ir_type_is_static(type)) bring_output(h, i, type);
@@ -344,7 +376,8 @@ static void end_body(host_t* h, bool async) {
   }
   host_flush(h);
   host_release_slots(h, h->body);
-  if (h->arena_size) {
+  uint32_t number;
+  if (h->arena_size && !find_transients(h, &number)) {
     module_emit(h->f, hal_transient_release, MODULE_REG(h->stream), MODULE_REG(h->buffers[h->arena_buffer]));
   }
   if (h->has_stream) {
@@ -394,6 +427,12 @@ static void emit_body(host_t* h, const char* name, bool async) {
   h->numbers = (ir_set_t){0};
   h->has_scratch = false;
   host_assign_storage(h);
+  uint32_t number;
+  if (h->slot_count && find_transients(h, &number) && !h->failed) {
+    ir_op_error(h->ctx, h->func,
+                "has argument %u for transient memory, but needs memory whose size only the arguments tell", number);
+    h->failed = true;
+  }
   begin_body(h, async);
   host_emit_block(h, h->body);
   end_body(h, async);
@@ -439,18 +478,24 @@ static void begin_function(host_t* h, const host_program_t* program, uint32_t in
   h->body = h->func->regions[0].first;
 }
 
-// What the function tells callers: its declaration, its model when it has fences itself, and the strings of the
-// attribute `iree.reflection`.
-static const module_pair_t* reflection(host_t* h, size_t* out_count) {
+// What the function tells callers: its declaration, its model when it has fences itself, how much transient memory they
+// must bring (on the device that takes most), and the strings of the attribute `iree.reflection`.
+static const module_pair_t* reflection(host_t* h, int64_t transient_bytes, size_t* out_count) {
   const ir_attr_t* more = ir_op_attr(h->func, "iree.reflection");
   uint32_t more_count = more && more->kind == IR_ATTR_DICT ? more->count : 0;
-  module_pair_t* pairs = ARENA_ARRAY(ir_context_arena(h->ctx), module_pair_t, more_count + 2);
+  module_pair_t* pairs = ARENA_ARRAY(ir_context_arena(h->ctx), module_pair_t, more_count + 3);
   size_t count = 0;
   pairs[count++] = (module_pair_t){host_view("iree.abi.declaration"), host_view(declaration(h, h->name, h->abi))};
   if (has_fences(h->func)) pairs[count++] = (module_pair_t){host_view("iree.abi.model"), host_view("coarse-fences")};
+  uint32_t number;
+  if (find_transients(h, &number)) {
+    const char* size = arena_printf(ir_context_arena(h->ctx), "%lld", (long long)transient_bytes);
+    pairs[count++] = (module_pair_t){host_view("iree.abi.transients.size.constant"), host_view(size)};
+  }
   for (uint32_t i = 0; i < more_count; ++i) {
     const ir_named_attr_t* entry = &more->entries[i];
-    bool taken = strcmp(entry->name, "iree.abi.declaration") == 0 || strcmp(entry->name, "iree.abi.model") == 0;
+    bool taken = false;
+    for (size_t k = 0; k < count; ++k) taken |= iree_string_view_equal(pairs[k].key, host_view(entry->name));
     if (entry->value->kind == IR_ATTR_STRING && !taken) {
       pairs[count++] = (module_pair_t){host_view(entry->name), {entry->value->text, entry->value->size}};
     }
@@ -465,12 +510,14 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
   bool async = is_async(h->func);
   const char* inner = async && !has_fences(h->func) ? arena_printf(arena, "%s$async", h->name) : h->name;
   module_function_t** bodies = ARENA_ARRAY(arena, module_function_t*, count);
+  int64_t transient_bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
     begin_function(h, &programs[i], index);
     const char* name = count > 1 ? arena_printf(arena, "%s$target%u", exported, i) : inner;
     if (count > 1) h->name = name;
     emit_body(h, name, async);
     bodies[i] = h->f;
+    if (h->arena_size > transient_bytes) transient_bytes = h->arena_size;
     if (i + 1 < count) host_clear_data(h->body);
   }
   h->name = exported;
@@ -480,7 +527,7 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
     return host_clear_data(h->body);
   }
   size_t attr_count = 0;
-  const module_pair_t* attrs = reflection(h, &attr_count);
+  const module_pair_t* attrs = reflection(h, transient_bytes, &attr_count);
   if (async && !has_fences(h->func)) {
     module_writer_export_pair(h->writer, host_view(h->name), h->f, attr_count, attrs);
   } else {
