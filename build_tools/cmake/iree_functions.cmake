@@ -84,7 +84,8 @@ function(iree_bytecode_module)
   if(RULE_STATIC_LIB_PATH)
     string(REGEX REPLACE "\\.o$" ".h" header "${RULE_STATIC_LIB_PATH}")
     list(APPEND outputs ${RULE_STATIC_LIB_PATH} ${header})
-    list(APPEND args --iree-llvmcpu-link-embedded=false --iree-llvmcpu-static-library-output-path=${RULE_STATIC_LIB_PATH})
+    list(APPEND args --iree-llvmcpu-link-embedded=false --iree-llvmcpu-link-static
+         --iree-llvmcpu-static-library-output-path=${RULE_STATIC_LIB_PATH})
   endif()
   add_custom_command(OUTPUT ${outputs} COMMAND ${tool} ${args} DEPENDS ${tool} ${source} ${RULE_DEPENDS}
                      WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
@@ -95,4 +96,35 @@ function(iree_bytecode_module)
                       C_FILE_OUTPUT ${RULE_NAME}_c.c H_FILE_OUTPUT ${RULE_NAME}_c.h FLATTEN DEPS ${RULE_DEPS})
     add_dependencies(${RULE_NAME}_c ${RULE_NAME})
   endif()
+endfunction()
+
+# iree_c_module(NAME name SRC file.mlir H_FILE_OUTPUT file.h [FLAGS flag...] [STATIC_LIB_PATH file.o]
+#               [COMPILE_TOOL target] [DEPENDS file or target...] [DEPS target...] [PUBLIC] [TESTONLY])
+#
+# Library `name` (and iree::name) with the program as C code; its header declares `MODULE_create`, after the program's
+# module name. Link the runtime too.
+function(iree_c_module)
+  cmake_parse_arguments(RULE "PUBLIC;TESTONLY" "NAME;SRC;H_FILE_OUTPUT;COMPILE_TOOL;STATIC_LIB_PATH"
+                        "FLAGS;DEPENDS;DEPS" ${ARGN})
+  if(RULE_TESTONLY AND DEFINED IREE_BUILD_TESTS AND NOT IREE_BUILD_TESTS)
+    return()
+  endif()
+  set(static)
+  if(RULE_STATIC_LIB_PATH)
+    set(static STATIC_LIB_PATH ${RULE_STATIC_LIB_PATH})
+  endif()
+  if(NOT RULE_COMPILE_TOOL)
+    set(RULE_COMPILE_TOOL iree-compile)
+  endif()
+  iree_bytecode_module(NAME ${RULE_NAME}_h SRC ${RULE_SRC} MODULE_FILE_NAME ${RULE_H_FILE_OUTPUT} ${static}
+                       COMPILE_TOOL ${RULE_COMPILE_TOOL} DEPENDS ${RULE_DEPENDS}
+                       FLAGS --output-format=vm-c ${RULE_FLAGS})
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${RULE_NAME}_emitc.c)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#define EMITC_IMPLEMENTATION\n#include \"@RULE_H_FILE_OUTPUT@\"\n" @ONLY)
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${RULE_H_FILE_OUTPUT})
+  add_library(${RULE_NAME} STATIC ${source} ${RULE_STATIC_LIB_PATH})
+  add_dependencies(${RULE_NAME} ${RULE_NAME}_h)
+  target_include_directories(${RULE_NAME} PUBLIC ${CMAKE_CURRENT_BINARY_DIR})
+  target_link_libraries(${RULE_NAME} PUBLIC ${RULE_DEPS})
+  add_library(iree::${RULE_NAME} ALIAS ${RULE_NAME})
 endfunction()

@@ -37,6 +37,7 @@ const char* compiler_phase_name(compiler_phase_t phase);
 #define COMPILER_OUTPUTS(OUTPUT)     \
   OUTPUT(VM_BYTECODE, "vm-bytecode") \
   OUTPUT(VM_ASM, "vm-asm")           \
+  OUTPUT(VM_C, "vm-c")               \
   OUTPUT(HAL_EXECUTABLE, "hal-executable")
 typedef enum {
 #define OUTPUT(name, text) COMPILER_OUTPUT_##name,

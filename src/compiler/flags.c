@@ -556,6 +556,27 @@ static bool resolve_execution_model(const compiler_flags_t* flags, compiler_opti
   return false;
 }
 
+// Static libraries: the module names one, which the program that loads it has.
+static bool resolve_static_library(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
+  const char* path = flags->link_static == FLAG_FALSE ? NULL : flags->static_library;
+  out->target.static_library = path;
+  if (flags->link_static == FLAG_TRUE && !path) {
+    text_puts(error, "--iree-llvmcpu-link-static: where to? --iree-llvmcpu-static-library-output-path=FILE.o says it");
+    return false;
+  }
+  uint32_t count = 0;
+  for (uint32_t i = 0; path && i < out->target_count; ++i) {
+    target_t* target = &out->targets[i];
+    if (target->backend != TARGET_LLVM_CPU) continue;
+    snprintf(target->format, sizeof(target->format), "static");
+    ++count;
+  }
+  if (!path || count == 1) return true;
+  text_printf(error, "--iree-llvmcpu-static-library-output-path=%s is for one target of llvm-cpu; there are %u", path,
+              count);
+  return false;
+}
+
 bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
   memset(out, 0, sizeof(*out));
   wanted_t wanted[COMPILER_MAX_TARGETS];
@@ -585,14 +606,13 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
     text_printf(error, "--compile-from=stream holds the layouts of one target; there are %u", out->target_count);
     return false;
   }
-  if (!resolve_substitutes(flags, out, error)) return false;
+  if (!resolve_substitutes(flags, out, error) || !resolve_static_library(flags, out, error)) return false;
   out->dump_phases_to = flags->dump_phases;
   out->emit_bytecode = flags->emit_bytecode == FLAG_TRUE;
   out->bytecode_version = flags->bytecode_version ? *flags->bytecode_version - '0' : IR_BYTECODE_VERSION;
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   out->target.threads = flags->no_threads == FLAG_TRUE || processors < 1 ? 1 : (uint32_t)processors;
   out->target.debug_symbols = flags->debug_symbols == FLAG_TRUE || flags->rocm_debug == FLAG_TRUE;
-  out->target.static_library = flags->static_library;
   out->target.dump.sources = flags->dump_sources ? flags->dump_sources : flags->dump_files;
   out->target.dump.configurations = flags->dump_configurations;
   out->target.dump.intermediates = flags->dump_intermediates ? flags->dump_intermediates : flags->dump_files;

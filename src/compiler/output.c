@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/whole_file.h"
+#include "compiler/emit_c.h"
 #include "compiler/host.h"
 #include "compiler/run.h"
 #include "module/dump.h"
@@ -169,29 +170,38 @@ static bool output_module(run_t* r) {
 }
 
 // The host program, as iree-dump-module has it.
-static bool output_assembly(run_t* r) {
-  iree_byte_span_t data = {0};
-  if (!write_module(r, NULL, &data)) return false;
-  module_image_t image;
-  iree_const_byte_span_t contents = {data.data, data.data_length};
-  bool ok = check_status(r, module_image_open(contents, iree_allocator_system(), &image), "reading the module");
+static bool print_assembly(const module_image_t* image, text_t* out) {
   char* text = NULL;
   size_t size = 0;
-  FILE* file = ok ? open_memstream(&text, &size) : NULL;
-  if (file) module_dump_disassembly(&image, false, file);
-  bool is_whole = file && !ferror(file);
-  if (file) is_whole &= fclose(file) == 0;
-  if (ok) module_image_close(&image, iree_allocator_system());
-  free(data.data);
-  if (ok && !is_whole) memory_exhausted(size);
-  if (ok && !r->output->path) {  // memory that the caller frees, as it is
-    r->output->data = text;
-    r->output->size = size;
-    return true;
-  }
-  ok = ok && run_write_file(r, r->output->path, text, size);
+  FILE* file = open_memstream(&text, &size);
+  if (!file) memory_exhausted(0);
+  module_dump_disassembly(image, false, file);
+  bool is_whole = !ferror(file);
+  is_whole &= fclose(file) == 0;
+  if (is_whole) text_append(out, text, size);
   free(text);
-  return ok;
+  return is_whole;
+}
+
+// A module as text of some kind: made as always, and read back.
+static bool output_source(run_t* r) {
+  iree_byte_span_t data = {0};
+  if (!write_module(r, NULL, &data)) return false;
+  memory_cleanup_t cleanup = {0};
+  memory_cleanup_add(&cleanup, free, data.data);
+  module_image_t image;
+  iree_const_byte_span_t contents = {data.data, data.data_length};
+  text_t text = {0};
+  bool ok = check_status(r, module_image_open(contents, iree_allocator_system(), &image), "reading the module");
+  if (ok && r->options->format == COMPILER_OUTPUT_VM_C) {
+    emit_c_module(&image, contents, &text);
+  } else if (ok && !print_assembly(&image, &text)) {
+    memory_exhausted(text.size);
+  }
+  if (ok) module_image_close(&image, iree_allocator_system());
+  memory_cleanup_remove(&cleanup);
+  free(data.data);
+  return ok && run_output_text(r, &text);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -211,7 +221,8 @@ static bool output_executable(run_t* r) {
 bool run_output(run_t* r) {
   switch (r->options->format) {
     case COMPILER_OUTPUT_VM_ASM:
-      return output_assembly(r);
+    case COMPILER_OUTPUT_VM_C:
+      return output_source(r);
     case COMPILER_OUTPUT_HAL_EXECUTABLE:
       return output_executable(r);
     default:

@@ -23,6 +23,7 @@ struct iree_compiler_invocation_t {
   compiler_phase_t phase;  // where it is
   void* module;            // at the end: what the pipeline made
   size_t module_size;
+  bool is_executable;  // that is one kernel library alone
 };
 
 iree_compiler_invocation_t* ireeCompilerInvocationCreate(iree_compiler_session_t* session) {
@@ -119,6 +120,8 @@ typedef struct run_t {
   const iree_compiler_source_t* source;
   run_kind_t kind;
   const char* phase;  // to stop after, but for a module
+  compiler_output_format_t format;
+  bool kernels_only;  // the program is kernels, which become an executable
   int bytecode_version;
   compiler_output_t output;
   bool ok;
@@ -130,6 +133,8 @@ static void apply(const run_t* r, compiler_options_t* options) {
   options->read_only = r->kind == RUN_READ;
   options->emit_bytecode = r->kind == RUN_BYTECODE;
   options->bytecode_version = r->bytecode_version;
+  if (r->format) options->format = r->format;
+  options->kernels_only |= r->kernels_only;
   if (r->kind != RUN_MODULE) return;
   if (r->inv->dump) options->dump_phases_to = r->inv->dump;
   if (r->inv->skip_verification) options->passes.verify_each = false;
@@ -177,10 +182,6 @@ bool ireeCompilerInvocationParseSource(iree_compiler_invocation_t* inv, iree_com
 static bool check_pipeline(iree_compiler_invocation_t* inv, enum iree_compiler_pipeline_t pipeline) {
   if (!inv->source) return complain(inv, IR_ERROR, "there is no program: parse a source first");
   if (inv->ran) return complain(inv, IR_ERROR, "the pipeline ran already; a new invocation is needed");
-  if (pipeline == IREE_COMPILER_PIPELINE_HAL_EXECUTABLE) {
-    return complain(inv, IR_ERROR,
-                    "single executables cannot be compiled; whole programs can (IREE_COMPILER_PIPELINE_STD)");
-  }
   if (pipeline > IREE_COMPILER_PIPELINE_VM) return complain(inv, IR_ERROR, "there is no such pipeline");
   if (inv->remarks) complain(inv, IR_WARNING, "no remarks are recorded");
   return true;
@@ -191,11 +192,16 @@ bool ireeCompilerInvocationPipeline(iree_compiler_invocation_t* inv, enum iree_c
   run_t r = {.inv = inv, .source = inv->source, .kind = RUN_MODULE, .phase = inv->to};
   if (!r.phase && pipeline == IREE_COMPILER_PIPELINE_PRECOMPILE) r.phase = "global-optimization";
   if (!r.phase && pipeline == IREE_COMPILER_PIPELINE_VM) r.phase = "vm";
+  if (pipeline == IREE_COMPILER_PIPELINE_HAL_EXECUTABLE) {
+    r.kernels_only = true;
+    r.format = COMPILER_OUTPUT_HAL_EXECUTABLE;
+  }
   if (!run_guarded(&r)) {
     inv->phase = COMPILER_PHASE_START;
     return false;
   }
   inv->ran = true;
+  inv->is_executable = r.kernels_only;
   if (inv->phase != COMPILER_PHASE_END) {
     free(r.output.data);  // made again in the form that is asked for
     return true;
@@ -216,6 +222,19 @@ bool ireeCompilerInvocationRunPassPipeline(iree_compiler_invocation_t* inv, cons
 // Outputs
 //===----------------------------------------------------------------------------------------------------------------===
 
+static iree_compiler_error_t* write_run(run_t* r, iree_compiler_output_t* output) {
+  if (!run_guarded(r)) return embedding_error("the program cannot be written; its diagnostics say why");
+  iree_compiler_error_t* error = ireeCompilerOutputWrite(output, r->output.data, r->output.size);
+  free(r->output.data);
+  return error;
+}
+
+static bool has_module(const iree_compiler_invocation_t* inv) { return inv->module && !inv->is_executable; }
+
+static iree_compiler_error_t* no_module(void) {
+  return embedding_error("there is no module: the pipeline has to run to the phase 'end' first");
+}
+
 // A module's own form is not text: its last phase that is.
 static iree_compiler_error_t* output_ir(iree_compiler_invocation_t* inv, iree_compiler_output_t* output,
                                         run_kind_t kind, int version) {
@@ -228,10 +247,7 @@ static iree_compiler_error_t* output_ir(iree_compiler_invocation_t* inv, iree_co
              .kind = kind,
              .phase = compiler_phase_name(phase),
              .bytecode_version = version};
-  if (!run_guarded(&r)) return embedding_error("the program cannot be written; its diagnostics say why");
-  iree_compiler_error_t* error = ireeCompilerOutputWrite(output, r.output.data, r.output.size);
-  free(r.output.data);
-  return error;
+  return write_run(&r, output);
 }
 
 iree_compiler_error_t* ireeCompilerInvocationOutputIR(iree_compiler_invocation_t* inv, iree_compiler_output_t* output) {
@@ -249,18 +265,21 @@ iree_compiler_error_t* ireeCompilerInvocationOutputIRBytecode(iree_compiler_invo
 
 iree_compiler_error_t* ireeCompilerInvocationOutputVMBytecode(iree_compiler_invocation_t* inv,
                                                               iree_compiler_output_t* output) {
-  if (!inv->module) return embedding_error("there is no module: the pipeline has to run to the phase 'end' first");
+  if (!has_module(inv)) return no_module();
   return ireeCompilerOutputWrite(output, inv->module, inv->module_size);
 }
 
 iree_compiler_error_t* ireeCompilerInvocationOutputVMCSource(iree_compiler_invocation_t* inv,
                                                              iree_compiler_output_t* output) {
-  (void)inv, (void)output;
-  return embedding_error("modules cannot be written as C; ireeCompilerInvocationOutputVMBytecode writes them");
+  if (!has_module(inv)) return no_module();
+  run_t r = {.inv = inv, .source = inv->source, .kind = RUN_TEXT, .phase = "end", .format = COMPILER_OUTPUT_VM_C};
+  return write_run(&r, output);
 }
 
 iree_compiler_error_t* ireeCompilerInvocationOutputHALExecutable(iree_compiler_invocation_t* inv,
                                                                  iree_compiler_output_t* output) {
-  (void)inv, (void)output;
-  return embedding_error("single executables cannot be written; ireeCompilerInvocationOutputVMBytecode writes modules");
+  if (!inv->is_executable) {
+    return embedding_error("there is no executable: IREE_COMPILER_PIPELINE_HAL_EXECUTABLE has to run first");
+  }
+  return ireeCompilerOutputWrite(output, inv->module, inv->module_size);
 }

@@ -24,6 +24,11 @@
 // SYSTEM: executables/{{.*}}_system_elf_x86_64.so
 // VALUES: 4x16xf32=[8 8 8 8
 // RUN: iree-compile --iree-hal-target-device=local --iree-llvmcpu-static-library-output-path=%t/kernels.o %s -o %t/l.vmfb && llvm-readelf -s %t/kernels.o | FileCheck --check-prefix=STATIC %s && grep -q library_query %t/kernels.h
+// RUN: unzip -p %t/l.vmfb executables/module_linked_llvm_cpu_static.so | FileCheck --check-prefix=NAME %s
+// RUN: iree-compile --iree-hal-target-device=local --iree-llvmcpu-link-static=false --iree-llvmcpu-static-library-output-path=%t/none.o %s -o %t/l.vmfb && test ! -e %t/none.o
+// RUN: not iree-compile --iree-hal-target-device=local --iree-llvmcpu-link-static %s -o %t/l.vmfb 2>&1 | FileCheck --check-prefix=WHERE %s
+// NAME: {{^}}flags_linked
+// WHERE: error: --iree-llvmcpu-link-static: where to? --iree-llvmcpu-static-library-output-path=FILE.o says it
 // STATIC: GLOBAL {{.*}}_library_query
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-dump-executable-binaries-to=%t/plain %s -o %t/p.vmfb && llvm-readelf -S %t/plain/*.so | FileCheck --check-prefix=PLAIN %s
 // RUN: iree-compile --iree-hal-target-device=local --iree-llvmcpu-debug-symbols --iree-hal-dump-executable-binaries-to=%t/debug %s -o %t/d.vmfb && llvm-readelf -S %t/debug/*.so | FileCheck --check-prefix=DEBUG %s

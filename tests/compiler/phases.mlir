@@ -29,11 +29,15 @@
 // VM: error: --compile-mode=vm is not supported; std, precompile and hal-executable are, and --compile-from=stream reads what is last text
 //
 // RUN: iree-compile --iree-hal-target-device=local --output-format=vm-asm %s | FileCheck --check-prefix=ASM %s
+// RUN: iree-compile --iree-hal-target-device=local --output-format=vm-c %s | FileCheck --check-prefix=C %s
+// C: iree_status_t module_create(
+// C: #if defined(EMITC_IMPLEMENTATION)
+// C: return {{[0-9]+}};  // hal_execute
 // RUN: not iree-compile --iree-hal-target-device=local --output-format=vm-wasm %s 2>&1 | FileCheck --check-prefix=FORMAT %s
 // ASM: vm.module @
 // ASM: hal.commands @main
 // ASM: hal_execute
-// FORMAT: error: --output-format=vm-wasm is not supported; these are: vm-bytecode vm-asm
+// FORMAT: error: --output-format=vm-wasm is not supported; these are: vm-bytecode vm-asm vm-c hal-executable
 
 func.func @main(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>

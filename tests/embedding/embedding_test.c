@@ -138,6 +138,9 @@ static void test_module_in_memory(void** unused) {
   assert_true(size > 100);
   assert_memory_equal(module, "PK", 2);
   free(module);
+  char* source = text_of(&j, ireeCompilerInvocationOutputVMCSource, &size);
+  assert_non_null(strstr(source, "iree_vm_c_module_create("));
+  free(source);
   assert_false(ireeCompilerInvocationPipeline(j.inv, IREE_COMPILER_PIPELINE_STD));
   assert_non_null(strstr(j.messages.text, "ran already"));
   end(&j);
@@ -206,8 +209,8 @@ static void test_what_is_refused(void** unused) {
   assert_false(ireeCompilerInvocationPipeline(j.inv, IREE_COMPILER_PIPELINE_HAL_EXECUTABLE));
   assert_false(ireeCompilerInvocationRunPassPipeline(j.inv, "builtin.module(cse)"));
   assert_non_null(strstr(j.messages.text, "iree-opt"));
-  has_error(ireeCompilerInvocationOutputVMCSource(j.inv, NULL), "cannot be written as C");
-  has_error(ireeCompilerInvocationOutputHALExecutable(j.inv, NULL), "single executables");
+  has_error(ireeCompilerInvocationOutputVMCSource(j.inv, NULL), "the pipeline has to run");
+  has_error(ireeCompilerInvocationOutputHALExecutable(j.inv, NULL), "PIPELINE_HAL_EXECUTABLE has to run");
   ireeCompilerInvocationSetCompileFromPhase(j.inv, "flow");
   assert_false(ireeCompilerInvocationPipeline(j.inv, IREE_COMPILER_PIPELINE_STD));
   ireeCompilerInvocationSetCompileFromPhase(j.inv, "start");

@@ -481,7 +481,7 @@ static void test_static_library(void** state) {
   harness_compile(&f.h, &target, &(target_compile_options_t){.name = "my-model", .static_library = path});
   expect_file(directory, "model.o");
   expect_file(directory, "model.h");
-  assert_int_equal(f.h.executable.size, 0);
+  assert_string_equal(f.h.executable.data, "my-model");
   snprintf(command, sizeof(command), "nm %s | grep -q 'T my_model_library_query' && grep -q my_model_library_query %s",
            path, path);
   assert_int_equal(system(command), 0);

@@ -65,6 +65,7 @@ static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned 
   }
   if (ok && job->options->static_library) {
     ok = static_library_write(job->options->static_library, name, merged.data, merged.size, error);
+    if (ok) linked = (codegen_bytes_t){memory_strdup(name), strlen(name)};
   } else if (ok) {
     unsigned arg_count = sizeof(args) / sizeof(args[0]);
     ok = lld_link(args, arg_count, objects, count, &linked, error) &&

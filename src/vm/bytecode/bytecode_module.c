@@ -325,6 +325,7 @@ iree_status_t iree_vm_bytecode_module_create(iree_vm_instance_t* instance, iree_
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, sizeof(*module), (void**)&module));
   iree_status_t status = module_image_open(archive_contents, allocator, &module->image);
   if (iree_status_is_ok(status)) status = check_types(module);
+  module->functions = NULL;
   module->portable_only = flags & IREE_VM_BYTECODE_MODULE_FLAG_PORTABLE_ONLY;
   if (iree_status_is_ok(status) && module->portable_only) status = check_portable(&module->image);
   if (!iree_status_is_ok(status)) {
@@ -358,5 +359,28 @@ iree_status_t iree_vm_bytecode_module_create(iree_vm_instance_t* instance, iree_
       .resume_call = resume_call,
   };
   *out_module = &module->interface;
+  return iree_ok_status();
+}
+
+iree_status_t iree_vm_c_module_create(iree_vm_instance_t* instance, const iree_vm_c_module_t* c_module,
+                                      iree_allocator_t allocator, iree_vm_module_t** out_module) {
+  *out_module = NULL;
+  if (c_module->version != IREE_VM_C_MODULE_VERSION) {
+    return iree_make_status(IREE_STATUS_INCOMPATIBLE,
+                            "C code of a module is of version %u, and this runtime's is %u; generate it anew",
+                            c_module->version, IREE_VM_C_MODULE_VERSION);
+  }
+  IREE_RETURN_IF_ERROR(iree_vm_bytecode_module_create(instance, IREE_VM_BYTECODE_MODULE_FLAG_NONE, c_module->contents,
+                                                      iree_allocator_null(), allocator, out_module));
+  bytecode_module_t* module = (*out_module)->self;
+  if (c_module->function_count != module->image.functions_count) {
+    uint32_t count = module->image.functions_count;
+    iree_vm_module_release(*out_module);
+    *out_module = NULL;
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "C code of a module has %" PRIhsz " functions, and its tables have %u",
+                            c_module->function_count, count);
+  }
+  module->functions = c_module->functions;
   return iree_ok_status();
 }

@@ -10,31 +10,6 @@
 #include "vm/bytecode/packing.h"
 #include "vm/wait.h"
 
-// What ops.def's expressions use.
-#define VM_SATURATE(a, type, low, high, minimum, maximum) \
-  ((a) != (a) ? (type)0 : (a) <= (low) ? (type)(minimum) : (a) >= (high) ? (type)(maximum) : (type)(a))
-
-static inline int32_t vm_bits_of_f32(float a) {
-  int32_t bits;
-  memcpy(&bits, &a, sizeof(bits));
-  return bits;
-}
-static inline float vm_f32_of_bits(int32_t bits) {
-  float a;
-  memcpy(&a, &bits, sizeof(a));
-  return a;
-}
-static inline int64_t vm_bits_of_f64(double a) {
-  int64_t bits;
-  memcpy(&bits, &a, sizeof(bits));
-  return bits;
-}
-static inline double vm_f64_of_bits(int64_t bits) {
-  double a;
-  memcpy(&a, &bits, sizeof(a));
-  return a;
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Frames
 //===----------------------------------------------------------------------------------------------------------------===
@@ -245,8 +220,15 @@ static void return_steps(iree_budget_t* budget, uint64_t* steps) {
   *steps = 0;
 }
 
+// What is C of the function runs first, up to an instruction that is not.
+static void advance(vm_machine_t* m, const vm_frame_t* frame, const bytecode_module_t* module) {
+  iree_vm_c_function_t function = module->functions[frame->row - module->image.functions];
+  m->pc = frame->code + function(m->values, m->state->global_values, (uint32_t)(m->pc - frame->code));
+}
+
 #define NEXT()                                                    \
   do {                                                            \
+    if (IREE_UNLIKELY(in_c)) advance(m, frame_of(frame), module); \
     at = m->pc;                                                   \
     if (IREE_UNLIKELY(tracing)) trace(m, frame_of(frame));        \
     if (IREE_UNLIKELY(!steps)) CHECK(take_steps(budget, &steps)); \
@@ -278,6 +260,7 @@ static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode
 #include "module/ops_undef.h"
   };
   const bool tracing = iree_vm_stack_invocation_flags(m->stack) & IREE_VM_INVOCATION_FLAG_TRACE_EXECUTION;
+  const bool in_c = module->functions != NULL;
   const vm_word_t* at = m->pc;  // the current instruction
   iree_budget_t* budget = m->state->budget;
   uint64_t steps = 0;

@@ -4,6 +4,7 @@
 
 #include "iree/hal/api.h"
 #include "iree/vm/api.h"
+#include "iree/vm/c_module.h"
 #include "module/image.h"
 #include "vm/bytecode/device.h"
 
@@ -14,7 +15,8 @@ typedef struct bytecode_module_t {
   iree_allocator_t archive_allocator;
   iree_const_byte_span_t archive;
   module_image_t image;
-  bool portable_only;  // native code in it is not used
+  bool portable_only;                     // native code in it is not used
+  const iree_vm_c_function_t* functions;  // of each function, what of it is C; or NULL
 } bytecode_module_t;
 
 // Imports that every module with devices has besides its own: after those, in this order.
@@ -37,13 +39,7 @@ typedef struct vm_import_t {
   iree_host_size_t argument_size, result_size;
 } vm_import_t;
 
-typedef union vm_cell_t {
-  int32_t i;
-  int64_t I;
-  float f;
-  double F;
-  uint64_t bits;
-} vm_cell_t;
+typedef iree_vm_c_value_t vm_cell_t;
 
 struct iree_vm_module_state_t {
   bytecode_module_t* module;  // outlives the state
