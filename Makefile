@@ -1,7 +1,7 @@
 # Front door: everything is built into build/ (tools in build/tools, libraries in build/lib).
 BUILD ?= build
 PREFIX ?= /usr/local
-.PHONY: setup build install wheels demo test soak models models-amdgpu format clean
+.PHONY: setup build install package wheels demo test soak models models-amdgpu format clean
 build: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else : >$(BUILD)/build.log; build_tools/progress.sh build $(BUILD)/build.log ninja -C $(BUILD); fi
 $(BUILD)/build.ninja:
@@ -11,6 +11,9 @@ setup:
 	@build_tools/setup.sh
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
+package: build
+	@cpack --config $(BUILD)/CPackConfig.cmake >$(BUILD)/package.log || { tail -n 20 $(BUILD)/package.log; exit 1; }
+	@ls -1 $(BUILD)/packages/*.tar.gz $(BUILD)/packages/*.deb 2>/dev/null
 wheels: build
 	@.venv/bin/python python/wheels.py $(BUILD)
 demo: build

@@ -173,6 +173,7 @@ errors() {
   local bad=0 parts=$logs/errors-parts
   {
     $python tests/e2e/errors/run.py --tools "$build/tools" || bad=1
+    $python tests/text/flags.py --tools "$build/tools" || bad=1
     tests/configure/run.sh "$build" || bad=1
     tests/install/run.sh "$build" || bad=1
   } >"$parts" 2>&1

@@ -21,6 +21,11 @@ random() {
     --keep "$build/random-graphs"
 }
 
+# Text tests fail without the flags that they pass.
+flags() {
+  $python tests/text/flags.py --tools "$build/tools" --remove
+}
+
 # Operators with random attributes, against ONNX Runtime and ONNX's reference: what they become, and a tenth compiled.
 sweep() {
   local parts=$logs/sweep-parts bad=0 count=${SWEEP_COUNT:-200}
@@ -126,4 +131,4 @@ fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random sweep address threads calls queues entries targets jax onnx fuzzers" "$@"
+run_steps "memory random flags sweep address threads calls queues entries targets jax onnx fuzzers" "$@"

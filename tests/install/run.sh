@@ -34,6 +34,12 @@ for tool in "$prefix/bin/iree-run-module" "$folder/project/tool"; do
   check "${tool##*/}" "4xf32=10 200 3000 40000" "$tool" --device=local-sync \
     --module="$folder/project/multiply.vmfb" --input=4xf32=1,2,3,4 --input=4xf32=10,100,1000,10000
 done
+library=$(find "$prefix" -name libIREECompiler.so)
+check compiler_shared "API 1" "$folder/project/compiler_shared"
+check compiler_loaded "API 1" "$folder/project/compiler_loaded" "$library"
+for page in bash-completion/completions/iree-compile zsh/site-functions/_iree-opt man/man1/iree-run-module.1; do
+  check "${page##*/}" "iree-" grep iree- "$prefix/share/$page"
+done
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name iree_runtime.pc)")
 flags=$(pkg-config --cflags --libs iree_runtime)
@@ -43,5 +49,13 @@ check by_pkg_config "4xf32=10 200 3000 40000" "$folder/by_pkg_config" "$folder/p
 # Another place than that which was configured.
 check destdir "" env DESTDIR="$PWD/$folder/stage" cmake --install "$build" --prefix /usr
 check staged "iree-run-module" ls "$folder/stage/usr/bin"
+# A package, not compressed; `make package` also makes a tarball.
+if command -v dpkg-deb >/dev/null; then
+  check deb "" cpack --config "$build/CPackConfig.cmake" -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE=none \
+    -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF -D CPACK_PACKAGE_DIRECTORY="$PWD/$folder/packages"
+  check unpack "" dpkg-deb -x "$(ls "$folder"/packages/*.deb)" "$folder/unpacked"
+  check unpacked "4xf32=10 200 3000 40000" "$folder/unpacked/usr/bin/iree-run-module" --device=local-sync \
+    --module="$folder/project/multiply.vmfb" --input=4xf32=1,2,3,4 --input=4xf32=10,100,1000,10000
+fi
 echo "$good passed, $bad failed"
 [ $bad = 0 ]

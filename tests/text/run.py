@@ -41,7 +41,8 @@ def run_test(job):
         shell = command.replace("%s", shlex.quote(str(file))).replace("%t", shlex.quote(str(target)))
         try:
             result = subprocess.run(["bash", "-o", "pipefail", "-c", shell], cwd=ROOT, env=environment, timeout=60,
-                                    stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+                                    stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                                    check=False)
         except subprocess.TimeoutExpired:
             return file, f"no end after 60 s: {command}"
         if result.returncode != 0:

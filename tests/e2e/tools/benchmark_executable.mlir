@@ -9,6 +9,7 @@
 // RUN: not iree-benchmark-executable --device=local-sync --executable_file="$(ls %t/executables/*.so)" --constant=1 --binding=512xf32 --binding=512xf32 --binding=512xf32 --workgroup_count=1,1,1 2>&1 | FileCheck --check-prefix=CONSTANTS %s
 // RUN: not iree-benchmark-executable --device=local-sync --executable_file="$(ls %t/executables/*.so)" --executable_constant=1 --workgroup_count=1,1,1 2>&1 | FileCheck --check-prefix=EXECUTABLE %s
 // RUN: not iree-benchmark-executable --device=local-sync --executable_file="$(ls %t/executables/*.so)" --entry_point=7 --workgroup_count=1,1,1 2>&1 | FileCheck --check-prefix=ENTRY %s
+// RUN: not iree-benchmark-executable --device=local-sync --executable_file=%s --executable_format=nope --workgroup_count=1,1,1 2>&1 | FileCheck --check-prefix=NAMED %s
 // RUN: not iree-benchmark-executable --device=local-sync --executable_file=%s --workgroup_count=1,1,1 2>&1 | FileCheck --check-prefix=FORMAT %s
 // RUN: not iree-benchmark-executable --device=local-sync --executable_file=%s --workgroup_count=1,1 2>&1 | FileCheck --check-prefix=COUNT %s
 
@@ -21,6 +22,7 @@
 // EXECUTABLE: executable '{{.*}}.so'
 // ENTRY: OUT_OF_RANGE; --entry_point=7: the executable has 1 functions
 // FORMAT: INCOMPATIBLE; {{.*}}; --executable_format= can name it
+// NAMED: no executable loader registered for the given executable format 'nope'
 // COUNT: --workgroup_count= takes x,y,z; got '1,1'
 
 func.func @mul(%a: tensor<512xf32>, %b: tensor<512xf32>) -> tensor<512xf32> {

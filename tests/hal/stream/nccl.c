@@ -427,13 +427,17 @@ static void test_alone(void** state) {
 // The library
 //===----------------------------------------------------------------------------------------------------------------===
 
-static void parse_flags(const char* collectives) {
-  char flag[64];
-  snprintf(flag, sizeof(flag), "--cuda_collectives=%s", collectives);
+static void parse_flag(char* flag) {
   char* storage[] = {"hal_stream_nccl", flag, NULL};
   char** argv = storage;
   int argc = 2;
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
+}
+
+static void choose_collectives(const char* collectives) {
+  char flag[64];
+  snprintf(flag, sizeof(flag), "--cuda_collectives=%s", collectives);
+  parse_flag(flag);
 }
 
 static iree_status_t try_join_by_id(void) {
@@ -451,7 +455,7 @@ static void test_missing(void** state) {
   setenv("IREE_CUDA_NCCL_PATH", "/nowhere", 1);
   for (size_t i = 0; i < IREE_ARRAYSIZE(choices); ++i) {
     iree_hal_channel_t* channel = NULL;
-    parse_flags(choices[i]);
+    choose_collectives(choices[i]);
     test.devices[0] = open_device("cuda");
     if (i == 0) {
       CHECK_CODE(UNAVAILABLE, "NCCL library libnccl.so.2 not available; install NVIDIA's NCCL",
@@ -468,11 +472,11 @@ static void test_missing(void** state) {
     iree_hal_channel_release(channel);
     iree_hal_device_release(test.devices[0]);
   }
-  parse_flags("library");
+  choose_collectives("library");
 }
 
 static int open_all(void** state) {
-  setenv("IREE_CUDA_NCCL_PATH", "file:" NCCL_DOUBLE_PATH, 1);
+  parse_flag("--cuda_nccl_path=file:" NCCL_DOUBLE_PATH);  // in place of the variable
   void* library = dlopen(NCCL_DOUBLE_PATH, RTLD_LAZY | RTLD_LOCAL);
   assert_non_null(library);
   test.fail_next = (nccl_double_fail_t)(uintptr_t)dlsym(library, "nccl_double_fail");
