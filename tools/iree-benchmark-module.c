@@ -4,6 +4,7 @@
 #include "tooling/benchmark.h"
 #include "tooling/context.h"
 #include "tooling/devices.h"
+#include "tooling/profiling.h"
 
 static iree_flag_string_list_storage_t input_flags;
 IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &input_flags, input,
@@ -136,9 +137,15 @@ static iree_status_t run(void) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--batch_size= and --batch_concurrency= are at least 1");
   }
   suite_t suite = {.count = 0};
+  tooling_profiling_t* profiling = NULL;
+  IREE_RETURN_IF_ERROR(tooling_profiling_check());
   iree_status_t status = tooling_context_create(iree_allocator_system(), NULL, &suite.context);
   if (iree_status_is_ok(status)) status = add_functions(&suite);
+  if (iree_status_is_ok(status)) {
+    status = tooling_profiling_begin(suite.context.group, suite.context.allocator, &profiling);
+  }
   if (iree_status_is_ok(status)) status = benchmark_run_all(suite.count, suite.benchmarks);
+  status = iree_status_join(status, tooling_profiling_end(profiling));
   if (iree_status_is_ok(status) && FLAG_print_statistics && suite.context.group) {
     status = tooling_devices_print_statistics(suite.context.group, stderr);
   }

@@ -2,6 +2,7 @@
 #include "iree/hal/allocator.h"
 
 #include "hal/detail.h"
+#include "hal/profile/buffers.h"
 
 HAL_DEFINE_LIFETIME(allocator)
 
@@ -42,7 +43,10 @@ iree_status_t iree_hal_allocator_allocate_buffer(iree_hal_allocator_t* allocator
                                                  iree_device_size_t allocation_size, iree_hal_buffer_t** out_buffer) {
   *out_buffer = NULL;
   iree_hal_buffer_params_canonicalize(&params);
-  return HAL_CALL(allocator, iree_hal_allocator, allocate_buffer)(allocator, &params, allocation_size, out_buffer);
+  IREE_RETURN_IF_ERROR(
+      HAL_CALL(allocator, iree_hal_allocator, allocate_buffer)(allocator, &params, allocation_size, out_buffer));
+  if (hal_profile_watches_buffers()) hal_profile_buffer_made(allocator, *out_buffer, /*is_imported=*/false);
+  return iree_ok_status();
 }
 
 iree_status_t iree_hal_allocator_import_buffer(iree_hal_allocator_t* allocator, iree_hal_buffer_params_t params,
@@ -51,8 +55,10 @@ iree_status_t iree_hal_allocator_import_buffer(iree_hal_allocator_t* allocator, 
                                                iree_hal_buffer_t** out_buffer) {
   *out_buffer = NULL;
   iree_hal_buffer_params_canonicalize(&params);
-  return HAL_CALL(allocator, iree_hal_allocator, import_buffer)(allocator, &params, external_buffer, release_callback,
-                                                                out_buffer);
+  IREE_RETURN_IF_ERROR(HAL_CALL(allocator, iree_hal_allocator, import_buffer)(allocator, &params, external_buffer,
+                                                                              release_callback, out_buffer));
+  if (hal_profile_watches_buffers()) hal_profile_buffer_made(allocator, *out_buffer, /*is_imported=*/true);
+  return iree_ok_status();
 }
 
 iree_status_t iree_hal_allocator_export_buffer(iree_hal_allocator_t* allocator, iree_hal_buffer_t* buffer,

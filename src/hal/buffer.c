@@ -5,6 +5,7 @@
 #include "iree/hal/buffer.h"
 
 #include "hal/detail.h"
+#include "hal/profile/buffers.h"
 
 HAL_DEFINE_LIFETIME(buffer)
 
@@ -27,6 +28,7 @@ void iree_hal_buffer_initialize(iree_hal_buffer_placement_t placement, iree_hal_
 }
 
 void iree_hal_buffer_deinitialize(iree_hal_buffer_t* buffer) {
+  if (hal_profile_watches_buffers()) hal_profile_buffer_gone(buffer);
   if (buffer->allocated_buffer != buffer) iree_hal_buffer_release(buffer->allocated_buffer);
 }
 

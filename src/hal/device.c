@@ -27,6 +27,19 @@ iree_status_t iree_hal_semaphore_create(iree_hal_device_t* device, iree_hal_queu
                                                              out_semaphore);
 }
 
+iree_status_t iree_hal_device_profiling_begin(iree_hal_device_t* device,
+                                              const iree_hal_device_profiling_options_t* options) {
+  if (!options->data_families && !options->flags) return iree_ok_status();
+  if (!options->sink) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "device profiling needs a sink");
+  const iree_hal_device_profiling_data_families_t counters =
+      IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES;
+  if (options->data_families & counters && !options->counter_set_count) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "counter profiling requires at least one counter set selection");
+  }
+  return HAL_CALL(device, iree_hal_device, profiling_begin)(device, options);
+}
+
 // Resolves WHOLE_BUFFER and checks range, usage and access.
 static iree_status_t check_range(iree_hal_buffer_t* buffer, iree_device_size_t offset, iree_device_size_t* length,
                                  iree_hal_buffer_usage_t usage, iree_hal_memory_access_t access) {

@@ -90,9 +90,12 @@ static void signal_list(const hal_queued_device_t* device, iree_hal_semaphore_li
 
 void hal_operation_signal(const hal_operation_t* op, iree_status_t status) {
   if (op->kind == HAL_OPERATION_HOST_CALL && iree_status_is_deferred(status)) {
+    if (op->profile) hal_profile_end_operation(op->profile, iree_ok_status());
     iree_status_free(status);  // the callee signals
     return;
   }
+  // Who waits for it may end the profile then.
+  if (op->profile) hal_profile_end_operation(op->profile, status);
   ++end_depth;
   signal_list(op->device, op->signals, status);
   --end_depth;
@@ -156,7 +159,35 @@ static void wait_reached(void* user_data, iree_async_semaphore_timepoint_t* time
   drop_pending(op);
 }
 
+void hal_operation_watch(hal_operation_t* op, const hal_profile_work_t* work) {
+  static const iree_hal_profile_queue_event_type_t types[] = {
+      [HAL_OPERATION_ALLOCA] = IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_ALLOCA,
+      [HAL_OPERATION_DEALLOCA] = IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_DEALLOCA,
+      [HAL_OPERATION_HOST_CALL] = IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_HOST_CALL,
+      [HAL_OPERATION_READ] = IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_READ,
+      [HAL_OPERATION_WRITE] = IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_WRITE,
+  };
+  hal_profile_submission_t submission = {
+      .type = types[op->kind],
+      .queue_affinity = op->queue_affinity,
+      .waits = op->waits,
+      .signals = op->signals,
+  };
+  if (op->kind == HAL_OPERATION_WORK) {
+    submission.type = work->type;
+    submission.payload_length = work->payload_length;
+    submission.program = work->program;
+  } else if (op->kind == HAL_OPERATION_ALLOCA || op->kind == HAL_OPERATION_DEALLOCA) {
+    submission.buffer = op->buffer;
+    submission.payload_length = iree_hal_buffer_byte_length(op->buffer);
+  } else if (op->kind != HAL_OPERATION_HOST_CALL) {
+    submission.payload_length = op->file.length;
+  }
+  op->profile = hal_profile_submit_watched(op->device, &submission);
+}
+
 void hal_operation_defer(hal_operation_t* op) {
+  if (op->profile) hal_profile_defer(op->profile);
   iree_host_size_t count = op->waits.count;
   for (iree_host_size_t i = 0; i < count; ++i) {
     op->timepoints[i] = (iree_async_semaphore_timepoint_t){.callback = wait_reached, .user_data = op};

@@ -14,6 +14,7 @@ void hal_queued_initialize(hal_queued_device_t* device) {
 }
 
 void hal_queued_deinitialize(hal_queued_device_t* device) {
+  iree_status_ignore(hal_device_profiling_end((iree_hal_device_t*)device));
   hal_transient_close(device);
   hal_operation_trim(device);
   hal_staging_trim(device);

@@ -16,6 +16,7 @@
 
 #include "hal/idle_list.h"
 #include "hal/pool.h"
+#include "hal/profile/profile.h"
 #include "iree/async/util/proactor_pool.h"
 #include "iree/base/internal/atomics.h"
 #include "iree/base/threading/mutex.h"
@@ -61,6 +62,7 @@ struct hal_operation_t {
 
   hal_operation_kind_t kind;
   hal_queued_device_t* device;
+  hal_profile_operation_t* profile;  // NULL: not watched; goes when its semaphores are signalled
   iree_hal_queue_affinity_t queue_affinity;
   iree_hal_semaphore_list_t waits;
   iree_hal_semaphore_list_t signals;
@@ -104,13 +106,15 @@ struct hal_queued_device_t {
   iree_status_t (*create_channel)(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
                                   const iree_hal_channel_params_t* params, iree_hal_channel_t** out_channel);
   const hal_operation_interface_t* interface;
-  iree_device_size_t block_alignment;  // bytes, of what the allocator gives
-  size_t pooled_operation_size;        // bytes of the smallest operations that are kept; 0: 1024
+  const hal_profile_interface_t* profile_interface;  // NULL: the device has nothing to tell
+  iree_device_size_t block_alignment;                // bytes, of what the allocator gives
+  size_t pooled_operation_size;                      // bytes of the smallest operations that are kept; 0: 1024
   bool aborts_on_failure;
 
   iree_atomic_uint32_t outstanding;  // operations on the heap
   hal_idle_list_t free_operations[HAL_OPERATION_CLASSES];
   hal_idle_list_t free_staging;
+  iree_atomic_intptr_t profile;                   // hal_profile_t*, while one is taken; changed under the mutex
   iree_slim_mutex_t mutex;                        // guards what follows, and the allocator
   hal_operation_t* allocated;                     // all operations on the heap, also free ones
   hal_transient_store_t* transients;              // NULL until there are any
@@ -158,7 +162,9 @@ iree_status_t hal_device_query_facts(hal_queued_device_t* device, iree_string_vi
   .query_semaphore_compatibility = hal_device_query_semaphore_compatibility, .import_file = hal_device_import_file, \
   .queue_alloca = hal_device_queue_alloca, .queue_dealloca = hal_device_queue_dealloca,                             \
   .queue_read = hal_device_queue_read, .queue_write = hal_device_queue_write,                                       \
-  .queue_host_call = hal_device_queue_host_call, .queue_flush = hal_device_queue_flush
+  .queue_host_call = hal_device_queue_host_call, .queue_flush = hal_device_queue_flush,                             \
+  .profiling_begin = hal_device_profiling_begin, .profiling_flush = hal_device_profiling_flush,                     \
+  .profiling_end = hal_device_profiling_end
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Operations (operation.c)
@@ -206,9 +212,27 @@ iree_status_t hal_operation_stage_file(const hal_operation_t* operation, bool* o
 void hal_staging_trim(hal_queued_device_t* device);
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Profiles
+//===----------------------------------------------------------------------------------------------------------------===
+
+static inline bool hal_profile_is_on(hal_queued_device_t* device) {
+  return IREE_UNLIKELY(iree_atomic_load(&device->profile, iree_memory_order_relaxed) != 0);
+}
+// What an operation of kind WORK is.
+typedef struct hal_profile_work_t {
+  iree_hal_profile_queue_event_type_t type;
+  uint64_t payload_length;  // bytes
+  hal_profile_program_t program;
+} hal_profile_work_t;
+// Begins to watch an operation, of which `work` is only looked at when its kind is WORK.
+void hal_operation_watch(hal_operation_t* operation, const hal_profile_work_t* work);
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Queue-ordered buffers (transient.c)
 //===----------------------------------------------------------------------------------------------------------------===
 
+// The number of a buffer in profiles, which it gets when it is asked for first; 0 when it is not queue-ordered.
+uint64_t hal_transient_allocation(iree_hal_buffer_t* buffer);
 // A buffer without memory.
 iree_status_t hal_transient_create(hal_queued_device_t* device, iree_hal_queue_affinity_t queue_affinity,
                                    const iree_hal_buffer_params_t* params, iree_device_size_t size,

@@ -39,6 +39,7 @@ typedef struct transient_buffer_t {
   iree_device_size_t offset;  // of the memory within the block
   hal_pool_t* pool;           // set: the block is its range, `slice` the part
   hal_pool_slice_t slice;
+  iree_atomic_uint64_t allocation;  // its number in profiles; 0: none yet
 } transient_buffer_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -319,6 +320,71 @@ static hal_pool_t* choose_pool(const transient_buffer_t* buffer) {
   return hal_pool_choose(pool, buffer->allocator, &buffer->compatible, buffer->base.byte_length);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// In profiles
+//===----------------------------------------------------------------------------------------------------------------===
+
+uint64_t hal_transient_allocation(iree_hal_buffer_t* base) {
+  if (!hal_transient_is(base)) return 0;
+  iree_atomic_uint64_t* allocation = &((transient_buffer_t*)base)->allocation;
+  uint64_t number = iree_atomic_load(allocation, iree_memory_order_relaxed);
+  if (number) return number;
+  uint64_t fresh = hal_profile_new_allocation();
+  bool is_set = iree_atomic_compare_exchange_strong(allocation, &number, fresh, iree_memory_order_relaxed,
+                                                    iree_memory_order_relaxed);
+  return is_set ? fresh : number;
+}
+
+static hal_profile_memory_t describe_memory(transient_buffer_t* buffer) {
+  hal_transient_store_t* store = buffer->store;
+  const void* pool = buffer->pool ? (const void*)buffer->pool : (const void*)store;
+  hal_profile_memory_t memory = {
+      .flags = IREE_HAL_PROFILE_MEMORY_EVENT_FLAG_QUEUE_OPERATION | IREE_HAL_PROFILE_MEMORY_EVENT_FLAG_POOL_RESERVATION,
+      .queue_affinity = buffer->params.queue_affinity,
+      .allocation_id = hal_transient_allocation(&buffer->base),
+      .pool_id = (uint32_t)((uintptr_t)pool >> 4),
+      .backing_id = (uint32_t)((uintptr_t)buffer->block >> 4),
+      .memory_type = buffer->base.memory_type,
+      .buffer_usage = buffer->base.allowed_usage,
+      .offset = buffer->offset,
+      .length = buffer->base.byte_length,
+      .alignment = iree_max(buffer->params.min_alignment, 1),
+  };
+  if (buffer->pool) return memory;
+  memory.flags |= IREE_HAL_PROFILE_MEMORY_EVENT_FLAG_POOL_STATS;
+  iree_slim_mutex_lock(&store->mutex);
+  memory.bytes_reserved = store->used_size;
+  memory.bytes_free = store->free_size;
+  memory.bytes_committed = store->used_size + store->free_size;
+  iree_slim_mutex_unlock(&store->mutex);
+  return memory;
+}
+
+static void tell_memory(hal_queued_device_t* device, hal_profile_memory_t* memory,
+                        iree_hal_profile_memory_event_type_t first, iree_hal_profile_memory_event_type_t second) {
+  memory->type = first;
+  hal_profile_memory_watched(device, memory);
+  memory->type = second;
+  hal_profile_memory_watched(device, memory);
+}
+
+// Gives memory back while the device is there.
+static void give_memory_told(transient_buffer_t* buffer, hal_pool_point_t point, bool is_kept) {
+  hal_queued_device_t* device = buffer->device;
+  if (!hal_profile_is_on(device) || !load_block(buffer)) {
+    give_memory(buffer, point, is_kept);
+    return;
+  }
+  hal_profile_memory_t memory = describe_memory(buffer);
+  give_memory(buffer, point, is_kept);
+  tell_memory(device, &memory, IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_QUEUE_DEALLOCA,
+              IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_POOL_RELEASE);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Memory comes and goes
+//===----------------------------------------------------------------------------------------------------------------===
+
 iree_status_t hal_transient_stage(iree_hal_buffer_t* base, hal_pool_taker_t taker, hal_pool_frontier_t* out_frontier) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
   hal_pool_t* pool = choose_pool(buffer);
@@ -333,6 +399,11 @@ iree_status_t hal_transient_stage(iree_hal_buffer_t* base, hal_pool_taker_t take
     IREE_RETURN_IF_ERROR(take_block(buffer, &buffer->block));
   }
   iree_atomic_fetch_or(&buffer->state, HAS_MEMORY, iree_memory_order_release);
+  if (hal_profile_is_on(buffer->device)) {
+    hal_profile_memory_t memory = describe_memory(buffer);
+    tell_memory(buffer->device, &memory, IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_POOL_RESERVE,
+                IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_QUEUE_ALLOCA);
+  }
   return iree_ok_status();
 }
 
@@ -349,9 +420,9 @@ bool hal_transient_mark_released(iree_hal_buffer_t* base, bool is_released) {
 
 void hal_transient_release_after(iree_hal_buffer_t* base, hal_pool_point_t point) {
   transient_buffer_t* buffer = (transient_buffer_t*)base;
-  if (load_block(buffer) && buffer->pool) give_memory(buffer, point, /*is_kept=*/false);
+  if (load_block(buffer) && buffer->pool) give_memory_told(buffer, point, /*is_kept=*/false);
 }
 
 void hal_transient_decommit(iree_hal_buffer_t* base) {
-  give_memory((transient_buffer_t*)base, (hal_pool_point_t){0}, /*is_kept=*/true);
+  give_memory_told((transient_buffer_t*)base, (hal_pool_point_t){0}, /*is_kept=*/true);
 }

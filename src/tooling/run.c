@@ -7,6 +7,7 @@
 #include "iree/tooling/run_module.h"
 #include "tooling/compare.h"
 #include "tooling/devices.h"
+#include "tooling/profiling.h"
 
 static iree_flag_string_list_storage_t input_flags;
 IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &input_flags, input,
@@ -71,8 +72,11 @@ static iree_status_t run_call(const tooling_context_t* context, const tooling_ca
   fprintf(stdout, "EXEC @%.*s\n", (int)name.size, name.data);
   fflush(stdout);
   iree_vm_list_t* outputs = NULL;
+  tooling_profiling_t* profiling = NULL;
   IREE_RETURN_IF_ERROR(iree_vm_list_create(iree_vm_make_undefined_type_def(), 8, context->allocator, &outputs));
-  iree_status_t status = tooling_call_invoke(context, call, outputs);
+  iree_status_t status = tooling_profiling_begin(context->group, context->allocator, &profiling);
+  if (iree_status_is_ok(status)) status = tooling_call_invoke(context, call, outputs);
+  status = iree_status_join(status, tooling_profiling_end(profiling));
   if (iree_status_is_ok(status)) {
     status = process_outputs(context, call, outputs, out_exit_code);
     if (!iree_status_is_ok(status)) status = iree_status_annotate_f(status, "processing function outputs");
@@ -93,6 +97,7 @@ static iree_status_t run_function(const tooling_context_t* context, iree_vm_func
 static iree_status_t run(const tooling_context_options_t* options, iree_allocator_t allocator, int* out_exit_code) {
   tooling_context_t context;
   iree_vm_function_t function = {0};
+  IREE_RETURN_IF_ERROR(tooling_profiling_check());
   iree_status_t status = tooling_context_create(allocator, options, &context);
   if (iree_status_is_ok(status)) status = tooling_context_find_function(&context, &function);
   if (iree_status_is_ok(status)) {

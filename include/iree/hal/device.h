@@ -25,6 +25,7 @@
 #include "iree/hal/file.h"
 #include "iree/hal/memory/slab_provider.h"
 #include "iree/hal/pool.h"
+#include "iree/hal/profile_options.h"
 #include "iree/hal/queue.h"
 #include "iree/hal/resource.h"
 #include "iree/hal/semaphore.h"
@@ -290,6 +291,21 @@ IREE_API_EXPORT iree_status_t iree_hal_device_wait_semaphores(iree_hal_device_t*
                                                               iree_async_wait_mode_t wait_mode,
                                                               const iree_hal_semaphore_list_t semaphore_list,
                                                               iree_timeout_t timeout, iree_async_wait_flags_t flags);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Profiling
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Starts to watch what is submitted from here on, for a sink that gets it when the profile is flushed or ends. Without
+// families nothing happens, and neither call below need follow. Errors: FAILED_PRECONDITION while a profile is taken;
+// UNIMPLEMENTED, naming them, for families, counters and filters that the device does not have; INVALID_ARGUMENT.
+IREE_API_EXPORT iree_status_t iree_hal_device_profiling_begin(iree_hal_device_t* device,
+                                                              const iree_hal_device_profiling_options_t* options);
+// Gives the sink what there is. Errors: the sink's.
+IREE_API_EXPORT iree_status_t iree_hal_device_profiling_flush(iree_hal_device_t* device);
+// Ends the profile; work that has not ended by then is left out. Errors: the sink's; RESOURCE_EXHAUSTED when events in
+// the device's time had to be dropped.
+IREE_API_EXPORT iree_status_t iree_hal_device_profiling_end(iree_hal_device_t* device);
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Lists of devices, which they retain, of a fixed capacity

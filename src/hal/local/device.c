@@ -117,6 +117,30 @@ static const iree_hal_device_vtable_t local_vtable = {
 };
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Profiling
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint32_t profile_queues(hal_queued_device_t* base, hal_profile_queue_t out_queues[HAL_PROFILE_MAX_QUEUES]) {
+  uint32_t count = (uint32_t)((local_device_t*)base)->queue_count;
+  for (uint32_t i = 0; i < count; ++i) out_queues[i] = (hal_profile_queue_t){.bit = i, .ordinal = i};
+  return count;
+}
+
+static uint32_t profile_workers(hal_queued_device_t* base) { return (uint32_t)worker_count((local_device_t*)base); }
+
+static const hal_profile_interface_t local_profile_interface = {
+    .kind = "local",
+    .families = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_HOST_EXECUTION_EVENTS |
+                IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS |
+                IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA | IREE_HAL_DEVICE_PROFILING_DATA_MEMORY_EVENTS |
+                IREE_HAL_DEVICE_PROFILING_DATA_COMMAND_REGION_EVENTS,
+    .lightweight = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_HOST_EXECUTION_EVENTS |
+                   IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA,
+    .queues = profile_queues,
+    .worker_count = profile_workers,
+};
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -145,6 +169,7 @@ iree_status_t local_device_create(const local_device_params_t* params, iree_allo
   iree_hal_resource_initialize(&local_vtable, &device->base.resource);
   device->base.host_allocator = host_allocator;
   device->base.interface = &local_operation_interface;
+  device->base.profile_interface = &local_profile_interface;
   device->base.block_alignment = IREE_HAL_HEAP_BUFFER_ALIGNMENT;
   device->block_size = params->block_size ? params->block_size : DEFAULT_BLOCK_SIZE;
   device->inline_threshold = params->inline_threshold;

@@ -50,8 +50,18 @@ void local_device_free_workers(local_device_t* device);
 #undef CALL
 #undef CHECKED
 extern const hal_operation_interface_t local_operation_interface;
-// Signals, or fails, the semaphores of work that ran on the submitting thread. Consumes `status`.
-void local_queue_signal(local_device_t* device, iree_hal_semaphore_list_t signals, iree_status_t status);
+// What runs a command buffer: the application's, or one made for a single command.
+typedef struct local_work_t {
+  iree_hal_queue_affinity_t queue_affinity;
+  iree_hal_semaphore_list_t waits;
+  iree_hal_semaphore_list_t signals;
+  iree_hal_command_buffer_t* command_buffer;  // NULL: nothing to run
+  iree_hal_buffer_binding_table_t binding_table;
+  iree_hal_execute_flags_t flags;
+  iree_hal_profile_queue_event_type_t single;  // the single command; NONE for others
+  uint64_t length;                             // bytes that it moves
+} local_work_t;
+iree_status_t local_queue_submit(iree_hal_device_t* device, const local_work_t* work);
 
 // semaphore.c
 iree_status_t local_semaphore_create(iree_task_executor_t* executor, uint64_t initial_value,

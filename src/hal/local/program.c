@@ -22,6 +22,7 @@ static void program_reset(void* lowered) {
   program->slot_count = 0;
   program->region_is_open = false;
   ++program->recording;
+  program->profile_id = (hal_profile_id_t){0};
 }
 
 void local_program_set_workers(local_program_t* program, uint32_t worker_count) {
@@ -210,6 +211,8 @@ static iree_status_t set_dispatch(local_program_t* program, program_command_t* c
   state->constant_count = (uint16_t)(dispatch->constants.data_length / sizeof(uint32_t));
   state->binding_count = (uint8_t)dispatch->bindings.count;
   state->max_concurrency = (uint8_t)iree_min(program->params.worker_count, UINT8_MAX);
+  command->dispatch.executable = dispatch->executable;
+  command->dispatch.function = iree_hal_executable_function_index(dispatch->function);
   command->dispatch.run = function->run;
   command->dispatch.environment = function->environment;
   command->dispatch.local_memory_size =
@@ -279,6 +282,7 @@ static iree_status_t lower(void* lowered, const hal_recording_t* recording) {
     const hal_command_t* command = &recording->commands[i];
     if (command->waits) program->region_is_open = false;
     IREE_RETURN_IF_ERROR(adders[command->kind](program, command));
+    program->commands.data[program->commands.count - 1].waits = command->waits;
   }
   count_chunks(program);
   return iree_ok_status();

@@ -11,6 +11,7 @@
 
 #include "hal/local/executable.h"
 #include "hal/local/worker.h"
+#include "hal/profile/profile.h"
 #include "hal/recording.h"
 #include "iree/hal/api.h"
 
@@ -29,6 +30,9 @@ iree_status_t local_program_create(const local_program_params_t* params, local_p
 // Before anything is lowered.
 void local_program_set_workers(local_program_t* program, uint32_t worker_count);
 
+// What a profile tells of the program. The command buffer that it is of, or NULL.
+hal_profile_program_t local_program_profile(local_program_t* program, iree_hal_command_buffer_t* command_buffer);
+
 // Of recordings to programs.
 extern const hal_lowering_t local_lowering;
 // NULL when the command buffer is of another kind of device.
@@ -40,7 +44,9 @@ static inline local_program_t* local_program_of(iree_hal_command_buffer_t* comma
 // Executing
 //===----------------------------------------------------------------------------------------------------------------===
 
-iree_status_t local_state_acquire(local_program_t* program, local_state_t** out_state);
+// `profile`: of the operation that is executed; NULL when it is not watched.
+iree_status_t local_state_acquire(local_program_t* program, hal_profile_operation_t* profile,
+                                  local_state_t** out_state);
 // Resolves indirect and late references. The table's ranges are checked.
 iree_status_t local_state_bind(local_state_t* state, iree_hal_buffer_binding_table_t binding_table);
 // Moves to the next region that has work and returns its number of chunks; 0 at the end or after a failure. One thread,

@@ -13,6 +13,7 @@ typedef struct program_chunks_t {
 typedef struct program_command_t {
   uint8_t kind;  // hal_command_kind_t
   bool is_sequential;
+  bool waits;        // for all commands before it
   bool is_open;      // how much work there is becomes known when the region starts
   uint32_t pointer;  // first of its pointers. DISPATCH: bindings, then the workgroup count; COPY: target, source
   program_chunks_t chunks;
@@ -21,6 +22,8 @@ typedef struct program_command_t {
       iree_hal_executable_dispatch_v0_t run;
       const iree_hal_executable_environment_v0_t* environment;
       uint32_t local_memory_size;
+      uint32_t function;
+      iree_hal_executable_t* executable;
       iree_hal_executable_dispatch_state_v0_t state;  // without binding pointers
     } dispatch;
     struct {
@@ -69,6 +72,7 @@ struct local_program_t {
   bool region_is_open;
   uint32_t recording;      // grows each time that the program is recorded anew
   hal_idle_list_t states;  // for the next executions
+  hal_profile_id_t profile_id;
 };
 
 // One execution. Followed by the pointers, the lengths, the commands that differ from execution to execution, and what
@@ -80,11 +84,12 @@ struct local_state_t {
   uint32_t recording;  // of the program that it was made for
   uint32_t next_region;
   const program_region_t* region;
-  void** pointers;               // by pointer index
-  size_t* lengths;               // by pointer index
-  struct program_live_t* live;   // by command index
-  program_pointer_t* slots;      // by slot
-  iree_atomic_intptr_t failure;  // iree_status_t
+  hal_profile_operation_t* profile;  // NULL: not watched
+  void** pointers;                   // by pointer index
+  size_t* lengths;                   // by pointer index
+  struct program_live_t* live;       // by command index
+  program_pointer_t* slots;          // by slot
+  iree_atomic_intptr_t failure;      // iree_status_t
 };
 
 typedef struct program_live_t {

@@ -63,7 +63,8 @@ static void state_fill(local_state_t* state, const local_program_t* program, con
   }
 }
 
-iree_status_t local_state_acquire(local_program_t* program, local_state_t** out_state) {
+iree_status_t local_state_acquire(local_program_t* program, hal_profile_operation_t* profile,
+                                  local_state_t** out_state) {
   hal_idle_t* idle = hal_idle_list_take(&program->states);
   local_state_t* state = (local_state_t*)hal_idle_object(idle, offsetof(local_state_t, idle));
   state_layout_t at = lay_out(program);
@@ -77,6 +78,7 @@ iree_status_t local_state_acquire(local_program_t* program, local_state_t** out_
   }
   if (state->recording != program->recording) state_fill(state, program, &at);
   state->next_region = 0;
+  state->profile = profile;
   *out_state = state;
   return iree_ok_status();
 }
@@ -244,7 +246,7 @@ static uint64_t total_workgroups(const iree_hal_executable_dispatch_state_v0_t* 
   return (uint64_t)dispatch->workgroup_count_x * dispatch->workgroup_count_y * dispatch->workgroup_count_z;
 }
 
-static void run_command_chunk(local_state_t* state, uint32_t index, uint32_t chunk, local_worker_t* worker) {
+static void run_piece(local_state_t* state, uint32_t index, uint32_t chunk, local_worker_t* worker) {
   const program_command_t* command = &state->program->commands.data[index];
   const program_live_t* live = &state->live[index];
   uint64_t begin = chunk * live->chunks.size;
@@ -269,6 +271,22 @@ static void run_command_chunk(local_state_t* state, uint32_t index, uint32_t chu
       memcpy(target, command->update.data, total);
       break;
   }
+}
+
+static void run_piece_watched(local_state_t* state, uint32_t index, uint32_t chunk, local_worker_t* worker) {
+  const program_live_t* live = &state->live[index];
+  uint64_t count = 1;
+  if (state->program->commands.data[index].kind == HAL_COMMAND_DISPATCH) {
+    uint64_t begin = chunk * live->chunks.size, total = total_workgroups(&live->dispatch);
+    count = iree_min(begin + live->chunks.size, total) - begin;
+  }
+  iree_time_t start = iree_time_now();
+  run_piece(state, index, chunk, worker);
+  hal_profile_piece(state->profile, index, count, start, iree_time_now());
+}
+
+static void run_command_chunk(local_state_t* state, uint32_t index, uint32_t chunk, local_worker_t* worker) {
+  (IREE_LIKELY(!state->profile) ? run_piece : run_piece_watched)(state, index, chunk, worker);
 }
 
 void local_state_run_chunk(local_state_t* state, uint32_t chunk, local_worker_t* worker) {

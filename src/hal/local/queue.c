@@ -15,7 +15,9 @@ typedef struct local_op_t {
     iree_hal_buffer_binding_table_t binding_table;
     bool borrows_bindings;  // which are not kept alive
     local_state_t* state;
-  } execute;  // WORK
+    iree_hal_profile_queue_event_type_t single;  // the command that it is; NONE: a command buffer, or a barrier
+    uint64_t length;                             // bytes that it moves
+  } execute;                                     // WORK
   // Of operations on the heap that are not WORK, which have one chunk.
   bool has_run;
   iree_status_t result;
@@ -32,11 +34,6 @@ static void op_visit_work(const hal_operation_t* base, hal_visit_resource_fn_t v
   for (iree_host_size_t i = 0; i < op->execute.binding_table.count; ++i) {
     visit(op->execute.binding_table.bindings[i].buffer);
   }
-}
-
-void local_queue_signal(local_device_t* device, iree_hal_semaphore_list_t signals, iree_status_t status) {
-  hal_operation_t op = {.device = &device->base, .signals = signals};
-  hal_operation_signal(&op, status);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -72,7 +69,7 @@ static iree_status_t execute_prepare(local_op_t* op) {
   op->execute.state = NULL;
   if (!op->execute.command_buffer) return iree_ok_status();
   local_state_t* state = NULL;
-  IREE_RETURN_IF_ERROR(local_state_acquire(local_program_of(op->execute.command_buffer), &state));
+  IREE_RETURN_IF_ERROR(local_state_acquire(local_program_of(op->execute.command_buffer), op->base.profile, &state));
   iree_status_t status = local_state_bind(state, op->execute.binding_table);
   if (!iree_status_is_ok(status)) {
     local_state_release(state);
@@ -104,12 +101,14 @@ static iree_status_t execute_run(local_op_t* op) {
 
 // Runs an operation on this thread to its end.
 static iree_status_t op_run(local_op_t* op) {
+  if (op->base.profile) hal_profile_start(op->base.profile);
   return op->base.kind == HAL_OPERATION_WORK ? execute_run(op) : hal_operation_run(&op->base);
 }
 
 // As jobs of an executor: WORK is its program's regions, everything else one chunk.
 static uint32_t op_next_region(executor_job_t* job) {
   local_op_t* op = op_of_job(job);
+  if (op->base.profile) hal_profile_start(op->base.profile);
   if (op->base.kind == HAL_OPERATION_WORK) return local_state_next_region(op->execute.state);
   return op->has_run ? 0 : 1;
 }
@@ -139,6 +138,7 @@ static bool runs_here(const local_op_t* op) {
 // Starts an operation on the heap whose waits are reached.
 static void op_start(hal_operation_t* base) {
   local_op_t* op = (local_op_t*)base;
+  if (base->profile) hal_profile_ready(base->profile, /*on_device=*/false);
   iree_status_t failure = hal_operation_take_failure(base);
   if (!iree_status_is_ok(failure)) {
     hal_operation_finish(base, failure);
@@ -177,16 +177,34 @@ static iree_status_t op_move_to_heap(const local_op_t* source, hal_operation_t**
   return iree_ok_status();
 }
 
+static void op_watch(local_op_t* op) {
+  hal_profile_work_t work = {.type = op->execute.single, .payload_length = op->execute.length};
+  iree_hal_command_buffer_t* command_buffer = op->execute.command_buffer;
+  if (!work.type) {
+    work.type = command_buffer ? IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_EXECUTE : IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_BARRIER;
+  }
+  if (command_buffer) {
+    work.program = local_program_profile(local_program_of(command_buffer), op->execute.single ? NULL : command_buffer);
+  }
+  hal_operation_watch(&op->base, &work);
+}
+
 // `op` is on the caller's stack with the lists and tables of the caller.
 static iree_status_t op_submit(local_op_t* op) {
+  if (hal_profile_is_on(op->base.device)) op_watch(op);
   op->executor = local_device_executor(op_device(op), op->base.queue_affinity);
   bool is_ready = iree_hal_semaphore_list_poll(op->base.waits);
+  if (is_ready && op->base.profile) hal_profile_ready(op->base.profile, /*on_device=*/false);
   if (is_ready && runs_here(op)) {
     hal_operation_signal(&op->base, op_run(op));
     return iree_ok_status();
   }
   hal_operation_t* heap_op = NULL;
-  IREE_RETURN_IF_ERROR(op_move_to_heap(op, &heap_op));
+  iree_status_t status = op_move_to_heap(op, &heap_op);
+  if (!iree_status_is_ok(status)) {
+    hal_profile_drop_operation(op->base.profile);
+    return status;
+  }
   if (is_ready) {
     op_start(heap_op);
   } else {
@@ -208,22 +226,36 @@ const hal_operation_interface_t local_operation_interface = {
     .visit_work = op_visit_work,
 };
 
-iree_status_t local_queue_execute(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                                  const iree_hal_semaphore_list_t wait_semaphore_list,
-                                  const iree_hal_semaphore_list_t signal_semaphore_list,
-                                  iree_hal_command_buffer_t* command_buffer,
-                                  iree_hal_buffer_binding_table_t binding_table, iree_hal_execute_flags_t flags) {
-  if (command_buffer && !local_program_of(command_buffer)) {
+iree_status_t local_queue_submit(iree_hal_device_t* device, const local_work_t* work) {
+  if (work->command_buffer && !local_program_of(work->command_buffer)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the command buffer was not made by a local device");
   }
   local_op_t op;
   memset(&op, 0, sizeof(op));
   op.base.device = (hal_queued_device_t*)device;
-  op.base.queue_affinity = queue_affinity;
-  op.base.waits = wait_semaphore_list;
-  op.base.signals = signal_semaphore_list;
-  op.execute.command_buffer = command_buffer;
-  op.execute.binding_table = binding_table;
-  op.execute.borrows_bindings = flags & IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME;
+  op.base.queue_affinity = work->queue_affinity;
+  op.base.waits = work->waits;
+  op.base.signals = work->signals;
+  op.execute.command_buffer = work->command_buffer;
+  op.execute.binding_table = work->binding_table;
+  op.execute.borrows_bindings = work->flags & IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME;
+  op.execute.single = work->single;
+  op.execute.length = work->length;
   return op_submit(&op);
+}
+
+iree_status_t local_queue_execute(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
+                                  const iree_hal_semaphore_list_t wait_semaphore_list,
+                                  const iree_hal_semaphore_list_t signal_semaphore_list,
+                                  iree_hal_command_buffer_t* command_buffer,
+                                  iree_hal_buffer_binding_table_t binding_table, iree_hal_execute_flags_t flags) {
+  local_work_t work = {
+      .queue_affinity = queue_affinity,
+      .waits = wait_semaphore_list,
+      .signals = signal_semaphore_list,
+      .command_buffer = command_buffer,
+      .binding_table = binding_table,
+      .flags = flags,
+  };
+  return local_queue_submit(device, &work);
 }

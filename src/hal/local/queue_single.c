@@ -3,33 +3,60 @@
 #include "hal/detail.h"
 #include "hal/local/device.h"
 
-// Whether an operation on `length` bytes is to run right here.
-static bool runs_here(local_device_t* device, iree_hal_queue_affinity_t queue_affinity, iree_hal_semaphore_list_t waits,
-                      iree_device_size_t length) {
-  bool is_small = length < device->inline_threshold || !local_device_executor(device, queue_affinity);
-  return is_small && iree_hal_semaphore_list_poll(waits);
+// What a queue operation of one command is given.
+typedef struct single_t {
+  iree_hal_device_t* device;
+  iree_hal_queue_affinity_t queue_affinity;
+  iree_hal_semaphore_list_t waits;
+  iree_hal_semaphore_list_t signals;
+  iree_hal_profile_queue_event_type_t type;
+  iree_device_size_t length;  // bytes that it moves
+} single_t;
+
+// Whether an operation is to run right here; then it begins.
+static bool begins_here(const single_t* single, hal_operation_t* out_op) {
+  local_device_t* device = (local_device_t*)single->device;
+  bool is_small = single->length < device->inline_threshold || !local_device_executor(device, single->queue_affinity);
+  if (!is_small || !iree_hal_semaphore_list_poll(single->waits)) return false;
+  *out_op = (hal_operation_t){
+      .device = &device->base,
+      .queue_affinity = single->queue_affinity,
+      .waits = single->waits,
+      .signals = single->signals,
+  };
+  if (!hal_profile_is_on(&device->base)) return true;
+  hal_operation_watch(out_op, &(hal_profile_work_t){.type = single->type, .payload_length = single->length});
+  if (!out_op->profile) return true;
+  hal_profile_ready(out_op->profile, /*on_device=*/false);
+  hal_profile_start(out_op->profile);
+  return true;
 }
 
 // Ends and submits a command buffer of one command, unless recording failed; releases it.
-static iree_status_t submit_recorded(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                                     iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals,
-                                     iree_status_t status, iree_hal_command_buffer_t* command_buffer) {
+static iree_status_t submit_recorded(const single_t* single, iree_status_t status,
+                                     iree_hal_command_buffer_t* command_buffer) {
   if (iree_status_is_ok(status)) status = iree_hal_command_buffer_end(command_buffer);
   if (iree_status_is_ok(status)) {
-    status = local_queue_execute(device, queue_affinity, waits, signals, command_buffer,
-                                 iree_hal_buffer_binding_table_empty(), IREE_HAL_EXECUTE_FLAG_NONE);
+    local_work_t work = {
+        .queue_affinity = single->queue_affinity,
+        .waits = single->waits,
+        .signals = single->signals,
+        .command_buffer = command_buffer,
+        .single = single->type,
+        .length = single->length,
+    };
+    status = local_queue_submit(single->device, &work);
   }
   iree_hal_command_buffer_release(command_buffer);
   return status;
 }
 
-static iree_status_t begin_recording(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
-                                     iree_hal_command_buffer_t** out_command_buffer) {
-  local_device_t* local = (local_device_t*)device;
+static iree_status_t begin_recording(const single_t* single, iree_hal_command_buffer_t** out_command_buffer) {
+  local_device_t* local = (local_device_t*)single->device;
   hal_recorded_params_t params = {
       .mode = IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT | IREE_HAL_COMMAND_BUFFER_MODE_UNVALIDATED,
       .categories = IREE_HAL_COMMAND_CATEGORY_ANY,
-      .queue_affinity = queue_affinity,
+      .queue_affinity = single->queue_affinity,
       .block_size = 256,
       .home = &local->single_command_buffers,
       .host_allocator = local->base.host_allocator,
@@ -43,18 +70,22 @@ iree_status_t local_queue_fill(iree_hal_device_t* device, iree_hal_queue_affinit
                                const iree_hal_semaphore_list_t signal_semaphore_list, iree_hal_buffer_t* target_buffer,
                                iree_device_size_t target_offset, iree_device_size_t length, const void* pattern,
                                iree_host_size_t pattern_length, iree_hal_fill_flags_t flags) {
-  if (runs_here((local_device_t*)device, queue_affinity, wait_semaphore_list, length)) {
+  single_t single = {
+      device, queue_affinity, wait_semaphore_list, signal_semaphore_list, IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_FILL,
+      length};
+  hal_operation_t op;
+  if (begins_here(&single, &op)) {
     uint8_t* target = NULL;
     iree_status_t status = hal_buffer_pointer(target_buffer, &target);
     if (iree_status_is_ok(status)) hal_pattern_fill(target + target_offset, length, pattern, pattern_length);
-    local_queue_signal((local_device_t*)device, signal_semaphore_list, status);
+    hal_operation_signal(&op, status);
     return iree_ok_status();
   }
   iree_hal_command_buffer_t* command_buffer = NULL;
-  IREE_RETURN_IF_ERROR(begin_recording(device, queue_affinity, &command_buffer));
+  IREE_RETURN_IF_ERROR(begin_recording(&single, &command_buffer));
   iree_status_t status = iree_hal_command_buffer_fill_buffer(
       command_buffer, iree_hal_make_buffer_ref(target_buffer, target_offset, length), pattern, pattern_length, flags);
-  return submit_recorded(device, queue_affinity, wait_semaphore_list, signal_semaphore_list, status, command_buffer);
+  return submit_recorded(&single, status, command_buffer);
 }
 
 iree_status_t local_queue_update(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
@@ -64,15 +95,19 @@ iree_status_t local_queue_update(iree_hal_device_t* device, iree_hal_queue_affin
                                  iree_device_size_t target_offset, iree_device_size_t length,
                                  iree_hal_update_flags_t flags) {
   const uint8_t* source = (const uint8_t*)source_buffer + source_offset;
-  if (runs_here((local_device_t*)device, queue_affinity, wait_semaphore_list, length)) {
+  single_t single = {
+      device, queue_affinity, wait_semaphore_list, signal_semaphore_list, IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_UPDATE,
+      length};
+  hal_operation_t op;
+  if (begins_here(&single, &op)) {
     uint8_t* target = NULL;
     iree_status_t status = hal_buffer_pointer(target_buffer, &target);
     if (iree_status_is_ok(status) && length) memcpy(target + target_offset, source, length);
-    local_queue_signal((local_device_t*)device, signal_semaphore_list, status);
+    hal_operation_signal(&op, status);
     return iree_ok_status();
   }
   iree_hal_command_buffer_t* command_buffer = NULL;
-  IREE_RETURN_IF_ERROR(begin_recording(device, queue_affinity, &command_buffer));
+  IREE_RETURN_IF_ERROR(begin_recording(&single, &command_buffer));
   iree_status_t status = iree_ok_status();
   for (iree_device_size_t done = 0; done < length && iree_status_is_ok(status);) {
     iree_device_size_t part = iree_min(length - done, IREE_HAL_COMMAND_BUFFER_MAX_UPDATE_SIZE);
@@ -80,7 +115,7 @@ iree_status_t local_queue_update(iree_hal_device_t* device, iree_hal_queue_affin
     status = iree_hal_command_buffer_update_buffer(command_buffer, source, done, target, flags);
     done += part;
   }
-  return submit_recorded(device, queue_affinity, wait_semaphore_list, signal_semaphore_list, status, command_buffer);
+  return submit_recorded(&single, status, command_buffer);
 }
 
 iree_status_t local_queue_copy(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
@@ -89,20 +124,24 @@ iree_status_t local_queue_copy(iree_hal_device_t* device, iree_hal_queue_affinit
                                iree_device_size_t source_offset, iree_hal_buffer_t* target_buffer,
                                iree_device_size_t target_offset, iree_device_size_t length,
                                iree_hal_copy_flags_t flags) {
-  if (runs_here((local_device_t*)device, queue_affinity, wait_semaphore_list, length)) {
+  single_t single = {
+      device, queue_affinity, wait_semaphore_list, signal_semaphore_list, IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_COPY,
+      length};
+  hal_operation_t op;
+  if (begins_here(&single, &op)) {
     uint8_t *source = NULL, *target = NULL;
     iree_status_t status = hal_buffer_pointer(source_buffer, &source);
     if (iree_status_is_ok(status)) status = hal_buffer_pointer(target_buffer, &target);
     if (iree_status_is_ok(status)) memmove(target + target_offset, source + source_offset, length);
-    local_queue_signal((local_device_t*)device, signal_semaphore_list, status);
+    hal_operation_signal(&op, status);
     return iree_ok_status();
   }
   iree_hal_command_buffer_t* command_buffer = NULL;
-  IREE_RETURN_IF_ERROR(begin_recording(device, queue_affinity, &command_buffer));
+  IREE_RETURN_IF_ERROR(begin_recording(&single, &command_buffer));
   iree_status_t status = iree_hal_command_buffer_copy_buffer(
       command_buffer, iree_hal_make_buffer_ref(source_buffer, source_offset, length),
       iree_hal_make_buffer_ref(target_buffer, target_offset, length), flags);
-  return submit_recorded(device, queue_affinity, wait_semaphore_list, signal_semaphore_list, status, command_buffer);
+  return submit_recorded(&single, status, command_buffer);
 }
 
 // Ranges of direct references, as the validating form of recording would check them; resolves their lengths.
@@ -139,10 +178,13 @@ iree_status_t local_queue_dispatch(iree_hal_device_t* device, iree_hal_queue_aff
     resolved_config.workgroup_count_ref.length = 3 * sizeof(uint32_t);
     IREE_RETURN_IF_ERROR(check_refs(1, &resolved_config.workgroup_count_ref, &resolved_config.workgroup_count_ref));
   }
+  single_t single = {
+      device, queue_affinity, wait_semaphore_list, signal_semaphore_list, IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_DISPATCH,
+      0};
   iree_hal_command_buffer_t* command_buffer = NULL;
-  IREE_RETURN_IF_ERROR(begin_recording(device, queue_affinity, &command_buffer));
+  IREE_RETURN_IF_ERROR(begin_recording(&single, &command_buffer));
   iree_hal_buffer_ref_list_t resolved = {bindings.count, refs};
   iree_status_t status = iree_hal_command_buffer_dispatch(command_buffer, executable, function, resolved_config,
                                                           constants, resolved, flags);
-  return submit_recorded(device, queue_affinity, wait_semaphore_list, signal_semaphore_list, status, command_buffer);
+  return submit_recorded(&single, status, command_buffer);
 }

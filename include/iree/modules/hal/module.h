@@ -44,7 +44,7 @@ IREE_API_EXPORT iree_hal_module_device_policy_t iree_hal_module_device_policy_de
 enum iree_hal_module_flag_bits_t {
   IREE_HAL_MODULE_FLAG_NONE = 0u,
   IREE_HAL_MODULE_FLAG_SYNCHRONOUS = 1u << 0,  // accepted: programs say themselves when they wait
-  IREE_HAL_MODULE_FLAG_RETAIN_COMMAND_BUFFER_PROFILE_METADATA = 1u << 1,  // accepted: nothing profiles yet
+  IREE_HAL_MODULE_FLAG_RETAIN_COMMAND_BUFFER_PROFILE_METADATA = 1u << 1,  // accepted: it is always there
 };
 typedef uint32_t iree_hal_module_flags_t;
 

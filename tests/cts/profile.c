@@ -1,0 +1,241 @@
+// Profiles: what devices tell of what was done, and when they refuse to.
+#include "cts.h"
+#include "iree/hal/utils/profile_records.h"
+
+typedef struct told_t {
+  uint32_t begun, ended, chunks, truncated;
+  uint32_t queue_events[12];  // by type
+  uint32_t host_dispatches, host_operations, dispatches, functions, command_buffers, operations, regions;
+  uint32_t memory[13];  // by type
+  uint64_t submission;  // of the last event
+  uint32_t backwards;   // spans that end before they begin
+  uint64_t tiles;
+} told_t;
+
+static iree_status_t tell_begin(void* user_data, const iree_hal_profile_chunk_metadata_t* metadata) {
+  ++((told_t*)user_data)->begun;
+  return iree_ok_status();
+}
+
+static iree_status_t tell_end(void* user_data, const iree_hal_profile_chunk_metadata_t* metadata,
+                              iree_status_code_t session_status_code) {
+  ++((told_t*)user_data)->ended;
+  return iree_ok_status();
+}
+
+static void tell_record(told_t* told, iree_string_view_t content_type, iree_const_byte_span_t* payload) {
+  iree_const_byte_span_t trailing;
+#define IS(type) iree_string_view_equal(content_type, IREE_HAL_PROFILE_CONTENT_TYPE_##type)
+#define TAKE(record_t, record) \
+  record_t record;             \
+  CHECK_OK(iree_hal_profile_take_record(payload, sizeof(record), &record, &trailing))
+  if (IS(QUEUE_EVENTS)) {
+    TAKE(iree_hal_profile_queue_event_t, event);
+    assert_true(event.type < IREE_ARRAYSIZE(told->queue_events));
+    ++told->queue_events[event.type];
+    told->backwards += event.ready_host_time_ns < event.host_time_ns;
+    told->submission = event.submission_id;
+  } else if (IS(HOST_EXECUTION_EVENTS)) {
+    TAKE(iree_hal_profile_host_execution_event_t, event);
+    bool is_dispatch = event.executable_id != 0;
+    told->host_dispatches += is_dispatch;
+    told->host_operations += !is_dispatch;
+    told->tiles += event.tile_count;
+    told->backwards += event.end_host_time_ns < event.start_host_time_ns || event.start_host_time_ns <= 0;
+  } else if (IS(DISPATCH_EVENTS)) {
+    TAKE(iree_hal_profile_dispatch_event_t, event);
+    ++told->dispatches;
+    told->backwards += event.end_tick < event.start_tick || !event.start_tick;
+  } else if (IS(EXECUTABLE_FUNCTIONS)) {
+    TAKE(iree_hal_profile_executable_function_record_t, function);
+    assert_int_equal(trailing.data_length, function.name_length);
+    ++told->functions;
+  } else if (IS(COMMAND_BUFFERS)) {
+    TAKE(iree_hal_profile_command_buffer_record_t, command_buffer);
+    ++told->command_buffers;
+  } else if (IS(COMMAND_OPERATIONS)) {
+    TAKE(iree_hal_profile_command_operation_record_t, operation);
+    ++told->operations;
+  } else if (IS(COMMAND_REGION_EVENTS)) {
+    TAKE(iree_hal_profile_command_region_event_t, region);
+    ++told->regions;
+  } else if (IS(MEMORY_EVENTS)) {
+    TAKE(iree_hal_profile_memory_event_t, event);
+    assert_true(event.type < IREE_ARRAYSIZE(told->memory));
+    ++told->memory[event.type];
+  } else {
+    *payload = iree_const_byte_span_empty();
+  }
+#undef TAKE
+#undef IS
+}
+
+static iree_status_t tell(void* user_data, const iree_hal_profile_chunk_metadata_t* metadata,
+                          iree_host_size_t iovec_count, const iree_const_byte_span_t* iovecs) {
+  told_t* told = (told_t*)user_data;
+  ++told->chunks;
+  told->truncated += (metadata->flags & IREE_HAL_PROFILE_CHUNK_FLAG_TRUNCATED) != 0;
+  for (iree_host_size_t i = 0; i < iovec_count; ++i) {
+    iree_const_byte_span_t payload = iovecs[i];
+    while (payload.data_length) tell_record(told, metadata->content_type, &payload);
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t begin(told_t* told, iree_hal_device_profiling_data_families_t families, const char* pattern) {
+  memset(told, 0, sizeof(*told));
+  iree_hal_profile_sink_callbacks_t callbacks = {
+      .user_data = told, .begin_session = tell_begin, .write = tell, .end_session = tell_end};
+  iree_hal_device_profiling_options_t options = {.data_families = families};
+  if (pattern) {
+    options.capture_filter.flags = IREE_HAL_PROFILE_CAPTURE_FILTER_FLAG_EXECUTABLE_FUNCTION_PATTERN;
+    options.capture_filter.executable_function_pattern = iree_make_cstring_view(pattern);
+  }
+  CHECK_OK(iree_hal_profile_sink_create(callbacks, cts.host_allocator, &options.sink));
+  iree_status_t status = iree_hal_device_profiling_begin(cts.device, &options);
+  iree_hal_profile_sink_release(options.sink);
+  return status;
+}
+
+// For devices that tell anything.
+#define SKIP_UNLESS_PROFILED() \
+  if (!cts.executes || cts.is_gpu) skip()
+
+static const iree_hal_device_profiling_data_families_t everything =
+    IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_HOST_EXECUTION_EVENTS |
+    IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA | IREE_HAL_DEVICE_PROFILING_DATA_MEMORY_EVENTS |
+    IREE_HAL_DEVICE_PROFILING_DATA_COMMAND_REGION_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS |
+    IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS;
+
+// A command buffer of a fill and, behind a barrier, two dispatches.
+static iree_hal_command_buffer_t* record(iree_hal_buffer_t* buffer, uint32_t group_count) {
+  iree_hal_buffer_ref_t ref = cts_ref(buffer, 0, 64);
+  const uint32_t zero = 0;
+  iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 0);
+  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, ref, &zero, 4, IREE_HAL_FILL_FLAG_NONE));
+  cts_barrier(commands);
+  CHECK_OK(cts_dispatch(commands, CTS_ACCUMULATE, group_count, 0, NULL, 1, &ref));
+  CHECK_OK(cts_dispatch(commands, CTS_EMPTY, 1, 0, NULL, 0, NULL));
+  cts_end(commands);
+  return commands;
+}
+
+static void command_buffers(void** state) {
+  SKIP_UNLESS_PROFILED();
+  enum { GROUPS = 33, RUNS = 3 };
+  told_t told;
+  iree_hal_buffer_t* buffer = cts_buffer(64, 0);
+  iree_hal_command_buffer_t* commands = record(buffer, GROUPS);
+  CHECK_OK(begin(&told, everything, NULL));
+  for (int i = 0; i < RUNS; ++i) CHECK_OK(cts_execute(commands, 0, NULL));
+  CHECK_OK(iree_hal_device_profiling_flush(cts.device));
+  assert_int_equal(told.queue_events[IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_EXECUTE], RUNS);
+  CHECK_OK(cts_execute(commands, 0, NULL));
+  CHECK_OK(iree_hal_device_profiling_end(cts.device));
+  CHECK_OK(cts_execute(commands, 0, NULL));  // which nobody watches
+  assert_int_equal(told.begun, 1);
+  assert_int_equal(told.ended, 1);
+  assert_int_equal(told.truncated, 0);
+  assert_int_equal(told.backwards, 0);
+  assert_int_equal(told.queue_events[IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_EXECUTE], RUNS + 1);
+  assert_int_equal(told.submission, RUNS + 1);
+  assert_int_equal(told.command_buffers, 1);
+  assert_int_equal(told.operations, 4);
+  assert_int_equal(told.functions, iree_hal_executable_function_count(cts.executable));
+  assert_int_equal(told.host_dispatches, 2 * (RUNS + 1));
+  assert_int_equal(told.host_operations, RUNS + 1);
+  assert_int_equal(told.dispatches, 2 * (RUNS + 1));
+  assert_int_equal(told.regions, 2 * (RUNS + 1));
+  assert_int_equal(told.tiles, (GROUPS + 1) * (RUNS + 1));
+  iree_hal_command_buffer_release(commands);
+  iree_hal_buffer_release(buffer);
+}
+
+// Only what its name is asked for by has its dispatches told.
+static void filters(void** state) {
+  SKIP_UNLESS_PROFILED();
+  told_t told;
+  iree_hal_executable_function_info_t info;
+  CHECK_OK(
+      iree_hal_executable_function_info(cts.executable, iree_hal_executable_function_from_index(CTS_EMPTY), &info));
+  char name[64];
+  iree_string_view_to_cstring(info.name, name, sizeof(name));
+  iree_hal_buffer_t* buffer = cts_buffer(64, 0);
+  iree_hal_command_buffer_t* commands = record(buffer, 5);
+  CHECK_OK(begin(&told, everything, name));
+  CHECK_OK(cts_execute(commands, 0, NULL));
+  CHECK_OK(iree_hal_device_profiling_end(cts.device));
+  assert_int_equal(told.host_dispatches, 1);
+  assert_int_equal(told.dispatches, 1);
+  assert_int_equal(told.operations, 4);
+  iree_hal_command_buffer_release(commands);
+  iree_hal_buffer_release(buffer);
+}
+
+static void run_transfers(iree_hal_buffer_t* a, iree_hal_buffer_t* b, iree_hal_semaphore_t* semaphore) {
+  const uint32_t pattern = 7;
+  iree_hal_semaphore_list_t none = iree_hal_semaphore_list_empty();
+  CHECK_OK(iree_hal_device_queue_fill(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, none, CTS_POINT(semaphore, 1), a, 0, 256,
+                                      &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_copy(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, 1),
+                                      CTS_POINT(semaphore, 2), a, 0, b, 0, 256, IREE_HAL_COPY_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_update(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, 2),
+                                        CTS_POINT(semaphore, 3), &pattern, 0, b, 0, 4, IREE_HAL_UPDATE_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_barrier(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, 3),
+                                         CTS_POINT(semaphore, 4), IREE_HAL_EXECUTE_FLAG_NONE));
+}
+
+static void queue_operations(void** state) {
+  SKIP_UNLESS_PROFILED();
+  told_t told;
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+  CHECK_OK(begin(&told, everything, NULL));
+  iree_hal_semaphore_t* semaphore = cts_semaphore(0);
+  iree_hal_buffer_t *a = cts_buffer(256, 0), *b = cts_buffer(256, 0), *transient = NULL;
+  run_transfers(a, b, semaphore);
+  CHECK_OK(iree_hal_device_queue_alloca(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, 4),
+                                        CTS_POINT(semaphore, 5), NULL, params, 1024, IREE_HAL_ALLOCA_FLAG_NONE,
+                                        &transient));
+  CHECK_OK(iree_hal_device_queue_dealloca(cts.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(semaphore, 5),
+                                          CTS_POINT(semaphore, 6), transient, IREE_HAL_DEALLOCA_FLAG_NONE));
+  CHECK_OK(iree_hal_semaphore_wait(semaphore, 6, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  iree_hal_buffer_release(a);
+  iree_hal_buffer_release(b);
+  CHECK_OK(iree_hal_device_profiling_end(cts.device));
+  assert_int_equal(told.backwards, 0);
+  const iree_hal_profile_queue_event_type_t types[] = {
+      IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_FILL,    IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_COPY,
+      IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_UPDATE,  IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_BARRIER,
+      IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_ALLOCA,  IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_DEALLOCA,
+      IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_EXECUTE,
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(types); ++i) {
+    assert_int_equal(told.queue_events[types[i]], types[i] != IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_EXECUTE);
+  }
+  assert_int_equal(told.memory[IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_QUEUE_ALLOCA], 1);
+  assert_int_equal(told.memory[IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_QUEUE_DEALLOCA], 1);
+  assert_true(told.memory[IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_BUFFER_ALLOCATE] >= 2);
+  assert_true(told.memory[IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_BUFFER_FREE] >= 2);
+  iree_hal_buffer_release(transient);
+  iree_hal_semaphore_release(semaphore);
+}
+
+static void refusals(void** state) {
+  told_t told, other;
+  CHECK_CODE(UNIMPLEMENTED, begin(&told, IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS, NULL));
+  CHECK_CODE(INVALID_ARGUMENT, begin(&told, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES, NULL));
+  iree_hal_device_profiling_options_t options = {.data_families = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS};
+  CHECK_CODE(INVALID_ARGUMENT, iree_hal_device_profiling_begin(cts.device, &options));
+  CHECK_OK(iree_hal_device_profiling_flush(cts.device));
+  CHECK_OK(iree_hal_device_profiling_end(cts.device));
+  assert_int_equal(told.begun, 0);
+  SKIP_UNLESS_PROFILED();
+  CHECK_OK(begin(&told, IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS, NULL));
+  CHECK_CODE(FAILED_PRECONDITION, begin(&other, IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS, NULL));
+  CHECK_OK(iree_hal_device_profiling_end(cts.device));
+  assert_int_equal(other.begun, 0);
+  assert_int_equal(told.ended, 1);
+}
+
+CTS_RECORDING_SUITE(profile, cmocka_unit_test(command_buffers), cmocka_unit_test(filters),
+                    cmocka_unit_test(queue_operations), cmocka_unit_test(refusals));
