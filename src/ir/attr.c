@@ -75,7 +75,7 @@ const ir_attr_t* ir_attr_integer(ir_context_t* ctx, const ir_type_t* type, int64
   if (type->kind == IR_TYPE_INTEGER && type->width < 64) {
     uint32_t shift = 64 - type->width;
     value = type->width == 0 ? 0 : (int64_t)((uint64_t)value << shift) >> shift;
-    if (type->width == 1 || type->sign == IR_UNSIGNED) value &= (int64_t)(~0ull >> shift);
+    if ((type->width == 1 && type->sign != IR_SIGNED) || type->sign == IR_UNSIGNED) value &= (int64_t)(~0ull >> shift);
   }
   return attr_get(ctx, (ir_attr_t){.kind = IR_ATTR_INTEGER, .type = type, .integer = value}, false);
 }

@@ -14,7 +14,7 @@ int64_t ir_scalar_load_integer(const ir_type_t* t, const void* data) {
   uint32_t width = t->kind == IR_TYPE_INDEX ? 64 : t->width;
   if (width >= 64) return (int64_t)raw;
   if (width == 0) return 0;
-  if (width == 1) return raw & 1;
+  if (width == 1 && t->sign != IR_SIGNED) return raw & 1;
   uint32_t shift = 64 - width;
   return t->sign == IR_UNSIGNED ? (int64_t)(raw << shift >> shift) : (int64_t)(raw << shift) >> shift;
 }
@@ -47,7 +47,7 @@ void ir_scalar_store_integer(const ir_type_t* t, int64_t value, void* data) {
   if (t->kind == IR_TYPE_INTEGER && t->width == 1) value &= 1;
   size_t size = ir_type_bytes(t), known = size < sizeof(value) ? size : sizeof(value);
   memcpy(data, &value, known);
-  memset((char*)data + known, value < 0 ? 0xFF : 0, size - known);
+  memset((char*)data + known, value < 0 && t->sign != IR_UNSIGNED ? 0xFF : 0, size - known);
 }
 
 void ir_scalar_store_number(const ir_type_t* t, double value, void* data) {

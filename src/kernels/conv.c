@@ -10,14 +10,14 @@
 // left out when the kernel is built, so nothing is padded and nothing is tested while it runs. A 1x1 convolution
 // without stride is one long row. Depthwise convolution is the same with vectors of x instead of numbers. A dilated
 // input (transposed convolution) is done phase by phase: columns that read the same taps. Where an image's width is
-// known at run time only, a tile at its edges first copies what it reads of a block of channels, zeros where nothing
-// is, to a window of its own; where channels are not together in memory it tests each tap instead.
+// known at run time only, tiles are whole too: the last one ends with the row, and does what it shares with the one
+// before again. The few of their taps that may be outside, at the edges of a row, are tested.
 #include <assert.h>
 #include <string.h>
 
 #include "kernels/conv_plan.h"
 
-enum { WANTED_GROUPS = 8, UNROLLED_TAPS = 12, MAX_EDGES = 96, MAX_WINDOW = 4096 };
+enum { WANTED_GROUPS = 8, UNROLLED_TAPS = 12, MAX_EDGES = 96 };
 
 bool strategy_conv_matches(const dispatch_t* d) {
   conv_plan_t p;
@@ -37,8 +37,8 @@ typedef struct conv_tile_t {
   linear_t column;  // first output column, of those of the phase
   int64_t pixels;
   int64_t fixed;  // the column when it is known (edges), or -1: no tap is outside, but where `tested`
-  bool tested;    // taps, and last pixels, may be outside
-  bool copied;    // tested when the window is filled, not for each tap
+  bool tested;    // in a row of run-time width: taps may be outside
+  bool partial;   // and last pixels too
 } conv_tile_t;
 
 // An input column that may be outside: `at` is the nearest one inside.
@@ -50,7 +50,7 @@ typedef struct conv_edge_t {
 typedef struct taps_t {
   conv_plan_t* p;
   const conv_tile_t* t;
-  linear_t channel, inner;                                 // input channel within the group, within the window
+  linear_t channel;                                        // input channel within the group
   linear_t tap[GRAPH_MAX_SPATIAL], at[GRAPH_MAX_SPATIAL];  // kernel and input coordinate of each outer dimension
   conv_edge_t edges[MAX_EDGES];                            // of a tested tile, made before its loops
   uint32_t edge_count;
@@ -60,6 +60,19 @@ static bool tap_inside(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int6
   if (t->fixed < 0) return true;
   int64_t x = (t->fixed + pixel) * t->phase.stride + t->phase.offset + tap * t->phase.offset_step;
   return x >= 0 && x < conv_columns(p)->in;
+}
+
+// Whether it has to be seen at run time that a tap is inside. The last column of a row reads at most the padding above.
+static bool tap_is_tested(conv_plan_t* p, const conv_tile_t* t, int64_t pixel, int64_t tap) {
+  const conv_phase_t* phase = &t->phase;
+  if (!t->tested || t->partial) return t->tested;
+  int64_t left = (t->pixels - 1 - pixel) * phase->stride + (phase->count - 1 - tap) * phase->offset_step;
+  return pixel * phase->stride + phase->offset + tap * phase->offset_step < 0 || conv_columns(p)->over > left;
+}
+
+// The same of any tap.
+static bool pixel_is_tested(conv_plan_t* p, const conv_tile_t* t, int64_t pixel) {
+  return tap_is_tested(p, t, pixel, 0) || tap_is_tested(p, t, pixel, t->phase.count - 1);
 }
 
 // Whether a tile's taps are all the same: inside, or tested one by one.
@@ -133,9 +146,10 @@ static linear_t input_column(taps_t* v, int64_t pixel, linear_t tap) {
 // Edges of all taps, where their number is small; else they are made where they are needed.
 static void make_edges(taps_t* v) {
   const conv_phase_t* phase = &v->t->phase;
-  if (!v->t->tested || v->t->copied || phase->count > UNROLLED_TAPS) return;
+  if (!v->t->tested || phase->count > UNROLLED_TAPS) return;
   for (int64_t pixel = 0; pixel < v->t->pixels; ++pixel) {
     for (int64_t tap = 0; tap < phase->count; ++tap) {
+      if (!tap_is_tested(v->p, v->t, pixel, tap)) continue;
       linear_t column = input_column(v, pixel, linear_constant(tap));
       if (v->edge_count == MAX_EDGES || find_edge(v, column.constant)) continue;
       v->edges[v->edge_count++] = make_edge(v, column);
@@ -158,58 +172,19 @@ static ir_value_t* inside_or_zero(conv_plan_t* p, const conv_edge_t* edge, ir_va
   return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, edge->inside, kernel_lanes(value)), value, zero);
 }
 
-// Columns that a tile of so many pixels reads.
-static int64_t window_columns(const conv_phase_t* phase, int64_t pixels) {
-  return (pixels - 1) * phase->stride + (phase->count - 1) * phase->offset_step + 1;
-}
-
-// Copies what a tile reads of the kernel row and block of channels at work.
-static void fill_window(taps_t* v) {
-  conv_plan_t* p = v->p;
-  kernel_build_t* k = &p->d->k;
-  linear_t at[GRAPH_MAX_RANK], first = input_column(v, 0, linear_constant(0)), to;
-  kernel_loop_t loop = kernel_loop_constant(k, 0, window_columns(&v->t->phase, v->t->pixels), 1, NULL, 0);
-  conv_edge_t edge = make_edge(v, linear_add(k, first, linear_value(loop.index)));
-  at[p->x_batch] = p->image;
-  for (uint32_t i = 0; i < p->outer; ++i) at[p->sweeps[i].x_axis] = v->at[i];
-  at[conv_columns(p)->x_axis] = linear_value(edge.at);
-  int64_t lanes = p->x_block % p->lanes ? 1 : p->lanes;
-  for (int64_t i = 0; i < p->x_block; i += lanes) {
-    linear_t* channel = &at[p->x_channel];
-    *channel = input_channel(v, 0);
-    channel->constant += i;
-    channel->lane = lanes > 1;
-    k->lanes = lanes;
-    ir_value_t* value = widened(p, eval_at(k, ir_operand(p->op, 0), at));
-    k->lanes = 1;
-    to = linear_scale(k, linear_value(loop.index), p->x_block);
-    to.constant += i;
-    kernel_store(&k->b, inside_or_zero(p, &edge, value), p->window, linear_scalar(k, &to));
-  }
-  kernel_for_end(&k->b, &loop, NULL, 0);
-}
-
-static ir_value_t* load_window(taps_t* v, int64_t pixel, linear_t tap) {
-  conv_plan_t* p = v->p;
-  kernel_build_t* k = &p->d->k;
-  linear_t at = linear_scale(k, tap, v->t->phase.offset_step * p->x_block);
-  at = linear_add(k, at, v->inner);
-  at.constant += pixel * v->t->phase.stride * p->x_block;
-  return kernel_splat(&k->b, kernel_load(&k->b, p->window, linear_scalar(k, &at), 1), p->lanes);
-}
-
 static ir_value_t* load_input(taps_t* v, int64_t pixel, linear_t tap, int64_t vector) {
   conv_plan_t* p = v->p;
   kernel_build_t* k = &p->d->k;
-  if (v->t->copied) return load_window(v, pixel, tap);
   linear_t at[GRAPH_MAX_RANK], column = input_column(v, pixel, tap);
-  int64_t constant;
-  conv_edge_t edge = {0}, *known = linear_is_constant(&tap, &constant) ? find_edge(v, column.constant) : NULL;
-  if (v->t->tested) edge = known ? *known : make_edge(v, column);
+  int64_t number;
+  bool is_known = linear_is_constant(&tap, &number);
+  bool tested = is_known ? tap_is_tested(p, v->t, pixel, number) : pixel_is_tested(p, v->t, pixel);
+  conv_edge_t edge = {0}, *made = tested && is_known ? find_edge(v, column.constant) : NULL;
+  if (tested) edge = made ? *made : make_edge(v, column);
   at[p->x_batch] = p->image;
   at[p->x_channel] = input_channel(v, vector);
   for (uint32_t i = 0; i < p->outer; ++i) at[p->sweeps[i].x_axis] = v->at[i];
-  at[conv_columns(p)->x_axis] = v->t->tested ? linear_value(edge.at) : column;
+  at[conv_columns(p)->x_axis] = tested ? linear_value(edge.at) : column;
   if (p->depthwise) {
     k->lanes = p->lanes;
     if (!p->x_block && p->part_count[vector]) k->mask = p->parts[vector][0].mask;
@@ -218,7 +193,7 @@ static ir_value_t* load_input(taps_t* v, int64_t pixel, linear_t tap, int64_t ve
   ir_value_t* value = p->word > 1 ? eval_words(k, x, at, 1) : widened(p, eval_at(k, x, at));
   k->lanes = 1;
   k->mask = NULL;
-  if (v->t->tested) value = inside_or_zero(p, &edge, value);
+  if (tested) value = inside_or_zero(p, &edge, value);
   return kernel_splat(&k->b, value, p->lanes);
 }
 
@@ -284,7 +259,7 @@ static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, 
   ir_value_t *zero = kernel_index(&k->b, 0), *inner_end = kernel_index(&k->b, inner);
   for (uint32_t i = 0; i < p->outer; ++i) rows[i] = conv_find_rows(p, i);
   make_edges(&n.taps);
-  if (t->tested) {  // nothing is read of rows without columns
+  if (pixel_is_tested(p, t, 0) || pixel_is_tested(p, t, t->pixels - 1)) {  // nothing is read of rows without columns
     ir_value_t* any =
         kernel_binary(&k->b, SCALAR_min, extent_value(k, &conv_columns(p)->in_size), kernel_index(&k->b, 1));
     int64_t constant;
@@ -303,11 +278,7 @@ static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, 
     inner_end = kernel_index(&k->b, channels);
   }
   for (uint32_t i = 0; i < p->outer; ++i) open_rows(p, &n, &rows[i], i, acc, count);
-  if (t->copied) fill_window(&n.taps);
-  if (inner > 1) {
-    n.taps.inner = open_loop(p, &n, zero, inner_end, acc, count);
-    n.taps.channel = linear_add(k, n.taps.channel, n.taps.inner);
-  }
+  if (inner > 1) n.taps.channel = linear_add(k, n.taps.channel, open_loop(p, &n, zero, inner_end, acc, count));
   if (t->phase.count > UNROLLED_TAPS && taps_alike(p, t)) {
     multiply_tap(&n.taps, open_loop(p, &n, zero, kernel_index(&k->b, t->phase.count), acc, count), -1, acc);
   } else {
@@ -330,7 +301,7 @@ static void store_pixel(conv_plan_t* p, const conv_tile_t* t, linear_t pixel, in
   column.constant += t->phase.first;
   at[conv_columns(p)->y_axis] = column;
   kernel_branch_t branch = {0};
-  if (t->tested) {
+  if (t->partial) {
     ir_value_t* inside = linear_scalar(k, &column);
     inside = kernel_binary(&k->b, SCALAR_lt, inside, extent_value(k, &conv_columns(p)->out_size));
     branch = kernel_if_begin(&k->b, inside, NULL, 0);
@@ -417,24 +388,19 @@ static void fixed_tile(conv_plan_t* p, const conv_phase_t* phase, int64_t column
   build_tile(p, &t);
 }
 
-// Tiles of columns from `lower` on: those that end before `limit`, or, tested, those that begin there. Gives the column
-// behind them.
-static ir_value_t* build_columns(conv_plan_t* p, conv_tile_t t, ir_value_t* lower, ir_value_t* limit) {
+// Tiles of columns from `lower` up to `upper`; the last one begins where it still ends with `end`, unless partial.
+static void build_columns(conv_plan_t* p, conv_tile_t t, ir_value_t* lower, ir_value_t* upper, ir_value_t* end) {
   kernel_build_t* k = &p->d->k;
-  ir_value_t* end = kernel_binary(&k->b, SCALAR_max, lower, limit);
-  if (t.pixels > 1 && !t.tested) {
-    ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, end, lower);
-    ir_value_t* rest = kernel_binary(&k->b, SCALAR_remu, length, kernel_index(&k->b, t.pixels));
-    end = kernel_binary(&k->b, SCALAR_sub, end, rest);
+  kernel_loop_t loop = kernel_loop_begin(k, lower, upper, t.pixels, NULL, 0);
+  ir_value_t* column = loop.index;
+  if (!t.partial && t.pixels > 1) {
+    column = kernel_binary(&k->b, SCALAR_min, column, kernel_add_const(&k->b, end, -t.pixels));
+    index_set_facts(k, column, 0, INT32_MAX, 1);
   }
-  int64_t constant;
-  if (!kernel_constant_index(end, &constant)) index_set_facts(k, end, 0, INT32_MAX, 1);
-  kernel_loop_t loop = kernel_loop_begin(k, lower, end, t.pixels, NULL, 0);
-  t.column = linear_value(loop.index);
+  t.column = linear_value(column);
   t.fixed = -1;
   build_tile(p, &t);
   kernel_for_end(&k->b, &loop, NULL, 0);
-  return end;
 }
 
 // ceil(x / d) for x that may be negative: then 0.
@@ -444,74 +410,52 @@ static ir_value_t* ceil_index(kernel_build_t* k, linear_t x, int64_t d) {
   return d > 1 ? kernel_binary(&k->b, SCALAR_divu, v, kernel_index(&k->b, d)) : v;
 }
 
-// Whether tiles at the edges of a phase copy what they read.
-static bool copies_edges(const conv_plan_t* p, const conv_phase_t* phase) {
-  return !p->merged && !p->depthwise && p->word == 1 && inner_channels(p) == p->x_block && p->x_block > 1 &&
-         phase->count > 0 && window_columns(phase, p->pixels) * p->x_block <= MAX_WINDOW;
+// `value`, of a row's columns.
+static ir_value_t* as_column(kernel_build_t* k, ir_value_t* value) {
+  int64_t constant;
+  if (!kernel_constant_index(value, &constant)) index_set_facts(k, value, 0, INT32_MAX, 1);
+  return value;
 }
 
-// Tiles of a row of run-time width, all as wide as the first but one that need not be: those that read nothing outside
-// as they are, the others from a copy.
-static void build_copied_row(conv_plan_t* p, const conv_phase_t* phase, int64_t first, ir_value_t* end,
-                             ir_value_t* width) {
-  kernel_build_t* k = &p->d->k;
-  int64_t half = conv_ceil_div(p->pixels, 2);
-  kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), width, p->pixels, NULL, 0);
-  conv_tile_t t = {.phase = *phase, .pixels = p->pixels, .column = linear_value(loop.index), .fixed = -1};
-  ir_value_t* behind = kernel_add_const(&k->b, loop.index, p->pixels);
-  ir_value_t* inside = kernel_binary(&k->b, SCALAR_le, behind, end);
-  if (first > 0) {
-    ir_value_t* after = kernel_binary(&k->b, SCALAR_ge, loop.index, kernel_index(&k->b, first));
-    inside = kernel_binary(&k->b, SCALAR_and, inside, after);
-  }
-  kernel_branch_t branch = kernel_if_begin(&k->b, inside, NULL, 0);
-  build_tile(p, &t);
-  kernel_if_else(&k->b, &branch, NULL, 0);
-  t.tested = t.copied = true;
-  ir_value_t* left = kernel_binary(&k->b, SCALAR_sub, width, loop.index);
-  ir_value_t* many = kernel_binary(&k->b, SCALAR_gt, left, kernel_index(&k->b, half));
-  kernel_branch_t wide = kernel_if_begin(&k->b, many, NULL, 0);
-  build_tile(p, &t);
-  kernel_if_else(&k->b, &wide, NULL, 0);
-  t.pixels = half;
-  build_tile(p, &t);
-  kernel_if_end(&k->b, &wide, NULL, 0);
-  kernel_if_end(&k->b, &branch, NULL, 0);
-  kernel_for_end(&k->b, &loop, NULL, 0);
+// How far tiles of so many pixels go from `at` on, of columns up to `end`: as far as they fit; with the last of them
+// beyond that when more than `most_left` columns would be left. Nothing where not even one fits.
+static ir_value_t* tiles_end(kernel_build_t* k, ir_value_t* at, ir_value_t* end, int64_t pixels, int64_t most_left,
+                             ir_value_t* columns) {
+  ir_value_t *span = kernel_binary(&k->b, SCALAR_sub, end, at), *size = kernel_index(&k->b, pixels);
+  ir_value_t* rest = kernel_binary(&k->b, SCALAR_remu, span, size);
+  ir_value_t* more = kernel_binary(&k->b, SCALAR_gt, rest, kernel_index(&k->b, most_left));
+  ir_value_t* whole = kernel_binary(&k->b, SCALAR_sub, end, rest);
+  ir_value_t* fits = kernel_binary(&k->b, SCALAR_ge, columns, size);
+  whole = kernel_ternary(&k->b, SCALAR_select, more, end, whole);
+  return as_column(k, kernel_ternary(&k->b, SCALAR_select, fits, whole, at));
 }
 
-// One output row of run-time width: the columns whose taps may be outside on the left, tiles, and what is left.
-// Of a merged image it is this workgroup's part of them.
+// One output row of run-time width: tiles, at its end one of half the size when that is enough, and for rows that are
+// shorter than that small ones that test everything. Of a merged image it is this workgroup's part of them.
 static void build_any_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t* share_id, int64_t shares) {
   kernel_build_t* k = &p->d->k;
-  const conv_sweep_t* s = conv_columns(p);
-  int64_t first = phase->offset < 0 ? conv_ceil_div(-phase->offset, phase->stride) : 0;
-  linear_t columns = linear_value(extent_value(k, &s->out_size)), inside = linear_value(extent_value(k, &s->in_size));
-  columns.constant -= phase->first;
-  inside.constant -= last_offset(phase);  // column * stride + offset < in
-  ir_value_t *width = ceil_index(k, columns, phase->period), *zero = kernel_index(&k->b, 0), *at = zero;
-  ir_value_t* end = kernel_binary(&k->b, SCALAR_min, ceil_index(k, inside, phase->stride), width);
-  if (copies_edges(p, phase)) {
-    build_copied_row(p, phase, first, end, width);
-    return;
-  }
+  linear_t all = linear_value(extent_value(k, &conv_columns(p)->out_size));
+  all.constant -= phase->first;
+  ir_value_t *end = as_column(k, ceil_index(k, all, phase->period)), *at = kernel_index(&k->b, 0), *columns = end;
   if (share_id) {
-    linear_t tiles = linear_value(width);
-    ir_value_t* chunk = kernel_mul_const(&k->b, ceil_index(k, tiles, shares * p->pixels), p->pixels);
-    at = kernel_binary(&k->b, SCALAR_min, kernel_binary(&k->b, SCALAR_mul, share_id, chunk), width);
-    width = kernel_binary(&k->b, SCALAR_min, kernel_add(&k->b, at, chunk), width);
-    end = kernel_binary(&k->b, SCALAR_min, end, width);
-    index_set_facts(k, at, 0, INT32_MAX, 1);
+    ir_value_t* chunk = kernel_mul_const(&k->b, ceil_index(k, linear_value(end), shares * p->pixels), p->pixels);
+    at = as_column(k, kernel_binary(&k->b, SCALAR_min, kernel_binary(&k->b, SCALAR_mul, share_id, chunk), end));
+    end = as_column(k, kernel_binary(&k->b, SCALAR_min, kernel_add(&k->b, at, chunk), end));
+    columns = as_column(k, kernel_binary(&k->b, SCALAR_sub, end, at));
   }
-  conv_tile_t low = {.phase = *phase, .pixels = p->vectors == 1 ? 8 : p->vectors <= 3 ? 4 : 2, .tested = true};
-  if (low.pixels > p->pixels) low.pixels = p->pixels;
-  if (first > 0) {
-    at = kernel_index(&k->b, conv_ceil_div(first, low.pixels) * low.pixels);
-    build_columns(p, low, zero, kernel_binary(&k->b, SCALAR_min, at, width));
+  conv_tile_t t = {.phase = *phase, .pixels = p->pixels, .tested = true};
+  int64_t half = conv_ceil_div(p->pixels, 2), small = p->vectors == 1 ? 8 : p->vectors <= 3 ? 4 : 2;
+  if (half < p->pixels) {
+    ir_value_t* next = tiles_end(k, at, end, p->pixels, half, columns);
+    build_columns(p, t, at, next, end);
+    at = next, t.pixels = half;
   }
-  at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = p->pixels}, at, end);
-  if (low.pixels < p->pixels) at = build_columns(p, (conv_tile_t){.phase = *phase, .pixels = low.pixels}, at, end);
-  build_columns(p, low, at, width);
+  ir_value_t* next = tiles_end(k, at, end, t.pixels, 0, columns);
+  build_columns(p, t, at, next, end);
+  if (t.pixels == 1) return;
+  t.partial = true;
+  if (small < t.pixels) t.pixels = small;
+  build_columns(p, t, next, end, end);
 }
 
 // This workgroup's part of tiles first .. last-1, of `shares`.
@@ -655,18 +599,6 @@ static void plan_parts(conv_plan_t* p, int64_t* block_parts, int64_t* row_parts)
   *row_parts = share_row ? parts : conv_ceil_div(count, conv_ceil_div(count, parts));
 }
 
-// Memory for the window of a tile, if any phase has one.
-static void make_window(conv_plan_t* p) {
-  const conv_sweep_t* s = conv_columns(p);
-  int64_t most = 0;
-  for (int64_t i = 0; any_width(p) && i < conv_period(s); ++i) {
-    conv_phase_t phase = conv_phase(s, i);
-    int64_t size = window_columns(&phase, p->pixels) * p->x_block;
-    if (copies_edges(p, &phase) && size > most) most = size;
-  }
-  if (most) p->window = kernel_alloc(&p->d->k.b, p->accumulator, most, IR_SPACE_PRIVATE);
-}
-
 void strategy_conv_build(dispatch_t* d) {
   kernel_build_t* k = &d->k;
   conv_plan_t p;
@@ -678,7 +610,6 @@ void strategy_conv_build(dispatch_t* d) {
   if (epilogue_is_long(d)) {
     p.spill = kernel_alloc(&k->b, p.accumulator, CONV_MAX_ACCUMULATORS * p.lanes, IR_SPACE_PRIVATE);
   }
-  make_window(&p);
   bool dynamic = p.images == IR_DYNAMIC;
   int64_t blocks = p.groups * p.blocks, block_parts, row_parts;
   plan_parts(&p, &block_parts, &row_parts);

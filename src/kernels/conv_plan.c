@@ -73,6 +73,7 @@ static void read_sweeps(conv_plan_t* p) {
     s->kernel = w->dims[axis_of(c->w_layout, digit)];
     s->stride = c->strides[i], s->pad_low = c->pad_low[i];
     s->w_dilation = c->w_dilation[i], s->x_dilation = c->x_dilation[i];
+    s->over = c->pad_high[i] > 0 ? c->pad_high[i] / s->x_dilation : 0;
     s->in = x->dims[s->x_axis], s->out = y->dims[s->y_axis];
   }
 }

@@ -12,6 +12,7 @@ enum { CONV_MAX_ACCUMULATORS = 32, CONV_MAX_VECTORS = 8, CONV_WORD = 4 };
 typedef struct conv_sweep_t {
   int32_t x_axis, y_axis;
   int64_t kernel, stride, w_dilation, x_dilation, pad_low;
+  int64_t over;     // input positions that are read behind the last one, at most
   int64_t in, out;  // IR_DYNAMIC: the extents
   extent_t in_size, out_size;
 } conv_sweep_t;
@@ -47,7 +48,6 @@ typedef struct conv_plan_t {
   int64_t pixels;   // of a tile
   const ir_type_t* accumulator;
   ir_value_t* spill;                                           // one tile in memory, for long epilogues, or NULL
-  ir_value_t* window;                                          // a tile's input of a block of channels, or NULL
   linear_t image, group, block_index, row[GRAPH_MAX_SPATIAL];  // of the output at work
   linear_t channel;                                            // first of the block
   conv_part_t parts[CONV_MAX_VECTORS][2];

@@ -114,7 +114,7 @@ static bool floats;  // in the program at work: sums may be made in any order
 static bool accepts(const ir_op_t* func) {
   int64_t sizes[GRAPH_MAX_RANK] = {0};
   const ir_attr_t* attr = ir_op_attr(func, "test.sizes");
-  if (!ir_is(func, FUNC_FUNC) || func->next) return false;
+  if (!ir_is(func, FUNC_FUNC) || func->next || ir_op_attr(func, "sym_visibility")) return false;
   if (attr && (attr->kind != IR_ATTR_DENSE_ARRAY || attr->count > GRAPH_MAX_RANK)) return false;
   if (attr) ir_attr_ints(attr, sizes, GRAPH_MAX_RANK);
   for (int i = 0; i < GRAPH_MAX_RANK; ++i) {
