@@ -430,8 +430,8 @@ static ir_value_t* tiles_end(kernel_build_t* k, ir_value_t* at, ir_value_t* end,
   return as_column(k, kernel_ternary(&k->b, SCALAR_select, fits, whole, at));
 }
 
-// One output row of run-time width: tiles, at its end one of half the size when that is enough, and for rows that are
-// shorter than that small ones that test everything. Of a merged image it is this workgroup's part of them.
+// One output row of run-time width: tiles, at its end some of half and of a quarter of the size, and for rows that are
+// shorter than that one which tests everything. Of a merged image it is this workgroup's part of them.
 static void build_any_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t* share_id, int64_t shares) {
   kernel_build_t* k = &p->d->k;
   linear_t all = linear_value(extent_value(k, &conv_columns(p)->out_size));
@@ -444,18 +444,18 @@ static void build_any_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t*
     columns = as_column(k, kernel_binary(&k->b, SCALAR_sub, end, at));
   }
   conv_tile_t t = {.phase = *phase, .pixels = p->pixels, .tested = true};
-  int64_t half = conv_ceil_div(p->pixels, 2), small = p->vectors == 1 ? 8 : p->vectors <= 3 ? 4 : 2;
-  if (half < p->pixels) {
-    ir_value_t* next = tiles_end(k, at, end, p->pixels, half, columns);
+  int64_t half = conv_ceil_div(p->pixels, 2), quarter = conv_ceil_div(half, 2);
+  const int64_t pixels[] = {p->pixels, half, quarter}, most_left[] = {half + quarter, quarter, 0};
+  for (int i = p->pixels == half; i < 3; ++i) {
+    if (i == 1 && half == quarter) continue;
+    t.pixels = pixels[i];
+    ir_value_t* next = tiles_end(k, at, end, t.pixels, most_left[i], columns);
     build_columns(p, t, at, next, end);
-    at = next, t.pixels = half;
+    at = next;
   }
-  ir_value_t* next = tiles_end(k, at, end, t.pixels, 0, columns);
-  build_columns(p, t, at, next, end);
   if (t.pixels == 1) return;
   t.partial = true;
-  if (small < t.pixels) t.pixels = small;
-  build_columns(p, t, next, end, end);
+  build_columns(p, t, at, end, end);
 }
 
 // This workgroup's part of tiles first .. last-1, of `shares`.

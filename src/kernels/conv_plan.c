@@ -194,12 +194,15 @@ static bool image_is_row(const conv_plan_t* p) {
 static void plan_tile(conv_plan_t* p) {
   const device_info_t* device = p->d->device;
   const conv_sweep_t* s = conv_columns(p);
+  bool any_width = s->in == IR_DYNAMIC || s->out == IR_DYNAMIC;
   p->accumulator = eval_accumulator(p->d->ctx, p->op->results[0].type->element);
   p->lanes = device->vector_bytes / ir_type_bytes(p->accumulator);
   while (p->block % p->lanes) p->lanes /= 2;
   p->vectors = p->block / p->lanes;
   while (p->vectors > CONV_MAX_VECTORS) p->lanes *= 2, p->vectors /= 2;
-  int64_t most = (device->vector_registers - p->vectors - (p->depthwise ? 0 : 1)) / p->vectors;
+  int64_t registers = device->vector_registers - p->vectors - (p->depthwise ? 0 : 1);
+  if (any_width) registers -= device->vector_registers / 8;  // what tests of taps need beside
+  int64_t most = registers / p->vectors;
   if (p->depthwise && most > 8) most = 8;
   if (most > 28) most = 28;
   if (most < 1) most = 1;
