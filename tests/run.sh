@@ -63,11 +63,13 @@ operators() {
   return $bad
 }
 
-# JAX's programs through the plugin, against JAX's own CPU, and what else JAX asks of it.
+# JAX's programs through the plugin, and 400 of the cases that its package has for its primitives, against JAX's own
+# CPU; and what else JAX asks of it.
 jax() {
   local parts=$logs/jax-parts bad=0
   {
     JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt $python tests/pjrt/compare.py --every 5 || bad=1
+    JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt $python tests/pjrt/compare.py --harnesses 400 || bad=1
     JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax $python tests/pjrt/features_test.py || bad=1
   } >"$parts" 2>&1
   add_up "$parts"

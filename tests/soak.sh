@@ -3,7 +3,7 @@
 #
 # Steps, in order: see the list at the end. A step is a function here that prints 'N passed, N failed' at its end, or
 # whose exit code counts. What is of a step's length is in a variable: OOM_SAMPLES, RANDOM_GRAPHS, STRESS_CALLS,
-# SWEEP_COUNT, CROSSING_SUBMISSIONS. Random graphs that fail are kept in BUILD/random-graphs.
+# SWEEP_COUNT, CROSSING_SUBMISSIONS, JAX_HARNESSES, JAX_EVERY. Random graphs that fail are kept in BUILD/random-graphs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/steps.sh
@@ -105,7 +105,8 @@ ptxas() {
   $python tests/target/run_ptxas.py --build "$build" --all
 }
 
-# All of JAX's programs, and some on the other devices.
+# All of JAX's programs, and some on the other devices; JAX_HARNESSES of its own cases of primitives; and, where
+# JAX_CHECKOUT is its repository, one in JAX_EVERY of its own tests.
 jax() {
   local parts=$logs/jax-parts bad=0 gpu
   local compare="$python tests/pjrt/compare.py"
@@ -113,6 +114,11 @@ jax() {
   {
     $compare || bad=1
     IREE_PJRT_DEVICE=local-sync $compare --every 7 || bad=1
+    $compare --harnesses "${JAX_HARNESSES:-1500}" --seed 1 || bad=1
+    $python tests/pjrt/features_test.py || bad=1
+    if [ -n "${JAX_CHECKOUT:-}" ]; then
+      $python tests/pjrt/suite.py "$JAX_CHECKOUT" --every "${JAX_EVERY:-20}" || bad=1
+    fi
     for gpu in amdgpu:gfx1100 hip:gfx942 cuda:sm_80; do
       IREE_PJRT_DEVICE=${gpu%:*} "$build/tools/iree-softgpu" --target="${gpu#*:}" -- $compare --every 9 || bad=1
     done

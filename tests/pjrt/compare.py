@@ -1,6 +1,9 @@
 """Runs programs.py on iree and on JAX's own CPU, and compares.
 
     JAX_PLATFORMS=iree,cpu PYTHONPATH=build/jax:tests/pjrt python tests/pjrt/compare.py [--every N] [--only TEXT]
+
+With --harnesses N it runs N of the cases that JAX tests its primitives with (jax._src.internal_test_util; 0: all),
+chosen by --seed, instead.
 """
 
 import argparse
@@ -39,7 +42,8 @@ def difference(ours, theirs):
     return None
 
 
-def check(area, name, function, args):
+def check(function, args, unique=None):
+    """What is wrong; `unique` is what of the results can be compared."""
     try:
         wanted = run("cpu", function, args)
     except Exception:  # noqa: BLE001  what JAX itself refuses is no case
@@ -48,6 +52,8 @@ def check(area, name, function, args):
         got = run("iree", function, args)
     except Exception as error:  # noqa: BLE001  every failure is a case's
         return "".join(traceback.format_exception_only(error)).strip()
+    if unique:
+        got, wanted = unique(jax.tree.leaves(got)), unique(jax.tree.leaves(wanted))
     return difference(got, wanted)
 
 
@@ -55,12 +61,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="only every n-th program")
     parser.add_argument("--only", default="", help="only programs whose area.name has this text")
+    parser.add_argument("--harnesses", type=int, help="how many of JAX's own cases")
+    parser.add_argument("--seed", type=int, default=0, help="that chooses them")
     arguments = parser.parse_args()
     passed = failed = 0
-    for area, name, function, args in programs.PROGRAMS[:: arguments.every]:
+    cases, unique = programs.PROGRAMS[:: arguments.every], {}
+    if arguments.harnesses is not None:
+        import harnesses  # needs what JAX's tests need
+
+        cases, unique = harnesses.sample(arguments.harnesses, arguments.seed), harnesses.UNIQUE
+    for area, name, function, args in cases:
         if arguments.only not in f"{area}.{name}":
             continue
-        problem = check(area, name, function, args)
+        problem = check(function, args, unique.get(area))
         passed, failed = passed + (problem is None), failed + (problem is not None)
         if problem:
             print(f"FAILED {area}.{name}: {problem}")

@@ -216,9 +216,9 @@ static ir_value_t* diagonal_of(lower_op_t* n, ir_value_t* x, int64_t shift) {
                        "add");
 }
 
-// A matrix of one row has its form.
+// A matrix of one row has its form; as a Hermitian one it is real.
 static bool lower_sytrd_one(lower_op_t* n, matrix_t a) {
-  n->out[0] = result(a);
+  n->out[0] = (lower_value_t){.v = a.re, .im = a.im ? lower_number_like(n, a.im, 0) : NULL};
   n->out[1].v = diagonal_of(n, a.re, 0);
   n->out[2] = nothing(n, 2);
   n->out[3] = nothing(n, 3);
@@ -369,6 +369,15 @@ static bool check_results(lower_op_t* n) {
   return true;
 }
 
+// Matrices without rows and columns, or none of them: what they become has no elements, or says that nothing failed.
+static bool is_empty(const lower_op_t* n) {
+  const ir_type_t* type = n->op->operand_count && n->in[0] ? n->in[0]->type : NULL;
+  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || type->rank < 2) return false;
+  bool no_batch = false;
+  for (int32_t d = 0; d < type->rank - 2; ++d) no_batch |= type->dims[d] == 0;
+  return no_batch || (type->dims[type->rank - 1] == 0 && type->dims[type->rank - 2] == 0);
+}
+
 bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known) {
   const row_t* row = NULL;
   for (size_t i = 0; !row && i < sizeof(rows) / sizeof(rows[0]); ++i) {
@@ -380,6 +389,10 @@ bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known)
   uint32_t results = row->results % SPLIT + (row->results >= SPLIT && !complex);
   if (n->op->operand_count != row->operands || n->op->result_count != results) {
     return lower_unsupported(n, "%u operands and %u results are", row->operands, results);
+  }
+  if (is_empty(n)) {
+    for (uint32_t i = 0; i < results; ++i) n->out[i] = nothing(n, i);
+    return check_results(n);
   }
   for (uint32_t i = 0; i < row->operands; ++i) {
     if (!check_operand(n, i, row)) return false;
