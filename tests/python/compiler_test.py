@@ -1,6 +1,8 @@
 """iree.compiler: programs in and out, errors with the compiler's text, threads. compiler_test.py, with PYTHONPATH set."""
 
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -132,6 +134,19 @@ class ApiTest(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(outcomes, [True] * 40)
+
+    @unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
+    def test_beside_another_llvm(self):
+        """A library that shows the process a function of LLVM's, as TensorFlow's does."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, library = pathlib.Path(folder, "other.c"), pathlib.Path(folder, "other.so")
+            source.write_text("#include <stdlib.h>\n"
+                              "void _ZN4llvm12PassRegistry15getPassRegistryEv(void) { exit(42); }\n")
+            subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
+            program = ("import ctypes, sys; ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL); import iree.compiler; "
+                       "iree.compiler.compile_str(sys.argv[2], target_backends=['llvm-cpu'])")
+            done = subprocess.run([sys.executable, "-c", program, library, PROGRAM], check=False)
+            self.assertEqual(done.returncode, 0)
 
 
 if __name__ == "__main__":

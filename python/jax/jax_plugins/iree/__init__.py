@@ -1,5 +1,6 @@
 """JAX on iree-c: JAX_PLATFORMS=iree runs programs on its devices (IREE_PJRT_DEVICE: local-task, cuda, ...)."""
 
+import ctypes
 import os
 import pathlib
 
@@ -30,6 +31,8 @@ def initialize():
 
     from jax_plugins.iree import callbacks, dlpack
 
+    # Loaded for good before JAX does it: names of its LLVM are not looked up in that of other packages (TensorFlow).
+    ctypes.CDLL(library_path(), mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
     xla_bridge.register_plugin("iree", priority=100, library_path=library_path(), options=callbacks.options())
     _register_lowerings()
     callbacks.register()
