@@ -19,7 +19,7 @@ build_packages=(
 )
 test_packages=(
   clang-22 clang-format-22 libclang-rt-22-dev libcmocka-dev lld-22 llvm-22
-  ca-certificates libamdhip64-5 pkg-config python3-venv rocminfo unzip valgrind
+  ca-certificates libamdhip64-5 pkg-config python3-venv qemu-user rocminfo unzip valgrind
 )
 
 fail() {
@@ -57,7 +57,7 @@ install_packages() {
 # The mark may have come here with the folder, from a machine that has the packages to one that has not.
 have_tools() {
   local tool
-  for tool in cmake ninja clang-22 llvm-config-22 protoc-c valgrind .venv/bin/python; do
+  for tool in cmake ninja clang-22 llvm-config-22 protoc-c qemu-aarch64 valgrind .venv/bin/python; do
     command -v $tool >/dev/null || return 1
   done
 }

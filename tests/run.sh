@@ -53,6 +53,7 @@ operators() {
   {
     $python tests/e2e/ops/run.py --tools "$build/tools" || bad=1
     $python tests/e2e/lowering/run.py --tools "$build/tools" || bad=1
+    $python tests/target/run_cross.py --tools "$build/tools" || bad=1
     $python tests/e2e/onnx/run.py --tools "$build/tools" || bad=1
     $python tests/e2e/onnx/run.py --tools "$build/tools" --target vmvx || bad=1
     $python tests/e2e/formats/run.py --tools "$build/tools" || bad=1

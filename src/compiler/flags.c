@@ -262,6 +262,7 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
     o.triple = flags->triple;
     o.cpu = flags->cpu;
     o.features = flags->cpu_features;
+    o.abi = flags->target_abi;
     o.system_elf = flags->link_embedded == FLAG_FALSE;
   } else if (!strcmp(wanted->backend, "cuda")) {
     o.cpu = chip || !wanted->is_old ? chip : "sm_35";  // what documents of that time promise

@@ -9,6 +9,9 @@ typedef const char* (*resolve_name_fn_t)(uint32_t index);
 
 bool resolve_x86(const target_options_t* options, target_t* out, text_t* error);
 bool resolve_x86_runs_here(const target_t* target);
+// Whether a triple is of another architecture than x86-64 that there is code for, and its resolver.
+bool resolve_cpu_is_other(const char* triple);
+bool resolve_cpu_other(const target_options_t* options, target_t* out, text_t* error);
 bool resolve_nvptx(const target_options_t* options, target_t* out, text_t* error);
 bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* error);
 bool resolve_vmvx(const target_options_t* options, target_t* out, text_t* error);
@@ -33,6 +36,8 @@ char* processors_host_features(void);
 // "+a,+b,..." of an x86-64 processor, NULL when there is none of that name.
 char* processors_x86_features(const char* name);
 const char* processors_x86_name(uint32_t index);
+// The same of a processor of any triple; NULL when LLVM has none of that name.
+char* processors_features(const char* triple, const char* name);
 // A resolve_feature_fn_t of any processor of a triple, `user`.
 bool processors_has_feature(const void* triple, const char* name, size_t size);
 

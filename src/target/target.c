@@ -70,8 +70,13 @@ bool resolve_check_features(const char* given, resolve_feature_fn_t is_known, co
   return true;
 }
 
+static bool resolve_cpu(const target_options_t* options, target_t* out, text_t* error) {
+  if (resolve_cpu_is_other(options->triple)) return resolve_cpu_other(options, out, error);
+  return resolve_x86(options, out, error);
+}
+
 bool target_resolve(const target_options_t* options, target_t* out, text_t* error) {
-  static const resolve_fn_t resolvers[TARGET_BACKEND_COUNT] = {[TARGET_LLVM_CPU] = resolve_x86,
+  static const resolve_fn_t resolvers[TARGET_BACKEND_COUNT] = {[TARGET_LLVM_CPU] = resolve_cpu,
                                                                [TARGET_CUDA] = resolve_nvptx,
                                                                [TARGET_ROCM] = resolve_amdgpu,
                                                                [TARGET_VMVX] = resolve_vmvx};
@@ -81,7 +86,7 @@ bool target_resolve(const target_options_t* options, target_t* out, text_t* erro
 }
 
 bool target_runs_here(const target_t* target) {
-  return target->backend == TARGET_LLVM_CPU && resolve_x86_runs_here(target);
+  return target->backend == TARGET_LLVM_CPU && target->arch == TARGET_ARCH_X86 && resolve_x86_runs_here(target);
 }
 
 const char* target_known_name(target_backend_t backend, uint32_t index) {

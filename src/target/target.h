@@ -33,12 +33,15 @@ typedef enum {
   TARGET_CONTAINER_AMDGPU,  // rocm: the plain architecture, "gfx1100"
 } target_container_t;
 
+typedef enum { TARGET_ARCH_X86, TARGET_ARCH_ARM, TARGET_ARCH_RISCV, TARGET_ARCH_COUNT } target_arch_t;
+
 // Flag values; zero or NULL means not given.
 typedef struct target_options_t {
   const char* backend;           // "llvm-cpu", ...
   const char* triple;            // llvm-cpu: --iree-llvmcpu-target-triple
   const char* cpu;               // --iree-llvmcpu-target-cpu, --iree-cuda-target, --iree-rocm-target; "host", "generic"
   const char* features;          // "+sramecc,-xnack"
+  const char* abi;               // llvm-cpu: --iree-llvmcpu-target-abi
   bool system_elf;               // llvm-cpu: --iree-llvmcpu-link-embedded=false
   target_container_t container;  // rocm
 } target_options_t;
@@ -46,8 +49,10 @@ typedef struct target_options_t {
 // Plain data: copy freely. `device` points to constant tables only.
 typedef struct target_t {
   target_backend_t backend;
+  target_arch_t arch;  // llvm-cpu
   bool system_elf;
   char triple[64];
+  char abi[16];         // LLVM's name of it; empty: the triple's only one
   char cpu[48];         // LLVM's processor name: "znver4", "sm_80", "gfx1100"
   char name[48];        // as the user wrote it: "mi300x", "host"
   char features[4096];  // LLVM's feature string

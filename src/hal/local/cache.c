@@ -41,8 +41,7 @@ static bool cache_can_prepare_format(iree_hal_executable_cache_t* base, iree_hal
 
 // Loaders are asked for a format, and name none.
 static iree_status_t cache_append_formats(iree_hal_executable_cache_t* base, iree_string_builder_t* builder) {
-  static const char* const known[] = {"embedded-elf-x86_64", "embedded-elf-arm_64", "system-elf-x86_64", "static",
-                                      VMVX_FORMAT};
+  static const char* const known[] = {"embedded-elf-" IREE_ARCH, "system-elf-" IREE_ARCH, "static", VMVX_FORMAT};
   const char* separator = "";
   for (iree_host_size_t i = 0; i < IREE_ARRAYSIZE(known); ++i) {
     if (!cache_can_prepare_format(base, 0, iree_make_cstring_view(known[i]))) continue;

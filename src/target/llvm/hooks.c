@@ -27,6 +27,14 @@ static bool has_feature(const target_t* target, const char* name) {
 
 emit_features_t hooks_features(const target_t* target) {
   emit_features_t f = {0};
+  if (target->backend == TARGET_LLVM_CPU && target->arch != TARGET_ARCH_X86) {
+    bool is_arm = target->arch == TARGET_ARCH_ARM;
+    f.f16_convert = is_arm || has_feature(target, "zfh") || has_feature(target, "zfhmin");
+    f.f16_arithmetic = target->device.has_f16_arithmetic;
+    f.fma = f.native_minimum = true;
+    f.rounding = is_arm || has_feature(target, "zfa");
+    return f;
+  }
   if (target->backend == TARGET_LLVM_CPU) {
     f.f16_convert = has_feature(target, "f16c");
     f.f16_arithmetic = has_feature(target, "avx512fp16");

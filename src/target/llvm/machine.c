@@ -31,6 +31,7 @@ static LLVMTargetMachineRef create_machine(const target_t* target, text_t* error
   LLVMTargetMachineOptionsSetCPU(options, target->cpu);
   LLVMTargetMachineOptionsSetFeatures(options, target->features);
   LLVMTargetMachineOptionsSetCodeGenOptLevel(options, LLVMCodeGenLevelDefault);
+  if (*target->abi) LLVMTargetMachineOptionsSetABI(options, target->abi);
   LLVMTargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
   LLVMTargetMachineRef machine = LLVMCreateTargetMachineWithOptions(backend, target->triple, options);
   LLVMDisposeTargetMachineOptions(options);
@@ -137,6 +138,8 @@ static void register_targets(void* user) {
   LLVMInitialize##Name##TargetMC();   \
   LLVMInitialize##Name##AsmPrinter();
   TARGET(X86)
+  TARGET(AArch64)
+  TARGET(RISCV)
   TARGET(AMDGPU)
   TARGET(NVPTX)
 #undef TARGET
@@ -169,7 +172,8 @@ static void generate_first(void* user) {
 
 bool codegen_initialize(const target_t* target, text_t* error) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static bool is_registered, is_ready[TARGET_BACKEND_COUNT];
+  static bool is_registered, is_ready[TARGET_BACKEND_COUNT + TARGET_ARCH_COUNT];
+  uint32_t number = !target ? 0 : target->arch ? TARGET_BACKEND_COUNT + (uint32_t)target->arch : target->backend;
   first_t first = {.target = target, .ok = true};
   guard_result_t result = GUARD_DONE;
   bool had_guard = false;
@@ -179,11 +183,11 @@ bool codegen_initialize(const target_t* target, text_t* error) {
     is_registered = result == GUARD_DONE;
     if (is_registered) memory_scope_drop(&first.guard.scope);
   }
-  if (result == GUARD_DONE && target && !is_ready[target->backend]) {
+  if (result == GUARD_DONE && target && !is_ready[number]) {
     first.ok = false;
     result = codegen_guarded(&first.guard, &first.unit, generate_first, &first);
     had_guard = true;
-    is_ready[target->backend] = result == GUARD_DONE && first.ok;
+    is_ready[number] = result == GUARD_DONE && first.ok;
   }
   pthread_mutex_unlock(&lock);
   if (result == GUARD_DONE && !had_guard) return true;

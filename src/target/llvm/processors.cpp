@@ -65,6 +65,27 @@ extern "C" char* processors_x86_features(const char* name) {
   return features;
 }
 
+static char* features_of(const char* of, const char* name) {
+  const llvm::Triple triple(of);
+  std::string error, text;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  std::unique_ptr<llvm::MCSubtargetInfo> info(target ? target->createMCSubtargetInfo(triple, "", "") : nullptr);
+  if (!info || !info->isCPUStringValid(name)) return nullptr;
+  info.reset(target->createMCSubtargetInfo(triple, name, ""));
+  for (const auto& row : info->getAllProcessorFeatures()) {
+    if (info->getFeatureBits().test(row.Value)) text += (text.empty() ? "+" : ",+") + std::string(row.Key);
+  }
+  return memory_strdup(text.c_str());
+}
+
+extern "C" char* processors_features(const char* triple, const char* name) {
+  char* features = nullptr;
+  text_t error = {};
+  if (codegen_initialize(nullptr, &error)) guarded([&] { features = features_of(triple, name); });
+  text_finish(&error);
+  return features;
+}
+
 static bool has_feature(const char* of, llvm::StringRef wanted) {
   const llvm::Triple triple(of);
   std::string error;

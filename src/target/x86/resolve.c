@@ -91,7 +91,7 @@ static bool resolve_triple(const target_options_t* options, target_t* out, text_
   const char* triple = options->triple && *options->triple ? options->triple : NULL;
   if (!triple) triple = options->system_elf ? "x86_64-unknown-linux-gnu" : "x86_64-unknown-unknown-eabi-elf";
   if (strncmp(triple, "x86_64-", 7) != 0 && strcmp(triple, "x86_64") != 0) {
-    text_printf(error, "llvm-cpu compiles for x86_64; triple '%s' is not", triple);
+    text_printf(error, "llvm-cpu compiles for x86_64, aarch64 and riscv64; triple '%s' is none of them", triple);
     return false;
   }
   if (strstr(triple, "windows") || strstr(triple, "darwin") || strstr(triple, "macos")) {
@@ -107,6 +107,11 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
   const char* machine = strcmp(name, "generic") == 0 ? "x86-64" : name;
   out->system_elf = options->system_elf;
   if (!resolve_triple(options, out, error)) return false;
+  if (options->abi && *options->abi && strcmp(options->abi, "sysv") != 0) {
+    text_printf(error, "--iree-llvmcpu-target-abi=%s is not known for '%s', which has sysv only", options->abi,
+                out->triple);
+    return false;
+  }
   char* own_name = is_host ? processors_host_name() : memory_strdup(machine);
   char* own_features = is_host ? processors_host_features() : processors_x86_features(machine);
   char* given = options->features && strcmp(options->features, "host") == 0 ? processors_host_features()
