@@ -1,19 +1,24 @@
-// iree-compile: a thin main over the compiler library. Messages go to standard error; on a terminal, a stage that takes
-// longer than a second is named there too.
+// iree-compile: a thin main over the compiler library. Messages go to standard error, and on a terminal how far it
+// is.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/progress.h"
 #include "base/version.h"
 #include "compiler/flags.h"
 #include "scoped_main.h"
 
 typedef struct console_t {
-  bool terminal, shown, timing;
+  progress_t progress;
+  bool timing;
   double start, stage_start;
   const char* stage;
+  uint32_t dispatches, kernels;  // for the summary
+  size_t code;
 } console_t;
 
 static double now(void) {
@@ -26,8 +31,7 @@ static void on_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* lo
                           const char* rendered) {
   (void)severity, (void)loc, (void)text;
   console_t* console = user;
-  if (console->shown) fputs("\r\033[K", stderr);
-  console->shown = false;
+  progress_clear(&console->progress);
   fprintf(stderr, "%s\n", rendered);
 }
 
@@ -37,14 +41,41 @@ static void end_stage(console_t* c, double t) {
 
 static void on_progress(void* user, const char* stage, uint32_t done, uint32_t total) {
   console_t* c = user;
-  double t = now();
-  end_stage(c, t);
-  c->stage = stage;
-  c->stage_start = t;
-  if (!c->terminal || t - c->start < 1) return;
-  fprintf(stderr, "\r\033[K[%u/%u] %s", done + 1, total, stage);
-  fflush(stderr);
-  c->shown = true;
+  if (stage != c->stage) {
+    double t = now();
+    if (c->timing) progress_clear(&c->progress);
+    end_stage(c, t);
+    c->stage = stage;
+    c->stage_start = t;
+  }
+  progress_show(&c->progress, stage, (double)done / total);
+}
+
+static void count_dispatches(const ir_op_t* op, uint32_t* count) {
+  *count += strcmp(op->name, "graph.dispatch") == 0;
+  for (uint32_t r = 0; r < op->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &op->regions[r]) { IR_FOR_OPS(inner, block) count_dispatches(inner, count); }
+  }
+}
+
+static bool on_program(void* user, ir_context_t* ctx, ir_op_t* module, const kernel_list_t* kernels,
+                       const target_executable_t* executable) {
+  (void)ctx;
+  console_t* c = user;
+  count_dispatches(module, &c->dispatches);
+  c->kernels = kernels->count;
+  c->code = executable->size;
+  return true;
+}
+
+static void print_summary(const console_t* c, const compiler_flags_t* flags, const compiler_output_t* output) {
+  struct stat info;
+  struct rusage usage;
+  size_t size = output->path ? (stat(output->path, &info) == 0 ? (size_t)info.st_size : 0) : output->size;
+  getrusage(RUSAGE_SELF, &usage);
+  fprintf(stderr,
+          "%s: %u dispatches, %u kernels, %zu bytes of code; %zu bytes written in %.1f s with %ld MiB of memory\n",
+          flags->input, c->dispatches, c->kernels, c->code, size, now() - c->start, usage.ru_maxrss / 1024);
 }
 
 static void on_pass_times(void* user, const pass_report_t* report) {
@@ -80,21 +111,25 @@ static int compile(const compiler_flags_t* flags) {
     return 1;
   }
   text_finish(&error);
-  console_t console = {.terminal = isatty(STDERR_FILENO), .start = now(), .timing = options.timing};
+  console_t console = {.start = now(), .timing = options.timing};
+  progress_begin(&console.progress, flags->quiet == FLAG_TRUE);
   options.diagnostic = on_diagnostic;
   options.diagnostic_user = &console;
   options.progress = on_progress;
   options.progress_user = &console;
   options.pass_times = on_pass_times;
+  options.observe = on_program;
+  options.observe_user = &console;
   bool to_stdout = !flags->output || !strcmp(flags->output, "-");
   compiler_output_t output = {.path = to_stdout ? NULL : flags->output};
   bool ok = compiler_run(&options, flags->input, NULL, 0, &output);
+  progress_clear(&console.progress);
   end_stage(&console, now());
-  if (console.shown) fputs("\r\033[K", stderr);
   if (ok && to_stdout && output.size) {
     ok = fwrite(output.data, 1, output.size, stdout) == output.size && fflush(stdout) == 0;
     if (!ok) fprintf(stderr, "error: cannot write to standard output\n");
   }
+  if (ok && flags->summary == FLAG_TRUE) print_summary(&console, flags, &output);
   free(output.data);
   return ok ? 0 : 1;
 }

@@ -12,7 +12,7 @@ IREE_FLAG(bool, strip, false, "Replaces all contents by zeros without a place in
 IREE_FLAG_LIST(string, splat,
                "Replaces a parameter's contents by one value over and over without a place in the file: zeros\n"
                "(`name`), or `name=type=value` (`w=i8=123`, `w=f32=4.5`, `w=x32=CAFEF00D`).")
-IREE_FLAG(bool, quiet, false, "Does not print what the archive has.")
+IREE_FLAG(bool, quiet, false, "Does not print what the archive has, nor progress on a terminal.")
 IREE_FLAG(string, output, "", "Archive to write (.irpa).")
 
 static const char usage[] =
@@ -111,7 +111,7 @@ static iree_status_t convert_all(iree_io_scope_map_t* scopes, iree_io_parameter_
 }
 
 static iree_status_t write_archive(iree_io_parameter_index_t* source, iree_allocator_t allocator) {
-  archive_output_t output = {.allocator = allocator, .path = FLAG_output};
+  archive_output_t output = {.allocator = allocator, .path = FLAG_output, .quiet = FLAG_quiet};
   iree_io_parameter_archive_file_open_callback_t open = {archive_output_open, &output};
   iree_io_parameter_index_t* built = NULL;
   IREE_RETURN_IF_ERROR(iree_io_parameter_index_create(allocator, &built));

@@ -16,7 +16,7 @@ IREE_FLAG_LIST(string, data,
                "none are zeros.")
 IREE_FLAG(int32_t, alignment, IREE_IO_PARAMETER_ARCHIVE_DEFAULT_DATA_ALIGNMENT,
           "Contents begin at multiples of so many bytes, a power of two.")
-IREE_FLAG(bool, quiet, false, "Does not print what the archive has.")
+IREE_FLAG(bool, quiet, false, "Does not print what the archive has, nor progress on a terminal.")
 IREE_FLAG(string, output, "", "Archive to write (.irpa).")
 
 static const char usage[] =
@@ -160,7 +160,7 @@ static iree_status_t write_all(const iree_io_parameter_archive_builder_t* builde
 
 static iree_status_t write_archive(const iree_io_parameter_archive_builder_t* builder, iree_io_parameter_index_t* index,
                                    iree_allocator_t allocator) {
-  archive_output_t output = {.allocator = allocator, .path = FLAG_output};
+  archive_output_t output = {.allocator = allocator, .path = FLAG_output, .quiet = FLAG_quiet};
   iree_io_file_handle_t* handle = NULL;
   iree_status_t status =
       archive_output_open(&output, 0, iree_io_parameter_archive_builder_total_size(builder), &handle);

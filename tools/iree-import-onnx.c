@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/flag_table.h"
+#include "base/progress.h"
 #include "base/version.h"
 #include "base/whole_file.h"
 #include "dialects/register.h"
@@ -15,7 +15,7 @@
 
 typedef struct arguments_t {
   const char *input, *output, *data_dir, *scope, *save_to;
-  bool no_verify, data_prop, large_model, externalize, save;
+  bool no_verify, data_prop, large_model, externalize, save, quiet;
   long long opset, inputs_from, minimum_elements;
   double gigabytes;
 } arguments_t;
@@ -43,6 +43,7 @@ static const flag_t flags[] = {
     {"--params-scope", KIND_TEXT, AT(scope), "SCOPE", "scope of the parameters (model)"},
     {"--save-params", KIND_TOGGLE, AT(save), NULL, "write the parameters to an archive (on)"},
     {"--param-gb-threshold", KIND_DECIMAL, AT(gigabytes), "GB", "accepted for compatibility: memory use is constant"},
+    {"--quiet", KIND_SET, AT(quiet), NULL, "show no progress on a terminal"},
     {"--save-params-to", KIND_TEXT, AT(save_to), "FILE", "the archive (default: <output>_params.irpa)"},
 };
 enum { FLAG_COUNT = sizeof(flags) / sizeof(*flags) };
@@ -168,43 +169,23 @@ static int parse(int argc, char** argv, arguments_t* args) {
 
 typedef struct console_t {
   const char* input;
-  struct timespec start;
-  double last;  // when progress was shown, in seconds from the start
-  bool terminal, shown;
+  progress_t progress;
 } console_t;
-
-static void clear(console_t* c) {
-  if (c->shown) fputs("\r\033[K", stderr);
-  c->shown = false;
-}
 
 static void on_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* loc, const char* text,
                           const char* rendered) {
   (void)severity, (void)text;
   console_t* c = user;
-  clear(c);
+  progress_clear(&c->progress);
   bool located = loc && ir_loc_find_file(loc);
   fprintf(stderr, "%s%s%s\n", located ? "" : c->input, located ? "" : ": ", rendered);
 }
 
-// After the first second, ten times a second.
-static void show(console_t* c, const char* what, double fraction) {
-  struct timespec now;
-  if (!c->terminal) return;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  double seconds = (double)(now.tv_sec - c->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - c->start.tv_nsec);
-  if (seconds < 1 || seconds - c->last < 0.1) return;
-  c->last = seconds;
-  fprintf(stderr, "\r\033[K%s %.0f%%", what, 100 * fraction);
-  fflush(stderr);
-  c->shown = true;
-}
-
 static void on_import(void* user, uint32_t done, uint32_t total) {
-  show(user, "importing nodes", (double)done / total);
+  progress_show(&((console_t*)user)->progress, "importing nodes", 0.3 * done / total);
 }
 static void on_write(void* user, uint64_t done, uint64_t total) {
-  show(user, "writing weights", (double)done / (double)total);
+  progress_show(&((console_t*)user)->progress, "writing weights", 0.3 + 0.7 * (double)done / (double)total);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -271,8 +252,8 @@ static int import(int argc, char** argv) {
   if (args.externalize && args.save && to_stdout && !args.save_to) {
     return refuse("--externalize-params to standard output needs --save-params-to or --no-save-params", "");
   }
-  console_t console = {.input = args.input, .terminal = isatty(STDERR_FILENO)};
-  clock_gettime(CLOCK_MONOTONIC, &console.start);
+  console_t console = {.input = args.input};
+  progress_begin(&console.progress, args.quiet);
   ir_context_t* ctx = ir_context_create();
   onnx_files_t files = {0};
   memory_cleanup_t cleanup = {0};
@@ -280,7 +261,7 @@ static int import(int argc, char** argv) {
   dialects_register_all(ctx);
   ir_context_set_diagnostics(ctx, on_diagnostic, &console);
   bool done = run(&args, &console, ctx, &files);
-  clear(&console);
+  progress_clear(&console.progress);
   ir_context_destroy(ctx);
   memory_cleanup_remove(&cleanup);
   onnx_files_finish(&files);

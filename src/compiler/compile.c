@@ -72,9 +72,10 @@ static bool end_phase(run_t* r, compiler_phase_t phase, ir_op_t* op, bool* stop)
   return run_output_text(r, &text);
 }
 
-static void progress(run_t* r, const char* stage, uint32_t done, uint32_t total) {
+// `share` of all work is done, in hundredths.
+static void progress(run_t* r, const char* stage, uint32_t share) {
   r->stage = stage;
-  if (r->options->progress) r->options->progress(r->options->progress_user, stage, done, total);
+  if (r->options->progress) r->options->progress(r->options->progress_user, stage, share, 100);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -85,6 +86,7 @@ typedef struct stage_t {
   compiler_phase_t first, last;  // phases that are reached when it is done
   const char* name;
   bool (*run)(run_t* r);
+  uint32_t share;  // of all work that is done before it, in hundredths
 } stage_t;
 
 static bool stage_read(run_t* r) {
@@ -373,6 +375,13 @@ static void warn_of_spills(run_t* r, const program_t* p) {
   }
 }
 
+// Of one program's kernels; `r->generated` are the programs before.
+static void on_generated(void* user, uint32_t done, uint32_t total) {
+  run_t* r = user;
+  uint64_t programs = r->program_count, share = 46 * ((uint64_t)r->generated * total + done) / (programs * total);
+  progress(r, r->stage, 50 + (uint32_t)share);
+}
+
 static bool compile_program(run_t* r, uint32_t index) {
   program_t* p = &r->programs[index];
   if (!p->kernels.count) return true;
@@ -382,6 +391,9 @@ static bool compile_program(run_t* r, uint32_t index) {
   target_compile_options_t options = r->options->target;
   options.context = r->ctx;
   options.name = executable_name(r, p);
+  options.progress = on_generated;
+  options.progress_user = r;
+  r->generated = index;
   if (run_shares_format(r, index)) {  // in the names of files
     snprintf(target.format, sizeof(target.format), "%.24s_%.20s", r->options->targets[index].format, target.cpu);
   }
@@ -444,13 +456,14 @@ bool compiler_has_pass(const char* name) {
 }
 
 static const stage_t stages[] = {
-    {COMPILER_PHASE_START, COMPILER_PHASE_START, "reading", stage_read},
-    {COMPILER_PHASE_INPUT, COMPILER_PHASE_PREPROCESSING, "importing", stage_lower},
-    {COMPILER_PHASE_GLOBAL_OPTIMIZATION, COMPILER_PHASE_GLOBAL_OPTIMIZATION, "optimizing", stage_optimize},
-    {COMPILER_PHASE_DISPATCH_CREATION, COMPILER_PHASE_FLOW, "forming dispatches", stage_dispatches},
-    {COMPILER_PHASE_STREAM, COMPILER_PHASE_STREAM, "assigning layouts", stage_layout},
-    {COMPILER_PHASE_EXECUTABLE_SOURCES, COMPILER_PHASE_EXECUTABLE_CONFIGURATIONS, "building kernels", stage_kernels},
-    {COMPILER_PHASE_EXECUTABLE_TARGETS, COMPILER_PHASE_VM, "generating code", stage_target},
+    {COMPILER_PHASE_START, COMPILER_PHASE_START, "reading", stage_read, 0},
+    {COMPILER_PHASE_INPUT, COMPILER_PHASE_PREPROCESSING, "importing", stage_lower, 4},
+    {COMPILER_PHASE_GLOBAL_OPTIMIZATION, COMPILER_PHASE_GLOBAL_OPTIMIZATION, "optimizing", stage_optimize, 12},
+    {COMPILER_PHASE_DISPATCH_CREATION, COMPILER_PHASE_FLOW, "forming dispatches", stage_dispatches, 26},
+    {COMPILER_PHASE_STREAM, COMPILER_PHASE_STREAM, "assigning layouts", stage_layout, 30},
+    {COMPILER_PHASE_EXECUTABLE_SOURCES, COMPILER_PHASE_EXECUTABLE_CONFIGURATIONS, "building kernels", stage_kernels,
+     36},
+    {COMPILER_PHASE_EXECUTABLE_TARGETS, COMPILER_PHASE_VM, "generating code", stage_target, 50},
 };
 
 // What a program may hold that has been through the stages up to the one that forms dispatches, or those behind it.
@@ -512,7 +525,7 @@ static bool run_stages(run_t* r) {
       if (!skip_stage(r, stage)) return false;
       continue;
     }
-    progress(r, stage->name, i, count + 1);
+    progress(r, stage->name, stage->share);
     if (!stage->run(r)) return false;
     if (r->options->read_only) return true;
     if (r->options->kernels_only) return compile_kernels(r);
@@ -527,7 +540,7 @@ static bool run_stages(run_t* r) {
   const compiler_options_t* o = r->options;
   const program_t* first = &r->programs[0];
   if (o->observe && !o->observe(o->observe_user, r->ctx, r->module, &first->kernels, &first->executable)) return false;
-  progress(r, "writing", count, count + 1);
+  progress(r, "writing", 96);
   return run_output(r);
 }
 

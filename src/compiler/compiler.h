@@ -84,7 +84,7 @@ typedef struct compiler_options_t {
   bool (*observe)(void* user, ir_context_t* ctx, ir_op_t* module, const kernel_list_t* kernels,
                   const target_executable_t* executable);
   void* observe_user;
-  // Called now and then with a stage's name and how far it is; may be NULL.
+  // Called now and then with a stage's name and how much of all work is done; may be NULL.
   void (*progress)(void* user, const char* stage, uint32_t done, uint32_t total);
   void* progress_user;
   // With `timing`: what the passes took, at the end; gets progress_user.

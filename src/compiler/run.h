@@ -28,6 +28,7 @@ typedef struct run_t {
   pass_report_t report;
   program_t programs[COMPILER_MAX_TARGETS];
   uint32_t program_count;
+  uint32_t generated;  // programs whose kernels have code
 } run_t;
 
 // Whether another target's executables have the same format, so that the processor's name has to tell them apart.

@@ -127,6 +127,9 @@ typedef struct target_compile_options_t {
   target_amd_t amd;
   target_ptxas_t ptxas;
   target_dump_t dump;
+  // Called in the caller's thread with how many parts have their code; may be NULL.
+  void (*progress)(void* user, uint32_t done, uint32_t total);
+  void* progress_user;
 } target_compile_options_t;
 
 // Compiles kernel.func ops. All messages go to `error`; on failure `out` is empty. Reads the ops only (each op's and

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/flag_table.h"
+#include "base/progress.h"
 #include "iree/base/tooling/flags.h"
 
 IREE_FLAG(bool, benchmark_list_tests, false, "Prints the names of the benchmarks instead of running them.")
@@ -23,6 +24,7 @@ IREE_FLAG(string, benchmark_out_format, "json", "Report in the file: console, js
 IREE_FLAG(string, benchmark_color, "auto", "Colors on the console: auto, true or false.")
 IREE_FLAG(string, time_unit, "", "Unit of times: ms, us or ns. The default is ms, of single dispatches ns.")
 IREE_FLAG(string, benchmark_time_unit, "", "Unit of times: s, ms, us or ns.")
+IREE_FLAG(bool, quiet, false, "Shows no progress on a terminal.")
 FLAG_VALUES(benchmark_format, "console,json,csv")
 FLAG_VALUES(benchmark_out_format, "console,json,csv")
 FLAG_VALUES(benchmark_color, "auto,true,false")
@@ -162,6 +164,7 @@ static void aggregate(double* values, uint32_t count, double out[AGGREGATE_COUNT
 
 typedef struct runner_t {
   options_t options;
+  progress_t progress;
   benchmark_report_t display, out;  // out.file is NULL without --benchmark_out
 } runner_t;
 
@@ -170,6 +173,7 @@ static void report_to(benchmark_report_t* report, const benchmark_run_t* run) {
 }
 
 static void report_run(runner_t* runner, const benchmark_run_t* run) {
+  progress_clear(&runner->progress);
   bool several = run->repetitions > 1 && !run->aggregate && !run->error;
   if (several && FLAG_benchmark_report_aggregates_only) return;
   if (!(several && FLAG_benchmark_display_aggregates_only)) report_to(&runner->display, run);
@@ -282,11 +286,13 @@ static size_t widest_name(const options_t* options, uint32_t count, const benchm
   return width;
 }
 
-static iree_status_t run_wanted(runner_t* runner, uint32_t count, const benchmark_t* benchmarks) {
+static iree_status_t run_wanted(runner_t* runner, uint32_t count, uint32_t wanted, const benchmark_t* benchmarks) {
   iree_status_t first_failure = iree_ok_status();
   uint32_t family = 0;
+  progress_begin(&runner->progress, FLAG_quiet || wanted < 2);
   for (uint32_t i = 0; i < count; ++i) {
     if (!is_wanted(&runner->options, &benchmarks[i])) continue;
+    progress_show(&runner->progress, benchmarks[i].name, (double)family / wanted);
     iree_status_t status = run_benchmark(runner, &benchmarks[i], family++);
     if (iree_status_is_ok(first_failure)) {
       first_failure = status;
@@ -294,6 +300,7 @@ static iree_status_t run_wanted(runner_t* runner, uint32_t count, const benchmar
       iree_status_ignore(status);
     }
   }
+  progress_clear(&runner->progress);
   return first_failure;
 }
 
@@ -324,7 +331,7 @@ iree_status_t benchmark_run_all(uint32_t count, const benchmark_t* benchmarks) {
       for (int i = 0; i < 2; ++i) {
         if (reports[i]->file) reports[i]->format->begin(reports[i]);
       }
-      status = run_wanted(&runner, count, benchmarks);
+      status = run_wanted(&runner, count, wanted, benchmarks);
       for (int i = 0; i < 2; ++i) {
         if (reports[i]->file) reports[i]->format->end(reports[i]);
       }

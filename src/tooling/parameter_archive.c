@@ -22,6 +22,7 @@ iree_status_t archive_output_open(void* user_data, iree_io_physical_offset_t arc
     return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "sizing '%s' to %" PRIu64 " bytes failed: %s", output->path,
                             size, strerror(errno));
   }
+  progress_file_begin(&output->progress, "writing parameters", fileno(output->file.file), size, output->quiet);
   return iree_io_file_handle_open_fd(IREE_IO_FILE_MODE_WRITE, fileno(output->file.file), output->allocator,
                                      out_file_handle);
 }
@@ -29,6 +30,7 @@ iree_status_t archive_output_open(void* user_data, iree_io_physical_offset_t arc
 iree_status_t archive_output_close(archive_output_t* output, iree_status_t status) {
   if (!output->is_open) return status;
   output->is_open = false;
+  progress_file_end(&output->progress);
   if (whole_file_close(&output->file, iree_status_is_ok(status)) || !iree_status_is_ok(status)) return status;
   return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "writing file '%s' failed: %s", output->path,
                           strerror(errno));

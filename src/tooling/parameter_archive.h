@@ -2,6 +2,7 @@
 #ifndef TOOLING_PARAMETER_ARCHIVE_H_
 #define TOOLING_PARAMETER_ARCHIVE_H_
 
+#include "base/progress.h"
 #include "base/whole_file.h"
 #include "iree/hal/api.h"
 #include "iree/io/formats/irpa/irpa_builder.h"
@@ -12,6 +13,8 @@ typedef struct archive_output_t {
   bool is_open;
   iree_allocator_t allocator;
   const char* path;
+  bool quiet;  // no progress
+  progress_file_t progress;
 } archive_output_t;
 
 // Errors: INVALID_ARGUMENT without a path.

@@ -181,8 +181,16 @@ static void run_chunk(build_job_t* job, chunk_t* chunk) {
 
 typedef struct queue_t {
   build_job_t* job;
-  atomic_uint next;
+  atomic_uint next, done;
+  pthread_t caller;
 } queue_t;
+
+static void report(queue_t* queue) {
+  const target_compile_options_t* options = queue->job->options;
+  unsigned done = atomic_fetch_add(&queue->done, 1) + 1;
+  if (!options->progress || !pthread_equal(pthread_self(), queue->caller)) return;
+  options->progress(options->progress_user, done, queue->job->chunk_count);
+}
 
 static void* work(void* argument) {
   queue_t* queue = argument;
@@ -190,13 +198,14 @@ static void* work(void* argument) {
     uint32_t i = atomic_fetch_add(&queue->next, 1);
     if (i >= queue->job->chunk_count) return NULL;
     run_chunk(queue->job, &queue->job->chunks[i]);
+    report(queue);
   }
 }
 
 bool chunk_run_all(build_job_t* job, text_t* error) {
   enum { MOST_THREADS = 64 };
   pthread_t threads[MOST_THREADS];
-  queue_t queue = {.job = job};
+  queue_t queue = {.job = job, .caller = pthread_self()};
   uint32_t wanted = job->options->threads > MOST_THREADS ? MOST_THREADS : job->options->threads, started = 0;
   while (started + 1 < wanted && started + 1 < job->chunk_count &&
          pthread_create(&threads[started], NULL, work, &queue) == 0) {
