@@ -10,6 +10,8 @@
 #include "base/near.h"
 #include "base/version.h"
 #include "base/whole_file.h"
+#include "compiler/flags.h"
+#include "compiler/run.h"
 #include "dialects/register.h"
 #include "import/lower.h"
 #include "ir/bytecode.h"
@@ -25,12 +27,25 @@ static pass_result_t pass_lower_input(ir_op_t* module, ir_context_t* ctx) {
   return lower_module(ctx, module, NULL) ? PASS_CHANGED : PASS_FAILED;
 }
 
-static const pass_t known_passes[] = {{"lower-input", "input dialects to graph", pass_lower_input},
-#define PASS(function, name, required, summary) {name, summary, function},
-                                      GRAPH_PASSES(PASS)
+#define PASS(function, name, required, summary) +1
+enum { GRAPH_PASS_COUNT = 0 GRAPH_PASSES(PASS), STEP_LIMIT = 16 };
 #undef PASS
-};
-enum { PASS_COUNT = sizeof(known_passes) / sizeof(known_passes[0]) };
+static pass_t known_passes[] = {{"lower-input", "input dialects to graph", pass_lower_input},
+#define PASS(function, name, required, summary) {name, summary, function},
+                                GRAPH_PASSES(PASS)
+#undef PASS
+                                    [GRAPH_PASS_COUNT + STEP_LIMIT] = {0}};
+static int pass_count = 1 + GRAPH_PASS_COUNT;
+
+// Passes of the compiler's stages, which `run` tells what to compile for.
+static void add_steps(run_t* run) {
+  uint32_t count = 0;
+  const pass_t* steps = compiler_steps(&count);
+  for (uint32_t i = 0; i < count && i < STEP_LIMIT; ++i) {
+    known_passes[pass_count] = steps[i];
+    known_passes[pass_count++].user = run;
+  }
+}
 
 typedef struct options_t {
   const char *input, *output;
@@ -44,10 +59,12 @@ typedef struct options_t {
   int64_t elide_above;
   bool emit_bytecode;
   int64_t bytecode_version;
+  char** compiler;  // arguments for the compiler's flags, behind the program's name
+  int compiler_count;
 } options_t;
 
 static const pass_t* find_pass(const char* name, size_t size) {
-  for (int i = 0; i < PASS_COUNT; ++i) {
+  for (int i = 0; i < pass_count; ++i) {
     if (strlen(known_passes[i].name) == size && strncmp(known_passes[i].name, name, size) == 0) return &known_passes[i];
   }
   return NULL;
@@ -55,7 +72,7 @@ static const pass_t* find_pass(const char* name, size_t size) {
 
 static bool unknown_pass(const char* name, size_t size) {
   near_t near = near_begin(name, size);
-  for (int i = 0; i < PASS_COUNT; ++i) near_offer(&near, known_passes[i].name);
+  for (int i = 0; i < pass_count; ++i) near_offer(&near, known_passes[i].name);
   const char* best = near_result(&near);
   fprintf(stderr, "iree-opt: unknown pass '%.*s'; %s%s%s--list-passes lists them\n", (int)size, name,
           best ? "did you mean '" : "", best ? best : "", best ? "'? " : "");
@@ -174,6 +191,7 @@ static bool set_flag(options_t* o, const char* flag) {
   FLAGS(FLAG)
 #undef FLAG
   if (!value && find_pass(flag, size)) return add_pass(o, flag, size);
+  if (strncmp(flag, "iree-", 5) == 0) return o->compiler[++o->compiler_count] = (char*)flag - 1, true;  // with one dash
   fprintf(stderr, "iree-opt: Unknown command line argument '--%s'.  Try: 'iree-opt --help'\n", flag);
   near_t near = near_begin(flag, size);
 #define FLAG(name, argument, help, action) near_offer(&near, name);
@@ -203,11 +221,12 @@ static bool parse_flags(options_t* o, int argc, char** argv) {
 
 // A pass is a flag, too, and what --pass= takes.
 static int show_help(flag_table_format_t format) {
-  static flag_entry_t entries[128 + PASS_COUNT];
-  static char names[128 + PASS_COUNT][80];
+  enum { ENTRY_LIMIT = 128 + sizeof(known_passes) / sizeof(known_passes[0]) };
+  static flag_entry_t entries[ENTRY_LIMIT];
+  static char names[ENTRY_LIMIT][80];
   size_t count = 0;
   text_t passes = {0};
-  for (int i = 0; i < PASS_COUNT; ++i) text_printf(&passes, "%s%s", i ? "," : "", known_passes[i].name);
+  for (int i = 0; i < pass_count; ++i) text_printf(&passes, "%s%s", i ? "," : "", known_passes[i].name);
 #define FLAG(name, argument, help, action)                                                                   \
   snprintf(names[count], sizeof(names[0]), "%s%s", (name)[1] ? "--" : "-", name);                            \
   entries[count] = (flag_entry_t){names[count], argument, NULL, help, count ? NULL : "Flags"};               \
@@ -215,24 +234,27 @@ static int show_help(flag_table_format_t format) {
   ++count;
   FLAGS(FLAG)
 #undef FLAG
-  for (int i = 0; i < PASS_COUNT; ++i) {
+  for (int i = 0; i < pass_count; ++i) {
     snprintf(names[count], sizeof(names[0]), "--%s", known_passes[i].name);
     entries[count] = (flag_entry_t){names[count], "", NULL, known_passes[i].summary, i ? NULL : "Passes"};
     ++count;
   }
-  flag_table_t table = {.program = "iree-opt",
-                        .summary = "reads MLIR text or bytecode, runs passes, prints the result",
-                        .synopsis = "[flags] [file.mlir | -]",
-                        .description = "Passes run in the order in which they are named.",
-                        .entries = entries,
-                        .count = count};
+  flag_table_t table = {
+      .program = "iree-opt",
+      .summary = "reads MLIR text or bytecode, runs passes, prints the result",
+      .synopsis = "[flags] [file.mlir | -]",
+      .description =
+          "Passes run in the order in which they are named. Flags of iree-compile, --iree-NAME=VALUE, say what they\n"
+          "compile for.",
+      .entries = entries,
+      .count = count};
   flag_table_print(&table, format, stdout);
   text_finish(&passes);
   return 0;
 }
 
 static int list_passes(void) {
-  for (int i = 0; i < PASS_COUNT; ++i) printf("%-24s %s\n", known_passes[i].name, known_passes[i].summary);
+  for (int i = 0; i < pass_count; ++i) printf("%-24s %s\n", known_passes[i].name, known_passes[i].summary);
   return 0;
 }
 
@@ -333,22 +355,54 @@ static bool write_output(const options_t* o, const text_t* out) {
   return ok;
 }
 
-static int run_tool(int argc, char** argv) {
-  options_t o = {.run = {.verify_each = true}, .bytecode_version = IR_BYTECODE_VERSION};
+// Flags of iree-compile say what passes are to compile for.
+static bool read_compiler_flags(const options_t* o, compiler_flags_t* flags, compiler_options_t* options) {
+  text_t error = {0};
+  o->compiler[0] = "iree-opt";
+  bool ok = compiler_flags_parse(flags, o->compiler_count + 1, o->compiler, &error);
+  bool targets = flags->devices.count || flags->backends.count || flags->local_backends.count;
+  if (ok && !targets) flags->execution_model = "host-only";  // for no device
+  ok = ok && compiler_flags_resolve(flags, options, &error);
+  if (!ok) fprintf(stderr, "%s\n", error.data);
+  text_finish(&error);
+  return ok;
+}
+
+static int transform_input(options_t* o) {
   text_t input = {0}, out = {0};
-  flag_table_format_t format;
-  if (argc == 2 && flag_table_wants(argv[1], &format)) return show_help(format);
-  if (!parse_flags(&o, argc, argv)) return 1;
-  if (o.help) return show_help(FLAG_TABLE_HELP);
-  if (o.version) return puts("IREE (https://iree.dev):\n  iree-c version " IREE_C_VERSION), 0;
-  if (o.list) return list_passes();
-  o.run.print_flags = o.print_flags;
-  o.run.elide_above = o.elide_above;
-  bool ok = read_file(o.input, &input) && run_all(&o, &input, &out);
-  if (ok) ok = write_output(&o, &out);
+  o->run.print_flags = o->print_flags;
+  o->run.elide_above = o->elide_above;
+  bool ok = read_file(o->input, &input) && run_all(o, &input, &out);
+  if (ok) ok = write_output(o, &out);
   text_finish(&input);
   text_finish(&out);
   return ok ? 0 : 1;
+}
+
+static int run_tool(int argc, char** argv) {
+  run_t compilation = {0};
+  compiler_flags_t flags = {0};
+  compiler_options_t options = {0};
+  add_steps(&compilation);
+  options_t o = {.run = {.verify_each = true}, .bytecode_version = IR_BYTECODE_VERSION};
+  flag_table_format_t format;
+  if (argc == 2 && flag_table_wants(argv[1], &format)) return show_help(format);
+  o.compiler = memory_resize(NULL, sizeof(*o.compiler) * (size_t)(argc + 2));
+  bool ok = parse_flags(&o, argc, argv);
+  int result = 1;
+  if (ok && o.help) {
+    result = show_help(FLAG_TABLE_HELP);
+  } else if (ok && o.version) {
+    result = (puts("IREE (https://iree.dev):\n  iree-c version " IREE_C_VERSION), 0);
+  } else if (ok && o.list) {
+    result = list_passes();
+  } else if (ok && read_compiler_flags(&o, &flags, &options)) {
+    compilation.options = &options;
+    result = transform_input(&o);
+  }
+  if (flags.arena.chunks) compiler_flags_finish(&flags);
+  memory_free(o.compiler);
+  return result;
 }
 
 int main(int argc, char** argv) { return scoped_main("iree-opt", run_tool, argc, argv); }

@@ -188,12 +188,12 @@ static void erase_assertions(ir_op_t* parent) {
   }
 }
 
-static pass_result_t step_strip_assertions(ir_op_t* module, ir_context_t* ctx, void* user) {
+pass_result_t step_strip_assertions(ir_op_t* module, ir_context_t* ctx, void* user) {
   erase_assertions(module);
   return PASS_CHANGED;
 }
 
-static pass_result_t step_element_types(ir_op_t* module, ir_context_t* ctx, void* user) {
+pass_result_t step_element_types(ir_op_t* module, ir_context_t* ctx, void* user) {
   return element_types_run(module, ctx, &((const run_t*)user)->options->element_types);
 }
 
@@ -211,7 +211,7 @@ static bool stage_lower(run_t* r) {
   return preprocess(r);
 }
 
-static pass_result_t step_const_eval(ir_op_t* module, ir_context_t* ctx, void* user) {
+pass_result_t step_const_eval(ir_op_t* module, ir_context_t* ctx, void* user) {
   const compiler_options_t* o = ((const run_t*)user)->options;
   const_eval_options_t eval = {.target = o->target_count ? &o->targets[0] : NULL, .threads = o->target.threads};
   return o->const_eval && const_eval_module(ctx, module, &eval) ? PASS_CHANGED : PASS_UNCHANGED;
@@ -229,7 +229,7 @@ static bool all_targets(const run_t* r, bool (*are)(const device_info_t* device)
   return all;
 }
 
-static pass_result_t step_spread(ir_op_t* module, ir_context_t* ctx, void* user) {
+pass_result_t step_spread(ir_op_t* module, ir_context_t* ctx, void* user) {
   const compiler_options_t* o = ((const run_t*)user)->options;
   spread_target_t target = {.gpu = o->target_count > 0};
   for (uint32_t i = 0; i < o->target_count; ++i) target.gpu &= o->targets[i].device.kind == DEVICE_GPU;
@@ -289,7 +289,7 @@ static bool stage_optimize(run_t* r) {
          run_passes(r, r->module, after, sizeof(after) / sizeof(after[0]));
 }
 
-static pass_result_t step_host_scalars(ir_op_t* module, ir_context_t* ctx, void* user) {
+pass_result_t step_host_scalars(ir_op_t* module, ir_context_t* ctx, void* user) {
   host_scalar_prepare(ctx, module);
   return PASS_CHANGED;
 }
@@ -434,25 +434,6 @@ static bool stage_target(run_t* r) {
     if (!compile_program(r, i)) return false;
   }
   return true;
-}
-
-bool compiler_has_pass(const char* name) {
-  static const char* const names[] = {
-#define PASS(function, pass_name, needed, text) pass_name,
-      GRAPH_PASSES(PASS)
-#undef PASS
-          "strip-assertions",
-      "lower-input",
-      "element-types",
-      "const-eval",
-      "spread-work",
-      "host-scalars",
-      "assign-layouts",
-      "build-kernels"};
-  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-    if (strcmp(names[i], name) == 0) return true;
-  }
-  return false;
 }
 
 static const stage_t stages[] = {

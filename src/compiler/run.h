@@ -31,6 +31,16 @@ typedef struct run_t {
   uint32_t generated;  // programs whose kernels have code
 } run_t;
 
+// Steps of stages as passes; `user` is the run, of which they read the options.
+pass_result_t step_strip_assertions(ir_op_t* module, ir_context_t* ctx, void* user);
+pass_result_t step_element_types(ir_op_t* module, ir_context_t* ctx, void* user);
+pass_result_t step_const_eval(ir_op_t* module, ir_context_t* ctx, void* user);
+pass_result_t step_spread(ir_op_t* module, ir_context_t* ctx, void* user);
+pass_result_t step_host_scalars(ir_op_t* module, ir_context_t* ctx, void* user);
+
+// All of them, and those that end in kernels.
+const pass_t* compiler_steps(uint32_t* out_count);
+
 // Whether another target's executables have the same format, so that the processor's name has to tell them apart.
 bool run_shares_format(const run_t* r, uint32_t index);
 // Writes a file, or says why it cannot.
