@@ -227,3 +227,27 @@ iree_status_t iree_allocator_inline_arena_ctl(void* self, iree_allocator_command
   if (command == IREE_ALLOCATOR_COMMAND_CALLOC) memset(*inout_ptr, 0, size);
   return iree_ok_status();
 }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Struct layouts
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool place_field(const iree_struct_field_t* field, iree_host_size_t* total) {
+  iree_host_size_t count = 0;
+  if (field->alignment && !iree_host_size_checked_align(*total, field->alignment, total)) return false;
+  if (field->out_offset) *field->out_offset = *total;
+  return iree_host_size_checked_mul(field->count[0], field->count[1], &count) &&
+         iree_host_size_checked_mul_add(*total, count, field->element_size, total);
+}
+
+iree_status_t iree_struct_layout_calculate(iree_host_size_t base_size, const iree_struct_field_t* fields,
+                                           iree_host_size_t field_count, iree_host_size_t* out_total) {
+  iree_host_size_t total = base_size;
+  for (iree_host_size_t i = 0; i < field_count; ++i) {
+    if (!place_field(&fields[i], &total)) {
+      return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "field %" PRIhsz " of a struct is too large", i);
+    }
+  }
+  *out_total = total;
+  return iree_ok_status();
+}

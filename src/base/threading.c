@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -146,15 +147,88 @@ struct iree_thread_t {
   pthread_t handle;
   iree_thread_entry_t entry;
   void* entry_arg;
-  iree_thread_affinity_t affinity;
   char name[16];
+  iree_atomic_int32_t suspended;  // a futex
+  iree_slim_mutex_t mutex;        // of what follows
+  iree_thread_priority_class_t priority_class;
+  iree_thread_override_t* overrides;
+  pid_t system_id;  // 0: it has not begun
 };
+
+struct iree_thread_override_t {
+  iree_thread_t* thread;  // retained
+  iree_thread_priority_class_t priority_class;
+  iree_thread_override_t* next;
+};
+
+static iree_thread_priority_class_t clamp_priority(iree_thread_priority_class_t priority) {
+  return iree_max(iree_min(priority, IREE_THREAD_PRIORITY_CLASS_HIGHEST), IREE_THREAD_PRIORITY_CLASS_LOWEST);
+}
+
+// Linux has a nice value for each thread. The mutex is held.
+static void apply_priority(iree_thread_t* thread) {
+  static const int nice_values[] = {19, 5, 0, -5, -10};  // LOWEST to HIGHEST
+  iree_thread_priority_class_t priority = thread->priority_class;
+  iree_thread_override_t* override = thread->overrides;
+  if (override) priority = override->priority_class;
+  for (; override; override = override->next) priority = iree_max(priority, override->priority_class);
+  if (thread->system_id) {
+    setpriority(PRIO_PROCESS, (id_t)thread->system_id, nice_values[priority - IREE_THREAD_PRIORITY_CLASS_LOWEST]);
+  }
+}
+
+// Set by the last release where the thread itself makes that: its object is gone.
+static _Thread_local bool released_itself;
 
 static void* thread_main(void* arg) {
   iree_thread_t* thread = (iree_thread_t*)arg;
   if (thread->name[0]) pthread_setname_np(pthread_self(), thread->name);
+  while (iree_atomic_load(&thread->suspended, iree_memory_order_acquire)) {
+    iree_futex_wait(&thread->suspended, 1, IREE_TIME_INFINITE_FUTURE);
+  }
+  iree_slim_mutex_lock(&thread->mutex);
+  thread->system_id = gettid();
+  if (thread->overrides || thread->priority_class) apply_priority(thread);
+  iree_slim_mutex_unlock(&thread->mutex);
   thread->entry(thread->entry_arg);
+  if (released_itself) return NULL;
+  iree_slim_mutex_lock(&thread->mutex);
+  thread->system_id = 0;  // the system may give it to another thread
+  iree_slim_mutex_unlock(&thread->mutex);
   return NULL;
+}
+
+uintptr_t iree_thread_id(iree_thread_t* thread) { return (uintptr_t)thread->handle; }
+
+void iree_thread_resume(iree_thread_t* thread) {
+  if (iree_atomic_exchange(&thread->suspended, 0, iree_memory_order_release)) iree_futex_wake(&thread->suspended, 1);
+}
+
+iree_thread_override_t* iree_thread_priority_class_override_begin(iree_thread_t* thread,
+                                                                  iree_thread_priority_class_t priority_class) {
+  iree_thread_override_t* override = NULL;
+  iree_status_t status = iree_allocator_malloc(thread->allocator, sizeof(*override), (void**)&override);
+  if (iree_status_consume_code(status) != IREE_STATUS_OK) return NULL;
+  iree_thread_retain(thread);
+  iree_slim_mutex_lock(&thread->mutex);
+  *override = (iree_thread_override_t){thread, clamp_priority(priority_class), thread->overrides};
+  thread->overrides = override;
+  apply_priority(thread);
+  iree_slim_mutex_unlock(&thread->mutex);
+  return override;
+}
+
+void iree_thread_override_end(iree_thread_override_t* override_token) {
+  if (!override_token) return;
+  iree_thread_t* thread = override_token->thread;
+  iree_slim_mutex_lock(&thread->mutex);
+  iree_thread_override_t** at = &thread->overrides;
+  while (*at != override_token) at = &(*at)->next;
+  *at = override_token->next;
+  apply_priority(thread);
+  iree_slim_mutex_unlock(&thread->mutex);
+  iree_allocator_free(thread->allocator, override_token);
+  iree_thread_release(thread);
 }
 
 void iree_thread_affinity_set_any(iree_thread_affinity_t* out_thread_affinity) {
@@ -216,6 +290,9 @@ iree_status_t iree_thread_create(iree_thread_entry_t entry, void* entry_arg, ire
   thread->entry = entry;
   thread->entry_arg = entry_arg;
   iree_string_view_to_cstring(params.name, thread->name, sizeof(thread->name));
+  iree_slim_mutex_initialize(&thread->mutex);
+  iree_atomic_store(&thread->suspended, params.create_suspended, iree_memory_order_relaxed);
+  thread->priority_class = clamp_priority(params.priority_class);
 
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -245,6 +322,7 @@ void iree_thread_release(iree_thread_t* thread) {
   if (!thread || iree_atomic_ref_count_dec(&thread->ref_count) != 1) return;
   if (pthread_equal(thread->handle, pthread_self())) {
     pthread_detach(thread->handle);
+    released_itself = true;
   } else {
     iree_thread_join(thread);
   }

@@ -2,6 +2,7 @@
 #include "iree/io/stdio_stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 typedef struct stdio_stream_t {
@@ -118,6 +119,20 @@ static const char* open_mode(iree_io_stdio_stream_mode_t mode, bool exists) {
   return read ? "rbe" : NULL;
 }
 
+// A stream that closes the file at its end.
+static iree_status_t wrap_opened(iree_io_stdio_stream_mode_t mode, FILE* file, iree_allocator_t host_allocator,
+                                 iree_io_stream_t** out_stream) {
+  if (mode & IREE_IO_STDIO_STREAM_MODE_APPEND) fseeko(file, 0, SEEK_END);
+  iree_io_stream_mode_t access_mode = ftello(file) >= 0 ? IREE_IO_STREAM_MODE_SEEKABLE : 0;
+  if (mode & IREE_IO_STDIO_STREAM_MODE_READ) access_mode |= IREE_IO_STREAM_MODE_READABLE;
+  if (mode & IREE_IO_STDIO_STREAM_MODE_WRITE) {
+    access_mode |= IREE_IO_STREAM_MODE_WRITABLE | IREE_IO_STREAM_MODE_RESIZABLE;
+  }
+  iree_status_t status = iree_io_stdio_stream_wrap(access_mode, file, /*owns_handle=*/true, host_allocator, out_stream);
+  if (!iree_status_is_ok(status)) fclose(file);
+  return status;
+}
+
 iree_status_t iree_io_stdio_stream_open(iree_io_stdio_stream_mode_t mode, iree_string_view_t path,
                                         iree_allocator_t host_allocator, iree_io_stream_t** out_stream) {
   *out_stream = NULL;
@@ -130,13 +145,28 @@ iree_status_t iree_io_stdio_stream_open(iree_io_stdio_stream_mode_t mode, iree_s
   if (!file) {
     return iree_make_status(iree_status_code_from_errno(errno), "failed to open file '%s': %s", text, strerror(errno));
   }
-  if (mode & IREE_IO_STDIO_STREAM_MODE_APPEND) fseeko(file, 0, SEEK_END);
-  iree_io_stream_mode_t access_mode = ftello(file) >= 0 ? IREE_IO_STREAM_MODE_SEEKABLE : 0;
-  if (mode & IREE_IO_STDIO_STREAM_MODE_READ) access_mode |= IREE_IO_STREAM_MODE_READABLE;
-  if (mode & IREE_IO_STDIO_STREAM_MODE_WRITE) {
-    access_mode |= IREE_IO_STREAM_MODE_WRITABLE | IREE_IO_STREAM_MODE_RESIZABLE;
+  return wrap_opened(mode, file, host_allocator, out_stream);
+}
+
+iree_status_t iree_io_stdio_stream_open_fd(iree_io_stdio_stream_mode_t mode, int fd, iree_allocator_t host_allocator,
+                                           iree_io_stream_t** out_stream) {
+  *out_stream = NULL;
+  const char* how = open_mode(mode, /*exists=*/true);
+  if (!how) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "0x%x is no way to open a file", mode);
+  how = open_mode(mode & ~IREE_IO_STDIO_STREAM_MODE_DISCARD, /*exists=*/true);
+  int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  FILE* file = own >= 0 ? fdopen(own, how) : NULL;
+  if (!file) {
+    int error = errno;
+    if (own >= 0) close(own);
+    return iree_make_status(iree_status_code_from_errno(error), "failed to open descriptor %d: %s", fd,
+                            strerror(error));
   }
-  iree_status_t status = iree_io_stdio_stream_wrap(access_mode, file, /*owns_handle=*/true, host_allocator, out_stream);
-  if (!iree_status_is_ok(status)) fclose(file);
-  return status;
+  if ((mode & IREE_IO_STDIO_STREAM_MODE_DISCARD) && ftruncate(own, 0) != 0) {
+    int error = errno;
+    fclose(file);
+    return iree_make_status(iree_status_code_from_errno(error), "failed to empty descriptor %d: %s", fd,
+                            strerror(error));
+  }
+  return wrap_opened(mode, file, host_allocator, out_stream);
 }

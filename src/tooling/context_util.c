@@ -40,6 +40,10 @@ iree_status_t iree_tooling_module_list_push_back(iree_tooling_module_list_t* lis
   return iree_ok_status();
 }
 
+iree_vm_module_t* iree_tooling_module_list_back(const iree_tooling_module_list_t* list) {
+  return list->count ? list->values[list->count - 1] : NULL;
+}
+
 static bool has_module(const iree_tooling_module_list_t* list, iree_string_view_t name) {
   for (iree_host_size_t i = 0; i < list->count; ++i) {
     if (iree_string_view_equal(iree_vm_module_name(list->values[i]), name)) return true;

@@ -237,3 +237,122 @@ iree_status_t iree_hal_buffer_view_match_equal(iree_hal_buffer_equality_t equali
   iree_status_ignore(iree_hal_buffer_unmap_range(&mapping));
   return status;
 }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Objects
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t iree_hal_buffer_view_metadata_matcher_initialize(iree_host_size_t shape_rank, const iree_hal_dim_t* shape,
+                                                               iree_hal_element_type_t element_type,
+                                                               iree_hal_encoding_type_t encoding_type,
+                                                               iree_hal_buffer_view_metadata_matcher_t* out_matcher) {
+  memset(out_matcher, 0, sizeof(*out_matcher));
+  if (shape_rank > IREE_ARRAYSIZE(out_matcher->shape)) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "rank %" PRIhsz " is too large", shape_rank);
+  }
+  out_matcher->shape_rank = shape_rank;
+  if (shape_rank) memcpy(out_matcher->shape, shape, shape_rank * sizeof(*shape));
+  out_matcher->element_type = element_type;
+  out_matcher->encoding_type = encoding_type;
+  return iree_ok_status();
+}
+
+void iree_hal_buffer_view_metadata_matcher_deinitialize(iree_hal_buffer_view_metadata_matcher_t* matcher) {}
+
+iree_status_t iree_hal_buffer_view_metadata_matcher_describe(iree_hal_buffer_view_metadata_matcher_t* matcher,
+                                                             iree_string_builder_t* builder) {
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(builder, "matches "));
+  if (matcher->element_type == IREE_HAL_ELEMENT_TYPE_NONE) {
+    return iree_hal_append_shape_string(matcher->shape_rank, matcher->shape, builder);
+  }
+  return iree_hal_append_shape_and_element_type_string(matcher->shape_rank, matcher->shape, matcher->element_type,
+                                                       builder);
+}
+
+iree_status_t iree_hal_buffer_view_metadata_matcher_match(iree_hal_buffer_view_metadata_matcher_t* matcher,
+                                                          iree_hal_buffer_view_t* matchee,
+                                                          iree_string_builder_t* builder, bool* out_matched) {
+  return iree_hal_buffer_view_match_metadata(matcher->shape_rank, matcher->shape, matcher->element_type,
+                                             matcher->encoding_type, matchee, builder, out_matched);
+}
+
+iree_status_t iree_hal_buffer_view_element_matcher_initialize(iree_hal_buffer_equality_t equality,
+                                                              iree_hal_buffer_element_t value,
+                                                              iree_hal_buffer_view_element_matcher_t* out_matcher) {
+  *out_matcher = (iree_hal_buffer_view_element_matcher_t){equality, value};
+  return iree_ok_status();
+}
+
+void iree_hal_buffer_view_element_matcher_deinitialize(iree_hal_buffer_view_element_matcher_t* matcher) {}
+
+iree_status_t iree_hal_buffer_view_element_matcher_describe(iree_hal_buffer_view_element_matcher_t* matcher,
+                                                            iree_string_builder_t* builder) {
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(builder, "matches all elements to "));
+  return append_element(matcher->value.type, matcher->value.storage, builder);
+}
+
+iree_status_t iree_hal_buffer_view_element_matcher_match(iree_hal_buffer_view_element_matcher_t* matcher,
+                                                         iree_hal_buffer_view_t* matchee,
+                                                         iree_string_builder_t* builder, bool* out_matched) {
+  return iree_hal_buffer_view_match_elements(matcher->equality, matcher->value, matchee, builder, out_matched);
+}
+
+iree_status_t iree_hal_buffer_view_array_matcher_initialize(iree_hal_buffer_equality_t equality,
+                                                            iree_hal_element_type_t element_type,
+                                                            iree_host_size_t element_count,
+                                                            iree_const_byte_span_t elements,
+                                                            iree_hal_buffer_view_array_matcher_t* out_matcher) {
+  *out_matcher = (iree_hal_buffer_view_array_matcher_t){equality, element_type, element_count, elements};
+  return iree_ok_status();
+}
+
+void iree_hal_buffer_view_array_matcher_deinitialize(iree_hal_buffer_view_array_matcher_t* matcher) {}
+
+// At most so many elements are shown.
+enum { DESCRIBED_ELEMENTS = 8 };
+
+iree_status_t iree_hal_buffer_view_array_matcher_describe(iree_hal_buffer_view_array_matcher_t* matcher,
+                                                          iree_string_builder_t* builder) {
+  iree_host_size_t size = iree_hal_element_dense_byte_count(matcher->element_type);
+  iree_host_size_t count = size ? iree_min(matcher->element_count, matcher->elements.data_length / size) : 0;
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(builder, "matches elements "));
+  for (iree_host_size_t i = 0; i < iree_min(count, (iree_host_size_t)DESCRIBED_ELEMENTS); ++i) {
+    if (i) IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(builder, " "));
+    IREE_RETURN_IF_ERROR(append_element(matcher->element_type, matcher->elements.data + i * size, builder));
+  }
+  return count > DESCRIBED_ELEMENTS ? iree_string_builder_append_cstring(builder, "...") : iree_ok_status();
+}
+
+iree_status_t iree_hal_buffer_view_array_matcher_match(iree_hal_buffer_view_array_matcher_t* matcher,
+                                                       iree_hal_buffer_view_t* matchee, iree_string_builder_t* builder,
+                                                       bool* out_matched) {
+  return iree_hal_buffer_view_match_array(matcher->equality, matcher->element_type, matcher->element_count,
+                                          matcher->elements, matchee, builder, out_matched);
+}
+
+iree_status_t iree_hal_buffer_view_matcher_initialize(iree_hal_buffer_equality_t equality,
+                                                      iree_hal_buffer_view_t* expected,
+                                                      iree_hal_buffer_view_matcher_t* out_matcher) {
+  *out_matcher = (iree_hal_buffer_view_matcher_t){equality, expected};
+  iree_hal_buffer_view_retain(expected);
+  return iree_ok_status();
+}
+
+void iree_hal_buffer_view_matcher_deinitialize(iree_hal_buffer_view_matcher_t* matcher) {
+  iree_hal_buffer_view_release(matcher->expected);
+  matcher->expected = NULL;
+}
+
+iree_status_t iree_hal_buffer_view_matcher_describe(iree_hal_buffer_view_matcher_t* matcher,
+                                                    iree_string_builder_t* builder) {
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(builder, "matches a view "));
+  return iree_hal_append_shape_and_element_type_string(iree_hal_buffer_view_shape_rank(matcher->expected),
+                                                       iree_hal_buffer_view_shape_dims(matcher->expected),
+                                                       iree_hal_buffer_view_element_type(matcher->expected), builder);
+}
+
+iree_status_t iree_hal_buffer_view_matcher_match(iree_hal_buffer_view_matcher_t* matcher,
+                                                 iree_hal_buffer_view_t* matchee, iree_string_builder_t* builder,
+                                                 bool* out_matched) {
+  return iree_hal_buffer_view_match_equal(matcher->equality, matcher->expected, matchee, builder, out_matched);
+}

@@ -181,3 +181,46 @@ iree_status_t iree_vm_buffer_write_elements(const void* source_ptr, const iree_v
   if (size) memcpy(target.data, source_ptr, size);
   return iree_ok_status();
 }
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Hash
+//===----------------------------------------------------------------------------------------------------------------===
+
+static uint64_t rotate(uint64_t value, int count) { return value << count | value >> (64 - count); }
+
+static void sip_rounds(uint64_t v[4], int count) {
+  for (int i = 0; i < count; ++i) {
+    v[0] += v[1], v[1] = rotate(v[1], 13) ^ v[0], v[0] = rotate(v[0], 32);
+    v[2] += v[3], v[3] = rotate(v[3], 16) ^ v[2];
+    v[0] += v[3], v[3] = rotate(v[3], 21) ^ v[0];
+    v[2] += v[1], v[1] = rotate(v[1], 17) ^ v[2], v[2] = rotate(v[2], 32);
+  }
+}
+
+static void sip_word(uint64_t v[4], uint64_t word) {
+  v[3] ^= word;
+  sip_rounds(v, 2);
+  v[0] ^= word;
+}
+
+iree_status_t iree_vm_buffer_hash(const iree_vm_buffer_t* source_buffer, iree_host_size_t source_offset,
+                                  iree_host_size_t length, int64_t* out_result) {
+  const uint64_t key[2] = {0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull};
+  uint64_t v[4] = {key[0] ^ 0x736f6d6570736575ull, key[1] ^ 0x646f72616e646f6dull, key[0] ^ 0x6c7967656e657261ull,
+                   key[1] ^ 0x7465646279746573ull};
+  iree_const_byte_span_t span;
+  IREE_RETURN_IF_ERROR(iree_vm_buffer_map_ro(source_buffer, source_offset, length, 1, &span));
+  uint64_t word = 0;
+  iree_host_size_t at = 0;
+  for (; length - at >= sizeof(word); at += sizeof(word)) {
+    memcpy(&word, span.data + at, sizeof(word));
+    sip_word(v, word);
+  }
+  word = 0;
+  if (at < length) memcpy(&word, span.data + at, length - at);
+  sip_word(v, word | (uint64_t)length << 56);
+  v[2] ^= 0xff;
+  sip_rounds(v, 4);
+  *out_result = (int64_t)(v[0] ^ v[1] ^ v[2] ^ v[3]);
+  return iree_ok_status();
+}

@@ -137,6 +137,29 @@ static void temporary_path(char path[64]) {
   close(fd);
 }
 
+// A descriptor of the caller's stays open, and may be emptied.
+static void stdio_descriptor(void** state) {
+  char text[8] = {0};
+  iree_io_stream_t* stream = NULL;
+  iree_allocator_t allocator = iree_allocator_system();
+  iree_io_stdio_stream_mode_t both = IREE_IO_STDIO_STREAM_MODE_READ | IREE_IO_STDIO_STREAM_MODE_WRITE;
+  FILE* file = tmpfile();
+  assert_non_null(file);
+  assert_int_equal(write(fileno(file), "before", 6), 6);
+  EXPECT_OK(iree_io_stdio_stream_open_fd(both | IREE_IO_STDIO_STREAM_MODE_DISCARD, fileno(file), allocator, &stream));
+  EXPECT_OK(iree_io_stream_seek(stream, IREE_IO_STREAM_SEEK_SET, 0));
+  EXPECT_OK(iree_io_stream_write_string(stream, IREE_SV("new")));
+  iree_io_stream_release(stream);
+  assert_int_equal(pread(fileno(file), text, sizeof(text), 0), 3);
+  assert_string_equal(text, "new");
+  EXPECT_CODE(IREE_STATUS_INVALID_ARGUMENT,
+              iree_io_stdio_stream_open_fd(IREE_IO_STDIO_STREAM_MODE_DISCARD, fileno(file), allocator, &stream));
+  fclose(file);
+  iree_status_t status = iree_io_stdio_stream_open_fd(both, -1, allocator, &stream);
+  assert_false(iree_status_is_ok(status));
+  iree_status_free(status);
+}
+
 static void stdio(void** state) {
   char path[64], text[8] = {0};
   iree_io_stream_t *stream = NULL, *copy = NULL;
@@ -201,8 +224,8 @@ static void handle(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(memory), cmocka_unit_test(vec),    cmocka_unit_test(modes),
-      cmocka_unit_test(stdio),  cmocka_unit_test(handle),
+      cmocka_unit_test(memory),           cmocka_unit_test(vec),    cmocka_unit_test(modes), cmocka_unit_test(stdio),
+      cmocka_unit_test(stdio_descriptor), cmocka_unit_test(handle),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -283,6 +283,55 @@ static void test_matchers(void** state) {
   end(&f);
 }
 
+static void test_matcher_objects(void** state) {
+  fixture_t f;
+  iree_string_builder_t builder;
+  bool matched = true;
+  begin(&f);
+  iree_string_builder_initialize(f.allocator, &builder);
+  const iree_hal_buffer_equality_t exact = {.mode = IREE_HAL_BUFFER_EQUALITY_EXACT};
+  const int32_t elements[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const iree_hal_dim_t shape[2] = {3, 3};
+  iree_vm_list_t* list = parse(&f, IREE_SV("rr"), SPECS(IREE_SV("3x3xi32=1,2,3,4,5,6,7,8,9"), IREE_SV("9xi32=5")));
+  iree_hal_buffer_view_t* views[2] = {iree_vm_list_get_buffer_view_assign(list, 0),
+                                      iree_vm_list_get_buffer_view_assign(list, 1)};
+  iree_hal_buffer_view_metadata_matcher_t metadata;
+  EXPECT_OK(iree_hal_buffer_view_metadata_matcher_initialize(2, shape, IREE_HAL_ELEMENT_TYPE_INT_32,
+                                                             IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, &metadata));
+  EXPECT_OK(iree_hal_buffer_view_metadata_matcher_describe(&metadata, &builder));
+  expect_text(&builder, "matches 3x3xi32");
+  iree_hal_buffer_view_element_matcher_t element;
+  EXPECT_OK(iree_hal_buffer_view_element_matcher_initialize(exact, iree_hal_make_buffer_element_i32(5), &element));
+  EXPECT_OK(iree_hal_buffer_view_element_matcher_describe(&element, &builder));
+  expect_text(&builder, "matches all elements to 5");
+  iree_hal_buffer_view_array_matcher_t array;
+  EXPECT_OK(iree_hal_buffer_view_array_matcher_initialize(
+      exact, IREE_HAL_ELEMENT_TYPE_INT_32, 9, iree_make_const_byte_span(elements, sizeof(elements)), &array));
+  EXPECT_OK(iree_hal_buffer_view_array_matcher_describe(&array, &builder));
+  expect_text(&builder, "matches elements 1 2 3 4 5 6 7 8...");
+  iree_hal_buffer_view_matcher_t whole;
+  EXPECT_OK(iree_hal_buffer_view_matcher_initialize(exact, views[0], &whole));
+  EXPECT_OK(iree_hal_buffer_view_matcher_describe(&whole, &builder));
+  expect_text(&builder, "matches a view 3x3xi32");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(iree_hal_buffer_view_metadata_matcher_match(&metadata, views[i], &builder, &matched));
+    assert_int_equal(matched, i == 0);
+    EXPECT_OK(iree_hal_buffer_view_element_matcher_match(&element, views[i], &builder, &matched));
+    assert_int_equal(matched, i == 1);
+    EXPECT_OK(iree_hal_buffer_view_array_matcher_match(&array, views[i], &builder, &matched));
+    assert_int_equal(matched, i == 0);
+    EXPECT_OK(iree_hal_buffer_view_matcher_match(&whole, views[i], &builder, &matched));
+    assert_int_equal(matched, i == 0);
+  }
+  iree_hal_buffer_view_metadata_matcher_deinitialize(&metadata);
+  iree_hal_buffer_view_element_matcher_deinitialize(&element);
+  iree_hal_buffer_view_array_matcher_deinitialize(&array);
+  iree_hal_buffer_view_matcher_deinitialize(&whole);
+  iree_vm_list_release(list);
+  iree_string_builder_deinitialize(&builder);
+  end(&f);
+}
+
 static void test_devices(void** state) {
   iree_hal_device_create_params_t params = iree_hal_device_create_params_default();
   iree_hal_driver_registry_t* registry = iree_hal_available_driver_registry();
@@ -436,10 +485,17 @@ int main(void) {
   int argc = IREE_ARRAYSIZE(flags) - 1;
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_call),        cmocka_unit_test(test_transfer), cmocka_unit_test(test_compare),
-      cmocka_unit_test(test_npy),         cmocka_unit_test(test_matchers), cmocka_unit_test(test_print_and_write),
-      cmocka_unit_test(test_devices),     cmocka_unit_test(test_modules),  cmocka_unit_test(test_run),
+      cmocka_unit_test(test_call),
+      cmocka_unit_test(test_transfer),
+      cmocka_unit_test(test_compare),
+      cmocka_unit_test(test_npy),
+      cmocka_unit_test(test_matchers),
+      cmocka_unit_test(test_print_and_write),
+      cmocka_unit_test(test_devices),
+      cmocka_unit_test(test_modules),
+      cmocka_unit_test(test_run),
       cmocka_unit_test(test_instruments),
+      cmocka_unit_test(test_matcher_objects),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,8 +76,41 @@ static void finds_lists(void** state) {
   assert_null(iree_vm_abi_rCiD_checked_deref(iree_make_byte_span(storage, size)));
 }
 
+// The vectors of SipHash's paper; macros that return from the function that they are used in.
+static iree_status_t first_words(iree_vm_buffer_t* buffer, iree_host_size_t count, uint32_t* out_sum) {
+  const uint32_t* words = NULL;
+  iree_vm_buffer_check_ro(buffer, 1, count, uint32_t, words);
+  for (iree_host_size_t i = 0; i < count; ++i) *out_sum += words[i] & 0xff;
+  return iree_ok_status();
+}
+static iree_status_t clear_first(iree_vm_buffer_t* buffer) {
+  uint8_t* bytes = NULL;
+  iree_vm_buffer_check_rw(buffer, 0, 1, uint8_t, bytes);
+  bytes[0] = 0;
+  return iree_ok_status();
+}
+static void hashes_buffers(void** state) {
+  uint8_t bytes[16];
+  for (uint8_t i = 0; i < sizeof(bytes); ++i) bytes[i] = i;
+  iree_vm_buffer_t buffer;
+  int64_t hash = 0;
+  iree_vm_buffer_initialize(IREE_VM_BUFFER_ACCESS_ORIGIN_HOST, iree_make_byte_span(bytes, sizeof(bytes)),
+                            iree_allocator_null(), &buffer);
+  EXPECT_OK(iree_vm_buffer_hash(&buffer, 0, 15, &hash));
+  assert_true((uint64_t)hash == 0xa129ca6149be45e5ull);
+  EXPECT_OK(iree_vm_buffer_hash(&buffer, 3, 0, &hash));
+  assert_true((uint64_t)hash == 0x726fdb47dd0e0e31ull);
+  EXPECT_STATUS(iree_vm_buffer_hash(&buffer, 8, 9, &hash), OUT_OF_RANGE, NULL);
+  uint32_t sum = 0;
+  EXPECT_OK(first_words(&buffer, 3, &sum));
+  assert_int_equal(sum, 4 + 8 + 12);
+  EXPECT_STATUS(first_words(&buffer, 4, &sum), OUT_OF_RANGE, NULL);
+  EXPECT_STATUS(clear_first(&buffer), PERMISSION_DENIED, NULL);
+  iree_vm_buffer_deinitialize(&buffer);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(retains_before_it_releases),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(hashes_buffers), cmocka_unit_test(retains_before_it_releases),
                                      cmocka_unit_test(copies_all_or_nothing), cmocka_unit_test(asks_for_lengths),
                                      cmocka_unit_test(finds_lists)};
   return cmocka_run_group_tests(tests, NULL, NULL);

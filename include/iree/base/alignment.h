@@ -15,6 +15,21 @@ extern "C" {
 #endif
 
 #define IREE_PTR_SIZE __SIZEOF_POINTER__
+#if __SIZEOF_POINTER__ == 8
+#define IREE_PTR_SIZE_64
+#else
+#define IREE_PTR_SIZE_32
+#endif
+
+#define IREE_BUILTIN_UNREACHABLE() __builtin_unreachable()
+#if defined(__cplusplus)
+#define IREE_DECLTYPE(v) decltype(v)
+#else
+#define IREE_DECLTYPE(v) __typeof__(v)
+#endif
+// Tells the compiler that the variable `ptr` is a multiple of `size`.
+#define IREE_BUILTIN_ASSUME_ALIGNED(ptr, size) \
+  ((void)((ptr) = (IREE_DECLTYPE(ptr))__builtin_assume_aligned((const void*)(ptr), (size))))
 
 #define IREE_ARRAYSIZE(arr) (sizeof(arr) / sizeof(arr[0]))
 

@@ -61,6 +61,53 @@ static inline iree_byte_span_t iree_cast_const_byte_span(iree_const_byte_span_t 
   return iree_make_byte_span((void*)(uintptr_t)span.data, span.data_length);
 }
 
+// Copies what will not be read again soon; the regions do not overlap.
+static inline void iree_memcpy_stream_dst(void* IREE_RESTRICT dst, const void* IREE_RESTRICT src,
+                                          iree_host_size_t size) {
+  memcpy(dst, src, size);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Structs that arrays follow in one allocation
+//
+//   IREE_RETURN_IF_ERROR(IREE_STRUCT_LAYOUT(sizeof(*list), &total, IREE_STRUCT_FIELD(count, uint64_t, &offset)));
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct iree_struct_field_t {
+  iree_host_size_t count[2];  // elements: the product
+  iree_host_size_t element_size;
+  iree_host_size_t alignment;    // 0: right behind what is before
+  iree_host_size_t* out_offset;  // may be NULL
+} iree_struct_field_t;
+
+#define IREE_STRUCT_FIELD(count_expr, type, out_offset_ptr) {{(count_expr), 1}, sizeof(type), 0, (out_offset_ptr)}
+#define IREE_STRUCT_FIELD_ALIGNED(count_expr, type, align, out_offset_ptr) \
+  {{(count_expr), 1}, sizeof(type), (align), (out_offset_ptr)}
+#define IREE_STRUCT_ARRAY_FIELD(count1, count2, type, out_offset_ptr) \
+  {{(count1), (count2)}, sizeof(type), 0, (out_offset_ptr)}
+#define IREE_STRUCT_ARRAY_FIELD_ALIGNED(count1, count2, type, align, out_offset_ptr) \
+  {{(count1), (count2)}, sizeof(type), (align), (out_offset_ptr)}
+// The array that is the struct's last member.
+#define IREE_STRUCT_FIELD_FAM(count_expr, type) {{(count_expr), 1}, sizeof(type), iree_alignof(type), NULL}
+
+#if defined(__cplusplus)
+#define IREE_STRUCT_LAYOUT(base_size, out_total, ...)                                                             \
+  ([&]() {                                                                                                        \
+    const iree_struct_field_t fields_[] = {__VA_ARGS__};                                                          \
+    return iree_struct_layout_calculate((base_size), fields_, sizeof(fields_) / sizeof(fields_[0]), (out_total)); \
+  }())
+#else
+#define IREE_STRUCT_LAYOUT(base_size, out_total, ...)                                                            \
+  iree_struct_layout_calculate((base_size), (const iree_struct_field_t[]){__VA_ARGS__},                          \
+                               sizeof((const iree_struct_field_t[]){__VA_ARGS__}) / sizeof(iree_struct_field_t), \
+                               (out_total))
+#endif
+
+// Places the fields one after the other behind `base_size` bytes. Errors: OUT_OF_RANGE when sizes do not fit.
+IREE_API_EXPORT iree_status_t iree_struct_layout_calculate(iree_host_size_t base_size,
+                                                           const iree_struct_field_t* fields,
+                                                           iree_host_size_t field_count, iree_host_size_t* out_total);
+
 //===----------------------------------------------------------------------------------------------------------------===
 // iree_allocator_t
 //===----------------------------------------------------------------------------------------------------------------===

@@ -20,6 +20,7 @@ IREE_ATTRIBUTE_NORETURN static inline void iree_abort(void) { abort(); }
 #define IREE_ASSERT_TRUE(expr, ...) IREE_ASSERT(!!(expr))
 #define IREE_ASSERT_FALSE(expr, ...) IREE_ASSERT(!(expr))
 #define IREE_ASSERT_UNREACHABLE(...) IREE_ASSERT(0)
+#define IREE_ASSERT_ALIGNED(ptr, alignment) IREE_ASSERT(((uintptr_t)(ptr) & ((alignment) - 1)) == 0)
 #define IREE_ASSERT_EQ(x, y, ...) IREE_ASSERT((x) == (y))
 #define IREE_ASSERT_NE(x, y, ...) IREE_ASSERT((x) != (y))
 #define IREE_ASSERT_LE(x, y, ...) IREE_ASSERT((x) <= (y))

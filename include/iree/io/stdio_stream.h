@@ -27,6 +27,10 @@ IREE_API_EXPORT iree_status_t iree_io_stdio_stream_wrap(iree_io_stream_mode_t mo
 // Opens a file. Errors: NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT for modes that make no sense together.
 IREE_API_EXPORT iree_status_t iree_io_stdio_stream_open(iree_io_stdio_stream_mode_t mode, iree_string_view_t path,
                                                         iree_allocator_t host_allocator, iree_io_stream_t** out_stream);
+// The same of a descriptor, which is duplicated; the file's position is shared with it.
+IREE_API_EXPORT iree_status_t iree_io_stdio_stream_open_fd(iree_io_stdio_stream_mode_t mode, int fd,
+                                                           iree_allocator_t host_allocator,
+                                                           iree_io_stream_t** out_stream);
 
 #ifdef __cplusplus
 }

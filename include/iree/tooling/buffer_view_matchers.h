@@ -85,6 +85,73 @@ IREE_API_EXPORT iree_status_t iree_hal_buffer_view_match_equal(iree_hal_buffer_e
                                                                iree_hal_buffer_view_t* matchee,
                                                                iree_string_builder_t* builder, bool* out_matched);
 
+// The same as objects: initialize, then match any number of views; `describe` appends what is expected. They own
+// nothing but a reference to the view of a view matcher; shapes longer than the limit are refused (OUT_OF_RANGE).
+#define IREE_HAL_BUFFER_VIEW_MATCHER_MAX_RANK 128
+typedef struct {
+  iree_host_size_t shape_rank;
+  iree_hal_dim_t shape[IREE_HAL_BUFFER_VIEW_MATCHER_MAX_RANK];
+  iree_hal_element_type_t element_type;
+  iree_hal_encoding_type_t encoding_type;
+} iree_hal_buffer_view_metadata_matcher_t;
+typedef struct {
+  iree_hal_buffer_equality_t equality;
+  iree_hal_buffer_element_t value;
+} iree_hal_buffer_view_element_matcher_t;
+typedef struct {
+  iree_hal_buffer_equality_t equality;
+  iree_hal_element_type_t element_type;
+  iree_host_size_t element_count;
+  iree_const_byte_span_t elements;
+} iree_hal_buffer_view_array_matcher_t;
+typedef struct {
+  iree_hal_buffer_equality_t equality;
+  iree_hal_buffer_view_t* expected;
+} iree_hal_buffer_view_matcher_t;
+
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_metadata_matcher_initialize(
+    iree_host_size_t shape_rank, const iree_hal_dim_t* shape, iree_hal_element_type_t element_type,
+    iree_hal_encoding_type_t encoding_type, iree_hal_buffer_view_metadata_matcher_t* out_matcher);
+IREE_API_EXPORT iree_status_t
+iree_hal_buffer_view_element_matcher_initialize(iree_hal_buffer_equality_t equality, iree_hal_buffer_element_t value,
+                                                iree_hal_buffer_view_element_matcher_t* out_matcher);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_array_matcher_initialize(
+    iree_hal_buffer_equality_t equality, iree_hal_element_type_t element_type, iree_host_size_t element_count,
+    iree_const_byte_span_t elements, iree_hal_buffer_view_array_matcher_t* out_matcher);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_matcher_initialize(iree_hal_buffer_equality_t equality,
+                                                                      iree_hal_buffer_view_t* expected,
+                                                                      iree_hal_buffer_view_matcher_t* out_matcher);
+
+IREE_API_EXPORT void iree_hal_buffer_view_metadata_matcher_deinitialize(
+    iree_hal_buffer_view_metadata_matcher_t* matcher);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_metadata_matcher_describe(
+    iree_hal_buffer_view_metadata_matcher_t* matcher, iree_string_builder_t* builder);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_metadata_matcher_match(
+    iree_hal_buffer_view_metadata_matcher_t* matcher, iree_hal_buffer_view_t* matchee, iree_string_builder_t* builder,
+    bool* out_matched);
+
+IREE_API_EXPORT void iree_hal_buffer_view_element_matcher_deinitialize(iree_hal_buffer_view_element_matcher_t* matcher);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_element_matcher_describe(
+    iree_hal_buffer_view_element_matcher_t* matcher, iree_string_builder_t* builder);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_element_matcher_match(
+    iree_hal_buffer_view_element_matcher_t* matcher, iree_hal_buffer_view_t* matchee, iree_string_builder_t* builder,
+    bool* out_matched);
+
+IREE_API_EXPORT void iree_hal_buffer_view_array_matcher_deinitialize(iree_hal_buffer_view_array_matcher_t* matcher);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_array_matcher_describe(iree_hal_buffer_view_array_matcher_t* matcher,
+                                                                          iree_string_builder_t* builder);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_array_matcher_match(iree_hal_buffer_view_array_matcher_t* matcher,
+                                                                       iree_hal_buffer_view_t* matchee,
+                                                                       iree_string_builder_t* builder,
+                                                                       bool* out_matched);
+
+IREE_API_EXPORT void iree_hal_buffer_view_matcher_deinitialize(iree_hal_buffer_view_matcher_t* matcher);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_matcher_describe(iree_hal_buffer_view_matcher_t* matcher,
+                                                                    iree_string_builder_t* builder);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_view_matcher_match(iree_hal_buffer_view_matcher_t* matcher,
+                                                                 iree_hal_buffer_view_t* matchee,
+                                                                 iree_string_builder_t* builder, bool* out_matched);
+
 #ifdef __cplusplus
 }
 #endif

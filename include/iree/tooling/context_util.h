@@ -27,6 +27,9 @@ IREE_API_EXPORT void iree_tooling_module_list_reset(iree_tooling_module_list_t* 
 IREE_API_EXPORT iree_status_t iree_tooling_module_list_push_back(iree_tooling_module_list_t* list,
                                                                  iree_vm_module_t* module);
 
+// The last one, not retained; NULL when there is none.
+IREE_API_EXPORT iree_vm_module_t* iree_tooling_module_list_back(const iree_tooling_module_list_t* list);
+
 // A VM instance that knows the types of all modules here.
 IREE_API_EXPORT iree_status_t iree_tooling_create_instance(iree_allocator_t host_allocator,
                                                            iree_vm_instance_t** out_instance);

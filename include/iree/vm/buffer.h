@@ -94,6 +94,29 @@ IREE_API_EXPORT iree_status_t iree_vm_buffer_write_elements(const void* source_p
                                                             iree_host_size_t element_count,
                                                             iree_host_size_t element_length);
 
+// SipHash-2-4 of a range, with the key 00 01 .. 0f (Aumasson and Bernstein, 2012).
+IREE_API_EXPORT iree_status_t iree_vm_buffer_hash(const iree_vm_buffer_t* source_buffer, iree_host_size_t source_offset,
+                                                  iree_host_size_t length, int64_t* out_result);
+
+// Sets the pointer to elements of a buffer, or returns the failure from the function that it is used in. Offset and
+// length count elements.
+#define iree_vm_buffer_check_ro(buffer, element_offset, element_length, element_type, out_buffer_ptr)         \
+  {                                                                                                           \
+    iree_const_byte_span_t span_;                                                                             \
+    IREE_RETURN_IF_ERROR(iree_vm_buffer_map_ro((buffer), (element_offset) * sizeof(element_type),             \
+                                               (element_length) * sizeof(element_type), sizeof(element_type), \
+                                               &span_));                                                      \
+    (out_buffer_ptr) = (const element_type*)span_.data;                                                       \
+  }
+#define iree_vm_buffer_check_rw(buffer, element_offset, element_length, element_type, out_buffer_ptr)         \
+  {                                                                                                           \
+    iree_byte_span_t span_;                                                                                   \
+    IREE_RETURN_IF_ERROR(iree_vm_buffer_map_rw((buffer), (element_offset) * sizeof(element_type),             \
+                                               (element_length) * sizeof(element_type), sizeof(element_type), \
+                                               &span_));                                                      \
+    (out_buffer_ptr) = (element_type*)span_.data;                                                             \
+  }
+
 static inline iree_const_byte_span_t iree_vm_buffer_as_const_byte_span(const iree_vm_buffer_t* value) {
   return value ? iree_make_const_byte_span(value->data.data, value->data.data_length) : iree_const_byte_span_empty();
 }
