@@ -49,10 +49,11 @@ show_failures() {
 
 # Configures and builds a variant of the project with clang: variant NAME TARGET CMAKE_OPTION...
 variant() {
-  local folder=$build/$1 target=$2
+  local folder=$build/$1 target=$2 flags="-O1 -gline-tables-only -DNDEBUG"
   shift 2
   [ -e "$folder/build.ninja" ] || cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 "$@" || return 1
+    -DCMAKE_C_FLAGS_RELWITHDEBINFO="$flags" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="$flags" -DCMAKE_C_COMPILER=clang-22 \
+    -DCMAKE_CXX_COMPILER=clang++-22 "$@" || return 1
   ninja -C "$folder" "$target"
 }
 
