@@ -39,6 +39,12 @@ static void mark(pjrt_program_t* program) {
            (unsigned long long)hash[1]);
 }
 
+static size_t count_tensors(const pjrt_value_t* values, size_t count) {
+  size_t tensors = 0;
+  for (size_t i = 0; i < count; ++i) tensors += values[i].type != PJRT_TYPE_TOKEN;
+  return tensors;
+}
+
 bool pjrt_program_complete(pjrt_program_t* program) {
   const pjrt_signature_t* s = &program->signature;
   size_t count = s->result_count, dims = 0;
@@ -66,6 +72,8 @@ bool pjrt_program_complete(pjrt_program_t* program) {
     value.float_value = values[i];
     program->cost[i] = value;
   }
+  program->inputs = count_tensors(s->arguments, s->argument_count);
+  program->outputs = count_tensors(s->results, s->result_count);
   mark(program);
   return true;
 }
@@ -85,6 +93,20 @@ static iree_status_t append_modules(PJRT_LoadedExecutable* executable) {
   }
   iree_const_byte_span_t code = iree_make_const_byte_span(program->code, program->code_size);
   return iree_runtime_session_append_bytecode_module_from_memory(executable->session, code, iree_allocator_null());
+}
+
+// Serialized executables say both what the function takes and what the program does.
+static iree_status_t check_function(const PJRT_LoadedExecutable* executable) {
+  const pjrt_program_t* program = executable->program;
+  iree_string_view_t has = iree_vm_function_signature(&executable->function).calling_convention;
+  size_t inputs = program->inputs + 2, outputs = program->outputs, size = inputs + 2 + iree_max(outputs, 1);
+  bool fits = has.size == size && has.data[0] == '0' && has.data[inputs + 1] == '_';
+  for (size_t i = 1; i < size && fits; ++i) {
+    fits = i == inputs + 1 || has.data[i] == (i > inputs && !outputs ? 'v' : 'r');
+  }
+  if (fits) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the function is '%.*s', which is not what the program says",
+                          (int)has.size, has.data);
 }
 
 // Recursive: a callback may call the program that called it.
@@ -117,6 +139,7 @@ PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, c
     status = iree_runtime_session_lookup_function(
         executable->session, iree_make_cstring_view(program->signature.function), &executable->function);
   }
+  if (iree_status_is_ok(status)) status = check_function(executable);
   if (iree_status_is_ok(status)) {
     initialize_lock(&executable->lock);
     *out_executable = executable;

@@ -185,21 +185,14 @@ static PJRT_Error* check(const PJRT_LoadedExecutable_Execute_Args* args) {
   return pjrt_error(PJRT_INVALID_ARGUMENT, "the program takes %zu arguments, not %zu", expected, args->num_args);
 }
 
-static size_t count_tensors(const pjrt_value_t* values, size_t count) {
-  size_t tensors = 0;
-  for (size_t i = 0; i < count; ++i) tensors += values[i].type != PJRT_TYPE_TOKEN;
-  return tensors;
-}
-
 PJRT_Error* api_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) {
   enum { FEW = 32 };
   PJRT_Error* error = check(args);
   if (error) return error;
   iree_vm_ref_t few[FEW];
   run_t run = {.executable = args->executable, .arguments = args->argument_lists[0], .count = args->num_args};
-  const pjrt_signature_t* s = &args->executable->program->signature;
-  run.inputs = count_tensors(s->arguments, s->argument_count);
-  run.outputs = count_tensors(s->results, s->result_count);
+  run.inputs = args->executable->program->inputs;
+  run.outputs = args->executable->program->outputs;
   run.ref_count = run.inputs + 2 + run.outputs;
   run.refs = run.ref_count <= FEW ? few : malloc(run.ref_count * sizeof(*run.refs));
   if (!run.refs) return pjrt_no_memory();

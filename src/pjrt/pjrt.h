@@ -283,6 +283,7 @@ typedef struct pjrt_program_t {
   char* code;  // the module
   size_t code_size;
   char fingerprint[33];
+  size_t inputs, outputs;  // of the function: the signature's without tokens
   // What is asked for as arrays.
   int* types;
   size_t *ranks, *kind_sizes;

@@ -502,6 +502,84 @@ static void test_facts(void** state) {
   destroy_executable(loaded);
 }
 
+// A program with a token that calls the host: jax.call5 gives twice what it gets, or fails.
+static const char calling_text[] =
+    "module @jit_g {\n"
+    "  func.func @main(%t: !stablehlo.token, %a: tensor<2xf32>) -> (tensor<2xf32>, !stablehlo.token) {\n"
+    "    %0:2 = \"stablehlo.custom_call\"(%t, %a) {call_target_name = \"iree.call\", api_version = 4 : i32,\n"
+    "        backend_config = {callee = \"jax.call5\"}, has_side_effect = true}\n"
+    "        : (!stablehlo.token, tensor<2xf32>) -> (!stablehlo.token, tensor<2xf32>)\n"
+    "    return %0#1, %0#0 : tensor<2xf32>, !stablehlo.token\n"
+    "  }\n"
+    "}\n";
+
+typedef struct host_array_t {
+  int64_t type, rank;
+  const int64_t* dims;
+  float* data;
+} host_array_t;
+
+static int double_it(int64_t number, const host_array_t* arguments, size_t argument_count, host_array_t* results,
+                     size_t result_count, char* error, size_t error_size) {
+  static float values[2];
+  static const int64_t dims[] = {2};
+  if (arguments[0].data[0] < 0) {
+    strncpy(error, "negative", error_size);
+    return 1;
+  }
+  bool fits = number == 5 && argument_count == 1 && result_count == 1;
+  for (int i = 0; i < 2 && fits; ++i) values[i] = 2 * arguments[0].data[i];
+  // Zero is answered with an array that is not of the program's type.
+  results[0] = (host_array_t){arguments[0].data[0] == 0 ? S32 : F32, 1, dims, values};
+  return !fits;
+}
+
+static PJRT_Client* client_with_callback(int (*callback)(int64_t, const host_array_t*, size_t, host_array_t*, size_t,
+                                                         char*, size_t)) {
+  PJRT_NamedValue option = {.struct_size = sizeof(option), .name = "host_callback", .name_size = 13};
+  option.kind = PJRT_INT64;
+  option.int64_value = (int64_t)(uintptr_t)callback;
+  option.value_size = 1;
+  ARGS(Client_Create, .create_options = &option, .num_options = 1);
+  OK(api->Client_Create(&args));
+  return args.client;
+}
+
+static void call_host(PJRT_LoadedExecutable* executable, const float a[2], int code, const char* error) {
+  PJRT_Buffer *argument = make_buffer(a, F32, (const int64_t[]){2}, 1), *results[2],
+              *arguments[] = {argument, argument};
+  float doubled[2];
+  if (error) {
+    expect_error(execute(executable, arguments, 2, results, NULL, NULL), code, error);
+  } else {
+    OK(execute(executable, arguments, 2, results, NULL, NULL));
+    read_buffer(results[0], doubled, sizeof(doubled));
+    for (int i = 0; i < 2; ++i) assert_true(doubled[i] == 2 * a[i]);
+    destroy_buffer(results[0]);
+    destroy_buffer(results[1]);
+  }
+  destroy_buffer(argument);
+}
+
+static void test_callbacks(void** state) {
+  (void)state;
+  PJRT_LoadedExecutable* executable;
+  PJRT_Client* without = client;
+  client = client_with_callback(double_it);
+  OK(compile(calling_text, "mlir", NULL, 0, &executable));
+  call_host(executable, (const float[]){1, 2}, 0, NULL);
+  call_host(executable, (const float[]){-1, 2}, PJRT_INTERNAL, "negative");
+  call_host(executable, (const float[]){0, 2}, PJRT_INVALID_ARGUMENT, "element type mismatch");
+  call_host(executable, (const float[]){3, 4}, 0, NULL);
+  destroy_executable(executable);
+  ARGS(Client_Destroy, .client = client);
+  OK(api->Client_Destroy(&args));
+  client = without;
+  OK(compile(calling_text, "mlir", NULL, 0, &executable));
+  call_host(executable, (const float[]){1, 2}, 14, "host_callback");
+  destroy_executable(executable);
+}
+
 static void test_refused(void** state) {
   (void)state;
   ARGS(Compile, .program = NULL);
@@ -515,7 +593,7 @@ int main(void) {
       cmocka_unit_test(test_refused_buffers), cmocka_unit_test(test_zero_copy),    cmocka_unit_test(test_deleted),
       cmocka_unit_test(test_events),          cmocka_unit_test(test_execute),      cmocka_unit_test(test_error_buffer),
       cmocka_unit_test(test_compile_errors),  cmocka_unit_test(test_serialize),    cmocka_unit_test(test_facts),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_callbacks),       cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, load, unload);
 }
