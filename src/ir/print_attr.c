@@ -109,7 +109,8 @@ static bool put_float(text_t* out, const ir_type_t* type, double value) {
            first < 0 ? '-' : '+', abs(first));
   ir_scalar_store_number(type, strtod(text, NULL), again);
   if (memcmp(bytes, again, sizeof(bytes)) == 0) return text_puts(out, text), false;
-  int precision = 2 + (float_formats[type->float_kind].mantissa_bits + 1) * 59 / 196;
+  ir_float_kind_t stored = type->float_kind == IR_TF32 ? IR_F32 : type->float_kind;
+  int precision = 2 + (float_formats[stored].mantissa_bits + 1) * 59 / 196;
   count = decimal_digits(fabs(value), precision, digits, &exponent);
   size_t start = out->size;
   text_puts(out, sign);
