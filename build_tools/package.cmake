@@ -18,7 +18,7 @@ set(IREE_LIBRARY_NAMES
     hal::local::loaders::system_library_loader hal::local::loaders::vmvx_module_loader io::file_contents
     io::file_handle io::formats::gguf io::formats::irpa io::formats::parser_registry io::formats::safetensors
     io::memory_stream io::parameter_index io::parameter_index_provider io::parameter_provider io::scope_map
-    io::stdio_stream io::stream io::vec_stream modules::check modules::hal modules::hal::debugging modules::hal::types
+    io::stdio_stream io::stream io::vec_stream modules::check modules::hal modules::hal::debugging modules::hal::inline modules::hal::types
     modules::io::parameters::parameters runtime runtime::impl
     task task::api vm vm::bytecode::module vm::cc vm::dynamic::module vm::impl)
 
