@@ -22,6 +22,24 @@ static void topologies(void** state) {
                                                              IREE_TASK_TOPOLOGY_PERFORMANCE_LEVEL_HIGH,
                                                              IREE_TASK_TOPOLOGY_DISTRIBUTION_COMPACT, 1, &topology));
   assert_int_equal(topology.group_count, 1);
+  // Workers of known processors share caches with themselves at least, and with nobody who is not there.
+  const iree_task_topology_group_t* group = iree_task_topology_get_group(&topology, 0);
+  assert_non_null(group);
+  assert_true(group->processor_index != UINT32_MAX);
+  assert_int_equal(group->constructive_sharing_mask.words[0], 1);
+  assert_null(iree_task_topology_get_group(&topology, 1));
+  // Workers of the caller's, up to the limit.
+  const iree_thread_affinity_t affinities[2] = {{.id_assigned = 1, .id = 3}, {0}};
+  CHECK_OK(iree_task_topology_initialize_from_thread_affinities(2, affinities, &topology));
+  assert_int_equal(iree_task_topology_get_group(&topology, 0)->ideal_thread_affinity.id, 3);
+  iree_task_topology_group_t mine;
+  iree_task_topology_group_initialize(77, &mine);
+  assert_string_equal(mine.name, "iree-worker-77");
+  while (iree_task_topology_group_count(&topology) < iree_task_topology_group_capacity(&topology)) {
+    CHECK_OK(iree_task_topology_push_group(&topology, &mine));
+  }
+  assert_int_equal(iree_task_topology_get_group(&topology, 2)->group_index, 2);
+  CHECK_CODE(RESOURCE_EXHAUSTED, iree_task_topology_push_group(&topology, &mine));
   CHECK_CODE(INVALID_ARGUMENT, iree_task_topology_initialize_from_logical_cpu_set_string(IREE_SV("0-"), &topology));
   CHECK_CODE(INVALID_ARGUMENT, iree_task_topology_initialize_from_logical_cpu_set_string(IREE_SV("3-1"), &topology));
   CHECK_CODE(INVALID_ARGUMENT, iree_task_topology_initialize_from_logical_cpu_set_string(IREE_SV("1000"), &topology));

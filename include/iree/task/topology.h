@@ -19,13 +19,32 @@ typedef uint32_t iree_task_topology_node_id_t;
 IREE_API_EXPORT iree_host_size_t iree_task_topology_query_node_count(void);
 IREE_API_EXPORT iree_task_topology_node_id_t iree_task_topology_query_current_node(void);
 
+// A bit for each group.
+#define IREE_TASK_AFFINITY_SET_WORD_COUNT ((IREE_TASK_TOPOLOGY_MAX_GROUP_COUNT + 63) / 64)
+typedef struct iree_task_affinity_set_t {
+  uint64_t words[IREE_TASK_AFFINITY_SET_WORD_COUNT];
+} iree_task_affinity_set_t;
+typedef iree_task_affinity_set_t iree_task_topology_group_mask_t;
+
+// Sizes in bytes; 0: there is none, or the system does not say.
+typedef struct iree_task_topology_caches_t {
+  uint32_t l1_data;
+  uint32_t l2_data;
+  uint32_t l3_data;
+} iree_task_topology_caches_t;
+
 // One worker.
 typedef struct iree_task_topology_group_t {
-  uint32_t group_index;
+  uint8_t group_index;
+  char name[32 - 1];
   uint32_t processor_index;  // logical processor; UINT32_MAX when not bound to one
-  uint32_t l2_cache_size;    // bytes; 0 unknown
+  iree_task_topology_caches_t caches;
   iree_thread_affinity_t ideal_thread_affinity;
+  iree_task_topology_group_mask_t constructive_sharing_mask;  // workers with the same last cache, as far as known
 } iree_task_topology_group_t;
+
+// A worker that the system places, with the name `iree-worker-N`.
+IREE_API_EXPORT void iree_task_topology_group_initialize(uint8_t group_index, iree_task_topology_group_t* out_group);
 
 typedef struct iree_task_topology_t {
   iree_task_topology_node_id_t node_id;
@@ -37,10 +56,20 @@ typedef struct iree_task_topology_t {
 IREE_API_EXPORT void iree_task_topology_initialize(iree_task_topology_t* out_topology);
 IREE_API_EXPORT void iree_task_topology_deinitialize(iree_task_topology_t* topology);
 IREE_API_EXPORT iree_host_size_t iree_task_topology_group_count(const iree_task_topology_t* topology);
+IREE_API_EXPORT iree_host_size_t iree_task_topology_group_capacity(const iree_task_topology_t* topology);
+// NULL when there are fewer.
+IREE_API_EXPORT const iree_task_topology_group_t* iree_task_topology_get_group(const iree_task_topology_t* topology,
+                                                                               iree_host_size_t group_index);
+// Appends a copy, whose index becomes that of its place. Errors: RESOURCE_EXHAUSTED.
+IREE_API_EXPORT iree_status_t iree_task_topology_push_group(iree_task_topology_t* topology,
+                                                            const iree_task_topology_group_t* group);
 
 // `group_count` workers that the system places, at most IREE_TASK_TOPOLOGY_MAX_GROUP_COUNT.
 IREE_API_EXPORT void iree_task_topology_initialize_from_group_count(iree_host_size_t group_count,
                                                                     iree_task_topology_t* out_topology);
+// One worker for each affinity. Errors: RESOURCE_EXHAUSTED.
+IREE_API_EXPORT iree_status_t iree_task_topology_initialize_from_thread_affinities(
+    iree_host_size_t group_count, const iree_thread_affinity_t* group_affinities, iree_task_topology_t* out_topology);
 // One worker bound to each logical processor. Errors: INVALID_ARGUMENT for unknown ones, OUT_OF_RANGE for too many.
 IREE_API_EXPORT iree_status_t iree_task_topology_initialize_from_logical_cpu_set(iree_host_size_t cpu_count,
                                                                                  const uint32_t* cpu_ids,

@@ -230,7 +230,7 @@ static iree_status_t print_topology(void* user_data, const iree_task_topology_t*
       fprintf(file, "anywhere\n");
     } else {
       fprintf(file, "processor %u%s, L2 %u KiB\n", group->processor_index,
-              group->ideal_thread_affinity.id_assigned ? " (bound)" : "", group->l2_cache_size / 1024);
+              group->ideal_thread_affinity.id_assigned ? " (bound)" : "", group->caches.l2_data / 1024);
     }
   }
   return iree_ok_status();

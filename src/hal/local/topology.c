@@ -73,9 +73,9 @@ static uint32_t first_of_list(uint32_t cpu, const char* name, uint32_t fallback)
   return fallback;
 }
 
-static uint32_t l2_cache_size(uint32_t cpu) {
+static uint32_t cache_size(uint32_t cpu, const char* file) {
   char buffer[64];
-  iree_string_view_t text = read_cpu_text(cpu, "cache/index2/size", buffer, sizeof(buffer));
+  iree_string_view_t text = read_cpu_text(cpu, file, buffer, sizeof(buffer));
   uint32_t size = 0;
   bool is_kib = iree_string_view_consume_suffix(&text, IREE_SV("K"));
   if (!iree_string_view_atoi_uint32_base(text, 10, &size)) return 0;
@@ -111,13 +111,72 @@ static uint32_t cpu_quota(void) {
 // Topologies
 //===----------------------------------------------------------------------------------------------------------------===
 
+void iree_task_topology_group_initialize(uint8_t group_index, iree_task_topology_group_t* out_group) {
+  memset(out_group, 0, sizeof(*out_group));
+  out_group->group_index = group_index;
+  out_group->processor_index = UINT32_MAX;
+  snprintf(out_group->name, sizeof(out_group->name), "iree-worker-%u", group_index);
+  memset(&out_group->constructive_sharing_mask, 0xFF, sizeof(out_group->constructive_sharing_mask));
+}
+
+iree_host_size_t iree_task_topology_group_capacity(const iree_task_topology_t* topology) {
+  return IREE_ARRAYSIZE(topology->groups);
+}
+
+const iree_task_topology_group_t* iree_task_topology_get_group(const iree_task_topology_t* topology,
+                                                               iree_host_size_t group_index) {
+  return group_index < topology->group_count ? &topology->groups[group_index] : NULL;
+}
+
+iree_status_t iree_task_topology_push_group(iree_task_topology_t* topology, const iree_task_topology_group_t* group) {
+  if (topology->group_count == IREE_ARRAYSIZE(topology->groups)) {
+    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "at most %d workers", IREE_TASK_TOPOLOGY_MAX_GROUP_COUNT);
+  }
+  topology->groups[topology->group_count] = *group;
+  topology->groups[topology->group_count].group_index = (uint8_t)topology->group_count;
+  ++topology->group_count;
+  return iree_ok_status();
+}
+
+iree_status_t iree_task_topology_initialize_from_thread_affinities(iree_host_size_t group_count,
+                                                                   const iree_thread_affinity_t* group_affinities,
+                                                                   iree_task_topology_t* out_topology) {
+  iree_task_topology_initialize(out_topology);
+  for (iree_host_size_t i = 0; i < group_count; ++i) {
+    iree_task_topology_group_t group;
+    iree_task_topology_group_initialize((uint8_t)i, &group);
+    group.ideal_thread_affinity = group_affinities[i];
+    IREE_RETURN_IF_ERROR(iree_task_topology_push_group(out_topology, &group));
+  }
+  return iree_ok_status();
+}
+
+// There is room.
 static void add_group(iree_task_topology_t* topology, uint32_t cpu, bool is_bound) {
   iree_task_topology_group_t* group = &topology->groups[topology->group_count];
-  group->group_index = (uint32_t)topology->group_count++;
+  iree_task_topology_group_initialize((uint8_t)topology->group_count++, group);
+  if (cpu == UINT32_MAX) return;
   group->processor_index = cpu;
-  group->l2_cache_size = cpu == UINT32_MAX ? 0 : l2_cache_size(cpu);
+  group->caches.l1_data = cache_size(cpu, "cache/index0/size");
+  group->caches.l2_data = cache_size(cpu, "cache/index2/size");
+  group->caches.l3_data = cache_size(cpu, "cache/index3/size");
   group->ideal_thread_affinity.id_assigned = is_bound;
   group->ideal_thread_affinity.id = cpu;
+}
+
+// Of workers on known processors.
+static void find_sharing(iree_task_topology_t* topology) {
+  uint32_t caches[IREE_TASK_TOPOLOGY_MAX_GROUP_COUNT];
+  for (iree_host_size_t i = 0; i < topology->group_count; ++i) {
+    caches[i] = first_of_list(topology->groups[i].processor_index, "cache/index3/shared_cpu_list", 0);
+  }
+  for (iree_host_size_t i = 0; i < topology->group_count; ++i) {
+    iree_task_topology_group_mask_t* mask = &topology->groups[i].constructive_sharing_mask;
+    memset(mask, 0, sizeof(*mask));
+    for (iree_host_size_t j = 0; j < topology->group_count; ++j) {
+      if (caches[i] == caches[j]) mask->words[j / 64] |= 1ull << (j % 64);
+    }
+  }
 }
 
 void iree_task_topology_initialize_from_group_count(iree_host_size_t group_count, iree_task_topology_t* out_topology) {
@@ -142,6 +201,7 @@ iree_status_t iree_task_topology_initialize_from_logical_cpu_set(iree_host_size_
     }
     add_group(out_topology, cpu_ids[i], true);
   }
+  find_sharing(out_topology);
   return iree_ok_status();
 }
 
@@ -235,5 +295,6 @@ iree_status_t iree_task_topology_initialize_from_physical_cores(
   if (max_core_count) limit = iree_min(limit, max_core_count);
   // Workers stay free to move: the thread that waits is one of them, and nobody knows where it runs.
   for (size_t i = 0; i < iree_min(count, limit); ++i) add_group(out_topology, cores[i].cpu, false);
+  find_sharing(out_topology);
   return iree_ok_status();
 }
