@@ -1,4 +1,4 @@
-// The flow dialect: parameters and dispatch hints. Rows are in flow.def.
+// The flow dialect: its tensor ops, parameters and dispatch regions. Rows are in flow.def.
 #ifndef IREE_C_DIALECTS_FLOW_H_
 #define IREE_C_DIALECTS_FLOW_H_
 

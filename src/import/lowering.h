@@ -207,6 +207,6 @@ extern const lower_table_t lower_stablehlo_table, lower_chlo_table, lower_tosa_t
 extern const lower_table_t lower_arith_table, lower_math_table, lower_tensor_table, lower_linalg_table;
 extern const lower_table_t lower_scf_table, lower_util_table, lower_ml_program_table, lower_func_table;
 extern const lower_table_t lower_check_table, lower_builtin_table, lower_cf_table, lower_flow_table,
-    lower_linalg_ext_table;
+    lower_encoding_table, lower_linalg_ext_table;
 
 #endif  // IREE_C_IMPORT_LOWERING_H_

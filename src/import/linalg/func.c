@@ -198,7 +198,7 @@ bool lower_barrier(lower_op_t* n) {
 }
 
 // A constant that folding must not see through.
-static bool lower_unfoldable(lower_op_t* n) {
+bool lower_unfoldable(lower_op_t* n) {
   lower_value_t value = {0};
   lower_list_t list = LOWER_LIST(n->ctx);
   if (!lower_constant(n, ir_op_attr(n->op, "value"), &value)) return false;
@@ -222,12 +222,6 @@ static bool lower_buffer(lower_op_t* n) {
   return lower_return(n, graph_build(n->b, GRAPH_BUFFER, NULL, 0, lower_out_type(n, 0), &attr, 1));
 }
 
-// The operand: its sizes are known from where it comes from.
-static bool lower_tie_shape(lower_op_t* n) {
-  if (!n->op->operand_count) return lower_error(n, "needs a tensor");
-  return lower_return(n, n->in[0]);
-}
-
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 #define AT(DIALECT, ENUM) [DIALECT##_##ENUM - IR_CODE(IR_DIALECT_##DIALECT, 0)]
 static const lower_row_t func_rows[] = {AT(FUNC, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE}};
@@ -247,11 +241,6 @@ static const lower_row_t ml_program_rows[] = {
     AT(ML_PROGRAM, GLOBAL_LOAD_CONST) = {.fn = lower_global_load},
     AT(ML_PROGRAM, GLOBAL_STORE) = {.fn = lower_global_store},
 };
-static const lower_row_t flow_rows[] = {
-    AT(FLOW, TENSOR_CONSTANT) = {.fn = lower_unfoldable},
-    AT(FLOW, TENSOR_DYNAMIC_CONSTANT) = {.fn = lower_unfoldable},
-    AT(FLOW, TENSOR_TIE_SHAPE) = {.fn = lower_tie_shape},
-};
 static const lower_row_t cf_rows[] = {AT(CF, ASSERT) = {.fn = lower_assert}};
 static const lower_row_t builtin_rows[] = {
     AT(BUILTIN, UNREALIZED_CONVERSION_CAST) = {.fn = lower_conversion_cast},
@@ -259,6 +248,5 @@ static const lower_row_t builtin_rows[] = {
 const lower_table_t lower_func_table = {IR_DIALECT_FUNC, func_rows, COUNT(func_rows)};
 const lower_table_t lower_util_table = {IR_DIALECT_UTIL, util_rows, COUNT(util_rows)};
 const lower_table_t lower_ml_program_table = {IR_DIALECT_ML_PROGRAM, ml_program_rows, COUNT(ml_program_rows)};
-const lower_table_t lower_flow_table = {IR_DIALECT_FLOW, flow_rows, COUNT(flow_rows)};
 const lower_table_t lower_cf_table = {IR_DIALECT_CF, cf_rows, COUNT(cf_rows)};
 const lower_table_t lower_builtin_table = {IR_DIALECT_BUILTIN, builtin_rows, COUNT(builtin_rows)};

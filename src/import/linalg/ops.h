@@ -132,6 +132,9 @@ const char* arith_reduction_kind(const ir_op_t* op);
 #define X(name) bool linalg_lower_##name(lower_op_t* n);
 LINALG_HANDLERS(X)
 #undef X
+// A constant that folding does not see through (func.c).
+bool lower_unfoldable(lower_op_t* n);
+
 // tensor.extract in a body that runs on whole tensors (gather.c).
 ir_value_t* loops_gather(lower_op_t* n, const loops_t* l, ir_value_t* tensor, ir_value_t* const* indices);
 
