@@ -2,6 +2,7 @@
 
 #include "iree/base/tooling/flags.h"
 #include "tooling/benchmark.h"
+#include "tooling/capture.h"
 #include "tooling/context.h"
 #include "tooling/devices.h"
 #include "tooling/profiling.h"
@@ -32,8 +33,7 @@ typedef struct target_t {
   iree_vm_list_t* outputs;
 } target_t;
 
-static iree_status_t run_sync(void* user_data, uint64_t iterations) {
-  target_t* target = user_data;
+static iree_status_t call_sync(target_t* target, uint64_t iterations) {
   for (uint64_t i = 0; i < iterations; ++i) {
     IREE_RETURN_IF_ERROR(tooling_call_invoke(target->context, &target->call, target->outputs));
     iree_vm_list_clear(target->outputs);
@@ -42,8 +42,7 @@ static iree_status_t run_sync(void* user_data, uint64_t iterations) {
 }
 
 // Calls of a batch start one after the other; at most `batch_concurrency` are in flight.
-static iree_status_t run_async(void* user_data, uint64_t iterations) {
-  target_t* target = user_data;
+static iree_status_t call_async(target_t* target, uint64_t iterations) {
   for (uint64_t i = 0; i < iterations; ++i) {
     for (int64_t done = 0; done < FLAG_batch_size; done += FLAG_batch_concurrency) {
       uint32_t count = (uint32_t)iree_min(FLAG_batch_concurrency, FLAG_batch_size - done);
@@ -52,6 +51,14 @@ static iree_status_t run_async(void* user_data, uint64_t iterations) {
     }
   }
   return iree_ok_status();
+}
+
+static iree_status_t run_timed(void* user_data, uint64_t iterations) {
+  target_t* target = user_data;
+  iree_hal_replay_recorder_t* recorder = target->context->recorder;
+  IREE_RETURN_IF_ERROR(tooling_capture_mark(recorder, /*begins=*/true, "execute"));
+  IREE_RETURN_IF_ERROR(target->call.is_async ? call_async(target, iterations) : call_sync(target, iterations));
+  return tooling_capture_mark(recorder, /*begins=*/false, "execute");
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -78,7 +85,7 @@ static iree_status_t add_function(suite_t* suite, iree_vm_function_t function) {
   benchmark->name = malloc(size);
   if (!benchmark->name) return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED);
   snprintf(benchmark->name, size, "BM_%.*s/process_time/real_time", (int)name.size, name.data);
-  benchmark->fn = target->call.is_async ? run_async : run_sync;
+  benchmark->fn = run_timed;
   benchmark->user_data = target;
   benchmark->items_per_iteration = target->call.is_async ? (uint64_t)FLAG_batch_size : 1;
   return iree_ok_status();
@@ -121,7 +128,7 @@ static iree_status_t add_functions(suite_t* suite) {
   return tooling_status_annotate(function, add_function(suite, function));
 }
 
-static void finish(suite_t* suite) {
+static iree_status_t finish(suite_t* suite) {
   for (uint32_t i = 0; i < suite->count; ++i) {
     free(suite->benchmarks[i].name);
     tooling_call_finish(&suite->targets[i].call);
@@ -129,7 +136,7 @@ static void finish(suite_t* suite) {
   }
   free(suite->benchmarks);
   free(suite->targets);
-  tooling_context_destroy(&suite->context);
+  return tooling_context_destroy(&suite->context);
 }
 
 static iree_status_t run(void) {
@@ -149,8 +156,7 @@ static iree_status_t run(void) {
   if (iree_status_is_ok(status) && FLAG_print_statistics && suite.context.group) {
     status = tooling_devices_print_statistics(suite.context.group, stderr);
   }
-  finish(&suite);
-  return status;
+  return iree_status_join(status, finish(&suite));
 }
 
 int main(int argc, char** argv) {

@@ -190,8 +190,7 @@ static iree_status_t run(int argc, char** argv, int* out_exit_code) {
     }
   }
   iree_allocator_free(iree_allocator_system(), suite.tests);
-  tooling_context_destroy(&suite.context);
-  return status;
+  return iree_status_join(status, tooling_context_destroy(&suite.context));
 }
 
 int main(int argc, char** argv) {

@@ -11,6 +11,7 @@
 #include "iree/tooling/parameter_util.h"
 #include "iree/vm/bytecode/module.h"
 #include "iree/vm/dynamic/module.h"
+#include "tooling/capture.h"
 #include "tooling/devices.h"
 
 static iree_flag_string_list_storage_t module_flags;
@@ -131,6 +132,7 @@ static iree_status_t find_needs(void* user_data, const iree_vm_module_dependency
 
 static iree_status_t create_hal(tooling_context_t* context, iree_vm_module_t** out_hal) {
   IREE_RETURN_IF_ERROR(tooling_devices_create(context->default_device_uri, context->allocator, &context->group));
+  IREE_RETURN_IF_ERROR(tooling_capture_wrap(context->recorder, context->allocator, &context->group));
   IREE_RETURN_IF_ERROR(iree_hal_module_create(context->instance, iree_hal_module_device_policy_default(),
                                               context->group, IREE_HAL_MODULE_FLAG_NONE,
                                               iree_hal_module_debug_sink_stdio(stderr), context->allocator, out_hal));
@@ -266,17 +268,26 @@ iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_c
   IREE_RETURN_IF_ERROR(
       iree_hal_allocator_create_heap(IREE_SV("host"), allocator, allocator, &out_context->host_memory));
   out_context->device.allocator = out_context->host_memory;
-  return load_modules(out_context, options);
+  IREE_RETURN_IF_ERROR(tooling_capture_create(allocator, &out_context->recorder));
+  IREE_RETURN_IF_ERROR(tooling_capture_mark(out_context->recorder, /*begins=*/true, "init"));
+  IREE_RETURN_IF_ERROR(load_modules(out_context, options));
+  return tooling_capture_mark(out_context->recorder, /*begins=*/false, "init");
 }
 
-void tooling_context_destroy(tooling_context_t* context) {
+iree_status_t tooling_context_destroy(tooling_context_t* context) {
+  iree_hal_replay_recorder_t* recorder = context->recorder;
+  iree_status_t status = tooling_capture_mark(recorder, /*begins=*/true, "deinit");
   iree_vm_context_release(context->context);
   for (iree_host_size_t i = 0; i < context->module_count; ++i) iree_vm_module_release(context->modules[i]);
   iree_allocator_free(context->allocator, context->modules);
   iree_hal_allocator_release(context->host_memory);
+  if (iree_status_is_ok(status)) status = tooling_capture_mark(recorder, /*begins=*/false, "deinit");
+  if (iree_status_is_ok(status) && recorder) status = iree_hal_replay_recorder_close(recorder);
   if (context->group) iree_hal_device_group_release(context->group);
+  iree_hal_replay_recorder_release(recorder);
   iree_vm_instance_release(context->instance);
   memset(context, 0, sizeof(*context));
+  return status;
 }
 
 static iree_string_view_t function_flag(void) {

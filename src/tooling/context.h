@@ -2,6 +2,7 @@
 #ifndef TOOLING_CONTEXT_H_
 #define TOOLING_CONTEXT_H_
 
+#include "iree/hal/replay/recorder.h"
 #include "iree/modules/check/module.h"
 #include "iree/vm/api.h"
 #include "tooling/function_io.h"
@@ -9,7 +10,8 @@
 typedef struct tooling_context_t {
   iree_allocator_t allocator;
   iree_vm_instance_t* instance;
-  iree_hal_device_group_t* group;  // NULL when no module needs devices
+  iree_hal_device_group_t* group;        // NULL when no module needs devices
+  iree_hal_replay_recorder_t* recorder;  // of a capture (capture.h); NULL for none
   iree_vm_context_t* context;
   iree_host_size_t module_count;
   iree_vm_module_t** modules;  // those that the tools make, of which some may be NULL, then the others; owned
@@ -38,8 +40,8 @@ iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_c
                                      tooling_context_t* out_context);
 // A new VM context of the same modules, in their first state, in the place of the one before.
 iree_status_t tooling_context_restart(tooling_context_t* context);
-// Accepts a context whose creation failed.
-void tooling_context_destroy(tooling_context_t* context);
+// Accepts a context whose creation failed. Errors: those of the capture, as far as they are not known yet.
+iree_status_t tooling_context_destroy(tooling_context_t* context);
 
 // The export named by --function; without the flag the only one there is.
 iree_status_t tooling_context_find_function(const tooling_context_t* context, iree_vm_function_t* out_function);

@@ -5,6 +5,7 @@
 #include "iree/base/tooling/flags.h"
 #include "iree/tooling/instrument_util.h"
 #include "iree/tooling/run_module.h"
+#include "tooling/capture.h"
 #include "tooling/compare.h"
 #include "tooling/devices.h"
 #include "tooling/profiling.h"
@@ -88,9 +89,11 @@ static iree_status_t run_call(const tooling_context_t* context, const tooling_ca
 static iree_status_t run_function(const tooling_context_t* context, iree_vm_function_t function, int* out_exit_code) {
   tooling_call_t call;
   iree_string_view_list_t inputs = {input_flags.count, input_flags.values};
+  IREE_RETURN_IF_ERROR(tooling_capture_mark(context->recorder, /*begins=*/true, "execute"));
   iree_status_t status = tooling_call_prepare(context, function, inputs, &call);
   if (iree_status_is_ok(status)) status = run_call(context, &call, out_exit_code);
   tooling_call_finish(&call);
+  if (iree_status_is_ok(status)) status = tooling_capture_mark(context->recorder, /*begins=*/false, "execute");
   return tooling_status_annotate(function, status);
 }
 
@@ -109,8 +112,7 @@ static iree_status_t run(const tooling_context_options_t* options, iree_allocato
   } else {
     status = iree_status_annotate_f(status, "creating run context");
   }
-  tooling_context_destroy(&context);
-  return status;
+  return iree_status_join(status, tooling_context_destroy(&context));
 }
 
 iree_status_t tooling_run(const tooling_context_options_t* options, int* out_exit_code) {
