@@ -108,9 +108,11 @@ typedef struct sample_t {
 static iree_status_t measure(const benchmark_t* benchmark, uint64_t iterations, sample_t* out_sample) {
   uint64_t batch = benchmark->batch ? benchmark->batch : 1;
   iterations = (iterations + batch - 1) / batch * batch;
+  if (benchmark->manual_time) *benchmark->manual_time = 0;
   double real = seconds_of(CLOCK_MONOTONIC), cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   iree_status_t status = benchmark->fn(benchmark->user_data, iterations);
   *out_sample = (sample_t){iterations, seconds_of(CLOCK_MONOTONIC) - real, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu};
+  if (benchmark->manual_time) out_sample->real_time = *benchmark->manual_time;
   return status;
 }
 

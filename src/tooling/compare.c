@@ -82,9 +82,8 @@ static uint8_t packed_element(iree_const_byte_span_t data, iree_host_size_t bits
   return (uint8_t)(pair >> shift & ((1u << bits) - 1));
 }
 
-// Index of the first element that differs; `count` when none does.
-static iree_host_size_t find_difference(const tooling_tolerance_t* tolerance, iree_hal_element_type_t type,
-                                        iree_host_size_t count, const iree_const_byte_span_t views[2]) {
+iree_host_size_t tooling_elements_compare(const tooling_tolerance_t* tolerance, iree_hal_element_type_t type,
+                                          iree_host_size_t count, const iree_const_byte_span_t views[2]) {
   iree_const_byte_span_t expected = views[0], actual = views[1];
   const float_type_t* float_type = find_float_type(type, tolerance);
   iree_host_size_t size = iree_hal_element_dense_byte_count(type), bits = iree_hal_element_bit_count(type);
@@ -130,8 +129,8 @@ static void print_metadata(const iree_hal_buffer_view_t* view, FILE* file) {
   iree_string_builder_deinitialize(&builder);
 }
 
-static void print_element(iree_hal_element_type_t type, iree_const_byte_span_t data, iree_host_size_t index,
-                          FILE* file) {
+void tooling_element_print(iree_hal_element_type_t type, iree_const_byte_span_t data, iree_host_size_t index,
+                           FILE* file) {
   iree_host_size_t size = iree_hal_element_dense_byte_count(type), length = 0;
   char text[ELEMENT_TEXT_SIZE] = "?";
   uint8_t packed;
@@ -177,13 +176,14 @@ static iree_status_t compare_elements(const comparison_t* comparison, const iree
     iree_const_byte_span_t a = iree_const_cast_byte_span(expected_span), b = iree_const_cast_byte_span(actual_span);
     iree_hal_element_type_t type = iree_hal_buffer_view_element_type(expected);
     iree_host_size_t count = iree_hal_buffer_view_element_count(expected);
-    iree_host_size_t index = find_difference(comparison->tolerance, type, count, (iree_const_byte_span_t[]){a, b});
+    iree_host_size_t index =
+        tooling_elements_compare(comparison->tolerance, type, count, (iree_const_byte_span_t[]){a, b});
     *out_match = index == count;
     if (!*out_match) {
       fprintf(comparison->file, "[FAILED] result[%zu]: element at index %zu (", comparison->index, index);
-      print_element(type, b, index, comparison->file);
+      tooling_element_print(type, b, index, comparison->file);
       fprintf(comparison->file, ") does not match the expected (");
-      print_element(type, a, index, comparison->file);
+      tooling_element_print(type, a, index, comparison->file);
       fputc(')', comparison->file);
       status = print_views(comparison, expected, actual);
     }

@@ -14,6 +14,12 @@ typedef struct tooling_tolerance_t {
 // What --expected_f32_threshold= and its like say.
 iree_status_t tooling_tolerance_from_flags(tooling_tolerance_t* out_tolerance);
 
+// Index of the first of `count` elements that differs, of what is expected and what is there; `count` when none does.
+iree_host_size_t tooling_elements_compare(const tooling_tolerance_t* tolerance, iree_hal_element_type_t type,
+                                          iree_host_size_t count, const iree_const_byte_span_t views[2]);
+void tooling_element_print(iree_hal_element_type_t type, iree_const_byte_span_t data, iree_host_size_t index,
+                           FILE* file);
+
 // Compares lists of the same kinds; differences go to `file`, `[FAILED] …` each. *out_match is the verdict; the status
 // is about reading the data.
 typedef struct tooling_comparison_t {

@@ -31,6 +31,7 @@ typedef struct cts_t {
   bool fault_ends_process;  // the library aborts it
   bool executes;            // at least one workgroup at a time (hal.dispatch :: concurrency), else commands do nothing
   bool is_gpu;              // functions cannot fail, run in order, or take specialization constants
+  bool is_recorded;         // by a device around the one under test, which keeps more alive
   bool makes_graphs;        // of recordings, by the vendor's library
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
@@ -49,6 +50,10 @@ extern cts_t cts;
 // For tests that need what commands have done.
 #define SKIP_WITHOUT_RESULTS() \
   if (!cts.executes) skip()
+
+// For tests that count who keeps objects.
+#define SKIP_RECORDED() \
+  if (cts.is_recorded) skip()
 
 // For tests that need buffers themselves, or have tables of their own.
 #define SKIP_INDIRECT() \

@@ -47,6 +47,7 @@ static void exported(void** state) {
   int fds[] = {past, near, far, failed};
   for (int i = 0; i < 4; ++i) close(fds[i]);
   iree_hal_semaphore_release(semaphore);
+  if (cts.is_recorded) return;  // the recorder keeps it a while
   semaphore = cts_semaphore(0);
   int abandoned = export_point(semaphore, 1);
   assert_false(is_ready(abandoned, 0));

@@ -140,8 +140,8 @@ static iree_status_t commands_dispatch(iree_hal_command_buffer_t* base, iree_hal
   recording_command_buffer_t* self = cast(base);
   iree_hal_replay_recorder_t* recorder = self->device->recorder;
   recording_dispatch_t dispatch;
-  IREE_RETURN_IF_ERROR(
-      recording_dispatch_make(self->device, executable, function, config, constants, bindings, flags, &dispatch));
+  IREE_RETURN_IF_ERROR(recording_dispatch_make(
+      self->device, &(hal_dispatch_t){executable, function, *config, constants, bindings, flags}, &dispatch));
   replay_call_t call = make_call(self, REPLAY_COMMAND_BUFFER_DISPATCH, REPLAY_PAYLOAD_dispatch, &dispatch.payload,
                                  sizeof(dispatch.payload));
   replay_call_add(&call, constants.data, constants.data_length);

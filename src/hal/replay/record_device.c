@@ -531,8 +531,8 @@ static iree_status_t device_queue_dispatch(iree_hal_device_t* base, iree_hal_que
                                            const iree_hal_buffer_ref_list_t bindings, iree_hal_dispatch_flags_t flags) {
   recording_device_t* device = cast(base);
   recording_dispatch_t dispatch;
-  IREE_RETURN_IF_ERROR(
-      recording_dispatch_make(device, executable, function, &config, constants, bindings, flags, &dispatch));
+  IREE_RETURN_IF_ERROR(recording_dispatch_make(
+      device, &(hal_dispatch_t){executable, function, config, constants, bindings, flags}, &dispatch));
   dispatch.payload.queue_affinity = queue_affinity;
   dispatch.payload.wait_semaphore_count = wait_semaphore_list.count;
   dispatch.payload.signal_semaphore_count = signal_semaphore_list.count;

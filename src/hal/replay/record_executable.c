@@ -147,7 +147,7 @@ static iree_status_t cache_prepare_executable(iree_hal_executable_cache_t* cache
     status = replay_record_object(self->recorder, self->device_id, id, REPLAY_OBJECT_executable, 0, NULL, 0);
   }
   if (iree_status_is_ok(status)) {
-    status = replay_recorder_know(self->recorder, executable, id, iree_hal_executable_function_count(executable));
+    status = replay_recorder_know(self->recorder, executable, id, 0);
   }
   if (iree_status_is_ok(status)) {
     *out_executable = executable;
@@ -198,32 +198,31 @@ static iree_status_t resolve_bindings(recording_device_t* device, iree_hal_buffe
   return iree_ok_status();
 }
 
-iree_status_t recording_dispatch_make(recording_device_t* device, iree_hal_executable_t* executable,
-                                      iree_hal_executable_function_t function, const iree_hal_dispatch_config_t* config,
-                                      iree_const_byte_span_t constants, iree_hal_buffer_ref_list_t bindings,
-                                      iree_hal_dispatch_flags_t flags, recording_dispatch_t* out_dispatch) {
-  uint64_t count = 0, id = replay_recorder_find(device->recorder, executable, &count);
+iree_status_t recording_dispatch_make(recording_device_t* device, const hal_dispatch_t* call,
+                                      recording_dispatch_t* out_dispatch) {
+  const iree_hal_dispatch_config_t* config = &call->config;
+  uint64_t id = replay_recorder_find(device->recorder, call->executable, NULL);
   *out_dispatch = (recording_dispatch_t){
       .payload = {.executable_id = id,
-                  .function_ordinal = iree_hal_executable_function_index(function),
-                  .flags = (uint32_t)flags,
+                  .function_ordinal = iree_hal_executable_function_index(call->function),
+                  .flags = (uint32_t)call->flags,
                   .dynamic_workgroup_local_memory = config->dynamic_workgroup_local_memory,
-                  .constants_length = constants.data_length,
-                  .binding_count = bindings.count},
+                  .constants_length = call->constants.data_length,
+                  .binding_count = call->bindings.count},
       .config = *config,
       .host_allocator = replay_recorder_allocator(device->recorder),
   };
-  if (!id || !iree_hal_executable_function_is_index_in_range(function, (iree_host_size_t)count)) {
+  // A function that it does not have is for the device behind to refuse.
+  if (!id)
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the executable was not made by a cache of this device");
-  }
   memcpy(out_dispatch->payload.workgroup_size, config->workgroup_size, sizeof(config->workgroup_size));
   memcpy(out_dispatch->payload.workgroup_count, config->workgroup_count, sizeof(config->workgroup_count));
   iree_status_t status = iree_ok_status();
-  if (iree_hal_dispatch_uses_indirect_parameters(flags)) {
+  if (iree_hal_dispatch_uses_indirect_parameters(call->flags)) {
     status = recording_ref_resolve(device, config->workgroup_count_ref, &out_dispatch->config.workgroup_count_ref,
                                    &out_dispatch->payload.workgroup_count_ref);
   }
-  if (iree_status_is_ok(status)) status = resolve_bindings(device, bindings, out_dispatch);
+  if (iree_status_is_ok(status)) status = resolve_bindings(device, call->bindings, out_dispatch);
   if (!iree_status_is_ok(status)) recording_dispatch_free(out_dispatch);
   return status;
 }

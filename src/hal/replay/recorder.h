@@ -6,6 +6,7 @@
 #define IREE_C_HAL_REPLAY_RECORDER_H_
 
 #include "hal/detail.h"
+#include "hal/recording.h"
 #include "hal/replay/format.h"
 #include "iree/hal/replay/recorder.h"
 
@@ -104,10 +105,8 @@ typedef struct recording_dispatch_t {
   replay_ref_t* refs;
   iree_allocator_t host_allocator;
 } recording_dispatch_t;
-iree_status_t recording_dispatch_make(recording_device_t* device, iree_hal_executable_t* executable,
-                                      iree_hal_executable_function_t function, const iree_hal_dispatch_config_t* config,
-                                      iree_const_byte_span_t constants, iree_hal_buffer_ref_list_t bindings,
-                                      iree_hal_dispatch_flags_t flags, recording_dispatch_t* out_dispatch);
+iree_status_t recording_dispatch_make(recording_device_t* device, const hal_dispatch_t* call,
+                                      recording_dispatch_t* out_dispatch);
 void recording_dispatch_free(recording_dispatch_t* dispatch);
 
 // What the file says of a file that is imported, and what follows that where it is no memory (freed by the caller).
