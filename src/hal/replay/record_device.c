@@ -551,11 +551,14 @@ static iree_status_t device_queue_dispatch(iree_hal_device_t* base, iree_hal_que
   return status;
 }
 
-// A binding table for the device behind, and for the file.
-static iree_status_t resolve_table(recording_device_t* device, iree_hal_buffer_binding_table_t table,
-                                   iree_hal_buffer_binding_t* bindings, replay_ref_t* refs) {
+// A binding table for the device behind, and for the file. Slots that nothing was recorded with may hold anything.
+static iree_status_t resolve_table(recording_device_t* device, const iree_hal_command_buffer_t* commands,
+                                   iree_hal_buffer_binding_table_t table, iree_hal_buffer_binding_t* bindings,
+                                   replay_ref_t* refs) {
   for (iree_host_size_t i = 0; i < table.count; ++i) {
     const iree_hal_buffer_binding_t* binding = &table.bindings[i];
+    bool is_used = commands && i < commands->binding_count && (!commands->slots || commands->slots[i].is_used);
+    if (!is_used) continue;
     iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(binding->buffer, binding->offset, binding->length);
     IREE_RETURN_IF_ERROR(recording_ref_resolve(device, ref, &ref, &refs[i]));
     bindings[i] = (iree_hal_buffer_binding_t){ref.buffer, ref.offset, ref.length};
@@ -567,7 +570,7 @@ static iree_status_t execute(submission_t* s, iree_hal_queue_affinity_t queue_af
                              iree_hal_command_buffer_t* target, const replay_device_queue_execute_t* payload,
                              iree_hal_buffer_binding_table_t table, iree_hal_buffer_binding_t* bindings,
                              replay_ref_t* refs) {
-  IREE_RETURN_IF_ERROR(resolve_table(s->device, table, bindings, refs));
+  IREE_RETURN_IF_ERROR(resolve_table(s->device, target, table, bindings, refs));
   iree_const_byte_span_t parts[] = {SPAN(*payload), iree_make_const_byte_span(refs, table.count * sizeof(*refs))};
   IREE_RETURN_IF_ERROR(begin(s, parts, IREE_ARRAYSIZE(parts)));
   iree_hal_buffer_binding_table_t own = {table.count, bindings};
