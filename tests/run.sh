@@ -238,6 +238,9 @@ fuzz_one() {
       flags=-detect_leaks=0 seeds="tests/random/found $build/fuzz/graphs"
       $python tests/random/generate.py --small --count 300 "$build/fuzz/graphs" ;;
     ptx) seeds=tests/softgpu/nvidia/ptx ;;
+    replay) # what the conformance suite recorded
+      seeds=$build/fuzz/captures
+      mkdir -p "$seeds" && cp "$build"/tests/cts_*_.ireereplay "$seeds" ;;
     decode) flags=-detect_leaks=0 seeds=examples/digits ;; # LLVM, left in mid-call, keeps what it had
     *) seeds=examples/digits ;;
   esac
