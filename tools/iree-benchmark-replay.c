@@ -66,7 +66,7 @@ static iree_status_t run_with(iree_const_byte_span_t contents, tooling_replay_op
   IREE_RETURN_IF_ERROR(iree_hal_replay_plan_create(contents, allocator, &plan));
   target_t target = {.plan = plan, .options = execute};
   execute->scope_event_callback = (iree_hal_replay_scope_event_callback_t){note_scope, &target};
-  iree_status_t status = tooling_devices_create(allocator, &target.group);
+  iree_status_t status = tooling_devices_create(iree_string_view_empty(), allocator, &target.group);
   if (iree_status_is_ok(status)) status = measure(&target);
   iree_hal_replay_plan_destroy(plan);
   iree_hal_device_group_release(target.group);

@@ -24,7 +24,7 @@ static iree_status_t replay(iree_const_byte_span_t contents, tooling_replay_opti
   iree_hal_replay_execute_options_t* execute = tooling_replay_execute_options(options);
   IREE_RETURN_IF_ERROR(replay_verifier_initialize(&verifier, execute));
   IREE_RETURN_IF_ERROR(iree_hal_replay_plan_create(contents, allocator, &plan));
-  iree_status_t status = tooling_devices_create(allocator, &group);
+  iree_status_t status = tooling_devices_create(iree_string_view_empty(), allocator, &group);
   if (iree_status_is_ok(status)) status = iree_hal_replay_plan_execute(plan, group, execute, allocator);
   if (iree_status_is_ok(status)) *out_exit_code = replay_verifier_finish(&verifier);
   iree_hal_replay_plan_destroy(plan);

@@ -613,6 +613,22 @@ static iree_status_t device_queue_flush(iree_hal_device_t* base, iree_hal_queue_
   RECORD(device, 0, REPLAY_DEVICE_QUEUE_FLUSH, iree_hal_device_queue_flush(device->base, queue_affinity));
 }
 
+static iree_status_t device_profiling_begin(iree_hal_device_t* base,
+                                            const iree_hal_device_profiling_options_t* options) {
+  recording_device_t* device = cast(base);
+  RECORD(device, 0, REPLAY_DEVICE_PROFILING_BEGIN, iree_hal_device_profiling_begin(device->base, options));
+}
+
+static iree_status_t device_profiling_flush(iree_hal_device_t* base) {
+  recording_device_t* device = cast(base);
+  RECORD(device, 0, REPLAY_DEVICE_PROFILING_FLUSH, iree_hal_device_profiling_flush(device->base));
+}
+
+static iree_status_t device_profiling_end(iree_hal_device_t* base) {
+  recording_device_t* device = cast(base);
+  RECORD(device, 0, REPLAY_DEVICE_PROFILING_END, iree_hal_device_profiling_end(device->base));
+}
+
 static const iree_hal_device_vtable_t device_vtable = {
     .destroy = device_destroy,
 #define CALL(result, name, parameters, arguments) .name = device_##name,
