@@ -16,8 +16,8 @@ typedef struct benchmark_t {
   benchmark_fn_t fn;
   void* user_data;
   uint64_t items_per_iteration;
-  uint64_t batch;    // iterations come in multiples of it; 0: of 1
-  const char* unit;  // of reports when no flag names one, the first benchmark's for all; NULL: ms
+  uint64_t batch;       // iterations come in multiples of it; 0: of 1
+  const char* unit;     // of reports when no flag names one, the first benchmark's for all; NULL: ms
   double* manual_time;  // where `fn` adds seconds that count as real time; NULL: all of its time does
 } benchmark_t;
 
