@@ -291,6 +291,9 @@ static iree_status_t record_import(recording_device_t* device, uint64_t id, cons
       .data_length = data.data_length,
   };
   memcpy(&import, &allocation, sizeof(allocation));
+  // IREE's replay asks for both of what only one may be used, and writes through the same buffer.
+  import.usage |= IREE_HAL_BUFFER_USAGE_DEFAULT;
+  import.access |= IREE_HAL_MEMORY_ACCESS_ALL;
   *out_call = (replay_call_t){
       .operation = REPLAY_ALLOCATOR_IMPORT_BUFFER,
       .object_type = REPLAY_OBJECT_allocator,

@@ -145,13 +145,16 @@ static iree_status_t device_create_command_buffer(iree_hal_device_t* base, iree_
   // The format has no word for revisions: without them others are recorded.
   mode &= ~(iree_hal_command_buffer_mode_t)IREE_HAL_COMMAND_BUFFER_MODE_REVISABLE;
   replay_command_buffer_object_t object = {mode, categories, queue_affinity, binding_capacity};
+  // What is recorded was checked here; IREE's checks have no word for ranges to the end of a slot's buffer.
+  replay_command_buffer_object_t written = object;
+  written.mode |= IREE_HAL_COMMAND_BUFFER_MODE_UNVALIDATED;
   IREE_RETURN_IF_ERROR(begin_creation(device, REPLAY_DEVICE_CREATE_COMMAND_BUFFER, REPLAY_PAYLOAD_command_buffer_object,
-                                      &object, sizeof(object), &call));
+                                      &written, sizeof(written), &call));
   iree_hal_command_buffer_t* target = NULL;
   iree_status_t status =
       iree_hal_command_buffer_create(device->base, mode, categories, queue_affinity, binding_capacity, &target);
   IREE_RETURN_IF_ERROR(replay_call_end(device->recorder, &call, status));
-  status = end_creation(device, &call, REPLAY_OBJECT_command_buffer, &object, sizeof(object));
+  status = end_creation(device, &call, REPLAY_OBJECT_command_buffer, &written, sizeof(written));
   if (iree_status_is_ok(status)) {
     status = recording_command_buffer_create(device, call.related_id, &object, target, out_command_buffer);
   }
