@@ -29,6 +29,11 @@ iree_status_t replay_make_dispatch(replay_executor_t* x, const plan_record_t* r,
     return iree_make_status(IREE_STATUS_DATA_LOSS, "executable %" PRIu64 " has no captured function %u",
                             p.executable_id, p.function_ordinal);
   }
+  if (!iree_hal_executable_function_is_valid(executable->functions[p.function_ordinal])) {
+    return iree_make_status(IREE_STATUS_NOT_FOUND,
+                            "executable %" PRIu64 " has no function of the name of captured function %u",
+                            p.executable_id, p.function_ordinal);
+  }
   out_dispatch->executable = executable->executable;
   out_dispatch->function = executable->functions[p.function_ordinal];
   out_dispatch->flags = p.flags & ~(uint32_t)IREE_HAL_DISPATCH_FLAG_BORROW_RESOURCE_LIFETIMES;

@@ -62,6 +62,12 @@ static iree_status_t map_functions(replay_object_t* object, const metadata_t* me
     } else {
       object->functions[i] = iree_hal_executable_function_from_index((uint32_t)i);
     }
+    if (iree_status_is_not_found(status)) {
+      // A substitute needs no more than what is dispatched.
+      iree_status_ignore(status);
+      object->functions[i] = iree_hal_executable_function_invalid();
+      continue;
+    }
     if (iree_status_is_ok(status)) status = check_function(object->executable, object->functions[i], &captured);
     if (!iree_status_is_ok(status)) {
       return iree_status_annotate_f(
