@@ -26,6 +26,11 @@ flags() {
   $python tests/text/flags.py --tools "$build/tools" --remove
 }
 
+# 2 GiB of parameters in a file need no more than 50 MiB beside their pages.
+parameters() {
+  $python benchmarks/parameters.py --tools "$build/tools" --width 8192 --external --rounds 1 --most-memory 50
+}
+
 # Operators with random attributes, against ONNX Runtime and ONNX's reference: what they become, and a tenth compiled.
 sweep() {
   local parts=$logs/sweep-parts bad=0 count=${SWEEP_COUNT:-200}
@@ -137,4 +142,4 @@ fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random flags sweep address threads calls queues entries targets jax onnx fuzzers" "$@"
+run_steps "memory random flags parameters sweep address threads calls queues entries targets jax onnx fuzzers" "$@"
