@@ -7,7 +7,7 @@
 #include "base/version.h"
 #include "iree/base/internal/cpu.h"
 
-static const flag_entry_t entries[] = {{"--help", "[=FORMAT]", "bash,zsh,man,list", "print this and exit", NULL},
+static const flag_entry_t entries[] = {{"--help", "[=FORMAT]", FLAG_TABLE_FORMATS, "print this and exit", NULL},
                                        {"--version", "", NULL, "print the version and exit", NULL}};
 static const flag_table_t table = {
     .program = "iree-cpuinfo",

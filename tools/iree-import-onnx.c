@@ -65,7 +65,7 @@ static int help(flag_table_format_t format) {
     snprintf(names[i], sizeof(names[0]), "--no-%s", flags[i].name + 2);
     entries[count++] = (flag_entry_t){names[i], "", NULL, "the opposite", NULL};
   }
-  entries[count++] = (flag_entry_t){"--help", "[=FORMAT]", "bash,zsh,man,list", "print this and exit", NULL};
+  entries[count++] = (flag_entry_t){"--help", "[=FORMAT]", FLAG_TABLE_FORMATS, "print this and exit", NULL};
   entries[count++] = (flag_entry_t){"--version", "", NULL, "print the version and exit", NULL};
   flag_table_t table = {.program = "iree-import-onnx",
                         .summary = "reads an ONNX model and prints it as MLIR, for iree-compile",

@@ -36,7 +36,7 @@ static bool add(const char*** list, uint32_t* count, const char* value) {
   FLAG("--bundle", "", "put the modules into one, without an input and without linking", (o->bundle = true))         \
   FLAG("--list-symbols", "", "print the public functions of the input instead of linking", (o->list_symbols = true)) \
   FLAG("--output-bytecode", "", "write MLIR bytecode whatever the output is called", (o->bytecode = true))           \
-  FLAG("--help", "[=FORMAT]", "print this, or bash, zsh, man, list", true)                                           \
+  FLAG("--help", "[=FORMAT]", "print this, or bash, zsh, man, list, markdown", true)                                 \
   FLAG("--version", "", "print the version", (o->version = true))
 
 static const flag_entry_t entries[] = {

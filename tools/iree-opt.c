@@ -136,7 +136,7 @@ static bool set_number(int64_t* out, const char* value) {
   FLAG("pass-pipeline", "=A,B", "run passes in order; builtin.module(A,B) is fine too",                                \
        value&& add_pipeline(o, value))                                                                                 \
   FLAG("list-passes", "", "print the names of all passes", (o->list = true))                                           \
-  FLAG("help", "[=FORMAT]", "print this, or bash, zsh, man, list", (o->help = true))                                   \
+  FLAG("help", "[=FORMAT]", "print this, or bash, zsh, man, list, markdown", (o->help = true))                         \
   FLAG("version", "", "print the version", (o->version = true))                                                        \
   FLAG("mlir-print-op-generic", "", "print the generic form", (o->print_flags |= IR_PRINT_GENERIC))                    \
   FLAG("mlir-print-debuginfo", "", "print locations", (o->print_flags |= IR_PRINT_LOCS))                               \

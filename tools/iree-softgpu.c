@@ -50,7 +50,7 @@ static int print_help(flag_table_format_t format) {
       (flag_entry_t){"--stats", "", NULL, "counters of each GPU are printed when the program ends", NULL};
   entries[count++] =
       (flag_entry_t){"--fidelity", "", NULL, "says which instructions are exact, approximate or missing", NULL};
-  entries[count++] = (flag_entry_t){"--help", "[=FORMAT]", "bash,zsh,man,list", "print this and exit", NULL};
+  entries[count++] = (flag_entry_t){"--help", "[=FORMAT]", FLAG_TABLE_FORMATS, "print this and exit", NULL};
   entries[count++] = (flag_entry_t){"--version", "", NULL, "print the version and exit", NULL};
   flag_table_t table = {
       .program = "iree-softgpu",

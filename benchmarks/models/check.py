@@ -7,6 +7,7 @@ and on local-task.
 import argparse
 import pathlib
 import sys
+import time
 
 import numpy as np
 import onnxruntime
@@ -102,8 +103,16 @@ def check_sample(tools, sample, work):
     return [pathlib.Path(path).name, "", f"{usage.wall:.2f}", "matches", "matches", *[f"{t:.4f}" for t in times]], True
 
 
+def show(name, done, count, begin):
+    """Which model comes, and on a terminal, where one line is drawn over, how far all are and what is left."""
+    if not sys.stderr.isatty():
+        print(f"models: {name}", file=sys.stderr, flush=True)
+        return
+    left = f", {(time.monotonic() - begin) / done * (count - done):.0f} s left" if done else ""
+    print(f"\r\033[K{100 * done // count:3} %  {name}{left}", end="", file=sys.stderr, flush=True)
+
+
 def attempt(check, tools, subject, name, work, failures):
-    print(f"models: {name}", file=sys.stderr, flush=True)
     try:
         row, passed = check(tools, subject, work)
     except ToolError as error:
@@ -126,9 +135,13 @@ def main():
     failures, rows = [], []
     subjects = [(check_sample, sample, pathlib.Path(sample[0]).stem) for sample in SAMPLES]
     subjects += [(check_model, name, name) for name in make.NAMES]
-    for check, subject, name in subjects:
-        if not arguments.only or name in arguments.only:
-            rows.append(attempt(check, tools, subject, name, work, failures))
+    subjects = [entry for entry in subjects if not arguments.only or entry[2] in arguments.only]
+    begin = time.monotonic()
+    for done, (check, subject, name) in enumerate(subjects):
+        show(name, done, len(subjects), begin)
+        rows.append(attempt(check, tools, subject, name, work, failures))
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
     print("| model | import s | compile s | error, local-sync | error, local-task | ms, 1 thread | ms, 2 threads |")
     print("|---|---|---|---|---|---|---|")
     for row in rows:

@@ -6,7 +6,7 @@
 #include "base/version.h"
 
 bool flag_table_wants(const char* argument, flag_table_format_t* out_format) {
-  static const char* const names[] = {"", "bash", "zsh", "man", "list"};
+  static const char* const names[] = {"", "bash", "zsh", "man", "list", "markdown"};
   static const char help[] = "--help";
   *out_format = FLAG_TABLE_HELP;
   if (strcmp(argument, "-h") == 0) return true;
@@ -19,7 +19,7 @@ bool flag_table_wants(const char* argument, flag_table_format_t* out_format) {
     *out_format = (flag_table_format_t)i;
     return true;
   }
-  fprintf(stderr, "--help%s: bash, zsh, man and list are known\n", argument);
+  fprintf(stderr, "--help%s: bash, zsh, man, list and markdown are known\n", argument);
   return true;
 }
 
@@ -227,8 +227,25 @@ static void print_list(const flag_table_t* table, FILE* file) {
   }
 }
 
+static void print_markdown(const flag_table_t* table, FILE* file) {
+  fprintf(file, "# %s\n\n%s\n\n```\n%s %s\n```\n", table->program, table->summary, table->program, table->synopsis);
+  if (table->description[0]) fprintf(file, "\n```\n%s\n```\n", table->description + strspn(table->description, "\n"));
+  for (size_t i = 0; i < table->count; ++i) {
+    const flag_entry_t* entry = &table->entries[i];
+    if (entry->group || !i) fprintf(file, "\n## %s\n\n", entry->group ? entry->group : "Options");
+    fprintf(file, "- `%s%s`: ", entry->name, entry->argument);
+    for (const char* at = entry->help; *at; ++at) fputc(*at == '\n' ? ' ' : *at, file);
+    if (entry->choices && !is_optional(entry)) {
+      fputs(" Values: `", file);
+      put_choices(entry->choices, "`, `", file);
+      fputs("`.", file);
+    }
+    fputc('\n', file);
+  }
+}
+
 void flag_table_print(const flag_table_t* table, flag_table_format_t format, FILE* file) {
-  static void (*const printers[])(const flag_table_t*, FILE*) = {print_help, print_bash, print_zsh, print_man,
-                                                                 print_list};
+  static void (*const printers[])(const flag_table_t*, FILE*) = {print_help, print_bash, print_zsh,
+                                                                 print_man,  print_list, print_markdown};
   printers[format](table, file);
 }

@@ -1,5 +1,5 @@
 // A tool's flags as a table, from which its help, its shell completions and its manual page are made: `--help` and
-// `--help=bash|zsh|man|list`.
+// `--help=bash|zsh|man|list|markdown`.
 #ifndef IREE_C_BASE_FLAG_TABLE_H_
 #define IREE_C_BASE_FLAG_TABLE_H_
 
@@ -24,11 +24,19 @@ typedef struct flag_table_t {
   size_t count;
 } flag_table_t;
 
-typedef enum { FLAG_TABLE_HELP, FLAG_TABLE_BASH, FLAG_TABLE_ZSH, FLAG_TABLE_MAN, FLAG_TABLE_LIST } flag_table_format_t;
+typedef enum {
+  FLAG_TABLE_HELP,
+  FLAG_TABLE_BASH,
+  FLAG_TABLE_ZSH,
+  FLAG_TABLE_MAN,
+  FLAG_TABLE_LIST,
+  FLAG_TABLE_MARKDOWN
+} flag_table_format_t;
 
 // The format of `--help` and `--help=NAME`; false for other arguments. Says on stderr which formats there are when NAME
 // is none, and is FLAG_TABLE_HELP then.
 bool flag_table_wants(const char* argument, flag_table_format_t* out_format);
+#define FLAG_TABLE_FORMATS "bash,zsh,man,list,markdown"  // behind --help=
 // FLAG_TABLE_LIST: a line for each flag: its name, its value's form, its choices, its group and the first line of its
 // help, with tabs between.
 void flag_table_print(const flag_table_t* table, flag_table_format_t format, FILE* file);

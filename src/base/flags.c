@@ -280,7 +280,8 @@ static void print_help(FILE* file) {
 // As a table, of which the first sentence of the usage is the summary.
 static void print_table(flag_table_format_t format, FILE* file) {
   static const flag_entry_t own[] = {{"--flagfile", "=FILE", NULL, "Flags of a file, one a line.", "All tools"},
-                                     {"--help", "[=FORMAT]", "bash,zsh,man,list", "Prints this and exits.", NULL},
+                                     {"--help", "[=FORMAT]", FLAG_TABLE_FORMATS, "Prints this and exits.", NULL},
+                                     {"--agents_md", "", NULL, "Prints this as Markdown and exits.", NULL},
                                      {"--version", "", NULL, "Prints the version and exits.", NULL}};
   static flag_entry_t entries[MAX_FLAGS + IREE_ARRAYSIZE(own)];
   static char names[MAX_FLAGS][64];
@@ -291,7 +292,7 @@ static void print_table(flag_table_format_t format, FILE* file) {
   qsort(registry.flags, registry.count, sizeof(flag_t), compare_flags);
   for (size_t i = 0; i < registry.count; ++i) {
     const flag_t* flag = &registry.flags[i];
-    bool same = i && strcmp(flag->file, registry.flags[i - 1].file) == 0;
+    bool same = i && strcmp(group_title(flag->file), group_title(registry.flags[i - 1].file)) == 0;
     snprintf(names[i], sizeof(names[i]), "--%.*s", (int)flag->name.size, flag->name.data);
     entries[i] = (flag_entry_t){.name = names[i],
                                 .argument = arguments[flag->type],
@@ -343,6 +344,10 @@ static iree_status_t parse_flag(iree_flags_parse_mode_t mode, iree_string_view_t
   *out_known = true;
   if (iree_string_view_equal(name, IREE_SV("version"))) {
     printf("IREE (https://iree.dev):\n  iree-c runtime version %s\n", IREE_C_VERSION);
+    exit(0);
+  }
+  if (iree_string_view_equal(name, IREE_SV("agents_md"))) {
+    print_table(FLAG_TABLE_MARKDOWN, stdout);
     exit(0);
   }
   if (iree_string_view_equal(name, IREE_SV("help"))) {

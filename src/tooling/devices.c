@@ -62,6 +62,12 @@ IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &de
                    "Repeated: a group of devices, in this order.")
 IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &device_flags, driver,
                    "Older spelling of --device.")
+IREE_FLAG_LIST(
+    string, device_allocator,
+    "IREE's allocators over a device's own, `caching` and `debug`, are refused: devices keep pools already,\n"
+    "and --print_statistics counts what is allocated.")
+IREE_FLAG(int32_t, device_lead_allocator, 0,
+          "Number of the device whose memory inputs are in, among those of --device; only the first can be it.")
 FLAG_VALUES(device, "local-task,local-sync,amdgpu,cuda,hip,null")
 
 // Name of the driver in a URI: up to the first colon.
@@ -148,8 +154,29 @@ iree_status_t iree_hal_create_devices_from_flags(iree_hal_driver_registry_t* dri
   return status;
 }
 
+static iree_status_t check_allocators(void) {
+  iree_flag_string_list_t list = FLAG_device_allocator_list();
+  for (iree_host_size_t i = 0; i < list.count; ++i) {
+    iree_string_view_t name;
+    iree_string_view_split(list.values[i], ':', &name, NULL);
+    if (!iree_string_view_equal(name, IREE_SV("caching")) && !iree_string_view_equal(name, IREE_SV("debug"))) {
+      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unrecognized allocator '%.*s'", (int)name.size, name.data);
+    }
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                            "--device_allocator=%.*s is not supported: devices keep pools of memory already, and "
+                            "--print_statistics counts what is allocated",
+                            (int)name.size, name.data);
+  }
+  if (!FLAG_device_lead_allocator) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                          "--device_lead_allocator=%d is not supported: inputs are in the first device's memory; name "
+                          "the device first that is to have them",
+                          FLAG_device_lead_allocator);
+}
+
 iree_status_t tooling_devices_create(iree_string_view_t default_uri, iree_allocator_t allocator,
                                      iree_hal_device_group_t** out_group) {
+  IREE_RETURN_IF_ERROR(check_allocators());
   iree_hal_device_group_builder_t builder;
   iree_hal_device_group_builder_initialize(&builder, /*frontier_tracker=*/NULL);
   iree_status_t status = iree_ok_status();

@@ -22,4 +22,4 @@
 // LIST: --iree-opt-const-eval [=BOOL] true,false Optimization Compute what depends on constants
 // VALUES: O0 O1 O2 O3
 // NAMES: --mlir-timing
-// FORMATS: --help=nope: bash, zsh, man and list are known
+// FORMATS: --help=nope: bash, zsh, man, list and markdown are known

@@ -10,6 +10,10 @@
 // RUN: iree-run-module --list_drivers | FileCheck --check-prefix=DRIVERS %s
 // RUN: iree-run-module --list_devices=local-sync | grep -x "local-sync://"
 // RUN: iree-run-module --dump_devices=local-sync | grep -e "--device=local-sync://"
+// RUN: not iree-run-module --device=local-sync --device_allocator=caching:1 --module=%t.vmfb --function=same --input=2xf32 2>&1 | grep "devices keep pools of memory already"
+// RUN: not iree-run-module --device=local-sync --device_allocator=none --module=%t.vmfb --function=same --input=2xf32 2>&1 | grep "unrecognized allocator 'none'"
+// RUN: not iree-run-module --device=local-sync --device_lead_allocator=1 --module=%t.vmfb --function=same --input=2xf32 2>&1 | grep "the first device's memory"
+// RUN: iree-run-module --agents_md | grep -x "# iree-run-module"
 // RUN: iree-run-module --version | grep "iree-c runtime version"
 // RUN: printf '# flags\n--device=local-sync\n--function=same\n' > %t.flags && iree-run-module --flagfile=%t.flags --module=%t.vmfb --input=2xf32=1,2 | grep "2xf32=1 2"
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=same --input=2xf32=1,2 --output_max_element_count=1 | grep -x "2xf32=1..."
