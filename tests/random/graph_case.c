@@ -43,6 +43,15 @@ static const ir_attr_t* make_input(graph_case_t* c, const ir_type_t* type, const
   return ir_attr_elements(c->ctx, to, data, (size_t)count * bytes);
 }
 
+static bool read_tolerance(graph_case_t* c, const ir_attr_t* tolerance) {
+  if (tolerance && (tolerance->kind != IR_ATTR_ARRAY || tolerance->count < c->output_count)) return false;
+  for (uint32_t i = 0; i < c->output_count; ++i) {
+    if (tolerance && tolerance->items[i]->kind != IR_ATTR_FLOAT) return false;
+    c->tolerance[i] = tolerance ? tolerance->items[i]->number : 0;
+  }
+  return true;
+}
+
 bool graph_case_prepare(graph_case_t* c) {
   c->target = "evaluator";
   c->ctx = ir_context_create();
@@ -57,7 +66,6 @@ bool graph_case_prepare(graph_case_t* c) {
   int64_t sizes[GRAPH_CASE_VALUES * 8] = {0};
   uint32_t at = 0, state = (uint32_t)c->size;
   ir_op_ints(func, "test.sizes", sizes, GRAPH_CASE_VALUES * 8);
-  const ir_attr_t* tolerance = ir_op_attr(func, "test.tolerance");
   c->input_count = body->arg_count;
   c->output_count = body->last->operand_count;
   if (c->input_count > GRAPH_CASE_VALUES || c->output_count > GRAPH_CASE_VALUES)
@@ -72,7 +80,8 @@ bool graph_case_prepare(graph_case_t* c) {
     }
     c->inputs[i] = make_input(c, type, dims, &state);
   }
-  for (uint32_t i = 0; i < c->output_count; ++i) c->tolerance[i] = tolerance ? tolerance->items[i]->number : 0;
+  if (!read_tolerance(c, ir_op_attr(func, "test.tolerance")))
+    return graph_case_fail(c, "test.tolerance is not a list of a number for each result", NULL);
   return graph_evaluate(c->ctx, func, c->inputs, c->outputs) || graph_case_fail(c, "cannot evaluate", NULL);
 }
 
