@@ -229,6 +229,7 @@ fuzz_one() {
   case $name in
     mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
     lower) seeds=$(echo tests/import/lowering/*/) ;;
+    profile) seeds=tests/profile ;;
     bytecode) seeds=tests/ir/bytecode/files ;;
     vmfb) seeds=$build/demo ;;
     gpu_code)

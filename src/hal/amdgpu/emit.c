@@ -74,6 +74,7 @@ static bool reserve_program(host_queue_t* queue, const gpu_operation_t* op, gpu_
   pm4_instance_t** instance = instance_of(queue, part->epoch);
   uint64_t end = queue->packet_head + barriers_of(part) + 1;
   *instance = NULL;
+  if (hal_profile_is_timed(op->base.profile)) return false;
   if (!op->work.plan || part->first || end > queue->packet_tail + queue->aql->size) return false;
   *instance = pm4_program_take((pm4_program_t*)op->work.plan, queue->physical->ordinal);
   if (!*instance) return false;
@@ -111,6 +112,8 @@ bool emit_reserve(host_queue_t* queue, const gpu_operation_t* op, gpu_part_t* pa
   // but kernels that they hold back.
   bool has_kernels = packet > queue->packet_head + barriers_of(part);
   bool ends_alone = has_kernels ? order.region_packets == 1 : packet > queue->packet_head;
+  // The signal of the last one may be there to take its times.
+  ends_alone = ends_alone && !hal_profile_is_timed(op->base.profile);
   part->begin[PART_PACKET] = queue->packet_head;
   part->begin[PART_KERNARG] = queue->kernargs.head;
   part->end[PART_PACKET] = packet + (ends_alone ? 0 : 1);
@@ -127,6 +130,7 @@ typedef struct emitter_t {
   host_queue_t* queue;
   const gpu_operation_t* operation;
   uint64_t epoch;
+  uint32_t command;
   uint64_t packet;  // index of the next
   uint64_t kernarg;
   order_t order;
@@ -394,6 +398,9 @@ static void put_dispatch(emitter_t* e, const gpu_command_t* command, uint8_t* ar
   hsa_kernel_dispatch_packet_t packet = form->packet;
   packet.kernel_object = form->objects[e->queue->physical->ordinal].handle;
   packet.kernarg_address = (uint64_t)(uintptr_t)arguments;
+  if (hal_profile_is_timed(e->operation->base.profile)) {
+    packet.completion_signal.handle = hal_profile_timer(e->operation->base.profile, e->command);
+  }
   gpu_command_write_arguments(command, e->operation->ranges, arguments);
   put_packet(e, &packet, header);
 }
@@ -468,7 +475,9 @@ void emit_part(host_queue_t* queue, const gpu_part_t* part) {
   if (instance) {
     put_program(&e, instance);
   } else {
-    for (uint32_t i = part->first; i < part->next; ++i) put_command(&e, &part->operation->work.commands[i]);
+    for (e.command = part->first; e.command < part->next; ++e.command) {
+      put_command(&e, &part->operation->work.commands[e.command]);
+    }
   }
   put_end(&e, part);
 }

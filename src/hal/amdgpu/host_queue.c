@@ -76,6 +76,7 @@ static iree_status_t host_queue_retire(gpu_queue_t* base, uint64_t epoch, const 
   host_queue_t* queue = cast(base);
   pm4_instance_t* instance = queue->instances[(epoch - 1) & base->entry_mask];
   if (instance) pm4_instance_give(instance);
+  if (hal_profile_is_timed(part->operation->base.profile)) profile_note_times(queue, part);
   if (!iree_atomic_load(&queue->verdicts[(epoch - 1) & base->entry_mask], iree_memory_order_relaxed)) {
     return iree_ok_status();
   }

@@ -44,6 +44,11 @@ enum { PART_PACKET, PART_KERNARG };
 
 extern const gpu_backend_t host_queue_backend;
 
+// profile.c: times of dispatches, by signals of their own, in ticks of HSA's clock.
+extern const hal_profile_interface_t amdgpu_profile_interface;
+// Notes the times of a part that has ended.
+void profile_note_times(const host_queue_t* queue, const gpu_part_t* part);
+
 iree_status_t host_queue_create(logical_device_t* device, physical_device_t* physical, uint32_t ordinal,
                                 gpu_queue_t** out_queue);
 // The queue is lost, for the first status, which gets the kernel that was running; consumes it. Any thread, without

@@ -124,6 +124,11 @@ typedef struct hsa_amd_memory_pool_link_info_t {
 _Static_assert(sizeof(hsa_amd_memory_pool_link_info_t) == 28, "as HSA has it");
 enum { HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED = 0 };
 
+typedef int32_t hsa_system_info_t;
+enum { HSA_SYSTEM_INFO_TIMESTAMP = 2 };
+typedef struct hsa_amd_profiling_dispatch_time_t {
+  uint64_t start, end;  // as HSA_SYSTEM_INFO_TIMESTAMP
+} hsa_amd_profiling_dispatch_time_t;
 typedef int32_t hsa_profile_t;
 enum { HSA_PROFILE_BASE = 0, HSA_PROFILE_FULL = 1 };
 typedef int32_t hsa_default_float_rounding_mode_t;

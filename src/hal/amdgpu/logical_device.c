@@ -113,6 +113,7 @@ iree_status_t logical_device_create(system_t* system, uint64_t mask, const logic
   base->proactor_pool = create_params ? create_params->proactor_pool : NULL;
   base->block_alignment = GPU_MAX_ALIGNMENT;
   base->pooled_operation_size = options->user.host_block_pool_small_size;
+  base->profile_interface = &amdgpu_profile_interface;
   device->gpu.backend = &host_queue_backend;
   device->gpu.domain = domain;
   device->gpu.defers_waits = options->user.force_wait_barrier_defer;

@@ -149,6 +149,8 @@ static void lower_dispatch(lowerer_t* lowerer, const hal_dispatch_t* dispatch, g
   const gpu_function_t* function = function_of(backend, dispatch);
   const iree_hal_dispatch_config_t* config = &dispatch->config;
   command->dispatch.function = function;
+  command->dispatch.executable = dispatch->executable;
+  command->dispatch.index = iree_hal_executable_function_index(dispatch->function);
   command->dispatch.is_indirect = iree_hal_dispatch_uses_indirect_parameters(dispatch->flags);
   if (command->dispatch.is_indirect) command->target = lower_ref(lowerer, &config->workgroup_count_ref);
   for (int i = 0; i < 3; ++i) {
@@ -250,6 +252,7 @@ gpu_work_t gpu_command_lower(const gpu_backend_t* backend, const hal_command_t* 
 // The commands of a recording, followed by its slots and what its dispatches have.
 typedef struct command_list_t {
   gpu_work_t work;
+  hal_profile_id_t profile_id;
   gpu_command_t* storage;  // of the commands and what follows them
   size_t capacity;         // of it, in bytes
   gpu_device_t* device;
@@ -292,6 +295,7 @@ static iree_status_t lower(void* lowered, const hal_recording_t* recording) {
   }
   list->work = (gpu_work_t){backend, commands, (uint32_t)recording->count, lowerer.slot_count,
                             slots,   NULL,     list->work.is_one_shot};
+  list->work.profile_id = &list->profile_id;
   return backend->make_plan ? backend->make_plan(list->device, &list->work, &list->work.plan) : iree_ok_status();
 }
 
@@ -299,6 +303,7 @@ static void list_reset(void* lowered) {
   command_list_t* list = (command_list_t*)lowered;
   if (list->work.plan) list->work.backend->free_plan(list->work.plan);
   list->work = (gpu_work_t){.backend = list->work.backend, .is_one_shot = list->work.is_one_shot};
+  list->profile_id = (hal_profile_id_t){0};
 }
 
 static void list_free(void* lowered) {

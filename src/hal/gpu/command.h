@@ -48,6 +48,8 @@ typedef struct gpu_command_t {
     const uint8_t* data;  // UPDATE
     struct {
       const gpu_function_t* function;
+      iree_hal_executable_t* executable;  // whose it is
+      uint32_t index;                     // of the function
       bool is_indirect;
       uint16_t workgroup_size[3];
       uint32_t workgroup_count[3];

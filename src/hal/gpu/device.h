@@ -35,8 +35,9 @@ typedef struct gpu_work_t {
   uint32_t count;
   uint32_t slot_count;
   const gpu_slot_t* slots;
-  void* plan;        // of the backend, for all of them; NULL: none
-  bool is_one_shot;  // nothing pays that is made for a second submission
+  void* plan;                    // of the backend, for all of them; NULL: none
+  bool is_one_shot;              // nothing pays that is made for a second submission
+  hal_profile_id_t* profile_id;  // of the recording; NULL: it is none
 } gpu_work_t;
 
 struct gpu_backend_t {

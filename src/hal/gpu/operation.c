@@ -85,6 +85,7 @@ static iree_status_t stage_memory(gpu_operation_t* op, bool can_wait) {
 
 static void start(hal_operation_t* base) {
   gpu_operation_t* op = (gpu_operation_t*)base;
+  if (base->profile) hal_profile_ready(base->profile, op->relies_on_order);
   iree_status_t status = hal_operation_take_failure(base);
   if (iree_status_is_ok(status)) status = gpu_device_clone_failure(gpu_operation_device(op));
   if (iree_status_is_ok(status)) status = stage_memory(op, /*can_wait=*/false);
@@ -115,7 +116,11 @@ void gpu_operation_run_on_host(gpu_operation_t* op) {
   } else {
     bool is_submitted = false;
     iree_status_t status = hal_operation_stage_file(&op->base, &is_submitted);
-    if (!is_submitted) gpu_operation_signal(op, status);
+    if (!is_submitted) {
+      gpu_operation_signal(op, status);
+    } else if (op->base.profile) {
+      hal_profile_end_operation(op->base.profile, iree_ok_status());
+    }
     hal_operation_release(&op->base);
   }
 }
@@ -210,12 +215,14 @@ iree_status_t gpu_operation_submit(gpu_operation_t* op) {
     // Nothing to wait for and nothing to run.
     iree_status_t status = stage_memory(op, /*can_wait=*/false);
     if (!op->relies_on_order) {
+      if (hal_profile_is_on(op->base.device)) gpu_profile_watch(op, op);
       gpu_operation_signal(op, status);
       return iree_ok_status();
     }
   }
   gpu_operation_t* heap_op = NULL;
   IREE_RETURN_IF_ERROR(move_to_heap(op, &heap_op));
+  if (hal_profile_is_on(op->base.device)) gpu_profile_watch(heap_op, op);
   drop_waits(heap_op);
   if (heap_op->base.waits.count) {
     hal_operation_defer(&heap_op->base);

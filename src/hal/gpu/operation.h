@@ -53,4 +53,13 @@ void gpu_operation_release_memory(const gpu_operation_t* operation, hal_pool_poi
 // Runs an operation of the service thread, to its end.
 void gpu_operation_run_on_host(gpu_operation_t* operation);
 
+// profile.c: what devices of GPUs tell, without times of their own. Drivers whose GPUs have a clock begin with it.
+extern const hal_profile_interface_t gpu_profile_interface;
+uint32_t gpu_profile_queues(hal_queued_device_t* device, hal_profile_queue_t out_queues[HAL_PROFILE_MAX_QUEUES]);
+#define GPU_PROFILE_FAMILIES                                                                          \
+  (IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA | \
+   IREE_HAL_DEVICE_PROFILING_DATA_MEMORY_EVENTS)
+// Begins to watch an operation, which came from `source`: on the heap where it has commands.
+void gpu_profile_watch(gpu_operation_t* operation, const gpu_operation_t* source);
+
 #endif  // IREE_C_HAL_GPU_OPERATION_H_

@@ -130,6 +130,7 @@ static uint32_t profile_workers(hal_queued_device_t* base) { return (uint32_t)wo
 
 static const hal_profile_interface_t local_profile_interface = {
     .kind = "local",
+    .runs_on_host = true,
     .families = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_HOST_EXECUTION_EVENTS |
                 IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS |
                 IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA | IREE_HAL_DEVICE_PROFILING_DATA_MEMORY_EVENTS |

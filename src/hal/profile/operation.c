@@ -3,10 +3,12 @@
 
 struct hal_profile_operation_t {
   hal_profile_t* profile;  // retained
+  hal_queued_device_t* device;
   const hal_profile_queue_t* queue;
   iree_hal_profile_queue_event_t event;
   hal_profile_program_t program;
   bool is_ready;
+  bool is_timed;
   iree_atomic_int64_t start;   // on the host
   uint64_t ticks[2];           // of the device; 0: not known
   hal_profile_span_t spans[];  // by command
@@ -54,6 +56,18 @@ static void set_event(hal_profile_operation_t* op, const hal_profile_submission_
   iree_slim_mutex_unlock(&profile->mutex);
 }
 
+static void make_timers(hal_profile_operation_t* op) {
+  const hal_profile_interface_t* interface = op->profile->interface;
+  if (!interface->make_timer || !profile_wants(op->profile, PROFILE_TICKS)) return;
+  for (uint32_t i = 0; i < op->program.command_count; ++i) {
+    hal_profile_command_t command = {0};
+    op->program.describe(op->program.commands, i, &command);
+    if (command.type != IREE_HAL_PROFILE_COMMAND_OPERATION_TYPE_DISPATCH) continue;
+    op->spans[i].timer = interface->make_timer(op->device, op->queue);
+    op->is_timed = true;
+  }
+}
+
 hal_profile_operation_t* hal_profile_submit_watched(hal_queued_device_t* device,
                                                     const hal_profile_submission_t* submission) {
   int64_t now = iree_time_now();
@@ -72,8 +86,10 @@ hal_profile_operation_t* hal_profile_submit_watched(hal_queued_device_t* device,
   }
   op->profile = profile;
   op->queue = profile_queue(profile, submission->queue_affinity);
+  op->device = device;
   op->program = submission->program;
   set_event(op, submission, now);
+  make_timers(op);
   return op;
 }
 
@@ -122,13 +138,16 @@ void hal_profile_set_ticks(hal_profile_operation_t* op, uint64_t start, uint64_t
   op->ticks[1] = end;
 }
 
-bool hal_profile_wants_dispatches(const hal_profile_operation_t* op) {
-  return profile_wants(op->profile, IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS);
-}
+bool hal_profile_is_timed(const hal_profile_operation_t* op) { return op && op->is_timed; }
+
+uint64_t hal_profile_timer(const hal_profile_operation_t* op, uint32_t command) { return op->spans[command].timer; }
 
 void hal_profile_drop_operation(hal_profile_operation_t* op) {
   if (!op) return;
   iree_allocator_t host_allocator = op->profile->host_allocator;
+  for (uint32_t i = 0; i < op->program.command_count && op->is_timed; ++i) {
+    if (op->spans[i].timer) op->profile->interface->free_timer(op->device, op->spans[i].timer);
+  }
   profile_release(op->profile);
   iree_allocator_free(host_allocator, op);
 }
@@ -137,7 +156,7 @@ void hal_profile_drop_operation(hal_profile_operation_t* op) {
 // The end: commands
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool is_on_host(const hal_profile_t* profile) { return !profile->interface->correlate; }
+static bool is_on_host(const hal_profile_t* profile) { return profile->interface->runs_on_host; }
 
 // Fills in what an event says of a dispatch; false when the filter does not take it.
 static bool is_taken(const hal_profile_operation_t* op, const hal_profile_command_t* command, uint32_t index) {

@@ -25,7 +25,8 @@ enum { HAL_PROFILE_MAX_QUEUES = 64 };
 
 // What a driver's devices can tell.
 typedef struct hal_profile_interface_t {
-  const char* kind;  // in messages
+  const char* kind;   // in messages
+  bool runs_on_host;  // work is timed by hal_profile_start and _piece
   iree_hal_device_profiling_data_families_t families;
   iree_hal_device_profiling_data_families_t lightweight;  // the least that gives statistics
   uint32_t (*queues)(hal_queued_device_t* device, hal_profile_queue_t out_queues[HAL_PROFILE_MAX_QUEUES]);
@@ -33,6 +34,11 @@ typedef struct hal_profile_interface_t {
   // A physical device's clock now. NULL: ticks are iree_time_now().
   iree_status_t (*correlate)(hal_queued_device_t* device, uint32_t physical,
                              iree_hal_profile_clock_correlation_record_t* out_record);
+  // Of devices that take times in ticks; NULL: nothing is to be done. Begins and ends that.
+  iree_status_t (*enable)(hal_queued_device_t* device, bool is_on);
+  // What takes the times of a dispatch on a queue; 0: there is none left, and the dispatch has no times. Frees it.
+  uint64_t (*make_timer)(hal_queued_device_t* device, const hal_profile_queue_t* queue);
+  void (*free_timer)(hal_queued_device_t* device, uint64_t timer);
 } hal_profile_interface_t;
 
 // A command of what an operation runs.
@@ -76,6 +82,7 @@ typedef struct hal_profile_submission_t {
 // The span of a command: when the first piece of it began and the last one ended, and what all threads did.
 typedef struct hal_profile_span_t {
   iree_atomic_int64_t start, end;  // iree_time_now(), or ticks; 0: nothing ran
+  uint64_t timer;                  // the driver's (make_timer)
   iree_atomic_uint64_t pieces;     // workgroups
   iree_atomic_uint64_t sum;        // ns
 } hal_profile_span_t;
@@ -99,8 +106,9 @@ void hal_profile_set_ticks(hal_profile_operation_t* operation, uint64_t start, u
 void hal_profile_end_operation(hal_profile_operation_t* operation, iree_status_t status);
 // It was not submitted after all.
 void hal_profile_drop_operation(hal_profile_operation_t* operation);
-// Whether single dispatches are to be told in the device's time.
-bool hal_profile_wants_dispatches(const hal_profile_operation_t* operation);
+// Whether the device is to take times of it; and what takes those of a command, or 0.
+bool hal_profile_is_timed(const hal_profile_operation_t* operation);
+uint64_t hal_profile_timer(const hal_profile_operation_t* operation, uint32_t command);
 
 // What happened to memory.
 typedef struct hal_profile_memory_t {

@@ -39,11 +39,13 @@ void iree_hal_profile_clock_add(iree_hal_profile_clock_t* clock,
   int64_t ns = has_cpu ? (int64_t)record->host_cpu_timestamp_ns : record->host_time_begin_ns + bracket / 2;
   bool is_first = clock->sample_count - clock->unaligned_count == 1;
   if (is_first) {
+    clock->first_sample_id = record->sample_id;
     clock->first_tick = record->device_tick;
     clock->first_ns = ns;
   }
   clock->min_uncertainty_ns = is_first ? bracket : iree_min(clock->min_uncertainty_ns, bracket);
   clock->max_uncertainty_ns = iree_max(clock->max_uncertainty_ns, bracket);
+  clock->last_sample_id = record->sample_id;
   clock->last_tick = record->device_tick;
   clock->last_ns = ns;
 }

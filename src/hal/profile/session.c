@@ -160,9 +160,7 @@ static const bool is_precise[] = {
 
 // The device's clock and the host's, now.
 static iree_status_t sample_clocks(hal_queued_device_t* device, hal_profile_t* profile) {
-  const iree_hal_device_profiling_data_families_t ticks =
-      IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS;
-  if (!profile_wants(profile, ticks)) return iree_ok_status();
+  if (!profile_wants(profile, PROFILE_TICKS)) return iree_ok_status();
   for (uint32_t i = 0, seen = UINT32_MAX; i < profile->queue_count; ++i) {
     if (profile->queues[i].physical == seen) continue;  // queues of a device come together
     seen = profile->queues[i].physical;
@@ -268,11 +266,17 @@ static iree_status_t write_head(hal_profile_t* profile) {
                      profile->queue_count * sizeof(*queues), 0);
 }
 
+// Whether the device is to be told when it takes times.
+static bool has_switch(const hal_profile_t* profile) {
+  return profile->interface->enable && profile_wants(profile, PROFILE_TICKS);
+}
+
 // Ends the session for the sink; keeps the first failure.
 static iree_status_t finish(hal_queued_device_t* device, hal_profile_t* profile) {
   iree_hal_profile_chunk_metadata_t metadata = make_metadata(profile, IREE_HAL_PROFILE_CONTENT_TYPE_SESSION);
   iree_slim_mutex_lock(&profile->flushing);
   iree_status_t status = flush(device, profile);
+  if (has_switch(profile)) status = iree_status_join(status, profile->interface->enable(device, false));
   iree_status_t ended = iree_hal_profile_sink_end_session(profile->sink, &metadata, iree_status_code(status));
   iree_slim_mutex_lock(&profile->mutex);
   profile->is_closed = true;
@@ -311,6 +315,13 @@ iree_status_t hal_device_profiling_begin(iree_hal_device_t* base, const iree_hal
   hal_profile_t* profile = NULL;
   IREE_RETURN_IF_ERROR(check_options(device, options));
   IREE_RETURN_IF_ERROR(create(device, options, &profile));
+  if (has_switch(profile)) {
+    iree_status_t switched = profile->interface->enable(device, true);
+    if (!iree_status_is_ok(switched)) {
+      profile_release(profile);
+      return switched;
+    }
+  }
   iree_slim_mutex_lock(&profile->flushing);
   iree_slim_mutex_lock(&device->mutex);
   bool is_first = !device->profile;

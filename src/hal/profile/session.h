@@ -60,6 +60,8 @@ struct hal_profile_t {
   hal_profile_t* next_watcher;
 };
 
+#define PROFILE_TICKS \
+  (IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS)
 static inline bool profile_wants(const hal_profile_t* profile, iree_hal_device_profiling_data_families_t families) {
   return (profile->families & families) != 0;
 }

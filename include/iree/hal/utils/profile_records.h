@@ -23,6 +23,7 @@ IREE_API_EXPORT iree_status_t iree_hal_profile_take_record(iree_const_byte_span_
 typedef struct iree_hal_profile_clock_t {
   uint32_t sample_count;
   uint32_t unaligned_count;  // samples that do not relate the clocks
+  uint64_t first_sample_id, last_sample_id;
   uint64_t first_tick, last_tick;
   int64_t first_ns, last_ns;
   int64_t min_uncertainty_ns, max_uncertainty_ns;

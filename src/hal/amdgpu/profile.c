@@ -1,0 +1,67 @@
+// Times of dispatches: packets complete signals of their own, in which the GPU leaves when they began and ended.
+#include "hal/amdgpu/host_queue.h"
+
+static const libhsa_t* hsa_of(hal_queued_device_t* base) { return ((logical_device_t*)base)->system->hsa; }
+
+static iree_status_t enable(hal_queued_device_t* base, bool is_on) {
+  logical_device_t* device = (logical_device_t*)base;
+  const libhsa_t* hsa = hsa_of(base);
+  if (!hsa->hsa_system_get_info || !hsa->hsa_amd_profiling_set_profiler_enabled ||
+      !hsa->hsa_amd_profiling_get_dispatch_time) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                            "this libhsa-runtime64 takes no times; --device_profiling_mode=queue-events needs none");
+  }
+  for (uint32_t i = 0; i < GPU_MAX_QUEUES && device->gpu.queues[i]; ++i) {
+    host_queue_t* queue = (host_queue_t*)device->gpu.queues[i];
+    IREE_RETURN_IF_ERROR(LIBHSA_CALL(hsa, hsa_amd_profiling_set_profiler_enabled, queue->aql, is_on ? 1 : 0));
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t correlate(hal_queued_device_t* base, uint32_t physical,
+                               iree_hal_profile_clock_correlation_record_t* out_record) {
+  return LIBHSA_CALL(hsa_of(base), hsa_system_get_info, HSA_SYSTEM_INFO_TIMESTAMP, &out_record->device_tick);
+}
+
+// For the GPU alone: the host never waits for it.
+static uint64_t make_timer(hal_queued_device_t* base, const hal_profile_queue_t* queue) {
+  const logical_device_t* device = (const logical_device_t*)base;
+  hsa_signal_t signal = {0};
+  hsa_status_t status = hsa_of(base)->hsa_signal_create(1, 1, &device->physical[queue->physical].gpu->agent, &signal);
+  return status == HSA_STATUS_SUCCESS ? signal.handle : 0;
+}
+
+static void free_timer(hal_queued_device_t* base, uint64_t timer) {
+  hsa_of(base)->hsa_signal_destroy((hsa_signal_t){timer});
+}
+
+const hal_profile_interface_t amdgpu_profile_interface = {
+    .kind = "amdgpu",
+    .families = GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS |
+                IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS,
+    .lightweight = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA |
+                   IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS,
+    .queues = gpu_profile_queues,
+    .correlate = correlate,
+    .enable = enable,
+    .make_timer = make_timer,
+    .free_timer = free_timer,
+};
+
+void profile_note_times(const host_queue_t* queue, const gpu_part_t* part) {
+  hal_profile_operation_t* profile = part->operation->base.profile;
+  uint64_t first = UINT64_MAX, last = 0;
+  for (uint32_t i = part->first; i < part->next; ++i) {
+    hsa_signal_t signal = {hal_profile_timer(profile, i)};
+    hsa_amd_profiling_dispatch_time_t time = {0};
+    if (!signal.handle || queue->hsa->hsa_amd_profiling_get_dispatch_time(queue->physical->gpu->agent, signal, &time) !=
+                              HSA_STATUS_SUCCESS) {
+      continue;
+    }
+    if (!time.start) continue;  // an empty grid has no packet
+    hal_profile_set_command_ticks(profile, i, time.start, time.end);
+    first = iree_min(first, time.start);
+    last = iree_max(last, time.end);
+  }
+  if (last) hal_profile_set_ticks(profile, first, last);
+}

@@ -1,0 +1,52 @@
+#!/bin/bash
+# What is captured by flags, and what is refused: tools.sh TOOLS FOLDER
+tools=$1 folder=$2
+passed=0 failed=0
+mkdir -p "$folder" && cd "$folder" || exit 1
+cat > softmax.mlir <<'M'
+func.func @main(%a: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<8x64xf32>
+  %0 = linalg.softmax dimension(1) ins(%a : tensor<8x64xf32>) outs(%e : tensor<8x64xf32>) -> tensor<8x64xf32>
+  return %0 : tensor<8x64xf32>
+}
+M
+"$tools/iree-compile" softmax.mlir --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx \
+  -o softmax.vmfb || exit 1
+
+expect() {  # NAME PATTERN FILE: that a line of the file is like that
+  if grep -qE -- "$2" "$3"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1)) && echo "FAILED $1: no line like '$2' in:" && head -20 "$3"
+  fi
+}
+run() { "$tools/iree-run-module" --module=softmax.vmfb --function=main --input=8x64xf32=1 "$@" >run.txt 2>&1; }
+all=queue-events,host-execution,device-queue-events,dispatch-events,executable-metadata,memory-events
+all+=,command-region-events
+
+for device in local-sync local-task; do
+  run --device=$device --device_profiling_mode=$all --device_profiling_output=$device.ireeprof || failed=$((failed + 1))
+  "$tools/iree-profile" dispatch $device.ireeprof >dispatch.txt
+  expect "$device dispatches" '^dispatches: total=[1-9]' dispatch.txt
+  expect "$device host" '^host_dispatches: total=[1-9].* invalid=0' dispatch.txt
+  "$tools/iree-profile" export $device.ireeprof >export.txt
+  for row in schema device queue command_buffer queue_event dispatch_event host_execution_event memory_event; do
+    expect "$device $row" "\"record_type\":\"$row\"" export.txt
+  done
+  "$tools/iree-profile-render" -o $device.json $device.ireeprof 2>render.txt
+  expect "$device slices" '^wrote .*slices=[1-9]' render.txt
+  expect "$device trace" '"ph":"X".*"name":"main_dispatch_0.*"dur":[0-9]' $device.json
+  run --device=$device --print_device_statistics
+  expect "$device statistics" '^  host_execute .*count=1 .*tiles=' run.txt
+done
+refuse() { run --device=local-sync "$@" && failed=$((failed + 1)); }
+refuse --device_profiling_mode=bogus --device_profiling_output=x.ireeprof
+expect 'unknown family' "unsupported profiling data family 'bogus'" run.txt
+refuse --device_profiling_mode=queue-events
+expect 'no output' 'device_profiling_mode requires --device_profiling_output' run.txt
+refuse --device_profiling_mode=executable-traces --device_profiling_output=x.ireeprof
+expect 'unsupported family' 'unsupported local profiling data families 0x40' run.txt
+refuse --print_device_statistics --device_profiling_output=x.ireeprof
+expect 'statistics and output' 'cannot be combined with --device_profiling_output' run.txt
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
