@@ -5,8 +5,8 @@
 
 A chain of products of a vector by square weights, run once by iree-run-module: process start, loading, first result.
 Prints least processor and elapsed milliseconds over several rounds in which all take turns, the pages that were faulted
-in, and the most memory that was resident beside the weights. With --limit it exits with 1 when an archive takes that many
-times the processor time of the module, with --most-memory when one needs more MiB beside its weights.
+in, and the most memory that was resident beside the weights. With --limit it exits with 1 when an archive takes that
+many times the processor time of the module, with --most-memory when one needs more MiB beside its weights.
 """
 
 import argparse

@@ -81,6 +81,7 @@ static bool accepts_block(const ir_block_t* block) {
   }
   IR_FOR_OPS(op, block) {
     bool is_end = op == block->last;
+    if (is_end && !ir_is(op, FUNC_RETURN) && !ir_is(op, GRAPH_YIELD)) return false;
     if (!is_end && ir_op_dialect(op) != IR_DIALECT_GRAPH) return false;
     if (!is_end && (!is_defined(op) || !has_small_steps(op) || !has_known_sizes(op))) return false;
     for (uint32_t i = 0; i < op->result_count; ++i) {
