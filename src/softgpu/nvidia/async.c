@@ -47,7 +47,7 @@ static const inst_t* run_copy(warp_t* w, const inst_t* inst) {
     from[lane] = size ? access_find(w, inst, lane, PTX_GLOBAL, address, size, ACCESS_READ) : 0;
     if (size && !from[lane]) return NULL;
     memset((void*)to[lane], 0, bytes);
-    memcpy((void*)to[lane], (const void*)from[lane], size);
+    if (size) memcpy((void*)to[lane], (const void*)from[lane], size);
   }
   return inst + 1;
 }
