@@ -210,7 +210,7 @@ static void test_names(void** state) {
   refuse(&(target_options_t){.backend = "cuda", .cpu = "sm_90a", .features = "+ptx99"}, "LLVM does not know PTX 9.9");
   refuse(&(target_options_t){.backend = "cuda", .cpu = "sm_35", .features = "+sm_60"}, "of the form +ptxNN");
   refuse(&(target_options_t){.backend = "llvm-cpu", .cpu = "znver44"}, "'znver4'");
-  refuse(&(target_options_t){.backend = "llvm-cpu", .triple = "aarch64-linux-gnu"}, "aarch64");
+  refuse(&(target_options_t){.backend = "llvm-cpu", .triple = "powerpc64-linux-gnu"}, "powerpc64");
   refuse(&(target_options_t){.backend = "metal-spirv"}, "registered backends: [cuda, llvm-cpu, rocm, vmvx]");
   target_t target;
   harness_resolve(&(target_options_t){.backend = "rocm", .cpu = "MI300X", .container = TARGET_CONTAINER_AMDGPU},
