@@ -67,11 +67,14 @@ operators() {
 # JAX's programs through the plugin, and 400 of the cases that its package has for its primitives, against JAX's own
 # CPU; and what else JAX asks of it.
 jax() {
-  local parts=$logs/jax-parts bad=0
+  local parts=$logs/jax-parts cases=$logs/jax-cases bad=0
+  local -x JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt
+  $python tests/pjrt/compare.py --harnesses 400 >"$cases" 2>&1 &
   {
-    JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt $python tests/pjrt/compare.py --every 5 || bad=1
-    JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt $python tests/pjrt/compare.py --harnesses 400 || bad=1
-    JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax $python tests/pjrt/features_test.py || bad=1
+    $python tests/pjrt/compare.py --every 5 || bad=1
+    $python tests/pjrt/features_test.py || bad=1
+    wait $! || bad=1
+    cat "$cases"
   } >"$parts" 2>&1
   add_up "$parts"
   return $bad
