@@ -228,3 +228,12 @@ void profile_bundle_each(const profile_bundle_t* bundle, profile_kind_t kind, pr
     if (bundle->chunks[i].kind == kind) profile_chunk_each(bundle, i, fn, user_data);
   }
 }
+
+void profile_bundle_count_unknown(const profile_bundle_t* bundle, uint64_t* out_chunks, uint64_t* out_records) {
+  *out_chunks = *out_records = 0;
+  for (iree_host_size_t i = 0; i < bundle->chunk_count; ++i) {
+    if (bundle->chunks[i].kind != PROFILE_KIND_UNKNOWN) continue;
+    bool is_chunk = bundle->chunks[i].record.header.record_type == IREE_HAL_PROFILE_FILE_RECORD_TYPE_CHUNK;
+    ++*(is_chunk ? out_chunks : out_records);
+  }
+}

@@ -74,4 +74,7 @@ const iree_hal_profile_clock_t* profile_bundle_clock(const profile_bundle_t* bun
 iree_string_view_t profile_trailing_text(iree_const_byte_span_t trailing, iree_host_size_t offset,
                                          iree_host_size_t length);
 
+// Chunks whose content nobody knows, and records that are none of the known types.
+void profile_bundle_count_unknown(const profile_bundle_t* bundle, uint64_t* out_chunks, uint64_t* out_records);
+
 #endif  // TOOLING_PROFILE_BUNDLE_H_

@@ -412,15 +412,17 @@ static void print_head(const explain_t* e) {
   const profile_request_t* r = e->request;
   const profile_bundle_t* b = r->bundle;
   const uint64_t* n = b->record_counts;
-  uint64_t chunks = 0, unknown = b->chunk_counts[PROFILE_KIND_UNKNOWN];
+  uint64_t chunks = 0, unknown_chunks = 0, unknown_records = 0;
+  profile_bundle_count_unknown(b, &unknown_chunks, &unknown_records);
   for (iree_host_size_t i = 0; i < b->chunk_count; ++i) chunks += b->chunks[i].kind != PROFILE_KIND_SESSION;
   if (r->is_json) {
     PROFILE_ROW(&(profile_out_t){.file = r->file}, "explain_summary", CELL_U("file_records", b->chunk_count),
-                CELL_U("chunk_records", chunks), CELL_U("unknown_records", 0), CELL_U("unknown_chunks", unknown),
-                CELL_U("truncated_chunks", b->truncated), CELL_U("dropped_records", b->dropped),
-                CELL_U("non_ok_session_end_records", e->failed_sessions), CELL_U("dispatches", e->dispatches),
-                CELL_U("valid_dispatches", e->valid), CELL_U("invalid_dispatches", e->dispatches - e->valid),
-                CELL_U("host_dispatches", e->host_dispatches), CELL_U("valid_host_dispatches", e->valid_host),
+                CELL_U("chunk_records", chunks), CELL_U("unknown_records", unknown_records),
+                CELL_U("unknown_chunks", unknown_chunks), CELL_U("truncated_chunks", b->truncated),
+                CELL_U("dropped_records", b->dropped), CELL_U("non_ok_session_end_records", e->failed_sessions),
+                CELL_U("dispatches", e->dispatches), CELL_U("valid_dispatches", e->valid),
+                CELL_U("invalid_dispatches", e->dispatches - e->valid), CELL_U("host_dispatches", e->host_dispatches),
+                CELL_U("valid_host_dispatches", e->valid_host),
                 CELL_U("invalid_host_dispatches", e->host_dispatches - e->valid_host),
                 CELL_U("queues", n[PROFILE_KIND_QUEUES]), CELL_U("queue_events", n[PROFILE_KIND_QUEUE_EVENTS]),
                 CELL_U("command_buffers", n[PROFILE_KIND_COMMAND_BUFFERS]),
@@ -429,9 +431,9 @@ static void print_head(const explain_t* e) {
     return;
   }
   fprintf(r->file,
-          "IREE HAL profile explain\nhealth: records=%" PRIhsz " chunks=%" PRIu64
-          " unknown_records=0 unknown_chunks=%" PRIu64 " truncated_chunks=%" PRIu64 " dropped_records=%" PRIu64 "\n",
-          b->chunk_count, chunks, unknown, b->truncated, b->dropped);
+          "IREE HAL profile explain\nhealth: records=%" PRIhsz " chunks=%" PRIu64 " unknown_records=%" PRIu64
+          " unknown_chunks=%" PRIu64 " truncated_chunks=%" PRIu64 " dropped_records=%" PRIu64 "\n",
+          b->chunk_count, chunks, unknown_records, unknown_chunks, b->truncated, b->dropped);
   fprintf(r->file,
           "coverage: dispatches=%" PRIu64 " valid=%" PRIu64 " invalid=%" PRIu64 " host_dispatches=%" PRIu64
           " valid_host=%" PRIu64 " invalid_host=%" PRIu64 " queues=%" PRIu64 " queue_events=%" PRIu64

@@ -65,16 +65,6 @@ static uint64_t count_chunks(const profile_bundle_t* bundle) {
   return count;
 }
 
-// Chunks whose content nobody knows, and records that are none of the known types.
-static void count_unknown(const profile_bundle_t* bundle, uint64_t* out_chunks, uint64_t* out_records) {
-  *out_chunks = *out_records = 0;
-  for (iree_host_size_t i = 0; i < bundle->chunk_count; ++i) {
-    if (bundle->chunks[i].kind != PROFILE_KIND_UNKNOWN) continue;
-    bool is_chunk = bundle->chunks[i].record.header.record_type == IREE_HAL_PROFILE_FILE_RECORD_TYPE_CHUNK;
-    ++*(is_chunk ? out_chunks : out_records);
-  }
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // The file
 //===----------------------------------------------------------------------------------------------------------------===
@@ -83,7 +73,7 @@ static void print_text(const summary_t* s, FILE* file) {
   const profile_bundle_t* b = s->bundle;
   const uint64_t* n = b->record_counts;
   uint64_t unknown_chunks = 0, unknown_records = 0;
-  count_unknown(b, &unknown_chunks, &unknown_records);
+  profile_bundle_count_unknown(b, &unknown_chunks, &unknown_records);
   fprintf(file, "IREE HAL profile summary\n");
   fprintf(file,
           "records: file=%" PRIhsz " session_begin=%" PRIu64 " chunks=%" PRIu64 " session_end=%" PRIu64
@@ -145,7 +135,7 @@ static void print_json(const summary_t* s, FILE* file) {
   };
   const profile_bundle_t* b = s->bundle;
   uint64_t unknown_chunks = 0, unknown_records = 0;
-  count_unknown(b, &unknown_chunks, &unknown_records);
+  profile_bundle_count_unknown(b, &unknown_chunks, &unknown_records);
   PROFILE_ROW_OPEN(
       &(profile_out_t){.file = file}, "summary", CELL_U("file_records", b->chunk_count),
       CELL_U("session_begin_records", s->sessions_begun), CELL_U("chunk_records", count_chunks(b)),
