@@ -19,6 +19,13 @@
 // TEXT: op=device.queue_execute(22) {{.*}} signal_semaphores=[{semaphore_id={{[0-9]+}} value=1}]
 // RUN: iree-dump-replay --format=jsonl %t.ireereplay | python3 -c "import json,sys; rows=[json.loads(l) for l in sys.stdin]; assert rows[0]['kind']=='file' and rows[1]['record_count']==len(rows)-2 and any(r.get('operation')=='command_buffer.dispatch' and r['payload']['binding_count'] for r in rows)"
 
+// Another program's kernel in place of the captured one gives other results, by 0.1.
+// RUN: mkdir -p %t.kernels && sed 's/dense<0.5>/dense<0.6>/' %s | iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --iree-hal-dump-executable-binaries-to=%t.kernels -o %t.other.vmfb -
+// RUN: not iree-run-replay --device=local-sync --replay_verify=f32 --replay_executable_substitution=all="$(echo %t.kernels/*matmul*.so)" %t.ireereplay | FileCheck --check-prefix=OTHER %s
+// OTHER: element at index 0 (128.6) does not match the captured (128.5)
+// RUN: iree-run-replay --device=local-sync --replay_verify=f32 --replay_verify_absolute=0.2 --replay_executable_substitution=all="$(echo %t.kernels/*matmul*.so)" %t.ireereplay
+// RUN: iree-run-replay --device=local-sync --replay_verify=f32 --replay_verify_relative=0.001 --replay_executable_substitution=all="$(echo %t.kernels/*matmul*.so)" %t.ireereplay
+
 // Files that are cut off or damaged end in one error with its place.
 // RUN: head -c 6000 %t.ireereplay > %t.short && not iree-run-replay --device=local-sync %t.short 2>&1 | FileCheck --check-prefix=SHORT %s
 // SHORT: DATA_LOSS; the replay file is cut off: it has 6000 bytes of
@@ -31,6 +38,8 @@
 // COUNT: FAILED_PRECONDITION; replay captured 1 device(s) but the target device group contains 2 device(s)
 // RUN: not iree-run-module --module=%t.vmfb --device_replay_output=%t.x --device_replay_file_policy=bogus 2>&1 | FileCheck --check-prefix=POLICY %s
 // POLICY: INVALID_ARGUMENT; --device_replay_file_policy must be `reference`, `capture-ranges`, `capture-all`, or `fail`; got `bogus`
+// RUN: not iree-run-module --module=%t.vmfb --device_replay_output=%t.x --device_replay_file_validation=bogus 2>&1 | grep "must be .identity. or .digest.; got .bogus."
+// RUN: not iree-run-replay --device=local-sync --replay_file_remap=nonsense %t.ireereplay 2>&1 | grep "is not captured=replay"
 
 func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %half = arith.constant dense<0.5> : tensor<64x64xf32>

@@ -11,6 +11,15 @@
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --device_profiling_counter=x 2>&1 | grep "requires --device_profiling_mode=counters"
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --device_profiling_flush_interval_ms=-1 2>&1 | grep "must not be negative"
 
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --device_profiling_mode=dispatch-events,queue-events --device_profiling_output=%t.d.ireeprof
+// RUN: iree-profile dispatch --filter=nope %t.d.ireeprof | grep "total=1 matched=0"
+// RUN: iree-profile dispatch --id=77 %t.d.ireeprof | grep "total=1 matched=0"
+// RUN: iree-profile dispatch --format=jsonl --dispatch_events %t.d.ireeprof | grep '"type":"dispatch_event"'
+// RUN: iree-profile counter --format=jsonl --counter_samples %t.d.ireeprof | grep '"mode":"samples"'
+// RUN: rm -f %t.txt && iree-profile summary --output=%t.txt %t.d.ireeprof && grep "dispatch_events=1" %t.txt
+// RUN: iree-profile-render --o=- %t.d.ireeprof 2>/dev/null | grep '"ph":"X"'
+// RUN: not iree-profile-render --o=- --f=nope %t.d.ireeprof 2>&1 | grep "f=nope is not known"
+
 func.func @f() -> tensor<64xf32> {
   %0 = stablehlo.iota dim = 0 : tensor<64xf32>
   %1 = stablehlo.add %0, %0 : tensor<64xf32>
