@@ -220,20 +220,23 @@ static void return_steps(iree_budget_t* budget, uint64_t* steps) {
   *steps = 0;
 }
 
-// What is C of the function runs first, up to an instruction that is not.
-static void advance(vm_machine_t* m, const vm_frame_t* frame, const bytecode_module_t* module) {
-  iree_vm_c_function_t function = module->functions[frame->row - module->image.functions];
-  m->pc = frame->code + function(m->values, m->state->global_values, (uint32_t)(m->pc - frame->code));
+// What few invocations have to do before an instruction: what is C of the function runs, up to an instruction that is
+// not; and that is traced.
+static IREE_ATTRIBUTE_NOINLINE void prepare_next(vm_machine_t* m, const vm_frame_t* frame,
+                                                 const bytecode_module_t* module, bool tracing) {
+  if (module->functions) {
+    iree_vm_c_function_t function = module->functions[frame->row - module->image.functions];
+    m->pc = frame->code + function(m->values, m->state->global_values, (uint32_t)(m->pc - frame->code));
+  }
+  if (tracing) trace(m, frame);
 }
 
-#define NEXT()                                                    \
-  do {                                                            \
-    if (IREE_UNLIKELY(in_c)) advance(m, frame_of(frame), module); \
-    at = m->pc;                                                   \
-    if (IREE_UNLIKELY(tracing)) trace(m, frame_of(frame));        \
-    if (IREE_UNLIKELY(!steps)) CHECK(take_steps(budget, &steps)); \
-    --steps;                                                      \
-    goto* targets[*m->pc++];                                      \
+#define NEXT()                                            \
+  do {                                                    \
+    if (IREE_UNLIKELY(special || !steps)) goto next_slow; \
+    at = m->pc;                                           \
+    --steps;                                              \
+    goto* targets[*m->pc++];                              \
   } while (0)
 
 #define CHECK(expr)                                           \
@@ -260,12 +263,18 @@ static iree_status_t run(vm_machine_t* m, iree_vm_stack_frame_t* frame, bytecode
 #include "module/ops_undef.h"
   };
   const bool tracing = iree_vm_stack_invocation_flags(m->stack) & IREE_VM_INVOCATION_FLAG_TRACE_EXECUTION;
-  const bool in_c = module->functions != NULL;
+  const bool special = tracing || module->functions;
   const vm_word_t* at = m->pc;  // the current instruction
   iree_budget_t* budget = m->state->budget;
   uint64_t steps = 0;
   iree_status_t status = iree_ok_status();
-  NEXT();
+
+next_slow:
+  if (special) prepare_next(m, frame_of(frame), module, tracing);
+  at = m->pc;
+  if (!steps) CHECK(take_steps(budget, &steps));
+  --steps;
+  goto* targets[*m->pc++];
 
 #define UNARY(name, R, A, expr)                 \
   op_##name : {                                 \
