@@ -6,6 +6,7 @@
 #include "tooling/context.h"
 #include "tooling/devices.h"
 #include "tooling/profiling.h"
+#include "tooling/results.h"
 
 static iree_flag_string_list_storage_t input_flags;
 IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &input_flags, input,
@@ -16,6 +17,9 @@ IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &in
                    "Older spelling of --input.")
 IREE_FLAG(int32_t, batch_size, 1, "Calls of an asynchronous function in one iteration.")
 IREE_FLAG(int32_t, batch_concurrency, 1, "Calls of a batch that may be in flight at once.")
+IREE_FLAG(
+    bool, enable_output_processing, false,
+    "Calls each function once more at the end, and does with its results what --output and --expected_output say.")
 IREE_FLAG(bool, print_statistics, false, "Prints what the devices allocated, to stderr, at the end.")
 
 static const char usage[] =
@@ -139,7 +143,22 @@ static iree_status_t finish(suite_t* suite) {
   return tooling_context_destroy(&suite->context);
 }
 
-static iree_status_t run(void) {
+static iree_status_t process_results(const suite_t* suite, int* out_exit_code) {
+  iree_status_t status = iree_ok_status();
+  for (uint32_t i = 0; i < suite->count && iree_status_is_ok(status); ++i) {
+    const target_t* target = &suite->targets[i];
+    int exit_code = EXIT_SUCCESS;
+    status = tooling_call_invoke(target->context, &target->call, target->outputs);
+    if (iree_status_is_ok(status)) {
+      status = tooling_results_process(target->context, &target->call, target->outputs, &exit_code);
+    }
+    if (exit_code) *out_exit_code = exit_code;
+    status = tooling_status_annotate(target->call.function, status);
+  }
+  return status;
+}
+
+static iree_status_t run(int* out_exit_code) {
   if (FLAG_batch_size < 1 || FLAG_batch_concurrency < 1) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--batch_size= and --batch_concurrency= are at least 1");
   }
@@ -153,6 +172,7 @@ static iree_status_t run(void) {
   }
   if (iree_status_is_ok(status)) status = benchmark_run_all(suite.count, suite.benchmarks);
   status = iree_status_join(status, tooling_profiling_end(profiling));
+  if (iree_status_is_ok(status) && FLAG_enable_output_processing) status = process_results(&suite, out_exit_code);
   if (iree_status_is_ok(status) && FLAG_print_statistics && suite.context.group) {
     status = tooling_devices_print_statistics(suite.context.group, stderr);
   }
@@ -163,8 +183,9 @@ int main(int argc, char** argv) {
   iree_flags_set_usage("iree-benchmark-module", usage);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   iree_status_t status = tooling_refuse_arguments(argc, argv);
-  if (iree_status_is_ok(status)) status = run();
-  if (iree_status_is_ok(status)) return EXIT_SUCCESS;
+  int exit_code = EXIT_SUCCESS;
+  if (iree_status_is_ok(status)) status = run(&exit_code);
+  if (iree_status_is_ok(status)) return exit_code;
   iree_status_fprint(stderr, status);
   iree_status_free(status);
   return EXIT_FAILURE;
