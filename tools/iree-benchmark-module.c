@@ -17,9 +17,9 @@ IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &in
                    "Older spelling of --input.")
 IREE_FLAG(int32_t, batch_size, 1, "Calls of an asynchronous function in one iteration.")
 IREE_FLAG(int32_t, batch_concurrency, 1, "Calls of a batch that may be in flight at once.")
-IREE_FLAG(
-    bool, enable_output_processing, false,
-    "Calls each function once more at the end, and does with its results what --output and --expected_output say.")
+IREE_FLAG(bool, enable_output_processing, false,
+          "Keeps the results of each function's last call, and does with them what --output and --expected_output\n"
+          "say: without it they say nothing.")
 IREE_FLAG(bool, print_statistics, false, "Prints what the devices allocated, to stderr, at the end.")
 
 static const char usage[] =
@@ -30,17 +30,18 @@ static const char usage[] =
     "Example:\n"
     "  iree-benchmark-module --device=local-task --module=model.vmfb --function=abs --input=f32=-2\n";
 
-// A function with its inputs; outputs are reused.
+// A function with its inputs; outputs are those of the last call, empty when nobody wants them.
 typedef struct target_t {
   const tooling_context_t* context;
   tooling_call_t call;
   iree_vm_list_t* outputs;
+  bool was_called;
 } target_t;
 
 static iree_status_t call_sync(target_t* target, uint64_t iterations) {
   for (uint64_t i = 0; i < iterations; ++i) {
-    IREE_RETURN_IF_ERROR(tooling_call_invoke(target->context, &target->call, target->outputs));
     iree_vm_list_clear(target->outputs);
+    IREE_RETURN_IF_ERROR(tooling_call_invoke(target->context, &target->call, target->outputs));
   }
   return iree_ok_status();
 }
@@ -50,8 +51,8 @@ static iree_status_t call_async(target_t* target, uint64_t iterations) {
   for (uint64_t i = 0; i < iterations; ++i) {
     for (int64_t done = 0; done < FLAG_batch_size; done += FLAG_batch_concurrency) {
       uint32_t count = (uint32_t)iree_min(FLAG_batch_concurrency, FLAG_batch_size - done);
-      IREE_RETURN_IF_ERROR(tooling_call_invoke_many(target->context, &target->call, count, target->outputs));
       iree_vm_list_clear(target->outputs);
+      IREE_RETURN_IF_ERROR(tooling_call_invoke_many(target->context, &target->call, count, target->outputs));
     }
   }
   return iree_ok_status();
@@ -62,6 +63,8 @@ static iree_status_t run_timed(void* user_data, uint64_t iterations) {
   iree_hal_replay_recorder_t* recorder = target->context->recorder;
   IREE_RETURN_IF_ERROR(tooling_capture_mark(recorder, /*begins=*/true, "execute"));
   IREE_RETURN_IF_ERROR(target->call.is_async ? call_async(target, iterations) : call_sync(target, iterations));
+  target->was_called = iterations > 0;
+  if (!FLAG_enable_output_processing) iree_vm_list_clear(target->outputs);
   return tooling_capture_mark(recorder, /*begins=*/false, "execute");
 }
 
@@ -143,12 +146,25 @@ static iree_status_t finish(suite_t* suite) {
   return tooling_context_destroy(&suite->context);
 }
 
+// Of calls that were in flight together, those of the last one count.
+static iree_status_t keep_last(target_t* target) {
+  iree_host_size_t count = target->call.result_letters.size, all = iree_vm_list_size(target->outputs);
+  for (iree_host_size_t i = 0; all > count && i < count; ++i) {
+    iree_vm_variant_t value = iree_vm_variant_empty();
+    IREE_RETURN_IF_ERROR(iree_vm_list_get_variant_move(target->outputs, all - count + i, &value));
+    IREE_RETURN_IF_ERROR(iree_vm_list_set_variant_move(target->outputs, i, &value));
+  }
+  return all > count ? iree_vm_list_resize(target->outputs, count) : iree_ok_status();
+}
+
+// Of those functions that --benchmark_filter= leaves.
 static iree_status_t process_results(const suite_t* suite, int* out_exit_code) {
   iree_status_t status = iree_ok_status();
   for (uint32_t i = 0; i < suite->count && iree_status_is_ok(status); ++i) {
-    const target_t* target = &suite->targets[i];
+    target_t* target = &suite->targets[i];
     int exit_code = EXIT_SUCCESS;
-    status = tooling_call_invoke(target->context, &target->call, target->outputs);
+    if (!target->was_called) continue;
+    status = keep_last(target);
     if (iree_status_is_ok(status)) {
       status = tooling_results_process(target->context, &target->call, target->outputs, &exit_code);
     }

@@ -222,10 +222,19 @@ static const char* short_file(const char* file) {
 static const char* group_title(const char* file) {
   static const struct {
     const char *file, *title;
-  } titles[] = {{"tooling/benchmark", "Measuring"},  {"tooling/context", "Modules"},  {"tooling/devices", "Devices"},
-                {"tooling/parameter", "Parameters"}, {"tooling/run", "Running"},      {"tooling/results", "Results"},
-                {"tooling/profiling", "Profiles"},   {"tooling/compar", "Comparing"}, {"src/hal", "Drivers"},
-                {"tooling/inputs", "Inputs"},        {"tools/", "This tool"}};
+  } titles[] = {{"tooling/benchmark", "Measuring"},
+                {"tooling/context", "Modules"},
+                {"tooling/devices", "Devices"},
+                {"tooling/parameter", "Parameters"},
+                {"tooling/run", "Running"},
+                {"tooling/results", "Results"},
+                {"tooling/profiling", "Profiles"},
+                {"tooling/compar", "Comparing"},
+                {"tooling/replay", "Replays"},
+                {"tooling/capture", "Captures"},
+                {"src/hal", "Drivers"},
+                {"tooling/inputs", "Inputs"},
+                {"tools/", "This tool"}};
   for (size_t i = 0; i < IREE_ARRAYSIZE(titles); ++i) {
     if (strstr(file, titles[i].file)) return titles[i].title;
   }
