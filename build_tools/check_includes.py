@@ -16,7 +16,7 @@ ALLOWED = {
     "passes": COMPILER,
     "kernels": [*COMPILER, "passes"],
     "target": [*COMPILER, "passes", "kernels", "module", "isa"],
-    "compiler": [*COMPILER, "import", "passes", "kernels", "target", "module"],
+    "compiler": [*COMPILER, "import", "passes", "kernels", "target", "module", "io"],
     "embedding": [*COMPILER, "target", "compiler"],
     "pjrt": [*COMPILER, "target", "compiler", "runtime"],
     "module": ["base"],

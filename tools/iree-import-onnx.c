@@ -208,7 +208,7 @@ static bool write_text(ir_context_t* ctx, ir_op_t* module, const char* path, con
   return whole_file_close(&file, written) || write_error(path);
 }
 
-static bool write_archive(const arguments_t* args, const onnx_parameters_t* parameters) {
+static bool write_archive(const arguments_t* args, const parameter_list_t* parameters) {
   char path[4096];
   const char* output = args->output;
   const char *slash = strrchr(output ? output : "", '/'), *dot = strrchr(slash ? slash : output ? output : "", '.');
@@ -219,12 +219,12 @@ static bool write_archive(const arguments_t* args, const onnx_parameters_t* para
     snprintf(path, sizeof(path), "%.*s_params.irpa", stem, output);
   whole_file_t file;
   if (!whole_file_open(path, &file)) return write_error(path);
-  bool written = onnx_write_parameters(parameters, file.file);
+  bool written = parameter_list_write(parameters, file.file);
   return whole_file_close(&file, written) || write_error(path);
 }
 
 static bool run(const arguments_t* args, console_t* console, ir_context_t* ctx, onnx_files_t* files) {
-  onnx_parameters_t parameters = {0};
+  parameter_list_t parameters = {0};
   onnx_options_t options = {.data_dir = args->data_dir,
                             .opset_version = args->opset,
                             .infer_types = true,

@@ -12,6 +12,7 @@
 #include "compiler/dispatch_files.h"
 #include "compiler/host.h"
 #include "compiler/kernels.h"
+#include "compiler/parameters.h"
 #include "compiler/run.h"
 #include "dialects/cf.h"
 #include "dialects/graph.h"
@@ -63,6 +64,7 @@ static bool end_phase(run_t* r, compiler_phase_t phase, ir_op_t* op, bool* stop)
   }
   if (o->stop_after != phase || phase == COMPILER_PHASE_END) return true;
   *stop = true;
+  if (phase >= COMPILER_PHASE_GLOBAL_OPTIMIZATION && !parameters_write(r)) return false;
   text_t text = {0};
   if (!o->emit_bytecode) {
     print_module(r, op, &text);
@@ -260,6 +262,17 @@ static pass_result_t step_expand(ir_op_t* module, ir_context_t* ctx, void* user)
   return expand_run(module, ctx, all_targets(user, is_cpu) ? EXPAND_BLOCK_CPU : EXPAND_BLOCK);
 }
 
+static bool import_parameters(run_t* r) {
+  return !r->options->parameters.import_count || run_step(r, r->module, "import-parameters", parameters_import, r);
+}
+
+static bool export_parameters(run_t* r) {
+  const parameter_options_t* o = &r->options->parameters;
+  if (o->export_to && !run_step(r, r->module, "export-parameters", parameters_export, r)) return false;
+  if (!o->splat_to && !o->encoder_to) return true;
+  return run_step(r, r->module, "encode-parameters", parameters_encode, r);
+}
+
 static bool stage_optimize(run_t* r) {
   const pass_t const_eval = {.name = "const-eval", .run_with = step_const_eval, .user = r};
   const pass_t spread = {.name = "spread-work", .run_with = step_spread, .user = r};
@@ -283,10 +296,10 @@ static bool stage_optimize(run_t* r) {
   const pass_t* const bytes[] = {&row_pass_byte_products};
   bool words = r->options->data_tiling && all_targets(r, multiplies_bytes);
   const pass_t* const after[] = {&row_pass_exact_floats, &row_pass_integral_floats, &row_pass_cse, &row_pass_dce};
-  return run_passes(r, r->module, before, sizeof(before) / sizeof(before[0])) &&
+  return import_parameters(r) && run_passes(r, r->module, before, sizeof(before) / sizeof(before[0])) &&
          (all_targets(r, is_cpu) || run_passes(r, r->module, sorts, 1)) &&
          (!words || run_passes(r, r->module, bytes, 1)) &&
-         run_passes(r, r->module, after, sizeof(after) / sizeof(after[0]));
+         run_passes(r, r->module, after, sizeof(after) / sizeof(after[0])) && export_parameters(r);
 }
 
 pass_result_t step_host_scalars(ir_op_t* module, ir_context_t* ctx, void* user) {
@@ -522,7 +535,7 @@ static bool run_stages(run_t* r) {
   const program_t* first = &r->programs[0];
   if (o->observe && !o->observe(o->observe_user, r->ctx, r->module, &first->kernels, &first->executable)) return false;
   progress(r, "writing", 96);
-  return run_output(r);
+  return parameters_write(r) && run_output(r);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

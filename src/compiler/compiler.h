@@ -5,6 +5,7 @@
 #define IREE_C_COMPILER_COMPILER_H_
 
 #include "compiler/kernels.h"
+#include "compiler/parameters.h"
 #include "compiler/substitute.h"
 #include "ir/pass.h"
 #include "iree/base/api.h"
@@ -62,6 +63,7 @@ typedef struct compiler_options_t {
   bool spill_warning;               // warn of AMD kernels that spill registers
   bool benchmark_funcs;             // export them (benchmark_funcs.h)
   substitute_options_t substitute;
+  parameter_options_t parameters;
   pass_options_t passes;
   const char* preprocessing;      // passes to run before all others, "a,b", or NULL
   bool strip_assertions;          // without what the program asserts

@@ -15,159 +15,14 @@
 #include "base/memory.h"
 #include "compiler/execute.h"
 #include "compiler/kernels.h"
+#include "compiler/known.h"
 #include "dialects/func.h"
 #include "dialects/graph.h"
 #include "kernels/layout.h"
 #include "passes/passes.h"
 #include "target/vmvx/interpret.h"
 
-// A constant may have as many elements as what it comes from has, in at most so many times the bytes: f32 from i8.
-enum { MOST_GROWTH = 4, SMALL_ELEMENTS = 4096, MAX_BINDINGS = 64 };
-
-typedef struct list_t {
-  ir_op_t** items;
-  uint32_t count, capacity;
-} list_t;
-
-static void list_add(list_t* list, ir_op_t* op) {
-  if (list->count == list->capacity) {
-    list->capacity = list->capacity ? list->capacity * 2 : 256;
-    list->items = memory_resize(list->items, sizeof(*list->items) * list->capacity);
-  }
-  list->items[list->count++] = op;
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// What is known
-//===----------------------------------------------------------------------------------------------------------------===
-
-// At ir_op_t.data while constants are looked for.
-typedef struct known_t {
-  uint32_t visit;
-  bool is_absorbed;  // goes with its users, which are computed
-} known_t;
-
-static bool is_static_tensor(const ir_type_t* type) { return ir_type_is_tensor(type) && ir_type_is_static(type); }
-
-static bool is_constant(const ir_op_t* op) {
-  return ir_is(op, GRAPH_CONSTANT) && ir_type_is_tensor(op->results[0].type);
-}
-
-static bool is_known(const ir_value_t* value) {
-  return value->def && is_static_tensor(value->type) && (is_constant(value->def) || value->def->data);
-}
-
-// Regions that use values from outside.
-static bool captures(const ir_op_t* op, const ir_op_t* root) {
-  for (uint32_t r = 0; r < op->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &op->regions[r]) {
-      IR_FOR_OPS(inner, block) {
-        for (uint32_t i = 0; i < inner->operand_count; ++i) {
-          const ir_value_t* value = ir_operand(inner, i);
-          const ir_op_t* holder = value->def ? value->def : value->block->parent->parent;
-          if (holder != root && !ir_op_is_inside(holder, root)) return true;
-        }
-        if (captures(inner, root)) return true;
-      }
-    }
-  }
-  return false;
-}
-
-static bool can_compute(const ir_op_t* op) {
-  bool pure = ir_op_dialect(op) == IR_DIALECT_GRAPH && ir_has_trait(op, IR_TRAIT_PURE);
-  if (!pure || ir_is(op, GRAPH_CONSTANT) || ir_is(op, GRAPH_EMPTY) || captures(op, op)) return false;
-  for (uint32_t i = 0; i < op->result_count; ++i) {
-    if (!is_static_tensor(op->results[i].type)) return false;
-  }
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    if (!is_known(ir_operand(op, i))) return false;
-  }
-  return op->result_count > 0;
-}
-
-// Ops that only compute with constants, operands first.
-static void find_known(ir_context_t* ctx, ir_op_t* parent, list_t* out) {
-  for (uint32_t r = 0; r < parent->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &parent->regions[r]) {
-      IR_FOR_OPS(op, block) {
-        bool found = can_compute(op);
-        if (found) op->data = ARENA_NEW(ir_context_arena(ctx), known_t);
-        if (found) *(known_t*)op->data = (known_t){0};
-        if (found) list_add(out, op);
-        if (!found) find_known(ctx, op, out);
-      }
-    }
-  }
-}
-
-static void clear_data(ir_op_t* op) {
-  op->data = NULL;
-  for (uint32_t r = 0; r < op->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &op->regions[r]) { IR_FOR_OPS(inner, block) clear_data(inner); }
-  }
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// What is worth storing
-//===----------------------------------------------------------------------------------------------------------------===
-
-typedef struct amount_t {
-  int64_t elements, bytes;
-} amount_t;
-
-static void add_amount(amount_t* sum, const ir_type_t* type) {
-  sum->elements += ir_type_count(type);
-  sum->bytes += ir_type_count(type) * ir_type_bytes(type->element);
-}
-
-// The constants that an op comes from, each once; `seen` keeps those of this visit.
-static void add_sources(const ir_op_t* op, uint32_t visit, list_t* seen, amount_t* sum) {
-  known_t* known = op->data;
-  if (known->visit == visit) return;
-  known->visit = visit;
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    ir_op_t* source = ir_operand(op, i)->def;
-    if (!is_constant(source)) {
-      add_sources(source, visit, seen, sum);
-      continue;
-    }
-    bool again = graph_get_value(source)->splat;
-    for (uint32_t j = 0; !again && j < seen->count; ++j) again = seen->items[j] == source;
-    if (again) continue;
-    list_add(seen, source);
-    add_amount(sum, source->results[0].type);
-  }
-}
-
-static bool is_worth_storing(const ir_op_t* op, uint32_t visit) {
-  amount_t from = {0}, to = {0};
-  list_t seen = {0};
-  add_sources(op, visit, &seen, &from);
-  memory_free(seen.items);
-  for (uint32_t i = 0; i < op->result_count; ++i) add_amount(&to, op->results[i].type);
-  return to.elements && to.elements <= from.elements && to.bytes / MOST_GROWTH <= from.bytes;
-}
-
-static bool is_needed(const ir_op_t* op) {
-  for (uint32_t i = 0; i < op->result_count; ++i) {
-    IR_FOR_USES(use, &op->results[i]) {
-      const ir_op_t* user = use->owner;
-      if (!user->data || !((known_t*)user->data)->is_absorbed) return true;
-    }
-  }
-  return false;
-}
-
-// Backwards: an op whose users are all computed goes with them.
-static void choose_roots(const list_t* known, list_t* roots) {
-  for (uint32_t i = known->count; i-- > 0;) {
-    ir_op_t* op = known->items[i];
-    bool needed = is_needed(op), stored = needed && is_worth_storing(op, i + 1);
-    ((known_t*)op->data)->is_absorbed = !needed || stored;
-    if (stored) list_add(roots, op);
-  }
-}
+enum { SMALL_ELEMENTS = 4096, MAX_BINDINGS = 64 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // A program that computes them
@@ -184,15 +39,7 @@ typedef struct program_t {
   execute_code_t* code;  // NULL: kernels are interpreted
 } program_t;
 
-static void copy_chain(program_t* p, ir_value_map_t* map, const ir_op_t* op) {
-  if (ir_value_map_get(map, &op->results[0])) return;
-  for (uint32_t i = 0; i < op->operand_count; ++i) copy_chain(p, map, ir_operand(op, i)->def);
-  ir_op_t* copy = ir_op_clone(p->ctx, op, map);
-  copy->data = NULL;
-  ir_block_append(p->body, copy);
-}
-
-static void build_program(program_t* p, const list_t* roots) {
+static void build_program(program_t* p, const known_ops_t* roots) {
   ir_value_map_t* map = ir_value_map_create(p->ctx);
   uint32_t count = 0, next = 0;
   for (uint32_t i = 0; i < roots->count; ++i) count += roots->items[i]->result_count;
@@ -205,7 +52,7 @@ static void build_program(program_t* p, const list_t* roots) {
   const ir_type_t* type = ir_type_function(p->ctx, NULL, 0, types, count);
   p->body = ir_func_create(p->ctx, ir_module_body(p->module), NULL, "constants", type)->regions[0].first;
   for (uint32_t i = 0, at = 0; i < roots->count; ++i) {
-    copy_chain(p, map, roots->items[i]);
+    known_copy(p->ctx, p->body, map, roots->items[i]);
     for (uint32_t r = 0; r < roots->items[i]->result_count; ++r)
       values[at++] = ir_value_map_get(map, &roots->items[i]->results[r]);
   }
@@ -236,7 +83,7 @@ static bool compile_program(program_t* p) {
   bool ok = layout_assign(p->ctx, p->module, &p->target.device) &&
             kernels_assign(p->ctx, p->module, &p->target.device, &p->kernels);
   IR_FOR_OPS(op, p->body) {
-    ok &= is_constant(op) || op == p->body->last ||
+    ok &= known_is_constant(NULL, op) || op == p->body->last ||
           (ir_is(op, GRAPH_DISPATCH) && op->operand_count + op->result_count <= MAX_BINDINGS);
   }
   if (ok && p->target.backend == TARGET_LLVM_CPU) {
@@ -397,7 +244,7 @@ static void release_all(program_t* p) {
   target_executable_finish(&p->executable);
 }
 
-static bool compute_roots(ir_context_t* ctx, const list_t* roots, const const_eval_options_t* options) {
+static bool compute_roots(ir_context_t* ctx, const known_ops_t* roots, const const_eval_options_t* options) {
   program_t p = {.ctx = ctx, .options = options};
   build_program(&p, roots);
   ir_context_mute(ctx, true);  // what cannot be computed here is left as it is
@@ -409,13 +256,8 @@ static bool compute_roots(ir_context_t* ctx, const list_t* roots, const const_ev
 }
 
 bool const_eval_module(ir_context_t* ctx, ir_op_t* module, const const_eval_options_t* options) {
-  list_t known = {0}, roots = {0};
-  clear_data(module);
-  find_known(ctx, module, &known);
-  choose_roots(&known, &roots);
-  clear_data(module);
+  known_ops_t roots = known_find_roots(ctx, module, &(known_leaves_t){.are = known_is_constant});
   bool changed = roots.count && compute_roots(ctx, &roots, options);
-  memory_free(known.items);
-  memory_free(roots.items);
+  known_ops_finish(&roots);
   return changed;
 }

@@ -27,8 +27,8 @@ enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 static const struct {
   const char *title, *words;
 } groups[] = {
-    {"Input and output",
-     "o compile- output-format iree-input- iree-vm- emit-mlir- iree-parameter- iree-preprocessing-"},
+    {"Input and output", "o compile- output-format iree-input- iree-vm- emit-mlir- iree-preprocessing-"},
+    {"Parameters", "iree-parameter-"},
     {"Targets", "iree-hal- iree-execution-model iree-vulkan-"},
     {"Optimization", "iree-"},
     {"CPUs", "iree-llvmcpu-"},
@@ -67,6 +67,7 @@ static const struct {
     {"iree-execution-model", "async-internal,async-external,host-only"},
     {"iree-rocm-container-type", "auto,hip,amdgpu,hsaco"},
     {"iree-rocm-denormal-fp-math-f32", "ieee,preserve-sign,positive-zero"},
+    {"iree-parameter-encoder-mode", "consolidate,overlay"},
     {"iree-vm-bytecode-module-output-format", "flatbuffer-binary"},
     {"emit-mlir-bytecode-version", "0,1,2,3,4,5,6"},
 };

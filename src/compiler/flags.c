@@ -584,7 +584,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   uint32_t count = 0;
   if (!check_values(flags, error) || !resolve_phases(flags, out, error)) return false;
   if (!resolve_format(flags, out, error) || !resolve_mode(flags, out, error)) return false;
-  if (!resolve_input(flags, out, error)) return false;
+  if (!resolve_input(flags, out, error) || !compiler_flags_resolve_parameters(flags, out, error)) return false;
   if (!resolve_passes(flags, out, error) || !resolve_amd(flags, &out->target.amd, error)) return false;
   if (!resolve_ptxas(flags, &out->target.ptxas, error)) return false;
   if (!collect_wanted(flags, wanted, &count, error)) return false;

@@ -36,5 +36,7 @@ void compiler_flags_finish(compiler_flags_t* flags);
 flag_table_t compiler_flags_table(arena_t* arena);
 // Resolves targets and everything else. `flags` must outlive `out`. False after one message in `error`.
 bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* out, text_t* error);
+// The part of it that is about parameters (flags_parameters.c).
+bool compiler_flags_resolve_parameters(const compiler_flags_t* flags, compiler_options_t* out, text_t* error);
 
 #endif  // IREE_C_COMPILER_FLAGS_H_

@@ -124,7 +124,7 @@ static void destroy_writer(void* writer) { module_writer_destroy(writer); }
 // Modules
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool check_status(run_t* r, iree_status_t status, const char* what) {
+bool run_check_status(run_t* r, iree_status_t status, const char* what) {
   if (iree_status_is_ok(status)) return true;
   char text[1024];
   iree_host_size_t length = 0;
@@ -148,13 +148,13 @@ static bool write_module(run_t* r, const char* path, iree_byte_span_t* out_data)
   iree_allocator_t allocator = iree_allocator_system();
   const char* name = ir_op_string(r->module, "sym_name", "module");
   iree_status_t status = module_writer_create(iree_make_cstring_view(name), allocator, &writer);
-  if (!check_status(r, status, "writing the module")) return false;
+  if (!run_check_status(r, status, "writing the module")) return false;
   memory_cleanup_t cleanup = {0};
   memory_cleanup_add(&cleanup, destroy_writer, writer);
   bool ok = fill_module(r, writer);
   if (ok) {
     status = path ? module_writer_finish_file(writer, path) : module_writer_finish_memory(writer, allocator, out_data);
-    ok = check_status(r, status, "writing the module");
+    ok = run_check_status(r, status, "writing the module");
   }
   memory_cleanup_remove(&cleanup);
   module_writer_destroy(writer);
@@ -192,7 +192,7 @@ static bool output_source(run_t* r) {
   module_image_t image;
   iree_const_byte_span_t contents = {data.data, data.data_length};
   text_t text = {0};
-  bool ok = check_status(r, module_image_open(contents, iree_allocator_system(), &image), "reading the module");
+  bool ok = run_check_status(r, module_image_open(contents, iree_allocator_system(), &image), "reading the module");
   if (ok && r->options->format == COMPILER_OUTPUT_VM_C) {
     emit_c_module(&image, contents, &text);
   } else if (ok && !print_assembly(&image, &text)) {

@@ -29,6 +29,7 @@ typedef struct run_t {
   program_t programs[COMPILER_MAX_TARGETS];
   uint32_t program_count;
   uint32_t generated;  // programs whose kernels have code
+  parameter_outputs_t parameters;
 } run_t;
 
 // Steps of stages as passes; `user` is the run, of which they read the options.
@@ -43,6 +44,8 @@ const pass_t* compiler_steps(uint32_t* out_count);
 
 // Whether another target's executables have the same format, so that the processor's name has to tell them apart.
 bool run_shares_format(const run_t* r, uint32_t index);
+// Whether the status is OK; else its message is reported, behind `what` was tried, and it is freed.
+bool run_check_status(run_t* r, iree_status_t status, const char* what);
 // Writes a file, or says why it cannot.
 bool run_write_file(run_t* r, const char* path, const void* data, size_t size);
 // Gives the text as the run's output, a file or memory, and drops it.

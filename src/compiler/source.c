@@ -39,7 +39,6 @@ static bool map_file(ir_context_t* ctx, const char* path, source_file_t* out) {
     out->data = ok ? data : NULL;
     out->size = ok ? (size_t)info.st_size : 0;
     out->mapped = ok;
-    if (ok) ir_context_mapped_source(ctx, data, out->size);
   } else {
     out->data = "";
   }
@@ -76,6 +75,14 @@ bool source_open(ir_context_t* ctx, const char* path, const char* text, size_t s
     return true;
   }
   if (strcmp(path, "-") == 0) return read_stream(ctx, STDIN_FILENO, out);
+  if (!map_file(ctx, path, out)) return false;
+  if (out->mapped) ir_context_mapped_source(ctx, out->data, out->size);
+  return true;
+}
+
+bool source_map(ir_context_t* ctx, const char* path, source_file_t* out) {
+  *out = (source_file_t){.path = path};
+  memory_cleanup_add(&out->cleanup, release, out);
   return map_file(ctx, path, out);
 }
 

@@ -20,6 +20,8 @@ typedef struct source_file_t {
 // Maps the file, or takes `text` when it is not NULL (borrowed). False after a diagnostic. `out` has to stay where it
 // is until it is closed, by source_close or with the memory scope.
 bool source_open(ir_context_t* ctx, const char* path, const char* text, size_t size, source_file_t* out);
+// Maps a file that is no program, under the same conditions.
+bool source_map(ir_context_t* ctx, const char* path, source_file_t* out);
 // After the context is gone: weights point into the file.
 void source_close(source_file_t* source);
 // The module in input dialects, or NULL after diagnostics.

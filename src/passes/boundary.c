@@ -8,8 +8,9 @@
 //   }                                                           ...
 //                                                               return %bytes, %n
 //
-// `iree.abi.type` keeps the signature for callers. Widths that do not divide 8 go through words: three bytes are four
-// elements of 6 bits.
+// `iree.abi.type` keeps the signature for callers. Parameters are packed in archives, too: globals that have them
+// become bytes, which are unpacked where they are loaded. Widths that do not divide 8 go through words: three bytes are
+// four elements of 6 bits.
 #include <string.h>
 
 #include "dialects/func.h"
@@ -228,8 +229,63 @@ static bool convert(ir_context_t* ctx, ir_op_t* func) {
   return true;
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Parameters
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The global of an access when it has become bytes; its type before is at ir_op_t.data.
+static const ir_type_t* unpacked_type(ir_context_t* ctx, ir_op_t* module, const ir_op_t* op) {
+  bool accesses = ir_is(op, GRAPH_GLOBAL_LOAD) || ir_is(op, GRAPH_GLOBAL_STORE);
+  const ir_op_t* global = accesses ? ir_symbol_find(ctx, module, ir_op_string(op, "global", "")) : NULL;
+  return global ? global->data : NULL;
+}
+
+static void replace_access(ir_context_t* ctx, ir_op_t* op, const ir_type_t* type) {
+  extent_t sizes[GRAPH_MAX_RANK];
+  for (int32_t d = 0; d < type->rank; ++d) sizes[d] = extent_known(type->dims[d]);
+  ir_builder_t b = ir_builder_before(ctx, op);
+  if (ir_is(op, GRAPH_GLOBAL_STORE)) {
+    ir_value_t* packed = pack(&b, ir_operand(op, 0), sizes);
+    return ir_op_set_operands(ctx, op, &packed, 1);
+  }
+  int64_t bytes = (ir_type_count(type) * type->element->width + 7) / 8;
+  ir_named_attr_t attr = {"global", ir_op_attr(op, "global")};
+  const ir_type_t* packed = ir_type_tensor(ctx, ir_type_int(ctx, 8), 1, &bytes);
+  ir_value_t* loaded = graph_build(&b, GRAPH_GLOBAL_LOAD, NULL, 0, packed, &attr, 1);
+  ir_value_replace(&op->results[0], unpack(&b, loaded, type, sizes));
+  ir_op_erase(op);
+}
+
+static void replace_accesses(ir_context_t* ctx, ir_op_t* module, ir_op_t* parent) {
+  for (uint32_t r = 0; r < parent->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &parent->regions[r]) {
+      IR_FOR_OPS_SAFE(op, block) {
+        const ir_type_t* type = unpacked_type(ctx, module, op);
+        replace_accesses(ctx, module, op);
+        if (type) replace_access(ctx, op, type);
+      }
+    }
+  }
+}
+
+static bool convert_parameters(ir_context_t* ctx, ir_op_t* module) {
+  bool any = false;
+  IR_FOR_OPS(op, ir_module_body(module)) {
+    op->data = NULL;
+    const ir_type_t* type = ir_is(op, GRAPH_GLOBAL) && graph_get_parameter_key(op) ? graph_get_type(op)->type : NULL;
+    if (!type || !is_packed(type)) continue;
+    int64_t bytes = (ir_type_count(type) * type->element->width + 7) / 8;
+    op->data = (void*)type;
+    ir_op_set_attr(ctx, op, "type", ir_attr_type(ctx, ir_type_tensor(ctx, ir_type_int(ctx, 8), 1, &bytes)));
+    any = true;
+  }
+  if (any) replace_accesses(ctx, module, module);
+  IR_FOR_OPS(op, ir_module_body(module)) op->data = NULL;
+  return any;
+}
+
 pass_result_t pass_boundary(ir_op_t* module, ir_context_t* ctx) {
-  pass_result_t result = PASS_UNCHANGED;
+  pass_result_t result = convert_parameters(ctx, module) ? PASS_CHANGED : PASS_UNCHANGED;
   IR_FOR_OPS(op, ir_module_body(module)) {
     if (!ir_is(op, FUNC_FUNC) || !op->regions[0].first || op->regions[0].first->next) continue;
     if (strcmp(ir_op_string(op, "sym_visibility", "public"), "private") == 0) continue;

@@ -33,19 +33,6 @@ static void build_global(onnx_importer_t* im, const char* name, const ir_type_t*
   im->last_global = global;
 }
 
-static void record(onnx_importer_t* im, const char* name, const ir_attr_t* value) {
-  onnx_parameters_t* list = im->options->parameters;
-  if (!list || !value) return;
-  onnx_parameter_t* p = ARENA_NEW(ir_context_arena(im->ctx), onnx_parameter_t);
-  *p = (onnx_parameter_t){.name = name, .value = value};
-  if (list->last)
-    list->last->next = p;
-  else
-    list->first = p;
-  list->last = p;
-  ++list->count;
-}
-
 static ir_value_t* build_value(onnx_importer_t* im, const char* name, const ir_named_attr_t* attr, ir_value_t* operand,
                                const ir_type_t* type) {
   ir_op_state_t state = {.info = ir_context_find_op(im->ctx, name), .name = name, .loc = im->loc};
@@ -69,79 +56,12 @@ ir_value_t* onnx_externalize(onnx_importer_t* im, const char* name, const ir_typ
   const char* unique = onnx_names_unique(im->globals, ctx, symbol);
   const ir_type_t* tensor = onnx_tensor_type(ctx, type->element, type->rank, type->dims);
   build_global(im, unique, tensor);
-  record(im, unique, value);
+  if (im->options->parameters && value) {
+    parameter_list_add(ctx, im->options->parameters, &(parameter_t){.name = unique, .value = value});
+  }
   ir_named_attr_t global = {"global", ir_attr_symbol(ctx, unique)};
   ir_value_t* loaded = build_value(im, "util.global.load", &global, NULL, tensor);
   loaded->name = ir_intern_cstr(ctx, unique);
   const ir_type_t* vtensor = ir_type_vtensor(ctx, type->element, type->rank, type->dims);
   return build_value(im, "torch_c.from_builtin_tensor", NULL, loaded, vtensor);
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// The archive: header, one row per parameter, names, contents
-//===----------------------------------------------------------------------------------------------------------------===
-
-enum { HEADER_SIZE = 0x58, ROW_SIZE = 0x4c, ROW_STRIDE = 0x50, ALIGNMENT = 64, ROW_DATA = 2, PAGE = 4096 };
-
-static uint64_t align(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
-
-static bool put(FILE* file, const void* data, size_t size, uint64_t* at) {
-  *at += size;
-  return fwrite(data, 1, size, file) == size;
-}
-static bool put_u64(FILE* file, uint64_t value, uint64_t* at) { return put(file, &value, 8, at); }
-static bool put_u32(FILE* file, uint32_t value, uint64_t* at) { return put(file, &value, 4, at); }
-static bool pad_to(FILE* file, uint64_t end, uint64_t* at) {
-  static const char zeros[PAGE] = {0};
-  while (*at < end) {
-    uint64_t step = end - *at < PAGE ? end - *at : PAGE;
-    if (!put(file, zeros, (size_t)step, at)) return false;
-  }
-  return true;
-}
-
-static uint64_t content_size(const onnx_parameter_t* p) {
-  return (uint64_t)ir_type_count(p->value->type) * ir_type_bytes(p->value->type->element);
-}
-
-static bool put_row(FILE* file, const onnx_parameter_t* p, uint64_t name, uint64_t content, uint64_t* at) {
-  return put_u64(file, ROW_SIZE, at) && put_u32(file, ROW_DATA, at) && put_u64(file, 0, at) &&
-         put_u64(file, name, at) && put_u64(file, strlen(p->name), at) && put_u64(file, 0, at) &&
-         put_u64(file, 0, at) && put_u64(file, ALIGNMENT, at) && put_u64(file, content, at) &&
-         put_u64(file, content_size(p), at);
-}
-
-static bool put_content(FILE* file, const onnx_parameter_t* p, uint64_t* at) {
-  const ir_attr_t* value = p->value;
-  uint64_t size = content_size(p);
-  if (!value->splat) return put(file, ir_attr_data(value), (size_t)size, at);
-  for (uint64_t end = *at + size; *at < end;) {
-    if (!put(file, ir_attr_data(value), value->size, at)) return false;
-  }
-  return true;
-}
-
-bool onnx_write_parameters(const onnx_parameters_t* list, FILE* file) {
-  uint64_t at = 0, names = 0, content = 0, end = 0;
-  for (const onnx_parameter_t* p = list->first; p; p = p->next) {
-    names += strlen(p->name);
-    end = align(end, ALIGNMENT) + content_size(p);
-  }
-  uint64_t rows = align(HEADER_SIZE, 16), rows_size = list->count ? (list->count - 1) * ROW_STRIDE + ROW_SIZE : 0;
-  uint64_t storage = align(rows + rows_size + names, ALIGNMENT), name = 0;
-  bool done = put(file, "IRPA", 4, &at) && put_u32(file, 0, &at) && put_u64(file, HEADER_SIZE, &at) &&
-              put_u64(file, 0, &at) && put_u64(file, 0, &at) && put_u64(file, list->count, &at) &&
-              put_u64(file, rows, &at) && put_u64(file, rows_size, &at) && put_u64(file, rows + rows_size, &at) &&
-              put_u64(file, names, &at) && put_u64(file, storage, &at) && put_u64(file, end, &at);
-  uint64_t row = rows;
-  for (const onnx_parameter_t* p = list->first; done && p; p = p->next, row += ROW_STRIDE) {
-    done = pad_to(file, row, &at) && put_row(file, p, name, content, &at);
-    name += strlen(p->name);
-    content = align(content + content_size(p), ALIGNMENT);
-  }
-  for (const onnx_parameter_t* p = list->first; done && p; p = p->next) done = put(file, p->name, strlen(p->name), &at);
-  for (const onnx_parameter_t* p = list->first; done && p; p = p->next) {
-    done = pad_to(file, align(at, ALIGNMENT), &at) && put_content(file, p, &at);
-  }
-  return done && pad_to(file, align(at, PAGE), &at);
 }

@@ -5,22 +5,12 @@
 #include <stdio.h>
 
 #include "import/onnx/files.h"
+#include "import/parameters.h"
 #include "ir/ir.h"
 
 enum { ONNX_NEWEST_OPSET = 28 };
 // Attribute of an imported function: for each input the names of its dimensions, "" for one without.
 #define ONNX_DIM_PARAMS "torch.onnx_meta.dim_params"
-
-// A weight that stays outside of the module.
-typedef struct onnx_parameter_t {
-  const char* name;
-  const ir_attr_t* value;
-  struct onnx_parameter_t* next;
-} onnx_parameter_t;
-typedef struct onnx_parameters_t {
-  onnx_parameter_t *first, *last;
-  uint64_t count;
-} onnx_parameters_t;
 
 typedef struct onnx_options_t {
   const char* data_dir;        // of external data; NULL: the model's own directory
@@ -31,7 +21,7 @@ typedef struct onnx_options_t {
   int64_t externalize_inputs;  // and so do graph inputs from this one on; -1: none
   int64_t minimum_elements;    // of initializers that are externalised
   const char* scope;           // of externalised parameters
-  onnx_parameters_t* parameters;  // gets the externalised initializers, in order; may be NULL
+  parameter_list_t* parameters;  // gets the externalised initializers, in order; may be NULL
   // Called now and then; may be NULL.
   void (*progress)(void* user, uint32_t done, uint32_t total);
   void* progress_user;
@@ -60,8 +50,5 @@ bool onnx_lower_module(ir_context_t* ctx, ir_op_t* module);
 // be written (errno).
 bool onnx_write_module(ir_context_t* ctx, ir_op_t* module, FILE* file,
                        void (*progress)(void* user, uint64_t done, uint64_t total), void* user);
-
-// Writes a parameter archive (.irpa) with 64-byte aligned contents. False when it cannot be written (errno).
-bool onnx_write_parameters(const onnx_parameters_t* parameters, FILE* file);
 
 #endif  // IREE_C_IMPORT_ONNX_ONNX_H_

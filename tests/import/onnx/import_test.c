@@ -363,7 +363,7 @@ static void test_externalized_parameters(void** state) {
   fixture_t* f = *state;
   static const int64_t dims[] = {2};
   static const float values[] = {1, 2};
-  onnx_parameters_t parameters = {0};
+  parameter_list_t parameters = {0};
   f->options.externalize = true;
   f->options.parameters = &parameters;
   text_t graph = {0};
@@ -379,7 +379,7 @@ static void test_externalized_parameters(void** state) {
   char* archive = NULL;
   size_t size = 0;
   FILE* file = open_memstream(&archive, &size);
-  assert_true(onnx_write_parameters(&parameters, file));
+  assert_true(parameter_list_write(&parameters, file));
   fclose(file);
   assert_memory_equal(archive, "IRPA", 4);
   uint64_t storage;
