@@ -15,17 +15,19 @@ build() {
   shift
   cmake -S . -B "$work/$name" -G Ninja -DIREE_ENABLE_CCACHE=OFF "$@" >/dev/null
   ninja -C "$work/$name" --quiet
-  printf '%-28s %6d s of %d cores, %s on disk\n' "building $name" $((SECONDS - start)) "$(nproc)" \
+  printf '%-38s %6d s of %d cores, %s on disk\n' "building $name" $((SECONDS - start)) "$(nproc)" \
     "$(du -sh "$work/$name" | cut -f 1)"
 }
 
-size() { printf '%-28s %6d kB\n' "$1" $(($(stat -Lc %s "$2") / 1000)); }
+size() { printf '%-38s %6d kB\n' "$1" $(($(stat -Lc %s "$2") / 1000)); }
 
 build everything
 build runtime -DIREE_BUILD_TESTS=OFF -DIREE_BUILD_COMPILER=OFF -DIREE_BUILD_SOFTGPU=OFF -DCMAKE_BUILD_TYPE=MinSizeRel
 for tool in iree-compile iree-import-onnx iree-run-module iree-softgpu; do
   size $tool "$work/everything/tools/$tool"
 done
-strip -o "$work/runtime/stripped" "$work/runtime/tools/iree-run-module"
-size 'iree-run-module (runtime)' "$work/runtime/stripped"
+for name in everything runtime; do
+  strip -o "$work/$name/stripped" "$work/$name/tools/iree-run-module"
+  size "iree-run-module, stripped ($name)" "$work/$name/stripped"
+done
 size 'libLLVM, which compiling needs' "$(llvm-config-22 --libdir)/libLLVM-22.so"

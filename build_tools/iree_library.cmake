@@ -21,6 +21,23 @@ function(iree_library NAME)
   endif()
 endfunction()
 
+# iree_small(TARGET...): Release builds of C code that nothing throws through. Tables for unwinding would be a seventh of
+# a tool: debuggers and profilers have them in RelWithDebInfo. The linker keeps the functions and tables that are used.
+function(iree_small)
+  if(IREE_ENABLE_ASAN OR IREE_ENABLE_TSAN OR IREE_ENABLE_FUZZING)
+    return()
+  endif()
+  set(released $<CONFIG:Release,MinSizeRel>)
+  foreach(target ${ARGN})
+    target_compile_options(${target} PRIVATE
+      "$<$<AND:${released},$<COMPILE_LANGUAGE:C>>:-fno-asynchronous-unwind-tables;-fno-unwind-tables;-ffunction-sections;-fdata-sections>")
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "EXECUTABLE")
+      target_link_options(${target} PRIVATE $<${released}:LINKER:--gc-sections>)
+    endif()
+  endforeach()
+endfunction()
+
 # iree_tool(NAME DEPS target...): build/tools/NAME from tools/NAME.c
 function(iree_tool NAME)
   cmake_parse_arguments(ARG "" "" "DEPS;SRCS" ${ARGN})

@@ -26,8 +26,10 @@ typedef struct flag_t {
 } flag_t;
 
 static struct {
-  const char* program_name;
-  const char* usage;
+  const char *name, *usage;
+} program = {"", ""};
+
+static struct {
   size_t count;
   flag_t flags[MAX_FLAGS];
   size_t values_count;
@@ -35,7 +37,7 @@ static struct {
     const char *name, *values;
   } values[MAX_VALUES];
   struct kept_text_t* kept;
-} registry = {.program_name = "", .usage = ""};
+} registry;
 
 int iree_flag_register(const char* file, int line, iree_flag_type_t type, void* storage,
                        iree_flag_parse_callback_fn_t parse_callback, iree_flag_print_callback_fn_t print_callback,
@@ -60,8 +62,8 @@ static const char* values_of(iree_string_view_t name) {
 }
 
 void iree_flags_set_usage(const char* program_name, const char* usage) {
-  registry.program_name = program_name;
-  registry.usage = usage;
+  program.name = program_name;
+  program.usage = usage;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -273,9 +275,9 @@ void iree_flags_dump(iree_flag_dump_mode_t mode, FILE* file) {
 }
 
 static void print_help(FILE* file) {
-  fprintf(file, "%s# \xF0\x9F\x91\xBB IREE: %s\n%s\n", thick_rule, registry.program_name, thick_rule);
-  if (registry.usage[0]) {
-    print_comment(iree_string_view_trim(iree_make_cstring_view(registry.usage)), file);
+  fprintf(file, "%s# \xF0\x9F\x91\xBB IREE: %s\n%s\n", thick_rule, program.name, thick_rule);
+  if (program.usage[0]) {
+    print_comment(iree_string_view_trim(iree_make_cstring_view(program.usage)), file);
     fprintf(file, "\n");
   }
   iree_flags_dump(IREE_FLAG_DUMP_MODE_VERBOSE, file);
@@ -306,9 +308,9 @@ static void print_table(flag_table_format_t format, FILE* file) {
   }
   memcpy(&entries[registry.count], own, sizeof(own));
   static char summary[512];
-  const char *usage = registry.usage, *end = strchr(usage, '\n');
+  const char *usage = program.usage, *end = strchr(usage, '\n');
   snprintf(summary, sizeof(summary), "%.*s", (int)(end ? end - usage : (ptrdiff_t)strlen(usage)), usage);
-  flag_table_t table = {.program = registry.program_name,
+  flag_table_t table = {.program = program.name,
                         .summary = summary,
                         .synopsis = "[options]",
                         .description = end ? end + 1 : "",
@@ -406,9 +408,9 @@ static iree_status_t parse_file(iree_flags_parse_mode_t mode, iree_string_view_t
 
 iree_status_t iree_flags_parse(iree_flags_parse_mode_t mode, int* argc, char*** argv) {
   if (*argc == 0) return iree_ok_status();
-  if (registry.program_name[0] == 0) {
+  if (program.name[0] == 0) {
     const char* slash = strrchr((*argv)[0], '/');
-    registry.program_name = slash ? slash + 1 : (*argv)[0];
+    program.name = slash ? slash + 1 : (*argv)[0];
   }
   int kept = 1;
   bool only_positional = false;
