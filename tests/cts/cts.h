@@ -32,7 +32,11 @@ typedef struct cts_t {
   bool executes;            // at least one workgroup at a time (hal.dispatch :: concurrency), else commands do nothing
   bool is_gpu;              // functions cannot fail, run in order, or take specialization constants
   bool is_recorded;         // by a device around the one under test, which keeps more alive
+  bool has_streams;         // of a vendor's library: cuda, hip
   bool makes_graphs;        // of recordings, by the vendor's library
+  bool has_library_channels;      // all channels are the vendor's library's, with a GPU for each rank
+  bool has_host_channels;         // none are
+  iree_host_size_t device_count;  // that the driver lists
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
   struct sigaction fault_action;  // of memory faults, outside of tests
@@ -77,8 +81,9 @@ iree_hal_file_t* cts_memory_file(void* data, iree_host_size_t size, iree_io_file
 
 // The device of the suites goes, with all that its work still holds, and comes again: for tests that count.
 void cts_close_device(void);
-// A device as the command line says.
+// A device as the command line says; and the one that the driver lists there.
 iree_hal_device_t* cts_create_device(void);
+iree_hal_device_t* cts_create_device_at(int ordinal);
 void cts_open_device(void);
 
 // A device of the test's own with the test functions, for it to break or to load (own.c).

@@ -210,12 +210,20 @@ static iree_hal_device_t* record(iree_hal_device_t* device) {
   return device;
 }
 
-iree_hal_device_t* cts_create_device(void) {
+static iree_hal_device_t* create_device(const char* path) {
   iree_hal_device_t* device = NULL;
   IREE_CHECK_OK(iree_hal_driver_create_device_by_path(cts.driver, iree_make_cstring_view(cts.driver_name),
-                                                      iree_make_cstring_view(FLAG_path), 0, NULL, NULL,
-                                                      cts.host_allocator, &device));
+                                                      iree_make_cstring_view(path), 0, NULL, NULL, cts.host_allocator,
+                                                      &device));
   return recorder ? record(device) : device;
+}
+
+iree_hal_device_t* cts_create_device(void) { return create_device(FLAG_path); }
+
+iree_hal_device_t* cts_create_device_at(int ordinal) {
+  char path[16];
+  snprintf(path, sizeof(path), "%d", ordinal);
+  return create_device(path);
 }
 
 void cts_open_device(void) {
@@ -246,8 +254,10 @@ static void set_up(const char* driver_name) {
   cts.driver_name = driver_name;
   cts.is_amd = strcmp(driver_name, "amdgpu") == 0;
   cts.fault_ends_process = strcmp(driver_name, "hip") == 0;
-  cts.fault_is_final = strcmp(driver_name, "cuda") == 0 || cts.fault_ends_process;
-  cts.is_gpu = cts.is_amd || cts.fault_is_final;
+  cts.has_streams = strcmp(driver_name, "cuda") == 0 || strcmp(driver_name, "hip") == 0;
+  cts.fault_is_final = cts.has_streams;
+  cts.is_gpu = cts.is_amd || cts.has_streams;
+  cts.has_host_channels = cts.has_host_channels || !cts.has_streams;
   cts.host_allocator = iree_allocator_system();
   cts.is_recorded = FLAG_record[0] != 0;
   if (cts.is_recorded) open_recorder();
@@ -255,6 +265,9 @@ static void set_up(const char* driver_name) {
   IREE_CHECK_OK(iree_hal_register_all_available_drivers(registry));
   IREE_CHECK_OK(iree_hal_driver_registry_try_create(registry, iree_make_cstring_view(driver_name), cts.host_allocator,
                                                     &cts.driver));
+  iree_hal_device_info_t* infos = NULL;
+  IREE_CHECK_OK(iree_hal_driver_query_available_devices(cts.driver, cts.host_allocator, &cts.device_count, &infos));
+  iree_allocator_free(cts.host_allocator, infos);
   cts_open_device();
 }
 
@@ -298,6 +311,8 @@ static int run_suite(const cts_suite_t* suite, bool is_indirect) {
 int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (strstr(argv[i], "_use_streams=false")) cts.makes_graphs = true;
+    if (strstr(argv[i], "_collectives=library")) cts.has_library_channels = true;
+    if (strstr(argv[i], "_collectives=host")) cts.has_host_channels = true;
   }
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   if (argc != 2) {
@@ -316,7 +331,9 @@ int main(int argc, char** argv) {
     if (suites[i]->records) failures += run_suite(suites[i], /*is_indirect=*/true);
   }
   // Its first test at the end, after which nothing runs.
-  if (cts.fault_is_final && !cts.fault_ends_process) failures += run_suite(&cts_fault, /*is_indirect=*/false);
+  bool has_fault = !FLAG_suite[0] || strcmp(FLAG_suite, cts_fault.name) == 0;
+  if (has_fault && cts.fault_is_final && !cts.fault_ends_process)
+    failures += run_suite(&cts_fault, /*is_indirect=*/false);
   tear_down();
   return failures != 0;
 }

@@ -6,6 +6,8 @@
 // Between two looks at a stream whose work takes long; those before come at once.
 enum { EAGER_LOOKS = 200, LOOK_INTERVAL_NS = 50000 };
 
+enum { INVALID_USAGE = 5 };  // ncclResult_t
+
 typedef struct nccl_channel_t {
   hal_channel_t base;
   iree_allocator_t host_allocator;
@@ -127,7 +129,11 @@ static iree_status_t join_group(nccl_channel_t* channel) {
   IREE_RETURN_IF_ERROR(STREAM_CALL(channel->stream_api, context_synchronize));
   IREE_RETURN_IF_ERROR(STREAM_CALL(channel->stream_api, stream_create, &rank->stream, STREAM_API_STREAM_NON_BLOCKING));
   if (rank->comm) return iree_ok_status();  // of a split
-  return NCCL_CALL(rank->api, comm_init, &rank->comm, rank->count, channel->id, rank->rank);
+  int result = rank->api->comm_init(&rank->comm, rank->count, channel->id, rank->rank);
+  iree_status_t status = nccl_api_check(rank->api, result, nccl_symbol_comm_init);
+  if (result != INVALID_USAGE) return status;
+  return iree_status_annotate_f(status, "rank %d of %d, on GPU %d: each rank needs a GPU of its own", rank->rank,
+                                rank->count, channel->context.device);
 }
 
 static void set_idle(nccl_channel_t* channel) {

@@ -325,6 +325,20 @@ static void test_mismatch(void** state) {
   close_world(&world);
 }
 
+// Two ranks on one GPU, which the library does not do.
+static void test_shared_gpu(void** state) {
+  iree_hal_device_t* second = test.devices[1];
+  iree_status_t outcomes[RANKS];
+  test.devices[1] = test.devices[0];
+  world_t world = open_world();
+  run_with(&world, OP(ALL_REDUCE, SUM, UINT_32), NULL, ELEMENTS, outcomes);
+  for (int rank = 0; rank < RANKS; ++rank) {
+    CHECK_CODE(INTERNAL, "of 2, on GPU 0: each rank needs a GPU of its own", outcomes[rank]);
+  }
+  close_world(&world);
+  test.devices[1] = second;
+}
+
 // Runs what uses every entry point. Returns the first failure.
 static iree_status_t use_all(void) {
   static const struct {
@@ -498,12 +512,12 @@ int main(void) {
   IREE_CHECK_OK(iree_hal_register_all_available_drivers(iree_hal_driver_registry_default()));
   const struct CMUnitTest missing[] = {cmocka_unit_test(test_missing)};
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reductions), cmocka_unit_test(test_partial_reductions),
-      cmocka_unit_test(test_movements),  cmocka_unit_test(test_sends),
-      cmocka_unit_test(test_order),      cmocka_unit_test(test_splits),
-      cmocka_unit_test(test_ids),        cmocka_unit_test(test_lost_rank),
-      cmocka_unit_test(test_mismatch),   cmocka_unit_test(test_entry_points),
-      cmocka_unit_test(test_alone),
+      cmocka_unit_test(test_reductions),   cmocka_unit_test(test_partial_reductions),
+      cmocka_unit_test(test_movements),    cmocka_unit_test(test_sends),
+      cmocka_unit_test(test_order),        cmocka_unit_test(test_splits),
+      cmocka_unit_test(test_ids),          cmocka_unit_test(test_lost_rank),
+      cmocka_unit_test(test_mismatch),     cmocka_unit_test(test_shared_gpu),
+      cmocka_unit_test(test_entry_points), cmocka_unit_test(test_alone),
   };
   int failures = cmocka_run_group_tests(missing, NULL, NULL);
   return failures + cmocka_run_group_tests(tests, open_all, close_all);

@@ -1,6 +1,6 @@
 // A double of libnccl for GPUs whose memory the host can touch: those of the software GPU. Ranks are threads' of one
-// process. What it is strict about is what the library is: ranks join together or wait, calls of a group start at once,
-// and the work runs on streams.
+// process. What it is strict about is what the library is: ids are its own, ranks join together or wait, each on a GPU
+// of its own, calls of a group start at once, and the work runs on streams.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -36,6 +36,7 @@ typedef struct clique_t {
   unique_id_t id;
   int count, joined, refs;
   comm_t* comms[MAX_RANKS];
+  int devices[MAX_RANKS];
   op_t* messages;
   op_t* rounds;
   int splitting, split_left;
@@ -315,11 +316,17 @@ static void run_job(void* data) {
   free(running);
 }
 
+// Of the library that the process has; NULL: it has none.
+static uintptr_t find_cuda(const char* symbol) {
+  void* cuda = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+  uintptr_t found = cuda ? (uintptr_t)dlsym(cuda, symbol) : 0;
+  if (cuda) dlclose(cuda);
+  return found;
+}
+
 static int launch(job_t* started) {
   typedef int (*launch_t)(void* stream, void (*call)(void*), void* data);
-  void* cuda = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-  launch_t call = cuda ? (launch_t)(uintptr_t)dlsym(cuda, "cuLaunchHostFunc") : NULL;
-  if (cuda) dlclose(cuda);
+  launch_t call = (launch_t)find_cuda("cuLaunchHostFunc");
   return call && call(started->stream, run_job, started) == 0 ? SUCCESS : CUDA_ERROR;
 }
 
@@ -400,12 +407,39 @@ EXPORT int ncclGetUniqueId(unique_id_t* out_id) {
   return SUCCESS;
 }
 
+// The GPU of this thread's context.
+static int current_device(void) {
+  typedef int (*get_t)(int* out_device);
+  get_t get = (get_t)find_cuda("cuCtxGetDevice");
+  int device = -1;
+  return get && get(&device) == 0 ? device : -1;
+}
+
+// Whether each rank has a GPU of its own; all have joined.
+static bool are_apart(const clique_t* clique) {
+  for (int i = 0; i < clique->count; ++i) {
+    for (int j = 0; j < i; ++j) {
+      if (clique->devices[i] == clique->devices[j]) return false;
+    }
+  }
+  return true;
+}
+
+static bool is_own_id(const unique_id_t* id) {
+  unique_id_t own = {{0}};
+  memcpy(own.bytes, id->bytes, sizeof(int));
+  int number = 0;
+  memcpy(&number, own.bytes, sizeof(int));
+  return memcmp(&own, id, sizeof(own)) == 0 && number > 0 && number <= ids;
+}
+
 static comm_t* join(clique_t* clique, int rank) {
   comm_t* comm = calloc(1, sizeof(*comm));
   comm->clique = clique;
   comm->rank = rank;
   comm->refs = 1;
   clique->comms[rank] = comm;
+  clique->devices[rank] = current_device();
   ++clique->joined;
   ++clique->refs;
   ++live;
@@ -414,10 +448,25 @@ static comm_t* join(clique_t* clique, int rank) {
   return comm;
 }
 
+static void leave(comm_t* comm, bool is_abort) {
+  pthread_mutex_lock(&mutex);
+  comm->is_aborted = true;
+  comm->clique->comms[comm->rank] = NULL;
+  if (is_abort) fail_all(comm->clique);
+  --live;
+  pthread_cond_broadcast(&changed);
+  comm_release(comm);
+  pthread_mutex_unlock(&mutex);
+}
+
 EXPORT int ncclCommInitRank(comm_t** out_comm, int count, unique_id_t id, int rank) {
   ENTER();
   if (count < 1 || count > MAX_RANKS || rank < 0 || rank >= count) return INVALID_ARGUMENT;
   pthread_mutex_lock(&mutex);
+  if (!is_own_id(&id)) {
+    pthread_mutex_unlock(&mutex);
+    return INVALID_ARGUMENT;
+  }
   clique_t** link = &cliques;
   while (*link && memcmp(&(*link)->id, &id, sizeof(id)) != 0) link = &(*link)->next;
   if (!*link) {
@@ -427,9 +476,12 @@ EXPORT int ncclCommInitRank(comm_t** out_comm, int count, unique_id_t id, int ra
   }
   clique_t* clique = *link;
   if (clique->joined + 1 == count) *link = clique->next;
-  *out_comm = join(clique, rank);
+  comm_t* comm = join(clique, rank);
+  bool is_right = are_apart(clique);
   pthread_mutex_unlock(&mutex);
-  return SUCCESS;
+  if (!is_right) leave(comm, false);
+  *out_comm = is_right ? comm : NULL;
+  return is_right ? SUCCESS : INVALID_USAGE;
 }
 
 // Makes the parts of a split for all.
@@ -476,17 +528,6 @@ EXPORT int ncclCommSplit(comm_t* comm, int color, int key, comm_t** out_comm, vo
   if (part) *out_comm = join(part, rank);
   pthread_mutex_unlock(&mutex);
   return SUCCESS;
-}
-
-static void leave(comm_t* comm, bool is_abort) {
-  pthread_mutex_lock(&mutex);
-  comm->is_aborted = true;
-  comm->clique->comms[comm->rank] = NULL;
-  if (is_abort) fail_all(comm->clique);
-  --live;
-  pthread_cond_broadcast(&changed);
-  comm_release(comm);
-  pthread_mutex_unlock(&mutex);
 }
 
 // What fails has ended nevertheless.
