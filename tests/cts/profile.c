@@ -11,7 +11,15 @@ typedef struct told_t {
   uint64_t submission;  // of the last event
   uint32_t backwards;   // spans that end before they begin
   uint64_t tiles;
+  uint64_t first_tick, last_tick;  // of dispatches
+  uint64_t begin_tick, end_tick;   // of operations on the device
+  iree_hal_profile_clock_t clock;
 } told_t;
+
+static void widen(uint64_t* begin, uint64_t* end, uint64_t start_tick, uint64_t end_tick) {
+  if (!*begin || start_tick < *begin) *begin = start_tick;
+  *end = iree_max(*end, end_tick);
+}
 
 static iree_status_t tell_begin(void* user_data, const iree_hal_profile_chunk_metadata_t* metadata) {
   ++((told_t*)user_data)->begun;
@@ -47,9 +55,14 @@ static void tell_record(told_t* told, iree_string_view_t content_type, iree_cons
     TAKE(iree_hal_profile_dispatch_event_t, event);
     ++told->dispatches;
     told->backwards += event.end_tick < event.start_tick || !event.start_tick;
+    widen(&told->first_tick, &told->last_tick, event.start_tick, event.end_tick);
+  } else if (IS(CLOCK_CORRELATIONS)) {
+    TAKE(iree_hal_profile_clock_correlation_record_t, record);
+    if (record.physical_device_ordinal == 0) iree_hal_profile_clock_add(&told->clock, &record);
   } else if (IS(QUEUE_DEVICE_EVENTS)) {
     TAKE(iree_hal_profile_queue_device_event_t, event);
     ++told->device_operations;
+    widen(&told->begin_tick, &told->end_tick, event.start_tick, event.end_tick);
     told->backwards += event.end_tick < event.start_tick || !event.start_tick;
   } else if (IS(EXECUTABLE_FUNCTIONS)) {
     TAKE(iree_hal_profile_executable_function_record_t, function);
@@ -172,6 +185,32 @@ static void command_buffers(void** state) {
   iree_hal_buffer_release(buffer);
 }
 
+// The device's times, by the clocks' samples, are when the host waited for the work; dispatches are within operations.
+static void device_times(void** state) {
+  enum { NOISE_NS = 1000000000, ROUNDING_TICKS = 1000 };
+  SKIP_UNLESS_PROFILED();
+  if (!TELLS(DISPATCH_EVENTS)) skip();
+  told_t told;
+  iree_hal_buffer_t* buffer = cts_buffer(64, 0);
+  iree_hal_command_buffer_t* commands = record(buffer, 5);
+  CHECK_OK(begin(&told,
+                 IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS,
+                 NULL));
+  int64_t before = iree_time_now(), first = 0, last = 0;
+  for (int i = 0; i < 3; ++i) CHECK_OK(cts_execute(commands, 0, NULL));
+  int64_t after = iree_time_now();
+  CHECK_OK(iree_hal_device_profiling_end(cts.device));
+  assert_int_equal(told.dispatches, 6);
+  assert_int_equal(told.device_operations, 3);
+  assert_true(told.begin_tick <= told.first_tick + ROUNDING_TICKS);
+  assert_true(told.last_tick <= told.end_tick + ROUNDING_TICKS);
+  assert_true(iree_hal_profile_clock_map(&told.clock, told.first_tick, &first));
+  assert_true(iree_hal_profile_clock_map(&told.clock, told.last_tick, &last));
+  assert_true(before - NOISE_NS <= first && last <= after + NOISE_NS);
+  iree_hal_command_buffer_release(commands);
+  iree_hal_buffer_release(buffer);
+}
+
 // Only what its name is asked for by has its dispatches told.
 static void filters(void** state) {
   SKIP_UNLESS_PROFILED();
@@ -223,6 +262,7 @@ static void queue_operations(void** state) {
   iree_hal_buffer_release(a);
   iree_hal_buffer_release(b);
   CHECK_OK(iree_hal_device_profiling_end(cts.device));
+  if (cts.has_streams && TELLS(DEVICE_QUEUE_EVENTS)) assert_int_equal(told.device_operations, 3);
   assert_int_equal(told.backwards, 0);
   const iree_hal_profile_queue_event_type_t types[] = {
       IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_FILL,    IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_COPY,
@@ -258,5 +298,5 @@ static void refusals(void** state) {
   assert_int_equal(told.ended, 1);
 }
 
-CTS_RECORDING_SUITE(profile, cmocka_unit_test(command_buffers), cmocka_unit_test(filters),
-                    cmocka_unit_test(queue_operations), cmocka_unit_test(refusals));
+CTS_RECORDING_SUITE(profile, cmocka_unit_test(command_buffers), cmocka_unit_test(device_times),
+                    cmocka_unit_test(filters), cmocka_unit_test(queue_operations), cmocka_unit_test(refusals));

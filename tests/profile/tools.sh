@@ -1,8 +1,9 @@
 #!/bin/bash
-# What is captured by flags, and what is refused: tools.sh TOOLS FOLDER
-tools=$1 folder=$2
+# What is captured by flags, and what is refused: tools.sh TOOLS FOLDER [cuda]
+tools=$1 folder=$2 gpu=${3:-}
 passed=0 failed=0
 mkdir -p "$folder" && cd "$folder" || exit 1
+export XDG_CACHE_HOME=$folder/cache
 cat > softmax.mlir <<'M'
 func.func @main(%a: tensor<8x64xf32>) -> tensor<8x64xf32> {
   %e = tensor.empty() : tensor<8x64xf32>
@@ -39,6 +40,24 @@ for device in local-sync local-task; do
   run --device=$device --print_device_statistics
   expect "$device statistics" '^  host_execute .*count=1 .*tiles=' run.txt
 done
+# The times of a GPU, in streams and as a graph.
+if [ -n "$gpu" ]; then
+  "$tools/iree-compile" softmax.mlir --iree-hal-target-device=cuda --iree-cuda-target=sm_80 -o softmax_cuda.vmfb ||
+    exit 1
+  for streams in true false; do
+    "$tools/iree-softgpu" --target=sm_80 -- "$tools/iree-run-module" --device=cuda --cuda_use_streams=$streams \
+      --module=softmax_cuda.vmfb --function=main --input=8x64xf32=1 --device_profiling_output=cuda.ireeprof \
+      --device_profiling_mode=queue-events,device-queue-events,dispatch-events >run.txt 2>&1 || failed=$((failed + 1))
+    "$tools/iree-profile" dispatch cuda.ireeprof >dispatch.txt
+    expect "cuda dispatches, streams $streams" '^dispatches: total=[1-9].* valid=[1-9].* invalid=0' dispatch.txt
+    "$tools/iree-profile" summary cuda.ireeprof >summary.txt
+    expect "cuda clock, streams $streams" 'clock_fit: ns_per_tick=[01]\.' summary.txt
+  done
+  "$tools/iree-softgpu" --target=sm_80 -- "$tools/iree-run-module" --device=cuda --print_device_statistics \
+    --module=softmax_cuda.vmfb --function=main --input=8x64xf32=1 >run.txt 2>&1
+  expect 'cuda statistics' '^  dispatch main_dispatch_0.* count=1 total=' run.txt
+fi
+
 refuse() { run --device=local-sync "$@" && failed=$((failed + 1)); }
 refuse --device_profiling_mode=bogus --device_profiling_output=x.ireeprof
 expect 'unknown family' "unsupported profiling data family 'bogus'" run.txt

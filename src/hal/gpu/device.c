@@ -156,7 +156,6 @@ void gpu_device_destroy_queues(gpu_device_t* device, uint32_t physical) {
 
 iree_status_t gpu_device_initialize(gpu_device_t* device) {
   device->base.interface = &gpu_operation_interface;
-  if (!device->base.profile_interface) device->base.profile_interface = &gpu_profile_interface;
   hal_queued_initialize(&device->base);
   iree_notification_initialize(&device->host_ready);
   IREE_RETURN_IF_ERROR(gate_create(device, &device->gate));

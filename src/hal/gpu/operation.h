@@ -53,8 +53,7 @@ void gpu_operation_release_memory(const gpu_operation_t* operation, hal_pool_poi
 // Runs an operation of the service thread, to its end.
 void gpu_operation_run_on_host(gpu_operation_t* operation);
 
-// profile.c: what devices of GPUs tell, without times of their own. Drivers whose GPUs have a clock begin with it.
-extern const hal_profile_interface_t gpu_profile_interface;
+// profile.c: what all devices of GPUs tell; their drivers' interfaces add times.
 uint32_t gpu_profile_queues(hal_queued_device_t* device, hal_profile_queue_t out_queues[HAL_PROFILE_MAX_QUEUES]);
 #define GPU_PROFILE_FAMILIES                                                                          \
   (IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA | \

@@ -13,13 +13,6 @@ uint32_t gpu_profile_queues(hal_queued_device_t* base, hal_profile_queue_t out_q
   return count;
 }
 
-const hal_profile_interface_t gpu_profile_interface = {
-    .kind = "GPU",
-    .families = GPU_PROFILE_FAMILIES,
-    .lightweight = GPU_PROFILE_FAMILIES & ~IREE_HAL_DEVICE_PROFILING_DATA_MEMORY_EVENTS,
-    .queues = gpu_profile_queues,
-};
-
 static void describe(const void* commands, uint32_t index, hal_profile_command_t* out_command) {
   static const iree_hal_profile_command_operation_type_t types[] = {
       [HAL_COMMAND_DISPATCH] = IREE_HAL_PROFILE_COMMAND_OPERATION_TYPE_DISPATCH,

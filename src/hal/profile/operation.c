@@ -9,6 +9,7 @@ struct hal_profile_operation_t {
   hal_profile_program_t program;
   bool is_ready;
   bool is_timed;
+  uint64_t timer;              // the driver's (make_timer), of the whole operation
   iree_atomic_int64_t start;   // on the host
   uint64_t ticks[2];           // of the device; 0: not known
   hal_profile_span_t spans[];  // by command
@@ -59,6 +60,11 @@ static void set_event(hal_profile_operation_t* op, const hal_profile_submission_
 static void make_timers(hal_profile_operation_t* op) {
   const hal_profile_interface_t* interface = op->profile->interface;
   if (!interface->make_timer || !profile_wants(op->profile, PROFILE_TICKS)) return;
+  if (interface->times_operations) {
+    bool is_wanted = profile_wants(op->profile, IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS);
+    if (is_wanted && op->program.command_count) op->timer = interface->make_timer(op->device, op->queue);
+    if (!profile_wants(op->profile, IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS)) return;
+  }
   for (uint32_t i = 0; i < op->program.command_count; ++i) {
     hal_profile_command_t command = {0};
     op->program.describe(op->program.commands, i, &command);
@@ -142,12 +148,15 @@ bool hal_profile_is_timed(const hal_profile_operation_t* op) { return op && op->
 
 uint64_t hal_profile_timer(const hal_profile_operation_t* op, uint32_t command) { return op->spans[command].timer; }
 
+uint64_t hal_profile_operation_timer(const hal_profile_operation_t* op) { return op ? op->timer : 0; }
+
 void hal_profile_drop_operation(hal_profile_operation_t* op) {
   if (!op) return;
   iree_allocator_t host_allocator = op->profile->host_allocator;
   for (uint32_t i = 0; i < op->program.command_count && op->is_timed; ++i) {
     if (op->spans[i].timer) op->profile->interface->free_timer(op->device, op->spans[i].timer);
   }
+  if (op->timer) op->profile->interface->free_timer(op->device, op->timer);
   profile_release(op->profile);
   iree_allocator_free(host_allocator, op);
 }

@@ -37,6 +37,8 @@ typedef struct hal_profile_interface_t {
   // Of devices that take times in ticks; NULL: nothing is to be done. Begins and ends that.
   iree_status_t (*enable)(hal_queued_device_t* device, bool is_on);
   // What takes the times of a dispatch on a queue; 0: there is none left, and the dispatch has no times. Frees it.
+  // `times_operations`: also those of operations with commands, else dispatches give them.
+  bool times_operations;
   uint64_t (*make_timer)(hal_queued_device_t* device, const hal_profile_queue_t* queue);
   void (*free_timer)(hal_queued_device_t* device, uint64_t timer);
 } hal_profile_interface_t;
@@ -106,9 +108,11 @@ void hal_profile_set_ticks(hal_profile_operation_t* operation, uint64_t start, u
 void hal_profile_end_operation(hal_profile_operation_t* operation, iree_status_t status);
 // It was not submitted after all.
 void hal_profile_drop_operation(hal_profile_operation_t* operation);
-// Whether the device is to take times of it; and what takes those of a command, or 0.
+// Whether the device is to take times of its dispatches; and what takes those of a command, or 0.
 bool hal_profile_is_timed(const hal_profile_operation_t* operation);
 uint64_t hal_profile_timer(const hal_profile_operation_t* operation, uint32_t command);
+// What takes those of the whole operation, or 0.
+uint64_t hal_profile_operation_timer(const hal_profile_operation_t* operation);
 
 // What happened to memory.
 typedef struct hal_profile_memory_t {

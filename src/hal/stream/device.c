@@ -35,7 +35,11 @@ static void stream_destroy(iree_hal_device_t* base) {
     hal_pool_release(device->gpus[i].pool);
   }
   gpu_device_deinitialize(&device->gpu);
-  for (uint32_t i = 0; i < count; ++i) stream_context_release(&device->gpus[i].context);
+  for (uint32_t i = 0; i < count; ++i) {
+    stream_clock_destroy(&device->gpus[i], host_allocator);
+    stream_context_release(&device->gpus[i].context);
+  }
+  iree_slim_mutex_deinitialize(&device->clock_mutex);
   iree_allocator_free(host_allocator, device);
   stream_users_remove();
 }
@@ -201,11 +205,13 @@ iree_status_t stream_device_create(const stream_platform_t* platform, const stre
   base->proactor_pool = create_params ? create_params->proactor_pool : NULL;
   base->block_alignment = BLOCK_ALIGNMENT;
   base->create_channel = stream_channel_create;
+  base->profile_interface = &stream_profile_interface;
   device->gpu.backend = &platform->backend;
   device->gpu.domain = domain;
   device->platform = platform;
   device->api = api;
   device->options = *options;
+  iree_slim_mutex_initialize(&device->clock_mutex);
   iree_status_t status = initialize(device, mask);
   if (!iree_status_is_ok(status)) {
     stream_destroy((iree_hal_device_t*)device);

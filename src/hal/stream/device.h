@@ -26,6 +26,22 @@ static inline iree_status_t stream_context_enter(const stream_context_t* context
   return STREAM_CALL(context->api, context_set, context->handle);
 }
 
+// What takes times of work in a GPU's streams: two events, which the library tells the distance of.
+typedef struct stream_timer_t {
+  struct stream_timer_t* next;  // in the list of idle ones
+  void *begin, *end;
+  uint32_t physical;
+  bool has_begun, has_ended;  // in the stream
+} stream_timer_t;
+
+// A GPU's time, in nanoseconds (profile.c).
+typedef struct stream_clock_t {
+  void* stream;         // for looking at it; NULL: nobody has asked for times yet
+  void *base, *latest;  // events
+  uint64_t tick;        // of `base`
+  stream_timer_t* idle;
+} stream_clock_t;
+
 // One GPU of a device.
 typedef struct stream_gpu_t {
   stream_context_t context;
@@ -38,6 +54,7 @@ typedef struct stream_gpu_t {
   uint64_t memory_size;        // bytes
   bool has_managed_memory;     // that host and GPU may use at a time
   hal_pool_t* pool;            // NULL: none
+  stream_clock_t clock;        // guarded by the device's `clock_mutex`
 } stream_gpu_t;
 
 typedef struct stream_code_t stream_code_t;
@@ -61,6 +78,7 @@ typedef struct stream_device_t {
   const stream_platform_t* platform;
   const stream_api_t* api;
   stream_options_t options;
+  iree_slim_mutex_t clock_mutex;
   stream_gpu_t gpus[];
 } stream_device_t;
 
@@ -87,6 +105,16 @@ typedef struct stream_function_t {
 bool stream_takes_format(hal_queued_device_t* device, iree_string_view_t format);
 iree_status_t stream_executable_load(gpu_device_t* device, iree_const_byte_span_t data,
                                      iree_hal_executable_t** out_executable);
+
+// profile.c
+extern const hal_profile_interface_t stream_profile_interface;
+// When nothing has timers any more.
+void stream_clock_destroy(stream_gpu_t* gpu, iree_allocator_t host_allocator);
+// Before and behind work in a stream of its GPU; the context is entered. NULL: nothing.
+iree_status_t stream_timer_begin(const stream_api_t* api, stream_timer_t* timer, void* stream);
+iree_status_t stream_timer_end(const stream_api_t* api, stream_timer_t* timer, void* stream);
+// Tells an operation's profile the times of a part, which has ended.
+void stream_note_times(stream_device_t* device, const gpu_part_t* part);
 
 // queue.c
 iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, gpu_queue_t** out_queue);

@@ -70,19 +70,69 @@ static iree_status_t mark(stream_queue_t* queue, uint64_t epoch, stream_mark_t* 
 // Commands
 //===----------------------------------------------------------------------------------------------------------------===
 
+//===----------------------------------------------------------------------------------------------------------------===
+
+static stream_timer_t* timer_of(const gpu_operation_t* operation, uint32_t command) {
+  const hal_profile_operation_t* profile = operation->base.profile;
+  return hal_profile_is_timed(profile) ? (stream_timer_t*)(uintptr_t)hal_profile_timer(profile, command) : NULL;
+}
+
+// A launch with its times. Nothing is launched for an empty grid, which has none.
+static iree_status_t write_timed(stream_queue_t* queue, const gpu_operation_t* operation, uint32_t index,
+                                 const uint32_t counts[3]) {
+  stream_writer_t* writer = &queue->writer;
+  bool is_empty = !counts[0] || !counts[1] || !counts[2];
+  stream_timer_t* timer = is_empty ? NULL : timer_of(operation, index);
+  IREE_RETURN_IF_ERROR(stream_timer_begin(writer->api, timer, writer->stream));
+  IREE_RETURN_IF_ERROR(stream_write_launch(writer, operation->ranges, &operation->work.commands[index], counts));
+  return stream_timer_end(writer->api, timer, writer->stream);
+}
+
 // Counts in memory: the first time they are asked for; when they are here, they are used.
-static iree_status_t write_indirect(stream_queue_t* queue, const gpu_range_t* ranges, const gpu_command_t* command,
+static iree_status_t write_indirect(stream_queue_t* queue, const gpu_operation_t* operation, uint32_t index,
                                     bool* out_waits) {
   *out_waits = queue->counts_epoch == 0;
   if (!*out_waits) {
     queue->counts_epoch = 0;
-    return stream_write_launch(&queue->writer, ranges, command, queue->counts);
+    return write_timed(queue, operation, index, queue->counts);
   }
-  gpu_range_t source = gpu_ref_resolve(command->target, ranges);
+  gpu_range_t source = gpu_ref_resolve(operation->work.commands[index].target, operation->ranges);
   IREE_RETURN_IF_ERROR(STREAM_CALL(queue->context->api, copy, (uint64_t)(uintptr_t)queue->counts, source.address,
                                    3 * sizeof(uint32_t), queue->writer.stream));
   queue->counts_epoch = gpu_queue_head(&queue->base) + 1;
   return iree_ok_status();
+}
+
+static iree_status_t write_command(stream_queue_t* queue, const gpu_operation_t* operation, uint32_t index,
+                                   bool* out_waits) {
+  const gpu_command_t* command = &operation->work.commands[index];
+  if (command->kind != HAL_COMMAND_DISPATCH) return stream_write_command(&queue->writer, operation->ranges, command);
+  if (command->dispatch.is_indirect) return write_indirect(queue, operation, index, out_waits);
+  return write_timed(queue, operation, index, command->dispatch.workgroup_count);
+}
+
+// A graph's dispatches have no times of their own: where they are asked for they are launched one by one.
+static iree_status_t write_commands(stream_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part) {
+  const gpu_work_t* work = &operation->work;
+  if (work->plan && part->next == 0 && !hal_profile_is_timed(operation->base.profile)) {
+    bool is_launched = false;
+    IREE_RETURN_IF_ERROR(stream_graph_launch(work->plan, operation->ranges, queue->writer.stream, &is_launched));
+    if (is_launched) part->next = work->count;
+  }
+  for (bool waits = false; part->next < work->count; ++part->next) {
+    IREE_RETURN_IF_ERROR(write_command(queue, operation, part->next, &waits));
+    if (waits) return iree_ok_status();
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t write_work(stream_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part) {
+  const stream_api_t* api = queue->context->api;
+  stream_timer_t* timer = (stream_timer_t*)(uintptr_t)hal_profile_operation_timer(operation->base.profile);
+  IREE_RETURN_IF_ERROR(stream_transfers_precede(queue));
+  IREE_RETURN_IF_ERROR(stream_timer_begin(api, timer, queue->writer.stream));
+  IREE_RETURN_IF_ERROR(write_commands(queue, operation, part));
+  return part->next == operation->work.count ? stream_timer_end(api, timer, queue->writer.stream) : iree_ok_status();
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -110,26 +160,6 @@ static iree_status_t write_barriers(const stream_queue_t* queue, const gpu_opera
   return iree_ok_status();
 }
 
-static iree_status_t write_commands(stream_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part) {
-  const gpu_work_t* work = &operation->work;
-  if (work->plan && part->next == 0) {
-    bool is_launched = false;
-    IREE_RETURN_IF_ERROR(stream_graph_launch(work->plan, operation->ranges, queue->writer.stream, &is_launched));
-    if (is_launched) part->next = work->count;
-  }
-  for (bool waits = false; part->next < work->count;) {
-    const gpu_command_t* command = &work->commands[part->next];
-    if (command->kind == HAL_COMMAND_DISPATCH && command->dispatch.is_indirect) {
-      IREE_RETURN_IF_ERROR(write_indirect(queue, operation->ranges, command, &waits));
-      if (waits) return iree_ok_status();
-    } else {
-      IREE_RETURN_IF_ERROR(stream_write_command(&queue->writer, operation->ranges, command));
-    }
-    ++part->next;
-  }
-  return iree_ok_status();
-}
-
 // Whether no counts are on their way.
 static bool has_counts(stream_queue_t* queue) { return gpu_queue_tail(&queue->base) >= queue->counts_epoch; }
 
@@ -140,8 +170,7 @@ iree_status_t stream_queue_write(gpu_queue_t* base, const gpu_operation_t* op, g
   if (!op->barrier_count && !op->work.count) return iree_ok_status();  // it ends with what is before it
   IREE_RETURN_IF_ERROR(stream_context_enter(queue->context));
   iree_status_t status = write_barriers(queue, op);
-  if (iree_status_is_ok(status) && op->work.count) status = stream_transfers_precede(queue);
-  if (iree_status_is_ok(status)) status = write_commands(queue, op, part);
+  if (iree_status_is_ok(status) && op->work.count) status = write_work(queue, op, part);
   if (!iree_status_is_ok(status)) {
     // What came before may be running: the operation ends when it has.
     queue->counts_epoch = 0;
@@ -235,6 +264,7 @@ void stream_queue_stop(gpu_queue_t* base) {
 }
 
 iree_status_t stream_queue_retire(gpu_queue_t* base, uint64_t epoch, const gpu_part_t* part) {
+  if (part->operation->base.profile) stream_note_times((stream_device_t*)base->device, part);
   return iree_ok_status();
 }
 

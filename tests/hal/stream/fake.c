@@ -218,6 +218,7 @@ CALL(event_destroy, (void* event), drop(event))
 CALL(event_record, (void* event, void* stream), 0)
 CALL(event_query, (void* event), 0)
 CALL(event_synchronize, (void* event), 0)
+CALL(event_elapsed, (float* out, void* begin, void* end), (*out = 0.25f, 0))
 CALL(capture_begin, (void* stream, int mode), 0)
 CALL(capture_end, (void* stream, void** out), make(out, 1))
 CALL(capture_info, (void* stream, int* state, uint64_t* id, void** graph, void* const** nodes, size_t* times),

@@ -1,0 +1,223 @@
+// Times of work in streams: events before and behind it.
+//
+// The library tells how long it is from one event to another. A GPU's clock is an event of which we say when it was, by
+// the host's clock; what comes later is that much behind it. Milliseconds in a float are exact to some 30 ns for half a
+// second, so that the event is replaced by one that came later when it is as old.
+#include "hal/gpu/operation.h"
+#include "hal/stream/device.h"
+
+enum { REBASE_NS = 500000000 };
+
+static stream_device_t* cast(hal_queued_device_t* base) { return (stream_device_t*)base; }
+
+static void swap(void** a, void** b) {
+  void* kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Clocks; the mutex is held, the context entered
+//===----------------------------------------------------------------------------------------------------------------===
+
+// From one event to another that may be before it, in nanoseconds. Both are over.
+static iree_status_t measure(const stream_api_t* api, void* begin, void* end, int64_t* out_ns) {
+  float milliseconds = 0;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_elapsed, &milliseconds, begin, end));
+  *out_ns = (int64_t)((double)milliseconds * 1e6);
+  return iree_ok_status();
+}
+
+static iree_status_t create_clock(stream_gpu_t* gpu) {
+  const stream_api_t* api = gpu->context.api;
+  stream_clock_t* clock = &gpu->clock;
+  if (!clock->base) IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_create, &clock->base, 0));
+  if (!clock->latest) IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_create, &clock->latest, 0));
+  if (!clock->stream) {
+    IREE_RETURN_IF_ERROR(STREAM_CALL(api, stream_create, &clock->stream, STREAM_API_STREAM_NON_BLOCKING));
+  }
+  iree_time_t before = iree_time_now();
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_record, clock->base, clock->stream));
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_synchronize, clock->base));
+  clock->tick = (uint64_t)(before + (iree_time_now() - before) / 2);
+  return iree_ok_status();
+}
+
+void stream_clock_destroy(stream_gpu_t* gpu, iree_allocator_t host_allocator) {
+  const stream_api_t* api = gpu->context.api;
+  stream_clock_t* clock = &gpu->clock;
+  if (!clock->base) return;
+  iree_status_ignore(stream_context_enter(&gpu->context));
+  for (stream_timer_t* timer = clock->idle; timer;) {
+    stream_timer_t* next = timer->next;
+    api->event_destroy(timer->begin);
+    api->event_destroy(timer->end);
+    iree_allocator_free(host_allocator, timer);
+    timer = next;
+  }
+  api->event_destroy(clock->base);
+  if (clock->latest) api->event_destroy(clock->latest);
+  if (clock->stream) api->stream_destroy(clock->stream);
+  *clock = (stream_clock_t){0};
+}
+
+// It keeps running when nobody asks for times any more: what is in flight may have timers.
+static iree_status_t enable(hal_queued_device_t* base, bool is_on) {
+  stream_device_t* device = cast(base);
+  if (!is_on) return iree_ok_status();
+  if (!device->api->event_elapsed) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                            "%s has no %s, which times are taken with; --device_profiling_mode=queue-events needs none",
+                            device->api->path, device->api->library->symbols.event_elapsed.name);
+  }
+  iree_status_t status = iree_ok_status();
+  iree_slim_mutex_lock(&device->clock_mutex);
+  for (uint32_t i = 0; i < device->gpu.domain.physical_count && iree_status_is_ok(status); ++i) {
+    stream_gpu_t* gpu = &device->gpus[i];
+    if (gpu->clock.tick) continue;
+    status = stream_context_enter(&gpu->context);
+    if (iree_status_is_ok(status)) status = create_clock(gpu);
+  }
+  iree_slim_mutex_unlock(&device->clock_mutex);
+  return status;
+}
+
+static iree_status_t look(stream_gpu_t* gpu, uint64_t* out_tick) {
+  const stream_api_t* api = gpu->context.api;
+  stream_clock_t* clock = &gpu->clock;
+  int64_t distance = 0;
+  IREE_RETURN_IF_ERROR(stream_context_enter(&gpu->context));
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_record, clock->latest, clock->stream));
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_synchronize, clock->latest));
+  IREE_RETURN_IF_ERROR(measure(api, clock->base, clock->latest, &distance));
+  swap(&clock->base, &clock->latest);
+  clock->tick += (uint64_t)distance;
+  *out_tick = clock->tick;
+  return iree_ok_status();
+}
+
+static iree_status_t correlate(hal_queued_device_t* base, uint32_t physical,
+                               iree_hal_profile_clock_correlation_record_t* out_record) {
+  stream_device_t* device = cast(base);
+  iree_slim_mutex_lock(&device->clock_mutex);
+  iree_status_t status = look(&device->gpus[physical], &out_record->device_tick);
+  iree_slim_mutex_unlock(&device->clock_mutex);
+  return status;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Timers
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t create_timer(stream_gpu_t* gpu, iree_allocator_t host_allocator, stream_timer_t** out_timer) {
+  const stream_api_t* api = gpu->context.api;
+  stream_timer_t* timer = NULL;
+  IREE_RETURN_IF_ERROR(stream_context_enter(&gpu->context));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*timer), (void**)&timer));
+  iree_status_t status = STREAM_CALL(api, event_create, &timer->begin, 0);
+  if (iree_status_is_ok(status)) status = STREAM_CALL(api, event_create, &timer->end, 0);
+  if (!iree_status_is_ok(status)) {
+    if (timer->begin) api->event_destroy(timer->begin);
+    iree_allocator_free(host_allocator, timer);
+    return status;
+  }
+  *out_timer = timer;
+  return status;
+}
+
+// There are as many as are used at a time: they are kept.
+static uint64_t make_timer(hal_queued_device_t* base, const hal_profile_queue_t* queue) {
+  stream_device_t* device = cast(base);
+  stream_gpu_t* gpu = &device->gpus[queue->physical];
+  iree_slim_mutex_lock(&device->clock_mutex);
+  stream_timer_t* timer = gpu->clock.idle;
+  if (timer) gpu->clock.idle = timer->next;
+  iree_slim_mutex_unlock(&device->clock_mutex);
+  if (!timer) iree_status_ignore(create_timer(gpu, base->host_allocator, &timer));
+  if (!timer) return 0;
+  timer->physical = queue->physical;
+  timer->has_begun = timer->has_ended = false;
+  return (uint64_t)(uintptr_t)timer;
+}
+
+static void free_timer(hal_queued_device_t* base, uint64_t handle) {
+  stream_device_t* device = cast(base);
+  stream_timer_t* timer = (stream_timer_t*)(uintptr_t)handle;
+  stream_clock_t* clock = &device->gpus[timer->physical].clock;
+  iree_slim_mutex_lock(&device->clock_mutex);
+  timer->next = clock->idle;
+  clock->idle = timer;
+  iree_slim_mutex_unlock(&device->clock_mutex);
+}
+
+const hal_profile_interface_t stream_profile_interface = {
+    .kind = "GPU",
+    .families = GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS |
+                IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS,
+    .lightweight = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA |
+                   IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS,
+    .queues = gpu_profile_queues,
+    .correlate = correlate,
+    .enable = enable,
+    .times_operations = true,
+    .make_timer = make_timer,
+    .free_timer = free_timer,
+};
+
+// The first time that it is told.
+iree_status_t stream_timer_begin(const stream_api_t* api, stream_timer_t* timer, void* stream) {
+  if (!timer || timer->has_begun) return iree_ok_status();
+  timer->has_begun = true;
+  return STREAM_CALL(api, event_record, timer->begin, stream);
+}
+
+iree_status_t stream_timer_end(const stream_api_t* api, stream_timer_t* timer, void* stream) {
+  if (!timer) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_record, timer->end, stream));
+  timer->has_ended = true;
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Times
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t read_locked(stream_gpu_t* gpu, stream_timer_t* timer, uint64_t out_ticks[2]) {
+  const stream_api_t* api = gpu->context.api;
+  stream_clock_t* clock = &gpu->clock;
+  int64_t begin = 0, duration = 0;
+  IREE_RETURN_IF_ERROR(measure(api, clock->base, timer->begin, &begin));
+  IREE_RETURN_IF_ERROR(measure(api, timer->begin, timer->end, &duration));
+  out_ticks[0] = clock->tick + (uint64_t)begin;
+  out_ticks[1] = out_ticks[0] + (uint64_t)duration;
+  if (begin + duration > REBASE_NS) {
+    swap(&clock->base, &timer->end);
+    clock->tick = out_ticks[1];
+  }
+  return iree_ok_status();
+}
+
+// False where there are none: an empty grid is not launched, and what failed did not end.
+static bool read_timer(stream_device_t* device, uint64_t handle, uint64_t out_ticks[2]) {
+  stream_timer_t* timer = (stream_timer_t*)(uintptr_t)handle;
+  if (!timer || !timer->has_ended) return false;
+  stream_gpu_t* gpu = &device->gpus[timer->physical];
+  iree_slim_mutex_lock(&device->clock_mutex);
+  iree_status_t status = stream_context_enter(&gpu->context);
+  if (iree_status_is_ok(status)) status = read_locked(gpu, timer, out_ticks);
+  iree_slim_mutex_unlock(&device->clock_mutex);
+  return iree_status_consume_code(status) == IREE_STATUS_OK;
+}
+
+void stream_note_times(stream_device_t* device, const gpu_part_t* part) {
+  hal_profile_operation_t* profile = part->operation->base.profile;
+  uint64_t ticks[2];
+  for (uint32_t i = part->first; i < part->next && hal_profile_is_timed(profile); ++i) {
+    if (read_timer(device, hal_profile_timer(profile, i), ticks)) {
+      hal_profile_set_command_ticks(profile, i, ticks[0], ticks[1]);
+    }
+  }
+  if (part->is_final && read_timer(device, hal_profile_operation_timer(profile), ticks)) {
+    hal_profile_set_ticks(profile, ticks[0], ticks[1]);
+  }
+}
