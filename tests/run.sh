@@ -28,14 +28,11 @@ text() {
 
 # ONNX's backend tests in the reference evaluator; the other frontends' programs are among the unit tests.
 imports() {
-  local bad=0 parts=$logs/imports-parts
-  {
-    $python tests/import/onnx/run.py --evaluator "$build/tests/onnx-eval" || bad=1
-    $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --count 4 || bad=1
-    $python tests/import/onnx/table.py --check --cache "$build/tests" || bad=1
-  } >"$parts" 2>&1
-  add_up "$parts"
-  return $bad
+  side_by_side imports <<END
+  $python tests/import/onnx/run.py --evaluator "$build/tests/onnx-eval"
+  $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --count 4
+  $python tests/import/onnx/table.py --check --cache "$build/tests"
+END
 }
 
 demo() {
@@ -49,35 +46,27 @@ samples() {
 
 # ONNX's operators and backend tests, and the programs of the other frontends.
 operators() {
-  local bad=0 parts=$logs/operators-parts
-  {
-    $python tests/e2e/ops/run.py --tools "$build/tools" || bad=1
-    $python tests/e2e/lowering/run.py --tools "$build/tools" || bad=1
-    $python tests/target/run_cross.py --tools "$build/tools" || bad=1
-    $python tests/e2e/onnx/run.py --tools "$build/tools" || bad=1
-    $python tests/e2e/onnx/run.py --tools "$build/tools" --target vmvx || bad=1
-    $python tests/e2e/formats/run.py --tools "$build/tools" || bad=1
-    $python tests/e2e/formats/run.py --tools "$build/tools" --flag=--iree-hal-target-device=local \
-      --flag=--iree-hal-local-target-device-backends=vmvx || bad=1
-  } >"$parts" 2>&1
-  add_up "$parts"
-  return $bad
+  side_by_side operators <<END
+  $python tests/e2e/ops/run.py --tools "$build/tools"
+  $python tests/e2e/lowering/run.py --tools "$build/tools"
+  $python tests/target/run_cross.py --tools "$build/tools"
+  $python tests/e2e/onnx/run.py --tools "$build/tools"
+  $python tests/e2e/onnx/run.py --tools "$build/tools" --target vmvx
+  $python tests/e2e/formats/run.py --tools "$build/tools"
+  $python tests/e2e/formats/run.py --tools "$build/tools" --flag=--iree-hal-target-device=local \
+    --flag=--iree-hal-local-target-device-backends=vmvx
+END
 }
 
 # JAX's programs through the plugin, and 400 of the cases that its package has for its primitives, against JAX's own
 # CPU; and what else JAX asks of it.
 jax() {
-  local parts=$logs/jax-parts cases=$logs/jax-cases bad=0
   local -x JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt
-  $python tests/pjrt/compare.py --harnesses 400 >"$cases" 2>&1 &
-  {
-    $python tests/pjrt/compare.py --every 5 || bad=1
-    $python tests/pjrt/features_test.py || bad=1
-    wait $! || bad=1
-    cat "$cases"
-  } >"$parts" 2>&1
-  add_up "$parts"
-  return $bad
+  side_by_side jax <<END
+  $python tests/pjrt/compare.py --harnesses 400
+  $python tests/pjrt/compare.py --every 5
+  $python tests/pjrt/features_test.py
+END
 }
 
 # Programs that are long, wide or deep.
@@ -87,104 +76,81 @@ scale() {
 
 # GPU kernels in the checking interpreter, PTX in NVIDIA's assembler, and AMD machine code on the software GPU.
 gpu() {
-  local bad=0 parts=$logs/gpu-parts
-  {
-    $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 || bad=1
-    $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8 || bad=1
-    $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target cascadelake --only ConvInteger \
-      --only MatMulInteger --only QLinear --only QGemm || bad=1
-    $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 18 \
-      --forms tests/passes/attention.mlir || bad=1
-    $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 4 --seed 2 --target gfx942 \
-      --execute || bad=1
-    $python tests/target/run_ptxas.py --build "$build" || bad=1
-    $python tests/e2e/lowering/run.py --tools "$build/tools" --only regions/ --flag=--iree-hal-target-device=amdgpu \
-      --flag=--iree-rocm-target=gfx1100 --device amdgpu \
-      --launcher "$build/tools/iree-softgpu --target=gfx1100 --check=all --" || bad=1
-    $python tests/e2e/ops/run.py --tools "$build/tools" --only MatMul-dynamic --only Conv-dynamic --only Gemm-dynamic \
-      --only attention-dynamic --flag=--iree-hal-target-device=amdgpu --flag=--iree-rocm-target=gfx942 \
-      --device amdgpu --launcher "$build/tools/iree-softgpu --target=gfx942 --check=all --" || bad=1
-    $python tests/e2e/ops/run.py --tools "$build/tools" --every 12 --flag=--iree-hal-target-device=amdgpu \
-      --flag=--iree-rocm-target=gfx1100 --device amdgpu \
-      --launcher "$build/tools/iree-softgpu --target=gfx1100 --" || bad=1
-    $python tests/e2e/onnx/run.py --tools "$build/tools" --target gfx1100 --every 4 || bad=1
-    $python tests/e2e/formats/run.py --tools "$build/tools" --flag=--iree-hal-target-device=amdgpu \
-      --flag=--iree-rocm-target=gfx1100 --device amdgpu \
-      --launcher "$build/tools/iree-softgpu --target=gfx1100 --" || bad=1
-    local target
-    for target in gfx1100 gfx942 gfx90a gfx1030 gfx1201; do
-      $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target $target --execute --every 5 ||
-        bad=1
-    done
-  } >"$parts" 2>&1
-  add_up "$parts"
-  return $bad
+  side_by_side gpu <<END
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target cascadelake --only ConvInteger \
+    --only MatMulInteger --only QLinear --only QGemm
+  $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 18 \
+    --forms tests/passes/attention.mlir
+  $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 4 --seed 2 --target gfx942 \
+    --execute
+  $python tests/target/run_ptxas.py --build "$build"
+  $python tests/e2e/lowering/run.py --tools "$build/tools" --only regions/ --flag=--iree-hal-target-device=amdgpu \
+    --flag=--iree-rocm-target=gfx1100 --device amdgpu \
+    --launcher "$build/tools/iree-softgpu --target=gfx1100 --check=all --"
+  $python tests/e2e/ops/run.py --tools "$build/tools" --only MatMul-dynamic --only Conv-dynamic --only Gemm-dynamic \
+    --only attention-dynamic --flag=--iree-hal-target-device=amdgpu --flag=--iree-rocm-target=gfx942 \
+    --device amdgpu --launcher "$build/tools/iree-softgpu --target=gfx942 --check=all --"
+  $python tests/e2e/ops/run.py --tools "$build/tools" --every 12 --flag=--iree-hal-target-device=amdgpu \
+    --flag=--iree-rocm-target=gfx1100 --device amdgpu \
+    --launcher "$build/tools/iree-softgpu --target=gfx1100 --"
+  $python tests/e2e/onnx/run.py --tools "$build/tools" --target gfx1100 --every 4
+  $python tests/e2e/formats/run.py --tools "$build/tools" --flag=--iree-hal-target-device=amdgpu \
+    --flag=--iree-rocm-target=gfx1100 --device amdgpu \
+    --launcher "$build/tools/iree-softgpu --target=gfx1100 --"
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 --execute --every 5
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx942 --execute --every 5
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx90a --execute --every 5
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1030 --execute --every 5
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1201 --execute --every 5
+END
 }
 
-# Models through the amdgpu driver: quickly on every target, then with all checks.
-amdgpu_models() {
-  local models="$python tests/softgpu/run_models.py --build $build" bad=0
-  $models --model mnist --model digits --model digits_batch || bad=1
-  $models --model mobilenetv2 --target gfx1100 --target gfx942 || bad=1
-  $models --check all --model mnist --model digits --model digits_batch || bad=1
-  $models --check all --model mobilenetv2 --target gfx1100 || bad=1
-  return $bad
-}
-
-# Models through the cuda driver.
-cuda_models() {
-  local models="$python tests/softgpu/run_models.py --build $build --target sm_90" bad=0
-  $models --model mobilenetv2 || bad=1
-  $models --check all --model mnist --model digits || bad=1
-  return $bad
-}
-
-# The software AMD GPU: clang's code for each target against clang's code for this CPU, with and without checks; other
-# compilers' code against numpy.
+# The software GPUs: models, quickly on every target and then with all checks; clang's code for each target against
+# clang's code for this CPU, with and without checks; other compilers' code against numpy.
 softgpu() {
-  local bad=0 parts=$logs/softgpu-parts
-  {
-    $python -m pip install -q --disable-pip-version-check -r build_tools/requirements-outside.txt || bad=1
-    $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 --vector 2 --vector 3 --vector 4 || bad=1
-    $python tests/softgpu/run_opencl.py --build "$build" --level 1 --check all || bad=1
-    $python tests/softgpu/run_opencl.py --build "$build" --level 2 --check all --target gfx900 --target gfx906 \
-      --target gfx908 --target gfx950 --target gfx1010 --target gfx1151 --target gfx1200 || bad=1
-    $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx1030 --target gfx1100 --target gfx1201 \
-      --flag=-mwavefrontsize64 --flag=-DWAVE64 || bad=1
-    $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx90a --target gfx942 \
-      --flag=-mcode-object-version=4 --flag=-mllvm --flag=-amdgpu-kernarg-preload-count=8 || bad=1
-    $python tests/softgpu/run_opencl.py --build "$build" --target sm_80 --level 0 --level 3 --vector 2 \
-      --vector 4 || bad=1
-    $python tests/softgpu/run_opencl.py --build "$build" --target sm_80 --level 2 --check all || bad=1
-    $python tests/softgpu/random_kernels.py --build "$build" --target sm_80 --count 200 --vector 2 --vector 4 || bad=1
-    $python tests/softgpu/run_checks.py --build "$build" || bad=1
-    $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 14 || bad=1
-    $python tests/softgpu/run_assembly.py --build "$build" || bad=1
-    $python tests/softgpu/run_fidelity.py --build "$build" || bad=1
-    $python tests/softgpu/run_reports.py --build "$build" || bad=1
-    $python tests/softgpu/run_hostile.py --build "$build" || bad=1
-    $python tests/softgpu/random_kernels.py --build "$build" --count 200 --vector 2 --vector 3 --vector 4 || bad=1
-    $python tests/softgpu/run_outside.py --build "$build" || bad=1
-    $python tests/softgpu/run_iree.py --build "$build" || bad=1
-    $python tests/softgpu/run_triton.py --build "$build" || bad=1
-    $python tests/softgpu/run_triton_nvidia.py --build "$build" || bad=1
-    amdgpu_models || bad=1
-    cuda_models || bad=1
-  } >"$parts" 2>&1
-  add_up "$parts"
-  return $bad
+  local models="$python tests/softgpu/run_models.py --build $build"
+  $python -m pip install -q --disable-pip-version-check -r build_tools/requirements-outside.txt || return 1
+  side_by_side softgpu <<END
+  $models --model mnist --model digits --model digits_batch && \
+    $models --model mobilenetv2 --target gfx1100 --target gfx942 && \
+    $models --check all --model mnist --model digits --model digits_batch && \
+    $models --check all --model mobilenetv2 --target gfx1100 && \
+    $models --target sm_90 --model mobilenetv2 && $models --target sm_90 --check all --model mnist --model digits
+  $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 --vector 2 --vector 3 --vector 4
+  $python tests/softgpu/run_opencl.py --build "$build" --level 1 --check all
+  $python tests/softgpu/run_opencl.py --build "$build" --level 2 --check all --target gfx900 --target gfx906 \
+    --target gfx908 --target gfx950 --target gfx1010 --target gfx1151 --target gfx1200
+  $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx1030 --target gfx1100 --target gfx1201 \
+    --flag=-mwavefrontsize64 --flag=-DWAVE64
+  $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx90a --target gfx942 \
+    --flag=-mcode-object-version=4 --flag=-mllvm --flag=-amdgpu-kernarg-preload-count=8
+  $python tests/softgpu/run_opencl.py --build "$build" --target sm_80 --level 0 --level 3 --vector 2 \
+    --vector 4
+  $python tests/softgpu/run_opencl.py --build "$build" --target sm_80 --level 2 --check all
+  $python tests/softgpu/random_kernels.py --build "$build" --target sm_80 --count 200 --vector 2 --vector 4
+  $python tests/softgpu/run_checks.py --build "$build"
+  $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 14
+  $python tests/softgpu/run_assembly.py --build "$build"
+  $python tests/softgpu/run_fidelity.py --build "$build"
+  $python tests/softgpu/run_reports.py --build "$build"
+  $python tests/softgpu/run_hostile.py --build "$build"
+  $python tests/softgpu/random_kernels.py --build "$build" --count 200 --vector 2 --vector 3 --vector 4
+  $python tests/softgpu/run_outside.py --build "$build"
+  $python tests/softgpu/run_iree.py --build "$build"
+  $python tests/softgpu/run_triton.py --build "$build"
+  $python tests/softgpu/run_triton_nvidia.py --build "$build"
+END
 }
 
 errors() {
-  local bad=0 parts=$logs/errors-parts
-  {
-    $python tests/e2e/errors/run.py --tools "$build/tools" || bad=1
-    $python tests/text/flags.py --tools "$build/tools" || bad=1
-    tests/configure/run.sh "$build" || bad=1
-    tests/install/run.sh "$build" || bad=1
-  } >"$parts" 2>&1
-  add_up "$parts"
-  return $bad
+  side_by_side errors <<END
+  $python tests/e2e/errors/run.py --tools "$build/tools"
+  $python tests/text/flags.py --tools "$build/tools"
+  tests/configure/run.sh "$build"
+  tests/install/run.sh "$build"
+END
 }
 
 # Programs of the graph level against the evaluator; tests/soak.sh has 10,000 of them.

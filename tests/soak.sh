@@ -33,27 +33,23 @@ parameters() {
 
 # Operators with random attributes, against ONNX Runtime and ONNX's reference: what they become, and a tenth compiled.
 sweep() {
-  local parts=$logs/sweep-parts bad=0 count=${SWEEP_COUNT:-200}
-  {
-    $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --seed 100000 --count "$count" || bad=1
-    $python tests/e2e/ops/sweep.py --tools "$build/tools" --seed 100000 --count "$((count / 10))" || bad=1
-  } >"$parts" 2>&1
-  add_up "$parts"
-  return $bad
+  local count=${SWEEP_COUNT:-200}
+  side_by_side sweep <<END
+  $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --seed 100000 --count $count
+  $python tests/e2e/ops/sweep.py --tools "$build/tools" --seed 100000 --count $((count / 10))
+END
 }
 
 # The compiler and the software GPU with address and undefined-behaviour sanitizers: a tenth of the random programs, and
 # the text tests. What LLVM keeps for good is no leak of ours.
 address() {
-  local parts=$logs/address-parts bad=0
+  local -x ASAN_OPTIONS=detect_leaks=0
   variant asan-all all -DIREE_ENABLE_ASAN=ON || return 1
-  {
-    ASAN_OPTIONS=detect_leaks=0 $python tests/random/run.py --runner "$build/asan-all/tests/run_graphs" --seed 500000 \
-      --count "$((${RANDOM_GRAPHS:-10000} / 10))" --keep "$build/random-graphs" || bad=1
-    ASAN_OPTIONS=detect_leaks=0 $python tests/text/run.py --tools "$build/asan-all/tools" || bad=1
-  } >"$parts" 2>&1
-  add_up "$parts"
-  return $bad
+  side_by_side address <<END
+  $python tests/random/run.py --runner "$build/asan-all/tests/run_graphs" --seed 500000 \
+    --count $((${RANDOM_GRAPHS:-10000} / 10)) --keep "$build/random-graphs"
+  $python tests/text/run.py --tools "$build/asan-all/tools"
+END
 }
 
 # Worker threads under the thread sanitizer: the conformance suite of every driver, the VM. Not hip over Debian's
@@ -113,23 +109,18 @@ ptxas() {
 # All of JAX's programs, and some on the other devices; JAX_HARNESSES of its own cases of primitives; and, where
 # JAX_CHECKOUT is its repository, one in JAX_EVERY of its own tests.
 jax() {
-  local parts=$logs/jax-parts bad=0 gpu
-  local compare="$python tests/pjrt/compare.py"
-  export JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt
-  {
-    $compare || bad=1
-    IREE_PJRT_DEVICE=local-sync $compare --every 7 || bad=1
-    $compare --harnesses "${JAX_HARNESSES:-1500}" --seed 1 || bad=1
-    $python tests/pjrt/features_test.py || bad=1
-    if [ -n "${JAX_CHECKOUT:-}" ]; then
-      $python tests/pjrt/suite.py "$JAX_CHECKOUT" --every "${JAX_EVERY:-20}" || bad=1
-    fi
-    for gpu in amdgpu:gfx1100 hip:gfx942 cuda:sm_80; do
-      IREE_PJRT_DEVICE=${gpu%:*} "$build/tools/iree-softgpu" --target="${gpu#*:}" -- $compare --every 9 || bad=1
-    done
-  } >"$parts" 2>&1
-  add_up "$parts"
-  return $bad
+  local -x JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt
+  local compare="$python tests/pjrt/compare.py" gpu=$build/tools/iree-softgpu
+  side_by_side jax <<END
+  $compare
+  IREE_PJRT_DEVICE=local-sync $compare --every 7
+  $compare --harnesses ${JAX_HARNESSES:-1500} --seed 1
+  $python tests/pjrt/features_test.py
+  ${JAX_CHECKOUT:+$python tests/pjrt/suite.py "$JAX_CHECKOUT" --every "${JAX_EVERY:-20}"}
+  IREE_PJRT_DEVICE=amdgpu "$gpu" --target=gfx1100 -- $compare --every 9
+  IREE_PJRT_DEVICE=hip "$gpu" --target=gfx942 -- $compare --every 9
+  IREE_PJRT_DEVICE=cuda "$gpu" --target=sm_80 -- $compare --every 9
+END
 }
 
 # All of ONNX's backend tests through Python's iree.onnx.

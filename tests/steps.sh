@@ -41,6 +41,19 @@ add_up() {
        END {print good + 0 " passed, " wrong + 0 " failed"}' "$1"
 }
 
+# Runs commands, each a line of the input, two at a time: side_by_side NAME. Shows what they print, in the order of the
+# input, and the sum of their counts as the last line.
+side_by_side() {
+  local folder=$logs/$1-parts bad=0 count=0 line
+  rm -rf "$folder" && mkdir -p "$folder" || return 1
+  while read -r line; do printf '%03d\0%s\0' $((++count)) "$line"; done |
+    xargs -0 -n 2 -P 2 bash -c 'eval "$2" >"$0/$1" 2>&1 </dev/null || { echo "FAILED $2" >>"$0/$1"; exit 1; }' \
+      "$folder" || bad=1
+  cat "$folder"/* >"$logs/$1-parts.log"
+  add_up "$logs/$1-parts.log"
+  return $bad
+}
+
 show_failures() {
   grep -E 'FAILED|Failed|\(Timeout\)|ERROR:|error:|^check_' "$1" | head -n 40 || true
   grep -qE 'FAILED|Failed|ERROR:|error:' "$1" || tail -n 20 "$1"
