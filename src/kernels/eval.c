@@ -77,10 +77,20 @@ bool eval_shuffles(const ir_type_t* scalar) {
          (scalar->kind == IR_TYPE_INTEGER && scalar->width >= 8);
 }
 
+// A run of `load_strided`. Lanes that the mask leaves out are not touched; their results are 0.
+static ir_value_t* load_run(kernel_build_t* k, ir_value_t* memory, linear_t at, const int64_t* lane_of) {
+  int64_t lanes = k->lanes, from[64];
+  if (!k->mask) return kernel_load(&k->b, memory, linear_scalar(k, &at), lanes);
+  for (int64_t i = 0; i < lanes; ++i) from[i] = lane_of[i] < 0 ? lanes : lane_of[i];
+  ir_value_t* none = kernel_integer(&k->b, k->mask->type, 0);
+  ir_value_t* mask = kernel_shuffle(&k->b, k->mask, none, from, (uint32_t)lanes);
+  return kernel_load_masked(&k->b, memory, linear_scalar(k, &at), mask, zero_lanes(k, memory->type->element, lanes));
+}
+
 // Elements a few apart, or backwards: runs that reach from the first to the last, and no further, and of each what is
 // wanted.
 static ir_value_t* load_strided(kernel_build_t* k, ir_value_t* memory, const linear_t* offset) {
-  int64_t lanes = k->lanes, stride = offset->lane, mask[64];
+  int64_t lanes = k->lanes, stride = offset->lane, mask[64], lane_of[64];
   bool back = stride < 0;
   linear_t at = *offset;
   at.lane = 0;
@@ -89,12 +99,14 @@ static ir_value_t* load_strided(kernel_build_t* k, ir_value_t* memory, const lin
   for (int64_t run = 0; run < stride; ++run) {
     linear_t start = at;
     start.constant += run * (lanes - 1);
-    ir_value_t* next = kernel_load(&k->b, memory, linear_scalar(k, &start), lanes);
+    for (int64_t i = 0; i < lanes; ++i) lane_of[i] = -1;
     for (int64_t i = 0; i < lanes; ++i) {
       int64_t place = stride * (back ? lanes - 1 - i : i) - run * (lanes - 1);
       bool here = place >= 0 && place < lanes;
       mask[i] = run ? (here ? lanes + place : i) : here ? place : 0;
+      if (here) lane_of[place] = i;
     }
+    ir_value_t* next = load_run(k, memory, start, lane_of);
     result = kernel_shuffle(&k->b, run ? result : next, next, mask, (uint32_t)lanes);
   }
   return result;
@@ -128,7 +140,8 @@ static ir_value_t* load_memory(kernel_build_t* k, ir_value_t* tensor, const line
   }
   enum { FAR = 4 };
   bool is_near = !offset.vector && offset.lane >= -FAR && offset.lane <= FAR;
-  if (is_near && !k->mask && k->lanes >= 4 && eval_shuffles(element)) {
+  bool may_mask = !k->mask || k->device->has_masks;
+  if (is_near && may_mask && k->lanes >= 4 && eval_shuffles(element)) {
     return load_strided(k, source->memory, &offset);
   }
   return kernel_gather(&k->b, source->memory, linear_lanes(k, &offset), k->mask, other);

@@ -507,6 +507,9 @@ static bool has_full_output(const rows_t* r) {
   return false;
 }
 
+// A size that one type leaves open was seen to be the other's.
+static bool may_be_equal(int64_t x, int64_t y) { return x == y || x == IR_DYNAMIC || y == IR_DYNAMIC; }
+
 // This row's coordinates of a value with one element a row: [kept...] or the same with ones for the reduced dimensions.
 static bool outer_coords(const rows_t* r, const ir_value_t* value, linear_t* at) {
   int32_t rank = value->type->rank;
@@ -518,7 +521,7 @@ static bool outer_coords(const rows_t* r, const ir_value_t* value, linear_t* at)
   }
   for (int32_t j = 0; j < r->kept_count; ++j) {
     int32_t dim = kept ? (int32_t)r->kept[j] : j;
-    if (value->type->dims[dim] != r->full->dims[r->kept[j]]) return false;
+    if (!may_be_equal(value->type->dims[dim], r->full->dims[r->kept[j]])) return false;
     at[dim] = r->coords[r->kept[j]];
   }
   return true;

@@ -1,8 +1,9 @@
 // See sweep.h.
 //
-//   for a row:   rows inside?  columns first .. end, by vectors without guards
-//                else          columns first .. end, by vectors with guards for rows
-//                columns 0 .. first and end .. size, or all of a short row, with guards
+//   for a row:   rows inside, and it is long?  columns first .. end, by vectors without guards, then
+//                                              0 .. first and end .. size, by vectors with guards for columns
+//                else                          all of it with guards
+// Neighbouring vectors overlap where the columns are no multiple of their lanes.
 #include "kernels/sweep.h"
 
 #include <string.h>
@@ -78,11 +79,10 @@ static share_t inside_range(kernel_build_t* k, const sweep_t* s, const ir_value_
   return (share_t){first, end};
 }
 
-// Vectors over `part`, which is as long as one or longer; the last ends where the part does.
-static void neighbours(dispatch_t* d, share_t part, int64_t lanes, const strip_call_t* call) {
+// Vectors over `part`, none of which begins behind `most`.
+static void neighbours(dispatch_t* d, share_t part, ir_value_t* most, int64_t lanes, const strip_call_t* call) {
   kernel_build_t* k = &d->k;
   int64_t outer_lanes = k->lanes;
-  ir_value_t* most = kernel_add_const(&k->b, part.upper, -lanes);
   k->lanes = lanes;
   kernel_loop_t loop = kernel_loop_begin(k, part.lower, part.upper, lanes, NULL, 0);
   linear_t at = linear_value(kernel_binary(&k->b, SCALAR_min, loop.index, most));
@@ -107,6 +107,43 @@ static ir_value_t* others_inside(kernel_build_t* k, const sweep_t* s, const ir_v
   return all;
 }
 
+// Whole vectors that hold so many.
+static ir_value_t* whole_vectors(kernel_build_t* k, ir_value_t* count, int64_t lanes) {
+  ir_value_t* vectors = index_binary(k, SCALAR_add, count, index_constant(k, lanes - 1));
+  vectors = index_binary(k, SCALAR_divu, vectors, index_constant(k, lanes));
+  return index_binary(k, SCALAR_mul, vectors, index_constant(k, lanes));
+}
+
+// A line inside along the other dimensions, at least a vector of which is inside along its own.
+static void long_line(dispatch_t* d, const sweep_t* s, share_t inside, ir_value_t* domain, int64_t lanes,
+                      const strip_call_t* call) {
+  kernel_build_t* k = &d->k;
+  int32_t last = domain->type->rank - 1;
+  ir_value_t* size = eval_size(k, domain, last);
+  ir_value_t *zero = index_constant(k, 0), *step = index_constant(k, lanes);
+  ir_value_t *left = inside.lower, *right = inside.upper;
+  if (d->device->has_masks) {
+    left = whole_vectors(k, left, lanes);
+    right = index_binary(k, SCALAR_sub, size, whole_vectors(k, index_binary(k, SCALAR_sub, size, right), lanes));
+    right = index_binary(k, SCALAR_max, right, left);
+  }
+  k->inside_op = s->op;
+  k->inside_dims = s->dims;
+  neighbours(d, (share_t){left, right}, index_binary(k, SCALAR_sub, inside.upper, step), lanes, call);
+  k->inside_dims = s->dims & ~(1u << last);
+  kernel_loop_t borders = kernel_loop_constant(k, 0, 2, 1, NULL, 0);
+  ir_value_t* is_left = kernel_binary(&k->b, SCALAR_eq, borders.index, zero);
+  share_t part = {kernel_ternary(&k->b, SCALAR_select, is_left, zero, right),
+                  kernel_ternary(&k->b, SCALAR_select, is_left, left, size)};
+  if (d->device->has_masks) {
+    neighbours(d, part, index_binary(k, SCALAR_sub, size, step), lanes, call);
+  } else {
+    strips_between(d, part, lanes, NULL, 0, call);
+  }
+  kernel_for_end(&k->b, &borders, NULL, 0);
+  k->inside_op = NULL;
+}
+
 void sweep_line(dispatch_t* d, const sweep_t* s, ir_value_t* domain, const linear_t* coords, int64_t lanes,
                 const strip_call_t* call) {
   kernel_build_t* k = &d->k;
@@ -114,28 +151,12 @@ void sweep_line(dispatch_t* d, const sweep_t* s, ir_value_t* domain, const linea
   share_t inside = inside_range(k, s, domain, last);
   ir_value_t *zero = index_constant(k, 0), *size = eval_size(k, domain, last);
   ir_value_t* length = index_binary(k, SCALAR_sub, inside.upper, inside.lower);
-  ir_value_t* is_long = kernel_binary(&k->b, SCALAR_ge, length, index_constant(k, lanes));
-  kernel_branch_t branch = kernel_if_begin(&k->b, is_long, NULL, 0), rows;
+  ir_value_t* fast = kernel_binary(&k->b, SCALAR_ge, length, index_constant(k, lanes));
   ir_value_t* others = others_inside(k, s, domain, coords);
-  k->inside_op = s->op;
-  k->inside_dims = s->dims;
-  if (others) rows = kernel_if_begin(&k->b, others, NULL, 0);
-  neighbours(d, inside, lanes, call);
-  if (others) {
-    kernel_if_else(&k->b, &rows, NULL, 0);
-    k->inside_dims = 1u << last;
-    neighbours(d, inside, lanes, call);
-    kernel_if_end(&k->b, &rows, NULL, 0);
-  }
-  k->inside_op = NULL;
+  if (others) fast = kernel_binary(&k->b, SCALAR_and, fast, others);
+  kernel_branch_t branch = kernel_if_begin(&k->b, fast, NULL, 0);
+  long_line(d, s, inside, domain, lanes, call);
+  kernel_if_else(&k->b, &branch, NULL, 0);
+  strips_between(d, (share_t){zero, size}, lanes, NULL, 0, call);
   kernel_if_end(&k->b, &branch, NULL, 0);
-  // Both borders, or first nothing and then all.
-  kernel_loop_t borders = kernel_loop_constant(k, 0, 2, 1, NULL, 0);
-  ir_value_t* is_left = kernel_binary(&k->b, SCALAR_eq, borders.index, zero);
-  ir_value_t* left = kernel_ternary(&k->b, SCALAR_select, is_long, inside.lower, zero);
-  ir_value_t* right = kernel_ternary(&k->b, SCALAR_select, is_long, inside.upper, zero);
-  share_t part = {kernel_ternary(&k->b, SCALAR_select, is_left, zero, right),
-                  kernel_ternary(&k->b, SCALAR_select, is_left, left, size)};
-  strips_between(d, part, lanes, NULL, 0, call);
-  kernel_for_end(&k->b, &borders, NULL, 0);
 }
