@@ -85,6 +85,7 @@ gpu() {
     --forms tests/passes/attention.mlir
   $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 4 --seed 2 --target gfx942 \
     --execute
+  $python tests/dispatch/run_rows.py --runner "$build/tests/run_dispatches" --count 9
   $python tests/target/run_ptxas.py --build "$build"
   $python tests/e2e/lowering/run.py --tools "$build/tools" --only regions/ --flag=--iree-hal-target-device=amdgpu \
     --flag=--iree-rocm-target=gfx1100 --device amdgpu \

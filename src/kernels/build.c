@@ -20,6 +20,7 @@ static const strategy_t strategies[] = {
     {"solve", DEVICE_CPU, strategy_solve_matches, strategy_solve_build},
     {"region", DEVICE_CPU, strategy_region_matches, strategy_region_build},
     {"attention", DEVICE_GPU, strategy_attention_matches, strategy_attention_build},
+    {"few_matrix", DEVICE_GPU, strategy_few_matrix_matches, strategy_few_matrix_build},
     {"few", DEVICE_GPU, strategy_few_matches, strategy_few_build},
     {"staged", DEVICE_GPU, strategy_staged_matches, strategy_staged_build},
     {"matrix", DEVICE_GPU, strategy_matrix_matches, strategy_matrix_build},

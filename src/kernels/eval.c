@@ -24,7 +24,11 @@ void eval_set_memory(kernel_build_t* k, ir_value_t* tensor, ir_value_t* memory, 
 }
 
 void eval_set_bound(kernel_build_t* k, ir_value_t* tensor, ir_value_t* value) {
-  new_source(k, tensor, SOURCE_BOUND)->value = value;
+  const source_t* before = tensor->data;
+  const int64_t* numbers = before ? before->numbers : NULL;
+  source_t* source = new_source(k, tensor, SOURCE_BOUND);
+  source->value = value;
+  source->numbers = numbers;
 }
 
 extent_t eval_extent(const ir_value_t* tensor, int32_t dim) {

@@ -17,7 +17,7 @@ typedef struct source_t {
   source_kind_t kind;
   ir_value_t* memory;      // MEMORY: flat, row-major
   ir_value_t* words;       // the same as i32, once it is asked for
-  const int64_t* numbers;  // MEMORY: of the run-time sizes, one for each '?' (extent.h)
+  const int64_t* numbers;  // of the run-time sizes of what is in memory, one for each '?' (extent.h)
   ir_value_t* value;       // BOUND: the element at the coordinates being built
 } source_t;
 

@@ -10,22 +10,19 @@
 //     for step of the depth, this subgroup's:
 //       acc[row] += left[row, step] * right[columns, step]                          vectors of columns
 //     acc[row] of all subgroups summed through workgroup memory, each thread some of the results
+#include "kernels/few.h"
+
 #include <assert.h>
 #include <string.h>
 
-#include "kernels/fragments.h"
-#include "kernels/team.h"
+#include "passes/spread.h"
 
 enum {
-  MOST_ROWS = 8,
-  LEAST_COLUMNS = 32,
   MAX_SUMS = 64,  // numbers that a lane adds up
   MAX_ACROSS = 4,
   MAX_LOADS = 16,
-  MAX_THREADS = 512,   // of a workgroup: more leave too few registers to each
-  WORD = 16,           // bytes that a lane loads at best
-  SHARED = 32 << 10,   // bytes of workgroup memory at most
-  IN_FLIGHT = 4 << 20  // bytes that should be on their way, of the whole device
+  MAX_THREADS = 512,  // of a workgroup: more leave too few registers to each
+  SHARED = 32 << 10   // bytes of workgroup memory at most
 };
 
 typedef struct few_t {
@@ -44,7 +41,7 @@ typedef struct few_t {
 // Choice
 //===----------------------------------------------------------------------------------------------------------------===
 
-static int64_t power_below(int64_t value, int64_t most) {
+int64_t few_power_below(int64_t value, int64_t most) {
   int64_t power = 1;
   while (power * 2 <= value && power * 2 <= most) power *= 2;
   return power;
@@ -60,8 +57,8 @@ static int64_t workgroup_count(const few_t* f) { return f->p.batch * fragment_ce
 static void plan_along_depth(few_t* f) {
   const product_t* p = &f->p;
   while (p->depth % f->width) f->width /= 2;
-  f->subgroups = power_below(p->d->device->max_workgroup_size / p->d->device->subgroup_size, 4);
-  f->across = power_below(MAX_SUMS / (p->rows * f->width), MAX_ACROSS);
+  f->subgroups = few_power_below(p->d->device->max_workgroup_size / p->d->device->subgroup_size, 4);
+  f->across = few_power_below(MAX_SUMS / (p->rows * f->width), MAX_ACROSS);
   f->loads = MAX_ACROSS / f->across;
 }
 
@@ -71,27 +68,28 @@ static void plan_along_columns(few_t* f, int64_t bytes) {
   int64_t lanes = device->subgroup_size;
   while (p->columns % f->width || f->width * p->rows > MAX_SUMS) f->width /= 2;
   while (f->width * bytes > 4 && f->width > 1 && workgroup_count(f) < device->compute_units) f->width /= 2;
-  f->loads = power_below(MAX_SUMS / f->width, MAX_LOADS);
-  int64_t most = power_below(device->max_workgroup_size, MAX_THREADS) / lanes,
+  f->loads = few_power_below(MAX_SUMS / f->width, MAX_LOADS);
+  int64_t most = few_power_below(device->max_workgroup_size, MAX_THREADS) / lanes,
           shared = device->workgroup_memory_bytes < SHARED ? device->workgroup_memory_bytes : SHARED;
   for (f->subgroups = 1; f->subgroups * 2 <= most; f->subgroups *= 2) {
     int64_t all = workgroup_count(f) * f->subgroups * lanes * f->loads * f->width * bytes;
     int64_t memory = 2 * f->subgroups * p->rows * block_columns(f) * (int64_t)ir_type_bytes(p->accumulator);
-    if (memory > shared || f->subgroups * 2 * f->loads > p->depth || (f->subgroups >= 8 && all >= IN_FLIGHT)) break;
+    if (memory > shared || f->subgroups * 2 * f->loads > p->depth || (f->subgroups >= 8 && all >= FEW_BYTES_IN_FLIGHT))
+      break;
   }
-  f->left_width = product_along(p, PRODUCT_LEFT) == PRODUCT_ALONG_DEPTH ? power_below(f->loads, 8) : 1;
+  f->left_width = product_along(p, PRODUCT_LEFT) == PRODUCT_ALONG_DEPTH ? few_power_below(f->loads, 8) : 1;
 }
 
 static bool prepare(few_t* f, dispatch_t* d) {
   memset(f, 0, sizeof(*f));
   product_t* p = &f->p;
   if (d->device->kind != DEVICE_GPU || !product_read(p, d) || p->is_conv || p->dynamic) return false;
-  if (p->rows > MOST_ROWS || p->columns < LEAST_COLUMNS || p->depth < 2 * d->device->subgroup_size) return false;
+  if (!spread_is_few(p->rows, p->columns) || p->depth < 2 * d->device->subgroup_size) return false;
   int64_t bytes = (int64_t)ir_type_bytes(ir_operand(p->op, p->turned ? 0 : 1)->type->element);
   product_along_t along = product_along(p, PRODUCT_RIGHT);
-  if (along == PRODUCT_ALONG_NOTHING || bytes > WORD) return false;
+  if (along == PRODUCT_ALONG_NOTHING || bytes > FEW_WORD) return false;
   f->along_depth = along == PRODUCT_ALONG_DEPTH;
-  f->width = WORD / bytes;
+  f->width = FEW_WORD / bytes;
   if (f->along_depth) {
     plan_along_depth(f);
   } else {
@@ -109,16 +107,15 @@ bool strategy_few_matches(const dispatch_t* d) {
 // Loads
 //===----------------------------------------------------------------------------------------------------------------===
 
-// `width` elements of one side, in their own type; zeros unless they exist (i1; NULL: they always do).
-static ir_value_t* load(few_t* f, product_side_t side, const linear_t* free, linear_t depth, int64_t width,
-                        ir_value_t* exists) {
-  product_t* p = &f->p;
+ir_value_t* few_load(product_t* p, product_side_t side, linear_t free, linear_t depth, int64_t width,
+                     ir_value_t* exists) {
   kernel_build_t* k = &p->d->k;
-  product_column_t column = {.column = *free};
+  product_column_t column = {.column = free};
   k->lanes = width;
   ir_value_t* value =
-      side == PRODUCT_LEFT ? product_left(p, *free, NULL, depth) : product_right(p, &column, NULL, depth);
+      side == PRODUCT_LEFT ? product_left(p, free, NULL, depth) : product_right(p, &column, NULL, depth);
   k->lanes = 1;
+  value = kernel_splat(&k->b, value, kernel_lanes(value) == 1 ? width : 1);
   if (!exists) return value;
   ir_value_t* zero = kernel_number(&k->b, value->type, 0);
   return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, exists, width), value, zero);
@@ -141,7 +138,7 @@ static void add_depths(few_t* f, linear_t first, int64_t loads, ir_value_t** sum
     at[u] = fragment_clamp(k, place, p->depth, f->width);
     at[u].lane = f->width > 1;
     for (int64_t c = 0; c < f->across; ++c) {
-      right[u * f->across + c] = load(f, PRODUCT_RIGHT, &f->columns[c].column, at[u], f->width, exists[u]);
+      right[u * f->across + c] = few_load(&f->p, PRODUCT_RIGHT, f->columns[c].column, at[u], f->width, exists[u]);
     }
   }
   for (int64_t u = 0; u < loads; ++u) {
@@ -151,7 +148,7 @@ static void add_depths(few_t* f, linear_t first, int64_t loads, ir_value_t** sum
     }
     for (int64_t r = 0; r < p->rows; ++r) {
       linear_t row = linear_constant(r);
-      ir_value_t* left = product_widen(p, PRODUCT_LEFT, load(f, PRODUCT_LEFT, &row, at[u], f->width, exists[u]));
+      ir_value_t* left = product_widen(p, PRODUCT_LEFT, few_load(&f->p, PRODUCT_LEFT, row, at[u], f->width, exists[u]));
       for (int64_t c = 0; c < f->across; ++c) {
         ir_value_t** slot = &sums[r * f->across + c];
         *slot = eval_multiply_add(k, left, right[u * f->across + c], *slot);
@@ -196,7 +193,7 @@ static void build_along_depth(few_t* f, linear_t block) {
   for (int64_t c = 0; c < f->across; ++c, ++column.constant) {
     f->columns[c] = product_column(p, fragment_clamp(k, column, p->columns, 1));
   }
-  ir_value_t* sums[MOST_ROWS * MAX_ACROSS];
+  ir_value_t* sums[SPREAD_FEW_ROWS * MAX_ACROSS];
   const ir_type_t* type = kernel_vector_type(k->ctx, p->accumulator, f->width);
   for (uint32_t i = 0; i < count; ++i) sums[i] = kernel_number(&k->b, type, 0);
   int64_t one = f->team.subgroup * f->width, step = one * f->loads, whole = p->depth / step * step;
@@ -222,7 +219,8 @@ static void load_left(few_t* f, int64_t r, linear_t first, ir_value_t** out) {
   for (int64_t u = 0; u < f->loads; u += f->left_width, first.constant += f->left_width) {
     linear_t at = first;
     at.lane = f->left_width > 1;
-    ir_value_t* values = product_widen(&f->p, PRODUCT_LEFT, load(f, PRODUCT_LEFT, &row, at, f->left_width, NULL));
+    ir_value_t* values =
+        product_widen(&f->p, PRODUCT_LEFT, few_load(&f->p, PRODUCT_LEFT, row, at, f->left_width, NULL));
     for (int64_t i = 0; i < f->left_width; ++i) {
       ir_value_t* value = f->left_width > 1 ? kernel_extract(&k->b, values, i) : values;
       out[u + i] = kernel_splat(&k->b, value, f->width);
@@ -238,7 +236,7 @@ static void add_rows(few_t* f, linear_t first, ir_value_t** sums) {
   linear_t at = first, columns = f->columns[0].column;
   columns.lane = f->width > 1;
   for (int64_t u = 0; u < f->loads; ++u, ++at.constant) {
-    right[u] = load(f, PRODUCT_RIGHT, &columns, at, f->width, NULL);
+    right[u] = few_load(&f->p, PRODUCT_RIGHT, columns, at, f->width, NULL);
   }
   for (int64_t u = 0; u < f->loads; ++u) right[u] = product_widen(p, PRODUCT_RIGHT, right[u]);
   for (int64_t r = 0; r < p->rows; ++r) {
@@ -258,16 +256,43 @@ static void add_rest(few_t* f, int64_t whole, ir_value_t** sums) {
     at.constant += whole;
     ir_value_t* exists = fragment_below(k, &at, p->depth);
     at = fragment_clamp(k, at, p->depth, 1);
-    ir_value_t* right = product_widen(p, PRODUCT_RIGHT, load(f, PRODUCT_RIGHT, &columns, at, f->width, exists));
+    ir_value_t* right = product_widen(p, PRODUCT_RIGHT, few_load(&f->p, PRODUCT_RIGHT, columns, at, f->width, exists));
     for (int64_t r = 0; r < p->rows; ++r) {
       linear_t row = linear_constant(r);
-      ir_value_t* left = product_widen(p, PRODUCT_LEFT, load(f, PRODUCT_LEFT, &row, at, 1, exists));
+      ir_value_t* left = product_widen(p, PRODUCT_LEFT, few_load(&f->p, PRODUCT_LEFT, row, at, 1, exists));
       sums[r] = eval_multiply_add(k, kernel_splat(&k->b, left, f->width), right, sums[r]);
     }
   }
 }
 
-// Sums of all subgroups: results number thread, thread + threads, ... of rows x columns of the block.
+void few_store_sums(product_t* p, const team_t* team, const few_sums_t* sums, linear_t block) {
+  kernel_build_t* k = &p->d->k;
+  int64_t all = p->rows * sums->columns;
+  for (int64_t done = 0; done < all; done += team->size) {
+    linear_t number = team->thread, row, column;
+    number.constant += done;
+    ir_value_t* mine = fragment_below(k, &number, all);
+    kernel_branch_t branch = {0}, inside = {0};
+    if (mine) branch = kernel_if_begin(&k->b, mine, NULL, 0);
+    linear_divide(k, fragment_clamp(k, number, all, 1), sums->columns, &row, &column);
+    ir_value_t* sum = NULL;
+    for (int64_t s = 0; s < team->subgroups; ++s) {
+      linear_t from = linear_add(k, linear_scale(k, row, sums->stride), column);
+      from.constant += s * sums->each;
+      ir_value_t* part = kernel_load(&k->b, sums->memory, linear_scalar(k, &from), 1);
+      sum = sum ? kernel_add(&k->b, sum, part) : part;
+    }
+    column = linear_add(k, block, column);
+    ir_value_t* exists = fragment_below(k, &column, p->columns);
+    if (exists) inside = kernel_if_begin(&k->b, exists, NULL, 0);
+    product_column_t place = product_column(p, fragment_clamp(k, column, p->columns, 1));
+    product_store(p, row, &place, sum);
+    if (exists) kernel_if_end(&k->b, &inside, NULL, 0);
+    if (mine) kernel_if_end(&k->b, &branch, NULL, 0);
+  }
+}
+
+// Sums of all subgroups.
 static void sum_subgroups(few_t* f, linear_t block, ir_value_t** sums) {
   product_t* p = &f->p;
   kernel_build_t* k = &p->d->k;
@@ -279,28 +304,7 @@ static void sum_subgroups(few_t* f, linear_t block, ir_value_t** sums) {
     eval_set_alignment(k, store, p->accumulator, &at);
   }
   team_barrier(k);
-  for (int64_t done = 0; done < all; done += f->team.size) {
-    linear_t number = f->team.thread, row, column;
-    number.constant += done;
-    ir_value_t* mine = fragment_below(k, &number, all);
-    kernel_branch_t branch = {0}, inside = {0};
-    if (mine) branch = kernel_if_begin(&k->b, mine, NULL, 0);
-    ir_value_t* sum = NULL;
-    for (int64_t s = 0; s < f->subgroups; ++s) {
-      linear_t from = number;
-      from.constant += s * all;
-      ir_value_t* part = kernel_load(&k->b, memory, linear_scalar(k, &from), 1);
-      sum = sum ? kernel_add(&k->b, sum, part) : part;
-    }
-    linear_divide(k, fragment_clamp(k, number, all, 1), columns, &row, &column);
-    column = linear_add(k, block, column);
-    ir_value_t* exists = fragment_below(k, &column, p->columns);
-    if (exists) inside = kernel_if_begin(&k->b, exists, NULL, 0);
-    product_column_t place = product_column(p, fragment_clamp(k, column, p->columns, 1));
-    product_store(p, row, &place, sum);
-    if (exists) kernel_if_end(&k->b, &inside, NULL, 0);
-    if (mine) kernel_if_end(&k->b, &branch, NULL, 0);
-  }
+  few_store_sums(p, &f->team, &(few_sums_t){memory, columns, columns, all}, block);
 }
 
 static void build_along_columns(few_t* f, linear_t block) {
@@ -309,7 +313,7 @@ static void build_along_columns(few_t* f, linear_t block) {
   uint32_t count = (uint32_t)p->rows;
   linear_t column = linear_add(k, block, linear_scale(k, f->team.lane, f->width));
   f->columns[0] = product_column(p, fragment_clamp(k, column, p->columns, f->width));
-  ir_value_t* sums[MOST_ROWS];
+  ir_value_t* sums[SPREAD_FEW_ROWS];
   const ir_type_t* type = kernel_vector_type(k->ctx, p->accumulator, f->width);
   for (uint32_t i = 0; i < count; ++i) sums[i] = kernel_number(&k->b, type, 0);
   int64_t step = f->subgroups * f->loads, whole = p->depth / step * step;

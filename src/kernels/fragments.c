@@ -109,13 +109,17 @@ static bool fills(const product_t* p, const mma_row_t* row) {
   return padded <= 2.5 * (double)p->rows * (double)p->columns * (double)p->depth;
 }
 
-bool fragments_take(fragments_t* f, const device_mma_t* device_row) {
+bool fragments_fit(fragments_t* f, const device_mma_t* device_row) {
   const dispatch_t* d = f->product.d;
   f->row = mma_find(device_row->instruction);
   if (graph_reads_unsigned(f->product.op, 0) || graph_reads_unsigned(f->product.op, 1)) return false;
-  return f->row && f->row->subgroup == d->device->subgroup_size && fills(&f->product, f->row) &&
+  return f->row && f->row->subgroup == d->device->subgroup_size &&
          strcmp(ir_type_str(d->ctx, f->element), f->row->a_type) == 0 &&
          strcmp(ir_type_str(d->ctx, f->product.accumulator), f->row->c_type) == 0 && fragments_set_row(f, f->row);
+}
+
+bool fragments_take(fragments_t* f, const device_mma_t* device_row) {
+  return fragments_fit(f, device_row) && fills(&f->product, f->row);
 }
 
 // Lanes stand in eight columns, each with four of the product's.

@@ -32,8 +32,9 @@ static inline int64_t fragment_ceil(int64_t a, int64_t b) { return (a + b - 1) /
 
 // Whether the dispatch is a GPU's, all of its sizes are known, and its root is a product whose operands have one type.
 bool fragments_read(fragments_t* f, dispatch_t* d);
-// Makes `row` the instruction; false when it does not do this product, or padding to whole fragments would cost more
-// than it brings.
+// Makes `row` the instruction; false when it does not do this product.
+bool fragments_fit(fragments_t* f, const device_mma_t* row);
+// The same; also false when padding to whole fragments would cost more than it brings.
 bool fragments_take(fragments_t* f, const device_mma_t* row);
 // The same without an instruction (row->instruction is NULL): a lane multiplies one row by four columns. Fragments are
 // of the accumulator's type then, once they are loaded (product_widen).

@@ -4,37 +4,10 @@
 // across neighbouring rows; on GPUs a thread takes a short row, a subgroup a long one, and a workgroup a long one of
 // few: each lane every so-manieth element; what the lanes have goes through shuffles, and what the subgroups have
 // through workgroup memory.
+#include "kernels/rows.h"
+
 #include <assert.h>
 #include <string.h>
-
-#include "kernels/team.h"
-#include "passes/fusion.h"
-
-enum { MAX_REDUCES = FUSION_MAX_REDUCES, MAX_UNROLL = 4 };
-
-typedef struct rows_t {
-  dispatch_t* d;
-  const ir_value_t* value;  // of the full shape
-  const ir_type_t* full;
-  extent_t sizes[GRAPH_MAX_RANK];  // of the full shape
-  uint32_t reduced_count;
-  int64_t reduced[GRAPH_MAX_RANK];
-  int64_t kept[GRAPH_MAX_RANK];
-  int32_t kept_count;
-  bool along;  // vectors along the row
-  int64_t lanes;
-  int64_t team;                     // threads that share a row
-  linear_t lane;                    // number of this one
-  uint32_t flat;                    // last dimensions that a team takes as one
-  team_t threads;                   // where a team is a workgroup
-  linear_t coords[GRAPH_MAX_RANK];  // of the full shape; reduced ones are set inside the sweeps
-  ir_op_t* reduces[MAX_REDUCES];
-  uint32_t levels[MAX_REDUCES];
-  ir_value_t* shared[MAX_REDUCES];  // workgroup memory: what subgroups have
-  uint32_t reduce_count;
-  ir_value_t* keepers[MAX_REDUCES];  // the output whose memory has the operand until it is stored, or NULL
-  ir_value_map_t* after;             // of each value: how many sweeps must be over before it can be computed
-} rows_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
 // What there is to do
@@ -47,7 +20,7 @@ bool strategy_rows_matches(const dispatch_t* d) {
     if (op != d->yield && !eval_supports(op)) return false;
     count += ir_is(op, GRAPH_REDUCE);
   }
-  return count <= MAX_REDUCES && fusion_has_rows(ir_operand(d->root, 0));
+  return count <= ROWS_MAX_REDUCES && fusion_has_rows(ir_operand(d->root, 0));
 }
 
 static bool is_reduced(const rows_t* r, int64_t dim) {
@@ -71,6 +44,7 @@ static void find_levels(rows_t* r) {
     }
     if (ir_is(op, GRAPH_REDUCE)) {
       r->levels[r->reduce_count] = (uint32_t)level++;
+      if (level > r->level_count) r->level_count = (uint32_t)level;
       r->reduces[r->reduce_count++] = op;
     }
     for (uint32_t i = 0; i < op->result_count; ++i) ir_value_map_set(levels, &op->results[i], (ir_value_t*)level);
@@ -125,27 +99,19 @@ static void analyse(rows_t* r, dispatch_t* d) {
 // Sweeps
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Reductions of one level, with `unroll` accumulators each.
-typedef struct sweep_t {
-  rows_t* r;
-  uint32_t level;
-  uint32_t members[MAX_REDUCES];
-  uint32_t count;
-  int64_t unroll, step;
-  bool stores;  // the last sweep: outputs of the full shape
-} sweep_t;
-
 static void set_outer(rows_t* r, linear_t* coords, const linear_t* at, uint32_t count) {
   memcpy(coords, r->coords, sizeof(linear_t) * GRAPH_MAX_RANK);
   for (uint32_t i = 0; i < count; ++i) coords[r->reduced[i]] = at[i];
 }
 
-static ir_value_t* masked(kernel_build_t* k, ir_value_t* value, ir_value_t* identity) {
-  if (!k->mask) return value;
-  return kernel_ternary(&k->b, SCALAR_select, k->mask, value, identity);
+// What does not exist changes nothing.
+static ir_value_t* masked(const rows_sweep_t* s, ir_value_t* value, ir_value_t* identity) {
+  kernel_build_t* k = &s->r->d->k;
+  ir_value_t* mask = s->exists ? kernel_splat(&k->b, s->exists, k->lanes) : k->mask;
+  return mask ? kernel_ternary(&k->b, SCALAR_select, mask, value, identity) : value;
 }
 
-static void accumulate(sweep_t* s, const linear_t* coords, ir_value_t** acc, int64_t part) {
+static void accumulate(rows_sweep_t* s, const linear_t* coords, ir_value_t** acc, int64_t part) {
   kernel_build_t* k = &s->r->d->k;
   for (uint32_t i = 0; i < s->count; ++i) {
     ir_op_t* op = s->r->reduces[s->members[i]];
@@ -155,19 +121,19 @@ static void accumulate(sweep_t* s, const linear_t* coords, ir_value_t** acc, int
     ir_value_t *element = eval_lanes(k, ir_operand(op, 0), coords), *keeper = s->r->keepers[s->members[i]];
     if (keeper) eval_store(k, keeper, coords, element);
     ir_value_t* value = eval_convert(k, element, scalar);
-    if (s->r->along) value = masked(k, value, eval_start_value(k, kind, scalar, k->lanes));
+    if (s->r->along) value = masked(s, value, eval_start_value(k, kind, scalar, k->lanes));
     *slot = kernel_binary(&k->b, eval_combiner(kind), *slot, value);
   }
 }
 
-static bool is_full(const rows_t* r, const ir_value_t* value) {
+bool rows_is_full(const rows_t* r, const ir_value_t* value) {
   if (ir_type_is_static(value->type) && ir_type_is_static(r->full)) {
     return ir_type_count(value->type) == ir_type_count(r->full) && value->type->rank == r->full->rank;
   }
   return eval_same_shape(value, r->value);
 }
 
-static void store_full(sweep_t* s, const linear_t* coords) {
+static void store_full(rows_sweep_t* s, const linear_t* coords) {
   dispatch_t* d = s->r->d;
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
     ir_value_t* value = ir_operand(d->yield, i);
@@ -178,15 +144,23 @@ static void store_full(sweep_t* s, const linear_t* coords) {
       pack = value->def;
       value = ir_operand(pack, 0);
     }
-    if (!is_full(s->r, value)) continue;
+    if (!rows_is_full(s->r, value)) continue;
     ir_value_t* element = eval_at(&d->k, value, coords);
     if (pack) eval_forward(&d->k, pack, coords, at);
     eval_store(&d->k, d->outputs[i], at, element);
   }
 }
 
+void rows_visit(rows_sweep_t* s, const linear_t* coords, ir_value_t** acc, int64_t part) {
+  if (s->stores) {
+    store_full(s, coords);
+  } else {
+    accumulate(s, coords, acc, part);
+  }
+}
+
 typedef struct strip_t {
-  sweep_t* s;
+  rows_sweep_t* s;
   linear_t coords[GRAPH_MAX_RANK];
   int64_t offset;  // where the row's rest begins
 } strip_t;
@@ -194,19 +168,15 @@ typedef struct strip_t {
 static void along_body(dispatch_t* d, linear_t at, ir_value_t** acc, void* user) {
   strip_t* v = user;
   v->coords[v->s->r->full->rank - 1] = linear_add(&d->k, at, linear_constant(v->offset));
-  if (v->s->stores) {
-    store_full(v->s, v->coords);
-  } else {
-    accumulate(v->s, v->coords, acc, 0);
-  }
+  rows_visit(v->s, v->coords, acc, 0);
 }
 
 // What whole vectors leave of a row, element by element, where there are no masks: it goes into the first lane.
 static void along_rest(dispatch_t* d, share_t part, ir_value_t** acc, void* user) {
   strip_t* v = user;
-  sweep_t* s = v->s;
+  rows_sweep_t* s = v->s;
   kernel_build_t* k = &d->k;
-  ir_value_t *sums[MAX_REDUCES], *first = lane_mask(k, s->r->lanes, 1);
+  ir_value_t *sums[ROWS_MAX_REDUCES], *first = lane_mask(k, s->r->lanes, 1);
   int64_t unroll = s->unroll;
   for (uint32_t i = 0; i < s->count; ++i) {
     const ir_type_t* scalar = ir_type_scalar(acc[i * (uint32_t)unroll]->type);
@@ -242,7 +212,7 @@ static void along_row(strip_t* v, ir_value_t** acc) {
     strips_between(r->d, (share_t){index_constant(k, 0), extent_value(k, size)}, r->lanes, acc, count, &call);
     return;
   }
-  ir_value_t *whole = extent_value(k, size), *inner[MAX_REDUCES * MAX_UNROLL];
+  ir_value_t *whole = extent_value(k, size), *inner[ROWS_MAX_REDUCES * ROWS_MAX_UNROLL];
   if (is_fixed) {
     whole = index_constant(k, size->factor / block * block);
   } else {
@@ -272,123 +242,27 @@ static void along_row(strip_t* v, ir_value_t** acc) {
   }
 }
 
-static void team_body(sweep_t* s, linear_t* coords, linear_t position, ir_value_t** acc, int64_t part) {
-  rows_t* r = s->r;
-  uint32_t first = (uint32_t)r->full->rank - r->flat;
-  iterations_split_extents(&r->d->k, position, r->sizes + first, (int32_t)r->flat, coords + first);
-  if (s->stores) {
-    store_full(s, coords);
-  } else {
-    accumulate(s, coords, acc, part);
-  }
-}
-
-typedef struct team_range_t {
-  ir_value_t *lower, *upper;
-  linear_t offset;  // of this thread
-  int64_t parts;    // elements at once
-} team_range_t;
-
-static void team_loop(sweep_t* s, linear_t* coords, ir_value_t** acc, const team_range_t* range) {
-  rows_t* r = s->r;
-  kernel_build_t* k = &r->d->k;
-  ir_value_t* inner[MAX_REDUCES * MAX_UNROLL];
-  uint32_t count = s->count * (uint32_t)s->unroll;
-  kernel_loop_t loop = kernel_loop_begin(k, range->lower, range->upper, r->team * range->parts, acc, count);
-  memcpy(inner, loop.iters, sizeof(inner[0]) * count);
-  for (int64_t part = 0; part < range->parts; ++part) {
-    linear_t position = linear_add(k, linear_value(loop.index), range->offset);
-    position.constant += part * r->team;
-    team_body(s, coords, position, inner, part);
-  }
-  kernel_for_end(&k->b, &loop, inner, count);
-  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
-}
-
-static extent_t flat_size(const rows_t* r) {
-  extent_t size = extent_fixed(1);
-  for (uint32_t i = 0; i < r->flat; ++i) size = extent_product(size, r->sizes[(uint32_t)r->full->rank - 1 - i]);
-  return size;
-}
-
-// The row's last dimensions by all threads of a team: whole rounds of it, then what is left.
-static void team_strip(sweep_t* s, linear_t* coords, ir_value_t** acc) {
-  rows_t* r = s->r;
-  kernel_build_t* k = &r->d->k;
-  extent_t size = flat_size(r);
-  int64_t round = r->team * s->unroll, whole = extent_is_fixed(&size) ? size.factor / round * round : 0;
-  if (whole)
-    team_loop(s, coords, acc, &(team_range_t){index_constant(k, 0), index_constant(k, whole), r->lane, s->unroll});
-  if (extent_is(&size, whole)) return;
-  linear_t first = r->lane;
-  first.constant += whole;
-  team_loop(s, coords, acc, &(team_range_t){linear_scalar(k, &first), extent_value(k, &size), linear_constant(0), 1});
-}
-
-// What all threads of the team have of each of the sweep's reductions, combined; the same in each.
-static void team_combine(sweep_t* s, ir_value_t** sums) {
-  rows_t* r = s->r;
-  kernel_build_t* k = &r->d->k;
-  scalar_fn_t fn[MAX_REDUCES];
-  for (uint32_t i = 0; i < s->count; ++i) {
-    fn[i] = eval_combiner(graph_get_kind(r->reduces[s->members[i]]));
-    for (int64_t distance = r->d->device->subgroup_size / 2; distance > 0; distance /= 2) {
-      sums[i] = kernel_binary(&k->b, fn[i], sums[i], team_shuffle(k, sums[i], "xor", distance));
-    }
-  }
-  if (r->team != r->threads.size) return;
-  ir_value_t* first = kernel_binary(&k->b, SCALAR_eq, linear_scalar(k, &r->threads.lane), kernel_index(&k->b, 0));
-  kernel_branch_t branch = kernel_if_begin(&k->b, first, NULL, 0);
-  for (uint32_t i = 0; i < s->count; ++i) {
-    kernel_store(&k->b, sums[i], r->shared[s->members[i]], linear_scalar(k, &r->threads.number));
-  }
-  kernel_if_end(&k->b, &branch, NULL, 0);
-  team_barrier(k);
-  for (uint32_t i = 0; i < s->count; ++i) {
-    ir_value_t* shared = r->shared[s->members[i]];
-    sums[i] = kernel_load(&k->b, shared, kernel_index(&k->b, 0), 1);
-    for (int64_t j = 1; j < r->threads.subgroups; ++j) {
-      sums[i] = kernel_binary(&k->b, fn[i], sums[i], kernel_load(&k->b, shared, kernel_index(&k->b, j), 1));
-    }
-  }
-  team_barrier(k);
-}
-
 // Reduced dimensions that plain loops run over: all but the last, or last ones, when vectors or teams run along the
 // row.
 static uint32_t loop_count(const rows_t* r) { return r->reduced_count - (r->team > 1 ? r->flat : r->along ? 1 : 0); }
 
 // Innermost: `at` has the coordinates of those.
 static void sweep_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
-  sweep_t* s = user;
+  rows_sweep_t* s = user;
   rows_t* r = s->r;
   strip_t v = {.s = s};
   if (!r->along) {
     set_outer(r, v.coords, at, r->reduced_count);
-    if (s->stores) {
-      store_full(s, v.coords);
-    } else {
-      accumulate(s, v.coords, acc, 0);
-    }
+    rows_visit(s, v.coords, acc, 0);
     return;
   }
   set_outer(r, v.coords, at, loop_count(r));
   (void)k;
   if (r->team > 1) {
-    team_strip(s, v.coords, acc);
+    rows_team_strip(s, v.coords, acc);
     return;
   }
   along_row(&v, acc);
-}
-
-// Elements that a thread of a team has on their way at once: several where that is little code.
-static int64_t team_unroll(const sweep_t* s) {
-  enum { FEW_OPS = 16 };
-  extent_t size = flat_size(s->r);
-  if (!extent_is_fixed(&size) || size.factor < 2 * MAX_UNROLL * s->r->team || s->count > 2) return 1;
-  int32_t ops = 0;
-  IR_FOR_OPS(op, s->r->d->body)++ ops;
-  return ops <= FEW_OPS ? MAX_UNROLL : 1;
 }
 
 // What it takes to compute an element of a sweep, up to a limit.
@@ -406,7 +280,7 @@ static int64_t chain_cost(const ir_value_t* value, int64_t limit) {
 static ir_value_t* free_keeper(const rows_t* r, const ir_value_t* value) {
   for (uint32_t i = 0; i < r->d->yield->operand_count; ++i) {
     const ir_value_t* yielded = ir_operand(r->d->yield, i);
-    bool fits = is_full(r, yielded) && !(yielded->def && ir_is(yielded->def, GRAPH_PACK)) &&
+    bool fits = rows_is_full(r, yielded) && !(yielded->def && ir_is(yielded->def, GRAPH_PACK)) &&
                 eval_same_shape(yielded, value) && yielded->type->element == value->type->element;
     for (uint32_t j = 0; j < r->reduce_count; ++j) fits &= r->keepers[j] != r->d->outputs[i];
     if (fits) return r->d->outputs[i];
@@ -415,20 +289,20 @@ static ir_value_t* free_keeper(const rows_t* r, const ir_value_t* value) {
 }
 
 // A dear operand of a reduction that something else wants too stays in an output's memory until that is stored.
-static void choose_keepers(sweep_t* s) {
+static void choose_keepers(rows_sweep_t* s) {
   enum { DEAR = 8 };
   rows_t* r = s->r;
   if (r->d->device->kind == DEVICE_GPU) return;  // where other threads might read it
   for (uint32_t i = 0; i < s->count; ++i) {
     ir_value_t* x = ir_operand(r->reduces[s->members[i]], 0);
-    bool is_wanted = x->def && !x->data && !ir_has_one_use(x) && is_full(r, x) && chain_cost(x, DEAR) >= DEAR;
+    bool is_wanted = x->def && !x->data && !ir_has_one_use(x) && rows_is_full(r, x) && chain_cost(x, DEAR) >= DEAR;
     for (uint32_t j = 0; j < i; ++j) is_wanted &= ir_operand(r->reduces[s->members[j]], 0) != x;
     if (is_wanted) r->keepers[s->members[i]] = free_keeper(r, x);
   }
 }
 
 // After the sweep the values are read from there.
-static void read_keepers(sweep_t* s) {
+static void read_keepers(rows_sweep_t* s) {
   rows_t* r = s->r;
   for (uint32_t i = 0; i < s->count; ++i) {
     const ir_value_t* keeper = r->keepers[s->members[i]];
@@ -446,7 +320,7 @@ static void release_keepers(rows_t* r) {
 }
 
 // Vectors that a row's sweep has on their way at once: several where that is little code.
-static int64_t along_unroll(const sweep_t* s) {
+static int64_t along_unroll(const rows_sweep_t* s) {
   enum { LITTLE = 12 };
   const rows_t* r = s->r;
   int64_t unroll = 1;
@@ -454,23 +328,23 @@ static int64_t along_unroll(const sweep_t* s) {
   const extent_t* size = &r->sizes[r->full->rank - 1];
   bool is_fixed = extent_is_fixed(size);
   if (r->d->device->kind == DEVICE_GPU) {
-    while (is_fixed && unroll < MAX_UNROLL && size->factor % (r->lanes * unroll * 2) == 0) unroll *= 2;
+    while (is_fixed && unroll < ROWS_MAX_UNROLL && size->factor % (r->lanes * unroll * 2) == 0) unroll *= 2;
     return unroll;
   }
   int64_t cost = 0;
   for (uint32_t i = 0; i < s->count; ++i) cost += chain_cost(ir_operand(r->reduces[s->members[i]], 0), LITTLE);
   if (cost >= LITTLE || (!is_fixed && r->lanes == 1)) return 1;
-  while (unroll < MAX_UNROLL && (!is_fixed || size->factor >= r->lanes * unroll * 2)) unroll *= 2;
+  while (unroll < ROWS_MAX_UNROLL && (!is_fixed || size->factor >= r->lanes * unroll * 2)) unroll *= 2;
   return unroll;
 }
 
-static void run_sweep(sweep_t* s) {
+static void run_sweep(rows_sweep_t* s) {
   rows_t* r = s->r;
   kernel_build_t* k = &r->d->k;
   extent_t sizes[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < r->reduced_count; ++i) sizes[i] = r->sizes[r->reduced[i]];
-  s->unroll = r->team > 1 ? team_unroll(s) : along_unroll(s);
-  ir_value_t* acc[MAX_REDUCES * MAX_UNROLL];
+  s->unroll = r->team > 1 ? rows_team_unroll(s) : along_unroll(s);
+  ir_value_t* acc[ROWS_MAX_REDUCES * ROWS_MAX_UNROLL];
   uint32_t acc_count = 0;
   int64_t outer_lanes = k->lanes, acc_lanes = r->along ? r->lanes : k->lanes;
   for (uint32_t i = 0; i < s->count; ++i) {
@@ -482,7 +356,7 @@ static void run_sweep(sweep_t* s) {
   }
   eval_loops(k, sizes, loop_count(r), acc, acc_count, sweep_body, s);
   k->lanes = outer_lanes;
-  ir_value_t* sums[MAX_REDUCES];
+  ir_value_t* sums[ROWS_MAX_REDUCES];
   for (uint32_t i = 0; i < s->count; ++i) {
     const char* kind = graph_get_kind(r->reduces[s->members[i]]);
     sums[i] = acc[i * (uint32_t)s->unroll];
@@ -491,7 +365,7 @@ static void run_sweep(sweep_t* s) {
     }
     if (r->along && r->lanes > 1) sums[i] = kernel_reduce(&k->b, sums[i], kind);
   }
-  if (r->team > 1 && s->count) team_combine(s, sums);
+  if (r->team > 1 && s->count) rows_team_combine(s, sums);
   for (uint32_t i = 0; i < s->count; ++i) {
     ir_value_t* result = ir_result(r->reduces[s->members[i]], 0);
     eval_set_bound(k, result, eval_convert(k, sums[i], ir_type_scalar(result->type)));
@@ -502,7 +376,7 @@ static bool has_full_output(const rows_t* r) {
   for (uint32_t i = 0; i < r->d->yield->operand_count; ++i) {
     const ir_value_t* value = ir_operand(r->d->yield, i);
     if (value->def && ir_is(value->def, GRAPH_PACK)) value = ir_operand(value->def, 0);
-    if (is_full(r, value)) return true;
+    if (rows_is_full(r, value)) return true;
   }
   return false;
 }
@@ -531,7 +405,7 @@ static void store_outer(rows_t* r) {
   dispatch_t* d = r->d;
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
     ir_value_t* value = ir_operand(d->yield, i);
-    if (is_full(r, value)) continue;
+    if (rows_is_full(r, value)) continue;
     if (value->def && ir_is(value->def, GRAPH_PACK)) continue;
     linear_t at[GRAPH_MAX_RANK];
     bool has_row = outer_coords(r, value, at);
@@ -544,7 +418,7 @@ static void store_outer(rows_t* r) {
 // What is computed of the first `level` sweeps' results and repeated over the row is computed once for all of it.
 static void bind_outer(rows_t* r, uint32_t level) {
   IR_FOR_OPS(op, r->d->body) {
-    if (!ir_is(op, GRAPH_BROADCAST) || !is_full(r, &op->results[0])) continue;
+    if (!ir_is(op, GRAPH_BROADCAST) || !rows_is_full(r, &op->results[0])) continue;
     ir_value_t* x = ir_operand(op, 0);
     linear_t at[GRAPH_MAX_RANK];
     bool computed = x->def && !x->data && graph_scalar_fn(x->def) >= 0;
@@ -573,12 +447,8 @@ static void store_outer_once(rows_t* r) {
 }
 
 static void row(rows_t* r) {
-  uint32_t levels = 0;
-  for (uint32_t i = 0; i < r->reduce_count; ++i) {
-    if (r->levels[i] + 1 > levels) levels = r->levels[i] + 1;
-  }
-  for (uint32_t level = 0; level < levels; ++level) {
-    sweep_t s = {.r = r, .level = level};
+  for (uint32_t level = 0; level < r->level_count; ++level) {
+    rows_sweep_t s = {.r = r, .level = level};
     for (uint32_t i = 0; i < r->reduce_count; ++i) {
       if (r->levels[i] == level) s.members[s.count++] = i;
     }
@@ -589,7 +459,7 @@ static void row(rows_t* r) {
   }
   store_outer_once(r);
   if (has_full_output(r)) {
-    sweep_t s = {.r = r, .stores = true};
+    rows_sweep_t s = {.r = r, .level = r->level_count, .stores = true};
     run_sweep(&s);
   }
   release_outer(r);
@@ -600,42 +470,6 @@ static void row(rows_t* r) {
 //===----------------------------------------------------------------------------------------------------------------===
 // Rows shared out
 //===----------------------------------------------------------------------------------------------------------------===
-
-// Last dimensions that are reduced, until there are as many elements as wanted.
-static uint32_t flat_dims(const rows_t* r, int64_t wanted) {
-  uint32_t flat = 1, rank = (uint32_t)r->full->rank;
-  extent_t size = r->sizes[rank - 1];
-  while (flat < r->reduced_count && r->reduced[r->reduced_count - 1 - flat] == rank - 1 - flat) {
-    if (!extent_is_fixed(&size) || size.factor >= wanted) break;
-    size = extent_product(size, r->sizes[rank - 1 - flat++]);
-  }
-  return flat;
-}
-
-// Long rows: a workgroup each where they are few or very long, else a subgroup.
-static void choose_team(rows_t* r) {
-  enum { THREADS = 256, LONG = 1 << 10, VERY_LONG = 1 << 14, BUSY = 1 << 15 };
-  dispatch_t* d = r->d;
-  int64_t subgroup = d->device->subgroup_size;
-  r->team = 1;
-  if (d->device->kind != DEVICE_GPU || !r->along) return;
-  extent_t rows = extent_fixed(1);
-  for (int32_t i = 0; i < r->kept_count; ++i) rows = extent_product(rows, r->sizes[r->kept[i]]);
-  bool few = extent_is_fixed(&rows) && rows.factor < BUSY / subgroup;
-  r->flat = flat_dims(r, few ? 4 * LONG : 4 * subgroup);
-  extent_t length = flat_size(r);
-  bool is_fixed = extent_is_fixed(&length);
-  if (is_fixed && length.factor < 2 * subgroup) return;
-  r->team = subgroup;
-  if (is_fixed ? length.factor < (few ? LONG : VERY_LONG) : !few) return;
-  r->threads = team_begin(d, THREADS);
-  r->team = r->threads.size;
-  r->lane = r->threads.thread;
-  for (uint32_t i = 0; i < r->reduce_count; ++i) {
-    const ir_type_t* scalar = eval_accumulator(d->ctx, ir_operand(r->reduces[i], 0)->type->element);
-    r->shared[i] = kernel_alloc(&d->k.b, scalar, r->threads.subgroups, IR_SPACE_WORKGROUP);
-  }
-}
 
 // `rows` rows among workgroups, subgroups or threads: `number` is the row's.
 static iterations_t rows_begin(rows_t* r, const extent_t* rows, int64_t cost, linear_t* number) {
@@ -697,7 +531,7 @@ static void build_dynamic(rows_t* r) {
 void strategy_rows_build(dispatch_t* d) {
   rows_t r = {0};
   analyse(&r, d);
-  choose_team(&r);
+  rows_choose_team(&r);
   for (int32_t i = 0; i < r.kept_count; ++i) {
     if (extent_is_fixed(&r.sizes[r.kept[i]])) continue;
     build_dynamic(&r);

@@ -49,6 +49,8 @@ void strategy_attention_build(dispatch_t* d);
 bool strategy_attention_carries(ir_context_t* ctx, const ir_op_t* op, const device_info_t* device);
 bool strategy_few_matches(const dispatch_t* d);
 void strategy_few_build(dispatch_t* d);
+bool strategy_few_matrix_matches(const dispatch_t* d);
+void strategy_few_matrix_build(dispatch_t* d);
 bool strategy_staged_matches(const dispatch_t* d);
 void strategy_staged_build(dispatch_t* d);
 bool strategy_matrix_matches(const dispatch_t* d);

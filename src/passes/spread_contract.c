@@ -3,6 +3,7 @@
 //
 //   contract %a, %b : [m, k] x [k, n]    =>    %p = contract %a as [m, parts, k / parts], %b as [parts, k / parts, n]
 //                                              reduce %p : [parts, m, n] -> [m, n]
+#include "passes/spread.h"
 #include "passes/spread_impl.h"
 
 typedef struct side_t {
@@ -31,12 +32,11 @@ static int64_t free_count(const side_t* s, const graph_contract_t* c) {
   return count;
 }
 
-// Products with few rows are made by subgroups (kernels/few.c), others by threads.
+// Other products are made by threads.
 static int64_t find_sharing(const side_t* left, const side_t* right, const graph_contract_t* c) {
-  enum { FEW_ROWS = 8, MANY_COLUMNS = 32, SHARING = 8 };
+  enum { SHARING = 8 };
   int64_t rows = free_count(left, c), columns = free_count(right, c);
-  bool few = (rows <= FEW_ROWS && columns >= MANY_COLUMNS) || (columns <= FEW_ROWS && rows >= MANY_COLUMNS);
-  return few ? SHARING : 1;
+  return spread_is_few(rows, columns) || spread_is_few(columns, rows) ? SHARING : 1;
 }
 
 // Its contracted dimension number `which` as two, of which the first is one more of the batch.

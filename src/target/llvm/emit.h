@@ -43,7 +43,7 @@ typedef struct emit_features_t {
   bool rounding;        // floor, ceil, trunc, nearest even
   bool bf16_convert;    // float -> bfloat
   bool scalef;          // x * 2^n in one x86 instruction
-  bool ldexp;           // llvm.ldexp without a call
+  bool ldexp;           // llvm.ldexp in one instruction
   bool native_minimum;  // minimum and maximum with IEEE 754-2019 semantics
   bool byte_dot;        // dot_bytes of i32 vectors
 } emit_features_t;

@@ -45,7 +45,8 @@ emit_features_t hooks_features(const target_t* target) {
     f.byte_dot = target->device.has_int8_dot;
     return f;
   }
-  f = (emit_features_t){.f16_convert = true, .fma = true, .rounding = true, .native_minimum = true, .ldexp = true};
+  f = (emit_features_t){.f16_convert = true, .fma = true, .rounding = true, .native_minimum = true};
+  f.ldexp = target->backend == TARGET_ROCM;
   f.f16_arithmetic = target->device.has_f16_arithmetic;
   f.bf16_convert = target->device.has_bf16_dot;
   return f;

@@ -1,0 +1,197 @@
+"""Random softmaxes, norms and sums over rows, and products with few rows, in the checking interpreter, against NumPy in
+double precision.
+
+    tests/dispatch/run_rows.py --runner build/tests/run_dispatches [--count 8] [--seed 1] [--target gfx1100] [--execute]
+
+With --execute it is the machine code that runs, on the software AMD GPU with all checks. Without --target the cases
+take turns on processors of all kinds of matrix instructions, and of none.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from run_attention import FLAGS, TARGETS, read, stored
+
+KINDS = {"f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16, "f32": TensorProto.FLOAT}
+TOLERANCES = {"f16": 2e-3, "bf16": 1.6e-2, "f32": 2e-5}
+LENGTHS = [1, 7, 31, 64, 97, 128, 257, 1000, 1021, 1024, 2048, 4096, 8193, 20000]
+
+
+class Graph:
+    """A program and what it gives, made side by side: values are pairs of a name and an array in double precision."""
+
+    def __init__(self):
+        self.nodes, self.inputs, self.outputs, self.data, self.results = [], [], [], [], []
+
+    def input(self, random, shape, kind, names=()):
+        name = f"x{len(self.inputs)}"
+        dims = [*names, *shape[len(names):]]
+        data, array = stored(random.standard_normal(shape), kind)
+        self.inputs.append(helper.make_tensor_value_info(name, KINDS[kind], dims))
+        self.data.append((data, shape))
+        return name, array
+
+    def constant(self, values, kind=TensorProto.INT64):
+        name = f"c{len(self.nodes)}"
+        tensor = helper.make_tensor(name, kind, [len(values)] if isinstance(values, list) else [], np.ravel(values))
+        self.nodes.append(helper.make_node("Constant", [], [name], value=tensor))
+        return name
+
+    def node(self, op, operands, array, **attributes):
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, [x if isinstance(x, str) else x[0] for x in operands], [name],
+                                           **attributes))
+        return name, array
+
+    def cast(self, x, kind):
+        return self.node("Cast", [x], x[1], to=KINDS[kind])
+
+    def binary(self, op, x, y):
+        functions = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide}
+        return self.node(op, [x, y], functions[op](x[1], y[1]))
+
+    def reduce(self, op, x, axes):
+        functions = {"ReduceMax": np.max, "ReduceSum": np.sum, "ReduceMean": np.mean}
+        return self.node(op, [x, self.constant(list(axes))], functions[op](x[1], axis=tuple(axes), keepdims=True))
+
+    def output(self, x, kind, names=()):
+        dims = [*names, *x[1].shape[len(names):]]
+        self.outputs.append(helper.make_tensor_value_info(x[0], KINDS[kind], dims))
+        self.results.append((x[1], kind))
+
+    def model(self):
+        graph = helper.make_graph(self.nodes, "case", self.inputs, self.outputs)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+
+
+class Rows:
+    """Reductions over the last dimensions, with something before and after."""
+
+    def __init__(self, random):
+        pick = random.choice
+        self.kind = str(pick(["f16", "bf16", "f32"]))
+        self.what = str(pick(["softmax", "layer_norm", "rms_norm", "sum"]))
+        self.length = int(pick(LENGTHS))
+        self.rows = int(pick([1, 2, 3, 37] if self.length < 2000 else [1, 2]))
+        self.fold = int(pick([1, 1, 4])) if self.length % 4 == 0 else 1  # two dimensions are reduced
+        self.second = bool(random.random() < 0.4)  # added to the first; their sum is a result too
+        self.columns = bool(random.random() < 0.4)  # each result times a number of its column
+        self.is_open = bool(random.random() < 0.3)
+
+    def build(self, g, random):
+        shape = (self.rows, self.fold, self.length // self.fold) if self.fold > 1 else (self.rows, self.length)
+        names, axes = ("n",) if self.is_open else (), range(1, len(shape))
+        x = g.input(random, shape, self.kind, names)
+        if self.second:
+            x = g.binary("Add", x, g.input(random, shape, self.kind, names))
+            g.output(x, self.kind, names)
+        x = g.cast(x, "f32")
+        if self.what == "sum":
+            g.output(g.reduce("ReduceSum", x, axes), "f32", names)
+            return
+        if self.what == "softmax":
+            less = g.binary("Sub", x, g.reduce("ReduceMax", x, axes))
+            e = g.node("Exp", [less], np.exp(less[1]))
+            y = g.binary("Div", e, g.reduce("ReduceSum", e, axes))
+        else:
+            if self.what == "layer_norm":
+                x = g.binary("Sub", x, g.reduce("ReduceMean", x, axes))
+            small = g.constant(1e-3, TensorProto.FLOAT)
+            squares = g.binary("Add", g.reduce("ReduceMean", g.binary("Mul", x, x), axes), (small, 1e-3))
+            y = g.binary("Div", x, g.node("Sqrt", [squares], np.sqrt(squares[1])))
+        if self.columns:
+            y = g.binary("Mul", y, g.cast(g.input(random, shape[1:], self.kind), "f32"))
+        g.output(g.cast(y, self.kind), self.kind, names)
+
+
+class FewRows:
+    """A few rows by a matrix that lies one way or the other."""
+
+    def __init__(self, random):
+        pick = random.choice
+        self.kind = str(pick(["f16", "f16", "bf16", "f32"]))
+        self.rows = int(pick([1, 4, 5, 8, 9, 16, 17, 23, 31, 32]))
+        self.columns = int(pick([32, 40, 64, 96, 130, 257]))
+        self.depth = int(pick([64, 65, 100, 256, 520, 1000]))
+        self.batch = int(pick([0, 0, 2]))
+        self.turned = bool(random.random() < 0.5)  # columns first
+        self.left_turned = bool(random.random() < 0.2)
+        self.bias = bool(random.random() < 0.5)
+
+    def build(self, g, random):
+        lead = (self.batch,) if self.batch else ()
+        operands = []
+        for turned, rows, columns in ((self.left_turned, self.rows, self.depth), (self.turned, self.depth, self.columns)):
+            x = g.input(random, (*lead, columns, rows) if turned else (*lead, rows, columns), self.kind)
+            last = len(lead)
+            perm = [*range(last), last + 1, last]
+            operands.append(g.node("Transpose", [x], np.transpose(x[1], perm), perm=perm) if turned else x)
+        y = g.node("MatMul", operands, operands[0][1] @ operands[1][1] / np.sqrt(self.depth))
+        y = g.node("Mul", [g.cast(y, "f32"), g.constant(1 / np.sqrt(self.depth), TensorProto.FLOAT)], y[1])
+        if self.bias:
+            y = g.binary("Add", y, g.cast(g.input(random, (self.columns,), self.kind), "f32"))
+        g.output(g.cast(y, self.kind), self.kind)
+
+
+def describe(subject):
+    return ", ".join(f"{name} {value}" for name, value in vars(subject).items())
+
+
+def run_case(subject, runner, target, execute, random):
+    """None, or what is wrong."""
+    graph = Graph()
+    subject.build(graph, random)
+    with tempfile.TemporaryDirectory(prefix="iree-rows-") as name:
+        folder = pathlib.Path(name)
+        onnx.save(graph.model(), folder / "case.onnx")
+        paths = [folder / f"{i}.bin" for i in range(len(graph.data))]
+        for path, (data, _) in zip(paths, graph.data):
+            path.write_bytes(data)
+        device, flag = FLAGS[target[:3]]
+        command = [runner, device, flag + target, str(folder / "case.onnx"), "--",
+                   f"--execute={target}" if execute else "--interpret", "--repeat=1",
+                   f"--inputs={','.join(map(str, paths))}", f"--outputs={folder / 'out'}",
+                   f"--shapes={','.join('x'.join(map(str, shape)) for _, shape in graph.data)}"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        if result.returncode or result.stderr:
+            return (result.stderr or f"exit {result.returncode}")[:2000]
+        for index, (theirs, kind) in enumerate(graph.results):
+            ours = read((folder / f"out{index}.bin").read_bytes(), kind, theirs.shape)
+            tolerance = TOLERANCES[subject.kind] * (1 + np.abs(theirs).max())
+            if not np.allclose(ours, theirs, rtol=0, atol=tolerance):
+                return f"result {index} is off by {np.nanmax(np.abs(ours - theirs))}, not {tolerance}: {result.stdout}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runner", required=True, help="the program run_dispatches")
+    parser.add_argument("--count", type=int, default=8, help="cases of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, help="one number of them")
+    parser.add_argument("--target", help="one processor for all cases")
+    parser.add_argument("--execute", action="store_true", help="machine code on the software GPU")
+    options = parser.parse_args()
+    passed = failed = 0
+    for number in range(options.count) if options.only is None else [options.only]:
+        for kind in (Rows, FewRows):
+            random = np.random.default_rng([options.seed, number])
+            subject = kind(random)
+            target = options.target or TARGETS[number % len(TARGETS)]
+            reason = run_case(subject, options.runner, target, options.execute, random)
+            passed += reason is None
+            failed += reason is not None
+            if reason is not None:
+                print(f"FAILED case {number} for {target} ({kind.__name__}: {describe(subject)}): {reason}")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
