@@ -20,13 +20,14 @@
 #include "kernels/few.h"
 
 enum {
-  MOST_ROWS = 32,
-  LEAST_ROWS = 5,  // fewer are faster lane by lane
+  MOST_ROWS = 31,
+  ONE_ROW_COLUMNS = 64,  // times the device's units: with more of them one row is faster lane by lane
   MAX_DOWN = 4,
   MAX_ACROSS = 8,
   MAX_RUN = 16,
   MAX_REPEATS = 8,
   MAX_LOADS = 8,  // of the right that a lane has on their way
+  MAX_LISTED = MAX_REPEATS * MAX_RUN,
   MAX_ACCUMULATORS = 16
 };
 
@@ -42,6 +43,7 @@ typedef struct few_matrix_t {
   int64_t down, across;                 // fragments
   int64_t left_width, right_width;      // of loads
   int64_t repeats;                      // steps at once
+  bool ahead;                           // their loads are on their way a step before
   int64_t subgroups;                    // of a workgroup
   team_t team;
   linear_t group;                // of the lane along the depth
@@ -122,13 +124,16 @@ static int64_t padded_rows(const few_matrix_t* m) {
 // From one row to the next, so that the rows of a fragment begin in different banks.
 static int64_t row_stride(const few_matrix_t* m) { return block_columns(m) + (m->along_depth ? 8 : 2); }
 
-// Fewer columns where that leaves units of the device without work.
+// Fewer columns where whole rounds of workgroups would leave many units of the device idle.
 static void plan_across(few_matrix_t* m, int64_t bytes) {
   const product_t* p = &m->f.product;
-  int64_t units = p->d->device->compute_units, least = m->along_depth ? 1 : bytes < 4 ? 4 / bytes : 1;
+  int64_t units = p->d->device->compute_units, least = m->along_depth || bytes >= 4 ? 1 : 4 / bytes;
   m->across = m->along_depth ? 4 : FEW_WORD / bytes;
   while (m->across > 1 && m->across * m->down > MAX_ACCUMULATORS) m->across /= 2;
-  while (m->across > least && workgroup_count(m) * 3 / 2 < units) m->across /= 2;
+  for (; m->across > least; m->across /= 2) {
+    int64_t count = workgroup_count(m), rounds = fragment_ceil(count, units);
+    if (rounds * units * 4 <= count * 5) break;
+  }
   while (!m->along_depth && p->columns % m->across) m->across /= 2;
 }
 
@@ -137,14 +142,15 @@ static void plan_subgroups(few_matrix_t* m, int64_t bytes) {
   const product_t* p = &m->f.product;
   const device_info_t* device = p->d->device;
   int64_t loads = m->along_depth ? m->across * m->run / m->right_width : m->run;
-  m->repeats = few_power_below(loads < MAX_LOADS ? MAX_LOADS / loads : 1, MAX_REPEATS);
+  m->ahead = m->down == 1;
+  m->repeats = m->ahead || loads >= MAX_LOADS ? 1 : few_power_below(MAX_LOADS / loads, MAX_REPEATS);
   int64_t lanes = device->subgroup_size, loaded = loads * m->repeats * m->right_width * bytes;
   int64_t threads = m->down * m->across > MANY ? MAX_THREADS_OF_MANY : MAX_THREADS;
-  int64_t most = few_power_below(device->max_workgroup_size, threads) / lanes,
+  int64_t most = few_power_below(device->max_workgroup_size, threads) / lanes, least = m->along_depth ? 8 : 4,
           shared = device->workgroup_memory_bytes < SHARED ? device->workgroup_memory_bytes : SHARED,
           sums = padded_rows(m) * row_stride(m) * (int64_t)ir_type_bytes(p->accumulator);
   for (m->subgroups = 1; m->subgroups * 2 <= most && m->subgroups * 2 * sums <= shared; m->subgroups *= 2) {
-    bool enough = m->subgroups >= 8 && workgroup_count(m) * m->subgroups * lanes * loaded >= FEW_BYTES_IN_FLIGHT;
+    bool enough = m->subgroups >= least && workgroup_count(m) * m->subgroups * lanes * loaded >= FEW_BYTES_IN_FLIGHT;
     if (enough || m->subgroups * 2 * step_depth(m) > p->depth) break;
   }
 }
@@ -171,7 +177,8 @@ static bool prepare(few_matrix_t* m, dispatch_t* d) {
   const product_t* p = &m->f.product;
   product_along_t along = product_along(p, PRODUCT_RIGHT);
   int64_t bytes = (int64_t)ir_type_bytes(m->f.element);
-  if (p->is_conv || p->rows < LEAST_ROWS || p->rows > MOST_ROWS || p->columns < 32 || p->depth < 64) return false;
+  if (p->is_conv || p->rows > MOST_ROWS || p->columns < 32 || p->depth < 64) return false;
+  if (p->rows == 1 && p->columns >= ONE_ROW_COLUMNS * d->device->compute_units) return false;
   if (along == PRODUCT_ALONG_NOTHING || (along == PRODUCT_ALONG_ROWS && bytes < 2) || bytes > 8) return false;
   m->along_depth = along == PRODUCT_ALONG_DEPTH;
   if (!choose_instruction(m)) return false;
@@ -275,31 +282,97 @@ static run_t load_left(few_matrix_t* m, int64_t y, int32_t which, linear_t depth
 // The reduction
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Adds m->repeats steps from a depth of the subgroup on. The right's loads are first on their way.
-static void add_steps(few_matrix_t* m, linear_t first, bool ends, ir_value_t** acc) {
+// What a lane reads of the right at m->repeats steps.
+typedef struct steps_t {
+  run_t runs[MAX_REPEATS][MAX_ACROSS];
+} steps_t;
+
+// From the first step's depth on.
+static linear_t step_place(few_matrix_t* m, linear_t first, int64_t r) {
   kernel_build_t* k = &m->f.product.d->k;
-  run_t right[MAX_REPEATS][MAX_ACROSS], left[2];
-  linear_t depths[MAX_REPEATS];
+  linear_t depth = linear_add(k, first, linear_scale(k, m->group, m->run));
+  depth.constant += r * m->f.row->k * m->unroll;
+  return depth;
+}
+
+static int64_t run_count(const few_matrix_t* m) { return m->along_depth ? m->across : 1; }
+
+static void load_steps(few_matrix_t* m, linear_t first, bool ends, steps_t* out) {
   for (int64_t r = 0; r < m->repeats; ++r) {
-    depths[r] = linear_add(k, first, linear_scale(k, m->group, m->run));
-    depths[r].constant += r * m->f.row->k * m->unroll;
-    for (int64_t x = 0; x < (m->along_depth ? m->across : 1); ++x) {
-      right[r][x] = load_run(m, PRODUCT_RIGHT, m->columns[x], depths[r], ends);
+    linear_t depth = step_place(m, first, r);
+    for (int64_t x = 0; x < run_count(m); ++x) {
+      out->runs[r][x] = load_run(m, PRODUCT_RIGHT, m->columns[x], depth, ends);
     }
   }
+}
+
+// All loads in order, as a list, or back.
+static uint32_t list_loads(const few_matrix_t* m, steps_t* steps, ir_value_t** list, bool back) {
+  uint32_t count = 0;
+  int64_t loads = m->run / (m->along_depth ? m->right_width : 1);
   for (int64_t r = 0; r < m->repeats; ++r) {
+    for (int64_t x = 0; x < run_count(m); ++x) {
+      for (int64_t i = 0; i < loads; ++i, ++count) {
+        ir_value_t** load = &steps->runs[r][x].loads[i];
+        if (back) *load = list[count];
+        list[count] = *load;
+      }
+    }
+  }
+  return count;
+}
+
+static void multiply_steps(few_matrix_t* m, const steps_t* right, linear_t first, bool ends, ir_value_t** acc) {
+  run_t left[2];
+  for (int64_t r = 0; r < m->repeats; ++r) {
+    linear_t depth = step_place(m, first, r);
     for (int64_t y = 0; y < m->down; ++y) {
-      for (int32_t i = 0; i < m->free_count; ++i) left[i] = load_left(m, y, i, depths[r], ends);
+      for (int32_t i = 0; i < m->free_count; ++i) left[i] = load_left(m, y, i, depth, ends);
       for (int64_t u = 0; u < m->unroll; ++u) {
         ir_value_t* a = left_fragment(m, left, u);
         for (int64_t x = 0; x < m->across; ++x) {
-          ir_value_t* b = right_fragment(m, &right[r][m->along_depth ? x : 0], x, u);
+          ir_value_t* b = right_fragment(m, &right->runs[r][m->along_depth ? x : 0], x, u);
           ir_value_t** slot = &acc[y * m->across + x];
           *slot = fragment_multiply_add(&m->f, a, b, *slot);
         }
       }
     }
   }
+}
+
+// Whole steps of all subgroups.
+static void reduce_whole(few_matrix_t* m, int64_t whole, int64_t step, linear_t offset, ir_value_t** acc) {
+  kernel_build_t* k = &m->f.product.d->k;
+  uint32_t count = (uint32_t)(m->down * m->across);
+  steps_t steps;
+  kernel_loop_t loop = kernel_loop_constant(k, 0, whole, step, acc, count);
+  linear_t at = linear_add(k, linear_value(loop.index), offset);
+  memcpy(acc, loop.iters, sizeof(*acc) * count);
+  load_steps(m, at, false, &steps);
+  multiply_steps(m, &steps, at, false, acc);
+  kernel_for_end(&k->b, &loop, acc, count);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
+}
+
+// The same with the next step's loads always on their way; the last ones load theirs again.
+static void reduce_ahead(few_matrix_t* m, int64_t whole, int64_t step, linear_t offset, ir_value_t** acc) {
+  kernel_build_t* k = &m->f.product.d->k;
+  ir_value_t* values[MAX_ACCUMULATORS + MAX_LISTED];
+  uint32_t count = (uint32_t)(m->down * m->across);
+  steps_t now, next;
+  load_steps(m, offset, false, &now);
+  memcpy(values, acc, sizeof(*acc) * count);
+  uint32_t all = count + list_loads(m, &now, values + count, false);
+  kernel_loop_t loop = kernel_loop_constant(k, 0, whole, step, values, all);
+  linear_t coming = linear_value(loop.index);
+  coming.constant += step;
+  load_steps(m, linear_add(k, fragment_clamp(k, coming, whole, step), offset), false, &next);
+  memcpy(values, loop.iters, sizeof(*values) * all);
+  list_loads(m, &now, values + count, true);
+  multiply_steps(m, &now, linear_add(k, linear_value(loop.index), offset), false, values);
+  list_loads(m, &next, values + count, false);
+  kernel_for_end(&k->b, &loop, values, all);
+  for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
 }
 
 static void reduce(few_matrix_t* m, ir_value_t** acc) {
@@ -309,22 +382,15 @@ static void reduce(few_matrix_t* m, ir_value_t** acc) {
   const ir_type_t* type = kernel_vector_type(k->ctx, p->accumulator, m->f.row->c_lanes);
   for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_number(&k->b, type, 0);
   int64_t own = step_depth(m), step = own * m->subgroups, whole = p->depth / step * step;
-  linear_t offset = linear_scale(k, m->team.number, own);
-  if (whole) {
-    kernel_loop_t loop = kernel_loop_constant(k, 0, whole, step, acc, count);
-    memcpy(acc, loop.iters, sizeof(*acc) * count);
-    add_steps(m, linear_add(k, linear_value(loop.index), offset), false, acc);
-    kernel_for_end(&k->b, &loop, acc, count);
-    for (uint32_t i = 0; i < count; ++i) acc[i] = kernel_loop_result(&loop, i);
-  }
+  if (whole) (m->ahead ? reduce_ahead : reduce_whole)(m, whole, step, linear_scale(k, m->team.number, own), acc);
   if (whole == p->depth) return;
   m->repeats = 1;
   own = step_depth(m);
-  offset = linear_scale(k, m->team.number, own);
-  for (; whole < p->depth; whole += own * m->subgroups) {
-    linear_t at = offset;
-    at.constant += whole;
-    add_steps(m, at, true, acc);
+  linear_t at = linear_scale(k, m->team.number, own);
+  for (at.constant = whole; at.constant < p->depth; at.constant += own * m->subgroups) {
+    steps_t steps;
+    load_steps(m, at, true, &steps);
+    multiply_steps(m, &steps, at, true, acc);
   }
 }
 

@@ -4,7 +4,8 @@
 // RUN: iree-compile --iree-hal-target-device=cuda --iree-cuda-target=sm_90 --compile-to=executable-configurations %s -o - | FileCheck %s
 // RUN: iree-compile --iree-hal-target-device=cuda --iree-cuda-target=sm_70 --compile-to=executable-configurations %s -o - | FileCheck %s --check-prefix=LANES
 
-// Eight columns at each of eight depths, eight depths of a row of the left: sixteen products of fragments.
+// Eight columns at each of eight depths, a step ahead, and eight depths of a row of the left: sixteen products of
+// fragments.
 // CHECK-LABEL: kernel.func @columns_dispatch_0
 // CHECK: kernel.for
 // CHECK-COUNT-9: kernel.load %{{.*}} {align = 16 : i64} : (memref<?xf16>, index) -> vector<8xf16>
@@ -14,9 +15,9 @@
 // LANES-LABEL: kernel.func @columns_dispatch_0
 // LANES-NOT: kernel.mma
 // LANES: kernel.return
-func.func @columns(%x: tensor<8x4096xf16>, %w: tensor<4096x11008xf16>) -> tensor<8x11008xf16> {
-  %0 = "graph.contract"(%x, %w) <{lhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_batch = array<i64>, rhs_contract = array<i64: 0>}> : (tensor<8x4096xf16>, tensor<4096x11008xf16>) -> tensor<8x11008xf16>
-  return %0 : tensor<8x11008xf16>
+func.func @columns(%x: tensor<8x4096xf16>, %w: tensor<4096x32000xf16>) -> tensor<8x32000xf16> {
+  %0 = "graph.contract"(%x, %w) <{lhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_batch = array<i64>, rhs_contract = array<i64: 0>}> : (tensor<8x4096xf16>, tensor<4096x32000xf16>) -> tensor<8x32000xf16>
+  return %0 : tensor<8x32000xf16>
 }
 
 // Two fragments of rows; of four columns, 64 bytes of the depth each, twice.

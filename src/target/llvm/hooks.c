@@ -47,6 +47,7 @@ emit_features_t hooks_features(const target_t* target) {
   }
   f = (emit_features_t){.f16_convert = true, .fma = true, .rounding = true, .native_minimum = true};
   f.ldexp = target->backend == TARGET_ROCM;
+  f.quick_minimum = target->backend == TARGET_CUDA && target->device.has_async_copy;  // both came with sm_80
   f.f16_arithmetic = target->device.has_f16_arithmetic;
   f.bf16_convert = target->device.has_bf16_dot;
   return f;

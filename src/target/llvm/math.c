@@ -74,13 +74,12 @@ static LLVMValueRef scalef_all(emit_t* e, LLVMValueRef x, LLVMValueRef n) {
   return build_shuffle(e, parts[0], parts[1], mask, lanes);
 }
 
-LLVMValueRef math_scale(emit_t* e, LLVMValueRef x, LLVMValueRef n) {
+LLVMValueRef math_scale(emit_t* e, LLVMValueRef x, LLVMValueRef n, LLVMValueRef whole) {
   LLVMTypeRef type = LLVMTypeOf(x);
   LLVMValueRef direct =
       e->features.scalef && build_lanes(type) && build_lanes(type) <= 128 ? scalef_all(e, x, n) : NULL;
   if (direct) return direct;
-  LLVMValueRef whole;
-  math_nearest(e, n, &whole);
+  if (!whole) math_nearest(e, n, &whole);
   if (e->features.ldexp) {
     LLVMTypeRef i32 = build_int_type(e, type, 32), types[2] = {type, i32};
     return build_intrinsic(e, "llvm.ldexp", types, 2, (LLVMValueRef[]){x, build_trunc(e, whole, i32)}, 2);

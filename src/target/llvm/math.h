@@ -34,8 +34,8 @@ static inline LLVMValueRef math_number(LLVMValueRef like, double f32, double f64
 LLVMValueRef math_nearest(emit_t* e, LLVMValueRef x, LLVMValueRef* out_int);
 // An integer below 2^22 (2^51) as float.
 LLVMValueRef math_small_int_to_float(emit_t* e, LLVMValueRef n, LLVMTypeRef type);
-// x * 2^n for an integral float n: overflows and underflows as it should.
-LLVMValueRef math_scale(emit_t* e, LLVMValueRef x, LLVMValueRef n);
+// x * 2^n for an integral float n: overflows and underflows as it should. `whole`: n as integer, where it is at hand.
+LLVMValueRef math_scale(emit_t* e, LLVMValueRef x, LLVMValueRef n, LLVMValueRef whole);
 // 2^n as a float for an integer n within the exponents of normal numbers.
 LLVMValueRef math_power_of_two(emit_t* e, LLVMValueRef n, LLVMTypeRef type);
 

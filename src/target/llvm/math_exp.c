@@ -3,12 +3,16 @@
 
 // Leaves NaN as it is.
 static LLVMValueRef clamp(emit_t* e, LLVMValueRef x, double low, double high) {
+  if (e->features.quick_minimum && build_bits(LLVMTypeOf(x)) == 32) {
+    LLVMValueRef above = build_intrinsic2(e, "llvm.maximum", x, build_float(x, low));
+    return build_intrinsic2(e, "llvm.minimum", above, build_float(x, high));
+  }
   return build_min(e, build_float(x, high), build_max(e, build_float(x, low), x));
 }
 
-// r and n of a clamped x.
-static LLVMValueRef reduce(emit_t* e, LLVMValueRef x, LLVMValueRef* n) {
-  *n = math_nearest(e, build_fmul(e, x, build_float(x, 0x1.71547652b82fep+0)), NULL);
+// r and n of a clamped x; n as integer too.
+static LLVMValueRef reduce(emit_t* e, LLVMValueRef x, LLVMValueRef* n, LLVMValueRef* whole) {
+  *n = math_nearest(e, build_fmul(e, x, build_float(x, 0x1.71547652b82fep+0)), whole);
   LLVMValueRef minus = build_fneg(e, *n);
   LLVMValueRef r = build_mad(e, minus, math_number(x, MATH_LN2_HIGH_F32, MATH_LN2_HIGH_F64), x);
   return build_mad(e, minus, math_number(x, MATH_LN2_LOW_F32, MATH_LN2_LOW_F64), r);
@@ -20,11 +24,11 @@ static LLVMValueRef expm1_small(emit_t* e, LLVMValueRef r) {
 }
 
 LLVMValueRef math_exp_scaled(emit_t* e, LLVMValueRef x, int bias) {
-  LLVMValueRef n, clamped = clamp(e, x, math_pick(x, -105, -746), math_pick(x, 90, 711));
-  LLVMValueRef r = reduce(e, clamped, &n);
+  LLVMValueRef n, whole, clamped = clamp(e, x, math_pick(x, -105, -746), math_pick(x, 90, 711));
+  LLVMValueRef r = reduce(e, clamped, &n, &whole);
   LLVMValueRef p = build_fadd(e, expm1_small(e, r), build_float(x, 1));
   if (bias) n = build_fadd(e, n, build_float(x, bias));
-  return math_scale(e, p, n);
+  return math_scale(e, p, n, bias ? NULL : whole);
 }
 
 LLVMValueRef emit_float_exp(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
@@ -32,15 +36,16 @@ LLVMValueRef emit_float_exp(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValue
 }
 
 LLVMValueRef emit_float_exp2(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
-  LLVMValueRef x = clamp(e, a, math_pick(a, -152, -1077), math_pick(a, 130, 1026)), n = math_nearest(e, x, NULL);
+  LLVMValueRef x = clamp(e, a, math_pick(a, -152, -1077), math_pick(a, 130, 1026));
+  LLVMValueRef whole, n = math_nearest(e, x, &whole);
   LLVMValueRef r = build_fsub(e, x, n);
-  return math_scale(e, build_mad(e, r, math_poly(e, MATH_EXP2, r), build_float(a, 1)), n);
+  return math_scale(e, build_mad(e, r, math_poly(e, MATH_EXP2, r), build_float(a, 1)), n, whole);
 }
 
 // 2^n (exp(r) - 1) + (2^n - 1), computed at half size so that 2^n does not overflow before the result does.
 LLVMValueRef emit_float_expm1(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
-  LLVMValueRef n, x = clamp(e, a, math_pick(a, -30, -60), math_pick(a, 88.9, 710)), r = reduce(e, x, &n), whole;
-  math_nearest(e, n, &whole);
+  LLVMValueRef n, whole, x = clamp(e, a, math_pick(a, -30, -60), math_pick(a, 88.9, 710));
+  LLVMValueRef r = reduce(e, x, &n, &whole);
   LLVMValueRef half = math_power_of_two(e, build_sub(e, whole, build_int(whole, 1)), LLVMTypeOf(a));
   LLVMValueRef sum = build_mad(e, half, expm1_small(e, r), build_fsub(e, half, build_float(a, 0.5)));
   return build_copysign(e, build_fadd(e, sum, sum), a);
