@@ -5,7 +5,13 @@
 #include "kernels/team.h"
 #include "passes/fusion.h"
 
-enum { ROWS_MAX_REDUCES = FUSION_MAX_REDUCES, ROWS_MAX_UNROLL = 4, ROWS_MAX_PIECES = 64, ROWS_MAX_HELD = 8 };
+enum {
+  ROWS_MAX_REDUCES = FUSION_MAX_REDUCES,
+  ROWS_MAX_UNROLL = 4,
+  ROWS_MAX_PIECES = 64,
+  ROWS_MAX_HELD = 8,
+  ROWS_MAX_QUOTIENTS = 2
+};
 
 // A value of the full shape that the sweep `first` computes, and that others need up to `last`: of each piece.
 typedef struct rows_held_t {
@@ -13,6 +19,12 @@ typedef struct rows_held_t {
   uint32_t first, last;
   ir_value_t* pieces[ROWS_MAX_PIECES];
 } rows_held_t;
+
+// A division of the last sweep by what is the same for all of a row.
+typedef struct rows_quotient_t {
+  ir_op_t* op;
+  ir_value_t *divisor, *reciprocal, *fits;  // i1: multiplying with the reciprocal may take its place
+} rows_quotient_t;
 
 typedef struct rows_t {
   dispatch_t* d;
@@ -38,6 +50,8 @@ typedef struct rows_t {
   ir_value_t* keepers[ROWS_MAX_REDUCES];  // the output whose memory has the operand until it is stored, or NULL
   rows_held_t held[ROWS_MAX_HELD];        // registers that have values of the pieces between sweeps
   uint32_t held_count;
+  rows_quotient_t quotients[ROWS_MAX_QUOTIENTS];
+  uint32_t quotient_count;
   ir_value_map_t* after;  // of each value: how many sweeps must be over before it can be computed
 } rows_t;
 

@@ -247,6 +247,67 @@ static void restore_sources(rows_t* r, const sources_t* sources) {
   for (uint32_t i = 0; i < r->held_count; ++i) r->held[i].value->data = sources->data[i];
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Quotients
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Divisions of the last sweep by a number that a reduction has given. Elements of four bytes take longer to move than
+// to divide.
+static void find_quotients(rows_t* r) {
+  kernel_build_t* k = &r->d->k;
+  ir_value_map_t* spans = ir_value_map_create(k->ctx);
+  const ir_type_t* f32 = ir_type_float(k->ctx, IR_F32);
+  r->quotient_count = 0;
+  if (narrowest(r) >= 4) return;
+  IR_FOR_OPS(op, r->d->body) {
+    if (graph_scalar_fn(op) != SCALAR_div || op->results[0].type->element != f32) continue;
+    const ir_op_t* spread = ir_operand(op, 1)->def;
+    const source_t* source = spread && ir_is(spread, GRAPH_BROADCAST) ? ir_operand(spread, 0)->data : NULL;
+    const span_t* span = span_of(r, spans, &op->results[0]);
+    if (!source || source->kind != SOURCE_BOUND || span->elsewhere || span->first != r->level_count) continue;
+    if (r->quotient_count == ROWS_MAX_QUOTIENTS) return;
+    rows_quotient_t q = {.op = op, .divisor = source->value};
+    ir_value_t* size = kernel_unary(&k->b, SCALAR_abs, q.divisor);
+    ir_value_t* above = kernel_binary(&k->b, SCALAR_gt, size, kernel_number(&k->b, f32, 0x1p-64));
+    ir_value_t* below = kernel_binary(&k->b, SCALAR_lt, size, kernel_number(&k->b, f32, 0x1p64));
+    q.fits = kernel_binary(&k->b, SCALAR_and, above, below);
+    q.reciprocal = kernel_binary(&k->b, SCALAR_div, kernel_number(&k->b, f32, 1), q.divisor);
+    r->quotients[r->quotient_count++] = q;
+  }
+}
+
+// x / divisor: x times the reciprocal, and what is missing added, which rounds as a division does; only quotients below
+// 2^-100 may be off by a unit of the last place. (P. Markstein, "Computation of elementary functions on the IBM RISC
+// System/6000 processor", 1990.)
+static ir_value_t* divide(kernel_build_t* k, const rows_quotient_t* q, ir_value_t* x) {
+  int64_t lanes = kernel_lanes(x);
+  ir_value_t *divisor = kernel_splat(&k->b, q->divisor, lanes), *by = kernel_splat(&k->b, q->reciprocal, lanes);
+  kernel_branch_t branch = kernel_if_begin(&k->b, q->fits, &x->type, 1);
+  ir_value_t* near = kernel_mul(&k->b, x, by);
+  ir_value_t* rest = kernel_multiply_add(&k->b, kernel_unary(&k->b, SCALAR_neg, near), divisor, x);
+  ir_value_t* exact = kernel_multiply_add(&k->b, rest, by, near);
+  kernel_if_else(&k->b, &branch, &exact, 1);
+  exact = kernel_binary(&k->b, SCALAR_div, x, divisor);
+  kernel_if_end(&k->b, &branch, &exact, 1);
+  return ir_result(branch.op, 0);
+}
+
+static void bind_quotients(rows_t* r, const linear_t* coords) {
+  kernel_build_t* k = &r->d->k;
+  for (uint32_t i = 0; i < r->quotient_count; ++i) {
+    const rows_quotient_t* q = &r->quotients[i];
+    eval_set_bound(k, ir_result(q->op, 0), divide(k, q, eval_at(k, ir_operand(q->op, 0), coords)));
+  }
+}
+
+static void release_quotients(rows_t* r) {
+  for (uint32_t i = 0; i < r->quotient_count; ++i) ir_result(r->quotients[i].op, 0)->data = NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Pieces
+//===----------------------------------------------------------------------------------------------------------------===
+
 // All loads come first, so that they are on their way together.
 static void visit_pieces(rows_sweep_t* s, linear_t* coords, ir_value_t** acc) {
   rows_t* r = s->r;
@@ -254,6 +315,7 @@ static void visit_pieces(rows_sweep_t* s, linear_t* coords, ir_value_t** acc) {
   sources_t sources = save_sources(r);
   bool adds = false;
   for (uint32_t i = 0; i < r->held_count; ++i) adds |= r->held[i].first == s->level;
+  if (s->stores && r->pieces) find_quotients(r);
   k->lanes = r->lanes;
   for (int64_t piece = 0; adds && piece < r->pieces; ++piece) {
     find_piece(r, piece, coords);
@@ -265,10 +327,12 @@ static void visit_pieces(rows_sweep_t* s, linear_t* coords, ir_value_t** acc) {
     bind_piece(s, piece);
     kernel_branch_t branch = {0};
     if (s->exists && s->stores) branch = kernel_if_begin(&k->b, s->exists, NULL, 0);
+    if (s->stores) bind_quotients(r, coords);
     rows_visit(s, coords, acc, piece % s->unroll);
     if (branch.op) kernel_if_end(&k->b, &branch, NULL, 0);
     s->exists = NULL;
     restore_sources(r, &sources);
+    release_quotients(r);
   }
   k->lanes = 1;
 }

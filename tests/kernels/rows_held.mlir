@@ -57,6 +57,26 @@ func.func @long(%x: tensor<2048x65536xf32>) -> tensor<2048x65536xf32> {
   return %2 : tensor<2048x65536xf32>
 }
 
+// Half as many bytes leave less time to compute: all quotients are products with one reciprocal, and what is missing.
+// CHECK-LABEL: kernel.func @half_dispatch_0
+// CHECK: kernel.div %cst{{.*}} : f32
+// CHECK: kernel.if
+// CHECK: kernel.mul %{{.*}} : vector<8xf32>
+// CHECK: kernel.neg %{{.*}} : vector<8xf32>
+// CHECK-COUNT-2: kernel.fma %{{.*}} : vector<8xf32>
+// CHECK: } else {
+// CHECK: kernel.div %{{.*}} : vector<8xf32>
+// CHECK: kernel.return
+func.func @half(%x: tensor<4096x1024xf16>) -> tensor<4096x1024xf16> {
+  %0 = "graph.cast"(%x) : (tensor<4096x1024xf16>) -> tensor<4096x1024xf32>
+  %1 = "graph.exp"(%0) : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  %2 = "graph.reduce"(%1) <{dims = array<i64: 1>, kind = "add"}> : (tensor<4096x1024xf32>) -> tensor<4096xf32>
+  %3 = "graph.broadcast"(%2) <{dims = array<i64: 0>}> : (tensor<4096xf32>) -> tensor<4096x1024xf32>
+  %4 = "graph.div"(%1, %3) : (tensor<4096x1024xf32>, tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  %5 = "graph.cast"(%4) : (tensor<4096x1024xf32>) -> tensor<4096x1024xf16>
+  return %5 : tensor<4096x1024xf16>
+}
+
 // What a transpose reads too is not held: it is another row's.
 // CHECK-LABEL: kernel.func @turned_dispatch_0
 // CHECK: kernel.subgroup_shuffle
