@@ -23,28 +23,66 @@ static void driver_deinitialize(iree_hal_driver_t* base) { system_release(((amdg
 // Listing
 //===----------------------------------------------------------------------------------------------------------------===
 
-static const char* display_name(const system_gpu_t* gpu) { return gpu->product[0] ? gpu->product : gpu->name; }
+// What all of them are called, and one.
+static iree_status_t append_names(const system_t* system, iree_string_builder_t* out) {
+  bool is_one = system->gpu_count == 1;
+  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(out, "ROCR_VISIBLE_DEVICES: %u Visible GPU Agent%s (Node%s",
+                                                         system->gpu_count, is_one ? "" : "s", is_one ? "" : "s"));
+  for (uint32_t i = 0; i < system->gpu_count; ++i) {
+    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(out, i ? ", %u" : " %u", system->gpus[i].node));
+  }
+  return iree_string_builder_append_format(out, ")");
+}
+
+static iree_status_t append_name(const system_gpu_t* gpu, iree_string_builder_t* out) {
+  return iree_string_builder_append_format(out, "%s (Node %u)", gpu->product[0] ? gpu->product : gpu->name, gpu->node);
+}
+
+// The names, one after the other; where each ends.
+static iree_status_t make_names(const system_t* system, iree_string_builder_t* out, iree_host_size_t* out_ends) {
+  IREE_RETURN_IF_ERROR(append_names(system, out));
+  out_ends[0] = iree_string_builder_size(out);
+  for (uint32_t i = 0; i < system->gpu_count; ++i) {
+    IREE_RETURN_IF_ERROR(append_name(&system->gpus[i], out));
+    out_ends[i + 1] = iree_string_builder_size(out);
+  }
+  return iree_ok_status();
+}
+
+// One block: the infos, then their paths and names.
+static iree_status_t make_infos(const system_t* system, iree_string_view_t names, const iree_host_size_t* ends,
+                                iree_allocator_t host_allocator, iree_hal_device_info_t** out_infos) {
+  iree_hal_device_info_t* infos = NULL;
+  iree_host_size_t count = system->gpu_count + 1;
+  iree_host_size_t size = count * (sizeof(*infos) + sizeof(system->gpus[0].uuid)) + names.size;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, size, (void**)&infos));
+  char* text = (char*)(infos + count);
+  for (iree_host_size_t i = 0; i < count; ++i) {
+    iree_host_size_t begin = i ? ends[i - 1] : 0;
+    infos[i].device_id = i ? (iree_hal_device_id_t)1 << (i - 1) : IREE_HAL_DEVICE_ID_DEFAULT;
+    if (i)
+      text += iree_string_view_append_to_buffer(iree_make_cstring_view(system->gpus[i - 1].uuid), &infos[i].path, text);
+    iree_string_view_t name = iree_make_string_view(names.data + begin, ends[i] - begin);
+    text += iree_string_view_append_to_buffer(name, &infos[i].name, text);
+  }
+  *out_infos = infos;
+  return iree_ok_status();
+}
 
 // One device over all GPUs, then each of them.
 static iree_status_t query_devices(iree_hal_driver_t* base, iree_allocator_t host_allocator,
                                    iree_host_size_t* out_device_info_count, iree_hal_device_info_t** out_device_infos) {
   const system_t* system = ((amdgpu_driver_t*)base)->system;
-  iree_hal_device_info_t* infos = NULL;
-  iree_host_size_t count = system->gpu_count + 1;
-  const iree_host_size_t text_size = sizeof(system->gpus[0].uuid) + sizeof(system->gpus[0].product);
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, count * (sizeof(*infos) + text_size), (void**)&infos));
-  char* text = (char*)(infos + count);
-  infos[0].device_id = IREE_HAL_DEVICE_ID_DEFAULT;
-  infos[0].name = IREE_SV("All compatible AMD GPUs");
-  for (uint32_t i = 0; i < system->gpu_count; ++i) {
-    const system_gpu_t* gpu = &system->gpus[i];
-    infos[i + 1].device_id = (iree_hal_device_id_t)1 << i;
-    text += iree_string_view_append_to_buffer(iree_make_cstring_view(gpu->uuid), &infos[i + 1].path, text);
-    text += iree_string_view_append_to_buffer(iree_make_cstring_view(display_name(gpu)), &infos[i + 1].name, text);
+  iree_host_size_t ends[SYSTEM_MAX_AGENTS + 1];
+  iree_string_builder_t names;
+  iree_string_builder_initialize(host_allocator, &names);
+  iree_status_t status = make_names(system, &names, ends);
+  if (iree_status_is_ok(status)) {
+    status = make_infos(system, iree_string_builder_view(&names), ends, host_allocator, out_device_infos);
   }
-  *out_device_info_count = count;
-  *out_device_infos = infos;
-  return iree_ok_status();
+  iree_string_builder_deinitialize(&names);
+  if (iree_status_is_ok(status)) *out_device_info_count = system->gpu_count + 1;
+  return status;
 }
 
 static iree_status_t dump_gpu(const system_gpu_t* gpu, iree_string_builder_t* out) {

@@ -127,6 +127,9 @@ void gpu_device_deinitialize(gpu_device_t* device);
 void gpu_device_fail(gpu_device_t* device, iree_status_t status);
 // That status; OK while nothing is lost.
 iree_status_t gpu_device_clone_failure(gpu_device_t* device);
+static inline bool gpu_device_has_failed(gpu_device_t* device) {
+  return iree_atomic_load(&device->failure, iree_memory_order_acquire) != 0;
+}
 // The way of what may outlive a device to it. Retained by the device and by each of them.
 gpu_gate_t* gpu_gate_retain(gpu_gate_t* gate);
 void gpu_gate_release(gpu_gate_t* gate);

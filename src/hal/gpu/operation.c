@@ -83,6 +83,18 @@ static iree_status_t stage_memory(gpu_operation_t* op, bool can_wait) {
 // Starting
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Ends an operation without its work. What it was to follow in its queue goes on, and may use what its semaphores stand
+// for: it ends after that.
+static void fail(gpu_operation_t* op, iree_status_t status) {
+  if (!op->relies_on_order || hal_operation_is_for_host(&op->base)) {
+    gpu_operation_finish(op, status);
+    return;
+  }
+  op->work = (gpu_work_t){.backend = op->work.backend};
+  iree_atomic_store(&op->base.failure, (intptr_t)status, iree_memory_order_relaxed);
+  gpu_queue_submit(op->queue, op);
+}
+
 static void start(hal_operation_t* base) {
   gpu_operation_t* op = (gpu_operation_t*)base;
   if (base->profile) hal_profile_ready(base->profile, op->relies_on_order);
@@ -90,7 +102,7 @@ static void start(hal_operation_t* base) {
   if (iree_status_is_ok(status)) status = gpu_device_clone_failure(gpu_operation_device(op));
   if (iree_status_is_ok(status)) status = stage_memory(op, /*can_wait=*/false);
   if (!iree_status_is_ok(status)) {
-    gpu_operation_finish(op, status);
+    fail(op, status);
   } else if (hal_operation_is_for_host(base)) {
     gpu_device_push_host(gpu_operation_device(op), op);
   } else {
@@ -98,7 +110,7 @@ static void start(hal_operation_t* base) {
     if (iree_status_is_ok(status)) {
       gpu_queue_submit(op->queue, op);
     } else {
-      gpu_operation_finish(op, status);
+      fail(op, status);
     }
   }
 }
@@ -206,12 +218,8 @@ iree_status_t gpu_operation_submit(gpu_operation_t* op) {
   op->acquires_agent = are_local(op, op->base.waits);
   // Freed memory may be used by anybody.
   op->releases_agent = op->base.kind == HAL_OPERATION_WORK && are_local(op, op->base.signals);
-  iree_status_t lost = gpu_device_clone_failure(gpu_operation_device(op));
-  if (!iree_status_is_ok(lost)) {
-    hal_operation_signal(&op->base, lost);
-    return iree_ok_status();
-  }
-  if (!op->relies_on_order && !has_work(op) && iree_hal_semaphore_list_poll(op->base.waits)) {
+  bool is_lost = gpu_device_has_failed(gpu_operation_device(op));
+  if (!is_lost && !op->relies_on_order && !has_work(op) && iree_hal_semaphore_list_poll(op->base.waits)) {
     // Nothing to wait for and nothing to run.
     iree_status_t status = stage_memory(op, /*can_wait=*/false);
     if (!op->relies_on_order) {
@@ -224,7 +232,8 @@ iree_status_t gpu_operation_submit(gpu_operation_t* op) {
   IREE_RETURN_IF_ERROR(move_to_heap(op, &heap_op));
   if (hal_profile_is_on(op->base.device)) gpu_profile_watch(heap_op, op);
   drop_waits(heap_op);
-  if (heap_op->base.waits.count) {
+  heap_op->relies_on_order |= is_lost;  // another queue's loss: this one may still be at what its waits stand for
+  if (heap_op->base.waits.count && !is_lost) {
     hal_operation_defer(&heap_op->base);
   } else {
     hal_operation_start_in_turn(&heap_op->base);

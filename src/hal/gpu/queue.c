@@ -98,17 +98,39 @@ static void await_publishers(gpu_queue_t* queue) {
   while (iree_atomic_load(&queue->publishers, iree_memory_order_acquire)) iree_thread_yield();
 }
 
-// A queue is one chain: what a part of it waited for, all later ones have.
-static void find_implied_barriers(const gpu_queue_t* queue, gpu_operation_t* op) {
+static bool is_failing(const gpu_operation_t* op) {
+  return iree_atomic_load(&op->base.failure, iree_memory_order_relaxed) != 0;
+}
+
+// Whether another of its barriers makes one of an operation's unnecessary.
+static bool is_covered(const gpu_operation_t* op, uint32_t index) {
+  const gpu_barrier_t* barrier = &op->barriers[index];
   for (uint32_t i = 0; i < op->barrier_count; ++i) {
-    op->barriers[i].is_implied = queue->waited[op->barriers[i].queue->bit] >= op->barriers[i].epoch;
+    const gpu_barrier_t* other = &op->barriers[i];
+    if (i == index || other->is_implied) continue;
+    if (gpu_waited_implies(&other->queue->waited, other->epoch, barrier->queue->bit, barrier->epoch)) return true;
+  }
+  return false;
+}
+
+// A queue is one chain: what a part of it waited for, all later ones have, and with it what that had waited for. An
+// operation that fails has nothing to wait for on the GPU, where what failed may never end.
+static void find_implied_barriers(const gpu_queue_t* queue, gpu_operation_t* op) {
+  bool fails = is_failing(op);
+  for (uint32_t i = 0; i < op->barrier_count; ++i) {
+    gpu_barrier_t* barrier = &op->barriers[i];
+    barrier->is_implied = fails || gpu_waited_covers(&queue->waited, barrier->queue->bit, barrier->epoch);
+  }
+  for (uint32_t i = 0; i < op->barrier_count && op->barrier_count > 1; ++i) {
+    if (!op->barriers[i].is_implied) op->barriers[i].is_implied = is_covered(op, i);
   }
 }
 
-static void note_barriers(gpu_queue_t* queue, const gpu_operation_t* op) {
-  for (uint32_t i = 0; i < op->barrier_count; ++i) {
-    uint64_t* waited = &queue->waited[op->barriers[i].queue->bit];
-    *waited = iree_max(*waited, op->barriers[i].epoch);
+static void note_barriers(gpu_queue_t* queue, const gpu_operation_t* op, uint64_t epoch) {
+  for (uint32_t i = 0; i < op->barrier_count && !is_failing(op); ++i) {
+    const gpu_barrier_t* barrier = &op->barriers[i];
+    gpu_waited_wait_t wait = {epoch, queue->bit, barrier->queue->bit, barrier->epoch};
+    gpu_waited_note(&queue->waited, &wait, &barrier->queue->waited);
   }
 }
 
@@ -134,12 +156,12 @@ static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, gpu_part_t* 
   }
   // Nobody may rely on the queue for an operation that is going to fail.
   bool is_awaited = true;
-  if (part->is_final && !iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) {
+  if (part->is_final && !is_failing(op)) {
     is_awaited = set_producers(op, (gpu_producer_t){queue->id, epoch});
     gpu_operation_release_memory(op, (hal_pool_point_t){queue->id, epoch});
   }
   if (is_awaited || epoch - queue->seen_tail > queue->entry_mask / 2) raise_wanted(queue, epoch);
-  if (part->first == 0) note_barriers(queue, op);
+  if (part->first == 0) note_barriers(queue, op, epoch);
   push_entry(queue, part);
   *out_result = part->is_final ? ISSUE_DONE : ISSUE_PART;
   return iree_ok_status();
@@ -148,7 +170,7 @@ static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, gpu_part_t* 
 // An operation that fails when parts of it run already ends when they have.
 static bool fail_late(gpu_operation_t* op, iree_status_t status) {
   bool has_parts = op->next > 0;
-  if (!has_parts || iree_atomic_load(&op->base.failure, iree_memory_order_relaxed)) return false;
+  if (!has_parts || is_failing(op)) return false;
   iree_atomic_store(&op->base.failure, (intptr_t)status, iree_memory_order_relaxed);
   op->next = op->work.count;
   return true;
@@ -178,6 +200,12 @@ static iree_status_t clone_error(gpu_queue_t* queue) {
   return iree_status_clone((iree_status_t)iree_atomic_load(&queue->error, iree_memory_order_acquire));
 }
 
+// Ends an operation that is not in the queue, whose own failure, if any, comes too late.
+static void finish_outside(gpu_operation_t* op, iree_status_t status) {
+  iree_status_free(hal_operation_take_failure(&op->base));
+  gpu_operation_finish(op, status);
+}
+
 // Whether something has ended since the last try. The submission's mutex is held.
 static bool has_moved(gpu_queue_t* queue) { return gpu_queue_tail(queue) != queue->seen_tail; }
 
@@ -195,7 +223,7 @@ static void issue_blocked(gpu_queue_t* queue) {
     goes_on = op && (!is_full || has_moved(queue));
     iree_slim_mutex_unlock(&queue->submission);
     if (last.operation) publish(queue, &last);
-    if (!iree_status_is_ok(status)) gpu_operation_finish(op, status);
+    if (!iree_status_is_ok(status)) finish_outside(op, status);
   }
 }
 
@@ -214,7 +242,7 @@ void gpu_queue_submit(gpu_queue_t* queue, gpu_operation_t* op) {
   bool tries_again = is_blocked && has_moved(queue);
   iree_slim_mutex_unlock(&queue->submission);
   if (last.operation) publish(queue, &last);
-  if (!iree_status_is_ok(status)) gpu_operation_finish(op, status);
+  if (!iree_status_is_ok(status)) finish_outside(op, status);
   if (is_blocked) unpark(queue);
   if (tries_again) issue_blocked(queue);
 }
@@ -341,8 +369,7 @@ static void fail_all(gpu_queue_t* queue) {
   while (failed) {
     gpu_operation_t* op = failed;
     failed = (gpu_operation_t*)op->base.next;
-    iree_status_free(hal_operation_take_failure(&op->base));
-    gpu_operation_finish(op, clone_error(queue));
+    finish_outside(op, clone_error(queue));
   }
   iree_slim_mutex_unlock(&queue->draining);
 }

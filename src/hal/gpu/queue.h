@@ -19,6 +19,7 @@
 #define IREE_C_HAL_GPU_QUEUE_H_
 
 #include "hal/gpu/operation.h"
+#include "hal/gpu/waited.h"
 
 // What the completion thread is doing when it does not wait for an end.
 typedef enum { GPU_AWAKE, GPU_DOZING, GPU_PARKED } gpu_rest_t;
@@ -61,7 +62,7 @@ struct gpu_queue_t {
   uint64_t seen_tail;             // `epoch_tail` when something was tried the last time
   gpu_operation_t* blocked_head;  // waiting for room, in order
   gpu_operation_t* blocked_tail;
-  uint64_t waited[GPU_MAX_QUEUES];   // epochs of other queues, by bit, that the parts so far wait for
+  gpu_waited_t waited;               // for parts of other queues, by those so far
   iree_atomic_uint32_t has_blocked;  // whether there are any
   bool has_failed;
 

@@ -119,6 +119,8 @@ iree_status_t gpu_device_queue_execute(iree_hal_device_t* device, iree_hal_queue
                                        iree_hal_command_buffer_t* command_buffer,
                                        iree_hal_buffer_binding_table_t binding_table, iree_hal_execute_flags_t flags) {
   gpu_operation_t op = gpu_operation_make(device, queue_affinity, wait_semaphore_list, signal_semaphore_list);
+  op.bindings = binding_table;
+  op.borrows_bindings = flags & IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME;
   if (!command_buffer) return gpu_operation_submit(&op);
   const gpu_backend_t* backend = gpu_operation_device(&op)->backend;
   const gpu_work_t* work = (const gpu_work_t*)hal_recorded_lowered(command_buffer, &gpu_lowering);
@@ -128,7 +130,5 @@ iree_status_t gpu_device_queue_execute(iree_hal_device_t* device, iree_hal_queue
   }
   op.work = *work;
   op.resources[0] = command_buffer;
-  op.bindings = binding_table;
-  op.borrows_bindings = flags & IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME;
   return gpu_operation_submit(&op);
 }

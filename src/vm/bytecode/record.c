@@ -383,8 +383,9 @@ iree_status_t vm_table_execute(vm_stream_t* stream, const vm_execution_t* execut
   }
   vm_submission_t submission;
   vm_stream_prepare(stream, &submission);
-  iree_status_t status = iree_hal_device_queue_execute(
-      device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, submission.wait, submission.signal, recording->command_buffer,
-      (iree_hal_buffer_binding_table_t){execution->buffer_count, execution->buffers}, IREE_HAL_EXECUTE_FLAG_NONE);
+  iree_hal_buffer_binding_table_t buffers = {execution->buffer_count, execution->buffers};
+  iree_status_t status =
+      iree_hal_device_queue_execute(device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, submission.wait, submission.signal,
+                                    recording->command_buffer, buffers, vm_stream_keep(stream, buffers));
   return vm_stream_submitted(stream, &submission, status);
 }

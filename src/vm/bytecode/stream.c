@@ -44,8 +44,13 @@ static void drop_waits(vm_stream_t* stream) {
   stream->wait_count = 0;
 }
 
+static void drop_kept(vm_stream_t* stream) {
+  while (stream->kept_count) iree_hal_buffer_release(stream->kept[--stream->kept_count]);
+}
+
 void vm_stream_free(vm_stream_t* stream) {
   drop_waits(stream);
+  drop_kept(stream);
   iree_hal_semaphore_release(stream->semaphore);
   iree_allocator_free(stream->device->allocator, stream);
 }
@@ -104,11 +109,10 @@ iree_status_t vm_stream_acquire(vm_device_t* device, bool ordered, vm_stream_t**
   return ordered ? acquire_ordered(device, out_stream) : acquire_pooled(device, out_stream);
 }
 
-// The last reference is gone: back to the pool, unless its timeline failed.
-static void recycle(void* ptr) {
-  vm_stream_t* stream = ptr;
+// Back to the pool, unless its timeline failed.
+static void give_back(vm_stream_t* stream) {
   vm_device_t* device = stream->device;
-  drop_waits(stream);
+  drop_kept(stream);
   if (progress_of(stream) == PROGRESS_FAILED) {
     vm_stream_free(stream);
   } else {
@@ -118,6 +122,37 @@ static void recycle(void* ptr) {
     iree_slim_mutex_unlock(&device->mutex);
   }
   vm_device_release(device);
+}
+
+// Leaves what is kept to a barrier behind everything submitted, which signals `points`.
+static iree_status_t hand_over_kept(vm_stream_t* stream, iree_hal_semaphore_list_t points) {
+  vm_submission_t submission;
+  vm_stream_prepare(stream, &submission);
+  iree_hal_buffer_binding_t kept[VM_STREAM_KEEP_LIMIT];
+  for (uint32_t i = 0; i < stream->kept_count; ++i) {
+    kept[i] = (iree_hal_buffer_binding_t){stream->kept[i], 0, IREE_HAL_WHOLE_BUFFER};
+  }
+  iree_status_t status = iree_hal_device_queue_execute(
+      stream->device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, submission.wait, points, /*command_buffer=*/NULL,
+      (iree_hal_buffer_binding_table_t){stream->kept_count, kept}, IREE_HAL_EXECUTE_FLAG_NONE);
+  if (iree_status_is_ok(status)) drop_kept(stream);
+  return status;
+}
+
+// The last reference is gone. A call that ended early leaves buffers that are still in use.
+static void recycle(void* ptr) {
+  vm_stream_t* stream = ptr;
+  drop_waits(stream);
+  if (stream->kept_count && progress_of(stream) == PROGRESS_BUSY) {
+    iree_status_t status = hand_over_kept(stream, iree_hal_semaphore_list_empty());
+    if (!iree_status_is_ok(status)) {  // no memory for it: then here
+      iree_status_free(status);
+      status =
+          iree_hal_semaphore_wait(stream->semaphore, stream->value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+    }
+    iree_status_free(status);
+  }
+  give_back(stream);
 }
 
 void vm_stream_release(vm_stream_t* stream) {
@@ -144,6 +179,25 @@ iree_status_t vm_stream_submitted(vm_stream_t* stream, const vm_submission_t* su
   stream->value = submission->signal_value;
   drop_waits(stream);
   return status;
+}
+
+static bool keep(vm_stream_t* stream, iree_hal_buffer_t* buffer) {
+  for (uint32_t i = 0; i < stream->kept_count; ++i) {
+    if (stream->kept[i] == buffer) return true;
+  }
+  if (stream->kept_count == VM_STREAM_KEEP_LIMIT) return false;
+  iree_hal_buffer_retain(buffer);
+  stream->kept[stream->kept_count++] = buffer;
+  return true;
+}
+
+iree_hal_execute_flags_t vm_stream_keep(vm_stream_t* stream, iree_hal_buffer_binding_table_t buffers) {
+  bool are_kept = true;
+  for (iree_host_size_t i = 0; i < buffers.count && are_kept; ++i) are_kept = keep(stream, buffers.bindings[i].buffer);
+  if (are_kept) return IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME;
+  // A long call goes from buffer to buffer: there is room again when it stood still in between.
+  if (progress_of(stream) != PROGRESS_BUSY) drop_kept(stream);
+  return IREE_HAL_EXECUTE_FLAG_NONE;
 }
 
 static iree_status_t submit_barrier(vm_stream_t* stream) {
@@ -202,7 +256,9 @@ iree_status_t vm_device_await_fence(iree_budget_t* budget, iree_hal_fence_t* fen
 iree_status_t vm_stream_await(vm_stream_t* stream) {
   if (stream->wait_count) IREE_RETURN_IF_ERROR(submit_barrier(stream));
   if (!stream->value) return iree_ok_status();
-  return vm_device_await(stream->device->budget, stream->semaphore, stream->value);
+  iree_status_t status = vm_device_await(stream->device->budget, stream->semaphore, stream->value);
+  if (iree_status_is_ok(status)) drop_kept(stream);
+  return status;
 }
 
 static bool is_pending(iree_hal_semaphore_t* semaphore, uint64_t value) {
@@ -234,9 +290,6 @@ iree_status_t vm_stream_yield(vm_stream_t* stream, iree_vm_stack_t* stack) {
 }
 
 iree_status_t vm_stream_signal(vm_stream_t* stream, iree_hal_semaphore_list_t points) {
-  vm_submission_t submission;
-  vm_stream_prepare(stream, &submission);
   // Its own point does not advance: nothing was added that later work must wait for.
-  return iree_hal_device_queue_barrier(stream->device->handle, IREE_HAL_QUEUE_AFFINITY_ANY, submission.wait, points,
-                                       IREE_HAL_EXECUTE_FLAG_NONE);
+  return hand_over_kept(stream, points);
 }

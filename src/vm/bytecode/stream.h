@@ -1,5 +1,6 @@
 // Streams: a device timeline with a point that each submission waits for and advances. A reference type of the VM
-// (`vm.stream`); streams come from their device's pool and return to it with their last reference.
+// (`vm.stream`); streams come from their device's pool and return to it with their last reference. Buffers of command
+// tables are kept alive by the stream, once, until its work is done; queues only borrow them.
 #ifndef VM_BYTECODE_STREAM_H_
 #define VM_BYTECODE_STREAM_H_
 
@@ -7,7 +8,10 @@
 #include "iree/vm/api.h"
 #include "vm/bytecode/device.h"
 
-enum { VM_STREAM_WAIT_LIMIT = 8 };  // outside points collected before a barrier is submitted for them
+enum {
+  VM_STREAM_WAIT_LIMIT = 8,   // outside points collected before a barrier is submitted for them
+  VM_STREAM_KEEP_LIMIT = 16,  // buffers kept; queues keep others by themselves
+};
 
 struct vm_stream_t {
   iree_vm_ref_object_t ref_object;
@@ -17,7 +21,9 @@ struct vm_stream_t {
   uint32_t wait_count;
   iree_hal_semaphore_t* wait_semaphores[VM_STREAM_WAIT_LIMIT + 1];  // outside points, retained; one place for its own
   uint64_t wait_values[VM_STREAM_WAIT_LIMIT + 1];
-  vm_stream_t* next;  // in the pool
+  uint32_t kept_count;
+  iree_hal_buffer_t* kept[VM_STREAM_KEEP_LIMIT];  // retained until the last submission is done
+  vm_stream_t* next;                              // in the pool
 };
 
 IREE_VM_DECLARE_TYPE_ADAPTERS(vm_stream, vm_stream_t);
@@ -40,6 +46,9 @@ typedef struct vm_submission_t {
 void vm_stream_prepare(vm_stream_t* stream, vm_submission_t* out_submission);
 // After the queue operation: the point advances when it succeeded. Returns `status`.
 iree_status_t vm_stream_submitted(vm_stream_t* stream, const vm_submission_t* submission, iree_status_t status);
+// Keeps buffers alive until what is submitted before the next wait is done. Returns the flags of an execution with
+// them.
+iree_hal_execute_flags_t vm_stream_keep(vm_stream_t* stream, iree_hal_buffer_binding_table_t buffers);
 
 // Blocks until everything submitted is done, or returns its failure.
 iree_status_t vm_stream_await(vm_stream_t* stream);

@@ -228,6 +228,117 @@ static iree_hal_buffer_t* allocate(const program_t* p) {
   return buffer;
 }
 
+// A fill in a queue, behind others.
+typedef struct step_t {
+  uint32_t queue;
+  int waits[2];  // steps before; -1: none
+} step_t;
+
+// Runs steps while all queues stand still, and returns how many packets waited for another queue.
+static int count_barriers(const step_t* steps, int count) {
+  enum { MAX_STEPS = 128 };
+  assert_true(count <= MAX_STEPS);
+  reset();
+  fake->processor = "gfx942";
+  fake->gpu_count = 2;
+  fake->is_held = 1;
+  program_t p = {0};
+  iree_hal_driver_registry_t* registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  iree_hal_buffer_t* buffer = allocate(&p);
+  iree_hal_semaphore_t* done[MAX_STEPS];
+  uint64_t one[2] = {1, 1};
+  uint32_t pattern = 7;
+  for (int i = 0; i < count; ++i) {
+    assert_true(iree_status_is_ok(
+        iree_hal_semaphore_create(p.device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE, &done[i])));
+    iree_hal_semaphore_t* needed[2];
+    iree_host_size_t needed_count = 0;
+    for (int k = 0; k < 2; ++k) {
+      if (steps[i].waits[k] >= 0) needed[needed_count++] = done[steps[i].waits[k]];
+    }
+    assert_true(iree_status_is_ok(iree_hal_device_queue_fill(
+        p.device, 1ull << steps[i].queue, (iree_hal_semaphore_list_t){needed_count, needed, one},
+        (iree_hal_semaphore_list_t){1, &done[i], one}, buffer, 0, 4096, &pattern, 4, IREE_HAL_FILL_FLAG_NONE)));
+  }
+  __atomic_store_n(&fake->is_held, 0, __ATOMIC_SEQ_CST);
+  for (int i = 0; i < count; ++i) {
+    assert_int_equal(iree_status_consume_code(
+                         iree_hal_semaphore_wait(done[i], 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE)),
+                     IREE_STATUS_OK);
+    iree_hal_semaphore_release(done[i]);
+  }
+  iree_hal_buffer_release(buffer);
+  int barriers = fake->barrier_count;
+  close_device(&p, registry);
+  assert_int_equal(fake->live_count, 0);
+  return barriers;
+}
+
+// What a queue waited for had waited for others' work: that needs no packet of its own, neither later nor beside it.
+static void transitive_barriers(void** state) {
+  const step_t later[] = {{0, {-1, -1}}, {1, {0, -1}}, {2, {1, -1}}, {2, {0, -1}}, {3, {2, -1}}, {3, {0, 1}}};
+  assert_int_equal(count_barriers(later, IREE_ARRAYSIZE(later)), 3);
+  const step_t beside[] = {{0, {-1, -1}}, {1, {0, -1}}, {2, {0, 1}}};
+  assert_int_equal(count_barriers(beside, IREE_ARRAYSIZE(beside)), 2);
+  // What the other queue waited for only later.
+  const step_t too_late[] = {{0, {-1, -1}}, {1, {-1, -1}}, {1, {0, -1}}, {2, {1, -1}}, {2, {0, -1}}};
+  assert_int_equal(count_barriers(too_late, IREE_ARRAYSIZE(too_late)), 3);
+}
+
+// Of a queue's waits the last ones are known: what is older costs a packet.
+static void forgotten_barriers(void** state) {
+  enum { COUNT = 40 };  // more than are kept
+  step_t steps[2 * COUNT + 4] = {{3, {-1, -1}}, {1, {0, -1}}};
+  int count = 2;
+  for (int i = 0; i < COUNT; ++i, count += 2) {
+    steps[count] = (step_t){0, {-1, -1}};
+    steps[count + 1] = (step_t){1, {count, -1}};
+  }
+  steps[count] = (step_t){2, {count - 1, -1}};
+  steps[count + 1] = (step_t){2, {0, -1}};
+  count += 2;
+  assert_int_equal(count_barriers(steps, count), 1 + COUNT + 2);
+  // The last is still known.
+  steps[count - 1] = (step_t){2, {count - 4, -1}};
+  assert_int_equal(count_barriers(steps, count), 1 + COUNT + 1);
+}
+
+// An operation whose wait fails ends after what it was to follow in its queue, which may still use what its semaphores
+// stand for.
+static void failure_in_order(void** state) {
+  reset();
+  fake->is_held = 1;
+  program_t p = {0};
+  iree_hal_driver_registry_t* registry = NULL;
+  assert_true(iree_status_is_ok(open_device(&p, iree_allocator_system(), &registry)));
+  p.buffer = allocate(&p);
+  assert_true(iree_status_is_ok(fill(&p, 1)));
+  iree_hal_semaphore_t* made[2] = {NULL};
+  for (int i = 0; i < 2; ++i) {
+    assert_true(iree_status_is_ok(
+        iree_hal_semaphore_create(p.device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE, &made[i])));
+  }
+  uint64_t one = 1, now = 0;
+  iree_hal_semaphore_t* needed[] = {p.semaphore, made[0]};
+  uint64_t needed_values[] = {p.value, 1};
+  assert_true(iree_status_is_ok(
+      iree_hal_device_queue_barrier(p.device, 1, (iree_hal_semaphore_list_t){2, needed, needed_values},
+                                    (iree_hal_semaphore_list_t){1, &made[1], &one}, IREE_HAL_EXECUTE_FLAG_NONE)));
+  iree_hal_semaphore_fail(made[0], iree_make_status(IREE_STATUS_DATA_LOSS, "given up"));
+  assert_int_equal(iree_status_consume_code(iree_hal_semaphore_query(made[1], &now)), IREE_STATUS_OK);
+  assert_int_equal(now, 0);
+  __atomic_store_n(&fake->is_held, 0, __ATOMIC_SEQ_CST);
+  assert_int_equal(
+      iree_status_consume_code(iree_hal_semaphore_wait(made[1], 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE)),
+      IREE_STATUS_DATA_LOSS);
+  assert_int_equal(iree_status_consume_code(iree_hal_semaphore_query(p.semaphore, &now)), IREE_STATUS_OK);
+  assert_int_equal(now, p.value);
+  for (int i = 0; i < 2; ++i) iree_hal_semaphore_release(made[i]);
+  close_device(&p, registry);
+  assert_int_equal(fake->live_count, 0);
+}
+
 // Events are said to be handled only when they cost a queue. HSA keeps handlers, so two drivers register one.
 static void system_events(void** state) {
   reset();
@@ -558,6 +669,9 @@ int main(void) {
       cmocka_unit_test(stopped_queue),
       cmocka_unit_test(barriers),
       cmocka_unit_test(implied_barriers),
+      cmocka_unit_test(transitive_barriers),
+      cmocka_unit_test(forgotten_barriers),
+      cmocka_unit_test(failure_in_order),
       cmocka_unit_test(system_events),
       cmocka_unit_test(memory_in_queue_order),
       cmocka_unit_test(visible_memory_in_queue_order),
