@@ -128,9 +128,18 @@ onnx() {
   PYTHONPATH=$build/python $python tests/python/onnx_backend_test.py --all --cache "$build/tests"
 }
 
+# The page of `iree-profile report` in headless Chromium, which is installed when it is not there.
+browser() {
+  command -v chromium >/dev/null || apt-get -q -y install --no-install-recommends chromium >"$logs/chromium.log" 2>&1 ||
+    { echo "chromium is needed, and apt-get could not install it: $logs/chromium.log" && return 1; }
+  tests/profile/tools.sh "$PWD/$build/tools" "$build/tests/profile" || return 1
+  $python tests/profile/browser.py "$build/tools" "$build/tests/profile"
+}
+
 # Every reader of untrusted files, 20 CPU-minutes each.
 fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random flags parameters sweep address threads calls queues entries targets jax onnx fuzzers" "$@"
+run_steps "memory random flags parameters sweep address threads calls queues entries targets jax onnx browser \
+  fuzzers" "$@"

@@ -10,6 +10,7 @@
 
 #include "iree/io/file_contents.h"
 #include "tooling/profile/reports.h"
+#include "tooling/profile/work.h"
 
 #define FOLDER "tests/profile/"
 
@@ -25,7 +26,7 @@ static iree_status_t print_reports(const profile_bundle_t* bundle, FILE* file, b
   const profile_report_t* reports = profile_reports(&count);
   for (iree_host_size_t i = 0; i < count; ++i) {
     profile_request_t request = {.bundle = bundle, .file = file, .is_json = is_json, .selection = {IREE_SV("*"), -1}};
-    if (!is_json && reports[i].print == profile_report_export) continue;
+    if (!strstr(reports[i].formats, is_json ? "jsonl" : "text")) continue;
     if (!is_json) fprintf(file, "## %s\n", reports[i].name);
     IREE_RETURN_IF_ERROR(reports[i].print(&request));
     request.dispatch_events = request.counter_samples = is_json;
@@ -101,7 +102,37 @@ static void damaged(void** state) {
   iree_io_file_contents_free(profile);
 }
 
+// What names of kernels tell of their work.
+static void work_of_names(void** state) {
+  static const struct {
+    const char* name;
+    double flops, bytes;  // -1: not told
+  } cases[] = {
+      {"main_dispatch_0_matmul_64x32x16_f32", 2. * 64 * 32 * 16, 4 * (64 * 16 + 16 * 32 + 64 * 32)},
+      {"a_dispatch_b_dispatch_12_matmul_2x3x4_f16xf16xf32", 2. * 24, 2 * (8 + 12) + 4 * 6},
+      {"main_dispatch_0_batch_matmul_5x2x3x4_f8E4M3FNxf8E4M3FNxf32", 2. * 120, 5 * (8 + 12 + 4 * 6)},
+      {"main_dispatch_0_matmul_transpose_b_2x3x4_i8xi8xi32", 2. * 24, 8 + 12 + 4 * 6},
+      {"main_dispatch_0_conv_1x32x7x7x16x3x3_f32", 2. * 32 * 49 * 16 * 9, -1},
+      {"main_dispatch_0_matmul_2x2x3x4_f32", 2. * 48, -1},
+      {"main_dispatch_0_matmul_Dx3x4_f32", -1, -1},
+      {"main_dispatch_0_matmul_2x3x4_f32xf32", -1, -1},
+      {"main_dispatch_0_elementwise_64_f32", -1, -1},
+      {"conv_dispatch_0_elementwise_64_f32", -1, -1},
+      {"matmul_2x3x4_f32", -1, -1},
+      {"_dispatch_", -1, -1},
+      {"", -1, -1},
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(cases); ++i) {
+    profile_work_t work = profile_work_of_name(iree_make_cstring_view(cases[i].name));
+    if ((work.has_flops ? work.flops : -1) == cases[i].flops && (work.has_bytes ? work.bytes : -1) == cases[i].bytes) {
+      continue;
+    }
+    fail_msg("%s: %g operations, %g bytes", cases[i].name, work.flops, work.bytes);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_text), cmocka_unit_test(cut_off), cmocka_unit_test(damaged)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_text), cmocka_unit_test(cut_off), cmocka_unit_test(damaged),
+                                     cmocka_unit_test(work_of_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

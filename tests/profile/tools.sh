@@ -1,6 +1,7 @@
 #!/bin/bash
 # What is captured by flags, and what is refused: tools.sh TOOLS FOLDER [cuda]
 tools=$1 folder=$2 gpu=${3:-}
+here=$(cd "$(dirname "$0")" && pwd)
 passed=0 failed=0
 mkdir -p "$folder" && cd "$folder" || exit 1
 export XDG_CACHE_HOME=$folder/cache
@@ -67,5 +68,8 @@ refuse --device_profiling_mode=executable-traces --device_profiling_output=x.ire
 expect 'unsupported family' 'unsupported local profiling data families 0x40' run.txt
 refuse --print_device_statistics --device_profiling_output=x.ireeprof
 expect 'statistics and output' 'cannot be combined with --device_profiling_output' run.txt
+python3 "$here/page.py" "$tools" . >page.txt || failed=$((failed + 1))
+grep FAILED page.txt
+passed=$((passed + $(sed -nE 's/^([0-9]+) passed.*/\1/p' page.txt)))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,0 +1,130 @@
+"""The page of `iree-profile report` in a real browser, from disk: content, no script error, light and dark.
+
+    browser.py TOOLS FOLDER [--browser chromium]
+
+FOLDER has local-task.ireeprof (tests/profile/tools.sh).
+"""
+
+import argparse
+import html.parser
+import json
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ERRORS = """<script>
+const errors = [];
+addEventListener("error", event => errors.push(event.message));
+addEventListener("securitypolicyviolation", event => errors.push(event.violatedDirective));
+</script>"""
+# What the page looks like once it is drawn, as an attribute of its body.
+PROBE = """<script>
+const text = id => document.getElementById(id).innerText;
+const canvas = document.querySelector("canvas");
+const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+const colours = new Set();
+for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] === 255) colours.add(pixels.slice(i, i + 3).join());
+const light = colour => colour.match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 3;
+const style = getComputedStyle(document.body);
+canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "+"}));
+canvas.dispatchEvent(new WheelEvent("wheel", {deltaY: 1}));
+document.querySelector("#kernels th a").click();
+document.body.dataset.probe = JSON.stringify({
+  errors, title: document.title, ground: light(style.backgroundColor), ink: light(style.color), colours: colours.size,
+  rows: document.querySelectorAll("#kernels tbody tr").length, first: text("kernels").includes("%"),
+  compared: document.querySelectorAll("#compare tbody tr").length, roof: !!document.getElementById("roof"),
+  points: document.querySelectorAll("#roofline circle").length, memory: document.querySelectorAll("#memory path").length,
+  facts: document.querySelectorAll("#facts div").length, roofline: text("roofline"), width: document.body.scrollWidth,
+  files: text("files"), window: innerWidth,
+});
+</script>"""
+passed = failed = 0
+
+
+class Probe(html.parser.HTMLParser):
+    result = None
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "body" and "data-probe" in dict(attrs):
+            self.result = json.loads(dict(attrs)["data-probe"])
+
+
+def expect(what, is_right, found):
+    global passed, failed
+    if is_right:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED {what}: {found!r}")
+
+
+def page_of(tools, folder, name, *arguments):
+    text = subprocess.run([tools / "iree-profile", "report", *arguments], capture_output=True, text=True, check=True).stdout
+    # Nothing may come from anywhere else: the page says so itself, and the browser holds it to that.
+    head = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'\">"
+    path = folder / f"{name}.html"
+    path.write_text(text.replace("<head>", "<head>" + head + ERRORS).replace("</body>", PROBE + "</body>"))
+    return path
+
+
+def look(browser, folder, page, scheme, width=1200):
+    """What the probe found in a colour scheme, and a picture beside the page."""
+    # 0 is dark and 1 is light.
+    command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+               "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND",
+               f"--user-data-dir={folder / 'browser'}", f"--blink-settings=preferredColorScheme={int(scheme == 'light')}",
+               f"--window-size={width},1600", "--virtual-time-budget=2000", "--dump-dom", page.resolve().as_uri()]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    probe = Probe()
+    probe.feed(result.stdout)
+    if not probe.result:
+        print(result.stderr[-2000:])
+    picture = page.with_name(f"{page.stem}-{scheme}.png")
+    command[-2] = f"--screenshot={picture}"
+    subprocess.run(command, capture_output=True, timeout=120)
+    expect(f"picture of {page.name}, {scheme}", picture.exists() and picture.stat().st_size > 10000, picture)
+    return probe.result or {}
+
+
+def main():
+    global failed
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tools", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--browser", default="chromium")
+    options = parser.parse_args()
+    known, task = HERE / "iree.ireeprof", options.folder / "local-task.ireeprof"
+    pages = {
+        "one": page_of(options.tools, options.folder, "one", known),
+        "two": page_of(options.tools, options.folder, "two", "--peak_gflops=100", "--peak_gbps=20", known, task),
+    }
+    for scheme in ("light", "dark"):
+        for name, page in pages.items():
+            found = look(options.browser, options.folder, page, scheme)
+            where = f"{name}, {scheme}"
+            if not found:
+                failed += 1
+                print(f"FAILED {where}: the script of the page did not come to its end")
+                continue
+            expect(f"{where}: errors", found["errors"] == [], found["errors"])
+            expect(f"{where}: title", found["title"] == "Profile of local-task", found["title"])
+            expect(f"{where}: scheme", (found["ground"] > 200 > 100 > found["ink"]) if scheme == "light" else
+                   (found["ground"] < 60 < 150 < found["ink"]), found)
+            expect(f"{where}: timeline", found["colours"] >= 3, found["colours"])
+            expect(f"{where}: kernels", (found["rows"], found["first"]) == (2, True), found["rows"])
+            expect(f"{where}: facts", found["facts"] == 6, found["facts"])
+            expect(f"{where}: memory", found["memory"] >= 5, found["memory"])
+            expect(f"{where}: points", found["points"] == 1, found["points"])
+            expect(f"{where}: roof", found["roof"] == (name == "two"), found["roof"])
+            expect(f"{where}: no peak is told", ("--peak_gflops=" in found["roofline"]) == (name == "one"), found["roofline"])
+            expect(f"{where}: comparison", (found["compared"] > 0) == (name == "two"), found["compared"])
+            expect(f"{where}: width", found["width"] <= found["window"], found)
+        narrow = look(options.browser, options.folder, pages["two"], scheme, width=500)
+        expect(f"narrow, {scheme}", narrow and narrow["width"] <= narrow["window"], narrow)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
