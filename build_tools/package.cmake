@@ -48,7 +48,7 @@ target_link_options(iree_runtime_package_shared PRIVATE -Wl,--version-script=${e
 set(tools iree-run-module iree-benchmark-module iree-benchmark-executable iree-check-module iree-dump-module
     iree-cpuinfo iree-c-embed-data
     iree-create-parameters iree-convert-parameters iree-dump-parameters iree-encode-parameters iree-profile
-    iree-profile-render
+    iree-profile-render iree-run-replay iree-benchmark-replay iree-dump-replay iree-bisect
     iree-compile iree-opt iree-link iree-import-onnx iree-run-mlir iree-softgpu)
 foreach(tool ${tools})
   if(TARGET ${tool})

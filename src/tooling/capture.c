@@ -21,7 +21,8 @@ static iree_status_t choose(const char* flag, const char* value, const char* con
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--%s must be %s; got `%s`", flag, expected, value);
 }
 
-iree_status_t tooling_capture_create(iree_allocator_t allocator, iree_hal_replay_recorder_t** out_recorder) {
+iree_status_t tooling_capture_create(iree_string_view_t path, iree_allocator_t allocator,
+                                     iree_hal_replay_recorder_t** out_recorder) {
   static const char* const policies[] = {"reference", "capture-ranges", "capture-all", "fail", NULL};
   static const char* const validations[] = {"identity", "digest", NULL};
   *out_recorder = NULL;
@@ -31,12 +32,12 @@ iree_status_t tooling_capture_create(iree_allocator_t allocator, iree_hal_replay
                               &options.external_file_policy));
   IREE_RETURN_IF_ERROR(choose("device_replay_file_validation", FLAG_device_replay_file_validation, validations,
                               "`identity` or `digest`", &options.external_file_validation));
-  if (!FLAG_device_replay_output[0]) return iree_ok_status();
+  if (!path.size) path = iree_make_cstring_view(FLAG_device_replay_output);
+  if (!path.size) return iree_ok_status();
   iree_io_file_handle_t* handle = NULL;
   IREE_RETURN_IF_ERROR(
-      iree_io_file_handle_create(IREE_IO_FILE_MODE_WRITE | IREE_IO_FILE_MODE_OVERWRITE,
-                                 iree_make_cstring_view(FLAG_device_replay_output), 0, allocator, &handle),
-      "creating the file of --device_replay_output=");
+      iree_io_file_handle_create(IREE_IO_FILE_MODE_WRITE | IREE_IO_FILE_MODE_OVERWRITE, path, 0, allocator, &handle),
+      "creating the capture's file");
   iree_status_t status = iree_hal_replay_recorder_create(handle, &options, allocator, out_recorder);
   iree_io_file_handle_release(handle);
   return status;

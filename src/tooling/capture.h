@@ -7,7 +7,9 @@
 
 // Begins the capture that the flags ask for; *out_recorder is NULL when they ask for none. Errors: INVALID_ARGUMENT,
 // and those of the file.
-iree_status_t tooling_capture_create(iree_allocator_t allocator, iree_hal_replay_recorder_t** out_recorder);
+// `path`, unless empty, stands in for the flag that names the file.
+iree_status_t tooling_capture_create(iree_string_view_t path, iree_allocator_t allocator,
+                                     iree_hal_replay_recorder_t** out_recorder);
 // Puts recording devices in the place of a group's, whose reference it takes. Nothing without a recorder.
 iree_status_t tooling_capture_wrap(iree_hal_replay_recorder_t* recorder, iree_allocator_t allocator,
                                    iree_hal_device_group_t** group);

@@ -259,6 +259,7 @@ iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_c
   out_context->allocator = allocator;
   out_context->reporter = options->reporter;
   out_context->default_device_uri = options->default_device_uri;
+  out_context->is_quiet = options->is_quiet;
   if (options->instance) {
     out_context->instance = options->instance;
     iree_vm_instance_retain(options->instance);
@@ -268,7 +269,7 @@ iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_c
   IREE_RETURN_IF_ERROR(
       iree_hal_allocator_create_heap(IREE_SV("host"), allocator, allocator, &out_context->host_memory));
   out_context->device.allocator = out_context->host_memory;
-  IREE_RETURN_IF_ERROR(tooling_capture_create(allocator, &out_context->recorder));
+  IREE_RETURN_IF_ERROR(tooling_capture_create(options->capture_path, allocator, &out_context->recorder));
   IREE_RETURN_IF_ERROR(tooling_capture_mark(out_context->recorder, /*begins=*/true, "init"));
   IREE_RETURN_IF_ERROR(load_modules(out_context, options));
   return tooling_capture_mark(out_context->recorder, /*begins=*/false, "init");

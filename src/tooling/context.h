@@ -20,6 +20,7 @@ typedef struct tooling_context_t {
   iree_hal_allocator_t* host_memory;
   iree_string_view_t default_device_uri;  // for no --device
   iree_check_module_reporter_t reporter;  // of the module `check`
+  bool is_quiet;                          // results that no flag asks for are not printed
 } tooling_context_t;
 
 // INVALID_ARGUMENT when parsing flags has left an argument.
@@ -30,6 +31,8 @@ typedef struct tooling_context_options_t {
   iree_check_module_reporter_t reporter;
   iree_vm_instance_t* instance;           // with all types; NULL: a new one
   iree_string_view_t default_device_uri;  // for no --device; empty: local-task
+  iree_string_view_t capture_path;        // of a capture; empty: as --device_replay_output says
+  bool is_quiet;
   // One more module, the last one: a path as --module takes it, or a .vmfb in memory that outlives the context.
   iree_string_view_t path;
   iree_const_byte_span_t data;

@@ -39,7 +39,7 @@ iree_status_t tooling_results_process(const tooling_context_t* context, const to
                          "outputting results");
   }
   if (FLAG_expected_output_list().count) return compare_outputs(context, call, outputs, out_exit_code);
-  if (FLAG_output_list().count) return iree_ok_status();
+  if (FLAG_output_list().count || context->is_quiet) return iree_ok_status();
   return iree_status_annotate_f(tooling_outputs_print(outputs, IREE_SV("result"), context->device, limit, stdout),
                                 "printing results");
 }

@@ -31,7 +31,7 @@ IREE_FLAG(bool, print_statistics, false, "Prints what the devices allocated, to 
 
 static iree_status_t run_call(const tooling_context_t* context, const tooling_call_t* call, int* out_exit_code) {
   iree_string_view_t name = iree_vm_function_name(&call->function);
-  fprintf(stdout, "EXEC @%.*s\n", (int)name.size, name.data);
+  if (!context->is_quiet) fprintf(stdout, "EXEC @%.*s\n", (int)name.size, name.data);
   fflush(stdout);
   iree_vm_list_t* outputs = NULL;
   tooling_profiling_t* profiling = NULL;

@@ -146,8 +146,11 @@ void replay_object_free(replay_executor_t* x, replay_object_t* object) {
   memset(object, 0, sizeof(*object));
 }
 
-// Those whose last use was this record.
+// Those whose last use was this record. What command buffers hold is looked at again when they run step by step.
 static void free_dying(replay_executor_t* x, const plan_record_t* r) {
+  uint32_t code = r->record.header.operation_code;
+  bool is_command = code >= REPLAY_COMMAND_BUFFER_BEGIN && code <= REPLAY_COMMAND_BUFFER_DISPATCH;
+  if (is_command && replay_is_stepped(x)) return;
   for (uint64_t id = r->first_dying; id; id = x->plan->objects[id].next_dying) {
     replay_object_t* object = &x->objects[id];
     if (object->type == REPLAY_OBJECT_semaphore && (object->next_pending || x->blocked_count)) {

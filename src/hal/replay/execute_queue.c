@@ -308,8 +308,22 @@ static iree_status_t submit_execute(const submission_t* s) {
   return status;
 }
 
+// Runs what the submission asks for command by command, and then signals in its place.
+static iree_status_t submit_steps(const submission_t* s) {
+  if (!is_runnable(s->x, s->r)) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                            "a replay step by step cannot run work that was submitted before what it waits for");
+  }
+  IREE_RETURN_IF_ERROR(wait_pending(s->x));
+  IREE_RETURN_IF_ERROR(replay_step(s->x, s->r, s->device));
+  return iree_hal_semaphore_list_signal(s->signals, NULL);
+}
+
 static iree_status_t submit(const submission_t* s) {
-  switch (s->r->record.header.operation_code) {
+  uint32_t code = s->r->record.header.operation_code;
+  bool has_dispatches = code == REPLAY_DEVICE_QUEUE_DISPATCH || code == REPLAY_DEVICE_QUEUE_EXECUTE;
+  if (has_dispatches && replay_is_stepped(s->x)) return submit_steps(s);
+  switch (code) {
     case REPLAY_DEVICE_QUEUE_ALLOCA:
       return submit_alloca(s);
     case REPLAY_DEVICE_QUEUE_DEALLOCA:
@@ -329,8 +343,7 @@ static iree_status_t submit(const submission_t* s) {
     case REPLAY_DEVICE_QUEUE_EXECUTE:
       return submit_execute(s);
     default:
-      return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "%s cannot be replayed",
-                              replay_operation_name(s->r->record.header.operation_code));
+      return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "%s cannot be replayed", replay_operation_name(code));
   }
 }
 

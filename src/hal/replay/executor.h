@@ -69,6 +69,7 @@ typedef struct replay_executor_t {
   uint64_t first_pending;
   uint64_t blocked_count, blocked_capacity;
   const plan_record_t** blocked;  // submissions that are not runnable yet
+  uint64_t stepped_count;         // dispatches that were run by themselves
 } replay_executor_t;
 
 // The object with a number. Errors: DATA_LOSS when there is none of that type.
@@ -120,5 +121,10 @@ typedef struct replay_dispatch_call_t {
 } replay_dispatch_call_t;
 iree_status_t replay_make_dispatch(replay_executor_t* x, const plan_record_t* r, replay_dispatch_call_t* out_dispatch);
 void replay_free_dispatch(replay_executor_t* x, replay_dispatch_call_t* dispatch);
+
+// Whether each command runs by itself, for who wants to see dispatches.
+static inline bool replay_is_stepped(const replay_executor_t* x) { return x->options->dispatch_event_callback.fn; }
+// Runs a submission of a dispatch or of a command buffer so, to its end; the work before it has ended.
+iree_status_t replay_step(replay_executor_t* x, const plan_record_t* r, iree_hal_device_t* device);
 
 #endif  // IREE_C_HAL_REPLAY_EXECUTOR_H_

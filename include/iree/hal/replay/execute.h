@@ -89,6 +89,25 @@ typedef struct iree_hal_replay_read_event_callback_t {
   void* user_data;
 } iree_hal_replay_read_event_callback_t;
 
+// A dispatch, before and after it runs. Not IREE's.
+//
+// A replay with a callback for them is stepped: commands are submitted one by one, each after the end of the one
+// before.
+typedef struct iree_hal_replay_dispatch_event_t {
+  uint64_t index;             // among the dispatches that were run
+  uint64_t sequence_ordinal;  // of the record
+  bool has_run;
+  iree_hal_device_t* device;
+  iree_string_view_t function_name;
+  iree_hal_buffer_ref_list_t bindings;  // with their buffers and lengths; valid during the call
+} iree_hal_replay_dispatch_event_t;
+typedef iree_status_t(IREE_API_PTR* iree_hal_replay_dispatch_event_fn_t)(void* user_data,
+                                                                         const iree_hal_replay_dispatch_event_t* event);
+typedef struct iree_hal_replay_dispatch_event_callback_t {
+  iree_hal_replay_dispatch_event_fn_t fn;
+  void* user_data;
+} iree_hal_replay_dispatch_event_callback_t;
+
 // Callbacks may have no function. Their failures end the replay.
 typedef struct iree_hal_replay_execute_options_t {
   iree_hal_replay_execute_flags_t flags;
@@ -97,6 +116,7 @@ typedef struct iree_hal_replay_execute_options_t {
   iree_hal_replay_executable_substitution_callback_t executable_substitution_callback;
   iree_hal_replay_scope_event_callback_t scope_event_callback;
   iree_hal_replay_read_event_callback_t read_event_callback;
+  iree_hal_replay_dispatch_event_callback_t dispatch_event_callback;
 } iree_hal_replay_execute_options_t;
 static inline iree_hal_replay_execute_options_t iree_hal_replay_execute_options_default(void) {
   iree_hal_replay_execute_options_t options;
