@@ -31,7 +31,9 @@ iree_status_t replay_make_dispatch(replay_executor_t* x, const plan_record_t* r,
   }
   if (!iree_hal_executable_function_is_valid(executable->functions[p.function_ordinal])) {
     return iree_make_status(IREE_STATUS_NOT_FOUND,
-                            "executable %" PRIu64 " has no function of the name of captured function %u",
+                            "executable %" PRIu64
+                            " has no function of the name of captured function %u, or one whose workgroups do not run "
+                            "in order as the captured one's do",
                             p.executable_id, p.function_ordinal);
   }
   out_dispatch->executable = executable->executable;

@@ -32,12 +32,16 @@ static iree_status_t read_metadata(const plan_record_t* r, metadata_t* out_metad
   return iree_ok_status();
 }
 
-// What a dispatch gives has to be what the function takes; sizes of workgroups are each target's own.
-static iree_status_t check_function(iree_hal_executable_t* executable, iree_hal_executable_function_t function,
-                                    const replay_function_t* captured) {
+// What a dispatch gives has to be what the function takes; sizes of workgroups are each target's own. What was captured
+// with its workgroups in order is lost without that order: as if the function were not there.
+static iree_status_t check_function(iree_hal_executable_t* executable, const replay_function_t* captured,
+                                    iree_hal_executable_function_t* function) {
   iree_hal_executable_function_info_t info;
   memset(&info, 0, sizeof(info));
-  IREE_RETURN_IF_ERROR(iree_hal_executable_function_info(executable, function, &info));
+  IREE_RETURN_IF_ERROR(iree_hal_executable_function_info(executable, *function, &info));
+  if (captured->flags & ~info.flags & IREE_HAL_EXECUTABLE_FUNCTION_FLAG_SEQUENTIAL) {
+    *function = iree_hal_executable_function_invalid();
+  }
   if (info.constant_count == captured->constant_count && info.binding_count == captured->binding_count) {
     return iree_ok_status();
   }
@@ -68,7 +72,7 @@ static iree_status_t map_functions(replay_object_t* object, const metadata_t* me
       object->functions[i] = iree_hal_executable_function_invalid();
       continue;
     }
-    if (iree_status_is_ok(status)) status = check_function(object->executable, object->functions[i], &captured);
+    if (iree_status_is_ok(status)) status = check_function(object->executable, &captured, &object->functions[i]);
     if (!iree_status_is_ok(status)) {
       return iree_status_annotate_f(
           status, "looking up replay function '%.*s' for executable %" PRIu64 " captured function %" PRIu64,
