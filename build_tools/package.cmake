@@ -57,6 +57,11 @@ foreach(tool ${tools})
   endif()
 endforeach()
 
+if(IREE_BUILD_COMPILER AND IREE_BUILD_SOFTGPU)
+  install(PROGRAMS ${CMAKE_SOURCE_DIR}/tools/iree-edit-kernel.py RENAME iree-edit-kernel
+          DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
 # Completions and manual pages, which every tool writes of its own flags.
 set(pages)
 if(NOT CMAKE_CROSSCOMPILING AND NOT IREE_ENABLE_ASAN AND NOT IREE_ENABLE_TSAN AND NOT IREE_ENABLE_FUZZING)

@@ -140,6 +140,7 @@ softgpu() {
   $python tests/softgpu/random_kernels.py --build "$build" --count 200 --vector 2 --vector 3 --vector 4
   $python tests/softgpu/run_outside.py --build "$build"
   $python tests/softgpu/run_iree.py --build "$build"
+  $python tests/profile/iree_tools.py --build "$build"
   $python tests/softgpu/run_triton.py --build "$build"
   $python tests/softgpu/run_triton_nvidia.py --build "$build"
 END

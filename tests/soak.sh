@@ -132,7 +132,7 @@ onnx() {
 browser() {
   command -v chromium >/dev/null || apt-get -q -y install --no-install-recommends chromium >"$logs/chromium.log" 2>&1 ||
     { echo "chromium is needed, and apt-get could not install it: $logs/chromium.log" && return 1; }
-  tests/profile/tools.sh "$PWD/$build/tools" "$build/tests/profile" || return 1
+  tests/profile/tools.sh "$(realpath "$build")/tools" "$(realpath "$build")/tests/profile" || return 1
   $python tests/profile/browser.py "$build/tools" "$build/tests/profile"
 }
 

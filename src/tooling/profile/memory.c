@@ -89,8 +89,8 @@ static iree_status_t find_entry(profile_memory_summary_t* summary, profile_memor
         .buffer_usage = event->buffer_usage,
         .is_external = event->flags & IREE_HAL_PROFILE_MEMORY_EVENT_FLAG_EXTERNALLY_OWNED,
         .first_event = event->event_id,
-        .first_submission = event->submission_id,
-        .first_queue = event->queue_ordinal,
+        .first_queue = UINT32_MAX,
+        .last_queue = UINT32_MAX,
         .first_ns = event->host_time_ns,
         .least_free = UINT64_MAX,
     };
@@ -103,8 +103,12 @@ static void add_to_entry(profile_memory_entry_t* entry, effect_t effect, const e
   ++entry->events;
   entry->waits += event->type == IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_POOL_WAIT;
   entry->last_event = event->event_id;
-  entry->last_submission = event->submission_id;
-  entry->last_queue = event->queue_ordinal;
+  if (event->submission_id) {  // else no queue has to do with it
+    if (!entry->first_submission) entry->first_queue = event->queue_ordinal;
+    if (!entry->first_submission) entry->first_submission = event->submission_id;
+    entry->last_submission = event->submission_id;
+    entry->last_queue = event->queue_ordinal;
+  }
   entry->last_ns = event->host_time_ns;
   apply(&entry->balance, effect.change, event->length);
   if (event->type == IREE_HAL_PROFILE_MEMORY_EVENT_TYPE_POOL_MATERIALIZE) {

@@ -40,7 +40,8 @@ bool profile_host_span_is_valid(const iree_hal_profile_host_execution_event_t* e
 
 static uint64_t difference(int64_t end, int64_t start) { return end >= start ? (uint64_t)end - (uint64_t)start : 0; }
 
-// Cells of times in a device's clock; rows of dispatches, and all of exports, name the clocks.
+// Cells of times in a device's clock; rows of dispatches, and all of exports, name the clocks. Durations of exports are
+// those of their times, which are rounded.
 #define SPAN_CELLS(out, names_clocks, span, clock, start, end)                                                        \
   CELL_C_IF(names_clocks, "device_tick_domain", "device_tick"), CELL_U("start_tick", start), CELL_U("end_tick", end), \
       CELL_U("duration_ticks", (span).ticks), CELL_B("valid", (span).is_valid),                                       \
@@ -52,7 +53,8 @@ static uint64_t difference(int64_t end, int64_t start) { return end >= start ? (
       CELL_U_IF((out)->is_export && (span).has_ns, "start_driver_host_cpu_time_ns", (uint64_t)(span).start_ns),       \
       CELL_U_IF((out)->is_export && (span).has_ns, "end_driver_host_cpu_time_ns", (uint64_t)(span).end_ns),           \
       CELL_C_IF((names_clocks) && (span).has_ns, "duration_time_domain", "device_tick_duration_ns"),                  \
-      CELL_U_IF((span).has_ns, "duration_ns", (span).ns)
+      CELL_U_IF((span).has_ns, "duration_ns",                                                                         \
+                (out)->is_export ? difference((span).end_ns, (span).start_ns) : (span).ns)
 
 //===----------------------------------------------------------------------------------------------------------------===
 // What there is

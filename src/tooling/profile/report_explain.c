@@ -133,7 +133,9 @@ static void print_queue_times(const explain_t* e, const queue_times_t* t) {
             " invalid=%" PRIu64 " busy_ticks=%.3f total_dispatch_ticks=%" PRIu64,
             physical, t->queue->queue_ordinal, t->queue->stream_id, t->submissions, t->count, invalid, (double)t->busy,
             t->total);
-    if (ns > 0) fprintf(r->file, " busy_ns=%.3f total_dispatch_ns=%.0f", (double)t->busy * ns, (double)t->total * ns);
+    if (ns > 0 && t->count) {
+      fprintf(r->file, " busy_ns=%.3f total_dispatch_ns=%.0f", (double)t->busy * ns, (double)t->total * ns);
+    }
     fprintf(r->file, " gaps=%" PRIu64 " total_gap_ticks=%.3f max_gap_ticks=%.3f", t->gaps, (double)t->gap_total,
             (double)t->gap_most);
     if (ns > 0) {

@@ -82,7 +82,7 @@ static void print_pool(const profile_request_t* r, const profile_memory_entry_t*
             " materializes=%" PRIu64 " ",
             names[p->kind].kind, p->physical, p->id, p->memory_type, p->events, p->waits, p->materializes);
     print_balance_text(r->file, &p->balance);
-    if (p->materializes) {
+    if (p->kind == PROFILE_OPEN_RESERVATION) {
       fprintf(r->file, " materialized_at_end=%" PRIu64 " materialized_high_water_bytes=%" PRIu64, p->materialized.count,
               p->materialized.most_bytes);
     }

@@ -254,10 +254,7 @@ static void print_queue(void* user_data, const profile_item_t* item) {
   queues_t* q = (queues_t*)user_data;
   const profile_request_t* r = q->request;
   q->queue = item->record;
-  if (r->is_json) {
-    profile_printer_t printer = profile_printer(r);
-    profile_print_record(&printer, item);
-  } else {
+  if (!r->is_json) {
     fprintf(r->file, "queue device=%u ordinal=%u stream=%" PRIu64 "\n", q->queue->physical_device_ordinal,
             q->queue->queue_ordinal, q->queue->stream_id);
   }
@@ -291,6 +288,7 @@ static void print_queues(queues_t* q) {
                 CELL_U("matched_host_dispatches", h->matched), CELL_U("valid_host_dispatches", h->valid),
                 CELL_U("invalid_host_dispatches", h->matched - h->valid),
                 CELL_U("host_command_executions", q->executions));
+    profile_print_kind(r, PROFILE_KIND_QUEUES);
   } else {
     fprintf(r->file,
             "IREE HAL profile queue summary\nfilter: %.*s\nqueues=%" PRIu64 " queue_events=%" PRIu64
