@@ -7,9 +7,9 @@
   iree-edit-kernel model.mlir --target=gfx1100 --kernel=main_dispatch_3 --run='sed -i s/vmcnt(0)/vmcnt(1)/'
 
 It dumps the kernel, assembles and links what was edited, puts it back into the module, runs both kernels on the same
-random data on a software GPU under all checks, compares their results, and prints registers, occupancy, instructions and
-cycles of both. Nothing but the work folder is written; edited.vmfb in it is the whole program with the edited kernel. The
-exit code is 0 when the results are the same, and 1 when they are not or a step fails.
+random data on a software GPU under all checks, compares their results, and prints registers, occupancy, instructions
+and cycles of both. Nothing but the work folder is written; edited.vmfb in it is the whole program with the edited
+kernel. The exit code is 0 when the results are the same, and 1 when they are not or a step fails.
 """
 
 import argparse
@@ -26,12 +26,13 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 CLASSES = [  # the first that matches a mnemonic
     ("matrix", r"v_(wmma|swmmac|mfma|smfmac)"), ("vector", r"v_"), ("workgroup memory", r"ds_"),
-    ("vector memory", r"(global|flat|buffer|scratch|tbuffer|image)_"), ("scalar memory", r"s_(load|store|buffer_load|scratch)"),
+    ("vector memory", r"(global|flat|buffer|scratch|tbuffer|image)_"),
+    ("scalar memory", r"s_(load|store|buffer_load|scratch)"),
     ("waits", r"s_wait|s_barrier"), ("branches", r"s_(branch|cbranch|setpc|swappc|call|endpgm)"),
     ("hints", r"s_(nop|delay_alu|clause|sendmsg|code_end|set_inst|icache|dcache|sleep|setprio)"), ("scalar", r"s_"),
 ]
-REGISTERS = ["vgpr_count", "agpr_count", "sgpr_count", "vgpr_spill_count", "sgpr_spill_count", "group_segment_fixed_size",
-             "private_segment_fixed_size"]
+REGISTERS = ["vgpr_count", "agpr_count", "sgpr_count", "vgpr_spill_count", "sgpr_spill_count",
+             "group_segment_fixed_size", "private_segment_fixed_size"]
 INPUT = re.compile(r"--input=((?:\d+x)*)([a-z]+)(\d+)\b")
 
 
@@ -65,8 +66,8 @@ def run(what, *command, **options):
 
 
 def compile_module(options, source, output, *flags):
-    run("compiling", tool("iree-compile"), source, "--iree-hal-target-device=amdgpu", f"--iree-rocm-target={options.target}",
-        *options.flag, *flags, "-o", output)
+    run("compiling", tool("iree-compile"), source, "--iree-hal-target-device=amdgpu",
+        f"--iree-rocm-target={options.target}", *options.flag, *flags, "-o", output)
 
 
 #===-- The kernel --------------------------------------------------------------------------------------------------===#
@@ -109,8 +110,8 @@ def edit(options, original, edited):
 
 
 def assemble(options, source, output):
-    run("assembling", llvm("clang"), "-target", "amdgcn-amd-amdhsa", f"-mcpu={options.target}", "-x", "assembler", "-c", source,
-        "-o", f"{output}.o")
+    run("assembling", llvm("clang"), "-target", "amdgcn-amd-amdhsa", f"-mcpu={options.target}", "-x", "assembler", "-c",
+        source, "-o", f"{output}.o")
     run("linking", llvm("ld.lld"), "-shared", f"{output}.o", "-o", output)
 
 
@@ -129,7 +130,8 @@ def write_inputs(text, seed, work):
             count *= int(dim)
         path = work / f"input{index}.bin"
         if kind == "f" and bits in ("16", "32", "64"):
-            data = struct.pack(f"<{count}{ {'16': 'e', '32': 'f', '64': 'd'}[bits]}", *(numbers.uniform(-1, 1) for _ in range(count)))
+            letter = {"16": "e", "32": "f", "64": "d"}[bits]
+            data = struct.pack(f"<{count}{letter}", *(numbers.uniform(-1, 1) for _ in range(count)))
         elif kind == "bf":
             data = b"".join(struct.pack("<f", numbers.uniform(-1, 1))[2:] for _ in range(count))
         else:  # whole numbers that are indices as often as not
@@ -160,7 +162,8 @@ def verify(options, modules, call):
 
 def counters(options, module, call):
     """What the software GPU counts in one call; empty when it does not come to its end."""
-    command = [*gpu(options, "--stats"), tool("iree-run-module"), "--device=amdgpu", f"--module={module}", *call, "--output="]
+    command = [*gpu(options, "--stats"), tool("iree-run-module"), "--device=amdgpu", f"--module={module}", *call,
+               "--output="]
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     found = {match[2]: match[1] for match in re.finditer(r"^ +([\d.]+%?) (.*)$", result.stderr, re.MULTILINE)}
     return found if result.returncode == 0 else {}
@@ -186,8 +189,8 @@ def registers(path, name):
 
 def instructions(path, name):
     """The kernel's instructions as text, and how many there are of each class."""
-    lines = run("disassembling", llvm("llvm-objdump"), "-d", "--no-show-raw-insn", f"--disassemble-symbols={name}", path).stdout
-    code = [line.split("//")[0].strip() for line in lines.splitlines() if line.startswith("\t")]
+    text = run("disassembling", llvm("llvm-objdump"), "-d", "--no-show-raw-insn", f"--disassemble-symbols={name}", path)
+    code = [line.split("//")[0].strip() for line in text.stdout.splitlines() if line.startswith("\t")]
     code = [line for line in code if line and not line.startswith("s_code_end")]
     counts = {name: 0 for name, _ in CLASSES}
     for line in code:
@@ -202,8 +205,8 @@ def modelled_cycles(options, code, work):
         return None
     path = work / "kernel.mca.s"
     path.write_text("\n".join(code) + "\n")
-    result = subprocess.run([mca, "-mtriple=amdgcn", f"-mcpu={options.target}", "-iterations=1", str(path)], capture_output=True,
-                            text=True, check=False)
+    command = [mca, "-mtriple=amdgcn", f"-mcpu={options.target}", "-iterations=1", str(path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     match = re.search(r"Total Cycles:\s+(\d+)", result.stdout)
     return match[1] if result.returncode == 0 and match else None
 
@@ -233,9 +236,11 @@ def compare(options, name, objects, modules, call, work):
         print("\nno modelled cycles: llvm-mca was not found, or has no model of this processor")
     counted = [counters(options, module, call) for module in modules]
     keys = [key for key in counted[0] or counted[1] if any(side.get(key, "0") != "0" for side in counted)]
-    print_table("counted by the software GPU in one call", [(key, counted[0].get(key), counted[1].get(key)) for key in keys])
+    rows = [(key, *(side.get(key) for side in counted)) for key in keys]
+    print_table("counted by the software GPU in one call", rows)
     if options.measure:
-        print_table(f"measured on {options.measure}", [("time", *(measure(options, module, call) for module in modules))])
+        times = [measure(options, module, call) for module in modules]
+        print_table(f"measured on {options.measure}", [("time", *times)])
 
 
 #===-- All of it ---------------------------------------------------------------------------------------------------===#
@@ -255,7 +260,8 @@ def work_on(options):
     compile_module(options, options.model, work / "edited.vmfb", substitute)
     if options.input:
         modules = [work / "original.vmfb", work / "edited.vmfb"]
-        call = [*(f"--input={value}" for value in options.input), *([f"--function={options.function}"] if options.function else [])]
+        call = [f"--input={value}" for value in options.input]
+        call += [f"--function={options.function}"] if options.function else []
     else:
         program = original.with_name(f"{original.stem}_benchmark.mlir")
         modules = [work / "kernel.vmfb", work / "kernel_edited.vmfb"]
@@ -265,8 +271,8 @@ def work_on(options):
     same, said = verify(options, modules, call)
     compare(options, name, objects, modules, call, work)
     print(f"\n{said}")
-    print(f"\n{'the results are the same' if same else 'THE RESULTS ARE NOT THE SAME'}; {work / 'edited.vmfb'} is the program with "
-          "the edited kernel")
+    verdict = "the results are the same" if same else "THE RESULTS ARE NOT THE SAME"
+    print(f"\n{verdict}; {work / 'edited.vmfb'} is the program with the edited kernel")
     return 0 if same else 1
 
 
@@ -278,7 +284,8 @@ def main():
     parser.add_argument("--edited", help="its edited assembly")
     parser.add_argument("--run", help="a command that edits the file whose name it is given, instead of $EDITOR")
     parser.add_argument("--flag", action="append", default=[], help="another flag for iree-compile; repeated")
-    parser.add_argument("--input", action="append", default=[], help="run the whole program on this instead of the kernel on random data")
+    parser.add_argument("--input", action="append", default=[],
+                        help="run the whole program on this instead of the kernel on random data")
     parser.add_argument("--function", help="the function of the whole program")
     parser.add_argument("--seed", type=int, default=1, help="of the random data")
     parser.add_argument("--type", help="type of results' elements, or `exact`; else what the kernel's name ends with")
