@@ -1,5 +1,6 @@
 // iree-compile: a thin main over the compiler library. Messages go to standard error, and on a terminal how far it
 // is.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <time.h>
 
 #include "base/progress.h"
+#include "base/trace.h"
 #include "base/version.h"
 #include "compiler/flags.h"
 #include "scoped_main.h"
@@ -76,6 +78,16 @@ static void print_summary(const console_t* c, const compiler_flags_t* flags, con
   fprintf(stderr,
           "%s: %u dispatches, %u kernels, %zu bytes of code; %zu bytes written in %.1f s with %ld MiB of memory\n",
           flags->input, c->dispatches, c->kernels, c->code, size, now() - c->start, usage.ru_maxrss / 1024);
+  const host_memory_t* m = &output->memory;
+  if (!m->function && !m->constants) return;
+  fprintf(stderr, "%s: needs %s%lld bytes of a device's memory", flags->input, m->is_least ? "at least " : "",
+          (long long)(m->constants + m->temporaries + m->arguments + m->results));
+  fprintf(stderr, ": %lld of constants", (long long)m->constants);
+  if (m->function) {
+    fprintf(stderr, ", and in @%s %lld of temporaries, %lld of arguments, %lld of results", m->function,
+            (long long)m->temporaries, (long long)m->arguments, (long long)m->results);
+  }
+  fprintf(stderr, "%s\n", m->is_least ? "; sizes that only arguments tell come on top" : "");
 }
 
 static void on_pass_times(void* user, const pass_report_t* report) {
@@ -122,9 +134,17 @@ static int compile(const compiler_flags_t* flags) {
   options.observe_user = &console;
   bool to_stdout = !flags->output || !strcmp(flags->output, "-");
   compiler_output_t output = {.path = to_stdout ? NULL : flags->output};
+  if (flags->trace_output && !trace_start(flags->trace_output)) {
+    fprintf(stderr, "error: cannot write '%s' of --trace-output: %s\n", flags->trace_output, strerror(errno));
+    return 1;
+  }
   bool ok = compiler_run(&options, flags->input, NULL, 0, &output);
   progress_clear(&console.progress);
   end_stage(&console, now());
+  if (!trace_stop()) {
+    fprintf(stderr, "error: cannot write '%s' of --trace-output: %s\n", flags->trace_output, strerror(errno));
+    ok = false;
+  }
   if (ok && to_stdout && output.size) {
     ok = fwrite(output.data, 1, output.size, stdout) == output.size && fflush(stdout) == 0;
     if (!ok) fprintf(stderr, "error: cannot write to standard output\n");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/trace.h"
 #include "compiler/benchmark_funcs.h"
 #include "compiler/compiler.h"
 #include "compiler/const_eval.h"
@@ -520,7 +521,10 @@ static bool run_stages(run_t* r) {
       continue;
     }
     progress(r, stage->name, stage->share);
-    if (!stage->run(r)) return false;
+    trace_span_t span = trace_begin(stage->name);
+    bool ok = stage->run(r);
+    trace_end(&span);
+    if (!ok) return false;
     if (r->options->read_only) return true;
     if (r->options->kernels_only) return compile_kernels(r);
     ir_op_t* shown = r->module;
@@ -535,6 +539,7 @@ static bool run_stages(run_t* r) {
   const program_t* first = &r->programs[0];
   if (o->observe && !o->observe(o->observe_user, r->ctx, r->module, &first->kernels, &first->executable)) return false;
   progress(r, "writing", 96);
+  TRACE_SCOPE("writing");
   return parameters_write(r) && run_output(r);
 }
 

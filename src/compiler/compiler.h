@@ -4,6 +4,7 @@
 #ifndef IREE_C_COMPILER_COMPILER_H_
 #define IREE_C_COMPILER_COMPILER_H_
 
+#include "compiler/host.h"
 #include "compiler/kernels.h"
 #include "compiler/parameters.h"
 #include "compiler/substitute.h"
@@ -103,6 +104,8 @@ typedef struct compiler_output_t {
   const char* path;  // or NULL
   void* data;
   size_t size;
+  host_memory_t memory;  // out, of modules: what it needs of a device's memory
+  char memory_function[128];
 } compiler_output_t;
 
 // Compiles a file (.mlir, .mlirbc, .onnx) or, with `text`, a program in memory called `path` for messages.

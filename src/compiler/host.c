@@ -418,6 +418,31 @@ static const char* calling_convention(host_t* h, bool async) {
   return result;
 }
 
+static void add_bytes(host_t* h, const ir_type_t* type, int64_t* bytes) {
+  if (!ir_type_is_tensor(type)) return;
+  if (ir_type_is_static(type)) {
+    *bytes += host_tensor_bytes(type);
+  } else {
+    h->memory.is_least = true;
+  }
+}
+
+// Keeps the function that takes most memory at a time.
+static void note_memory(host_t* h) {
+  host_memory_t own = {.function = h->name, .temporaries = h->arena_size};
+  const ir_op_t* terminator = h->body->last;
+  for (uint32_t i = 0; i < h->body->arg_count; ++i) add_bytes(h, h->body->args[i]->type, &own.arguments);
+  for (uint32_t i = 0; i < terminator->operand_count; ++i) {
+    add_bytes(h, ir_operand(terminator, i)->type, &own.results);
+  }
+  h->memory.is_least |= h->slot_count != 0;
+  int64_t most = h->memory.temporaries + h->memory.arguments + h->memory.results;
+  if (h->memory.function && own.temporaries + own.arguments + own.results <= most) return;
+  own.constants = h->memory.constants;
+  own.is_least = h->memory.is_least;
+  h->memory = own;
+}
+
 // The function's body as a function of the module.
 static void emit_body(host_t* h, const char* name, bool async) {
   h->table_count = 0;
@@ -427,6 +452,7 @@ static void emit_body(host_t* h, const char* name, bool async) {
   h->numbers = (ir_set_t){0};
   h->has_scratch = false;
   host_assign_storage(h);
+  note_memory(h);
   uint32_t number;
   if (h->slot_count && find_transients(h, &number) && !h->failed) {
     ir_op_error(h->ctx, h->func,
@@ -537,7 +563,7 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
 }
 
 bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t program_count, module_writer_t* writer,
-               bool strip_source_map) {
+               bool strip_source_map, host_memory_t* out_memory) {
   host_t h = {.ctx = ctx, .module = programs[0].module, .writer = writer, .strip_source_map = strip_source_map};
   bool needs_device = program_count > 1 || uses_device(h.module);
   if (needs_device && programs[0].host_only) {
@@ -568,5 +594,6 @@ bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t progr
   ir_set_finish(&h.constants);
   ir_set_finish(&h.global_names);
   ir_set_finish(&h.numbers);
+  *out_memory = h.memory;
   return !h.failed;
 }

@@ -15,10 +15,18 @@ typedef struct host_program_t {
   const uint32_t* objects;  // executables of the dispatches that have an attribute `object`, by its value
 } host_program_t;
 
+// What a program needs of a device's memory, as far as that is known before it runs; bytes.
+typedef struct host_memory_t {
+  const char* function;  // the one that takes most at a time, lives as long as the IR; NULL: none has tensors
+  int64_t temporaries, arguments, results;  // its own
+  int64_t constants;                        // of the whole program
+  bool is_least;                            // sizes that only arguments tell come on top
+} host_memory_t;
+
 // Adds functions, tables, constants and exports to `writer`, for device 0. Of several programs, that one runs whose
 // number is the number of the target the device uses. False after diagnostics.
 bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t program_count, module_writer_t* writer,
-               bool strip_source_map);
+               bool strip_source_map, host_memory_t* out_memory);
 
 // Scalar functions that the host program has no instruction for become ops on tensors; conditions that are numbers stay
 // numbers. Before dispatches are formed.

@@ -97,6 +97,7 @@ typedef struct host_t {
   bool strip_source_map;
   uint32_t constant_count, table_count, host_buffer_count;
   ir_set_t constants;  // host_constant_t: those of the module, each once
+  host_memory_t memory;
   bool failed;
   // The function at work
   ir_op_t* func;

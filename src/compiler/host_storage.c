@@ -263,6 +263,7 @@ static void store_constant(host_t* h, ir_op_t* op) {
   s->index = module_writer_constant(h->writer, h->device, module_writer_segment(h->writer, &segment), 0, size);
   host_constant_t* constant = ARENA_NEW(ir_context_arena(h->ctx), host_constant_t);
   *constant = (host_constant_t){value, s->index};
+  h->memory.constants += (int64_t)size;
   ir_set_insert(&h->constants, constant_hash(constant), constant, constant_hash);
 }
 

@@ -136,7 +136,11 @@ bool run_check_status(run_t* r, iree_status_t status, const char* what) {
 static bool fill_module(run_t* r, module_writer_t* writer) {
   host_program_t programs[COMPILER_MAX_TARGETS];
   for (uint32_t i = 0; i < r->program_count; ++i) programs[i] = add_executables(r, writer, i);
-  if (!host_emit(r->ctx, programs, r->program_count, writer, r->options->strip_source_map)) return false;
+  host_memory_t* memory = &r->output->memory;
+  if (!host_emit(r->ctx, programs, r->program_count, writer, r->options->strip_source_map, memory)) return false;
+  const char* function = memory->function ? memory->function : "";  // which the caller may see after the IR
+  snprintf(r->output->memory_function, sizeof(r->output->memory_function), "%s", function);
+  memory->function = memory->function ? r->output->memory_function : NULL;
   module_writer_threads(writer, r->options->target.threads);
   module_writer_observe(writer, note_written, r->ctx);
   return true;

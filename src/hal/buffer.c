@@ -4,6 +4,7 @@
 // within the allocation.
 #include "iree/hal/buffer.h"
 
+#include "base/trace.h"
 #include "hal/detail.h"
 #include "hal/profile/buffers.h"
 
@@ -259,6 +260,7 @@ iree_status_t hal_buffer_pointer(iree_hal_buffer_t* buffer, uint8_t** out_pointe
 iree_status_t iree_hal_buffer_map_range(iree_hal_buffer_t* buffer, iree_hal_mapping_mode_t mapping_mode,
                                         iree_hal_memory_access_t memory_access, iree_device_size_t byte_offset,
                                         iree_device_size_t byte_length, iree_hal_buffer_mapping_t* out_buffer_mapping) {
+  TRACE_SCOPE("buffer_map");
   memset(out_buffer_mapping, 0, sizeof(*out_buffer_mapping));
   bool persistent = mapping_mode & IREE_HAL_MAPPING_MODE_PERSISTENT;
   IREE_RETURN_IF_ERROR(iree_hal_buffer_validate_memory_type(buffer->memory_type, IREE_HAL_MEMORY_TYPE_HOST_VISIBLE));

@@ -1,6 +1,7 @@
 // Blocking transfers: through mappings where both ends are mappable, else through the device's queue.
 #include "iree/hal/buffer_transfer.h"
 
+#include "base/trace.h"
 #include "hal/detail.h"
 
 static bool is_mappable(iree_hal_buffer_t* buffer) {
@@ -162,6 +163,7 @@ iree_status_t iree_hal_device_transfer_range(iree_hal_device_t* device, iree_hal
                                              iree_device_size_t source_offset, iree_hal_transfer_buffer_t target,
                                              iree_device_size_t target_offset, iree_device_size_t data_length,
                                              iree_hal_transfer_buffer_flags_t flags, iree_timeout_t timeout) {
+  TRACE_SCOPE("transfer");
   iree_device_size_t offset = 0;
   iree_device_size_t source_length = end_length(source), target_length = end_length(target);
   if (data_length == IREE_HAL_WHOLE_BUFFER) {

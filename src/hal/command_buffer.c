@@ -4,6 +4,7 @@
 // checked against the binding table once per submission.
 #include "iree/hal/command_buffer.h"
 
+#include "base/trace.h"
 #include "hal/collective.h"
 #include "hal/detail.h"
 #include "iree/hal/device.h"
@@ -214,6 +215,7 @@ iree_status_t iree_hal_command_buffer_begin(iree_hal_command_buffer_t* command_b
 }
 
 iree_status_t iree_hal_command_buffer_end(iree_hal_command_buffer_t* command_buffer) {
+  TRACE_SCOPE("command_buffer_end");
   IREE_RETURN_IF_ERROR(check_recording(command_buffer, 0));
   if (command_buffer->debug_group_depth) {
     return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "%u debug groups are still open",

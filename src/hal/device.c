@@ -2,6 +2,7 @@
 // their arguments here, so that drivers need not.
 #include "iree/hal/device.h"
 
+#include "base/trace.h"
 #include "hal/detail.h"
 #include "hal/recording.h"
 
@@ -68,6 +69,7 @@ iree_status_t iree_hal_device_queue_alloca(iree_hal_device_t* device, iree_hal_q
                                            const iree_hal_semaphore_list_t signal_semaphore_list, iree_hal_pool_t* pool,
                                            iree_hal_buffer_params_t params, iree_device_size_t allocation_size,
                                            iree_hal_alloca_flags_t flags, iree_hal_buffer_t** out_buffer) {
+  TRACE_SCOPE("queue_alloca");
   *out_buffer = NULL;
   IREE_RETURN_IF_ERROR(
       check_flags(flags, IREE_HAL_ALLOCA_FLAG_INDETERMINATE_LIFETIME | IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER));
@@ -93,6 +95,7 @@ iree_status_t iree_hal_device_queue_dealloca(iree_hal_device_t* device, iree_hal
                                              const iree_hal_semaphore_list_t wait_semaphore_list,
                                              const iree_hal_semaphore_list_t signal_semaphore_list,
                                              iree_hal_buffer_t* buffer, iree_hal_dealloca_flags_t flags) {
+  TRACE_SCOPE("queue_dealloca");
   if (!buffer) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no buffer given");
   IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_DEALLOCA_FLAG_PREFER_ORIGIN));
   iree_hal_buffer_placement_t placement = iree_hal_buffer_allocation_placement(buffer);
@@ -109,6 +112,7 @@ iree_status_t iree_hal_device_queue_fill(iree_hal_device_t* device, iree_hal_que
                                          iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
                                          iree_device_size_t length, const void* pattern,
                                          iree_host_size_t pattern_length, iree_hal_fill_flags_t flags) {
+  TRACE_SCOPE("queue_fill");
   IREE_RETURN_IF_ERROR(check_target(target_buffer, target_offset, &length));
   IREE_RETURN_IF_ERROR(hal_pattern_check(pattern_length, target_offset, length));
   return HAL_CALL(device, iree_hal_device, queue_fill)(device, queue_affinity, wait_semaphore_list,
@@ -122,6 +126,7 @@ iree_status_t iree_hal_device_queue_update(iree_hal_device_t* device, iree_hal_q
                                            const void* source_buffer, iree_host_size_t source_offset,
                                            iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
                                            iree_device_size_t length, iree_hal_update_flags_t flags) {
+  TRACE_SCOPE("queue_update");
   if (length == IREE_HAL_WHOLE_BUFFER) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "updates need a length: the source has none of its own");
   }
@@ -137,6 +142,7 @@ iree_status_t iree_hal_device_queue_copy(iree_hal_device_t* device, iree_hal_que
                                          iree_hal_buffer_t* source_buffer, iree_device_size_t source_offset,
                                          iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
                                          iree_device_size_t length, iree_hal_copy_flags_t flags) {
+  TRACE_SCOPE("queue_copy");
   IREE_RETURN_IF_ERROR(check_source(source_buffer, source_offset, &length));
   IREE_RETURN_IF_ERROR(check_target(target_buffer, target_offset, &length));
   if (iree_hal_buffer_test_overlap(source_buffer, source_offset, length, target_buffer, target_offset, length) !=
@@ -154,6 +160,7 @@ iree_status_t iree_hal_device_queue_read(iree_hal_device_t* device, iree_hal_que
                                          iree_hal_file_t* source_file, uint64_t source_offset,
                                          iree_hal_buffer_t* target_buffer, iree_device_size_t target_offset,
                                          iree_device_size_t length, iree_hal_read_flags_t flags) {
+  TRACE_SCOPE("queue_read");
   IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_READ_FLAG_NONE));
   IREE_RETURN_IF_ERROR(iree_hal_file_validate_access(source_file, IREE_HAL_MEMORY_ACCESS_READ));
   IREE_RETURN_IF_ERROR(check_target(target_buffer, target_offset, &length));
@@ -168,6 +175,7 @@ iree_status_t iree_hal_device_queue_write(iree_hal_device_t* device, iree_hal_qu
                                           iree_hal_buffer_t* source_buffer, iree_device_size_t source_offset,
                                           iree_hal_file_t* target_file, uint64_t target_offset,
                                           iree_device_size_t length, iree_hal_write_flags_t flags) {
+  TRACE_SCOPE("queue_write");
   IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_WRITE_FLAG_NONE));
   IREE_RETURN_IF_ERROR(iree_hal_file_validate_access(target_file, IREE_HAL_MEMORY_ACCESS_WRITE));
   IREE_RETURN_IF_ERROR(check_source(source_buffer, source_offset, &length));
@@ -181,6 +189,7 @@ iree_status_t iree_hal_device_queue_host_call(iree_hal_device_t* device, iree_ha
                                               const iree_hal_semaphore_list_t signal_semaphore_list,
                                               iree_hal_host_call_t call, const uint64_t args[4],
                                               iree_hal_host_call_flags_t flags) {
+  TRACE_SCOPE("queue_host_call");
   static const uint64_t no_args[4] = {0};
   if (!call.fn) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no function to call");
   IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_HOST_CALL_FLAG_NON_BLOCKING | IREE_HAL_HOST_CALL_FLAG_WAIT_ACTIVE |
@@ -196,6 +205,7 @@ iree_status_t iree_hal_device_queue_dispatch(iree_hal_device_t* device, iree_hal
                                              const iree_hal_dispatch_config_t config, iree_const_byte_span_t constants,
                                              const iree_hal_buffer_ref_list_t bindings,
                                              iree_hal_dispatch_flags_t flags) {
+  TRACE_SCOPE("queue_dispatch");
   if (!executable) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no executable given");
   return HAL_CALL(device, iree_hal_device, queue_dispatch)(device, queue_affinity, wait_semaphore_list,
                                                            signal_semaphore_list, executable, function, config,
@@ -208,6 +218,7 @@ iree_status_t iree_hal_device_queue_execute(iree_hal_device_t* device, iree_hal_
                                             iree_hal_command_buffer_t* command_buffer,
                                             iree_hal_buffer_binding_table_t binding_table,
                                             iree_hal_execute_flags_t flags) {
+  TRACE_SCOPE("queue_execute");
   IREE_RETURN_IF_ERROR(check_flags(flags, IREE_HAL_EXECUTE_FLAG_BORROW_BINDING_TABLE_LIFETIME));
   if (command_buffer) {
     IREE_RETURN_IF_ERROR(iree_hal_command_buffer_validate_submission(command_buffer, binding_table));
@@ -226,6 +237,7 @@ iree_status_t iree_hal_device_queue_barrier(iree_hal_device_t* device, iree_hal_
                                             const iree_hal_semaphore_list_t wait_semaphore_list,
                                             const iree_hal_semaphore_list_t signal_semaphore_list,
                                             iree_hal_execute_flags_t flags) {
+  TRACE_SCOPE("queue_barrier");
   return iree_hal_device_queue_execute(device, queue_affinity, wait_semaphore_list, signal_semaphore_list, NULL,
                                        iree_hal_buffer_binding_table_empty(), flags);
 }

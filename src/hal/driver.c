@@ -1,6 +1,7 @@
 // Drivers: the public calls, and device URIs.
 #include "iree/hal/driver.h"
 
+#include "base/trace.h"
 #include "hal/detail.h"
 
 #define MAX_PARAMS 32
@@ -103,6 +104,7 @@ static iree_status_t parse_params(iree_string_view_t text, iree_string_pair_t pa
 iree_status_t iree_hal_driver_create_device_by_uri(iree_hal_driver_t* driver, iree_string_view_t device_uri,
                                                    const iree_hal_device_create_params_t* create_params,
                                                    iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  TRACE_SCOPE("create_device");
   *out_device = NULL;
   iree_string_view_t driver_name, path, params_text;
   hal_uri_split(device_uri, &driver_name, &path, &params_text);

@@ -1,6 +1,7 @@
 // Executables and their caches: the public calls.
 #include "iree/hal/executable.h"
 
+#include "base/trace.h"
 #include "hal/detail.h"
 #include "iree/hal/device.h"
 #include "iree/hal/executable_cache.h"
@@ -73,6 +74,7 @@ iree_status_t iree_hal_executable_cache_append_formats(iree_hal_executable_cache
 iree_status_t iree_hal_executable_cache_prepare_executable(iree_hal_executable_cache_t* executable_cache,
                                                            const iree_hal_executable_params_t* executable_params,
                                                            iree_hal_executable_t** out_executable) {
+  TRACE_SCOPE("prepare_executable");
   *out_executable = NULL;
   const iree_hal_executable_caching_mode_t known = (IREE_HAL_EXECUTABLE_CACHING_MODE_DISABLE_VERIFICATION << 1) - 1;
   if (executable_params->caching_mode & ~known) {

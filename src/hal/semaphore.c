@@ -7,6 +7,7 @@
 // wakes only whom it concerns.
 #include "iree/hal/semaphore.h"
 
+#include "base/trace.h"
 #include "hal/detail.h"
 #include "iree/base/threading/notification.h"
 
@@ -242,6 +243,7 @@ iree_status_t iree_hal_semaphore_wait(iree_hal_semaphore_t* semaphore, uint64_t 
   iree_status_t status = check_value(semaphore, load_value(semaphore), value);
   if (!iree_status_is_deferred(status)) return status;
   if (iree_timeout_is_immediate(timeout)) return iree_status_from_code(IREE_STATUS_DEADLINE_EXCEEDED);
+  TRACE_SCOPE("semaphore_wait");
   return HAL_CALL(semaphore, iree_hal_semaphore, wait)(semaphore, value, iree_timeout_as_deadline_ns(timeout), flags);
 }
 

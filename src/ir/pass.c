@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/trace.h"
 
 static double now(void) {
   struct timespec t;
@@ -119,7 +120,9 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
       continue;
     }
     double start = now();
+    trace_span_t span = trace_begin(pass->name);
     pass_result_t result = pass->run ? pass->run(module, ctx) : pass->run_with(module, ctx, pass->user);
+    trace_end(&span);
     if (o->timing && o->report) note_time(o->report, pass, now() - start, result);
     if (result == PASS_FAILED) return false;
     r->changed |= result == PASS_CHANGED;

@@ -13,6 +13,7 @@
 #include "iree/vm/dynamic/module.h"
 #include "tooling/capture.h"
 #include "tooling/devices.h"
+#include "tooling/host_trace.h"
 
 static iree_flag_string_list_storage_t module_flags;
 IREE_FLAG_CALLBACK(iree_flag_string_list_parse, iree_flag_string_list_print, &module_flags, module,
@@ -269,6 +270,7 @@ iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_c
   IREE_RETURN_IF_ERROR(
       iree_hal_allocator_create_heap(IREE_SV("host"), allocator, allocator, &out_context->host_memory));
   out_context->device.allocator = out_context->host_memory;
+  IREE_RETURN_IF_ERROR(tooling_host_trace_begin());
   IREE_RETURN_IF_ERROR(tooling_capture_create(options->capture_path, allocator, &out_context->recorder));
   IREE_RETURN_IF_ERROR(tooling_capture_mark(out_context->recorder, /*begins=*/true, "init"));
   IREE_RETURN_IF_ERROR(load_modules(out_context, options));
@@ -288,7 +290,7 @@ iree_status_t tooling_context_destroy(tooling_context_t* context) {
   iree_hal_replay_recorder_release(recorder);
   iree_vm_instance_release(context->instance);
   memset(context, 0, sizeof(*context));
-  return status;
+  return iree_status_join(status, tooling_host_trace_end());
 }
 
 static iree_string_view_t function_flag(void) {

@@ -2,6 +2,7 @@
 
 #include "iree/vm/invocation.h"
 
+#include "base/trace.h"
 #include "vm/call_lists.h"
 #include "vm/wait.h"
 
@@ -57,6 +58,7 @@ iree_status_t iree_vm_invoke(iree_vm_context_t* context, iree_vm_function_t func
   call_lists_t lists;
   IREE_RETURN_IF_ERROR(call_lists_prepare(function, iree_make_byte_span(room, sizeof(room)), host_allocator, &lists));
   iree_vm_function_call_t* call = &lists.call;
+  TRACE_SCOPE("invoke");
   iree_status_t status = call_lists_pack(&lists, inputs);
   if (iree_status_is_ok(status)) status = run_call(context, flags, policy, call, host_allocator);
   if (iree_status_is_ok(status) && outputs) status = call_lists_unpack(lists.result_letters, call->results, outputs);

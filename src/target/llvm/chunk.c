@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/trace.h"
 #include "target/backend.h"
 #include "target/llvm/debug.h"
 #include "target/llvm/emit.h"
@@ -166,7 +167,9 @@ static void build_chunk(void* user) {
       emit_chunk(w) && dump_stages(w) && codegen_emit(&w->unit, w->unit.module, kind, &chunk->code, &chunk->error);
 }
 
+// A trace has the name of the first of its kernels.
 static void run_chunk(build_job_t* job, chunk_t* chunk) {
+  TRACE_SCOPE(ir_op_string(job->funcs[chunk->first], "sym_name", "kernels"));
   work_t w = {job, chunk, {0}};
   chunk->result = codegen_guarded(&chunk->guard, &w.unit, build_chunk, &w);
   if (chunk->result == GUARD_DONE) return;

@@ -1,5 +1,6 @@
 // The module interface over a .vmfb.
 
+#include "base/trace.h"
 #include "iree/modules/hal/types.h"
 #include "iree/vm/bytecode/module.h"
 #include "module/vmvx.h"
@@ -317,6 +318,7 @@ iree_status_t iree_vm_bytecode_module_create(iree_vm_instance_t* instance, iree_
                                              iree_const_byte_span_t archive_contents,
                                              iree_allocator_t archive_allocator, iree_allocator_t allocator,
                                              iree_vm_module_t** out_module) {
+  TRACE_SCOPE("load_module");
   *out_module = NULL;
   if (flags & ~(iree_vm_bytecode_module_flags_t)IREE_VM_BYTECODE_MODULE_FLAG_PORTABLE_ONLY) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "bytecode module flags 0x%X are not known", (unsigned)flags);
