@@ -4,7 +4,7 @@
 #ifndef IREE_C_COMPILER_COMPILER_H_
 #define IREE_C_COMPILER_COMPILER_H_
 
-#include "compiler/host.h"
+#include "compiler/host_memory.h"
 #include "compiler/kernels.h"
 #include "compiler/parameters.h"
 #include "compiler/substitute.h"

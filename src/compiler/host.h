@@ -3,6 +3,7 @@
 #ifndef IREE_C_COMPILER_HOST_H_
 #define IREE_C_COMPILER_HOST_H_
 
+#include "compiler/host_memory.h"
 #include "ir/ir.h"
 #include "module/writer.h"
 
@@ -14,14 +15,6 @@ typedef struct host_program_t {
   uint32_t executable;      // holds its kernels
   const uint32_t* objects;  // executables of the dispatches that have an attribute `object`, by its value
 } host_program_t;
-
-// What a program needs of a device's memory, as far as that is known before it runs; bytes.
-typedef struct host_memory_t {
-  const char* function;  // the one that takes most at a time, lives as long as the IR; NULL: none has tensors
-  int64_t temporaries, arguments, results;  // its own
-  int64_t constants;                        // of the whole program
-  bool is_least;                            // sizes that only arguments tell come on top
-} host_memory_t;
 
 // Adds functions, tables, constants and exports to `writer`, for device 0. Of several programs, that one runs whose
 // number is the number of the target the device uses. False after diagnostics.
