@@ -112,18 +112,22 @@ static void vendor_open(vendor_t* vendor, bool is_cuda, const char* kernels) {
   DONE(vendor, instantiate, &vendor->graph, graph, 0);
 }
 
-// In, one kernel over it, out, and the end awaited.
-static void vendor_call(vendor_t* vendor) {
+// In, one kernel over it, out, and the end awaited; the kernel's, too, where the result is asked for after that.
+static void call_vendor(vendor_t* vendor, bool waits_for_kernel) {
   char* to = (char*)vendor->memory + 256;
   uint32_t factor = 3, offset = 1;
   void* parameters[] = {&vendor->memory, &to, &factor, &offset};
   vendor->in += 1;
   DONE(vendor, to_device, vendor->memory, &vendor->in, 4, vendor->stream_handle);
   DONE(vendor, launch, vendor->scale, 1, 1, 1, 1, 1, 1, 0, vendor->stream_handle, parameters, NULL);
+  if (waits_for_kernel) DONE(vendor, wait, vendor->stream_handle);
   DONE(vendor, to_host, &vendor->out, to, 4, vendor->stream_handle);
   DONE(vendor, wait, vendor->stream_handle);
   require(vendor->out == vendor->in * factor + offset, "the library's call has a wrong result");
 }
+
+static void vendor_call(vendor_t* vendor) { call_vendor(vendor, false); }
+static void vendor_call_and_read(vendor_t* vendor) { call_vendor(vendor, true); }
 
 static void vendor_graph(vendor_t* vendor) {
   DONE(vendor, launch_graph, vendor->graph, vendor->stream_handle);
@@ -365,6 +369,7 @@ int main(int argc, char** argv) {
   printf("%-34s %9s %9s %9s %9s %6s\n", "microseconds", "ours", "median", "library", "median", "ratio");
   int rounds = FLAG_rounds, copies = FLAG_rounds < COPY_ROUNDS ? FLAG_rounds : COPY_ROUNDS;
   compare("call, host to host", rounds, &ours, ours_call, &vendor, vendor_call);
+  compare("call, host to host, two waits", rounds, &ours, ours_call, &vendor, vendor_call_and_read);
   compare("60 empty kernels, to a graph", rounds, &ours, ours_graph, &vendor, vendor_graph);
   compare("60 empty kernels, to launches", rounds, &ours, ours_graph, &vendor, vendor_launches);
   compare("64 MiB, host to device", copies, &ours, ours_copy_in, &vendor, vendor_copy_in);

@@ -14,6 +14,8 @@ const stream_library_t stream_cuda_library = {
     .advice = "install NVIDIA's driver, or name the library's folder with LD_LIBRARY_PATH",
     .names = (const char* const[]){"libcuda.so.1", "libcuda.so", NULL},
     .launch_end = 0,
+    .sees_streams = true,
+    .takes_values = true,
 #include "hal/stream/attributes.def"
 #include "hal/stream/cuda.def"
 };

@@ -60,6 +60,8 @@ typedef struct stream_library_t {
   stream_symbols_t symbols;
   int attributes[STREAM_ATTRIBUTE_COUNT];
   bool puts_blocks_first;   // in the parameters of a graph's kernel (graph.c)
+  bool sees_streams;        // to ask a stream whether it is idle adds nothing to it
+  bool takes_values;        // a few bytes of pageable memory are read when the call returns, and go with the commands
   uintptr_t launch_end;     // of the list `extra` of a launch
   int first_with_graphs;    // version whose graphs run more than once
   int first_unregistering;  // version that gives registered memory back wherever it is (memory.c)

@@ -1,8 +1,9 @@
 // Streams as queues: a part of an operation is a run of calls.
 //
-// Work starts when it is written: nothing is left to publish. Ends are seen by marks: events that are recorded when
-// somebody asks for an end, behind all that is in the stream by then. Workgroup counts in memory come to the host
-// first, in a part of their own, whose end lets the operation go on.
+// Work starts when it is written: nothing is left to publish. The end of what is last in a stream is seen at the stream
+// itself, where the library can; others by marks: events that are recorded when somebody asks for an end, behind all
+// that is in the stream by then, or when more work comes while somebody looks at the stream. Workgroup counts in memory
+// come to the host first, in a part of their own, whose end lets the operation go on.
 #include "hal/stream/queue.h"
 
 #include "iree/base/threading/thread.h"
@@ -64,6 +65,15 @@ static iree_status_t mark(stream_queue_t* queue, uint64_t epoch, stream_mark_t* 
   if (found) *out_mark = *found;
   iree_slim_mutex_unlock(&queue->mark_mutex);
   return status;
+}
+
+// Before more work comes into the stream: who looks at it goes on with an event behind what it waits for. Who begins to
+// look just now may wait for that work, too.
+static iree_status_t mark_for_onlookers(stream_queue_t* queue) {
+  stream_mark_t behind = {0};
+  uint64_t head = gpu_queue_head(&queue->base);
+  if (!iree_atomic_load(&queue->onlookers, iree_memory_order_seq_cst)) return iree_ok_status();
+  return stream_queue_ended(queue) < head ? mark(queue, head, &behind) : iree_ok_status();
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -169,7 +179,8 @@ iree_status_t stream_queue_write(gpu_queue_t* base, const gpu_operation_t* op, g
   part->is_written = true;
   if (!op->barrier_count && !op->work.count) return iree_ok_status();  // it ends with what is before it
   IREE_RETURN_IF_ERROR(stream_context_enter(queue->context));
-  iree_status_t status = write_barriers(queue, op);
+  iree_status_t status = mark_for_onlookers(queue);
+  if (iree_status_is_ok(status)) status = write_barriers(queue, op);
   if (iree_status_is_ok(status) && op->work.count) status = write_work(queue, op, part);
   if (!iree_status_is_ok(status)) {
     // What came before may be running: the operation ends when it has.
@@ -201,49 +212,86 @@ static iree_status_t name_kernels(gpu_queue_t* base, uint64_t last, iree_status_
   return status;
 }
 
-// Looks at the event until it is over, the part has ended for somebody else, or for long enough: a status of the
-// library.
-static int spin(stream_queue_t* queue, void* event, uint64_t epoch, iree_time_t until) {
+// What is looked at for the end of a part: an event, or the stream itself while the part is the last one in it.
+typedef struct sight_t {
+  void* event;  // NULL: the stream
+  uint64_t epoch;
+  iree_time_t until;
+} sight_t;
+
+static int look(const stream_queue_t* queue, const sight_t* sight) {
   const stream_api_t* api = queue->context->api;
-  iree_time_t yields_from = iree_min(until, iree_time_now() + SPIN_NS);
+  return sight->event ? api->event_query(sight->event) : api->stream_query(queue->writer.stream);
+}
+
+static bool is_last(stream_queue_t* queue, uint64_t epoch) { return gpu_queue_head(&queue->base) <= epoch; }
+
+// Looks until it is over, the part has ended for somebody else, more work came behind it, or for long enough: a status
+// of the library.
+static int spin(stream_queue_t* queue, const sight_t* sight) {
+  iree_time_t yields_from = iree_min(sight->until, iree_time_now() + SPIN_NS);
   for (;;) {
-    int result = api->event_query(event);
-    if (result != STREAM_API_NOT_READY || gpu_queue_has_ended(&queue->base, epoch)) return result;
+    int result = look(queue, sight);
+    if (result != STREAM_API_NOT_READY || gpu_queue_has_ended(&queue->base, sight->epoch)) return result;
+    if (!sight->event && !is_last(queue, sight->epoch)) return result;
     iree_time_t now = iree_time_now();
-    if (now >= until) return result;
+    if (now >= sight->until) return result;
     if (now >= yields_from) iree_thread_yield();
   }
 }
 
+// False when an event is needed: the library cannot, or more work came behind the part.
+static bool spin_at_stream(stream_queue_t* queue, uint64_t epoch, iree_time_t until, int* out_result) {
+  const stream_api_t* api = queue->context->api;
+  *out_result = STREAM_API_NOT_READY;
+  if (!api->library->sees_streams || !api->stream_query) return false;
+  iree_atomic_fetch_add(&queue->onlookers, 1, iree_memory_order_seq_cst);
+  bool was_last = is_last(queue, epoch);
+  if (was_last) *out_result = spin(queue, &(sight_t){NULL, epoch, until});
+  iree_atomic_fetch_sub(&queue->onlookers, 1, iree_memory_order_release);
+  return was_last && (*out_result != STREAM_API_NOT_READY || is_last(queue, epoch));
+}
+
+// What a look found: what has ended then is in `*out_ended`, which `behind` has if it is over; also of a failure.
+static iree_status_t conclude(stream_queue_t* queue, int result, const stream_symbol_t* symbol, uint64_t behind,
+                              uint64_t* out_ended) {
+  *out_ended = result == STREAM_API_NOT_READY ? stream_queue_ended(queue) : behind;
+  return result == STREAM_API_NOT_READY ? iree_ok_status()
+                                        : stream_api_check(queue->context->api, result, symbol->name);
+}
+
+// By looks, then asleep, as `poll` of gpu_backend_t.
+static iree_status_t await_part(stream_queue_t* queue, uint64_t epoch, iree_time_t spin_until, bool may_sleep,
+                                uint64_t* out_ended) {
+  const stream_api_t* api = queue->context->api;
+  const stream_symbols_t* symbols = &api->library->symbols;
+  bool looks = !may_sleep || spin_until > 0;
+  int result = STREAM_API_NOT_READY;
+  IREE_RETURN_IF_ERROR(stream_context_enter(queue->context));
+  if (looks && spin_at_stream(queue, epoch, spin_until, &result)) {
+    looks = false;
+    bool is_over = result != STREAM_API_NOT_READY || !may_sleep || gpu_queue_has_ended(&queue->base, epoch);
+    if (is_over) return conclude(queue, result, &symbols->stream_query, epoch, out_ended);
+  }
+  stream_mark_t behind = {0};
+  IREE_RETURN_IF_ERROR(mark(queue, epoch, &behind));
+  if (looks) result = spin(queue, &(sight_t){behind.event, epoch, spin_until});
+  bool is_over = result != STREAM_API_NOT_READY || !may_sleep || gpu_queue_has_ended(&queue->base, epoch);
+  if (is_over) return conclude(queue, result, &symbols->event_query, behind.epoch, out_ended);
+  return conclude(queue, api->event_synchronize(behind.event), &symbols->event_synchronize, behind.epoch, out_ended);
+}
+
 bool stream_queue_poll(gpu_queue_t* base, uint64_t epoch, iree_time_t spin_until, bool may_sleep, uint64_t* out_ended) {
   stream_queue_t* queue = cast(base);
-  const stream_api_t* api = queue->context->api;
-  stream_mark_t behind = {0};
   *out_ended = stream_queue_ended(queue);
   if (*out_ended >= epoch) return true;
-  iree_status_t status = stream_context_enter(queue->context);
-  if (iree_status_is_ok(status)) status = mark(queue, epoch, &behind);
-  if (iree_status_is_ok(status)) {
-    bool looks = !may_sleep || spin_until > 0;
-    int result = looks ? spin(queue, behind.event, epoch, spin_until) : STREAM_API_NOT_READY;
-    bool has_ended = gpu_queue_has_ended(base, epoch);
-    if (result == STREAM_API_NOT_READY && (!may_sleep || has_ended)) {
-      *out_ended = stream_queue_ended(queue);
-      return *out_ended >= epoch;
-    }
-    if (result == STREAM_API_NOT_READY) {
-      status = STREAM_CALL(api, event_synchronize, behind.event);
-    } else {
-      status = stream_api_check(api, result, api->library->symbols.event_query.name);
-    }
-  }
+  iree_status_t status = await_part(queue, epoch, spin_until, may_sleep, out_ended);
   if (!iree_status_is_ok(status)) {
-    gpu_queue_fail(base, name_kernels(base, iree_max(behind.epoch, epoch), status));
+    gpu_queue_fail(base, name_kernels(base, iree_max(*out_ended, epoch), status));
     return false;
   }
-  note_ended(queue, behind.epoch);
-  *out_ended = behind.epoch;
-  return true;
+  note_ended(queue, *out_ended);
+  return *out_ended >= epoch;
 }
 
 bool stream_queue_await(gpu_queue_t* base, uint64_t seen, uint64_t* out_ended) {

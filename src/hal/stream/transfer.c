@@ -1,13 +1,14 @@
 // Transfers that the host asks for and waits for, between its memory and a GPU's.
 //
 // The library is given the host's own pointer: it knows best how to stage what is not pinned. Small ones go through
-// pinned memory of ours. Those to the GPU are not waited for: they are in the stream of the GPU's first queue, where
-// later work is behind them; other streams wait for an event, unless a later part of that queue is known to have ended.
-// Who uses the memory without a queue of this device would not wait, so memory that others know, and memory of a
-// process with several devices, is waited for.
+// pinned memory of ours; tiny ones, into an idle stream, are left to libcuda, which puts them among its commands. Those
+// to the GPU are not waited for: they are in the stream of the GPU's first queue, where later work is behind them;
+// other streams wait for an event, unless a later part of that queue is known to have ended. Who uses the memory
+// without a queue of this device would not wait, so memory that others know, and memory of a process with several
+// devices, is waited for.
 #include "hal/stream/queue.h"
 
-enum { SMALL = 64 << 10, HALF = 256 << 10, ALIGNMENT = 256 };
+enum { TINY = 256, SMALL = 64 << 10, HALF = 256 << 10, ALIGNMENT = 256 };
 
 static bool has_transfers(const stream_queue_t* queue) {
   return gpu_domain_queue(queue->base.device->domain, queue->base.bit) == 0;
@@ -103,15 +104,26 @@ static iree_status_t make_room(stream_queue_t* queue, size_t size, bool* out_has
   return iree_ok_status();
 }
 
+// Whether the library may wait for the stream, which has nothing to do.
+static bool is_value(stream_queue_t* queue, size_t length) {
+  return queue->context->api->library->takes_values && length <= TINY && !gpu_queue_is_busy(&queue->base);
+}
+
 static iree_status_t send_locked(stream_queue_t* queue, const void* host, uint64_t address, size_t length,
                                  bool* out_is_sent) {
   stream_transfers_t* t = &queue->transfers;
   const stream_api_t* api = queue->context->api;
-  size_t size = iree_host_align(length, ALIGNMENT);
+  uint8_t value[TINY];  // on the stack, since the host's memory may be pinned
+  uint8_t* staged = value;
+  size_t size = 0;
+  *out_is_sent = true;
   IREE_RETURN_IF_ERROR(stream_context_enter(queue->context));
-  IREE_RETURN_IF_ERROR(make_room(queue, size, out_is_sent));
-  if (!*out_is_sent) return iree_ok_status();
-  uint8_t* staged = t->ring + (size_t)t->half * HALF + t->used;
+  if (!is_value(queue, length)) {
+    size = iree_host_align(length, ALIGNMENT);
+    IREE_RETURN_IF_ERROR(make_room(queue, size, out_is_sent));
+    if (!*out_is_sent) return iree_ok_status();
+    staged = t->ring + (size_t)t->half * HALF + t->used;
+  }
   memcpy(staged, host, length);
   IREE_RETURN_IF_ERROR(stream_transfers_precede(queue));  // others may have written the same memory
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, copy_from_host, address, staged, length, queue->writer.stream));

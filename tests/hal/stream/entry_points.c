@@ -347,9 +347,9 @@ static bool is_silent(const row_t* row) {
 // keep; contexts are entered and streams awaited to give things back; an end may be seen by whoever looks first; code
 // that cannot be linked is loaded as it is.
 static bool may_be_fine(const row_t* row) {
-  static const char* const entries[] = {"memory_allocate",     "context_set",    "stream_synchronize",
-                                        "event_record",        "event_query",    "event_synchronize",
-                                        "context_synchronize", "driver_version", "module_load"};
+  static const char* const entries[] = {
+      "memory_allocate",   "context_set",  "stream_synchronize",  "event_record",   "event_query",
+      "event_synchronize", "stream_query", "context_synchronize", "driver_version", "module_load"};
   return is_one_of(row, IREE_ARRAYSIZE(entries), entries) || is_asked_for_registered(row);
 }
 
@@ -456,10 +456,10 @@ static void open_for_counts(program_t* p, bool makes_graphs) {
   IREE_CHECK_OK(record(p));
 }
 
-// One dispatch and its wait: whether the context is current, twice, the launch, an event, and a look at it. The
-// completion thread looks now and then, and may be the one that ends a dispatch.
+// One dispatch and its wait: whether the context is current, twice, the launch, and a look at the stream; with HIP an
+// event, and a look at that. The completion thread looks now and then, and may be the one that ends a dispatch.
 static void calls_of_a_dispatch(void** state) {
-  enum { OWN = 5 };
+  const int own = is_cuda ? 4 : 5;
   program_t p = {0};
   open_for_counts(&p, false);
   for (int round = -1; round < ROUNDS; ++round) {
@@ -471,7 +471,8 @@ static void calls_of_a_dispatch(void** state) {
   assert_int_equal(calls_of("stream_wait"), 0);
   assert_in_range(calls_of("event_synchronize"), 0, ROUNDS / 10);
   assert_in_range(calls_of("context_set"), 0, 2);  // by the completion threads, once
-  assert_in_range(fake->all_calls(), OWN * ROUNDS - ROUNDS, OWN * ROUNDS + ROUNDS / 2);
+  assert_in_range(calls_of("event_record"), 0, is_cuda ? ROUNDS / 10 : ROUNDS);
+  assert_in_range(fake->all_calls(), own * ROUNDS - ROUNDS, own * ROUNDS + ROUNDS / 2);
   close_program(&p);
 }
 
@@ -483,7 +484,7 @@ static void calls_of_many_dispatches(void** state) {
   for (int i = 0; i < 100; ++i) IREE_CHECK_OK(execute(&p, p.local));
   IREE_CHECK_OK(await(&p));
   assert_int_equal(calls_of("launch"), 200);
-  assert_in_range(calls_of("event_record"), 1, 30);
+  assert_in_range(calls_of("event_record"), is_cuda ? 0 : 1, 30);
   close_program(&p);
 }
 
@@ -502,7 +503,7 @@ static void calls_of_a_replay(void** state) {
   assert_int_equal(calls_of("graph_launch"), ROUNDS);
   assert_int_equal(calls_of("launch"), 0);
   assert_int_equal(calls_of("graph_set_kernel"), 0);
-  assert_in_range(fake->all_calls(), 4 * ROUNDS, 5 * ROUNDS + ROUNDS / 2);
+  assert_in_range(fake->all_calls(), 3 * ROUNDS, 5 * ROUNDS + ROUNDS / 2);
   fake->set_failing("", 0, 0);
   for (int i = 0; i < ROUNDS; ++i) IREE_CHECK_OK(execute(&p, i % 2 ? p.local : p.visible));
   IREE_CHECK_OK(await(&p));
@@ -524,7 +525,7 @@ static void calls_of_a_timed_dispatch(void** state) {
   }
   assert_int_equal(calls_of("event_create"), 0);
   assert_int_equal(calls_of("event_elapsed"), 4 * ROUNDS);
-  assert_in_range(calls_of("event_record"), 4 * ROUNDS + 1, 5 * ROUNDS + ROUNDS / 2);
+  assert_in_range(calls_of("event_record"), 4 * ROUNDS, 5 * ROUNDS + ROUNDS / 2);
   IREE_CHECK_OK(iree_hal_device_profiling_end(p.device));
   close_program(&p);
 }
