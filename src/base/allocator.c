@@ -1,6 +1,14 @@
 // Host allocators: the C heap, aligned and array forms over any allocator, and the inline arena.
 #include "iree/base/allocator.h"
 
+// glibc's calloc takes nothing of what the thread has freed last, and locks its arena.
+static void* allocate_zeros(size_t size) {
+  enum { MOST_CLEARED = 1024 };
+  if (size > MOST_CLEARED) return calloc(1, size);
+  void* ptr = malloc(size);
+  return ptr ? memset(ptr, 0, size) : NULL;
+}
+
 iree_status_t iree_allocator_libc_ctl(void* self, iree_allocator_command_t command, const void* params,
                                       void** inout_ptr) {
   iree_host_size_t size =
@@ -11,7 +19,7 @@ iree_status_t iree_allocator_libc_ctl(void* self, iree_allocator_command_t comma
       ptr = malloc(size);
       break;
     case IREE_ALLOCATOR_COMMAND_CALLOC:
-      ptr = calloc(1, size);
+      ptr = allocate_zeros(size);
       break;
     case IREE_ALLOCATOR_COMMAND_REALLOC:
       ptr = realloc(*inout_ptr, size);
