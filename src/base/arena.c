@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/memory.h"
 
@@ -14,13 +13,7 @@ struct arena_chunk_t {
   size_t size;
 };
 
-enum {
-  MIN_CHUNK = 64 * 1024,
-  MAX_CHUNK = 16 << 20,
-  HUGE_PAGE = 2 << 20,
-  ALIGNMENT = 16,
-  HEADER = (sizeof(arena_chunk_t) + 15) / 16 * 16
-};
+enum { MIN_CHUNK = 64 * 1024, ALIGNMENT = 16, HEADER = (sizeof(arena_chunk_t) + 15) / 16 * 16 };
 
 void arena_init(arena_t* arena) { memset(arena, 0, sizeof(*arena)); }
 
@@ -32,24 +25,11 @@ void arena_finish(arena_t* arena) {
   memset(arena, 0, sizeof(*arena));
 }
 
-// What is large is walked over again and again: huge pages spare most of the misses of address translation. A wish, so
-// what comes of it does not matter.
-static void prefer_huge_pages(void* data, size_t size) {
-#ifdef MADV_HUGEPAGE
-  uintptr_t begin = ((uintptr_t)data + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-  uintptr_t end = ((uintptr_t)data + size) / HUGE_PAGE * HUGE_PAGE;
-  if (begin < end) (void)madvise((void*)begin, end - begin, MADV_HUGEPAGE);
-#else
-  (void)data, (void)size;
-#endif
-}
-
 static void grow(arena_t* arena, size_t size) {
   size_t want = arena->chunks ? arena->chunks->size * 2 : MIN_CHUNK;
-  if (want > MAX_CHUNK) want = MAX_CHUNK;
+  if (want > ((size_t)16 << 20)) want = (size_t)16 << 20;
   if (want < size + HEADER) want = size + HEADER;
   arena_chunk_t* chunk = memory_alloc(want);
-  if (want == MAX_CHUNK) prefer_huge_pages(chunk, want);
   chunk->next = arena->chunks;
   chunk->size = want;
   arena->chunks = chunk;

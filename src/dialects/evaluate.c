@@ -207,6 +207,16 @@ static eval_fn_t find_function(const ir_op_t* op) {
   return functions[op->info->code - IR_CODE(IR_DIALECT_GRAPH, 0)];
 }
 
+static bool has_size_of_type(eval_op_t* o, uint32_t i) {
+  const ir_type_t* type = o->op->results[i].type;
+  for (int32_t d = 0; ir_type_is_tensor(type) && d < type->rank && d < o->out[i].rank; ++d) {
+    if (type->dims[d] == IR_DYNAMIC || type->dims[d] == o->out[i].dims[d]) continue;
+    return eval_error(o, "the result must have the size of its type: %lld and %lld", (long long)o->out[i].dims[d],
+                      (long long)type->dims[d]);
+  }
+  return true;
+}
+
 // Values of the block at work are kept in ir_value_t.data.
 static bool eval_op(evaluator_t* e, ir_op_t* op) {
   eval_op_t o = {.e = e, .op = op};
@@ -220,7 +230,10 @@ static bool eval_op(evaluator_t* e, ir_op_t* op) {
     o.in[i] = *value;
   }
   if (!function(&o)) return false;
-  for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].data = &o.out[i];
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    if (!has_size_of_type(&o, i)) return false;
+    op->results[i].data = &o.out[i];
+  }
   return true;
 }
 

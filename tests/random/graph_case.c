@@ -139,13 +139,24 @@ static void interpret(graph_case_interpretation_t* in, ir_block_t* body) {
   }
 }
 
+// Elements side by side in a byte have their sizes as arguments beside them: the host unpacks them.
+static bool has_packed(const graph_case_t* c) {
+  for (uint32_t i = 0; i < c->input_count; ++i) {
+    if (ir_type_is_packed(c->inputs[i]->type->element)) return true;
+  }
+  for (uint32_t i = 0; i < c->output_count; ++i) {
+    if (ir_type_is_packed(c->outputs[i]->type->element)) return true;
+  }
+  return false;
+}
+
 bool graph_case_observe(void* user, ir_context_t* ctx, ir_op_t* module, const kernel_list_t* kernels,
                         const target_executable_t* executable) {
   (void)ctx, (void)executable;
   graph_case_interpretation_t* in = user;
   in->runner.kernels = kernels;
   ir_block_t* body = ir_module_body(module)->first->regions[0].first;
-  in->runner.needs_host = dispatch_needs_host(body);
+  in->runner.needs_host = has_packed(in->c) || dispatch_needs_host(body);
   if (in->runner.needs_host) return false;
   dispatch_forget_tensors(body);
   interpret(in, body);
