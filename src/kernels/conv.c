@@ -388,6 +388,19 @@ static void fixed_tile(conv_plan_t* p, const conv_phase_t* phase, int64_t column
   build_tile(p, &t);
 }
 
+// Whether all that a tile reads is inside.
+static ir_value_t* tile_reads_inside(conv_plan_t* p, const conv_tile_t* t) {
+  kernel_build_t* k = &p->d->k;
+  const conv_phase_t* phase = &t->phase;
+  linear_t first = linear_scale(k, t->column, phase->stride), last = first;
+  first.constant += phase->offset;
+  last.constant += (t->pixels - 1) * phase->stride + last_offset(phase);
+  ir_value_t* below = kernel_binary(&k->b, SCALAR_ge, linear_scalar(k, &first), kernel_index(&k->b, 0));
+  ir_value_t* above =
+      kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &last), extent_value(k, &conv_columns(p)->in_size));
+  return kernel_binary(&k->b, SCALAR_and, below, above);
+}
+
 // Tiles of columns from `lower` up to `upper`; the last one begins where it still ends with `end`, unless partial.
 static void build_columns(conv_plan_t* p, conv_tile_t t, ir_value_t* lower, ir_value_t* upper, ir_value_t* end) {
   kernel_build_t* k = &p->d->k;
@@ -399,7 +412,16 @@ static void build_columns(conv_plan_t* p, conv_tile_t t, ir_value_t* lower, ir_v
   }
   t.column = linear_value(column);
   t.fixed = -1;
+  kernel_branch_t branch = {0};
+  if (t.tested && !t.partial && !p->outer) {  // one row is long: few of its tiles are at its ends
+    branch = kernel_if_begin(&k->b, tile_reads_inside(p, &t), NULL, 0);
+    conv_tile_t inner = t;
+    inner.tested = false;
+    build_tile(p, &inner);
+    kernel_if_else(&k->b, &branch, NULL, 0);
+  }
   build_tile(p, &t);
+  if (branch.op) kernel_if_end(&k->b, &branch, NULL, 0);
   kernel_for_end(&k->b, &loop, NULL, 0);
 }
 
