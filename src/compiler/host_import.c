@@ -144,11 +144,19 @@ static void take_result(host_t* h, ir_op_t* op, uint32_t i, module_reg_t reg) {
   if (count) host_set_dims(h, s, value->type, dims);
 }
 
+// To the debug sink of the module hal, which need not be there.
+static void emit_trace(host_t* h, ir_op_t* op) {
+  arguments_t a = bring_arguments(h, op);
+  module_emit(h->f, hal_view_trace, MODULE_INDEX(module_writer_string(h->writer, host_view(graph_get_message(op)))),
+              MODULE_LIST(a.count, a.regs));
+}
+
 void host_emit_import(host_t* h, ir_op_t* op) {
   if (!check_call(h, op)) {
     h->failed = true;
     return;
   }
+  if (graph_get_message(op)) return emit_trace(h, op);
   uint32_t import = import_of(h, graph_get_callee(op), convention_of(h, op), graph_get_optional(op));
   arguments_t a = bring_arguments(h, op);
   module_reg_t* results = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, op->result_count + 1);

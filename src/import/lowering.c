@@ -80,7 +80,7 @@ static const lower_row_t* find_row(const ir_op_t* op) {
       &lower_tensor_table,    &lower_arith_table,      &lower_math_table,       &lower_scf_table,
       &lower_cf_table,        &lower_func_table,       &lower_builtin_table,    &lower_util_table,
       &lower_check_table,     &lower_linalg_ext_table, &lower_ml_program_table, &lower_flow_table,
-      &lower_encoding_table,
+      &lower_encoding_table,  &lower_stream_table,     &lower_tensor_ext_table,
   };
   if (op->info->code == IR_CODE_UNREGISTERED) return NULL;
   uint32_t row = op->info->code % 1024;
@@ -127,7 +127,7 @@ static bool check_operands(lower_op_t* n) {
 static bool finish_result(lower_op_t* n, uint32_t i) {
   ir_value_t* v = n->out[i].v;
   const ir_type_t* declared = lower_type(n->ctx, n->op->results[i].type);
-  if (!v || n->out[i].im || !declared || v->type == declared) return true;
+  if (!v || n->out[i].im || !declared || v->type == declared || (n->row->flags & LOWER_STANDS_FOR)) return true;
   bool no_dims = !ir_type_is_tensor(declared) || declared->rank == 0;
   if (n->l->whole && no_dims && ir_type_scalar(v->type) == ir_type_scalar(declared)) return true;
   if (!lower_fits(v->type, declared) && (ir_type_is_tensor(declared) || ir_type_scalar(v->type) != declared)) {
@@ -479,8 +479,8 @@ static bool lower_func(lowering_t* l, ir_op_t* func) {
 static bool lower_symbol(lowering_t* l, ir_op_t* op) {
   if (ir_op_dialect(op) == IR_DIALECT_GRAPH) return true;
   if (is_func(op)) return !op->regions[0].first || !needs_lowering(l->ctx, op) || lower_func(l, op);
-  if (lower_is_global(op)) return true;
-  return ir_op_error(l->ctx, op, "cannot stand in a module here; functions and globals can");
+  if (lower_is_global(op) || lower_is_executable(op)) return true;
+  return ir_op_error(l->ctx, op, "cannot stand in a module here; functions, globals and executables can");
 }
 
 bool lowering_run(ir_context_t* ctx, ir_op_t* module) {
@@ -501,7 +501,8 @@ bool lowering_run(ir_context_t* ctx, ir_op_t* module) {
   }
   if (!ok) return false;
   IR_FOR_OPS_SAFE(op, body) {
-    if ((is_func(op) && !op->regions[0].first) || lower_is_global(op) || op->data) ir_op_erase(op);
+    bool absent = is_func(op) && !op->regions[0].first;
+    if (absent || lower_is_global(op) || lower_is_executable(op) || op->data) ir_op_erase(op);
   }
   return true;
 }

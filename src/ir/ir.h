@@ -377,7 +377,8 @@ struct ir_op_info_t {
       DIALECT(STABLEHLO, "stablehlo") DIALECT(CHLO, "chlo") DIALECT(TOSA, "tosa") DIALECT(TORCH, "torch")             \
           DIALECT(UTIL, "util") DIALECT(GRAPH, "graph") DIALECT(KERNEL, "kernel") DIALECT(HOST, "host")               \
               DIALECT(COMPLEX, "complex") DIALECT(ML_PROGRAM, "ml_program") DIALECT(HAL, "hal") DIALECT(FLOW, "flow") \
-                  DIALECT(CHECK, "check") DIALECT(LINALG_EXT, "iree_linalg_ext") DIALECT(ENCODING, "iree_encoding")
+                  DIALECT(CHECK, "check") DIALECT(LINALG_EXT, "iree_linalg_ext") DIALECT(ENCODING, "iree_encoding") \
+                  DIALECT(STREAM, "stream") DIALECT(TENSOR_EXT, "iree_tensor_ext")
 // clang-format on
 typedef enum {
 #define DIALECT(name, text) IR_DIALECT_##name,

@@ -161,7 +161,7 @@ static bool flow_lower_slice(lower_op_t* n) {
 
 // What is in it is fused as if it stood outside.
 static bool flow_lower_region(lower_op_t* n) {
-  ir_block_t* block = n->op->regions[0].first;
+  ir_block_t* block = n->op->region_count ? n->op->regions[0].first : NULL;
   lower_value_t* values;
   uint32_t count;
   if (!block || block->next || block->arg_count || !block->last) return lower_error(n, "needs a region of one block");
@@ -171,16 +171,62 @@ static bool flow_lower_region(lower_op_t* n) {
   return true;
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Traces
+//===----------------------------------------------------------------------------------------------------------------===
+
+// The tensors as views under a key, for whoever listens to the module hal.
+static bool flow_lower_trace(lower_op_t* n) {
+  int64_t segments[2] = {n->op->operand_count, 0};
+  const ir_attr_t* key = ir_op_attr(n->op, "key");
+  bool told = ir_op_ints(n->op, "operandSegmentSizes", segments, 2) == 2;
+  if (!key || key->kind != IR_ATTR_STRING || segments[0] < 0 || segments[0] > n->op->operand_count) {
+    return lower_error(n, "needs a key and tensors%s", told ? "" : " (operandSegmentSizes)");
+  }
+  ir_value_t** views = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, segments[0] + 1);
+  for (uint32_t i = 0; i < segments[0]; ++i) {
+    if (!is_tensor(n, i)) return false;
+    bool packed = ir_type_is_packed(n->in[i]->type->element);
+    views[i] = packed ? graph_cast(n->b, n->in[i], ir_type_int(n->ctx, 8), false) : n->in[i];
+  }
+  ir_named_attr_t attrs[] = {{"callee", ir_attr_symbol(n->ctx, "hal.buffer_view.trace")}, {"message", key}};
+  ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, GRAPH_CALL_IMPORT),
+                                  .operands = views,
+                                  .operand_count = (uint32_t)segments[0],
+                                  .attrs = attrs,
+                                  .attr_count = 2});
+  return true;
+}
+
 #define AT(ENUM, function) [FLOW_##ENUM - IR_CODE(IR_DIALECT_FLOW, 0)] = {.fn = function}
 static const lower_row_t rows[] = {
-    AT(TENSOR_CONSTANT, lower_unfoldable),  AT(TENSOR_DYNAMIC_CONSTANT, lower_unfoldable),
-    AT(TENSOR_TIE_SHAPE, flow_lower_same),  AT(TENSOR_CLONE, flow_lower_same),
-    AT(TENSOR_TRANSFER, flow_lower_same),   AT(TENSOR_ENCODE, flow_lower_encoding),
-    AT(TENSOR_RESHAPE, flow_lower_reshape), AT(TENSOR_BITCAST, flow_lower_reshape),
-    AT(TENSOR_EMPTY, flow_lower_empty),     AT(TENSOR_ALLOCA, flow_lower_empty),
-    AT(TENSOR_SPLAT, flow_lower_splat),     AT(TENSOR_LOAD, flow_lower_load),
-    AT(TENSOR_STORE, flow_lower_store),     AT(TENSOR_UPDATE, flow_lower_update),
-    AT(TENSOR_SLICE, flow_lower_slice),     AT(DISPATCH_REGION, flow_lower_region),
+    AT(TENSOR_CONSTANT, lower_unfoldable),
+    AT(TENSOR_DYNAMIC_CONSTANT, lower_unfoldable),
+    AT(TENSOR_TIE_SHAPE, flow_lower_same),
+    AT(TENSOR_CLONE, flow_lower_same),
+    AT(TENSOR_TRANSFER, flow_lower_same),
+    AT(TENSOR_ENCODE, flow_lower_encoding),
+    AT(TENSOR_RESHAPE, flow_lower_reshape),
+    AT(TENSOR_BITCAST, flow_lower_reshape),
+    AT(TENSOR_EMPTY, flow_lower_empty),
+    AT(TENSOR_ALLOCA, flow_lower_empty),
+    AT(TENSOR_SPLAT, flow_lower_splat),
+    AT(TENSOR_LOAD, flow_lower_load),
+    AT(TENSOR_STORE, flow_lower_store),
+    AT(TENSOR_UPDATE, flow_lower_update),
+    AT(TENSOR_SLICE, flow_lower_slice),
+    AT(DISPATCH_REGION, flow_lower_region),
+    AT(TENSOR_TRACE, flow_lower_trace),
+    AT(DISPATCH_WORKGROUPS, dispatch_lower_workgroups),
+    AT(DISPATCH, dispatch_lower_dispatch),
+
+    AT(DISPATCH_TENSOR_LOAD, dispatch_lower_load),
+    AT(DISPATCH_TENSOR_STORE, dispatch_lower_store),
+    AT(DISPATCH_WORKLOAD_ORDINAL, dispatch_lower_same),
+    AT(DISPATCH_ID, dispatch_lower_place),
+    AT(DISPATCH_COUNT, dispatch_lower_place),
+    AT(DISPATCH_SIZE, dispatch_lower_place),
+    [FLOW_DISPATCH_TIE_SHAPE - IR_CODE(IR_DIALECT_FLOW, 0)] = {.fn = dispatch_lower_view, .flags = LOWER_STANDS_FOR},
 };
 const lower_table_t lower_flow_table = {IR_DIALECT_FLOW, rows, sizeof(rows) / sizeof(rows[0])};
 

@@ -138,4 +138,18 @@ bool lower_unfoldable(lower_op_t* n);
 // tensor.extract in a body that runs on whole tensors (gather.c).
 ir_value_t* loops_gather(lower_op_t* n, const loops_t* l, ir_value_t* tensor, ir_value_t* const* indices);
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Slices as tensor has them (tensor.c), for tensors of dispatches (dispatch.c)
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool tensor_lower_extract_slice(lower_op_t* n);
+bool tensor_lower_parallel_insert_slice(lower_op_t* n);
+bool dispatch_lower_workgroups(lower_op_t* n);
+bool dispatch_lower_dispatch(lower_op_t* n);
+bool dispatch_lower_view(lower_op_t* n);
+bool dispatch_lower_load(lower_op_t* n);
+bool dispatch_lower_store(lower_op_t* n);
+bool dispatch_lower_same(lower_op_t* n);
+bool dispatch_lower_place(lower_op_t* n);
+
 #endif  // IREE_C_IMPORT_LINALG_OPS_H_

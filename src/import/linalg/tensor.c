@@ -405,7 +405,7 @@ static bool dropped_dims(const int64_t* full, uint32_t rank, const ir_type_t* to
   return left == 0 && next == to->rank;
 }
 
-static bool tensor_lower_extract_slice(lower_op_t* n) {
+bool tensor_lower_extract_slice(lower_op_t* n) {
   const ir_type_t* type = result_type(n);
   ir_value_t* x = n->in[0];
   slice_t s;
@@ -473,7 +473,7 @@ static bool insert_slice(lower_op_t* n, ir_value_t* source, ir_value_t* x, uint3
 static bool tensor_lower_insert_slice(lower_op_t* n) { return insert_slice(n, n->in[0], n->in[1], 2); }
 
 // In scf.forall: the argument that stands for the shared result now stands for the updated one.
-static bool tensor_lower_parallel_insert_slice(lower_op_t* n) {
+bool tensor_lower_parallel_insert_slice(lower_op_t* n) {
   lower_value_t result = {0}, *out = n->out;
   n->out = &result;
   bool ok = insert_slice(n, n->in[0], n->in[1], 2);

@@ -1,0 +1,41 @@
+// Text of executables and of their dispatches, which flow, stream and iree_tensor_ext share.
+#ifndef IREE_C_DIALECTS_DISPATCH_H_
+#define IREE_C_DIALECTS_DISPATCH_H_
+
+#include "dialects/table.h"
+
+// Assembly of a row: prefix_parse reads it, and it prints in the generic form.
+#define DISPATCH(prefix) \
+  prefix##_parse, dispatch_print, &(const ir_assembly_t) { NULL }
+void dispatch_print(ir_printer_t* pr, ir_op_t* op);
+
+// tensor<?x4xf32>{%d}, or another type with sizes: those of the '?', which the type cannot name.
+const ir_type_t* dispatch_parse_tied(ir_parser_t* p, ir_ref_list_t* sizes);
+bool dispatch_add_indices(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t* refs);
+// `[%i, %j]`, or nothing.
+bool dispatch_parse_places(ir_parser_t* p, ir_ref_list_t* places);
+// [count(%w: index, ...) -> (index, index, index) { ... }], also behind another word.
+bool dispatch_parse_count(ir_parser_t* p, ir_draft_t* op, const char* word);
+
+//   [visibility] @name [attributes {...}] { ... }
+ir_op_t* executable_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+//   [visibility] @name [as("alias")] [workgroups(...) -> (...) { ... }] [attributes {...}]
+ir_op_t* export_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+//   @executable::@export[%workload, ...](%argument, ...) {...} : (type{sizes}, ...) -> (type{sizes} | %argument{...},
+//   ...)
+ir_op_t* dispatch_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+//   [%workload, ...](%argument, ...) : (...) -> (...) [attributes {...}] = (%a: type, ...) { ... } [count(...) ...]
+ir_op_t* workgroups_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+//   %x, offsets = [...], sizes = [...], strides = [...] : type{sizes} -> type{sizes}     as tensor.extract_slice
+ir_op_t* tensor_load_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+//   %v, %x, offsets = [...], sizes = [...], strides = [...] : type -> type{sizes}        as
+//   tensor.parallel_insert_slice
+ir_op_t* tensor_store_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+//   %n, 0 : index
+ir_op_t* ordinal_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+//   (%w, ...) or %w, ...     three numbers of workgroups
+ir_op_t* from_slice_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+//   %binding[%offset] : !stream.binding -> type{sizes}
+ir_op_t* subspan_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+
+#endif  // IREE_C_DIALECTS_DISPATCH_H_
