@@ -1,9 +1,16 @@
 // Bit fields as text.
 #include "iree/base/bitfield.h"
 
+// 16, 0x10, or 10h as it is printed.
+static bool parse_number(iree_string_view_t text, uint32_t* out_value) {
+  char last = text.data[text.size - 1];
+  bool hex = text.size > 1 && (last == 'h' || last == 'H');
+  if (hex) return iree_string_view_atoi_uint32_base(iree_string_view_substr(text, 0, text.size - 1), 16, out_value);
+  return text.data[0] >= '0' && text.data[0] <= '9' && iree_string_view_atoi_uint32(text, out_value);
+}
+
 iree_status_t iree_bitfield_parse(iree_string_view_t value, iree_host_size_t mapping_count,
                                   const iree_bitfield_string_mapping_t* mappings, uint32_t* out_value) {
-  *out_value = 0;
   uint32_t bits = 0;
   for (iree_string_view_t rest = value, name; rest.size;) {
     iree_string_view_split(rest, '|', &name, &rest);
@@ -12,8 +19,7 @@ iree_status_t iree_bitfield_parse(iree_string_view_t value, iree_host_size_t map
     iree_host_size_t i = 0;
     uint32_t number = 0;
     while (i < mapping_count && !iree_string_view_equal_case(name, mappings[i].string)) ++i;
-    bool is_number = i == mapping_count && name.data[0] >= '0' && name.data[0] <= '9';
-    if (is_number && iree_string_view_atoi_uint32(name, &number)) {
+    if (i == mapping_count && parse_number(name, &number)) {
       bits |= number;
       continue;
     }
@@ -30,7 +36,6 @@ iree_status_t iree_bitfield_parse(iree_string_view_t value, iree_host_size_t map
 iree_status_t iree_bitfield_format(uint32_t value, iree_host_size_t mapping_count,
                                    const iree_bitfield_string_mapping_t* mappings,
                                    iree_string_builder_t* string_builder) {
-  if (value == 0) return iree_string_builder_append_cstring(string_builder, "NONE");
   const char* separator = "";
   for (iree_host_size_t i = 0; i < mapping_count && value; ++i) {
     if (mappings[i].bits == 0 || !iree_all_bits_set(value, mappings[i].bits)) continue;

@@ -101,11 +101,6 @@ iree_status_t iree_hal_buffer_compute_view_range(iree_host_size_t shape_rank, co
 // Making
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool is_mappable(iree_hal_buffer_t* buffer) {
-  return iree_all_bits_set(iree_hal_buffer_memory_type(buffer), IREE_HAL_MEMORY_TYPE_HOST_VISIBLE) &&
-         iree_all_bits_set(iree_hal_buffer_allowed_usage(buffer), IREE_HAL_BUFFER_USAGE_MAPPING_SCOPED);
-}
-
 iree_status_t iree_hal_buffer_view_allocate_buffer_copy(iree_hal_device_t* device, iree_hal_allocator_t* allocator,
                                                         iree_host_size_t shape_rank, const iree_hal_dim_t* shape,
                                                         iree_hal_element_type_t element_type,
@@ -140,31 +135,55 @@ iree_status_t iree_hal_buffer_view_allocate_buffer_copy(iree_hal_device_t* devic
   return status;
 }
 
-// Runs the callback on a mapping of `buffer`.
-static iree_status_t generate_mapped(iree_hal_buffer_t* buffer, iree_hal_buffer_view_generator_callback_t callback,
-                                     void* user_data) {
-  iree_hal_buffer_mapping_t mapping;
-  IREE_RETURN_IF_ERROR(iree_hal_buffer_map_range(
-      buffer, IREE_HAL_MAPPING_MODE_SCOPED, IREE_HAL_MEMORY_ACCESS_DISCARD_WRITE, 0, IREE_HAL_WHOLE_BUFFER, &mapping));
-  iree_status_t status = callback(&mapping, user_data);
-  if (iree_status_is_ok(status)) status = iree_hal_buffer_mapping_flush_range(&mapping, 0, IREE_HAL_WHOLE_BUFFER);
-  return iree_status_join(status, iree_hal_buffer_unmap_range(&mapping));
+typedef struct generated_t {
+  iree_hal_device_t* device;
+  iree_hal_allocator_t* allocator;
+  iree_host_size_t rank;
+  const iree_hal_dim_t* shape;
+  iree_hal_element_type_t element_type;
+  iree_hal_encoding_type_t encoding_type;
+  iree_hal_buffer_params_t params;
+  iree_device_size_t size;  // bytes
+  iree_hal_buffer_view_generator_callback_t callback;
+  void* user_data;
+} generated_t;
+
+static iree_status_t allocate_view(const generated_t* g, iree_const_byte_span_t contents,
+                                   iree_hal_buffer_view_t** out_view) {
+  return iree_hal_buffer_view_allocate_buffer_copy(g->device, g->allocator, g->rank, g->shape, g->element_type,
+                                                   g->encoding_type, g->params, contents, out_view);
 }
 
-// Runs it on host memory and uploads that.
-static iree_status_t generate_staged(iree_hal_device_t* device, iree_hal_buffer_t* buffer,
-                                     iree_hal_buffer_view_generator_callback_t callback, void* user_data) {
-  iree_allocator_t host_allocator = iree_hal_device_host_allocator(device);
-  iree_device_size_t size = iree_hal_buffer_byte_length(buffer);
+// The callback writes into the mapped buffer.
+static iree_status_t generate_mapped(const generated_t* g, iree_hal_buffer_view_t** out_view) {
+  iree_hal_buffer_view_t* view = NULL;
+  iree_hal_buffer_mapping_t mapping;
+  IREE_RETURN_IF_ERROR(allocate_view(g, iree_const_byte_span_empty(), &view));
+  iree_status_t status = iree_hal_buffer_map_range(iree_hal_buffer_view_buffer(view), IREE_HAL_MAPPING_MODE_SCOPED,
+                                                   IREE_HAL_MEMORY_ACCESS_DISCARD_WRITE, 0, g->size, &mapping);
+  if (iree_status_is_ok(status)) {
+    status = g->callback(&mapping, g->user_data);
+    if (iree_status_is_ok(status)) status = iree_hal_buffer_mapping_flush_range(&mapping, 0, IREE_HAL_WHOLE_BUFFER);
+    status = iree_status_join(status, iree_hal_buffer_unmap_range(&mapping));
+  }
+  if (!iree_status_is_ok(status)) {
+    iree_hal_buffer_view_release(view);
+    return status;
+  }
+  *out_view = view;
+  return status;
+}
+
+// It writes into memory of the host, and a buffer is made of that when it is done.
+static iree_status_t generate_staged(const generated_t* g, iree_hal_buffer_view_t** out_view) {
+  iree_allocator_t host_allocator = iree_hal_allocator_host_allocator(g->allocator);
+  iree_host_size_t size = (iree_host_size_t)g->size;
   iree_hal_buffer_mapping_t mapping = {.buffer = NULL};
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_aligned(host_allocator, size, IREE_HAL_HEAP_BUFFER_ALIGNMENT, 0,
                                                      (void**)&mapping.contents.data));
   mapping.contents.data_length = size;
-  iree_status_t status = callback(&mapping, user_data);
-  if (iree_status_is_ok(status)) {
-    status = iree_hal_device_transfer_h2d(device, mapping.contents.data, buffer, 0, size,
-                                          IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout());
-  }
+  iree_status_t status = g->callback(&mapping, g->user_data);
+  if (iree_status_is_ok(status)) status = allocate_view(g, iree_const_cast_byte_span(mapping.contents), out_view);
   iree_allocator_free_aligned(host_allocator, mapping.contents.data);
   return status;
 }
@@ -176,20 +195,23 @@ iree_status_t iree_hal_buffer_view_generate_buffer(iree_hal_device_t* device, ir
                                                    iree_hal_buffer_params_t buffer_params,
                                                    iree_hal_buffer_view_generator_callback_t callback, void* user_data,
                                                    iree_hal_buffer_view_t** out_buffer_view) {
-  IREE_RETURN_IF_ERROR(iree_hal_buffer_view_allocate_buffer_copy(device, allocator, shape_rank, shape, element_type,
-                                                                 encoding_type, buffer_params,
-                                                                 iree_const_byte_span_empty(), out_buffer_view));
-  iree_hal_buffer_t* buffer = iree_hal_buffer_view_buffer(*out_buffer_view);
-  iree_status_t status = iree_ok_status();
-  if (iree_hal_buffer_byte_length(buffer) > 0) {
-    status = is_mappable(buffer) ? generate_mapped(buffer, callback, user_data)
-                                 : generate_staged(device, buffer, callback, user_data);
-  }
-  if (!iree_status_is_ok(status)) {
-    iree_hal_buffer_view_release(*out_buffer_view);
-    *out_buffer_view = NULL;
-  }
-  return status;
+  *out_buffer_view = NULL;
+  iree_hal_buffer_params_canonicalize(&buffer_params);
+  generated_t g = {device,        allocator,     shape_rank, shape,    element_type,
+                   encoding_type, buffer_params, 0,          callback, user_data};
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_compute_view_size(shape_rank, shape, element_type, encoding_type, &g.size));
+  if (!g.size) return allocate_view(&g, iree_const_byte_span_empty(), out_buffer_view);
+  iree_hal_buffer_params_t mapped = buffer_params;
+  iree_device_size_t size = g.size;
+  mapped.type |= IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
+  mapped.usage |= IREE_HAL_BUFFER_USAGE_MAPPING;
+  iree_hal_buffer_compatibility_t can =
+      iree_hal_allocator_query_buffer_compatibility(allocator, mapped, size, &mapped, &size);
+  bool is_mappable = iree_all_bits_set(can, IREE_HAL_BUFFER_COMPATIBILITY_ALLOCATABLE) &&
+                     !iree_any_bit_set(can, IREE_HAL_BUFFER_COMPATIBILITY_LOW_PERFORMANCE);
+  if (!is_mappable) return generate_staged(&g, out_buffer_view);
+  g.params = mapped;
+  return generate_mapped(&g, out_buffer_view);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

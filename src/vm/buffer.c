@@ -4,7 +4,29 @@
 
 #include "iree/vm/module.h"
 
-IREE_VM_DEFINE_TYPE_ADAPTERS(iree_vm_buffer, iree_vm_buffer_t);
+// Buffers of a module's storage are counted from none on, so that they have adapters of their own.
+iree_vm_ref_type_t iree_vm_buffer_registration = 0;
+
+iree_vm_ref_t iree_vm_buffer_retain_ref(iree_vm_buffer_t* value) {
+  iree_vm_buffer_retain(value);
+  return value ? (iree_vm_ref_t){value, iree_vm_buffer_type()} : iree_vm_ref_null();
+}
+
+iree_vm_ref_t iree_vm_buffer_move_ref(iree_vm_buffer_t* value) {
+  if (value && value->storage_module) return iree_vm_buffer_retain_ref(value);  // nobody had a reference to give
+  return value ? (iree_vm_ref_t){value, iree_vm_buffer_type()} : iree_vm_ref_null();
+}
+
+iree_status_t iree_vm_buffer_check_deref(const iree_vm_ref_t ref, iree_vm_buffer_t** out_ptr) {
+  IREE_RETURN_IF_ERROR(iree_vm_ref_check(ref, iree_vm_buffer_type()));
+  *out_ptr = (iree_vm_buffer_t*)ref.ptr;
+  return iree_ok_status();
+}
+
+iree_status_t iree_vm_buffer_check_deref_or_null(const iree_vm_ref_t ref, iree_vm_buffer_t** out_ptr) {
+  *out_ptr = NULL;
+  return ref.type == IREE_VM_REF_TYPE_NULL ? iree_ok_status() : iree_vm_buffer_check_deref(ref, out_ptr);
+}
 
 // A buffer and its bytes in one allocation have no allocator for the bytes; this remembers how to free the whole.
 typedef struct created_buffer_t {
@@ -24,19 +46,18 @@ void iree_vm_buffer_initialize(iree_vm_buffer_access_t access, iree_byte_span_t 
 void iree_vm_buffer_initialize_module_storage(iree_byte_span_t data, iree_vm_module_t* storage_module,
                                               iree_vm_buffer_t* out_buffer) {
   iree_vm_buffer_initialize(IREE_VM_BUFFER_ACCESS_ORIGIN_MODULE, data, iree_allocator_null(), out_buffer);
+  iree_atomic_ref_count_init_value(&out_buffer->ref_object.counter, 0);
   out_buffer->storage_module = storage_module;
-  iree_vm_module_retain(storage_module);
-}
-
-static void release_contents(iree_vm_buffer_t* buffer) {
-  iree_vm_module_release(buffer->storage_module);
-  if (!iree_allocator_is_null(buffer->allocator)) iree_allocator_free(buffer->allocator, buffer->data.data);
-  buffer->data = iree_byte_span_empty();
 }
 
 void iree_vm_buffer_deinitialize(iree_vm_buffer_t* buffer) {
+  if (buffer->storage_module) {
+    if (iree_atomic_ref_count_load(&buffer->ref_object.counter) != 0) iree_abort();
+    return;
+  }
   iree_atomic_ref_count_abort_if_uses(&buffer->ref_object.counter);
-  release_contents(buffer);
+  if (!iree_allocator_is_null(buffer->allocator)) iree_allocator_free(buffer->allocator, buffer->data.data);
+  buffer->data = iree_byte_span_empty();
 }
 
 iree_status_t iree_vm_buffer_create(iree_vm_buffer_access_t access, iree_host_size_t length, iree_host_size_t alignment,
@@ -56,23 +77,29 @@ iree_status_t iree_vm_buffer_create(iree_vm_buffer_access_t access, iree_host_si
   return iree_ok_status();
 }
 
-static void destroy_created(void* ptr) {
+// Without references: a created buffer is freed, one of a module's storage stays where it is and lets go of the module.
+static void destroy(void* ptr) {
+  iree_vm_buffer_t* buffer = ptr;
+  if (buffer->storage_module) return iree_vm_module_release(buffer->storage_module);
   created_buffer_t* created = ptr;
-  iree_allocator_t allocator = created->allocator;
-  release_contents(&created->base);
-  iree_allocator_free(allocator, created);
+  iree_allocator_free(created->allocator, created);
 }
 
 void iree_vm_buffer_retain(iree_vm_buffer_t* buffer) {
-  if (buffer) iree_atomic_ref_count_inc(&buffer->ref_object.counter);
+  if (!buffer) return;
+  int32_t before = iree_atomic_fetch_add(&buffer->ref_object.counter, 1, iree_memory_order_relaxed);
+  if (!before && buffer->storage_module) iree_vm_module_retain(buffer->storage_module);
 }
 
 void iree_vm_buffer_release(iree_vm_buffer_t* buffer) {
-  if (buffer && iree_atomic_ref_count_dec(&buffer->ref_object.counter) == 1) destroy_created(buffer);
+  if (buffer && iree_atomic_ref_count_dec(&buffer->ref_object.counter) == 1) destroy(buffer);
 }
 
 iree_status_t iree_vm_buffer_wrap_retain(iree_vm_buffer_t* buffer, iree_vm_ref_t* out_ref) {
-  return iree_vm_ref_wrap_retain(buffer, iree_vm_buffer_type(), out_ref);
+  iree_vm_ref_t before = *out_ref;
+  *out_ref = iree_vm_buffer_retain_ref(buffer);
+  iree_vm_ref_release(&before);
+  return iree_ok_status();
 }
 
 iree_status_t iree_vm_buffer_clone(iree_vm_buffer_access_t access, const iree_vm_buffer_t* source_buffer,
@@ -88,9 +115,12 @@ iree_status_t iree_vm_buffer_clone(iree_vm_buffer_access_t access, const iree_vm
 
 iree_host_size_t iree_vm_buffer_length(const iree_vm_buffer_t* buffer) { return buffer->data.data_length; }
 uint8_t* iree_vm_buffer_data(const iree_vm_buffer_t* buffer) { return buffer->data.data; }
-iree_byte_span_t iree_vm_buffer_contents(const iree_vm_buffer_t* buffer) { return buffer->data; }
+iree_byte_span_t iree_vm_buffer_contents(const iree_vm_buffer_t* buffer) {
+  bool mutable = buffer && iree_all_bits_set(buffer->access, IREE_VM_BUFFER_ACCESS_MUTABLE);
+  return mutable ? buffer->data : iree_byte_span_empty();
+}
 iree_const_byte_span_t iree_vm_buffer_const_contents(const iree_vm_buffer_t* buffer) {
-  return iree_const_cast_byte_span(buffer->data);
+  return buffer ? iree_const_cast_byte_span(buffer->data) : iree_const_byte_span_empty();
 }
 
 iree_status_t iree_vm_buffer_map_ro(const iree_vm_buffer_t* buffer, iree_host_size_t offset, iree_host_size_t length,

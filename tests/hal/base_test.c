@@ -184,13 +184,20 @@ static void bitfields(void** state) {
   iree_bitfield_string_temp_t temp;
   uint32_t value = 0;
   CHECK_TEXT(iree_bitfield_format_inline(7, 4, rows, &temp), "BOTH|C");
-  CHECK_TEXT(iree_bitfield_format_inline(0, 4, rows, &temp), "NONE");
+  CHECK_TEXT(iree_bitfield_format_inline(0, 4, rows, &temp), "");
   CHECK_TEXT(iree_bitfield_format_inline(0x12, 4, rows, &temp), "B|10h");
   CHECK_OK(iree_bitfield_parse(IREE_SV("A | C"), 4, rows, &value));
   assert_int_equal(value, 5);
   CHECK_OK(iree_bitfield_parse(IREE_SV("both|0x10 | 64"), 4, rows, &value));
   assert_int_equal(value, 3 | 0x10 | 64);
   CHECK_CODE(INVALID_ARGUMENT, iree_bitfield_parse(IREE_SV("A|D"), 4, rows, &value));
+  assert_int_equal(value, 3 | 0x10 | 64);
+  CHECK_OK(iree_bitfield_parse(IREE_SV("|a||B|"), 4, rows, &value));
+  assert_int_equal(value, 3);
+  CHECK_OK(iree_bitfield_parse(IREE_SV("2h|1h|A0h"), 0, NULL, &value));
+  assert_int_equal(value, 0xA3);
+  CHECK_CODE(INVALID_ARGUMENT, iree_bitfield_parse(IREE_SV("A|a08"), 4, rows, &value));
+  CHECK_TEXT(iree_bitfield_format_inline(3, 3, rows + 1, &temp), "A|B");
 }
 
 static void times(void** state) {

@@ -182,6 +182,14 @@ static void element_types(void** state) {
     CHECK_OK(iree_hal_format_element_type(type, sizeof(text), text, NULL));
     assert_string_equal(text, rows[i].text);
   }
+  // Opaque ones of any width, by both names.
+  iree_hal_element_type_t opaque = 0;
+  char text[32];
+  CHECK_OK(iree_hal_parse_element_type(IREE_SV("x24"), &opaque));
+  CHECK_OK(iree_hal_format_element_type(opaque, sizeof(text), text, NULL));
+  assert_string_equal(text, "*24");
+  CHECK_OK(iree_hal_format_element_type(IREE_HAL_ELEMENT_TYPE_NONE, sizeof(text), text, NULL));
+  assert_string_equal(text, "*0");
   // The numbers that are in messages and in modules.
   assert_int_equal(IREE_HAL_ELEMENT_TYPE_FLOAT_32, 0x21000020);
   assert_int_equal(IREE_HAL_ELEMENT_TYPE_INT_32, 0x10000020);
@@ -199,8 +207,71 @@ static void bits(void** state) {
   CHECK_TEXT(iree_hal_memory_access_format(IREE_HAL_MEMORY_ACCESS_READ, &temp), "READ");
 }
 
+// Memory that the host sees, or does not: then contents are made before there is a buffer.
+typedef struct counting_t {
+  iree_hal_resource_t resource;
+  bool is_mappable;
+  int allocated, allocated_before;  // at the callback
+} counting_t;
+static void counting_destroy(iree_hal_allocator_t* base) {}
+static iree_allocator_t counting_host(const iree_hal_allocator_t* base) { return iree_allocator_system(); }
+static iree_hal_buffer_compatibility_t counting_query(iree_hal_allocator_t* base, iree_hal_buffer_params_t* params,
+                                                      iree_device_size_t* size) {
+  bool maps = params->usage & IREE_HAL_BUFFER_USAGE_MAPPING;
+  return maps && !((counting_t*)base)->is_mappable ? IREE_HAL_BUFFER_COMPATIBILITY_NONE
+                                                   : IREE_HAL_BUFFER_COMPATIBILITY_ALLOCATABLE;
+}
+static iree_status_t counting_allocate(iree_hal_allocator_t* base, const iree_hal_buffer_params_t* params,
+                                       iree_device_size_t size, iree_hal_buffer_t** out_buffer) {
+  ++((counting_t*)base)->allocated;
+  return iree_hal_allocator_allocate_buffer(allocator, *params, size, out_buffer);
+}
+static iree_status_t write_numbers(iree_hal_buffer_mapping_t* mapping, void* user_data) {
+  counting_t* counting = user_data;
+  counting->allocated_before = counting->allocated;
+  assert_int_equal(mapping->contents.data_length, 4);
+  memcpy(mapping->contents.data, (const uint8_t[]){1, 2, 3, 4}, 4);
+  return counting->is_mappable || counting->allocated ? iree_ok_status() : iree_status_from_code(IREE_STATUS_ABORTED);
+}
+
+static void generated(void** state) {
+  static const iree_hal_allocator_vtable_t vtable = {.destroy = counting_destroy,
+                                                     .host_allocator = counting_host,
+                                                     .query_buffer_compatibility = counting_query,
+                                                     .allocate_buffer = counting_allocate};
+  static const iree_hal_dim_t shape[] = {4};
+  counting_t counting = {.is_mappable = true};
+  iree_hal_resource_initialize(&vtable, &counting.resource);
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_VISIBLE,
+                                     .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING};
+  iree_hal_buffer_view_t* view = NULL;
+  iree_hal_allocator_t* base = (iree_hal_allocator_t*)&counting;
+  CHECK_OK(iree_hal_buffer_view_generate_buffer(device, base, 1, shape, IREE_HAL_ELEMENT_TYPE_INT_8,
+                                                IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, write_numbers,
+                                                &counting, &view));
+  assert_int_equal(counting.allocated_before, 1);
+  iree_hal_buffer_view_release(view);
+  counting.is_mappable = false;
+  CHECK_OK(iree_hal_buffer_view_generate_buffer(device, base, 1, shape, IREE_HAL_ELEMENT_TYPE_INT_8,
+                                                IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, write_numbers,
+                                                &counting, &view));
+  assert_int_equal(counting.allocated_before, 1);  // still
+  assert_int_equal(counting.allocated, 2);
+  char text[32];
+  CHECK_OK(iree_hal_buffer_view_format(view, 4, sizeof(text), text, NULL));
+  assert_string_equal(text, "4xi8=1 2 3 4");
+  iree_hal_buffer_view_release(view);
+  counting.allocated = 0;
+  CHECK_CODE(ABORTED, iree_hal_buffer_view_generate_buffer(device, base, 1, shape, IREE_HAL_ELEMENT_TYPE_INT_8,
+                                                           IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params,
+                                                           write_numbers, &counting, &view));
+  assert_null(view);
+  assert_int_equal(counting.allocated, 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(types), cmocka_unit_test(shapes),        cmocka_unit_test(errors),
-                                     cmocka_unit_test(views), cmocka_unit_test(element_types), cmocka_unit_test(bits)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(generated), cmocka_unit_test(types),         cmocka_unit_test(shapes), cmocka_unit_test(errors),
+      cmocka_unit_test(views),     cmocka_unit_test(element_types), cmocka_unit_test(bits)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -109,9 +109,43 @@ static void hashes_buffers(void** state) {
   iree_vm_buffer_deinitialize(&buffer);
 }
 
+static void destroy_module(void* self) { ++*(int*)self; }
+
+// The first reference keeps the module, the last one lets it go, and that over and over.
+static void buffers_keep_their_module(void** state) {
+  iree_vm_instance_t* instance = NULL;
+  uint8_t bytes[4] = {1, 2, 3, 4};
+  int destroyed = 0;
+  iree_vm_module_t module;
+  iree_vm_buffer_t buffer;
+  EXPECT_OK(iree_vm_instance_create(IREE_VM_TYPE_CAPACITY_DEFAULT, iree_allocator_system(), &instance));
+  EXPECT_OK(iree_vm_module_initialize(&module, &destroyed));
+  module.destroy = destroy_module;
+  iree_vm_buffer_initialize_module_storage(iree_make_byte_span(bytes, sizeof(bytes)), &module, &buffer);
+  for (int round = 0; round < 2; ++round) {
+    iree_vm_ref_t ref = iree_vm_buffer_move_ref(&buffer), other = iree_vm_ref_null();
+    iree_vm_ref_retain(&ref, &other);
+    EXPECT_OK(iree_vm_buffer_wrap_retain(&buffer, &ref));
+    iree_vm_ref_release(&other);
+    assert_int_equal(iree_atomic_ref_count_load(&module.ref_count), 2);
+    iree_vm_ref_release(&ref);
+    assert_int_equal(iree_atomic_ref_count_load(&module.ref_count), 1);
+  }
+  iree_vm_ref_t last = iree_vm_buffer_retain_ref(&buffer);
+  iree_vm_module_release(&module);
+  assert_int_equal(destroyed, 0);
+  assert_int_equal(iree_vm_buffer_contents(iree_vm_buffer_deref(last)).data_length, 0);  // it is read-only
+  assert_int_equal(iree_vm_buffer_const_contents(iree_vm_buffer_deref(last)).data_length, 4);
+  iree_vm_ref_release(&last);
+  assert_int_equal(destroyed, 1);
+  iree_vm_buffer_deinitialize(&buffer);
+  iree_vm_instance_release(instance);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hashes_buffers), cmocka_unit_test(retains_before_it_releases),
-                                     cmocka_unit_test(copies_all_or_nothing), cmocka_unit_test(asks_for_lengths),
-                                     cmocka_unit_test(finds_lists)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(buffers_keep_their_module),  cmocka_unit_test(hashes_buffers),
+      cmocka_unit_test(retains_before_it_releases), cmocka_unit_test(copies_all_or_nothing),
+      cmocka_unit_test(asks_for_lengths),           cmocka_unit_test(finds_lists)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

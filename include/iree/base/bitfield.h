@@ -18,10 +18,11 @@ typedef struct iree_bitfield_string_mapping_t {
   iree_string_view_t string;
 } iree_bitfield_string_mapping_t;
 
-// Parses `A|B`, in any case; a part may be a number, decimal or `0x`. Errors: INVALID_ARGUMENT naming the unknown part.
+// Parses `A|B`, in any case; a part may be a number: 16, 0x10 or 10h. Errors: INVALID_ARGUMENT naming the unknown part.
 IREE_API_EXPORT iree_status_t iree_bitfield_parse(iree_string_view_t value, iree_host_size_t mapping_count,
                                                   const iree_bitfield_string_mapping_t* mappings, uint32_t* out_value);
-// Appends the text form; bits without a name are appended in hex; 0 is `NONE`.
+// Appends the text form, which iree_bitfield_parse reads; bits without a name are appended in hex, as `A0h`. 0 is
+// nothing.
 IREE_API_EXPORT iree_status_t iree_bitfield_format(uint32_t value, iree_host_size_t mapping_count,
                                                    const iree_bitfield_string_mapping_t* mappings,
                                                    iree_string_builder_t* string_builder);

@@ -29,13 +29,14 @@ typedef struct iree_vm_buffer_t {
   iree_vm_buffer_access_t access;
   iree_byte_span_t data;
   iree_allocator_t allocator;        // frees `data`, or null
-  iree_vm_module_t* storage_module;  // retained while the buffer lives when `data` is the module's
+  iree_vm_module_t* storage_module;  // whose `data` it is, or NULL; retained while there are references
 } iree_vm_buffer_t;
 
 // A buffer in the caller's storage over `data`, which `allocator` frees at the end (null: the caller's).
 IREE_API_EXPORT void iree_vm_buffer_initialize(iree_vm_buffer_access_t access, iree_byte_span_t data,
                                                iree_allocator_t allocator, iree_vm_buffer_t* out_buffer);
-// A read-only buffer over a module's memory; the module is retained.
+// A read-only buffer over a module's memory, without references: the first one retains the module until the last one is
+// gone.
 IREE_API_EXPORT void iree_vm_buffer_initialize_module_storage(iree_byte_span_t data, iree_vm_module_t* storage_module,
                                                               iree_vm_buffer_t* out_buffer);
 // Ends an initialized buffer; aborts when others still refer to it.
@@ -57,6 +58,7 @@ IREE_API_EXPORT iree_status_t iree_vm_buffer_clone(iree_vm_buffer_access_t acces
 
 IREE_API_EXPORT iree_host_size_t iree_vm_buffer_length(const iree_vm_buffer_t* buffer);
 IREE_API_EXPORT uint8_t* iree_vm_buffer_data(const iree_vm_buffer_t* buffer);
+// Empty for NULL, and for buffers that cannot be written.
 IREE_API_EXPORT iree_byte_span_t iree_vm_buffer_contents(const iree_vm_buffer_t* buffer);
 IREE_API_EXPORT iree_const_byte_span_t iree_vm_buffer_const_contents(const iree_vm_buffer_t* buffer);
 
