@@ -10,7 +10,8 @@
 
 // `dimension(0)`, `dimension_map = [1, 0]`, `is_sorted`: what may stand between name and operands.
 static bool parse_settings(ir_parser_t* p, ir_draft_t* op) {
-  static const char* const numbers[] = {"dimension", "inclusive", "unique_indices"};
+  static const char* const numbers[] = {"dimension",   "inclusive",        "unique_indices",   "output_tile_size",
+                                        "kernel_size", "image_dimensions", "kernel_dimensions"};
   for (bool any = true; any;) {
     any = false;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
@@ -65,6 +66,58 @@ static ir_op_t* structured_parse(ir_parser_t* p, const ir_op_info_t* info, const
 }
 
 static void structured_print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
+
+// `strides = [1, 1]`, `output_sizes = [[2], [3, 3]]`, in any order: numbers only.
+static bool im2col_settings(ir_parser_t* p, ir_draft_t* op) {
+  static const struct {
+    const char *word, *attr;
+  } rows[] = {{"strides", "strides"},
+              {"dilations", "dilations"},
+              {"kernel_size", "static_kernel_size"},
+              {"offsets", "static_offsets"},
+              {"output_sizes", "static_output_sizes"},
+              {"batch_pos", "batch_pos"},
+              {"m_pos", "m_pos"},
+              {"k_pos", "k_pos"},
+              {"input_k_perm", "input_k_perm"},
+              {"output_perm", "output_perm"},
+              {"input_pad_low", "static_input_pad_low"},
+              {"input_pad_high", "static_input_pad_high"},
+              {"output_pad_low", "static_output_pad_low"},
+              {"output_pad_high", "static_output_pad_high"}};
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+    if (!ir_parse_try(p, rows[i].word)) continue;
+    const ir_attr_t* value = ir_parse_expect(p, "=") ? ir_parse_attr(p, NULL) : NULL;
+    if (!value) return false;
+    ir_draft_attr(p, op, rows[i].attr, value);
+    i = (size_t)-1;  // from the first again
+  }
+  return true;
+}
+
+// word(%x : type)
+static bool im2col_operand(ir_parser_t* p, const char* word, ir_ref_t* ref, const ir_type_t** type) {
+  return ir_parse_expect(p, word) && ir_parse_expect(p, "(") && ir_parse_ref(p, ref) && ir_parse_expect(p, ":") &&
+         (*type = ir_parse_type(p)) != NULL && ir_parse_expect(p, ")");
+}
+
+static ir_op_t* im2col_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  ir_ref_t refs[3];
+  const ir_type_t* types[3];
+  ir_draft_init(p, &op, info, loc);
+  if (!ir_parse_attr_dict(p, &op) || !im2col_settings(p, &op)) return NULL;
+  uint32_t count = ir_parse_peek(p, "pad_value") ? 3 : 2;
+  if (count == 3 && !im2col_operand(p, "pad_value", &refs[2], &types[2])) return NULL;
+  if (!im2col_operand(p, "ins", &refs[0], &types[0]) || !im2col_operand(p, "outs", &refs[1], &types[1])) return NULL;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!ir_draft_operand(p, &op, &refs[i], types[i])) return NULL;
+  }
+  if (!ir_parse_expect(p, "->") || !ir_parse_types(p, &op.results)) return NULL;
+  return ir_draft_finish(p, &op);
+}
+
+static void im2col_print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
 
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"iree_linalg_ext." #name, LINALG_EXT_##ENUM, __VA_ARGS__},

@@ -1,6 +1,7 @@
 // See register.h.
 #include "dialects/register.h"
 
+#include "dialects/affine.h"
 #include "dialects/arith.h"
 #include "dialects/builtin.h"
 #include "dialects/cf.h"
@@ -32,7 +33,7 @@ void dialects_register_all(ir_context_t* ctx) {
       &linalg_dialect,  &scf_dialect,        &cf_dialect,       &complex_dialect,    &stablehlo_dialect,
       &chlo_dialect,    &tosa_dialect,       &torch_dialect,    &ml_program_dialect, &util_dialect,
       &hal_dialect,     &flow_dialect,       &encoding_dialect, &graph_dialect,      &kernel_dialect,
-      &check_dialect,   &linalg_ext_dialect, &stream_dialect,   &tensor_ext_dialect,
+      &check_dialect,   &linalg_ext_dialect, &stream_dialect,   &tensor_ext_dialect, &affine_dialect,
   };
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) ir_context_register(ctx, all[i]);
 }

@@ -80,7 +80,7 @@ static const lower_row_t* find_row(const ir_op_t* op) {
       &lower_tensor_table,    &lower_arith_table,      &lower_math_table,       &lower_scf_table,
       &lower_cf_table,        &lower_func_table,       &lower_builtin_table,    &lower_util_table,
       &lower_check_table,     &lower_linalg_ext_table, &lower_ml_program_table, &lower_flow_table,
-      &lower_encoding_table,  &lower_stream_table,     &lower_tensor_ext_table,
+      &lower_encoding_table,  &lower_stream_table,     &lower_tensor_ext_table, &lower_affine_table,
   };
   if (op->info->code == IR_CODE_UNREGISTERED) return NULL;
   uint32_t row = op->info->code % 1024;

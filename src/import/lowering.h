@@ -207,7 +207,7 @@ extern const lower_table_t lower_stablehlo_table, lower_chlo_table, lower_tosa_t
 extern const lower_table_t lower_arith_table, lower_math_table, lower_tensor_table, lower_linalg_table;
 extern const lower_table_t lower_scf_table, lower_util_table, lower_ml_program_table, lower_func_table;
 extern const lower_table_t lower_check_table, lower_builtin_table, lower_cf_table, lower_flow_table,
-    lower_encoding_table, lower_linalg_ext_table, lower_stream_table, lower_tensor_ext_table;
+    lower_encoding_table, lower_linalg_ext_table, lower_stream_table, lower_tensor_ext_table, lower_affine_table;
 
 // Whether the op is an executable, whose functions dispatches bring in.
 bool lower_is_executable(const ir_op_t* op);

@@ -26,7 +26,7 @@ static bool operands(lower_op_t* n, ir_value_t** x, ir_value_t** y) {
 }
 
 // x / y, and one step further where there is a remainder whose sign, against y's, says so.
-static ir_value_t* rounded_division(lower_op_t* n, ir_value_t* x, ir_value_t* y, bool up) {
+ir_value_t* arith_rounded_division(lower_op_t* n, ir_value_t* x, ir_value_t* y, bool up) {
   ir_value_t *quotient = binary(n, SCALAR_div, x, y), *rest = binary(n, SCALAR_rem, x, y);
   ir_value_t* zero = lower_number_like(n, x, 0);
   ir_value_t* same = binary(n, SCALAR_ge, binary(n, SCALAR_xor, rest, y), zero);
@@ -36,12 +36,12 @@ static ir_value_t* rounded_division(lower_op_t* n, ir_value_t* x, ir_value_t* y,
 
 static bool arith_lower_ceildivsi(lower_op_t* n) {
   ir_value_t *x, *y;
-  return operands(n, &x, &y) && lower_return(n, rounded_division(n, x, y, true));
+  return operands(n, &x, &y) && lower_return(n, arith_rounded_division(n, x, y, true));
 }
 
 static bool arith_lower_floordivsi(lower_op_t* n) {
   ir_value_t *x, *y;
-  return operands(n, &x, &y) && lower_return(n, rounded_division(n, x, y, false));
+  return operands(n, &x, &y) && lower_return(n, arith_rounded_division(n, x, y, false));
 }
 
 static bool arith_lower_ceildivui(lower_op_t* n) {

@@ -521,7 +521,22 @@ static bool ext_attention(lower_op_t* n) {
 
 #define AT(ENUM, handler) [LINALG_EXT_##ENUM - IR_CODE(IR_DIALECT_LINALG_EXT, 0)] = {.fn = ext_##handler}
 static const lower_row_t rows[] = {
-    AT(ARG_COMPARE, arg_compare), AT(ATTENTION, attention), AT(GATHER, gather), AT(SCAN, scan),
-    AT(SCATTER, scatter),         AT(SORT, sort),           AT(TOPK, topk),     AT(TOPK_V2, topk),
+    AT(ARG_COMPARE, arg_compare),
+    AT(ATTENTION, attention),
+    AT(GATHER, gather),
+    AT(SCAN, scan),
+    AT(SCATTER, scatter),
+    AT(SORT, sort),
+    AT(TOPK, topk),
+    AT(TOPK_V2, topk),
+    AT(EXP_REDUCTION, exp_reduction),
+    AT(WINOGRAD_INPUT, winograd_input),
+    AT(WINOGRAD_FILTER, winograd_filter),
+    AT(WINOGRAD_OUTPUT, winograd_output),
+    AT(IM2COL, im2col),
+    AT(MAP_LOAD, map_load),
+    AT(MAP_GATHER, map_load),
+    AT(MAP_STORE, map_store),
+    AT(MAP_SCATTER, map_store),
 };
 const lower_table_t lower_linalg_ext_table = {IR_DIALECT_LINALG_EXT, rows, sizeof(rows) / sizeof(rows[0])};

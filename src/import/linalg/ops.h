@@ -4,6 +4,8 @@
 
 #include "import/lowering.h"
 
+// x / y, rounded down or up.
+ir_value_t* arith_rounded_division(lower_op_t* n, ir_value_t* x, ir_value_t* y, bool up);
 // Upper half of a product.
 ir_value_t* arith_high_product(lower_op_t* n, ir_value_t* x, ir_value_t* y, bool is_unsigned);
 
@@ -151,5 +153,17 @@ bool dispatch_lower_load(lower_op_t* n);
 bool dispatch_lower_store(lower_op_t* n);
 bool dispatch_lower_same(lower_op_t* n);
 bool dispatch_lower_place(lower_op_t* n);
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Ops of iree_linalg_ext beside extended.c
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool ext_exp_reduction(lower_op_t* n);   // exp_reduction.c
+bool ext_winograd_input(lower_op_t* n);  // winograd.c
+bool ext_winograd_filter(lower_op_t* n);
+bool ext_winograd_output(lower_op_t* n);
+bool ext_map_load(lower_op_t* n);  // mapped.c
+bool ext_map_store(lower_op_t* n);
+bool ext_im2col(lower_op_t* n);
 
 #endif  // IREE_C_IMPORT_LINALG_OPS_H_

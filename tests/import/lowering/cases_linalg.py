@@ -601,6 +601,138 @@ return %0 : tensor<2x3x6xf32>""", [q, k, v] + ([extra] if extra is not None else
     s.write("linalg")
 
 
+def mapped():
+    s = Suite("mapped", "iree_linalg_ext: map_load, map_store, im2col; affine.")
+    x = s.floats(3, 4)
+    load = lambda op, args, body, to, result: f"""%pad = arith.constant -1.0 : f32
+%e = tensor.empty() : {result}
+%0 = iree_linalg_ext.{op} %a into %e {{
+^bb0({", ".join(f"%i{k}: index" for k in range(args))}):
+{body}}} : {to} into {result} -> {result}
+return %0 : {result}"""
+    s.add("map_load_same", load("map_load", 2, "  iree_linalg_ext.yield %i0, %i1, %pad : index, index, f32\n", type_of(x), type_of(x)), [x], [x])
+    s.add("map_load_flat", load("map_load", 1, "  %d:2 = affine.delinearize_index %i0 into (3, 4) : index, index\n"
+          "  iree_linalg_ext.yield %d#0, %d#1, %pad : index, index, f32\n", type_of(x), "tensor<14xf32>"), [x],
+          [np.concatenate([x.ravel(), [-1, -1]]).astype(np.float32)])
+    shifted = np.full((4, 6), -1, np.float32)
+    shifted[:3, 1:5] = x
+    s.add("map_gather_moved", load("map_gather", 2, "  %m = affine.apply affine_map<(d0) -> (d0 - 1)>(%i1)\n"
+          "  iree_linalg_ext.yield %i0, %m, %pad : index, index, f32\n", type_of(x), "tensor<4x6xf32>"), [x], [shifted])
+    turned = "affine_map<(d0)[s0] -> ((d0 + s0) mod 3)>"
+    s.add("map_load_turned", "%c1 = arith.constant 1 : index\n" +
+          load("map_load", 2, f"  %m = affine.apply {turned}(%i1)[%c1]\n  %v = arith.mulf %pad, %pad : f32\n"
+          "  iree_linalg_ext.yield %m, %i0, %v : index, index, f32\n", type_of(x), "tensor<5x3xf32>"), [x],
+          [np.concatenate([np.roll(x, -1, 0).T, np.full((1, 3), 1)]).astype(np.float32)])
+    s.add("map_load_clamped", load("map_load", 1, "  %m = affine.min affine_map<(d0) -> (d0 - 2, 2)>(%i0)\n"
+          "  %o = affine.max affine_map<(d0) -> (d0, 0)>(%m)\n  iree_linalg_ext.yield %o, %i0, %pad : index, index, f32\n",
+          type_of(x), "tensor<4xf32>"), [x], [x[[0, 0, 0, 1], range(4)]])
+    loop = """%c2 = arith.constant 2 : index
+%n = affine.linearize_index [%c2, %c2] by (%c2, 3) : index
+%q:2 = affine.delinearize_index %n into (%c2) : index, index
+%r = arith.addi %q#0, %q#1 : index
+%t = tensor.from_elements %n, %q#0, %q#1, %r : tensor<4xindex>
+%0 = arith.index_cast %t : tensor<4xindex> to tensor<4xi64>
+return %0 : tensor<4xi64>"""
+    s.add("affine_digits", loop, [], [np.array([8, 4, 0, 4])])
+    old = s.floats(12)
+    store = lambda op, body, to: f"""%true = arith.constant true
+%c2 = arith.constant 2 : index
+%0 = iree_linalg_ext.{op} %a into %b {{
+^bb0(%i: index, %j: index):
+{body}}} : {type_of(x)} into {to} -> {to}
+return %0 : {to}"""
+    s.add("map_store_flat", store("map_store", "  %k = affine.linearize_index disjoint [%i, %j] by (3, 4) : index\n"
+          "  iree_linalg_ext.yield %k, %true : index, i1\n", type_of(old)), [x, old], [x.ravel()])
+    square = s.floats(4, 3)
+    want = square.copy()
+    want[:2, :] = x.T[:2]
+    s.add("map_scatter_masked", store("map_scatter", "  %m = arith.cmpi ult, %j, %c2 : index\n"
+          "  iree_linalg_ext.yield %j, %i, %m : index, index, i1\n", type_of(square)), [x, square], [want])
+    image = s.floats(2, 6, 7, 3)
+
+    def columns(padded, strides, dilations, size, kernel):
+        n, c = padded.shape[0], padded.shape[3]
+        return np.stack([padded[:, i * dilations[0]:, j * dilations[1]:][:, ::strides[0], ::strides[1]][:, :size[0], :size[1]]
+                         for i in range(kernel[0]) for j in range(kernel[1])], 3).reshape(n, size[0], size[1], kernel[0], kernel[1], c)
+    whole = columns(image, (1, 1), (1, 1), (4, 6), (3, 2))
+    body = lambda settings, result: f"""%pad = arith.constant 0.5 : f32
+%e = tensor.empty() : {result}
+%0 = iree_linalg_ext.im2col {settings} ins(%a : {type_of(image)}) outs(%e : {result}) -> {result}
+return %0 : {result}"""
+    s.add("im2col", body("strides = [1, 1] dilations = [1, 1] kernel_size = [3, 2] offsets = [0, 0, 0] output_sizes = [[2], [4, 6], [3, 2, 3]] "
+          "batch_pos = [0] m_pos = [1, 2] k_pos = [3] input_k_perm = [0, 1, 2] output_perm = [0, 1, 2]", "tensor<2x24x18xf32>"),
+          [image], [whole.reshape(2, 24, 18)])
+    s.add("im2col_turned", body("strides = [1, 1] dilations = [1, 1] kernel_size = [3, 2] offsets = [0, 0, 0] output_sizes = [[2], [4, 6], [3, 3, 2]] "
+          "batch_pos = [0] m_pos = [1, 2] k_pos = [3] input_k_perm = [2, 0, 1] output_perm = [2, 0, 1]", "tensor<18x2x24xf32>"),
+          [image], [whole.transpose(0, 1, 2, 5, 3, 4).reshape(2, 24, 18).transpose(2, 0, 1)])
+    wide = np.pad(image, ((0, 0), (1, 2), (0, 1), (0, 0)), constant_values=0.5)
+    steps = columns(wide, (2, 1), (1, 2), (4, 4), (3, 3)).reshape(2, 4, 4, 27)
+    s.add("im2col_padded", body("strides = [1, 2, 1] dilations = [1, 1, 2] kernel_size = [1, 3, 3] offsets = [0, 0, 0, 0] "
+          "output_sizes = [[2], [4], [4], [1, 3, 3, 3]] batch_pos = [] m_pos = [0, 1, 2] k_pos = [3] input_k_perm = [0, 1, 2, 3] "
+          "output_perm = [0, 1, 2, 3] input_pad_low = [0, 1, 0, 0] input_pad_high = [0, 2, 1, 0] "
+          "output_pad_low = [0, 0, 0, 0] output_pad_high = [0, 0, 1, 5] pad_value(%pad : f32)", "tensor<2x4x5x32xf32>"),
+          [image], [np.pad(steps, ((0, 0), (0, 0), (0, 1), (0, 5)), constant_values=0.5)])
+    s.write("linalg")
+
+
+def winograd():
+    s = Suite("winograd", "iree_linalg_ext: winograd, exp_reduction.")
+    image, kernel = s.floats(2, 10, 15, 3), s.floats(3, 3, 3, 4)
+    product = sum(np.einsum("nhwc,cf->nhwf", image[:, i:i + 8, j:j + 13], kernel[i, j]) for i in range(3) for j in range(3))
+    program = """%e = tensor.empty() : tensor<8x8x2x2x3x3xf32>
+%g = tensor.empty() : tensor<8x8x3x4xf32>
+%z = arith.constant dense<0.0> : tensor<8x8x36xf32>
+%s = tensor.empty() : {2}
+%x = iree_linalg_ext.winograd.input_transform output_tile_size(6) kernel_size(3) image_dimensions([{0}]) ins(%a : {3}) outs(%e : tensor<8x8x2x2x3x3xf32>) -> tensor<8x8x2x2x3x3xf32>
+%w = iree_linalg_ext.winograd.filter_transform output_tile_size(6) kernel_size(3) kernel_dimensions([{1}]) ins(%b : {4}) outs(%g : tensor<8x8x3x4xf32>) -> tensor<8x8x3x4xf32>
+%xs = tensor.collapse_shape %x [[0, 1], [2, 3, 4], [5]] : tensor<8x8x2x2x3x3xf32> into tensor<64x12x3xf32>
+%ws = tensor.collapse_shape %w [[0, 1], [2], [3]] : tensor<8x8x3x4xf32> into tensor<64x3x4xf32>
+%i = arith.constant dense<0.0> : tensor<64x12x4xf32>
+%p = linalg.batch_matmul ins(%xs, %ws : tensor<64x12x3xf32>, tensor<64x3x4xf32>) outs(%i : tensor<64x12x4xf32>) -> tensor<64x12x4xf32>
+%q = tensor.expand_shape %p [[0, 1], [2, 3, 4], [5]] output_shape [8, 8, 2, 2, 3, 4] : tensor<64x12x4xf32> into tensor<8x8x2x2x3x4xf32>
+%0 = iree_linalg_ext.winograd.output_transform output_tile_size(6) kernel_size(3) image_dimensions([{0}]) ins(%q : tensor<8x8x2x2x3x4xf32>) outs(%s : {2}) -> {2}
+"""
+    s.add("nhwc", program.format("1, 2", "0, 1", "tensor<2x12x18x4xf32>", type_of(image), type_of(kernel)) +
+          "%r = tensor.extract_slice %0[0, 0, 0, 0] [2, 8, 13, 4] [1, 1, 1, 1] : tensor<2x12x18x4xf32> to tensor<2x8x13x4xf32>\n"
+          "return %r : tensor<2x8x13x4xf32>", [image, kernel], [product], 1e-5)
+    x, w = image.transpose(0, 3, 1, 2).copy(), kernel.transpose(3, 2, 0, 1).copy()
+    s.add("nchw", program.format("2, 3", "2, 3", "tensor<2x4x12x18xf32>", type_of(x), type_of(w)) +
+          "%r = tensor.extract_slice %0[0, 0, 0, 0] [2, 4, 8, 13] [1, 1, 1, 1] : tensor<2x4x12x18xf32> to tensor<2x4x8x13xf32>\n"
+          "return %r : tensor<2x4x8x13xf32>", [x, w], [product.transpose(0, 3, 1, 2).copy()], 1e-5)
+    ones = np.ones((1, 6, 6, 1), np.float32)
+    line = np.array([1, -5.5, -1, -1, -1, -1, -1, -1], np.float32)
+    s.add("ones", """%e = tensor.empty() : tensor<8x8x1x1x1x1xf32>
+%x = iree_linalg_ext.winograd.input_transform output_tile_size(6) kernel_size(3) image_dimensions([1, 2]) ins(%a : tensor<1x6x6x1xf32>) outs(%e : tensor<8x8x1x1x1x1xf32>) -> tensor<8x8x1x1x1x1xf32>
+return %x : tensor<8x8x1x1x1x1xf32>""", [ones], [np.outer(line, line).reshape(8, 8, 1, 1, 1, 1)])
+    v, most, total = s.floats(4, 7, low=-9, high=9), s.floats(4), s.floats(4, low=0.5, high=3)
+    values = s.floats(5, 7)
+    acc = s.floats(4, 5)
+    top = np.maximum(most, v.max(1))
+    e, scale = np.exp2(v - top[:, None]), np.exp2(most - top)
+    s.add("exp_reduction", f"""%0:2 = iree_linalg_ext.exp_reduction {{
+  indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>, affine_map<(m, k) -> (m)>],
+  iterator_types = [#iree_linalg_ext.iterator_type<parallel>, #iree_linalg_ext.iterator_type<reduction>],
+  exp_reduced_operands = [1]
+}} ins(%a : {type_of(v)}) outs(%b, %c : {type_of(most)}, {type_of(total)}) {{
+^bb0(%p: f32, %m: f32, %s: f32):
+  %t = arith.addf %p, %s : f32
+  iree_linalg_ext.yield %m, %t : f32, f32
+}} -> {type_of(most)}, {type_of(total)}
+return %0#0, %0#1 : {type_of(most)}, {type_of(total)}""", [v, most, total], [top, total * scale + e.sum(1)], 1e-5)
+    s.add("exp_reduction_product", f"""%0:2 = iree_linalg_ext.exp_reduction {{
+  indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m)>, affine_map<(m, n, k) -> (m, n)>],
+  iterator_types = [#iree_linalg_ext.iterator_type<parallel>, #iree_linalg_ext.iterator_type<parallel>, #iree_linalg_ext.iterator_type<reduction>],
+  exp_reduced_operands = [1]
+}} ins(%a, %b : {type_of(v)}, {type_of(values)}) outs(%c, %d : {type_of(most)}, {type_of(acc)}) {{
+^bb0(%p: f32, %v: f32, %m: f32, %o: f32):
+  %u = arith.mulf %p, %v : f32
+  %w = arith.addf %u, %o : f32
+  iree_linalg_ext.yield %m, %w : f32, f32
+}} -> {type_of(most)}, {type_of(acc)}
+return %0#0, %0#1 : {type_of(most)}, {type_of(acc)}""", [v, values, most, acc], [top, acc * scale[:, None] + e @ values.T], 1e-5)
+    s.write("linalg")
+
+
 if __name__ == "__main__":
-    for suite in [contractions, convolutions, generics, packs, tensors, arithmetic, control, extended]:
+    for suite in [contractions, convolutions, generics, packs, tensors, arithmetic, control, extended, mapped, winograd]:
         suite()
