@@ -76,7 +76,7 @@ static bool read_left_row(few_matrix_t* m, int32_t i) {
   return true;
 }
 
-// Lanes of both sides must have the same depths, those of a group all of its own.
+// Lanes of both sides must have the same depths, those of a group all of its own, and none what another one has.
 static bool read_layout(few_matrix_t* m) {
   const fragments_t* f = &m->f;
   const place_t* depth = &f->b.row[0];
@@ -95,7 +95,8 @@ static bool read_layout(few_matrix_t* m) {
     if (m->order[PRODUCT_LEFT][i] < 0 || !read_left_row(m, i)) return false;
   }
   int64_t groups = depth->low ? f->split : depth->high ? f->row->subgroup / f->split : 1;
-  return groups * m->each == f->row->k && m->free_count * m->each == f->a.count;
+  return groups * m->each == f->row->k && groups * f->row->n == f->row->subgroup &&
+         m->free_count * m->each == f->a.count;
 }
 
 static int64_t block_columns(const few_matrix_t* m) { return m->across * m->f.row->n; }
