@@ -1,6 +1,7 @@
 // iree_linalg_ext.exp_reduction: sums of 2^(x - max x), with what there was before scaled to the new maximum.
 //
-//   M = max(M0, max x)    outs named by exp_reduced_operands: s = s0 * 2^(M0 - M)    then the body on 2^(x - M), M, s
+//   M = max(M0, max x)    outs named by exp_reduced_operands: s = s0 * 2^(M0 - M)    then the body on 2^(x - M), M, s,
+//   without M
 #include <string.h>
 
 #include "import/linalg/ops.h"
@@ -72,6 +73,30 @@ static bool check(lower_op_t* n, const loops_t* l) {
          lower_error(n, "has a maximum of another type than its operand");
 }
 
+// The body on what is left: the maximum is one more of the ins.
+static bool lower_rest(lower_op_t* n, loops_t* l) {
+  ir_block_t* block = n->op->regions[0].first;
+  ir_value_t *yields[LOOPS_MAX_OPERANDS], *known = NULL;
+  lower_value_t* out = n->out;
+  uint32_t count = block->last ? block->last->operand_count : 0;
+  bool fits = block->arg_count == l->ins + l->outs && count == l->outs;
+  if (!fits) return lower_error(n, "needs a body with an argument for each operand and a value for each result");
+  if (ir_operand(block->last, 0) != block->args[l->ins]) {
+    return lower_unsupported(n, "a body that yields the maximum as it comes is");
+  }
+  if (--l->outs == 0) return true;
+  ++l->ins;
+  for (uint32_t i = 0; i < count; ++i) yields[i] = ir_operand(block->last, i);
+  ir_op_set_operands(n->ctx, block->last, yields + 1, count - 1);
+  ++n->out;
+  bool ok = roles_recognise(n, l, block, &known);
+  if (ok && known) ok = lower_return(n, known);
+  if (ok && !known) ok = loops_lower(n, l, block);
+  n->out = out;
+  ir_op_set_operands(n->ctx, block->last, yields, count);  // what dispatches bring in may come again
+  return ok;
+}
+
 bool ext_exp_reduction(lower_op_t* n) {
   loops_t l = {0};
   int64_t scaled[LOOPS_MAX_OPERANDS];
@@ -95,7 +120,8 @@ bool ext_exp_reduction(lower_op_t* n) {
     *out = graph_binary(n->b, SCALAR_mul, *out, graph_cast(n->b, by, (*out)->type->element, false));
   }
   n->in = all;
-  bool ok = loops_lower(n, &l, n->op->regions[0].first);
+  n->out[0].v = most;
+  bool ok = lower_rest(n, &l);
   n->in = operands;
   return ok;
 }
