@@ -1,11 +1,13 @@
 // Host allocators: the C heap, aligned and array forms over any allocator, and the inline arena.
 #include "iree/base/allocator.h"
 
-// glibc's calloc takes nothing of what the thread has freed last, and locks its arena.
+// glibc's calloc takes nothing of what the thread has freed last, and locks its arena. Compilers make a calloc of the
+// two calls unless something is between them.
 static void* allocate_zeros(size_t size) {
   enum { MOST_CLEARED = 1024 };
   if (size > MOST_CLEARED) return calloc(1, size);
   void* ptr = malloc(size);
+  __asm__("" : "+r"(ptr));
   return ptr ? memset(ptr, 0, size) : NULL;
 }
 
