@@ -20,10 +20,11 @@ typedef struct rows_held_t {
   ir_value_t* pieces[ROWS_MAX_PIECES];
 } rows_held_t;
 
-// A division of the last sweep by what is the same for all of a row.
+// A division of the last sweep by the sum of what is divided.
 typedef struct rows_quotient_t {
   ir_op_t* op;
-  ir_value_t *divisor, *reciprocal, *fits;  // i1: multiplying with the reciprocal may take its place
+  ir_value_t *divisor, *factor;  // a number of the row, and -1 over it
+  ir_value_t* fits;              // i1: multiplying may take the division's place
 } rows_quotient_t;
 
 typedef struct rows_t {

@@ -251,8 +251,20 @@ static void restore_sources(rows_t* r, const sources_t* sources) {
 // Quotients
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Divisions of the last sweep by a number that a reduction has given. Elements of four bytes take longer to move than
-// to divide.
+// The sum of all of the row's x, in the register that has it, where the division is x / sum; else NULL.
+static ir_value_t* own_sum(const ir_op_t* op) {
+  const ir_op_t* spread = ir_operand(op, 1)->def;
+  if (!spread || !ir_is(spread, GRAPH_BROADCAST)) return NULL;
+  const ir_value_t* sum = ir_operand(spread, 0);
+  while (sum->def && ir_is(sum->def, GRAPH_RESHAPE)) sum = ir_operand(sum->def, 0);
+  if (!sum->def || !ir_is(sum->def, GRAPH_REDUCE) || strcmp(graph_get_kind(sum->def), "add") != 0) return NULL;
+  const source_t* source = sum->data;
+  bool is_at_hand = source && source->kind == SOURCE_BOUND && ir_operand(sum->def, 0) == ir_operand(op, 0);
+  return is_at_hand ? source->value : NULL;
+}
+
+// Divisions of the last sweep by the sum of what is divided, as in softmax. Elements of four bytes take longer to move
+// than to divide.
 static void find_quotients(rows_t* r) {
   kernel_build_t* k = &r->d->k;
   ir_value_map_t* spans = ir_value_map_create(k->ctx);
@@ -261,31 +273,30 @@ static void find_quotients(rows_t* r) {
   if (narrowest(r) >= 4) return;
   IR_FOR_OPS(op, r->d->body) {
     if (graph_scalar_fn(op) != SCALAR_div || op->results[0].type->element != f32) continue;
-    const ir_op_t* spread = ir_operand(op, 1)->def;
-    const source_t* source = spread && ir_is(spread, GRAPH_BROADCAST) ? ir_operand(spread, 0)->data : NULL;
     const span_t* span = span_of(r, spans, &op->results[0]);
-    if (!source || source->kind != SOURCE_BOUND || span->elsewhere || span->first != r->level_count) continue;
+    rows_quotient_t q = {.op = op, .divisor = own_sum(op)};
+    if (!q.divisor || span->elsewhere || span->first != r->level_count) continue;
     if (r->quotient_count == ROWS_MAX_QUOTIENTS) return;
-    rows_quotient_t q = {.op = op, .divisor = source->value};
-    ir_value_t* size = kernel_unary(&k->b, SCALAR_abs, q.divisor);
-    ir_value_t* above = kernel_binary(&k->b, SCALAR_gt, size, kernel_number(&k->b, f32, 0x1p-64));
-    ir_value_t* below = kernel_binary(&k->b, SCALAR_lt, size, kernel_number(&k->b, f32, 0x1p64));
+    ir_value_t* above = kernel_binary(&k->b, SCALAR_ge, q.divisor, kernel_number(&k->b, f32, 1));
+    ir_value_t* below = kernel_binary(&k->b, SCALAR_lt, q.divisor, kernel_number(&k->b, f32, 0x1p64));
     q.fits = kernel_binary(&k->b, SCALAR_and, above, below);
-    q.reciprocal = kernel_binary(&k->b, SCALAR_div, kernel_number(&k->b, f32, 1), q.divisor);
+    q.factor = kernel_binary(&k->b, SCALAR_div, kernel_number(&k->b, f32, -1), q.divisor);
     r->quotients[r->quotient_count++] = q;
   }
 }
 
-// x / divisor: x times the reciprocal, and what is missing added, which rounds as a division does; only quotients below
-// 2^-100 may be off by a unit of the last place. (P. Markstein, "Computation of elementary functions on the IBM RISC
-// System/6000 processor", 1990.)
+// x / divisor: a product with the reciprocal, and what is missing added, which rounds as a division does; only
+// quotients below 2^-100 may be off by a unit of the last place. (P. Markstein, "Computation of elementary functions on
+// the IBM RISC System/6000 processor", 1990.) A divisor from 1 on makes no quotient infinite, x is finite since its sum
+// is, and with these signs a zero keeps its own.
 static ir_value_t* divide(kernel_build_t* k, const rows_quotient_t* q, ir_value_t* x) {
   int64_t lanes = kernel_lanes(x);
-  ir_value_t *divisor = kernel_splat(&k->b, q->divisor, lanes), *by = kernel_splat(&k->b, q->reciprocal, lanes);
+  ir_value_t *divisor = kernel_splat(&k->b, q->divisor, lanes), *factor = kernel_splat(&k->b, q->factor, lanes);
   kernel_branch_t branch = kernel_if_begin(&k->b, q->fits, &x->type, 1);
-  ir_value_t* near = kernel_mul(&k->b, x, by);
-  ir_value_t* rest = kernel_multiply_add(&k->b, kernel_unary(&k->b, SCALAR_neg, near), divisor, x);
-  ir_value_t* exact = kernel_multiply_add(&k->b, rest, by, near);
+  ir_value_t* minus = kernel_unary(&k->b, SCALAR_neg, x);
+  ir_value_t* near = kernel_mul(&k->b, minus, factor);
+  ir_value_t* rest = kernel_multiply_add(&k->b, near, divisor, minus);
+  ir_value_t* exact = kernel_multiply_add(&k->b, rest, factor, near);
   kernel_if_else(&k->b, &branch, &exact, 1);
   exact = kernel_binary(&k->b, SCALAR_div, x, divisor);
   kernel_if_end(&k->b, &branch, &exact, 1);

@@ -1,5 +1,5 @@
-"""Random softmaxes, norms and sums over rows, and products with few rows, in the checking interpreter, against NumPy in
-double precision.
+"""Random softmaxes, norms, sums and shares of rows, and products with few rows, in the checking interpreter, against
+NumPy in double precision.
 
     tests/dispatch/run_rows.py --runner build/tests/run_dispatches [--count 8] [--seed 1] [--target gfx1100] [--execute]
 
@@ -29,10 +29,10 @@ class Graph:
     def __init__(self):
         self.nodes, self.inputs, self.outputs, self.data, self.results = [], [], [], [], []
 
-    def input(self, random, shape, kind, names=()):
+    def input(self, random, shape, kind, names=(), values=None):
         name = f"x{len(self.inputs)}"
         dims = [*names, *shape[len(names):]]
-        data, array = stored(random.standard_normal(shape), kind)
+        data, array = stored(random.standard_normal(shape) if values is None else values, kind)
         self.inputs.append(helper.make_tensor_value_info(name, KINDS[kind], dims))
         self.data.append((data, shape))
         return name, array
@@ -110,6 +110,24 @@ class Rows:
         g.output(g.cast(y, self.kind), self.kind, names)
 
 
+class Shares:
+    """What each element is of its row's sum, to the bit: exact sums, zeros of both signs, infinities."""
+
+    def __init__(self, random):
+        self.kind, self.length = "f16", int(random.choice([128, 1000, 1021]))
+
+    def build(self, g, random):
+        values = random.integers(-40, 60, (8, self.length)).astype(np.float16)
+        values[0, 5], values[1, 7], values[2, 9], values[3, ::3] = np.inf, -np.inf, np.nan, -0.0
+        values[4:7] = 0
+        values[4, 0], values[4, 1::2], values[5, 0], values[6] = 1, -0.0, 0.25, -1
+        x = g.cast(g.input(random, values.shape, "f16", values=values), "f32")
+        with np.errstate(invalid="ignore"):
+            y = g.binary("Div", x, g.reduce("ReduceSum", x, [1]))[0]
+            exact = x[1].astype(np.float32) / x[1].sum(1, keepdims=True).astype(np.float32)
+        g.output((y, exact), "f32")
+
+
 class FewRows:
     """A few rows by a matrix that lies one way or the other."""
 
@@ -127,7 +145,8 @@ class FewRows:
     def build(self, g, random):
         lead = (self.batch,) if self.batch else ()
         operands = []
-        for turned, rows, columns in ((self.left_turned, self.rows, self.depth), (self.turned, self.depth, self.columns)):
+        for turned, rows, columns in ((self.left_turned, self.rows, self.depth),
+                                      (self.turned, self.depth, self.columns)):
             x = g.input(random, (*lead, columns, rows) if turned else (*lead, rows, columns), self.kind)
             last = len(lead)
             perm = [*range(last), last + 1, last]
@@ -163,6 +182,11 @@ def run_case(subject, runner, target, execute, random):
             return (result.stderr or f"exit {result.returncode}")[:2000]
         for index, (theirs, kind) in enumerate(graph.results):
             ours = read((folder / f"out{index}.bin").read_bytes(), kind, theirs.shape)
+            if isinstance(subject, Shares):
+                same = (ours.view(np.uint32) == theirs.view(np.uint32)) | np.isnan(ours) & np.isnan(theirs)
+                if not same.all():
+                    return f"{np.argwhere(~same)[0]} is {ours[~same][0]!r}, not {theirs[~same][0]!r}"
+                continue
             tolerance = TOLERANCES[subject.kind] * (1 + np.abs(theirs).max())
             if not np.allclose(ours, theirs, rtol=0, atol=tolerance):
                 return f"result {index} is off by {np.nanmax(np.abs(ours - theirs))}, not {tolerance}: {result.stdout}"
@@ -180,7 +204,7 @@ def main():
     options = parser.parse_args()
     passed = failed = 0
     for number in range(options.count) if options.only is None else [options.only]:
-        for kind in (Rows, FewRows):
+        for kind in (Rows, FewRows, Shares):
             random = np.random.default_rng([options.seed, number])
             subject = kind(random)
             target = options.target or TARGETS[number % len(TARGETS)]

@@ -61,8 +61,8 @@ func.func @long(%x: tensor<2048x65536xf32>) -> tensor<2048x65536xf32> {
 // CHECK-LABEL: kernel.func @half_dispatch_0
 // CHECK: kernel.div %cst{{.*}} : f32
 // CHECK: kernel.if
-// CHECK: kernel.mul %{{.*}} : vector<8xf32>
 // CHECK: kernel.neg %{{.*}} : vector<8xf32>
+// CHECK: kernel.mul %{{.*}} : vector<8xf32>
 // CHECK-COUNT-2: kernel.fma %{{.*}} : vector<8xf32>
 // CHECK: } else {
 // CHECK: kernel.div %{{.*}} : vector<8xf32>
