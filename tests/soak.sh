@@ -3,7 +3,8 @@
 #
 # Steps, in order: see the list at the end. A step is a function here that prints 'N passed, N failed' at its end, or
 # whose exit code counts. What is of a step's length is in a variable: OOM_SAMPLES, RANDOM_GRAPHS, STRESS_CALLS,
-# SWEEP_COUNT, CROSSING_SUBMISSIONS, JAX_HARNESSES, JAX_EVERY. Random graphs that fail are kept in BUILD/random-graphs.
+# SWEEP_COUNT, CROSSING_SUBMISSIONS, RANDOM_KERNELS, JAX_HARNESSES, JAX_EVERY. Random graphs that fail are kept in
+# BUILD/random-graphs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/steps.sh
@@ -106,6 +107,17 @@ ptxas() {
   $python tests/target/run_ptxas.py --build "$build" --all
 }
 
+# Random kernels on the software NVIDIA GPU, of which make test has 200.
+kernels() {
+  $python tests/softgpu/random_kernels.py --build "$build" --target sm_80 --count "${RANDOM_KERNELS:-500}" \
+    --vector 2 --vector 4
+}
+
+# Large models with all of the software NVIDIA GPU's checks.
+checked() {
+  $python tests/softgpu/run_models.py --build "$build" --target sm_90 --check all --model mobilenetv2 --model bert
+}
+
 # All of JAX's programs, and some on the other devices; JAX_HARNESSES of its own cases of primitives; and, where
 # JAX_CHECKOUT is its repository, one in JAX_EVERY of its own tests.
 jax() {
@@ -141,5 +153,5 @@ fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random flags parameters sweep address threads calls queues entries targets jax onnx browser \
-  fuzzers" "$@"
+run_steps "memory random flags parameters sweep address threads calls queues entries targets ptxas kernels checked jax \
+  onnx browser fuzzers" "$@"

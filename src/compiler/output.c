@@ -6,6 +6,7 @@
 
 #include "base/whole_file.h"
 #include "compiler/emit_c.h"
+#include "compiler/hip_container.h"
 #include "compiler/host.h"
 #include "compiler/run.h"
 #include "module/dump.h"
@@ -52,10 +53,20 @@ typedef struct module_place_t {
   uint32_t number;  // of the target
 } module_place_t;
 
-static uint32_t write_executable(run_t* r, const module_place_t* place, const char* name,
-                                 const target_executable_t* e) {
+// What the module has of an executable: code by itself, or IREE's container of it where the format's name says so.
+static iree_const_byte_span_t contents_of(run_t* r, const target_t* target, const target_executable_t* e,
+                                          const char** out_extension) {
   static const char* const extensions[] = {
       [TARGET_CUDA] = "ptx", [TARGET_LLVM_CPU] = "so", [TARGET_ROCM] = "hsaco", [TARGET_VMVX] = "vmvx"};
+  *out_extension = extensions[target->backend];
+  if (!target->is_hip_container) return iree_make_const_byte_span(e->data, e->size);
+  *out_extension = "fb";
+  hip_container_t container = hip_container_make(ir_context_arena(r->ctx), e);
+  return iree_make_const_byte_span(container.data, container.size);
+}
+
+static uint32_t write_executable(run_t* r, const module_place_t* place, const char* name,
+                                 const target_executable_t* e) {
   target_backend_t backend = place->target->backend;
   module_point_t* points = ARENA_ARRAY(ir_context_arena(r->ctx), module_point_t, e->entry_count + 1);
   for (uint32_t i = 0; i < e->entry_count; ++i) {
@@ -78,11 +89,12 @@ static uint32_t write_executable(run_t* r, const module_place_t* place, const ch
                                                    .data = {e->cubin, e->cubin_size},
                                                    .points = points});
   }
-  module_writer_variant(place->writer, executable,
-                        &(module_variant_desc_t){.target = place->number,
-                                                 .extension = iree_make_cstring_view(extensions[backend]),
-                                                 .data = {e->data, e->size},
-                                                 .points = points});
+  const char* extension = NULL;
+  iree_const_byte_span_t data = contents_of(r, place->target, e, &extension);
+  module_writer_variant(
+      place->writer, executable,
+      &(module_variant_desc_t){
+          .target = place->number, .extension = iree_make_cstring_view(extension), .data = data, .points = points});
   return executable;
 }
 

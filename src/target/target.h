@@ -29,8 +29,8 @@ bool target_backend_is_built(target_backend_t backend);
 bool target_backend_find(const char* name, target_backend_t* out, text_t* error);
 
 typedef enum {
-  TARGET_CONTAINER_HIP,     // rocm: "rocm-hsaco-fb"
-  TARGET_CONTAINER_AMDGPU,  // rocm: the plain architecture, "gfx1100"
+  TARGET_CONTAINER_HIP,     // rocm: "rocm-hsaco-fb", code objects in IREE's container
+  TARGET_CONTAINER_AMDGPU,  // rocm: the plain architecture, "gfx1100": a code object by itself
 } target_container_t;
 
 typedef enum { TARGET_ARCH_X86, TARGET_ARCH_ARM, TARGET_ARCH_RISCV, TARGET_ARCH_COUNT } target_arch_t;
@@ -58,6 +58,7 @@ typedef struct target_t {
   char features[4096];  // LLVM's feature string
   char needs[512];      // llvm-cpu: of those, what the runtime can ask a processor for: "avx2,fma"
   char format[48];  // executable format: "embedded-elf-x86_64", "cuda-nvptx-fb", "rocm-hsaco-fb", "vmvx-bytecode-fb"
+  bool is_hip_container;  // rocm: modules have its code in IREE's container
   device_info_t device;
 } target_t;
 

@@ -43,7 +43,9 @@
 // RUN: iree-compile --iree-hal-target-device=hip --iree-rocm-target=gfx1100 --iree-rocm-container-type=hsaco %s -o %t/a.vmfb && unzip -l %t/a.vmfb | FileCheck --check-prefix=RAW %s
 // RUN: iree-compile --iree-hal-target-device=hip --iree-rocm-target=gfx1100 %s -o %t/a.vmfb && unzip -l %t/a.vmfb | FileCheck --check-prefix=HIP %s
 // RAW-NOT: rocm_hsaco_fb
-// HIP: rocm_hsaco_fb
+// RAW: .hsaco
+// HIP: {{[.]fb$}}
+// RUN: unzip -p %t/a.vmfb '*.fb' | head -c 4 | grep -Fx HIP1
 // RUN: mkdir %t/edit && iree-compile --iree-hal-target-device=local --iree-hal-dump-executable-configurations-to=%t/edit %s -o %t/d.vmfb && iree-compile --iree-hal-target-device=local --iree-hal-substitute-executable-configurations-from=%t/edit %s -o %t/d.vmfb 2>&1 | FileCheck --check-prefix=EDITED %s
 // EDITED: note: executable '{{.*}}' substituted with the
 //

@@ -1,6 +1,7 @@
 // IREE's containers of GPU executables: a header of 64 bytes, and a FlatBuffer with the code that the vendor's library
-// loads. Formats by IREE's names, `rocm-hsaco-fb` and `cuda-nvptx-fb`, are such containers in modules of IREE's
-// compiler; code by itself is taken under the same names. Source: runtime/src/iree/schemas in IREE.
+// loads. Formats by IREE's names, `rocm-hsaco-fb` and `cuda-nvptx-fb`, are such containers; code by itself is taken
+// under the same names: modules made before had it so, and those for CUDA have. Source: runtime/src/iree/schemas in
+// IREE.
 #ifndef IREE_C_HAL_GPU_CONTAINER_H_
 #define IREE_C_HAL_GPU_CONTAINER_H_
 

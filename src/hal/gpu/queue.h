@@ -50,7 +50,8 @@ struct gpu_queue_t {
   iree_thread_t* thread;
   iree_atomic_uint32_t rest;  // gpu_rest_t: the thread waits for `unparked`, not for an end
   iree_notification_t unparked;
-  iree_atomic_uint64_t wanted;  // parts up to this one: their ends are to be told at once
+  iree_atomic_int64_t last_wait_ns;  // how long a thread waited for an end, the last time
+  iree_atomic_uint64_t wanted;       // parts up to this one: their ends are to be told at once
   iree_atomic_uint32_t is_woken;
   iree_atomic_intptr_t error;        // iree_status_t: the first
   iree_atomic_uint64_t final_epoch;  // parts that ended before it

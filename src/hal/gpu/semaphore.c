@@ -7,7 +7,8 @@
 #include "hal/gpu/queue.h"
 
 // How long a thread looks before it sleeps. A sleeper is woken 50 to 100 us late, which is half of many a call: who has
-// processors to spare looks for longer (and lets others run meanwhile, as backends' polls do).
+// processors to spare looks for longer (and lets others run meanwhile, as backends' polls do), as long as the queue's
+// last wait was over by then. Where work takes longer, that is no loss, and looking would only cost a processor.
 #define SPIN_NS 100000
 #define SPARE_SPIN_NS 5000000
 #define SPARE_PROCESSORS 4
@@ -29,7 +30,8 @@ static void semaphore_destroy(iree_hal_semaphore_t* base) {
   iree_allocator_free(((gpu_semaphore_t*)base)->host_allocator, base);
 }
 
-static iree_time_t spin_ns(void) {
+// The longest that anybody looks.
+static iree_time_t most_spin_ns(void) {
   static iree_atomic_int64_t known = IREE_ATOMIC_VAR_INIT(0);  // the same whoever finds it
   iree_time_t duration = iree_atomic_load(&known, iree_memory_order_relaxed);
   if (duration) return duration;
@@ -49,6 +51,19 @@ static gpu_queue_t* find_queue(iree_hal_semaphore_t* base, gpu_device_t* device,
   return gpu_device_find_queue(device, producer.queue_id);
 }
 
+// Helps with the queue's ends, and notes how long that took: longer than anybody looks when it was not over then.
+static void help(gpu_queue_t* queue, uint64_t epoch, iree_time_t deadline_ns, iree_async_wait_flags_t flags) {
+  iree_time_t begin = iree_time_now(), most = most_spin_ns();
+  bool looks_longer = iree_atomic_load(&queue->last_wait_ns, iree_memory_order_relaxed) <= most;
+  iree_time_t spin_until = flags & IREE_ASYNC_WAIT_FLAG_YIELD ? IREE_TIME_INFINITE_PAST
+                           : flags & IREE_ASYNC_WAIT_FLAG_ACTIVE
+                               ? deadline_ns
+                               : iree_min(begin + (looks_longer ? most : SPIN_NS), deadline_ns);
+  gpu_queue_help(queue, epoch, spin_until, deadline_ns == IREE_TIME_INFINITE_FUTURE);
+  iree_time_t waited = gpu_queue_has_ended(queue, epoch) ? iree_time_now() - begin : most + 1;
+  iree_atomic_store(&queue->last_wait_ns, waited, iree_memory_order_relaxed);
+}
+
 static iree_status_t semaphore_wait(iree_hal_semaphore_t* base, uint64_t value, iree_time_t deadline_ns,
                                     iree_async_wait_flags_t flags) {
   gpu_gate_t* gate = ((gpu_semaphore_t*)base)->gate;
@@ -56,10 +71,7 @@ static iree_status_t semaphore_wait(iree_hal_semaphore_t* base, uint64_t value, 
   if (device) {
     uint64_t epoch = 0;
     gpu_queue_t* queue = find_queue(base, device, value, &epoch);
-    iree_time_t spin_until = flags & IREE_ASYNC_WAIT_FLAG_YIELD    ? IREE_TIME_INFINITE_PAST
-                             : flags & IREE_ASYNC_WAIT_FLAG_ACTIVE ? deadline_ns
-                                                                   : iree_min(iree_time_now() + spin_ns(), deadline_ns);
-    if (queue) gpu_queue_help(queue, epoch, spin_until, deadline_ns == IREE_TIME_INFINITE_FUTURE);
+    if (queue) help(queue, epoch, deadline_ns, flags);
     gpu_gate_leave(gate);
   }
   return iree_hal_semaphore_wait_default(base, value, deadline_ns, flags);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "isa/amd/targets.h"
 #include "softgpu/hsa/msgpack.h"
 
 enum {
@@ -144,48 +145,9 @@ bool code_object_open(const void* data, size_t size, code_object_t* out, text_t*
   return open_segments(out, header, message) && open_sections(out, header, message) && check_notes(out, message);
 }
 
-// MACHINE(number, processor), bits 7:0 of the ELF flags
-// clang-format off
-#define MACHINES(MACHINE)                                                                                             \
-  MACHINE(0x2c, "gfx900")                                                                                             \
-  MACHINE(0x2d, "gfx902")                                                                                             \
-  MACHINE(0x2e, "gfx904")                                                                                             \
-  MACHINE(0x2f, "gfx906")                                                                                             \
-  MACHINE(0x30, "gfx908")                                                                                             \
-  MACHINE(0x31, "gfx909") MACHINE(0x32, "gfx90c") MACHINE(0x3f, "gfx90a") MACHINE(0x4c, "gfx942")                     \
-      MACHINE(0x4f, "gfx950") MACHINE(0x33, "gfx1010") MACHINE(0x34, "gfx1011") MACHINE(0x35, "gfx1012")              \
-          MACHINE(0x42, "gfx1013") MACHINE(0x36, "gfx1030") MACHINE(0x37, "gfx1031") MACHINE(0x38, "gfx1032")         \
-              MACHINE(0x39, "gfx1033") MACHINE(0x3e, "gfx1034") MACHINE(0x3d, "gfx1035") MACHINE(0x45, "gfx1036")     \
-                  MACHINE(0x41, "gfx1100") MACHINE(0x46, "gfx1101") MACHINE(0x47, "gfx1102") MACHINE(0x44, "gfx1103") \
-                      MACHINE(0x43, "gfx1150") MACHINE(0x4a, "gfx1151") MACHINE(0x55, "gfx1152")                      \
-                          MACHINE(0x58, "gfx1153") MACHINE(0x48, "gfx1200") MACHINE(0x4e, "gfx1201")                  \
-                              MACHINE(0x51, "gfx9-generic") MACHINE(0x52, "gfx10-1-generic")                          \
-                                  MACHINE(0x53, "gfx10-3-generic") MACHINE(0x54, "gfx11-generic")                     \
-                                      MACHINE(0x59, "gfx12-generic") MACHINE(0x5f, "gfx9-4-generic")
-// clang-format on
-static const char* machine_name(uint32_t number) {
-  static const struct {
-    uint32_t number;
-    const char* name;
-  } machines[] = {
-#define MACHINE(number, name) {number, name},
-      MACHINES(MACHINE)
-#undef MACHINE
-  };
-  for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); ++i) {
-    if (machines[i].number == number) return machines[i].name;
-  }
-  return NULL;
-}
-
-static bool fits_processor(const char* name, const isa_target_t* t) {
-  const isa_target_t* code = isa_target_find(name);
-  if (strcmp(name, t->name) == 0) return true;
-  if (!code || !strstr(name, "generic") || code->major != t->major) return false;
-  if (t->major == 9 && code->minor) return t->minor >= 4;
-  if (t->major == 9) return t->minor == 0 && t->stepping != 0xa && t->stepping != 8;
-  if (t->major == 10) return (code->minor == 1) == (t->minor == 1);
-  return t->major == 11 || t->minor == 0;
+static bool fits_processor(const isa_target_t* code, const isa_target_t* t) {
+  const char* generic = isa_target_generic(t);
+  return code == t || (generic && strcmp(code->name, generic) == 0);
 }
 
 // Settings in the flags: 0 none, 1 any, 2 off, 3 on.
@@ -195,15 +157,15 @@ static bool fits_setting(uint32_t setting, bool has, bool is_on) {
 
 bool code_object_fits(const code_object_t* o, const isa_target_t* target, text_t* message) {
   uint32_t flags = ((const Elf64_Ehdr*)o->data)->e_flags;
-  const char* name = machine_name(flags & 255);
-  if (!name || !fits_processor(name, target)) {
-    text_printf(message, "code object: it is for %s, and the GPU is %s", name ? name : "an unknown processor",
+  const isa_target_t* code = isa_target_of_machine(flags & 255);
+  if (!code || !fits_processor(code, target)) {
+    text_printf(message, "code object: it is for %s, and the GPU is %s", code ? code->name : "an unknown processor",
                 target->name);
     return false;
   }
   if (!fits_setting(flags >> 8 & 3, target->has_xnack, false) ||
       !fits_setting(flags >> 10 & 3, target->has_sramecc, true)) {
-    text_printf(message, "code object: it is for %s%s%s, and the GPU is %s:sramecc+:xnack-", name,
+    text_printf(message, "code object: it is for %s%s%s, and the GPU is %s:sramecc+:xnack-", code->name,
                 (flags >> 10 & 3) == 2 ? ":sramecc-" : "", (flags >> 8 & 3) == 3 ? ":xnack+" : "", target->name);
     return false;
   }

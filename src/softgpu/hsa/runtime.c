@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "isa/amd/targets.h"
 #include "softgpu/hsa/gpu_list.h"
 
 runtime_t runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -71,26 +72,16 @@ static void add_cpu(void) {
   add_pool(agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED, size, "host memory");
 }
 
-// The generic ISA whose code the target runs too, or NULL.
-static const char* generic_isa(const isa_target_t* t) {
-  if (t->major == 9 && t->minor >= 4) return "gfx9-4-generic";
-  if (t->major == 9 && t->minor == 0 && t->stepping != 0xa && t->stepping != 8) return "gfx9-generic";
-  if (t->major == 10) return t->minor == 1 ? "gfx10-1-generic" : "gfx10-3-generic";
-  if (t->major == 11) return "gfx11-generic";
-  if (t->major == 12 && t->minor == 0) return "gfx12-generic";
-  return NULL;
-}
-
 static void add_isas(agent_t* agent) {
   const isa_target_t* t = agent->target;
   isa_t* isa = &agent->isas[agent->isa_count++];
   isa->agent = agent;
   snprintf(isa->name, sizeof(isa->name), "amdgcn-amd-amdhsa--%s%s%s", t->name, t->has_sramecc ? ":sramecc+" : "",
            t->has_xnack ? ":xnack-" : "");
-  if (!generic_isa(t)) return;
+  if (!isa_target_generic(t)) return;
   isa = &agent->isas[agent->isa_count++];
   isa->agent = agent;
-  snprintf(isa->name, sizeof(isa->name), "amdgcn-amd-amdhsa--%s", generic_isa(t));
+  snprintf(isa->name, sizeof(isa->name), "amdgcn-amd-amdhsa--%s", isa_target_generic(t));
 }
 
 static bool add_gpu(const isa_target_t* target, uint32_t ordinal, const char* uuid) {

@@ -4,11 +4,28 @@
 #include "base/processors/names.h"
 #include "softgpu/nvidia/engine.h"
 
+// The same for all of them.
+enum { REGISTERS_PER_UNIT = 65536, SHARED_PER_BLOCK = 48 << 10 };
+
+enum {
+#define ARCH(name, ptx, shared_kib, ...) SHARED_KIB_##name = shared_kib,
+#include "base/processors/nvidia.def"
+};
+
 static const nv_target_t targets[] = {
-#define TARGET(name, product, architecture, units, threads, blocks, registers, shared, block, most, gib) \
-  {name, product, architecture, units, threads, blocks, registers, shared, block, most, (uint64_t)(gib) << 30},
-#include "isa/nvidia/targets.def"
-#undef TARGET
+#define GPU(arch, number, product_name, multiprocessors, threads, blocks, unit_shared_kib, memory_gib) \
+  {.name = #arch,                                                                                      \
+   .product = product_name,                                                                            \
+   .architecture = number,                                                                             \
+   .units = multiprocessors,                                                                           \
+   .threads_per_unit = threads,                                                                        \
+   .blocks_per_unit = blocks,                                                                          \
+   .registers_per_unit = REGISTERS_PER_UNIT,                                                           \
+   .shared_per_unit = unit_shared_kib << 10,                                                           \
+   .shared_per_block = SHARED_PER_BLOCK,                                                               \
+   .shared_per_block_most = SHARED_KIB_##arch << 10,                                                   \
+   .memory = (uint64_t)memory_gib << 30},
+#include "base/processors/nvidia.def"
 };
 
 const nv_target_t* nv_target_at(uint32_t index) {

@@ -122,7 +122,8 @@ bool resolve_amdgpu(const target_options_t* options, target_t* out, text_t* erro
   const arch_t* arch = &archs[row];
   if (!resolve_check_features(options->features, has_feature, arch, arch->name, error)) return false;
   memcpy(out->triple, "amdgcn-amd-amdhsa", 18);
-  const char* format = options->container == TARGET_CONTAINER_AMDGPU ? arch->name : "rocm-hsaco-fb";
+  out->is_hip_container = options->container == TARGET_CONTAINER_HIP;
+  const char* format = out->is_hip_container ? "rocm-hsaco-fb" : arch->name;
   if (!resolve_copy(out->name, sizeof(out->name), name, "the target's name", error) ||
       !resolve_copy(out->cpu, sizeof(out->cpu), arch->name, "the target's name", error) ||
       !resolve_copy(out->format, sizeof(out->format), format, "the format's name", error) ||
