@@ -319,7 +319,10 @@ static bool stage_dispatches(run_t* r) {
   pass_t form = row_pass_form_dispatches;
   form.run = NULL, form.run_with = step_form, form.user = r;
   const pass_t* const passes[] = {&row_pass_sizes, &row_pass_windows, &row_pass_dce, &host_scalars, &form};
-  return run_passes(r, r->module, passes, sizeof(passes) / sizeof(passes[0]));
+  const trace_dispatches_t* trace = &r->options->trace;
+  return run_passes(r, r->module, passes, sizeof(passes) / sizeof(passes[0])) &&
+         ((!trace->all && !trace->name) ||
+          run_step(r, r->module, "trace-dispatches", trace_dispatches_run, (void*)trace));
 }
 
 static pass_result_t step_layout(ir_op_t* module, ir_context_t* ctx, void* user) {

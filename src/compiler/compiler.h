@@ -8,6 +8,7 @@
 #include "compiler/kernels.h"
 #include "compiler/parameters.h"
 #include "compiler/substitute.h"
+#include "compiler/trace_dispatches.h"
 #include "ir/pass.h"
 #include "iree/base/api.h"
 #include "passes/element_types.h"
@@ -63,6 +64,7 @@ typedef struct compiler_options_t {
   const char* bitcode_folder;       // --iree-rocm-bc-dir, which nothing is read from; or NULL
   bool spill_warning;               // warn of AMD kernels that spill registers
   bool benchmark_funcs;             // export them (benchmark_funcs.h)
+  trace_dispatches_t trace;
   substitute_options_t substitute;
   parameter_options_t parameters;
   pass_options_t passes;

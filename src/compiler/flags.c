@@ -621,6 +621,8 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->target.dump.benchmarks = flags->dump_benchmarks ? flags->dump_benchmarks : flags->dump_files;
   out->bitcode_folder = flags->bc_dir;
   out->spill_warning = flags->spill_warning == FLAG_TRUE;
+  out->trace.all = flags->trace_dispatches == FLAG_TRUE;
+  out->trace.name = flags->trace_dispatch;
   out->benchmark_funcs = flags->benchmark_funcs == FLAG_TRUE;
   out->data_tiling = flags->data_tiling != FLAG_FALSE;
   out->const_eval = flags->const_eval != FLAG_FALSE && flags->const_expr_hoisting != FLAG_FALSE;
