@@ -197,6 +197,7 @@ static bool set_flag(options_t* o, const char* flag) {
 #define FLAG(name, argument, help, action) near_offer(&near, name);
   FLAGS(FLAG)
 #undef FLAG
+  for (int i = 0; i < pass_count; ++i) near_offer(&near, known_passes[i].name);
   if (near_result(&near)) fprintf(stderr, "iree-opt: Did you mean '--%s'?\n", near_result(&near));
   return false;
 }

@@ -1,7 +1,9 @@
 // Reports on profiles of devices.
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/near.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/io/file_contents.h"
 #include "tooling/profile/reports.h"
@@ -76,6 +78,17 @@ static iree_status_t write_report(const profile_report_t* report, profile_reques
   return status;
 }
 
+static iree_status_t unknown_command(const char* command) {
+  iree_host_size_t count = 0;
+  const profile_report_t* reports = profile_reports(&count);
+  near_t near = near_begin(command, strlen(command));
+  for (iree_host_size_t i = 0; i < count; ++i) near_offer(&near, reports[i].name);
+  const char* meant = near_result(&near);
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                          "unsupported iree-profile command '%s'; %s%s%siree-profile alone lists them", command,
+                          meant ? "did you mean '" : "", meant ? meant : "", meant ? "'? " : "");
+}
+
 // A file's bytes and what they are.
 typedef struct profile_t {
   iree_io_file_contents_t* contents;
@@ -100,7 +113,7 @@ static void close_profile(profile_t* profile) {
 static iree_status_t run(const char* command, const char* path, const char* other) {
   const profile_report_t* report = profile_report_find(iree_make_cstring_view(command));
   profile_request_t request = {.path = iree_make_cstring_view(path)};
-  if (!report) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unsupported iree-profile command '%s'", command);
+  if (!report) return unknown_command(command);
   if (other && report->print != profile_report_report) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "iree-profile command '%s' takes one profile, not also '%s'",
                             command, other);

@@ -145,6 +145,16 @@ static int compile_and_run(split_t* s, const compiler_flags_t* flags) {
   return exit_code;
 }
 
+// Flags that print and end the program.
+static bool wants_words(const arguments_t* list) {
+  for (int i = 1; i < list->argc; ++i) {
+    const char* text = list->argv[i];
+    bool help = strcmp(text, "-h") == 0 || strcmp(text, "--help") == 0 || strncmp(text, "--help=", 7) == 0;
+    if (help || strcmp(text, "--version") == 0) return true;
+  }
+  return false;
+}
+
 static int run(int argc, char** argv) {
   arena_t arena;
   split_t s;
@@ -160,8 +170,8 @@ static int run(int argc, char** argv) {
     compiler_flags_finish(&flags);
     ok = compiler_flags_parse(&flags, s.compiler.argc, s.compiler.argv, &error);
   }
-  bool help = s.runtime.argc > 1 && strncmp(s.runtime.argv[1], "--help", 6) == 0;
-  if (help) iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &s.runtime.argc, &s.runtime.argv);  // exits
+  if (wants_words(&s.runtime))
+    iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &s.runtime.argc, &s.runtime.argv);  // exits
   if (!ok) {
     report(error.data);
   } else if (!flags.input) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/flag_table.h"
+#include "base/near.h"
 #include "base/version.h"
 #include "softgpu/engine.h"
 #include "softgpu/nvidia/engine.h"
@@ -299,7 +300,14 @@ static bool take_option(const char* argument, bool* wants_fidelity) {
     const char* value = argument + 3 + size;
     return (!options[i].check || options[i].check(value)) && setenv(options[i].variable, value, 1) == 0;
   }
-  fprintf(stderr, "iree-softgpu: unknown option %s; --help lists them\n", argument);
+  static const char* const plain[] = {"stats", "fidelity", "help", "version"};
+  size_t dashes = strspn(argument, "-");
+  near_t near = near_begin(argument + dashes, strcspn(argument + dashes, "="));
+  for (size_t i = 0; i < OPTION_COUNT; ++i) near_offer(&near, options[i].name);
+  for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); ++i) near_offer(&near, plain[i]);
+  const char* meant = near_result(&near);
+  fprintf(stderr, "iree-softgpu: unknown option %s; %s%s%s--help lists them\n", argument,
+          meant ? "did you mean '--" : "", meant ? meant : "", meant ? "'? " : "");
   return false;
 }
 

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Number of single-character changes between two names, case ignored; of names above 63 characters, their beginnings'.
+// Number of single-character changes and of swapped neighbours between two names, case ignored; of names above 63
+// characters, their beginnings'.
 uint32_t near_distance(const char* a, size_t a_size, const char* b);
 
 typedef struct near_t {
@@ -15,7 +16,7 @@ typedef struct near_t {
   uint32_t distance;
 } near_t;
 static inline near_t near_begin(const char* name, size_t size) { return (near_t){name, size, NULL, UINT32_MAX}; }
-// `candidate` must outlive the search.
+// `candidate` must outlive the search. That a name lacks its end counts as one change.
 void near_offer(near_t* near, const char* candidate);
 // The nearest candidate, or NULL when none looks like the name.
 const char* near_result(const near_t* near);

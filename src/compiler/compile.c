@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/near.h"
 #include "base/trace.h"
 #include "compiler/benchmark_funcs.h"
 #include "compiler/compiler.h"
@@ -155,8 +156,13 @@ bool compiler_check_preprocessing(const char* text, text_t* error) {
     const char* name = text;
     size_t size = 0;
     if (next_preprocessing(&text, &size)) continue;
-    text_printf(error, "--iree-preprocessing-pass-pipeline: there is no pass '%.*s'; these are there:", (int)size,
-                name);
+    near_t near = near_begin(name, size);
+#define PASS(function, pass_name, needed, summary) near_offer(&near, pass_name);
+    GRAPH_PASSES(PASS)
+#undef PASS
+    const char* meant = near_result(&near);
+    text_printf(error, "--iree-preprocessing-pass-pipeline: there is no pass '%.*s'%s%s%s; these are there:", (int)size,
+                name, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 #define PASS(function, pass_name, needed, summary) text_puts(error, " " pass_name);
     GRAPH_PASSES(PASS)
 #undef PASS

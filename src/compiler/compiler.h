@@ -4,6 +4,7 @@
 #ifndef IREE_C_COMPILER_COMPILER_H_
 #define IREE_C_COMPILER_COMPILER_H_
 
+#include "base/near.h"
 #include "compiler/host_memory.h"
 #include "compiler/kernels.h"
 #include "compiler/parameters.h"
@@ -96,8 +97,8 @@ typedef struct compiler_options_t {
   void (*pass_times)(void* user, const pass_report_t* report);
 } compiler_options_t;
 
-// Whether compiling may run a pass of that name.
-bool compiler_has_pass(const char* name);
+// Whether compiling may run a pass of that name; if not, `near` has been offered all that it may.
+bool compiler_has_pass(const char* name, near_t* near);
 // Whether the text names passes that can run before all others, "a,b" or "builtin.module(a,b)".
 bool compiler_check_preprocessing(const char* text, text_t* error);
 

@@ -534,9 +534,11 @@ static bool resolve_passes(const compiler_flags_t* flags, compiler_options_t* ou
   out->print_flags = passes->print_flags;
   out->elide_above = passes->elide_above;
   for (uint32_t i = 0; i < passes->print_after_count; ++i) {
-    if (compiler_has_pass(passes->print_after[i])) continue;
-    text_printf(error, "--mlir-print-ir-after=%s: there is no such pass; --mlir-timing names those that run",
-                passes->print_after[i]);
+    near_t near = near_begin(passes->print_after[i], strlen(passes->print_after[i]));
+    if (compiler_has_pass(passes->print_after[i], &near)) continue;
+    const char* meant = near_result(&near);
+    text_printf(error, "--mlir-print-ir-after=%s: there is no such pass; %s%s%s--mlir-timing names those that run",
+                passes->print_after[i], meant ? "did you mean '" : "", meant ? meant : "", meant ? "'? " : "");
     return false;
   }
   if (flags->bisect_limit && !is_number(flags->bisect_limit)) {
@@ -596,8 +598,8 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   bool needs_target = out->stop_after > COMPILER_PHASE_FLOW && !out->host_only;
   if (!count && needs_target) {
     text_puts(error,
-              "no HAL devices defined in the module; use the module-level hal.device.targets attribute, the "
-              "--iree-hal-target-device= flag, or provide inputs with global !hal.devices defined");
+              "what to compile for? --iree-hal-target-device=local is for this machine's processor, hip, amdgpu and "
+              "cuda for GPUs; --iree-execution-model=host-only is for no device");
     return false;
   }
   for (uint32_t i = 0; i < count; ++i) {

@@ -98,5 +98,10 @@ ir_op_t* source_parse(ir_context_t* ctx, source_file_t* source) {
     onnx_source_t model = {source->path, source->data, source->size};
     return onnx_import_buffer(ctx, &model, &options, &source->onnx_files);
   }
+  if (kind == FILE_KIND_FLATBUFFER || (source->size > 4 && memcmp(source->data, "PK\3\4", 4) == 0)) {
+    const ir_loc_t* loc = ir_loc_file(ctx, source->path, 1, 1);
+    ir_error(ctx, loc, "this is a compiled module (.vmfb); iree-run-module runs it, and this takes MLIR or ONNX");
+    return NULL;
+  }
   return ir_parse_module(ctx, source->path, source->data, source->size);
 }

@@ -47,7 +47,7 @@ const pass_t* compiler_steps(uint32_t* out_count) {
   return steps;
 }
 
-bool compiler_has_pass(const char* name) {
+bool compiler_has_pass(const char* name, near_t* near) {
   static const char* const names[] = {
 #define PASS(function, pass_name, needed, text) pass_name,
       GRAPH_PASSES(PASS)
@@ -55,9 +55,11 @@ bool compiler_has_pass(const char* name) {
           "lower-input"};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     if (strcmp(names[i], name) == 0) return true;
+    near_offer(near, names[i]);
   }
   for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); ++i) {
     if (strcmp(steps[i].name, name) == 0) return true;
+    near_offer(near, steps[i].name);
   }
   return false;
 }

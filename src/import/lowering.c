@@ -10,6 +10,7 @@
 #include "import/import.h"
 #include "import/lowering_control.h"
 #include "import/quantized.h"
+#include "ir/near_op.h"
 
 enum { MAX_DEPTH = 256 };
 
@@ -147,6 +148,8 @@ static bool clone_graph_op(lowering_t* l, ir_op_t* op);
 
 static bool unknown_op(lower_op_t* n) {
   if (n->op->info->code != IR_CODE_UNREGISTERED) return lower_unsupported(n, NULL);
+  const char* meant = ir_context_nearest_op(n->ctx, n->op->name, strlen(n->op->name));
+  if (meant) return ir_op_error(n->ctx, n->op, "is not known; did you mean '%s'?", meant);
   return ir_op_error(n->ctx, n->op,
                      "is not known; programs may have ops of func, stablehlo, mhlo, chlo, tosa, linalg, tensor, "
                      "arith, math, complex, scf, cf, ml_program, util and torch.operator \"onnx...\"");

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 
 #include "base/memory.h"
+#include "base/near.h"
+#include "ir/near_op.h"
 
 uint64_t ir_hash_bytes(const void* data, size_t size) {
   const unsigned char* p = data;
@@ -105,6 +107,35 @@ void ir_context_register(ir_context_t* ctx, const ir_dialect_t* dialect) {
 
 const ir_op_info_t* ir_context_find_op(ir_context_t* ctx, const char* name) {
   return ir_set_find(&ctx->ops, name_hash(name), name, op_equal);
+}
+
+static const char* nearest_in(const ir_dialect_t* dialect, const char* name, size_t size) {
+  size_t prefix = strlen(dialect->name) + 1;
+  near_t near = near_begin(name, size);
+  for (uint32_t i = 0; i < dialect->op_count; ++i) {
+    const char* own = dialect->ops[i].name;
+    if (own && strncmp(own, dialect->name, prefix - 1) == 0 && own[prefix - 1] == '.') near_offer(&near, own + prefix);
+  }
+  return near_result(&near) ? near_result(&near) - prefix : NULL;
+}
+
+const char* ir_context_nearest_op(const ir_context_t* ctx, const char* name, size_t size) {
+  const char* dot = memchr(name, '.', size);
+  near_t family = near_begin(name, dot ? (size_t)(dot - name) : 0), near = near_begin(name, size);
+  for (uint32_t d = 0; d < IR_DIALECT_COUNT; ++d) {
+    const ir_dialect_t* dialect = ctx->dialects[d];
+    if (dialect && dialect->name) near_offer(&family, dialect->name);
+    for (uint32_t i = 0; dialect && i < dialect->op_count; ++i) {
+      if (dialect->ops[i].name) near_offer(&near, dialect->ops[i].name);
+    }
+  }
+  const char* meant = NULL;
+  for (uint32_t d = 0; dot && near_result(&family) && d < IR_DIALECT_COUNT; ++d) {
+    const ir_dialect_t* dialect = ctx->dialects[d];
+    if (!dialect || dialect->name != near_result(&family)) continue;
+    meant = nearest_in(dialect, dot + 1, size - (size_t)(dot + 1 - name));
+  }
+  return meant ? meant : near_result(&near);
 }
 
 const ir_op_info_t* ir_context_op(ir_context_t* ctx, uint32_t code) {

@@ -1,7 +1,7 @@
 // Operations, generic and custom; blocks and regions; drafts, from which dialect hooks make their ops.
 
 #include "base/memory.h"
-#include "base/near.h"
+#include "ir/near_op.h"
 #include "ir/parse_state.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -300,15 +300,6 @@ static const ir_op_info_t* find_op(ir_parser_t* p, const char* name, size_t size
   return info;
 }
 
-static const char* nearest_op(const ir_parser_t* p, const char* name, size_t size) {
-  near_t near = near_begin(name, size);
-  for (uint32_t d = 0; d < IR_DIALECT_COUNT; ++d) {
-    const ir_dialect_t* dialect = p->ctx->dialects[d];
-    for (uint32_t i = 0; dialect && i < dialect->op_count; ++i) near_offer(&near, dialect->ops[i].name);
-  }
-  return near_result(&near);
-}
-
 static ir_op_t* parse_custom(ir_parser_t* p, const ir_loc_t* loc) {
   size_t size = ir_word_size(p);
   const char* name = p->cursor.at;
@@ -316,7 +307,7 @@ static ir_op_t* parse_custom(ir_parser_t* p, const ir_loc_t* loc) {
   const ir_op_info_t* info = find_op(p, name, size);
   int shown = (int)(size < 100 ? size : 100);
   if (!info) {
-    const char* meant = nearest_op(p, name, size);
+    const char* meant = ir_context_nearest_op(p->ctx, name, size);
     return ir_parse_fail(p, "custom op '%.*s' is unknown%s%s%s (unregistered ops are written \"%.*s\"(...))", shown,
                          name, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "", shown, name),
            NULL;

@@ -61,8 +61,11 @@ bool resolve_check_features(const char* given, resolve_feature_fn_t is_known, co
       text_printf(error, "feature '%.*s' must start with + or -", (int)size, at);
       return false;
     }
-    if (!is_known(user, at + 1, size - 1)) {
-      text_printf(error, "%s has no feature '%.*s'", processor, (int)size - 1, at + 1);
+    near_t near = near_begin(at + 1, size - 1);
+    if (!is_known(user, at + 1, size - 1, &near)) {
+      const char* meant = near_result(&near);
+      text_printf(error, "%s has no feature '%.*s'%s%s%s", processor, (int)size - 1, at + 1,
+                  meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
       return false;
     }
     at += size + (at[size] == ',');

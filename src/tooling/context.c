@@ -301,8 +301,26 @@ bool tooling_function_is_named(void) { return function_flag().size != 0; }
 
 static bool is_internal(iree_string_view_t name) { return iree_string_view_starts_with(name, IREE_SV("__")); }
 
+// The beginning of a list of names in a message.
+typedef struct names_t {
+  char text[256];
+  size_t size;
+} names_t;
+
+static void add_name(names_t* names, iree_string_view_t name) {
+  size_t room = sizeof(names->text) - names->size;
+  int wanted = snprintf(names->text + names->size, room, "%s%.*s", names->size ? ", " : "", (int)name.size, name.data);
+  if (wanted < 0 || (size_t)wanted + sizeof(", ...") > room) {
+    snprintf(names->text + names->size, room, "%s", names->size ? ", ..." : "...");
+    names->size = sizeof(names->text);
+  } else {
+    names->size += (size_t)wanted;
+  }
+}
+
 iree_status_t tooling_module_find_function(const iree_vm_module_t* module, iree_vm_function_t* out_function) {
   iree_host_size_t count = iree_vm_module_signature(module).export_function_count, found = 0;
+  names_t names = {0};
   for (iree_host_size_t i = 0; i < count; ++i) {
     iree_vm_function_t function;
     IREE_RETURN_IF_ERROR(
@@ -311,11 +329,12 @@ iree_status_t tooling_module_find_function(const iree_vm_module_t* module, iree_
     if (is_internal(name) || iree_string_view_ends_with(name, IREE_SV("$async"))) continue;
     *out_function = function;
     ++found;
+    if (names.size < sizeof(names.text)) add_name(&names, name);
   }
   if (found == 1) return iree_ok_status();
+  if (!found) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the module exports no function");
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                          "%s exported function present; --function= must be specified explicitly",
-                          found ? "more than one" : "no");
+                          "more than one exported function present; --function= says which: %s", names.text);
 }
 
 iree_status_t tooling_context_find_function(const tooling_context_t* context, iree_vm_function_t* out_function) {

@@ -254,6 +254,16 @@ static bool has_more(FILE* file) {
   return true;
 }
 
+static iree_status_t check_typed(const iree_hal_buffer_view_t* view, iree_string_view_t path) {
+  iree_hal_element_type_t type = iree_hal_buffer_view_element_type(view);
+  if (iree_hal_element_numerical_type(type) != IREE_HAL_NUMERICAL_TYPE_UNKNOWN) return iree_ok_status();
+  return iree_make_status(
+      IREE_STATUS_INVALID_ARGUMENT,
+      "'%.*s' does not say what its elements of %zu bits are (dtype V); put the type in front, such as 2x3x%s=@%.*s",
+      (int)path.size, path.data, (size_t)iree_hal_element_bit_count(type),
+      iree_hal_element_bit_count(type) == 16 ? "bf16" : "f8E4M3FN", (int)path.size, path.data);
+}
+
 static iree_status_t parse_npy(parser_t* parser, char mode, iree_string_view_t path) {
   stream_t* stream = NULL;
   IREE_RETURN_IF_ERROR(open_stream(parser, path, mode != '@', &stream));
@@ -261,7 +271,12 @@ static iree_status_t parse_npy(parser_t* parser, char mode, iree_string_view_t p
   do {
     iree_hal_buffer_view_t* view = NULL;
     status = npy_view_read(stream->file, parser->device.device, parser->device.allocator, &view);
-    if (iree_status_is_ok(status)) status = push_view(parser, view);
+    if (iree_status_is_ok(status)) status = check_typed(view, path);
+    if (iree_status_is_ok(status)) {
+      status = push_view(parser, view);
+    } else {
+      iree_hal_buffer_view_release(view);
+    }
   } while (iree_status_is_ok(status) && mode == '*' && has_more(stream->file));
   close_stream(stream);
   return status;

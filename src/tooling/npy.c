@@ -4,22 +4,39 @@
 
 #include <ctype.h>
 
-// NPY_TYPE(kind letter, bytes, element type) in NumPy's `descr` strings.
-#define NPY_TYPES(NPY_TYPE)          \
-  NPY_TYPE('b', 1, BOOL_8)           \
-  NPY_TYPE('i', 1, SINT_8)           \
-  NPY_TYPE('i', 2, SINT_16)          \
-  NPY_TYPE('i', 4, SINT_32)          \
-  NPY_TYPE('i', 8, SINT_64)          \
-  NPY_TYPE('u', 1, UINT_8)           \
-  NPY_TYPE('u', 2, UINT_16)          \
-  NPY_TYPE('u', 4, UINT_32)          \
-  NPY_TYPE('u', 8, UINT_64)          \
-  NPY_TYPE('f', 2, FLOAT_16)         \
-  NPY_TYPE('f', 4, FLOAT_32)         \
-  NPY_TYPE('f', 8, FLOAT_64)         \
-  NPY_TYPE('c', 8, COMPLEX_FLOAT_64) \
-  NPY_TYPE('c', 16, COMPLEX_FLOAT_128)
+// NPY_TYPE(kind letter, bytes, element type) in NumPy's `descr` strings. 'V' are bytes that NumPy has no type for: of
+// the packages that add some, ml_dtypes writes no more than their size.
+#define NPY_TYPES(NPY_TYPE)            \
+  NPY_TYPE('b', 1, BOOL_8)             \
+  NPY_TYPE('i', 1, SINT_8)             \
+  NPY_TYPE('i', 2, SINT_16)            \
+  NPY_TYPE('i', 4, SINT_32)            \
+  NPY_TYPE('i', 8, SINT_64)            \
+  NPY_TYPE('u', 1, UINT_8)             \
+  NPY_TYPE('u', 2, UINT_16)            \
+  NPY_TYPE('u', 4, UINT_32)            \
+  NPY_TYPE('u', 8, UINT_64)            \
+  NPY_TYPE('f', 2, FLOAT_16)           \
+  NPY_TYPE('f', 4, FLOAT_32)           \
+  NPY_TYPE('f', 8, FLOAT_64)           \
+  NPY_TYPE('c', 8, COMPLEX_FLOAT_64)   \
+  NPY_TYPE('c', 16, COMPLEX_FLOAT_128) \
+  NPY_TYPE('V', 1, OPAQUE_8)           \
+  NPY_TYPE('V', 2, OPAQUE_16)          \
+  NPY_TYPE('V', 4, OPAQUE_32)          \
+  NPY_TYPE('V', 8, OPAQUE_64)
+
+// NAMED_TYPE(name, element type): what stands in `descr` where the name of a type of ml_dtypes is written.
+#define NAMED_TYPES(NAMED_TYPE)                         \
+  NAMED_TYPE(bfloat16, BFLOAT_16)                       \
+  NAMED_TYPE(float8_e3m4, FLOAT_8_E3M4)                 \
+  NAMED_TYPE(float8_e4m3, FLOAT_8_E4M3)                 \
+  NAMED_TYPE(float8_e4m3fn, FLOAT_8_E4M3_FN)            \
+  NAMED_TYPE(float8_e4m3fnuz, FLOAT_8_E4M3_FNUZ)        \
+  NAMED_TYPE(float8_e4m3b11fnuz, FLOAT_8_E4M3_B11_FNUZ) \
+  NAMED_TYPE(float8_e5m2, FLOAT_8_E5M2)                 \
+  NAMED_TYPE(float8_e5m2fnuz, FLOAT_8_E5M2_FNUZ)        \
+  NAMED_TYPE(float8_e8m0fnu, FLOAT_8_E8M0_FNU)
 
 typedef struct npy_type_t {
   char kind;
@@ -93,6 +110,13 @@ static iree_status_t parse_type(iree_string_view_t descr, npy_header_t* header) 
     header->element_type = npy_types[i].element_type;
     return iree_ok_status();
   }
+#define NAMED_TYPE(name, element)                           \
+  if (iree_string_view_equal(type, IREE_SV(#name))) {       \
+    header->element_type = IREE_HAL_ELEMENT_TYPE_##element; \
+    return iree_ok_status();                                \
+  }
+  NAMED_TYPES(NAMED_TYPE)
+#undef NAMED_TYPE
   return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "unsupported data type %.*s", (int)descr.size, descr.data);
 }
 

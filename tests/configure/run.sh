@@ -64,6 +64,9 @@ fi
 refuses 'IREE_HAL_DRIVER_VULKAN=ON: this project has no such option. It has: IREE_BUILD_COMPILER' \
   -DIREE_HAL_DRIVER_VULKAN:BOOL=ON
 refuses 'IREE_ENABLE_THREADING=OFF: this is part of every build' -DIREE_ENABLE_THREADING=OFF
+refuses 'IREE_HAL_EXECUTABLE_LOADER_VMVX_MODULE=OFF: this is part of every build' \
+  -DIREE_HAL_EXECUTABLE_LOADER_VMVX_MODULE=OFF
+accepts 'IREE_HAL_DRIVER_VULKAN=OFF: nothing of this name is built here' -DIREE_HAL_DRIVER_VULKAN:BOOL=OFF
 rm -rf "$folder"
 echo "$good passed, $bad failed"
 [ $bad = 0 ]

@@ -7,7 +7,7 @@
 // RUN: iree-compile --iree-hal-target-device=hip --iree-hip-target=cdna1 --iree-hip-target-features=-sramecc,+xnack --iree-hal-dump-executable-binaries-to=%t.CDNA1 %s -o %t.vmfb && llvm-readelf --file-header %t.CDNA1/*.hsaco | FileCheck --check-prefix=CDNA1 %s
 // CDNA1: Flags: 0x{{[0-9A-Fa-f]+}}, gfx908, xnack+, sramecc-{{$}}
 // RUN: iree-compile --iree-hal-target-backends=rocm --iree-rocm-target-chip=gfx906 --iree-rocm-link-bc=true --iree-hal-dump-executable-binaries-to=%t.CHIP %s -o %t.vmfb && llvm-readelf --file-header %t.CHIP/*.hsaco | FileCheck --check-prefix=CHIP %s
-// CHIP: Flags: 0x{{[0-9A-Fa-f]+}}, gfx906, xnack, sramecc{{$}}
+// CHIP: Flags: 0x{{[0-9A-Fa-f]+}}, gfx906, xnack-, sramecc{{$}}
 // RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=rx9070xt --iree-hal-dump-executable-binaries-to=%t.RDNA4 %s -o %t.vmfb && llvm-readelf --file-header %t.RDNA4/*.hsaco | FileCheck --check-prefix=RDNA4 %s
 // RDNA4: Flags: 0x{{[0-9A-Fa-f]+}}, gfx1201{{$}}
 // RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=RDNA2 --iree-hal-dump-executable-binaries-to=%t.RDNA2 %s -o %t.vmfb && llvm-readelf --file-header %t.RDNA2/*.hsaco | FileCheck --check-prefix=RDNA2 %s

@@ -1,6 +1,7 @@
 // The table of operators, and the elementwise ones among them.
 #include <string.h>
 
+#include "base/near.h"
 #include "import/onnx/importer.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/strings.h"
@@ -29,6 +30,12 @@ const onnx_row_t* onnx_find_row(const char* name) {
     if (strcmp(rows[i].name, name) == 0) return &rows[i];
   }
   return NULL;
+}
+
+const char* onnx_nearest_row(const char* name) {
+  near_t near = near_begin(name, strlen(name));
+  for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) near_offer(&near, rows[i].name);
+  return near_result(&near);
 }
 
 const char* onnx_find_refusal(const char* name) {

@@ -155,6 +155,10 @@ typedef struct node_attrs_t {
 
 static int compare_names(const void* a, const void* b) { return strcmp(*(ir_name_t const*)a, *(ir_name_t const*)b); }
 
+static onnx_bytes_t domain_of(onnx_bytes_t domain) {
+  return onnx_bytes_equal(domain, "ai.onnx") ? (onnx_bytes_t){0} : domain;
+}
+
 // Operators of other domains whose names mean something else in ONNX's.
 static const char* operator_name(onnx_importer_t* im, const onnx_pb_node_t* node) {
   bool unique = onnx_bytes_equal(node->op_type, "Unique") && onnx_bytes_equal(node->domain, "com.microsoft");
@@ -165,10 +169,15 @@ static bool collect_attributes(onnx_importer_t* im, const scope_t* scope, const 
                                node_attrs_t* out) {
   arena_t* arena = ir_context_arena(im->ctx);
   size_t count = node->attributes.count;
-  out->attrs = ARENA_ARRAY(arena, ir_named_attr_t, count + 1);
+  out->attrs = ARENA_ARRAY(arena, ir_named_attr_t, count + 2);
   out->graphs = arena_alloc(arena, sizeof(*out->graphs) * (count + 1));
   const char* op_name = arena_printf(arena, "onnx.%s", operator_name(im, node));
   out->attrs[out->count++] = (ir_named_attr_t){ir_intern_cstr(im->ctx, "name"), ir_attr_cstring(im->ctx, op_name)};
+  onnx_bytes_t domain = domain_of(node->domain);
+  if (domain.size && !onnx_find_row(operator_name(im, node))) {
+    out->attrs[out->count++] =
+        (ir_named_attr_t){ir_intern_cstr(im->ctx, ONNX_DOMAIN_ATTR), ir_attr_cstring(im->ctx, intern(im, domain))};
+  }
   for (size_t i = 0; i < count; ++i) {
     const onnx_pb_attribute_t* own = &node->attributes.data[i];
     const scope_t* owner;
@@ -263,10 +272,6 @@ static bool import_operator(onnx_importer_t* im, scope_t* scope, const onnx_pb_n
 //===----------------------------------------------------------------------------------------------------------------===
 // Functions
 //===----------------------------------------------------------------------------------------------------------------===
-
-static onnx_bytes_t domain_of(onnx_bytes_t domain) {
-  return onnx_bytes_equal(domain, "ai.onnx") ? (onnx_bytes_t){0} : domain;
-}
 
 // Version of the default domain's ops.
 static int64_t opset_version(const onnx_pb_opsets_t* imports, int64_t absent) {

@@ -119,6 +119,13 @@ bool onnx_apply(onnx_node_t* n, const char* name, const onnx_value_t* in, uint32
   return inner.row->handler(&inner) && (out->v || onnx_error(n, "gives no result"));
 }
 
+static bool unknown_operator(onnx_node_t* n) {
+  const char* domain = ir_op_string(n->op, ONNX_DOMAIN_ATTR, "ai.onnx");
+  const char* meant = onnx_nearest_row(n->name);
+  return onnx_unsupported(n, "this operator is not supported: domain '%s' has none of this name%s%s%s", domain,
+                          meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+}
+
 // Calls the handler of an op of the newest version.
 static bool lower_newest(onnx_lowering_t* l, ir_op_t* op) {
   arena_t* arena = ir_context_arena(l->ctx);
@@ -129,7 +136,7 @@ static bool lower_newest(onnx_lowering_t* l, ir_op_t* op) {
   n.row = onnx_find_row(n.name);
   const char* refusal = n.row ? NULL : onnx_find_refusal(n.name);
   if (refusal) return onnx_unsupported(&n, "refused: %s", refusal);
-  if (!n.row) return onnx_unsupported(&n, "this operator is not supported");
+  if (!n.row) return unknown_operator(&n);
   onnx_value_t* in = ARENA_ARRAY(arena, onnx_value_t, n.in_count + 1);
   n.in = in;
   for (uint32_t i = 0; i < n.in_count; ++i) {

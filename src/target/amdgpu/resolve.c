@@ -63,23 +63,33 @@ const char* resolve_amdgpu_member(const char* name, uint32_t index) {
 }
 
 // "sramecc" and "xnack" where the target has them; waves of either size where it has both.
-static bool has_feature(const void* user, const char* name, size_t size) {
+static bool has_feature(const void* user, const char* name, size_t size, near_t* near) {
   const arch_t* arch = user;
-  if (size == 7 && strncmp(name, "sramecc", size) == 0) return arch->sramecc;
-  if (size == 5 && strncmp(name, "xnack", size) == 0) return arch->xnack;
-  if (size == 6 && strncmp(name, "cumode", size) == 0) return arch->wave == 32;
-  if (size == 15 && strncmp(name, "wavefrontsize64", size) == 0) return true;
-  return size == 15 && strncmp(name, "wavefrontsize32", size) == 0 && arch->wave == 32;
+  const struct {
+    const char* name;
+    bool has;
+  } features[] = {{"sramecc", arch->sramecc},
+                  {"xnack", arch->xnack},
+                  {"cumode", arch->wave == 32},
+                  {"wavefrontsize64", true},
+                  {"wavefrontsize32", arch->wave == 32}};
+  for (size_t i = 0; i < sizeof(features) / sizeof(*features); ++i) {
+    if (!features[i].has) continue;
+    if (strlen(features[i].name) == size && strncmp(features[i].name, name, size) == 0) return true;
+    if (near) near_offer(near, features[i].name);
+  }
+  return false;
 }
 
 static bool mentions(const char* features, const char* name) { return features && strstr(features, name); }
 
-// The settings of a card: every one with gfx9's matrix units comes with ECC on and page retry off, and code made for
-// that is quicker than code for any setting. Generic code stays free to run anywhere.
+// The settings of a card: every one of gfx9's with ECC comes with page retry off, those with matrix units with ECC on
+// (gfx906 is in cards with ECC and in ones without), and code made for that is quicker than code for any setting.
+// Generic code stays free to run anywhere.
 static bool set_features(target_t* out, const arch_t* arch, const char* wanted, text_t* error) {
-  bool is_set = arch->major == 9 && arch->matrix != MATRIX_NONE && !strstr(arch->name, "generic");
+  bool is_set = arch->major == 9 && arch->sramecc && !strstr(arch->name, "generic");
   text_t all = {0};
-  if (is_set && !mentions(wanted, "sramecc")) text_puts(&all, "+sramecc,");
+  if (is_set && arch->matrix != MATRIX_NONE && !mentions(wanted, "sramecc")) text_puts(&all, "+sramecc,");
   if (is_set && !mentions(wanted, "xnack")) text_puts(&all, "-xnack,");
   if (wanted) text_puts(&all, wanted);
   const char* features = all.data ? all.data : "";

@@ -86,19 +86,24 @@ extern "C" char* processors_features(const char* triple, const char* name) {
   return features;
 }
 
-static bool has_feature(const char* of, llvm::StringRef wanted) {
+static bool has_feature(const char* of, llvm::StringRef wanted, near_t* near) {
   const llvm::Triple triple(of);
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   std::unique_ptr<llvm::MCSubtargetInfo> info(target ? target->createMCSubtargetInfo(triple, "", "") : nullptr);
-  return info && llvm::any_of(info->getAllProcessorFeatures(), [&](const auto& row) { return wanted == row.Key; });
+  if (!info) return false;
+  for (const auto& row : info->getAllProcessorFeatures()) {
+    if (wanted == row.Key) return true;
+    if (near) near_offer(near, row.Key);  // LLVM's table of the target: it stays
+  }
+  return false;
 }
 
-extern "C" bool processors_has_feature(const void* triple, const char* name, size_t size) {
+extern "C" bool processors_has_feature(const void* triple, const char* name, size_t size, near_t* near) {
   bool has = false;
   text_t error = {};
   bool ok = codegen_initialize(nullptr, &error) &&
-            guarded([&] { has = has_feature((const char*)triple, llvm::StringRef(name, size)); });
+            guarded([&] { has = has_feature((const char*)triple, llvm::StringRef(name, size), near); });
   text_finish(&error);
   return ok && has;
 }

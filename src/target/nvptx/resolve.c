@@ -44,7 +44,7 @@ static bool resolve_features(const arch_t* arch, const char* given, target_t* ou
                   version / 10, version % 10, given, arch->name, arch->ptx / 10, arch->ptx % 10, arch->ptx);
       return false;
     }
-    if (!processors_has_feature("nvptx64-nvidia-cuda", given + 1, strlen(given) - 1)) {
+    if (!processors_has_feature("nvptx64-nvidia-cuda", given + 1, strlen(given) - 1, NULL)) {
       text_printf(error, "LLVM does not know PTX %d.%d of '%s'; the oldest that works for %s is PTX %d.%d (+ptx%d)",
                   version / 10, version % 10, given, arch->name, arch->ptx / 10, arch->ptx % 10, arch->ptx);
       return false;

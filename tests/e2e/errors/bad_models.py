@@ -1,6 +1,7 @@
 """Programs and models with one thing wrong each, and what the message must say about it."""
 
 import io
+import struct
 
 import numpy as np
 from onnx import ModelProto, SparseTensorProto, TensorProto, helper, numpy_helper
@@ -21,6 +22,10 @@ RETURN = "  return %0 : tensor<4xf32>"
 MLIR = {
     "unknown-op": (body('  %0 = "stablehlo.frobnicate"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n' + RETURN),
                    r"unknown-op\.mlir:2:.*stablehlo\.frobnicate"),
+    "misspelt-op": (body('  %0 = "stablehlo.exponental"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n' + RETURN),
+                    "did you mean 'stablehlo.exponential'"),
+    "misspelt-dialect": (body("  %0 = stablehol.exp %a : tensor<4xf32>\n" + RETURN),
+                         "did you mean 'stablehlo.exponential'"),
     "unknown-dialect": (body('  %0 = "nothing.add"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n' + RETURN),
                         r"unknown-dialect\.mlir:2:.*nothing\.add"),
     "undefined-value": (body("  %0 = arith.addf %a, %c : tensor<4xf32>\n" + RETURN), r":2:.*%c"),
@@ -134,7 +139,12 @@ def vector(values, dtype):
 
 
 ONNX = {
-    "unknown-op": (saved(model([node("Frobnicate", ["x"], ["y"])])), "Frobnicate"),
+    "unknown-op": (saved(model([node("Frobnicate", ["x"], ["y"])])), "Frobnicate.*domain 'ai.onnx' has none"),
+    "swapped-op": (saved(model([node("Rleu", ["x"], ["y"])])), "domain 'ai.onnx' has none .*did you mean 'Relu'"),
+    "microsoft-op": (saved(model([node("FastGleu", ["x"], ["y"], domain="com.microsoft")], opsets={"com.microsoft": 1})),
+                     "domain 'com.microsoft' has none .*did you mean 'FastGelu'"),
+    "company-op": (saved(model([node("Foo", ["x"], ["y"], domain="my.company")], opsets={"my.company": 1})),
+                   "domain 'my.company' has none of this name"),
     "unknown-domain": (saved(model([node("Relu", ["x"], ["y"], domain="nowhere")])), "nowhere|Relu"),
     "empty": (lambda path: path.write_bytes(b""), r"empty\.onnx"),
     "text": (lambda path: path.write_text("this is no model\n", encoding="utf-8"), r"text\.onnx"),
@@ -199,6 +209,19 @@ ONNX = {
                                     leaf_targetids=[0], leaf_weights=vector([1], np.float32))],
                               [value("x", (3, 2))], opsets={"ai.onnx.ml": 5})), "way that leads back"),
 }
+
+
+def save_opaque(path):
+    """What ml_dtypes writes of bf16: bytes and their number."""
+    np.save(path, np.array([0x3f80, 0x4000, 0x4040, 0xc080], np.uint16).view("V2"))
+
+
+def save_named(path):
+    """The same with the type's name, as structured writers give it."""
+    data = np.array([0x3f80, 0x4000, 0x4040, 0xc080], np.uint16)
+    text = "{'descr': 'bfloat16', 'fortran_order': False, 'shape': (4,), }"
+    text += " " * (63 - (len(text) + 10) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(text)) + text.encode() + data.tobytes())
 
 
 def cut_npy(path):

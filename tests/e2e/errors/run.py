@@ -120,6 +120,9 @@ def check_compile_values(check):
         ("level", ["--iree-opt-level=O7"], "O0, O1, O2 and O3"),
         ("format", ["--output-format=nothing"], "these are: vm-bytecode"),
         ("feature", ["--iree-llvmcpu-target-cpu-features=+nothing"], "x86-64 has no feature 'nothing'"),
+        ("near-feature", ["--iree-llvmcpu-target-cpu-features=+avx51"], "did you mean 'avx512f'"),
+        ("near-pass", ["--mlir-print-ir-after=form-dispatch"], "did you mean 'form-dispatches'"),
+        ("near-pipeline", ["--iree-preprocessing-pass-pipeline=canonicalise"], "did you mean 'canonicalize'"),
         ("feature-sign", ["--iree-llvmcpu-target-cpu-features=avx2"], "must start with \\+ or -"),
         ("triple", ["--iree-llvmcpu-target-triple=nothing"], "x86_64, aarch64 and riscv64; triple 'nothing'"),
         ("device", ["--iree-hal-target-device=nothing"], "available = .*'amdgpu'.*'local'"),
@@ -134,6 +137,10 @@ def check_compile_values(check):
     for name, flags, pattern in table:
         arguments = [*TARGET, *flags, "good.mlir", "-o", "out.vmfb"]
         check.refuses(f"compile-value-{name}", "iree-compile", arguments, pattern, output="out.vmfb", form=FILE)
+    check.refuses("compile-no-device", "iree-compile", ["good.mlir", "-o", "out.vmfb"],
+                  "what to compile for\\? --iree-hal-target-device=local", output="out.vmfb", form=FILE)
+    check.refuses("compile-module", "iree-compile", [*TARGET, "good.vmfb", "-o", "out.vmfb"],
+                  "a compiled module .*iree-run-module runs it", output="out.vmfb")
     words = re.compile(r"^\S*iree-compile: .+", re.MULTILINE)
     check.refuses("compile-no-input", "iree-compile", TARGET, "give a .mlir or .onnx file", form=words)
     check.refuses("compile-two-inputs", "iree-compile", [*TARGET, *2 * ["good.mlir"]], "two input files", form=words)
@@ -174,6 +181,9 @@ def check_other_tools(check):
         ("iree-opt", ["good.mlir", "--split-input-file=x"], "takes no value", opt),
         ("iree-opt", ["good.mlir", "--nothing"], "'--nothing'", opt),
         ("iree-opt", ["good.mlir", "--pass=canonicalise"], "did you mean 'canonicalize'", opt),
+        ("iree-opt", ["--verfy"], "Did you mean '--verify-each'", re.compile("^iree-opt: Did.*", re.MULTILINE)),
+        ("iree-profile", ["sumary", "x"], "did you mean 'summary'", STATUS),
+        ("iree-softgpu", ["--targt=gfx90a"], "did you mean '--target'", gpu),
         ("iree-opt", ["good.mlir", "-o", "no/folder/out.mlir"], "cannot write 'no/folder/out.mlir'", opt),
         ("iree-dump-module", ["nothing.vmfb"], "nothing.vmfb': No such file", STATUS),
         ("iree-dump-module", ["."], "is a directory", STATUS),
@@ -212,8 +222,29 @@ def check_other_tools(check):
         check.refuses(name, "iree-import-onnx", arguments, pattern, form=onnx, code=2)
 
 
-TOOLS = ("iree-compile", "iree-opt", "iree-import-onnx", "iree-run-module", "iree-benchmark-module", "iree-dump-module",
-         "iree-cpuinfo", "iree-softgpu")
+TOOLS = ("iree-compile", "iree-opt", "iree-run-mlir", "iree-import-onnx", "iree-run-module", "iree-benchmark-module",
+         "iree-dump-module", "iree-cpuinfo", "iree-softgpu")
+
+
+def check_raw_arrays(check):
+    """Arrays of types that NumPy lacks: with the type in front, or with its name in the file."""
+    (check.folder / "half.mlir").write_text(
+        "func.func @f(%a: tensor<4xbf16>) -> tensor<4xbf16> {\n  %0 = arith.addf %a, %a : tensor<4xbf16>\n"
+        "  return %0 : tensor<4xbf16>\n}\nfunc.func @g() {\n  return\n}\n", encoding="utf-8")
+    check.call("iree-compile", [*TARGET, "half.mlir", "-o", "half.vmfb"])
+    bad_models.save_opaque(check.folder / "opaque.npy")
+    bad_models.save_named(check.folder / "named.npy")
+    half = ["--device=local-sync", "--module=half.vmfb", "--function=f"]
+    for given, last in (("4xbf16=@opaque.npy", 0), ("@named.npy", 0), ("4xbf16=@twice.npy", 1)):
+        _, text, errors = check.call("iree-run-module", [*half, f"--input={given}"])
+        wanted = ("4xbf16=2 4 6 -8", "4xbf16=4 8 12 -16")[last]
+        check.verdict(f"raw-{given}", None if wanted in text else text + errors)
+        check.call("iree-run-module", [*half, f"--input={given}", "--output=@twice.npy"])
+    check.refuses("raw-untyped", "iree-run-module", [*half, "--input=@opaque.npy"],
+                  "elements of 16 bits .*put the type in front", form=STATUS)
+    check.refuses("raw-size", "iree-run-module", [*half, "--input=5xbf16=@opaque.npy"],
+                  "has 8 bytes where the tensor takes 10", form=STATUS)
+    check.refuses("exports", "iree-run-module", half[:2], "more than one exported .*: f, g", form=STATUS)
 
 
 def check_common(check):
@@ -372,6 +403,7 @@ def main():
             (check.folder / "good.onnx").write_bytes(bad_models.good_onnx_bytes())
             check_streams(check)
             check_common(check)
+            check_raw_arrays(check)
             check_run(check)
             check_damaged(check, arguments)
     print(f"{check.passed} passed, {check.failed} failed")
