@@ -97,7 +97,7 @@ static bool emit_plain(emit_t* e, uint32_t at) {
       emit_switch(e, x);
       return true;
     case VM_OP_fail_if:
-    case VM_OP_fail_sizes:
+    case VM_OP_fail_numbers:
       text_printf(e->out, "  if (v[%u].i) return %u;\n", x[0], at);
       return true;
     case VM_OP_mov:

@@ -508,9 +508,11 @@ static void emit_assert(host_t* h, ir_op_t* op) {
     module_emit(h->f, fail_if, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_INVALID_ARGUMENT), MODULE_INDEX(text));
     return;
   }
-  module_reg_t sizes[] = {host_scalar_reg(h, ir_operand(op, 1)), host_scalar_reg(h, ir_operand(op, 2))};
-  module_emit(h->f, fail_sizes, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_INVALID_ARGUMENT), MODULE_INDEX(text),
-              MODULE_REG(sizes[0]), MODULE_REG(sizes[1]));
+  uint32_t count = op->operand_count - 1;
+  module_reg_t* numbers = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, count);
+  for (uint32_t i = 0; i < count; ++i) numbers[i] = host_scalar_reg(h, ir_operand(op, 1 + i));
+  module_emit(h->f, fail_numbers, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_INVALID_ARGUMENT), MODULE_INDEX(text),
+              MODULE_LIST(count, numbers));
 }
 
 static void emit_host_op(host_t* h, ir_op_t* op) {

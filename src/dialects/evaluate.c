@@ -349,9 +349,7 @@ bool eval_dispatch(eval_op_t* o) {
 bool eval_assert(eval_op_t* o) {
   const char* message = graph_get_message(o->op);
   if (tensor_integer(&o->in[0], 0)) return true;
-  if (o->op->operand_count == 1) return eval_error(o, "assertion failed: %s", message);
-  return eval_error(o, "assertion failed: %s (%lld and %lld)", message, (long long)tensor_integer(&o->in[1], 0),
-                    (long long)tensor_integer(&o->in[2], 0));
+  return eval_error(o, "assertion failed: %s", message);
 }
 
 bool eval_same(eval_op_t* o) {

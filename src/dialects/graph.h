@@ -181,6 +181,9 @@ ir_op_t* graph_sort(ir_builder_t* b, ir_value_t* const* operands, uint32_t count
 void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t rank);
 // Stops the program with `message` unless all of `flags` (tensor of i1) are set.
 void graph_assert(ir_builder_t* b, ir_value_t* flags, const char* message);
+// Likewise; {0} in the message stands for the first of `numbers`, which are of type index, and so on.
+void graph_assert_numbers(ir_builder_t* b, ir_value_t* flags, ir_value_t* const* numbers, uint32_t count,
+                          const char* message);
 // Keys that the parts of an attention are multiples of.
 enum { GRAPH_ATTENTION_KEYS = 128 };
 // Everything else: operands, one result type, attributes.

@@ -168,6 +168,9 @@ bool shape_sort(graph_sizer_t* s, graph_shape_t* out) {
   if (!count || s->op->operand_count != count + has_run) {
     return shape_error(s, "takes as many operands as it has results, and perhaps the length of its runs");
   }
+  if (has_run + (graph_get_sorted(s->op) > 0) + (graph_get_block(s->op) > 0) > 1) {
+    return shape_error(s, "has more than one of runs, 'sorted' and 'block'");
+  }
   return shape_alike(s, count, out);
 }
 
@@ -175,7 +178,7 @@ bool shape_like_operand(graph_sizer_t* s, graph_shape_t* out) { return shape_of_
 
 bool shape_barrier(graph_sizer_t* s, graph_shape_t* out) {
   if (s->op->operand_count != s->op->result_count) return shape_error(s, "takes as many operands as it has results");
-  if (ir_type_is_tensor(shape_type(s, s->result))) return shape_of_operand(s, s->result, out);
+  if (s->op->operand_count && ir_type_is_tensor(shape_type(s, s->result))) return shape_of_operand(s, s->result, out);
   out->rank = -1;
   return true;
 }
@@ -269,19 +272,19 @@ static bool fit_inside(graph_sizer_t* s, const graph_shape_t* part) {
   return true;
 }
 
-// Starts: a whole number for each dimension, as an index or a tensor of one.
+// Starts: an index for each dimension, or a tensor of one.
 static bool starts_fit(graph_sizer_t* s, uint32_t first, uint32_t count) {
   if (s->op->operand_count < first + count) return shape_error(s, "needs a start for each dimension");
   for (uint32_t i = first; i < first + count; ++i) {
     const ir_type_t *type = shape_type(s, i), *scalar = ir_type_scalar(type);
-    bool fits = (scalar->kind == IR_TYPE_INDEX || ir_type_is_int(scalar)) && (!ir_type_is_shaped(type) || !type->rank);
+    bool fits = scalar->kind == IR_TYPE_INDEX && (!ir_type_is_shaped(type) || !type->rank);
     if (!fits) return shape_error(s, "has a start of type '%s', which must be an index", ir_type_str(s->ctx, type));
   }
   return true;
 }
 
 bool shape_dynamic_slice(graph_sizer_t* s, graph_shape_t* out) {
-  if (!ir_type_is_tensor(shape_type(s, 0))) return shape_error(s, "takes a tensor");
+  if (!s->op->operand_count || !ir_type_is_tensor(shape_type(s, 0))) return shape_error(s, "takes a tensor");
   uint32_t first = 1 + (uint32_t)shape_type(s, 0)->rank;
   if (!starts_fit(s, 1, first - 1)) return false;
   if (!given_dims(s, first, out)) return false;

@@ -305,10 +305,9 @@ bool shape_buffer(graph_sizer_t* s, graph_shape_t* out) {
 }
 
 bool shape_assert(graph_sizer_t* s, graph_shape_t* out) {
-  uint32_t count = s->op->operand_count;
-  if (count != 1 && count != 3) return shape_error(s, "takes a condition, and perhaps two sizes");
-  for (uint32_t i = 1; i < count; ++i) {
-    if (shape_type(s, i)->kind != IR_TYPE_INDEX) return shape_error(s, "has a size that is no index");
+  if (!s->op->operand_count) return shape_error(s, "takes a condition, and perhaps numbers for its message");
+  for (uint32_t i = 1; i < s->op->operand_count; ++i) {
+    if (shape_type(s, i)->kind != IR_TYPE_INDEX) return shape_error(s, "has a number that is no index");
   }
   return is_flag(shape_type(s, 0)) || shape_error(s, "takes an i1, not '%s'", ir_type_str(s->ctx, shape_type(s, 0)));
 }

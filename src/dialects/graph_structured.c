@@ -237,13 +237,20 @@ void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t 
 }
 
 void graph_assert(ir_builder_t* b, ir_value_t* flags, const char* message) {
+  graph_assert_numbers(b, flags, NULL, 0, message);
+}
+
+void graph_assert_numbers(ir_builder_t* b, ir_value_t* flags, ir_value_t* const* numbers, uint32_t count,
+                          const char* message) {
+  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(b->ctx), ir_value_t*, count + 1);
   int64_t dims[GRAPH_MAX_RANK];
   for (int32_t i = 0; i < flags->type->rank; ++i) dims[i] = i;
-  flags = graph_reduce(b, flags, dims, (uint32_t)flags->type->rank, "and");
+  operands[0] = graph_reduce(b, flags, dims, (uint32_t)flags->type->rank, "and");
+  for (uint32_t i = 0; i < count; ++i) operands[i + 1] = numbers[i];
   ir_named_attr_t attr = {"message", ir_attr_cstring(b->ctx, message)};
   ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, GRAPH_ASSERT),
-                               .operands = &flags,
-                               .operand_count = 1,
+                               .operands = operands,
+                               .operand_count = count + 1,
                                .attrs = &attr,
                                .attr_count = 1});
 }

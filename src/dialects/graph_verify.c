@@ -168,6 +168,12 @@ static bool rule_holds(graph_rule_t rule, const ir_op_t* op, const ir_attr_t* at
       return is_integer(attr, 0, INT64_MAX);
     case GRAPH_RULE_POSITIVE:
       return is_integer(attr, 1, INT64_MAX);
+    case GRAPH_RULE_FLAG:
+      return is_integer(attr, 0, 1);
+    case GRAPH_RULE_KEYS:
+      return is_integer(attr, 1, op->result_count);
+    case GRAPH_RULE_RUN:
+      return is_integer(attr, 0, INT64_MAX / 4) && !(attr->integer & (attr->integer - 1));
     case GRAPH_RULE_DIM:
       return is_dimension(first, attr);
     case GRAPH_RULE_RESULT_DIM:
@@ -265,7 +271,44 @@ static bool one_element(ir_context_t* ctx, const ir_op_t* op, uint32_t operands,
 
 static bool is_whole(const ir_type_t* scalar) { return ir_type_is_int(scalar) || scalar->kind == IR_TYPE_INDEX; }
 
+static bool takes_type(const scalar_info_t* info, const ir_type_t* scalar) {
+  if (ir_type_is_float(scalar)) return info->types & SCALAR_TYPES_F;
+  return is_whole(scalar) && info->types & SCALAR_TYPES_I;
+}
+
 static bool types_same(ir_context_t* ctx, const ir_op_t* op) { return one_element(ctx, op, 0, 0); }
+
+static bool refuses(ir_context_t* ctx, const ir_op_t* op, const ir_type_t* type) {
+  return ir_op_error(ctx, op, "does not take '%s'", ir_type_str(ctx, type));
+}
+
+// Operands and results, any of which may be of another type of floats.
+static bool types_floats(ir_context_t* ctx, const ir_op_t* op) {
+  for (uint32_t i = 0; i < op->operand_count + op->result_count; ++i) {
+    const ir_type_t* type = i < op->operand_count ? ir_operand(op, i)->type : op->results[i - op->operand_count].type;
+    if (!ir_type_is_tensor(type) || !ir_type_is_float(type->element)) return refuses(ctx, op, type);
+  }
+  return true;
+}
+
+static bool types_one_float(ir_context_t* ctx, const ir_op_t* op) {
+  return types_floats(ctx, op) && one_element(ctx, op, 0, 0);
+}
+
+// The function that `kind` names takes the elements; "set" is none, and takes all.
+static bool kind_takes(ir_context_t* ctx, const ir_op_t* op, const ir_type_t* type) {
+  const ir_type_t* scalar = ir_type_scalar(type);
+  const char* kind = graph_get_kind(op);
+  for (int i = 0; i < SCALAR_COUNT; ++i) {
+    if (strcmp(scalar_info[i].name, kind) || takes_type(&scalar_info[i], scalar)) continue;
+    return ir_op_error(ctx, op, "of kind '%s' does not take '%s'", kind, ir_type_str(ctx, scalar));
+  }
+  return true;
+}
+
+static bool types_combined(ir_context_t* ctx, const ir_op_t* op) {
+  return one_element(ctx, op, 0, 0) && kind_takes(ctx, op, ir_operand(op, 0)->type);
+}
 
 // Starts follow the tensor, or the tensor and its part.
 static bool types_started(ir_context_t* ctx, const ir_op_t* op) {
@@ -279,11 +322,21 @@ static bool types_indexed(ir_context_t* ctx, const ir_op_t* op) {
   return one_element(ctx, op, 1u << 1, 0);
 }
 
-// The second result has places.
+static bool types_scattered(ir_context_t* ctx, const ir_op_t* op) {
+  return types_indexed(ctx, op) && kind_takes(ctx, op, ir_operand(op, 0)->type);
+}
+
+// Floats and whole numbers have an order.
+static bool is_ordered(ir_context_t* ctx, const ir_op_t* op, uint32_t operand) {
+  const ir_type_t* scalar = ir_type_scalar(ir_operand(op, operand)->type);
+  return ir_type_is_float(scalar) || is_whole(scalar) || refuses(ctx, op, scalar);
+}
+
+// The second result has places, where what is in order is found.
 static bool types_placed(ir_context_t* ctx, const ir_op_t* op) {
   const ir_type_t* places = ir_type_scalar(op->results[1].type);
   if (!is_whole(places)) return ir_op_error(ctx, op, "gives places as '%s'", ir_type_str(ctx, places));
-  return one_element(ctx, op, 0, 1u << 1);
+  return is_ordered(ctx, op, 0) && one_element(ctx, op, 0, 1u << 1);
 }
 
 static bool types_numbers(ir_context_t* ctx, const ir_op_t* op) {
@@ -306,9 +359,12 @@ static bool types_paired(ir_context_t* ctx, const ir_op_t* op) {
   return true;
 }
 
-static bool takes_type(const scalar_info_t* info, const ir_type_t* scalar) {
-  if (ir_type_is_float(scalar)) return info->types & SCALAR_TYPES_F;
-  return is_whole(scalar) && info->types & SCALAR_TYPES_I;
+// By the first `keys` operands.
+static bool types_sorted(ir_context_t* ctx, const ir_op_t* op) {
+  for (int64_t i = 0; i < graph_get_keys(op); ++i) {
+    if (!is_ordered(ctx, op, (uint32_t)i)) return false;
+  }
+  return types_paired(ctx, op);
 }
 
 // Whether all bits of a value of one type are those of the other.
@@ -327,7 +383,7 @@ static bool types_scalar(ir_context_t* ctx, const ir_op_t* op) {
       return ir_op_error(ctx, op, "chooses by '%s', which must be i1", ir_type_str(ctx, type));
     }
     if (type != x) return differ(ctx, op, x, type);
-    if (!takes_type(info, type)) return ir_op_error(ctx, op, "does not take '%s'", ir_type_str(ctx, type));
+    if (!takes_type(info, type)) return refuses(ctx, op, type);
   }
   switch (info->result) {
     case SCALAR_RESULT_SAME:

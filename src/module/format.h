@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define MODULE_MAGIC 0x43455249u  // "IREC"
-#define MODULE_VERSION_MAJOR 4u   // readers accept only their own
+#define MODULE_VERSION_MAJOR 5u   // readers accept only their own
 #define MODULE_VERSION_MINOR 0u   // readers accept any
 #define MODULE_ENTRY_PROGRAM "program.vm"
 #define MODULE_ENTRY_DEBUG "debug.loc"

@@ -170,7 +170,7 @@ static iree_status_t check_special(const checker_t* checker) {
     case VM_OP_fail:
       return check_literal(checker, 0, 1, IREE_STATUS_INCOMPATIBLE);
     case VM_OP_fail_if:
-    case VM_OP_fail_sizes:
+    case VM_OP_fail_numbers:
       return check_literal(checker, 1, 1, IREE_STATUS_INCOMPATIBLE);
     case VM_OP_global_load:
     case VM_OP_global_load_ref:

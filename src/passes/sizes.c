@@ -250,10 +250,11 @@ static void refuse(sizes_t* s, const char* rule) {
   s->failed = true;
 }
 
-// Stops the program unless `holds`; the message ends with x and y.
+// Stops the program unless `holds`, with a message that ends with x and y.
 static void build_assert(sizes_t* s, ir_value_t* holds, ir_value_t* x, ir_value_t* y, const char* rule) {
   ir_value_t* operands[] = {holds, x, y};
-  ir_named_attr_t attr = {"message", ir_attr_cstring(s->ctx, message_for(s, rule))};
+  const char* message = arena_printf(ir_context_arena(s->ctx), "%s ({0} and {1})", message_for(s, rule));
+  ir_named_attr_t attr = {"message", ir_attr_cstring(s->ctx, message)};
   ir_build(&s->b, &(ir_op_state_t){.info = ir_context_op(s->ctx, GRAPH_ASSERT),
                                    .operands = operands,
                                    .operand_count = 3,

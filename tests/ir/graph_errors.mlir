@@ -273,3 +273,171 @@ func.func @f(%x: tensor<4xbf16>) -> tensor<4xi1> {
   %0 = "graph.bitcast"(%x) : (tensor<4xbf16>) -> tensor<4xi1>
   return %0 : tensor<4xi1>
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has the attribute 'keys', which must be an integer from 1 to the number of results}}
+  %0 = "graph.sort"(%x) <{axis = 0 : i64, keys = 9 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has the attribute 'keys', which must be an integer from 1 to the number of results}}
+  %0 = "graph.sort"(%x) <{axis = 0 : i64, keys = 4611686018427387904 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has the attribute 'sorted', which must be 0 or a power of two below 2^61}}
+  %0 = "graph.sort"(%x) <{axis = 0 : i64, keys = 1 : i64, sorted = 9223372036854775807 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has the attribute 'sorted', which must be 0 or a power of two below 2^61}}
+  %0 = "graph.sort"(%x) <{axis = 0 : i64, keys = 1 : i64, sorted = 3 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has the attribute 'block', which must be 0 or a power of two below 2^61}}
+  %0 = "graph.sort"(%x) <{axis = 0 : i64, keys = 1 : i64, block = 3 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has more than one of runs, 'sorted' and 'block'}}
+  %0 = "graph.sort"(%x) <{axis = 0 : i64, keys = 1 : i64, sorted = 2 : i64, block = 2 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: i32) -> tensor<2xf32> {
+  // expected-error@+1 {{has a start of type 'i32', which must be an index}}
+  %0 = "graph.dynamic_slice"(%x, %i) : (tensor<4xf32>, i32) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: i1) -> tensor<2xf32> {
+  // expected-error@+1 {{has a start of type 'i1', which must be an index}}
+  %0 = "graph.dynamic_slice"(%x, %i) : (tensor<4xf32>, i1) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: tensor<1xindex>) -> tensor<2xf32> {
+  // expected-error@+1 {{has a start of type 'tensor<1xindex>', which must be an index}}
+  %0 = "graph.dynamic_slice"(%x, %i) : (tensor<4xf32>, tensor<1xindex>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: i32) -> tensor<4xf32> {
+  // expected-error@+1 {{has a start of type 'i32', which must be an index}}
+  %0 = "graph.dynamic_update"(%x, %x, %i) : (tensor<4xf32>, tensor<4xf32>, i32) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f() -> tensor<4xf32> {
+  // expected-error@+1 {{takes a tensor}}
+  %0 = "graph.dynamic_slice"() : () -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xi32>) -> tensor<4x4xi32> {
+  // expected-error@+1 {{'graph.cholesky' op does not take 'tensor<4x4xi32>'}}
+  %0 = "graph.cholesky"(%x) <{lower}> : (tensor<4x4xi32>) -> tensor<4x4xi32>
+  return %0 : tensor<4x4xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xi32>) -> tensor<4x4xi32> {
+  // expected-error@+1 {{'graph.triangular_solve' op does not take 'tensor<4x4xi32>'}}
+  %0 = "graph.triangular_solve"(%x, %x) <{left, lower}> : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi32>
+  return %0 : tensor<4x4xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error@+1 {{'graph.fft' op does not take 'tensor<4xi32>'}}
+  %0:2 = "graph.fft"(%x, %x) <{kind = "fft", rank = 1 : i64}> : (tensor<4xi32>, tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>)
+  return %0#0 : tensor<4xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xi32>) -> tensor<4x4xi32> {
+  // expected-error@+1 {{'graph.attention' op does not take 'tensor<4x4xi32>'}}
+  %0 = "graph.attention"(%x, %x, %x) : (tensor<4x4xi32>, tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi32>
+  return %0 : tensor<4x4xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<f32> {
+  // expected-error@+1 {{'graph.reduce' op of kind 'minu' does not take 'f32'}}
+  %0 = "graph.reduce"(%x) <{dims = array<i64: 0>, kind = "minu"}> : (tensor<4xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<f32> {
+  // expected-error@+1 {{'graph.reduce' op of kind 'and' does not take 'f32'}}
+  %0 = "graph.reduce"(%x) <{dims = array<i64: 0>, kind = "and"}> : (tensor<4xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<f32> {
+  // expected-error@+1 {{'graph.reduce' op of kind 'xor' does not take 'f32'}}
+  %0 = "graph.reduce"(%x) <{dims = array<i64: 0>, kind = "xor"}> : (tensor<4xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'graph.scan' op of kind 'xor' does not take 'f32'}}
+  %0 = "graph.scan"(%x) <{axis = 0 : i64, kind = "xor"}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'graph.window' op of kind 'or' does not take 'f32'}}
+  %0 = "graph.window"(%x) <{kind = "or", sizes = array<i64: 1>, strides = array<i64: 1>, dilations = array<i64: 1>, base_dilations = array<i64: 1>, pad_low = array<i64: 0>, pad_high = array<i64: 0>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: tensor<2xi32>, %u: tensor<2xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'graph.scatter' op of kind 'maxu' does not take 'f32'}}
+  %0 = "graph.scatter"(%x, %i, %u) <{update_window_dims = array<i64>, inserted_dims = array<i64: 0>, operand_batch_dims = array<i64>, indices_batch_dims = array<i64>, scatter_dims_map = array<i64: 0>, index_vector_dim = 1 : i64, kind = "maxu"}> : (tensor<4xf32>, tensor<2xi32>, tensor<2xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -7,7 +7,7 @@
 // CHECK: %[[N:.+]] = "graph.dim"(%arg0) <{index = 0 : i64}>
 // CHECK: %[[M:.+]] = "graph.dim"(%arg1) <{index = 0 : i64}>
 // CHECK: %[[SAME:.+]] = "graph.eq"(%[[N]], %[[M]])
-// CHECK: "graph.assert"(%[[SAME]], %[[N]], %[[M]]) <{message = "sizes do not fit in 'graph.add' at {{.*}}: the operands must be of one shape"}>
+// CHECK: "graph.assert"(%[[SAME]], %[[N]], %[[M]]) <{message = "sizes do not fit in 'graph.add' at {{.*}}: the operands must be of one shape ({0} and {1})"}>
 // CHECK-NOT: graph.assert
 // CHECK: "graph.broadcast"({{.*}}, %[[N]])
 func.func @agree(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %z: tensor<4xf32>) -> tensor<?x4xf32> {
@@ -27,7 +27,7 @@ func.func @agree(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %z: tensor<4xf32>) ->
 // CHECK: %[[ONE:.+]] = "graph.eq"(%[[N]], %{{.+}})
 // CHECK: %[[COMMON:.+]] = "graph.select"(%[[ONE]], %[[M]], %[[N]])
 // CHECK: "graph.broadcast"(%arg0, %[[COMMON]])
-// CHECK: "graph.assert"({{.*}}, %[[M]], %[[N]]) <{message = "sizes do not fit in 'graph.broadcast' at {{.*}}: a size must be 1 or that of the result in a broadcast"}>
+// CHECK: "graph.assert"({{.*}}, %[[M]], %[[N]]) <{message = "sizes do not fit in 'graph.broadcast' at {{.*}}: a size must be 1 or that of the result in a broadcast ({0} and {1})"}>
 // CHECK: "graph.broadcast"(%arg1, %[[COMMON]])
 // CHECK-NOT: "graph.assert"
 // CHECK-NOT: "graph.select"

@@ -2,8 +2,10 @@
 //
 // Products of f32 are made in f32 on every device, so every precision is there. An algorithm names the formats that
 // operands are rounded to before they are multiplied (lhs_precision_type, ...), the parts each is split into
-// (lhs_component_count: what rounding leaves over is rounded again) and the format of the sum. The parts are added up
-// again and multiplied as one number: that has every product that the algorithm has, and those it leaves out as small.
+// (lhs_component_count: what rounding leaves over is rounded again), the products of parts that are added up
+// (num_primitive_operations) and the format of the sum. JAX counts one part always and tells by the products: 3 are of
+// two parts, 6 and 9 of three. The parts are added up again and multiplied as one number: that has every product that
+// the algorithm has, and those it leaves out as small.
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,25 +89,35 @@ static ir_value_t* sum_of_parts(lower_op_t* n, ir_value_t* x, ir_float_kind_t ki
   return graph_select(n->b, graph_unary(n->b, SCALAR_is_finite, sum), sum, round_to(n, whole, IR_F32));
 }
 
+// The fewest parts of both operands that have as many products.
+static int64_t parts_of_products(int64_t products) {
+  int64_t parts = 1;
+  while (parts * parts < products) ++parts;
+  return parts;
+}
+
 bool stablehlo_apply_algorithm(lower_op_t* n, lower_value_t operands[2], const ir_type_t** accumulator) {
   static const char* const formats[] = {"lhs_precision_type", "rhs_precision_type"};
-  static const char* const counts[] = {"lhs_component_count", "rhs_component_count"};
+  static const char* const count_keys[] = {"lhs_component_count", "rhs_component_count"};
   const ir_attr_t* attr = ir_op_attr(n->op, "algorithm");
   if (!attr) return true;
   const char* text = attr->kind == IR_ATTR_OPAQUE && attr->body ? attr->body : "";
   ir_float_kind_t kind, sum;
-  int64_t count, operations;
+  int64_t counts[2], operations;
   if (!read_format(n, text, "accumulation_type", &sum) ||
       !read_count(n, text, "num_primitive_operations", MAX_COMPONENTS * MAX_COMPONENTS, &operations)) {
     return false;
   }
   for (int i = 0; i < 2; ++i) {
+    if (!lower_is_float(operands[i].v->type)) return true;  // integers are exact
+    if (!read_count(n, text, count_keys[i], MAX_COMPONENTS, &counts[i])) return false;
+  }
+  if (counts[0] == 1 && counts[1] == 1) counts[0] = counts[1] = parts_of_products(operations);
+  for (int i = 0; i < 2; ++i) {
     lower_value_t* x = &operands[i];
-    if (!lower_is_float(x->v->type)) return true;  // integers are exact
-    if (!read_format(n, text, formats[i], &kind) || !read_count(n, text, counts[i], MAX_COMPONENTS, &count))
-      return false;
-    x->v = sum_of_parts(n, x->v, kind, count);
-    if (x->im) x->im = sum_of_parts(n, x->im, kind, count);
+    if (!read_format(n, text, formats[i], &kind)) return false;
+    x->v = sum_of_parts(n, x->v, kind, counts[i]);
+    if (x->im) x->im = sum_of_parts(n, x->im, kind, counts[i]);
   }
   if (sum == IR_TF32) return lower_unsupported(n, "sums in tf32 are not; f32 is");
   *accumulator = ir_type_float(n->ctx, sum);

@@ -102,7 +102,16 @@ static bool shape_assertion(lower_op_t* n) {
   if (n->op->operand_count < 1 || n->op->result_count || !n->in[0] || !lower_is_bool(n->in[0]->type)) {
     return lower_unsupported(n, "a condition of type i1 is");
   }
-  graph_assert(n->b, lower_as_tensor(n->b, n->in[0]), ir_op_string(n->op, "error_message", "shape assertion"));
+  uint32_t count = n->op->operand_count - 1;
+  ir_value_t** numbers = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count + 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    ir_value_t* x = n->in[i + 1];
+    bool is_number = x && !ir_type_is_float(ir_type_scalar(x->type)) && (!ir_type_is_shaped(x->type) || !x->type->rank);
+    if (!is_number) return lower_unsupported(n, "integers for the message are");
+    numbers[i] = lower_index(n->b, x);
+  }
+  graph_assert_numbers(n->b, lower_as_tensor(n->b, n->in[0]), numbers, count,
+                       ir_op_string(n->op, "error_message", "shape assertion"));
   return true;
 }
 

@@ -180,12 +180,46 @@ static iree_status_t fail_with_message(vm_machine_t* m) {
   return iree_make_status_with_location("<vm>", 0, (iree_status_code_t)code, "%.*s", (int)message.size, message.data);
 }
 
-static iree_status_t fail_with_sizes(vm_machine_t* m) {
+// The number of the operand that `text` begins with in braces, below `count`, or -1.
+static int64_t place_at(iree_string_view_t text, uint32_t count, iree_host_size_t* out_size) {
+  iree_host_size_t end = iree_string_view_find_char(text, '}', 0);
+  uint32_t place;
+  *out_size = end + 1;
+  if (text.data[0] != '{' || end == IREE_STRING_VIEW_NPOS) return -1;
+  if (!iree_string_view_atoi_uint32(iree_string_view_substr(text, 1, end - 1), &place)) return -1;
+  return place < count ? (int64_t)place : -1;
+}
+
+static iree_status_t append_with_numbers(vm_machine_t* m, iree_string_view_t text, const vm_word_t* places,
+                                         uint32_t count, iree_string_builder_t* builder) {
+  while (text.size) {
+    iree_host_size_t size = 0;
+    int64_t place = place_at(text, count, &size);
+    if (place >= 0) {
+      IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, "%lld", (long long)m->values[places[place]].I));
+    } else {
+      size = iree_min(iree_string_view_find_char(text, '{', 1), text.size);
+      IREE_RETURN_IF_ERROR(iree_string_builder_append_string(builder, iree_string_view_substr(text, 0, size)));
+    }
+    text = iree_string_view_remove_prefix(text, size);
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t fail_with_numbers(vm_machine_t* m) {
   uint32_t code = vm_next_word(m);
   iree_string_view_t message = module_image_string(m->image, vm_next_word(m));
-  long long x = vm_next_value(m)->I, y = vm_next_value(m)->I;
-  return iree_make_status_with_location("<vm>", 0, (iree_status_code_t)code, "%.*s (%lld and %lld)", (int)message.size,
-                                        message.data, x, y);
+  uint32_t count = vm_next_word(m);
+  iree_string_builder_t builder;
+  iree_string_builder_initialize(iree_vm_stack_allocator(m->stack), &builder);
+  iree_status_t status = append_with_numbers(m, message, m->pc, count, &builder);
+  if (iree_status_is_ok(status)) {
+    status =
+        iree_make_status_with_location("<vm>", 0, (iree_status_code_t)code, "%.*s",
+                                       (int)iree_string_builder_size(&builder), iree_string_builder_buffer(&builder));
+  }
+  iree_string_builder_deinitialize(&builder);
+  return status;
 }
 
 static iree_status_t fail_division(void) {
@@ -354,9 +388,9 @@ op_fail_if:
   if (m->values[*m->pc++].i) CHECK(fail_with_message(m));
   m->pc += 2;
   NEXT();
-op_fail_sizes:
-  if (m->values[*m->pc++].i) CHECK(fail_with_sizes(m));
-  m->pc += 4;
+op_fail_numbers:
+  if (m->values[*m->pc++].i) CHECK(fail_with_numbers(m));
+  m->pc += 3 + m->pc[2];
   NEXT();
 
 fail:

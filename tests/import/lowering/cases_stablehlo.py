@@ -804,6 +804,8 @@ def algorithms(s):
     y = np.array([[1.0, 0.3], [-1, 1 / 3], [1.5, 7], [-1.5, 1e-2]], np.float32)
     rows = {"bf16": ("bf16", "f32", 1, 1, bf16), "tf32": ("tf32", "f32", 1, 1, tf32), "f16": ("f16", "f32", 1, 1, half),
             "bf16_x3": ("bf16", "f32", 2, 3, two), "bf16_x9": ("bf16", "f32", 3, 9, same),
+            "jax_bf16_x3": ("bf16", "f32", 1, 3, two), "jax_bf16_x6": ("bf16", "f32", 1, 6, same),
+            "jax_bf16_x9": ("bf16", "f32", 1, 9, same), "jax_tf32_x3": ("tf32", "f32", 1, 3, same),
             "f32": ("f32", "f32", 1, 1, same), "f64": ("f64", "f64", 1, 1, same)}
     for name, (kind, total, parts, operations, rounded) in rows.items():
         s.add(f"dot_algorithm_{name}", f"""%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = {kind}, rhs_precision_type = {kind}, accumulation_type = {total}, lhs_component_count = {parts}, rhs_component_count = {parts}, num_primitive_operations = {operations}, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>

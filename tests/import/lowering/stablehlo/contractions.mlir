@@ -219,6 +219,42 @@ func.func @dot_algorithm_bf16_x9(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (t
   return %0 : tensor<2x2xf32>
 }
 
+func.func @dot_algorithm_jax_bf16_x3(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.007569789886474609, 7.671342372894287], [2.900035858154297, 8.583667755126953]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_jax_bf16_x6(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.007569789886474609, 7.67134428024292], [2.9000351428985596, 8.583677291870117]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 6, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_jax_bf16_x9(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.007569789886474609, 7.67134428024292], [2.9000351428985596, 8.583677291870117]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 9, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+func.func @dot_algorithm_jax_tf32_x3(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
+    test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
+    test.out = [dense<[[0.007569789886474609, 7.67134428024292], [2.9000351428985596, 8.583677291870117]]> : tensor<2x2xf32>],
+    test.tolerance = 0.000002
+} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
 func.func @dot_algorithm_f32(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>) -> (tensor<2x2xf32>) attributes {
     test.in = [dense<[[1.001953125, 1.000244140625, 1.00390625, 0.9999990463256836], [4.0, 1.100000023841858, 1.0010000467300415, 1.0009765625]]> : tensor<2x4xf32>, dense<[[1.0, 0.30000001192092896], [-1.0, 0.3333333432674408], [1.5, 7.0], [-1.5, 0.009999999776482582]]> : tensor<4x2xf32>],
     test.out = [dense<[[0.007569789886474609, 7.67134428024292], [2.9000351428985596, 8.583677291870117]]> : tensor<2x2xf32>],
