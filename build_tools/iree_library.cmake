@@ -38,13 +38,13 @@ function(iree_small)
   endforeach()
 endfunction()
 
-# iree_tool(NAME DEPS target...): build/tools/NAME from tools/NAME.c
+# iree_tool(NAME DEPS target...): build/tools/NAME from tools/NAME.c, and tools/close_stdout.c
 function(iree_tool NAME)
   cmake_parse_arguments(ARG "" "" "DEPS;SRCS" ${ARGN})
   if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${NAME}.c)
     return()
   endif()
-  add_executable(${NAME} ${NAME}.c ${ARG_SRCS})
+  add_executable(${NAME} ${NAME}.c close_stdout.c ${ARG_SRCS})
   target_link_libraries(${NAME} PRIVATE ${ARG_DEPS})
 endfunction()
 

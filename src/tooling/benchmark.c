@@ -279,6 +279,14 @@ static iree_status_t open_reports(runner_t* runner, size_t name_width) {
                           strerror(errno));
 }
 
+static iree_status_t close_report(FILE* file) {
+  if (!file) return iree_ok_status();
+  bool failed = ferror(file) != 0;
+  failed |= fclose(file) != 0;
+  if (!failed) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_DATA_LOSS, "cannot write '%s': %s", FLAG_benchmark_out, strerror(errno));
+}
+
 static size_t widest_name(const options_t* options, uint32_t count, const benchmark_t* benchmarks) {
   size_t width = strlen("Benchmark");
   size_t suffix = options->repetitions > 1 ? strlen("_stddev") : 0;
@@ -338,7 +346,7 @@ iree_status_t benchmark_run_all(uint32_t count, const benchmark_t* benchmarks) {
         if (reports[i]->file) reports[i]->format->end(reports[i]);
       }
     }
-    if (runner.out.file) fclose(runner.out.file);
+    status = iree_status_join(status, close_report(runner.out.file));
   }
   regfree(&runner.options.filter);
   fflush(stdout);

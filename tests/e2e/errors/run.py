@@ -161,7 +161,27 @@ def check_outputs(check):
         code = check.call(tool, [*arguments, "-o", "link"])[0]
         kept = (check.folder / "link").is_symlink() and (check.folder / "led-to").stat().st_size > 0
         check.verdict(f"{tool}-link", None if code == 0 and kept else f"exit {code}, link kept: {kept}")
+    check_standard_output(check)
     check.verdict("devices", None if pathlib.Path("/dev/full").is_char_device() else "/dev/full was replaced")
+
+
+def check_standard_output(check):
+    """What a tool prints onto a full disk is a failure, whatever it prints."""
+    module = ["--module=good.vmfb", "--device=local-sync", "--function=add"]
+    benchmark = [*module, "--input=4xf32=1", "--input=4xf32=1", "--benchmark_min_time=1x"]
+    calls = [("iree-cpuinfo", []), ("iree-dump-module", ["good.vmfb"]), ("iree-benchmark-module", benchmark),
+             ("iree-benchmark-module", [*module, "--benchmark_list_tests"]), ("iree-opt", ["good.mlir"]),
+             ("iree-run-module", ["--list_drivers"]), ("iree-compile", ["--iree-hal-list-target-backends"])]
+    calls += [(tool.name, ["--help"]) for tool in sorted(check.tools.glob("iree-*")) if tool.is_file()]
+    for tool, arguments in calls:
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([check.tools / tool, *arguments], cwd=check.folder, stdout=full, timeout=60,
+                                  stderr=subprocess.PIPE, check=False)
+        told = b"standard output" in done.stderr or b"No space left" in done.stderr
+        check.verdict(f"full {tool} {' '.join(arguments)}",
+                      None if done.returncode == 1 and told else f"exit {done.returncode}: {done.stderr[-200:]}")
+    check.refuses("full-report", "iree-benchmark-module", [*benchmark, "--benchmark_out=/dev/full"],
+                  "cannot write '/dev/full'", form=STATUS)
 
 
 def check_other_tools(check):
