@@ -16,6 +16,9 @@
 // FOUND: [FOUND] dispatch 1 of 3 differs: main_dispatch_1_matmul_64x1x64_f32
 // FOUND: wrote {{.*}}.ireereplay
 
+// RUN: iree-softgpu --target=gfx1100 -- iree-bisect --reference_device=local-task --reference_module=%t.cpu.vmfb --tested_device=amdgpu --tested_module=%t.bad.vmfb --input=64x256xf32=+%t.bin --input=64x64xf32=+%t.bin --absolute=10000 | FileCheck --check-prefix=ALIKE %s
+// RUN: iree-softgpu --target=gfx1100 -- iree-bisect --reference_device=local-task --reference_module=%t.cpu.vmfb --tested_device=amdgpu --tested_module=%t.bad.vmfb --input=64x256xf32=+%t.bin --input=64x64xf32=+%t.bin --relative=100000 | FileCheck --check-prefix=ALIKE %s
+
 // What was found fails by itself, and does not with the kernel as the compiler made it.
 // RUN: not iree-softgpu --target=gfx1100 -- iree-run-replay --device=amdgpu --replay_verify=f32 %t.ireereplay | FileCheck --check-prefix=CASE %s
 // CASE: [FAILED] 0 of 1 reads (256 bytes) are as captured

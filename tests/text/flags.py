@@ -25,8 +25,9 @@ PASSES = "Passes"
 
 
 def tools_in(folder):
-    """Names of the tools that have a table of flags."""
-    return sorted(p.name for p in folder.glob("iree-*") if os.access(p, os.X_OK) and p.is_file())
+    """Names of the tools that have a table of flags: programs, not scripts."""
+    programs = (path for path in folder.glob("iree-*") if os.access(path, os.X_OK) and path.is_file())
+    return sorted(path.name for path in programs if not path.read_bytes().startswith(b"#!"))
 
 
 def is_elsewhere(flag):

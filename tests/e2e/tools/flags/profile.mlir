@@ -17,6 +17,7 @@
 // RUN: iree-profile dispatch --format=jsonl --dispatch_events %t.d.ireeprof | grep '"type":"dispatch_event"'
 // RUN: iree-profile counter --format=jsonl --counter_samples %t.d.ireeprof | grep '"mode":"samples"'
 // RUN: rm -f %t.txt && iree-profile summary --output=%t.txt %t.d.ireeprof && grep "dispatch_events=1" %t.txt
+// RUN: iree-profile report --peak_gflops=100 --peak_gbps=20.5 %t.d.ireeprof | grep '"peak":{"gflops":100,"gbps":20.5}'
 // RUN: iree-profile-render --o=- %t.d.ireeprof 2>/dev/null | grep '"ph":"X"'
 // RUN: not iree-profile-render --o=- --f=nope %t.d.ireeprof 2>&1 | grep "f=nope is not known"
 
