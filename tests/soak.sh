@@ -135,9 +135,12 @@ jax() {
 END
 }
 
-# All of ONNX's backend tests through Python's iree.onnx.
+# All of ONNX's backend tests through Python's iree.onnx, and on a software GPU, where make test runs one in four.
 onnx() {
+  side_by_side onnx <<END
   PYTHONPATH=$build/python $python tests/python/onnx_backend_test.py --all --cache "$build/tests"
+  $python tests/e2e/onnx/run.py --tools "$build/tools" --target gfx1100
+END
 }
 
 # The page of `iree-profile report` in headless Chromium, which is installed when it is not there.

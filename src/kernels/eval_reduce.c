@@ -343,18 +343,26 @@ typedef struct conv_t {
 
 static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
 
+// What is known of where a window's taps are.
+typedef enum { TAP_ANYWHERE, TAP_BEFORE_END, TAP_INSIDE } tap_place_t;
+
+static tap_place_t tap_place(const kernel_build_t* k, const ir_op_t* op, int64_t result_dim) {
+  if (k->inside_op != op) return TAP_ANYWHERE;
+  if (k->inside_dims >> result_dim & 1) return TAP_INSIDE;
+  return k->before_end_dims >> result_dim & 1 ? TAP_BEFORE_END : TAP_ANYWHERE;
+}
+
 // Input coordinate of output `out` and tap `tap`, guarded against padding and holes of a dilated input unless it is
-// known to be `inside`.
+// known to be inside.
 static linear_t tap_position(kernel_build_t* k, guard_t* guard, const linear_t* out, const linear_t* tap,
-                             const int64_t geometry[4], const extent_t* size, bool inside) {
+                             const int64_t geometry[4], const extent_t* size, tap_place_t place) {
   int64_t stride = geometry[0], dilation = geometry[1], pad = geometry[2], base_dilation = geometry[3];
   linear_t x = linear_add(k, linear_scale(k, *out, stride), linear_scale(k, *tap, dilation));
   x.constant -= pad;
+  int64_t number;
+  bool after_begin = linear_is_constant(tap, &number) && number * dilation >= pad;
+  bool inside = place == TAP_INSIDE || (place == TAP_BEFORE_END && after_begin);
   return inside ? x : guard_spread(k, guard, x, size, base_dilation);
-}
-
-static bool is_inside(const kernel_build_t* k, const ir_op_t* op, int64_t result_dim) {
-  return k->inside_op == op && (k->inside_dims >> result_dim & 1);
 }
 
 // Few taps one after the other, each at its own constant distance: of the last dimensions, the others in loops.
@@ -402,8 +410,8 @@ static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
     int64_t xd = axis_of(v->c.x_layout, digit);
     int64_t geometry[4] = {v->c.strides[i], v->c.w_dilation[i], v->c.pad_low[i], v->c.x_dilation[i]};
     extent_t size = eval_extent(ir_operand(v->op, 0), (int32_t)xd);
-    bool inside = is_inside(k, v->op, axis_of(v->c.y_layout, digit));
-    x[xd] = tap_position(k, &guard, &v->out[i], &at[1 + i], geometry, &size, inside);
+    tap_place_t place = tap_place(k, v->op, axis_of(v->c.y_layout, digit));
+    x[xd] = tap_position(k, &guard, &v->out[i], &at[1 + i], geometry, &size, place);
     w[axis_of(v->c.w_layout, digit)] = at[1 + i];
   }
   extent_t per_group = eval_extent(ir_operand(v->op, 1), (int32_t)axis_of(v->c.w_layout, 'i'));
@@ -465,8 +473,8 @@ static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   for (int32_t i = 0; i < x->type->rank; ++i) {
     int64_t geometry[4] = {v->w.strides[i], v->w.dilations[i], v->w.pad_low[i], v->w.base_dilations[i]};
     extent_t size = eval_extent(x, i);
-    bool inside = is_inside(k, v->op, i) || eval_window_stays(v->op, &v->w, i);
-    in[i] = tap_position(k, &guard, &v->coords[i], &at[i], geometry, &size, inside);
+    tap_place_t place = tap_place(k, v->op, i) || eval_window_stays(v->op, &v->w, i);
+    in[i] = tap_position(k, &guard, &v->coords[i], &at[i], geometry, &size, place);
   }
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, ir_type_scalar(before->type));

@@ -43,6 +43,7 @@ typedef struct kernel_build_t {
   ir_value_t** sizes;               // of the dispatch's operands: those that are numbers, else NULL
   const struct ir_op_t* inside_op;  // a window or convolution no part of which is outside along these result dims
   uint32_t inside_dims;
+  uint32_t before_end_dims;  // and along these nothing of it is beyond the operand's end
 } kernel_build_t;
 
 linear_t linear_constant(int64_t value);

@@ -130,17 +130,20 @@ static void long_line(dispatch_t* d, const sweep_t* s, share_t inside, ir_value_
   k->inside_op = s->op;
   k->inside_dims = s->dims;
   neighbours(d, (share_t){left, right}, index_binary(k, SCALAR_sub, inside.upper, step), lanes, call);
+  // The left border's vectors end before the right border begins.
   k->inside_dims = s->dims & ~(1u << last);
-  kernel_loop_t borders = kernel_loop_constant(k, 0, 2, 1, NULL, 0);
-  ir_value_t* is_left = kernel_binary(&k->b, SCALAR_eq, borders.index, zero);
-  share_t part = {kernel_ternary(&k->b, SCALAR_select, is_left, zero, right),
-                  kernel_ternary(&k->b, SCALAR_select, is_left, left, size)};
-  if (d->device->has_masks) {
-    neighbours(d, part, index_binary(k, SCALAR_sub, size, step), lanes, call);
-  } else {
-    strips_between(d, part, lanes, NULL, 0, call);
+  share_t borders[2] = {{zero, left}, {right, size}};
+  for (int i = 0; i < 2; ++i) {
+    int64_t none;
+    if (!i && kernel_constant_index(left, &none) && !none) continue;
+    k->before_end_dims = i ? 0 : 1u << last;
+    if (d->device->has_masks) {
+      neighbours(d, borders[i], index_binary(k, SCALAR_sub, size, step), lanes, call);
+    } else {
+      strips_between(d, borders[i], lanes, NULL, 0, call);
+    }
   }
-  kernel_for_end(&k->b, &borders, NULL, 0);
+  k->before_end_dims = 0;
   k->inside_op = NULL;
 }
 
