@@ -23,6 +23,7 @@ enum { MOST_SIZE = 64, MOST_ELEMENTS = 2048, MOST_STEP = 64 };
 
 static bool is_small(const ir_type_t* type) {
   if (!ir_type_is_tensor(type)) return true;
+  if (ir_type_is_int(type->element) && type->element->width > 64) return false;  // arguments have at most so many
   int64_t count = 1;
   for (int32_t i = 0; i < type->rank; ++i) {
     int64_t size = type->dims[i] == IR_DYNAMIC ? 4 : type->dims[i];
