@@ -473,7 +473,7 @@ static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   for (int32_t i = 0; i < x->type->rank; ++i) {
     int64_t geometry[4] = {v->w.strides[i], v->w.dilations[i], v->w.pad_low[i], v->w.base_dilations[i]};
     extent_t size = eval_extent(x, i);
-    tap_place_t place = tap_place(k, v->op, i) || eval_window_stays(v->op, &v->w, i);
+    tap_place_t place = eval_window_stays(v->op, &v->w, i) ? TAP_INSIDE : tap_place(k, v->op, i);
     in[i] = tap_position(k, &guard, &v->coords[i], &at[i], geometry, &size, place);
   }
   ir_value_t* before = acc[0];
