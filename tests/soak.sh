@@ -19,7 +19,7 @@ memory() {
 # compile is named.
 random() {
   $python tests/random/run.py --runner "$build/tests/run_graphs" --seed 100000 --count "${RANDOM_GRAPHS:-10000}" \
-    --keep "$build/random-graphs"
+    --refuse-slow --keep "$build/random-graphs"
 }
 
 # Text tests fail without the flags that they pass.

@@ -42,6 +42,8 @@ def main():
     parser.add_argument("--runner", required=True, help="the program run_graphs")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1, help="of the first program; the others' follow")
+    parser.add_argument("--refuse-slow", action="store_true",
+                        help="a program that takes over a second of processor time to compile fails")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the programs that fail")
     options = parser.parse_args()
     missing = missing_rows(options.runner, (Program(seed).text() for seed in range(ROWS_AMONG)))
@@ -58,6 +60,7 @@ def main():
             for output in pool.map(run_batch, jobs):
                 counts = re.search(r"^(\d+) passed, (\d+) failed$", output, re.M)
                 passed, failed = passed + int(counts[1]), failed + int(counts[2])
+                failed += options.refuse_slow * len(re.findall("^slow:", output, re.M))
                 for line in output.splitlines():
                     if line.startswith(("FAILED", "slow")):
                         print(line.replace(folder + "/", "seed "), flush=True)
