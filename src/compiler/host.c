@@ -103,6 +103,13 @@ static bool check_kept(host_t* h, const char* what, const ir_type_t* const* type
   bool fits = true;
   for (uint32_t i = 0; fits && i < count; ++i) {
     const ir_type_t* own = inside_type(&inside, first);
+    vm_type_t number;
+    if (!ir_type_is_tensor(types[i]) && !host_scalar_type(types[i], &number)) {
+      return ir_op_error(h->ctx, h->func,
+                         "has %s %u of type %s; numbers of 1, 8, 16, 32 and 64 bits, f32 and f64 can be passed, a "
+                         "tensor<%s> holds one of this type",
+                         what, i, ir_type_str(h->ctx, types[i]), ir_type_str(h->ctx, types[i]));
+    }
     fits = own && kept_fits(types[i], own);
     first += host_abi_parts(types[i]);
   }
