@@ -187,7 +187,7 @@ sanitizers() {
     return 1
   local gpus='hsa_|cuda_|cts_cuda_sm_80$|cts_amdgpu_pm4$|(cts_amdgpu|hal_amdgpu_(queues|events|sharing))_gfx942$'
   ctest --test-dir "$build/tsan" --output-on-failure -j 2 --timeout 300 --no-tests=error \
-    -R "^($gpus|cts_local|hal_task|vm_(device|program|runtime))"
+    -R "^($gpus|cts_(local|null)|hal_task|vm_(device|program|runtime))"
 }
 
 # Runs one fuzzer on what it found in earlier runs and on the project's own files; always the same way, so that a change
