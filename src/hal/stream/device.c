@@ -137,7 +137,6 @@ static iree_status_t create_pool(stream_device_t* device, uint32_t physical) {
 // What the library and the device must have for graphs.
 static iree_status_t check_graphs(const stream_device_t* device) {
   const stream_api_t* api = device->api;
-  if (!device->options.makes_graphs) return iree_ok_status();
   if (device->gpu.domain.physical_count > 1) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
                             "--%s_use_streams=false: a graph is of one GPU, and the device has %u; leave it true",
@@ -156,13 +155,20 @@ static iree_status_t check_graphs(const stream_device_t* device) {
       device->platform->backend.name, api->path, version);
 }
 
+static iree_status_t choose_graphs(stream_device_t* device) {
+  if (device->options.graphs == STREAM_GRAPHS_NEVER) return iree_ok_status();
+  iree_status_t status = check_graphs(device);
+  device->makes_graphs = iree_status_is_ok(status);
+  return device->options.graphs == STREAM_GRAPHS_ALWAYS ? status : iree_status_ignore(status);
+}
+
 static iree_status_t initialize(stream_device_t* device, uint64_t mask) {
   uint32_t count = device->gpu.domain.physical_count;
   // From now on other devices wait for their transfers (transfer.c).
   stream_users_add();
   bool is_first = stream_device_is_alone();
   IREE_RETURN_IF_ERROR(gpu_device_initialize(&device->gpu));
-  IREE_RETURN_IF_ERROR(check_graphs(device));
+  IREE_RETURN_IF_ERROR(choose_graphs(device));
   for (uint32_t i = 0; i < count; ++i, mask &= mask - 1) {
     IREE_RETURN_IF_ERROR(open_gpu(device, &device->gpus[i], __builtin_ctzll(mask)));
     IREE_RETURN_IF_ERROR(stream_context_enter(&device->gpus[i].context));

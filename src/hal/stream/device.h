@@ -78,6 +78,7 @@ typedef struct stream_device_t {
   const stream_platform_t* platform;
   const stream_api_t* api;
   stream_options_t options;
+  bool makes_graphs;
   iree_slim_mutex_t clock_mutex;
   stream_gpu_t gpus[];
 } stream_device_t;

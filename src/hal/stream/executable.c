@@ -46,14 +46,22 @@ bool stream_takes_format(hal_queued_device_t* base, iree_string_view_t format) {
 // Loading
 //===----------------------------------------------------------------------------------------------------------------===
 
+// What to do when the library's compiler is older than the source.
+static iree_status_t advise(iree_status_t status) {
+  if (!iree_status_is_incompatible(status)) return status;
+  return iree_status_annotate_f(status,
+                                "the driver knows no PTX as new as this: compile for an older one, as in "
+                                "--iree-cuda-target=sm_90+ptx80, or to machine code with --iree-cuda-use-ptxas");
+}
+
 static iree_status_t load_data(const stream_executable_t* executable, module_t* module) {
   const stream_api_t* api = module->context.api;
   char log[ERROR_LOG_SIZE] = {0};
   const int options[] = {STREAM_API_JIT_ERROR_LOG, STREAM_API_JIT_ERROR_LOG_SIZE};
   void* values[] = {log, (void*)(uintptr_t)(sizeof(log) - 1)};
   iree_status_t status = STREAM_CALL(api, module_load, &module->handle, executable->data, 2, options, values);
-  if (iree_status_is_ok(status) || !log[0]) return status;
-  return iree_status_annotate_f(status, "%s", log);
+  if (!iree_status_is_ok(status) && log[0]) status = iree_status_annotate_f(status, "%s", log);
+  return advise(status);
 }
 
 // Machine code for the GPU as the library makes it, which is the link's; and what that is worth keeping for, the

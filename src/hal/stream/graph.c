@@ -133,7 +133,7 @@ iree_status_t stream_graph_create(gpu_device_t* base, const gpu_work_t* work, vo
   const stream_device_t* device = (const stream_device_t*)base;
   const stream_context_t* context = &device->gpus[0].context;
   *out_graph = NULL;
-  if (!device->options.makes_graphs || !is_fixed(work)) return iree_ok_status();
+  if (!device->makes_graphs || !is_fixed(work)) return iree_ok_status();
   stream_graph_t* graph = NULL;
   IREE_RETURN_IF_ERROR(allocate(work, base->base.host_allocator, &graph));
   iree_status_t status = stream_context_retain(context->api, context->device, &graph->context);

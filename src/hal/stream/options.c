@@ -8,31 +8,55 @@
 
 typedef struct flags_t {
   const char* driver;
-  bool use_streams, allow_inline_execution, async_allocations, async_caching, default_index_from_mpi;
+  stream_graphs_t graphs;
+  bool allow_inline_execution, async_allocations, async_caching, default_index_from_mpi;
   int32_t tracing, default_index;
   const char* collectives;
 } flags_t;
 
+static const char* const graph_words[] = {"true", "auto", "false"};  // by stream_graphs_t: of streams
+
+static iree_status_t parse_graphs(iree_string_view_t flag_name, void* storage, iree_string_view_t value) {
+  if (!value.size || iree_string_view_equal(value, IREE_SV("1"))) value = IREE_SV("true");
+  if (iree_string_view_equal(value, IREE_SV("0"))) value = IREE_SV("false");
+  for (int i = 0; i < (int)IREE_ARRAYSIZE(graph_words); ++i) {
+    if (!iree_string_view_equal(value, iree_make_cstring_view(graph_words[i]))) continue;
+    *(stream_graphs_t*)storage = (stream_graphs_t)i;
+    return iree_ok_status();
+  }
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--%.*s takes true, false or auto, not '%.*s'",
+                          (int)flag_name.size, flag_name.data, (int)value.size, value.data);
+}
+
+static void print_graphs(iree_string_view_t flag_name, void* storage, FILE* file) {
+  fprintf(file, "--%.*s=%s\n", (int)flag_name.size, flag_name.data, graph_words[*(const stream_graphs_t*)storage]);
+}
+
+static stream_graphs_t cuda_graphs = STREAM_GRAPHS_WHERE_POSSIBLE, hip_graphs = STREAM_GRAPHS_NEVER;
+
 // What both have: --cuda_X and --hip_X.
-#define FLAGS(driver)                                                                                                  \
-  IREE_FLAG(bool, driver##_use_streams, true,                                                                          \
-            "Command buffers are runs of calls on streams. False: those whose workgroup counts are known are graphs.") \
-  IREE_FLAG(bool, driver##_allow_inline_execution, false,                                                              \
-            "True is refused: commands run when they are submitted, not while they are recorded.")                     \
-  IREE_FLAG(bool, driver##_async_allocations, true,                                                                    \
-            "Queue-ordered allocations come from pools of memory. False: each is the library's own.")                  \
-  IREE_FLAG(int32_t, driver##_tracing, 2, "What builds with Tracy tell it, 0 to 3. This build has no Tracy.")          \
-  IREE_FLAG(int32_t, driver##_default_index, 0,                                                                        \
-            "The GPU that `" #driver "` without a path means, by the library's order.")                                \
-  IREE_FLAG(                                                                                                           \
-      bool, driver##_default_index_from_mpi, true,                                                                     \
-      "The GPU without a path is that of PMI_RANK or OMPI_COMM_WORLD_LOCAL_RANK, where there is such a variable.")     \
-  IREE_FLAG(string, driver##_collectives, "auto",                                                                      \
-            "Who does collectives: `library` (NCCL or RCCL), `host` (between ranks of this process, in memory that "   \
-            "the host sees), or `auto`: the library, where it is found, those of groups with an id of its own or "     \
+#define FLAGS(driver)                                                                                                \
+  IREE_FLAG_CALLBACK(parse_graphs, print_graphs, &driver##_graphs, driver##_use_streams,                             \
+                     "true: command buffers are runs of calls on streams. false: those whose workgroup counts are "  \
+                     "known are graphs. auto: they are where the device is one GPU and the library has graphs.")     \
+  IREE_FLAG(bool, driver##_allow_inline_execution, false,                                                            \
+            "True is refused: commands run when they are submitted, not while they are recorded.")                   \
+  IREE_FLAG(bool, driver##_async_allocations, true,                                                                  \
+            "Queue-ordered allocations come from pools of memory. False: each is the library's own.")                \
+  IREE_FLAG(int32_t, driver##_tracing, 2, "What builds with Tracy tell it, 0 to 3. This build has no Tracy.")        \
+  IREE_FLAG(int32_t, driver##_default_index, 0,                                                                      \
+            "The GPU that `" #driver "` without a path means, by the library's order.")                              \
+  IREE_FLAG(                                                                                                         \
+      bool, driver##_default_index_from_mpi, true,                                                                   \
+      "The GPU without a path is that of PMI_RANK or OMPI_COMM_WORLD_LOCAL_RANK, where there is such a variable.")   \
+  IREE_FLAG(string, driver##_collectives, "auto",                                                                    \
+            "Who does collectives: `library` (NCCL or RCCL), `host` (between ranks of this process, in memory that " \
+            "the host sees), or `auto`: the library, where it is found, those of groups with an id of its own or "   \
             "from a channel provider, else the host.")
 FLAGS(cuda)
 FLAGS(hip)
+FLAG_VALUES(cuda_use_streams, "auto,true,false")
+FLAG_VALUES(hip_use_streams, "auto,true,false")
 FLAG_VALUES(cuda_collectives, "auto,library,host")
 FLAG_VALUES(hip_collectives, "auto,library,host")
 IREE_FLAG(bool, cuda_cubin_cache, true,
@@ -52,7 +76,7 @@ IREE_FLAG_LIST(string, hip_rccl_path,
 
 #define READ_FLAGS(driver)                 \
   {#driver,                                \
-   FLAG_##driver##_use_streams,            \
+   driver##_graphs,                        \
    FLAG_##driver##_allow_inline_execution, \
    FLAG_##driver##_async_allocations,      \
    true,                                   \
@@ -98,8 +122,8 @@ static iree_status_t read_collectives(const flags_t* flags, stream_collectives_t
 }
 
 static iree_status_t read_flags(const flags_t* flags, stream_options_t* out_options) {
-  *out_options = (stream_options_t){.makes_graphs = !flags->use_streams,
-                                    .keeps_pools = flags->async_allocations && flags->async_caching};
+  *out_options =
+      (stream_options_t){.graphs = flags->graphs, .keeps_pools = flags->async_allocations && flags->async_caching};
   if (flags->allow_inline_execution) {
     return refuse(flags, "allow_inline_execution=true", "commands run when they are submitted; leave it false");
   }

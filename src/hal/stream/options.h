@@ -12,11 +12,18 @@ typedef enum {
   STREAM_COLLECTIVES_HOST,
 } stream_collectives_t;
 
+// Whether recordings whose workgroup counts are known are graphs.
+typedef enum {
+  STREAM_GRAPHS_NEVER,
+  STREAM_GRAPHS_WHERE_POSSIBLE,
+  STREAM_GRAPHS_ALWAYS,  // or there is no device
+} stream_graphs_t;
+
 typedef struct stream_options_t {
-  uint32_t queue_count;                   // streams of a GPU; 0: the default
-  uint32_t depth;                         // parts in flight, a power of two; 0: the default
-  uint32_t default_ordinal;               // the GPU that no path means
-  bool makes_graphs;                      // of recordings, where it can be
+  uint32_t queue_count;      // streams of a GPU; 0: the default
+  uint32_t depth;            // parts in flight, a power of two; 0: the default
+  uint32_t default_ordinal;  // the GPU that no path means
+  stream_graphs_t graphs;
   bool keeps_pools;                       // queue-ordered memory is kept for later
   char code_folder[CODE_CACHE_MAX_PATH];  // where machine code is kept that was made of PTX; empty: nowhere
   stream_collectives_t collectives;
