@@ -310,7 +310,9 @@ static int run_suite(const cts_suite_t* suite, bool is_indirect) {
 
 int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
-    if (strstr(argv[i], "_use_streams=false")) cts.makes_graphs = true;
+    const char* streams = strstr(argv[i], "_use_streams=");
+    if (streams) cts.makes_graphs = !strstr(streams, "=true");
+    if (!strcmp(argv[i], "cuda")) cts.makes_graphs = true;  // the default, where it can
     if (strstr(argv[i], "_collectives=library")) cts.has_library_channels = true;
     if (strstr(argv[i], "_collectives=host")) cts.has_host_channels = true;
   }

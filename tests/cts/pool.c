@@ -10,8 +10,8 @@ enum { SLOTS = 2, SLOT_SIZE = 4096 };
 typedef struct slot_pool_t {
   iree_hal_resource_t resource;
   iree_hal_buffer_t* memory;
-  bool is_taken[SLOTS];
-  bool fails;  // to make buffers
+  iree_atomic_int32_t is_taken[SLOTS];  // given back by the device's threads
+  bool fails;                           // to make buffers
   bool is_destroyed;
   iree_hal_pool_stats_t stats;
 } slot_pool_t;
@@ -26,8 +26,7 @@ static iree_status_t pool_acquire(iree_hal_pool_t* pool, iree_device_size_t size
                                   iree_hal_pool_acquire_result_t* out_result) {
   slot_pool_t* self = cast(pool);
   for (uint64_t i = 0; i < SLOTS; ++i) {
-    if (self->is_taken[i]) continue;
-    self->is_taken[i] = true;
+    if (iree_atomic_exchange(&self->is_taken[i], 1, iree_memory_order_acq_rel)) continue;
     ++self->stats.reserve_count;
     *out_reservation = (iree_hal_pool_reservation_t){.offset = i * SLOT_SIZE, .length = SLOT_SIZE, .block_handle = i};
     *out_result = IREE_HAL_POOL_ACQUIRE_OK;
@@ -40,9 +39,9 @@ static iree_status_t pool_acquire(iree_hal_pool_t* pool, iree_device_size_t size
 
 static void pool_give(iree_hal_pool_t* pool, const iree_hal_pool_reservation_t* reservation,
                       const iree_async_frontier_t* death_frontier) {
-  assert_true(cast(pool)->is_taken[reservation->block_handle]);
-  cast(pool)->is_taken[reservation->block_handle] = false;
   ++cast(pool)->stats.release_count;
+  assert_int_equal(iree_atomic_exchange(&cast(pool)->is_taken[reservation->block_handle], 0, iree_memory_order_acq_rel),
+                   1);
 }
 
 static void give_first(void* user_data, iree_hal_buffer_t* buffer) {
@@ -128,6 +127,8 @@ static void explicit_pool(void** state) {
   cts_expect_bytes(pool.memory, 0, SLOT_SIZE, 0);
   cts_expect_bytes(pool.memory, SLOT_SIZE, 2 * SLOT_SIZE, 0xC3);
   iree_hal_buffer_release(second);
+  // The queue lets go of it after it has told of its end.
+  while (iree_atomic_load(&pool.is_taken[1], iree_memory_order_acquire)) iree_thread_yield();
   CHECK_OK(try_alloca(&pool, 8, CTS_POINT(semaphore, 5), &third));
   CHECK_OK(iree_hal_semaphore_wait(semaphore, 5, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
   iree_hal_buffer_release(first);

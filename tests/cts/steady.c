@@ -2,12 +2,15 @@
 // whatever queue; and the thread that submits takes at most one lock for each, or as many as are said to be needed.
 #include "counting.h"
 #include "cts.h"
+#include "iree/base/tooling/flags.h"
 
 #define ANY IREE_HAL_QUEUE_AFFINITY_ANY
 
 enum { SEMAPHORES = 40, SLOTS = 100, DISPATCHES = 60, DEPTH = 8, WARM_UP = 32, LARGE = 130 << 10, QUEUES = 4 };
-enum { COUNT = 1000, LARGE_COUNT = 100 };  // submissions; of those that move LARGE bytes where that is not the point
-enum { RARELY = 10 };                      // one in that many
+enum { FEWER = 100 };  // submissions, with many semaphores
+enum { RARELY = 10 };  // one in that many
+
+IREE_FLAG(int32_t, steady_submissions, 1000, "Suite steady: submissions of each kind.")
 
 typedef struct steady_t {
   iree_hal_semaphore_t* semaphores[SEMAPHORES];
@@ -166,7 +169,6 @@ typedef struct submission_t {
   const char* name;
   uint32_t locks;     // of an operation at most; 0: one
   const char* why;    // it takes more
-  bool is_large;      // moves LARGE bytes
   bool is_for_hosts;  // the host does it, and waits for it, on every device
 } submission_t;
 
@@ -178,21 +180,23 @@ static const submission_t submissions[] = {
     {submit_crossing, "from queue to queue", .locks = 2,
      .why = "the queue's and the marks of the other, where queues are streams"},
     {submit_small_fill, "small fill"},
-    {submit_large_fill, "large fill", .is_large = true},
+    {submit_large_fill, "large fill"},
     {submit_small_copy, "small copy"},
-    {submit_large_copy, "large copy", .is_large = true},
+    {submit_large_copy, "large copy"},
     {submit_small_update, "small update"},
-    {submit_large_update, "large update", .is_large = true},
+    {submit_large_update, "large update"},
     {submit_memory, "memory", .locks = 2, .why = "the queue's and the pool's"},
     {submit_small_file, "small file", .is_for_hosts = true},
-    {submit_large_file, "large file", .is_large = true, .is_for_hosts = true},
+    {submit_large_file, "large file", .is_for_hosts = true},
 };
 
 // Locks that one operation may take. Where the host waits, a time point of each semaphore is asked for under that
 // semaphore's, and what is reached meanwhile starts on the same thread, or is signalled there.
 static uint64_t most_locks(const steady_t* s, const submission_t* submission) {
-  bool waits_on_host = submission->is_for_hosts || !cts.is_gpu;
-  return iree_max(submission->locks, 1) + (waits_on_host ? s->semaphore_count : 0);
+  // What another queue has not been given yet is waited for on the host, too.
+  bool may_wait = submission->submit == submit_crossing && s->semaphore_count > 1;
+  bool waits_on_host = submission->is_for_hosts || may_wait || !cts.is_gpu;
+  return iree_max(submission->locks, 1) + (waits_on_host ? s->semaphore_count * (may_wait ? 2 : 1) : 0);
 }
 
 typedef struct counted_t {
@@ -209,7 +213,7 @@ static counted_t count(steady_t* s, const submission_t* submission, int count) {
     submission->submit(s);
     locks = counting_locks() - locks;
     uint64_t most = (s->value - value) * most_locks(s, submission);
-    // Where queues are streams, an operation may need the marks of one more: they have a lock. One in a hundred does.
+    // Where queues are streams, an operation may need the marks of one more: they have a lock. Few do.
     uint64_t with_others = most + (s->value - value);
     counted.rare += locks > most;
     if (locks > with_others) counted.locks += locks - with_others;
@@ -223,7 +227,7 @@ static counted_t count(steady_t* s, const submission_t* submission, int count) {
 static void check(steady_t* s, const submission_t* submission) {
   // A second time, since what has grown may be put together.
   for (int i = 0; i < 2; ++i) warm_up(s, submission->submit);
-  int submissions_count = submission->is_large && s->semaphore_count > 1 ? LARGE_COUNT : COUNT;
+  int submissions_count = s->semaphore_count > 1 ? iree_min(FEWER, FLAG_steady_submissions) : FLAG_steady_submissions;
   counted_t counted = count(s, submission, submissions_count);
   if (counted.calls + counted.locks) {
     print_error("%s: %zu allocations and %zu locks more than %s in %d submissions\n", submission->name,
