@@ -355,6 +355,8 @@ static pass_result_t step_kernels(ir_op_t* module, ir_context_t* ctx, void* user
   return ok ? PASS_CHANGED : PASS_FAILED;
 }
 
+static ir_op_t* made_kernels(void* user) { return ((const program_t*)user)->kernels.module; }
+
 // Nothing in it is for a device.
 static bool check_host_only(run_t* r) {
   IR_FOR_OPS(func, ir_module_body(r->module)) {
@@ -373,7 +375,9 @@ static bool stage_kernels(run_t* r) {
   for (uint32_t i = 0; i < r->program_count; ++i) {
     program_t* p = &r->programs[i];
     p->device = &r->options->targets[i].device;
-    if (!run_step(r, p->module, "build-kernels", step_kernels, p)) return false;
+    const pass_t build = {
+        .name = "build-kernels", .run_with = step_kernels, .user = p, .made = made_kernels, .required = true};
+    if (!run_passes(r, p->module, (const pass_t*[]){&build}, 1)) return false;
   }
   substitute_check_names(r->ctx, &r->options->substitute, &r->programs[0].kernels);
   if (!substitute_kernels(r->ctx, &r->options->substitute, &r->programs[0].kernels)) return false;

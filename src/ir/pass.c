@@ -126,7 +126,9 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
     if (o->timing && o->report) note_time(o->report, pass, now() - start, result);
     if (result == PASS_FAILED) return false;
     r->changed |= result == PASS_CHANGED;
-    if (wants_show(pass, result, o)) show(ctx, module, pass, o);
+    bool shows = wants_show(pass, result, o);
+    if (shows) show(ctx, module, pass, o);
+    if (shows && pass->made) show(ctx, pass->made(pass->user), pass, o);
     if (result == PASS_CHANGED && !check(ctx, module, pass, o)) return false;
     if (o->stop_after && strcmp(o->stop_after, pass->name) == 0) {
       r->stopped = true;

@@ -487,6 +487,19 @@ static void borrowed_table(void** state) {
   iree_hal_semaphore_release(semaphore);
 }
 
+// What groups of devices are made by.
+static void capabilities(void** state) {
+  iree_hal_device_capabilities_t has = {0};
+  const uint8_t nothing[sizeof(has.physical_device_uuid)] = {0};
+  CHECK_OK(iree_hal_device_query_capabilities(cts.device, &has));
+  assert_true(has.flags & IREE_HAL_DEVICE_CAPABILITY_TIMELINE_SEMAPHORES);
+  assert_true(has.driver_device_handle != 0);
+  if (!cts.is_gpu) return;
+  assert_true(has.flags & IREE_HAL_DEVICE_CAPABILITY_CONCURRENT_SAFE);
+  if (!has.has_physical_device_uuid) skip();  // several in one
+  assert_memory_not_equal(has.physical_device_uuid, nothing, sizeof(nothing));
+}
+
 CTS_SUITE(queue, cmocka_unit_test(unknown_flags), cmocka_unit_test(borrowed_table), cmocka_unit_test(barrier),
           cmocka_unit_test(out_of_order), cmocka_unit_test(long_chain), cmocka_unit_test(across_queues),
           cmocka_unit_test(alloca_across_queues), cmocka_unit_test(wait_for_many), cmocka_unit_test(failure_passes_on),
@@ -494,4 +507,4 @@ CTS_SUITE(queue, cmocka_unit_test(unknown_flags), cmocka_unit_test(borrowed_tabl
           cmocka_unit_test(dealloca_of_others), cmocka_unit_test(host_call), cmocka_unit_test(host_call_fails),
           cmocka_unit_test(host_call_defers), cmocka_unit_test(host_call_does_not_block),
           cmocka_unit_test(host_call_submits), cmocka_unit_test(device_ends_with_work_pending),
-          cmocka_unit_test(two_devices), cmocka_unit_test(groups));
+          cmocka_unit_test(two_devices), cmocka_unit_test(groups), cmocka_unit_test(capabilities));

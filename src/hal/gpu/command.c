@@ -255,6 +255,7 @@ typedef struct command_list_t {
   hal_profile_id_t profile_id;
   gpu_command_t* storage;  // of the commands and what follows them
   size_t capacity;         // of it, in bytes
+  void* cleared_plan;      // of what was recorded before, or NULL
   gpu_device_t* device;
   iree_allocator_t host_allocator;
 } command_list_t;
@@ -296,12 +297,20 @@ static iree_status_t lower(void* lowered, const hal_recording_t* recording) {
   list->work = (gpu_work_t){backend, commands, (uint32_t)recording->count, lowerer.slot_count,
                             slots,   NULL,     list->work.is_one_shot};
   list->work.profile_id = &list->profile_id;
+  list->work.plan = list->cleared_plan;
+  list->cleared_plan = NULL;
   return backend->make_plan ? backend->make_plan(list->device, &list->work, &list->work.plan) : iree_ok_status();
 }
 
 static void list_reset(void* lowered) {
   command_list_t* list = (command_list_t*)lowered;
-  if (list->work.plan) list->work.backend->free_plan(list->work.plan);
+  const gpu_backend_t* backend = list->work.backend;
+  if (list->work.plan && backend->clear_plan && !list->cleared_plan) {
+    backend->clear_plan(list->work.plan);
+    list->cleared_plan = list->work.plan;
+  } else if (list->work.plan) {
+    backend->free_plan(list->work.plan);
+  }
   list->work = (gpu_work_t){.backend = list->work.backend, .is_one_shot = list->work.is_one_shot};
   list->profile_id = (hal_profile_id_t){0};
 }
@@ -309,6 +318,7 @@ static void list_reset(void* lowered) {
 static void list_free(void* lowered) {
   command_list_t* list = (command_list_t*)lowered;
   list_reset(list);
+  if (list->cleared_plan) list->work.backend->free_plan(list->cleared_plan);
   iree_allocator_free(list->host_allocator, list->storage);
   iree_allocator_free(list->host_allocator, list);
 }

@@ -51,8 +51,10 @@ struct gpu_backend_t {
   // What it makes of a dispatch that is lowered, in `form` of that size. Nothing: 0 and NULL.
   size_t form_size;
   void (*make_form)(const gpu_command_t* command, void* form);
-  // What it makes of a whole recording, when that ends; NULL where there is nothing. May be NULL.
-  iree_status_t (*make_plan)(gpu_device_t* device, const gpu_work_t* work, void** out_plan);
+  // What it makes of a whole recording, when that ends; NULL where there is nothing. May be NULL. `plan` is one that
+  // was cleared, whose memory may be used again, or NULL.
+  iree_status_t (*make_plan)(gpu_device_t* device, const gpu_work_t* work, void** plan);
+  void (*clear_plan)(void* plan);  // for a recording that is made anew. NULL: it is freed
   void (*free_plan)(void* plan);
 
   // Executables. The format of those that may be for any GPU of the platform: "rocm-hsaco-fb", "cuda-nvptx-fb".

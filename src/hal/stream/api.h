@@ -20,6 +20,11 @@ enum {
 };
 // Of flags and options.
 enum {
+  STREAM_API_PHYSICAL_PINNED = 1,
+  STREAM_API_LOCATION_DEVICE = 1,
+  STREAM_API_ACCESS_NONE = 0,
+  STREAM_API_ACCESS_READ = 1,
+  STREAM_API_ACCESS_READ_WRITE = 3,
   STREAM_API_HOST_PORTABLE = 1,
   STREAM_API_HOST_DEVICEMAP = 2,
   STREAM_API_MANAGED_GLOBAL = 1,
@@ -41,6 +46,21 @@ typedef enum {
 #include "hal/stream/attributes.def"
   STREAM_ATTRIBUTE_COUNT,
 } stream_attribute_t;
+
+// Where memory is or who may use it: CUmemLocation, CUmemAllocationProp and CUmemAccessDesc, and HIP's.
+typedef struct stream_api_location_t {
+  int type, device;
+} stream_api_location_t;
+typedef struct stream_api_physical_t {
+  int type, handle_types;
+  stream_api_location_t location;
+  void* windows;
+  uint8_t flags[8];
+} stream_api_physical_t;
+typedef struct stream_api_access_t {
+  stream_api_location_t location;
+  int flags;
+} stream_api_access_t;
 
 typedef struct stream_symbol_t {
   const char* name;  // NULL: the library has no such entry point

@@ -162,6 +162,20 @@ static iree_status_t choose_graphs(stream_device_t* device) {
   return device->options.graphs == STREAM_GRAPHS_ALWAYS ? status : iree_status_ignore(status);
 }
 
+// Memory is within reach of this device's GPUs only.
+static iree_status_t find_capabilities(stream_device_t* device) {
+  iree_hal_device_capabilities_t* capabilities = &device->gpu.base.capabilities;
+  uint32_t count = device->gpu.domain.physical_count;
+  bool is_coherent = true;
+  for (uint32_t i = 0; i < count; ++i) is_coherent &= device->gpus[i].has_managed_memory;
+  capabilities->flags = IREE_HAL_DEVICE_CAPABILITY_HOST_ZERO_COPY_OK | IREE_HAL_DEVICE_CAPABILITY_CONCURRENT_SAFE |
+                        IREE_HAL_DEVICE_CAPABILITY_ATOMIC_SCOPE_DEVICE;
+  if (is_coherent) capabilities->flags |= IREE_HAL_DEVICE_CAPABILITY_HOST_COHERENT;
+  if (count > 1) return iree_ok_status();
+  capabilities->has_physical_device_uuid = true;
+  return STREAM_CALL(device->api, device_uuid, capabilities->physical_device_uuid, device->gpus[0].context.device);
+}
+
 static iree_status_t initialize(stream_device_t* device, uint64_t mask) {
   uint32_t count = device->gpu.domain.physical_count;
   // From now on other devices wait for their transfers (transfer.c).
@@ -174,6 +188,7 @@ static iree_status_t initialize(stream_device_t* device, uint64_t mask) {
     IREE_RETURN_IF_ERROR(stream_context_enter(&device->gpus[i].context));
     if (!is_first) IREE_RETURN_IF_ERROR(STREAM_CALL(device->api, context_synchronize));
   }
+  IREE_RETURN_IF_ERROR(find_capabilities(device));
   IREE_RETURN_IF_ERROR(connect(device));
   IREE_RETURN_IF_ERROR(stream_allocator_create(device, &device->gpu.base.allocator));
   for (uint32_t i = 0; i < count && device->options.keeps_pools; ++i) IREE_RETURN_IF_ERROR(create_pool(device, i));

@@ -205,6 +205,7 @@ static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path
       .infer_format = infer,                \
       .load = stream_executable_load,       \
       .make_plan = stream_graph_create,     \
+      .clear_plan = stream_graph_clear,     \
       .free_plan = stream_graph_free,       \
       .write = stream_queue_write,          \
       .publish = stream_queue_publish,      \

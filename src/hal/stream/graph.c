@@ -9,6 +9,7 @@ enum { MIN_COMMANDS = 2, CAPTURE_OF_THREAD = 1 };
 
 typedef struct stream_graph_t {
   iree_allocator_t host_allocator;
+  size_t capacity;  // bytes of the block that it is in
   stream_context_t context;
   gpu_work_t work;
   bool was_submitted;
@@ -105,18 +106,25 @@ static iree_status_t instantiate(stream_graph_t* graph, const gpu_range_t* range
   return status;
 }
 
-// One block behind the graph, by falling alignment.
-static iree_status_t allocate(const gpu_work_t* work, iree_allocator_t host_allocator, stream_graph_t** out_graph) {
+// One block behind the graph, by falling alignment: that of a graph that was cleared, where it is large enough.
+static iree_status_t allocate(const gpu_work_t* work, iree_allocator_t host_allocator, stream_graph_t** inout_graph) {
   size_t arguments_size = 0;
   for (uint32_t i = 0; i < work->count; ++i) {
     const gpu_command_t* command = &work->commands[i];
     if (uses_slots(command)) arguments_size += gpu_command_arguments_size(command->dispatch.function);
   }
-  stream_graph_t* graph = NULL;
+  stream_graph_t *graph = *inout_graph, *old = graph;
   size_t per_command = sizeof(*graph->launches) + sizeof(*graph->nodes);
   size_t per_slot = sizeof(*graph->ranges) + sizeof(*graph->is_changed);
   size_t size = sizeof(*graph) + work->count * per_command + work->slot_count * per_slot + arguments_size;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, size, (void**)&graph));
+  if (old && old->capacity >= size) {
+    memset(graph + 1, 0, size - sizeof(*graph));
+  } else {
+    *inout_graph = NULL;
+    if (old) stream_graph_free(old);
+    IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, size, (void**)&graph));
+    graph->capacity = size;
+  }
   graph->launches = (stream_launch_t*)(graph + 1);
   graph->nodes = (void**)(graph->launches + work->count);
   graph->ranges = (gpu_range_t*)(graph->nodes + work->count);
@@ -125,25 +133,35 @@ static iree_status_t allocate(const gpu_work_t* work, iree_allocator_t host_allo
   graph->arguments_size = arguments_size;
   graph->host_allocator = host_allocator;
   graph->work = *work;
-  *out_graph = graph;
+  *inout_graph = graph;
   return iree_ok_status();
 }
 
-iree_status_t stream_graph_create(gpu_device_t* base, const gpu_work_t* work, void** out_graph) {
+iree_status_t stream_graph_create(gpu_device_t* base, const gpu_work_t* work, void** inout_graph) {
   const stream_device_t* device = (const stream_device_t*)base;
   const stream_context_t* context = &device->gpus[0].context;
-  *out_graph = NULL;
-  if (!device->makes_graphs || !is_fixed(work)) return iree_ok_status();
-  stream_graph_t* graph = NULL;
+  stream_graph_t* graph = *inout_graph;
+  *inout_graph = NULL;
+  if (!device->makes_graphs || !is_fixed(work)) {
+    if (graph) stream_graph_free(graph);
+    return iree_ok_status();
+  }
   IREE_RETURN_IF_ERROR(allocate(work, base->base.host_allocator, &graph));
-  iree_status_t status = stream_context_retain(context->api, context->device, &graph->context);
+  iree_status_t status = iree_ok_status();
+  if (!graph->context.handle) status = stream_context_retain(context->api, context->device, &graph->context);
   if (iree_status_is_ok(status) && !work->slot_count) status = instantiate(graph, NULL);
   if (!iree_status_is_ok(status)) {
     stream_graph_free(graph);
     return status;
   }
-  *out_graph = graph;
+  *inout_graph = graph;
   return iree_ok_status();
+}
+
+void stream_graph_clear(void* plan) {
+  stream_graph_t* graph = (stream_graph_t*)plan;
+  free_graphs(graph);
+  graph->was_submitted = false;
 }
 
 void stream_graph_free(void* plan) {

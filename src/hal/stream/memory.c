@@ -8,6 +8,7 @@ typedef struct memory_t {
   iree_allocator_t host_allocator;
   const stream_api_t* api;
   bool keeps_registered;
+  iree_device_size_t page_size;  // of virtual memory; 0: there is none
   uint32_t gpu_count;
   stream_context_t contexts[];  // by GPU of the device
 } memory_t;
@@ -103,6 +104,98 @@ static void memory_unlock(void* source, const gpu_memory_t* memory) {
   self->api->host_unregister(memory->host);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Virtual memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+static stream_api_physical_t physical_of(const memory_t* self, uint32_t physical) {
+  return (stream_api_physical_t){.type = STREAM_API_PHYSICAL_PINNED,
+                                 .location = {STREAM_API_LOCATION_DEVICE, self->contexts[physical].device}};
+}
+
+static iree_status_t virtual_reserve(void* source, iree_device_size_t size, uint64_t* out_address) {
+  const memory_t* self = (const memory_t*)source;
+  IREE_RETURN_IF_ERROR(stream_context_enter(&self->contexts[0]));
+  return STREAM_CALL(self->api, virtual_reserve, out_address, size, 0, 0, 0);
+}
+
+static void virtual_unreserve(void* source, uint64_t address, iree_device_size_t size) {
+  const memory_t* self = (const memory_t*)source;
+  iree_status_ignore(stream_context_enter(&self->contexts[0]));
+  self->api->virtual_free(address, size);
+}
+
+static iree_status_t virtual_allocate(void* source, uint32_t physical, uint64_t* out_page) {
+  const memory_t* self = (const memory_t*)source;
+  const stream_api_physical_t page = physical_of(self, physical);
+  IREE_RETURN_IF_ERROR(stream_context_enter(&self->contexts[physical]));
+  return STREAM_CALL(self->api, physical_create, out_page, self->page_size, &page, 0);
+}
+
+static void virtual_free(void* source, uint64_t page) {
+  const memory_t* self = (const memory_t*)source;
+  iree_status_ignore(stream_context_enter(&self->contexts[0]));
+  self->api->physical_release(page);
+}
+
+static iree_status_t virtual_map(void* source, uint64_t address, uint64_t page) {
+  const memory_t* self = (const memory_t*)source;
+  IREE_RETURN_IF_ERROR(stream_context_enter(&self->contexts[0]));
+  return STREAM_CALL(self->api, virtual_map, address, self->page_size, 0, page, 0);
+}
+
+static void virtual_unmap(void* source, uint64_t address) {
+  const memory_t* self = (const memory_t*)source;
+  iree_status_ignore(stream_context_enter(&self->contexts[0]));
+  self->api->virtual_unmap(address, self->page_size);
+}
+
+// What can be written can be read.
+static iree_status_t virtual_protect(void* source, uint64_t address, uint64_t gpus,
+                                     iree_hal_memory_protection_t protection) {
+  const memory_t* self = (const memory_t*)source;
+  stream_api_access_t accesses[64];
+  int flags = protection & IREE_HAL_MEMORY_PROTECTION_WRITE  ? STREAM_API_ACCESS_READ_WRITE
+              : protection & IREE_HAL_MEMORY_PROTECTION_READ ? STREAM_API_ACCESS_READ
+                                                             : STREAM_API_ACCESS_NONE;
+  for (uint32_t i = 0; i < self->gpu_count; ++i) {
+    accesses[i] = (stream_api_access_t){{STREAM_API_LOCATION_DEVICE, self->contexts[i].device},
+                                        gpus >> i & 1 ? flags : STREAM_API_ACCESS_NONE};
+  }
+  IREE_RETURN_IF_ERROR(stream_context_enter(&self->contexts[0]));
+  return STREAM_CALL(self->api, virtual_set_access, address, self->page_size, accesses, self->gpu_count);
+}
+
+static const gpu_virtual_calls_t virtual_calls = {
+    .reserve = virtual_reserve,
+    .unreserve = virtual_unreserve,
+    .allocate = virtual_allocate,
+    .free = virtual_free,
+    .map = virtual_map,
+    .unmap = virtual_unmap,
+    .protect = virtual_protect,
+};
+
+// The page size of all GPUs; 0 where one has no virtual memory.
+static iree_device_size_t find_page_size(const memory_t* self) {
+  const stream_api_t* api = self->api;
+  size_t most = 0;
+  if (!api->virtual_reserve || !api->virtual_free || !api->physical_create || !api->physical_release ||
+      !api->virtual_map || !api->virtual_unmap || !api->virtual_set_access || !api->virtual_granularity) {
+    return 0;
+  }
+  for (uint32_t i = 0; i < self->gpu_count; ++i) {
+    const stream_api_physical_t page = physical_of(self, i);
+    size_t size = 0;
+    iree_status_t status = stream_context_enter(&self->contexts[i]);
+    bool is_known = iree_status_is_ok(status) && api->virtual_granularity(&size, &page, 0) == STREAM_API_SUCCESS;
+    iree_status_free(status);
+    if (!is_known || !size) return 0;
+    most = iree_max(most, size);
+  }
+  return most;
+}
+
 iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_allocator_t** out_allocator) {
   static const gpu_memory_source_vtable_t vtable = {
       .destroy = memory_destroy,
@@ -136,5 +229,7 @@ iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_al
     return status;
   }
   params.source = self;
+  params.virtual_calls = &virtual_calls;
+  self->page_size = params.virtual_page_size = find_page_size(self);
   return gpu_allocator_create(&params, out_allocator);
 }

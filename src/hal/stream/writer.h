@@ -35,7 +35,8 @@ iree_status_t stream_find_arguments(stream_writer_t* writer, const gpu_range_t* 
 
 // graph.c, for gpu_backend_t: a graph of commands whose counts of workgroups are known when recording ends. Where all
 // addresses are, too, it is made at once, else when it is submitted a second time. Errors: those of the library.
-iree_status_t stream_graph_create(gpu_device_t* device, const gpu_work_t* work, void** out_graph);
+iree_status_t stream_graph_create(gpu_device_t* device, const gpu_work_t* work, void** inout_graph);
+void stream_graph_clear(void* graph);
 void stream_graph_free(void* graph);
 // Adds it to a stream of the device, with the ranges of the recording's slots. When it cannot be for those, or is not
 // made yet, nothing is added.
