@@ -81,6 +81,7 @@ iree_status_t iree_vm_buffer_create(iree_vm_buffer_access_t access, iree_host_si
 static void destroy(void* ptr) {
   iree_vm_buffer_t* buffer = ptr;
   if (buffer->storage_module) return iree_vm_module_release(buffer->storage_module);
+  if (!iree_allocator_is_null(buffer->allocator)) iree_allocator_free(buffer->allocator, buffer->data.data);
   created_buffer_t* created = ptr;
   iree_allocator_free(created->allocator, created);
 }

@@ -181,15 +181,22 @@ iree_status_t vm_do_list_set_ref(vm_machine_t* m) {
 // Host buffers
 //===----------------------------------------------------------------------------------------------------------------===
 
-// A segment as a buffer that keeps its module loaded.
-// A buffer over memory of the module, which it retains.
+static iree_status_t release_module(void* self, iree_allocator_command_t command, const void* params,
+                                    void** inout_ptr) {
+  if (command == IREE_ALLOCATOR_COMMAND_FREE) iree_vm_module_release(self);
+  return iree_ok_status();
+}
+
+// A buffer over memory of the module, which it keeps loaded.
 static iree_status_t wrap_memory(vm_machine_t* m, iree_const_byte_span_t data, iree_vm_ref_t* result) {
   iree_vm_buffer_t* buffer = NULL;
   IREE_RETURN_IF_ERROR(
       iree_vm_buffer_create(IREE_VM_BUFFER_ACCESS_ORIGIN_MODULE, 0, 0, iree_vm_stack_allocator(m->stack), &buffer));
   buffer->data = iree_cast_const_byte_span(data);
-  buffer->storage_module = &m->state->module->interface;
-  iree_vm_module_retain(buffer->storage_module);
+  if (data.data) {  // else nothing would be freed
+    buffer->allocator = (iree_allocator_t){&m->state->module->interface, release_module};
+    iree_vm_module_retain(&m->state->module->interface);
+  }
   return iree_vm_ref_wrap_assign(buffer, iree_vm_buffer_type(), result);
 }
 
