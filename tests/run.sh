@@ -182,7 +182,7 @@ valgrind() {
 sanitizers() {
   variant asan all -DIREE_ENABLE_ASAN=ON -DIREE_BUILD_COMPILER=OFF -DIREE_BUILD_SOFTGPU=OFF || return 1
   ctest --test-dir "$build/asan" --output-on-failure -j 2 --timeout 300 --no-tests=error || return 1
-  variant tsan hsa_tests -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF || return 1
+  variant tsan hsa_tests -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_COMPILER=OFF -DIREE_SOFTGPU_ONE_VECTOR_LEVEL=ON || return 1
   ninja -C "$build/tsan" cuda_tests amdgpu_tests hal_task_test vm_device_test vm_program_test vm_runtime_test ||
     return 1
   local gpus='hsa_|cuda_|cts_cuda_sm_80$|cts_amdgpu_pm4$|(cts_amdgpu|hal_amdgpu_(queues|events|sharing))_gfx942$'
@@ -225,7 +225,7 @@ fuzz_one() {
 }
 
 fuzz() {
-  variant fuzz fuzzers -DIREE_ENABLE_FUZZING=ON || return 1
+  variant fuzz fuzzers -DIREE_ENABLE_FUZZING=ON -DIREE_SOFTGPU_ONE_VECTOR_LEVEL=ON || return 1
   export -f fuzz_one
   export build logs python
   printf '%s\0' "$build"/fuzz/tests/*_fuzz | xargs -0 -n 1 -P 2 bash -c 'fuzz_one "$1"' fuzz | tee "$logs/fuzz-results"

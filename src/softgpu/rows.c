@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "softgpu/kernel.h"
+#include "softgpu/vector_levels.h"
 
 enum { ROWS_CAPACITY = 1 << 13 };
 static const inst_row_t* rows[ROWS_CAPACITY];
@@ -11,7 +12,7 @@ static pthread_once_t rows_once = PTHREAD_ONCE_INIT;
 #define TABLE(name) extern const inst_table_t name;
 WAVE_SCALAR_TABLES(TABLE)
 #undef TABLE
-#define TABLE(name) extern const inst_table_t name##_v2, name##_v3, name##_v4;
+#define TABLE(name) VECTOR_LEVELS_DECLARE(inst_table_t, name)
 WAVE_VECTOR_TABLES(TABLE)
 #undef TABLE
 
@@ -21,7 +22,7 @@ static const inst_table_t* const scalar_tables[] = {
 #undef TABLE
 };
 static const inst_table_t* const vector_tables[][3] = {
-#define TABLE(name) {&name##_v2, &name##_v3, &name##_v4},
+#define TABLE(name) VECTOR_LEVELS(name),
     WAVE_VECTOR_TABLES(TABLE)
 #undef TABLE
 };

@@ -2,7 +2,7 @@
 #include "rows.h"
 #include "stand_ins.h"
 
-#define TABLE(name) extern const inst_table_t name##_v2, name##_v3, name##_v4;
+#define TABLE(name) VECTOR_LEVELS_DECLARE(inst_table_t, name)
 TABLE(lds_table)
 TABLE(memory_table)
 #undef TABLE
@@ -26,8 +26,7 @@ static void open_memory(memory_t* m, uint32_t lanes, int major) {
 
 // Destination v2, sources v16, v32, v48; of pairs and more as many registers as fit.
 static void make(memory_t* m, const char* name, int level, uint32_t destinations, uint32_t sources) {
-  static const inst_table_t* const tables[][3] = {{&lds_table_v2, &lds_table_v3, &lds_table_v4},
-                                                  {&memory_table_v2, &memory_table_v3, &memory_table_v4}};
+  static const inst_table_t* const tables[][3] = {VECTOR_LEVELS(lds_table), VECTOR_LEVELS(memory_table)};
   rows_t* r = &m->r;
   memset(&r->inst, 0, sizeof(r->inst));
   for (int t = 0; t < 2; ++t) {

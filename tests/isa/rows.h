@@ -13,6 +13,7 @@
 // cmocka wants the above first.
 #include <cmocka.h>
 
+#include "softgpu/vector_levels.h"
 #include "softgpu/wave.h"
 
 // A test may name fewer or others before it includes this, and ROWS_SCALAR_TABLES, which have no levels.
@@ -27,7 +28,7 @@
 #ifndef ROWS_SCALAR_TABLES
 #define ROWS_SCALAR_TABLES(TABLE)
 #endif
-#define TABLE(name) extern const inst_table_t name##_v2, name##_v3, name##_v4;
+#define TABLE(name) VECTOR_LEVELS_DECLARE(inst_table_t, name)
 ROWS_TABLES(TABLE)
 #undef TABLE
 #define TABLE(name) extern const inst_table_t name;
@@ -45,7 +46,7 @@ static inline int rows_levels(void) {
 }
 
 static const inst_table_t* const rows_tables[][3] = {
-#define TABLE(name) {&name##_v2, &name##_v3, &name##_v4},
+#define TABLE(name) VECTOR_LEVELS(name),
     ROWS_TABLES(TABLE)
 #undef TABLE
 #define TABLE(name) {&name, &name, &name},

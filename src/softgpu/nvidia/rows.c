@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "softgpu/nvidia/decode.h"
+#include "softgpu/vector_levels.h"
 
 #define TABLE(name) extern const row_table_t name;
 WARP_PLAIN_TABLES(TABLE)
 #undef TABLE
-#define TABLE(name) extern const row_table_t name##_v2, name##_v3, name##_v4;
+#define TABLE(name) VECTOR_LEVELS_DECLARE(row_table_t, name)
 WARP_VECTOR_TABLES(TABLE)
 #undef TABLE
 
@@ -58,10 +59,10 @@ static uint32_t host_level(void) {
 
 static void add_tables(void) {
   uint32_t level = host_level();
-#define TABLE(name)                                                           \
-  {                                                                           \
-    const row_table_t* const levels[] = {&name##_v2, &name##_v3, &name##_v4}; \
-    add_table(levels[level]);                                                 \
+#define TABLE(name)                                          \
+  {                                                          \
+    const row_table_t* const levels[] = VECTOR_LEVELS(name); \
+    add_table(levels[level]);                                \
   }
   WARP_VECTOR_TABLES(TABLE)
 #undef TABLE
